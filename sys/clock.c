@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Time. */
+#include <time.h>
+
+#include "sys/clock.h"
+
+uint64_t sys_clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int64_t sys_clock_seconds(void)
+{
+	return (int64_t)time(NULL);
+}

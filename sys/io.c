@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptor and directory helpers. */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sys/io.h"
+
+#define IOV_BATCH 1024
+
+static void wait_ready(int fd, short events)
+{
+	struct pollfd pfd = { fd, events, 0 };
+
+	poll(&pfd, 1, -1);
+}
+
+/* Whether the call that just failed should simply be made again. */
+static bool again(int fd, short events)
+{
+	if (errno == EINTR)
+		return true;
+	if (errno != EAGAIN && errno != EWOULDBLOCK)
+		return false;
+	wait_ready(fd, events);
+	return true;
+}
+
+static int stream_error(const char *verb, const char *what, struct error *err)
+{
+	bool gone = errno == EPIPE || errno == ECONNRESET;
+
+	error_set_errno(err, "cannot %s %s", verb, what);
+	if (gone && err)
+		err->code = ERR_PEER;
+	return gone ? ERR_PEER : ERR_IO;
+}
+
+int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
+		  struct error *err)
+{
+	const char *p = bytes;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0) {
+			if (again(fd, POLLOUT))
+				continue;
+			return stream_error("write to", what, err);
+		}
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Step over `n` written bytes; returns how many spans are done. */
+static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
+{
+	size_t i = 0;
+
+	while (i < nr && n >= iov[i].iov_len)
+		n -= iov[i++].iov_len;
+	if (i < nr) {
+		iov[i].iov_base = (char *)iov[i].iov_base + n;
+		iov[i].iov_len -= n;
+	}
+	return i;
+}
+
+int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,
+		   struct error *err)
+{
+	while (nr) {
+		size_t batch = nr < IOV_BATCH ? nr : IOV_BATCH;
+		ssize_t n = writev(fd, iov, (int)batch);
+		size_t done;
+
+		if (n < 0) {
+			if (again(fd, POLLOUT))
+				continue;
+			return stream_error("write to", what, err);
+		}
+		done = iov_advance(iov, batch, (size_t)n);
+		iov += done;
+		nr -= done;
+	}
+	return 0;
+}
+
+ssize_t sys_read_some(int fd, void *bytes, size_t len, const char *what,
+		      struct error *err)
+{
+	for (;;) {
+		ssize_t n = read(fd, bytes, len);
+
+		if (n >= 0)
+			return n;
+		if (!again(fd, POLLIN))
+			return stream_error("read from", what, err);
+	}
+}
+
+int sys_stat(struct sys_stat *st, const char *path, struct error *err)
+{
+	struct stat s;
+
+	memset(st, 0, sizeof(*st));
+	if (stat(path, &s) < 0) {
+		bool missing = errno == ENOENT || errno == ENOTDIR;
+
+		error_set_errno(err, "cannot stat '%s'", path);
+		return missing ? ERR_MISSING : ERR_IO;
+	}
+	st->is_dir = S_ISDIR(s.st_mode);
+	st->is_file = S_ISREG(s.st_mode);
+	st->size = (uint64_t)s.st_size;
+	st->mtime_ns = (int64_t)s.st_mtim.tv_sec * 1000000000 +
+		       s.st_mtim.tv_nsec;
+	st->dev = s.st_dev;
+	st->ino = s.st_ino;
+	st->uid = s.st_uid;
+	return 0;
+}
+
+bool sys_exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
+		 void *ctx, struct error *err)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	int ret = 0;
+
+	if (!dir) {
+		bool missing = errno == ENOENT || errno == ENOTDIR;
+
+		error_set_errno(err, "cannot open directory '%s'", path);
+		return missing ? ERR_MISSING : ERR_IO;
+	}
+	for (;;) {
+		errno = 0;
+		entry = readdir(dir);
+		if (!entry)
+			break;
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		ret = fn(ctx, entry->d_name);
+		if (ret)
+			break;
+	}
+	if (!entry && errno)
+		ret = error_set_errno(err, "cannot read directory '%s'", path);
+	closedir(dir);
+	return ret;
+}
+
+int sys_mkdir_p(const char *path, struct error *err)
+{
+	char *copy = mem_strdup(path);
+	char *p;
+
+	if (!copy)
+		return error_nomem(err);
+	for (p = copy + 1; ; p++) {
+		char c = *p;
+
+		if (c && c != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
+			error_set_errno(err, "cannot create directory '%s'",
+					copy);
+			free(copy);
+			return ERR_IO;
+		}
+		if (!c)
+			break;
+		*p = c;
+	}
+	free(copy);
+	return 0;
+}
+
+int sys_unlink(const char *path, struct error *err)
+{
+	if (unlink(path) < 0 && errno != ENOENT)
+		return error_set_errno(err, "cannot remove '%s'", path);
+	return 0;
+}
+
+char *sys_realpath(const char *path, struct error *err)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real)
+		error_set_errno(err, "cannot resolve '%s'", path);
+	return real;
+}

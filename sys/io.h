@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole writes and reads on descriptors; directories; file facts. */
+#ifndef SYS_IO_H
+#define SYS_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "base/error.h"
+
+/*
+ * Write all bytes, whatever the number of system calls it takes; waits when a
+ * non-blocking descriptor is full. `what` names the target in messages.
+ * Returns 0 or ERR_IO (ERR_PEER for EPIPE and ECONNRESET).
+ */
+int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
+		  struct error *err);
+
+/* As sys_write_all() for `nr` spans; the array is used up as scratch. */
+int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,
+		   struct error *err);
+
+/*
+ * Read up to `len` bytes, once. Returns the number (0 at the end of file) or
+ * ERR_IO / ERR_PEER.
+ */
+ssize_t sys_read_some(int fd, void *bytes, size_t len, const char *what,
+		      struct error *err);
+
+struct sys_stat {
+	bool is_dir, is_file;
+	uint64_t size;      /* bytes */
+	int64_t mtime_ns;   /* modification time, nanoseconds since 1970 */
+	uint64_t dev, ino;
+	uint32_t uid;
+};
+
+/* 0, ERR_MISSING when nothing is there, or ERR_IO. Follows symlinks. */
+int sys_stat(struct sys_stat *st, const char *path, struct error *err);
+
+/* Whether a file or directory exists. */
+bool sys_exists(const char *path);
+
+/*
+ * Call `fn` with the name of each entry of directory `path` but "." and "..",
+ * in no order; a nonzero return ends the listing and is returned. Returns 0,
+ * ERR_MISSING when there is no such directory, or ERR_IO.
+ */
+int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
+		 void *ctx, struct error *err);
+
+/* Create `path` and its missing parents, mode 0777 less the umask. */
+int sys_mkdir_p(const char *path, struct error *err);
+
+/* Unlink; a missing file is no error. */
+int sys_unlink(const char *path, struct error *err);
+
+/* The absolute path of `path` with symlinks resolved; malloc()ed, or NULL. */
+char *sys_realpath(const char *path, struct error *err);
+
+#endif

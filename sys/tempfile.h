@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that appear whole or not at all.
+ *
+ * A temporary file in the target's directory is written, fsynced if the
+ * policy says so, and renamed onto its final name. Nobody sees a part of it.
+ * A process that is killed leaves at most a file named after the template,
+ * which Git's own housekeeping removes.
+ */
+#ifndef SYS_TEMPFILE_H
+#define SYS_TEMPFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* How core.fsyncMethod wants data made durable. */
+enum sys_fsync_method {
+	SYS_FSYNC_NONE,          /* component not listed in core.fsync */
+	SYS_FSYNC_FSYNC,         /* fsync(2) */
+	SYS_FSYNC_WRITEOUT_ONLY, /* start writing, do not wait for the disk */
+};
+
+/* One writer; not shared between threads. */
+struct sys_tempfile {
+	int fd;         /* -1 when closed */
+	char *path;     /* owned; NULL when inactive */
+};
+
+#define SYS_TEMPFILE_INIT { -1, NULL }
+
+/*
+ * Create a fresh file "<dir>/<prefix>XXXXXX" with mode `mode` less the umask.
+ * Returns 0 or a negative error with *tf inactive.
+ */
+int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
+			const char *prefix, unsigned mode, struct error *err);
+
+/* As above with exactly this path, failing if it exists: a lock file. */
+int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
+			      unsigned mode, struct error *err);
+
+/* Append bytes. */
+int sys_tempfile_write(struct sys_tempfile *tf, const void *bytes, size_t len,
+		       struct error *err);
+
+/* Make the bytes durable and close the descriptor; the name stays. */
+int sys_tempfile_finish(struct sys_tempfile *tf, enum sys_fsync_method method,
+			struct error *err);
+
+/*
+ * Finish if that was not done, rename onto `path`, and make the directory
+ * entry durable too unless method is SYS_FSYNC_NONE. The tempfile is inactive
+ * afterwards, also on failure (the file is removed then).
+ */
+int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
+			enum sys_fsync_method method, struct error *err);
+
+/* Close and unlink, if active. */
+void sys_tempfile_abort(struct sys_tempfile *tf);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Data-parallel loops over threads. */
+#ifndef SYS_THREAD_H
+#define SYS_THREAD_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/* Processors this process may run on; at least 1. */
+unsigned sys_cpu_nr(void);
+
+/*
+ * One task of a parallel loop. `thread_nr` in [0, threads) is stable for the
+ * thread that runs it, so that per-thread state can live in an array. A
+ * negative return stops the loop.
+ */
+typedef int (*sys_task_fn)(void *ctx, unsigned thread_nr, size_t task_nr,
+			   struct error *err);
+
+/*
+ * Run tasks 0..task_nr-1, each once, handed out in ascending order to
+ * `threads` threads (the calling one is thread 0; fewer are used when there
+ * are fewer tasks, or when threads cannot be started). Returns 0, or the
+ * error of the lowest failed task among those that ran.
+ */
+int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
+		 struct error *err);
+
+#endif
