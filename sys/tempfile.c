@@ -2,6 +2,7 @@
 /* Temporary files that are renamed into place. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * EWAH: bitmaps compressed by word-aligned runs.
+ *
+ * A compressed bitmap is a sequence of 64-bit words: a running-length word
+ * (RLW) followed by the literal words it announces, again and again.
+ *
+ *   RLW   bit 0        value of the run's bits
+ *         bits 1..32   run length, in words (at most 2^32 - 1)
+ *         bits 33..63  number of literal words that follow (at most 2^31 - 1)
+ *
+ * On disk (all big-endian), as in gitformat-bitmap(5):
+ *
+ *   4 bytes   number of bits of the uncompressed bitmap
+ *   4 bytes   number of 64-bit words that follow
+ *   8 bytes each  the words
+ *   4 bytes   index of the last RLW among the words
+ *
+ * Sources: Lemire, Kaser, Aouiche, "Sorting improves word-aligned bitmap
+ * indexes" (arXiv:0901.3751); gitformat-bitmap(5).
+ *
+ * Two forms live here. `struct ewah_view` borrows serialized bytes (for
+ * instance of a mapped index file) and is checked once when it is made; all
+ * reading operations work on views, so that nothing is copied to be read.
+ * `struct ewah` owns words in host order and is built by appending; a view
+ * of its words is had with ewah_view_of().
+ */
+#ifndef EWAH_EWAH_H
+#define EWAH_EWAH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "ewah/bitset.h"
+
+/* The largest number of bits a bitmap can have: what its 32-bit field holds. */
+#define EWAH_MAX_BITS UINT32_MAX
+
+/*
+ * A checked, read-only compressed bitmap. Shareable between threads.
+ */
+struct ewah_view {
+	const uint8_t *words; /* borrowed; unaligned 64-bit words */
+	size_t word_nr;
+	size_t bits;          /* uncompressed size in bits */
+	size_t last_rlw;      /* index of the last RLW */
+	bool big_endian;      /* byte order of `words` */
+};
+
+/*
+ * Take one serialized bitmap from the front of *c. Checks that all words are
+ * there, that the RLWs chain exactly from the first word to the last, that
+ * the runs and literals cover no more than `bits` rounded up to words, and
+ * that no bit at or past `bits` is set. Returns 0 or ERR_CORRUPT (*view zeroed,
+ * *c untouched). The view borrows the cursor's bytes. O(number of RLWs).
+ */
+int ewah_view_parse(struct ewah_view *view, struct cursor *c,
+		    struct error *err);
+
+/* Builder and owner of a compressed bitmap. */
+struct ewah {
+	uint64_t *words;  /* owned, host order */
+	size_t word_nr, word_alloc;
+	size_t bits;      /* uncompressed size in bits */
+	size_t last_rlw;  /* index of the RLW being filled */
+};
+
+/* An empty bitmap; holds no memory until appended to. */
+void ewah_init(struct ewah *e);
+void ewah_release(struct ewah *e);
+void ewah_reset(struct ewah *e);
+
+/* Append 64 bits / `nr` words of all-zero or all-one bits. 0 or ERR_NOMEM. */
+int ewah_append_word(struct ewah *e, uint64_t word);
+int ewah_append_run(struct ewah *e, bool bit, size_t nr);
+
+/*
+ * Set bit i, which must be >= e->bits (bits are appended in ascending order);
+ * the gap is filled with zeros and the size becomes i + 1.
+ */
+int ewah_set(struct ewah *e, size_t i);
+
+/* Compress a plain set; the size is set->bits. *e is overwritten. */
+int ewah_from_bitset(struct ewah *e, const struct bitset *set);
+
+/* A view of an owned bitmap; valid until *e changes. */
+struct ewah_view ewah_view_of(const struct ewah *e);
+
+/* Append the serialized form to *out. 0 or ERR_NOMEM. */
+int ewah_view_write(struct buf *out, const struct ewah_view *v);
+
+/* Bytes that ewah_view_write() appends. */
+size_t ewah_view_size(const struct ewah_view *v);
+
+/*
+ * Plain set op= compressed, word by word without unpacking; bits of the view
+ * past set->bits are dropped. For AND, bits the view does not have count as
+ * zero.
+ */
+void ewah_or_into(struct bitset *set, const struct ewah_view *v);
+void ewah_and_into(struct bitset *set, const struct ewah_view *v);
+void ewah_andnot_into(struct bitset *set, const struct ewah_view *v);
+void ewah_xor_into(struct bitset *set, const struct ewah_view *v);
+
+/*
+ * *out = a op b, compressed to compressed; the size is the larger of the two.
+ * *out is overwritten (ewah_reset first); it must not be an operand. 0 or
+ * ERR_NOMEM.
+ */
+int ewah_or(struct ewah *out, const struct ewah_view *a,
+	    const struct ewah_view *b);
+int ewah_and(struct ewah *out, const struct ewah_view *a,
+	     const struct ewah_view *b);
+int ewah_xor(struct ewah *out, const struct ewah_view *a,
+	     const struct ewah_view *b);
+int ewah_andnot(struct ewah *out, const struct ewah_view *a,
+		const struct ewah_view *b);
+
+/* Number of set bits; of bits set in the plain set as well. */
+size_t ewah_count(const struct ewah_view *v);
+size_t ewah_count_and(const struct ewah_view *v, const struct bitset *set);
+
+/* Whether bit i is set. O(number of RLWs up to it). */
+bool ewah_test(const struct ewah_view *v, size_t i);
+
+/*
+ * A span of equal words, as iteration delivers it: either `nr` words of all
+ * bits equal to `run_bit`, or one literal word.
+ */
+struct ewah_span {
+	bool is_run;
+	bool run_bit;
+	uint64_t word; /* the literal when !is_run */
+	size_t nr;     /* words; 1 for a literal */
+};
+
+struct ewah_iter {
+	const struct ewah_view *view; /* borrowed */
+	size_t next;       /* index of the next unread word */
+	size_t literals;   /* literal words left of the current RLW */
+};
+
+void ewah_iter_init(struct ewah_iter *it, const struct ewah_view *v);
+
+/* The next span (empty runs are skipped); false at the end. */
+bool ewah_iter_next(struct ewah_iter *it, struct ewah_span *span);
+
+/* Iterator over the numbers of set bits, ascending. */
+struct ewah_bit_iter {
+	struct ewah_iter spans;
+	uint64_t word;     /* bits of the current word not yet delivered */
+	size_t word_base;  /* bit number of that word's bit 0 */
+	size_t next_base;  /* bit number after the current span */
+	size_t run_left;   /* all-one words left of the current run */
+};
+
+void ewah_bit_iter_init(struct ewah_bit_iter *it, const struct ewah_view *v);
+bool ewah_bit_iter_next(struct ewah_bit_iter *it, size_t *bit);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pack index files (.idx), versions 1 and 2: read, checked, written.
+ *
+ * Version 2, all numbers big-endian (gitformat-pack(5)):
+ *
+ *   ff 74 4f 63 | 00 00 00 02 | fanout: 256 x 4 | ids: nr x hash
+ *   | crc32: nr x 4 | offset31: nr x 4 | offset64: k x 8
+ *   | pack checksum | index checksum
+ *
+ * `idx_pos` is an object's position in this file: ids ascend with it.
+ */
+#ifndef PACK_IDX_H
+#define PACK_IDX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+
+/* A parsed index. Immutable; borrows the file's bytes. */
+struct pack_idx {
+	const uint8_t *bytes;   /* the whole file, borrowed */
+	size_t len;
+	enum hash_algo algo;
+	unsigned version;       /* 1 or 2 */
+	uint32_t nr;            /* objects */
+	const uint8_t *fanout;  /* 256 be32 */
+	const uint8_t *ids;     /* first id; they are `id_stride` bytes apart */
+	size_t id_stride;
+	const uint8_t *crcs;    /* version 2: nr be32, else NULL */
+	const uint8_t *off32;   /* version 2: nr be32, else NULL */
+	const uint8_t *off64;   /* version 2: off64_nr be64 */
+	uint32_t off64_nr;
+	const uint8_t *pack_checksum; /* hash_len() bytes */
+	char *name;             /* owned: file name for messages */
+};
+
+/*
+ * Check and take apart the `len` bytes of an index file: sizes, an ascending
+ * fanout, 64-bit offsets that exist. Not checked here, being O(nr): order of
+ * ids and checksum (pack_idx_verify). `name` is for messages, copied.
+ * Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED or ERR_NOMEM with *idx zeroed.
+ */
+int pack_idx_parse(struct pack_idx *idx, const void *bytes, size_t len,
+		   enum hash_algo algo, const char *name, struct error *err);
+void pack_idx_release(struct pack_idx *idx);
+
+/* Raw id of an object; points into the index. idx_pos < nr. */
+static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
+					  uint32_t idx_pos)
+{
+	return idx->ids + idx->id_stride * idx_pos;
+}
+
+/*
+ * Offset in the pack, UINT64_MAX when a 64-bit offset is asked for that the
+ * file does not have (a corrupt index).
+ */
+uint64_t pack_idx_offset(const struct pack_idx *idx, uint32_t idx_pos);
+
+/* CRC-32 of the entry's bytes in the pack; 0 for version 1. */
+uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos);
+
+/*
+ * Find an id by its raw bytes. True and *idx_pos when there. Interpolation
+ * inside the fanout bucket, then binary search; no allocation.
+ */
+bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
+		   uint32_t *idx_pos);
+
+/*
+ * Find all ids that start with the first `hex_len` digits of `prefix`:
+ * [*first, *last) is set; empty when none does.
+ */
+void pack_idx_find_prefix(const struct pack_idx *idx, const struct oid *prefix,
+			  size_t hex_len, uint32_t *first, uint32_t *last);
+
+/* Check the order of ids and the file's own checksum. */
+int pack_idx_verify(const struct pack_idx *idx, struct error *err);
+
+/* An object of a pack that is being written. */
+struct pack_idx_entry {
+	const uint8_t *oid; /* raw id, borrowed */
+	uint64_t offset;    /* in the pack */
+	uint32_t crc;       /* of the entry's bytes in the pack */
+};
+
+/*
+ * Append to *out a whole index file of the given version (1 or 2) for
+ * `entries`, which must be sorted by id. Version 1 with an offset past 4 GiB
+ * is ERR_INVALID.
+ */
+int pack_idx_write(struct buf *out, const struct pack_idx_entry *entries,
+		   uint32_t nr, const struct oid *pack_checksum,
+		   unsigned version, enum hash_algo algo,
+		   struct error *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An opened pack: the mapped .pack and .idx, and the reverse index when
+ * asked for.
+ *
+ * Immutable and shareable between threads after pack_open(); the reverse
+ * index is made on first use, under a lock.
+ */
+#ifndef PACK_PACK_H
+#define PACK_PACK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "pack/entry.h"
+#include "pack/idx.h"
+#include "pack/rev.h"
+#include "sys/map.h"
+
+struct pack {
+	char *path;            /* owned: "<dir>/pack-<hex>", no extension */
+	const char *name;      /* points into path: "pack-<hex>" */
+	enum hash_algo algo;
+	struct sys_map map;    /* the .pack file */
+	struct sys_map idx_map;
+	struct pack_idx idx;
+	struct oid checksum;   /* the pack's trailer */
+	int64_t mtime_ns;      /* of the .pack file */
+	bool is_local;         /* in the repository's own object directory */
+	bool is_kept;          /* has a .keep file */
+	bool is_promisor;      /* has a .promisor file */
+	bool is_cruft;         /* has a .mtimes file */
+	pthread_mutex_t lock;  /* guards making `rev` */
+	struct sys_map rev_map;
+	struct pack_rev rev_storage;
+	_Atomic(const struct pack_rev *) rev; /* NULL until made */
+};
+
+/*
+ * Open "<base>.pack" and "<base>.idx". Checks the pack's header, the index
+ * (pack_idx_parse), that object counts agree and that the index names this
+ * pack's checksum. Returns 0, ERR_MISSING when a file is not there,
+ * ERR_CORRUPT, ERR_UNSUPPORTED, ERR_IO or ERR_NOMEM with *out NULL. The
+ * caller owns *out.
+ */
+int pack_open(struct pack **out, const char *base, enum hash_algo algo,
+	      struct error *err);
+void pack_close(struct pack *pack);
+
+/*
+ * The reverse index: from "<base>.rev" when that is there and valid, else
+ * computed. Thread-safe; owned by the pack. NULL (and *err) when out of
+ * memory.
+ */
+const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err);
+
+/*
+ * Parse the entry header at `offset`. Checks that the offset lies between
+ * header and trailer and an OFS_DELTA's base does too. 0 or ERR_CORRUPT with
+ * a message that names pack and offset.
+ */
+int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
+		  uint64_t offset, struct error *err);
+
+/* Recompute the checksum over the whole file. 0, ERR_CORRUPT, ERR_NOMEM. */
+int pack_verify_checksum(const struct pack *pack, struct error *err);
+
+#endif

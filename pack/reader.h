@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decoding objects of packs: inflate, resolve delta chains, with a cache of
+ * decoded bases.
+ *
+ * A reader belongs to one thread. Packs are shared.
+ */
+#ifndef PACK_READER_H
+#define PACK_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/type.h"
+#include "pack/inflate.h"
+#include "pack/pack.h"
+
+struct pack_reader;
+
+/*
+ * `cache_limit`: bytes of decoded objects kept as delta bases (least recently
+ * used leave first; objects in use do not count against it being exceeded).
+ * NULL when out of memory.
+ */
+struct pack_reader *pack_reader_new(size_t cache_limit);
+void pack_reader_free(struct pack_reader *reader);
+
+/* The reader's own inflater, for callers that decode other things. */
+struct inflater *pack_reader_inflater(struct pack_reader *reader);
+
+/*
+ * A decoded object. `data` is NUL-terminated past its length and stays valid
+ * until pack_object_release(), also when further objects are read.
+ */
+struct pack_object {
+	enum object_type type; /* never a delta type */
+	const uint8_t *data;
+	size_t len;
+	void *pin;             /* the reader's */
+};
+
+#define PACK_OBJECT_INIT { OBJ_NONE, NULL, 0, NULL }
+
+/*
+ * Decode the object at `offset`. Chains are followed iteratively, base first;
+ * a base outside the pack (REF_DELTA to an id the pack does not have), a
+ * cycle, or sizes that disagree are ERR_CORRUPT, with pack and offset in the
+ * message. On failure *obj is zeroed.
+ */
+int pack_reader_read(struct pack_reader *reader, struct pack *pack,
+		     uint64_t offset, struct pack_object *obj,
+		     struct error *err);
+
+/* Let go of the object's bytes; a zeroed object is accepted. */
+void pack_object_release(struct pack_reader *reader, struct pack_object *obj);
+
+/*
+ * Type and size of the object at `offset` without decoding it: follows the
+ * chain's headers and inflates at most the first bytes of one delta. Either
+ * output may be NULL.
+ */
+int pack_reader_info(struct pack_reader *reader, struct pack *pack,
+		     uint64_t offset, enum object_type *type, uint64_t *size,
+		     struct error *err);
+
+#endif

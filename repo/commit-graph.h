@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Commit-graph files, read only: objects/info/commit-graph or the chain in
+ * objects/info/commit-graphs/ (gitformat-commit-graph(5)).
+ *
+ * `graph_pos` numbers the commits of the whole chain, base layer first, as
+ * the format does. Immutable; threads may share it.
+ */
+#ifndef REPO_COMMIT_GRAPH_H
+#define REPO_COMMIT_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "repo/odb.h"
+
+struct commit_graph;
+
+/* The data of one commit. */
+struct commit_graph_entry {
+	const uint8_t *oid;   /* raw id */
+	const uint8_t *tree;  /* raw id of its tree */
+	uint64_t date;        /* committer date, seconds since 1970 */
+	uint32_t level;       /* topological level (generation number v1); 0
+				 when the file does not have it */
+};
+
+/*
+ * Open the graph of the first object directory that has one. Returns 1, 0
+ * when there is none (or core.commitGraph is false, or grafts, replace refs
+ * or a shallow file make it unusable), with *out NULL; or a negative error:
+ * the caller goes on without it and warns.
+ */
+int commit_graph_open(struct commit_graph **out, const struct odb *odb,
+		      struct error *err);
+void commit_graph_close(struct commit_graph *graph);
+
+/* Number of commits in all layers. */
+uint32_t commit_graph_nr(const struct commit_graph *graph);
+
+bool commit_graph_find(const struct commit_graph *graph, const uint8_t *raw,
+		       uint32_t *graph_pos);
+
+/* Data of a commit; ERR_CORRUPT when the file's parts disagree. */
+int commit_graph_entry(struct commit_graph_entry *entry,
+		       const struct commit_graph *graph, uint32_t graph_pos,
+		       struct error *err);
+
+/*
+ * Graph positions of its parents, at most `max` written to `parents`. Returns
+ * how many there are (the caller asks again when more than max), or
+ * ERR_CORRUPT.
+ */
+int commit_graph_parents(const struct commit_graph *graph, uint32_t graph_pos,
+			 uint32_t *parents, size_t max, struct error *err);
+
+#endif

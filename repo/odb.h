@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The object database: a snapshot of all packs of a repository and its
+ * alternates, and its loose objects.
+ *
+ * `odb_pos` numbers packed objects across the snapshot: pack p holds the
+ * positions [packs[p].first_pos, packs[p].first_pos + nr), in idx order. An
+ * object in several packs has several positions; odb_find() always answers
+ * with the same one, its canonical position (first pack in snapshot order).
+ * Packs are ordered local before alternates, then newest first, so that the
+ * order is stable for one state of the disk.
+ *
+ * A snapshot is immutable and shared; an `odb_reader` is per thread. Loose
+ * objects are looked for on disk each time.
+ */
+#ifndef REPO_ODB_H
+#define REPO_ODB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "object/type.h"
+#include "pack/pack.h"
+#include "pack/reader.h"
+#include "repo/repo.h"
+
+struct odb_pack {
+	struct pack *pack;   /* owned by the snapshot */
+	uint32_t first_pos;  /* odb_pos of its idx_pos 0 */
+};
+
+struct odb {
+	const struct repo *repo;  /* borrowed */
+	enum hash_algo algo;
+	char **dirs;              /* owned: object directories, local first */
+	size_t dir_nr;
+	struct odb_pack *packs;   /* owned */
+	uint32_t pack_nr;
+	uint32_t packed_nr;       /* objects in all packs: end of odb_pos */
+};
+
+/*
+ * Open a snapshot. Alternates come from info/alternates (nested, at most 5
+ * deep, relative paths resolved, cycles and missing directories skipped as
+ * stock Git does) and GIT_ALTERNATE_OBJECT_DIRECTORIES (':'-separated, with
+ * quoting). A pack without index is ignored; a broken pack is left out and
+ * described in *warning (NULL allowed; ->code is 0 when there was none).
+ * Returns 0 with *out owned by the caller, or a negative error.
+ */
+int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
+	     struct error *err);
+void odb_close(struct odb *odb);
+
+/* Canonical position of a packed object; false when no pack has it. */
+bool odb_find_raw(const struct odb *odb, const uint8_t *raw,
+		  uint32_t *odb_pos);
+
+static inline bool odb_find(const struct odb *odb, const struct oid *oid,
+			    uint32_t *odb_pos)
+{
+	return odb_find_raw(odb, oid->bytes, odb_pos);
+}
+
+/* Which pack, and where in it. odb_pos < packed_nr. */
+const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,
+				  uint32_t *idx_pos);
+
+/* Offset of the object in its pack. */
+uint64_t odb_offset(const struct odb *odb, uint32_t odb_pos,
+		    struct pack **pack);
+
+/* Raw id of a packed object; points into the index. */
+const uint8_t *odb_oid_raw(const struct odb *odb, uint32_t odb_pos);
+void odb_oid(struct oid *out, const struct odb *odb, uint32_t odb_pos);
+
+/* Whether the object is there at all, packed or loose. */
+bool odb_has(const struct odb *odb, const struct oid *oid);
+
+/* Whether it is there as a loose object. */
+bool odb_has_loose(const struct odb *odb, const struct oid *oid);
+
+/*
+ * Visit every loose object of the local object directory (`local_only`) or of
+ * all. A nonzero return stops and is returned.
+ */
+int odb_each_loose(const struct odb *odb, bool local_only,
+		   int (*fn)(void *ctx, const struct oid *oid,
+			     const char *path),
+		   void *ctx, struct error *err);
+
+/* Path of a loose object in directory `dir`; 0 or ERR_NOMEM. */
+int odb_loose_path(struct buf *out, const struct odb *odb, const char *dir,
+		   const struct oid *oid);
+
+struct odb_reader;
+
+/* A reader for one thread; `cache_limit` as for pack_reader_new(). */
+struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit);
+void odb_reader_free(struct odb_reader *reader);
+
+/* A decoded object; see struct pack_object. Release with odb_object_release. */
+struct odb_object {
+	enum object_type type;
+	const uint8_t *data; /* NUL-terminated past len */
+	size_t len;
+	void *pin;           /* the reader's */
+	void *loose;         /* the reader's: memory of a loose object */
+};
+
+#define ODB_OBJECT_INIT { OBJ_NONE, NULL, 0, NULL, NULL }
+
+/* Read a packed object. 0 or negative with *obj zeroed. */
+int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
+		 struct odb_object *obj, struct error *err);
+
+/*
+ * Read any object by id. When the packed copy is corrupt, other copies are
+ * tried. ERR_MISSING when there is none.
+ */
+int odb_read(struct odb_reader *reader, const struct oid *oid,
+	     struct odb_object *obj, struct error *err);
+void odb_object_release(struct odb_reader *reader, struct odb_object *obj);
+
+/* Type and size without decoding the object. Outputs may be NULL. */
+int odb_info_pos(struct odb_reader *reader, uint32_t odb_pos,
+		 enum object_type *type, uint64_t *size, struct error *err);
+int odb_info(struct odb_reader *reader, const struct oid *oid,
+	     enum object_type *type, uint64_t *size, struct error *err);
+
+/*
+ * All objects whose id starts with `hex_len` digits (>= 4) of `prefix`:
+ * *found gets one; returns how many there are, counting stops at 2.
+ */
+int odb_find_abbrev(const struct odb *odb, const struct oid *prefix,
+		    size_t hex_len, struct oid *found, struct error *err);
+
+/* Follow tags to what they name at last; *type gets its type. */
+int odb_peel(struct odb_reader *reader, const struct oid *oid,
+	     struct oid *peeled, enum object_type *type, struct error *err);
+
+#endif

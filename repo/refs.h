@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * References: loose files over packed-refs.
+ *
+ * A snapshot maps packed-refs (searched by prefix in place, never read whole
+ * to answer about a few) and lists loose refs when first asked for their
+ * directory. Names are visited in byte order, loose before packed.
+ *
+ * One snapshot per thread (it fills itself in lazily).
+ */
+#ifndef REPO_REFS_H
+#define REPO_REFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "repo/repo.h"
+
+struct refs;
+
+struct ref {
+	const char *name;    /* valid during the call / until refs_close() */
+	struct oid oid;      /* what it names, symrefs followed */
+	const char *target;  /* symbolic: the ref it names; else NULL */
+	bool has_peeled;     /* packed-refs says what the tag peels to, */
+	bool is_tag;         /*   ... and it is a tag: `peeled` is set */
+	struct oid peeled;
+};
+
+/* 0 with *out owned by the caller (borrows repo), or a negative error. */
+int refs_open(struct refs **out, const struct repo *repo, struct error *err);
+void refs_close(struct refs *refs);
+
+/*
+ * Visit all refs under "refs/" whose name starts with `prefix` ("" or NULL:
+ * all). Refs that are broken (dangling symrefs, malformed files) are left out
+ * and described in *warning. A nonzero return stops and is returned.
+ */
+int refs_each(struct refs *refs, const char *prefix,
+	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+	      struct error *warning, struct error *err);
+
+/*
+ * Look up one full name ("HEAD", "refs/heads/main"), following symbolic refs
+ * (at most 5). *ref is filled in; its strings live until the next call or
+ * refs_close(). Returns 1, 0 when there is no such ref (for a symbolic ref to
+ * an unborn branch: 0 with ref->target set), or a negative error for a broken
+ * one.
+ */
+int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
+		struct error *err);
+
+/*
+ * Expand a short name as gitrevisions(7) says: <name>, refs/<name>,
+ * refs/tags/<name>, refs/heads/<name>, refs/remotes/<name>,
+ * refs/remotes/<name>/HEAD. As refs_lookup().
+ */
+int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
+	      struct error *err);
+
+/* Whether `name` is well-formed (git-check-ref-format(1), with a slash). */
+bool refs_name_is_valid(const char *name);
+
+/*
+ * Objects that other refs keep alive besides refs/: HEADs of worktrees, and
+ * entries of all reflogs. `fn` gets each id (zero ids left out; duplicates
+ * are possible). For repack's --reflog and --indexed-objects callers.
+ */
+int refs_each_reflog_oid(const struct repo *repo,
+			 int (*fn)(void *ctx, const struct oid *oid),
+			 void *ctx, struct error *err);
+
+#endif

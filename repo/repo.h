@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A repository: where its parts are, its format, its configuration.
+ *
+ * Immutable after opening; threads may share it. Objects and refs have
+ * snapshots of their own (odb.h, refs.h) which borrow the repository.
+ */
+#ifndef REPO_REPO_H
+#define REPO_REPO_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "repo/config.h"
+#include "sys/tempfile.h"
+
+struct repo {
+	char *git_dir;     /* owned, absolute: GIT_DIR */
+	char *common_dir;  /* owned: git_dir unless "commondir" says otherwise */
+	char *object_dir;  /* owned: GIT_OBJECT_DIRECTORY or <common>/objects */
+	char *alternate_object_dirs; /* owned: the environment's, or NULL */
+	char *worktree;    /* owned: work tree found by discovery, or NULL */
+	enum hash_algo algo;
+	bool is_bare;
+	unsigned format_version; /* core.repositoryformatversion */
+	bool has_promisor;       /* extensions.partialClone is set */
+	struct config config;
+};
+
+enum {
+	REPO_OPEN_EXACT = 1 << 0,    /* path is the git dir: do not go up */
+	REPO_OPEN_NO_OWNER = 1 << 1, /* skip the safe.directory check */
+	/*
+	 * As `git upload-pack <dir>` does without --strict: try "<dir>/.git",
+	 * "<dir>", "<dir>.git/.git", "<dir>.git" in that order.
+	 */
+	REPO_OPEN_ENTER = 1 << 2,
+};
+
+/* What the command line overrides. NULL: not given. Borrowed for the call. */
+struct repo_options {
+	const char *path;     /* start of discovery; NULL: "." */
+	const char *git_dir;  /* --git-dir; NULL: GIT_DIR, else discovery */
+	unsigned flags;
+};
+
+/*
+ * Find and open. Follows ".git" files ("gitdir: <path>"), stops at
+ * GIT_CEILING_DIRECTORIES and file system borders (unless
+ * GIT_DISCOVERY_ACROSS_FILESYSTEM). Checks core.repositoryformatversion and
+ * the extensions it knows (objectFormat, refStorage=files, partialClone,
+ * worktreeConfig, noop, preciousObjects, relativeWorktrees); anything else is
+ * ERR_UNSUPPORTED. A repository found by discovery or entered that another
+ * user owns is ERR_DENIED with stock Git's words ("detected dubious ownership
+ * in repository at '<path>'" ...) unless safe.directory of a protected
+ * configuration allows it (exact path, "*", a trailing slash-star prefix; empty value
+ * resets); safe.bareRepository=explicit is honoured.
+ *
+ * Returns 0 with *out owned by the caller; ERR_MISSING ("not a git repository
+ * (or any of the parent directories): .git"), or another error.
+ */
+int repo_open(struct repo **out, const struct repo_options *options,
+	      struct error *err);
+void repo_close(struct repo *repo);
+
+/* "<common_dir>/<name>", malloc()ed; NULL when out of memory. */
+char *repo_common_path(const struct repo *repo, const char *name);
+
+/* "<object_dir>/<name>", malloc()ed; NULL when out of memory. */
+char *repo_object_path(const struct repo *repo, const char *name);
+
+/* Components of core.fsync. */
+enum repo_fsync_component {
+	REPO_FSYNC_LOOSE_OBJECT = 1 << 0,
+	REPO_FSYNC_PACK = 1 << 1,
+	REPO_FSYNC_PACK_METADATA = 1 << 2,
+	REPO_FSYNC_COMMIT_GRAPH = 1 << 3,
+	REPO_FSYNC_INDEX = 1 << 4,
+	REPO_FSYNC_REFERENCE = 1 << 5,
+};
+
+/*
+ * How one component has to be made durable: core.fsync (default "committed,
+ * -loose-object"), core.fsyncMethod (default fsync; batch counts as fsync
+ * here), core.fsyncObjectFiles, GIT_TEST_FSYNC=0 turns all off.
+ * ERR_INVALID for unknown values.
+ */
+int repo_fsync_method(const struct repo *repo,
+		      enum repo_fsync_component component,
+		      enum sys_fsync_method *method, struct error *err);
+
+/*
+ * Create an empty repository at `git_dir` as `git init` does: HEAD (to
+ * refs/heads/<branch>), config, description, info/, objects/, refs/. Existing
+ * files stay. `worktree`: NULL for a bare repository. Returns 1 when it was
+ * there before ("reinitialized"), 0 when new, or a negative error.
+ */
+int repo_init(const char *git_dir, const char *worktree, const char *branch,
+	      enum hash_algo algo, struct error *err);
+
+#endif
