@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands: one file each, arguments and printing only.
+ *
+ * The main program has already applied the options before the command's name
+ * (-C, -c, --git-dir, ...) by changing directory and environment, so that a
+ * command only opens the repository. A command returns its exit code.
+ */
+#ifndef BUILTIN_BUILTIN_H
+#define BUILTIN_BUILTIN_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "repo/repo.h"
+
+struct builtin_env {
+	struct repo *repo; /* owned by main; NULL until builtin_open_repo() */
+};
+
+/*
+ * Open the repository of the working directory and environment into
+ * env->repo, once. 0; or prints "fatal: ..." and returns 128.
+ */
+int builtin_open_repo(struct builtin_env *env);
+
+/* Print "fatal: <message>" on stderr; returns 128. */
+int builtin_fail(const struct error *err);
+int builtin_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print "error: ..." / "warning: ..." on stderr; error returns -1. */
+int builtin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void builtin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Flush stdout at the end of a command; a failed write (a full disk) is
+ * "fatal: ..." and 128, else `code` is returned. A closed pipe is silent, as
+ * SIGPIPE has its default effect for commands but upload-pack.
+ */
+int builtin_finish(int code);
+
+int cmd_cat_file(int argc, const char **argv, struct builtin_env *env);
+int cmd_count_objects(int argc, const char **argv, struct builtin_env *env);
+int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env);
+int cmd_index_pack(int argc, const char **argv, struct builtin_env *env);
+int cmd_init(int argc, const char **argv, struct builtin_env *env);
+int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env);
+int cmd_repack(int argc, const char **argv, struct builtin_env *env);
+int cmd_rev_list(int argc, const char **argv, struct builtin_env *env);
+int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env);
+int cmd_show_index(int argc, const char **argv, struct builtin_env *env);
+int cmd_show_ref(int argc, const char **argv, struct builtin_env *env);
+int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env);
+int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env);
+int cmd_version(int argc, const char **argv, struct builtin_env *env);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Command-line options, table-driven, with Git's conventions: bundled short
+ * options, --name=value and --name value, --no-<flag>, unambiguous
+ * abbreviations of long names, "--" ends options, operands may stand between
+ * options.
+ */
+#ifndef BUILTIN_OPTIONS_H
+#define BUILTIN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum option_kind {
+	OPTION_END = 0,
+	OPTION_FLAG,     /* bool: set, or cleared by --no-<name> */
+	OPTION_COUNT,    /* int: incremented, zeroed by --no-<name> */
+	OPTION_STRING,   /* const char *: the argument, borrowed from argv */
+	OPTION_U64,      /* uint64_t: number with an optional k, m or g */
+	OPTION_I64,      /* int64_t */
+	OPTION_CALLBACK, /* fn(value, arg): arg NULL when none was given */
+};
+
+enum {
+	OPTION_OPTIONAL_ARG = 1 << 0, /* argument only as --name=value / -nV;
+					 STRING: absent gives `dflt` */
+	OPTION_NO_ARG = 1 << 1,       /* CALLBACK that takes none */
+	OPTION_NO_NEGATE = 1 << 2,    /* --no-<name> is unknown */
+};
+
+struct option {
+	enum option_kind kind;
+	char short_name;        /* or 0 */
+	const char *long_name;  /* or NULL */
+	void *value;            /* of the kind's type */
+	const char *help;       /* one line; NULL: hidden */
+	unsigned flags;
+	const char *dflt;
+	/* negated: arg == option_negated. Returns 0, or -1 after printing. */
+	int (*fn)(void *value, const char *arg);
+};
+
+/* What a callback gets as `arg` for --no-<name>. */
+extern const char option_negated[];
+
+/*
+ * Parse argv[1..argc), move the operands to the front of argv[1..] and return
+ * how many there are; argv[] keeps its "--" out. An unknown option prints
+ * "error: unknown option `x'" and the usage and returns -129; -h prints the
+ * usage to stdout and returns -129 as well: the caller returns 129.
+ * `usage`: the text after "usage: ", lines separated by newlines.
+ */
+int options_parse(int argc, const char **argv, const struct option *options,
+		  const char *usage);
+
+/* Print "usage: <usage>" and the options on stderr; returns 129. */
+int options_usage(const struct option *options, const char *usage);
+
+#endif

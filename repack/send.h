@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a request (wants, haves) to the bytes of a pack: the library side of
+ * `pack-objects --revs --stdout`, used by that command and by upload-pack in
+ * its own process.
+ */
+#ifndef REPACK_SEND_H
+#define REPACK_SEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "pack/writer.h"
+#include "repo/odb.h"
+#include "sys/progress.h"
+
+/* What to send. All pointers are borrowed for the call. */
+struct repack_tag;
+
+struct repack_request {
+	const struct oid *wants; /* any objects; tags are sent and followed */
+	size_t want_nr;
+	const struct oid *haves; /* the receiver has these and all they reach;
+				    ids we do not have are skipped */
+	size_t have_nr;
+	/*
+	 * Commits treated as having no parents: the receiver's shallow
+	 * boundary and the one it is about to have.
+	 */
+	const struct oid *shallow;
+	size_t shallow_nr;
+	/*
+	 * With include_tag: annotated tags (tag object, fully peeled target)
+	 * whose target is sent are sent as well.
+	 */
+	const struct repack_tag *tags;
+	size_t tag_nr;
+	bool include_tag;
+	bool thin;          /* deltas against objects the receiver has */
+	bool ofs_delta;     /* the receiver reads OFS_DELTA */
+	bool use_bitmap;    /* answer from a bitmap index when there is one */
+};
+
+struct repack_tag {
+	struct oid tag;
+	struct oid target;
+};
+
+struct repack_send_options {
+	unsigned threads;                  /* 0: as many as processors */
+	const struct progress_out *progress; /* NULL: none */
+	int compression;                   /* zlib level, -1: default */
+	unsigned window, depth;            /* delta search; 0 window: none */
+	uint64_t big_file_threshold;       /* bytes; larger: no delta search */
+};
+
+/* The defaults, with pack.* and core.* configuration applied. */
+int repack_send_options_load(struct repack_send_options *options,
+			     const struct repo *repo, struct error *err);
+
+/* What was done: the figures of Git's "Total ..." line. */
+struct repack_report {
+	uint32_t objects, deltas;       /* sent */
+	uint32_t reused, reused_deltas; /* of them copied from a pack */
+	uint32_t pack_reused;           /* of them in whole spans, by bitmap */
+	uint64_t bytes_verbatim;        /* bytes copied as stored */
+	uint64_t bytes_recompressed;    /* bytes deflated for this pack */
+	bool used_bitmap;
+	struct error warning;           /* why a bitmap was set aside, if so */
+};
+
+/*
+ * Make the pack and put it into `sink`. The pack may be empty (0 objects). A
+ * want that does not exist, or an object missing in the closure, is
+ * ERR_MISSING; the sink may have received bytes by then.
+ */
+int repack_send(const struct odb *odb, const struct repack_request *request,
+		const struct repack_send_options *options,
+		struct pack_sink sink, struct repack_report *report,
+		struct error *err);
+
+#endif

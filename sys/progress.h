@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Progress meters as Git prints them: "<title>:  42% (42/100)\r", and at the
+ * end "<title>: 100% (100/100), done.\n"; without a total "<title>: 42".
+ *
+ * The text goes to a callback of the caller's, so that library code can
+ * report without knowing where to. A meter shows nothing before its delay has
+ * passed and is redrawn at most once a second or at each new percent.
+ */
+#ifndef SYS_PROGRESS_H
+#define SYS_PROGRESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where the text of all meters of one command goes. Borrowed by meters. */
+struct progress_out {
+	void (*put)(void *ctx, const char *text, size_t len);
+	void *ctx;
+	uint64_t delay_ns; /* nothing is shown before; 0: show at once */
+};
+
+/* One meter; updates may come from several threads. */
+struct progress {
+	const struct progress_out *out; /* NULL: shows nothing */
+	const char *title;              /* borrowed */
+	uint64_t total;                 /* 0: unknown */
+	pthread_mutex_t lock;           /* guards what follows */
+	uint64_t done;
+	uint64_t started_ns, drawn_ns;
+	int drawn_percent;
+	size_t drawn_len;
+};
+
+/* Start a meter; `out` NULL makes all calls on it cheap no-ops. */
+void progress_start(struct progress *p, const struct progress_out *out,
+		    const char *title, uint64_t total);
+
+/* Count `nr` more items. */
+void progress_add(struct progress *p, uint64_t nr);
+
+/* Set the number of items. */
+void progress_set(struct progress *p, uint64_t done);
+
+/* Draw the final line and release the meter. */
+void progress_stop(struct progress *p);
+
+#endif
