@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Loading commits into memory. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/parse.h"
+#include "walk/history.h"
+
+int history_init(struct history *h, struct objspace *space,
+		 struct odb_reader *reader, const struct oidmap *shallow,
+		 struct error *err)
+{
+	*h = (struct history){
+		.space = space, .reader = reader, .shallow = shallow,
+	};
+	h->by_packed = mem_calloc(space->packed_nr, sizeof(*h->by_packed));
+	if (!h->by_packed)
+		return error_nomem(err);
+	if (!shallow && commit_graph_open(&h->graph, space->odb, NULL) < 0)
+		h->graph = NULL;
+	return 0;
+}
+
+void history_release(struct history *h)
+{
+	commit_graph_close(h->graph);
+	free(h->commits);
+	free(h->parents);
+	free(h->by_packed);
+	free(h->by_extra);
+	memset(h, 0, sizeof(*h));
+}
+
+/* Where the commit_nr of an object is kept; NULL: never was. */
+static uint32_t *slot_of(const struct history *h, uint32_t obj_pos)
+{
+	if (obj_pos < h->space->packed_nr)
+		return &h->by_packed[obj_pos];
+	obj_pos -= h->space->packed_nr;
+	return obj_pos < h->extra_alloc ? &h->by_extra[obj_pos] : NULL;
+}
+
+static int grow_extra(struct history *h, uint32_t obj_pos)
+{
+	size_t old = h->extra_alloc;
+	size_t need = (size_t)obj_pos - h->space->packed_nr + 1;
+
+	if (mem_grow(&h->by_extra, &h->extra_alloc, need,
+		     sizeof(*h->by_extra)) < 0)
+		return ERR_NOMEM;
+	memset(h->by_extra + old, 0,
+	       (h->extra_alloc - old) * sizeof(*h->by_extra));
+	return 0;
+}
+
+uint32_t history_find(const struct history *h, uint32_t obj_pos)
+{
+	const uint32_t *slot = slot_of(h, obj_pos);
+
+	return slot && *slot ? *slot - 1 : HISTORY_NONE;
+}
+
+int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr)
+{
+	uint32_t *slot = slot_of(h, obj_pos);
+
+	if (!slot) {
+		if (grow_extra(h, obj_pos) < 0)
+			return ERR_NOMEM;
+		slot = slot_of(h, obj_pos);
+	}
+	if (!*slot) {
+		if (mem_grow(&h->commits, &h->alloc, h->nr + 1,
+			     sizeof(*h->commits)) < 0)
+			return ERR_NOMEM;
+		h->commits[h->nr] = (struct history_commit){
+			.obj_pos = obj_pos, .level = HISTORY_LEVEL_UNKNOWN,
+		};
+		*slot = (uint32_t)++h->nr;
+	}
+	*commit_nr = *slot - 1;
+	return 0;
+}
+
+static int add_parent(struct history *h, const uint8_t *raw)
+{
+	uint32_t obj_pos, commit_nr;
+
+	if (objspace_add(h->space, raw, &obj_pos) < 0 ||
+	    history_add(h, obj_pos, &commit_nr) < 0 ||
+	    mem_grow(&h->parents, &h->parent_alloc, h->parent_nr + 1,
+		     sizeof(*h->parents)) < 0)
+		return ERR_NOMEM;
+	h->parents[h->parent_nr++] = commit_nr;
+	return 0;
+}
+
+#define GRAPH_PARENTS_MAX 64
+
+/* 1 when the commit-graph has the commit, 0 when it has not. */
+static int parse_from_graph(struct history *h, uint32_t commit_nr,
+			    const uint8_t *raw, struct error *err)
+{
+	struct history_commit *c = &h->commits[commit_nr];
+	uint32_t graph_pos, parents[GRAPH_PARENTS_MAX], tree_pos;
+	struct commit_graph_entry entry;
+	int nr;
+
+	if (!h->graph || !commit_graph_find(h->graph, raw, &graph_pos))
+		return 0;
+	nr = commit_graph_parents(h->graph, graph_pos, parents,
+				  ARRAY_NR(parents), err);
+	if (nr < 0 || nr > GRAPH_PARENTS_MAX ||
+	    commit_graph_entry(&entry, h->graph, graph_pos, err) < 0)
+		return 0; /* the object itself is the better source then */
+	if (objspace_add(h->space, entry.tree, &tree_pos) < 0)
+		return error_nomem(err);
+	c->tree_pos = tree_pos;
+	c->date = entry.date;
+	c->level = entry.level ? entry.level : HISTORY_LEVEL_UNKNOWN;
+	c->first_parent = (uint32_t)h->parent_nr;
+	c->parent_nr = (uint32_t)nr;
+	for (int i = 0; i < nr; i++) {
+		struct commit_graph_entry parent;
+		int ret = commit_graph_entry(&parent, h->graph, parents[i],
+					     err);
+
+		if (ret < 0)
+			return ret;
+		if (add_parent(h, parent.oid) < 0)
+			return error_nomem(err);
+	}
+	return 1;
+}
+
+static int parse_view(struct history *h, uint32_t commit_nr,
+		      const struct commit_view *view, bool is_cut)
+{
+	struct history_commit *c = &h->commits[commit_nr];
+	uint32_t tree_pos;
+
+	if (objspace_add(h->space, view->tree.bytes, &tree_pos) < 0)
+		return ERR_NOMEM;
+	c->tree_pos = tree_pos;
+	c->date = view->committer_date;
+	c->first_parent = (uint32_t)h->parent_nr;
+	c->parent_nr = is_cut ? 0 : (uint32_t)view->parent_nr;
+	for (size_t i = 0; !is_cut && i < view->parent_nr; i++) {
+		struct oid parent;
+
+		commit_parent(&parent, view, i, h->space->odb->algo);
+		if (add_parent(h, parent.bytes) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int parse_from_object(struct history *h, uint32_t commit_nr,
+			     const struct oid *oid, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum hash_algo algo = h->space->odb->algo;
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct commit_view view;
+	uint32_t ignored;
+	bool is_cut = h->shallow && oidmap_get(h->shallow, oid, &ignored);
+	int ret = objspace_read(h->space, h->reader,
+				h->commits[commit_nr].obj_pos, &obj, err);
+
+	if (ret < 0)
+		return ret;
+	if (obj.type != OBJ_COMMIT)
+		ret = error_set(err, ERR_CORRUPT, "object %s is not a commit",
+				oid_to_hex(hex, oid, algo));
+	else
+		ret = commit_parse(&view, obj.data, obj.len, algo, err);
+	if (!ret && parse_view(h, commit_nr, &view, is_cut) < 0)
+		ret = error_nomem(err);
+	odb_object_release(h->reader, &obj);
+	return ret;
+}
+
+int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
+{
+	struct oid oid;
+	int ret;
+
+	if (h->commits[commit_nr].parsed)
+		return 0;
+	objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
+	ret = parse_from_graph(h, commit_nr, oid.bytes, err);
+	if (!ret)
+		ret = parse_from_object(h, commit_nr, &oid, err);
+	if (ret < 0)
+		return ret;
+	h->commits[commit_nr].parsed = true;
+	return 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commit graph in memory, loaded as far as it is asked for.
+ *
+ * Commits are numbered by `commit_nr` in the order in which they are met.
+ * What a commit says (parents, tree, date) comes from the commit-graph file
+ * when that has the commit, else from the object.
+ *
+ * One thread at a time while it loads; once everything of interest is parsed
+ * threads may read it together.
+ */
+#ifndef WALK_HISTORY_H
+#define WALK_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/oidmap.h"
+#include "repo/commit-graph.h"
+#include "repo/odb.h"
+#include "walk/objspace.h"
+
+#define HISTORY_LEVEL_UNKNOWN UINT32_MAX
+#define HISTORY_NONE UINT32_MAX
+
+struct history_commit {
+	uint64_t date;         /* committer date, seconds since 1970 */
+	uint32_t obj_pos;
+	uint32_t tree_pos;     /* obj_pos of its tree; valid once parsed */
+	uint32_t first_parent; /* index into history->parents */
+	uint32_t parent_nr;
+	uint32_t level;        /* topological level from the commit-graph, one
+				  more than its highest parent's; unknown:
+				  HISTORY_LEVEL_UNKNOWN */
+	bool parsed;           /* date, tree, parents and level are valid */
+};
+
+struct history {
+	struct objspace *space;        /* borrowed */
+	struct odb_reader *reader;     /* borrowed */
+	struct commit_graph *graph;    /* owned; NULL when there is none */
+	const struct oidmap *shallow;  /* borrowed: ids of commits without
+					  parents; NULL: none */
+	struct history_commit *commits; /* owned */
+	size_t nr, alloc;
+	uint32_t *parents;             /* owned: commit_nr of parents */
+	size_t parent_nr, parent_alloc;
+	uint32_t *by_packed;           /* owned: obj_pos -> commit_nr + 1 */
+	uint32_t *by_extra;            /* owned: the same past packed_nr */
+	size_t extra_alloc;
+};
+
+/*
+ * `shallow` also makes the commit-graph unusable (its parents and levels do
+ * not know the cut). An unreadable commit-graph is done without. 0 or
+ * ERR_NOMEM; release in any case.
+ */
+int history_init(struct history *h, struct objspace *space,
+		 struct odb_reader *reader, const struct oidmap *shallow,
+		 struct error *err);
+void history_release(struct history *h);
+
+/* The commit_nr of an object known to be a commit; not parsed yet. */
+int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr);
+
+/* commit_nr of an object that was added; HISTORY_NONE when it was not. */
+uint32_t history_find(const struct history *h, uint32_t obj_pos);
+
+/*
+ * Make sure the commit is parsed and its parents are added. ERR_MISSING when
+ * the object is not there, ERR_CORRUPT when it is no commit. Pointers into
+ * h->commits and h->parents may move.
+ */
+int history_parse(struct history *h, uint32_t commit_nr, struct error *err);
+
+/* Parents of a parsed commit; valid until the next parse. */
+static inline const uint32_t *history_parents(const struct history *h,
+					      uint32_t commit_nr)
+{
+	return h->parents + h->commits[commit_nr].first_parent;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbering of packed and other objects. */
+#include "base/mem.h"
+#include "walk/objspace.h"
+
+void objspace_init(struct objspace *space, const struct odb *odb)
+{
+	*space = (struct objspace){
+		.odb = odb,
+		.packed_nr = odb->packed_nr,
+		.extra = OIDMAP_INIT,
+	};
+	pthread_mutex_init(&space->lock, NULL);
+}
+
+void objspace_release(struct objspace *space)
+{
+	oidmap_release(&space->extra);
+	free(space->extra_oids);
+	pthread_mutex_destroy(&space->lock);
+}
+
+/* The caller holds the lock. */
+static int add_extra(struct objspace *space, const struct oid *oid,
+		     uint32_t *obj_pos)
+{
+	uint32_t index = (uint32_t)space->extra_nr;
+	int added;
+
+	if (space->packed_nr + space->extra_nr >= UINT32_MAX - 1)
+		return ERR_NOMEM;
+	if (mem_grow(&space->extra_oids, &space->extra_alloc,
+		     space->extra_nr + 1, sizeof(*space->extra_oids)) < 0)
+		return ERR_NOMEM;
+	added = oidmap_add(&space->extra, oid, index, &index);
+	if (added < 0)
+		return added;
+	if (added)
+		space->extra_oids[space->extra_nr++] = *oid;
+	*obj_pos = space->packed_nr + index;
+	return 0;
+}
+
+int objspace_add(struct objspace *space, const uint8_t *raw, uint32_t *obj_pos)
+{
+	struct oid oid;
+	int ret;
+
+	if (odb_find_raw(space->odb, raw, obj_pos))
+		return 0;
+	oid_from_raw(&oid, raw, space->odb->algo);
+	pthread_mutex_lock(&space->lock);
+	ret = add_extra(space, &oid, obj_pos);
+	pthread_mutex_unlock(&space->lock);
+	return ret;
+}
+
+bool objspace_find(struct objspace *space, const uint8_t *raw,
+		   uint32_t *obj_pos)
+{
+	struct oid oid;
+	uint32_t index;
+	bool found;
+
+	if (odb_find_raw(space->odb, raw, obj_pos))
+		return true;
+	oid_from_raw(&oid, raw, space->odb->algo);
+	pthread_mutex_lock(&space->lock);
+	found = oidmap_get(&space->extra, &oid, &index);
+	pthread_mutex_unlock(&space->lock);
+	if (found)
+		*obj_pos = space->packed_nr + index;
+	return found;
+}
+
+uint32_t objspace_end(struct objspace *space)
+{
+	uint32_t end;
+
+	pthread_mutex_lock(&space->lock);
+	end = space->packed_nr + (uint32_t)space->extra_nr;
+	pthread_mutex_unlock(&space->lock);
+	return end;
+}
+
+void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos)
+{
+	if (obj_pos < space->packed_nr) {
+		odb_oid(out, space->odb, obj_pos);
+		return;
+	}
+	pthread_mutex_lock(&space->lock);
+	*out = space->extra_oids[obj_pos - space->packed_nr];
+	pthread_mutex_unlock(&space->lock);
+}
+
+int objspace_read(struct objspace *space, struct odb_reader *reader,
+		  uint32_t obj_pos, struct odb_object *obj, struct error *err)
+{
+	struct oid oid;
+
+	if (obj_pos < space->packed_nr)
+		return odb_read_pos(reader, obj_pos, obj, err);
+	objspace_oid(&oid, space, obj_pos);
+	return odb_read(reader, &oid, obj, err);
+}
+
+int objspace_info(struct objspace *space, struct odb_reader *reader,
+		  uint32_t obj_pos, enum object_type *type, uint64_t *size,
+		  struct error *err)
+{
+	struct oid oid;
+
+	if (obj_pos < space->packed_nr)
+		return odb_info_pos(reader, obj_pos, type, size, err);
+	objspace_oid(&oid, space, obj_pos);
+	return odb_info(reader, &oid, type, size, err);
+}

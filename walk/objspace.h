@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers for all objects a walk meets.
+ *
+ * `obj_pos` is the odb_pos of a packed object; other objects (loose, or not
+ * there at all) get numbers from packed_nr upwards when they are first met.
+ * An id is looked up once, where it is read; everything after that works on
+ * numbers, sets on bits.
+ *
+ * Threads may share one: packed look-ups take no lock.
+ */
+#ifndef WALK_OBJSPACE_H
+#define WALK_OBJSPACE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "object/oidmap.h"
+#include "repo/odb.h"
+
+struct objspace {
+	const struct odb *odb;   /* borrowed */
+	uint32_t packed_nr;      /* first number of objects outside packs */
+	pthread_mutex_t lock;    /* guards what follows */
+	struct oidmap extra;     /* id -> index into extra_oids */
+	struct oid *extra_oids;  /* owned */
+	size_t extra_nr, extra_alloc;
+};
+
+void objspace_init(struct objspace *space, const struct odb *odb);
+void objspace_release(struct objspace *space);
+
+/* The number of an object, a new one if needed. 0 or ERR_NOMEM. */
+int objspace_add(struct objspace *space, const uint8_t *raw,
+		 uint32_t *obj_pos);
+
+/* The number of an object that has one; false otherwise. */
+bool objspace_find(struct objspace *space, const uint8_t *raw,
+		   uint32_t *obj_pos);
+
+/* One past the largest number given out. */
+uint32_t objspace_end(struct objspace *space);
+
+/* The id of a number. */
+void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
+
+/* Read an object by number. As odb_read(). */
+int objspace_read(struct objspace *space, struct odb_reader *reader,
+		  uint32_t obj_pos, struct odb_object *obj,
+		  struct error *err);
+
+/* Type and size by number. As odb_info(). */
+int objspace_info(struct objspace *space, struct odb_reader *reader,
+		  uint32_t obj_pos, enum object_type *type, uint64_t *size,
+		  struct error *err);
+
+#endif
