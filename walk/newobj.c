@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* new(c) of many commits, in parallel. The comparison itself: treediff.c */
+#include <string.h>
+
+#include "base/mem.h"
+#include "sys/thread.h"
+#include "walk/newobj.h"
+#include "walk/treediff.h"
+
+/* Consecutive commits that one thread takes at a time: most trees of a commit
+ * are those of its neighbour, and stay in the reader's cache. */
+#define CHUNK_COMMITS 256
+#define DEFAULT_CACHE_LIMIT ((size_t)48 << 20)
+
+struct newobj_chunk {
+	struct newobj *items; /* owned */
+	size_t nr, alloc;
+};
+
+struct compute {
+	struct newobj_set *set;
+	const struct history *h;
+	const uint32_t *commits;
+	size_t nr;
+	struct treediff **differs; /* by thread_nr */
+	struct progress progress;
+};
+
+static int append_items(struct newobj_chunk *chunk, const struct newobj *items,
+			size_t nr)
+{
+	if (mem_grow(&chunk->items, &chunk->alloc, chunk->nr + nr,
+		     sizeof(*items)) < 0)
+		return ERR_NOMEM;
+	if (nr)
+		memcpy(chunk->items + chunk->nr, items, nr * sizeof(*items));
+	chunk->nr += nr;
+	return 0;
+}
+
+static int compute_commit(struct compute *c, struct treediff *differ,
+			  struct newobj_chunk *chunk, size_t index,
+			  struct error *err)
+{
+	struct newobj_list *list = &c->set->lists[index];
+	const struct history_commit *commit = &c->h->commits[c->commits[index]];
+	uint32_t parents[NEWOBJ_MAX_PARENTS];
+	struct treediff_result result;
+	unsigned parent_nr = 0;
+	int ret;
+
+	while (parent_nr < commit->parent_nr &&
+	       parent_nr < NEWOBJ_MAX_PARENTS) {
+		uint32_t p = history_parents(c->h, c->commits[index])[parent_nr];
+
+		parents[parent_nr++] = c->h->commits[p].tree_pos;
+	}
+	ret = treediff_run(differ, commit->tree_pos, parents, parent_nr,
+			   (uint32_t)index, &result, err);
+	if (ret < 0)
+		return ret;
+	list->tree_nr = (uint32_t)result.tree_nr;
+	list->nr = (uint32_t)(result.tree_nr + result.blob_nr);
+	if (append_items(chunk, result.trees, result.tree_nr) < 0 ||
+	    append_items(chunk, result.blobs, result.blob_nr) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* Lists point into the chunk only now that its array moves no more. */
+static void settle_chunk(struct newobj_set *set, struct newobj_chunk *chunk,
+			 size_t first, size_t last)
+{
+	struct newobj *fitted;
+	size_t off = 0;
+
+	fitted = realloc(chunk->items,
+			 (chunk->nr ? chunk->nr : 1) * sizeof(*fitted));
+	if (fitted)
+		chunk->items = fitted;
+	for (size_t i = first; i < last; i++) {
+		set->lists[i].items = chunk->items + off;
+		off += set->lists[i].nr;
+	}
+}
+
+static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
+			 struct error *err)
+{
+	struct compute *c = ctx;
+	struct newobj_chunk *chunk = &c->set->chunks[task_nr];
+	size_t first = task_nr * CHUNK_COMMITS;
+	size_t last = c->nr - first < CHUNK_COMMITS ? c->nr :
+						      first + CHUNK_COMMITS;
+
+	for (size_t i = first; i < last; i++) {
+		int ret = compute_commit(c, c->differs[thread_nr], chunk, i,
+					 err);
+
+		if (ret < 0)
+			return ret;
+	}
+	settle_chunk(c->set, chunk, first, last);
+	progress_add(&c->progress, last - first);
+	return 0;
+}
+
+/* Parents outside the array are compared with, so they have to be parsed. */
+static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
+			 struct error *err)
+{
+	for (size_t i = 0; i < nr; i++) {
+		for (uint32_t k = 0; k < h->commits[commits[i]].parent_nr;
+		     k++) {
+			uint32_t p = history_parents(h, commits[i])[k];
+			int ret = history_parse(h, p, err);
+
+			if (ret < 0)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+static int compute_all(struct compute *c, const struct newobj_options *options,
+		       struct treediff_shared *shared, unsigned threads,
+		       struct error *err)
+{
+	size_t limit = options->cache_limit ? options->cache_limit
+					    : DEFAULT_CACHE_LIMIT;
+	int ret = 0;
+
+	c->differs = mem_calloc(threads, sizeof(*c->differs));
+	if (!c->differs)
+		return error_nomem(err);
+	for (unsigned i = 0; i < threads && !ret; i++) {
+		c->differs[i] = treediff_new(c->h->space, shared, limit);
+		if (!c->differs[i])
+			ret = error_nomem(err);
+	}
+	if (!ret)
+		ret = sys_parallel(threads, c->set->chunk_nr, compute_chunk, c,
+				   err);
+	for (unsigned i = 0; i < threads; i++)
+		treediff_free(c->differs[i]);
+	free(c->differs);
+	return ret;
+}
+
+int newobj_compute(struct newobj_set *set, struct history *h,
+		   const uint32_t *commits, size_t nr,
+		   const struct newobj_options *options, struct error *err)
+{
+	struct compute c = { .set = set, .h = h, .commits = commits, .nr = nr };
+	struct treediff_shared shared = { NULL, 0 };
+	unsigned threads = options->threads ? options->threads : sys_cpu_nr();
+	int ret = parse_parents(h, commits, nr, err);
+
+	if (ret < 0)
+		return ret;
+	set->nr = nr;
+	set->chunk_nr = (nr + CHUNK_COMMITS - 1) / CHUNK_COMMITS;
+	set->lists = mem_calloc(nr, sizeof(*set->lists));
+	set->chunks = mem_calloc(set->chunk_nr, sizeof(*set->chunks));
+	if (!set->lists || !set->chunks)
+		return error_nomem(err);
+	if (options->union_only &&
+	    treediff_shared_init(&shared, h->space->packed_nr) < 0)
+		return error_nomem(err);
+	if (threads > set->chunk_nr)
+		threads = set->chunk_nr ? (unsigned)set->chunk_nr : 1;
+	progress_start(&c.progress, options->progress, "Enumerating objects",
+		       nr);
+	ret = compute_all(&c, options, options->union_only ? &shared : NULL,
+			  threads, err);
+	progress_stop(&c.progress);
+	treediff_shared_release(&shared);
+	return ret;
+}
+
+void newobj_release(struct newobj_set *set)
+{
+	for (size_t i = 0; set->chunks && i < set->chunk_nr; i++)
+		free(set->chunks[i].items);
+	free(set->chunks);
+	free(set->lists);
+	*set = (struct newobj_set)NEWOBJ_SET_INIT;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* Commit walk with exclusion, by date. */
+#include <string.h>
+
+#include "base/heap.h"
+#include "base/mem.h"
+#include "walk/revwalk.h"
+
+enum {
+	SEEN = 1 << 0,          /* was queued */
+	UNINTERESTING = 1 << 1, /* reached from a have */
+	POPPED = 1 << 2,        /* left the queue: its parents were queued */
+	BOUNDARY = 1 << 3,      /* is in result->boundary */
+};
+
+/* Commits older than every result that are still looked at. */
+#define SLOP 5
+
+struct walk {
+	struct history *h;
+	struct heap queue;
+	uint8_t *flags;        /* by commit_nr */
+	size_t flag_alloc;
+	size_t interesting_nr; /* queued commits not (yet) uninteresting */
+	uint64_t oldest;       /* date of the oldest result */
+	uint32_t *stack;       /* scratch of paint_ancestors() */
+	size_t stack_alloc;
+};
+
+void revwalk_result_release(struct revwalk_result *result)
+{
+	free(result->commits);
+	free(result->boundary);
+	*result = (struct revwalk_result)REVWALK_RESULT_INIT;
+}
+
+static int append(uint32_t **items, size_t *nr, size_t *alloc, uint32_t item)
+{
+	if (mem_grow(items, alloc, *nr + 1, sizeof(**items)) < 0)
+		return ERR_NOMEM;
+	(*items)[(*nr)++] = item;
+	return 0;
+}
+
+static int grow_flags(struct walk *w)
+{
+	size_t old = w->flag_alloc;
+
+	if (mem_grow(&w->flags, &w->flag_alloc, w->h->nr, 1) < 0)
+		return ERR_NOMEM;
+	memset(w->flags + old, 0, w->flag_alloc - old);
+	return 0;
+}
+
+static void mark_uninteresting(struct walk *w, uint32_t c)
+{
+	uint8_t flags = w->flags[c];
+
+	if (flags & UNINTERESTING)
+		return;
+	w->flags[c] |= UNINTERESTING;
+	if ((flags & SEEN) && !(flags & POPPED))
+		w->interesting_nr--;
+}
+
+/* Paint everything the walk has already gone past behind `c`. */
+static int paint_ancestors(struct walk *w, uint32_t c)
+{
+	size_t nr = 0;
+
+	if (append(&w->stack, &nr, &w->stack_alloc, c) < 0)
+		return ERR_NOMEM;
+	while (nr) {
+		uint32_t at = w->stack[--nr];
+		const uint32_t *parents = history_parents(w->h, at);
+
+		for (uint32_t i = 0; i < w->h->commits[at].parent_nr; i++) {
+			uint32_t p = parents[i];
+
+			if (w->flags[p] & UNINTERESTING)
+				continue;
+			mark_uninteresting(w, p);
+			if ((w->flags[p] & POPPED) &&
+			    append(&w->stack, &nr, &w->stack_alloc, p) < 0)
+				return ERR_NOMEM;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Queue a commit, parsing it. A commit that is not there behind haves is left
+ * out.
+ */
+static int enqueue(struct walk *w, uint32_t c, struct error *err)
+{
+	int ret;
+
+	if (w->flags[c] & SEEN)
+		return 0;
+	ret = history_parse(w->h, c, err);
+	if (ret == ERR_MISSING && (w->flags[c] & UNINTERESTING))
+		return 0;
+	if (ret < 0)
+		return ret;
+	if (grow_flags(w) < 0 ||
+	    heap_push(&w->queue, w->h->commits[c].date, c) < 0)
+		return error_nomem(err);
+	w->flags[c] |= SEEN;
+	if (!(w->flags[c] & UNINTERESTING))
+		w->interesting_nr++;
+	return 0;
+}
+
+static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
+{
+	for (uint32_t i = 0; i < w->h->commits[c].parent_nr; i++) {
+		int ret = enqueue(w, history_parents(w->h, c)[i], err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* Whether anything queued could still change the result. */
+static bool is_settled(const struct walk *w, bool exact, int *slop)
+{
+	if (w->interesting_nr)
+		return false;
+	if (exact)
+		return !w->queue.nr;
+	if (!w->queue.nr)
+		return true;
+	if (w->queue.items[0].key >= w->oldest) {
+		*slop = SLOP;
+		return false;
+	}
+	return (*slop)-- <= 0;
+}
+
+static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
+		   struct error *err)
+{
+	int slop = SLOP;
+	uint32_t c;
+
+	while (!is_settled(w, exact, &slop) && heap_pop(&w->queue, &c)) {
+		int ret;
+
+		w->flags[c] |= POPPED;
+		if (w->flags[c] & UNINTERESTING) {
+			if (paint_ancestors(w, c) < 0)
+				return error_nomem(err);
+		} else {
+			w->interesting_nr--;
+			w->oldest = w->h->commits[c].date < w->oldest ?
+				w->h->commits[c].date : w->oldest;
+			if (append(&result->commits, &result->nr,
+				   &result->alloc, c) < 0)
+				return error_nomem(err);
+		}
+		ret = enqueue_parents(w, c, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* Drop what turned out uninteresting late, and collect the boundary. */
+static int settle(struct walk *w, struct revwalk_result *result)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < result->nr; i++)
+		if (!(w->flags[result->commits[i]] & UNINTERESTING))
+			result->commits[kept++] = result->commits[i];
+	result->nr = kept;
+	for (size_t i = 0; i < kept; i++) {
+		uint32_t c = result->commits[i];
+		const uint32_t *parents = history_parents(w->h, c);
+
+		for (uint32_t k = 0; k < w->h->commits[c].parent_nr; k++) {
+			uint8_t *flags = &w->flags[parents[k]];
+
+			if ((*flags & BOUNDARY) || !(*flags & UNINTERESTING))
+				continue;
+			*flags |= BOUNDARY;
+			if (append(&result->boundary, &result->boundary_nr,
+				   &result->boundary_alloc, parents[k]) < 0)
+				return ERR_NOMEM;
+		}
+	}
+	return 0;
+}
+
+static int start(struct walk *w, const struct revwalk_tips *tips,
+		 struct error *err)
+{
+	if (grow_flags(w) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < tips->have_nr; i++)
+		w->flags[tips->haves[i]] |= UNINTERESTING;
+	for (size_t i = 0; i < tips->want_nr; i++) {
+		int ret = enqueue(w, tips->wants[i], err);
+
+		if (ret < 0)
+			return ret;
+	}
+	for (size_t i = 0; i < tips->have_nr; i++) {
+		int ret = enqueue(w, tips->haves[i], err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+int revwalk_run(struct revwalk_result *result, struct history *h,
+		const struct revwalk_tips *tips, bool exact, struct error *err)
+{
+	struct walk w = { .h = h, .queue = HEAP_INIT, .oldest = UINT64_MAX };
+	int ret = start(&w, tips, err);
+
+	if (!ret)
+		ret = pop_all(&w, result, exact, err);
+	if (!ret && settle(&w, result) < 0)
+		ret = error_nomem(err);
+	heap_release(&w.queue);
+	free(w.flags);
+	free(w.stack);
+	return ret;
+}
+
+struct frame {
+	uint32_t commit;
+	uint32_t next_parent;
+};
+
+struct topo {
+	const struct history *h;
+	uint8_t *state;       /* by commit_nr: 1 wanted, 2 on stack or done */
+	struct frame *stack;
+	size_t nr, alloc;
+	uint32_t *out;
+	size_t out_nr;
+};
+
+static int topo_push(struct topo *t, uint32_t c)
+{
+	if (mem_grow(&t->stack, &t->alloc, t->nr + 1, sizeof(*t->stack)) < 0)
+		return ERR_NOMEM;
+	t->state[c] = 2;
+	t->stack[t->nr++] = (struct frame){ c, 0 };
+	return 0;
+}
+
+/* Emit `c` after all of its wanted ancestors. */
+static int topo_visit(struct topo *t, uint32_t c)
+{
+	if (topo_push(t, c) < 0)
+		return ERR_NOMEM;
+	while (t->nr) {
+		struct frame *top = &t->stack[t->nr - 1];
+		uint32_t p;
+
+		if (top->next_parent == t->h->commits[top->commit].parent_nr) {
+			t->out[t->out_nr++] = top->commit;
+			t->nr--;
+			continue;
+		}
+		p = history_parents(t->h, top->commit)[top->next_parent++];
+		if (t->state[p] == 1 && topo_push(t, p) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+int revwalk_parents_first(const struct history *h, uint32_t *commits,
+			  size_t nr, struct error *err)
+{
+	struct topo t = { .h = h };
+	int ret = 0;
+
+	t.state = mem_calloc(h->nr, 1);
+	t.out = mem_alloc(nr, sizeof(*t.out));
+	if (!t.state || !t.out) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < nr; i++)
+		t.state[commits[i]] = 1;
+	for (size_t i = nr; i-- && !ret;)
+		if (t.state[commits[i]] == 1 && topo_visit(&t, commits[i]) < 0)
+			ret = error_nomem(err);
+	if (!ret)
+		memcpy(commits, t.out, nr * sizeof(*commits));
+out:
+	free(t.state);
+	free(t.stack);
+	free(t.out);
+	return ret;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which commits: those reachable from wants but not from haves.
+ *
+ * A walk by committer date, newest first. Commits reached from haves are
+ * painted uninteresting, also behind commits seen before. It ends when no
+ * interesting commit is queued and what is queued is older than every result
+ * (and a little further, for clocks that were wrong); `exact` walks the haves'
+ * history to its end instead, and is right whatever the dates say.
+ */
+#ifndef WALK_REVWALK_H
+#define WALK_REVWALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "walk/history.h"
+
+struct revwalk_result {
+	uint32_t *commits;  /* owned: commit_nr, newest first */
+	size_t nr, alloc;
+	uint32_t *boundary; /* owned: uninteresting parents of `commits`, each
+			       once */
+	size_t boundary_nr, boundary_alloc;
+};
+
+#define REVWALK_RESULT_INIT { NULL, 0, 0, NULL, 0, 0 }
+
+void revwalk_result_release(struct revwalk_result *result);
+
+/* Sets of commit_nr to walk from; borrowed. */
+struct revwalk_tips {
+	const uint32_t *wants;
+	size_t want_nr;
+	const uint32_t *haves;
+	size_t have_nr;
+};
+
+/*
+ * Walk; *result must be initialised and empty. A missing commit behind wants
+ * is ERR_MISSING; one behind haves ends that line of history silently.
+ */
+int revwalk_run(struct revwalk_result *result, struct history *h,
+		const struct revwalk_tips *tips, bool exact,
+		struct error *err);
+
+/*
+ * Reorder commits so that none comes before one of its parents that is in the
+ * array as well: parents first. Keeps the given order reversed otherwise.
+ */
+int revwalk_parents_first(const struct history *h, uint32_t *commits,
+			  size_t nr, struct error *err);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Plain depth-first walk over trees. */
+#include "object/parse.h"
+#include "walk/treewalk.h"
+
+struct visit {
+	struct treewalk *w;
+	treewalk_fn fn;
+	void *ctx;
+};
+
+int treewalk_init(struct treewalk *w, struct objspace *space,
+		  struct odb_reader *reader)
+{
+	*w = (struct treewalk){
+		.space = space, .reader = reader, .path = BUF_INIT,
+	};
+	return bitset_init(&w->seen, objspace_end(space));
+}
+
+void treewalk_release(struct treewalk *w)
+{
+	bitset_release(&w->seen);
+	buf_release(&w->path);
+}
+
+int treewalk_see(struct treewalk *w, uint32_t obj_pos)
+{
+	if (obj_pos >= w->seen.bits &&
+	    bitset_grow(&w->seen, (size_t)obj_pos + obj_pos / 2 + 64) < 0)
+		return ERR_NOMEM;
+	if (bitset_test(&w->seen, obj_pos))
+		return 0;
+	bitset_set(&w->seen, obj_pos);
+	return 1;
+}
+
+static int deliver(const struct visit *v, uint32_t obj_pos,
+		   enum object_type type, struct error *err)
+{
+	if (!v->fn)
+		return 0;
+	return v->fn(v->ctx, obj_pos, type, v->w->path.data, v->w->path.len,
+		     err);
+}
+
+static int visit_tree(const struct visit *v, uint32_t tree_pos,
+		      unsigned depth, struct error *err);
+
+static int visit_entry(const struct visit *v, const struct tree_entry *entry,
+		       unsigned depth, struct error *err)
+{
+	struct treewalk *w = v->w;
+	size_t path_len = w->path.len;
+	uint32_t obj_pos;
+	int ret;
+
+	if (tree_entry_is_gitlink(entry))
+		return 0;
+	if (objspace_add(w->space, entry->oid, &obj_pos) < 0)
+		return error_nomem(err);
+	ret = treewalk_see(w, obj_pos);
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	if ((path_len && buf_append_char(&w->path, '/') < 0) ||
+	    buf_append(&w->path, entry->name, entry->name_len) < 0)
+		return error_nomem(err);
+	if (tree_entry_is_dir(entry))
+		ret = visit_tree(v, obj_pos, depth + 1, err);
+	else
+		ret = deliver(v, obj_pos, OBJ_BLOB, err);
+	buf_set_len(&w->path, path_len);
+	return ret;
+}
+
+static int visit_entries(const struct visit *v, const struct odb_object *tree,
+			 unsigned depth, struct error *err)
+{
+	enum hash_algo algo = v->w->space->odb->algo;
+	struct cursor c = cursor_make(tree->data, tree->len);
+	struct tree_entry entry;
+	int ret;
+
+	while ((ret = tree_next(&entry, &c, algo)) > 0) {
+		ret = visit_entry(v, &entry, depth, err);
+		if (ret < 0)
+			return ret;
+	}
+	return ret;
+}
+
+/* Name the tree in an error that does not know it. */
+static int malformed_tree(const struct visit *v, uint32_t tree_pos,
+			  const char *what, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	objspace_oid(&oid, v->w->space, tree_pos);
+	return error_set(err, ERR_CORRUPT, "%s: %s", what,
+			 oid_to_hex(hex, &oid, v->w->space->odb->algo));
+}
+
+static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
+		      struct error *err)
+{
+	struct treewalk *w = v->w;
+	struct odb_object tree = ODB_OBJECT_INIT;
+	int ret;
+
+	if (depth > TREEWALK_MAX_DEPTH)
+		return malformed_tree(v, tree_pos, "tree nested too deeply",
+				      err);
+	ret = deliver(v, tree_pos, OBJ_TREE, err);
+	if (ret < 0)
+		return ret;
+	ret = objspace_read(w->space, w->reader, tree_pos, &tree, err);
+	if (ret == ERR_MISSING && !v->fn)
+		return 0;
+	if (ret < 0)
+		return ret;
+	if (tree.type != OBJ_TREE) {
+		ret = malformed_tree(v, tree_pos, "not a tree object", err);
+	} else {
+		struct error inner = ERROR_INIT;
+
+		ret = visit_entries(v, &tree, depth, &inner);
+		if (ret < 0 && !inner.code)
+			ret = malformed_tree(v, tree_pos, "malformed tree",
+					     err);
+		else if (ret < 0 && err)
+			*err = inner;
+	}
+	odb_object_release(w->reader, &tree);
+	return ret;
+}
+
+int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
+		 treewalk_fn fn, void *ctx, struct error *err)
+{
+	struct visit v = { w, fn, ctx };
+	int ret = treewalk_see(w, tree_pos);
+
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	buf_reset(&w->path);
+	if (buf_append_str(&w->path, path) < 0)
+		return error_nomem(err);
+	return visit_tree(&v, tree_pos, 0, err);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects of trees, one after the other: the plain walk, in the order and with
+ * the paths that `git rev-list --objects` prints. It is the oracle that tree
+ * differences (newobj.h) and bitmaps are tested against.
+ */
+#ifndef WALK_TREEWALK_H
+#define WALK_TREEWALK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "ewah/bitset.h"
+#include "repo/odb.h"
+#include "walk/objspace.h"
+
+/* Trees nested deeper than this are refused as corrupt. */
+#define TREEWALK_MAX_DEPTH 2048
+
+/* One walk; one thread. */
+struct treewalk {
+	struct objspace *space;    /* borrowed */
+	struct odb_reader *reader; /* borrowed */
+	struct bitset seen;        /* by obj_pos: met before, or excluded */
+	struct buf path;           /* of the current entry */
+};
+
+/*
+ * Receives each object once, a tree before its entries; `path` is relative to
+ * the root ("" for the root itself), valid during the call. A negative return
+ * ends the walk.
+ */
+typedef int (*treewalk_fn)(void *ctx, uint32_t obj_pos, enum object_type type,
+			   const char *path, size_t path_len,
+			   struct error *err);
+
+/* 0 or ERR_NOMEM; release in any case. */
+int treewalk_init(struct treewalk *w, struct objspace *space,
+		  struct odb_reader *reader);
+void treewalk_release(struct treewalk *w);
+
+/*
+ * Mark an object seen. Returns 1 when it was not before, 0 when it was, or
+ * ERR_NOMEM.
+ */
+int treewalk_see(struct treewalk *w, uint32_t obj_pos);
+
+/*
+ * Walk a tree whose path is `path`, delivering what was not seen yet. `fn`
+ * NULL: only mark (how excluded trees are painted); an excluded tree that is
+ * missing is passed over then.
+ */
+int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
+		 treewalk_fn fn, void *ctx, struct error *err);
+
+#endif
