@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Enumeration of a request's objects by tree difference. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/parse.h"
+#include "walk/treewalk.h"
+#include "walk/walk.h"
+
+struct enumerate {
+	struct walk *w;
+	const struct walk_options *options;
+	struct walk_result *result;
+	struct treewalk tree; /* its `seen` is the set of what is done with */
+};
+
+static int emit(struct enumerate *e, uint32_t obj_pos, enum object_type type,
+		uint32_t name_hash, struct error *err)
+{
+	int fresh = treewalk_see(&e->tree, obj_pos);
+
+	if (fresh < 0 ||
+	    (fresh && walk_items_append(&e->result->objects, obj_pos, type,
+					name_hash) < 0))
+		return error_nomem(err);
+	return 0;
+}
+
+static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
+			  const char *path, size_t path_len,
+			  struct error *err)
+{
+	struct enumerate *e = ctx;
+
+	if (walk_items_append(&e->result->objects, obj_pos, type,
+			      name_hash_add(0, path, path_len)) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* Tags, trees and blobs that were asked for (or excluded) by themselves. */
+static int take_others(struct enumerate *e, const struct walk_items *others,
+		       bool exclude, struct error *err)
+{
+	for (size_t i = 0; i < others->nr; i++) {
+		const struct walk_item *item = &others->items[i];
+		int ret = 0;
+
+		if (item->type == OBJ_TREE)
+			ret = treewalk_run(&e->tree, item->obj_pos, "",
+					   exclude ? NULL : emit_from_walk, e,
+					   err);
+		else if (exclude)
+			ret = treewalk_see(&e->tree, item->obj_pos) < 0 ?
+				error_nomem(err) : 0;
+		else
+			ret = emit(e, item->obj_pos, item->type, 0, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int exclude_boundary(struct enumerate *e, struct error *err)
+{
+	const struct history *h = &e->w->history;
+
+	for (size_t i = 0; i < e->result->revs.boundary_nr; i++) {
+		uint32_t c = e->result->revs.boundary[i];
+		int ret;
+
+		if (!h->commits[c].parsed)
+			continue;
+		ret = treewalk_run(&e->tree, h->commits[c].tree_pos, "", NULL,
+				   NULL, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int emit_list(struct enumerate *e, const struct newobj_list *list,
+		     struct error *err)
+{
+	for (uint32_t i = 0; i < list->nr; i++) {
+		int ret = emit(e, list->items[i].obj_pos,
+			       i < list->tree_nr ? OBJ_TREE : OBJ_BLOB,
+			       list->items[i].name_hash, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* Trees and blobs of the commits; what newer commits added comes first. */
+static int emit_trees(struct enumerate *e, struct error *err)
+{
+	struct walk_result *result = e->result;
+	struct newobj_options options = {
+		.threads = e->options->threads,
+		.progress = e->options->progress,
+		.union_only = !e->options->keep_lists,
+	};
+	size_t nr = result->revs.nr;
+	int ret;
+
+	result->parents_first = mem_alloc(nr, sizeof(uint32_t));
+	if (!result->parents_first)
+		return error_nomem(err);
+	if (nr)
+		memcpy(result->parents_first, result->revs.commits,
+		       nr * sizeof(uint32_t));
+	ret = revwalk_parents_first(&e->w->history, result->parents_first, nr,
+				    err);
+	if (!ret)
+		ret = newobj_compute(&result->lists, &e->w->history,
+				     result->parents_first, nr, &options, err);
+	for (size_t i = nr; i-- && !ret;)
+		ret = emit_list(e, &result->lists.lists[i], err);
+	if (!e->options->keep_lists)
+		newobj_release(&result->lists);
+	return ret;
+}
+
+/* Objects outside packs were only met by name: they have to be there. */
+static int check_loose(struct enumerate *e, struct error *err)
+{
+	struct walk *w = e->w;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (size_t i = 0; i < e->result->objects.nr; i++) {
+		const struct walk_item *item = &e->result->objects.items[i];
+		struct oid oid;
+
+		if (item->obj_pos < w->space.packed_nr)
+			continue;
+		objspace_oid(&oid, &w->space, item->obj_pos);
+		if (!odb_has_loose(w->odb, &oid))
+			return error_set(err, ERR_MISSING,
+					 "missing %s object '%s'",
+					 object_type_name(item->type),
+					 oid_to_hex(hex, &oid, w->odb->algo));
+	}
+	return 0;
+}
+
+static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
+			     const struct walk_tips *haves, struct error *err)
+{
+	int ret = take_others(e, &haves->others, true, err);
+
+	if (!ret && e->options->exclude_boundary)
+		ret = exclude_boundary(e, err);
+	if (!ret)
+		ret = take_others(e, &wants->others, false, err);
+	if (!ret)
+		ret = emit_trees(e, err);
+	if (!ret)
+		ret = check_loose(e, err);
+	return ret;
+}
+
+int walk_enumerate(struct walk_result *result, struct walk *w,
+		   const struct walk_tips *wants, const struct walk_tips *haves,
+		   const struct walk_options *options, struct error *err)
+{
+	struct enumerate e = { .w = w, .options = options, .result = result };
+	struct revwalk_tips tips = {
+		wants->commits, wants->commit_nr,
+		haves->commits, haves->commit_nr,
+	};
+	int ret = revwalk_run(&result->revs, &w->history, &tips,
+			      options->exact_commits, err);
+
+	if (ret < 0 || !options->objects)
+		return ret;
+	if (treewalk_init(&e.tree, &w->space, w->reader) < 0)
+		ret = error_nomem(err);
+	else
+		ret = enumerate_objects(&e, wants, haves, err);
+	treewalk_release(&e.tree);
+	return ret;
+}

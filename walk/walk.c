@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* State of a walk, and its tips. The enumeration: enumerate.c */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "object/parse.h"
+#include "sys/map.h"
+#include "walk/walk.h"
+
+/* The main reader decodes commits and the trees of fill-ins. */
+#define READER_CACHE_LIMIT ((size_t)32 << 20)
+
+/* Add the ids of the repository's shallow file, if there is one. */
+static int load_shallow_file(struct walk *w, struct error *err)
+{
+	enum hash_algo algo = w->odb->algo;
+	char *path = repo_common_path(w->odb->repo, "shallow");
+	struct buf text = BUF_INIT;
+	const char *p, *end;
+	int ret;
+
+	if (!path)
+		return error_nomem(err);
+	ret = sys_read_file(&text, path, err);
+	if (ret == ERR_MISSING)
+		ret = 0;
+	p = text.data;
+	end = p + text.len;
+	while (!ret && p < end) {
+		struct oid oid;
+
+		if (!oid_from_hex(&oid, p, (size_t)(end - p), algo))
+			ret = error_set(err, ERR_CORRUPT,
+					"bad shallow line in %s", path);
+		else if (oidmap_put(&w->shallow, &oid, 0) < 0)
+			ret = error_nomem(err);
+		p += hash_hex_len(algo);
+		if (p < end && *p == '\n')
+			p++;
+	}
+	buf_release(&text);
+	free(path);
+	return ret;
+}
+
+int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
+	      size_t shallow_nr, struct error *err)
+{
+	int ret;
+
+	*w = (struct walk){ .odb = odb, .shallow = OIDMAP_INIT };
+	objspace_init(&w->space, odb);
+	w->reader = odb_reader_new(odb, READER_CACHE_LIMIT);
+	ret = w->reader ? load_shallow_file(w, err) : error_nomem(err);
+	for (size_t i = 0; !ret && i < shallow_nr; i++)
+		if (oidmap_put(&w->shallow, &shallow[i], 0) < 0)
+			ret = error_nomem(err);
+	if (!ret)
+		ret = history_init(&w->history, &w->space, w->reader,
+				   w->shallow.nr ? &w->shallow : NULL, err);
+	if (ret < 0)
+		walk_close(w);
+	return ret;
+}
+
+void walk_close(struct walk *w)
+{
+	history_release(&w->history);
+	odb_reader_free(w->reader);
+	oidmap_release(&w->shallow);
+	objspace_release(&w->space);
+}
+
+int walk_items_append(struct walk_items *list, uint32_t obj_pos,
+		      enum object_type type, uint32_t name_hash)
+{
+	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
+		     sizeof(*list->items)) < 0)
+		return ERR_NOMEM;
+	list->items[list->nr++] = (struct walk_item){ obj_pos, name_hash,
+						      (uint8_t)type };
+	return 0;
+}
+
+void walk_tips_release(struct walk_tips *tips)
+{
+	free(tips->commits);
+	free(tips->others.items);
+	*tips = (struct walk_tips)WALK_TIPS_INIT;
+}
+
+void walk_result_release(struct walk_result *result)
+{
+	revwalk_result_release(&result->revs);
+	free(result->objects.items);
+	free(result->parents_first);
+	newobj_release(&result->lists);
+	*result = (struct walk_result)WALK_RESULT_INIT;
+}
+
+static int add_commit(struct walk *w, struct walk_tips *tips, uint32_t obj_pos,
+		      bool lenient, struct error *err)
+{
+	uint32_t commit_nr;
+	int ret;
+
+	if (history_add(&w->history, obj_pos, &commit_nr) < 0)
+		return error_nomem(err);
+	ret = history_parse(&w->history, commit_nr, err);
+	if (ret < 0)
+		return lenient && ret != ERR_NOMEM ? 0 : ret;
+	if (mem_grow(&tips->commits, &tips->commit_alloc, tips->commit_nr + 1,
+		     sizeof(*tips->commits)) < 0)
+		return error_nomem(err);
+	tips->commits[tips->commit_nr++] = commit_nr;
+	return 0;
+}
+
+/* Replace *oid by what the tag names. */
+static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
+		      struct error *err)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct tag_view tag;
+	int ret = objspace_read(&w->space, w->reader, obj_pos, &obj, err);
+
+	if (ret < 0)
+		return ret;
+	ret = tag_parse(&tag, obj.data, obj.len, w->odb->algo, err);
+	if (!ret)
+		*oid = tag.target;
+	odb_object_release(w->reader, &obj);
+	return ret;
+}
+
+int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
+		 bool lenient, struct error *err)
+{
+	struct oid at = *oid;
+
+	for (;;) {
+		enum object_type type = OBJ_COMMIT;
+		uint32_t obj_pos;
+		int ret = 0;
+
+		if (objspace_add(&w->space, at.bytes, &obj_pos) < 0)
+			return error_nomem(err);
+		if (history_find(&w->history, obj_pos) == HISTORY_NONE)
+			ret = objspace_info(&w->space, w->reader, obj_pos,
+					    &type, NULL, err);
+		if (ret < 0)
+			return lenient && ret != ERR_NOMEM ? 0 : ret;
+		if (type == OBJ_COMMIT)
+			return add_commit(w, tips, obj_pos, lenient, err);
+		if (walk_items_append(&tips->others, obj_pos, type, 0) < 0)
+			return error_nomem(err);
+		if (type != OBJ_TAG)
+			return 0;
+		ret = follow_tag(w, obj_pos, &at, err);
+		if (ret < 0)
+			return lenient && ret != ERR_NOMEM ? 0 : ret;
+	}
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a request (ids to reach, ids not to reach) to the list of objects,
+ * without bitmaps.
+ *
+ * A `struct walk` is the working state of one request or command: object
+ * numbers, commits loaded so far, one reader. One thread.
+ */
+#ifndef WALK_WALK_H
+#define WALK_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/oidmap.h"
+#include "repo/odb.h"
+#include "walk/history.h"
+#include "walk/newobj.h"
+#include "walk/objspace.h"
+#include "walk/revwalk.h"
+
+struct walk {
+	const struct odb *odb;     /* borrowed */
+	struct objspace space;
+	struct odb_reader *reader; /* owned */
+	struct history history;
+	struct oidmap shallow;     /* commits without parents */
+};
+
+/*
+ * Prepare. `shallow`: ids of commits to treat as having no parents, besides
+ * those of the repository's own shallow file. On failure *w is released.
+ */
+int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
+	      size_t shallow_nr, struct error *err);
+void walk_close(struct walk *w);
+
+/* An object with what the delta search and the hash cache want to know. */
+struct walk_item {
+	uint32_t obj_pos;
+	uint32_t name_hash; /* of one of its paths; 0 for commits and tags */
+	uint8_t type;       /* enum object_type */
+};
+
+struct walk_items {
+	struct walk_item *items; /* owned */
+	size_t nr, alloc;
+};
+
+int walk_items_append(struct walk_items *list, uint32_t obj_pos,
+		      enum object_type type, uint32_t name_hash);
+
+/* A tip sorted by what it is: tags are followed. */
+struct walk_tips {
+	uint32_t *commits;       /* owned: commit_nr */
+	size_t commit_nr, commit_alloc;
+	struct walk_items others; /* tags passed on the way, trees, blobs */
+};
+
+#define WALK_TIPS_INIT { NULL, 0, 0, { NULL, 0, 0 } }
+
+void walk_tips_release(struct walk_tips *tips);
+
+/*
+ * Add an id to the tips. `lenient` (haves): an object that is not there, or
+ * broken, is left out and 0 returned.
+ */
+int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
+		 bool lenient, struct error *err);
+
+/* How to enumerate. */
+struct walk_options {
+	bool objects;      /* trees, blobs and tags too; else commits only */
+	/*
+	 * Leave out everything that is in a boundary commit's tree at any path,
+	 * as `git rev-list --objects` does. Without it objects that merely moved
+	 * are listed again.
+	 */
+	bool exclude_boundary;
+	bool exact_commits; /* see revwalk.h */
+	bool keep_lists;    /* fill in result->lists */
+	unsigned threads;   /* 0: as many as processors */
+	const struct progress_out *progress; /* NULL: none */
+};
+
+struct walk_result {
+	struct revwalk_result revs;   /* commits newest first, and boundary */
+	struct walk_items objects;    /* tags; then trees and blobs, what newer
+					 commits added first; each once */
+	uint32_t *parents_first;      /* owned: the commits in the order of
+					 `lists`; only with keep_lists */
+	struct newobj_set lists;      /* new(c); only with keep_lists */
+};
+
+#define WALK_RESULT_INIT                                                      \
+	{ REVWALK_RESULT_INIT, { NULL, 0, 0 }, NULL, NEWOBJ_SET_INIT }
+
+void walk_result_release(struct walk_result *result);
+
+/*
+ * Enumerate what `wants` reach and `haves` do not. Objects behind haves other
+ * than commits (a tag's tree, a blob) are excluded too. An object that cannot
+ * be found is ERR_MISSING.
+ */
+int walk_enumerate(struct walk_result *result, struct walk *w,
+		   const struct walk_tips *wants,
+		   const struct walk_tips *haves,
+		   const struct walk_options *options, struct error *err);
+
+#endif
