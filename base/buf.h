@@ -16,13 +16,17 @@
 struct buf {
 	char *data;   /* owned; never NULL after init */
 	size_t len;   /* bytes in use, without the NUL */
-	size_t alloc; /* bytes allocated; 0: `data` is the shared empty string */
+	size_t alloc; /* bytes allocated; 0: `data` is the shared empty string
+		       */
 };
 
 /* The shared empty string that an unallocated buffer points at; read only. */
 extern const char buf_empty[1];
 
-#define BUF_INIT { (char *)buf_empty, 0, 0 }
+#define BUF_INIT                                                               \
+	{                                                                      \
+		(char *)buf_empty, 0, 0                                        \
+	}
 
 void buf_init(struct buf *b);
 

@@ -21,7 +21,7 @@ struct cursor {
 
 static inline struct cursor cursor_make(const void *bytes, size_t len)
 {
-	struct cursor c = { bytes, (const uint8_t *)bytes + len };
+	struct cursor c = {bytes, (const uint8_t *)bytes + len};
 
 	return c;
 }

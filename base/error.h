@@ -27,12 +27,15 @@ enum error_code {
 #define ERROR_MESSAGE_MAX 1024
 
 struct error {
-	int code;                     /* an enum error_code, 0 when unset */
-	int sys_errno;                /* errno for ERR_IO, else 0 */
-	char msg[ERROR_MESSAGE_MAX];  /* one line, no newline, NUL-terminated */
+	int code;                    /* an enum error_code, 0 when unset */
+	int sys_errno;               /* errno for ERR_IO, else 0 */
+	char msg[ERROR_MESSAGE_MAX]; /* one line, no newline, NUL-terminated */
 };
 
-#define ERROR_INIT { 0, 0, "" }
+#define ERROR_INIT                                                             \
+	{                                                                      \
+		0, 0, ""                                                       \
+	}
 
 /*
  * Record `code` and a message in *err (NULL allowed) and return `code`.

@@ -18,7 +18,7 @@ static bool before(const struct heap_item *a, const struct heap_item *b)
 
 int heap_push(struct heap *h, uint64_t key, uint32_t value)
 {
-	struct heap_item item = { key, h->next_seq, value };
+	struct heap_item item = {key, h->next_seq, value};
 	size_t i = h->nr;
 	int ret = mem_grow(&h->items, &h->alloc, h->nr + 1, sizeof(*h->items));
 

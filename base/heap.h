@@ -12,7 +12,7 @@
 
 struct heap_item {
 	uint64_t key;
-	uint32_t seq;   /* arrival number: breaks ties */
+	uint32_t seq; /* arrival number: breaks ties */
 	uint32_t value;
 };
 
@@ -22,7 +22,10 @@ struct heap {
 	uint32_t next_seq;
 };
 
-#define HEAP_INIT { NULL, 0, 0, 0 }
+#define HEAP_INIT                                                              \
+	{                                                                      \
+		NULL, 0, 0, 0                                                  \
+	}
 
 void heap_release(struct heap *h);
 

@@ -30,10 +30,10 @@ enum {
 
 struct option {
 	enum option_kind kind;
-	char short_name;        /* or 0 */
-	const char *long_name;  /* or NULL */
-	void *value;            /* of the kind's type */
-	const char *help;       /* one line; NULL: hidden */
+	char short_name;       /* or 0 */
+	const char *long_name; /* or NULL */
+	void *value;           /* of the kind's type */
+	const char *help;      /* one line; NULL: hidden */
 	unsigned flags;
 	const char *dflt;
 	/* negated: arg == option_negated. Returns 0, or -1 after printing. */

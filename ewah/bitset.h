@@ -19,7 +19,10 @@ struct bitset {
 	size_t word_nr;  /* words allocated: (bits + 63) / 64 */
 };
 
-#define BITSET_INIT { NULL, 0, 0 }
+#define BITSET_INIT                                                            \
+	{                                                                      \
+		NULL, 0, 0                                                     \
+	}
 
 /* An all-zero set of `bits` bits. 0, or ERR_NOMEM with *set zeroed. */
 int bitset_init(struct bitset *set, size_t bits);

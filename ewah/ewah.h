@@ -46,9 +46,9 @@
 struct ewah_view {
 	const uint8_t *words; /* borrowed; unaligned 64-bit words */
 	size_t word_nr;
-	size_t bits;          /* uncompressed size in bits */
-	size_t last_rlw;      /* index of the last RLW */
-	bool big_endian;      /* byte order of `words` */
+	size_t bits;     /* uncompressed size in bits */
+	size_t last_rlw; /* index of the last RLW */
+	bool big_endian; /* byte order of `words` */
 };
 
 /*
@@ -63,10 +63,10 @@ int ewah_view_parse(struct ewah_view *view, struct cursor *c,
 
 /* Builder and owner of a compressed bitmap. */
 struct ewah {
-	uint64_t *words;  /* owned, host order */
+	uint64_t *words; /* owned, host order */
 	size_t word_nr, word_alloc;
-	size_t bits;      /* uncompressed size in bits */
-	size_t last_rlw;  /* index of the RLW being filled */
+	size_t bits;     /* uncompressed size in bits */
+	size_t last_rlw; /* index of the RLW being filled */
 };
 
 /* An empty bitmap; holds no memory until appended to. */
@@ -140,8 +140,8 @@ struct ewah_span {
 
 struct ewah_iter {
 	const struct ewah_view *view; /* borrowed */
-	size_t next;       /* index of the next unread word */
-	size_t literals;   /* literal words left of the current RLW */
+	size_t next;                  /* index of the next unread word */
+	size_t literals; /* literal words left of the current RLW */
 };
 
 void ewah_iter_init(struct ewah_iter *it, const struct ewah_view *v);
@@ -152,10 +152,10 @@ bool ewah_iter_next(struct ewah_iter *it, struct ewah_span *span);
 /* Iterator over the numbers of set bits, ascending. */
 struct ewah_bit_iter {
 	struct ewah_iter spans;
-	uint64_t word;     /* bits of the current word not yet delivered */
-	size_t word_base;  /* bit number of that word's bit 0 */
-	size_t next_base;  /* bit number after the current span */
-	size_t run_left;   /* all-one words left of the current run */
+	uint64_t word;    /* bits of the current word not yet delivered */
+	size_t word_base; /* bit number of that word's bit 0 */
+	size_t next_base; /* bit number after the current span */
+	size_t run_left;  /* all-one words left of the current run */
 };
 
 void ewah_bit_iter_init(struct ewah_bit_iter *it, const struct ewah_view *v);

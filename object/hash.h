@@ -17,7 +17,7 @@
 
 /* A running hash; one thread at a time, reusable. */
 struct hash_ctx {
-	void *evp;           /* owned OpenSSL digest context */
+	void *evp; /* owned OpenSSL digest context */
 	enum hash_algo algo;
 };
 

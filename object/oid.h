@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum hash_algo {
-	HASH_SHA1 = 1,   /* the numbers are those of Git's file formats */
+	HASH_SHA1 = 1, /* the numbers are those of Git's file formats */
 	HASH_SHA256 = 2,
 };
 
@@ -25,7 +25,12 @@ struct oid {
 	uint8_t bytes[OID_MAX_LEN];
 };
 
-#define OID_ZERO_INIT { { 0 } }
+#define OID_ZERO_INIT                                                          \
+	{                                                                      \
+		{                                                              \
+			0                                                      \
+		}                                                              \
+	}
 
 /* Length of an id in bytes: 20 or 32. */
 static inline size_t hash_len(enum hash_algo algo)

@@ -24,10 +24,13 @@ struct oidmap_entry {
 struct oidmap {
 	struct oidmap_entry *slots; /* owned; a power of two of them, or NULL */
 	size_t slot_nr;
-	size_t nr;                  /* entries */
+	size_t nr; /* entries */
 };
 
-#define OIDMAP_INIT { NULL, 0, 0 }
+#define OIDMAP_INIT                                                            \
+	{                                                                      \
+		NULL, 0, 0                                                     \
+	}
 
 void oidmap_release(struct oidmap *map);
 

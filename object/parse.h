@@ -24,10 +24,10 @@
  */
 struct commit_view {
 	struct oid tree;
-	const char *parents;    /* first "parent " line, or NULL */
-	size_t parent_nr;       /* lines of equal length follow each other */
+	const char *parents;     /* first "parent " line, or NULL */
+	size_t parent_nr;        /* lines of equal length follow each other */
 	uint64_t committer_date; /* seconds since 1970; 0 when unreadable */
-	const char *message;    /* after the blank line; "" when there is none */
+	const char *message; /* after the blank line; "" when there is none */
 	size_t message_len;
 };
 
@@ -48,11 +48,11 @@ enum {
 
 /* One entry of a tree. */
 struct tree_entry {
-	const uint8_t *raw;  /* the whole entry, from the mode's first digit */
-	size_t raw_len;      /* mode, space, name, NUL, id */
-	const char *name;    /* NUL-terminated, not empty, no '/' */
+	const uint8_t *raw; /* the whole entry, from the mode's first digit */
+	size_t raw_len;     /* mode, space, name, NUL, id */
+	const char *name;   /* NUL-terminated, not empty, no '/' */
 	size_t name_len;
-	const uint8_t *oid;  /* raw id, hash_len() bytes */
+	const uint8_t *oid; /* raw id, hash_len() bytes */
 	uint32_t mode;
 };
 
@@ -84,9 +84,9 @@ int tree_name_cmp(const struct tree_entry *a, const struct tree_entry *b);
 struct tag_view {
 	struct oid target;
 	enum object_type target_type;
-	const char *name;       /* not NUL-terminated */
+	const char *name; /* not NUL-terminated */
 	size_t name_len;
-	uint64_t tagger_date;   /* 0 when there is none */
+	uint64_t tagger_date; /* 0 when there is none */
 };
 
 int tag_parse(struct tag_view *view, const void *data, size_t len,

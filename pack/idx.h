@@ -23,20 +23,20 @@
 
 /* A parsed index. Immutable; borrows the file's bytes. */
 struct pack_idx {
-	const uint8_t *bytes;   /* the whole file, borrowed */
+	const uint8_t *bytes; /* the whole file, borrowed */
 	size_t len;
 	enum hash_algo algo;
-	unsigned version;       /* 1 or 2 */
-	uint32_t nr;            /* objects */
-	const uint8_t *fanout;  /* 256 be32 */
-	const uint8_t *ids;     /* first id; they are `id_stride` bytes apart */
+	unsigned version;      /* 1 or 2 */
+	uint32_t nr;           /* objects */
+	const uint8_t *fanout; /* 256 be32 */
+	const uint8_t *ids;    /* first id; they are `id_stride` bytes apart */
 	size_t id_stride;
-	const uint8_t *crcs;    /* version 2: nr be32, else NULL */
-	const uint8_t *off32;   /* version 2: nr be32, else NULL */
-	const uint8_t *off64;   /* version 2: off64_nr be64 */
+	const uint8_t *crcs;  /* version 2: nr be32, else NULL */
+	const uint8_t *off32; /* version 2: nr be32, else NULL */
+	const uint8_t *off64; /* version 2: off64_nr be64 */
 	uint32_t off64_nr;
 	const uint8_t *pack_checksum; /* hash_len() bytes */
-	char *name;             /* owned: file name for messages */
+	char *name;                   /* owned: file name for messages */
 };
 
 /*
@@ -96,7 +96,6 @@ struct pack_idx_entry {
  */
 int pack_idx_write(struct buf *out, const struct pack_idx_entry *entries,
 		   uint32_t nr, const struct oid *pack_checksum,
-		   unsigned version, enum hash_algo algo,
-		   struct error *err);
+		   unsigned version, enum hash_algo algo, struct error *err);
 
 #endif

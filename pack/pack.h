@@ -21,19 +21,19 @@
 #include "sys/map.h"
 
 struct pack {
-	char *path;            /* owned: "<dir>/pack-<hex>", no extension */
-	const char *name;      /* points into path: "pack-<hex>" */
+	char *path;       /* owned: "<dir>/pack-<hex>", no extension */
+	const char *name; /* points into path: "pack-<hex>" */
 	enum hash_algo algo;
-	struct sys_map map;    /* the .pack file */
+	struct sys_map map; /* the .pack file */
 	struct sys_map idx_map;
 	struct pack_idx idx;
-	struct oid checksum;   /* the pack's trailer */
-	int64_t mtime_ns;      /* of the .pack file */
-	bool is_local;         /* in the repository's own object directory */
-	bool is_kept;          /* has a .keep file */
-	bool is_promisor;      /* has a .promisor file */
-	bool is_cruft;         /* has a .mtimes file */
-	pthread_mutex_t lock;  /* guards making `rev` */
+	struct oid checksum;  /* the pack's trailer */
+	int64_t mtime_ns;     /* of the .pack file */
+	bool is_local;        /* in the repository's own object directory */
+	bool is_kept;         /* has a .keep file */
+	bool is_promisor;     /* has a .promisor file */
+	bool is_cruft;        /* has a .mtimes file */
+	pthread_mutex_t lock; /* guards making `rev` */
 	struct sys_map rev_map;
 	struct pack_rev rev_storage;
 	_Atomic(const struct pack_rev *) rev; /* NULL until made */

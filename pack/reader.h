@@ -37,10 +37,13 @@ struct pack_object {
 	enum object_type type; /* never a delta type */
 	const uint8_t *data;
 	size_t len;
-	void *pin;             /* the reader's */
+	void *pin; /* the reader's */
 };
 
-#define PACK_OBJECT_INIT { OBJ_NONE, NULL, 0, NULL }
+#define PACK_OBJECT_INIT                                                       \
+	{                                                                      \
+		OBJ_NONE, NULL, 0, NULL                                        \
+	}
 
 /*
  * Decode the object at `offset`. Chains are followed iteratively, base first;

@@ -19,9 +19,9 @@
 /* Immutable after opening; borrows the index (and the .rev file's bytes). */
 struct pack_rev {
 	const struct pack_idx *idx;
-	const uint8_t *table;  /* nr be32 of a .rev file, or NULL */
-	uint32_t *owned;       /* nr computed positions, or NULL; owned */
-	uint64_t end;          /* offset of the pack's trailer */
+	const uint8_t *table; /* nr be32 of a .rev file, or NULL */
+	uint32_t *owned;      /* nr computed positions, or NULL; owned */
+	uint64_t end;         /* offset of the pack's trailer */
 };
 
 /*

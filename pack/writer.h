@@ -21,8 +21,7 @@
  * call only. Returns 0 or a negative error that ends the pack.
  */
 struct pack_sink {
-	int (*put)(void *ctx, const void *bytes, size_t len,
-		   struct error *err);
+	int (*put)(void *ctx, const void *bytes, size_t len, struct error *err);
 	void *ctx;
 };
 
@@ -30,10 +29,10 @@ struct pack_writer {
 	struct pack_sink sink;
 	struct hash_ctx hash;
 	enum hash_algo algo;
-	uint64_t off;      /* bytes accepted so far: offset of what comes next */
-	uint32_t crc;      /* of the bytes since pack_writer_begin_entry() */
+	uint64_t off; /* bytes accepted so far: offset of what comes next */
+	uint32_t crc; /* of the bytes since pack_writer_begin_entry() */
 	bool want_crc;
-	uint8_t *buffer;   /* owned; bytes not yet handed to the sink */
+	uint8_t *buffer; /* owned; bytes not yet handed to the sink */
 	size_t buffered;
 };
 

@@ -39,9 +39,9 @@ struct repack_request {
 	const struct repack_tag *tags;
 	size_t tag_nr;
 	bool include_tag;
-	bool thin;          /* deltas against objects the receiver has */
-	bool ofs_delta;     /* the receiver reads OFS_DELTA */
-	bool use_bitmap;    /* answer from a bitmap index when there is one */
+	bool thin;       /* deltas against objects the receiver has */
+	bool ofs_delta;  /* the receiver reads OFS_DELTA */
+	bool use_bitmap; /* answer from a bitmap index when there is one */
 };
 
 struct repack_tag {
@@ -50,11 +50,11 @@ struct repack_tag {
 };
 
 struct repack_send_options {
-	unsigned threads;                  /* 0: as many as processors */
+	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
-	int compression;                   /* zlib level, -1: default */
-	unsigned window, depth;            /* delta search; 0 window: none */
-	uint64_t big_file_threshold;       /* bytes; larger: no delta search */
+	int compression;                     /* zlib level, -1: default */
+	unsigned window, depth;              /* delta search; 0 window: none */
+	uint64_t big_file_threshold; /* bytes; larger: no delta search */
 };
 
 /* The defaults, with pack.* and core.* configuration applied. */
@@ -69,7 +69,7 @@ struct repack_report {
 	uint64_t bytes_verbatim;        /* bytes copied as stored */
 	uint64_t bytes_recompressed;    /* bytes deflated for this pack */
 	bool used_bitmap;
-	struct error warning;           /* why a bitmap was set aside, if so */
+	struct error warning; /* why a bitmap was set aside, if so */
 };
 
 /*

@@ -20,11 +20,11 @@ struct commit_graph;
 
 /* The data of one commit. */
 struct commit_graph_entry {
-	const uint8_t *oid;   /* raw id */
-	const uint8_t *tree;  /* raw id of its tree */
-	uint64_t date;        /* committer date, seconds since 1970 */
-	uint32_t level;       /* topological level (generation number v1); 0
-				 when the file does not have it */
+	const uint8_t *oid;  /* raw id */
+	const uint8_t *tree; /* raw id of its tree */
+	uint64_t date;       /* committer date, seconds since 1970 */
+	uint32_t level;      /* topological level (generation number v1); 0
+				when the file does not have it */
 };
 
 /*

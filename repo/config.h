@@ -23,8 +23,8 @@ enum config_scope {
 };
 
 struct config_entry {
-	char *key;    /* owned, normalised */
-	char *value;  /* owned; NULL for a key without "=", which means true */
+	char *key;   /* owned, normalised */
+	char *value; /* owned; NULL for a key without "=", which means true */
 	enum config_scope scope;
 };
 
@@ -33,16 +33,19 @@ struct config {
 	size_t nr, alloc;
 };
 
-#define CONFIG_INIT { NULL, 0, 0 }
+#define CONFIG_INIT                                                            \
+	{                                                                      \
+		NULL, 0, 0                                                     \
+	}
 
 /*
  * Where to load from. Any path may be NULL: not loaded. All are borrowed for
  * the call.
  */
 struct config_sources {
-	const char *git_dir;     /* for the local file and includeIf.gitdir */
-	const char *common_dir;  /* where the local file "config" lives */
-	bool protected_only;     /* system, global and command only */
+	const char *git_dir;    /* for the local file and includeIf.gitdir */
+	const char *common_dir; /* where the local file "config" lives */
+	bool protected_only;    /* system, global and command only */
 };
 
 /*

@@ -28,18 +28,18 @@
 #include "repo/repo.h"
 
 struct odb_pack {
-	struct pack *pack;   /* owned by the snapshot */
-	uint32_t first_pos;  /* odb_pos of its idx_pos 0 */
+	struct pack *pack;  /* owned by the snapshot */
+	uint32_t first_pos; /* odb_pos of its idx_pos 0 */
 };
 
 struct odb {
-	const struct repo *repo;  /* borrowed */
+	const struct repo *repo; /* borrowed */
 	enum hash_algo algo;
-	char **dirs;              /* owned: object directories, local first */
+	char **dirs; /* owned: object directories, local first */
 	size_t dir_nr;
-	struct odb_pack *packs;   /* owned */
+	struct odb_pack *packs; /* owned */
 	uint32_t pack_nr;
-	uint32_t packed_nr;       /* objects in all packs: end of odb_pos */
+	uint32_t packed_nr; /* objects in all packs: end of odb_pos */
 };
 
 /*
@@ -55,8 +55,7 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 void odb_close(struct odb *odb);
 
 /* Canonical position of a packed object; false when no pack has it. */
-bool odb_find_raw(const struct odb *odb, const uint8_t *raw,
-		  uint32_t *odb_pos);
+bool odb_find_raw(const struct odb *odb, const uint8_t *raw, uint32_t *odb_pos);
 
 static inline bool odb_find(const struct odb *odb, const struct oid *oid,
 			    uint32_t *odb_pos)
@@ -106,11 +105,14 @@ struct odb_object {
 	enum object_type type;
 	const uint8_t *data; /* NUL-terminated past len */
 	size_t len;
-	void *pin;           /* the reader's */
-	void *loose;         /* the reader's: memory of a loose object */
+	void *pin;   /* the reader's */
+	void *loose; /* the reader's: memory of a loose object */
 };
 
-#define ODB_OBJECT_INIT { OBJ_NONE, NULL, 0, NULL, NULL }
+#define ODB_OBJECT_INIT                                                        \
+	{                                                                      \
+		OBJ_NONE, NULL, 0, NULL, NULL                                  \
+	}
 
 /* Read a packed object. 0 or negative with *obj zeroed. */
 int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,

@@ -21,11 +21,11 @@
 struct refs;
 
 struct ref {
-	const char *name;    /* valid during the call / until refs_close() */
-	struct oid oid;      /* what it names, symrefs followed */
-	const char *target;  /* symbolic: the ref it names; else NULL */
-	bool has_peeled;     /* packed-refs says what the tag peels to, */
-	bool is_tag;         /*   ... and it is a tag: `peeled` is set */
+	const char *name;   /* valid during the call / until refs_close() */
+	struct oid oid;     /* what it names, symrefs followed */
+	const char *target; /* symbolic: the ref it names; else NULL */
+	bool has_peeled;    /* packed-refs says what the tag peels to, */
+	bool is_tag;        /*   ... and it is a tag: `peeled` is set */
 	struct oid peeled;
 };
 
@@ -69,7 +69,7 @@ bool refs_name_is_valid(const char *name);
  * are possible). For repack's --reflog and --indexed-objects callers.
  */
 int refs_each_reflog_oid(const struct repo *repo,
-			 int (*fn)(void *ctx, const struct oid *oid),
-			 void *ctx, struct error *err);
+			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			 struct error *err);
 
 #endif

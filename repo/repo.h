@@ -16,11 +16,11 @@
 #include "sys/tempfile.h"
 
 struct repo {
-	char *git_dir;     /* owned, absolute: GIT_DIR */
-	char *common_dir;  /* owned: git_dir unless "commondir" says otherwise */
-	char *object_dir;  /* owned: GIT_OBJECT_DIRECTORY or <common>/objects */
+	char *git_dir;    /* owned, absolute: GIT_DIR */
+	char *common_dir; /* owned: git_dir unless "commondir" says otherwise */
+	char *object_dir; /* owned: GIT_OBJECT_DIRECTORY or <common>/objects */
 	char *alternate_object_dirs; /* owned: the environment's, or NULL */
-	char *worktree;    /* owned: work tree found by discovery, or NULL */
+	char *worktree; /* owned: work tree found by discovery, or NULL */
 	enum hash_algo algo;
 	bool is_bare;
 	unsigned format_version; /* core.repositoryformatversion */
@@ -40,8 +40,8 @@ enum {
 
 /* What the command line overrides. NULL: not given. Borrowed for the call. */
 struct repo_options {
-	const char *path;     /* start of discovery; NULL: "." */
-	const char *git_dir;  /* --git-dir; NULL: GIT_DIR, else discovery */
+	const char *path;    /* start of discovery; NULL: "." */
+	const char *git_dir; /* --git-dir; NULL: GIT_DIR, else discovery */
 	unsigned flags;
 };
 
@@ -54,8 +54,8 @@ struct repo_options {
  * ERR_UNSUPPORTED. A repository found by discovery or entered that another
  * user owns is ERR_DENIED with stock Git's words ("detected dubious ownership
  * in repository at '<path>'" ...) unless safe.directory of a protected
- * configuration allows it (exact path, "*", a trailing slash-star prefix; empty value
- * resets); safe.bareRepository=explicit is honoured.
+ * configuration allows it (exact path, "*", a trailing slash-star prefix; empty
+ * value resets); safe.bareRepository=explicit is honoured.
  *
  * Returns 0 with *out owned by the caller; ERR_MISSING ("not a git repository
  * (or any of the parent directories): .git"), or another error.

@@ -15,7 +15,7 @@
 
 static void wait_ready(int fd, short events)
 {
-	struct pollfd pfd = { fd, events, 0 };
+	struct pollfd pfd = {fd, events, 0};
 
 	poll(&pfd, 1, -1);
 }
@@ -171,7 +171,7 @@ int sys_mkdir_p(const char *path, struct error *err)
 
 	if (!copy)
 		return error_nomem(err);
-	for (p = copy + 1; ; p++) {
+	for (p = copy + 1;; p++) {
 		char c = *p;
 
 		if (c && c != '/')

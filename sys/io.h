@@ -32,8 +32,8 @@ ssize_t sys_read_some(int fd, void *bytes, size_t len, const char *what,
 
 struct sys_stat {
 	bool is_dir, is_file;
-	uint64_t size;      /* bytes */
-	int64_t mtime_ns;   /* modification time, nanoseconds since 1970 */
+	uint64_t size;    /* bytes */
+	int64_t mtime_ns; /* modification time, nanoseconds since 1970 */
 	uint64_t dev, ino;
 	uint32_t uid;
 };

@@ -18,7 +18,10 @@ struct sys_map {
 	size_t len;          /* bytes */
 };
 
-#define SYS_MAP_INIT { NULL, 0 }
+#define SYS_MAP_INIT                                                           \
+	{                                                                      \
+		NULL, 0                                                        \
+	}
 
 /*
  * Map the regular file `path`. Returns 0, ERR_MISSING when there is no such

@@ -45,10 +45,10 @@ static int spawn_with(struct sys_child *child, char *const argv[],
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err)
 {
-	int in[2] = { -1, -1 }, out[2] = { -1, -1 };
+	int in[2] = {-1, -1}, out[2] = {-1, -1};
 	int ret;
 
-	*child = (struct sys_child){ -1, -1, -1 };
+	*child = (struct sys_child){-1, -1, -1};
 	if (((flags & SYS_SPAWN_PIPE_IN) && pipe2(in, O_CLOEXEC) < 0) ||
 	    ((flags & SYS_SPAWN_PIPE_OUT) && pipe2(out, O_CLOEXEC) < 0)) {
 		error_set_errno(err, "cannot create a pipe");
@@ -84,6 +84,5 @@ int sys_spawn_wait(struct sys_child *child, struct error *err)
 	while (waitpid(child->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return error_set_errno(err, "cannot wait for a child");
-	return WIFEXITED(status) ? WEXITSTATUS(status)
-				 : 128 + WTERMSIG(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -83,8 +83,8 @@ static int make_durable(int fd, enum sys_fsync_method method)
 	case SYS_FSYNC_WRITEOUT_ONLY:
 		ret = sync_file_range(fd, 0, 0,
 				      SYNC_FILE_RANGE_WAIT_BEFORE |
-				      SYNC_FILE_RANGE_WRITE |
-				      SYNC_FILE_RANGE_WAIT_AFTER);
+					      SYNC_FILE_RANGE_WRITE |
+					      SYNC_FILE_RANGE_WAIT_AFTER);
 		break;
 	}
 	return ret;

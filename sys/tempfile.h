@@ -25,11 +25,14 @@ enum sys_fsync_method {
 
 /* One writer; not shared between threads. */
 struct sys_tempfile {
-	int fd;         /* -1 when closed */
-	char *path;     /* owned; NULL when inactive */
+	int fd;     /* -1 when closed */
+	char *path; /* owned; NULL when inactive */
 };
 
-#define SYS_TEMPFILE_INIT { -1, NULL }
+#define SYS_TEMPFILE_INIT                                                      \
+	{                                                                      \
+		-1, NULL                                                       \
+	}
 
 /*
  * Create a fresh file "<dir>/<prefix>XXXXXX" with mode `mode` less the umask.

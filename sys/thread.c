@@ -85,8 +85,8 @@ static unsigned start_workers(struct worker *workers, unsigned threads,
 int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
 		 struct error *err)
 {
-	struct loop loop = { .fn = fn, .ctx = ctx, .task_nr = task_nr };
-	struct worker self = { .loop = &loop };
+	struct loop loop = {.fn = fn, .ctx = ctx, .task_nr = task_nr};
+	struct worker self = {.loop = &loop};
 	struct worker *workers = NULL;
 	unsigned started = 0;
 
