@@ -1,54 +1,222 @@
-# gitreach: see README.md. Works as it is (pkg-config), or after ./configure.
+# gitreach: see README.md.
+#
+# Works as it is, asking pkg-config for the libraries, or after ./configure
+# (`make configure` writes that script), which settles the same variables in
+# config.mak. Goals:
+#
+#	all		./git and its names, the static and the shared library
+#	lib, unit	the static library; the unit tests
+#	test		all tests, through prove (TESTS="..." for some of them)
+#	check		the rules of the tree, see tools/
+#	fuzz		fuzz targets for libFuzzer, with clang
+#	install, uninstall	prefix=, DESTDIR=
+#	demo		the main job on a real or a generated repository
+#
+# Variables: DEBUG=1, SANITIZE=address,undefined or thread, LIBDEFLATE=0,
+# VERBOSE=1. Each kind of build has a directory of its own.
 -include config.mak
 
 CC ?= cc
+AR ?= ar
 CFLAGS ?= -O2 -g
+PKG_CONFIG ?= pkg-config
+LIBDEFLATE ?= 1
 prefix ?= /usr/local
-V = $(if $(VERBOSE),,@)
-O = build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)),)
+exec_prefix ?= $(prefix)
+bindir ?= $(exec_prefix)/bin
+libdir ?= $(exec_prefix)/lib
+libexecdir ?= $(exec_prefix)/libexec
+includedir ?= $(prefix)/include
+datarootdir ?= $(prefix)/share
+mandir ?= $(datarootdir)/man
+# A drop-in reads the system configuration that the stock Git reads.
+sysconfdir ?= /etc
+execdir = $(libexecdir)/gitreach-core
+JOBS ?= 2
+
 comma := ,
+V := $(if $(VERBOSE),,@)
+O := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))$(if $(DEBUG),-debug)
+version := $(shell sed -n \
+	's/.define GITREACH_VERSION "\(.*\)"/\1/p' include/gitreach.h)
+
+# ---- what there is to build
 
 rooms = base sys ewah object pack repo walk bitmap islands repack serve
-lib_src := $(wildcard $(addsuffix /*.c,$(rooms))) $(wildcard pack-bitmap*.c)
+lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c gitreach.c)
 builtin_src := $(wildcard builtin/*.c)
 unit_src := $(wildcard t/unit/test-*.c)
+helper_src := $(wildcard t/helper/*.c)
+fuzz_src := $(wildcard t/fuzz/fuzz-*.c)
+headers := $(wildcard $(addsuffix /*.h,$(rooms) builtin include) *.h)
+command_tests := $(wildcard t/t[0-9][0-9][0-9][0-9]-*.sh t/interop/*.sh)
+man_pages := $(wildcard Documentation/*.[1-9])
 
-pc = zlib libcrypto libpcre2-8 libdeflate
-std_cflags = -std=c11 -D_GNU_SOURCE -I. -fvisibility=hidden -pthread -Wall -Wextra \
-	-Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
-	-Wwrite-strings -Wno-unused-parameter -fno-strict-aliasing
+lib_obj := $(lib_src:%.c=$O/%.o)
+builtin_obj := $(builtin_src:%.c=$O/%.o)
+unit_bin := $(unit_src:%.c=$O/%)
+helper_bin := $(helper_src:%.c=$O/%)
+fuzz_bin := $(fuzz_src:t/fuzz/fuzz-%.c=$O/t/fuzz/replay-%)
+git_names = git-upload-pack git-receive-pack git-upload-archive
+# The commands that are ours: what defines cmd_*().
+commands := $(shell grep -hoE '^int cmd_[a-z_]+' $(builtin_src) /dev/null | \
+	sed 's/^int cmd_//' | tr _ - | sort)
+static_lib := $O/libgitreach.a
+soname := libgitreach.so.0
+shared_lib := $O/libgitreach.so.$(version)
+programs := $(if $(wildcard builtin/git.c),$O/bin/git)
+
+# ---- libraries: one line that names the packages, before anything is built
+
+building := $(filter-out clean distclean uninstall configure format \
+	print-packages demo,$(or $(MAKECMDGOALS),all))
+ifneq ($(building),)
+libs_env := PKG_CONFIG='$(PKG_CONFIG)' LIBDEFLATE='$(LIBDEFLATE)'
+missing := $(shell $(libs_env) tools/libs missing \
+	$(if $(filter unit test check,$(building)),dev))
+ifneq ($(missing),)
+$(error $(missing))
+endif
+dep_cflags := $(shell $(libs_env) tools/libs cflags)
+dep_libs := $(shell $(libs_env) tools/libs libs)
+endif
+
+# ---- flags
+
+std_cflags = -std=c11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread \
+	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wwrite-strings -Wno-unused-parameter \
+	-fno-strict-aliasing
 san_flags = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
-dep_cflags := $(shell pkg-config --cflags $(pc)) -DHAVE_LIBDEFLATE
-dep_libs := $(shell pkg-config --libs $(pc))
-all_cflags = $(std_cflags) $(CFLAGS) $(san_flags) $(dep_cflags)
+debug_flags = $(if $(DEBUG),-O0 -g3)
+all_cflags = $(std_cflags) $(CFLAGS) $(debug_flags) $(san_flags) $(dep_cflags)
+all_ldflags = -pthread -Wl,--as-needed $(san_flags) $(LDFLAGS)
+path_flags = -DGITREACH_EXEC_DIR='"$(execdir)"' \
+	-DGITREACH_PREFIX='"$(prefix)"' -DGITREACH_SYSCONF_DIR='"$(sysconfdir)"'
+fuzz_ldflags := -fsanitize=fuzzer
 
-lib_obj = $(lib_src:%.c=$O/%.o)
-builtin_obj = $(builtin_src:%.c=$O/%.o)
-unit_bin = $(unit_src:%.c=$O/%)
-
-all: git
-lib: $O/libgitreach.a
+all: git lib shared
+lib: $(static_lib)
+shared: $(shared_lib)
 unit: $(unit_bin)
+git: $(programs)
 
-git: $(builtin_obj) $O/libgitreach.a
-	$V$(CC) $(all_cflags) -o $@ $^ $(dep_libs)
+# ---- compiling and linking
 
-$O/libgitreach.a: $(lib_obj)
-	$Vrm -f $@ && ar rcs $@ $^
+# Files that change when the flags do; what was built with others is rebuilt.
+record = mkdir -p $(@D) && printf '%s\n' '$(subst ','\'',$(1))' | \
+	cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' >$@
+$O/flags: FORCE
+	@$(call record,$(CC) $(all_cflags) $(all_ldflags) $(dep_libs))
+$O/paths: FORCE
+	@$(call record,$(path_flags))
 
-$O/%.o: %.c
+$O/%.o: %.c $O/flags
 	@mkdir -p $(@D)
-	$V$(CC) $(all_cflags) -MMD -MP -c -o $@ $<
+	$V$(CC) $(all_cflags) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$O/t/unit/test-%: t/unit/test-%.c $O/libgitreach.a
+$O/builtin/paths.o: CPPFLAGS += $(path_flags)
+$O/builtin/paths.o: $O/paths
+
+$(static_lib): $(lib_obj)
+	$Vrm -f $@ && $(AR) rcs $@ $^
+
+$(shared_lib): $(lib_obj)
+	$V$(CC) $(all_cflags) $(all_ldflags) -shared -Wl,-soname,$(soname) \
+		$(if $(SANITIZE),,-Wl,--no-undefined) -o $@ $^ $(dep_libs)
+	$Vln -sf $(@F) $O/$(soname) && ln -sf $(soname) $O/libgitreach.so
+
+# $O/bin holds the program under its names; the plain build has them at the
+# top as well. $O/exec is an exec-path directory laid out as if installed.
+$O/bin/git: $(builtin_obj) $(static_lib)
 	@mkdir -p $(@D)
-	$V$(CC) $(all_cflags) -MMD -MP -o $@ $< $O/libgitreach.a $(dep_libs) -lcmocka
+	$V$(CC) $(all_cflags) $(all_ldflags) -o $@ $^ $(dep_libs)
+	$Vfor n in $(git_names); do ln -sf git $O/bin/$$n || exit 1; done
+	$Vtools/exec-dir '$(CURDIR)/$O/exec' '$(CURDIR)/$O/bin/git' $(commands)
+ifeq ($O,build)
+	$Vln -f $O/bin/git git || cp $O/bin/git git
+	$Vfor n in $(git_names); do ln -sf git $$n || exit 1; done
+endif
 
-test-unit: $(unit_bin)
-	prove $(unit_bin)
+$O/t/unit/test-%: t/unit/test-%.c $(static_lib)
+	@mkdir -p $(@D)
+	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< $(static_lib) \
+		$(dep_libs) -lcmocka
+
+$O/t/helper/%: t/helper/%.c $(static_lib)
+	@mkdir -p $(@D)
+	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< $(static_lib) \
+		$(dep_libs)
+
+$O/t/fuzz/replay-%: t/fuzz/fuzz-%.c $O/t/fuzz/replay.o $(static_lib)
+	@mkdir -p $(@D)
+	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
+		$O/t/fuzz/replay.o $(static_lib) $(dep_libs)
+
+$O/t/fuzz/fuzz-%: t/fuzz/fuzz-%.c $(static_lib)
+	@mkdir -p $(@D)
+	$V$(CC) $(all_cflags) $(all_ldflags) $(fuzz_ldflags) -MMD -MP -o $@ $< \
+		$(static_lib) $(dep_libs)
+
+# ---- tests
+
+TESTS = $(unit_bin) $(fuzz_bin) $(command_tests)
+test: all $(unit_bin) $(fuzz_bin) $(helper_bin)
+	$VCMOCKA_MESSAGE_OUTPUT=TAP GITREACH_BUILD='$(CURDIR)/$O' \
+		prove --timer -j$(JOBS) $(TESTS)
+
+test-unit: $(unit_bin) $(fuzz_bin)
+	$VCMOCKA_MESSAGE_OUTPUT=TAP prove -j$(JOBS) $(unit_bin) $(fuzz_bin)
+
+# clang's libFuzzer wants the library instrumented as well.
+fuzz:
+	@command -v clang >/dev/null || { echo \
+		'gitreach: clang is missing (apt-get install clang)' >&2; exit 1; }
+	$V$(MAKE) CC=clang SANITIZE=fuzzer-no-link,address,undefined fuzz-targets
+fuzz-targets: $(fuzz_src:%.c=$O/%)
+
+check: $(lib_obj) $(builtin_obj)
+	$VCC='$(CC)' CHECK_CFLAGS="$$(cat $O/flags | sed 's/^[^ ]* //')" \
+		BUILD='$O' tools/check $(CHECKS)
+
+format:
+	clang-format -i $(lib_src) $(builtin_src) $(headers) \
+		$(wildcard t/*/*.[ch])
+
+# ---- installing
+
+install: all
+	$VDESTDIR='$(DESTDIR)' BUILD='$O' VERSION='$(version)' \
+	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
+	execdir='$(execdir)' mandir='$(mandir)' prefix='$(prefix)' \
+	REQUIRES="$$($(libs_env) tools/libs private)" \
+	tools/install '$(man_pages)' '$(git_names)' '$(commands)'
+
+uninstall:
+	$VDESTDIR='$(DESTDIR)' VERSION='$(version)' \
+	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
+	execdir='$(execdir)' mandir='$(mandir)' \
+	tools/uninstall '$(man_pages)' '$(git_names)'
+
+demo:
+	@REPO='$(REPO)' tools/demo
+
+print-packages:
+	@LIBDEFLATE='$(LIBDEFLATE)' tools/libs packages dev
+
+configure: configure.ac
+	autoconf
 
 clean:
-	rm -rf build build-* git
+	rm -rf build build-* git $(git_names)
+distclean: clean
+	rm -rf configure config.mak config.log config.status autom4te.cache
 
+ifneq ($(building),)
 -include $(shell find $O -name '*.d' 2>/dev/null)
-.PHONY: all lib unit test-unit clean
+endif
+FORCE:
+.PHONY: all lib shared unit git test test-unit fuzz fuzz-targets check format
+.PHONY: install uninstall demo print-packages clean distclean FORCE
+.SECONDARY:
+.DELETE_ON_ERROR:

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* Installation paths, given by the Makefile to this file only. */
+#include "builtin/paths.h"
+
+const char paths_exec_dir[] = GITREACH_EXEC_DIR;
+const char paths_prefix[] = GITREACH_PREFIX;
+const char paths_sysconf_dir[] = GITREACH_SYSCONF_DIR;
