@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""What the rule checkers share: the tree, its levels, and allowlists."""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+
+# Rooms and their levels, as drawn in Documentation/design/rooms.md. A file
+# may include its own room and rooms of a lower level.
+LEVELS = {
+    "base": 0,
+    "sys": 1,
+    "ewah": 1,
+    "object": 1,
+    "pack": 2,
+    "repo": 3,
+    "walk": 4,
+    "bitmap": 5,
+    "pack-bitmap": 6,
+    "pack-bitmap-write": 6,
+    "islands": 6,
+    "repack": 7,
+    "serve": 8,
+    "builtin": 9,
+    "gitreach": 9,
+    "include": 9,
+}
+
+
+def room(path):
+    """The room of a file; a file at the top is a room by its stem."""
+    head, _, tail = path.partition("/")
+    return head if tail else os.path.splitext(head)[0]
+
+
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def is_library(path):
+    return room(path) != "builtin"
+
+
+def sources(*suffixes):
+    """The project's files, without the tests, with one of the suffixes."""
+    found = []
+    for suffix in suffixes:
+        found += glob.glob("*" + suffix) + glob.glob("*/*" + suffix)
+    return sorted(f for f in found if room(f) in LEVELS)
+
+
+def objects():
+    """(source, object) of every compiled file."""
+    build = os.environ.get("BUILD", "build")
+    return [(f, f"{build}/{f[:-2]}.o") for f in sources(".c")]
+
+
+def nm(obj):
+    """(name, kind letter, section) of the symbols of an object file."""
+    out = subprocess.run(["nm", "-f", "sysv", obj], check=True,
+                         capture_output=True, text=True).stdout
+    rows = []
+    for line in out.splitlines():
+        cells = [c.strip() for c in line.split("|")]
+        if len(cells) == 7 and cells[0] != "Name":
+            rows.append((cells[0], cells[2], cells[6]))
+    return rows
+
+
+class Allowed:
+    """tools/allow/<rule>: lines "<file>:<thing>  # <reason>".
+
+    An entry without a reason is an error, and so is one that allows nothing:
+    the lists shrink by themselves.
+    """
+
+    def __init__(self, rule):
+        self.path = f"tools/allow/{rule}"
+        self.entries = {}
+        self.used = set()
+        self.errors = []
+        if not os.path.exists(self.path):
+            return
+        with open(self.path) as f:
+            for nr, line in enumerate(f, 1):
+                if not line.strip() or line.startswith("#"):
+                    continue
+                key, _, reason = line.partition("#")
+                if not reason.strip():
+                    self.errors.append(f"{self.path}:{nr}: no reason given")
+                self.entries[key.strip()] = nr
+
+    def __contains__(self, key):
+        if key not in self.entries:
+            return False
+        self.used.add(key)
+        return True
+
+    def finish(self, errors):
+        """Print what was found and end the checker."""
+        for key, nr in self.entries.items():
+            if key not in self.used:
+                self.errors.append(
+                    f"{self.path}:{nr}: nothing needs {key} any more")
+        for e in errors + self.errors:
+            print(e, file=sys.stderr)
+        sys.exit(1 if errors or self.errors else 0)
+
+
+def functions(path):
+    """(name, first line, number of lines) of each function of a file.
+
+    Relies on the formatting: the body's braces stand in column 0.
+    """
+    with open(path) as f:
+        lines = f.read().splitlines()
+    name = re.compile(r"^[A-Za-z_].*?(\w+)\(")
+    start = None
+    for nr, line in enumerate(lines):
+        if line == "{":
+            head = nr - 1
+            while head > 0 and not name.match(lines[head]):
+                head -= 1
+            start = head
+        elif line == "}" and start is not None:
+            yield name.match(lines[start]).group(1), start + 1, nr - start + 1
+            start = None
