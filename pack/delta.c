@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading deltas: their sizes, and applying them. Making them is
+ * delta-create.c.
+ *
+ * Every delta is taken as hostile: each instruction is checked against what
+ * is left of the delta, of the base and of the result before a byte moves.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "pack/delta.h"
+
+/* Little-endian base 128; false when cut short or past 64 bits. */
+static bool take_size(struct cursor *c, uint64_t *out)
+{
+	uint64_t size = 0;
+	uint8_t byte;
+
+	for (unsigned shift = 0; cursor_u8(c, &byte); shift += 7) {
+		uint64_t bits = byte & 0x7f;
+
+		if (shift > 63 || bits << shift >> shift != bits)
+			return false;
+		size |= bits << shift;
+		if (!(byte & 0x80)) {
+			*out = size;
+			return true;
+		}
+	}
+	return false;
+}
+
+int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
+		uint64_t *result_size, size_t *header_len)
+{
+	struct cursor c = cursor_make(delta, len);
+	uint64_t base, result;
+
+	if (!take_size(&c, &base) || !take_size(&c, &result))
+		return ERR_CORRUPT;
+	*base_size = base;
+	*result_size = result;
+	if (header_len)
+		*header_len = len - cursor_left(&c);
+	return 0;
+}
+
+/* The operands of a copy instruction; false when cut short. */
+static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
+{
+	uint32_t value[2] = {0, 0};
+	uint8_t byte;
+
+	for (unsigned bit = 0; bit < 7; bit++) {
+		if (!(op & 1u << bit))
+			continue;
+		if (!cursor_u8(c, &byte))
+			return false;
+		value[bit >= 4] |= (uint32_t)byte << 8 * (bit & 3);
+	}
+	*off = value[0];
+	*len = value[1] ? value[1] : 0x10000;
+	return true;
+}
+
+/* The span that an instruction adds to the result; false when malformed. */
+static bool take_span(struct cursor *c, const uint8_t *base, size_t base_len,
+		      const uint8_t **span, size_t *span_len)
+{
+	size_t off;
+	uint8_t op;
+
+	if (!cursor_u8(c, &op) || !op)
+		return false;
+	if (!(op & 0x80)) {
+		*span_len = op;
+		return cursor_bytes(c, span, op);
+	}
+	if (!take_copy(c, op, &off, span_len))
+		return false;
+	if (off > base_len || *span_len > base_len - off)
+		return false;
+	*span = base + off;
+	return true;
+}
+
+int delta_apply(void *dst, size_t result_len, const void *base, size_t base_len,
+		const void *delta, size_t delta_len)
+{
+	struct cursor c = cursor_make(delta, delta_len);
+	uint64_t base_size, result_size;
+	uint8_t *out = dst;
+	size_t left = result_len;
+
+	if (!take_size(&c, &base_size) || !take_size(&c, &result_size) ||
+	    base_size != base_len || result_size != result_len)
+		return ERR_CORRUPT;
+	while (cursor_left(&c)) {
+		const uint8_t *span;
+		size_t len;
+
+		if (!take_span(&c, base, base_len, &span, &len) || len > left)
+			return ERR_CORRUPT;
+		memcpy(out, span, len);
+		out += len;
+		left -= len;
+	}
+	return left ? ERR_CORRUPT : 0;
+}
