@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* object/oid.c: hexadecimal both ways, names of hash functions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "object/oid.h"
+
+#define HEX40 "0123456789abcdef0123456789abcdef01234567"
+#define HEX64 HEX40 "89abcdef0123456789abcdef"
+
+static void test_names(void **state)
+{
+	enum hash_algo algo = HASH_SHA1;
+
+	assert_string_equal(hash_name(HASH_SHA1), "sha1");
+	assert_string_equal(hash_name(HASH_SHA256), "sha256");
+	assert_true(hash_by_name(&algo, "sha256"));
+	assert_int_equal(algo, HASH_SHA256);
+	assert_false(hash_by_name(&algo, "md5"));
+	assert_int_equal(algo, HASH_SHA256);
+	assert_true(hash_by_name(&algo, "sha1"));
+	assert_int_equal(algo, HASH_SHA1);
+	assert_int_equal(hash_len(HASH_SHA1), 20);
+	assert_int_equal(hash_hex_len(HASH_SHA256), 64);
+}
+
+static void test_hex_round_trip(void **state)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid, raw;
+
+	assert_true(oid_from_hex(&oid, HEX40, 40, HASH_SHA1));
+	assert_int_equal(oid.bytes[0], 0x01);
+	assert_int_equal(oid.bytes[19], 0x67);
+	for (size_t i = 20; i < OID_MAX_LEN; i++)
+		assert_int_equal(oid.bytes[i], 0);
+	assert_string_equal(oid_to_hex(hex, &oid, HASH_SHA1), HEX40);
+
+	assert_true(oid_from_hex(&oid, HEX64, 64, HASH_SHA256));
+	assert_string_equal(oid_to_hex(hex, &oid, HASH_SHA256), HEX64);
+	oid_from_raw(&raw, oid.bytes, HASH_SHA256);
+	assert_true(oid_equal(&raw, &oid));
+	oid_from_raw(&raw, oid.bytes, HASH_SHA1);
+	assert_string_equal(oid_raw_to_hex(hex, raw.bytes, HASH_SHA1), HEX40);
+	assert_int_equal(raw.bytes[20], 0);
+}
+
+static void test_hex_rejects(void **state)
+{
+	char hex[] = HEX40;
+	struct oid oid, before;
+
+	memset(&before, 0x5a, sizeof(before));
+	oid = before;
+	assert_false(oid_from_hex(&oid, HEX40, 39, HASH_SHA1));
+	assert_false(oid_from_hex(&oid, HEX40, 40, HASH_SHA256));
+	for (int c = 0; c < 256; c++) {
+		bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
+			     (c >= 'A' && c <= 'F');
+
+		hex[c % 40] = (char)c;
+		assert_int_equal(oid_from_hex(&oid, hex, 40, HASH_SHA1), digit);
+		hex[c % 40] = HEX40[c % 40];
+		if (!digit)
+			assert_true(oid_equal(&oid, &before));
+		oid = before;
+	}
+}
+
+static void test_upper_case(void **state)
+{
+	struct oid lower, upper;
+
+	assert_true(oid_from_hex(&lower, HEX40, 40, HASH_SHA1));
+	assert_true(oid_from_hex(&upper,
+				 "0123456789ABCDEF0123456789ABCDEF01234567", 40,
+				 HASH_SHA1));
+	assert_true(oid_equal(&lower, &upper));
+}
+
+static void test_compare(void **state)
+{
+	struct oid a = OID_ZERO_INIT, b = OID_ZERO_INIT;
+
+	assert_true(oid_is_zero(&a));
+	b.bytes[31] = 1;
+	assert_false(oid_is_zero(&b));
+	assert_true(oid_cmp(&a, &b) < 0);
+	a.bytes[0] = 0x80;
+	assert_true(oid_cmp(&a, &b) > 0);
+	assert_false(oid_equal(&a, &b));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_hex_round_trip),
+		cmocka_unit_test(test_hex_rejects),
+		cmocka_unit_test(test_upper_case),
+		cmocka_unit_test(test_compare),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
