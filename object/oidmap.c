@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open addressing with linear probing; at least half of the slots are free,
+ * so that every probe ends. Nothing is ever removed.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "object/oidmap.h"
+
+enum { SLOT_NR_MIN = 16 };
+
+/* The slot of `oid`, or the free one where it belongs. */
+static struct oidmap_entry *find_slot(const struct oidmap *map,
+				      const struct oid *oid)
+{
+	size_t mask = map->slot_nr - 1;
+	uint64_t start;
+
+	memcpy(&start, oid->bytes, sizeof(start));
+	for (size_t i = (size_t)start & mask;; i = (i + 1) & mask) {
+		struct oidmap_entry *e = &map->slots[i];
+
+		if (!e->used || oid_equal(&e->oid, oid))
+			return e;
+	}
+}
+
+/* Make room for one more entry. */
+static int grow(struct oidmap *map)
+{
+	struct oidmap bigger = OIDMAP_INIT;
+
+	if (map->nr < map->slot_nr / 2)
+		return 0;
+	bigger.slot_nr = SLOT_NR_MIN;
+	if (map->slot_nr && !mem_mul(&bigger.slot_nr, map->slot_nr, 2))
+		return ERR_NOMEM;
+	bigger.slots = mem_calloc(bigger.slot_nr, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < map->slot_nr; i++)
+		if (map->slots[i].used)
+			*find_slot(&bigger, &map->slots[i].oid) = map->slots[i];
+	bigger.nr = map->nr;
+	free(map->slots);
+	*map = bigger;
+	return 0;
+}
+
+void oidmap_release(struct oidmap *map)
+{
+	free(map->slots);
+	*map = (struct oidmap)OIDMAP_INIT;
+}
+
+bool oidmap_get(const struct oidmap *map, const struct oid *oid,
+		uint32_t *value)
+{
+	const struct oidmap_entry *e;
+
+	if (!map->nr)
+		return false;
+	e = find_slot(map, oid);
+	if (!e->used)
+		return false;
+	*value = e->value;
+	return true;
+}
+
+int oidmap_add(struct oidmap *map, const struct oid *oid, uint32_t value,
+	       uint32_t *existing)
+{
+	struct oidmap_entry *e;
+
+	if (grow(map) < 0)
+		return ERR_NOMEM;
+	e = find_slot(map, oid);
+	if (e->used) {
+		if (existing)
+			*existing = e->value;
+		return 0;
+	}
+	e->oid = *oid;
+	e->value = value;
+	e->used = true;
+	map->nr++;
+	return 1;
+}
+
+int oidmap_put(struct oidmap *map, const struct oid *oid, uint32_t value)
+{
+	int ret = oidmap_add(map, oid, value, NULL);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		find_slot(map, oid)->value = value;
+	return 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* object/oidmap.c against an array of what was inserted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "object/oidmap.h"
+
+/* Distinct ids; every eighth shares its leading eight bytes with others. */
+static struct oid make_oid(uint32_t n)
+{
+	uint64_t lead = n % 8 ? n * UINT64_C(0x9e3779b97f4a7c15) : 42;
+	struct oid oid = OID_ZERO_INIT;
+
+	memcpy(oid.bytes, &lead, sizeof(lead));
+	memcpy(oid.bytes + 12, &n, sizeof(n));
+	return oid;
+}
+
+static void test_empty(void **state)
+{
+	struct oidmap map = OIDMAP_INIT;
+	struct oid oid = make_oid(1);
+	uint32_t value = 7;
+
+	assert_false(oidmap_get(&map, &oid, &value));
+	assert_int_equal(value, 7);
+	oidmap_release(&map);
+}
+
+static void test_add_get(void **state)
+{
+	enum { NR = 5000 };
+	struct oidmap map = OIDMAP_INIT;
+	uint32_t value;
+
+	for (uint32_t i = 0; i < NR; i++) {
+		struct oid oid = make_oid(i);
+
+		assert_int_equal(oidmap_add(&map, &oid, i, NULL), 1);
+		assert_int_equal(map.nr, i + 1);
+		assert_true(map.nr <= map.slot_nr / 2);
+	}
+	for (uint32_t i = 0; i < 2 * NR; i++) {
+		struct oid oid = make_oid(i);
+
+		value = UINT32_MAX;
+		assert_int_equal(oidmap_get(&map, &oid, &value), i < NR);
+		assert_int_equal(value, i < NR ? i : UINT32_MAX);
+	}
+	oidmap_release(&map);
+	assert_null(map.slots);
+}
+
+static void test_add_keeps_put_replaces(void **state)
+{
+	struct oidmap map = OIDMAP_INIT;
+	struct oid oid = make_oid(3), zero = OID_ZERO_INIT;
+	uint32_t value = 0;
+
+	assert_int_equal(oidmap_add(&map, &oid, 10, &value), 1);
+	assert_int_equal(value, 0);
+	assert_int_equal(oidmap_add(&map, &oid, 11, &value), 0);
+	assert_int_equal(value, 10);
+	assert_int_equal(oidmap_add(&map, &oid, 11, NULL), 0);
+	assert_int_equal(oidmap_put(&map, &oid, 12), 0);
+	assert_true(oidmap_get(&map, &oid, &value));
+	assert_int_equal(value, 12);
+	assert_int_equal(map.nr, 1);
+	assert_false(oidmap_get(&map, &zero, &value));
+	assert_int_equal(oidmap_put(&map, &zero, 0), 0);
+	assert_true(oidmap_get(&map, &zero, &value));
+	assert_int_equal(value, 0);
+	assert_int_equal(map.nr, 2);
+	oidmap_release(&map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_add_get),
+		cmocka_unit_test(test_add_keeps_put_replaces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
