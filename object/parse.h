@@ -69,16 +69,18 @@ static inline bool tree_entry_is_gitlink(const struct tree_entry *e)
 /*
  * Take the next entry of a tree's bytes. Returns 1, 0 at the end, or
  * ERR_CORRUPT (a mode that is no octal number, an empty name or one with a
- * slash, or an id cut short). Inline-fast: the hot loop of every walk.
+ * slash, or an id cut short). Inline: the hot loop of every walk.
  */
-int tree_next(struct tree_entry *entry, struct cursor *c, enum hash_algo algo);
+static inline int tree_next(struct tree_entry *entry, struct cursor *c,
+			    enum hash_algo algo);
 
 /*
  * Compare names in the order of tree entries, where a directory sorts as if
  * its name ended in '/'. <0, 0, >0. Equal only when both are directories or
  * both are not.
  */
-int tree_name_cmp(const struct tree_entry *a, const struct tree_entry *b);
+static inline int tree_name_cmp(const struct tree_entry *a,
+				const struct tree_entry *b);
 
 /* object <hex>\ntype <type>\ntag <name>\n... */
 struct tag_view {
@@ -96,8 +98,97 @@ int tag_parse(struct tag_view *view, const void *data, size_t len,
  * The name hash, version 1, of gitformat-bitmap(5): groups paths by their
  * last sixteen or so non-space characters for the delta search. For each
  * character c of `path` other than white space: h = (h >> 2) + (c << 24).
+ * White space is blank, tab, LF and CR; vertical tab and form feed are not.
  * `h` starts at 0; feeding a path in pieces gives the same result.
  */
 uint32_t name_hash_add(uint32_t h, const char *path, size_t len);
+
+/*
+ * Below: the bodies of the inline functions.
+ */
+
+#define TREE_BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The top bit of each zero byte; bytes above the lowest hit may be wrong. */
+static inline uint64_t tree_zero_bytes(uint64_t v)
+{
+	return (v - TREE_BYTES(0x01)) & ~v & TREE_BYTES(0x80);
+}
+
+/*
+ * The first NUL or slash at or after p. Precondition: at least 8 readable
+ * bytes follow any position before `last`. NULL when there is none before
+ * `last`.
+ */
+static inline const uint8_t *tree_name_end(const uint8_t *p,
+					   const uint8_t *last)
+{
+	while (p < last) {
+		uint64_t v, hit;
+
+		memcpy(&v, p, sizeof(v));
+		hit = tree_zero_bytes(v) | tree_zero_bytes(v ^ TREE_BYTES('/'));
+		if (hit) {
+			p += __builtin_ctzll(hit) / 8;
+			return p < last ? p : NULL;
+		}
+		p += sizeof(v);
+	}
+	return NULL;
+}
+
+static inline int tree_next(struct tree_entry *entry, struct cursor *c,
+			    enum hash_algo algo)
+{
+	size_t id_len = hash_len(algo);
+	const uint8_t *p = c->p;
+	const uint8_t *last, *name;
+	uint32_t mode = 0;
+
+	if (p == c->end)
+		return 0;
+	/* The shortest entry: a digit, a space, a letter, a NUL, an id. */
+	if (cursor_left(c) < 4 + id_len)
+		return ERR_CORRUPT;
+	last = c->end - id_len; /* the NUL lies before it */
+	for (; p < last && (uint8_t)(*p - '0') < 8; p++) {
+		mode = mode << 3 | (*p - '0');
+		if (mode > 0777777)
+			return ERR_CORRUPT;
+	}
+	if (p == c->p || p == last || *p != ' ')
+		return ERR_CORRUPT;
+	name = ++p;
+	p = tree_name_end(p, last);
+	if (!p || *p || p == name)
+		return ERR_CORRUPT;
+	entry->raw = c->p;
+	entry->name = (const char *)name;
+	entry->name_len = (size_t)(p - name);
+	entry->oid = p + 1;
+	entry->mode = mode;
+	c->p = p + 1 + id_len;
+	entry->raw_len = (size_t)(c->p - entry->raw);
+	return 1;
+}
+
+static inline int tree_name_cmp(const struct tree_entry *a,
+				const struct tree_entry *b)
+{
+	size_t len = a->name_len < b->name_len ? a->name_len : b->name_len;
+	int cmp = memcmp(a->name, b->name, len);
+	unsigned ca, cb;
+
+	if (cmp)
+		return cmp;
+	/* Both names have a byte at `len`, be it their NUL. */
+	ca = (uint8_t)a->name[len];
+	cb = (uint8_t)b->name[len];
+	if (!ca && tree_entry_is_dir(a))
+		ca = '/';
+	if (!cb && tree_entry_is_dir(b))
+		cb = '/';
+	return (int)ca - (int)cb;
+}
 
 #endif
