@@ -28,10 +28,16 @@ struct bitset {
 int bitset_init(struct bitset *set, size_t bits);
 void bitset_release(struct bitset *set);
 
-/* Grow to at least `bits` bits; new bits are zero. 0 or ERR_NOMEM. */
+/*
+ * Make the capacity `bits` if it is less; new bits are zero. 0, or ERR_NOMEM
+ * with the set untouched.
+ */
 int bitset_grow(struct bitset *set, size_t bits);
 
-/* Make *dst (initialised) equal to *src, with src's capacity. */
+/*
+ * Make *dst (initialised) equal to *src, with src's capacity. 0, or ERR_NOMEM
+ * with *dst untouched.
+ */
 int bitset_copy(struct bitset *dst, const struct bitset *src);
 
 /* Set all bits to zero, keep the capacity. */
@@ -71,7 +77,7 @@ void bitset_and(struct bitset *dst, const struct bitset *src);
 void bitset_andnot(struct bitset *dst, const struct bitset *src);
 void bitset_xor(struct bitset *dst, const struct bitset *src);
 
-/* Number of bits set, in all of the set and in the range [from, to). */
+/* Number of bits set, in all of the set and in [from, to), to <= set->bits. */
 size_t bitset_count(const struct bitset *set);
 size_t bitset_count_range(const struct bitset *set, size_t from, size_t to);
 
@@ -79,6 +85,8 @@ size_t bitset_count_range(const struct bitset *set, size_t from, size_t to);
 size_t bitset_count_and(const struct bitset *a, const struct bitset *b);
 
 bool bitset_is_empty(const struct bitset *set);
+
+/* Whether both have the same bits set; their capacities may differ. */
 bool bitset_equal(const struct bitset *a, const struct bitset *b);
 
 /* Whether every bit of `sub` is set in `set`. */

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For the tests of the ewah room: seeded random numbers, and the slow twin of
+ * all its bitmaps, one byte per bit.
+ */
+#ifndef T_UNIT_TWIN_H
+#define T_UNIT_TWIN_H
+
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ewah/bitset.h"
+
+#define TWIN_MAX 2048
+
+struct twin {
+	uint8_t bit[TWIN_MAX];
+	size_t bits;
+};
+
+struct rng {
+	uint64_t state;
+};
+
+/* From GITREACH_TEST_SEED, or a fixed seed; printed for the reader. */
+static inline struct rng rng_new(void)
+{
+	const char *seed = getenv("GITREACH_TEST_SEED");
+	struct rng r = {seed ? strtoull(seed, NULL, 0) : 20261};
+
+	print_message("GITREACH_TEST_SEED=%llu\n", (unsigned long long)r.state);
+	return r;
+}
+
+/* splitmix64 */
+static inline uint64_t rng_next(struct rng *r)
+{
+	uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* A number in [0, n), n > 0. */
+static inline size_t rng_below(struct rng *r, size_t n)
+{
+	return (size_t)(rng_next(r) % n);
+}
+
+/* A size near a word boundary more often than not. */
+static inline size_t rng_size(struct rng *r)
+{
+	size_t words = rng_below(r, TWIN_MAX / 64 - 1);
+
+	switch (rng_below(r, 5)) {
+	case 0:
+		return words * 64;
+	case 1:
+		return words * 64 + 1;
+	case 2:
+		return words * 64 + 63;
+	case 3:
+		return rng_below(r, 130);
+	}
+	return rng_below(r, TWIN_MAX);
+}
+
+/* Bits set independently, each with a chance of 1 in `one_in`. */
+static inline void twin_scatter(struct twin *t, struct rng *r, size_t one_in)
+{
+	size_t i;
+
+	for (i = 0; i < t->bits; i++)
+		t->bit[i] = !rng_below(r, one_in);
+}
+
+/* Runs of either value, of `unit` times 1 to 8 bits. */
+static inline void twin_runs(struct twin *t, struct rng *r, size_t unit)
+{
+	size_t i = 0, len;
+	bool bit;
+
+	while (i < t->bits) {
+		len = unit * (1 + rng_below(r, 8));
+		bit = rng_below(r, 2);
+		for (; len && i < t->bits; len--)
+			t->bit[i++] = bit;
+	}
+}
+
+/* Whole words of zeros, ones or noise, in any order. */
+static inline void twin_words(struct twin *t, struct rng *r)
+{
+	size_t i;
+	uint64_t word = 0;
+
+	for (i = 0; i < t->bits; i++) {
+		if (i % 64 == 0)
+			word = rng_next(r);
+		if (i % 64 == 0 && word % 3)
+			word = word % 3 == 1 ? 0 : UINT64_MAX;
+		t->bit[i] = word >> (i % 64) & 1;
+	}
+}
+
+/* Any of several structures and densities. */
+static inline void twin_random(struct twin *t, struct rng *r, size_t bits)
+{
+	memset(t, 0, sizeof(*t));
+	t->bits = bits;
+	switch (rng_below(r, 8)) {
+	case 0:
+		break;
+	case 1:
+		twin_scatter(t, r, 1);
+		break;
+	case 2:
+		twin_scatter(t, r, 2);
+		break;
+	case 3:
+		twin_scatter(t, r, 200);
+		break;
+	case 4:
+		twin_runs(t, r, 5);
+		break;
+	case 5:
+		twin_runs(t, r, 64);
+		break;
+	default:
+		twin_words(t, r);
+	}
+}
+
+static inline size_t twin_count(const struct twin *t)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < t->bits; i++)
+		count += t->bit[i];
+	return count;
+}
+
+/* Make an uninitialised set from a twin. */
+static inline void twin_to_bitset(struct bitset *set, const struct twin *t)
+{
+	size_t i;
+
+	assert_int_equal(bitset_init(set, t->bits), 0);
+	for (i = 0; i < t->bits; i++)
+		if (t->bit[i])
+			bitset_set(set, i);
+}
+
+/* Same size, same bits, and nothing in the unused bits of the last word. */
+static inline void twin_check_bitset(const struct twin *t,
+				     const struct bitset *set)
+{
+	size_t i;
+
+	assert_int_equal(set->bits, t->bits);
+	assert_int_equal(set->word_nr, (t->bits + 63) / 64);
+	for (i = 0; i < t->bits; i++)
+		assert_int_equal(bitset_test(set, i), t->bit[i]);
+	for (; i < set->word_nr * 64; i++)
+		assert_false(set->words[i / 64] >> (i % 64) & 1);
+}
+
+enum twin_op { TWIN_OR, TWIN_AND, TWIN_ANDNOT, TWIN_XOR };
+
+/* *out = a op b with the given size; bits that one lacks are zero. */
+static inline void twin_apply(struct twin *out, const struct twin *a,
+			      const struct twin *b, enum twin_op op,
+			      size_t bits)
+{
+	struct twin result = {{0}, bits};
+	size_t i;
+	bool x, y;
+
+	for (i = 0; i < bits; i++) {
+		x = i < a->bits && a->bit[i];
+		y = i < b->bits && b->bit[i];
+		result.bit[i] = op == TWIN_OR       ? x || y
+				: op == TWIN_AND    ? x && y
+				: op == TWIN_ANDNOT ? x && !y
+						    : x != y;
+	}
+	*out = result;
+}
+
+#endif
