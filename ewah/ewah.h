@@ -16,6 +16,20 @@
  *   8 bytes each  the words
  *   4 bytes   index of the last RLW among the words
  *
+ * For instance a bitmap of 200 bits of which 0 to 127, 130 and 191 are set:
+ *
+ *   00 00 00 c8               200 bits
+ *   00 00 00 03               3 words
+ *   00 00 00 02 00 00 00 05   RLW: 2 words of ones, then 1 literal
+ *   80 00 00 00 00 00 00 04   literal: bits 128 + 2 and 128 + 63
+ *   00 00 00 00 00 00 00 02   RLW: 1 word of zeros, no literal
+ *   00 00 00 02               the last RLW is word 2
+ *
+ * Writers differ at the end of a bitmap. The size may be rounded up to words
+ * or not; words of zeros at the end may be missing, the bits of all missing
+ * words are zero; and a last word of which only some bits lie below the size
+ * may have others set, which every reader here ignores.
+ *
  * Sources: Lemire, Kaser, Aouiche, "Sorting improves word-aligned bitmap
  * indexes" (arXiv:0901.3751); gitformat-bitmap(5).
  *
@@ -53,15 +67,20 @@ struct ewah_view {
 
 /*
  * Take one serialized bitmap from the front of *c. Checks that all words are
- * there, that the RLWs chain exactly from the first word to the last, that
- * the runs and literals cover no more than `bits` rounded up to words, and
- * that no bit at or past `bits` is set. Returns 0 or ERR_CORRUPT (*view zeroed,
- * *c untouched). The view borrows the cursor's bytes. O(number of RLWs).
+ * there, that the RLWs chain exactly from the first word to the last, and that
+ * the runs and literals cover no more than `bits` rounded up to words. A bitmap
+ * without any word is taken as all zero. Returns 0 or ERR_CORRUPT (*view
+ * zeroed, *c untouched). The view borrows the cursor's bytes. O(number of
+ * RLWs).
  */
 int ewah_view_parse(struct ewah_view *view, struct cursor *c,
 		    struct error *err);
 
-/* Builder and owner of a compressed bitmap. */
+/*
+ * Builder and owner of a compressed bitmap. Its words cover exactly `bits`
+ * rounded up to words, and no bit at or past `bits` is set. A failed append
+ * leaves it as it was.
+ */
 struct ewah {
 	uint64_t *words; /* owned, host order */
 	size_t word_nr, word_alloc;
@@ -74,23 +93,35 @@ void ewah_init(struct ewah *e);
 void ewah_release(struct ewah *e);
 void ewah_reset(struct ewah *e);
 
-/* Append 64 bits / `nr` words of all-zero or all-one bits. 0 or ERR_NOMEM. */
+/*
+ * Append 64 bits / `nr` words of all-zero or all-one bits, after rounding the
+ * size up to words. 0, ERR_NOMEM, or ERR_INVALID when the size would pass
+ * EWAH_MAX_BITS.
+ */
 int ewah_append_word(struct ewah *e, uint64_t word);
 int ewah_append_run(struct ewah *e, bool bit, size_t nr);
 
 /*
  * Set bit i, which must be >= e->bits (bits are appended in ascending order);
- * the gap is filled with zeros and the size becomes i + 1.
+ * the gap is filled with zeros and the size becomes i + 1. 0, ERR_NOMEM, or
+ * ERR_INVALID when i is out of order or not below EWAH_MAX_BITS.
  */
 int ewah_set(struct ewah *e, size_t i);
 
-/* Compress a plain set; the size is set->bits. *e is overwritten. */
+/*
+ * Compress a plain set; the size is set->bits. *e is overwritten. 0; or
+ * ERR_NOMEM, or ERR_INVALID when the set is larger than EWAH_MAX_BITS, with *e
+ * empty.
+ */
 int ewah_from_bitset(struct ewah *e, const struct bitset *set);
 
 /* A view of an owned bitmap; valid until *e changes. */
 struct ewah_view ewah_view_of(const struct ewah *e);
 
-/* Append the serialized form to *out. 0 or ERR_NOMEM. */
+/*
+ * Append the serialized form to *out; it has at least one RLW, as other
+ * readers expect. 0 or ERR_NOMEM with *out untouched.
+ */
 int ewah_view_write(struct buf *out, const struct ewah_view *v);
 
 /* Bytes that ewah_view_write() appends. */
@@ -108,8 +139,8 @@ void ewah_xor_into(struct bitset *set, const struct ewah_view *v);
 
 /*
  * *out = a op b, compressed to compressed; the size is the larger of the two.
- * *out is overwritten (ewah_reset first); it must not be an operand. 0 or
- * ERR_NOMEM.
+ * *out is overwritten (ewah_reset first); it must not be an operand. 0, or
+ * ERR_NOMEM with *out empty. O(words of both operands).
  */
 int ewah_or(struct ewah *out, const struct ewah_view *a,
 	    const struct ewah_view *b);
@@ -129,7 +160,9 @@ bool ewah_test(const struct ewah_view *v, size_t i);
 
 /*
  * A span of equal words, as iteration delivers it: either `nr` words of all
- * bits equal to `run_bit`, or one literal word.
+ * bits equal to `run_bit`, or one literal word. Spans follow each other without
+ * gaps and may end before the size does: the rest is zero. No span has a bit
+ * set at or past the size.
  */
 struct ewah_span {
 	bool is_run;
@@ -141,7 +174,11 @@ struct ewah_span {
 struct ewah_iter {
 	const struct ewah_view *view; /* borrowed */
 	size_t next;                  /* index of the next unread word */
-	size_t literals; /* literal words left of the current RLW */
+	size_t run;                   /* run words left of the current RLW */
+	size_t literals;   /* literal words left of the current RLW */
+	size_t full_words; /* words left that lie wholly below view->bits */
+	uint64_t tail;     /* the last, partial word once it was read */
+	bool run_bit;      /* value of the current RLW's run */
 };
 
 void ewah_iter_init(struct ewah_iter *it, const struct ewah_view *v);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the ewah room: reading a view chunk by chunk, where a chunk is
+ * a whole run or a whole stretch of literal words. Every reader of the room
+ * stands on this one, so this is the one place that knows about bits that a
+ * writer left at or past the size: they are masked away here.
+ *
+ * Inline, since real bitmaps have many short chunks.
+ */
+#ifndef EWAH_CHUNK_H
+#define EWAH_CHUNK_H
+
+#include "ewah/ewah.h"
+#include "ewah/rlw.h"
+
+struct ewah_chunk {
+	const uint8_t
+		*literals; /* into the view or the iterator; NULL: a run */
+	size_t nr;         /* words, never 0 */
+	bool run_bit;      /* value of the run's bits */
+};
+
+/* Start the next RLW that is not empty; false at the end. */
+static inline bool ewah_chunk_start_rlw(struct ewah_iter *it)
+{
+	const struct ewah_view *v = it->view;
+	uint64_t rlw;
+
+	while (!it->run && !it->literals) {
+		if (it->next >= v->word_nr)
+			return false;
+		rlw = ewah_load(v->words + 8 * it->next++, v->big_endian);
+		it->run = ewah_rlw_run(rlw);
+		it->run_bit = ewah_rlw_bit(rlw);
+		it->literals = ewah_rlw_literals(rlw);
+	}
+	return true;
+}
+
+/*
+ * The last, partial word of the bitmap as a literal of its own, kept in the
+ * iterator in the byte order of the view.
+ */
+static inline void ewah_chunk_tail(struct ewah_iter *it,
+				   struct ewah_chunk *chunk)
+{
+	const struct ewah_view *v = it->view;
+	uint64_t word = it->run_bit ? UINT64_MAX : 0;
+
+	if (it->run) {
+		it->run--;
+	} else {
+		word = ewah_load(v->words + 8 * it->next++, v->big_endian);
+		it->literals--;
+	}
+	word &= ewah_mask_below(v->bits % 64);
+	it->tail = v->big_endian ? __builtin_bswap64(word) : word;
+	chunk->literals = (const uint8_t *)&it->tail;
+	chunk->nr = 1;
+	chunk->run_bit = false;
+}
+
+/*
+ * The next chunk, with at most `max_literals` literals (>= 1); false at the
+ * end. Literals are in the view's byte order and valid until the next call.
+ */
+static inline bool ewah_chunk_next(struct ewah_iter *it,
+				   struct ewah_chunk *chunk,
+				   size_t max_literals)
+{
+	size_t nr;
+
+	if (!ewah_chunk_start_rlw(it))
+		return false;
+	nr = it->run ? it->run : it->literals;
+	if (!it->run && nr > max_literals)
+		nr = max_literals;
+	if (nr > it->full_words)
+		nr = it->full_words;
+	if (!nr) {
+		ewah_chunk_tail(it, chunk);
+		return true;
+	}
+	it->full_words -= nr;
+	chunk->nr = nr;
+	chunk->run_bit = it->run_bit;
+	if (it->run) {
+		chunk->literals = NULL;
+		it->run -= nr;
+	} else {
+		chunk->literals = it->view->words + 8 * it->next;
+		it->next += nr;
+		it->literals -= nr;
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building compressed bitmaps by appending. Every public append reserves the
+ * memory for its worst case first, so that nothing is half done when memory
+ * runs out.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "ewah/append.h"
+#include "ewah/ewah.h"
+
+void ewah_init(struct ewah *e)
+{
+	struct ewah empty = {NULL, 0, 0, 0, 0};
+
+	*e = empty;
+}
+
+void ewah_release(struct ewah *e)
+{
+	free(e->words);
+	ewah_init(e);
+}
+
+void ewah_reset(struct ewah *e)
+{
+	e->word_nr = 0;
+	e->bits = 0;
+	e->last_rlw = 0;
+}
+
+int ewah_append_reserve(struct ewah *e, size_t nr)
+{
+	size_t need;
+
+	if (!mem_add(&need, e->word_nr, nr))
+		return ERR_NOMEM;
+	return mem_grow(&e->words, &e->word_alloc, need, sizeof(*e->words));
+}
+
+int ewah_append_run(struct ewah *e, bool bit, size_t nr)
+{
+	size_t covered = ewah_words_of(e->bits);
+
+	if (!nr)
+		return 0;
+	if (nr > EWAH_MAX_BITS / 64 - covered)
+		return ERR_INVALID;
+	if (ewah_append_reserve(e, 2) < 0)
+		return ERR_NOMEM;
+	ewah_push_start(e);
+	ewah_push_run(e, bit, nr);
+	e->bits = (covered + nr) * 64;
+	return 0;
+}
+
+int ewah_append_word(struct ewah *e, uint64_t word)
+{
+	size_t covered = ewah_words_of(e->bits);
+
+	if (covered >= EWAH_MAX_BITS / 64)
+		return ERR_INVALID;
+	if (ewah_append_reserve(e, 2) < 0)
+		return ERR_NOMEM;
+	ewah_push_start(e);
+	ewah_push_word(e, word);
+	e->bits = (covered + 1) * 64;
+	return 0;
+}
+
+/*
+ * Set a bit in the last word, where nothing at or past it is set yet. A word
+ * that is full now becomes (part of) a run.
+ */
+static void set_in_last_word(struct ewah *e, uint64_t bit)
+{
+	uint64_t *rlw = &e->words[e->last_rlw];
+	uint64_t word;
+
+	if (!ewah_rlw_literals(*rlw)) {
+		*rlw -= UINT64_C(1) << 1;
+		ewah_push_word(e, bit);
+		return;
+	}
+	word = e->words[e->word_nr - 1] |= bit;
+	if (word != UINT64_MAX)
+		return;
+	*rlw -= EWAH_RLW_LITERAL_ONE;
+	e->word_nr--;
+	ewah_push_run(e, true, 1);
+}
+
+int ewah_set(struct ewah *e, size_t i)
+{
+	size_t covered = ewah_words_of(e->bits);
+	uint64_t bit = UINT64_C(1) << (i % 64);
+
+	if (i < e->bits || i >= EWAH_MAX_BITS)
+		return ERR_INVALID;
+	if (ewah_append_reserve(e, 3) < 0)
+		return ERR_NOMEM;
+	ewah_push_start(e);
+	if (i / 64 > covered)
+		ewah_push_run(e, false, i / 64 - covered);
+	if (i / 64 >= covered)
+		ewah_push_word(e, bit);
+	else
+		set_in_last_word(e, bit);
+	e->bits = i + 1;
+	return 0;
+}
+
+/* Append the run that starts at words[0]; returns its length in words. */
+static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
+			      size_t *taken)
+{
+	size_t i = 1;
+
+	while (i < nr && words[i] == words[0])
+		i++;
+	*taken = i;
+	if (ewah_append_reserve(e, 1) < 0)
+		return ERR_NOMEM;
+	ewah_push_run(e, words[0] & 1, i);
+	return 0;
+}
+
+/* Append the literals that start at words[0], up to the next run. */
+static int append_literals(struct ewah *e, const uint64_t *words, size_t nr,
+			   size_t *taken)
+{
+	size_t i = 1;
+
+	while (i < nr && !ewah_is_run_word(words[i]))
+		i++;
+	*taken = i;
+	if (ewah_append_reserve(e, i) < 0)
+		return ERR_NOMEM;
+	memcpy(e->words + e->word_nr, words, i * sizeof(*words));
+	ewah_push_literals(e, i);
+	return 0;
+}
+
+int ewah_from_bitset(struct ewah *e, const struct bitset *set)
+{
+	size_t i, taken;
+	int ret;
+
+	ewah_reset(e);
+	if (set->bits > EWAH_MAX_BITS)
+		return ERR_INVALID;
+	if (ewah_append_reserve(e, 1) < 0)
+		return ERR_NOMEM;
+	ewah_push_start(e);
+	for (i = 0; i < set->word_nr; i += taken) {
+		if (ewah_is_run_word(set->words[i]))
+			ret = append_equal_words(e, set->words + i,
+						 set->word_nr - i, &taken);
+		else
+			ret = append_literals(e, set->words + i,
+					      set->word_nr - i, &taken);
+		if (ret < 0) {
+			ewah_reset(e);
+			return ret;
+		}
+	}
+	e->bits = set->bits;
+	return 0;
+}

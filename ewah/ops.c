@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compressed op compressed: two views are walked side by side, in steps as
+ * long as the shorter of their chunks. One loop, made for each operation by
+ * inlining.
+ *
+ * The output's memory is reserved once. A step appends at most one word for
+ * each literal word it consumes, or one word where two runs meet, and such a
+ * step uses up a run; so the output has no more words than both operands
+ * together, nor more than the plain bitmap has, but for a few at the ends.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "ewah/append.h"
+#include "ewah/chunk.h"
+#include "ewah/ewah.h"
+
+enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* First RLW, a tail split off a run on each side, the zeros at the end. */
+#define END_WORDS 4
+
+struct operand {
+	struct ewah_iter it;
+	struct ewah_chunk chunk; /* what is left of the current chunk */
+	bool big_endian;
+	bool ended; /* `chunk` is the zeros after the last word */
+};
+
+INLINE uint64_t apply(enum merge_op op, uint64_t a, uint64_t b)
+{
+	switch (op) {
+	case MERGE_OR:
+		return a | b;
+	case MERGE_AND:
+		return a & b;
+	case MERGE_XOR:
+		return a ^ b;
+	case MERGE_ANDNOT:
+		break;
+	}
+	return a & ~b;
+}
+
+INLINE void operand_fill(struct operand *o)
+{
+	if (o->chunk.nr || ewah_chunk_next(&o->it, &o->chunk, SIZE_MAX))
+		return;
+	o->chunk.literals = NULL;
+	o->chunk.run_bit = false;
+	o->chunk.nr = SIZE_MAX;
+	o->ended = true;
+}
+
+INLINE void operand_consume(struct operand *o, size_t nr)
+{
+	o->chunk.nr -= nr;
+	if (o->chunk.literals)
+		o->chunk.literals += 8 * nr;
+}
+
+static void operand_init(struct operand *o, const struct ewah_view *v)
+{
+	ewah_iter_init(&o->it, v);
+	o->chunk.nr = 0;
+	o->big_endian = v->big_endian;
+	o->ended = false;
+	operand_fill(o);
+}
+
+/* A pair of literal stretches, and how to bring them to host order. */
+struct pair {
+	const uint8_t *a, *b;
+	size_t nr;
+	bool swap_b;   /* b is not in the byte order of a */
+	bool swap_out; /* nor is the host */
+};
+
+INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
+{
+	uint64_t a = ewah_load(p->a + 8 * i, false);
+	uint64_t b = ewah_load(p->b + 8 * i, p->swap_b);
+	uint64_t word = apply(op, a, b);
+
+	return p->swap_out ? __builtin_bswap64(word) : word;
+}
+
+/*
+ * Literals against literals. What comes out may be runs again; the counts in
+ * the RLW are updated per stretch, not per word.
+ */
+INLINE void emit_pair(struct ewah *out, const struct pair *p, enum merge_op op)
+{
+	size_t i = 0, start;
+	uint64_t *to, word = 0;
+
+	while (i < p->nr) {
+		to = out->words + out->word_nr;
+		for (start = i; i < p->nr; i++) {
+			word = pair_word(p, op, i);
+			if (ewah_is_run_word(word))
+				break;
+			*to++ = word;
+		}
+		ewah_push_literals(out, i - start);
+		if (i == p->nr)
+			break;
+		for (start = i++; i < p->nr; i++)
+			if (pair_word(p, op, i) != word)
+				break;
+		ewah_push_run(out, word & 1, i - start);
+	}
+}
+
+INLINE void emit_literals(struct ewah *out, const struct operand *a,
+			  const struct operand *b, size_t nr, enum merge_op op)
+{
+	struct pair p = {a->chunk.literals, b->chunk.literals, nr, false,
+			 false};
+
+	p.swap_out = a->big_endian;
+	if (a->big_endian != b->big_endian)
+		p.swap_b = true;
+	emit_pair(out, &p, op);
+}
+
+/* Copy literals, all their bits flipped if `flip` is all ones. */
+static void emit_copy(struct ewah *out, const struct operand *o, size_t nr,
+		      uint64_t flip)
+{
+	const uint8_t *p = o->chunk.literals;
+	uint64_t *to = out->words + out->word_nr;
+	size_t i;
+
+	if (o->big_endian)
+		for (i = 0; i < nr; i++)
+			to[i] = ewah_load(p + 8 * i, true) ^ flip;
+	else
+		for (i = 0; i < nr; i++)
+			to[i] = ewah_load(p + 8 * i, false) ^ flip;
+	ewah_push_literals(out, nr);
+}
+
+/*
+ * A run on one side, anything on the other: what the operation makes of a
+ * clear and of a set bit of `o` tells whether the result is a run as well.
+ */
+INLINE void emit_half(struct ewah *out, const struct operand *o, size_t nr,
+		      uint64_t if_clear, uint64_t if_set)
+{
+	if (if_clear == if_set)
+		ewah_push_run(out, if_set & 1, nr);
+	else if (!o->chunk.literals)
+		ewah_push_run(out, (o->chunk.run_bit ? if_set : if_clear) & 1,
+			      nr);
+	else
+		emit_copy(out, o, nr, if_clear);
+}
+
+INLINE void emit_step(struct ewah *out, const struct operand *a,
+		      const struct operand *b, size_t nr, enum merge_op op)
+{
+	uint64_t run;
+
+	if (a->chunk.literals && b->chunk.literals) {
+		emit_literals(out, a, b, nr, op);
+	} else if (a->chunk.literals) {
+		run = b->chunk.run_bit ? UINT64_MAX : 0;
+		emit_half(out, a, nr, apply(op, 0, run),
+			  apply(op, UINT64_MAX, run));
+	} else {
+		run = a->chunk.run_bit ? UINT64_MAX : 0;
+		emit_half(out, b, nr, apply(op, run, 0),
+			  apply(op, run, UINT64_MAX));
+	}
+}
+
+static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
+		   const struct ewah_view *b)
+{
+	size_t nr = a->word_nr + b->word_nr;
+
+	if (nr > ewah_words_of(bits))
+		nr = ewah_words_of(bits);
+	return ewah_append_reserve(out, nr + END_WORDS);
+}
+
+INLINE int merge(struct ewah *out, const struct ewah_view *va,
+		 const struct ewah_view *vb, enum merge_op op)
+{
+	size_t bits = va->bits > vb->bits ? va->bits : vb->bits;
+	size_t covered = 0, nr;
+	struct operand a, b;
+
+	ewah_reset(out);
+	if (reserve(out, bits, va, vb) < 0)
+		return ERR_NOMEM;
+	ewah_push_start(out);
+	operand_init(&a, va);
+	operand_init(&b, vb);
+	while (!a.ended || !b.ended) {
+		nr = a.chunk.nr < b.chunk.nr ? a.chunk.nr : b.chunk.nr;
+		emit_step(out, &a, &b, nr, op);
+		covered += nr;
+		operand_consume(&a, nr);
+		operand_consume(&b, nr);
+		operand_fill(&a);
+		operand_fill(&b);
+	}
+	if (covered < ewah_words_of(bits))
+		ewah_push_run(out, false, ewah_words_of(bits) - covered);
+	out->bits = bits;
+	return 0;
+}
+
+int ewah_or(struct ewah *out, const struct ewah_view *a,
+	    const struct ewah_view *b)
+{
+	return merge(out, a, b, MERGE_OR);
+}
+
+int ewah_and(struct ewah *out, const struct ewah_view *a,
+	     const struct ewah_view *b)
+{
+	return merge(out, a, b, MERGE_AND);
+}
+
+int ewah_xor(struct ewah *out, const struct ewah_view *a,
+	     const struct ewah_view *b)
+{
+	return merge(out, a, b, MERGE_XOR);
+}
+
+int ewah_andnot(struct ewah *out, const struct ewah_view *a,
+		const struct ewah_view *b)
+{
+	return merge(out, a, b, MERGE_ANDNOT);
+}
