@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/packed-refs.c: any bytes as a packed-refs file. */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "repo/packed-refs.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const char *const keys[] = {"", "refs/heads/main", "refs/tags/",
+					   "~"};
+	struct packed_refs refs;
+	struct packed_ref ref;
+	size_t off = 0;
+
+	if (packed_refs_parse(&refs, data, len, HASH_SHA1, "fuzz", NULL) < 0)
+		return 0;
+	while (packed_refs_next(&refs, &off, &ref, NULL) > 0)
+		;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		packed_refs_seek(&refs, keys[i], strlen(keys[i]), &off, NULL);
+		packed_refs_find(&refs, keys[i], &ref, NULL);
+	}
+	packed_refs_release(&refs);
+	return 0;
+}

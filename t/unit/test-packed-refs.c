@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/packed-refs.c: a table by hand, and random ones against a scan. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "repo/packed-refs.h"
+
+#define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define HEX_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define HEX_C "cccccccccccccccccccccccccccccccccccccccc"
+#define HEADER "# pack-refs with: peeled fully-peeled sorted \n"
+
+static int parse(struct packed_refs *refs, const char *text, struct error *err)
+{
+	return packed_refs_parse(refs, text, strlen(text), HASH_SHA1,
+				 "packed-refs", err);
+}
+
+static void assert_name(const struct packed_ref *ref, const char *name)
+{
+	assert_int_equal(ref->name_len, strlen(name));
+	assert_memory_equal(ref->name, name, ref->name_len);
+}
+
+static void test_by_hand(void **state)
+{
+	struct packed_refs refs;
+	struct packed_ref ref;
+	size_t off = 0;
+
+	assert_int_equal(parse(&refs,
+			       HEADER HEX_A " refs/heads/main\n" HEX_B
+					    " refs/tags/v1\n^" HEX_C "\n",
+			       NULL),
+			 0);
+	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL), 1);
+	assert_name(&ref, "refs/heads/main");
+	assert_int_equal(ref.oid.bytes[19], 0xaa);
+	assert_true(ref.has_peeled);
+	assert_false(ref.is_tag);
+	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL), 1);
+	assert_name(&ref, "refs/tags/v1");
+	assert_true(ref.has_peeled && ref.is_tag);
+	assert_int_equal(ref.peeled.bytes[0], 0xcc);
+	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL), 0);
+	assert_int_equal(packed_refs_find(&refs, "refs/tags/v1", &ref, NULL),
+			 1);
+	assert_int_equal(ref.oid.bytes[0], 0xbb);
+	assert_int_equal(packed_refs_find(&refs, "refs/tags/v", &ref, NULL), 0);
+	assert_int_equal(packed_refs_find(&refs, "refs/tags/v11", &ref, NULL),
+			 0);
+	packed_refs_release(&refs);
+}
+
+static void test_traits(void **state)
+{
+	static const char body[] = HEX_A " refs/heads/main\n" HEX_B
+					 " refs/tags/v1\n";
+	static const struct {
+		const char *header;
+		bool head, tag;
+	} cases[] = {
+		{HEADER, true, true},
+		{"# pack-refs with: peeled sorted\n", false, true},
+		{"# pack-refs with: sorted peeledx\n", false, false},
+		{"# pack-refs with:\n", false, false},
+		{"", false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct packed_refs refs;
+		struct packed_ref ref;
+		struct buf text = BUF_INIT;
+
+		buf_printf(&text, "%s%s", cases[i].header, body);
+		assert_int_equal(parse(&refs, text.data, NULL), 0);
+		assert_int_equal(
+			packed_refs_find(&refs, "refs/heads/main", &ref, NULL),
+			1);
+		assert_int_equal(ref.has_peeled, cases[i].head);
+		assert_int_equal(
+			packed_refs_find(&refs, "refs/tags/v1", &ref, NULL), 1);
+		assert_int_equal(ref.has_peeled, cases[i].tag);
+		packed_refs_release(&refs);
+		buf_release(&text);
+	}
+}
+
+static void test_unsorted(void **state)
+{
+	struct packed_refs refs;
+	struct packed_ref ref;
+	size_t off = 0;
+
+	assert_int_equal(parse(&refs,
+			       HEX_B " refs/tags/v1\n^" HEX_C "\n" HEX_A
+				     " refs/heads/main\n",
+			       NULL),
+			 0);
+	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL), 1);
+	assert_name(&ref, "refs/heads/main");
+	assert_int_equal(packed_refs_find(&refs, "refs/tags/v1", &ref, NULL),
+			 1);
+	assert_true(ref.is_tag);
+	packed_refs_release(&refs);
+}
+
+static void test_malformed(void **state)
+{
+	static const char *const bad[] = {
+		HEADER HEX_A " refs/heads/main",
+		"# something else\n",
+		HEX_A "\n",
+		HEX_A " \n",
+		HEX_A "\trefs/heads/main\n",
+		"^" HEX_A "\n",
+		HEX_A " refs/heads/main\n^" HEX_A "x\n",
+		HEX_A " refs/heads/main\n^" HEX_A "\n^" HEX_A "\n",
+		"xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa refs/heads/main\n",
+		"\n",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct packed_refs refs;
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(parse(&refs, bad[i], &err), ERR_CORRUPT);
+		assert_non_null(strstr(err.msg, "line in packed-refs"));
+		assert_null(refs.table);
+	}
+}
+
+static void test_malformed_sorted(void **state)
+{
+	struct packed_refs refs;
+	struct packed_ref ref;
+	size_t off = 0;
+
+	assert_int_equal(parse(&refs, HEADER "\n\n\n", NULL), 0);
+	assert_int_equal(packed_refs_find(&refs, "refs/heads/a", &ref, NULL),
+			 ERR_CORRUPT);
+	assert_int_equal(packed_refs_next(&refs, &off, &ref, NULL),
+			 ERR_CORRUPT);
+	packed_refs_release(&refs);
+}
+
+static void test_empty(void **state)
+{
+	struct packed_refs refs;
+	struct packed_ref ref;
+
+	assert_int_equal(packed_refs_open(&refs, "/nonexistent/packed-refs",
+					  HASH_SHA1, NULL),
+			 0);
+	assert_int_equal(packed_refs_find(&refs, "refs/heads/a", &ref, NULL),
+			 0);
+	packed_refs_release(&refs);
+	assert_int_equal(parse(&refs, HEADER, NULL), 0);
+	assert_int_equal(packed_refs_find(&refs, "refs/heads/a", &ref, NULL),
+			 0);
+	packed_refs_release(&refs);
+}
+
+static void test_sha256(void **state)
+{
+	static const char text[] = HEADER
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaa refs/heads/main\n";
+	struct packed_refs refs;
+	struct packed_ref ref;
+
+	assert_int_equal(packed_refs_parse(&refs, text, sizeof(text) - 1,
+					   HASH_SHA256, "p", NULL),
+			 0);
+	assert_int_equal(packed_refs_find(&refs, "refs/heads/main", &ref, NULL),
+			 1);
+	assert_int_equal(ref.oid.bytes[31], 0xaa);
+	packed_refs_release(&refs);
+}
+
+/* The slow twin of packed_refs_seek(). */
+static size_t scan(const struct packed_refs *refs, const char *key)
+{
+	struct packed_ref ref;
+	size_t off = 0;
+
+	for (;;) {
+		size_t at = off;
+
+		if (packed_refs_next(refs, &off, &ref, NULL) != 1 ||
+		    packed_refs_name_cmp(ref.name, ref.name_len, key,
+					 strlen(key)) >= 0)
+			return at;
+	}
+}
+
+static void random_name(char out[32], unsigned *seed)
+{
+	static const char letters[] = "abAB/-.";
+	int len = 1 + rand_r(seed) % 6;
+	int i;
+
+	for (i = 0; i < len; i++)
+		out[i] = letters[rand_r(seed) % (sizeof(letters) - 1)];
+	out[i] = '\0';
+}
+
+static void test_random(void **state)
+{
+	const char *env = getenv("GITREACH_TEST_SEED");
+	unsigned seed = env ? (unsigned)strtoul(env, NULL, 10) : 20240607;
+
+	print_message("seed %u\n", seed);
+	for (int round = 0; round < 50; round++) {
+		struct packed_refs unsorted, sorted;
+		struct buf text = BUF_INIT, again = BUF_INIT;
+		int nr = rand_r(&seed) % 200;
+		char name[32];
+
+		for (int i = 0; i < nr; i++) {
+			random_name(name, &seed);
+			buf_printf(&text, "%s %s\n%s", HEX_A, name,
+				   rand_r(&seed) % 3 ? "" : "^" HEX_B "\n");
+		}
+		assert_int_equal(parse(&unsorted, text.data, NULL), 0);
+		buf_append_str(&again, HEADER);
+		buf_append(&again, unsorted.table, unsorted.len);
+		assert_int_equal(again.len, text.len + strlen(HEADER));
+		assert_int_equal(parse(&sorted, again.data, NULL), 0);
+		for (int i = 0; i < 200; i++) {
+			size_t off;
+
+			random_name(name, &seed);
+			assert_int_equal(packed_refs_seek(&sorted, name,
+							  strlen(name), &off,
+							  NULL),
+					 0);
+			assert_int_equal(off, scan(&sorted, name));
+		}
+		packed_refs_release(&unsorted);
+		packed_refs_release(&sorted);
+		buf_release(&text);
+		buf_release(&again);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_traits),
+		cmocka_unit_test(test_unsorted),
+		cmocka_unit_test(test_malformed),
+		cmocka_unit_test(test_malformed_sorted),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_sha256),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
