@@ -23,7 +23,7 @@ struct refs;
 struct ref {
 	const char *name;   /* valid during the call / until refs_close() */
 	struct oid oid;     /* what it names, symrefs followed */
-	const char *target; /* symbolic: the ref it names; else NULL */
+	const char *target; /* symbolic: the ref it leads to; else NULL */
 	bool has_peeled;    /* packed-refs says what the tag peels to, */
 	bool is_tag;        /*   ... and it is a tag: `peeled` is set */
 	struct oid peeled;
@@ -62,6 +62,12 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 
 /* Whether `name` is well-formed (git-check-ref-format(1), with a slash). */
 bool refs_name_is_valid(const char *name);
+
+/*
+ * As above for `len` bytes that need no NUL; `one_level`: names without a
+ * slash ("HEAD") are accepted too.
+ */
+bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 
 /*
  * Objects that other refs keep alive besides refs/: HEADs of worktrees, and

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/refs.c: loose over packed, symbolic refs, short names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repo/refs.h"
+#include "t/unit/tmprepo.h"
+
+#define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define HEX_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define HEX_C "cccccccccccccccccccccccccccccccccccccccc"
+#define HEADER "# pack-refs with: peeled fully-peeled sorted \n"
+
+/* HEAD -> main (loose over packed), a packed tag, a branch in a directory. */
+static struct refs *fill(struct tmprepo *t)
+{
+	struct refs *refs;
+
+	tmprepo_init(t, HASH_SHA1);
+	tmprepo_write(t, "HEAD", "ref: refs/heads/main\n");
+	tmprepo_write(t, "packed-refs",
+		      HEADER HEX_A " refs/heads/main\n" HEX_A
+				   " refs/heads/old\n" HEX_A
+				   " refs/tags/v1\n^" HEX_C "\n");
+	tmprepo_write(t, "refs/heads/main", HEX_B "\n");
+	tmprepo_write(t, "refs/heads/dir/x", HEX_B "\n");
+	assert_int_equal(refs_open(&refs, &t->repo, NULL), 0);
+	return refs;
+}
+
+static int append_ref(void *ctx, const struct ref *ref)
+{
+	struct buf *out = ctx;
+
+	return buf_printf(out, "%s=%02x%s%s%s ", ref->name, ref->oid.bytes[0],
+			  ref->target ? ">" : "",
+			  ref->target ? ref->target : "",
+			  ref->has_peeled ? ref->is_tag ? "^" : "!" : "");
+}
+
+static void assert_each(struct refs *refs, const char *prefix,
+			const char *expected)
+{
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(refs_each(refs, prefix, append_ref, &out, NULL, NULL),
+			 0);
+	assert_string_equal(out.data, expected);
+	buf_release(&out);
+}
+
+static void test_each(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	assert_each(refs, "refs/heads/m", "refs/heads/main=bb ");
+	assert_each(refs, "",
+		    "refs/heads/dir/x=bb refs/heads/main=bb "
+		    "refs/heads/old=aa! refs/tags/v1=aa^ ");
+	assert_each(refs, NULL,
+		    "refs/heads/dir/x=bb refs/heads/main=bb "
+		    "refs/heads/old=aa! refs/tags/v1=aa^ ");
+	assert_each(refs, "refs/tags/", "refs/tags/v1=aa^ ");
+	assert_each(refs, "refs/heads/o", "refs/heads/old=aa! ");
+	assert_each(refs, "re",
+		    "refs/heads/dir/x=bb refs/heads/main=bb "
+		    "refs/heads/old=aa! refs/tags/v1=aa^ ");
+	assert_each(refs, "refs/x", "");
+	assert_each(refs, "HEAD", "");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static int stop_at_once(void *ctx, const struct ref *ref)
+{
+	(*(int *)ctx)++;
+	return 17;
+}
+
+static void test_each_stops(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	int calls = 0;
+
+	assert_int_equal(refs_each(refs, "", stop_at_once, &calls, NULL, NULL),
+			 17);
+	assert_int_equal(calls, 1);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void test_each_symbolic(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct error warning = ERROR_INIT;
+	struct buf out = BUF_INIT;
+
+	tmprepo_write(&t, "refs/remotes/o/HEAD", "ref: refs/tags/v1\n");
+	tmprepo_write(&t, "refs/remotes/o/gone", "ref: refs/heads/none\n");
+	assert_int_equal(refs_each(refs, "refs/remotes/", append_ref, &out,
+				   &warning, NULL),
+			 0);
+	assert_string_equal(out.data, "refs/remotes/o/HEAD=aa>refs/tags/v1^ ");
+	assert_string_equal(warning.msg,
+			    "ignoring dangling symref refs/remotes/o/gone");
+	buf_release(&out);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void test_each_broken(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct error warning = ERROR_INIT;
+	struct buf out = BUF_INIT;
+
+	tmprepo_write(&t, "refs/heads/old", "rubbish\n");
+	assert_int_equal(refs_each(refs, "refs/heads/o", append_ref, &out,
+				   &warning, NULL),
+			 0);
+	assert_int_equal(out.len, 0);
+	assert_string_equal(warning.msg, "ignoring broken ref refs/heads/old");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void test_lookup(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct ref ref;
+
+	assert_int_equal(refs_lookup(refs, "HEAD", &ref, NULL), 1);
+	assert_string_equal(ref.name, "HEAD");
+	assert_string_equal(ref.target, "refs/heads/main");
+	assert_int_equal(ref.oid.bytes[0], 0xbb);
+	assert_int_equal(refs_lookup(refs, "refs/tags/v1", &ref, NULL), 1);
+	assert_null(ref.target);
+	assert_true(ref.is_tag);
+	assert_int_equal(ref.peeled.bytes[0], 0xcc);
+	assert_int_equal(refs_lookup(refs, "refs/heads/none", &ref, NULL), 0);
+	assert_int_equal(refs_lookup(refs, "refs/heads/../x", &ref, NULL), 0);
+	assert_int_equal(refs_lookup(refs, "refs/heads", &ref, NULL), 0);
+	assert_int_equal(refs_lookup(refs, "", &ref, NULL), 0);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void test_lookup_unborn(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct error err = ERROR_INIT;
+	struct ref ref;
+
+	tmprepo_write(&t, "HEAD", "ref: refs/heads/unborn\n");
+	assert_int_equal(refs_lookup(refs, "HEAD", &ref, NULL), 0);
+	assert_string_equal(ref.target, "refs/heads/unborn");
+	tmprepo_write(&t, "HEAD", "\n");
+	assert_int_equal(refs_lookup(refs, "HEAD", &ref, &err), ERR_CORRUPT);
+	assert_string_equal(err.msg, "broken ref HEAD");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void test_symref_loop(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct ref ref;
+
+	tmprepo_write(&t, "refs/heads/a", "ref: refs/heads/b\n");
+	tmprepo_write(&t, "refs/heads/b", "ref: refs/heads/a\n");
+	assert_int_equal(refs_lookup(refs, "refs/heads/a", &ref, NULL),
+			 ERR_CORRUPT);
+	tmprepo_write(&t, "refs/heads/b", "ref: refs/tags/v1\n");
+	assert_int_equal(refs_lookup(refs, "refs/heads/a", &ref, NULL), 1);
+	assert_string_equal(ref.target, "refs/tags/v1");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void test_dwim(void **state)
+{
+	static const char *const cases[][2] = {
+		{"HEAD", "HEAD"},
+		{"main", "refs/heads/main"},
+		{"heads/main", "refs/heads/main"},
+		{"refs/heads/main", "refs/heads/main"},
+		{"v1", "refs/tags/v1"},
+		{"origin", "refs/remotes/origin/HEAD"},
+		{"origin/x", "refs/remotes/origin/x"},
+		{"dir/x", "refs/heads/dir/x"},
+	};
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct ref ref;
+
+	tmprepo_write(&t, "refs/remotes/origin/HEAD",
+		      "ref: refs/remotes/origin/x\n");
+	tmprepo_write(&t, "refs/remotes/origin/x", HEX_A "\n");
+	tmprepo_write(&t, "config", "[core]\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(refs_dwim(refs, cases[i][0], &ref, NULL), 1);
+		assert_string_equal(ref.name, cases[i][1]);
+	}
+	assert_int_equal(refs_dwim(refs, "config", &ref, NULL), 0);
+	assert_int_equal(refs_dwim(refs, "none", &ref, NULL), 0);
+	assert_int_equal(refs_dwim(refs, "objects/pack", &ref, NULL), 0);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/* A ref packed while a snapshot is open is found in the new file. */
+static void test_packed_meanwhile(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct ref ref;
+
+	assert_int_equal(refs_lookup(refs, "refs/heads/old", &ref, NULL), 1);
+	tmprepo_write(&t, "packed-refs",
+		      HEADER HEX_B " refs/heads/dir/x\n" HEX_C
+				   " refs/heads/old\n");
+	tmprepo_remove(&t, "refs/heads/dir/x");
+	assert_int_equal(refs_lookup(refs, "refs/heads/dir/x", &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 0xbb);
+	assert_each(refs, "refs/heads/o", "refs/heads/old=cc! ");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+/* Lookups inside a visit do not disturb it. */
+struct nested {
+	struct refs *refs;
+	const struct tmprepo *t;
+	struct buf seen;
+};
+
+static int lookup_inside(void *ctx, const struct ref *ref)
+{
+	struct nested *n = ctx;
+	struct ref inner;
+
+	tmprepo_write(n->t, "packed-refs", HEADER);
+	assert_int_equal(refs_lookup(n->refs, "HEAD", &inner, NULL), 1);
+	refs_lookup(n->refs, "main-worktree/x", &inner, NULL);
+	return append_ref(&n->seen, ref);
+}
+
+static void test_nested(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct nested n = {refs, &t, BUF_INIT};
+
+	assert_int_equal(refs_each(refs, "", lookup_inside, &n, NULL, NULL), 0);
+	assert_string_equal(n.seen.data,
+			    "refs/heads/dir/x=bb refs/heads/main=bb "
+			    "refs/heads/old=aa! refs/tags/v1=aa^ ");
+	buf_release(&n.seen);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each),
+		cmocka_unit_test(test_each_stops),
+		cmocka_unit_test(test_each_symbolic),
+		cmocka_unit_test(test_each_broken),
+		cmocka_unit_test(test_lookup),
+		cmocka_unit_test(test_lookup_unborn),
+		cmocka_unit_test(test_symref_loop),
+		cmocka_unit_test(test_dwim),
+		cmocka_unit_test(test_packed_meanwhile),
+		cmocka_unit_test(test_nested),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A repository made by hand in a temporary directory, for unit tests: files
+ * are written one by one, everything is removed at the end.
+ */
+#ifndef T_UNIT_TMPREPO_H
+#define T_UNIT_TMPREPO_H
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "repo/repo.h"
+#include "sys/io.h"
+
+struct tmprepo {
+	char *dir; /* the git directory; holds the terminating NUL */
+	char *objects;
+	struct repo repo;
+};
+
+static inline void tmprepo_init(struct tmprepo *t, enum hash_algo algo)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/gitreach-unit-XXXXXX", tmp ? tmp : "/tmp");
+	t->dir = buf_detach(&path, NULL);
+	assert_non_null(mkdtemp(t->dir));
+	buf_printf(&path, "%s/objects", t->dir);
+	t->objects = buf_detach(&path, NULL);
+	memset(&t->repo, 0, sizeof(t->repo));
+	t->repo.git_dir = t->repo.common_dir = t->dir;
+	t->repo.object_dir = t->objects;
+	t->repo.algo = algo;
+	t->repo.is_bare = true;
+}
+
+static inline int tmprepo_remove_one(const char *path, const struct stat *st,
+				     int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static inline void tmprepo_release(struct tmprepo *t)
+{
+	nftw(t->dir, tmprepo_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(t->dir);
+	free(t->objects);
+}
+
+/* Write `len` bytes to <dir>/<name>, making directories on the way. */
+static inline void tmprepo_write_len(const struct tmprepo *t, const char *name,
+				     const void *bytes, size_t len)
+{
+	struct buf path = BUF_INIT;
+	char *slash;
+	FILE *f;
+
+	assert_int_equal(buf_printf(&path, "%s/%s", t->dir, name), 0);
+	slash = strrchr(path.data, '/');
+	*slash = '\0';
+	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
+	*slash = '/';
+	remove(path.data);
+	f = fopen(path.data, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
+	assert_int_equal(fclose(f), 0);
+	buf_release(&path);
+}
+
+static inline void tmprepo_write(const struct tmprepo *t, const char *name,
+				 const char *text)
+{
+	tmprepo_write_len(t, name, text, strlen(text));
+}
+
+static inline void tmprepo_remove(const struct tmprepo *t, const char *name)
+{
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", t->dir, name);
+	assert_int_equal(remove(path.data), 0);
+	buf_release(&path);
+}
+
+#endif
