@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* Building bitmaps of selected commits. */
+#include <string.h>
+
+#include "base/heap.h"
+#include "base/mem.h"
+#include "bitmap/build.h"
+#include "bitmap/file.h"
+
+#define NO_BITMAP UINT32_MAX
+
+/* How many earlier bitmaps are tried as the other side of a XOR. */
+#define XOR_CANDIDATES 10
+/* Longest chain of XORs: what a query decodes for one bitmap. */
+#define XOR_MAX_DEPTH 48
+
+struct build {
+	const struct bitmap_build_input *in;
+	uint32_t *order;        /* by commit_nr: index into in->commits */
+	uint32_t *entry_of;     /* by commit_nr: index into full, or NO_BITMAP */
+	struct ewah *full;      /* complete bitmaps, in the order of `out` */
+	struct bitmap_built *out;
+	uint8_t *depth;         /* length of each entry's XOR chain */
+	size_t done;            /* entries built */
+	struct bitset bits;     /* of the commit at hand */
+	struct heap queue;      /* its ancestors, by order */
+	uint32_t nearest;       /* first built ancestor met, or NO_BITMAP */
+};
+
+void bitmap_built_free(struct bitmap_built *built, size_t nr)
+{
+	for (size_t i = 0; built && i < nr; i++)
+		ewah_release(&built[i].bitmap);
+	free(built);
+}
+
+static void build_release(struct build *b)
+{
+	for (size_t i = 0; b->full && i < b->in->selected_nr; i++)
+		ewah_release(&b->full[i]);
+	free(b->full);
+	free(b->order);
+	free(b->entry_of);
+	free(b->depth);
+	bitset_release(&b->bits);
+	heap_release(&b->queue);
+}
+
+static int build_init(struct build *b, const struct bitmap_build_input *in)
+{
+	size_t nr = in->selected_nr, commit_nr = in->history->nr;
+
+	*b = (struct build){ .in = in, .queue = HEAP_INIT };
+	b->order = mem_alloc(commit_nr, sizeof(*b->order));
+	b->entry_of = mem_alloc(commit_nr, sizeof(*b->entry_of));
+	b->full = mem_calloc(nr, sizeof(*b->full));
+	b->out = mem_calloc(nr, sizeof(*b->out));
+	b->depth = mem_calloc(nr, 1);
+	if (!b->order || !b->entry_of || !b->full || !b->out || !b->depth ||
+	    bitset_init(&b->bits, in->bits) < 0)
+		return ERR_NOMEM;
+	memset(b->entry_of, 0xff, commit_nr * sizeof(*b->entry_of));
+	for (size_t i = 0; i < in->commit_nr; i++)
+		b->order[in->commits[i]] = (uint32_t)i;
+	return 0;
+}
+
+static int missing_bit(const struct build *b, uint32_t obj_pos,
+		       struct error *err)
+{
+	struct objspace *space = b->in->history->space;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	objspace_oid(&oid, space, obj_pos);
+	return error_set(err, ERR_MISSING,
+			 "object %s is not in the pack: no bitmap can be "
+			 "written", oid_to_hex(hex, &oid, space->odb->algo));
+}
+
+static int set_bit(struct build *b, uint32_t obj_pos, struct error *err)
+{
+	uint32_t bit = b->in->bit_pos[obj_pos];
+
+	if (bit == UINT32_MAX)
+		return missing_bit(b, obj_pos, err);
+	bitset_set(&b->bits, bit);
+	return 0;
+}
+
+/* The commit itself and what it adds. */
+static int set_commit(struct build *b, uint32_t c, struct error *err)
+{
+	const struct newobj_list *list = &b->in->lists->lists[b->order[c]];
+	int ret = set_bit(b, b->in->history->commits[c].obj_pos, err);
+
+	for (uint32_t i = 0; i < list->nr && !ret; i++)
+		ret = set_bit(b, list->items[i].obj_pos, err);
+	return ret;
+}
+
+static bool is_set(const struct build *b, uint32_t c)
+{
+	uint32_t bit = b->in->bit_pos[b->in->history->commits[c].obj_pos];
+
+	return bit != UINT32_MAX && bitset_test(&b->bits, bit);
+}
+
+static int queue_parents(struct build *b, uint32_t c)
+{
+	const uint32_t *parents = history_parents(b->in->history, c);
+
+	for (uint32_t i = 0; i < b->in->history->commits[c].parent_nr; i++)
+		if (!is_set(b, parents[i]) &&
+		    heap_push(&b->queue, b->order[parents[i]], parents[i]) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+/*
+ * Fill b->bits for commit `c`. Ancestors leave the queue newest first, so that
+ * a bitmap that covers others is ORed in before them.
+ */
+static int fill(struct build *b, uint32_t c, struct error *err)
+{
+	int ret;
+
+	bitset_clear(&b->bits);
+	b->nearest = NO_BITMAP;
+	if (heap_push(&b->queue, b->order[c], c) < 0)
+		return error_nomem(err);
+	while (heap_pop(&b->queue, &c)) {
+		uint32_t entry = b->entry_of[c];
+
+		if (is_set(b, c))
+			continue;
+		if (entry != NO_BITMAP) {
+			struct ewah_view view = ewah_view_of(&b->full[entry]);
+
+			ewah_or_into(&b->bits, &view);
+			if (b->nearest == NO_BITMAP)
+				b->nearest = entry;
+			continue;
+		}
+		ret = set_commit(b, c, err);
+		if (ret < 0)
+			return ret;
+		if (queue_parents(b, c) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+/* Keep the difference to entry `other` if it is the smallest so far. */
+static int try_xor(struct build *b, size_t entry, size_t other)
+{
+	struct bitmap_built *built = &b->out[entry];
+	struct ewah_view full = ewah_view_of(&b->full[entry]);
+	struct ewah_view base = ewah_view_of(&b->full[other]);
+	size_t best = built->xor_offset ? built->bitmap.word_nr : full.word_nr;
+	struct ewah diff;
+
+	if (b->depth[other] >= XOR_MAX_DEPTH)
+		return 0;
+	ewah_init(&diff);
+	if (ewah_xor(&diff, &full, &base) < 0) {
+		ewah_release(&diff);
+		return ERR_NOMEM;
+	}
+	if (diff.word_nr >= best) {
+		ewah_release(&diff);
+		return 0;
+	}
+	ewah_release(&built->bitmap);
+	built->bitmap = diff;
+	built->xor_offset = (uint8_t)(entry - other);
+	b->depth[entry] = (uint8_t)(b->depth[other] + 1);
+	return 0;
+}
+
+/* Choose how to store an entry whose complete bitmap is there. */
+static int store(struct build *b, size_t entry)
+{
+	size_t first = entry > XOR_CANDIDATES ? entry - XOR_CANDIDATES : 0;
+	struct ewah_view full, none = { 0 };
+
+	if (b->nearest != NO_BITMAP && b->nearest < first &&
+	    entry - b->nearest <= BITMAP_MAX_XOR_OFFSET &&
+	    try_xor(b, entry, b->nearest) < 0)
+		return ERR_NOMEM;
+	for (size_t other = entry; other-- > first;)
+		if (try_xor(b, entry, other) < 0)
+			return ERR_NOMEM;
+	if (b->out[entry].xor_offset)
+		return 0;
+	/* A copy: the complete bitmap serves further entries. */
+	full = ewah_view_of(&b->full[entry]);
+	return ewah_or(&b->out[entry].bitmap, &full, &none);
+}
+
+static int build_entry(struct build *b, uint32_t c, struct error *err)
+{
+	size_t entry = b->done;
+	int ret = fill(b, c, err);
+
+	if (ret < 0)
+		return ret;
+	ewah_init(&b->full[entry]);
+	ewah_init(&b->out[entry].bitmap);
+	b->out[entry].commit_nr = c;
+	if (ewah_from_bitset(&b->full[entry], &b->bits) < 0 ||
+	    store(b, entry) < 0)
+		return error_nomem(err);
+	b->entry_of[c] = (uint32_t)entry;
+	b->done++;
+	return 0;
+}
+
+static int build_all(struct build *b, struct error *err)
+{
+	const struct bitmap_build_input *in = b->in;
+	uint8_t *wanted = mem_calloc(in->history->nr, 1);
+	struct progress progress;
+	int ret = 0;
+
+	if (!wanted)
+		return error_nomem(err);
+	for (size_t i = 0; i < in->selected_nr; i++)
+		wanted[in->selected[i]] = 1;
+	progress_start(&progress, in->progress, "Building bitmaps",
+		       in->selected_nr);
+	for (size_t i = 0; i < in->commit_nr && !ret; i++) {
+		if (!wanted[in->commits[i]])
+			continue;
+		ret = build_entry(b, in->commits[i], err);
+		progress_add(&progress, 1);
+	}
+	progress_stop(&progress);
+	free(wanted);
+	return ret;
+}
+
+int bitmap_build(struct bitmap_built **out,
+		 const struct bitmap_build_input *input, struct error *err)
+{
+	struct build b;
+	int ret = build_init(&b, input) < 0 ? error_nomem(err) :
+					      build_all(&b, err);
+
+	if (ret < 0) {
+		bitmap_built_free(b.out, input->selected_nr);
+		b.out = NULL;
+	}
+	*out = b.out;
+	build_release(&b);
+	return ret;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bitmaps of selected commits, from what each commit adds.
+ *
+ * No tree is walked here: the bitmap of a commit is the union of new(a) over
+ * its ancestors a (walk/newobj.h), so it is built by walking back to the
+ * nearest commits whose bitmaps exist already, ORing those in and setting the
+ * bits of the lists in between.
+ *
+ * Each bitmap is then stored as its difference (XOR) to an earlier one, when
+ * that is smaller.
+ */
+#ifndef BITMAP_BUILD_H
+#define BITMAP_BUILD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "ewah/ewah.h"
+#include "sys/progress.h"
+#include "walk/history.h"
+#include "walk/newobj.h"
+
+/* What to build from; all borrowed for the call. */
+struct bitmap_build_input {
+	const struct history *history;
+	const uint32_t *commits;        /* commit_nr, parents first: all commits
+					   that the selected ones reach */
+	size_t commit_nr;
+	const struct newobj_set *lists; /* new(c), in the order of `commits` */
+	const uint32_t *bit_pos;        /* by obj_pos; UINT32_MAX: not packed */
+	size_t bits;                    /* objects in the pack */
+	const uint32_t *selected;       /* commit_nr, any order */
+	size_t selected_nr;
+	const struct progress_out *progress; /* NULL: none */
+};
+
+/* One bitmap as it will be stored. */
+struct bitmap_built {
+	uint32_t commit_nr;
+	uint8_t xor_offset;   /* entries back, 0: stored as it is */
+	struct ewah bitmap;
+};
+
+/*
+ * Build. *out is a malloc()ed array of input->selected_nr, ancestors before
+ * descendants; free it with bitmap_built_free(). An object of the closure
+ * that has no bit is ERR_MISSING: the pack is not closed.
+ */
+int bitmap_build(struct bitmap_built **out,
+		 const struct bitmap_build_input *input, struct error *err);
+void bitmap_built_free(struct bitmap_built *built, size_t nr);
+
+#endif

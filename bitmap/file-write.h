@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of a bitmap index file, written. Layout: bitmap/file.h. */
+#ifndef BITMAP_FILE_WRITE_H
+#define BITMAP_FILE_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "bitmap/file.h"
+#include "ewah/ewah.h"
+#include "object/oid.h"
+
+struct bitmap_write_entry {
+	uint32_t idx_pos;        /* of the commit */
+	uint8_t xor_offset;      /* 0, or how many entries before this one the
+				    bitmap is stored against */
+	const struct ewah *bitmap; /* borrowed: as stored */
+};
+
+/* All pointers are borrowed for the call. */
+struct bitmap_write {
+	enum hash_algo algo;
+	uint32_t object_nr;
+	struct oid checksum;     /* of the pack */
+	const struct ewah *types; /* BITMAP_TYPE_NR */
+	const struct bitmap_write_entry *entries;
+	uint32_t entry_nr;
+	const uint32_t *hash_cache; /* object_nr, idx order; NULL: none */
+	bool lookup_table;
+};
+
+/* Append the whole file to *out. 0 or ERR_NOMEM. */
+int bitmap_file_write(struct buf *out, const struct bitmap_write *w,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading bitmap index files. */
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "bitmap/file.h"
+#include "object/hash.h"
+
+/* Pseudo-merges stand between entries and tail; commits do not need them. */
+#define KNOWN_FLAGS                                                            \
+	(BITMAP_FULL_DAG | BITMAP_HASH_CACHE | BITMAP_LOOKUP_TABLE |           \
+	 BITMAP_PSEUDO_MERGES)
+#define ENTRY_HEADER_LEN 6 /* bytes before the EWAH of an entry */
+
+static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
+		   struct error *err)
+{
+	return error_set_at(err, ERR_CORRUPT, f->name, off, "%s", what);
+}
+
+static size_t offset_of(const struct bitmap_file *f, const struct cursor *c)
+{
+	return (size_t)(c->p - f->bytes);
+}
+
+static int parse_header(struct bitmap_file *f, struct cursor *c,
+			struct error *err)
+{
+	const uint8_t *magic;
+	uint16_t version, flags;
+
+	if (!cursor_bytes(c, &magic, 4) || memcmp(magic, "BITM", 4))
+		return corrupt(f, 0, "not a bitmap index", err);
+	if (!cursor_be16(c, &version) || !cursor_be16(c, &flags) ||
+	    !cursor_be32(c, &f->row_nr) ||
+	    !cursor_bytes(c, &f->checksum, hash_len(f->algo)))
+		return corrupt(f, 0, "bitmap index header is cut short", err);
+	if (version != BITMAP_VERSION)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "%s: unsupported version %u of bitmap index",
+				 f->name, version);
+	if (!(flags & BITMAP_FULL_DAG))
+		return error_set(err, ERR_UNSUPPORTED,
+				 "%s: bitmap index without full closure",
+				 f->name);
+	if (flags & ~KNOWN_FLAGS)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "%s: unsupported bitmap index flags 0x%x",
+				 f->name, flags & ~(unsigned)KNOWN_FLAGS);
+	f->flags = flags;
+	return 0;
+}
+
+/* Cut the sections at the end of the file off, last first. */
+static int parse_tail(struct bitmap_file *f, struct cursor *c,
+		      struct error *err)
+{
+	size_t cache = (size_t)f->object_nr * 4;
+	size_t lookup = (size_t)f->row_nr * BITMAP_LOOKUP_ROW_LEN;
+
+	if (cursor_left(c) < hash_len(f->algo))
+		return corrupt(f, f->len, "checksum is missing", err);
+	c->end -= hash_len(f->algo);
+	if (f->flags & BITMAP_HASH_CACHE) {
+		if (cursor_left(c) < cache)
+			return corrupt(f, f->len,
+				       "too small for its name-hash cache",
+				       err);
+		c->end -= cache;
+		f->hash_cache = c->end;
+	}
+	if (f->flags & BITMAP_LOOKUP_TABLE) {
+		if (cursor_left(c) < lookup)
+			return corrupt(f, f->len,
+				       "too small for its lookup table", err);
+		c->end -= lookup;
+		f->lookup = c->end;
+	}
+	f->entries_end = (size_t)(c->end - f->bytes);
+	return 0;
+}
+
+static int parse_types(struct bitmap_file *f, struct cursor *c,
+		       struct error *err)
+{
+	size_t words = ((size_t)f->object_nr + 63) / 64;
+
+	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
+		size_t off = offset_of(f, c);
+
+		if (ewah_view_parse(&f->types[i], c, NULL) < 0)
+			return corrupt(f, off, "malformed type bitmap", err);
+		if ((f->types[i].bits + 63) / 64 > words)
+			return corrupt(f, off,
+				       "type bitmap is larger than its pack",
+				       err);
+	}
+	return 0;
+}
+
+/* Step over an entry without looking into its bitmap. */
+static bool skip_entry(struct cursor *c, uint32_t *idx_pos, uint8_t *xor_offset)
+{
+	uint32_t bits, word_nr;
+	uint8_t flags;
+
+	return cursor_be32(c, idx_pos) && cursor_u8(c, xor_offset) &&
+	       cursor_u8(c, &flags) && cursor_be32(c, &bits) &&
+	       cursor_be32(c, &word_nr) &&
+	       cursor_skip(c, (size_t)word_nr * 8 + 4);
+}
+
+/* Sort rows (in file order, xor_row too) by idx_pos. */
+static int sort_rows(struct bitmap_file *f, struct bitmap_row *rows)
+{
+	struct sort_item *order = mem_alloc(f->row_nr, sizeof(*order));
+	uint32_t *sorted = mem_alloc(f->row_nr, sizeof(*sorted));
+	int ret = ERR_NOMEM;
+
+	if (!order || !sorted)
+		goto out;
+	f->rows = mem_alloc(f->row_nr, sizeof(*f->rows));
+	if (!f->rows)
+		goto out;
+	for (uint32_t i = 0; i < f->row_nr; i++)
+		order[i] = (struct sort_item){ rows[i].idx_pos, i };
+	ret = sort_items(order, f->row_nr);
+	if (ret < 0)
+		goto out;
+	for (uint32_t i = 0; i < f->row_nr; i++)
+		sorted[order[i].value] = i;
+	for (uint32_t i = 0; i < f->row_nr; i++) {
+		struct bitmap_row row = rows[order[i].value];
+
+		if (row.xor_row != BITMAP_NO_XOR)
+			row.xor_row = sorted[row.xor_row];
+		f->rows[i] = row;
+	}
+out:
+	free(order);
+	free(sorted);
+	return ret;
+}
+
+/* Without a lookup table: find the entries by stepping over them. */
+static int scan_entries(struct bitmap_file *f, struct cursor *c,
+			struct error *err)
+{
+	struct bitmap_row *rows;
+	size_t alloc = 0;
+	int ret = 0;
+
+	rows = NULL;
+	for (uint32_t i = 0; i < f->row_nr && !ret; i++) {
+		struct bitmap_row row = { 0, BITMAP_NO_XOR, offset_of(f, c) };
+		uint8_t xor_offset = 0;
+
+		if (!skip_entry(c, &row.idx_pos, &xor_offset))
+			ret = corrupt(f, row.off, "entry is cut short", err);
+		else if (xor_offset > i || xor_offset > BITMAP_MAX_XOR_OFFSET)
+			ret = corrupt(f, row.off, "invalid XOR offset", err);
+		else if (mem_grow(&rows, &alloc, i + 1, sizeof(*rows)) < 0)
+			ret = error_nomem(err);
+		if (ret < 0)
+			break;
+		if (xor_offset)
+			row.xor_row = i - xor_offset;
+		rows[i] = row;
+	}
+	if (!ret && sort_rows(f, rows) < 0)
+		ret = error_nomem(err);
+	free(rows);
+	return ret;
+}
+
+int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
+		      uint32_t object_nr, enum hash_algo algo,
+		      const char *name, struct error *err)
+{
+	struct cursor c = cursor_make(bytes, len);
+	int ret;
+
+	*f = (struct bitmap_file){
+		.bytes = bytes, .len = len, .name = name, .algo = algo,
+		.object_nr = object_nr,
+	};
+	ret = parse_header(f, &c, err);
+	if (!ret)
+		ret = parse_tail(f, &c, err);
+	if (!ret)
+		ret = parse_types(f, &c, err);
+	if (!ret && !f->lookup)
+		ret = scan_entries(f, &c, err);
+	if (ret < 0)
+		bitmap_file_release(f);
+	return ret;
+}
+
+void bitmap_file_release(struct bitmap_file *f)
+{
+	free(f->rows);
+	memset(f, 0, sizeof(*f));
+}
+
+int bitmap_file_verify(const struct bitmap_file *f, struct error *err)
+{
+	size_t body = f->len - hash_len(f->algo);
+	struct hash_ctx hash;
+	struct oid actual, stored;
+
+	if (hash_init(&hash, f->algo) < 0)
+		return error_nomem(err);
+	hash_update(&hash, f->bytes, body);
+	hash_final(&hash, &actual);
+	hash_release(&hash);
+	oid_from_raw(&stored, f->bytes + body, f->algo);
+	if (!oid_equal(&actual, &stored))
+		return corrupt(f, body, "checksum does not match", err);
+	return 0;
+}
+
+struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row)
+{
+	const uint8_t *p;
+
+	if (f->rows)
+		return f->rows[row];
+	p = f->lookup + (size_t)row * BITMAP_LOOKUP_ROW_LEN;
+	return (struct bitmap_row){
+		.idx_pos = load_be32(p),
+		.off = load_be64(p + 4),
+		.xor_row = load_be32(p + 12),
+	};
+}
+
+bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
+		      uint32_t *row)
+{
+	uint32_t low = 0, high = f->row_nr;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		uint32_t at = bitmap_file_row(f, mid).idx_pos;
+
+		if (at == idx_pos) {
+			*row = mid;
+			return true;
+		}
+		if (at < idx_pos)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return false;
+}
+
+/* Check and view the bitmap stored for a row. */
+static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
+		      const struct bitmap_row *row, struct error *err)
+{
+	struct cursor c;
+
+	if (row->off > f->entries_end ||
+	    f->entries_end - row->off < ENTRY_HEADER_LEN)
+		return corrupt(f, f->entries_end,
+			       "lookup table points past the entries", err);
+	c = cursor_make(f->bytes + row->off, f->entries_end - row->off);
+	if (load_be32(c.p) != row->idx_pos)
+		return corrupt(f, row->off,
+			       "lookup table and entry name different commits",
+			       err);
+	c.p += ENTRY_HEADER_LEN;
+	if (ewah_view_parse(view, &c, NULL) < 0)
+		return corrupt(f, row->off, "malformed bitmap", err);
+	if (view->bits > ((size_t)f->object_nr + 63) / 64 * 64)
+		return corrupt(f, row->off, "bitmap is larger than its pack",
+			       err);
+	return 0;
+}
+
+/* scratch ^= every bitmap of the chain that starts at `row`. */
+static int xor_chain(struct bitset *scratch, const struct bitmap_file *f,
+		     struct bitmap_row row, struct error *err)
+{
+	for (;;) {
+		struct ewah_view view;
+		uint64_t off = row.off;
+		int ret = view_entry(&view, f, &row, err);
+
+		if (ret < 0)
+			return ret;
+		ewah_xor_into(scratch, &view);
+		if (row.xor_row == BITMAP_NO_XOR)
+			return 0;
+		if (row.xor_row >= f->row_nr)
+			return corrupt(f, off, "XOR row out of range", err);
+		row = bitmap_file_row(f, row.xor_row);
+		/* Entries are stored against earlier ones only: no cycles. */
+		if (row.off >= off)
+			return corrupt(f, off, "XOR chain does not go back",
+				       err);
+	}
+}
+
+int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
+		   uint32_t row_nr, struct bitset *scratch, struct error *err)
+{
+	struct bitmap_row row = bitmap_file_row(f, row_nr);
+	struct ewah_view view;
+	int ret;
+
+	if (row.xor_row == BITMAP_NO_XOR) {
+		ret = view_entry(&view, f, &row, err);
+		if (!ret)
+			ewah_or_into(set, &view);
+		return ret;
+	}
+	if (bitset_grow(scratch, f->object_nr) < 0)
+		return error_nomem(err);
+	bitset_clear(scratch);
+	ret = xor_chain(scratch, f, row, err);
+	if (!ret)
+		bitset_or(set, scratch);
+	return ret;
+}
+
+uint32_t bitmap_file_name_hash(const struct bitmap_file *f, uint32_t idx_pos)
+{
+	if (!f->hash_cache || idx_pos >= f->object_nr)
+		return 0;
+	return load_be32(f->hash_cache + (size_t)idx_pos * 4);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of a bitmap index file (gitformat-bitmap(5)), read.
+ *
+ *   "BITM" | version 1: 2 | flags: 2 | entry count: 4 | pack checksum: hash
+ *   | 4 type bitmaps (commits, trees, blobs, tags), EWAH
+ *   | entries: { idx_pos of commit: 4, xor offset: 1, flags: 1, EWAH }
+ *   | pseudo-merge bitmaps, if flag 0x20 (passed over)
+ *   | lookup table, if flag 0x10: rows of
+ *       { idx_pos: 4, file offset of entry: 8, xor row: 4 }, by idx_pos
+ *   | name-hash cache, if flag 0x4: object count x 4, in idx order
+ *   | checksum of all that: hash
+ *
+ * Bit i of every bitmap stands for the object at position i of the pack:
+ * `bit_pos` is pack_pos. A commit's `row` is its place in the table sorted
+ * by idx_pos; a file without lookup table gets one in memory.
+ */
+#ifndef BITMAP_FILE_H
+#define BITMAP_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "ewah/bitset.h"
+#include "ewah/ewah.h"
+#include "object/oid.h"
+
+enum {
+	BITMAP_FULL_DAG = 0x1,
+	BITMAP_HASH_CACHE = 0x4,
+	BITMAP_LOOKUP_TABLE = 0x10,
+	BITMAP_PSEUDO_MERGES = 0x20,
+};
+
+#define BITMAP_VERSION 1
+#define BITMAP_NO_XOR UINT32_MAX
+#define BITMAP_MAX_XOR_OFFSET 160
+#define BITMAP_LOOKUP_ROW_LEN 16 /* bytes */
+
+/* Index of a type bitmap. */
+enum bitmap_type {
+	BITMAP_COMMITS,
+	BITMAP_TREES,
+	BITMAP_BLOBS,
+	BITMAP_TAGS,
+	BITMAP_TYPE_NR,
+};
+
+struct bitmap_row {
+	uint32_t idx_pos; /* of the commit */
+	uint32_t xor_row; /* row of the bitmap it is stored against, or
+			     BITMAP_NO_XOR */
+	uint64_t off;     /* of its entry in the file */
+};
+
+/* A parsed file. Immutable; threads may share it. Borrows the bytes. */
+struct bitmap_file {
+	const uint8_t *bytes;
+	size_t len;
+	const char *name;          /* borrowed, for messages */
+	enum hash_algo algo;
+	unsigned flags;
+	uint32_t object_nr;
+	uint32_t row_nr;
+	const uint8_t *checksum;   /* of the pack; points into bytes */
+	struct ewah_view types[BITMAP_TYPE_NR];
+	const uint8_t *lookup;     /* row_nr rows; points into bytes, or NULL */
+	struct bitmap_row *rows;   /* owned, without lookup table; or NULL */
+	const uint8_t *hash_cache; /* object_nr be32; points into bytes, or
+				      NULL */
+	size_t entries_end;        /* offset past the last entry */
+};
+
+/*
+ * Take a file apart: `object_nr` objects are in its pack. Checks all sizes,
+ * flags and the type bitmaps; entries are checked when they are loaded, the
+ * file's own checksum by bitmap_file_verify(). O(1) in the number of entries
+ * with a lookup table. Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED (a version or
+ * flag we do not know) or ERR_NOMEM with *f zeroed.
+ */
+int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
+		      uint32_t object_nr, enum hash_algo algo,
+		      const char *name, struct error *err);
+void bitmap_file_release(struct bitmap_file *f);
+
+/* Check the trailing checksum: reads the whole file. */
+int bitmap_file_verify(const struct bitmap_file *f, struct error *err);
+
+/* A row; row < row_nr. */
+struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
+
+/* The row of a commit; false when it has no bitmap. O(log row_nr). */
+bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
+		      uint32_t *row);
+
+/*
+ * set |= the bitmap of a row. `set` has at least object_nr bits. `scratch` is
+ * an initialised set of the caller's that may be grown and overwritten. Only
+ * the row's XOR chain is decoded. 0, ERR_CORRUPT (set may hold some of the
+ * bits) or ERR_NOMEM.
+ */
+int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
+		   uint32_t row, struct bitset *scratch, struct error *err);
+
+/* Name-hash of an object; 0 without a cache. */
+uint32_t bitmap_file_name_hash(const struct bitmap_file *f, uint32_t idx_pos);
+
+#endif

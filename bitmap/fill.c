@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Walking from tips to the nearest bitmaps. */
+#include <string.h>
+
+#include "base/heap.h"
+#include "base/mem.h"
+#include "bitmap/fill.h"
+#include "object/parse.h"
+#include "walk/treewalk.h"
+
+bool bitmap_space_idx(const struct bitmap_space *space,
+		      struct objspace *objects, uint32_t obj_pos,
+		      uint32_t *idx_pos)
+{
+	const struct pack_idx *idx = &space->pack->pack->idx;
+	struct oid oid;
+
+	if (obj_pos >= space->pack->first_pos &&
+	    obj_pos - space->pack->first_pos < idx->nr) {
+		*idx_pos = obj_pos - space->pack->first_pos;
+		return true;
+	}
+	objspace_oid(&oid, objects, obj_pos);
+	return pack_idx_find(idx, oid.bytes, idx_pos);
+}
+
+bool bitmap_space_bit(const struct bitmap_space *space,
+		      struct objspace *objects, uint32_t obj_pos,
+		      uint32_t *bit_pos)
+{
+	uint32_t idx_pos;
+
+	if (!bitmap_space_idx(space, objects, obj_pos, &idx_pos))
+		return false;
+	return pack_rev_find(space->rev,
+			     pack_idx_offset(&space->pack->pack->idx, idx_pos),
+			     bit_pos);
+}
+
+int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
+		     struct bitmap_space space, struct walk *w,
+		     struct error *err)
+{
+	*fill = (struct bitmap_fill){ .file = file, .space = space, .w = w };
+	if (bitset_init(&fill->packed, file->object_nr) < 0 ||
+	    bitset_init(&fill->outside, objspace_end(&w->space)) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+void bitmap_fill_release(struct bitmap_fill *fill)
+{
+	bitset_release(&fill->packed);
+	bitset_release(&fill->outside);
+	bitset_release(&fill->scratch);
+}
+
+/* What one call adds. */
+struct filling {
+	struct bitmap_fill *fill;
+	struct walk_items *others; /* NULL: not wanted */
+	struct heap queue;         /* commits to look at, newest first */
+	uint32_t *walked;          /* owned: commits without bitmap */
+	size_t walked_nr, walked_alloc;
+};
+
+/* Whether the object is in the set. */
+static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
+{
+	uint32_t bit;
+
+	if (bitset_get(&fill->outside, obj_pos))
+		return true;
+	return bitmap_space_bit(&fill->space, &fill->w->space, obj_pos, &bit) &&
+	       bitset_test(&fill->packed, bit);
+}
+
+/* Add an object: 1 when it is new to the set, 0 when not, or ERR_NOMEM. */
+static int add(struct filling *f, uint32_t obj_pos, enum object_type type,
+	       uint32_t name_hash)
+{
+	struct bitmap_fill *fill = f->fill;
+	uint32_t bit;
+
+	if (bitmap_space_bit(&fill->space, &fill->w->space, obj_pos, &bit)) {
+		if (bitset_test(&fill->packed, bit))
+			return 0;
+		bitset_set(&fill->packed, bit);
+		return 1;
+	}
+	if (obj_pos >= fill->outside.bits &&
+	    bitset_grow(&fill->outside, (size_t)obj_pos + 4096) < 0)
+		return ERR_NOMEM;
+	if (bitset_test(&fill->outside, obj_pos))
+		return 0;
+	bitset_set(&fill->outside, obj_pos);
+	if (f->others &&
+	    walk_items_append(f->others, obj_pos, type, name_hash) < 0)
+		return ERR_NOMEM;
+	return 1;
+}
+
+static int queue_commit(struct filling *f, uint32_t c, struct error *err)
+{
+	struct history *h = &f->fill->w->history;
+	int ret = history_parse(h, c, err);
+
+	if (ret < 0)
+		return ret;
+	if (heap_push(&f->queue, h->commits[c].date, c) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* Returns 1 when the commit has a bitmap, which is in the set then. */
+static int or_bitmap(struct filling *f, uint32_t obj_pos, struct error *err)
+{
+	struct bitmap_fill *fill = f->fill;
+	uint32_t idx_pos, row;
+	int ret;
+
+	if (!bitmap_space_idx(&fill->space, &fill->w->space, obj_pos,
+			      &idx_pos) ||
+	    !bitmap_file_find(fill->file, idx_pos, &row))
+		return 0;
+	ret = bitmap_file_or(&fill->packed, fill->file, row, &fill->scratch,
+			     err);
+	if (ret < 0)
+		return ret;
+	fill->bitmaps_used++;
+	return 1;
+}
+
+static int walk_commit(struct filling *f, uint32_t c, struct error *err)
+{
+	struct history *h = &f->fill->w->history;
+	int ret = add(f, h->commits[c].obj_pos, OBJ_COMMIT, 0);
+
+	if (ret < 0 ||
+	    mem_grow(&f->walked, &f->walked_alloc, f->walked_nr + 1,
+		     sizeof(*f->walked)) < 0)
+		return error_nomem(err);
+	f->walked[f->walked_nr++] = c;
+	for (uint32_t i = 0; i < h->commits[c].parent_nr; i++) {
+		uint32_t p = history_parents(h, c)[i];
+
+		if (has(f->fill, h->commits[p].obj_pos))
+			continue;
+		ret = queue_commit(f, p, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* Newest first: a bitmap covers what comes later from the queue. */
+static int walk_commits(struct filling *f, struct error *err)
+{
+	uint32_t c;
+
+	while (heap_pop(&f->queue, &c)) {
+		uint32_t obj_pos = f->fill->w->history.commits[c].obj_pos;
+		int ret;
+
+		if (has(f->fill, obj_pos))
+			continue;
+		ret = or_bitmap(f, obj_pos, err);
+		if (!ret)
+			ret = walk_commit(f, c, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int fill_tree(struct filling *f, uint32_t tree_pos, uint32_t name_hash,
+		     unsigned depth, struct error *err);
+
+static int fill_entry(struct filling *f, const struct tree_entry *entry,
+		      uint32_t dir_hash, unsigned depth, struct error *err)
+{
+	struct walk *w = f->fill->w;
+	uint32_t hash, obj_pos;
+	int ret;
+
+	if (tree_entry_is_gitlink(entry))
+		return 0;
+	if (objspace_add(&w->space, entry->oid, &obj_pos) < 0)
+		return error_nomem(err);
+	hash = name_hash_add(dir_hash, entry->name, entry->name_len);
+	if (tree_entry_is_dir(entry))
+		return fill_tree(f, obj_pos, hash, depth + 1, err);
+	ret = add(f, obj_pos, OBJ_BLOB, hash);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static int fill_entries(struct filling *f, const struct odb_object *tree,
+			uint32_t dir_hash, unsigned depth, struct error *err)
+{
+	enum hash_algo algo = f->fill->w->odb->algo;
+	struct cursor c = cursor_make(tree->data, tree->len);
+	struct tree_entry entry;
+	int ret;
+
+	if (tree->type != OBJ_TREE || depth > TREEWALK_MAX_DEPTH)
+		return error_set(err, ERR_CORRUPT, "not a usable tree object");
+	while ((ret = tree_next(&entry, &c, algo)) > 0) {
+		ret = fill_entry(f, &entry, dir_hash, depth, err);
+		if (ret < 0)
+			return ret;
+	}
+	return ret < 0 ? error_set(err, ret, "malformed tree object") : 0;
+}
+
+/* A tree that is in the set already is there with all it reaches. */
+static int fill_tree(struct filling *f, uint32_t tree_pos, uint32_t name_hash,
+		     unsigned depth, struct error *err)
+{
+	struct walk *w = f->fill->w;
+	struct odb_object tree = ODB_OBJECT_INIT;
+	int ret = add(f, tree_pos, OBJ_TREE, name_hash);
+
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	ret = objspace_read(&w->space, w->reader, tree_pos, &tree, err);
+	if (ret < 0)
+		return ret;
+	if (depth)
+		name_hash = name_hash_add(name_hash, "/", 1);
+	ret = fill_entries(f, &tree, name_hash, depth, err);
+	odb_object_release(w->reader, &tree);
+	return ret;
+}
+
+static int fill_others(struct filling *f, const struct walk_items *others,
+		       struct error *err)
+{
+	for (size_t i = 0; i < others->nr; i++) {
+		const struct walk_item *item = &others->items[i];
+		int ret;
+
+		if (item->type == OBJ_TREE) {
+			ret = fill_tree(f, item->obj_pos, 0, 0, err);
+		} else {
+			ret = add(f, item->obj_pos, item->type, 0);
+			if (ret < 0)
+				ret = error_nomem(err);
+		}
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int fill_all(struct filling *f, const struct walk_tips *tips,
+		    struct error *err)
+{
+	struct history *h = &f->fill->w->history;
+	int ret = 0;
+
+	for (size_t i = 0; i < tips->commit_nr && !ret; i++)
+		ret = queue_commit(f, tips->commits[i], err);
+	if (!ret)
+		ret = walk_commits(f, err);
+	f->fill->commits_walked += (uint32_t)f->walked_nr;
+	for (size_t i = 0; i < f->walked_nr && !ret; i++)
+		ret = fill_tree(f, h->commits[f->walked[i]].tree_pos, 0, 0,
+				err);
+	if (!ret)
+		ret = fill_others(f, &tips->others, err);
+	return ret;
+}
+
+int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
+		     struct walk_items *others, struct error *err)
+{
+	struct filling f = { .fill = fill, .others = others,
+			     .queue = HEAP_INIT };
+	int ret = fill_all(&f, tips, err);
+
+	heap_release(&f.queue);
+	free(f.walked);
+	return ret;
+}

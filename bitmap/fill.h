@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Filling in what no bitmap says: from a set of tips back to the nearest
+ * commits with bitmaps.
+ *
+ * Sets of objects have two parts: `packed`, by bit_pos of the indexed pack,
+ * and `outside`, by obj_pos, for everything else.
+ */
+#ifndef BITMAP_FILL_H
+#define BITMAP_FILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bitmap/file.h"
+#include "ewah/bitset.h"
+#include "repo/odb.h"
+#include "walk/walk.h"
+
+/* How obj_pos and bit_pos correspond. A small value; borrows both. */
+struct bitmap_space {
+	const struct odb_pack *pack;
+	const struct pack_rev *rev;
+};
+
+static inline struct bitmap_space bitmap_space_of(const struct odb_pack *pack,
+						  const struct pack_rev *rev)
+{
+	return (struct bitmap_space){ pack, rev };
+}
+
+/*
+ * The idx_pos in the indexed pack, or the bit, of an object; false when that
+ * pack does not have it (its canonical copy may be in another one).
+ */
+bool bitmap_space_idx(const struct bitmap_space *space,
+		      struct objspace *objects, uint32_t obj_pos,
+		      uint32_t *idx_pos);
+bool bitmap_space_bit(const struct bitmap_space *space,
+		      struct objspace *objects, uint32_t obj_pos,
+		      uint32_t *bit_pos);
+
+struct bitmap_fill {
+	const struct bitmap_file *file; /* borrowed */
+	struct bitmap_space space;
+	struct walk *w;                 /* borrowed */
+	struct bitset packed;           /* by bit_pos: reached so far */
+	struct bitset outside;          /* by obj_pos: reached so far */
+	struct bitset scratch;
+	uint32_t bitmaps_used, commits_walked;
+};
+
+/* An empty set. 0 or ERR_NOMEM; release in any case. */
+int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
+		     struct bitmap_space space, struct walk *w,
+		     struct error *err);
+void bitmap_fill_release(struct bitmap_fill *fill);
+
+/*
+ * Add everything that the tips reach and that is not in the set yet. Objects
+ * outside the indexed pack are also appended to *others (NULL: not wanted).
+ */
+int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
+		     struct walk_items *others, struct error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which commits get a bitmap.
+ *
+ * A query walks from each tip to the nearest bitmaps, so what counts is how
+ * far that is for the tips people ask for, at what price in bitmaps. Commits
+ * are taken from newest to oldest with gaps that grow with the distance from
+ * the newest (SELECT_DENSE_NR commits without a gap, then 1/SELECT_DENSE_NR
+ * of the distance, at most SELECT_MAX_GAP): the number of bitmaps grows with
+ * the logarithm of the history. Inside a gap a merge is preferred, because
+ * later branches start from merges, and of these the newest. Wanted tips are
+ * always taken.
+ */
+#ifndef BITMAP_SELECT_H
+#define BITMAP_SELECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "walk/history.h"
+
+#define SELECT_DENSE_NR 96
+#define SELECT_MAX_GAP 4096
+
+/*
+ * Select from `nr` commits in newest-first order. `is_tip` (by commit_nr, of
+ * history->nr bytes) marks wanted tips. *selected is set to a malloc()ed array
+ * of *selected_nr commit_nr, newest first.
+ */
+int bitmap_select(uint32_t **selected, size_t *selected_nr,
+		  const struct history *h, const uint32_t *commits, size_t nr,
+		  const uint8_t *is_tip, struct error *err);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening and asking a bitmap index. The bytes of the file: bitmap/file.c;
+ * finding what is not in bitmaps: bitmap/fill.c.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "bitmap/fill.h"
+#include "pack-bitmap.h"
+
+char *pack_bitmap_path(const char *pack_base)
+{
+	struct buf path = BUF_INIT;
+
+	if (buf_printf(&path, "%s.bitmap", pack_base) < 0)
+		return NULL;
+	return buf_detach(&path, NULL);
+}
+
+/* The index file says which pack it was made for. */
+static int check_pack(const struct pack_bitmap *pb, struct error *err)
+{
+	struct oid checksum;
+
+	oid_from_raw(&checksum, pb->file.checksum, pb->odb->algo);
+	if (!oid_equal(&checksum, &pb->pack->pack->checksum))
+		return error_set(err, ERR_CORRUPT,
+				 "%s: bitmap index belongs to another pack",
+				 pb->path);
+	return 0;
+}
+
+static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
+			 const struct odb_pack *pack, struct error *err)
+{
+	int ret;
+
+	pb->odb = odb;
+	pb->pack = pack;
+	pb->path = pack_bitmap_path(pack->pack->path);
+	if (!pb->path)
+		return error_nomem(err);
+	ret = sys_map_open(&pb->map, pb->path, err);
+	if (!ret)
+		ret = bitmap_file_parse(&pb->file, pb->map.data, pb->map.len,
+					pack->pack->idx.nr, odb->algo,
+					pb->path, err);
+	if (!ret)
+		ret = check_pack(pb, err);
+	if (ret < 0)
+		return ret;
+	pb->rev = pack_get_rev(pack->pack, err);
+	return pb->rev ? 0 : ERR_NOMEM;
+}
+
+int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
+		     struct error *err)
+{
+	*out = NULL;
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		struct pack_bitmap *pb = mem_calloc(1, sizeof(*pb));
+		int ret;
+
+		if (!pb)
+			return error_nomem(err);
+		ret = open_for_pack(pb, odb, &odb->packs[i], err);
+		if (!ret) {
+			*out = pb;
+			return 1;
+		}
+		pack_bitmap_close(pb);
+		if (ret != ERR_MISSING)
+			return ret;
+	}
+	return 0;
+}
+
+void pack_bitmap_close(struct pack_bitmap *pb)
+{
+	if (!pb)
+		return;
+	bitmap_file_release(&pb->file);
+	sys_map_close(&pb->map);
+	free(pb->path);
+	free(pb);
+}
+
+uint32_t pack_bitmap_idx_pos(const struct pack_bitmap *pb, uint32_t bit_pos)
+{
+	return pack_rev_idx_pos(pb->rev, bit_pos);
+}
+
+uint32_t pack_bitmap_odb_pos(const struct pack_bitmap *pb, uint32_t bit_pos)
+{
+	return pb->pack->first_pos + pack_bitmap_idx_pos(pb, bit_pos);
+}
+
+bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
+		     uint32_t obj_pos, uint32_t *bit_pos)
+{
+	struct bitmap_space space = bitmap_space_of(pb->pack, pb->rev);
+
+	return bitmap_space_bit(&space, &w->space, obj_pos, bit_pos);
+}
+
+static enum object_type type_of(enum bitmap_type type)
+{
+	static const enum object_type types[BITMAP_TYPE_NR] = {
+		OBJ_COMMIT, OBJ_TREE, OBJ_BLOB, OBJ_TAG,
+	};
+
+	return types[type];
+}
+
+enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
+				  uint32_t bit_pos)
+{
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		if (ewah_test(&pb->file.types[i], bit_pos))
+			return type_of(i);
+	return OBJ_NONE;
+}
+
+int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
+			 enum bitmap_type type)
+{
+	if (bitset_init(set, pb->file.object_nr) < 0)
+		return ERR_NOMEM;
+	ewah_or_into(set, &pb->file.types[type]);
+	return 0;
+}
+
+void pack_bitmap_result_release(struct pack_bitmap_result *result)
+{
+	bitset_release(&result->packed);
+	bitset_release(&result->had);
+	free(result->others.items);
+	*result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
+}
+
+int pack_bitmap_query(struct pack_bitmap_result *result,
+		      const struct pack_bitmap *pb, struct walk *w,
+		      const struct walk_tips *wants,
+		      const struct walk_tips *haves, struct error *err)
+{
+	bool has_haves = haves->commit_nr || haves->others.nr;
+	struct bitmap_fill fill;
+	int ret = bitmap_fill_init(&fill, &pb->file,
+				   bitmap_space_of(pb->pack, pb->rev), w, err);
+
+	/* What haves reach is done with when the wants are filled in. */
+	if (!ret && has_haves)
+		ret = bitmap_fill_tips(&fill, haves, NULL, err);
+	if (!ret && has_haves &&
+	    bitset_copy(&result->had, &fill.packed) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = bitmap_fill_tips(&fill, wants, &result->others, err);
+	if (!ret) {
+		result->packed = fill.packed;
+		fill.packed = (struct bitset)BITSET_INIT;
+		bitset_andnot(&result->packed, &result->had);
+		result->bitmaps_used = fill.bitmaps_used;
+		result->commits_walked = fill.commits_walked;
+	}
+	bitmap_fill_release(&fill);
+	return ret;
+}
+
+int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
+		      const struct pack_bitmap *pb,
+		      const struct pack_bitmap_result *result,
+		      struct error *err)
+{
+	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
+		counts[i] = ewah_count_and(&pb->file.types[i],
+					   &result->packed);
+		for (size_t k = 0; k < result->others.nr; k++)
+			counts[i] += result->others.items[k].type ==
+				     type_of(i);
+	}
+	return 0;
+}
+
+static int each_packed(const struct pack_bitmap *pb,
+		       const struct pack_bitmap_result *result,
+		       enum bitmap_type type,
+		       int (*fn)(void *ctx, uint32_t obj_pos,
+				 enum object_type type),
+		       void *ctx, struct error *err)
+{
+	struct bitset set = BITSET_INIT;
+	int ret = pack_bitmap_type_set(&set, pb, type);
+
+	if (ret < 0)
+		return error_nomem(err);
+	bitset_and(&set, &result->packed);
+	for (size_t bit = bitset_next(&set, 0); bit < set.bits && !ret;
+	     bit = bitset_next(&set, bit + 1))
+		ret = fn(ctx, pack_bitmap_odb_pos(pb, (uint32_t)bit),
+			 type_of(type));
+	bitset_release(&set);
+	return ret;
+}
+
+int pack_bitmap_each(const struct pack_bitmap *pb,
+		     const struct pack_bitmap_result *result,
+		     int (*fn)(void *ctx, uint32_t obj_pos,
+			       enum object_type type),
+		     void *ctx, struct error *err)
+{
+	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
+		int ret = each_packed(pb, result, i, fn, ctx, err);
+
+		for (size_t k = 0; k < result->others.nr && !ret; k++)
+			if (result->others.items[k].type == type_of(i))
+				ret = fn(ctx, result->others.items[k].obj_pos,
+					 type_of(i));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reachability bitmaps: open a repository's bitmap index, ask it which
+ * objects are reachable, write a new one.
+ *
+ * The index belongs to one pack. Its bits are that pack's objects in pack
+ * order (`bit_pos`); a query also finds what the pack does not have: newer
+ * commits, loose objects, other packs. Those are found by walking from the
+ * tips back to the nearest bitmaps.
+ */
+#ifndef PACK_BITMAP_H
+#define PACK_BITMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bitmap/file.h"
+#include "ewah/bitset.h"
+#include "repo/odb.h"
+#include "sys/progress.h"
+#include "walk/walk.h"
+
+/* An open index. Immutable; threads may share it. */
+struct pack_bitmap {
+	const struct odb *odb;       /* borrowed */
+	const struct odb_pack *pack; /* borrowed from odb: the indexed pack */
+	const struct pack_rev *rev;  /* borrowed from the pack */
+	char *path;                  /* owned */
+	struct sys_map map;
+	struct bitmap_file file;
+};
+
+/*
+ * Open the bitmap index of the first pack that has one. Returns 1, 0 when
+ * there is none, or a negative error when it cannot be used (it is malformed,
+ * or belongs to another pack): the caller warns and walks instead. *out is
+ * owned by the caller, NULL unless 1 was returned. Maps and parses only.
+ */
+int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
+		     struct error *err);
+void pack_bitmap_close(struct pack_bitmap *pb);
+
+/* Objects of the indexed pack: bit positions are [0, nr). */
+static inline uint32_t pack_bitmap_object_nr(const struct pack_bitmap *pb)
+{
+	return pb->file.object_nr;
+}
+
+/* The bit of an object; false when the indexed pack does not have it. */
+bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
+		     uint32_t obj_pos, uint32_t *bit_pos);
+
+/* Position in the pack's index, and odb_pos, of a bit. */
+uint32_t pack_bitmap_idx_pos(const struct pack_bitmap *pb, uint32_t bit_pos);
+uint32_t pack_bitmap_odb_pos(const struct pack_bitmap *pb, uint32_t bit_pos);
+
+/* Type of the object of a bit, from the type bitmaps. O(compressed size). */
+enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
+				  uint32_t bit_pos);
+
+/* A plain set of the bits of one type. 0 or ERR_NOMEM. */
+int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
+			 enum bitmap_type type);
+
+/* What a query found. */
+struct pack_bitmap_result {
+	struct bitset packed;     /* wanted and not had, by bit_pos */
+	struct walk_items others; /* the same outside the indexed pack */
+	struct bitset had;        /* reached from haves, by bit_pos; empty (no
+				     words) without haves */
+	uint32_t bitmaps_used;    /* bitmaps ORed in */
+	uint32_t commits_walked;  /* commits without bitmap that were walked */
+};
+
+#define PACK_BITMAP_RESULT_INIT                                                \
+	{ BITSET_INIT, { NULL, 0, 0 }, BITSET_INIT, 0, 0 }
+
+void pack_bitmap_result_release(struct pack_bitmap_result *result);
+
+/*
+ * Exactly the objects that `wants` reach and `haves` do not. *w must not have
+ * shallow commits: bitmaps do not know the cut. ERR_MISSING for an object
+ * that is not there; ERR_CORRUPT for a broken bitmap (the caller walks
+ * instead). *result must be initialised; release it in any case.
+ */
+int pack_bitmap_query(struct pack_bitmap_result *result,
+		      const struct pack_bitmap *pb, struct walk *w,
+		      const struct walk_tips *wants,
+		      const struct walk_tips *haves, struct error *err);
+
+/* Number of objects found, by type (indexed by enum bitmap_type). */
+int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
+		      const struct pack_bitmap *pb,
+		      const struct pack_bitmap_result *result,
+		      struct error *err);
+
+/*
+ * Visit what was found, by type: commits, trees, blobs, tags; of each type
+ * packed objects in pack order, then others. A nonzero return stops and is
+ * returned.
+ */
+int pack_bitmap_each(const struct pack_bitmap *pb,
+		     const struct pack_bitmap_result *result,
+		     int (*fn)(void *ctx, uint32_t obj_pos,
+			       enum object_type type),
+		     void *ctx, struct error *err);
+
+/* Names of bitmap files that would be written: "<pack base>.bitmap". */
+char *pack_bitmap_path(const char *pack_base);
+
+/*
+ * Writing. The pack is described in its own terms, so that a pack that was
+ * just written needs not be opened again. All borrowed for the call.
+ */
+struct pack_bitmap_write {
+	struct walk *walk;              /* commits are loaded in its history */
+	const struct walk_result *enumerated; /* with lists: all commits */
+	const uint32_t *idx_pos;        /* by bit_pos: position in the .idx */
+	const uint32_t *bit_pos;        /* by obj_pos; UINT32_MAX: not packed */
+	const uint32_t *hash_cache;     /* by idx_pos; NULL: no cache */
+	const uint8_t *types;           /* by bit_pos: enum object_type */
+	uint32_t object_nr;
+	struct oid checksum;            /* of the pack */
+	const uint8_t *is_tip;          /* by commit_nr: wanted tips */
+	bool lookup_table;
+	const struct progress_out *progress;
+};
+
+/* What was written. */
+struct pack_bitmap_written {
+	uint32_t bitmap_nr;
+	uint64_t file_len; /* bytes */
+};
+
+/*
+ * Append a whole bitmap index file to *out. `written` may be NULL. Nothing is
+ * appended on failure.
+ */
+int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
+		      struct pack_bitmap_written *written,
+		      struct error *err);
+
+#endif
