@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole writes through small pipes, directories, and facts about files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/io.h"
+
+#define BIG (1 << 20)
+
+static char dir[] = "/tmp/gitreach-io-XXXXXX";
+
+static const char *in_dir(char *out, const char *name)
+{
+	snprintf(out, 256, "%s/%s", dir, name);
+	return out;
+}
+
+/* Reads everything from a pipe and adds the bytes up. */
+static void *drain(void *arg)
+{
+	int fd = *(int *)arg;
+	uint64_t *sum = calloc(1, sizeof(*sum));
+	uint8_t bytes[1000];
+	ssize_t n;
+
+	while ((n = sys_read_some(fd, bytes, sizeof(bytes), "pipe", NULL)) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			*sum = *sum * 31 + bytes[i];
+	close(fd);
+	return sum;
+}
+
+static uint64_t sum_of(const uint8_t *bytes, size_t len)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum = sum * 31 + bytes[i];
+	return sum;
+}
+
+/* Write BIG bytes in `spans` spans to a pipe, non-blocking or not. */
+static void write_big(size_t spans, bool nonblocking)
+{
+	uint8_t *bytes = malloc(BIG);
+	struct iovec *iov = calloc(spans, sizeof(*iov));
+	size_t span_len = BIG / spans;
+	void *sum;
+	pthread_t reader;
+	int fds[2];
+
+	assert_non_null(bytes);
+	assert_non_null(iov);
+	for (size_t i = 0; i < BIG; i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	assert_int_equal(pipe(fds), 0);
+	if (nonblocking)
+		fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	pthread_create(&reader, NULL, drain, &fds[0]);
+	if (spans == 1) {
+		assert_int_equal(
+			sys_write_all(fds[1], bytes, BIG, "pipe", NULL), 0);
+	} else {
+		for (size_t i = 0; i < spans; i++)
+			iov[i] = (struct iovec){bytes + i * span_len, span_len};
+		assert_int_equal(
+			sys_writev_all(fds[1], iov, spans, "pipe", NULL), 0);
+	}
+	close(fds[1]);
+	pthread_join(reader, &sum);
+	assert_true(*(uint64_t *)sum == sum_of(bytes, spans * span_len));
+	free(sum);
+	free(iov);
+	free(bytes);
+}
+
+static void writes_everything(void **state)
+{
+	write_big(1, false);
+	write_big(1, true);
+	write_big(7, false);
+	write_big(4096, true);
+}
+
+static void empty_spans_are_no_trouble(void **state)
+{
+	struct iovec iov[3] = {{(char *)"", 0}, {(char *)"ab", 2}, {NULL, 0}};
+	char got[3] = "";
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(sys_writev_all(fds[1], iov, 3, "pipe", NULL), 0);
+	assert_int_equal(sys_writev_all(fds[1], iov, 0, "pipe", NULL), 0);
+	close(fds[1]);
+	assert_int_equal(sys_read_some(fds[0], got, 2, "pipe", NULL), 2);
+	assert_string_equal(got, "ab");
+	assert_int_equal(sys_read_some(fds[0], got, 2, "pipe", NULL), 0);
+	close(fds[0]);
+}
+
+static void a_peer_that_left_is_told_apart(void **state)
+{
+	struct error err = ERROR_INIT;
+	int fds[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	assert_int_equal(sys_write_all(fds[1], "x", 1, "the client", &err),
+			 ERR_PEER);
+	assert_int_equal(err.code, ERR_PEER);
+	assert_non_null(strstr(err.msg, "the client"));
+	close(fds[1]);
+	assert_int_equal(sys_write_all(-1, "x", 1, "nothing", &err), ERR_IO);
+}
+
+static void facts_about_files(void **state)
+{
+	char path[256];
+	struct sys_stat st;
+	struct error err = ERROR_INIT;
+	FILE *f = fopen(in_dir(path, "file"), "w");
+
+	assert_non_null(f);
+	fputs("12345", f);
+	fclose(f);
+	assert_int_equal(sys_stat(&st, path, &err), 0);
+	assert_true(st.is_file && !st.is_dir);
+	assert_int_equal(st.size, 5);
+	assert_int_equal(st.uid, getuid());
+	assert_true(st.mtime_ns > INT64_C(1000000000) * 1000000000);
+	assert_int_equal(sys_stat(&st, dir, &err), 0);
+	assert_true(st.is_dir && !st.is_file);
+	assert_true(sys_exists(path));
+	assert_int_equal(sys_unlink(path, &err), 0);
+	assert_int_equal(sys_unlink(path, &err), 0);
+	assert_false(sys_exists(path));
+	assert_int_equal(sys_stat(&st, path, &err), ERR_MISSING);
+	assert_int_equal(sys_stat(&st, in_dir(path, "file/below"), &err),
+			 ERR_MISSING);
+	assert_int_equal(sys_unlink(dir, &err), ERR_IO);
+}
+
+static int count_name(void *ctx, const char *name)
+{
+	int *seen = ctx;
+
+	assert_true(strcmp(name, ".") && strcmp(name, ".."));
+	if (!strcmp(name, "stop"))
+		return 17;
+	(*seen)++;
+	return 0;
+}
+
+static void directories(void **state)
+{
+	char path[256], sub[256];
+	struct error err = ERROR_INIT;
+	int seen = 0;
+	char *real;
+
+	assert_int_equal(sys_mkdir_p(in_dir(path, "a/b/c"), &err), 0);
+	assert_int_equal(sys_mkdir_p(path, &err), 0);
+	assert_int_equal(sys_mkdir_p(in_dir(path, "a/d"), &err), 0);
+	assert_int_equal(
+		sys_dir_each(in_dir(path, "a"), count_name, &seen, &err), 0);
+	assert_int_equal(seen, 2);
+	assert_int_equal(
+		sys_dir_each(in_dir(path, "no"), count_name, &seen, &err),
+		ERR_MISSING);
+	assert_int_equal(sys_mkdir_p(in_dir(path, "s/stop"), &err), 0);
+	assert_int_equal(
+		sys_dir_each(in_dir(path, "s"), count_name, &seen, &err), 17);
+	real = sys_realpath(in_dir(path, "a/../a/b"), &err);
+	assert_string_equal(real, in_dir(sub, "a/b"));
+	free(real);
+	assert_null(sys_realpath(in_dir(path, "no"), &err));
+}
+
+static int make_dir(void **state)
+{
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_everything),
+		cmocka_unit_test(empty_spans_are_no_trouble),
+		cmocka_unit_test(a_peer_that_left_is_told_apart),
+		cmocka_unit_test(facts_about_files),
+		cmocka_unit_test(directories),
+	};
+
+	return cmocka_run_group_tests_name("io", tests, make_dir, remove_dir);
+}

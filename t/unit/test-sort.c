@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* The radix sort against the C library, on keys of every width. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "t/unit/random.h"
+
+/* By key, then by value: the values ascend in the input. */
+static int slow_compare(const void *va, const void *vb)
+{
+	const struct sort_item *a = va, *b = vb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+static void check(size_t nr, uint64_t mask, uint64_t *random)
+{
+	struct sort_item *a = calloc(nr + 1, sizeof(*a));
+	struct sort_item *b = calloc(nr + 1, sizeof(*b));
+
+	assert_non_null(a);
+	assert_non_null(b);
+	for (size_t i = 0; i < nr; i++) {
+		a[i].key = random_next(random) & mask;
+		a[i].value = (uint32_t)i;
+	}
+	memcpy(b, a, nr * sizeof(*a));
+	qsort(b, nr, sizeof(*b), slow_compare);
+	assert_int_equal(sort_items(a, nr), 0);
+	for (size_t i = 0; i < nr; i++) {
+		assert_true(a[i].key == b[i].key);
+		assert_int_equal(a[i].value, b[i].value);
+	}
+	free(a);
+	free(b);
+}
+
+static void agrees_with_qsort(void **state)
+{
+	static const uint64_t masks[] = {
+		0,
+		7,
+		UINT64_C(0xffff),
+		UINT64_C(0xffff0000),
+		UINT64_C(0xff00ff00ff),
+		UINT64_MAX,
+	};
+	static const size_t sizes[] = {0, 1, 2, 63, 64, 65, 1000, 70000};
+	uint64_t random = random_seed();
+
+	for (size_t m = 0; m < sizeof(masks) / sizeof(masks[0]); m++)
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+			check(sizes[s], masks[m], &random);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(agrees_with_qsort),
+	};
+
+	return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Files appear whole or not at all, and failures leave nothing behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/tempfile.h"
+
+static char dir[] = "/tmp/gitreach-tempfile-XXXXXX";
+
+static const char *in_dir(char *out, const char *name)
+{
+	snprintf(out, 256, "%s/%s", dir, name);
+	return out;
+}
+
+static int count(void *ctx, const char *name)
+{
+	(*(int *)ctx)++;
+	return 0;
+}
+
+static int files_nr(void)
+{
+	int nr = 0;
+
+	assert_int_equal(sys_dir_each(dir, count, &nr, NULL), 0);
+	return nr;
+}
+
+static void committed_with(enum sys_fsync_method method)
+{
+	struct sys_tempfile tf;
+	struct buf b = BUF_INIT;
+	char path[256];
+	struct stat st;
+
+	in_dir(path, "final");
+	umask(022);
+	assert_int_equal(sys_tempfile_create(&tf, dir, "tmp_", 0444, NULL), 0);
+	assert_non_null(strstr(tf.path, "/tmp_"));
+	assert_int_equal(sys_tempfile_write(&tf, "one ", 4, NULL), 0);
+	assert_int_equal(sys_tempfile_write(&tf, "two", 3, NULL), 0);
+	assert_false(sys_exists(path));
+	assert_int_equal(sys_tempfile_commit(&tf, path, method, NULL), 0);
+	assert_null(tf.path);
+	assert_int_equal(sys_read_file(&b, path, NULL), 0);
+	assert_string_equal(b.data, "one two");
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0444);
+	assert_int_equal(files_nr(), 1);
+	unlink(path);
+	buf_release(&b);
+}
+
+static void appears_whole(void **state)
+{
+	committed_with(SYS_FSYNC_NONE);
+	committed_with(SYS_FSYNC_FSYNC);
+	committed_with(SYS_FSYNC_WRITEOUT_ONLY);
+}
+
+static void replaces_what_was_there(void **state)
+{
+	struct sys_tempfile tf;
+	struct buf b = BUF_INIT;
+	char path[256];
+
+	in_dir(path, "final");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(sys_tempfile_create(&tf, dir, "t", 0666, NULL),
+				 0);
+		assert_int_equal(
+			sys_tempfile_write(&tf, i ? "new" : "old", 3, NULL), 0);
+		assert_int_equal(sys_tempfile_finish(&tf, SYS_FSYNC_NONE, NULL),
+				 0);
+		assert_int_equal(tf.fd, -1);
+		assert_int_equal(
+			sys_tempfile_commit(&tf, path, SYS_FSYNC_NONE, NULL),
+			0);
+	}
+	assert_int_equal(sys_read_file(&b, path, NULL), 0);
+	assert_string_equal(b.data, "new");
+	unlink(path);
+	buf_release(&b);
+}
+
+static void aborted_leaves_nothing(void **state)
+{
+	struct sys_tempfile tf;
+
+	assert_int_equal(sys_tempfile_create(&tf, dir, "t", 0666, NULL), 0);
+	assert_int_equal(files_nr(), 1);
+	sys_tempfile_abort(&tf);
+	assert_int_equal(files_nr(), 0);
+	sys_tempfile_abort(&tf);
+}
+
+static void failed_rename_leaves_nothing(void **state)
+{
+	struct sys_tempfile tf;
+	struct error err = ERROR_INIT;
+	char path[256];
+
+	assert_int_equal(sys_tempfile_create(&tf, dir, "t", 0666, NULL), 0);
+	assert_int_equal(sys_tempfile_commit(&tf, in_dir(path, "no/dir"),
+					     SYS_FSYNC_FSYNC, &err),
+			 ERR_IO);
+	assert_non_null(strstr(err.msg, "no/dir"));
+	assert_null(tf.path);
+	assert_int_equal(files_nr(), 0);
+}
+
+static void a_lock_is_held_once(void **state)
+{
+	struct sys_tempfile a, b;
+	struct error err = ERROR_INIT;
+	char path[256];
+
+	in_dir(path, "x.lock");
+	assert_int_equal(sys_tempfile_create_exact(&a, path, 0666, NULL), 0);
+	assert_int_equal(sys_tempfile_create_exact(&b, path, 0666, &err),
+			 ERR_IO);
+	assert_null(b.path);
+	sys_tempfile_abort(&b);
+	assert_true(sys_exists(path));
+	sys_tempfile_abort(&a);
+	assert_false(sys_exists(path));
+}
+
+static void no_directory(void **state)
+{
+	struct sys_tempfile tf;
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(
+		sys_tempfile_create(&tf, "/tmp/no/such/dir", "t", 0666, &err),
+		ERR_IO);
+	assert_null(tf.path);
+	assert_non_null(strstr(err.msg, "/tmp/no/such/dir"));
+}
+
+static int make_dir(void **state)
+{
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(appears_whole),
+		cmocka_unit_test(replaces_what_was_there),
+		cmocka_unit_test(aborted_leaves_nothing),
+		cmocka_unit_test(failed_rename_leaves_nothing),
+		cmocka_unit_test(a_lock_is_held_once),
+		cmocka_unit_test(no_directory),
+	};
+
+	return cmocka_run_group_tests_name("tempfile", tests, make_dir,
+					   remove_dir);
+}

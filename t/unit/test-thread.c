@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Parallel loops: each task once, errors of the lowest failed task. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "sys/thread.h"
+
+#define TASKS 10000
+
+struct record {
+	atomic_uint runs[TASKS];
+	unsigned threads;
+	size_t fail_from; /* tasks at and after this one fail */
+};
+
+static int run(void *ctx, unsigned thread_nr, size_t task_nr, struct error *err)
+{
+	struct record *r = ctx;
+
+	atomic_fetch_add(&r->runs[task_nr], 1);
+	if (thread_nr >= r->threads)
+		return error_set(err, ERR_INVALID, "thread %u", thread_nr);
+	if (task_nr >= r->fail_from)
+		return error_set(err, ERR_CORRUPT, "task %zu", task_nr);
+	return 0;
+}
+
+static void each_task_runs_once(void **state)
+{
+	static const unsigned threads[] = {0, 1, 2, 5, 16};
+
+	for (size_t t = 0; t < 5; t++) {
+		static struct record r;
+
+		memset(&r, 0, sizeof(r));
+		r.threads = threads[t] ? threads[t] : 1;
+		r.fail_from = TASKS;
+		assert_int_equal(sys_parallel(threads[t], TASKS, run, &r, NULL),
+				 0);
+		for (size_t i = 0; i < TASKS; i++)
+			assert_int_equal(r.runs[i], 1);
+	}
+}
+
+static void few_tasks_and_none(void **state)
+{
+	static struct record r;
+
+	r.threads = 3;
+	r.fail_from = TASKS;
+	assert_int_equal(sys_parallel(8, 0, run, &r, NULL), 0);
+	assert_int_equal(r.runs[0], 0);
+	assert_int_equal(sys_parallel(8, 3, run, &r, NULL), 0);
+	assert_int_equal(r.runs[0] + r.runs[1] + r.runs[2], 3);
+	assert_int_equal(r.runs[3], 0);
+}
+
+static void the_lowest_failure_is_reported(void **state)
+{
+	for (int i = 0; i < 50; i++) {
+		static struct record r;
+		struct error err = ERROR_INIT;
+
+		memset(&r, 0, sizeof(r));
+		r.threads = 4;
+		r.fail_from = 100;
+		assert_int_equal(sys_parallel(4, TASKS, run, &r, &err),
+				 ERR_CORRUPT);
+		assert_string_equal(err.msg, "task 100");
+		/* Tasks are handed out in order: all before it were run. */
+		for (size_t task = 0; task <= 100; task++)
+			assert_int_equal(r.runs[task], 1);
+		assert_int_equal(r.runs[TASKS - 1], 0);
+	}
+}
+
+static void there_is_a_processor(void **state)
+{
+	assert_true(sys_cpu_nr() >= 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_task_runs_once),
+		cmocka_unit_test(few_tasks_and_none),
+		cmocka_unit_test(the_lowest_failure_is_reported),
+		cmocka_unit_test(there_is_a_processor),
+	};
+
+	return cmocka_run_group_tests_name("thread", tests, NULL, NULL);
+}
