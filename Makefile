@@ -87,7 +87,8 @@ std_cflags = -std=c11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings -Wno-unused-parameter \
 	-fno-strict-aliasing
-san_flags = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+san_flags = $(if $(SANITIZE),-fsanitize=$(SANITIZE) \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer)
 debug_flags = $(if $(DEBUG),-O0 -g3)
 all_cflags = $(std_cflags) $(CFLAGS) $(debug_flags) $(san_flags) $(dep_cflags)
 all_ldflags = -pthread -Wl,--as-needed $(san_flags) $(LDFLAGS)
@@ -161,12 +162,15 @@ $O/t/fuzz/fuzz-%: t/fuzz/fuzz-%.c $(static_lib)
 # ---- tests
 
 TESTS = $(unit_bin) $(fuzz_bin) $(command_tests)
+# Sanitizers: a too large allocation is NULL, as it is without them.
+test_env = CMOCKA_MESSAGE_OUTPUT=TAP GITREACH_BUILD='$(CURDIR)/$O' \
+	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	TSAN_OPTIONS=allocator_may_return_null=1
 test: all $(unit_bin) $(fuzz_bin) $(helper_bin)
-	$VCMOCKA_MESSAGE_OUTPUT=TAP GITREACH_BUILD='$(CURDIR)/$O' \
-		prove --timer -j$(JOBS) $(TESTS)
+	$V$(test_env) prove --timer -j$(JOBS) $(TESTS)
 
 test-unit: $(unit_bin) $(fuzz_bin)
-	$VCMOCKA_MESSAGE_OUTPUT=TAP prove -j$(JOBS) $(unit_bin) $(fuzz_bin)
+	$V$(test_env) prove -j$(JOBS) $(unit_bin) $(fuzz_bin)
 
 # clang's libFuzzer wants the library instrumented as well.
 fuzz:

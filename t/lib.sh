@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+#
+# Sourced by every test script:
+#
+#	test_description='what it is about'
+#	. "$(dirname "$0")/lib.sh"        (../lib.sh from a directory below)
+#
+# It brings sharness, an empty HOME, and
+#
+#	$GIT         our git, by absolute path; first on PATH as well
+#	$STOCK_GIT   the stock Git; run it with `stock`, which hides ours
+#	$GITREACH_SRC, $GITREACH_BUILD   the tree and its build directory
+#
+# and helpers to make small repositories, below. Nothing depends on the
+# machine's configuration, clock or user.
+
+GITREACH_SRC=$(cd "$(dirname "$0")" && while ! test -e configure.ac
+	do cd .. || exit 1; test "$PWD" != / || exit 1; done && pwd) || {
+	echo "$0: not in the tree of gitreach" >&2
+	exit 1
+}
+: "${GITREACH_BUILD:=$GITREACH_SRC/build}"
+export GITREACH_SRC GITREACH_BUILD
+
+GIT=$GITREACH_BUILD/bin/git
+STOCK_PATH=$PATH
+STOCK_GIT=$("$GITREACH_SRC/tools/stock-git") || exit 1
+export GIT STOCK_GIT STOCK_PATH
+
+# The environment: as if nobody had ever configured Git.
+for var in $(env | sed -n 's/^\(GIT_[A-Z0-9_]*\)=.*/\1/p')
+do
+	unset "$var"
+done
+unset XDG_CONFIG_HOME EMAIL SSH_ASKPASS
+GIT_CONFIG_NOSYSTEM=1
+GIT_TERMINAL_PROMPT=0
+GIT_AUTHOR_NAME='A U Thor'
+GIT_AUTHOR_EMAIL=author@example.com
+GIT_COMMITTER_NAME='C O Mitter'
+GIT_COMMITTER_EMAIL=committer@example.com
+export GIT_CONFIG_NOSYSTEM GIT_TERMINAL_PROMPT
+export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+
+SHARNESS_TEST_EXTENSION=sh
+SHARNESS_BUILD_DIRECTORY=$GITREACH_BUILD/bin
+SHARNESS_TEST_DIRECTORY=$GITREACH_BUILD/t/out
+mkdir -p "$SHARNESS_TEST_DIRECTORY"
+# The build directory lies in a repository: that one is not ours to find.
+GIT_CEILING_DIRECTORIES=$SHARNESS_TEST_DIRECTORY
+export GIT_CEILING_DIRECTORIES
+if ! test -r /usr/share/sharness/sharness.sh
+then
+	echo "gitreach: sharness is missing (apt-get install sharness)" >&2
+	exit 1
+fi
+. /usr/share/sharness/sharness.sh
+
+cat >"$HOME/.gitconfig" <<\EOC
+[init]
+	defaultBranch = main
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+[advice]
+	detachedHead = false
+	nestedTag = false
+EOC
+
+# Run the stock Git, with nothing of ours in its way.
+stock () {
+	env -u GIT_EXEC_PATH PATH="$STOCK_PATH" "$STOCK_GIT" "$@"
+}
+
+# The date of the next commit or tag, one minute after the last one.
+test_tick () {
+	test_tick_now=$((${test_tick_now:-1112911993} + 60))
+	GIT_AUTHOR_DATE="$test_tick_now +0200"
+	GIT_COMMITTER_DATE="$test_tick_now +0200"
+	export GIT_AUTHOR_DATE GIT_COMMITTER_DATE
+}
+test_tick
+
+# test_line_count <nr> <file>: whether the file has that many lines.
+test_line_count () {
+	test "$(wc -l <"$2")" -eq "$1" || {
+		echo "$2 does not have $1 lines:" >&2
+		cat "$2" >&2
+		return 1
+	}
+}
+
+# Whether two files hold the same lines, whatever their order.
+test_cmp_sorted () {
+	LC_ALL=C sort "$1" >"$1.sorted" &&
+	LC_ALL=C sort "$2" >"$2.sorted" &&
+	test_cmp "$1.sorted" "$2.sorted"
+}
+
+# ---- small repositories
+#
+# All are bare, written by the stock Git from a fast-import stream, the same
+# on every machine. REPO_FORMAT=sha256 makes them SHA-256 repositories.
+
+# repo_init <dir>
+repo_init () {
+	stock init -q --bare --object-format="${REPO_FORMAT:-sha1}" "$1"
+}
+
+# repo_import <dir>: create <dir> from a fast-import stream on standard input.
+repo_import () {
+	repo_init "$1" &&
+	stock -C "$1" fast-import --quiet --date-format=raw
+}
+
+# One commit of a stream:
+#	stream_commit <branch> <mark> <seconds> <path> <content> [<line>...]
+# The lines ("from :1", "merge :2") stand before the file's change.
+stream_commit () {
+	branch=$1 mark=$2 when=$3 path=$4 content=$5
+	shift 5
+	cat <<-EOC
+	commit refs/heads/$branch
+	mark :$mark
+	author A U Thor <author@example.com> $when +0200
+	committer C O Mitter <committer@example.com> $when +0200
+	data <<END
+	commit $mark on $branch
+	END
+	EOC
+	for line in "$@"
+	do
+		echo "$line"
+	done
+	printf 'M 100644 inline %s\ndata %d\n%s\n\n' \
+		"$path" $((${#content} + 1)) "$content"
+}
+
+# repo_linear <dir> <nr>: <nr> commits on main; each changes one of ten files.
+repo_linear () {
+	for i in $(test_seq 1 "$2")
+	do
+		stream_commit main "$i" $((1112912000 + 60 * i)) \
+			"dir$((i % 3))/file$((i % 10))" \
+			"$(test_seq 1 20; echo "edit $i"; test_seq 21 40)"
+	done | repo_import "$1"
+}
+
+# repo_criss_cross <dir> <nr>: two branches that merge each other <nr> times.
+# Commits 2 and 3 are the first of `main` and `side`; round i makes 2i+2 (on
+# main, merging side) and 2i+3 (on side, merging main as it was).
+repo_criss_cross () {
+	{
+		stream_commit main 1 1112912000 base base
+		stream_commit main 2 1112912060 left 'left 0' 'from :1'
+		stream_commit side 3 1112912060 right 'right 0' 'from :1'
+		for i in $(test_seq 1 "$2")
+		do
+			when=$((1112912060 + 60 * i))
+			m=$((2 * i)) s=$((2 * i + 1))
+			stream_commit main $((m + 2)) $when left "left $i" \
+				"from :$m" "merge :$s"
+			stream_commit side $((s + 2)) $when right "right $i" \
+				"from :$s" "merge :$m"
+		done
+	} | repo_import "$1"
+}
+
+# repo_octopus <dir> <nr>: <nr> branches off one commit, merged by one commit
+# of main with <nr> + 1 parents.
+repo_octopus () {
+	{
+		stream_commit main 1 1112912000 base base
+		set -- "$1" "$2" 'from :1'
+		for i in $(test_seq 2 $(($2 + 1)))
+		do
+			stream_commit "arm$i" "$i" $((1112912000 + 60 * i)) \
+				"arm$i" "arm $i" 'from :1'
+			set -- "$@" "merge :$i"
+		done
+		last=$(($2 + 2)) when=$((1112912000 + 60 * ($2 + 2)))
+		shift 2
+		stream_commit main $last $when merged merged "$@"
+	} | repo_import "$1"
+}
+
+# repo_tags <dir>: into an existing repository with a branch main: tags of a
+# commit, of a tag (three deep), of a tree and of a blob, and a light one.
+repo_tags () {
+	(
+		cd "$1" &&
+		test_tick &&
+		stock tag light main &&
+		stock tag -m 'a commit' annotated main &&
+		stock tag -m 'a tag' nested annotated &&
+		stock tag -m 'a tag of a tag' deep nested &&
+		stock tag -m 'a tree' tree 'main^{tree}' &&
+		blob=$(stock ls-tree -r main | sed -n '1s/.* blob \([^	]*\)	.*/\1/p') &&
+		stock tag -m 'a blob' blob "$blob"
+	)
+}
+
+# repo_objects <dir> [<rev>...]: the ids of all reachable objects, sorted, as
+# the stock Git finds them by walking.
+repo_objects () {
+	dir=$1
+	shift
+	test $# -gt 0 || set -- --all
+	stock -C "$dir" rev-list --objects --no-object-names "$@" |
+	LC_ALL=C sort
+}
+
+# Tests of the program need it: a tree may be built without commands.
+if test -x "$GIT"
+then
+	test_set_prereq GIT
+fi

@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='building, configuring, installing and removing'
+. "$(dirname "$0")/lib.sh"
+
+# A copy of the tree's sources, so that nothing is written into the tree.
+copy_tree () {
+	mkdir "$1" &&
+	(cd "$GITREACH_SRC" && tar cf - --exclude=./build --exclude='./build-*' \
+		--exclude=./.git --exclude=./config.mak --exclude=./git .) |
+	tar xf - -C "$1"
+}
+
+test_expect_success 'the shared library exports the public symbols only' '
+	nm -D --defined-only "$GITREACH_BUILD/libgitreach.so" >symbols &&
+	grep " T gitreach_version$" symbols &&
+	! grep -v " gitreach_" symbols &&
+	readelf -d "$GITREACH_BUILD/libgitreach.so" >dynamic &&
+	grep "SONAME.*\[libgitreach\.so\.0\]" dynamic
+'
+
+# A sanitizer's run time would have to be linked with programs that use it.
+case "$GITREACH_BUILD" in
+*/build) test_set_prereq PLAIN ;;
+esac
+
+# In the tree itself, with the variables that `make test` was given (they come
+# in MAKEFLAGS), so that nothing is built again under the other tests.
+in_tree () {
+	make -C "$GITREACH_SRC" --no-print-directory "$@"
+}
+
+test_expect_success 'make install into DESTDIR' '
+	in_tree install DESTDIR="$PWD/dest" &&
+	header=$(find dest -name gitreach.h) &&
+	root=${header%/include/gitreach.h} &&
+	prefix=${root#dest} &&
+	test -n "$prefix" &&
+	test -f "$root/lib/libgitreach.a" &&
+	test -f "$root/lib/libgitreach.so" &&
+	test -f "$root/lib/pkgconfig/gitreach.pc"
+'
+
+test_expect_success PLAIN 'a program builds against what was installed' '
+	cat >use.c <<-\EOC &&
+	#include <gitreach.h>
+	#include <stdio.h>
+	#include <string.h>
+	int main(void)
+	{
+		puts(gitreach_version());
+		return strcmp(gitreach_version(), GITREACH_VERSION) != 0;
+	}
+	EOC
+	pc=$root/lib/pkgconfig/gitreach.pc &&
+	cc -I"$root/include" -o use use.c -L"$root/lib" -lgitreach &&
+	LD_LIBRARY_PATH=$PWD/$root/lib ./use >actual &&
+	pkg-config --modversion "$pc" >expect &&
+	test_cmp expect actual &&
+	pkg-config --static --libs "$pc" >libs &&
+	grep -e "-lgitreach" libs
+'
+
+test_expect_success GIT 'programs and exec path are installed' '
+	bin=$root/bin exec=$root/libexec/gitreach-core &&
+	test -x $bin/git &&
+	for name in git-upload-pack git-receive-pack git-upload-archive
+	do
+		test "$(readlink $bin/$name)" = git &&
+		test "$(readlink $exec/$name)" = git || return 1
+	done &&
+	test "$(readlink $exec/git)" = "$prefix/bin/git" &&
+	for name in $(ls "$(stock --exec-path)")
+	do
+		test -L $exec/$name || return 1
+	done
+'
+
+test_expect_success 'a second install replaces the first' '
+	in_tree install DESTDIR="$PWD/dest"
+'
+
+test_expect_success 'make uninstall leaves no file' '
+	in_tree uninstall DESTDIR="$PWD/dest" &&
+	find dest ! -type d >left &&
+	test_must_be_empty left
+'
+
+test_expect_success GIT 'another Git is never overwritten' '
+	mkdir -p "other$prefix/bin" &&
+	echo "not ours" >"other$prefix/bin/git" &&
+	test_must_fail in_tree install DESTDIR="$PWD/other" 2>err &&
+	grep "is not ours" err &&
+	echo "not ours" >expect &&
+	test_cmp expect "other$prefix/bin/git"
+'
+
+# The rest happens in a copy, with none of those variables.
+in_copy () {
+	(cd tree && env -i PATH="$PATH" HOME="$HOME" "$@")
+}
+
+test_expect_success 'the paths of an installation recompile one file' '
+	copy_tree tree &&
+	some="build/builtin/paths.o build/base/heap.o build/base/buf.o" &&
+	in_copy make $some >/dev/null &&
+	in_copy make prefix=/elsewhere VERBOSE=1 $some >log &&
+	grep -c -e " -c -o " log >compiled &&
+	echo 1 >expect &&
+	test_cmp expect compiled &&
+	grep "builtin/paths.c" log
+'
+
+test_expect_success 'a changed header recompiles its users, and nothing else' '
+	in_copy make prefix=/elsewhere VERBOSE=1 $some >log &&
+	! grep -e " -c -o " log &&
+	sleep 1 &&
+	touch tree/base/heap.h &&
+	in_copy make prefix=/elsewhere VERBOSE=1 $some >log &&
+	grep "base/heap.c" log &&
+	! grep "base/buf.c" log
+'
+
+test_expect_success 'other flags recompile everything' '
+	in_copy make prefix=/elsewhere VERBOSE=1 CFLAGS=-O0 $some >log &&
+	grep -c -e "-O0.* -c -o " log >compiled &&
+	echo 3 >expect &&
+	test_cmp expect compiled
+'
+
+if command -v autoconf >/dev/null
+then
+	test_set_prereq AUTOCONF
+fi
+
+test_expect_success AUTOCONF './configure --without-libdeflate' '
+	in_copy make configure &&
+	in_copy ./configure --prefix=/some/where --without-libdeflate &&
+	grep "^prefix = /some/where$" tree/config.mak &&
+	grep "^LIBDEFLATE = 0$" tree/config.mak &&
+	in_copy make -n lib >log &&
+	! grep -e HAVE_LIBDEFLATE -e ldeflate log
+'
+
+test_expect_success AUTOCONF './configure, plain' '
+	in_copy ./configure &&
+	grep "^prefix = /usr/local$" tree/config.mak &&
+	grep "^sysconfdir = /etc$" tree/config.mak &&
+	grep "^LIBDEFLATE = 1$" tree/config.mak &&
+	rm tree/config.mak
+'
+
+# A pkg-config that knows no library.
+test_expect_success 'a missing library is one line that names the package' '
+	mkdir fake &&
+	printf "#!/bin/sh\nexit 1\n" >fake/pkg-config &&
+	chmod +x fake/pkg-config &&
+	echo "#include <zlib.h>" >>tree/base/heap.c &&
+	in_copy make clean &&
+	test_must_fail in_copy make PKG_CONFIG="$PWD/fake/pkg-config" >out 2>err &&
+	test_line_count 1 err &&
+	grep "gitreach: .*zlib1g-dev .*missing (apt-get install .*zlib1g-dev" err &&
+	! grep -e " -c -o " out &&
+	test_must_fail in_copy make unit PKG_CONFIG="$PWD/fake/pkg-config" 2>err &&
+	test_line_count 1 err &&
+	grep "libcmocka-dev" err
+'
+
+test_done
