@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the rule checkers share: the tree, its levels, and allowlists."""
 
+import fnmatch
 import glob
 import os
 import re
@@ -70,7 +71,8 @@ def nm(obj):
 
 
 class Allowed:
-    """tools/allow/<rule>: lines "<file>:<thing>  # <reason>".
+    """tools/allow/<rule>: lines "<file>:<thing>  # <reason>"; <thing> may be
+    a pattern (commit_*).
 
     An entry without a reason is an error, and so is one that allows nothing:
     the lists shrink by themselves.
@@ -93,10 +95,9 @@ class Allowed:
                 self.entries[key.strip()] = nr
 
     def __contains__(self, key):
-        if key not in self.entries:
-            return False
-        self.used.add(key)
-        return True
+        found = [e for e in self.entries if fnmatch.fnmatchcase(key, e)]
+        self.used.update(found)
+        return bool(found)
 
     def finish(self, errors):
         """Print what was found and end the checker."""
