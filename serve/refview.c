@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Visible refs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/refview.h"
+
+int refview_rules_add(struct refview_rules *rules, const char *value)
+{
+	struct refview_rule rule = {0};
+	size_t len;
+
+	if (*value == '!') {
+		rule.is_exposed = true;
+		value++;
+	}
+	if (*value == '^') {
+		rule.is_full = true;
+		value++;
+	}
+	len = strlen(value);
+	while (len && value[len - 1] == '/')
+		len--;
+	if (mem_grow(&rules->rules, &rules->alloc, rules->nr + 1,
+		     sizeof(rule)) < 0)
+		return ERR_NOMEM;
+	rule.pattern = mem_strndup(value, len);
+	if (!rule.pattern)
+		return ERR_NOMEM;
+	rules->rules[rules->nr++] = rule;
+	return 0;
+}
+
+void refview_rules_release(struct refview_rules *rules)
+{
+	for (size_t i = 0; i < rules->nr; i++)
+		free(rules->rules[i].pattern);
+	free(rules->rules);
+	*rules = (struct refview_rules){0};
+}
+
+static bool is_under(const char *name, const char *pattern)
+{
+	size_t len = strlen(pattern);
+
+	return !strncmp(name, pattern, len) && (!name[len] || name[len] == '/');
+}
+
+bool refview_rules_hide(const struct refview_rules *rules, const char *name,
+			const char *full)
+{
+	for (size_t i = rules->nr; i-- > 0;) {
+		const struct refview_rule *rule = &rules->rules[i];
+
+		if (is_under(rule->is_full ? full : name, rule->pattern))
+			return !rule->is_exposed;
+	}
+	return false;
+}
+
+/* "a/b" -> "refs/namespaces/a/refs/namespaces/b/" */
+static int expand_namespace(struct buf *out, const char *name)
+{
+	while (*name) {
+		size_t len = strcspn(name, "/");
+
+		if (len && (buf_append_str(out, "refs/namespaces/") < 0 ||
+			    buf_append(out, name, len) < 0 ||
+			    buf_append_char(out, '/') < 0))
+			return ERR_NOMEM;
+		name += len;
+		name += strspn(name, "/");
+	}
+	return 0;
+}
+
+static int add_rule(void *ctx, const struct config_entry *entry)
+{
+	if (strcmp(entry->key, "transfer.hiderefs") &&
+	    strcmp(entry->key, "uploadpack.hiderefs"))
+		return 0;
+	return refview_rules_add(ctx, entry->value ? entry->value : "");
+}
+
+/* Both keys in one sequence: a later entry overrides whichever key it has. */
+static int load_rules(struct refview_rules *rules, const struct config *config)
+{
+	for (size_t i = 0; i < config->nr; i++)
+		if (add_rule(rules, &config->entries[i]) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+int refview_open(struct refview *view, const struct repo *repo,
+		 const char *name, struct error *err)
+{
+	*view = (struct refview){0};
+	buf_init(&view->prefix);
+	buf_init(&view->full);
+	if (expand_namespace(&view->prefix, name ? name : "") < 0 ||
+	    load_rules(&view->rules, &repo->config) < 0)
+		return error_nomem(err);
+	if (view->prefix.len) {
+		int ret = buf_append_str(&view->full, view->prefix.data);
+		bool valid;
+
+		if (!ret)
+			ret = buf_append_char(&view->full, 'x');
+		if (ret < 0)
+			return error_nomem(err);
+		valid = refs_name_is_valid(view->full.data);
+		if (!valid)
+			return error_set(err, ERR_INVALID,
+					 "bad git namespace path \"%s\"", name);
+	}
+	return refs_open(&view->refs, repo, err);
+}
+
+void refview_release(struct refview *view)
+{
+	refs_close(view->refs);
+	refview_rules_release(&view->rules);
+	buf_release(&view->prefix);
+	buf_release(&view->full);
+	view->refs = NULL;
+}
+
+static const char *strip(const struct refview *view, const char *name)
+{
+	if (name && view->prefix.len &&
+	    !strncmp(name, view->prefix.data, view->prefix.len))
+		return name + view->prefix.len;
+	return name;
+}
+
+struct each {
+	struct refview *view;
+	bool hidden_too;
+	int (*fn)(void *ctx, const struct ref *ref);
+	void *ctx;
+};
+
+static int visit(void *ctx, const struct ref *full)
+{
+	struct each *each = ctx;
+	struct ref ref = *full;
+
+	ref.name = strip(each->view, full->name);
+	ref.target = strip(each->view, full->target);
+	if (!each->hidden_too &&
+	    refview_rules_hide(&each->view->rules, ref.name, full->name))
+		return 0;
+	return each->fn(each->ctx, &ref);
+}
+
+/* Prefix `name` into the scratch buffer. */
+static int qualify(struct refview *view, const char *name)
+{
+	buf_reset(&view->full);
+	if (buf_append(&view->full, view->prefix.data, view->prefix.len) < 0 ||
+	    buf_append_str(&view->full, name) < 0)
+		return ERR_NOMEM;
+	return 0;
+}
+
+int refview_each(struct refview *view, const char *prefix, bool hidden_too,
+		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		 struct error *warning, struct error *err)
+{
+	struct each each = {view, hidden_too, fn, ctx};
+
+	/* A namespace's HEAD lies below refs/, but is none of its refs. */
+	if (!strncmp("refs/", prefix, strlen(prefix)))
+		prefix = "refs/";
+	if (strncmp(prefix, "refs/", 5))
+		return 0;
+	if (qualify(view, prefix) < 0)
+		return error_nomem(err);
+	return refs_each(view->refs, view->full.data, visit, &each, warning,
+			 err);
+}
+
+int refview_lookup(struct refview *view, const char *name, struct ref *ref,
+		   struct error *err)
+{
+	int ret;
+
+	if (qualify(view, name) < 0)
+		return error_nomem(err);
+	memset(ref, 0, sizeof(*ref));
+	if (refview_rules_hide(&view->rules, name, view->full.data))
+		return 0;
+	ret = refs_lookup(view->refs, view->full.data, ref, err);
+	ref->name = strip(view, ref->name);
+	ref->target = strip(view, ref->target);
+	return ret;
+}
+
+/* "<prefix><name>" in `full`; whether it can be a visible ref's name. */
+static int candidate(struct buf *full, const char *prefix, const char *name)
+{
+	buf_reset(full);
+	if (buf_append_str(full, prefix) < 0 || buf_append_str(full, name) < 0)
+		return ERR_NOMEM;
+	if (!strcmp(full->data, "HEAD"))
+		return 1;
+	return !strncmp(full->data, "refs/", 5) &&
+	       refs_name_is_valid(full->data);
+}
+
+int refview_expand(struct refview *view, const char *name, struct ref *ref,
+		   struct error *err)
+{
+	static const char *const prefixes[] = {"", "refs/", "refs/tags/",
+					       "refs/heads/"};
+	struct buf full = BUF_INIT;
+	int found = 0, ret = 0;
+
+	/* Backwards, so that *ref is left with the strongest. */
+	for (size_t i = ARRAY_NR(prefixes); i-- > 0 && ret >= 0;) {
+		struct ref one;
+
+		ret = candidate(&full, prefixes[i], name);
+		if (ret < 0)
+			error_nomem(err);
+		if (ret <= 0)
+			continue;
+		ret = refview_lookup(view, full.data, &one, err);
+		if (ret > 0) {
+			*ref = one;
+			found++;
+		}
+	}
+	buf_release(&full);
+	return ret < 0 ? ret : found;
+}

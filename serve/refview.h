@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The refs a client may see: those of its namespace (gitnamespaces(7)), with
+ * the namespace's prefix taken off, without those that transfer.hideRefs and
+ * uploadpack.hideRefs hide.
+ *
+ * One view per thread, as the refs snapshot below it.
+ */
+#ifndef SERVE_REFVIEW_H
+#define SERVE_REFVIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "repo/refs.h"
+#include "repo/repo.h"
+
+/* One hideRefs value. */
+struct refview_rule {
+	char *pattern;   /* owned, without trailing slashes */
+	bool is_exposed; /* "!": what it matches is shown */
+	bool is_full;    /* "^": matched with the namespace's prefix on */
+};
+
+struct refview_rules {
+	struct refview_rule *rules; /* owned; the last that matches decides */
+	size_t nr, alloc;
+};
+
+/* Add the rule a configuration value stands for. 0 or ERR_NOMEM. */
+int refview_rules_add(struct refview_rules *rules, const char *value);
+void refview_rules_release(struct refview_rules *rules);
+
+/*
+ * Whether a ref is hidden. A pattern matches the ref of that name and all
+ * below it. `name` is as clients see it, `full` with the namespace's prefix.
+ */
+bool refview_rules_hide(const struct refview_rules *rules, const char *name,
+			const char *full);
+
+struct refview {
+	struct refs *refs; /* owned */
+	struct buf prefix; /* "refs/namespaces/<name>/", or empty */
+	struct buf full;   /* scratch: a name with its prefix */
+	struct refview_rules rules;
+};
+
+/*
+ * Open the view of namespace `name` (NULL or "": none; "a/b" is the
+ * namespace b within a). 0, or a negative error; release in any case.
+ */
+int refview_open(struct refview *view, const struct repo *repo,
+		 const char *name, struct error *err);
+void refview_release(struct refview *view);
+
+/*
+ * As refs_each() for what is visible: names and targets have no prefix. With
+ * `hidden_too` the hide rules are not asked.
+ */
+int refview_each(struct refview *view, const char *prefix, bool hidden_too,
+		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		 struct error *warning, struct error *err);
+
+/* As refs_lookup(); a hidden ref is as good as absent. */
+int refview_lookup(struct refview *view, const char *name, struct ref *ref,
+		   struct error *err);
+
+/*
+ * What a short name means to a client:
+ * <name>, refs/<name>, refs/tags/<name>, refs/heads/<name>. Returns how many
+ * of them exist; of *ref, the first, only the id is valid.
+ */
+int refview_expand(struct refview *view, const char *name, struct ref *ref,
+		   struct error *err);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Framing of pack data. */
+#include <string.h>
+
+#include "serve/sideband.h"
+
+#define SMALL_MAX 1000 /* longest packet of side-band */
+#define HEADER (PKTLINE_HEADER + 1)
+
+/* Packets of one gathered write: 4 MB of them, two spans each. */
+#define BATCH 64
+
+void sideband_init(struct sideband *sb, struct pktline_writer *out,
+		   enum sideband_mode mode)
+{
+	*sb = (struct sideband){.out = out, .mode = mode};
+	pthread_mutex_init(&sb->lock, NULL);
+}
+
+void sideband_release(struct sideband *sb)
+{
+	pthread_mutex_destroy(&sb->lock);
+}
+
+static int put_bare(struct sideband *sb, enum sideband_band band,
+		    const void *bytes, size_t len, struct error *err)
+{
+	struct iovec iov = {(void *)bytes, len};
+
+	if (band != SIDEBAND_DATA)
+		return 0;
+	return pktline_send_spans(sb->out, &iov, 1, err);
+}
+
+/* Send up to BATCH packets; *len and *p move past what was sent. */
+static int put_batch(struct sideband *sb, enum sideband_band band,
+		     const char **p, size_t *len, struct error *err)
+{
+	size_t max = sb->mode == SIDEBAND_SMALL ? SMALL_MAX : PKTLINE_MAX;
+	char headers[BATCH][HEADER];
+	struct iovec iov[2 * BATCH];
+	size_t nr = 0;
+
+	for (; nr < BATCH && *len; nr++) {
+		size_t n = *len < max - HEADER ? *len : max - HEADER;
+
+		pktline_header(headers[nr], n + HEADER);
+		headers[nr][PKTLINE_HEADER] = (char)band;
+		iov[2 * nr] = (struct iovec){headers[nr], HEADER};
+		iov[2 * nr + 1] = (struct iovec){(void *)*p, n};
+		*p += n;
+		*len -= n;
+	}
+	return pktline_send_spans(sb->out, iov, 2 * nr, err);
+}
+
+int sideband_put(struct sideband *sb, enum sideband_band band,
+		 const void *bytes, size_t len, struct error *err)
+{
+	const char *p = bytes;
+	int ret = 0;
+
+	pthread_mutex_lock(&sb->lock);
+	if (sb->mode == SIDEBAND_NONE && len)
+		ret = put_bare(sb, band, bytes, len, err);
+	while (sb->mode != SIDEBAND_NONE && !ret && len)
+		ret = put_batch(sb, band, &p, &len, err);
+	pthread_mutex_unlock(&sb->lock);
+	return ret;
+}
+
+static int put_data(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	struct sideband *sb = ctx;
+
+	sb->has_data = sb->has_data || len;
+	return sideband_put(sb, SIDEBAND_DATA, bytes, len, err);
+}
+
+struct pack_sink sideband_sink(struct sideband *sb)
+{
+	return (struct pack_sink){put_data, sb};
+}
+
+static void put_progress(void *ctx, const char *text, size_t len)
+{
+	sideband_put(ctx, SIDEBAND_PROGRESS, text, len, NULL);
+}
+
+struct progress_out sideband_progress(struct sideband *sb)
+{
+	return (struct progress_out){.put = put_progress, .ctx = sb};
+}

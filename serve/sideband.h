@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Multiplexing a pack with progress and errors (side-band, side-band-64k of
+ * gitprotocol-capabilities(5)).
+ *
+ *	+-------+------+----------------+   band 1: pack data
+ *	|  len  | band |  data          |   band 2: progress, for the terminal
+ *	+-------+------+----------------+   band 3: error, ends the stream
+ *
+ * Pack data is framed without being copied: headers and spans of the caller
+ * go out together in one gathered write.
+ *
+ * Several threads may put progress while one puts data; packets never
+ * interleave.
+ */
+#ifndef SERVE_SIDEBAND_H
+#define SERVE_SIDEBAND_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "pack/writer.h"
+#include "serve/pktline.h"
+#include "sys/progress.h"
+
+enum sideband_mode {
+	SIDEBAND_NONE,  /* bare pack bytes; progress and errors are dropped */
+	SIDEBAND_SMALL, /* side-band: packets of at most 1000 bytes */
+	SIDEBAND_LARGE, /* side-band-64k: at most 65520 bytes */
+};
+
+enum sideband_band {
+	SIDEBAND_DATA = 1,
+	SIDEBAND_PROGRESS = 2,
+	SIDEBAND_ERROR = 3,
+};
+
+struct sideband {
+	pthread_mutex_t lock;       /* guards `out` */
+	struct pktline_writer *out; /* borrowed */
+	enum sideband_mode mode;
+	bool has_data; /* some pack data was accepted; only the
+			  thread that puts data uses it */
+};
+
+void sideband_init(struct sideband *sb, struct pktline_writer *out,
+		   enum sideband_mode mode);
+void sideband_release(struct sideband *sb);
+
+/* Send bytes on a band, in as many packets as it takes. 0 or the error. */
+int sideband_put(struct sideband *sb, enum sideband_band band,
+		 const void *bytes, size_t len, struct error *err);
+
+/* The sink that carries a pack on band 1; borrows sb. */
+struct pack_sink sideband_sink(struct sideband *sb);
+
+/*
+ * Progress to band 2, shown from the first moment; borrows sb. A failed write
+ * is left for the pack data to meet.
+ */
+struct progress_out sideband_progress(struct sideband *sb);
+
+#endif
