@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Looking for deltas: a window slides over the candidates, sorted so that
+ * objects likely to resemble each other are neighbours.
+ *
+ * Candidates are the items that are stored whole so far (REPACK_WHOLE and
+ * REPACK_COPY) of at least 50 bytes and under the big-file threshold, and
+ * external items (bases only). The order is type, name hash, external items
+ * first, size descending, as in git-pack-objects(1)'s description. Two
+ * objects from one and the same pack are not tried against each other: their
+ * maker already did. A candidate whose whole window is like that is not even
+ * read, so that the search costs in proportion to what is new.
+ */
+#ifndef REPACK_DELTA_SEARCH_H
+#define REPACK_DELTA_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "repack/items.h"
+#include "sys/progress.h"
+
+struct delta_search_options {
+	unsigned threads;       /* 0: as many as processors */
+	unsigned window;        /* candidates compared with; 0: no search */
+	unsigned depth;         /* longest chain of deltas */
+	uint64_t window_memory; /* bytes per thread; 0: no limit */
+	uint64_t cache_size;    /* bytes of deltas kept until written */
+	uint64_t big_file_threshold; /* bytes */
+	int compression;      /* zlib level of kept deltas, -1: default */
+	bool retry_same_pack; /* as with repack -f: try all pairs */
+	const struct progress_out *progress; /* "Compressing objects" */
+};
+
+/*
+ * Search. Items for which a delta was found that is smaller than half the
+ * object (less with depth) become REPACK_DELTA with base, delta_size and,
+ * within the cache, the deflated delta. Chains that result, together with the
+ * REPACK_COPY_DELTA items hanging on them, are at most `depth` long and have
+ * no cycles. Deterministic for one number of threads.
+ */
+int delta_search_run(struct repack_items *list,
+		     const struct delta_search_options *options,
+		     struct error *err);
+
+/*
+ * Make the delta of a REPACK_DELTA item again (its bytes were not kept):
+ * malloc()ed, deflated, into *delta and *delta_len. `reader` is the calling
+ * thread's.
+ */
+int delta_search_remake(const struct repack_items *list, uint32_t item,
+			struct odb_reader *reader, int compression,
+			uint8_t **delta, size_t *delta_len, struct error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The objects of a pack that is being made, and how each will be stored.
+ *
+ * `item` is an index into the list. The list is filled by the enumeration,
+ * then planned (plan.h: what can be copied from existing packs), searched
+ * (delta-search.h: deltas for what cannot), ordered and written (write.h).
+ */
+#ifndef REPACK_ITEMS_H
+#define REPACK_ITEMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/type.h"
+#include "repo/odb.h"
+#include "walk/objspace.h"
+
+#define REPACK_NO_ITEM UINT32_MAX
+
+/* How an object gets into the pack. */
+enum repack_how {
+	REPACK_WHOLE,      /* inflated from where it is and deflated anew */
+	REPACK_COPY,       /* not a delta: copied as stored */
+	REPACK_COPY_DELTA, /* a delta against item `base`, copied as stored */
+	REPACK_DELTA,      /* a delta against item `base`, found by search */
+};
+
+/*
+ * An object. Items with `is_external` are not written: the receiver has them
+ * already and a thin pack may use them as delta bases (by id).
+ */
+struct repack_item {
+	uint64_t size;    /* inflated bytes; 0 until planned */
+	uint64_t out_off; /* offset in the new pack, once written */
+	uint8_t *delta;   /* REPACK_DELTA: owned deflated delta; NULL when
+			     it is to be made again on writing */
+	uint32_t obj_pos;
+	uint32_t name_hash;
+	uint32_t base;       /* item, or REPACK_NO_ITEM */
+	uint32_t crc;        /* of the entry in the new pack, once written */
+	uint32_t delta_len;  /* bytes at `delta` */
+	uint32_t delta_size; /* inflated bytes of the delta */
+	uint32_t pack_nr;    /* index into odb->packs of the copy to read;
+				REPACK_NO_ITEM for loose objects */
+	uint8_t type;        /* enum object_type of the object itself */
+	uint8_t how;         /* enum repack_how */
+	bool is_external;
+	bool no_delta; /* never to be made a delta */
+};
+
+struct repack_items {
+	struct objspace *space;    /* borrowed */
+	struct repack_item *items; /* owned */
+	size_t nr, alloc;
+};
+
+void repack_items_init(struct repack_items *list, struct objspace *space);
+void repack_items_release(struct repack_items *list);
+
+/* Append an object; 0 or ERR_NOMEM. Its size and storage are planned later. */
+int repack_items_append(struct repack_items *list, uint32_t obj_pos,
+			enum object_type type, uint32_t name_hash,
+			bool is_external);
+
+#endif
