@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Deciding what can be copied. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "repack/plan.h"
+#include "sys/thread.h"
+
+/* Items that one thread plans at a time. */
+#define PLAN_BATCH 4096
+
+struct plan {
+	struct repack_items *list;
+	struct packs *packs;
+	const struct plan_options *options;
+	uint32_t *item_of; /* by obj_pos */
+	uint32_t end;
+};
+
+uint32_t *plan_index(const struct repack_items *list, uint32_t end)
+{
+	uint32_t *item_of = mem_alloc(end, sizeof(*item_of));
+
+	if (!item_of)
+		return NULL;
+	memset(item_of, 0xff, (size_t)end * sizeof(*item_of));
+	for (size_t i = 0; i < list->nr; i++)
+		item_of[list->items[i].obj_pos] = (uint32_t)i;
+	return item_of;
+}
+
+/* The item of an object of a pack, by any of its copies. */
+static uint32_t item_at(const struct plan *p, uint32_t pack_nr,
+			uint32_t idx_pos)
+{
+	const struct odb *odb = p->packs->odb;
+	uint32_t obj_pos = odb->packs[pack_nr].first_pos + idx_pos;
+
+	if (odb->pack_nr > 1 &&
+	    !odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &obj_pos))
+		return REPACK_NO_ITEM;
+	return obj_pos < p->end ? p->item_of[obj_pos] : REPACK_NO_ITEM;
+}
+
+static bool receiver_has(const struct plan *p, const struct repack_item *item,
+			 uint32_t base_idx_pos)
+{
+	const struct plan_options *o = p->options;
+	uint32_t first_pos = p->packs->odb->packs[item->pack_nr].first_pos;
+
+	return o->receiver_has &&
+	       o->receiver_has(o->receiver_ctx, first_pos + base_idx_pos);
+}
+
+static int plan_stored_delta(struct plan *p, struct repack_item *item,
+			     uint32_t idx_pos,
+			     const struct packs_stored *stored,
+			     struct error *err)
+{
+	uint32_t base_idx_pos, base;
+	int ret;
+
+	if (!p->options->reuse_delta)
+		return 0;
+	ret = packs_base(&base_idx_pos, p->packs, item->pack_nr, idx_pos,
+			 stored, err);
+	if (ret <= 0)
+		return ret;
+	base = item_at(p, item->pack_nr, base_idx_pos);
+	if (item->is_external ||
+	    (base == REPACK_NO_ITEM && !receiver_has(p, item, base_idx_pos)))
+		return 0;
+	item->how = REPACK_COPY_DELTA;
+	item->base = base;
+	item->delta_size = (uint32_t)stored->entry.size;
+	return 0;
+}
+
+static int plan_packed(struct plan *p, struct repack_item *item,
+		       struct error *err)
+{
+	const struct odb *odb = p->packs->odb;
+	const struct odb_pack *pack;
+	struct packs_stored stored;
+	uint32_t idx_pos;
+	int ret;
+
+	pack = odb_locate(odb, item->obj_pos, &idx_pos);
+	item->pack_nr = (uint32_t)(pack - odb->packs);
+	ret = packs_stored(&stored, p->packs, item->pack_nr, idx_pos, err);
+	if (ret < 0)
+		return ret;
+	item->how = REPACK_WHOLE;
+	if (stored.entry.type == OBJ_OFS_DELTA ||
+	    stored.entry.type == OBJ_REF_DELTA)
+		return plan_stored_delta(p, item, idx_pos, &stored, err);
+	item->size = stored.entry.size;
+	if (stored.entry.type != item->type)
+		return error_set_at(err, ERR_CORRUPT, pack->pack->path,
+				    stored.off, "object is a %s, not a %s",
+				    object_type_name(stored.entry.type),
+				    object_type_name(item->type));
+	if (p->options->reuse_object)
+		item->how = REPACK_COPY;
+	return 0;
+}
+
+static int plan_batch(void *ctx, unsigned thread_nr, size_t task_nr,
+		      struct error *err)
+{
+	struct plan *p = ctx;
+	size_t first = task_nr * PLAN_BATCH;
+	size_t last = first + PLAN_BATCH;
+
+	if (last > p->list->nr)
+		last = p->list->nr;
+	for (size_t i = first; i < last; i++) {
+		struct repack_item *item = &p->list->items[i];
+		int ret;
+
+		if (item->obj_pos >= p->list->space->packed_nr)
+			continue;
+		ret = plan_packed(p, item, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int prepare_packs(struct plan *p, struct error *err)
+{
+	const struct odb *odb = p->packs->odb;
+	uint32_t idx_pos;
+
+	for (size_t i = 0; i < p->list->nr; i++) {
+		const struct repack_item *item = &p->list->items[i];
+		const struct odb_pack *pack;
+		int ret;
+
+		if (item->obj_pos >= p->list->space->packed_nr)
+			continue;
+		pack = odb_locate(odb, item->obj_pos, &idx_pos);
+		ret = packs_prepare(p->packs, (uint32_t)(pack - odb->packs),
+				    err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/*
+ * Sizes of objects that are to be deflated anew: the search wants them, and
+ * the headers. Those stored as deltas know them only inside the delta.
+ */
+static int plan_sizes(struct plan *p, struct error *err)
+{
+	struct objspace *space = p->list->space;
+	struct odb_reader *reader = odb_reader_new(space->odb, 0);
+	int ret = reader ? 0 : error_nomem(err);
+
+	for (size_t i = 0; i < p->list->nr && !ret; i++) {
+		struct repack_item *item = &p->list->items[i];
+
+		if (item->how == REPACK_WHOLE && !item->size)
+			ret = objspace_info(space, reader, item->obj_pos, NULL,
+					    &item->size, err);
+		if (item->size > p->options->big_file_threshold)
+			item->no_delta = true;
+	}
+	odb_reader_free(reader);
+	return ret;
+}
+
+/*
+ * Copied deltas must not form a cycle: packs that hold the same objects as
+ * deltas in opposite directions could. Colour the chains; where a walk comes
+ * back to itself, that object is stored whole.
+ */
+static void break_cycles(struct repack_items *list, uint8_t *state)
+{
+	enum { FRESH, ACTIVE, DONE };
+
+	for (size_t i = 0; i < list->nr; i++) {
+		uint32_t at = (uint32_t)i;
+
+		while (at != REPACK_NO_ITEM && state[at] == FRESH) {
+			uint32_t base = list->items[at].base;
+
+			state[at] = ACTIVE;
+			if (base != REPACK_NO_ITEM && state[base] == ACTIVE) {
+				list->items[at].base = REPACK_NO_ITEM;
+				list->items[at].how = REPACK_WHOLE;
+				break;
+			}
+			at = base;
+		}
+		for (at = (uint32_t)i;
+		     at != REPACK_NO_ITEM && state[at] == ACTIVE;
+		     at = list->items[at].base)
+			state[at] = DONE;
+	}
+}
+
+static int plan_chains(struct plan *p, struct error *err)
+{
+	uint8_t *state = mem_calloc(p->list->nr, 1);
+
+	if (!state)
+		return error_nomem(err);
+	break_cycles(p->list, state);
+	free(state);
+	return 0;
+}
+
+int plan_items(struct repack_items *list, struct packs *packs,
+	       const struct plan_options *options, struct error *err)
+{
+	struct plan p = { .list = list, .packs = packs, .options = options };
+	unsigned threads = options->threads ? options->threads : sys_cpu_nr();
+	size_t batches = (list->nr + PLAN_BATCH - 1) / PLAN_BATCH;
+	int ret;
+
+	p.end = objspace_end(list->space);
+	p.item_of = plan_index(list, p.end);
+	if (!p.item_of)
+		return error_nomem(err);
+	ret = prepare_packs(&p, err);
+	if (!ret)
+		ret = sys_parallel(threads, batches, plan_batch, &p, err);
+	if (!ret)
+		ret = plan_chains(&p, err);
+	if (!ret)
+		ret = plan_sizes(&p, err);
+	free(p.item_of);
+	return ret;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How each object of a new pack is stored: what existing packs have is copied
+ * as it is, and deltas are kept whenever their base is in the new pack too
+ * (or, for a thin pack, with the receiver).
+ */
+#ifndef REPACK_PLAN_H
+#define REPACK_PLAN_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "repack/items.h"
+#include "repack/packs.h"
+
+struct plan_options {
+	bool reuse_delta;   /* else deltas are made anew (repack -f) */
+	bool reuse_object;  /* else nothing is copied (repack -F) */
+	unsigned threads;   /* 0: as many as processors */
+	uint64_t big_file_threshold; /* larger objects are never deltas */
+	/*
+	 * For a thin pack: whether the receiver has an object (by odb_pos, any
+	 * copy). NULL: it has nothing. Called by several threads.
+	 */
+	bool (*receiver_has)(void *ctx, uint32_t odb_pos);
+	void *receiver_ctx;
+};
+
+/*
+ * Fill in size, pack_nr, how and base of all items. A REPACK_COPY_DELTA
+ * without base item is one whose stored base only the receiver has. *packs has tables of all
+ * packs of items afterwards. An object that cannot be found is ERR_MISSING.
+ */
+int plan_items(struct repack_items *list, struct packs *packs,
+	       const struct plan_options *options, struct error *err);
+
+/*
+ * A malloc()ed table of the items by obj_pos (REPACK_NO_ITEM: none), with
+ * `end` = objspace_end() entries; NULL when out of memory.
+ */
+uint32_t *plan_index(const struct repack_items *list, uint32_t end);
+
+#endif

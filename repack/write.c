@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing pack entries. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "repack/delta-search.h"
+#include "repack/write.h"
+
+struct writing {
+	struct repack_items *list;
+	const struct packs *packs;
+	struct pack_writer *writer;
+	const struct write_options *options;
+	struct write_report *report;
+	struct odb_reader *reader;  /* for what is not copied */
+	struct deflater *deflater;
+	struct buf scratch;
+};
+
+static uint32_t idx_pos_of(const struct writing *w,
+			   const struct repack_item *item)
+{
+	return item->obj_pos -
+	       w->packs->odb->packs[item->pack_nr].first_pos;
+}
+
+static int check_crc(const struct writing *w, const struct repack_item *item,
+		     const struct packs_stored *stored, struct error *err)
+{
+	const struct pack *pack = w->packs->odb->packs[item->pack_nr].pack;
+
+	if (!w->options->check_crc || pack->idx.version < 2)
+		return 0;
+	if (pack_crc32(0, stored->bytes, stored->len) ==
+	    pack_idx_crc(&pack->idx, idx_pos_of(w, item)))
+		return 0;
+	return error_set_at(err, ERR_CORRUPT, pack->path, stored->off,
+			    "bad packed object CRC");
+}
+
+/* The base of a delta, as the entry's header names it. */
+static void name_base(const struct writing *w, const struct repack_item *item,
+		     const uint8_t *base_raw, struct pack_entry *entry)
+{
+	const struct repack_item *base =
+		item->base == REPACK_NO_ITEM ? NULL
+					     : &w->list->items[item->base];
+
+	if (base && !base->is_external && w->options->ofs_delta &&
+	    base->out_off) {
+		entry->type = OBJ_OFS_DELTA;
+		entry->base_distance = item->out_off - base->out_off;
+		return;
+	}
+	entry->type = OBJ_REF_DELTA;
+	entry->base_oid = base_raw;
+}
+
+static int put_entry(struct writing *w, struct repack_item *item,
+		     const struct pack_entry *entry, const void *stream,
+		     size_t len, struct error *err)
+{
+	uint8_t header[PACK_ENTRY_HEADER_MAX];
+	size_t header_len = pack_entry_write(header, entry,
+					     w->packs->odb->algo);
+	int ret = pack_writer_put(w->writer, header, header_len, err);
+
+	if (!ret)
+		ret = pack_writer_put(w->writer, stream, len, err);
+	item->crc = w->writer->crc;
+	return ret;
+}
+
+/* Raw id of the base of a copied delta. */
+static int stored_base(const struct writing *w, const struct repack_item *item,
+		       const struct packs_stored *stored, const uint8_t **raw,
+		       struct error *err)
+{
+	const struct pack *pack = w->packs->odb->packs[item->pack_nr].pack;
+	uint32_t base_idx_pos;
+	int ret;
+
+	if (stored->entry.type == OBJ_REF_DELTA) {
+		*raw = stored->entry.base_oid;
+		return 0;
+	}
+	ret = packs_base(&base_idx_pos, w->packs, item->pack_nr,
+			 idx_pos_of(w, item), stored, err);
+	if (ret > 0)
+		*raw = pack_idx_oid(&pack->idx, base_idx_pos);
+	return ret < 0 ? ret : 0;
+}
+
+static int write_copy(struct writing *w, struct repack_item *item,
+		      struct error *err)
+{
+	struct packs_stored stored;
+	struct pack_entry entry;
+	const uint8_t *base_raw = NULL;
+	int ret = packs_stored(&stored, w->packs, item->pack_nr,
+			       idx_pos_of(w, item), err);
+
+	if (!ret)
+		ret = check_crc(w, item, &stored, err);
+	if (ret < 0)
+		return ret;
+	entry = stored.entry;
+	w->report->reused++;
+	w->report->bytes_verbatim += stored.len - entry.header_len;
+	if (item->how == REPACK_COPY_DELTA) {
+		ret = stored_base(w, item, &stored, &base_raw, err);
+		if (ret < 0)
+			return ret;
+		name_base(w, item, base_raw, &entry);
+		w->report->deltas++;
+		w->report->reused_deltas++;
+	}
+	return put_entry(w, item, &entry,
+			 stored.bytes + stored.entry.header_len,
+			 stored.len - stored.entry.header_len, err);
+}
+
+static int write_whole(struct writing *w, struct repack_item *item,
+		       struct error *err)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct pack_entry entry = { .type = item->type };
+	int ret = objspace_read(w->list->space, w->reader, item->obj_pos, &obj,
+				err);
+
+	if (ret < 0)
+		return ret;
+	entry.size = obj.len;
+	buf_reset(&w->scratch);
+	if (obj.type != item->type)
+		ret = error_set(err, ERR_CORRUPT, "object is a %s, not a %s",
+				object_type_name(obj.type),
+				object_type_name(item->type));
+	else if (deflater_append(w->deflater, &w->scratch, obj.data, obj.len) <
+		 0)
+		ret = error_nomem(err);
+	odb_object_release(w->reader, &obj);
+	if (ret < 0)
+		return ret;
+	w->report->bytes_recompressed += w->scratch.len;
+	return put_entry(w, item, &entry, w->scratch.data, w->scratch.len,
+			 err);
+}
+
+static int write_delta(struct writing *w, struct repack_item *item,
+		       struct error *err)
+{
+	struct pack_entry entry = { .size = item->delta_size };
+	uint8_t *made = NULL;
+	size_t len = item->delta_len;
+	struct oid base;
+	int ret = 0;
+
+	if (!item->delta)
+		ret = delta_search_remake(w->list,
+					  (uint32_t)(item - w->list->items),
+					  w->reader, w->options->compression,
+					  &made, &len, err);
+	if (ret < 0)
+		return ret;
+	objspace_oid(&base, w->list->space,
+		     w->list->items[item->base].obj_pos);
+	name_base(w, item, base.bytes, &entry);
+	ret = put_entry(w, item, &entry, made ? made : item->delta, len, err);
+	w->report->deltas++;
+	w->report->bytes_recompressed += len;
+	free(made);
+	free(item->delta);
+	item->delta = NULL;
+	return ret;
+}
+
+static int write_item(struct writing *w, struct repack_item *item,
+		      struct error *err)
+{
+	item->out_off = pack_writer_begin_entry(w->writer);
+	w->report->objects++;
+	switch ((enum repack_how)item->how) {
+	case REPACK_WHOLE:
+		return write_whole(w, item, err);
+	case REPACK_COPY:
+	case REPACK_COPY_DELTA:
+		return write_copy(w, item, err);
+	case REPACK_DELTA:
+		return write_delta(w, item, err);
+	}
+	return error_set(err, ERR_INVALID, "unplanned item");
+}
+
+int write_items(struct repack_items *list, const uint32_t *order, size_t nr,
+		const struct packs *packs, struct pack_writer *writer,
+		const struct write_options *options,
+		struct write_report *report, struct error *err)
+{
+	struct writing w = {
+		.list = list, .packs = packs, .writer = writer,
+		.options = options, .report = report, .scratch = BUF_INIT,
+	};
+	int ret = 0;
+
+	w.reader = odb_reader_new(list->space->odb, (size_t)16 << 20);
+	w.deflater = deflater_new(options->compression);
+	if (!w.reader || !w.deflater)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		ret = write_item(&w, &list->items[order[i]], err);
+		if (options->progress)
+			progress_add(options->progress, 1);
+	}
+	buf_release(&w.scratch);
+	deflater_free(w.deflater);
+	odb_reader_free(w.reader);
+	return ret;
+}

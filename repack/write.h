@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing the entries of a pack from a planned list of items.
+ */
+#ifndef REPACK_WRITE_H
+#define REPACK_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "pack/writer.h"
+#include "repack/items.h"
+#include "repack/packs.h"
+#include "sys/progress.h"
+
+/* What was written, by how it came about. */
+struct write_report {
+	uint32_t objects, deltas;
+	uint32_t reused, reused_deltas; /* copied as stored */
+	uint64_t bytes_verbatim;        /* zlib streams copied as stored */
+	uint64_t bytes_recompressed;    /* zlib streams made anew */
+};
+
+struct write_options {
+	bool ofs_delta;    /* bases by distance; else by id */
+	bool check_crc;    /* compare copied entries with their index's CRC:
+			      corruption must not spread into a new pack */
+	int compression;   /* zlib level, -1: default */
+	struct progress *progress; /* counts objects; NULL: none */
+};
+
+/*
+ * The order of writing: malloc()ed array of the items that are not external,
+ * *nr of them; NULL when out of memory. Commits, tags, trees, blobs; within a
+ * type in the order of the list; a base always before its deltas, so that
+ * distances are positive.
+ */
+uint32_t *write_order(const struct repack_items *list, size_t *nr);
+
+/*
+ * Write the items of `order`. Sets out_off and crc of each. Adds to *report.
+ */
+int write_items(struct repack_items *list, const uint32_t *order, size_t nr,
+		const struct packs *packs, struct pack_writer *writer,
+		const struct write_options *options,
+		struct write_report *report, struct error *err);
+
+#endif
