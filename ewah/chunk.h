@@ -5,7 +5,8 @@
  * stands on this one, so this is the one place that knows about bits that a
  * writer left at or past the size: they are masked away here.
  *
- * Inline, since real bitmaps have many short chunks.
+ * Real bitmaps have many short chunks. So all of this is inlined, and nobody
+ * takes the address of an iterator or a chunk: they live in registers.
  */
 #ifndef EWAH_CHUNK_H
 #define EWAH_CHUNK_H
@@ -14,14 +15,25 @@
 #include "ewah/rlw.h"
 
 struct ewah_chunk {
-	const uint8_t
-		*literals; /* into the view or the iterator; NULL: a run */
-	size_t nr;         /* words, never 0 */
-	bool run_bit;      /* value of the run's bits */
+	const uint8_t *literals; /* into the view, or *tail; NULL: a run */
+	size_t nr;               /* words, never 0 */
+	bool run_bit;            /* value of the run's bits */
 };
 
+/* Start reading a view from its beginning. */
+EWAH_INLINE void ewah_chunk_start(struct ewah_iter *it,
+				  const struct ewah_view *v)
+{
+	it->view = v;
+	it->next = 0;
+	it->run = 0;
+	it->literals = 0;
+	it->full_words = v->bits / 64;
+	it->run_bit = false;
+}
+
 /* Start the next RLW that is not empty; false at the end. */
-static inline bool ewah_chunk_start_rlw(struct ewah_iter *it)
+EWAH_INLINE bool ewah_chunk_start_rlw(struct ewah_iter *it)
 {
 	const struct ewah_view *v = it->view;
 	uint64_t rlw;
@@ -38,11 +50,11 @@ static inline bool ewah_chunk_start_rlw(struct ewah_iter *it)
 }
 
 /*
- * The last, partial word of the bitmap as a literal of its own, kept in the
- * iterator in the byte order of the view.
+ * The last, partial word of the bitmap as a literal of its own, kept in *tail
+ * in the byte order of the view.
  */
-static inline void ewah_chunk_tail(struct ewah_iter *it,
-				   struct ewah_chunk *chunk)
+EWAH_INLINE void ewah_chunk_tail(struct ewah_iter *it, struct ewah_chunk *chunk,
+				 uint64_t *tail)
 {
 	const struct ewah_view *v = it->view;
 	uint64_t word = it->run_bit ? UINT64_MAX : 0;
@@ -54,19 +66,19 @@ static inline void ewah_chunk_tail(struct ewah_iter *it,
 		it->literals--;
 	}
 	word &= ewah_mask_below(v->bits % 64);
-	it->tail = v->big_endian ? __builtin_bswap64(word) : word;
-	chunk->literals = (const uint8_t *)&it->tail;
+	*tail = v->big_endian ? __builtin_bswap64(word) : word;
+	chunk->literals = (const uint8_t *)tail;
 	chunk->nr = 1;
 	chunk->run_bit = false;
 }
 
 /*
  * The next chunk, with at most `max_literals` literals (>= 1); false at the
- * end. Literals are in the view's byte order and valid until the next call.
+ * end. Literals are in the view's byte order. *tail may be used to hold one,
+ * and must live as long as the chunk is in use.
  */
-static inline bool ewah_chunk_next(struct ewah_iter *it,
-				   struct ewah_chunk *chunk,
-				   size_t max_literals)
+EWAH_INLINE bool ewah_chunk_next(struct ewah_iter *it, struct ewah_chunk *chunk,
+				 size_t max_literals, uint64_t *tail)
 {
 	size_t nr;
 
@@ -78,7 +90,7 @@ static inline bool ewah_chunk_next(struct ewah_iter *it,
 	if (nr > it->full_words)
 		nr = it->full_words;
 	if (!nr) {
-		ewah_chunk_tail(it, chunk);
+		ewah_chunk_tail(it, chunk, tail);
 		return true;
 	}
 	it->full_words -= nr;

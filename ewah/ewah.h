@@ -177,7 +177,6 @@ struct ewah_iter {
 	size_t run;                   /* run words left of the current RLW */
 	size_t literals;   /* literal words left of the current RLW */
 	size_t full_words; /* words left that lie wholly below view->bits */
-	uint64_t tail;     /* the last, partial word once it was read */
 	bool run_bit;      /* value of the current RLW's run */
 };
 

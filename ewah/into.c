@@ -10,10 +10,8 @@
 
 enum into_op { INTO_OR, INTO_AND, INTO_ANDNOT, INTO_XOR };
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* The word that results from plain word a and compressed word b. */
-INLINE uint64_t apply(enum into_op op, uint64_t a, uint64_t b)
+EWAH_INLINE uint64_t apply(enum into_op op, uint64_t a, uint64_t b)
 {
 	switch (op) {
 	case INTO_OR:
@@ -28,8 +26,8 @@ INLINE uint64_t apply(enum into_op op, uint64_t a, uint64_t b)
 	return a ^ b;
 }
 
-INLINE void into_literals(uint64_t *words, const uint8_t *p, size_t nr,
-			  enum into_op op, bool big_endian)
+EWAH_INLINE void into_literals(uint64_t *words, const uint8_t *p, size_t nr,
+			       enum into_op op, bool big_endian)
 {
 	size_t i;
 
@@ -38,7 +36,7 @@ INLINE void into_literals(uint64_t *words, const uint8_t *p, size_t nr,
 				 ewah_load(p + 8 * i, big_endian));
 }
 
-INLINE void into_run(uint64_t *words, bool bit, size_t nr, enum into_op op)
+EWAH_INLINE void into_run(uint64_t *words, bool bit, size_t nr, enum into_op op)
 {
 	uint64_t run = bit ? UINT64_MAX : 0;
 	uint64_t if_clear = apply(op, 0, run);
@@ -52,15 +50,17 @@ INLINE void into_run(uint64_t *words, bool bit, size_t nr, enum into_op op)
 			words[i] = ~words[i];
 }
 
-INLINE void into_words(struct bitset *set, const struct ewah_view *v,
-		       enum into_op op, bool big_endian)
+EWAH_INLINE void into_words(struct bitset *set, const struct ewah_view *v,
+			    enum into_op op, bool big_endian)
 {
 	struct ewah_iter it;
 	struct ewah_chunk chunk;
+	uint64_t tail;
 	size_t i = 0, nr;
 
-	ewah_iter_init(&it, v);
-	while (i < set->word_nr && ewah_chunk_next(&it, &chunk, SIZE_MAX)) {
+	ewah_chunk_start(&it, v);
+	while (i < set->word_nr &&
+	       ewah_chunk_next(&it, &chunk, SIZE_MAX, &tail)) {
 		nr = chunk.nr;
 		if (nr > set->word_nr - i)
 			nr = set->word_nr - i;
@@ -77,7 +77,8 @@ INLINE void into_words(struct bitset *set, const struct ewah_view *v,
 		set->words[set->word_nr - 1] &= ewah_mask_below(set->bits % 64);
 }
 
-INLINE void into(struct bitset *set, const struct ewah_view *v, enum into_op op)
+EWAH_INLINE void into(struct bitset *set, const struct ewah_view *v,
+		      enum into_op op)
 {
 	if (v->big_endian)
 		into_words(set, v, op, true);

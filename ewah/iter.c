@@ -6,16 +6,15 @@
 
 void ewah_iter_init(struct ewah_iter *it, const struct ewah_view *v)
 {
-	struct ewah_iter fresh = {v, 0, 0, 0, v->bits / 64, 0, false};
-
-	*it = fresh;
+	ewah_chunk_start(it, v);
 }
 
 bool ewah_iter_next(struct ewah_iter *it, struct ewah_span *span)
 {
 	struct ewah_chunk chunk;
+	uint64_t tail;
 
-	if (!ewah_chunk_next(it, &chunk, 1))
+	if (!ewah_chunk_next(it, &chunk, 1, &tail))
 		return false;
 	span->is_run = !chunk.literals;
 	span->nr = chunk.nr;
@@ -79,10 +78,11 @@ size_t ewah_count(const struct ewah_view *v)
 {
 	struct ewah_iter it;
 	struct ewah_chunk chunk;
+	uint64_t tail;
 	size_t count = 0;
 
-	ewah_iter_init(&it, v);
-	while (ewah_chunk_next(&it, &chunk, SIZE_MAX)) {
+	ewah_chunk_start(&it, v);
+	while (ewah_chunk_next(&it, &chunk, SIZE_MAX, &tail)) {
 		if (chunk.literals)
 			count += ewah_popcount_bytes(chunk.literals, chunk.nr);
 		else if (chunk.run_bit)
@@ -95,10 +95,12 @@ size_t ewah_count_and(const struct ewah_view *v, const struct bitset *set)
 {
 	struct ewah_iter it;
 	struct ewah_chunk chunk;
+	uint64_t tail;
 	size_t i = 0, count = 0, nr;
 
-	ewah_iter_init(&it, v);
-	while (i < set->word_nr && ewah_chunk_next(&it, &chunk, SIZE_MAX)) {
+	ewah_chunk_start(&it, v);
+	while (i < set->word_nr &&
+	       ewah_chunk_next(&it, &chunk, SIZE_MAX, &tail)) {
 		nr = chunk.nr;
 		if (nr > set->word_nr - i)
 			nr = set->word_nr - i;
@@ -117,13 +119,13 @@ bool ewah_test(const struct ewah_view *v, size_t i)
 {
 	struct ewah_iter it;
 	struct ewah_chunk chunk;
+	uint64_t tail, word;
 	size_t skip = i / 64;
-	uint64_t word;
 
 	if (i >= v->bits)
 		return false;
-	ewah_iter_init(&it, v);
-	while (ewah_chunk_next(&it, &chunk, SIZE_MAX)) {
+	ewah_chunk_start(&it, v);
+	while (ewah_chunk_next(&it, &chunk, SIZE_MAX, &tail)) {
 		if (skip >= chunk.nr) {
 			skip -= chunk.nr;
 			continue;

@@ -18,8 +18,6 @@
 
 enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* First RLW, a tail split off a run on each side, the zeros at the end. */
 #define END_WORDS 4
 
@@ -30,7 +28,7 @@ struct operand {
 	bool ended; /* `chunk` is the zeros after the last word */
 };
 
-INLINE uint64_t apply(enum merge_op op, uint64_t a, uint64_t b)
+EWAH_INLINE uint64_t apply(enum merge_op op, uint64_t a, uint64_t b)
 {
 	switch (op) {
 	case MERGE_OR:
@@ -45,9 +43,9 @@ INLINE uint64_t apply(enum merge_op op, uint64_t a, uint64_t b)
 	return a & ~b;
 }
 
-INLINE void operand_fill(struct operand *o)
+EWAH_INLINE void operand_fill(struct operand *o, uint64_t *tail)
 {
-	if (o->chunk.nr || ewah_chunk_next(&o->it, &o->chunk, SIZE_MAX))
+	if (o->chunk.nr || ewah_chunk_next(&o->it, &o->chunk, SIZE_MAX, tail))
 		return;
 	o->chunk.literals = NULL;
 	o->chunk.run_bit = false;
@@ -55,20 +53,21 @@ INLINE void operand_fill(struct operand *o)
 	o->ended = true;
 }
 
-INLINE void operand_consume(struct operand *o, size_t nr)
+EWAH_INLINE void operand_consume(struct operand *o, size_t nr)
 {
 	o->chunk.nr -= nr;
 	if (o->chunk.literals)
 		o->chunk.literals += 8 * nr;
 }
 
-static void operand_init(struct operand *o, const struct ewah_view *v)
+EWAH_INLINE void operand_init(struct operand *o, const struct ewah_view *v,
+			      uint64_t *tail)
 {
-	ewah_iter_init(&o->it, v);
+	ewah_chunk_start(&o->it, v);
 	o->chunk.nr = 0;
 	o->big_endian = v->big_endian;
 	o->ended = false;
-	operand_fill(o);
+	operand_fill(o, tail);
 }
 
 /* A pair of literal stretches, and how to bring them to host order. */
@@ -79,7 +78,7 @@ struct pair {
 	bool swap_out; /* nor is the host */
 };
 
-INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
+EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
 {
 	uint64_t a = ewah_load(p->a + 8 * i, false);
 	uint64_t b = ewah_load(p->b + 8 * i, p->swap_b);
@@ -88,35 +87,69 @@ INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
 	return p->swap_out ? __builtin_bswap64(word) : word;
 }
 
+/* Store words i to i + 3 at `to`; whether none of them is a run. */
+EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
+			      uint64_t *to)
+{
+	to[0] = pair_word(p, op, i);
+	to[1] = pair_word(p, op, i + 1);
+	to[2] = pair_word(p, op, i + 2);
+	to[3] = pair_word(p, op, i + 3);
+	return !(ewah_is_run_word(to[0]) | ewah_is_run_word(to[1]) |
+		 ewah_is_run_word(to[2]) | ewah_is_run_word(to[3]));
+}
+
+/*
+ * Append the literals that come out from word i on; returns the index of the
+ * word after them. Four words that are stored in vain lie in the memory that
+ * is reserved for what these four words will append.
+ */
+EWAH_INLINE size_t emit_pair_literals(struct ewah *out, const struct pair *p,
+				      enum merge_op op, size_t i)
+{
+	uint64_t *start = out->words + out->word_nr, *to = start;
+
+	while (p->nr - i >= 4 && pair_store_4(p, op, i, to)) {
+		to += 4;
+		i += 4;
+	}
+	for (; i < p->nr; i++) {
+		*to = pair_word(p, op, i);
+		if (ewah_is_run_word(*to))
+			break;
+		to++;
+	}
+	ewah_push_literals(out, (size_t)(to - start));
+	return i;
+}
+
 /*
  * Literals against literals. What comes out may be runs again; the counts in
  * the RLW are updated per stretch, not per word.
  */
-INLINE void emit_pair(struct ewah *out, const struct pair *p, enum merge_op op)
+EWAH_INLINE void emit_pair(struct ewah *out, const struct pair *p,
+			   enum merge_op op)
 {
 	size_t i = 0, start;
-	uint64_t *to, word = 0;
+	uint64_t word;
 
-	while (i < p->nr) {
-		to = out->words + out->word_nr;
-		for (start = i; i < p->nr; i++) {
-			word = pair_word(p, op, i);
-			if (ewah_is_run_word(word))
-				break;
-			*to++ = word;
-		}
-		ewah_push_literals(out, i - start);
+	for (;;) {
+		i = emit_pair_literals(out, p, op, i);
 		if (i == p->nr)
 			break;
+		word = pair_word(p, op, i);
 		for (start = i++; i < p->nr; i++)
 			if (pair_word(p, op, i) != word)
 				break;
 		ewah_push_run(out, word & 1, i - start);
+		if (i == p->nr)
+			break;
 	}
 }
 
-INLINE void emit_literals(struct ewah *out, const struct operand *a,
-			  const struct operand *b, size_t nr, enum merge_op op)
+EWAH_INLINE void emit_literals(struct ewah *out, const struct operand *a,
+			       const struct operand *b, size_t nr,
+			       enum merge_op op)
 {
 	struct pair p = {a->chunk.literals, b->chunk.literals, nr, false,
 			 false};
@@ -128,14 +161,13 @@ INLINE void emit_literals(struct ewah *out, const struct operand *a,
 }
 
 /* Copy literals, all their bits flipped if `flip` is all ones. */
-static void emit_copy(struct ewah *out, const struct operand *o, size_t nr,
-		      uint64_t flip)
+static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
+		      size_t nr, uint64_t flip)
 {
-	const uint8_t *p = o->chunk.literals;
 	uint64_t *to = out->words + out->word_nr;
 	size_t i;
 
-	if (o->big_endian)
+	if (big_endian)
 		for (i = 0; i < nr; i++)
 			to[i] = ewah_load(p + 8 * i, true) ^ flip;
 	else
@@ -148,8 +180,8 @@ static void emit_copy(struct ewah *out, const struct operand *o, size_t nr,
  * A run on one side, anything on the other: what the operation makes of a
  * clear and of a set bit of `o` tells whether the result is a run as well.
  */
-INLINE void emit_half(struct ewah *out, const struct operand *o, size_t nr,
-		      uint64_t if_clear, uint64_t if_set)
+EWAH_INLINE void emit_half(struct ewah *out, const struct operand *o, size_t nr,
+			   uint64_t if_clear, uint64_t if_set)
 {
 	if (if_clear == if_set)
 		ewah_push_run(out, if_set & 1, nr);
@@ -157,11 +189,11 @@ INLINE void emit_half(struct ewah *out, const struct operand *o, size_t nr,
 		ewah_push_run(out, (o->chunk.run_bit ? if_set : if_clear) & 1,
 			      nr);
 	else
-		emit_copy(out, o, nr, if_clear);
+		emit_copy(out, o->chunk.literals, o->big_endian, nr, if_clear);
 }
 
-INLINE void emit_step(struct ewah *out, const struct operand *a,
-		      const struct operand *b, size_t nr, enum merge_op op)
+EWAH_INLINE void emit_step(struct ewah *out, const struct operand *a,
+			   const struct operand *b, size_t nr, enum merge_op op)
 {
 	uint64_t run;
 
@@ -188,27 +220,28 @@ static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 	return ewah_append_reserve(out, nr + END_WORDS);
 }
 
-INLINE int merge(struct ewah *out, const struct ewah_view *va,
-		 const struct ewah_view *vb, enum merge_op op)
+EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
+		      const struct ewah_view *vb, enum merge_op op)
 {
 	size_t bits = va->bits > vb->bits ? va->bits : vb->bits;
 	size_t covered = 0, nr;
 	struct operand a, b;
+	uint64_t tail_a, tail_b;
 
 	ewah_reset(out);
 	if (reserve(out, bits, va, vb) < 0)
 		return ERR_NOMEM;
 	ewah_push_start(out);
-	operand_init(&a, va);
-	operand_init(&b, vb);
+	operand_init(&a, va, &tail_a);
+	operand_init(&b, vb, &tail_b);
 	while (!a.ended || !b.ended) {
 		nr = a.chunk.nr < b.chunk.nr ? a.chunk.nr : b.chunk.nr;
 		emit_step(out, &a, &b, nr, op);
 		covered += nr;
 		operand_consume(&a, nr);
 		operand_consume(&b, nr);
-		operand_fill(&a);
-		operand_fill(&b);
+		operand_fill(&a, &tail_a);
+		operand_fill(&b, &tail_b);
 	}
 	if (covered < ewah_words_of(bits))
 		ewah_push_run(out, false, ewah_words_of(bits) - covered);

@@ -13,6 +13,8 @@
 
 #include "ewah/ewah.h"
 
+#define EWAH_INLINE static inline __attribute__((always_inline))
+
 #define EWAH_RLW_LITERAL_ONE (UINT64_C(1) << 33)
 #define EWAH_RLW_MAX_RUN UINT32_MAX
 #define EWAH_RLW_MAX_LITERALS (UINT32_MAX >> 1)
