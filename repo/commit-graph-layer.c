@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking one commit-graph file apart, and searching it. */
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "repo/commit-graph-layer.h"
+
+#define CHUNK_ID(a, b, c, d)                                                   \
+	((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 |      \
+	 (uint32_t)(d))
+
+/* A chunk that was found, `start` NULL when it was not. */
+struct chunk {
+	const uint8_t *start;
+	size_t len;
+};
+
+struct chunks {
+	struct chunk fanout, ids, data, edges, bases;
+};
+
+static struct chunk *chunk_by_id(struct chunks *chunks, uint32_t id)
+{
+	switch (id) {
+	case CHUNK_ID('O', 'I', 'D', 'F'):
+		return &chunks->fanout;
+	case CHUNK_ID('O', 'I', 'D', 'L'):
+		return &chunks->ids;
+	case CHUNK_ID('C', 'D', 'A', 'T'):
+		return &chunks->data;
+	case CHUNK_ID('E', 'D', 'G', 'E'):
+		return &chunks->edges;
+	case CHUNK_ID('B', 'A', 'S', 'E'):
+		return &chunks->bases;
+	default:
+		return NULL;
+	}
+}
+
+/* Read the table of contents at *c; chunks lie in [table's end, body_len). */
+static int parse_contents(struct chunks *out, struct cursor *c,
+			  const uint8_t *bytes, uint64_t body_len,
+			  unsigned chunk_nr, const char *name,
+			  struct error *err)
+{
+	uint64_t table_off = (uint64_t)(c->p - bytes);
+	uint64_t start = 0, next = 0;
+	uint32_t id = 0, next_id = 0;
+	unsigned i;
+
+	if (cursor_left(c) < (chunk_nr + 1) * 12)
+		return error_set_at(err, ERR_CORRUPT, name, table_off,
+				    "table of contents cut short");
+	cursor_be32(c, &id);
+	cursor_be64(c, &start);
+	for (i = 0; i < chunk_nr; i++) {
+		struct chunk *chunk = chunk_by_id(out, id);
+
+		cursor_be32(c, &next_id);
+		cursor_be64(c, &next);
+		if (!id || start < table_off + (chunk_nr + 1) * 12 ||
+		    next < start || next > body_len || (chunk && chunk->start))
+			return error_set_at(err, ERR_CORRUPT, name,
+					    table_off + i * 12,
+					    "bad chunk %08x", (unsigned)id);
+		if (chunk) {
+			chunk->start = bytes + start;
+			chunk->len = (size_t)(next - start);
+		}
+		id = next_id;
+		start = next;
+	}
+	if (id)
+		return error_set_at(err, ERR_CORRUPT, name, table_off,
+				    "table of contents does not end");
+	return 0;
+}
+
+static int check_fanout(const struct chunk *fanout, uint32_t *nr,
+			const char *name, struct error *err)
+{
+	uint32_t last = 0;
+	size_t i;
+
+	if (fanout->len != 256 * 4)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: fanout missing or of a wrong size", name);
+	for (i = 0; i < 256; i++) {
+		uint32_t value = load_be32(fanout->start + 4 * i);
+
+		if (value < last)
+			return error_set(err, ERR_CORRUPT,
+					 "%s: fanout goes down at %zu", name,
+					 i);
+		last = value;
+	}
+	if (last >= COMMIT_GRAPH_NO_PARENT)
+		return error_set(err, ERR_CORRUPT, "%s: too many commits",
+				 name);
+	*nr = last;
+	return 0;
+}
+
+static int check_size(const struct chunk *chunk, uint64_t nr, size_t item_len,
+		      const char *what, const char *name, struct error *err)
+{
+	if (chunk->len != nr * item_len)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: %s missing or of a wrong size", name,
+				 what);
+	return 0;
+}
+
+/* Sizes of the chunks, and the fields that follow from them. */
+static int take_chunks(struct commit_graph_layer *layer,
+		       const struct chunks *chunks, struct error *err)
+{
+	size_t id_len = hash_len(layer->algo);
+	int ret = check_fanout(&chunks->fanout, &layer->nr, layer->name, err);
+
+	if (!ret)
+		ret = check_size(&chunks->ids, layer->nr, id_len, "commit ids",
+				 layer->name, err);
+	if (!ret)
+		ret = check_size(&chunks->data, layer->nr, id_len + 16,
+				 "commit data", layer->name, err);
+	if (!ret)
+		ret = check_size(&chunks->edges, chunks->edges.len / 4, 4,
+				 "extra edges", layer->name, err);
+	if (!ret)
+		ret = check_size(&chunks->bases, layer->base_nr, id_len,
+				 "base graphs", layer->name, err);
+	layer->fanout = chunks->fanout.start;
+	layer->ids = chunks->ids.start;
+	layer->data = chunks->data.start;
+	layer->edges = chunks->edges.start;
+	layer->edge_nr = chunks->edges.len / 4;
+	layer->bases = chunks->bases.start;
+	return ret;
+}
+
+static int parse_header(struct commit_graph_layer *layer, struct cursor *c,
+			unsigned *chunk_nr, struct error *err)
+{
+	const uint8_t *p;
+
+	if (!cursor_bytes(c, &p, 8) || memcmp(p, "CGPH", 4))
+		return error_set(err, ERR_CORRUPT, "%s: not a commit-graph",
+				 layer->name);
+	if (p[4] != 1)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "%s: commit-graph version %u", layer->name,
+				 p[4]);
+	if (p[5] != layer->algo)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: commit-graph of another hash (%u)",
+				 layer->name, p[5]);
+	*chunk_nr = p[6];
+	layer->base_nr = p[7];
+	return 0;
+}
+
+int commit_graph_layer_parse(struct commit_graph_layer *layer,
+			     const void *bytes, size_t len, enum hash_algo algo,
+			     const char *name, struct error *err)
+{
+	struct cursor c = cursor_make(bytes, len);
+	struct chunks chunks;
+	size_t id_len = hash_len(algo);
+	unsigned chunk_nr = 0;
+	int ret;
+
+	memset(&chunks, 0, sizeof(chunks));
+	memset(layer, 0, sizeof(*layer));
+	layer->algo = algo;
+	layer->name = mem_strdup(name);
+	if (!layer->name)
+		return error_nomem(err);
+	if (len < 8 + id_len)
+		ret = error_set(err, ERR_CORRUPT, "%s: commit-graph cut short",
+				name);
+	else
+		ret = parse_header(layer, &c, &chunk_nr, err);
+	if (!ret)
+		ret = parse_contents(&chunks, &c, bytes, len - id_len, chunk_nr,
+				     name, err);
+	if (!ret)
+		ret = take_chunks(layer, &chunks, err);
+	if (ret < 0)
+		commit_graph_layer_release(layer);
+	else
+		layer->checksum = (const uint8_t *)bytes + len - id_len;
+	return ret;
+}
+
+int commit_graph_layer_open(struct commit_graph_layer *layer, const char *path,
+			    enum hash_algo algo, struct error *err)
+{
+	struct sys_map map;
+	int ret = sys_map_open(&map, path, err);
+
+	if (ret < 0) {
+		memset(layer, 0, sizeof(*layer));
+		return ret;
+	}
+	ret = commit_graph_layer_parse(layer, map.data, map.len, algo, path,
+				       err);
+	if (ret < 0)
+		sys_map_close(&map);
+	else
+		layer->map = map;
+	return ret;
+}
+
+void commit_graph_layer_release(struct commit_graph_layer *layer)
+{
+	sys_map_close(&layer->map);
+	free(layer->name);
+	memset(layer, 0, sizeof(*layer));
+}
+
+bool commit_graph_layer_find(const struct commit_graph_layer *layer,
+			     const uint8_t *raw, uint32_t *layer_pos)
+{
+	size_t id_len = hash_len(layer->algo);
+	uint32_t low = raw[0] ? load_be32(layer->fanout + 4 * (raw[0] - 1)) : 0;
+	uint32_t high = load_be32(layer->fanout + 4 * raw[0]);
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		int cmp = memcmp(layer->ids + mid * id_len, raw, id_len);
+
+		if (!cmp) {
+			*layer_pos = mid;
+			return true;
+		}
+		if (cmp < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return false;
+}
+
+const uint8_t *commit_graph_layer_data(const struct commit_graph_layer *layer,
+				       uint32_t layer_pos)
+{
+	return layer->data + layer_pos * (hash_len(layer->algo) + 16);
+}

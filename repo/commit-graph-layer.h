@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One commit-graph file, all numbers big-endian (gitformat-commit-graph(5)):
+ *
+ *   "CGPH" | version 1 | hash id | chunks C | base graphs B      8 bytes
+ *   table of contents: (C + 1) x (chunk id 4, file offset 8)
+ *   OIDF  256 x 4          fanout
+ *   OIDL  nr x hash        commit ids, ascending
+ *   CDAT  nr x (hash + 16) tree | parent 1 | parent 2 | level:30 date:34
+ *   EDGE  k x 4            third and later parents; last has its top bit set
+ *   BASE  B x hash         checksums of the layers below
+ *   checksum               hash
+ *
+ * Worked example, one commit c1.. without parents, tree 7e.., level 1, at
+ * 1000000000 (0x3b9aca00) seconds:
+ *
+ *   CDAT  7e7e7e7e 7e7e7e7e 7e7e7e7e 7e7e7e7e 7e7e7e7e
+ *         70000000 70000000 00000004 3b9aca00
+ *
+ * Immutable; threads may share it.
+ */
+#ifndef REPO_COMMIT_GRAPH_LAYER_H
+#define REPO_COMMIT_GRAPH_LAYER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "sys/map.h"
+
+/* Parent fields of CDAT. */
+#define COMMIT_GRAPH_NO_PARENT UINT32_C(0x70000000)
+#define COMMIT_GRAPH_EDGE UINT32_C(0x80000000)
+
+struct commit_graph_layer {
+	struct sys_map map; /* the file, when opened by path */
+	char *name;         /* owned: file name for messages */
+	enum hash_algo algo;
+	uint32_t nr;           /* commits in this file */
+	uint32_t below_nr;     /* commits in the layers below; the caller's */
+	const uint8_t *fanout; /* these point into the file's bytes */
+	const uint8_t *ids;
+	const uint8_t *data;  /* CDAT */
+	const uint8_t *edges; /* EDGE, or NULL */
+	size_t edge_nr;
+	const uint8_t *bases; /* BASE, or NULL when base_nr is 0 */
+	unsigned base_nr;
+	const uint8_t *checksum; /* the file's last hash_len() bytes */
+};
+
+/*
+ * Map and parse a file. ERR_MISSING when it is not there; other errors as
+ * commit_graph_layer_parse(). On failure *layer is zeroed.
+ */
+int commit_graph_layer_open(struct commit_graph_layer *layer, const char *path,
+			    enum hash_algo algo, struct error *err);
+
+/*
+ * Take the bytes of a file apart, borrowed until release: all chunks are
+ * there, have the right sizes, and the fanout ascends. Not checked, being
+ * O(nr): order of ids and checksum; edges are checked when followed.
+ * 0, ERR_CORRUPT, ERR_UNSUPPORTED or ERR_NOMEM with *layer zeroed.
+ */
+int commit_graph_layer_parse(struct commit_graph_layer *layer,
+			     const void *bytes, size_t len, enum hash_algo algo,
+			     const char *name, struct error *err);
+void commit_graph_layer_release(struct commit_graph_layer *layer);
+
+/* Position in this file of a raw id; false when it is not there. */
+bool commit_graph_layer_find(const struct commit_graph_layer *layer,
+			     const uint8_t *raw, uint32_t *layer_pos);
+
+/* The CDAT record of a commit of this file; layer_pos < nr. */
+const uint8_t *commit_graph_layer_data(const struct commit_graph_layer *layer,
+				       uint32_t layer_pos);
+
+#endif
