@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Deflate streams with libdeflate and zlib.
+ *
+ * Whole buffers go through libdeflate where it was there at build time; the
+ * zlib twins below do the same for machines without it. Prefixes are always
+ * zlib's, whose state is made on first use: most inflaters never need it.
+ */
+#include <limits.h>
+#include <stdbool.h>
+
+#define ZLIB_CONST /* input is read through a pointer to const */
+#include <zlib.h>
+#ifdef HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#endif
+
+#include "base/mem.h"
+#include "pack/inflate.h"
+
+struct inflater {
+	z_stream stream;
+	bool stream_ready;
+#ifdef HAVE_LIBDEFLATE
+	struct libdeflate_decompressor *whole; /* owned */
+#endif
+};
+
+struct inflater *inflater_new(void)
+{
+	struct inflater *inf = mem_calloc(1, sizeof(*inf));
+
+	if (!inf)
+		return NULL;
+#ifdef HAVE_LIBDEFLATE
+	inf->whole = libdeflate_alloc_decompressor();
+	if (!inf->whole) {
+		inflater_free(inf);
+		return NULL;
+	}
+#endif
+	return inf;
+}
+
+void inflater_free(struct inflater *inf)
+{
+	if (!inf)
+		return;
+	if (inf->stream_ready)
+		inflateEnd(&inf->stream);
+#ifdef HAVE_LIBDEFLATE
+	libdeflate_free_decompressor(inf->whole);
+#endif
+	free(inf);
+}
+
+/* Make the zlib stream ready for a new run. */
+static int start_stream(struct inflater *inf)
+{
+	if (inf->stream_ready) {
+		inflateReset(&inf->stream);
+		return 0;
+	}
+	if (inflateInit(&inf->stream) != Z_OK)
+		return ERR_NOMEM;
+	inf->stream_ready = true;
+	return 0;
+}
+
+static uInt chunk_len(size_t len)
+{
+	return len < UINT_MAX ? (uInt)len : UINT_MAX;
+}
+
+/*
+ * Run the zlib stream until dst is full or the stream ends; zlib counts in
+ * 32 bits, so long buffers are fed in pieces. Returns whether the stream came
+ * to its end, or ERR_CORRUPT.
+ */
+static int run_stream(struct inflater *inf, uint8_t *dst, size_t dst_len,
+		      const uint8_t *src, size_t src_len, size_t *used,
+		      size_t *had)
+{
+	z_stream *z = &inf->stream;
+	size_t in = 0, out = 0;
+	int status = Z_OK;
+
+	while (status == Z_OK) {
+		uInt in_chunk = chunk_len(src_len - in);
+		uInt out_chunk = chunk_len(dst_len - out);
+
+		z->next_in = src + in;
+		z->avail_in = in_chunk;
+		z->next_out = dst + out;
+		z->avail_out = out_chunk;
+		status = inflate(z, Z_SYNC_FLUSH);
+		in += in_chunk - z->avail_in;
+		out += out_chunk - z->avail_out;
+	}
+	*used = in;
+	*had = out;
+	if (status == Z_STREAM_END)
+		return 1;
+	/* No progress: fine when it is for want of room. */
+	return status == Z_BUF_ERROR && out == dst_len ? 0 : ERR_CORRUPT;
+}
+
+#ifdef HAVE_LIBDEFLATE
+
+int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
+		   const void *src, size_t src_len, size_t *used)
+{
+	enum libdeflate_result result;
+	size_t in;
+	uint8_t none;
+
+	/* No actual length asked for: a short result is an error then. */
+	result = libdeflate_zlib_decompress_ex(inf->whole, src, src_len,
+					       dst_len ? dst : &none, dst_len,
+					       &in, NULL);
+	if (result != LIBDEFLATE_SUCCESS)
+		return ERR_CORRUPT;
+	if (used)
+		*used = in;
+	return 0;
+}
+
+#else
+
+int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
+		   const void *src, size_t src_len, size_t *used)
+{
+	uint8_t none;
+	size_t in, had;
+
+	if (start_stream(inf) < 0)
+		return ERR_NOMEM;
+	if (run_stream(inf, dst_len ? dst : &none, dst_len, src, src_len, &in,
+		       &had) != 1 ||
+	    had != dst_len)
+		return ERR_CORRUPT;
+	if (used)
+		*used = in;
+	return 0;
+}
+
+#endif
+
+ssize_t inflater_prefix(struct inflater *inf, void *dst, size_t dst_len,
+			const void *src, size_t src_len)
+{
+	uint8_t none;
+	size_t in, had;
+
+	if (start_stream(inf) < 0)
+		return ERR_NOMEM;
+	if (run_stream(inf, dst_len ? dst : &none, dst_len, src, src_len, &in,
+		       &had) < 0)
+		return ERR_CORRUPT;
+	return (ssize_t)had;
+}
+
+#ifdef HAVE_LIBDEFLATE
+
+struct deflater {
+	struct libdeflate_compressor *whole; /* owned */
+};
+
+struct deflater *deflater_new(int level)
+{
+	struct deflater *def = mem_calloc(1, sizeof(*def));
+
+	if (!def)
+		return NULL;
+	def->whole = libdeflate_alloc_compressor(level < 0 ? 6 : level);
+	if (!def->whole) {
+		free(def);
+		return NULL;
+	}
+	return def;
+}
+
+void deflater_free(struct deflater *def)
+{
+	if (!def)
+		return;
+	libdeflate_free_compressor(def->whole);
+	free(def);
+}
+
+int deflater_append(struct deflater *def, struct buf *out, const void *src,
+		    size_t len)
+{
+	size_t bound = libdeflate_zlib_compress_bound(def->whole, len);
+	size_t n;
+
+	if (buf_reserve(out, bound) < 0)
+		return ERR_NOMEM;
+	n = libdeflate_zlib_compress(def->whole, src, len, out->data + out->len,
+				     bound);
+	if (!n)
+		return ERR_NOMEM;
+	buf_set_len(out, out->len + n);
+	return 0;
+}
+
+uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len)
+{
+	return libdeflate_crc32(crc, bytes, len);
+}
+
+#else
+
+struct deflater {
+	z_stream stream;
+};
+
+struct deflater *deflater_new(int level)
+{
+	struct deflater *def = mem_calloc(1, sizeof(*def));
+
+	if (!def)
+		return NULL;
+	if (deflateInit(&def->stream, level) != Z_OK) {
+		free(def);
+		return NULL;
+	}
+	return def;
+}
+
+void deflater_free(struct deflater *def)
+{
+	if (!def)
+		return;
+	deflateEnd(&def->stream);
+	free(def);
+}
+
+int deflater_append(struct deflater *def, struct buf *out, const void *src,
+		    size_t len)
+{
+	z_stream *z = &def->stream;
+	size_t start = out->len, in = 0;
+	int status = Z_OK;
+
+	deflateReset(z);
+	while (status != Z_STREAM_END) {
+		uInt in_chunk = chunk_len(len - in);
+		uInt room;
+
+		if (buf_reserve(out, in_chunk / 2 + 256) < 0)
+			goto nomem;
+		room = chunk_len(out->alloc - out->len - 1);
+		z->next_in = (const uint8_t *)src + in;
+		z->avail_in = in_chunk;
+		z->next_out = (uint8_t *)out->data + out->len;
+		z->avail_out = room;
+		status = deflate(z,
+				 in_chunk == len - in ? Z_FINISH : Z_NO_FLUSH);
+		if (status == Z_STREAM_ERROR)
+			goto nomem;
+		in += in_chunk - z->avail_in;
+		buf_set_len(out, out->len + (room - z->avail_out));
+	}
+	return 0;
+nomem:
+	buf_set_len(out, start);
+	return ERR_NOMEM;
+}
+
+uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len)
+{
+	return (uint32_t)crc32_z(crc, bytes, len);
+}
+
+#endif

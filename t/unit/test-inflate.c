@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pack/inflate.c: round trips, exact sizes, prefixes, cut and changed streams;
+ * zlib itself is the twin.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "pack/inflate.h"
+#include "t/unit/random.h"
+
+/* Bytes that compress somewhat. */
+static uint8_t *make_text(uint64_t *seed, size_t len)
+{
+	uint8_t *text = mem_alloc(len, 1);
+
+	assert_non_null(text);
+	for (size_t i = 0; i < len; i++) {
+		uint64_t r = random_next(seed);
+
+		text[i] = i > 40 && r & 7 ? text[i - 1 - (r >> 8) % 40]
+					  : (uint8_t)(r >> 16);
+	}
+	return text;
+}
+
+static void *exact_copy(const void *bytes, size_t len)
+{
+	void *copy = mem_alloc(len, 1);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, len);
+	return copy;
+}
+
+static void check_round_trip(struct inflater *inf, int level, size_t len,
+			     uint64_t *seed)
+{
+	struct deflater *def = deflater_new(level);
+	uint8_t *text = make_text(seed, len);
+	uint8_t *back = mem_alloc(len + 1, 1);
+	struct buf b = BUF_INIT;
+	size_t used = 0, stream_len;
+	uLongf zlib_len = len;
+
+	assert_non_null(def);
+	assert_int_equal(buf_append(&b, "ab", 2), 0);
+	assert_int_equal(deflater_append(def, &b, text, len), 0);
+	assert_memory_equal(b.data, "ab", 2);
+	stream_len = b.len - 2;
+	assert_int_equal(buf_append(&b, "behind", 6), 0);
+
+	back[len] = 0x5a;
+	assert_int_equal(
+		inflater_exact(inf, back, len, b.data + 2, b.len - 2, &used),
+		0);
+	assert_int_equal(used, stream_len);
+	assert_memory_equal(back, text, len);
+	assert_int_equal(back[len], 0x5a);
+	assert_int_equal(
+		uncompress(back, &zlib_len, (uint8_t *)b.data + 2, stream_len),
+		Z_OK);
+	assert_int_equal(zlib_len, len);
+	assert_memory_equal(back, text, len);
+
+	/* One byte more or less than there is. */
+	assert_int_equal(inflater_exact(inf, back, len + 1, b.data + 2,
+					stream_len, NULL),
+			 ERR_CORRUPT);
+	if (len)
+		assert_int_equal(inflater_exact(inf, back, len - 1, b.data + 2,
+						stream_len, NULL),
+				 ERR_CORRUPT);
+	buf_release(&b);
+	free(back);
+	free(text);
+	deflater_free(def);
+}
+
+static void test_round_trip(void **state)
+{
+	static const size_t lens[] = {0, 1, 2, 100, 4095, 70000, 300000};
+	struct inflater *inf = inflater_new();
+	uint64_t seed = random_seed();
+
+	assert_non_null(inf);
+	for (int level = -1; level <= 9; level += 2)
+		for (size_t i = 0; i < ARRAY_NR(lens); i++)
+			check_round_trip(inf, level, lens[i], &seed);
+	check_round_trip(inf, 0, 70000, &seed);
+	inflater_free(inf);
+	inflater_free(NULL);
+	deflater_free(NULL);
+}
+
+static void test_prefix(void **state)
+{
+	enum { LEN = 5000 };
+	struct inflater *inf = inflater_new();
+	struct deflater *def = deflater_new(-1);
+	uint64_t seed = random_seed();
+	uint8_t *text = make_text(&seed, LEN);
+	uint8_t back[LEN + 10];
+	struct buf b = BUF_INIT;
+
+	assert_int_equal(deflater_append(def, &b, text, LEN), 0);
+	for (size_t want = 0; want <= LEN; want += 250) {
+		memset(back, 0x5a, sizeof(back));
+		assert_int_equal(
+			inflater_prefix(inf, back, want, b.data, b.len), want);
+		assert_memory_equal(back, text, want);
+		assert_int_equal(back[want], 0x5a);
+	}
+	assert_int_equal(inflater_prefix(inf, back, LEN + 10, b.data, b.len),
+			 LEN);
+	assert_int_equal(inflater_prefix(inf, back, LEN, b.data, b.len / 2),
+			 ERR_CORRUPT);
+	assert_int_equal(inflater_prefix(inf, back, 10, b.data, b.len / 2), 10);
+	assert_int_equal(inflater_prefix(inf, back, 10, "no stream", 9),
+			 ERR_CORRUPT);
+	assert_int_equal(inflater_prefix(inf, back, 10, NULL, 0), ERR_CORRUPT);
+	buf_release(&b);
+	free(text);
+	deflater_free(def);
+	inflater_free(inf);
+}
+
+/* Neither cut nor changed streams pass for whole ones. */
+static void test_corrupt(void **state)
+{
+	enum { LEN = 600 };
+	struct inflater *inf = inflater_new();
+	struct deflater *def = deflater_new(6);
+	uint64_t seed = random_seed();
+	uint8_t *text = make_text(&seed, LEN);
+	uint8_t *back = mem_alloc(LEN, 1);
+	struct buf b = BUF_INIT;
+
+	assert_int_equal(deflater_append(def, &b, text, LEN), 0);
+	for (size_t len = 0; len < b.len; len++) {
+		uint8_t *cut = exact_copy(b.data, len);
+
+		assert_int_equal(inflater_exact(inf, back, LEN, cut, len, NULL),
+				 ERR_CORRUPT);
+		free(cut);
+	}
+	for (size_t i = 0; i < b.len; i++) {
+		uint8_t *changed = exact_copy(b.data, b.len);
+		int ret;
+
+		changed[i] ^= (uint8_t)(random_next(&seed) % 255 + 1);
+		ret = inflater_exact(inf, back, LEN, changed, b.len, NULL);
+		if (!ret)
+			assert_memory_equal(back, text, LEN);
+		else
+			assert_int_equal(ret, ERR_CORRUPT);
+		inflater_prefix(inf, back, LEN, changed, b.len);
+		free(changed);
+	}
+	assert_int_equal(inflater_exact(inf, back, LEN, b.data, b.len, NULL),
+			 0);
+	buf_release(&b);
+	free(back);
+	free(text);
+	deflater_free(def);
+	inflater_free(inf);
+}
+
+static void test_crc(void **state)
+{
+	uint32_t crc = pack_crc32(0, "12345", 5);
+
+	/* The check value of the CRC catalogue. */
+	assert_int_equal(pack_crc32(crc, "6789", 4), 0xcbf43926);
+	assert_int_equal(pack_crc32(0, "", 0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_prefix),
+		cmocka_unit_test(test_corrupt),
+		cmocka_unit_test(test_crc),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
