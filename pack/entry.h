@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/cursor.h"
+#include "base/error.h"
 #include "object/oid.h"
 #include "object/type.h"
 

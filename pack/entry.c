@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Headers of pack entries, to and from bytes. Numbers are limited to 64 bits
+ * whatever the number of bytes that spell them.
+ */
+#include <string.h>
+
+#include "pack/entry.h"
+
+/* Type and size: 4 bits of size in the first byte, then 7 per byte. */
+static bool take_type_size(struct pack_entry *e, struct cursor *c)
+{
+	unsigned shift = 4;
+	uint8_t byte;
+
+	if (!cursor_u8(c, &byte))
+		return false;
+	e->type = (enum object_type)(byte >> 4 & 7);
+	e->size = byte & 15;
+	while (byte & 0x80) {
+		uint64_t bits;
+
+		if (!cursor_u8(c, &byte))
+			return false;
+		bits = byte & 0x7f;
+		if (shift > 60 || (bits << shift) >> shift != bits)
+			return false;
+		e->size |= bits << shift;
+		shift += 7;
+	}
+	return e->type != OBJ_NONE && e->type != 5;
+}
+
+static bool take_distance(struct pack_entry *e, struct cursor *c)
+{
+	uint64_t d;
+	uint8_t byte;
+
+	if (!cursor_u8(c, &byte))
+		return false;
+	d = byte & 0x7f;
+	while (byte & 0x80) {
+		/* The sum of d + 1 shifted must fit. */
+		if (d >= UINT64_MAX >> 7 || !cursor_u8(c, &byte))
+			return false;
+		d = (d + 1) << 7 | (byte & 0x7f);
+	}
+	e->base_distance = d;
+	return d != 0;
+}
+
+int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
+		     enum hash_algo algo)
+{
+	struct pack_entry e = {0};
+	struct cursor t = *c;
+
+	if (!take_type_size(&e, &t))
+		return ERR_CORRUPT;
+	if (e.type == OBJ_OFS_DELTA && !take_distance(&e, &t))
+		return ERR_CORRUPT;
+	if (e.type == OBJ_REF_DELTA &&
+	    !cursor_bytes(&t, &e.base_oid, hash_len(algo)))
+		return ERR_CORRUPT;
+	e.header_len = (size_t)(t.p - c->p);
+	*entry = e;
+	*c = t;
+	return 0;
+}
+
+size_t pack_distance_len(uint64_t distance)
+{
+	size_t len = 1;
+
+	while (distance >>= 7) {
+		distance--;
+		len++;
+	}
+	return len;
+}
+
+static size_t put_distance(uint8_t *out, uint64_t distance)
+{
+	size_t len = pack_distance_len(distance);
+	size_t i = len - 1;
+
+	out[i] = distance & 0x7f;
+	while (distance >>= 7)
+		out[--i] = (uint8_t)(0x80 | (--distance & 0x7f));
+	return len;
+}
+
+size_t pack_entry_write(uint8_t *out, const struct pack_entry *entry,
+			enum hash_algo algo)
+{
+	uint64_t size = entry->size >> 4;
+	size_t n = 0;
+
+	out[n] = (uint8_t)(entry->type << 4 | (entry->size & 15));
+	for (; size; size >>= 7) {
+		out[n++] |= 0x80;
+		out[n] = size & 0x7f;
+	}
+	n++;
+	if (entry->type == OBJ_OFS_DELTA)
+		n += put_distance(out + n, entry->base_distance);
+	if (entry->type == OBJ_REF_DELTA) {
+		memcpy(out + n, entry->base_oid, hash_len(algo));
+		n += hash_len(algo);
+	}
+	return n;
+}
