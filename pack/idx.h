@@ -2,11 +2,27 @@
 /*
  * Pack index files (.idx), versions 1 and 2: read, checked, written.
  *
- * Version 2, all numbers big-endian (gitformat-pack(5)):
+ * Version 2, all numbers big-endian (gitformat-pack(5)); version 1 is without
+ * the first line and has offset (4) and id of each object together:
  *
- *   ff 74 4f 63 | 00 00 00 02 | fanout: 256 x 4 | ids: nr x hash
- *   | crc32: nr x 4 | offset31: nr x 4 | offset64: k x 8
- *   | pack checksum | index checksum
+ *	ff 74 4f 63 | 00 00 00 02
+ *	fanout      256 x 4      number of ids whose first byte is <= i
+ *	ids         nr x hash    ascending
+ *	crc32       nr x 4       of the entry's bytes in the pack
+ *	offset31    nr x 4       top bit set: the rest is a place in offset64
+ *	offset64    k x 8
+ *	pack checksum | index checksum
+ *
+ * The index of a pack that holds nothing but the blob "hello\n":
+ *
+ *	000  ff744f63 00000002          magic, version
+ *	008  00000000 x 206             first bytes 00 to cd: none
+ *	340  00000001 x 50              ce to ff: one
+ *	408  ce013625 030ba8db a906f756 967f9e9c a394464a
+ *	41c  52941500                   CRC of 15 bytes at offset 12
+ *	420  0000000c                   offset
+ *	424  de041240 1f4a9e5f 05411f44 eaf9c86d 46096746
+ *	438  0b629745 910d3a0b e9ee1015 a3cd11b5 09020143
  *
  * `idx_pos` is an object's position in this file: ids ascend with it.
  */
@@ -40,9 +56,10 @@ struct pack_idx {
 };
 
 /*
- * Check and take apart the `len` bytes of an index file: sizes, an ascending
- * fanout, 64-bit offsets that exist. Not checked here, being O(nr): order of
- * ids and checksum (pack_idx_verify). `name` is for messages, copied.
+ * Check and take apart the `len` bytes of an index file: sizes and an
+ * ascending fanout. Not checked here, being O(nr): order of ids, that 64-bit
+ * offsets exist, and the checksum (pack_idx_verify). `name` is for messages,
+ * copied.
  * Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED or ERR_NOMEM with *idx zeroed.
  */
 int pack_idx_parse(struct pack_idx *idx, const void *bytes, size_t len,
@@ -79,7 +96,11 @@ bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
 void pack_idx_find_prefix(const struct pack_idx *idx, const struct oid *prefix,
 			  size_t hex_len, uint32_t *first, uint32_t *last);
 
-/* Check the order of ids and the file's own checksum. */
+/*
+ * Check the order of ids (equal ones may follow each other), that they lie in
+ * their fanout range, that 64-bit offsets exist, and the file's own checksum.
+ * Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ */
 int pack_idx_verify(const struct pack_idx *idx, struct error *err);
 
 /* An object of a pack that is being written. */

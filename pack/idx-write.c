@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing pack indexes, whole, into a buffer. The caller decides where the
+ * bytes go and when they become visible.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "object/hash.h"
+#include "pack/idx.h"
+
+#define OFF31_LIMIT UINT64_C(0x80000000)
+
+/* Entries in order, and offsets that the version can express. */
+static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
+			 unsigned version, enum hash_algo algo,
+			 struct error *err)
+{
+	if (version != 1 && version != 2)
+		return error_set(err, ERR_INVALID,
+				 "pack index version %u cannot be written",
+				 version);
+	for (uint32_t i = 0; i < nr; i++) {
+		if (i && memcmp(entries[i - 1].oid, entries[i].oid,
+				hash_len(algo)) > 0)
+			return error_set(err, ERR_INVALID,
+					 "pack index entries are not sorted");
+		if (version == 1 && entries[i].offset > UINT32_MAX)
+			return error_set(err, ERR_INVALID,
+					 "pack too large for index version 1");
+	}
+	return 0;
+}
+
+/* Bytes that the file needs at most; false when they cannot be counted. */
+static bool file_len_max(size_t *len, uint32_t nr, enum hash_algo algo)
+{
+	return mem_mul(len, nr, hash_len(algo) + 16) &&
+	       mem_add(len, *len, 8 + 256 * 4 + 2 * hash_len(algo));
+}
+
+/* The helpers below write into room that was reserved. */
+static uint8_t *put_fanout(uint8_t *p, const struct pack_idx_entry *entries,
+			   uint32_t nr)
+{
+	uint32_t i = 0;
+
+	for (unsigned byte = 0; byte < 256; byte++) {
+		while (i < nr && entries[i].oid[0] <= byte)
+			i++;
+		store_be32(p, i);
+		p += 4;
+	}
+	return p;
+}
+
+static uint8_t *put_v1(uint8_t *p, const struct pack_idx_entry *entries,
+		       uint32_t nr, enum hash_algo algo)
+{
+	p = put_fanout(p, entries, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		store_be32(p, (uint32_t)entries[i].offset);
+		memcpy(p + 4, entries[i].oid, hash_len(algo));
+		p += 4 + hash_len(algo);
+	}
+	return p;
+}
+
+static uint8_t *put_v2(uint8_t *p, const struct pack_idx_entry *entries,
+		       uint32_t nr, enum hash_algo algo)
+{
+	uint32_t off64_nr = 0;
+	uint8_t *off64;
+
+	memcpy(p, "\377tOc", 4);
+	store_be32(p + 4, 2);
+	p = put_fanout(p + 8, entries, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		memcpy(p, entries[i].oid, hash_len(algo));
+		p += hash_len(algo);
+	}
+	for (uint32_t i = 0; i < nr; i++, p += 4)
+		store_be32(p, entries[i].crc);
+	off64 = p + 4 * (size_t)nr;
+	for (uint32_t i = 0; i < nr; i++, p += 4) {
+		if (entries[i].offset < OFF31_LIMIT) {
+			store_be32(p, (uint32_t)entries[i].offset);
+			continue;
+		}
+		store_be32(p, (uint32_t)OFF31_LIMIT | off64_nr);
+		store_be64(off64 + 8 * (size_t)off64_nr++, entries[i].offset);
+	}
+	return p + 8 * (size_t)off64_nr;
+}
+
+int pack_idx_write(struct buf *out, const struct pack_idx_entry *entries,
+		   uint32_t nr, const struct oid *pack_checksum,
+		   unsigned version, enum hash_algo algo, struct error *err)
+{
+	size_t id_len = hash_len(algo);
+	struct hash_ctx hash;
+	struct oid sum;
+	uint8_t *start, *p;
+	size_t room;
+	int ret;
+
+	ret = check_entries(entries, nr, version, algo, err);
+	if (ret < 0)
+		return ret;
+	if (!file_len_max(&room, nr, algo) || buf_reserve(out, room) < 0 ||
+	    hash_init(&hash, algo) < 0)
+		return error_nomem(err);
+	start = (uint8_t *)out->data + out->len;
+	p = version == 1 ? put_v1(start, entries, nr, algo)
+			 : put_v2(start, entries, nr, algo);
+	memcpy(p, pack_checksum->bytes, id_len);
+	p += id_len;
+	hash_update(&hash, start, (size_t)(p - start));
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	memcpy(p, sum.bytes, id_len);
+	p += id_len;
+	buf_set_len(out, (size_t)(p - (uint8_t *)out->data));
+	return 0;
+}
