@@ -3,8 +3,18 @@
  * The reverse index: objects of a pack in the order of their offsets.
  *
  * `pack_pos` is an object's position in that order. On disk (.rev), all
- * big-endian: "RIDX", version 1, hash id, nr x 4 idx_pos in pack order, pack
- * checksum, own checksum (gitformat-pack(5)).
+ * big-endian (gitformat-pack(5)):
+ *
+ *	"RIDX" | version 1 | hash id: 1 SHA-1, 2 SHA-256
+ *	nr x 4      idx_pos of each object, in the order of the pack
+ *	pack checksum | own checksum
+ *
+ * Of a pack with one object:
+ *
+ *	00  52494458 00000001 00000001
+ *	0c  00000000
+ *	10  de041240 1f4a9e5f 05411f44 eaf9c86d 46096746
+ *	24  3ad96d08 cfcb2d8c 20a27595 b7adb9f1 cdc0b38a
  */
 #ifndef PACK_REV_H
 #define PACK_REV_H

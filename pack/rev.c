@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reverse index, from a .rev file or by sorting.
+ *
+ * A .rev file's table is not checked entry by entry when it is opened: a
+ * position that it gets wrong is clamped, an order that it gets wrong makes
+ * searches miss.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "object/hash.h"
+#include "pack/rev.h"
+
+enum { REV_HEADER_LEN = 12 };
+
+static uint64_t trailer_offset(const struct pack_idx *idx, uint64_t pack_len)
+{
+	size_t id_len = hash_len(idx->algo);
+
+	return pack_len > id_len ? pack_len - id_len : 0;
+}
+
+int pack_rev_parse(struct pack_rev *rev, const struct pack_idx *idx,
+		   uint64_t pack_len, const void *bytes, size_t len,
+		   const char *name, struct error *err)
+{
+	size_t id_len = hash_len(idx->algo);
+	size_t want = REV_HEADER_LEN + 4 * (size_t)idx->nr + 2 * id_len;
+	const uint8_t *p = bytes;
+
+	*rev = (struct pack_rev){0};
+	if (len != want)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: wrong size for %u objects", name,
+				 idx->nr);
+	if (memcmp(p, "RIDX", 4) != 0 || load_be32(p + 4) != 1)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: not a version 1 reverse index", name);
+	if (load_be32(p + 8) != (uint32_t)idx->algo)
+		return error_set_at(err, ERR_CORRUPT, name, 8,
+				    "wrong hash function");
+	if (memcmp(p + len - 2 * id_len, idx->pack_checksum, id_len) != 0)
+		return error_set_at(err, ERR_CORRUPT, name, len - 2 * id_len,
+				    "belongs to another pack");
+	rev->idx = idx;
+	rev->table = p + REV_HEADER_LEN;
+	rev->end = trailer_offset(idx, pack_len);
+	return 0;
+}
+
+int pack_rev_compute(struct pack_rev *rev, const struct pack_idx *idx,
+		     uint64_t pack_len)
+{
+	struct sort_item *items = mem_alloc(idx->nr, sizeof(*items));
+	uint32_t *owned = mem_alloc(idx->nr, sizeof(*owned));
+	int ret = ERR_NOMEM;
+
+	*rev = (struct pack_rev){0};
+	if (!items || !owned)
+		goto out;
+	for (uint32_t i = 0; i < idx->nr; i++)
+		items[i] = (struct sort_item){pack_idx_offset(idx, i), i};
+	ret = sort_items(items, idx->nr);
+	if (ret < 0)
+		goto out;
+	for (uint32_t i = 0; i < idx->nr; i++)
+		owned[i] = items[i].value;
+	rev->idx = idx;
+	rev->owned = owned;
+	rev->end = trailer_offset(idx, pack_len);
+	owned = NULL;
+out:
+	free(items);
+	free(owned);
+	return ret;
+}
+
+void pack_rev_release(struct pack_rev *rev)
+{
+	free(rev->owned);
+	*rev = (struct pack_rev){0};
+}
+
+uint32_t pack_rev_idx_pos(const struct pack_rev *rev, uint32_t pack_pos)
+{
+	uint32_t idx_pos;
+
+	if (rev->owned)
+		return rev->owned[pack_pos];
+	idx_pos = load_be32(rev->table + 4 * (size_t)pack_pos);
+	return idx_pos < rev->idx->nr ? idx_pos : rev->idx->nr - 1;
+}
+
+uint64_t pack_rev_offset(const struct pack_rev *rev, uint32_t pack_pos)
+{
+	if (pack_pos == rev->idx->nr)
+		return rev->end;
+	return pack_idx_offset(rev->idx, pack_rev_idx_pos(rev, pack_pos));
+}
+
+bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
+		   uint32_t *pack_pos)
+{
+	uint32_t lo = 0, hi = rev->idx->nr;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		uint64_t at = pack_rev_offset(rev, mid);
+
+		if (at == offset) {
+			*pack_pos = mid;
+			return true;
+		}
+		if (at < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+uint32_t *pack_rev_invert(const struct pack_rev *rev)
+{
+	uint32_t *pack_pos = mem_calloc(rev->idx->nr, sizeof(*pack_pos));
+
+	if (!pack_pos)
+		return NULL;
+	for (uint32_t i = 0; i < rev->idx->nr; i++)
+		pack_pos[pack_rev_idx_pos(rev, i)] = i;
+	return pack_pos;
+}
+
+int pack_rev_write(struct buf *out, const uint32_t *idx_pos, uint32_t nr,
+		   const struct oid *pack_checksum, enum hash_algo algo,
+		   struct error *err)
+{
+	size_t id_len = hash_len(algo);
+	size_t len = REV_HEADER_LEN + 4 * (size_t)nr + 2 * id_len;
+	struct hash_ctx hash;
+	struct oid sum;
+	uint8_t *p;
+
+	if (buf_reserve(out, len) < 0 || hash_init(&hash, algo) < 0)
+		return error_nomem(err);
+	p = (uint8_t *)out->data + out->len;
+	memcpy(p, "RIDX", 4);
+	store_be32(p + 4, 1);
+	store_be32(p + 8, (uint32_t)algo);
+	for (uint32_t i = 0; i < nr; i++)
+		store_be32(p + REV_HEADER_LEN + 4 * (size_t)i, idx_pos[i]);
+	memcpy(p + len - 2 * id_len, pack_checksum->bytes, id_len);
+	hash_update(&hash, p, len - id_len);
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	memcpy(p + len - id_len, sum.bytes, id_len);
+	buf_set_len(out, out->len + len);
+	return 0;
+}
