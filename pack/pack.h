@@ -3,6 +3,17 @@
  * An opened pack: the mapped .pack and .idx, and the reverse index when
  * asked for.
  *
+ *	"PACK" | version 2 or 3 (be32) | number of objects (be32)
+ *	entries     header and zlib stream, see entry.h
+ *	checksum    of all before it
+ *
+ * A pack that holds nothing but the blob "hello\n":
+ *
+ *	00  5041434b 00000002 00000001
+ *	0c  36                          blob (3), 6 bytes
+ *	0d  789ccb48 cdc9c9e7 0200084b 021f
+ *	1b  de041240 1f4a9e5f 05411f44 eaf9c86d 46096746
+ *
  * Immutable and shareable between threads after pack_open(); the reverse
  * index is made on first use, under a lock.
  */
@@ -44,7 +55,7 @@ struct pack {
  * (pack_idx_parse), that object counts agree and that the index names this
  * pack's checksum. Returns 0, ERR_MISSING when a file is not there,
  * ERR_CORRUPT, ERR_UNSUPPORTED, ERR_IO or ERR_NOMEM with *out NULL. The
- * caller owns *out.
+ * caller owns *out. `is_local` is left false: only the caller knows.
  */
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);
@@ -64,6 +75,16 @@ const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err);
  */
 int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 		  uint64_t offset, struct error *err);
+
+/*
+ * Where the base of the entry at `offset`, parsed by pack_entry_at(), lies in
+ * the same pack. Returns 1 with *base_offset set, 0 when the entry is no
+ * delta, or ERR_CORRUPT when a REF_DELTA's base is not in the pack. The base
+ * is not looked at: pack_entry_at() checks its offset.
+ */
+int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
+		    uint64_t offset, const struct pack_entry *entry,
+		    struct error *err);
 
 /* Recompute the checksum over the whole file. 0, ERR_CORRUPT, ERR_NOMEM. */
 int pack_verify_checksum(const struct pack *pack, struct error *err);

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening packs. A .pack starts with "PACK", version 2 (or 3, which differs
+ * in nothing that is written today), and the number of objects; it ends with
+ * the hash of all that.
+ */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "object/hash.h"
+#include "pack/pack.h"
+#include "sys/io.h"
+
+enum { PACK_HEADER_LEN = 12 };
+
+/* Name of the file "<base><ext>" in *path, which is reset first. */
+static int file_path(struct buf *path, const struct pack *pack, const char *ext)
+{
+	buf_reset(path);
+	if (buf_append_str(path, pack->path) < 0)
+		return ERR_NOMEM;
+	return buf_append_str(path, ext);
+}
+
+static int has_file(bool *has, struct buf *path, const struct pack *pack,
+		    const char *ext)
+{
+	if (file_path(path, pack, ext) < 0)
+		return ERR_NOMEM;
+	*has = sys_exists(path->data);
+	return 0;
+}
+
+/* What the files beside the pack say of it. */
+static int look_around(struct pack *pack, struct buf *path, struct error *err)
+{
+	if (has_file(&pack->is_kept, path, pack, ".keep") < 0 ||
+	    has_file(&pack->is_promisor, path, pack, ".promisor") < 0 ||
+	    has_file(&pack->is_cruft, path, pack, ".mtimes") < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+static int open_idx(struct pack *pack, struct buf *path, struct error *err)
+{
+	int ret;
+
+	if (file_path(path, pack, ".idx") < 0)
+		return error_nomem(err);
+	ret = sys_map_open(&pack->idx_map, path->data, err);
+	if (ret < 0)
+		return ret;
+	return pack_idx_parse(&pack->idx, pack->idx_map.data, pack->idx_map.len,
+			      pack->algo, path->data, err);
+}
+
+static int check_pack(struct pack *pack, const char *file, struct error *err)
+{
+	const uint8_t *p = pack->map.data;
+	size_t id_len = hash_len(pack->algo);
+	uint32_t version;
+
+	if (pack->map.len < PACK_HEADER_LEN + id_len)
+		return error_set(err, ERR_CORRUPT, "%s: pack file too small",
+				 file);
+	if (memcmp(p, "PACK", 4) != 0)
+		return error_set(err, ERR_CORRUPT, "%s: not a pack", file);
+	version = load_be32(p + 4);
+	if (version != 2 && version != 3)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "%s: pack version %u is not known", file,
+				 version);
+	if (load_be32(p + 8) != pack->idx.nr)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: %u objects in the pack, %u in its index",
+				 file, load_be32(p + 8), pack->idx.nr);
+	oid_from_raw(&pack->checksum, p + pack->map.len - id_len, pack->algo);
+	if (memcmp(pack->checksum.bytes, pack->idx.pack_checksum, id_len) != 0)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: index belongs to another pack", file);
+	return 0;
+}
+
+static int open_files(struct pack *pack, struct buf *path, struct error *err)
+{
+	struct sys_stat st;
+	int ret;
+
+	ret = open_idx(pack, path, err);
+	if (ret < 0)
+		return ret;
+	ret = look_around(pack, path, err);
+	if (ret < 0)
+		return ret;
+	if (file_path(path, pack, ".pack") < 0)
+		return error_nomem(err);
+	ret = sys_map_open(&pack->map, path->data, err);
+	if (ret < 0)
+		return ret;
+	ret = sys_stat(&st, path->data, err);
+	if (ret < 0)
+		return ret;
+	pack->mtime_ns = st.mtime_ns;
+	return check_pack(pack, path->data, err);
+}
+
+int pack_open(struct pack **out, const char *base, enum hash_algo algo,
+	      struct error *err)
+{
+	struct pack *pack = mem_calloc(1, sizeof(*pack));
+	struct buf path = BUF_INIT;
+	const char *slash;
+	int ret;
+
+	*out = NULL;
+	if (!pack)
+		return error_nomem(err);
+	pthread_mutex_init(&pack->lock, NULL);
+	pack->algo = algo;
+	pack->path = mem_strdup(base);
+	if (!pack->path) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	slash = strrchr(pack->path, '/');
+	pack->name = slash ? slash + 1 : pack->path;
+	ret = open_files(pack, &path, err);
+	if (ret < 0)
+		goto out;
+	*out = pack;
+	pack = NULL;
+out:
+	pack_close(pack);
+	buf_release(&path);
+	return ret;
+}
+
+void pack_close(struct pack *pack)
+{
+	if (!pack)
+		return;
+	pack_rev_release(&pack->rev_storage);
+	sys_map_close(&pack->rev_map);
+	pack_idx_release(&pack->idx);
+	sys_map_close(&pack->idx_map);
+	sys_map_close(&pack->map);
+	pthread_mutex_destroy(&pack->lock);
+	free(pack->path);
+	free(pack);
+}
+
+/* Under the lock. A .rev file that cannot be used is as good as none. */
+static int make_rev(struct pack *pack)
+{
+	struct buf path = BUF_INIT;
+	bool usable;
+
+	if (file_path(&path, pack, ".rev") < 0) {
+		buf_release(&path);
+		return ERR_NOMEM;
+	}
+	usable = !sys_map_open(&pack->rev_map, path.data, NULL) &&
+		 !pack_rev_parse(&pack->rev_storage, &pack->idx, pack->map.len,
+				 pack->rev_map.data, pack->rev_map.len,
+				 path.data, NULL);
+	buf_release(&path);
+	if (usable)
+		return 0;
+	sys_map_close(&pack->rev_map);
+	return pack_rev_compute(&pack->rev_storage, &pack->idx, pack->map.len);
+}
+
+const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err)
+{
+	const struct pack_rev *rev = atomic_load_explicit(&pack->rev,
+							  memory_order_acquire);
+
+	if (rev)
+		return rev;
+	pthread_mutex_lock(&pack->lock);
+	rev = atomic_load_explicit(&pack->rev, memory_order_relaxed);
+	if (!rev && make_rev(pack) < 0)
+		error_nomem(err);
+	else if (!rev)
+		rev = &pack->rev_storage;
+	atomic_store_explicit(&pack->rev, rev, memory_order_release);
+	pthread_mutex_unlock(&pack->lock);
+	return rev;
+}
+
+int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
+		  uint64_t offset, struct error *err)
+{
+	uint64_t end = pack->map.len - hash_len(pack->algo);
+	struct cursor c;
+
+	if (offset < PACK_HEADER_LEN || offset >= end)
+		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+				    "no object can be in the pack");
+	c = cursor_make(pack->map.data + offset, (size_t)(end - offset));
+	if (pack_entry_parse(entry, &c, pack->algo) < 0)
+		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+				    "invalid object header");
+	if (entry->type == OBJ_OFS_DELTA &&
+	    entry->base_distance > offset - PACK_HEADER_LEN)
+		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+				    "delta base before the pack's start");
+	return 0;
+}
+
+int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
+		    uint64_t offset, const struct pack_entry *entry,
+		    struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	uint32_t idx_pos;
+
+	if (entry->type == OBJ_OFS_DELTA) {
+		*base_offset = offset - entry->base_distance;
+		return 1;
+	}
+	if (entry->type != OBJ_REF_DELTA)
+		return 0;
+	if (!pack_idx_find(&pack->idx, entry->base_oid, &idx_pos))
+		return error_set_at(
+			err, ERR_CORRUPT, pack->path, offset,
+			"delta base %s is not in the pack",
+			oid_raw_to_hex(hex, entry->base_oid, pack->algo));
+	*base_offset = pack_idx_offset(&pack->idx, idx_pos);
+	return 1;
+}
+
+int pack_verify_checksum(const struct pack *pack, struct error *err)
+{
+	size_t id_len = hash_len(pack->algo);
+	size_t body_len = pack->map.len - id_len;
+	struct hash_ctx hash;
+	struct oid sum;
+
+	if (hash_init(&hash, pack->algo) < 0)
+		return error_nomem(err);
+	hash_update(&hash, pack->map.data, body_len);
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	if (!oid_equal(&sum, &pack->checksum))
+		return error_set_at(err, ERR_CORRUPT, pack->path, body_len,
+				    "checksum mismatch");
+	return 0;
+}

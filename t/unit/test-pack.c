@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* pack/pack.c: opening, what is refused, entries, the reverse index. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pack/pack.h"
+#include "t/unit/hexdump.h"
+#include "t/unit/packfile.h"
+
+static int try_open(const struct packfile *p, struct error *err)
+{
+	struct pack *pack;
+	int ret = pack_open(&pack, p->base, p->algo, err);
+
+	if (ret < 0)
+		assert_null(pack);
+	else
+		pack_close(pack);
+	return ret;
+}
+
+/* Pack and index of pack/pack.h and pack/idx.h. */
+static void test_example(void **state)
+{
+	struct pack_entry e;
+	struct packfile p;
+	struct pack *pack;
+	struct oid oid;
+	uint32_t idx_pos;
+
+	packfile_init(&p, HASH_SHA1);
+	buf_reset(&p.bytes);
+	hexdump_parse(&p.bytes, "5041434b 00000002 00000001 36"
+				"789ccb48 cdc9c9e7 0200084b 021f"
+				"de041240 1f4a9e5f 05411f44 eaf9c86d 46096746");
+	hexdump_parse(&p.idx, "ff744f63 00000002 00000000 x 206 00000001 x 50"
+			      "ce013625 030ba8db a906f756 967f9e9c a394464a"
+			      "52941500 0000000c"
+			      "de041240 1f4a9e5f 05411f44 eaf9c86d 46096746"
+			      "0b629745 910d3a0b e9ee1015 a3cd11b5 09020143");
+	packfile_save(&p);
+	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
+	assert_string_equal(pack->name, "pack-test");
+	assert_string_equal(pack->path, p.base);
+	assert_false(pack->is_kept);
+	assert_true(pack->mtime_ns > 0);
+	hash_object(&p.hash, &oid, OBJ_BLOB, "hello\n", 6);
+	assert_true(pack_idx_find(&pack->idx, oid.bytes, &idx_pos));
+	assert_int_equal(pack_entry_at(&e, pack,
+				       pack_idx_offset(&pack->idx, idx_pos),
+				       NULL),
+			 0);
+	assert_int_equal(e.type, OBJ_BLOB);
+	assert_int_equal(e.size, 6);
+	assert_int_equal(e.header_len, 1);
+	assert_int_equal(pack_idx_crc(&pack->idx, 0),
+			 pack_crc32(0, pack->map.data + 12, 15));
+	assert_int_equal(pack_verify_checksum(pack, NULL), 0);
+	pack_close(pack);
+	packfile_release(&p);
+}
+
+/* Three entries: a blob, an OFS_DELTA and a REF_DELTA of it. */
+static void make_small(struct packfile *p, enum hash_algo algo)
+{
+	struct oid second = {{2}}, third = {{3}};
+
+	packfile_init(p, algo);
+	packfile_add(p, OBJ_BLOB, "base", 4);
+	packfile_add_delta(p, OBJ_OFS_DELTA, 0, 4, "x", &second);
+	packfile_add_delta(p, OBJ_REF_DELTA, 0, 4, "y", &third);
+}
+
+static void check_small(struct packfile *p, struct pack *pack)
+{
+	const struct pack_rev *rev = pack_get_rev(pack, NULL);
+	struct pack_entry e;
+	uint64_t base = 0;
+
+	assert_non_null(rev);
+	assert_ptr_equal(pack_get_rev(pack, NULL), rev);
+	for (uint32_t i = 0; i < p->nr; i++)
+		assert_true(pack_rev_offset(rev, i) == p->offsets[i]);
+	assert_true(pack_rev_offset(rev, p->nr) ==
+		    pack->map.len - hash_len(p->algo));
+	assert_int_equal(pack_entry_at(&e, pack, p->offsets[0], NULL), 0);
+	assert_int_equal(pack_entry_base(&base, pack, p->offsets[0], &e, NULL),
+			 0);
+	for (uint32_t i = 1; i < 3; i++) {
+		assert_int_equal(pack_entry_at(&e, pack, p->offsets[i], NULL),
+				 0);
+		assert_int_equal(
+			pack_entry_base(&base, pack, p->offsets[i], &e, NULL),
+			1);
+		assert_true(base == p->offsets[0]);
+	}
+}
+
+static void test_open(void **state)
+{
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		struct packfile p;
+		struct pack *pack;
+
+		make_small(&p, algo);
+		pack = packfile_open(&p);
+		check_small(&p, pack);
+		assert_null(pack->rev_map.data);
+		pack_close(pack);
+
+		packfile_save_file(&p, ".keep", "", 0);
+		packfile_make_idx(&p, 1);
+		packfile_save(&p);
+		assert_int_equal(pack_open(&pack, p.base, algo, NULL), 0);
+		assert_int_equal(pack->idx.version, 1);
+		assert_true(pack->is_kept);
+		assert_false(pack->is_cruft || pack->is_promisor);
+		check_small(&p, pack);
+		pack_close(pack);
+		packfile_release(&p);
+	}
+}
+
+static void test_rev_file(void **state)
+{
+	struct buf file = BUF_INIT;
+	struct packfile p;
+	struct pack *pack;
+	const struct pack_rev *rev;
+
+	make_small(&p, HASH_SHA1);
+	pack = packfile_open(&p);
+	rev = pack_get_rev(pack, NULL);
+	assert_int_equal(pack_rev_write(&file, rev->owned, p.nr,
+					&pack->checksum, HASH_SHA1, NULL),
+			 0);
+	pack_close(pack);
+	packfile_save_file(&p, ".rev", file.data, file.len);
+	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
+	check_small(&p, pack);
+	assert_non_null(pack->rev_map.data);
+	pack_close(pack);
+
+	/* One that cannot be used is computed again. */
+	packfile_save_file(&p, ".rev", file.data, file.len - 1);
+	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
+	check_small(&p, pack);
+	assert_null(pack->rev_map.data);
+	pack_close(pack);
+	packfile_release(&p);
+	buf_release(&file);
+}
+
+static void test_entry_bounds(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct pack_entry e = {.type = OBJ_OFS_DELTA, .size = 3};
+	struct oid other = {{9}}, lost = {{8}}, fourth = {{4}};
+	struct packfile p;
+	struct pack *pack;
+	uint64_t base;
+
+	make_small(&p, HASH_SHA1);
+	/* A distance to before the header's end, and an unknown base. */
+	e.base_distance = p.bytes.len - 11;
+	packfile_add_entry(&p, &e, "abc", 3, &other);
+	e = (struct pack_entry){
+		.type = OBJ_REF_DELTA, .size = 3, .base_oid = lost.bytes};
+	packfile_add_entry(&p, &e, "abc", 3, &fourth);
+	pack = packfile_open(&p);
+	assert_int_equal(pack_entry_at(&e, pack, p.offsets[3], &err),
+			 ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "pack-test"));
+	assert_int_equal(pack_entry_at(&e, pack, p.offsets[4], &err), 0);
+	assert_int_equal(pack_entry_base(&base, pack, p.offsets[4], &e, &err),
+			 ERR_CORRUPT);
+	for (uint64_t off = 0; off < 12; off++)
+		assert_int_equal(pack_entry_at(&e, pack, off, &err),
+				 ERR_CORRUPT);
+	assert_int_equal(pack_entry_at(&e, pack, pack->map.len - 20, &err),
+			 ERR_CORRUPT);
+	assert_int_equal(pack_entry_at(&e, pack, UINT64_MAX, &err),
+			 ERR_CORRUPT);
+	pack_close(pack);
+	packfile_release(&p);
+}
+
+static void test_missing(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct packfile p;
+
+	make_small(&p, HASH_SHA1);
+	packfile_finish(&p);
+	packfile_save(&p);
+	assert_int_equal(try_open(&p, &err), 0);
+	packfile_unlink(&p, ".pack");
+	assert_int_equal(try_open(&p, &err), ERR_MISSING);
+	packfile_save(&p);
+	packfile_unlink(&p, ".idx");
+	assert_int_equal(try_open(&p, &err), ERR_MISSING);
+	packfile_release(&p);
+}
+
+/* Save with the byte at `at` changed, try, change back. */
+static int try_changed(struct packfile *p, size_t at, struct error *err)
+{
+	int ret;
+
+	p->bytes.data[at] ^= 1;
+	packfile_save(p);
+	ret = try_open(p, err);
+	p->bytes.data[at] ^= 1;
+	return ret;
+}
+
+static void test_refused(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct packfile p;
+	struct pack *pack;
+
+	make_small(&p, HASH_SHA1);
+	packfile_finish(&p);
+	packfile_save(&p);
+	assert_int_equal(try_changed(&p, 0, &err), ERR_CORRUPT);
+	assert_int_equal(try_changed(&p, 6, &err), ERR_UNSUPPORTED);
+	assert_int_equal(try_changed(&p, 7, &err), 0); /* version 3 */
+	assert_int_equal(try_changed(&p, 11, &err), ERR_CORRUPT);
+	assert_int_equal(try_changed(&p, p.bytes.len - 1, &err), ERR_CORRUPT);
+	for (size_t len = 0; len < p.bytes.len; len++) {
+		packfile_save_file(&p, ".pack", p.bytes.data, len);
+		assert_int_equal(try_open(&p, &err), ERR_CORRUPT);
+	}
+	/* Inside, only the checksum tells. */
+	p.bytes.data[14] ^= 1;
+	packfile_save(&p);
+	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, &err), 0);
+	assert_int_equal(pack_verify_checksum(pack, &err), ERR_CORRUPT);
+	pack_close(pack);
+	packfile_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_example),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_rev_file),
+		cmocka_unit_test(test_entry_bounds),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
