@@ -10,6 +10,7 @@
 #	$GIT         our git, by absolute path; first on PATH as well
 #	$STOCK_GIT   the stock Git; run it with `stock`, which hides ours
 #	$GITREACH_SRC, $GITREACH_BUILD   the tree and its build directory
+#	$GITREACH_HOME   the HOME that the caller had
 #
 # and helpers to make small repositories, below. Nothing depends on the
 # machine's configuration, clock or user.
@@ -24,6 +25,7 @@ export GITREACH_SRC GITREACH_BUILD
 
 GIT=$GITREACH_BUILD/bin/git
 STOCK_PATH=$PATH
+GITREACH_HOME=$HOME
 STOCK_GIT=$("$GITREACH_SRC/tools/stock-git") || exit 1
 export GIT STOCK_GIT STOCK_PATH
 
@@ -101,7 +103,8 @@ test_cmp_sorted () {
 # ---- small repositories
 #
 # All are bare, written by the stock Git from a fast-import stream, the same
-# on every machine. REPO_FORMAT=sha256 makes them SHA-256 repositories.
+# on every machine. REPO_FORMAT=sha256 makes them SHA-256 repositories. Small
+# ones (fast-import's unpack limit, 100 objects) hold loose objects.
 
 # repo_init <dir>
 repo_init () {
