@@ -65,8 +65,8 @@ static int write_file(struct buf *out, const struct bitmap_built *built,
 		      struct error *err)
 {
 	const struct history *h = &request->walk->history;
-	struct bitmap_write_entry *entries =
-		mem_alloc(built_nr, sizeof(*entries));
+	struct bitmap_write_entry *entries = mem_alloc(built_nr,
+						       sizeof(*entries));
 	struct bitmap_write w = {
 		.algo = request->walk->odb->algo,
 		.object_nr = request->object_nr,
@@ -76,7 +76,7 @@ static int write_file(struct buf *out, const struct bitmap_built *built,
 		.hash_cache = request->hash_cache,
 		.lookup_table = request->lookup_table,
 	};
-	struct types types = { 0 };
+	struct types types = {0};
 	int ret = 0;
 
 	if (!entries || types_build(&types, request) < 0) {
@@ -119,7 +119,8 @@ int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
 		buf_set_len(out, before);
 	else if (written)
 		*written = (struct pack_bitmap_written){
-			(uint32_t)selected_nr, out->len - before,
+			(uint32_t)selected_nr,
+			out->len - before,
 		};
 	bitmap_built_free(built, selected_nr);
 	free(selected);

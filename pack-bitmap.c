@@ -44,8 +44,8 @@ static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
 	ret = sys_map_open(&pb->map, pb->path, err);
 	if (!ret)
 		ret = bitmap_file_parse(&pb->file, pb->map.data, pb->map.len,
-					pack->pack->idx.nr, odb->algo,
-					pb->path, err);
+					pack->pack->idx.nr, odb->algo, pb->path,
+					err);
 	if (!ret)
 		ret = check_pack(pb, err);
 	if (ret < 0)
@@ -107,7 +107,10 @@ bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
 static enum object_type type_of(enum bitmap_type type)
 {
 	static const enum object_type types[BITMAP_TYPE_NR] = {
-		OBJ_COMMIT, OBJ_TREE, OBJ_BLOB, OBJ_TAG,
+		OBJ_COMMIT,
+		OBJ_TREE,
+		OBJ_BLOB,
+		OBJ_TAG,
 	};
 
 	return types[type];
@@ -152,8 +155,7 @@ int pack_bitmap_query(struct pack_bitmap_result *result,
 	/* What haves reach is done with when the wants are filled in. */
 	if (!ret && has_haves)
 		ret = bitmap_fill_tips(&fill, haves, NULL, err);
-	if (!ret && has_haves &&
-	    bitset_copy(&result->had, &fill.packed) < 0)
+	if (!ret && has_haves && bitset_copy(&result->had, &fill.packed) < 0)
 		ret = error_nomem(err);
 	if (!ret)
 		ret = bitmap_fill_tips(&fill, wants, &result->others, err);
@@ -174,11 +176,9 @@ int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 		      struct error *err)
 {
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
-		counts[i] = ewah_count_and(&pb->file.types[i],
-					   &result->packed);
+		counts[i] = ewah_count_and(&pb->file.types[i], &result->packed);
 		for (size_t k = 0; k < result->others.nr; k++)
-			counts[i] += result->others.items[k].type ==
-				     type_of(i);
+			counts[i] += result->others.items[k].type == type_of(i);
 	}
 	return 0;
 }

@@ -75,7 +75,9 @@ struct pack_bitmap_result {
 };
 
 #define PACK_BITMAP_RESULT_INIT                                                \
-	{ BITSET_INIT, { NULL, 0, 0 }, BITSET_INIT, 0, 0 }
+	{                                                                      \
+		BITSET_INIT, {NULL, 0, 0}, BITSET_INIT, 0, 0                   \
+	}
 
 void pack_bitmap_result_release(struct pack_bitmap_result *result);
 
@@ -115,15 +117,15 @@ char *pack_bitmap_path(const char *pack_base);
  * just written needs not be opened again. All borrowed for the call.
  */
 struct pack_bitmap_write {
-	struct walk *walk;              /* commits are loaded in its history */
+	struct walk *walk; /* commits are loaded in its history */
 	const struct walk_result *enumerated; /* with lists: all commits */
-	const uint32_t *idx_pos;        /* by bit_pos: position in the .idx */
-	const uint32_t *bit_pos;        /* by obj_pos; UINT32_MAX: not packed */
-	const uint32_t *hash_cache;     /* by idx_pos; NULL: no cache */
-	const uint8_t *types;           /* by bit_pos: enum object_type */
+	const uint32_t *idx_pos;    /* by bit_pos: position in the .idx */
+	const uint32_t *bit_pos;    /* by obj_pos; UINT32_MAX: not packed */
+	const uint32_t *hash_cache; /* by idx_pos; NULL: no cache */
+	const uint8_t *types;       /* by bit_pos: enum object_type */
 	uint32_t object_nr;
-	struct oid checksum;            /* of the pack */
-	const uint8_t *is_tip;          /* by commit_nr: wanted tips */
+	struct oid checksum;   /* of the pack */
+	const uint8_t *is_tip; /* by commit_nr: wanted tips */
 	bool lookup_table;
 	const struct progress_out *progress;
 };
@@ -139,7 +141,6 @@ struct pack_bitmap_written {
  * appended on failure.
  */
 int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
-		      struct pack_bitmap_written *written,
-		      struct error *err);
+		      struct pack_bitmap_written *written, struct error *err);
 
 #endif

@@ -16,15 +16,15 @@
 
 struct build {
 	const struct bitmap_build_input *in;
-	uint32_t *order;        /* by commit_nr: index into in->commits */
-	uint32_t *entry_of;     /* by commit_nr: index into full, or NO_BITMAP */
-	struct ewah *full;      /* complete bitmaps, in the order of `out` */
+	uint32_t *order;    /* by commit_nr: index into in->commits */
+	uint32_t *entry_of; /* by commit_nr: index into full, or NO_BITMAP */
+	struct ewah *full;  /* complete bitmaps, in the order of `out` */
 	struct bitmap_built *out;
-	uint8_t *depth;         /* length of each entry's XOR chain */
-	size_t done;            /* entries built */
-	struct bitset bits;     /* of the commit at hand */
-	struct heap queue;      /* its ancestors, by order */
-	uint32_t nearest;       /* first built ancestor met, or NO_BITMAP */
+	uint8_t *depth;     /* length of each entry's XOR chain */
+	size_t done;        /* entries built */
+	struct bitset bits; /* of the commit at hand */
+	struct heap queue;  /* its ancestors, by order */
+	uint32_t nearest;   /* first built ancestor met, or NO_BITMAP */
 };
 
 void bitmap_built_free(struct bitmap_built *built, size_t nr)
@@ -50,7 +50,7 @@ static int build_init(struct build *b, const struct bitmap_build_input *in)
 {
 	size_t nr = in->selected_nr, commit_nr = in->history->nr;
 
-	*b = (struct build){ .in = in, .queue = HEAP_INIT };
+	*b = (struct build){.in = in, .queue = HEAP_INIT};
 	b->order = mem_alloc(commit_nr, sizeof(*b->order));
 	b->entry_of = mem_alloc(commit_nr, sizeof(*b->entry_of));
 	b->full = mem_calloc(nr, sizeof(*b->full));
@@ -75,7 +75,8 @@ static int missing_bit(const struct build *b, uint32_t obj_pos,
 	objspace_oid(&oid, space, obj_pos);
 	return error_set(err, ERR_MISSING,
 			 "object %s is not in the pack: no bitmap can be "
-			 "written", oid_to_hex(hex, &oid, space->odb->algo));
+			 "written",
+			 oid_to_hex(hex, &oid, space->odb->algo));
 }
 
 static int set_bit(struct build *b, uint32_t obj_pos, struct error *err)
@@ -182,7 +183,7 @@ static int try_xor(struct build *b, size_t entry, size_t other)
 static int store(struct build *b, size_t entry)
 {
 	size_t first = entry > XOR_CANDIDATES ? entry - XOR_CANDIDATES : 0;
-	struct ewah_view full, none = { 0 };
+	struct ewah_view full, none = {0};
 
 	if (b->nearest != NO_BITMAP && b->nearest < first &&
 	    entry - b->nearest <= BITMAP_MAX_XOR_OFFSET &&
@@ -244,8 +245,8 @@ int bitmap_build(struct bitmap_built **out,
 		 const struct bitmap_build_input *input, struct error *err)
 {
 	struct build b;
-	int ret = build_init(&b, input) < 0 ? error_nomem(err) :
-					      build_all(&b, err);
+	int ret = build_init(&b, input) < 0 ? error_nomem(err)
+					    : build_all(&b, err);
 
 	if (ret < 0) {
 		bitmap_built_free(b.out, input->selected_nr);

@@ -25,8 +25,8 @@
 /* What to build from; all borrowed for the call. */
 struct bitmap_build_input {
 	const struct history *history;
-	const uint32_t *commits;        /* commit_nr, parents first: all commits
-					   that the selected ones reach */
+	const uint32_t *commits; /* commit_nr, parents first: all commits
+				    that the selected ones reach */
 	size_t commit_nr;
 	const struct newobj_set *lists; /* new(c), in the order of `commits` */
 	const uint32_t *bit_pos;        /* by obj_pos; UINT32_MAX: not packed */
@@ -39,7 +39,7 @@ struct bitmap_build_input {
 /* One bitmap as it will be stored. */
 struct bitmap_built {
 	uint32_t commit_nr;
-	uint8_t xor_offset;   /* entries back, 0: stored as it is */
+	uint8_t xor_offset; /* entries back, 0: stored as it is */
 	struct ewah bitmap;
 };
 

@@ -33,7 +33,7 @@ static int write_entries(struct buf *out, const struct bitmap_write *w,
 {
 	for (uint32_t i = 0; i < w->entry_nr; i++) {
 		const struct bitmap_write_entry *entry = &w->entries[i];
-		uint8_t bytes[2] = { entry->xor_offset, 0 };
+		uint8_t bytes[2] = {entry->xor_offset, 0};
 
 		offs[i] = out->len - base;
 		if (buf_append_be32(out, entry->idx_pos) < 0 ||
@@ -54,7 +54,7 @@ static int write_lookup(struct buf *out, const struct bitmap_write *w,
 	if (!order || !rows)
 		goto out;
 	for (uint32_t i = 0; i < w->entry_nr; i++)
-		order[i] = (struct sort_item){ w->entries[i].idx_pos, i };
+		order[i] = (struct sort_item){w->entries[i].idx_pos, i};
 	if (sort_items(order, w->entry_nr) < 0)
 		goto out;
 	for (uint32_t row = 0; row < w->entry_nr; row++)

@@ -14,9 +14,9 @@
 #include "object/oid.h"
 
 struct bitmap_write_entry {
-	uint32_t idx_pos;        /* of the commit */
-	uint8_t xor_offset;      /* 0, or how many entries before this one the
-				    bitmap is stored against */
+	uint32_t idx_pos;          /* of the commit */
+	uint8_t xor_offset;        /* 0, or how many entries before this one the
+				      bitmap is stored against */
 	const struct ewah *bitmap; /* borrowed: as stored */
 };
 
@@ -24,7 +24,7 @@ struct bitmap_write_entry {
 struct bitmap_write {
 	enum hash_algo algo;
 	uint32_t object_nr;
-	struct oid checksum;     /* of the pack */
+	struct oid checksum;      /* of the pack */
 	const struct ewah *types; /* BITMAP_TYPE_NR */
 	const struct bitmap_write_entry *entries;
 	uint32_t entry_nr;

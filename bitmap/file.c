@@ -125,7 +125,7 @@ static int sort_rows(struct bitmap_file *f, struct bitmap_row *rows)
 	if (!f->rows)
 		goto out;
 	for (uint32_t i = 0; i < f->row_nr; i++)
-		order[i] = (struct sort_item){ rows[i].idx_pos, i };
+		order[i] = (struct sort_item){rows[i].idx_pos, i};
 	ret = sort_items(order, f->row_nr);
 	if (ret < 0)
 		goto out;
@@ -154,7 +154,7 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 
 	rows = NULL;
 	for (uint32_t i = 0; i < f->row_nr && !ret; i++) {
-		struct bitmap_row row = { 0, BITMAP_NO_XOR, offset_of(f, c) };
+		struct bitmap_row row = {0, BITMAP_NO_XOR, offset_of(f, c)};
 		uint8_t xor_offset = 0;
 
 		if (!skip_entry(c, &row.idx_pos, &xor_offset))
@@ -176,14 +176,17 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 }
 
 int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
-		      uint32_t object_nr, enum hash_algo algo,
-		      const char *name, struct error *err)
+		      uint32_t object_nr, enum hash_algo algo, const char *name,
+		      struct error *err)
 {
 	struct cursor c = cursor_make(bytes, len);
 	int ret;
 
 	*f = (struct bitmap_file){
-		.bytes = bytes, .len = len, .name = name, .algo = algo,
+		.bytes = bytes,
+		.len = len,
+		.name = name,
+		.algo = algo,
 		.object_nr = object_nr,
 	};
 	ret = parse_header(f, &c, err);

@@ -59,12 +59,12 @@ struct bitmap_row {
 struct bitmap_file {
 	const uint8_t *bytes;
 	size_t len;
-	const char *name;          /* borrowed, for messages */
+	const char *name; /* borrowed, for messages */
 	enum hash_algo algo;
 	unsigned flags;
 	uint32_t object_nr;
 	uint32_t row_nr;
-	const uint8_t *checksum;   /* of the pack; points into bytes */
+	const uint8_t *checksum; /* of the pack; points into bytes */
 	struct ewah_view types[BITMAP_TYPE_NR];
 	const uint8_t *lookup;     /* row_nr rows; points into bytes, or NULL */
 	struct bitmap_row *rows;   /* owned, without lookup table; or NULL */
@@ -81,8 +81,8 @@ struct bitmap_file {
  * flag we do not know) or ERR_NOMEM with *f zeroed.
  */
 int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
-		      uint32_t object_nr, enum hash_algo algo,
-		      const char *name, struct error *err);
+		      uint32_t object_nr, enum hash_algo algo, const char *name,
+		      struct error *err);
 void bitmap_file_release(struct bitmap_file *f);
 
 /* Check the trailing checksum: reads the whole file. */

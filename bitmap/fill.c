@@ -41,7 +41,7 @@ int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
 		     struct bitmap_space space, struct walk *w,
 		     struct error *err)
 {
-	*fill = (struct bitmap_fill){ .file = file, .space = space, .w = w };
+	*fill = (struct bitmap_fill){.file = file, .space = space, .w = w};
 	if (bitset_init(&fill->packed, file->object_nr) < 0 ||
 	    bitset_init(&fill->outside, objspace_end(&w->space)) < 0)
 		return error_nomem(err);
@@ -136,9 +136,8 @@ static int walk_commit(struct filling *f, uint32_t c, struct error *err)
 	struct history *h = &f->fill->w->history;
 	int ret = add(f, h->commits[c].obj_pos, OBJ_COMMIT, 0);
 
-	if (ret < 0 ||
-	    mem_grow(&f->walked, &f->walked_alloc, f->walked_nr + 1,
-		     sizeof(*f->walked)) < 0)
+	if (ret < 0 || mem_grow(&f->walked, &f->walked_alloc, f->walked_nr + 1,
+				sizeof(*f->walked)) < 0)
 		return error_nomem(err);
 	f->walked[f->walked_nr++] = c;
 	for (uint32_t i = 0; i < h->commits[c].parent_nr; i++) {
@@ -274,8 +273,7 @@ static int fill_all(struct filling *f, const struct walk_tips *tips,
 int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err)
 {
-	struct filling f = { .fill = fill, .others = others,
-			     .queue = HEAP_INIT };
+	struct filling f = {.fill = fill, .others = others, .queue = HEAP_INIT};
 	int ret = fill_all(&f, tips, err);
 
 	heap_release(&f.queue);

@@ -27,7 +27,7 @@ struct bitmap_space {
 static inline struct bitmap_space bitmap_space_of(const struct odb_pack *pack,
 						  const struct pack_rev *rev)
 {
-	return (struct bitmap_space){ pack, rev };
+	return (struct bitmap_space){pack, rev};
 }
 
 /*
@@ -44,9 +44,9 @@ bool bitmap_space_bit(const struct bitmap_space *space,
 struct bitmap_fill {
 	const struct bitmap_file *file; /* borrowed */
 	struct bitmap_space space;
-	struct walk *w;                 /* borrowed */
-	struct bitset packed;           /* by bit_pos: reached so far */
-	struct bitset outside;          /* by obj_pos: reached so far */
+	struct walk *w;        /* borrowed */
+	struct bitset packed;  /* by bit_pos: reached so far */
+	struct bitset outside; /* by obj_pos: reached so far */
 	struct bitset scratch;
 	uint32_t bitmaps_used, commits_walked;
 };

@@ -101,11 +101,10 @@ uint64_t pack_rev_offset(const struct pack_rev *rev, uint32_t pack_pos)
 	return pack_idx_offset(rev->idx, pack_rev_idx_pos(rev, pack_pos));
 }
 
-bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
-		   uint32_t *pack_pos)
+/* Search [lo, hi). */
+static bool find_between(const struct pack_rev *rev, uint32_t lo, uint32_t hi,
+			 uint64_t offset, uint32_t *pack_pos)
 {
-	uint32_t lo = 0, hi = rev->idx->nr;
-
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		uint64_t at = pack_rev_offset(rev, mid);
@@ -118,6 +117,28 @@ bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
 			lo = mid + 1;
 		else
 			hi = mid;
+	}
+	return false;
+}
+
+bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
+		   uint32_t *pack_pos)
+{
+	return find_between(rev, 0, rev->idx->nr, offset, pack_pos);
+}
+
+bool pack_rev_find_before(const struct pack_rev *rev, uint32_t before,
+			  uint64_t offset, uint32_t *pack_pos)
+{
+	uint32_t step = 1, hi = before;
+
+	while (hi) {
+		uint32_t lo = hi > step ? hi - step : 0;
+
+		if (!lo || pack_rev_offset(rev, lo) <= offset)
+			return find_between(rev, lo, hi, offset, pack_pos);
+		hi = lo;
+		step *= 2;
 	}
 	return false;
 }

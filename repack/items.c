@@ -5,7 +5,7 @@
 
 void repack_items_init(struct repack_items *list, struct objspace *space)
 {
-	*list = (struct repack_items){ .space = space };
+	*list = (struct repack_items){.space = space};
 }
 
 void repack_items_release(struct repack_items *list)

@@ -28,9 +28,9 @@ struct packs {
 
 /* The stored bytes of an object. */
 struct packs_stored {
-	const uint8_t *bytes;   /* the entry, header first; points into the map */
-	size_t len;             /* whole entry */
-	uint64_t off;           /* of the entry in its pack */
+	const uint8_t *bytes; /* the entry, header first; points into the map */
+	size_t len;           /* whole entry */
+	uint64_t off;         /* of the entry in its pack */
 	struct pack_entry entry; /* the parsed header */
 };
 

@@ -215,7 +215,7 @@ static int plan_chains(struct plan *p, struct error *err)
 int plan_items(struct repack_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err)
 {
-	struct plan p = { .list = list, .packs = packs, .options = options };
+	struct plan p = {.list = list, .packs = packs, .options = options};
 	unsigned threads = options->threads ? options->threads : sys_cpu_nr();
 	size_t batches = (list->nr + PLAN_BATCH - 1) / PLAN_BATCH;
 	int ret;

@@ -14,9 +14,9 @@
 #include "repack/packs.h"
 
 struct plan_options {
-	bool reuse_delta;   /* else deltas are made anew (repack -f) */
-	bool reuse_object;  /* else nothing is copied (repack -F) */
-	unsigned threads;   /* 0: as many as processors */
+	bool reuse_delta;            /* else deltas are made anew (repack -f) */
+	bool reuse_object;           /* else nothing is copied (repack -F) */
+	unsigned threads;            /* 0: as many as processors */
 	uint64_t big_file_threshold; /* larger objects are never deltas */
 	/*
 	 * For a thin pack: whether the receiver has an object (by odb_pos, any
@@ -28,8 +28,9 @@ struct plan_options {
 
 /*
  * Fill in size, pack_nr, how and base of all items. A REPACK_COPY_DELTA
- * without base item is one whose stored base only the receiver has. *packs has tables of all
- * packs of items afterwards. An object that cannot be found is ERR_MISSING.
+ * without base item is one whose stored base only the receiver has. *packs has
+ * tables of all packs of items afterwards. An object that cannot be found is
+ * ERR_MISSING.
  */
 int plan_items(struct repack_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err);

@@ -50,10 +50,14 @@ struct repack_tag {
 };
 
 struct repack_send_options {
-	unsigned threads;                    /* 0: as many as processors */
-	const struct progress_out *progress; /* NULL: none */
-	int compression;                     /* zlib level, -1: default */
-	unsigned window, depth;              /* delta search; 0 window: none */
+	unsigned threads; /* 0: as many as processors */
+	/* Meters of finding and searching, and of writing. NULL: none. */
+	const struct progress_out *progress;
+	const struct progress_out *write_progress;
+	int compression;             /* zlib level, -1: default */
+	unsigned window, depth;      /* delta search; 0 window: none */
+	uint64_t window_memory;      /* bytes per thread; 0: no limit */
+	uint64_t delta_cache_size;   /* bytes of deltas kept */
 	uint64_t big_file_threshold; /* bytes; larger: no delta search */
 };
 

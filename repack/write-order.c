@@ -34,9 +34,12 @@ static void place(struct ordering *o, uint32_t item)
 uint32_t *write_order(const struct repack_items *list, size_t *nr)
 {
 	static const enum object_type types[] = {
-		OBJ_COMMIT, OBJ_TAG, OBJ_TREE, OBJ_BLOB,
+		OBJ_COMMIT,
+		OBJ_TAG,
+		OBJ_TREE,
+		OBJ_BLOB,
 	};
-	struct ordering o = { .list = list };
+	struct ordering o = {.list = list};
 
 	o.placed = mem_calloc(list->nr, 1);
 	o.out = mem_alloc(list->nr, sizeof(*o.out));

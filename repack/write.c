@@ -12,7 +12,7 @@ struct writing {
 	struct pack_writer *writer;
 	const struct write_options *options;
 	struct write_report *report;
-	struct odb_reader *reader;  /* for what is not copied */
+	struct odb_reader *reader; /* for what is not copied */
 	struct deflater *deflater;
 	struct buf scratch;
 };
@@ -20,8 +20,7 @@ struct writing {
 static uint32_t idx_pos_of(const struct writing *w,
 			   const struct repack_item *item)
 {
-	return item->obj_pos -
-	       w->packs->odb->packs[item->pack_nr].first_pos;
+	return item->obj_pos - w->packs->odb->packs[item->pack_nr].first_pos;
 }
 
 static int check_crc(const struct writing *w, const struct repack_item *item,
@@ -40,11 +39,11 @@ static int check_crc(const struct writing *w, const struct repack_item *item,
 
 /* The base of a delta, as the entry's header names it. */
 static void name_base(const struct writing *w, const struct repack_item *item,
-		     const uint8_t *base_raw, struct pack_entry *entry)
+		      const uint8_t *base_raw, struct pack_entry *entry)
 {
-	const struct repack_item *base =
-		item->base == REPACK_NO_ITEM ? NULL
-					     : &w->list->items[item->base];
+	const struct repack_item *base = item->base == REPACK_NO_ITEM
+						 ? NULL
+						 : &w->list->items[item->base];
 
 	if (base && !base->is_external && w->options->ofs_delta &&
 	    base->out_off) {
@@ -124,7 +123,7 @@ static int write_whole(struct writing *w, struct repack_item *item,
 		       struct error *err)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
-	struct pack_entry entry = { .type = item->type };
+	struct pack_entry entry = {.type = item->type};
 	int ret = objspace_read(w->list->space, w->reader, item->obj_pos, &obj,
 				err);
 
@@ -143,28 +142,25 @@ static int write_whole(struct writing *w, struct repack_item *item,
 	if (ret < 0)
 		return ret;
 	w->report->bytes_recompressed += w->scratch.len;
-	return put_entry(w, item, &entry, w->scratch.data, w->scratch.len,
-			 err);
+	return put_entry(w, item, &entry, w->scratch.data, w->scratch.len, err);
 }
 
 static int write_delta(struct writing *w, struct repack_item *item,
 		       struct error *err)
 {
-	struct pack_entry entry = { .size = item->delta_size };
+	struct pack_entry entry = {.size = item->delta_size};
 	uint8_t *made = NULL;
 	size_t len = item->delta_len;
 	struct oid base;
 	int ret = 0;
 
 	if (!item->delta)
-		ret = delta_search_remake(w->list,
-					  (uint32_t)(item - w->list->items),
-					  w->reader, w->options->compression,
-					  &made, &len, err);
+		ret = delta_search_remake(
+			w->list, (uint32_t)(item - w->list->items), w->reader,
+			w->options->compression, &made, &len, err);
 	if (ret < 0)
 		return ret;
-	objspace_oid(&base, w->list->space,
-		     w->list->items[item->base].obj_pos);
+	objspace_oid(&base, w->list->space, w->list->items[item->base].obj_pos);
 	name_base(w, item, base.bytes, &entry);
 	ret = put_entry(w, item, &entry, made ? made : item->delta, len, err);
 	w->report->deltas++;
@@ -198,8 +194,12 @@ int write_items(struct repack_items *list, const uint32_t *order, size_t nr,
 		struct write_report *report, struct error *err)
 {
 	struct writing w = {
-		.list = list, .packs = packs, .writer = writer,
-		.options = options, .report = report, .scratch = BUF_INIT,
+		.list = list,
+		.packs = packs,
+		.writer = writer,
+		.options = options,
+		.report = report,
+		.scratch = BUF_INIT,
 	};
 	int ret = 0;
 

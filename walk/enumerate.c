@@ -27,8 +27,7 @@ static int emit(struct enumerate *e, uint32_t obj_pos, enum object_type type,
 }
 
 static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
-			  const char *path, size_t path_len,
-			  struct error *err)
+			  const char *path, size_t path_len, struct error *err)
 {
 	struct enumerate *e = ctx;
 
@@ -51,8 +50,9 @@ static int take_others(struct enumerate *e, const struct walk_items *others,
 					   exclude ? NULL : emit_from_walk, e,
 					   err);
 		else if (exclude)
-			ret = treewalk_see(&e->tree, item->obj_pos) < 0 ?
-				error_nomem(err) : 0;
+			ret = treewalk_see(&e->tree, item->obj_pos) < 0
+				      ? error_nomem(err)
+				      : 0;
 		else
 			ret = emit(e, item->obj_pos, item->type, 0, err);
 		if (ret < 0)
@@ -165,10 +165,12 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 		   const struct walk_tips *wants, const struct walk_tips *haves,
 		   const struct walk_options *options, struct error *err)
 {
-	struct enumerate e = { .w = w, .options = options, .result = result };
+	struct enumerate e = {.w = w, .options = options, .result = result};
 	struct revwalk_tips tips = {
-		wants->commits, wants->commit_nr,
-		haves->commits, haves->commit_nr,
+		wants->commits,
+		wants->commit_nr,
+		haves->commits,
+		haves->commit_nr,
 	};
 	int ret = revwalk_run(&result->revs, &w->history, &tips,
 			      options->exact_commits, err);

@@ -11,7 +11,9 @@ int history_init(struct history *h, struct objspace *space,
 		 struct error *err)
 {
 	*h = (struct history){
-		.space = space, .reader = reader, .shallow = shallow,
+		.space = space,
+		.reader = reader,
+		.shallow = shallow,
 	};
 	h->by_packed = mem_calloc(space->packed_nr, sizeof(*h->by_packed));
 	if (!h->by_packed)
@@ -74,7 +76,8 @@ int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr)
 			     sizeof(*h->commits)) < 0)
 			return ERR_NOMEM;
 		h->commits[h->nr] = (struct history_commit){
-			.obj_pos = obj_pos, .level = HISTORY_LEVEL_UNKNOWN,
+			.obj_pos = obj_pos,
+			.level = HISTORY_LEVEL_UNKNOWN,
 		};
 		*slot = (uint32_t)++h->nr;
 	}

@@ -26,29 +26,29 @@
 #define HISTORY_NONE UINT32_MAX
 
 struct history_commit {
-	uint64_t date;         /* committer date, seconds since 1970 */
+	uint64_t date; /* committer date, seconds since 1970 */
 	uint32_t obj_pos;
 	uint32_t tree_pos;     /* obj_pos of its tree; valid once parsed */
 	uint32_t first_parent; /* index into history->parents */
 	uint32_t parent_nr;
-	uint32_t level;        /* topological level from the commit-graph, one
-				  more than its highest parent's; unknown:
-				  HISTORY_LEVEL_UNKNOWN */
-	bool parsed;           /* date, tree, parents and level are valid */
+	uint32_t level; /* topological level from the commit-graph, one
+			   more than its highest parent's; unknown:
+			   HISTORY_LEVEL_UNKNOWN */
+	bool parsed;    /* date, tree, parents and level are valid */
 };
 
 struct history {
-	struct objspace *space;        /* borrowed */
-	struct odb_reader *reader;     /* borrowed */
-	struct commit_graph *graph;    /* owned; NULL when there is none */
-	const struct oidmap *shallow;  /* borrowed: ids of commits without
-					  parents; NULL: none */
+	struct objspace *space;         /* borrowed */
+	struct odb_reader *reader;      /* borrowed */
+	struct commit_graph *graph;     /* owned; NULL when there is none */
+	const struct oidmap *shallow;   /* borrowed: ids of commits without
+					   parents; NULL: none */
 	struct history_commit *commits; /* owned */
 	size_t nr, alloc;
-	uint32_t *parents;             /* owned: commit_nr of parents */
+	uint32_t *parents; /* owned: commit_nr of parents */
 	size_t parent_nr, parent_alloc;
-	uint32_t *by_packed;           /* owned: obj_pos -> commit_nr + 1 */
-	uint32_t *by_extra;            /* owned: the same past packed_nr */
+	uint32_t *by_packed; /* owned: obj_pos -> commit_nr + 1 */
+	uint32_t *by_extra;  /* owned: the same past packed_nr */
 	size_t extra_alloc;
 };
 

@@ -51,7 +51,8 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 
 	while (parent_nr < commit->parent_nr &&
 	       parent_nr < NEWOBJ_MAX_PARENTS) {
-		uint32_t p = history_parents(c->h, c->commits[index])[parent_nr];
+		uint32_t p = history_parents(c->h,
+					     c->commits[index])[parent_nr];
 
 		parents[parent_nr++] = c->h->commits[p].tree_pos;
 	}
@@ -90,8 +91,8 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 	struct compute *c = ctx;
 	struct newobj_chunk *chunk = &c->set->chunks[task_nr];
 	size_t first = task_nr * CHUNK_COMMITS;
-	size_t last = c->nr - first < CHUNK_COMMITS ? c->nr :
-						      first + CHUNK_COMMITS;
+	size_t last = c->nr - first < CHUNK_COMMITS ? c->nr
+						    : first + CHUNK_COMMITS;
 
 	for (size_t i = first; i < last; i++) {
 		int ret = compute_commit(c, c->differs[thread_nr], chunk, i,
@@ -101,7 +102,7 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 			return ret;
 	}
 	settle_chunk(c->set, chunk, first, last);
-	progress_add(&c->progress, last - first);
+	progress_add(&c->progress, last - first + chunk->nr);
 	return 0;
 }
 
@@ -151,8 +152,8 @@ int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,
 		   const struct newobj_options *options, struct error *err)
 {
-	struct compute c = { .set = set, .h = h, .commits = commits, .nr = nr };
-	struct treediff_shared shared = { NULL, 0 };
+	struct compute c = {.set = set, .h = h, .commits = commits, .nr = nr};
+	struct treediff_shared shared = {NULL, 0};
 	unsigned threads = options->threads ? options->threads : sys_cpu_nr();
 	int ret = parse_parents(h, commits, nr, err);
 
@@ -170,7 +171,7 @@ int newobj_compute(struct newobj_set *set, struct history *h,
 	if (threads > set->chunk_nr)
 		threads = set->chunk_nr ? (unsigned)set->chunk_nr : 1;
 	progress_start(&c.progress, options->progress, "Enumerating objects",
-		       nr);
+		       0);
 	ret = compute_all(&c, options, options->union_only ? &shared : NULL,
 			  threads, err);
 	progress_stop(&c.progress);

@@ -45,19 +45,22 @@ struct newobj_list {
 struct newobj_chunk;
 
 struct newobj_set {
-	struct newobj_list *lists;   /* owned: in the order of `commits` */
+	struct newobj_list *lists; /* owned: in the order of `commits` */
 	size_t nr;
 	struct newobj_chunk *chunks; /* owned: memory of the lists */
 	size_t chunk_nr;
 };
 
-#define NEWOBJ_SET_INIT { NULL, 0, NULL, 0 }
+#define NEWOBJ_SET_INIT                                                        \
+	{                                                                      \
+		NULL, 0, NULL, 0                                               \
+	}
 
 struct newobj_options {
-	unsigned threads;                /* 0: as many as processors */
+	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
-	size_t cache_limit;              /* bytes of decoded trees per thread,
-					    0: the default */
+	size_t cache_limit; /* bytes of decoded trees per thread,
+			       0: the default */
 	/*
 	 * Only the union over all commits is wanted: a commit then leaves out
 	 * subtrees that one before it in the array has listed. The array must

@@ -22,11 +22,11 @@
 #include "repo/odb.h"
 
 struct objspace {
-	const struct odb *odb;   /* borrowed */
-	uint32_t packed_nr;      /* first number of objects outside packs */
-	pthread_mutex_t lock;    /* guards what follows */
-	struct oidmap extra;     /* id -> index into extra_oids */
-	struct oid *extra_oids;  /* owned */
+	const struct odb *odb;  /* borrowed */
+	uint32_t packed_nr;     /* first number of objects outside packs */
+	pthread_mutex_t lock;   /* guards what follows */
+	struct oidmap extra;    /* id -> index into extra_oids */
+	struct oid *extra_oids; /* owned */
 	size_t extra_nr, extra_alloc;
 };
 
@@ -34,8 +34,7 @@ void objspace_init(struct objspace *space, const struct odb *odb);
 void objspace_release(struct objspace *space);
 
 /* The number of an object, a new one if needed. 0 or ERR_NOMEM. */
-int objspace_add(struct objspace *space, const uint8_t *raw,
-		 uint32_t *obj_pos);
+int objspace_add(struct objspace *space, const uint8_t *raw, uint32_t *obj_pos);
 
 /* The number of an object that has one; false otherwise. */
 bool objspace_find(struct objspace *space, const uint8_t *raw,
@@ -49,8 +48,7 @@ void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
 
 /* Read an object by number. As odb_read(). */
 int objspace_read(struct objspace *space, struct odb_reader *reader,
-		  uint32_t obj_pos, struct odb_object *obj,
-		  struct error *err);
+		  uint32_t obj_pos, struct odb_object *obj, struct error *err);
 
 /* Type and size by number. As odb_info(). */
 int objspace_info(struct objspace *space, struct odb_reader *reader,

@@ -19,7 +19,7 @@ enum {
 struct walk {
 	struct history *h;
 	struct heap queue;
-	uint8_t *flags;        /* by commit_nr */
+	uint8_t *flags; /* by commit_nr */
 	size_t flag_alloc;
 	size_t interesting_nr; /* queued commits not (yet) uninteresting */
 	uint64_t oldest;       /* date of the oldest result */
@@ -154,8 +154,9 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 				return error_nomem(err);
 		} else {
 			w->interesting_nr--;
-			w->oldest = w->h->commits[c].date < w->oldest ?
-				w->h->commits[c].date : w->oldest;
+			w->oldest = w->h->commits[c].date < w->oldest
+					    ? w->h->commits[c].date
+					    : w->oldest;
 			if (append(&result->commits, &result->nr,
 				   &result->alloc, c) < 0)
 				return error_nomem(err);
@@ -219,7 +220,7 @@ static int start(struct walk *w, const struct revwalk_tips *tips,
 int revwalk_run(struct revwalk_result *result, struct history *h,
 		const struct revwalk_tips *tips, bool exact, struct error *err)
 {
-	struct walk w = { .h = h, .queue = HEAP_INIT, .oldest = UINT64_MAX };
+	struct walk w = {.h = h, .queue = HEAP_INIT, .oldest = UINT64_MAX};
 	int ret = start(&w, tips, err);
 
 	if (!ret)
@@ -239,7 +240,7 @@ struct frame {
 
 struct topo {
 	const struct history *h;
-	uint8_t *state;       /* by commit_nr: 1 wanted, 2 on stack or done */
+	uint8_t *state; /* by commit_nr: 1 wanted, 2 on stack or done */
 	struct frame *stack;
 	size_t nr, alloc;
 	uint32_t *out;
@@ -251,7 +252,7 @@ static int topo_push(struct topo *t, uint32_t c)
 	if (mem_grow(&t->stack, &t->alloc, t->nr + 1, sizeof(*t->stack)) < 0)
 		return ERR_NOMEM;
 	t->state[c] = 2;
-	t->stack[t->nr++] = (struct frame){ c, 0 };
+	t->stack[t->nr++] = (struct frame){c, 0};
 	return 0;
 }
 
@@ -276,10 +277,10 @@ static int topo_visit(struct topo *t, uint32_t c)
 	return 0;
 }
 
-int revwalk_parents_first(const struct history *h, uint32_t *commits,
-			  size_t nr, struct error *err)
+int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
+			  struct error *err)
 {
-	struct topo t = { .h = h };
+	struct topo t = {.h = h};
 	int ret = 0;
 
 	t.state = mem_calloc(h->nr, 1);

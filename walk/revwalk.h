@@ -19,14 +19,17 @@
 #include "walk/history.h"
 
 struct revwalk_result {
-	uint32_t *commits;  /* owned: commit_nr, newest first */
+	uint32_t *commits; /* owned: commit_nr, newest first */
 	size_t nr, alloc;
 	uint32_t *boundary; /* owned: uninteresting parents of `commits`, each
 			       once */
 	size_t boundary_nr, boundary_alloc;
 };
 
-#define REVWALK_RESULT_INIT { NULL, 0, 0, NULL, 0, 0 }
+#define REVWALK_RESULT_INIT                                                    \
+	{                                                                      \
+		NULL, 0, 0, NULL, 0, 0                                         \
+	}
 
 void revwalk_result_release(struct revwalk_result *result);
 
@@ -43,14 +46,13 @@ struct revwalk_tips {
  * is ERR_MISSING; one behind haves ends that line of history silently.
  */
 int revwalk_run(struct revwalk_result *result, struct history *h,
-		const struct revwalk_tips *tips, bool exact,
-		struct error *err);
+		const struct revwalk_tips *tips, bool exact, struct error *err);
 
 /*
  * Reorder commits so that none comes before one of its parents that is in the
  * array as well: parents first. Keeps the given order reversed otherwise.
  */
-int revwalk_parents_first(const struct history *h, uint32_t *commits,
-			  size_t nr, struct error *err);
+int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
+			  struct error *err);
 
 #endif

@@ -74,7 +74,7 @@ static int append(struct items *list, uint32_t obj_pos, uint32_t name_hash)
 	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
 		     sizeof(*list->items)) < 0)
 		return ERR_NOMEM;
-	list->items[list->nr++] = (struct newobj){ obj_pos, name_hash };
+	list->items[list->nr++] = (struct newobj){obj_pos, name_hash};
 	return 0;
 }
 
@@ -269,8 +269,7 @@ static int diff_entries(struct treediff *d, struct cursor *c,
 		if (tree_entry_is_gitlink(&entry) ||
 		    find_in_sides(d, sides, side_nr, &entry, sub, &sub_nr))
 			continue;
-		ret = list_entry(d, &entry, sub, sub_nr, name_hash, depth,
-				 err);
+		ret = list_entry(d, &entry, sub, sub_nr, name_hash, depth, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -311,8 +310,8 @@ out:
 	return ret;
 }
 
-int treediff_run(struct treediff *d, uint32_t tree_pos,
-		 const uint32_t *parents, unsigned parent_nr, uint32_t order,
+int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
+		 unsigned parent_nr, uint32_t order,
 		 struct treediff_result *result, struct error *err)
 {
 	int ret = 0;
@@ -330,7 +329,10 @@ int treediff_run(struct treediff *d, uint32_t tree_pos,
 		ret = diff_tree(d, tree_pos, parents, parent_nr, 0, 0, err);
 out:
 	*result = (struct treediff_result){
-		d->trees.items, d->blobs.items, d->trees.nr, d->blobs.nr,
+		d->trees.items,
+		d->blobs.items,
+		d->trees.nr,
+		d->blobs.nr,
 	};
 	return ret;
 }

@@ -48,8 +48,8 @@ struct treediff_result {
  * parent's tree that is missing is not compared with; a missing tree of the
  * commit itself is ERR_MISSING.
  */
-int treediff_run(struct treediff *d, uint32_t tree_pos,
-		 const uint32_t *parents, unsigned parent_nr, uint32_t order,
+int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
+		 unsigned parent_nr, uint32_t order,
 		 struct treediff_result *result, struct error *err);
 
 #endif

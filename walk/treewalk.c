@@ -13,7 +13,9 @@ int treewalk_init(struct treewalk *w, struct objspace *space,
 		  struct odb_reader *reader)
 {
 	*w = (struct treewalk){
-		.space = space, .reader = reader, .path = BUF_INIT,
+		.space = space,
+		.reader = reader,
+		.path = BUF_INIT,
 	};
 	return bitset_init(&w->seen, objspace_end(space));
 }
@@ -44,8 +46,8 @@ static int deliver(const struct visit *v, uint32_t obj_pos,
 		     err);
 }
 
-static int visit_tree(const struct visit *v, uint32_t tree_pos,
-		      unsigned depth, struct error *err);
+static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
+		      struct error *err);
 
 static int visit_entry(const struct visit *v, const struct tree_entry *entry,
 		       unsigned depth, struct error *err)
@@ -138,7 +140,7 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
 		 treewalk_fn fn, void *ctx, struct error *err)
 {
-	struct visit v = { w, fn, ctx };
+	struct visit v = {w, fn, ctx};
 	int ret = treewalk_see(w, tree_pos);
 
 	if (ret <= 0)

@@ -49,7 +49,7 @@ int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
 {
 	int ret;
 
-	*w = (struct walk){ .odb = odb, .shallow = OIDMAP_INIT };
+	*w = (struct walk){.odb = odb, .shallow = OIDMAP_INIT};
 	objspace_init(&w->space, odb);
 	w->reader = odb_reader_new(odb, READER_CACHE_LIMIT);
 	ret = w->reader ? load_shallow_file(w, err) : error_nomem(err);
@@ -78,8 +78,8 @@ int walk_items_append(struct walk_items *list, uint32_t obj_pos,
 	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
 		     sizeof(*list->items)) < 0)
 		return ERR_NOMEM;
-	list->items[list->nr++] = (struct walk_item){ obj_pos, name_hash,
-						      (uint8_t)type };
+	list->items[list->nr++] = (struct walk_item){obj_pos, name_hash,
+						     (uint8_t)type};
 	return 0;
 }
 

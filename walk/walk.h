@@ -22,11 +22,11 @@
 #include "walk/revwalk.h"
 
 struct walk {
-	const struct odb *odb;     /* borrowed */
+	const struct odb *odb; /* borrowed */
 	struct objspace space;
 	struct odb_reader *reader; /* owned */
 	struct history history;
-	struct oidmap shallow;     /* commits without parents */
+	struct oidmap shallow; /* commits without parents */
 };
 
 /*
@@ -54,12 +54,18 @@ int walk_items_append(struct walk_items *list, uint32_t obj_pos,
 
 /* A tip sorted by what it is: tags are followed. */
 struct walk_tips {
-	uint32_t *commits;       /* owned: commit_nr */
+	uint32_t *commits; /* owned: commit_nr */
 	size_t commit_nr, commit_alloc;
 	struct walk_items others; /* tags passed on the way, trees, blobs */
 };
 
-#define WALK_TIPS_INIT { NULL, 0, 0, { NULL, 0, 0 } }
+#define WALK_TIPS_INIT                                                         \
+	{                                                                      \
+		NULL, 0, 0,                                                    \
+		{                                                              \
+			NULL, 0, 0                                             \
+		}                                                              \
+	}
 
 void walk_tips_release(struct walk_tips *tips);
 
@@ -72,30 +78,32 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 
 /* How to enumerate. */
 struct walk_options {
-	bool objects;      /* trees, blobs and tags too; else commits only */
+	bool objects; /* trees, blobs and tags too; else commits only */
 	/*
 	 * Leave out everything that is in a boundary commit's tree at any path,
-	 * as `git rev-list --objects` does. Without it objects that merely moved
-	 * are listed again.
+	 * as `git rev-list --objects` does. Without it objects that merely
+	 * moved are listed again.
 	 */
 	bool exclude_boundary;
-	bool exact_commits; /* see revwalk.h */
-	bool keep_lists;    /* fill in result->lists */
-	unsigned threads;   /* 0: as many as processors */
+	bool exact_commits;                  /* see revwalk.h */
+	bool keep_lists;                     /* fill in result->lists */
+	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
 };
 
 struct walk_result {
-	struct revwalk_result revs;   /* commits newest first, and boundary */
-	struct walk_items objects;    /* tags; then trees and blobs, what newer
-					 commits added first; each once */
-	uint32_t *parents_first;      /* owned: the commits in the order of
-					 `lists`; only with keep_lists */
-	struct newobj_set lists;      /* new(c); only with keep_lists */
+	struct revwalk_result revs; /* commits newest first, and boundary */
+	struct walk_items objects;  /* tags; then trees and blobs, what newer
+				       commits added first; each once */
+	uint32_t *parents_first;    /* owned: the commits in the order of
+				       `lists`; only with keep_lists */
+	struct newobj_set lists;    /* new(c); only with keep_lists */
 };
 
-#define WALK_RESULT_INIT                                                      \
-	{ REVWALK_RESULT_INIT, { NULL, 0, 0 }, NULL, NEWOBJ_SET_INIT }
+#define WALK_RESULT_INIT                                                       \
+	{                                                                      \
+		REVWALK_RESULT_INIT, {NULL, 0, 0}, NULL, NEWOBJ_SET_INIT       \
+	}
 
 void walk_result_release(struct walk_result *result);
 
@@ -105,8 +113,7 @@ void walk_result_release(struct walk_result *result);
  * be found is ERR_MISSING.
  */
 int walk_enumerate(struct walk_result *result, struct walk *w,
-		   const struct walk_tips *wants,
-		   const struct walk_tips *haves,
+		   const struct walk_tips *wants, const struct walk_tips *haves,
 		   const struct walk_options *options, struct error *err);
 
 #endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding the objects of a request. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/parse.h"
+#include "repack/find.h"
+#include "walk/treewalk.h"
+
+/* Boundary commits whose trees are looked into for thin bases. */
+#define MAX_BOUNDARY 16
+
+struct finding {
+	struct found *f;
+	const struct repack_send_options *options;
+	struct walk_tips wants, haves;
+	struct error *warning;
+};
+
+static int load_tips(struct finding *g, struct error *err)
+{
+	const struct repack_request *r = g->f->request;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->want_nr && !ret; i++)
+		ret = walk_add_tip(&g->f->walk, &g->wants, &r->wants[i], false,
+				   err);
+	for (size_t i = 0; i < r->have_nr && !ret; i++)
+		ret = walk_add_tip(&g->f->walk, &g->haves, &r->haves[i], true,
+				   err);
+	return ret;
+}
+
+static int keep_boundary(struct found *f, const uint32_t *commits, size_t nr)
+{
+	if (nr > MAX_BOUNDARY)
+		nr = MAX_BOUNDARY;
+	f->boundary = mem_alloc(nr, sizeof(*f->boundary));
+	if (!f->boundary)
+		return ERR_NOMEM;
+	if (nr)
+		memcpy(f->boundary, commits, nr * sizeof(*commits));
+	f->boundary_nr = nr;
+	return 0;
+}
+
+static int collect_boundary_object(void *ctx, uint32_t obj_pos,
+				   enum object_type type, const char *path,
+				   size_t path_len, struct error *err)
+{
+	struct found *f = ctx;
+
+	if (walk_items_append(&f->boundary_objects, obj_pos, type,
+			      name_hash_add(0, path, path_len)) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* Find the objects of the boundary's trees, once. */
+static int collect_boundary(struct found *f, struct error *err)
+{
+	struct history *h = &f->walk.history;
+	struct treewalk tree;
+	int ret;
+
+	if (f->had.bits || !f->boundary_nr)
+		return 0;
+	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
+	if (ret < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < f->boundary_nr && !ret; i++) {
+		const struct history_commit *c = &h->commits[f->boundary[i]];
+
+		if (c->parsed)
+			ret = treewalk_run(&tree, c->tree_pos, "",
+					   collect_boundary_object, f, err);
+	}
+	f->had = tree.seen;
+	tree.seen = (struct bitset)BITSET_INIT;
+	treewalk_release(&tree);
+	return ret;
+}
+
+/* Drop what the receiver has in its boundary trees, perhaps elsewhere. */
+static void drop_had(struct found *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->objects.nr; i++)
+		if (!bitset_get(&f->had, f->objects.items[i].obj_pos))
+			f->objects.items[kept++] = f->objects.items[i];
+	f->objects.nr = kept;
+}
+
+static int take_walked(struct finding *g, struct walk_result *result,
+		       struct error *err)
+{
+	struct found *f = g->f;
+	const struct history *h = &f->walk.history;
+
+	for (size_t i = 0; i < result->revs.nr; i++)
+		if (walk_items_append(
+			    &f->objects,
+			    h->commits[result->revs.commits[i]].obj_pos,
+			    OBJ_COMMIT, 0) < 0)
+			return error_nomem(err);
+	for (size_t i = 0; i < result->objects.nr; i++) {
+		const struct walk_item *item = &result->objects.items[i];
+
+		if (walk_items_append(&f->objects, item->obj_pos, item->type,
+				      item->name_hash) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+static int find_by_walk(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	struct walk_result result = WALK_RESULT_INIT;
+	struct walk_options options = {
+		.objects = true,
+		.threads = g->options->threads,
+		.progress = g->options->progress,
+	};
+	int ret = walk_enumerate(&result, &f->walk, &g->wants, &g->haves,
+				 &options, err);
+
+	if (!ret)
+		ret = take_walked(g, &result, err);
+	if (!ret && f->request->thin) {
+		if (keep_boundary(f, result.revs.boundary,
+				  result.revs.boundary_nr) < 0)
+			ret = error_nomem(err);
+		if (!ret)
+			ret = collect_boundary(f, err);
+		if (!ret)
+			drop_had(f);
+	}
+	walk_result_release(&result);
+	return ret;
+}
+
+/* 1 when answered, 0 when walking has to do it. */
+static int find_by_bitmap(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	int ret;
+
+	if (!f->request->use_bitmap || f->walk.shallow.nr)
+		return 0;
+	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
+	if (ret > 0) {
+		ret = pack_bitmap_query(&f->result, f->pb, &f->walk, &g->wants,
+					&g->haves, err);
+		if (!ret) {
+			f->objects = f->result.others;
+			f->result.others = (struct walk_items){0};
+			return keep_boundary(f, g->haves.commits,
+					     g->haves.commit_nr) < 0
+				       ? error_nomem(err)
+				       : 1;
+		}
+		if (ret == ERR_CORRUPT && err)
+			*g->warning = *err;
+		pack_bitmap_result_release(&f->result);
+		pack_bitmap_close(f->pb);
+		f->pb = NULL;
+	}
+	/* A broken index is the caller's to warn about; the answer is not. */
+	return ret == ERR_NOMEM || ret == ERR_MISSING ? ret : 0;
+}
+
+/* A set of the objects to send, for membership tests. */
+struct members {
+	const struct found *f;
+	struct bitset others; /* by obj_pos */
+};
+
+static int members_init(struct members *m, struct found *f)
+{
+	m->f = f;
+	if (bitset_init(&m->others, objspace_end(&f->walk.space)) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < f->objects.nr; i++)
+		bitset_set(&m->others, f->objects.items[i].obj_pos);
+	return 0;
+}
+
+static bool is_member(const struct members *m, struct found *f,
+		      uint32_t obj_pos)
+{
+	uint32_t bit;
+
+	if (bitset_get(&m->others, obj_pos))
+		return true;
+	return f->pb && pack_bitmap_bit(f->pb, &f->walk, obj_pos, &bit) &&
+	       bitset_get(&f->result.packed, bit);
+}
+
+/* Send one object more: by its bit if it has one. */
+static int send_also(struct found *f, struct members *m, uint32_t obj_pos)
+{
+	uint32_t bit;
+
+	if (is_member(m, f, obj_pos))
+		return 0;
+	if (f->pb && pack_bitmap_bit(f->pb, &f->walk, obj_pos, &bit)) {
+		if (!bitset_get(&f->result.had, bit))
+			bitset_set(&f->result.packed, bit);
+		return 0;
+	}
+	if (bitset_grow(&m->others, (size_t)obj_pos + 1) < 0 ||
+	    walk_items_append(&f->objects, obj_pos, OBJ_TAG, 0) < 0)
+		return ERR_NOMEM;
+	bitset_set(&m->others, obj_pos);
+	return 0;
+}
+
+/* The tag and the tags it names, if its target is sent. */
+static int include_tag(struct found *f, struct members *m,
+		       const struct repack_tag *tag, struct error *err)
+{
+	struct walk_tips chain = WALK_TIPS_INIT;
+	uint32_t target;
+	int ret = 0;
+
+	if (!objspace_find(&f->walk.space, tag->target.bytes, &target) ||
+	    !is_member(m, f, target))
+		return 0;
+	ret = walk_add_tip(&f->walk, &chain, &tag->tag, false, err);
+	for (size_t i = 0; i < chain.others.nr && !ret; i++)
+		if (chain.others.items[i].type == OBJ_TAG &&
+		    send_also(f, m, chain.others.items[i].obj_pos) < 0)
+			ret = error_nomem(err);
+	walk_tips_release(&chain);
+	return ret;
+}
+
+static int include_tags(struct found *f, struct error *err)
+{
+	struct members m = {.others = BITSET_INIT};
+	int ret = members_init(&m, f) < 0 ? error_nomem(err) : 0;
+
+	for (size_t i = 0; i < f->request->tag_nr && !ret; i++)
+		ret = include_tag(f, &m, &f->request->tags[i], err);
+	bitset_release(&m.others);
+	return ret;
+}
+
+int found_open(struct found *found, const struct odb *odb,
+	       const struct repack_request *request,
+	       const struct repack_send_options *options, struct error *warning,
+	       struct error *err)
+{
+	struct finding g = {
+		.f = found,
+		.options = options,
+		.wants = WALK_TIPS_INIT,
+		.haves = WALK_TIPS_INIT,
+		.warning = warning,
+	};
+	int ret;
+
+	*found = (struct found){.request = request};
+	ret = walk_open(&found->walk, odb, request->shallow,
+			request->shallow_nr, err);
+	if (ret < 0)
+		return ret;
+	ret = load_tips(&g, err);
+	if (!ret) {
+		ret = find_by_bitmap(&g, err);
+		if (!ret)
+			ret = find_by_walk(&g, err);
+	}
+	if (ret >= 0 && request->include_tag)
+		ret = include_tags(found, err);
+	walk_tips_release(&g.wants);
+	walk_tips_release(&g.haves);
+	if (ret < 0)
+		found_close(found);
+	return ret < 0 ? ret : 0;
+}
+
+void found_close(struct found *found)
+{
+	pack_bitmap_result_release(&found->result);
+	pack_bitmap_close(found->pb);
+	free(found->objects.items);
+	free(found->boundary_objects.items);
+	free(found->boundary);
+	bitset_release(&found->had);
+	walk_close(&found->walk);
+}
+
+bool found_had(const struct found *found, uint32_t odb_pos)
+{
+	const struct odb *odb = found->walk.odb;
+	const struct pack_bitmap *pb = found->pb;
+	uint32_t first, bit;
+
+	if (!pb) {
+		if (odb->pack_nr > 1)
+			odb_find_raw(odb, odb_oid_raw(odb, odb_pos), &odb_pos);
+		return bitset_get(&found->had, odb_pos);
+	}
+	first = pb->pack->first_pos;
+	if (odb_pos < first || odb_pos - first >= pb->pack->pack->idx.nr)
+		return false;
+	return pack_rev_find(
+		       pb->rev,
+		       pack_idx_offset(&pb->pack->pack->idx, odb_pos - first),
+		       &bit) &&
+	       bitset_get(&found->result.had, bit);
+}
+
+int found_add_bases(struct found *found, struct repack_items *items,
+		    struct error *err)
+{
+	int ret = collect_boundary(found, err);
+
+	for (size_t i = 0; i < found->boundary_objects.nr && !ret; i++) {
+		const struct walk_item *item =
+			&found->boundary_objects.items[i];
+
+		if (repack_items_append(items, item->obj_pos, item->type,
+					item->name_hash, true) < 0)
+			ret = error_nomem(err);
+	}
+	return ret;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which objects a request asks for: by bitmap where there is one that can be
+ * used, by walking otherwise.
+ */
+#ifndef REPACK_FIND_H
+#define REPACK_FIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "pack-bitmap.h"
+#include "repack/items.h"
+#include "repack/send.h"
+#include "walk/walk.h"
+
+struct found {
+	const struct repack_request *request; /* borrowed */
+	struct walk walk;
+	struct pack_bitmap *pb;             /* owned; NULL: found by walking */
+	struct pack_bitmap_result result;   /* with pb: packed objects */
+	struct walk_items objects;          /* owned: all others to send */
+	struct walk_items boundary_objects; /* owned: of the boundary's trees */
+	struct bitset had;  /* by obj_pos: boundary_objects, that the
+			       receiver has, without pb */
+	uint32_t *boundary; /* owned: commit_nr whose trees the
+			       receiver has */
+	size_t boundary_nr;
+};
+
+/*
+ * Find everything. A bitmap index that cannot be used is described in
+ * *warning, and the answer found by walking. 0 or negative with *found
+ * released.
+ */
+int found_open(struct found *found, const struct odb *odb,
+	       const struct repack_request *request,
+	       const struct repack_send_options *options, struct error *warning,
+	       struct error *err);
+void found_close(struct found *found);
+
+/* Whether the receiver is known to have an object (by odb_pos). */
+bool found_had(const struct found *found, uint32_t odb_pos);
+
+/*
+ * Append trees and blobs at the boundary, which the receiver has, to the items
+ * as external delta bases.
+ */
+int found_add_bases(struct found *found, struct repack_items *items,
+		    struct error *err);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of making packs, from configuration. */
+#include "repack/send.h"
+#include "repo/config.h"
+
+static void load_u64(const struct config *config, const char *key,
+		     uint64_t *out, int *ret, struct error *err)
+{
+	int found = *ret < 0 ? 0 : config_u64(config, key, out, err);
+
+	if (found < 0)
+		*ret = found;
+}
+
+/* A zlib level: core.compression, then pack.compression. */
+static int load_compression(int *level, const struct config *config,
+			    struct error *err)
+{
+	static const char *const keys[] = {
+		"core.compression",
+		"pack.compression",
+	};
+
+	*level = -1;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		int64_t value;
+		int found = config_i64(config, keys[i], &value, err);
+
+		if (found < 0)
+			return found;
+		if (!found)
+			continue;
+		if (value < -1 || value > 9)
+			return error_set(err, ERR_INVALID,
+					 "bad zlib compression level %lld",
+					 (long long)value);
+		*level = (int)value;
+	}
+	return 0;
+}
+
+int repack_send_options_load(struct repack_send_options *options,
+			     const struct repo *repo, struct error *err)
+{
+	const struct config *config = &repo->config;
+	uint64_t threads = 0, window = 10, depth = 50;
+	int ret = load_compression(&options->compression, config, err);
+
+	*options = (struct repack_send_options){
+		.compression = options->compression,
+		.delta_cache_size = UINT64_C(256) << 20,
+		.big_file_threshold = UINT64_C(512) << 20,
+	};
+	load_u64(config, "pack.threads", &threads, &ret, err);
+	load_u64(config, "pack.window", &window, &ret, err);
+	load_u64(config, "pack.depth", &depth, &ret, err);
+	load_u64(config, "pack.windowmemory", &options->window_memory, &ret,
+		 err);
+	load_u64(config, "pack.deltacachesize", &options->delta_cache_size,
+		 &ret, err);
+	load_u64(config, "core.bigfilethreshold", &options->big_file_threshold,
+		 &ret, err);
+	options->threads = threads < 1024 ? (unsigned)threads : 1024;
+	options->window = window < 10000 ? (unsigned)window : 10000;
+	/* The format has room for deeper chains; readers do not like them. */
+	options->depth = depth < 4095 ? (unsigned)depth : 4095;
+	return ret;
+}

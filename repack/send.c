@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making a pack for a receiver: find the objects (find.c), copy spans of the
+ * bitmapped pack, then write what is left item by item.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "repack/delta-search.h"
+#include "repack/find.h"
+#include "repack/plan.h"
+#include "repack/reuse.h"
+#include "repack/send.h"
+#include "repack/write.h"
+#include "sys/thread.h"
+
+struct send {
+	const struct odb *odb;
+	const struct repack_request *request;
+	const struct repack_send_options *options;
+	struct repack_report *report;
+	struct found found;
+	struct repack_items items;
+	struct packs packs;
+};
+
+static bool receiver_has(void *ctx, uint32_t odb_pos)
+{
+	struct send *s = ctx;
+
+	return found_had(&s->found, odb_pos);
+}
+
+static int load_items(struct send *s, struct error *err)
+{
+	const struct walk_items *objects = &s->found.objects;
+
+	for (size_t i = 0; i < objects->nr; i++) {
+		const struct walk_item *item = &objects->items[i];
+
+		if (repack_items_append(&s->items, item->obj_pos, item->type,
+					item->name_hash, false) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+/* What a bitmapped pack could not send as stored joins the items. */
+static int load_left_over(struct send *s, const struct bitset *left_over,
+			  struct error *err)
+{
+	const struct pack_bitmap *pb = s->found.pb;
+
+	for (size_t bit = bitset_next(left_over, 0); bit < left_over->bits;
+	     bit = bitset_next(left_over, bit + 1)) {
+		uint32_t idx_pos = pack_bitmap_idx_pos(pb, (uint32_t)bit);
+
+		if (repack_items_append(
+			    &s->items, pack_bitmap_odb_pos(pb, (uint32_t)bit),
+			    pack_bitmap_type(pb, (uint32_t)bit),
+			    bitmap_file_name_hash(&pb->file, idx_pos),
+			    false) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+/* Whether anything is to be deflated anew, so that bases are worth having. */
+static bool has_whole(const struct repack_items *items)
+{
+	for (size_t i = 0; i < items->nr; i++)
+		if (items->items[i].how == REPACK_WHOLE)
+			return true;
+	return false;
+}
+
+static int plan(struct send *s, struct error *err)
+{
+	struct plan_options options = {
+		.reuse_delta = true,
+		.reuse_object = true,
+		.threads = s->options->threads,
+		.big_file_threshold = s->options->big_file_threshold,
+	};
+
+	if (s->request->thin) {
+		options.receiver_has = receiver_has;
+		options.receiver_ctx = s;
+	}
+	return plan_items(&s->items, &s->packs, &options, err);
+}
+
+static int search(struct send *s, struct error *err)
+{
+	struct delta_search_options options = {
+		.threads = s->options->threads,
+		.window = s->options->window,
+		.depth = s->options->depth,
+		.window_memory = s->options->window_memory,
+		.cache_size = s->options->delta_cache_size,
+		.big_file_threshold = s->options->big_file_threshold,
+		.compression = s->options->compression,
+		.progress = s->options->progress,
+	};
+
+	return delta_search_run(&s->items, &options, err);
+}
+
+/* Plan, search and write everything that was not copied in spans. */
+static int send_items(struct send *s, struct pack_writer *writer,
+		      struct progress *progress, struct error *err)
+{
+	struct write_options options = {
+		.ofs_delta = s->request->ofs_delta,
+		.compression = s->options->compression,
+		.progress = progress,
+	};
+	struct write_report report = {0};
+	uint32_t *order = NULL;
+	size_t nr = 0;
+	int ret = plan(s, err);
+
+	if (!ret && s->request->thin && has_whole(&s->items))
+		ret = found_add_bases(&s->found, &s->items, err);
+	if (!ret)
+		ret = search(s, err);
+	if (ret < 0)
+		return ret;
+	order = write_order(&s->items, &nr);
+	if (!order)
+		return error_nomem(err);
+	ret = write_items(&s->items, order, nr, &s->packs, writer, &options,
+			  &report, err);
+	free(order);
+	s->report->objects += report.objects;
+	s->report->deltas += report.deltas;
+	s->report->reused += report.reused;
+	s->report->reused_deltas += report.reused_deltas;
+	s->report->bytes_verbatim += report.bytes_verbatim;
+	s->report->bytes_recompressed += report.bytes_recompressed;
+	return ret;
+}
+
+static int send_spans(struct send *s, struct pack_writer *writer,
+		      struct progress *progress, struct error *err)
+{
+	const struct pack_bitmap_result *result = &s->found.result;
+	struct reuse_request request = {
+		.pb = s->found.pb,
+		.want = &result->packed,
+		.had = s->request->thin && result->had.bits ? &result->had
+							    : NULL,
+		.ofs_delta = s->request->ofs_delta,
+		.progress = progress,
+	};
+	struct reuse_report report = {0};
+	struct bitset left_over = BITSET_INIT;
+	int ret = reuse_write(&left_over, &request, writer, &report, err);
+
+	if (!ret)
+		ret = load_left_over(s, &left_over, err);
+	s->report->objects += report.objects;
+	s->report->pack_reused += report.objects;
+	s->report->bytes_verbatim += report.bytes_verbatim;
+	bitset_release(&left_over);
+	return ret;
+}
+
+static int send_all(struct send *s, struct pack_sink sink, struct error *err)
+{
+	struct pack_writer writer;
+	struct progress progress;
+	struct oid checksum;
+	size_t packed = bitset_count(&s->found.result.packed);
+	size_t nr = packed + s->items.nr;
+	int ret;
+
+	if (nr > UINT32_MAX)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "more objects than a pack can hold");
+	ret = pack_writer_init(&writer, sink, (uint32_t)nr, s->odb->algo, false,
+			       err);
+	progress_start(&progress, s->options->write_progress, "Writing objects",
+		       nr);
+	if (!ret && packed)
+		ret = send_spans(s, &writer, &progress, err);
+	if (!ret && s->items.nr)
+		ret = send_items(s, &writer, &progress, err);
+	if (!ret)
+		ret = pack_writer_finish(&writer, &checksum, err);
+	progress_stop(&progress);
+	pack_writer_release(&writer);
+	return ret;
+}
+
+int repack_send(const struct odb *odb, const struct repack_request *request,
+		const struct repack_send_options *options,
+		struct pack_sink sink, struct repack_report *report,
+		struct error *err)
+{
+	struct send s = {.odb = odb,
+			 .request = request,
+			 .options = options,
+			 .report = report};
+	int ret;
+
+	*report = (struct repack_report){.warning = ERROR_INIT};
+	ret = found_open(&s.found, odb, request, options, &report->warning,
+			 err);
+	if (ret < 0)
+		return ret;
+	report->used_bitmap = s.found.pb != NULL;
+	repack_items_init(&s.items, &s.found.walk.space);
+	ret = packs_init(&s.packs, odb, err);
+	if (!ret)
+		ret = load_items(&s, err);
+	if (!ret)
+		ret = send_all(&s, sink, err);
+	repack_items_release(&s.items);
+	packs_release(&s.packs);
+	found_close(&s.found);
+	return ret;
+}
