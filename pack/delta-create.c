@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making deltas.
+ *
+ * The base is cut into blocks of 16 bytes. A table maps the hash of a block
+ * to where such blocks begin; at most CHAIN_MAX of them are looked at, so
+ * that a base full of repetitions costs no more than another. The target is
+ * read once, front to back. At each byte the block that starts there is
+ * looked up, and the base is also compared at the place where the last copy
+ * would have gone on (what was replaced is often as long as its replacement:
+ * an id in a tree, a digit in a version). Of the candidates the one that
+ * covers most of the target, extended both ways, becomes a copy.
+ *
+ * Copies wait in a short queue before they are encoded: a later match that,
+ * extended backwards, covers a whole earlier copy takes its place (the
+ * correcting 1.5-pass idea of Ajtai, Burns, Fagin, Long and Stockmeyer,
+ * "Compactly encoding unstructured inputs with differential compression",
+ * J. ACM 49(3), 2002).
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "pack/delta.h"
+
+enum {
+	BLOCK = 16,           /* bytes hashed */
+	CHAIN_MAX = 16,       /* blocks of one bucket that are looked at */
+	LONG_ENOUGH = 4096,   /* a match that ends the search */
+	DIAGONAL_MIN = 8,     /* shortest match where the last copy went on */
+	DIAGONAL_REACH = 256, /* bytes after a copy that this is tried for */
+	REPLACE_MAX = 512,    /* longest copy that a later one may replace */
+	QUEUE_MAX = 64,       /* copies waiting to be encoded */
+	INSERT_MAX = 0x7f,    /* bytes of one insert instruction */
+	COPY_MAX = 0x10000,   /* bytes of one copy that every reader takes */
+	GIVE_UP_SLACK = 128,  /* bytes that waiting copies may yet save */
+};
+
+struct delta_index {
+	const uint8_t *base; /* borrowed */
+	size_t len;
+	size_t size;      /* bytes of this allocation */
+	size_t step;      /* bytes between the starts of blocks */
+	unsigned shift;   /* of a hash, to get a bucket */
+	uint32_t *next;   /* points behind heads: next block of the chain */
+	uint32_t heads[]; /* by bucket: block number plus one, 0: none */
+};
+
+static uint64_t load64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t block_hash(const uint8_t *p)
+{
+	uint64_t h = load64(p) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (h ^ h >> 32 ^ load64(p + 8)) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/* Small bases are cheap to index closely. */
+static size_t block_step(size_t len)
+{
+	return len < 16384 ? 4 : len < 131072 ? 8 : BLOCK;
+}
+
+/* Chain the blocks so that each chain begins with the lowest offset. */
+static void chain_blocks(struct delta_index *index, size_t block_nr)
+{
+	uint64_t later = 0;
+
+	for (size_t i = block_nr; i--;) {
+		uint64_t hash = block_hash(index->base + i * index->step);
+		uint32_t *head = &index->heads[hash >> index->shift];
+
+		/* In a run of equal blocks the first reaches furthest. */
+		if (i + 1 < block_nr && hash == later && *head == i + 2) {
+			index->next[i] = index->next[i + 1];
+		} else {
+			index->next[i] = *head;
+		}
+		*head = (uint32_t)i + 1;
+		later = hash;
+	}
+}
+
+struct delta_index *delta_index_new(const void *base, size_t len)
+{
+	struct delta_index *index;
+	size_t step = block_step(len);
+	size_t block_nr = len < BLOCK ? 0 : (len - BLOCK) / step + 1;
+	unsigned bits = 4;
+	size_t bucket_nr, size;
+
+	if (!len || len > UINT32_MAX)
+		return NULL;
+	while (bits < 28 && (size_t)1 << bits < block_nr)
+		bits++;
+	bucket_nr = (size_t)1 << bits;
+	size = sizeof(*index) + (bucket_nr + block_nr) * sizeof(uint32_t);
+	index = malloc(size);
+	if (!index)
+		return NULL;
+	memset(index->heads, 0, bucket_nr * sizeof(uint32_t));
+	index->base = base;
+	index->len = len;
+	index->size = size;
+	index->step = step;
+	index->shift = 64 - bits;
+	index->next = index->heads + bucket_nr;
+	chain_blocks(index, block_nr);
+	return index;
+}
+
+void delta_index_free(struct delta_index *index)
+{
+	free(index);
+}
+
+size_t delta_index_size(const struct delta_index *index)
+{
+	return index->size;
+}
+
+/* base[off, off + len) makes target[at, at + len). */
+struct copy {
+	size_t at, off, len;
+};
+
+/* A delta under construction. */
+struct maker {
+	const struct delta_index *index;
+	const uint8_t *target;
+	size_t target_len;
+	size_t max_len; /* of the delta; SIZE_MAX: no limit */
+	struct buf out;
+	size_t encoded; /* target bytes that `out` makes */
+	struct copy queue[QUEUE_MAX];
+	size_t queue_nr;
+	size_t queued_len; /* target bytes that the queue makes */
+};
+
+/* Length of the common prefix of a and b, at most `max`. */
+static size_t common_forward(const uint8_t *a, const uint8_t *b, size_t max)
+{
+	size_t n = 0;
+
+	for (; n + 8 <= max; n += 8) {
+		uint64_t differ = load64(a + n) ^ load64(b + n);
+
+		if (differ)
+			return n + (size_t)__builtin_ctzll(differ) / 8;
+	}
+	while (n < max && a[n] == b[n])
+		n++;
+	return n;
+}
+
+/* Length of the common suffix of what ends at a and at b, at most `max`. */
+static size_t common_backward(const uint8_t *a, const uint8_t *b, size_t max)
+{
+	size_t n = 0;
+
+	for (; n + 8 <= max; n += 8) {
+		uint64_t differ = load64(a - n - 8) ^ load64(b - n - 8);
+
+		if (differ)
+			return n + (size_t)__builtin_clzll(differ) / 8;
+	}
+	while (n < max && a[-1 - (ptrdiff_t)n] == b[-1 - (ptrdiff_t)n])
+		n++;
+	return n;
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* First target byte that no copy and no encoded byte covers yet. */
+static size_t covered_end(const struct maker *m)
+{
+	const struct copy *last = &m->queue[m->queue_nr - 1];
+
+	return m->queue_nr ? last->at + last->len : m->encoded;
+}
+
+static int put_insert(struct maker *m, size_t at, size_t len)
+{
+	while (len) {
+		size_t part = min_size(len, INSERT_MAX);
+
+		if (buf_append_char(&m->out, (char)part) < 0 ||
+		    buf_append(&m->out, m->target + at, part) < 0)
+			return ERR_NOMEM;
+		at += part;
+		len -= part;
+	}
+	return 0;
+}
+
+static int put_copy(struct maker *m, size_t off, size_t len)
+{
+	uint8_t op[8] = {0x80};
+	size_t n = 1;
+	uint32_t size = len == COPY_MAX ? 0 : (uint32_t)len;
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint8_t byte = (uint8_t)(off >> 8 * i);
+
+		op[0] |= (uint8_t)(!!byte << i);
+		op[n] = byte;
+		n += !!byte;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		uint8_t byte = (uint8_t)(size >> 8 * i);
+
+		op[0] |= (uint8_t)(!!byte << (4 + i));
+		op[n] = byte;
+		n += !!byte;
+	}
+	return buf_append(&m->out, op, n);
+}
+
+static int put_copies(struct maker *m, size_t off, size_t len)
+{
+	while (len) {
+		size_t part = min_size(len, COPY_MAX);
+		int ret = put_copy(m, off, part);
+
+		if (ret < 0)
+			return ret;
+		off += part;
+		len -= part;
+	}
+	return 0;
+}
+
+/* Encode the first `nr` copies of the queue and the inserts before them. */
+static int encode_queue(struct maker *m, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct copy *c = &m->queue[i];
+		int ret = put_insert(m, m->encoded, c->at - m->encoded);
+
+		if (!ret)
+			ret = put_copies(m, c->off, c->len);
+		if (ret < 0)
+			return ret;
+		m->encoded = c->at + c->len;
+		m->queued_len -= c->len;
+	}
+	m->queue_nr -= nr;
+	memmove(m->queue, m->queue + nr, m->queue_nr * sizeof(*m->queue));
+	return 0;
+}
+
+/*
+ * Let a match take over what lies before it: unmatched bytes, and short
+ * copies when it covers them whole.
+ */
+static void extend_backward(struct maker *m, struct copy *match)
+{
+	for (;;) {
+		size_t gap = match->at - covered_end(m);
+		const uint8_t *base = m->index->base + match->off;
+		const uint8_t *target = m->target + match->at;
+		size_t n = common_backward(base, target,
+					   min_size(gap, match->off));
+		size_t whole;
+
+		if (n == gap && m->queue_nr) {
+			whole = m->queue[m->queue_nr - 1].len;
+			if (whole <= REPLACE_MAX && match->off - n >= whole &&
+			    !memcmp(base - n - whole, target - n - whole,
+				    whole)) {
+				m->queue_nr--;
+				m->queued_len -= whole;
+				n += whole;
+				match->at -= n;
+				match->off -= n;
+				match->len += n;
+				continue;
+			}
+		}
+		match->at -= n;
+		match->off -= n;
+		match->len += n;
+		return;
+	}
+}
+
+static int add_copy(struct maker *m, struct copy match)
+{
+	int ret = 0;
+
+	extend_backward(m, &match);
+	if (m->queue_nr == QUEUE_MAX)
+		ret = encode_queue(m, QUEUE_MAX / 2);
+	m->queue[m->queue_nr++] = match;
+	m->queued_len += match.len;
+	return ret;
+}
+
+/* How a candidate is judged: the bytes it covers that nothing else does. */
+static size_t candidate_len(const struct maker *m, const struct copy *c)
+{
+	size_t gap = min_size(c->at - covered_end(m), c->off);
+
+	return c->len + common_backward(m->index->base + c->off,
+					m->target + c->at,
+					min_size(gap, LONG_ENOUGH));
+}
+
+/* The best match for the block at `at` by hash; len 0: none. */
+static void find_block(const struct maker *m, size_t at, struct copy *best,
+		       size_t *best_len)
+{
+	const struct delta_index *index = m->index;
+	uint64_t hash = block_hash(m->target + at);
+	uint32_t block = index->heads[hash >> index->shift];
+	uint64_t front = load64(m->target + at);
+
+	for (unsigned i = 0; block && i < CHAIN_MAX; i++) {
+		struct copy c = {at, (block - 1) * index->step, 0};
+		const uint8_t *base = index->base + c.off;
+		size_t len;
+
+		block = index->next[block - 1];
+		if (load64(base) != front)
+			continue;
+		c.len = common_forward(
+			base, m->target + at,
+			min_size(index->len - c.off, m->target_len - at));
+		if (c.len < BLOCK)
+			continue;
+		len = candidate_len(m, &c);
+		if (len <= *best_len)
+			continue;
+		*best = c;
+		*best_len = len;
+		if (len >= LONG_ENOUGH)
+			return;
+	}
+}
+
+/* Go on where the last copy would have gone on. */
+static void find_diagonal(const struct maker *m, size_t at, struct copy *best,
+			  size_t *best_len)
+{
+	const struct copy *last = &m->queue[m->queue_nr - 1];
+	size_t off = at;
+	struct copy c = {at, 0, 0};
+
+	if (m->queue_nr) {
+		if (at - last->at - last->len > DIAGONAL_REACH)
+			return;
+		off = last->off + (at - last->at);
+	}
+	if (off > m->index->len || m->index->len - off < DIAGONAL_MIN ||
+	    load64(m->index->base + off) != load64(m->target + at))
+		return;
+	c.off = off;
+	c.len = common_forward(
+		m->index->base + off, m->target + at,
+		min_size(m->index->len - off, m->target_len - at));
+	*best = c;
+	*best_len = candidate_len(m, &c);
+}
+
+static bool hopeless(const struct maker *m, size_t at)
+{
+	size_t inserts = at - m->encoded - m->queued_len;
+
+	return m->out.len + inserts + 3 * m->queue_nr >
+	       m->max_len + GIVE_UP_SLACK;
+}
+
+/* Find all copies. 0, 1 when hopeless, or ERR_NOMEM. */
+static int match_target(struct maker *m)
+{
+	size_t at = 0;
+
+	while (m->target_len - at >= DIAGONAL_MIN) {
+		struct copy best = {0, 0, 0};
+		size_t best_len = 0;
+		int ret;
+
+		find_diagonal(m, at, &best, &best_len);
+		if (best_len < LONG_ENOUGH && m->target_len - at >= BLOCK)
+			find_block(m, at, &best, &best_len);
+		if (!best_len) {
+			at++;
+			if (!(at & 63) && hopeless(m, at))
+				return 1;
+			continue;
+		}
+		ret = add_copy(m, best);
+		if (ret < 0)
+			return ret;
+		at = covered_end(m);
+		if (hopeless(m, at))
+			return 1;
+	}
+	return 0;
+}
+
+static int put_size(struct buf *out, size_t size)
+{
+	for (; size >= 0x80; size >>= 7)
+		if (buf_append_char(out, (char)(0x80 | (size & 0x7f))) < 0)
+			return ERR_NOMEM;
+	return buf_append_char(out, (char)size);
+}
+
+static int make(struct maker *m)
+{
+	int ret = put_size(&m->out, m->index->len);
+
+	if (!ret)
+		ret = put_size(&m->out, m->target_len);
+	if (!ret)
+		ret = match_target(m);
+	if (!ret)
+		ret = encode_queue(m, m->queue_nr);
+	if (!ret)
+		ret = put_insert(m, m->encoded, m->target_len - m->encoded);
+	if (!ret && m->out.len > m->max_len)
+		ret = 1;
+	return ret;
+}
+
+int delta_create(const struct delta_index *index, const void *target,
+		 size_t target_len, size_t max_len, void **out, size_t *out_len)
+{
+	struct maker m = {
+		.index = index,
+		.target = target,
+		.target_len = target_len,
+		.max_len = max_len ? max_len : SIZE_MAX - GIVE_UP_SLACK,
+		.out = BUF_INIT,
+	};
+	int ret = make(&m);
+
+	if (!ret)
+		*out = buf_detach(&m.out, out_len);
+	buf_release(&m.out);
+	return ret;
+}
