@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Progress meters: when to draw, and what a line looks like. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sys/clock.h"
+#include "sys/progress.h"
+
+#define REDRAW_NS UINT64_C(1000000000)
+#define LINE_MAX_LEN 256
+
+void progress_start(struct progress *p, const struct progress_out *out,
+		    const char *title, uint64_t total)
+{
+	memset(p, 0, sizeof(*p));
+	p->out = out;
+	if (!out)
+		return;
+	p->title = title;
+	p->total = total;
+	p->started_ns = p->drawn_ns = sys_clock_ns();
+	p->drawn_percent = -1;
+	pthread_mutex_init(&p->lock, NULL);
+}
+
+static int percent_of(const struct progress *p)
+{
+	if (!p->total)
+		return -1;
+	if (p->done >= p->total)
+		return 100;
+	return (int)((double)p->done * 100.0 / (double)p->total);
+}
+
+/* Blanks cover what a longer line has left on the terminal. */
+static void draw(struct progress *p, const char *end)
+{
+	char line[LINE_MAX_LEN];
+	int percent = percent_of(p);
+	int len;
+
+	if (p->total)
+		len = snprintf(line, sizeof(line),
+			       "%s: %3d%% (%" PRIu64 "/%" PRIu64 ")", p->title,
+			       percent, p->done, p->total);
+	else
+		len = snprintf(line, sizeof(line), "%s: %" PRIu64, p->title,
+			       p->done);
+	if (len < 0 || (size_t)len + strlen(end) >= sizeof(line))
+		return;
+	len += snprintf(line + len, sizeof(line) - (size_t)len, "%s", end);
+	if (end[0] == '\r') {
+		size_t shown = (size_t)len - 1;
+		size_t padded = p->drawn_len > shown ? p->drawn_len : shown;
+
+		memset(line + shown, ' ', padded - shown);
+		line[padded] = '\r';
+		p->drawn_len = shown;
+		len = (int)padded + 1;
+	}
+	p->out->put(p->out->ctx, line, (size_t)len);
+	p->drawn_percent = percent;
+}
+
+/* Called with the lock held, after `done` has changed. */
+static void maybe_draw(struct progress *p)
+{
+	uint64_t now = sys_clock_ns();
+
+	if (now - p->started_ns < p->out->delay_ns)
+		return;
+	if (percent_of(p) == p->drawn_percent && now - p->drawn_ns < REDRAW_NS)
+		return;
+	draw(p, "\r");
+	p->drawn_ns = now;
+}
+
+void progress_add(struct progress *p, uint64_t nr)
+{
+	if (!p->out)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->done += nr;
+	maybe_draw(p);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void progress_set(struct progress *p, uint64_t done)
+{
+	if (!p->out)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->done = done;
+	maybe_draw(p);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void progress_stop(struct progress *p)
+{
+	if (!p->out)
+		return;
+	if (sys_clock_ns() - p->started_ns >= p->out->delay_ns)
+		draw(p, ", done.\n");
+	pthread_mutex_destroy(&p->lock);
+	p->out = NULL;
+}

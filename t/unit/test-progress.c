@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Progress meters draw what Git draws. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "sys/progress.h"
+#include "sys/thread.h"
+
+#define HOUR_NS (UINT64_C(3600) * 1000000000)
+
+static void put(void *ctx, const char *text, size_t len)
+{
+	assert_int_equal(buf_append(ctx, text, len), 0);
+}
+
+static void every_percent_then_done(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct progress_out out = {put, &text, 0};
+	struct progress p;
+
+	progress_start(&p, &out, "Counting objects", 5);
+	for (int i = 0; i < 5; i++)
+		progress_add(&p, 1);
+	progress_stop(&p);
+	assert_string_equal(text.data, "Counting objects:  20% (1/5)\r"
+				       "Counting objects:  40% (2/5)\r"
+				       "Counting objects:  60% (3/5)\r"
+				       "Counting objects:  80% (4/5)\r"
+				       "Counting objects: 100% (5/5)\r"
+				       "Counting objects: 100% (5/5), done.\n");
+	buf_release(&text);
+}
+
+static void same_percent_is_not_drawn_again(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct progress_out out = {put, &text, 0};
+	struct progress p;
+
+	progress_start(&p, &out, "X", 1000);
+	progress_set(&p, 11);
+	progress_set(&p, 12);
+	progress_set(&p, 19);
+	progress_stop(&p);
+	assert_string_equal(text.data, "X:   1% (11/1000)\r"
+				       "X:   1% (19/1000), done.\n");
+	buf_release(&text);
+}
+
+static void unknown_total(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct progress_out out = {put, &text, 0};
+	struct progress p;
+
+	progress_start(&p, &out, "Enumerating objects", 0);
+	progress_add(&p, 20);
+	progress_add(&p, 22);
+	progress_stop(&p);
+	assert_string_equal(text.data, "Enumerating objects: 42, done.\n");
+	buf_release(&text);
+}
+
+/* An hour cannot be waited for: move the times the meter has kept. */
+static void once_a_second_without_a_total(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct progress_out out = {put, &text, 0};
+	struct progress p;
+
+	progress_start(&p, &out, "E", 0);
+	p.drawn_ns -= HOUR_NS;
+	progress_add(&p, 100);
+	progress_add(&p, 1);
+	p.drawn_ns -= HOUR_NS;
+	progress_set(&p, 7);
+	progress_stop(&p);
+	assert_string_equal(text.data, "E: 100\rE: 7  \rE: 7, done.\n");
+	buf_release(&text);
+}
+
+static void nothing_before_the_delay(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct progress_out out = {put, &text, HOUR_NS};
+	struct progress p;
+
+	progress_start(&p, &out, "Late", 2);
+	progress_add(&p, 1);
+	progress_add(&p, 1);
+	progress_stop(&p);
+	assert_int_equal(text.len, 0);
+	progress_start(&p, &out, "Late", 2);
+	progress_add(&p, 1);
+	p.started_ns -= HOUR_NS;
+	progress_add(&p, 1);
+	progress_stop(&p);
+	assert_string_equal(text.data, "Late: 100% (2/2)\r"
+				       "Late: 100% (2/2), done.\n");
+	buf_release(&text);
+}
+
+static void without_a_place_to_go(void **state)
+{
+	struct progress p;
+
+	progress_start(&p, NULL, "Quiet", 10);
+	progress_add(&p, 1);
+	progress_set(&p, 5);
+	progress_stop(&p);
+	assert_null(p.out);
+}
+
+static int add_some(void *ctx, unsigned thread_nr, size_t task_nr,
+		    struct error *err)
+{
+	for (int i = 0; i < 100; i++)
+		progress_add(ctx, 1);
+	return 0;
+}
+
+static void several_threads_count_together(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct progress_out out = {put, &text, 0};
+	struct progress p;
+
+	progress_start(&p, &out, "All", 10000);
+	assert_int_equal(sys_parallel(4, 100, add_some, &p, NULL), 0);
+	progress_stop(&p);
+	assert_non_null(strstr(text.data, "All: 100% (10000/10000), done.\n"));
+	buf_release(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_percent_then_done),
+		cmocka_unit_test(same_percent_is_not_drawn_again),
+		cmocka_unit_test(unknown_total),
+		cmocka_unit_test(once_a_second_without_a_total),
+		cmocka_unit_test(nothing_before_the_delay),
+		cmocka_unit_test(without_a_place_to_go),
+		cmocka_unit_test(several_threads_count_together),
+	};
+
+	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
+}
