@@ -62,6 +62,8 @@ git_names = git-upload-pack git-receive-pack git-upload-archive
 commands := $(shell grep -hoE '^int cmd_[a-z_]+' $(builtin_src) /dev/null | \
 	sed 's/^int cmd_//' | tr _ - | sort)
 static_lib := $O/libgitreach.a
+# The commands without main(), for unit tests of their common parts.
+builtin_lib := $O/libbuiltin.a
 soname := libgitreach.so.0
 shared_lib := $O/libgitreach.so.$(version)
 programs := $(if $(wildcard builtin/git.c),$O/bin/git)
@@ -122,6 +124,9 @@ $O/builtin/paths.o: $O/paths
 $(static_lib): $(lib_obj)
 	$Vrm -f $@ && $(AR) rcs $@ $^
 
+$(builtin_lib): $(filter-out $O/builtin/git.o,$(builtin_obj))
+	$Vrm -f $@ && $(AR) rcs $@ $^
+
 $(shared_lib): $(lib_obj)
 	$V$(CC) $(all_cflags) $(all_ldflags) -shared -Wl,-soname,$(soname) \
 		$(if $(SANITIZE),,-Wl,--no-undefined) -o $@ $^ $(dep_libs)
@@ -139,10 +144,10 @@ ifeq ($O,build)
 	$Vfor n in $(git_names); do ln -sf git $$n || exit 1; done
 endif
 
-$O/t/unit/test-%: t/unit/test-%.c $(static_lib)
+$O/t/unit/test-%: t/unit/test-%.c $(builtin_lib) $(static_lib)
 	@mkdir -p $(@D)
-	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< $(static_lib) \
-		$(dep_libs) -lcmocka
+	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
+		$(builtin_lib) $(static_lib) $(dep_libs) -lcmocka
 
 $O/t/helper/%: t/helper/%.c $(static_lib)
 	@mkdir -p $(@D)

@@ -2,8 +2,9 @@
 /*
  * Command-line options, table-driven, with Git's conventions: bundled short
  * options, --name=value and --name value, --no-<flag>, unambiguous
- * abbreviations of long names, "--" ends options, operands may stand between
- * options.
+ * abbreviations of long names, "--" (or --end-of-options) ends options,
+ * operands may stand between options. --no-<name> sets strings to NULL and
+ * numbers to 0; an option that is called no-<x> is negated by --<x>.
  */
 #ifndef BUILTIN_OPTIONS_H
 #define BUILTIN_OPTIONS_H
@@ -17,13 +18,14 @@ enum option_kind {
 	OPTION_COUNT,    /* int: incremented, zeroed by --no-<name> */
 	OPTION_STRING,   /* const char *: the argument, borrowed from argv */
 	OPTION_U64,      /* uint64_t: number with an optional k, m or g */
-	OPTION_I64,      /* int64_t */
+	OPTION_I64,      /* int64_t, likewise; may be negative */
 	OPTION_CALLBACK, /* fn(value, arg): arg NULL when none was given */
 };
 
 enum {
 	OPTION_OPTIONAL_ARG = 1 << 0, /* argument only as --name=value / -nV;
-					 STRING: absent gives `dflt` */
+					 absent gives `dflt` (numbers: or,
+					 without one, changes nothing) */
 	OPTION_NO_ARG = 1 << 1,       /* CALLBACK that takes none */
 	OPTION_NO_NEGATE = 1 << 2,    /* --no-<name> is unknown */
 };
@@ -38,6 +40,8 @@ struct option {
 	const char *dflt;
 	/* negated: arg == option_negated. Returns 0, or -1 after printing. */
 	int (*fn)(void *value, const char *arg);
+	/* In the usage: "<dir>"; NULL: <n> for numbers, else <value>. */
+	const char *arg_name;
 };
 
 /* What a callback gets as `arg` for --no-<name>. */
@@ -45,7 +49,8 @@ extern const char option_negated[];
 
 /*
  * Parse argv[1..argc), move the operands to the front of argv[1..] and return
- * how many there are; argv[] keeps its "--" out. An unknown option prints
+ * how many there are, with a NULL after them; "--" is not among them.
+ * argv[argc] must be there, for that NULL. An unknown option prints
  * "error: unknown option `x'" and the usage and returns -129; -h prints the
  * usage to stdout and returns -129 as well: the caller returns 129.
  * `usage`: the text after "usage: ", lines separated by newlines.

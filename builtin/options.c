@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* The option parser: words of argv against a table. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtin/options.h"
+
+#define HELP_COLUMN 26
+#define FAILED (-129)
+
+const char option_negated[] = "";
+
+struct parse {
+	const struct option *options;
+	const char *usage;
+	const char **argv;
+	int argc;
+	int next;       /* in argv: word to look at */
+	int operand_nr; /* moved to the front so far */
+};
+
+/* How the user named an option; for messages. */
+struct named {
+	const struct option *option;
+	bool is_long;
+	bool negated;
+};
+
+/* ---- usage */
+
+static const char *arg_name(const struct option *o)
+{
+	if (o->arg_name)
+		return o->arg_name;
+	return o->kind == OPTION_U64 || o->kind == OPTION_I64 ? "<n>"
+							      : "<value>";
+}
+
+static bool takes_arg(const struct option *o)
+{
+	switch (o->kind) {
+	case OPTION_STRING:
+	case OPTION_U64:
+	case OPTION_I64:
+		return true;
+	case OPTION_CALLBACK:
+		return !(o->flags & OPTION_NO_ARG);
+	default:
+		return false;
+	}
+}
+
+static int print_names(FILE *out, const struct option *o)
+{
+	int width = fprintf(out, "    ");
+
+	if (o->short_name)
+		width += fprintf(out, "-%c", o->short_name);
+	if (o->short_name && o->long_name)
+		width += fprintf(out, ", ");
+	if (o->long_name)
+		width += fprintf(out, "--%s", o->long_name);
+	if (!takes_arg(o))
+		return width;
+	if (!(o->flags & OPTION_OPTIONAL_ARG))
+		return width + fprintf(out, " %s", arg_name(o));
+	return width +
+	       fprintf(out, o->long_name ? "[=%s]" : "[%s]", arg_name(o));
+}
+
+static void print_usage(FILE *out, const struct option *options,
+			const char *usage)
+{
+	const char *prefix = "usage: ";
+
+	while (*usage) {
+		size_t len = strcspn(usage, "\n");
+
+		fprintf(out, "%s%.*s\n", prefix, (int)len, usage);
+		prefix = "   or: ";
+		usage += len;
+		usage += *usage == '\n';
+	}
+	fputc('\n', out);
+	for (const struct option *o = options; o->kind != OPTION_END; o++) {
+		int width;
+
+		if (!o->help)
+			continue;
+		width = print_names(out, o);
+		if (width > HELP_COLUMN - 2) {
+			fputc('\n', out);
+			width = 0;
+		}
+		fprintf(out, "%*s%s\n", HELP_COLUMN - width, "", o->help);
+	}
+	if (options->kind != OPTION_END)
+		fputc('\n', out);
+}
+
+int options_usage(const struct option *options, const char *usage)
+{
+	print_usage(stderr, options, usage);
+	return 129;
+}
+
+/* ---- values */
+
+static int complain(const struct named *n, const char *what)
+{
+	if (n->is_long)
+		fprintf(stderr, "error: option `%s%s' %s\n",
+			n->negated ? "no-" : "", n->option->long_name, what);
+	else
+		fprintf(stderr, "error: switch `%c' %s\n",
+			n->option->short_name, what);
+	return FAILED;
+}
+
+/* 1024-based k, m and g; the shift, or -1. */
+static int unit_shift(const char *suffix)
+{
+	if (!*suffix)
+		return 0;
+	if (suffix[1])
+		return -1;
+	switch (tolower((unsigned char)*suffix)) {
+	case 'k':
+		return 10;
+	case 'm':
+		return 20;
+	case 'g':
+		return 30;
+	default:
+		return -1;
+	}
+}
+
+static bool parse_u64(uint64_t *out, const char *arg)
+{
+	uint64_t value;
+	char *end;
+	int shift;
+
+	if (!isdigit((unsigned char)*arg))
+		return false;
+	errno = 0;
+	value = strtoumax(arg, &end, 0);
+	shift = unit_shift(end);
+	if (errno || shift < 0 || value > UINT64_MAX >> shift)
+		return false;
+	*out = value << shift;
+	return true;
+}
+
+static bool parse_i64(int64_t *out, const char *arg)
+{
+	bool negative = *arg == '-';
+	uint64_t value;
+
+	if (!parse_u64(&value, arg + negative) || value > INT64_MAX)
+		return false;
+	*out = negative ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+static int set_number(const struct named *n, const char *arg)
+{
+	if (n->option->kind == OPTION_U64) {
+		if (parse_u64(n->option->value, arg))
+			return 0;
+		return complain(n, "expects a non-negative integer value with "
+				   "an optional k/m/g suffix");
+	}
+	if (parse_i64(n->option->value, arg))
+		return 0;
+	return complain(n, "expects an integer value with an optional k/m/g "
+			   "suffix");
+}
+
+static int call_back(const struct option *o, const char *arg)
+{
+	return o->fn(o->value, arg) ? FAILED : 0;
+}
+
+static int set_negated(const struct option *o)
+{
+	switch (o->kind) {
+	case OPTION_FLAG:
+		*(bool *)o->value = false;
+		return 0;
+	case OPTION_COUNT:
+		*(int *)o->value = 0;
+		return 0;
+	case OPTION_STRING:
+		*(const char **)o->value = NULL;
+		return 0;
+	case OPTION_U64:
+		*(uint64_t *)o->value = 0;
+		return 0;
+	case OPTION_I64:
+		*(int64_t *)o->value = 0;
+		return 0;
+	default:
+		return call_back(o, option_negated);
+	}
+}
+
+/* `arg` NULL: none was attached; the next word is taken if one is needed. */
+static int set_value(struct parse *p, const struct named *n, const char *arg)
+{
+	const struct option *o = n->option;
+
+	if (arg && (n->negated || !takes_arg(o)))
+		return complain(n, "takes no value");
+	if (n->negated)
+		return set_negated(o);
+	if (!arg && takes_arg(o) && !(o->flags & OPTION_OPTIONAL_ARG)) {
+		if (p->next >= p->argc)
+			return complain(n, "requires a value");
+		arg = p->argv[p->next++];
+	}
+	switch (o->kind) {
+	case OPTION_FLAG:
+		*(bool *)o->value = true;
+		return 0;
+	case OPTION_COUNT:
+		++*(int *)o->value;
+		return 0;
+	case OPTION_CALLBACK:
+		return call_back(o, arg);
+	case OPTION_STRING:
+		*(const char **)o->value = arg ? arg : o->dflt;
+		return 0;
+	default:
+		if (!arg)
+			arg = o->dflt;
+		return arg ? set_number(n, arg) : 0;
+	}
+}
+
+/* ---- names */
+
+enum match { MATCH_NONE, MATCH_PREFIX, MATCH_EXACT };
+
+static enum match match_name(const char *name, const char *word, size_t len)
+{
+	if (strncmp(name, word, len))
+		return MATCH_NONE;
+	return name[len] ? MATCH_PREFIX : MATCH_EXACT;
+}
+
+/*
+ * Whether the word names `o`, as it is or negated. An option that is called
+ * no-x is undone by --x.
+ */
+static enum match match_option(bool *negated, const struct option *o,
+			       const char *word, size_t len)
+{
+	const char *name = o->long_name;
+	enum match match = match_name(name, word, len);
+
+	*negated = false;
+	if (match != MATCH_NONE || (o->flags & OPTION_NO_NEGATE))
+		return match;
+	*negated = true;
+	if (!strncmp(name, "no-", 3))
+		return match_name(name + 3, word, len);
+	if (len < 3 || strncmp(word, "no-", 3))
+		return MATCH_NONE;
+	return match_name(name, word + 3, len - 3);
+}
+
+static int report_ambiguous(const char *word, size_t len, const struct named *a,
+			    const struct named *b)
+{
+	fprintf(stderr,
+		"error: ambiguous option: %.*s (could be --%s%s or --%s%s)\n",
+		(int)len, word, a->negated ? "no-" : "", a->option->long_name,
+		b->negated ? "no-" : "", b->option->long_name);
+	return FAILED;
+}
+
+/* 0 and *found (->option NULL when there is none), or FAILED. */
+static int find_long(struct named *found, const struct parse *p,
+		     const char *word, size_t len)
+{
+	struct named other = {NULL, true, false};
+
+	*found = other;
+	for (const struct option *o = p->options; o->kind != OPTION_END; o++) {
+		struct named n = {o, true, false};
+		enum match match = MATCH_NONE;
+
+		if (o->long_name)
+			match = match_option(&n.negated, o, word, len);
+		if (match == MATCH_EXACT) {
+			*found = n;
+			return 0;
+		}
+		if (match == MATCH_PREFIX) {
+			if (found->option)
+				other = n;
+			else
+				*found = n;
+		}
+	}
+	if (other.option)
+		return report_ambiguous(word, len, found, &other);
+	return 0;
+}
+
+static int parse_long(struct parse *p, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	struct named n;
+	int ret = find_long(&n, p, word, len);
+
+	if (ret)
+		return ret;
+	if (n.option)
+		return set_value(p, &n, word[len] ? word + len + 1 : NULL);
+	fprintf(stderr, "error: unknown option `%s'\n", word);
+	print_usage(stderr, p->options, p->usage);
+	return FAILED;
+}
+
+static const struct option *find_short(const struct parse *p, char c)
+{
+	for (const struct option *o = p->options; o->kind != OPTION_END; o++)
+		if (o->short_name == c)
+			return o;
+	return NULL;
+}
+
+static int unknown_switch(const struct parse *p, char c)
+{
+	if (c == 'h') {
+		print_usage(stdout, p->options, p->usage);
+		return FAILED;
+	}
+	fprintf(stderr, "error: unknown switch `%c'\n", c);
+	print_usage(stderr, p->options, p->usage);
+	return FAILED;
+}
+
+/* A bundle: each letter a switch, until one takes the rest as its argument. */
+static int parse_short(struct parse *p, const char *word)
+{
+	while (*word) {
+		struct named n = {find_short(p, *word), false, false};
+		const char *arg = NULL;
+		int ret;
+
+		if (!n.option)
+			return unknown_switch(p, *word);
+		word++;
+		if (takes_arg(n.option) && *word) {
+			arg = word;
+			word = "";
+		}
+		ret = set_value(p, &n, arg);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int options_parse(int argc, const char **argv, const struct option *options,
+		  const char *usage)
+{
+	struct parse p = {options, usage, argv, argc, 1, 0};
+
+	while (p.next < argc) {
+		const char *word = argv[p.next++];
+		int ret = 0;
+
+		if (!strcmp(word, "--") || !strcmp(word, "--end-of-options"))
+			break;
+		if (!strncmp(word, "--", 2))
+			ret = parse_long(&p, word + 2);
+		else if (word[0] == '-' && word[1])
+			ret = parse_short(&p, word + 1);
+		else
+			argv[1 + p.operand_nr++] = word;
+		if (ret)
+			return ret;
+	}
+	while (p.next < argc)
+		argv[1 + p.operand_nr++] = argv[p.next++];
+	if (argc > 0)
+		argv[1 + p.operand_nr] = NULL;
+	return p.operand_nr;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* The option parser: what it accepts, what it says otherwise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builtin/options.h"
+
+#define WORDS_MAX 16
+
+/* All kinds of options, and what a parse has left in them. */
+struct world {
+	bool all, quiet, no_reuse;
+	int verbose;
+	const char *name, *format;
+	uint64_t memory;
+	int64_t window;
+	const char *called_with; /* "<none>", "<negated>" or the argument */
+	int operand_nr;
+	char words[256];
+	const char *argv[WORDS_MAX + 1]; /* point into words */
+	char text[4096];                 /* what was printed, both streams */
+};
+
+static int remember(void *value, const char *arg)
+{
+	struct world *w = value;
+
+	w->called_with = arg == option_negated ? "<negated>"
+			 : arg                 ? arg
+					       : "<none>";
+	return arg && !strcmp(arg, "bad") ? -1 : 0;
+}
+
+/* Catch what is printed on both streams while `words` are parsed. */
+static int run(struct world *w, const char *words)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'a',
+		 .long_name = "all",
+		 .value = &w->all,
+		 .help = "everything"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .value = &w->quiet,
+		 .help = "be quiet",
+		 .flags = OPTION_NO_NEGATE},
+		{.kind = OPTION_FLAG,
+		 .long_name = "no-reuse-delta",
+		 .value = &w->no_reuse,
+		 .help = "compress again"},
+		{.kind = OPTION_COUNT,
+		 .short_name = 'v',
+		 .long_name = "verbose",
+		 .value = &w->verbose,
+		 .help = "say more"},
+		{.kind = OPTION_STRING,
+		 .short_name = 'n',
+		 .long_name = "name",
+		 .value = &w->name,
+		 .help = "a name",
+		 .arg_name = "<name>"},
+		{.kind = OPTION_STRING,
+		 .short_name = 'f',
+		 .long_name = "format",
+		 .value = &w->format,
+		 .flags = OPTION_OPTIONAL_ARG,
+		 .dflt = "raw",
+		 .help = "a format",
+		 .arg_name = "<fmt>"},
+		{.kind = OPTION_U64,
+		 .long_name = "window-memory",
+		 .value = &w->memory,
+		 .help = "bytes",
+		 .arg_name = "<bytes>"},
+		{.kind = OPTION_I64,
+		 .long_name = "window",
+		 .value = &w->window,
+		 .help = "objects"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "call",
+		 .value = w,
+		 .fn = remember,
+		 .help = "call"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "ring",
+		 .value = w,
+		 .fn = remember,
+		 .flags = OPTION_NO_ARG},
+		{.kind = OPTION_END},
+	};
+	char *rest = w->words, *word;
+	FILE *capture = tmpfile();
+	int saved[2] = {dup(1), dup(2)}, argc = 1, ret;
+
+	assert_non_null(capture);
+	assert_true(strlen(words) < sizeof(w->words));
+	strcpy(w->words, words);
+	w->argv[0] = "test";
+	while ((word = strsep(&rest, " ")) && argc < WORDS_MAX)
+		if (*word)
+			w->argv[argc++] = word;
+	w->argv[argc] = NULL;
+	fflush(stdout);
+	dup2(fileno(capture), 1);
+	dup2(fileno(capture), 2);
+	ret = options_parse(argc, w->argv, options,
+			    "git test [<options>]\ngit test --other");
+	fflush(stdout);
+	dup2(saved[0], 1);
+	dup2(saved[1], 2);
+	close(saved[0]);
+	close(saved[1]);
+	rewind(capture);
+	w->text[fread(w->text, 1, sizeof(w->text) - 1, capture)] = '\0';
+	fclose(capture);
+	w->operand_nr = ret;
+	return ret;
+}
+
+#define WORLD_INIT                                                             \
+	{                                                                      \
+		.called_with = "<never>"                                       \
+	}
+
+static void assert_says(const char *words, const char *message)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, words), -129);
+	assert_memory_equal(w.text, message, strlen(message));
+}
+
+static void operands_between_options(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, "one -a two --verbose three"), 3);
+	assert_true(w.all);
+	assert_int_equal(w.verbose, 1);
+	assert_string_equal(w.argv[1], "one");
+	assert_string_equal(w.argv[2], "two");
+	assert_string_equal(w.argv[3], "three");
+	assert_null(w.argv[4]);
+	assert_string_equal(w.text, "");
+}
+
+static void two_dashes_end_options(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, "-a -- -q --"), 2);
+	assert_true(w.all);
+	assert_false(w.quiet);
+	assert_string_equal(w.argv[1], "-q");
+	assert_string_equal(w.argv[2], "--");
+	assert_int_equal(run(&w, "--end-of-options -q -"), 2);
+	assert_false(w.quiet);
+	assert_string_equal(w.argv[2], "-");
+}
+
+static void bundles(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, "-vaqv -nfoo -vn bar"), 0);
+	assert_int_equal(w.verbose, 3);
+	assert_true(w.all);
+	assert_true(w.quiet);
+	assert_string_equal(w.name, "bar");
+}
+
+static void arguments(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, "--name=a=b --format x"), 1);
+	assert_string_equal(w.name, "a=b");
+	assert_string_equal(w.format, "raw");
+	assert_int_equal(run(&w, "--name -a -ffoo"), 0);
+	assert_string_equal(w.name, "-a");
+	assert_string_equal(w.format, "foo");
+	assert_int_equal(run(&w, "--format=bar -f"), 0);
+	assert_string_equal(w.format, "raw");
+	assert_int_equal(run(&w, "--name="), 0);
+	assert_string_equal(w.name, "");
+}
+
+static void negation(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	w.memory = 3;
+	w.window = -3;
+	assert_int_equal(run(&w, "-aavn x --no-all --no-verbose --no-name "
+				 "--no-window --no-window-memory"),
+			 0);
+	assert_false(w.all);
+	assert_int_equal(w.verbose, 0);
+	assert_null(w.name);
+	assert_int_equal(w.memory, 0);
+	assert_int_equal(w.window, 0);
+	assert_int_equal(run(&w, "--no-reuse-delta"), 0);
+	assert_true(w.no_reuse);
+	assert_int_equal(run(&w, "--reuse-delta"), 0);
+	assert_false(w.no_reuse);
+}
+
+static void numbers(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, "--window=-10 --window-memory 4k"), 0);
+	assert_int_equal(w.window, -10);
+	assert_int_equal(w.memory, 4096);
+	assert_int_equal(run(&w, "--window=2k --window-memory=16G"), 0);
+	assert_int_equal(w.window, 2048);
+	assert_int_equal(w.memory, UINT64_C(16) << 30);
+	assert_int_equal(run(&w, "--window-memory=18446744073709551615"), 0);
+	assert_int_equal(w.memory, UINT64_MAX);
+	assert_says("--window-memory=18446744073709551616",
+		    "error: option `window-memory' expects a non-negative "
+		    "integer value with an optional k/m/g suffix\n");
+	assert_says("--window-memory=18014398509481984k",
+		    "error: option `window-memory' expects");
+	assert_says("--window-memory=-1",
+		    "error: option `window-memory' expects");
+	assert_says("--window-memory=", "error: option `window-memory' exp");
+	assert_says("--window=1x", "error: option `window' expects an integer "
+				   "value with an optional k/m/g suffix\n");
+	assert_says("--window=9223372036854775808",
+		    "error: option `window' expects an integer");
+	assert_says("--window=1kk", "error: option `window' expects");
+}
+
+static void callbacks(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, "--call x"), 0);
+	assert_string_equal(w.called_with, "x");
+	assert_int_equal(run(&w, "--no-call"), 0);
+	assert_string_equal(w.called_with, "<negated>");
+	assert_int_equal(run(&w, "--ring x"), 1);
+	assert_string_equal(w.called_with, "<none>");
+	assert_int_equal(run(&w, "--call=bad"), -129);
+	assert_string_equal(w.text, "");
+}
+
+static void abbreviations(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_int_equal(run(&w, "--al --verb --na=x --no-reuse"), 0);
+	assert_true(w.all);
+	assert_int_equal(w.verbose, 1);
+	assert_string_equal(w.name, "x");
+	assert_true(w.no_reuse);
+	assert_int_equal(run(&w, "--no-al --window=4 --window-m=5"), 0);
+	assert_false(w.all);
+	assert_int_equal(w.window, 4);
+	assert_int_equal(w.memory, 5);
+	assert_says("--win=1", "error: ambiguous option: win (could be "
+			       "--window-memory or --window)\n");
+	assert_says("--no-win", "error: ambiguous option: no-win (could be "
+				"--no-window-memory or --no-window)\n");
+}
+
+static void mistakes(void **state)
+{
+	struct world w = WORLD_INIT;
+
+	assert_says("--nope", "error: unknown option `nope'\n"
+			      "usage: git test [<options>]\n"
+			      "   or: git test --other\n\n");
+	assert_says("--all=x", "error: option `all' takes no value\n");
+	assert_says("--no-name=x", "error: option `no-name' takes no value\n");
+	assert_says("--ring=x", "error: option `ring' takes no value\n");
+	assert_says("--name", "error: option `name' requires a value\n");
+	assert_says("-n", "error: switch `n' requires a value\n");
+	assert_says("-aZ", "error: unknown switch `Z'\nusage: git test ");
+	assert_says("--no-q", "error: unknown option `no-q'\n");
+	assert_int_equal(run(&w, "-a x --nope"), -129);
+}
+
+static void usage(void **state)
+{
+	assert_says("-h", "usage: git test [<options>]\n"
+			  "   or: git test --other\n"
+			  "\n"
+			  "    -a, --all             everything\n"
+			  "    -q                    be quiet\n"
+			  "    --no-reuse-delta      compress again\n"
+			  "    -v, --verbose         say more\n"
+			  "    -n, --name <name>     a name\n"
+			  "    -f, --format[=<fmt>]  a format\n"
+			  "    --window-memory <bytes>\n"
+			  "                          bytes\n"
+			  "    --window <n>          objects\n"
+			  "    --call <value>        call\n"
+			  "\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(operands_between_options),
+		cmocka_unit_test(two_dashes_end_options),
+		cmocka_unit_test(bundles),
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(negation),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(callbacks),
+		cmocka_unit_test(abbreviations),
+		cmocka_unit_test(mistakes),
+		cmocka_unit_test(usage),
+	};
+
+	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
