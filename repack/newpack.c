@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* Making and installing a pack. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "pack-bitmap.h"
+#include "repack/delta-search.h"
+#include "repack/newpack.h"
+#include "repack/plan.h"
+#include "sys/io.h"
+
+/* Files of a repository's packs are never written again. */
+#define FILE_MODE 0444
+
+static int load_bool(const struct config *config, const char *key, bool *out,
+		     struct error *err)
+{
+	int found = config_bool(config, key, out, err);
+
+	return found < 0 ? found : 0;
+}
+
+int newpack_options_load(struct newpack_options *options,
+			 const struct repo *repo, struct error *err)
+{
+	uint64_t index_version = 2;
+	int ret;
+
+	*options = (struct newpack_options){
+		.reuse_delta = true, .reuse_object = true, .ofs_delta = true,
+		.write_rev = true, .hash_cache = true, .lookup_table = true,
+	};
+	ret = repack_send_options_load(&options->make, repo, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writereverseindex",
+				&options->write_rev, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writebitmaphashcache",
+				&options->hash_cache, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writebitmaplookuptable",
+				&options->lookup_table, err);
+	if (!ret && config_u64(&repo->config, "pack.indexversion",
+			       &index_version, err) < 0)
+		ret = ERR_INVALID;
+	if (!ret && (index_version < 1 || index_version > 2))
+		ret = error_set(err, ERR_INVALID,
+				"bad pack.indexVersion=%llu",
+				(unsigned long long)index_version);
+	options->index_version = (unsigned)index_version;
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACK,
+					&options->fsync_pack, err);
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA,
+					&options->fsync_metadata, err);
+	return ret;
+}
+
+static int put_to_file(void *ctx, const void *bytes, size_t len,
+		       struct error *err)
+{
+	return sys_tempfile_write(ctx, bytes, len, err);
+}
+
+static int plan_and_search(struct newpack *np, struct error *err)
+{
+	const struct repack_send_options *make = &np->options->make;
+	struct plan_options plan = {
+		.reuse_delta = np->options->reuse_delta,
+		.reuse_object = np->options->reuse_object,
+		.threads = make->threads,
+		.big_file_threshold = make->big_file_threshold,
+	};
+	struct delta_search_options search = {
+		.threads = make->threads,
+		.window = make->window,
+		.depth = make->depth,
+		.window_memory = make->window_memory,
+		.cache_size = make->delta_cache_size,
+		.big_file_threshold = make->big_file_threshold,
+		.compression = make->compression,
+		.retry_same_pack = !np->options->reuse_delta,
+		.progress = make->progress,
+	};
+	int ret = plan_items(np->items, &np->packs, &plan, err);
+
+	return ret < 0 ? ret : delta_search_run(np->items, &search, err);
+}
+
+static int write_pack(struct newpack *np, const char *dir, struct error *err)
+{
+	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
+	struct pack_sink sink = { put_to_file, file };
+	struct pack_writer writer;
+	struct progress progress;
+	struct write_options options = {
+		.ofs_delta = np->options->ofs_delta,
+		.check_crc = true,
+		.compression = np->options->make.compression,
+		.progress = &progress,
+	};
+	int ret = sys_tempfile_create(file, dir, "tmp_pack_", FILE_MODE, err);
+
+	if (ret < 0)
+		return ret;
+	ret = pack_writer_init(&writer, sink, (uint32_t)np->nr,
+			       np->packs.odb->algo, true, err);
+	progress_start(&progress, np->options->make.write_progress,
+		       "Writing objects", np->nr);
+	if (!ret)
+		ret = write_items(np->items, np->order, np->nr, &np->packs,
+				  &writer, &options, &np->report, err);
+	if (!ret)
+		ret = pack_writer_finish(&writer, &np->checksum, err);
+	progress_stop(&progress);
+	pack_writer_release(&writer);
+	return ret;
+}
+
+int newpack_make(struct newpack *np, struct repack_items *items,
+		 const char *dir, const struct newpack_options *options,
+		 struct error *err)
+{
+	int ret;
+
+	*np = (struct newpack){ .options = options, .items = items };
+	for (int i = 0; i < NEWPACK_PART_NR; i++)
+		np->files[i] = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	ret = packs_init(&np->packs, items->space->odb, err);
+	if (!ret)
+		ret = plan_and_search(np, err);
+	if (ret < 0)
+		return ret;
+	np->order = write_order(items, &np->nr);
+	if (!np->order)
+		return error_nomem(err);
+	return write_pack(np, dir, err);
+}
+
+void newpack_release(struct newpack *np)
+{
+	for (int i = 0; i < NEWPACK_PART_NR; i++)
+		sys_tempfile_abort(&np->files[i]);
+	packs_release(&np->packs);
+	free(np->order);
+	free(np->idx_pos);
+	np->order = np->idx_pos = NULL;
+}
+
+/* Items of equal leading 64 bits, by their whole ids. */
+static void sort_ties(struct sort_item *sorted, size_t nr,
+		      const struct oid *oids)
+{
+	for (size_t i = 1; i < nr; i++) {
+		struct sort_item item = sorted[i];
+		size_t j = i;
+
+		for (; j && sorted[j - 1].key == item.key &&
+		       oid_cmp(&oids[sorted[j - 1].value], &oids[item.value]) >
+			       0;
+		     j--)
+			sorted[j] = sorted[j - 1];
+		sorted[j] = item;
+	}
+}
+
+/* The objects in the order of their ids: value is bit_pos. */
+static struct sort_item *sort_by_oid(const struct newpack *np,
+				     const struct oid *oids)
+{
+	struct sort_item *sorted = mem_alloc(np->nr, sizeof(*sorted));
+
+	if (!sorted)
+		return NULL;
+	for (size_t bit = 0; bit < np->nr; bit++)
+		sorted[bit] = (struct sort_item){ load_be64(oids[bit].bytes),
+						  (uint32_t)bit };
+	if (sort_items(sorted, np->nr) < 0) {
+		free(sorted);
+		return NULL;
+	}
+	sort_ties(sorted, np->nr, oids);
+	return sorted;
+}
+
+static int write_part(struct newpack *np, enum newpack_part part,
+		      const char *dir, const char *prefix,
+		      const struct buf *bytes, struct error *err)
+{
+	struct sys_tempfile *file = &np->files[part];
+	int ret = sys_tempfile_create(file, dir, prefix, FILE_MODE, err);
+
+	if (!ret)
+		ret = sys_tempfile_write(file, bytes->data, bytes->len, err);
+	return ret;
+}
+
+static int write_idx(struct newpack *np, const char *dir,
+		     const struct sort_item *sorted, const struct oid *oids,
+		     struct error *err)
+{
+	struct pack_idx_entry *entries = mem_alloc(np->nr, sizeof(*entries));
+	struct buf bytes = BUF_INIT;
+	int ret;
+
+	if (!entries)
+		return error_nomem(err);
+	for (size_t i = 0; i < np->nr; i++) {
+		uint32_t bit = sorted[i].value;
+		const struct repack_item *item =
+			&np->items->items[np->order[bit]];
+
+		entries[i] = (struct pack_idx_entry){
+			oids[bit].bytes, item->out_off, item->crc,
+		};
+		np->idx_pos[bit] = (uint32_t)i;
+	}
+	ret = pack_idx_write(&bytes, entries, (uint32_t)np->nr, &np->checksum,
+			     np->options->index_version, np->packs.odb->algo,
+			     err);
+	free(entries);
+	if (!ret)
+		ret = write_part(np, NEWPACK_IDX, dir, "tmp_idx_", &bytes,
+				 err);
+	buf_release(&bytes);
+	return ret;
+}
+
+static int write_rev(struct newpack *np, const char *dir, struct error *err)
+{
+	struct buf bytes = BUF_INIT;
+	int ret = pack_rev_write(&bytes, np->idx_pos, (uint32_t)np->nr,
+				 &np->checksum, np->packs.odb->algo, err);
+
+	if (!ret)
+		ret = write_part(np, NEWPACK_REV, dir, "tmp_rev_", &bytes,
+				 err);
+	buf_release(&bytes);
+	return ret;
+}
+
+int newpack_index(struct newpack *np, const char *dir, struct error *err)
+{
+	struct oid *oids = mem_alloc(np->nr, sizeof(*oids));
+	struct sort_item *sorted = NULL;
+	int ret = 0;
+
+	np->idx_pos = mem_alloc(np->nr, sizeof(*np->idx_pos));
+	if (!oids || !np->idx_pos) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	for (size_t bit = 0; bit < np->nr; bit++)
+		objspace_oid(&oids[bit], np->items->space,
+			     np->items->items[np->order[bit]].obj_pos);
+	sorted = sort_by_oid(np, oids);
+	if (!sorted) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	ret = write_idx(np, dir, sorted, oids, err);
+	if (!ret && np->options->write_rev)
+		ret = write_rev(np, dir, err);
+out:
+	free(oids);
+	free(sorted);
+	return ret;
+}
+
+/* What the bitmap writer wants to know about each object. */
+struct tables {
+	uint32_t *bit_pos;    /* by obj_pos */
+	uint32_t *hash_cache; /* by idx_pos; NULL: not wanted */
+	uint8_t *types;       /* by bit_pos */
+};
+
+static int tables_fill(struct tables *t, const struct newpack *np)
+{
+	size_t end = objspace_end(np->items->space);
+
+	t->bit_pos = mem_alloc(end, sizeof(*t->bit_pos));
+	t->types = mem_alloc(np->nr, 1);
+	t->hash_cache = np->options->hash_cache ?
+				mem_alloc(np->nr, sizeof(*t->hash_cache)) :
+				NULL;
+	if (!t->bit_pos || !t->types ||
+	    (np->options->hash_cache && !t->hash_cache))
+		return ERR_NOMEM;
+	memset(t->bit_pos, 0xff, end * sizeof(*t->bit_pos));
+	for (size_t bit = 0; bit < np->nr; bit++) {
+		const struct repack_item *item =
+			&np->items->items[np->order[bit]];
+
+		t->bit_pos[item->obj_pos] = (uint32_t)bit;
+		t->types[bit] = item->type;
+		if (t->hash_cache)
+			t->hash_cache[np->idx_pos[bit]] = item->name_hash;
+	}
+	return 0;
+}
+
+static int write_bitmap(struct newpack *np, const char *dir, struct walk *walk,
+			const struct walk_result *enumerated,
+			const uint8_t *is_tip, const struct tables *tables,
+			struct error *err)
+{
+	struct pack_bitmap_write request = {
+		.walk = walk,
+		.enumerated = enumerated,
+		.idx_pos = np->idx_pos,
+		.bit_pos = tables->bit_pos,
+		.hash_cache = tables->hash_cache,
+		.types = tables->types,
+		.object_nr = (uint32_t)np->nr,
+		.checksum = np->checksum,
+		.is_tip = is_tip,
+		.lookup_table = np->options->lookup_table,
+		.progress = np->options->make.progress,
+	};
+	struct pack_bitmap_written written;
+	struct buf bytes = BUF_INIT;
+	int ret = pack_bitmap_write(&bytes, &request, &written, err);
+
+	if (!ret)
+		ret = write_part(np, NEWPACK_BITMAP, dir, "tmp_bitmap_",
+				 &bytes, err);
+	if (!ret) {
+		np->bitmap_nr = written.bitmap_nr;
+		np->bitmap_len = written.file_len;
+	}
+	buf_release(&bytes);
+	return ret;
+}
+
+int newpack_bitmap(struct newpack *np, const char *dir, struct walk *walk,
+		   const struct walk_result *enumerated, const uint8_t *is_tip,
+		   struct error *err)
+{
+	struct tables tables = { 0 };
+	int ret = tables_fill(&tables, np) < 0 ?
+			  error_nomem(err) :
+			  write_bitmap(np, dir, walk, enumerated, is_tip,
+				       &tables, err);
+
+	free(tables.bit_pos);
+	free(tables.hash_cache);
+	free(tables.types);
+	return ret;
+}
+
+int newpack_install(struct newpack *np, const char *base, struct error *err)
+{
+	static const char *const extensions[NEWPACK_PART_NR] = {
+		[NEWPACK_PACK] = "pack",
+		[NEWPACK_REV] = "rev",
+		[NEWPACK_BITMAP] = "bitmap",
+		[NEWPACK_IDX] = "idx",
+	};
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	oid_to_hex(hex, &np->checksum, np->packs.odb->algo);
+	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++) {
+		enum sys_fsync_method method =
+			i == NEWPACK_PACK ? np->options->fsync_pack :
+					    np->options->fsync_metadata;
+
+		if (!np->files[i].path)
+			continue;
+		buf_reset(&path);
+		if (buf_printf(&path, "%s-%s.%s", base, hex, extensions[i]) < 0)
+			ret = error_nomem(err);
+		else
+			ret = sys_tempfile_commit(&np->files[i], path.data,
+						  method, err);
+	}
+	buf_release(&path);
+	return ret;
+}

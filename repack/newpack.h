@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A new pack on disk: its pack, index, reverse index and bitmap index.
+ *
+ * All files are written under temporary names and become visible together:
+ * pack first, index last, so that a pack is either whole or not there. A
+ * process that is killed leaves temporary files and nothing else.
+ */
+#ifndef REPACK_NEWPACK_H
+#define REPACK_NEWPACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "repack/items.h"
+#include "repack/packs.h"
+#include "repack/send.h"
+#include "repack/write.h"
+#include "sys/tempfile.h"
+#include "walk/walk.h"
+
+struct newpack_options {
+	struct repack_send_options make; /* threads, search, compression */
+	bool reuse_delta, reuse_object;
+	bool ofs_delta;
+	unsigned index_version; /* of the .idx: 1 or 2 */
+	bool write_rev;
+	bool hash_cache;        /* in the bitmap index */
+	bool lookup_table;      /* in the bitmap index */
+	enum sys_fsync_method fsync_pack, fsync_metadata;
+};
+
+/* pack.*, core.* and repack.* configuration applied. */
+int newpack_options_load(struct newpack_options *options,
+			 const struct repo *repo, struct error *err);
+
+enum newpack_part {
+	NEWPACK_PACK,
+	NEWPACK_REV,
+	NEWPACK_BITMAP,
+	NEWPACK_IDX, /* installed last */
+	NEWPACK_PART_NR,
+};
+
+/* A pack in the making; one thread. */
+struct newpack {
+	const struct newpack_options *options; /* borrowed */
+	struct repack_items *items;            /* borrowed */
+	struct packs packs;
+	uint32_t *order;      /* owned: items in pack order (bit_pos) */
+	size_t nr;
+	uint32_t *idx_pos;    /* owned: by bit_pos, once indexed */
+	struct oid checksum;
+	struct sys_tempfile files[NEWPACK_PART_NR];
+	struct write_report report;
+	uint32_t bitmap_nr;   /* commits with bitmaps */
+	uint64_t bitmap_len;  /* bytes of the bitmap index */
+};
+
+/*
+ * Plan, search and write the items into a temporary pack in directory `dir`.
+ * Release in any case; that removes what was not installed.
+ */
+int newpack_make(struct newpack *np, struct repack_items *items,
+		 const char *dir, const struct newpack_options *options,
+		 struct error *err);
+void newpack_release(struct newpack *np);
+
+/* Write index and, if wanted, reverse index. */
+int newpack_index(struct newpack *np, const char *dir, struct error *err);
+
+/*
+ * Write a bitmap index. `enumerated` holds the lists of all commits of the
+ * pack; `is_tip` marks wanted tips by commit_nr. ERR_MISSING when the pack
+ * does not hold everything its commits reach.
+ */
+int newpack_bitmap(struct newpack *np, const char *dir, struct walk *walk,
+		   const struct walk_result *enumerated, const uint8_t *is_tip,
+		   struct error *err);
+
+/*
+ * Make everything durable and visible as "<base>-<checksum>.<ext>". A pack of
+ * that name that exists already has the same bytes and is kept; what goes
+ * with it is replaced.
+ */
+int newpack_install(struct newpack *np, const char *base, struct error *err);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* References, reflogs and the index as tips. */
+#include "base/mem.h"
+#include "repo/index-file.h"
+#include "walk/ref-tips.h"
+
+struct adding {
+	struct walk *w;
+	struct walk_tips *tips;
+	struct error *err;
+};
+
+static int add_ref(void *ctx, const struct ref *ref)
+{
+	struct adding *a = ctx;
+	int ret = walk_add_tip(a->w, a->tips, &ref->oid, false, a->err);
+
+	if (ret == ERR_MISSING) {
+		char hex[OID_MAX_HEX_LEN + 1];
+
+		oid_to_hex(hex, &ref->oid, a->w->odb->algo);
+		return error_set(a->err, ERR_MISSING, "bad object %s (%s)",
+				 ref->name, hex);
+	}
+	return ret;
+}
+
+int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
+		 const char *prefix, struct error *warning, struct error *err)
+{
+	struct adding a = {w, tips, err};
+	struct ref head;
+	int ret;
+
+	if (!*prefix) {
+		ret = refs_lookup(refs, "HEAD", &head, err);
+		if (ret > 0)
+			ret = add_ref(&a, &head);
+		if (ret < 0)
+			return ret;
+	}
+	return refs_each(refs, prefix, add_ref, &a, warning, err);
+}
+
+static int add_leniently(void *ctx, const struct oid *oid)
+{
+	struct adding *a = ctx;
+
+	return walk_add_tip(a->w, a->tips, oid, true, a->err);
+}
+
+int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
+			 struct error *err)
+{
+	struct adding a = {w, tips, err};
+
+	return refs_each_reflog_oid(w->odb->repo, add_leniently, &a, err);
+}
+
+int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
+		       struct error *err)
+{
+	struct adding a = {w, tips, err};
+
+	return index_file_each_oid(w->odb->repo, add_leniently, &a, err);
+}

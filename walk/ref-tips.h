@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Tips of a walk from the repository's references. */
+#ifndef WALK_REF_TIPS_H
+#define WALK_REF_TIPS_H
+
+#include "base/error.h"
+#include "repo/refs.h"
+#include "walk/walk.h"
+
+/*
+ * Add what HEAD and all refs whose name starts with `prefix` ("": all) name.
+ * HEAD is added only when the prefix is "". A ref to a missing object is
+ * ERR_MISSING ("bad object <ref>" in words); broken refs are left out and
+ * described in *warning.
+ */
+int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
+		 const char *prefix, struct error *warning, struct error *err);
+
+/*
+ * Add what reflogs and the index of a repository with a work tree keep alive.
+ * Entries whose objects are gone are left out.
+ */
+int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
+			 struct error *err);
+int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
+		       struct error *err);
+
+#endif
