@@ -24,7 +24,15 @@ struct pack_reader;
  * NULL when out of memory.
  */
 struct pack_reader *pack_reader_new(size_t cache_limit);
+
+/* Objects that were read must have been released. */
 void pack_reader_free(struct pack_reader *reader);
+
+/*
+ * Drop what is cached of a pack that is about to be closed. A reader does not
+ * keep packs open; what it cached must not outlive them.
+ */
+void pack_reader_forget(struct pack_reader *reader, const struct pack *pack);
 
 /* The reader's own inflater, for callers that decode other things. */
 struct inflater *pack_reader_inflater(struct pack_reader *reader);

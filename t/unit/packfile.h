@@ -124,9 +124,11 @@ static inline void packfile_make_delta(struct buf *delta, size_t base_len,
 
 	packfile_put_size(delta, base_len);
 	packfile_put_size(delta, base_len + text_len);
-	buf_append_char(delta, (char)0xb0); /* two bytes of size */
-	buf_append_char(delta, (char)base_len);
-	buf_append_char(delta, (char)(base_len >> 8));
+	if (base_len) { /* a length of 0 would stand for 64 KiB */
+		buf_append_char(delta, (char)0xb0); /* two bytes of length */
+		buf_append_char(delta, (char)base_len);
+		buf_append_char(delta, (char)(base_len >> 8));
+	}
 	buf_append_char(delta, (char)text_len);
 	buf_append(delta, text, text_len);
 }

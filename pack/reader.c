@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decoding objects of packs.
+ *
+ * A read goes down the delta chain to the first base that is cached or whole,
+ * noting the deltas on the way, and comes back up applying them; every object
+ * passed stays in the cache, because its neighbours in the pack are most
+ * likely made from it.
+ *
+ * No size is believed before the bytes that back it were looked at: what a
+ * stream or a delta can yield is bounded by its length.
+ */
+#include "base/mem.h"
+#include "pack/base-cache.h"
+#include "pack/delta.h"
+#include "pack/reader.h"
+
+enum {
+	DEFLATE_RATIO_MAX = 1032,  /* 258 bytes from two bits */
+	DELTA_COPY_MAX = 0xffffff, /* bytes from one instruction */
+	DELTA_HEADER_MAX = 20,     /* two numbers of 64 bits */
+	SIZE_SUSPECT = 16 << 20,   /* look closer from here on */
+	SCRATCH_KEEP_MAX = 16 << 20,
+};
+
+/* A delta on the way down. */
+struct chain_link {
+	uint64_t offset;
+	uint64_t size; /* inflated */
+	size_t header_len;
+};
+
+struct pack_reader {
+	struct base_cache cache;
+	struct inflater *inflater; /* owned */
+	struct chain_link *chain;  /* owned; from the object to its base */
+	size_t chain_nr, chain_alloc;
+	uint8_t *scratch; /* owned; an inflated delta */
+	size_t scratch_alloc;
+};
+
+struct pack_reader *pack_reader_new(size_t cache_limit)
+{
+	struct pack_reader *r = mem_calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->inflater = inflater_new();
+	if (!r->inflater || base_cache_init(&r->cache, cache_limit) < 0) {
+		pack_reader_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void pack_reader_free(struct pack_reader *reader)
+{
+	if (!reader)
+		return;
+	base_cache_release(&reader->cache);
+	inflater_free(reader->inflater);
+	free(reader->chain);
+	free(reader->scratch);
+	free(reader);
+}
+
+struct inflater *pack_reader_inflater(struct pack_reader *reader)
+{
+	return reader->inflater;
+}
+
+void pack_reader_forget(struct pack_reader *reader, const struct pack *pack)
+{
+	base_cache_forget(&reader->cache, pack);
+}
+
+/*
+ * Bytes that the stream of the entry at `offset` can have at most. Up to the
+ * trailer is good enough for small objects; for large ones the next entry is
+ * looked up, so that a header that lies cannot make us allocate what a whole
+ * pack would inflate to.
+ */
+static size_t stream_len_max(struct pack *pack, uint64_t offset,
+			     size_t header_len, uint64_t size)
+{
+	uint64_t start = offset + header_len;
+	uint64_t end = pack->map.len - hash_len(pack->algo);
+	const struct pack_rev *rev;
+	uint32_t pack_pos;
+
+	if (size >= SIZE_SUSPECT) {
+		rev = pack_get_rev(pack, NULL);
+		if (rev && pack_rev_find(rev, offset, &pack_pos)) {
+			uint64_t next = pack_rev_offset(rev, pack_pos + 1);
+
+			if (next > start && next < end)
+				end = next;
+		}
+	}
+	return (size_t)(end - start);
+}
+
+/* Check that a stream can yield `size` bytes; sets its greatest length. */
+static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
+		      uint64_t size, size_t *stream_len, struct error *err)
+{
+	*stream_len = stream_len_max(pack, offset, header_len, size);
+	if (size / DEFLATE_RATIO_MAX > *stream_len)
+		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+				    "object larger than its data can be");
+	return 0;
+}
+
+static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
+		      size_t header_len, void *dst, size_t size,
+		      size_t stream_len, struct error *err)
+{
+	const uint8_t *stream = pack->map.data + offset + header_len;
+	int ret = inflater_exact(r->inflater, dst, size, stream, stream_len,
+				 NULL);
+
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret < 0)
+		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+				    "object does not inflate to its size");
+	return 0;
+}
+
+/* Decode an object that is stored whole, into the cache; pinned. */
+static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
+		      const struct pack_entry *entry,
+		      struct base_cache_node **out, struct error *err)
+{
+	struct base_cache_node *node;
+	size_t stream_len;
+	int ret;
+
+	ret = check_size(pack, offset, entry->header_len, entry->size,
+			 &stream_len, err);
+	if (ret < 0)
+		return ret;
+	node = base_cache_alloc(entry->size);
+	if (!node)
+		return error_nomem(err);
+	node->type = entry->type;
+	ret = inflate_at(r, pack, offset, entry->header_len, node->data,
+			 node->len, stream_len, err);
+	if (ret < 0) {
+		base_cache_unpin(&r->cache, node);
+		return ret;
+	}
+	base_cache_add(&r->cache, node, pack, offset);
+	*out = node;
+	return 0;
+}
+
+/* Inflate a delta into the scratch buffer. */
+static int read_delta(struct pack_reader *r, struct pack *pack,
+		      const struct chain_link *link, struct error *err)
+{
+	size_t stream_len;
+	int ret;
+
+	ret = check_size(pack, link->offset, link->header_len, link->size,
+			 &stream_len, err);
+	if (ret < 0)
+		return ret;
+	if (link->size > r->scratch_alloc) {
+		/* Not realloc(): the old content is of no use. */
+		size_t alloc = link->size < 4096 ? 4096 : link->size;
+
+		free(r->scratch);
+		r->scratch = malloc(alloc);
+		r->scratch_alloc = r->scratch ? alloc : 0;
+		if (!r->scratch)
+			return error_nomem(err);
+	}
+	return inflate_at(r, pack, link->offset, link->header_len, r->scratch,
+			  link->size, stream_len, err);
+}
+
+/*
+ * The size of what a delta makes, checked as far as can be before it is
+ * applied: each of its bytes inserts one, or copies what the base has.
+ */
+static int result_size(uint64_t *size, const struct pack *pack,
+		       const struct chain_link *link, const uint8_t *delta,
+		       size_t base_len, struct error *err)
+{
+	size_t most = base_len < DELTA_COPY_MAX ? base_len : DELTA_COPY_MAX;
+	uint64_t base_size;
+
+	if (delta_sizes(delta, link->size, &base_size, size, NULL) < 0)
+		return error_set_at(err, ERR_CORRUPT, pack->path, link->offset,
+				    "invalid delta");
+	if (base_size != base_len)
+		return error_set_at(err, ERR_CORRUPT, pack->path, link->offset,
+				    "delta for a base of another size");
+	if (*size / (most ? most : 1) > link->size)
+		return error_set_at(err, ERR_CORRUPT, pack->path, link->offset,
+				    "object larger than its delta can make");
+	return 0;
+}
+
+static void trim_scratch(struct pack_reader *r)
+{
+	if (r->scratch_alloc <= SCRATCH_KEEP_MAX)
+		return;
+	free(r->scratch);
+	r->scratch = NULL;
+	r->scratch_alloc = 0;
+}
+
+/* Make the next object up the chain from its base; pinned. */
+static int apply_link(struct pack_reader *r, struct pack *pack,
+		      const struct chain_link *link,
+		      const struct base_cache_node *base,
+		      struct base_cache_node **out, struct error *err)
+{
+	struct base_cache_node *node;
+	uint64_t size;
+	int ret;
+
+	ret = read_delta(r, pack, link, err);
+	if (ret < 0)
+		return ret;
+	ret = result_size(&size, pack, link, r->scratch, base->len, err);
+	if (ret < 0)
+		return ret;
+	node = base_cache_alloc(size);
+	if (!node)
+		return error_nomem(err);
+	node->type = base->type;
+	if (delta_apply(node->data, node->len, base->data, base->len,
+			r->scratch, link->size) < 0) {
+		base_cache_unpin(&r->cache, node);
+		return error_set_at(err, ERR_CORRUPT, pack->path, link->offset,
+				    "invalid delta");
+	}
+	base_cache_add(&r->cache, node, pack, link->offset);
+	*out = node;
+	return 0;
+}
+
+/*
+ * Notices when a chain comes back to where it was (Brent: compare with a
+ * place remembered at each power of two). Only REF_DELTAs can do that.
+ */
+struct loop_check {
+	uint64_t seen;
+	size_t steps, next;
+};
+
+static bool loop_closed(struct loop_check *loop, uint64_t offset)
+{
+	if (loop->steps && offset == loop->seen)
+		return true;
+	if (loop->steps++ == loop->next) {
+		loop->seen = offset;
+		loop->next = 2 * loop->next + 1;
+	}
+	return false;
+}
+
+static int push_link(struct pack_reader *r, uint64_t offset,
+		     const struct pack_entry *entry)
+{
+	struct chain_link link = {offset, entry->size, entry->header_len};
+
+	if (mem_grow(&r->chain, &r->chain_alloc, r->chain_nr + 1,
+		     sizeof(*r->chain)) < 0)
+		return ERR_NOMEM;
+	r->chain[r->chain_nr++] = link;
+	return 0;
+}
+
+/* Go down from `offset` to a base that can be had; pinned. */
+static int find_base(struct pack_reader *r, struct pack *pack, uint64_t offset,
+		     struct base_cache_node **base, struct error *err)
+{
+	struct loop_check loop = {0};
+	struct pack_entry entry;
+	int ret;
+
+	r->chain_nr = 0;
+	for (;;) {
+		*base = base_cache_get(&r->cache, pack, offset);
+		if (*base)
+			return 0;
+		if (loop_closed(&loop, offset))
+			return error_set_at(err, ERR_CORRUPT, pack->path,
+					    offset, "delta chain is a circle");
+		ret = pack_entry_at(&entry, pack, offset, err);
+		if (ret < 0)
+			return ret;
+		if (entry.type < OBJ_OFS_DELTA)
+			return read_whole(r, pack, offset, &entry, base, err);
+		if (push_link(r, offset, &entry) < 0)
+			return error_nomem(err);
+		ret = pack_entry_base(&offset, pack, offset, &entry, err);
+		if (ret < 0)
+			return ret;
+	}
+}
+
+int pack_reader_read(struct pack_reader *reader, struct pack *pack,
+		     uint64_t offset, struct pack_object *obj,
+		     struct error *err)
+{
+	struct base_cache_node *node, *made = NULL;
+	int ret;
+
+	*obj = (struct pack_object)PACK_OBJECT_INIT;
+	ret = find_base(reader, pack, offset, &node, err);
+	if (ret < 0)
+		return ret;
+	while (reader->chain_nr) {
+		ret = apply_link(reader, pack,
+				 &reader->chain[--reader->chain_nr], node,
+				 &made, err);
+		base_cache_unpin(&reader->cache, node);
+		if (ret < 0)
+			break;
+		node = made;
+	}
+	trim_scratch(reader);
+	if (ret < 0)
+		return ret;
+	*obj = (struct pack_object){node->type, node->data, node->len, node};
+	return 0;
+}
+
+void pack_object_release(struct pack_reader *reader, struct pack_object *obj)
+{
+	if (obj->pin)
+		base_cache_unpin(&reader->cache, obj->pin);
+	*obj = (struct pack_object)PACK_OBJECT_INIT;
+}
+
+/* The size of what the delta at `offset` makes, from its first bytes. */
+static int peek_result_size(struct pack_reader *r, const struct pack *pack,
+			    uint64_t offset, const struct pack_entry *entry,
+			    uint64_t *size, struct error *err)
+{
+	uint64_t start = offset + entry->header_len;
+	uint64_t end = pack->map.len - hash_len(pack->algo);
+	uint8_t head[DELTA_HEADER_MAX];
+	uint64_t base_size;
+	ssize_t n;
+
+	n = inflater_prefix(r->inflater, head, sizeof(head),
+			    pack->map.data + start, (size_t)(end - start));
+	if (n == ERR_NOMEM)
+		return error_nomem(err);
+	if (n < 0 || delta_sizes(head, (size_t)n, &base_size, size, NULL) < 0)
+		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+				    "invalid delta");
+	return 0;
+}
+
+/* The type at the end of a chain whose first entry is in *entry. */
+static int base_type(struct pack_reader *r, const struct pack *pack,
+		     uint64_t offset, struct pack_entry *entry,
+		     enum object_type *type, struct error *err)
+{
+	struct loop_check loop = {0};
+	struct base_cache_node *node;
+	int ret;
+
+	while ((ret = pack_entry_base(&offset, pack, offset, entry, err)) > 0) {
+		node = base_cache_get(&r->cache, pack, offset);
+		if (node) {
+			*type = node->type;
+			base_cache_unpin(&r->cache, node);
+			return 0;
+		}
+		if (loop_closed(&loop, offset))
+			return error_set_at(err, ERR_CORRUPT, pack->path,
+					    offset, "delta chain is a circle");
+		ret = pack_entry_at(entry, pack, offset, err);
+		if (ret < 0)
+			return ret;
+	}
+	*type = entry->type;
+	return ret;
+}
+
+int pack_reader_info(struct pack_reader *reader, struct pack *pack,
+		     uint64_t offset, enum object_type *type, uint64_t *size,
+		     struct error *err)
+{
+	struct pack_entry entry;
+	enum object_type t;
+	uint64_t s;
+	int ret;
+
+	ret = pack_entry_at(&entry, pack, offset, err);
+	if (ret < 0)
+		return ret;
+	t = entry.type;
+	s = entry.size;
+	if (size && entry.type >= OBJ_OFS_DELTA)
+		ret = peek_result_size(reader, pack, offset, &entry, &s, err);
+	if (!ret && type)
+		ret = base_type(reader, pack, offset, &entry, &t, err);
+	if (ret < 0)
+		return ret;
+	if (type)
+		*type = t;
+	if (size)
+		*size = s;
+	return 0;
+}

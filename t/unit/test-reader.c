@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pack/reader.c: whole objects, both kinds of delta, long chains, circles,
+ * and packs that lie: an error or the right bytes, never anything else.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pack/reader.h"
+#include "t/unit/packfile.h"
+#include "t/unit/random.h"
+
+#define CACHE_LIMIT ((size_t)1 << 20)
+
+/* A pack whose objects' content is known. */
+struct sample {
+	struct packfile file;
+	struct buf text[PACKFILE_MAX];
+	enum object_type type[PACKFILE_MAX];
+};
+
+static uint32_t sample_add(struct sample *s, enum object_type type,
+			   const void *data, size_t len)
+{
+	uint32_t n = packfile_add(&s->file, type, data, len);
+
+	assert_int_equal(buf_append(&s->text[n], data, len), 0);
+	s->type[n] = type;
+	return n;
+}
+
+/* The object `base` with `more` behind it, as a delta. */
+static uint32_t sample_add_delta(struct sample *s, enum object_type type,
+				 uint32_t base, const char *more)
+{
+	struct buf *text = &s->text[s->file.nr];
+	struct oid oid;
+
+	assert_int_equal(
+		buf_append(text, s->text[base].data, s->text[base].len), 0);
+	assert_int_equal(buf_append_str(text, more), 0);
+	s->type[s->file.nr] = s->type[base];
+	hash_object(&s->file.hash, &oid, s->type[base], text->data, text->len);
+	return packfile_add_delta(&s->file, type, base, s->text[base].len, more,
+				  &oid);
+}
+
+static void sample_init(struct sample *s, enum hash_algo algo)
+{
+	for (size_t i = 0; i < PACKFILE_MAX; i++)
+		buf_init(&s->text[i]);
+	packfile_init(&s->file, algo);
+}
+
+static void sample_release(struct sample *s)
+{
+	for (size_t i = 0; i < PACKFILE_MAX; i++)
+		buf_release(&s->text[i]);
+	packfile_release(&s->file);
+}
+
+/* One object of each type, an empty one, deltas of deltas of both kinds. */
+static void sample_init_mixed(struct sample *s, enum hash_algo algo)
+{
+	uint32_t blob, delta;
+
+	sample_init(s, algo);
+	sample_add(s, OBJ_COMMIT, "commit text", 11);
+	sample_add(s, OBJ_TREE, "tree text", 9);
+	blob = sample_add(s, OBJ_BLOB, "a blob, a blob, a blob, a blob", 30);
+	sample_add(s, OBJ_TAG, "tag text", 8);
+	sample_add(s, OBJ_BLOB, "", 0);
+	delta = sample_add_delta(s, OBJ_OFS_DELTA, blob, "ofs");
+	delta = sample_add_delta(s, OBJ_REF_DELTA, delta, "ref");
+	delta = sample_add_delta(s, OBJ_OFS_DELTA, delta, "again");
+	sample_add_delta(s, OBJ_REF_DELTA, delta, "and again");
+	sample_add_delta(s, OBJ_REF_DELTA, 4, "onto nothing");
+	sample_add_delta(s, OBJ_OFS_DELTA, 1, "subtree");
+}
+
+static void check_object(const struct sample *s, uint32_t n,
+			 const struct pack_object *obj)
+{
+	assert_int_equal(obj->type, s->type[n]);
+	assert_int_equal(obj->len, s->text[n].len);
+	assert_memory_equal(obj->data, s->text[n].data, obj->len);
+	assert_int_equal(obj->data[obj->len], 0);
+}
+
+static void check_read(const struct sample *s, struct pack_reader *r,
+		       struct pack *pack, uint32_t n)
+{
+	struct pack_object obj;
+	struct error err = ERROR_INIT;
+
+	if (pack_reader_read(r, pack, s->file.offsets[n], &obj, &err) < 0)
+		fail_msg("%s", err.msg);
+	check_object(s, n, &obj);
+	pack_object_release(r, &obj);
+	assert_null(obj.data);
+}
+
+static void check_info(const struct sample *s, struct pack_reader *r,
+		       struct pack *pack, uint32_t n)
+{
+	enum object_type type = OBJ_NONE;
+	uint64_t size = 0;
+
+	assert_int_equal(pack_reader_info(r, pack, s->file.offsets[n], &type,
+					  &size, NULL),
+			 0);
+	assert_int_equal(type, s->type[n]);
+	assert_int_equal(size, s->text[n].len);
+	assert_int_equal(pack_reader_info(r, pack, s->file.offsets[n], NULL,
+					  &size, NULL),
+			 0);
+	assert_int_equal(pack_reader_info(r, pack, s->file.offsets[n], &type,
+					  NULL, NULL),
+			 0);
+}
+
+static void check_all(struct sample *s, size_t cache_limit, uint64_t *seed)
+{
+	struct pack *pack = packfile_open(&s->file);
+	struct pack_reader *r = pack_reader_new(cache_limit);
+
+	assert_non_null(r);
+	assert_non_null(pack_reader_inflater(r));
+	for (uint32_t i = 0; i < s->file.nr; i++)
+		check_info(s, r, pack, i);
+	for (uint32_t i = 0; i < s->file.nr; i++)
+		check_read(s, r, pack, i);
+	for (uint32_t i = s->file.nr; i-- > 0;)
+		check_read(s, r, pack, i);
+	for (uint32_t i = 0; i < 4 * s->file.nr; i++) {
+		uint32_t n = (uint32_t)(random_next(seed) % s->file.nr);
+
+		check_read(s, r, pack, n);
+		check_info(s, r, pack, n);
+		if (i % 50 == 0)
+			pack_reader_forget(r, pack);
+	}
+	pack_reader_free(r);
+	pack_close(pack);
+}
+
+static void test_mixed(void **state)
+{
+	static const size_t limits[] = {0, 600, CACHE_LIMIT};
+	uint64_t seed = random_seed();
+
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		for (size_t i = 0; i < ARRAY_NR(limits); i++) {
+			struct sample s;
+
+			sample_init_mixed(&s, algo);
+			check_all(&s, limits[i], &seed);
+			sample_release(&s);
+		}
+	}
+	pack_reader_free(NULL);
+}
+
+static void test_chain(void **state)
+{
+	static const size_t limits[] = {0, 5000, CACHE_LIMIT};
+	uint64_t seed = random_seed();
+
+	for (size_t i = 0; i < ARRAY_NR(limits); i++) {
+		struct sample s;
+		uint32_t n;
+
+		sample_init(&s, HASH_SHA1);
+		n = sample_add(&s, OBJ_BLOB, "start", 5);
+		while (s.file.nr < 101)
+			n = sample_add_delta(
+				&s, n % 3 ? OBJ_OFS_DELTA : OBJ_REF_DELTA, n,
+				"link");
+		check_all(&s, limits[i], &seed);
+		sample_release(&s);
+	}
+}
+
+/* What was handed out stays, whatever is read meanwhile. */
+static void test_pins(void **state)
+{
+	struct pack_object objs[60];
+	struct pack_reader *r = pack_reader_new(4000);
+	struct sample s;
+	struct pack *pack;
+	uint32_t n;
+
+	sample_init(&s, HASH_SHA1);
+	n = sample_add(&s, OBJ_BLOB, "start", 5);
+	while (s.file.nr < 60)
+		n = sample_add_delta(&s, OBJ_OFS_DELTA, n, "another link");
+	pack = packfile_open(&s.file);
+	for (uint32_t i = 60; i-- > 0;)
+		assert_int_equal(pack_reader_read(r, pack, s.file.offsets[i],
+						  &objs[i], NULL),
+				 0);
+	pack_reader_forget(r, pack);
+	for (uint32_t i = 0; i < 60; i++)
+		check_read(&s, r, pack, i);
+	for (uint32_t i = 0; i < 60; i++) {
+		check_object(&s, i, &objs[i]);
+		pack_object_release(r, &objs[i]);
+	}
+	pack_object_release(r, &objs[0]); /* zeroed: accepted */
+	pack_reader_free(r);
+	pack_close(pack);
+	sample_release(&s);
+}
+
+/* Two packs have objects at the same offset. */
+static void test_two_packs(void **state)
+{
+	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
+	struct sample a, b;
+	struct pack *pack_a, *pack_b;
+
+	sample_init(&a, HASH_SHA1);
+	sample_init(&b, HASH_SHA1);
+	sample_add(&a, OBJ_BLOB, "one", 3);
+	sample_add(&b, OBJ_TREE, "two", 3);
+	pack_a = packfile_open(&a.file);
+	pack_b = packfile_open(&b.file);
+	for (int i = 0; i < 3; i++) {
+		check_read(&a, r, pack_a, 0);
+		check_read(&b, r, pack_b, 0);
+	}
+	pack_reader_free(r);
+	pack_close(pack_a);
+	pack_close(pack_b);
+	sample_release(&a);
+	sample_release(&b);
+}
+
+static void check_fails(struct pack *pack, uint64_t offset, const char *why)
+{
+	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
+	struct error err = ERROR_INIT;
+	struct pack_object obj;
+
+	assert_int_equal(pack_reader_read(r, pack, offset, &obj, &err),
+			 ERR_CORRUPT);
+	assert_null(obj.data);
+	assert_null(obj.pin);
+	assert_int_equal(err.code, ERR_CORRUPT);
+	if (!strstr(err.msg, why))
+		fail_msg("'%s' does not say '%s'", err.msg, why);
+	assert_non_null(strstr(err.msg, "pack-test: "));
+	assert_non_null(strstr(err.msg, " at offset "));
+	pack_object_release(r, &obj);
+	pack_reader_free(r);
+}
+
+static void test_circles(void **state)
+{
+	struct oid a = {{0xaa}}, b = {{0xbb}}, self = {{0xcc}};
+	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
+	struct pack_entry e = {.type = OBJ_REF_DELTA, .size = 3};
+	enum object_type type;
+	struct packfile p;
+	struct pack *pack;
+
+	packfile_init(&p, HASH_SHA1);
+	e.base_oid = b.bytes;
+	packfile_add_entry(&p, &e, "\1\1x", 3, &a);
+	/* Back by distance, and a delta of itself. */
+	packfile_add_delta(&p, OBJ_OFS_DELTA, 0, 1, "y", &b);
+	e.base_oid = self.bytes;
+	packfile_add_entry(&p, &e, "\1\1x", 3, &self);
+	pack = packfile_open(&p);
+	for (uint32_t i = 0; i < 3; i++) {
+		check_fails(pack, p.offsets[i], "circle");
+		assert_int_equal(pack_reader_info(r, pack, p.offsets[i], &type,
+						  NULL, NULL),
+				 ERR_CORRUPT);
+	}
+	pack_reader_free(r);
+	pack_close(pack);
+	packfile_release(&p);
+}
+
+static void add_claim(struct packfile *p, enum object_type type, uint64_t size,
+		      const void *payload, size_t len, const struct oid *base)
+{
+	struct pack_entry e = {
+		.type = type, .size = size, .base_oid = base->bytes};
+	struct oid oid = {{(uint8_t)(p->nr + 1)}};
+
+	packfile_add_entry(p, &e, payload, len, &oid);
+}
+
+static void test_lies(void **state)
+{
+	/* Of a base of 4 bytes: 2^40 by one copy; a base of 5; cut short. */
+	static const char huge[] = "\x04\x80\x80\x80\x80\x80\x20\x90\x04";
+	static const char other_base[] = "\x05\x01\x01z";
+	static const char cut[] = "\x04\x08\x90\x04\x04zz";
+	static const char *const why[] = {
+		"its data can be",    "its size",     "its size",
+		"its delta can make", "another size", "invalid delta",
+		"is not in the pack", "invalid delta"};
+	struct oid base, none = {{0xee}};
+	struct packfile p;
+	struct pack *pack;
+
+	packfile_init(&p, HASH_SHA1);
+	packfile_add(&p, OBJ_BLOB, "base", 4);
+	base = p.oids[0];
+	add_claim(&p, OBJ_BLOB, UINT64_C(1) << 40, "abc", 3, &none);
+	add_claim(&p, OBJ_BLOB, 4, "abc", 3, &none);
+	add_claim(&p, OBJ_BLOB, 2, "abc", 3, &none);
+	add_claim(&p, OBJ_REF_DELTA, 9, huge, 9, &base);
+	add_claim(&p, OBJ_REF_DELTA, 4, other_base, 4, &base);
+	add_claim(&p, OBJ_REF_DELTA, 7, cut, 7, &base);
+	add_claim(&p, OBJ_REF_DELTA, 7, cut, 7, &none);
+	add_claim(&p, OBJ_REF_DELTA, 1, "\x04", 1, &base);
+	pack = packfile_open(&p);
+	for (uint32_t i = 1; i < p.nr; i++)
+		check_fails(pack, p.offsets[i], why[i - 1]);
+	check_fails(pack, 3, "no object can be");
+	pack_close(pack);
+	packfile_release(&p);
+}
+
+/*
+ * An entry that claims what the rest of the pack, but not its own bytes,
+ * could inflate to.
+ */
+static void test_large_claim(void **state)
+{
+	enum { LEN = 200000 };
+	struct oid none = OID_ZERO_INIT;
+	uint64_t seed = random_seed();
+	uint8_t *noise = mem_alloc(LEN, 1);
+	struct packfile p;
+	struct pack *pack;
+
+	assert_non_null(noise);
+	for (size_t i = 0; i < LEN; i++)
+		noise[i] = (uint8_t)(random_next(&seed) >> 32);
+	packfile_init(&p, HASH_SHA1);
+	add_claim(&p, OBJ_BLOB, UINT64_C(100) << 20, "abc", 3, &none);
+	packfile_add(&p, OBJ_BLOB, noise, LEN);
+	pack = packfile_open(&p);
+	assert_true(pack->map.len * 1032 > UINT64_C(100) << 20);
+	check_fails(pack, p.offsets[0], "its data can be");
+	pack_close(pack);
+	packfile_release(&p);
+	free(noise);
+}
+
+/* Read all of a pack that may be wrong: an error, or what was put in. */
+static void read_changed(struct sample *s)
+{
+	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
+	struct pack *pack;
+
+	packfile_make_idx(&s->file, 2);
+	packfile_save(&s->file);
+	if (pack_open(&pack, s->file.base, s->file.algo, NULL) < 0) {
+		pack_reader_free(r);
+		return;
+	}
+	for (uint32_t i = 0; i < s->file.nr; i++) {
+		uint64_t off = s->file.offsets[i], size;
+		enum object_type type;
+		struct pack_object obj;
+		struct oid oid;
+
+		pack_reader_info(r, pack, off, &type, &size, NULL);
+		if (pack_reader_read(r, pack, off, &obj, NULL) < 0) {
+			assert_null(obj.data);
+			continue;
+		}
+		/* A base that was taken for another gives another object. */
+		hash_object(&s->file.hash, &oid, obj.type, obj.data, obj.len);
+		if (oid_equal(&oid, &s->file.oids[i]))
+			check_object(s, i, &obj);
+		pack_object_release(r, &obj);
+	}
+	pack_reader_free(r);
+	pack_close(pack);
+}
+
+static void test_changed_bytes(void **state)
+{
+	uint64_t seed = random_seed();
+	struct sample s;
+
+	sample_init_mixed(&s, HASH_SHA1);
+	packfile_finish(&s.file);
+	for (size_t i = 8; i < s.file.bytes.len - 20; i++) {
+		char old = s.file.bytes.data[i];
+
+		for (int round = 0; round < 3; round++) {
+			s.file.bytes.data[i] =
+				(char)(old ^ (random_next(&seed) % 255 + 1));
+			read_changed(&s);
+		}
+		s.file.bytes.data[i] = old;
+	}
+	sample_release(&s);
+}
+
+/* Prefixes, with a trailer that the index agrees with. */
+static void test_cut_short(void **state)
+{
+	struct sample s;
+	struct buf whole = BUF_INIT;
+
+	sample_init_mixed(&s, HASH_SHA1);
+	packfile_finish(&s.file);
+	assert_int_equal(
+		buf_append(&whole, s.file.bytes.data, s.file.bytes.len), 0);
+	for (size_t len = 32; len < whole.len; len++) {
+		buf_set_len(&s.file.bytes, len);
+		read_changed(&s);
+	}
+	buf_release(&whole);
+	sample_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_pins),
+		cmocka_unit_test(test_two_packs),
+		cmocka_unit_test(test_circles),
+		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_large_claim),
+		cmocka_unit_test(test_changed_bytes),
+		cmocka_unit_test(test_cut_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
