@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repo/loose.c: any bytes as a loose object's file, and as the content of
+ * its stream.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "repo/loose.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct inflater *inf = inflater_new();
+	struct loose_header header;
+	struct loose_object obj;
+
+	if (!inf)
+		return 0;
+	loose_header_parse(&header, data, len, NULL);
+	if (!loose_read(&obj, inf, data, len, "fuzz", NULL))
+		free(obj.memory);
+	inflater_free(inf);
+	return 0;
+}

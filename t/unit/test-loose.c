@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/loose.c: headers, whole objects, and what is wrong with others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "repo/loose.h"
+
+static void test_header(void **state)
+{
+	struct loose_header h;
+
+	assert_int_equal(loose_header_parse(&h, "blob 6\0hello\n", 13, NULL),
+			 0);
+	assert_int_equal(h.type, OBJ_BLOB);
+	assert_int_equal(h.size, 6);
+	assert_int_equal(h.header_len, 7);
+	assert_int_equal(loose_header_parse(&h, "tree 0\0", 7, NULL), 0);
+	assert_int_equal(h.type, OBJ_TREE);
+	assert_int_equal(loose_header_parse(&h, "commit 18446744073709551615\0",
+					    28, NULL),
+			 0);
+	assert_true(h.size == UINT64_MAX);
+}
+
+static void test_bad_header(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"blob",
+		"blob ",
+		"blob 6",
+		"blob x",
+		"blob 06",
+		"blob  6",
+		"blip 6",
+		"blob 6 ",
+		" 6",
+		"blob -1",
+		"Blob 6",
+		"blob +6",
+		"blob 18446744073709551616",
+		"averyveryveryverylongtypename1234567890 6",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct loose_header h;
+		size_t len = strlen(bad[i]);
+
+		/* The NUL belongs to those with a good size only. */
+		assert_int_equal(
+			loose_header_parse(&h, bad[i], len + (i != 3), NULL),
+			ERR_CORRUPT);
+	}
+}
+
+static void deflate(struct buf *out, const void *data, size_t len)
+{
+	struct deflater *def = deflater_new(-1);
+
+	assert_non_null(def);
+	assert_int_equal(deflater_append(def, out, data, len), 0);
+	deflater_free(def);
+}
+
+static int read_bytes(struct loose_object *obj, const struct buf *file,
+		      struct error *err)
+{
+	struct inflater *inf = inflater_new();
+	int ret;
+
+	assert_non_null(inf);
+	ret = loose_read(obj, inf, file->data, file->len, "loose", err);
+	inflater_free(inf);
+	return ret;
+}
+
+static void test_read(void **state)
+{
+	struct buf file = BUF_INIT;
+	struct inflater *inf = inflater_new();
+	struct loose_object obj;
+	struct loose_header h;
+
+	deflate(&file, "blob 6\0hello\n", 13);
+	assert_int_equal(read_bytes(&obj, &file, NULL), 0);
+	assert_int_equal(obj.type, OBJ_BLOB);
+	assert_int_equal(obj.len, 6);
+	assert_string_equal(obj.data, "hello\n");
+	free(obj.memory);
+	assert_int_equal(loose_info(&h, inf, file.data, file.len, "x", NULL),
+			 0);
+	assert_int_equal(h.size, 6);
+	inflater_free(inf);
+	buf_release(&file);
+}
+
+static void assert_unreadable(const struct buf *file, const char *why)
+{
+	struct error err = ERROR_INIT;
+	struct loose_object obj;
+
+	assert_int_equal(read_bytes(&obj, file, &err), ERR_CORRUPT);
+	assert_null(obj.memory);
+	assert_non_null(strstr(err.msg, why));
+}
+
+static void test_unreadable(void **state)
+{
+	struct buf file = BUF_INIT;
+
+	assert_unreadable(&file, "loose: ");
+	buf_append_str(&file, "no stream");
+	assert_unreadable(&file, "loose: ");
+	buf_reset(&file);
+	deflate(&file, "blob 7\0hello\n", 13);
+	assert_unreadable(&file, "corrupt loose object");
+	buf_reset(&file);
+	deflate(&file, "blob 5\0hello\n", 13);
+	assert_unreadable(&file, "corrupt loose object");
+	buf_reset(&file);
+	deflate(&file, "blob 6\0hello\n", 13);
+	buf_append_char(&file, 'x');
+	assert_unreadable(&file, "garbage after");
+	buf_set_len(&file, file.len - 4);
+	assert_unreadable(&file, "loose: ");
+	buf_reset(&file);
+	deflate(&file, "blob 4000000000000\0", 19);
+	assert_unreadable(&file, "more content announced");
+	buf_reset(&file);
+	deflate(&file, "nothing", 7);
+	assert_unreadable(&file, "without a type");
+	buf_release(&file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_bad_header),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_unreadable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
