@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
 #include "object/type.h"
@@ -90,6 +91,12 @@ int odb_each_loose(const struct odb *odb, bool local_only,
 			     const char *path),
 		   void *ctx, struct error *err);
 
+/* As odb_each_loose() for all directories and ids with this first byte. */
+int odb_each_loose_with(const struct odb *odb, uint8_t first,
+			int (*fn)(void *ctx, const struct oid *oid,
+				  const char *path),
+			void *ctx, struct error *err);
+
 /* Path of a loose object in directory `dir`; 0 or ERR_NOMEM. */
 int odb_loose_path(struct buf *out, const struct odb *odb, const char *dir,
 		   const struct oid *oid);
@@ -138,6 +145,22 @@ int odb_info(struct odb_reader *reader, const struct oid *oid,
  */
 int odb_find_abbrev(const struct odb *odb, const struct oid *prefix,
 		    size_t hex_len, struct oid *found, struct error *err);
+
+/*
+ * Visit the ids that start with `hex_len` digits of `prefix`, packed and then
+ * loose ones. An object that is there more than once is visited more than
+ * once. A nonzero return stops and is returned.
+ */
+int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
+		    size_t hex_len, int (*fn)(void *ctx, const struct oid *oid),
+		    void *ctx, struct error *err);
+
+/*
+ * Least number of digits, at least `min_len`, that tell an id from all others
+ * (it need not be there itself). Or a negative error.
+ */
+int odb_unique_len(const struct odb *odb, const struct oid *oid, size_t min_len,
+		   struct error *err);
 
 /* Follow tags to what they name at last; *type gets its type. */
 int odb_peel(struct odb_reader *reader, const struct oid *oid,

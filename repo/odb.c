@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The snapshot of all packs, and lookups in it.
+ *
+ * Invariants: packs are ordered local first, then by age, newest first, then
+ * by name; packs[i + 1].first_pos == packs[i].first_pos + packs[i].nr;
+ * packed_nr fits 32 bits.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "repo/odb-alternates.h"
+#include "repo/odb.h"
+#include "sys/io.h"
+
+/* Listing again when packs vanish under us: a repack is going on. */
+#define LIST_ATTEMPTS 4
+
+/* Names of the packs in one directory. */
+struct pack_names {
+	char **bases; /* owned: paths without extension */
+	size_t nr, alloc;
+	const char *dir; /* borrowed: objects/pack */
+	struct error *err;
+};
+
+static void pack_names_release(struct pack_names *names)
+{
+	while (names->nr)
+		free(names->bases[--names->nr]);
+	free(names->bases);
+	names->bases = NULL;
+	names->alloc = 0;
+}
+
+/* Keep "<name>.idx" if its pack is there; an index alone means nothing. */
+static int collect_pack(void *ctx, const char *name)
+{
+	struct pack_names *names = ctx;
+	size_t len = strlen(name);
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (len < 5 || strcmp(name + len - 4, ".idx") != 0)
+		return 0;
+	if (buf_printf(&path, "%s/%.*s.pack", names->dir, (int)(len - 4),
+		       name) < 0 ||
+	    mem_grow(&names->bases, &names->alloc, names->nr + 1,
+		     sizeof(*names->bases)) < 0) {
+		ret = error_nomem(names->err);
+		goto out;
+	}
+	if (!sys_exists(path.data))
+		goto out;
+	buf_set_len(&path, path.len - strlen(".pack"));
+	names->bases[names->nr] = buf_detach(&path, NULL);
+	if (!names->bases[names->nr])
+		ret = error_nomem(names->err);
+	else
+		names->nr++;
+out:
+	buf_release(&path);
+	return ret;
+}
+
+static int list_packs(struct pack_names *names, const char *object_dir,
+		      struct error *err)
+{
+	struct buf dir = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&dir, "%s/pack", object_dir) < 0) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	names->dir = dir.data;
+	names->err = err;
+	ret = sys_dir_each(dir.data, collect_pack, names, err);
+	if (ret == ERR_MISSING)
+		ret = 0;
+out:
+	names->dir = NULL;
+	buf_release(&dir);
+	return ret;
+}
+
+static int push_pack(struct odb *odb, size_t *alloc, struct pack *pack,
+		     bool is_local, struct error *err)
+{
+	if (mem_grow(&odb->packs, alloc, (size_t)odb->pack_nr + 1,
+		     sizeof(*odb->packs)) < 0)
+		return error_nomem(err);
+	pack->is_local = is_local;
+	odb->packs[odb->pack_nr++] = (struct odb_pack){pack, 0};
+	return 0;
+}
+
+static bool pack_is_fatal(int ret)
+{
+	return ret == ERR_NOMEM;
+}
+
+/*
+ * Open the packs of one directory. Returns 1 when one of those that were
+ * listed is not there any more.
+ */
+static int open_packs(struct odb *odb, size_t *alloc, const char *object_dir,
+		      bool is_local, struct error *warning, struct error *err)
+{
+	struct pack_names names = {NULL, 0, 0, NULL, NULL};
+	int ret = list_packs(&names, object_dir, err);
+	bool vanished = false;
+	size_t i;
+
+	for (i = 0; !ret && i < names.nr; i++) {
+		struct error why = ERROR_INIT;
+		struct pack *pack;
+
+		ret = pack_open(&pack, names.bases[i], odb->algo, &why);
+		if (!ret) {
+			ret = push_pack(odb, alloc, pack, is_local, err);
+			if (ret < 0)
+				pack_close(pack);
+			continue;
+		}
+		if (pack_is_fatal(ret)) {
+			error_nomem(err);
+			break;
+		}
+		vanished |= ret == ERR_MISSING;
+		if (ret != ERR_MISSING && warning)
+			*warning = why;
+		ret = 0;
+	}
+	pack_names_release(&names);
+	return ret < 0 ? ret : vanished;
+}
+
+static void close_packs(struct odb *odb)
+{
+	while (odb->pack_nr)
+		pack_close(odb->packs[--odb->pack_nr].pack);
+}
+
+static int cmp_packs(const void *va, const void *vb)
+{
+	const struct pack *a = ((const struct odb_pack *)va)->pack;
+	const struct pack *b = ((const struct odb_pack *)vb)->pack;
+
+	if (a->is_local != b->is_local)
+		return a->is_local ? -1 : 1;
+	if (a->mtime_ns != b->mtime_ns)
+		return a->mtime_ns > b->mtime_ns ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+static int number_packs(struct odb *odb, struct error *err)
+{
+	uint64_t next = 0;
+	uint32_t i;
+
+	if (odb->pack_nr)
+		qsort(odb->packs, odb->pack_nr, sizeof(*odb->packs), cmp_packs);
+	for (i = 0; i < odb->pack_nr; i++) {
+		odb->packs[i].first_pos = (uint32_t)next;
+		next += odb->packs[i].pack->idx.nr;
+		if (next >= UINT32_MAX)
+			return error_set(err, ERR_UNSUPPORTED,
+					 "too many packed objects");
+	}
+	odb->packed_nr = (uint32_t)next;
+	return 0;
+}
+
+static int open_all_packs(struct odb *odb, struct error *warning,
+			  struct error *err)
+{
+	size_t alloc = 0;
+	unsigned attempt;
+	int ret = 0;
+
+	for (attempt = 0; attempt < LIST_ATTEMPTS; attempt++) {
+		int vanished = 0;
+		size_t i;
+
+		close_packs(odb);
+		for (i = 0; i < odb->dir_nr; i++) {
+			ret = open_packs(odb, &alloc, odb->dirs[i], !i, warning,
+					 err);
+			if (ret < 0)
+				return ret;
+			vanished |= ret;
+		}
+		if (!vanished)
+			break;
+	}
+	return number_packs(odb, err);
+}
+
+int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
+	     struct error *err)
+{
+	struct odb *odb = mem_calloc(1, sizeof(*odb));
+	int ret;
+
+	*out = NULL;
+	if (warning)
+		*warning = (struct error)ERROR_INIT;
+	if (!odb)
+		return error_nomem(err);
+	odb->repo = repo;
+	odb->algo = repo->algo;
+	ret = odb_alternates_list(&odb->dirs, &odb->dir_nr, repo, warning, err);
+	if (!ret)
+		ret = open_all_packs(odb, warning, err);
+	if (ret < 0)
+		odb_close(odb);
+	else
+		*out = odb;
+	return ret;
+}
+
+void odb_close(struct odb *odb)
+{
+	size_t i;
+
+	if (!odb)
+		return;
+	close_packs(odb);
+	free(odb->packs);
+	for (i = 0; i < odb->dir_nr; i++)
+		free(odb->dirs[i]);
+	free(odb->dirs);
+	free(odb);
+}
+
+bool odb_find_raw(const struct odb *odb, const uint8_t *raw, uint32_t *odb_pos)
+{
+	const struct odb_pack *packs = odb->packs;
+	uint32_t i, idx_pos;
+
+	if (odb->pack_nr == 1)
+		return pack_idx_find(&packs[0].pack->idx, raw, odb_pos);
+	for (i = 0; i < odb->pack_nr; i++) {
+		if (pack_idx_find(&packs[i].pack->idx, raw, &idx_pos)) {
+			*odb_pos = packs[i].first_pos + idx_pos;
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,
+				  uint32_t *idx_pos)
+{
+	uint32_t low = 0, high = odb->pack_nr;
+
+	/* The last pack that starts at or before odb_pos. */
+	while (high - low > 1) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (odb->packs[mid].first_pos <= odb_pos)
+			low = mid;
+		else
+			high = mid;
+	}
+	*idx_pos = odb_pos - odb->packs[low].first_pos;
+	return &odb->packs[low];
+}
+
+uint64_t odb_offset(const struct odb *odb, uint32_t odb_pos, struct pack **pack)
+{
+	uint32_t idx_pos;
+	const struct odb_pack *op = odb_locate(odb, odb_pos, &idx_pos);
+
+	if (pack)
+		*pack = op->pack;
+	return pack_idx_offset(&op->pack->idx, idx_pos);
+}
+
+const uint8_t *odb_oid_raw(const struct odb *odb, uint32_t odb_pos)
+{
+	uint32_t idx_pos;
+	const struct odb_pack *op = odb_locate(odb, odb_pos, &idx_pos);
+
+	return pack_idx_oid(&op->pack->idx, idx_pos);
+}
+
+void odb_oid(struct oid *out, const struct odb *odb, uint32_t odb_pos)
+{
+	oid_from_raw(out, odb_oid_raw(odb, odb_pos), odb->algo);
+}
+
+bool odb_has(const struct odb *odb, const struct oid *oid)
+{
+	uint32_t odb_pos;
+
+	return odb_find(odb, oid, &odb_pos) || odb_has_loose(odb, oid);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/odb-read.c: packed, loose, and what is left when one is broken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repo/odb.h"
+#include "t/unit/tmppack.h"
+
+struct fixture {
+	struct tmprepo t;
+	struct odb *odb;
+	struct odb_reader *reader;
+};
+
+static void open_odb(struct fixture *f)
+{
+	assert_int_equal(odb_open(&f->odb, &f->t.repo, NULL, NULL), 0);
+	f->reader = odb_reader_new(f->odb, 1 << 20);
+	assert_non_null(f->reader);
+}
+
+static void close_odb(struct fixture *f)
+{
+	odb_reader_free(f->reader);
+	odb_close(f->odb);
+	tmprepo_release(&f->t);
+}
+
+static void assert_object(struct fixture *f, const struct oid *oid,
+			  enum object_type type, const char *text)
+{
+	struct odb_object obj;
+	enum object_type info_type;
+	uint64_t size;
+
+	assert_int_equal(odb_read(f->reader, oid, &obj, NULL), 0);
+	assert_int_equal(obj.type, type);
+	assert_int_equal(obj.len, strlen(text));
+	assert_string_equal(obj.data, text);
+	odb_object_release(f->reader, &obj);
+	assert_null(obj.data);
+	assert_int_equal(odb_info(f->reader, oid, &info_type, &size, NULL), 0);
+	assert_int_equal(info_type, type);
+	assert_int_equal(size, strlen(text));
+	assert_int_equal(odb_info(f->reader, oid, NULL, NULL, NULL), 0);
+}
+
+static void test_read(void **state)
+{
+	struct tmppack_object packed[] = {{OBJ_BLOB, "packed", {{0}}}};
+	struct odb_object obj;
+	struct error err = ERROR_INIT;
+	enum object_type type;
+	struct fixture f;
+	struct oid loose;
+	uint64_t size;
+
+	tmprepo_init(&f.t, HASH_SHA1);
+	tmppack_write(&f.t, "objects", "pack-a", packed, 1, false);
+	tmppack_loose(&f.t, "far", &loose, OBJ_TREE, "loose", 5);
+	tmprepo_write(&f.t, "objects/info/alternates", "../far\n");
+	open_odb(&f);
+	assert_object(&f, &packed[0].oid, OBJ_BLOB, "packed");
+	assert_object(&f, &loose, OBJ_TREE, "loose");
+	assert_int_equal(odb_read_pos(f.reader, 0, &obj, NULL), 0);
+	assert_string_equal(obj.data, "packed");
+	odb_object_release(f.reader, &obj);
+	assert_int_equal(odb_info_pos(f.reader, 0, &type, &size, NULL), 0);
+	assert_int_equal(type, OBJ_BLOB);
+	assert_int_equal(size, 6);
+	loose.bytes[0] ^= 1;
+	assert_int_equal(odb_read(f.reader, &loose, &obj, &err), ERR_MISSING);
+	assert_non_null(strstr(err.msg, "is missing"));
+	assert_null(obj.data);
+	assert_int_equal(odb_info(f.reader, &loose, &type, &size, NULL),
+			 ERR_MISSING);
+	close_odb(&f);
+}
+
+static void test_other_copy(void **state)
+{
+	struct tmppack_object packed[] = {{OBJ_BLOB, "copy", {{0}}},
+					  {OBJ_BLOB, "fine", {{0}}}};
+	struct odb_object obj;
+	struct fixture f;
+	struct oid oid;
+
+	tmprepo_init(&f.t, HASH_SHA1);
+	tmppack_write(&f.t, "objects", "pack-a", packed, 2, true);
+	open_odb(&f);
+	assert_int_equal(odb_read(f.reader, &packed[0].oid, &obj, NULL),
+			 ERR_CORRUPT);
+	assert_null(obj.data);
+	assert_object(&f, &packed[1].oid, OBJ_BLOB, "fine");
+	tmppack_loose(&f.t, "objects", &oid, OBJ_BLOB, "copy", 4);
+	assert_true(oid_equal(&oid, &packed[0].oid));
+	assert_int_equal(odb_read(f.reader, &oid, &obj, NULL), 0);
+	assert_string_equal(obj.data, "copy");
+	odb_object_release(f.reader, &obj);
+	close_odb(&f);
+}
+
+static void make_tag(const struct tmprepo *t, struct oid *out,
+		     const struct oid *target, const char *type)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+
+	buf_printf(&text,
+		   "object %s\ntype %s\ntag x\ntagger A <a@b> 1 +0000\n\nm\n",
+		   oid_to_hex(hex, target, t->repo.algo), type);
+	tmppack_loose(t, "objects", out, OBJ_TAG, text.data, text.len);
+	buf_release(&text);
+}
+
+static void test_peel(void **state)
+{
+	struct oid blob, inner, outer, broken, peeled, none = OID_ZERO_INIT;
+	enum object_type type;
+	struct fixture f;
+
+	tmprepo_init(&f.t, HASH_SHA1);
+	tmppack_loose(&f.t, "objects", &blob, OBJ_BLOB, "x", 1);
+	make_tag(&f.t, &inner, &blob, "blob");
+	make_tag(&f.t, &outer, &inner, "tag");
+	make_tag(&f.t, &broken, &none, "blob");
+	open_odb(&f);
+	assert_int_equal(odb_peel(f.reader, &outer, &peeled, &type, NULL), 0);
+	assert_int_equal(type, OBJ_BLOB);
+	assert_true(oid_equal(&peeled, &blob));
+	assert_int_equal(odb_peel(f.reader, &blob, &peeled, NULL, NULL), 0);
+	assert_true(oid_equal(&peeled, &blob));
+	assert_int_equal(odb_peel(f.reader, &broken, &peeled, &type, NULL),
+			 ERR_MISSING);
+	close_odb(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_other_copy),
+		cmocka_unit_test(test_peel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/odb.c: the order of packs, canonical positions, packs left out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sys/time.h>
+
+#include "repo/odb.h"
+#include "t/unit/tmppack.h"
+
+/* Give <dir>/<name> a modification time. */
+static void set_mtime(const struct tmprepo *t, const char *name, long seconds)
+{
+	struct timeval times[2] = {{seconds, 0}, {seconds, 0}};
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", t->dir, name);
+	assert_int_equal(utimes(path.data, times), 0);
+	buf_release(&path);
+}
+
+static void test_order(void **state)
+{
+	struct tmppack_object old[] = {{OBJ_BLOB, "both", {{0}}},
+				       {OBJ_BLOB, "old", {{0}}}};
+	struct tmppack_object new[] = {{OBJ_BLOB, "new", {{0}}},
+				       {OBJ_BLOB, "both", {{0}}}};
+	struct tmppack_object far[] = {{OBJ_BLOB, "far", {{0}}},
+				       {OBJ_BLOB, "both", {{0}}}};
+	struct tmprepo t;
+	struct odb *odb;
+	uint32_t pos, idx_pos;
+	struct oid oid;
+	struct pack *pack;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmppack_write(&t, "objects", "pack-a", old, 2, false);
+	tmppack_write(&t, "objects", "pack-b", new, 2, false);
+	tmppack_write(&t, "far", "pack-0", far, 2, false);
+	set_mtime(&t, "objects/pack/pack-a.pack", 1000);
+	set_mtime(&t, "objects/pack/pack-b.pack", 2000);
+	set_mtime(&t, "far/pack/pack-0.pack", 3000);
+	tmprepo_write(&t, "objects/info/alternates", "../far\n");
+	assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+	assert_int_equal(odb->pack_nr, 3);
+	assert_int_equal(odb->packed_nr, 6);
+	assert_string_equal(odb->packs[0].pack->name, "pack-b");
+	assert_string_equal(odb->packs[1].pack->name, "pack-a");
+	assert_string_equal(odb->packs[2].pack->name, "pack-0");
+	assert_true(odb->packs[1].pack->is_local);
+	assert_false(odb->packs[2].pack->is_local);
+	assert_int_equal(odb->packs[2].first_pos, 4);
+	assert_true(odb_find(odb, &new[1].oid, &pos));
+	assert_true(pos < 2);
+	assert_ptr_equal(odb_locate(odb, pos, &idx_pos), &odb->packs[0]);
+	assert_int_equal(idx_pos, pos);
+	assert_true(odb_find(odb, &far[0].oid, &pos));
+	assert_true(pos >= 4);
+	assert_int_equal(odb_offset(odb, pos, &pack), 12);
+	assert_ptr_equal(pack, odb->packs[2].pack);
+	for (pos = 0; pos < odb->packed_nr; pos++) {
+		odb_oid(&oid, odb, pos);
+		assert_memory_equal(oid.bytes, odb_oid_raw(odb, pos), 20);
+		assert_true(odb_find(odb, &oid, &idx_pos));
+		assert_true(idx_pos <= pos);
+		assert_true(odb_has(odb, &oid));
+	}
+	oid.bytes[0] ^= 1;
+	assert_false(odb_find(odb, &oid, &pos));
+	assert_false(odb_has(odb, &oid));
+	odb_close(odb);
+	tmprepo_release(&t);
+}
+
+static void test_one_pack(void **state)
+{
+	struct tmppack_object objects[] = {{OBJ_BLOB, "a", {{0}}},
+					   {OBJ_BLOB, "b", {{0}}},
+					   {OBJ_BLOB, "c", {{0}}}};
+	struct tmprepo t;
+	struct odb *odb;
+
+	tmprepo_init(&t, HASH_SHA256);
+	tmppack_write(&t, "objects", "pack-a", objects, 3, false);
+	assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+	for (int i = 0; i < 3; i++) {
+		struct oid oid;
+		uint32_t pos;
+
+		assert_true(odb_find(odb, &objects[i].oid, &pos));
+		odb_oid(&oid, odb, pos);
+		assert_true(oid_equal(&oid, &objects[i].oid));
+	}
+	odb_close(odb);
+	tmprepo_release(&t);
+}
+
+static void test_empty(void **state)
+{
+	struct tmprepo t;
+	struct odb *odb;
+	struct oid oid = OID_ZERO_INIT;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+	assert_int_equal(odb->packed_nr, 0);
+	assert_false(odb_has(odb, &oid));
+	odb_close(odb);
+	tmprepo_release(&t);
+}
+
+static void test_left_out(void **state)
+{
+	struct tmppack_object objects[] = {{OBJ_BLOB, "a", {{0}}}};
+	struct error warning = ERROR_INIT;
+	struct tmprepo t;
+	struct odb *odb;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmppack_write(&t, "objects", "pack-a", objects, 1, false);
+	tmprepo_write(&t, "objects/pack/pack-noidx.pack", "PACK");
+	tmprepo_write(&t, "objects/pack/pack-nopack.idx", "idx");
+	tmprepo_write(&t, "objects/pack/tmp_pack_x", "");
+	assert_int_equal(odb_open(&odb, &t.repo, &warning, NULL), 0);
+	assert_int_equal(odb->pack_nr, 1);
+	assert_int_equal(warning.code, 0);
+	odb_close(odb);
+	tmprepo_write(&t, "objects/pack/pack-noidx.idx", "rubbish");
+	assert_int_equal(odb_open(&odb, &t.repo, &warning, NULL), 0);
+	assert_int_equal(odb->pack_nr, 1);
+	assert_int_not_equal(warning.code, 0);
+	assert_non_null(strstr(warning.msg, "pack-noidx"));
+	odb_close(odb);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_one_pack),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
