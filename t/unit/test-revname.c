@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/revname.c: every form of a name, on a small history by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repo/revname.h"
+#include "t/unit/tmppack.h"
+
+/*
+ * root <- side, root <- main; merge has main and side as parents and the
+ * tree { dir: { file: blob } }; tag v1 names merge, nested names v1.
+ */
+struct fixture {
+	struct tmprepo t;
+	struct odb *odb;
+	struct odb_reader *reader;
+	struct refs *refs;
+	struct oid blob, dir, tree, root, side, main, merge, v1, nested;
+};
+
+static void make_tree(struct fixture *f, struct oid *out, const char *entry,
+		      const struct oid *oid)
+{
+	struct buf text = BUF_INIT;
+
+	buf_append(&text, entry, strlen(entry) + 1);
+	buf_append(&text, oid->bytes, 20);
+	tmppack_loose(&f->t, "objects", out, OBJ_TREE, text.data, text.len);
+	buf_release(&text);
+}
+
+static void make_commit(struct fixture *f, struct oid *out, const char *message,
+			const struct oid *parent1, const struct oid *parent2)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+
+	buf_printf(&text, "tree %s\n", oid_to_hex(hex, &f->tree, HASH_SHA1));
+	if (parent1)
+		buf_printf(&text, "parent %s\n",
+			   oid_to_hex(hex, parent1, HASH_SHA1));
+	if (parent2)
+		buf_printf(&text, "parent %s\n",
+			   oid_to_hex(hex, parent2, HASH_SHA1));
+	buf_printf(&text,
+		   "author A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n%s\n",
+		   message);
+	tmppack_loose(&f->t, "objects", out, OBJ_COMMIT, text.data, text.len);
+	buf_release(&text);
+}
+
+static void make_tag(struct fixture *f, struct oid *out, const struct oid *to,
+		     const char *type)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+
+	buf_printf(&text,
+		   "object %s\ntype %s\ntag v1\ntagger A <a@b> 1 +0000\n\nm\n",
+		   oid_to_hex(hex, to, HASH_SHA1), type);
+	tmppack_loose(&f->t, "objects", out, OBJ_TAG, text.data, text.len);
+	buf_release(&text);
+}
+
+static void make_ref(struct fixture *f, const char *name, const struct oid *to)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	tmprepo_write(&f->t, name, oid_to_hex(hex, to, HASH_SHA1));
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	tmprepo_init(&f->t, HASH_SHA1);
+	tmppack_loose(&f->t, "objects", &f->blob, OBJ_BLOB, "hello", 5);
+	make_tree(f, &f->dir, "100644 file", &f->blob);
+	make_tree(f, &f->tree, "40000 dir", &f->dir);
+	make_commit(f, &f->root, "root", NULL, NULL);
+	make_commit(f, &f->side, "side", &f->root, NULL);
+	make_commit(f, &f->main, "main", &f->root, NULL);
+	make_commit(f, &f->merge, "merge", &f->main, &f->side);
+	make_tag(f, &f->v1, &f->merge, "commit");
+	make_tag(f, &f->nested, &f->v1, "tag");
+	tmprepo_write(&f->t, "HEAD", "ref: refs/heads/main\n");
+	make_ref(f, "refs/heads/main", &f->merge);
+	make_ref(f, "refs/tags/v1", &f->v1);
+	make_ref(f, "refs/tags/nested", &f->nested);
+	make_ref(f, "refs/tags/blob", &f->blob);
+	assert_int_equal(odb_open(&f->odb, &f->t.repo, NULL, NULL), 0);
+	assert_int_equal(refs_open(&f->refs, &f->t.repo, NULL), 0);
+	f->reader = odb_reader_new(f->odb, 1 << 20);
+	assert_non_null(f->reader);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	odb_reader_free(f->reader);
+	refs_close(f->refs);
+	odb_close(f->odb);
+	tmprepo_release(&f->t);
+	free(f);
+	return 0;
+}
+
+static int resolve(struct fixture *f, struct oid *oid, const char *name,
+		   struct error *err)
+{
+	return revname_resolve(oid, name, f->refs, f->reader, f->odb, err);
+}
+
+static void test_names(void **state)
+{
+	struct fixture *f = *state;
+	const struct {
+		const char *name;
+		const struct oid *oid;
+	} cases[] = {
+		{"HEAD", &f->merge},
+		{"@", &f->merge},
+		{"main", &f->merge},
+		{"heads/main", &f->merge},
+		{"v1", &f->v1},
+		{"v1^{}", &f->merge},
+		{"v1^0", &f->merge},
+		{"v1^{commit}", &f->merge},
+		{"v1^{tag}", &f->v1},
+		{"v1^{object}", &f->v1},
+		{"nested^{tag}", &f->nested},
+		{"nested^{}", &f->merge},
+		{"nested~1", &f->main},
+		{"HEAD^", &f->main},
+		{"HEAD^1", &f->main},
+		{"HEAD^2", &f->side},
+		{"HEAD~", &f->main},
+		{"HEAD~0", &f->merge},
+		{"HEAD~2", &f->root},
+		{"HEAD^^", &f->root},
+		{"HEAD^2~1", &f->root},
+		{"@~2^{tree}", &f->tree},
+		{"HEAD^{tree}", &f->tree},
+		{"v1^{tree}", &f->tree},
+		{"HEAD:", &f->tree},
+		{"HEAD:dir", &f->dir},
+		{"HEAD:dir/", &f->dir},
+		{"HEAD:dir/file", &f->blob},
+		{"HEAD^{tree}:dir/file", &f->blob},
+		{"nested:dir", &f->dir},
+		{"blob", &f->blob},
+		{"blob^{}", &f->blob},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct oid oid;
+
+		assert_int_equal(resolve(f, &oid, cases[i].name, NULL), 0);
+		assert_true(oid_equal(&oid, cases[i].oid));
+	}
+}
+
+static void test_hex(void **state)
+{
+	struct fixture *f = *state;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf name = BUF_INIT;
+	struct oid oid;
+
+	oid_to_hex(hex, &f->side, HASH_SHA1);
+	assert_int_equal(resolve(f, &oid, hex, NULL), 0);
+	assert_true(oid_equal(&oid, &f->side));
+	buf_printf(&name, "%.8s~1", hex);
+	assert_int_equal(resolve(f, &oid, name.data, NULL), 0);
+	assert_true(oid_equal(&oid, &f->root));
+	buf_reset(&name);
+	buf_printf(&name, "v1-3-g%.8s", hex);
+	assert_int_equal(resolve(f, &oid, name.data, NULL), 0);
+	assert_true(oid_equal(&oid, &f->side));
+	buf_reset(&name);
+	buf_printf(&name, "%040d", 7);
+	assert_int_equal(resolve(f, &oid, name.data, NULL), 0);
+	assert_int_equal(oid.bytes[19], 7);
+	buf_release(&name);
+}
+
+static void test_failures(void **state)
+{
+	static const struct {
+		const char *name;
+		int ret;
+		const char *message;
+	} cases[] = {
+		{"none", ERR_MISSING, "ambiguous argument 'none': unknown"},
+		{"", ERR_MISSING, "unknown revision"},
+		{"^", ERR_MISSING, "unknown revision"},
+		{"~1", ERR_MISSING, "unknown revision"},
+		{"HEAD^3", ERR_MISSING, "unknown revision"},
+		{"HEAD~3", ERR_MISSING, "unknown revision"},
+		{"HEAD~99999999999", ERR_MISSING, "unknown revision"},
+		{"HEAD^{what}", ERR_MISSING, "unknown revision"},
+		{"HEAD}", ERR_MISSING, "unknown revision"},
+		{"0000000000000000000000000000000000000007^{}", ERR_MISSING,
+		 "unknown revision"},
+		{"blob^{commit}", ERR_INVALID,
+		 "expected commit type, but the object dereferences to blob"},
+		{"blob~1", ERR_INVALID, "expected commit type"},
+		{"blob:x", ERR_INVALID, "expected tree type"},
+		{"main^{tag}", ERR_INVALID, "expected tag type"},
+		{"HEAD:none", ERR_INVALID,
+		 "path 'none' does not exist in 'HEAD'"},
+		{"HEAD:dir/file/", ERR_INVALID, "does not exist"},
+		{"HEAD:/dir", ERR_INVALID, "does not exist"},
+		{"HEAD@{1}", ERR_UNSUPPORTED, "reflog"},
+		{"@{u}", ERR_UNSUPPORTED, "reflog"},
+		{":/text", ERR_UNSUPPORTED, "searches"},
+		{"HEAD^{/text}", ERR_UNSUPPORTED, "searches"},
+		{":file", ERR_UNSUPPORTED, "index"},
+		{"HEAD:./file", ERR_UNSUPPORTED, "relative paths"},
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct error err = ERROR_INIT;
+		struct oid oid = OID_ZERO_INIT;
+
+		assert_int_equal(resolve(f, &oid, cases[i].name, &err),
+				 cases[i].ret);
+		assert_non_null(strstr(err.msg, cases[i].message));
+		assert_true(oid_is_zero(&oid));
+	}
+}
+
+/* A name of nothing but suffixes ends without exhausting the stack. */
+static void test_many_suffixes(void **state)
+{
+	struct fixture *f = *state;
+	struct buf name = BUF_INIT;
+	struct oid oid;
+
+	buf_append_str(&name, "HEAD");
+	for (int i = 0; i < 200000; i++)
+		buf_append_str(&name, "^0");
+	assert_int_equal(resolve(f, &oid, name.data, NULL), ERR_MISSING);
+	buf_set_len(&name, 4 + 2 * 500);
+	assert_int_equal(resolve(f, &oid, name.data, NULL), 0);
+	buf_release(&name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_hex),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_many_suffixes),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
