@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='the generator of repositories and the tools that measure'
+. "$(dirname "$0")/lib.sh"
+
+perf=$GITREACH_SRC/t/perf
+small='--commits 400 --files 100 --refs 150'
+
+test_expect_success 'a generated repository is as large as asked for' '
+	stock init -q --bare gen.git &&
+	"$perf/gen-repo" $small >stream &&
+	stock -C gen.git fast-import --quiet <stream &&
+	stock -C gen.git rev-list --count --all >commits &&
+	echo 400 >expect &&
+	test_cmp expect commits &&
+	stock -C gen.git for-each-ref >refs &&
+	test_line_count 150 refs &&
+	stock -C gen.git fsck --full --strict
+'
+
+test_expect_success 'it has merges, deep paths and all kinds of tags' '
+	stock -C gen.git rev-list --merges --all >merges &&
+	test "$(wc -l <merges)" -gt 20 &&
+	stock -C gen.git ls-tree -r --name-only main >paths &&
+	grep ".*/.*/.*/" paths &&
+	stock -C gen.git for-each-ref --format="%(objecttype)" refs/tags |
+		sort -u >kinds &&
+	test_line_count 2 kinds
+'
+
+test_expect_success 'the same arguments give the same stream' '
+	"$perf/gen-repo" $small >again &&
+	cmp stream again &&
+	"$perf/gen-repo" $small --seed 2 >other &&
+	! cmp -s stream other
+'
+
+test_expect_success 'what is verbatim in a pack, and what is not' '
+	stock -C gen.git repack -adfq &&
+	pack=$(ls gen.git/objects/pack/*.pack) &&
+	"$perf/verbatim" gen.git "$pack" >whole &&
+	{
+		echo "$(stock -C gen.git rev-list --objects --all | wc -l)" \
+			$(($(wc -c <"$pack") - 32)) &&
+		echo 0 0
+	} >expect &&
+	test_cmp expect whole &&
+	stock -C gen.git pack-objects --all --stdout -q --delta-base-offset \
+		--no-use-bitmap-index --no-reuse-object --compression=1 \
+		</dev/null >made &&
+	"$perf/verbatim" gen.git made >parts &&
+	test "$(sed -n "s/ .*//; 2p" parts)" -gt 400 &&
+	awk "{ n += \$2 } END { print n + 32 }" parts >sum &&
+	wc -c <made >expect &&
+	test_cmp expect sum
+'
+
+test_expect_success 'the first byte of a pack' '
+	"$perf/first-byte" gen.git "$STOCK_GIT" upload-pack >ms &&
+	grep "^[0-9]*\.[0-9]$" ms
+'
+
+test_expect_success 'the main job, measured on stock Git' '
+	cp -r gen.git job.git &&
+	PATH=$STOCK_PATH "$perf/main-job" "$STOCK_GIT" "" job.git >facts &&
+	grep "^bitmaps [1-9]" facts &&
+	grep "^stock_fsck ok$" facts &&
+	stock -C gen.git rev-list --objects --all >expect &&
+	test "$(sed -n "s/^counted //p" facts)" -eq "$(wc -l <expect)"
+'
+
+test_done
