@@ -28,8 +28,12 @@ int newpack_options_load(struct newpack_options *options,
 	int ret;
 
 	*options = (struct newpack_options){
-		.reuse_delta = true, .reuse_object = true, .ofs_delta = true,
-		.write_rev = true, .hash_cache = true, .lookup_table = true,
+		.reuse_delta = true,
+		.reuse_object = true,
+		.ofs_delta = true,
+		.write_rev = true,
+		.hash_cache = true,
+		.lookup_table = true,
 	};
 	ret = repack_send_options_load(&options->make, repo, err);
 	if (!ret)
@@ -45,8 +49,7 @@ int newpack_options_load(struct newpack_options *options,
 			       &index_version, err) < 0)
 		ret = ERR_INVALID;
 	if (!ret && (index_version < 1 || index_version > 2))
-		ret = error_set(err, ERR_INVALID,
-				"bad pack.indexVersion=%llu",
+		ret = error_set(err, ERR_INVALID, "bad pack.indexVersion=%llu",
 				(unsigned long long)index_version);
 	options->index_version = (unsigned)index_version;
 	if (!ret)
@@ -92,7 +95,7 @@ static int plan_and_search(struct newpack *np, struct error *err)
 static int write_pack(struct newpack *np, const char *dir, struct error *err)
 {
 	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
-	struct pack_sink sink = { put_to_file, file };
+	struct pack_sink sink = {put_to_file, file};
 	struct pack_writer writer;
 	struct progress progress;
 	struct write_options options = {
@@ -125,7 +128,7 @@ int newpack_make(struct newpack *np, struct repack_items *items,
 {
 	int ret;
 
-	*np = (struct newpack){ .options = options, .items = items };
+	*np = (struct newpack){.options = options, .items = items};
 	for (int i = 0; i < NEWPACK_PART_NR; i++)
 		np->files[i] = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 	ret = packs_init(&np->packs, items->space->odb, err);
@@ -157,9 +160,9 @@ static void sort_ties(struct sort_item *sorted, size_t nr,
 		struct sort_item item = sorted[i];
 		size_t j = i;
 
-		for (; j && sorted[j - 1].key == item.key &&
-		       oid_cmp(&oids[sorted[j - 1].value], &oids[item.value]) >
-			       0;
+		for (;
+		     j && sorted[j - 1].key == item.key &&
+		     oid_cmp(&oids[sorted[j - 1].value], &oids[item.value]) > 0;
 		     j--)
 			sorted[j] = sorted[j - 1];
 		sorted[j] = item;
@@ -175,8 +178,8 @@ static struct sort_item *sort_by_oid(const struct newpack *np,
 	if (!sorted)
 		return NULL;
 	for (size_t bit = 0; bit < np->nr; bit++)
-		sorted[bit] = (struct sort_item){ load_be64(oids[bit].bytes),
-						  (uint32_t)bit };
+		sorted[bit] = (struct sort_item){load_be64(oids[bit].bytes),
+						 (uint32_t)bit};
 	if (sort_items(sorted, np->nr) < 0) {
 		free(sorted);
 		return NULL;
@@ -213,7 +216,9 @@ static int write_idx(struct newpack *np, const char *dir,
 			&np->items->items[np->order[bit]];
 
 		entries[i] = (struct pack_idx_entry){
-			oids[bit].bytes, item->out_off, item->crc,
+			oids[bit].bytes,
+			item->out_off,
+			item->crc,
 		};
 		np->idx_pos[bit] = (uint32_t)i;
 	}
@@ -222,8 +227,7 @@ static int write_idx(struct newpack *np, const char *dir,
 			     err);
 	free(entries);
 	if (!ret)
-		ret = write_part(np, NEWPACK_IDX, dir, "tmp_idx_", &bytes,
-				 err);
+		ret = write_part(np, NEWPACK_IDX, dir, "tmp_idx_", &bytes, err);
 	buf_release(&bytes);
 	return ret;
 }
@@ -235,8 +239,7 @@ static int write_rev(struct newpack *np, const char *dir, struct error *err)
 				 &np->checksum, np->packs.odb->algo, err);
 
 	if (!ret)
-		ret = write_part(np, NEWPACK_REV, dir, "tmp_rev_", &bytes,
-				 err);
+		ret = write_part(np, NEWPACK_REV, dir, "tmp_rev_", &bytes, err);
 	buf_release(&bytes);
 	return ret;
 }
@@ -282,9 +285,9 @@ static int tables_fill(struct tables *t, const struct newpack *np)
 
 	t->bit_pos = mem_alloc(end, sizeof(*t->bit_pos));
 	t->types = mem_alloc(np->nr, 1);
-	t->hash_cache = np->options->hash_cache ?
-				mem_alloc(np->nr, sizeof(*t->hash_cache)) :
-				NULL;
+	t->hash_cache = np->options->hash_cache
+				? mem_alloc(np->nr, sizeof(*t->hash_cache))
+				: NULL;
 	if (!t->bit_pos || !t->types ||
 	    (np->options->hash_cache && !t->hash_cache))
 		return ERR_NOMEM;
@@ -324,8 +327,8 @@ static int write_bitmap(struct newpack *np, const char *dir, struct walk *walk,
 	int ret = pack_bitmap_write(&bytes, &request, &written, err);
 
 	if (!ret)
-		ret = write_part(np, NEWPACK_BITMAP, dir, "tmp_bitmap_",
-				 &bytes, err);
+		ret = write_part(np, NEWPACK_BITMAP, dir, "tmp_bitmap_", &bytes,
+				 err);
 	if (!ret) {
 		np->bitmap_nr = written.bitmap_nr;
 		np->bitmap_len = written.file_len;
@@ -338,11 +341,11 @@ int newpack_bitmap(struct newpack *np, const char *dir, struct walk *walk,
 		   const struct walk_result *enumerated, const uint8_t *is_tip,
 		   struct error *err)
 {
-	struct tables tables = { 0 };
-	int ret = tables_fill(&tables, np) < 0 ?
-			  error_nomem(err) :
-			  write_bitmap(np, dir, walk, enumerated, is_tip,
-				       &tables, err);
+	struct tables tables = {0};
+	int ret = tables_fill(&tables, np) < 0
+			  ? error_nomem(err)
+			  : write_bitmap(np, dir, walk, enumerated, is_tip,
+					 &tables, err);
 
 	free(tables.bit_pos);
 	free(tables.hash_cache);
@@ -365,8 +368,8 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 	oid_to_hex(hex, &np->checksum, np->packs.odb->algo);
 	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++) {
 		enum sys_fsync_method method =
-			i == NEWPACK_PACK ? np->options->fsync_pack :
-					    np->options->fsync_metadata;
+			i == NEWPACK_PACK ? np->options->fsync_pack
+					  : np->options->fsync_metadata;
 
 		if (!np->files[i].path)
 			continue;

@@ -27,8 +27,8 @@ struct newpack_options {
 	bool ofs_delta;
 	unsigned index_version; /* of the .idx: 1 or 2 */
 	bool write_rev;
-	bool hash_cache;        /* in the bitmap index */
-	bool lookup_table;      /* in the bitmap index */
+	bool hash_cache;   /* in the bitmap index */
+	bool lookup_table; /* in the bitmap index */
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 };
 
@@ -49,14 +49,14 @@ struct newpack {
 	const struct newpack_options *options; /* borrowed */
 	struct repack_items *items;            /* borrowed */
 	struct packs packs;
-	uint32_t *order;      /* owned: items in pack order (bit_pos) */
+	uint32_t *order; /* owned: items in pack order (bit_pos) */
 	size_t nr;
-	uint32_t *idx_pos;    /* owned: by bit_pos, once indexed */
+	uint32_t *idx_pos; /* owned: by bit_pos, once indexed */
 	struct oid checksum;
 	struct sys_tempfile files[NEWPACK_PART_NR];
 	struct write_report report;
-	uint32_t bitmap_nr;   /* commits with bitmaps */
-	uint64_t bitmap_len;  /* bytes of the bitmap index */
+	uint32_t bitmap_nr;  /* commits with bitmaps */
+	uint64_t bitmap_len; /* bytes of the bitmap index */
 };
 
 /*

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Listing and removing packs. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "repack/old-packs.h"
+#include "repo/odb.h"
+#include "sys/io.h"
+
+/* All files a pack can have beside its index, which goes first. */
+static const char *const extensions[] = {
+	"idx", "rev", "bitmap", "mtimes", "promisor", "pack",
+};
+
+struct listing {
+	struct old_packs *old;
+	struct error *err;
+};
+
+static bool has_file(const char *base, const char *extension)
+{
+	struct buf path = BUF_INIT;
+	bool exists = buf_printf(&path, "%s.%s", base, extension) == 0 &&
+		      sys_exists(path.data);
+
+	buf_release(&path);
+	return exists;
+}
+
+static int add_base(struct old_packs *old, const char *base)
+{
+	if (mem_grow(&old->bases, &old->alloc, old->nr + 1,
+		     sizeof(*old->bases)) < 0)
+		return ERR_NOMEM;
+	old->bases[old->nr] = mem_strdup(base);
+	return old->bases[old->nr] ? (old->nr++, 0) : ERR_NOMEM;
+}
+
+static int list_entry(void *ctx, const char *name)
+{
+	struct listing *l = ctx;
+	size_t len = strlen(name);
+	struct buf base = BUF_INIT;
+	int ret = 0;
+
+	if (len < 9 || memcmp(name, "pack-", 5) != 0 ||
+	    strcmp(name + len - 4, ".idx") != 0)
+		return 0;
+	if (buf_printf(&base, "%s/%.*s", l->old->dir, (int)(len - 4), name) < 0)
+		return error_nomem(l->err);
+	if (has_file(base.data, "promisor"))
+		ret = error_set(l->err, ERR_UNSUPPORTED,
+				"%s.promisor: repacking promisor packs is not "
+				"supported",
+				base.data);
+	else if (!has_file(base.data, "keep") &&
+		 add_base(l->old, base.data) < 0)
+		ret = error_nomem(l->err);
+	buf_release(&base);
+	return ret;
+}
+
+int old_packs_list(struct old_packs *old, const char *dir, struct error *err)
+{
+	struct listing l = {old, err};
+	int ret;
+
+	*old = (struct old_packs){.dir = mem_strdup(dir)};
+	if (!old->dir)
+		return error_nomem(err);
+	ret = sys_dir_each(dir, list_entry, &l, err);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+void old_packs_release(struct old_packs *old)
+{
+	for (size_t i = 0; i < old->nr; i++)
+		free(old->bases[i]);
+	free(old->bases);
+	free(old->dir);
+	*old = (struct old_packs){0};
+}
+
+static int remove_file(const char *base, const char *extension,
+		       struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s.%s", base, extension) < 0
+			  ? error_nomem(err)
+			  : sys_unlink(path.data, err);
+
+	buf_release(&path);
+	return ret;
+}
+
+static int remove_pack(const char *base, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
+		ret = remove_file(base, extensions[i], err);
+	return ret;
+}
+
+/* It names packs that are going away. */
+static int remove_midx(const struct old_packs *old, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s/multi-pack-index", old->dir) < 0
+			  ? error_nomem(err)
+			  : sys_unlink(path.data, err);
+
+	buf_release(&path);
+	return ret;
+}
+
+int old_packs_remove(struct old_packs *old, const struct oid *keep,
+		     enum hash_algo algo, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1] = "";
+	int ret = 0;
+
+	if (keep)
+		oid_to_hex(hex, keep, algo);
+	if (old->nr)
+		ret = remove_midx(old, err);
+	for (size_t i = 0; i < old->nr && !ret; i++) {
+		const char *name = strrchr(old->bases[i], '/') + 1;
+
+		/* names begin with "pack-" */
+		if (!keep || strcmp(name + 5, hex) != 0)
+			ret = remove_pack(old->bases[i], err);
+	}
+	return ret;
+}
+
+static int prune_one(void *ctx, const struct oid *oid, const char *path)
+{
+	uint32_t odb_pos;
+
+	return odb_find(ctx, oid, &odb_pos) ? sys_unlink(path, NULL) : 0;
+}
+
+int old_packs_prune_loose(const struct repo *repo, struct error *err)
+{
+	struct odb *odb;
+	int ret = odb_open(&odb, repo, NULL, err);
+
+	if (ret < 0)
+		return ret;
+	ret = odb_each_loose(odb, true, prune_one, odb, err);
+	odb_close(odb);
+	return ret;
+}

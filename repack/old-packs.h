@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The packs that were there before a repack, and removing those that it has
+ * made redundant.
+ */
+#ifndef REPACK_OLD_PACKS_H
+#define REPACK_OLD_PACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "repo/repo.h"
+
+struct old_packs {
+	char **bases; /* owned: "<dir>/pack-<hex>" of packs without .keep */
+	size_t nr, alloc;
+	char *dir; /* owned */
+};
+
+/*
+ * List the packs of directory `dir` that have an index and no .keep file. A
+ * pack with a .promisor file is ERR_UNSUPPORTED: its objects must not be
+ * mixed with others.
+ */
+int old_packs_list(struct old_packs *old, const char *dir, struct error *err);
+void old_packs_release(struct old_packs *old);
+
+/*
+ * Remove the listed packs but the one named after `keep` (NULL: none), index
+ * first, so that no reader opens a pack that is half gone. A multi-pack-index
+ * goes before them.
+ */
+int old_packs_remove(struct old_packs *old, const struct oid *keep,
+		     enum hash_algo algo, struct error *err);
+
+/*
+ * Remove the loose objects of the repository that a pack has, as it is on
+ * disk now (git-prune-packed(1)).
+ */
+int old_packs_prune_loose(const struct repo *repo, struct error *err);
+
+#endif
