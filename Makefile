@@ -96,6 +96,9 @@ all_cflags = $(std_cflags) $(CFLAGS) $(debug_flags) $(san_flags) $(dep_cflags)
 all_ldflags = -pthread -Wl,--as-needed $(san_flags) $(LDFLAGS)
 path_flags = -DGITREACH_EXEC_DIR='"$(execdir)"' \
 	-DGITREACH_PREFIX='"$(prefix)"' -DGITREACH_SYSCONF_DIR='"$(sysconfdir)"'
+# The table of commands: COMMAND(cat_file) COMMAND(count_objects) ...
+command_flags = -DGITREACH_COMMANDS='$(foreach c,$(commands),COMMAND($(subst \
+	-,_,$c)))'
 fuzz_ldflags := -fsanitize=fuzzer
 
 all: git lib shared
@@ -113,6 +116,8 @@ $O/flags: FORCE
 	@$(call record,$(CC) $(all_cflags) $(all_ldflags) $(dep_libs))
 $O/paths: FORCE
 	@$(call record,$(path_flags))
+$O/commands: FORCE
+	@$(call record,$(command_flags))
 
 $O/%.o: %.c $O/flags
 	@mkdir -p $(@D)
@@ -120,6 +125,8 @@ $O/%.o: %.c $O/flags
 
 $O/builtin/paths.o: CPPFLAGS += $(path_flags)
 $O/builtin/paths.o: $O/paths
+$O/builtin/git.o: CPPFLAGS += $(command_flags)
+$O/builtin/git.o: $O/commands
 
 $(static_lib): $(lib_obj)
 	$Vrm -f $@ && $(AR) rcs $@ $^

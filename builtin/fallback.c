@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding the stock Git and becoming it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/exec-path.h"
+#include "builtin/fallback.h"
+#include "sys/io.h"
+#include "sys/spawn.h"
+
+#define TRAIL "GITREACH_TRAIL"
+/* Deeper than hooks, aliases and submodules nest, quickly reached by a loop. */
+#define DEPTH_MAX 100
+#define STOCK_PATH_MAX 4096
+
+struct search {
+	const char *command; /* for messages */
+	struct buf trail;    /* what GITREACH_TRAIL will be */
+	struct buf ours;     /* our exec path, or empty */
+	struct sys_stat ours_st;
+	struct buf stock; /* the answer */
+};
+
+static void search_release(struct search *s)
+{
+	buf_release(&s->trail);
+	buf_release(&s->ours);
+	buf_release(&s->stock);
+}
+
+/* ---- the trail */
+
+static int format_file(char out[64], const struct sys_stat *st)
+{
+	return snprintf(out, 64, " %" PRIx64 ":%" PRIx64, st->dev, st->ino);
+}
+
+static bool on_trail(const struct search *s, const struct sys_stat *st)
+{
+	char file[64];
+	size_t len = (size_t)format_file(file, st);
+	const char *at = s->trail.data;
+
+	while ((at = strstr(at, file))) {
+		at += len;
+		if (*at == ' ' || !*at)
+			return true;
+	}
+	return false;
+}
+
+/* Take over our caller's trail, if it looks like one, and step onto it. */
+static int extend_trail(struct search *s, struct error *err)
+{
+	const char *before = getenv(TRAIL);
+	struct sys_stat self;
+	unsigned long depth;
+	char *files, file[64];
+
+	if (!before || *before < '0' || *before > '9')
+		before = "0";
+	depth = strtoul(before, &files, 10);
+	if (depth >= DEPTH_MAX)
+		return error_set(err, ERR_INVALID,
+				 "'%s' went %lu times from gitreach to stock "
+				 "Git and back; name the stock Git in "
+				 "GITREACH_FALLBACK",
+				 s->command, depth);
+	if (*files && *files != ' ')
+		files = (char *)"";
+	if (buf_printf(&s->trail, "%lu%s", depth + 1, files) < 0)
+		return error_nomem(err);
+	if (sys_stat(&self, "/proc/self/exe", err) < 0)
+		return ERR_IO;
+	format_file(file, &self);
+	if (!on_trail(s, &self) && buf_append_str(&s->trail, file) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* ---- where stock Git is */
+
+static bool is_program(struct sys_stat *st, const char *path)
+{
+	return !sys_stat(st, path, NULL) && st->is_file && !access(path, X_OK);
+}
+
+static int use_named(struct search *s, const char *named, struct error *err)
+{
+	struct sys_stat st;
+
+	if (*named != '/' || !is_program(&st, named))
+		return error_set(err, ERR_MISSING,
+				 "GITREACH_FALLBACK: '%s' is not the absolute "
+				 "path of a program",
+				 named);
+	if (on_trail(s, &st))
+		return error_set(err, ERR_INVALID,
+				 "GITREACH_FALLBACK: '%s' is gitreach itself, "
+				 "not the stock Git",
+				 named);
+	return buf_append_str(&s->stock, named) < 0 ? error_nomem(err) : 0;
+}
+
+static bool same_dir(const struct sys_stat *a, const char *dir)
+{
+	struct sys_stat b;
+
+	return a->is_dir && !sys_stat(&b, dir, NULL) && a->dev == b.dev &&
+	       a->ino == b.ino;
+}
+
+/*
+ * Look into one directory of PATH. Relative ones are passed over: they would
+ * run what lies in a repository. Returns 1 when found, 0, or ERR_NOMEM.
+ */
+static int look_into(struct search *s, const char *dir, size_t len)
+{
+	struct sys_stat st;
+
+	if (!len || *dir != '/')
+		return 0;
+	buf_reset(&s->stock);
+	if (buf_append(&s->stock, dir, len) < 0)
+		return ERR_NOMEM;
+	if (same_dir(&s->ours_st, s->stock.data))
+		return 0;
+	if (buf_append_str(&s->stock, "/git") < 0)
+		return ERR_NOMEM;
+	return is_program(&st, s->stock.data) && !on_trail(s, &st);
+}
+
+static int search_path(struct search *s, struct error *err)
+{
+	const char *path = getenv("PATH");
+
+	if (!path)
+		path = "/usr/local/bin:/usr/bin:/bin";
+	while (*path) {
+		size_t len = strcspn(path, ":");
+		int ret = look_into(s, path, len);
+
+		if (ret < 0)
+			return error_nomem(err);
+		if (ret)
+			return 0;
+		path += len;
+		path += *path == ':';
+	}
+	return error_set(err, ERR_MISSING,
+			 "'%s' is for the stock Git, but there is no other git "
+			 "on PATH; install it or name it in GITREACH_FALLBACK",
+			 s->command);
+}
+
+/* Fill in *s, to be released in any case. */
+static int search_stock(struct search *s, const char *command,
+			struct error *err)
+{
+	const char *named = getenv("GITREACH_FALLBACK");
+	int ret;
+
+	*s = (struct search){command, BUF_INIT, BUF_INIT, {0}, BUF_INIT};
+	ret = extend_trail(s, err);
+	if (ret < 0)
+		return ret;
+	ret = exec_path_ours(&s->ours, err);
+	if (ret < 0 && ret != ERR_MISSING)
+		return ret;
+	if (!ret)
+		sys_stat(&s->ours_st, s->ours.data, NULL);
+	if (named && *named)
+		return use_named(s, named, err);
+	return search_path(s, err);
+}
+
+/* ---- becoming it */
+
+static int set_environment(const struct search *s, struct error *err)
+{
+	const char *given = getenv("GIT_EXEC_PATH");
+
+	if (setenv(TRAIL, s->trail.data, 1) < 0)
+		return error_nomem(err);
+	if ((!given || !*given) && s->ours.len &&
+	    setenv("GIT_EXEC_PATH", s->ours.data, 1) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* argv[0], then the words of `args`. */
+static int become(const char *program, const char *name,
+		  const char *const *args, struct error *err)
+{
+	size_t nr = 0;
+	char **argv;
+	int ret;
+
+	while (args[nr])
+		nr++;
+	argv = mem_calloc(nr + 2, sizeof(*argv));
+	if (!argv)
+		return error_nomem(err);
+	argv[0] = (char *)name;
+	memcpy(argv + 1, args, nr * sizeof(*argv));
+	ret = sys_exec(program, argv, err);
+	free(argv);
+	return ret;
+}
+
+/* Append the first line that a child prints. */
+static int read_line(struct buf *out, struct sys_child *child,
+		     struct error *err)
+{
+	char bytes[STOCK_PATH_MAX];
+	size_t start = out->len;
+	ssize_t n;
+
+	while ((n = sys_read_some(child->out, bytes, sizeof(bytes), "stock Git",
+				  err)) > 0) {
+		if (out->len - start > STOCK_PATH_MAX)
+			return error_set(err, ERR_PEER,
+					 "stock Git's exec path is too long");
+		if (buf_append(out, bytes, (size_t)n) < 0)
+			return error_nomem(err);
+	}
+	if (n < 0)
+		return (int)n;
+	buf_set_len(out, start + strcspn(out->data + start, "\n"));
+	return 0;
+}
+
+/* Append stock Git's own exec path. */
+static int ask_exec_path(struct buf *out, const struct search *s,
+			 struct error *err)
+{
+	const char *given = getenv("GIT_EXEC_PATH");
+	char *saved = mem_strdup(given ? given : "");
+	char *argv[] = {s->stock.data, (char *)"--exec-path", NULL};
+	struct sys_child child;
+	int ret, code;
+
+	if (!saved)
+		return error_nomem(err);
+	unsetenv("GIT_EXEC_PATH");
+	ret = sys_spawn(&child, argv, NULL, SYS_SPAWN_PIPE_OUT, err);
+	if (!ret) {
+		ret = read_line(out, &child, err);
+		code = sys_spawn_wait(&child, NULL);
+		if (!ret && code)
+			ret = error_set(err, ERR_PEER,
+					"'%s --exec-path' failed",
+					s->stock.data);
+	}
+	if (*saved && setenv("GIT_EXEC_PATH", saved, 1) < 0 && !ret)
+		ret = error_nomem(err);
+	free(saved);
+	return ret;
+}
+
+int fallback_git(const char *const *args)
+{
+	struct error err = ERROR_INIT;
+	struct search s;
+	int ret = search_stock(&s, args[0] ? args[0] : "git", &err);
+
+	if (!ret)
+		ret = set_environment(&s, &err);
+	if (!ret)
+		become(s.stock.data, "git", args, &err);
+	search_release(&s);
+	return builtin_fail(&err);
+}
+
+/*
+ * Append the path of stock Git's git-<command>; *name_off is where the name
+ * begins in it. A helper expects `git` to have put the exec path into PATH.
+ */
+static int find_helper(struct buf *out, size_t *name_off,
+		       const struct search *s, struct error *err)
+{
+	int ret = ask_exec_path(out, s, err);
+
+	if (ret < 0)
+		return ret;
+	ret = set_environment(s, err);
+	if (ret < 0)
+		return ret;
+	ret = exec_path_prepend(err);
+	if (ret < 0)
+		return ret;
+	*name_off = out->len + 1;
+	return buf_printf(out, "/git-%s", s->command) < 0 ? error_nomem(err)
+							  : 0;
+}
+
+int fallback_helper(const char *const *args)
+{
+	struct buf program = BUF_INIT;
+	struct error err = ERROR_INIT;
+	struct sys_stat st;
+	struct search s;
+	size_t name_off = 0;
+	int ret = search_stock(&s, args[0], &err);
+
+	if (!ret)
+		ret = find_helper(&program, &name_off, &s, &err);
+	if (!ret && is_program(&st, program.data) && !on_trail(&s, &st))
+		become(program.data, program.data + name_off, args + 1, &err);
+	else if (!ret)
+		become(s.stock.data, "git", args, &err);
+	buf_release(&program);
+	search_release(&s);
+	return builtin_fail(&err);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Becoming the stock Git, for whatever is not ours.
+ *
+ * Stock Git is GITREACH_FALLBACK (an absolute path), or the first `git` on
+ * PATH that is not ours. It is given our exec path in GIT_EXEC_PATH (unless the
+ *user has set that), from which it takes the `git` and `git-<command>` that it
+ *starts: `git gc` runs our `git repack`.
+ *
+ * GITREACH_TRAIL keeps us from going round in circles, which another copy of
+ * gitreach on PATH or a wrapper script would lead us into. It holds how many
+ * times a process or its ancestors have come this way, and the files (device
+ * and inode) that are known to be ours:
+ *
+ *	"2 fe01:1a2b fe01:3c4d"
+ */
+#ifndef BUILTIN_FALLBACK_H
+#define BUILTIN_FALLBACK_H
+
+/*
+ * Run stock Git with the words `args` (NULL-terminated, without the leading
+ * "git"). Returns only when that is not possible: 128, after printing why.
+ */
+int fallback_git(const char *const *args);
+
+/*
+ * Run stock Git's program git-<args[0]>, with the words after it, for when we
+ * were called by that name: from its own exec path, as our exec path's one
+ * may be ourselves. Returns as fallback_git().
+ */
+int fallback_helper(const char *const *args);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git: apply the options before the command's name, then run a command of
+ * ours, or become the stock Git for every other.
+ *
+ * Called as git-<command> (a link), that is the command.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/exec-path.h"
+#include "builtin/fallback.h"
+#include "builtin/global.h"
+
+struct command {
+	const char *name; /* with '_' for '-' */
+	int (*run)(int argc, const char **argv, struct builtin_env *env);
+};
+
+/* One COMMAND(x) for each cmd_x() of the directory, from the Makefile. */
+#define COMMAND(x) {#x, cmd_##x},
+static const struct command commands[] = {GITREACH_COMMANDS};
+#undef COMMAND
+
+static bool same_name(const char *in_table, const char *name)
+{
+	while (*in_table && (*name == '-' ? '_' : *name) == *in_table &&
+	       *name != '_')
+		in_table++, name++;
+	return !*in_table && !*name;
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_NR(commands); i++)
+		if (same_name(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+/*
+ * What a daemon may have left us with: closed standard streams, which the
+ * next file opened would become, and an ignored SIGPIPE.
+ */
+static void prepare_process(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+	signal(SIGPIPE, SIG_DFL);
+}
+
+/* argv[0] is the command's name. */
+static int run_command(const struct command *command, int argc,
+		       const char **argv)
+{
+	struct builtin_env env = {NULL};
+	struct error err = ERROR_INIT;
+	int code;
+
+	if (exec_path_prepend(&err) < 0)
+		return builtin_fail(&err);
+	code = command->run(argc, argv, &env);
+	repo_close(env.repo);
+	return builtin_finish(code);
+}
+
+static bool asks_for_help(int argc, const char **argv)
+{
+	return argc > 1 && !strcmp(argv[1], "--help");
+}
+
+/* Called as git-<name>. */
+static int run_by_name(int argc, const char **argv, const char *name)
+{
+	const struct command *command = find_command(name);
+
+	argv[0] = name;
+	if (command && !asks_for_help(argc, argv))
+		return run_command(command, argc, argv);
+	return command ? fallback_git(argv) : fallback_helper(argv);
+}
+
+static int print_exec_path(void)
+{
+	struct buf path = BUF_INIT;
+	struct error err = ERROR_INIT;
+	int ret = exec_path_current(&path, &err);
+
+	if (!ret)
+		puts(path.data);
+	buf_release(&path);
+	return ret < 0 ? builtin_fail(&err) : builtin_finish(0);
+}
+
+/* The words from argv[next] on, which stands before the end or at it. */
+static int run_stock(const struct global *g, const char **argv)
+{
+	if (!g->paginate)
+		return fallback_git(argv + g->next);
+	/* At least the -p itself was stepped over. */
+	argv[g->next - 1] = "-p";
+	return fallback_git(argv + g->next - 1);
+}
+
+static int run_git_command(const struct global *g, int argc, const char **argv)
+{
+	const struct command *command = find_command(argv[g->next]);
+
+	argc -= g->next;
+	if (!command || asks_for_help(argc, argv + g->next))
+		return run_stock(g, argv);
+	if (g->paginate && isatty(1))
+		return builtin_die("there is no pager for '%s' yet; run it "
+				   "without -p, into one",
+				   argv[g->next]);
+	return run_command(command, argc, argv + g->next);
+}
+
+static int run_git(int argc, const char **argv)
+{
+	struct global g;
+
+	global_apply(&g, argc, argv);
+	switch (g.end) {
+	case GLOBAL_COMMAND:
+		return run_git_command(&g, argc, argv);
+	case GLOBAL_VERSION:
+		argv[g.next - 1] = "version";
+		return run_command(find_command("version"), argc - g.next + 1,
+				   argv + g.next - 1);
+	case GLOBAL_EXEC_PATH:
+		return print_exec_path();
+	case GLOBAL_STOCK:
+		return run_stock(&g, argv);
+	default:
+		return g.code;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char **words = (const char **)argv;
+	const char *name, *slash;
+
+	prepare_process();
+	if (argc < 1)
+		return builtin_die("called without a name");
+	slash = strrchr(argv[0], '/');
+	name = slash ? slash + 1 : argv[0];
+	/* A login shell's name (git-shell) has a dash in front. */
+	name += *name == '-';
+	if (!strncmp(name, "git-", 4) && name[4])
+		return run_by_name(argc, words, name + 4);
+	return run_git(argc, words);
+}

@@ -1,0 +1,176 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='the git program: options before the command, names, version'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+test_expect_success 'a repository' '
+	repo_linear repo.git 3 &&
+	mkdir sub
+'
+
+# What a command that we start would see, ours against stock Git's.
+seen_by () {
+	"$@" | grep -E "^(GIT_|PWD=)" |
+	grep -v -e "^GIT_EXEC_PATH=" -e "^GIT_CONFIG_PARAMETERS=" | sort
+}
+
+compare_seen () {
+	seen_by git "$@" -c alias.seen="!env" seen >actual &&
+	seen_by stock "$@" -c alias.seen="!env" seen >expect &&
+	test_cmp expect actual
+}
+
+for options in "" \
+	"-C sub" \
+	"-C sub -C .." \
+	"--git-dir=repo.git" \
+	"--git-dir repo.git --work-tree sub" \
+	"-C sub --git-dir=../repo.git --work-tree=." \
+	"--git-dir=repo.git --bare" \
+	"-C repo.git --bare" \
+	"--namespace=name" \
+	"--namespace name" \
+	"--no-pager -P" \
+	"--no-replace-objects --no-optional-locks" \
+	"--literal-pathspecs" \
+	"--no-literal-pathspecs" \
+	"--glob-pathspecs --icase-pathspecs" \
+	"--noglob-pathspecs"
+do
+	test_expect_success "environment with \"$options\"" '
+		compare_seen $options
+	'
+done
+
+test_expect_success '-C with an empty path changes nothing' '
+	git -C "" --git-dir=repo.git rev-parse main >actual &&
+	stock --git-dir=repo.git rev-parse main >expect &&
+	test_cmp expect actual
+'
+
+# Read back by stock Git through GIT_CONFIG_PARAMETERS.
+test_expect_success '-c' '
+	git -c a.b=c -c "x.quote=it'\''s! \"so\"" -c x.empty= -c x.true \
+		-c "s.u=b.v=w" config --list >all &&
+	grep "^[asx]\." all >actual &&
+	cat >expect <<-\EOC &&
+	a.b=c
+	x.quote=it'\''s! "so"
+	x.empty=
+	x.true
+	s.u=b.v=w
+	EOC
+	test_cmp expect actual
+'
+
+test_expect_success '-c adds to what the environment brings' '
+	GIT_CONFIG_PARAMETERS="'\''a.b'\''='\''1'\''" git -c a.b=2 \
+		config --get-all a.b >actual &&
+	printf "%s\n" 1 2 >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success '--config-env' '
+	FROM_ENV=value git --config-env=s.u=b.v=FROM_ENV \
+		--config-env c.d=FROM_ENV config --list >all &&
+	grep -E "^(s|c)\." all >actual &&
+	printf "%s\n" "s.u=b.v=value" c.d=value >expect &&
+	FROM_ENV=value stock --config-env=s.u=b.v=FROM_ENV \
+		--config-env c.d=FROM_ENV config --list | grep -E "^(s|c)\." \
+		>theirs &&
+	test_cmp theirs actual
+'
+
+# Messages and exit codes, ours and stock Git's.
+same_answer () {
+	git "$@" >actual 2>&1
+	code=$?
+	stock "$@" >expect 2>&1
+	test $? -eq $code &&
+	test_cmp expect actual
+}
+
+for words in "-C none version" \
+	"-C" "-c" "--git-dir" "--work-tree" "--namespace" "--config-env" \
+	"--config-env=a.b version" \
+	"--config-env=a.b= version" \
+	"--config-env=a.b=NOT_SET version" \
+	"--no-such-option version" \
+	"--html-path" "--man-path" "--info-path" \
+	"-h" "no-such-command" "" "version -x" "version -h"
+do
+	test_expect_success "same answer to \"git $words\"" '
+		same_answer $words
+	'
+done
+
+test_expect_success 'git version' '
+	git version >actual &&
+	grep -E "^git version [0-9]+\.[0-9]+\.[0-9]+\.gitreach\.[0-9.]+$" \
+		actual &&
+	git --version >other && test_cmp actual other &&
+	git -v >other && test_cmp actual other &&
+	git --bare version whatever >other && test_cmp actual other &&
+	git --version --build-options >options &&
+	git version --build-options >other && test_cmp options other &&
+	head -n 1 options >first && test_cmp actual first &&
+	stock version --build-options | sed -n "s/:.*/:/p" >names &&
+	while read name
+	do
+		grep "^$name " options || return 1
+	done <names
+'
+
+test_expect_success 'git --exec-path' '
+	dir=$(git --exec-path) &&
+	test -e "$dir/gitreach" &&
+	test "$dir/git" -ef "$GIT" &&
+	GIT_EXEC_PATH=/given git --exec-path >actual &&
+	git --exec-path=/given --exec-path >>actual &&
+	printf "%s\n" /given /given >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success 'a name with an underscore is not a command of ours' '
+	test_must_fail git show_index </dev/null 2>err &&
+	grep "is not a git command" err
+'
+
+test_expect_success 'a closed standard stream does not become a file' '
+	git version >&- 2>err &&
+	test_must_be_empty err &&
+	stock version >&-
+'
+
+test_expect_success 'a full disk is noticed' '
+	if test -c /dev/full
+	then
+		test_expect_code 128 git version >/dev/full 2>err &&
+		grep "^fatal: write failure on standard output" err
+	fi
+'
+
+for name in upload-pack receive-pack upload-archive
+do
+	test_expect_success "git-$name is a name of ours" '
+		link=$(dirname "$GIT")/git-$name &&
+		test "$link" -ef "$GIT" &&
+		test_expect_code 128 "$link" "$PWD/no-such-repository" \
+			</dev/null >out 2>&1 &&
+		grep -a "no-such-repository" out
+	'
+done
+
+test_expect_success 'git-upload-pack, called by name, advertises' '
+	"$(dirname "$GIT")/git-upload-pack" --advertise-refs repo.git \
+		>advertised &&
+	grep -a "refs/heads/main" advertised
+'
+
+test_done

@@ -1,0 +1,249 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='the stock Git for what is not ours, and ours for its children'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# `git stripspace` stands for a command that is never ours.
+
+test_expect_success 'another command is stock Git'\''s' '
+	echo "a  " | git stripspace >actual &&
+	echo a >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success 'exit codes are handed through' '
+	test_expect_code 129 git stripspace --no-such-option &&
+	test_expect_code 1 git config no.such.key
+'
+
+test_expect_success 'aliases' '
+	echo "a  " | git -c alias.strip=stripspace strip >actual &&
+	test_cmp expect actual
+'
+
+test_expect_success 'help for a command of ours is stock Git'\''s' '
+	PAGER=cat MANPAGER=cat \
+		git -c help.format=man -c man.viewer=x -c man.x.cmd="echo page:" \
+		version --help >actual &&
+	grep "^page: git-version" actual
+'
+
+# ---- which Git that is
+
+test_expect_success 'GITREACH_FALLBACK names it' '
+	cat >named <<-EOC &&
+	#!/bin/sh
+	echo named "\$@"
+	EOC
+	chmod +x named &&
+	GITREACH_FALLBACK=$PWD/named git stripspace -s "a b" >actual &&
+	echo "named stripspace -s a b" >expect &&
+	test_cmp expect actual &&
+	GITREACH_FALLBACK=$PWD/named git -p stripspace >actual &&
+	echo "named -p stripspace" >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success 'GITREACH_FALLBACK that cannot be' '
+	GITREACH_FALLBACK=$PWD/none test_expect_code 128 git stripspace 2>err &&
+	grep "^fatal: GITREACH_FALLBACK: .*/none. is not" err &&
+	GITREACH_FALLBACK=named test_expect_code 128 git stripspace 2>err &&
+	grep "^fatal: GITREACH_FALLBACK: .named. is not the absolute" err &&
+	GITREACH_FALLBACK=$GIT test_expect_code 128 git stripspace 2>err &&
+	grep "^fatal: GITREACH_FALLBACK: .*is gitreach itself" err &&
+	ln -s "$GIT" link &&
+	GITREACH_FALLBACK=$PWD/link test_expect_code 128 git stripspace 2>err &&
+	grep "^fatal: GITREACH_FALLBACK: .*is gitreach itself" err
+'
+
+test_expect_success 'no other git on PATH' '
+	mkdir alone &&
+	ln -s "$GIT" alone/git &&
+	PATH=$PWD/alone test_expect_code 128 "$GIT" stripspace 2>err &&
+	test_line_count 1 err &&
+	grep "^fatal: .stripspace. is for the stock Git, but there is no" err
+'
+
+test_expect_success 'only absolute directories of PATH are looked into' '
+	mkdir -p cwd/rel &&
+	cp named cwd/git &&
+	cp named cwd/rel/git &&
+	(
+		cd cwd &&
+		echo "a  " | PATH=".::rel:$PATH" "$GIT" stripspace >../actual &&
+		PATH="" test_expect_code 128 "$GIT" stripspace 2>../err
+	) &&
+	echo a >expect &&
+	test_cmp expect actual
+'
+
+# ---- never in a circle
+
+test_expect_success 'other copies of ours on PATH are passed over' '
+	mkdir copy1 copy2 &&
+	cp "$GIT" copy1/git &&
+	cp "$GIT" copy2/git &&
+	for git in copy1/git copy2/git "$GIT"
+	do
+		echo "a  " | PATH=$PWD/copy1:$PWD/copy2:$PWD/alone:$STOCK_PATH \
+			"$git" stripspace >actual &&
+		test_cmp expect actual || return 1
+	done &&
+	PATH=$PWD/copy1:$PWD/copy2 test_expect_code 128 "$GIT" stripspace \
+		2>err &&
+	test_line_count 1 err &&
+	grep "there is no other git on PATH" err
+'
+
+test_expect_success 'a wrapper that leads back to us' '
+	cat >wrapper <<-EOC &&
+	#!/bin/sh
+	exec "$GIT" "\$@"
+	EOC
+	chmod +x wrapper &&
+	GITREACH_FALLBACK=$PWD/wrapper test_expect_code 128 git stripspace \
+		2>err &&
+	test_line_count 1 err &&
+	grep "^fatal: .stripspace. went 100 times" err
+'
+
+test_expect_success 'a program that is gitreach only when called so' '
+	cat >child <<-EOC &&
+	#!/bin/sh
+	"$GIT" "\$@"
+	EOC
+	chmod +x child &&
+	GITREACH_FALLBACK=$PWD/child test_expect_code 128 git stripspace \
+		2>err &&
+	grep "^fatal: .stripspace. went 100 times" err
+'
+
+test_expect_success 'a GITREACH_TRAIL that makes no sense is not followed' '
+	for trail in "" x "1x" "-5 a" "3 " "  " "9 :::"
+	do
+		echo "a  " | GITREACH_TRAIL=$trail git stripspace >actual &&
+		test_cmp expect actual || return 1
+	done
+'
+
+# ---- children of stock Git
+#
+# An installation of its own, whose exec path leads to a script that keeps a
+# record of what is started and then goes on to our program.
+
+test_expect_success 'an installation that keeps a record' '
+	mkdir -p spied/bin &&
+	cp "$GIT" spied/bin/git &&
+	for name in upload-pack receive-pack upload-archive daemon http-backend
+	do
+		ln -s git spied/bin/git-$name || return 1
+	done &&
+	cat >spied/spy <<-EOC &&
+	#!/bin/sh
+	echo "\${0##*/} \$*" >>"$PWD/record"
+	exec "$PWD/spied/bin/\${0##*/}" "\$@"
+	EOC
+	chmod +x spied/spy &&
+	"$GITREACH_SRC/tools/exec-dir" "$PWD/spied/libexec/gitreach-core" \
+		"$PWD/spied/spy" &&
+	spied=$PWD/spied/bin &&
+	"$spied/git" --exec-path >actual &&
+	echo "$PWD/spied/libexec/gitreach-core" >expect &&
+	test_cmp expect actual &&
+	repo_linear repo.git 5
+'
+
+# What was started, as a pattern per line, when the rest of the arguments run
+# with the spied installation first on PATH.
+started () {
+	pattern=$1
+	shift
+	>record
+	PATH=$spied:$STOCK_PATH "$@" >out || return 1
+	grep -e "$pattern" record || {
+		echo "not started: $pattern; but:" >&2
+		cat record >&2
+		return 1
+	}
+}
+
+test_expect_success 'gc runs our repack' '
+	started "^git repack " git -C repo.git gc --quiet &&
+	grep "^git prune " record &&
+	stock -C repo.git fsck --full
+'
+
+test_expect_success 'a local clone runs our upload-pack' '
+	started "^git-upload-pack .*/repo.git" git clone -q repo.git clone &&
+	stock -C clone rev-parse origin/main >actual &&
+	stock -C repo.git rev-parse main >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success 'so does a fetch, and a push runs our receive-pack' '
+	started "^git-upload-pack " git -C clone fetch -q &&
+	started "^git-receive-pack " git -C clone push -q origin HEAD:new &&
+	stock -C repo.git rev-parse --verify refs/heads/new
+'
+
+# One request for the list of references, as a client of the daemon sends it.
+daemon_request () {
+	request="git-upload-pack /repo.git0host=example.com0"
+	printf "%04x" $((4 + ${#request})) &&
+	printf "git-upload-pack /repo.git\0host=example.com\0" &&
+	printf "0000"
+}
+
+test_expect_success 'a daemon runs our upload-pack' '
+	daemon_request >request &&
+	started "^git upload-pack " git daemon --inetd --export-all \
+		--base-path="$PWD" <request &&
+	grep -a "refs/heads/main" out
+'
+
+test_expect_success 'a daemon started by its path does, too' '
+	started "^git upload-pack " spied/libexec/gitreach-core/git-daemon \
+		--inetd --export-all --base-path="$PWD" <request &&
+	grep -a "refs/heads/main" out
+'
+
+cgi () {
+	env GIT_PROJECT_ROOT="$PWD" GIT_HTTP_EXPORT_ALL=1 REQUEST_METHOD=GET \
+		PATH_INFO=/repo.git/info/refs \
+		QUERY_STRING=service=git-upload-pack "$@"
+}
+
+test_expect_success 'http-backend runs our upload-pack' '
+	started "^git upload-pack " cgi git http-backend &&
+	grep -a "refs/heads/main" out
+'
+
+test_expect_success 'a CGI that is started by its path does, too' '
+	started "^git upload-pack " \
+		cgi spied/libexec/gitreach-core/git-http-backend &&
+	grep -a "refs/heads/main" out
+'
+
+test_expect_success 'hooks and aliases find ours first' '
+	started "^git stripspace" git -c alias.x="!git stripspace" x </dev/null
+'
+
+test_expect_success 'scripts of stock Git work from our exec path' '
+	started "^git submodule--helper" git -C clone submodule status
+'
+
+test_expect_success 'GIT_EXEC_PATH of the user is left alone' '
+	theirs=$(stock --exec-path) &&
+	>record &&
+	GIT_EXEC_PATH=$theirs PATH=$spied:$STOCK_PATH \
+		git -C repo.git gc --quiet &&
+	test_must_be_empty record
+'
+
+test_done
