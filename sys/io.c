@@ -2,6 +2,7 @@
 /* Descriptor and directory helpers. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,26 +108,43 @@ ssize_t sys_read_some(int fd, void *bytes, size_t len, const char *what,
 	}
 }
 
-int sys_stat(struct sys_stat *st, const char *path, struct error *err)
+static int fill_stat(struct sys_stat *st, int ret, const struct stat *s,
+		     const char *path, struct error *err)
 {
-	struct stat s;
-
 	memset(st, 0, sizeof(*st));
-	if (stat(path, &s) < 0) {
+	if (ret < 0) {
 		bool missing = errno == ENOENT || errno == ENOTDIR;
 
 		error_set_errno(err, "cannot stat '%s'", path);
 		return missing ? ERR_MISSING : ERR_IO;
 	}
-	st->is_dir = S_ISDIR(s.st_mode);
-	st->is_file = S_ISREG(s.st_mode);
-	st->size = (uint64_t)s.st_size;
-	st->mtime_ns = (int64_t)s.st_mtim.tv_sec * 1000000000 +
-		       s.st_mtim.tv_nsec;
-	st->dev = s.st_dev;
-	st->ino = s.st_ino;
-	st->uid = s.st_uid;
+	st->is_dir = S_ISDIR(s->st_mode);
+	st->is_file = S_ISREG(s->st_mode);
+	st->is_link = S_ISLNK(s->st_mode);
+	st->mode = s->st_mode & 07777;
+	st->size = (uint64_t)s->st_size;
+	st->mtime_ns = (int64_t)s->st_mtim.tv_sec * 1000000000 +
+		       s->st_mtim.tv_nsec;
+	st->dev = s->st_dev;
+	st->ino = s->st_ino;
+	st->uid = s->st_uid;
 	return 0;
+}
+
+int sys_stat(struct sys_stat *st, const char *path, struct error *err)
+{
+	struct stat s;
+	int ret = stat(path, &s);
+
+	return fill_stat(st, ret, &s, path, err);
+}
+
+int sys_lstat(struct sys_stat *st, const char *path, struct error *err)
+{
+	struct stat s;
+	int ret = lstat(path, &s);
+
+	return fill_stat(st, ret, &s, path, err);
 }
 
 bool sys_exists(const char *path)
@@ -205,4 +223,68 @@ char *sys_realpath(const char *path, struct error *err)
 	if (!real)
 		error_set_errno(err, "cannot resolve '%s'", path);
 	return real;
+}
+
+static int read_to_end(struct buf *out, int fd, const char *path,
+		       struct error *err)
+{
+	for (;;) {
+		ssize_t n;
+
+		if (buf_reserve(out, 4096) < 0)
+			return error_nomem(err);
+		n = read(fd, out->data + out->len, 4096);
+		if (n > 0)
+			buf_set_len(out, out->len + (size_t)n);
+		else if (!n)
+			return 0;
+		else if (!again(fd, POLLIN))
+			return error_set_errno(err, "cannot read '%s'", path);
+	}
+}
+
+int sys_read_any(struct buf *out, const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0) {
+		bool missing = errno == ENOENT || errno == ENOTDIR;
+
+		error_set_errno(err, "cannot open '%s'", path);
+		return missing ? ERR_MISSING : ERR_IO;
+	}
+	ret = read_to_end(out, fd, path, err);
+	close(fd);
+	return ret;
+}
+
+int sys_readlink(struct buf *out, const char *path, struct error *err)
+{
+	for (size_t room = 256;; room *= 2) {
+		ssize_t n;
+
+		if (buf_reserve(out, room) < 0)
+			return error_nomem(err);
+		n = readlink(path, out->data + out->len, room);
+		if (n < 0)
+			return error_set_errno(err, "cannot read link '%s'",
+					       path);
+		if ((size_t)n < room) {
+			buf_set_len(out, out->len + (size_t)n);
+			return 0;
+		}
+	}
+}
+
+int sys_symlink(const char *target, const char *path, struct error *err)
+{
+	if (symlink(target, path) < 0)
+		return error_set_errno(err, "cannot make link '%s'", path);
+	return 0;
+}
+
+uint32_t sys_euid(void)
+{
+	return geteuid();
 }

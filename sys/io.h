@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 /*
@@ -32,6 +33,8 @@ ssize_t sys_read_some(int fd, void *bytes, size_t len, const char *what,
 
 struct sys_stat {
 	bool is_dir, is_file;
+	bool is_link;     /* only from sys_lstat() */
+	unsigned mode;    /* permission bits */
 	uint64_t size;    /* bytes */
 	int64_t mtime_ns; /* modification time, nanoseconds since 1970 */
 	uint64_t dev, ino;
@@ -40,6 +43,9 @@ struct sys_stat {
 
 /* 0, ERR_MISSING when nothing is there, or ERR_IO. Follows symlinks. */
 int sys_stat(struct sys_stat *st, const char *path, struct error *err);
+
+/* As sys_stat() for a symlink itself. */
+int sys_lstat(struct sys_stat *st, const char *path, struct error *err);
 
 /* Whether a file or directory exists. */
 bool sys_exists(const char *path);
@@ -57,6 +63,23 @@ int sys_mkdir_p(const char *path, struct error *err);
 
 /* Unlink; a missing file is no error. */
 int sys_unlink(const char *path, struct error *err);
+
+/*
+ * Append what can be read from `path` to *out: also a device or a pipe, which
+ * sys_read_file() refuses (configuration is often "/dev/null"). Returns 0,
+ * ERR_MISSING when there is no such file, ERR_IO (a directory: EISDIR) or
+ * ERR_NOMEM.
+ */
+int sys_read_any(struct buf *out, const char *path, struct error *err);
+
+/* Append a symlink's target to *out. 0, ERR_IO or ERR_NOMEM. */
+int sys_readlink(struct buf *out, const char *path, struct error *err);
+
+/* Make `path` a symlink to `target`. 0 or ERR_IO. */
+int sys_symlink(const char *target, const char *path, struct error *err);
+
+/* The effective user id. */
+uint32_t sys_euid(void);
 
 /* The absolute path of `path` with symlinks resolved; malloc()ed, or NULL. */
 char *sys_realpath(const char *path, struct error *err);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -188,6 +189,55 @@ static void directories(void **state)
 	assert_null(sys_realpath(in_dir(path, "no"), &err));
 }
 
+static void links(void **state)
+{
+	char path[256], target[256];
+	struct sys_stat st;
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(sys_symlink("nowhere", in_dir(path, "link"), NULL), 0);
+	assert_int_equal(sys_symlink("x", path, NULL), ERR_IO);
+	assert_int_equal(sys_stat(&st, path, NULL), ERR_MISSING);
+	assert_int_equal(sys_lstat(&st, path, NULL), 0);
+	assert_true(st.is_link);
+	assert_int_equal(st.uid, sys_euid());
+	assert_int_equal(sys_readlink(&out, path, NULL), 0);
+	assert_string_equal(out.data, "nowhere");
+	assert_int_equal(sys_readlink(&out, dir, NULL), ERR_IO);
+
+	/* One that is longer than the first guess. */
+	memset(target, 'x', sizeof(target));
+	target[sizeof(target) - 1] = '\0';
+	buf_reset(&out);
+	buf_printf(&out, "%s/%s/%s", target, target, target);
+	assert_int_equal(sys_symlink(out.data, in_dir(path, "long"), NULL), 0);
+	buf_reset(&out);
+	assert_int_equal(sys_readlink(&out, path, NULL), 0);
+	assert_int_equal(out.len, 3 * (sizeof(target) - 1) + 2);
+	buf_release(&out);
+}
+
+static void reads_what_is_no_file(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct error err = ERROR_INIT;
+	char path[256], text[10000];
+	FILE *f = fopen(in_dir(path, "text"), "w");
+
+	assert_int_equal(sys_read_any(&out, "/dev/null", NULL), 0);
+	assert_int_equal(out.len, 0);
+	assert_int_equal(sys_read_any(&out, dir, &err), ERR_IO);
+	assert_int_equal(err.sys_errno, EISDIR);
+	assert_int_equal(sys_read_any(&out, in_dir(path, "none"), NULL),
+			 ERR_MISSING);
+	memset(text, 'x', sizeof(text));
+	assert_int_equal(fwrite(text, 1, sizeof(text), f), sizeof(text));
+	fclose(f);
+	assert_int_equal(sys_read_any(&out, in_dir(path, "text"), NULL), 0);
+	assert_int_equal(out.len, sizeof(text));
+	buf_release(&out);
+}
+
 static int make_dir(void **state)
 {
 	return mkdtemp(dir) ? 0 : -1;
@@ -209,6 +259,8 @@ int main(void)
 		cmocka_unit_test(a_peer_that_left_is_told_apart),
 		cmocka_unit_test(facts_about_files),
 		cmocka_unit_test(directories),
+		cmocka_unit_test(links),
+		cmocka_unit_test(reads_what_is_no_file),
 	};
 
 	return cmocka_run_group_tests_name("io", tests, make_dir, remove_dir);
