@@ -52,10 +52,15 @@ struct config_sources {
  * Load everything that applies, in order. Environment honoured:
  * GIT_CONFIG_NOSYSTEM, GIT_CONFIG_SYSTEM, GIT_CONFIG_GLOBAL, HOME,
  * XDG_CONFIG_HOME, GIT_CONFIG_COUNT/KEY_n/VALUE_n, GIT_CONFIG_PARAMETERS.
- * A missing file is no error; an unreadable or malformed one is: the message
- * is stock Git's "bad config line <n> in file <path>". include.path,
- * includeIf."gitdir:", "gitdir/i:" and "onbranch:" are followed (relative to
- * the including file, at most 10 deep).
+ * A missing file is no error, nor is a system or global one that we may not
+ * read; other unreadable or malformed ones are: ERR_IO, or ERR_CORRUPT with
+ * stock Git's "bad config line <n> in file <path>", and ": <reason>" where
+ * there is more to say. ERR_INVALID: a bad environment. include.path,
+ * includeIf."gitdir:", "gitdir/i:", "onbranch:" and "hasconfig:remote.*.url:"
+ * are followed (relative to the including file, at most 10 deep); other
+ * conditions do not hold. config.worktree is read where
+ * extensions.worktreeConfig asks for it. *config has to be empty, and is again
+ * on failure.
  */
 int config_load(struct config *config, const struct config_sources *sources,
 		struct error *err);
@@ -72,7 +77,7 @@ int config_parse(struct config *config, const char *text, size_t len,
 
 /*
  * The last (strongest) entry for a key; NULL when there is none. The pointer
- * lives as long as the config.
+ * lives as long as the config. Looks at all entries: not for hot paths.
  */
 const struct config_entry *config_find(const struct config *config,
 				       const char *key);
@@ -106,7 +111,8 @@ int config_each(const struct config *config, const char *key,
 
 /*
  * A path value with a leading "~/" or "~user/" expanded; malloc()ed, or NULL
- * when out of memory or the home directory is unknown.
+ * when out of memory or the home directory is unknown (or for "%(prefix)/",
+ * which is about an installation of stock Git).
  */
 char *config_expand_path(const char *value);
 
