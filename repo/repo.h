@@ -53,9 +53,9 @@ struct repo_options {
  * worktreeConfig, noop, preciousObjects, relativeWorktrees); anything else is
  * ERR_UNSUPPORTED. A repository found by discovery or entered that another
  * user owns is ERR_DENIED with stock Git's words ("detected dubious ownership
- * in repository at '<path>'" ...) unless safe.directory of a protected
- * configuration allows it (exact path, "*", a trailing slash-star prefix; empty
- * value resets); safe.bareRepository=explicit is honoured.
+ * in repository at '<path>'", and lines of advice) unless safe.directory of a
+ * protected configuration allows it (exact path, "*", a trailing slash-star
+ * prefix; empty value resets); safe.bareRepository=explicit is honoured.
  *
  * Returns 0 with *out owned by the caller; ERR_MISSING ("not a git repository
  * (or any of the parent directories): .git"), or another error.
@@ -83,18 +83,43 @@ enum repo_fsync_component {
 /*
  * How one component has to be made durable: core.fsync (default "committed,
  * -loose-object"), core.fsyncMethod (default fsync; batch counts as fsync
- * here), core.fsyncObjectFiles, GIT_TEST_FSYNC=0 turns all off.
+ * here), core.fsyncObjectFiles, GIT_TEST_FSYNC=0 turns all off. The default
+ * set covers packs with their metadata and commit graphs, as measured of
+ * stock Git, where the manual names packs only.
  * ERR_INVALID for unknown values.
  */
 int repo_fsync_method(const struct repo *repo,
 		      enum repo_fsync_component component,
 		      enum sys_fsync_method *method, struct error *err);
 
+/* What repo_init_from() makes. Borrowed for the call. */
+struct repo_init_options {
+	const char *worktree; /* NULL: a bare repository */
+	const char *branch;   /* that HEAD names; NULL: "master" */
+	/* Copied into it; NULL: a built-in one, "": nothing. */
+	const char *template_dir;
+	/* 0: that of an existing repository, else SHA-1. */
+	enum hash_algo algo;
+};
+
 /*
  * Create an empty repository at `git_dir` as `git init` does: HEAD (to
- * refs/heads/<branch>), config, description, info/, objects/, refs/. Existing
- * files stay. `worktree`: NULL for a bare repository. Returns 1 when it was
- * there before ("reinitialized"), 0 when new, or a negative error.
+ * refs/heads/<branch>), config, objects/ (or GIT_OBJECT_DIRECTORY), refs/, and
+ * what the template has; the built-in one has description, hooks/ and
+ * info/exclude. Existing files stay, but the config gets what it has to say
+ * about this repository and does not. A template's names that start with a
+ * dot are left out; one that does not exist is taken as empty.
+ *
+ * Returns 1 when there is a HEAD already ("reinitialized"), 0 when new, or a
+ * negative error: ERR_INVALID ("attempt to reinitialize repository with
+ * different hash"), ERR_UNSUPPORTED for an existing one of another format.
+ */
+int repo_init_from(const char *git_dir, const struct repo_init_options *options,
+		   struct error *err);
+
+/*
+ * As repo_init_from() with the built-in template. `worktree`: NULL for a bare
+ * repository.
  */
 int repo_init(const char *git_dir, const char *worktree, const char *branch,
 	      enum hash_algo algo, struct error *err);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.repositoryFormatVersion and the extensions, see Git's
+ * technical/repository-version.
+ *
+ * An extension that is not known forbids touching a repository of version 1.
+ * In version 0 those that older Git programs did not know either mean
+ * nothing, but a few are honoured for the sake of repositories that have had
+ * them since before there was a version 1, and those that came with version 1
+ * show that something is wrong.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "repo/config-internal.h"
+#include "repo/repo-internal.h"
+
+#define VERSION_MAX 1
+
+static const struct repo_format no_format = {-1, HASH_SHA1, false, false};
+
+/* Extensions being gone through. */
+struct scan {
+	struct repo_format *format;
+	struct buf unknown, v1_only; /* "\n\t<name>" for each */
+	unsigned unknown_nr, v1_only_nr;
+	struct error *err;
+};
+
+static int bad_value(const struct config_entry *entry, struct error *err)
+{
+	if (!entry->value)
+		return error_set(err, ERR_INVALID, "missing value for '%s'",
+				 entry->key);
+	return error_set(err, ERR_INVALID, "invalid value for '%s': '%s'",
+			 entry->key, entry->value);
+}
+
+/* 1, 0, or ERR_INVALID. */
+static int check_bool(const struct config_entry *entry, struct error *err)
+{
+	int ret = config_parse_bool(entry->value);
+
+	if (ret >= 0)
+		return ret;
+	return error_set(err, ERR_INVALID,
+			 "bad boolean config value '%s' for '%s'", entry->value,
+			 entry->key);
+}
+
+static int add_name(struct buf *list, unsigned *nr, const char *name,
+		    struct error *err)
+{
+	++*nr;
+	return buf_printf(list, "\n\t%s", name) < 0 ? error_nomem(err) : 0;
+}
+
+/* Extensions of every version: 1 if `name` is one, 0, or a negative error. */
+static int common_extension(struct scan *s, const char *name,
+			    const struct config_entry *entry)
+{
+	int ret = 0;
+
+	if (!strcmp(name, "noop"))
+		return 1;
+	if (!strcmp(name, "preciousobjects")) {
+		ret = check_bool(entry, s->err);
+	} else if (!strcmp(name, "worktreeconfig")) {
+		ret = check_bool(entry, s->err);
+		s->format->worktree_config = ret > 0;
+	} else if (!strcmp(name, "partialclone")) {
+		if (!entry->value)
+			return bad_value(entry, s->err);
+		s->format->has_promisor = true;
+	} else {
+		return 0;
+	}
+	return ret < 0 ? ret : 1;
+}
+
+/* Extensions of version 1; as common_extension(). */
+static int v1_extension(struct scan *s, const char *name,
+			const struct config_entry *entry)
+{
+	if (!strcmp(name, "noop-v1"))
+		return 1;
+	if (!strcmp(name, "objectformat")) {
+		if (!entry->value ||
+		    !hash_by_name(&s->format->algo, entry->value))
+			return bad_value(entry, s->err);
+		return 1;
+	}
+	if (!strcmp(name, "relativeworktrees"))
+		return check_bool(entry, s->err) < 0 ? ERR_INVALID : 1;
+	/* Another storage of refs is as unknown as another extension. */
+	return !strcmp(name, "refstorage") && entry->value &&
+	       !strcmp(entry->value, "files");
+}
+
+static int note_extension(void *ctx, const struct config_entry *entry)
+{
+	struct scan *s = ctx;
+	const char *name = entry->key + strlen("extensions.");
+	int ret = common_extension(s, name, entry);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = v1_extension(s, name, entry);
+	if (ret < 0)
+		return ret;
+	if (ret)
+		return add_name(&s->v1_only, &s->v1_only_nr, name, s->err);
+	return add_name(&s->unknown, &s->unknown_nr, name, s->err);
+}
+
+static int judge(const struct scan *s, struct error *err)
+{
+	int64_t version = s->format->version;
+
+	if (version > VERSION_MAX)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "Expected git repo version <= %d, found %lld",
+				 VERSION_MAX, (long long)version);
+	if (version == 1 && s->unknown_nr)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "unknown repository extension%s found:%s",
+				 s->unknown_nr > 1 ? "s" : "", s->unknown.data);
+	if (version == 0 && s->v1_only_nr)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "repo version is 0, but v1-only extension%s "
+				 "found:%s",
+				 s->v1_only_nr > 1 ? "s" : "", s->v1_only.data);
+	return 0;
+}
+
+static int check_format(struct repo_format *format, const struct config *config,
+			struct error *err)
+{
+	struct scan s = {format, BUF_INIT, BUF_INIT, 0, 0, err};
+	int ret = config_i64(config, "core.repositoryformatversion",
+			     &format->version, err);
+
+	if (ret >= 0)
+		ret = config_each(config, "extensions.", note_extension, &s);
+	if (!ret)
+		ret = judge(&s, err);
+	if (format->version < 0)
+		*format = no_format;
+	buf_release(&s.unknown);
+	buf_release(&s.v1_only);
+	return ret;
+}
+
+int repo_read_format(struct repo_format *format, struct config *config,
+		     const char *common_dir, struct error *err)
+{
+	char *path = repo_join_path(common_dir, "config");
+	int ret = path ? config_load_plain(config, path, err)
+		       : error_nomem(err);
+
+	*format = no_format;
+	if (!ret)
+		ret = check_format(format, config, err);
+	else if (ret == ERR_MISSING)
+		ret = 0;
+	free(path);
+	return ret;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a repository: find it, check it, read its configuration. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "repo/config-internal.h"
+#include "repo/repo-internal.h"
+#include "sys/io.h"
+
+/* The repository at `path`, which the user named: 0 or a negative error. */
+static int take_explicit(struct repo_place *place, const char *path,
+			 struct error *err)
+{
+	struct sys_stat st;
+	int ret;
+
+	place->kind = REPO_PLACE_EXPLICIT;
+	if (!sys_stat(&st, path, NULL) && st.is_file) {
+		ret = repo_read_gitfile(&place->git_dir, path, err);
+		if (ret < 0)
+			return ret;
+		place->gitfile = mem_strdup(path);
+		return place->gitfile ? 0 : error_nomem(err);
+	}
+	ret = repo_is_git_dir(path, err);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return error_set(err, ERR_MISSING, "not a git repository: '%s'",
+				 path);
+	place->git_dir = mem_strdup(path);
+	return place->git_dir ? 0 : error_nomem(err);
+}
+
+static int find_place(struct repo_place *place,
+		      const struct repo_options *options, struct error *err)
+{
+	const char *start = options->path ? options->path : ".";
+	const char *git_dir = options->git_dir;
+	unsigned flags = options->flags;
+	int ret;
+
+	if (flags & (REPO_OPEN_ENTER | REPO_OPEN_EXACT)) {
+		ret = repo_enter(place, start, flags & REPO_OPEN_EXACT, err);
+	} else {
+		if (!git_dir)
+			git_dir = getenv("GIT_DIR");
+		if (git_dir)
+			return take_explicit(place, git_dir, err);
+		ret = repo_discover(place, start, err);
+	}
+	if (!ret && !(flags & REPO_OPEN_NO_OWNER))
+		ret = repo_check_owner(place, err);
+	if (!ret && place->kind == REPO_PLACE_BARE)
+		ret = repo_check_bare(place, err);
+	return ret;
+}
+
+static int set_dirs(struct repo *repo, const struct repo_place *place,
+		    struct error *err)
+{
+	const char *objects = getenv("GIT_OBJECT_DIRECTORY");
+	const char *alternates = getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES");
+	char *common;
+	int ret = repo_read_common_dir(&common, place->git_dir, err);
+
+	if (ret < 0)
+		return ret;
+	repo->common_dir = sys_realpath(common, err);
+	free(common);
+	repo->git_dir = sys_realpath(place->git_dir, err);
+	if (!repo->common_dir || !repo->git_dir)
+		return ERR_IO;
+	repo->object_dir = objects ? repo_absolute_path(objects, err)
+				   : repo_common_path(repo, "objects");
+	if (alternates)
+		repo->alternate_object_dirs = mem_strdup(alternates);
+	if (!repo->object_dir || (alternates && !repo->alternate_object_dirs))
+		return error_nomem(err);
+	return 0;
+}
+
+static int load_config(struct repo *repo, const struct repo_place *place,
+		       struct error *err)
+{
+	struct config_sources sources = {NULL, repo->common_dir, false};
+	char *git_dir = repo_absolute_path(place->git_dir, err);
+	int ret;
+
+	/* Conditions may be about the path as the user sees it. */
+	if (!git_dir)
+		return ERR_IO;
+	sources.git_dir = git_dir;
+	ret = config_load(&repo->config, &sources, err);
+	free(git_dir);
+	return ret;
+}
+
+/* core.worktree, which is relative to the git directory. */
+static int set_configured(struct repo *repo, const struct config *own,
+			  struct error *err)
+{
+	const char *value = config_find(own, "core.worktree")->value;
+	char *path;
+
+	if (!value)
+		return error_set(err, ERR_INVALID,
+				 "missing value for 'core.worktree'");
+	path = *value == '/' ? mem_strdup(value)
+			     : repo_join_path(repo->git_dir, value);
+	if (!path)
+		return error_nomem(err);
+	repo->worktree = *value ? sys_realpath(path, NULL) : NULL;
+	free(path);
+	if (repo->worktree)
+		return 0;
+	return error_set(err, ERR_MISSING, "cannot chdir to '%s': %s", value,
+			 strerror(ENOENT));
+}
+
+/* GIT_WORK_TREE, or what discovery found. It may not be there. */
+static int set_worktree(struct repo *repo, const char *path, struct error *err)
+{
+	repo->worktree = sys_realpath(path, NULL);
+	if (!repo->worktree)
+		repo->worktree = repo_absolute_path(path, err);
+	return repo->worktree ? 0 : ERR_NOMEM;
+}
+
+/*
+ * Whether the configuration calls it bare: 1, 0, -1 when it does not say, or
+ * ERR_INVALID. A linked work tree shares the configuration of the main one,
+ * whose core.bare says nothing about it.
+ */
+static int is_bare(int *out, const struct repo *repo,
+		   const struct repo_place *place, const struct config *own,
+		   struct error *err)
+{
+	bool linked = strcmp(repo->git_dir, repo->common_dir) != 0;
+	bool bare;
+	int ret = config_bool(own, "core.bare", &bare, err);
+
+	if (ret < 0)
+		return ret;
+	if (linked && place->kind != REPO_PLACE_BARE)
+		*out = 0;
+	else
+		*out = ret ? bare : -1;
+	return 0;
+}
+
+/* The work tree, and whether there is none. */
+static int choose_worktree(struct repo *repo, const struct repo_place *place,
+			   const struct config *own, struct error *err)
+{
+	const char *env = getenv("GIT_WORK_TREE");
+	int bare;
+	int ret = is_bare(&bare, repo, place, own, err);
+
+	if (ret < 0)
+		return ret;
+	repo->is_bare = bare > 0;
+	if (place->kind == REPO_PLACE_ENTERED)
+		return 0;
+	if (env) {
+		repo->is_bare = false;
+		return set_worktree(repo, env, err);
+	}
+	if (bare > 0)
+		return 0;
+	if (config_find(own, "core.worktree"))
+		return set_configured(repo, own, err);
+	if (place->kind == REPO_PLACE_EXPLICIT)
+		return set_worktree(repo, ".", err);
+	if (place->worktree)
+		return set_worktree(repo, place->worktree, err);
+	repo->is_bare = bare < 0;
+	return 0;
+}
+
+/* Read the repository's own configuration into *own, and what follows. */
+static int read_format(struct repo *repo, struct config *own, struct error *err)
+{
+	struct repo_format format;
+	char *path;
+	int ret = repo_read_format(&format, own, repo->common_dir, err);
+
+	if (ret < 0)
+		return ret;
+	repo->algo = format.algo;
+	repo->format_version = format.version > 0;
+	repo->has_promisor = format.has_promisor;
+	if (format.version < 0)
+		config_release(own);
+	if (!format.worktree_config)
+		return 0;
+	path = repo_join_path(repo->git_dir, "config.worktree");
+	ret = path ? config_load_plain(own, path, err) : error_nomem(err);
+	free(path);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+/* All there is to say about the place. */
+static int fill_repo(struct repo *repo, const struct repo_place *place,
+		     struct error *err)
+{
+	struct config own = CONFIG_INIT;
+	int ret = set_dirs(repo, place, err);
+
+	if (!ret)
+		ret = read_format(repo, &own, err);
+	if (!ret)
+		ret = load_config(repo, place, err);
+	if (!ret)
+		ret = choose_worktree(repo, place, &own, err);
+	config_release(&own);
+	return ret;
+}
+
+int repo_open(struct repo **out, const struct repo_options *options,
+	      struct error *err)
+{
+	struct repo_place place = {0};
+	struct repo *repo = mem_calloc(1, sizeof(*repo));
+	int ret;
+
+	*out = NULL;
+	if (!repo)
+		return error_nomem(err);
+	ret = find_place(&place, options, err);
+	if (!ret)
+		ret = fill_repo(repo, &place, err);
+	repo_place_release(&place);
+	if (ret < 0) {
+		repo_close(repo);
+		return ret;
+	}
+	*out = repo;
+	return 0;
+}
+
+void repo_close(struct repo *repo)
+{
+	if (!repo)
+		return;
+	free(repo->git_dir);
+	free(repo->common_dir);
+	free(repo->object_dir);
+	free(repo->alternate_object_dirs);
+	free(repo->worktree);
+	config_release(&repo->config);
+	free(repo);
+}
+
+char *repo_common_path(const struct repo *repo, const char *name)
+{
+	return repo_join_path(repo->common_dir, name);
+}
+
+char *repo_object_path(const struct repo *repo, const char *name)
+{
+	return repo_join_path(repo->object_dir, name);
+}
