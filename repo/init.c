@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Making a repository. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "repo/config-internal.h"
+#include "repo/repo-internal.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/tempfile.h"
+
+/* A repository in the making. */
+struct init {
+	const char *git_dir;                     /* borrowed */
+	const struct repo_init_options *options; /* borrowed */
+	struct config config;      /* owned: what the config file has */
+	struct repo_format format; /* of it */
+	enum hash_algo algo;
+	struct error *err;
+};
+
+static int make_dir(const char *parent, const char *name, struct error *err)
+{
+	char *path = repo_join_path(parent, name);
+	int ret = path ? sys_mkdir_p(path, err) : error_nomem(err);
+
+	free(path);
+	return ret;
+}
+
+static int make_dirs(const char *git_dir, struct error *err)
+{
+	const char *objects = getenv("GIT_OBJECT_DIRECTORY");
+	int ret = make_dir(git_dir, "refs/heads", err);
+
+	if (!ret)
+		ret = make_dir(git_dir, "refs/tags", err);
+	if (!ret)
+		ret = objects ? make_dir(objects, "info", err)
+			      : make_dir(git_dir, "objects/info", err);
+	if (!ret)
+		ret = objects ? make_dir(objects, "pack", err)
+			      : make_dir(git_dir, "objects/pack", err);
+	return ret;
+}
+
+/* Replace `path` under its lock. */
+static int replace(const char *path, const struct buf *text, struct error *err)
+{
+	struct sys_tempfile lock;
+	char *lock_path = repo_join(path, ".lock");
+	int ret;
+
+	if (!lock_path)
+		return error_nomem(err);
+	ret = sys_tempfile_create_exact(&lock, lock_path, 0666, err);
+	if (!ret)
+		ret = sys_tempfile_write(&lock, text->data, text->len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&lock, path, SYS_FSYNC_NONE, err);
+	else
+		sys_tempfile_abort(&lock);
+	free(lock_path);
+	return ret;
+}
+
+/* 1 when there is a HEAD, 0 when one was made, or a negative error. */
+static int make_head(const struct init *init)
+{
+	const char *branch = init->options->branch;
+	char *path = repo_join_path(init->git_dir, "HEAD");
+	struct buf text = BUF_INIT;
+	struct sys_stat st;
+	int ret;
+
+	if (!path) {
+		ret = error_nomem(init->err);
+	} else if (!sys_lstat(&st, path, NULL)) {
+		ret = 1;
+	} else {
+		ret = buf_printf(&text, "ref: refs/heads/%s\n",
+				 branch ? branch : "master");
+		ret = ret < 0 ? error_nomem(init->err)
+			      : replace(path, &text, init->err);
+	}
+	buf_release(&text);
+	free(path);
+	return ret;
+}
+
+/* Add "key = value" to a section's text if the file does not say so. */
+static int want(const struct init *init, struct buf *section, const char *key,
+		const char *value)
+{
+	const char *there = config_string(&init->config, key);
+	const char *name = strrchr(key, '.') + 1;
+
+	if (there && !strcmp(there, value))
+		return 0;
+	return buf_printf(section, "\t%s = %s\n", name, value);
+}
+
+static int want_bool(const struct init *init, struct buf *section,
+		     const char *key, bool value)
+{
+	bool there;
+
+	if (config_bool(&init->config, key, &there, NULL) == 1 &&
+	    there == value)
+		return 0;
+	return buf_printf(section, "\t%s = %s\n", strrchr(key, '.') + 1,
+			  value ? "true" : "false");
+}
+
+/* As want() for a path, which may need quotes. */
+static int want_path(const struct init *init, struct buf *section,
+		     const char *key, const char *value)
+{
+	const char *there = config_string(&init->config, key);
+	int ret;
+
+	if (there && !strcmp(there, value))
+		return 0;
+	if (!strpbrk(value, "\"\\\n\t\b#; "))
+		return want(init, section, key, value);
+	ret = buf_printf(section, "\t%s = \"", strrchr(key, '.') + 1);
+	for (; *value && !ret; value++) {
+		if (*value == '\n')
+			ret = buf_append_str(section, "\\n");
+		else if (*value == '"' || *value == '\\')
+			ret = buf_printf(section, "\\%c", *value);
+		else
+			ret = buf_append_char(section, *value);
+	}
+	return ret ? ret : buf_append_str(section, "\"\n");
+}
+
+/* Where the .git of a work tree leads to, its configuration; or NULL. */
+static char *real_git_dir(const char *dot_git)
+{
+	char *target = NULL, *common = NULL, *real = NULL;
+	struct sys_stat st;
+
+	if (sys_stat(&st, dot_git, NULL) < 0)
+		return NULL;
+	if (!st.is_file)
+		return sys_realpath(dot_git, NULL);
+	if (!repo_read_gitfile(&target, dot_git, NULL) &&
+	    !repo_read_common_dir(&common, target, NULL))
+		real = sys_realpath(common, NULL);
+	free(target);
+	free(common);
+	return real;
+}
+
+/* The work tree, if it does not lead to the git directory by itself. */
+static char *odd_worktree(const struct init *init)
+{
+	const char *worktree = init->options->worktree;
+	char *usual = worktree ? repo_join_path(worktree, ".git") : NULL;
+	char *a = usual ? real_git_dir(usual) : NULL;
+	char *b = sys_realpath(init->git_dir, NULL);
+	char *odd = NULL;
+
+	if (worktree && !(a && b && !strcmp(a, b)))
+		odd = sys_realpath(worktree, NULL);
+	free(usual);
+	free(a);
+	free(b);
+	return odd;
+}
+
+static int core_section(const struct init *init, struct buf *text)
+{
+	bool sha1 = init->algo == HASH_SHA1;
+	bool bare = !init->options->worktree;
+	char *odd = odd_worktree(init);
+	int ret = 0;
+
+	/* A version that is there already stays, if it can be kept. */
+	if (init->format.version < (sha1 ? 0 : 1))
+		ret |= want(init, text, "core.repositoryformatversion",
+			    sha1 ? "0" : "1");
+	if (!config_find(&init->config, "core.filemode"))
+		ret |= want(init, text, "core.filemode", "true");
+	ret |= want_bool(init, text, "core.bare", bare);
+	if (!bare && !config_find(&init->config, "core.logallrefupdates"))
+		ret |= want(init, text, "core.logallrefupdates", "true");
+	if (odd)
+		ret |= want_path(init, text, "core.worktree", odd);
+	free(odd);
+	return ret;
+}
+
+/* Append what is missing in the config file, or contradicts us. */
+static int make_config(const struct init *init)
+{
+	char *path = repo_join_path(init->git_dir, "config");
+	struct buf core = BUF_INIT, extensions = BUF_INIT, text = BUF_INIT;
+	int ret = path ? 0 : ERR_NOMEM;
+
+	if (!ret)
+		ret = core_section(init, &core);
+	if (!ret && init->algo != HASH_SHA1)
+		ret = want(init, &extensions, "extensions.objectformat",
+			   hash_name(init->algo));
+	if (ret || (!core.len && !extensions.len))
+		goto out;
+	ret = sys_read_file(&text, path, init->err);
+	if (ret < 0 && ret != ERR_MISSING)
+		goto out;
+	ret = 0;
+	if (text.len && text.data[text.len - 1] != '\n')
+		ret |= buf_append_char(&text, '\n');
+	if (core.len)
+		ret |= buf_printf(&text, "[core]\n%s", core.data);
+	if (extensions.len)
+		ret |= buf_printf(&text, "[extensions]\n%s", extensions.data);
+	if (!ret)
+		ret = replace(path, &text, init->err);
+out:
+	if (ret == ERR_NOMEM)
+		error_nomem(init->err);
+	buf_release(&core);
+	buf_release(&extensions);
+	buf_release(&text);
+	free(path);
+	return ret;
+}
+
+/* Read what is there, and settle the hash. */
+static int settle_format(struct init *init)
+{
+	enum hash_algo wanted = init->options->algo;
+	char *head = repo_join_path(init->git_dir, "HEAD");
+	bool exists = head && sys_exists(head);
+	int ret;
+
+	free(head);
+	if (!head)
+		return error_nomem(init->err);
+	ret = repo_read_format(&init->format, &init->config, init->git_dir,
+			       init->err);
+	if (ret < 0)
+		return ret;
+	if (exists && wanted && wanted != init->format.algo)
+		return error_set(init->err, ERR_INVALID,
+				 "attempt to reinitialize repository with "
+				 "different hash");
+	init->algo = wanted ? wanted : init->format.algo;
+	return 0;
+}
+
+int repo_init_from(const char *git_dir, const struct repo_init_options *options,
+		   struct error *err)
+{
+	struct init init = {.git_dir = git_dir, .options = options, .err = err};
+	int ret = sys_mkdir_p(git_dir, err);
+
+	if (!ret)
+		ret = repo_copy_template(git_dir, options->template_dir, err);
+	if (!ret)
+		ret = settle_format(&init);
+	if (!ret)
+		ret = make_dirs(git_dir, err);
+	if (!ret)
+		ret = make_config(&init);
+	/* HEAD last: without it the rest is not a repository. */
+	if (!ret)
+		ret = make_head(&init);
+	config_release(&init.config);
+	return ret;
+}
+
+int repo_init(const char *git_dir, const char *worktree, const char *branch,
+	      enum hash_algo algo, struct error *err)
+{
+	struct repo_init_options options = {worktree, branch, NULL, algo};
+
+	return repo_init_from(git_dir, &options, err);
+}
