@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* git init: make an empty repository, or complete an existing one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "repo/refs.h"
+#include "repo/repo.h"
+#include "sys/io.h"
+
+static const char usage[] =
+	"git init [-q | --quiet] [--bare] [--template=<template-directory>] "
+	"[--object-format=<format>] "
+	"[-b <branch-name> | --initial-branch=<branch-name>] [<directory>]";
+
+/* What the command line says, and what follows from it. */
+struct init_args {
+	bool quiet, bare;
+	const char *template_dir, *format, *branch, *directory;
+	bool asked_for_branch; /* on the command line */
+	char *git_dir;         /* owned */
+	char *shown_dir;       /* owned: what to report instead, or NULL */
+	char *worktree;        /* owned; NULL: bare */
+};
+
+/* --shared: only what means "as the umask says" is there. */
+static int parse_shared(void *value, const char *arg)
+{
+	if (arg == option_negated ||
+	    (arg && (!strcmp(arg, "umask") || config_parse_bool(arg) == 0)))
+		return 0;
+	builtin_error("--shared: shared repositories are not supported");
+	return -1;
+}
+
+static int parse_separate(void *value, const char *arg)
+{
+	if (arg == option_negated)
+		return 0;
+	builtin_error("--separate-git-dir is not supported");
+	return -1;
+}
+
+static int parse_args(struct init_args *args, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_STRING,
+		 .long_name = "template",
+		 .value = &args->template_dir,
+		 .help = "directory from which templates will be used",
+		 .arg_name = "<template-directory>"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "bare",
+		 .value = &args->bare,
+		 .help = "create a bare repository"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "shared",
+		 .flags = OPTION_OPTIONAL_ARG,
+		 .fn = parse_shared},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &args->quiet,
+		 .help = "be quiet"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "separate-git-dir",
+		 .fn = parse_separate},
+		{.kind = OPTION_STRING,
+		 .short_name = 'b',
+		 .long_name = "initial-branch",
+		 .value = &args->branch,
+		 .help = "override the name of the initial branch",
+		 .arg_name = "<name>"},
+		{.kind = OPTION_STRING,
+		 .long_name = "object-format",
+		 .value = &args->format,
+		 .help = "specify the hash algorithm to use",
+		 .arg_name = "<hash>"},
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage);
+
+	if (nr < 0)
+		return 129;
+	if (nr > 1)
+		return options_usage(options, usage);
+	args->directory = nr ? argv[1] : NULL;
+	args->asked_for_branch = args->branch != NULL;
+	return 0;
+}
+
+/* Make the directory that was named, unless it is there. */
+static int make_directory(const char *path)
+{
+	struct error err = ERROR_INIT;
+	struct sys_stat st;
+
+	if (!*path)
+		return builtin_die("cannot mkdir %s: No such file or directory",
+				   path);
+	if (!sys_stat(&st, path, NULL)) {
+		if (st.is_dir)
+			return 0;
+		return builtin_die("cannot mkdir %s: File exists", path);
+	}
+	return sys_mkdir_p(path, &err) < 0 ? builtin_fail(&err) : 0;
+}
+
+static char *join(const char *dir, const char *name)
+{
+	struct buf path = BUF_INIT;
+	size_t len = dir ? strlen(dir) : 0;
+
+	if (*name == '/' || !len)
+		return mem_strdup(name);
+	if (buf_printf(&path, "%s%s%s", dir, dir[len - 1] == '/' ? "" : "/",
+		       name) < 0) {
+		buf_release(&path);
+		return NULL;
+	}
+	return buf_detach(&path, NULL);
+}
+
+/* Whether a repository at GIT_DIR has no work tree, going by its name. */
+static bool looks_bare(const char *git_dir)
+{
+	size_t len = strlen(git_dir);
+
+	if (!strcmp(git_dir, ".git"))
+		return false;
+	return len < 5 || strcmp(git_dir + len - 5, "/.git");
+}
+
+/* The directory that a git directory called .git is in. */
+static char *parent_of(const char *git_dir)
+{
+	const char *slash = strrchr(git_dir, '/');
+
+	if (!slash)
+		return mem_strdup(".");
+	return mem_strndup(git_dir,
+			   slash == git_dir ? 1 : (size_t)(slash - git_dir));
+}
+
+/* Where the git directory and the work tree go. */
+static int choose_place(struct init_args *args)
+{
+	const char *dir = args->directory;
+	const char *git_dir = getenv("GIT_DIR");
+	const char *worktree = getenv("GIT_WORK_TREE");
+
+	/* --bare <directory> is a place, whatever GIT_DIR says. */
+	if (args->bare && dir)
+		git_dir = NULL;
+	if (worktree && (!git_dir || args->bare))
+		return builtin_die("GIT_WORK_TREE (or --work-tree=<directory>) "
+				   "not allowed without specifying GIT_DIR "
+				   "(or --git-dir=<directory>)");
+	if (git_dir && !worktree && looks_bare(git_dir))
+		args->bare = true;
+	if (!git_dir)
+		git_dir = args->bare ? "." : ".git";
+	args->git_dir = join(dir, git_dir);
+	if (args->git_dir && !args->bare)
+		args->worktree = worktree ? join(dir, worktree)
+					  : parent_of(args->git_dir);
+	if (!args->git_dir || (!args->bare && !args->worktree))
+		return builtin_die("out of memory");
+	return 0;
+}
+
+static int no_worktree(const char *worktree)
+{
+	char *here = sys_realpath(".", NULL);
+	char *path = here ? join(here, worktree) : NULL;
+	int ret = builtin_die("Cannot access work tree '%s': No such file or "
+			      "directory",
+			      path ? path : worktree);
+
+	free(here);
+	free(path);
+	return ret;
+}
+
+/* Make what was named, and look at what is there. */
+static int prepare_place(struct init_args *args)
+{
+	struct repo_options options = {NULL, args->git_dir, 0};
+	struct error err = ERROR_INIT;
+	struct repo *repo;
+	struct sys_stat st;
+	int ret = args->directory ? make_directory(args->directory) : 0;
+
+	if (ret)
+		return ret;
+	if (args->worktree && !sys_exists(args->worktree))
+		return no_worktree(args->worktree);
+	if (sys_stat(&st, args->git_dir, NULL) < 0 || !st.is_file)
+		return 0;
+	/* A .git file: the repository is elsewhere, and so it stays. */
+	if (repo_open(&repo, &options, &err) < 0)
+		return builtin_fail(&err);
+	free(args->git_dir);
+	args->git_dir = mem_strdup(repo->common_dir);
+	args->shown_dir = mem_strdup(repo->git_dir);
+	repo_close(repo);
+	if (!args->git_dir || !args->shown_dir)
+		return builtin_die("out of memory");
+	return 0;
+}
+
+static int choose_branch(struct init_args *args, const struct config *config)
+{
+	const struct config_entry *entry = config_find(config,
+						       "init.defaultbranch");
+	bool configured = !args->branch && entry;
+	struct buf ref = BUF_INIT;
+	bool valid;
+
+	if (configured && !entry->value)
+		return builtin_die("missing value for 'init.defaultbranch'");
+	if (configured)
+		args->branch = entry->value;
+	if (!args->branch)
+		args->branch = "master";
+	if (buf_printf(&ref, "refs/heads/%s", args->branch) < 0)
+		return builtin_die("out of memory");
+	valid = refs_name_is_valid(ref.data);
+	buf_release(&ref);
+	if (valid)
+		return 0;
+	if (configured)
+		return builtin_die("invalid branch name: init.defaultBranch "
+				   "= %s",
+				   args->branch);
+	return builtin_die("invalid initial branch name: '%s'", args->branch);
+}
+
+static bool has_head(const char *git_dir)
+{
+	char *path = join(git_dir, "HEAD");
+	bool there = path && sys_exists(path);
+
+	free(path);
+	return there;
+}
+
+static int choose_format(enum hash_algo *algo, const struct init_args *args)
+{
+	const char *name = args->format;
+
+	/* The environment is about new repositories only. */
+	if (!name && !has_head(args->git_dir))
+		name = getenv("GIT_DEFAULT_HASH");
+	if (name && !hash_by_name(algo, name))
+		return builtin_die("unknown hash algorithm '%s'", name);
+	return 0;
+}
+
+/* The template directory; *owned has to be freed. */
+static int choose_template(struct repo_init_options *options, char **owned,
+			   const struct init_args *args,
+			   const struct config *config)
+{
+	const char *dir = args->template_dir;
+	const char *configured = config_string(config, "init.templatedir");
+
+	if (!dir)
+		dir = getenv("GIT_TEMPLATE_DIR");
+	if (!dir && configured) {
+		*owned = config_expand_path(configured);
+		if (!*owned)
+			return builtin_die("failed to expand user dir in: "
+					   "'%s'",
+					   configured);
+		dir = *owned;
+	}
+	if (dir && *dir && !sys_exists(dir))
+		builtin_warn("templates not found in %s", dir);
+	options->template_dir = dir;
+	return 0;
+}
+
+static int report(const struct init_args *args, bool existed)
+{
+	const char *dir = args->shown_dir ? args->shown_dir : args->git_dir;
+	char *real = sys_realpath(dir, NULL);
+	const char *path = real ? real : dir;
+	size_t len = strlen(path);
+
+	if (existed && args->asked_for_branch)
+		builtin_warn("re-init: ignored --initial-branch=%s",
+			     args->branch);
+	if (!args->quiet)
+		printf("%s Git repository in %s%s\n",
+		       existed ? "Reinitialized existing" : "Initialized empty",
+		       path, len && path[len - 1] == '/' ? "" : "/");
+	free(real);
+	return builtin_finish(0);
+}
+
+static int run(struct init_args *args, const struct config *config)
+{
+	struct error err = ERROR_INIT;
+	struct repo_init_options options = {0};
+	char *owned = NULL;
+	int ret = choose_branch(args, config);
+
+	if (!ret)
+		ret = choose_place(args);
+	if (!ret)
+		ret = prepare_place(args);
+	if (!ret)
+		ret = choose_format(&options.algo, args);
+	if (!ret)
+		ret = choose_template(&options, &owned, args, config);
+	if (ret)
+		goto out;
+	options.branch = args->branch;
+	options.worktree = args->worktree;
+	ret = repo_init_from(args->git_dir, &options, &err);
+	ret = ret < 0 ? builtin_fail(&err) : report(args, ret == 1);
+out:
+	free(owned);
+	return ret;
+}
+
+int cmd_init(int argc, const char **argv, struct builtin_env *env)
+{
+	struct config_sources sources = {NULL, NULL, true};
+	struct config config = CONFIG_INIT;
+	struct init_args args = {0};
+	struct error err = ERROR_INIT;
+	int ret = parse_args(&args, argc, argv);
+
+	if (ret)
+		return ret;
+	if (config_load(&config, &sources, &err) < 0)
+		return builtin_fail(&err);
+	ret = run(&args, &config);
+	config_release(&config);
+	free(args.git_dir);
+	free(args.shown_dir);
+	free(args.worktree);
+	return ret;
+}

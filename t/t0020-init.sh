@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='git init makes what stock Git makes, and says so alike'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# What there is below a directory: kinds, modes and names, then what the
+# files say. Sample hooks and "branches" come from stock Git's template.
+picture () {
+	(
+		cd "$1" &&
+		find . ! -path "*/hooks/*.sample" ! -name branches \
+			-printf "%y %m %p %l\n" | sort &&
+		for file in $(find . -name HEAD -o -name posted | sort)
+		do
+			echo "$file:" && cat "$file" || exit 1
+		done &&
+		for file in $(find . -name config | sort)
+		do
+			echo "$file:" && stock config -f "$file" --list |
+			awk -F= '{ last[$1] = $0 }
+				END { for (key in last) print last[key] }' |
+			sort || exit 1
+		done
+	)
+}
+
+# Run `<who> <arguments>` in a fresh directory "place" that $prepare readied.
+run_in_place () {
+	who=$1 &&
+	shift &&
+	rm -rf place &&
+	mkdir place &&
+	(
+		cd place &&
+		eval "$prepare" >/dev/null &&
+		{ $who "$@" >../out.$who 2>../err.$who; echo $? >>../out.$who; }
+	) &&
+	picture place >tree.$who
+}
+
+ours () {
+	"$GIT" "$@"
+}
+
+compare () {
+	run_in_place stock "$@" &&
+	run_in_place ours "$@" &&
+	test_cmp out.stock out.ours &&
+	test_cmp err.stock err.ours &&
+	test_cmp tree.stock tree.ours
+}
+
+prepare=:
+for arguments in \
+	"init" \
+	"init --bare" \
+	"init -q --bare x" \
+	"init --bare x/y/z" \
+	"init -b topic" \
+	"init --bare --initial-branch=x -b y" \
+	"init --object-format=sha256 --bare" \
+	"init --object-format=sha1" \
+	"init --object-format=huh" \
+	"init --no-bare" \
+	"init --shared=false" \
+	"init --template= x" \
+	"init --template=/nowhere x" \
+	"-c init.defaultBranch=trunk init" \
+	"--git-dir=x.git init" \
+	"--git-dir=x init --bare" \
+	"--git-dir=y/.git init" \
+	"--git-dir=x --work-tree=. init"
+do
+	test_expect_success "git $arguments" "
+		compare $arguments
+	"
+done
+
+test_expect_success 'GIT_DEFAULT_HASH and GIT_OBJECT_DIRECTORY' '
+	GIT_DEFAULT_HASH=sha256 && export GIT_DEFAULT_HASH &&
+	test_when_finished "unset GIT_DEFAULT_HASH GIT_OBJECT_DIRECTORY" &&
+	compare init --bare x &&
+	GIT_OBJECT_DIRECTORY=$PWD/place/objs && export GIT_OBJECT_DIRECTORY &&
+	compare init --bare x
+'
+
+prepare='stock init -q --bare x'
+for arguments in \
+	"init --bare x" \
+	"init --bare -q x" \
+	"init --bare -b y x" \
+	"init --bare --object-format=sha256 x" \
+	"--git-dir=x init" \
+	"init x"
+do
+	test_expect_success "again: git $arguments" "
+		compare $arguments
+	"
+done
+
+test_expect_success 'what is missing comes back' '
+	for prepare in \
+		"stock init -q --bare x && rm x/HEAD" \
+		"stock init -q --bare x && rm x/config" \
+		"stock init -q --bare x && rm -r x/refs" \
+		"stock init -q x && stock -C x config core.bare true" \
+		"stock init -q --bare x && stock -C x config core.bare false"
+	do
+		compare init --bare x || return 1
+	done
+'
+
+test_expect_success 'through a .git file' '
+	prepare="stock init -q m && mkdir x && echo gitdir: ../m/.git >x/.git" &&
+	compare init x
+'
+
+test_expect_success 'a linked work tree' '
+	prepare="stock init -q m && stock -C m commit -q --allow-empty -m m &&
+		stock -C m worktree add -q ../x 2>&1" &&
+	compare init x
+'
+
+test_expect_success 'a template' '
+	mkdir -p tpl/hooks tpl/d/.hidden &&
+	echo a >tpl/posted && echo b >tpl/.hidden &&
+	printf "#!/bin/sh\n" >tpl/hooks/post-update &&
+	chmod +x tpl/hooks/post-update &&
+	ln -s ../posted tpl/hooks/link &&
+	prepare=: &&
+	compare init --template="$PWD/tpl" x &&
+	compare -c init.templateDir="$PWD/tpl" init --bare x &&
+	GIT_TEMPLATE_DIR=$PWD/tpl && export GIT_TEMPLATE_DIR &&
+	compare init x &&
+	unset GIT_TEMPLATE_DIR &&
+	prepare="stock init -q --template=../tpl x && echo mine >x/.git/posted" &&
+	compare init --template="$PWD/tpl" x
+'
+
+test_expect_success 'refusals' '
+	prepare="echo >file" &&
+	compare init file &&
+	compare init "" &&
+	prepare="stock init -q x && stock -C x config \
+		core.repositoryFormatVersion 7" &&
+	compare init x
+'
+
+test_expect_success 'bad branch names leave nothing behind' '
+	for name in "a b" "" .x x.lock a..b
+	do
+		test_must_fail git init -b "$name" bad 2>err &&
+		grep "^fatal: invalid initial branch name: .$name.\$" err &&
+		! test -e bad || return 1
+	done
+'
+
+test_expect_success 'what we do not do is an error' '
+	test_expect_code 129 git init --shared x &&
+	test_expect_code 129 git init --separate-git-dir=y x &&
+	! test -e x
+'
+
+test_expect_success 'stock Git works in what we made' '
+	rm -rf x y &&
+	git init -q x &&
+	stock -C x commit -q --allow-empty -m one &&
+	git init -q --bare --object-format=sha256 y &&
+	stock -C y fsck --strict &&
+	stock -C y rev-parse --show-object-format >format &&
+	test "$(cat format)" = sha256
+'
+
+test_done
