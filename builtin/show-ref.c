@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* git show-ref: list refs, or check that some exist. */
+#include <stdio.h>
+#include <string.h>
+
+#include "builtin/options.h"
+#include "builtin/store.h"
+
+static const char usage[] =
+	"git show-ref [-q | --quiet] [--verify] [--head] [-d | --dereference] "
+	"[-s | --hash[=<n>]] [--abbrev[=<n>]] [--tags] [--heads] [--] "
+	"[<pattern>...]";
+
+/* The number of digits to print; the last option that says one holds. */
+enum digits { DIGITS_ALL, DIGITS_DEFAULT, DIGITS_GIVEN };
+
+struct show_ref {
+	struct store store;
+	bool head, heads, tags, deref, verify, quiet;
+	bool hash_only;
+	enum digits digits;
+	size_t len;            /* of printed ids, from digits */
+	const char **patterns; /* nr of them, NULL-terminated */
+	bool found;
+	int code; /* exit code once something went wrong */
+};
+
+static int take_digits(struct show_ref *s, const char *arg, const char *option)
+{
+	s->digits = DIGITS_GIVEN;
+	if (store_parse_abbrev(&s->len, arg, HASH_SHA256))
+		return 0;
+	return builtin_error("option `%s' expects a numerical value", option);
+}
+
+static int take_abbrev(void *value, const char *arg)
+{
+	struct show_ref *s = value;
+
+	if (arg && arg != option_negated)
+		return take_digits(s, arg, "abbrev");
+	s->digits = arg ? DIGITS_ALL : DIGITS_DEFAULT;
+	return 0;
+}
+
+static int take_hash(void *value, const char *arg)
+{
+	struct show_ref *s = value;
+
+	s->hash_only = true;
+	return arg ? take_digits(s, arg, "hash") : 0;
+}
+
+static void print_peeled(struct show_ref *s, const struct ref *ref)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid peeled = ref->peeled;
+
+	if (ref->has_peeled && !ref->is_tag)
+		return;
+	if (!ref->has_peeled &&
+	    (odb_peel(s->store.reader, &ref->oid, &peeled, NULL, NULL) < 0 ||
+	     oid_equal(&peeled, &ref->oid)))
+		return;
+	printf("%s %s^{}\n", store_abbrev(hex, &s->store, &peeled, s->len),
+	       ref->name);
+}
+
+/* 0, or nonzero with s->code set. */
+static int show(struct show_ref *s, const struct ref *ref)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (!odb_has(s->store.odb, &ref->oid)) {
+		oid_to_hex(hex, &ref->oid, s->store.odb->algo);
+		s->code = builtin_die("git show-ref: bad ref %s (%s)",
+				      ref->name, hex);
+		return 1;
+	}
+	s->found = true;
+	if (s->quiet)
+		return 0;
+	store_abbrev(hex, &s->store, &ref->oid, s->len);
+	if (s->hash_only)
+		printf("%s\n", hex);
+	else
+		printf("%s %s\n", hex, ref->name);
+	if (s->deref)
+		print_peeled(s, ref);
+	return 0;
+}
+
+/* A pattern is whole components at the end of a name. */
+static bool matches(const struct show_ref *s, const char *name)
+{
+	size_t name_len = strlen(name);
+	const char **p;
+
+	if (!*s->patterns)
+		return true;
+	for (p = s->patterns; *p; p++) {
+		size_t len = strlen(*p);
+
+		if (len > name_len || strcmp(name + name_len - len, *p) != 0)
+			continue;
+		if (len == name_len || name[name_len - len - 1] == '/')
+			return true;
+	}
+	return false;
+}
+
+static int show_matching(void *ctx, const struct ref *ref)
+{
+	struct show_ref *s = ctx;
+
+	return matches(s, ref->name) ? show(s, ref) : 0;
+}
+
+static int show_below(struct show_ref *s, const char *prefix)
+{
+	struct error err = ERROR_INIT;
+	int ret = refs_each(s->store.refs, prefix, show_matching, s, NULL,
+			    &err);
+
+	if (ret < 0)
+		s->code = builtin_fail(&err);
+	return ret;
+}
+
+static void list(struct show_ref *s)
+{
+	struct ref ref;
+
+	if (s->head && refs_lookup(s->store.refs, "HEAD", &ref, NULL) > 0 &&
+	    show(s, &ref))
+		return;
+	if (!s->heads && !s->tags) {
+		show_below(s, "");
+		return;
+	}
+	if (s->heads && show_below(s, "refs/heads/"))
+		return;
+	if (s->tags)
+		show_below(s, "refs/tags/");
+}
+
+/* Each argument has to be the full name of a ref. */
+static void verify(struct show_ref *s)
+{
+	const char **p;
+
+	if (!*s->patterns)
+		s->code = builtin_die("--verify requires a reference");
+	for (p = s->patterns; *p && !s->code; p++) {
+		struct ref ref;
+		bool full = !strncmp(*p, "refs/", 5) || !strcmp(*p, "HEAD");
+
+		if (full && refs_lookup(s->store.refs, *p, &ref, NULL) > 0)
+			show(s, &ref);
+		else if (s->quiet)
+			s->code = 1;
+		else
+			s->code = builtin_die("'%s' - not a valid ref", *p);
+	}
+}
+
+/* How long printed ids are, now that the repository is known. */
+static int set_len(struct show_ref *s)
+{
+	int len;
+
+	if (s->digits == DIGITS_ALL)
+		s->len = STORE_FULL;
+	if (s->digits != DIGITS_DEFAULT)
+		return 0;
+	len = store_default_abbrev(&s->store);
+	if (len < 0)
+		return 128;
+	s->len = (size_t)len;
+	return 0;
+}
+
+static int refuse_exclude(void *value, const char *arg)
+{
+	return builtin_error("--exclude-existing is not supported");
+}
+
+int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
+{
+	struct show_ref s = {.code = 0};
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "tags",
+		 .value = &s.tags,
+		 .help = "only show tags"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "heads",
+		 .value = &s.heads,
+		 .help = "only show heads"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "verify",
+		 .value = &s.verify,
+		 .help = "stricter reference checking, requires exact ref "
+			 "path"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "head",
+		 .value = &s.head,
+		 .help = "show the HEAD reference, even if filtered out"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'd',
+		 .long_name = "dereference",
+		 .value = &s.deref,
+		 .help = "dereference tags into object IDs"},
+		{.kind = OPTION_CALLBACK,
+		 .short_name = 's',
+		 .long_name = "hash",
+		 .value = &s,
+		 .fn = take_hash,
+		 .arg_name = "<n>",
+		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
+		 .help = "only show the hash, using <n> digits"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "abbrev",
+		 .value = &s,
+		 .fn = take_abbrev,
+		 .arg_name = "<n>",
+		 .flags = OPTION_OPTIONAL_ARG,
+		 .help = "use <n> digits to display object names"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &s.quiet,
+		 .help = "do not print results (useful with --verify)"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "exclude-existing",
+		 .fn = refuse_exclude,
+		 .flags = OPTION_OPTIONAL_ARG},
+		{.kind = OPTION_END},
+	};
+	int ret = options_parse(argc, argv, options, usage);
+
+	if (ret < 0)
+		return 129;
+	s.patterns = argv + 1;
+	ret = store_open(&s.store, env);
+	if (ret)
+		return ret;
+	s.code = set_len(&s);
+	if (!s.code) {
+		if (s.verify)
+			verify(&s);
+		else
+			list(&s);
+	}
+	store_close(&s.store);
+	if (!s.code && !s.found)
+		s.code = 1;
+	return builtin_finish(s.code);
+}

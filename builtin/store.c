@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a repository's objects and refs for a command. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtin/store.h"
+#include "repo/revname.h"
+
+#define BASE_CACHE_DEFAULT (UINT64_C(96) << 20) /* core.deltaBaseCacheLimit */
+#define ABBREV_MIN 4
+
+static int open_parts(struct store *store, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	uint64_t cache_limit = BASE_CACHE_DEFAULT;
+	int ret;
+
+	ret = config_u64(&store->repo->config, "core.deltabasecachelimit",
+			 &cache_limit, err);
+	if (ret < 0)
+		return ret;
+	ret = refs_open(&store->refs, store->repo, err);
+	if (ret < 0)
+		return ret;
+	ret = odb_open(&store->odb, store->repo, &warning, err);
+	if (ret < 0)
+		return ret;
+	if (warning.code)
+		builtin_warn("%s", warning.msg);
+	store->reader = odb_reader_new(store->odb, cache_limit);
+	return store->reader ? 0 : error_nomem(err);
+}
+
+int store_open(struct store *store, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	int ret = builtin_open_repo(env);
+
+	*store = (struct store){NULL, NULL, NULL, NULL};
+	if (ret)
+		return ret;
+	store->repo = env->repo;
+	if (!open_parts(store, &err))
+		return 0;
+	store_close(store);
+	return builtin_fail(&err);
+}
+
+void store_close(struct store *store)
+{
+	odb_reader_free(store->reader);
+	odb_close(store->odb);
+	refs_close(store->refs);
+	*store = (struct store){NULL, NULL, NULL, NULL};
+}
+
+char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,
+		   const struct oid *oid, size_t len)
+{
+	int unique;
+
+	oid_to_hex(out, oid, store->odb->algo);
+	if (len == STORE_FULL)
+		return out;
+	unique = odb_unique_len(store->odb, oid, len, NULL);
+	if (unique >= 0)
+		out[unique] = '\0';
+	return out;
+}
+
+int store_resolve(const struct store *store, struct oid *oid, const char *name,
+		  struct error *err)
+{
+	return revname_resolve(oid, name, store->refs, store->reader,
+			       store->odb, err);
+}
+
+bool store_parse_abbrev(size_t *len, const char *arg, enum hash_algo algo)
+{
+	char *end;
+	long n = strtol(arg, &end, 10);
+
+	if (end == arg || *end)
+		return false;
+	if (n && n < ABBREV_MIN)
+		n = ABBREV_MIN;
+	if (n > (long)hash_hex_len(algo))
+		n = (long)hash_hex_len(algo);
+	*len = (size_t)n;
+	return true;
+}
+
+int store_default_abbrev(const struct store *store)
+{
+	struct error err = ERROR_INIT;
+	int len = revname_default_len(store->odb, &err);
+
+	if (len < 0)
+		builtin_fail(&err);
+	return len;
+}
