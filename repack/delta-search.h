@@ -24,9 +24,9 @@
 struct delta_search_options {
 	unsigned threads;       /* 0: as many as processors */
 	unsigned window;        /* candidates compared with; 0: no search */
-	unsigned depth;         /* longest chain of deltas */
+	unsigned depth;         /* longest chain of deltas; over 4095: 4095 */
 	uint64_t window_memory; /* bytes per thread; 0: no limit */
-	uint64_t cache_size;    /* bytes of deltas kept until written */
+	uint64_t cache_size;    /* bytes of deltas kept until written; 0: all */
 	uint64_t big_file_threshold; /* bytes */
 	int compression;      /* zlib level of kept deltas, -1: default */
 	bool retry_same_pack; /* as with repack -f: try all pairs */
@@ -38,7 +38,7 @@ struct delta_search_options {
  * object (less with depth) become REPACK_DELTA with base, delta_size and,
  * within the cache, the deflated delta. Chains that result, together with the
  * REPACK_COPY_DELTA items hanging on them, are at most `depth` long and have
- * no cycles. Deterministic for one number of threads.
+ * no cycles. What is found does not depend on the number of threads.
  */
 int delta_search_run(struct repack_items *list,
 		     const struct delta_search_options *options,

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The window of a delta search: the last candidates passed, against which the
+ * next one is tried.
+ *
+ *	oldest                               newest
+ *	[ member | member |  ...  | member | member ]  <- candidate
+ *
+ * A member's bytes are read, and its index is made, when it is first used. A
+ * member that served as a base moves to the newest place, for it is likely to
+ * serve again. A candidate that became a delta of the greatest depth is no
+ * base and does not enter.
+ *
+ * One window per thread.
+ */
+#ifndef REPACK_DELTA_WINDOW_H
+#define REPACK_DELTA_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "repack/delta-search.h"
+#include "repack/items.h"
+
+struct delta_window;
+
+/*
+ * `heights`: for each item, how many deltas that are copied hang on it, the
+ * longest chain counted. All is borrowed; NULL when out of memory.
+ */
+struct delta_window *delta_window_new(
+	const struct repack_items *list,
+	const struct delta_search_options *options, const uint16_t *heights,
+	struct odb_reader *reader);
+void delta_window_free(struct delta_window *w);
+
+/* Empty the window, for another segment. */
+void delta_window_reset(struct delta_window *w);
+
+/* The best delta of a candidate. */
+struct delta_found {
+	uint32_t base; /* item; REPACK_NO_ITEM when there is none */
+	void *delta;   /* malloc()ed, the caller's; NULL when there is none */
+	size_t len;
+};
+
+/*
+ * Slide on by one candidate, and look for its best base first if it is a
+ * target. 0, or a negative error with nothing in *found.
+ */
+int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
+		       struct delta_found *found, struct error *err);
+
+#endif
