@@ -184,9 +184,9 @@ static size_t min_size(size_t a, size_t b)
 /* First target byte that no copy and no encoded byte covers yet. */
 static size_t covered_end(const struct maker *m)
 {
-	const struct copy *last = &m->queue[m->queue_nr - 1];
+	const struct copy *last = m->queue + m->queue_nr;
 
-	return m->queue_nr ? last->at + last->len : m->encoded;
+	return m->queue_nr ? last[-1].at + last[-1].len : m->encoded;
 }
 
 static int put_insert(struct maker *m, size_t at, size_t len)
@@ -259,39 +259,51 @@ static int encode_queue(struct maker *m, size_t nr)
 	return 0;
 }
 
+static void start_earlier(struct copy *c, size_t len)
+{
+	c->at -= len;
+	c->off -= len;
+	c->len += len;
+}
+
+/*
+ * The length of the last copy when `match`, which begins where that one ends,
+ * could make its bytes as well; else 0.
+ */
+static size_t replaceable(const struct maker *m, const struct copy *match)
+{
+	size_t len = m->queue_nr ? m->queue[m->queue_nr - 1].len : 0;
+
+	if (!len || len > REPLACE_MAX || len > match->off)
+		return 0;
+	return memcmp(m->index->base + match->off - len,
+		      m->target + match->at - len, len)
+		       ? 0
+		       : len;
+}
+
 /*
  * Let a match take over what lies before it: unmatched bytes, and short
  * copies when it covers them whole.
  */
 static void extend_backward(struct maker *m, struct copy *match)
 {
-	for (;;) {
-		size_t gap = match->at - covered_end(m);
-		const uint8_t *base = m->index->base + match->off;
-		const uint8_t *target = m->target + match->at;
-		size_t n = common_backward(base, target,
-					   min_size(gap, match->off));
-		size_t whole;
+	size_t whole;
 
-		if (n == gap && m->queue_nr) {
-			whole = m->queue[m->queue_nr - 1].len;
-			if (whole <= REPLACE_MAX && match->off - n >= whole &&
-			    !memcmp(base - n - whole, target - n - whole,
-				    whole)) {
-				m->queue_nr--;
-				m->queued_len -= whole;
-				n += whole;
-				match->at -= n;
-				match->off -= n;
-				match->len += n;
-				continue;
-			}
+	do {
+		size_t gap = match->at - covered_end(m);
+		size_t n = common_backward(m->index->base + match->off,
+					   m->target + match->at,
+					   min_size(gap, match->off));
+
+		start_earlier(match, n);
+		whole = n == gap ? replaceable(m, match) : 0;
+		if (whole) {
+			m->queue_nr--;
+			m->queued_len -= whole;
+			start_earlier(match, whole);
 		}
-		match->at -= n;
-		match->off -= n;
-		match->len += n;
-		return;
-	}
+	} while (whole);
 }
 
 static int add_copy(struct maker *m, struct copy match)
@@ -352,11 +364,12 @@ static void find_block(const struct maker *m, size_t at, struct copy *best,
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,
 			  size_t *best_len)
 {
-	const struct copy *last = &m->queue[m->queue_nr - 1];
+	const struct copy *last;
 	size_t off = at;
 	struct copy c = {at, 0, 0};
 
 	if (m->queue_nr) {
+		last = &m->queue[m->queue_nr - 1];
 		if (at - last->at - last->len > DIAGONAL_REACH)
 			return;
 		off = last->off + (at - last->at);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writer: a buffer in front of a sink.
+ *
+ * Bytes are hashed when they leave for the sink, so that small pieces are
+ * hashed in batches; the CRC is kept as they come, since an entry may end
+ * anywhere in the buffer.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "pack/inflate.h"
+#include "pack/writer.h"
+
+enum {
+	BUFFER_LEN = 64 << 10, /* bytes gathered before they go to the sink */
+	SPAN_MIN = 16 << 10,   /* spans that are not worth a copy */
+};
+
+static int hand_over(struct pack_writer *w, const void *bytes, size_t len,
+		     struct error *err)
+{
+	hash_update(&w->hash, bytes, len);
+	return w->sink.put(w->sink.ctx, bytes, len, err);
+}
+
+static int flush(struct pack_writer *w, struct error *err)
+{
+	size_t len = w->buffered;
+
+	w->buffered = 0;
+	return len ? hand_over(w, w->buffer, len, err) : 0;
+}
+
+int pack_writer_init(struct pack_writer *w, struct pack_sink sink,
+		     uint32_t object_nr, enum hash_algo algo, bool want_crc,
+		     struct error *err)
+{
+	uint8_t header[12] = "PACK";
+
+	memset(w, 0, sizeof(*w));
+	w->sink = sink;
+	w->algo = algo;
+	w->want_crc = want_crc;
+	if (hash_init(&w->hash, algo) < 0)
+		return error_nomem(err);
+	w->buffer = mem_alloc(BUFFER_LEN, 1);
+	if (!w->buffer)
+		return error_nomem(err);
+	store_be32(header + 4, 2);
+	store_be32(header + 8, object_nr);
+	return pack_writer_put(w, header, sizeof(header), err);
+}
+
+void pack_writer_release(struct pack_writer *w)
+{
+	hash_release(&w->hash);
+	free(w->buffer);
+	memset(w, 0, sizeof(*w));
+}
+
+uint64_t pack_writer_begin_entry(struct pack_writer *w)
+{
+	w->crc = 0;
+	return w->off;
+}
+
+int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
+		    struct error *err)
+{
+	int ret = 0;
+
+	if (!len)
+		return 0;
+	w->off += len;
+	if (w->want_crc)
+		w->crc = pack_crc32(w->crc, bytes, len);
+	if (len > BUFFER_LEN - w->buffered || len >= SPAN_MIN)
+		ret = flush(w, err);
+	if (ret < 0)
+		return ret;
+	if (len >= SPAN_MIN)
+		return hand_over(w, bytes, len, err);
+	memcpy(w->buffer + w->buffered, bytes, len);
+	w->buffered += len;
+	return 0;
+}
+
+int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
+		       struct error *err)
+{
+	size_t len = hash_len(w->algo);
+	int ret = flush(w, err);
+
+	if (ret < 0)
+		return ret;
+	hash_final(&w->hash, checksum);
+	w->off += len;
+	return w->sink.put(w->sink.ctx, checksum->bytes, len, err);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* pack/writer.c: bytes arrive in order, hashed and counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "pack/inflate.h"
+#include "pack/writer.h"
+#include "t/unit/random.h"
+
+struct collector {
+	struct buf got;
+	const void *last;  /* the span last seen */
+	size_t fail_after; /* puts that succeed */
+};
+
+static int collect(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	struct collector *c = ctx;
+
+	if (!c->fail_after--)
+		return error_set(err, ERR_PEER, "went away");
+	c->last = bytes;
+	return buf_append(&c->got, bytes, len);
+}
+
+static struct pack_sink sink_of(struct collector *c)
+{
+	return (struct pack_sink){collect, c};
+}
+
+static void check_trailer(const struct buf *pack, const struct oid *checksum,
+			  enum hash_algo algo)
+{
+	size_t len = pack->len - hash_len(algo);
+	struct hash_ctx h;
+	struct oid want;
+
+	assert_int_equal(hash_init(&h, algo), 0);
+	hash_update(&h, pack->data, len);
+	hash_final(&h, &want);
+	hash_release(&h);
+	assert_memory_equal(pack->data + len, want.bytes, hash_len(algo));
+	assert_true(oid_equal(checksum, &want));
+}
+
+static void empty_pack(void **state)
+{
+	struct collector c = {BUF_INIT, NULL, SIZE_MAX};
+	struct pack_writer w;
+	struct oid sum;
+
+	assert_int_equal(
+		pack_writer_init(&w, sink_of(&c), 0, HASH_SHA1, false, NULL),
+		0);
+	assert_int_equal(w.off, 12);
+	assert_int_equal(pack_writer_finish(&w, &sum, NULL), 0);
+	pack_writer_release(&w);
+	assert_int_equal(c.got.len, 32);
+	assert_memory_equal(c.got.data, "PACK\0\0\0\2\0\0\0\0", 12);
+	check_trailer(&c.got, &sum, HASH_SHA1);
+	buf_release(&c.got);
+}
+
+/* Spans of all sizes, against one plain buffer. */
+static void check_spans(enum hash_algo algo, uint64_t *seed)
+{
+	struct collector c = {BUF_INIT, NULL, SIZE_MAX};
+	struct buf want = BUF_INIT;
+	struct pack_writer w;
+	struct oid sum;
+
+	assert_int_equal(
+		pack_writer_init(&w, sink_of(&c), 70000, algo, true, NULL), 0);
+	assert_int_equal(buf_append(&want, "PACK\0\0\0\2\0\1\x11\x70", 12), 0);
+	for (int i = 0; i < 200; i++) {
+		static const size_t most[] = {40, 5000, 16 << 10, 200 << 10};
+		size_t len = random_next(seed) % (most[i % 4] + 1);
+		uint64_t off = pack_writer_begin_entry(&w);
+		uint32_t crc;
+		size_t cut;
+
+		assert_int_equal(off, want.len);
+		assert_int_equal(buf_reserve(&want, len), 0);
+		for (size_t k = 0; k < len; k++)
+			want.data[want.len + k] = (char)random_next(seed);
+		cut = len ? random_next(seed) % len : 0;
+		assert_int_equal(
+			pack_writer_put(&w, want.data + want.len, cut, NULL),
+			0);
+		assert_int_equal(pack_writer_put(&w, want.data + want.len + cut,
+						 len - cut, NULL),
+				 0);
+		crc = pack_crc32(0, want.data + want.len, len);
+		assert_true(w.crc == crc);
+		buf_set_len(&want, want.len + len);
+	}
+	assert_int_equal(pack_writer_finish(&w, &sum, NULL), 0);
+	assert_int_equal(w.off, c.got.len);
+	pack_writer_release(&w);
+	assert_int_equal(c.got.len, want.len + hash_len(algo));
+	assert_memory_equal(c.got.data, want.data, want.len);
+	check_trailer(&c.got, &sum, algo);
+	buf_release(&c.got);
+	buf_release(&want);
+}
+
+static void spans_of_all_sizes(void **state)
+{
+	uint64_t seed = random_seed();
+
+	check_spans(HASH_SHA1, &seed);
+	check_spans(HASH_SHA256, &seed);
+}
+
+static void large_spans_are_not_copied(void **state)
+{
+	static const uint8_t span[100000];
+	struct collector c = {BUF_INIT, NULL, SIZE_MAX};
+	struct pack_writer w;
+
+	assert_int_equal(
+		pack_writer_init(&w, sink_of(&c), 1, HASH_SHA1, false, NULL),
+		0);
+	assert_int_equal(c.got.len, 0);
+	assert_int_equal(pack_writer_put(&w, span, sizeof(span), NULL), 0);
+	assert_ptr_equal(c.last, span);
+	assert_int_equal(c.got.len, 12 + sizeof(span));
+	pack_writer_release(&w);
+	buf_release(&c.got);
+}
+
+static void errors_of_the_sink_come_back(void **state)
+{
+	static const uint8_t span[100000];
+
+	for (size_t n = 0; n < 4; n++) {
+		struct collector c = {BUF_INIT, NULL, n};
+		struct error err = ERROR_INIT;
+		struct pack_writer w;
+		struct oid sum;
+		int ret;
+
+		assert_int_equal(pack_writer_init(&w, sink_of(&c), 1, HASH_SHA1,
+						  false, &err),
+				 0);
+		ret = pack_writer_put(&w, span, sizeof(span), &err);
+		if (!ret)
+			ret = pack_writer_put(&w, span, 10, &err);
+		if (!ret)
+			ret = pack_writer_finish(&w, &sum, &err);
+		assert_int_equal(ret, ERR_PEER);
+		assert_string_equal(err.msg, "went away");
+		pack_writer_release(&w);
+		buf_release(&c.got);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(empty_pack),
+		cmocka_unit_test(spans_of_all_sizes),
+		cmocka_unit_test(large_spans_are_not_copied),
+		cmocka_unit_test(errors_of_the_sink_come_back),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
