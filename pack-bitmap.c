@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "bitmap/fill.h"
+#include "bitmap/verify.h"
 #include "pack-bitmap.h"
 
 char *pack_bitmap_path(const char *pack_base)
@@ -221,4 +222,20 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 			return ret;
 	}
 	return 0;
+}
+
+int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
+		     uint32_t commit_nr, struct error *err)
+{
+	struct bitmap_space space = bitmap_space_of(pb->pack, pb->rev);
+	uint32_t idx_pos, row;
+	int ret;
+
+	if (!bitmap_space_idx(&space, &w->space,
+			      w->history.commits[commit_nr].obj_pos,
+			      &idx_pos) ||
+	    !bitmap_file_find(&pb->file, idx_pos, &row))
+		return 0;
+	ret = bitmap_verify_row(&pb->file, space, w, row, err);
+	return ret < 0 ? ret : 1;
 }

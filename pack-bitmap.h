@@ -109,6 +109,14 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 			       enum object_type type),
 		     void *ctx, struct error *err);
 
+/*
+ * Compare the bitmap of a commit with a plain walk. Returns 1 when they are
+ * equal, 0 when the commit has no bitmap, or ERR_CORRUPT with a message that
+ * names the first object on which they differ.
+ */
+int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
+		     uint32_t commit_nr, struct error *err);
+
 /* Names of bitmap files that would be written: "<pack base>.bitmap". */
 char *pack_bitmap_path(const char *pack_base);
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Bitmaps against plain walks. */
+#include "base/mem.h"
+#include "bitmap/verify.h"
+#include "walk/revwalk.h"
+#include "walk/treewalk.h"
+
+struct verify {
+	const struct bitmap_file *file;
+	struct bitmap_space space;
+	struct walk *w;
+	struct bitset reached; /* by bit_pos, by walking */
+};
+
+static int reach(struct verify *v, uint32_t obj_pos, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+	uint32_t bit;
+
+	if (bitmap_space_bit(&v->space, &v->w->space, obj_pos, &bit)) {
+		bitset_set(&v->reached, bit);
+		return 0;
+	}
+	objspace_oid(&oid, &v->w->space, obj_pos);
+	return error_set(err, ERR_CORRUPT,
+			 "%s: object %s is reachable but not in the pack",
+			 v->file->name, oid_to_hex(hex, &oid, v->w->odb->algo));
+}
+
+static int reach_from_tree(void *ctx, uint32_t obj_pos, enum object_type type,
+			   const char *path, size_t path_len, struct error *err)
+{
+	return reach(ctx, obj_pos, err);
+}
+
+static int walk_trees(struct verify *v, const struct revwalk_result *revs,
+		      struct error *err)
+{
+	const struct history *h = &v->w->history;
+	struct treewalk tree;
+	int ret = treewalk_init(&tree, &v->w->space, v->w->reader);
+
+	if (ret < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < revs->nr && !ret; i++) {
+		const struct history_commit *c = &h->commits[revs->commits[i]];
+
+		ret = reach(v, c->obj_pos, err);
+		if (!ret)
+			ret = treewalk_run(&tree, c->tree_pos, "",
+					   reach_from_tree, v, err);
+	}
+	treewalk_release(&tree);
+	return ret;
+}
+
+static int walk_commit(struct verify *v, uint32_t obj_pos, struct error *err)
+{
+	struct revwalk_result revs = REVWALK_RESULT_INIT;
+	struct revwalk_tips tips = {.want_nr = 1};
+	uint32_t commit_nr;
+	int ret = history_add(&v->w->history, obj_pos, &commit_nr) < 0
+			  ? error_nomem(err)
+			  : 0;
+
+	tips.wants = &commit_nr;
+	if (!ret)
+		ret = revwalk_run(&revs, &v->w->history, &tips, false, err);
+	if (!ret)
+		ret = walk_trees(v, &revs, err);
+	revwalk_result_release(&revs);
+	return ret;
+}
+
+static int compare(const struct verify *v, const struct bitset *stored,
+		   struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (size_t bit = 0; bit < v->reached.bits; bit++) {
+		uint32_t idx_pos;
+
+		if (bitset_test(&v->reached, bit) == bitset_get(stored, bit))
+			continue;
+		idx_pos = pack_rev_idx_pos(v->space.rev, (uint32_t)bit);
+		return error_set(
+			err, ERR_CORRUPT,
+			"%s: mismatch in bitmap results: object %s is %s",
+			v->file->name,
+			oid_raw_to_hex(hex,
+				       pack_idx_oid(&v->space.pack->pack->idx,
+						    idx_pos),
+				       v->file->algo),
+			bitset_test(&v->reached, bit)
+				? "reachable but its bit is not set"
+				: "not reachable but its bit is set");
+	}
+	return 0;
+}
+
+int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
+		      struct walk *w, uint32_t row, struct error *err)
+{
+	struct verify v = {.file = file, .space = space, .w = w};
+	struct bitset stored = BITSET_INIT, scratch = BITSET_INIT;
+	uint32_t idx_pos = bitmap_file_row(file, row).idx_pos;
+	int ret;
+
+	if (idx_pos >= file->object_nr)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: bitmap of an object out of range",
+				 file->name);
+	if (bitset_init(&v.reached, file->object_nr) < 0 ||
+	    bitset_init(&stored, file->object_nr) < 0)
+		ret = error_nomem(err);
+	else
+		ret = bitmap_file_or(&stored, file, row, &scratch, err);
+	if (!ret)
+		ret = walk_commit(&v, space.pack->first_pos + idx_pos, err);
+	if (!ret)
+		ret = compare(&v, &stored, err);
+	bitset_release(&v.reached);
+	bitset_release(&stored);
+	bitset_release(&scratch);
+	return ret;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Proving bitmaps right by walking. */
+#ifndef BITMAP_VERIFY_H
+#define BITMAP_VERIFY_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "bitmap/fill.h"
+#include "bitmap/file.h"
+#include "walk/walk.h"
+
+/*
+ * Walk everything that a commit reaches, tree by tree without any bitmap, and
+ * compare with the bitmap of `row`. Returns 0 when they are equal, or
+ * ERR_CORRUPT with a message that names the first object on which they
+ * differ.
+ */
+int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
+		      struct walk *w, uint32_t row, struct error *err);
+
+#endif

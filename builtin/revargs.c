@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Parsing revision arguments. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/revargs.h"
+#include "repo/revname.h"
+
+#define READER_CACHE ((size_t)1 << 20)
+
+int rev_args_init(struct rev_args *args, const struct odb *odb,
+		  struct refs *refs)
+{
+	*args = (struct rev_args){.odb = odb, .refs = refs};
+	args->reader = odb_reader_new(odb, READER_CACHE);
+	return args->reader ? 0 : ERR_NOMEM;
+}
+
+static void list_release(struct rev_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		free(list->items[i].path);
+	free(list->items);
+}
+
+void rev_args_release(struct rev_args *args)
+{
+	odb_reader_free(args->reader);
+	list_release(&args->wants);
+	list_release(&args->haves);
+	list_release(&args->shallow);
+}
+
+static int list_add(struct rev_list *list, const struct oid *oid,
+		    const char *path)
+{
+	struct rev_arg arg = {.oid = *oid};
+
+	if (path) {
+		arg.path = mem_strdup(path);
+		if (!arg.path)
+			return ERR_NOMEM;
+	}
+	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
+		     sizeof(*list->items)) < 0) {
+		free(arg.path);
+		return ERR_NOMEM;
+	}
+	list->items[list->nr++] = arg;
+	return 0;
+}
+
+struct oid *rev_list_oids(const struct rev_list *list)
+{
+	struct oid *oids = mem_alloc(list->nr, sizeof(*oids));
+
+	for (size_t i = 0; oids && i < list->nr; i++)
+		oids[i] = list->items[i].oid;
+	return oids;
+}
+
+/* The path of "<rev>:<path>"; NULL for other names. */
+static const char *path_of(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon && colon != name ? colon + 1 : NULL;
+}
+
+static int add_name(struct rev_args *args, const char *name, bool negate,
+		    struct error *err)
+{
+	struct oid oid;
+	int ret = revname_resolve(&oid, name, args->refs, args->reader,
+				  args->odb, err);
+
+	if (ret < 0)
+		return ret;
+	if (list_add(negate != args->negate ? &args->haves : &args->wants, &oid,
+		     path_of(name)) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* "<from>..<to>": an absent side is HEAD. */
+static int add_range(struct rev_args *args, const char *arg, const char *dots,
+		     struct error *err)
+{
+	char *from = mem_strndup(arg, (size_t)(dots - arg));
+	const char *to = dots + 2;
+	int ret;
+
+	if (!from)
+		return error_nomem(err);
+	if (*to == '.') {
+		free(from);
+		return error_set(err, ERR_UNSUPPORTED,
+				 "symmetric differences ('%s') are not "
+				 "supported",
+				 arg);
+	}
+	ret = add_name(args, *from ? from : "HEAD", true, err);
+	if (!ret)
+		ret = add_name(args, *to ? to : "HEAD", false, err);
+	free(from);
+	return ret;
+}
+
+struct adding_refs {
+	struct rev_list *list;
+	struct error *err;
+};
+
+static int add_ref(void *ctx, const struct ref *ref)
+{
+	struct adding_refs *a = ctx;
+
+	return list_add(a->list, &ref->oid, NULL) < 0 ? error_nomem(a->err) : 0;
+}
+
+static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
+		    struct error *err)
+{
+	struct adding_refs a = {
+		args->negate ? &args->haves : &args->wants,
+		err,
+	};
+	struct ref head;
+	int ret = refs_each(args->refs, prefix, add_ref, &a, &args->warning,
+			    err);
+
+	if (ret < 0 || !and_head)
+		return ret;
+	ret = refs_lookup(args->refs, "HEAD", &head, err);
+	return ret > 0 ? add_ref(&a, &head) : ret;
+}
+
+static int add_shallow(struct rev_args *args, const char *hex,
+		       struct error *err)
+{
+	struct oid oid;
+
+	if (!oid_from_hex(&oid, hex, strlen(hex), args->odb->algo))
+		return error_set(err, ERR_INVALID, "not an object name '%s'",
+				 hex);
+	return list_add(&args->shallow, &oid, NULL) < 0 ? error_nomem(err) : 0;
+}
+
+static int add_option(struct rev_args *args, const char *arg, struct error *err)
+{
+	static const struct {
+		const char *option, *prefix;
+	} groups[] = {
+		{"--branches", "refs/heads/"},
+		{"--tags", "refs/tags/"},
+		{"--remotes", "refs/remotes/"},
+	};
+	int ret;
+
+	if (!strcmp(arg, "--not")) {
+		args->negate = !args->negate;
+		return 1;
+	}
+	if (!strcmp(arg, "--all")) {
+		ret = add_refs(args, "", true, err);
+		return ret < 0 ? ret : 1;
+	}
+	for (size_t i = 0; i < ARRAY_NR(groups); i++) {
+		if (strcmp(arg, groups[i].option) != 0)
+			continue;
+		ret = add_refs(args, groups[i].prefix, false, err);
+		return ret < 0 ? ret : 1;
+	}
+	return 0;
+}
+
+int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
+{
+	const char *dots;
+	int ret;
+
+	if (*arg == '-')
+		return add_option(args, arg, err);
+	dots = strstr(arg, "..");
+	if (*arg == '^')
+		ret = add_name(args, arg + 1, true, err);
+	else if (dots)
+		ret = add_range(args, arg, dots, err);
+	else
+		ret = add_name(args, arg, false, err);
+	return ret < 0 ? ret : 1;
+}
+
+static int add_line(struct rev_args *args, const char *line, struct error *err)
+{
+	int ret;
+
+	if (!strncmp(line, "--shallow ", 10))
+		return add_shallow(args, line + 10, err);
+	ret = rev_args_add(args, line, err);
+	if (!ret)
+		return error_set(err, ERR_INVALID,
+				 "options not supported in --stdin mode: '%s'",
+				 line);
+	return ret < 0 ? ret : 0;
+}
+
+int rev_args_add_stdin(struct rev_args *args, struct error *err)
+{
+	bool negate = args->negate;
+	char *line = NULL;
+	size_t alloc = 0;
+	ssize_t len;
+	int ret = 0;
+
+	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
+		if (len && line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (!*line)
+			break;
+		ret = add_line(args, line, err);
+	}
+	if (!ret && ferror(stdin))
+		ret = error_set_errno(err, "cannot read standard input");
+	free(line);
+	args->negate = negate;
+	return ret;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Revision arguments, as rev-list and pack-objects take them from the command
+ * line and from standard input: names, ^names, ranges, --not, --all.
+ */
+#ifndef BUILTIN_REVARGS_H
+#define BUILTIN_REVARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "repo/odb.h"
+#include "repo/refs.h"
+
+/* A named object. */
+struct rev_arg {
+	struct oid oid;
+	char *path; /* owned: of <rev>:<path>, else NULL */
+};
+
+struct rev_list {
+	struct rev_arg *items; /* owned */
+	size_t nr, alloc;
+};
+
+struct rev_args {
+	const struct odb *odb;     /* borrowed */
+	struct refs *refs;         /* borrowed */
+	struct odb_reader *reader; /* owned */
+	struct rev_list wants, haves;
+	struct rev_list shallow; /* from "--shallow <oid>" lines */
+	bool negate;             /* after an odd number of --not */
+	struct error warning;    /* a broken ref that was left out */
+};
+
+/* 0 or ERR_NOMEM; release in any case. */
+int rev_args_init(struct rev_args *args, const struct odb *odb,
+		  struct refs *refs);
+void rev_args_release(struct rev_args *args);
+
+/*
+ * Take one argument. Returns 1 when it was one of ours, 0 when it is an option
+ * that is not, or a negative error.
+ */
+int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
+
+/* Take all lines of standard input; "--" and other options are errors. */
+int rev_args_add_stdin(struct rev_args *args, struct error *err);
+
+/* The ids of a list alone: malloc()ed, NULL when out of memory. */
+struct oid *rev_list_oids(const struct rev_list *list);
+
+#endif
