@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* git repack: arguments and configuration of repack/repack.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "builtin/stderr-progress.h"
+#include "repack/repack.h"
+#include "repo/config.h"
+
+static const char usage_text[] = "git repack [<options>]";
+
+/* What was given on the command line. */
+struct args {
+	bool all, remove_redundant, local, quiet, no_server_info;
+	bool no_reuse_delta, no_reuse_object;
+	bool write_bitmap, no_write_bitmap;
+	bool pack_kept_objects;
+	uint64_t window, depth, threads, window_memory;
+	bool progress, no_progress;
+};
+
+#define UNSET UINT64_MAX
+
+static int parse(struct args *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{OPTION_FLAG, 'a', NULL, &a->all,
+		 "pack everything in a single pack", 0, NULL, NULL, NULL},
+		{OPTION_FLAG, 'd', NULL, &a->remove_redundant,
+		 "remove redundant packs", 0, NULL, NULL, NULL},
+		{OPTION_FLAG, 'f', NULL, &a->no_reuse_delta,
+		 "compute deltas anew", 0, NULL, NULL, NULL},
+		{OPTION_FLAG, 'F', NULL, &a->no_reuse_object,
+		 "deflate objects anew", 0, NULL, NULL, NULL},
+		{OPTION_FLAG, 'n', NULL, &a->no_server_info,
+		 "do not update the files for dumb clients", 0, NULL, NULL,
+		 NULL},
+		{OPTION_FLAG, 'q', "quiet", &a->quiet, "be quiet", 0, NULL,
+		 NULL, NULL},
+		{OPTION_FLAG, 'l', "local", &a->local,
+		 "leave out what alternates have", 0, NULL, NULL, NULL},
+		{OPTION_FLAG, 'b', "write-bitmap-index", &a->write_bitmap,
+		 "write a bitmap index", OPTION_NO_NEGATE, NULL, NULL, NULL},
+		{OPTION_FLAG, 0, "no-write-bitmap-index", &a->no_write_bitmap,
+		 "write none", OPTION_NO_NEGATE, NULL, NULL, NULL},
+		{OPTION_FLAG, 0, "pack-kept-objects", &a->pack_kept_objects,
+		 "pack objects of packs with .keep too", 0, NULL, NULL, NULL},
+		{OPTION_U64, 0, "window", &a->window,
+		 "objects compared with in the delta search", 0, NULL, NULL,
+		 NULL},
+		{OPTION_U64, 0, "depth", &a->depth, "longest chain of deltas",
+		 0, NULL, NULL, NULL},
+		{OPTION_U64, 0, "window-memory", &a->window_memory,
+		 "bytes per thread of the delta search", 0, NULL, NULL, NULL},
+		{OPTION_U64, 0, "threads", &a->threads, "number of threads", 0,
+		 NULL, NULL},
+		{OPTION_FLAG, 0, "progress", &a->progress,
+		 "show progress, also where no one looks", OPTION_NO_NEGATE,
+		 NULL, NULL},
+		{OPTION_FLAG, 0, "no-progress", &a->no_progress, "show none",
+		 OPTION_NO_NEGATE, NULL, NULL, NULL},
+		{OPTION_END, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL},
+	};
+	int operands = options_parse(argc, argv, options, usage_text);
+
+	if (operands > 0)
+		return options_usage(options, usage_text);
+	return operands < 0 ? 129 : 0;
+}
+
+/* Configuration first, then what the command line says. */
+static int load_bitmap_option(struct repack_options *o, const struct args *a,
+			      const struct repo *repo, struct error *err)
+{
+	bool configured = repo->is_bare;
+	int found = config_bool(&repo->config, "repack.writebitmaps",
+				&configured, err);
+
+	if (found < 0)
+		return found;
+	if (!found) {
+		found = config_bool(&repo->config, "pack.writebitmaps",
+				    &configured, err);
+		if (found < 0)
+			return found;
+	}
+	o->write_bitmap = a->write_bitmap ||
+			  (!a->no_write_bitmap && configured && a->all);
+	o->bitmap_is_default = !a->write_bitmap && !found;
+	if (o->write_bitmap && !a->all)
+		return error_set(err, ERR_INVALID,
+				 "incremental repacks are incompatible with "
+				 "bitmap indexes; use "
+				 "--no-write-bitmap-index or disable "
+				 "repack.writeBitmaps");
+	return 0;
+}
+
+static int load_options(struct repack_options *o, const struct args *a,
+			const struct repo *repo, struct error *err)
+{
+	struct repack_send_options *make = &o->newpack.make;
+	int ret = newpack_options_load(&o->newpack, repo, err);
+
+	o->all = a->all;
+	o->remove_redundant = a->remove_redundant;
+	o->local = a->local;
+	o->newpack.reuse_delta = !a->no_reuse_delta && !a->no_reuse_object;
+	o->newpack.reuse_object = !a->no_reuse_object;
+	if (a->window != UNSET)
+		make->window = (unsigned)a->window;
+	if (a->depth != UNSET)
+		make->depth = (unsigned)a->depth;
+	if (a->threads != UNSET)
+		make->threads = (unsigned)a->threads;
+	if (a->window_memory != UNSET)
+		make->window_memory = a->window_memory;
+	if (!ret)
+		ret = load_bitmap_option(o, a, repo, err);
+	/* An index covers all reachable objects, also those of kept packs. */
+	o->pack_kept_objects = a->pack_kept_objects ||
+			       (o->write_bitmap && !o->bitmap_is_default);
+	if (!ret && config_bool(&repo->config, "repack.packkeptobjects",
+				&o->pack_kept_objects, err) < 0)
+		ret = ERR_INVALID;
+	o->update_server_info = true;
+	if (!ret && config_bool(&repo->config, "repack.updateserverinfo",
+				&o->update_server_info, err) < 0)
+		ret = ERR_INVALID;
+	if (!ret && config_bool(&repo->config, "repack.usedeltabaseoffset",
+				&o->newpack.ofs_delta, err) < 0)
+		ret = ERR_INVALID;
+	if (a->no_server_info)
+		o->update_server_info = false;
+	return ret;
+}
+
+static void print_total(const struct repack_result *result)
+{
+	fprintf(stderr,
+		"Total %u (delta %u), reused %u (delta %u), pack-reused 0\n",
+		result->report.objects, result->report.deltas,
+		result->report.reused, result->report.reused_deltas);
+}
+
+int cmd_repack(int argc, const char **argv, struct builtin_env *env)
+{
+	struct args a = {.window = UNSET,
+			 .depth = UNSET,
+			 .threads = UNSET,
+			 .window_memory = UNSET};
+	struct progress_out out;
+	struct repack_options options = {.all = false};
+	struct repack_result result;
+	struct error err = ERROR_INIT;
+	enum show_progress show;
+	int ret = parse(&a, argc, argv);
+
+	if (!ret)
+		ret = builtin_open_repo(env);
+	if (ret)
+		return ret;
+	if (load_options(&options, &a, env->repo, &err) < 0)
+		return builtin_fail(&err);
+	show = a.quiet || a.no_progress ? PROGRESS_OFF
+	       : a.progress             ? PROGRESS_ON
+					: PROGRESS_IF_TERMINAL;
+	options.newpack.make.progress = stderr_progress(&out, show);
+	options.newpack.make.write_progress = options.newpack.make.progress;
+	if (repack_run(&result, env->repo, &options, &err) < 0)
+		return builtin_fail(&err);
+	if (result.warning.code)
+		builtin_warn("%s", result.warning.msg);
+	if (!result.is_new && !a.quiet)
+		printf("Nothing new to pack.\n");
+	else if (result.is_new && options.newpack.make.progress)
+		print_total(&result);
+	return builtin_finish(0);
+}
