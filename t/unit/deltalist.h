@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A list of items over loose objects of known content, and the slow twin of
+ * the delta search: every delta is applied, every chain followed. Include
+ * after cmocka.h.
+ */
+#ifndef T_UNIT_DELTALIST_H
+#define T_UNIT_DELTALIST_H
+
+#include "pack/delta.h"
+#include "repack/delta-search.h"
+#include "t/unit/random.h"
+#include "t/unit/tmppack.h"
+
+#define DELTALIST_MAX 2048
+#define TEXT_LINES 64
+#define TEXT_LINE_LEN 24
+
+struct deltalist {
+	struct tmprepo repo;
+	struct odb *odb;
+	struct objspace space;
+	struct repack_items list;
+	struct buf contents[DELTALIST_MAX]; /* by item */
+};
+
+static inline void deltalist_init(struct deltalist *d)
+{
+	memset(d, 0, sizeof(*d));
+	tmprepo_init(&d->repo, HASH_SHA1);
+	tmprepo_write(&d->repo, "objects/info/made", "");
+	assert_int_equal(odb_open(&d->odb, &d->repo.repo, NULL, NULL), 0);
+	objspace_init(&d->space, d->odb);
+	repack_items_init(&d->list, &d->space);
+}
+
+/* The list again as it was before a search. */
+static inline void deltalist_reset(struct deltalist *d)
+{
+	for (size_t i = 0; i < d->list.nr; i++) {
+		struct repack_item *item = &d->list.items[i];
+
+		if (item->how != REPACK_DELTA)
+			continue;
+		free(item->delta);
+		item->delta = NULL;
+		item->how = REPACK_WHOLE;
+		item->base = REPACK_NO_ITEM;
+		item->delta_len = item->delta_size = 0;
+	}
+}
+
+static inline void deltalist_release(struct deltalist *d)
+{
+	for (size_t i = 0; i < d->list.nr; i++)
+		buf_release(&d->contents[i]);
+	repack_items_release(&d->list);
+	objspace_release(&d->space);
+	odb_close(d->odb);
+	tmprepo_release(&d->repo);
+}
+
+/* Add an object, which must be a new one, and its item. */
+static inline struct repack_item *deltalist_add(struct deltalist *d,
+						enum object_type type,
+						uint32_t name_hash,
+						const void *data, size_t len)
+{
+	struct repack_item *item;
+	uint32_t obj_pos;
+	struct oid oid;
+
+	assert_true(d->list.nr < DELTALIST_MAX);
+	tmppack_loose(&d->repo, "objects", &oid, type, data, len);
+	assert_int_equal(objspace_add(&d->space, oid.bytes, &obj_pos), 0);
+	assert_int_equal(
+		repack_items_append(&d->list, obj_pos, type, name_hash, false),
+		0);
+	assert_int_equal(buf_append(&d->contents[d->list.nr - 1], data, len),
+			 0);
+	item = &d->list.items[d->list.nr - 1];
+	item->size = len;
+	return item;
+}
+
+/* Lines of random letters. */
+static inline void text_make(char *text, size_t len, uint64_t *seed)
+{
+	for (size_t i = 0; i < len; i++)
+		text[i] = i % TEXT_LINE_LEN == TEXT_LINE_LEN - 1
+				  ? '\n'
+				  : (char)('a' + random_next(seed) % 26);
+}
+
+/* Change a letter in each of `nr` lines. */
+static inline void text_edit(char *text, size_t len, unsigned nr,
+			     uint64_t *seed)
+{
+	while (nr--) {
+		size_t line = random_next(seed) % (len / TEXT_LINE_LEN);
+
+		text[line * TEXT_LINE_LEN] = (char)('A' +
+						    random_next(seed) % 26);
+		text[line * TEXT_LINE_LEN + 1] = (char)('0' +
+							random_next(seed) % 10);
+	}
+}
+
+/* Add `versions` of a text of its own, the oldest shortest. */
+static inline void deltalist_add_versions(struct deltalist *d,
+					  enum object_type type,
+					  uint32_t name_hash, unsigned versions,
+					  uint64_t *seed)
+{
+	char text[(TEXT_LINES + 64) * TEXT_LINE_LEN];
+
+	text_make(text, sizeof(text), seed);
+	for (unsigned i = versions; i-- > 0;) {
+		text_edit(text, sizeof(text), 2, seed);
+		deltalist_add(d, type, name_hash, text,
+			      (TEXT_LINES + i) * TEXT_LINE_LEN);
+	}
+}
+
+static const struct delta_search_options deltalist_options = {
+	.threads = 1,
+	.window = 10,
+	.depth = 50,
+	.big_file_threshold = UINT64_C(512) << 20,
+	.compression = -1,
+};
+
+static inline void deltalist_search(struct deltalist *d,
+				    const struct delta_search_options *options)
+{
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(delta_search_run(&d->list, options, &err), 0);
+}
+
+/* The inflated delta of an item, kept or made again; the caller frees it. */
+static inline uint8_t *deltalist_delta(struct deltalist *d, uint32_t nr)
+{
+	const struct repack_item *item = &d->list.items[nr];
+	struct odb_reader *reader = odb_reader_new(d->odb, 0);
+	struct inflater *inf = inflater_new();
+	uint8_t *delta = malloc(item->delta_size);
+	uint8_t *made = NULL;
+	size_t len = item->delta_len;
+
+	assert_true(reader && inf && delta);
+	if (!item->delta)
+		assert_int_equal(delta_search_remake(&d->list, nr, reader, -1,
+						     &made, &len, NULL),
+				 0);
+	assert_int_equal(inflater_exact(inf, delta, item->delta_size,
+					made ? made : item->delta, len, NULL),
+			 0);
+	free(made);
+	inflater_free(inf);
+	odb_reader_free(reader);
+	return delta;
+}
+
+static inline void deltalist_verify_delta(struct deltalist *d, uint32_t nr)
+{
+	const struct repack_item *item = &d->list.items[nr];
+	const struct repack_item *base = &d->list.items[item->base];
+	uint8_t *delta = deltalist_delta(d, nr);
+	uint8_t *result = malloc(item->size);
+
+	assert_int_equal(base->type, item->type);
+	assert_true(item->delta_size <= item->size / 2);
+	assert_false(item->is_external || item->no_delta);
+	assert_non_null(result);
+	assert_int_equal(delta_apply(result, item->size,
+				     d->contents[item->base].data, base->size,
+				     delta, item->delta_size),
+			 0);
+	assert_memory_equal(result, d->contents[nr].data, item->size);
+	free(result);
+	free(delta);
+}
+
+/*
+ * All deltas give back their targets, and no chain is longer than `depth`
+ * (or endless). Returns how many deltas there are.
+ */
+static inline size_t deltalist_verify(struct deltalist *d, uint32_t depth)
+{
+	size_t deltas = 0;
+
+	for (uint32_t i = 0; i < d->list.nr; i++) {
+		const struct repack_item *item = &d->list.items[i];
+		uint32_t chain = 0;
+
+		if (item->how == REPACK_DELTA) {
+			deltalist_verify_delta(d, i);
+			deltas++;
+		}
+		for (; item->base != REPACK_NO_ITEM; chain++) {
+			assert_true(chain < depth);
+			item = &d->list.items[item->base];
+		}
+	}
+	return deltas;
+}
+
+#endif

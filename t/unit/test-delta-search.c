@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/delta-search.c: deltas are right, bounded, and always the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/delta-search.h"
+#include "t/unit/deltalist.h"
+
+/* Texts of several versions, of all types that have deltas. */
+static void add_texts(struct deltalist *d, unsigned names, unsigned versions)
+{
+	uint64_t seed = random_seed();
+
+	for (uint32_t i = 0; i < names; i++) {
+		deltalist_add_versions(d, OBJ_BLOB, 1000 + i, versions, &seed);
+		deltalist_add_versions(d, OBJ_BLOB, 7, 1, &seed);
+	}
+	deltalist_add_versions(d, OBJ_TAG, 0, versions, &seed);
+}
+
+static void deltas_give_back_targets(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct deltalist d;
+
+	deltalist_init(&d);
+	add_texts(&d, 6, 20);
+	options.window = 0;
+	deltalist_search(&d, &options);
+	assert_int_equal(deltalist_verify(&d, 0), 0);
+	options.window = 10;
+	deltalist_search(&d, &options);
+	assert_int_equal(deltalist_verify(&d, 50), 7 * 19);
+	deltalist_release(&d);
+}
+
+static void depth_is_kept(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct deltalist d;
+
+	deltalist_init(&d);
+	add_texts(&d, 4, 30);
+	for (options.depth = 0; options.depth < 5; options.depth++) {
+		size_t deltas;
+
+		deltalist_search(&d, &options);
+		deltas = deltalist_verify(&d, options.depth);
+		assert_true(options.depth ? deltas > 100 : !deltas);
+		deltalist_reset(&d);
+	}
+	deltalist_release(&d);
+}
+
+/* Chains of copied deltas hang on objects that are searched. */
+static void depth_with_copied_deltas(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct repack_item *items;
+	struct deltalist d;
+	size_t rooted = 0;
+
+	deltalist_init(&d);
+	add_texts(&d, 4, 30);
+	items = d.list.items;
+	for (uint32_t i = 1; i < d.list.nr; i++) {
+		uint32_t base = i % 5 ? i - 1 : i / 2;
+
+		if (i % 7 == 0 || items[base].type != items[i].type)
+			continue;
+		items[i].how = REPACK_COPY_DELTA;
+		items[i].base = base;
+	}
+	items[d.list.nr - 1].base = REPACK_NO_ITEM; /* with the receiver */
+	options.depth = 8;
+	deltalist_search(&d, &options);
+	deltalist_verify(&d, 16); /* copied chains may be longer than asked */
+	for (uint32_t i = 0; i < d.list.nr; i++) {
+		uint32_t chain = 0, at = i;
+		bool found = items[i].how == REPACK_DELTA;
+
+		while (items[at].base != REPACK_NO_ITEM) {
+			at = items[at].base;
+			found |= items[at].how == REPACK_DELTA;
+			chain++;
+		}
+		/* A chain with a new delta in it keeps to the limit. */
+		assert_true(!found || chain <= 8);
+		rooted += found && items[i].how == REPACK_COPY_DELTA;
+	}
+	assert_true(rooted > 0);
+	deltalist_release(&d);
+}
+
+static void external_bases(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct deltalist d;
+	uint64_t seed = random_seed();
+
+	deltalist_init(&d);
+	for (unsigned i = 0; i < 5; i++)
+		deltalist_add_versions(&d, OBJ_BLOB, i, 2, &seed);
+	for (uint32_t i = 0; i < d.list.nr; i++) {
+		d.list.items[i].is_external = i & 1;
+		d.list.items[i].pack_nr = 0;
+	}
+	deltalist_search(&d, &options);
+	assert_int_equal(deltalist_verify(&d, 50), 5);
+	for (uint32_t i = 0; i < d.list.nr; i += 2)
+		assert_int_equal(d.list.items[i].base, i + 1);
+	deltalist_release(&d);
+}
+
+static void remove_objects(struct deltalist *d)
+{
+	nftw(d->repo.objects, tmprepo_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* What one pack's maker tried already is not tried, and not even read. */
+static void one_pack(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct deltalist d;
+
+	deltalist_init(&d);
+	add_texts(&d, 3, 10);
+	for (uint32_t i = 0; i < d.list.nr; i++)
+		d.list.items[i].pack_nr = 2;
+	options.retry_same_pack = true;
+	deltalist_search(&d, &options);
+	assert_int_equal(deltalist_verify(&d, 50), 4 * 9);
+	deltalist_reset(&d);
+	options.retry_same_pack = false;
+	remove_objects(&d);
+	deltalist_search(&d, &options);
+	for (uint32_t i = 0; i < d.list.nr; i++)
+		assert_int_equal(d.list.items[i].how, REPACK_WHOLE);
+	deltalist_release(&d);
+}
+
+static void two_packs(void **state)
+{
+	struct repack_item *items;
+	struct deltalist d;
+
+	deltalist_init(&d);
+	add_texts(&d, 3, 20);
+	items = d.list.items;
+	for (uint32_t i = 0; i < d.list.nr; i++)
+		items[i].pack_nr = i % 5 == 0;
+	deltalist_search(&d, &deltalist_options);
+	assert_true(deltalist_verify(&d, 50) > 30);
+	for (uint32_t i = 0; i < d.list.nr; i++)
+		if (items[i].how == REPACK_DELTA)
+			assert_int_not_equal(items[i].pack_nr,
+					     items[items[i].base].pack_nr);
+	deltalist_release(&d);
+}
+
+static void any_number_of_threads(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	static uint32_t bases[DELTALIST_MAX], sizes[DELTALIST_MAX];
+	struct deltalist d;
+
+	deltalist_init(&d);
+	add_texts(&d, 30, 20);
+	for (options.threads = 1; options.threads <= 3; options.threads++) {
+		deltalist_search(&d, &options);
+		for (uint32_t i = 0; i < d.list.nr; i++) {
+			const struct repack_item *item = &d.list.items[i];
+
+			if (options.threads > 1) {
+				assert_int_equal(bases[i], item->base);
+				assert_int_equal(sizes[i], item->delta_size);
+			}
+			bases[i] = item->base;
+			sizes[i] = item->delta_size;
+		}
+		if (options.threads == 3)
+			assert_int_equal(deltalist_verify(&d, 50), 31 * 19);
+		deltalist_reset(&d);
+	}
+	deltalist_release(&d);
+}
+
+static void little_cache(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct deltalist d;
+	size_t kept = 0, made = 0;
+	uint64_t bytes = 0;
+
+	deltalist_init(&d);
+	add_texts(&d, 3, 20);
+	options.cache_size = 300;
+	options.threads = 2;
+	deltalist_search(&d, &options);
+	for (uint32_t i = 0; i < d.list.nr; i++) {
+		const struct repack_item *item = &d.list.items[i];
+
+		kept += !!item->delta;
+		made += item->how == REPACK_DELTA && !item->delta;
+		bytes += item->delta_len;
+	}
+	assert_true(kept > 0 && bytes <= 300);
+	assert_int_equal(kept + made, 4 * 19);
+	assert_int_equal(deltalist_verify(&d, 50), 4 * 19);
+	deltalist_release(&d);
+}
+
+static void put(void *ctx, const char *text, size_t len)
+{
+	assert_int_equal(buf_append(ctx, text, len), 0);
+}
+
+static void progress(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct buf text = BUF_INIT;
+	struct progress_out out = {.put = put, .ctx = &text};
+	struct deltalist d;
+
+	deltalist_init(&d);
+	add_texts(&d, 2, 5);
+	options.progress = &out;
+	deltalist_search(&d, &options);
+	/* Each type's first candidate has nothing to be compared with. */
+	assert_int_equal(buf_append_char(&text, '\0'), 0);
+	assert_non_null(strstr(text.data,
+			       "Compressing objects: 100% (15/15), done.\n"));
+	buf_release(&text);
+	deltalist_release(&d);
+}
+
+static void missing_objects(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct odb_reader *reader;
+	struct error err = ERROR_INIT;
+	uint8_t *delta = NULL;
+	uint32_t nr = 0;
+	struct deltalist d;
+	size_t len;
+
+	deltalist_init(&d);
+	add_texts(&d, 2, 5);
+	deltalist_search(&d, &options);
+	while (d.list.items[nr].how != REPACK_DELTA)
+		nr++;
+	remove_objects(&d);
+	reader = odb_reader_new(d.odb, 0);
+	assert_non_null(reader);
+	assert_int_equal(delta_search_remake(&d.list, nr, reader, -1, &delta,
+					     &len, &err),
+			 ERR_MISSING);
+	assert_null(delta);
+	odb_reader_free(reader);
+	deltalist_reset(&d);
+	for (options.threads = 1; options.threads <= 2; options.threads++)
+		assert_int_equal(delta_search_run(&d.list, &options, &err),
+				 ERR_MISSING);
+	deltalist_release(&d);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(deltas_give_back_targets),
+		cmocka_unit_test(depth_is_kept),
+		cmocka_unit_test(depth_with_copied_deltas),
+		cmocka_unit_test(external_bases),
+		cmocka_unit_test(one_pack),
+		cmocka_unit_test(two_packs),
+		cmocka_unit_test(any_number_of_threads),
+		cmocka_unit_test(little_cache),
+		cmocka_unit_test(progress),
+		cmocka_unit_test(missing_objects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
