@@ -25,7 +25,11 @@ case "$GITREACH_BUILD" in
 esac
 
 # In the tree itself, with the variables that `make test` was given (they come
-# in MAKEFLAGS), so that nothing is built again under the other tests.
+# in MAKEFLAGS), so that nothing is built again under the other tests. That
+# make's job server is left behind: sharness has other uses for its descriptors.
+MAKEFLAGS=$(echo "${MAKEFLAGS-}" |
+	sed 's/\(^\| \)-j[0-9]*//g; s/--jobserver-[a-z]*=[^ ]*//g')
+export MAKEFLAGS
 in_tree () {
 	make -C "$GITREACH_SRC" --no-print-directory "$@"
 }
