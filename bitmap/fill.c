@@ -53,6 +53,28 @@ void bitmap_fill_release(struct bitmap_fill *fill)
 	bitset_release(&fill->packed);
 	bitset_release(&fill->outside);
 	bitset_release(&fill->scratch);
+	free(fill->bit_of);
+}
+
+/* Searches by offset after which a table is cheaper. */
+#define LOOKUPS_MAX 4096
+
+/* As bitmap_space_bit(), with a table once many bits were asked for. */
+static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
+{
+	uint32_t idx_pos;
+
+	if (!bitmap_space_idx(&fill->space, &fill->w->space, obj_pos, &idx_pos))
+		return false;
+	if (!fill->bit_of && ++fill->lookups == LOOKUPS_MAX)
+		fill->bit_of = pack_rev_invert(fill->space.rev);
+	if (fill->bit_of) {
+		*bit = fill->bit_of[idx_pos];
+		return true;
+	}
+	return pack_rev_find(
+		fill->space.rev,
+		pack_idx_offset(&fill->space.pack->pack->idx, idx_pos), bit);
 }
 
 /* What one call adds. */
@@ -71,8 +93,7 @@ static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 
 	if (bitset_get(&fill->outside, obj_pos))
 		return true;
-	return bitmap_space_bit(&fill->space, &fill->w->space, obj_pos, &bit) &&
-	       bitset_test(&fill->packed, bit);
+	return find_bit(fill, obj_pos, &bit) && bitset_test(&fill->packed, bit);
 }
 
 /* Add an object: 1 when it is new to the set, 0 when not, or ERR_NOMEM. */
@@ -82,7 +103,7 @@ static int add(struct filling *f, uint32_t obj_pos, enum object_type type,
 	struct bitmap_fill *fill = f->fill;
 	uint32_t bit;
 
-	if (bitmap_space_bit(&fill->space, &fill->w->space, obj_pos, &bit)) {
+	if (find_bit(fill, obj_pos, &bit)) {
 		if (bitset_test(&fill->packed, bit))
 			return 0;
 		bitset_set(&fill->packed, bit);
@@ -251,10 +272,33 @@ static int fill_others(struct filling *f, const struct walk_items *others,
 	return 0;
 }
 
+/*
+ * What the walked commits add. Their other objects are in trees of parents,
+ * which were walked as well or are in the set with all they reach.
+ */
+static int fill_walked(struct filling *f, struct error *err)
+{
+	struct newobj_options options = {.cache_limit = 0};
+	struct newobj_set set = NEWOBJ_SET_INIT;
+	int ret = newobj_compute(&set, &f->fill->w->history, f->walked,
+				 f->walked_nr, &options, err);
+
+	for (size_t i = 0; i < set.nr && !ret; i++) {
+		const struct newobj_list *list = &set.lists[i];
+
+		for (uint32_t k = 0; k < list->nr && !ret; k++)
+			if (add(f, list->items[k].obj_pos,
+				k < list->tree_nr ? OBJ_TREE : OBJ_BLOB,
+				list->items[k].name_hash) < 0)
+				ret = error_nomem(err);
+	}
+	newobj_release(&set);
+	return ret;
+}
+
 static int fill_all(struct filling *f, const struct walk_tips *tips,
 		    struct error *err)
 {
-	struct history *h = &f->fill->w->history;
 	int ret = 0;
 
 	for (size_t i = 0; i < tips->commit_nr && !ret; i++)
@@ -262,9 +306,8 @@ static int fill_all(struct filling *f, const struct walk_tips *tips,
 	if (!ret)
 		ret = walk_commits(f, err);
 	f->fill->commits_walked += (uint32_t)f->walked_nr;
-	for (size_t i = 0; i < f->walked_nr && !ret; i++)
-		ret = fill_tree(f, h->commits[f->walked[i]].tree_pos, 0, 0,
-				err);
+	if (!ret)
+		ret = fill_walked(f, err);
 	if (!ret)
 		ret = fill_others(f, &tips->others, err);
 	return ret;

@@ -48,6 +48,9 @@ struct bitmap_fill {
 	struct bitset packed;  /* by bit_pos: reached so far */
 	struct bitset outside; /* by obj_pos: reached so far */
 	struct bitset scratch;
+	uint32_t *bit_of; /* owned: bit_pos by idx_pos, made when
+			     many are asked for; or NULL */
+	uint32_t lookups; /* made without that table */
 	uint32_t bitmaps_used, commits_walked;
 };
 

@@ -20,12 +20,19 @@ struct treediff {
 	uint32_t order;
 };
 
-/* A parent's tree, read in step with the child's. */
+/*
+ * A parent's tree. It is read only as far as it is asked about, and then in
+ * step with the child's bytes from `synced` on: what they have in common is
+ * compared as bytes, not entry by entry.
+ */
 struct side {
 	struct odb_object obj;
 	struct cursor rest;      /* after `entry` */
 	struct tree_entry entry; /* next one not yet passed */
 	bool at_end;
+	const uint8_t *synced; /* the child's entry that it is to be compared
+				  with; all of the side's before it have
+				  smaller names than that one */
 };
 
 int treediff_shared_init(struct treediff_shared *shared, size_t nr)
@@ -132,7 +139,8 @@ static void side_advance(struct side *side, enum hash_algo algo)
 
 /* Open the parents' trees that can be read; returns how many. */
 static int open_sides(struct treediff *d, struct side *sides,
-		      const uint32_t *parents, unsigned nr, struct error *err)
+		      const uint32_t *parents, unsigned nr,
+		      const struct odb_object *child, struct error *err)
 {
 	unsigned opened = 0;
 
@@ -147,18 +155,88 @@ static int open_sides(struct treediff *d, struct side *sides,
 		if (ret < 0)
 			continue;
 		side->rest = cursor_make(side->obj.data, side->obj.len);
+		side->synced = child->data;
 		side_advance(side, d->space->odb->algo);
 		opened++;
 	}
 	return (int)opened;
 }
 
+/* Length of the common beginning, in whole steps of 32 bytes. */
+static size_t common_len(const uint8_t *a, const uint8_t *b, size_t max)
+{
+	size_t len = 0;
+
+	for (; len + 32 <= max; len += 32) {
+		uint64_t x[4], y[4];
+
+		memcpy(x, a + len, 32);
+		memcpy(y, b + len, 32);
+		if ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) |
+		    (x[3] ^ y[3]))
+			break;
+	}
+	return len;
+}
+
 /*
- * Step the sides to `entry`'s name. Returns true when one of them has the same
- * object there; else *sub lists the sides' directories of that name.
+ * Step over entries that child and side have in common from `synced` on, up
+ * to `end` in the child: equal bytes up to the end of an entry are equal
+ * entries, so only the ends of entries are looked for.
+ */
+static void skip_common(struct side *side, const uint8_t *end,
+			enum hash_algo algo)
+{
+	const uint8_t *p = side->synced;
+	size_t max = (size_t)(side->rest.end - side->entry.raw);
+
+	if ((size_t)(end - p) < max)
+		max = (size_t)(end - p);
+	end = p + common_len(p, side->entry.raw, max);
+	while (p < end) {
+		const uint8_t *nul = memchr(p, 0, (size_t)(end - p));
+
+		if (!nul || (size_t)(end - nul) < 1 + hash_len(algo))
+			break;
+		p = nul + 1 + hash_len(algo);
+	}
+	if (p == side->synced)
+		return;
+	side->rest.p = side->entry.raw + (p - side->synced);
+	side->synced = p;
+	side_advance(side, algo);
+}
+
+/* Bring a side up to the child's entry that begins at `target`. */
+static void catch_up(struct side *side, const uint8_t *target,
+		     const uint8_t *end, enum hash_algo algo)
+{
+	while (side->synced < target && !side->at_end) {
+		struct tree_entry entry;
+		struct cursor c;
+		int cmp;
+
+		skip_common(side, target, algo);
+		if (side->synced >= target || side->at_end)
+			break;
+		c = (struct cursor){side->synced, end};
+		if (tree_next(&entry, &c, algo) <= 0)
+			break;
+		cmp = tree_name_cmp(&side->entry, &entry);
+		if (cmp >= 0)
+			side->synced = c.p;
+		if (cmp <= 0)
+			side_advance(side, algo);
+	}
+	side->synced = target;
+}
+
+/*
+ * Returns true when a side has the same object under `entry`'s name; else
+ * *sub lists the sides' directories of that name.
  */
 static bool find_in_sides(struct treediff *d, struct side *sides, unsigned nr,
-			  const struct tree_entry *entry,
+			  const struct tree_entry *entry, const uint8_t *end,
 			  const struct tree_entry **sub, unsigned *sub_nr)
 {
 	enum hash_algo algo = d->space->odb->algo;
@@ -168,6 +246,7 @@ static bool find_in_sides(struct treediff *d, struct side *sides, unsigned nr,
 		struct side *side = &sides[i];
 		int cmp = -1;
 
+		catch_up(side, entry->raw, end, algo);
 		while (!side->at_end) {
 			cmp = tree_name_cmp(&side->entry, entry);
 			if (cmp >= 0)
@@ -182,40 +261,6 @@ static bool find_in_sides(struct treediff *d, struct side *sides, unsigned nr,
 			sub[(*sub_nr)++] = &side->entry;
 	}
 	return false;
-}
-
-/*
- * Skip the entries that the tree and its first parent begin with in common:
- * both cursors stand at an entry boundary, and equal bytes up to the end of
- * an entry are equal entries.
- */
-static void skip_common(struct cursor *c, struct side *side,
-			enum hash_algo algo)
-{
-	const uint8_t *p = c->p, *q;
-	size_t common = 0, max, skipped = 0;
-	struct tree_entry entry;
-	struct cursor ahead;
-
-	if (side->at_end)
-		return;
-	q = side->entry.raw;
-	max = (size_t)(side->rest.end - q);
-	if (cursor_left(c) < max)
-		max = cursor_left(c);
-	while (common + 64 <= max && !memcmp(p + common, q + common, 64))
-		common += 64;
-	if (!common)
-		return;
-	ahead = *c;
-	while (tree_next(&entry, &ahead, algo) > 0 &&
-	       (size_t)(ahead.p - p) <= common)
-		skipped = (size_t)(ahead.p - p);
-	if (!skipped)
-		return;
-	c->p += skipped;
-	side->rest.p = q + skipped;
-	side_advance(side, algo);
 }
 
 static int diff_tree(struct treediff *d, uint32_t tree_pos,
@@ -261,13 +306,17 @@ static int diff_entries(struct treediff *d, struct cursor *c,
 	int ret;
 
 	for (;;) {
-		if (side_nr)
-			skip_common(c, &sides[0], algo);
+		if (side_nr && !sides[0].at_end) {
+			catch_up(&sides[0], c->p, c->end, algo);
+			skip_common(&sides[0], c->end, algo);
+			c->p = sides[0].synced;
+		}
 		ret = tree_next(&entry, c, algo);
 		if (ret <= 0)
 			return ret;
 		if (tree_entry_is_gitlink(&entry) ||
-		    find_in_sides(d, sides, side_nr, &entry, sub, &sub_nr))
+		    find_in_sides(d, sides, side_nr, &entry, c->end, sub,
+				  &sub_nr))
 			continue;
 		ret = list_entry(d, &entry, sub, sub_nr, name_hash, depth, err);
 		if (ret < 0)
@@ -291,7 +340,7 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 	if (ret < 0)
 		return ret;
 	memset(sides, 0, parent_nr * sizeof(*sides));
-	opened = open_sides(d, sides, parents, parent_nr, err);
+	opened = open_sides(d, sides, parents, parent_nr, &tree, err);
 	if (opened < 0) {
 		ret = opened;
 		goto out;
