@@ -180,6 +180,25 @@ static size_t common_len(const uint8_t *a, const uint8_t *b, size_t max)
 }
 
 /*
+ * The NUL that ends the name of the entry at p: its first three bytes are a
+ * digit, a space and a letter at least. NULL when there is none before `end`.
+ */
+static const uint8_t *name_end(const uint8_t *p, const uint8_t *end)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+
+	for (p += 3; p + 8 <= end; p += 8) {
+		uint64_t word, zeros;
+
+		memcpy(&word, p, sizeof(word));
+		zeros = (word - ones) & ~word & (ones << 7);
+		if (zeros)
+			return p + __builtin_ctzll(zeros) / 8;
+	}
+	return p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;
+}
+
+/*
  * Step over entries that child and side have in common from `synced` on, up
  * to `end` in the child: equal bytes up to the end of an entry are equal
  * entries, so only the ends of entries are looked for.
@@ -194,7 +213,7 @@ static void skip_common(struct side *side, const uint8_t *end,
 		max = (size_t)(end - p);
 	end = p + common_len(p, side->entry.raw, max);
 	while (p < end) {
-		const uint8_t *nul = memchr(p, 0, (size_t)(end - p));
+		const uint8_t *nul = name_end(p, end);
 
 		if (!nul || (size_t)(end - nul) < 1 + hash_len(algo))
 			break;
@@ -330,7 +349,7 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 {
 	struct side sides[NEWOBJ_MAX_PARENTS];
 	struct odb_object tree = ODB_OBJECT_INIT;
-	struct error inner = ERROR_INIT;
+	struct error inner;
 	struct cursor c;
 	int opened = 0, ret;
 
@@ -339,6 +358,8 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 	ret = read_tree(d, tree_pos, &tree, err);
 	if (ret < 0)
 		return ret;
+	/* Not ERROR_INIT: clearing its text would cost more than the rest. */
+	inner.code = 0;
 	memset(sides, 0, parent_nr * sizeof(*sides));
 	opened = open_sides(d, sides, parents, parent_nr, &tree, err);
 	if (opened < 0) {
