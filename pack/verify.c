@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Checking a pack: families of deltas are shared out to threads. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/hash.h"
+#include "pack/delta.h"
+#include "pack/inflate.h"
+#include "pack/verify.h"
+#include "sys/thread.h"
+
+enum {
+	DEFLATE_RATIO_MAX = 1032,  /* 258 bytes from two bits */
+	DELTA_COPY_MAX = 0xffffff, /* bytes from one instruction */
+	FAMILIES_PER_TASK = 64,
+};
+
+/* The first tasks, before those of families: they are the longest. */
+enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
+
+/* An object on the way down a family, with children still to be made. */
+struct level {
+	uint8_t *data; /* owned */
+	size_t len;
+	uint32_t next, end; /* children left, in chains->children */
+};
+
+/* What one thread needs. */
+struct worker {
+	struct inflater *inflater; /* owned */
+	struct hash_ctx hash;
+	uint8_t *delta; /* owned; an inflated delta */
+	size_t delta_alloc;
+	struct level *levels; /* owned */
+	size_t level_nr, level_alloc;
+};
+
+struct verify {
+	const struct pack_chains *chains;
+	struct worker *workers; /* owned; by thread_nr */
+};
+
+/* ---- one entry */
+
+/* Where an entry's bytes are. */
+struct extent {
+	uint64_t offset;
+	const uint8_t *stream;
+	size_t stream_len;
+	struct pack_entry entry;
+};
+
+static int corrupt(const struct pack_chains *c, uint64_t offset,
+		   const char *what, struct error *err)
+{
+	return error_set_at(err, ERR_CORRUPT, c->pack->path, offset, "%s",
+			    what);
+}
+
+/* The bytes from this entry to the next, and their CRC. */
+static int find_extent(struct extent *x, const struct pack_chains *c,
+		       uint32_t pack_pos, struct error *err)
+{
+	const struct pack *pack = c->pack;
+	uint64_t end = pack_rev_offset(&c->rev, pack_pos + 1);
+	const uint8_t *bytes;
+	size_t len;
+	int ret;
+
+	x->offset = pack_rev_offset(&c->rev, pack_pos);
+	ret = pack_entry_at(&x->entry, pack, x->offset, err);
+	if (ret < 0)
+		return ret;
+	bytes = pack->map.data + x->offset;
+	len = (size_t)(end - x->offset);
+	if (x->entry.header_len > len)
+		return corrupt(c, x->offset, "objects overlap", err);
+	x->stream = bytes + x->entry.header_len;
+	x->stream_len = len - x->entry.header_len;
+	if (pack->idx.version > 1 &&
+	    pack_crc32(0, bytes, len) !=
+		    pack_idx_crc(&pack->idx,
+				 pack_rev_idx_pos(&c->rev, pack_pos)))
+		return corrupt(c, x->offset,
+			       "object has another CRC than in "
+			       "the index",
+			       err);
+	if (x->entry.size / DEFLATE_RATIO_MAX > x->stream_len)
+		return corrupt(c, x->offset,
+			       "object larger than its data can "
+			       "be",
+			       err);
+	return 0;
+}
+
+/* The stream has to end where the next entry begins. */
+static int inflate(struct worker *w, const struct pack_chains *c, uint8_t *dst,
+		   const struct extent *x, struct error *err)
+{
+	size_t used;
+	int ret = inflater_exact(w->inflater, dst, (size_t)x->entry.size,
+				 x->stream, x->stream_len, &used);
+
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret < 0)
+		return corrupt(c, x->offset,
+			       "object does not inflate to its "
+			       "size",
+			       err);
+	if (used != x->stream_len)
+		return corrupt(c, x->offset + x->entry.header_len + used,
+			       "bytes between objects", err);
+	return 0;
+}
+
+/* ---- one object */
+
+static int make_whole(struct worker *w, const struct pack_chains *c,
+		      struct level *out, const struct extent *x,
+		      struct error *err)
+{
+	out->len = (size_t)x->entry.size;
+	out->data = mem_alloc(out->len, 1);
+	if (!out->data)
+		return error_nomem(err);
+	return inflate(w, c, out->data, x, err);
+}
+
+static int make_from_delta(struct worker *w, const struct pack_chains *c,
+			   struct level *out, const struct extent *x,
+			   const struct level *base, struct error *err)
+{
+	size_t delta_len = (size_t)x->entry.size;
+	uint64_t base_len, len;
+	int ret;
+
+	if (mem_grow(&w->delta, &w->delta_alloc, delta_len + 1, 1) < 0)
+		return error_nomem(err);
+	ret = inflate(w, c, w->delta, x, err);
+	if (ret < 0)
+		return ret;
+	if (delta_sizes(w->delta, delta_len, &base_len, &len, NULL) < 0 ||
+	    base_len != base->len || len / DELTA_COPY_MAX > delta_len)
+		return corrupt(c, x->offset, "delta does not fit its base",
+			       err);
+	out->len = (size_t)len;
+	out->data = mem_alloc(out->len, 1);
+	if (!out->data)
+		return error_nomem(err);
+	if (delta_apply(out->data, out->len, base->data, base->len, w->delta,
+			delta_len) < 0)
+		return corrupt(c, x->offset, "malformed delta", err);
+	return 0;
+}
+
+static int check_id(struct worker *w, const struct pack_chains *c,
+		    const struct level *object, uint32_t pack_pos,
+		    uint64_t offset, struct error *err)
+{
+	const uint8_t *raw = pack_idx_oid(&c->pack->idx,
+					  pack_rev_idx_pos(&c->rev, pack_pos));
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	hash_object(&w->hash, &oid, c->type[pack_pos], object->data,
+		    object->len);
+	if (!memcmp(oid.bytes, raw, hash_len(c->pack->algo)))
+		return 0;
+	return error_set_at(err, ERR_CORRUPT, c->pack->path, offset,
+			    "object is not %s",
+			    oid_raw_to_hex(hex, raw, c->pack->algo));
+}
+
+/* Make and check an object. out->data is owned by the caller in any case. */
+static int check_object(struct worker *w, const struct pack_chains *c,
+			struct level *out, uint32_t pack_pos,
+			const struct level *base, struct error *err)
+{
+	struct extent x;
+	int ret;
+
+	out->data = NULL;
+	out->next = c->child_first[pack_pos];
+	out->end = c->child_first[pack_pos + 1];
+	ret = find_extent(&x, c, pack_pos, err);
+	if (ret < 0)
+		return ret;
+	ret = base ? make_from_delta(w, c, out, &x, base, err)
+		   : make_whole(w, c, out, &x, err);
+	if (ret < 0)
+		return ret;
+	return check_id(w, c, out, pack_pos, x.offset, err);
+}
+
+/* ---- one family */
+
+/* Go down into `object` if it has children, else let go of it. */
+static int enter(struct worker *w, struct level *object, struct error *err)
+{
+	if (object->next == object->end) {
+		free(object->data);
+		return 0;
+	}
+	if (mem_grow(&w->levels, &w->level_alloc, w->level_nr + 1,
+		     sizeof(*w->levels)) < 0) {
+		free(object->data);
+		return error_nomem(err);
+	}
+	w->levels[w->level_nr++] = *object;
+	return 0;
+}
+
+/* A base is let go of before its last child's own children are made. */
+static int check_next_child(struct worker *w, const struct pack_chains *c,
+			    struct error *err)
+{
+	struct level *base = &w->levels[w->level_nr - 1];
+	struct level child;
+	int ret = check_object(w, c, &child, c->children[base->next++], base,
+			       err);
+
+	if (base->next == base->end) {
+		free(base->data);
+		w->level_nr--;
+	}
+	if (ret < 0) {
+		free(child.data);
+		return ret;
+	}
+	return enter(w, &child, err);
+}
+
+static int check_family(struct worker *w, const struct pack_chains *c,
+			uint32_t pack_pos, struct error *err)
+{
+	struct level object;
+	int ret = check_object(w, c, &object, pack_pos, NULL, err);
+
+	if (ret < 0)
+		free(object.data);
+	else
+		ret = enter(w, &object, err);
+	while (!ret && w->level_nr)
+		ret = check_next_child(w, c, err);
+	return ret;
+}
+
+/* ---- all of it */
+
+static int worker_init(struct worker *w, enum hash_algo algo)
+{
+	w->inflater = inflater_new();
+	if (!w->inflater)
+		return ERR_NOMEM;
+	return hash_init(&w->hash, algo);
+}
+
+static void worker_release(struct worker *w)
+{
+	while (w->level_nr)
+		free(w->levels[--w->level_nr].data);
+	free(w->levels);
+	free(w->delta);
+	hash_release(&w->hash);
+	inflater_free(w->inflater);
+}
+
+static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
+		    struct error *err)
+{
+	const struct verify *v = ctx;
+	const struct pack_chains *c = v->chains;
+	size_t i, end;
+
+	if (task_nr == TASK_PACK_CHECKSUM)
+		return pack_verify_checksum(c->pack, err);
+	if (task_nr == TASK_IDX)
+		return pack_idx_verify(&c->pack->idx, err);
+	i = (task_nr - TASK_FAMILIES) * FAMILIES_PER_TASK;
+	end = i + FAMILIES_PER_TASK;
+	if (end > c->whole_nr)
+		end = c->whole_nr;
+	for (; i < end; i++) {
+		int ret = check_family(&v->workers[thread_nr], c, c->order[i],
+				       err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+int pack_verify_files(const struct pack *pack, struct error *err)
+{
+	int ret = pack_idx_verify(&pack->idx, err);
+
+	return ret < 0 ? ret : pack_verify_checksum(pack, err);
+}
+
+int pack_verify(const struct pack_chains *chains, unsigned threads,
+		struct error *err)
+{
+	struct verify v = {chains, NULL};
+	size_t tasks = TASK_FAMILIES +
+		       ((size_t)chains->whole_nr + FAMILIES_PER_TASK - 1) /
+			       FAMILIES_PER_TASK;
+	unsigned ready = 0;
+	int ret = 0;
+
+	v.workers = mem_calloc(threads, sizeof(*v.workers));
+	if (!v.workers)
+		return error_nomem(err);
+	while (!ret && ready < threads)
+		ret = worker_init(&v.workers[ready++], chains->pack->algo);
+	ret = ret < 0 ? error_nomem(err)
+		      : sys_parallel(threads, tasks, run_task, &v, err);
+	while (ready)
+		worker_release(&v.workers[--ready]);
+	free(v.workers);
+	return ret;
+}

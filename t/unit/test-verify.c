@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* pack/verify.c: a good pack is good, and no damage goes unnoticed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pack/verify.h"
+#include "t/unit/packfile.h"
+#include "t/unit/random.h"
+
+#define THREADS 3
+
+/* Packs whose contents are known, so that deltas get their true ids. */
+struct sample {
+	struct packfile file;
+	struct buf text[PACKFILE_MAX];
+	enum object_type type[PACKFILE_MAX];
+};
+
+static void sample_init(struct sample *s, enum hash_algo algo)
+{
+	memset(s->type, 0, sizeof(s->type));
+	for (size_t i = 0; i < PACKFILE_MAX; i++)
+		buf_init(&s->text[i]);
+	packfile_init(&s->file, algo);
+}
+
+static void sample_release(struct sample *s)
+{
+	for (size_t i = 0; i < PACKFILE_MAX; i++)
+		buf_release(&s->text[i]);
+	packfile_release(&s->file);
+}
+
+static void sample_add(struct sample *s, enum object_type type,
+		       const char *text)
+{
+	uint32_t n = packfile_add(&s->file, type, text, strlen(text));
+
+	s->type[n] = type;
+	assert_int_equal(buf_append_str(&s->text[n], text), 0);
+}
+
+static void sample_add_delta(struct sample *s, enum object_type type,
+			     uint32_t base, const char *more)
+{
+	uint32_t n = s->file.nr;
+	struct oid oid;
+
+	s->type[n] = s->type[base];
+	buf_append(&s->text[n], s->text[base].data, s->text[base].len);
+	assert_int_equal(buf_append_str(&s->text[n], more), 0);
+	hash_object(&s->file.hash, &oid, s->type[n], s->text[n].data,
+		    s->text[n].len);
+	packfile_add_delta(&s->file, type, base, s->text[base].len, more, &oid);
+}
+
+/* Open the files as they are and check them, as `git verify-pack` does. */
+static int verify_saved(const struct packfile *f, unsigned threads,
+			struct error *err)
+{
+	struct pack_chains c;
+	struct pack *pack;
+	int ret = pack_open(&pack, f->base, f->algo, err);
+
+	if (ret < 0)
+		return ret;
+	ret = pack_chains_init(&c, pack, err);
+	if (!ret) {
+		ret = pack_verify(&c, threads, err);
+		pack_chains_release(&c);
+	}
+	pack_close(pack);
+	return ret;
+}
+
+static void assert_good(struct packfile *f)
+{
+	struct error err = ERROR_INIT;
+
+	packfile_finish(f);
+	packfile_save(f);
+	if (verify_saved(f, 1, &err) < 0 || verify_saved(f, THREADS, &err) < 0)
+		fail_msg("%s", err.msg);
+}
+
+static void assert_bad(struct packfile *f, const char *message)
+{
+	struct error err = ERROR_INIT;
+
+	packfile_finish(f);
+	packfile_save(f);
+	assert_int_equal(verify_saved(f, THREADS, &err), ERR_CORRUPT);
+	if (!strstr(err.msg, message))
+		fail_msg("%s", err.msg);
+}
+
+/* Families of all shapes: long chains, wide ones, and between. */
+static void make_random(struct sample *s, uint64_t *seed, uint32_t nr)
+{
+	uint32_t reach = 1 + random_next(seed) % 20;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint64_t r = random_next(seed);
+		char text[32];
+
+		snprintf(text, sizeof(text), "object %u\n", i);
+		if (!i || r % 16 == 0)
+			sample_add(s, 1 + r % 4, text);
+		else
+			sample_add_delta(
+				s, r & 1 ? OBJ_OFS_DELTA : OBJ_REF_DELTA,
+				i - 1 - (r >> 8) % (i < reach ? i : reach),
+				text);
+	}
+}
+
+static void random_packs(void **state)
+{
+	struct sample *s = malloc(sizeof(*s));
+	uint64_t seed = random_seed();
+
+	assert_non_null(s);
+	for (int round = 0; round < 20; round++) {
+		sample_init(s, round & 1 ? HASH_SHA256 : HASH_SHA1);
+		make_random(s, &seed, random_next(&seed) % 400);
+		assert_good(&s->file);
+		/* Version 1 of the index has no CRCs. */
+		packfile_make_idx(&s->file, 1);
+		packfile_save(&s->file);
+		assert_int_equal(verify_saved(&s->file, THREADS, NULL), 0);
+		sample_release(s);
+	}
+	free(s);
+}
+
+/* Whatever byte of either file is changed, it does not pass. */
+static void every_changed_byte_is_noticed(void **state)
+{
+	struct sample *s = malloc(sizeof(*s));
+	uint64_t seed = random_seed();
+
+	assert_non_null(s);
+	sample_init(s, HASH_SHA1);
+	make_random(s, &seed, 12);
+	assert_good(&s->file);
+	for (int in_idx = 0; in_idx < 2; in_idx++) {
+		struct buf *b = in_idx ? &s->file.idx : &s->file.bytes;
+
+		for (size_t i = 0; i < b->len; i++) {
+			char was = b->data[i];
+
+			b->data[i] ^= (char)(1 + random_next(&seed) % 255);
+			packfile_save(&s->file);
+			if (!verify_saved(&s->file, 2, NULL))
+				fail_msg("file %d, byte %zu", in_idx, i);
+			b->data[i] = was;
+		}
+	}
+	sample_release(s);
+	free(s);
+}
+
+/* Damage under checksums that are right: each check by itself. */
+
+static void an_object_with_another_id(void **state)
+{
+	struct packfile f;
+
+	packfile_init(&f, HASH_SHA1);
+	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
+	f.oids[0].bytes[7] ^= 1;
+	assert_bad(&f, "object is not ce01362503");
+	packfile_release(&f);
+}
+
+static void an_entry_with_another_crc(void **state)
+{
+	struct packfile f;
+
+	packfile_init(&f, HASH_SHA1);
+	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
+	f.crcs[0] ^= 1;
+	assert_bad(&f, "another CRC than in the index at offset 12");
+	packfile_release(&f);
+}
+
+static void bytes_between_objects(void **state)
+{
+	struct packfile f;
+
+	packfile_init(&f, HASH_SHA1);
+	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
+	assert_int_equal(buf_append(&f.bytes, "gap", 3), 0);
+	f.crcs[0] = pack_crc32(0, f.bytes.data + 12, f.bytes.len - 12);
+	packfile_add(&f, OBJ_BLOB, "world\n", 6);
+	assert_bad(&f, "bytes between objects at offset");
+	packfile_release(&f);
+}
+
+static void sizes_that_lie(void **state)
+{
+	struct pack_entry e = {.type = OBJ_BLOB};
+	struct oid oid = OID_ZERO_INIT;
+	const uint64_t sizes[] = {5, 7, 1000, UINT64_C(1) << 40, UINT64_MAX};
+
+	for (size_t i = 0; i < ARRAY_NR(sizes); i++) {
+		struct packfile f;
+
+		packfile_init(&f, HASH_SHA1);
+		e.size = sizes[i];
+		packfile_add_entry(&f, &e, "hello\n", 6, &oid);
+		assert_bad(&f, i < 3 ? "does not inflate to its size"
+				     : "larger than its data can be");
+		packfile_release(&f);
+	}
+}
+
+/* A delta of bytes as they are on a base of six. */
+static void bad_delta(const char *bytes, size_t len, const char *message)
+{
+	struct pack_entry e = {.type = OBJ_OFS_DELTA, .size = len};
+	struct oid oid = OID_ZERO_INIT;
+	struct packfile f;
+
+	packfile_init(&f, HASH_SHA1);
+	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
+	e.base_distance = f.bytes.len - f.offsets[0];
+	packfile_add_entry(&f, &e, bytes, len, &oid);
+	assert_bad(&f, message);
+	packfile_release(&f);
+}
+
+static void deltas_that_lie(void **state)
+{
+	bad_delta("", 0, "delta does not fit its base");
+	bad_delta("\x06", 1, "delta does not fit its base");
+	bad_delta("\x05\x01\x01x", 4, "delta does not fit its base");
+	/* A result of 2^41 bytes from two instructions at most. */
+	bad_delta("\x06\x80\x80\x80\x80\x80\x40\x01x", 9,
+		  "delta does not fit its base");
+	bad_delta("\x06\x02\x01x", 4, "malformed delta");
+	bad_delta("\x06\x01\x91\x06\x01", 5, "malformed delta");
+	bad_delta("\x06\x06\x90\x06", 4, "object is not 0000");
+}
+
+static void files_only(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct packfile f;
+	struct pack *pack;
+
+	packfile_init(&f, HASH_SHA1);
+	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
+	f.oids[0].bytes[7] ^= 1; /* not noticed: objects are not looked at */
+	pack = packfile_open(&f);
+	assert_int_equal(pack_verify_files(pack, NULL), 0);
+	pack_close(pack);
+	f.bytes.data[14] ^= 1;
+	packfile_save(&f);
+	assert_int_equal(pack_open(&pack, f.base, f.algo, NULL), 0);
+	assert_int_equal(pack_verify_files(pack, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "pack-test"));
+	pack_close(pack);
+	packfile_release(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_packs),
+		cmocka_unit_test(every_changed_byte_is_noticed),
+		cmocka_unit_test(an_object_with_another_id),
+		cmocka_unit_test(an_entry_with_another_crc),
+		cmocka_unit_test(bytes_between_objects),
+		cmocka_unit_test(sizes_that_lie),
+		cmocka_unit_test(deltas_that_lie),
+		cmocka_unit_test(files_only),
+	};
+
+	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
+}
