@@ -24,6 +24,20 @@ struct builtin_env {
  */
 int builtin_open_repo(struct builtin_env *env);
 
+/*
+ * As builtin_open_repo() for commands that need no repository: when there is
+ * none that may be used, env->repo stays NULL and 0 is returned.
+ */
+int builtin_open_repo_gently(struct builtin_env *env);
+
+/*
+ * The hash function of files that are not in a repository: the one of that
+ * name (--object-format), or NULL: the repository's if there is one, else
+ * SHA-1. Opens the repository gently. 0, or prints and returns 128.
+ */
+int builtin_choose_algo(struct builtin_env *env, enum hash_algo *algo,
+			const char *name);
+
 /* Print "fatal: <message>" on stderr; returns 128. */
 int builtin_fail(const struct error *err);
 int builtin_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

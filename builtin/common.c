@@ -65,14 +65,40 @@ int builtin_finish(int code)
 			   strerror(errno));
 }
 
-int builtin_open_repo(struct builtin_env *env)
+/* Returns what repo_open() does. */
+static int open_repo(struct builtin_env *env, struct error *err)
 {
 	const struct repo_options options = {NULL, NULL, 0};
+
+	return env->repo ? 0 : repo_open(&env->repo, &options, err);
+}
+
+int builtin_open_repo(struct builtin_env *env)
+{
 	struct error err = ERROR_INIT;
 
-	if (env->repo)
-		return 0;
-	if (repo_open(&env->repo, &options, &err) < 0)
+	return open_repo(env, &err) < 0 ? builtin_fail(&err) : 0;
+}
+
+int builtin_open_repo_gently(struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	int ret = open_repo(env, &err);
+
+	if (ret < 0 && ret != ERR_MISSING && ret != ERR_DENIED)
 		return builtin_fail(&err);
+	return 0;
+}
+
+int builtin_choose_algo(struct builtin_env *env, enum hash_algo *algo,
+			const char *name)
+{
+	int code = builtin_open_repo_gently(env);
+
+	if (code)
+		return code;
+	*algo = env->repo ? env->repo->algo : HASH_SHA1;
+	if (name && !hash_by_name(algo, name))
+		return builtin_die("unknown hash algorithm '%s'", name);
 	return 0;
 }

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* git verify-pack: check packs, list their objects and delta chains. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "pack/chains.h"
+#include "pack/verify.h"
+#include "sys/thread.h"
+
+static const char usage[] = "git verify-pack [-v | --verbose] [-s | "
+			    "--stat-only] [--] <pack>.idx...";
+
+struct request {
+	bool verbose, stat_only;
+	enum hash_algo algo;
+	unsigned threads;
+};
+
+/* <id> <type> <size> <size in the pack> <offset> [<depth> <id of base>] */
+static int print_object(const struct pack_chains *c, uint32_t pack_pos,
+			struct error *err)
+{
+	const struct pack_idx *idx = &c->pack->idx;
+	uint64_t offset = pack_rev_offset(&c->rev, pack_pos);
+	uint64_t end = pack_rev_offset(&c->rev, pack_pos + 1);
+	uint32_t base = c->base[pack_pos];
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct pack_entry entry;
+	int ret = pack_entry_at(&entry, c->pack, offset, err);
+
+	if (ret < 0)
+		return ret;
+	oid_raw_to_hex(hex,
+		       pack_idx_oid(idx, pack_rev_idx_pos(&c->rev, pack_pos)),
+		       c->pack->algo);
+	printf("%s %-6s %" PRIu64 " %" PRIu64 " %" PRIu64, hex,
+	       object_type_name(c->type[pack_pos]), entry.size, end - offset,
+	       offset);
+	if (base != PACK_CHAINS_WHOLE) {
+		oid_raw_to_hex(
+			hex, pack_idx_oid(idx, pack_rev_idx_pos(&c->rev, base)),
+			c->pack->algo);
+		printf(" %" PRIu32 " %s", c->depth[pack_pos], hex);
+	}
+	putchar('\n');
+	return 0;
+}
+
+static int print_objects(const struct pack_chains *c, struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t p = 0; p < c->nr && !ret; p++)
+		ret = print_object(c, p, err);
+	return ret;
+}
+
+static const char *objects(uint32_t nr)
+{
+	return nr == 1 ? "object" : "objects";
+}
+
+/* How many objects there are of each depth. */
+static int print_histogram(const struct pack_chains *c, struct error *err)
+{
+	uint32_t *nr = mem_calloc((size_t)c->depth_max + 1, sizeof(*nr));
+
+	if (!nr)
+		return error_nomem(err);
+	for (uint32_t p = 0; p < c->nr; p++)
+		nr[c->depth[p]]++;
+	if (nr[0])
+		printf("non delta: %" PRIu32 " %s\n", nr[0], objects(nr[0]));
+	for (uint32_t depth = 1; depth <= c->depth_max; depth++)
+		printf("chain length = %" PRIu32 ": %" PRIu32 " %s\n", depth,
+		       nr[depth], objects(nr[depth]));
+	free(nr);
+	return 0;
+}
+
+/* -s does not check the objects themselves, nor, as stock Git, list them. */
+static int verify_opened(const struct request *rq, const struct pack *pack,
+			 struct error *err)
+{
+	struct pack_chains chains;
+	int ret = pack_chains_init(&chains, pack, err);
+
+	if (ret < 0)
+		return ret;
+	ret = rq->stat_only ? pack_verify_files(pack, err)
+			    : pack_verify(&chains, rq->threads, err);
+	if (!ret && rq->verbose && !rq->stat_only)
+		ret = print_objects(&chains, err);
+	if (!ret && (rq->verbose || rq->stat_only))
+		ret = print_histogram(&chains, err);
+	pack_chains_release(&chains);
+	return ret;
+}
+
+static int verify_base(const struct request *rq, const char *base,
+		       struct error *err)
+{
+	struct pack *pack;
+	int ret = pack_open(&pack, base, rq->algo, err);
+
+	if (ret < 0)
+		return ret;
+	ret = verify_opened(rq, pack, err);
+	pack_close(pack);
+	return ret;
+}
+
+/* Append `name` without .idx or .pack. */
+static int strip_name(struct buf *base, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len > 4 && !strcmp(name + len - 4, ".idx"))
+		len -= 4;
+	else if (len > 5 && !strcmp(name + len - 5, ".pack"))
+		len -= 5;
+	return buf_append(base, name, len);
+}
+
+/* Whether the pack is good; prints what was asked for, and why it is not. */
+static bool verify_named(const struct request *rq, const char *name)
+{
+	struct buf base = BUF_INIT;
+	struct error err = ERROR_INIT;
+	int ret = strip_name(&base, name);
+
+	ret = ret < 0 ? error_nomem(&err) : verify_base(rq, base.data, &err);
+	if (ret < 0)
+		builtin_error("%s", err.msg);
+	if (ret < 0 && (rq->verbose || rq->stat_only))
+		printf("%s.pack: bad\n", base.data);
+	else if (rq->verbose && !rq->stat_only)
+		printf("%s.pack: ok\n", base.data);
+	buf_release(&base);
+	return !ret;
+}
+
+/* pack.threads; 0 and unset: as many as there are processors. */
+static int choose_threads(unsigned *threads, const struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	uint64_t configured = 0;
+
+	if (env->repo && config_u64(&env->repo->config, "pack.threads",
+				    &configured, &err) < 0)
+		return builtin_fail(&err);
+	*threads = sys_cpu_nr();
+	if (configured && configured < 1024)
+		*threads = (unsigned)configured;
+	return 0;
+}
+
+int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
+{
+	struct request rq = {0};
+	const char *format = NULL;
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'v',
+		 .long_name = "verbose",
+		 .value = &rq.verbose,
+		 .help = "verbose"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 's',
+		 .long_name = "stat-only",
+		 .value = &rq.stat_only,
+		 .help = "show statistics only"},
+		{.kind = OPTION_STRING,
+		 .long_name = "object-format",
+		 .value = &format,
+		 .arg_name = "<hash>",
+		 .help = "specify the hash algorithm to use"},
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+	int code, bad = 0;
+
+	if (operands < 0)
+		return 129;
+	if (!operands)
+		return options_usage(options, usage);
+	code = builtin_choose_algo(env, &rq.algo, format);
+	if (!code)
+		code = choose_threads(&rq.threads, env);
+	if (code)
+		return code;
+	for (int i = 1; i <= operands; i++)
+		bad |= !verify_named(&rq, argv[i]);
+	return builtin_finish(bad);
+}
