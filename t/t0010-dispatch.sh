@@ -54,6 +54,23 @@ test_expect_success '-C with an empty path changes nothing' '
 	test_cmp expect actual
 '
 
+test_expect_success 'commands of ours see the options' '
+	stock -C repo.git rev-list main >expect &&
+	git -C repo.git rev-list main >actual &&
+	test_cmp expect actual &&
+	git -C sub --git-dir=../repo.git rev-list main >actual &&
+	test_cmp expect actual &&
+	git -C repo.git --bare rev-list main >actual &&
+	test_cmp expect actual &&
+	GIT_DIR=$PWD/repo.git git rev-list main >actual &&
+	test_cmp expect actual &&
+	test_expect_code 128 git -C sub rev-list main 2>err &&
+	grep "^fatal: not a git repository" err &&
+	test_expect_code 128 git -C repo.git -c pack.threads=x \
+		verify-pack none 2>err &&
+	grep "^fatal: bad numeric config value .x. for .pack.threads." err
+'
+
 # Read back by stock Git through GIT_CONFIG_PARAMETERS.
 test_expect_success '-c' '
 	git -c a.b=c -c "x.quote=it'\''s! \"so\"" -c x.empty= -c x.true \
