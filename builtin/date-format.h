@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Dates as git-log(1) prints them for --date=<format>. */
+#ifndef BUILTIN_DATE_FORMAT_H
+#define BUILTIN_DATE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum date_format {
+	DATE_FORMAT_DEFAULT,    /* Thu Jan 1 00:00:01 1970 +0000 */
+	DATE_FORMAT_ISO,        /* 1970-01-01 00:00:01 +0000 */
+	DATE_FORMAT_ISO_STRICT, /* 1970-01-01T00:00:01+00:00 */
+	DATE_FORMAT_RFC2822,    /* Thu, 1 Jan 1970 00:00:01 +0000 */
+	DATE_FORMAT_SHORT,      /* 1970-01-01 */
+	DATE_FORMAT_RAW,        /* 1 +0000 */
+	DATE_FORMAT_UNIX,       /* 1 */
+};
+
+/*
+ * The format of that name; 1. 0 when there is none, or -1 when Git has it but
+ * we do not (relative, human, local ones, format:<strftime>).
+ */
+int date_format_by_name(enum date_format *format, const char *name, size_t len);
+
+/*
+ * Append `seconds` since 1970 in the zone `zone`, an offset written as hours
+ * times 100 plus minutes (-0130 is -130). 0 or ERR_NOMEM.
+ */
+int date_format_append(struct buf *out, uint64_t seconds, int zone,
+		       enum date_format format);
+
+/*
+ * Find "<seconds> <zone>" at the end of a "Name <email> <seconds> <zone>"
+ * line of `len` bytes. False when there is none.
+ */
+bool date_format_parse_line(uint64_t *seconds, int *zone, const char *line,
+			    size_t len);
+
+#endif

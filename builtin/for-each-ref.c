@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git for-each-ref: refs that match patterns, sorted, formatted.
+ *
+ * In the default order refs are printed as they are visited; other orders
+ * collect them first. Only refs below the patterns' fixed parts are visited.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/options.h"
+#include "builtin/ref-format.h"
+#include "builtin/ref-sort.h"
+#include "repo/wildmatch.h"
+
+static const char usage[] = "git for-each-ref [<options>] [<pattern>]\n"
+			    "git for-each-ref [--points-at <object>]";
+
+static const char default_format[] = "%(objectname) %(objecttype)\t%(refname)";
+
+struct for_each_ref {
+	struct store store;
+	struct ref_format format;
+	struct ref_sort sort;
+	enum ref_format_quote quote;
+	const char *format_text;
+	int64_t count; /* 0: all */
+	bool ignore_case;
+	const char **patterns;  /* NULL-terminated */
+	const char **points_at; /* owned array of arguments */
+	size_t points_at_nr, points_at_alloc;
+	struct oid *targets; /* owned: points_at resolved */
+	char *head;          /* owned: what HEAD leads to, or NULL */
+	int64_t printed;
+	struct buf line;
+	struct ref_sort_item *items; /* owned: when sorting */
+	size_t item_nr, item_alloc;
+	struct error err;
+};
+
+/* ---- filters */
+
+/* Starts are compared byte by byte, also when --ignore-case is given. */
+static bool matches_pattern(const struct for_each_ref *f, const char *name,
+			    const char *pattern)
+{
+	size_t len = strlen(pattern);
+	unsigned flags = WILDMATCH_PATHNAME;
+
+	if (!strncmp(name, pattern, len) && (!name[len] || name[len] == '/' ||
+					     (len && pattern[len - 1] == '/')))
+		return true;
+	if (f->ignore_case)
+		flags |= WILDMATCH_ICASE;
+	return wildmatch(pattern, name, flags);
+}
+
+static bool matches(const struct for_each_ref *f, const char *name)
+{
+	const char **p;
+
+	if (!*f->patterns)
+		return true;
+	for (p = f->patterns; *p; p++)
+		if (matches_pattern(f, name, *p))
+			return true;
+	return false;
+}
+
+/* Whether a ref, or the tag it names, points at one of the objects. */
+static int points_at(struct for_each_ref *f, struct ref_atom_subject *subject)
+{
+	size_t i;
+	int ret;
+
+	if (!f->points_at_nr)
+		return 1;
+	for (i = 0; i < f->points_at_nr; i++)
+		if (oid_equal(&f->targets[i], &subject->self.oid))
+			return 1;
+	ret = ref_atom_deref(subject, &f->err);
+	if (ret <= 0)
+		return ret;
+	for (i = 0; i < f->points_at_nr; i++)
+		if (oid_equal(&f->targets[i], &subject->tagged.oid))
+			return 1;
+	return 0;
+}
+
+/* ---- visits */
+
+static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
+{
+	int ret;
+
+	buf_reset(&f->line);
+	ret = ref_format_append(&f->line, &f->format, f->quote, subject,
+				&f->err);
+	if (!ret && buf_append_char(&f->line, '\n') < 0)
+		ret = error_nomem(&f->err);
+	if (!ret)
+		fwrite(f->line.data, 1, f->line.len, stdout);
+	f->printed++;
+	return ret;
+}
+
+static int keep(struct for_each_ref *f, const struct ref *ref,
+		struct ref_atom_subject *subject)
+{
+	if (mem_grow(&f->items, &f->item_alloc, f->item_nr + 1,
+		     sizeof(*f->items)) < 0)
+		return error_nomem(&f->err);
+	return ref_sort_item_init(&f->items[f->item_nr++], &f->sort, ref,
+				  subject, &f->err);
+}
+
+static bool is_enough(const struct for_each_ref *f)
+{
+	return f->count && f->printed >= f->count;
+}
+
+static int visit(void *ctx, const struct ref *ref)
+{
+	struct for_each_ref *f = ctx;
+	struct ref_atom_subject subject;
+	int ret;
+
+	if (!matches(f, ref->name))
+		return 0;
+	ref_atom_subject_init(&subject, &f->store, ref, f->head);
+	ret = points_at(f, &subject);
+	if (ret > 0) {
+		ret = ref_sort_is_by_name(&f->sort) ? print(f, &subject)
+						    : keep(f, ref, &subject);
+		if (!ret && is_enough(f))
+			ret = 1;
+	}
+	ref_atom_subject_release(&subject);
+	return ret;
+}
+
+static int print_sorted(struct for_each_ref *f)
+{
+	size_t i;
+	int ret = 0;
+
+	ref_sort_items(f->items, f->item_nr, &f->sort);
+	for (i = 0; !ret && i < f->item_nr && !is_enough(f); i++) {
+		const struct ref_sort_item *item = &f->items[i];
+		struct ref ref = {.name = item->name,
+				  .oid = item->oid,
+				  .target = item->target};
+		struct ref_atom_subject subject;
+
+		ref_atom_subject_init(&subject, &f->store, &ref, f->head);
+		ret = print(f, &subject);
+		ref_atom_subject_release(&subject);
+	}
+	return ret;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/*
+ * Visit the ranges of names that patterns can match, in order: the fixed
+ * starts of the patterns, but for those that start with another one.
+ */
+static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
+{
+	struct error warning = ERROR_INIT;
+	const char *last = NULL;
+	size_t i;
+	int ret = 0;
+
+	qsort(prefixes, nr, sizeof(*prefixes), compare_strings);
+	for (i = 0; !ret && i < nr; i++) {
+		if (last && !strncmp(prefixes[i], last, strlen(last)))
+			continue;
+		last = prefixes[i];
+		ret = refs_each(f->store.refs, last, visit, f, &warning,
+				&f->err);
+	}
+	if (warning.code)
+		builtin_warn("%s", warning.msg);
+	return ret;
+}
+
+static int visit_all(struct for_each_ref *f)
+{
+	char **prefixes = NULL;
+	size_t nr = 0, alloc = 0;
+	const char *everything[] = {"", NULL};
+	const char **p = f->patterns;
+	int ret = 0;
+
+	if (!*p || f->ignore_case)
+		p = everything;
+	for (; !ret && *p; p++) {
+		if (mem_grow(&prefixes, &alloc, nr + 1, sizeof(*prefixes)) < 0)
+			ret = error_nomem(&f->err);
+		if (ret)
+			break;
+		prefixes[nr] = mem_strndup(*p, strcspn(*p, "*?[\\"));
+		if (!prefixes[nr++])
+			ret = error_nomem(&f->err);
+	}
+	if (!ret)
+		ret = visit_prefixes(f, prefixes, nr);
+	while (nr)
+		free(prefixes[--nr]);
+	free(prefixes);
+	return ret;
+}
+
+/* ---- options */
+
+static int add_sort(void *value, const char *arg)
+{
+	struct for_each_ref *f = value;
+
+	if (arg == option_negated) {
+		ref_sort_release(&f->sort);
+		return 0;
+	}
+	return ref_sort_add(&f->sort, arg, &f->err) < 0 ? builtin_fail(&f->err)
+							: 0;
+}
+
+static int take_count(void *value, const char *arg)
+{
+	struct for_each_ref *f = value;
+	char *end;
+
+	f->count = 0;
+	if (arg == option_negated)
+		return 0;
+	f->count = strtoll(arg, &end, 10);
+	if (!*arg || *end)
+		return builtin_error("option `count' expects a numerical "
+				     "value");
+	return 0;
+}
+
+static int add_points_at(void *value, const char *arg)
+{
+	struct for_each_ref *f = value;
+
+	if (arg == option_negated) {
+		f->points_at_nr = 0;
+		return 0;
+	}
+	if (mem_grow(&f->points_at, &f->points_at_alloc, f->points_at_nr + 1,
+		     sizeof(*f->points_at)) < 0)
+		return builtin_error("out of memory");
+	f->points_at[f->points_at_nr++] = arg;
+	return 0;
+}
+
+static int resolve_points_at(struct for_each_ref *f)
+{
+	size_t i;
+
+	if (!f->points_at_nr)
+		return 0;
+	f->targets = mem_calloc(f->points_at_nr, sizeof(*f->targets));
+	if (!f->targets)
+		return builtin_die("out of memory");
+	for (i = 0; i < f->points_at_nr; i++) {
+		if (store_resolve(&f->store, &f->targets[i], f->points_at[i],
+				  NULL) < 0) {
+			builtin_error("malformed object name '%s'",
+				      f->points_at[i]);
+			return 129;
+		}
+	}
+	return 0;
+}
+
+static int find_head(struct for_each_ref *f)
+{
+	struct ref ref;
+
+	refs_lookup(f->store.refs, "HEAD", &ref, NULL);
+	if (!ref.target)
+		return 0;
+	f->head = mem_strdup(ref.target);
+	return f->head ? 0 : builtin_die("out of memory");
+}
+
+static int run(struct for_each_ref *f, const char **patterns,
+	       struct builtin_env *env)
+{
+	int ret = store_open(&f->store, env);
+
+	f->patterns = patterns;
+	if (!ret)
+		ret = resolve_points_at(f);
+	if (!ret)
+		ret = find_head(f);
+	if (ret)
+		return ret;
+	f->sort.ignore_case = f->ignore_case;
+	ret = visit_all(f);
+	if (ret >= 0)
+		ret = print_sorted(f);
+	return ret < 0 ? builtin_fail(&f->err) : 0;
+}
+
+/* What has the usage printed. 0, or -1 after printing why. */
+static int check_arguments(const struct for_each_ref *f, int quote_nr)
+{
+	const char *p = f->format_text ? f->format_text : "";
+
+	if (f->count < 0)
+		return builtin_error("invalid --count argument: `%lld'",
+				     (long long)f->count);
+	if (quote_nr > 1)
+		return builtin_error("more than one quoting style?");
+	while ((p = strchr(p, '%')) != NULL) {
+		if (p[1] == '(' && !strchr(p, ')'))
+			return builtin_error("malformed format string %s", p);
+		p += p[1] == '%' ? 2 : 1;
+	}
+	return 0;
+}
+
+static void release(struct for_each_ref *f)
+{
+	while (f->item_nr)
+		ref_sort_item_release(&f->items[--f->item_nr], &f->sort);
+	free(f->items);
+	free(f->points_at);
+	free(f->targets);
+	free(f->head);
+	ref_sort_release(&f->sort);
+	ref_format_release(&f->format);
+	buf_release(&f->line);
+	store_close(&f->store);
+}
+
+static int refuse(void *value, const char *arg)
+{
+	return builtin_error("%s is not supported", (const char *)value);
+}
+
+#define REFUSED(name)                                                          \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .long_name = name,                    \
+		.value = (void *)(uintptr_t)("--" name), .fn = refuse,         \
+		.flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE                \
+	}
+
+int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
+{
+	struct for_each_ref f = {
+		.format = REF_FORMAT_INIT,
+		.sort = REF_SORT_INIT,
+		.format_text = default_format,
+		.line = BUF_INIT,
+	};
+	bool quotes[4] = {false, false, false, false};
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 's',
+		 .long_name = "shell",
+		 .value = &quotes[0],
+		 .help = "quote placeholders suitably for shells"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'p',
+		 .long_name = "perl",
+		 .value = &quotes[1],
+		 .help = "quote placeholders suitably for perl"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "python",
+		 .value = &quotes[2],
+		 .help = "quote placeholders suitably for python"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "tcl",
+		 .value = &quotes[3],
+		 .help = "quote placeholders suitably for Tcl"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "count",
+		 .value = &f,
+		 .fn = take_count,
+		 .arg_name = "<n>",
+		 .help = "show only <n> matched refs"},
+		{.kind = OPTION_STRING,
+		 .long_name = "format",
+		 .value = &f.format_text,
+		 .arg_name = "<format>",
+		 .help = "format to use for the output"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "sort",
+		 .value = &f,
+		 .fn = add_sort,
+		 .arg_name = "<key>",
+		 .help = "field name to sort on"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "points-at",
+		 .value = &f,
+		 .fn = add_points_at,
+		 .arg_name = "<object>",
+		 .help = "print only refs which point at the given object"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "ignore-case",
+		 .value = &f.ignore_case,
+		 .help = "sorting and filtering are case insensitive"},
+		REFUSED("color"),
+		REFUSED("merged"),
+		REFUSED("no-merged"),
+		REFUSED("contains"),
+		REFUSED("no-contains"),
+		{.kind = OPTION_END},
+	};
+	int ret = options_parse(argc, argv, options, usage);
+	int quote_nr = 0;
+
+	for (int i = 0; i < 4; i++) {
+		if (quotes[i]) {
+			f.quote = (enum ref_format_quote)(REF_FORMAT_SHELL + i);
+			quote_nr++;
+		}
+	}
+	if (ret < 0)
+		ret = f.err.code ? 128 : 129;
+	else if (check_arguments(&f, quote_nr))
+		ret = options_usage(options, usage);
+	else
+		ret = ref_format_parse(&f.format,
+				       f.format_text ? f.format_text
+						     : default_format,
+				       &f.err) < 0
+			      ? builtin_fail(&f.err)
+			      : run(&f, argv + 1, env);
+	release(&f);
+	return builtin_finish(ret);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking a pack's reverse index how long its entries are. */
+#include <string.h>
+
+#include "builtin/object-info.h"
+#include "sys/io.h"
+
+static int corrupt(const struct pack *pack, uint64_t offset, struct error *err)
+{
+	return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+			    "no object starts there");
+}
+
+static int base_of(struct object_info *info, struct pack *pack,
+		   const struct pack_rev *rev, uint64_t offset,
+		   struct error *err)
+{
+	struct pack_entry entry;
+	uint64_t base_offset;
+	uint32_t pack_pos;
+	int ret = pack_entry_at(&entry, pack, offset, err);
+
+	if (!ret)
+		ret = pack_entry_base(&base_offset, pack, offset, &entry, err);
+	if (ret <= 0)
+		return ret;
+	if (!pack_rev_find(rev, base_offset, &pack_pos))
+		return corrupt(pack, base_offset, err);
+	oid_from_raw(&info->base,
+		     pack_idx_oid(&pack->idx, pack_rev_idx_pos(rev, pack_pos)),
+		     pack->algo);
+	return 0;
+}
+
+static int get_packed(struct object_info *info, const struct store *store,
+		      uint32_t odb_pos, struct error *err)
+{
+	const struct pack_rev *rev;
+	struct pack *pack;
+	uint64_t offset = odb_offset(store->odb, odb_pos, &pack);
+	uint32_t pack_pos;
+
+	rev = pack_get_rev(pack, err);
+	if (!rev)
+		return ERR_NOMEM;
+	if (!pack_rev_find(rev, offset, &pack_pos))
+		return corrupt(pack, offset, err);
+	info->disk_size = pack_rev_offset(rev, pack_pos + 1) - offset;
+	return base_of(info, pack, rev, offset, err);
+}
+
+static int get_loose(struct object_info *info, const struct store *store,
+		     const struct oid *oid, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = ERR_MISSING;
+	size_t i;
+
+	for (i = 0; ret == ERR_MISSING && i < store->odb->dir_nr; i++) {
+		buf_reset(&path);
+		if (odb_loose_path(&path, store->odb, store->odb->dirs[i],
+				   oid) < 0)
+			ret = error_nomem(err);
+		else
+			ret = sys_stat(&st, path.data, err);
+	}
+	if (!ret)
+		info->disk_size = st.size;
+	buf_release(&path);
+	return ret;
+}
+
+int object_info_get(struct object_info *info, const struct store *store,
+		    const struct oid *oid, struct error *err)
+{
+	uint32_t odb_pos;
+
+	memset(info, 0, sizeof(*info));
+	if (odb_find(store->odb, oid, &odb_pos))
+		return get_packed(info, store, odb_pos, err);
+	return get_loose(info, store, oid, err);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of fields and their arguments. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/ref-atom.h"
+
+enum arg_kind {
+	ARG_NONE,
+	ARG_ANY, /* taken and ignored, as stock Git does */
+	ARG_NAME,
+	ARG_OID,
+	ARG_SIZE,
+	ARG_EMAIL,
+	ARG_DATE,
+	ARG_CONTENTS,
+	ARG_UNSUPPORTED,
+};
+
+static const struct {
+	const char *name;
+	enum ref_atom_kind kind;
+	enum arg_kind arg;
+	enum ref_atom_order order;
+} fields[] = {
+	{"refname", REF_ATOM_REFNAME, ARG_NAME, REF_ATOM_BY_BYTES},
+	{"symref", REF_ATOM_SYMREF, ARG_NAME, REF_ATOM_BY_BYTES},
+	{"HEAD", REF_ATOM_HEAD, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"objectname", REF_ATOM_OBJECTNAME, ARG_OID, REF_ATOM_BY_BYTES},
+	{"objecttype", REF_ATOM_OBJECTTYPE, ARG_NONE, REF_ATOM_BY_BYTES},
+	{"objectsize", REF_ATOM_OBJECTSIZE, ARG_SIZE, REF_ATOM_BY_NUMBER},
+	{"deltabase", REF_ATOM_DELTABASE, ARG_NONE, REF_ATOM_BY_BYTES},
+	{"tree", REF_ATOM_TREE, ARG_OID, REF_ATOM_BY_BYTES},
+	{"parent", REF_ATOM_PARENT, ARG_OID, REF_ATOM_BY_BYTES},
+	{"numparent", REF_ATOM_NUMPARENT, ARG_ANY, REF_ATOM_BY_NUMBER},
+	{"object", REF_ATOM_OBJECT, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"type", REF_ATOM_TYPE, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"tag", REF_ATOM_TAG, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"author", REF_ATOM_AUTHOR, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"authorname", REF_ATOM_AUTHORNAME, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"authoremail", REF_ATOM_AUTHOREMAIL, ARG_EMAIL, REF_ATOM_BY_BYTES},
+	{"authordate", REF_ATOM_AUTHORDATE, ARG_DATE, REF_ATOM_BY_NUMBER},
+	{"committer", REF_ATOM_COMMITTER, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"committername", REF_ATOM_COMMITTERNAME, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"committeremail", REF_ATOM_COMMITTEREMAIL, ARG_EMAIL,
+	 REF_ATOM_BY_BYTES},
+	{"committerdate", REF_ATOM_COMMITTERDATE, ARG_DATE, REF_ATOM_BY_NUMBER},
+	{"tagger", REF_ATOM_TAGGER, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"taggername", REF_ATOM_TAGGERNAME, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"taggeremail", REF_ATOM_TAGGEREMAIL, ARG_EMAIL, REF_ATOM_BY_BYTES},
+	{"taggerdate", REF_ATOM_TAGGERDATE, ARG_DATE, REF_ATOM_BY_NUMBER},
+	{"creator", REF_ATOM_CREATOR, ARG_ANY, REF_ATOM_BY_BYTES},
+	{"creatordate", REF_ATOM_CREATORDATE, ARG_DATE, REF_ATOM_BY_NUMBER},
+	{"subject", REF_ATOM_SUBJECT, ARG_NONE, REF_ATOM_BY_BYTES},
+	{"body", REF_ATOM_BODY, ARG_NONE, REF_ATOM_BY_BYTES},
+	{"contents", REF_ATOM_CONTENTS, ARG_CONTENTS, REF_ATOM_BY_BYTES},
+	{"upstream", 0, ARG_UNSUPPORTED, 0},
+	{"push", 0, ARG_UNSUPPORTED, 0},
+	{"worktreepath", 0, ARG_UNSUPPORTED, 0},
+	{"color", 0, ARG_UNSUPPORTED, 0},
+	{"align", 0, ARG_UNSUPPORTED, 0},
+	{"end", 0, ARG_UNSUPPORTED, 0},
+	{"if", 0, ARG_UNSUPPORTED, 0},
+	{"then", 0, ARG_UNSUPPORTED, 0},
+	{"else", 0, ARG_UNSUPPORTED, 0},
+	{"flag", 0, ARG_UNSUPPORTED, 0},
+	{"trailers", 0, ARG_UNSUPPORTED, 0},
+	{"raw", 0, ARG_UNSUPPORTED, 0},
+	{"rest", 0, ARG_UNSUPPORTED, 0},
+	{"signature", 0, ARG_UNSUPPORTED, 0},
+	{"describe", 0, ARG_UNSUPPORTED, 0},
+	{"ahead-behind", 0, ARG_UNSUPPORTED, 0},
+	{"is-base", 0, ARG_UNSUPPORTED, 0},
+};
+
+/* An argument, and the field it belongs to for messages. */
+struct arg {
+	const char *text; /* NULL: none */
+	size_t len;
+	const char *field;
+	size_t field_len;
+	struct error *err;
+};
+
+static bool arg_is(const struct arg *arg, const char *word)
+{
+	return arg->len == strlen(word) && !memcmp(arg->text, word, arg->len);
+}
+
+/* What follows `word` in the argument, or NULL when that is not its start. */
+static const char *arg_after(const struct arg *arg, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (arg->len < len || memcmp(arg->text, word, len) != 0)
+		return NULL;
+	return arg->text + len;
+}
+
+static int unrecognized(const struct arg *arg)
+{
+	return error_set(
+		arg->err, ERR_INVALID, "unrecognized %%(%.*s) argument: %.*s",
+		(int)arg->field_len, arg->field, (int)arg->len, arg->text);
+}
+
+/* Some fields name the argument twice. */
+static int unrecognized_twice(const struct arg *arg)
+{
+	return error_set(arg->err, ERR_INVALID,
+			 "unrecognized %%(%.*s:%.*s) argument: %.*s",
+			 (int)arg->field_len, arg->field, (int)arg->len,
+			 arg->text, (int)arg->len, arg->text);
+}
+
+static int unsupported(const struct arg *arg)
+{
+	return error_set(arg->err, ERR_UNSUPPORTED,
+			 "%%(%.*s%s%.*s) is not supported", (int)arg->field_len,
+			 arg->field, arg->text ? ":" : "", (int)arg->len,
+			 arg->text ? arg->text : "");
+}
+
+/* The number that the argument ends in, from `digits`. */
+static bool parse_number(int64_t *out, const struct arg *arg,
+			 const char *digits)
+{
+	size_t len = (size_t)(arg->text + arg->len - digits);
+	char copy[24];
+	char *end;
+
+	if (!len || len >= sizeof(copy))
+		return false;
+	memcpy(copy, digits, len);
+	copy[len] = '\0';
+	*out = strtol(copy, &end, 10);
+	return !*end;
+}
+
+static int parse_name(struct ref_atom *atom, const struct arg *arg)
+{
+	const char *digits;
+
+	if (!arg->text)
+		return 0;
+	if (arg_is(arg, "short")) {
+		atom->name = REF_ATOM_SHORT;
+		return 0;
+	}
+	digits = arg_after(arg, "lstrip=");
+	if (!digits)
+		digits = arg_after(arg, "strip=");
+	atom->name = REF_ATOM_LSTRIP;
+	if (!digits) {
+		digits = arg_after(arg, "rstrip=");
+		atom->name = REF_ATOM_RSTRIP;
+	}
+	if (!digits)
+		return unrecognized_twice(arg);
+	if (parse_number(&atom->number, arg, digits))
+		return 0;
+	return error_set(
+		arg->err, ERR_INVALID, "Integer value expected %.*s:%.*s",
+		(int)arg->field_len, arg->field, (int)arg->len, arg->text);
+}
+
+static int parse_oid_arg(struct ref_atom *atom, const struct arg *arg)
+{
+	const char *digits;
+
+	if (!arg->text)
+		return 0;
+	if (arg_is(arg, "short")) {
+		atom->number = -1;
+		return 0;
+	}
+	digits = arg_after(arg, "short=");
+	if (!digits)
+		return unrecognized_twice(arg);
+	if (parse_number(&atom->number, arg, digits) && atom->number > 0) {
+		if (atom->number < 4)
+			atom->number = 4;
+		return 0;
+	}
+	return error_set(arg->err, ERR_INVALID,
+			 "positive value expected '%.*s' in %%(%.*s)",
+			 (int)(arg->text + arg->len - digits), digits,
+			 (int)(arg->text + arg->len - arg->field), arg->field);
+}
+
+static int parse_email(struct ref_atom *atom, const struct arg *arg)
+{
+	if (!arg->text)
+		return 0;
+	if (arg_is(arg, "trim"))
+		atom->email = REF_ATOM_EMAIL_TRIM;
+	else if (arg_is(arg, "localpart"))
+		atom->email = REF_ATOM_EMAIL_LOCAL;
+	else
+		return error_set(arg->err, ERR_INVALID,
+				 "unrecognized email option: %.*s",
+				 (int)arg->len, arg->text);
+	return 0;
+}
+
+static int parse_date(struct ref_atom *atom, const struct arg *arg)
+{
+	int ret;
+
+	if (!arg->text)
+		return 0;
+	ret = date_format_by_name(&atom->date, arg->text, arg->len);
+	if (ret < 0)
+		return unsupported(arg);
+	if (!ret)
+		return error_set(arg->err, ERR_INVALID,
+				 "unknown date format %.*s", (int)arg->len,
+				 arg->text);
+	return 0;
+}
+
+static int parse_contents(struct ref_atom *atom, const struct arg *arg)
+{
+	const char *digits;
+
+	if (!arg->text)
+		return 0;
+	if (arg_is(arg, "subject")) {
+		atom->kind = REF_ATOM_SUBJECT;
+	} else if (arg_is(arg, "body")) {
+		atom->kind = REF_ATOM_CONTENTS_BODY;
+	} else if (arg_is(arg, "signature")) {
+		atom->kind = REF_ATOM_SIGNATURE;
+	} else if (arg_is(arg, "size")) {
+		atom->kind = REF_ATOM_CONTENTS_SIZE;
+		atom->order = REF_ATOM_BY_NUMBER;
+	} else if (arg_after(arg, "trailers")) {
+		return unsupported(arg);
+	} else if ((digits = arg_after(arg, "lines=")) != NULL) {
+		atom->kind = REF_ATOM_CONTENTS_LINES;
+		if (!parse_number(&atom->number, arg, digits) ||
+		    atom->number < 0)
+			return error_set(arg->err, ERR_INVALID,
+					 "positive value expected "
+					 "contents:%.*s",
+					 (int)arg->len, arg->text);
+	} else {
+		return unrecognized(arg);
+	}
+	return 0;
+}
+
+static int parse_arg(struct ref_atom *atom, enum arg_kind kind,
+		     const struct arg *arg)
+{
+	switch (kind) {
+	case ARG_NAME:
+		return parse_name(atom, arg);
+	case ARG_OID:
+		return parse_oid_arg(atom, arg);
+	case ARG_EMAIL:
+		return parse_email(atom, arg);
+	case ARG_DATE:
+		return parse_date(atom, arg);
+	case ARG_CONTENTS:
+		return parse_contents(atom, arg);
+	case ARG_ANY:
+		return 0;
+	case ARG_SIZE:
+		if (!arg->text || !arg_is(arg, "disk"))
+			return arg->text ? unrecognized(arg) : 0;
+		atom->kind = REF_ATOM_DISK_SIZE;
+		return 0;
+	case ARG_UNSUPPORTED:
+		return unsupported(arg);
+	case ARG_NONE:
+		break;
+	}
+	if (!arg->text)
+		return 0;
+	if (atom->kind == REF_ATOM_SUBJECT)
+		return arg_is(arg, "sanitize") ? unsupported(arg)
+					       : unrecognized(arg);
+	return error_set(arg->err, ERR_INVALID,
+			 "%%(%.*s) does not take arguments",
+			 (int)arg->field_len, arg->field);
+}
+
+int ref_atom_parse(struct ref_atom *atom, const char *text, size_t len,
+		   struct error *err)
+{
+	const char *end = text + len;
+	const char *colon;
+	struct arg arg = {.err = err};
+	size_t i;
+
+	memset(atom, 0, sizeof(*atom));
+	if (len && *text == '*') {
+		atom->deref = true;
+		text++;
+	}
+	colon = memchr(text, ':', (size_t)(end - text));
+	arg.field = text;
+	arg.field_len = (size_t)((colon ? colon : end) - text);
+	if (text == end)
+		return error_set(err, ERR_INVALID, "malformed field name: %.*s",
+				 (int)len, end - len);
+	if (colon && colon + 1 < end) {
+		arg.text = colon + 1;
+		arg.len = (size_t)(end - arg.text);
+	}
+	for (i = 0; i < ARRAY_NR(fields); i++) {
+		if (strlen(fields[i].name) != arg.field_len ||
+		    memcmp(fields[i].name, text, arg.field_len) != 0)
+			continue;
+		atom->kind = fields[i].kind;
+		atom->order = fields[i].order;
+		return parse_arg(atom, fields[i].arg, &arg);
+	}
+	return error_set(err, ERR_INVALID, "unknown field name: %.*s", (int)len,
+			 end - len);
+}

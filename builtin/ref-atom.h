@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fields of git-for-each-ref(1), %(refname), %(*objecttype) and so on:
+ * their names and their values for a ref.
+ */
+#ifndef BUILTIN_REF_ATOM_H
+#define BUILTIN_REF_ATOM_H
+
+#include "base/buf.h"
+#include "builtin/date-format.h"
+#include "builtin/store.h"
+
+enum ref_atom_kind {
+	REF_ATOM_REFNAME,
+	REF_ATOM_SYMREF,
+	REF_ATOM_HEAD,
+	REF_ATOM_OBJECTNAME,
+	REF_ATOM_OBJECTTYPE,
+	REF_ATOM_OBJECTSIZE,
+	REF_ATOM_DISK_SIZE,
+	REF_ATOM_DELTABASE,
+	/* From here on the object's content is read. */
+	REF_ATOM_TREE,
+	REF_ATOM_PARENT,
+	REF_ATOM_NUMPARENT,
+	REF_ATOM_OBJECT,
+	REF_ATOM_TYPE,
+	REF_ATOM_TAG,
+	REF_ATOM_AUTHOR, /* each person: whole, then name, email, date */
+	REF_ATOM_AUTHORNAME,
+	REF_ATOM_AUTHOREMAIL,
+	REF_ATOM_AUTHORDATE,
+	REF_ATOM_COMMITTER,
+	REF_ATOM_COMMITTERNAME,
+	REF_ATOM_COMMITTEREMAIL,
+	REF_ATOM_COMMITTERDATE,
+	REF_ATOM_TAGGER,
+	REF_ATOM_TAGGERNAME,
+	REF_ATOM_TAGGEREMAIL,
+	REF_ATOM_TAGGERDATE,
+	REF_ATOM_CREATOR,
+	REF_ATOM_CREATORDATE,
+	REF_ATOM_CONTENTS,
+	REF_ATOM_SUBJECT,
+	REF_ATOM_BODY,          /* with a signature */
+	REF_ATOM_CONTENTS_BODY, /* without */
+	REF_ATOM_SIGNATURE,
+	REF_ATOM_CONTENTS_SIZE,
+	REF_ATOM_CONTENTS_LINES,
+};
+
+/* What is done to a name. */
+enum ref_atom_name {
+	REF_ATOM_FULL,
+	REF_ATOM_SHORT,
+	REF_ATOM_LSTRIP, /* `number` components; negative: leave as many */
+	REF_ATOM_RSTRIP,
+};
+
+enum ref_atom_email {
+	REF_ATOM_EMAIL_FULL,
+	REF_ATOM_EMAIL_TRIM,
+	REF_ATOM_EMAIL_LOCAL,
+};
+
+/* How a key sorts. */
+enum ref_atom_order {
+	REF_ATOM_BY_BYTES,
+	REF_ATOM_BY_NUMBER,
+	REF_ATOM_BY_VERSION,
+};
+
+struct ref_atom {
+	enum ref_atom_kind kind;
+	bool deref; /* "*": of what the tag names */
+	enum ref_atom_name name;
+	enum ref_atom_email email;
+	enum date_format date;
+	enum ref_atom_order order;
+	int64_t number; /* LSTRIP, RSTRIP, LINES; digits of a short OBJECTNAME:
+			   0 all, -1 the default */
+};
+
+/*
+ * Parse a field of `len` bytes, without the parentheses. 0; ERR_INVALID with
+ * stock Git's words ("unknown field name: ..."); or ERR_UNSUPPORTED, named,
+ * for what Git has and we do not.
+ */
+int ref_atom_parse(struct ref_atom *atom, const char *text, size_t len,
+		   struct error *err);
+
+/* One object of a ref, read as far as was asked for. */
+struct ref_atom_object {
+	bool has_oid, has_info, has_content;
+	struct oid oid;
+	enum object_type type;
+	uint64_t size;
+	struct odb_object content;
+};
+
+/* A ref whose fields are asked for. Release after use. */
+struct ref_atom_subject {
+	const struct store *store;
+	const char *refname;
+	const char *target; /* of a symbolic ref, or NULL */
+	const char *head;   /* what HEAD leads to, or NULL */
+	struct ref_atom_object self;
+	struct ref_atom_object tagged; /* what it names, when it is a tag */
+};
+
+void ref_atom_subject_init(struct ref_atom_subject *subject,
+			   const struct store *store, const struct ref *ref,
+			   const char *head);
+void ref_atom_subject_release(struct ref_atom_subject *subject);
+
+/*
+ * The object that the ref's tag names: 1 with subject->tagged filled in, 0
+ * when the ref names no tag, or negative.
+ */
+int ref_atom_deref(struct ref_atom_subject *subject, struct error *err);
+
+/*
+ * Append the value, nothing for a field that the object does not have. 0 or a
+ * negative error.
+ */
+int ref_atom_append(struct buf *out, const struct ref_atom *atom,
+		    struct ref_atom_subject *subject, struct error *err);
+
+/* The value of a REF_ATOM_BY_NUMBER field; 0 when it has none. */
+int ref_atom_number(uint64_t *number, const struct ref_atom *atom,
+		    struct ref_atom_subject *subject, struct error *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Parsing and filling in format strings. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/ref-format.h"
+
+static int add_piece(struct ref_format *format, const struct buf *text,
+		     const struct ref_atom *atom, struct error *err)
+{
+	struct ref_format_piece *piece;
+
+	if (mem_grow(&format->pieces, &format->alloc, format->nr + 1,
+		     sizeof(*format->pieces)) < 0)
+		return error_nomem(err);
+	piece = &format->pieces[format->nr];
+	memset(piece, 0, sizeof(*piece));
+	if (atom) {
+		piece->atom = *atom;
+	} else {
+		piece->text = mem_strndup(text->data, text->len);
+		piece->len = text->len;
+		if (!piece->text)
+			return error_nomem(err);
+	}
+	format->nr++;
+	return 0;
+}
+
+/* Keep the text so far as a piece of its own. */
+static int flush_text(struct ref_format *format, struct buf *text,
+		      struct error *err)
+{
+	int ret = 0;
+
+	if (text->len)
+		ret = add_piece(format, text, NULL, err);
+	buf_reset(text);
+	return ret;
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)tolower((unsigned char)c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* What stands at a '%': the byte it means, and how long it is. */
+static size_t unescape(char *byte, const char *p)
+{
+	*byte = '%';
+	if (p[1] == '%')
+		return 2;
+	if (hex_value(p[1]) < 0 || hex_value(p[2]) < 0)
+		return 1;
+	*byte = (char)(hex_value(p[1]) << 4 | hex_value(p[2]));
+	return 3;
+}
+
+/* A field "%(...)" at *p; steps over it. */
+static int parse_field(struct ref_format *format, const char **p,
+		       struct error *err)
+{
+	const char *start = *p + 2;
+	const char *end = strchr(start, ')');
+	struct ref_atom atom;
+	int ret;
+
+	if (!end)
+		return error_set(err, ERR_INVALID, "malformed format string %s",
+				 *p);
+	ret = ref_atom_parse(&atom, start, (size_t)(end - start), err);
+	if (ret < 0)
+		return ret;
+	*p = end + 1;
+	return add_piece(format, NULL, &atom, err);
+}
+
+int ref_format_parse(struct ref_format *format, const char *text,
+		     struct error *err)
+{
+	struct buf plain = BUF_INIT;
+	int ret = 0;
+
+	while (!ret && *text) {
+		char byte = *text;
+
+		if (text[0] == '%' && text[1] == '(') {
+			ret = flush_text(format, &plain, err);
+			if (!ret)
+				ret = parse_field(format, &text, err);
+			continue;
+		}
+		text += byte == '%' ? unescape(&byte, text) : 1;
+		if (buf_append_char(&plain, byte) < 0)
+			ret = error_nomem(err);
+	}
+	if (!ret)
+		ret = flush_text(format, &plain, err);
+	buf_release(&plain);
+	return ret;
+}
+
+void ref_format_release(struct ref_format *format)
+{
+	while (format->nr)
+		free(format->pieces[--format->nr].text);
+	free(format->pieces);
+	*format = (struct ref_format)REF_FORMAT_INIT;
+}
+
+/* Backslashes before the bytes in `special`, between two `mark`s. */
+static int quote_with(struct buf *out, const struct buf *value,
+		      const char *mark, const char *special)
+{
+	int ret = buf_append_str(out, mark);
+	size_t i;
+
+	for (i = 0; !ret && i < value->len; i++) {
+		char c = value->data[i];
+
+		if (c && strchr(special, c))
+			ret = buf_append_char(out, '\\');
+		if (!ret)
+			ret = buf_append_char(out, c);
+	}
+	return ret ? ret : buf_append_str(out, mark);
+}
+
+/* In the shell, a quote or "!" stands between two strings. */
+static int quote_shell(struct buf *out, const struct buf *value)
+{
+	int ret = buf_append_char(out, '\'');
+	size_t i;
+
+	for (i = 0; !ret && i < value->len; i++) {
+		char c = value->data[i];
+
+		if (c == '\'' || c == '!')
+			ret = buf_printf(out, "'\\%c'", c);
+		else
+			ret = buf_append_char(out, c);
+	}
+	return ret ? ret : buf_append_char(out, '\'');
+}
+
+/* Bytes that have a letter in C strings too. */
+static int quote_letters(struct buf *out, const struct buf *value,
+			 const char *mark, const char *special,
+			 const char *controls, const char *letters)
+{
+	int ret = buf_append_str(out, mark);
+	size_t i;
+
+	for (i = 0; !ret && i < value->len; i++) {
+		char c = value->data[i];
+		const char *control = c ? strchr(controls, c) : NULL;
+
+		if (control || (c && strchr(special, c)))
+			ret = buf_append_char(out, '\\');
+		if (!ret)
+			ret = buf_append_char(
+				out, control ? letters[control - controls] : c);
+	}
+	return ret ? ret : buf_append_str(out, mark);
+}
+
+static int append_quoted(struct buf *out, const struct buf *value,
+			 enum ref_format_quote quote)
+{
+	switch (quote) {
+	case REF_FORMAT_SHELL:
+		return quote_shell(out, value);
+	case REF_FORMAT_PERL:
+		return quote_with(out, value, "'", "\\'");
+	case REF_FORMAT_PYTHON:
+		return quote_letters(out, value, "'", "\\'", "\n", "n");
+	case REF_FORMAT_TCL:
+		return quote_letters(out, value, "\"", "[]{}$\\\"",
+				     "\f\r\n\t\v", "frntv");
+	default:
+		return buf_append(out, value->data, value->len);
+	}
+}
+
+int ref_format_append(struct buf *out, const struct ref_format *format,
+		      enum ref_format_quote quote,
+		      struct ref_atom_subject *subject, struct error *err)
+{
+	struct buf value = BUF_INIT;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < format->nr; i++) {
+		const struct ref_format_piece *piece = &format->pieces[i];
+
+		if (piece->text) {
+			ret = buf_append(out, piece->text, piece->len);
+		} else if (quote == REF_FORMAT_PLAIN) {
+			ret = ref_atom_append(out, &piece->atom, subject, err);
+		} else {
+			buf_reset(&value);
+			ret = ref_atom_append(&value, &piece->atom, subject,
+					      err);
+			if (!ret)
+				ret = append_quoted(out, &value, quote);
+		}
+		if (ret == ERR_NOMEM)
+			error_nomem(err);
+	}
+	buf_release(&value);
+	return ret;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A --format string: text, fields in %(...), %% and %xx for a byte in hex
+ * (git-for-each-ref(1)).
+ */
+#ifndef BUILTIN_REF_FORMAT_H
+#define BUILTIN_REF_FORMAT_H
+
+#include "builtin/ref-atom.h"
+
+/* How values are quoted, so that output is a program. */
+enum ref_format_quote {
+	REF_FORMAT_PLAIN,
+	REF_FORMAT_SHELL,
+	REF_FORMAT_PERL,
+	REF_FORMAT_PYTHON,
+	REF_FORMAT_TCL,
+};
+
+struct ref_format_piece {
+	char *text; /* owned; NULL for a field */
+	size_t len;
+	struct ref_atom atom; /* of a field */
+};
+
+struct ref_format {
+	struct ref_format_piece *pieces; /* owned */
+	size_t nr, alloc;
+};
+
+#define REF_FORMAT_INIT                                                        \
+	{                                                                      \
+		NULL, 0, 0                                                     \
+	}
+
+/* 0, or as ref_atom_parse(). Release in any case. */
+int ref_format_parse(struct ref_format *format, const char *text,
+		     struct error *err);
+void ref_format_release(struct ref_format *format);
+
+/* Append what the format says of a ref, without a newline. */
+int ref_format_append(struct buf *out, const struct ref_format *format,
+		      enum ref_format_quote quote,
+		      struct ref_atom_subject *subject, struct error *err);
+
+#endif

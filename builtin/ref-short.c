@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Shortening ref names: the expansion rules, applied backwards. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/ref-short.h"
+
+/* The rules in order of precedence. */
+static const struct {
+	const char *prefix, *suffix;
+} rules[] = {
+	{"", ""},
+	{"refs/", ""},
+	{"refs/tags/", ""},
+	{"refs/heads/", ""},
+	{"refs/remotes/", ""},
+	{"refs/remotes/", "/HEAD"},
+};
+
+#define RULE_NR ARRAY_NR(rules)
+
+/* A remote's HEAD keeps its name: the last rule only makes others ambiguous. */
+#define SHORTENING_NR (RULE_NR - 1)
+
+/* What rule `i` expands to `name`: its start, and its length; 0 if none. */
+static size_t match_rule(const char **start, size_t i, const char *name)
+{
+	size_t prefix_len = strlen(rules[i].prefix);
+	size_t suffix_len = strlen(rules[i].suffix);
+	size_t len = strlen(name);
+
+	if (len <= prefix_len + suffix_len ||
+	    memcmp(name, rules[i].prefix, prefix_len) != 0 ||
+	    strcmp(name + len - suffix_len, rules[i].suffix) != 0)
+		return 0;
+	*start = name + prefix_len;
+	return len - prefix_len - suffix_len;
+}
+
+/* Whether another rule expands the short name to a ref. 1, 0 or negative. */
+static int is_ambiguous(const struct store *store, const char *start,
+			size_t len, size_t rule, bool strict, struct error *err)
+{
+	size_t end = strict ? RULE_NR : rule;
+	struct buf full = BUF_INIT;
+	struct ref ref;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; ret <= 0 && i < end; i++) {
+		if (i == rule)
+			continue;
+		buf_reset(&full);
+		if (buf_printf(&full, "%s%.*s%s", rules[i].prefix, (int)len,
+			       start, rules[i].suffix) < 0) {
+			ret = error_nomem(err);
+			break;
+		}
+		/* A broken ref is as good as none. */
+		ret = refs_lookup(store->refs, full.data, &ref, err);
+		if (ret == ERR_NOMEM)
+			break;
+		if (ret < 0)
+			ret = 0;
+	}
+	buf_release(&full);
+	return ret;
+}
+
+int ref_short_append_as(struct buf *out, const struct store *store,
+			const char *name, bool strict, struct error *err)
+{
+	size_t rule;
+
+	for (rule = SHORTENING_NR; --rule > 0;) {
+		const char *start;
+		size_t len = match_rule(&start, rule, name);
+		int ret;
+
+		if (!len)
+			continue;
+		ret = is_ambiguous(store, start, len, rule, strict, err);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			return buf_append(out, start, len);
+	}
+	return buf_append_str(out, name);
+}
+
+int ref_short_append(struct buf *out, const struct store *store,
+		     const char *name, struct error *err)
+{
+	bool strict = true;
+	int ret = config_bool(&store->repo->config, "core.warnambiguousrefs",
+			      &strict, err);
+
+	if (ret < 0)
+		return ret;
+	return ref_short_append_as(out, store, name, strict, err);
+}
