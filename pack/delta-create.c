@@ -34,6 +34,7 @@ enum {
 	QUEUE_MAX = 64,       /* copies waiting to be encoded */
 	INSERT_MAX = 0x7f,    /* bytes of one insert instruction */
 	COPY_MAX = 0x10000,   /* bytes of one copy that every reader takes */
+	CHECK_EVERY = 64,     /* bytes without a match before giving up */
 	GIVE_UP_SLACK = 128,  /* bytes that waiting copies may yet save */
 };
 
@@ -44,6 +45,7 @@ struct delta_index {
 	size_t step;      /* bytes between the starts of blocks */
 	unsigned shift;   /* of a hash, to get a bucket */
 	uint32_t *next;   /* points behind heads: next block of the chain */
+	uint8_t *tags;    /* points behind next: see tag_of() */
 	uint32_t heads[]; /* by bucket: block number plus one, 0: none */
 };
 
@@ -60,6 +62,16 @@ static uint64_t block_hash(const uint8_t *p)
 	uint64_t h = load64(p) * UINT64_C(0x9e3779b97f4a7c15);
 
 	return (h ^ h >> 32 ^ load64(p + 8)) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/*
+ * Three more bits of the hash, as one bit of the bucket's tag byte. Nearly all
+ * look-ups find nothing; most of them end here, in a table small enough for
+ * the nearest cache, without a chain being touched.
+ */
+static uint8_t tag_of(const struct delta_index *index, uint64_t hash)
+{
+	return (uint8_t)(1u << (hash >> (index->shift - 3) & 7));
 }
 
 /* Small bases are cheap to index closely. */
@@ -84,6 +96,7 @@ static void chain_blocks(struct delta_index *index, size_t block_nr)
 			index->next[i] = *head;
 		}
 		*head = (uint32_t)i + 1;
+		index->tags[hash >> index->shift] |= tag_of(index, hash);
 		later = hash;
 	}
 }
@@ -101,7 +114,8 @@ struct delta_index *delta_index_new(const void *base, size_t len)
 	while (bits < 28 && (size_t)1 << bits < block_nr)
 		bits++;
 	bucket_nr = (size_t)1 << bits;
-	size = sizeof(*index) + (bucket_nr + block_nr) * sizeof(uint32_t);
+	size = sizeof(*index) + (bucket_nr + block_nr) * sizeof(uint32_t) +
+	       bucket_nr;
 	index = malloc(size);
 	if (!index)
 		return NULL;
@@ -112,6 +126,8 @@ struct delta_index *delta_index_new(const void *base, size_t len)
 	index->step = step;
 	index->shift = 64 - bits;
 	index->next = index->heads + bucket_nr;
+	index->tags = (uint8_t *)(index->next + block_nr);
+	memset(index->tags, 0, bucket_nr);
 	chain_blocks(index, block_nr);
 	return index;
 }
@@ -144,6 +160,14 @@ struct maker {
 	size_t queued_len; /* target bytes that the queue makes */
 };
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ZERO_BITS_FRONT __builtin_ctzll
+#define ZERO_BITS_BACK __builtin_clzll
+#else
+#define ZERO_BITS_FRONT __builtin_clzll
+#define ZERO_BITS_BACK __builtin_ctzll
+#endif
+
 /* Length of the common prefix of a and b, at most `max`. */
 static size_t common_forward(const uint8_t *a, const uint8_t *b, size_t max)
 {
@@ -153,7 +177,7 @@ static size_t common_forward(const uint8_t *a, const uint8_t *b, size_t max)
 		uint64_t differ = load64(a + n) ^ load64(b + n);
 
 		if (differ)
-			return n + (size_t)__builtin_ctzll(differ) / 8;
+			return n + (size_t)ZERO_BITS_FRONT(differ) / 8;
 	}
 	while (n < max && a[n] == b[n])
 		n++;
@@ -169,7 +193,7 @@ static size_t common_backward(const uint8_t *a, const uint8_t *b, size_t max)
 		uint64_t differ = load64(a - n - 8) ^ load64(b - n - 8);
 
 		if (differ)
-			return n + (size_t)__builtin_clzll(differ) / 8;
+			return n + (size_t)ZERO_BITS_BACK(differ) / 8;
 	}
 	while (n < max && a[-1 - (ptrdiff_t)n] == b[-1 - (ptrdiff_t)n])
 		n++;
@@ -360,27 +384,41 @@ static void find_block(const struct maker *m, size_t at, struct copy *best,
 	}
 }
 
+/* Where in the base the last copy would have gone on at `at`. */
+static size_t diagonal_off(const struct maker *m, size_t at)
+{
+	const struct copy *last;
+
+	if (!m->queue_nr)
+		return at;
+	last = &m->queue[m->queue_nr - 1];
+	return last->off + (at - last->at);
+}
+
+/* From how many places on, from `at`, that is worth trying. */
+static size_t diagonal_len(const struct maker *m, size_t at)
+{
+	size_t off = diagonal_off(m, at);
+	size_t end = m->queue_nr ? covered_end(m) + DIAGONAL_REACH : SIZE_MAX;
+
+	if (at > end || off > m->index->len ||
+	    m->index->len - off < DIAGONAL_MIN)
+		return 0;
+	return min_size(end - at, m->index->len - DIAGONAL_MIN - off) + 1;
+}
+
 /* Go on where the last copy would have gone on. */
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,
 			  size_t *best_len)
 {
-	const struct copy *last;
-	size_t off = at;
-	struct copy c = {at, 0, 0};
+	struct copy c = {at, diagonal_off(m, at), 0};
 
-	if (m->queue_nr) {
-		last = &m->queue[m->queue_nr - 1];
-		if (at - last->at - last->len > DIAGONAL_REACH)
-			return;
-		off = last->off + (at - last->at);
-	}
-	if (off > m->index->len || m->index->len - off < DIAGONAL_MIN ||
-	    load64(m->index->base + off) != load64(m->target + at))
+	if (!diagonal_len(m, at) ||
+	    load64(m->index->base + c.off) != load64(m->target + at))
 		return;
-	c.off = off;
 	c.len = common_forward(
-		m->index->base + off, m->target + at,
-		min_size(m->index->len - off, m->target_len - at));
+		m->index->base + c.off, m->target + at,
+		min_size(m->index->len - c.off, m->target_len - at));
 	*best = c;
 	*best_len = candidate_len(m, &c);
 }
@@ -393,6 +431,31 @@ static bool hopeless(const struct maker *m, size_t at)
 	       m->max_len + GIVE_UP_SLACK;
 }
 
+/*
+ * The next place from `at` on, before `end`, where a block may be found by its
+ * hash or the last copy may go on; else `end`.
+ */
+static size_t skip_misses(const struct maker *m, size_t at, size_t end)
+{
+	const struct delta_index *index = m->index;
+	size_t diagonal = diagonal_len(m, at);
+	const uint8_t *base = index->base +
+			      (diagonal ? diagonal_off(m, at) : 0);
+	size_t start = at;
+
+	for (; at < end; at++) {
+		uint64_t hash;
+
+		if (at - start < diagonal &&
+		    load64(base + (at - start)) == load64(m->target + at))
+			break;
+		hash = block_hash(m->target + at);
+		if (index->tags[hash >> index->shift] & tag_of(index, hash))
+			break;
+	}
+	return at;
+}
+
 /* Find all copies. 0, 1 when hopeless, or ERR_NOMEM. */
 static int match_target(struct maker *m)
 {
@@ -403,13 +466,22 @@ static int match_target(struct maker *m)
 		size_t best_len = 0;
 		int ret;
 
+		if (m->target_len - at >= 2 * BLOCK) {
+			size_t end = min_size((at | (CHECK_EVERY - 1)) + 1,
+					      m->target_len - BLOCK);
+
+			at = skip_misses(m, at, end);
+			if (at == end) {
+				if (hopeless(m, at))
+					return 1;
+				continue;
+			}
+		}
 		find_diagonal(m, at, &best, &best_len);
 		if (best_len < LONG_ENOUGH && m->target_len - at >= BLOCK)
 			find_block(m, at, &best, &best_len);
 		if (!best_len) {
 			at++;
-			if (!(at & 63) && hopeless(m, at))
-				return 1;
 			continue;
 		}
 		ret = add_copy(m, best);
