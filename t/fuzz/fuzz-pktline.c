@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: the input is a stream of packets, its first byte the size of
+ * the pieces in which a reader gets it. The reader must see what the parser
+ * sees in the whole.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/pktline.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void require(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+struct input {
+	const uint8_t *bytes;
+	size_t left, piece;
+};
+
+static ssize_t read_piece(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct input *in = ctx;
+	size_t n = in->piece < in->left ? in->piece : in->left;
+
+	(void)err;
+	require(len > 0);
+	n = n < len ? n : len;
+	memcpy(bytes, in->bytes, n);
+	in->bytes += n;
+	in->left -= n;
+	return (ssize_t)n;
+}
+
+static void check_same(const struct pktline *read, const struct pktline *parsed)
+{
+	size_t len = parsed->len;
+
+	if (len && parsed->data[len - 1] == '\n')
+		len--;
+	require(read->kind == parsed->kind);
+	require(read->len == len && !read->data[len]);
+	require(!memcmp(read->data, parsed->data, len));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	struct input in = {bytes + 1, len - 1, 0};
+	struct serve_io io = {read_piece, NULL, &in};
+	struct pktline_reader r;
+	struct cursor c;
+	int ret;
+
+	if (!len)
+		return 0;
+	in.piece = (size_t)bytes[0] * bytes[0] + 1;
+	c = cursor_make(bytes + 1, len - 1);
+	require(pktline_reader_init(&r, &io) == 0);
+	do {
+		char quoted[PKTLINE_QUOTE_MAX];
+		struct pktline parsed, read;
+		int got;
+
+		ret = pktline_parse(&parsed, &c, NULL);
+		got = pktline_read(&r, &read, NULL);
+		require(got <= 0 && (ret >= 0 || got == ret));
+		if (ret > 0) {
+			require(got == 0);
+			check_same(&read, &parsed);
+			pktline_quote(quoted, read.data);
+		} else if (!ret) {
+			require(r.ended);
+			require(got == (cursor_left(&c) ? ERR_PEER : 0));
+		}
+	} while (ret > 0);
+	pktline_reader_release(&r);
+	return 0;
+}

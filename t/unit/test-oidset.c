@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Ordered sets of ids. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "serve/oidset.h"
+
+static struct oid make(uint32_t n)
+{
+	struct oid oid = OID_ZERO_INIT;
+
+	store_be32(oid.bytes, n * 2654435761u);
+	return oid;
+}
+
+static void test_order(void **state)
+{
+	struct oidset set;
+
+	oidset_init(&set, 2000);
+	for (uint32_t n = 0; n < 1000; n++) {
+		struct oid oid = make(n);
+
+		assert_false(oidset_has(&set, &oid));
+		assert_int_equal(oidset_add(&set, &oid, NULL), 1);
+		assert_int_equal(oidset_add(&set, &oid, NULL), 0);
+		assert_true(oidset_has(&set, &oid));
+	}
+	assert_int_equal(set.nr, 1000);
+	for (uint32_t n = 0; n < 1000; n++) {
+		struct oid oid = make(n);
+
+		assert_true(oid_equal(&set.oids[n], &oid));
+	}
+	oidset_release(&set);
+	assert_int_equal(set.nr, 0);
+	assert_int_equal(set.max, 2000);
+}
+
+static void test_maximum(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct oid a = make(1), b = make(2), c = make(3);
+	struct oidset set;
+
+	oidset_init(&set, 2);
+	assert_int_equal(oidset_add(&set, &a, NULL), 1);
+	assert_int_equal(oidset_add(&set, &b, NULL), 1);
+	assert_int_equal(oidset_add(&set, &c, &err), ERR_PEER);
+	assert_string_equal(err.msg, "too many object ids");
+	assert_int_equal(oidset_add(&set, &a, NULL), 0);
+	assert_int_equal(set.nr, 2);
+	oidset_release(&set);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_maximum),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

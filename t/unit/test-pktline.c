@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* pkt-lines: parsing, reading in pieces, writing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "serve/pktline.h"
+
+/* An input from memory, in chunks, and an output to memory. */
+struct mem {
+	const char *in;
+	size_t in_len, at, chunk;
+	struct buf out;
+	size_t write_nr;
+	bool fail;
+};
+
+static ssize_t mem_read(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct mem *m = ctx;
+	size_t n = m->in_len - m->at;
+
+	if (n > m->chunk)
+		n = m->chunk;
+	if (n > len)
+		n = len;
+	memcpy(bytes, m->in + m->at, n);
+	m->at += n;
+	return (ssize_t)n;
+}
+
+static int mem_writev(void *ctx, struct iovec *iov, size_t nr,
+		      struct error *err)
+{
+	struct mem *m = ctx;
+
+	if (m->fail)
+		return error_set(err, ERR_PEER, "gone");
+	m->write_nr++;
+	for (size_t i = 0; i < nr; i++)
+		buf_append(&m->out, iov[i].iov_base, iov[i].iov_len);
+	return 0;
+}
+
+static int parse(struct pktline *p, const char *text, size_t *used)
+{
+	struct cursor c = cursor_make(text, strlen(text));
+	int ret = pktline_parse(p, &c, NULL);
+
+	*used = strlen(text) - cursor_left(&c);
+	return ret;
+}
+
+static void test_parse(void **state)
+{
+	static const struct {
+		const char *text;
+		int ret;
+		enum pktline_kind kind;
+		const char *data;
+		size_t used;
+	} cases[] = {
+		{"0006a\n", 1, PKTLINE_DATA, "a\n", 6},
+		{"0005a", 1, PKTLINE_DATA, "a", 5},
+		{"000bfoobar\nrest", 1, PKTLINE_DATA, "foobar\n", 11},
+		{"000Bfoobar\n", 1, PKTLINE_DATA, "foobar\n", 11},
+		{"0004", 1, PKTLINE_DATA, "", 4},
+		{"0000", 1, PKTLINE_FLUSH, "", 4},
+		{"0001", 1, PKTLINE_DELIM, "", 4},
+		{"0002", 1, PKTLINE_RESPONSE_END, "", 4},
+		{"0003", ERR_PEER, 0, NULL, 0},
+		{"fff1", ERR_PEER, 0, NULL, 0},
+		{"fff0", 0, 0, NULL, 0},
+		{"000x", ERR_PEER, 0, NULL, 0},
+		{"-001", ERR_PEER, 0, NULL, 0},
+		{" 0006", ERR_PEER, 0, NULL, 0},
+		{"0006a", 0, 0, NULL, 0},
+		{"000", 0, 0, NULL, 0},
+		{"", 0, 0, NULL, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pktline p;
+		size_t used;
+
+		assert_int_equal(parse(&p, cases[i].text, &used), cases[i].ret);
+		assert_int_equal(used, cases[i].used);
+		if (cases[i].ret <= 0)
+			continue;
+		assert_int_equal(p.kind, cases[i].kind);
+		assert_int_equal(p.len, strlen(cases[i].data));
+		assert_memory_equal(p.data, cases[i].data, p.len);
+	}
+}
+
+static void test_messages(void **state)
+{
+	struct cursor c = cursor_make("zz\033z", 4);
+	struct error err = ERROR_INIT;
+	struct pktline p;
+
+	assert_int_equal(pktline_parse(&p, &c, &err), ERR_PEER);
+	assert_string_equal(err.msg,
+			    "protocol error: bad line length character: zz?z");
+	c = cursor_make("ffff", 4);
+	assert_int_equal(pktline_parse(&p, &c, &err), ERR_PEER);
+	assert_string_equal(err.msg, "protocol error: bad line length 65535");
+}
+
+/* Whatever the pieces, the packets are the same. */
+static void test_read_chunks(void **state)
+{
+	static const char text[] = "0006a\n0005b00000001000fhello\nworld"
+				   "000aworld\n0002";
+	static const char *const lines[] = {
+		"a", "b", NULL, NULL, "hello\nworld", "world", NULL};
+	static const enum pktline_kind kinds[] = {
+		PKTLINE_DATA, PKTLINE_DATA, PKTLINE_FLUSH,       PKTLINE_DELIM,
+		PKTLINE_DATA, PKTLINE_DATA, PKTLINE_RESPONSE_END};
+
+	for (size_t chunk = 1; chunk < sizeof(text); chunk++) {
+		struct mem m = {text, sizeof(text) - 1, 0, chunk, BUF_INIT, 0,
+				false};
+		struct serve_io io = {mem_read, mem_writev, &m};
+		struct pktline_reader r;
+		struct pktline p;
+
+		assert_int_equal(pktline_reader_init(&r, &io), 0);
+		for (size_t i = 0; i < 7; i++) {
+			assert_int_equal(pktline_read(&r, &p, NULL), 0);
+			assert_int_equal(p.kind, kinds[i]);
+			if (lines[i])
+				assert_string_equal(p.data, lines[i]);
+		}
+		assert_false(r.ended);
+		assert_int_equal(pktline_read(&r, &p, NULL), 0);
+		assert_int_equal(p.kind, PKTLINE_EOF);
+		assert_true(r.ended);
+		pktline_reader_release(&r);
+	}
+}
+
+static void check_read_fails(const char *text, const char *message)
+{
+	struct mem m = {text, strlen(text), 0, 3, BUF_INIT, 0, false};
+	struct serve_io io = {mem_read, mem_writev, &m};
+	struct error err = ERROR_INIT;
+	struct pktline_reader r;
+	struct pktline p;
+
+	assert_int_equal(pktline_reader_init(&r, &io), 0);
+	assert_int_equal(pktline_read(&r, &p, &err), ERR_PEER);
+	assert_string_equal(err.msg, message);
+	pktline_reader_release(&r);
+}
+
+static void test_read_truncated(void **state)
+{
+	check_read_fails("00", "the remote end hung up unexpectedly");
+	check_read_fails("0010abc", "the remote end hung up unexpectedly");
+	check_read_fails("0003", "protocol error: bad line length 3");
+}
+
+/* The longest packet there is goes through both ways. */
+static void test_longest(void **state)
+{
+	struct mem m = {NULL, 0, 0, SIZE_MAX, BUF_INIT, 0, false};
+	struct serve_io io = {mem_read, mem_writev, &m};
+	char *data = malloc(PKTLINE_DATA_MAX + 1);
+	struct pktline_writer w;
+	struct pktline_reader r;
+	struct pktline p;
+
+	memset(data, 'x', PKTLINE_DATA_MAX + 1);
+	pktline_writer_init(&w, &io);
+	assert_int_equal(pktline_write(&w, data, PKTLINE_DATA_MAX + 1, NULL),
+			 ERR_INVALID);
+	assert_int_equal(pktline_write(&w, data, PKTLINE_DATA_MAX, NULL), 0);
+	assert_int_equal(pktline_write_flush(&w, NULL), 0);
+	assert_int_equal(pktline_send(&w, NULL), 0);
+	assert_int_equal(m.out.len, PKTLINE_MAX + 4);
+	m.in = m.out.data;
+	m.in_len = m.out.len;
+	assert_int_equal(pktline_reader_init(&r, &io), 0);
+	assert_int_equal(pktline_read(&r, &p, NULL), 0);
+	assert_int_equal(p.len, PKTLINE_DATA_MAX);
+	assert_memory_equal(p.data, data, p.len);
+	assert_int_equal(pktline_read(&r, &p, NULL), 0);
+	assert_int_equal(p.kind, PKTLINE_FLUSH);
+	pktline_reader_release(&r);
+	pktline_writer_release(&w);
+	buf_release(&m.out);
+	free(data);
+}
+
+static void test_write(void **state)
+{
+	struct mem m = {NULL, 0, 0, 0, BUF_INIT, 0, false};
+	struct serve_io io = {mem_read, mem_writev, &m};
+	struct iovec iov[2] = {{(char *)"x", 1}, {(char *)"yz", 2}};
+	struct pktline_writer w;
+
+	pktline_writer_init(&w, &io);
+	assert_int_equal(pktline_printf(&w, NULL, "%s %d\n", "n", 7), 0);
+	assert_int_equal(pktline_write_delim(&w, NULL), 0);
+	assert_int_equal(pktline_write(&w, "", 0, NULL), 0);
+	assert_int_equal(pktline_write_flush(&w, NULL), 0);
+	assert_int_equal(m.out.len, 0);
+	assert_int_equal(pktline_send_spans(&w, iov, 2, NULL), 0);
+	assert_string_equal(m.out.data, "0008n 7\n000100040000xyz");
+	assert_int_equal(pktline_send(&w, NULL), 0);
+	assert_int_equal(m.write_nr, 2);
+	m.fail = true;
+	assert_int_equal(pktline_printf(&w, NULL, "x"), 0);
+	assert_int_equal(pktline_send(&w, NULL), ERR_PEER);
+	assert_true(w.failed);
+	pktline_writer_release(&w);
+	buf_release(&m.out);
+}
+
+static void test_quote(void **state)
+{
+	char out[PKTLINE_QUOTE_MAX], text[1000];
+
+	assert_string_equal(pktline_quote(out, "a\tb\x1b[1m\xff"), "a?b?[1m?");
+	memset(text, 'y', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(strlen(pktline_quote(out, text)),
+			 PKTLINE_QUOTE_MAX - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_read_chunks),
+		cmocka_unit_test(test_read_truncated),
+		cmocka_unit_test(test_longest),
+		cmocka_unit_test(test_write),
+		cmocka_unit_test(test_quote),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Visible refs: rules, namespaces, short names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "t/unit/tmprepo.h"
+
+#include "serve/refview.h"
+
+#define OID "1111111111111111111111111111111111111111\n"
+
+static bool hides(const char *patterns, const char *name, const char *full)
+{
+	struct refview_rules rules = {0};
+	bool hidden;
+
+	while (*patterns) {
+		char one[64];
+		size_t len = strcspn(patterns, ",");
+
+		snprintf(one, sizeof(one), "%.*s", (int)len, patterns);
+		assert_int_equal(refview_rules_add(&rules, one), 0);
+		patterns += len + (patterns[len] == ',');
+	}
+	hidden = refview_rules_hide(&rules, name, full);
+	refview_rules_release(&rules);
+	return hidden;
+}
+
+static void test_rules(void **state)
+{
+	static const char main[] = "refs/heads/main";
+
+	assert_false(hides("", main, main));
+	assert_true(hides("refs/heads/main", main, main));
+	assert_true(hides("refs/heads", main, main));
+	assert_true(hides("refs/heads/", main, main));
+	assert_true(hides("refs", main, main));
+	assert_false(hides("refs/head", main, main));
+	assert_false(hides("refs/heads/ma", main, main));
+	assert_false(hides("refs/heads/main/x", main, main));
+	assert_false(hides("refs/heads,!refs/heads/main", main, main));
+	assert_true(hides("!refs/heads/main,refs/heads", main, main));
+	assert_true(hides("refs/heads,!refs/heads/other", main, main));
+}
+
+static void test_rules_in_namespace(void **state)
+{
+	static const char name[] = "refs/heads/main";
+	static const char full[] = "refs/namespaces/foo/refs/heads/main";
+
+	assert_true(hides("refs/heads", name, full));
+	assert_false(hides("^refs/heads", name, full));
+	assert_true(hides("^refs/namespaces/foo/refs/heads", name, full));
+	assert_false(hides("refs/namespaces", name, full));
+	assert_true(hides("^refs/namespaces", name, full));
+	assert_false(
+		hides("^refs/namespaces,!^refs/namespaces/foo", name, full));
+}
+
+static int list_one(void *ctx, const struct ref *ref)
+{
+	buf_printf(ctx, "%s%s%s ", ref->name, ref->target ? ">" : "",
+		   ref->target ? ref->target : "");
+	return 0;
+}
+
+static void expect(struct refview *v, const char *prefix, bool hidden_too,
+		   const char *want)
+{
+	struct buf text = BUF_INIT;
+
+	assert_int_equal(refview_each(v, prefix, hidden_too, list_one, &text,
+				      NULL, NULL),
+			 0);
+	assert_string_equal(text.data, want);
+	buf_release(&text);
+}
+
+static void fill(struct tmprepo *t)
+{
+	tmprepo_init(t, HASH_SHA1);
+	tmprepo_write(t, "HEAD", "ref: refs/heads/main\n");
+	tmprepo_write(t, "refs/heads/main", OID);
+	tmprepo_write(t, "refs/heads/v1", OID);
+	tmprepo_write(t, "refs/tags/v1", OID);
+	tmprepo_write(t, "refs/secret/x", OID);
+	tmprepo_write(t, "refs/namespaces/a/HEAD",
+		      "ref: refs/namespaces/a/refs/heads/in\n");
+	tmprepo_write(t, "refs/namespaces/a/refs/heads/in", OID);
+	tmprepo_write(t, "refs/namespaces/a/refs/namespaces/b/refs/heads/bb",
+		      OID);
+}
+
+static void hide(struct tmprepo *t, const char *text)
+{
+	assert_int_equal(config_parse(&t->repo.config, text, strlen(text),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+}
+
+static void test_each(void **state)
+{
+	struct refview v;
+	struct tmprepo t;
+
+	fill(&t);
+	hide(&t, "[transfer]\nhideRefs = refs/secret\n"
+		 "hideRefs = refs/namespaces\n[uploadpack]\n"
+		 "hideRefs = !refs/secret/x\nhideRefs = refs/tags\n");
+	assert_int_equal(refview_open(&v, &t.repo, NULL, NULL), 0);
+	expect(&v, "", false, "refs/heads/main refs/heads/v1 refs/secret/x ");
+	expect(&v, "refs/heads/m", false, "refs/heads/main ");
+	expect(&v, "re", false, "refs/heads/main refs/heads/v1 refs/secret/x ");
+	expect(&v, "HEAD", false, "");
+	expect(&v, "refs/tags/", false, "");
+	expect(&v, "refs/tags/", true, "refs/tags/v1 ");
+	refview_release(&v);
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+}
+
+static void test_namespace(void **state)
+{
+	struct refview v;
+	struct tmprepo t;
+	struct ref ref;
+
+	fill(&t);
+	assert_int_equal(refview_open(&v, &t.repo, "a", NULL), 0);
+	expect(&v, "refs/heads/", false, "refs/heads/in ");
+	assert_int_equal(refview_lookup(&v, "HEAD", &ref, NULL), 1);
+	assert_string_equal(ref.target, "refs/heads/in");
+	assert_int_equal(refview_lookup(&v, "refs/heads/main", &ref, NULL), 0);
+	refview_release(&v);
+	assert_int_equal(refview_open(&v, &t.repo, "a/b", NULL), 0);
+	expect(&v, "", false, "refs/heads/bb ");
+	refview_release(&v);
+	assert_int_equal(refview_open(&v, &t.repo, "a/../b", NULL),
+			 ERR_INVALID);
+	refview_release(&v);
+	tmprepo_release(&t);
+}
+
+static void test_lookup(void **state)
+{
+	struct refview v;
+	struct tmprepo t;
+	struct ref ref;
+
+	fill(&t);
+	hide(&t, "[transfer]\nhideRefs = refs/secret\n");
+	assert_int_equal(refview_open(&v, &t.repo, NULL, NULL), 0);
+	assert_int_equal(refview_lookup(&v, "refs/secret/x", &ref, NULL), 0);
+	assert_int_equal(refview_lookup(&v, "refs/tags/v1", &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 0x11);
+	assert_int_equal(refview_expand(&v, "v1", &ref, NULL), 2);
+	assert_int_equal(refview_expand(&v, "main", &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 0x11);
+	assert_int_equal(refview_expand(&v, "tags/v1", &ref, NULL), 1);
+	assert_int_equal(refview_expand(&v, "HEAD", &ref, NULL), 1);
+	assert_int_equal(refview_expand(&v, "secret/x", &ref, NULL), 0);
+	assert_int_equal(refview_expand(&v, "../config", &ref, NULL), 0);
+	assert_int_equal(refview_expand(&v, "config", &ref, NULL), 0);
+	assert_int_equal(refview_expand(&v, "", &ref, NULL), 0);
+	refview_release(&v);
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_rules_in_namespace),
+		cmocka_unit_test(test_each),
+		cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_lookup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

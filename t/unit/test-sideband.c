@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Side bands: what is framed comes out again, in packets of the right size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "serve/sideband.h"
+
+struct sink {
+	struct buf out;
+	size_t largest_write; /* spans of one gathered write */
+	bool fail;
+};
+
+static ssize_t no_read(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	return 0;
+}
+
+static int collect(void *ctx, struct iovec *iov, size_t nr, struct error *err)
+{
+	struct sink *s = ctx;
+
+	if (s->fail)
+		return error_set(err, ERR_PEER, "gone");
+	if (nr > s->largest_write)
+		s->largest_write = nr;
+	for (size_t i = 0; i < nr; i++)
+		buf_append(&s->out, iov[i].iov_base, iov[i].iov_len);
+	return 0;
+}
+
+struct fixture {
+	struct sink sink;
+	struct serve_io io;
+	struct pktline_writer out;
+	struct sideband sb;
+};
+
+static void start(struct fixture *f, enum sideband_mode mode)
+{
+	memset(f, 0, sizeof(*f));
+	buf_init(&f->sink.out);
+	f->io = (struct serve_io){no_read, collect, &f->sink};
+	pktline_writer_init(&f->out, &f->io);
+	sideband_init(&f->sb, &f->out, mode);
+}
+
+static void stop(struct fixture *f)
+{
+	sideband_release(&f->sb);
+	pktline_writer_release(&f->out);
+	buf_release(&f->sink.out);
+}
+
+/* Take the stream apart: the bytes of one band. */
+static void demultiplex(struct buf *out, const struct sink *s, char band,
+			size_t packet_max)
+{
+	struct cursor c = cursor_make(s->out.data, s->out.len);
+	struct pktline p;
+
+	while (pktline_parse(&p, &c, NULL) > 0) {
+		assert_int_equal(p.kind, PKTLINE_DATA);
+		assert_true(p.len > 1);
+		assert_true(p.len + PKTLINE_HEADER <= packet_max);
+		if (*p.data == band)
+			buf_append(out, p.data + 1, p.len - 1);
+	}
+	assert_int_equal(cursor_left(&c), 0);
+}
+
+static void check_size(enum sideband_mode mode, size_t len, size_t packet_max)
+{
+	struct buf data = BUF_INIT, got = BUF_INIT;
+	struct fixture f;
+	struct pack_sink sink;
+
+	start(&f, mode);
+	sink = sideband_sink(&f.sb);
+	for (size_t i = 0; i < len; i++)
+		buf_append_char(&data, (char)(i * 7 + i / 251));
+	assert_int_equal(sink.put(sink.ctx, data.data, len, NULL), 0);
+	demultiplex(&got, &f.sink, 1, packet_max);
+	assert_int_equal(got.len, len);
+	assert_memory_equal(got.data, data.data, len);
+	assert_int_equal(f.sb.has_data, len > 0);
+	stop(&f);
+	buf_release(&data);
+	buf_release(&got);
+}
+
+static void test_sizes(void **state)
+{
+	static const size_t small[] = {0, 1, 994, 995, 996, 1990, 100000};
+	static const size_t large[] = {0,     1,      65514,  65515,
+				       65516, 131030, 131031, 5000000};
+
+	for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+		check_size(SIDEBAND_SMALL, small[i], 1000);
+	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++)
+		check_size(SIDEBAND_LARGE, large[i], 65520);
+}
+
+static void test_bands(void **state)
+{
+	struct fixture f;
+	struct progress_out progress;
+	struct pack_sink sink;
+
+	start(&f, SIDEBAND_LARGE);
+	sink = sideband_sink(&f.sb);
+	progress = sideband_progress(&f.sb);
+	assert_int_equal(progress.delay_ns, 0);
+	pktline_printf(&f.out, NULL, "packfile\n");
+	progress.put(progress.ctx, "half\r", 5);
+	sink.put(sink.ctx, "PACK", 4, NULL);
+	sideband_put(&f.sb, SIDEBAND_ERROR, "bad", 3, NULL);
+	assert_string_equal(f.sink.out.data,
+			    "000dpackfile\n000a\2half\r0009\1PACK0008\3bad");
+	stop(&f);
+}
+
+/* Without side bands there is the pack and nothing else. */
+static void test_none(void **state)
+{
+	struct fixture f;
+	struct pack_sink sink;
+
+	start(&f, SIDEBAND_NONE);
+	sink = sideband_sink(&f.sb);
+	sideband_put(&f.sb, SIDEBAND_PROGRESS, "half\r", 5, NULL);
+	sink.put(sink.ctx, "PACK", 4, NULL);
+	sideband_put(&f.sb, SIDEBAND_ERROR, "bad", 3, NULL);
+	assert_string_equal(f.sink.out.data, "PACK");
+	stop(&f);
+}
+
+static void test_output_fails(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct fixture f;
+	struct pack_sink sink;
+
+	start(&f, SIDEBAND_LARGE);
+	sink = sideband_sink(&f.sb);
+	f.sink.fail = true;
+	assert_int_equal(sink.put(sink.ctx, "PACK", 4, &err), ERR_PEER);
+	assert_string_equal(err.msg, "gone");
+	assert_true(f.out.failed);
+	stop(&f);
+}
+
+/* A large span goes out in few gathered writes. */
+static void test_gathers(void **state)
+{
+	char *data = calloc(1, 3000000);
+	struct fixture f;
+	struct pack_sink sink;
+
+	start(&f, SIDEBAND_LARGE);
+	sink = sideband_sink(&f.sb);
+	assert_int_equal(sink.put(sink.ctx, data, 3000000, NULL), 0);
+	assert_int_equal(f.sink.largest_write, 2 * 46);
+	stop(&f);
+	free(data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_bands),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_output_fails),
+		cmocka_unit_test(test_gathers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
