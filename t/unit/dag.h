@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Histories without a repository, for tests of walks: commits are made in
+ * memory, parsed from the start. commit_nr 0 is the oldest. Include after
+ * cmocka.h.
+ */
+#ifndef T_UNIT_DAG_H
+#define T_UNIT_DAG_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "t/unit/random.h"
+#include "walk/history.h"
+
+struct dag {
+	struct objspace space; /* never looked into */
+	struct history h;
+};
+
+static inline void dag_init(struct dag *d)
+{
+	memset(d, 0, sizeof(*d));
+	d->h.space = &d->space;
+}
+
+static inline void dag_release(struct dag *d)
+{
+	free(d->h.commits);
+	free(d->h.parents);
+}
+
+/* Add a commit; levels are kept when `levels`. Returns its commit_nr. */
+static inline uint32_t dag_add(struct dag *d, uint64_t date, bool levels,
+			       const uint32_t *parents, uint32_t nr)
+{
+	struct history *h = &d->h;
+	struct history_commit c = {
+		.date = date,
+		.first_parent = (uint32_t)h->parent_nr,
+		.parent_nr = nr,
+		.level = levels ? 1 : HISTORY_LEVEL_UNKNOWN,
+		.parsed = true,
+	};
+
+	assert_int_equal(mem_grow(&h->commits, &h->alloc, h->nr + 1,
+				  sizeof(c)),
+			 0);
+	assert_int_equal(mem_grow(&h->parents, &h->parent_alloc,
+				  h->parent_nr + nr + 1, sizeof(*parents)),
+			 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		h->parents[h->parent_nr++] = parents[i];
+		if (levels && h->commits[parents[i]].level >= c.level)
+			c.level = h->commits[parents[i]].level + 1;
+	}
+	h->commits[h->nr] = c;
+	return (uint32_t)h->nr++;
+}
+
+/* A random history of `nr` commits: some roots, some merges. */
+static inline void dag_random(struct dag *d, uint32_t nr, bool levels,
+			      uint64_t *seed)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t parents[3], n = 0;
+		uint32_t want = (uint32_t)(random_next(seed) % 8);
+
+		want = want == 0 ? 0 : want == 1 ? 3 : want < 4 ? 2 : 1;
+		for (uint32_t k = 0; k < want && i; k++) {
+			uint32_t back = (uint32_t)(random_next(seed) % 6) + 1;
+
+			if (back <= i)
+				parents[n++] = i - back;
+		}
+		dag_add(d, 1000 + i, levels, parents, n);
+	}
+}
+
+/* The slow twin of all walks: all ancestors of `from`, itself included. */
+static inline void dag_ancestors(const struct dag *d, bool *seen, uint32_t from)
+{
+	if (seen[from])
+		return;
+	seen[from] = true;
+	for (uint32_t i = 0; i < d->h.commits[from].parent_nr; i++)
+		dag_ancestors(d, seen, history_parents(&d->h, from)[i]);
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Reaching targets: random histories against a plain search. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "t/unit/dag.h"
+
+#include "walk/reach.h"
+
+#define COMMITS 60
+
+/* Whether `from` has a target among its ancestors. */
+static bool slow(const struct dag *d, const bool *targets, uint32_t from)
+{
+	bool seen[COMMITS] = {false};
+
+	dag_ancestors(d, seen, from);
+	for (uint32_t i = 0; i < COMMITS; i++)
+		if (seen[i] && targets[i])
+			return true;
+	return false;
+}
+
+static void check_all(struct reach *r, const struct dag *d, const bool *targets)
+{
+	uint32_t all[COMMITS];
+	bool every = true;
+
+	for (uint32_t i = 0; i < COMMITS; i++) {
+		bool want = slow(d, targets, i);
+
+		all[i] = i;
+		every = every && want;
+		assert_int_equal(reach_all(r, &i, 1, NULL), want);
+	}
+	assert_int_equal(reach_all(r, all, COMMITS, NULL), every);
+}
+
+static void run_random(bool levels, uint64_t seed)
+{
+	bool targets[COMMITS] = {false};
+	struct dag d;
+	struct reach r;
+
+	dag_init(&d);
+	dag_random(&d, COMMITS, levels, &seed);
+	reach_init(&r, &d.h);
+	for (int round = 0; round < 6; round++) {
+		uint32_t target = (uint32_t)(random_next(&seed) % COMMITS);
+
+		targets[target] = true;
+		assert_int_equal(reach_add_target(&r, target, NULL), 0);
+		check_all(&r, &d, targets);
+	}
+	reach_release(&r);
+	dag_release(&d);
+}
+
+static void test_random(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int i = 0; i < 60; i++)
+		run_random(i & 1, random_next(&seed));
+}
+
+static void test_no_targets(void **state)
+{
+	struct dag d;
+	struct reach r;
+	uint32_t c;
+
+	dag_init(&d);
+	c = dag_add(&d, 1, false, NULL, 0);
+	reach_init(&r, &d.h);
+	assert_int_equal(reach_all(&r, NULL, 0, NULL), 1);
+	assert_int_equal(reach_all(&r, &c, 1, NULL), 0);
+	reach_release(&r);
+	dag_release(&d);
+}
+
+/* Levels are right also where clocks were wrong. */
+static void test_levels_beat_dates(void **state)
+{
+	struct dag d;
+	struct reach r;
+	uint32_t a, b, c;
+
+	dag_init(&d);
+	a = dag_add(&d, 9000, true, NULL, 0);
+	b = dag_add(&d, 5, true, &a, 1);
+	c = dag_add(&d, 10, true, &b, 1);
+	reach_init(&r, &d.h);
+	assert_int_equal(reach_add_target(&r, a, NULL), 0);
+	assert_int_equal(reach_all(&r, &c, 1, NULL), 1);
+	reach_release(&r);
+	dag_release(&d);
+}
+
+/* History behind the oldest target is not walked. */
+static void test_is_bounded(void **state)
+{
+	struct dag d;
+	struct reach r;
+	uint32_t c = 0, target;
+
+	dag_init(&d);
+	for (uint32_t i = 0; i < 1000; i++)
+		c = dag_add(&d, i, false, &c, i > 0);
+	target = dag_add(&d, 995, false, NULL, 0);
+	reach_init(&r, &d.h);
+	assert_int_equal(reach_add_target(&r, target, NULL), 0);
+	d.h.commits[900].parsed = false; /* reading it would crash */
+	assert_int_equal(reach_all(&r, &c, 1, NULL), 0);
+	reach_release(&r);
+	dag_release(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_no_targets),
+		cmocka_unit_test(test_levels_beat_dates),
+		cmocka_unit_test(test_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Breadth-first walks that stop at a boundary. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "walk/depth.h"
+#include "walk/revwalk.h"
+
+/* A list of commits, and which commits were ever put on it. */
+struct frontier {
+	uint32_t *commits; /* owned: commit_nr */
+	size_t nr, alloc;
+	struct bitset seen;
+};
+
+static void frontier_release(struct frontier *f)
+{
+	free(f->commits);
+	bitset_release(&f->seen);
+}
+
+/* Put a commit on the list, the first time it is met. */
+static int meet(struct frontier *f, const struct history *h, uint32_t commit_nr)
+{
+	if (commit_nr >= f->seen.bits && bitset_grow(&f->seen, h->alloc) < 0)
+		return ERR_NOMEM;
+	if (bitset_test(&f->seen, commit_nr))
+		return 0;
+	if (mem_grow(&f->commits, &f->alloc, f->nr + 1, sizeof(*f->commits)) <
+	    0)
+		return ERR_NOMEM;
+	bitset_set(&f->seen, commit_nr);
+	f->commits[f->nr++] = commit_nr;
+	return 0;
+}
+
+static int meet_parents(struct frontier *f, const struct history *h,
+			uint32_t commit_nr)
+{
+	const uint32_t *parents = history_parents(h, commit_nr);
+
+	for (uint32_t i = 0; i < h->commits[commit_nr].parent_nr; i++)
+		if (meet(f, h, parents[i]) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+void depth_result_release(struct depth_result *result)
+{
+	free(result->shallow);
+	bitset_release(&result->inside);
+	*result = (struct depth_result)DEPTH_RESULT_INIT;
+}
+
+static int add_shallow(struct depth_result *result, uint32_t commit_nr)
+{
+	if (mem_grow(&result->shallow, &result->shallow_alloc,
+		     result->shallow_nr + 1, sizeof(commit_nr)) < 0)
+		return ERR_NOMEM;
+	result->shallow[result->shallow_nr++] = commit_nr;
+	return 0;
+}
+
+static int add_inside(struct depth_result *result, const struct history *h,
+		      uint32_t commit_nr)
+{
+	if (commit_nr >= result->inside.bits &&
+	    bitset_grow(&result->inside, h->alloc) < 0)
+		return ERR_NOMEM;
+	bitset_set(&result->inside, commit_nr);
+	return 0;
+}
+
+/* Whether our own history ends here for want of the parents. */
+static bool is_cut(const struct history *h, uint32_t commit_nr)
+{
+	struct oid oid;
+	uint32_t ignored;
+
+	if (!h->shallow)
+		return false;
+	objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
+	return oidmap_get(h->shallow, &oid, &ignored);
+}
+
+static int visit_distance(struct depth_result *result, struct frontier *f,
+			  struct history *h, uint32_t commit_nr, bool is_last,
+			  struct error *err)
+{
+	int ret;
+
+	if (is_last || is_cut(h, commit_nr))
+		return add_shallow(result, commit_nr);
+	ret = history_parse(h, commit_nr, err);
+	if (ret < 0)
+		return ret;
+	if (add_inside(result, h, commit_nr) < 0)
+		return ERR_NOMEM;
+	return meet_parents(f, h, commit_nr);
+}
+
+int depth_by_distance(struct depth_result *result, struct history *h,
+		      const uint32_t *from, size_t nr, uint32_t depth,
+		      struct error *err)
+{
+	struct frontier f = {.seen = BITSET_INIT};
+	size_t level_end, i = 0;
+	uint32_t level = 1;
+	int ret = 0;
+
+	for (size_t k = 0; !ret && k < nr; k++)
+		ret = meet(&f, h, from[k]);
+	level_end = f.nr;
+	while (!ret && i < f.nr && level <= depth) {
+		ret = visit_distance(result, &f, h, f.commits[i],
+				     level == depth && depth != DEPTH_INFINITE,
+				     err);
+		if (++i == level_end) {
+			level_end = f.nr;
+			if (level < DEPTH_INFINITE)
+				level++;
+		}
+	}
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	frontier_release(&f);
+	if (ret < 0)
+		depth_result_release(result);
+	return ret;
+}
+
+/* The commits of from-without-nots, as a set. */
+static int select_commits(struct bitset *selected, struct history *h,
+			  const uint32_t *from, size_t nr,
+			  const struct depth_cut *cut, struct error *err)
+{
+	struct revwalk_result walked = REVWALK_RESULT_INIT;
+	struct revwalk_tips tips = {from, nr, cut->nots, cut->not_nr};
+	int ret = revwalk_run(&walked, h, &tips, true, err);
+
+	if (!ret)
+		ret = bitset_grow(selected, h->nr);
+	for (size_t i = 0; !ret && i < walked.nr; i++)
+		bitset_set(selected, walked.commits[i]);
+	revwalk_result_release(&walked);
+	return ret;
+}
+
+/* Whether a parsed commit is on the near side of the cut. */
+static bool is_selected(const struct bitset *selected, const struct history *h,
+			const struct depth_cut *cut, uint32_t commit_nr)
+{
+	if (cut->has_since && h->commits[commit_nr].date < cut->since)
+		return false;
+	return !cut->not_nr || bitset_get(selected, commit_nr);
+}
+
+/*
+ * Classify a commit; its selected parents are walked next. 0 or negative.
+ */
+static int visit_cut(struct depth_result *result, struct frontier *f,
+		     struct history *h, const struct bitset *selected,
+		     const struct depth_cut *cut, uint32_t commit_nr,
+		     struct error *err)
+{
+	uint32_t parent_nr = h->commits[commit_nr].parent_nr;
+	bool loses = is_cut(h, commit_nr);
+
+	for (uint32_t i = 0; i < parent_nr; i++) {
+		uint32_t parent = history_parents(h, commit_nr)[i];
+		int ret = history_parse(h, parent, err);
+
+		if (ret < 0)
+			return ret;
+		if (!is_selected(selected, h, cut, parent))
+			loses = true;
+		else if (meet(f, h, parent) < 0)
+			return ERR_NOMEM;
+	}
+	return loses ? add_shallow(result, commit_nr)
+		     : add_inside(result, h, commit_nr);
+}
+
+int depth_by_cut(struct depth_result *result, struct history *h,
+		 const uint32_t *from, size_t nr, const struct depth_cut *cut,
+		 struct error *err)
+{
+	struct bitset selected = BITSET_INIT;
+	struct frontier f = {.seen = BITSET_INIT};
+	int ret = 0;
+
+	if (cut->not_nr)
+		ret = select_commits(&selected, h, from, nr, cut, err);
+	for (size_t i = 0; !ret && i < nr; i++) {
+		ret = history_parse(h, from[i], err);
+		if (!ret && is_selected(&selected, h, cut, from[i]))
+			ret = meet(&f, h, from[i]);
+	}
+	for (size_t i = 0; !ret && i < f.nr; i++)
+		ret = visit_cut(result, &f, h, &selected, cut, f.commits[i],
+				err);
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	frontier_release(&f);
+	bitset_release(&selected);
+	if (ret < 0)
+		depth_result_release(result);
+	return ret;
+}

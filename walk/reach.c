@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Depth-first search for targets, remembering answers. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "walk/reach.h"
+
+/* states[]: what is known of a commit; above REACHES, the round of a "no". */
+enum {
+	UNKNOWN = 0,
+	REACHES = 1,
+	FIRST_ROUND = 2,
+};
+
+void reach_init(struct reach *r, struct history *h)
+{
+	*r = (struct reach){
+		.h = h,
+		.round = FIRST_ROUND,
+		.min_level = HISTORY_LEVEL_UNKNOWN,
+		.min_date = UINT64_MAX,
+	};
+}
+
+void reach_release(struct reach *r)
+{
+	free(r->states);
+	free(r->stack);
+	reach_init(r, r->h);
+}
+
+static int grow_states(struct reach *r)
+{
+	size_t old = r->state_alloc;
+
+	if (r->h->nr <= old)
+		return 0;
+	if (mem_grow(&r->states, &r->state_alloc, r->h->nr,
+		     sizeof(*r->states)) < 0)
+		return ERR_NOMEM;
+	memset(r->states + old, 0, (r->state_alloc - old) * sizeof(*r->states));
+	return 0;
+}
+
+int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err)
+{
+	const struct history_commit *c;
+	int ret = history_parse(r->h, commit_nr, err);
+
+	if (ret < 0)
+		return ret;
+	if (grow_states(r) < 0)
+		return error_nomem(err);
+	c = &r->h->commits[commit_nr];
+	if (c->level == HISTORY_LEVEL_UNKNOWN)
+		r->min_level = 0;
+	else if (c->level < r->min_level)
+		r->min_level = c->level;
+	if (c->date < r->min_date)
+		r->min_date = c->date;
+	if (r->states[commit_nr] != REACHES)
+		r->round++;
+	r->states[commit_nr] = REACHES;
+	r->target_nr++;
+	return 0;
+}
+
+/* Whether no target can be behind this commit. */
+static bool is_too_old(const struct reach *r, const struct history_commit *c)
+{
+	if (r->min_level && c->level != HISTORY_LEVEL_UNKNOWN)
+		return c->level <= r->min_level;
+	return c->date < r->min_date;
+}
+
+/* Enter a commit that is not settled. 1 entered, 0 settled with "no". */
+static int enter(struct reach *r, size_t *depth, uint32_t commit_nr,
+		 struct error *err)
+{
+	int ret = history_parse(r->h, commit_nr, err);
+
+	if (ret < 0 && ret != ERR_MISSING)
+		return ret;
+	if (grow_states(r) < 0)
+		return error_nomem(err);
+	r->states[commit_nr] = r->round;
+	if (ret == ERR_MISSING || is_too_old(r, &r->h->commits[commit_nr]))
+		return 0;
+	if (mem_grow(&r->stack, &r->stack_alloc, 2 * (*depth + 1),
+		     sizeof(*r->stack)) < 0)
+		return error_nomem(err);
+	r->stack[2 * *depth] = commit_nr;
+	r->stack[2 * *depth + 1] = 0;
+	++*depth;
+	return 1;
+}
+
+static void settle_path(struct reach *r, size_t depth)
+{
+	for (size_t i = 0; i < depth; i++)
+		r->states[r->stack[2 * i]] = REACHES;
+}
+
+/*
+ * A commit being walked has the state of a "no": it is met again only through
+ * another path, and whoever comes by that path is settled by this one.
+ */
+static int reaches(struct reach *r, uint32_t commit_nr, struct error *err)
+{
+	size_t depth = 0;
+	int ret;
+
+	if (r->states[commit_nr] == REACHES)
+		return 1;
+	if (r->states[commit_nr] == r->round)
+		return 0;
+	ret = enter(r, &depth, commit_nr, err);
+	while (ret >= 0 && depth) {
+		uint32_t *top = &r->stack[2 * (depth - 1)];
+		uint32_t parent;
+
+		if (top[1] == r->h->commits[top[0]].parent_nr) {
+			depth--;
+			continue;
+		}
+		parent = history_parents(r->h, top[0])[top[1]++];
+		if (r->states[parent] == REACHES) {
+			settle_path(r, depth);
+			return 1;
+		}
+		if (r->states[parent] != r->round)
+			ret = enter(r, &depth, parent, err);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int reach_all(struct reach *r, const uint32_t *commits, size_t nr,
+	      struct error *err)
+{
+	if (!r->target_nr)
+		return !nr;
+	if (grow_states(r) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < nr; i++) {
+		int ret = reaches(r, commits[i], err);
+
+		if (ret <= 0)
+			return ret;
+	}
+	return 1;
+}
