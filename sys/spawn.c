@@ -72,15 +72,21 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	return 0;
 }
 
+void sys_spawn_close_in(struct sys_child *child)
+{
+	if (child->in >= 0)
+		close(child->in);
+	child->in = -1;
+}
+
 int sys_spawn_wait(struct sys_child *child, struct error *err)
 {
 	int status;
 
-	if (child->in >= 0)
-		close(child->in);
+	sys_spawn_close_in(child);
 	if (child->out >= 0)
 		close(child->out);
-	child->in = child->out = -1;
+	child->out = -1;
 	while (waitpid(child->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return error_set_errno(err, "cannot wait for a child");

@@ -34,6 +34,9 @@ enum {
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err);
 
+/* Close the write end of its standard input: the child sees its end. */
+void sys_spawn_close_in(struct sys_child *child);
+
 /*
  * Close what is still open and wait. Returns the exit status 0..255, 128 plus
  * the signal number when it was killed, or ERR_IO.
