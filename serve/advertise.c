@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Advertisements. */
+#include "serve/advertise.h"
+#include "serve/shallow.h"
+
+struct advertisement {
+	struct session *s;
+	struct buf capabilities; /* emptied when the first ref was written */
+	bool is_empty;           /* no ref was written yet */
+	struct error *err;
+};
+
+static int add_capabilities(struct buf *out, const struct session *s,
+			    const char *head_target)
+{
+	const struct session_config *c = &s->config;
+	const struct serve_options *o = s->options;
+	int ret = buf_append_str(
+		out, "multi_ack thin-pack side-band side-band-64k ofs-delta "
+		     "shallow deepen-since deepen-not deepen-relative "
+		     "no-progress include-tag multi_ack_detailed");
+
+	if (!ret && (c->allow_tip || c->allow_any))
+		ret = buf_append_str(out, " allow-tip-sha1-in-want");
+	if (!ret && (c->allow_reachable || c->allow_any))
+		ret = buf_append_str(out, " allow-reachable-sha1-in-want");
+	if (!ret && o->stateless_rpc)
+		ret = buf_append_str(out, " no-done");
+	if (!ret && head_target)
+		ret = buf_printf(out, " symref=HEAD:%s", head_target);
+	if (!ret && c->advertise_sid && o->session_id)
+		ret = buf_printf(out, " session-id=%s", o->session_id);
+	if (!ret)
+		ret = buf_printf(out, " object-format=%s agent=%s",
+				 hash_name(s->algo), o->agent);
+	return ret;
+}
+
+/* One line, the first one with the capabilities. */
+static int write_ref(struct advertisement *a, const struct oid *oid,
+		     const char *name, const char *suffix)
+{
+	struct pktline_writer *out = &a->s->out;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf line = BUF_INIT;
+	int ret;
+
+	oid_to_hex(hex, oid, a->s->algo);
+	if (!a->is_empty)
+		return pktline_printf(out, a->err, "%s %s%s\n", hex, name,
+				      suffix);
+	a->is_empty = false;
+	if (buf_printf(&line, "%s %s%s%c%s\n", hex, name, suffix, '\0',
+		       a->capabilities.data) < 0)
+		ret = error_nomem(a->err);
+	else
+		ret = pktline_write(out, line.data, line.len, a->err);
+	buf_release(&line);
+	return ret;
+}
+
+static int write_with_peeled(void *ctx, const struct ref *ref)
+{
+	struct advertisement *a = ctx;
+	struct oid peeled;
+	int is_tag = session_peel_ref(a->s, ref, &peeled, a->err);
+	int ret;
+
+	if (is_tag < 0)
+		return is_tag == ERR_MISSING ? 0 : is_tag;
+	ret = write_ref(a, &ref->oid, ref->name, "");
+	if (!ret && is_tag)
+		ret = write_ref(a, &peeled, ref->name, "^{}");
+	return ret;
+}
+
+/* Look up HEAD; a broken one is as good as none. 1, 0 or negative. */
+static int find_head(struct session *s, struct ref *head, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = refview_lookup(&s->refs, "HEAD", head, &why);
+
+	if (ret >= 0)
+		return ret;
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	session_warn(s, &why);
+	head->target = NULL;
+	return 0;
+}
+
+static int write_head(struct advertisement *a)
+{
+	struct ref head;
+	int ret = find_head(a->s, &head, a->err);
+
+	if (ret < 0)
+		return ret;
+	if (add_capabilities(&a->capabilities, a->s, ret ? head.target : NULL) <
+	    0)
+		return error_nomem(a->err);
+	return ret ? write_with_peeled(a, &head) : 0;
+}
+
+int advertise_refs(struct session *s, struct error *err)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	struct advertisement a = {s, BUF_INIT, true, err};
+	struct error warning = ERROR_INIT;
+	int ret = session_open_refs(s, err);
+
+	if (!ret && s->options->version == 1)
+		ret = pktline_printf(&s->out, err, "version 1\n");
+	if (!ret)
+		ret = write_head(&a);
+	if (!ret)
+		ret = refview_each(&s->refs, "", false, write_with_peeled, &a,
+				   &warning, err);
+	session_warn(s, &warning);
+	if (!ret && a.is_empty)
+		ret = write_ref(&a, &zero, "capabilities", "^{}");
+	if (!ret)
+		ret = shallow_advertise(s, err);
+	if (!ret)
+		ret = pktline_write_flush(&s->out, err);
+	buf_release(&a.capabilities);
+	return ret;
+}
+
+int advertise_v2(struct session *s, struct error *err)
+{
+	const struct session_config *c = &s->config;
+	struct pktline_writer *out = &s->out;
+	int ret = pktline_printf(out, err, "version 2\n");
+
+	if (!ret)
+		ret = pktline_printf(out, err, "agent=%s\n", s->options->agent);
+	if (!ret)
+		ret = pktline_printf(
+			out, err, "ls-refs%s\n",
+			c->unborn == SESSION_UNBORN_ADVERTISE ? "=unborn" : "");
+	if (!ret)
+		ret = pktline_printf(
+			out, err, "fetch=shallow wait-for-done%s\n",
+			c->allow_ref_in_want ? " ref-in-want" : "");
+	if (!ret)
+		ret = pktline_printf(out, err, "server-option\n");
+	if (!ret)
+		ret = pktline_printf(out, err, "object-format=%s\n",
+				     hash_name(s->algo));
+	if (!ret && c->advertise_sid && s->options->session_id)
+		ret = pktline_printf(out, err, "session-id=%s\n",
+				     s->options->session_id);
+	if (!ret && c->advertise_object_info)
+		ret = pktline_printf(out, err, "object-info\n");
+	return ret ? ret : pktline_write_flush(out, err);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* A connection over two descriptors: standard input and output of a command. */
+#ifndef SERVE_FDIO_H
+#define SERVE_FDIO_H
+
+#include "serve/io.h"
+
+struct fdio {
+	int in, out; /* borrowed */
+	/*
+	 * Seconds a single read or write may wait for the peer before the
+	 * process is ended (git upload-pack --timeout); 0: for ever.
+	 */
+	unsigned timeout;
+};
+
+/* The input and output interface; borrows f. */
+struct serve_io fdio_io(struct fdio *f);
+
+#endif

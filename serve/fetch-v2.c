@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fetch command: one request, one answer.
+ *
+ *	request                  answer
+ *	-----------------------  ------------------------------------------
+ *	no wants                 nothing
+ *	wants; "done" or no      [shallow-info delim] [wanted-refs delim]
+ *	  haves                  packfile flush
+ *	wants, haves, not        acknowledgments flush
+ *	  enough in common
+ *	wants, haves, enough     acknowledgments delim, then as above
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/fetch-v2.h"
+#include "serve/negotiate.h"
+#include "serve/request.h"
+#include "serve/send.h"
+#include "serve/shallow.h"
+
+/* Refs one request may want by name. */
+#define WANT_REFS_MAX (1 << 20)
+
+struct wanted_ref {
+	struct oid oid;
+	char *name; /* owned */
+};
+
+struct fetch {
+	struct session *s;
+	struct request req;
+	struct wanted_ref *refs; /* owned: "want-ref" arguments */
+	size_t ref_nr, ref_alloc;
+	bool done, wait_for_done;
+	bool has_haves; /* some "have" was sent, known to us or not */
+};
+
+static int take_want(struct fetch *f, const char *line, struct error *err)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+	const char *rest;
+	struct oid oid;
+	int ret;
+
+	rest = request_parse_oid(&f->req, line, "want", &oid);
+	if (!rest || *rest)
+		return error_set(err, ERR_PEER,
+				 "git upload-pack: protocol error, expected to "
+				 "get oid, not '%s'",
+				 pktline_quote(quoted, line));
+	ret = session_open_odb(f->s, err);
+	if (!ret && !odb_has(f->s->odb, &oid))
+		ret = request_not_our_ref(&f->req, &oid, err);
+	if (!ret)
+		ret = oidset_add(&f->req.wants, &oid, err);
+	return ret < 0 ? ret : 0;
+}
+
+static int take_want_ref(struct fetch *f, const char *name, struct error *err)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+	struct wanted_ref wanted;
+	struct ref ref;
+	int ret = session_open_refs(f->s, err);
+
+	if (!ret)
+		ret = refview_lookup(&f->s->refs, name, &ref, err);
+	if (ret < 0)
+		return ret;
+	if (!ret || f->ref_nr >= WANT_REFS_MAX)
+		return error_set(err, ERR_PEER, "unknown ref %s",
+				 pktline_quote(quoted, name));
+	wanted.oid = ref.oid;
+	if (mem_grow(&f->refs, &f->ref_alloc, f->ref_nr + 1, sizeof(wanted)) <
+	    0)
+		return error_nomem(err);
+	wanted.name = mem_strdup(name);
+	if (!wanted.name)
+		return error_nomem(err);
+	f->refs[f->ref_nr++] = wanted;
+	ret = oidset_add(&f->req.wants, &wanted.oid, err);
+	return ret < 0 ? ret : 0;
+}
+
+static int take_have(struct fetch *f, const char *line, struct error *err)
+{
+	struct oid oid;
+	int ret = request_parse_have(&f->req, line, &oid, err);
+
+	f->has_haves = true;
+	if (!ret)
+		ret = session_open_odb(f->s, err);
+	if (!ret && odb_has(f->s->odb, &oid))
+		ret = oidset_add(&f->req.common, &oid, err);
+	return ret < 0 ? ret : 0;
+}
+
+static bool take_flag(struct fetch *f, const char *line)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {
+		{"done", &f->done},
+		{"wait-for-done", &f->wait_for_done},
+		{"thin-pack", &f->req.thin},
+		{"ofs-delta", &f->req.ofs_delta},
+		{"include-tag", &f->req.include_tag},
+		{"no-progress", &f->req.no_progress},
+		{"deepen-relative", &f->req.is_relative},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(flags); i++) {
+		if (strcmp(line, flags[i].name))
+			continue;
+		*flags[i].flag = true;
+		return true;
+	}
+	return false;
+}
+
+static int take_line(struct fetch *f, const char *line, struct error *err)
+{
+	const char *name;
+	int ret;
+
+	if (v2_args_value(line, "want"))
+		return take_want(f, line, err);
+	if (v2_args_value(line, "have"))
+		return take_have(f, line, err);
+	name = v2_args_value(line, "want-ref");
+	if (name && f->s->config.allow_ref_in_want)
+		return take_want_ref(f, name, err);
+	if (take_flag(f, line))
+		return 0;
+	ret = request_take_line(&f->req, line, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return v2_args_unexpected(line, err);
+}
+
+static int parse(struct fetch *f, struct v2_args *args, struct error *err)
+{
+	const char *line;
+	int ret;
+
+	while ((ret = v2_args_next(args, &line, err)) > 0) {
+		ret = take_line(f, line, err);
+		if (ret < 0)
+			return ret;
+	}
+	return ret ? ret : request_check_cut(&f->req, err);
+}
+
+/* 1 when the pack follows, 0 when this was all, or negative. */
+static int acknowledge(struct fetch *f, struct error *err)
+{
+	struct pktline_writer *out = &f->s->out;
+	struct negotiate_ops ops = request_ops(&f->req);
+	struct negotiate n;
+	int ret;
+
+	if (f->done || !f->has_haves)
+		return 1;
+	negotiate_init(&n, &ops, &f->req.common, out, f->s->algo);
+	ret = negotiate_acknowledge(&n, f->wait_for_done, err);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return pktline_write_flush(out, err);
+	ret = pktline_write_delim(out, err);
+	return ret ? ret : 1;
+}
+
+static int write_shallow_info(struct fetch *f, struct error *err)
+{
+	struct pktline_writer *out = &f->s->out;
+	int ret = shallow_is_repo(f->s, err);
+
+	if (ret < 0)
+		return ret;
+	if (!ret && !request_has_cut(&f->req))
+		return shallow_keep(&f->req, err);
+	ret = pktline_printf(out, err, "shallow-info\n");
+	if (!ret)
+		ret = shallow_update(&f->req, err);
+	return ret ? ret : pktline_write_delim(out, err);
+}
+
+static int write_wanted_refs(struct fetch *f, struct error *err)
+{
+	struct pktline_writer *out = &f->s->out;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret;
+
+	if (!f->ref_nr)
+		return 0;
+	ret = pktline_printf(out, err, "wanted-refs\n");
+	for (size_t i = 0; !ret && i < f->ref_nr; i++)
+		ret = pktline_printf(
+			out, err, "%s %s\n",
+			oid_to_hex(hex, &f->refs[i].oid, f->s->algo),
+			f->refs[i].name);
+	return ret ? ret : pktline_write_delim(out, err);
+}
+
+static int answer(struct fetch *f, struct error *err)
+{
+	int ret;
+
+	if (!f->req.wants.nr)
+		return 0;
+	ret = acknowledge(f, err);
+	if (ret <= 0)
+		return ret;
+	ret = write_shallow_info(f, err);
+	if (!ret)
+		ret = write_wanted_refs(f, err);
+	if (!ret)
+		ret = pktline_printf(&f->s->out, err, "packfile\n");
+	return ret ? ret : send_pack(&f->req, err);
+}
+
+int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err)
+{
+	struct fetch f = {.s = s};
+	int ret;
+
+	request_init(&f.req, s);
+	f.req.sideband = SIDEBAND_LARGE;
+	ret = parse(&f, args, err);
+	if (!ret)
+		ret = answer(&f, err);
+	for (size_t i = 0; i < f.ref_nr; i++)
+		free(f.refs[i].name);
+	free(f.refs);
+	request_release(&f.req);
+	return ret;
+}

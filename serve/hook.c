@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* The hook that stands in for pack-objects. */
+#include "base/mem.h"
+#include "serve/hook.h"
+#include "sys/io.h"
+#include "sys/spawn.h"
+
+#define PIECE 65536 /* bytes passed on at a time */
+
+/* sh -c '<hook> "$@"' <hook> git pack-objects ... */
+#define ARGS_MAX 20
+
+static int fill_args(const char **argv, struct buf *script,
+		     const struct request *req)
+{
+	const char *hook = req->s->config.pack_objects_hook;
+	size_t n = 0;
+
+	if (buf_printf(script, "%s \"$@\"", hook) < 0)
+		return ERR_NOMEM;
+	argv[n++] = "sh";
+	argv[n++] = "-c";
+	argv[n++] = script->data;
+	argv[n++] = hook;
+	argv[n++] = "git";
+	if (req->cut.nr) {
+		argv[n++] = "--shallow-file";
+		argv[n++] = "";
+	}
+	argv[n++] = "pack-objects";
+	argv[n++] = "--revs";
+	if (req->thin)
+		argv[n++] = "--thin";
+	argv[n++] = "--stdout";
+	if (req->cut.nr)
+		argv[n++] = "--shallow";
+	argv[n++] = req->no_progress ? "-q" : "--progress";
+	if (req->ofs_delta)
+		argv[n++] = "--delta-base-offset";
+	if (req->include_tag)
+		argv[n++] = "--include-tag";
+	argv[n] = NULL;
+	return 0;
+}
+
+static int put_ids(struct buf *out, const char *prefix,
+		   const struct oidset *set, enum hash_algo algo)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (size_t i = 0; i < set->nr; i++)
+		if (buf_printf(out, "%s%s\n", prefix,
+			       oid_to_hex(hex, &set->oids[i], algo)) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+static int fill_input(struct buf *input, const struct request *req)
+{
+	enum hash_algo algo = req->s->algo;
+
+	if (put_ids(input, "--shallow ", &req->cut, algo) < 0 ||
+	    put_ids(input, "", &req->wants, algo) < 0 ||
+	    buf_append_str(input, "--not\n") < 0 ||
+	    put_ids(input, "", &req->common, algo) < 0 ||
+	    buf_append_str(input, "\n") < 0)
+		return ERR_NOMEM;
+	return 0;
+}
+
+/* pack-objects reads all of its input before it writes. */
+static int pass_on(struct sys_child *child, const struct buf *input,
+		   struct sideband *sb, struct error *err)
+{
+	struct pack_sink sink = sideband_sink(sb);
+	char *piece = mem_alloc(PIECE, 1);
+	int ret;
+
+	if (!piece)
+		return error_nomem(err);
+	ret = sys_write_all(child->in, input->data, input->len,
+			    "uploadpack.packObjectsHook", err);
+	sys_spawn_close_in(child);
+	while (!ret) {
+		ssize_t n = sys_read_some(child->out, piece, PIECE,
+					  "uploadpack.packObjectsHook", err);
+
+		if (n <= 0) {
+			ret = (int)n;
+			break;
+		}
+		ret = sink.put(sink.ctx, piece, (size_t)n, err);
+	}
+	free(piece);
+	return ret;
+}
+
+static int run(char *const argv[], const struct buf *input, struct sideband *sb,
+	       struct error *err)
+{
+	struct sys_child child;
+	int ret = sys_spawn(&child, argv, NULL,
+			    SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT, err);
+	int status;
+
+	if (ret < 0)
+		return ret;
+	ret = pass_on(&child, input, sb, err);
+	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
+	if (!ret && status < 0)
+		ret = status;
+	if (!ret && status)
+		ret = error_set(err, ERR_IO,
+				"uploadpack.packObjectsHook failed with status "
+				"%d",
+				status);
+	return ret;
+}
+
+int hook_pack_objects(struct request *req, struct sideband *sb,
+		      struct error *err)
+{
+	const char *argv[ARGS_MAX];
+	struct buf script = BUF_INIT, input = BUF_INIT;
+	int ret;
+
+	if (fill_args(argv, &script, req) < 0 || fill_input(&input, req) < 0)
+		ret = error_nomem(err);
+	else
+		ret = run((char *const *)argv, &input, sb, err);
+	buf_release(&script);
+	buf_release(&input);
+	return ret;
+}

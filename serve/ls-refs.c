@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* Listing refs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/ls-refs.h"
+
+/*
+ * Beyond these a client is shown all refs: prefixes save work, they are no
+ * filter that it may rely on.
+ */
+#define PREFIX_NR_MAX 65536
+#define PREFIX_BYTES_MAX (4 << 20)
+
+struct listing {
+	struct session *s;
+	bool symrefs, peel, unborn;
+	char **prefixes; /* owned, and so are the strings */
+	size_t prefix_nr, prefix_alloc, prefix_bytes;
+	bool all; /* too many prefixes */
+	struct error *err;
+};
+
+static int add_prefix(struct listing *l, const char *prefix)
+{
+	size_t len = strlen(prefix);
+	char *copy;
+
+	l->prefix_bytes += len;
+	if (l->prefix_nr >= PREFIX_NR_MAX || l->prefix_bytes > PREFIX_BYTES_MAX)
+		l->all = true;
+	if (l->all)
+		return 0;
+	if (mem_grow(&l->prefixes, &l->prefix_alloc, l->prefix_nr + 1,
+		     sizeof(*l->prefixes)) < 0)
+		return error_nomem(l->err);
+	copy = mem_strndup(prefix, len);
+	if (!copy)
+		return error_nomem(l->err);
+	l->prefixes[l->prefix_nr++] = copy;
+	return 0;
+}
+
+static int parse(struct listing *l, struct v2_args *args)
+{
+	const char *line, *prefix;
+	int ret;
+
+	while ((ret = v2_args_next(args, &line, l->err)) > 0) {
+		if (!strcmp(line, "symrefs"))
+			l->symrefs = true;
+		else if (!strcmp(line, "peel"))
+			l->peel = true;
+		else if (!strcmp(line, "unborn") &&
+			 l->s->config.unborn != SESSION_UNBORN_IGNORE)
+			l->unborn = true;
+		else if ((prefix = v2_args_value(line, "ref-prefix")))
+			ret = add_prefix(l, prefix);
+		else
+			ret = v2_args_unexpected(line, l->err);
+		if (ret < 0)
+			break;
+	}
+	return ret;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sort the prefixes and drop those that others include. */
+static void disjoin(struct listing *l)
+{
+	size_t kept = 0;
+
+	if (!l->prefix_nr)
+		return;
+	qsort(l->prefixes, l->prefix_nr, sizeof(*l->prefixes), compare);
+	for (size_t i = 0; i < l->prefix_nr; i++) {
+		const char *last = kept ? l->prefixes[kept - 1] : NULL;
+
+		if (last && !strncmp(l->prefixes[i], last, strlen(last)))
+			free(l->prefixes[i]);
+		else
+			l->prefixes[kept++] = l->prefixes[i];
+	}
+	l->prefix_nr = kept;
+}
+
+static int put_attributes(struct listing *l, struct buf *line,
+			  const struct ref *ref)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid peeled;
+	int ret = 0;
+
+	if (l->symrefs && ref->target)
+		ret = buf_printf(line, " symref-target:%s", ref->target);
+	if (ret < 0)
+		return error_nomem(l->err);
+	ret = session_peel_ref(l->s, ref, &peeled, l->err);
+	if (ret <= 0 || !l->peel)
+		return ret < 0 ? ret : 0;
+	ret = buf_printf(line, " peeled:%s",
+			 oid_to_hex(hex, &peeled, l->s->algo));
+	return ret < 0 ? error_nomem(l->err) : 0;
+}
+
+static int write_ref(void *ctx, const struct ref *ref)
+{
+	struct listing *l = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf line = BUF_INIT;
+	int ret = buf_printf(&line, "%s %s",
+			     oid_to_hex(hex, &ref->oid, l->s->algo), ref->name);
+
+	ret = ret < 0 ? error_nomem(l->err) : put_attributes(l, &line, ref);
+	if (!ret)
+		ret = pktline_printf(&l->s->out, l->err, "%s\n", line.data);
+	buf_release(&line);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static bool has_head(const struct listing *l)
+{
+	for (size_t i = 0; i < l->prefix_nr; i++)
+		if (!strncmp("HEAD", l->prefixes[i], strlen(l->prefixes[i])))
+			return true;
+	return l->all || !l->prefix_nr;
+}
+
+static int write_head(struct listing *l)
+{
+	struct error why = ERROR_INIT;
+	struct ref head;
+	int ret = refview_lookup(&l->s->refs, "HEAD", &head, &why);
+
+	if (ret > 0)
+		return write_ref(l, &head);
+	if (ret == ERR_NOMEM)
+		return error_nomem(l->err);
+	if (ret < 0)
+		session_warn(l->s, &why);
+	if (ret < 0 || !l->unborn || !head.target)
+		return 0;
+	return pktline_printf(&l->s->out, l->err,
+			      "unborn HEAD symref-target:%s\n", head.target);
+}
+
+static int write_refs(struct listing *l)
+{
+	struct error warning = ERROR_INIT;
+	int ret = session_open_refs(l->s, l->err);
+
+	if (!ret && has_head(l))
+		ret = write_head(l);
+	if (!ret && (l->all || !l->prefix_nr))
+		ret = refview_each(&l->s->refs, "", false, write_ref, l,
+				   &warning, l->err);
+	for (size_t i = 0; !ret && !l->all && i < l->prefix_nr; i++)
+		ret = refview_each(&l->s->refs, l->prefixes[i], false,
+				   write_ref, l, &warning, l->err);
+	session_warn(l->s, &warning);
+	return ret;
+}
+
+int ls_refs_run(struct session *s, struct v2_args *args, struct error *err)
+{
+	struct listing l = {.s = s, .err = err};
+	int ret = parse(&l, args);
+
+	disjoin(&l);
+	if (!ret)
+		ret = write_refs(&l);
+	if (!ret)
+		ret = pktline_write_flush(&s->out, err);
+	for (size_t i = 0; i < l.prefix_nr; i++)
+		free(l.prefixes[i]);
+	free(l.prefixes);
+	return ret;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of a fetch request. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/request.h"
+
+/* Git's clients ask for this depth when they want everything. */
+#define WIRE_INFINITE 0x7fffffff
+
+/* Refs one request may name in deepen-not. */
+#define NOTS_MAX 65536
+
+void request_init(struct request *req, struct session *s)
+{
+	*req = (struct request){
+		.s = s,
+		.want_tips = WALK_TIPS_INIT,
+	};
+	oidset_init(&req->wants, OIDSET_MAX);
+	oidset_init(&req->common, OIDSET_MAX);
+	oidset_init(&req->client_shallow, OIDSET_MAX);
+	oidset_init(&req->nots, NOTS_MAX);
+	oidset_init(&req->cut, OIDSET_MAX);
+	oidset_init(&req->edges, OIDSET_MAX);
+}
+
+void request_release(struct request *req)
+{
+	oidset_release(&req->wants);
+	oidset_release(&req->common);
+	oidset_release(&req->client_shallow);
+	oidset_release(&req->nots);
+	oidset_release(&req->cut);
+	oidset_release(&req->edges);
+	walk_tips_release(&req->want_tips);
+	if (req->reach_is_open)
+		reach_release(&req->reach);
+}
+
+bool request_has_cut(const struct request *req)
+{
+	return req->depth || req->has_since || req->nots.nr;
+}
+
+const char *request_parse_oid(const struct request *req, const char *line,
+			      const char *word, struct oid *oid)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(line, word, len) || line[len] != ' ')
+		return NULL;
+	line += len + 1;
+	if (!oid_from_hex(oid, line, strlen(line), req->s->algo))
+		return NULL;
+	return line + hash_hex_len(req->s->algo);
+}
+
+static int bad_line(struct error *err, const char *what, const char *line)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+
+	return error_set(err, ERR_PEER, "%s: %s", what,
+			 pktline_quote(quoted, line));
+}
+
+static int take_shallow(struct request *req, const char *line,
+			struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	const char *rest;
+	enum object_type type;
+	struct oid oid;
+	int ret;
+
+	rest = request_parse_oid(req, line, "shallow", &oid);
+	if (!rest || *rest)
+		return bad_line(err, "invalid shallow line", line);
+	ret = session_open_walk(req->s, err);
+	if (ret < 0)
+		return ret;
+	/* A boundary that we do not have is none of ours to move. */
+	if (odb_info(req->s->walk.reader, &oid, &type, NULL, NULL) < 0)
+		return 1;
+	if (type != OBJ_COMMIT)
+		return error_set(err, ERR_PEER, "invalid shallow object %s",
+				 oid_to_hex(hex, &oid, req->s->algo));
+	ret = oidset_add(&req->client_shallow, &oid, err);
+	return ret < 0 ? ret : 1;
+}
+
+/* A decimal number that is all of `text`. */
+static bool parse_number(uint64_t *out, const char *text)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*out = strtoumax(text, &end, 10);
+	return !*end && !errno;
+}
+
+static int take_deepen(struct request *req, const char *line, const char *value,
+		       struct error *err)
+{
+	uint64_t depth;
+
+	if (!parse_number(&depth, value) || !depth || depth > WIRE_INFINITE)
+		return bad_line(err, "Invalid deepen", line);
+	req->depth = depth == WIRE_INFINITE ? DEPTH_INFINITE : (uint32_t)depth;
+	return 1;
+}
+
+static int take_since(struct request *req, const char *line, const char *value,
+		      struct error *err)
+{
+	if (!parse_number(&req->since, value) || !req->since)
+		return bad_line(err, "Invalid deepen-since", line);
+	req->has_since = true;
+	return 1;
+}
+
+static int take_not(struct request *req, const char *line, const char *value,
+		    struct error *err)
+{
+	struct ref ref;
+	int ret = session_open_refs(req->s, err);
+
+	if (!ret)
+		ret = refview_expand(&req->s->refs, value, &ref, err);
+	if (ret < 0)
+		return ret;
+	if (ret != 1)
+		return bad_line(err, "git upload-pack: ambiguous deepen-not",
+				line);
+	ret = oidset_add(&req->nots, &ref.oid, err);
+	return ret < 0 ? ret : 1;
+}
+
+/* What follows "<word> ", or NULL. */
+static const char *value_of(const char *line, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(line, word, len) || line[len] != ' ')
+		return NULL;
+	return line + len + 1;
+}
+
+int request_take_line(struct request *req, const char *line, struct error *err)
+{
+	const char *value;
+
+	if (value_of(line, "shallow"))
+		return take_shallow(req, line, err);
+	if ((value = value_of(line, "deepen")))
+		return take_deepen(req, line, value, err);
+	if ((value = value_of(line, "deepen-since")))
+		return take_since(req, line, value, err);
+	if ((value = value_of(line, "deepen-not")))
+		return take_not(req, line, value, err);
+	return 0;
+}
+
+int request_check_cut(const struct request *req, struct error *err)
+{
+	if (req->depth && (req->has_since || req->nots.nr))
+		return error_set(err, ERR_PEER,
+				 "git upload-pack: deepen and deepen-since "
+				 "(or deepen-not) cannot be used together");
+	return 0;
+}
+
+int request_parse_have(const struct request *req, const char *line,
+		       struct oid *oid, struct error *err)
+{
+	const char *rest = request_parse_oid(req, line, "have", oid);
+	char quoted[PKTLINE_QUOTE_MAX];
+
+	if (rest && !*rest)
+		return 0;
+	return error_set(err, ERR_PEER,
+			 "git upload-pack: expected SHA1 object, got '%s'",
+			 pktline_quote(quoted, line + strlen("have ")));
+}
+
+int request_not_our_ref(const struct request *req, const struct oid *oid,
+			struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	return error_set(err, ERR_PEER, "git upload-pack: not our ref %s",
+			 oid_to_hex(hex, oid, req->s->algo));
+}
+
+int request_load_wants(struct request *req, struct error *err)
+{
+	int ret = session_open_walk(req->s, err);
+
+	if (ret < 0 || req->want_tips.commit_nr || req->want_tips.others.nr)
+		return ret;
+	for (size_t i = 0; !ret && i < req->wants.nr; i++)
+		ret = walk_add_tip(&req->s->walk, &req->want_tips,
+				   &req->wants.oids[i], false, err);
+	return ret;
+}
+
+static bool has_object(void *ctx, const struct oid *oid)
+{
+	struct request *req = ctx;
+
+	return !session_open_odb(req->s, NULL) && odb_has(req->s->odb, oid);
+}
+
+/* Make targets of the haves that came since the last time. */
+static int add_targets(struct request *req, const struct oidset *common,
+		       struct error *err)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	int ret = 0;
+
+	for (; !ret && req->target_nr < common->nr; req->target_nr++)
+		ret = walk_add_tip(&req->s->walk, &tips,
+				   &common->oids[req->target_nr], true, err);
+	for (size_t i = 0; !ret && i < tips.commit_nr; i++)
+		ret = reach_add_target(&req->reach, tips.commits[i], err);
+	walk_tips_release(&tips);
+	return ret;
+}
+
+/* Wants that are no commits have no ancestry to ask about. */
+static int is_enough(void *ctx, const struct oidset *common, struct error *err)
+{
+	struct request *req = ctx;
+	int ret = request_load_wants(req, err);
+
+	if (ret < 0)
+		return ret;
+	if (!req->reach_is_open) {
+		reach_init(&req->reach, &req->s->walk.history);
+		req->reach_is_open = true;
+	}
+	ret = add_targets(req, common, err);
+	if (ret < 0)
+		return ret;
+	return reach_all(&req->reach, req->want_tips.commits,
+			 req->want_tips.commit_nr, err);
+}
+
+struct negotiate_ops request_ops(struct request *req)
+{
+	return (struct negotiate_ops){has_object, is_enough, req};
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* From a request to a pack on the wire. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/hook.h"
+#include "serve/send.h"
+#include "sys/thread.h"
+
+/* Annotated tags that may come along. */
+struct tags {
+	struct session *s;
+	struct repack_tag *items; /* owned */
+	size_t nr, alloc;
+	struct error *err;
+};
+
+static int add_tag(void *ctx, const struct ref *ref)
+{
+	struct tags *tags = ctx;
+	struct repack_tag tag = {.tag = ref->oid};
+	int ret = session_peel_ref(tags->s, ref, &tag.target, tags->err);
+
+	if (ret == ERR_MISSING || !ret)
+		return 0;
+	if (ret < 0)
+		return ret;
+	if (mem_grow(&tags->items, &tags->alloc, tags->nr + 1, sizeof(tag)) < 0)
+		return error_nomem(tags->err);
+	tags->items[tags->nr++] = tag;
+	return 0;
+}
+
+static int load_tags(struct tags *tags)
+{
+	int ret = session_open_refs(tags->s, tags->err);
+
+	if (ret < 0)
+		return ret;
+	return refview_each(&tags->s->refs, "refs/tags/", false, add_tag, tags,
+			    NULL, tags->err);
+}
+
+/* What the client has: what it said, and what it was shallow at. */
+static int add_edges(struct request *req, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < req->edges.nr; i++)
+		ret = oidset_add(&req->common, &req->edges.oids[i], err);
+	return ret < 0 ? ret : 0;
+}
+
+/* The last line of Git's progress. */
+static void put_total(struct sideband *sb, const struct repack_report *report)
+{
+	struct buf line = BUF_INIT;
+
+	if (!buf_printf(&line,
+			"Total %u (delta %u), reused %u (delta %u), "
+			"pack-reused %u\n",
+			report->objects, report->deltas, report->reused,
+			report->reused_deltas, report->pack_reused))
+		sideband_put(sb, SIDEBAND_PROGRESS, line.data, line.len, NULL);
+	buf_release(&line);
+}
+
+static int make_pack(struct request *req, struct sideband *sb,
+		     const struct tags *tags, struct error *err)
+{
+	const struct serve_options *options = req->s->options;
+	serve_make_pack_fn make = options->make_pack ? options->make_pack
+						     : repack_send;
+	struct progress_out progress = sideband_progress(sb);
+	struct repack_send_options send_options;
+	struct repack_report report = {.warning = ERROR_INIT};
+	struct repack_request request = {
+		.wants = req->wants.oids,
+		.want_nr = req->wants.nr,
+		.haves = req->common.oids,
+		.have_nr = req->common.nr,
+		.shallow = req->cut.oids,
+		.shallow_nr = req->cut.nr,
+		.tags = tags->items,
+		.tag_nr = tags->nr,
+		.include_tag = req->include_tag,
+		.thin = req->thin,
+		.ofs_delta = req->ofs_delta,
+		.use_bitmap = req->s->config.use_bitmaps,
+	};
+	int ret = repack_send_options_load(&send_options, options->repo, err);
+
+	if (ret < 0)
+		return ret;
+	send_options.progress = req->no_progress ? NULL : &progress;
+	ret = make(req->s->odb, &request, &send_options, sideband_sink(sb),
+		   &report, err);
+	session_warn(req->s, &report.warning);
+	if (!ret && !req->no_progress)
+		put_total(sb, &report);
+	return ret;
+}
+
+/*
+ * Details of what is wrong with the repository are for its owner; the client
+ * learns that it is not its fault.
+ */
+static void tell_failure(struct sideband *sb)
+{
+	static const char text[] =
+		"aborting due to possible repository corruption on the remote "
+		"side.";
+
+	sideband_put(sb, SIDEBAND_ERROR, text, sizeof(text) - 1, NULL);
+}
+
+static int send_to(struct request *req, struct sideband *sb,
+		   const struct tags *tags, struct error *err)
+{
+	struct session *s = req->s;
+	int ret;
+
+	if (s->config.pack_objects_hook)
+		ret = hook_pack_objects(req, sb, err);
+	else
+		ret = make_pack(req, sb, tags, err);
+	if (ret < 0 && !s->out.failed)
+		tell_failure(sb);
+	if (!ret && sb->mode != SIDEBAND_NONE)
+		ret = pktline_write_flush(&s->out, err);
+	if (!ret)
+		ret = pktline_send(&s->out, err);
+	return ret;
+}
+
+int send_pack(struct request *req, struct error *err)
+{
+	struct tags tags = {.s = req->s, .err = err};
+	struct sideband sb;
+	int ret = session_open_walk(req->s, err);
+
+	if (!ret)
+		ret = add_edges(req, err);
+	if (!ret && req->include_tag)
+		ret = load_tags(&tags);
+	if (!ret) {
+		req->s->in_pack = true;
+		sideband_init(&sb, &req->s->out, req->sideband);
+		ret = send_to(req, &sb, &tags, err);
+		sideband_release(&sb);
+		req->s->in_pack = ret < 0;
+	}
+	free(tags.items);
+	return ret;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* State of a connection. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/session.h"
+
+struct flag {
+	const char *key;
+	bool *value;
+};
+
+static int load_flags(struct session_config *c, const struct config *config,
+		      struct error *err)
+{
+	const struct flag flags[] = {
+		{"uploadpack.allowtipsha1inwant", &c->allow_tip},
+		{"uploadpack.allowreachablesha1inwant", &c->allow_reachable},
+		{"uploadpack.allowanysha1inwant", &c->allow_any},
+		{"uploadpack.allowrefinwant", &c->allow_ref_in_want},
+		{"transfer.advertisesid", &c->advertise_sid},
+		{"transfer.advertiseobjectinfo", &c->advertise_object_info},
+		{"pack.usebitmaps", &c->use_bitmaps},
+	};
+
+	c->use_bitmaps = true;
+	for (size_t i = 0; i < ARRAY_NR(flags); i++) {
+		int ret = config_bool(config, flags[i].key, flags[i].value,
+				      err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int load_unborn(struct session_config *c, const struct config *config,
+		       struct error *err)
+{
+	const char *value = config_string(config, "lsrefs.unborn");
+
+	if (!value || !strcmp(value, "advertise"))
+		c->unborn = SESSION_UNBORN_ADVERTISE;
+	else if (!strcmp(value, "allow"))
+		c->unborn = SESSION_UNBORN_ALLOW;
+	else if (!strcmp(value, "ignore"))
+		c->unborn = SESSION_UNBORN_IGNORE;
+	else
+		return error_set(err, ERR_INVALID,
+				 "invalid value for lsrefs.unborn: '%s'",
+				 value);
+	return 0;
+}
+
+/* A served repository is not trusted to name programs that we run. */
+static int take_hook(void *ctx, const struct config_entry *entry)
+{
+	struct session_config *c = ctx;
+
+	if (entry->scope != CONFIG_LOCAL)
+		c->pack_objects_hook = entry->value;
+	return 0;
+}
+
+int session_init(struct session *s, const struct serve_options *options,
+		 const struct serve_io *io, struct error *err)
+{
+	const struct config *config = &options->repo->config;
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	s->options = options;
+	s->algo = options->repo->algo;
+	pktline_writer_init(&s->out, io);
+	if (pktline_reader_init(&s->in, io) < 0)
+		return error_nomem(err);
+	ret = load_flags(&s->config, config, err);
+	if (!ret)
+		ret = load_unborn(&s->config, config, err);
+	if (!ret)
+		config_each(config, "uploadpack.packobjectshook", take_hook,
+			    &s->config);
+	return ret;
+}
+
+void session_release(struct session *s)
+{
+	if (s->walk_is_open)
+		walk_close(&s->walk);
+	odb_close(s->odb);
+	if (s->refs_are_open)
+		refview_release(&s->refs);
+	pktline_reader_release(&s->in);
+	pktline_writer_release(&s->out);
+}
+
+void session_warn(struct session *s, const struct error *warning)
+{
+	if (warning->code && s->options->warn)
+		s->options->warn(s->options->warn_ctx, warning->msg);
+}
+
+int session_open_odb(struct session *s, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	int ret;
+
+	if (s->odb)
+		return 0;
+	ret = odb_open(&s->odb, s->options->repo, &warning, err);
+	session_warn(s, &warning);
+	return ret;
+}
+
+int session_open_walk(struct session *s, struct error *err)
+{
+	int ret;
+
+	if (s->walk_is_open)
+		return 0;
+	ret = session_open_odb(s, err);
+	if (!ret)
+		ret = walk_open(&s->walk, s->odb, NULL, 0, err);
+	s->walk_is_open = !ret;
+	return ret;
+}
+
+int session_open_refs(struct session *s, struct error *err)
+{
+	int ret;
+
+	if (s->refs_are_open)
+		return 0;
+	ret = refview_open(&s->refs, s->options->repo, s->options->namespace,
+			   err);
+	if (ret < 0)
+		refview_release(&s->refs);
+	s->refs_are_open = !ret;
+	return ret;
+}
+
+static int leave_out(struct session *s, const struct ref *ref)
+{
+	struct error warning = ERROR_INIT;
+
+	error_set(&warning, ERR_MISSING, "%s does not point to a valid object!",
+		  ref->name);
+	session_warn(s, &warning);
+	return ERR_MISSING;
+}
+
+int session_peel_ref(struct session *s, const struct ref *ref,
+		     struct oid *peeled, struct error *err)
+{
+	enum object_type type;
+	int ret;
+
+	if (ref->has_peeled) {
+		*peeled = ref->peeled;
+		return ref->is_tag;
+	}
+	ret = session_open_walk(s, err);
+	if (ret < 0)
+		return ret;
+	if (odb_info(s->walk.reader, &ref->oid, &type, NULL, NULL) < 0)
+		return leave_out(s, ref);
+	if (type != OBJ_TAG)
+		return 0;
+	if (odb_peel(s->walk.reader, &ref->oid, peeled, &type, NULL) < 0)
+		return 0;
+	return 1;
+}

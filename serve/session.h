@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One connection: its input and output, and the repository as far as the
+ * client's requests have needed it. Nothing is opened before it is asked for,
+ * so that an empty request costs next to nothing.
+ *
+ * One thread.
+ */
+#ifndef SERVE_SESSION_H
+#define SERVE_SESSION_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "repo/odb.h"
+#include "serve/pktline.h"
+#include "serve/refview.h"
+#include "serve/upload-pack.h"
+#include "walk/walk.h"
+
+/* lsrefs.unborn */
+enum session_unborn {
+	SESSION_UNBORN_ADVERTISE,
+	SESSION_UNBORN_ALLOW,
+	SESSION_UNBORN_IGNORE,
+};
+
+/* What the configuration says about serving. */
+struct session_config {
+	bool allow_tip;             /* uploadpack.allowTipSHA1InWant */
+	bool allow_reachable;       /* uploadpack.allowReachableSHA1InWant */
+	bool allow_any;             /* uploadpack.allowAnySHA1InWant */
+	bool allow_ref_in_want;     /* uploadpack.allowRefInWant */
+	bool advertise_sid;         /* transfer.advertiseSID */
+	bool advertise_object_info; /* transfer.advertiseObjectInfo */
+	bool use_bitmaps;           /* pack.useBitmaps */
+	enum session_unborn unborn;
+	const char *pack_objects_hook; /* uploadpack.packObjectsHook of a
+					  protected file; NULL: none */
+};
+
+struct session {
+	const struct serve_options *options; /* borrowed */
+	enum hash_algo algo;
+	struct session_config config;
+	struct pktline_reader in;
+	struct pktline_writer out;
+	bool in_pack; /* a pack has begun: no "ERR" any more */
+	/* Each NULL or not open until asked for: */
+	struct odb *odb; /* owned */
+	struct walk walk;
+	bool walk_is_open;
+	struct refview refs;
+	bool refs_are_open;
+};
+
+/* 0 or negative; release in any case. */
+int session_init(struct session *s, const struct serve_options *options,
+		 const struct serve_io *io, struct error *err);
+void session_release(struct session *s);
+
+/* Open what is needed, once. 0 or negative. */
+int session_open_odb(struct session *s, struct error *err);
+int session_open_walk(struct session *s, struct error *err);
+int session_open_refs(struct session *s, struct error *err);
+
+/* Report a warning, if there is one. */
+void session_warn(struct session *s, const struct error *warning);
+
+/*
+ * Whether the object a visible ref names is there, and what it peels to.
+ * Returns 1 with *peeled set for a tag, 0 for another object, or ERR_MISSING
+ * for a ref that has to be left out (a warning was given), or another error.
+ * Costs nothing when packed-refs knows the answer.
+ */
+int session_peel_ref(struct session *s, const struct ref *ref,
+		     struct oid *peeled, struct error *err);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Shallow boundaries, ours and the client's. */
+#include "serve/shallow.h"
+
+static int write_line(struct session *s, const char *word,
+		      const struct oid *oid, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	return pktline_printf(&s->out, err, "%s %s", word,
+			      oid_to_hex(hex, oid, s->algo));
+}
+
+static int add(struct oidset *set, const struct oid *oid, struct error *err)
+{
+	int ret = oidset_add(set, oid, err);
+
+	return ret < 0 ? ret : 0;
+}
+
+static void commit_oid(struct oid *oid, struct walk *w, uint32_t commit_nr)
+{
+	objspace_oid(oid, &w->space, w->history.commits[commit_nr].obj_pos);
+}
+
+static int load_shallows(struct walk_tips *tips, struct request *req,
+			 struct error *err)
+{
+	const struct oidset *set = &req->client_shallow;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < set->nr; i++)
+		ret = walk_add_tip(&req->s->walk, tips, &set->oids[i], false,
+				   err);
+	return ret;
+}
+
+/* Keep of `tips` what the wants reach; the order is lost. */
+static int keep_reachable(struct walk_tips *tips, struct request *req,
+			  struct error *err)
+{
+	struct history *h = &req->s->walk.history;
+	struct revwalk_result outside = REVWALK_RESULT_INIT;
+	struct revwalk_tips ends = {
+		.wants = tips->commits,
+		.want_nr = tips->commit_nr,
+		.haves = req->want_tips.commits,
+		.have_nr = req->want_tips.commit_nr,
+	};
+	struct bitset out = BITSET_INIT;
+	size_t kept = 0;
+	int ret = revwalk_run(&outside, h, &ends, true, err);
+
+	if (!ret && bitset_init(&out, h->nr) < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; !ret && i < outside.nr; i++)
+		bitset_set(&out, outside.commits[i]);
+	for (size_t i = 0; !ret && i < tips->commit_nr; i++)
+		if (!bitset_test(&out, tips->commits[i]))
+			tips->commits[kept++] = tips->commits[i];
+	tips->commit_nr = kept;
+	bitset_release(&out);
+	revwalk_result_release(&outside);
+	return ret;
+}
+
+static int from_boundary(struct depth_result *result, struct request *req,
+			 struct error *err)
+{
+	uint32_t depth = req->depth == DEPTH_INFINITE ? req->depth
+						      : req->depth + 1;
+	struct walk_tips from = WALK_TIPS_INIT;
+	int ret = load_shallows(&from, req, err);
+
+	if (!ret)
+		ret = keep_reachable(&from, req, err);
+	if (!ret)
+		ret = depth_by_distance(result, &req->s->walk.history,
+					from.commits, from.commit_nr, depth,
+					err);
+	walk_tips_release(&from);
+	return ret;
+}
+
+static int by_cut(struct depth_result *result, struct request *req,
+		  struct error *err)
+{
+	struct walk_tips nots = WALK_TIPS_INIT;
+	struct depth_cut cut = {.has_since = req->has_since,
+				.since = req->since};
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < req->nots.nr; i++)
+		ret = walk_add_tip(&req->s->walk, &nots, &req->nots.oids[i],
+				   true, err);
+	cut.nots = nots.commits;
+	cut.not_nr = nots.commit_nr;
+	if (!ret)
+		ret = depth_by_cut(result, &req->s->walk.history,
+				   req->want_tips.commits,
+				   req->want_tips.commit_nr, &cut, err);
+	walk_tips_release(&nots);
+	if (!ret && !result->shallow_nr && bitset_is_empty(&result->inside))
+		ret = error_set(err, ERR_PEER,
+				"no commits selected for shallow requests");
+	return ret;
+}
+
+static int compute(struct depth_result *result, struct request *req,
+		   struct error *err)
+{
+	uint32_t depth = req->depth ? req->depth : DEPTH_INFINITE;
+
+	if (req->has_since || req->nots.nr)
+		return by_cut(result, req, err);
+	if (req->is_relative && req->depth)
+		return from_boundary(result, req, err);
+	return depth_by_distance(result, &req->s->walk.history,
+				 req->want_tips.commits,
+				 req->want_tips.commit_nr, depth, err);
+}
+
+/* Whether all of history is wanted and we have all: no walk tells more. */
+static bool is_everything(const struct request *req)
+{
+	return req->depth == DEPTH_INFINITE && !req->has_since &&
+	       !req->nots.nr && !req->s->walk.history.shallow;
+}
+
+static int tell_shallow(struct request *req, const struct depth_result *result,
+			struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < result->shallow_nr; i++) {
+		struct oid oid;
+
+		commit_oid(&oid, &req->s->walk, result->shallow[i]);
+		if (!oidset_has(&req->client_shallow, &oid))
+			ret = write_line(req->s, "shallow", &oid, err);
+		if (!ret)
+			ret = add(&req->cut, &oid, err);
+	}
+	return ret;
+}
+
+static int want_parents(struct request *req, uint32_t commit_nr,
+			struct error *err)
+{
+	struct walk *w = &req->s->walk;
+	int ret = history_parse(&w->history, commit_nr, err);
+	uint32_t nr = w->history.commits[commit_nr].parent_nr;
+
+	for (uint32_t i = 0; !ret && i < nr; i++) {
+		struct oid oid;
+
+		commit_oid(&oid, w, history_parents(&w->history, commit_nr)[i]);
+		ret = add(&req->wants, &oid, err);
+	}
+	return ret;
+}
+
+static int tell_unshallow(struct request *req,
+			  const struct depth_result *result, struct error *err)
+{
+	struct walk_tips old = WALK_TIPS_INIT;
+	bool everything = is_everything(req);
+	int ret = load_shallows(&old, req, err);
+
+	for (size_t i = 0; !ret && i < old.commit_nr; i++) {
+		struct oid oid;
+
+		if (!everything && !bitset_get(&result->inside, old.commits[i]))
+			continue;
+		commit_oid(&oid, &req->s->walk, old.commits[i]);
+		ret = write_line(req->s, "unshallow", &oid, err);
+		if (!ret)
+			ret = want_parents(req, old.commits[i], err);
+		if (!ret)
+			ret = add(&req->edges, &oid, err);
+	}
+	walk_tips_release(&old);
+	return ret;
+}
+
+int shallow_update(struct request *req, struct error *err)
+{
+	struct depth_result result = DEPTH_RESULT_INIT;
+	int ret = request_check_cut(req, err);
+
+	if (!ret)
+		ret = request_load_wants(req, err);
+	if (!ret && !is_everything(req))
+		ret = compute(&result, req, err);
+	if (!ret)
+		ret = tell_shallow(req, &result, err);
+	if (!ret && request_has_cut(req))
+		ret = tell_unshallow(req, &result, err);
+	if (!ret)
+		ret = shallow_keep(req, err);
+	depth_result_release(&result);
+	return ret;
+}
+
+int shallow_keep(struct request *req, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < req->client_shallow.nr; i++)
+		ret = add(&req->cut, &req->client_shallow.oids[i], err);
+	return ret;
+}
+
+int shallow_is_repo(struct session *s, struct error *err)
+{
+	int ret = session_open_walk(s, err);
+
+	return ret < 0 ? ret : s->walk.history.shallow != NULL;
+}
+
+int shallow_advertise(struct session *s, struct error *err)
+{
+	int ret = shallow_is_repo(s, err);
+	const struct oidmap *map;
+
+	if (ret <= 0)
+		return ret;
+	map = s->walk.history.shallow;
+	ret = 0;
+	for (size_t i = 0; !ret && i < map->slot_nr; i++)
+		if (map->slots[i].used)
+			ret = write_line(s, "shallow", &map->slots[i].oid, err);
+	return ret;
+}

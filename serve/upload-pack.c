@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* One connection from its advertisement to its end. */
+#include <string.h>
+
+#include "serve/advertise.h"
+#include "serve/session.h"
+#include "serve/upload-pack-v0.h"
+#include "serve/upload-pack.h"
+#include "serve/v2.h"
+
+int serve_protocol_version(const char *git_protocol)
+{
+	static const char key[] = "version=";
+	int version = 0;
+
+	while (git_protocol && *git_protocol) {
+		size_t len = strcspn(git_protocol, ":");
+		int digit = git_protocol[len - (len > 0)] - '0';
+
+		if (len == sizeof(key) && !memcmp(git_protocol, key, len - 1) &&
+		    digit >= 0 && digit <= 2 && digit > version)
+			version = digit;
+		git_protocol += len;
+		git_protocol += *git_protocol == ':';
+	}
+	return version;
+}
+
+static bool says_hello(const struct session *s)
+{
+	return s->options->advertise_only || !s->options->stateless_rpc;
+}
+
+static int serve_v0(struct session *s, struct error *err)
+{
+	int ret = 0;
+
+	if (says_hello(s))
+		ret = advertise_refs(s, err);
+	if (!ret)
+		ret = pktline_send(&s->out, err);
+	if (!ret && !s->options->advertise_only)
+		ret = upload_pack_v0_serve(s, err);
+	return ret;
+}
+
+static int serve_v2(struct session *s, struct error *err)
+{
+	int ret = 0;
+
+	if (says_hello(s))
+		ret = advertise_v2(s, err);
+	if (!ret)
+		ret = pktline_send(&s->out, err);
+	if (ret < 0 || s->options->advertise_only)
+		return ret;
+	do
+		ret = v2_serve(s, err);
+	while (ret > 0 && !s->options->stateless_rpc);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Tell a client that is still there what it did wrong. Other errors are not
+ * its business.
+ */
+static void tell_client(struct session *s, const struct error *err)
+{
+	const char *text = err->msg;
+
+	if (!s->in.bytes || s->in.ended || s->out.failed || s->in_pack)
+		return;
+	if (!strncmp(text, "git upload-pack: ", 17))
+		text += 4;
+	if (!pktline_printf(&s->out, NULL, "ERR %s", text))
+		pktline_send(&s->out, NULL);
+}
+
+int serve_upload_pack(const struct serve_options *options,
+		      const struct serve_io *io, struct error *err)
+{
+	struct error own = ERROR_INIT;
+	struct session s;
+	int ret = session_init(&s, options, io, &own);
+
+	if (!ret)
+		ret = options->version == 2 ? serve_v2(&s, &own)
+					    : serve_v0(&s, &own);
+	if (ret == ERR_PEER)
+		tell_client(&s, &own);
+	if (ret < 0 && err)
+		*err = own;
+	session_release(&s);
+	return ret;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The outer state machine of protocol v2:
+ *
+ *	state  input             then
+ *	-----  ----------------  -----------------------------------------
+ *	START  flush, end        END
+ *	       key or command    KEYS
+ *	KEYS   key or command    KEYS
+ *	       delim             ARGS
+ *	       flush             run the command without arguments; START
+ *	ARGS   argument          to the command; ARGS
+ *	       flush             run the command; START
+ *
+ * Everything else is an error, and so is a delim before any command.
+ */
+#include <string.h>
+
+#include "serve/fetch-v2.h"
+#include "serve/ls-refs.h"
+#include "serve/object-info.h"
+#include "serve/v2.h"
+
+struct command {
+	const char *name;
+	int (*run)(struct session *s, struct v2_args *args, struct error *err);
+};
+
+static const struct command commands[] = {
+	{"ls-refs", ls_refs_run},
+	{"fetch", fetch_v2_run},
+	{"object-info", object_info_run},
+};
+
+struct keys {
+	const struct command *command;
+	enum hash_algo algo; /* of the client */
+};
+
+int v2_args_next(struct v2_args *args, const char **line, struct error *err)
+{
+	struct pktline pkt;
+	int ret;
+
+	if (args->at_end)
+		return 0;
+	ret = pktline_read(&args->s->in, &pkt, err);
+	if (ret < 0)
+		return ret;
+	switch (pkt.kind) {
+	case PKTLINE_DATA:
+		*line = pkt.data;
+		return 1;
+	case PKTLINE_FLUSH:
+		args->at_end = true;
+		return 0;
+	case PKTLINE_EOF:
+		return pktline_hung_up(&args->s->in, err);
+	default:
+		return error_set(err, ERR_PEER,
+				 "expected flush after %s arguments",
+				 args->command);
+	}
+}
+
+int v2_args_unexpected(const char *line, struct error *err)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+
+	return error_set(err, ERR_PEER, "unexpected line: '%s'",
+			 pktline_quote(quoted, line));
+}
+
+const char *v2_args_value(const char *line, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(line, word, len) || line[len] != ' ')
+		return NULL;
+	return line + len + 1;
+}
+
+static const struct command *find_command(const struct session *s,
+					  const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, name))
+			continue;
+		if (commands[i].run == object_info_run &&
+		    !s->config.advertise_object_info)
+			return NULL;
+		return &commands[i];
+	}
+	return NULL;
+}
+
+static int take_command(struct keys *keys, const struct session *s,
+			const char *name, struct error *err)
+{
+	const struct command *command = find_command(s, name);
+	char quoted[PKTLINE_QUOTE_MAX];
+
+	pktline_quote(quoted, name);
+	if (!command)
+		return error_set(err, ERR_PEER, "invalid command '%s'", quoted);
+	if (keys->command)
+		return error_set(err, ERR_PEER,
+				 "command '%s' requested after already "
+				 "requesting command '%s'",
+				 quoted, keys->command->name);
+	keys->command = command;
+	return 0;
+}
+
+/* Whether `line` is a capability that was advertised and tells us nothing. */
+static bool is_known_key(const struct session *s, const char *line)
+{
+	size_t len = strcspn(line, "=");
+
+	if (len == 5 && !memcmp(line, "agent", len))
+		return true;
+	if (len == 13 && !memcmp(line, "server-option", len))
+		return true;
+	return len == 10 && !memcmp(line, "session-id", len) &&
+	       s->config.advertise_sid && s->options->session_id;
+}
+
+static int take_key(struct keys *keys, const struct session *s,
+		    const char *line, struct error *err)
+{
+	static const char command[] = "command=", format[] = "object-format=";
+	char quoted[PKTLINE_QUOTE_MAX];
+
+	if (!strncmp(line, command, sizeof(command) - 1))
+		return take_command(keys, s, line + sizeof(command) - 1, err);
+	if (!strncmp(line, format, sizeof(format) - 1)) {
+		line += sizeof(format) - 1;
+		if (hash_by_name(&keys->algo, line))
+			return 0;
+		return error_set(err, ERR_PEER, "unknown object format '%s'",
+				 pktline_quote(quoted, line));
+	}
+	if (is_known_key(s, line))
+		return 0;
+	return error_set(err, ERR_PEER, "unknown capability '%s'",
+			 pktline_quote(quoted, line));
+}
+
+static int run(struct session *s, const struct keys *keys, bool has_args,
+	       struct error *err)
+{
+	struct v2_args args = {.s = s, .at_end = !has_args};
+	int ret;
+
+	if (!keys->command)
+		return error_set(err, ERR_PEER, "no command requested");
+	if (keys->algo != s->algo)
+		return error_set(err, ERR_PEER,
+				 "mismatched object format: server %s; client "
+				 "%s",
+				 hash_name(s->algo), hash_name(keys->algo));
+	args.command = keys->command->name;
+	ret = keys->command->run(s, &args, err);
+	if (!ret)
+		ret = pktline_send(&s->out, err);
+	return ret ? ret : 1;
+}
+
+int v2_serve(struct session *s, struct error *err)
+{
+	struct keys keys = {.algo = HASH_SHA1};
+	bool is_start = true;
+
+	for (;; is_start = false) {
+		struct pktline pkt;
+		int ret = pktline_read(&s->in, &pkt, err);
+
+		if (!ret && pkt.kind == PKTLINE_DATA)
+			ret = take_key(&keys, s, pkt.data, err);
+		if (ret < 0)
+			return ret;
+		if (pkt.kind == PKTLINE_DATA)
+			continue;
+		if (pkt.kind == PKTLINE_DELIM)
+			return run(s, &keys, true, err);
+		if (pkt.kind == PKTLINE_RESPONSE_END)
+			return error_set(err, ERR_PEER,
+					 "unexpected response end packet");
+		if (is_start)
+			return 0;
+		if (pkt.kind == PKTLINE_EOF)
+			return pktline_hung_up(&s->in, err);
+		return run(s, &keys, false, err);
+	}
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Permission to ask. */
+#include "serve/wants.h"
+
+/* The objects that refs name. */
+struct tips {
+	struct oidset oids;
+	struct error *err;
+};
+
+static int add_tip(void *ctx, const struct ref *ref)
+{
+	struct tips *tips = ctx;
+	int ret = oidset_add(&tips->oids, &ref->oid, tips->err);
+
+	return ret < 0 ? ret : 0;
+}
+
+static int collect_tips(struct tips *tips, struct request *req)
+{
+	struct session *s = req->s;
+	struct ref head;
+	int ret = session_open_refs(s, tips->err);
+
+	if (!ret)
+		ret = refview_lookup(&s->refs, "HEAD", &head, NULL);
+	if (ret > 0)
+		ret = add_tip(tips, &head);
+	else if (ret == ERR_CORRUPT || ret == ERR_MISSING)
+		ret = 0; /* a broken HEAD hides nothing but itself */
+	if (!ret)
+		ret = refview_each(&s->refs, "", s->config.allow_tip, add_tip,
+				   tips, NULL, tips->err);
+	return ret;
+}
+
+/* Sort ids into tips; what is broken or missing is left out if `lenient`. */
+static int load(struct walk_tips *out, struct walk *w, const struct oid *oids,
+		size_t nr, bool lenient, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < nr; i++)
+		ret = walk_add_tip(w, out, &oids[i], lenient, err);
+	return ret;
+}
+
+static int refuse(struct request *req, uint32_t obj_pos, struct error *err)
+{
+	struct oid oid;
+
+	objspace_oid(&oid, &req->s->walk.space, obj_pos);
+	return request_not_our_ref(req, &oid, err);
+}
+
+/* Refuse wanted commits that the tips do not reach. */
+static int check_commits(struct request *req, const struct walk_tips *from,
+			 const struct walk_tips *wanted, bool exact,
+			 struct error *err)
+{
+	struct history *h = &req->s->walk.history;
+	struct revwalk_result outside = REVWALK_RESULT_INIT;
+	struct revwalk_tips tips = {
+		.wants = wanted->commits,
+		.want_nr = wanted->commit_nr,
+		.haves = from->commits,
+		.have_nr = from->commit_nr,
+	};
+	int ret = revwalk_run(&outside, h, &tips, exact, err);
+
+	if (!ret && outside.nr)
+		ret = refuse(req, h->commits[outside.commits[0]].obj_pos, err);
+	revwalk_result_release(&outside);
+	return ret;
+}
+
+/* The same for trees, blobs and tags: list all there is. */
+static int check_others(struct request *req, const struct walk_tips *from,
+			const struct walk_tips *wanted, struct error *err)
+{
+	static const struct walk_tips none = WALK_TIPS_INIT;
+	struct walk_options options = {.objects = true};
+	struct walk_result result = WALK_RESULT_INIT;
+	struct walk *w = &req->s->walk;
+	struct bitset found = BITSET_INIT;
+	int ret = walk_enumerate(&result, w, from, &none, &options, err);
+
+	if (!ret && bitset_init(&found, objspace_end(&w->space)) < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; !ret && i < result.objects.nr; i++)
+		bitset_set(&found, result.objects.items[i].obj_pos);
+	for (size_t i = 0; !ret && i < wanted->others.nr; i++)
+		if (!bitset_test(&found, wanted->others.items[i].obj_pos))
+			ret = refuse(req, wanted->others.items[i].obj_pos, err);
+	bitset_release(&found);
+	walk_result_release(&result);
+	return ret;
+}
+
+/* Check the wants that no ref names, all in one walk. */
+static int check_reachable(struct request *req, const struct tips *tips,
+			   struct error *err)
+{
+	struct walk_tips from = WALK_TIPS_INIT, wanted = WALK_TIPS_INIT;
+	struct walk *w = &req->s->walk;
+	int ret = session_open_walk(req->s, err);
+
+	if (!ret)
+		ret = load(&from, w, tips->oids.oids, tips->oids.nr, true, err);
+	for (size_t i = 0; !ret && i < req->wants.nr; i++)
+		if (!oidset_has(&tips->oids, &req->wants.oids[i]))
+			ret = walk_add_tip(w, &wanted, &req->wants.oids[i],
+					   false, err);
+	if (!ret && wanted.commit_nr)
+		ret = check_commits(req, &from, &wanted, false, err);
+	/* Only the exact walk is sure of a "no". */
+	if (ret == ERR_PEER)
+		ret = check_commits(req, &from, &wanted, true, err);
+	if (!ret && wanted.others.nr)
+		ret = check_others(req, &from, &wanted, err);
+	walk_tips_release(&from);
+	walk_tips_release(&wanted);
+	return ret;
+}
+
+/* The first want that is not there or that no ref names; NULL: none. */
+static int find_other(struct request *req, const struct tips *tips,
+		      const struct oid **other, struct error *err)
+{
+	int ret = session_open_odb(req->s, err);
+
+	*other = NULL;
+	for (size_t i = 0; !ret && i < req->wants.nr; i++) {
+		const struct oid *want = &req->wants.oids[i];
+
+		if (!odb_has(req->s->odb, want))
+			ret = request_not_our_ref(req, want, err);
+		else if (!*other && !oidset_has(&tips->oids, want))
+			*other = want;
+	}
+	return ret;
+}
+
+int wants_check(struct request *req, struct error *err)
+{
+	const struct session_config *config = &req->s->config;
+	struct tips tips = {.err = err};
+	const struct oid *other;
+	int ret = 0;
+
+	oidset_init(&tips.oids, OIDSET_MAX);
+	if (!config->allow_any)
+		ret = collect_tips(&tips, req);
+	if (!ret)
+		ret = find_other(req, &tips, &other, err);
+	if (!ret && other && !config->allow_any) {
+		if (config->allow_reachable || req->s->options->stateless_rpc)
+			ret = check_reachable(req, &tips, err);
+		else
+			ret = request_not_our_ref(req, other, err);
+	}
+	oidset_release(&tips.oids);
+	return ret;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The fetch command of protocol v2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "t/unit/dialog.h"
+
+static void check(struct dialog *d, const char *args, const char *want, int ret)
+{
+	char script[1024];
+
+	snprintf(script, sizeof(script), "command=fetch|D|%s%sF", args,
+		 *args ? "|" : "");
+	assert_string_equal(dialog_answer(d, script), want);
+	assert_int_equal(d->ret, ret);
+}
+
+static void start(struct dialog *d)
+{
+	dialog_init(d, HASH_SHA1);
+	d->options.version = 2;
+}
+
+static void test_no_wants(void **state)
+{
+	struct dialog d;
+
+	start(&d);
+	check(&d, "", "", 0);
+	check(&d, "have c4", "", 0);
+	check(&d, "have c4|done", "", 0);
+	dialog_release(&d);
+}
+
+static void test_clone(void **state)
+{
+	struct dialog d;
+
+	start(&d);
+	check(&d,
+	      "thin-pack|no-progress|include-tag|ofs-delta|want c4|want c4|"
+	      "want s0|done",
+	      "packfile|1:PACK wants=c4,s0 tags=1 thin ofs|F", 0);
+	/* Without haves there is nothing to negotiate. */
+	check(&d, "no-progress|want c4", "packfile|1:PACK wants=c4|F", 0);
+	/* Any object may be wanted. */
+	check(&d, "no-progress|want lost|want t|done",
+	      "packfile|1:PACK wants=lost,t|F", 0);
+	dialog_release(&d);
+}
+
+static void test_negotiation(void **state)
+{
+	struct dialog d;
+
+	start(&d);
+	check(&d, "want c4|have none", "acknowledgments|NAK|F", 0);
+	check(&d, "no-progress|want c4|have none|have c2",
+	      "acknowledgments|ACK c2|ready|D|packfile|"
+	      "1:PACK wants=c4 haves=c2|F",
+	      0);
+	check(&d, "want c4|want h0|have c2", "acknowledgments|ACK c2|F", 0);
+	check(&d, "no-progress|want c4|want h0|have c2|have none|done",
+	      "packfile|1:PACK wants=c4,h0 haves=c2|F", 0);
+	check(&d, "want c4|wait-for-done|have c4", "acknowledgments|ACK c4|F",
+	      0);
+	/* A tag is as good as what it names. */
+	check(&d, "no-progress|want c4|have v1",
+	      "acknowledgments|ACK v1|ready|D|packfile|"
+	      "1:PACK wants=c4 haves=v1|F",
+	      0);
+	dialog_release(&d);
+}
+
+static void test_want_ref(void **state)
+{
+	struct dialog d;
+
+	start(&d);
+	check(&d, "want-ref refs/heads/main",
+	      "ERR unexpected line: 'want-ref refs/heads/main'", ERR_PEER);
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[uploadpack]\nallowRefInWant\n[transfer]\n"
+		      "hideRefs = refs/hidden\n");
+	check(&d,
+	      "no-progress|want-ref refs/heads/main|"
+	      "want-ref refs/heads/side|done",
+	      "wanted-refs|c4 refs/heads/main|s0 refs/heads/side|D|packfile|"
+	      "1:PACK wants=c4,s0|F",
+	      0);
+	check(&d, "want-ref refs/heads/x|done", "ERR unknown ref refs/heads/x",
+	      ERR_PEER);
+	check(&d, "want-ref refs/hidden/h|done",
+	      "ERR unknown ref refs/hidden/h", ERR_PEER);
+	check(&d, "want-ref ../config|done", "ERR unknown ref ../config",
+	      ERR_PEER);
+	dialog_release(&d);
+}
+
+static void test_errors(void **state)
+{
+	static const char *const cases[][2] = {
+		{"want zz", "ERR upload-pack: protocol error, expected to get "
+			    "oid, not 'want zz'"},
+		{"want none", "ERR upload-pack: not our ref none"},
+		{"want c4 ofs-delta",
+		 "ERR upload-pack: protocol error, expected to get oid, not "
+		 "'want "},
+		{"want c4|have zz",
+		 "ERR upload-pack: expected SHA1 object, got 'zz'"},
+		{"want c4|bogus", "ERR unexpected line: 'bogus'"},
+		{"want c4|filter blob:none",
+		 "ERR unexpected line: 'filter blob:none'"},
+		{"want c4|sideband-all", "ERR unexpected line: 'sideband-all'"},
+		{"want c4|deepen 1|deepen-since 5",
+		 "ERR upload-pack: deepen and deepen-since (or deepen-not) "
+		 "cannot be used together"},
+		{"want c4|E", "ERR expected flush after fetch arguments"},
+	};
+	struct dialog d;
+
+	start(&d);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char script[256];
+		const char *text;
+
+		snprintf(script, sizeof(script), "command=fetch|D|%s|F",
+			 cases[i][0]);
+		text = dialog_answer(&d, script);
+		assert_int_equal(
+			strncmp(text, cases[i][1], strlen(cases[i][1])), 0);
+		assert_int_equal(d.ret, ERR_PEER);
+	}
+	dialog_release(&d);
+}
+
+/* Several requests on one connection do not know of each other. */
+static void test_two_requests(void **state)
+{
+	struct dialog d;
+
+	start(&d);
+	assert_string_equal(
+		dialog_answer(&d, "command=fetch|D|want c4|have none|F|"
+				  "command=fetch|D|no-progress|want s0|done|F"),
+		"acknowledgments|NAK|F|packfile|1:PACK wants=s0|F");
+	assert_int_equal(d.ret, 0);
+	dialog_release(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_wants),
+		cmocka_unit_test(test_clone),
+		cmocka_unit_test(test_negotiation),
+		cmocka_unit_test(test_want_ref),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_two_requests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

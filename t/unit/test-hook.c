@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* uploadpack.packObjectsHook: what it gets, what becomes of its output. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "t/unit/dialog.h"
+
+/* The hook prints its arguments and input in place of a pack. */
+#define SHOW "[uploadpack]\npackObjectsHook = \"sh -c 'echo $*; cat' --\"\n"
+#define W "want c4 no-progress|"
+
+static void check(struct dialog *d, const char *script, const char *want)
+{
+	assert_string_equal(dialog_answer(d, script), want);
+}
+
+static void test_hook(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_COMMAND, SHOW);
+	check(&d, W "F|done",
+	      "NAK|=git pack-objects --revs --stdout -q\nc4\n--not\n");
+	assert_int_equal(d.ret, 0);
+	check(&d,
+	      "want c4 thin-pack ofs-delta include-tag|F|have c1|have c2|done",
+	      "ACK c1|=git pack-objects --revs --thin --stdout --progress "
+	      "--delta-base-offset --include-tag\nc4\n--not\nc1\nc2\n");
+	check(&d, W "deepen 1|F|done",
+	      "shallow c4|F|NAK|=git --shallow-file pack-objects --revs "
+	      "--stdout --shallow -q\n--shallow c4\nc4\n--not\n");
+	dialog_release(&d);
+}
+
+static void test_failures(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_COMMAND,
+		      "[uploadpack]\npackObjectsHook = exit 3 ;\n");
+	check(&d, "want c4 side-band-64k|F|done",
+	      "NAK|3:aborting due to possible repository corruption on the "
+	      "remote side.");
+	assert_int_equal(d.ret, ERR_IO);
+	assert_string_equal(d.err.msg,
+			    "uploadpack.packObjectsHook failed with status 3");
+	dialog_release(&d);
+}
+
+/* The hook of the repository's own configuration is not run. */
+static void test_local(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_LOCAL, SHOW);
+	check(&d, W "F|done", "NAK|=PACK wants=c4");
+	dialog_release(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hook),
+		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_local),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

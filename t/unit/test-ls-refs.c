@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* ls-refs: arguments, prefixes, attributes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "t/unit/dialog.h"
+
+#define ALL                                                                    \
+	"c4 HEAD|c4 refs/heads/main|s0 refs/heads/side|h0 refs/hidden/h|"      \
+	"v1 refs/tags/v1|F"
+
+static const char *ls(struct dialog *d, const char *args)
+{
+	char script[1024];
+
+	snprintf(script, sizeof(script), "command=ls-refs|D|%s%sF|F", args,
+		 *args ? "|" : "");
+	d->options.version = 2;
+	return dialog_answer(d, script);
+}
+
+static void test_all(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	assert_string_equal(ls(&d, ""), ALL);
+	assert_int_equal(d.ret, 0);
+	assert_string_equal(ls(&d, "ref-prefix "), ALL);
+	assert_string_equal(ls(&d, "symrefs|peel"),
+			    "c4 HEAD symref-target:refs/heads/main|"
+			    "c4 refs/heads/main|s0 refs/heads/side|"
+			    "h0 refs/hidden/h|v1 refs/tags/v1 peeled:c3|F");
+	dialog_release(&d);
+}
+
+static void test_prefixes(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	assert_string_equal(ls(&d, "ref-prefix refs/tags/"),
+			    "v1 refs/tags/v1|F");
+	assert_string_equal(ls(&d, "ref-prefix refs/tags/|"
+				   "ref-prefix refs/heads/|ref-prefix HEAD"),
+			    "c4 HEAD|c4 refs/heads/main|s0 refs/heads/side|"
+			    "v1 refs/tags/v1|F");
+	/* Prefixes of prefixes list nothing twice. */
+	assert_string_equal(ls(&d, "ref-prefix refs/heads/main|"
+				   "ref-prefix refs/heads/m|"
+				   "ref-prefix refs/heads/m"),
+			    "c4 refs/heads/main|F");
+	assert_string_equal(ls(&d, "ref-prefix refs/heads/m|ref-prefix ref"),
+			    "c4 refs/heads/main|s0 refs/heads/side|"
+			    "h0 refs/hidden/h|v1 refs/tags/v1|F");
+	assert_string_equal(ls(&d, "ref-prefix nothing"), "F");
+	assert_string_equal(ls(&d, "ref-prefix ../"), "F");
+	dialog_release(&d);
+}
+
+/* Very many prefixes are as good as none. */
+static void test_many_prefixes(void **state)
+{
+	struct dialog d;
+	struct buf script = BUF_INIT;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	buf_append_str(&script, "command=ls-refs|D");
+	for (int i = 0; i < 65537; i++)
+		buf_printf(&script, "|ref-prefix x%d", i);
+	buf_append_str(&script, "|F|F");
+	assert_string_equal(dialog_answer(&d, script.data), ALL);
+	buf_release(&script);
+	dialog_release(&d);
+}
+
+static void test_unborn(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	tmprepo_write(&d.t, "HEAD", "ref: refs/heads/new\n");
+	assert_string_equal(ls(&d, "symrefs|unborn|ref-prefix HEAD"),
+			    "unborn HEAD symref-target:refs/heads/new|F");
+	assert_string_equal(ls(&d, "ref-prefix HEAD"), "F");
+	dialog_config(&d, CONFIG_LOCAL, "[lsrefs]\nunborn = ignore\n");
+	assert_string_equal(ls(&d, "unborn"), "ERR unexpected line: 'unborn'");
+	dialog_release(&d);
+}
+
+static void test_hidden(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_LOCAL, "[transfer]\nhideRefs = refs/hidden\n");
+	assert_string_equal(ls(&d, "ref-prefix refs/hidden/"), "F");
+	assert_null(strstr(ls(&d, ""), "hidden"));
+	dialog_release(&d);
+}
+
+static void test_errors(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	assert_string_equal(ls(&d, "bogus"), "ERR unexpected line: 'bogus'");
+	assert_int_equal(d.ret, ERR_PEER);
+	assert_string_equal(ls(&d, "E"),
+			    "ERR expected flush after ls-refs arguments");
+	assert_string_equal(ls(&d, "D"),
+			    "ERR expected flush after ls-refs arguments");
+	dialog_release(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_many_prefixes),
+		cmocka_unit_test(test_unborn),
+		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

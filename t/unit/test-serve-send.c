@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The pack on its way out: sides bands, tags, failures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "t/unit/dialog.h"
+
+/* Sends some bytes, then finds the repository broken. */
+static int fail_to_pack(const struct odb *odb,
+			const struct repack_request *request,
+			const struct repack_send_options *options,
+			struct pack_sink sink, struct repack_report *report,
+			struct error *err)
+{
+	(void)odb;
+	(void)request;
+	(void)options;
+	(void)report;
+	sink.put(sink.ctx, "PACK", 4, err);
+	return error_set(err, ERR_CORRUPT, "/secret/path: broken");
+}
+
+/* The client is told that it failed, the details are the operator's. */
+static void test_failure(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.make_pack = fail_to_pack;
+	assert_string_equal(
+		dialog_answer(&d, "want c4 side-band-64k|F|done"),
+		"NAK|1:PACK|3:aborting due to possible repository corruption "
+		"on the remote side.");
+	assert_int_equal(d.ret, ERR_CORRUPT);
+	assert_string_equal(d.err.msg, "/secret/path: broken");
+	assert_string_equal(dialog_answer(&d, "want c4|F|done"), "NAK|=PACK");
+	dialog_release(&d);
+}
+
+static int warn_and_pack(const struct odb *odb,
+			 const struct repack_request *request,
+			 const struct repack_send_options *options,
+			 struct pack_sink sink, struct repack_report *report,
+			 struct error *err)
+{
+	(void)odb;
+	(void)options;
+	assert_int_equal(request->tag_nr, 1);
+	assert_true(request->use_bitmap);
+	*report = (struct repack_report){.objects = 12,
+					 .deltas = 3,
+					 .reused = 10,
+					 .reused_deltas = 2,
+					 .pack_reused = 1};
+	error_set(&report->warning, ERR_CORRUPT, "bitmap is odd");
+	return sink.put(sink.ctx, "PACK", 4, err);
+}
+
+static void test_report(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.make_pack = warn_and_pack;
+	assert_string_equal(
+		dialog_answer(&d, "want c4 side-band-64k include-tag|F|done"),
+		"NAK|1:PACK|2:Total 12 (delta 3), reused 10 (delta 2), "
+		"pack-reused 1|F");
+	assert_string_equal(d.warnings.data, "bitmap is odd\n");
+	assert_string_equal(dialog_answer(&d,
+					  "want c4 side-band-64k include-tag "
+					  "no-progress|F|done"),
+			    "NAK|1:PACK|F");
+	dialog_release(&d);
+}
+
+/* Tags that cannot be read do not keep a pack from being sent. */
+static void test_broken_tag(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_ref(&d, "refs/tags/bad", "none");
+	assert_string_equal(
+		dialog_answer(&d, "want c4 include-tag no-progress|F|done"),
+		"NAK|=PACK wants=c4 tags=1");
+	dialog_release(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_broken_tag),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole connections: versions, stateless requests, errors, agents. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "t/unit/dialog.h"
+
+static void test_protocol_version(void **state)
+{
+	assert_int_equal(serve_protocol_version(NULL), 0);
+	assert_int_equal(serve_protocol_version(""), 0);
+	assert_int_equal(serve_protocol_version("version=2"), 2);
+	assert_int_equal(serve_protocol_version("version=1"), 1);
+	assert_int_equal(serve_protocol_version("version=0"), 0);
+	assert_int_equal(serve_protocol_version("x:version=1:y=2"), 1);
+	assert_int_equal(serve_protocol_version("version=1:version=2"), 2);
+	assert_int_equal(serve_protocol_version("version=2:version=1"), 2);
+	assert_int_equal(serve_protocol_version("version=3"), 0);
+	assert_int_equal(serve_protocol_version("version=22"), 0);
+	assert_int_equal(serve_protocol_version("version="), 0);
+	assert_int_equal(serve_protocol_version(":::"), 0);
+}
+
+static void test_clone_by_version(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	for (int version = 0; version <= 1; version++) {
+		d.options.version = version;
+		assert_string_equal(
+			dialog_answer(&d, "want c4 ofs-delta|F|done"),
+			"NAK|=PACK wants=c4 ofs progress");
+		assert_int_equal(d.ret, 0);
+	}
+	d.options.version = 2;
+	assert_string_equal(dialog_answer(&d, "command=fetch|D|want c4|"
+					      "ofs-delta|done|F|F"),
+			    "packfile|1:PACK wants=c4 ofs progress|"
+			    "2:Total 0 (delta 0), reused 0 (delta 0), "
+			    "pack-reused 0|F");
+	assert_int_equal(d.ret, 0);
+	dialog_release(&d);
+}
+
+static void test_sha256(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA256);
+	assert_string_equal(
+		dialog_answer(&d, "want c4 object-format=sha256|F|done"),
+		"NAK|=PACK wants=c4 progress");
+	d.options.version = 2;
+	assert_non_null(strstr(dialog_run(&d, "F"), "|object-format=sha256|"));
+	assert_string_equal(dialog_answer(&d, "command=fetch|D|want c4|F"),
+			    "ERR mismatched object format: server sha256; "
+			    "client sha1");
+	assert_string_equal(dialog_answer(&d, "command=fetch|"
+					      "object-format=sha256|D|want c4|"
+					      "no-progress|done|F"),
+			    "packfile|1:PACK wants=c4|F");
+	dialog_release(&d);
+}
+
+static void test_advertise_only(void **state)
+{
+	struct dialog d;
+	const char *text;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.advertise_only = true;
+	d.options.stateless_rpc = true;
+	text = dialog_run(&d, "want c4|F");
+	assert_non_null(strstr(text, "c4 HEAD~multi_ack "));
+	assert_non_null(strstr(text, " no-done "));
+	assert_int_equal(d.read, 0);
+	d.options.version = 2;
+	text = dialog_run(&d, "command=ls-refs|F");
+	assert_memory_equal(text, "version 2|agent=test/1|", 23);
+	assert_int_equal(d.read, 0);
+	dialog_release(&d);
+}
+
+static void test_stateless_v2_is_one_request(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	d.options.stateless_rpc = true;
+	assert_string_equal(dialog_run(&d, "command=ls-refs|D|ref-prefix HEAD|"
+					   "F|command=ls-refs|F"),
+			    "c4 HEAD|F");
+	d.options.stateless_rpc = false;
+	assert_string_equal(
+		dialog_answer(&d, "command=ls-refs|D|ref-prefix HEAD|F|"
+				  "command=ls-refs|D|ref-prefix HEAD|F|F"),
+		"c4 HEAD|F|c4 HEAD|F");
+	dialog_release(&d);
+}
+
+/* A client hears of its own mistakes, not of ours, and nothing twice. */
+static void test_errors(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	assert_string_equal(dialog_answer(&d, "want none|F|done"),
+			    "ERR upload-pack: not our ref none");
+	assert_int_equal(d.ret, ERR_PEER);
+	assert_string_equal(dialog_answer(&d, "=zzzz"),
+			    "ERR protocol error: bad line length character: "
+			    "zzzz");
+	assert_string_equal(dialog_answer(&d, "want c4|F"), "");
+	assert_int_equal(d.ret, ERR_PEER);
+	assert_string_equal(d.err.msg, "the remote end hung up unexpectedly");
+	tmprepo_write(&d.t, "HEAD", "nonsense\n");
+	dialog_run(&d, "F");
+	assert_int_equal(d.ret, 0);
+	assert_true(d.warnings.len > 0);
+	dialog_release(&d);
+}
+
+static void test_broken_output(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	for (d.write_max = 0; d.write_max < 2000; d.write_max += 50) {
+		dialog_run(&d, "want c4|F|done");
+		assert_true(d.ret == 0 || d.ret == ERR_PEER);
+	}
+	assert_int_equal(d.ret, 0);
+	d.write_max = 10;
+	dialog_run(&d, "want c4|F|done");
+	assert_int_equal(d.ret, ERR_PEER);
+	assert_string_equal(d.err.msg, "broken pipe");
+	dialog_release(&d);
+}
+
+/* The same bytes in any pieces get the same answer. */
+static void test_pieces(void **state)
+{
+	static const char script[] =
+		"want c4 multi_ack_detailed|F|have none|have c1|F|have c2|F|"
+		"done";
+	struct dialog d;
+	char *whole;
+
+	dialog_init(&d, HASH_SHA1);
+	whole = strdup(dialog_run(&d, script));
+	assert_int_equal(d.ret, 0);
+	for (d.chunk = 1; d.chunk < 60; d.chunk += 7)
+		assert_string_equal(dialog_run(&d, script), whole);
+	free(whole);
+	dialog_release(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_protocol_version),
+		cmocka_unit_test(test_clone_by_version),
+		cmocka_unit_test(test_sha256),
+		cmocka_unit_test(test_advertise_only),
+		cmocka_unit_test(test_stateless_v2_is_one_request),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_broken_output),
+		cmocka_unit_test(test_pieces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The outer state machine of protocol v2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "t/unit/dialog.h"
+
+#include "serve/v2.h"
+
+static void check(struct dialog *d, const char *script, const char *want,
+		  int ret)
+{
+	assert_string_equal(dialog_answer(d, script), want);
+	assert_int_equal(d->ret, ret);
+}
+
+static void test_ends(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	check(&d, "F", "", 0);
+	check(&d, "", "", 0);
+	check(&d, "F|garbage", "", 0);
+	dialog_release(&d);
+}
+
+static void test_errors(void **state)
+{
+	static const char *const cases[][2] = {
+		{"command=foo|F", "ERR invalid command 'foo'"},
+		{"command=|F", "ERR invalid command ''"},
+		{"command=ls-refs=x|F", "ERR invalid command 'ls-refs=x'"},
+		{"command=object-info|F", "ERR invalid command 'object-info'"},
+		{"command=ls-refs|bogus|D|F", "ERR unknown capability 'bogus'"},
+		{"command=ls-refs|session-id=x|D|F",
+		 "ERR unknown capability 'session-id=x'"},
+		{"command=ls-refs|command=fetch|D|F",
+		 "ERR command 'fetch' requested after already requesting "
+		 "command 'ls-refs'"},
+		{"agent=foo|F", "ERR no command requested"},
+		{"D|F", "ERR no command requested"},
+		{"E", "ERR unexpected response end packet"},
+		{"command=ls-refs|E", "ERR unexpected response end packet"},
+		{"command=ls-refs|object-format=x|F",
+		 "ERR unknown object format 'x'"},
+		{"command=ls-refs|object-format=sha256|F",
+		 "ERR mismatched object format: server sha1; client sha256"},
+		{"=zzzz", "ERR protocol error: bad line length character: "
+			  "zzzz"},
+	};
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check(&d, cases[i][0], cases[i][1], ERR_PEER);
+	dialog_release(&d);
+}
+
+static void test_hang_ups(void **state)
+{
+	static const char *const scripts[] = {
+		"command=ls-refs",         "command=ls-refs|D",
+		"command=ls-refs|D|peel",  "=00",
+		"command=fetch|D|want c4", "command=ls-refs|D|=0010ab",
+	};
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		check(&d, scripts[i], "", ERR_PEER);
+		assert_string_equal(d.err.msg,
+				    "the remote end hung up unexpectedly");
+	}
+	dialog_release(&d);
+}
+
+static void test_keys(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	d.options.version = 2;
+	check(&d,
+	      "agent=a|server-option=x|server-option=y|command=ls-refs|"
+	      "object-format=sha1|D|ref-prefix HEAD|F",
+	      "c4 HEAD|F", 0);
+	d.options.session_id = "mine";
+	dialog_config(&d, CONFIG_LOCAL, "[transfer]\nadvertiseSID\n");
+	check(&d, "session-id=yours|command=ls-refs|D|ref-prefix HEAD|F",
+	      "c4 HEAD|F", 0);
+	dialog_release(&d);
+}
+
+static void test_value(void **state)
+{
+	assert_string_equal(v2_args_value("oid 12", "oid"), "12");
+	assert_string_equal(v2_args_value("oid ", "oid"), "");
+	assert_null(v2_args_value("oid", "oid"));
+	assert_null(v2_args_value("oidx 1", "oid"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ends),     cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_hang_ups), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_value),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
