@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* git upload-pack: serve fetches over standard input and output. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "include/gitreach.h"
+#include "serve/fdio.h"
+#include "serve/upload-pack.h"
+#include "sys/clock.h"
+
+static const char usage[] =
+	"git upload-pack [--[no-]strict] [--timeout=<n>] [--stateless-rpc]\n"
+	"                [--advertise-refs] <directory>";
+
+struct arguments {
+	bool strict, stateless_rpc, info_refs;
+	uint64_t timeout; /* seconds; 0: none */
+};
+
+static int parse(struct arguments *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "stateless-rpc",
+		 .value = &a->stateless_rpc,
+		 .help = "quit after a single request/response exchange"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "http-backend-info-refs",
+		 .value = &a->info_refs,
+		 .help = "serve up the info/refs for git-http-backend"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "advertise-refs",
+		 .value = &a->info_refs},
+		{.kind = OPTION_FLAG,
+		 .long_name = "strict",
+		 .value = &a->strict,
+		 .help = "do not try <directory>/.git/ if <directory> is no "
+			 "Git directory"},
+		{.kind = OPTION_U64,
+		 .long_name = "timeout",
+		 .value = &a->timeout,
+		 .help = "interrupt transfer after <n> seconds of "
+			 "inactivity"},
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage);
+
+	if (nr < 0)
+		return 129;
+	if (nr != 1)
+		return options_usage(options, usage);
+	if (a->timeout > UINT32_MAX)
+		return builtin_die("--timeout is out of range");
+	return 0;
+}
+
+static int enter(struct builtin_env *env, const char *path, bool strict)
+{
+	struct repo_options options = {
+		.path = path,
+		.flags = strict ? REPO_OPEN_EXACT : REPO_OPEN_ENTER,
+	};
+	struct error err = ERROR_INIT;
+	int ret = repo_open(&env->repo, &options, &err);
+
+	if (ret == ERR_MISSING)
+		return builtin_die(
+			"'%s' does not appear to be a git repository", path);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+static void warn(void *ctx, const char *message)
+{
+	builtin_warn("%s", message);
+}
+
+/* Unique to this process, printable, without spaces. */
+static int make_session_id(struct buf *out)
+{
+	return buf_printf(out, "%" PRId64 ".%" PRIu64 "-P%08x",
+			  sys_clock_seconds(), sys_clock_ns(),
+			  (unsigned)getpid());
+}
+
+static int serve(struct builtin_env *env, const struct arguments *a,
+		 const char *session_id)
+{
+	struct fdio fdio = {STDIN_FILENO, STDOUT_FILENO, (unsigned)a->timeout};
+	struct serve_io io = fdio_io(&fdio);
+	struct serve_options options = {
+		.repo = env->repo,
+		.version = serve_protocol_version(getenv("GIT_PROTOCOL")),
+		.stateless_rpc = a->stateless_rpc,
+		.advertise_only = a->info_refs,
+		.agent = getenv("GIT_USER_AGENT"),
+		.session_id = session_id,
+		.namespace = getenv("GIT_NAMESPACE"),
+		.warn = warn,
+	};
+	struct error err = ERROR_INIT;
+
+	if (!options.agent || !*options.agent)
+		options.agent = "gitreach/" GITREACH_VERSION;
+	return serve_upload_pack(&options, &io, &err) < 0 ? builtin_fail(&err)
+							  : 0;
+}
+
+int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
+{
+	struct arguments arguments = {0};
+	struct buf session_id = BUF_INIT;
+	int ret = parse(&arguments, argc, argv);
+
+	/* A client that goes away is an error like any other. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!ret)
+		ret = enter(env, argv[1], arguments.strict);
+	if (!ret && make_session_id(&session_id) < 0)
+		ret = builtin_die("out of memory");
+	if (!ret)
+		ret = serve(env, &arguments, session_id.data);
+	buf_release(&session_id);
+	return ret;
+}
