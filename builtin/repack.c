@@ -55,13 +55,13 @@ static int parse(struct args *a, int argc, const char **argv)
 		{OPTION_U64, 0, "window-memory", &a->window_memory,
 		 "bytes per thread of the delta search", 0, NULL, NULL, NULL},
 		{OPTION_U64, 0, "threads", &a->threads, "number of threads", 0,
-		 NULL, NULL},
+		 NULL, NULL, NULL},
 		{OPTION_FLAG, 0, "progress", &a->progress,
 		 "show progress, also where no one looks", OPTION_NO_NEGATE,
-		 NULL, NULL},
+		 NULL, NULL, NULL},
 		{OPTION_FLAG, 0, "no-progress", &a->no_progress, "show none",
 		 OPTION_NO_NEGATE, NULL, NULL, NULL},
-		{OPTION_END, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL},
+		{0},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps from tips to an installed pack. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "repack/pack-job.h"
+#include "repack/roots.h"
+
+int pack_job_open(struct pack_job *job, const struct odb *odb,
+		  struct refs *refs, const struct pack_job_options *options,
+		  struct error *err)
+{
+	int ret;
+
+	memset(job, 0, sizeof(*job));
+	ret = walk_open(&job->walk, odb, NULL, 0, err);
+	if (ret < 0)
+		return ret;
+	job->options = options;
+	job->refs = refs;
+	repack_items_init(&job->items, &job->walk.space);
+	return 0;
+}
+
+void pack_job_close(struct pack_job *job)
+{
+	if (!job->options)
+		return;
+	newpack_release(&job->newpack);
+	repack_items_release(&job->items);
+	walk_result_release(&job->found);
+	walk_tips_release(&job->wants);
+	walk_tips_release(&job->haves);
+	walk_close(&job->walk);
+	job->options = NULL;
+}
+
+/* Whether the options let an object into the pack. */
+static bool is_wanted(const struct pack_job *job, uint32_t obj_pos)
+{
+	const struct pack_job_options *o = job->options;
+	const struct odb_pack *pack;
+	uint32_t idx_pos;
+
+	if (obj_pos >= job->walk.space.packed_nr)
+		return true;
+	if (o->loose_only)
+		return false;
+	pack = odb_locate(job->walk.odb, obj_pos, &idx_pos);
+	if (o->local && !pack->pack->is_local)
+		return false;
+	return !o->honor_keep || !pack->pack->is_kept;
+}
+
+static int add_item(struct pack_job *job, uint32_t obj_pos,
+		    enum object_type type, uint32_t name_hash)
+{
+	if (!is_wanted(job, obj_pos)) {
+		job->left_out = true;
+		return 0;
+	}
+	return repack_items_append(&job->items, obj_pos, type, name_hash,
+				   false);
+}
+
+static int load_items(struct pack_job *job, struct error *err)
+{
+	const struct history *h = &job->walk.history;
+	const struct revwalk_result *revs = &job->found.revs;
+
+	for (size_t i = 0; i < revs->nr; i++)
+		if (add_item(job, h->commits[revs->commits[i]].obj_pos,
+			     OBJ_COMMIT, 0) < 0)
+			return error_nomem(err);
+	for (size_t i = 0; i < job->found.objects.nr; i++) {
+		const struct walk_item *item = &job->found.objects.items[i];
+
+		if (add_item(job, item->obj_pos, item->type, item->name_hash) <
+		    0)
+			return error_nomem(err);
+	}
+	free(job->found.objects.items);
+	job->found.objects = (struct walk_items){0};
+	return 0;
+}
+
+int pack_job_enumerate(struct pack_job *job, struct error *err)
+{
+	struct walk_options options = {
+		.objects = true,
+		.keep_lists = job->options->write_bitmap,
+		.threads = job->options->newpack->make.threads,
+		.progress = job->options->newpack->make.progress,
+	};
+	int ret = walk_enumerate(&job->found, &job->walk, &job->wants,
+				 &job->haves, &options, err);
+
+	if (!ret && (job->haves.commit_nr || job->haves.others.nr))
+		job->left_out = true;
+	return ret < 0 ? ret : load_items(job, err);
+}
+
+int pack_job_add(struct pack_job *job, const struct oid *oid,
+		 uint32_t name_hash, struct error *err)
+{
+	enum object_type type;
+	uint32_t obj_pos;
+	int ret;
+
+	if (objspace_add(&job->walk.space, oid->bytes, &obj_pos) < 0)
+		return error_nomem(err);
+	ret = objspace_info(&job->walk.space, job->walk.reader, obj_pos, &type,
+			    NULL, err);
+	/* A list of objects says nothing about what they reach. */
+	job->left_out = true;
+	if (!ret && add_item(job, obj_pos, type, name_hash) < 0)
+		ret = error_nomem(err);
+	return ret;
+}
+
+static int write_bitmap(struct pack_job *job, struct error *err)
+{
+	uint8_t *is_tip = NULL;
+	int ret;
+
+	if (job->left_out) {
+		if (!job->options->bitmap_is_default)
+			error_set(&job->warning, ERR_INVALID,
+				  "disabling bitmap writing, as some objects "
+				  "are not being packed");
+		return 0;
+	}
+	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, err);
+	if (!ret)
+		ret = newpack_bitmap(&job->newpack, job->options->dir,
+				     &job->walk, &job->found, is_tip, err);
+	free(is_tip);
+	return ret;
+}
+
+int pack_job_run(struct pack_job *job, struct error *err)
+{
+	const struct pack_job_options *o = job->options;
+	int ret;
+
+	if (!job->items.nr)
+		return 0;
+	ret = newpack_make(&job->newpack, &job->items, o->dir, o->newpack, err);
+	if (!ret)
+		ret = newpack_index(&job->newpack, o->dir, err);
+	if (!ret && o->write_bitmap)
+		ret = write_bitmap(job, err);
+	return ret < 0 ? ret : newpack_install(&job->newpack, o->base, err);
+}
