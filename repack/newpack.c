@@ -92,24 +92,20 @@ static int plan_and_search(struct newpack *np, struct error *err)
 	return ret < 0 ? ret : delta_search_run(np->items, &search, err);
 }
 
-static int write_pack(struct newpack *np, const char *dir, struct error *err)
+static int write_pack(struct newpack *np, struct pack_sink sink, bool check_crc,
+		      struct error *err)
 {
-	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
-	struct pack_sink sink = {put_to_file, file};
 	struct pack_writer writer;
 	struct progress progress;
 	struct write_options options = {
 		.ofs_delta = np->options->ofs_delta,
-		.check_crc = true,
+		.check_crc = check_crc,
 		.compression = np->options->make.compression,
 		.progress = &progress,
 	};
-	int ret = sys_tempfile_create(file, dir, "tmp_pack_", FILE_MODE, err);
+	int ret = pack_writer_init(&writer, sink, (uint32_t)np->nr,
+				   np->packs.odb->algo, true, err);
 
-	if (ret < 0)
-		return ret;
-	ret = pack_writer_init(&writer, sink, (uint32_t)np->nr,
-			       np->packs.odb->algo, true, err);
 	progress_start(&progress, np->options->make.write_progress,
 		       "Writing objects", np->nr);
 	if (!ret)
@@ -122,9 +118,8 @@ static int write_pack(struct newpack *np, const char *dir, struct error *err)
 	return ret;
 }
 
-int newpack_make(struct newpack *np, struct repack_items *items,
-		 const char *dir, const struct newpack_options *options,
-		 struct error *err)
+static int prepare(struct newpack *np, struct repack_items *items,
+		   const struct newpack_options *options, struct error *err)
 {
 	int ret;
 
@@ -137,9 +132,30 @@ int newpack_make(struct newpack *np, struct repack_items *items,
 	if (ret < 0)
 		return ret;
 	np->order = write_order(items, &np->nr);
-	if (!np->order)
-		return error_nomem(err);
-	return write_pack(np, dir, err);
+	return np->order ? 0 : error_nomem(err);
+}
+
+int newpack_make(struct newpack *np, struct repack_items *items,
+		 const char *dir, const struct newpack_options *options,
+		 struct error *err)
+{
+	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
+	struct pack_sink sink = {put_to_file, file};
+	int ret = prepare(np, items, options, err);
+
+	if (!ret)
+		ret = sys_tempfile_create(file, dir, "tmp_pack_", FILE_MODE,
+					  err);
+	return ret < 0 ? ret : write_pack(np, sink, true, err);
+}
+
+int newpack_send(struct newpack *np, struct repack_items *items,
+		 struct pack_sink sink, const struct newpack_options *options,
+		 struct error *err)
+{
+	int ret = prepare(np, items, options, err);
+
+	return ret < 0 ? ret : write_pack(np, sink, false, err);
 }
 
 void newpack_release(struct newpack *np)
@@ -381,5 +397,6 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 						  method, err);
 	}
 	buf_release(&path);
+	np->is_installed = !ret;
 	return ret;
 }

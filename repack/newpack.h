@@ -55,6 +55,7 @@ struct newpack {
 	struct oid checksum;
 	struct sys_tempfile files[NEWPACK_PART_NR];
 	struct write_report report;
+	bool is_installed;
 	uint32_t bitmap_nr;  /* commits with bitmaps */
 	uint64_t bitmap_len; /* bytes of the bitmap index */
 };
@@ -67,6 +68,11 @@ int newpack_make(struct newpack *np, struct repack_items *items,
 		 const char *dir, const struct newpack_options *options,
 		 struct error *err);
 void newpack_release(struct newpack *np);
+
+/* The same bytes into a sink: nothing to index or install. */
+int newpack_send(struct newpack *np, struct repack_items *items,
+		 struct pack_sink sink, const struct newpack_options *options,
+		 struct error *err);
 
 /* Write index and, if wanted, reverse index. */
 int newpack_index(struct newpack *np, const char *dir, struct error *err);

@@ -143,12 +143,17 @@ int pack_job_run(struct pack_job *job, struct error *err)
 	const struct pack_job_options *o = job->options;
 	int ret;
 
-	if (!job->items.nr)
-		return 0;
 	ret = newpack_make(&job->newpack, &job->items, o->dir, o->newpack, err);
 	if (!ret)
 		ret = newpack_index(&job->newpack, o->dir, err);
 	if (!ret && o->write_bitmap)
 		ret = write_bitmap(job, err);
 	return ret < 0 ? ret : newpack_install(&job->newpack, o->base, err);
+}
+
+int pack_job_send(struct pack_job *job, struct pack_sink sink,
+		  struct error *err)
+{
+	return newpack_send(&job->newpack, &job->items, sink,
+			    job->options->newpack, err);
 }

@@ -17,25 +17,25 @@
 
 struct pack_job_options {
 	const struct newpack_options *newpack; /* borrowed */
-	const char *dir;       /* for temporary files, on the file system of: */
-	const char *base;      /* "<base>-<checksum>.pack" is written */
-	bool loose_only;       /* leave out what any pack has */
-	bool local;            /* leave out what is in alternates */
-	bool honor_keep;       /* leave out what packs with .keep have */
+	const char *dir;  /* for temporary files, on the file system of: */
+	const char *base; /* "<base>-<checksum>.pack" is written */
+	bool loose_only;  /* leave out what any pack has */
+	bool local;       /* leave out what is in alternates */
+	bool honor_keep;  /* leave out what packs with .keep have */
 	bool write_bitmap;
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 };
 
 struct pack_job {
 	const struct pack_job_options *options; /* borrowed */
-	struct refs *refs;          /* borrowed: for tips of bitmaps */
+	struct refs *refs; /* borrowed: for tips of bitmaps */
 	struct walk walk;
 	struct walk_tips wants, haves;
 	struct walk_result found;
 	struct repack_items items;
 	struct newpack newpack;
-	bool left_out;              /* reachable objects are not packed */
-	struct error warning;       /* code 0: none */
+	bool left_out;        /* reachable objects are not packed */
+	struct error warning; /* code 0: none */
 };
 
 /* Prepare; the caller adds tips to job->wants and job->haves then. */
@@ -54,7 +54,11 @@ int pack_job_enumerate(struct pack_job *job, struct error *err);
 int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err);
 
-/* Make the pack and install it. Nothing is written for no items. */
+/* Make the pack and install it; it may have no objects. */
 int pack_job_run(struct pack_job *job, struct error *err);
+
+/* Make the pack for a receiver: bytes into `sink`, no files. */
+int pack_job_send(struct pack_job *job, struct pack_sink sink,
+		  struct error *err);
 
 #endif

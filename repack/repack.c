@@ -130,7 +130,7 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 		ret = add_roots(&r, err);
 	if (!ret)
 		ret = pack_job_enumerate(&r.job, err);
-	if (!ret)
+	if (!ret && r.job.items.nr)
 		ret = pack_job_run(&r.job, err);
 	if (!ret)
 		take_result(&r);

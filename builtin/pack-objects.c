@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git pack-objects: a pack to standard output for a receiver, or to files.
+ *
+ * Revisions to a receiver go through repack_send(); everything else is a
+ * pack job (repack/pack-job.h).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "builtin/revargs.h"
+#include "builtin/stderr-progress.h"
+#include "object/parse.h"
+#include "repack/pack-job.h"
+#include "walk/ref-tips.h"
+#include "repack/send.h"
+#include "repo/odb.h"
+#include "sys/io.h"
+
+static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
+				 "<ref-list> | < <object-list>]\n"
+				 "git pack-objects [<options>] <base-name> [< "
+				 "<ref-list> | < <object-list>]";
+
+#define UNSET UINT64_MAX
+
+struct args {
+	bool to_stdout, revs, all, reflog, indexed_objects, thin;
+	bool include_tag, honor_keep, local, incremental, unpacked, non_empty;
+	bool ofs_delta, no_reuse_delta, no_reuse_object;
+	bool write_bitmap, write_bitmap_quiet;
+	bool use_bitmap, no_use_bitmap;
+	bool quiet, progress, all_progress, all_progress_implied, no_progress;
+	bool keep_true_parents, sparse, shallow;
+	uint64_t window, depth, threads, window_memory, index_version;
+	int64_t compression;
+	const char *base;
+};
+
+/* One run of the command. */
+struct run {
+	struct args a;
+	struct newpack_options newpack;
+	struct progress_out out;
+	struct odb *odb;
+	struct refs *refs;
+	struct rev_args revs;
+	struct pack_job_options job_options;
+	struct pack_job job;
+	char *dir; /* owned: of the base name */
+	struct error *err;
+};
+
+#define FLAG(name, field, text)                                                \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.help = text                                                   \
+	}
+#define NUMBER(name, field, text)                                              \
+	{                                                                      \
+		.kind = OPTION_U64, .long_name = name, .value = &a->field,     \
+		.help = text                                                   \
+	}
+
+static int parse(struct args *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &a->quiet,
+		 .help = "no progress"},
+		FLAG("progress", progress, "show progress"),
+		FLAG("no-progress", no_progress, NULL),
+		FLAG("all-progress", all_progress,
+		     "show progress of writing to files too"),
+		FLAG("all-progress-implied", all_progress_implied,
+		     "--all-progress when progress is shown"),
+		FLAG("stdout", to_stdout, "write the pack to stdout"),
+		FLAG("revs", revs, "read revisions from stdin"),
+		FLAG("all", all, "all refs"),
+		FLAG("reflog", reflog, "what reflogs name"),
+		FLAG("indexed-objects", indexed_objects, "what indexes name"),
+		FLAG("thin", thin, "deltas against what the receiver has"),
+		FLAG("include-tag", include_tag,
+		     "tags whose target is in the pack"),
+		FLAG("honor-pack-keep", honor_keep,
+		     "leave out objects of packs with .keep"),
+		FLAG("local", local, "leave out objects of alternates"),
+		FLAG("incremental", incremental, "leave out packed objects"),
+		FLAG("unpacked", unpacked, "leave out packed objects"),
+		FLAG("non-empty", non_empty, "no pack without objects"),
+		FLAG("delta-base-offset", ofs_delta, "name bases by offset"),
+		FLAG("no-reuse-delta", no_reuse_delta, "make deltas anew"),
+		FLAG("no-reuse-object", no_reuse_object, "deflate anew"),
+		FLAG("write-bitmap-index", write_bitmap,
+		     "write a bitmap index"),
+		FLAG("write-bitmap-index-quiet", write_bitmap_quiet, NULL),
+		FLAG("use-bitmap-index", use_bitmap, "find objects by bitmap"),
+		FLAG("no-use-bitmap-index", no_use_bitmap, NULL),
+		FLAG("keep-true-parents", keep_true_parents, NULL),
+		FLAG("sparse", sparse, NULL),
+		FLAG("shallow", shallow, "the receiver is shallow"),
+		NUMBER("window", window, "delta search window"),
+		NUMBER("depth", depth, "longest chain of deltas"),
+		NUMBER("threads", threads, "number of threads"),
+		NUMBER("window-memory", window_memory, "bytes per thread"),
+		NUMBER("index-version", index_version, "of the .idx: 1 or 2"),
+		{.kind = OPTION_I64,
+		 .long_name = "compression",
+		 .value = &a->compression,
+		 .help = "zlib level"},
+		{0},
+	};
+	int operands = options_parse(argc, argv, options, usage_text);
+
+	if (operands < 0)
+		return 129;
+	if (operands != (a->to_stdout ? 0 : 1))
+		return options_usage(options, usage_text);
+	a->base = a->to_stdout ? NULL : argv[1];
+	return 0;
+}
+
+static int check_args(struct run *r)
+{
+	struct args *a = &r->a;
+
+	if (a->thin && !a->to_stdout)
+		return error_set(r->err, ERR_INVALID,
+				 "--thin cannot be used to build an indexable "
+				 "pack");
+	if (a->compression < -1 || a->compression > 9)
+		return error_set(r->err, ERR_INVALID,
+				 "bad pack compression level %lld",
+				 (long long)a->compression);
+	if (a->index_version != 1 && a->index_version != 2 &&
+	    a->index_version != UNSET)
+		return error_set(r->err, ERR_INVALID,
+				 "unsupported index version %llu",
+				 (unsigned long long)a->index_version);
+	/* Any of these means revisions, as in stock Git. */
+	if (a->all || a->reflog || a->indexed_objects || a->thin ||
+	    a->shallow || a->unpacked)
+		a->revs = true;
+	return 0;
+}
+
+static int load_options(struct run *r, const struct repo *repo)
+{
+	struct repack_send_options *make = &r->newpack.make;
+	const struct args *a = &r->a;
+	int ret = newpack_options_load(&r->newpack, repo, r->err);
+	enum show_progress show;
+	bool write_too;
+
+	if (ret < 0)
+		return ret;
+	r->newpack.reuse_object = !a->no_reuse_object;
+	r->newpack.reuse_delta = !a->no_reuse_delta && !a->no_reuse_object;
+	r->newpack.ofs_delta = a->ofs_delta;
+	if (a->window != UNSET)
+		make->window = (unsigned)a->window;
+	if (a->depth != UNSET)
+		make->depth = (unsigned)a->depth;
+	if (a->threads != UNSET)
+		make->threads = (unsigned)a->threads;
+	if (a->window_memory != UNSET)
+		make->window_memory = a->window_memory;
+	if (a->index_version != UNSET)
+		r->newpack.index_version = (unsigned)a->index_version;
+	if (a->compression != -1)
+		make->compression = (int)a->compression;
+	show = a->quiet || a->no_progress       ? PROGRESS_OFF
+	       : a->progress || a->all_progress ? PROGRESS_ON
+						: PROGRESS_IF_TERMINAL;
+	make->progress = stderr_progress(&r->out, show);
+	write_too = a->to_stdout || a->all_progress || a->all_progress_implied;
+	make->write_progress = write_too ? make->progress : NULL;
+	return 0;
+}
+
+static void print_total(const struct run *r, const struct write_report *report,
+			uint32_t pack_reused)
+{
+	if (!r->newpack.make.progress)
+		return;
+	fprintf(stderr,
+		"Total %u (delta %u), reused %u (delta %u), pack-reused %u\n",
+		report->objects, report->deltas, report->reused,
+		report->reused_deltas, pack_reused);
+}
+
+static int put_stdout(void *ctx, const void *bytes, size_t len,
+		      struct error *err)
+{
+	return sys_write_all(1, bytes, len, "standard output", err);
+}
+
+/* All refs that are tags, for --include-tag. */
+struct tag_list {
+	struct run *r;
+	struct repack_tag *items;
+	size_t nr, alloc;
+};
+
+static int add_tag(void *ctx, const struct ref *ref)
+{
+	struct tag_list *tags = ctx;
+	struct repack_tag tag = {.tag = ref->oid, .target = ref->peeled};
+	struct repack_tag *grown;
+	enum object_type type;
+
+	if (!ref->has_peeled && odb_peel(tags->r->revs.reader, &ref->oid,
+					 &tag.target, &type, NULL) < 0)
+		return 0;
+	if (oid_equal(&tag.tag, &tag.target) ||
+	    (ref->has_peeled && !ref->is_tag))
+		return 0;
+	grown = realloc(tags->items, (tags->nr + 1) * sizeof(*grown));
+	if (!grown)
+		return error_nomem(tags->r->err);
+	tags->items = grown;
+	tags->items[tags->nr++] = tag;
+	return 0;
+}
+
+static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
+{
+	*use = true;
+	if (config_bool(&repo->config, "pack.usebitmaps", use, r->err) < 0)
+		return ERR_INVALID;
+	if (r->a.use_bitmap)
+		*use = true;
+	/* Parts of packs are left out in ways that bitmaps do not know. */
+	if (r->a.no_use_bitmap || r->a.honor_keep || r->a.local ||
+	    r->a.incremental || r->a.unpacked)
+		*use = false;
+	return 0;
+}
+
+static int send_revs(struct run *r, const struct repo *repo)
+{
+	struct tag_list tags = {.r = r};
+	struct pack_sink sink = {put_stdout, NULL};
+	struct repack_report report;
+	struct repack_request request = {
+		.wants = rev_list_oids(&r->revs.wants),
+		.want_nr = r->revs.wants.nr,
+		.haves = rev_list_oids(&r->revs.haves),
+		.have_nr = r->revs.haves.nr,
+		.shallow = rev_list_oids(&r->revs.shallow),
+		.shallow_nr = r->revs.shallow.nr,
+		.include_tag = r->a.include_tag,
+		.thin = r->a.thin,
+		.ofs_delta = r->a.ofs_delta,
+	};
+	int ret = wants_bitmap(r, repo, &request.use_bitmap);
+
+	if (!request.wants || !request.haves || !request.shallow)
+		ret = error_nomem(r->err);
+	if (!ret && request.include_tag)
+		ret = refs_each(r->refs, "refs/tags/", add_tag, &tags, NULL,
+				r->err);
+	request.tags = tags.items;
+	request.tag_nr = tags.nr;
+	if (!ret)
+		ret = repack_send(r->odb, &request, &r->newpack.make, sink,
+				  &report, r->err);
+	if (!ret && report.warning.code)
+		builtin_warn("%s", report.warning.msg);
+	if (!ret)
+		print_total(r,
+			    &(struct write_report){
+				    .objects = report.objects,
+				    .deltas = report.deltas,
+				    .reused = report.reused,
+				    .reused_deltas = report.reused_deltas,
+			    },
+			    report.pack_reused);
+	free((void *)(uintptr_t)request.wants);
+	free((void *)(uintptr_t)request.haves);
+	free((void *)(uintptr_t)request.shallow);
+	free(tags.items);
+	return ret;
+}
+
+static int add_rev_tips(struct run *r)
+{
+	const struct rev_list *lists[] = {&r->revs.wants, &r->revs.haves};
+	struct walk_tips *tips[] = {&r->job.wants, &r->job.haves};
+	int ret = 0;
+
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < lists[k]->nr && !ret; i++)
+			ret = walk_add_tip(&r->job.walk, tips[k],
+					   &lists[k]->items[i].oid, k == 1,
+					   r->err);
+	if (!ret && r->a.reflog)
+		ret = ref_tips_add_reflogs(&r->job.walk, &r->job.wants, r->err);
+	if (!ret && r->a.indexed_objects)
+		ret = ref_tips_add_index(&r->job.walk, &r->job.wants, r->err);
+	return ret < 0 ? ret : pack_job_enumerate(&r->job, r->err);
+}
+
+/* "<oid>[ <name>]" */
+static int add_object_line(struct run *r, const char *line)
+{
+	size_t hex_len = hash_hex_len(r->odb->algo);
+	size_t len = strlen(line);
+	uint32_t name_hash = 0;
+	struct oid oid;
+
+	if (!oid_from_hex(&oid, line, len, r->odb->algo) ||
+	    (line[hex_len] && line[hex_len] != ' '))
+		return error_set(r->err, ERR_INVALID,
+				 "expected object ID, got garbage:\n %s", line);
+	if (line[hex_len])
+		name_hash = name_hash_add(0, line + hex_len + 1,
+					  len - hex_len - 1);
+	return pack_job_add(&r->job, &oid, name_hash, r->err);
+}
+
+static int add_object_list(struct run *r)
+{
+	char *line = NULL;
+	size_t alloc = 0;
+	ssize_t len;
+	int ret = 0;
+
+	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
+		if (len && line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		ret = add_object_line(r, line);
+	}
+	free(line);
+	return ret;
+}
+
+static int run_job(struct run *r)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret;
+
+	r->job_options = (struct pack_job_options){
+		.newpack = &r->newpack,
+		.dir = r->dir,
+		.base = r->a.base,
+		.loose_only = r->a.incremental || r->a.unpacked,
+		.local = r->a.local,
+		.honor_keep = r->a.honor_keep,
+		.write_bitmap = r->a.write_bitmap || r->a.write_bitmap_quiet,
+		.bitmap_is_default = r->a.write_bitmap_quiet,
+	};
+	ret = pack_job_open(&r->job, r->odb, r->refs, &r->job_options, r->err);
+	if (!ret)
+		ret = r->a.revs ? add_rev_tips(r) : add_object_list(r);
+	if (!ret && !r->a.to_stdout && (r->job.items.nr || !r->a.non_empty))
+		ret = pack_job_run(&r->job, r->err);
+	else if (!ret && r->a.to_stdout)
+		ret = pack_job_send(
+			&r->job, (struct pack_sink){put_stdout, NULL}, r->err);
+	if (ret < 0)
+		return ret;
+	if (r->job.warning.code)
+		builtin_warn("%s", r->job.warning.msg);
+	if (!r->a.to_stdout && r->job.newpack.is_installed)
+		printf("%s\n",
+		       oid_to_hex(hex, &r->job.newpack.checksum, r->odb->algo));
+	print_total(r, &r->job.newpack.report, 0);
+	return 0;
+}
+
+static int read_revs(struct run *r)
+{
+	int ret = 0;
+
+	if (r->a.all)
+		ret = rev_args_add(&r->revs, "--all", r->err);
+	if (ret >= 0 && r->a.revs)
+		ret = rev_args_add_stdin(&r->revs, r->err);
+	return ret < 0 ? ret : 0;
+}
+
+/* Directory of the base name, where temporary files go. */
+static char *dir_of(const char *base)
+{
+	const char *slash = base ? strrchr(base, '/') : NULL;
+
+	if (!slash)
+		return strdup(".");
+	return strndup(base, slash == base ? 1 : (size_t)(slash - base));
+}
+
+static int run_all(struct run *r, struct builtin_env *env)
+{
+	struct error warning = ERROR_INIT;
+	bool filters = r->a.honor_keep || r->a.local || r->a.incremental ||
+		       r->a.unpacked;
+	int ret = check_args(r);
+
+	if (!ret)
+		ret = load_options(r, env->repo);
+	if (!ret)
+		ret = refs_open(&r->refs, env->repo, r->err);
+	if (!ret)
+		ret = odb_open(&r->odb, env->repo, &warning, r->err);
+	if (!ret && warning.code)
+		builtin_error("%s", warning.msg);
+	if (!ret && rev_args_init(&r->revs, r->odb, r->refs) < 0)
+		ret = error_nomem(r->err);
+	r->dir = dir_of(r->a.base);
+	if (!ret && !r->dir)
+		ret = error_nomem(r->err);
+	if (!ret)
+		ret = read_revs(r);
+	if (ret < 0)
+		return ret;
+	if (r->a.to_stdout && r->a.revs && !r->a.reflog &&
+	    !r->a.indexed_objects && !filters)
+		return send_revs(r, env->repo);
+	return run_job(r);
+}
+
+int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	struct run r = {
+		.a = {.window = UNSET,
+		      .depth = UNSET,
+		      .threads = UNSET,
+		      .window_memory = UNSET,
+		      .index_version = UNSET,
+		      .compression = -1},
+		.err = &err,
+	};
+	int ret = parse(&r.a, argc, argv);
+
+	if (!ret)
+		ret = builtin_open_repo(env);
+	if (ret)
+		return ret;
+	ret = run_all(&r, env);
+	pack_job_close(&r.job);
+	rev_args_release(&r.revs);
+	odb_close(r.odb);
+	refs_close(r.refs);
+	free(r.dir);
+	return ret < 0 ? builtin_fail(&err) : builtin_finish(0);
+}
