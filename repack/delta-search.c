@@ -194,6 +194,8 @@ int delta_search_run(struct repack_items *list,
 		s.options.depth = DEPTH_MAX;
 	if (delta_order_init(&s.order, list, &s.options) < 0)
 		return error_nomem(err);
+	if (s.options.window > s.order.nr)
+		s.options.window = (unsigned)s.order.nr;
 	ret = s.order.target_nr ? search_all(&s, err) : 0;
 	delta_order_release(&s.order);
 	return ret;
