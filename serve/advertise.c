@@ -67,7 +67,7 @@ static int write_with_peeled(void *ctx, const struct ref *ref)
 	int ret;
 
 	if (is_tag < 0)
-		return is_tag == ERR_MISSING ? 0 : is_tag;
+		return is_tag;
 	ret = write_ref(a, &ref->oid, ref->name, "");
 	if (!ret && is_tag)
 		ret = write_ref(a, &peeled, ref->name, "^{}");

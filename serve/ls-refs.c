@@ -100,9 +100,11 @@ static int put_attributes(struct listing *l, struct buf *line,
 		ret = buf_printf(line, " symref-target:%s", ref->target);
 	if (ret < 0)
 		return error_nomem(l->err);
+	if (!l->peel)
+		return 0;
 	ret = session_peel_ref(l->s, ref, &peeled, l->err);
-	if (ret <= 0 || !l->peel)
-		return ret < 0 ? ret : 0;
+	if (ret <= 0)
+		return ret;
 	ret = buf_printf(line, " peeled:%s",
 			 oid_to_hex(hex, &peeled, l->s->algo));
 	return ret < 0 ? error_nomem(l->err) : 0;
@@ -120,7 +122,7 @@ static int write_ref(void *ctx, const struct ref *ref)
 	if (!ret)
 		ret = pktline_printf(&l->s->out, l->err, "%s\n", line.data);
 	buf_release(&line);
-	return ret == ERR_MISSING ? 0 : ret;
+	return ret;
 }
 
 static bool has_head(const struct listing *l)

@@ -22,9 +22,7 @@ static int add_tag(void *ctx, const struct ref *ref)
 	struct repack_tag tag = {.tag = ref->oid};
 	int ret = session_peel_ref(tags->s, ref, &tag.target, tags->err);
 
-	if (ret == ERR_MISSING || !ret)
-		return 0;
-	if (ret < 0)
+	if (ret <= 0)
 		return ret;
 	if (mem_grow(&tags->items, &tags->alloc, tags->nr + 1, sizeof(tag)) < 0)
 		return error_nomem(tags->err);

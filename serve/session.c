@@ -139,14 +139,14 @@ int session_open_refs(struct session *s, struct error *err)
 	return ret;
 }
 
-static int leave_out(struct session *s, const struct ref *ref)
+static int warn_missing(struct session *s, const struct ref *ref)
 {
 	struct error warning = ERROR_INIT;
 
 	error_set(&warning, ERR_MISSING, "%s does not point to a valid object!",
 		  ref->name);
 	session_warn(s, &warning);
-	return ERR_MISSING;
+	return 0;
 }
 
 int session_peel_ref(struct session *s, const struct ref *ref,
@@ -163,10 +163,10 @@ int session_peel_ref(struct session *s, const struct ref *ref,
 	if (ret < 0)
 		return ret;
 	if (odb_info(s->walk.reader, &ref->oid, &type, NULL, NULL) < 0)
-		return leave_out(s, ref);
+		return warn_missing(s, ref);
 	if (type != OBJ_TAG)
 		return 0;
 	if (odb_peel(s->walk.reader, &ref->oid, peeled, &type, NULL) < 0)
-		return 0;
+		return warn_missing(s, ref);
 	return 1;
 }

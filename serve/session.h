@@ -68,10 +68,10 @@ int session_open_refs(struct session *s, struct error *err);
 void session_warn(struct session *s, const struct error *warning);
 
 /*
- * Whether the object a visible ref names is there, and what it peels to.
- * Returns 1 with *peeled set for a tag, 0 for another object, or ERR_MISSING
- * for a ref that has to be left out (a warning was given), or another error.
- * Costs nothing when packed-refs knows the answer.
+ * What a ref peels to: 1 with *peeled set for a tag, 0 for anything else, or
+ * negative. A ref to an object that is missing is 0 too, with a warning: it
+ * is advertised like any other, since a client that prunes would take its
+ * absence for its deletion. Costs nothing when packed-refs knows the answer.
  */
 int session_peel_ref(struct session *s, const struct ref *ref,
 		     struct oid *peeled, struct error *err);
