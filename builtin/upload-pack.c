@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* git upload-pack: serve fetches over standard input and output. */
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -72,7 +74,13 @@ static int enter(struct builtin_env *env, const char *path, bool strict)
 	if (ret == ERR_MISSING)
 		return builtin_die(
 			"'%s' does not appear to be a git repository", path);
-	return ret < 0 ? builtin_fail(&err) : 0;
+	if (ret < 0)
+		return builtin_fail(&err);
+	/* Where hooks expect to run. */
+	if (chdir(env->repo->git_dir) < 0)
+		return builtin_die("cannot change to '%s': %s",
+				   env->repo->git_dir, strerror(errno));
+	return 0;
 }
 
 static void warn(void *ctx, const char *message)

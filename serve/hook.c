@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The hook that stands in for pack-objects. */
+#include <string.h>
+#include <unistd.h>
+
 #include "base/mem.h"
 #include "serve/hook.h"
 #include "sys/io.h"
@@ -95,11 +98,35 @@ static int pass_on(struct sys_child *child, const struct buf *input,
 	return ret;
 }
 
-static int run(char *const argv[], const struct buf *input, struct sideband *sb,
-	       struct error *err)
+/*
+ * Our environment with GIT_DIR set to the repository. The array and its first
+ * string are malloc()ed; NULL when out of memory.
+ */
+static char **make_environment(const struct repo *repo)
+{
+	struct buf git_dir = BUF_INIT;
+	size_t nr = 0, n = 1;
+	char **env;
+
+	while (environ[nr])
+		nr++;
+	env = mem_calloc(nr + 2, sizeof(*env));
+	if (!env || buf_printf(&git_dir, "GIT_DIR=%s", repo->git_dir) < 0) {
+		free(env);
+		return NULL;
+	}
+	env[0] = buf_detach(&git_dir, NULL);
+	for (size_t i = 0; i < nr; i++)
+		if (strncmp(environ[i], "GIT_DIR=", 8))
+			env[n++] = environ[i];
+	return env;
+}
+
+static int run(char *const argv[], char *const env[], const struct buf *input,
+	       struct sideband *sb, struct error *err)
 {
 	struct sys_child child;
-	int ret = sys_spawn(&child, argv, NULL,
+	int ret = sys_spawn(&child, argv, env,
 			    SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT, err);
 	int status;
 
@@ -120,15 +147,20 @@ static int run(char *const argv[], const struct buf *input, struct sideband *sb,
 int hook_pack_objects(struct request *req, struct sideband *sb,
 		      struct error *err)
 {
-	const char *argv[ARGS_MAX];
+	char **env = make_environment(req->s->options->repo);
 	struct buf script = BUF_INIT, input = BUF_INIT;
+	const char *argv[ARGS_MAX];
 	int ret;
 
-	if (fill_args(argv, &script, req) < 0 || fill_input(&input, req) < 0)
+	if (!env || fill_args(argv, &script, req) < 0 ||
+	    fill_input(&input, req) < 0)
 		ret = error_nomem(err);
 	else
-		ret = run((char *const *)argv, &input, sb, err);
+		ret = run((char *const *)argv, env, &input, sb, err);
 	buf_release(&script);
 	buf_release(&input);
+	if (env)
+		free(env[0]);
+	free(env);
 	return ret;
 }

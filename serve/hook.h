@@ -12,7 +12,8 @@
 
 /*
  * Run the hook of the session's configuration for a request and pass its
- * output on as pack data. What it prints on its standard error goes to ours.
+ * output on as pack data. It runs in our directory and environment, with
+ * GIT_DIR set; what it prints on its standard error goes to ours.
  * 0, ERR_IO when it cannot be run or fails, or the output's error.
  */
 int hook_pack_objects(struct request *req, struct sideband *sb,

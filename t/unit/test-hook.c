@@ -37,6 +37,22 @@ static void test_hook(void **state)
 	dialog_release(&d);
 }
 
+/* It is told which repository is served, whatever we were called with. */
+static void test_git_dir(void **state)
+{
+	struct dialog d;
+	char want[256];
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_COMMAND,
+		      "[uploadpack]\npackObjectsHook = \"echo $GIT_DIR; :\"\n");
+	setenv("GIT_DIR", "/elsewhere", 1);
+	snprintf(want, sizeof(want), "NAK|=%s", d.t.dir);
+	check(&d, W "F|done", want);
+	unsetenv("GIT_DIR");
+	dialog_release(&d);
+}
+
 static void test_failures(void **state)
 {
 	struct dialog d;
@@ -68,6 +84,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hook),
+		cmocka_unit_test(test_git_dir),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_local),
 	};
