@@ -45,8 +45,7 @@ static inline uint32_t dag_add(struct dag *d, uint64_t date, bool levels,
 		.parsed = true,
 	};
 
-	assert_int_equal(mem_grow(&h->commits, &h->alloc, h->nr + 1,
-				  sizeof(c)),
+	assert_int_equal(mem_grow(&h->commits, &h->alloc, h->nr + 1, sizeof(c)),
 			 0);
 	assert_int_equal(mem_grow(&h->parents, &h->parent_alloc,
 				  h->parent_nr + nr + 1, sizeof(*parents)),

@@ -1,0 +1,318 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='clones and fetches by stock Git over the local transport'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
+
+# grow <dir> <nr>: <nr> more commits on main.
+grow () {
+	for i in $(test_seq 1 "$2")
+	do
+		tip=$(stock -C "$1" rev-parse main) &&
+		test_tick &&
+		blob=$(echo "grown $tip" |
+			stock -C "$1" hash-object -w --stdin) &&
+		tree=$({
+			stock -C "$1" ls-tree main &&
+			printf '100644 blob %s\tgrown%s\n' "$blob" "$i"
+		} | sort -u -k4 | stock -C "$1" mktree) &&
+		commit=$(stock -C "$1" commit-tree -p main -m "$i" "$tree") &&
+		stock -C "$1" update-ref refs/heads/main "$commit" || return
+	done
+}
+
+test_expect_success 'setup' '
+	repo_criss_cross server.git 60 &&
+	repo_tags server.git &&
+	stock -C server.git repack -adq &&
+	stock init -q --bare empty.git
+'
+
+for v in 0 1 2
+do
+	test_expect_success "v$v: ls-remote lists what stock Git lists" '
+		stock_client -v$v ls-remote "$UP" server.git >actual &&
+		test_served_by_us &&
+		stock ls-remote server.git >expect &&
+		test_cmp expect actual &&
+		stock_client -v$v ls-remote --symref "$UP" server.git HEAD \
+			>actual &&
+		stock -c protocol.version=$v ls-remote --symref server.git \
+			HEAD >expect &&
+		test_cmp expect actual &&
+		stock_client -v$v ls-remote --tags "$UP" server.git "d*" \
+			>actual &&
+		stock ls-remote --tags server.git "d*" >expect &&
+		test_cmp expect actual
+	'
+
+	test_expect_success "v$v: clone" '
+		rm -rf clone.git &&
+		stock_client -v$v clone -q --no-local --mirror "$UP" \
+			server.git clone.git &&
+		test_served_by_us &&
+		test_same_repo server.git clone.git
+	'
+
+	test_expect_success "v$v: clone of one branch, with its tags" '
+		rm -rf one.git &&
+		stock_client -v$v clone -q --no-local --bare --single-branch \
+			--branch side "$UP" server.git one.git &&
+		stock -C one.git fsck --full &&
+		stock -C server.git rev-list --count side >expect &&
+		stock -C one.git rev-list --count --all >actual &&
+		test_cmp expect actual
+	'
+
+	test_expect_success "v$v: clone of nothing" '
+		rm -rf none.git &&
+		stock_client -v$v clone -q --no-local --mirror "$UP" \
+			empty.git none.git &&
+		test_must_fail stock -C none.git rev-parse --verify -q HEAD
+	'
+
+	test_expect_success "v$v: fetch what is new" '
+		grow server.git 3 &&
+		stock -C server.git tag -m new new-$v main &&
+		stock_client -v$v -C clone.git fetch -q "$UP" &&
+		test_served_by_us &&
+		test_same_repo server.git clone.git &&
+		stock_client -v$v -C clone.git fetch -q "$UP"
+	'
+
+	test_expect_success "v$v: fetch sends no more than needed" '
+		grow server.git 1 &&
+		stock_client -v$v -C clone.git -c fetch.unpackLimit=1 \
+			fetch --progress "$UP" 2>err &&
+		grep "remote: Total [1-4] " err &&
+		test_same_repo server.git clone.git
+	'
+
+	test_expect_success "v$v: fetch between unlike histories" '
+		rm -rf other &&
+		stock init -q other &&
+		(
+			cd other &&
+			for i in 1 2 3 4 5 6 7 8 9
+			do
+				test_tick &&
+				stock commit -q --allow-empty -m $i || exit 1
+			done &&
+			stock_client -v$v fetch -q "$UP" ../server.git \
+				"refs/*:refs/from/*" &&
+			stock fsck --full
+		)
+	'
+
+	test_expect_success "v$v: fetch into a diverged clone" '
+		rm -rf diverged &&
+		stock clone -q server.git diverged &&
+		(
+			cd diverged &&
+			for i in $(test_seq 1 40)
+			do
+				test_tick &&
+				stock commit -q --allow-empty -m $i || exit 1
+			done
+		) &&
+		grow server.git 2 &&
+		stock_client -v$v -C diverged fetch -q "$UP" &&
+		stock -C diverged fsck --full &&
+		stock -C server.git rev-parse main >expect &&
+		stock -C diverged rev-parse origin/main >actual &&
+		test_cmp expect actual
+	'
+
+	test_expect_success "v$v: tags come along with what they name" '
+		rm -rf tags.git &&
+		stock init -q --bare tags.git &&
+		stock_client -v$v -C tags.git fetch -q "$UP" ../server.git \
+			main:main &&
+		stock -C tags.git fsck --full &&
+		stock -C tags.git cat-file -t annotated >actual &&
+		echo tag >expect &&
+		test_cmp expect actual
+	'
+done
+
+test_expect_success 'SHA-256' '
+	REPO_FORMAT=sha256 repo_linear sha256.git 20 &&
+	for v in 0 1 2
+	do
+		rm -rf clone256.git &&
+		stock_client -v$v clone -q --no-local --mirror "$UP" \
+			sha256.git clone256.git &&
+		test_served_by_us &&
+		test_same_repo sha256.git clone256.git || return
+	done
+'
+
+# ---- shallow
+
+shallow_cases='--depth=1 --depth=3 --depth=1000 --shallow-since=1112913000
+	--shallow-exclude=annotated --shallow-exclude=refs/heads/side'
+
+for v in 0 2
+do
+	for how in $shallow_cases
+	do
+		test_expect_success "v$v: clone $how" '
+			rm -rf ours.git theirs.git &&
+			! stock -c protocol.version=$v clone -q --no-local \
+				--bare $how server.git theirs.git
+			! stock_client -v$v clone -q --no-local --bare $how \
+				"$UP" server.git ours.git
+			if ! test -d theirs.git
+			then
+				! test -d ours.git
+				return
+			fi
+			touch theirs.git/shallow ours.git/shallow &&
+			test_cmp_sorted theirs.git/shallow ours.git/shallow &&
+			stock -C ours.git fsck --full &&
+			repo_objects theirs.git >expect &&
+			repo_objects ours.git >actual &&
+			test_cmp expect actual
+		'
+	done
+
+	test_expect_success "v$v: deepen, by the tips and by the boundary" '
+		rm -rf ours.git theirs.git &&
+		stock clone -q --no-local --bare --depth=2 server.git \
+			theirs.git &&
+		stock clone -q --no-local --bare --depth=2 server.git \
+			ours.git &&
+		for how in --depth=5 --deepen=3 --depth=4 --deepen=1 \
+			--shallow-since=1112912900 --unshallow
+		do
+			stock -c protocol.version=$v -C theirs.git fetch -q \
+				$how &&
+			stock_client -v$v -C ours.git fetch -q $how "$UP" &&
+			test_served_by_us &&
+			touch theirs.git/shallow ours.git/shallow &&
+			test_cmp_sorted theirs.git/shallow ours.git/shallow &&
+			stock -C ours.git fsck --full &&
+			repo_objects theirs.git >expect &&
+			repo_objects ours.git >actual &&
+			test_cmp expect actual || return
+		done
+	'
+
+	test_expect_success "v$v: fetch into a shallow clone" '
+		rm -rf ours.git &&
+		stock clone -q --no-local --bare --depth=2 server.git \
+			ours.git &&
+		grow server.git 2 &&
+		stock_client -v$v -C ours.git fetch -q "$UP" origin main &&
+		stock -C ours.git fsck --full &&
+		stock -C ours.git rev-list --count FETCH_HEAD >actual &&
+		stock -C ours.git rev-list --count FETCH_HEAD --not main \
+			>new &&
+		echo 2 >expect &&
+		test_cmp expect new
+	'
+
+	test_expect_success "v$v: clone from a shallow repository" '
+		rm -rf shallow.git again.git &&
+		stock clone -q --no-local --mirror --depth=3 server.git \
+			shallow.git &&
+		stock_client -v$v clone -q --no-local --mirror "$UP" \
+			shallow.git again.git &&
+		test_served_by_us &&
+		test_cmp_sorted shallow.git/shallow again.git/shallow &&
+		stock -C again.git fsck --full
+	'
+done
+
+# ---- the command
+
+test_expect_success 'repositories are entered as stock Git does' '
+	stock clone -q server.git work &&
+	for dir in work work/.git server.git server
+	do
+		pkt F | git upload-pack $dir >out &&
+		grep -a refs/heads/main out >/dev/null || return
+	done &&
+	pkt F | test_expect_code 128 git upload-pack --strict work 2>err &&
+	echo "fatal: '\''work'\'' does not appear to be a git repository" \
+		>expect &&
+	test_cmp expect err &&
+	pkt F | git upload-pack --strict work/.git >out &&
+	test_expect_code 128 git upload-pack nowhere 2>err </dev/null &&
+	grep "^fatal: .nowhere. does not appear to be a git" err
+'
+
+test_expect_success 'usage' '
+	test_expect_code 129 git upload-pack 2>err &&
+	grep "^usage: git upload-pack" err &&
+	test_expect_code 129 git upload-pack a b &&
+	test_expect_code 129 git upload-pack --no-such server.git
+'
+
+test_expect_success 'advertise only' '
+	git upload-pack --advertise-refs server.git >out </dev/null &&
+	grep -a "refs/heads/main" out >/dev/null &&
+	git upload-pack --http-backend-info-refs --stateless-rpc server.git \
+		>out </dev/null &&
+	grep -a " no-done " out >/dev/null &&
+	GIT_PROTOCOL=version=2 git upload-pack --http-backend-info-refs \
+		server.git >out </dev/null &&
+	grep -a "^000eversion 2" out >/dev/null
+'
+
+test_expect_success '--timeout ends a silent connection' '
+	(sleep 5 | test_expect_code 142 git upload-pack --timeout=1 \
+		server.git >out) &&
+	grep -a refs/heads/main out >/dev/null
+'
+
+test_expect_success 'a client that breaks the rules is told' '
+	none=1234567890123456789012345678901234567890 &&
+	pkt "want $none" F done |
+		test_expect_code 128 git upload-pack server.git >out 2>err &&
+	grep -a "ERR upload-pack: not our ref $none" out >/dev/null &&
+	echo "fatal: git upload-pack: not our ref $none" >expect &&
+	test_cmp expect err &&
+	pkt command=ls-refs bogus D F |
+		GIT_PROTOCOL=version=2 test_expect_code 128 \
+		git upload-pack server.git >out 2>err &&
+	echo "fatal: unknown capability '\''bogus'\''" >expect &&
+	test_cmp expect err &&
+	pkt =zzzz |
+		test_expect_code 128 git upload-pack server.git 2>err >out &&
+	echo "fatal: protocol error: bad line length character: zzzz" \
+		>expect &&
+	test_cmp expect err &&
+	pkt =00 | test_expect_code 128 git upload-pack server.git 2>err >out &&
+	echo "fatal: the remote end hung up unexpectedly" >expect &&
+	test_cmp expect err
+'
+
+test_expect_success 'truncated dialogs end' '
+	tip=$(stock -C server.git rev-parse main) &&
+	pkt "want $tip multi_ack_detailed side-band-64k" F "have $tip" F \
+		done >v0 &&
+	pkt command=fetch D "want $tip" "have $tip" F F >v2 &&
+	for v in 0 2
+	do
+		size=$(wc -c <v$v) &&
+		for n in $(test_seq 0 7 $((size - 1)))
+		do
+			head -c $n v$v >part &&
+			GIT_PROTOCOL=version=$v timeout 20 \
+				git upload-pack server.git <part >out 2>err
+			code=$?
+			test $code = 128 || test $code = 0 || return 1
+		done
+	done
+'
+
+test_done

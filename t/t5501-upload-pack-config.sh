@@ -1,0 +1,215 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what the configuration lets clients see and have'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
+
+test_expect_success 'setup' '
+	repo_linear server.git 20 &&
+	repo_tags server.git &&
+	stock -C server.git update-ref refs/hidden/tip main~5 &&
+	stock -C server.git update-ref refs/hidden/shown main~6 &&
+	lost=$(stock -C server.git commit-tree -m lost "main^{tree}") &&
+	hidden=$(test_tick && stock -C server.git commit-tree -m hidden \
+		"main^{tree}") &&
+	stock -C server.git update-ref refs/hidden/alone $hidden
+'
+
+# The same configuration for stock Git and ours.
+test_same_refs () {
+	for v in 0 2
+	do
+		stock -c protocol.version=$v ls-remote server.git >all &&
+		uniq all >expect && # a namespace's HEAD is listed twice
+		stock_client -v$v ls-remote "$UP" server.git >actual &&
+		test_served_by_us &&
+		test_cmp expect actual || return
+	done
+}
+
+test_expect_success 'hidden refs' '
+	stock -C server.git config transfer.hideRefs refs/hidden &&
+	test_same_refs &&
+	! grep hidden actual &&
+	stock -C server.git config --add uploadpack.hideRefs \
+		"!refs/hidden/shown" &&
+	test_same_refs &&
+	grep hidden/shown actual &&
+	stock -C server.git config --add transfer.hideRefs "^refs/tags" &&
+	stock -C server.git config --add transfer.hideRefs \
+		"!^refs/tags/annotated" &&
+	test_same_refs &&
+	stock -C server.git config --unset-all uploadpack.hideRefs &&
+	stock -C server.git config --replace-all transfer.hideRefs \
+		refs/hidden &&
+	test_same_refs
+'
+
+test_expect_success 'namespaces' '
+	stock -C server.git update-ref refs/namespaces/a/refs/heads/x main~3 &&
+	stock -C server.git symbolic-ref refs/namespaces/a/HEAD \
+		refs/namespaces/a/refs/heads/x &&
+	GIT_NAMESPACE=a test_same_refs &&
+	test_line_count 2 actual &&
+	stock -C server.git update-ref -d refs/namespaces/a/refs/heads/x &&
+	stock -C server.git symbolic-ref -d refs/namespaces/a/HEAD
+'
+
+test_expect_success 'refs to missing objects are listed as well' '
+	echo 1234567890123456789012345678901234567890 \
+		>server.git/refs/heads/broken &&
+	test_same_refs &&
+	rm server.git/refs/heads/broken
+'
+
+test_expect_success 'an unborn HEAD' '
+	stock -C server.git symbolic-ref HEAD refs/heads/unborn &&
+	test_same_refs &&
+	for up in "$UP" --upload-pack=git-upload-pack
+	do
+		rm -rf clone &&
+		stock clone -q --no-local "$up" server.git clone 2>/dev/null &&
+		stock -C clone symbolic-ref HEAD || return
+	done >actual &&
+	printf "refs/heads/unborn\nrefs/heads/unborn\n" >expect &&
+	test_cmp expect actual &&
+	stock -C server.git symbolic-ref HEAD refs/heads/main
+'
+
+# wanted <yes|no> <id> [<key>]: whether v0 gives an object.
+wanted () {
+	test -z "$3" || stock -C server.git config "$3" true
+	pkt "want $2 no-progress" F done |
+		git upload-pack server.git >out 2>err
+	code=$?
+	test -z "$3" || stock -C server.git config --unset "$3"
+	case "$1,$code" in
+	yes,0) return 0 ;;
+	no,128) grep "not our ref $2" err ;;
+	*)
+		echo "$2 $3: wanted $1, exit code $code" >&2
+		return 1
+	esac
+}
+
+test_expect_success 'wants that no visible ref names' '
+	old=$(stock -C server.git rev-parse main~2) &&
+	blob=$(stock -C server.git rev-parse main:dir1/file1) &&
+	tip=uploadpack.allowTipSHA1InWant &&
+	reachable=uploadpack.allowReachableSHA1InWant &&
+	any=uploadpack.allowAnySHA1InWant &&
+	wanted no $old &&
+	wanted no $old $tip &&
+	wanted yes $old $reachable &&
+	wanted yes $old $any &&
+	wanted no $hidden &&
+	wanted yes $hidden $tip &&
+	wanted no $hidden $reachable &&
+	wanted yes $hidden $any &&
+	wanted yes $blob $reachable &&
+	wanted no $lost $reachable &&
+	wanted yes $lost $any &&
+	wanted no 1234567890123456789012345678901234567890 $any
+'
+
+test_expect_success 'want-ref' '
+	tip=$(stock -C server.git rev-parse main) &&
+	request () {
+		pkt command=fetch D "want-ref $1" no-progress done F |
+			GIT_PROTOCOL=version=2 git upload-pack \
+			--stateless-rpc server.git
+	} &&
+	test_expect_code 128 request refs/heads/main >out 2>err &&
+	grep "unexpected line: .want-ref refs/heads/main" err &&
+	stock -C server.git config uploadpack.allowRefInWant true &&
+	request refs/heads/main >out &&
+	grep -a "$tip refs/heads/main" out >/dev/null &&
+	test_expect_code 128 request refs/hidden/tip 2>err >out &&
+	grep "unknown ref refs/hidden/tip" err
+'
+
+test_expect_success 'object-info' '
+	tip=$(stock -C server.git rev-parse main) &&
+	stock -C server.git config transfer.advertiseObjectInfo true &&
+	git -C server.git cat-file -s main >size &&
+	pkt command=object-info D size "oid $tip" F |
+		GIT_PROTOCOL=version=2 git upload-pack --stateless-rpc \
+		server.git >out &&
+	grep -a "size.*$tip $(cat size)0000" out >/dev/null
+'
+
+test_expect_success 'session ids' '
+	! stock_client ls-remote "$UP" server.git | grep nothing &&
+	! grep "session-id=" packets &&
+	stock -C server.git config transfer.advertiseSID true &&
+	stock_client -c transfer.advertiseSID=true ls-remote "$UP" server.git \
+		>out &&
+	grep "< session-id=[^ ]*\$" packets
+'
+
+# ---- the hook
+
+hook="'$PWD/hook'"
+write_hook () {
+	cat >hook <<-EOC &&
+	#!/bin/sh
+	echo "\$@" >"$PWD/args" &&
+	exec "\$@"
+	EOC
+	chmod +x hook
+}
+
+test_expect_success 'packObjectsHook makes the pack' '
+	write_hook &&
+	rm -rf hooked.git args &&
+	git config --global uploadpack.packObjectsHook "$hook" &&
+	stock_client clone -q --no-local --mirror "$UP" server.git \
+		hooked.git &&
+	test_served_by_us &&
+	grep "^git pack-objects --revs --thin --stdout" args &&
+	stock -C hooked.git fsck --full
+'
+
+test_expect_success 'packObjectsHook with a shallow clone' '
+	rm -rf hooked.git args &&
+	stock_client clone -q --no-local --bare --depth=2 "$UP" server.git \
+		hooked.git &&
+	grep "shallow" args &&
+	stock -C hooked.git fsck --full &&
+	stock -C hooked.git rev-list --count main >actual &&
+	echo 2 >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success 'packObjectsHook that fails' '
+	rm -rf hooked.git &&
+	git config --global uploadpack.packObjectsHook "exit 1;" &&
+	test_must_fail stock_client clone -q --no-local --mirror "$UP" \
+		server.git hooked.git 2>err &&
+	grep "aborting due to possible repository corruption" err
+'
+
+test_expect_success 'packObjectsHook of the repository is not run' '
+	git config --global --unset uploadpack.packObjectsHook &&
+	rm -rf hooked.git args &&
+	stock -C server.git config uploadpack.packObjectsHook "$hook" &&
+	stock_client clone -q --no-local --mirror "$UP" server.git \
+		hooked.git &&
+	! test -e args
+'
+
+test_expect_success 'a bad configuration is an error' '
+	stock -C server.git config uploadpack.allowAnySHA1InWant perhaps &&
+	pkt F | test_expect_code 128 git upload-pack server.git 2>err &&
+	grep "bad boolean config value .perhaps" err
+'
+
+test_done
