@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "base/cursor.h"
 #include "base/error.h"
 #include "object/oid.h"
@@ -109,6 +113,12 @@ uint32_t name_hash_add(uint32_t h, const char *path, size_t len);
 
 #define TREE_BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
 
+/* "100644 " and "40000 " as loaded from memory. */
+#define TREE_FILE_TEXT UINT64_C(0x20343436303031)
+#define TREE_FILE_MASK UINT64_C(0xffffffffffffff)
+#define TREE_DIR_TEXT UINT64_C(0x203030303034)
+#define TREE_DIR_MASK UINT64_C(0xffffffffffff)
+
 /* The top bit of each zero byte; bytes above the lowest hit may be wrong. */
 static inline uint64_t tree_zero_bytes(uint64_t v)
 {
@@ -116,12 +126,11 @@ static inline uint64_t tree_zero_bytes(uint64_t v)
 }
 
 /*
- * The first NUL or slash at or after p. Precondition: at least 8 readable
- * bytes follow any position before `last`. NULL when there is none before
- * `last`.
+ * The first NUL or slash at or after p; NULL when there is none before
+ * `last`. Precondition: 16 readable bytes follow any position before `last`.
  */
-static inline const uint8_t *tree_name_end(const uint8_t *p,
-					   const uint8_t *last)
+static inline const uint8_t *tree_name_end_words(const uint8_t *p,
+						 const uint8_t *last)
 {
 	while (p < last) {
 		uint64_t v, hit;
@@ -137,13 +146,73 @@ static inline const uint8_t *tree_name_end(const uint8_t *p,
 	return NULL;
 }
 
+#ifdef __SSE2__
+/* As above, sixteen bytes at a time: most names end in the first. */
+static inline const uint8_t *tree_name_end(const uint8_t *p,
+					   const uint8_t *last)
+{
+	const __m128i zero = _mm_setzero_si128();
+	const __m128i slash = _mm_set1_epi8('/');
+
+	for (; p < last; p += 16) {
+		__m128i v = _mm_loadu_si128((const __m128i *)p);
+		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(v, zero),
+					   _mm_cmpeq_epi8(v, slash));
+		unsigned mask = (unsigned)_mm_movemask_epi8(hit);
+
+		if (mask) {
+			p += __builtin_ctz(mask);
+			return p < last ? p : NULL;
+		}
+	}
+	return NULL;
+}
+#else
+static inline const uint8_t *tree_name_end(const uint8_t *p,
+					   const uint8_t *last)
+{
+	return tree_name_end_words(p, last);
+}
+#endif
+
+/*
+ * The mode and the space behind it: returns where the name begins, NULL when
+ * this is no mode. The two modes that most entries have are compared whole.
+ * Precondition: 8 readable bytes at p, p < last.
+ */
+static inline const uint8_t *tree_take_mode(const uint8_t *p,
+					    const uint8_t *last, uint32_t *mode)
+{
+	const uint8_t *start = p;
+	uint32_t m = 0;
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	if ((v & TREE_FILE_MASK) == TREE_FILE_TEXT) {
+		*mode = 0100644;
+		return p + 7;
+	}
+	if ((v & TREE_DIR_MASK) == TREE_DIR_TEXT) {
+		*mode = TREE_MODE_DIR;
+		return p + 6;
+	}
+	for (; p < last && (uint8_t)(*p - '0') < 8; p++) {
+		m = m << 3 | (uint32_t)(*p - '0');
+		if (m > 0777777)
+			return NULL;
+	}
+	if (p == start || p == last || *p != ' ')
+		return NULL;
+	*mode = m;
+	return p + 1;
+}
+
 static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 			    enum hash_algo algo)
 {
 	size_t id_len = hash_len(algo);
 	const uint8_t *p = c->p;
 	const uint8_t *last, *name;
-	uint32_t mode = 0;
 
 	if (p == c->end)
 		return 0;
@@ -151,22 +220,16 @@ static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 	if (cursor_left(c) < 4 + id_len)
 		return ERR_CORRUPT;
 	last = c->end - id_len; /* the NUL lies before it */
-	for (; p < last && (uint8_t)(*p - '0') < 8; p++) {
-		mode = mode << 3 | (*p - '0');
-		if (mode > 0777777)
-			return ERR_CORRUPT;
-	}
-	if (p == c->p || p == last || *p != ' ')
+	name = tree_take_mode(p, last, &entry->mode);
+	if (!name)
 		return ERR_CORRUPT;
-	name = ++p;
-	p = tree_name_end(p, last);
+	p = tree_name_end(name, last);
 	if (!p || *p || p == name)
 		return ERR_CORRUPT;
 	entry->raw = c->p;
 	entry->name = (const char *)name;
 	entry->name_len = (size_t)(p - name);
 	entry->oid = p + 1;
-	entry->mode = mode;
 	c->p = p + 1 + id_len;
 	entry->raw_len = (size_t)(c->p - entry->raw);
 	return 1;

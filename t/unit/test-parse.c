@@ -276,14 +276,18 @@ static void test_tree_random(void **state)
 
 	print_message("seed %llu\n", (unsigned long long)x);
 	for (int round = 0; round < 20000; round++) {
-		uint8_t bytes[64] = "100644 ";
+		static const char *const modes[] = {"100644 ", "40000 ",
+						    "040000 ", "120000 "};
+		const char *mode = modes[round % ARRAY_NR(modes)];
+		uint8_t bytes[64] = {0};
 		size_t len, want_len = 0;
 		struct tree_entry e;
 		struct cursor c;
 		uint8_t *copy;
 		int ret;
 
-		for (size_t i = 7; i < sizeof(bytes); i++) {
+		memcpy(bytes, mode, strlen(mode));
+		for (size_t i = strlen(mode); i < sizeof(bytes); i++) {
 			x ^= x << 13;
 			x ^= x >> 7;
 			x ^= x << 17;
@@ -302,6 +306,27 @@ static void test_tree_random(void **state)
 		if (ret > 0)
 			assert_int_equal(e.name_len, want_len);
 		free(copy);
+	}
+}
+
+/* Eight bytes at a time and sixteen, against one. */
+static void test_name_end(void **state)
+{
+	enum { LEN = 60, SPARE = 16 };
+	uint8_t bytes[LEN + SPARE];
+
+	for (size_t hit = 0; hit <= LEN; hit++) {
+		for (size_t last = 0; last <= LEN; last++) {
+			const uint8_t *want = hit < last ? bytes + hit : NULL;
+
+			memset(bytes, 'x', sizeof(bytes));
+			bytes[hit] = hit % 2 ? '/' : '\0';
+			bytes[hit + 1] = hit % 3 ? '0' : 0x01;
+			assert_ptr_equal(tree_name_end(bytes, bytes + last),
+					 want);
+			assert_ptr_equal(
+				tree_name_end_words(bytes, bytes + last), want);
+		}
 	}
 }
 
@@ -403,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_tree),
 		cmocka_unit_test(test_tree_corrupt),
 		cmocka_unit_test(test_tree_random),
+		cmocka_unit_test(test_name_end),
 		cmocka_unit_test(test_name_cmp),
 		cmocka_unit_test(test_tag),
 		cmocka_unit_test(test_tag_odd),
