@@ -15,7 +15,6 @@ static const uint8_t idx_magic[4] = {0xff, 't', 'O', 'c'};
 enum {
 	IDX_V2_HEADER_LEN = 8,
 	IDX_FANOUT_LEN = 256 * 4,
-	INTERPOLATIONS_MAX = 4,
 };
 
 static int check_fanout(struct pack_idx *idx, struct error *err)
@@ -152,67 +151,86 @@ static void fanout_range(const struct pack_idx *idx, uint8_t byte, uint32_t *lo,
 	*hi = load_be32(idx->fanout + 4 * byte);
 }
 
-/* Order of the id at idx_pos against `raw`, whose first 8 bytes are `key`. */
-static inline int cmp_at(const struct pack_idx *idx, uint32_t idx_pos,
-			 const uint8_t *raw, uint64_t key, uint64_t *key_at)
-{
-	const uint8_t *id = pack_idx_oid(idx, idx_pos);
+/*
+ * A search for one id, which is at a position in [lo, hi) if anywhere. A
+ * probe looks at one position and narrows the range.
+ */
+struct search {
+	const struct pack_idx *idx;
+	const uint8_t *raw;
+	uint64_t key; /* the first 8 bytes of raw */
+	uint32_t lo, hi;
+	uint32_t probed; /* the last position looked at */
+};
 
-	*key_at = load_be64(id);
-	if (*key_at != key)
-		return *key_at < key ? -1 : 1;
-	return memcmp(id + 8, raw + 8, hash_len(idx->algo) - 8);
+/* How the id at idx_pos compares with the one that is searched. */
+static inline int probe(struct search *s, uint32_t idx_pos)
+{
+	const uint8_t *id = pack_idx_oid(s->idx, idx_pos);
+	uint64_t at = load_be64(id);
+	int cmp;
+
+	if (at == s->key)
+		cmp = memcmp(id + 8, s->raw + 8, hash_len(s->idx->algo) - 8);
+	else
+		cmp = at < s->key ? -1 : 1;
+	s->probed = idx_pos;
+	if (cmp < 0)
+		s->lo = idx_pos + 1;
+	else
+		s->hi = idx_pos;
+	return cmp;
+}
+
+/* Where the id should be if those in the range are spread evenly. */
+static inline uint32_t interpolate(const struct search *s)
+{
+	uint64_t nr = s->hi - s->lo;
+
+	/* 24 bits behind the first byte: the product fits. */
+	return s->lo + (uint32_t)((s->key >> 32 & 0xffffff) * nr >> 24);
 }
 
 /*
- * Where `key` should be, counted from the position `from` that holds the key
- * `at`, when `nr` ids spread evenly over the values behind one first byte;
- * held within [lo, hi).
+ * Probe at growing distances from the last probe, towards the id, until it is
+ * passed: it is near, but the range may still be wide on that side.
  */
-static inline uint32_t interpolate(uint32_t from, uint64_t at, uint64_t key,
-				   uint32_t nr, uint32_t lo, uint32_t hi)
+static inline int gallop(struct search *s)
 {
-	/* Bits 32 to 55 of each: the product with nr fits. */
-	int64_t diff = (int64_t)(key >> 32 & 0xffffff) -
-		       (int64_t)(at >> 32 & 0xffffff);
-	int64_t guess = from + (diff * (int64_t)nr >> 24);
+	int cmp, side = s->probed < s->lo ? -1 : 1;
+	uint32_t step = 2;
 
-	if (guess < lo)
-		return lo;
-	return guess < hi ? (uint32_t)guess : hi - 1;
+	do {
+		if (s->hi - s->lo <= step)
+			return side;
+		cmp = probe(s, side < 0 ? s->lo + step : s->hi - step);
+		step *= 2;
+	} while (cmp && (cmp < 0) == (side < 0));
+	return cmp;
 }
 
 bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
 		   uint32_t *idx_pos)
 {
-	uint64_t key = load_be64(raw);
-	uint64_t at = key & UINT64_C(0xff) << 56;
-	uint32_t lo, hi, nr, mid;
+	struct search s = {.idx = idx, .raw = raw, .key = load_be64(raw)};
+	int cmp;
 
-	fanout_range(idx, raw[0], &lo, &hi);
-	nr = hi - lo;
-	mid = lo;
+	fanout_range(idx, raw[0], &s.lo, &s.hi);
+	if (s.lo == s.hi)
+		return false;
 	/*
-	 * A guess over n ids is off by the root of n; the next one starts
-	 * from there. Ids chosen to mislead us meet the binary search.
+	 * A guess over n ids is off by the root of n. Ids chosen to mislead
+	 * us cost twice a binary search.
 	 */
-	for (unsigned probes = 0; lo < hi; probes++) {
-		int cmp;
-
-		mid = probes < INTERPOLATIONS_MAX && hi - lo > 4
-			      ? interpolate(mid, at, key, nr, lo, hi)
-			      : lo + (hi - lo) / 2;
-		cmp = cmp_at(idx, mid, raw, key, &at);
-		if (!cmp) {
-			*idx_pos = mid;
-			return true;
-		}
-		if (cmp < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return false;
+	cmp = probe(&s, interpolate(&s));
+	if (cmp)
+		cmp = gallop(&s);
+	while (cmp && s.lo < s.hi)
+		cmp = probe(&s, s.lo + (s.hi - s.lo) / 2);
+	if (cmp)
+		return false;
+	*idx_pos = s.probed;
+	return true;
 }
 
 /* The first position whose id is not less than `raw`. */

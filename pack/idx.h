@@ -83,8 +83,9 @@ uint64_t pack_idx_offset(const struct pack_idx *idx, uint32_t idx_pos);
 uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos);
 
 /*
- * Find an id by its raw bytes. True and *idx_pos when there. Interpolation
- * inside the fanout bucket, then binary search; no allocation.
+ * Find an id by its raw bytes. True and *idx_pos when there. One guess inside
+ * the fanout bucket, growing steps from there, then binary search; no
+ * allocation.
  */
 bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
 		   uint32_t *idx_pos);
