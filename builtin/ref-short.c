@@ -99,3 +99,26 @@ int ref_short_append(struct buf *out, const struct store *store,
 		return ret;
 	return ref_short_append_as(out, store, name, strict, err);
 }
+
+int ref_short_matches(struct ref *ref, const struct store *store,
+		      const char *name)
+{
+	struct ref other;
+	int nr = 0;
+	size_t i;
+
+	memset(ref, 0, sizeof(*ref));
+	for (i = 0; i < RULE_NR; i++) {
+		struct buf full = BUF_INIT;
+
+		if (!buf_printf(&full, "%s%s%s", rules[i].prefix, name,
+				rules[i].suffix))
+			nr += refs_lookup(store->refs, full.data, &other,
+					  NULL) > 0;
+		buf_release(&full);
+	}
+	/* Again, because the strings are those of the last lookup. */
+	if (nr)
+		refs_dwim(store->refs, name, ref, NULL);
+	return nr;
+}

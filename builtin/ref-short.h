@@ -18,4 +18,11 @@ int ref_short_append(struct buf *out, const struct store *store,
 int ref_short_append_as(struct buf *out, const struct store *store,
 			const char *name, bool strict, struct error *err);
 
+/*
+ * How many refs a short name can mean; *ref is the one that has precedence,
+ * with strings as of refs_lookup() on its full name.
+ */
+int ref_short_matches(struct ref *ref, const struct store *store,
+		      const char *name);
+
 #endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git rev-parse: where the repository and its parts are.
+ *
+ * Paths are printed in the form that stock Git uses when it is not told
+ * another one: the git directory as it was found from the working directory
+ * (".git" at the top of a work tree, "." inside of it), and other places
+ * relative to a subdirectory of the work tree.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "builtin/rev-parse.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+/* Where we are, seen from the repository. */
+struct place {
+	char *cwd;          /* owned, absolute */
+	const char *prefix; /* cwd below the work tree; "" at its top; NULL when
+			       we are not in it */
+	bool in_git_dir;
+};
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* What follows `dir` in `path` when that is `dir` or below; else NULL. */
+static const char *path_below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	if (strncmp(path, dir, len) != 0)
+		return NULL;
+	if (!path[len])
+		return path + len;
+	return path[len] == '/' ? path + len + 1 : NULL;
+}
+
+static int find_place(struct place *place, const struct repo *repo)
+{
+	struct error err = ERROR_INIT;
+	char *git_dir;
+
+	memset(place, 0, sizeof(*place));
+	place->cwd = sys_realpath(".", &err);
+	if (!place->cwd)
+		return builtin_fail(&err);
+	git_dir = sys_realpath(repo->git_dir, NULL);
+	if (git_dir)
+		place->in_git_dir = path_below(place->cwd, git_dir) != NULL;
+	free(git_dir);
+	if (repo->worktree && !place->in_git_dir)
+		place->prefix = path_below(place->cwd, repo->worktree);
+	return 0;
+}
+
+/* Append the way from directory `from` to `to`, both absolute. */
+static int append_relative(struct buf *out, const char *from, const char *to)
+{
+	size_t i = 0, common = 0;
+	int ret = 0;
+
+	for (; from[i] && from[i] == to[i]; i++)
+		if (from[i] == '/')
+			common = i;
+	if ((!from[i] || from[i] == '/') && (!to[i] || to[i] == '/'))
+		common = i;
+	from += common;
+	to += common;
+	for (; !ret && *from; from++)
+		if (*from == '/' && from[1])
+			ret = buf_append_str(out, "../");
+	if (*to == '/')
+		to++;
+	if (!ret)
+		ret = buf_append_str(out, to);
+	return ret || out->len ? ret : buf_append_str(out, "./");
+}
+
+/*
+ * Append <dir>/<name>, `dir` the git directory or the common one, as it is
+ * printed without --path-format.
+ */
+static int append_found(struct buf *out, const struct repo *repo,
+			const struct place *place, const char *dir,
+			const char *name)
+{
+	const char *env = getenv("GIT_DIR");
+	bool is_git_dir = !strcmp(dir, repo->git_dir);
+	const char *rest = NULL;
+
+	/* Stock Git has gone to the top of the work tree by now. */
+	if (env && is_git_dir && place->prefix && *place->prefix)
+		return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
+	if (env && is_git_dir)
+		return buf_printf(out, *name ? "%s/%s" : "%s", env, name);
+	if (is_git_dir && !strcmp(place->cwd, dir))
+		return buf_append_str(out, *name ? name : ".");
+	if (is_git_dir && place->prefix && !*place->prefix)
+		rest = path_below(dir, place->cwd);
+	if (rest && !strcmp(rest, ".git"))
+		dir = rest;
+	return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
+}
+
+enum form {
+	FORM_FOUND,          /* as above */
+	FORM_FOUND_RELATIVE, /* the same, but relative to a subdirectory */
+};
+
+static int show_path(const struct rev_parse *rp, const char *dir,
+		     const char *name, enum form form)
+{
+	const struct repo *repo = rp->store.repo;
+	struct buf out = BUF_INIT, full = BUF_INIT;
+	struct place place;
+	int ret = find_place(&place, repo);
+	bool relative;
+
+	if (ret)
+		return -ret;
+	relative = form == FORM_FOUND_RELATIVE && place.prefix &&
+		   *place.prefix && !getenv("GIT_DIR") &&
+		   path_below(dir, repo->worktree);
+	ret = buf_printf(&full, *name ? "%s/%s" : "%s", dir, name);
+	if (!ret && rp->path_format && !strcmp(rp->path_format, "absolute"))
+		ret = buf_append_str(&out, full.data);
+	else if (!ret && (rp->path_format || relative))
+		ret = append_relative(&out, place.cwd, full.data);
+	else if (!ret)
+		ret = append_found(&out, repo, &place, dir, name);
+	if (ret < 0)
+		ret = -builtin_die("out of memory");
+	else
+		puts(out.data);
+	buf_release(&out);
+	buf_release(&full);
+	free(place.cwd);
+	return ret < 0 ? ret : 1;
+}
+
+/*
+ * Whether a path of the git directory is shared by all work trees
+ * (gitrepository-layout(5)).
+ */
+static bool is_common(const char *name)
+{
+	static const char *const shared[] = {
+		"objects",   "refs",        "logs",    "hooks",  "info",
+		"config",    "branches",    "remotes", "common", "modules",
+		"worktrees", "packed-refs", "shallow", "svn",    "lost-found",
+		"rr-cache",  "gc.pid",
+	};
+	static const char *const own[] = {
+		"logs/HEAD",          "info/sparse-checkout",
+		"refs/bisect",        "refs/worktree",
+		"refs/rewritten",     "logs/refs/bisect",
+		"logs/refs/worktree", "logs/refs/rewritten",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(own); i++)
+		if (path_below(name, own[i]))
+			return false;
+	for (size_t i = 0; i < ARRAY_NR(shared); i++)
+		if (path_below(name, shared[i]))
+			return true;
+	return false;
+}
+
+/* A file whose place the environment or configuration sets; or NULL. */
+static const char *replaced_dir(const struct repo *repo, const char *name,
+				const char **rest)
+{
+	*rest = path_below(name, "objects");
+	if (*rest && getenv("GIT_OBJECT_DIRECTORY"))
+		return getenv("GIT_OBJECT_DIRECTORY");
+	*rest = "";
+	if (!strcmp(name, "index") && getenv("GIT_INDEX_FILE"))
+		return getenv("GIT_INDEX_FILE");
+	if (!strcmp(name, "info/grafts") && getenv("GIT_GRAFT_FILE"))
+		return getenv("GIT_GRAFT_FILE");
+	*rest = path_below(name, "hooks");
+	return *rest ? config_string(&repo->config, "core.hookspath") : NULL;
+}
+
+static int git_path(const struct rev_parse *rp, const char *name)
+{
+	const struct repo *repo = rp->store.repo;
+	const char *rest;
+	const char *replaced = replaced_dir(repo, name, &rest);
+
+	if (replaced) {
+		printf(*rest ? "%s/%s\n" : "%s\n", replaced, rest);
+		return 1;
+	}
+	return show_path(rp, is_common(name) ? repo->common_dir : repo->git_dir,
+			 name, FORM_FOUND_RELATIVE);
+}
+
+/* ---- where in the work tree */
+
+static void show_bool(bool value)
+{
+	puts(value ? "true" : "false");
+}
+
+static void show_up(const struct place *place, const struct repo *repo)
+{
+	const char *p = place->prefix;
+
+	if (!p) {
+		if (repo->worktree && !place->in_git_dir)
+			puts(repo->worktree);
+		return;
+	}
+	while (*p) {
+		p += strcspn(p, "/");
+		p += *p == '/';
+		fputs("../", stdout);
+	}
+	putchar('\n');
+}
+
+static void show_prefix(const struct place *place)
+{
+	if (place->prefix && *place->prefix)
+		printf("%s/", place->prefix);
+	putchar('\n');
+}
+
+static int show_toplevel(const struct rev_parse *rp, const struct place *place)
+{
+	const struct repo *repo = rp->store.repo;
+	struct buf out = BUF_INIT;
+	int ret = 1;
+
+	if (!repo->worktree || (place->in_git_dir && !getenv("GIT_DIR") &&
+				!getenv("GIT_WORK_TREE")))
+		return -builtin_die("this operation must be run in a work "
+				    "tree");
+	if (!rp->path_format || strcmp(rp->path_format, "relative") != 0) {
+		puts(repo->worktree);
+	} else if (append_relative(&out, place->cwd, repo->worktree) < 0) {
+		ret = -builtin_die("out of memory");
+	} else {
+		puts(out.data);
+	}
+	buf_release(&out);
+	return ret;
+}
+
+/* Options that need to know where we are. */
+static int place_option(const struct rev_parse *rp, const char *arg)
+{
+	const struct repo *repo = rp->store.repo;
+	struct place place;
+	int ret = find_place(&place, repo);
+
+	if (ret)
+		return -ret;
+	ret = 1;
+	if (!strcmp(arg, "--show-toplevel"))
+		ret = show_toplevel(rp, &place);
+	else if (!strcmp(arg, "--show-cdup"))
+		show_up(&place, repo);
+	else if (!strcmp(arg, "--show-prefix"))
+		show_prefix(&place);
+	else if (!strcmp(arg, "--is-inside-git-dir"))
+		show_bool(place.in_git_dir);
+	else if (!strcmp(arg, "--is-inside-work-tree"))
+		show_bool(place.prefix != NULL);
+	else
+		ret = 0;
+	free(place.cwd);
+	return ret;
+}
+
+/* ---- other properties */
+
+static int show_shallow(const struct repo *repo)
+{
+	char *path = repo_common_path(repo, "shallow");
+
+	if (!path)
+		return -builtin_die("out of memory");
+	show_bool(sys_exists(path));
+	free(path);
+	return 1;
+}
+
+static int show_format(const struct repo *repo, const char *mode)
+{
+	if (*mode && strcmp(mode, "=storage") != 0 &&
+	    strcmp(mode, "=input") != 0 && strcmp(mode, "=output") != 0)
+		return -builtin_die("unknown mode for --show-object-format: "
+				    "%s",
+				    mode + 1);
+	puts(hash_name(repo->algo));
+	return 1;
+}
+
+static int set_path_format(struct rev_parse *rp, const char *format)
+{
+	if (strcmp(format, "absolute") != 0 && strcmp(format, "relative") != 0)
+		return -builtin_die("unknown argument to --path-format: %s",
+				    format);
+	rp->path_format = format;
+	return 1;
+}
+
+int rev_parse_place(struct rev_parse *rp, const char *arg, const char *next,
+		    bool *used)
+{
+	static const char format[] = "--show-object-format";
+	const struct repo *repo = rp->store.repo;
+
+	if (!strcmp(arg, "--git-dir"))
+		return show_path(rp, repo->git_dir, "", FORM_FOUND);
+	if (!strcmp(arg, "--absolute-git-dir")) {
+		puts(repo->git_dir);
+		return 1;
+	}
+	if (!strcmp(arg, "--git-common-dir"))
+		return show_path(rp, repo->common_dir, "", FORM_FOUND_RELATIVE);
+	if (!strcmp(arg, "--git-path")) {
+		if (!next)
+			return -builtin_die("--git-path requires an argument");
+		*used = true;
+		return git_path(rp, next);
+	}
+	if (starts_with(arg, "--path-format="))
+		return set_path_format(rp, arg + strlen("--path-format="));
+	if (!strcmp(arg, "--is-bare-repository")) {
+		show_bool(repo->is_bare);
+		return 1;
+	}
+	if (!strcmp(arg, "--is-shallow-repository"))
+		return show_shallow(repo);
+	if (starts_with(arg, format))
+		return show_format(repo, arg + sizeof(format) - 1);
+	return place_option(rp, arg);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* git rev-parse: the options that stand for many refs or objects. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/rev-parse.h"
+#include "repo/wildmatch.h"
+
+/* A visit of the refs of one option. */
+struct visit {
+	struct rev_parse *rp;
+	size_t trim;         /* bytes of the prefix left out of names */
+	const char *pattern; /* or NULL */
+};
+
+static bool is_excluded(const struct rev_parse *rp, const char *name)
+{
+	for (size_t i = 0; i < rp->excluded_nr; i++)
+		if (wildmatch(rp->excluded[i], name, 0))
+			return true;
+	return false;
+}
+
+static int show_ref(void *ctx, const struct ref *ref)
+{
+	struct visit *v = ctx;
+	const char *name = ref->name + v->trim;
+
+	if (v->pattern && !wildmatch(v->pattern, ref->name, 0))
+		return 0;
+	if (is_excluded(v->rp, name))
+		return 0;
+	if (!odb_has(v->rp->store.odb, &ref->oid))
+		builtin_error("%s does not point to a valid object!",
+			      ref->name);
+	else
+		rev_parse_show_rev(v->rp, false, &ref->oid, name);
+	return 0;
+}
+
+static int visit_refs(struct visit *v, const char *prefix)
+{
+	struct error err = ERROR_INIT;
+	int ret = refs_each(v->rp->store.refs, prefix, show_ref, v, NULL, &err);
+
+	v->rp->excluded_nr = 0;
+	return ret < 0 ? -builtin_fail(&err) : 1;
+}
+
+/* Refs below `prefix` that match a pattern; one that is no glob is a directory.
+ */
+static int visit_glob(struct rev_parse *rp, const char *prefix,
+		      const char *pattern, bool trim)
+{
+	struct visit v = {.rp = rp, .trim = trim ? strlen(prefix) : 0};
+	struct buf full = BUF_INIT;
+	struct buf fixed = BUF_INIT;
+	int ret;
+
+	if (!strncmp(pattern, prefix, strlen(prefix)))
+		prefix = "";
+	if (buf_printf(&full, "%s%s%s", prefix, pattern,
+		       pattern[strcspn(pattern, "*?[\\")] ? ""
+		       : *pattern && pattern[strlen(pattern) - 1] == '/'
+			       ? "*"
+			       : "/*") < 0 ||
+	    buf_append(&fixed, full.data, strcspn(full.data, "*?[\\")) < 0) {
+		ret = -builtin_die("out of memory");
+	} else {
+		v.pattern = full.data;
+		ret = visit_refs(&v, fixed.data);
+	}
+	buf_release(&full);
+	buf_release(&fixed);
+	return ret;
+}
+
+/* --<option> or --<option>=<pattern> for refs below `prefix`. */
+static int below(struct rev_parse *rp, const char *arg, const char *option,
+		 const char *prefix)
+{
+	struct visit v = {.rp = rp, .trim = strlen(prefix)};
+	size_t len = strlen(option);
+
+	if (strncmp(arg, option, len) != 0)
+		return 0;
+	if (!arg[len])
+		return visit_refs(&v, prefix);
+	if (arg[len] == '=')
+		return visit_glob(rp, prefix, arg + len + 1, true);
+	return 0;
+}
+
+/* ---- --disambiguate */
+
+struct candidates {
+	struct oid *oids;
+	size_t nr, alloc;
+};
+
+static int collect(void *ctx, const struct oid *oid)
+{
+	struct candidates *c = ctx;
+
+	if (mem_grow(&c->oids, &c->alloc, c->nr + 1, sizeof(*c->oids)) < 0)
+		return ERR_NOMEM;
+	c->oids[c->nr++] = *oid;
+	return 0;
+}
+
+static int compare_oids(const void *a, const void *b)
+{
+	return oid_cmp(a, b);
+}
+
+static int disambiguate(struct rev_parse *rp, const char *hex)
+{
+	struct candidates c = {NULL, 0, 0};
+	struct error err = ERROR_INIT;
+	char full[OID_MAX_HEX_LEN + 1];
+	enum hash_algo algo = rp->store.odb->algo;
+	size_t len = strlen(hex);
+	struct oid prefix;
+	int ret = 0;
+
+	memset(full, '0', sizeof(full));
+	memcpy(full, hex, len < OID_MAX_HEX_LEN ? len : OID_MAX_HEX_LEN);
+	if (len < 4 || len > hash_hex_len(algo) ||
+	    !oid_from_hex(&prefix, full, OID_MAX_HEX_LEN, algo))
+		return 1;
+	ret = odb_each_abbrev(rp->store.odb, &prefix, len, collect, &c, &err);
+	if (ret == ERR_NOMEM)
+		error_nomem(&err);
+	if (c.nr)
+		qsort(c.oids, c.nr, sizeof(*c.oids), compare_oids);
+	for (size_t i = 0; !ret && i < c.nr; i++)
+		if (!i || !oid_equal(&c.oids[i], &c.oids[i - 1]))
+			rev_parse_show_rev(rp, false, &c.oids[i], NULL);
+	free(c.oids);
+	return ret < 0 ? -builtin_fail(&err) : 1;
+}
+
+static int exclude(struct rev_parse *rp, const char *pattern)
+{
+	if (mem_grow(&rp->excluded, &rp->excluded_alloc, rp->excluded_nr + 1,
+		     sizeof(*rp->excluded)) < 0)
+		return -builtin_die("out of memory");
+	rp->excluded[rp->excluded_nr++] = pattern;
+	return 1;
+}
+
+int rev_parse_refs(struct rev_parse *rp, const char *arg)
+{
+	struct visit all = {.rp = rp};
+	int ret;
+
+	if (!strcmp(arg, "--all"))
+		return visit_refs(&all, "");
+	ret = below(rp, arg, "--branches", "refs/heads/");
+	if (!ret)
+		ret = below(rp, arg, "--tags", "refs/tags/");
+	if (!ret)
+		ret = below(rp, arg, "--remotes", "refs/remotes/");
+	if (ret)
+		return ret;
+	if (!strncmp(arg, "--glob=", 7))
+		return visit_glob(rp, "refs/", arg + 7, false);
+	if (!strncmp(arg, "--exclude=", 10))
+		return exclude(rp, arg + 10);
+	if (!strncmp(arg, "--disambiguate=", 15))
+		return disambiguate(rp, arg + 15);
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* git rev-parse: arguments that stand for more than one revision. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/rev-parse.h"
+#include "object/parse.h"
+
+int rev_parse_range(struct rev_parse *rp, const char *arg)
+{
+	const char *dots = strstr(arg, "..");
+	const char *to;
+	struct oid from_oid, to_oid;
+	char *from;
+	int ret = 0;
+
+	if (!dots || !strcmp(arg, ".."))
+		return 0;
+	to = dots + 2 + (dots[2] == '.');
+	from = mem_strndup(arg, (size_t)(dots - arg));
+	if (!from)
+		return -builtin_die("out of memory");
+	if (!store_resolve(&rp->store, &from_oid, *from ? from : "HEAD",
+			   NULL) &&
+	    !store_resolve(&rp->store, &to_oid, *to ? to : "HEAD", NULL)) {
+		ret = 1;
+		if (dots[2] == '.') {
+			ret = -builtin_die("symmetric differences ('%s') are "
+					   "not supported",
+					   arg);
+		} else {
+			rev_parse_show_rev(rp, false, &to_oid,
+					   *to ? to : "HEAD");
+			rev_parse_show_rev(rp, true, &from_oid,
+					   *from ? from : "HEAD");
+		}
+	}
+	free(from);
+	return ret;
+}
+
+/* The suffixes that stand for a commit and its parents. */
+enum shorthand { ALL_PARENTS, NOT_PARENTS, NOT_ONE };
+
+/* The length of the name before it, or 0. *nr is the parent of NOT_ONE. */
+static size_t find_shorthand(const char *arg, enum shorthand *kind, size_t *nr)
+{
+	const char *caret = strrchr(arg, '^');
+	char *end;
+
+	if (!caret || caret == arg)
+		return 0;
+	*nr = 1;
+	if (!strcmp(caret, "^@"))
+		*kind = ALL_PARENTS;
+	else if (!strcmp(caret, "^!"))
+		*kind = NOT_PARENTS;
+	else if (caret[1] == '-')
+		*kind = NOT_ONE;
+	else
+		return 0;
+	if (*kind == NOT_ONE && caret[2]) {
+		*nr = strtoul(caret + 2, &end, 10);
+		if (*end || !*nr)
+			return 0;
+	}
+	return (size_t)(caret - arg);
+}
+
+static void show_parents(struct rev_parse *rp, const struct commit_view *view,
+			 const char *name, enum shorthand kind, size_t nr)
+{
+	struct buf full = BUF_INIT;
+	struct oid parent;
+
+	for (size_t i = 0; i < view->parent_nr; i++) {
+		if (kind == NOT_ONE && nr != i + 1)
+			continue;
+		commit_parent(&parent, view, i, rp->store.odb->algo);
+		buf_reset(&full);
+		if (buf_printf(&full, "%s^%zu", name, i + 1) >= 0)
+			rev_parse_show_rev(rp, kind != ALL_PARENTS, &parent,
+					   full.data);
+	}
+	buf_release(&full);
+}
+
+int rev_parse_shorthand(struct rev_parse *rp, const char *arg)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct commit_view view;
+	enum shorthand kind;
+	struct oid oid;
+	size_t nr;
+	size_t len = find_shorthand(arg, &kind, &nr);
+	char *name;
+	int ret = 0;
+
+	if (!len)
+		return 0;
+	name = mem_strndup(arg, len);
+	if (!name)
+		return -builtin_die("out of memory");
+	if (store_resolve(&rp->store, &oid, name, NULL) < 0 ||
+	    odb_peel(rp->store.reader, &oid, &oid, NULL, NULL) < 0 ||
+	    odb_read(rp->store.reader, &oid, &obj, NULL) < 0)
+		goto out;
+	if (obj.type != OBJ_COMMIT ||
+	    commit_parse(&view, obj.data, obj.len, rp->store.odb->algo, NULL) <
+		    0 ||
+	    (kind == NOT_ONE && nr > view.parent_nr))
+		goto out;
+	if (kind != ALL_PARENTS)
+		rev_parse_show_rev(rp, false, &oid, name);
+	show_parents(rp, &view, name, kind, nr);
+	ret = 1;
+out:
+	odb_object_release(rp->store.reader, &obj);
+	free(name);
+	return ret;
+}

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git rev-parse: pick out and massage arguments.
+ *
+ * Arguments are taken one by one, each printed as it is understood. After the
+ * first that is neither option nor revision, all are files.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/options.h"
+#include "builtin/ref-short.h"
+#include "builtin/rev-parse.h"
+#include "sys/io.h"
+
+static const char usage[] = "git rev-parse --sq-quote [<arg>...]\n"
+			    "git rev-parse [<options>] [<arg>...]";
+
+/* ---- printing */
+
+static void print_quoted(const char *text)
+{
+	putchar('\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '!')
+			printf("'\\%c'", *text);
+		else
+			putchar(*text);
+	}
+	putchar('\'');
+}
+
+void rev_parse_show(const struct rev_parse *rp, const char *text)
+{
+	if (rp->quote) {
+		print_quoted(text);
+		putchar(' ');
+	} else {
+		puts(text);
+	}
+}
+
+static void show_negated(const struct rev_parse *rp, bool negate,
+			 const char *text)
+{
+	struct buf out = BUF_INIT;
+
+	if (buf_printf(&out, "%s%s", negate != rp->not ? "^" : "", text) >= 0)
+		rev_parse_show(rp, out.data);
+	buf_release(&out);
+}
+
+/* Print the name of the ref that `name` expands to; nothing if it is none. */
+static void show_ref_name(struct rev_parse *rp, bool negate, const char *name)
+{
+	struct buf out = BUF_INIT;
+	struct ref ref;
+	char *full;
+	int nr;
+
+	if (!strcmp(name, "@"))
+		name = "HEAD";
+	nr = ref_short_matches(&ref, &rp->store, name);
+	if (nr > 1)
+		builtin_error("refname '%s' is ambiguous", name);
+	if (nr != 1)
+		return;
+	/* Shortening looks other refs up, which forgets this one. */
+	full = mem_strdup(ref.target ? ref.target : ref.name);
+	if (!full)
+		return;
+	if (rp->form == REV_PARSE_FULL)
+		show_negated(rp, negate, full);
+	else if (ref_short_append_as(&out, &rp->store, full,
+				     rp->form == REV_PARSE_STRICT, NULL) >= 0)
+		show_negated(rp, negate, out.data);
+	free(full);
+	buf_release(&out);
+}
+
+void rev_parse_show_rev(struct rev_parse *rp, bool negate,
+			const struct oid *oid, const char *name)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (!(rp->filter & REV_PARSE_REVS))
+		return;
+	rp->dflt = NULL;
+	if (rp->form == REV_PARSE_OID || !name)
+		show_negated(rp, negate,
+			     store_abbrev(hex, &rp->store, oid, rp->abbrev));
+	else if (rp->form == REV_PARSE_SYMBOLIC)
+		show_negated(rp, negate, name);
+	else
+		show_ref_name(rp, negate, name);
+}
+
+/* ---- revisions */
+
+static void show_default(struct rev_parse *rp)
+{
+	const char *name = rp->dflt;
+	struct oid oid;
+
+	rp->dflt = NULL;
+	if (name && !store_resolve(&rp->store, &oid, name, NULL))
+		rev_parse_show_rev(rp, false, &oid, name);
+}
+
+static int not_single(const struct rev_parse *rp)
+{
+	return rp->quiet ? 1 : builtin_die("Needed a single revision");
+}
+
+/* ---- options that change what is printed */
+
+static int set_abbrev(struct rev_parse *rp, const char *arg)
+{
+	size_t max = hash_hex_len(rp->store.odb->algo);
+	int dflt;
+
+	rp->filter &= ~(unsigned)(REV_PARSE_FLAGS | REV_PARSE_NO_REVS);
+	rp->verify = true;
+	if (*arg) {
+		rp->abbrev = strtoul(arg + 1, NULL, 10);
+		if (rp->abbrev < 4)
+			rp->abbrev = 4;
+		if (rp->abbrev > max)
+			rp->abbrev = max;
+		return 1;
+	}
+	dflt = store_default_abbrev(&rp->store);
+	if (dflt < 0)
+		return -128;
+	rp->abbrev = (size_t)dflt;
+	return 1;
+}
+
+static int set_abbrev_ref(struct rev_parse *rp, const char *arg)
+{
+	bool strict = true;
+
+	config_bool(&rp->store.repo->config, "core.warnambiguousrefs", &strict,
+		    NULL);
+	if (!strcmp(arg, "=loose"))
+		strict = false;
+	else if (!strcmp(arg, "=strict"))
+		strict = true;
+	else if (*arg)
+		return -builtin_die("unknown mode for --abbrev-ref: %s",
+				    arg + 1);
+	rp->form = strict ? REV_PARSE_STRICT : REV_PARSE_LOOSE;
+	return 1;
+}
+
+/* What follows the option in an argument "--option" or "--option=..." */
+static const char *after(const char *arg, const char *option)
+{
+	size_t len = strlen(option);
+
+	if (strncmp(arg, option, len) != 0 || (arg[len] && arg[len] != '='))
+		return NULL;
+	return arg + len;
+}
+
+static int mode_option(struct rev_parse *rp, const char *arg)
+{
+	if (!strcmp(arg, "--revs-only"))
+		rp->filter &= ~(unsigned)REV_PARSE_NO_REVS;
+	else if (!strcmp(arg, "--no-revs"))
+		rp->filter &= ~(unsigned)REV_PARSE_REVS;
+	else if (!strcmp(arg, "--flags"))
+		rp->filter &= ~(unsigned)REV_PARSE_NO_FLAGS;
+	else if (!strcmp(arg, "--no-flags"))
+		rp->filter &= ~(unsigned)REV_PARSE_FLAGS;
+	else if (!strcmp(arg, "--sq"))
+		rp->quote = true;
+	else if (!strcmp(arg, "--not"))
+		rp->not = !rp->not ;
+	else if (!strcmp(arg, "--symbolic"))
+		rp->form = REV_PARSE_SYMBOLIC;
+	else if (!strcmp(arg, "--symbolic-full-name"))
+		rp->form = REV_PARSE_FULL;
+	else if (!strcmp(arg, "-q") || !strcmp(arg, "--quiet"))
+		rp->quiet = true;
+	else if (!strcmp(arg, "--verify")) {
+		rp->filter &= ~(unsigned)(REV_PARSE_FLAGS | REV_PARSE_NO_REVS);
+		rp->verify = true;
+	} else if (after(arg, "--short"))
+		return set_abbrev(rp, after(arg, "--short"));
+	else if (after(arg, "--abbrev-ref"))
+		return set_abbrev_ref(rp, after(arg, "--abbrev-ref"));
+	else
+		return 0;
+	return 1;
+}
+
+/* Options of Git that we do not have; others are passed on. */
+static int refuse_option(const char *arg)
+{
+	static const char *const refused[] = {
+		"--bisect",
+		"--prefix",
+		"--exclude-hidden",
+		"--shared-index-path",
+		"--show-superproject-working-tree",
+		"--since",
+		"--after",
+		"--until",
+		"--before",
+		"--output-object-format",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(refused); i++)
+		if (after(arg, refused[i]))
+			return -builtin_die("%s is not supported", arg);
+	return 0;
+}
+
+/* Whether an unknown option is one of rev-list's. */
+static bool is_rev_option(const char *arg)
+{
+	static const char *const names[] = {
+		"--dense",          "--header",     "--ignore-missing",
+		"--no-merges",      "--objects",    "--no-min-parents",
+		"--no-max-parents", "--parents",    "--objects-edge",
+		"--pretty",         "--topo-order", "--date-order",
+		"--unpacked",       "--sparse",
+	};
+	static const char *const starts[] = {
+		"--max-age=",     "--max-count=",   "--min-age=",
+		"--min-parents=", "--max-parents=", "-n",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(names); i++)
+		if (!strcmp(arg, names[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_NR(starts); i++)
+		if (!strncmp(arg, starts[i], strlen(starts[i])))
+			return true;
+	return arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9';
+}
+
+/* Whether an unknown option was printed. */
+static bool show_flag(const struct rev_parse *rp, const char *arg)
+{
+	unsigned kind = is_rev_option(arg) ? REV_PARSE_REVS : REV_PARSE_NO_REVS;
+
+	if (!(rp->filter & REV_PARSE_FLAGS) || !(rp->filter & kind))
+		return false;
+	rev_parse_show(rp, arg);
+	return true;
+}
+
+/* ---- the arguments */
+
+struct args {
+	const char **argv;
+	int argc, next;
+	bool has_dashes;    /* there is a "--" to come, or was */
+	bool only_files;    /* a file was seen */
+	bool only_words;    /* "--" was seen */
+	bool options_ended; /* "--end-of-options" was seen */
+	size_t rev_nr;      /* single revisions, with --verify */
+	struct oid oid;     /* the last of them */
+	const char *name;
+	bool negate;
+};
+
+/* Print a file's name, if those are wanted. */
+static bool show_file(struct rev_parse *rp, const char *arg)
+{
+	unsigned need = REV_PARSE_NO_FLAGS | REV_PARSE_NO_REVS;
+
+	show_default(rp);
+	if ((rp->filter & need) != need)
+		return false;
+	rev_parse_show(rp, arg);
+	return true;
+}
+
+static int unknown_revision(const char *arg)
+{
+	return builtin_die(
+		"ambiguous argument '%s': unknown revision or path not in the "
+		"working tree.\n"
+		"Use '--' to separate paths from revisions, like this:\n"
+		"'git <command> [<revision>...] -- [<file>...]'",
+		arg);
+}
+
+/* A path that a revision does not have, but the disk does, is worth a hint. */
+static int path_not_there(const char *arg, const struct error *err)
+{
+	const char *colon = strchr(arg, ':');
+
+	if (err->code != ERR_INVALID || !colon || !sys_exists(colon + 1))
+		return builtin_fail(err);
+	return builtin_die("path '%s' exists on disk, but not in '%.*s'",
+			   colon + 1, (int)(colon - arg), arg);
+}
+
+/* The first argument that is no revision has to be a file that exists. */
+static int take_first_file(struct rev_parse *rp, struct args *a,
+			   const char *arg, const struct error *err)
+{
+	if (a->has_dashes)
+		return builtin_die("bad revision '%s'", arg);
+	a->only_files = true;
+	if (!show_file(rp, arg) || sys_exists(arg))
+		return 0;
+	if (err->code == ERR_MISSING)
+		return unknown_revision(arg);
+	if (err->code == ERR_INVALID && strncmp(err->msg, "path ", 5) != 0) {
+		builtin_error("%s", err->msg);
+		return unknown_revision(arg);
+	}
+	return path_not_there(arg, err);
+}
+
+static int take_file(struct rev_parse *rp, const char *arg)
+{
+	if (!show_file(rp, arg) || sys_exists(arg))
+		return 0;
+	return builtin_die("%s: no such path in the working tree.\n"
+			   "Use 'git <command> -- <path>...' to specify paths "
+			   "that do not exist locally.",
+			   arg);
+}
+
+static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
+{
+	struct error err = ERROR_INIT;
+	bool negate = arg[0] == '^';
+	const char *name = arg + negate;
+	struct oid oid;
+	int ret = rev_parse_range(rp, arg);
+
+	if (!ret)
+		ret = rev_parse_shorthand(rp, arg);
+	if (ret)
+		return ret < 0 ? -ret : 0;
+	if (store_resolve(&rp->store, &oid, name, &err) < 0) {
+		if (rp->verify)
+			return not_single(rp);
+		return take_first_file(rp, a, arg, &err);
+	}
+	if (!rp->verify) {
+		rev_parse_show_rev(rp, negate, &oid, name);
+		return 0;
+	}
+	if (a->rev_nr++)
+		return not_single(rp);
+	a->oid = oid;
+	a->name = name;
+	a->negate = negate;
+	return 0;
+}
+
+/* "-n <count>" is passed on as two words. */
+static int take_count(struct rev_parse *rp, struct args *a)
+{
+	unsigned need = REV_PARSE_FLAGS | REV_PARSE_REVS;
+
+	if (a->next >= a->argc)
+		return builtin_die("-n requires an argument");
+	if ((rp->filter & need) == need) {
+		rev_parse_show(rp, "-n");
+		rev_parse_show(rp, a->argv[a->next]);
+	}
+	a->next++;
+	return 0;
+}
+
+/* -1: this is no option. */
+static int take_option(struct rev_parse *rp, struct args *a, const char *arg)
+{
+	const char *next = a->next < a->argc ? a->argv[a->next] : NULL;
+	bool used = false;
+	int ret;
+
+	if (!strcmp(arg, "-n"))
+		return take_count(rp, a);
+	if (!strcmp(arg, "--default")) {
+		if (!next)
+			return builtin_die("--default requires an argument");
+		rp->dflt = next;
+		a->next++;
+		return 0;
+	}
+	if (!strcmp(arg, "--end-of-options")) {
+		a->options_ended = true;
+		if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
+			show_file(rp, arg);
+		return 0;
+	}
+	ret = mode_option(rp, arg);
+	if (!ret)
+		ret = rev_parse_refs(rp, arg);
+	if (!ret)
+		ret = rev_parse_place(rp, arg, next, &used);
+	if (!ret)
+		ret = refuse_option(arg);
+	a->next += used;
+	if (ret)
+		return ret < 0 ? -ret : 0;
+	if (show_flag(rp, arg))
+		return 0;
+	return rp->verify ? not_single(rp) : -1;
+}
+
+static int take(struct rev_parse *rp, struct args *a, const char *arg)
+{
+	int ret;
+
+	if (a->only_words || a->only_files) {
+		if (!a->only_words && !strcmp(arg, "--"))
+			a->only_words = true;
+		if (a->only_words)
+			show_file(rp, arg);
+		else
+			return take_file(rp, arg);
+		return 0;
+	}
+	if (!a->options_ended && arg[0] == '-') {
+		if (!strcmp(arg, "--")) {
+			a->only_words = true;
+			/* It separates: printed with revisions or files. */
+			if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
+				show_file(rp, arg);
+			return 0;
+		}
+		ret = take_option(rp, a, arg);
+		return ret < 0 ? 0 : ret;
+	}
+	return take_revision(rp, a, arg);
+}
+
+static int take_all(struct rev_parse *rp, struct args *a)
+{
+	int ret = 0;
+
+	for (int i = 1; i < a->argc; i++)
+		a->has_dashes |= !strcmp(a->argv[i], "--");
+	while (!ret && a->next < a->argc)
+		ret = take(rp, a, a->argv[a->next++]);
+	if (ret)
+		return ret;
+	if (!rp->verify) {
+		show_default(rp);
+		return 0;
+	}
+	if (a->rev_nr == 1) {
+		rev_parse_show_rev(rp, a->negate, &a->oid, a->name);
+		return 0;
+	}
+	if (!a->rev_nr && rp->dflt) {
+		struct oid oid;
+
+		if (!store_resolve(&rp->store, &oid, rp->dflt, NULL)) {
+			rev_parse_show_rev(rp, false, &oid, rp->dflt);
+			return 0;
+		}
+	}
+	return not_single(rp);
+}
+
+/* ---- what needs no repository */
+
+static int quote_all(int argc, const char **argv)
+{
+	for (int i = 2; i < argc; i++) {
+		putchar(' ');
+		print_quoted(argv[i]);
+	}
+	putchar('\n');
+	return 0;
+}
+
+static int local_env_vars(void)
+{
+	static const char *const names[] = {
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES",
+		"GIT_CONFIG",
+		"GIT_CONFIG_PARAMETERS",
+		"GIT_CONFIG_COUNT",
+		"GIT_OBJECT_DIRECTORY",
+		"GIT_DIR",
+		"GIT_WORK_TREE",
+		"GIT_IMPLICIT_WORK_TREE",
+		"GIT_GRAFT_FILE",
+		"GIT_INDEX_FILE",
+		"GIT_NO_REPLACE_OBJECTS",
+		"GIT_REPLACE_REF_BASE",
+		"GIT_PREFIX",
+		"GIT_INTERNAL_SUPER_PREFIX",
+		"GIT_SHALLOW_FILE",
+		"GIT_COMMON_DIR",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(names); i++)
+		puts(names[i]);
+	return 0;
+}
+
+/* -1: the arguments are for a repository. */
+static int without_repository(int argc, const char **argv)
+{
+	static const struct option none[] = {{.kind = OPTION_END}};
+
+	if (argc < 2)
+		return -1;
+	if (!strcmp(argv[1], "--parseopt"))
+		return builtin_die("--parseopt is not supported");
+	if (!strcmp(argv[1], "--sq-quote"))
+		return quote_all(argc, argv);
+	if (argc == 2 && !strcmp(argv[1], "--local-env-vars"))
+		return local_env_vars();
+	if (argc == 2 && !strcmp(argv[1], "-h")) {
+		options_parse(argc, argv, none, usage);
+		return 129;
+	}
+	if (!strcmp(argv[1], "--resolve-git-dir"))
+		return builtin_die("--resolve-git-dir is not supported");
+	return -1;
+}
+
+int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
+{
+	struct rev_parse rp = {
+		.filter = REV_PARSE_REVS | REV_PARSE_NO_REVS | REV_PARSE_FLAGS |
+			  REV_PARSE_NO_FLAGS,
+		.abbrev = STORE_FULL,
+	};
+	struct args a = {.argv = argv, .argc = argc, .next = 1};
+	int ret = without_repository(argc, argv);
+
+	if (ret >= 0)
+		return builtin_finish(ret);
+	ret = store_open(&rp.store, env);
+	if (ret)
+		return ret;
+	ret = take_all(&rp, &a);
+	free(rp.excluded);
+	store_close(&rp.store);
+	return builtin_finish(ret);
+}
