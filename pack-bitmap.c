@@ -74,6 +74,9 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		if (ret != ERR_MISSING)
 			return ret;
 	}
+	/* That files are missing is no error here. */
+	if (err)
+		err->code = 0;
 	return 0;
 }
 

@@ -138,6 +138,62 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 	return ret > 0 ? add_ref(&a, &head) : ret;
 }
 
+/* Refs of the repository whose object directory is `dir`. */
+static int add_refs_of(struct rev_args *args, const char *dir,
+		       struct error *err)
+{
+	struct adding_refs a = {
+		args->negate ? &args->haves : &args->wants,
+		err,
+	};
+	size_t len = strlen(dir);
+	struct repo_options options = {.flags = REPO_OPEN_EXACT |
+						REPO_OPEN_NO_OWNER};
+	struct refs *refs = NULL;
+	struct repo *repo = NULL;
+	char *git_dir;
+	int ret;
+
+	/* An object directory by itself has no refs. */
+	if (len < 8 || strcmp(dir + len - 8, "/objects") != 0)
+		return 0;
+	git_dir = mem_strndup(dir, len - 8);
+	if (!git_dir)
+		return error_nomem(err);
+	options.path = git_dir;
+	if (repo_open(&repo, &options, NULL) < 0) {
+		free(git_dir);
+		return 0;
+	}
+	ret = refs_open(&refs, repo, err);
+	if (!ret)
+		ret = refs_each(refs, "", add_ref, &a, &args->warning, err);
+	refs_close(refs);
+	repo_close(repo);
+	free(git_dir);
+	return ret;
+}
+
+/*
+ * What alternates' refs name. How core.alternateRefsCommand would choose among
+ * them is not known here.
+ */
+static int add_alternate_refs(struct rev_args *args, struct error *err)
+{
+	const struct config *config = &args->odb->repo->config;
+	int ret = 0;
+
+	if (config_find(config, "core.alternaterefscommand") ||
+	    config_find(config, "core.alternaterefsprefixes"))
+		return error_set(err, ERR_UNSUPPORTED,
+				 "core.alternateRefsCommand and "
+				 "core.alternateRefsPrefixes are not "
+				 "supported");
+	for (size_t i = 1; i < args->odb->dir_nr && !ret; i++)
+		ret = add_refs_of(args, args->odb->dirs[i], err);
+	return ret;
+}
+
 static int add_shallow(struct rev_args *args, const char *hex,
 		       struct error *err)
 {
@@ -166,6 +222,10 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 	}
 	if (!strcmp(arg, "--all")) {
 		ret = add_refs(args, "", true, err);
+		return ret < 0 ? ret : 1;
+	}
+	if (!strcmp(arg, "--alternate-refs")) {
+		ret = add_alternate_refs(args, err);
 		return ret < 0 ? ret : 1;
 	}
 	for (size_t i = 0; i < ARRAY_NR(groups); i++) {
