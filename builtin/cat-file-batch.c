@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Batches: a line of format for each object, and its content if wanted.
+ *
+ * An object is looked up only for what the format asks; all objects in order
+ * are those of the one pack's index as they stand, where there is one.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/cat-file-batch.h"
+#include "builtin/object-info.h"
+#include "repo/revname.h"
+
+static const char default_format[] = "%(objectname) %(objecttype) "
+				     "%(objectsize)";
+
+enum field {
+	FIELD_TEXT,
+	FIELD_NAME,
+	FIELD_TYPE,
+	FIELD_SIZE,
+	FIELD_DISK,
+	FIELD_BASE,
+	FIELD_REST,
+};
+
+static const struct {
+	const char *name;
+	enum field field;
+} field_names[] = {
+	{"objectname", FIELD_NAME}, {"objecttype", FIELD_TYPE},
+	{"objectsize", FIELD_SIZE}, {"objectsize:disk", FIELD_DISK},
+	{"deltabase", FIELD_BASE},  {"rest", FIELD_REST},
+};
+
+struct piece {
+	enum field field;
+	const char *text; /* FIELD_TEXT: points into the format */
+	size_t len;
+};
+
+struct batch {
+	const struct store *store;
+	const struct cat_file_batch *options;
+	struct piece *pieces; /* owned */
+	size_t piece_nr, piece_alloc;
+	bool needs_storage, splits;
+	struct buf line;
+	struct error err;
+};
+
+/* One object to print. */
+struct target {
+	struct oid oid;
+	enum object_type type;
+	uint64_t size;
+	const char *rest; /* of the input line */
+	bool contents;
+};
+
+/* ---- the format */
+
+static int add_piece(struct batch *b, enum field field, const char *text,
+		     size_t len)
+{
+	if (mem_grow(&b->pieces, &b->piece_alloc, b->piece_nr + 1,
+		     sizeof(*b->pieces)) < 0)
+		return error_nomem(&b->err);
+	b->pieces[b->piece_nr++] = (struct piece){field, text, len};
+	b->needs_storage |= field == FIELD_DISK || field == FIELD_BASE;
+	b->splits |= field == FIELD_REST;
+	return 0;
+}
+
+/* A field "%(...)" at *p; steps over it. */
+static int parse_field(struct batch *b, const char **p)
+{
+	const char *name = *p + 2;
+	const char *end = strchr(name, ')');
+	size_t i;
+
+	if (!end)
+		return error_set(&b->err, ERR_INVALID,
+				 "format element '%s' does not end in ')'",
+				 *p + 1);
+	*p = end + 1;
+	for (i = 0; i < ARRAY_NR(field_names); i++)
+		if (strlen(field_names[i].name) == (size_t)(end - name) &&
+		    !strncmp(field_names[i].name, name, (size_t)(end - name)))
+			return add_piece(b, field_names[i].field, NULL, 0);
+	return error_set(&b->err, ERR_INVALID, "unknown format element: %.*s",
+			 (int)(end - name), name);
+}
+
+static int parse_format(struct batch *b, const char *p)
+{
+	int ret = 0;
+
+	while (!ret && *p) {
+		size_t len = strcspn(p, "%");
+
+		if (p[0] == '%' && p[1] == '(') {
+			ret = parse_field(b, &p);
+			continue;
+		}
+		if (p[0] == '%') {
+			ret = add_piece(b, FIELD_TEXT, p, 1);
+			p += p[1] == '%' ? 2 : 1;
+			continue;
+		}
+		ret = add_piece(b, FIELD_TEXT, p, len);
+		p += len;
+	}
+	return ret;
+}
+
+static int append_field(struct batch *b, const struct piece *piece,
+			const struct target *t, const struct object_info *info)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum hash_algo algo = b->store->odb->algo;
+
+	switch (piece->field) {
+	case FIELD_NAME:
+		return buf_append_str(&b->line, oid_to_hex(hex, &t->oid, algo));
+	case FIELD_TYPE:
+		return buf_append_str(&b->line, object_type_name(t->type));
+	case FIELD_SIZE:
+		return buf_printf(&b->line, "%" PRIu64, t->size);
+	case FIELD_DISK:
+		return buf_printf(&b->line, "%" PRIu64, info->disk_size);
+	case FIELD_BASE:
+		return buf_append_str(&b->line,
+				      oid_to_hex(hex, &info->base, algo));
+	case FIELD_REST:
+		return t->rest ? buf_append_str(&b->line, t->rest) : 0;
+	default:
+		return buf_append(&b->line, piece->text, piece->len);
+	}
+}
+
+/* ---- printing */
+
+static void end_object(const struct batch *b)
+{
+	if (!b->options->buffered)
+		fflush(stdout);
+}
+
+static int print_line(struct batch *b, const struct target *t)
+{
+	struct object_info info = {0, OID_ZERO_INIT};
+	size_t i;
+	int ret = 0;
+
+	if (b->needs_storage)
+		ret = object_info_get(&info, b->store, &t->oid, &b->err);
+	buf_reset(&b->line);
+	for (i = 0; !ret && i < b->piece_nr; i++)
+		ret = append_field(b, &b->pieces[i], t, &info);
+	if (!ret)
+		ret = buf_append_char(&b->line, '\n');
+	if (!ret)
+		fwrite(b->line.data, 1, b->line.len, stdout);
+	return ret == ERR_NOMEM ? error_nomem(&b->err) : ret;
+}
+
+static int print_contents(struct batch *b, struct target *t)
+{
+	struct odb_object obj;
+	int ret = odb_read(b->store->reader, &t->oid, &obj, &b->err);
+
+	if (ret < 0)
+		return ret;
+	t->type = obj.type;
+	t->size = obj.len;
+	ret = print_line(b, t);
+	if (!ret) {
+		fwrite(obj.data, 1, obj.len, stdout);
+		putchar('\n');
+	}
+	odb_object_release(b->store->reader, &obj);
+	return ret;
+}
+
+/* 0; ERR_MISSING when there is no such object; or another error. */
+static int print_object(struct batch *b, struct target *t)
+{
+	int ret;
+
+	if (t->contents)
+		ret = print_contents(b, t);
+	else
+		ret = odb_info(b->store->reader, &t->oid, &t->type, &t->size,
+			       &b->err);
+	if (!ret && !t->contents)
+		ret = print_line(b, t);
+	if (!ret)
+		end_object(b);
+	return ret;
+}
+
+/* ---- objects by name */
+
+static bool is_ambiguous(const struct batch *b, const char *name)
+{
+	struct oid oid;
+
+	return revname_resolve_short(&oid, name, strlen(name), REVNAME_ANY,
+				     b->store->reader, b->store->odb,
+				     NULL) == ERR_INVALID;
+}
+
+static int print_named(struct batch *b, char *name, bool contents)
+{
+	struct target t = {.contents = contents};
+	const char *why = "missing";
+	int ret;
+
+	if (b->splits) {
+		char *p = name + strcspn(name, " \t");
+
+		if (*p)
+			*p++ = '\0';
+		t.rest = p + strspn(p, " \t");
+	}
+	ret = store_resolve(b->store, &t.oid, name, &b->err);
+	if (ret == ERR_NOMEM)
+		return ret;
+	if (ret == ERR_INVALID && is_ambiguous(b, name)) {
+		builtin_error("%s", b->err.msg);
+		why = "ambiguous";
+	}
+	if (!ret) {
+		ret = print_object(b, &t);
+		if (ret != ERR_MISSING)
+			return ret;
+	}
+	printf("%s %s\n", name, why);
+	end_object(b);
+	return 0;
+}
+
+/* ---- commands */
+
+static const char *after_word(const char *line, const char *word)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(line, word, len) != 0 || (line[len] && line[len] != ' '))
+		return NULL;
+	return line + len + (line[len] == ' ');
+}
+
+static int flush(struct batch *b, const char *arg)
+{
+	if (*arg)
+		return error_set(&b->err, ERR_INVALID,
+				 "flush takes no arguments");
+	if (!b->options->buffered)
+		return error_set(&b->err, ERR_INVALID,
+				 "flush is only for --buffer mode");
+	fflush(stdout);
+	return 0;
+}
+
+static int run_command(struct batch *b, char *line)
+{
+	const char *name = after_word(line, "contents");
+	bool contents = name != NULL;
+
+	if (!*line)
+		return error_set(&b->err, ERR_INVALID,
+				 "empty command in input");
+	if (isspace((unsigned char)*line))
+		return error_set(&b->err, ERR_INVALID,
+				 "whitespace before command: '%s'", line);
+	if (after_word(line, "flush"))
+		return flush(b, after_word(line, "flush"));
+	if (!name)
+		name = after_word(line, "info");
+	if (!name)
+		return error_set(&b->err, ERR_INVALID, "unknown command: '%s'",
+				 line);
+	if (!*name)
+		return error_set(&b->err, ERR_INVALID, "%s requires arguments",
+				 contents ? "contents" : "info");
+	return print_named(b, line + (name - line), contents);
+}
+
+static int run_input(struct batch *b)
+{
+	int delim = b->options->nul ? '\0' : '\n';
+	char *line = NULL;
+	size_t alloc = 0;
+	ssize_t len;
+	int ret = 0;
+
+	while (!ret && (len = getdelim(&line, &alloc, delim, stdin)) >= 0) {
+		if (len && line[len - 1] == delim)
+			line[len - 1] = '\0';
+		if (b->options->mode == CAT_FILE_BATCH_COMMAND)
+			ret = run_command(b, line);
+		else
+			ret = print_named(b, line,
+					  b->options->mode ==
+						  CAT_FILE_BATCH_CONTENTS);
+	}
+	free(line);
+	return ret;
+}
+
+/* ---- all objects */
+
+static int print_raw(struct batch *b, const uint8_t *raw)
+{
+	struct target t = {
+		.contents = b->options->mode == CAT_FILE_BATCH_CONTENTS,
+	};
+
+	oid_from_raw(&t.oid, raw, b->store->odb->algo);
+	return print_object(b, &t);
+}
+
+/* Raw ids; those of loose objects are kept apart. */
+struct ids {
+	const uint8_t **raw; /* owned array */
+	size_t nr, alloc;
+	struct oid *loose; /* owned */
+	size_t loose_nr, loose_alloc;
+	const struct odb *odb;
+};
+
+static int collect_loose(void *ctx, const struct oid *oid, const char *path)
+{
+	struct ids *ids = ctx;
+	uint32_t odb_pos;
+
+	if (odb_find(ids->odb, oid, &odb_pos))
+		return 0;
+	if (mem_grow(&ids->loose, &ids->loose_alloc, ids->loose_nr + 1,
+		     sizeof(*ids->loose)) < 0)
+		return ERR_NOMEM;
+	ids->loose[ids->loose_nr++] = *oid;
+	return 0;
+}
+
+static int compare_ids(const void *a, const void *b, void *ctx)
+{
+	return memcmp(*(const uint8_t *const *)a, *(const uint8_t *const *)b,
+		      *(const size_t *)ctx);
+}
+
+static int add_packed(struct batch *b, struct ids *ids)
+{
+	const struct odb *odb = b->store->odb;
+	size_t nr = (size_t)odb->packed_nr + ids->loose_nr;
+	uint32_t odb_pos;
+	size_t i;
+
+	if (mem_grow(&ids->raw, &ids->alloc, nr, sizeof(*ids->raw)) < 0)
+		return error_nomem(&b->err);
+	for (odb_pos = 0; odb_pos < odb->packed_nr; odb_pos++)
+		ids->raw[ids->nr++] = odb_oid_raw(odb, odb_pos);
+	for (i = 0; i < ids->loose_nr; i++)
+		ids->raw[ids->nr++] = ids->loose[i].bytes;
+	return 0;
+}
+
+static int print_sorted(struct batch *b, struct ids *ids)
+{
+	size_t id_len = hash_len(ids->odb->algo);
+	size_t i;
+	int ret = add_packed(b, ids);
+
+	/* The ids of one index are sorted already. */
+	if (!ret && (ids->odb->pack_nr > 1 || ids->loose_nr))
+		qsort_r(ids->raw, ids->nr, sizeof(*ids->raw), compare_ids,
+			&id_len);
+	for (i = 0; !ret && i < ids->nr; i++)
+		if (!i || memcmp(ids->raw[i], ids->raw[i - 1], id_len) != 0)
+			ret = print_raw(b, ids->raw[i]);
+	return ret;
+}
+
+/* The objects of one pack that no pack before it has, by offset. */
+static int print_pack(struct batch *b, const struct odb_pack *op)
+{
+	const struct odb *odb = b->store->odb;
+	const struct pack_rev *rev = pack_get_rev(op->pack, &b->err);
+	uint32_t pack_pos, odb_pos;
+	int ret = rev ? 0 : ERR_NOMEM;
+
+	for (pack_pos = 0; !ret && pack_pos < op->pack->idx.nr; pack_pos++) {
+		uint32_t idx_pos = pack_rev_idx_pos(rev, pack_pos);
+		const uint8_t *raw = pack_idx_oid(&op->pack->idx, idx_pos);
+
+		if (odb_find_raw(odb, raw, &odb_pos) &&
+		    odb_pos == op->first_pos + idx_pos)
+			ret = print_raw(b, raw);
+	}
+	return ret;
+}
+
+static int print_unordered(struct batch *b, struct ids *ids)
+{
+	uint32_t i;
+	size_t j;
+	int ret = 0;
+
+	for (j = 0; !ret && j < ids->loose_nr; j++)
+		ret = print_raw(b, ids->loose[j].bytes);
+	for (i = 0; !ret && i < ids->odb->pack_nr; i++)
+		ret = print_pack(b, &ids->odb->packs[i]);
+	return ret;
+}
+
+static int run_all(struct batch *b)
+{
+	struct ids ids = {.odb = b->store->odb};
+	int ret = odb_each_loose(ids.odb, false, collect_loose, &ids, &b->err);
+
+	if (ret == ERR_NOMEM)
+		error_nomem(&b->err);
+	if (!ret)
+		ret = b->options->unordered ? print_unordered(b, &ids)
+					    : print_sorted(b, &ids);
+	free(ids.raw);
+	free(ids.loose);
+	return ret;
+}
+
+int cat_file_batch_run(const struct store *store,
+		       const struct cat_file_batch *options)
+{
+	struct batch b = {
+		.store = store,
+		.options = options,
+		.line = BUF_INIT,
+	};
+	int ret = parse_format(&b, options->format ? options->format
+						   : default_format);
+
+	if (!ret)
+		ret = options->all_objects ? run_all(&b) : run_input(&b);
+	free(b.pieces);
+	buf_release(&b.line);
+	return ret < 0 ? builtin_fail(&b.err) : 0;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* git cat-file: the content, type or size of objects. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "builtin/cat-file-batch.h"
+#include "builtin/options.h"
+#include "builtin/quote.h"
+#include "object/parse.h"
+
+static const char usage[] =
+	"git cat-file <type> <object>\n"
+	"git cat-file (-e | -p) <object>\n"
+	"git cat-file (-t | -s) <object>\n"
+	"git cat-file (--batch | --batch-check | --batch-command) "
+	"[--batch-all-objects] [--buffer] [--unordered] [-z]";
+
+struct cat_file {
+	struct store store;
+	char mode; /* 't', 's', 'e', 'p', or 0: by type */
+	struct cat_file_batch batch;
+};
+
+/* ---- one object */
+
+static int not_valid(const char *name)
+{
+	return builtin_die("Not a valid object name %s", name);
+}
+
+static int bad_file(const char *name)
+{
+	return builtin_die("git cat-file %s: bad file", name);
+}
+
+static int print_entry(struct cat_file *c, const struct tree_entry *entry,
+		       struct buf *line, bool quote_high)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	const char *type = tree_entry_is_dir(entry)       ? "tree"
+			   : tree_entry_is_gitlink(entry) ? "commit"
+							  : "blob";
+
+	buf_reset(line);
+	if (buf_printf(line, "%06o %s %s\t", (unsigned)entry->mode, type,
+		       oid_raw_to_hex(hex, entry->oid, c->store.odb->algo)) ||
+	    quote_path_append(line, entry->name, entry->name_len, quote_high) ||
+	    buf_append_char(line, '\n'))
+		return ERR_NOMEM;
+	fwrite(line->data, 1, line->len, stdout);
+	return 0;
+}
+
+/* As git-ls-tree prints it. */
+static int print_tree(struct cat_file *c, const struct odb_object *obj)
+{
+	struct cursor cur = cursor_make(obj->data, obj->len);
+	struct buf line = BUF_INIT;
+	struct tree_entry entry;
+	bool quote_high = true;
+	int ret;
+
+	config_bool(&c->store.repo->config, "core.quotepath", &quote_high,
+		    NULL);
+	while ((ret = tree_next(&entry, &cur, c->store.odb->algo)) > 0)
+		if (print_entry(c, &entry, &line, quote_high) < 0)
+			break;
+	buf_release(&line);
+	if (!ret)
+		return 0;
+	return builtin_die(ret > 0 ? "out of memory" : "corrupt tree");
+}
+
+static int print_pretty(struct cat_file *c, const struct oid *oid,
+			const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct odb_object obj;
+	int ret = odb_read(c->store.reader, oid, &obj, &err);
+
+	if (ret == ERR_MISSING)
+		return not_valid(name);
+	if (ret < 0)
+		return builtin_fail(&err);
+	if (obj.type == OBJ_TREE)
+		ret = print_tree(c, &obj);
+	else
+		fwrite(obj.data, 1, obj.len, stdout);
+	odb_object_release(c->store.reader, &obj);
+	return ret;
+}
+
+static int print_info(struct cat_file *c, const struct oid *oid)
+{
+	enum object_type type;
+	uint64_t size;
+
+	if (odb_info(c->store.reader, oid, &type, &size, NULL) < 0)
+		return builtin_die("git cat-file: could not get object info");
+	if (c->mode == 't')
+		puts(object_type_name(type));
+	else
+		printf("%" PRIu64 "\n", size);
+	return 0;
+}
+
+/* Follow tags, and a commit to its tree, until the type is `wanted`. */
+static int peel_to(struct cat_file *c, struct oid *oid, enum object_type wanted)
+{
+	struct odb_object obj;
+	struct commit_view commit;
+	enum object_type type;
+	int ret;
+
+	if (wanted == OBJ_TAG)
+		return 0;
+	ret = odb_peel(c->store.reader, oid, oid, &type, NULL);
+	if (ret < 0 || wanted != OBJ_TREE || type != OBJ_COMMIT)
+		return ret;
+	ret = odb_read(c->store.reader, oid, &obj, NULL);
+	if (ret < 0)
+		return ret;
+	ret = commit_parse(&commit, obj.data, obj.len, c->store.odb->algo,
+			   NULL);
+	if (!ret)
+		*oid = commit.tree;
+	odb_object_release(c->store.reader, &obj);
+	return ret;
+}
+
+static int print_typed(struct cat_file *c, struct oid *oid,
+		       const char *type_name, const char *name)
+{
+	enum object_type wanted = object_type_by_name(type_name,
+						      strlen(type_name));
+	struct odb_object obj;
+	int ret = 0;
+
+	if (wanted == OBJ_NONE)
+		return builtin_die("invalid object type \"%s\"", type_name);
+	if (peel_to(c, oid, wanted) < 0 ||
+	    odb_read(c->store.reader, oid, &obj, NULL) < 0)
+		return bad_file(name);
+	if (obj.type == wanted)
+		fwrite(obj.data, 1, obj.len, stdout);
+	else
+		ret = bad_file(name);
+	odb_object_release(c->store.reader, &obj);
+	return ret;
+}
+
+/* What was said of a name that does not resolve. */
+static int unresolved(const char *name, const struct error *err)
+{
+	if (err->code == ERR_MISSING)
+		return not_valid(name);
+	if (err->code == ERR_INVALID && !strncmp(err->msg, "path ", 5))
+		return builtin_fail(err);
+	builtin_error("%s", err->msg);
+	return not_valid(name);
+}
+
+static int print_one(struct cat_file *c, const char *type, const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct oid oid;
+
+	if (store_resolve(&c->store, &oid, name, &err) < 0)
+		return unresolved(name, &err);
+	switch (c->mode) {
+	case 'e':
+		return !odb_has(c->store.odb, &oid);
+	case 'p':
+		return print_pretty(c, &oid, name);
+	case 't':
+	case 's':
+		return print_info(c, &oid);
+	default:
+		return print_typed(c, &oid, type, name);
+	}
+}
+
+/* ---- options */
+
+static int set_mode(struct cat_file *c, char mode, const char *arg)
+{
+	if (arg == option_negated)
+		return 0;
+	if (c->mode && c->mode != mode)
+		return builtin_error("switch `%c' is incompatible with -%c",
+				     mode, c->mode);
+	c->mode = mode;
+	return 0;
+}
+
+static int set_type(void *value, const char *arg)
+{
+	return set_mode(value, 't', arg);
+}
+
+static int set_size(void *value, const char *arg)
+{
+	return set_mode(value, 's', arg);
+}
+
+static int set_exists(void *value, const char *arg)
+{
+	return set_mode(value, 'e', arg);
+}
+
+static int set_pretty(void *value, const char *arg)
+{
+	return set_mode(value, 'p', arg);
+}
+
+static int set_batch(struct cat_file *c, enum cat_file_batch_mode mode,
+		     const char *format)
+{
+	if (c->batch.mode != CAT_FILE_BATCH_NONE)
+		return builtin_error("only one batch option may be specified");
+	c->batch.mode = mode;
+	c->batch.format = format;
+	return 0;
+}
+
+static int set_batch_contents(void *value, const char *arg)
+{
+	return set_batch(value, CAT_FILE_BATCH_CONTENTS, arg);
+}
+
+static int set_batch_info(void *value, const char *arg)
+{
+	return set_batch(value, CAT_FILE_BATCH_INFO, arg);
+}
+
+static int set_batch_command(void *value, const char *arg)
+{
+	return set_batch(value, CAT_FILE_BATCH_COMMAND, arg);
+}
+
+static int refuse(void *value, const char *arg)
+{
+	return builtin_error("%s is not supported", (const char *)value);
+}
+
+/* Options that only mean something in a batch; NULL when none was given. */
+static const char *batch_only(const struct cat_file_batch *b)
+{
+	if (b->all_objects)
+		return "--batch-all-objects";
+	if (b->buffered)
+		return "--buffer";
+	if (b->nul)
+		return "-z";
+	return b->unordered ? "--unordered" : NULL;
+}
+
+/* What is wrong with the combination of arguments, printed; or 0. */
+static int check(const struct cat_file *c, int operand_nr)
+{
+	const char *only = batch_only(&c->batch);
+
+	if (c->batch.mode != CAT_FILE_BATCH_NONE) {
+		if (c->mode)
+			return builtin_die("'-%c' is incompatible with batch "
+					   "mode",
+					   c->mode);
+		if (operand_nr)
+			return builtin_die("batch modes take no arguments");
+		return 0;
+	}
+	if (only)
+		return builtin_die("'%s' requires a batch mode", only);
+	if (c->mode && !operand_nr)
+		return builtin_die("<object> required with '-%c'", c->mode);
+	if (c->mode && operand_nr > 1)
+		return builtin_die("too many arguments");
+	if (!c->mode && operand_nr && operand_nr != 2)
+		return builtin_die("only two arguments allowed in <type> "
+				   "<object> mode, not %d",
+				   operand_nr);
+	return !c->mode && !operand_nr;
+}
+
+#define MODE(letter, set, text)                                                \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .short_name = letter, .value = &c,    \
+		.fn = set, .flags = OPTION_NO_ARG, .help = text                \
+	}
+#define BATCH(name, set, text)                                                 \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .long_name = name, .value = &c,       \
+		.fn = set, .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,    \
+		.arg_name = "<format>", .help = text                           \
+	}
+#define REFUSED(name)                                                          \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .long_name = name,                    \
+		.value = (void *)(uintptr_t)("--" name), .fn = refuse,         \
+		.flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE                \
+	}
+
+int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
+{
+	struct cat_file c = {.mode = 0};
+	const struct option options[] = {
+		MODE('e', set_exists, "check if <object> exists"),
+		MODE('p', set_pretty, "pretty-print <object> content"),
+		MODE('t', set_type, "show object type"),
+		MODE('s', set_size, "show object size"),
+		BATCH("batch", set_batch_contents,
+		      "show full <object> or <rev> contents"),
+		BATCH("batch-check", set_batch_info,
+		      "like --batch, but don't emit <contents>"),
+		BATCH("batch-command", set_batch_command,
+		      "read commands from stdin"),
+		{.kind = OPTION_FLAG,
+		 .short_name = 'z',
+		 .value = &c.batch.nul,
+		 .help = "stdin is NUL-terminated"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "batch-all-objects",
+		 .value = &c.batch.all_objects,
+		 .help = "with --batch[-check]: batch all known objects"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "buffer",
+		 .value = &c.batch.buffered,
+		 .help = "buffer --batch output"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "unordered",
+		 .value = &c.batch.unordered,
+		 .help = "do not order objects before emitting them"},
+		REFUSED("allow-unknown-type"),
+		REFUSED("follow-symlinks"),
+		REFUSED("textconv"),
+		REFUSED("filters"),
+		REFUSED("path"),
+		REFUSED("use-mailmap"),
+		REFUSED("mailmap"),
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage);
+	int ret = nr < 0 ? 129 : check(&c, nr);
+
+	if (ret) {
+		if (nr >= 0)
+			options_usage(options, usage);
+		return 129;
+	}
+	ret = store_open(&c.store, env);
+	if (ret)
+		return ret;
+	if (c.batch.mode != CAT_FILE_BATCH_NONE)
+		ret = cat_file_batch_run(&c.store, &c.batch);
+	else
+		ret = print_one(&c, argv[1], argv[nr]);
+	store_close(&c.store);
+	return builtin_finish(ret);
+}
