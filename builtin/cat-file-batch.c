@@ -222,7 +222,7 @@ static int print_named(struct batch *b, char *name, bool contents)
 	const char *why = "missing";
 	int ret;
 
-	if (b->splits) {
+	if (b->splits && b->options->mode != CAT_FILE_BATCH_COMMAND) {
 		char *p = name + strcspn(name, " \t");
 
 		if (*p)

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* git count-objects: how many objects there are, and the room they take. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "builtin/options.h"
+#include "builtin/store.h"
+#include "sys/io.h"
+
+static const char usage[] = "git count-objects [-v] [-H | --human-readable]";
+
+struct count {
+	struct store store;
+	bool verbose, human;
+	uint64_t loose_nr, loose_bytes; /* on disk */
+	uint64_t packable_nr;           /* loose, but in a pack too */
+	uint64_t garbage_nr, garbage_bytes;
+	uint64_t packed_nr, pack_nr, pack_bytes;
+	char *cwd; /* owned: paths below it are printed without it */
+};
+
+/* ---- garbage */
+
+static void report(struct count *c, const char *what, const char *path)
+{
+	size_t len = strlen(c->cwd);
+	struct stat st;
+
+	c->garbage_nr++;
+	if (!stat(path, &st))
+		c->garbage_bytes += (uint64_t)st.st_size;
+	if (!strncmp(path, c->cwd, len) && path[len] == '/')
+		path += len + 1;
+	builtin_warn("%s: %s", what, path);
+}
+
+static bool is_hex(const char *s)
+{
+	return !s[strspn(s, "0123456789abcdef")];
+}
+
+/* The names in a directory, sorted. */
+struct names {
+	char **names; /* owned */
+	size_t nr, alloc;
+};
+
+static int collect(void *ctx, const char *name)
+{
+	struct names *names = ctx;
+
+	if (mem_grow(&names->names, &names->alloc, names->nr + 1,
+		     sizeof(*names->names)) < 0)
+		return ERR_NOMEM;
+	names->names[names->nr] = mem_strdup(name);
+	return names->names[names->nr++] ? 0 : ERR_NOMEM;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void names_release(struct names *names)
+{
+	while (names->nr)
+		free(names->names[--names->nr]);
+	free(names->names);
+}
+
+static int list(struct names *names, const char *dir)
+{
+	struct error err = ERROR_INIT;
+	int ret = sys_dir_each(dir, collect, names, &err);
+
+	if (names->nr)
+		qsort(names->names, names->nr, sizeof(*names->names), compare);
+	if (ret == ERR_MISSING)
+		return 0;
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+static bool has(const struct names *names, const char *base, size_t base_len,
+		const char *ext)
+{
+	size_t i;
+
+	for (i = 0; i < names->nr; i++)
+		if (!strncmp(names->names[i], base, base_len) &&
+		    !strcmp(names->names[i] + base_len, ext))
+			return true;
+	return false;
+}
+
+/* What is wrong with a file of the pack directory; NULL: nothing. */
+static const char *judge(const struct names *names, const char *name)
+{
+	static const char *const known[] = {
+		".pack",   ".idx",      ".rev",    ".keep",
+		".bitmap", ".promisor", ".mtimes",
+	};
+	const char *dot = strrchr(name, '.');
+	bool pack, idx;
+	size_t i;
+
+	if (!strncmp(name, "multi-pack-index", 16))
+		return NULL;
+	for (i = 0; dot && i < ARRAY_NR(known); i++)
+		if (!strcmp(dot, known[i]))
+			break;
+	if (!dot || i == ARRAY_NR(known))
+		return "garbage found";
+	pack = has(names, name, (size_t)(dot - name), ".pack");
+	idx = has(names, name, (size_t)(dot - name), ".idx");
+	if (pack && idx)
+		return NULL;
+	if (pack)
+		return "no corresponding .idx";
+	return idx ? "no corresponding .pack"
+		   : "no corresponding .idx or .pack";
+}
+
+static int judge_packs(struct count *c)
+{
+	struct names names = {NULL, 0, 0};
+	struct buf path = BUF_INIT;
+	size_t i, dir_len;
+	int ret;
+
+	if (buf_printf(&path, "%s/pack", c->store.repo->object_dir) < 0)
+		return builtin_die("out of memory");
+	dir_len = path.len;
+	ret = list(&names, path.data);
+	for (i = 0; !ret && i < names.nr; i++) {
+		const char *why = judge(&names, names.names[i]);
+
+		if (!why)
+			continue;
+		buf_set_len(&path, dir_len);
+		if (buf_printf(&path, "/%s", names.names[i]) < 0)
+			ret = builtin_die("out of memory");
+		else
+			report(c, why, path.data);
+	}
+	names_release(&names);
+	buf_release(&path);
+	return ret;
+}
+
+/* ---- loose objects */
+
+static void count_loose(struct count *c, const struct oid *oid,
+			const char *path)
+{
+	uint32_t odb_pos;
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return;
+	c->loose_nr++;
+	c->loose_bytes += (uint64_t)st.st_blocks * 512;
+	if (odb_find(c->store.odb, oid, &odb_pos))
+		c->packable_nr++;
+}
+
+/* One file of a directory of loose objects. */
+static void judge_loose(struct count *c, const char *first, const char *name,
+			const char *path)
+{
+	enum hash_algo algo = c->store.odb->algo;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	if (strlen(name) == hash_hex_len(algo) - 2 && is_hex(name)) {
+		snprintf(hex, sizeof(hex), "%s%s", first, name);
+		if (oid_from_hex(&oid, hex, strlen(hex), algo)) {
+			count_loose(c, &oid, path);
+			return;
+		}
+	}
+	if (c->verbose)
+		report(c, "garbage found", path);
+}
+
+static int count_loose_dir(struct count *c, unsigned first)
+{
+	struct names names = {NULL, 0, 0};
+	struct buf path = BUF_INIT;
+	char hex[3];
+	size_t i, dir_len;
+	int ret;
+
+	snprintf(hex, sizeof(hex), "%02x", first & 0xff);
+	if (buf_printf(&path, "%s/%s", c->store.repo->object_dir, hex) < 0)
+		return builtin_die("out of memory");
+	dir_len = path.len;
+	ret = list(&names, path.data);
+	for (i = 0; !ret && i < names.nr; i++) {
+		buf_set_len(&path, dir_len);
+		if (buf_printf(&path, "/%s", names.names[i]) < 0)
+			ret = builtin_die("out of memory");
+		else
+			judge_loose(c, hex, names.names[i], path.data);
+	}
+	names_release(&names);
+	buf_release(&path);
+	return ret;
+}
+
+/* ---- printing */
+
+static void count_packs(struct count *c)
+{
+	const struct odb *odb = c->store.odb;
+
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (!pack->is_local)
+			continue;
+		c->pack_nr++;
+		c->packed_nr += pack->idx.nr;
+		c->pack_bytes += pack->map.len + pack->idx_map.len;
+	}
+}
+
+/* A size in its largest unit, with two decimals; gibibytes are not rounded. */
+static void print_human(uint64_t bytes)
+{
+	static const char units[] = "KMG";
+	unsigned unit = bytes > UINT64_C(1) << 30   ? 2
+			: bytes > UINT64_C(1) << 20 ? 1
+						    : 0;
+	unsigned shift = 10 * (unit + 1);
+	uint64_t rest = bytes & ((UINT64_C(1) << shift) - 1);
+	uint64_t half = unit < 2 ? UINT64_C(1) << (shift - 1) : 0;
+	uint64_t hundredths = (rest * 100 + half) >> shift;
+
+	if (bytes <= 1024) {
+		printf("%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
+		return;
+	}
+	printf("%" PRIu64 ".%02" PRIu64 " %ciB",
+	       (bytes >> shift) + hundredths / 100, hundredths % 100,
+	       units[unit]);
+}
+
+static void print_size(const struct count *c, const char *name, uint64_t bytes)
+{
+	printf("%s: ", name);
+	if (c->human)
+		print_human(bytes);
+	else
+		printf("%" PRIu64, bytes / 1024);
+	putchar('\n');
+}
+
+static void print_verbose(const struct count *c)
+{
+	const struct odb *odb = c->store.odb;
+
+	printf("count: %" PRIu64 "\n", c->loose_nr);
+	print_size(c, "size", c->loose_bytes);
+	printf("in-pack: %" PRIu64 "\n", c->packed_nr);
+	printf("packs: %" PRIu64 "\n", c->pack_nr);
+	print_size(c, "size-pack", c->pack_bytes);
+	printf("prune-packable: %" PRIu64 "\n", c->packable_nr);
+	printf("garbage: %" PRIu64 "\n", c->garbage_nr);
+	print_size(c, "size-garbage", c->garbage_bytes);
+	for (size_t i = 1; i < odb->dir_nr; i++)
+		printf("alternate: %s\n", odb->dirs[i]);
+}
+
+static void print_short(const struct count *c)
+{
+	printf("%" PRIu64 " objects, ", c->loose_nr);
+	if (c->human)
+		print_human(c->loose_bytes);
+	else
+		printf("%" PRIu64 " kilobytes", c->loose_bytes / 1024);
+	putchar('\n');
+}
+
+static int run(struct count *c)
+{
+	struct error err = ERROR_INIT;
+	int ret = 0;
+
+	c->cwd = sys_realpath(".", &err);
+	if (!c->cwd)
+		return builtin_fail(&err);
+	if (c->verbose)
+		ret = judge_packs(c);
+	for (unsigned first = 0; !ret && first < 256; first++)
+		ret = count_loose_dir(c, first);
+	if (ret)
+		return ret;
+	count_packs(c);
+	if (c->verbose)
+		print_verbose(c);
+	else
+		print_short(c);
+	return 0;
+}
+
+int cmd_count_objects(int argc, const char **argv, struct builtin_env *env)
+{
+	struct count c = {.verbose = false};
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'v',
+		 .long_name = "verbose",
+		 .value = &c.verbose,
+		 .help = "be verbose"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'H',
+		 .long_name = "human-readable",
+		 .value = &c.human,
+		 .help = "print sizes in human readable format"},
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage);
+	int ret;
+
+	if (nr < 0)
+		return 129;
+	if (nr > 0)
+		return options_usage(options, usage);
+	ret = store_open(&c.store, env);
+	if (ret)
+		return ret;
+	ret = run(&c);
+	free(c.cwd);
+	store_close(&c.store);
+	return builtin_finish(ret);
+}
