@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='for-each-ref prints what stock Git prints'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-compare.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+test_expect_success 'set up' '
+	refs_repository repo
+'
+
+while read -r args
+do
+	test_expect_success "for-each-ref $args" "
+		(cd repo && same for-each-ref $args)
+	"
+done <<\EOF
+
+refs/heads
+refs/heads/ refs/tags/v1.0
+refs/heads refs/heads/side refs/h
+'refs/*/side'
+'refs/heads/*'
+'refs/heads/**'
+'refs/t*'
+'refs/tags/v[01]*'
+--ignore-case 'REFS/HEADS/*'
+--count=3
+--count=0
+--count=2 --sort=-refname
+--sort=objectsize
+--sort=-objectsize --count=3
+--sort=objecttype --sort=-refname
+--sort=-committerdate
+--sort=-creatordate --sort=objectname
+--sort=version:refname
+--sort=-v:refname refs/tags
+--points-at HEAD
+--points-at v1.0
+--points-at HEAD~1 --points-at HEAD
+--points-at none
+--format='%%%41%zz%(refname)'
+--format=
+--format='%(none)'
+--format='%(refname:none)'
+--format='%(objectname:short=x)'
+--format='%(authordate:none)'
+--format='%('
+--sort=none
+--count=-1
+--shell --perl
+--shell --format='%(refname) %(contents)'
+--perl --format='%(refname) %(contents)'
+--python --format='%(refname) %(contents)'
+--tcl --format='%(refname) %(contents)'
+EOF
+
+for field in refname refname:short refname:lstrip=1 refname:lstrip=-1 \
+	refname:rstrip=2 refname:strip=9 objectname objectname:short \
+	objectname:short=12 objecttype objectsize objectsize:disk deltabase \
+	HEAD symref symref:short tree tree:short parent parent:short numparent \
+	object type tag author authorname authoremail authoremail:trim \
+	authoremail:localpart authordate authordate:iso authordate:iso-strict \
+	authordate:rfc authordate:short authordate:raw authordate:unix \
+	committer committerdate tagger taggername taggerdate creator \
+	creatordate contents contents:subject contents:body contents:signature \
+	contents:size contents:lines=2 subject body
+do
+	test_expect_success "%($field)" '
+		(cd repo &&
+			same for-each-ref --format="%(refname) [%($field)]" &&
+			same for-each-ref --format="%(refname) [%(*$field)]")
+	'
+done
+
+# Messages of odd forms.
+nr=0
+for message in '' 'one' 'a\n\nb' '\r\na\r\n\r\nb\n' 'a\nb\n\n\nc\n' \
+	'a\n-----BEGIN PGP SIGNATURE-----\nx\n' \
+	'a\n\nb\n-----BEGIN PGP SIGNATURE-----\nx\n'
+do
+	nr=$((nr + 1))
+	test_expect_success "message $nr" '
+		(
+			cd repo &&
+			{
+				echo "tree $(stock rev-parse HEAD^{tree})" &&
+				echo "author A  B <a@b> 100000 -0130" &&
+				echo "committer C <c> 200000 +0545" &&
+				echo &&
+				printf "$message"
+			} >commit &&
+			oid=$(stock hash-object -t commit -w commit) &&
+			stock update-ref refs/odd/$nr $oid &&
+			for field in subject body contents contents:body \
+				contents:signature contents:size \
+				contents:lines=2 authorname authordate \
+				committeremail:localpart committerdate
+			do
+				same for-each-ref --format="[%($field)]" \
+					refs/odd/$nr || exit 1
+			done
+		)
+	'
+done
+
+test_expect_success 'short names that would be ambiguous' '
+	stock -C repo tag side &&
+	(cd repo && same for-each-ref --format="%(refname:short)" &&
+		same -c core.warnAmbiguousRefs=false \
+			for-each-ref --format="%(refname:short)") &&
+	stock -C repo tag -d side
+'
+
+test_expect_success 'a ref to an object that is not there' '
+	echo 1111111111111111111111111111111111111111 \
+		>repo/.git/refs/heads/bad &&
+	(cd repo && same -e for-each-ref refs/heads/bad) &&
+	rm repo/.git/refs/heads/bad
+'
+
+test_expect_success 'what we do not have is said' '
+	test_must_fail git -C repo for-each-ref --merged 2>err &&
+	grep "merged is not supported" err &&
+	test_must_fail git -C repo for-each-ref --format="%(upstream)" 2>err &&
+	grep "%(upstream) is not supported" err
+'
+
+test_done

@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='cat-file prints what stock Git prints'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-compare.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+test_expect_success 'set up: loose, packed, and both' '
+	refs_repository repo &&
+	stock clone -q --bare repo packed.git &&
+	stock -C packed.git repack -adfq &&
+	cp -R repo both &&
+	stock -C both repack -aq
+'
+
+for repo in repo packed.git both
+do
+	while read -r args
+	do
+		test_expect_success "$repo: cat-file $args" "
+			(cd $repo && same cat-file $args)
+		"
+	done <<-\END
+	-t HEAD
+	-s HEAD
+	-e HEAD
+	-e none
+	-e 0000000000000000000000000000000000000001
+	-t 0000000000000000000000000000000000000001
+	-p 0000000000000000000000000000000000000001
+	-p HEAD
+	-p HEAD:
+	-p v1.0
+	-p HEAD:file1
+	-p HEAD:none
+	blob HEAD:file1
+	blob HEAD
+	tree HEAD
+	commit v1.0
+	tag v1.0
+	tag HEAD
+	none HEAD
+	--batch-check --batch-all-objects
+	--batch --batch-all-objects --buffer
+	--batch-check='%(objectname)' --batch-all-objects
+	-t
+	HEAD
+	a b c
+	-t -s HEAD
+	-t HEAD side
+	--batch HEAD
+	--batch --batch-check
+	--buffer -p HEAD
+	--batch-all-objects
+	END
+
+	test_expect_success "$repo: all objects, unordered" '
+		(cd $repo && same cat-file --batch-check --batch-all-objects) &&
+		git -C $repo cat-file --batch-check --batch-all-objects \
+			--unordered >unordered &&
+		test_cmp_sorted expect unordered
+	'
+
+	test_expect_success "$repo: batches" '
+		cat >input <<-\END &&
+		HEAD
+		none
+		 HEAD
+		v1.0 and the rest
+
+		HEAD:file1
+		0000000000000000000000000000000000000001
+		HEAD file1
+		HEAD:no file
+		v1.0^{tree}
+		END
+		(
+			cd $repo &&
+			same cat-file --batch &&
+			same cat-file --batch --buffer &&
+			same cat-file --batch-check &&
+			same cat-file --batch-check="%(objectname) [%(rest)]" &&
+			same cat-file --batch="%(rest)" &&
+			same cat-file --batch-check="%x%% %(objecttype)%" &&
+			same cat-file --batch-check= &&
+			same cat-file --batch-check="%(none)" &&
+			same cat-file --batch-check="%(objectname"
+		) &&
+		rm input
+	'
+
+	test_expect_success "$repo: commands" '
+		printf "info HEAD\ncontents v1.0\ninfo none x\n" >input &&
+		(cd $repo && same cat-file --batch-command) &&
+		printf "info HEAD\nflush\ninfo side\n" >input &&
+		(cd $repo && same cat-file --batch-command --buffer &&
+			same -e cat-file --batch-command) &&
+		for line in none " info HEAD" info "" "flush x"
+		do
+			echo "$line" >input &&
+			(cd $repo && same -e cat-file --batch-command) ||
+			return 1
+		done &&
+		rm input
+	'
+done
+
+test_expect_success 'how objects are stored' '
+	stock -C packed.git rev-list --objects --all | cut -d" " -f1 >input &&
+	(cd packed.git && same cat-file \
+		--batch-check="%(objectname) %(objectsize:disk) %(deltabase)") &&
+	rm input
+'
+
+test_expect_success 'names that end in NUL' '
+	printf "HEAD\0none\0" >input &&
+	git -C repo cat-file --batch-check -z <input >actual &&
+	rm input &&
+	test_line_count 2 actual &&
+	grep "none missing" actual
+'
+
+test_expect_success 'another copy of a corrupt object' '
+	oid=$(stock -C both rev-parse HEAD) &&
+	dir=$(echo $oid | cut -c1-2) &&
+	pack=$(echo both/.git/objects/pack/*.pack) &&
+	at=$(stock -C both show-index <${pack%.pack}.idx |
+		sed -n "s/ $oid .*//p") &&
+	chmod u+w $pack &&
+	printf "\0\0\0\0" | dd of=$pack bs=1 seek=$((at + 3)) conv=notrunc &&
+	stock -C repo cat-file commit HEAD >expect &&
+	git -C both cat-file commit HEAD >actual &&
+	test_cmp expect actual &&
+	rm both/.git/objects/$dir/$(echo $oid | cut -c3-) &&
+	test_must_fail git -C both cat-file commit HEAD
+'
+
+test_expect_success 'what we do not have is said' '
+	test_must_fail git -C repo cat-file --textconv HEAD:file1 2>err &&
+	grep "textconv is not supported" err
+'
+
+test_done
