@@ -49,6 +49,8 @@ static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
 					err);
 	if (!ret)
 		ret = check_pack(pb, err);
+	if (!ret)
+		ret = bitmap_file_verify(&pb->file, err);
 	if (ret < 0)
 		return ret;
 	pb->rev = pack_get_rev(pack->pack, err);

@@ -36,7 +36,9 @@ struct pack_bitmap {
  * Open the bitmap index of the first pack that has one. Returns 1, 0 when
  * there is none, or a negative error when it cannot be used (it is malformed,
  * or belongs to another pack): the caller warns and walks instead. *out is
- * owned by the caller, NULL unless 1 was returned. Maps and parses only.
+ * owned by the caller, NULL unless 1 was returned. Maps, parses, and reads the
+ * whole file once for its checksum: a bit that has changed would be an object
+ * too many or too few, and nobody would notice.
  */
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err);

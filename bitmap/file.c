@@ -274,6 +274,10 @@ static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 		return corrupt(f, row->off,
 			       "lookup table and entry name different commits",
 			       err);
+	if ((c.p[4] != 0) != (row->xor_row != BITMAP_NO_XOR))
+		return corrupt(f, row->off,
+			       "lookup table and entry disagree about XOR",
+			       err);
 	c.p += ENTRY_HEADER_LEN;
 	if (ewah_view_parse(view, &c, NULL) < 0)
 		return corrupt(f, row->off, "malformed bitmap", err);
