@@ -10,9 +10,9 @@
 #define NO_BITMAP UINT32_MAX
 
 /* How many earlier bitmaps are tried as the other side of a XOR. */
-#define XOR_CANDIDATES 10
+#define XOR_CANDIDATES 32
 /* Longest chain of XORs: what a query decodes for one bitmap. */
-#define XOR_MAX_DEPTH 48
+#define XOR_MAX_DEPTH 160
 
 struct build {
 	const struct bitmap_build_input *in;
