@@ -26,19 +26,42 @@ struct reuse {
 	size_t segment_nr, segment_alloc;
 	uint64_t span_start; /* of bytes not yet put */
 	uint64_t span_end;   /* == span_start: none */
+	uint64_t dropped;    /* pages before this offset were let go */
 	uint32_t objects;
 	uint64_t bytes;
 };
+
+/* Bytes put at a time; pages behind are let go, so that a clone does not hold
+ * the whole pack in memory. */
+#define SPAN_MAX ((size_t)8 << 20)
+
+static int put_span(struct reuse *u, uint64_t start, uint64_t end,
+		    struct error *err)
+{
+	while (start < end) {
+		size_t len = end - start < SPAN_MAX ? (size_t)(end - start)
+						    : SPAN_MAX;
+		int ret = pack_writer_put(u->writer, u->pack->map.data + start,
+					  len, err);
+
+		if (ret < 0)
+			return ret;
+		start += len;
+		if (start - u->dropped < SPAN_MAX)
+			continue;
+		sys_map_drop(&u->pack->map, (size_t)u->dropped,
+			     (size_t)(start - u->dropped));
+		u->dropped = start;
+	}
+	return 0;
+}
 
 static int flush_span(struct reuse *u, struct error *err)
 {
 	uint64_t start = u->span_start;
 
-	if (start == u->span_end)
-		return 0;
 	u->span_start = u->span_end;
-	return pack_writer_put(u->writer, u->pack->map.data + start,
-			       (size_t)(u->span_end - start), err);
+	return put_span(u, start, u->span_end, err);
 }
 
 /* Offset in the new pack of what comes next. */
@@ -224,8 +247,7 @@ static int take_all(struct reuse *u, struct error *err)
 
 	u->objects = u->pack->idx.nr;
 	u->bytes = end - first;
-	return pack_writer_put(u->writer, u->pack->map.data + first,
-			       (size_t)u->bytes, err);
+	return put_span(u, first, end, err);
 }
 
 static bool wants_all(const struct reuse *u)

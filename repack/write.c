@@ -15,6 +15,7 @@ struct writing {
 	struct odb_reader *reader; /* for what is not copied */
 	struct deflater *deflater;
 	struct buf scratch;
+	uint64_t dropped_at; /* offset written when pages were last let go */
 };
 
 static uint32_t idx_pos_of(const struct writing *w,
@@ -171,6 +172,25 @@ static int write_delta(struct writing *w, struct repack_item *item,
 	return ret;
 }
 
+/* Bytes written between two times that mapped pages are let go. */
+#define DROP_INTERVAL ((uint64_t)64 << 20)
+
+/*
+ * Copying touches all pages of the old packs, once; held on to, they
+ * would count as memory of this process.
+ */
+static void drop_pages(struct writing *w)
+{
+	const struct odb *odb = w->packs->odb;
+
+	if (w->writer->off - w->dropped_at < DROP_INTERVAL)
+		return;
+	w->dropped_at = w->writer->off;
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		sys_map_drop(&odb->packs[i].pack->map, 0,
+			     odb->packs[i].pack->map.len);
+}
+
 static int write_item(struct writing *w, struct repack_item *item,
 		      struct error *err)
 {
@@ -209,6 +229,7 @@ int write_items(struct repack_items *list, const uint32_t *order, size_t nr,
 		ret = error_nomem(err);
 	for (size_t i = 0; i < nr && !ret; i++) {
 		ret = write_item(&w, &list->items[order[i]], err);
+		drop_pages(&w);
 		if (options->progress)
 			progress_add(options->progress, 1);
 	}
