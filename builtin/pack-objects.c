@@ -11,8 +11,8 @@
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
+#include "builtin/packing.h"
 #include "builtin/revargs.h"
-#include "builtin/stderr-progress.h"
 #include "object/parse.h"
 #include "repack/pack-job.h"
 #include "walk/ref-tips.h"
@@ -25,17 +25,16 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 				 "git pack-objects [<options>] <base-name> [< "
 				 "<ref-list> | < <object-list>]";
 
-#define UNSET UINT64_MAX
-
 struct args {
+	struct packing_args packing;
 	bool to_stdout, revs, all, reflog, indexed_objects, thin;
 	bool include_tag, honor_keep, local, incremental, unpacked, non_empty;
-	bool ofs_delta, no_reuse_delta, no_reuse_object;
+	bool ofs_delta;
 	bool write_bitmap, write_bitmap_quiet;
 	bool use_bitmap, no_use_bitmap;
-	bool quiet, progress, all_progress, all_progress_implied, no_progress;
+	bool all_progress, all_progress_implied;
 	bool keep_true_parents, sparse, shallow;
-	uint64_t window, depth, threads, window_memory, index_version;
+	uint64_t index_version;
 	int64_t compression;
 	const char *base;
 };
@@ -71,10 +70,9 @@ static int parse(struct args *a, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
-		 .value = &a->quiet,
+
+		 .value = &a->packing.quiet,
 		 .help = "no progress"},
-		FLAG("progress", progress, "show progress"),
-		FLAG("no-progress", no_progress, NULL),
 		FLAG("all-progress", all_progress,
 		     "show progress of writing to files too"),
 		FLAG("all-progress-implied", all_progress_implied,
@@ -94,8 +92,10 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG("unpacked", unpacked, "leave out packed objects"),
 		FLAG("non-empty", non_empty, "no pack without objects"),
 		FLAG("delta-base-offset", ofs_delta, "name bases by offset"),
-		FLAG("no-reuse-delta", no_reuse_delta, "make deltas anew"),
-		FLAG("no-reuse-object", no_reuse_object, "deflate anew"),
+		FLAG("no-reuse-delta", packing.no_reuse_delta,
+		     "make deltas anew"),
+		FLAG("no-reuse-object", packing.no_reuse_object,
+		     "deflate anew"),
 		FLAG("write-bitmap-index", write_bitmap,
 		     "write a bitmap index"),
 		FLAG("write-bitmap-index-quiet", write_bitmap_quiet, NULL),
@@ -104,10 +104,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG("keep-true-parents", keep_true_parents, NULL),
 		FLAG("sparse", sparse, NULL),
 		FLAG("shallow", shallow, "the receiver is shallow"),
-		NUMBER("window", window, "delta search window"),
-		NUMBER("depth", depth, "longest chain of deltas"),
-		NUMBER("threads", threads, "number of threads"),
-		NUMBER("window-memory", window_memory, "bytes per thread"),
+		PACKING_OPTIONS(&a->packing),
 		NUMBER("index-version", index_version, "of the .idx: 1 or 2"),
 		{.kind = OPTION_I64,
 		 .long_name = "compression",
@@ -129,6 +126,8 @@ static int check_args(struct run *r)
 {
 	struct args *a = &r->a;
 
+	if (a->all_progress)
+		a->packing.progress = true;
 	if (a->thin && !a->to_stdout)
 		return error_set(r->err, ERR_INVALID,
 				 "--thin cannot be used to build an indexable "
@@ -138,7 +137,7 @@ static int check_args(struct run *r)
 				 "bad pack compression level %lld",
 				 (long long)a->compression);
 	if (a->index_version != 1 && a->index_version != 2 &&
-	    a->index_version != UNSET)
+	    a->index_version != PACKING_UNSET)
 		return error_set(r->err, ERR_INVALID,
 				 "unsupported index version %llu",
 				 (unsigned long long)a->index_version);
@@ -154,30 +153,17 @@ static int load_options(struct run *r, const struct repo *repo)
 	struct repack_send_options *make = &r->newpack.make;
 	const struct args *a = &r->a;
 	int ret = newpack_options_load(&r->newpack, repo, r->err);
-	enum show_progress show;
 	bool write_too;
 
 	if (ret < 0)
 		return ret;
-	r->newpack.reuse_object = !a->no_reuse_object;
-	r->newpack.reuse_delta = !a->no_reuse_delta && !a->no_reuse_object;
+	packing_apply(&r->newpack, &a->packing);
 	r->newpack.ofs_delta = a->ofs_delta;
-	if (a->window != UNSET)
-		make->window = (unsigned)a->window;
-	if (a->depth != UNSET)
-		make->depth = (unsigned)a->depth;
-	if (a->threads != UNSET)
-		make->threads = (unsigned)a->threads;
-	if (a->window_memory != UNSET)
-		make->window_memory = a->window_memory;
-	if (a->index_version != UNSET)
+	if (a->index_version != PACKING_UNSET)
 		r->newpack.index_version = (unsigned)a->index_version;
 	if (a->compression != -1)
 		make->compression = (int)a->compression;
-	show = a->quiet || a->no_progress       ? PROGRESS_OFF
-	       : a->progress || a->all_progress ? PROGRESS_ON
-						: PROGRESS_IF_TERMINAL;
-	make->progress = stderr_progress(&r->out, show);
+	make->progress = packing_progress(&r->out, &a->packing);
 	write_too = a->to_stdout || a->all_progress || a->all_progress_implied;
 	make->write_progress = write_too ? make->progress : NULL;
 	return 0;
@@ -429,11 +415,8 @@ int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
 	struct run r = {
-		.a = {.window = UNSET,
-		      .depth = UNSET,
-		      .threads = UNSET,
-		      .window_memory = UNSET,
-		      .index_version = UNSET,
+		.a = {.packing = PACKING_ARGS_INIT,
+		      .index_version = PACKING_UNSET,
 		      .compression = -1},
 		.err = &err,
 	};

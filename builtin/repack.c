@@ -5,7 +5,7 @@
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
-#include "builtin/stderr-progress.h"
+#include "builtin/packing.h"
 #include "repack/repack.h"
 #include "repo/config.h"
 
@@ -13,15 +13,11 @@ static const char usage_text[] = "git repack [<options>]";
 
 /* What was given on the command line. */
 struct args {
-	bool all, remove_redundant, local, quiet, no_server_info;
-	bool no_reuse_delta, no_reuse_object;
+	struct packing_args packing;
+	bool all, remove_redundant, local, no_server_info;
 	bool write_bitmap, no_write_bitmap;
 	bool pack_kept_objects;
-	uint64_t window, depth, threads, window_memory;
-	bool progress, no_progress;
 };
-
-#define UNSET UINT64_MAX
 
 static int parse(struct args *a, int argc, const char **argv)
 {
@@ -30,15 +26,15 @@ static int parse(struct args *a, int argc, const char **argv)
 		 "pack everything in a single pack", 0, NULL, NULL, NULL},
 		{OPTION_FLAG, 'd', NULL, &a->remove_redundant,
 		 "remove redundant packs", 0, NULL, NULL, NULL},
-		{OPTION_FLAG, 'f', NULL, &a->no_reuse_delta,
+		{OPTION_FLAG, 'f', NULL, &a->packing.no_reuse_delta,
 		 "compute deltas anew", 0, NULL, NULL, NULL},
-		{OPTION_FLAG, 'F', NULL, &a->no_reuse_object,
+		{OPTION_FLAG, 'F', NULL, &a->packing.no_reuse_object,
 		 "deflate objects anew", 0, NULL, NULL, NULL},
 		{OPTION_FLAG, 'n', NULL, &a->no_server_info,
 		 "do not update the files for dumb clients", 0, NULL, NULL,
 		 NULL},
-		{OPTION_FLAG, 'q', "quiet", &a->quiet, "be quiet", 0, NULL,
-		 NULL, NULL},
+		{OPTION_FLAG, 'q', "quiet", &a->packing.quiet, "be quiet", 0,
+		 NULL, NULL, NULL},
 		{OPTION_FLAG, 'l', "local", &a->local,
 		 "leave out what alternates have", 0, NULL, NULL, NULL},
 		{OPTION_FLAG, 'b', "write-bitmap-index", &a->write_bitmap,
@@ -47,20 +43,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		 "write none", OPTION_NO_NEGATE, NULL, NULL, NULL},
 		{OPTION_FLAG, 0, "pack-kept-objects", &a->pack_kept_objects,
 		 "pack objects of packs with .keep too", 0, NULL, NULL, NULL},
-		{OPTION_U64, 0, "window", &a->window,
-		 "objects compared with in the delta search", 0, NULL, NULL,
-		 NULL},
-		{OPTION_U64, 0, "depth", &a->depth, "longest chain of deltas",
-		 0, NULL, NULL, NULL},
-		{OPTION_U64, 0, "window-memory", &a->window_memory,
-		 "bytes per thread of the delta search", 0, NULL, NULL, NULL},
-		{OPTION_U64, 0, "threads", &a->threads, "number of threads", 0,
-		 NULL, NULL, NULL},
-		{OPTION_FLAG, 0, "progress", &a->progress,
-		 "show progress, also where no one looks", OPTION_NO_NEGATE,
-		 NULL, NULL, NULL},
-		{OPTION_FLAG, 0, "no-progress", &a->no_progress, "show none",
-		 OPTION_NO_NEGATE, NULL, NULL, NULL},
+		PACKING_OPTIONS(&a->packing),
 		{0},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
@@ -101,22 +84,12 @@ static int load_bitmap_option(struct repack_options *o, const struct args *a,
 static int load_options(struct repack_options *o, const struct args *a,
 			const struct repo *repo, struct error *err)
 {
-	struct repack_send_options *make = &o->newpack.make;
 	int ret = newpack_options_load(&o->newpack, repo, err);
 
 	o->all = a->all;
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
-	o->newpack.reuse_delta = !a->no_reuse_delta && !a->no_reuse_object;
-	o->newpack.reuse_object = !a->no_reuse_object;
-	if (a->window != UNSET)
-		make->window = (unsigned)a->window;
-	if (a->depth != UNSET)
-		make->depth = (unsigned)a->depth;
-	if (a->threads != UNSET)
-		make->threads = (unsigned)a->threads;
-	if (a->window_memory != UNSET)
-		make->window_memory = a->window_memory;
+	packing_apply(&o->newpack, &a->packing);
 	if (!ret)
 		ret = load_bitmap_option(o, a, repo, err);
 	/* An index covers all reachable objects, also those of kept packs. */
@@ -147,15 +120,11 @@ static void print_total(const struct repack_result *result)
 
 int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 {
-	struct args a = {.window = UNSET,
-			 .depth = UNSET,
-			 .threads = UNSET,
-			 .window_memory = UNSET};
+	struct args a = {.packing = PACKING_ARGS_INIT};
 	struct progress_out out;
 	struct repack_options options = {.all = false};
 	struct repack_result result;
 	struct error err = ERROR_INIT;
-	enum show_progress show;
 	int ret = parse(&a, argc, argv);
 
 	if (!ret)
@@ -164,16 +133,13 @@ int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		return ret;
 	if (load_options(&options, &a, env->repo, &err) < 0)
 		return builtin_fail(&err);
-	show = a.quiet || a.no_progress ? PROGRESS_OFF
-	       : a.progress             ? PROGRESS_ON
-					: PROGRESS_IF_TERMINAL;
-	options.newpack.make.progress = stderr_progress(&out, show);
+	options.newpack.make.progress = packing_progress(&out, &a.packing);
 	options.newpack.make.write_progress = options.newpack.make.progress;
 	if (repack_run(&result, env->repo, &options, &err) < 0)
 		return builtin_fail(&err);
 	if (result.warning.code)
 		builtin_warn("%s", result.warning.msg);
-	if (!result.is_new && !a.quiet)
+	if (!result.is_new && !a.packing.quiet)
 		printf("Nothing new to pack.\n");
 	else if (result.is_new && options.newpack.make.progress)
 		print_total(&result);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that repack and pack-objects share. */
+#include "builtin/packing.h"
+#include "builtin/stderr-progress.h"
+
+static void override(unsigned *option, uint64_t given)
+{
+	if (given != PACKING_UNSET)
+		*option = given < UINT32_MAX ? (unsigned)given : UINT32_MAX;
+}
+
+void packing_apply(struct newpack_options *options,
+		   const struct packing_args *args)
+{
+	struct repack_send_options *make = &options->make;
+
+	options->reuse_object = !args->no_reuse_object;
+	options->reuse_delta = !args->no_reuse_delta && options->reuse_object;
+	override(&make->window, args->window);
+	override(&make->depth, args->depth);
+	override(&make->threads, args->threads);
+	if (args->window_memory != PACKING_UNSET)
+		make->window_memory = args->window_memory;
+}
+
+const struct progress_out *packing_progress(struct progress_out *out,
+					    const struct packing_args *args)
+{
+	if (args->quiet || args->no_progress)
+		return stderr_progress(out, PROGRESS_OFF);
+	return stderr_progress(out, args->progress ? PROGRESS_ON
+						   : PROGRESS_IF_TERMINAL);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that repack and pack-objects share. */
+#ifndef BUILTIN_PACKING_H
+#define BUILTIN_PACKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "repack/newpack.h"
+#include "sys/progress.h"
+
+#define PACKING_UNSET UINT64_MAX
+
+/* As given on the command line; PACKING_UNSET: not given. */
+struct packing_args {
+	uint64_t window, depth, threads, window_memory;
+	bool no_reuse_delta, no_reuse_object;
+	bool quiet, progress, no_progress;
+};
+
+#define PACKING_ARGS_INIT                                                      \
+	{                                                                      \
+		.window = PACKING_UNSET, .depth = PACKING_UNSET,               \
+		.threads = PACKING_UNSET, .window_memory = PACKING_UNSET       \
+	}
+
+/* Entries of an option table for them; `a` is a struct packing_args *. */
+#define PACKING_NUMBER(a, name, field, text)                                   \
+	{                                                                      \
+		.kind = OPTION_U64, .long_name = name, .value = &(a)->field,   \
+		.help = text                                                   \
+	}
+#define PACKING_OPTIONS(a)                                                     \
+	PACKING_NUMBER(a, "window", window,                                    \
+		       "objects compared with in the delta search"),           \
+		PACKING_NUMBER(a, "depth", depth, "longest chain of deltas"),  \
+		PACKING_NUMBER(a, "threads", threads, "number of threads"),    \
+		PACKING_NUMBER(a, "window-memory", window_memory,              \
+			       "bytes per thread of the delta search"),        \
+		{.kind = OPTION_FLAG,                                          \
+		 .long_name = "progress",                                      \
+		 .value = &(a)->progress,                                      \
+		 .flags = OPTION_NO_NEGATE,                                    \
+		 .help = "show progress, also where no one looks"},            \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = "no-progress",               \
+		.value = &(a)->no_progress, .flags = OPTION_NO_NEGATE,         \
+		.help = "show none"                                            \
+	}
+
+/* Let what was given override what configuration says. */
+void packing_apply(struct newpack_options *options,
+		   const struct packing_args *args);
+
+/* Meters for what the options say; see stderr_progress(). */
+const struct progress_out *packing_progress(struct progress_out *out,
+					    const struct packing_args *args);
+
+#endif
