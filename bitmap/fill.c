@@ -272,27 +272,62 @@ static int fill_others(struct filling *f, const struct walk_items *others,
 	return 0;
 }
 
+/* Objects of the set by obj_pos: all of them are there with their closure. */
+static int known_set(struct bitset *known, const struct bitmap_fill *fill)
+{
+	uint32_t first_pos = fill->space.pack->first_pos;
+
+	if (bitset_init(known, fill->w->space.packed_nr) < 0)
+		return ERR_NOMEM;
+	for (size_t bit = bitset_next(&fill->packed, 0);
+	     bit < fill->packed.bits; bit = bitset_next(&fill->packed, bit + 1))
+		bitset_set(known, first_pos + pack_rev_idx_pos(fill->space.rev,
+							       (uint32_t)bit));
+	return 0;
+}
+
+static int add_lists(struct filling *f, const struct newobj_set *set,
+		     struct error *err)
+{
+	for (size_t i = 0; i < set->nr; i++) {
+		const struct newobj_list *list = &set->lists[i];
+
+		for (uint32_t k = 0; k < list->nr; k++)
+			if (add(f, list->items[k].obj_pos,
+				k < list->tree_nr ? OBJ_TREE : OBJ_BLOB,
+				list->items[k].name_hash) < 0)
+				return error_nomem(err);
+	}
+	return 0;
+}
+
+/* Walked commits from which a set of known objects is worth making. */
+#define KNOWN_MIN 64
+
 /*
  * What the walked commits add. Their other objects are in trees of parents,
  * which were walked as well or are in the set with all they reach.
  */
 static int fill_walked(struct filling *f, struct error *err)
 {
-	struct newobj_options options = {.cache_limit = 0};
+	struct history *h = &f->fill->w->history;
+	struct newobj_options options = {.union_only = true};
 	struct newobj_set set = NEWOBJ_SET_INIT;
-	int ret = newobj_compute(&set, &f->fill->w->history, f->walked,
-				 f->walked_nr, &options, err);
+	struct bitset known = BITSET_INIT;
+	int ret = revwalk_parents_first(h, f->walked, f->walked_nr, err);
 
-	for (size_t i = 0; i < set.nr && !ret; i++) {
-		const struct newobj_list *list = &set.lists[i];
-
-		for (uint32_t k = 0; k < list->nr && !ret; k++)
-			if (add(f, list->items[k].obj_pos,
-				k < list->tree_nr ? OBJ_TREE : OBJ_BLOB,
-				list->items[k].name_hash) < 0)
-				ret = error_nomem(err);
+	if (!ret && f->walked_nr >= KNOWN_MIN) {
+		if (known_set(&known, f->fill) < 0)
+			ret = error_nomem(err);
+		options.known = &known;
 	}
+	if (!ret)
+		ret = newobj_compute(&set, h, f->walked, f->walked_nr, &options,
+				     err);
+	if (!ret)
+		ret = add_lists(f, &set, err);
 	newobj_release(&set);
+	bitset_release(&known);
 	return ret;
 }
 

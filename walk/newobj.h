@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "ewah/bitset.h"
 #include "sys/progress.h"
 #include "walk/history.h"
 
@@ -67,6 +68,11 @@ struct newobj_options {
 	 * be ordered parents first.
 	 */
 	bool union_only;
+	/*
+	 * Objects, by obj_pos, that are known with everything they reach, and
+	 * left out of the lists. NULL: none.
+	 */
+	const struct bitset *known;
 };
 
 /*

@@ -15,6 +15,7 @@ struct items {
 struct treediff {
 	struct objspace *space;         /* borrowed */
 	struct treediff_shared *shared; /* borrowed, or NULL */
+	const struct bitset *known;     /* borrowed, or NULL */
 	struct odb_reader *reader;      /* owned */
 	struct items trees, blobs;
 	uint32_t order;
@@ -50,7 +51,7 @@ void treediff_shared_release(struct treediff_shared *shared)
 
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
-			      size_t cache_limit)
+			      const struct bitset *known, size_t cache_limit)
 {
 	struct treediff *d = mem_calloc(1, sizeof(*d));
 
@@ -58,6 +59,7 @@ struct treediff *treediff_new(struct objspace *space,
 		return NULL;
 	d->space = space;
 	d->shared = shared;
+	d->known = known;
 	d->reader = odb_reader_new(space->odb, cache_limit);
 	if (!d->reader) {
 		free(d);
@@ -297,6 +299,8 @@ static int list_entry(struct treediff *d, const struct tree_entry *entry,
 
 	if (objspace_add(d->space, entry->oid, &obj_pos) < 0)
 		return error_nomem(err);
+	if (d->known && bitset_get(d->known, obj_pos))
+		return 0;
 	if (!tree_entry_is_dir(entry))
 		return append(&d->blobs, obj_pos, hash) < 0 ? error_nomem(err)
 							    : 0;
@@ -391,7 +395,8 @@ int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 	for (unsigned i = 0; i < parent_nr; i++)
 		if (parents[i] == tree_pos)
 			goto out;
-	if (is_listed_before(d, tree_pos))
+	if ((d->known && bitset_get(d->known, tree_pos)) ||
+	    is_listed_before(d, tree_pos))
 		goto out;
 	if (append(&d->trees, tree_pos, 0) < 0)
 		ret = error_nomem(err);
