@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random repositories with bitmap indexes, opened, and queries of them against
+ * the known answer. Include after cmocka.h.
+ */
+#ifndef T_UNIT_BITMAPREPO_H
+#define T_UNIT_BITMAPREPO_H
+
+#include "bitmap/file-write.h"
+#include "pack-bitmap.h"
+#include "repack/repack.h"
+#include "t/unit/randrepo.h"
+
+static inline void bitmaprepo_options(struct repack_options *o,
+				      const struct repo *repo)
+{
+	memset(o, 0, sizeof(*o));
+	assert_int_equal(newpack_options_load(&o->newpack, repo, NULL), 0);
+	o->newpack.fsync_pack = o->newpack.fsync_metadata = SYS_FSYNC_NONE;
+	o->all = o->write_bitmap = o->remove_redundant = true;
+}
+
+/* Repack what is stored and reached from references. */
+static inline void bitmaprepo_repack(struct randrepo *r, bool all, bool bitmap)
+{
+	struct error err = ERROR_INIT;
+	struct repack_options options;
+	struct repack_result result;
+
+	bitmaprepo_options(&options, &r->t.repo);
+	options.all = all;
+	options.write_bitmap = bitmap;
+	if (repack_run(&result, &r->t.repo, &options, &err) < 0)
+		fail_msg("%s", err.msg);
+	assert_int_equal(result.warning.code, 0);
+}
+
+/* A snapshot of the repository, its index and a walk. */
+struct bitmaprepo {
+	const struct randrepo *r;
+	struct odb *odb;
+	struct pack_bitmap *pb;
+	struct walk walk;
+	bool *want, *had, *found; /* by number of the object */
+};
+
+static inline void bitmaprepo_open(struct bitmaprepo *b,
+				   const struct randrepo *r)
+{
+	struct error err = ERROR_INIT;
+
+	memset(b, 0, sizeof(*b));
+	b->r = r;
+	b->want = calloc(RANDREPO_MAX, sizeof(bool));
+	b->had = calloc(RANDREPO_MAX, sizeof(bool));
+	b->found = calloc(RANDREPO_MAX, sizeof(bool));
+	assert_true(b->want && b->had && b->found);
+	assert_int_equal(odb_open(&b->odb, &r->t.repo, NULL, NULL), 0);
+	if (pack_bitmap_open(&b->pb, b->odb, &err) != 1)
+		fail_msg("%s", err.msg);
+	assert_int_equal(walk_open(&b->walk, b->odb, NULL, 0, NULL), 0);
+}
+
+static inline void bitmaprepo_close(struct bitmaprepo *b)
+{
+	walk_close(&b->walk);
+	pack_bitmap_close(b->pb);
+	odb_close(b->odb);
+	free(b->want);
+	free(b->had);
+	free(b->found);
+}
+
+/* The object of a bit. */
+static inline uint32_t bitmaprepo_at(const struct bitmaprepo *b, uint32_t bit)
+{
+	struct oid oid;
+
+	odb_oid(&oid, b->odb, pack_bitmap_odb_pos(b->pb, bit));
+	return randrepo_find(b->r, &oid);
+}
+
+/* The commit of a row. */
+static inline uint32_t bitmaprepo_row(const struct bitmaprepo *b, uint32_t row)
+{
+	struct bitmap_row at = bitmap_file_row(&b->pb->file, row);
+	struct oid oid;
+
+	assert_true(at.idx_pos < b->pb->file.object_nr);
+	odb_oid(&oid, b->odb, b->pb->pack->first_pos + at.idx_pos);
+	return randrepo_find(b->r, &oid);
+}
+
+/* Check that a set of bits is what `from` reaches. */
+static inline void bitmaprepo_check_reach(struct bitmaprepo *b,
+					  const struct bitset *set,
+					  uint32_t from)
+{
+	memset(b->want, 0, RANDREPO_MAX);
+	randrepo_reach(b->r, b->want, from);
+	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++) {
+		uint32_t nr = bitmaprepo_at(b, bit);
+
+		assert_int_equal(bitset_test(set, bit), b->want[nr]);
+		b->want[nr] = false;
+	}
+	/* Nothing is outside the pack. */
+	for (uint32_t i = 0; i < b->r->nr; i++)
+		assert_false(b->want[i]);
+}
+
+/* The rows of another index for the pack. */
+struct bitmaprepo_rewrite {
+	struct ewah *full, *stored; /* by entry */
+	struct bitmap_write_entry *entries;
+	uint32_t nr;
+};
+
+static inline void bitmaprepo_take_row(struct bitmaprepo *b, uint64_t *seed,
+				       struct bitmaprepo_rewrite *w,
+				       uint32_t row)
+{
+	struct bitset set = BITSET_INIT, scratch = BITSET_INIT;
+	struct ewah_view none = {0}, full, base;
+	uint32_t nr = w->nr++, back = nr ? random_next(seed) % 12 : 0;
+
+	assert_int_equal(bitset_init(&set, b->pb->file.object_nr), 0);
+	assert_int_equal(
+		bitmap_file_or(&set, &b->pb->file, row, &scratch, NULL), 0);
+	assert_int_equal(ewah_from_bitset(&w->full[nr], &set), 0);
+	full = ewah_view_of(&w->full[nr]);
+	back = back > nr ? 0 : back;
+	base = back ? ewah_view_of(&w->full[nr - back]) : none;
+	assert_int_equal(ewah_xor(&w->stored[nr], &full, &base), 0);
+	w->entries[nr] = (struct bitmap_write_entry){
+		.idx_pos = bitmap_file_row(&b->pb->file, row).idx_pos,
+		.xor_offset = (uint8_t)back,
+		.bitmap = &w->stored[nr],
+	};
+	bitset_release(&set);
+	bitset_release(&scratch);
+}
+
+static inline void bitmaprepo_types(struct bitmaprepo *b, struct ewah *types)
+{
+	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
+		struct bitset set;
+
+		ewah_init(&types[i]);
+		assert_int_equal(pack_bitmap_type_set(&set, b->pb, i), 0);
+		assert_int_equal(ewah_from_bitset(&types[i], &set), 0);
+		bitset_release(&set);
+	}
+}
+
+/*
+ * Write the index anew with `keep` of 16 of its bitmaps, chosen and XORed at
+ * random. At least one stays.
+ */
+static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
+				       bool lookup_table, bool hash_cache)
+{
+	struct ewah types[BITMAP_TYPE_NR];
+	struct bitmaprepo_rewrite w = {0};
+	struct bitmap_write write;
+	struct buf out = BUF_INIT;
+	struct bitmaprepo b;
+	uint32_t *cache, row_nr;
+
+	bitmaprepo_open(&b, r);
+	row_nr = b.pb->file.row_nr;
+	w.full = calloc(row_nr, sizeof(*w.full));
+	w.stored = calloc(row_nr, sizeof(*w.stored));
+	w.entries = calloc(row_nr, sizeof(*w.entries));
+	cache = calloc(b.pb->file.object_nr, sizeof(*cache));
+	assert_true(w.full && w.stored && w.entries && cache);
+	for (uint32_t i = 0; i < b.pb->file.object_nr; i++)
+		cache[i] = bitmap_file_name_hash(&b.pb->file, i);
+	for (uint32_t i = 0; i < row_nr; i++)
+		if (random_next(r->seed) % 16 < keep ||
+		    (i + 1 == row_nr && !w.nr))
+			bitmaprepo_take_row(&b, r->seed, &w, i);
+	bitmaprepo_types(&b, types);
+	write = (struct bitmap_write){
+		.algo = r->t.repo.algo,
+		.object_nr = b.pb->file.object_nr,
+		.checksum = b.pb->pack->pack->checksum,
+		.types = types,
+		.entries = w.entries,
+		.entry_nr = w.nr,
+		.hash_cache = hash_cache ? cache : NULL,
+		.lookup_table = lookup_table,
+	};
+	assert_int_equal(bitmap_file_write(&out, &write, NULL), 0);
+	tmprepo_write_len(&r->t, b.pb->path + strlen(r->t.dir) + 1, out.data,
+			  out.len);
+	for (uint32_t i = 0; i < row_nr; i++) {
+		ewah_release(&w.full[i]);
+		ewah_release(&w.stored[i]);
+	}
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_release(&types[i]);
+	free(w.full);
+	free(w.stored);
+	free(w.entries);
+	free(cache);
+	buf_release(&out);
+	bitmaprepo_close(&b);
+}
+
+/* Random tips: commits above all, newer ones more often. */
+static inline void bitmaprepo_tips(struct bitmaprepo *b, uint64_t *seed,
+				   struct walk_tips *tips, bool *reached,
+				   uint32_t max)
+{
+	const struct randrepo *r = b->r;
+
+	memset(reached, 0, RANDREPO_MAX);
+	for (uint64_t n = random_next(seed) % (max + 1); n > 0; n--) {
+		uint32_t nr = (uint32_t)(random_next(seed) % r->nr);
+		uint64_t kind = random_next(seed) % 8;
+
+		if (kind < 3)
+			nr = r->commits[random_next(seed) % r->commit_nr];
+		else if (kind < 6)
+			nr = r->commits[r->commit_nr - 1 -
+					random_next(seed) % 10];
+		assert_int_equal(walk_add_tip(&b->walk, tips,
+					      &r->objects[nr].oid, false, NULL),
+				 0);
+		randrepo_reach(r, reached, nr);
+	}
+}
+
+static inline int bitmaprepo_note(void *ctx, uint32_t obj_pos,
+				  enum object_type type)
+{
+	struct bitmaprepo *b = ctx;
+	struct oid oid;
+	uint32_t nr;
+
+	objspace_oid(&oid, &b->walk.space, obj_pos);
+	nr = randrepo_find(b->r, &oid);
+	assert_int_equal(b->r->objects[nr].type, type);
+	assert_false(b->found[nr]);
+	b->found[nr] = true;
+	return 0;
+}
+
+/* Compare what a query found, by type too, with what is wanted and not had. */
+static inline void bitmaprepo_check(struct bitmaprepo *b,
+				    const struct pack_bitmap_result *result)
+{
+	static const enum object_type types[BITMAP_TYPE_NR] = {
+		OBJ_COMMIT, OBJ_TREE, OBJ_BLOB, OBJ_TAG};
+	uint64_t counts[BITMAP_TYPE_NR], expected[BITMAP_TYPE_NR] = {0};
+
+	memset(b->found, 0, RANDREPO_MAX);
+	assert_int_equal(
+		pack_bitmap_each(b->pb, result, bitmaprepo_note, b, NULL), 0);
+	for (uint32_t i = 0; i < b->r->nr; i++) {
+		bool expect = b->want[i] && !b->had[i];
+
+		assert_int_equal(b->found[i], expect);
+		for (int k = 0; k < BITMAP_TYPE_NR; k++)
+			expected[k] += expect &&
+				       b->r->objects[i].type == types[k];
+	}
+	assert_int_equal(pack_bitmap_count(counts, b->pb, result, NULL), 0);
+	assert_memory_equal(counts, expected, sizeof(counts));
+	/* What was had may go further than the tips' own pack. */
+	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++)
+		if (result->had.bits)
+			assert_int_equal(bitset_test(&result->had, bit),
+					 b->had[bitmaprepo_at(b, bit)]);
+}
+
+/* One random request. Returns the number of bitmaps that were used. */
+static inline uint32_t bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed)
+{
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	struct error err = ERROR_INIT;
+	uint32_t used;
+
+	bitmaprepo_tips(b, seed, &wants, b->want, 5);
+	bitmaprepo_tips(b, seed, &haves, b->had, 4);
+	if (pack_bitmap_query(&result, b->pb, &b->walk, &wants, &haves, &err) <
+	    0)
+		fail_msg("%s", err.msg);
+	bitmaprepo_check(b, &result);
+	used = result.bitmaps_used;
+	pack_bitmap_result_release(&result);
+	walk_tips_release(&wants);
+	walk_tips_release(&haves);
+	return used;
+}
+
+#endif

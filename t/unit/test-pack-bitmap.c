@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* pack-bitmap.c: queries against histories that are known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "t/unit/bitmaprepo.h"
+
+static const struct {
+	enum hash_algo algo;
+	unsigned keep; /* of 16 bitmaps */
+	bool lookup_table, hash_cache;
+} layouts[] = {
+	{HASH_SHA1, 16, true, true},    {HASH_SHA1, 2, true, true},
+	{HASH_SHA1, 2, false, true},    {HASH_SHA1, 1, true, false},
+	{HASH_SHA256, 3, false, false},
+};
+
+/*
+ * An index over most of the history; what is newer is loose, or in a second
+ * pack, or both, and some of what is packed is loose as well.
+ */
+static void make(struct randrepo *r, size_t layout, uint64_t *seed)
+{
+	randrepo_init(r, layouts[layout].algo, seed);
+	randrepo_history(r, 100);
+	randrepo_store_pack(r);
+	randrepo_all_refs(r);
+	bitmaprepo_repack(r, true, true);
+	randrepo_history(r, 20);
+	randrepo_store_pack(r);
+	randrepo_history(r, 8);
+	randrepo_store(r);
+	for (int i = 0; i < 20; i++)
+		randrepo_store_one(r, "objects", randrepo_below(r, r->nr));
+	bitmaprepo_thin_out(r, layouts[layout].keep,
+			    layouts[layout].lookup_table,
+			    layouts[layout].hash_cache);
+}
+
+static void random_queries(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_NR(layouts); i++) {
+		struct randrepo r;
+		struct bitmaprepo b;
+
+		make(&r, i, &seed);
+		for (int k = 0; k < 400; k++) {
+			/* What a walk has loaded must not matter. */
+			if (k % 40 == 0) {
+				if (k)
+					bitmaprepo_close(&b);
+				bitmaprepo_open(&b, &r);
+				assert_int_equal(b.odb->pack_nr, 2);
+			}
+			used += bitmaprepo_query(&b, &seed);
+		}
+		bitmaprepo_close(&b);
+		randrepo_release(&r);
+	}
+	assert_true(used > 500);
+}
+
+/* The walk without bitmaps finds the same. */
+static void walks_agree(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walk_options options = {.objects = true, .exact_commits = true};
+	struct walk_tips none = WALK_TIPS_INIT;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, 1, &seed);
+	bitmaprepo_open(&b, &r);
+	for (int i = 0; i < 100; i++) {
+		struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+		struct walk_result walked = WALK_RESULT_INIT;
+		struct walk_tips wants = WALK_TIPS_INIT;
+
+		bitmaprepo_tips(&b, &seed, &wants, b.want, 5);
+		assert_int_equal(pack_bitmap_query(&result, b.pb, &b.walk,
+						   &wants, &none, NULL),
+				 0);
+		assert_int_equal(walk_enumerate(&walked, &b.walk, &wants, &none,
+						&options, NULL),
+				 0);
+		assert_int_equal(bitset_count(&result.packed) +
+					 result.others.nr,
+				 walked.revs.nr + walked.objects.nr);
+		pack_bitmap_result_release(&result);
+		walk_result_release(&walked);
+		walk_tips_release(&wants);
+	}
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* Name hashes of what is outside the pack are those of the walk. */
+static void types_and_positions(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, 2, &seed);
+	bitmaprepo_open(&b, &r);
+	for (uint32_t bit = 0; bit < pack_bitmap_object_nr(b.pb); bit++) {
+		uint32_t nr = bitmaprepo_at(&b, bit), found, obj_pos;
+
+		assert_int_equal(pack_bitmap_type(b.pb, bit),
+				 r.objects[nr].type);
+		assert_true(objspace_find(&b.walk.space,
+					  r.objects[nr].oid.bytes, &obj_pos));
+		assert_true(pack_bitmap_bit(b.pb, &b.walk, obj_pos, &found));
+		assert_int_equal(found, bit);
+	}
+	assert_int_equal(
+		objspace_add(&b.walk.space,
+			     r.objects[r.commits[r.commit_nr - 1]].oid.bytes,
+			     &(uint32_t){0}),
+		0);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+static void bitmaps_are_tested(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t with = 0, without = 0;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, 3, &seed);
+	bitmaprepo_open(&b, &r);
+	for (uint32_t i = 0; i < r.commit_nr; i++) {
+		struct walk_tips tip = WALK_TIPS_INIT;
+		int ret;
+
+		assert_int_equal(walk_add_tip(&b.walk, &tip,
+					      &r.objects[r.commits[i]].oid,
+					      false, NULL),
+				 0);
+		ret = pack_bitmap_test(b.pb, &b.walk, tip.commits[0], NULL);
+		assert_true(ret == 0 || ret == 1);
+		with += ret == 1;
+		without += ret == 0;
+		walk_tips_release(&tip);
+	}
+	assert_int_equal(with, b.pb->file.row_nr);
+	assert_true(without > 0);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* Open the index after a byte of its file was changed; -1 changes none. */
+static int open_damaged(const struct randrepo *r, const struct odb *odb,
+			const char *name, struct buf *file, ssize_t at,
+			struct error *err)
+{
+	struct pack_bitmap *pb;
+	int ret;
+
+	if (at >= 0)
+		file->data[at] ^= 0x10;
+	tmprepo_write_len(&r->t, name, file->data, file->len);
+	ret = pack_bitmap_open(&pb, odb, err);
+	if (at >= 0)
+		file->data[at] ^= 0x10;
+	assert_int_equal(pb != NULL, ret == 1);
+	pack_bitmap_close(pb);
+	return ret;
+}
+
+static void damage_is_noticed(void **state)
+{
+	uint64_t seed = random_seed();
+	struct buf file = BUF_INIT;
+	struct bitmaprepo b;
+	struct randrepo r;
+	char *name;
+
+	make(&r, 1, &seed);
+	bitmaprepo_open(&b, &r);
+	name = b.pb->path + strlen(r.t.dir) + 1;
+	assert_int_equal(buf_append(&file, b.pb->map.data, b.pb->map.len), 0);
+	for (ssize_t at = 0; at < (ssize_t)file.len; at += at < 32 ? 1 : 97) {
+		struct error err = ERROR_INIT;
+
+		assert_true(open_damaged(&r, b.odb, name, &file, at, &err) < 0);
+		assert_non_null(strstr(err.msg, ".bitmap"));
+	}
+	assert_int_equal(open_damaged(&r, b.odb, name, &file, -1, NULL), 1);
+	file.len = 0;
+	assert_true(open_damaged(&r, b.odb, name, &file, -1, NULL) < 0);
+	tmprepo_remove(&r.t, name);
+	bitmaprepo_close(&b);
+	buf_release(&file);
+	randrepo_release(&r);
+}
+
+static void no_index(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pack_bitmap *pb;
+	struct randrepo r;
+	struct odb *odb;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 5);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, false);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	assert_int_equal(pack_bitmap_open(&pb, odb, NULL), 0);
+	assert_null(pb);
+	odb_close(odb);
+	randrepo_release(&r);
+}
+
+/* A have whose history is not there, and a want like that. */
+static void missing_objects(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct walk_tips tips = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct bitmaprepo b;
+	struct randrepo r;
+	uint32_t parent;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 10);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	parent = randrepo_commit(&r, r.objects[r.commits[0]].files, NULL, 0, 1);
+	randrepo_store_one(&r, "objects",
+			   randrepo_commit(&r, r.objects[r.commits[0]].files,
+					   &parent, 1, 2));
+	bitmaprepo_open(&b, &r);
+	assert_int_equal(
+		walk_add_tip(&b.walk, &tips,
+			     &r.objects[r.commits[r.commit_nr - 1]].oid, false,
+			     NULL),
+		0);
+	assert_int_equal(tips.commit_nr, 1);
+	assert_int_equal(
+		pack_bitmap_query(&result, b.pb, &b.walk, &tips, &none, NULL),
+		ERR_MISSING);
+	pack_bitmap_result_release(&result);
+	walk_tips_release(&tips);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+static void paths(void **state)
+{
+	char *path = pack_bitmap_path("objects/pack/pack-12");
+
+	assert_string_equal(path, "objects/pack/pack-12.bitmap");
+	free(path);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_queries),
+		cmocka_unit_test(walks_agree),
+		cmocka_unit_test(types_and_positions),
+		cmocka_unit_test(bitmaps_are_tested),
+		cmocka_unit_test(damage_is_noticed),
+		cmocka_unit_test(no_index),
+		cmocka_unit_test(missing_objects),
+		cmocka_unit_test(paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
