@@ -14,6 +14,29 @@
  * Bit i of every bitmap stands for the object at position i of the pack:
  * `bit_pos` is pack_pos. A commit's `row` is its place in the table sorted
  * by idx_pos; a file without lookup table gets one in memory.
+ *
+ * For instance the index of a pack that holds a commit (bit 0, idx_pos 0), its
+ * parent (bit 1, idx_pos 2), their tree (bit 2, idx_pos 1) and the tree's file
+ * "b" (bit 3, idx_pos 3):
+ *
+ *	000  4249544d 0001 0015 00000002    version, flags 0x1 | 0x4 | 0x10,
+ *	                                    two entries
+ *	00c  77777777 x 5                   checksum of the pack
+ *	020  00000004 00000002              commits: 4 bits in 2 words:
+ *	028  00000002 00000000              one literal follows,
+ *	030  00000000 00000003              bits 0 and 1;
+ *	038  00000000                       word 0 is the last RLW
+ *	03c  00000004 00000002 00000002 00000000 00000000 00000004 00000000
+ *	058  00000004 00000002 00000002 00000000 00000000 00000008 00000000
+ *	074  00000004 00000001 00000000 00000002 00000000    no tags
+ *	088  00000002 00 00                 the parent, not XORed:
+ *	08e  00000004 00000002 00000002 00000000 00000000 0000000e 00000000
+ *	0aa  00000000 01 00                 the commit, XORed with one before:
+ *	0b0  00000004 00000002 00000002 00000000 00000000 00000001 00000000
+ *	0cc  00000000 00000000 000000aa 00000001    row 0: XORed with row 1
+ *	0dc  00000002 00000000 00000088 ffffffff    row 1
+ *	0ec  00000000 00000000 00000000 62000000    name hash of "b"
+ *	0fc  c8650ca8 3545e467 0ee04113 99f0a289 2a807c24
  */
 #ifndef BITMAP_FILE_H
 #define BITMAP_FILE_H

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/file.c: what the format says, and what it does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "bitmap/file.h"
+#include "object/hash.h"
+#include "t/unit/hexdump.h"
+#include "t/unit/random.h"
+
+/* The file of bitmap/file.h. */
+static const char example[] =
+	"4249544d 0001 0015 00000002 77777777 x 5\n"
+	"00000004 00000002 00000002 00000000 00000000 00000003 00000000\n"
+	"00000004 00000002 00000002 00000000 00000000 00000004 00000000\n"
+	"00000004 00000002 00000002 00000000 00000000 00000008 00000000\n"
+	"00000004 00000001 00000000 00000002 00000000\n"
+	"00000002 00 00\n"
+	"00000004 00000002 00000002 00000000 00000000 0000000e 00000000\n"
+	"00000000 01 00\n"
+	"00000004 00000002 00000002 00000000 00000000 00000001 00000000\n"
+	"00000000 00000000 000000aa 00000001\n"
+	"00000002 00000000 00000088 ffffffff\n"
+	"00000000 00000000 00000000 62000000\n"
+	"c8650ca8 3545e467 0ee04113 99f0a289 2a807c24";
+
+/* Offsets in it. */
+enum {
+	VERSION = 4,
+	FLAGS = 6,
+	ENTRY_NR = 8,
+	CHECKSUM = 12,
+	PARENT = 0x88, /* entries */
+	COMMIT = 0xaa,
+	ROW_0 = 0xcc,
+	ROW_1 = 0xdc,
+	CACHE = 0xec,
+	EXAMPLE_LEN = 0x110,
+	OBJECT_NR = 4,
+};
+
+/* The example, and a copy of exactly its size that a test may change. */
+static uint8_t *example_bytes(void)
+{
+	struct buf file = BUF_INIT;
+	uint8_t *bytes = malloc(EXAMPLE_LEN);
+
+	hexdump_parse(&file, example);
+	assert_int_equal(file.len, EXAMPLE_LEN);
+	assert_non_null(bytes);
+	memcpy(bytes, file.data, EXAMPLE_LEN);
+	buf_release(&file);
+	return bytes;
+}
+
+static int parse(struct bitmap_file *f, const uint8_t *bytes, size_t len,
+		 struct error *err)
+{
+	return bitmap_file_parse(f, bytes, len, OBJECT_NR, HASH_SHA1,
+				 "x.bitmap", err);
+}
+
+/* The bits of a row, lowest first, as a number. */
+static int load(const struct bitmap_file *f, uint32_t row, unsigned *bits)
+{
+	struct bitset set, scratch = BITSET_INIT;
+	int ret;
+
+	assert_int_equal(bitset_init(&set, f->object_nr), 0);
+	ret = bitmap_file_or(&set, f, row, &scratch, NULL);
+	*bits = (unsigned)set.words[0];
+	assert_true(*bits < 1 << OBJECT_NR);
+	bitset_release(&set);
+	bitset_release(&scratch);
+	return ret;
+}
+
+static unsigned type_bits(const struct bitmap_file *f, enum bitmap_type type)
+{
+	unsigned bits = 0;
+
+	for (unsigned i = 0; i < OBJECT_NR; i++)
+		bits |= (unsigned)ewah_test(&f->types[type], i) << i;
+	return bits;
+}
+
+static void check_example(const struct bitmap_file *f)
+{
+	uint32_t row;
+	unsigned bits;
+
+	assert_int_equal(f->row_nr, 2);
+	assert_int_equal(f->checksum[19], 0x77);
+	assert_int_equal(type_bits(f, BITMAP_COMMITS), 3);
+	assert_int_equal(type_bits(f, BITMAP_TREES), 4);
+	assert_int_equal(type_bits(f, BITMAP_BLOBS), 8);
+	assert_int_equal(type_bits(f, BITMAP_TAGS), 0);
+	assert_true(bitmap_file_find(f, 0, &row));
+	assert_int_equal(row, 0);
+	assert_int_equal(load(f, row, &bits), 0);
+	assert_int_equal(bits, 15);
+	assert_true(bitmap_file_find(f, 2, &row));
+	assert_int_equal(row, 1);
+	assert_int_equal(load(f, row, &bits), 0);
+	assert_int_equal(bits, 14);
+	assert_false(bitmap_file_find(f, 1, &row));
+	assert_false(bitmap_file_find(f, 3, &row));
+	assert_false(bitmap_file_find(f, UINT32_MAX, &row));
+}
+
+static void the_example(void **state)
+{
+	uint8_t *bytes = example_bytes();
+	struct bitmap_file f;
+
+	assert_int_equal(parse(&f, bytes, EXAMPLE_LEN, NULL), 0);
+	assert_non_null(f.lookup);
+	check_example(&f);
+	assert_int_equal(f.entries_end, ROW_0);
+	assert_int_equal(bitmap_file_name_hash(&f, 3), 0x62000000);
+	assert_int_equal(bitmap_file_name_hash(&f, 0), 0);
+	assert_int_equal(bitmap_file_name_hash(&f, 4), 0);
+	assert_int_equal(bitmap_file_verify(&f, NULL), 0);
+	bitmap_file_release(&f);
+	free(bytes);
+}
+
+/* Cut [from, to) out of the example. */
+static size_t cut(uint8_t *bytes, size_t len, size_t from, size_t to)
+{
+	memmove(bytes + from, bytes + to, len - to);
+	return len - (to - from);
+}
+
+static void without_extensions(void **state)
+{
+	for (unsigned left_out = 0; left_out < 4; left_out++) {
+		uint8_t *bytes = example_bytes();
+		size_t len = EXAMPLE_LEN;
+		struct bitmap_file f;
+
+		if (left_out & 1) {
+			bytes[FLAGS + 1] &= (uint8_t)~BITMAP_HASH_CACHE;
+			len = cut(bytes, len, CACHE, CACHE + 16);
+		}
+		if (left_out & 2) {
+			bytes[FLAGS + 1] &= (uint8_t)~BITMAP_LOOKUP_TABLE;
+			len = cut(bytes, len, ROW_0, ROW_0 + 32);
+		}
+		assert_int_equal(parse(&f, bytes, len, NULL), 0);
+		check_example(&f);
+		assert_int_equal(bitmap_file_name_hash(&f, 3),
+				 left_out & 1 ? 0 : 0x62000000);
+		bitmap_file_release(&f);
+		free(bytes);
+	}
+}
+
+/* Something between entries and tail, as pseudo-merges are. */
+static void pseudo_merges_are_passed_over(void **state)
+{
+	uint8_t *bytes = example_bytes(), *more = malloc(EXAMPLE_LEN + 50);
+	struct bitmap_file f;
+
+	assert_non_null(more);
+	memcpy(more, bytes, ROW_0);
+	memset(more + ROW_0, 0xa5, 50);
+	memcpy(more + ROW_0 + 50, bytes + ROW_0, EXAMPLE_LEN - ROW_0);
+	more[FLAGS + 1] |= BITMAP_PSEUDO_MERGES;
+	assert_int_equal(parse(&f, more, EXAMPLE_LEN + 50, NULL), 0);
+	check_example(&f);
+	bitmap_file_release(&f);
+	free(more);
+	free(bytes);
+}
+
+static void headers(void **state)
+{
+	static const struct {
+		size_t off;
+		uint8_t byte;
+		int ret;
+	} cases[] = {
+		{0, 'b', ERR_CORRUPT},
+		{VERSION + 1, 2, ERR_UNSUPPORTED},
+		{FLAGS + 1, 0x14, ERR_UNSUPPORTED}, /* no full closure */
+		{FLAGS + 1, 0x55, ERR_UNSUPPORTED},
+		{FLAGS, 0x80, ERR_UNSUPPORTED},
+		{ENTRY_NR, 1, ERR_CORRUPT},
+		{ENTRY_NR + 3, 3, ERR_CORRUPT}, /* rows reach into entries */
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		uint8_t *bytes = example_bytes();
+		struct error err = ERROR_INIT;
+		struct bitmap_file f;
+		unsigned bits;
+		int ret;
+
+		bytes[cases[i].off] = cases[i].byte;
+		ret = parse(&f, bytes, EXAMPLE_LEN, &err);
+		if (!ret) {
+			ret = load(&f, 0, &bits);
+			bitmap_file_release(&f);
+		} else {
+			assert_non_null(strstr(err.msg, "x.bitmap"));
+		}
+		assert_int_equal(ret, cases[i].ret);
+		assert_null(f.bytes);
+		free(bytes);
+	}
+}
+
+/* Fields of rows and entries that contradict each other or the file. */
+static void wrong_rows(void **state)
+{
+	static const struct {
+		size_t off;
+		uint32_t value;
+	} cases[] = {
+		{ROW_0, 1},             /* another commit than the entry */
+		{ROW_0 + 4, 1},         /* offset past 4 GiB */
+		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
+		{ROW_0 + 8, ROW_0},
+		{ROW_0 + 8, UINT32_MAX},
+		{ROW_0 + 8, PARENT}, /* the other entry */
+		{ROW_0 + 8, COMMIT + 1},
+		{ROW_0 + 12, 0},          /* XORed with itself */
+		{ROW_0 + 12, 2},          /* there is no such row */
+		{ROW_0 + 12, UINT32_MAX}, /* the entry says otherwise */
+		{ROW_1 + 8, COMMIT},      /* the base is what it should be */
+		{ROW_1 + 12, 0},          /* a cycle */
+		{COMMIT, 2},
+		{COMMIT + 6, 100}, /* more bits than objects */
+		{COMMIT + 10, 3},  /* words that are not there */
+		{COMMIT + 30, 1},  /* the last RLW is none */
+		{PARENT + 14, 7},  /* more literals than words */
+		{PARENT + 6, 1 << 30},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		uint8_t *bytes = example_bytes();
+		struct bitmap_file f;
+		unsigned bits;
+
+		store_be32(bytes + cases[i].off, cases[i].value);
+		assert_int_equal(parse(&f, bytes, EXAMPLE_LEN, NULL), 0);
+		assert_int_equal(load(&f, 0, &bits), ERR_CORRUPT);
+		assert_int_equal(bitmap_file_verify(&f, NULL), ERR_CORRUPT);
+		bitmap_file_release(&f);
+		free(bytes);
+	}
+}
+
+/* The same for files without lookup table, at once. */
+static void wrong_entries(void **state)
+{
+	static const struct {
+		size_t off;
+		uint8_t byte;
+	} cases[] = {
+		{ENTRY_NR + 3, 3}, /* an entry more than there is */
+		{PARENT + 4, 1},   /* XORed with one before the first */
+		{COMMIT + 4, 2},
+		{COMMIT + 4, 161}, /* farther than the format allows */
+		{COMMIT + 10, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		uint8_t *bytes = example_bytes();
+		struct bitmap_file f;
+		size_t len;
+
+		bytes[FLAGS + 1] &= (uint8_t)~BITMAP_LOOKUP_TABLE;
+		len = cut(bytes, EXAMPLE_LEN, ROW_0, ROW_0 + 32);
+		bytes[cases[i].off] = cases[i].byte;
+		assert_int_equal(parse(&f, bytes, len, NULL), ERR_CORRUPT);
+		assert_null(f.rows);
+		free(bytes);
+	}
+}
+
+/* Whatever comes of it: an error, or bits within range. */
+static bool read_all(const uint8_t *bytes, size_t len)
+{
+	uint8_t *exact = malloc(len + 1);
+	struct bitmap_file f;
+	bool sound = false;
+
+	assert_non_null(exact);
+	memcpy(exact, bytes, len);
+	exact = realloc(exact, len ? len : 1);
+	if (!parse(&f, exact, len, NULL)) {
+		sound = !bitmap_file_verify(&f, NULL);
+		for (uint32_t i = 0; i < f.row_nr; i++) {
+			unsigned bits;
+
+			load(&f, i, &bits);
+			bitmap_file_find(&f, i, &(uint32_t){0});
+		}
+		for (uint32_t i = 0; i <= OBJECT_NR; i++)
+			bitmap_file_name_hash(&f, i);
+		bitmap_file_release(&f);
+	}
+	free(exact);
+	return sound;
+}
+
+static void prefixes_and_flips(void **state)
+{
+	uint8_t *bytes = example_bytes();
+
+	for (int tables = 0; tables < 2; tables++) {
+		size_t len = EXAMPLE_LEN;
+
+		if (tables) {
+			bytes[FLAGS + 1] &= (uint8_t)~BITMAP_LOOKUP_TABLE;
+			len = cut(bytes, len, ROW_0, ROW_0 + 32);
+		}
+		assert_int_equal(read_all(bytes, len), !tables);
+		for (size_t i = 0; i < len; i++) {
+			assert_false(read_all(bytes, i));
+			for (int bit = 0; bit < 8; bit++) {
+				bytes[i] ^= (uint8_t)(1 << bit);
+				assert_false(read_all(bytes, len));
+				bytes[i] ^= (uint8_t)(1 << bit);
+			}
+		}
+	}
+	free(bytes);
+}
+
+static void random_damage(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int i = 0; i < 20000; i++) {
+		uint8_t *bytes = example_bytes();
+
+		for (uint64_t n = random_next(&seed) % 6 + 1; n > 0; n--)
+			bytes[random_next(&seed) % EXAMPLE_LEN] =
+				random_next(&seed) % 2
+					? (uint8_t)random_next(&seed)
+					: (uint8_t)(random_next(&seed) % 5);
+		read_all(bytes, EXAMPLE_LEN - random_next(&seed) % 3);
+		free(bytes);
+	}
+}
+
+/* A set that holds more than the pack: what is past it stays untouched. */
+static void large_sets(void **state)
+{
+	uint8_t *bytes = example_bytes();
+	struct bitset set, scratch;
+	struct bitmap_file f;
+
+	assert_int_equal(parse(&f, bytes, EXAMPLE_LEN, NULL), 0);
+	assert_int_equal(bitset_init(&set, 300), 0);
+	assert_int_equal(bitset_init(&scratch, 500), 0);
+	bitset_set(&set, 200);
+	bitset_set_range(&scratch, 0, 500);
+	assert_int_equal(bitmap_file_or(&set, &f, 0, &scratch, NULL), 0);
+	assert_int_equal(bitset_count(&set), 5);
+	assert_true(bitset_test(&set, 200));
+	bitset_release(&set);
+	bitset_release(&scratch);
+	bitmap_file_release(&f);
+	free(bytes);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_example),
+		cmocka_unit_test(without_extensions),
+		cmocka_unit_test(pseudo_merges_are_passed_over),
+		cmocka_unit_test(headers),
+		cmocka_unit_test(wrong_rows),
+		cmocka_unit_test(wrong_entries),
+		cmocka_unit_test(prefixes_and_flips),
+		cmocka_unit_test(random_damage),
+		cmocka_unit_test(large_sets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
