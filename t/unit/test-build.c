@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/build.c: bitmaps of any selection of commits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "bitmap/build.h"
+#include "bitmap/file.h"
+#include "t/unit/randrepo.h"
+#include "walk/walk.h"
+
+/* A history that was enumerated, with made-up bits for its objects. */
+struct sample {
+	struct randrepo r;
+	struct odb *odb;
+	struct walk walk;
+	struct walk_result found;
+	uint32_t *bit_pos; /* by obj_pos */
+	uint32_t *object;  /* by bit */
+	uint32_t bits;
+	struct bitmap_build_input in;
+};
+
+static void enumerate(struct sample *s)
+{
+	struct walk_options options = {.objects = true, .keep_lists = true};
+	struct walk_tips tips = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+
+	for (uint32_t i = 0; i < s->r.commit_nr; i++)
+		assert_int_equal(
+			walk_add_tip(&s->walk, &tips,
+				     &s->r.objects[s->r.commits[i]].oid, false,
+				     NULL),
+			0);
+	assert_int_equal(walk_enumerate(&s->found, &s->walk, &tips, &none,
+					&options, NULL),
+			 0);
+	walk_tips_release(&tips);
+}
+
+/* Give each object a bit, in a random order. */
+static void number(struct sample *s, uint64_t *seed)
+{
+	uint32_t end = objspace_end(&s->walk.space);
+
+	s->bit_pos = malloc(end * sizeof(*s->bit_pos));
+	s->object = malloc(end * sizeof(*s->object));
+	assert_true(s->bit_pos && s->object);
+	s->bits = end;
+	for (uint32_t i = 0; i < end; i++)
+		s->bit_pos[i] = i;
+	for (uint32_t i = end - 1; i > 0; i--) {
+		uint32_t j = (uint32_t)(random_next(seed) % (i + 1));
+		uint32_t t = s->bit_pos[i];
+
+		s->bit_pos[i] = s->bit_pos[j];
+		s->bit_pos[j] = t;
+	}
+	for (uint32_t i = 0; i < end; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, &s->walk.space, i);
+		s->object[s->bit_pos[i]] = randrepo_find(&s->r, &oid);
+	}
+}
+
+static void sample_init(struct sample *s, uint32_t commits, uint64_t *seed)
+{
+	memset(s, 0, sizeof(*s));
+	randrepo_init(&s->r, HASH_SHA1, seed);
+	randrepo_history(&s->r, commits);
+	randrepo_store_pack(&s->r);
+	assert_int_equal(odb_open(&s->odb, &s->r.t.repo, NULL, NULL), 0);
+	assert_int_equal(walk_open(&s->walk, s->odb, NULL, 0, NULL), 0);
+	enumerate(s);
+	number(s, seed);
+	s->in = (struct bitmap_build_input){
+		.history = &s->walk.history,
+		.commits = s->found.parents_first,
+		.commit_nr = s->found.revs.nr,
+		.lists = &s->found.lists,
+		.bit_pos = s->bit_pos,
+		.bits = s->bits,
+	};
+}
+
+static void sample_release(struct sample *s)
+{
+	free(s->bit_pos);
+	free(s->object);
+	walk_result_release(&s->found);
+	walk_close(&s->walk);
+	odb_close(s->odb);
+	randrepo_release(&s->r);
+}
+
+static uint32_t object_of(struct sample *s, uint32_t commit_nr)
+{
+	uint32_t obj = s->walk.history.commits[commit_nr].obj_pos;
+
+	return s->object[s->bit_pos[obj]];
+}
+
+/* The complete bitmap of entry i, and the length of its chain. */
+static unsigned unpack(struct bitset *set, const struct bitmap_built *built,
+		       size_t i)
+{
+	unsigned depth = 0;
+
+	for (;; i -= built[i].xor_offset, depth++) {
+		struct ewah_view view = ewah_view_of(&built[i].bitmap);
+
+		ewah_xor_into(set, &view);
+		if (!built[i].xor_offset)
+			return depth;
+		assert_true(built[i].xor_offset <= i);
+		assert_true(built[i].xor_offset <= BITMAP_MAX_XOR_OFFSET);
+	}
+}
+
+static void check(struct sample *s, const struct bitmap_built *built, size_t nr)
+{
+	bool *reached = calloc(RANDREPO_MAX, sizeof(*reached));
+	size_t xored = 0;
+
+	assert_non_null(reached);
+	for (size_t i = 0; i < nr; i++) {
+		struct bitset set;
+
+		assert_int_equal(bitset_init(&set, s->bits), 0);
+		assert_true(unpack(&set, built, i) <= 64);
+		xored += built[i].xor_offset != 0;
+		memset(reached, 0, RANDREPO_MAX);
+		randrepo_reach(&s->r, reached,
+			       object_of(s, built[i].commit_nr));
+		for (uint32_t bit = 0; bit < s->bits; bit++)
+			assert_int_equal(bitset_test(&set, bit),
+					 reached[s->object[bit]]);
+		bitset_release(&set);
+	}
+	assert_true(nr < 100 || xored > nr / 4);
+	free(reached);
+}
+
+/* Each commit with a chance of `keep` in 16. */
+static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
+{
+	uint32_t *selected = calloc(s->found.revs.nr, sizeof(*selected));
+	struct bitmap_built *built;
+	size_t nr = 0;
+
+	assert_non_null(selected);
+	for (size_t i = 0; i < s->found.revs.nr; i++)
+		if (random_next(seed) % 16 < keep)
+			selected[nr++] = s->found.revs.commits[i];
+	s->in.selected = selected;
+	s->in.selected_nr = nr;
+	assert_int_equal(bitmap_build(&built, &s->in, NULL), 0);
+	check(s, built, nr);
+	bitmap_built_free(built, nr);
+	free(selected);
+}
+
+static void any_selection(void **state)
+{
+	static const unsigned keep[] = {16, 8, 3, 1, 0};
+	uint64_t seed = random_seed();
+	struct sample s;
+
+	sample_init(&s, 150, &seed);
+	for (size_t i = 0; i < ARRAY_NR(keep); i++)
+		build_some(&s, keep[i], &seed);
+	sample_release(&s);
+}
+
+/* An object of the closure that the pack lacks. */
+static void not_closed(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmap_built *built;
+	struct sample s;
+
+	sample_init(&s, 20, &seed);
+	s.in.selected = s.found.revs.commits;
+	s.in.selected_nr = s.found.revs.nr;
+	for (uint32_t obj = 0; obj < s.bits; obj += 7) {
+		struct error err = ERROR_INIT;
+		char hex[OID_MAX_HEX_LEN + 1];
+		uint32_t bit = s.bit_pos[obj];
+
+		if (s.r.objects[s.object[bit]].type == OBJ_TAG)
+			continue;
+		s.bit_pos[obj] = UINT32_MAX;
+		assert_int_equal(bitmap_build(&built, &s.in, &err),
+				 ERR_MISSING);
+		assert_null(built);
+		oid_to_hex(hex, &s.r.objects[s.object[bit]].oid, HASH_SHA1);
+		assert_non_null(strstr(err.msg, hex));
+		s.bit_pos[obj] = bit;
+	}
+	sample_release(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_selection),
+		cmocka_unit_test(not_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

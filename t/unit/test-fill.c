@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/fill.c: from tips back to bitmaps, in several steps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "bitmap/fill.h"
+#include "object/parse.h"
+#include "t/unit/bitmaprepo.h"
+
+/* Four of five commits are in the indexed pack, few have bitmaps. */
+static void make(struct randrepo *r, struct bitmaprepo *b, uint64_t *seed)
+{
+	randrepo_init(r, HASH_SHA1, seed);
+	randrepo_history(r, 100);
+	randrepo_store_pack(r);
+	randrepo_all_refs(r);
+	bitmaprepo_repack(r, true, true);
+	randrepo_history(r, 12);
+	randrepo_store(r);
+	randrepo_history(r, 12);
+	randrepo_store_pack(r);
+	bitmaprepo_thin_out(r, 2, true, true);
+	bitmaprepo_open(b, r);
+}
+
+static void start(struct bitmap_fill *fill, struct bitmaprepo *b)
+{
+	assert_int_equal(
+		bitmap_fill_init(fill, &b->pb->file,
+				 bitmap_space_of(b->pb->pack, b->pb->rev),
+				 &b->walk, NULL),
+		0);
+}
+
+/* Positions of both orders, for objects of the pack and others. */
+static void positions(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmap_space space;
+	struct randrepo r;
+	struct bitmaprepo b;
+	uint32_t inside = 0;
+
+	make(&r, &b, &seed);
+	space = bitmap_space_of(b.pb->pack, b.pb->rev);
+	for (uint32_t i = 0; i < r.nr; i++) {
+		uint32_t obj_pos, idx_pos, bit_pos;
+		bool has;
+
+		assert_int_equal(objspace_add(&b.walk.space,
+					      r.objects[i].oid.bytes, &obj_pos),
+				 0);
+		has = pack_idx_find(&b.pb->pack->pack->idx,
+				    r.objects[i].oid.bytes, &idx_pos);
+		inside += has;
+		assert_int_equal(bitmap_space_idx(&space, &b.walk.space,
+						  obj_pos, &idx_pos),
+				 has);
+		assert_int_equal(bitmap_space_bit(&space, &b.walk.space,
+						  obj_pos, &bit_pos),
+				 has);
+		if (!has)
+			continue;
+		assert_int_equal(bitmaprepo_at(&b, bit_pos), i);
+		assert_int_equal(pack_rev_idx_pos(b.pb->rev, bit_pos), idx_pos);
+	}
+	assert_int_equal(inside, b.pb->file.object_nr);
+	assert_true(inside < r.nr);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* The set is what all tips so far reach. */
+static void check_set(struct bitmaprepo *b, const struct bitmap_fill *fill)
+{
+	for (uint32_t i = 0; i < b->r->nr; i++) {
+		uint32_t obj_pos, bit;
+		bool has;
+
+		assert_int_equal(objspace_add(&b->walk.space,
+					      b->r->objects[i].oid.bytes,
+					      &obj_pos),
+				 0);
+		has = pack_bitmap_bit(b->pb, &b->walk, obj_pos, &bit)
+			      ? bitset_test(&fill->packed, bit)
+			      : bitset_get(&fill->outside, obj_pos);
+		assert_int_equal(has, b->want[i]);
+	}
+}
+
+/* Objects outside the pack are delivered once, when they are met first. */
+static void check_others(struct bitmaprepo *b, const struct walk_items *others)
+{
+	for (size_t i = 0; i < others->nr; i++) {
+		struct oid oid;
+		uint32_t nr;
+
+		objspace_oid(&oid, &b->walk.space, others->items[i].obj_pos);
+		nr = randrepo_find(b->r, &oid);
+		assert_int_equal(others->items[i].type, b->r->objects[nr].type);
+		assert_true(b->want[nr]);
+		assert_false(b->found[nr]);
+		b->found[nr] = true;
+	}
+}
+
+/* Tips in one set after the other. */
+static void steps(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t bitmaps = 0, walked = 0;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &b, &seed);
+	for (int i = 0; i < 150; i++) {
+		struct bitmap_fill fill;
+
+		start(&fill, &b);
+		memset(b.want, 0, RANDREPO_MAX);
+		memset(b.found, 0, RANDREPO_MAX);
+		for (int k = 0; k < 4; k++) {
+			struct walk_tips tips = WALK_TIPS_INIT;
+			struct walk_items others = {0};
+			bool unwanted = random_next(&seed) % 3 == 0;
+
+			bitmaprepo_tips(&b, &seed, &tips, b.had, 2);
+			for (uint32_t nr = 0; nr < r.nr; nr++)
+				b.want[nr] |= b.had[nr];
+			assert_int_equal(
+				bitmap_fill_tips(&fill, &tips,
+						 unwanted ? NULL : &others,
+						 NULL),
+				0);
+			check_set(&b, &fill);
+			check_others(&b, &others);
+			free(others.items);
+			walk_tips_release(&tips);
+		}
+		bitmaps += fill.bitmaps_used;
+		walked += fill.commits_walked;
+		bitmap_fill_release(&fill);
+	}
+	assert_true(bitmaps > 50 && walked > 50);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* Nothing that a bitmap has is walked. */
+static void stops_at_bitmaps(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walk_tips tips = WALK_TIPS_INIT;
+	struct bitmap_fill fill;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 60);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	bitmaprepo_open(&b, &r);
+	/* All of so short a history have bitmaps. */
+	for (uint32_t i = 0; i < r.commit_nr; i++)
+		assert_int_equal(walk_add_tip(&b.walk, &tips,
+					      &r.objects[r.commits[i]].oid,
+					      false, NULL),
+				 0);
+	start(&fill, &b);
+	assert_int_equal(bitmap_fill_tips(&fill, &tips, NULL, NULL), 0);
+	assert_int_equal(fill.commits_walked, 0);
+	assert_true(fill.bitmaps_used > 0);
+	assert_true(fill.bitmaps_used < r.commit_nr);
+	bitmap_fill_release(&fill);
+	walk_tips_release(&tips);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* What is filled in gets the hash of its path, as the walk has it. */
+static void name_hashes(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walk_tips tips = WALK_TIPS_INIT;
+	struct walk_items others = {0};
+	uint8_t files[RANDREPO_FILES] = {0};
+	struct bitmap_fill fill;
+	struct randrepo r;
+	struct bitmaprepo b;
+	uint32_t commit, blob;
+	bool met = false;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 5);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	files[1] = RANDREPO_CONTENTS + 1; /* a/z/f01, a content of its own */
+	commit = randrepo_commit(&r, files, NULL, 0, 1);
+	blob = randrepo_blob(&r, files[1]);
+	randrepo_store(&r);
+	bitmaprepo_open(&b, &r);
+	assert_int_equal(walk_add_tip(&b.walk, &tips, &r.objects[commit].oid,
+				      false, NULL),
+			 0);
+	start(&fill, &b);
+	assert_int_equal(bitmap_fill_tips(&fill, &tips, &others, NULL), 0);
+	for (size_t i = 0; i < others.nr; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, &b.walk.space, others.items[i].obj_pos);
+		if (randrepo_find(&r, &oid) != blob)
+			continue;
+		met = true;
+		assert_int_equal(others.items[i].name_hash,
+				 name_hash_add(0, "a/z/f01", 7));
+	}
+	assert_true(met);
+	bitmap_fill_release(&fill);
+	free(others.items);
+	walk_tips_release(&tips);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(positions),
+		cmocka_unit_test(steps),
+		cmocka_unit_test(stops_at_bitmaps),
+		cmocka_unit_test(name_hashes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

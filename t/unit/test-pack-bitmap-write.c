@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* pack-bitmap-write.c: from an enumeration to a file that is right. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "t/unit/bitmaprepo.h"
+
+static void check_repository(struct randrepo *r)
+{
+	struct bitset set, scratch = BITSET_INIT;
+	struct bitmaprepo b;
+
+	bitmaprepo_open(&b, r);
+	assert_true(b.pb->file.row_nr > 0);
+	for (uint32_t row = 0; row < b.pb->file.row_nr; row++) {
+		assert_int_equal(bitset_init(&set, b.pb->file.object_nr), 0);
+		assert_int_equal(
+			bitmap_file_or(&set, &b.pb->file, row, &scratch, NULL),
+			0);
+		memset(b.want, 0, RANDREPO_MAX);
+		randrepo_reach(r, b.want, bitmaprepo_row(&b, row));
+		for (uint32_t bit = 0; bit < set.bits; bit++)
+			assert_int_equal(bitset_test(&set, bit),
+					 b.want[bitmaprepo_at(&b, bit)]);
+		bitset_release(&set);
+	}
+	bitset_release(&scratch);
+	bitmaprepo_close(&b);
+}
+
+/* Each with what the last one wrote underneath. */
+static void every_bitmap(void **state)
+{
+	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+	uint64_t seed = random_seed();
+
+	for (size_t i = 0; i < ARRAY_NR(algos); i++) {
+		struct randrepo r;
+
+		randrepo_init(&r, algos[i], &seed);
+		for (int k = 0; k < 3; k++) {
+			randrepo_history(&r, 70);
+			randrepo_store_pack(&r);
+			randrepo_all_refs(&r);
+			bitmaprepo_repack(&r, true, true);
+			check_repository(&r);
+		}
+		randrepo_release(&r);
+	}
+}
+
+static void layouts(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 30);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	for (int i = 0; i < 4; i++) {
+		struct repack_options options;
+		struct repack_result result;
+		struct bitmaprepo b;
+
+		bitmaprepo_options(&options, &r.t.repo);
+		options.newpack.lookup_table = i & 1;
+		options.newpack.hash_cache = i & 2;
+		assert_int_equal(repack_run(&result, &r.t.repo, &options, NULL),
+				 0);
+		bitmaprepo_open(&b, &r);
+		assert_int_equal(b.pb->file.lookup != NULL, i & 1);
+		assert_int_equal(b.pb->file.hash_cache != NULL, (i & 2) != 0);
+		assert_int_equal(result.bitmap_nr, b.pb->file.row_nr);
+		assert_int_equal(result.bitmap_len, b.pb->map.len);
+		bitmaprepo_close(&b);
+		check_repository(&r);
+	}
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_bitmap),
+		cmocka_unit_test(layouts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

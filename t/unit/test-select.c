@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/select.c: tips, density, merges. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "bitmap/select.h"
+#include "t/unit/dag.h"
+
+/* Commits newest first, and tips. */
+struct sample {
+	struct dag d;
+	uint32_t *commits;
+	uint8_t *is_tip;
+	uint32_t nr;
+	uint32_t *selected;
+	size_t selected_nr;
+};
+
+static void sample_init(struct sample *s, uint32_t nr)
+{
+	memset(s, 0, sizeof(*s));
+	dag_init(&s->d);
+	s->nr = nr;
+	s->commits = calloc(nr + 1, sizeof(*s->commits));
+	s->is_tip = calloc(nr + 1, 1);
+	assert_true(s->commits && s->is_tip);
+	for (uint32_t i = 0; i < nr; i++)
+		s->commits[i] = nr - 1 - i;
+}
+
+static void sample_select(struct sample *s)
+{
+	free(s->selected);
+	s->selected = NULL;
+	assert_int_equal(bitmap_select(&s->selected, &s->selected_nr, &s->d.h,
+				       s->commits, s->nr, s->is_tip, NULL),
+			 0);
+}
+
+static void sample_release(struct sample *s)
+{
+	free(s->selected);
+	free(s->commits);
+	free(s->is_tip);
+	dag_release(&s->d);
+}
+
+/* One commit upon the other; every `merge`th is a merge (0: none). */
+static void linear(struct sample *s, uint32_t nr, uint32_t merge)
+{
+	sample_init(s, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t parents[2] = {i - 1, i - 2};
+		uint32_t n = merge && i > 1 && i % merge == 0 ? 2 : 1;
+
+		dag_add(&s->d, 1000 + i, false, parents, i ? n : 0);
+	}
+}
+
+/* How many commits a query walks from `at` to the next bitmap, at most. */
+static uint32_t longest_gap(const struct sample *s, uint32_t from, uint32_t to)
+{
+	uint32_t gap = 0, longest = 0;
+	size_t k = 0;
+
+	for (uint32_t i = 0; i < to; i++) {
+		while (k < s->selected_nr && s->selected[k] > s->commits[i])
+			k++;
+		gap = k < s->selected_nr && s->selected[k] == s->commits[i]
+			      ? 0
+			      : gap + 1;
+		if (i >= from && gap > longest)
+			longest = gap;
+	}
+	return longest;
+}
+
+static void nothing(void **state)
+{
+	struct sample s;
+
+	sample_init(&s, 0);
+	sample_select(&s);
+	assert_int_equal(s.selected_nr, 0);
+	sample_release(&s);
+}
+
+static void dense_near_the_newest(void **state)
+{
+	struct sample s;
+
+	linear(&s, 20000, 0);
+	sample_select(&s);
+	for (uint32_t i = 0; i < SELECT_DENSE_NR; i++)
+		assert_int_equal(s.selected[i], s.commits[i]);
+	for (size_t i = 1; i < s.selected_nr; i++)
+		assert_true(s.selected[i] < s.selected[i - 1]);
+	/* Gaps grow with the distance; so the number with its logarithm. */
+	for (uint32_t i = 100; i < s.nr; i *= 2)
+		assert_true(longest_gap(&s, 0, i) <=
+			    2 * (i / SELECT_DENSE_NR + 1));
+	assert_true(s.selected_nr < 8 * SELECT_DENSE_NR);
+	assert_true(s.selected_nr > 2 * SELECT_DENSE_NR);
+	sample_release(&s);
+}
+
+static void gaps_have_an_end(void **state)
+{
+	struct sample s;
+
+	linear(&s, 3 * SELECT_DENSE_NR * SELECT_MAX_GAP, 0);
+	sample_select(&s);
+	assert_true(longest_gap(&s, 0, s.nr) < 2 * SELECT_MAX_GAP);
+	sample_release(&s);
+}
+
+static void tips_are_always_taken(void **state)
+{
+	uint64_t seed = random_seed();
+	struct sample s;
+	size_t without;
+
+	sample_init(&s, 5000);
+	dag_random(&s.d, s.nr, false, &seed);
+	sample_select(&s);
+	without = s.selected_nr;
+	for (uint32_t i = 0; i < s.nr; i++)
+		s.is_tip[i] = random_next(&seed) % 10 == 0;
+	sample_select(&s);
+	assert_true(s.selected_nr > without);
+	for (uint32_t i = 0, k = 0; i < s.nr; i++) {
+		uint32_t c = s.commits[i];
+
+		if (k < s.selected_nr && s.selected[k] == c)
+			k++;
+		else
+			assert_false(s.is_tip[c]);
+	}
+	/* Tips come on top; they replace nothing. */
+	for (uint32_t i = 0; i < s.nr; i++)
+		s.is_tip[i] = 1;
+	sample_select(&s);
+	assert_int_equal(s.selected_nr, s.nr);
+	sample_release(&s);
+}
+
+static void merges_are_preferred(void **state)
+{
+	struct sample s;
+	size_t merges = 0, sparse = 0;
+
+	linear(&s, 50000, 7);
+	sample_select(&s);
+	for (size_t i = 0; i < s.selected_nr; i++) {
+		uint32_t c = s.selected[i];
+
+		/* From here on every gap has room for a merge. */
+		if (c > s.nr - 16 * SELECT_DENSE_NR)
+			continue;
+		sparse++;
+		merges += s.d.h.commits[c].parent_nr > 1;
+	}
+	assert_true(sparse > 100);
+	assert_true(merges >= sparse - 1);
+	sample_release(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing),
+		cmocka_unit_test(dense_near_the_newest),
+		cmocka_unit_test(gaps_have_an_end),
+		cmocka_unit_test(tips_are_always_taken),
+		cmocka_unit_test(merges_are_preferred),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
