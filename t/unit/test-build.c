@@ -131,7 +131,7 @@ static void check(struct sample *s, const struct bitmap_built *built, size_t nr)
 		struct bitset set;
 
 		assert_int_equal(bitset_init(&set, s->bits), 0);
-		assert_true(unpack(&set, built, i) <= 64);
+		assert_true(unpack(&set, built, i) <= 160);
 		xored += built[i].xor_offset != 0;
 		memset(reached, 0, RANDREPO_MAX);
 		randrepo_reach(&s->r, reached,

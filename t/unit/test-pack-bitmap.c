@@ -11,12 +11,13 @@
 
 static const struct {
 	enum hash_algo algo;
+	uint32_t commits;
 	unsigned keep; /* of 16 bitmaps */
 	bool lookup_table, hash_cache;
 } layouts[] = {
-	{HASH_SHA1, 16, true, true},    {HASH_SHA1, 2, true, true},
-	{HASH_SHA1, 2, false, true},    {HASH_SHA1, 1, true, false},
-	{HASH_SHA256, 3, false, false},
+	{HASH_SHA1, 100, 16, true, true},    {HASH_SHA1, 100, 2, true, true},
+	{HASH_SHA1, 100, 2, false, true},    {HASH_SHA1, 100, 1, true, false},
+	{HASH_SHA256, 100, 3, false, false}, {HASH_SHA1, 250, 0, true, true},
 };
 
 /*
@@ -26,7 +27,7 @@ static const struct {
 static void make(struct randrepo *r, size_t layout, uint64_t *seed)
 {
 	randrepo_init(r, layouts[layout].algo, seed);
-	randrepo_history(r, 100);
+	randrepo_history(r, layouts[layout].commits);
 	randrepo_store_pack(r);
 	randrepo_all_refs(r);
 	bitmaprepo_repack(r, true, true);
