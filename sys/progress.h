@@ -5,7 +5,8 @@
  *
  * The text goes to a callback of the caller's, so that library code can
  * report without knowing where to. A meter shows nothing before its delay has
- * passed and is redrawn at most once a second or at each new percent.
+ * passed, and is redrawn when there is another percent to show or a second has
+ * gone by.
  */
 #ifndef SYS_PROGRESS_H
 #define SYS_PROGRESS_H
