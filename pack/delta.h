@@ -32,8 +32,8 @@ int delta_apply(void *dst, size_t result_len, const void *base, size_t base_len,
 		const void *delta, size_t delta_len);
 
 /*
- * An index over a base object for finding copies: positions of 16-byte
- * blocks by rolling hash. Immutable once made; borrows the base's bytes.
+ * An index over a base object for finding copies: where its blocks of 16 bytes
+ * are, by their hash. Immutable once made; borrows the base's bytes.
  */
 struct delta_index;
 

@@ -59,8 +59,8 @@ bool pack_rev_find(const struct pack_rev *rev, uint64_t offset,
 		   uint32_t *pack_pos);
 
 /*
- * As pack_rev_find() for an entry that lies before pack_pos, probably not far
- * (a delta's base): searched backwards in growing steps.
+ * As pack_rev_find() for an entry whose pack_pos is less than `before`,
+ * probably not much (a delta's base): searched backwards in growing steps.
  */
 bool pack_rev_find_before(const struct pack_rev *rev, uint32_t before,
 			  uint64_t offset, uint32_t *pack_pos);
