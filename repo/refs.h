@@ -2,9 +2,10 @@
 /*
  * References: loose files over packed-refs.
  *
- * A snapshot maps packed-refs (searched by prefix in place, never read whole
- * to answer about a few) and lists loose refs when first asked for their
- * directory. Names are visited in byte order, loose before packed.
+ * packed-refs is mapped (searched by prefix in place, never read whole to
+ * answer about a few), and mapped anew when it has changed; loose refs are
+ * listed when first asked for their directory, and not again. Opening reads
+ * nothing yet. Names are visited in byte order; a loose ref hides a packed one.
  *
  * One snapshot per thread (it fills itself in lazily).
  */
@@ -72,7 +73,8 @@ bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 /*
  * Objects that other refs keep alive besides refs/: HEADs of worktrees, and
  * entries of all reflogs. `fn` gets each id (zero ids left out; duplicates
- * are possible). For repack's --reflog and --indexed-objects callers.
+ * are possible). For repack and pack-objects --reflog; what indexes keep alive
+ * is in repo/index-file.h.
  */
 int refs_each_reflog_oid(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
