@@ -10,15 +10,15 @@
 /*
  * Add what HEAD and all refs whose name starts with `prefix` ("": all) name.
  * HEAD is added only when the prefix is "". A ref to a missing object is
- * ERR_MISSING ("bad object <ref>" in words); broken refs are left out and
+ * ERR_MISSING ("bad object <ref> (<id>)"); broken refs are left out and
  * described in *warning.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *warning, struct error *err);
 
 /*
- * Add what reflogs and the index of a repository with a work tree keep alive.
- * Entries whose objects are gone are left out.
+ * Add what all reflogs and the HEADs of worktrees keep alive; and what the
+ * indexes of all worktrees do. Entries whose objects are gone are left out.
  */
 int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 			 struct error *err);
