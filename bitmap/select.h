@@ -3,13 +3,13 @@
  * Which commits get a bitmap.
  *
  * A query walks from each tip to the nearest bitmaps, so what counts is how
- * far that is for the tips people ask for, at what price in bitmaps. Commits
- * are taken from newest to oldest with gaps that grow with the distance from
- * the newest (SELECT_DENSE_NR commits without a gap, then 1/SELECT_DENSE_NR
- * of the distance, at most SELECT_MAX_GAP): the number of bitmaps grows with
- * the logarithm of the history. Inside a gap a merge is preferred, because
- * later branches start from merges, and of these the newest. Wanted tips are
- * always taken.
+ * far that is for the tips people ask for, at what price in bitmaps. From
+ * newest to oldest, one commit is taken of each gap, and gaps grow with the
+ * distance from the newest: 1/SELECT_DENSE_NR of it, at least one commit (so
+ * that the newest 2 * SELECT_DENSE_NR are all taken), at most SELECT_MAX_GAP.
+ * Up to there the number of bitmaps grows with the logarithm of the history.
+ * Inside a gap a merge is preferred, because later branches start from merges,
+ * and of these the newest. Wanted tips are always taken.
  */
 #ifndef BITMAP_SELECT_H
 #define BITMAP_SELECT_H
