@@ -85,9 +85,10 @@ void pack_bitmap_result_release(struct pack_bitmap_result *result);
 
 /*
  * Exactly the objects that `wants` reach and `haves` do not. *w must not have
- * shallow commits: bitmaps do not know the cut. ERR_MISSING for an object
- * that is not there; ERR_CORRUPT for a broken bitmap (the caller walks
- * instead). *result must be initialised; release it in any case.
+ * shallow commits: bitmaps do not know the cut. ERR_MISSING for a commit or
+ * tree that had to be read and is not there (nobody looks whether a blob is);
+ * ERR_CORRUPT for a broken bitmap (the caller walks instead). *result must be
+ * initialised; release it in any case.
  */
 int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct pack_bitmap *pb, struct walk *w,
@@ -119,7 +120,7 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t commit_nr, struct error *err);
 
-/* Names of bitmap files that would be written: "<pack base>.bitmap". */
+/* "<pack_base>.bitmap", malloc()ed for the caller; NULL: out of memory. */
 char *pack_bitmap_path(const char *pack_base);
 
 /*
