@@ -2,9 +2,10 @@
 /*
  * A new pack on disk: its pack, index, reverse index and bitmap index.
  *
- * All files are written under temporary names and become visible together:
- * pack first, index last, so that a pack is either whole or not there. A
- * process that is killed leaves temporary files and nothing else.
+ * All files are written under temporary names and renamed when all are
+ * complete: pack first, index last, so that a pack is either whole or, without
+ * its index, not there. A process that is killed leaves temporary files or
+ * parts of a pack without index, and nothing else.
  */
 #ifndef REPACK_NEWPACK_H
 #define REPACK_NEWPACK_H
@@ -87,9 +88,9 @@ int newpack_bitmap(struct newpack *np, const char *dir, struct walk *walk,
 		   struct error *err);
 
 /*
- * Make everything durable and visible as "<base>-<checksum>.<ext>". A pack of
- * that name that exists already has the same bytes and is kept; what goes
- * with it is replaced.
+ * Make everything durable and visible as "<base>-<checksum>.<ext>". What exists
+ * under these names is replaced: the pack by the same bytes, of which the name
+ * is the checksum.
  */
 int newpack_install(struct newpack *np, const char *base, struct error *err);
 

@@ -38,7 +38,11 @@ struct repack_result {
 	struct error warning; /* code 0: none */
 };
 
-/* 0 or negative with the repository as it was, but for temporary files. */
+/*
+ * 0 or negative. On failure nothing is lost: until the new pack is installed
+ * the repository is as it was, but for temporary files; after that some of what
+ * the pack replaces may be there still.
+ */
 int repack_run(struct repack_result *result, const struct repo *repo,
 	       const struct repack_options *options, struct error *err);
 

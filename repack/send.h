@@ -17,9 +17,9 @@
 #include "repo/odb.h"
 #include "sys/progress.h"
 
-/* What to send. All pointers are borrowed for the call. */
 struct repack_tag;
 
+/* What to send. All pointers are borrowed for the call. */
 struct repack_request {
 	const struct oid *wants; /* any objects; tags are sent and followed */
 	size_t want_nr;
@@ -67,9 +67,9 @@ int repack_send_options_load(struct repack_send_options *options,
 
 /* What was done: the figures of Git's "Total ..." line. */
 struct repack_report {
-	uint32_t objects, deltas;       /* sent */
-	uint32_t reused, reused_deltas; /* of them copied from a pack */
-	uint32_t pack_reused;           /* of them in whole spans, by bitmap */
+	uint32_t objects, deltas;       /* sent; deltas but those in spans */
+	uint32_t reused, reused_deltas; /* of them copied one by one */
+	uint32_t pack_reused;           /* of them in spans, by bitmap */
 	uint64_t bytes_verbatim;        /* bytes copied as stored */
 	uint64_t bytes_recompressed;    /* bytes deflated for this pack */
 	bool used_bitmap;
