@@ -4,8 +4,8 @@
  *
  * Stock Git is GITREACH_FALLBACK (an absolute path), or the first `git` on
  * PATH that is not ours. It is given our exec path in GIT_EXEC_PATH (unless the
- *user has set that), from which it takes the `git` and `git-<command>` that it
- *starts: `git gc` runs our `git repack`.
+ * user has set that), from which it takes the `git` and `git-<command>` that
+ * it starts: `git gc` runs our `git repack`.
  *
  * GITREACH_TRAIL keeps us from going round in circles, which another copy of
  * gitreach on PATH or a wrapper script would lead us into. It holds how many
