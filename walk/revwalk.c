@@ -46,6 +46,8 @@ static int grow_flags(struct walk *w)
 {
 	size_t old = w->flag_alloc;
 
+	if (w->h->nr <= old)
+		return 0;
 	if (mem_grow(&w->flags, &w->flag_alloc, w->h->nr, 1) < 0)
 		return ERR_NOMEM;
 	memset(w->flags + old, 0, w->flag_alloc - old);
