@@ -8,13 +8,18 @@
 
 #include "base/error.h"
 
+/* By way of a copy, since the old message may be one of the arguments. */
 static size_t format_message(struct error *err, const char *fmt, va_list ap)
 {
-	int n = vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
+	char msg[ERROR_MESSAGE_MAX];
+	int n = vsnprintf(msg, sizeof(msg), fmt, ap);
+	size_t len = n < 0 ? 0 : (size_t)n;
 
-	if (n < 0)
-		return 0;
-	return (size_t)n < sizeof(err->msg) ? (size_t)n : sizeof(err->msg) - 1;
+	if (len >= sizeof(msg))
+		len = sizeof(msg) - 1;
+	memcpy(err->msg, msg, len);
+	err->msg[len] = '\0';
+	return len;
 }
 
 int error_set(struct error *err, enum error_code code, const char *fmt, ...)
@@ -62,6 +67,13 @@ int error_set_at(struct error *err, enum error_code code, const char *file,
 	va_end(ap);
 	return error_set(err, code, "%s: %s at offset %" PRIu64, file, detail,
 			 off);
+}
+
+int error_recode(struct error *err, enum error_code code)
+{
+	if (err)
+		err->code = code;
+	return code;
 }
 
 int error_nomem(struct error *err)

@@ -39,7 +39,8 @@ struct error {
 
 /*
  * Record `code` and a message in *err (NULL allowed) and return `code`.
- * A later call overwrites an earlier one.
+ * A later call overwrites an earlier one; err->msg may be among the
+ * arguments, so that a caller can put words around what went wrong below it.
  */
 int error_set(struct error *err, enum error_code code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -58,6 +59,12 @@ int error_set_errno(struct error *err, const char *fmt, ...)
 int error_set_at(struct error *err, enum error_code code, const char *file,
 		 uint64_t off, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+
+/*
+ * Change the code of a recorded error, for a failed call of the system that
+ * means more than ERR_IO; message and errno stay. Returns `code`.
+ */
+int error_recode(struct error *err, enum error_code code);
 
 /* Record an out-of-memory error and return ERR_NOMEM. */
 int error_nomem(struct error *err);

@@ -13,7 +13,8 @@ static bool before(const struct heap_item *a, const struct heap_item *b)
 {
 	if (a->key != b->key)
 		return a->key > b->key;
-	return a->seq < b->seq;
+	/* As differences: numbers may wrap around in a long walk. */
+	return (int32_t)(a->seq - b->seq) < 0;
 }
 
 int heap_push(struct heap *h, uint64_t key, uint32_t value)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A max-heap of (key, value) pairs: the queue of a history walk, newest
- * first. Equal keys leave in the order in which they came.
+ * first. Equal keys leave in the order in which they came, unless 2^31 others
+ * came between them.
  */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H

@@ -37,9 +37,7 @@ static int stream_error(const char *verb, const char *what, struct error *err)
 	bool gone = errno == EPIPE || errno == ECONNRESET;
 
 	error_set_errno(err, "cannot %s %s", verb, what);
-	if (gone && err)
-		err->code = ERR_PEER;
-	return gone ? ERR_PEER : ERR_IO;
+	return error_recode(err, gone ? ERR_PEER : ERR_IO);
 }
 
 int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
@@ -116,7 +114,7 @@ static int fill_stat(struct sys_stat *st, int ret, const struct stat *s,
 		bool missing = errno == ENOENT || errno == ENOTDIR;
 
 		error_set_errno(err, "cannot stat '%s'", path);
-		return missing ? ERR_MISSING : ERR_IO;
+		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
 	st->is_dir = S_ISDIR(s->st_mode);
 	st->is_file = S_ISREG(s->st_mode);
@@ -163,7 +161,7 @@ int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
 		bool missing = errno == ENOENT || errno == ENOTDIR;
 
 		error_set_errno(err, "cannot open directory '%s'", path);
-		return missing ? ERR_MISSING : ERR_IO;
+		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
 	for (;;) {
 		errno = 0;
@@ -182,31 +180,34 @@ int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
 	return ret;
 }
 
+static bool is_dir(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
 int sys_mkdir_p(const char *path, struct error *err)
 {
 	char *copy = mem_strdup(path);
-	char *p;
+	size_t len = strlen(path);
+	int ret = 0;
 
 	if (!copy)
 		return error_nomem(err);
-	for (p = copy + 1;; p++) {
-		char c = *p;
+	for (size_t i = 1; i <= len && !ret; i++) {
+		char c = copy[i];
 
 		if (c && c != '/')
 			continue;
-		*p = '\0';
-		if (mkdir(copy, 0777) < 0 && errno != EEXIST) {
-			error_set_errno(err, "cannot create directory '%s'",
-					copy);
-			free(copy);
-			return ERR_IO;
-		}
-		if (!c)
-			break;
-		*p = c;
+		copy[i] = '\0';
+		if (mkdir(copy, 0777) < 0 && !(errno == EEXIST && is_dir(copy)))
+			ret = error_set_errno(
+				err, "cannot create directory '%s'", copy);
+		copy[i] = c;
 	}
 	free(copy);
-	return 0;
+	return ret;
 }
 
 int sys_unlink(const char *path, struct error *err)

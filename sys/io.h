@@ -58,7 +58,11 @@ bool sys_exists(const char *path);
 int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
 		 void *ctx, struct error *err);
 
-/* Create `path` and its missing parents, mode 0777 less the umask. */
+/*
+ * Create `path` and its missing parents, mode 0777 less the umask. ERR_IO
+ * when something other than a directory is in the way. An empty path is the
+ * working directory, which exists.
+ */
 int sys_mkdir_p(const char *path, struct error *err);
 
 /* Unlink; a missing file is no error. */

@@ -16,7 +16,7 @@ static int open_regular(const char *path, struct stat *st, struct error *err)
 		int missing = errno == ENOENT || errno == ENOTDIR;
 
 		error_set_errno(err, "cannot open '%s'", path);
-		return missing ? ERR_MISSING : ERR_IO;
+		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
 	if (fstat(fd, st) < 0) {
 		error_set_errno(err, "cannot stat '%s'", path);
@@ -74,8 +74,11 @@ void sys_map_advise_sequential(const struct sys_map *map)
 void sys_map_drop(const struct sys_map *map, size_t off, size_t len)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t end = off + len < map->len ? off + len : map->len;
+	size_t end;
 
+	if (off >= map->len)
+		return;
+	end = len < map->len - off ? off + len : map->len;
 	off = (off + page - 1) & ~(page - 1);
 	end &= ~(page - 1);
 	if (off < end)
@@ -86,19 +89,23 @@ void sys_map_drop(const struct sys_map *map, size_t off, size_t len)
 int sys_read_file(struct buf *out, const char *path, struct error *err)
 {
 	struct stat st;
+	size_t room = 4096;
 	int ret = 0;
 	int fd = open_regular(path, &st, err);
 
 	if (fd < 0)
 		return fd;
+	/* Its size is a hint only: it may grow, or be 0 for files in /proc. */
+	if (st.st_size > (off_t)room)
+		room = (size_t)st.st_size + 1;
 	for (;;) {
 		ssize_t n;
 
-		if (buf_reserve(out, 4096) < 0) {
+		if (buf_reserve(out, room) < 0) {
 			ret = error_nomem(err);
 			break;
 		}
-		n = read(fd, out->data + out->len, 4096);
+		n = read(fd, out->data + out->len, room);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
@@ -108,6 +115,7 @@ int sys_read_file(struct buf *out, const char *path, struct error *err)
 		if (!n)
 			break;
 		buf_set_len(out, out->len + (size_t)n);
+		room = 4096;
 	}
 	close(fd);
 	return ret;

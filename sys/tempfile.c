@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -13,12 +13,44 @@
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
-static mode_t current_umask(void)
-{
-	mode_t mask = umask(0);
+#define NAME_LEN 6      /* characters in place of XXXXXX */
+#define NAME_TRIES 1000 /* names tried before we say that they are taken */
 
-	umask(mask);
-	return mask;
+/* Replace the last NAME_LEN characters of `path` by random ones. */
+static int random_name(struct buf *path, struct error *err)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	uint64_t r;
+
+	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
+		return error_set_errno(err, "cannot get random bytes");
+	for (size_t i = 1; i <= NAME_LEN; i++) {
+		path->data[path->len - i] = letters[r % (sizeof(letters) - 1)];
+		r /= sizeof(letters) - 1;
+	}
+	return 0;
+}
+
+/*
+ * Open a file that is not there yet. The kernel applies the umask: asking for
+ * it would mean changing it for all threads.
+ */
+static int open_fresh(struct buf *path, unsigned mode, struct error *err)
+{
+	for (int i = 0; i < NAME_TRIES; i++) {
+		int fd = random_name(path, err);
+
+		if (fd < 0)
+			return fd;
+		fd = open(path->data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+			  mode);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST && errno != EINTR)
+			break;
+	}
+	return error_set_errno(err, "cannot create '%s'", path->data);
 }
 
 int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
@@ -29,19 +61,15 @@ int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
 	*tf = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 	if (buf_printf(&path, "%s/%sXXXXXX", dir, prefix) < 0)
 		return error_nomem(err);
-	tf->fd = mkostemp(path.data, O_CLOEXEC);
+	tf->fd = open_fresh(&path, mode, err);
 	if (tf->fd < 0) {
-		error_set_errno(err, "cannot create a temporary file in '%s'",
-				dir);
+		int ret = tf->fd;
+
+		tf->fd = -1;
 		buf_release(&path);
-		return ERR_IO;
+		return ret;
 	}
 	tf->path = buf_detach(&path, NULL);
-	if (fchmod(tf->fd, mode & ~current_umask()) < 0) {
-		error_set_errno(err, "cannot set the mode of '%s'", tf->path);
-		sys_tempfile_abort(tf);
-		return ERR_IO;
-	}
 	return 0;
 }
 
@@ -66,6 +94,26 @@ int sys_tempfile_write(struct sys_tempfile *tf, const void *bytes, size_t len,
 		       struct error *err)
 {
 	return sys_write_all(tf->fd, bytes, len, tf->path, err);
+}
+
+int sys_tempfile_write_at(struct sys_tempfile *tf, uint64_t off,
+			  const void *bytes, size_t len, struct error *err)
+{
+	const char *p = bytes;
+
+	while (len) {
+		ssize_t n = pwrite(tf->fd, p, len, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set_errno(err, "cannot write to %s",
+					       tf->path);
+		p += n;
+		off += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
 }
 
 static int make_durable(int fd, enum sys_fsync_method method)

@@ -49,6 +49,13 @@ int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
 int sys_tempfile_write(struct sys_tempfile *tf, const void *bytes, size_t len,
 		       struct error *err);
 
+/*
+ * Overwrite bytes at an offset, for headers that are known last; what is
+ * appended next still goes to the end.
+ */
+int sys_tempfile_write_at(struct sys_tempfile *tf, uint64_t off,
+			  const void *bytes, size_t len, struct error *err);
+
 /* Make the bytes durable and close the descriptor; the name stays. */
 int sys_tempfile_finish(struct sys_tempfile *tf, enum sys_fsync_method method,
 			struct error *err);
@@ -56,7 +63,8 @@ int sys_tempfile_finish(struct sys_tempfile *tf, enum sys_fsync_method method,
 /*
  * Finish if that was not done, rename onto `path`, and make the directory
  * entry durable too unless method is SYS_FSYNC_NONE. The tempfile is inactive
- * afterwards, also on failure (the file is removed then).
+ * afterwards, also on failure: the file is removed then, or stands under its
+ * final name when only syncing the directory failed.
  */
 int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 			enum sys_fsync_method method, struct error *err);

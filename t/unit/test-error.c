@@ -21,6 +21,30 @@ static void keeps_code_and_message(void **state)
 	assert_string_equal(err.msg, "bad thing 7");
 }
 
+static void words_around_a_message(void **state)
+{
+	struct error err = ERROR_INIT;
+
+	error_set(&err, ERR_CORRUPT, "bad byte");
+	error_set(&err, ERR_CORRUPT, "file: %s!", err.msg);
+	assert_string_equal(err.msg, "file: bad byte!");
+	error_set_at(&err, ERR_CORRUPT, "f", 3, "(%s)", err.msg);
+	assert_string_equal(err.msg, "f: (file: bad byte!) at offset 3");
+}
+
+static void another_code(void **state)
+{
+	struct error err = ERROR_INIT;
+
+	errno = ENOENT;
+	error_set_errno(&err, "no file");
+	assert_int_equal(error_recode(&err, ERR_MISSING), ERR_MISSING);
+	assert_int_equal(err.code, ERR_MISSING);
+	assert_int_equal(err.sys_errno, ENOENT);
+	assert_non_null(strstr(err.msg, "no file: "));
+	assert_int_equal(error_recode(NULL, ERR_PEER), ERR_PEER);
+}
+
 static void later_call_overwrites(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -85,6 +109,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keeps_code_and_message),
+		cmocka_unit_test(words_around_a_message),
+		cmocka_unit_test(another_code),
 		cmocka_unit_test(later_call_overwrites),
 		cmocka_unit_test(errno_is_named_and_kept),
 		cmocka_unit_test(place_in_a_file),

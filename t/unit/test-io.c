@@ -180,6 +180,7 @@ static void directories(void **state)
 	assert_int_equal(
 		sys_dir_each(in_dir(path, "no"), count_name, &seen, &err),
 		ERR_MISSING);
+	assert_int_equal(err.code, ERR_MISSING);
 	assert_int_equal(sys_mkdir_p(in_dir(path, "s/stop"), &err), 0);
 	assert_int_equal(
 		sys_dir_each(in_dir(path, "s"), count_name, &seen, &err), 17);
@@ -238,6 +239,23 @@ static void reads_what_is_no_file(void **state)
 	buf_release(&out);
 }
 
+static void directories_need_room(void **state)
+{
+	char path[256];
+	struct error err = ERROR_INIT;
+	FILE *f = fopen(in_dir(path, "plain"), "w");
+
+	assert_non_null(f);
+	fclose(f);
+	assert_int_equal(sys_mkdir_p(path, &err), ERR_IO);
+	assert_non_null(strstr(err.msg, "plain"));
+	assert_int_equal(sys_mkdir_p(in_dir(path, "plain/below"), &err),
+			 ERR_IO);
+	assert_int_equal(sys_mkdir_p("", &err), 0);
+	assert_int_equal(sys_mkdir_p(in_dir(path, "e//f/"), &err), 0);
+	assert_true(sys_exists(in_dir(path, "e/f")));
+}
+
 static int make_dir(void **state)
 {
 	return mkdtemp(dir) ? 0 : -1;
@@ -261,6 +279,7 @@ int main(void)
 		cmocka_unit_test(directories),
 		cmocka_unit_test(links),
 		cmocka_unit_test(reads_what_is_no_file),
+		cmocka_unit_test(directories_need_room),
 	};
 
 	return cmocka_run_group_tests_name("io", tests, make_dir, remove_dir);

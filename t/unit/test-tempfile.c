@@ -94,6 +94,35 @@ static void replaces_what_was_there(void **state)
 	buf_release(&b);
 }
 
+static void bytes_at_an_offset(void **state)
+{
+	struct sys_tempfile tf;
+	struct buf b = BUF_INIT;
+
+	assert_int_equal(sys_tempfile_create(&tf, dir, "t", 0444, NULL), 0);
+	assert_int_equal(sys_tempfile_write(&tf, "one two", 7, NULL), 0);
+	assert_int_equal(sys_tempfile_write_at(&tf, 1, "NE", 2, NULL), 0);
+	assert_int_equal(sys_tempfile_write(&tf, "!", 1, NULL), 0);
+	assert_int_equal(sys_read_file(&b, tf.path, NULL), 0);
+	assert_string_equal(b.data, "oNE two!");
+	sys_tempfile_abort(&tf);
+	buf_release(&b);
+}
+
+/* The mode is the kernel's doing, also when other threads make files. */
+static void umask_counts(void **state)
+{
+	struct sys_tempfile tf;
+	struct stat st;
+
+	umask(077);
+	assert_int_equal(sys_tempfile_create(&tf, dir, "t", 0666, NULL), 0);
+	umask(022);
+	assert_int_equal(stat(tf.path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	sys_tempfile_abort(&tf);
+}
+
 static void aborted_leaves_nothing(void **state)
 {
 	struct sys_tempfile tf;
@@ -164,6 +193,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(appears_whole),
 		cmocka_unit_test(replaces_what_was_there),
+		cmocka_unit_test(bytes_at_an_offset),
+		cmocka_unit_test(umask_counts),
 		cmocka_unit_test(aborted_leaves_nothing),
 		cmocka_unit_test(failed_rename_leaves_nothing),
 		cmocka_unit_test(a_lock_is_held_once),
