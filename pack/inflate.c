@@ -160,6 +160,32 @@ ssize_t inflater_prefix(struct inflater *inf, void *dst, size_t dst_len,
 	return (ssize_t)had;
 }
 
+int inflater_start(struct inflater *inf)
+{
+	return start_stream(inf);
+}
+
+int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
+		  const void *src, size_t *src_len)
+{
+	z_stream *z = &inf->stream;
+	uInt in = chunk_len(*src_len), out = chunk_len(*dst_len);
+	int status;
+
+	z->next_in = src;
+	z->avail_in = in;
+	z->next_out = dst;
+	z->avail_out = out;
+	status = inflate(z, Z_SYNC_FLUSH);
+	*src_len = in - z->avail_in;
+	*dst_len = out - z->avail_out;
+	if (status == Z_STREAM_END)
+		return 1;
+	if (status == Z_MEM_ERROR)
+		return ERR_NOMEM;
+	return status == Z_OK || status == Z_BUF_ERROR ? 0 : ERR_CORRUPT;
+}
+
 #ifdef HAVE_LIBDEFLATE
 
 struct deflater {

@@ -34,6 +34,16 @@ int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
 ssize_t inflater_prefix(struct inflater *inf, void *dst, size_t dst_len,
 			const void *src, size_t src_len);
 
+/*
+ * Inflate in pieces: after a start, feed until the stream ends. *src_len and
+ * *dst_len say how many bytes and how much room there are, and then how many
+ * were used and had. Returns 1 at the end of the stream, 0 when it wants more
+ * bytes or more room, ERR_CORRUPT or ERR_NOMEM.
+ */
+int inflater_start(struct inflater *inf);
+int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
+		  const void *src, size_t *src_len);
+
 struct deflater;
 
 /* `level`: 0..9, or -1 for the default. NULL when out of memory. */

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,54 @@ static int fill_stat(struct sys_stat *st, int ret, const struct stat *s,
 	st->dev = s->st_dev;
 	st->ino = s->st_ino;
 	st->uid = s->st_uid;
+	return 0;
+}
+
+int sys_open_read(const char *path, uint64_t *len, struct error *err)
+{
+	struct stat s;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		bool missing = errno == ENOENT || errno == ENOTDIR;
+
+		error_set_errno(err, "cannot open '%s'", path);
+		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
+	}
+	if (fstat(fd, &s) < 0) {
+		error_set_errno(err, "cannot stat '%s'", path);
+		close(fd);
+		return ERR_IO;
+	}
+	*len = (uint64_t)s.st_size;
+	return fd;
+}
+
+void sys_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+int sys_read_at(int fd, void *bytes, size_t len, uint64_t off, const char *what,
+		struct error *err)
+{
+	char *p = bytes;
+
+	while (len) {
+		ssize_t n = pread(fd, p, len, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set_errno(err, "cannot read from %s",
+					       what);
+		if (!n)
+			return error_set(err, ERR_IO, "%s is too short", what);
+		p += n;
+		off += (uint64_t)n;
+		len -= (size_t)n;
+	}
 	return 0;
 }
 

@@ -31,6 +31,19 @@ int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,
 ssize_t sys_read_some(int fd, void *bytes, size_t len, const char *what,
 		      struct error *err);
 
+/* Open for reading; *len gets the size. The descriptor, ERR_MISSING, ERR_IO. */
+int sys_open_read(const char *path, uint64_t *len, struct error *err);
+
+/* Close; -1 is accepted. */
+void sys_close(int fd);
+
+/*
+ * Read exactly `len` bytes at an offset, from any thread. 0 or ERR_IO, also
+ * when the file is shorter.
+ */
+int sys_read_at(int fd, void *bytes, size_t len, uint64_t off, const char *what,
+		struct error *err);
+
 struct sys_stat {
 	bool is_dir, is_file;
 	bool is_link;     /* only from sys_lstat() */

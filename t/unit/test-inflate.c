@@ -173,6 +173,49 @@ static void test_corrupt(void **state)
 	inflater_free(inf);
 }
 
+/* Pieces of all sizes, with bytes of something else behind the stream. */
+static void test_pieces(void **state)
+{
+	enum { LEN = 5000 };
+	struct inflater *inf = inflater_new();
+	struct deflater *def = deflater_new(6);
+	uint64_t seed = random_seed();
+	uint8_t *text = make_text(&seed, LEN);
+	uint8_t *back = mem_alloc(LEN, 1);
+	struct buf b = BUF_INIT;
+
+	assert_int_equal(deflater_append(def, &b, text, LEN), 0);
+	assert_int_equal(buf_append_str(&b, "behind"), 0);
+	for (int round = 0; round < 50; round++) {
+		size_t in = 0, out = 0;
+		int ret = 0;
+
+		assert_int_equal(inflater_start(inf), 0);
+		while (!ret) {
+			size_t src_len = random_next(&seed) % 100;
+			size_t dst_len = random_next(&seed) % 300;
+
+			if (src_len > b.len - in)
+				src_len = b.len - in;
+			if (dst_len > LEN - out)
+				dst_len = LEN - out;
+			ret = inflater_feed(inf, back + out, &dst_len,
+					    b.data + in, &src_len);
+			in += src_len;
+			out += dst_len;
+		}
+		assert_int_equal(ret, 1);
+		assert_int_equal(in, b.len - strlen("behind"));
+		assert_int_equal(out, LEN);
+		assert_memory_equal(back, text, LEN);
+	}
+	buf_release(&b);
+	free(back);
+	free(text);
+	deflater_free(def);
+	inflater_free(inf);
+}
+
 static void test_crc(void **state)
 {
 	uint32_t crc = pack_crc32(0, "12345", 5);
@@ -188,6 +231,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_corrupt),
+		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_crc),
 	};
 

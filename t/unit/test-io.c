@@ -164,6 +164,32 @@ static int count_name(void *ctx, const char *name)
 	return 0;
 }
 
+static void bytes_at_an_offset(void **state)
+{
+	char path[256], got[4] = "";
+	struct error err = ERROR_INIT;
+	uint64_t len;
+	FILE *f = fopen(in_dir(path, "read-at"), "w");
+	int fd;
+
+	assert_non_null(f);
+	fputs("0123456789", f);
+	fclose(f);
+	fd = sys_open_read(path, &len, &err);
+	assert_true(fd >= 0);
+	assert_int_equal(len, 10);
+	assert_int_equal(sys_read_at(fd, got, 3, 7, "it", &err), 0);
+	assert_string_equal(got, "789");
+	assert_int_equal(sys_read_at(fd, got, 3, 8, "it", &err), ERR_IO);
+	assert_string_equal(err.msg, "it is too short");
+	sys_close(fd);
+	sys_close(-1);
+	assert_int_equal(sys_read_at(-1, got, 3, 0, "it", &err), ERR_IO);
+	assert_int_equal(sys_open_read(in_dir(path, "no"), &len, &err),
+			 ERR_MISSING);
+	assert_int_equal(err.code, ERR_MISSING);
+}
+
 static void directories(void **state)
 {
 	char path[256], sub[256];
@@ -276,6 +302,7 @@ int main(void)
 		cmocka_unit_test(empty_spans_are_no_trouble),
 		cmocka_unit_test(a_peer_that_left_is_told_apart),
 		cmocka_unit_test(facts_about_files),
+		cmocka_unit_test(bytes_at_an_offset),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(links),
 		cmocka_unit_test(reads_what_is_no_file),
