@@ -302,7 +302,7 @@ int sys_read_any(struct buf *out, const char *path, struct error *err)
 		bool missing = errno == ENOENT || errno == ENOTDIR;
 
 		error_set_errno(err, "cannot open '%s'", path);
-		return missing ? ERR_MISSING : ERR_IO;
+		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
 	ret = read_to_end(out, fd, path, err);
 	close(fd);
