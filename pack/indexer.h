@@ -43,6 +43,12 @@ struct pack_source {
 	ssize_t (*read)(void *ctx, void *bytes, size_t len, struct error *err);
 	void *ctx;
 	bool must_end; /* read on after the trailer: more bytes are an error */
+	/*
+	 * Bytes that came with the last read and are not the pack's. NULL:
+	 * such bytes are an error.
+	 */
+	int (*rest)(void *ctx, const void *bytes, size_t len,
+		    struct error *err);
 };
 
 /*
@@ -73,13 +79,14 @@ struct pack_indexer_hooks {
 
 struct pack_indexer_config {
 	enum hash_algo algo;
-	unsigned threads;          /* that resolve deltas; at least 1 */
-	uint64_t max_len;          /* bytes of a received pack; 0: any */
-	uint64_t max_object_len;   /* bytes that a delta may make; 0: any */
-	size_t cache_limit;        /* bytes of waiting bases, per thread */
-	bool refuse_duplicates;    /* an object twice in the pack */
-	const char *receive_title; /* of the meter, "Receiving objects" */
-	const struct progress_out *progress; /* borrowed; NULL: none */
+	unsigned threads;        /* that resolve deltas; at least 1 */
+	uint64_t max_len;        /* bytes of a received pack; 0: any */
+	uint64_t max_object_len; /* bytes that a delta may make; 0: any */
+	size_t cache_limit;      /* bytes of waiting bases, per thread */
+	bool refuse_duplicates;  /* an object twice in the pack */
+	const char *parse_title; /* of the meter, "Receiving objects" */
+	const struct progress_out *parse_progress;   /* borrowed, or NULL */
+	const struct progress_out *resolve_progress; /* borrowed, or NULL */
 	struct pack_indexer_hooks hooks;
 };
 

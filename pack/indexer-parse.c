@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first pass of the indexer: from bytes to entries.
+ *
+ * Nothing in a pack says where an entry ends, so everything is inflated. What
+ * lies in the window whole goes through the whole-buffer decoder; an entry
+ * that runs out of it, or is large, is inflated in pieces. Bytes that were
+ * parsed are "settled" now and then: hashed and, for a pack that is being
+ * received, written. So no byte after the trailer gets into the file.
+ *
+ * More bytes are asked for only when what is there cannot be understood
+ * without them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "pack/entry.h"
+#include "pack/indexer-parts.h"
+
+enum {
+	WINDOW = 256 << 10,   /* bytes read ahead at most */
+	PIECE = 64 << 10,     /* bytes inflated at a time */
+	WHOLE_MAX = 16 << 20, /* largest object that is inflated whole */
+	HEADER_LEN = 12,
+};
+
+struct parser {
+	struct pack_indexer *ix;
+	struct pack_source source;
+	uint8_t *window; /* owned; [at, end) is not parsed yet */
+	size_t at, end;  /* positions in window */
+	size_t settled;  /* position: what lies before is settled */
+	bool at_eof;     /* the source has no more */
+	uint64_t off;    /* offset in the pack of window[at] */
+	uint32_t crc;    /* of the entry's bytes up to `at` */
+	uint32_t nr;     /* entries, by the header */
+	struct hash_ctx pack_hash, object_hash;
+	struct inflater *inflater; /* owned */
+	struct buf out;            /* inflated bytes */
+	struct progress progress;
+};
+
+/* An entry that is being parsed. */
+struct current {
+	struct pack_entry head;
+	uint64_t offset;
+	uint32_t entry_nr;
+	struct oid base; /* REF_DELTA */
+};
+
+static bool is_whole(const struct current *cur)
+{
+	return cur->head.type <= OBJ_TAG;
+}
+
+static int settle(struct parser *p, bool hash, struct error *err)
+{
+	const uint8_t *bytes = p->window + p->settled;
+	size_t len = p->at - p->settled;
+
+	if (!len)
+		return 0;
+	if (hash)
+		hash_update(&p->pack_hash, bytes, len);
+	p->settled = p->at;
+	if (p->ix->file.fd < 0)
+		return 0;
+	return sys_tempfile_write(&p->ix->file, bytes, len, err);
+}
+
+/* Read more into the window. 1, 0 at the end of the source, or an error. */
+static int fill(struct parser *p, struct error *err)
+{
+	ssize_t n;
+	int ret;
+
+	if (p->at_eof)
+		return 0;
+	ret = settle(p, true, err);
+	if (ret < 0)
+		return ret;
+	memmove(p->window, p->window + p->at, p->end - p->at);
+	p->end -= p->at;
+	p->at = p->settled = 0;
+	n = p->source.read(p->source.ctx, p->window + p->end, WINDOW - p->end,
+			   err);
+	if (n < 0)
+		return (int)n;
+	p->at_eof = !n;
+	p->end += (size_t)n;
+	return n > 0;
+}
+
+static size_t left(const struct parser *p)
+{
+	return p->end - p->at;
+}
+
+static int early_eof(const struct parser *p, struct error *err)
+{
+	return indexer_corrupt(p->ix, p->off + left(p), "early EOF", err);
+}
+
+/* Have at least `len` (< WINDOW) bytes in the window. */
+static int need(struct parser *p, size_t len, struct error *err)
+{
+	while (left(p) < len) {
+		int ret = fill(p, err);
+
+		if (!ret)
+			ret = early_eof(p, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+/* Step over bytes of the entry. */
+static int consume(struct parser *p, size_t len, struct error *err)
+{
+	uint64_t max = p->ix->config.max_len;
+
+	p->crc = pack_crc32(p->crc, p->window + p->at, len);
+	p->at += len;
+	p->off += len;
+	if (max && p->off > max)
+		return error_set(err, ERR_DENIED,
+				 "pack exceeds maximum allowed size (%" PRIu64
+				 " bytes)",
+				 max);
+	return 0;
+}
+
+static int parse_header(struct parser *p, struct error *err)
+{
+	const uint8_t *bytes;
+	uint32_t version;
+	int ret = need(p, HEADER_LEN, err);
+
+	if (ret < 0)
+		return ret;
+	bytes = p->window + p->at;
+	version = load_be32(bytes + 4);
+	if (memcmp(bytes, "PACK", 4))
+		return error_set(err, ERR_CORRUPT, "pack signature mismatch");
+	if (version != 2 && version != 3)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "pack version %" PRIu32 " unsupported",
+				 version);
+	p->nr = load_be32(bytes + 8);
+	return consume(p, HEADER_LEN, err);
+}
+
+/* Parse the header of the next entry; the base's id is copied. */
+static int take_head(struct parser *p, struct current *cur, struct error *err)
+{
+	enum hash_algo algo = p->ix->config.algo;
+	int ret;
+
+	for (;;) {
+		struct cursor c = cursor_make(p->window + p->at, left(p));
+
+		if (pack_entry_parse(&cur->head, &c, algo) == 0)
+			break;
+		if (left(p) >= PACK_ENTRY_HEADER_MAX)
+			return indexer_corrupt(p->ix, p->off,
+					       "bad object header", err);
+		ret = fill(p, err);
+		if (!ret)
+			ret = early_eof(p, err);
+		if (ret < 0)
+			return ret;
+	}
+	if (cur->head.type == OBJ_REF_DELTA)
+		oid_from_raw(&cur->base, cur->head.base_oid, algo);
+	cur->offset = p->off;
+	cur->head.base_oid = NULL;
+	p->crc = 0;
+	return consume(p, cur->head.header_len, err);
+}
+
+static void set_id(struct pack_indexer *ix, const struct current *cur,
+		   const struct oid *oid)
+{
+	ix->entries[cur->entry_nr].type = (uint8_t)cur->head.type;
+	memcpy(indexer_id(ix, cur->entry_nr), oid->bytes,
+	       hash_len(ix->config.algo));
+}
+
+static int bad_stream(const struct parser *p, const struct current *cur,
+		      int ret, struct error *err)
+{
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	return indexer_corrupt(p->ix, cur->offset,
+			       "object does not inflate to its size", err);
+}
+
+/* An object that is too large to be in memory is compared in the end. */
+static int compare_later(struct pack_indexer *ix, const struct current *cur,
+			 const struct oid *oid, struct error *err)
+{
+	const struct pack_indexer_hooks *hooks = &ix->config.hooks;
+	int ret;
+
+	if (!hooks->has || !hooks->compare)
+		return 0;
+	ret = hooks->has(hooks->ctx, 0, oid, err);
+	if (ret <= 0)
+		return ret;
+	if (mem_grow(&ix->large, &ix->large_alloc, ix->large_nr + 1,
+		     sizeof(*ix->large)) < 0)
+		return error_nomem(err);
+	ix->large[ix->large_nr++] = cur->entry_nr;
+	return 0;
+}
+
+/* Hash "<type> <len>\0", the front of every object. */
+static void start_object_hash(struct parser *p, const struct current *cur)
+{
+	char front[32]; /* "commit " and 20 digits at most */
+	int n = snprintf(front, sizeof(front), "%s %" PRIu64,
+			 object_type_name(cur->head.type), cur->head.size);
+
+	hash_reset(&p->object_hash);
+	hash_update(&p->object_hash, front, (size_t)n + 1);
+}
+
+/* Inflate in pieces to the end of the stream, hashing whole objects. */
+static int run_pieces(struct parser *p, const struct current *cur,
+		      struct error *err)
+{
+	uint64_t total = 0;
+	int ended = inflater_start(p->inflater);
+
+	while (!ended) {
+		size_t src_len = left(p), dst_len = PIECE;
+		int ret;
+
+		ended = inflater_feed(p->inflater, p->out.data, &dst_len,
+				      p->window + p->at, &src_len);
+		total += dst_len;
+		if (ended < 0 || total > cur->head.size)
+			break;
+		if (is_whole(cur))
+			hash_update(&p->object_hash, p->out.data, dst_len);
+		ret = consume(p, src_len, err);
+		if (!ret && !ended && !src_len && !dst_len)
+			ret = need(p, 1, err);
+		if (ret < 0)
+			return ret;
+	}
+	return ended == 1 && total == cur->head.size
+		       ? 0
+		       : bad_stream(p, cur, ended, err);
+}
+
+static int take_pieces(struct parser *p, const struct current *cur,
+		       struct error *err)
+{
+	struct oid oid;
+	int ret;
+
+	if (buf_reserve(&p->out, PIECE) < 0)
+		return error_nomem(err);
+	if (is_whole(cur))
+		start_object_hash(p, cur);
+	ret = run_pieces(p, cur, err);
+	if (ret < 0 || !is_whole(cur))
+		return ret;
+	hash_final(&p->object_hash, &oid);
+	set_id(p->ix, cur, &oid);
+	return compare_later(p->ix, cur, &oid, err);
+}
+
+/*
+ * Inflate an entry whose stream lies in the window. 1 when it does not (or
+ * is damaged: the way in pieces will find out).
+ */
+static int take_at_once(struct parser *p, const struct current *cur,
+			struct error *err)
+{
+	size_t size = (size_t)cur->head.size, used;
+	struct oid oid;
+	int ret;
+
+	if (cur->head.size > WHOLE_MAX || !left(p))
+		return 1;
+	if (buf_reserve(&p->out, size) < 0)
+		return error_nomem(err);
+	ret = inflater_exact(p->inflater, p->out.data, size, p->window + p->at,
+			     left(p), &used);
+	if (ret < 0)
+		return ret == ERR_NOMEM ? error_nomem(err) : 1;
+	ret = consume(p, used, err);
+	if (ret < 0 || !is_whole(cur))
+		return ret;
+	hash_object(&p->object_hash, &oid, cur->head.type, p->out.data, size);
+	set_id(p->ix, cur, &oid);
+	return indexer_check_known(p->ix, 0, &oid, cur->head.type, p->out.data,
+				   size, err);
+}
+
+/* The entry that starts exactly at `offset`; NONE when there is none. */
+static uint32_t find_entry(const struct pack_indexer *ix, uint64_t offset)
+{
+	size_t lo = 0, hi = ix->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (ix->entries[mid].offset < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < ix->nr && ix->entries[lo].offset == offset ? (uint32_t)lo
+							       : INDEXER_NONE;
+}
+
+static int link_ofs_delta(struct pack_indexer *ix, const struct current *cur,
+			  struct error *err)
+{
+	uint64_t distance = cur->head.base_distance;
+	uint32_t base = INDEXER_NONE;
+
+	if (distance < cur->offset)
+		base = find_entry(ix, cur->offset - distance);
+	if (base == INDEXER_NONE)
+		return indexer_corrupt(ix, cur->offset,
+				       "delta base offset is out of bound",
+				       err);
+	ix->entries[cur->entry_nr].next_sibling = ix->entries[base].first_child;
+	ix->entries[base].first_child = cur->entry_nr;
+	return 0;
+}
+
+/* Its list is made in the end, when all bases are known: group_refs(). */
+static int note_ref_delta(struct pack_indexer *ix, const struct current *cur,
+			  struct error *err)
+{
+	if (mem_grow(&ix->refs, &ix->ref_alloc, ix->ref_nr + 1,
+		     sizeof(*ix->refs)) < 0)
+		return error_nomem(err);
+	ix->refs[ix->ref_nr++] = (struct indexer_ref){cur->base, cur->entry_nr,
+						      false};
+	return 0;
+}
+
+static int ref_cmp(const void *a, const void *b)
+{
+	const struct indexer_ref *x = a, *y = b;
+	int cmp = oid_cmp(&x->base, &y->base);
+
+	if (cmp)
+		return cmp;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* From one ref per delta to one per base, with a list of its deltas. */
+static void group_refs(struct pack_indexer *ix)
+{
+	size_t nr = 0;
+
+	qsort(ix->refs, ix->ref_nr, sizeof(*ix->refs), ref_cmp);
+	for (size_t i = 0; i < ix->ref_nr; i++) {
+		uint32_t entry_nr = ix->refs[i].first;
+
+		if (nr &&
+		    oid_equal(&ix->refs[nr - 1].base, &ix->refs[i].base)) {
+			ix->entries[entry_nr].next_sibling =
+				ix->refs[nr - 1].first;
+			ix->refs[nr - 1].first = entry_nr;
+		} else {
+			ix->refs[nr++] = ix->refs[i];
+		}
+	}
+	ix->ref_nr = nr;
+}
+
+static int take_entry(struct parser *p, struct error *err)
+{
+	struct pack_indexer *ix = p->ix;
+	struct current cur;
+	int ret = take_head(p, &cur, err);
+
+	if (ret < 0)
+		return ret;
+	cur.entry_nr = (uint32_t)ix->nr;
+	if (indexer_add_entry(ix, cur.offset, cur.head.type) < 0)
+		return error_nomem(err);
+	if (cur.head.type == OBJ_OFS_DELTA)
+		ret = link_ofs_delta(ix, &cur, err);
+	if (cur.head.type == OBJ_REF_DELTA)
+		ret = note_ref_delta(ix, &cur, err);
+	ix->delta_nr += !is_whole(&cur);
+	if (!ret)
+		ret = take_at_once(p, &cur, err);
+	if (ret > 0)
+		ret = take_pieces(p, &cur, err);
+	ix->entries[cur.entry_nr].crc = p->crc;
+	return ret;
+}
+
+/* The checksum, and what follows it: nothing. */
+static int take_trailer(struct parser *p, struct error *err)
+{
+	struct pack_indexer *ix = p->ix;
+	size_t len = hash_len(ix->config.algo);
+	int ret = need(p, len, err);
+
+	if (!ret)
+		ret = settle(p, true, err);
+	if (ret < 0)
+		return ret;
+	hash_final(&p->pack_hash, &ix->checksum);
+	if (memcmp(p->window + p->at, ix->checksum.bytes, len))
+		return error_set(
+			err, ERR_CORRUPT, "pack is corrupted (%s mismatch)",
+			ix->config.algo == HASH_SHA1 ? "SHA1" : "SHA256");
+	ix->end = p->off;
+	ret = consume(p, len, err);
+	if (!ret)
+		ret = settle(p, false, err);
+	if (!ret && !left(p) && p->source.must_end)
+		ret = fill(p, err);
+	if (ret < 0)
+		return ret;
+	if (!left(p))
+		return 0;
+	if (p->source.rest && !p->source.must_end)
+		return p->source.rest(p->source.ctx, p->window + p->at, left(p),
+				      err);
+	return error_set(err, ERR_CORRUPT, "pack has junk at the end");
+}
+
+static int parser_init(struct parser *p, struct error *err)
+{
+	enum hash_algo algo = p->ix->config.algo;
+
+	buf_init(&p->out);
+	p->window = mem_alloc(WINDOW, 1);
+	p->inflater = inflater_new();
+	if (!p->window || !p->inflater || hash_init(&p->pack_hash, algo) < 0 ||
+	    hash_init(&p->object_hash, algo) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+static void parser_release(struct parser *p)
+{
+	hash_release(&p->pack_hash);
+	hash_release(&p->object_hash);
+	inflater_free(p->inflater);
+	free(p->window);
+	buf_release(&p->out);
+}
+
+static int take_entries(struct parser *p, struct error *err)
+{
+	const struct pack_indexer_config *config = &p->ix->config;
+	int ret = 0;
+
+	progress_start(&p->progress, config->parse_progress,
+		       config->parse_title, p->nr);
+	for (uint32_t i = 0; i < p->nr && !ret; i++) {
+		ret = take_entry(p, err);
+		progress_add(&p->progress, 1);
+	}
+	progress_stop(&p->progress);
+	return ret;
+}
+
+int indexer_parse(struct pack_indexer *ix, struct pack_source source,
+		  struct error *err)
+{
+	struct parser p = {.ix = ix, .source = source};
+	int ret = parser_init(&p, err);
+
+	if (!ret)
+		ret = parse_header(&p, err);
+	if (!ret)
+		ret = take_entries(&p, err);
+	if (!ret)
+		ret = take_trailer(&p, err);
+	if (!ret && ix->ref_nr)
+		group_refs(ix);
+	parser_release(&p);
+	return ret;
+}

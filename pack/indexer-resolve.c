@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The second pass of the indexer: from deltas to ids.
+ *
+ * A family is an object that is stored whole (or comes from outside) and all
+ * that is made from it. A family is one thread's; those that promise most
+ * work are handed out first. It is walked depth first with an explicit stack,
+ * so that each base is made once and its deltas are applied to it one after
+ * the other. An object that waits on the stack for its next delta keeps its
+ * bytes, up to `cache_limit`; when there is more, those nearest to the root
+ * are dropped and made again when they are needed.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "pack/delta.h"
+#include "pack/entry.h"
+#include "pack/indexer-parts.h"
+#include "sys/io.h"
+#include "sys/thread.h"
+
+/* An object on the way from the root to the one being made. */
+struct frame {
+	uint32_t entry_nr; /* NONE: from outside the pack */
+	uint32_t next;     /* the child that comes next */
+	uint8_t *data;     /* owned; NULL: dropped */
+	size_t len;
+};
+
+/* What one thread needs. */
+struct worker {
+	unsigned nr;
+	struct inflater *inflater; /* owned */
+	struct hash_ctx hash;
+	struct buf raw;       /* an entry's bytes */
+	struct buf delta;     /* inflated */
+	struct frame *frames; /* owned; the root first */
+	size_t depth, alloc;
+	size_t held;           /* bytes of all frames' data */
+	size_t dropped;        /* frames below this one hold no data */
+	enum object_type type; /* of the family */
+	uint32_t done;         /* deltas resolved */
+	uint32_t unreported;   /* of these, not yet told to the meter */
+};
+
+struct resolver {
+	struct pack_indexer *ix;
+	struct worker *workers;  /* owned; config.threads of them */
+	struct sort_item *tasks; /* owned; value: entry_nr or ref_nr */
+	size_t task_nr;
+	struct progress progress;
+	pthread_mutex_t lock; /* held while hooks.base runs */
+};
+
+enum { REPORT_NR = 64 }; /* deltas between two updates of the meter */
+
+static int worker_init(struct worker *w, unsigned nr, enum hash_algo algo)
+{
+	w->nr = nr;
+	buf_init(&w->raw);
+	buf_init(&w->delta);
+	w->inflater = inflater_new();
+	return w->inflater ? hash_init(&w->hash, algo) : ERR_NOMEM;
+}
+
+static void worker_release(struct worker *w)
+{
+	for (size_t i = 0; i < w->depth; i++)
+		free(w->frames[i].data);
+	free(w->frames);
+	inflater_free(w->inflater);
+	hash_release(&w->hash);
+	buf_release(&w->raw);
+	buf_release(&w->delta);
+}
+
+/* Read an entry into w->raw and parse its header; *stream is what follows. */
+static int read_entry(struct worker *w, struct pack_indexer *ix, uint32_t nr,
+		      struct pack_entry *head, struct cursor *stream,
+		      struct error *err)
+{
+	uint64_t offset = ix->entries[nr].offset;
+	size_t len = (size_t)(indexer_entry_end(ix, nr) - offset);
+	int ret;
+
+	buf_reset(&w->raw);
+	if (buf_reserve(&w->raw, len) < 0)
+		return error_nomem(err);
+	ret = sys_read_at(ix->fd, w->raw.data, len, offset, ix->name, err);
+	if (ret < 0)
+		return ret;
+	*stream = cursor_make(w->raw.data, len);
+	/* It was parsed before: the file has changed under us. */
+	if (pack_entry_parse(head, stream, ix->config.algo) < 0)
+		return indexer_corrupt(ix, offset, "bad object header", err);
+	return 0;
+}
+
+static int inflate_entry(struct worker *w, const struct pack_indexer *ix,
+			 uint32_t nr, void *dst, const struct pack_entry *head,
+			 const struct cursor *stream, struct error *err)
+{
+	int ret = inflater_exact(w->inflater, dst, (size_t)head->size,
+				 stream->p, cursor_left(stream), NULL);
+
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret < 0)
+		return indexer_corrupt(ix, ix->entries[nr].offset,
+				       "object does not inflate to its size",
+				       err);
+	return 0;
+}
+
+/* An object that is stored whole; *out is malloc()ed. */
+static int read_whole(struct worker *w, struct pack_indexer *ix, uint32_t nr,
+		      uint8_t **out, size_t *len, struct error *err)
+{
+	struct pack_entry head;
+	struct cursor stream;
+	uint8_t *data;
+	int ret = read_entry(w, ix, nr, &head, &stream, err);
+
+	if (ret < 0)
+		return ret;
+	data = mem_alloc((size_t)head.size, 1);
+	if (!data)
+		return error_nomem(err);
+	ret = inflate_entry(w, ix, nr, data, &head, &stream, err);
+	if (ret < 0) {
+		free(data);
+		return ret;
+	}
+	*out = data;
+	*len = (size_t)head.size;
+	return 0;
+}
+
+/* Apply the delta of entry `nr` to its base; *out is malloc()ed. */
+static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
+		       const struct frame *base, uint8_t **out, size_t *len,
+		       struct error *err)
+{
+	uint64_t offset = ix->entries[nr].offset, max, base_len, result_len;
+	struct pack_entry head;
+	struct cursor stream;
+	uint8_t *data;
+	int ret = read_entry(w, ix, nr, &head, &stream, err);
+
+	if (ret < 0)
+		return ret;
+	if (buf_reserve(&w->delta, (size_t)head.size) < 0)
+		return error_nomem(err);
+	ret = inflate_entry(w, ix, nr, w->delta.data, &head, &stream, err);
+	if (ret < 0)
+		return ret;
+	max = ix->config.max_object_len;
+	if (delta_sizes(w->delta.data, (size_t)head.size, &base_len,
+			&result_len, NULL) < 0)
+		return indexer_corrupt(ix, offset, "bad delta", err);
+	if (max && result_len > max)
+		return error_set_at(err, ERR_DENIED, ix->name, offset,
+				    "object is too large");
+	data = mem_alloc((size_t)result_len, 1);
+	if (!data)
+		return error_nomem(err);
+	if (delta_apply(data, (size_t)result_len, base->data, base->len,
+			w->delta.data, (size_t)head.size) < 0) {
+		free(data);
+		return indexer_corrupt(ix, offset, "failed to apply delta",
+				       err);
+	}
+	*out = data;
+	*len = (size_t)result_len;
+	return 0;
+}
+
+static void drop(struct worker *w, struct frame *f)
+{
+	if (!f->data)
+		return;
+	free(f->data);
+	f->data = NULL;
+	w->held -= f->len;
+}
+
+/* Keep to the limit; `top` stays, and what cannot be made again. */
+static void drop_excess(struct worker *w, size_t top, size_t limit)
+{
+	while (w->held > limit && w->dropped < top) {
+		struct frame *f = &w->frames[w->dropped++];
+
+		if (f->entry_nr != INDEXER_NONE)
+			drop(w, f);
+	}
+}
+
+/* Make the bytes of the top frame again, from the nearest that has some. */
+static int make_again(struct worker *w, struct pack_indexer *ix,
+		      struct error *err)
+{
+	size_t i = w->depth - 1;
+	int ret = 0;
+
+	while (i && !w->frames[i].data)
+		i--;
+	if (i < w->dropped)
+		w->dropped = i;
+	if (!w->frames[i].data) {
+		ret = read_whole(w, ix, w->frames[i].entry_nr,
+				 &w->frames[i].data, &w->frames[i].len, err);
+		w->held += ret < 0 ? 0 : w->frames[i].len;
+	}
+	for (i++; i < w->depth && !ret; i++) {
+		struct frame *f = &w->frames[i], *base = f - 1;
+
+		ret = apply_delta(w, ix, f->entry_nr, base, &f->data, &f->len,
+				  err);
+		w->held += ret < 0 ? 0 : f->len;
+		if (base->next == INDEXER_NONE &&
+		    base->entry_nr != INDEXER_NONE)
+			drop(w, base);
+		drop_excess(w, i, ix->config.cache_limit);
+	}
+	return ret;
+}
+
+static int push(struct worker *w, uint32_t entry_nr, uint32_t first_child,
+		uint8_t *data, size_t len, struct error *err)
+{
+	if (mem_grow(&w->frames, &w->alloc, w->depth + 1, sizeof(*w->frames)) <
+	    0) {
+		free(data);
+		return error_nomem(err);
+	}
+	w->frames[w->depth++] = (struct frame){entry_nr, first_child, data,
+					       len};
+	w->held += len;
+	return 0;
+}
+
+static void pop(struct worker *w)
+{
+	drop(w, &w->frames[--w->depth]);
+	if (w->dropped > w->depth)
+		w->dropped = w->depth;
+}
+
+/* The list of deltas against an id; NULL when there is none. */
+static struct indexer_ref *find_ref(const struct pack_indexer *ix,
+				    const uint8_t *id)
+{
+	size_t lo = 0, hi = ix->ref_nr, len = hash_len(ix->config.algo);
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int cmp = memcmp(ix->refs[mid].base.bytes, id, len);
+
+		if (!cmp)
+			return &ix->refs[mid];
+		if (cmp < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+/* Take a list, once; NONE when it is gone. */
+static uint32_t take_list(struct indexer_ref *ref)
+{
+	return __atomic_exchange_n(&ref->first, INDEXER_NONE, __ATOMIC_ACQ_REL);
+}
+
+/* Now that the entry's id is known, adopt the deltas against it. */
+static void adopt_children(struct pack_indexer *ix, uint32_t nr)
+{
+	struct indexer_ref *ref = find_ref(ix, indexer_id(ix, nr));
+	uint32_t first = ref ? take_list(ref) : INDEXER_NONE;
+	uint32_t last = first;
+
+	if (first == INDEXER_NONE)
+		return;
+	while (ix->entries[last].next_sibling != INDEXER_NONE)
+		last = ix->entries[last].next_sibling;
+	ix->entries[last].next_sibling = ix->entries[nr].first_child;
+	ix->entries[nr].first_child = first;
+}
+
+static void report(struct resolver *r, struct worker *w)
+{
+	progress_add(&r->progress, w->unreported);
+	w->unreported = 0;
+}
+
+/* Make the next object from the top frame, and push it if it is a base. */
+static int resolve_child(struct resolver *r, struct worker *w,
+			 struct error *err)
+{
+	struct pack_indexer *ix = r->ix;
+	struct frame *top = &w->frames[w->depth - 1];
+	uint32_t nr = top->next;
+	struct oid oid;
+	uint8_t *data;
+	size_t len;
+	int ret = top->data ? 0 : make_again(w, ix, err);
+
+	if (!ret)
+		ret = apply_delta(w, ix, nr, top, &data, &len, err);
+	if (ret < 0)
+		return ret;
+	top->next = ix->entries[nr].next_sibling;
+	if (top->next == INDEXER_NONE && top->entry_nr != INDEXER_NONE)
+		drop(w, top);
+	hash_object(&w->hash, &oid, w->type, data, len);
+	memcpy(indexer_id(ix, nr), oid.bytes, hash_len(ix->config.algo));
+	ix->entries[nr].type = (uint8_t)w->type;
+	adopt_children(ix, nr);
+	w->done++;
+	if (++w->unreported == REPORT_NR)
+		report(r, w);
+	ret = indexer_check_known(ix, w->nr, &oid, w->type, data, len, err);
+	if (ret < 0 || ix->entries[nr].first_child == INDEXER_NONE) {
+		free(data);
+		return ret;
+	}
+	return push(w, nr, ix->entries[nr].first_child, data, len, err);
+}
+
+/* Resolve all that is made from the only frame on the stack. */
+static int resolve_family(struct resolver *r, struct worker *w,
+			  struct error *err)
+{
+	int ret = 0;
+
+	while (w->depth && !ret) {
+		if (w->frames[w->depth - 1].next == INDEXER_NONE)
+			pop(w);
+		else
+			ret = resolve_child(r, w, err);
+		if (w->depth)
+			drop_excess(w, w->depth - 1, r->ix->config.cache_limit);
+	}
+	return ret;
+}
+
+/* One task: the family of an object that is stored whole. */
+static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
+			struct error *err)
+{
+	struct resolver *r = ctx;
+	struct worker *w = &r->workers[thread_nr];
+	uint32_t nr = r->tasks[r->task_nr - 1 - task_nr].value;
+	struct indexer_entry *e = &r->ix->entries[nr];
+	uint8_t *data;
+	size_t len;
+	int ret = read_whole(w, r->ix, nr, &data, &len, err);
+
+	if (!ret)
+		ret = push(w, nr, e->first_child, data, len, err);
+	w->type = (enum object_type)e->type;
+	return ret < 0 ? ret : resolve_family(r, w, err);
+}
+
+/* Ask for a base; 1 with malloc()ed *data whose id was checked, or 0. */
+static int get_base(struct resolver *r, struct worker *w,
+		    const struct oid *base, void **data, size_t *len,
+		    struct error *err)
+{
+	const struct pack_indexer_hooks *hooks = &r->ix->config.hooks;
+	struct oid oid;
+	int ret;
+
+	pthread_mutex_lock(&r->lock);
+	ret = hooks->base(hooks->ctx, base, &w->type, data, len, err);
+	pthread_mutex_unlock(&r->lock);
+	if (ret <= 0)
+		return ret;
+	hash_object(&w->hash, &oid, w->type, *data, *len);
+	if (oid_equal(&oid, base))
+		return 1;
+	free(*data);
+	return error_set(err, ERR_CORRUPT, "the base of a delta is corrupt");
+}
+
+/* One task: the family of an object that a thin pack left out. */
+static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
+			   struct error *err)
+{
+	struct resolver *r = ctx;
+	struct worker *w = &r->workers[thread_nr];
+	struct indexer_ref *ref = &r->ix->refs[r->tasks[task_nr].value];
+	uint32_t first;
+	void *data;
+	size_t len;
+	int ret = get_base(r, w, &ref->base, &data, &len, err);
+
+	if (ret <= 0)
+		return ret;
+	first = take_list(ref);
+	/* Meanwhile an object of this id may have turned up in the pack. */
+	if (first == INDEXER_NONE) {
+		free(data);
+		return 0;
+	}
+	ref->is_outside = true;
+	ret = push(w, INDEXER_NONE, first, data, len, err);
+	return ret < 0 ? ret : resolve_family(r, w, err);
+}
+
+/* How many entries are made from each, by the children known so far. */
+static uint32_t *count_families(const struct pack_indexer *ix)
+{
+	uint32_t *counts = mem_calloc(ix->nr, sizeof(*counts));
+
+	if (!counts)
+		return NULL;
+	for (size_t i = ix->nr; i--;) {
+		uint32_t child = ix->entries[i].first_child;
+
+		for (; child != INDEXER_NONE;
+		     child = ix->entries[child].next_sibling)
+			counts[i] += 1 + counts[child];
+	}
+	return counts;
+}
+
+/* Families of whole objects, the largest last. */
+static int list_roots(struct resolver *r)
+{
+	struct pack_indexer *ix = r->ix;
+	uint32_t *counts;
+	int ret;
+
+	for (size_t i = 0; i < ix->nr && ix->ref_nr; i++)
+		if (ix->entries[i].type)
+			adopt_children(ix, (uint32_t)i);
+	counts = count_families(ix);
+	r->tasks = mem_alloc(ix->nr, sizeof(*r->tasks));
+	if (!counts || !r->tasks) {
+		free(counts);
+		return ERR_NOMEM;
+	}
+	r->task_nr = 0;
+	for (size_t i = 0; i < ix->nr; i++)
+		if (ix->entries[i].type &&
+		    ix->entries[i].first_child != INDEXER_NONE)
+			r->tasks[r->task_nr++] = (struct sort_item){
+				counts[i], (uint32_t)i};
+	ret = sort_items(r->tasks, r->task_nr);
+	free(counts);
+	return ret;
+}
+
+/* The lists whose base has not turned up. */
+static void list_outside(struct resolver *r)
+{
+	struct pack_indexer *ix = r->ix;
+
+	r->task_nr = 0;
+	for (size_t i = 0; i < ix->ref_nr; i++)
+		if (ix->refs[i].first != INDEXER_NONE)
+			r->tasks[r->task_nr++] = (struct sort_item){
+				0, (uint32_t)i};
+}
+
+/* Objects that were too large for the first pass and exist already. */
+static int compare_large(struct pack_indexer *ix, struct worker *w,
+			 struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < ix->large_nr && !ret; i++) {
+		uint32_t nr = ix->large[i];
+		struct oid oid;
+		uint8_t *data;
+		size_t len;
+
+		ret = read_whole(w, ix, nr, &data, &len, err);
+		if (ret < 0)
+			break;
+		oid_from_raw(&oid, indexer_id(ix, nr), ix->config.algo);
+		ret = indexer_check_known(
+			ix, 0, &oid, (enum object_type)ix->entries[nr].type,
+			data, len, err);
+		free(data);
+	}
+	return ret;
+}
+
+static uint32_t total_done(const struct resolver *r)
+{
+	uint32_t done = 0;
+
+	for (unsigned i = 0; i < r->ix->config.threads; i++)
+		done += r->workers[i].done;
+	return done;
+}
+
+static int run(struct resolver *r, struct error *err)
+{
+	unsigned threads = r->ix->config.threads;
+	int ret = sys_parallel(threads, r->task_nr, resolve_root, r, err);
+
+	if (!ret && indexer_may_append(r->ix) &&
+	    total_done(r) < r->ix->delta_nr) {
+		list_outside(r);
+		ret = sys_parallel(threads, r->task_nr, resolve_outside, r,
+				   err);
+	}
+	for (unsigned i = 0; i < threads; i++)
+		report(r, &r->workers[i]);
+	return ret;
+}
+
+int indexer_resolve_deltas(struct pack_indexer *ix, uint32_t *left,
+			   struct error *err)
+{
+	struct resolver r = {.ix = ix};
+	unsigned threads = ix->config.threads;
+	int ret = 0;
+
+	r.workers = mem_calloc(threads, sizeof(*r.workers));
+	if (!r.workers)
+		return error_nomem(err);
+	pthread_mutex_init(&r.lock, NULL);
+	for (unsigned i = 0; i < threads && !ret; i++)
+		ret = worker_init(&r.workers[i], i, ix->config.algo);
+	if (!ret)
+		ret = list_roots(&r);
+	if (ret < 0) {
+		error_nomem(err);
+		goto out;
+	}
+	ret = compare_large(ix, &r.workers[0], err);
+	if (ret < 0 || !ix->delta_nr)
+		goto out;
+	progress_start(&r.progress, ix->config.resolve_progress,
+		       "Resolving deltas", ix->delta_nr);
+	ret = run(&r, err);
+	progress_stop(&r.progress);
+out:
+	*left = ix->delta_nr - total_done(&r);
+	for (unsigned i = 0; i < threads; i++)
+		worker_release(&r.workers[i]);
+	pthread_mutex_destroy(&r.lock);
+	free(r.workers);
+	free(r.tasks);
+	return ret;
+}

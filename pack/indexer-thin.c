@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Completing a thin pack: the bases that it was made against and left out
+ * are appended, whole, in the order of their ids.
+ *
+ * A base may have turned up in the pack after all, as the result of a delta;
+ * it is not appended then.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "pack/entry.h"
+#include "pack/indexer-parts.h"
+#include "sys/io.h"
+
+enum { PIECE = 1 << 20 }; /* bytes read at a time */
+
+static bool is_in_pack(const struct pack_indexer *ix, size_t sorted_nr,
+		       const struct oid *oid)
+{
+	size_t lo = 0, hi = sorted_nr, len = hash_len(ix->config.algo);
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int cmp = memcmp(indexer_id(ix, ix->order[mid]), oid->bytes,
+				 len);
+
+		if (!cmp)
+			return true;
+		if (cmp < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+/* Make the entry of an object in *b: header and stream. */
+static int make_entry(struct buf *b, struct deflater *def, enum hash_algo algo,
+		      enum object_type type, const void *data, size_t len)
+{
+	struct pack_entry head = {.type = type, .size = len};
+	uint8_t header[PACK_ENTRY_HEADER_MAX];
+	size_t n = pack_entry_write(header, &head, algo);
+	int ret;
+
+	buf_reset(b);
+	ret = buf_append(b, header, n);
+	return ret < 0 ? ret : deflater_append(def, b, data, len);
+}
+
+static int append_base(struct pack_indexer *ix, struct deflater *def,
+		       struct buf *b, const struct oid *oid, struct error *err)
+{
+	const struct pack_indexer_hooks *hooks = &ix->config.hooks;
+	enum object_type type;
+	void *data;
+	size_t len;
+	int ret;
+
+	if (ix->nr == UINT32_MAX)
+		return error_set(err, ERR_INVALID, "too many objects");
+	ret = hooks->base(hooks->ctx, oid, &type, &data, &len, err);
+	if (!ret)
+		ret = error_set(err, ERR_MISSING,
+				"the base of a delta is gone");
+	if (ret < 0)
+		return ret;
+	ret = make_entry(b, def, ix->config.algo, type, data, len);
+	free(data);
+	if (!ret)
+		ret = indexer_add_entry(ix, ix->end, type);
+	if (ret < 0)
+		return error_nomem(err);
+	ix->entries[ix->nr - 1].type = (uint8_t)type;
+	ix->entries[ix->nr - 1].crc = pack_crc32(0, b->data, b->len);
+	memcpy(indexer_id(ix, ix->nr - 1), oid->bytes,
+	       hash_len(ix->config.algo));
+	ret = sys_tempfile_write_at(&ix->file, ix->end, b->data, b->len, err);
+	ix->end += b->len;
+	ix->appended_nr++;
+	return ret;
+}
+
+static int hash_file(struct pack_indexer *ix, struct hash_ctx *h,
+		     uint8_t *piece, struct error *err)
+{
+	uint64_t off = 0;
+
+	while (off < ix->end) {
+		size_t len = ix->end - off < PIECE ? (size_t)(ix->end - off)
+						   : PIECE;
+		int ret = sys_read_at(ix->fd, piece, len, off, ix->name, err);
+
+		if (ret < 0)
+			return ret;
+		hash_update(h, piece, len);
+		off += len;
+	}
+	return 0;
+}
+
+/* Set the number of objects and the checksum that ends the file. */
+static int rewrite_ends(struct pack_indexer *ix, struct error *err)
+{
+	uint8_t *piece = mem_alloc(PIECE, 1);
+	struct hash_ctx h = {0};
+	uint8_t nr[4];
+	int ret;
+
+	if (!piece || hash_init(&h, ix->config.algo) < 0) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	store_be32(nr, (uint32_t)ix->nr);
+	ret = sys_tempfile_write_at(&ix->file, 8, nr, sizeof(nr), err);
+	if (!ret)
+		ret = hash_file(ix, &h, piece, err);
+	if (ret < 0)
+		goto out;
+	hash_final(&h, &ix->checksum);
+	ret = sys_tempfile_write_at(&ix->file, ix->end, ix->checksum.bytes,
+				    hash_len(ix->config.algo), err);
+out:
+	hash_release(&h);
+	free(piece);
+	return ret;
+}
+
+int indexer_append_bases(struct pack_indexer *ix, struct error *err)
+{
+	struct deflater *def = deflater_new(-1);
+	struct buf b = BUF_INIT;
+	size_t sorted_nr = ix->nr;
+	int ret = def ? 0 : error_nomem(err);
+
+	for (size_t i = 0; i < ix->ref_nr && !ret; i++)
+		if (ix->refs[i].is_outside &&
+		    !is_in_pack(ix, sorted_nr, &ix->refs[i].base))
+			ret = append_base(ix, def, &b, &ix->refs[i].base, err);
+	if (!ret && ix->appended_nr)
+		ret = rewrite_ends(ix, err);
+	deflater_free(def);
+	buf_release(&b);
+	return ret;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The indexer's outside: life, order of the steps, files. Its parts are
+ * indexer-parse.c (bytes to entries), indexer-resolve.c (deltas to objects),
+ * indexer-thin.c (missing bases) and indexer-sort.c.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "pack/indexer-parts.h"
+#include "pack/rev.h"
+#include "sys/io.h"
+
+struct pack_indexer *pack_indexer_new(const struct pack_indexer_config *config)
+{
+	struct pack_indexer *ix = mem_calloc(1, sizeof(*ix));
+
+	if (!ix)
+		return NULL;
+	ix->config = *config;
+	if (!ix->config.threads)
+		ix->config.threads = 1;
+	ix->fd = -1;
+	ix->file = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	return ix;
+}
+
+void pack_indexer_free(struct pack_indexer *ix)
+{
+	if (!ix)
+		return;
+	sys_tempfile_abort(&ix->file);
+	if (ix->owns_fd)
+		sys_close(ix->fd);
+	free(ix->name);
+	free(ix->entries);
+	free(ix->ids);
+	free(ix->refs);
+	free(ix->large);
+	free(ix->sorted);
+	free(ix->order);
+	free(ix);
+}
+
+int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
+		    const char *what, struct error *err)
+{
+	return error_set_at(err, ERR_CORRUPT, ix->name, offset, "%s", what);
+}
+
+int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
+		      enum object_type stored)
+{
+	size_t len = hash_len(ix->config.algo);
+
+	if (mem_grow(&ix->entries, &ix->alloc, ix->nr + 1,
+		     sizeof(*ix->entries)) < 0 ||
+	    mem_grow(&ix->ids, &ix->ids_alloc, ix->nr + 1, len) < 0)
+		return ERR_NOMEM;
+	memset(indexer_id(ix, ix->nr), 0, len);
+	ix->entries[ix->nr++] = (struct indexer_entry){
+		.offset = offset,
+		.first_child = INDEXER_NONE,
+		.next_sibling = INDEXER_NONE,
+		.stored = (uint8_t)stored,
+	};
+	return 0;
+}
+
+int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
+			const struct oid *oid, enum object_type type,
+			const void *data, size_t len, struct error *err)
+{
+	const struct pack_indexer_hooks *hooks = &ix->config.hooks;
+	int ret;
+
+	if (!hooks->has || !hooks->compare)
+		return 0;
+	ret = hooks->has(hooks->ctx, thread_nr, oid, err);
+	if (ret > 0)
+		ret = hooks->compare(hooks->ctx, thread_nr, oid, type, data,
+				     len, err);
+	return ret;
+}
+
+int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
+			 const char *dir, struct error *err)
+{
+	int ret = sys_tempfile_create(&ix->file, dir, "tmp_pack_", 0444, err);
+
+	if (ret < 0)
+		return ret;
+	ix->fd = ix->file.fd;
+	ix->name = mem_strdup("pack");
+	if (!ix->name)
+		return error_nomem(err);
+	return indexer_parse(ix, source, err);
+}
+
+/* Reads a file from front to back. */
+struct file_reader {
+	int fd;
+	const char *path;
+};
+
+static ssize_t read_file(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct file_reader *r = ctx;
+
+	return sys_read_some(r->fd, bytes, len, r->path, err);
+}
+
+int pack_indexer_open(struct pack_indexer *ix, const char *path,
+		      struct error *err)
+{
+	struct file_reader reader;
+	uint64_t len;
+
+	ix->name = mem_strdup(path);
+	if (!ix->name)
+		return error_nomem(err);
+	ix->fd = sys_open_read(path, &len, err);
+	if (ix->fd < 0)
+		return ix->fd;
+	ix->owns_fd = true;
+	reader = (struct file_reader){ix->fd, path};
+	return indexer_parse(
+		ix, (struct pack_source){read_file, &reader, true, NULL}, err);
+}
+
+/* Make the entries of an index, which take the place of ours. */
+static int fill_sorted(struct pack_indexer *ix, struct error *err)
+{
+	ix->sorted = mem_alloc(ix->nr, sizeof(*ix->sorted));
+	if (!ix->sorted)
+		return error_nomem(err);
+	for (size_t i = 0; i < ix->nr; i++) {
+		const struct indexer_entry *e = &ix->entries[ix->order[i]];
+
+		ix->sorted[i] = (struct pack_idx_entry){
+			indexer_id(ix, ix->order[i]), e->offset, e->crc};
+	}
+	free(ix->entries);
+	ix->entries = NULL;
+	ix->alloc = 0;
+	return 0;
+}
+
+static int refuse_duplicates(const struct pack_indexer *ix, struct error *err)
+{
+	enum hash_algo algo = ix->config.algo;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (size_t i = 1; i < ix->nr; i++) {
+		const uint8_t *a = ix->sorted[i - 1].oid;
+		const uint8_t *b = ix->sorted[i].oid;
+
+		if (!memcmp(a, b, hash_len(algo)))
+			return error_set(
+				err, ERR_CORRUPT,
+				"the same object %s appears twice in the pack",
+				oid_raw_to_hex(hex, a, algo));
+	}
+	return 0;
+}
+
+int pack_indexer_resolve(struct pack_indexer *ix, struct error *err)
+{
+	uint32_t left;
+	int ret = indexer_resolve_deltas(ix, &left, err);
+
+	if (!ret && left)
+		ret = error_set(err, ERR_CORRUPT,
+				"pack has %u unresolved delta%s", left,
+				left == 1 ? "" : "s");
+	if (!ret)
+		ret = indexer_sort(ix, err);
+	if (!ret && indexer_may_append(ix))
+		ret = indexer_append_bases(ix, err);
+	if (!ret && ix->appended_nr)
+		ret = indexer_sort(ix, err);
+	if (!ret)
+		ret = fill_sorted(ix, err);
+	if (!ret && ix->config.refuse_duplicates)
+		ret = refuse_duplicates(ix, err);
+	return ret;
+}
+
+void pack_indexer_result(const struct pack_indexer *ix,
+			 struct pack_indexer_result *out)
+{
+	*out = (struct pack_indexer_result){
+		.checksum = ix->checksum,
+		.nr = (uint32_t)ix->nr,
+		.delta_nr = ix->delta_nr,
+		.appended_nr = ix->appended_nr,
+		.pack_len = ix->end + hash_len(ix->config.algo),
+		.entries = ix->sorted,
+	};
+}
+
+/* Write a whole small file by way of a temporary one beside it. */
+static int place_file(const char *path, const struct buf *content,
+		      const char *prefix, enum sys_fsync_method method,
+		      struct error *err)
+{
+	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
+	const char *slash = strrchr(path, '/');
+	char *dir = slash ? mem_strndup(path, (size_t)(slash - path) + 1)
+			  : mem_strdup(".");
+	int ret;
+
+	if (!dir)
+		return error_nomem(err);
+	ret = sys_tempfile_create(&tf, dir, prefix, 0444, err);
+	if (!ret)
+		ret = sys_tempfile_write(&tf, content->data, content->len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&tf, path, method, err);
+	sys_tempfile_abort(&tf);
+	free(dir);
+	return ret;
+}
+
+/* Create a mark beside the pack; 1 when made, 0 when there was one. */
+static int place_mark(const char *path, const char *text,
+		      enum sys_fsync_method method, struct error *err)
+{
+	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
+	int ret;
+
+	if (!path || sys_exists(path))
+		return 0;
+	ret = sys_tempfile_create_exact(&tf, path, 0600, err);
+	if (!ret && text && *text)
+		ret = sys_tempfile_write(&tf, text, strlen(text), err);
+	if (!ret && text && *text)
+		ret = sys_tempfile_write(&tf, "\n", 1, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&tf, path, method, err);
+	sys_tempfile_abort(&tf);
+	return ret < 0 ? ret : 1;
+}
+
+static int place_rev(struct pack_indexer *ix,
+		     const struct pack_indexer_files *files, struct error *err)
+{
+	uint32_t *idx_pos = mem_alloc(ix->nr, sizeof(*idx_pos));
+	struct buf b = BUF_INIT;
+	int ret;
+
+	if (!idx_pos)
+		return error_nomem(err);
+	for (size_t i = 0; i < ix->nr; i++)
+		idx_pos[ix->order[i]] = (uint32_t)i;
+	ret = pack_rev_write(&b, idx_pos, (uint32_t)ix->nr, &ix->checksum,
+			     ix->config.algo, err);
+	if (!ret)
+		ret = place_file(files->rev, &b, "tmp_rev_",
+				 files->fsync_metadata, err);
+	buf_release(&b);
+	free(idx_pos);
+	return ret;
+}
+
+static int place_idx(struct pack_indexer *ix,
+		     const struct pack_indexer_files *files, struct error *err)
+{
+	struct buf b = BUF_INIT;
+	int ret = pack_idx_write(&b, ix->sorted, (uint32_t)ix->nr,
+				 &ix->checksum, files->idx_version,
+				 ix->config.algo, err);
+
+	if (!ret)
+		ret = place_file(files->idx, &b, "tmp_idx_",
+				 files->fsync_metadata, err);
+	buf_release(&b);
+	return ret;
+}
+
+int pack_indexer_write(struct pack_indexer *ix,
+		       const struct pack_indexer_files *files,
+		       struct error *err)
+{
+	int kept = place_mark(files->keep, files->keep_text,
+			      files->fsync_metadata, err);
+	int ret = kept < 0 ? kept : 0;
+
+	if (!ret)
+		ret = place_mark(files->promisor, files->promisor_text,
+				 files->fsync_metadata, err);
+	if (ret >= 0 && files->pack)
+		ret = sys_tempfile_commit(&ix->file, files->pack,
+					  files->fsync_pack, err);
+	if (ret >= 0 && files->rev)
+		ret = place_rev(ix, files, err);
+	if (ret >= 0 && files->idx)
+		ret = place_idx(ix, files, err);
+	return ret < 0 ? ret : kept;
+}
