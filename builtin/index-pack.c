@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git index-pack: an index for a pack, or a pack from standard input with its
+ * index into the repository.
+ *
+ * Not done here: --strict and --fsck-objects (objects are hashed, not checked
+ * for being well-formed) and --verify; they are refused by name.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/known-objects.h"
+#include "builtin/options.h"
+#include "builtin/stderr-progress.h"
+#include "pack/indexer.h"
+#include "sys/io.h"
+#include "sys/thread.h"
+
+static const char usage_text[] =
+	"git index-pack [-v] [-o <index-file>] [--keep | --keep=<msg>] "
+	"[--[no-]rev-index] (<pack-file> | --stdin [--fix-thin] "
+	"[<pack-file>])";
+
+enum {
+	THREADS_MAX = 20,
+	CACHE_LIMIT_DEFAULT = 96 << 20,
+	NOT_SELF_CONTAINED = 1, /* exit code */
+};
+
+struct args {
+	bool from_stdin, fix_thin, verbose, resolve_progress, report_end;
+	bool check_connected;
+	bool strict, fsck_objects, verify, verify_stat, verify_stat_only;
+	int rev_index; /* -1: as configured */
+	uint64_t threads, max_input;
+	const char *index_name, *pack_name, *keep, *promisor, *format;
+	const char *index_version, *header, *title;
+};
+
+/* One run of the command. */
+struct run {
+	struct args a;
+	struct repo *repo; /* borrowed; NULL: there is none */
+	enum hash_algo algo;
+	struct known_objects *known; /* owned; NULL without a repository */
+	struct pack_indexer_config config;
+	struct pack_indexer_files files;
+	struct pack_indexer *ix; /* owned */
+	struct progress_out out;
+	uint8_t header[12]; /* of the pack, when another has read it */
+	size_t header_left;
+	struct buf rest; /* of standard input, after the pack */
+	struct error *err;
+};
+
+static int set_rev_index(void *value, const char *arg)
+{
+	*(int *)value = arg != option_negated;
+	return 0;
+}
+
+#define FLAG(name, field, text)                                                \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.help = text                                                   \
+	}
+#define STRING(name, field, arg, text)                                         \
+	{                                                                      \
+		.kind = OPTION_STRING, .long_name = name, .value = &a->field,  \
+		.arg_name = arg, .help = text                                  \
+	}
+#define MESSAGE(name, field, text)                                             \
+	{                                                                      \
+		.kind = OPTION_STRING, .long_name = name, .value = &a->field,  \
+		.flags = OPTION_OPTIONAL_ARG, .dflt = "", .arg_name = "<msg>", \
+		.help = text                                                   \
+	}
+
+static int parse(struct args *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'v',
+		 .value = &a->verbose,
+		 .help = "show progress"},
+		{.kind = OPTION_STRING,
+		 .short_name = 'o',
+		 .value = &a->index_name,
+		 .arg_name = "<index-file>",
+		 .help = "write the index there"},
+		FLAG("stdin", from_stdin, "read the pack from stdin"),
+		FLAG("fix-thin", fix_thin, "append missing bases of deltas"),
+		MESSAGE("keep", keep, "make a .keep file"),
+		MESSAGE("promisor", promisor, "make a .promisor file"),
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "rev-index",
+		 .value = &a->rev_index,
+		 .flags = OPTION_NO_ARG,
+		 .fn = set_rev_index,
+		 .help = "write a reverse index"},
+		STRING("index-version", index_version, "<version>",
+		       "of the index: 1 or 2"),
+		STRING("object-format", format, "<hash-algorithm>",
+		       "specify the hash algorithm to use"),
+		{.kind = OPTION_U64,
+		 .long_name = "threads",
+		 .value = &a->threads,
+		 .help = "number of threads; 0: as many as processors"},
+		{.kind = OPTION_U64,
+		 .long_name = "max-input-size",
+		 .value = &a->max_input,
+		 .arg_name = "<size>",
+		 .help = "refuse larger packs"},
+		STRING("progress-title", title, NULL, NULL),
+		STRING("pack_header", header, NULL, NULL),
+		FLAG("show-resolving-progress", resolve_progress, NULL),
+		FLAG("report-end-of-input", report_end, NULL),
+		FLAG("check-self-contained-and-connected", check_connected,
+		     NULL),
+		FLAG("strict", strict, NULL),
+		FLAG("fsck-objects", fsck_objects, NULL),
+		FLAG("verify", verify, NULL),
+		FLAG("verify-stat", verify_stat, NULL),
+		FLAG("verify-stat-only", verify_stat_only, NULL),
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage_text);
+
+	if (operands < 0)
+		return 129;
+	if (operands > 1 || (!operands && !a->from_stdin))
+		return options_usage(options, usage_text);
+	a->pack_name = operands ? argv[1] : NULL;
+	return 0;
+}
+
+static int refuse(struct run *r, const char *option)
+{
+	return error_set(r->err, ERR_UNSUPPORTED,
+			 "index-pack: the option '%s' is not supported yet",
+			 option);
+}
+
+static int check_args(struct run *r)
+{
+	const struct args *a = &r->a;
+
+	if (a->strict)
+		return refuse(r, "--strict");
+	if (a->fsck_objects)
+		return refuse(r, "--fsck-objects");
+	if (a->verify || a->verify_stat || a->verify_stat_only)
+		return refuse(r, "--verify");
+	if (a->fix_thin && !a->from_stdin)
+		return error_set(r->err, ERR_INVALID,
+				 "the option '--fix-thin' requires '--stdin'");
+	if (a->from_stdin && a->format)
+		return error_set(r->err, ERR_INVALID,
+				 "options '--object-format' and '--stdin' "
+				 "cannot be used together");
+	if (a->from_stdin && !r->repo)
+		return error_set(r->err, ERR_MISSING,
+				 "--stdin requires a git repository");
+	return 0;
+}
+
+/* --index-version, or the configuration's. */
+static int choose_version(struct run *r)
+{
+	const char *text = r->a.index_version;
+	uint64_t version = 2;
+	int ret = 0;
+
+	if (text && strchr(text, ','))
+		return refuse(r, "--index-version=<version>,<offset>");
+	if (text)
+		version = !strcmp(text, "1") ? 1 : !strcmp(text, "2") ? 2 : 0;
+	else if (r->repo)
+		ret = config_u64(&r->repo->config, "pack.indexversion",
+				 &version, r->err);
+	if (ret < 0)
+		return ret;
+	if (version != 1 && version != 2)
+		return text ? error_set(r->err, ERR_INVALID,
+					"bad --index-version=%s", text)
+			    : error_set(r->err, ERR_INVALID,
+					"bad pack.indexVersion=%" PRIu64,
+					version);
+	r->files.idx_version = (unsigned)version;
+	return 0;
+}
+
+/* "<version>,<objects>": the header that our parent has read already. */
+static int take_header(struct run *r)
+{
+	const char *text = r->a.header;
+	unsigned version, nr;
+	char end;
+
+	if (!text)
+		return 0;
+	if (sscanf(text, "%u,%u%c", &version, &nr, &end) != 2)
+		return error_set(r->err, ERR_INVALID, "bad --pack_header: %s",
+				 text);
+	memcpy(r->header, "PACK", 4);
+	store_be32(r->header + 4, version);
+	store_be32(r->header + 8, nr);
+	r->header_left = sizeof(r->header);
+	return 0;
+}
+
+static int load_config(struct run *r, uint64_t *threads, uint64_t *cache_limit,
+		       bool *rev_index)
+{
+	const struct config *config = &r->repo->config;
+	int ret = config_u64(config, "pack.threads", threads, r->err);
+
+	if (ret >= 0)
+		ret = config_u64(config, "core.deltabasecachelimit",
+				 cache_limit, r->err);
+	if (ret >= 0)
+		ret = config_bool(config, "pack.writereverseindex", rev_index,
+				  r->err);
+	if (ret >= 0)
+		ret = repo_fsync_method(r->repo, REPO_FSYNC_PACK,
+					&r->files.fsync_pack, r->err);
+	if (ret >= 0)
+		ret = repo_fsync_method(r->repo, REPO_FSYNC_PACK_METADATA,
+					&r->files.fsync_metadata, r->err);
+	return ret < 0 ? ret : 0;
+}
+
+static int load_options(struct run *r)
+{
+	uint64_t threads = 0, cache_limit = CACHE_LIMIT_DEFAULT;
+	const struct progress_out *out = NULL;
+	bool rev_index = true;
+	int ret = 0;
+
+	r->files.fsync_pack = r->files.fsync_metadata = SYS_FSYNC_FSYNC;
+	if (r->repo)
+		ret = load_config(r, &threads, &cache_limit, &rev_index);
+	if (!ret)
+		ret = choose_version(r);
+	if (!ret)
+		ret = take_header(r);
+	if (ret < 0)
+		return ret;
+	if (r->a.threads != UINT64_MAX)
+		threads = r->a.threads;
+	if (!threads)
+		threads = sys_cpu_nr();
+	if (r->a.rev_index < 0)
+		r->a.rev_index = rev_index;
+	if (r->a.verbose || r->a.resolve_progress)
+		out = stderr_progress(&r->out, PROGRESS_ON);
+	r->config = (struct pack_indexer_config){
+		.algo = r->algo,
+		.threads = threads < THREADS_MAX ? (unsigned)threads
+						 : THREADS_MAX,
+		.max_len = r->a.max_input,
+		.cache_limit = cache_limit,
+		.parse_title = r->a.title        ? r->a.title
+			       : r->a.from_stdin ? "Receiving objects"
+						 : "Indexing objects",
+		.parse_progress = r->a.verbose ? out : NULL,
+		.resolve_progress = out,
+	};
+	return 0;
+}
+
+/* Objects that the repository has: to compare with, and as bases. */
+static int use_known_objects(struct run *r)
+{
+	int ret;
+
+	if (!r->repo)
+		return 0;
+	ret = known_objects_open(&r->known, r->repo, r->config.threads, r->err);
+	if (ret < 0)
+		return ret;
+	r->config.hooks = known_objects_hooks(r->known);
+	if (!r->a.fix_thin)
+		r->config.hooks.base = NULL;
+	return 0;
+}
+
+static ssize_t read_stdin(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct run *r = ctx;
+	size_t n = r->header_left < len ? r->header_left : len;
+
+	if (!n)
+		return sys_read_some(STDIN_FILENO, bytes, len, "standard input",
+				     err);
+	memcpy(bytes, r->header + sizeof(r->header) - r->header_left, n);
+	r->header_left -= n;
+	return (ssize_t)n;
+}
+
+static int keep_rest(void *ctx, const void *bytes, size_t len,
+		     struct error *err)
+{
+	struct run *r = ctx;
+
+	return buf_append(&r->rest, bytes, len) < 0 ? error_nomem(err) : 0;
+}
+
+static bool is_regular(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Directory of a path, malloc()ed. */
+static char *dir_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? mem_strndup(path, (size_t)(slash - path) + 1)
+		     : mem_strdup(".");
+}
+
+static int receive(struct run *r)
+{
+	const struct pack_source source = {
+		.read = read_stdin,
+		.ctx = r,
+		.must_end = is_regular(STDIN_FILENO),
+		.rest = keep_rest,
+	};
+	char *dir = r->a.pack_name ? dir_of(r->a.pack_name)
+				   : repo_object_path(r->repo, "pack");
+	int ret = dir ? 0 : error_nomem(r->err);
+
+	if (!ret)
+		ret = sys_mkdir_p(dir, r->err);
+	if (!ret)
+		ret = pack_indexer_receive(r->ix, source, dir, r->err);
+	/* One byte: the parent may start to keep the line alive. */
+	if (!ret && r->a.report_end)
+		ret = sys_write_all(STDERR_FILENO, "", 1, "standard error",
+				    r->err);
+	free(dir);
+	return ret;
+}
+
+static int index_pack(struct run *r)
+{
+	int ret;
+
+	r->ix = pack_indexer_new(&r->config);
+	if (!r->ix)
+		return error_nomem(r->err);
+	ret = r->a.from_stdin
+		      ? receive(r)
+		      : pack_indexer_open(r->ix, r->a.pack_name, r->err);
+	return ret < 0 ? ret : pack_indexer_resolve(r->ix, r->err);
+}
+
+/* `path` with its extension `from` replaced; *out is malloc()ed. */
+static int derive(struct run *r, const char **out, const char *path,
+		  const char *from, const char *to)
+{
+	size_t len = strlen(path), from_len = strlen(from);
+	struct buf b = BUF_INIT;
+
+	if (len < from_len || strcmp(path + len - from_len, from) != 0)
+		return error_set(r->err, ERR_INVALID,
+				 "packfile name '%s' does not end with '%s'",
+				 path, from);
+	if (buf_append(&b, path, len - from_len) < 0 ||
+	    buf_append_str(&b, to) < 0) {
+		buf_release(&b);
+		return error_nomem(r->err);
+	}
+	*out = buf_detach(&b, NULL);
+	return 0;
+}
+
+/* Where the pack is or will be; *out is malloc()ed. */
+static int name_pack(struct run *r, const char **out)
+{
+	char hex[OID_MAX_HEX_LEN + 1], name[sizeof(hex) + 16];
+	struct pack_indexer_result result;
+
+	if (r->a.pack_name) {
+		*out = mem_strdup(r->a.pack_name);
+	} else {
+		pack_indexer_result(r->ix, &result);
+		snprintf(name, sizeof(name), "pack/pack-%s.pack",
+			 oid_to_hex(hex, &result.checksum, r->algo));
+		*out = repo_object_path(r->repo, name);
+	}
+	return *out ? 0 : error_nomem(r->err);
+}
+
+/* The files' paths that can be told from names; idx and rev. */
+static int name_indexes(struct run *r, const char *pack)
+{
+	struct pack_indexer_files *f = &r->files;
+	int ret = 0;
+
+	if (r->a.index_name)
+		f->idx = mem_strdup(r->a.index_name);
+	else
+		ret = derive(r, &f->idx, pack, ".pack", ".idx");
+	if (!ret && !f->idx)
+		ret = error_nomem(r->err);
+	if (!ret && r->a.rev_index)
+		ret = derive(r, &f->rev, f->idx, ".idx", ".rev");
+	return ret;
+}
+
+static int name_marks(struct run *r, const char *pack)
+{
+	struct pack_indexer_files *f = &r->files;
+	int ret = 0;
+
+	f->keep_text = r->a.keep;
+	f->promisor_text = r->a.promisor;
+	if (r->a.keep)
+		ret = derive(r, &f->keep, pack, ".pack", ".keep");
+	if (!ret && r->a.promisor)
+		ret = derive(r, &f->promisor, pack, ".pack", ".promisor");
+	return ret;
+}
+
+static int write_files(struct run *r)
+{
+	const char *pack;
+	int ret = name_pack(r, &pack);
+
+	if (!ret)
+		ret = name_indexes(r, pack);
+	if (!ret)
+		ret = name_marks(r, pack);
+	if (r->a.from_stdin)
+		r->files.pack = pack;
+	if (!ret)
+		ret = pack_indexer_write(r->ix, &r->files, r->err);
+	free((char *)pack);
+	r->files.pack = NULL;
+	return ret;
+}
+
+static void print_result(struct run *r, bool kept)
+{
+	struct pack_indexer_result result;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	pack_indexer_result(r->ix, &result);
+	if (r->a.verbose && result.appended_nr)
+		fprintf(stderr, "completed with %" PRIu32 " local object%s\n",
+			result.appended_nr, result.appended_nr == 1 ? "" : "s");
+	if (r->a.from_stdin)
+		printf("%s\t", kept ? "keep" : "pack");
+	puts(oid_to_hex(hex, &result.checksum, r->algo));
+	fwrite(r->rest.data, 1, r->rest.len, stdout);
+}
+
+static int run_all(struct run *r)
+{
+	const char *name = NULL;
+	int ret = check_args(r);
+
+	if (!ret)
+		ret = load_options(r);
+	/* Names that cannot be are refused before the work. */
+	if (!ret && r->a.pack_name) {
+		ret = name_pack(r, &name);
+		if (!ret)
+			ret = name_indexes(r, name);
+		free((char *)name);
+		free((char *)r->files.idx);
+		free((char *)r->files.rev);
+		r->files.idx = r->files.rev = NULL;
+	}
+	if (!ret)
+		ret = use_known_objects(r);
+	if (!ret)
+		ret = index_pack(r);
+	if (!ret)
+		ret = write_files(r);
+	if (ret >= 0)
+		print_result(r, ret > 0);
+	return ret;
+}
+
+static void run_release(struct run *r)
+{
+	pack_indexer_free(r->ix);
+	known_objects_close(r->known);
+	free((char *)r->files.idx);
+	free((char *)r->files.rev);
+	free((char *)r->files.keep);
+	free((char *)r->files.promisor);
+	buf_release(&r->rest);
+}
+
+int cmd_index_pack(int argc, const char **argv, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	struct run r = {
+		.a = {.rev_index = -1, .threads = UINT64_MAX},
+		.rest = BUF_INIT,
+		.err = &err,
+	};
+	int ret = parse(&r.a, argc, argv);
+
+	if (!ret)
+		ret = builtin_choose_algo(env, &r.algo, r.a.format);
+	if (ret)
+		return ret;
+	r.repo = env->repo;
+	ret = run_all(&r);
+	run_release(&r);
+	if (ret < 0)
+		return builtin_fail(&err);
+	/*
+	 * The pack may be self-contained, but nobody has looked: the parent
+	 * then checks connectivity itself.
+	 */
+	return builtin_finish(r.a.check_connected ? NOT_SELF_CONTAINED : 0);
+}
