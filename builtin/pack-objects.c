@@ -99,8 +99,16 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG("write-bitmap-index", write_bitmap,
 		     "write a bitmap index"),
 		FLAG("write-bitmap-index-quiet", write_bitmap_quiet, NULL),
-		FLAG("use-bitmap-index", use_bitmap, "find objects by bitmap"),
-		FLAG("no-use-bitmap-index", no_use_bitmap, NULL),
+		{.kind = OPTION_FLAG,
+		 .long_name = "use-bitmap-index",
+		 .value = &a->use_bitmap,
+		 .flags = OPTION_NO_NEGATE,
+		 .help = "find objects by bitmap"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "no-use-bitmap-index",
+		 .value = &a->no_use_bitmap,
+		 .flags = OPTION_NO_NEGATE,
+		 .help = "find objects by walking"},
 		FLAG("keep-true-parents", keep_true_parents, NULL),
 		FLAG("sparse", sparse, NULL),
 		FLAG("shallow", shallow, "the receiver is shallow"),
@@ -120,6 +128,13 @@ static int parse(struct args *a, int argc, const char **argv)
 		return options_usage(options, usage_text);
 	a->base = a->to_stdout ? NULL : argv[1];
 	return 0;
+}
+
+/* Whether the pack is what a receiver asks for, by revisions and no less. */
+static bool is_for_receiver(const struct args *a)
+{
+	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
+	       !a->honor_keep && !a->local && !a->incremental && !a->unpacked;
 }
 
 static int check_args(struct run *r)
@@ -145,6 +160,13 @@ static int check_args(struct run *r)
 	if (a->all || a->reflog || a->indexed_objects || a->thin ||
 	    a->shallow || a->unpacked)
 		a->revs = true;
+	if ((a->thin || a->include_tag) && !is_for_receiver(a))
+		return error_set(
+			r->err, ERR_UNSUPPORTED,
+			"--thin and --include-tag are supported with "
+			"--stdout and revisions only, without --local, "
+			"--incremental, --unpacked, --honor-pack-keep, "
+			"--reflog and --indexed-objects");
 	return 0;
 }
 
@@ -384,8 +406,6 @@ static char *dir_of(const char *base)
 static int run_all(struct run *r, struct builtin_env *env)
 {
 	struct error warning = ERROR_INIT;
-	bool filters = r->a.honor_keep || r->a.local || r->a.incremental ||
-		       r->a.unpacked;
 	int ret = check_args(r);
 
 	if (!ret)
@@ -405,8 +425,7 @@ static int run_all(struct run *r, struct builtin_env *env)
 		ret = read_revs(r);
 	if (ret < 0)
 		return ret;
-	if (r->a.to_stdout && r->a.revs && !r->a.reflog &&
-	    !r->a.indexed_objects && !filters)
+	if (is_for_receiver(&r->a))
 		return send_revs(r, env->repo);
 	return run_job(r);
 }

@@ -3,10 +3,10 @@
 #include "builtin/packing.h"
 #include "builtin/stderr-progress.h"
 
-static void override(unsigned *option, uint64_t given)
+static void override(unsigned *option, uint64_t given, unsigned max)
 {
 	if (given != PACKING_UNSET)
-		*option = given < UINT32_MAX ? (unsigned)given : UINT32_MAX;
+		*option = given < max ? (unsigned)given : max;
 }
 
 void packing_apply(struct newpack_options *options,
@@ -14,11 +14,11 @@ void packing_apply(struct newpack_options *options,
 {
 	struct repack_send_options *make = &options->make;
 
-	options->reuse_object = !args->no_reuse_object;
-	options->reuse_delta = !args->no_reuse_delta && options->reuse_object;
-	override(&make->window, args->window);
-	override(&make->depth, args->depth);
-	override(&make->threads, args->threads);
+	make->reuse_object = !args->no_reuse_object;
+	make->reuse_delta = !args->no_reuse_delta && make->reuse_object;
+	override(&make->window, args->window, REPACK_MAX_WINDOW);
+	override(&make->depth, args->depth, REPACK_MAX_DEPTH);
+	override(&make->threads, args->threads, REPACK_MAX_THREADS);
 	if (args->window_memory != PACKING_UNSET)
 		make->window_memory = args->window_memory;
 }

@@ -93,11 +93,12 @@ static int load_options(struct repack_options *o, const struct args *a,
 	if (!ret)
 		ret = load_bitmap_option(o, a, repo, err);
 	/* An index covers all reachable objects, also those of kept packs. */
-	o->pack_kept_objects = a->pack_kept_objects ||
-			       (o->write_bitmap && !o->bitmap_is_default);
+	o->pack_kept_objects = o->write_bitmap && !o->bitmap_is_default;
 	if (!ret && config_bool(&repo->config, "repack.packkeptobjects",
 				&o->pack_kept_objects, err) < 0)
 		ret = ERR_INVALID;
+	if (a->pack_kept_objects)
+		o->pack_kept_objects = true;
 	o->update_server_info = true;
 	if (!ret && config_bool(&repo->config, "repack.updateserverinfo",
 				&o->update_server_info, err) < 0)

@@ -28,8 +28,6 @@ int newpack_options_load(struct newpack_options *options,
 	int ret;
 
 	*options = (struct newpack_options){
-		.reuse_delta = true,
-		.reuse_object = true,
 		.ofs_delta = true,
 		.write_rev = true,
 		.hash_cache = true,
@@ -71,8 +69,8 @@ static int plan_and_search(struct newpack *np, struct error *err)
 {
 	const struct repack_send_options *make = &np->options->make;
 	struct plan_options plan = {
-		.reuse_delta = np->options->reuse_delta,
-		.reuse_object = np->options->reuse_object,
+		.reuse_delta = np->options->make.reuse_delta,
+		.reuse_object = np->options->make.reuse_object,
 		.threads = make->threads,
 		.big_file_threshold = make->big_file_threshold,
 	};
@@ -84,7 +82,7 @@ static int plan_and_search(struct newpack *np, struct error *err)
 		.cache_size = make->delta_cache_size,
 		.big_file_threshold = make->big_file_threshold,
 		.compression = make->compression,
-		.retry_same_pack = !np->options->reuse_delta,
+		.retry_same_pack = !np->options->make.reuse_delta,
 		.progress = make->progress,
 	};
 	int ret = plan_items(np->items, &np->packs, &plan, err);

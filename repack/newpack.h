@@ -24,7 +24,6 @@
 
 struct newpack_options {
 	struct repack_send_options make; /* threads, search, compression */
-	bool reuse_delta, reuse_object;
 	bool ofs_delta;
 	unsigned index_version; /* of the .idx: 1 or 2 */
 	bool write_rev;

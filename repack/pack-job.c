@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "repack/pack-job.h"
 #include "repack/roots.h"
+#include "sys/io.h"
 
 int pack_job_open(struct pack_job *job, const struct odb *odb,
 		  struct refs *refs, const struct pack_job_options *options,
@@ -35,6 +36,25 @@ void pack_job_close(struct pack_job *job)
 	job->options = NULL;
 }
 
+/* Whether a loose object is in the repository's own object directory. */
+static bool is_local_loose(const struct pack_job *job, uint32_t obj_pos)
+{
+	struct objspace *space = (struct objspace *)&job->walk.space;
+	const struct odb *odb = job->walk.odb;
+	struct buf path = BUF_INIT;
+	struct oid oid;
+	bool is_local;
+
+	if (odb->dir_nr < 2)
+		return true;
+	objspace_oid(&oid, space, obj_pos);
+	/* out of memory: packing one object more does no harm */
+	is_local = odb_loose_path(&path, odb, odb->dirs[0], &oid) < 0 ||
+		   sys_exists(path.data);
+	buf_release(&path);
+	return is_local;
+}
+
 /* Whether the options let an object into the pack. */
 static bool is_wanted(const struct pack_job *job, uint32_t obj_pos)
 {
@@ -43,7 +63,7 @@ static bool is_wanted(const struct pack_job *job, uint32_t obj_pos)
 	uint32_t idx_pos;
 
 	if (obj_pos >= job->walk.space.packed_nr)
-		return true;
+		return !o->local || is_local_loose(job, obj_pos);
 	if (o->loose_only)
 		return false;
 	pack = odb_locate(job->walk.odb, obj_pos, &idx_pos);

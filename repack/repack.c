@@ -51,8 +51,8 @@ static void set_job_options(struct run *r)
 }
 
 /*
- * The order matters: packs are listed before references are read, references
- * before the objects they name are looked for.
+ * The order matters: what will be removed is listed before references are
+ * read, so that nothing is removed that they did not name yet.
  */
 static int open_all(struct run *r, struct error *err)
 {
@@ -118,6 +118,33 @@ static int remove_redundant(struct run *r, struct error *err)
 	return ret < 0 ? ret : old_packs_prune_loose(r->repo, err);
 }
 
+/* Everything up to the list of objects to pack. */
+static int find_objects(struct run *r, struct error *err)
+{
+	int ret = open_all(r, err);
+
+	if (!ret)
+		ret = add_roots(r, err);
+	return ret < 0 ? ret : pack_job_enumerate(&r->job, err);
+}
+
+/*
+ * A reference that moved after the packs were opened may name what only a
+ * newer pack has: look again, once.
+ */
+static int find_objects_again(struct run *r, struct error *err)
+{
+	struct run fresh = {
+		.repo = r->repo,
+		.options = r->options,
+		.result = r->result,
+	};
+
+	run_release(r);
+	*r = fresh;
+	return find_objects(r, err);
+}
+
 int repack_run(struct repack_result *result, const struct repo *repo,
 	       const struct repack_options *options, struct error *err)
 {
@@ -125,11 +152,9 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	int ret;
 
 	*result = (struct repack_result){.warning = ERROR_INIT};
-	ret = open_all(&r, err);
-	if (!ret)
-		ret = add_roots(&r, err);
-	if (!ret)
-		ret = pack_job_enumerate(&r.job, err);
+	ret = find_objects(&r, err);
+	if (ret == ERR_MISSING)
+		ret = find_objects_again(&r, err);
 	if (!ret && r.job.items.nr)
 		ret = pack_job_run(&r.job, err);
 	if (!ret)

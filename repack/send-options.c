@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of making packs, from configuration. */
+#include <string.h>
+
 #include "repack/send.h"
 #include "repo/config.h"
 
@@ -39,6 +41,25 @@ static int load_compression(int *level, const struct config *config,
 	return 0;
 }
 
+static unsigned at_most(uint64_t value, unsigned max)
+{
+	return value < max ? (unsigned)value : max;
+}
+
+/* A boolean, or "single" or "multi": runs are taken from one pack then. */
+static int load_span_reuse(struct repack_send_options *options,
+			   const struct config *config, struct error *err)
+{
+	const char *key = "pack.allowpackreuse";
+	const char *value = config_string(config, key);
+	int ret;
+
+	if (value && (!strcmp(value, "single") || !strcmp(value, "multi")))
+		return 0;
+	ret = config_bool(config, key, &options->reuse_spans, err);
+	return ret < 0 ? ret : 0;
+}
+
 int repack_send_options_load(struct repack_send_options *options,
 			     const struct repo *repo, struct error *err)
 {
@@ -50,6 +71,9 @@ int repack_send_options_load(struct repack_send_options *options,
 		.compression = options->compression,
 		.delta_cache_size = UINT64_C(256) << 20,
 		.big_file_threshold = UINT64_C(512) << 20,
+		.reuse_spans = true,
+		.reuse_delta = true,
+		.reuse_object = true,
 	};
 	load_u64(config, "pack.threads", &threads, &ret, err);
 	load_u64(config, "pack.window", &window, &ret, err);
@@ -60,9 +84,8 @@ int repack_send_options_load(struct repack_send_options *options,
 		 &ret, err);
 	load_u64(config, "core.bigfilethreshold", &options->big_file_threshold,
 		 &ret, err);
-	options->threads = threads < 1024 ? (unsigned)threads : 1024;
-	options->window = window < 10000 ? (unsigned)window : 10000;
-	/* The format has room for deeper chains; readers do not like them. */
-	options->depth = depth < 4095 ? (unsigned)depth : 4095;
-	return ret;
+	options->threads = at_most(threads, REPACK_MAX_THREADS);
+	options->window = at_most(window, REPACK_MAX_WINDOW);
+	options->depth = at_most(depth, REPACK_MAX_DEPTH);
+	return ret < 0 ? ret : load_span_reuse(options, config, err);
 }

@@ -78,8 +78,8 @@ static bool has_whole(const struct repack_items *items)
 static int plan(struct send *s, struct error *err)
 {
 	struct plan_options options = {
-		.reuse_delta = true,
-		.reuse_object = true,
+		.reuse_delta = s->options->reuse_delta,
+		.reuse_object = s->options->reuse_object,
 		.threads = s->options->threads,
 		.big_file_threshold = s->options->big_file_threshold,
 	};
@@ -101,6 +101,7 @@ static int search(struct send *s, struct error *err)
 		.cache_size = s->options->delta_cache_size,
 		.big_file_threshold = s->options->big_file_threshold,
 		.compression = s->options->compression,
+		.retry_same_pack = !s->options->reuse_delta,
 		.progress = s->options->progress,
 	};
 
@@ -167,6 +168,12 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 	return ret;
 }
 
+static bool copies_spans(const struct repack_send_options *options)
+{
+	return options->reuse_spans && options->reuse_delta &&
+	       options->reuse_object;
+}
+
 static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 {
 	struct pack_writer writer;
@@ -183,8 +190,10 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 			       err);
 	progress_start(&progress, s->options->write_progress, "Writing objects",
 		       nr);
-	if (!ret && packed)
+	if (!ret && packed && copies_spans(s->options))
 		ret = send_spans(s, &writer, &progress, err);
+	else if (!ret && packed)
+		ret = load_left_over(s, &s->found.result.packed, err);
 	if (!ret && s->items.nr)
 		ret = send_items(s, &writer, &progress, err);
 	if (!ret)

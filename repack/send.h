@@ -59,7 +59,15 @@ struct repack_send_options {
 	uint64_t window_memory;      /* bytes per thread; 0: no limit */
 	uint64_t delta_cache_size;   /* bytes of deltas kept */
 	uint64_t big_file_threshold; /* bytes; larger: no delta search */
+	bool reuse_spans;            /* copy runs of a bitmapped pack */
+	bool reuse_delta;            /* else deltas are made anew */
+	bool reuse_object;           /* else nothing is copied */
 };
+
+/* What larger values of configuration and options are cut to. */
+#define REPACK_MAX_THREADS 1024
+#define REPACK_MAX_WINDOW 10000
+#define REPACK_MAX_DEPTH 4095
 
 /* The defaults, with pack.* and core.* configuration applied. */
 int repack_send_options_load(struct repack_send_options *options,
