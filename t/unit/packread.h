@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packs read the slow way: entry by entry with zlib, bases looked for among
+ * what was read before, ids computed from contents. Knows no index. Include
+ * after cmocka.h.
+ */
+#ifndef T_UNIT_PACKREAD_H
+#define T_UNIT_PACKREAD_H
+
+#include <zlib.h>
+
+#include "pack/delta.h"
+#include "pack/writer.h"
+#include "t/unit/randrepo.h"
+
+struct packread_entry {
+	uint64_t off, base_off;    /* base_off: OFS_DELTA */
+	struct oid base;           /* REF_DELTA */
+	enum object_type stored;   /* as the header says */
+	enum object_type type;     /* OBJ_NONE until resolved */
+	struct buf data, inflated; /* content; what the stream holds */
+	uint32_t object;           /* number in the random repository */
+};
+
+struct packread {
+	const struct randrepo *r;
+	struct packread_entry *entries; /* in the order of the pack */
+	uint32_t nr;
+	uint32_t header_nr;      /* what the header says */
+	uint32_t ofs_nr, ref_nr; /* deltas */
+	uint32_t thin_nr;        /* deltas whose base is not in the pack */
+	bool *has;               /* by number of the object */
+};
+
+static inline void packread_release(struct packread *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		buf_release(&p->entries[i].data);
+		buf_release(&p->entries[i].inflated);
+	}
+	free(p->entries);
+	free(p->has);
+}
+
+/* Inflate one stream of `size` bytes; returns the bytes it takes. */
+static inline size_t packread_inflate(struct buf *out, const uint8_t *bytes,
+				      size_t len, size_t size)
+{
+	uint8_t *data = malloc(size + 1);
+	z_stream z = {.next_in = (Bytef *)bytes, .avail_in = (uInt)len};
+	size_t used;
+
+	assert_non_null(data);
+	z.next_out = data;
+	z.avail_out = (uInt)size + 1;
+	assert_int_equal(inflateInit(&z), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(z.total_out, size);
+	used = z.total_in;
+	inflateEnd(&z);
+	assert_int_equal(buf_append(out, data, size), 0);
+	free(data);
+	return used;
+}
+
+static inline void packread_entries(struct packread *p, const uint8_t *bytes,
+				    size_t end)
+{
+	enum hash_algo algo = p->r->t.repo.algo;
+	size_t off = 12;
+
+	while (off < end) {
+		struct packread_entry *e = &p->entries[p->nr++];
+		struct cursor c = cursor_make(bytes + off, end - off);
+		struct pack_entry header;
+
+		assert_true(p->nr < RANDREPO_MAX);
+		assert_int_equal(pack_entry_parse(&header, &c, algo), 0);
+		e->off = off;
+		e->stored = header.type;
+		if (header.type == OBJ_OFS_DELTA) {
+			assert_true(header.base_distance < off);
+			e->base_off = off - header.base_distance;
+		}
+		if (header.type == OBJ_REF_DELTA)
+			oid_from_raw(&e->base, header.base_oid, algo);
+		off += header.header_len;
+		off += packread_inflate(&e->inflated, bytes + off, end - off,
+					header.size);
+	}
+	assert_int_equal(off, end);
+}
+
+/* The content is an object of the repository that was not met before. */
+static inline void packread_settle(struct packread *p, struct packread_entry *e,
+				   enum object_type type, const void *data,
+				   size_t len)
+{
+	struct oid oid;
+
+	e->type = type;
+	assert_int_equal(buf_append(&e->data, data, len), 0);
+	tmppack_oid(&p->r->t, &oid, type, data, len);
+	e->object = randrepo_find(p->r, &oid);
+	assert_false(p->has[e->object]);
+	p->has[e->object] = true;
+}
+
+static inline void packread_apply(struct packread *p, struct packread_entry *e,
+				  enum object_type type, const struct buf *base)
+{
+	uint64_t base_size, size;
+	uint8_t *data;
+
+	assert_int_equal(delta_sizes(e->inflated.data, e->inflated.len,
+				     &base_size, &size, NULL),
+			 0);
+	data = malloc(size + 1);
+	assert_non_null(data);
+	assert_int_equal(delta_apply(data, size, base->data, base->len,
+				     e->inflated.data, e->inflated.len),
+			 0);
+	packread_settle(p, e, type, data, size);
+	free(data);
+}
+
+/* The base of a delta among the entries; NULL when it is not there. */
+static inline struct packread_entry *packread_base(struct packread *p,
+						   struct packread_entry *e)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		struct packread_entry *base = &p->entries[i];
+
+		if (e->stored == OBJ_OFS_DELTA
+			    ? base->off == e->base_off
+			    : base->type != OBJ_NONE &&
+				      oid_equal(
+					      &e->base,
+					      &p->r->objects[base->object].oid))
+			return base;
+	}
+	return NULL;
+}
+
+/* Resolve what can be; true when something was. `thin`: bases outside. */
+static inline bool packread_resolve(struct packread *p, const bool *thin)
+{
+	bool progress = false;
+
+	for (uint32_t i = 0; i < p->nr; i++) {
+		struct packread_entry *e = &p->entries[i], *base;
+
+		if (e->type != OBJ_NONE)
+			continue;
+		if (e->stored != OBJ_OFS_DELTA && e->stored != OBJ_REF_DELTA) {
+			packread_settle(p, e, e->stored, e->inflated.data,
+					e->inflated.len);
+			progress = true;
+			continue;
+		}
+		base = packread_base(p, e);
+		if (base && base->type != OBJ_NONE) {
+			packread_apply(p, e, base->type, &base->data);
+			progress = true;
+		} else if (thin && e->stored == OBJ_REF_DELTA) {
+			uint32_t nr = randrepo_find(p->r, &e->base);
+
+			/* Perhaps one that is resolved later. */
+			if (!thin[nr])
+				continue;
+			packread_apply(p, e, p->r->objects[nr].type,
+				       &p->r->objects[nr].data);
+			p->thin_nr++;
+			progress = true;
+		}
+	}
+	return progress;
+}
+
+/*
+ * Read a whole pack. `thin`, by number of the object: what the receiver has
+ * (NULL: nothing). Everything must resolve, each object be there once, and the
+ * trailer be right.
+ */
+static inline void packread_open(struct packread *p, const struct randrepo *r,
+				 const void *bytes, size_t len,
+				 const bool *thin)
+{
+	size_t end = len - hash_len(r->t.repo.algo);
+	struct hash_ctx hash;
+	struct oid sum;
+
+	memset(p, 0, sizeof(*p));
+	p->r = r;
+	p->entries = calloc(RANDREPO_MAX, sizeof(*p->entries));
+	p->has = calloc(RANDREPO_MAX, sizeof(*p->has));
+	assert_true(p->entries && p->has);
+	assert_true(len >= 12 + hash_len(r->t.repo.algo));
+	assert_memory_equal(bytes, "PACK\0\0\0\2", 8);
+	p->header_nr = load_be32((const uint8_t *)bytes + 8);
+	assert_int_equal(hash_init(&hash, r->t.repo.algo), 0);
+	hash_update(&hash, bytes, end);
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	assert_memory_equal((const uint8_t *)bytes + end, sum.bytes,
+			    hash_len(r->t.repo.algo));
+	packread_entries(p, bytes, end);
+	while (packread_resolve(p, thin))
+		;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		assert_true(p->entries[i].type != OBJ_NONE);
+		p->ofs_nr += p->entries[i].stored == OBJ_OFS_DELTA;
+		p->ref_nr += p->entries[i].stored == OBJ_REF_DELTA;
+	}
+}
+
+/* A sink that keeps everything. */
+static inline int packread_put(void *ctx, const void *bytes, size_t len,
+			       struct error *err)
+{
+	(void)err;
+	return buf_append(ctx, bytes, len);
+}
+
+/* Make header and trailer right for the objects that are there. */
+static inline void packread_seal(struct buf *pack, uint32_t nr,
+				 enum hash_algo algo)
+{
+	struct hash_ctx hash;
+	struct oid sum;
+
+	store_be32(pack->data + 8, nr);
+	assert_int_equal(hash_init(&hash, algo), 0);
+	hash_update(&hash, pack->data, pack->len - hash_len(algo));
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	memcpy(pack->data + pack->len - hash_len(algo), sum.bytes,
+	       hash_len(algo));
+}
+
+#endif

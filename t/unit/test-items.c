@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/items.c: a list of objects. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "repack/items.h"
+
+static void append(void **state)
+{
+	struct objspace space;
+	struct repack_items list;
+
+	repack_items_init(&list, &space);
+	assert_int_equal(list.nr, 0);
+	assert_ptr_equal(list.space, &space);
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(
+			repack_items_append(&list, i * 3,
+					    i % 2 ? OBJ_TREE : OBJ_BLOB, i * 7,
+					    i % 5 == 0),
+			0);
+	assert_int_equal(list.nr, 1000);
+	for (uint32_t i = 0; i < 1000; i++) {
+		const struct repack_item *item = &list.items[i];
+
+		assert_int_equal(item->obj_pos, i * 3);
+		assert_int_equal(item->type, i % 2 ? OBJ_TREE : OBJ_BLOB);
+		assert_int_equal(item->name_hash, i * 7);
+		assert_int_equal(item->is_external, i % 5 == 0);
+		/* Nothing is planned yet. */
+		assert_int_equal(item->how, REPACK_WHOLE);
+		assert_int_equal(item->base, REPACK_NO_ITEM);
+		assert_int_equal(item->pack_nr, REPACK_NO_ITEM);
+		assert_int_equal(item->size, 0);
+		assert_null(item->delta);
+	}
+	repack_items_release(&list);
+	assert_int_equal(list.nr, 0);
+	assert_null(list.items);
+}
+
+/* Deltas that were kept go with the list. */
+static void deltas_are_owned(void **state)
+{
+	struct repack_items list;
+
+	repack_items_init(&list, NULL);
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_int_equal(
+			repack_items_append(&list, i, OBJ_BLOB, 0, false), 0);
+		list.items[i].delta = malloc(10);
+	}
+	repack_items_release(&list);
+	repack_items_release(&list);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(append),
+		cmocka_unit_test(deltas_are_owned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/plan.c: what is copied, and that it can be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "t/unit/itemlist.h"
+
+static void plan(struct itemlist *l, const struct plan_options *options)
+{
+	struct error err = ERROR_INIT;
+
+	if (plan_items(&l->list, &l->packs, options, &err) < 0)
+		fail_msg("%s", err.msg);
+}
+
+/* No chain of bases comes back to itself, and no base is outside. */
+static size_t check_chains(const struct itemlist *l)
+{
+	size_t deltas = 0;
+
+	for (size_t i = 0; i < l->list.nr; i++) {
+		const struct repack_item *item = &l->list.items[i];
+		size_t steps = 0;
+
+		assert_int_equal(item->how == REPACK_COPY_DELTA,
+				 item->base != REPACK_NO_ITEM);
+		deltas += item->how == REPACK_COPY_DELTA;
+		for (; item->base != REPACK_NO_ITEM; steps++) {
+			assert_true(item->base < l->list.nr);
+			assert_true(steps < l->list.nr);
+			assert_int_equal(item->type,
+					 l->list.items[item->base].type);
+			item = &l->list.items[item->base];
+		}
+	}
+	return deltas;
+}
+
+static void check_items(const struct itemlist *l,
+			const struct plan_options *options)
+{
+	for (size_t i = 0; i < l->list.nr; i++) {
+		const struct repack_item *item = &l->list.items[i];
+		const struct randrepo_object *o = &l->r.objects[l->object[i]];
+		bool packed = item->obj_pos < l->space.packed_nr;
+
+		assert_int_equal(item->pack_nr != REPACK_NO_ITEM, packed);
+		if (item->how != REPACK_COPY_DELTA)
+			assert_int_equal(item->size, o->data.len);
+		if (!packed || item->is_external)
+			assert_true(item->how == REPACK_WHOLE ||
+				    item->how == REPACK_COPY);
+		if (!options->reuse_object)
+			assert_int_equal(item->how == REPACK_COPY, 0);
+		if (!options->reuse_delta)
+			assert_int_equal(item->how == REPACK_COPY_DELTA, 0);
+		assert_int_equal(item->no_delta,
+				 item->size > options->big_file_threshold);
+	}
+}
+
+static void random_lists(void **state)
+{
+	static const unsigned keep[] = {16, 14, 8, 3};
+	uint64_t seed = random_seed();
+	struct itemlist l;
+	size_t deltas = 0;
+
+	itemlist_init(&l, &seed);
+	for (int i = 0; i < 24; i++) {
+		struct plan_options options = itemlist_plan_options;
+
+		options.reuse_delta = i % 4 != 1;
+		options.reuse_object = i % 4 != 2;
+		options.big_file_threshold = i % 4 == 3 ? 300 : 1 << 20;
+		itemlist_fill(&l, keep[i / 4 % ARRAY_NR(keep)], i % 2);
+		plan(&l, &options);
+		check_items(&l, &options);
+		deltas += check_chains(&l);
+	}
+	assert_true(deltas > 100);
+	itemlist_release(&l);
+}
+
+struct receiver {
+	struct itemlist *l;
+	const bool *has;
+};
+
+static bool receiver_has(void *ctx, uint32_t odb_pos)
+{
+	const struct receiver *receiver = ctx;
+	struct oid oid;
+
+	odb_oid(&oid, receiver->l->odb, odb_pos);
+	return receiver->has[randrepo_find(&receiver->l->r, &oid)];
+}
+
+/* Deltas against what only the receiver has have no base item. */
+static void thin(void **state)
+{
+	uint64_t seed = random_seed();
+	bool *has = calloc(RANDREPO_MAX, sizeof(*has));
+	struct plan_options options = itemlist_plan_options;
+	struct receiver receiver;
+	struct itemlist l;
+	size_t nr = 0, without = 0;
+
+	assert_non_null(has);
+	itemlist_init(&l, &seed);
+	itemlist_fill(&l, 6, false);
+	memset(has, 1, RANDREPO_MAX);
+	for (size_t i = 0; i < l.list.nr; i++)
+		has[l.object[i]] = false;
+	receiver = (struct receiver){&l, has};
+	options.receiver_has = receiver_has;
+	options.receiver_ctx = &receiver;
+	plan(&l, &options);
+	for (size_t i = 0; i < l.list.nr; i++) {
+		const struct repack_item *item = &l.list.items[i];
+		const struct odb_pack *pack;
+		struct packs_stored stored;
+		uint32_t idx_pos;
+
+		if (item->pack_nr == REPACK_NO_ITEM)
+			continue;
+		pack = odb_locate(l.odb, item->obj_pos, &idx_pos);
+		assert_int_equal(packs_stored(&stored, &l.packs,
+					      (uint32_t)(pack - l.odb->packs),
+					      idx_pos, NULL),
+				 0);
+		if (stored.entry.type != OBJ_OFS_DELTA &&
+		    stored.entry.type != OBJ_REF_DELTA)
+			continue;
+		/* Every base is with the receiver or in the list. */
+		assert_int_equal(item->how, REPACK_COPY_DELTA);
+		nr++;
+		without += item->base == REPACK_NO_ITEM;
+	}
+	assert_true(nr > without && without > 0);
+	free(has);
+	itemlist_release(&l);
+}
+
+/* A pack whose bases form a ring: one of them has to give way. */
+static void ring(void **state)
+{
+	uint64_t seed = random_seed();
+	struct packfile *p = malloc(sizeof(*p));
+	struct objspace space;
+	struct repack_items list;
+	struct randrepo r;
+	struct packs packs;
+	struct odb *odb;
+	size_t copied = 0;
+
+	assert_non_null(p);
+	randrepo_init(&r, HASH_SHA1, &seed);
+	packfile_init(p, HASH_SHA1);
+	for (unsigned i = 0; i < 6; i++) {
+		struct pack_entry e = {.type = OBJ_REF_DELTA, .size = 3};
+		uint32_t nr = randrepo_blob(&r, 1 + i);
+		uint32_t base = randrepo_blob(&r, 1 + (i + 1) % 6);
+
+		e.base_oid = r.objects[base].oid.bytes;
+		packfile_add_entry(p, &e, "abc", 3, &r.objects[nr].oid);
+	}
+	packfile_finish(p);
+	tmprepo_write_len(&r.t, "objects/pack/pack-1.pack", p->bytes.data,
+			  p->bytes.len);
+	tmprepo_write_len(&r.t, "objects/pack/pack-1.idx", p->idx.data,
+			  p->idx.len);
+	packfile_release(p);
+	free(p);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	objspace_init(&space, odb);
+	repack_items_init(&list, &space);
+	assert_int_equal(packs_init(&packs, odb, NULL), 0);
+	for (uint32_t i = 0; i < r.nr; i++)
+		assert_int_equal(
+			repack_items_append(&list, i, OBJ_BLOB, 0, false), 0);
+	plan_items(&list, &packs, &itemlist_plan_options, NULL);
+	for (size_t i = 0; i < list.nr; i++)
+		copied += list.items[i].how == REPACK_COPY_DELTA;
+	assert_int_equal(list.nr, 6);
+	assert_int_equal(copied, 5);
+	repack_items_release(&list);
+	packs_release(&packs);
+	objspace_release(&space);
+	odb_close(odb);
+	randrepo_release(&r);
+}
+
+static void index_of_items(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t *item_of, end;
+	struct itemlist l;
+	size_t met = 0;
+
+	itemlist_init(&l, &seed);
+	itemlist_fill(&l, 5, false);
+	end = objspace_end(&l.space);
+	item_of = plan_index(&l.list, end);
+	assert_non_null(item_of);
+	for (uint32_t i = 0; i < end; i++) {
+		if (item_of[i] == REPACK_NO_ITEM)
+			continue;
+		met++;
+		assert_int_equal(l.list.items[item_of[i]].obj_pos, i);
+	}
+	assert_int_equal(met, l.list.nr);
+	free(item_of);
+	itemlist_release(&l);
+}
+
+static void missing(void **state)
+{
+	static const uint8_t nothing[OID_MAX_LEN] = {1, 2, 3};
+	uint64_t seed = random_seed();
+	uint32_t obj_pos;
+	struct itemlist l;
+
+	itemlist_init(&l, &seed);
+	assert_int_equal(objspace_add(&l.space, nothing, &obj_pos), 0);
+	assert_int_equal(
+		repack_items_append(&l.list, obj_pos, OBJ_BLOB, 0, false), 0);
+	assert_int_equal(
+		plan_items(&l.list, &l.packs, &itemlist_plan_options, NULL),
+		ERR_MISSING);
+	itemlist_release(&l);
+}
+
+/* The list says another type than the pack does. */
+static void wrong_type(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	struct itemlist l;
+	uint32_t obj_pos;
+
+	itemlist_init(&l, &seed);
+	assert_int_equal(objspace_add(&l.space,
+				      l.r.objects[l.r.commits[0]].oid.bytes,
+				      &obj_pos),
+			 0);
+	assert_int_equal(
+		repack_items_append(&l.list, obj_pos, OBJ_BLOB, 0, false), 0);
+	assert_int_equal(
+		plan_items(&l.list, &l.packs, &itemlist_plan_options, &err),
+		ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "pack-"));
+	itemlist_release(&l);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_lists),
+		cmocka_unit_test(thin),
+		cmocka_unit_test(ring),
+		cmocka_unit_test(index_of_items),
+		cmocka_unit_test(missing),
+		cmocka_unit_test(wrong_type),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/reuse.c: copied spans, against every entry decoded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "repack/reuse.h"
+#include "t/unit/bitmaprepo.h"
+#include "t/unit/packread.h"
+
+/* A repository in one pack with deltas of one kind. */
+static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
+{
+	struct repack_options options;
+	struct repack_result result;
+
+	randrepo_init(r, HASH_SHA1, seed);
+	randrepo_history(r, 80);
+	randrepo_store_pack(r);
+	randrepo_all_refs(r);
+	bitmaprepo_options(&options, &r->t.repo);
+	options.newpack.ofs_delta = ofs_delta;
+	options.newpack.reuse_delta = false;
+	assert_int_equal(repack_run(&result, &r->t.repo, &options, NULL), 0);
+	assert_true(result.report.deltas > 50);
+}
+
+/* Runs of objects and holes, of random lengths. */
+static void random_runs(struct bitset *set, size_t bits, uint64_t *seed)
+{
+	unsigned longest = 1 + random_next(seed) % 60;
+	bool on = random_next(seed) % 2;
+
+	assert_int_equal(bitset_init(set, bits), 0);
+	for (size_t at = 0; at < bits; on = !on) {
+		size_t len = 1 + random_next(seed) % longest;
+		size_t end = bits - at < len ? bits : at + len;
+
+		if (on)
+			bitset_set_range(set, at, end);
+		at = end;
+	}
+}
+
+struct copy {
+	struct buf pack;
+	struct bitset left_over;
+	struct reuse_report report;
+};
+
+static void copy_make(struct copy *c, const struct reuse_request *request)
+{
+	struct pack_sink sink = {packread_put, &c->pack};
+	enum hash_algo algo = request->pb->odb->algo;
+	struct pack_writer writer;
+	struct oid sum;
+
+	memset(c, 0, sizeof(*c));
+	buf_init(&c->pack);
+	assert_int_equal(pack_writer_init(&writer, sink, 0, algo, false, NULL),
+			 0);
+	assert_int_equal(
+		reuse_write(&c->left_over, request, &writer, &c->report, NULL),
+		0);
+	assert_int_equal(pack_writer_finish(&writer, &sum, NULL), 0);
+	pack_writer_release(&writer);
+	packread_seal(&c->pack, c->report.objects, algo);
+}
+
+static void copy_release(struct copy *c)
+{
+	buf_release(&c->pack);
+	bitset_release(&c->left_over);
+}
+
+/* What is wanted is there, or left over; and left over for a reason. */
+static void copy_check(const struct bitmaprepo *b, const struct copy *c,
+		       const struct reuse_request *request,
+		       struct packread *read)
+{
+	bool *thin = calloc(RANDREPO_MAX, sizeof(*thin));
+	size_t nr = 0;
+
+	assert_non_null(thin);
+	for (uint32_t bit = 0; request->had && bit < request->had->bits; bit++)
+		thin[bitmaprepo_at(b, bit)] = bitset_test(request->had, bit);
+	packread_open(read, b->r, c->pack.data, c->pack.len,
+		      request->had ? thin : NULL);
+	assert_int_equal(read->nr, c->report.objects);
+	for (uint32_t bit = 0; bit < request->want->bits; bit++) {
+		bool wanted = bitset_test(request->want, bit);
+		bool left = bitset_test(&c->left_over, bit);
+
+		assert_false(left && !wanted);
+		assert_int_equal(read->has[bitmaprepo_at(b, bit)],
+				 wanted && !left);
+		nr += wanted;
+	}
+	assert_int_equal(nr, read->nr + bitset_count(&c->left_over));
+	if (!request->ofs_delta)
+		assert_int_equal(read->ofs_nr, 0);
+	free(thin);
+}
+
+static void random_subsets(bool stored_ofs)
+{
+	uint64_t seed = random_seed();
+	size_t thin = 0, left = 0, deltas = 0;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, stored_ofs, &seed);
+	bitmaprepo_open(&b, &r);
+	for (int i = 0; i < 60; i++) {
+		struct bitset want, had;
+		struct reuse_request request = {
+			.pb = b.pb,
+			.want = &want,
+			.had = random_next(&seed) % 2 ? &had : NULL,
+			.ofs_delta = random_next(&seed) % 2,
+		};
+		struct packread read;
+		struct copy c;
+
+		random_runs(&want, b.pb->file.object_nr, &seed);
+		random_runs(&had, b.pb->file.object_nr, &seed);
+		bitset_andnot(&had, &want);
+		copy_make(&c, &request);
+		copy_check(&b, &c, &request, &read);
+		deltas += read.ofs_nr + read.ref_nr;
+		thin += read.thin_nr;
+		left += bitset_count(&c.left_over);
+		packread_release(&read);
+		copy_release(&c);
+		bitset_release(&want);
+		bitset_release(&had);
+	}
+	assert_true(thin > 10 && left > 10 && deltas > 100);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+static void subsets_of_ofs_deltas(void **state)
+{
+	random_subsets(true);
+}
+
+static void subsets_of_ref_deltas(void **state)
+{
+	random_subsets(false);
+}
+
+/* The whole pack for one who reads everything is the pack, byte for byte. */
+static void everything(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int i = 0; i < 4; i++) {
+		struct reuse_request request = {.ofs_delta = i & 1};
+		struct bitset want;
+		struct packread read;
+		struct bitmaprepo b;
+		struct randrepo r;
+		struct copy c;
+
+		make(&r, i & 2, &seed);
+		bitmaprepo_open(&b, &r);
+		request.pb = b.pb;
+		request.want = &want;
+		assert_int_equal(bitset_init(&want, b.pb->file.object_nr), 0);
+		bitset_set_range(&want, 0, want.bits);
+		copy_make(&c, &request);
+		copy_check(&b, &c, &request, &read);
+		assert_true(bitset_is_empty(&c.left_over));
+		if (request.ofs_delta || !(i & 2)) {
+			assert_int_equal(c.pack.len, b.pb->pack->pack->map.len);
+			assert_memory_equal(c.pack.data,
+					    b.pb->pack->pack->map.data,
+					    c.pack.len);
+		}
+		packread_release(&read);
+		copy_release(&c);
+		bitset_release(&want);
+		bitmaprepo_close(&b);
+		randrepo_release(&r);
+	}
+}
+
+/*
+ * Holes so large that distances need fewer bytes: headers shrink, and what
+ * comes after them moves.
+ */
+static void far_bases(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, true, &seed);
+	bitmaprepo_open(&b, &r);
+	for (int i = 0; i < 40; i++) {
+		struct bitset want;
+		struct reuse_request request = {
+			.pb = b.pb,
+			.want = &want,
+			.ofs_delta = true,
+		};
+		struct packread read;
+		struct copy c;
+
+		assert_int_equal(bitset_init(&want, b.pb->file.object_nr), 0);
+		for (size_t bit = 0; bit < want.bits; bit++)
+			if (random_next(&seed) % 64 < (unsigned)i + 1)
+				bitset_set(&want, bit);
+		copy_make(&c, &request);
+		copy_check(&b, &c, &request, &read);
+		packread_release(&read);
+		copy_release(&c);
+		bitset_release(&want);
+	}
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* A pack whose REF_DELTA comes before its base: left over, not guessed. */
+static void base_after_delta(void **state)
+{
+	uint64_t seed = random_seed();
+	struct reuse_request request = {.ofs_delta = true};
+	struct packfile *p = malloc(sizeof(*p));
+	struct pack_entry entry = {.type = OBJ_REF_DELTA};
+	struct buf delta = BUF_INIT, text = BUF_INIT;
+	struct pack_bitmap pb = {0};
+	struct odb_pack odb_pack = {0};
+	struct odb odb = {.algo = HASH_SHA1};
+	struct randrepo r;
+	struct bitset want;
+	struct oid base, oid;
+	struct copy c;
+	uint32_t nr;
+
+	assert_non_null(p);
+	randrepo_init(&r, HASH_SHA1, &seed);
+	nr = randrepo_blob(&r, 3);
+	base = r.objects[nr].oid;
+	buf_append(&text, r.objects[nr].data.data, r.objects[nr].data.len);
+	packfile_make_delta(&delta, text.len, "more\n");
+	buf_append_str(&text, "more\n");
+	oid = r.objects[randrepo_add(&r, OBJ_BLOB, &text, NULL, 0)].oid;
+	packfile_init(p, HASH_SHA1);
+	entry.size = delta.len;
+	entry.base_oid = base.bytes;
+	packfile_add_entry(p, &entry, delta.data, delta.len, &oid);
+	packfile_add(p, OBJ_BLOB, r.objects[nr].data.data,
+		     r.objects[nr].data.len);
+	odb_pack.pack = packfile_open(p);
+	pb.odb = &odb;
+	pb.pack = &odb_pack;
+	pb.rev = pack_get_rev(odb_pack.pack, NULL);
+	assert_int_equal(bitset_init(&want, 3), 0);
+	bitset_set_range(&want, 0, 2);
+	request.pb = &pb;
+	request.want = &want;
+	/* All of it is the pack itself; without ofs_delta each is looked at. */
+	copy_make(&c, &request);
+	assert_int_equal(c.report.objects, 2);
+	copy_release(&c);
+	request.ofs_delta = false;
+	copy_make(&c, &request);
+	assert_int_equal(c.report.objects, 1);
+	assert_true(bitset_test(&c.left_over, 0));
+	copy_release(&c);
+	bitset_release(&want);
+	pack_close(odb_pack.pack);
+	packfile_release(p);
+	free(p);
+	buf_release(&delta);
+	buf_release(&text);
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(subsets_of_ofs_deltas),
+		cmocka_unit_test(subsets_of_ref_deltas),
+		cmocka_unit_test(everything),
+		cmocka_unit_test(far_bases),
+		cmocka_unit_test(base_after_delta),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/write-order.c: types in their order, bases before deltas. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "repack/write.h"
+#include "t/unit/random.h"
+
+static const enum object_type types[] = {OBJ_COMMIT, OBJ_TAG, OBJ_TREE,
+					 OBJ_BLOB};
+
+static unsigned rank(uint8_t type)
+{
+	unsigned i = 0;
+
+	while (types[i] != type)
+		i++;
+	return i;
+}
+
+/* Items of random types; bases of the same type, chains without rings. */
+static void fill(struct repack_items *list, uint32_t nr, uint64_t *seed)
+{
+	repack_items_init(list, NULL);
+	for (uint32_t i = 0; i < nr; i++)
+		assert_int_equal(repack_items_append(
+					 list, i, types[random_next(seed) % 4],
+					 0, random_next(seed) % 8 == 0),
+				 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		/* i * 7919 % nr orders the items so that bases are smaller. */
+		uint32_t base = (uint32_t)(random_next(seed) % nr);
+
+		if (list->items[i].is_external ||
+		    list->items[i].type != list->items[base].type ||
+		    base * UINT64_C(7919) % nr >= i * UINT64_C(7919) % nr)
+			continue;
+		list->items[i].how = REPACK_COPY_DELTA;
+		list->items[i].base = base;
+	}
+}
+
+static void check(const struct repack_items *list)
+{
+	uint32_t *place = calloc(list->nr + 1, sizeof(*place));
+	size_t nr, expected = 0;
+	uint32_t *order = write_order(list, &nr);
+
+	assert_true(place && order);
+	for (uint32_t i = 0; i < nr; i++) {
+		assert_true(order[i] < list->nr);
+		assert_int_equal(place[order[i]], 0);
+		place[order[i]] = i + 1;
+		if (i)
+			assert_true(rank(list->items[order[i - 1]].type) <=
+				    rank(list->items[order[i]].type));
+	}
+	for (uint32_t i = 0; i < list->nr; i++) {
+		const struct repack_item *item = &list->items[i];
+
+		expected += !item->is_external;
+		assert_int_equal(place[i] != 0, !item->is_external);
+		if (place[i] && item->base != REPACK_NO_ITEM)
+			assert_true(place[item->base] < place[i]);
+	}
+	assert_int_equal(nr, expected);
+	free(order);
+	free(place);
+}
+
+static void random_lists(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (uint32_t nr = 0; nr < 300; nr += 7) {
+		struct repack_items list;
+
+		fill(&list, nr, &seed);
+		check(&list);
+		repack_items_release(&list);
+	}
+}
+
+/* Without deltas the list's own order stays, type by type. */
+static void order_is_kept(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_items list;
+	uint32_t *order;
+	size_t nr;
+
+	fill(&list, 500, &seed);
+	for (size_t i = 0; i < list.nr; i++) {
+		list.items[i].base = REPACK_NO_ITEM;
+		list.items[i].is_external = false;
+	}
+	order = write_order(&list, &nr);
+	assert_int_equal(nr, 500);
+	for (size_t i = 1; i < nr; i++)
+		assert_true(rank(list.items[order[i - 1]].type) <
+				    rank(list.items[order[i]].type) ||
+			    order[i - 1] < order[i]);
+	free(order);
+	repack_items_release(&list);
+}
+
+/* A chain of the greatest length there can be, deepest delta first. */
+static void long_chain(void **state)
+{
+	enum { NR = 100000 };
+	struct repack_items list;
+	uint32_t *order;
+	size_t nr;
+
+	repack_items_init(&list, NULL);
+	for (uint32_t i = 0; i < NR; i++) {
+		assert_int_equal(
+			repack_items_append(&list, i, OBJ_BLOB, 0, false), 0);
+		if (i + 1 < NR)
+			list.items[i].base = i + 1;
+	}
+	order = write_order(&list, &nr);
+	assert_int_equal(nr, NR);
+	for (uint32_t i = 0; i < NR; i++)
+		assert_int_equal(order[i], NR - 1 - i);
+	free(order);
+	repack_items_release(&list);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_lists),
+		cmocka_unit_test(order_is_kept),
+		cmocka_unit_test(long_chain),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

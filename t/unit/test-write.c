@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/write.c: what is written is what was listed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "repack/delta-search.h"
+#include "t/unit/itemlist.h"
+
+static const struct delta_search_options search_options = {
+	.threads = 1,
+	.window = 5,
+	.depth = 10,
+	.big_file_threshold = 1 << 20,
+	.compression = -1,
+};
+
+/* Everything but the externals, and the offsets and CRCs that an index says. */
+static void check(struct itemlist *l, const struct buf *pack,
+		  const struct write_options *options,
+		  const struct write_report *report)
+{
+	bool *external = calloc(RANDREPO_MAX, sizeof(*external));
+	struct packread read;
+	uint32_t nr = 0;
+
+	assert_non_null(external);
+	for (size_t i = 0; i < l->list.nr; i++)
+		external[l->object[i]] = l->list.items[i].is_external;
+	packread_open(&read, &l->r, pack->data, pack->len, external);
+	assert_int_equal(read.nr, read.header_nr);
+	assert_int_equal(read.nr, report->objects);
+	assert_int_equal(read.ofs_nr + read.ref_nr, report->deltas);
+	assert_true(report->reused_deltas <= report->deltas);
+	assert_true(report->reused <= report->objects);
+	if (!options->ofs_delta)
+		assert_int_equal(read.ofs_nr, 0);
+	else
+		assert_int_equal(read.ref_nr, read.thin_nr);
+	for (size_t i = 0; i < l->list.nr; i++) {
+		const struct repack_item *item = &l->list.items[i];
+
+		assert_int_equal(read.has[l->object[i]], !item->is_external);
+		nr += !item->is_external;
+		if (item->is_external)
+			continue;
+		for (uint32_t k = 0; k < read.nr; k++) {
+			uint64_t end = k + 1 < read.nr ? read.entries[k + 1].off
+						       : pack->len - 20;
+
+			if (read.entries[k].object != l->object[i])
+				continue;
+			assert_int_equal(read.entries[k].off, item->out_off);
+			assert_int_equal(item->crc,
+					 pack_crc32(0,
+						    pack->data + item->out_off,
+						    end - item->out_off));
+		}
+	}
+	assert_int_equal(nr, read.nr);
+	packread_release(&read);
+	free(external);
+}
+
+static void random_lists(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t made = 0, copied = 0;
+	struct itemlist l;
+
+	itemlist_init(&l, &seed);
+	for (int i = 0; i < 16; i++) {
+		struct delta_search_options search = search_options;
+		struct plan_options plan = itemlist_plan_options;
+		struct write_options options = {
+			.ofs_delta = i & 1,
+			.check_crc = true,
+			.compression = -1,
+		};
+		struct write_report report;
+		struct buf pack = BUF_INIT;
+
+		search.cache_size = i & 4 ? 1 : 0; /* deltas are made again */
+		plan.reuse_delta = i & 8;
+		itemlist_fill(&l, i & 2 ? 16 : 9, true);
+		assert_int_equal(plan_items(&l.list, &l.packs, &plan, NULL), 0);
+		assert_int_equal(delta_search_run(&l.list, &search, NULL), 0);
+		itemlist_write(&l, &pack, &options, &report);
+		check(&l, &pack, &options, &report);
+		made += report.deltas - report.reused_deltas;
+		copied += report.reused_deltas;
+		buf_release(&pack);
+	}
+	assert_true(made > 50 && copied > 50);
+	itemlist_release(&l);
+}
+
+/* Write; expect an error that names a pack. */
+static void expect_failure(struct itemlist *l,
+			   const struct write_options *options)
+{
+	struct buf pack = BUF_INIT;
+	struct pack_sink sink = {packread_put, &pack};
+	struct error err = ERROR_INIT;
+	struct write_report report = {0};
+	struct pack_writer writer;
+	size_t nr;
+	uint32_t *order = write_order(&l->list, &nr);
+
+	assert_non_null(order);
+	assert_int_equal(pack_writer_init(&writer, sink, (uint32_t)nr,
+					  HASH_SHA1, true, NULL),
+			 0);
+	assert_int_equal(write_items(&l->list, order, nr, &l->packs, &writer,
+				     options, &report, &err),
+			 ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "pack-"));
+	pack_writer_release(&writer);
+	buf_release(&pack);
+	free(order);
+}
+
+/* A byte of a stored entry has changed: it does not get into a new pack. */
+static void corruption_does_not_spread(void **state)
+{
+	uint64_t seed = random_seed();
+	struct write_options options = {.check_crc = true, .compression = -1};
+	struct itemlist l;
+
+	itemlist_init(&l, &seed);
+	itemlist_fill(&l, 16, false);
+	assert_int_equal(
+		plan_items(&l.list, &l.packs, &itemlist_plan_options, NULL), 0);
+	for (int i = 0; i < 8; i++) {
+		const struct repack_item *item;
+		struct packs_stored stored;
+		uint32_t idx_pos;
+		uint8_t *byte;
+		size_t page;
+
+		do
+			item = &l.list.items[random_next(&seed) % l.list.nr];
+		while (item->pack_nr == REPACK_NO_ITEM ||
+		       (item->how != REPACK_COPY &&
+			item->how != REPACK_COPY_DELTA));
+		odb_locate(l.odb, item->obj_pos, &idx_pos);
+		assert_int_equal(packs_stored(&stored, &l.packs, item->pack_nr,
+					      idx_pos, NULL),
+				 0);
+		byte = (uint8_t *)stored.bytes +
+		       random_next(&seed) % stored.len;
+		page = (size_t)sysconf(_SC_PAGESIZE);
+		/* The map is private: make this page ours. */
+		assert_int_equal(
+			mprotect((void *)((uintptr_t)byte / page * page), page,
+				 PROT_READ | PROT_WRITE),
+			0);
+		*byte ^= 1;
+		expect_failure(&l, &options);
+		*byte ^= 1;
+	}
+	itemlist_release(&l);
+}
+
+/* The sink's failure is the writer's. */
+static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	return error_set(err, ERR_IO, "no space");
+}
+
+static void sink_fails(void **state)
+{
+	uint64_t seed = random_seed();
+	struct write_options options = {.compression = -1};
+	struct pack_sink sink = {refuse, NULL};
+	struct write_report report = {0};
+	struct pack_writer writer;
+	struct itemlist l;
+	uint32_t *order;
+	size_t nr;
+	int ret;
+
+	itemlist_init(&l, &seed);
+	itemlist_fill(&l, 16, false);
+	assert_int_equal(
+		plan_items(&l.list, &l.packs, &itemlist_plan_options, NULL), 0);
+	order = write_order(&l.list, &nr);
+	ret = pack_writer_init(&writer, sink, (uint32_t)nr, HASH_SHA1, true,
+			       NULL);
+	if (!ret)
+		ret = write_items(&l.list, order, nr, &l.packs, &writer,
+				  &options, &report, NULL);
+	if (!ret)
+		ret = pack_writer_finish(&writer, &(struct oid){0}, NULL);
+	assert_int_equal(ret, ERR_IO);
+	pack_writer_release(&writer);
+	free(order);
+	itemlist_release(&l);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_lists),
+		cmocka_unit_test(corruption_does_not_spread),
+		cmocka_unit_test(sink_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
