@@ -186,7 +186,7 @@ static int store(struct build *b, size_t entry)
 	struct ewah_view full, none = {0};
 
 	if (b->nearest != NO_BITMAP && b->nearest < first &&
-	    entry - b->nearest <= BITMAP_MAX_XOR_OFFSET &&
+	    entry - b->nearest <= BITMAP_WRITE_XOR_OFFSET &&
 	    try_xor(b, entry, b->nearest) < 0)
 		return ERR_NOMEM;
 	for (size_t other = entry; other-- > first;)

@@ -60,6 +60,8 @@ enum {
 #define BITMAP_VERSION 1
 #define BITMAP_NO_XOR UINT32_MAX
 #define BITMAP_MAX_XOR_OFFSET 160
+/* The largest we write: JGit refuses a file with a larger one. */
+#define BITMAP_WRITE_XOR_OFFSET 126
 #define BITMAP_LOOKUP_ROW_LEN 16 /* bytes */
 
 /* Index of a type bitmap. */
