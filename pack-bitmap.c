@@ -68,6 +68,8 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		if (!pb)
 			return error_nomem(err);
 		ret = open_for_pack(pb, odb, &odb->packs[i], err);
+		if (ret == ERR_MISSING && err)
+			err->code = 0; /* most packs have none */
 		if (!ret) {
 			*out = pb;
 			return 1;
@@ -76,9 +78,6 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		if (ret != ERR_MISSING)
 			return ret;
 	}
-	/* That files are missing is no error here. */
-	if (err)
-		err->code = 0;
 	return 0;
 }
 
