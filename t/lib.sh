@@ -8,7 +8,8 @@
 # It brings sharness, an empty HOME, and
 #
 #	$GIT         our git, by absolute path; first on PATH as well
-#	$STOCK_GIT   the stock Git; run it with `stock`, which hides ours
+#	$STOCK_GIT   the stock Git, another one if the caller set it; run it
+#	             with `stock`, which hides ours
 #	$GITREACH_SRC, $GITREACH_BUILD   the tree and its build directory
 #	$GITREACH_HOME   the HOME that the caller had
 #
@@ -26,7 +27,8 @@ export GITREACH_SRC GITREACH_BUILD
 GIT=$GITREACH_BUILD/bin/git
 STOCK_PATH=$PATH
 GITREACH_HOME=$HOME
-STOCK_GIT=$("$GITREACH_SRC/tools/stock-git") || exit 1
+: "${STOCK_GIT:=$("$GITREACH_SRC/tools/stock-git")}"
+test -n "$STOCK_GIT" || exit 1
 export GIT STOCK_GIT STOCK_PATH
 
 # The environment: as if nobody had ever configured Git.

@@ -46,7 +46,8 @@ public class JGitPeer {
 			"       JGitPeer walk <repo> (--all | <want>...) [--not <have>...]",
 			"       JGitPeer bitmap-list <repo>",
 			"       JGitPeer bitmap-check <repo> [<sample size>]",
-			"       JGitPeer clone <url> <directory>"));
+			"       JGitPeer clone <url> <directory>",
+			"       JGitPeer fetch <repo>"));
 		return 129;
 	}
 
@@ -74,6 +75,8 @@ public class JGitPeer {
 			case "bitmap-check":
 				return bitmaps(repo, args.length > 2
 					? Integer.parseInt(args[2]) : SAMPLE_NR);
+			case "fetch":
+				return fetch(repo);
 			default:
 				return usage();
 			}
@@ -281,6 +284,14 @@ public class JGitPeer {
 	private static int copy(String url, String dir) throws Exception {
 		Git.cloneRepository().setURI(url).setDirectory(new File(dir))
 			.setBare(true).setMirror(true).call().close();
+		return 0;
+	}
+
+	/* What is new at the origin. */
+	private static int fetch(Repository repo) throws Exception {
+		try (Git git = new Git(repo)) {
+			git.fetch().call();
+		}
 		return 0;
 	}
 }

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+#
+# Sourced after lib.sh by tests with other implementations as peers.
+
+# repo_generated <dir>: a repository of realistic shape, packed without a
+# bitmap: 700 commits, merges, 90 refs, tags of all kinds.
+repo_generated () {
+	case "${REPO_FORMAT:-sha1}" in
+	sha1) zeros=$(printf '%040d' 0) ;;
+	sha256) zeros=$(printf '%064d' 0) ;;
+	esac &&
+	"$GITREACH_SRC/t/perf/gen-repo" --commits 700 --files 120 --refs 80 |
+	sed "s/^from 0\{40\}\$/from $zeros/" |
+	repo_import "$1" &&
+	repo_tags "$1" &&
+	stock -C "$1" repack -q -adf --no-write-bitmap-index
+}
+
+# repo_newer <dir>: what no bitmap of <dir> knows: commits on several branches
+# in loose objects, a merge of them, and a new branch in a pack of its own.
+repo_newer () {
+	(
+		cd "$1" &&
+		for i in 1 2 3
+		do
+			test_tick &&
+			blob=$(echo "newer $i" | stock hash-object -w --stdin) &&
+			tree=$({
+				stock ls-tree main &&
+				printf '100644 blob %s\tnewer-%d\n' $blob $i
+			} | stock mktree) &&
+			commit=$(stock commit-tree -p "main~$i" -m "newer $i" \
+				$tree) &&
+			stock update-ref refs/heads/newer-$i $commit || exit
+		done &&
+		merge=$(stock commit-tree -p newer-1 -p newer-2 -m merge \
+			"newer-1^{tree}") &&
+		stock update-ref refs/heads/newer-merge $merge &&
+		{
+			stream_commit packed 1 1512912000 new/file new \
+				"from $(stock rev-parse main)" &&
+			for i in $(test_seq 2 60)
+			do
+				stream_commit packed $i $((1512912000 + i)) \
+					"new/$((i % 5))" "packed $i" \
+					"from :$((i - 1))" || exit
+			done
+		} | stock fast-import --quiet --date-format=raw
+	)
+}
+
+# bitmap_flags <dir>: the flags of its bitmap index, as hexadecimal digits.
+bitmap_flags () {
+	od -An -tx1 -j6 -N2 "$1"/objects/pack/*.bitmap | tr -d ' '
+}
+
+# test_bitmaps <least> <dir> <command>...: <command> finds that the bitmaps of
+# a sample of commits are right, of <least> of them or more.
+test_bitmaps () {
+	least=$1 dir=$2 right=0
+	shift 2
+	for commit in $(stock -C "$dir" rev-list --all | sed -n '1~24p') \
+		$(stock -C "$dir" rev-list --no-walk --branches)
+	do
+		if "$@" -C "$dir" rev-list --test-bitmap $commit 2>test.err
+		then
+			right=$((right + 1))
+		elif ! grep "doesn't have an indexed bitmap" test.err >/dev/null
+		then
+			cat test.err >&2
+			return 1
+		fi
+	done
+	echo "$right bitmaps are right"
+	test $right -ge "$least"
+}
+
+# test_by_bitmap <dir> <command>...: <command> answers from the bitmap index:
+# names of files are then not known, and not listed.
+test_by_bitmap () {
+	dir=$1
+	shift
+	"$@" -C "$dir" rev-list --objects --use-bitmap-index main >listed &&
+	test -s listed &&
+	! grep " ." listed
+}
+
+# test_same_answers <nr> <dir>: all objects, and <nr> random sets of wants and
+# haves, are the same by bitmaps and by walking, of ours and of stock Git; our
+# pack of all objects holds them, and there is nothing to warn about.
+test_same_answers () {
+	stock -C "$2" rev-list --objects --all | wc -l >expect &&
+	for how in '' --use-bitmap-index
+	do
+		"$GIT" -C "$2" rev-list --count --objects --all $how >actual &&
+		test_cmp expect actual &&
+		stock -C "$2" rev-list --count --objects --all $how >actual &&
+		test_cmp expect actual || return
+	done &&
+	"$GIT" -C "$2" pack-objects -q --all --stdout --use-bitmap-index \
+		</dev/null >made.pack 2>made.err &&
+	test_must_be_empty made.err &&
+	od -An -tu4 --endian=big -j8 -N4 made.pack | tr -d " " >actual &&
+	test_cmp expect actual &&
+	"$GITREACH_SRC/t/interop/random-sets" "$2" "$1" "$GIT" "$STOCK_GIT"
+}
