@@ -276,7 +276,9 @@ static bool find_in_sides(struct treediff *d, struct side *sides, unsigned nr,
 		}
 		if (side->at_end || cmp)
 			continue;
-		if (!memcmp(side->entry.oid, entry->oid, hash_len(algo)))
+		/* A submodule's commit is not there, whatever its id. */
+		if (!tree_entry_is_gitlink(&side->entry) &&
+		    !memcmp(side->entry.oid, entry->oid, hash_len(algo)))
 			return true;
 		if (tree_entry_is_dir(entry) && tree_entry_is_dir(&side->entry))
 			sub[(*sub_nr)++] = &side->entry;

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='repack loses nothing that stock Git keeps'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# repack_keeps <dir> <oid>...: these are there, and packed, after repack -ad.
+repack_keeps () {
+	dir=$1 && shift &&
+	"$GIT" -C "$dir" repack -a -d -q &&
+	for oid
+	do
+		stock -C "$dir" cat-file -e "$oid" || {
+			echo "lost: $oid" >&2
+			return 1
+		}
+	done &&
+	stock -C "$dir" fsck --connectivity-only
+}
+
+test_expect_success 'a blob whose id was that of a submodule before' '
+	repo_init link.git &&
+	blob=$(echo precious | stock -C link.git hash-object --stdin) &&
+	tree=$(printf "160000 commit %s\tsub\n" $blob |
+		stock -C link.git mktree --missing) &&
+	one=$(stock -C link.git commit-tree -m one $tree) &&
+	echo precious | stock -C link.git hash-object -w --stdin &&
+	tree=$(printf "100644 blob %s\tsub\n" $blob |
+		stock -C link.git mktree) &&
+	two=$(stock -C link.git commit-tree -m two -p $one $tree) &&
+	stock -C link.git update-ref refs/heads/main $two &&
+	repack_keeps link.git main:sub &&
+	echo 5 >expect &&
+	"$GIT" -C link.git rev-list --count --objects main >actual &&
+	test_cmp expect actual &&
+	"$GIT" -C link.git rev-list --count --objects --use-bitmap-index \
+		main >actual &&
+	test_cmp expect actual
+'
+
+test_done
