@@ -4,7 +4,7 @@
  *
  *	request                  answer
  *	-----------------------  ------------------------------------------
- *	no wants                 nothing
+ *	no wants                 nothing (but see "wait-for-done")
  *	wants; "done" or no      [shallow-info delim] [wanted-refs delim]
  *	  haves                  packfile flush
  *	wants, haves, not        acknowledgments flush
@@ -211,7 +211,8 @@ static int answer(struct fetch *f, struct error *err)
 {
 	int ret;
 
-	if (!f->req.wants.nr)
+	/* "wait-for-done" without wants: only asking what is common. */
+	if (!f->req.wants.nr && !f->wait_for_done)
 		return 0;
 	ret = acknowledge(f, err);
 	if (ret <= 0)

@@ -8,7 +8,8 @@
 
 /*
  * Read the arguments and answer with acknowledgments, the pack, or both. A
- * request without wants gets no answer at all, as from stock Git.
+ * request without wants gets no answer at all, as from stock Git, unless it
+ * says "wait-for-done" (git fetch --negotiate-only).
  */
 int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err);
 

@@ -36,6 +36,19 @@ static void test_no_wants(void **state)
 	dialog_release(&d);
 }
 
+/* git fetch --negotiate-only: which haves are common? */
+static void test_negotiate_only(void **state)
+{
+	struct dialog d;
+
+	start(&d);
+	check(&d, "wait-for-done|have none|have c4|have s0",
+	      "acknowledgments|ACK c4|ACK s0|F", 0);
+	check(&d, "wait-for-done|have none", "acknowledgments|NAK|F", 0);
+	check(&d, "wait-for-done|no-progress", "packfile|1:PACK|F", 0);
+	dialog_release(&d);
+}
+
 static void test_clone(void **state)
 {
 	struct dialog d;
@@ -156,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_wants),
+		cmocka_unit_test(test_negotiate_only),
 		cmocka_unit_test(test_clone),
 		cmocka_unit_test(test_negotiation),
 		cmocka_unit_test(test_want_ref),
