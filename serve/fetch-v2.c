@@ -182,8 +182,8 @@ static int write_shallow_info(struct fetch *f, struct error *err)
 
 	if (ret < 0)
 		return ret;
-	if (!ret && !request_has_cut(&f->req))
-		return shallow_keep(&f->req, err);
+	if (!ret && !request_has_cut(&f->req) && !f->req.client_shallow.nr)
+		return 0;
 	ret = pktline_printf(out, err, "shallow-info\n");
 	if (!ret)
 		ret = shallow_update(&f->req, err);

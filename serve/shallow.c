@@ -123,8 +123,9 @@ static int compute(struct depth_result *result, struct request *req,
 /* Whether all of history is wanted and we have all: no walk tells more. */
 static bool is_everything(const struct request *req)
 {
-	return req->depth == DEPTH_INFINITE && !req->has_since &&
-	       !req->nots.nr && !req->s->walk.history.shallow;
+	return (!req->depth || req->depth == DEPTH_INFINITE) &&
+	       !req->has_since && !req->nots.nr &&
+	       !req->s->walk.history.shallow;
 }
 
 static int tell_shallow(struct request *req, const struct depth_result *result,

@@ -118,7 +118,9 @@ static void test_v2(void **state)
 	      "unshallow c3|D|packfile|"
 	      "1:PACK wants=c4,c2 haves=c4,c3 cut=c2,c3|F");
 	check(&d, "command=fetch|D|no-progress|want c4|shallow c3|done|F",
-	      "packfile|1:PACK wants=c4 cut=c3|F");
+	      "shallow-info|D|packfile|1:PACK wants=c4 cut=c3|F");
+	check(&d, "command=fetch|D|no-progress|want c4|shallow none|done|F",
+	      "packfile|1:PACK wants=c4|F");
 	dialog_release(&d);
 }
 
