@@ -52,9 +52,9 @@ static int parse(struct listing *l, struct v2_args *args)
 			l->symrefs = true;
 		else if (!strcmp(line, "peel"))
 			l->peel = true;
-		else if (!strcmp(line, "unborn") &&
-			 l->s->config.unborn != SESSION_UNBORN_IGNORE)
-			l->unborn = true;
+		else if (!strcmp(line, "unborn"))
+			l->unborn = l->s->config.unborn !=
+				    SESSION_UNBORN_IGNORE;
 		else if ((prefix = v2_args_value(line, "ref-prefix")))
 			ret = add_prefix(l, prefix);
 		else
