@@ -92,28 +92,41 @@ static int load_rules(struct refview_rules *rules, const struct config *config)
 	return 0;
 }
 
+/*
+ * Set the prefix. A name that ends in a slash has lost its last component:
+ * taken for the namespace above it, or for none, it would show what lies
+ * outside.
+ */
+static int set_namespace(struct refview *view, const char *name,
+			 struct error *err)
+{
+	size_t len = strlen(name);
+
+	if (!len)
+		return 0;
+	if (expand_namespace(&view->prefix, name) < 0)
+		return error_nomem(err);
+	if (name[len - 1] != '/' &&
+	    refs_name_is_valid_len(view->prefix.data, view->prefix.len - 1,
+				   false))
+		return 0;
+	return error_set(err, ERR_INVALID, "bad git namespace path \"%s\"",
+			 name);
+}
+
 int refview_open(struct refview *view, const struct repo *repo,
 		 const char *name, struct error *err)
 {
+	int ret;
+
 	*view = (struct refview){0};
 	buf_init(&view->prefix);
 	buf_init(&view->full);
-	if (expand_namespace(&view->prefix, name ? name : "") < 0 ||
-	    load_rules(&view->rules, &repo->config) < 0)
+	ret = set_namespace(view, name ? name : "", err);
+	if (ret < 0)
+		return ret;
+	if (load_rules(&view->rules, &repo->config) < 0)
 		return error_nomem(err);
-	if (view->prefix.len) {
-		int ret = buf_append_str(&view->full, view->prefix.data);
-		bool valid;
-
-		if (!ret)
-			ret = buf_append_char(&view->full, 'x');
-		if (ret < 0)
-			return error_nomem(err);
-		valid = refs_name_is_valid(view->full.data);
-		if (!valid)
-			return error_set(err, ERR_INVALID,
-					 "bad git namespace path \"%s\"", name);
-	}
 	return refs_open(&view->refs, repo, err);
 }
 

@@ -49,7 +49,8 @@ struct refview {
 
 /*
  * Open the view of namespace `name` (NULL or "": none; "a/b" is the
- * namespace b within a). 0, or a negative error; release in any case.
+ * namespace b within a). 0, or a negative error (ERR_INVALID for a name that
+ * is none: "a/", ".."); release in any case.
  */
 int refview_open(struct refview *view, const struct repo *repo,
 		 const char *name, struct error *err);

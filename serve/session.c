@@ -62,27 +62,6 @@ static int take_hook(void *ctx, const struct config_entry *entry)
 	return 0;
 }
 
-int session_init(struct session *s, const struct serve_options *options,
-		 const struct serve_io *io, struct error *err)
-{
-	const struct config *config = &options->repo->config;
-	int ret;
-
-	memset(s, 0, sizeof(*s));
-	s->options = options;
-	s->algo = options->repo->algo;
-	pktline_writer_init(&s->out, io);
-	if (pktline_reader_init(&s->in, io) < 0)
-		return error_nomem(err);
-	ret = load_flags(&s->config, config, err);
-	if (!ret)
-		ret = load_unborn(&s->config, config, err);
-	if (!ret)
-		config_each(config, "uploadpack.packobjectshook", take_hook,
-			    &s->config);
-	return ret;
-}
-
 void session_release(struct session *s)
 {
 	if (s->walk_is_open)
@@ -136,6 +115,30 @@ int session_open_refs(struct session *s, struct error *err)
 	if (ret < 0)
 		refview_release(&s->refs);
 	s->refs_are_open = !ret;
+	return ret;
+}
+
+int session_init(struct session *s, const struct serve_options *options,
+		 const struct serve_io *io, struct error *err)
+{
+	const struct config *config = &options->repo->config;
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	s->options = options;
+	s->algo = options->repo->algo;
+	pktline_writer_init(&s->out, io);
+	if (pktline_reader_init(&s->in, io) < 0)
+		return error_nomem(err);
+	ret = load_flags(&s->config, config, err);
+	if (!ret)
+		ret = load_unborn(&s->config, config, err);
+	if (!ret)
+		config_each(config, "uploadpack.packobjectshook", take_hook,
+			    &s->config);
+	/* A bad namespace ends the session before anything is said. */
+	if (!ret && options->namespace)
+		ret = session_open_refs(s, err);
 	return ret;
 }
 

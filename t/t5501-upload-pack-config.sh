@@ -63,6 +63,21 @@ test_expect_success 'namespaces' '
 	stock -C server.git symbolic-ref -d refs/namespaces/a/HEAD
 '
 
+test_expect_success 'a bad namespace shows nothing' '
+	for name in / a/ ..
+	do
+		for v in 0 2
+		do
+			pkt command=ls-refs D F F |
+				GIT_NAMESPACE=$name GIT_PROTOCOL=version=$v \
+				test_expect_code 128 git upload-pack \
+				server.git >out 2>err &&
+			test_line_count 0 out &&
+			grep "bad git namespace path" err || return
+		done
+	done
+'
+
 test_expect_success 'refs to missing objects are listed as well' '
 	echo 1234567890123456789012345678901234567890 \
 		>server.git/refs/heads/broken &&
