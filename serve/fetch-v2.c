@@ -68,9 +68,9 @@ static int take_want_ref(struct fetch *f, const char *name, struct error *err)
 
 	if (!ret)
 		ret = refview_lookup(&f->s->refs, name, &ref, err);
-	if (ret < 0)
+	if (ret < 0 && ret != ERR_CORRUPT)
 		return ret;
-	if (!ret || f->ref_nr >= WANT_REFS_MAX)
+	if (ret <= 0 || f->ref_nr >= WANT_REFS_MAX)
 		return error_set(err, ERR_PEER, "unknown ref %s",
 				 pktline_quote(quoted, name));
 	wanted.oid = ref.oid;

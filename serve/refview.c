@@ -75,21 +75,30 @@ static int expand_namespace(struct buf *out, const char *name)
 	return 0;
 }
 
-static int add_rule(void *ctx, const struct config_entry *entry)
+static int add_rule(struct refview_rules *rules,
+		    const struct config_entry *entry, struct error *err)
 {
 	if (strcmp(entry->key, "transfer.hiderefs") &&
 	    strcmp(entry->key, "uploadpack.hiderefs"))
 		return 0;
-	return refview_rules_add(ctx, entry->value ? entry->value : "");
+	/* Whatever it was to hide must not be shown. */
+	if (!entry->value)
+		return error_set(err, ERR_INVALID, "missing value for '%s'",
+				 entry->key);
+	if (refview_rules_add(rules, entry->value) < 0)
+		return error_nomem(err);
+	return 0;
 }
 
 /* Both keys in one sequence: a later entry overrides whichever key it has. */
-static int load_rules(struct refview_rules *rules, const struct config *config)
+static int load_rules(struct refview_rules *rules, const struct config *config,
+		      struct error *err)
 {
-	for (size_t i = 0; i < config->nr; i++)
-		if (add_rule(rules, &config->entries[i]) < 0)
-			return ERR_NOMEM;
-	return 0;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < config->nr; i++)
+		ret = add_rule(rules, &config->entries[i], err);
+	return ret;
 }
 
 /*
@@ -125,8 +134,9 @@ int refview_open(struct refview *view, const struct repo *repo,
 	ret = set_namespace(view, name ? name : "", err);
 	if (ret < 0)
 		return ret;
-	if (load_rules(&view->rules, &repo->config) < 0)
-		return error_nomem(err);
+	ret = load_rules(&view->rules, &repo->config, err);
+	if (ret < 0)
+		return ret;
 	return refs_open(&view->refs, repo, err);
 }
 
@@ -194,32 +204,31 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 			 err);
 }
 
+/*
+ * Whether clients may ask for a name. Other names of the git directory, such
+ * as "main-worktree/refs/...", would lead around the rules.
+ */
+static bool is_for_clients(const char *name)
+{
+	return !strcmp(name, "HEAD") || !strncmp(name, "refs/", 5);
+}
+
 int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err)
 {
 	int ret;
 
+	memset(ref, 0, sizeof(*ref));
+	if (!is_for_clients(name))
+		return 0;
 	if (qualify(view, name) < 0)
 		return error_nomem(err);
-	memset(ref, 0, sizeof(*ref));
 	if (refview_rules_hide(&view->rules, name, view->full.data))
 		return 0;
 	ret = refs_lookup(view->refs, view->full.data, ref, err);
 	ref->name = strip(view, ref->name);
 	ref->target = strip(view, ref->target);
 	return ret;
-}
-
-/* "<prefix><name>" in `full`; whether it can be a visible ref's name. */
-static int candidate(struct buf *full, const char *prefix, const char *name)
-{
-	buf_reset(full);
-	if (buf_append_str(full, prefix) < 0 || buf_append_str(full, name) < 0)
-		return ERR_NOMEM;
-	if (!strcmp(full->data, "HEAD"))
-		return 1;
-	return !strncmp(full->data, "refs/", 5) &&
-	       refs_name_is_valid(full->data);
 }
 
 int refview_expand(struct refview *view, const char *name, struct ref *ref,
@@ -234,12 +243,12 @@ int refview_expand(struct refview *view, const char *name, struct ref *ref,
 	for (size_t i = ARRAY_NR(prefixes); i-- > 0 && ret >= 0;) {
 		struct ref one;
 
-		ret = candidate(&full, prefixes[i], name);
-		if (ret < 0)
-			error_nomem(err);
-		if (ret <= 0)
-			continue;
-		ret = refview_lookup(view, full.data, &one, err);
+		buf_reset(&full);
+		if (buf_append_str(&full, prefixes[i]) < 0 ||
+		    buf_append_str(&full, name) < 0)
+			ret = error_nomem(err);
+		else
+			ret = refview_lookup(view, full.data, &one, err);
 		if (ret > 0) {
 			*ref = one;
 			found++;

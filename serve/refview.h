@@ -29,7 +29,7 @@ struct refview_rules {
 	size_t nr, alloc;
 };
 
-/* Add the rule a configuration value stands for. 0 or ERR_NOMEM. */
+/* Add the rule that a configuration value stands for. 0 or ERR_NOMEM. */
 int refview_rules_add(struct refview_rules *rules, const char *value);
 void refview_rules_release(struct refview_rules *rules);
 
@@ -64,7 +64,10 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		 struct error *warning, struct error *err);
 
-/* As refs_lookup(); a hidden ref is as good as absent. */
+/*
+ * As refs_lookup() for "HEAD" and names below "refs/"; a hidden ref, or any
+ * other name, is as good as absent.
+ */
 int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);
 

@@ -131,7 +131,7 @@ static int take_not(struct request *req, const char *line, const char *value,
 
 	if (!ret)
 		ret = refview_expand(&req->s->refs, value, &ref, err);
-	if (ret < 0)
+	if (ret < 0 && ret != ERR_CORRUPT)
 		return ret;
 	if (ret != 1)
 		return bad_line(err, "git upload-pack: ambiguous deepen-not",

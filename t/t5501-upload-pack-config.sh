@@ -148,7 +148,14 @@ test_expect_success 'want-ref' '
 	request refs/heads/main >out &&
 	grep -a "$tip refs/heads/main" out >/dev/null &&
 	test_expect_code 128 request refs/hidden/tip 2>err >out &&
-	grep "unknown ref refs/hidden/tip" err
+	grep "unknown ref refs/hidden/tip" err &&
+	name=main-worktree/refs/hidden/tip &&
+	test_expect_code 128 request $name 2>err >out &&
+	grep "unknown ref $name" err &&
+	echo broken >server.git/refs/heads/broken &&
+	test_expect_code 128 request refs/heads/broken 2>err >out &&
+	rm server.git/refs/heads/broken &&
+	grep "unknown ref refs/heads/broken" err
 '
 
 test_expect_success 'object-info' '

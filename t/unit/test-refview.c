@@ -90,6 +90,7 @@ static void fill(struct tmprepo *t)
 	tmprepo_write(t, "refs/heads/v1", OID);
 	tmprepo_write(t, "refs/tags/v1", OID);
 	tmprepo_write(t, "refs/secret/x", OID);
+	tmprepo_write(t, "ORIG_HEAD", OID);
 	tmprepo_write(t, "refs/namespaces/a/HEAD",
 		      "ref: refs/namespaces/a/refs/heads/in\n");
 	tmprepo_write(t, "refs/namespaces/a/refs/heads/in", OID);
@@ -153,6 +154,20 @@ static void test_namespace(void **state)
 	tmprepo_release(&t);
 }
 
+/* A rule without a value: better nothing than everything. */
+static void test_no_value(void **state)
+{
+	struct refview v;
+	struct tmprepo t;
+
+	fill(&t);
+	hide(&t, "[transfer]\nhideRefs\n");
+	assert_int_equal(refview_open(&v, &t.repo, NULL, NULL), ERR_INVALID);
+	refview_release(&v);
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+}
+
 static void test_lookup(void **state)
 {
 	struct refview v;
@@ -174,6 +189,13 @@ static void test_lookup(void **state)
 	assert_int_equal(refview_expand(&v, "../config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "config", &ref, NULL), 0);
 	assert_int_equal(refview_expand(&v, "", &ref, NULL), 0);
+	/* Other ways to the same files. */
+	assert_int_equal(
+		refview_lookup(&v, "main-worktree/refs/secret/x", &ref, NULL),
+		0);
+	assert_int_equal(refview_lookup(&v, "ORIG_HEAD", &ref, NULL), 0);
+	assert_int_equal(
+		refview_lookup(&v, "refs/tags/../secret/x", &ref, NULL), 0);
 	refview_release(&v);
 	config_release(&t.repo.config);
 	tmprepo_release(&t);
@@ -186,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_rules_in_namespace),
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_namespace),
+		cmocka_unit_test(test_no_value),
 		cmocka_unit_test(test_lookup),
 	};
 
