@@ -10,6 +10,7 @@
 #ifndef PACK_BASE_CACHE_H
 #define PACK_BASE_CACHE_H
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +28,8 @@ struct base_cache_node {
 	size_t len; /* bytes of data, without the NUL */
 	uint32_t pin_nr;
 	enum object_type type;
-	bool is_cached; /* in the hash table */
-	uint8_t data[]; /* len bytes and a NUL */
+	bool is_cached;                   /* in the hash table */
+	alignas(uint64_t) uint8_t data[]; /* len bytes and a NUL */
 };
 
 struct base_cache {

@@ -65,25 +65,26 @@ static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
 	return true;
 }
 
-/* The span that an instruction adds to the result; false when malformed. */
-static bool take_span(struct cursor *c, const uint8_t *base, size_t base_len,
-		      const uint8_t **span, size_t *span_len)
+/* The next instruction of a delta that is not at its end. */
+static inline bool take_op(struct delta_op *op, struct cursor *c,
+			   size_t base_len)
 {
-	size_t off;
-	uint8_t op;
+	uint8_t code = *c->p++;
 
-	if (!cursor_u8(c, &op) || !op)
-		return false;
-	if (!(op & 0x80)) {
-		*span_len = op;
-		return cursor_bytes(c, span, op);
+	if (!(code & 0x80)) {
+		op->len = code;
+		return code && cursor_bytes(c, &op->insert, code);
 	}
-	if (!take_copy(c, op, &off, span_len))
-		return false;
-	if (off > base_len || *span_len > base_len - off)
-		return false;
-	*span = base + off;
-	return true;
+	op->insert = NULL;
+	return take_copy(c, code, &op->off, &op->len) && op->off <= base_len &&
+	       op->len <= base_len - op->off;
+}
+
+int delta_next(struct delta_op *op, struct cursor *c, size_t base_len)
+{
+	if (!cursor_left(c))
+		return 0;
+	return take_op(op, c, base_len) ? 1 : ERR_CORRUPT;
 }
 
 int delta_apply(void *dst, size_t result_len, const void *base, size_t base_len,
@@ -98,14 +99,15 @@ int delta_apply(void *dst, size_t result_len, const void *base, size_t base_len,
 	    base_size != base_len || result_size != result_len)
 		return ERR_CORRUPT;
 	while (cursor_left(&c)) {
-		const uint8_t *span;
-		size_t len;
+		struct delta_op op;
 
-		if (!take_span(&c, base, base_len, &span, &len) || len > left)
+		if (!take_op(&op, &c, base_len) || op.len > left)
 			return ERR_CORRUPT;
-		memcpy(out, span, len);
-		out += len;
-		left -= len;
+		memcpy(out,
+		       op.insert ? op.insert : (const uint8_t *)base + op.off,
+		       op.len);
+		out += op.len;
+		left -= op.len;
 	}
 	return left ? ERR_CORRUPT : 0;
 }

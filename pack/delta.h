@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cursor.h"
 #include "base/error.h"
 
 /*
@@ -30,6 +31,19 @@ int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
  */
 int delta_apply(void *dst, size_t result_len, const void *base, size_t base_len,
 		const void *delta, size_t delta_len);
+
+/* One instruction: `len` bytes of the base from `off` on, or of the delta. */
+struct delta_op {
+	const uint8_t *insert; /* points into the delta; NULL: copy */
+	size_t off, len;
+};
+
+/*
+ * Take the next instruction of a delta against a base of base_len bytes; *c
+ * begins after the delta's header. Returns 1, 0 at the end, or ERR_CORRUPT
+ * when it is cut short or copies what the base does not have.
+ */
+int delta_next(struct delta_op *op, struct cursor *c, size_t base_len);
 
 /*
  * An index over a base object for finding copies: where its blocks of 16 bytes

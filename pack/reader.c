@@ -155,9 +155,9 @@ static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* Inflate a delta into the scratch buffer. */
-static int read_delta(struct pack_reader *r, struct pack *pack,
-		      const struct chain_link *link, struct error *err)
+/* Inflate a stored entry into the scratch buffer. */
+static int read_stored(struct pack_reader *r, struct pack *pack,
+		       const struct chain_link *link, struct error *err)
 {
 	size_t stream_len;
 	int ret;
@@ -212,6 +212,20 @@ static void trim_scratch(struct pack_reader *r)
 	r->scratch_alloc = 0;
 }
 
+int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
+		       uint64_t offset, const struct pack_entry *entry,
+		       const uint8_t **data, struct error *err)
+{
+	struct chain_link link = {offset, entry->size, entry->header_len};
+	int ret;
+
+	trim_scratch(reader);
+	ret = read_stored(reader, pack, &link, err);
+	if (!ret)
+		*data = reader->scratch;
+	return ret;
+}
+
 /* Make the next object up the chain from its base; pinned. */
 static int apply_link(struct pack_reader *r, struct pack *pack,
 		      const struct chain_link *link,
@@ -222,7 +236,7 @@ static int apply_link(struct pack_reader *r, struct pack *pack,
 	uint64_t size;
 	int ret;
 
-	ret = read_delta(r, pack, link, err);
+	ret = read_stored(r, pack, link, err);
 	if (ret < 0)
 		return ret;
 	ret = result_size(&size, pack, link, r->scratch, base->len, err);

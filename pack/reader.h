@@ -67,6 +67,15 @@ int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 void pack_object_release(struct pack_reader *reader, struct pack_object *obj);
 
 /*
+ * Inflate what is stored at `offset`, a whole object or a delta, whose header
+ * pack_entry_at() parsed into *entry: entry->size bytes. They are the
+ * reader's and valid until its next call. 0, ERR_CORRUPT or ERR_NOMEM.
+ */
+int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
+		       uint64_t offset, const struct pack_entry *entry,
+		       const uint8_t **data, struct error *err);
+
+/*
  * Type and size of the object at `offset` without decoding it: follows the
  * chain's headers and inflates at most the first bytes of one delta. Either
  * output may be NULL.

@@ -43,6 +43,11 @@ void odb_reader_free(struct odb_reader *reader)
 	free(reader);
 }
 
+struct pack_reader *odb_reader_pack(struct odb_reader *reader)
+{
+	return reader->pack;
+}
+
 void odb_object_release(struct odb_reader *reader, struct odb_object *obj)
 {
 	struct pack_object packed = {obj->type, obj->data, obj->len, obj->pin};

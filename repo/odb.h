@@ -107,6 +107,9 @@ struct odb_reader;
 struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit);
 void odb_reader_free(struct odb_reader *reader);
 
+/* The reader for packs inside, for what looks at stored entries. */
+struct pack_reader *odb_reader_pack(struct odb_reader *reader);
+
 /* A decoded object; see struct pack_object. Release with odb_object_release. */
 struct odb_object {
 	enum object_type type;
