@@ -15,9 +15,42 @@ void objspace_init(struct objspace *space, const struct odb *odb)
 
 void objspace_release(struct objspace *space)
 {
+	for (uint32_t i = 0; space->tables && i < space->odb->pack_nr; i++)
+		pack_idx_table_release(&space->tables[i]);
+	free(space->tables);
 	oidmap_release(&space->extra);
 	free(space->extra_oids);
 	pthread_mutex_destroy(&space->lock);
+}
+
+void objspace_accelerate(struct objspace *space)
+{
+	const struct odb *odb = space->odb;
+
+	if (space->tables)
+		return;
+	space->tables = mem_calloc(odb->pack_nr, sizeof(*space->tables));
+	for (uint32_t i = 0; space->tables && i < odb->pack_nr; i++)
+		pack_idx_table_init(&space->tables[i],
+				    &odb->packs[i].pack->idx);
+}
+
+/* As odb_find_raw(), with the tables when there are any. */
+static bool find_packed(const struct objspace *space, const uint8_t *raw,
+			uint32_t *obj_pos)
+{
+	const struct odb *odb = space->odb;
+	uint32_t idx_pos;
+
+	if (!space->tables)
+		return odb_find_raw(odb, raw, obj_pos);
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		if (!pack_idx_table_find(&space->tables[i], raw, &idx_pos))
+			continue;
+		*obj_pos = odb->packs[i].first_pos + idx_pos;
+		return true;
+	}
+	return false;
 }
 
 /* The caller holds the lock. */
@@ -46,7 +79,7 @@ int objspace_add(struct objspace *space, const uint8_t *raw, uint32_t *obj_pos)
 	struct oid oid;
 	int ret;
 
-	if (odb_find_raw(space->odb, raw, obj_pos))
+	if (find_packed(space, raw, obj_pos))
 		return 0;
 	oid_from_raw(&oid, raw, space->odb->algo);
 	pthread_mutex_lock(&space->lock);
@@ -62,7 +95,7 @@ bool objspace_find(struct objspace *space, const uint8_t *raw,
 	uint32_t index;
 	bool found;
 
-	if (odb_find_raw(space->odb, raw, obj_pos))
+	if (find_packed(space, raw, obj_pos))
 		return true;
 	oid_from_raw(&oid, raw, space->odb->algo);
 	pthread_mutex_lock(&space->lock);

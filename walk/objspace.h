@@ -19,19 +19,28 @@
 #include "base/error.h"
 #include "object/oid.h"
 #include "object/oidmap.h"
+#include "pack/idx-table.h"
 #include "repo/odb.h"
 
 struct objspace {
-	const struct odb *odb;  /* borrowed */
-	uint32_t packed_nr;     /* first number of objects outside packs */
-	pthread_mutex_t lock;   /* guards what follows */
-	struct oidmap extra;    /* id -> index into extra_oids */
-	struct oid *extra_oids; /* owned */
+	const struct odb *odb; /* borrowed */
+	uint32_t packed_nr;    /* first number of objects outside packs */
+	struct pack_idx_table *tables; /* owned: by pack; NULL: none yet */
+	pthread_mutex_t lock;          /* guards what follows */
+	struct oidmap extra;           /* id -> index into extra_oids */
+	struct oid *extra_oids;        /* owned */
 	size_t extra_nr, extra_alloc;
 };
 
 void objspace_init(struct objspace *space, const struct odb *odb);
 void objspace_release(struct objspace *space);
+
+/*
+ * Make look-ups of packed objects faster, at the cost of one pass over all
+ * pack indexes: worth it for more look-ups than a sixteenth of the objects.
+ * Not while threads share the space. Out of memory, nothing changes.
+ */
+void objspace_accelerate(struct objspace *space);
 
 /* The number of an object, a new one if needed. 0 or ERR_NOMEM. */
 int objspace_add(struct objspace *space, const uint8_t *raw, uint32_t *obj_pos);

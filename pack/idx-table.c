@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* The finer fanout. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "pack/idx-table.h"
+
+enum {
+	IDS_PER_RANGE = 4, /* at most, on average */
+	BITS_MIN = 8,
+};
+
+/*
+ * False when ids do not ascend. Equal ones are refused too: of an object that
+ * is there twice, the plain search may find the other one.
+ */
+static bool fill(struct pack_idx_table *table, size_t range_nr)
+{
+	const struct pack_idx *idx = table->idx;
+	size_t range = 0;
+
+	for (uint32_t i = 0; i < idx->nr; i++) {
+		const uint8_t *id = pack_idx_oid(idx, i);
+
+		if (i &&
+		    memcmp(id - idx->id_stride, id, hash_len(idx->algo)) >= 0)
+			return false;
+		while (range <= load_be64(id) >> table->shift)
+			table->first[range++] = i;
+	}
+	while (range <= range_nr)
+		table->first[range++] = idx->nr;
+	return true;
+}
+
+void pack_idx_table_init(struct pack_idx_table *table,
+			 const struct pack_idx *idx)
+{
+	unsigned bits = BITS_MIN;
+
+	while (idx->nr / IDS_PER_RANGE >> bits)
+		bits++;
+	*table = (struct pack_idx_table){.idx = idx, .shift = 64 - bits};
+	table->first = mem_alloc(((size_t)1 << bits) + 1,
+				 sizeof(*table->first));
+	if (table->first && !fill(table, (size_t)1 << bits))
+		pack_idx_table_release(table);
+}
+
+void pack_idx_table_release(struct pack_idx_table *table)
+{
+	free(table->first);
+	table->first = NULL;
+}
+
+bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
+			 uint32_t *idx_pos)
+{
+	const struct pack_idx *idx = table->idx;
+	uint64_t key = load_be64(raw);
+	const uint32_t *range;
+	uint32_t lo, hi;
+
+	if (!table->first)
+		return pack_idx_find(idx, raw, idx_pos);
+	range = &table->first[key >> table->shift];
+	lo = range[0];
+	hi = range[1];
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const uint8_t *id = pack_idx_oid(idx, mid);
+		uint64_t at = load_be64(id);
+		int cmp = at != key ? (at < key ? -1 : 1)
+				    : memcmp(id + 8, raw + 8,
+					     hash_len(idx->algo) - 8);
+
+		if (!cmp) {
+			*idx_pos = mid;
+			return true;
+		}
+		if (cmp < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}

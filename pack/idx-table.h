@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A finer fanout over a pack index, for those who look up a great many ids:
+ * the position of the first id of each range of some four ids. A look-up then
+ * reads one place of the table and one of the index.
+ *
+ * It costs one pass over the ids (some 10 ns each) and four bytes for every
+ * two to four of them. Immutable once made.
+ */
+#ifndef PACK_IDX_TABLE_H
+#define PACK_IDX_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pack/idx.h"
+
+struct pack_idx_table {
+	const struct pack_idx *idx; /* borrowed */
+	uint32_t *first; /* owned: by the top bits of an id; one past the last
+			    range there is idx->nr. NULL: no table */
+	unsigned shift;  /* an id's first 64 bits >> shift: its range */
+};
+
+/*
+ * Make the table. Without one, for want of memory or because ids do not
+ * strictly ascend, look-ups go the plain way.
+ */
+void pack_idx_table_init(struct pack_idx_table *table,
+			 const struct pack_idx *idx);
+void pack_idx_table_release(struct pack_idx_table *table);
+
+/* As pack_idx_find(), with the same answers. */
+bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
+			 uint32_t *idx_pos);
+
+#endif
