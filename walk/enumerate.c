@@ -172,9 +172,11 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 		haves->commits,
 		haves->commit_nr,
 	};
-	int ret = revwalk_run(&result->revs, &w->history, &tips,
-			      options->exact_commits, err);
+	int ret;
 
+	w->history.threads = options->threads;
+	ret = revwalk_run(&result->revs, &w->history, &tips,
+			  options->exact_commits, err);
 	if (ret < 0 || !options->objects)
 		return ret;
 	if (treewalk_init(&e.tree, &w->space, w->reader) < 0)

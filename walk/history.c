@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
+#include "sys/thread.h"
 #include "walk/history.h"
 
 int history_init(struct history *h, struct objspace *space,
@@ -26,6 +27,7 @@ int history_init(struct history *h, struct objspace *space,
 void history_release(struct history *h)
 {
 	commit_graph_close(h->graph);
+	commit_ahead_free(h->ahead);
 	free(h->commits);
 	free(h->parents);
 	free(h->by_packed);
@@ -85,17 +87,25 @@ int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr)
 	return 0;
 }
 
-static int add_parent(struct history *h, const uint8_t *raw)
+static int add_parent_pos(struct history *h, uint32_t obj_pos)
 {
-	uint32_t obj_pos, commit_nr;
+	uint32_t commit_nr;
 
-	if (objspace_add(h->space, raw, &obj_pos) < 0 ||
-	    history_add(h, obj_pos, &commit_nr) < 0 ||
+	if (history_add(h, obj_pos, &commit_nr) < 0 ||
 	    mem_grow(&h->parents, &h->parent_alloc, h->parent_nr + 1,
 		     sizeof(*h->parents)) < 0)
 		return ERR_NOMEM;
 	h->parents[h->parent_nr++] = commit_nr;
 	return 0;
+}
+
+static int add_parent(struct history *h, const uint8_t *raw)
+{
+	uint32_t obj_pos;
+
+	if (objspace_add(h->space, raw, &obj_pos) < 0)
+		return ERR_NOMEM;
+	return add_parent_pos(h, obj_pos);
 }
 
 #define GRAPH_PARENTS_MAX 64
@@ -133,6 +143,25 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 		if (add_parent(h, parent.oid) < 0)
 			return error_nomem(err);
 	}
+	return 1;
+}
+
+/* 1 when the commit was decoded ahead, 0 when it was not. */
+static int parse_from_ahead(struct history *h, uint32_t commit_nr,
+			    struct error *err)
+{
+	struct history_commit *c = &h->commits[commit_nr];
+	struct ahead_commit known;
+
+	if (!h->ahead || !commit_ahead_get(h->ahead, c->obj_pos, &known))
+		return 0;
+	c->tree_pos = known.tree_pos;
+	c->date = known.date;
+	c->first_parent = (uint32_t)h->parent_nr;
+	c->parent_nr = known.parent_nr;
+	for (uint32_t i = 0; i < known.parent_nr; i++)
+		if (add_parent_pos(h, known.parents[i]) < 0)
+			return error_nomem(err);
 	return 1;
 }
 
@@ -190,12 +219,34 @@ int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 
 	if (h->commits[commit_nr].parsed)
 		return 0;
-	objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
-	ret = parse_from_graph(h, commit_nr, oid.bytes, err);
+	ret = parse_from_ahead(h, commit_nr, err);
+	if (!ret) {
+		objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
+		ret = parse_from_graph(h, commit_nr, oid.bytes, err);
+	}
 	if (!ret)
 		ret = parse_from_object(h, commit_nr, &oid, err);
 	if (ret < 0)
 		return ret;
 	h->commits[commit_nr].parsed = true;
 	return 0;
+}
+
+void history_read_ahead(struct history *h)
+{
+	unsigned threads = h->threads ? h->threads : sys_cpu_nr();
+	uint32_t *from;
+	size_t nr = 0;
+
+	if (threads < 2 || h->ahead || h->graph)
+		return;
+	from = mem_alloc(h->nr, sizeof(*from));
+	if (!from)
+		return;
+	for (size_t i = 0; i < h->nr; i++)
+		if (!h->commits[i].parsed)
+			from[nr++] = h->commits[i].obj_pos;
+	objspace_accelerate(h->space);
+	h->ahead = commit_ahead_new(h->space, h->shallow, from, nr, threads);
+	free(from);
 }

@@ -20,6 +20,7 @@
 #include "object/oidmap.h"
 #include "repo/commit-graph.h"
 #include "repo/odb.h"
+#include "walk/commit-ahead.h"
 #include "walk/objspace.h"
 
 #define HISTORY_LEVEL_UNKNOWN UINT32_MAX
@@ -41,6 +42,9 @@ struct history {
 	struct objspace *space;         /* borrowed */
 	struct odb_reader *reader;      /* borrowed */
 	struct commit_graph *graph;     /* owned; NULL when there is none */
+	struct commit_ahead *ahead;     /* owned; NULL: none */
+	unsigned threads;               /* that decode ahead; 0, the default:
+					   as many as processors */
 	const struct oidmap *shallow;   /* borrowed: ids of commits without
 					   parents; NULL: none */
 	struct history_commit *commits; /* owned */
@@ -74,6 +78,13 @@ uint32_t history_find(const struct history *h, uint32_t obj_pos);
  * h->commits and h->parents may move.
  */
 int history_parse(struct history *h, uint32_t commit_nr, struct error *err);
+
+/*
+ * Decode what commits that are not parsed yet reach, on h->threads threads,
+ * for parsing to come: when nearly all of it will be asked for. Does nothing
+ * for one thread, a second time, or when there is a commit-graph.
+ */
+void history_read_ahead(struct history *h);
 
 /* Parents of a parsed commit; valid until the next parse. */
 static inline const uint32_t *history_parents(const struct history *h,

@@ -13,6 +13,13 @@ enum {
 	BOUNDARY = 1 << 3,      /* is in result->boundary */
 };
 
+/*
+ * A walk that has met this many commits, and this part of the objects, and has
+ * nothing to stop it but the roots will most likely meet the rest as well.
+ */
+#define AHEAD_AFTER 512
+#define AHEAD_AFTER_SHARE 256
+
 /* Commits older than every result that are still looked at. */
 #define SLOP 5
 
@@ -23,6 +30,7 @@ struct walk {
 	size_t flag_alloc;
 	size_t interesting_nr; /* queued commits not (yet) uninteresting */
 	uint64_t oldest;       /* date of the oldest result */
+	bool may_be_long;      /* no haves, and not found to be long yet */
 	uint32_t *stack;       /* scratch of paint_ancestors() */
 	size_t stack_alloc;
 };
@@ -141,6 +149,13 @@ static bool is_settled(const struct walk *w, bool exact, int *slop)
 	return (*slop)-- <= 0;
 }
 
+/* Whether it is time to have the rest decoded by all processors. */
+static bool is_long(const struct walk *w, const struct revwalk_result *result)
+{
+	return w->may_be_long && result->nr >= AHEAD_AFTER &&
+	       result->nr >= w->h->space->packed_nr / AHEAD_AFTER_SHARE;
+}
+
 static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 		   struct error *err)
 {
@@ -162,6 +177,10 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 			if (append(&result->commits, &result->nr,
 				   &result->alloc, c) < 0)
 				return error_nomem(err);
+		}
+		if (is_long(w, result)) {
+			w->may_be_long = false;
+			history_read_ahead(w->h);
 		}
 		ret = enqueue_parents(w, c, err);
 		if (ret < 0)
@@ -222,7 +241,12 @@ static int start(struct walk *w, const struct revwalk_tips *tips,
 int revwalk_run(struct revwalk_result *result, struct history *h,
 		const struct revwalk_tips *tips, bool exact, struct error *err)
 {
-	struct walk w = {.h = h, .queue = HEAP_INIT, .oldest = UINT64_MAX};
+	struct walk w = {
+		.h = h,
+		.queue = HEAP_INIT,
+		.oldest = UINT64_MAX,
+		.may_be_long = !tips->have_nr,
+	};
 	int ret = start(&w, tips, err);
 
 	if (!ret)
