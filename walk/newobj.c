@@ -9,8 +9,13 @@
 
 /* Consecutive commits that one thread takes at a time: most trees of a commit
  * are those of its neighbour, and stay in the reader's cache. */
-#define CHUNK_COMMITS 256
+#define CHUNK_COMMITS 4096
 #define DEFAULT_CACHE_LIMIT ((size_t)48 << 20)
+
+/* From so many commits on, and from this part of the objects, look-ups are
+ * worth a table. */
+#define ACCELERATE_COMMITS 512
+#define ACCELERATE_SHARE 64
 
 struct newobj_chunk {
 	struct newobj *items; /* owned */
@@ -160,6 +165,9 @@ int newobj_compute(struct newobj_set *set, struct history *h,
 
 	if (ret < 0)
 		return ret;
+	if (nr >= ACCELERATE_COMMITS &&
+	    nr >= h->space->packed_nr / ACCELERATE_SHARE)
+		objspace_accelerate(h->space);
 	set->nr = nr;
 	set->chunk_nr = (nr + CHUNK_COMMITS - 1) / CHUNK_COMMITS;
 	set->lists = mem_calloc(nr, sizeof(*set->lists));

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Merge-comparison of decoded trees. */
+/*
+ * Merge-comparison of trees as tables of entry numbers: what child and parent
+ * have in common is passed over as runs of equal numbers, without a look at
+ * names or ids.
+ */
 #include <string.h>
 
 #include "base/mem.h"
 #include "object/parse.h"
+#include "walk/tree-store.h"
 #include "walk/treediff.h"
 #include "walk/treewalk.h"
 
@@ -16,24 +21,21 @@ struct treediff {
 	struct objspace *space;         /* borrowed */
 	struct treediff_shared *shared; /* borrowed, or NULL */
 	const struct bitset *known;     /* borrowed, or NULL */
-	struct odb_reader *reader;      /* owned */
+	struct tree_store *store;       /* owned */
+	struct entry_pool *pool;        /* the store's */
+	enum hash_algo algo;
 	struct items trees, blobs;
 	uint32_t order;
 };
 
 /*
- * A parent's tree. It is read only as far as it is asked about, and then in
- * step with the child's bytes from `synced` on: what they have in common is
- * compared as bytes, not entry by entry.
+ * A parent's tree. Entries before `at` have smaller names than those of the
+ * child from `synced` on.
  */
 struct side {
-	struct odb_object obj;
-	struct cursor rest;      /* after `entry` */
-	struct tree_entry entry; /* next one not yet passed */
-	bool at_end;
-	const uint8_t *synced; /* the child's entry that it is to be compared
-				  with; all of the side's before it have
-				  smaller names than that one */
+	struct tree tree;
+	uint32_t at;
+	uint32_t synced; /* entry of the child that `at` goes with */
 };
 
 int treediff_shared_init(struct treediff_shared *shared, size_t nr)
@@ -60,11 +62,13 @@ struct treediff *treediff_new(struct objspace *space,
 	d->space = space;
 	d->shared = shared;
 	d->known = known;
-	d->reader = odb_reader_new(space->odb, cache_limit);
-	if (!d->reader) {
+	d->algo = space->odb->algo;
+	d->store = tree_store_new(space, cache_limit);
+	if (!d->store) {
 		free(d);
 		return NULL;
 	}
+	d->pool = tree_store_pool(d->store);
 	return d;
 }
 
@@ -72,7 +76,7 @@ void treediff_free(struct treediff *d)
 {
 	if (!d)
 		return;
-	odb_reader_free(d->reader);
+	tree_store_free(d->store);
 	free(d->trees.items);
 	free(d->blobs.items);
 	free(d);
@@ -87,28 +91,14 @@ static int append(struct items *list, uint32_t obj_pos, uint32_t name_hash)
 	return 0;
 }
 
-static int bad_tree(struct treediff *d, uint32_t tree_pos, const char *what,
-		    struct error *err)
+static int too_deep(struct treediff *d, uint32_t tree_pos, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid oid;
 
 	objspace_oid(&oid, d->space, tree_pos);
-	return error_set(err, ERR_CORRUPT, "%s: %s", what,
-			 oid_to_hex(hex, &oid, d->space->odb->algo));
-}
-
-static int read_tree(struct treediff *d, uint32_t tree_pos,
-		     struct odb_object *obj, struct error *err)
-{
-	int ret = objspace_read(d->space, d->reader, tree_pos, obj, err);
-
-	if (ret < 0)
-		return ret;
-	if (obj->type == OBJ_TREE)
-		return 0;
-	odb_object_release(d->reader, obj);
-	return bad_tree(d, tree_pos, "not a tree object", err);
+	return error_set(err, ERR_CORRUPT, "tree nested too deeply: %s",
+			 oid_to_hex(hex, &oid, d->algo));
 }
 
 /*
@@ -133,220 +123,233 @@ static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 	return false;
 }
 
-static void side_advance(struct side *side, enum hash_algo algo)
-{
-	/* A malformed tail of a parent's tree only means: nothing there. */
-	side->at_end = tree_next(&side->entry, &side->rest, algo) <= 0;
-}
-
-/* Open the parents' trees that can be read; returns how many. */
+/* Read the parents' trees that can be had; returns how many. */
 static int open_sides(struct treediff *d, struct side *sides,
-		      const uint32_t *parents, unsigned nr,
-		      const struct odb_object *child, struct error *err)
+		      const uint32_t *parents, unsigned nr, struct error *err)
 {
 	unsigned opened = 0;
 
 	for (unsigned i = 0; i < nr; i++) {
 		struct side *side = &sides[opened];
-		int ret;
+		int ret = tree_store_read(d->store, parents[i], &side->tree,
+					  NULL);
 
-		side->obj = (struct odb_object)ODB_OBJECT_INIT;
-		ret = read_tree(d, parents[i], &side->obj, err);
 		if (ret == ERR_NOMEM)
-			return ret;
-		if (ret < 0)
-			continue;
-		side->rest = cursor_make(side->obj.data, side->obj.len);
-		side->synced = child->data;
-		side_advance(side, d->space->odb->algo);
-		opened++;
+			return error_nomem(err);
+		side->at = side->synced = 0;
+		opened += !ret;
 	}
 	return (int)opened;
 }
 
-/* Length of the common beginning, in whole steps of 32 bytes. */
-static size_t common_len(const uint8_t *a, const uint8_t *b, size_t max)
+/* Number of equal entries at the front of two arrays of at most `max`. */
+static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 {
-	size_t len = 0;
+	uint32_t i = 0;
 
-	for (; len + 32 <= max; len += 32) {
+	for (; i + 8 <= max; i += 8) {
 		uint64_t x[4], y[4];
 
-		memcpy(x, a + len, 32);
-		memcpy(y, b + len, 32);
+		memcpy(x, a + i, sizeof(x));
+		memcpy(y, b + i, sizeof(y));
 		if ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) |
 		    (x[3] ^ y[3]))
 			break;
 	}
-	return len;
+	while (i < max && a[i] == b[i])
+		i++;
+	return i;
 }
 
 /*
- * The NUL that ends the name of the entry at p: its first three bytes are a
- * digit, a space and a letter at least. NULL when there is none before `end`.
+ * Entries that child and side have in common from child's entry `from` on,
+ * which the side is at; the side goes past them.
  */
-static const uint8_t *name_end(const uint8_t *p, const uint8_t *end)
+static uint32_t skip_common(const struct treediff *d, struct side *side,
+			    const struct tree_table *child, uint32_t from)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101);
+	const struct tree_table *t = &side->tree.table;
+	uint32_t max = t->nr - side->at, run = 0;
 
-	for (p += 3; p + 8 <= end; p += 8) {
-		uint64_t word, zeros;
-
-		memcpy(&word, p, sizeof(word));
-		zeros = (word - ones) & ~word & (ones << 7);
-		if (zeros)
-			return p + __builtin_ctzll(zeros) / 8;
-	}
-	return p < end ? memchr(p, 0, (size_t)(end - p)) : NULL;
-}
-
-/*
- * Step over entries that child and side have in common from `synced` on, up
- * to `end` in the child: equal bytes up to the end of an entry are equal
- * entries, so only the ends of entries are looked for.
- */
-static void skip_common(struct side *side, const uint8_t *end,
-			enum hash_algo algo)
-{
-	const uint8_t *p = side->synced;
-	size_t max = (size_t)(side->rest.end - side->entry.raw);
-
-	if ((size_t)(end - p) < max)
-		max = (size_t)(end - p);
-	end = p + common_len(p, side->entry.raw, max);
-	while (p < end) {
-		const uint8_t *nul = name_end(p, end);
-
-		if (!nul || (size_t)(end - nul) < 1 + hash_len(algo))
+	if (child->nr - from < max)
+		max = child->nr - from;
+	for (;;) {
+		run += common_run(child->entries + from + run,
+				  t->entries + side->at + run, max - run);
+		if (run == max ||
+		    !entry_pool_equal(d->pool, child->entries[from + run],
+				      t->entries[side->at + run]))
 			break;
-		p = nul + 1 + hash_len(algo);
+		run++;
 	}
-	if (p == side->synced)
+	side->at += run;
+	side->synced = from + run;
+	return run;
+}
+
+/* Order of the side's entry i against `entry`. */
+static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
+		  const struct tree_entry *entry)
+{
+	struct tree_entry at;
+
+	entry_pool_get(&at, d->pool, side->tree.table.entries[i], d->algo);
+	return tree_name_cmp(&at, entry);
+}
+
+/*
+ * Move a side to its first entry that is not before `entry`, entry i of the
+ * child. Most often it is there, or as far ahead as the child has gone.
+ */
+static void seek(const struct treediff *d, struct side *side,
+		 const struct tree_table *child, uint32_t i,
+		 const struct tree_entry *entry)
+{
+	uint32_t nr = side->tree.table.nr, step = 1;
+	uint32_t ahead = i - side->synced, hi;
+
+	side->synced = i;
+	if (ahead && ahead < nr - side->at &&
+	    entry_pool_equal(d->pool, child->entries[i],
+			     side->tree.table.entries[side->at + ahead])) {
+		side->at += ahead;
 		return;
-	side->rest.p = side->entry.raw + (p - side->synced);
-	side->synced = p;
-	side_advance(side, algo);
-}
-
-/* Bring a side up to the child's entry that begins at `target`. */
-static void catch_up(struct side *side, const uint8_t *target,
-		     const uint8_t *end, enum hash_algo algo)
-{
-	while (side->synced < target && !side->at_end) {
-		struct tree_entry entry;
-		struct cursor c;
-		int cmp;
-
-		skip_common(side, target, algo);
-		if (side->synced >= target || side->at_end)
-			break;
-		c = (struct cursor){side->synced, end};
-		if (tree_next(&entry, &c, algo) <= 0)
-			break;
-		cmp = tree_name_cmp(&side->entry, &entry);
-		if (cmp >= 0)
-			side->synced = c.p;
-		if (cmp <= 0)
-			side_advance(side, algo);
 	}
-	side->synced = target;
+	hi = side->at;
+	while (hi < nr && cmp_at(d, side, hi, entry) < 0) {
+		side->at = hi + 1;
+		hi = nr - side->at > step ? side->at + step : nr;
+		step *= 2;
+	}
+	while (side->at < hi) {
+		uint32_t mid = side->at + (hi - side->at) / 2;
+
+		if (cmp_at(d, side, mid, entry) < 0)
+			side->at = mid + 1;
+		else
+			hi = mid;
+	}
+}
+/*
+ * Bring a side up to `entry`, entry i of the child. True when the side has an
+ * entry of that name, in *found; it is passed then.
+ */
+static bool find_in_side(const struct treediff *d, struct side *side,
+			 const struct tree_table *child, uint32_t i,
+			 const struct tree_entry *entry, uint32_t *found)
+{
+	const struct tree_table *t = &side->tree.table;
+
+	seek(d, side, child, i, entry);
+	side->synced = i + 1;
+	if (side->at == t->nr || cmp_at(d, side, side->at, entry))
+		return false;
+	*found = t->entries[side->at++];
+	return true;
 }
 
 /*
  * Returns true when a side has the same object under `entry`'s name; else
  * *sub lists the sides' directories of that name.
  */
-static bool find_in_sides(struct treediff *d, struct side *sides, unsigned nr,
-			  const struct tree_entry *entry, const uint8_t *end,
-			  const struct tree_entry **sub, unsigned *sub_nr)
+static bool find_in_sides(const struct treediff *d, struct side *sides,
+			  unsigned nr, const struct tree_table *child,
+			  uint32_t i, const struct tree_entry *entry,
+			  uint32_t *sub, unsigned *sub_nr)
 {
-	enum hash_algo algo = d->space->odb->algo;
-
 	*sub_nr = 0;
-	for (unsigned i = 0; i < nr; i++) {
-		struct side *side = &sides[i];
-		int cmp = -1;
+	for (unsigned k = 0; k < nr; k++) {
+		struct tree_entry other;
+		uint32_t found;
 
-		catch_up(side, entry->raw, end, algo);
-		while (!side->at_end) {
-			cmp = tree_name_cmp(&side->entry, entry);
-			if (cmp >= 0)
-				break;
-			side_advance(side, algo);
-		}
-		if (side->at_end || cmp)
+		if (!find_in_side(d, &sides[k], child, i, entry, &found))
 			continue;
-		/* A submodule's commit is not there, whatever its id. */
-		if (!tree_entry_is_gitlink(&side->entry) &&
-		    !memcmp(side->entry.oid, entry->oid, hash_len(algo)))
+		entry_pool_get(&other, d->pool, found, d->algo);
+		if (!memcmp(other.oid, entry->oid, hash_len(d->algo)))
 			return true;
-		if (tree_entry_is_dir(entry) && tree_entry_is_dir(&side->entry))
-			sub[(*sub_nr)++] = &side->entry;
+		if (tree_entry_is_dir(entry) && tree_entry_is_dir(&other))
+			sub[(*sub_nr)++] = found;
 	}
 	return false;
+}
+
+/* The number of an entry's object: looked up once for each entry. */
+static int object_of(struct treediff *d, uint32_t entry_nr, uint32_t *obj_pos)
+{
+	struct pool_entry *known = &d->pool->entries[entry_nr];
+	struct tree_entry entry;
+
+	if (known->obj_pos == ENTRY_POOL_NONE) {
+		entry_pool_get(&entry, d->pool, entry_nr, d->algo);
+		if (objspace_add(d->space, entry.oid, &known->obj_pos) < 0)
+			return ERR_NOMEM;
+	}
+	*obj_pos = known->obj_pos;
+	return 0;
 }
 
 static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
 		     uint32_t name_hash, unsigned depth, struct error *err);
 
-/* An entry that no parent has here. */
-static int list_entry(struct treediff *d, const struct tree_entry *entry,
-		      const struct tree_entry *const *sub, unsigned sub_nr,
-		      uint32_t dir_hash, unsigned depth, struct error *err)
+/* A directory that no parent has here; `hash` is its path's. */
+static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
+		     unsigned sub_nr, uint32_t hash, unsigned depth,
+		     struct error *err)
 {
-	uint32_t hash = name_hash_add(dir_hash, entry->name, entry->name_len);
-	uint32_t obj_pos, parents[NEWOBJ_MAX_PARENTS];
-	unsigned parent_nr = 0;
+	uint32_t parents[NEWOBJ_MAX_PARENTS];
 
-	if (objspace_add(d->space, entry->oid, &obj_pos) < 0)
-		return error_nomem(err);
-	if (d->known && bitset_get(d->known, obj_pos))
+	if (is_listed_before(d, tree_pos))
 		return 0;
-	if (!tree_entry_is_dir(entry))
-		return append(&d->blobs, obj_pos, hash) < 0 ? error_nomem(err)
-							    : 0;
-	if (is_listed_before(d, obj_pos))
-		return 0;
-	if (append(&d->trees, obj_pos, hash) < 0)
+	if (append(&d->trees, tree_pos, hash) < 0)
 		return error_nomem(err);
 	for (unsigned i = 0; i < sub_nr; i++)
-		if (objspace_add(d->space, sub[i]->oid, &parents[parent_nr]) <
-		    0)
+		if (object_of(d, sub[i], &parents[i]) < 0)
 			return error_nomem(err);
-		else
-			parent_nr++;
-	return diff_tree(d, obj_pos, parents, parent_nr,
+	return diff_tree(d, tree_pos, parents, sub_nr,
 			 name_hash_add(hash, "/", 1), depth + 1, err);
 }
 
-static int diff_entries(struct treediff *d, struct cursor *c,
+/* Entry i of the child, unless a side has the same. */
+static int diff_entry(struct treediff *d, const struct tree_table *child,
+		      uint32_t i, struct side *sides, unsigned side_nr,
+		      uint32_t dir_hash, unsigned depth, struct error *err)
+{
+	uint32_t sub[NEWOBJ_MAX_PARENTS], obj_pos, hash;
+	struct tree_entry entry;
+	unsigned sub_nr;
+
+	/* It points into the pool: not for long. */
+	entry_pool_get(&entry, d->pool, child->entries[i], d->algo);
+	if (tree_entry_is_gitlink(&entry) ||
+	    find_in_sides(d, sides, side_nr, child, i, &entry, sub, &sub_nr))
+		return 0;
+	hash = name_hash_add(dir_hash, entry.name, entry.name_len);
+	if (object_of(d, child->entries[i], &obj_pos) < 0)
+		return error_nomem(err);
+	if (d->known && bitset_get(d->known, obj_pos))
+		return 0;
+	if (tree_entry_is_dir(&entry))
+		return list_tree(d, obj_pos, sub, sub_nr, hash, depth, err);
+	return append(&d->blobs, obj_pos, hash) < 0 ? error_nomem(err) : 0;
+}
+
+static int diff_entries(struct treediff *d, const struct tree_table *child,
 			struct side *sides, unsigned side_nr,
 			uint32_t name_hash, unsigned depth, struct error *err)
 {
-	enum hash_algo algo = d->space->odb->algo;
-	const struct tree_entry *sub[NEWOBJ_MAX_PARENTS];
-	struct tree_entry entry;
-	unsigned sub_nr;
-	int ret;
+	uint32_t i = 0;
+	int ret = 0;
 
-	for (;;) {
-		if (side_nr && !sides[0].at_end) {
-			catch_up(&sides[0], c->p, c->end, algo);
-			skip_common(&sides[0], c->end, algo);
-			c->p = sides[0].synced;
-		}
-		ret = tree_next(&entry, c, algo);
-		if (ret <= 0)
-			return ret;
-		if (tree_entry_is_gitlink(&entry) ||
-		    find_in_sides(d, sides, side_nr, &entry, c->end, sub,
-				  &sub_nr))
-			continue;
-		ret = list_entry(d, &entry, sub, sub_nr, name_hash, depth, err);
-		if (ret < 0)
-			return ret;
+	for (; !ret; i++) {
+		if (side_nr)
+			i += skip_common(d, &sides[0], child, i);
+		if (i >= child->nr)
+			break;
+		ret = diff_entry(d, child, i, sides, side_nr, name_hash, depth,
+				 err);
 	}
+	return ret;
 }
 
 static int diff_tree(struct treediff *d, uint32_t tree_pos,
@@ -354,38 +357,24 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     uint32_t name_hash, unsigned depth, struct error *err)
 {
 	struct side sides[NEWOBJ_MAX_PARENTS];
-	struct odb_object tree = ODB_OBJECT_INIT;
-	struct error inner;
-	struct cursor c;
-	int opened = 0, ret;
+	struct tree tree;
+	int opened, ret;
 
 	if (depth > TREEWALK_MAX_DEPTH)
-		return bad_tree(d, tree_pos, "tree nested too deeply", err);
-	ret = read_tree(d, tree_pos, &tree, err);
+		return too_deep(d, tree_pos, err);
+	ret = tree_store_read(d->store, tree_pos, &tree, err);
 	if (ret < 0)
 		return ret;
-	/* Not ERROR_INIT: clearing its text would cost more than the rest. */
-	inner.code = 0;
 	memset(sides, 0, parent_nr * sizeof(*sides));
-	opened = open_sides(d, sides, parents, parent_nr, &tree, err);
-	if (opened < 0) {
-		ret = opened;
-		goto out;
-	}
-	c = cursor_make(tree.data, tree.len);
-	ret = diff_entries(d, &c, sides, (unsigned)opened, name_hash, depth,
-			   &inner);
-	if (ret < 0 && !inner.code)
-		ret = bad_tree(d, tree_pos, "malformed tree", err);
-	else if (ret < 0 && err)
-		*err = inner;
-out:
+	opened = open_sides(d, sides, parents, parent_nr, err);
+	ret = opened < 0 ? opened
+			 : diff_entries(d, &tree.table, sides, (unsigned)opened,
+					name_hash, depth, err);
 	for (unsigned i = 0; i < parent_nr; i++)
-		odb_object_release(d->reader, &sides[i].obj);
-	odb_object_release(d->reader, &tree);
+		tree_store_release(d->store, &sides[i].tree);
+	tree_store_release(d->store, &tree);
 	return ret;
 }
-
 int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 		 unsigned parent_nr, uint32_t order,
 		 struct treediff_result *result, struct error *err)
@@ -394,6 +383,10 @@ int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 
 	d->trees.nr = d->blobs.nr = 0;
 	d->order = order;
+	if (tree_store_trim(d->store) < 0) {
+		ret = error_nomem(err);
+		goto out;
+	}
 	for (unsigned i = 0; i < parent_nr; i++)
 		if (parents[i] == tree_pos)
 			goto out;

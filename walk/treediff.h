@@ -46,8 +46,8 @@ struct treediff_result {
 /*
  * Compare tree `tree_pos` with those of `parent_nr` <= NEWOBJ_MAX_PARENTS
  * parents. `order` is the commit's place in the parents-first array. A
- * parent's tree that is missing is not compared with; a missing tree of the
- * commit itself is ERR_MISSING.
+ * parent's tree that cannot be read is not compared with; a missing tree of the
+ * commit itself is ERR_MISSING, a malformed one ERR_CORRUPT.
  */
 int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 		 unsigned parent_nr, uint32_t order,
