@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "walk/history.h"
 
-#define SELECT_DENSE_NR 80
+#define SELECT_DENSE_NR 128
 #define SELECT_MAX_GAP 4096
 
 /*

@@ -101,7 +101,7 @@ static int take_walked(struct finding *g, struct walk_result *result,
 	for (size_t i = 0; i < result->revs.nr; i++)
 		if (walk_items_append(
 			    &f->objects,
-			    h->commits[result->revs.commits[i]].obj_pos,
+			    h->commits[walk_result_commit(result, i)].obj_pos,
 			    OBJ_COMMIT, 0) < 0)
 			return error_nomem(err);
 	for (size_t i = 0; i < result->objects.nr; i++) {

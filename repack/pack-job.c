@@ -86,10 +86,11 @@ static int add_item(struct pack_job *job, uint32_t obj_pos,
 static int load_items(struct pack_job *job, struct error *err)
 {
 	const struct history *h = &job->walk.history;
-	const struct revwalk_result *revs = &job->found.revs;
 
-	for (size_t i = 0; i < revs->nr; i++)
-		if (add_item(job, h->commits[revs->commits[i]].obj_pos,
+	for (size_t i = 0; i < job->found.revs.nr; i++)
+		if (add_item(job,
+			     h->commits[walk_result_commit(&job->found, i)]
+				     .obj_pos,
 			     OBJ_COMMIT, 0) < 0)
 			return error_nomem(err);
 	for (size_t i = 0; i < job->found.objects.nr; i++) {

@@ -93,8 +93,9 @@ static int emit_list(struct enumerate *e, const struct newobj_list *list,
 	return 0;
 }
 
-/* Trees and blobs of the commits; what newer commits added comes first. */
-static int emit_trees(struct enumerate *e, struct error *err)
+/* Trees and blobs of the commits, in the order of a pack. */
+static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
+		      struct error *err)
 {
 	struct walk_result *result = e->result;
 	struct newobj_options options = {
@@ -112,12 +113,15 @@ static int emit_trees(struct enumerate *e, struct error *err)
 		memcpy(result->parents_first, result->revs.commits,
 		       nr * sizeof(uint32_t));
 	ret = revwalk_parents_first(&e->w->history, result->parents_first, nr,
-				    err);
+				    wants->commits, wants->commit_nr,
+				    &result->trunk_nr, err);
 	if (!ret)
 		ret = newobj_compute(&result->lists, &e->w->history,
 				     result->parents_first, nr, &options, err);
-	for (size_t i = nr; i-- && !ret;)
-		ret = emit_list(e, &result->lists.lists[i], err);
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = emit_list(
+			e, &result->lists.lists[walk_result_place(result, i)],
+			err);
 	if (!e->options->keep_lists)
 		newobj_release(&result->lists);
 	return ret;
@@ -155,7 +159,7 @@ static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
 	if (!ret)
 		ret = take_others(e, &wants->others, false, err);
 	if (!ret)
-		ret = emit_trees(e, err);
+		ret = emit_trees(e, wants, err);
 	if (!ret)
 		ret = check_loose(e, err);
 	return ret;

@@ -303,11 +303,28 @@ static int topo_visit(struct topo *t, uint32_t c)
 	return 0;
 }
 
+/* Emit what each of `tips` adds; the first one is the trunk. */
+static int topo_visit_tips(struct topo *t, const uint32_t *tips, size_t tip_nr,
+			   size_t *trunk_nr)
+{
+	for (size_t i = 0; i < tip_nr; i++) {
+		if (t->state[tips[i]] == 1 && topo_visit(t, tips[i]) < 0)
+			return ERR_NOMEM;
+		if (!i && trunk_nr)
+			*trunk_nr = t->out_nr;
+	}
+	return 0;
+}
+
 int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
+			  const uint32_t *tips, size_t tip_nr, size_t *trunk_nr,
 			  struct error *err)
 {
 	struct topo t = {.h = h};
 	int ret = 0;
+
+	if (trunk_nr)
+		*trunk_nr = 0;
 
 	t.state = mem_calloc(h->nr, 1);
 	t.out = mem_alloc(nr, sizeof(*t.out));
@@ -317,6 +334,8 @@ int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
 	}
 	for (size_t i = 0; i < nr; i++)
 		t.state[commits[i]] = 1;
+	if (topo_visit_tips(&t, tips, tip_nr, trunk_nr) < 0)
+		ret = error_nomem(err);
 	for (size_t i = nr; i-- && !ret;)
 		if (t.state[commits[i]] == 1 && topo_visit(&t, commits[i]) < 0)
 			ret = error_nomem(err);

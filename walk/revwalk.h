@@ -50,9 +50,14 @@ int revwalk_run(struct revwalk_result *result, struct history *h,
 
 /*
  * Reorder commits so that none comes before one of its parents that is in the
- * array as well: parents first. Keeps the given order reversed otherwise.
+ * array as well: parents first, branch by branch. What the first of `tips`
+ * reaches comes first, then what the second adds, and so on, then all others;
+ * within that a branch stands together, right before the commit that merged
+ * it. *trunk_nr (NULL allowed) is set to the number of commits that belong to
+ * the first tip.
  */
 int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
+			  const uint32_t *tips, size_t tip_nr, size_t *trunk_nr,
 			  struct error *err);
 
 #endif

@@ -93,19 +93,43 @@ struct walk_options {
 
 struct walk_result {
 	struct revwalk_result revs; /* commits newest first, and boundary */
-	struct walk_items objects;  /* tags; then trees and blobs, what newer
-				       commits added first; each once */
-	uint32_t *parents_first;    /* owned: the commits in the order of
-				       `lists`; only with keep_lists */
+	struct walk_items objects;  /* tags; then trees and blobs in the order
+				       of their commits in a pack; each once */
+	uint32_t *parents_first;    /* owned: the commits branch by branch, in
+				       the order of `lists` */
+	size_t trunk_nr;            /* how many of these the first want
+				       reaches; they come first */
 	struct newobj_set lists;    /* new(c); only with keep_lists */
 };
 
 #define WALK_RESULT_INIT                                                       \
 	{                                                                      \
-		REVWALK_RESULT_INIT, {NULL, 0, 0}, NULL, NEWOBJ_SET_INIT       \
+		REVWALK_RESULT_INIT, {NULL, 0, 0}, NULL, 0, NEWOBJ_SET_INIT    \
 	}
 
 void walk_result_release(struct walk_result *result);
+
+/*
+ * The place in parents_first of the i-th commit of a pack: the trunk from its
+ * newest commit to its oldest, then the other branches. What a commit reaches
+ * then lies in few runs, so that bitmaps over a pack of this order are small.
+ * Only after an enumeration with objects.
+ */
+static inline size_t walk_result_place(const struct walk_result *result,
+				       size_t i)
+{
+	size_t trunk_nr = result->trunk_nr;
+
+	return i < trunk_nr ? trunk_nr - 1 - i
+			    : result->revs.nr - 1 - (i - trunk_nr);
+}
+
+/* The i-th commit (commit_nr) of a pack. */
+static inline uint32_t walk_result_commit(const struct walk_result *result,
+					  size_t i)
+{
+	return result->parents_first[walk_result_place(result, i)];
+}
 
 /*
  * Enumerate what `wants` reach and `haves` do not. Objects behind haves other

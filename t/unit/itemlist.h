@@ -35,7 +35,7 @@ static inline void itemlist_init(struct itemlist *l, uint64_t *seed)
 	randrepo_store_pack(&l->r);
 	randrepo_all_refs(&l->r);
 	bitmaprepo_options(&options, &l->r.t.repo);
-	options.newpack.reuse_delta = false;
+	options.newpack.make.reuse_delta = false;
 	options.remove_redundant = false;
 	assert_int_equal(repack_run(&result, &l->r.t.repo, &options, NULL), 0);
 	options.newpack.make.window = 3;

@@ -20,7 +20,7 @@ static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 	randrepo_store_pack(r);
 	randrepo_all_refs(r);
 	bitmaprepo_options(&options, &r->t.repo);
-	options.newpack.reuse_delta = false;
+	options.newpack.make.reuse_delta = false;
 	options.newpack.ofs_delta = ofs_delta;
 	assert_int_equal(repack_run(&result, &r->t.repo, &options, NULL), 0);
 	assert_true(result.report.deltas > 20);

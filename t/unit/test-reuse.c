@@ -23,7 +23,7 @@ static void make(struct randrepo *r, bool ofs_delta, uint64_t *seed)
 	randrepo_all_refs(r);
 	bitmaprepo_options(&options, &r->t.repo);
 	options.newpack.ofs_delta = ofs_delta;
-	options.newpack.reuse_delta = false;
+	options.newpack.make.reuse_delta = false;
 	assert_int_equal(repack_run(&result, &r->t.repo, &options, NULL), 0);
 	assert_true(result.report.deltas > 50);
 }

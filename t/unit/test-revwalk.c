@@ -121,7 +121,8 @@ static void parents_come_first(void **state)
 		for (uint32_t c = COMMITS; c-- > 0;)
 			if (random_next(&seed) % 3)
 				commits[nr++] = c;
-		assert_int_equal(revwalk_parents_first(&d.h, commits, nr, NULL),
+		assert_int_equal(revwalk_parents_first(&d.h, commits, nr, NULL,
+						       0, NULL, NULL),
 				 0);
 		for (size_t i = 0; i < nr; i++) {
 			uint32_t c = commits[i];
