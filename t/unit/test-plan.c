@@ -244,12 +244,18 @@ static void wrong_type(void **state)
 	uint32_t obj_pos;
 
 	itemlist_init(&l, &seed);
-	assert_int_equal(objspace_add(&l.space,
-				      l.r.objects[l.r.commits[0]].oid.bytes,
-				      &obj_pos),
-			 0);
-	assert_int_equal(
-		repack_items_append(&l.list, obj_pos, OBJ_BLOB, 0, false), 0);
+	/* Some of them are no deltas. */
+	for (uint32_t i = 0; i < 50; i++) {
+		uint32_t nr = l.r.commits[i];
+
+		assert_int_equal(objspace_add(&l.space,
+					      l.r.objects[nr].oid.bytes,
+					      &obj_pos),
+				 0);
+		assert_int_equal(repack_items_append(&l.list, obj_pos, OBJ_BLOB,
+						     0, false),
+				 0);
+	}
 	assert_int_equal(
 		plan_items(&l.list, &l.packs, &itemlist_plan_options, &err),
 		ERR_CORRUPT);
