@@ -167,8 +167,11 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 		pack_bitmap_close(f->pb);
 		f->pb = NULL;
 	}
-	/* A broken index is the caller's to warn about; the answer is not. */
-	return ret == ERR_NOMEM || ret == ERR_MISSING ? ret : 0;
+	/*
+	 * A broken index is the caller's to warn about; the answer is not. What
+	 * is missing may only be missing behind a have: the walk will tell.
+	 */
+	return ret == ERR_NOMEM ? ret : 0;
 }
 
 /* A set of the objects to send, for membership tests. */
