@@ -121,40 +121,44 @@ static int walk(struct keeper *k, const char *dir)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* HEAD, private refs and reflogs below one git directory. */
-static int walk_git_dir(struct keeper *k, const char *git_dir, bool is_main)
+/* Hand all files below "<git_dir>/<name>" to `file`. */
+static int keep_below(struct keeper *k, const char *git_dir, const char *name,
+		      int (*file)(struct keeper *k, const char *path))
 {
 	struct buf path = BUF_INIT;
-	size_t base;
 	int ret;
 
-	if (buf_printf(&path, "%s/", git_dir) < 0 ||
-	    buf_append_str(&path, "HEAD") < 0)
-		goto nomem;
-	base = path.len - strlen("HEAD");
-	ret = ref_file(k, path.data);
-	if (ret)
-		goto out;
-	if (!is_main) {
-		buf_set_len(&path, base);
-		if (buf_append_str(&path, "refs") < 0)
-			goto nomem;
-		k->file = ref_file;
+	k->file = file;
+	if (buf_printf(&path, "%s/%s", git_dir, name) < 0)
+		ret = error_nomem(k->err);
+	else
 		ret = walk(k, path.data);
-		if (ret)
-			goto out;
-	}
-	buf_set_len(&path, base);
-	if (buf_append_str(&path, "logs") < 0)
-		goto nomem;
-	k->file = reflog_file;
-	ret = walk(k, path.data);
-	goto out;
-nomem:
-	ret = error_nomem(k->err);
-out:
 	buf_release(&path);
 	return ret;
+}
+
+/*
+ * HEAD, private refs and reflogs below one git directory. Private refs of the
+ * main one are visited as refs only when we are called from there.
+ */
+static int walk_git_dir(struct keeper *k, const char *git_dir)
+{
+	static const char *const private_refs[] = {
+		"refs/bisect",
+		"refs/worktree",
+		"refs/rewritten",
+	};
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&path, "%s/HEAD", git_dir) < 0)
+		ret = error_nomem(k->err);
+	else
+		ret = ref_file(k, path.data);
+	buf_release(&path);
+	for (size_t i = 0; i < ARRAY_NR(private_refs) && !ret; i++)
+		ret = keep_below(k, git_dir, private_refs[i], ref_file);
+	return ret ? ret : keep_below(k, git_dir, "logs", reflog_file);
 }
 
 static int walk_worktree(void *ctx, const char *name)
@@ -166,7 +170,7 @@ static int walk_worktree(void *ctx, const char *name)
 	if (buf_printf(&path, "%s/worktrees/%s", k->repo->common_dir, name) < 0)
 		ret = error_nomem(k->err);
 	else
-		ret = walk_git_dir(k, path.data, false);
+		ret = walk_git_dir(k, path.data);
 	buf_release(&path);
 	return ret;
 }
@@ -177,7 +181,7 @@ int refs_each_reflog_oid(const struct repo *repo,
 {
 	struct keeper k = {.repo = repo, .fn = fn, .ctx = ctx, .err = err};
 	char *worktrees;
-	int ret = walk_git_dir(&k, repo->common_dir, true);
+	int ret = walk_git_dir(&k, repo->common_dir);
 
 	if (ret)
 		return ret;

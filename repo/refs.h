@@ -71,8 +71,8 @@ bool refs_name_is_valid(const char *name);
 bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 
 /*
- * Objects that other refs keep alive besides refs/: HEADs of worktrees, and
- * entries of all reflogs. `fn` gets each id (zero ids left out; duplicates
+ * Objects that other refs keep alive besides refs/: HEADs and private refs
+ * (refs/bisect/ and so on) of all worktrees, and entries of all reflogs. `fn` gets each id (zero ids left out; duplicates
  * are possible). For repack and pack-objects --reflog; what indexes keep alive
  * is in repo/index-file.h.
  */

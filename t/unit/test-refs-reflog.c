@@ -21,6 +21,8 @@ static const char *hex(char digit)
 		"5555555555555555555555555555555555555555",
 		"6666666666666666666666666666666666666666",
 		"7777777777777777777777777777777777777777",
+		"8888888888888888888888888888888888888888",
+		"9999999999999999999999999999999999999999",
 	};
 
 	return all[digit - '0'];
@@ -58,6 +60,8 @@ static void test_all(void **state)
 	tmprepo_write(&t, "refs/heads/main", hex('7'));
 	tmprepo_write(&t, "worktrees/w/HEAD", hex('2'));
 	tmprepo_write(&t, "worktrees/w/refs/bisect/bad", hex('3'));
+	tmprepo_write(&t, "refs/bisect/bad", hex('8'));
+	tmprepo_write(&t, "refs/worktree/a/b", hex('9'));
 	write_log(&t, "logs/refs/heads/a/b", '0', '4', "rubbish\n\n");
 	write_log(&t, "worktrees/w/logs/HEAD", '5', '6', "unterminated");
 	assert_int_equal(refs_each_reflog_oid(&t.repo, note, seen, NULL), 0);
@@ -65,6 +69,8 @@ static void test_all(void **state)
 	for (int i = 1; i <= 6; i++)
 		assert_int_equal(seen[i], 1);
 	assert_int_equal(seen[7], 0);
+	assert_int_equal(seen[8], 1);
+	assert_int_equal(seen[9], 1);
 	assert_int_equal(refs_each_reflog_oid(&t.repo, stop, NULL, NULL), 5);
 	tmprepo_release(&t);
 }
