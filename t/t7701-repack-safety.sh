@@ -6,32 +6,7 @@ test_description='repack loses nothing that stock Git keeps'
 if ! test_have_prereq GIT
 then
 	skip_all='git was not built'
-	# Objects that only private refs and indexes of worktrees name, in packs.
-test_expect_success 'worktrees and their private refs' '
-	stock init -q work &&
-	stock -C work commit -q --allow-empty -m base &&
-	stock -C work worktree add -q --detach ../linked &&
-	new_commit () {
-		stock -C work commit-tree -m "$1" "main^{tree}"
-	} &&
-	main_bisect=$(new_commit main-bisect) &&
-	linked_bisect=$(new_commit linked-bisect) &&
-	linked_head=$(new_commit linked-head) &&
-	staged=$(echo staged | stock -C linked hash-object -w --stdin) &&
-	stock -C work update-ref refs/bisect/bad $main_bisect &&
-	stock -C linked update-ref refs/worktree/a $linked_bisect &&
-	stock -C linked update-ref --no-deref HEAD $linked_head &&
-	stock -C linked update-index --add --cacheinfo 100644,$staged,file &&
-	rm -r work/.git/logs work/.git/worktrees/linked/logs &&
-	stock -C work repack -a -d -q &&
-	for dir in work linked
-	do
-		repack_keeps $dir $main_bisect $linked_bisect $linked_head \
-			$staged || return
-	done
-'
-
-test_done
+	test_done
 fi
 
 # repack_keeps <dir> <oid>...: these are there, and packed, after repack -ad.

@@ -265,7 +265,9 @@ static bool find_in_sides(const struct treediff *d, struct side *sides,
 		if (!find_in_side(d, &sides[k], child, i, entry, &found))
 			continue;
 		entry_pool_get(&other, d->pool, found, d->algo);
-		if (!memcmp(other.oid, entry->oid, hash_len(d->algo)))
+		/* A submodule's commit is not there, whatever its id. */
+		if (!tree_entry_is_gitlink(&other) &&
+		    !memcmp(other.oid, entry->oid, hash_len(d->algo)))
 			return true;
 		if (tree_entry_is_dir(entry) && tree_entry_is_dir(&other))
 			sub[(*sub_nr)++] = found;
