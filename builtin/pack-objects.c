@@ -412,6 +412,8 @@ static int run_all(struct run *r, struct builtin_env *env)
 		ret = load_options(r, env->repo);
 	if (!ret)
 		ret = refs_open(&r->refs, env->repo, r->err);
+	if (!ret && r->a.all)
+		ret = refs_list_now(r->refs, r->err);
 	if (!ret)
 		ret = odb_open(&r->odb, env->repo, &warning, r->err);
 	if (!ret && warning.code)

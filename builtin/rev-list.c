@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/revargs.h"
 #include "object/parse.h"
@@ -466,11 +467,30 @@ static int answer(struct run *r)
 	return list_by_walk(r);
 }
 
+/* Whether more refs than those with a name here are to be read. */
+static bool asks_for_refs(const char **argv)
+{
+	static const char *const options[] = {
+		"--all",
+		"--branches",
+		"--tags",
+		"--remotes",
+	};
+
+	for (argv++; *argv; argv++)
+		for (size_t i = 0; i < ARRAY_NR(options); i++)
+			if (!strcmp(*argv, options[i]))
+				return true;
+	return false;
+}
+
 static int run_all(struct run *r, const char **argv, struct builtin_env *env)
 {
 	struct error warning = ERROR_INIT;
 	int ret = refs_open(&r->refs, env->repo, r->err);
 
+	if (!ret && asks_for_refs(argv))
+		ret = refs_list_now(r->refs, r->err);
 	if (!ret)
 		ret = odb_open(&r->odb, env->repo, &warning, r->err);
 	if (!ret && warning.code)
@@ -479,8 +499,6 @@ static int run_all(struct run *r, const char **argv, struct builtin_env *env)
 		ret = error_nomem(r->err);
 	if (!ret)
 		ret = parse_args(r, argv);
-	if (!ret && r->args.warning.code)
-		builtin_warn("%s", r->args.warning.msg);
 	if (!ret && !r->args.wants.nr && !r->args.haves.nr &&
 	    !r->o.read_stdin) {
 		fprintf(stderr, "usage: %s\n", usage_text);

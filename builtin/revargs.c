@@ -129,8 +129,7 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 		err,
 	};
 	struct ref head;
-	int ret = refs_each(args->refs, prefix, add_ref, &a, &args->warning,
-			    err);
+	int ret = refs_each_strict(args->refs, prefix, add_ref, &a, err);
 
 	if (ret < 0 || !and_head)
 		return ret;
@@ -167,7 +166,7 @@ static int add_refs_of(struct rev_args *args, const char *dir,
 	}
 	ret = refs_open(&refs, repo, err);
 	if (!ret)
-		ret = refs_each(refs, "", add_ref, &a, &args->warning, err);
+		ret = refs_each(refs, "", add_ref, &a, NULL, err);
 	refs_close(refs);
 	repo_close(repo);
 	free(git_dir);

@@ -32,7 +32,6 @@ struct rev_args {
 	struct rev_list wants, haves;
 	struct rev_list shallow; /* from "--shallow <oid>" lines */
 	bool negate;             /* after an odd number of --not */
-	struct error warning;    /* a broken ref that was left out */
 };
 
 /* 0 or ERR_NOMEM; release in any case. */

@@ -67,6 +67,8 @@ static int open_all(struct run *r, struct error *err)
 	if (!ret)
 		ret = refs_open(&r->refs, r->repo, err);
 	if (!ret)
+		ret = refs_list_now(r->refs, err);
+	if (!ret)
 		ret = odb_open(&r->odb, r->repo, &warning, err);
 	/* A pack that cannot be read may hold what refs need: do not go on. */
 	if (!ret && warning.code)
@@ -77,26 +79,11 @@ static int open_all(struct run *r, struct error *err)
 	return pack_job_open(&r->job, r->odb, r->refs, &r->job_options, err);
 }
 
-static int add_roots(struct run *r, struct error *err)
-{
-	struct error warning = ERROR_INIT;
-	int ret = roots_add(&r->job.walk, &r->job.wants, r->refs, true,
-			    &warning, err);
-
-	/* A broken ref may be what keeps objects alive. */
-	if (!ret && warning.code && r->options->remove_redundant &&
-	    r->options->all)
-		ret = error_set(err, warning.code, "%s", warning.msg);
-	r->result->warning = warning;
-	return ret;
-}
-
 static void take_result(struct run *r)
 {
 	const struct newpack *np = &r->job.newpack;
 
-	if (r->job.warning.code)
-		r->result->warning = r->job.warning;
+	r->result->warning = r->job.warning;
 	if (!r->job.items.nr)
 		return;
 	r->result->is_new = true;
@@ -124,7 +111,8 @@ static int find_objects(struct run *r, struct error *err)
 	int ret = open_all(r, err);
 
 	if (!ret)
-		ret = add_roots(r, err);
+		ret = roots_add(&r->job.walk, &r->job.wants, r->refs, true,
+				err);
 	return ret < 0 ? ret : pack_job_enumerate(&r->job, err);
 }
 

@@ -6,9 +6,9 @@
 #include "walk/ref-tips.h"
 
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
-	      bool all_roots, struct error *warning, struct error *err)
+	      bool all_roots, struct error *err)
 {
-	int ret = ref_tips_add(w, tips, refs, "", warning, err);
+	int ret = ref_tips_add(w, tips, refs, "", err);
 
 	if (!ret && all_roots)
 		ret = ref_tips_add_reflogs(w, tips, err);
@@ -31,7 +31,7 @@ static int add_prefix(void *ctx, const struct config_entry *entry)
 
 	m->prefix_nr++;
 	return ref_tips_add(m->w, &m->tips, m->refs,
-			    entry->value ? entry->value : "", NULL, m->err);
+			    entry->value ? entry->value : "", m->err);
 }
 
 /* HEAD and the newest branches. */
@@ -40,8 +40,7 @@ static int add_default(struct marking *m)
 	const struct history *h = &m->w->history;
 	struct sort_item *by_age;
 	struct ref head;
-	int ret = ref_tips_add(m->w, &m->tips, m->refs, "refs/heads/", NULL,
-			       m->err);
+	int ret = ref_tips_add(m->w, &m->tips, m->refs, "refs/heads/", m->err);
 
 	if (ret < 0)
 		return ret;

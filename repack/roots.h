@@ -21,7 +21,7 @@
  * indexes.
  */
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
-	      bool all_roots, struct error *warning, struct error *err);
+	      bool all_roots, struct error *err);
 
 /*
  * Mark by commit_nr the tips that bitmaps are wanted for: those of refs under

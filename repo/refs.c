@@ -321,6 +321,7 @@ struct visit {
 	struct buf name, target; /* of the ref being visited */
 	int (*fn)(void *ctx, const struct ref *ref);
 	void *ctx;
+	bool is_strict; /* a broken ref ends the visit */
 	struct error *warning;
 };
 
@@ -345,6 +346,15 @@ static const struct refs_loose *peek_loose(const struct visit *v)
 	return starts_with(ref->name, v->prefix) ? ref : NULL;
 }
 
+/* What a broken ref means to this visit. */
+static int pass_over(const struct visit *v, const char *name, struct error *err)
+{
+	if (v->is_strict)
+		return error_set(err, ERR_CORRUPT, "bad object %s", name);
+	error_set(v->warning, ERR_CORRUPT, "ignoring broken ref %s", name);
+	return 0;
+}
+
 static int visit_loose(struct visit *v, const struct refs_loose *loose,
 		       struct error *err)
 {
@@ -358,11 +368,8 @@ static int visit_loose(struct visit *v, const struct refs_loose *loose,
 			  "ignoring dangling symref %s", loose->name);
 		return 0;
 	}
-	if (ret == ERR_CORRUPT || loose->kind == REFS_LOOSE_BROKEN) {
-		error_set(v->warning, ERR_CORRUPT, "ignoring broken ref %s",
-			  loose->name);
-		return 0;
-	}
+	if (ret == ERR_CORRUPT || loose->kind == REFS_LOOSE_BROKEN)
+		return pass_over(v, loose->name, err);
 	if (ret < 0)
 		return ret;
 	if (loose->kind == REFS_LOOSE_SYMBOLIC)
@@ -378,11 +385,8 @@ static int visit_packed(struct visit *v, struct error *err)
 	if (buf_append(&v->name, v->packed.name, v->packed.name_len) < 0)
 		return error_nomem(err);
 	if (!refs_name_is_valid_len(v->name.data, v->name.len, false) ||
-	    oid_is_zero(&v->packed.oid)) {
-		error_set(v->warning, ERR_CORRUPT, "ignoring broken ref %s",
-			  v->name.data);
-		return 0;
-	}
+	    oid_is_zero(&v->packed.oid))
+		return pass_over(v, v->name.data, err);
 	ref.name = v->name.data;
 	take_packed(&ref, &v->packed);
 	return v->fn(v->ctx, &ref);
@@ -412,40 +416,70 @@ static int visit_next(struct visit *v, bool *done, struct error *err)
 	return ret;
 }
 
+static int visit_all(struct visit *v, struct error *err)
+{
+	struct refs_loose_list *list;
+	bool done = false;
+	int ret;
+
+	if (!v->prefix || starts_with("refs/", v->prefix))
+		v->prefix = "refs/";
+	if (!starts_with(v->prefix, "refs/"))
+		return 0;
+	ret = get_list(v->refs, v->prefix, &list, err);
+	if (ret < 0)
+		return ret;
+	v->list = list;
+	v->next_loose = refs_loose_list_seek(list, v->prefix);
+	v->table = &v->refs->packed->table;
+	ret = packed_refs_seek(v->table, v->prefix, strlen(v->prefix),
+			       &v->packed_off, err);
+	if (!ret)
+		ret = next_packed(v, err);
+	while (!ret && !done)
+		ret = visit_next(v, &done, err);
+	buf_release(&v->name);
+	buf_release(&v->target);
+	return ret;
+}
+
 int refs_each(struct refs *refs, const char *prefix,
 	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 	      struct error *warning, struct error *err)
 {
-	struct refs_loose_list *list;
 	struct visit v = {
 		.refs = refs,
-		.prefix = prefix && *prefix ? prefix : "refs/",
+		.prefix = prefix,
 		.name = BUF_INIT,
 		.target = BUF_INIT,
 		.fn = fn,
 		.ctx = ctx,
 		.warning = warning,
 	};
-	bool done = false;
-	int ret;
 
-	if (starts_with("refs/", v.prefix))
-		v.prefix = "refs/";
-	if (!starts_with(v.prefix, "refs/"))
-		return 0;
-	ret = get_list(refs, v.prefix, &list, err);
-	if (ret < 0)
-		return ret;
-	v.list = list;
-	v.next_loose = refs_loose_list_seek(list, v.prefix);
-	v.table = &refs->packed->table;
-	ret = packed_refs_seek(v.table, v.prefix, strlen(v.prefix),
-			       &v.packed_off, err);
-	if (!ret)
-		ret = next_packed(&v, err);
-	while (!ret && !done)
-		ret = visit_next(&v, &done, err);
-	buf_release(&v.name);
-	buf_release(&v.target);
-	return ret;
+	return visit_all(&v, err);
+}
+
+int refs_each_strict(struct refs *refs, const char *prefix,
+		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		     struct error *err)
+{
+	struct visit v = {
+		.refs = refs,
+		.prefix = prefix,
+		.name = BUF_INIT,
+		.target = BUF_INIT,
+		.fn = fn,
+		.ctx = ctx,
+		.is_strict = true,
+	};
+
+	return visit_all(&v, err);
+}
+
+int refs_list_now(struct refs *refs, struct error *err)
+{
+	struct refs_loose_list *list;
+
+	return get_list(refs, "refs/", &list, err);
 }

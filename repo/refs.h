@@ -44,6 +44,21 @@ int refs_each(struct refs *refs, const char *prefix,
 	      struct error *warning, struct error *err);
 
 /*
+ * As refs_each() for those who must not miss an object that is named: a broken
+ * ref is ERR_CORRUPT ("bad object <ref>"). Dangling symrefs name nothing and
+ * are left out.
+ */
+int refs_each_strict(struct refs *refs, const char *prefix,
+		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		     struct error *err);
+
+/*
+ * Take the listing of all refs now instead of on first use: an object that a
+ * listed ref names is in packs that are looked for afterwards.
+ */
+int refs_list_now(struct refs *refs, struct error *err);
+
+/*
  * Look up one full name ("HEAD", "refs/heads/main"), following symbolic refs
  * (at most 5). *ref is filled in; its strings live until the next call or
  * refs_close(). Returns 1, 0 when there is no such ref (for a symbolic ref to
@@ -72,9 +87,9 @@ bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 
 /*
  * Objects that other refs keep alive besides refs/: HEADs and private refs
- * (refs/bisect/ and so on) of all worktrees, and entries of all reflogs. `fn` gets each id (zero ids left out; duplicates
- * are possible). For repack and pack-objects --reflog; what indexes keep alive
- * is in repo/index-file.h.
+ * (refs/bisect/ and so on) of all worktrees, and entries of all reflogs. `fn`
+ * gets each id (zero ids left out; duplicates are possible). For repack and
+ * pack-objects --reflog; what indexes keep alive is in repo/index-file.h.
  */
 int refs_each_reflog_oid(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,

@@ -68,4 +68,32 @@ test_expect_success 'worktrees and their private refs' '
 	done
 '
 
+test_expect_success 'a symref that dangles is no obstacle' '
+	repo_linear dangle.git 3 &&
+	stock -C dangle.git symbolic-ref refs/remotes/o/HEAD refs/remotes/o/x &&
+	"$GIT" -C dangle.git repack -a -d 2>err &&
+	! test -s err &&
+	stock -C dangle.git rev-list --all >expect &&
+	"$GIT" -C dangle.git rev-list --all >actual 2>err &&
+	! test -s err &&
+	test_cmp expect actual
+'
+
+test_expect_success 'a broken ref is one, whatever follows it' '
+	repo_linear broken.git 3 &&
+	echo rubbish >broken.git/refs/heads/bad &&
+	stock -C broken.git symbolic-ref refs/remotes/o/HEAD \
+		refs/remotes/o/x &&
+	find broken.git/objects -type f | sort >before &&
+	for args in "repack -a -d" "repack -d" "rev-list --all" \
+		"pack-objects --all --stdout"
+	do
+		test_must_fail "$GIT" -C broken.git $args <"/dev/null" \
+			>out 2>err &&
+		grep "^fatal: bad object refs/heads/bad" err || return
+	done &&
+	find broken.git/objects -type f | sort >after &&
+	test_cmp before after
+'
+
 test_done

@@ -26,7 +26,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
-		 const char *prefix, struct error *warning, struct error *err)
+		 const char *prefix, struct error *err)
 {
 	struct adding a = {w, tips, err};
 	struct ref head;
@@ -39,7 +39,7 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		if (ret < 0)
 			return ret;
 	}
-	return refs_each(refs, prefix, add_ref, &a, warning, err);
+	return refs_each_strict(refs, prefix, add_ref, &a, err);
 }
 
 static int add_leniently(void *ctx, const struct oid *oid)

@@ -14,7 +14,7 @@
  * described in *warning.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
-		 const char *prefix, struct error *warning, struct error *err);
+		 const char *prefix, struct error *err);
 
 /*
  * Add what all reflogs and the HEADs of worktrees keep alive; and what the

@@ -36,7 +36,7 @@ static void refs_and_head(void **state)
 	randrepo_ref(&w.r, "refs/tags/t", tag);
 	randrepo_ref(&w.r, "HEAD", w.r.commits[7]); /* detached */
 	assert_int_equal(refs_open(&refs, &w.r.t.repo, NULL), 0);
-	assert_int_equal(ref_tips_add(&w.walk, &tips, refs, "", NULL, NULL), 0);
+	assert_int_equal(ref_tips_add(&w.walk, &tips, refs, "", NULL), 0);
 	assert_true(has_commit(&w, &tips, w.r.commits[3]));
 	assert_true(has_commit(&w, &tips, w.r.commits[5]));
 	assert_true(has_commit(&w, &tips, w.r.commits[7]));
@@ -45,8 +45,7 @@ static void refs_and_head(void **state)
 	assert_int_equal(walkrepo_nr(&w, tips.others.items[0].obj_pos), tag);
 	walk_tips_release(&tips);
 	assert_int_equal(
-		ref_tips_add(&w.walk, &tips, refs, "refs/heads/", NULL, NULL),
-		0);
+		ref_tips_add(&w.walk, &tips, refs, "refs/heads/", NULL), 0);
 	assert_int_equal(tips.commit_nr, 1);
 	walk_tips_release(&tips);
 	refs_close(refs);
@@ -65,7 +64,7 @@ static void a_ref_to_nothing_is_named(void **state)
 	tmprepo_write(&w.r.t, "refs/heads/gone",
 		      "0123456789012345678901234567890123456789\n");
 	assert_int_equal(refs_open(&refs, &w.r.t.repo, NULL), 0);
-	assert_int_equal(ref_tips_add(&w.walk, &tips, refs, "", NULL, &err),
+	assert_int_equal(ref_tips_add(&w.walk, &tips, refs, "", &err),
 			 ERR_MISSING);
 	assert_non_null(strstr(err.msg, "refs/heads/gone"));
 	refs_close(refs);

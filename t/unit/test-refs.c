@@ -109,6 +109,11 @@ static void test_each_symbolic(void **state)
 	assert_string_equal(out.data, "refs/remotes/o/HEAD=aa>refs/tags/v1^ ");
 	assert_string_equal(warning.msg,
 			    "ignoring dangling symref refs/remotes/o/gone");
+	buf_reset(&out);
+	assert_int_equal(
+		refs_each_strict(refs, "refs/remotes/", append_ref, &out, NULL),
+		0);
+	assert_string_equal(out.data, "refs/remotes/o/HEAD=aa>refs/tags/v1^ ");
 	buf_release(&out);
 	refs_close(refs);
 	tmprepo_release(&t);
@@ -127,6 +132,28 @@ static void test_each_broken(void **state)
 			 0);
 	assert_int_equal(out.len, 0);
 	assert_string_equal(warning.msg, "ignoring broken ref refs/heads/old");
+	assert_int_equal(refs_each_strict(refs, "refs/heads/o", append_ref,
+					  &out, &warning),
+			 ERR_CORRUPT);
+	assert_string_equal(warning.msg, "bad object refs/heads/old");
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void test_list_now(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct error err = ERROR_INIT;
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(refs_list_now(refs, &err), 0);
+	tmprepo_write(&t, "refs/heads/zz", "rubbish\n");
+	assert_int_equal(
+		refs_each_strict(refs, "refs/heads/zz", append_ref, &out, &err),
+		0);
+	assert_int_equal(out.len, 0);
+	buf_release(&out);
 	refs_close(refs);
 	tmprepo_release(&t);
 }
@@ -277,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_each_stops),
 		cmocka_unit_test(test_each_symbolic),
 		cmocka_unit_test(test_each_broken),
+		cmocka_unit_test(test_list_now),
 		cmocka_unit_test(test_lookup),
 		cmocka_unit_test(test_lookup_unborn),
 		cmocka_unit_test(test_symref_loop),
