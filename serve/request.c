@@ -215,6 +215,23 @@ static bool has_object(void *ctx, const struct oid *oid)
 	return !session_open_odb(req->s, NULL) && odb_has(req->s->odb, oid);
 }
 
+/*
+ * A have and its parents, which the client has as well: a want that forked
+ * off just below a have is as good as one that builds on it. (All ancestors
+ * would do too, and end negotiations before much is known.)
+ */
+static int add_target(struct request *req, uint32_t commit_nr,
+		      struct error *err)
+{
+	struct history *h = &req->s->walk.history;
+	int ret = reach_add_target(&req->reach, commit_nr, err);
+
+	for (uint32_t i = 0; !ret && i < h->commits[commit_nr].parent_nr; i++)
+		ret = reach_add_target(&req->reach,
+				       history_parents(h, commit_nr)[i], err);
+	return ret;
+}
+
 /* Make targets of the haves that came since the last time. */
 static int add_targets(struct request *req, const struct oidset *common,
 		       struct error *err)
@@ -226,7 +243,7 @@ static int add_targets(struct request *req, const struct oidset *common,
 		ret = walk_add_tip(&req->s->walk, &tips,
 				   &common->oids[req->target_nr], true, err);
 	for (size_t i = 0; !ret && i < tips.commit_nr; i++)
-		ret = reach_add_target(&req->reach, tips.commits[i], err);
+		ret = add_target(req, tips.commits[i], err);
 	walk_tips_release(&tips);
 	return ret;
 }

@@ -111,12 +111,29 @@ static void test_ops(void **state)
 	stop(&f);
 }
 
+/* Who has a commit has its parents: s0 forked off at c1. */
+static void test_parents_count(void **state)
+{
+	struct fixture f;
+	struct negotiate_ops ops;
+
+	start(&f);
+	ops = request_ops(&f.req);
+	oidset_add(&f.req.wants, dialog_oid(&f.d, "s0"), NULL);
+	oidset_add(&f.req.common, dialog_oid(&f.d, "c3"), NULL);
+	assert_int_equal(ops.enough(ops.ctx, &f.req.common, NULL), 0);
+	oidset_add(&f.req.common, dialog_oid(&f.d, "c2"), NULL);
+	assert_int_equal(ops.enough(ops.ctx, &f.req.common, NULL), 1);
+	stop(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_take_line),
 		cmocka_unit_test(test_parse_oid),
 		cmocka_unit_test(test_ops),
+		cmocka_unit_test(test_parents_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
