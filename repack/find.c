@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding the objects of a request. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "object/parse.h"
 #include "repack/find.h"
 #include "walk/treewalk.h"
@@ -317,18 +319,74 @@ bool found_had(const struct found *found, uint32_t odb_pos)
 	       bitset_get(&found->result.had, bit);
 }
 
+/* Objects of one type and name: what deltas are likely between. */
+static uint64_t kind_of(uint8_t type, uint32_t name_hash)
+{
+	return (uint64_t)type << 32 | name_hash;
+}
+
+/* The kinds of items that will be deflated anew: value is unused. */
+static int list_kinds(struct sort_item **kinds, size_t *nr,
+		      const struct repack_items *items)
+{
+	*nr = 0;
+	*kinds = mem_alloc(items->nr, sizeof(**kinds));
+	if (!*kinds)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < items->nr; i++) {
+		const struct repack_item *item = &items->items[i];
+
+		if (item->how == REPACK_WHOLE)
+			(*kinds)[(*nr)++].key = kind_of(item->type,
+							item->name_hash);
+	}
+	return sort_items(*kinds, *nr);
+}
+
+static int compare_kinds(const void *a, const void *b)
+{
+	const struct sort_item *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* The search wants the size of a base; one that is missing is none. */
+static int add_base(struct found *f, struct repack_items *items,
+		    const struct walk_item *object, struct error *err)
+{
+	uint64_t size;
+	int ret = objspace_info(&f->walk.space, f->walk.reader, object->obj_pos,
+				NULL, &size, err);
+
+	if (ret == ERR_MISSING)
+		return 0;
+	if (!ret && repack_items_append(items, object->obj_pos, object->type,
+					object->name_hash, true) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		items->items[items->nr - 1].size = size;
+	return ret;
+}
+
 int found_add_bases(struct found *found, struct repack_items *items,
 		    struct error *err)
 {
-	int ret = collect_boundary(found, err);
+	const struct walk_items *objects = &found->boundary_objects;
+	struct sort_item *kinds = NULL;
+	size_t nr;
+	int ret = list_kinds(&kinds, &nr, items) < 0 ? error_nomem(err) : 0;
 
-	for (size_t i = 0; i < found->boundary_objects.nr && !ret; i++) {
-		const struct walk_item *item =
-			&found->boundary_objects.items[i];
+	if (!ret && nr)
+		ret = collect_boundary(found, err);
+	for (size_t i = 0; nr && i < objects->nr && !ret; i++) {
+		const struct walk_item *object = &objects->items[i];
+		struct sort_item kind = {
+			.key = kind_of(object->type, object->name_hash),
+		};
 
-		if (repack_items_append(items, item->obj_pos, item->type,
-					item->name_hash, true) < 0)
-			ret = error_nomem(err);
+		if (bsearch(&kind, kinds, nr, sizeof(*kinds), compare_kinds))
+			ret = add_base(found, items, object, err);
 	}
+	free(kinds);
 	return ret;
 }

@@ -45,7 +45,9 @@ bool found_had(const struct found *found, uint32_t odb_pos);
 
 /*
  * Append trees and blobs at the boundary, which the receiver has, to the items
- * as external delta bases.
+ * as external delta bases, with their sizes: those that share type and name
+ * with a planned item that will be deflated anew. Others would cost their
+ * look-up and seldom be chosen.
  */
 int found_add_bases(struct found *found, struct repack_items *items,
 		    struct error *err);

@@ -66,15 +66,6 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 	return 0;
 }
 
-/* Whether anything is to be deflated anew, so that bases are worth having. */
-static bool has_whole(const struct repack_items *items)
-{
-	for (size_t i = 0; i < items->nr; i++)
-		if (items->items[i].how == REPACK_WHOLE)
-			return true;
-	return false;
-}
-
 static int plan(struct send *s, struct error *err)
 {
 	struct plan_options options = {
@@ -122,7 +113,7 @@ static int send_items(struct send *s, struct pack_writer *writer,
 	size_t nr = 0;
 	int ret = plan(s, err);
 
-	if (!ret && s->request->thin && has_whole(&s->items))
+	if (!ret && s->request->thin)
 		ret = found_add_bases(&s->found, &s->items, err);
 	if (!ret)
 		ret = search(s, err);
