@@ -154,6 +154,17 @@ static int parse_header(struct parser *p, struct error *err)
 	return consume(p, HEADER_LEN, err);
 }
 
+/*
+ * Whether an entry header that cannot be parsed will never be, whatever
+ * follows: it is long enough, or of a type that does not exist.
+ */
+static bool is_bad_head(const struct parser *p)
+{
+	unsigned type = left(p) ? p->window[p->at] >> 4 & 7 : OBJ_BLOB;
+
+	return left(p) >= PACK_ENTRY_HEADER_MAX || type == 0 || type == 5;
+}
+
 /* Parse the header of the next entry; the base's id is copied. */
 static int take_head(struct parser *p, struct current *cur, struct error *err)
 {
@@ -165,7 +176,7 @@ static int take_head(struct parser *p, struct current *cur, struct error *err)
 
 		if (pack_entry_parse(&cur->head, &c, algo) == 0)
 			break;
-		if (left(p) >= PACK_ENTRY_HEADER_MAX)
+		if (is_bad_head(p))
 			return indexer_corrupt(p->ix, p->off,
 					       "bad object header", err);
 		ret = fill(p, err);

@@ -53,7 +53,10 @@ struct resolver {
 	pthread_mutex_t lock; /* held while hooks.base runs */
 };
 
-enum { REPORT_NR = 64 }; /* deltas between two updates of the meter */
+enum {
+	REPORT_NR = 64,          /* deltas between two updates of the meter */
+	SIZE_SUSPECT = 16 << 20, /* claims from here on are checked first */
+};
 
 static int worker_init(struct worker *w, unsigned nr, enum hash_algo algo)
 {
@@ -137,14 +140,47 @@ static int read_whole(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 	return 0;
 }
 
+/*
+ * The length of what a delta makes, and whether to go on: a large claim is
+ * checked against the instructions before there is memory for it.
+ */
+static int check_delta(const struct pack_indexer *ix, uint64_t offset,
+		       const struct cursor *delta, size_t base_len, size_t *len,
+		       struct error *err)
+{
+	uint64_t max = ix->config.max_object_len, base_size, size, sum = 0;
+	struct cursor c = *delta;
+	struct delta_op op;
+	size_t header_len;
+	int ret;
+
+	if (delta_sizes(c.p, cursor_left(&c), &base_size, &size, &header_len) <
+	    0)
+		return indexer_corrupt(ix, offset, "bad delta", err);
+	if (max && size > max)
+		return error_set_at(err, ERR_DENIED, ix->name, offset,
+				    "object is too large");
+	*len = (size_t)size;
+	if (size < SIZE_SUSPECT)
+		return 0;
+	cursor_skip(&c, header_len);
+	while ((ret = delta_next(&op, &c, base_len)) > 0 && sum <= size)
+		sum += op.len;
+	return ret < 0 || sum != size
+		       ? indexer_corrupt(ix, offset, "failed to apply delta",
+					 err)
+		       : 0;
+}
+
 /* Apply the delta of entry `nr` to its base; *out is malloc()ed. */
 static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		       const struct frame *base, uint8_t **out, size_t *len,
 		       struct error *err)
 {
-	uint64_t offset = ix->entries[nr].offset, max, base_len, result_len;
+	uint64_t offset = ix->entries[nr].offset;
 	struct pack_entry head;
-	struct cursor stream;
+	struct cursor stream, delta;
+	size_t result_len = 0;
 	uint8_t *data;
 	int ret = read_entry(w, ix, nr, &head, &stream, err);
 
@@ -155,24 +191,21 @@ static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 	ret = inflate_entry(w, ix, nr, w->delta.data, &head, &stream, err);
 	if (ret < 0)
 		return ret;
-	max = ix->config.max_object_len;
-	if (delta_sizes(w->delta.data, (size_t)head.size, &base_len,
-			&result_len, NULL) < 0)
-		return indexer_corrupt(ix, offset, "bad delta", err);
-	if (max && result_len > max)
-		return error_set_at(err, ERR_DENIED, ix->name, offset,
-				    "object is too large");
-	data = mem_alloc((size_t)result_len, 1);
+	delta = cursor_make(w->delta.data, (size_t)head.size);
+	ret = check_delta(ix, offset, &delta, base->len, &result_len, err);
+	if (ret < 0)
+		return ret;
+	data = mem_alloc(result_len, 1);
 	if (!data)
 		return error_nomem(err);
-	if (delta_apply(data, (size_t)result_len, base->data, base->len,
-			w->delta.data, (size_t)head.size) < 0) {
+	if (delta_apply(data, result_len, base->data, base->len, w->delta.data,
+			(size_t)head.size) < 0) {
 		free(data);
 		return indexer_corrupt(ix, offset, "failed to apply delta",
 				       err);
 	}
 	*out = data;
-	*len = (size_t)result_len;
+	*len = result_len;
 	return 0;
 }
 
