@@ -4,7 +4,7 @@
  * index into the repository.
  *
  * Not done here: --strict and --fsck-objects (objects are hashed, not checked
- * for being well-formed) and --verify; they are refused by name.
+ * for being well-formed) and --verify.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,6 @@ enum {
 struct args {
 	bool from_stdin, fix_thin, verbose, resolve_progress, report_end;
 	bool check_connected;
-	bool strict, fsck_objects, verify, verify_stat, verify_stat_only;
 	int rev_index; /* -1: as configured */
 	uint64_t threads, max_input;
 	const char *index_name, *pack_name, *keep, *promisor, *format;
@@ -124,11 +123,6 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG("report-end-of-input", report_end, NULL),
 		FLAG("check-self-contained-and-connected", check_connected,
 		     NULL),
-		FLAG("strict", strict, NULL),
-		FLAG("fsck-objects", fsck_objects, NULL),
-		FLAG("verify", verify, NULL),
-		FLAG("verify-stat", verify_stat, NULL),
-		FLAG("verify-stat-only", verify_stat_only, NULL),
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
@@ -141,23 +135,10 @@ static int parse(struct args *a, int argc, const char **argv)
 	return 0;
 }
 
-static int refuse(struct run *r, const char *option)
-{
-	return error_set(r->err, ERR_UNSUPPORTED,
-			 "index-pack: the option '%s' is not supported yet",
-			 option);
-}
-
 static int check_args(struct run *r)
 {
 	const struct args *a = &r->a;
 
-	if (a->strict)
-		return refuse(r, "--strict");
-	if (a->fsck_objects)
-		return refuse(r, "--fsck-objects");
-	if (a->verify || a->verify_stat || a->verify_stat_only)
-		return refuse(r, "--verify");
 	if (a->fix_thin && !a->from_stdin)
 		return error_set(r->err, ERR_INVALID,
 				 "the option '--fix-thin' requires '--stdin'");
@@ -178,8 +159,6 @@ static int choose_version(struct run *r)
 	uint64_t version = 2;
 	int ret = 0;
 
-	if (text && strchr(text, ','))
-		return refuse(r, "--index-version=<version>,<offset>");
 	if (text)
 		version = !strcmp(text, "1") ? 1 : !strcmp(text, "2") ? 2 : 0;
 	else if (r->repo)

@@ -69,4 +69,11 @@ test_expect_success 'the main job, measured on stock Git' '
 	test "$(sed -n "s/^counted //p" facts)" -eq "$(wc -l <expect)"
 '
 
+test_expect_success 'two index-packs' '
+	"$perf/index-pack" "$(ls gen.git/objects/pack/*.pack)" 2 "$STOCK_GIT" \
+		"$STOCK_GIT" >numbers &&
+	test_line_count 3 numbers &&
+	grep "^[0-9.]* [0-9.]* [0-9.]*$" numbers
+'
+
 test_done
