@@ -65,18 +65,24 @@ static void check_had(struct sendrepo *s, struct found *f, const bool *sent)
 static size_t check_bases(struct sendrepo *s, struct found *f)
 {
 	struct repack_items items;
-	size_t nr;
+	size_t nr = 0;
 
 	repack_items_init(&items, &f->walk.space);
+	for (size_t i = 0; i < f->objects.nr; i++)
+		assert_int_equal(repack_items_append(
+					 &items, f->objects.items[i].obj_pos,
+					 f->objects.items[i].type,
+					 f->objects.items[i].name_hash, false),
+				 0);
 	assert_int_equal(found_add_bases(f, &items, NULL), 0);
-	for (size_t i = 0; i < items.nr; i++) {
+	for (size_t i = f->objects.nr; i < items.nr; i++) {
 		struct oid oid;
 
 		objspace_oid(&oid, &f->walk.space, items.items[i].obj_pos);
 		assert_true(items.items[i].is_external);
 		assert_true(s->had[randrepo_find(&s->r, &oid)]);
 	}
-	nr = items.nr;
+	nr = items.nr - f->objects.nr;
 	repack_items_release(&items);
 	return nr;
 }
