@@ -314,9 +314,12 @@ static int fill_walked(struct filling *f, struct error *err)
 	struct newobj_options options = {.union_only = true};
 	struct newobj_set set = NEWOBJ_SET_INIT;
 	struct bitset known = BITSET_INIT;
-	int ret = revwalk_parents_first(h, f->walked, f->walked_nr, NULL, 0,
-					NULL, err);
+	int ret;
 
+	if (!f->walked_nr)
+		return 0;
+	ret = revwalk_parents_first(h, f->walked, f->walked_nr, NULL, 0, NULL,
+				    err);
 	if (!ret && f->walked_nr >= KNOWN_MIN) {
 		if (known_set(&known, f->fill) < 0)
 			ret = error_nomem(err);
