@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "repack/old-packs.h"
-#include "repo/odb.h"
 #include "sys/io.h"
 
 /* All files a pack can have beside its index, which goes first. */
@@ -80,6 +79,32 @@ void old_packs_release(struct old_packs *old)
 	free(old->bases);
 	free(old->dir);
 	*old = (struct old_packs){0};
+}
+
+static bool is_kept(const struct odb *odb, const char *base)
+{
+	const char *name = strrchr(base, '/') + 1;
+
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (pack->is_local && pack->is_kept &&
+		    !strcmp(pack->name, name))
+			return true;
+	}
+	return false;
+}
+
+void old_packs_spare_kept(struct old_packs *old, const struct odb *odb)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < old->nr; i++)
+		if (is_kept(odb, old->bases[i]))
+			free(old->bases[i]);
+		else
+			old->bases[kept++] = old->bases[i];
+	old->nr = kept;
 }
 
 static int remove_file(const char *base, const char *extension,

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "object/oid.h"
+#include "repo/odb.h"
 #include "repo/repo.h"
 
 struct old_packs {
@@ -26,6 +27,12 @@ struct old_packs {
  */
 int old_packs_list(struct old_packs *old, const char *dir, struct error *err);
 void old_packs_release(struct old_packs *old);
+
+/*
+ * Take off the list what a snapshot that was opened later regards as kept: a
+ * .keep that came in between has left its pack's objects out of the new pack.
+ */
+void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
  * Remove the listed packs but the one named after `keep` (NULL: none), index

@@ -5,7 +5,45 @@
 #include "base/mem.h"
 #include "repack/pack-job.h"
 #include "repack/roots.h"
-#include "sys/io.h"
+
+/* Which packs' objects the options leave out. */
+static int choose_packs(struct pack_job *job, const struct odb *odb,
+			const struct pack_job_options *o)
+{
+	job->excluding = mem_alloc(odb->pack_nr, sizeof(*job->excluding));
+	if (!job->excluding)
+		return ERR_NOMEM;
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (pack->is_local ? o->honor_keep && pack->is_kept : o->local)
+			job->excluding[job->excluding_nr++] = pack;
+	}
+	return 0;
+}
+
+static int add_loose_elsewhere(void *ctx, const struct oid *oid,
+			       const char *path)
+{
+	struct pack_job *job = ctx;
+	const char *own = job->walk.odb->dirs[0];
+	size_t own_len = strlen(own);
+
+	if (!strncmp(path, own, own_len) && path[own_len] == '/')
+		return 0;
+	return oidmap_put(&job->loose_elsewhere, oid, 0);
+}
+
+/* Find out where copies are that leave an object out. */
+static int choose_excluded(struct pack_job *job, struct error *err)
+{
+	const struct odb *odb = job->walk.odb;
+	int ret = choose_packs(job, odb, job->options);
+
+	if (!ret && job->options->local && odb->dir_nr > 1)
+		ret = odb_each_loose(odb, false, add_loose_elsewhere, job, err);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
 
 int pack_job_open(struct pack_job *job, const struct odb *odb,
 		  struct refs *refs, const struct pack_job_options *options,
@@ -20,7 +58,7 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	job->options = options;
 	job->refs = refs;
 	repack_items_init(&job->items, &job->walk.space);
-	return 0;
+	return choose_excluded(job, err);
 }
 
 void pack_job_close(struct pack_job *job)
@@ -33,43 +71,31 @@ void pack_job_close(struct pack_job *job)
 	walk_tips_release(&job->wants);
 	walk_tips_release(&job->haves);
 	walk_close(&job->walk);
+	oidmap_release(&job->loose_elsewhere);
+	free(job->excluding);
+	job->excluding = NULL;
 	job->options = NULL;
 }
 
-/* Whether a loose object is in the repository's own object directory. */
-static bool is_local_loose(const struct pack_job *job, uint32_t obj_pos)
-{
-	struct objspace *space = (struct objspace *)&job->walk.space;
-	const struct odb *odb = job->walk.odb;
-	struct buf path = BUF_INIT;
-	struct oid oid;
-	bool is_local;
-
-	if (odb->dir_nr < 2)
-		return true;
-	objspace_oid(&oid, space, obj_pos);
-	/* out of memory: packing one object more does no harm */
-	is_local = odb_loose_path(&path, odb, odb->dirs[0], &oid) < 0 ||
-		   sys_exists(path.data);
-	buf_release(&path);
-	return is_local;
-}
-
-/* Whether the options let an object into the pack. */
+/*
+ * Whether the options let an object into the pack. Any copy in a place that is
+ * to be left out leaves the object out, also when there are other copies.
+ */
 static bool is_wanted(const struct pack_job *job, uint32_t obj_pos)
 {
-	const struct pack_job_options *o = job->options;
-	const struct odb_pack *pack;
-	uint32_t idx_pos;
+	struct objspace *space = (struct objspace *)&job->walk.space;
+	uint32_t ignored;
+	struct oid oid;
 
-	if (obj_pos >= job->walk.space.packed_nr)
-		return !o->local || is_local_loose(job, obj_pos);
-	if (o->loose_only)
+	if (obj_pos < space->packed_nr && job->options->loose_only)
 		return false;
-	pack = odb_locate(job->walk.odb, obj_pos, &idx_pos);
-	if (o->local && !pack->pack->is_local)
-		return false;
-	return !o->honor_keep || !pack->pack->is_kept;
+	if (!job->excluding_nr && !job->loose_elsewhere.nr)
+		return true;
+	objspace_oid(&oid, space, obj_pos);
+	for (size_t i = 0; i < job->excluding_nr; i++)
+		if (pack_idx_find(&job->excluding[i]->idx, oid.bytes, &ignored))
+			return false;
+	return !oidmap_get(&job->loose_elsewhere, &oid, &ignored);
 }
 
 static int add_item(struct pack_job *job, uint32_t obj_pos,

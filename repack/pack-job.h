@@ -21,7 +21,7 @@ struct pack_job_options {
 	const char *base; /* "<base>-<checksum>.pack" is written */
 	bool loose_only;  /* leave out what any pack has */
 	bool local;       /* leave out what is in alternates */
-	bool honor_keep;  /* leave out what packs with .keep have */
+	bool honor_keep;  /* leave out what own packs with .keep have */
 	bool write_bitmap;
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 };
@@ -34,8 +34,12 @@ struct pack_job {
 	struct walk_result found;
 	struct repack_items items;
 	struct newpack newpack;
-	bool left_out;        /* reachable objects are not packed */
-	struct error warning; /* code 0: none */
+	const struct pack **excluding; /* owned: packs (borrowed) whose objects
+					  the options leave out */
+	size_t excluding_nr;
+	struct oidmap loose_elsewhere; /* with `local`: in alternates */
+	bool left_out;                 /* reachable objects are not packed */
+	struct error warning;          /* code 0: none */
 };
 
 /* Prepare; the caller adds tips to job->wants and job->haves then. */

@@ -75,6 +75,7 @@ static int open_all(struct run *r, struct error *err)
 		ret = error_set(err, warning.code, "%s", warning.msg);
 	if (ret < 0)
 		return ret;
+	old_packs_spare_kept(&r->old, r->odb);
 	set_job_options(r);
 	return pack_job_open(&r->job, r->odb, r->refs, &r->job_options, err);
 }

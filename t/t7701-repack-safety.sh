@@ -96,4 +96,42 @@ test_expect_success 'a broken ref is one, whatever follows it' '
 	test_cmp before after
 '
 
+# Stock Git and ours leave the same objects in a fork.
+test_expect_success 'repack -l leaves out what alternates have as well' '
+	repo_linear base.git 200 &&
+	stock -C base.git repack -a -d -q &&
+	loose=$(echo loose | stock -C base.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tf\n" $loose |
+		stock -C base.git mktree) &&
+	new=$(stock -C base.git commit-tree -m new -p main $tree) &&
+	stock -C base.git update-ref refs/heads/main $new &&
+	stock clone -q --bare "file://$PWD/base.git" fork.git &&
+	own=$(echo own | stock -C fork.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tf\n" $own | stock -C fork.git mktree) &&
+	stock -C fork.git update-ref refs/heads/own \
+		$(stock -C fork.git commit-tree -m own -p main $tree) &&
+	echo "$PWD/base.git/objects" >fork.git/objects/info/alternates &&
+	cp -R fork.git stock.git &&
+	stock -C stock.git repack -a -d -l -q &&
+	"$GIT" -C fork.git repack -a -d -l -q &&
+	for dir in stock fork
+	do
+		cat $dir.git/objects/pack/*.idx | stock show-index |
+			cut -d" " -f2 | sort >$dir || return
+	done &&
+	test_line_count 3 stock &&
+	test_cmp stock fork &&
+	stock -C fork.git fsck
+'
+
+test_expect_success 'kept packs of alternates are not ours' '
+	for idx in base.git/objects/pack/*.idx
+	do
+		>"${idx%.idx}.keep" || return
+	done &&
+	"$GIT" -C fork.git repack -a -d -q &&
+	rm fork.git/objects/info/alternates &&
+	stock -C fork.git fsck
+'
+
 test_done
