@@ -24,7 +24,7 @@ static int add_capabilities(struct buf *out, const struct session *s,
 		ret = buf_append_str(out, " allow-tip-sha1-in-want");
 	if (!ret && (c->allow_reachable || c->allow_any))
 		ret = buf_append_str(out, " allow-reachable-sha1-in-want");
-	if (!ret && o->stateless_rpc)
+	if (!ret && (o->stateless_rpc || o->advertise_only))
 		ret = buf_append_str(out, " no-done");
 	if (!ret && head_target)
 		ret = buf_printf(out, " symref=HEAD:%s", head_target);

@@ -16,9 +16,11 @@ static int add_tip(void *ctx, const struct ref *ref)
 	return ret < 0 ? ret : 0;
 }
 
+/* Both keys that name tips mean hidden ones as well, as in stock Git. */
 static int collect_tips(struct tips *tips, struct request *req)
 {
 	struct session *s = req->s;
+	bool hidden_too = s->config.allow_tip || s->config.allow_reachable;
 	struct ref head;
 	int ret = session_open_refs(s, tips->err);
 
@@ -29,8 +31,8 @@ static int collect_tips(struct tips *tips, struct request *req)
 	else if (ret == ERR_CORRUPT || ret == ERR_MISSING)
 		ret = 0; /* a broken HEAD hides nothing but itself */
 	if (!ret)
-		ret = refview_each(&s->refs, "", s->config.allow_tip, add_tip,
-				   tips, NULL, tips->err);
+		ret = refview_each(&s->refs, "", hidden_too, add_tip, tips,
+				   NULL, tips->err);
 	return ret;
 }
 

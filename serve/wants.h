@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which objects a v0/v1 client may ask for: what visible refs name; more with
- * uploadpack.allowTipSHA1InWant, allowReachableSHA1InWant and
- * allowAnySHA1InWant. Without a connection that was there when the refs were
- * advertised (--stateless-rpc), what is reachable from visible refs is given
- * too, because they may have moved since.
+ * uploadpack.allowTipSHA1InWant (hidden refs too), allowReachableSHA1InWant
+ * (what any ref reaches, hidden or not) and allowAnySHA1InWant. Without a
+ * connection that was there when the refs were advertised (--stateless-rpc),
+ * what is reachable from visible refs is given too, because they may have
+ * moved since.
  */
 #ifndef SERVE_WANTS_H
 #define SERVE_WANTS_H

@@ -127,7 +127,7 @@ test_expect_success 'wants that no visible ref names' '
 	wanted yes $old $any &&
 	wanted no $hidden &&
 	wanted yes $hidden $tip &&
-	wanted no $hidden $reachable &&
+	wanted yes $hidden $reachable &&
 	wanted yes $hidden $any &&
 	wanted yes $blob $reachable &&
 	wanted no $lost $reachable &&

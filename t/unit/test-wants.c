@@ -39,7 +39,7 @@ static void test_stateful(void **state)
 	} cases[] = {
 		{"c4", true, true, true, true},
 		{"v1", true, true, true, true},
-		{"h0", false, true, false, true},
+		{"h0", false, true, true, true},
 		{"c2", false, false, true, true},
 		{"t", false, false, true, true},
 		{"lost", false, false, false, true},
