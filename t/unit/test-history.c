@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/history.c: commits in memory against what was stored. */
+/* walk/history.c: commits as they are stored, cut off, decoded ahead, absent.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,90 +9,150 @@
 
 #include "t/unit/walkrepo.h"
 
-static void check_commit(struct walkrepo *w, uint32_t nr)
+static void check_commit(struct walkrepo *f, uint32_t c)
 {
-	const struct randrepo_object *o = &w->r.objects[nr];
-	const struct history *h = &w->walk.history;
-	uint32_t c = walkrepo_commit(w, nr);
+	const struct history *h = &f->w.history;
+	const struct history_commit *commit = &h->commits[c];
+	const struct randrepo_object *o =
+		&f->h.r.objects[walkrepo_commit_obj(f, c)];
+	struct commit_view view;
 
-	assert_int_equal(walkrepo_nr(w, h->commits[c].obj_pos), nr);
-	assert_int_equal(walkrepo_nr(w, h->commits[c].tree_pos), o->refs[0]);
-	assert_int_equal(h->commits[c].parent_nr, o->ref_nr - 1);
-	for (uint32_t i = 0; i + 1 < o->ref_nr; i++) {
-		uint32_t p = history_parents(h, c)[i];
-
-		assert_int_equal(walkrepo_nr(w, h->commits[p].obj_pos),
-				 o->refs[i + 1]);
-	}
-	assert_int_equal(history_find(h, h->commits[c].obj_pos), c);
+	assert_int_equal(o->type, OBJ_COMMIT);
+	assert_int_equal(commit_parse(&view, o->data.data, o->data.len,
+				      f->odb->algo, NULL),
+			 0);
+	assert_true(commit->parsed);
+	assert_int_equal(commit->level, HISTORY_LEVEL_UNKNOWN);
+	assert_int_equal(commit->date, view.committer_date);
+	assert_int_equal(walkrepo_nr(f, commit->tree_pos), o->refs[0]);
+	assert_int_equal(commit->parent_nr, o->ref_nr - 1);
+	for (uint32_t i = 0; i < commit->parent_nr; i++)
+		assert_int_equal(
+			walkrepo_commit_obj(f, history_parents(h, c)[i]),
+			o->refs[i + 1]);
 }
 
-static void commits_are_as_stored(void **state)
+static void parse(struct walkrepo *f, uint32_t c)
+{
+	struct error err = ERROR_INIT;
+
+	if (history_parse(&f->w.history, c, &err) < 0)
+		fail_msg("%s", err.msg);
+}
+
+/* In any order, some more than once, some decoded ahead. */
+static void random_commits(void **state)
 {
 	uint64_t seed = random_seed();
-	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		struct walkrepo f;
+
+		walkrepo_init(&f, algo, &seed, 120, 20);
+		for (unsigned threads = 1; threads < 4; threads++) {
+			f.w.history.threads = threads;
+			for (int i = 0; i < 400; i++) {
+				uint32_t nr = walkrepo_some_commit(&f);
+				uint32_t c = walkrepo_commit(&f, nr);
+
+				assert_int_equal(walkrepo_commit(&f, nr), c);
+				assert_int_equal(
+					history_find(&f.w.history,
+						     walkrepo_pos(&f, nr)),
+					c);
+				if (i == 20)
+					history_read_ahead(&f.w.history);
+				parse(&f, c);
+				check_commit(&f, c);
+			}
+			assert_int_equal(!!f.w.history.ahead, threads > 1);
+			for (uint32_t c = 0; c < f.w.history.nr; c++) {
+				parse(&f, c);
+				check_commit(&f, c);
+			}
+			walkrepo_reopen(&f);
+		}
+		walkrepo_release(&f);
+	}
+}
+
+/* A cut has no parents, whether it is met by itself or decoded ahead. */
+static void shallow(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (unsigned threads = 1; threads < 3; threads++) {
+		struct walkrepo f;
+		uint32_t cut = 0, c;
+
+		walkrepo_init(&f, HASH_SHA1, &seed, 60, 0);
+		walk_close(&f.w);
+		while (f.h.r.objects[f.h.r.commits[cut]].ref_nr < 2)
+			cut++;
+		cut = f.h.r.commits[cut];
+		assert_int_equal(walk_open(&f.w, f.odb, &f.h.r.objects[cut].oid,
+					   1, NULL),
+				 0);
+		f.w.history.threads = threads;
+		walkrepo_commit(&f, f.h.r.commits[59]);
+		walkrepo_commit(&f, cut);
+		history_read_ahead(&f.w.history);
+		c = walkrepo_commit(&f, cut);
+		parse(&f, c);
+		assert_int_equal(f.w.history.commits[c].parent_nr, 0);
+		assert_int_equal(
+			walkrepo_nr(&f, f.w.history.commits[c].tree_pos),
+			randhist_tree(&f.h, cut));
+		walkrepo_release(&f);
+	}
+}
+
+static void fails(struct walkrepo *f, uint32_t c, int code, const char *text)
+{
+	struct error err = ERROR_INIT;
 
 	for (int i = 0; i < 2; i++) {
-		struct walkrepo w;
-
-		walkrepo_init(&w, algos[i], 60, &seed);
-		/* newest first: parents are added before they are parsed */
-		for (uint32_t k = w.r.commit_nr; k-- > 0;)
-			check_commit(&w, w.r.commits[k]);
-		walkrepo_release(&w);
+		assert_int_equal(history_parse(&f->w.history, c, &err), code);
+		assert_int_equal(err.code, code);
+		assert_non_null(strstr(err.msg, text));
+		assert_false(f->w.history.commits[c].parsed);
 	}
 }
 
-/* A commit that is cut has no parents; all others keep theirs. */
-static void shallow_commits_have_no_parents(void **state)
+static void errors(void **state)
 {
 	uint64_t seed = random_seed();
-	struct walkrepo w;
-	struct walk cut;
-	uint32_t nr, pos, c;
+	struct buf bad = BUF_INIT;
+	struct walkrepo f;
+	struct oid absent;
+	uint32_t pos, c, nr;
 
-	walkrepo_init(&w, HASH_SHA1, 40, &seed);
-	for (nr = w.r.commits[w.r.commit_nr - 1]; w.r.objects[nr].ref_nr < 2;)
-		nr = w.r.commits[randrepo_below(&w.r, w.r.commit_nr)];
-	assert_int_equal(walk_open(&cut, w.odb, &w.r.objects[nr].oid, 1, NULL),
-			 0);
-	assert_int_equal(
-		objspace_add(&cut.space, w.r.objects[nr].oid.bytes, &pos), 0);
-	assert_int_equal(history_add(&cut.history, pos, &c), 0);
-	assert_int_equal(history_parse(&cut.history, c, NULL), 0);
-	assert_int_equal(cut.history.commits[c].parent_nr, 0);
-	c = walkrepo_commit(&w, nr);
-	assert_true(w.walk.history.commits[c].parent_nr > 0);
-	walk_close(&cut);
-	walkrepo_release(&w);
-}
-
-static void other_objects_are_refused(void **state)
-{
-	uint64_t seed = random_seed();
-	struct error err = ERROR_INIT;
-	struct oid absent = {{9}};
-	struct walkrepo w;
-	uint32_t c, pos;
-
-	walkrepo_init(&w, HASH_SHA1, 4, &seed);
-	pos = walkrepo_pos(&w, w.r.objects[w.r.commits[0]].refs[0]);
-	assert_int_equal(history_find(&w.walk.history, pos), HISTORY_NONE);
-	assert_int_equal(history_add(&w.walk.history, pos, &c), 0);
-	assert_int_equal(history_parse(&w.walk.history, c, &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "is not a commit"));
-	assert_int_equal(objspace_add(&w.walk.space, absent.bytes, &pos), 0);
-	assert_int_equal(history_add(&w.walk.history, pos, &c), 0);
-	assert_int_equal(history_parse(&w.walk.history, c, &err), ERR_MISSING);
-	walkrepo_release(&w);
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	randhist_grow_by(&f.h, 5, false);
+	buf_printf(&bad, "tree 1234\n");
+	nr = randrepo_add(&f.h.r, OBJ_COMMIT, &bad, NULL, 0);
+	randtree_store_packs(&f.h.r);
+	walkrepo_open(&f);
+	fails(&f, walkrepo_commit(&f, nr), ERR_CORRUPT,
+	      "commit without a valid tree line");
+	fails(&f, walkrepo_commit(&f, randhist_tree(&f.h, f.h.r.commits[4])),
+	      ERR_CORRUPT, "is not a commit");
+	memset(&absent, 3, sizeof(absent));
+	assert_int_equal(objspace_add(&f.w.space, absent.bytes, &pos), 0);
+	assert_int_equal(history_find(&f.w.history, pos), HISTORY_NONE);
+	assert_int_equal(history_add(&f.w.history, pos, &c), 0);
+	assert_int_equal(history_find(&f.w.history, pos), c);
+	fails(&f, c, ERR_MISSING, "is missing");
+	buf_release(&bad);
+	walkrepo_release(&f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commits_are_as_stored),
-		cmocka_unit_test(shallow_commits_have_no_parents),
-		cmocka_unit_test(other_objects_are_refused),
+		cmocka_unit_test(random_commits),
+		cmocka_unit_test(shallow),
+		cmocka_unit_test(errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

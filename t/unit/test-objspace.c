@@ -1,107 +1,149 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/objspace.c: numbers of packed and other objects. */
+/* walk/objspace.c: one number per object, whoever asks first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "sys/thread.h"
 #include "t/unit/walkrepo.h"
 
-/* Every object has one number, and the number its id. */
-static void numbers_are_ids(void **state)
+static void check_numbers(struct walkrepo *f)
 {
-	uint64_t seed = random_seed();
-	struct walkrepo w;
+	struct objspace *s = &f->w.space;
+	uint32_t before = objspace_end(s);
 
-	walkrepo_init(&w, HASH_SHA1, 30, &seed);
-	for (uint32_t nr = 0; nr < w.r.nr; nr++) {
-		uint32_t obj_pos = walkrepo_pos(&w, nr), again;
-		struct oid oid;
+	assert_int_equal(s->packed_nr, f->odb->packed_nr);
+	for (uint32_t i = 0; i < f->h.r.nr; i++) {
+		const struct oid *oid = &f->h.r.objects[i].oid;
+		uint32_t odb_pos, pos = walkrepo_pos(f, i), again;
+		struct oid back;
 
-		assert_true(objspace_find(&w.walk.space,
-					  w.r.objects[nr].oid.bytes, &again));
-		assert_int_equal(again, obj_pos);
-		assert_int_equal(walkrepo_pos(&w, nr), obj_pos);
-		objspace_oid(&oid, &w.walk.space, obj_pos);
-		assert_true(oid_equal(&oid, &w.r.objects[nr].oid));
-		assert_true(obj_pos < objspace_end(&w.walk.space));
+		assert_true(pos < before);
+		assert_true(objspace_find(s, oid->bytes, &again));
+		assert_int_equal(again, pos);
+		objspace_oid(&back, s, pos);
+		assert_true(oid_equal(&back, oid));
+		if (odb_find(f->odb, oid, &odb_pos))
+			assert_int_equal(pos, odb_pos);
+		else
+			assert_true(pos >= s->packed_nr);
 	}
-	assert_true(objspace_end(&w.walk.space) > w.odb->packed_nr);
-	walkrepo_release(&w);
+	assert_int_equal(objspace_end(s), before);
 }
 
-static void packed_objects_keep_their_position(void **state)
+/* Packed objects have numbers, others get them. */
+static void numbers(void **state)
 {
 	uint64_t seed = random_seed();
-	struct walkrepo w;
 
-	walkrepo_init(&w, HASH_SHA256, 20, &seed);
-	assert_true(w.odb->packed_nr > 0);
-	for (uint32_t pos = 0; pos < w.odb->packed_nr; pos++) {
-		uint32_t found;
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		struct walkrepo f;
+		struct oid absent;
+		uint32_t pos = 0, loose = 0;
 
-		assert_true(objspace_find(&w.walk.space,
-					  odb_oid_raw(w.odb, pos), &found));
-		assert_int_equal(found, pos);
+		walkrepo_init(&f, algo, &seed, 100, 10);
+		assert_int_equal(objspace_end(&f.w.space), f.odb->packed_nr);
+		assert_true(f.odb->pack_nr > 1);
+		for (uint32_t i = 0; i < f.h.r.nr; i++) {
+			const uint8_t *id = f.h.r.objects[i].oid.bytes;
+			bool packed = odb_find_raw(f.odb, id, &pos);
+
+			assert_int_equal(objspace_find(&f.w.space, id, &pos),
+					 packed);
+			loose += !packed;
+			walkrepo_pos(&f, i);
+			if (i % 50 == 0)
+				objspace_accelerate(&f.w.space);
+		}
+		assert_true(loose > 0);
+		assert_int_equal(objspace_end(&f.w.space),
+				 f.odb->packed_nr + loose);
+		check_numbers(&f);
+		memset(&absent, 0, sizeof(absent));
+		memset(&absent, 3, hash_len(algo));
+		assert_false(objspace_find(&f.w.space, absent.bytes, &pos));
+		assert_int_equal(objspace_add(&f.w.space, absent.bytes, &pos),
+				 0);
+		assert_int_equal(pos, f.odb->packed_nr + loose);
+		walkrepo_release(&f);
 	}
-	walkrepo_release(&w);
 }
 
-static void objects_are_read_by_number(void **state)
+static int add_all(void *ctx, unsigned thread_nr, size_t task_nr,
+		   struct error *err)
+{
+	struct walkrepo *f = ctx;
+
+	for (uint32_t i = 0; i < f->h.r.nr; i++) {
+		uint32_t at = (uint32_t)(i * (task_nr + 1)) % f->h.r.nr, pos;
+
+		if (objspace_add(&f->w.space, f->h.r.objects[at].oid.bytes,
+				 &pos) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* Threads that meet the same objects agree. */
+static void threads(void **state)
 {
 	uint64_t seed = random_seed();
-	struct walkrepo w;
+	struct walkrepo f;
 
-	walkrepo_init(&w, HASH_SHA1, 20, &seed);
-	for (uint32_t nr = 0; nr < w.r.nr; nr++) {
-		const struct randrepo_object *o = &w.r.objects[nr];
-		struct odb_object obj = ODB_OBJECT_INIT;
-		uint32_t pos = walkrepo_pos(&w, nr);
-		enum object_type type;
-		uint64_t size;
+	walkrepo_init(&f, HASH_SHA1, &seed, 10, 60);
+	objspace_accelerate(&f.w.space);
+	assert_int_equal(sys_parallel(4, 8, add_all, &f, NULL), 0);
+	check_numbers(&f);
+	walkrepo_release(&f);
+}
 
-		assert_int_equal(objspace_read(&w.walk.space, w.walk.reader,
-					       pos, &obj, NULL),
+static void reading(void **state)
+{
+	uint64_t seed = random_seed();
+	struct objspace *s;
+	struct odb_object obj;
+	enum object_type type;
+	struct walkrepo f;
+	struct oid absent;
+	uint64_t size;
+	uint32_t pos;
+
+	walkrepo_init(&f, HASH_SHA1, &seed, 40, 10);
+	s = &f.w.space;
+	for (uint32_t i = 0; i < f.h.r.nr; i++) {
+		const struct randrepo_object *o = &f.h.r.objects[i];
+
+		pos = walkrepo_pos(&f, i);
+		assert_int_equal(objspace_read(s, f.w.reader, pos, &obj, NULL),
 				 0);
 		assert_int_equal(obj.type, o->type);
 		assert_int_equal(obj.len, o->data.len);
-		assert_memory_equal(obj.data, o->data.data, obj.len);
-		odb_object_release(w.walk.reader, &obj);
-		assert_int_equal(objspace_info(&w.walk.space, w.walk.reader,
-					       pos, &type, &size, NULL),
-				 0);
+		if (obj.len)
+			assert_memory_equal(obj.data, o->data.data, obj.len);
+		odb_object_release(f.w.reader, &obj);
+		assert_int_equal(
+			objspace_info(s, f.w.reader, pos, &type, &size, NULL),
+			0);
 		assert_int_equal(type, o->type);
 		assert_int_equal(size, o->data.len);
 	}
-	walkrepo_release(&w);
-}
-
-static void what_is_not_there_has_a_number_too(void **state)
-{
-	uint64_t seed = random_seed();
-	struct odb_object obj = ODB_OBJECT_INIT;
-	struct oid absent = {{1, 2, 3}};
-	struct walkrepo w;
-	uint32_t pos;
-
-	walkrepo_init(&w, HASH_SHA1, 4, &seed);
-	assert_false(objspace_find(&w.walk.space, absent.bytes, &pos));
-	assert_int_equal(objspace_add(&w.walk.space, absent.bytes, &pos), 0);
-	assert_true(pos >= w.odb->packed_nr);
-	assert_int_equal(
-		objspace_read(&w.walk.space, w.walk.reader, pos, &obj, NULL),
-		ERR_MISSING);
-	walkrepo_release(&w);
+	memset(&absent, 3, sizeof(absent));
+	assert_int_equal(objspace_add(s, absent.bytes, &pos), 0);
+	assert_int_equal(objspace_read(s, f.w.reader, pos, &obj, NULL),
+			 ERR_MISSING);
+	assert_int_equal(objspace_info(s, f.w.reader, pos, &type, &size, NULL),
+			 ERR_MISSING);
+	walkrepo_release(&f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_are_ids),
-		cmocka_unit_test(packed_objects_keep_their_position),
-		cmocka_unit_test(objects_are_read_by_number),
-		cmocka_unit_test(what_is_not_there_has_a_number_too),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(threads),
+		cmocka_unit_test(reading),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

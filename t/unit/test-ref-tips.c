@@ -1,108 +1,208 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/ref-tips.c: what references, reflogs and indexes name. */
+/* walk/ref-tips.c: references, reflogs and the index as tips. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "t/unit/walkrepo.h"
 #include "walk/ref-tips.h"
 
-static bool has_commit(struct walkrepo *w, const struct walk_tips *tips,
-		       uint32_t nr)
-{
-	for (size_t i = 0; i < tips->commit_nr; i++) {
-		uint32_t c = tips->commits[i];
+struct fixture {
+	struct walkrepo f;
+	uint32_t commits[4]; /* oldest first */
+	uint32_t tag, blob;
+	struct refs *refs;
+	struct walk_tips tips;
+};
 
-		if (walkrepo_nr(w, w->walk.history.commits[c].obj_pos) == nr)
+static void setup(struct fixture *x, uint64_t *seed)
+{
+	struct randrepo *r = &x->f.h.r;
+
+	memset(x, 0, sizeof(*x));
+	randhist_init(&x->f.h, HASH_SHA1, seed);
+	randhist_grow_by(&x->f.h, 4, false);
+	for (int i = 0; i < 4; i++)
+		x->commits[i] = r->commits[i];
+	x->tag = randrepo_tag(r, x->commits[1]);
+	x->blob = randrepo_blob(r, 9);
+	randrepo_store(r);
+	randrepo_ref(r, "refs/heads/main", x->commits[3]);
+	randrepo_ref(r, "refs/heads/other", x->commits[2]);
+	randrepo_ref(r, "refs/tags/v1", x->tag);
+	randrepo_ref(r, "refs/keep/blob", x->blob);
+	walkrepo_open(&x->f);
+	assert_int_equal(refs_open(&x->refs, &r->t.repo, NULL), 0);
+}
+
+static void teardown(struct fixture *x)
+{
+	walk_tips_release(&x->tips);
+	refs_close(x->refs);
+	walkrepo_release(&x->f);
+}
+
+static bool has_commit(struct fixture *x, uint32_t nr)
+{
+	for (size_t i = 0; i < x->tips.commit_nr; i++)
+		if (walkrepo_commit_obj(&x->f, x->tips.commits[i]) == nr)
 			return true;
-	}
 	return false;
 }
 
-static void refs_and_head(void **state)
+static bool has_other(struct fixture *x, uint32_t nr)
 {
-	uint64_t seed = random_seed();
-	struct walk_tips tips = WALK_TIPS_INIT;
-	struct refs *refs;
-	struct walkrepo w;
-	uint32_t tag;
-
-	walkrepo_init(&w, HASH_SHA1, 10, &seed);
-	tag = randrepo_tag(&w.r, w.r.commits[3]);
-	randrepo_store(&w.r);
-	randrepo_ref(&w.r, "refs/heads/main", w.r.commits[5]);
-	randrepo_ref(&w.r, "refs/tags/t", tag);
-	randrepo_ref(&w.r, "HEAD", w.r.commits[7]); /* detached */
-	assert_int_equal(refs_open(&refs, &w.r.t.repo, NULL), 0);
-	assert_int_equal(ref_tips_add(&w.walk, &tips, refs, "", NULL), 0);
-	assert_true(has_commit(&w, &tips, w.r.commits[3]));
-	assert_true(has_commit(&w, &tips, w.r.commits[5]));
-	assert_true(has_commit(&w, &tips, w.r.commits[7]));
-	assert_int_equal(tips.commit_nr, 3);
-	assert_int_equal(tips.others.nr, 1);
-	assert_int_equal(walkrepo_nr(&w, tips.others.items[0].obj_pos), tag);
-	walk_tips_release(&tips);
-	assert_int_equal(
-		ref_tips_add(&w.walk, &tips, refs, "refs/heads/", NULL), 0);
-	assert_int_equal(tips.commit_nr, 1);
-	walk_tips_release(&tips);
-	refs_close(refs);
-	walkrepo_release(&w);
+	for (size_t i = 0; i < x->tips.others.nr; i++)
+		if (walkrepo_nr(&x->f, x->tips.others.items[i].obj_pos) == nr)
+			return true;
+	return false;
 }
 
-static void a_ref_to_nothing_is_named(void **state)
+static int add(struct fixture *x, const char *prefix, struct error *warning,
+	       struct error *err)
 {
-	uint64_t seed = random_seed();
-	struct walk_tips tips = WALK_TIPS_INIT;
-	struct error err = ERROR_INIT;
-	struct refs *refs;
-	struct walkrepo w;
+	walk_tips_release(&x->tips);
+	return ref_tips_add(&x->f.w, &x->tips, x->refs, prefix, warning, err);
+}
 
-	walkrepo_init(&w, HASH_SHA1, 4, &seed);
-	tmprepo_write(&w.r.t, "refs/heads/gone",
-		      "0123456789012345678901234567890123456789\n");
-	assert_int_equal(refs_open(&refs, &w.r.t.repo, NULL), 0);
-	assert_int_equal(ref_tips_add(&w.walk, &tips, refs, "", &err),
-			 ERR_MISSING);
-	assert_non_null(strstr(err.msg, "refs/heads/gone"));
-	refs_close(refs);
-	walk_tips_release(&tips);
-	walkrepo_release(&w);
+static void all_refs(void **state)
+{
+	struct error warning = ERROR_INIT, err = ERROR_INIT;
+	uint64_t seed = random_seed();
+	struct fixture x;
+
+	setup(&x, &seed);
+	assert_int_equal(add(&x, "", &warning, &err), 0);
+	assert_int_equal(warning.code, 0);
+	assert_int_equal(x.tips.commit_nr, 4); /* HEAD is main */
+	for (int i = 1; i < 4; i++)
+		assert_true(has_commit(&x, x.commits[i]));
+	assert_int_equal(x.tips.others.nr, 2);
+	assert_true(has_other(&x, x.tag) && has_other(&x, x.blob));
+	assert_int_equal(add(&x, "refs/heads/", &warning, &err), 0);
+	assert_int_equal(x.tips.commit_nr, 2);
+	assert_int_equal(x.tips.others.nr, 0);
+	assert_true(has_commit(&x, x.commits[2]));
+	assert_true(has_commit(&x, x.commits[3]));
+	assert_int_equal(add(&x, "refs/none/", &warning, &err), 0);
+	assert_int_equal(x.tips.commit_nr, 0);
+	teardown(&x);
+}
+
+/* HEAD may be detached, or on a branch that is not born yet. */
+static void heads(void **state)
+{
+	struct error warning = ERROR_INIT, err = ERROR_INIT;
+	uint64_t seed = random_seed();
+	struct fixture x;
+
+	setup(&x, &seed);
+	randrepo_ref(&x.f.h.r, "HEAD", x.commits[0]);
+	assert_int_equal(add(&x, "", &warning, &err), 0);
+	assert_true(has_commit(&x, x.commits[0]));
+	tmprepo_write(&x.f.h.r.t, "HEAD", "ref: refs/heads/unborn\n");
+	refs_close(x.refs);
+	assert_int_equal(refs_open(&x.refs, &x.f.h.r.t.repo, NULL), 0);
+	assert_int_equal(add(&x, "", &warning, &err), 0);
+	assert_int_equal(x.tips.commit_nr, 3);
+	teardown(&x);
+}
+
+static void bad_refs(void **state)
+{
+	struct error warning = ERROR_INIT, err = ERROR_INIT;
+	uint64_t seed = random_seed();
+	struct fixture x;
+
+	setup(&x, &seed);
+	tmprepo_write(&x.f.h.r.t, "refs/heads/broken", "not an id\n");
+	assert_int_equal(add(&x, "refs/heads/", &warning, &err), 0);
+	assert_int_equal(x.tips.commit_nr, 2);
+	assert_int_not_equal(warning.code, 0);
+	assert_non_null(strstr(warning.msg, "refs/heads/broken"));
+	tmprepo_write(&x.f.h.r.t, "refs/tags/gone",
+		      "1234567812345678123456781234567812345678\n");
+	refs_close(x.refs);
+	assert_int_equal(refs_open(&x.refs, &x.f.h.r.t.repo, NULL), 0);
+	assert_int_equal(add(&x, "refs/tags/", &warning, &err), ERR_MISSING);
+	assert_string_equal(err.msg,
+			    "bad object refs/tags/gone "
+			    "(1234567812345678123456781234567812345678)");
+	teardown(&x);
 }
 
 static void reflogs(void **state)
 {
+	static const char none[] = "0000000000000000000000000000000000000000";
+	char hex[3][OID_MAX_HEX_LEN + 1];
 	uint64_t seed = random_seed();
-	struct walk_tips tips = WALK_TIPS_INIT;
-	char old[OID_MAX_HEX_LEN + 1], new[OID_MAX_HEX_LEN + 1];
 	struct buf text = BUF_INIT;
-	struct walkrepo w;
+	struct fixture x;
 
-	walkrepo_init(&w, HASH_SHA1, 10, &seed);
-	oid_to_hex(old, &w.r.objects[w.r.commits[2]].oid, HASH_SHA1);
-	oid_to_hex(new, &w.r.objects[w.r.commits[4]].oid, HASH_SHA1);
-	buf_printf(&text,
-		   "%s %s A <a@b> 1 +0000\tmove\n"
-		   "%s 1111111111111111111111111111111111111111 "
-		   "A <a@b> 2 +0000\tgone\n",
-		   old, new, new);
-	tmprepo_write(&w.r.t, "logs/refs/heads/main", text.data);
+	setup(&x, &seed);
+	for (int i = 0; i < 2; i++)
+		oid_to_hex(hex[i], &x.f.h.r.objects[x.commits[i]].oid,
+			   HASH_SHA1);
+	memset(hex[2], '7', 40);
+	hex[2][40] = '\0';
+	buf_printf(&text, "%s %s A <a> 1 +0000\tone\n", none, hex[0]);
+	buf_printf(&text, "%s %s A <a> 2 +0000\ttwo\n", hex[0], hex[2]);
+	buf_printf(&text, "%s %s A <a> 3 +0000\tthree\n", hex[2], hex[1]);
+	tmprepo_write(&x.f.h.r.t, "logs/refs/heads/main", text.data);
+	assert_int_equal(ref_tips_add_reflogs(&x.f.w, &x.tips, NULL), 0);
+	assert_true(has_commit(&x, x.commits[0]));
+	assert_true(has_commit(&x, x.commits[1]));
+	assert_false(has_commit(&x, x.commits[2]));
+	assert_int_equal(x.tips.others.nr, 0);
 	buf_release(&text);
-	assert_int_equal(ref_tips_add_reflogs(&w.walk, &tips, NULL), 0);
-	assert_true(has_commit(&w, &tips, w.r.commits[2]));
-	assert_true(has_commit(&w, &tips, w.r.commits[4]));
-	walk_tips_release(&tips);
-	walkrepo_release(&w);
+	teardown(&x);
+}
+
+/* An index of version 2 with one blob that is there and one that is not. */
+static void index_entries(void **state)
+{
+	uint64_t seed = random_seed();
+	struct buf bytes = BUF_INIT;
+	struct hash_ctx hash;
+	struct fixture x;
+	struct oid sum;
+
+	setup(&x, &seed);
+	buf_append(&bytes, "DIRC\0\0\0\2\0\0\0\2", 12);
+	for (int i = 0; i < 2; i++) {
+		uint8_t entry[64] = {[24] = 0, [25] = 0, [26] = 0x81, 0xa4};
+
+		memset(entry + 40, 0x55, 20);
+		if (!i)
+			memcpy(entry + 40, x.f.h.r.objects[x.blob].oid.bytes,
+			       20);
+		entry[61] = 1; /* the name's length */
+		entry[62] = (uint8_t)('a' + i);
+		buf_append(&bytes, entry, sizeof(entry));
+	}
+	assert_int_equal(hash_init(&hash, HASH_SHA1), 0);
+	hash_update(&hash, bytes.data, bytes.len);
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	buf_append(&bytes, sum.bytes, 20);
+	tmprepo_write_len(&x.f.h.r.t, "index", bytes.data, bytes.len);
+	assert_int_equal(ref_tips_add_index(&x.f.w, &x.tips, NULL), 0);
+	assert_int_equal(x.tips.commit_nr, 0);
+	assert_int_equal(x.tips.others.nr, 1);
+	assert_true(has_other(&x, x.blob));
+	buf_release(&bytes);
+	teardown(&x);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refs_and_head),
-		cmocka_unit_test(a_ref_to_nothing_is_named),
-		cmocka_unit_test(reflogs),
+		cmocka_unit_test(all_refs),      cmocka_unit_test(heads),
+		cmocka_unit_test(bad_refs),      cmocka_unit_test(reflogs),
+		cmocka_unit_test(index_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/revwalk.c: walks of random histories against marking. */
+/* walk/revwalk.c: random requests against plain searches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,145 +7,272 @@
 #include <cmocka.h>
 
 #include "t/unit/dag.h"
+#include "t/unit/walkrepo.h"
 #include "walk/revwalk.h"
 
-#define COMMITS 60
+#define COMMITS 200
 
-struct expected {
-	bool wanted[COMMITS], had[COMMITS];
-};
-
-static size_t choose(uint32_t *tips, bool *set, struct dag *d, uint64_t *seed,
-		     uint32_t max)
+/* What is reached from some of the commits. */
+static void reach_all(const struct dag *d, bool *seen, const uint32_t *from,
+		      size_t nr)
 {
-	size_t nr = random_next(seed) % (max + 1);
-
-	memset(set, 0, COMMITS * sizeof(*set));
-	for (size_t i = 0; i < nr; i++) {
-		tips[i] = (uint32_t)(random_next(seed) % d->h.nr);
-		dag_ancestors(d, set, tips[i]);
-	}
-	return nr;
+	memset(seen, 0, COMMITS * sizeof(*seen));
+	for (size_t i = 0; i < nr; i++)
+		dag_ancestors(d, seen, from[i]);
 }
 
-static void check(struct dag *d, const struct revwalk_result *result,
-		  const struct expected *e)
+static void check_result(const struct dag *d, const struct revwalk_tips *tips,
+			 const struct revwalk_result *result, bool in_order)
 {
-	bool found[COMMITS] = {false}, edge[COMMITS] = {false};
+	bool want[COMMITS], have[COMMITS], found[COMMITS] = {false};
+	bool boundary[COMMITS] = {false};
 
+	reach_all(d, want, tips->wants, tips->want_nr);
+	reach_all(d, have, tips->haves, tips->have_nr);
 	for (size_t i = 0; i < result->nr; i++) {
-		assert_false(found[result->commits[i]]);
-		found[result->commits[i]] = true;
-	}
-	for (size_t i = 0; i < result->boundary_nr; i++) {
-		assert_false(edge[result->boundary[i]]);
-		edge[result->boundary[i]] = true;
-		assert_true(e->had[result->boundary[i]]);
-	}
-	for (uint32_t c = 0; c < d->h.nr; c++) {
-		assert_int_equal(found[c], e->wanted[c] && !e->had[c]);
-		for (uint32_t i = 0; found[c] && i < d->h.commits[c].parent_nr;
-		     i++) {
-			uint32_t p = history_parents(&d->h, c)[i];
+		uint32_t c = result->commits[i];
 
-			assert_true(found[p] || edge[p]);
+		assert_false(found[c]);
+		found[c] = true;
+		if (i && in_order)
+			assert_true(d->h.commits[result->commits[i - 1]].date >=
+				    d->h.commits[c].date);
+		for (uint32_t k = 0; k < d->h.commits[c].parent_nr; k++)
+			boundary[history_parents(&d->h, c)[k]] = true;
+	}
+	for (uint32_t c = 0; c < COMMITS; c++)
+		assert_int_equal(found[c], want[c] && !have[c]);
+	for (size_t i = 0; i < result->boundary_nr; i++) {
+		uint32_t c = result->boundary[i];
+
+		assert_true(boundary[c] && have[c]);
+		boundary[c] = false;
+	}
+	for (uint32_t c = 0; c < COMMITS; c++)
+		assert_false(boundary[c] && have[c]);
+}
+
+/* Parents before children, and what is independent stays in order. */
+static void check_parents_first(const struct dag *d,
+				struct revwalk_result *result)
+{
+	bool done[COMMITS] = {false}, listed[COMMITS] = {false};
+
+	for (size_t i = 0; i < result->nr; i++)
+		listed[result->commits[i]] = true;
+	assert_int_equal(revwalk_parents_first(&d->h, result->commits,
+					       result->nr, NULL, 0, NULL, NULL),
+			 0);
+	for (size_t i = 0; i < result->nr; i++) {
+		uint32_t c = result->commits[i];
+
+		assert_true(listed[c] && !done[c]);
+		done[c] = true;
+		for (uint32_t k = 0; k < d->h.commits[c].parent_nr; k++) {
+			uint32_t p = history_parents(&d->h, c)[k];
+
+			assert_true(done[p] || !listed[p]);
 		}
 	}
 }
 
-static void run(bool skewed, bool exact)
+static size_t random_tips(uint32_t *out, size_t max, uint64_t *seed)
+{
+	size_t nr = random_next(seed) % (max + 1);
+
+	for (size_t i = 0; i < nr; i++)
+		out[i] = random_next(seed) % 3
+				 ? COMMITS - 1 - random_next(seed) % 20
+				 : random_next(seed) % COMMITS;
+	return nr;
+}
+
+static void one_request(struct dag *d, bool exact, uint64_t *seed)
+{
+	struct revwalk_result result = REVWALK_RESULT_INIT;
+	uint32_t wants[6], haves[5];
+	struct revwalk_tips tips = {
+		wants,
+		random_tips(wants, 6, seed),
+		haves,
+		random_tips(haves, 5, seed),
+	};
+
+	assert_int_equal(revwalk_run(&result, &d->h, &tips, exact, NULL), 0);
+	check_result(d, &tips, &result, !exact);
+	check_parents_first(d, &result);
+	revwalk_result_release(&result);
+}
+
+/* Make some dates wrong, by much. */
+static void skew(struct dag *d, uint64_t *seed)
+{
+	for (size_t i = 0; i < d->h.nr; i++)
+		if (random_next(seed) % 6 == 0)
+			d->h.commits[i].date = random_next(seed) % 2000;
+}
+
+static void random_requests(void **state)
 {
 	uint64_t seed = random_seed();
 
-	for (int round = 0; round < 300; round++) {
-		uint32_t wants[6], haves[6];
-		struct revwalk_result result = REVWALK_RESULT_INIT;
-		struct revwalk_tips tips = {wants, 0, haves, 0};
-		struct expected e;
+	for (int i = 0; i < 40; i++) {
+		bool exact = i & 1;
 		struct dag d;
 
 		dag_init(&d);
 		dag_random(&d, COMMITS, false, &seed);
-		for (uint32_t c = 0; skewed && c < COMMITS; c++)
-			d.h.commits[c].date = random_next(&seed) % 5000;
-		tips.want_nr = choose(wants, e.wanted, &d, &seed, 5);
-		tips.have_nr = choose(haves, e.had, &d, &seed, 5);
-		assert_int_equal(revwalk_run(&result, &d.h, &tips, exact, NULL),
-				 0);
-		check(&d, &result, &e);
-		revwalk_result_release(&result);
+		if (exact)
+			skew(&d, &seed);
+		for (int k = 0; k < 50; k++)
+			one_request(&d, exact, &seed);
 		dag_release(&d);
 	}
 }
 
-static void sane_dates(void **state)
+/* Without `exact`, a clock that was wrong by a few commits does no harm. */
+static void slight_skew(void **state)
 {
-	run(false, false);
-}
-
-static void exact_whatever_the_dates(void **state)
-{
-	run(true, true);
-}
-
-static void newest_first(void **state)
-{
-	uint64_t seed = random_seed();
 	struct revwalk_result result = REVWALK_RESULT_INIT;
-	uint32_t tip = COMMITS - 1;
-	struct revwalk_tips tips = {&tip, 1, NULL, 0};
+	uint32_t c[8], side, want, have;
+	struct revwalk_tips tips = {&want, 1, &have, 1};
 	struct dag d;
 
+	/* The have's way to what it shares leads over an old commit. */
 	dag_init(&d);
-	dag_random(&d, COMMITS, false, &seed);
+	c[0] = dag_add(&d, 100, false, NULL, 0);
+	for (int i = 1; i < 8; i++)
+		c[i] = dag_add(&d, 100 + (uint64_t)i, false, &c[i - 1], 1);
+	side = dag_add(&d, 50, false, &c[5], 1);
+	have = dag_add(&d, 200, false, &side, 1);
+	want = c[7];
 	assert_int_equal(revwalk_run(&result, &d.h, &tips, false, NULL), 0);
-	for (size_t i = 1; i < result.nr; i++)
-		assert_true(d.h.commits[result.commits[i - 1]].date >=
-			    d.h.commits[result.commits[i]].date);
+	assert_int_equal(result.nr, 2);
+	assert_int_equal(result.boundary_nr, 1);
+	assert_int_equal(result.boundary[0], c[5]);
 	revwalk_result_release(&result);
 	dag_release(&d);
 }
 
-static void parents_come_first(void **state)
+/* Chains of commits, long enough for decoding ahead to begin. */
+static void grow_chains(struct randhist *h, uint32_t nr)
+{
+	struct randtree none = {.nr = 0};
+	uint32_t tree = randtree_store(&h->r, &none, "");
+
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t parents[2], n = 0;
+
+		if (i)
+			parents[n++] = h->r.commits[i - 1];
+		if (i > 20 && i % 3 == 0)
+			parents[n++] = h->r.commits[i - 20];
+		if (i % 100 == 99)
+			n = 0;
+		randhist_commit_tree(&h->r, tree, parents, n, 1000 + i / 2);
+	}
+}
+
+/* Decoding ahead changes nothing. */
+static void long_walks(void **state)
+{
+	struct revwalk_result results[4] = {0};
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	struct walkrepo f;
+	uint32_t wants[12];
+
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	grow_chains(&f.h, 1500);
+	randtree_store_packs(&f.h.r);
+	walkrepo_open(&f);
+	for (unsigned t = 0; t < 4; t++) {
+		struct revwalk_tips tips = {wants, ARRAY_NR(wants), NULL, 0};
+		bool ahead = t != 1;
+
+		f.w.history.threads = t;
+		for (uint32_t i = 0; i < ARRAY_NR(wants); i++)
+			wants[i] = walkrepo_commit(
+				&f, f.h.r.commits[1499 - 110 * i]);
+		if (revwalk_run(&results[t], &f.w.history, &tips, false, &err))
+			fail_msg("%s", err.msg);
+		assert_true(results[t].nr > 1200);
+		if (t)
+			assert_int_equal(!!f.w.history.ahead, ahead);
+		assert_int_equal(results[t].nr, results[0].nr);
+		assert_memory_equal(results[t].commits, results[0].commits,
+				    results[0].nr * sizeof(uint32_t));
+		walkrepo_reopen(&f);
+	}
+	for (unsigned t = 0; t < 4; t++)
+		revwalk_result_release(&results[t]);
+	walkrepo_release(&f);
+}
+
+/* A commit that is not there is an error behind wants only. */
+static void missing_commits(void **state)
 {
 	uint64_t seed = random_seed();
+	struct randtree none = {.nr = 0};
+	struct error err = ERROR_INIT;
+	struct walkrepo f;
+	uint32_t tree, root, gap, top, other;
 
-	for (int round = 0; round < 100; round++) {
-		uint32_t commits[COMMITS];
-		bool before[COMMITS] = {false};
-		size_t nr = 0;
-		struct dag d;
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	tree = randtree_store(&f.h.r, &none, "");
+	root = randhist_commit_tree(&f.h.r, tree, NULL, 0, 10);
+	gap = randhist_commit_tree(&f.h.r, tree, &root, 1, 20);
+	top = randhist_commit_tree(&f.h.r, tree, &gap, 1, 30);
+	other = randhist_commit_tree(&f.h.r, tree, &root, 1, 40);
+	for (uint32_t i = 0; i < f.h.r.nr; i++)
+		if (i != gap)
+			randrepo_store_one(&f.h.r, "objects", i);
+	walkrepo_open(&f);
+	for (int exact = 0; exact < 2; exact++) {
+		struct revwalk_result result = REVWALK_RESULT_INIT;
+		uint32_t a = walkrepo_commit(&f, top);
+		uint32_t b = walkrepo_commit(&f, other);
+		struct revwalk_tips tips = {&a, 1, &b, 1};
 
-		dag_init(&d);
-		dag_random(&d, COMMITS, false, &seed);
-		for (uint32_t c = COMMITS; c-- > 0;)
-			if (random_next(&seed) % 3)
-				commits[nr++] = c;
-		assert_int_equal(revwalk_parents_first(&d.h, commits, nr, NULL,
-						       0, NULL, NULL),
-				 0);
-		for (size_t i = 0; i < nr; i++) {
-			uint32_t c = commits[i];
-
-			assert_false(before[c]);
-			before[c] = true;
-			for (uint32_t k = 0; k < d.h.commits[c].parent_nr; k++)
-				for (size_t j = i + 1; j < nr; j++)
-					assert_int_not_equal(
-						commits[j],
-						history_parents(&d.h, c)[k]);
-		}
-		dag_release(&d);
+		assert_int_equal(
+			revwalk_run(&result, &f.w.history, &tips, exact, &err),
+			ERR_MISSING);
+		assert_non_null(strstr(err.msg, "is missing"));
+		revwalk_result_release(&result);
+		tips = (struct revwalk_tips){&b, 1, &a, 1};
+		assert_int_equal(
+			revwalk_run(&result, &f.w.history, &tips, exact, &err),
+			0);
+		assert_int_equal(result.nr, 2);
+		assert_int_equal(result.commits[0], b);
+		revwalk_result_release(&result);
 	}
+	walkrepo_release(&f);
+}
+
+static void nothing(void **state)
+{
+	struct revwalk_result result = REVWALK_RESULT_INIT;
+	struct revwalk_tips tips = {NULL, 0, NULL, 0};
+	struct dag d;
+
+	dag_init(&d);
+	assert_int_equal(revwalk_run(&result, &d.h, &tips, true, NULL), 0);
+	assert_int_equal(result.nr + result.boundary_nr, 0);
+	assert_int_equal(
+		revwalk_parents_first(&d.h, NULL, 0, NULL, 0, NULL, NULL), 0);
+	revwalk_result_release(&result);
+	dag_release(&d);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sane_dates),
-		cmocka_unit_test(exact_whatever_the_dates),
-		cmocka_unit_test(newest_first),
-		cmocka_unit_test(parents_come_first),
+		cmocka_unit_test(random_requests),
+		cmocka_unit_test(slight_skew),
+		cmocka_unit_test(long_walks),
+		cmocka_unit_test(missing_commits),
+		cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/treediff.c: what a tree adds, against its parents read whole. */
+/* walk/treediff.c: against lists of all paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,195 +7,354 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "object/parse.h"
-#include "t/unit/walkrepo.h"
+#include "t/unit/randtree.h"
 #include "walk/treediff.h"
+#include "walk/treewalk.h"
 
-/* Objects of the tree `nr`, by the path they are found at. */
-struct place {
-	char path[16];
-	uint32_t nr;
+#define CACHE_LIMIT ((size_t)1 << 20)
+
+struct fixture {
+	struct randhist h;
+	struct odb *odb;
+	struct objspace space;
 };
 
-struct places {
-	struct place items[64];
-	size_t nr;
-};
-
-static void list(struct places *out, const struct walkrepo *w, uint32_t tree,
-		 const char *dir)
+/* Some trees in packs, as deltas mostly, some loose. */
+static void setup(struct fixture *f, enum hash_algo algo, uint64_t *seed)
 {
-	const struct randrepo_object *o = &w->r.objects[tree];
-	struct cursor c = cursor_make(o->data.data, o->data.len);
-	struct tree_entry entry;
+	randhist_init(&f->h, algo, seed);
+	randhist_grow_by(&f->h, 120, true);
+	randtree_store_packs(&f->h.r);
+	randhist_grow_by(&f->h, 20, true);
+	randrepo_store(&f->h.r);
+	assert_int_equal(odb_open(&f->odb, &f->h.r.t.repo, NULL, NULL), 0);
+	objspace_init(&f->space, f->odb);
+}
 
-	while (tree_next(&entry, &c, w->r.t.repo.algo) > 0) {
-		struct place *p = &out->items[out->nr];
-		struct oid oid;
+static void teardown(struct fixture *f)
+{
+	objspace_release(&f->space);
+	odb_close(f->odb);
+	randhist_release(&f->h);
+}
 
-		if (tree_entry_is_gitlink(&entry))
+static uint32_t pos_of(struct fixture *f, uint32_t nr)
+{
+	uint32_t obj_pos;
+
+	assert_int_equal(
+		objspace_add(&f->space, f->h.r.objects[nr].oid.bytes, &obj_pos),
+		0);
+	return obj_pos;
+}
+
+/* Check one of the two lists of a result against the paths of its type. */
+static void check_list(struct fixture *f, const struct newobj *items, size_t nr,
+		       const struct pathlist *expect, bool trees)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < expect->nr; i++) {
+		const struct pathlist_item *p = &expect->items[i];
+
+		if ((f->h.r.objects[p->nr].type == OBJ_TREE) != trees)
 			continue;
-		assert_true(out->nr++ < ARRAY_NR(out->items));
-		snprintf(p->path, sizeof(p->path), "%s%s%s", dir,
-			 *dir ? "/" : "", entry.name);
-		oid_from_raw(&oid, entry.oid, w->r.t.repo.algo);
-		p->nr = randrepo_find(&w->r, &oid);
-		if (tree_entry_is_dir(&entry))
-			list(out, w, p->nr, p->path);
+		assert_true(at < nr);
+		assert_int_equal(items[at].obj_pos, pos_of(f, p->nr));
+		assert_int_equal(items[at].name_hash,
+				 name_hash_add(0, p->path, strlen(p->path)));
+		at++;
 	}
+	assert_int_equal(at, nr);
 }
 
-static bool has_place(const struct places *places, const struct place *p)
+static void check_result(struct fixture *f,
+			 const struct treediff_result *result,
+			 const struct pathlist *expect)
 {
-	for (size_t i = 0; i < places->nr; i++)
-		if (places->items[i].nr == p->nr &&
-		    !strcmp(places->items[i].path, p->path))
-			return true;
-	return false;
+	check_list(f, result->trees, result->tree_nr, expect, true);
+	check_list(f, result->blobs, result->blob_nr, expect, false);
 }
 
-/* The twin: every place of the tree that no parent has. */
-static void expect_new(struct places *own, struct walkrepo *w, uint32_t tree,
-		       const uint32_t *parents, unsigned parent_nr)
+/* A commit's tree against random others, its parents' most often. */
+static void compare_one(struct fixture *f, struct treediff *d)
 {
-	own->nr = 0;
-	list(own, w, tree, "");
-	own->items[own->nr++] = (struct place){"", tree};
-	for (unsigned k = 0; k < parent_nr; k++) {
-		struct places theirs = {.nr = 0};
-		size_t kept = 0;
-
-		list(&theirs, w, parents[k], "");
-		theirs.items[theirs.nr++] = (struct place){"", parents[k]};
-		for (size_t i = 0; i < own->nr; i++)
-			if (!has_place(&theirs, &own->items[i]))
-				own->items[kept++] = own->items[i];
-		own->nr = kept;
-	}
-}
-
-/* Whether the twin has this object under a path of this name hash. */
-static bool is_expected(const struct places *own, uint32_t nr, uint32_t hash)
-{
-	for (size_t i = 0; i < own->nr; i++) {
-		const struct place *p = &own->items[i];
-
-		if (p->nr == nr &&
-		    name_hash_add(0, p->path, strlen(p->path)) == hash)
-			return true;
-	}
-	return false;
-}
-
-static void check(struct walkrepo *w, struct treediff *d, uint32_t tree,
-		  const uint32_t *parents, unsigned parent_nr)
-{
-	uint32_t positions[NEWOBJ_MAX_PARENTS];
+	struct randrepo *r = &f->h.r;
+	uint32_t at = randrepo_below(r, r->commit_nr), nr;
+	uint32_t others[NEWOBJ_MAX_PARENTS], parents[NEWOBJ_MAX_PARENTS];
+	uint32_t tree = randhist_tree(&f->h, r->commits[at]);
 	struct treediff_result result;
-	struct places own;
+	struct error err = ERROR_INIT;
+	struct pathlist expect;
 
-	for (unsigned k = 0; k < parent_nr; k++)
-		positions[k] = walkrepo_pos(w, parents[k]);
-	expect_new(&own, w, tree, parents, parent_nr);
-	assert_int_equal(treediff_run(d, walkrepo_pos(w, tree), positions,
-				      parent_nr, 0, &result, NULL),
-			 0);
-	assert_int_equal(result.tree_nr + result.blob_nr, own.nr);
-	for (size_t i = 0; i < own.nr; i++) {
-		bool is_tree = i < result.tree_nr;
-		const struct newobj *item =
-			is_tree ? &result.trees[i]
-				: &result.blobs[i - result.tree_nr];
-		uint32_t nr = walkrepo_nr(w, item->obj_pos);
+	nr = randrepo_below(r, 4) ? randrepo_below(r, 3)
+				  : randrepo_below(r, NEWOBJ_MAX_PARENTS + 1);
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t back = randrepo_below(r,
+					       randrepo_below(r, 4) ? 4 : 99);
+		uint32_t from = at > back ? at - back : 0;
 
-		assert_int_equal(w->r.objects[nr].type,
-				 is_tree ? OBJ_TREE : OBJ_BLOB);
-		assert_true(is_expected(&own, nr, item->name_hash));
+		others[i] = randhist_tree(&f->h, r->commits[from]);
+		parents[i] = pos_of(f, others[i]);
 	}
-}
-
-static uint32_t random_tree(struct walkrepo *w)
-{
-	uint32_t c = randrepo_below(&w->r, w->r.commit_nr);
-
-	return w->r.objects[w->r.commits[c]].refs[0];
+	pathlist_new(r, &expect, tree, others, nr);
+	if (treediff_run(d, pos_of(f, tree), parents, nr, 0, &result, &err) < 0)
+		fail_msg("%s", err.msg);
+	check_result(f, &result, &expect);
+	free(expect.items);
 }
 
 static void random_trees(void **state)
 {
+	static const size_t limits[] = {0, 30000, CACHE_LIMIT};
 	uint64_t seed = random_seed();
-	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
 
-	for (int a = 0; a < 2; a++) {
-		struct treediff *d;
-		struct walkrepo w;
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		struct fixture f;
 
-		walkrepo_init(&w, algos[a], 50, &seed);
-		d = treediff_new(&w.walk.space, NULL, NULL, 1 << 20);
-		assert_non_null(d);
-		for (int i = 0; i < 400; i++) {
-			uint32_t parents[NEWOBJ_MAX_PARENTS];
-			unsigned nr = randrepo_below(&w.r, 4);
+		setup(&f, algo, &seed);
+		for (size_t i = 0; i < ARRAY_NR(limits); i++) {
+			struct treediff *d = treediff_new(&f.space, NULL, NULL,
+							  limits[i]);
 
-			for (unsigned k = 0; k < nr; k++)
-				parents[k] = random_tree(&w);
-			check(&w, d, random_tree(&w), parents, nr);
+			assert_non_null(d);
+			for (int k = 0; k < 300; k++)
+				compare_one(&f, d);
+			treediff_free(d);
 		}
-		treediff_free(d);
-		walkrepo_release(&w);
+		teardown(&f);
 	}
 }
 
-/* A parent that is not there is not compared with. */
-static void missing_trees(void **state)
-{
-	uint64_t seed = random_seed();
-	struct oid absent = {{7}};
-	struct treediff_result result;
-	struct treediff *d;
-	struct walkrepo w;
-	uint32_t pos, tree;
-
-	walkrepo_init(&w, HASH_SHA1, 10, &seed);
-	tree = walkrepo_pos(&w, random_tree(&w));
-	assert_int_equal(objspace_add(&w.walk.space, absent.bytes, &pos), 0);
-	d = treediff_new(&w.walk.space, NULL, NULL, 1 << 20);
-	assert_int_equal(treediff_run(d, tree, &pos, 1, 0, &result, NULL), 0);
-	assert_true(result.tree_nr > 0);
-	assert_int_equal(treediff_run(d, pos, &tree, 1, 0, &result, NULL),
-			 ERR_MISSING);
-	treediff_free(d);
-	walkrepo_release(&w);
-}
-
-/* What is known is left out, with all it reaches. */
+/* Objects that are known with all they reach are left out. */
 static void known_objects(void **state)
 {
 	uint64_t seed = random_seed();
-	struct bitset known = BITSET_INIT;
+	struct bitset known;
+	struct fixture f;
+
+	setup(&f, HASH_SHA1, &seed);
+	for (int k = 0; k < 100; k++) {
+		struct randrepo *r = &f.h.r;
+		bool *reached = calloc(RANDREPO_MAX, sizeof(bool));
+		uint32_t at = randrepo_below(r, r->commit_nr);
+		uint32_t tree = randhist_tree(&f.h, r->commits[at]);
+		struct pathlist all, expect = {NULL, 0, 0};
+		struct treediff_result result;
+		struct treediff *d;
+
+		assert_non_null(reached);
+		randrepo_reach(r, reached,
+			       r->commits[randrepo_below(r, r->commit_nr)]);
+		assert_int_equal(bitset_init(&known, f.odb->packed_nr), 0);
+		for (uint32_t i = 0; i < r->nr; i++) {
+			reached[i] &= pos_of(&f, i) < f.odb->packed_nr;
+			if (reached[i])
+				bitset_set(&known, pos_of(&f, i));
+		}
+		pathlist_new(r, &all, tree, NULL, 0);
+		for (size_t i = 0; i < all.nr; i++) {
+			if (reached[all.items[i].nr])
+				continue;
+			assert_int_equal(mem_grow(&expect.items, &expect.alloc,
+						  expect.nr + 1,
+						  sizeof(*expect.items)),
+					 0);
+			expect.items[expect.nr++] = all.items[i];
+		}
+		d = treediff_new(&f.space, NULL, &known, CACHE_LIMIT);
+		assert_int_equal(treediff_run(d, pos_of(&f, tree), NULL, 0, 0,
+					      &result, NULL),
+				 0);
+		check_result(&f, &result, &expect);
+		treediff_free(d);
+		bitset_release(&known);
+		free(expect.items);
+		free(all.items);
+		free(reached);
+	}
+	teardown(&f);
+}
+
+/* The packed tree with the most paths. */
+static uint32_t largest_tree(struct fixture *f)
+{
+	uint32_t best = 0;
+	size_t best_nr = 0;
+
+	for (uint32_t i = 0; i < 120; i++) {
+		uint32_t tree = randhist_tree(&f->h, f->h.r.commits[i]);
+		struct pathlist all = {NULL, 0, 0};
+
+		pathlist_walk(&f->h.r, &all, tree, "");
+		if (all.nr > best_nr) {
+			best_nr = all.nr;
+			best = tree;
+		}
+		free(all.items);
+	}
+	return best;
+}
+
+/* What one commit has listed, a later one leaves out, an earlier one not. */
+static void shared_lists(void **state)
+{
+	uint64_t seed = random_seed();
+	struct treediff_shared shared;
 	struct treediff_result result;
 	struct treediff *d;
-	struct walkrepo w;
+	struct fixture f;
 	uint32_t tree;
 
-	walkrepo_init(&w, HASH_SHA1, 10, &seed);
-	tree = walkrepo_pos(&w, random_tree(&w));
-	assert_int_equal(bitset_init(&known, tree + 1), 0);
-	bitset_set(&known, tree);
-	d = treediff_new(&w.walk.space, NULL, &known, 1 << 20);
-	assert_int_equal(treediff_run(d, tree, NULL, 0, 0, &result, NULL), 0);
+	setup(&f, HASH_SHA1, &seed);
+	assert_int_equal(treediff_shared_init(&shared, f.odb->packed_nr), 0);
+	d = treediff_new(&f.space, &shared, NULL, CACHE_LIMIT);
+	tree = pos_of(&f, largest_tree(&f));
+	assert_true(tree < f.odb->packed_nr);
+	assert_int_equal(treediff_run(d, tree, NULL, 0, 5, &result, NULL), 0);
+	assert_true(result.tree_nr > 1 && result.blob_nr);
+	assert_int_equal(treediff_run(d, tree, NULL, 0, 6, &result, NULL), 0);
+	assert_int_equal(result.tree_nr + result.blob_nr, 0);
+	assert_int_equal(treediff_run(d, tree, NULL, 0, 4, &result, NULL), 0);
+	assert_true(result.tree_nr > 1 && result.blob_nr);
+	assert_int_equal(treediff_run(d, tree, NULL, 0, 5, &result, NULL), 0);
 	assert_int_equal(result.tree_nr + result.blob_nr, 0);
 	treediff_free(d);
-	bitset_release(&known);
-	walkrepo_release(&w);
+	treediff_shared_release(&shared);
+	teardown(&f);
+}
+
+/* The same tree, or the same parent twice, is nothing special. */
+static void same_trees(void **state)
+{
+	uint64_t seed = random_seed();
+	struct treediff_result result;
+	struct treediff *d;
+	struct fixture f;
+	uint32_t pos[3];
+
+	setup(&f, HASH_SHA1, &seed);
+	d = treediff_new(&f.space, NULL, NULL, CACHE_LIMIT);
+	for (int i = 0; i < 3; i++)
+		pos[i] = pos_of(&f, randhist_tree(&f.h, f.h.r.commits[50]));
+	assert_int_equal(treediff_run(d, pos[0], pos, 3, 0, &result, NULL), 0);
+	assert_int_equal(result.tree_nr + result.blob_nr, 0);
+	treediff_free(d);
+	teardown(&f);
+}
+
+/* Add a tree whose bytes are given. */
+static uint32_t raw_tree(struct randrepo *r, const char *bytes, size_t len)
+{
+	struct buf data = BUF_INIT;
+	uint32_t nr;
+
+	buf_append(&data, bytes, len);
+	nr = randrepo_add(r, OBJ_TREE, &data, NULL, 0);
+	buf_release(&data);
+	return nr;
+}
+
+static void expect_error(struct fixture *f, uint32_t tree_pos, int code,
+			 const char *text)
+{
+	struct treediff *d = treediff_new(&f->space, NULL, NULL, CACHE_LIMIT);
+	struct treediff_result result;
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(treediff_run(d, tree_pos, NULL, 0, 0, &result, &err),
+			 code);
+	assert_int_equal(err.code, code);
+	assert_non_null(strstr(err.msg, text));
+	treediff_free(d);
+}
+
+static void check_broken(bool packed)
+{
+	static const char bad[] = "100644 a\0too short";
+	uint64_t seed = random_seed();
+	struct treediff_result result;
+	struct treediff *d;
+	struct pathlist expect;
+	struct fixture f;
+	struct oid absent;
+	uint32_t good, parents[3];
+
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	randhist_grow_by(&f.h, 10, false);
+	parents[0] = raw_tree(&f.h.r, bad, sizeof(bad) - 1);
+	parents[1] = randrepo_blob(&f.h.r, 3);
+	if (packed)
+		randtree_store_packs(&f.h.r);
+	else
+		randrepo_store(&f.h.r);
+	assert_int_equal(odb_open(&f.odb, &f.h.r.t.repo, NULL, NULL), 0);
+	objspace_init(&f.space, f.odb);
+	memset(&absent, 0, sizeof(absent));
+	memset(&absent, 7, 20);
+	for (int i = 0; i < 2; i++)
+		parents[i] = pos_of(&f, parents[i]);
+	assert_int_equal(objspace_add(&f.space, absent.bytes, &parents[2]), 0);
+	expect_error(&f, parents[0], ERR_CORRUPT, "malformed tree: ");
+	expect_error(&f, parents[1], ERR_CORRUPT, "not a tree object: ");
+	expect_error(&f, parents[2], ERR_MISSING, "is missing");
+	/* As parents they are passed over. */
+	good = randhist_tree(&f.h, f.h.r.commits[9]);
+	pathlist_new(&f.h.r, &expect, good, NULL, 0);
+	d = treediff_new(&f.space, NULL, NULL, CACHE_LIMIT);
+	assert_int_equal(
+		treediff_run(d, pos_of(&f, good), parents, 3, 0, &result, NULL),
+		0);
+	check_result(&f, &result, &expect);
+	treediff_free(d);
+	free(expect.items);
+	teardown(&f);
+}
+
+static void broken_trees(void **state)
+{
+	check_broken(true);
+	check_broken(false);
+}
+
+/* Directories within each other, one more than are accepted. */
+static void deep_trees(void **state)
+{
+	uint64_t seed = random_seed();
+	struct treediff_result result;
+	struct treediff *d;
+	struct fixture f;
+	uint32_t nr, last = 0;
+
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	nr = raw_tree(&f.h.r, "", 0);
+	for (int i = 0; i <= TREEWALK_MAX_DEPTH; i++) {
+		struct randrepo_tree t = {.data = BUF_INIT};
+
+		last = nr;
+		randrepo_entry(&f.h.r, &t, "40000", "d", nr);
+		nr = randrepo_finish_tree(&f.h.r, &t);
+	}
+	randtree_store_packs(&f.h.r);
+	assert_int_equal(odb_open(&f.odb, &f.h.r.t.repo, NULL, NULL), 0);
+	objspace_init(&f.space, f.odb);
+	expect_error(&f, pos_of(&f, nr), ERR_CORRUPT,
+		     "tree nested too deeply: 4b825dc");
+	d = treediff_new(&f.space, NULL, NULL, CACHE_LIMIT);
+	assert_int_equal(
+		treediff_run(d, pos_of(&f, last), NULL, 0, 0, &result, NULL),
+		0);
+	assert_int_equal(result.tree_nr, TREEWALK_MAX_DEPTH + 1);
+	treediff_free(d);
+	teardown(&f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_trees),
-		cmocka_unit_test(missing_trees),
-		cmocka_unit_test(known_objects),
+		cmocka_unit_test(random_trees), cmocka_unit_test(known_objects),
+		cmocka_unit_test(shared_lists), cmocka_unit_test(same_trees),
+		cmocka_unit_test(broken_trees), cmocka_unit_test(deep_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/treewalk.c: trees walked against what they were made of. */
+/* walk/treewalk.c: order and paths against plain recursion. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,167 +9,219 @@
 #include "t/unit/walkrepo.h"
 #include "walk/treewalk.h"
 
-struct met {
-	struct walkrepo *w;
-	bool set[RANDREPO_MAX];
-	uint32_t nr;
+/* What is to be delivered, in order. */
+struct expectation {
+	struct walkrepo *f;
+	struct pathlist list;
+	size_t at;
+	size_t stop_at; /* fail there */
 };
 
-static int meet(void *ctx, uint32_t obj_pos, enum object_type type,
-		const char *path, size_t path_len, struct error *err)
+static int check_next(void *ctx, uint32_t obj_pos, enum object_type type,
+		      const char *path, size_t path_len, struct error *err)
 {
-	struct met *m = ctx;
-	uint32_t nr = walkrepo_nr(m->w, obj_pos);
+	struct expectation *e = ctx;
+	const struct pathlist_item *item = &e->list.items[e->at];
 
-	assert_int_equal(m->w->r.objects[nr].type, type);
-	assert_int_equal(strlen(path), path_len);
-	assert_true(!path_len || path[0] != '/');
-	assert_false(m->set[nr]);
-	m->set[nr] = true;
-	m->nr++;
+	assert_true(e->at < e->list.nr);
+	if (e->at == e->stop_at)
+		return error_set(err, ERR_DENIED, "enough");
+	assert_int_equal(walkrepo_nr(e->f, obj_pos), item->nr);
+	assert_int_equal(type, e->f->h.r.objects[item->nr].type);
+	assert_string_equal(path, item->path);
+	assert_int_equal(path_len, strlen(item->path));
+	e->at++;
 	return 0;
 }
 
-static uint32_t tree_of(const struct walkrepo *w, uint32_t commit)
+/* The paths below `tree` whose objects are new to `seen`. */
+static void expect(struct expectation *e, struct walkrepo *f, bool *seen,
+		   uint32_t tree, const char *path)
 {
-	return w->r.objects[w->r.commits[commit]].refs[0];
-}
+	struct pathlist all = {NULL, 0, 0};
+	size_t kept = 0;
 
-/* One walk over several trees meets the union of what they reach, once. */
-static void everything_once(void **state)
-{
-	uint64_t seed = random_seed();
-	struct met *m = calloc(1, sizeof(*m));
-	bool *expect = calloc(RANDREPO_MAX, sizeof(*expect));
-	struct treewalk tree;
-	struct walkrepo w;
+	pathlist_walk(&f->h.r, &all, tree, path);
+	for (size_t i = 0; i < all.nr; i++) {
+		struct pathlist_item item = all.items[i];
 
-	assert_true(m && expect);
-	walkrepo_init(&w, HASH_SHA1, 40, &seed);
-	m->w = &w;
-	assert_int_equal(treewalk_init(&tree, &w.walk.space, w.walk.reader), 0);
-	for (uint32_t i = 0; i < w.r.commit_nr; i += 2) {
-		uint32_t nr = tree_of(&w, i);
-
-		randrepo_reach(&w.r, expect, nr);
-		assert_int_equal(treewalk_run(&tree, walkrepo_pos(&w, nr), "",
-					      meet, m, NULL),
-				 0);
-		assert_memory_equal(m->set, expect, sizeof(m->set));
+		if (seen[item.nr])
+			continue;
+		seen[item.nr] = true;
+		all.items[kept++] = item;
 	}
-	treewalk_release(&tree);
-	walkrepo_release(&w);
-	free(m);
-	free(expect);
+	all.nr = kept;
+	*e = (struct expectation){f, all, 0, SIZE_MAX};
 }
 
-/* What was painted is not delivered. */
-static void painted_trees_are_left_out(void **state)
+static void one_tree(struct walkrepo *f, struct treewalk *w, bool *seen)
+{
+	struct randrepo *r = &f->h.r;
+	uint32_t nr = randrepo_below(r, r->nr), pos = walkrepo_pos(f, nr);
+	const char *path = randrepo_below(r, 2) ? "" : "some/where";
+	struct error err = ERROR_INIT;
+	struct expectation e;
+
+	if (r->objects[nr].type != OBJ_TREE) {
+		assert_int_equal(treewalk_see(w, pos), !seen[nr]);
+		assert_int_equal(treewalk_see(w, pos), 0);
+		seen[nr] = true;
+		return;
+	}
+	expect(&e, f, seen, nr, path);
+	if (treewalk_run(w, pos, path, randrepo_below(r, 3) ? check_next : NULL,
+			 &e, &err) < 0)
+		fail_msg("%s", err.msg);
+	if (e.at) /* 0: it was only marked, or there was nothing new */
+		assert_int_equal(e.at, e.list.nr);
+	free(e.list.items);
+}
+
+static void random_walks(void **state)
 {
 	uint64_t seed = random_seed();
-	struct met *m = calloc(1, sizeof(*m));
-	bool *had = calloc(RANDREPO_MAX, sizeof(*had));
-	bool *all = calloc(RANDREPO_MAX, sizeof(*all));
-	struct treewalk tree;
-	struct walkrepo w;
 
-	assert_true(m && had && all);
-	walkrepo_init(&w, HASH_SHA1, 40, &seed);
-	m->w = &w;
-	assert_int_equal(treewalk_init(&tree, &w.walk.space, w.walk.reader), 0);
-	randrepo_reach(&w.r, had, tree_of(&w, 20));
-	assert_int_equal(treewalk_run(&tree, walkrepo_pos(&w, tree_of(&w, 20)),
-				      "", NULL, NULL, NULL),
-			 0);
-	randrepo_reach(&w.r, all, tree_of(&w, 30));
-	assert_int_equal(treewalk_run(&tree, walkrepo_pos(&w, tree_of(&w, 30)),
-				      "", meet, m, NULL),
-			 0);
-	for (uint32_t i = 0; i < w.r.nr; i++)
-		assert_int_equal(m->set[i], all[i] && !had[i]);
-	treewalk_release(&tree);
-	walkrepo_release(&w);
-	free(m);
-	free(had);
-	free(all);
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		struct walkrepo f;
+
+		walkrepo_init(&f, algo, &seed, 60, 20);
+		for (int i = 0; i < 30; i++) {
+			bool *seen = walkrepo_set();
+			struct treewalk w;
+
+			assert_int_equal(
+				treewalk_init(&w, &f.w.space, f.w.reader), 0);
+			for (int k = 0; k < 30; k++)
+				one_tree(&f, &w, seen);
+			treewalk_release(&w);
+			free(seen);
+		}
+		walkrepo_release(&f);
+	}
 }
 
-/* Store a tree of one entry; returns its obj_pos. */
-static uint32_t store_tree(struct walkrepo *w, const char *mode,
-			   const char *name, const struct oid *oid,
-			   struct oid *tree)
+/* The receiver's error ends the walk. */
+static void stopped(void **state)
+{
+	uint64_t seed = random_seed();
+	bool *seen = walkrepo_set();
+	struct error err = ERROR_INIT;
+	struct expectation e;
+	struct walkrepo f;
+	struct treewalk w;
+	uint32_t tree;
+
+	walkrepo_init(&f, HASH_SHA1, &seed, 20, 0);
+	tree = randhist_tree(&f.h, f.h.r.commits[19]);
+	expect(&e, &f, seen, tree, "");
+	for (e.stop_at = 0; e.stop_at < e.list.nr; e.stop_at++) {
+		e.at = 0;
+		assert_int_equal(treewalk_init(&w, &f.w.space, f.w.reader), 0);
+		assert_int_equal(treewalk_run(&w, walkrepo_pos(&f, tree), "",
+					      check_next, &e, &err),
+				 ERR_DENIED);
+		assert_string_equal(err.msg, "enough");
+		treewalk_release(&w);
+	}
+	assert_true(e.list.nr > 1);
+	free(e.list.items);
+	walkrepo_release(&f);
+	free(seen);
+}
+
+static uint32_t raw_tree(struct randrepo *r, const char *bytes, size_t len)
 {
 	struct buf data = BUF_INIT;
-	uint32_t pos;
+	uint32_t nr;
 
-	buf_printf(&data, "%s %s", mode, name);
-	buf_append_char(&data, '\0');
-	buf_append(&data, oid->bytes, 20);
-	tmppack_loose(&w->r.t, "objects", tree, OBJ_TREE, data.data, data.len);
+	buf_append(&data, bytes, len);
+	nr = randrepo_add(r, OBJ_TREE, &data, NULL, 0);
 	buf_release(&data);
-	assert_int_equal(objspace_add(&w->walk.space, tree->bytes, &pos), 0);
-	return pos;
+	return nr;
 }
 
-static int run_one(struct walkrepo *w, uint32_t pos, struct error *err)
+static int ignore(void *ctx, uint32_t obj_pos, enum object_type type,
+		  const char *path, size_t path_len, struct error *err)
 {
-	struct treewalk tree;
+	return 0;
+}
+
+static int walk(struct walkrepo *f, uint32_t pos, treewalk_fn fn,
+		struct error *err)
+{
+	struct treewalk w;
 	int ret;
 
-	assert_int_equal(treewalk_init(&tree, &w->walk.space, w->walk.reader),
-			 0);
-	ret = treewalk_run(&tree, pos, "", NULL, NULL, err);
-	treewalk_release(&tree);
+	assert_int_equal(treewalk_init(&w, &f->w.space, f->w.reader), 0);
+	ret = treewalk_run(&w, pos, "", fn, NULL, err);
+	treewalk_release(&w);
 	return ret;
 }
 
-static void malformed_trees_are_refused(void **state)
+static void fails(struct walkrepo *f, uint32_t pos, int code, const char *text)
 {
-	uint64_t seed = random_seed();
 	struct error err = ERROR_INIT;
-	struct oid tree, blob;
-	struct walkrepo w;
-	uint32_t pos;
 
-	walkrepo_init(&w, HASH_SHA1, 2, &seed);
-	/* a blob where a tree is named */
-	tmppack_loose(&w.r.t, "objects", &blob, OBJ_BLOB, "x", 1);
-	pos = store_tree(&w, "40000", "dir", &blob, &tree);
-	assert_int_equal(run_one(&w, pos, &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "not a tree object"));
-	/* no entry at all */
-	tmppack_loose(&w.r.t, "objects", &tree, OBJ_TREE, "garbage", 7);
-	assert_int_equal(objspace_add(&w.walk.space, tree.bytes, &pos), 0);
-	assert_int_equal(run_one(&w, pos, &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "malformed tree"));
-	walkrepo_release(&w);
+	assert_int_equal(walk(f, pos, ignore, &err), code);
+	assert_int_equal(err.code, code);
+	assert_non_null(strstr(err.msg, text));
 }
 
-/* Each tree holds the one before: deeper than anyone's paths. */
-static void depth_is_limited(void **state)
+static void broken_trees(void **state)
+{
+	static const char bad[] = "100644 a\0too short";
+	static const char lost[] = "40000 d\0aaaaaaaaaaaaaaaaaaaa";
+	uint64_t seed = random_seed();
+	struct walkrepo f;
+	uint32_t nr[3], pos;
+
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	nr[0] = raw_tree(&f.h.r, bad, sizeof(bad) - 1);
+	nr[1] = raw_tree(&f.h.r, lost, sizeof(lost) - 1);
+	nr[2] = randrepo_blob(&f.h.r, 3);
+	randrepo_store(&f.h.r);
+	walkrepo_open(&f);
+	fails(&f, walkrepo_pos(&f, nr[0]), ERR_CORRUPT, "malformed tree: ");
+	fails(&f, walkrepo_pos(&f, nr[1]), ERR_MISSING, "6161616161");
+	fails(&f, walkrepo_pos(&f, nr[2]), ERR_CORRUPT, "not a tree object: ");
+	/* When it is only to be painted, what is missing does no harm. */
+	assert_int_equal(walk(&f, walkrepo_pos(&f, nr[1]), NULL, NULL), 0);
+	assert_int_equal(objspace_add(&f.w.space, (const uint8_t *)lost, &pos),
+			 0);
+	assert_int_equal(walk(&f, pos, NULL, NULL), 0);
+	fails(&f, pos, ERR_MISSING, "is missing");
+	walkrepo_release(&f);
+}
+
+static void deep_trees(void **state)
 {
 	uint64_t seed = random_seed();
-	struct error err = ERROR_INIT;
-	struct oid oid;
-	struct walkrepo w;
-	uint32_t pos = 0;
+	struct walkrepo f;
+	uint32_t nr, last = 0;
 
-	walkrepo_init(&w, HASH_SHA1, 2, &seed);
-	oid = w.r.objects[tree_of(&w, 0)].oid;
-	for (int i = 0; i < TREEWALK_MAX_DEPTH + 2; i++)
-		pos = store_tree(&w, "40000", "d", &oid, &oid);
-	assert_int_equal(run_one(&w, pos, &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "nested too deeply"));
-	walkrepo_release(&w);
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	nr = raw_tree(&f.h.r, "", 0);
+	for (int i = 0; i <= TREEWALK_MAX_DEPTH; i++) {
+		struct randrepo_tree t = {.data = BUF_INIT};
+
+		last = nr;
+		randrepo_entry(&f.h.r, &t, "40000", "d", nr);
+		nr = randrepo_finish_tree(&f.h.r, &t);
+	}
+	randtree_store_packs(&f.h.r);
+	walkrepo_open(&f);
+	assert_int_equal(walk(&f, walkrepo_pos(&f, last), ignore, NULL), 0);
+	fails(&f, walkrepo_pos(&f, nr), ERR_CORRUPT, "tree nested too deeply");
+	walkrepo_release(&f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything_once),
-		cmocka_unit_test(painted_trees_are_left_out),
-		cmocka_unit_test(malformed_trees_are_refused),
-		cmocka_unit_test(depth_is_limited),
+		cmocka_unit_test(random_walks),
+		cmocka_unit_test(stopped),
+		cmocka_unit_test(broken_trees),
+		cmocka_unit_test(deep_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

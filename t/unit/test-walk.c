@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/walk.c and enumerate.c: requests against known closures. */
+/* walk/walk.c: opening with shallow boundaries, and tips of all kinds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,168 +8,163 @@
 
 #include "t/unit/walkrepo.h"
 
-struct request {
-	struct walk_tips wants, haves;
-	bool *wanted, *had; /* closures, by number in the repository */
-};
-
-static void add_tips(struct walkrepo *w, struct walk_tips *tips, bool *set,
-		     uint32_t max)
+/* Add the tip `nr` and compare with what its tags lead to. */
+static void check_tip(struct walkrepo *f, struct walk_tips *tips, uint32_t nr,
+		      bool lenient)
 {
-	for (uint32_t i = randrepo_below(&w->r, max + 1); i-- > 0;) {
-		uint32_t nr = randrepo_below(&w->r, w->r.nr);
+	size_t others = tips->others.nr, commits = tips->commit_nr;
+	const struct randrepo_object *o;
+	struct error err = ERROR_INIT;
 
-		assert_int_equal(walk_add_tip(&w->walk, tips,
-					      &w->r.objects[nr].oid, false,
-					      NULL),
-				 0);
-		randrepo_reach(&w->r, set, nr);
+	if (walk_add_tip(&f->w, tips, &f->h.r.objects[nr].oid, lenient, &err) <
+	    0)
+		fail_msg("%s", err.msg);
+	for (;; nr = o->refs[0]) {
+		const struct walk_item *item = &tips->others.items[others];
+
+		o = &f->h.r.objects[nr];
+		if (o->type == OBJ_COMMIT)
+			break;
+		assert_true(others++ < tips->others.nr);
+		assert_int_equal(walkrepo_nr(f, item->obj_pos), nr);
+		assert_int_equal(item->type, o->type);
+		assert_int_equal(item->name_hash, 0);
+		if (o->type != OBJ_TAG)
+			break;
 	}
-}
+	assert_int_equal(others, tips->others.nr);
+	if (o->type == OBJ_COMMIT) {
+		uint32_t c = tips->commits[commits++];
 
-static void request_init(struct request *q, struct walkrepo *w,
-			 uint32_t max_haves)
-{
-	memset(q, 0, sizeof(*q));
-	q->wanted = calloc(RANDREPO_MAX, sizeof(*q->wanted));
-	q->had = calloc(RANDREPO_MAX, sizeof(*q->had));
-	assert_true(q->wanted && q->had);
-	add_tips(w, &q->wants, q->wanted, 4);
-	add_tips(w, &q->haves, q->had, max_haves);
-}
-
-static void request_release(struct request *q)
-{
-	walk_tips_release(&q->wants);
-	walk_tips_release(&q->haves);
-	free(q->wanted);
-	free(q->had);
-}
-
-/* What the walk found, each object once. */
-static bool *found_set(struct walkrepo *w, const struct walk_result *result)
-{
-	bool *set = calloc(RANDREPO_MAX, sizeof(*set));
-
-	assert_non_null(set);
-	for (size_t i = 0; i < result->revs.nr; i++) {
-		uint32_t c = result->revs.commits[i];
-
-		set[walkrepo_nr(w, w->walk.history.commits[c].obj_pos)] = true;
+		assert_int_equal(walkrepo_commit_obj(f, c), nr);
+		assert_true(f->w.history.commits[c].parsed);
 	}
-	for (size_t i = 0; i < result->objects.nr; i++) {
-		const struct walk_item *item = &result->objects.items[i];
-		uint32_t nr = walkrepo_nr(w, item->obj_pos);
-
-		assert_false(set[nr]);
-		assert_int_equal(w->r.objects[nr].type, item->type);
-		set[nr] = true;
-	}
-	return set;
+	assert_int_equal(commits, tips->commit_nr);
 }
 
-static void check(struct walkrepo *w, uint32_t max_haves,
-		  struct walk_options *options)
-{
-	struct walk_result result = WALK_RESULT_INIT;
-	struct request q;
-	bool *found;
-
-	options->objects = options->exact_commits = true;
-	request_init(&q, w, max_haves);
-	assert_int_equal(walk_enumerate(&result, &w->walk, &q.wants, &q.haves,
-					options, NULL),
-			 0);
-	found = found_set(w, &result);
-	for (uint32_t i = 0; i < w->r.nr; i++) {
-		bool is_commit = w->r.objects[i].type == OBJ_COMMIT;
-
-		/* All of the difference; more only of what is not a commit */
-		if (q.wanted[i] && !q.had[i])
-			assert_true(found[i]);
-		if (!q.wanted[i] || (is_commit && q.had[i]))
-			assert_false(found[i]);
-	}
-	if (!max_haves)
-		for (uint32_t i = 0; i < w->r.nr; i++)
-			assert_int_equal(found[i], q.wanted[i]);
-	free(found);
-	walk_result_release(&result);
-	request_release(&q);
-}
-
-static void random_requests(void **state)
+static void random_tips(void **state)
 {
 	uint64_t seed = random_seed();
-	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
 
-	for (int a = 0; a < 2; a++) {
-		struct walkrepo w;
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		struct walk_tips tips = WALK_TIPS_INIT;
+		struct walkrepo f;
+		uint32_t nr;
 
-		walkrepo_init(&w, algos[a], 70, &seed);
-		for (unsigned i = 0; i < 240; i++) {
-			struct walk_options options = {
-				.threads = i % 3,
-				.keep_lists = i % 5 == 0,
-				.exclude_boundary = i % 2,
-			};
-
-			check(&w, i % 4, &options);
-		}
-		walkrepo_release(&w);
+		walkrepo_init(&f, algo, &seed, 60, 20);
+		nr = randrepo_tag(&f.h.r,
+				  randhist_tree(&f.h, f.h.r.commits[3]));
+		nr = randrepo_tag(&f.h.r, randrepo_tag(&f.h.r, nr));
+		randrepo_store(&f.h.r);
+		check_tip(&f, &tips, nr, false);
+		for (int i = 0; i < 1000; i++)
+			check_tip(&f, &tips, randrepo_below(&f.h.r, f.h.r.nr),
+				  i & 1);
+		walk_tips_release(&tips);
+		assert_null(tips.commits);
+		walkrepo_release(&f);
 	}
 }
 
-static void tips_that_are_not_there(void **state)
+static void check_bad(struct walkrepo *f, const struct oid *oid, int code,
+		      size_t others)
 {
-	uint64_t seed = random_seed();
 	struct walk_tips tips = WALK_TIPS_INIT;
-	struct oid absent = {{3}};
 	struct error err = ERROR_INIT;
-	struct walkrepo w;
 
-	walkrepo_init(&w, HASH_SHA1, 4, &seed);
-	assert_int_equal(walk_add_tip(&w.walk, &tips, &absent, false, &err),
-			 ERR_MISSING);
-	assert_int_equal(walk_add_tip(&w.walk, &tips, &absent, true, &err), 0);
-	assert_int_equal(tips.commit_nr + tips.others.nr, 0);
+	assert_int_equal(walk_add_tip(&f->w, &tips, oid, false, &err), code);
+	assert_int_equal(err.code, code);
+	assert_int_equal(walk_add_tip(&f->w, &tips, oid, true, &err), 0);
+	assert_int_equal(tips.commit_nr, 0);
+	assert_int_equal(tips.others.nr, 2 * others);
 	walk_tips_release(&tips);
-	walkrepo_release(&w);
 }
 
-/* A blob that a tree names has to be somewhere. */
-static void missing_blobs_are_noticed(void **state)
+/* What is not there, or broken, is passed over when that is asked for. */
+static void bad_tips(void **state)
 {
 	uint64_t seed = random_seed();
-	struct walk_result result = WALK_RESULT_INIT;
-	struct walk_options options = {.objects = true};
-	struct walk_tips tips = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
-	struct error err = ERROR_INIT;
-	struct buf data = BUF_INIT;
-	struct walkrepo w;
-	struct oid tree;
+	struct buf bad = BUF_INIT;
+	struct walkrepo f;
+	struct oid absent = OID_ZERO_INIT;
+	uint32_t commit, tag, gone, dangling;
 
-	walkrepo_init(&w, HASH_SHA1, 4, &seed);
-	buf_printf(&data, "100644 f");
-	buf_append(&data, "\0ABCDEFGHIJKLMNOPQRST", 21);
-	tmppack_loose(&w.r.t, "objects", &tree, OBJ_TREE, data.data, data.len);
-	buf_release(&data);
-	assert_int_equal(walk_add_tip(&w.walk, &tips, &tree, false, NULL), 0);
-	assert_int_equal(
-		walk_enumerate(&result, &w.walk, &tips, &none, &options, &err),
-		ERR_MISSING);
-	assert_non_null(strstr(err.msg, "missing blob object"));
-	walk_result_release(&result);
-	walk_tips_release(&tips);
-	walkrepo_release(&w);
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	buf_printf(&bad, "no header\n");
+	commit = randrepo_add(&f.h.r, OBJ_COMMIT, &bad, NULL, 0);
+	tag = randrepo_add(&f.h.r, OBJ_TAG, &bad, NULL, 0);
+	gone = randrepo_blob(&f.h.r, 4);
+	dangling = randrepo_tag(&f.h.r, gone);
+	for (uint32_t i = 0; i < f.h.r.nr; i++)
+		if (i != gone)
+			randrepo_store_one(&f.h.r, "objects", i);
+	walkrepo_open(&f);
+	memset(&absent, 5, 20);
+	check_bad(&f, &absent, ERR_MISSING, 0);
+	check_bad(&f, &f.h.r.objects[commit].oid, ERR_CORRUPT, 0);
+	check_bad(&f, &f.h.r.objects[tag].oid, ERR_CORRUPT, 1);
+	check_bad(&f, &f.h.r.objects[dangling].oid, ERR_MISSING, 1);
+	buf_release(&bad);
+	walkrepo_release(&f);
+}
+
+static void shallow_file(void **state)
+{
+	uint64_t seed = random_seed();
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+	struct error err = ERROR_INIT;
+	const struct oid *oid;
+	struct walkrepo f;
+	uint32_t value;
+
+	walkrepo_init(&f, HASH_SHA1, &seed, 10, 0);
+	assert_int_equal(f.w.shallow.nr, 0);
+	assert_null(f.w.history.shallow);
+	for (int i = 4; i < 8; i++)
+		buf_printf(&text, "%s\n",
+			   oid_to_hex(hex, &f.h.r.objects[f.h.r.commits[i]].oid,
+				      HASH_SHA1));
+	tmprepo_write(&f.h.r.t, "shallow", text.data);
+	walk_close(&f.w);
+	oid = &f.h.r.objects[f.h.r.commits[9]].oid;
+	assert_int_equal(walk_open(&f.w, f.odb, oid, 1, NULL), 0);
+	assert_int_equal(f.w.shallow.nr, 5);
+	assert_true(oidmap_get(&f.w.shallow, oid, &value));
+	assert_ptr_equal(f.w.history.shallow, &f.w.shallow);
+	walk_close(&f.w);
+	tmprepo_write(&f.h.r.t, "shallow", "nonsense\n");
+	assert_int_equal(walk_open(&f.w, f.odb, NULL, 0, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "bad shallow line in "));
+	tmprepo_remove(&f.h.r.t, "shallow");
+	assert_int_equal(walk_open(&f.w, f.odb, NULL, 0, NULL), 0);
+	buf_release(&text);
+	walkrepo_release(&f);
+}
+
+static void items(void **state)
+{
+	struct walk_items list = {NULL, 0, 0};
+
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(walk_items_append(&list, i, OBJ_BLOB, 2 * i),
+				 0);
+	assert_int_equal(list.nr, 100);
+	for (uint32_t i = 0; i < 100; i++) {
+		assert_int_equal(list.items[i].obj_pos, i);
+		assert_int_equal(list.items[i].name_hash, 2 * i);
+		assert_int_equal(list.items[i].type, OBJ_BLOB);
+	}
+	free(list.items);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_requests),
-		cmocka_unit_test(tips_that_are_not_there),
-		cmocka_unit_test(missing_blobs_are_noticed),
+		cmocka_unit_test(random_tips),
+		cmocka_unit_test(bad_tips),
+		cmocka_unit_test(shallow_file),
+		cmocka_unit_test(items),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,69 +1,115 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A random repository, opened for walking. Include after cmocka.h.
+/* A random repository (randtree.h), opened for walks. Include after cmocka.h.
  */
 #ifndef T_UNIT_WALKREPO_H
 #define T_UNIT_WALKREPO_H
 
-#include "t/unit/randrepo.h"
+#include "base/mem.h"
+#include "t/unit/randtree.h"
 #include "walk/walk.h"
 
 struct walkrepo {
-	struct randrepo r;
+	struct randhist h;
 	struct odb *odb;
-	struct walk walk;
+	struct walk w;
 };
 
-/* `commits` commits: half of them packed, the others loose. */
-static inline void walkrepo_init(struct walkrepo *w, enum hash_algo algo,
-				 uint32_t commits, uint64_t *seed)
+static inline void walkrepo_open(struct walkrepo *f)
 {
-	randrepo_init(&w->r, algo, seed);
-	randrepo_history(&w->r, commits / 2);
-	randrepo_store_pack(&w->r);
-	randrepo_history(&w->r, commits - commits / 2);
-	randrepo_store(&w->r);
-	assert_int_equal(odb_open(&w->odb, &w->r.t.repo, NULL, NULL), 0);
-	assert_int_equal(walk_open(&w->walk, w->odb, NULL, 0, NULL), 0);
+	struct error err = ERROR_INIT;
+
+	if (odb_open(&f->odb, &f->h.r.t.repo, NULL, &err) < 0 ||
+	    walk_open(&f->w, f->odb, NULL, 0, &err) < 0)
+		fail_msg("%s", err.msg);
 }
 
-static inline void walkrepo_release(struct walkrepo *w)
+static inline void walkrepo_close(struct walkrepo *f)
 {
-	walk_close(&w->walk);
-	odb_close(w->odb);
-	randrepo_release(&w->r);
+	walk_close(&f->w);
+	odb_close(f->odb);
 }
 
-/* obj_pos of an object of the repository, by its number there. */
-static inline uint32_t walkrepo_pos(struct walkrepo *w, uint32_t nr)
+/* Forget what was loaded. */
+static inline void walkrepo_reopen(struct walkrepo *f)
 {
-	uint32_t obj_pos = 0;
+	walkrepo_close(f);
+	walkrepo_open(f);
+}
 
-	assert_int_equal(objspace_add(&w->walk.space,
-				      w->r.objects[nr].oid.bytes, &obj_pos),
+/* A history of `packed` commits in packs and `loose` ones more, opened. */
+static inline void walkrepo_init(struct walkrepo *f, enum hash_algo algo,
+				 uint64_t *seed, uint32_t packed,
+				 uint32_t loose)
+{
+	randhist_init(&f->h, algo, seed);
+	for (uint32_t i = 0; i < 2; i++) {
+		randhist_grow_by(&f->h, (packed + i) / 2, true);
+		randtree_store_packs(&f->h.r);
+	}
+	randhist_grow_by(&f->h, loose, true);
+	randrepo_store(&f->h.r);
+	walkrepo_open(f);
+}
+
+static inline void walkrepo_release(struct walkrepo *f)
+{
+	walkrepo_close(f);
+	randhist_release(&f->h);
+}
+
+/* From the number of an object to its number in the walk, and back. */
+static inline uint32_t walkrepo_pos(struct walkrepo *f, uint32_t nr)
+{
+	uint32_t obj_pos;
+
+	assert_int_equal(objspace_add(&f->w.space, f->h.r.objects[nr].oid.bytes,
+				      &obj_pos),
 			 0);
 	return obj_pos;
 }
 
-/* The number of an object in the repository, by its obj_pos. */
-static inline uint32_t walkrepo_nr(struct walkrepo *w, uint32_t obj_pos)
+static inline uint32_t walkrepo_nr(struct walkrepo *f, uint32_t obj_pos)
 {
 	struct oid oid;
 
-	objspace_oid(&oid, &w->walk.space, obj_pos);
-	return randrepo_find(&w->r, &oid);
+	objspace_oid(&oid, &f->w.space, obj_pos);
+	return randrepo_find(&f->h.r, &oid);
 }
 
-/* A commit of the repository, added to the walk's history and parsed. */
-static inline uint32_t walkrepo_commit(struct walkrepo *w, uint32_t nr)
+/* The commit_nr of a commit, not parsed. */
+static inline uint32_t walkrepo_commit(struct walkrepo *f, uint32_t nr)
 {
-	uint32_t commit_nr = 0;
+	uint32_t commit_nr;
 
 	assert_int_equal(
-		history_add(&w->walk.history, walkrepo_pos(w, nr), &commit_nr),
-		0);
-	assert_int_equal(history_parse(&w->walk.history, commit_nr, NULL), 0);
+		history_add(&f->w.history, walkrepo_pos(f, nr), &commit_nr), 0);
 	return commit_nr;
+}
+
+/* The object of a commit_nr. */
+static inline uint32_t walkrepo_commit_obj(struct walkrepo *f, uint32_t c)
+{
+	return walkrepo_nr(f, f->w.history.commits[c].obj_pos);
+}
+
+/* A random commit, a recent one most often. */
+static inline uint32_t walkrepo_some_commit(struct walkrepo *f)
+{
+	struct randrepo *r = &f->h.r;
+	uint32_t back = randrepo_below(
+		r,
+		randrepo_below(r, 3) && r->commit_nr > 20 ? 20 : r->commit_nr);
+
+	return r->commits[r->commit_nr - 1 - back];
+}
+
+/* A set of objects, empty; to be freed. */
+static inline bool *walkrepo_set(void)
+{
+	bool *set = calloc(RANDREPO_MAX, sizeof(*set));
+
+	assert_non_null(set);
+	return set;
 }
 
 #endif
