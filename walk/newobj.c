@@ -7,9 +7,14 @@
 #include "walk/newobj.h"
 #include "walk/treediff.h"
 
-/* Consecutive commits that one thread takes at a time: most trees of a commit
- * are those of its neighbour, and stay in the reader's cache. */
-#define CHUNK_COMMITS 4096
+/*
+ * Consecutive commits that one thread takes at a time. Most trees of a commit
+ * are those of its neighbour, so the more the better, as long as each thread
+ * gets its share.
+ */
+#define CHUNK_COMMITS_MIN 256
+#define CHUNK_COMMITS_MAX 4096
+#define CHUNKS_PER_THREAD 8
 #define DEFAULT_CACHE_LIMIT ((size_t)48 << 20)
 
 /* From so many commits on, and from this part of the objects, look-ups are
@@ -27,6 +32,7 @@ struct compute {
 	const struct history *h;
 	const uint32_t *commits;
 	size_t nr;
+	size_t chunk_len;          /* commits in a chunk */
 	struct treediff **differs; /* by thread_nr */
 	struct progress progress;
 };
@@ -95,9 +101,9 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 {
 	struct compute *c = ctx;
 	struct newobj_chunk *chunk = &c->set->chunks[task_nr];
-	size_t first = task_nr * CHUNK_COMMITS;
-	size_t last = c->nr - first < CHUNK_COMMITS ? c->nr
-						    : first + CHUNK_COMMITS;
+	size_t first = task_nr * c->chunk_len;
+	size_t last = c->nr - first < c->chunk_len ? c->nr
+						   : first + c->chunk_len;
 
 	for (size_t i = first; i < last; i++) {
 		int ret = compute_commit(c, c->differs[thread_nr], chunk, i,
@@ -154,6 +160,15 @@ static int compute_all(struct compute *c, const struct newobj_options *options,
 	return ret;
 }
 
+static size_t chunk_len(size_t nr, unsigned threads)
+{
+	size_t len = nr / threads / CHUNKS_PER_THREAD;
+
+	if (len < CHUNK_COMMITS_MIN)
+		return CHUNK_COMMITS_MIN;
+	return len < CHUNK_COMMITS_MAX ? len : CHUNK_COMMITS_MAX;
+}
+
 int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,
 		   const struct newobj_options *options, struct error *err)
@@ -169,7 +184,8 @@ int newobj_compute(struct newobj_set *set, struct history *h,
 	    nr >= h->space->packed_nr / ACCELERATE_SHARE)
 		objspace_accelerate(h->space);
 	set->nr = nr;
-	set->chunk_nr = (nr + CHUNK_COMMITS - 1) / CHUNK_COMMITS;
+	c.chunk_len = chunk_len(nr, threads);
+	set->chunk_nr = (nr + c.chunk_len - 1) / c.chunk_len;
 	set->lists = mem_calloc(nr, sizeof(*set->lists));
 	set->chunks = mem_calloc(set->chunk_nr, sizeof(*set->chunks));
 	if (!set->lists || !set->chunks)

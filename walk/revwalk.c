@@ -58,7 +58,8 @@ static int grow_flags(struct walk *w)
 		return 0;
 	if (mem_grow(&w->flags, &w->flag_alloc, w->h->nr, 1) < 0)
 		return ERR_NOMEM;
-	memset(w->flags + old, 0, w->flag_alloc - old);
+	if (w->flag_alloc > old)
+		memset(w->flags + old, 0, w->flag_alloc - old);
 	return 0;
 }
 
@@ -339,7 +340,7 @@ int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
 	for (size_t i = nr; i-- && !ret;)
 		if (t.state[commits[i]] == 1 && topo_visit(&t, commits[i]) < 0)
 			ret = error_nomem(err);
-	if (!ret)
+	if (!ret && nr)
 		memcpy(commits, t.out, nr * sizeof(*commits));
 out:
 	free(t.state);
