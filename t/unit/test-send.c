@@ -1,204 +1,335 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/send.c: random requests, and every pack taken apart. */
+/* repack/send.c: packs for receivers, taken apart and compared with a twin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "t/unit/sendrepo.h"
+#include "base/mem.h"
+#include "repack/send.h"
+#include "t/unit/bitmaprepo.h"
+#include "t/unit/sentpack.h"
 
-static int send(struct sendrepo *s, struct buf *pack,
-		struct repack_report *report, struct error *err)
+#define MAX_TIPS 5
+
+/* A random request and what is known about its answer. */
+struct asking {
+	struct randrepo *r;
+	struct repack_request request;
+	struct oid wants[MAX_TIPS], haves[MAX_TIPS], shallow[MAX_TIPS];
+	struct repack_tag *tags;
+	bool *cut;        /* by number: a commit without parents */
+	bool *want, *had; /* by number */
+};
+
+static void asking_init(struct asking *a, struct randrepo *r)
 {
-	struct pack_sink sink = {packread_put, pack};
-
-	return repack_send(s->odb, &s->request, &s->options, sink, report, err);
+	memset(a, 0, sizeof(*a));
+	a->r = r;
+	a->cut = calloc(RANDREPO_MAX, sizeof(bool));
+	a->want = calloc(RANDREPO_MAX, sizeof(bool));
+	a->had = calloc(RANDREPO_MAX, sizeof(bool));
+	a->tags = calloc(RANDREPO_MAX, sizeof(*a->tags));
+	assert_true(a->cut && a->want && a->had && a->tags);
 }
 
-static void check_report(const struct packread *read,
-			 const struct repack_report *report)
+static void asking_release(struct asking *a)
 {
-	assert_int_equal(read->nr, read->header_nr);
-	assert_int_equal(read->nr, report->objects);
-	assert_true(report->deltas <= read->ofs_nr + read->ref_nr);
-	assert_true(report->reused + report->pack_reused <= report->objects);
-	assert_int_equal(report->warning.code, 0);
+	free(a->cut);
+	free(a->want);
+	free(a->had);
+	free(a->tags);
 }
 
-static uint32_t random_request(struct sendrepo *s, bool shallow)
+/* randrepo_reach() that stops where history is cut. */
+static void reach(const struct asking *a, bool *set, uint32_t from)
 {
-	struct error err = ERROR_INIT;
-	struct buf pack = BUF_INIT;
-	struct repack_report report;
-	struct packread read;
-	uint32_t thin;
+	const struct randrepo_object *o = &a->r->objects[from];
 
-	sendrepo_request(s, shallow);
-	if (send(s, &pack, &report, &err) < 0)
-		fail_msg("%s", err.msg);
-	packread_open(&read, &s->r, pack.data, pack.len,
-		      s->request.thin ? s->had : NULL);
-	check_report(&read, &report);
-	if (!s->request.ofs_delta)
-		assert_int_equal(read.ofs_nr, 0);
-	assert_int_equal(report.used_bitmap, s->request.use_bitmap && !shallow);
-	sendrepo_check(s, read.has, report.used_bitmap);
-	thin = read.thin_nr;
-	packread_release(&read);
-	buf_release(&pack);
-	return thin;
+	if (set[from])
+		return;
+	set[from] = true;
+	/* the first of a commit is its tree */
+	for (uint32_t i = 0; i < (a->cut[from] ? 1 : o->ref_nr); i++)
+		reach(a, set, o->refs[i]);
 }
 
-static void random_requests(void **state)
+static uint32_t random_object(const struct asking *a)
 {
-	uint64_t seed = random_seed();
-	struct sendrepo s;
-	uint32_t thin = 0;
+	struct randrepo *r = a->r;
+	uint32_t kind = randrepo_below(r, 8);
 
-	sendrepo_init(&s, &seed);
-	for (int i = 0; i < 100; i++)
-		thin += random_request(&s, false);
-	assert_true(thin > 20);
-	sendrepo_release(&s);
+	if (kind < 2)
+		return randrepo_below(r, r->nr);
+	if (kind < 5)
+		return r->commits[r->commit_nr - 1 - randrepo_below(r, 10)];
+	return r->commits[randrepo_below(r, r->commit_nr)];
 }
 
-static void shallow_requests(void **state)
+static size_t random_tips(const struct asking *a, struct oid *tips, bool *set,
+			  size_t min)
 {
-	uint64_t seed = random_seed();
-	struct sendrepo s;
+	size_t nr = min + randrepo_below(a->r, MAX_TIPS - (uint32_t)min);
 
-	sendrepo_init(&s, &seed);
-	for (int i = 0; i < 60; i++)
-		random_request(&s, true);
-	sendrepo_release(&s);
-}
+	memset(set, 0, RANDREPO_MAX);
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t from = random_object(a);
 
-/* What may not be copied is made anew. */
-static void reuse_forbidden(void **state)
-{
-	uint64_t seed = random_seed();
-	struct sendrepo s;
-
-	sendrepo_init(&s, &seed);
-	for (int i = 0; i < 24; i++) {
-		s.options.reuse_spans = i & 1;
-		s.options.reuse_delta = i & 2;
-		s.options.reuse_object = i & 4;
-		s.options.window = i & 8 ? 0 : 10;
-		random_request(&s, false);
+		tips[i] = a->r->objects[from].oid;
+		reach(a, set, from);
 	}
-	sendrepo_release(&s);
+	return nr;
 }
 
+static uint32_t peel(const struct randrepo *r, uint32_t nr)
+{
+	while (r->objects[nr].type == OBJ_TAG)
+		nr = r->objects[nr].refs[0];
+	return nr;
+}
+
+static void list_tags(struct asking *a)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < a->r->nr; i++)
+		if (a->r->objects[i].type == OBJ_TAG)
+			a->tags[nr++] = (struct repack_tag){
+				a->r->objects[i].oid,
+				a->r->objects[peel(a->r, i)].oid,
+			};
+	a->request.tags = a->tags;
+	a->request.tag_nr = nr;
+}
+
+static void ask(struct asking *a, bool with_shallow)
+{
+	struct repack_request *q = &a->request;
+	uint32_t flags = randrepo_below(a->r, 16);
+
+	*q = (struct repack_request){
+		.wants = a->wants,
+		.haves = a->haves,
+		.shallow = a->shallow,
+		.thin = flags & 1,
+		.ofs_delta = flags & 2,
+		.include_tag = flags & 4,
+		.use_bitmap = flags & 8,
+	};
+	memset(a->cut, 0, RANDREPO_MAX);
+	for (; with_shallow && q->shallow_nr < 3; q->shallow_nr++) {
+		uint32_t nr =
+			a->r->commits[randrepo_below(a->r, a->r->commit_nr)];
+
+		a->shallow[q->shallow_nr] = a->r->objects[nr].oid;
+		a->cut[nr] = true;
+	}
+	q->want_nr = random_tips(a, a->wants, a->want, 1);
+	q->have_nr = random_tips(a, a->haves, a->had, 0);
+	list_tags(a);
+}
+
+/* Whether a tag may be sent because its target is. */
+static bool comes_along(const struct asking *a, const bool *sent, uint32_t nr)
+{
+	return a->request.include_tag && a->r->objects[nr].type == OBJ_TAG &&
+	       sent[peel(a->r, nr)];
+}
+
+/* What was asked for, and by bitmap nothing else. */
+static void check(const struct asking *a, const struct sentpack *s,
+		  const struct repack_report *report)
+{
+	for (uint32_t i = 0; i < a->r->nr; i++) {
+		bool due = a->want[i] && !a->had[i];
+
+		if (due || comes_along(a, s->sent, i))
+			assert_true(s->sent[i]);
+		else if (s->sent[i])
+			assert_true(a->want[i] && !report->used_bitmap);
+	}
+	assert_int_equal(report->objects, s->nr);
+	if (!a->request.ofs_delta)
+		assert_int_equal(s->ofs, 0);
+	assert_true(a->request.thin || !s->external);
+}
+
+static void random_options(struct repack_send_options *o, struct randrepo *r)
+{
+	assert_int_equal(repack_send_options_load(o, &r->t.repo, NULL), 0);
+	o->threads = 1 + randrepo_below(r, 2);
+	o->window = randrepo_below(r, 4) ? 5 : 0;
+	o->reuse_spans = randrepo_below(r, 4) > 0;
+	o->reuse_delta = randrepo_below(r, 4) > 0;
+	o->reuse_object = randrepo_below(r, 8) > 0;
+}
+
+/* How often something happened in many requests. */
+struct tally {
+	uint32_t bitmaps, spans, external, deltas, empty;
+};
+
+static void send_and_check(struct asking *a, const struct odb *odb,
+			   struct tally *tally)
+{
+	struct repack_send_options options;
+	struct error err = ERROR_INIT;
+	struct repack_report report;
+	struct sentpack s;
+	struct pack_sink sink = sentpack_init(&s, a->r);
+
+	random_options(&options, a->r);
+	if (repack_send(odb, &a->request, &options, sink, &report, &err) < 0)
+		fail_msg("%s", err.msg);
+	assert_int_equal(report.warning.code, 0);
+	sentpack_decode(&s, a->request.thin ? a->had : NULL);
+	check(a, &s, &report);
+	tally->bitmaps += report.used_bitmap;
+	tally->spans += report.pack_reused > 0;
+	tally->external += s.external > 0;
+	tally->deltas += s.ofs + s.ref > 0;
+	tally->empty += s.nr == 0;
+	sentpack_release(&s);
+}
+
+/* A bitmapped pack, a further pack, and loose objects. */
+static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
+{
+	randrepo_init(r, algo, seed);
+	randrepo_history(r, 60);
+	randrepo_store_pack(r);
+	randrepo_all_refs(r);
+	bitmaprepo_repack(r, true, true);
+	randrepo_history(r, 12);
+	randrepo_store_pack(r);
+	randrepo_history(r, 5);
+	randrepo_store(r);
+}
+
+static void random_requests(enum hash_algo algo, int requests, bool shallow,
+			    struct tally *tally)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	struct asking a;
+	struct odb *odb;
+
+	make(&r, algo, &seed);
+	asking_init(&a, &r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	for (int i = 0; i < requests; i++) {
+		ask(&a, shallow);
+		send_and_check(&a, odb, tally);
+	}
+	odb_close(odb);
+	asking_release(&a);
+	randrepo_release(&r);
+}
+
+static void sha1(void **state)
+{
+	struct tally tally = {0};
+
+	random_requests(HASH_SHA1, 120, false, &tally);
+	assert_true(tally.bitmaps > 20 && tally.spans > 10);
+	assert_true(tally.external > 3 && tally.deltas > 30);
+}
+
+static void sha256(void **state)
+{
+	struct tally tally = {0};
+
+	random_requests(HASH_SHA256, 40, false, &tally);
+	assert_true(tally.bitmaps > 5 && tally.deltas > 10);
+}
+
+static void shallow(void **state)
+{
+	struct tally tally = {0};
+
+	random_requests(HASH_SHA1, 60, true, &tally);
+	assert_int_equal(tally.bitmaps, 0); /* they do not know the cut */
+}
+
+/* Nothing is missing at the receiver: a pack of no objects. */
 static void nothing_to_send(void **state)
 {
 	uint64_t seed = random_seed();
-	struct repack_report report;
-	struct packread read;
-	struct sendrepo s;
+	struct tally tally = {0};
+	struct randrepo r;
+	struct asking a;
+	struct odb *odb;
 
-	sendrepo_init(&s, &seed);
-	for (int bitmap = 0; bitmap < 2; bitmap++) {
-		struct buf pack = BUF_INIT;
-
-		s.wants[0] = s.r.objects[s.r.commits[50]].oid;
-		s.request = (struct repack_request){
-			.wants = s.wants,
-			.want_nr = 1,
-			.haves = s.wants,
-			.have_nr = 1,
-			.use_bitmap = bitmap,
-		};
-		assert_int_equal(send(&s, &pack, &report, NULL), 0);
-		packread_open(&read, &s.r, pack.data, pack.len, NULL);
-		assert_int_equal(read.header_nr, 0);
-		assert_int_equal(read.nr, 0);
-		packread_release(&read);
-		buf_release(&pack);
+	make(&r, HASH_SHA1, &seed);
+	asking_init(&a, &r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	for (int i = 0; i < 4; i++) {
+		ask(&a, false);
+		a.request.haves = a.request.wants;
+		a.request.have_nr = a.request.want_nr;
+		memcpy(a.had, a.want, RANDREPO_MAX);
+		a.request.use_bitmap = i & 1;
+		a.request.thin = i & 2;
+		send_and_check(&a, odb, &tally);
 	}
-	sendrepo_release(&s);
+	assert_int_equal(tally.empty, 4);
+	odb_close(odb);
+	asking_release(&a);
+	randrepo_release(&r);
 }
 
-/* A want that is not there, and a have. */
-static void unknown_ids(void **state)
+static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	return error_set(err, ERR_PEER, "gone");
+}
+
+/* A want that is not there; a have that is not; a sink that is closed. */
+static void failures(void **state)
 {
 	uint64_t seed = random_seed();
+	struct repack_send_options options;
+	struct error err = ERROR_INIT;
 	struct repack_report report;
-	struct buf pack = BUF_INIT;
-	struct sendrepo s;
+	struct tally tally = {0};
+	struct pack_sink sink;
+	struct sentpack s;
+	struct randrepo r;
+	struct asking a;
+	struct odb *odb;
 
-	sendrepo_init(&s, &seed);
-	memset(&s.wants[0], 0, sizeof(s.wants[0]));
-	s.wants[0].bytes[3] = 1;
-	s.haves[0] = s.wants[0];
-	s.request = (struct repack_request){
-		.wants = s.wants,
-		.want_nr = 1,
-		.use_bitmap = true,
-	};
-	assert_int_equal(send(&s, &pack, &report, NULL), ERR_MISSING);
-	s.wants[0] = s.r.objects[s.r.commits[3]].oid;
-	s.request.haves = s.haves;
-	s.request.have_nr = 1;
-	buf_reset(&pack);
-	assert_int_equal(send(&s, &pack, &report, NULL), 0);
-	assert_true(report.objects > 0);
-	buf_release(&pack);
-	sendrepo_release(&s);
-}
-
-struct limited {
-	struct buf text;
-	size_t left; /* bytes until writing fails */
-};
-
-static int put_limited(void *ctx, const void *bytes, size_t len,
-		       struct error *err)
-{
-	struct limited *l = ctx;
-
-	if (len > l->left)
-		return error_set(err, ERR_IO, "gone");
-	l->left -= len;
-	return buf_append(&l->text, bytes, len);
-}
-
-/* The receiver goes away: its error is what is reported. */
-static void sink_fails(void **state)
-{
-	uint64_t seed = random_seed();
-	struct repack_report report;
-	struct sendrepo s;
-
-	sendrepo_init(&s, &seed);
-	s.wants[0] = s.r.objects[s.r.commits[s.r.commit_nr - 1]].oid;
-	s.request = (struct repack_request){
-		.wants = s.wants,
-		.want_nr = 1,
-		.use_bitmap = true,
-	};
-	for (size_t limit = 0; limit < 3000; limit += 700) {
-		struct limited l = {BUF_INIT, limit};
-		struct pack_sink sink = {put_limited, &l};
-
-		assert_int_equal(repack_send(s.odb, &s.request, &s.options,
-					     sink, &report, NULL),
-				 ERR_IO);
-		buf_release(&l.text);
-	}
-	sendrepo_release(&s);
+	make(&r, HASH_SHA1, &seed);
+	asking_init(&a, &r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	ask(&a, false);
+	a.request.use_bitmap = true;
+	memset(a.haves[0].bytes, 0x5a, 20);
+	a.request.have_nr = 1;
+	memset(a.had, 0, RANDREPO_MAX);
+	send_and_check(&a, odb, &tally);
+	random_options(&options, &r);
+	sink = (struct pack_sink){refuse, NULL};
+	assert_int_equal(
+		repack_send(odb, &a.request, &options, sink, &report, &err),
+		ERR_PEER);
+	assert_string_equal(err.msg, "gone");
+	a.wants[0] = a.haves[0];
+	sink = sentpack_init(&s, &r);
+	assert_int_equal(
+		repack_send(odb, &a.request, &options, sink, &report, &err),
+		ERR_MISSING);
+	sentpack_release(&s);
+	odb_close(odb);
+	asking_release(&a);
+	randrepo_release(&r);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_requests),
-		cmocka_unit_test(shallow_requests),
-		cmocka_unit_test(reuse_forbidden),
-		cmocka_unit_test(nothing_to_send),
-		cmocka_unit_test(unknown_ids),
-		cmocka_unit_test(sink_fails),
+		cmocka_unit_test(sha1),     cmocka_unit_test(sha256),
+		cmocka_unit_test(shallow),  cmocka_unit_test(nothing_to_send),
+		cmocka_unit_test(failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

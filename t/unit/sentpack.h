@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A pack that was put into memory, taken apart by hand: which objects of a
+ * random repository it holds. Include after cmocka.h.
+ */
+#ifndef T_UNIT_SENTPACK_H
+#define T_UNIT_SENTPACK_H
+
+#include "base/cursor.h"
+#include "pack/delta.h"
+#include "pack/writer.h"
+#include "t/unit/randrepo.h"
+
+struct sentpack_entry {
+	struct pack_entry header;
+	uint64_t off;
+	uint8_t *payload; /* owned: object, or delta until it is applied */
+	size_t len;
+	uint32_t nr; /* of the object, once it is whole */
+	bool is_whole;
+};
+
+struct sentpack {
+	const struct randrepo *r;
+	struct buf bytes;
+	struct sentpack_entry *entries; /* owned */
+	uint32_t nr;
+	bool *sent;        /* owned: by number of the object */
+	uint32_t ofs;      /* entries by distance, */
+	uint32_t ref;      /* by id, */
+	uint32_t external; /* and those whose base is not in the pack */
+};
+
+static inline int sentpack_put(void *ctx, const void *bytes, size_t len,
+			       struct error *err)
+{
+	struct sentpack *s = ctx;
+
+	return buf_append(&s->bytes, bytes, len) < 0 ? error_nomem(err) : 0;
+}
+
+static inline struct pack_sink sentpack_init(struct sentpack *s,
+					     const struct randrepo *r)
+{
+	struct pack_sink sink = {sentpack_put, s};
+
+	memset(s, 0, sizeof(*s));
+	s->r = r;
+	s->sent = calloc(RANDREPO_MAX, sizeof(bool));
+	assert_non_null(s->sent);
+	return sink;
+}
+
+static inline void sentpack_release(struct sentpack *s)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		free(s->entries[i].payload);
+	free(s->entries);
+	free(s->sent);
+	buf_release(&s->bytes);
+}
+
+/* An entry has become an object: it must be one of the repository's. */
+static inline void sentpack_whole(struct sentpack *s, struct sentpack_entry *e,
+				  enum object_type type)
+{
+	const struct randrepo_object *o;
+	struct oid oid;
+
+	tmppack_oid(&s->r->t, &oid, type, e->payload, e->len);
+	e->nr = randrepo_find(s->r, &oid);
+	o = &s->r->objects[e->nr];
+	assert_int_equal(o->type, type);
+	assert_int_equal(o->data.len, e->len);
+	assert_false(s->sent[e->nr]); /* each once */
+	s->sent[e->nr] = true;
+	e->is_whole = true;
+}
+
+/* The base of a delta, when it is whole already. */
+static inline const struct randrepo_object *sentpack_base(
+	struct sentpack *s, const struct sentpack_entry *e, const bool *had)
+{
+	uint32_t nr;
+
+	if (e->header.type == OBJ_OFS_DELTA) {
+		for (uint32_t i = 0; i < s->nr; i++)
+			if (s->entries[i].off ==
+			    e->off - e->header.base_distance)
+				return s->entries[i].is_whole
+					       ? &s->r->objects[s->entries[i]
+									.nr]
+					       : NULL;
+		fail_msg("a distance leads to no entry");
+	} else {
+		struct oid oid;
+
+		oid_from_raw(&oid, e->header.base_oid, s->r->t.repo.algo);
+		nr = randrepo_find(s->r, &oid);
+		if (s->sent[nr])
+			return &s->r->objects[nr];
+		/* It may still come, unless the receiver has it. */
+		if (had && had[nr]) {
+			s->external++;
+			return &s->r->objects[nr];
+		}
+	}
+	return NULL;
+}
+
+static inline bool sentpack_apply(struct sentpack *s, struct sentpack_entry *e,
+				  const bool *had)
+{
+	const struct randrepo_object *base = sentpack_base(s, e, had);
+	uint64_t base_len, len;
+	uint8_t *object;
+
+	if (!base)
+		return false;
+	assert_int_equal(delta_sizes(e->payload, e->len, &base_len, &len, NULL),
+			 0);
+	assert_int_equal(base_len, base->data.len);
+	object = malloc(len + 1);
+	assert_non_null(object);
+	assert_int_equal(delta_apply(object, len, base->data.data, base_len,
+				     e->payload, e->len),
+			 0);
+	free(e->payload);
+	e->payload = object;
+	e->len = len;
+	sentpack_whole(s, e, base->type);
+	return true;
+}
+
+static inline void sentpack_parse(struct sentpack *s)
+{
+	enum hash_algo algo = s->r->t.repo.algo;
+	struct cursor c = cursor_make(s->bytes.data,
+				      s->bytes.len - hash_len(algo));
+	struct inflater *inf = inflater_new();
+
+	assert_non_null(inf);
+	assert_true(cursor_skip(&c, 12));
+	for (uint32_t i = 0; i < s->nr; i++) {
+		struct sentpack_entry *e = &s->entries[i];
+		size_t used;
+
+		e->off = (uint64_t)(c.p - (uint8_t *)s->bytes.data);
+		assert_int_equal(pack_entry_parse(&e->header, &c, algo), 0);
+		e->len = e->header.size;
+		e->payload = malloc(e->len + 1);
+		assert_non_null(e->payload);
+		assert_int_equal(inflater_exact(inf, e->payload, e->len, c.p,
+						cursor_left(&c), &used),
+				 0);
+		assert_true(cursor_skip(&c, used));
+		s->ofs += e->header.type == OBJ_OFS_DELTA;
+		s->ref += e->header.type == OBJ_REF_DELTA;
+		if (e->header.type < OBJ_OFS_DELTA)
+			sentpack_whole(s, e, e->header.type);
+	}
+	assert_int_equal(cursor_left(&c), 0);
+	inflater_free(inf);
+}
+
+static inline void sentpack_check_frame(const struct sentpack *s)
+{
+	size_t sum_len = hash_len(s->r->t.repo.algo);
+	struct hash_ctx hash;
+	struct oid sum;
+
+	assert_true(s->bytes.len >= 12 + sum_len);
+	assert_memory_equal(s->bytes.data, "PACK\0\0\0\2", 8);
+	assert_int_equal(hash_init(&hash, s->r->t.repo.algo), 0);
+	hash_update(&hash, s->bytes.data, s->bytes.len - sum_len);
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	assert_memory_equal(sum.bytes, s->bytes.data + s->bytes.len - sum_len,
+			    sum_len);
+}
+
+/*
+ * Take the bytes apart: s->sent is what the pack holds. Bases that are not in
+ * it must be in `had` (NULL: none may be outside).
+ */
+static inline void sentpack_decode(struct sentpack *s, const bool *had)
+{
+	uint32_t left, before;
+
+	sentpack_check_frame(s);
+	s->nr = load_be32(s->bytes.data + 8);
+	s->entries = calloc(s->nr + 1, sizeof(*s->entries));
+	assert_non_null(s->entries);
+	sentpack_parse(s);
+	left = s->ofs + s->ref;
+	/* first without what is outside, so that a base inside is preferred */
+	for (const bool *outside = NULL; left; before = left) {
+		before = left;
+		for (uint32_t i = 0; i < s->nr; i++)
+			if (!s->entries[i].is_whole)
+				left -= sentpack_apply(s, &s->entries[i],
+						       outside);
+		assert_true(left < before || (had && !outside));
+		if (left == before)
+			outside = had;
+	}
+}
+
+#endif
