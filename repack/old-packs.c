@@ -123,6 +123,9 @@ static int remove_pack(const char *base, struct error *err)
 {
 	int ret = 0;
 
+	/* It came after the listing: its objects may not be in the new pack. */
+	if (has_file(base, "keep"))
+		return 0;
 	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
 		ret = remove_file(base, extensions[i], err);
 	return ret;

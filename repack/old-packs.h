@@ -35,9 +35,9 @@ void old_packs_release(struct old_packs *old);
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the listed packs but the one named after `keep` (NULL: none), index
- * first, so that no reader opens a pack that is half gone. A multi-pack-index
- * goes before them.
+ * Remove the listed packs but the one named after `keep` (NULL: none) and those
+ * that have a .keep file by now, index first, so that no reader opens a pack
+ * that is half gone. A multi-pack-index goes before them.
  */
 int old_packs_remove(struct old_packs *old, const struct oid *keep,
 		     enum hash_algo algo, struct error *err);
