@@ -131,16 +131,37 @@ static int remove_pack(const char *base, struct error *err)
 	return ret;
 }
 
-/* It names packs that are going away. */
-static int remove_midx(const struct old_packs *old, struct error *err)
+struct removal {
+	const struct old_packs *old;
+	struct error *err;
+};
+
+static int remove_named(const struct removal *r, const char *name)
 {
 	struct buf path = BUF_INIT;
-	int ret = buf_printf(&path, "%s/multi-pack-index", old->dir) < 0
-			  ? error_nomem(err)
-			  : sys_unlink(path.data, err);
+	int ret = buf_printf(&path, "%s/%s", r->old->dir, name) < 0
+			  ? error_nomem(r->err)
+			  : sys_unlink(path.data, r->err);
 
 	buf_release(&path);
 	return ret;
+}
+
+static int remove_midx_part(void *ctx, const char *name)
+{
+	if (strncmp(name, "multi-pack-index-", 17) != 0)
+		return 0;
+	return remove_named(ctx, name);
+}
+
+/* It names packs that are going away; bitmap and order go with it. */
+static int remove_midx(const struct old_packs *old, struct error *err)
+{
+	struct removal r = {old, err};
+	int ret = remove_named(&r, "multi-pack-index");
+
+	return ret < 0 ? ret
+		       : sys_dir_each(old->dir, remove_midx_part, &r, err);
 }
 
 int old_packs_remove(struct old_packs *old, const struct oid *keep,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/old-packs.c: which packs a repack replaces, and their end. */
+/* repack/old-packs.c: which packs go, and which stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,70 +7,63 @@
 #include <cmocka.h>
 
 #include "repack/old-packs.h"
+#include "repo/odb.h"
+#include "sys/io.h"
 #include "t/unit/tmppack.h"
 
-#define TEN(digit) digit digit digit digit digit digit digit digit digit digit
-#define HEX(digit) TEN(digit) TEN(digit) TEN(digit) TEN(digit)
-#define PACKS "objects/pack/"
+static const char hex_a[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+static const char hex_b[] = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+static const char hex_c[] = "cccccccccccccccccccccccccccccccccccccccc";
 
-/* All the files a pack can have. */
-static const char *const extensions[] = {
-	"pack", "idx", "rev", "bitmap", "mtimes",
-};
-
-static void write_pack(const struct tmprepo *t, const char *hex)
+/* Files of that name; their content is never looked at. */
+static void add_pack(const struct tmprepo *t, const char *hex,
+		     const char *extensions)
 {
-	for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
-		char name[128];
+	char name[128], list[128];
 
-		snprintf(name, sizeof(name), PACKS "pack-%s.%s", hex,
-			 extensions[i]);
-		tmprepo_write(t, name, "x");
+	snprintf(list, sizeof(list), "%s", extensions);
+	for (char *p = strtok(list, " "); p; p = strtok(NULL, " ")) {
+		snprintf(name, sizeof(name), "objects/pack/pack-%s.%s", hex, p);
+		tmprepo_write(t, name, "");
 	}
 }
 
-static bool exists(const struct tmprepo *t, const char *name)
+static bool has(const struct tmprepo *t, const char *hex, const char *ext)
 {
-	struct buf path = BUF_INIT;
-	bool ret;
+	char path[4096];
 
-	buf_printf(&path, "%s/%s", t->dir, name);
-	ret = sys_exists(path.data);
-	buf_release(&path);
-	return ret;
+	snprintf(path, sizeof(path), "%s/pack/pack-%s.%s", t->objects, hex,
+		 ext);
+	return sys_exists(path);
 }
 
-/* How many of its files a pack has. */
-static size_t count(const struct tmprepo *t, const char *hex)
+static const char midx_bitmap[] =
+	"multi-pack-index-dddddddddddddddddddddddddddddddddddddddd.bitmap";
+static const char midx_rev[] =
+	"multi-pack-index-dddddddddddddddddddddddddddddddddddddddd.rev";
+
+static void add_file(const struct tmprepo *t, const char *name)
 {
-	size_t nr = 0;
+	char path[128];
 
-	for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
-		char name[128];
-
-		snprintf(name, sizeof(name), PACKS "pack-%s.%s", hex,
-			 extensions[i]);
-		nr += exists(t, name);
-	}
-	return nr;
+	snprintf(path, sizeof(path), "objects/pack/%s", name);
+	tmprepo_write(t, path, "");
 }
 
-static int list(struct old_packs *old, const struct tmprepo *t,
-		struct error *err)
+static bool has_file(const struct tmprepo *t, const char *name)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/pack/%s", t->objects, name);
+	return sys_exists(path);
+}
+
+static void list(struct old_packs *old, const struct tmprepo *t)
 {
 	char *dir = repo_object_path(&t->repo, "pack");
-	int ret = old_packs_list(old, dir, err);
 
+	assert_int_equal(old_packs_list(old, dir, NULL), 0);
 	free(dir);
-	return ret;
-}
-
-static bool is_listed(const struct old_packs *old, const char *hex)
-{
-	for (size_t i = 0; i < old->nr; i++)
-		if (strstr(old->bases[i], hex))
-			return true;
-	return false;
 }
 
 static void listing(void **state)
@@ -79,140 +72,97 @@ static void listing(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	assert_int_equal(list(&old, &t, NULL), 0); /* no directory */
+	list(&old, &t); /* there is no directory yet */
 	assert_int_equal(old.nr, 0);
 	old_packs_release(&old);
-	write_pack(&t, HEX("1"));
-	write_pack(&t, HEX("2"));
-	write_pack(&t, HEX("3"));
-	tmprepo_write(&t, PACKS "pack-" HEX("2") ".keep", "");
-	/* a pack that is on its way in, and other things */
-	tmprepo_write(&t, PACKS "pack-" HEX("4") ".pack", "x");
-	tmprepo_write(&t, PACKS "tmp_idx_123", "x");
-	tmprepo_write(&t, PACKS "multi-pack-index", "x");
-	assert_int_equal(list(&old, &t, NULL), 0);
-	assert_int_equal(old.nr, 2);
-	assert_true(is_listed(&old, HEX("1")));
-	assert_true(is_listed(&old, HEX("3")));
+	add_pack(&t, hex_a, "pack idx rev bitmap");
+	add_pack(&t, hex_b, "pack idx keep");
+	add_pack(&t, hex_c, "pack"); /* not there without index */
+	tmprepo_write(&t, "objects/pack/tmp_pack_X", "");
+	tmprepo_write(&t, "objects/pack/multi-pack-index", "");
+	list(&old, &t);
+	assert_int_equal(old.nr, 1);
+	assert_non_null(strstr(old.bases[0], hex_a));
 	old_packs_release(&old);
 	tmprepo_release(&t);
 }
 
-static void promisor_packs_are_refused(void **state)
+static void promisor_packs(void **state)
 {
 	struct error err = ERROR_INIT;
 	struct old_packs old;
 	struct tmprepo t;
+	char *dir;
 
 	tmprepo_init(&t, HASH_SHA1);
-	write_pack(&t, HEX("1"));
-	write_pack(&t, HEX("2"));
-	tmprepo_write(&t, PACKS "pack-" HEX("2") ".promisor", "");
-	assert_int_equal(list(&old, &t, &err), ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.msg, HEX("2") ".promisor"));
+	add_pack(&t, hex_a, "pack idx promisor");
+	dir = repo_object_path(&t.repo, "pack");
+	assert_int_equal(old_packs_list(&old, dir, &err), ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.msg, hex_a));
 	old_packs_release(&old);
+	free(dir);
 	tmprepo_release(&t);
 }
 
-static void removing(void **state)
+/* All but the new one, with all that belongs to them. */
+static void removal(void **state)
 {
+	static const char *const all[] = {"pack", "idx", "rev", "bitmap",
+					  "mtimes"};
 	struct old_packs old;
 	struct tmprepo t;
 	struct oid keep;
 
 	tmprepo_init(&t, HASH_SHA1);
-	write_pack(&t, HEX("1"));
-	write_pack(&t, HEX("2"));
-	write_pack(&t, HEX("3"));
-	tmprepo_write(&t, PACKS "pack-" HEX("3") ".keep", "");
-	tmprepo_write(&t, PACKS "multi-pack-index", "x");
-	assert_int_equal(list(&old, &t, NULL), 0);
-	write_pack(&t, HEX("4")); /* it came later */
-	memset(&keep, 0, sizeof(keep));
-	memset(keep.bytes, 0x22, 20);
-	assert_int_equal(old_packs_remove(&old, &keep, HASH_SHA1, NULL), 0);
-	assert_int_equal(count(&t, HEX("1")), 0);
-	assert_int_equal(count(&t, HEX("2")), 5);
-	assert_int_equal(count(&t, HEX("3")), 5);
-	assert_int_equal(count(&t, HEX("4")), 5);
-	assert_false(exists(&t, PACKS "multi-pack-index"));
-	/* They may be gone already; none is to be kept. */
-	assert_int_equal(old_packs_remove(&old, NULL, HASH_SHA1, NULL), 0);
-	assert_int_equal(count(&t, HEX("2")), 0);
-	assert_int_equal(count(&t, HEX("3")), 5);
-	old_packs_release(&old);
-	tmprepo_release(&t);
-}
-
-/* Somebody wants a pack kept that was listed before. */
-static void kept_meanwhile(void **state)
-{
-	struct old_packs old;
-	struct tmprepo t;
-
-	tmprepo_init(&t, HASH_SHA1);
-	write_pack(&t, HEX("1"));
-	write_pack(&t, HEX("2"));
-	assert_int_equal(list(&old, &t, NULL), 0);
+	add_pack(&t, hex_a, "pack idx rev bitmap mtimes");
+	add_pack(&t, hex_b, "pack idx rev bitmap");
+	add_file(&t, "multi-pack-index");
+	add_file(&t, midx_bitmap);
+	add_file(&t, midx_rev);
+	list(&old, &t);
 	assert_int_equal(old.nr, 2);
-	tmprepo_write(&t, PACKS "pack-" HEX("1") ".keep", "");
+	/* What comes after the listing is not touched. */
+	add_pack(&t, hex_c, "pack idx");
+	assert_true(oid_from_hex(&keep, hex_b, 40, HASH_SHA1));
+	assert_int_equal(old_packs_remove(&old, &keep, HASH_SHA1, NULL), 0);
+	for (size_t i = 0; i < 5; i++) {
+		assert_false(has(&t, hex_a, all[i]));
+		assert_int_equal(has(&t, hex_b, all[i]), i < 4);
+		assert_int_equal(has(&t, hex_c, all[i]), i < 2);
+	}
+	assert_false(has_file(&t, "multi-pack-index"));
+	assert_false(has_file(&t, midx_bitmap));
+	assert_false(has_file(&t, midx_rev));
+	/* Again: what is gone is gone. */
 	assert_int_equal(old_packs_remove(&old, NULL, HASH_SHA1, NULL), 0);
-	assert_int_equal(count(&t, HEX("1")), 5);
-	assert_int_equal(count(&t, HEX("2")), 0);
+	assert_false(has(&t, hex_b, "pack"));
+	assert_true(has(&t, hex_c, "pack"));
 	old_packs_release(&old);
 	tmprepo_release(&t);
 }
 
-/*
- * The index goes first: where the next file cannot be removed (a directory is
- * in its place), no reader opens what is left.
- */
-static void index_first(void **state)
-{
-	struct error err = ERROR_INIT;
-	struct old_packs old;
-	struct tmprepo t;
-
-	tmprepo_init(&t, HASH_SHA1);
-	write_pack(&t, HEX("1"));
-	tmprepo_remove(&t, PACKS "pack-" HEX("1") ".rev");
-	tmprepo_write(&t, PACKS "pack-" HEX("1") ".rev/file", "x");
-	assert_int_equal(list(&old, &t, NULL), 0);
-	assert_int_equal(old_packs_remove(&old, NULL, HASH_SHA1, &err), ERR_IO);
-	assert_false(exists(&t, PACKS "pack-" HEX("1") ".idx"));
-	assert_true(exists(&t, PACKS "pack-" HEX("1") ".pack"));
-	old_packs_release(&old);
-	tmprepo_release(&t);
-}
-
-static void write_loose(const struct tmprepo *t, struct oid *oid,
-			const char *text, char *name)
-{
-	char hex[OID_MAX_HEX_LEN + 1];
-
-	tmppack_loose(t, "objects", oid, OBJ_BLOB, text, strlen(text));
-	oid_to_hex(hex, oid, t->repo.algo);
-	sprintf(name, "objects/%.2s/%s", hex, hex + 2);
-}
-
+/* Loose objects that a pack has go; others stay. */
 static void loose_objects(void **state)
 {
-	struct tmppack_object packed[] = {
-		{.type = OBJ_BLOB, .text = "one\n"},
-		{.type = OBJ_BLOB, .text = "two\n"},
-	};
-	char one[128], three[128];
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"},
+					  {.type = OBJ_BLOB, .text = "two\n"}};
+	char name[96], hex[OID_MAX_HEX_LEN + 1];
 	struct tmprepo t;
-	struct oid oid;
+	struct odb *odb;
+	struct oid one, three;
 
 	tmprepo_init(&t, HASH_SHA1);
 	tmppack_write(&t, "objects", "pack-1", packed, 2, false);
-	write_loose(&t, &oid, "one\n", one);
-	assert_true(oid_equal(&oid, &packed[0].oid));
-	write_loose(&t, &oid, "three\n", three);
+	tmppack_loose(&t, "objects", &one, OBJ_BLOB, "one\n", 4);
+	tmppack_loose(&t, "objects", &three, OBJ_BLOB, "three\n", 6);
 	assert_int_equal(old_packs_prune_loose(&t.repo, NULL), 0);
-	assert_false(exists(&t, one));
-	assert_true(exists(&t, three));
+	assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+	assert_false(odb_has_loose(odb, &one));
+	assert_true(odb_has_loose(odb, &three));
+	odb_close(odb);
+	oid_to_hex(hex, &three, HASH_SHA1);
+	snprintf(name, sizeof(name), "objects/%.2s/%s", hex, hex + 2);
+	tmprepo_remove(&t, name);
 	tmprepo_release(&t);
 }
 
@@ -220,10 +170,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(listing),
-		cmocka_unit_test(promisor_packs_are_refused),
-		cmocka_unit_test(removing),
-		cmocka_unit_test(kept_meanwhile),
-		cmocka_unit_test(index_first),
+		cmocka_unit_test(promisor_packs),
+		cmocka_unit_test(removal),
 		cmocka_unit_test(loose_objects),
 	};
 
