@@ -14,7 +14,6 @@ enum {
 	INDEX_MODE_OFF = 24, /* after times, device and inode */
 	INDEX_OID_OFF = 40,
 	INDEX_FLAG_EXTENDED = 0x4000,
-
 };
 
 static int corrupt(struct error *err)
@@ -75,34 +74,55 @@ static int parse_entry(struct cursor *c, uint32_t version, enum hash_algo algo,
 }
 
 /* Extensions in lower case change the meaning of the entries. */
-static int check_extensions(struct cursor *c, struct error *err)
+static int parse_extension(const uint8_t *name, struct cursor *data,
+			   enum hash_algo algo, struct oid *shared,
+			   struct error *err)
+{
+	const uint8_t *raw;
+
+	if (!memcmp(name, "link", 4)) {
+		if (!cursor_bytes(data, &raw, hash_len(algo)))
+			return corrupt(err);
+		oid_from_raw(shared, raw, algo);
+		return 0;
+	}
+	/* "sdir" only says that entries may be trees. */
+	if ((name[0] >= 'A' && name[0] <= 'Z') || !memcmp(name, "sdir", 4))
+		return 0;
+	return error_set(err, ERR_UNSUPPORTED,
+			 "index extension '%.4s' is not supported",
+			 (const char *)name);
+}
+
+static int parse_extensions(struct cursor *c, enum hash_algo algo,
+			    struct oid *shared, struct error *err)
 {
 	while (cursor_left(c) >= 8) {
-		const uint8_t *name = c->p;
+		const uint8_t *name = c->p, *bytes;
+		struct cursor data;
 		uint32_t len;
+		int ret;
 
 		cursor_skip(c, 4);
-		if (!cursor_be32(c, &len) || !cursor_skip(c, len))
+		if (!cursor_be32(c, &len) || !cursor_bytes(c, &bytes, len))
 			return corrupt(err);
-		/* "sdir" only says that entries may be trees. */
-		if ((name[0] < 'A' || name[0] > 'Z') &&
-		    memcmp(name, "sdir", 4) != 0)
-			return error_set(err, ERR_UNSUPPORTED,
-					 "index extension '%.4s' is not "
-					 "supported",
-					 (const char *)name);
+		data = cursor_make(bytes, len);
+		ret = parse_extension(name, &data, algo, shared, err);
+		if (ret < 0)
+			return ret;
 	}
 	return 0;
 }
 
 int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
 		     int (*fn)(void *ctx, const struct oid *oid), void *ctx,
-		     struct error *err)
+		     struct oid *shared, struct error *err)
 {
 	struct cursor c = cursor_make(bytes, len);
 	const uint8_t *magic;
 	uint32_t version, nr;
 
+	*shared = (struct oid)OID_ZERO_INIT;
 	if (len < hash_len(algo))
 		return corrupt(err);
 	c.end -= hash_len(algo);
@@ -123,7 +143,7 @@ int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
 		if (ret)
 			return ret;
 	}
-	return check_extensions(&c, err);
+	return parse_extensions(&c, algo, shared, err);
 }
 
 struct visit {
@@ -133,18 +153,46 @@ struct visit {
 	struct error *err;
 };
 
-static int visit_file(const struct visit *v, const char *path)
+/* Visit one file, if it is there. */
+static int visit_one(const struct visit *v, const char *path,
+		     struct oid *shared)
 {
 	struct sys_map map;
 	int ret = sys_map_open(&map, path, v->err);
 
+	*shared = (struct oid)OID_ZERO_INIT;
 	if (ret == ERR_MISSING)
 		return 0;
 	if (ret < 0)
 		return ret;
 	ret = index_file_parse(map.data, map.len, v->repo->algo, v->fn, v->ctx,
-			       v->err);
+			       shared, v->err);
+	if ((ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED) && v->err)
+		error_set(v->err, ret, "%s: %s", path, v->err->msg);
 	sys_map_close(&map);
+	return ret;
+}
+
+/* Visit "<dir>/index" and what it shares: "<dir>/sharedindex.<id>". */
+static int visit_dir(const struct visit *v, const char *dir)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid none = OID_ZERO_INIT, shared, ignored;
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&path, "%s/index", dir) < 0)
+		return error_nomem(v->err);
+	ret = visit_one(v, path.data, &shared);
+	if (!ret && !oid_equal(&shared, &none)) {
+		buf_reset(&path);
+		oid_to_hex(hex, &shared, v->repo->algo);
+		if (buf_printf(&path, "%s/sharedindex.%s", dir, hex) < 0)
+			ret = error_nomem(v->err);
+		else
+			ret = visit_one(v, path.data, &ignored);
+	}
+	buf_release(&path);
 	return ret;
 }
 
@@ -154,10 +202,9 @@ static int visit_worktree(void *ctx, const char *name)
 	struct buf path = BUF_INIT;
 	int ret;
 
-	if (buf_printf(&path, "%s/worktrees/%s/index", v->repo->common_dir,
-		       name) < 0)
+	if (buf_printf(&path, "%s/worktrees/%s", v->repo->common_dir, name) < 0)
 		return error_nomem(v->err);
-	ret = visit_file(v, path.data);
+	ret = visit_dir(v, path.data);
 	buf_release(&path);
 	return ret;
 }
@@ -167,16 +214,15 @@ int index_file_each_oid(const struct repo *repo,
 			struct error *err)
 {
 	struct visit v = {repo, fn, ctx, err};
-	char *own = repo_common_path(repo, "index");
 	char *worktrees = repo_common_path(repo, "worktrees");
-	int ret = own && worktrees ? visit_file(&v, own) : error_nomem(err);
+	int ret = worktrees ? visit_dir(&v, repo->common_dir)
+			    : error_nomem(err);
 
 	if (!ret) {
 		ret = sys_dir_each(worktrees, visit_worktree, &v, err);
 		if (ret == ERR_MISSING)
 			ret = 0;
 	}
-	free(own);
 	free(worktrees);
 	return ret;
 }

@@ -1,136 +1,257 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/index-file.c: a worked example, and bytes that are no index. */
+/* repo/index-file.c: ids of all versions of index files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/bytes.h"
 #include "base/mem.h"
 #include "repo/index-file.h"
+#include "t/unit/indexfile.h"
+#include "t/unit/random.h"
+#include "t/unit/tmprepo.h"
 
-/*
- * Version 2, two entries: "a" (a file) and "sub" (a submodule).
- *
- *	DIRC | version | entries
- *	times, device, inode: 24 | mode | uid, gid, size: 12 | id: 20
- *	| flags: 2 | name | 1 to 8 NULs, to a multiple of 8 bytes
- */
-static size_t make(uint8_t *out, uint32_t version)
-{
-	static const struct {
-		const char *name;
-		uint32_t mode;
-	} entries[] = {{"a", 0100644}, {"sub", 0160000}};
-	uint8_t *p = out;
+#define ENTRIES 40
 
-	memcpy(p, "DIRC", 4);
-	store_be32(p + 4, version);
-	store_be32(p + 8, 2);
-	p += 12;
-	for (size_t i = 0; i < ARRAY_NR(entries); i++) {
-		size_t name_len = strlen(entries[i].name);
-		uint8_t *start = p;
-
-		memset(p, 0, 72);
-		store_be32(p + 24, entries[i].mode);
-		memset(p + 40, (int)i + 1, 20);
-		store_be16(p + 60, (uint16_t)name_len);
-		p += 62;
-		if (version == 4)
-			*p++ = 0; /* bytes to strip of the last name */
-		memcpy(p, entries[i].name, name_len);
-		p += name_len;
-		if (version == 4)
-			*p++ = 0;
-		else
-			p = start + (p - start) / 8 * 8 + 8;
-	}
-	memset(p, 0, 20); /* checksum */
-	return (size_t)(p + 20 - out);
-}
-
-struct ids {
-	struct oid items[4];
-	size_t nr;
+struct sample {
+	struct indexfile_entry entries[ENTRIES];
+	char paths[ENTRIES][300];
 };
 
-static int take(void *ctx, const struct oid *oid)
+static void sample_init(struct sample *s, uint32_t version, uint64_t *seed)
 {
-	struct ids *ids = ctx;
+	memset(s, 0, sizeof(*s));
+	for (int i = 0; i < ENTRIES; i++) {
+		struct indexfile_entry *e = &s->entries[i];
+		size_t len = random_next(seed) % 40;
 
-	assert_true(ids->nr < ARRAY_NR(ids->items));
-	ids->items[ids->nr++] = *oid;
-	return 0;
-}
-
-static void files_count_and_submodules_do_not(void **state)
-{
-	const struct oid one = {
-		{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
-	uint8_t bytes[512];
-
-	for (uint32_t version = 2; version <= 4; version++) {
-		struct ids ids = {.nr = 0};
-		size_t len = make(bytes, version);
-
-		assert_int_equal(index_file_parse(bytes, len, HASH_SHA1, take,
-						  &ids, NULL),
-				 0);
-		assert_int_equal(ids.nr, 1);
-		assert_true(oid_equal(&ids.items[0], &one));
+		if (random_next(seed) % 8 == 0)
+			len += 200; /* suffixes of more than 127 */
+		snprintf(s->paths[i], sizeof(s->paths[i]), "%02d/%0*d", i,
+			 (int)len + 1, 0);
+		e->path = s->paths[i];
+		e->mode = random_next(seed) % 4 ? 0100644 : 0160000;
+		e->extended = version > 2 && i % 3 == 0 ? 0x2000 : 0;
+		for (int k = 0; k < OID_MAX_LEN; k++)
+			e->oid.bytes[k] = (uint8_t)random_next(seed);
 	}
 }
 
-static void every_prefix_is_refused(void **state)
+static void sample_write(const struct sample *s, struct buf *out,
+			 uint32_t version, enum hash_algo algo)
 {
-	uint8_t bytes[512];
+	indexfile_head(out, version, ENTRIES);
+	for (int i = 0; i < ENTRIES; i++)
+		indexfile_put(out, version, algo, &s->entries[i],
+			      i ? &s->entries[i - 1] : NULL);
+}
 
-	for (uint32_t version = 2; version <= 4; version++) {
-		size_t len = make(bytes, version);
+struct visit {
+	struct oid oids[2 * ENTRIES];
+	size_t nr, stop_at;
+	struct oid shared;
+};
 
-		for (size_t cut = 0; cut < len; cut++) {
-			uint8_t *copy = malloc(cut + 1);
-			struct ids ids = {.nr = 0};
+static int note(void *ctx, const struct oid *oid)
+{
+	struct visit *v = ctx;
+
+	assert_true(v->nr < 2 * ENTRIES);
+	v->oids[v->nr++] = *oid;
+	return v->nr == v->stop_at ? 7 : 0;
+}
+
+static void all_versions(void **state)
+{
+	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+	uint64_t seed = random_seed();
+
+	for (int i = 0; i < 60; i++) {
+		uint32_t version = 2 + (uint32_t)i % 3;
+		enum hash_algo algo = algos[i / 3 % 2];
+		struct visit v = {.nr = 0};
+		struct buf file = BUF_INIT;
+		struct sample s;
+		size_t nr = 0;
+
+		sample_init(&s, version, &seed);
+		sample_write(&s, &file, version, algo);
+		indexfile_extension(&file, "TREE", "cache");
+		indexfile_extension(&file, "sdir", "");
+		indexfile_finish(&file, algo);
+		assert_int_equal(index_file_parse(file.data, file.len, algo,
+						  note, &v, &v.shared, NULL),
+				 0);
+		for (int k = 0; k < ENTRIES; k++) {
+			if (s.entries[k].mode == 0160000)
+				continue;
+			assert_memory_equal(v.oids[nr++].bytes,
+					    s.entries[k].oid.bytes,
+					    hash_len(algo));
+		}
+		assert_int_equal(v.nr, nr);
+		buf_release(&file);
+	}
+}
+
+/* Cut short anywhere: an error, or the ids before it. */
+static void prefixes(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (uint32_t version = 2; version < 5; version++) {
+		struct buf file = BUF_INIT;
+		struct sample s;
+
+		sample_init(&s, version, &seed);
+		sample_write(&s, &file, version, HASH_SHA1);
+		indexfile_extension(&file, "TREE", "cache");
+		indexfile_finish(&file, HASH_SHA1);
+		for (size_t len = 0; len < file.len; len++) {
+			struct visit v = {.nr = 0};
+			uint8_t *exact = malloc(len + 1);
 			int ret;
 
-			assert_non_null(copy);
-			memcpy(copy, bytes, cut);
-			ret = index_file_parse(copy, cut, HASH_SHA1, take, &ids,
-					       NULL);
-			/* the padding of the last entry may be the checksum */
-			if (cut + 20 < len)
-				assert_int_equal(ret, ERR_CORRUPT);
-			free(copy);
+			assert_non_null(exact);
+			memcpy(exact, file.data, len);
+			exact = realloc(exact, len ? len : 1);
+			ret = index_file_parse(exact, len, HASH_SHA1, note, &v,
+					       &v.shared, NULL);
+			/* The tail of the extension cannot be told. */
+			assert_true(ret == ERR_CORRUPT || len + 13 >= file.len);
+			free(exact);
 		}
+		buf_release(&file);
 	}
 }
 
-static void other_versions_and_needed_extensions(void **state)
+static int parse_one(const char *head, uint32_t version, uint32_t nr,
+		     uint16_t extended, const char *extension)
 {
-	uint8_t bytes[512];
-	struct ids ids = {.nr = 0};
-	size_t len = make(bytes, 2);
+	struct indexfile_entry e = {"path", 0100644, extended, OID_ZERO_INIT};
+	struct buf file = BUF_INIT;
+	struct visit v = {.nr = 0};
+	int ret;
 
-	/* "link": a split index; entries are elsewhere */
-	memcpy(bytes + len - 20, "link\0\0\0\0", 8);
-	memset(bytes + len - 12, 0, 20);
-	assert_int_equal(
-		index_file_parse(bytes, len + 8, HASH_SHA1, take, &ids, NULL),
-		ERR_UNSUPPORTED);
-	store_be32(bytes + 4, 5);
-	assert_int_equal(
-		index_file_parse(bytes, len, HASH_SHA1, take, &ids, NULL),
-		ERR_CORRUPT);
+	buf_append_str(&file, head);
+	buf_append_be32(&file, version);
+	buf_append_be32(&file, nr);
+	indexfile_put(&file, version, HASH_SHA1, &e, NULL);
+	if (extension)
+		indexfile_extension(&file, extension, "data");
+	indexfile_finish(&file, HASH_SHA1);
+	ret = index_file_parse(file.data, file.len, HASH_SHA1, note, &v,
+			       &v.shared, NULL);
+	buf_release(&file);
+	return ret;
+}
+
+static void refused(void **state)
+{
+	assert_int_equal(parse_one("DIRC", 2, 1, 0, NULL), 0);
+	assert_int_equal(parse_one("DIRD", 2, 1, 0, NULL), ERR_CORRUPT);
+	assert_int_equal(parse_one("DIRC", 1, 1, 0, NULL), ERR_CORRUPT);
+	assert_int_equal(parse_one("DIRC", 5, 1, 0, NULL), ERR_CORRUPT);
+	assert_int_equal(parse_one("DIRC", 2, 2, 0, NULL), ERR_CORRUPT);
+	assert_int_equal(parse_one("DIRC", 2, UINT32_MAX, 0, NULL),
+			 ERR_CORRUPT);
+	assert_int_equal(parse_one("DIRC", 2, 1, 1, NULL), ERR_CORRUPT);
+	assert_int_equal(parse_one("DIRC", 3, 1, 1, NULL), 0);
+	assert_int_equal(parse_one("DIRC", 2, 1, 0, "REUC"), 0);
+	assert_int_equal(parse_one("DIRC", 2, 1, 0, "sdir"), 0);
+	assert_int_equal(parse_one("DIRC", 2, 1, 0, "abcd"), ERR_UNSUPPORTED);
+	/* Too short for the id of the shared index. */
+	assert_int_equal(parse_one("DIRC", 2, 1, 0, "link"), ERR_CORRUPT);
+}
+
+static void a_visit_may_stop(void **state)
+{
+	uint64_t seed = random_seed();
+	struct visit v = {.stop_at = 3};
+	struct buf file = BUF_INIT;
+	struct sample s;
+
+	sample_init(&s, 2, &seed);
+	sample_write(&s, &file, 2, HASH_SHA1);
+	indexfile_finish(&file, HASH_SHA1);
+	assert_int_equal(index_file_parse(file.data, file.len, HASH_SHA1, note,
+					  &v, &v.shared, NULL),
+			 7);
+	assert_int_equal(v.nr, 3);
+	buf_release(&file);
+}
+
+/* An index of one entry whose id begins with `byte`. */
+static void write_index(const struct tmprepo *t, const char *name, uint8_t byte,
+			const char *shared)
+{
+	struct indexfile_entry e = {"path", 0100644, 0, OID_ZERO_INIT};
+	struct buf file = BUF_INIT;
+
+	e.oid.bytes[0] = byte;
+	indexfile_head(&file, 2, 1);
+	indexfile_put(&file, 2, HASH_SHA1, &e, NULL);
+	if (shared)
+		indexfile_extension(&file, "link", shared);
+	indexfile_finish(&file, HASH_SHA1);
+	tmprepo_write_len(t, name, file.data, file.len);
+	buf_release(&file);
+}
+
+/* The repository's own and those of its worktrees. */
+static void of_a_repository(void **state)
+{
+	static const char *const names[] = {"index", "worktrees/a/index",
+					    "worktrees/b/index"};
+	struct visit v = {.nr = 0};
+	struct error err = ERROR_INIT;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(index_file_each_oid(&t.repo, note, &v, NULL), 0);
+	for (uint8_t i = 0; i < 3; i++)
+		write_index(&t, names[i], i + 1, NULL);
+	tmprepo_write(&t, "worktrees/c/HEAD", "no index yet");
+	assert_int_equal(index_file_each_oid(&t.repo, note, &v, NULL), 0);
+	assert_int_equal(v.nr, 3);
+	assert_int_equal(v.oids[0].bytes[0], 1);
+	assert_int_equal(v.oids[1].bytes[0] + v.oids[2].bytes[0], 5);
+	tmprepo_write(&t, "worktrees/b/index", "DIRC");
+	assert_int_equal(index_file_each_oid(&t.repo, note, &v, &err),
+			 ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "worktrees/b/index"));
+	tmprepo_release(&t);
+}
+
+/* Entries of a shared index are as alive as others. */
+static void split_index(void **state)
+{
+	struct visit v = {.nr = 0};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	write_index(&t, "index", 1, "abcdefghijklmnopqrst and more");
+	assert_int_equal(index_file_each_oid(&t.repo, note, &v, NULL), 0);
+	assert_int_equal(v.nr, 1);
+	write_index(&t, "sharedindex.6162636465666768696a6b6c6d6e6f7071727374",
+		    2, NULL);
+	assert_int_equal(index_file_each_oid(&t.repo, note, &v, NULL), 0);
+	assert_int_equal(v.nr, 3);
+	assert_int_equal(v.oids[1].bytes[0], 1);
+	assert_int_equal(v.oids[2].bytes[0], 2);
+	tmprepo_release(&t);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_count_and_submodules_do_not),
-		cmocka_unit_test(every_prefix_is_refused),
-		cmocka_unit_test(other_versions_and_needed_extensions),
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_versions),
+		cmocka_unit_test(prefixes),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(a_visit_may_stop),
+		cmocka_unit_test(of_a_repository),
+		cmocka_unit_test(split_index),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
