@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/packing.h"
@@ -15,9 +16,15 @@ static const char usage_text[] = "git repack [<options>]";
 struct args {
 	struct packing_args packing;
 	bool all, remove_redundant, local, no_server_info;
-	bool write_bitmap, no_write_bitmap;
-	bool pack_kept_objects;
+	int write_bitmap, pack_kept_objects; /* 1, 0, or -1: not given */
 };
+
+/* For an option that has a default of its own: 1, or 0 with --no-. */
+static int take_choice(void *value, const char *arg)
+{
+	*(int *)value = arg != option_negated;
+	return 0;
+}
 
 static int parse(struct args *a, int argc, const char **argv)
 {
@@ -37,12 +44,12 @@ static int parse(struct args *a, int argc, const char **argv)
 		 NULL, NULL, NULL},
 		{OPTION_FLAG, 'l', "local", &a->local,
 		 "leave out what alternates have", 0, NULL, NULL, NULL},
-		{OPTION_FLAG, 'b', "write-bitmap-index", &a->write_bitmap,
-		 "write a bitmap index", OPTION_NO_NEGATE, NULL, NULL, NULL},
-		{OPTION_FLAG, 0, "no-write-bitmap-index", &a->no_write_bitmap,
-		 "write none", OPTION_NO_NEGATE, NULL, NULL, NULL},
-		{OPTION_FLAG, 0, "pack-kept-objects", &a->pack_kept_objects,
-		 "pack objects of packs with .keep too", 0, NULL, NULL, NULL},
+		{OPTION_CALLBACK, 'b', "write-bitmap-index", &a->write_bitmap,
+		 "write a bitmap index", OPTION_NO_ARG, NULL, take_choice,
+		 NULL},
+		{OPTION_CALLBACK, 0, "pack-kept-objects", &a->pack_kept_objects,
+		 "pack objects of packs with .keep too", OPTION_NO_ARG, NULL,
+		 take_choice, NULL},
 		PACKING_OPTIONS(&a->packing),
 		{0},
 	};
@@ -53,25 +60,26 @@ static int parse(struct args *a, int argc, const char **argv)
 	return operands < 0 ? 129 : 0;
 }
 
-/* Configuration first, then what the command line says. */
+/*
+ * What was asked for, on the command line or by configuration, is an error
+ * where it cannot be; the default of bare repositories is not.
+ */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)
 {
-	bool configured = repo->is_bare;
-	int found = config_bool(&repo->config, "repack.writebitmaps",
-				&configured, err);
+	static const char *const keys[] = {
+		"repack.writebitmaps",
+		"pack.writebitmaps",
+	};
+	bool wanted = a->write_bitmap > 0;
+	int found = a->write_bitmap >= 0;
 
+	for (size_t i = 0; i < ARRAY_NR(keys) && !found; i++)
+		found = config_bool(&repo->config, keys[i], &wanted, err);
 	if (found < 0)
 		return found;
-	if (!found) {
-		found = config_bool(&repo->config, "pack.writebitmaps",
-				    &configured, err);
-		if (found < 0)
-			return found;
-	}
-	o->write_bitmap = a->write_bitmap ||
-			  (!a->no_write_bitmap && configured && a->all);
-	o->bitmap_is_default = !a->write_bitmap && !found;
+	o->bitmap_is_default = !found;
+	o->write_bitmap = found ? wanted : repo->is_bare && a->all;
 	if (o->write_bitmap && !a->all)
 		return error_set(err, ERR_INVALID,
 				 "incremental repacks are incompatible with "
@@ -97,8 +105,8 @@ static int load_options(struct repack_options *o, const struct args *a,
 	if (!ret && config_bool(&repo->config, "repack.packkeptobjects",
 				&o->pack_kept_objects, err) < 0)
 		ret = ERR_INVALID;
-	if (a->pack_kept_objects)
-		o->pack_kept_objects = true;
+	if (a->pack_kept_objects >= 0)
+		o->pack_kept_objects = a->pack_kept_objects;
 	o->update_server_info = true;
 	if (!ret && config_bool(&repo->config, "repack.updateserverinfo",
 				&o->update_server_info, err) < 0)
@@ -121,7 +129,11 @@ static void print_total(const struct repack_result *result)
 
 int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 {
-	struct args a = {.packing = PACKING_ARGS_INIT};
+	struct args a = {
+		.packing = PACKING_ARGS_INIT,
+		.write_bitmap = -1,
+		.pack_kept_objects = -1,
+	};
 	struct progress_out out;
 	struct repack_options options = {.all = false};
 	struct repack_result result;

@@ -10,6 +10,7 @@
 #include "repack/server-info.h"
 #include "repo/odb.h"
 #include "repo/refs.h"
+#include "sys/io.h"
 
 struct run {
 	const struct repo *repo;
@@ -63,7 +64,9 @@ static int open_all(struct run *r, struct error *err)
 	r->base = repo_object_path(r->repo, "pack/pack");
 	if (!r->dir || !r->base)
 		return error_nomem(err);
-	ret = old_packs_list(&r->old, r->dir, err);
+	ret = sys_mkdir_p(r->dir, err);
+	if (!ret)
+		ret = old_packs_list(&r->old, r->dir, err);
 	if (!ret)
 		ret = refs_open(&r->refs, r->repo, err);
 	if (!ret)

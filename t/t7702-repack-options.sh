@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what the options of repack mean, and which one counts'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# repack_same <options>...: stock Git and ours, in equal repositories, say the
+# same and leave files of the same kinds, for packs of as many objects.
+repack_same () {
+	rm -rf stock.git ours.git &&
+	cp -R base.git stock.git && cp -R base.git ours.git &&
+	{
+		stock -C stock.git "$@" >stock.out 2>stock.err
+		echo $? >>stock.out
+		"$GIT" -C ours.git "$@" >ours.out 2>ours.err
+		echo $? >>ours.out
+	} &&
+	test_cmp stock.out ours.out &&
+	for dir in stock ours
+	do
+		{
+			ls $dir.git/objects/pack | grep -v "rev$" |
+				sed "s/.*[.]//" | sort &&
+			cat $dir.git/objects/pack/*.idx | wc -c &&
+			find $dir.git/objects/?? -type f | sed "s/.*[.]git//" |
+				sort
+		} >$dir.files || return
+	done &&
+	test_cmp stock.files ours.files
+}
+
+test_expect_success 'setup' '
+	repo_linear base.git 50 &&
+	stock -C base.git repack -d -q &&
+	stock -C base.git config core.packedGitLimit 1g
+'
+
+for options in -a -d -ad "-ad -q" -adb "-ad --no-write-bitmap-index" \
+	"-adb --no-write-bitmap-index" "-ad --no-write-bitmap-index -b" \
+	"-adf" "-adF" "-ad --window=0" "-adf --depth=0" "-adl" \
+	"-b" "-db"
+do
+	test_expect_success "repack $options" "repack_same repack $options"
+done
+
+for config in repack.writeBitmaps=true repack.writeBitmaps=false \
+	pack.writeBitmaps=true repack.updateServerInfo=false
+do
+	for options in "" -d -ad -adb "-d --no-write-bitmap-index"
+	do
+		test_expect_success "repack $options, $config" "
+			repack_same -c $config repack $options
+		"
+	done
+done
+
+test_expect_success 'kept packs' '
+	for idx in base.git/objects/pack/*.idx
+	do
+		>"${idx%.idx}.keep" || return
+	done &&
+	new=$(stock -C base.git commit-tree -m new -p main "main^{tree}") &&
+	stock -C base.git update-ref refs/heads/main $new
+'
+
+for config in core.bare=true repack.packKeptObjects=true \
+	repack.packKeptObjects=false
+do
+	for options in -ad -adb "-ad --pack-kept-objects" \
+		"-adb --no-pack-kept-objects" "-adb --pack-kept-objects"
+	do
+		test_expect_success "kept: repack $options, $config" "
+			repack_same -c $config repack $options
+		"
+	done
+done
+
+test_expect_success 'a repository without a pack directory' '
+	repo_linear loose.git 3 &&
+	rmdir loose.git/objects/pack &&
+	"$GIT" -C loose.git repack -a -d &&
+	stock -C loose.git fsck &&
+	test $(stock -C loose.git count-objects | cut -d" " -f1) = 0
+'
+
+test_done
