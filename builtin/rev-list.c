@@ -412,6 +412,9 @@ static int list_by_bitmap(struct run *r)
 	if (ret == ERR_CORRUPT) {
 		builtin_warn("%s", r->err->msg);
 		ret = 0;
+	} else if (ret == ERR_MISSING) {
+		/* perhaps only behind an excluded commit: the walk will tell */
+		ret = 0;
 	} else if (!ret) {
 		ret = list_found(r, pb, &result);
 		ret = ret < 0 ? ret : 1;

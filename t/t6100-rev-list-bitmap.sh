@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='rev-list with and without a bitmap index, at the edges'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# same_count <dir> <revs>...: stock Git, our walk, and our bitmaps agree.
+same_count () {
+	dir=$1 && shift &&
+	stock -C "$dir" rev-list --objects --count "$@" >expect &&
+	"$GIT" -C "$dir" rev-list --objects --count "$@" >walk &&
+	"$GIT" -C "$dir" rev-list --objects --count --use-bitmap-index "$@" \
+		>bitmap &&
+	test_cmp expect walk &&
+	test_cmp expect bitmap
+}
+
+test_expect_success 'history behind an excluded commit was collected' '
+	repo_linear gone.git 5 &&
+	"$GIT" -C gone.git repack -a -d -b -q &&
+	parent=$(stock -C gone.git commit-tree -m parent \
+		$(stock -C gone.git mktree <"/dev/null")) &&
+	blob=$(echo have | stock -C gone.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tf\n" $blob |
+		stock -C gone.git mktree) &&
+	have=$(stock -C gone.git commit-tree -m have -p $parent $tree) &&
+	for lost in $parent $tree
+	do
+		same_count gone.git main ^$have &&
+		rm gone.git/objects/$(echo $lost | sed "s|..|&/|") || return
+	done &&
+	same_count gone.git main ^$have
+'
+
+test_done
