@@ -35,35 +35,11 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 	return ret;
 }
 
-/* Keep of `tips` what the wants reach; the order is lost. */
-static int keep_reachable(struct walk_tips *tips, struct request *req,
-			  struct error *err)
-{
-	struct history *h = &req->s->walk.history;
-	struct revwalk_result outside = REVWALK_RESULT_INIT;
-	struct revwalk_tips ends = {
-		.wants = tips->commits,
-		.want_nr = tips->commit_nr,
-		.haves = req->want_tips.commits,
-		.have_nr = req->want_tips.commit_nr,
-	};
-	struct bitset out = BITSET_INIT;
-	size_t kept = 0;
-	int ret = revwalk_run(&outside, h, &ends, true, err);
-
-	if (!ret && bitset_init(&out, h->nr) < 0)
-		ret = error_nomem(err);
-	for (size_t i = 0; !ret && i < outside.nr; i++)
-		bitset_set(&out, outside.commits[i]);
-	for (size_t i = 0; !ret && i < tips->commit_nr; i++)
-		if (!bitset_test(&out, tips->commits[i]))
-			tips->commits[kept++] = tips->commits[i];
-	tips->commit_nr = kept;
-	bitset_release(&out);
-	revwalk_result_release(&outside);
-	return ret;
-}
-
+/*
+ * Boundaries that the wants do not reach move as well: "relative to the
+ * client's current shallow boundary, instead of relative to the requested
+ * commits", says gitprotocol-v2(5).
+ */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)
 {
@@ -72,8 +48,6 @@ static int from_boundary(struct depth_result *result, struct request *req,
 	struct walk_tips from = WALK_TIPS_INIT;
 	int ret = load_shallows(&from, req, err);
 
-	if (!ret)
-		ret = keep_reachable(&from, req, err);
 	if (!ret)
 		ret = depth_by_distance(result, &req->s->walk.history,
 					from.commits, from.commit_nr, depth,

@@ -62,10 +62,11 @@ static void test_relative(void **state)
 	      "want c4 no-progress deepen-relative|shallow c3|deepen 2|F|done",
 	      "shallow c1|unshallow c3|F|NAK|"
 	      "=PACK wants=c4,c2 haves=c3 cut=c1,c3");
-	/* A boundary that the wants do not reach stays where it is. */
+	/* Also a boundary that the wants do not reach. */
 	check(&d,
 	      "want c4 no-progress deepen-relative|shallow s0|deepen 1|F|done",
-	      "F|NAK|=PACK wants=c4 cut=s0");
+	      "shallow c1|unshallow s0|F|NAK|"
+	      "=PACK wants=c4,c1 haves=s0 cut=c1,s0");
 	check(&d, "want c4 no-progress deepen-relative|deepen 1|F|done",
 	      "F|NAK|=PACK wants=c4");
 	dialog_release(&d);
