@@ -83,6 +83,9 @@ static int pass_on(struct sys_child *child, const struct buf *input,
 		return error_nomem(err);
 	ret = sys_write_all(child->in, input->data, input->len,
 			    "uploadpack.packObjectsHook", err);
+	/* A hook may leave, or not care to read; its output is what counts. */
+	if (ret == ERR_PEER)
+		ret = 0;
 	sys_spawn_close_in(child);
 	while (!ret) {
 		ssize_t n = sys_read_some(child->out, piece, PIECE,

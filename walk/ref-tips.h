@@ -10,8 +10,8 @@
 /*
  * Add what HEAD and all refs whose name starts with `prefix` ("": all) name.
  * HEAD is added only when the prefix is "". A ref to a missing object is
- * ERR_MISSING ("bad object <ref> (<id>)"); broken refs are left out and
- * described in *warning.
+ * ERR_MISSING ("bad object <ref> (<id>)"), and a broken ref is an error too:
+ * who packs by these tips must not lose what it may have named.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);

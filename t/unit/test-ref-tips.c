@@ -61,33 +61,31 @@ static bool has_other(struct fixture *x, uint32_t nr)
 	return false;
 }
 
-static int add(struct fixture *x, const char *prefix, struct error *warning,
-	       struct error *err)
+static int add(struct fixture *x, const char *prefix, struct error *err)
 {
 	walk_tips_release(&x->tips);
-	return ref_tips_add(&x->f.w, &x->tips, x->refs, prefix, warning, err);
+	return ref_tips_add(&x->f.w, &x->tips, x->refs, prefix, err);
 }
 
 static void all_refs(void **state)
 {
-	struct error warning = ERROR_INIT, err = ERROR_INIT;
+	struct error err = ERROR_INIT;
 	uint64_t seed = random_seed();
 	struct fixture x;
 
 	setup(&x, &seed);
-	assert_int_equal(add(&x, "", &warning, &err), 0);
-	assert_int_equal(warning.code, 0);
+	assert_int_equal(add(&x, "", &err), 0);
 	assert_int_equal(x.tips.commit_nr, 4); /* HEAD is main */
 	for (int i = 1; i < 4; i++)
 		assert_true(has_commit(&x, x.commits[i]));
 	assert_int_equal(x.tips.others.nr, 2);
 	assert_true(has_other(&x, x.tag) && has_other(&x, x.blob));
-	assert_int_equal(add(&x, "refs/heads/", &warning, &err), 0);
+	assert_int_equal(add(&x, "refs/heads/", &err), 0);
 	assert_int_equal(x.tips.commit_nr, 2);
 	assert_int_equal(x.tips.others.nr, 0);
 	assert_true(has_commit(&x, x.commits[2]));
 	assert_true(has_commit(&x, x.commits[3]));
-	assert_int_equal(add(&x, "refs/none/", &warning, &err), 0);
+	assert_int_equal(add(&x, "refs/none/", &err), 0);
 	assert_int_equal(x.tips.commit_nr, 0);
 	teardown(&x);
 }
@@ -95,39 +93,37 @@ static void all_refs(void **state)
 /* HEAD may be detached, or on a branch that is not born yet. */
 static void heads(void **state)
 {
-	struct error warning = ERROR_INIT, err = ERROR_INIT;
+	struct error err = ERROR_INIT;
 	uint64_t seed = random_seed();
 	struct fixture x;
 
 	setup(&x, &seed);
 	randrepo_ref(&x.f.h.r, "HEAD", x.commits[0]);
-	assert_int_equal(add(&x, "", &warning, &err), 0);
+	assert_int_equal(add(&x, "", &err), 0);
 	assert_true(has_commit(&x, x.commits[0]));
 	tmprepo_write(&x.f.h.r.t, "HEAD", "ref: refs/heads/unborn\n");
 	refs_close(x.refs);
 	assert_int_equal(refs_open(&x.refs, &x.f.h.r.t.repo, NULL), 0);
-	assert_int_equal(add(&x, "", &warning, &err), 0);
+	assert_int_equal(add(&x, "", &err), 0);
 	assert_int_equal(x.tips.commit_nr, 3);
 	teardown(&x);
 }
 
 static void bad_refs(void **state)
 {
-	struct error warning = ERROR_INIT, err = ERROR_INIT;
+	struct error err = ERROR_INIT;
 	uint64_t seed = random_seed();
 	struct fixture x;
 
 	setup(&x, &seed);
 	tmprepo_write(&x.f.h.r.t, "refs/heads/broken", "not an id\n");
-	assert_int_equal(add(&x, "refs/heads/", &warning, &err), 0);
-	assert_int_equal(x.tips.commit_nr, 2);
-	assert_int_not_equal(warning.code, 0);
-	assert_non_null(strstr(warning.msg, "refs/heads/broken"));
+	assert_true(add(&x, "refs/heads/", &err) < 0);
+	assert_non_null(strstr(err.msg, "refs/heads/broken"));
 	tmprepo_write(&x.f.h.r.t, "refs/tags/gone",
 		      "1234567812345678123456781234567812345678\n");
 	refs_close(x.refs);
 	assert_int_equal(refs_open(&x.refs, &x.f.h.r.t.repo, NULL), 0);
-	assert_int_equal(add(&x, "refs/tags/", &warning, &err), ERR_MISSING);
+	assert_int_equal(add(&x, "refs/tags/", &err), ERR_MISSING);
 	assert_string_equal(err.msg,
 			    "bad object refs/tags/gone "
 			    "(1234567812345678123456781234567812345678)");
