@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/repack.c: nothing that matters is lost, nothing else stays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/bytes.h"
+#include "base/mem.h"
+#include "t/unit/bitmaprepo.h"
+
+static struct repack_result repack(const struct randrepo *r,
+				   const struct repack_options *options)
+{
+	struct error err = ERROR_INIT;
+	struct repack_result result;
+
+	if (repack_run(&result, &r->t.repo, options, &err) < 0)
+		fail_msg("%s", err.msg);
+	return result;
+}
+
+/* Check which objects are there, packed and loose, by number. */
+struct there {
+	const struct randrepo *r;
+	bool *packed, *loose;
+	uint32_t pack_nr, packed_nr, loose_nr;
+};
+
+static int note_loose(void *ctx, const struct oid *oid, const char *path)
+{
+	struct there *t = ctx;
+
+	t->loose[randrepo_find(t->r, oid)] = true;
+	t->loose_nr++;
+	return 0;
+}
+
+static void look(struct there *t, const struct randrepo *r)
+{
+	struct error err = ERROR_INIT;
+	struct odb *odb;
+
+	*t = (struct there){.r = r};
+	t->packed = calloc(RANDREPO_MAX, sizeof(bool));
+	t->loose = calloc(RANDREPO_MAX, sizeof(bool));
+	assert_true(t->packed && t->loose);
+	if (odb_open(&odb, &r->t.repo, NULL, &err) < 0)
+		fail_msg("%s", err.msg);
+	t->pack_nr = odb->pack_nr;
+	t->packed_nr = odb->packed_nr;
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		assert_int_equal(
+			pack_idx_verify(&odb->packs[i].pack->idx, NULL), 0);
+		assert_int_equal(pack_verify_checksum(odb->packs[i].pack, NULL),
+				 0);
+	}
+	for (uint32_t at = 0; at < odb->packed_nr; at++) {
+		struct oid oid;
+
+		odb_oid(&oid, odb, at);
+		t->packed[randrepo_find(r, &oid)] = true;
+	}
+	assert_int_equal(odb_each_loose(odb, true, note_loose, t, NULL), 0);
+	odb_close(odb);
+}
+
+static void there_release(struct there *t)
+{
+	free(t->packed);
+	free(t->loose);
+}
+
+/* What is there can be read, and is what it was. */
+static void check_readable(const struct randrepo *r, const bool *set)
+{
+	struct error err = ERROR_INIT;
+	struct odb_reader *reader;
+	struct odb *odb;
+
+	assert_int_equal(odb_open(&odb, &r->t.repo, NULL, NULL), 0);
+	reader = odb_reader_new(odb, 0);
+	assert_non_null(reader);
+	for (uint32_t i = 0; i < r->nr; i++) {
+		struct odb_object obj;
+
+		if (!set[i])
+			continue;
+		if (odb_read(reader, &r->objects[i].oid, &obj, &err) < 0)
+			fail_msg("%s", err.msg);
+		assert_int_equal(obj.type, r->objects[i].type);
+		assert_int_equal(obj.len, r->objects[i].data.len);
+		assert_memory_equal(obj.data, r->objects[i].data.data, obj.len);
+		odb_object_release(reader, &obj);
+	}
+	odb_reader_free(reader);
+	odb_close(odb);
+}
+
+/* Half packed (some in two packs), half loose, some both. */
+static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
+{
+	randrepo_init(r, algo, seed);
+	randrepo_history(r, 30);
+	randrepo_store_pack(r);
+	randrepo_history(r, 15);
+	for (uint32_t i = 0; i < r->nr; i += 9)
+		r->objects[i].is_stored = false;
+	randrepo_store_pack(r);
+	randrepo_history(r, 10);
+	randrepo_store(r);
+	for (uint32_t i = 0; i < r->nr; i += 7)
+		randrepo_store_one(r, "objects", i);
+}
+
+/* Whether every bitmap is what a walk from its commit finds. */
+static void check_bitmaps(const struct randrepo *r, uint32_t expected)
+{
+	struct bitmaprepo b;
+	uint32_t tested = 0;
+
+	bitmaprepo_open(&b, r);
+	for (uint32_t i = 0; i < r->commit_nr; i++) {
+		struct walk_tips tip = WALK_TIPS_INIT;
+		struct error err = ERROR_INIT;
+		int ret;
+
+		assert_int_equal(walk_add_tip(&b.walk, &tip,
+					      &r->objects[r->commits[i]].oid,
+					      true, NULL),
+				 0);
+		ret = tip.commit_nr ? pack_bitmap_test(b.pb, &b.walk,
+						       tip.commits[0], &err)
+				    : 0;
+		if (ret < 0)
+			fail_msg("%s", err.msg);
+		tested += ret == 1;
+		walk_tips_release(&tip);
+	}
+	assert_int_equal(tested, expected);
+	bitmaprepo_close(&b);
+}
+
+/* -a -d -b with everything reached: one pack, no loose object. */
+static void everything(enum hash_algo algo)
+{
+	uint64_t seed = random_seed();
+	struct repack_options options;
+	struct repack_result first, second;
+	struct there t;
+	struct randrepo r;
+
+	make(&r, algo, &seed);
+	randrepo_all_refs(&r);
+	bitmaprepo_options(&options, &r.t.repo);
+	first = repack(&r, &options);
+	assert_int_equal(first.warning.code, 0);
+	assert_true(first.is_new);
+	assert_int_equal(first.object_nr, r.nr);
+	assert_int_equal(first.report.objects, r.nr);
+	assert_true(first.report.deltas > 0 && first.bitmap_nr > 0);
+	look(&t, &r);
+	assert_int_equal(t.pack_nr, 1);
+	assert_int_equal(t.packed_nr, r.nr);
+	assert_int_equal(t.loose_nr, 0);
+	check_readable(&r, t.packed);
+	there_release(&t);
+	check_bitmaps(&r, first.bitmap_nr);
+
+	second = repack(&r, &options);
+	assert_true(oid_equal(&second.checksum, &first.checksum));
+	assert_int_equal(second.report.reused, r.nr);
+	look(&t, &r);
+	assert_int_equal(t.pack_nr, 1);
+	assert_int_equal(t.packed_nr, r.nr);
+	check_readable(&r, t.packed);
+	there_release(&t);
+	check_bitmaps(&r, second.bitmap_nr);
+	randrepo_release(&r);
+}
+
+static void everything_sha1(void **state)
+{
+	everything(HASH_SHA1);
+}
+
+static void everything_sha256(void **state)
+{
+	everything(HASH_SHA256);
+}
+
+static void write_reflog(struct randrepo *r, uint32_t nr)
+{
+	struct buf text = BUF_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, &r->objects[nr].oid, HASH_SHA1);
+	buf_printf(&text, "%040d %s A <a@b> 1 +0000\tmove\n", 0, hex);
+	tmprepo_write(&r->t, "logs/refs/heads/main", text.data);
+	buf_release(&text);
+}
+
+/* An index of one file. */
+static void write_index(struct randrepo *r, uint32_t nr)
+{
+	uint8_t file[12 + 64 + 20] = "DIRC";
+
+	store_be32(file + 4, 2);
+	store_be32(file + 8, 1);
+	store_be32(file + 12 + 24, 0100644);
+	memcpy(file + 12 + 40, r->objects[nr].oid.bytes, 20);
+	store_be16(file + 12 + 60, 1);
+	file[12 + 62] = 'a';
+	tmprepo_write_len(&r->t, "index", file, sizeof(file));
+}
+
+/* What only a reflog or an index names stays; what nothing names goes. */
+static void roots_and_garbage(void **state)
+{
+	uint64_t seed = random_seed();
+	bool *live = calloc(RANDREPO_MAX, sizeof(*live)), *was_loose;
+	struct repack_options options;
+	struct repack_result result;
+	uint32_t blob, dead = 0;
+	struct there t;
+	struct randrepo r;
+
+	assert_non_null(live);
+	make(&r, HASH_SHA1, &seed);
+	blob = randrepo_blob(&r, 777);
+	randrepo_store(&r);
+	randrepo_ref(&r, "refs/heads/main", r.commits[20]);
+	write_reflog(&r, r.commits[24]);
+	write_index(&r, blob);
+	randrepo_reach(&r, live, r.commits[20]);
+	randrepo_reach(&r, live, r.commits[24]);
+	live[blob] = true;
+	look(&t, &r);
+	was_loose = t.loose;
+	free(t.packed);
+	bitmaprepo_options(&options, &r.t.repo);
+	result = repack(&r, &options);
+	look(&t, &r);
+	assert_int_equal(t.pack_nr, 1);
+	for (uint32_t i = 0; i < r.nr; i++) {
+		assert_int_equal(t.packed[i], live[i]);
+		/* loose garbage is for git-prune(1) */
+		assert_int_equal(t.loose[i], was_loose[i] && !live[i]);
+		dead += !t.packed[i] && !t.loose[i];
+	}
+	assert_true(dead > 20);
+	check_readable(&r, live);
+	check_bitmaps(&r, result.bitmap_nr);
+	there_release(&t);
+	free(was_loose);
+	free(live);
+	randrepo_release(&r);
+}
+
+/* Without -d everything that was there is there still. */
+static void nothing_is_removed_unasked(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_options options;
+	struct there before, after;
+	struct randrepo r;
+
+	make(&r, HASH_SHA1, &seed);
+	randrepo_all_refs(&r);
+	bitmaprepo_options(&options, &r.t.repo);
+	options.remove_redundant = false;
+	look(&before, &r);
+	repack(&r, &options);
+	look(&after, &r);
+	assert_int_equal(after.pack_nr, before.pack_nr + 1);
+	assert_int_equal(after.loose_nr, before.loose_nr);
+	there_release(&before);
+	there_release(&after);
+	randrepo_release(&r);
+}
+
+/* Without -a a further pack of what was loose and reached. */
+static void loose_objects_only(void **state)
+{
+	uint64_t seed = random_seed();
+	bool *live = calloc(RANDREPO_MAX, sizeof(*live));
+	struct repack_options options;
+	struct repack_result result;
+	struct there before, after;
+	struct randrepo r;
+	uint32_t expected = 0;
+
+	assert_non_null(live);
+	make(&r, HASH_SHA1, &seed);
+	randrepo_ref(&r, "refs/heads/main", r.commits[r.commit_nr - 1]);
+	randrepo_reach(&r, live, r.commits[r.commit_nr - 1]);
+	bitmaprepo_options(&options, &r.t.repo);
+	options.all = options.write_bitmap = false;
+	look(&before, &r);
+	result = repack(&r, &options);
+	look(&after, &r);
+	for (uint32_t i = 0; i < r.nr; i++) {
+		bool due = before.loose[i] && !before.packed[i] && live[i];
+
+		expected += due;
+		assert_int_equal(after.packed[i], before.packed[i] || due);
+		assert_int_equal(after.loose[i],
+				 before.loose[i] && !after.packed[i]);
+	}
+	assert_true(expected > 0);
+	assert_int_equal(result.object_nr, expected);
+	assert_int_equal(after.pack_nr, before.pack_nr + 1);
+	result = repack(&r, &options);
+	assert_false(result.is_new); /* nothing new to pack */
+	there_release(&before);
+	there_release(&after);
+	free(live);
+	randrepo_release(&r);
+}
+
+/* The pack of the oldest objects is kept, with what nothing reaches in it. */
+static void kept_packs(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_options options;
+	struct repack_result result;
+	uint32_t kept, garbage;
+	struct there t;
+	struct randrepo r;
+	char name[64];
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 20);
+	garbage = randrepo_blob(&r, 777);
+	randrepo_store_pack(&r);
+	kept = r.nr;
+	snprintf(name, sizeof(name), "objects/pack/pack-%u.keep", kept);
+	tmprepo_write(&r.t, name, "");
+	randrepo_history(&r, 20);
+	randrepo_store_pack(&r);
+	for (uint32_t i = 0; i < r.nr; i++)
+		if (i != garbage) {
+			snprintf(name, sizeof(name), "refs/tags/r%u", i);
+			randrepo_ref(&r, name, i);
+		}
+	bitmaprepo_options(&options, &r.t.repo);
+	result = repack(&r, &options);
+	assert_int_equal(result.object_nr, r.nr - kept);
+	assert_int_equal(result.bitmap_nr, 0);
+	assert_non_null(strstr(result.warning.msg, "disabling bitmap"));
+	options.pack_kept_objects = true;
+	result = repack(&r, &options);
+	assert_int_equal(result.object_nr, r.nr - 1);
+	assert_true(result.bitmap_nr > 0);
+	look(&t, &r);
+	assert_int_equal(t.pack_nr, 2);
+	assert_int_equal(t.packed_nr, kept + r.nr - 1);
+	assert_true(t.packed[garbage]);
+	check_readable(&r, t.packed);
+	there_release(&t);
+	randrepo_release(&r);
+}
+
+/* When something is amiss nothing is removed. */
+static void check_refused(struct randrepo *r, int expected)
+{
+	struct error err = ERROR_INIT;
+	struct repack_options options;
+	struct repack_result result;
+	struct there before, after;
+
+	bitmaprepo_options(&options, &r->t.repo);
+	look(&before, r);
+	assert_int_equal(repack_run(&result, &r->t.repo, &options, &err),
+			 expected);
+	assert_true(*err.msg);
+	look(&after, r);
+	assert_int_equal(after.pack_nr, before.pack_nr);
+	assert_int_equal(after.loose_nr, before.loose_nr);
+	there_release(&before);
+	there_release(&after);
+}
+
+static void refusals(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	uint32_t parent;
+
+	make(&r, HASH_SHA1, &seed);
+	randrepo_all_refs(&r);
+	/* a ref that cannot be read may be what keeps objects alive */
+	tmprepo_write(&r.t, "refs/heads/broken", "nonsense\n");
+	check_refused(&r, ERR_CORRUPT);
+	tmprepo_remove(&r.t, "refs/heads/broken");
+	tmprepo_write(&r.t, "refs/heads/gone",
+		      "0123456789012345678901234567890123456789\n");
+	check_refused(&r, ERR_MISSING);
+	tmprepo_remove(&r.t, "refs/heads/gone");
+	/* a commit without its parent */
+	parent = randrepo_commit(&r, r.objects[r.commits[0]].files, NULL, 0, 1);
+	parent = randrepo_commit(&r, r.objects[r.commits[0]].files, &parent, 1,
+				 2);
+	randrepo_store_one(&r, "objects", parent);
+	randrepo_ref(&r, "refs/heads/hole", parent);
+	check_refused(&r, ERR_MISSING);
+	tmprepo_remove(&r.t, "refs/heads/hole");
+	tmprepo_write(&r.t, "objects/pack/pack-1.idx", "nonsense");
+	tmprepo_write(&r.t, "objects/pack/pack-1.pack", "nonsense");
+	check_refused(&r, ERR_CORRUPT);
+	randrepo_release(&r);
+}
+
+static void server_info(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_options options;
+	struct randrepo r;
+	struct buf path = BUF_INIT;
+
+	make(&r, HASH_SHA1, &seed);
+	randrepo_all_refs(&r);
+	buf_printf(&path, "%s/objects/info/packs", r.t.dir);
+	bitmaprepo_options(&options, &r.t.repo);
+	repack(&r, &options);
+	assert_false(sys_exists(path.data));
+	options.update_server_info = true;
+	repack(&r, &options);
+	assert_true(sys_exists(path.data));
+	buf_release(&path);
+	randrepo_release(&r);
+}
+
+/* Nothing is reached: no pack. */
+static void nothing(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_options options;
+	struct repack_result result;
+	struct randrepo r;
+	struct there t;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	bitmaprepo_options(&options, &r.t.repo);
+	result = repack(&r, &options);
+	assert_false(result.is_new);
+	assert_int_equal(result.warning.code, 0);
+	look(&t, &r);
+	assert_int_equal(t.pack_nr, 0);
+	there_release(&t);
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_sha1),
+		cmocka_unit_test(everything_sha256),
+		cmocka_unit_test(roots_and_garbage),
+		cmocka_unit_test(nothing_is_removed_unasked),
+		cmocka_unit_test(loose_objects_only),
+		cmocka_unit_test(kept_packs),
+		cmocka_unit_test(refusals),
+		cmocka_unit_test(server_info),
+		cmocka_unit_test(nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
