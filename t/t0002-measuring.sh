@@ -69,11 +69,21 @@ test_expect_success 'the main job, measured on stock Git' '
 	test "$(sed -n "s/^counted //p" facts)" -eq "$(wc -l <expect)"
 '
 
-test_expect_success 'two index-packs' '
-	"$perf/index-pack" "$(ls gen.git/objects/pack/*.pack)" 2 "$STOCK_GIT" \
-		"$STOCK_GIT" >numbers &&
-	test_line_count 3 numbers &&
-	grep "^[0-9.]* [0-9.]* [0-9.]*$" numbers
+test_expect_success GIT 'the comparison of both, job by job' '
+	mkdir work &&
+	REPO=gen.git PERF_DIR=work PYTHONDONTWRITEBYTECODE=1 \
+		"$perf/run" -n 1 >table &&
+	for row in "repack -adb" "count all, walking" "count all, by bitmaps" \
+		"pack of everything" "pack of one branch" "first byte" \
+		"fetch, 1 commits" "fetch, 1[0-9]* commits" "pack, bytes" \
+		"bitmap, bytes"
+	do
+		grep "^$row.* [0-9]*\.[0-9][0-9]" table || return
+	done &&
+	nr=$(stock -C gen.git rev-list --objects --all | wc -l) &&
+	grep "^pack of everything .*($nr objects, .* stock $nr, " table &&
+	rmdir work &&
+	test_must_fail env REPO=gen.git "$perf/run" no-such-job
 '
 
 test_done

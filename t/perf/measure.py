@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Starting a command and measuring it, for the programs of this directory."""
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Cost:
+    """Seconds of wall clock and of CPU (user and system, of the command and of
+    its children) and the largest resident set of any of them, in bytes. The
+    kernel counts the program that started the command as well: a command that
+    needs less than this process, some 15 MB, seems to need as much."""
+
+    def __init__(self, wall, usage):
+        self.wall = wall
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.rss = usage.ru_maxrss * 1024
+
+
+def run(command, env=None, stdin=b"", out=subprocess.DEVNULL):
+    """The Cost of a command; ends the program when it fails."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        start = time.monotonic()
+        child = subprocess.Popen(command, stdin=given, stdout=out, stderr=err,
+                                 env=env)
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.monotonic() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            err.seek(0)
+            sys.exit("%s: exit code %d\n%s" % (
+                shlex.join(command), child.returncode,
+                err.read().decode(errors="replace")))
+    return Cost(wall, usage)
+
+
+def output(command, env=None, stdin=b""):
+    """(what the command prints, its Cost); not for a large output, which
+    would stay in this process."""
+    with tempfile.TemporaryFile() as out:
+        cost = run(command, env, stdin, out)
+        out.seek(0)
+        return out.read(), cost
