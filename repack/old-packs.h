@@ -30,7 +30,8 @@ void old_packs_release(struct old_packs *old);
 
 /*
  * Take off the list what a snapshot that was opened later regards as kept: a
- * .keep that came in between has left its pack's objects out of the new pack.
+ * .keep that came in between has left its pack's objects out of the new pack,
+ * and may be gone again when packs are removed.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 

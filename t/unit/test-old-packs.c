@@ -141,6 +141,30 @@ static void removal(void **state)
 	tmprepo_release(&t);
 }
 
+/* A pack was kept when the snapshot was taken, and neither before nor after. */
+static void kept_for_a_while(void **state)
+{
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
+	struct old_packs old;
+	struct tmprepo t;
+	struct odb *odb;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmppack_write(&t, "objects", "pack-1", packed, 1, false);
+	add_pack(&t, hex_a, "pack idx");
+	list(&old, &t);
+	assert_int_equal(old.nr, 2);
+	tmprepo_write(&t, "objects/pack/pack-1.keep", "");
+	assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+	tmprepo_remove(&t, "objects/pack/pack-1.keep");
+	old_packs_spare_kept(&old, odb);
+	assert_int_equal(old.nr, 1);
+	assert_non_null(strstr(old.bases[0], hex_a));
+	odb_close(odb);
+	old_packs_release(&old);
+	tmprepo_release(&t);
+}
+
 /* Loose objects that a pack has go; others stay. */
 static void loose_objects(void **state)
 {
@@ -172,6 +196,7 @@ int main(void)
 		cmocka_unit_test(listing),
 		cmocka_unit_test(promisor_packs),
 		cmocka_unit_test(removal),
+		cmocka_unit_test(kept_for_a_while),
 		cmocka_unit_test(loose_objects),
 	};
 
