@@ -204,36 +204,47 @@ static int add_shallow(struct rev_args *args, const char *hex,
 	return list_add(&args->shallow, &oid, NULL) < 0 ? error_nomem(err) : 0;
 }
 
-static int add_option(struct rev_args *args, const char *arg, struct error *err)
+/* An option that stands for refs: 1 when it was one. */
+static int add_group(struct rev_args *args, const char *arg, struct error *err)
 {
 	static const struct {
 		const char *option, *prefix;
+		bool with_head;
 	} groups[] = {
-		{"--branches", "refs/heads/"},
-		{"--tags", "refs/tags/"},
-		{"--remotes", "refs/remotes/"},
+		{"--all", "", true},
+		{"--branches", "refs/heads/", false},
+		{"--tags", "refs/tags/", false},
+		{"--remotes", "refs/remotes/", false},
 	};
+
+	for (size_t i = 0; i < ARRAY_NR(groups); i++) {
+		int ret;
+
+		if (strcmp(arg, groups[i].option) != 0)
+			continue;
+		ret = add_refs(args, groups[i].prefix, groups[i].with_head,
+			       err);
+		return ret < 0 ? ret : 1;
+	}
+	return 0;
+}
+
+static int add_option(struct rev_args *args, const char *arg, struct error *err)
+{
 	int ret;
 
 	if (!strcmp(arg, "--not")) {
 		args->negate = !args->negate;
 		return 1;
 	}
-	if (!strcmp(arg, "--all")) {
-		ret = add_refs(args, "", true, err);
-		return ret < 0 ? ret : 1;
-	}
 	if (!strcmp(arg, "--alternate-refs")) {
 		ret = add_alternate_refs(args, err);
-		return ret < 0 ? ret : 1;
+		ret = ret < 0 ? ret : 1;
+	} else {
+		ret = add_group(args, arg, err);
 	}
-	for (size_t i = 0; i < ARRAY_NR(groups); i++) {
-		if (strcmp(arg, groups[i].option) != 0)
-			continue;
-		ret = add_refs(args, groups[i].prefix, false, err);
-		return ret < 0 ? ret : 1;
-	}
-	return 0;
+	args->asked_for_refs |= ret > 0;
+	return ret;
 }
 
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err)

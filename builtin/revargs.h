@@ -32,6 +32,8 @@ struct rev_args {
 	struct rev_list wants, haves;
 	struct rev_list shallow; /* from "--shallow <oid>" lines */
 	bool negate;             /* after an odd number of --not */
+	bool asked_for_refs;     /* --all and the like, of which there may be
+				    none */
 };
 
 /* 0 or ERR_NOMEM; release in any case. */
