@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: the index file of a work tree, as SHA-1 and as SHA-256. Ids are
+ * delivered until the first error, no more than the bytes have room for.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "repo/index-file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static int count(void *ctx, const struct oid *oid)
+{
+	(void)oid;
+	++*(size_t *)ctx;
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct error err = ERROR_INIT;
+		struct oid shared;
+		size_t nr = 0;
+		int ret = index_file_parse(bytes, len, algos[i], count, &nr,
+					   &shared, &err);
+
+		if (nr > len / 62 || ret > 0 || (ret < 0 && !*err.msg))
+			abort();
+	}
+	return 0;
+}
