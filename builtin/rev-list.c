@@ -190,8 +190,9 @@ static void limit(struct run *r, struct revwalk_result *revs)
 	size_t skip = r->o.skip < revs->nr ? (size_t)r->o.skip : revs->nr;
 
 	revs->nr -= skip;
-	memmove(revs->commits, revs->commits + skip,
-		revs->nr * sizeof(*revs->commits));
+	if (skip && revs->nr)
+		memmove(revs->commits, revs->commits + skip,
+			revs->nr * sizeof(*revs->commits));
 	if (r->o.max_count < revs->nr)
 		revs->nr = (size_t)r->o.max_count;
 }
@@ -334,16 +335,16 @@ static int list_by_walk(struct run *r)
 		r->haves.commit_nr,
 	};
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
-	uint64_t nr;
+	uint64_t nr = 0;
 	int ret = revwalk_run(&revs, &r->walk.history, &tips, false, r->err);
 
-	if (ret < 0)
-		return ret;
-	limit(r, &revs);
-	nr = revs.nr;
-	if (!r->o.count)
-		print_commits(r, &revs);
-	if (r->o.objects)
+	if (!ret) {
+		limit(r, &revs);
+		nr = revs.nr;
+		if (!r->o.count)
+			print_commits(r, &revs);
+	}
+	if (!ret && r->o.objects)
 		ret = show_objects(r, &revs, &nr);
 	if (!ret && r->o.count)
 		printf("%" PRIu64 "\n", nr);
