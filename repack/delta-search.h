@@ -29,6 +29,7 @@ struct delta_search_options {
 	uint64_t cache_size;    /* bytes of deltas kept until written; 0: all */
 	uint64_t big_file_threshold; /* bytes */
 	int compression;      /* zlib level of kept deltas, -1: default */
+	bool check_ids;       /* of all objects that are read */
 	bool retry_same_pack; /* as with repack -f: try all pairs */
 	const struct progress_out *progress; /* "Compressing objects" */
 };

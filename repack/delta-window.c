@@ -129,13 +129,16 @@ static int read_member(struct delta_window *w, struct member *m,
 		return ret;
 	}
 	w->bytes += m->obj.len;
-	if (m->obj.type == item->type && m->obj.len == item->size)
-		return 0;
-	return error_set(err, ERR_CORRUPT,
-			 "object is a %s of %zu bytes, not a %s of %llu",
-			 object_type_name(m->obj.type), m->obj.len,
-			 object_type_name(item->type),
-			 (unsigned long long)item->size);
+	if (m->obj.type != item->type || m->obj.len != item->size)
+		return error_set(
+			err, ERR_CORRUPT,
+			"object is a %s of %zu bytes, not a %s of %llu",
+			object_type_name(m->obj.type), m->obj.len,
+			object_type_name(item->type),
+			(unsigned long long)item->size);
+	return w->options->check_ids
+		       ? repack_items_check(w->list, item, &m->obj, err)
+		       : 0;
 }
 
 static int index_member(struct delta_window *w, struct member *m,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of objects of a new pack. */
 #include "base/mem.h"
+#include "object/hash.h"
 #include "repack/items.h"
 
 void repack_items_init(struct repack_items *list, struct objspace *space)
@@ -35,4 +36,24 @@ int repack_items_append(struct repack_items *list, uint32_t obj_pos,
 		.is_external = is_external,
 	};
 	return 0;
+}
+
+int repack_items_check(const struct repack_items *list,
+		       const struct repack_item *item,
+		       const struct odb_object *obj, struct error *err)
+{
+	enum hash_algo algo = list->space->odb->algo;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid wanted, actual;
+	struct hash_ctx hash;
+
+	if (hash_init(&hash, algo) < 0)
+		return error_nomem(err);
+	hash_object(&hash, &actual, obj->type, obj->data, obj->len);
+	hash_release(&hash);
+	objspace_oid(&wanted, list->space, item->obj_pos);
+	if (obj->type == item->type && oid_equal(&actual, &wanted))
+		return 0;
+	return error_set(err, ERR_CORRUPT, "object %s is corrupt",
+			 oid_to_hex(hex, &wanted, algo));
 }

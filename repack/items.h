@@ -62,6 +62,14 @@ struct repack_items {
 void repack_items_init(struct repack_items *list, struct objspace *space);
 void repack_items_release(struct repack_items *list);
 
+/*
+ * Whether what was read is the object of this item: 0, or ERR_CORRUPT when its
+ * type or id is another. Costs a hash of its bytes.
+ */
+int repack_items_check(const struct repack_items *list,
+		       const struct repack_item *item,
+		       const struct odb_object *obj, struct error *err);
+
 /* Append an object; 0 or ERR_NOMEM. Its size and storage are planned later. */
 int repack_items_append(struct repack_items *list, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash,

@@ -65,7 +65,7 @@ static int put_to_file(void *ctx, const void *bytes, size_t len,
 	return sys_tempfile_write(ctx, bytes, len, err);
 }
 
-static int plan_and_search(struct newpack *np, struct error *err)
+static int plan_and_search(struct newpack *np, bool check, struct error *err)
 {
 	const struct repack_send_options *make = &np->options->make;
 	struct plan_options plan = {
@@ -82,6 +82,7 @@ static int plan_and_search(struct newpack *np, struct error *err)
 		.cache_size = make->delta_cache_size,
 		.big_file_threshold = make->big_file_threshold,
 		.compression = make->compression,
+		.check_ids = check,
 		.retry_same_pack = !np->options->make.reuse_delta,
 		.progress = make->progress,
 	};
@@ -90,14 +91,14 @@ static int plan_and_search(struct newpack *np, struct error *err)
 	return ret < 0 ? ret : delta_search_run(np->items, &search, err);
 }
 
-static int write_pack(struct newpack *np, struct pack_sink sink, bool check_crc,
+static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
 		      struct error *err)
 {
 	struct pack_writer writer;
 	struct progress progress;
 	struct write_options options = {
 		.ofs_delta = np->options->ofs_delta,
-		.check_crc = check_crc,
+		.check = check,
 		.compression = np->options->make.compression,
 		.progress = &progress,
 	};
@@ -117,7 +118,8 @@ static int write_pack(struct newpack *np, struct pack_sink sink, bool check_crc,
 }
 
 static int prepare(struct newpack *np, struct repack_items *items,
-		   const struct newpack_options *options, struct error *err)
+		   const struct newpack_options *options, bool check,
+		   struct error *err)
 {
 	int ret;
 
@@ -126,7 +128,7 @@ static int prepare(struct newpack *np, struct repack_items *items,
 		np->files[i] = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 	ret = packs_init(&np->packs, items->space->odb, err);
 	if (!ret)
-		ret = plan_and_search(np, err);
+		ret = plan_and_search(np, check, err);
 	if (ret < 0)
 		return ret;
 	np->order = write_order(items, &np->nr);
@@ -139,7 +141,7 @@ int newpack_make(struct newpack *np, struct repack_items *items,
 {
 	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
 	struct pack_sink sink = {put_to_file, file};
-	int ret = prepare(np, items, options, err);
+	int ret = prepare(np, items, options, true, err);
 
 	if (!ret)
 		ret = sys_tempfile_create(file, dir, "tmp_pack_", FILE_MODE,
@@ -151,7 +153,8 @@ int newpack_send(struct newpack *np, struct repack_items *items,
 		 struct pack_sink sink, const struct newpack_options *options,
 		 struct error *err)
 {
-	int ret = prepare(np, items, options, err);
+	/* The receiver checks every id. */
+	int ret = prepare(np, items, options, false, err);
 
 	return ret < 0 ? ret : write_pack(np, sink, false, err);
 }

@@ -24,13 +24,28 @@ static uint32_t idx_pos_of(const struct writing *w,
 	return item->obj_pos - w->packs->odb->packs[item->pack_nr].first_pos;
 }
 
-static int check_crc(const struct writing *w, const struct repack_item *item,
-		     const struct packs_stored *stored, struct error *err)
+/* An index of version 1 has no CRCs. */
+static int check_by_id(const struct writing *w, const struct repack_item *item,
+		       struct error *err)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	int ret = odb_read_pos(w->reader, item->obj_pos, &obj, err);
+
+	if (!ret)
+		ret = repack_items_check(w->list, item, &obj, err);
+	odb_object_release(w->reader, &obj);
+	return ret;
+}
+
+static int check_copy(const struct writing *w, const struct repack_item *item,
+		      const struct packs_stored *stored, struct error *err)
 {
 	const struct pack *pack = w->packs->odb->packs[item->pack_nr].pack;
 
-	if (!w->options->check_crc || pack->idx.version < 2)
+	if (!w->options->check)
 		return 0;
+	if (pack->idx.version < 2)
+		return check_by_id(w, item, err);
 	if (pack_crc32(0, stored->bytes, stored->len) ==
 	    pack_idx_crc(&pack->idx, idx_pos_of(w, item)))
 		return 0;
@@ -101,7 +116,7 @@ static int write_copy(struct writing *w, struct repack_item *item,
 			       idx_pos_of(w, item), err);
 
 	if (!ret)
-		ret = check_crc(w, item, &stored, err);
+		ret = check_copy(w, item, &stored, err);
 	if (ret < 0)
 		return ret;
 	entry = stored.entry;
@@ -136,8 +151,10 @@ static int write_whole(struct writing *w, struct repack_item *item,
 		ret = error_set(err, ERR_CORRUPT, "object is a %s, not a %s",
 				object_type_name(obj.type),
 				object_type_name(item->type));
-	else if (deflater_append(w->deflater, &w->scratch, obj.data, obj.len) <
-		 0)
+	else if (w->options->check)
+		ret = repack_items_check(w->list, item, &obj, err);
+	if (!ret &&
+	    deflater_append(w->deflater, &w->scratch, obj.data, obj.len) < 0)
 		ret = error_nomem(err);
 	odb_object_release(w->reader, &obj);
 	if (ret < 0)

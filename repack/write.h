@@ -25,8 +25,9 @@ struct write_report {
 
 struct write_options {
 	bool ofs_delta;  /* bases by distance; else by id */
-	bool check_crc;  /* compare copied entries with their index's CRC:
-			    corruption must not spread into a new pack */
+	bool check;      /* corruption must not spread into the new pack:
+			    compare copied entries with their index's CRC, all
+			    other objects with their ids */
 	int compression; /* zlib level, -1: default */
 	struct progress *progress; /* counts objects; NULL: none */
 };

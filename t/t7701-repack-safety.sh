@@ -134,4 +134,63 @@ test_expect_success 'kept packs of alternates are not ours' '
 	stock -C fork.git fsck
 '
 
+# swap_entries <idx> <oid> <oid>: an index that takes each for the other.
+swap_entries () {
+	chmod u+w "$1" &&
+	perl -MDigest::SHA=sha1 -e '
+		my ($file, @oids) = @ARGV;
+		open my $f, "+<:raw", $file or die;
+		local $/; my $b = <$f>;
+		my $v2 = substr($b, 0, 4) eq "\377tOc";
+		my $head = $v2 ? 8 + 1024 : 1024;
+		my $nr = unpack "N", substr($b, $head - 4, 4);
+		my $ids = $head + ($v2 ? 0 : 4);
+		my $step = $v2 ? 20 : 24;
+		my @at = map { my $want = pack "H*", $_; (grep {
+			substr($b, $ids + $step * $_, 20) eq $want
+		} 0 .. $nr - 1)[0] } @oids;
+		my @tables = $v2 ? map { $head + $nr * $_ } 20, 24 : $head;
+		for my $table (@tables) {
+			my @p = map { $table + ($v2 ? 4 : 24) * $_ } @at;
+			my $x = substr $b, $p[0], 4;
+			substr($b, $p[0], 4) = substr $b, $p[1], 4;
+			substr($b, $p[1], 4) = $x;
+		}
+		substr($b, -20) = sha1(substr $b, 0, -20);
+		seek $f, 0, 0; print $f $b;
+	' "$@"
+}
+
+# refuses_to_repack <dir> <options>...: an error, and nothing is removed.
+refuses_to_repack () {
+	dir=$1 && shift &&
+	find "$dir/objects" -type f ! -name "tmp_*" | sort >before &&
+	test_must_fail "$GIT" -C "$dir" repack -a -d "$@" 2>err &&
+	grep "corrupt" err &&
+	find "$dir/objects" -type f | sort >after &&
+	test_cmp before after
+}
+
+test_expect_success 'an object with the content of another is not repacked' '
+	repo_init wrong.git &&
+	one=$(echo one | stock -C wrong.git hash-object -w --stdin) &&
+	two=$(echo two | stock -C wrong.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tf%s\n" $one 1 $two 2 |
+		stock -C wrong.git mktree) &&
+	stock -C wrong.git update-ref refs/heads/main \
+		$(stock -C wrong.git commit-tree -m wrong $tree) &&
+	cp -R wrong.git loose.git &&
+	cp -f loose.git/objects/$(echo $one | sed "s|..|&/|") \
+		loose.git/objects/$(echo $two | sed "s|..|&/|") &&
+	refuses_to_repack loose.git &&
+	cp -R wrong.git v1.git &&
+	stock -C v1.git -c pack.indexVersion=1 repack -a -d -q &&
+	swap_entries v1.git/objects/pack/*.idx $one $two &&
+	refuses_to_repack v1.git &&
+	refuses_to_repack v1.git -F &&
+	stock -C wrong.git repack -a -d -q &&
+	swap_entries wrong.git/objects/pack/*.idx $one $two &&
+	refuses_to_repack wrong.git -F
+'
+
 test_done

@@ -79,7 +79,7 @@ static void random_lists(void **state)
 		struct plan_options plan = itemlist_plan_options;
 		struct write_options options = {
 			.ofs_delta = i & 1,
-			.check_crc = true,
+			.check = true,
 			.compression = -1,
 		};
 		struct write_report report;
@@ -129,7 +129,7 @@ static void expect_failure(struct itemlist *l,
 static void corruption_does_not_spread(void **state)
 {
 	uint64_t seed = random_seed();
-	struct write_options options = {.check_crc = true, .compression = -1};
+	struct write_options options = {.check = true, .compression = -1};
 	struct itemlist l;
 
 	itemlist_init(&l, &seed);
