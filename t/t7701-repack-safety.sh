@@ -193,4 +193,23 @@ test_expect_success 'an object with the content of another is not repacked' '
 	refuses_to_repack wrong.git -F
 '
 
+test_expect_success 'what only a reflog names is not lost for being corrupt' '
+	repo_linear logged.git 3 &&
+	tree=$(echo kept | stock -C logged.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tf\n" $tree |
+		stock -C logged.git mktree) &&
+	lost=$(stock -C logged.git commit-tree -m lost $tree) &&
+	mkdir -p logged.git/logs/refs/heads &&
+	echo "$lost $lost A <a@b> 1 +0000	x" >logged.git/logs/refs/heads/x &&
+	repack_keeps logged.git $lost $tree &&
+	pack=$(ls logged.git/objects/pack/*.pack) && chmod u+w $pack &&
+	off=$(stock show-index <${pack%pack}idx | sed -n "s/ $lost.*//p") &&
+	printf "\001" | dd of=$pack bs=1 seek=$((off + 5)) conv=notrunc \
+		2>dd.err &&
+	find logged.git/objects -type f | sort >before &&
+	test_must_fail "$GIT" -C logged.git repack -a -d &&
+	find logged.git/objects -type f | sort >after &&
+	test_cmp before after
+'
+
 test_done

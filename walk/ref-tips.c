@@ -42,11 +42,13 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	return refs_each_strict(refs, prefix, add_ref, &a, err);
 }
 
-static int add_leniently(void *ctx, const struct oid *oid)
+/* What is gone is left out; what is there and broken is not passed over. */
+static int add_if_there(void *ctx, const struct oid *oid)
 {
 	struct adding *a = ctx;
+	int ret = walk_add_tip(a->w, a->tips, oid, false, a->err);
 
-	return walk_add_tip(a->w, a->tips, oid, true, a->err);
+	return ret == ERR_MISSING ? 0 : ret;
 }
 
 int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
@@ -54,7 +56,7 @@ int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 {
 	struct adding a = {w, tips, err};
 
-	return refs_each_reflog_oid(w->odb->repo, add_leniently, &a, err);
+	return refs_each_reflog_oid(w->odb->repo, add_if_there, &a, err);
 }
 
 int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
@@ -62,5 +64,5 @@ int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
 {
 	struct adding a = {w, tips, err};
 
-	return index_file_each_oid(w->odb->repo, add_leniently, &a, err);
+	return index_file_each_oid(w->odb->repo, add_if_there, &a, err);
 }
