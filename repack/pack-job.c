@@ -169,12 +169,19 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 {
 	uint8_t *is_tip = NULL;
 	int ret;
+	/*
+	 * What a commit reaches never changes, but for commits at the edge of a
+	 * shallow history: these get their parents when it is deepened.
+	 */
+	bool closed = !job->left_out && !job->walk.shallow.nr;
 
-	if (job->left_out) {
+	if (!closed) {
 		if (!job->options->bitmap_is_default)
 			error_set(&job->warning, ERR_INVALID,
-				  "disabling bitmap writing, as some objects "
-				  "are not being packed");
+				  "disabling bitmap writing, as %s",
+				  job->left_out ? "some objects are not being "
+						  "packed"
+						: "the repository is shallow");
 		return 0;
 	}
 	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, err);

@@ -37,4 +37,18 @@ test_expect_success 'history behind an excluded commit was collected' '
 	same_count gone.git main ^$have
 '
 
+# A bitmap is for ever; the edge of a shallow history is not.
+test_expect_success 'no bitmaps of a shallow history' '
+	repo_linear deep.git 9 &&
+	stock clone -q --bare --depth 2 "file://$PWD/deep.git" shallow.git &&
+	"$GIT" -C shallow.git repack -a -d -b -q 2>err &&
+	grep "^warning: disabling bitmap writing, as .* shallow" err &&
+	test "$(echo shallow.git/objects/pack/*.bitmap)" = \
+		"shallow.git/objects/pack/*.bitmap" &&
+	"$GIT" -C shallow.git repack -a -d -q 2>err &&
+	! test -s err &&
+	stock -C shallow.git fetch -q --unshallow &&
+	same_count shallow.git --all
+'
+
 test_done
