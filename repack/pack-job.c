@@ -55,6 +55,7 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	ret = walk_open(&job->walk, odb, NULL, 0, err);
 	if (ret < 0)
 		return ret;
+	history_check_graph(&job->walk.history);
 	job->options = options;
 	job->refs = refs;
 	repack_items_init(&job->items, &job->walk.space);

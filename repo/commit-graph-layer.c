@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "object/hash.h"
 #include "repo/commit-graph-layer.h"
 
 #define CHUNK_ID(a, b, c, d)                                                   \
@@ -247,4 +248,22 @@ const uint8_t *commit_graph_layer_data(const struct commit_graph_layer *layer,
 				       uint32_t layer_pos)
 {
 	return layer->data + layer_pos * (hash_len(layer->algo) + 16);
+}
+
+int commit_graph_layer_verify(const struct commit_graph_layer *layer,
+			      struct error *err)
+{
+	size_t len = layer->map.len - hash_len(layer->algo);
+	struct hash_ctx hash;
+	struct oid sum;
+
+	if (hash_init(&hash, layer->algo) < 0)
+		return error_nomem(err);
+	hash_update(&hash, layer->map.data, len);
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	if (!memcmp(sum.bytes, layer->checksum, hash_len(layer->algo)))
+		return 0;
+	return error_set_at(err, ERR_CORRUPT, layer->name, len,
+			    "checksum does not match");
 }

@@ -68,6 +68,10 @@ int commit_graph_layer_parse(struct commit_graph_layer *layer,
 			     const char *name, struct error *err);
 void commit_graph_layer_release(struct commit_graph_layer *layer);
 
+/* Check the checksum of an opened file: reads all of it. */
+int commit_graph_layer_verify(const struct commit_graph_layer *layer,
+			      struct error *err);
+
 /* Position in this file of a raw id; false when it is not there. */
 bool commit_graph_layer_find(const struct commit_graph_layer *layer,
 			     const uint8_t *raw, uint32_t *layer_pos);

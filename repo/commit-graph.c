@@ -34,6 +34,15 @@ void commit_graph_close(struct commit_graph *graph)
 	free(graph);
 }
 
+int commit_graph_verify(const struct commit_graph *graph, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < graph->layer_nr && !ret; i++)
+		ret = commit_graph_layer_verify(&graph->layers[i], err);
+	return ret;
+}
+
 static struct commit_graph *new_graph(enum hash_algo algo)
 {
 	struct commit_graph *graph = mem_calloc(1, sizeof(*graph));

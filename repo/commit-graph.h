@@ -37,6 +37,12 @@ int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err);
 void commit_graph_close(struct commit_graph *graph);
 
+/*
+ * Check the checksums of all layers, for those who act on what commits do not
+ * reach. O(bytes). 0, ERR_CORRUPT or ERR_NOMEM.
+ */
+int commit_graph_verify(const struct commit_graph *graph, struct error *err);
+
 /* Number of commits in all layers. */
 uint32_t commit_graph_nr(const struct commit_graph *graph);
 

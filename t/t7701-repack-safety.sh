@@ -212,4 +212,35 @@ test_expect_success 'what only a reflog names is not lost for being corrupt' '
 	test_cmp before after
 '
 
+# The tip's first parent becomes the root.
+test_expect_success 'a damaged commit-graph hides nothing' '
+	repo_linear graph.git 30 &&
+	stock -C graph.git repack -a -d -q &&
+	stock -C graph.git commit-graph write --reachable &&
+	root=$(stock -C graph.git rev-list --max-parents=0 main) &&
+	chmod u+w graph.git/objects/info/commit-graph &&
+	perl -e "
+		my (\$file, @oids) = @ARGV;
+		open my \$f, q(+<:raw), \$file or die;
+		local \$/; my \$b = <\$f>;
+		my %at;
+		for (0 .. 5) {
+			my (\$id, \$hi, \$lo) =
+				unpack q(a4NN), substr \$b, 8 + 12 * \$_, 12;
+			\$at{\$id} = \$lo;
+		}
+		my @pos = map { (index(\$b, pack(q(H*), \$_), \$at{OIDL})
+			- \$at{OIDL}) / 20 } @oids;
+		substr(\$b, \$at{CDAT} + 36 * \$pos[0] + 20, 4) =
+			pack q(N), \$pos[1];
+		seek \$f, 0, 0; print \$f \$b;
+	" graph.git/objects/info/commit-graph \
+		$(stock -C graph.git rev-parse main) $root &&
+	test $(stock -C graph.git rev-list --count main) = 2 &&
+	"$GIT" -C graph.git repack -a -d -q &&
+	rm graph.git/objects/info/commit-graph &&
+	test $(stock -C graph.git rev-list --count main) = 30 &&
+	stock -C graph.git fsck
+'
+
 test_done

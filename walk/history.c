@@ -24,6 +24,14 @@ int history_init(struct history *h, struct objspace *space,
 	return 0;
 }
 
+void history_check_graph(struct history *h)
+{
+	if (!h->graph || !commit_graph_verify(h->graph, NULL))
+		return;
+	commit_graph_close(h->graph);
+	h->graph = NULL;
+}
+
 void history_release(struct history *h)
 {
 	commit_graph_close(h->graph);

@@ -66,6 +66,13 @@ int history_init(struct history *h, struct objspace *space,
 		 struct error *err);
 void history_release(struct history *h);
 
+/*
+ * Do without the commit-graph if its checksum is wrong. To be called before
+ * any commit is added, by those who delete what is not reached: a bit that has
+ * changed in it would hide all that is behind a commit.
+ */
+void history_check_graph(struct history *h);
+
 /* The commit_nr of an object known to be a commit; not parsed yet. */
 int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr);
 
