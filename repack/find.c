@@ -10,7 +10,7 @@
 #include "walk/treewalk.h"
 
 /* Boundary commits whose trees are looked into for thin bases. */
-#define MAX_BOUNDARY 16
+#define MAX_BOUNDARY 256
 
 struct finding {
 	struct found *f;
@@ -33,17 +33,31 @@ static int load_tips(struct finding *g, struct error *err)
 	return ret;
 }
 
-static int keep_boundary(struct found *f, const uint32_t *commits, size_t nr)
+/* Add commits whose trees the receiver has, as long as there is room. */
+static int add_boundary(struct found *f, const uint32_t *commits, size_t nr)
 {
-	if (nr > MAX_BOUNDARY)
-		nr = MAX_BOUNDARY;
-	f->boundary = mem_alloc(nr, sizeof(*f->boundary));
+	if (!f->boundary)
+		f->boundary = mem_alloc(MAX_BOUNDARY, sizeof(*f->boundary));
 	if (!f->boundary)
 		return ERR_NOMEM;
-	if (nr)
-		memcpy(f->boundary, commits, nr * sizeof(*commits));
-	f->boundary_nr = nr;
+	for (size_t i = 0; i < nr && f->boundary_nr < MAX_BOUNDARY; i++)
+		f->boundary[f->boundary_nr++] = commits[i];
 	return 0;
+}
+
+/*
+ * Where a walk stopped. The boundary of one that was cut may be nowhere near
+ * what the receiver has, which is then what it has said that it has.
+ */
+static int keep_walked_boundary(struct finding *g,
+				const struct revwalk_result *revs)
+{
+	struct found *f = g->f;
+
+	if (f->walk.shallow.nr &&
+	    add_boundary(f, g->haves.commits, g->haves.commit_nr) < 0)
+		return ERR_NOMEM;
+	return add_boundary(f, revs->boundary, revs->boundary_nr);
 }
 
 static int collect_boundary_object(void *ctx, uint32_t obj_pos,
@@ -131,11 +145,9 @@ static int find_by_walk(struct finding *g, struct error *err)
 	if (!ret)
 		ret = take_walked(g, &result, err);
 	if (!ret && f->request->thin) {
-		if (keep_boundary(f, result.revs.boundary,
-				  result.revs.boundary_nr) < 0)
-			ret = error_nomem(err);
-		if (!ret)
-			ret = collect_boundary(f, err);
+		ret = keep_walked_boundary(g, &result.revs) < 0
+			      ? error_nomem(err)
+			      : collect_boundary(f, err);
 		if (!ret)
 			drop_had(f);
 	}
@@ -158,8 +170,8 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 		if (!ret) {
 			f->objects = f->result.others;
 			f->result.others = (struct walk_items){0};
-			return keep_boundary(f, g->haves.commits,
-					     g->haves.commit_nr) < 0
+			return add_boundary(f, g->haves.commits,
+					    g->haves.commit_nr) < 0
 				       ? error_nomem(err)
 				       : 1;
 		}

@@ -220,6 +220,19 @@ do
 		test_cmp expect new
 	'
 
+	test_expect_success "v$v: a shallow clone fetches what is new only" '
+		rm -rf ours.git &&
+		stock_client -v$v clone -q --no-local --bare --depth=1 \
+			--branch main "$UP" server.git ours.git &&
+		grow server.git 2 &&
+		stock_client -v$v -C ours.git -c fetch.unpackLimit=1 \
+			fetch --progress --depth=1 "$UP" origin +main:main \
+			2>err &&
+		test_served_by_us &&
+		grep "remote: Total [1-5] " err &&
+		stock -C ours.git fsck --full
+	'
+
 	test_expect_success "v$v: clone from a shallow repository" '
 		rm -rf shallow.git again.git &&
 		stock clone -q --no-local --mirror --depth=3 server.git \
