@@ -226,9 +226,13 @@ static int add_target(struct request *req, uint32_t commit_nr,
 	struct history *h = &req->s->walk.history;
 	int ret = reach_add_target(&req->reach, commit_nr, err);
 
-	for (uint32_t i = 0; !ret && i < h->commits[commit_nr].parent_nr; i++)
+	for (uint32_t i = 0; !ret && i < h->commits[commit_nr].parent_nr; i++) {
 		ret = reach_add_target(&req->reach,
 				       history_parents(h, commit_nr)[i], err);
+		/* Nobody knows what is behind a have that no ref reaches. */
+		if (ret == ERR_MISSING)
+			ret = 0;
+	}
 	return ret;
 }
 
