@@ -17,6 +17,17 @@ struct listing {
 	struct error *err;
 };
 
+static int stat_idx(struct sys_stat *st, const char *base, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s.idx", base) < 0
+			  ? error_nomem(err)
+			  : sys_stat(st, path.data, err);
+
+	buf_release(&path);
+	return ret;
+}
+
 static bool has_file(const char *base, const char *extension)
 {
 	struct buf path = BUF_INIT;
@@ -27,13 +38,21 @@ static bool has_file(const char *base, const char *extension)
 	return exists;
 }
 
-static int add_base(struct old_packs *old, const char *base)
+/* Add a pack that is still there. */
+static int add_pack(struct old_packs *old, const char *base, struct error *err)
 {
-	if (mem_grow(&old->bases, &old->alloc, old->nr + 1,
-		     sizeof(*old->bases)) < 0)
-		return ERR_NOMEM;
-	old->bases[old->nr] = mem_strdup(base);
-	return old->bases[old->nr] ? (old->nr++, 0) : ERR_NOMEM;
+	struct old_pack pack = {.base = mem_strdup(base)};
+	int ret = pack.base ? stat_idx(&pack.idx, base, err) : error_nomem(err);
+
+	if (!ret && mem_grow(&old->packs, &old->alloc, old->nr + 1,
+			     sizeof(*old->packs)) < 0)
+		ret = error_nomem(err);
+	if (ret < 0) {
+		free(pack.base);
+		return ret == ERR_MISSING ? 0 : ret;
+	}
+	old->packs[old->nr++] = pack;
+	return 0;
 }
 
 static int list_entry(void *ctx, const char *name)
@@ -53,9 +72,8 @@ static int list_entry(void *ctx, const char *name)
 				"%s.promisor: repacking promisor packs is not "
 				"supported",
 				base.data);
-	else if (!has_file(base.data, "keep") &&
-		 add_base(l->old, base.data) < 0)
-		ret = error_nomem(l->err);
+	else if (!has_file(base.data, "keep"))
+		ret = add_pack(l->old, base.data, l->err);
 	buf_release(&base);
 	return ret;
 }
@@ -75,8 +93,8 @@ int old_packs_list(struct old_packs *old, const char *dir, struct error *err)
 void old_packs_release(struct old_packs *old)
 {
 	for (size_t i = 0; i < old->nr; i++)
-		free(old->bases[i]);
-	free(old->bases);
+		free(old->packs[i].base);
+	free(old->packs);
 	free(old->dir);
 	*old = (struct old_packs){0};
 }
@@ -100,10 +118,10 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < old->nr; i++)
-		if (is_kept(odb, old->bases[i]))
-			free(old->bases[i]);
+		if (is_kept(odb, old->packs[i].base))
+			free(old->packs[i].base);
 		else
-			old->bases[kept++] = old->bases[i];
+			old->packs[kept++] = old->packs[i];
 	old->nr = kept;
 }
 
@@ -119,13 +137,24 @@ static int remove_file(const char *base, const char *extension,
 	return ret;
 }
 
+/* `hex`: what the new pack is named after. */
+static bool is_redundant(const struct old_pack *pack, const char *hex)
+{
+	const char *name = strrchr(pack->base, '/') + 1;
+	struct sys_stat now;
+
+	/* names begin with "pack-" */
+	return strcmp(name + 5, hex) != 0 &&
+	       /* It came after the listing: its objects may not be in ours. */
+	       !has_file(pack->base, "keep") &&
+	       !stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&
+	       now.ino == pack->idx.ino && now.mtime_ns == pack->idx.mtime_ns;
+}
+
 static int remove_pack(const char *base, struct error *err)
 {
 	int ret = 0;
 
-	/* It came after the listing: its objects may not be in the new pack. */
-	if (has_file(base, "keep"))
-		return 0;
 	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
 		ret = remove_file(base, extensions[i], err);
 	return ret;
@@ -168,18 +197,19 @@ int old_packs_remove(struct old_packs *old, const struct oid *keep,
 		     enum hash_algo algo, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1] = "";
+	bool has_midx = true;
 	int ret = 0;
 
 	if (keep)
 		oid_to_hex(hex, keep, algo);
-	if (old->nr)
-		ret = remove_midx(old, err);
 	for (size_t i = 0; i < old->nr && !ret; i++) {
-		const char *name = strrchr(old->bases[i], '/') + 1;
-
-		/* names begin with "pack-" */
-		if (!keep || strcmp(name + 5, hex) != 0)
-			ret = remove_pack(old->bases[i], err);
+		if (!is_redundant(&old->packs[i], hex))
+			continue;
+		if (has_midx)
+			ret = remove_midx(old, err);
+		has_midx = false;
+		if (!ret)
+			ret = remove_pack(old->packs[i].base, err);
 	}
 	return ret;
 }

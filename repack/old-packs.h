@@ -13,9 +13,15 @@
 #include "object/oid.h"
 #include "repo/odb.h"
 #include "repo/repo.h"
+#include "sys/io.h"
+
+struct old_pack {
+	char *base;          /* owned: "<dir>/pack-<hex>" */
+	struct sys_stat idx; /* of its index when it was listed */
+};
 
 struct old_packs {
-	char **bases; /* owned: "<dir>/pack-<hex>" of packs without .keep */
+	struct old_pack *packs; /* owned: those without .keep */
 	size_t nr, alloc;
 	char *dir; /* owned */
 };
@@ -36,9 +42,11 @@ void old_packs_release(struct old_packs *old);
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the listed packs but the one named after `keep` (NULL: none) and those
- * that have a .keep file by now, index first, so that no reader opens a pack
- * that is half gone. A multi-pack-index goes before them.
+ * Remove the listed packs, index first, so that no reader opens a pack that is
+ * half gone. A multi-pack-index goes before them. What stays: the one named
+ * after `keep` (NULL: none), those that have a .keep file by now, and those
+ * whose index has been replaced: another repack has made the same pack, and
+ * may remove ours for it.
  */
 int old_packs_remove(struct old_packs *old, const struct oid *keep,
 		     enum hash_algo algo, struct error *err);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "repack/old-packs.h"
@@ -82,7 +83,7 @@ static void listing(void **state)
 	tmprepo_write(&t, "objects/pack/multi-pack-index", "");
 	list(&old, &t);
 	assert_int_equal(old.nr, 1);
-	assert_non_null(strstr(old.bases[0], hex_a));
+	assert_non_null(strstr(old.packs[0].base, hex_a));
 	old_packs_release(&old);
 	tmprepo_release(&t);
 }
@@ -159,8 +160,48 @@ static void kept_for_a_while(void **state)
 	tmprepo_remove(&t, "objects/pack/pack-1.keep");
 	old_packs_spare_kept(&old, odb);
 	assert_int_equal(old.nr, 1);
-	assert_non_null(strstr(old.bases[0], hex_a));
+	assert_non_null(strstr(old.packs[0].base, hex_a));
 	odb_close(odb);
+	old_packs_release(&old);
+	tmprepo_release(&t);
+}
+
+/* Another repack has put a pack of the same name there meanwhile. */
+static void made_again(void **state)
+{
+	char from[4096], to[4096];
+	struct old_packs old;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	add_pack(&t, hex_a, "pack idx");
+	add_pack(&t, hex_b, "pack idx");
+	list(&old, &t);
+	add_file(&t, "other");
+	snprintf(from, sizeof(from), "%s/pack/other", t.objects);
+	snprintf(to, sizeof(to), "%s/pack/pack-%s.idx", t.objects, hex_a);
+	assert_int_equal(rename(from, to), 0);
+	assert_int_equal(old_packs_remove(&old, NULL, HASH_SHA1, NULL), 0);
+	assert_true(has(&t, hex_a, "pack") && has(&t, hex_a, "idx"));
+	assert_false(has(&t, hex_b, "pack") || has(&t, hex_b, "idx"));
+	old_packs_release(&old);
+	tmprepo_release(&t);
+}
+
+/* Nothing is removed: a multi-pack-index is as good as it was. */
+static void nothing_to_remove(void **state)
+{
+	struct old_packs old;
+	struct tmprepo t;
+	struct oid keep;
+
+	tmprepo_init(&t, HASH_SHA1);
+	add_pack(&t, hex_a, "pack idx");
+	add_file(&t, "multi-pack-index");
+	list(&old, &t);
+	assert_true(oid_from_hex(&keep, hex_a, 40, HASH_SHA1));
+	assert_int_equal(old_packs_remove(&old, &keep, HASH_SHA1, NULL), 0);
+	assert_true(has_file(&t, "multi-pack-index"));
 	old_packs_release(&old);
 	tmprepo_release(&t);
 }
@@ -197,6 +238,8 @@ int main(void)
 		cmocka_unit_test(promisor_packs),
 		cmocka_unit_test(removal),
 		cmocka_unit_test(kept_for_a_while),
+		cmocka_unit_test(made_again),
+		cmocka_unit_test(nothing_to_remove),
 		cmocka_unit_test(loose_objects),
 	};
 
