@@ -98,6 +98,36 @@ static void take_result(struct run *r)
 	r->result->bitmap_len = np->bitmap_len;
 }
 
+/*
+ * A pack of the same name that was there before may have had parts that the
+ * new one has not, or have been a cruft pack.
+ */
+static int remove_stale_parts(const struct run *r, struct error *err)
+{
+	const struct newpack *np = &r->job.newpack;
+	const char *const stale[] = {
+		"mtimes",
+		np->bitmap_len ? NULL : "bitmap",
+		r->options->newpack.write_rev ? NULL : "rev",
+	};
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	oid_to_hex(hex, &np->checksum, r->repo->algo);
+	for (size_t i = 0; i < ARRAY_NR(stale) && !ret; i++) {
+		buf_reset(&path);
+		if (!stale[i])
+			continue;
+		if (buf_printf(&path, "%s-%s.%s", r->base, hex, stale[i]) < 0)
+			ret = error_nomem(err);
+		else
+			ret = sys_unlink(path.data, err);
+	}
+	buf_release(&path);
+	return ret;
+}
+
 static int remove_redundant(struct run *r, struct error *err)
 {
 	const struct oid *keep = r->result->is_new ? &r->result->checksum
@@ -147,8 +177,11 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	ret = find_objects(&r, err);
 	if (ret == ERR_MISSING)
 		ret = find_objects_again(&r, err);
-	if (!ret && r.job.items.nr)
+	if (!ret && r.job.items.nr) {
 		ret = pack_job_run(&r.job, err);
+		if (!ret)
+			ret = remove_stale_parts(&r, err);
+	}
 	if (!ret)
 		take_result(&r);
 	if (!ret && options->remove_redundant)

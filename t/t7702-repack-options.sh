@@ -80,6 +80,22 @@ do
 	done
 done
 
+test_expect_success 'parts of a pack of the same name' '
+	repo_linear same.git 20 &&
+	"$GIT" -C same.git repack -a -d -b -q &&
+	pack=$(ls same.git/objects/pack/*.pack) &&
+	>${pack%pack}mtimes &&
+	"$GIT" -C same.git repack -a -d -b -q &&
+	! test -e ${pack%pack}mtimes &&
+	test -f ${pack%pack}bitmap &&
+	test -f ${pack%pack}rev &&
+	"$GIT" -C same.git -c pack.writeReverseIndex=false repack -a -d -q \
+		--no-write-bitmap-index &&
+	! test -e ${pack%pack}bitmap &&
+	! test -e ${pack%pack}rev &&
+	test -f $pack
+'
+
 test_expect_success 'a repository without a pack directory' '
 	repo_linear loose.git 3 &&
 	rmdir loose.git/objects/pack &&
