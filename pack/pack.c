@@ -83,26 +83,34 @@ static int check_pack(struct pack *pack, const char *file, struct error *err)
 	return 0;
 }
 
-static int open_files(struct pack *pack, struct buf *path, struct error *err)
+static int map_pack(struct pack *pack, struct buf *path, struct error *err)
 {
 	struct sys_stat st;
 	int ret;
 
-	ret = open_idx(pack, path, err);
-	if (ret < 0)
-		return ret;
-	ret = look_around(pack, path, err);
+	if (file_path(path, pack, ".pack") < 0)
+		return error_nomem(err);
+	ret = sys_map_open(&pack->map, path->data, err);
+	if (!ret)
+		ret = sys_stat(&st, path->data, err);
+	if (!ret)
+		pack->mtime_ns = st.mtime_ns;
+	return ret;
+}
+
+/* The pack first: an index without one is left over and not looked at. */
+static int open_files(struct pack *pack, struct buf *path, struct error *err)
+{
+	int ret = map_pack(pack, path, err);
+
+	if (!ret)
+		ret = open_idx(pack, path, err);
+	if (!ret)
+		ret = look_around(pack, path, err);
 	if (ret < 0)
 		return ret;
 	if (file_path(path, pack, ".pack") < 0)
 		return error_nomem(err);
-	ret = sys_map_open(&pack->map, path->data, err);
-	if (ret < 0)
-		return ret;
-	ret = sys_stat(&st, path->data, err);
-	if (ret < 0)
-		return ret;
-	pack->mtime_ns = st.mtime_ns;
 	return check_pack(pack, path->data, err);
 }
 

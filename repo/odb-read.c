@@ -3,6 +3,10 @@
  * Reading objects, wherever they are. An object that cannot be read in one
  * place is looked for in the others; the first failure is what is reported
  * when none of them will do.
+ *
+ * One that is nowhere may have been packed since the snapshot was taken. A
+ * reader has a later snapshot of its own for these, taken when the first is
+ * missed, and again when packs have changed since.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +22,7 @@
 struct odb_reader {
 	const struct odb *odb;    /* borrowed */
 	struct pack_reader *pack; /* owned */
+	struct odb *late;         /* owned: NULL before it was needed */
 };
 
 struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit)
@@ -35,12 +40,30 @@ struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit)
 	return reader;
 }
 
+static void close_late(struct odb_reader *reader)
+{
+	for (uint32_t i = 0; reader->late && i < reader->late->pack_nr; i++)
+		pack_reader_forget(reader->pack, reader->late->packs[i].pack);
+	odb_close(reader->late);
+	reader->late = NULL;
+}
+
 void odb_reader_free(struct odb_reader *reader)
 {
 	if (!reader)
 		return;
+	close_late(reader);
 	pack_reader_free(reader->pack);
 	free(reader);
+}
+
+/* Have a snapshot of what is there now. False when there is nothing new. */
+static bool look_again(struct odb_reader *reader)
+{
+	if (reader->late && !odb_has_changed(reader->late))
+		return false;
+	close_late(reader);
+	return !odb_open(&reader->late, reader->odb->repo, NULL, NULL);
 }
 
 struct pack_reader *odb_reader_pack(struct odb_reader *reader)
@@ -175,13 +198,12 @@ static void note_failure(int *first, int ret, const struct error *why,
 		*err = *why;
 }
 
-static int search(const struct wanted *w, struct error *err)
+/* Search the packs of a snapshot; *first is kept for note_failure(). */
+static int search_packs(const struct wanted *w, const struct odb *odb,
+			int *first, struct error *err)
 {
-	const struct odb *odb = w->reader->odb;
-	char hex[OID_MAX_HEX_LEN + 1];
 	struct error why = ERROR_INIT;
-	int first = ERR_MISSING;
-	size_t i;
+	uint32_t i;
 	int ret;
 
 	for (i = 0; i < odb->pack_nr; i++) {
@@ -193,14 +215,52 @@ static int search(const struct wanted *w, struct error *err)
 		ret = try_packed(w, pack, idx_pos, &why);
 		if (!ret)
 			return 0;
-		note_failure(&first, ret, &why, err);
+		note_failure(first, ret, &why, err);
 	}
-	for (i = 0; i < odb->dir_nr; i++) {
-		ret = try_loose(w, odb->dirs[i], &why);
+	return *first;
+}
+
+static int search_loose(const struct wanted *w, int *first, struct error *err)
+{
+	const struct odb *odb = w->reader->odb;
+	struct error why = ERROR_INIT;
+
+	for (size_t i = 0; i < odb->dir_nr; i++) {
+		int ret = try_loose(w, odb->dirs[i], &why);
+
 		if (!ret)
 			return 0;
-		note_failure(&first, ret, &why, err);
+		note_failure(first, ret, &why, err);
 	}
+	return *first;
+}
+
+/* Search what came later, as far as it is known and then anew. */
+static int search_late(const struct wanted *w, int *first, struct error *err)
+{
+	struct odb_reader *reader = w->reader;
+	int ret = ERR_MISSING;
+
+	if (reader->late)
+		ret = search_packs(w, reader->late, first, err);
+	if (ret < 0 && look_again(reader))
+		ret = search_packs(w, reader->late, first, err);
+	return ret;
+}
+
+static int search(const struct wanted *w, struct error *err)
+{
+	const struct odb *odb = w->reader->odb;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int first = ERR_MISSING;
+	int ret = search_packs(w, odb, &first, err);
+
+	if (ret < 0)
+		ret = search_loose(w, &first, err);
+	if (ret < 0)
+		ret = search_late(w, &first, err);
+	if (!ret)
+		return 0;
 	if (first == ERR_MISSING)
 		error_set(err, ERR_MISSING, "object %s is missing",
 			  oid_to_hex(hex, w->oid, odb->algo));
@@ -222,6 +282,17 @@ int odb_info(struct odb_reader *reader, const struct oid *oid,
 	struct wanted w = {reader, oid, NULL, type, size};
 
 	return search(&w, err);
+}
+
+bool odb_reader_has(struct odb_reader *reader, const struct oid *oid)
+{
+	uint32_t odb_pos;
+
+	if (odb_has(reader->odb, oid))
+		return true;
+	if (reader->late && odb_find(reader->late, oid, &odb_pos))
+		return true;
+	return look_again(reader) && odb_find(reader->late, oid, &odb_pos);
 }
 
 /* What a tag points at. */

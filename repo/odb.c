@@ -14,14 +14,15 @@
 #include "repo/odb.h"
 #include "sys/io.h"
 
-/* Listing again when packs vanish under us: a repack is going on. */
+/* Listing again when packs come and go under us: a repack is going on. */
 #define LIST_ATTEMPTS 4
 
 /* Names of the packs in one directory. */
 struct pack_names {
 	char **bases; /* owned: paths without extension */
 	size_t nr, alloc;
-	const char *dir; /* borrowed: objects/pack */
+	const char *dir;  /* borrowed: objects/pack */
+	int64_t mtime_ns; /* of the directory before it was listed */
 	struct error *err;
 };
 
@@ -34,34 +35,52 @@ static void pack_names_release(struct pack_names *names)
 	names->alloc = 0;
 }
 
-/* Keep "<name>.idx" if its pack is there; an index alone means nothing. */
+/* Keep "<name>.idx", which comes last and goes first of a pack's files. */
 static int collect_pack(void *ctx, const char *name)
 {
 	struct pack_names *names = ctx;
 	size_t len = strlen(name);
-	struct buf path = BUF_INIT;
-	int ret = 0;
+	struct buf base = BUF_INIT;
 
 	if (len < 5 || strcmp(name + len - 4, ".idx") != 0)
 		return 0;
-	if (buf_printf(&path, "%s/%.*s.pack", names->dir, (int)(len - 4),
-		       name) < 0 ||
+	if (buf_printf(&base, "%s/%.*s", names->dir, (int)(len - 4), name) <
+		    0 ||
 	    mem_grow(&names->bases, &names->alloc, names->nr + 1,
 		     sizeof(*names->bases)) < 0) {
-		ret = error_nomem(names->err);
-		goto out;
+		buf_release(&base);
+		return error_nomem(names->err);
 	}
-	if (!sys_exists(path.data))
-		goto out;
-	buf_set_len(&path, path.len - strlen(".pack"));
-	names->bases[names->nr] = buf_detach(&path, NULL);
-	if (!names->bases[names->nr])
-		ret = error_nomem(names->err);
-	else
-		names->nr++;
-out:
-	buf_release(&path);
-	return ret;
+	names->bases[names->nr++] = buf_detach(&base, NULL);
+	return 0;
+}
+
+/* When a directory was last changed; 0: there is none. */
+static int64_t dir_mtime(const char *dir)
+{
+	struct sys_stat st;
+
+	return sys_stat(&st, dir, NULL) < 0 ? 0 : st.mtime_ns;
+}
+
+/* Whether directory `i` has other packs than when it was listed. */
+static bool dir_has_changed(const struct odb *odb, size_t i)
+{
+	struct buf dir = BUF_INIT;
+	bool changed = true;
+
+	if (!buf_printf(&dir, "%s/pack", odb->dirs[i]))
+		changed = dir_mtime(dir.data) != odb->pack_mtimes[i];
+	buf_release(&dir);
+	return changed;
+}
+
+bool odb_has_changed(const struct odb *odb)
+{
+	for (size_t i = 0; i < odb->dir_nr; i++)
+		if (dir_has_changed(odb, i))
+			return true;
+	return false;
 }
 
 static int list_packs(struct pack_names *names, const char *object_dir,
@@ -76,6 +95,7 @@ static int list_packs(struct pack_names *names, const char *object_dir,
 	}
 	names->dir = dir.data;
 	names->err = err;
+	names->mtime_ns = dir_mtime(dir.data);
 	ret = sys_dir_each(dir.data, collect_pack, names, err);
 	if (ret == ERR_MISSING)
 		ret = 0;
@@ -96,45 +116,62 @@ static int push_pack(struct odb *odb, size_t *alloc, struct pack *pack,
 	return 0;
 }
 
-static bool pack_is_fatal(int ret)
+/* Whether an index that was listed is not there any more: 1, 0, ERR_NOMEM. */
+static int is_gone(const char *base)
 {
-	return ret == ERR_NOMEM;
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s.idx", base);
+
+	if (!ret)
+		ret = !sys_exists(path.data);
+	buf_release(&path);
+	return ret;
 }
 
-/*
- * Open the packs of one directory. Returns 1 when one of those that were
- * listed is not there any more.
- */
-static int open_packs(struct odb *odb, size_t *alloc, const char *object_dir,
-		      bool is_local, struct error *warning, struct error *err)
+/* Open one pack. Returns 1 when it has vanished. */
+static int open_pack(struct odb *odb, size_t *alloc, const char *base,
+		     bool is_local, struct error *warning, struct error *err)
 {
-	struct pack_names names = {NULL, 0, 0, NULL, NULL};
-	int ret = list_packs(&names, object_dir, err);
-	bool vanished = false;
-	size_t i;
+	struct error why = ERROR_INIT;
+	struct pack *pack;
+	int ret = pack_open(&pack, base, odb->algo, &why);
 
-	for (i = 0; !ret && i < names.nr; i++) {
-		struct error why = ERROR_INIT;
-		struct pack *pack;
-
-		ret = pack_open(&pack, names.bases[i], odb->algo, &why);
-		if (!ret) {
-			ret = push_pack(odb, alloc, pack, is_local, err);
-			if (ret < 0)
-				pack_close(pack);
-			continue;
-		}
-		if (pack_is_fatal(ret)) {
-			error_nomem(err);
-			break;
-		}
-		vanished |= ret == ERR_MISSING;
-		if (ret != ERR_MISSING && warning)
+	if (!ret) {
+		ret = push_pack(odb, alloc, pack, is_local, err);
+		if (ret < 0)
+			pack_close(pack);
+		return ret;
+	}
+	if (ret == ERR_MISSING)
+		ret = is_gone(base);
+	else if (ret != ERR_NOMEM) {
+		if (warning)
 			*warning = why;
 		ret = 0;
 	}
+	return ret < 0 ? error_nomem(err) : ret;
+}
+
+/*
+ * Open the packs of directory `i`. Returns 1 when it has changed meanwhile:
+ * the listing may have missed what came, and what went may be in it.
+ */
+static int open_packs(struct odb *odb, size_t *alloc, size_t i,
+		      struct error *warning, struct error *err)
+{
+	struct pack_names names = {0};
+	int ret = list_packs(&names, odb->dirs[i], err);
+	bool vanished = false;
+
+	for (size_t p = 0; ret >= 0 && p < names.nr; p++) {
+		ret = open_pack(odb, alloc, names.bases[p], !i, warning, err);
+		vanished |= ret > 0;
+	}
+	odb->pack_mtimes[i] = names.mtime_ns;
 	pack_names_release(&names);
-	return ret < 0 ? ret : vanished;
+	if (ret < 0)
+		return ret;
+	return vanished || dir_has_changed(odb, i);
 }
 
 static void close_packs(struct odb *odb)
@@ -181,18 +218,17 @@ static int open_all_packs(struct odb *odb, struct error *warning,
 	int ret = 0;
 
 	for (attempt = 0; attempt < LIST_ATTEMPTS; attempt++) {
-		int vanished = 0;
+		int changed = 0;
 		size_t i;
 
 		close_packs(odb);
 		for (i = 0; i < odb->dir_nr; i++) {
-			ret = open_packs(odb, &alloc, odb->dirs[i], !i, warning,
-					 err);
+			ret = open_packs(odb, &alloc, i, warning, err);
 			if (ret < 0)
 				return ret;
-			vanished |= ret;
+			changed |= ret;
 		}
-		if (!vanished)
+		if (!changed)
 			break;
 	}
 	return number_packs(odb, err);
@@ -212,8 +248,12 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	odb->repo = repo;
 	odb->algo = repo->algo;
 	ret = odb_alternates_list(&odb->dirs, &odb->dir_nr, repo, warning, err);
-	if (!ret)
-		ret = open_all_packs(odb, warning, err);
+	if (!ret) {
+		odb->pack_mtimes = mem_calloc(odb->dir_nr,
+					      sizeof(*odb->pack_mtimes));
+		ret = odb->pack_mtimes ? open_all_packs(odb, warning, err)
+				       : error_nomem(err);
+	}
 	if (ret < 0)
 		odb_close(odb);
 	else
@@ -232,6 +272,7 @@ void odb_close(struct odb *odb)
 	for (i = 0; i < odb->dir_nr; i++)
 		free(odb->dirs[i]);
 	free(odb->dirs);
+	free(odb->pack_mtimes);
 	free(odb);
 }
 

@@ -11,7 +11,9 @@
  * order is stable for one state of the disk.
  *
  * A snapshot is immutable and shared; an `odb_reader` is per thread. Loose
- * objects are looked for on disk each time.
+ * objects are looked for on disk each time, and what is nowhere to be found in
+ * packs that came after the snapshot: loose objects get packed while it is in
+ * use. Such an object has no position, as a loose one has none.
  */
 #ifndef REPO_ODB_H
 #define REPO_ODB_H
@@ -38,6 +40,8 @@ struct odb {
 	enum hash_algo algo;
 	char **dirs; /* owned: object directories, local first */
 	size_t dir_nr;
+	int64_t *pack_mtimes;   /* owned: when each directory's packs had last
+				   changed, nanoseconds since 1970 */
 	struct odb_pack *packs; /* owned */
 	uint32_t pack_nr;
 	uint32_t packed_nr; /* objects in all packs: end of odb_pos */
@@ -54,6 +58,12 @@ struct odb {
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err);
 void odb_close(struct odb *odb);
+
+/*
+ * Whether packs came or went since the snapshot was taken. A change within
+ * the same tick of the file system's clock (some milliseconds) is not seen.
+ */
+bool odb_has_changed(const struct odb *odb);
 
 /* Canonical position of a packed object; false when no pack has it. */
 bool odb_find_raw(const struct odb *odb, const uint8_t *raw, uint32_t *odb_pos);
@@ -76,7 +86,7 @@ uint64_t odb_offset(const struct odb *odb, uint32_t odb_pos,
 const uint8_t *odb_oid_raw(const struct odb *odb, uint32_t odb_pos);
 void odb_oid(struct oid *out, const struct odb *odb, uint32_t odb_pos);
 
-/* Whether the object is there at all, packed or loose. */
+/* Whether the object is there, in the snapshot's packs or loose. */
 bool odb_has(const struct odb *odb, const struct oid *oid);
 
 /* Whether it is there as a loose object. */
@@ -106,6 +116,9 @@ struct odb_reader;
 /* A reader for one thread; `cache_limit` as for pack_reader_new(). */
 struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit);
 void odb_reader_free(struct odb_reader *reader);
+
+/* As odb_has(), and looks into packs that came after the snapshot. */
+bool odb_reader_has(struct odb_reader *reader, const struct oid *oid);
 
 /* The reader for packs inside, for what looks at stored entries. */
 struct pack_reader *odb_reader_pack(struct odb_reader *reader);

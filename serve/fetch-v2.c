@@ -51,11 +51,7 @@ static int take_want(struct fetch *f, const char *line, struct error *err)
 				 "git upload-pack: protocol error, expected to "
 				 "get oid, not '%s'",
 				 pktline_quote(quoted, line));
-	ret = session_open_odb(f->s, err);
-	if (!ret && !odb_has(f->s->odb, &oid))
-		ret = request_not_our_ref(&f->req, &oid, err);
-	if (!ret)
-		ret = oidset_add(&f->req.wants, &oid, err);
+	ret = request_add_want(&f->req, &oid, err);
 	return ret < 0 ? ret : 0;
 }
 

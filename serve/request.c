@@ -187,6 +187,18 @@ int request_parse_have(const struct request *req, const char *line,
 			 pktline_quote(quoted, line + strlen("have ")));
 }
 
+int request_add_want(struct request *req, const struct oid *oid,
+		     struct error *err)
+{
+	int ret = session_has(req->s, oid, err);
+
+	if (!ret)
+		return request_not_our_ref(req, oid, err);
+	if (ret > 0)
+		ret = oidset_add(&req->wants, oid, err);
+	return ret < 0 ? ret : 0;
+}
+
 int request_not_our_ref(const struct request *req, const struct oid *oid,
 			struct error *err)
 {

@@ -71,6 +71,10 @@ int request_check_cut(const struct request *req, struct error *err);
 int request_parse_have(const struct request *req, const char *line,
 		       struct oid *oid, struct error *err);
 
+/* Add a want: 0, negative, or ERR_PEER when there is no such object. */
+int request_add_want(struct request *req, const struct oid *oid,
+		     struct error *err);
+
 /* The error for a want that cannot be given: ERR_PEER. */
 int request_not_our_ref(const struct request *req, const struct oid *oid,
 			struct error *err);

@@ -142,6 +142,16 @@ int session_init(struct session *s, const struct serve_options *options,
 	return ret;
 }
 
+int session_has(struct session *s, const struct oid *oid, struct error *err)
+{
+	int ret = session_open_odb(s, err);
+
+	if (ret < 0 || odb_has(s->odb, oid))
+		return ret < 0 ? ret : 1;
+	ret = session_open_walk(s, err);
+	return ret < 0 ? ret : odb_reader_has(s->walk.reader, oid);
+}
+
 static int warn_missing(struct session *s, const struct ref *ref)
 {
 	struct error warning = ERROR_INIT;

@@ -64,6 +64,12 @@ int session_open_odb(struct session *s, struct error *err);
 int session_open_walk(struct session *s, struct error *err);
 int session_open_refs(struct session *s, struct error *err);
 
+/*
+ * Whether there is an object that a client wants, also one that was packed
+ * after the object database was opened: 1, 0 or negative.
+ */
+int session_has(struct session *s, const struct oid *oid, struct error *err);
+
 /* Report a warning, if there is one. */
 void session_warn(struct session *s, const struct error *warning);
 

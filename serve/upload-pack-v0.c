@@ -114,11 +114,7 @@ static int take_want(struct v0 *v, const char *line, struct error *err)
 				 "git upload-pack: protocol error, expected to "
 				 "get object ID, not '%s'",
 				 pktline_quote(quoted, line));
-	ret = session_open_odb(v->s, err);
-	if (!ret && !odb_has(v->s->odb, &oid))
-		ret = request_not_our_ref(&v->req, &oid, err);
-	if (!ret)
-		ret = oidset_add(&v->req.wants, &oid, err);
+	ret = request_add_want(&v->req, &oid, err);
 	return ret < 0 ? ret : take_capabilities(v, rest, err);
 }
 

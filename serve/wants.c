@@ -125,22 +125,14 @@ static int check_reachable(struct request *req, const struct tips *tips,
 	return ret;
 }
 
-/* The first want that is not there or that no ref names; NULL: none. */
-static int find_other(struct request *req, const struct tips *tips,
-		      const struct oid **other, struct error *err)
+/* The first want that no ref names; NULL: none. */
+static const struct oid *find_other(const struct request *req,
+				    const struct tips *tips)
 {
-	int ret = session_open_odb(req->s, err);
-
-	*other = NULL;
-	for (size_t i = 0; !ret && i < req->wants.nr; i++) {
-		const struct oid *want = &req->wants.oids[i];
-
-		if (!odb_has(req->s->odb, want))
-			ret = request_not_our_ref(req, want, err);
-		else if (!*other && !oidset_has(&tips->oids, want))
-			*other = want;
-	}
-	return ret;
+	for (size_t i = 0; i < req->wants.nr; i++)
+		if (!oidset_has(&tips->oids, &req->wants.oids[i]))
+			return &req->wants.oids[i];
+	return NULL;
 }
 
 int wants_check(struct request *req, struct error *err)
@@ -148,14 +140,14 @@ int wants_check(struct request *req, struct error *err)
 	const struct session_config *config = &req->s->config;
 	struct tips tips = {.err = err};
 	const struct oid *other;
-	int ret = 0;
+	int ret;
 
+	if (config->allow_any)
+		return 0;
 	oidset_init(&tips.oids, OIDSET_MAX);
-	if (!config->allow_any)
-		ret = collect_tips(&tips, req);
-	if (!ret)
-		ret = find_other(req, &tips, &other, err);
-	if (!ret && other && !config->allow_any) {
+	ret = collect_tips(&tips, req);
+	other = ret ? NULL : find_other(req, &tips);
+	if (other) {
 		if (config->allow_reachable || req->s->options->stateless_rpc)
 			ret = check_reachable(req, &tips, err);
 		else

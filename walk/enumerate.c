@@ -140,7 +140,8 @@ static int check_loose(struct enumerate *e, struct error *err)
 		if (item->obj_pos < w->space.packed_nr)
 			continue;
 		objspace_oid(&oid, &w->space, item->obj_pos);
-		if (!odb_has_loose(w->odb, &oid))
+		if (!odb_has_loose(w->odb, &oid) &&
+		    !odb_reader_has(w->reader, &oid))
 			return error_set(err, ERR_MISSING,
 					 "missing %s object '%s'",
 					 object_type_name(item->type),

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "repo/odb.h"
@@ -103,6 +105,46 @@ static void test_other_copy(void **state)
 	close_odb(&f);
 }
 
+/* What was loose when the snapshot was taken gets packed, and again. */
+static void test_packed_meanwhile(void **state)
+{
+	struct tmppack_object late[] = {{OBJ_BLOB, "one", {{0}}},
+					{OBJ_BLOB, "two", {{0}}}};
+	struct odb_object held;
+	struct fixture f;
+	struct oid loose;
+	char name[128], hex[OID_MAX_HEX_LEN + 1];
+
+	tmprepo_init(&f.t, HASH_SHA1);
+	tmppack_loose(&f.t, "objects", &loose, OBJ_BLOB, "one", 3);
+	open_odb(&f);
+	assert_int_equal(odb_read(f.reader, &loose, &held, NULL), 0);
+	odb_object_release(f.reader, &held);
+	tmppack_write(&f.t, "objects", "pack-a", late, 1, false);
+	oid_to_hex(hex, &loose, HASH_SHA1);
+	snprintf(name, sizeof(name), "objects/%.2s/%s", hex, hex + 2);
+	tmprepo_remove(&f.t, name);
+	assert_false(odb_has(f.odb, &loose));
+	assert_true(odb_reader_has(f.reader, &loose));
+	assert_object(&f, &loose, OBJ_BLOB, "one");
+	assert_int_equal(odb_read(f.reader, &loose, &held, NULL), 0);
+	/* Longer than a tick of the file system's clock. */
+	usleep(20000);
+	tmppack_write(&f.t, "objects", "pack-b", late, 2, false);
+	tmprepo_remove(&f.t, "objects/pack/pack-a.idx");
+	tmprepo_remove(&f.t, "objects/pack/pack-a.pack");
+	assert_true(odb_has_changed(f.odb));
+	assert_object(&f, &late[1].oid, OBJ_BLOB, "two");
+	assert_object(&f, &loose, OBJ_BLOB, "one");
+	assert_string_equal(held.data, "one");
+	odb_object_release(f.reader, &held);
+	assert_int_equal(odb_read(f.reader, &late[1].oid, &held, NULL), 0);
+	odb_object_release(f.reader, &held);
+	late[1].oid.bytes[0] ^= 1;
+	assert_false(odb_reader_has(f.reader, &late[1].oid));
+	close_odb(&f);
+}
+
 static void make_tag(const struct tmprepo *t, struct oid *out,
 		     const struct oid *target, const char *type)
 {
@@ -143,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_other_copy),
+		cmocka_unit_test(test_packed_meanwhile),
 		cmocka_unit_test(test_peel),
 	};
 
