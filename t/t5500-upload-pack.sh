@@ -309,6 +309,34 @@ test_expect_success 'a client that breaks the rules is told' '
 	test_cmp expect err
 '
 
+# The pipe holds less than the pack: objects are read after the repack.
+test_expect_success 'a repack while a pack is on its way' '
+	rm -rf loose.git &&
+	repo_init loose.git &&
+	tree=$(for i in $(test_seq 1 20)
+	do
+		blob=$(head -c 30000 /dev/urandom |
+			stock -C loose.git hash-object -w --stdin) &&
+		printf "100644 blob %s\tfile%s\n" "$blob" "$i" || exit
+	done | stock -C loose.git mktree) &&
+	tip=$(stock -C loose.git commit-tree -m loose $tree) &&
+	stock -C loose.git update-ref refs/heads/main $tip &&
+	pkt "want $tip" F done >request &&
+	git upload-pack --stateless-rpc loose.git <request 2>err | {
+		dd bs=4096 count=1 2>/dev/null &&
+		stock -C loose.git repack -adq &&
+		cat
+	} >answer &&
+	test_line_count 0 err &&
+	stock -C loose.git count-objects >left &&
+	grep "^0 objects" left &&
+	tail -c +9 answer >answer.pack &&
+	repo_init received.git &&
+	stock -C received.git index-pack --stdin <answer.pack &&
+	stock -C received.git rev-list --objects $tip >objects &&
+	test_line_count 22 objects
+'
+
 test_expect_success 'truncated dialogs end' '
 	tip=$(stock -C server.git rev-parse main) &&
 	pkt "want $tip multi_ack_detailed side-band-64k" F "have $tip" F \
