@@ -52,16 +52,22 @@ static void check_result(const struct dag *d, const struct revwalk_tips *tips,
 		assert_false(boundary[c] && have[c]);
 }
 
-/* Parents before children, and what is independent stays in order. */
+/*
+ * Parents before children; what the first tip reaches before all others, and
+ * what each tip adds before what the next one does.
+ */
 static void check_parents_first(const struct dag *d,
+				const struct revwalk_tips *tips,
 				struct revwalk_result *result)
 {
 	bool done[COMMITS] = {false}, listed[COMMITS] = {false};
+	size_t at = 0, trunk_nr = 12345;
 
 	for (size_t i = 0; i < result->nr; i++)
 		listed[result->commits[i]] = true;
 	assert_int_equal(revwalk_parents_first(&d->h, result->commits,
-					       result->nr, NULL, 0, NULL, NULL),
+					       result->nr, tips->wants,
+					       tips->want_nr, &trunk_nr, NULL),
 			 0);
 	for (size_t i = 0; i < result->nr; i++) {
 		uint32_t c = result->commits[i];
@@ -74,6 +80,19 @@ static void check_parents_first(const struct dag *d,
 			assert_true(done[p] || !listed[p]);
 		}
 	}
+	for (size_t i = 0; i < tips->want_nr; i++) {
+		bool reached[COMMITS] = {false};
+
+		dag_ancestors(d, reached, tips->wants[i]);
+		while (at < result->nr && reached[result->commits[at]])
+			at++;
+		for (size_t k = at; k < result->nr; k++)
+			assert_false(reached[result->commits[k]]);
+		if (!i)
+			assert_int_equal(trunk_nr, at);
+	}
+	if (!tips->want_nr)
+		assert_int_equal(trunk_nr, 0);
 }
 
 static size_t random_tips(uint32_t *out, size_t max, uint64_t *seed)
@@ -100,7 +119,7 @@ static void one_request(struct dag *d, bool exact, uint64_t *seed)
 
 	assert_int_equal(revwalk_run(&result, &d->h, &tips, exact, NULL), 0);
 	check_result(d, &tips, &result, !exact);
-	check_parents_first(d, &result);
+	check_parents_first(d, &tips, &result);
 	revwalk_result_release(&result);
 }
 
