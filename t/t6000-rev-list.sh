@@ -1,0 +1,294 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='rev-list prints what stock Git prints'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+. "$GITREACH_SRC/t/lib-compare.sh"
+
+# repo_random <dir> <commits> <seed>: branches and merges at random; files
+# that change, come back, become directories; directories that move; modes,
+# symbolic links and submodules.
+repo_random () {
+	width=40
+	test "${REPO_FORMAT:-sha1}" = sha1 || width=64
+	awk -v nr="$2" -v seed="$3" -v width=$width '
+	function below (n) {
+		seed = (seed * 1103515245 + 12345) % 2147483648
+		return int (seed / 65536) % n
+	}
+	function name () {
+		return substr ("aabbcdxyz", below(9) + 1, 1) \
+			(below(3) ? "" : below(2) ? ".c" : "-1")
+	}
+	function path () {
+		return (below(2) ? name() "/" : "") \
+			(below(3) ? "" : name() "/") name()
+	}
+	function change (i, text) {
+		text = "content " below(60) "\n"
+		if (below(8) == 0)
+			print "D " name()
+		else if (below(12) == 0)
+			printf "M 160000 %s %s\n", gitlink, path()
+		else
+			printf "M %s inline %s\ndata %d\n%s\n", \
+				below(5) ? "100644" : below(2) ? "100755" : \
+				"120000", path(), length (text), text
+	}
+	BEGIN {
+		gitlink = sprintf ("%0*d", width, 7)
+		for (i = 1; i <= nr; i++) {
+			b = below(5)
+			printf "commit refs/heads/%s\nmark :%d\n", \
+				b ? "b" b : "main", i
+			when = 1112912000 + 60 * i
+			if (below(12) == 0)
+				when -= 60 * below(4)
+			printf "author A U Thor <a@example.com> %d +0200\n", \
+				when
+			printf "committer C O <c@example.com> %d +0200\n", when
+			printf "data 9\ncommit %2d", i % 100
+			print ""
+			if (tip[b])
+				print "from :" tip[b]
+			else if (i > 1 && below(4)) {
+				from = below(i - 1) + 1
+				print "from :" from
+			}
+			if (i > 3 && below(4) == 0)
+				for (k = below(9) ? 1 : 4; k > 0; k--)
+					print "merge :" (i - 1 - below(3))
+			for (k = below(4); k >= 0; k--)
+				change()
+			print ""
+			tip[b] = i
+		}
+	}' |
+	repo_import "$1"
+}
+
+# What each repository is asked. $1: a file of names, newest tips first.
+requests () {
+	a=$(sed -n 1p "$1") b=$(sed -n 2p "$1") c=$(sed -n 3p "$1")
+	d=$(sed -n 4p "$1") e=$(sed -n 5p "$1")
+	cat <<-EOF
+	$a
+	--all
+	--branches
+	--tags
+	--all --not $a
+	$b ^$a
+	$a ^$b
+	$a..$b
+	$b..$a
+	$a~3..$a
+	$a $b --not $c $d
+	--not $d --not $e
+	^$e $a $b $c
+	--all ^$a~5
+	$a^{tree}
+	$a~2^{tree} $a
+	$a $b^{tree} ^$c
+	$a ^$b^{tree}
+	$a:
+	--branches --not --tags
+	$a ^$a
+	EOF
+}
+
+# ask <dir> <names>: every request in several ways; the first that differs
+# ends it.
+ask () {
+	requests "$2" | sort -u >requests &&
+	while read -r request
+	do
+		for how in "" --objects "--objects --no-object-names" \
+			"--objects --count" --count --reverse "-n 3" \
+			"--skip=2 --max-count=4" "--objects -5" \
+			"--objects --skip=3" "--reverse -n 4" "-n 2 --count" \
+			"--objects --reverse" "--objects --quiet"
+		do
+			same -C "$1" rev-list $how $request </dev/null ||
+				return 1
+		done
+	done <requests
+}
+
+# The tips of a repository, newest first, and some commits before them.
+names () {
+	stock -C "$1" for-each-ref --sort=-committerdate \
+		--format='%(refname)' refs/heads >names &&
+	stock -C "$1" rev-list --all | awk 'NR % 5 == 3' >>names
+}
+
+for format in sha1 sha256
+do
+	REPO_FORMAT=$format
+
+	test_expect_success "$format: a linear history" '
+		repo_linear linear-$format 30 &&
+		repo_tags linear-$format &&
+		names linear-$format &&
+		ask linear-$format names
+	'
+
+	test_expect_success "$format: criss-cross merges" '
+		repo_criss_cross cross-$format 12 &&
+		names cross-$format &&
+		ask cross-$format names
+	'
+
+	test_expect_success "$format: an octopus" '
+		repo_octopus octopus-$format 12 &&
+		names octopus-$format &&
+		ask octopus-$format names
+	'
+
+	test_expect_success "$format: a random history, loose" '
+		repo_random random-$format 60 1 &&
+		repo_tags random-$format &&
+		names random-$format &&
+		ask random-$format names
+	'
+
+	test_expect_success "$format: tags by name" '
+		for name in light annotated nested deep tree blob
+		do
+			for how in "" --objects --count "--objects --count"
+			do
+				for request in "$name" "main $name" \
+					"main ^$name" "$name ^main~5"
+				do
+					same -C linear-$format rev-list $how \
+						$request || return 1
+				done
+			done
+		done
+	'
+
+	test_expect_success "$format: packed, with deltas" '
+		repo_random packed-$format 400 7 &&
+		stock -C packed-$format repack -adq &&
+		names packed-$format &&
+		ask packed-$format names
+	'
+
+	test_expect_success "$format: several packs and loose objects" '
+		stock -C packed-$format branch -f extra main~3 &&
+		(
+			cd packed-$format &&
+			for i in 1 2 3
+			do
+				test_tick &&
+				new=$(stock commit-tree -m "more $i" \
+					-p extra main~$i^{tree}) &&
+				stock update-ref refs/heads/extra $new &&
+				test $i = 3 || stock repack -dq || exit 1
+			done
+		) &&
+		names packed-$format &&
+		ask packed-$format names
+	'
+
+	test_expect_success "$format: with a commit-graph" '
+		stock -C packed-$format commit-graph write --reachable &&
+		ask packed-$format names
+	'
+
+	test_expect_success "$format: shallow" '
+		stock clone -q --bare --depth=4 --no-single-branch \
+			"file://$PWD/packed-$format" shallow-$format &&
+		names shallow-$format &&
+		ask shallow-$format names
+	'
+
+	test_expect_success "$format: names from standard input" '
+		for stdin in main "main ^b1" "^main b1" "b1..main b2"
+		do
+			echo "$stdin" | tr " " "\\n" >input &&
+			for how in --stdin "--objects --stdin b3" \
+				"--objects --count --not b2 --stdin" \
+				"--objects --stdin --not b2"
+			do
+				same -C random-$format rev-list $how || return 1
+			done
+		done &&
+		rm -f input
+	'
+done
+
+test_expect_success 'long histories: the same with one thread and with more' '
+	REPO_FORMAT=sha1 repo_random long 1500 3 &&
+	stock -C long repack -adq &&
+	same -C long rev-list --all &&
+	same -C long rev-list --count --objects --all &&
+	cp actual expect &&
+	taskset -c 0 git -C long rev-list --count --objects --all >actual &&
+	test_cmp expect actual
+'
+
+# Not in Git 2.39: as newer ones document it.
+test_expect_success '--not on standard input is for what follows there' '
+	printf "%s\\n" main --not b1 b2 >input &&
+	git -C random-sha1 rev-list --stdin --objects b3 <input >actual &&
+	stock -C random-sha1 rev-list --objects main b3 ^b1 ^b2 >expect &&
+	test_cmp_sorted expect actual &&
+	git -C random-sha1 rev-list --not b3 --stdin <input >actual &&
+	stock -C random-sha1 rev-list main ^b1 ^b2 ^b3 >expect &&
+	test_cmp expect actual &&
+	rm -f input
+'
+
+test_expect_success 'no names at all' '
+	repo_init empty &&
+	for how in --all --tags --objects "--not --branches" --stdin \
+		"--count --all" "--objects --count --all"
+	do
+		same -C empty rev-list $how || return 1
+	done &&
+	for how in "" --not --count
+	do
+		test_expect_code 129 stock -C empty rev-list $how &&
+		test_expect_code 129 git -C empty rev-list $how || return 1
+	done
+'
+
+test_expect_success 'names that are not there' '
+	for name in nothing 1234567812345678123456781234567812345678 main..no \
+		^no main:no/such/path
+	do
+		test_expect_code 128 stock -C linear-sha1 rev-list $name &&
+		test_expect_code 128 git -C linear-sha1 rev-list $name 2>err &&
+		grep "^fatal: " err || return 1
+	done &&
+	test_expect_code 129 git -C linear-sha1 rev-list 2>err &&
+	grep "^usage: git rev-list" err
+'
+
+test_expect_success 'missing and broken objects' '
+	repo_linear broken 3 &&
+	blob=$(stock -C broken rev-parse main:dir0/file3) &&
+	tree=$(stock -C broken rev-parse main^{tree}) &&
+	commit=$(stock -C broken rev-parse main~1) &&
+	for object in $blob $tree $commit
+	do
+		file=broken/objects/$(echo $object | sed "s,^..,&/,") &&
+		mv $file saved &&
+		test_expect_code 128 stock -C broken rev-list --objects main &&
+		for how in --objects "--objects --count"
+		do
+			test_expect_code 128 git -C broken rev-list $how main \
+				2>err &&
+			grep "$object" err || return 1
+		done &&
+		mv saved $file || return 1
+	done
+'
+
+test_done
