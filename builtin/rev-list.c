@@ -43,14 +43,15 @@ struct run {
 	struct error *err;
 };
 
-static bool parse_number(uint64_t *out, const char *text)
+/* A number; `none` instead of one below 0. */
+static bool parse_number(uint64_t *out, const char *text, uint64_t none)
 {
 	char *end;
 	long long value = strtoll(text, &end, 10);
 
 	if (!*text || *end)
 		return false;
-	*out = value < 0 ? UINT64_MAX : (uint64_t)value;
+	*out = value < 0 ? none : (uint64_t)value;
 	return true;
 }
 
@@ -72,7 +73,8 @@ static int parse_limit(struct run *r, const char ***argv)
 	} else {
 		return 0;
 	}
-	if (value && parse_number(out, value))
+	if (value &&
+	    parse_number(out, value, out == &r->o.skip ? 0 : UINT64_MAX))
 		return 1;
 	return error_set(r->err, ERR_INVALID, "'%s': not an integer",
 			 value ? value : arg);
@@ -184,7 +186,7 @@ static void print_oid(const struct run *r, uint32_t obj_pos, const char *name)
 	putchar('\n');
 }
 
-/* Apply --skip and --max-count. */
+/* Apply --skip and --max-count, then --reverse. */
 static void limit(struct run *r, struct revwalk_result *revs)
 {
 	size_t skip = r->o.skip < revs->nr ? (size_t)r->o.skip : revs->nr;
@@ -195,6 +197,12 @@ static void limit(struct run *r, struct revwalk_result *revs)
 			revs->nr * sizeof(*revs->commits));
 	if (r->o.max_count < revs->nr)
 		revs->nr = (size_t)r->o.max_count;
+	for (size_t i = 0; r->o.reverse && i < revs->nr / 2; i++) {
+		uint32_t swap = revs->commits[i];
+
+		revs->commits[i] = revs->commits[revs->nr - 1 - i];
+		revs->commits[revs->nr - 1 - i] = swap;
+	}
 }
 
 static void print_commits(const struct run *r,
@@ -202,11 +210,8 @@ static void print_commits(const struct run *r,
 {
 	const struct history_commit *commits = r->walk.history.commits;
 
-	for (size_t i = 0; i < revs->nr; i++) {
-		size_t at = r->o.reverse ? revs->nr - 1 - i : i;
-
-		print_oid(r, commits[revs->commits[at]].obj_pos, NULL);
-	}
+	for (size_t i = 0; i < revs->nr; i++)
+		print_oid(r, commits[revs->commits[i]].obj_pos, NULL);
 }
 
 /* What the plain object walk does with each object. */

@@ -51,4 +51,30 @@ test_expect_success 'no bitmaps of a shallow history' '
 	same_count shallow.git --all
 '
 
+test_expect_success 'setup for the table of arguments' '
+	repo_linear table.git 12 &&
+	repo_tags table.git &&
+	stock -C table.git update-ref refs/heads/side main~3 &&
+	"$GIT" -C table.git repack -a -d -b -q
+'
+
+# Both sides print the same.
+for args in "main" "--objects --all" "--objects main~3..main" \
+	"--objects main ^side" "--objects main^{tree}" "--count --objects main" \
+	"-3 main" "-n 3 main" "-n3 --count main" "-n -1 main" "-n0 main" \
+	"--skip=2 --max-count=3 main" "--skip=200 main" "--skip=-3 main" \
+	"-3 --objects main" "-3 --reverse main" "--reverse --objects main" \
+	"--not side --not main" "main --not side" "--branches" "--tags" \
+	"--all --not main" "main ^main" "--count main ^main" "..side" \
+	"--use-bitmap-index --count --objects main ^side" \
+	"--use-bitmap-index --count --all" "--quiet --objects main" \
+	"--objects --no-object-names main" "main --"
+do
+	test_expect_success "rev-list $args" "
+		stock -C table.git rev-list $args >expect &&
+		\"\$GIT\" -C table.git rev-list $args >actual &&
+		test_cmp expect actual
+	"
+done
+
 test_done
