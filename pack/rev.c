@@ -6,15 +6,13 @@
  * positions as there are objects, whose offsets ascend, can only be the right
  * ones: that proves more than the file's checksum would, in the same time.
  */
-#include <string.h>
-
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "object/hash.h"
 #include "pack/rev.h"
+#include "pack/side-table.h"
 
-enum { REV_HEADER_LEN = 12 };
+static const struct side_table_kind rev_kind = {"RIDX", "reverse index"};
 
 static uint64_t trailer_offset(const struct pack_idx *idx, uint64_t pack_len)
 {
@@ -64,26 +62,15 @@ int pack_rev_parse(struct pack_rev *rev, const struct pack_idx *idx,
 		   uint64_t pack_len, const void *bytes, size_t len,
 		   const char *name, struct error *err)
 {
-	size_t id_len = hash_len(idx->algo);
-	size_t want = REV_HEADER_LEN + 4 * (size_t)idx->nr + 2 * id_len;
-	const uint8_t *p = bytes;
+	const uint8_t *table;
+	int ret = side_table_parse(&table, &rev_kind, idx, bytes, len, name,
+				   err);
 
 	*rev = (struct pack_rev){0};
-	if (len != want)
-		return error_set(err, ERR_CORRUPT,
-				 "%s: wrong size for %u objects", name,
-				 idx->nr);
-	if (memcmp(p, "RIDX", 4) != 0 || load_be32(p + 4) != 1)
-		return error_set(err, ERR_CORRUPT,
-				 "%s: not a version 1 reverse index", name);
-	if (load_be32(p + 8) != (uint32_t)idx->algo)
-		return error_set_at(err, ERR_CORRUPT, name, 8,
-				    "wrong hash function");
-	if (memcmp(p + len - 2 * id_len, idx->pack_checksum, id_len) != 0)
-		return error_set_at(err, ERR_CORRUPT, name, len - 2 * id_len,
-				    "belongs to another pack");
+	if (ret < 0)
+		return ret;
 	rev->idx = idx;
-	rev->table = p + REV_HEADER_LEN;
+	rev->table = table;
 	rev->end = trailer_offset(idx, pack_len);
 	if (idx->off32 && !idx->off64_nr ? is_ascending_off32(rev)
 					 : is_ascending(rev))
@@ -197,25 +184,6 @@ int pack_rev_write(struct buf *out, const uint32_t *idx_pos, uint32_t nr,
 		   const struct oid *pack_checksum, enum hash_algo algo,
 		   struct error *err)
 {
-	size_t id_len = hash_len(algo);
-	size_t len = REV_HEADER_LEN + 4 * (size_t)nr + 2 * id_len;
-	struct hash_ctx hash;
-	struct oid sum;
-	uint8_t *p;
-
-	if (buf_reserve(out, len) < 0 || hash_init(&hash, algo) < 0)
-		return error_nomem(err);
-	p = (uint8_t *)out->data + out->len;
-	memcpy(p, "RIDX", 4);
-	store_be32(p + 4, 1);
-	store_be32(p + 8, (uint32_t)algo);
-	for (uint32_t i = 0; i < nr; i++)
-		store_be32(p + REV_HEADER_LEN + 4 * (size_t)i, idx_pos[i]);
-	memcpy(p + len - 2 * id_len, pack_checksum->bytes, id_len);
-	hash_update(&hash, p, len - id_len);
-	hash_final(&hash, &sum);
-	hash_release(&hash);
-	memcpy(p + len - id_len, sum.bytes, id_len);
-	buf_set_len(out, out->len + len);
-	return 0;
+	return side_table_write(out, &rev_kind, idx_pos, nr, pack_checksum,
+				algo, err);
 }

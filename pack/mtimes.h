@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The times of a cruft pack's objects (.mtimes): when each was last known to
+ * be in use, as the file's time says of a loose object (gitformat-pack(5)).
+ * A pack that has such a file is a cruft pack: nothing reaches its objects.
+ *
+ *	"MTME" | version 1 | hash id: 1 SHA-1, 2 SHA-256
+ *	nr x 4      seconds since 1970, in the order of the index
+ *	pack checksum | own checksum
+ *
+ * Of a pack with one object, from 2005-04-07 22:14:17 UTC:
+ *
+ *	00  4d544d45 00000001 00000001
+ *	0c  4255b0b9
+ *	10  de041240 1f4a9e5f 05411f44 eaf9c86d 46096746
+ *	24  7ff05f42 ebee92a9 44a217b9 cb79fcc0 98b0e70b
+ *
+ * The numbers are 32 bits and end in 2106. What is earlier than 1970 is
+ * written as 0, and what is later as the largest.
+ */
+#ifndef PACK_MTIMES_H
+#define PACK_MTIMES_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "pack/idx.h"
+
+/* A parsed file. Immutable; borrows the index and the file's bytes. */
+struct pack_mtimes {
+	const struct pack_idx *idx;
+	const uint8_t *table; /* nr be32; points into bytes */
+	const uint8_t *bytes; /* the whole file */
+	size_t len;
+};
+
+/*
+ * Use the bytes of the .mtimes file of idx's pack. Checks size, header and
+ * pack checksum. 0, or ERR_CORRUPT with *m zeroed.
+ */
+int pack_mtimes_parse(struct pack_mtimes *m, const struct pack_idx *idx,
+		      const void *bytes, size_t len, const char *name,
+		      struct error *err);
+
+/*
+ * Check the file's own checksum: a time that was damaged could let an object
+ * go too early. 0, ERR_CORRUPT or ERR_NOMEM.
+ */
+int pack_mtimes_verify(const struct pack_mtimes *m, const char *name,
+		       struct error *err);
+
+/* Time of the object at idx_pos < idx->nr: seconds since 1970. */
+static inline uint32_t pack_mtimes_get(const struct pack_mtimes *m,
+				       uint32_t idx_pos)
+{
+	return load_be32(m->table + 4 * (size_t)idx_pos);
+}
+
+/* A time as the file can hold it. */
+static inline uint32_t pack_mtimes_clamp(int64_t seconds)
+{
+	if (seconds < 0)
+		return 0;
+	return seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
+}
+
+/* Append a whole file: `mtimes` by idx_pos. 0 or ERR_NOMEM. */
+int pack_mtimes_write(struct buf *out, const uint32_t *mtimes, uint32_t nr,
+		      const struct oid *pack_checksum, enum hash_algo algo,
+		      struct error *err);
+
+#endif
