@@ -509,7 +509,7 @@ static int run_all(struct run *r, const char **argv, struct builtin_env *env)
 	if (!ret)
 		ret = parse_args(r, argv);
 	if (!ret && !r->args.wants.nr && !r->args.haves.nr &&
-	    !r->args.asked_for_refs && !r->o.read_stdin) {
+	    !r->args.asked_for_refs && !r->o.read_stdin && !r->o.objects) {
 		fprintf(stderr, "usage: %s\n", usage_text);
 		return 129;
 	}

@@ -286,6 +286,7 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err)
 	ssize_t len;
 	int ret = 0;
 
+	args->negate = false;
 	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
 		if (len && line[len - 1] == '\n')
 			line[len - 1] = '\0';

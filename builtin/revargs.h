@@ -47,7 +47,10 @@ void rev_args_release(struct rev_args *args);
  */
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 
-/* Take all lines of standard input; "--" and other options are errors. */
+/*
+ * Take all lines of standard input; "--" and other options are errors. A
+ * "--not" among them is for them alone, one that was added before is not.
+ */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 
 /* The ids of a list alone: malloc()ed, NULL when out of memory. */
