@@ -2,81 +2,29 @@
 /* Taking one commit-graph file apart, and searching it. */
 #include <string.h>
 
+#include "base/chunk-format.h"
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "object/hash.h"
 #include "repo/commit-graph-layer.h"
 
-#define CHUNK_ID(a, b, c, d)                                                   \
-	((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 |      \
-	 (uint32_t)(d))
-
-/* A chunk that was found, `start` NULL when it was not. */
-struct chunk {
-	const uint8_t *start;
-	size_t len;
+/* The chunks that are read, and where each stands in an array of them. */
+enum {
+	CHUNK_FANOUT,
+	CHUNK_IDS,
+	CHUNK_DATA,
+	CHUNK_EDGES,
+	CHUNK_BASES,
+	CHUNK_NR,
 };
 
-struct chunks {
-	struct chunk fanout, ids, data, edges, bases;
+static const struct chunk no_chunks[CHUNK_NR] = {
+	[CHUNK_FANOUT] = {.id = CHUNK_ID('O', 'I', 'D', 'F')},
+	[CHUNK_IDS] = {.id = CHUNK_ID('O', 'I', 'D', 'L')},
+	[CHUNK_DATA] = {.id = CHUNK_ID('C', 'D', 'A', 'T')},
+	[CHUNK_EDGES] = {.id = CHUNK_ID('E', 'D', 'G', 'E')},
+	[CHUNK_BASES] = {.id = CHUNK_ID('B', 'A', 'S', 'E')},
 };
-
-static struct chunk *chunk_by_id(struct chunks *chunks, uint32_t id)
-{
-	switch (id) {
-	case CHUNK_ID('O', 'I', 'D', 'F'):
-		return &chunks->fanout;
-	case CHUNK_ID('O', 'I', 'D', 'L'):
-		return &chunks->ids;
-	case CHUNK_ID('C', 'D', 'A', 'T'):
-		return &chunks->data;
-	case CHUNK_ID('E', 'D', 'G', 'E'):
-		return &chunks->edges;
-	case CHUNK_ID('B', 'A', 'S', 'E'):
-		return &chunks->bases;
-	default:
-		return NULL;
-	}
-}
-
-/* Read the table of contents at *c; chunks lie in [table's end, body_len). */
-static int parse_contents(struct chunks *out, struct cursor *c,
-			  const uint8_t *bytes, uint64_t body_len,
-			  unsigned chunk_nr, const char *name,
-			  struct error *err)
-{
-	uint64_t table_off = (uint64_t)(c->p - bytes);
-	uint64_t start = 0, next = 0;
-	uint32_t id = 0, next_id = 0;
-	unsigned i;
-
-	if (cursor_left(c) < (chunk_nr + 1) * 12)
-		return error_set_at(err, ERR_CORRUPT, name, table_off,
-				    "table of contents cut short");
-	cursor_be32(c, &id);
-	cursor_be64(c, &start);
-	for (i = 0; i < chunk_nr; i++) {
-		struct chunk *chunk = chunk_by_id(out, id);
-
-		cursor_be32(c, &next_id);
-		cursor_be64(c, &next);
-		if (!id || start < table_off + (chunk_nr + 1) * 12 ||
-		    next < start || next > body_len || (chunk && chunk->start))
-			return error_set_at(err, ERR_CORRUPT, name,
-					    table_off + i * 12,
-					    "bad chunk %08x", (unsigned)id);
-		if (chunk) {
-			chunk->start = bytes + start;
-			chunk->len = (size_t)(next - start);
-		}
-		id = next_id;
-		start = next;
-	}
-	if (id)
-		return error_set_at(err, ERR_CORRUPT, name, table_off,
-				    "table of contents does not end");
-	return 0;
-}
 
 static int check_fanout(const struct chunk *fanout, uint32_t *nr,
 			const char *name, struct error *err)
@@ -115,29 +63,31 @@ static int check_size(const struct chunk *chunk, uint64_t nr, size_t item_len,
 
 /* Sizes of the chunks, and the fields that follow from them. */
 static int take_chunks(struct commit_graph_layer *layer,
-		       const struct chunks *chunks, struct error *err)
+		       const struct chunk *chunks, struct error *err)
 {
 	size_t id_len = hash_len(layer->algo);
-	int ret = check_fanout(&chunks->fanout, &layer->nr, layer->name, err);
+	int ret = check_fanout(&chunks[CHUNK_FANOUT], &layer->nr, layer->name,
+			       err);
 
 	if (!ret)
-		ret = check_size(&chunks->ids, layer->nr, id_len, "commit ids",
-				 layer->name, err);
+		ret = check_size(&chunks[CHUNK_IDS], layer->nr, id_len,
+				 "commit ids", layer->name, err);
 	if (!ret)
-		ret = check_size(&chunks->data, layer->nr, id_len + 16,
+		ret = check_size(&chunks[CHUNK_DATA], layer->nr, id_len + 16,
 				 "commit data", layer->name, err);
 	if (!ret)
-		ret = check_size(&chunks->edges, chunks->edges.len / 4, 4,
-				 "extra edges", layer->name, err);
+		ret = check_size(&chunks[CHUNK_EDGES],
+				 chunks[CHUNK_EDGES].len / 4, 4, "extra edges",
+				 layer->name, err);
 	if (!ret)
-		ret = check_size(&chunks->bases, layer->base_nr, id_len,
+		ret = check_size(&chunks[CHUNK_BASES], layer->base_nr, id_len,
 				 "base graphs", layer->name, err);
-	layer->fanout = chunks->fanout.start;
-	layer->ids = chunks->ids.start;
-	layer->data = chunks->data.start;
-	layer->edges = chunks->edges.start;
-	layer->edge_nr = chunks->edges.len / 4;
-	layer->bases = chunks->bases.start;
+	layer->fanout = chunks[CHUNK_FANOUT].start;
+	layer->ids = chunks[CHUNK_IDS].start;
+	layer->data = chunks[CHUNK_DATA].start;
+	layer->edges = chunks[CHUNK_EDGES].start;
+	layer->edge_nr = chunks[CHUNK_EDGES].len / 4;
+	layer->bases = chunks[CHUNK_BASES].start;
 	return ret;
 }
 
@@ -167,12 +117,12 @@ int commit_graph_layer_parse(struct commit_graph_layer *layer,
 			     const char *name, struct error *err)
 {
 	struct cursor c = cursor_make(bytes, len);
-	struct chunks chunks;
+	struct chunk chunks[CHUNK_NR];
 	size_t id_len = hash_len(algo);
 	unsigned chunk_nr = 0;
 	int ret;
 
-	memset(&chunks, 0, sizeof(chunks));
+	memcpy(chunks, no_chunks, sizeof(chunks));
 	memset(layer, 0, sizeof(*layer));
 	layer->algo = algo;
 	layer->name = mem_strdup(name);
@@ -184,10 +134,10 @@ int commit_graph_layer_parse(struct commit_graph_layer *layer,
 	else
 		ret = parse_header(layer, &c, &chunk_nr, err);
 	if (!ret)
-		ret = parse_contents(&chunks, &c, bytes, len - id_len, chunk_nr,
-				     name, err);
+		ret = chunk_contents_read(chunks, CHUNK_NR, &c, bytes,
+					  len - id_len, chunk_nr, name, err);
 	if (!ret)
-		ret = take_chunks(layer, &chunks, err);
+		ret = take_chunks(layer, chunks, err);
 	if (ret < 0)
 		commit_graph_layer_release(layer);
 	else
