@@ -17,31 +17,30 @@ enum {
  */
 static bool fill(struct pack_idx_table *table, size_t range_nr)
 {
-	const struct pack_idx *idx = table->idx;
+	const struct pack_ids *ids = table->ids;
 	size_t range = 0;
 
-	for (uint32_t i = 0; i < idx->nr; i++) {
-		const uint8_t *id = pack_idx_oid(idx, i);
+	for (uint32_t i = 0; i < ids->nr; i++) {
+		const uint8_t *id = pack_ids_at(ids, i);
 
-		if (i &&
-		    memcmp(id - idx->id_stride, id, hash_len(idx->algo)) >= 0)
+		if (i && memcmp(id - ids->stride, id, hash_len(ids->algo)) >= 0)
 			return false;
 		while (range <= load_be64(id) >> table->shift)
 			table->first[range++] = i;
 	}
 	while (range <= range_nr)
-		table->first[range++] = idx->nr;
+		table->first[range++] = ids->nr;
 	return true;
 }
 
 void pack_idx_table_init(struct pack_idx_table *table,
-			 const struct pack_idx *idx)
+			 const struct pack_ids *ids)
 {
 	unsigned bits = BITS_MIN;
 
-	while (idx->nr / IDS_PER_RANGE >> bits)
+	while (ids->nr / IDS_PER_RANGE >> bits)
 		bits++;
-	*table = (struct pack_idx_table){.idx = idx, .shift = 64 - bits};
+	*table = (struct pack_idx_table){.ids = ids, .shift = 64 - bits};
 	table->first = mem_alloc(((size_t)1 << bits) + 1,
 				 sizeof(*table->first));
 	if (table->first && !fill(table, (size_t)1 << bits))
@@ -55,28 +54,28 @@ void pack_idx_table_release(struct pack_idx_table *table)
 }
 
 bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
-			 uint32_t *idx_pos)
+			 uint32_t *ids_pos)
 {
-	const struct pack_idx *idx = table->idx;
+	const struct pack_ids *ids = table->ids;
 	uint64_t key = load_be64(raw);
 	const uint32_t *range;
 	uint32_t lo, hi;
 
 	if (!table->first)
-		return pack_idx_find(idx, raw, idx_pos);
+		return pack_ids_find(ids, raw, ids_pos);
 	range = &table->first[key >> table->shift];
 	lo = range[0];
 	hi = range[1];
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
-		const uint8_t *id = pack_idx_oid(idx, mid);
+		const uint8_t *id = pack_ids_at(ids, mid);
 		uint64_t at = load_be64(id);
 		int cmp = at != key ? (at < key ? -1 : 1)
 				    : memcmp(id + 8, raw + 8,
-					     hash_len(idx->algo) - 8);
+					     hash_len(ids->algo) - 8);
 
 		if (!cmp) {
-			*idx_pos = mid;
+			*ids_pos = mid;
 			return true;
 		}
 		if (cmp < 0)

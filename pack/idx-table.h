@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A finer fanout over a pack index, for those who look up a great many ids:
+ * A finer fanout over a table of ids, for those who look up a great many ids:
  * the position of the first id of each range of some four ids. A look-up then
- * reads one place of the table and one of the index.
+ * reads one place of the table and one of the ids.
  *
  * It costs one pass over the ids (some 10 ns each) and four bytes for every
  * two to four of them. Immutable once made.
@@ -13,12 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pack/idx.h"
+#include "pack/ids.h"
 
 struct pack_idx_table {
-	const struct pack_idx *idx; /* borrowed */
+	const struct pack_ids *ids; /* borrowed */
 	uint32_t *first; /* owned: by the top bits of an id; one past the last
-			    range there is idx->nr. NULL: no table */
+			    range there is ids->nr. NULL: no table */
 	unsigned shift;  /* an id's first 64 bits >> shift: its range */
 };
 
@@ -27,11 +27,11 @@ struct pack_idx_table {
  * strictly ascend, look-ups go the plain way.
  */
 void pack_idx_table_init(struct pack_idx_table *table,
-			 const struct pack_idx *idx);
+			 const struct pack_ids *ids);
 void pack_idx_table_release(struct pack_idx_table *table);
 
-/* As pack_idx_find(), with the same answers. */
+/* As pack_ids_find(), with the same answers. */
 bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
-			 uint32_t *idx_pos);
+			 uint32_t *ids_pos);
 
 #endif

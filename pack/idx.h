@@ -36,17 +36,16 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
+#include "pack/ids.h"
 
 /* A parsed index. Immutable; borrows the file's bytes. */
 struct pack_idx {
 	const uint8_t *bytes; /* the whole file, borrowed */
 	size_t len;
 	enum hash_algo algo;
-	unsigned version;      /* 1 or 2 */
-	uint32_t nr;           /* objects */
-	const uint8_t *fanout; /* 256 be32 */
-	const uint8_t *ids;    /* first id; they are `id_stride` bytes apart */
-	size_t id_stride;
+	unsigned version; /* 1 or 2 */
+	uint32_t nr;      /* objects */
+	struct pack_ids ids;
 	const uint8_t *crcs;  /* version 2: nr be32, else NULL */
 	const uint8_t *off32; /* version 2: nr be32, else NULL */
 	const uint8_t *off64; /* version 2: off64_nr be64 */
@@ -70,7 +69,7 @@ void pack_idx_release(struct pack_idx *idx);
 static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
 					  uint32_t idx_pos)
 {
-	return idx->ids + idx->id_stride * idx_pos;
+	return pack_ids_at(&idx->ids, idx_pos);
 }
 
 /*
@@ -82,20 +81,21 @@ uint64_t pack_idx_offset(const struct pack_idx *idx, uint32_t idx_pos);
 /* CRC-32 of the entry's bytes in the pack; 0 for version 1. */
 uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos);
 
-/*
- * Find an id by its raw bytes. True and *idx_pos when there. One guess inside
- * the fanout bucket, growing steps from there, then binary search; no
- * allocation.
- */
-bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
-		   uint32_t *idx_pos);
+/* As pack_ids_find(). */
+static inline bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
+				 uint32_t *idx_pos)
+{
+	return pack_ids_find(&idx->ids, raw, idx_pos);
+}
 
-/*
- * Find all ids that start with the first `hex_len` digits of `prefix`:
- * [*first, *last) is set; empty when none does.
- */
-void pack_idx_find_prefix(const struct pack_idx *idx, const struct oid *prefix,
-			  size_t hex_len, uint32_t *first, uint32_t *last);
+/* As pack_ids_find_prefix(). */
+static inline void pack_idx_find_prefix(const struct pack_idx *idx,
+					const struct oid *prefix,
+					size_t hex_len, uint32_t *first,
+					uint32_t *last)
+{
+	pack_ids_find_prefix(&idx->ids, prefix, hex_len, first, last);
+}
 
 /*
  * Check the order of ids (equal ones may follow each other), that they lie in

@@ -26,29 +26,23 @@ static const struct chunk no_chunks[CHUNK_NR] = {
 	[CHUNK_BASES] = {.id = CHUNK_ID('B', 'A', 'S', 'E')},
 };
 
-static int check_fanout(const struct chunk *fanout, uint32_t *nr,
-			const char *name, struct error *err)
+/* The fanout, which says how many commits there are. */
+static int take_fanout(struct commit_graph_layer *layer,
+		       const struct chunk *fanout, const uint8_t *bytes,
+		       struct error *err)
 {
-	uint32_t last = 0;
-	size_t i;
+	int ret;
 
-	if (fanout->len != 256 * 4)
+	if (fanout->len != PACK_FANOUT_LEN)
 		return error_set(err, ERR_CORRUPT,
-				 "%s: fanout missing or of a wrong size", name);
-	for (i = 0; i < 256; i++) {
-		uint32_t value = load_be32(fanout->start + 4 * i);
-
-		if (value < last)
-			return error_set(err, ERR_CORRUPT,
-					 "%s: fanout goes down at %zu", name,
-					 i);
-		last = value;
-	}
-	if (last >= COMMIT_GRAPH_NO_PARENT)
-		return error_set(err, ERR_CORRUPT, "%s: too many commits",
-				 name);
-	*nr = last;
-	return 0;
+				 "%s: fanout missing or of a wrong size",
+				 layer->name);
+	ret = pack_fanout_check(&layer->nr, fanout->start, layer->name,
+				(uint64_t)(fanout->start - bytes), err);
+	if (!ret && layer->nr >= COMMIT_GRAPH_NO_PARENT)
+		ret = error_set(err, ERR_CORRUPT, "%s: too many commits",
+				layer->name);
+	return ret;
 }
 
 static int check_size(const struct chunk *chunk, uint64_t nr, size_t item_len,
@@ -63,11 +57,11 @@ static int check_size(const struct chunk *chunk, uint64_t nr, size_t item_len,
 
 /* Sizes of the chunks, and the fields that follow from them. */
 static int take_chunks(struct commit_graph_layer *layer,
-		       const struct chunk *chunks, struct error *err)
+		       const struct chunk *chunks, const uint8_t *bytes,
+		       struct error *err)
 {
 	size_t id_len = hash_len(layer->algo);
-	int ret = check_fanout(&chunks[CHUNK_FANOUT], &layer->nr, layer->name,
-			       err);
+	int ret = take_fanout(layer, &chunks[CHUNK_FANOUT], bytes, err);
 
 	if (!ret)
 		ret = check_size(&chunks[CHUNK_IDS], layer->nr, id_len,
@@ -82,8 +76,13 @@ static int take_chunks(struct commit_graph_layer *layer,
 	if (!ret)
 		ret = check_size(&chunks[CHUNK_BASES], layer->base_nr, id_len,
 				 "base graphs", layer->name, err);
-	layer->fanout = chunks[CHUNK_FANOUT].start;
-	layer->ids = chunks[CHUNK_IDS].start;
+	layer->ids = (struct pack_ids){
+		.fanout = chunks[CHUNK_FANOUT].start,
+		.first = chunks[CHUNK_IDS].start,
+		.stride = id_len,
+		.nr = layer->nr,
+		.algo = layer->algo,
+	};
 	layer->data = chunks[CHUNK_DATA].start;
 	layer->edges = chunks[CHUNK_EDGES].start;
 	layer->edge_nr = chunks[CHUNK_EDGES].len / 4;
@@ -137,7 +136,7 @@ int commit_graph_layer_parse(struct commit_graph_layer *layer,
 		ret = chunk_contents_read(chunks, CHUNK_NR, &c, bytes,
 					  len - id_len, chunk_nr, name, err);
 	if (!ret)
-		ret = take_chunks(layer, chunks, err);
+		ret = take_chunks(layer, chunks, bytes, err);
 	if (ret < 0)
 		commit_graph_layer_release(layer);
 	else
@@ -169,29 +168,6 @@ void commit_graph_layer_release(struct commit_graph_layer *layer)
 	sys_map_close(&layer->map);
 	free(layer->name);
 	memset(layer, 0, sizeof(*layer));
-}
-
-bool commit_graph_layer_find(const struct commit_graph_layer *layer,
-			     const uint8_t *raw, uint32_t *layer_pos)
-{
-	size_t id_len = hash_len(layer->algo);
-	uint32_t low = raw[0] ? load_be32(layer->fanout + 4 * (raw[0] - 1)) : 0;
-	uint32_t high = load_be32(layer->fanout + 4 * raw[0]);
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		int cmp = memcmp(layer->ids + mid * id_len, raw, id_len);
-
-		if (!cmp) {
-			*layer_pos = mid;
-			return true;
-		}
-		if (cmp < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return false;
 }
 
 const uint8_t *commit_graph_layer_data(const struct commit_graph_layer *layer,

@@ -28,6 +28,7 @@
 
 #include "base/error.h"
 #include "object/oid.h"
+#include "pack/ids.h"
 #include "sys/map.h"
 
 /* Parent fields of CDAT. */
@@ -38,10 +39,9 @@ struct commit_graph_layer {
 	struct sys_map map; /* the file, when opened by path */
 	char *name;         /* owned: file name for messages */
 	enum hash_algo algo;
-	uint32_t nr;           /* commits in this file */
-	uint32_t below_nr;     /* commits in the layers below; the caller's */
-	const uint8_t *fanout; /* these point into the file's bytes */
-	const uint8_t *ids;
+	uint32_t nr;          /* commits in this file */
+	uint32_t below_nr;    /* commits in the layers below; the caller's */
+	struct pack_ids ids;  /* these point into the file's bytes */
 	const uint8_t *data;  /* CDAT */
 	const uint8_t *edges; /* EDGE, or NULL */
 	size_t edge_nr;
@@ -73,8 +73,12 @@ int commit_graph_layer_verify(const struct commit_graph_layer *layer,
 			      struct error *err);
 
 /* Position in this file of a raw id; false when it is not there. */
-bool commit_graph_layer_find(const struct commit_graph_layer *layer,
-			     const uint8_t *raw, uint32_t *layer_pos);
+static inline bool commit_graph_layer_find(
+	const struct commit_graph_layer *layer, const uint8_t *raw,
+	uint32_t *layer_pos)
+{
+	return pack_ids_find(&layer->ids, raw, layer_pos);
+}
 
 /* The CDAT record of a commit of this file; layer_pos < nr. */
 const uint8_t *commit_graph_layer_data(const struct commit_graph_layer *layer,

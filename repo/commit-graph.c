@@ -302,7 +302,7 @@ int commit_graph_entry(struct commit_graph_entry *entry,
 		return bad_pos(graph_pos, err);
 	layer_pos = graph_pos - layer->below_nr;
 	data = commit_graph_layer_data(layer, layer_pos);
-	entry->oid = layer->ids + layer_pos * id_len;
+	entry->oid = pack_ids_at(&layer->ids, layer_pos);
 	entry->tree = data;
 	data += id_len + 8;
 	entry->level = load_be32(data) >> 2;

@@ -32,7 +32,7 @@ void objspace_accelerate(struct objspace *space)
 	space->tables = mem_calloc(odb->pack_nr, sizeof(*space->tables));
 	for (uint32_t i = 0; space->tables && i < odb->pack_nr; i++)
 		pack_idx_table_init(&space->tables[i],
-				    &odb->packs[i].pack->idx);
+				    &odb->packs[i].pack->idx.ids);
 }
 
 /* As odb_find_raw(), with the tables when there are any. */

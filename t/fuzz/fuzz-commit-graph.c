@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 				     NULL) < 0)
 		return 0;
 	if (layer.nr) {
-		commit_graph_layer_find(&layer, layer.ids, &layer_pos);
+		commit_graph_layer_find(&layer, layer.ids.first, &layer_pos);
 		sink = commit_graph_layer_data(&layer, layer.nr - 1)[35];
 	}
 	commit_graph_layer_find(&layer, raw, &layer_pos);

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "pack/idx-table.h"
+#include "pack/idx.h"
 #include "t/unit/random.h"
 
 struct sample {
@@ -48,7 +49,7 @@ static void make(struct sample *s, uint32_t nr, size_t same,
 	assert_int_equal(pack_idx_parse(&s->idx, s->bytes.data, s->bytes.len,
 					algo, "test.idx", NULL),
 			 0);
-	pack_idx_table_init(&s->table, &s->idx);
+	pack_idx_table_init(&s->table, &s->idx.ids);
 	free(entries);
 }
 
@@ -117,14 +118,14 @@ static void odd_indexes(void **state)
 
 		make(&s, 1000, 0, HASH_SHA1, 2, &seed);
 		pack_idx_table_release(&s.table);
-		a = (uint8_t *)s.bytes.data + (s.idx.ids - s.idx.bytes) +
+		a = (uint8_t *)s.bytes.data + (s.idx.ids.first - s.idx.bytes) +
 		    20 * 500;
 		b = a + 20;
 		memcpy(id, a, 20);
 		memcpy(a, b, 20);
 		if (!twice)
 			memcpy(b, id, 20);
-		pack_idx_table_init(&s.table, &s.idx);
+		pack_idx_table_init(&s.table, &s.idx.ids);
 		assert_null(s.table.first);
 		check(&s, &seed);
 		release(&s);
