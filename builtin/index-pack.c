@@ -16,10 +16,10 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
-#include "builtin/known-objects.h"
 #include "builtin/options.h"
 #include "builtin/stderr-progress.h"
 #include "pack/indexer.h"
+#include "repo/known-objects.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 

@@ -7,8 +7,8 @@
  * when the first id that would lie there is asked for: asking the file system
  * about each object of a clone would take longer than indexing it.
  */
-#ifndef BUILTIN_KNOWN_OBJECTS_H
-#define BUILTIN_KNOWN_OBJECTS_H
+#ifndef REPO_KNOWN_OBJECTS_H
+#define REPO_KNOWN_OBJECTS_H
 
 #include "pack/indexer.h"
 #include "repo/repo.h"

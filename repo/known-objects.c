@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "builtin/known-objects.h"
 #include "object/oidmap.h"
+#include "repo/known-objects.h"
 #include "repo/odb.h"
 
 enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */

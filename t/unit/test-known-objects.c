@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/known-objects.c: packed and loose objects; equal and other content. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "repo/known-objects.h"
+#include "t/unit/randrepo.h"
+
+static void check_object(const struct pack_indexer_hooks *hooks,
+			 const struct randrepo_object *o)
+{
+	const void *data = o->data.data;
+	enum object_type type;
+	void *base;
+	size_t len;
+
+	assert_int_equal(hooks->has(hooks->ctx, 0, &o->oid, NULL), 1);
+	assert_int_equal(hooks->compare(hooks->ctx, 1, &o->oid, o->type, data,
+					o->data.len, NULL),
+			 0);
+	if (o->data.len)
+		assert_int_equal(hooks->compare(hooks->ctx, 1, &o->oid, o->type,
+						data, o->data.len - 1, NULL),
+				 ERR_CORRUPT);
+	assert_int_equal(
+		hooks->base(hooks->ctx, &o->oid, &type, &base, &len, NULL), 1);
+	assert_int_equal(type, o->type);
+	assert_int_equal(len, o->data.len);
+	assert_memory_equal(base, data, len);
+	free(base);
+}
+
+static void test_hooks(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pack_indexer_hooks hooks;
+	struct known_objects *known;
+	struct oid absent = OID_ZERO_INIT;
+	struct randrepo r;
+	enum object_type type;
+	void *data;
+	size_t len;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 10);
+	randrepo_store_pack(&r);
+	randrepo_history(&r, 5);
+	randrepo_store(&r);
+	assert_int_equal(known_objects_open(&known, &r.t.repo, 2, NULL), 0);
+	hooks = known_objects_hooks(known);
+	for (uint32_t i = 0; i < r.nr; i++)
+		check_object(&hooks, &r.objects[i]);
+	assert_int_equal(hooks.has(hooks.ctx, 0, &absent, NULL), 0);
+	assert_int_equal(
+		hooks.base(hooks.ctx, &absent, &type, &data, &len, NULL), 0);
+	known_objects_close(known);
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hooks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
