@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Loose objects, written. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "repo/loose-write.h"
+#include "repo/loose.h"
+#include "sys/io.h"
+
+enum {
+	LEVEL_MIN = -1,
+	LEVEL_FASTEST = 1, /* what Git uses for loose objects */
+	LEVEL_MAX = 9,
+};
+
+static int read_level(int64_t *level, const struct config *config,
+		      const char *key, struct error *err)
+{
+	int ret = config_i64(config, key, level, err);
+
+	if (ret < 0)
+		return ret;
+	if (ret && (*level < LEVEL_MIN || *level > LEVEL_MAX))
+		return error_set(err, ERR_INVALID,
+				 "bad zlib compression level %" PRId64, *level);
+	return ret;
+}
+
+static int choose_level(int *out, const struct config *config,
+			struct error *err)
+{
+	int64_t level = LEVEL_FASTEST;
+	int ret = read_level(&level, config, "core.loosecompression", err);
+
+	if (!ret)
+		ret = read_level(&level, config, "core.compression", err);
+	*out = (int)level;
+	return ret < 0 ? ret : 0;
+}
+
+int loose_writer_init(struct loose_writer *w, const struct repo *repo,
+		      const char *dir, struct error *err)
+{
+	int level, ret;
+
+	*w = (struct loose_writer){
+		.dir = dir,
+		.algo = repo->algo,
+		.path = BUF_INIT,
+		.bytes = BUF_INIT,
+	};
+	ret = choose_level(&level, &repo->config, err);
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_LOOSE_OBJECT,
+					&w->fsync, err);
+	if (ret < 0)
+		return ret;
+	w->deflater = deflater_new(level);
+	return w->deflater ? 0 : error_nomem(err);
+}
+
+void loose_writer_release(struct loose_writer *w)
+{
+	deflater_free(w->deflater);
+	buf_release(&w->path);
+	buf_release(&w->bytes);
+}
+
+/* The file's bytes: header and content in one stream. */
+static int encode(struct loose_writer *w, enum object_type type,
+		  const void *data, size_t len)
+{
+	struct buf plain = BUF_INIT;
+	int ret = buf_printf(&plain, "%s %zu%c", object_type_name(type), len,
+			     '\0');
+
+	buf_reset(&w->bytes);
+	if (!ret)
+		ret = buf_append(&plain, data, len);
+	if (!ret)
+		ret = deflater_append(w->deflater, &w->bytes, plain.data,
+				      plain.len);
+	buf_release(&plain);
+	return ret;
+}
+
+static int write_file(struct loose_writer *w, const char *dir,
+		      struct error *err)
+{
+	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
+	int ret = sys_mkdir_p(dir, err);
+
+	if (!ret)
+		ret = sys_tempfile_create(&tf, dir, "tmp_obj_", 0444, err);
+	if (!ret)
+		ret = sys_tempfile_write(&tf, w->bytes.data, w->bytes.len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&tf, w->path.data, w->fsync, err);
+	sys_tempfile_abort(&tf);
+	return ret;
+}
+
+int loose_writer_put(struct loose_writer *w, const struct oid *oid,
+		     enum object_type type, const void *data, size_t len,
+		     struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf dir = BUF_INIT;
+	int ret = 0;
+
+	oid_to_hex(hex, oid, w->algo);
+	buf_reset(&w->path);
+	if (buf_printf(&dir, "%s/%.2s", w->dir, hex) < 0 ||
+	    buf_printf(&w->path, "%s/%s", dir.data, hex + 2) < 0) {
+		ret = error_nomem(err);
+	} else if (!sys_exists(w->path.data)) {
+		if (encode(w, type, data, len) < 0)
+			ret = error_nomem(err);
+		else
+			ret = write_file(w, dir.data, err);
+		ret = ret ? ret : 1;
+	}
+	buf_release(&dir);
+	return ret;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing loose objects; loose.h says what their files look like.
+ *
+ * A file is written beside its place ("tmp_obj_XXXXXX"), made durable as
+ * core.fsync says for loose-object, and renamed. One thread per writer.
+ */
+#ifndef REPO_LOOSE_WRITE_H
+#define REPO_LOOSE_WRITE_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+#include "object/type.h"
+#include "pack/inflate.h"
+#include "repo/repo.h"
+#include "sys/tempfile.h"
+
+struct loose_writer {
+	const char *dir; /* borrowed: the object directory */
+	enum hash_algo algo;
+	enum sys_fsync_method fsync;
+	struct deflater *deflater; /* owned */
+	struct buf path, bytes;    /* of the object at hand */
+};
+
+/*
+ * Write below the object directory `dir` (borrowed) with the repository's
+ * core.looseCompression (or core.compression; by default the fastest level).
+ * 0 or a negative error; release in any case.
+ */
+int loose_writer_init(struct loose_writer *w, const struct repo *repo,
+		      const char *dir, struct error *err);
+void loose_writer_release(struct loose_writer *w);
+
+/*
+ * Write one object, whose id the caller knows to be `oid`. Returns 1 when it
+ * was written, 0 when its file was there, or a negative error.
+ */
+int loose_writer_put(struct loose_writer *w, const struct oid *oid,
+		     enum object_type type, const void *data, size_t len,
+		     struct error *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/loose-write.c: what is written is read back; levels; what is there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "object/hash.h"
+#include "repo/loose-write.h"
+#include "repo/odb.h"
+#include "t/unit/tmprepo.h"
+
+static void write_object(struct tmprepo *t, struct oid *oid, const char *text,
+			 int expect)
+{
+	struct error err = ERROR_INIT;
+	struct loose_writer w;
+	struct hash_ctx hash;
+
+	assert_int_equal(hash_init(&hash, t->repo.algo), 0);
+	hash_object(&hash, oid, OBJ_BLOB, text, strlen(text));
+	hash_release(&hash);
+	if (loose_writer_init(&w, &t->repo, t->objects, &err) < 0)
+		fail_msg("%s", err.msg);
+	assert_int_equal(
+		loose_writer_put(&w, oid, OBJ_BLOB, text, strlen(text), &err),
+		expect);
+	loose_writer_release(&w);
+}
+
+static void check_object(struct tmprepo *t, const struct oid *oid,
+			 const char *text)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct odb_reader *reader;
+	struct odb *odb;
+
+	assert_int_equal(odb_open(&odb, &t->repo, NULL, NULL), 0);
+	reader = odb_reader_new(odb, 0);
+	assert_non_null(reader);
+	assert_true(odb_has_loose(odb, oid));
+	assert_int_equal(odb_read(reader, oid, &obj, NULL), 0);
+	assert_int_equal(obj.type, OBJ_BLOB);
+	assert_int_equal(obj.len, strlen(text));
+	assert_memory_equal(obj.data, text, obj.len);
+	odb_object_release(reader, &obj);
+	odb_reader_free(reader);
+	odb_close(odb);
+}
+
+static void test_round_trip(void **state)
+{
+	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct tmprepo t;
+		struct oid a, b;
+
+		tmprepo_init(&t, algos[i]);
+		write_object(&t, &a, "hello\n", 1);
+		write_object(&t, &b, "", 1);
+		check_object(&t, &a, "hello\n");
+		check_object(&t, &b, "");
+		/* It stays as it is. */
+		write_object(&t, &a, "hello\n", 0);
+		tmprepo_release(&t);
+	}
+}
+
+static void test_levels(void **state)
+{
+	static const char *const bad[] = {"core.loosecompression=10",
+					  "core.compression=-2",
+					  "core.compression=x"};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char key[64];
+		struct config_entry e = {.key = key};
+		struct loose_writer w;
+
+		snprintf(key, sizeof(key), "%s", bad[i]);
+		e.value = strchr(key, '=') + 1;
+		e.value[-1] = '\0';
+		t.repo.config.entries = &e;
+		t.repo.config.nr = 1;
+		assert_int_equal(
+			loose_writer_init(&w, &t.repo, t.objects, NULL),
+			ERR_INVALID);
+		loose_writer_release(&w);
+	}
+	tmprepo_release(&t);
+}
+
+static void test_unwritable(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct oid oid = OID_ZERO_INIT;
+	struct loose_writer w;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	/* A file where the directory has to be. */
+	tmprepo_write(&t, "objects/00", "");
+	assert_int_equal(loose_writer_init(&w, &t.repo, t.objects, &err), 0);
+	assert_int_equal(loose_writer_put(&w, &oid, OBJ_BLOB, "x", 1, &err),
+			 ERR_IO);
+	loose_writer_release(&w);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_unwritable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
