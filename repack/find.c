@@ -16,6 +16,7 @@ struct finding {
 	struct found *f;
 	const struct repack_send_options *options;
 	struct walk_tips wants, haves;
+	struct pack_bitmap_result result;
 	struct error *warning;
 };
 
@@ -155,6 +156,20 @@ static int find_by_walk(struct finding *g, struct error *err)
 	return ret;
 }
 
+/* Make the answer of a query that of the request. */
+static int take_result(struct finding *g)
+{
+	struct found *f = g->f;
+
+	f->pack = f->pb->pack;
+	f->rev = f->pb->rev;
+	f->packed = g->result.packed;
+	f->packed_had = g->result.had;
+	f->objects = g->result.others;
+	g->result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
+	return add_boundary(f, g->haves.commits, g->haves.commit_nr);
+}
+
 /* 1 when answered, 0 when walking has to do it. */
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
@@ -165,19 +180,13 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 		return 0;
 	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
 	if (ret > 0) {
-		ret = pack_bitmap_query(&f->result, f->pb, &f->walk, &g->wants,
+		ret = pack_bitmap_query(&g->result, f->pb, &f->walk, &g->wants,
 					&g->haves, err);
-		if (!ret) {
-			f->objects = f->result.others;
-			f->result.others = (struct walk_items){0};
-			return add_boundary(f, g->haves.commits,
-					    g->haves.commit_nr) < 0
-				       ? error_nomem(err)
-				       : 1;
-		}
+		if (!ret)
+			return take_result(g) < 0 ? error_nomem(err) : 1;
 		if (ret == ERR_CORRUPT && err)
 			*g->warning = *err;
-		pack_bitmap_result_release(&f->result);
+		pack_bitmap_result_release(&g->result);
 		pack_bitmap_close(f->pb);
 		f->pb = NULL;
 	}
@@ -212,7 +221,7 @@ static bool is_member(const struct members *m, struct found *f,
 	if (bitset_get(&m->others, obj_pos))
 		return true;
 	return f->pb && pack_bitmap_bit(f->pb, &f->walk, obj_pos, &bit) &&
-	       bitset_get(&f->result.packed, bit);
+	       bitset_get(&f->packed, bit);
 }
 
 /* Send one object more: by its bit if it has one. */
@@ -223,8 +232,8 @@ static int send_also(struct found *f, struct members *m, uint32_t obj_pos)
 	if (is_member(m, f, obj_pos))
 		return 0;
 	if (f->pb && pack_bitmap_bit(f->pb, &f->walk, obj_pos, &bit)) {
-		if (!bitset_get(&f->result.had, bit))
-			bitset_set(&f->result.packed, bit);
+		if (!bitset_get(&f->packed_had, bit))
+			bitset_set(&f->packed, bit);
 		return 0;
 	}
 	if (bitset_grow(&m->others, (size_t)obj_pos + 1) < 0 ||
@@ -265,6 +274,120 @@ static int include_tags(struct found *f, struct error *err)
 	return ret;
 }
 
+/* Where in the order of the pack an object is; false: not in the pack. */
+static bool find_pack_pos(const struct found *f, uint32_t odb_pos,
+			  uint32_t *pack_pos)
+{
+	const struct pack_idx *idx = &f->pack->pack->idx;
+	uint32_t first = f->pack->first_pos;
+
+	return odb_pos >= first && odb_pos - first < idx->nr &&
+	       pack_rev_find(f->rev, pack_idx_offset(idx, odb_pos - first),
+			     pack_pos);
+}
+
+static const struct odb_pack *largest_pack(const struct odb *odb)
+{
+	const struct odb_pack *largest = odb->pack_nr ? &odb->packs[0] : NULL;
+
+	for (uint32_t i = 1; i < odb->pack_nr; i++)
+		if (odb->packs[i].pack->idx.nr > largest->pack->idx.nr)
+			largest = &odb->packs[i];
+	return largest;
+}
+
+/* Move the pack's objects out of the list, into the set. */
+static int split_objects(struct found *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		struct walk_item *item = &f->objects.items[i];
+		uint32_t pack_pos;
+
+		if (!find_pack_pos(f, item->obj_pos, &pack_pos)) {
+			f->objects.items[kept++] = *item;
+			continue;
+		}
+		bitset_set(&f->packed, pack_pos);
+		if (walk_items_append(&f->walked, item->obj_pos, item->type,
+				      item->name_hash) < 0)
+			return ERR_NOMEM;
+	}
+	f->objects.nr = kept;
+	return 0;
+}
+
+/* Divide what a walk has found as a bitmap query does. */
+static int split_packed(struct found *f, struct error *err)
+{
+	uint32_t nr;
+
+	f->pack = largest_pack(f->walk.odb);
+	if (!f->pack)
+		return 0;
+	nr = f->pack->pack->idx.nr;
+	f->rev = pack_get_rev(f->pack->pack, err);
+	if (!f->rev)
+		return ERR_NOMEM;
+	if (bitset_init(&f->packed, nr) < 0 ||
+	    bitset_init(&f->packed_had, nr) < 0 || split_objects(f) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < f->boundary_objects.nr; i++) {
+		uint32_t pack_pos;
+
+		if (find_pack_pos(f, f->boundary_objects.items[i].obj_pos,
+				  &pack_pos))
+			bitset_set(&f->packed_had, pack_pos);
+	}
+	return 0;
+}
+
+/* What the bitmap index knows about the objects of `subset`. */
+static int each_indexed(const struct found *f, const struct bitset *subset,
+			int (*fn)(void *ctx, const struct walk_item *object),
+			void *ctx)
+{
+	for (size_t bit = bitset_next(subset, 0); bit < subset->bits;
+	     bit = bitset_next(subset, bit + 1)) {
+		uint32_t bit_pos = (uint32_t)bit;
+		struct walk_item object = {
+			.obj_pos = pack_bitmap_odb_pos(f->pb, bit_pos),
+			.name_hash = bitmap_file_name_hash(
+				&f->pb->file,
+				pack_bitmap_idx_pos(f->pb, bit_pos)),
+			.type = (uint8_t)pack_bitmap_type(f->pb, bit_pos),
+		};
+		int ret = fn(ctx, &object);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int found_each_packed(const struct found *found, const struct bitset *subset,
+		      int (*fn)(void *ctx, const struct walk_item *object),
+		      void *ctx)
+{
+	if (bitset_is_empty(subset))
+		return 0;
+	if (found->pb)
+		return each_indexed(found, subset, fn, ctx);
+	for (size_t i = 0; i < found->walked.nr; i++) {
+		const struct walk_item *object = &found->walked.items[i];
+		uint32_t pack_pos;
+		int ret = 0;
+
+		if (find_pack_pos(found, object->obj_pos, &pack_pos) &&
+		    bitset_get(subset, pack_pos))
+			ret = fn(ctx, object);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 int found_open(struct found *found, const struct odb *odb,
 	       const struct repack_request *request,
 	       const struct repack_send_options *options, struct error *warning,
@@ -275,6 +398,7 @@ int found_open(struct found *found, const struct odb *odb,
 		.options = options,
 		.wants = WALK_TIPS_INIT,
 		.haves = WALK_TIPS_INIT,
+		.result = PACK_BITMAP_RESULT_INIT,
 		.warning = warning,
 	};
 	int ret;
@@ -292,6 +416,8 @@ int found_open(struct found *found, const struct odb *odb,
 	}
 	if (ret >= 0 && request->include_tag)
 		ret = include_tags(found, err);
+	if (ret >= 0 && !found->pb)
+		ret = split_packed(found, err);
 	walk_tips_release(&g.wants);
 	walk_tips_release(&g.haves);
 	if (ret < 0)
@@ -301,9 +427,11 @@ int found_open(struct found *found, const struct odb *odb,
 
 void found_close(struct found *found)
 {
-	pack_bitmap_result_release(&found->result);
 	pack_bitmap_close(found->pb);
+	bitset_release(&found->packed);
+	bitset_release(&found->packed_had);
 	free(found->objects.items);
+	free(found->walked.items);
 	free(found->boundary_objects.items);
 	free(found->boundary);
 	bitset_release(&found->had);
@@ -313,22 +441,15 @@ void found_close(struct found *found)
 bool found_had(const struct found *found, uint32_t odb_pos)
 {
 	const struct odb *odb = found->walk.odb;
-	const struct pack_bitmap *pb = found->pb;
-	uint32_t first, bit;
+	uint32_t pack_pos;
 
-	if (!pb) {
+	if (!found->pb) {
 		if (odb->pack_nr > 1)
 			odb_find_raw(odb, odb_oid_raw(odb, odb_pos), &odb_pos);
 		return bitset_get(&found->had, odb_pos);
 	}
-	first = pb->pack->first_pos;
-	if (odb_pos < first || odb_pos - first >= pb->pack->pack->idx.nr)
-		return false;
-	return pack_rev_find(
-		       pb->rev,
-		       pack_idx_offset(&pb->pack->pack->idx, odb_pos - first),
-		       &bit) &&
-	       bitset_get(&found->result.had, bit);
+	return find_pack_pos(found, odb_pos, &pack_pos) &&
+	       bitset_get(&found->packed_had, pack_pos);
 }
 
 /* Objects of one type and name: what deltas are likely between. */

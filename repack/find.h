@@ -2,6 +2,9 @@
 /*
  * Which objects a request asks for: by bitmap where there is one that can be
  * used, by walking otherwise.
+ *
+ * Either way those of one pack, the indexed or else the largest, are a set in
+ * its order, from which runs can be copied; all others are a list.
  */
 #ifndef REPACK_FIND_H
 #define REPACK_FIND_H
@@ -18,9 +21,16 @@
 struct found {
 	const struct repack_request *request; /* borrowed */
 	struct walk walk;
-	struct pack_bitmap *pb;             /* owned; NULL: found by walking */
-	struct pack_bitmap_result result;   /* with pb: packed objects */
-	struct walk_items objects;          /* owned: all others to send */
+	struct pack_bitmap *pb;      /* owned; NULL: found by walking */
+	const struct odb_pack *pack; /* borrowed from the snapshot: the pack in
+					whose order `packed` is; NULL: none */
+	const struct pack_rev *rev;  /* borrowed from the pack */
+	struct bitset packed;        /* by pack_pos: to send; no words: none */
+	struct bitset packed_had;    /* by pack_pos: the receiver has these; no
+					words: none */
+	struct walk_items objects;   /* owned: all others to send */
+	struct walk_items walked;    /* owned: without pb, what `packed` stands
+					for */
 	struct walk_items boundary_objects; /* owned: of the boundary's trees */
 	struct bitset had;  /* by obj_pos: boundary_objects, that the
 			       receiver has, without pb */
@@ -39,6 +49,14 @@ int found_open(struct found *found, const struct odb *odb,
 	       const struct repack_send_options *options, struct error *warning,
 	       struct error *err);
 void found_close(struct found *found);
+
+/*
+ * Visit the objects of a subset of `packed`, in no promised order. A nonzero
+ * return stops and is returned.
+ */
+int found_each_packed(const struct found *found, const struct bitset *subset,
+		      int (*fn)(void *ctx, const struct walk_item *object),
+		      void *ctx);
 
 /* Whether the receiver is known to have an object (by odb_pos). */
 bool found_had(const struct found *found, uint32_t odb_pos);

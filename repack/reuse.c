@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying spans from a bitmapped pack. */
+/* Copying spans from a stored pack. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ struct reuse {
 	const struct pack *pack;
 	const struct pack_rev *rev;
 	struct pack_writer *writer;
-	struct bitset copied; /* by bit_pos */
+	struct bitset copied; /* by pack_pos */
 	struct bitset *left_over;
 	struct segment *segments; /* owned; ascending in_off */
 	size_t segment_nr, segment_alloc;
@@ -147,44 +147,46 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 enum base_state { BASE_COPIED, BASE_HAD, BASE_ABSENT };
 
 /* Where the base of a delta is, and its raw id. */
-static int find_base(const struct reuse *u, uint32_t bit, uint64_t off,
+static int find_base(const struct reuse *u, uint32_t pack_pos, uint64_t off,
 		     const struct pack_entry *entry, uint64_t *base_off,
 		     const uint8_t **base_raw, enum base_state *state,
 		     struct error *err)
 {
-	uint32_t base_bit, idx_pos;
+	uint32_t base_pack_pos, idx_pos;
 
 	*state = BASE_ABSENT;
 	if (entry->type == OBJ_OFS_DELTA) {
 		*base_off = off - entry->base_distance;
-		if (!pack_rev_find_before(u->rev, bit, *base_off, &base_bit))
+		if (!pack_rev_find_before(u->rev, pack_pos, *base_off,
+					  &base_pack_pos))
 			return error_set_at(err, ERR_CORRUPT, u->pack->path,
 					    off, "delta base is no object");
-		idx_pos = pack_rev_idx_pos(u->rev, base_bit);
+		idx_pos = pack_rev_idx_pos(u->rev, base_pack_pos);
 	} else {
 		if (!pack_idx_find(&u->pack->idx, entry->base_oid, &idx_pos))
 			return 0;
 		*base_off = pack_idx_offset(&u->pack->idx, idx_pos);
-		if (!pack_rev_find(u->rev, *base_off, &base_bit))
+		if (!pack_rev_find(u->rev, *base_off, &base_pack_pos))
 			return 0;
 	}
 	*base_raw = pack_idx_oid(&u->pack->idx, idx_pos);
-	if (bitset_get(&u->copied, base_bit))
+	if (bitset_get(&u->copied, base_pack_pos))
 		*state = BASE_COPIED;
-	else if (u->r->had && bitset_get(u->r->had, base_bit))
+	else if (u->r->had && bitset_get(u->r->had, base_pack_pos))
 		*state = BASE_HAD;
 	return 0;
 }
 
-static int take_delta(struct reuse *u, uint32_t bit, uint64_t off, uint64_t end,
-		      struct pack_entry *entry, bool *taken, struct error *err)
+static int take_delta(struct reuse *u, uint32_t pack_pos, uint64_t off,
+		      uint64_t end, struct pack_entry *entry, bool *taken,
+		      struct error *err)
 {
 	size_t header_len = entry->header_len;
 	bool was_ofs = entry->type == OBJ_OFS_DELTA;
 	enum base_state state;
 	uint64_t base_off;
-	int ret = find_base(u, bit, off, entry, &base_off, &entry->base_oid,
-			    &state, err);
+	int ret = find_base(u, pack_pos, off, entry, &base_off,
+			    &entry->base_oid, &state, err);
 
 	if (ret < 0 || state == BASE_ABSENT)
 		return ret;
@@ -205,10 +207,10 @@ static int take_delta(struct reuse *u, uint32_t bit, uint64_t off, uint64_t end,
 	return take_with_header(u, off, end, header_len, entry, err);
 }
 
-static int take(struct reuse *u, uint32_t bit, struct error *err)
+static int take(struct reuse *u, uint32_t pack_pos, struct error *err)
 {
-	uint64_t off = pack_rev_offset(u->rev, bit);
-	uint64_t end = pack_rev_offset(u->rev, bit + 1);
+	uint64_t off = pack_rev_offset(u->rev, pack_pos);
+	uint64_t end = pack_rev_offset(u->rev, pack_pos + 1);
 	struct pack_entry entry;
 	bool taken = false;
 	int ret = pack_entry_at(&entry, u->pack, off, err);
@@ -219,7 +221,7 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 		return error_set_at(err, ERR_CORRUPT, u->pack->path, off,
 				    "pack entry overlaps the next");
 	if (entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA) {
-		ret = take_delta(u, bit, off, end, &entry, &taken, err);
+		ret = take_delta(u, pack_pos, off, end, &entry, &taken, err);
 	} else {
 		ret = take_as_is(u, off, end, err);
 		taken = true;
@@ -227,10 +229,10 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 	if (ret < 0)
 		return ret;
 	if (!taken) {
-		bitset_set(u->left_over, bit);
+		bitset_set(u->left_over, pack_pos);
 		return 0;
 	}
-	bitset_set(&u->copied, bit);
+	bitset_set(&u->copied, pack_pos);
 	u->objects++;
 	u->bytes += end - off;
 	return 0;
@@ -262,9 +264,9 @@ static int take_each(struct reuse *u, struct error *err)
 {
 	const struct bitset *want = u->r->want;
 
-	for (size_t bit = bitset_next(want, 0); bit < want->bits;
-	     bit = bitset_next(want, bit + 1)) {
-		int ret = take(u, (uint32_t)bit, err);
+	for (size_t pack_pos = bitset_next(want, 0); pack_pos < want->bits;
+	     pack_pos = bitset_next(want, pack_pos + 1)) {
+		int ret = take(u, (uint32_t)pack_pos, err);
 
 		if (ret < 0)
 			return ret;
@@ -280,8 +282,8 @@ int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 {
 	struct reuse u = {
 		.r = request,
-		.pack = request->pb->pack->pack,
-		.rev = request->pb->rev,
+		.pack = request->pack,
+		.rev = request->rev,
 		.writer = writer,
 		.left_over = left_over,
 		.span_start = UINT64_MAX,

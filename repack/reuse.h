@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copying runs of a bitmapped pack.
+ * Copying runs of a stored pack.
  *
- * The wanted objects of the indexed pack, as a bit set in pack order, are
+ * The wanted objects of one pack, as a bit set in pack order, are
  * copied in that order straight from the map. What lies between two changes is
  * one span: bytes are touched only where the distance of a delta to its base
  * has changed because something between them was left out, and there only the
@@ -21,17 +21,18 @@
 
 #include "base/error.h"
 #include "ewah/bitset.h"
-#include "pack-bitmap.h"
+#include "pack/pack.h"
 #include "pack/writer.h"
 #include "sys/progress.h"
 
 struct reuse_request {
-	const struct pack_bitmap *pb; /* borrowed */
-	const struct bitset *want;    /* bit_pos to send */
-	const struct bitset *had;     /* bit_pos that the receiver has, for
-					 thin bases; NULL: none */
-	bool ofs_delta;               /* else bases are named by id */
-	struct progress *progress;    /* counts objects; NULL: none */
+	const struct pack *pack;    /* borrowed */
+	const struct pack_rev *rev; /* borrowed: of the pack */
+	const struct bitset *want;  /* pack_pos to send */
+	const struct bitset *had;   /* pack_pos that the receiver has, for
+				       thin bases; NULL: none */
+	bool ofs_delta;             /* else bases are named by id */
+	struct progress *progress;  /* counts objects; NULL: none */
 };
 
 struct reuse_report {

@@ -32,38 +32,31 @@ static bool receiver_has(void *ctx, uint32_t odb_pos)
 	return found_had(&s->found, odb_pos);
 }
 
+static int add_item(void *ctx, const struct walk_item *object)
+{
+	struct send *s = ctx;
+
+	return repack_items_append(&s->items, object->obj_pos, object->type,
+				   object->name_hash, false);
+}
+
 static int load_items(struct send *s, struct error *err)
 {
 	const struct walk_items *objects = &s->found.objects;
 
-	for (size_t i = 0; i < objects->nr; i++) {
-		const struct walk_item *item = &objects->items[i];
-
-		if (repack_items_append(&s->items, item->obj_pos, item->type,
-					item->name_hash, false) < 0)
+	for (size_t i = 0; i < objects->nr; i++)
+		if (add_item(s, &objects->items[i]) < 0)
 			return error_nomem(err);
-	}
 	return 0;
 }
 
-/* What a bitmapped pack could not send as stored joins the items. */
+/* What the pack could not send as stored joins the items. */
 static int load_left_over(struct send *s, const struct bitset *left_over,
 			  struct error *err)
 {
-	const struct pack_bitmap *pb = s->found.pb;
-
-	for (size_t bit = bitset_next(left_over, 0); bit < left_over->bits;
-	     bit = bitset_next(left_over, bit + 1)) {
-		uint32_t idx_pos = pack_bitmap_idx_pos(pb, (uint32_t)bit);
-
-		if (repack_items_append(
-			    &s->items, pack_bitmap_odb_pos(pb, (uint32_t)bit),
-			    pack_bitmap_type(pb, (uint32_t)bit),
-			    bitmap_file_name_hash(&pb->file, idx_pos),
-			    false) < 0)
-			return error_nomem(err);
-	}
-	return 0;
+	return found_each_packed(&s->found, left_over, add_item, s) < 0
+		       ? error_nomem(err)
+		       : 0;
 }
 
 static int plan(struct send *s, struct error *err)
@@ -137,12 +130,13 @@ static int send_items(struct send *s, struct pack_writer *writer,
 static int send_spans(struct send *s, struct pack_writer *writer,
 		      struct progress *progress, struct error *err)
 {
-	const struct pack_bitmap_result *result = &s->found.result;
+	const struct found *f = &s->found;
 	struct reuse_request request = {
-		.pb = s->found.pb,
-		.want = &result->packed,
-		.had = s->request->thin && result->had.bits ? &result->had
-							    : NULL,
+		.pack = f->pack->pack,
+		.rev = f->rev,
+		.want = &f->packed,
+		.had = s->request->thin && f->packed_had.bits ? &f->packed_had
+							      : NULL,
 		.ofs_delta = s->request->ofs_delta,
 		.progress = progress,
 	};
@@ -170,7 +164,7 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 	struct pack_writer writer;
 	struct progress progress;
 	struct oid checksum;
-	size_t packed = bitset_count(&s->found.result.packed);
+	size_t packed = bitset_count(&s->found.packed);
 	size_t nr = packed + s->items.nr;
 	int ret;
 
@@ -184,7 +178,7 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 	if (!ret && packed && copies_spans(s->options))
 		ret = send_spans(s, &writer, &progress, err);
 	else if (!ret && packed)
-		ret = load_left_over(s, &s->found.result.packed, err);
+		ret = load_left_over(s, &s->found.packed, err);
 	if (!ret && s->items.nr)
 		ret = send_items(s, &writer, &progress, err);
 	if (!ret)

@@ -100,26 +100,34 @@ static void note(struct env *e, const struct oid *oid)
 	e->found[nr] = true;
 }
 
-static void note_all(struct env *e, struct found *f)
+struct noting {
+	struct env *e;
+	struct found *f;
+	size_t nr;
+};
+
+static int note_item(void *ctx, const struct walk_item *item)
 {
-	const struct bitset *packed = &f->result.packed;
+	struct noting *n = ctx;
 	struct oid oid;
 
-	memset(e->found, 0, RANDREPO_MAX);
-	for (size_t bit = bitset_next(packed, 0); bit < packed->bits;
-	     bit = bitset_next(packed, bit + 1)) {
-		odb_oid(&oid, e->odb,
-			pack_bitmap_odb_pos(f->pb, (uint32_t)bit));
-		note(e, &oid);
-	}
-	for (size_t i = 0; i < f->objects.nr; i++) {
-		const struct walk_item *item = &f->objects.items[i];
+	objspace_oid(&oid, &n->f->walk.space, item->obj_pos);
+	note(n->e, &oid);
+	assert_int_equal(n->e->r.objects[randrepo_find(&n->e->r, &oid)].type,
+			 item->type);
+	n->nr++;
+	return 0;
+}
 
-		objspace_oid(&oid, &f->walk.space, item->obj_pos);
-		note(e, &oid);
-		assert_int_equal(e->r.objects[randrepo_find(&e->r, &oid)].type,
-				 item->type);
-	}
+static void note_all(struct env *e, struct found *f)
+{
+	struct noting n = {.e = e, .f = f};
+
+	memset(e->found, 0, RANDREPO_MAX);
+	assert_int_equal(found_each_packed(f, &f->packed, note_item, &n), 0);
+	assert_int_equal(n.nr, bitset_count(&f->packed));
+	for (size_t i = 0; i < f->objects.nr; i++)
+		note_item(&n, &f->objects.items[i]);
 }
 
 /* By bitmap exactly the answer; a walk may send more of what is wanted. */

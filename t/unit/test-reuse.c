@@ -54,7 +54,7 @@ struct copy {
 static void copy_make(struct copy *c, const struct reuse_request *request)
 {
 	struct pack_sink sink = {packread_put, &c->pack};
-	enum hash_algo algo = request->pb->odb->algo;
+	enum hash_algo algo = request->pack->algo;
 	struct pack_writer writer;
 	struct oid sum;
 
@@ -117,7 +117,8 @@ static void random_subsets(bool stored_ofs)
 	for (int i = 0; i < 60; i++) {
 		struct bitset want, had;
 		struct reuse_request request = {
-			.pb = b.pb,
+			.pack = b.pb->pack->pack,
+			.rev = b.pb->rev,
 			.want = &want,
 			.had = random_next(&seed) % 2 ? &had : NULL,
 			.ofs_delta = random_next(&seed) % 2,
@@ -168,7 +169,8 @@ static void everything(void **state)
 
 		make(&r, i & 2, &seed);
 		bitmaprepo_open(&b, &r);
-		request.pb = b.pb;
+		request.pack = b.pb->pack->pack;
+		request.rev = b.pb->rev;
 		request.want = &want;
 		assert_int_equal(bitset_init(&want, b.pb->file.object_nr), 0);
 		bitset_set_range(&want, 0, want.bits);
@@ -204,7 +206,8 @@ static void far_bases(void **state)
 	for (int i = 0; i < 40; i++) {
 		struct bitset want;
 		struct reuse_request request = {
-			.pb = b.pb,
+			.pack = b.pb->pack->pack,
+			.rev = b.pb->rev,
 			.want = &want,
 			.ofs_delta = true,
 		};
@@ -233,9 +236,7 @@ static void base_after_delta(void **state)
 	struct packfile *p = malloc(sizeof(*p));
 	struct pack_entry entry = {.type = OBJ_REF_DELTA};
 	struct buf delta = BUF_INIT, text = BUF_INIT;
-	struct pack_bitmap pb = {0};
-	struct odb_pack odb_pack = {0};
-	struct odb odb = {.algo = HASH_SHA1};
+	struct pack *pack;
 	struct randrepo r;
 	struct bitset want;
 	struct oid base, oid;
@@ -256,13 +257,11 @@ static void base_after_delta(void **state)
 	packfile_add_entry(p, &entry, delta.data, delta.len, &oid);
 	packfile_add(p, OBJ_BLOB, r.objects[nr].data.data,
 		     r.objects[nr].data.len);
-	odb_pack.pack = packfile_open(p);
-	pb.odb = &odb;
-	pb.pack = &odb_pack;
-	pb.rev = pack_get_rev(odb_pack.pack, NULL);
+	pack = packfile_open(p);
 	assert_int_equal(bitset_init(&want, 3), 0);
 	bitset_set_range(&want, 0, 2);
-	request.pb = &pb;
+	request.pack = pack;
+	request.rev = pack_get_rev(pack, NULL);
 	request.want = &want;
 	/* All of it is the pack itself; without ofs_delta each is looked at. */
 	copy_make(&c, &request);
@@ -274,7 +273,7 @@ static void base_after_delta(void **state)
 	assert_true(bitset_test(&c.left_over, 0));
 	copy_release(&c);
 	bitset_release(&want);
-	pack_close(odb_pack.pack);
+	pack_close(pack);
 	packfile_release(p);
 	free(p);
 	buf_release(&delta);
