@@ -41,13 +41,28 @@ static size_t choose(struct sort_item *keys, const struct repack_items *list,
 	return nr;
 }
 
-static uint64_t name_key(const struct repack_item *item)
+/*
+ * Among objects of one name, bases come first. Those that islands allow to be
+ * bases of all others do, and next what is to become a delta against them.
+ */
+static unsigned rank_of(const struct repack_item *item,
+			const struct islands *islands)
 {
-	return (uint64_t)item->type << 33 | (uint64_t)item->name_hash << 1 |
-	       !item->is_external;
+	if (item->is_external)
+		return 0;
+	if (islands_in_tip(islands, item->obj_pos))
+		return 1;
+	return item->retry ? 2 : 3;
 }
 
-/* By type, name, external ones first, and size; the sort is stable. */
+static uint64_t name_key(const struct repack_item *item,
+			 const struct islands *islands)
+{
+	return (uint64_t)item->type << 34 | (uint64_t)item->name_hash << 2 |
+	       rank_of(item, islands);
+}
+
+/* By type, name, rank, and size; the sort is stable. */
 static int sort_candidates(struct sort_item *keys, size_t nr,
 			   const struct repack_items *list)
 {
@@ -56,7 +71,8 @@ static int sort_candidates(struct sort_item *keys, size_t nr,
 	if (ret < 0)
 		return ret;
 	for (size_t i = 0; i < nr; i++)
-		keys[i].key = name_key(&list->items[keys[i].value]);
+		keys[i].key = name_key(&list->items[keys[i].value],
+				       list->islands);
 	return sort_items(keys, nr);
 }
 
@@ -81,7 +97,7 @@ static bool may_be_target(const struct repack_item *item,
 {
 	if (item->is_external || item->no_delta || !seen->any)
 		return false;
-	return retry_same_pack || seen->several ||
+	return retry_same_pack || item->retry || seen->several ||
 	       seen->pack_nr != item->pack_nr;
 }
 

@@ -49,13 +49,14 @@ void delta_order_release(struct delta_order *order);
 
 /*
  * Whether `target` may be tried against `base`: not when both come from one
- * pack, whose maker did that already. External items come from no pack.
+ * pack, whose maker did that already, unless islands have taken its result
+ * away. External items come from no pack.
  */
 static inline bool delta_order_may_pair(const struct repack_item *base,
 					const struct repack_item *target,
 					bool retry_same_pack)
 {
-	return retry_same_pack || base->is_external ||
+	return retry_same_pack || target->retry || base->is_external ||
 	       base->pack_nr == REPACK_NO_ITEM ||
 	       base->pack_nr != target->pack_nr;
 }

@@ -210,6 +210,8 @@ static int try_base(struct delta_window *w, struct trial *t, size_t place,
 	int ret;
 
 	if (base->depth >= t->depth_max ||
+	    !islands_may_delta(w->list->islands, item->obj_pos,
+			       base_item->obj_pos) ||
 	    !delta_order_may_pair(base_item, item, w->options->retry_same_pack))
 		return 0;
 	limit = size_limit(w, t, base);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "islands/islands.h"
 #include "object/type.h"
 #include "repo/odb.h"
 #include "walk/objspace.h"
@@ -49,13 +50,17 @@ struct repack_item {
 				REPACK_NO_ITEM for loose objects */
 	uint8_t type;        /* enum object_type of the object itself */
 	uint8_t how;         /* enum repack_how */
-	bool is_external;
-	bool no_delta; /* never to be made a delta */
+	bool is_external : 1;
+	bool no_delta : 1; /* never to be made a delta */
+	bool retry : 1;    /* may get a base from its own pack: what that has
+			      as base is no longer allowed, or it is such a
+			      base */
 };
 
 struct repack_items {
-	struct objspace *space;    /* borrowed */
-	struct repack_item *items; /* owned */
+	struct objspace *space;        /* borrowed */
+	const struct islands *islands; /* borrowed; NULL: any base will do */
+	struct repack_item *items;     /* owned */
 	size_t nr, alloc;
 };
 

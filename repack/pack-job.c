@@ -68,6 +68,7 @@ void pack_job_close(struct pack_job *job)
 		return;
 	newpack_release(&job->newpack);
 	repack_items_release(&job->items);
+	islands_release(&job->islands);
 	walk_result_release(&job->found);
 	walk_tips_release(&job->wants);
 	walk_tips_release(&job->haves);
@@ -193,12 +194,27 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	return ret;
 }
 
+static int paint_islands(struct pack_job *job, struct error *err)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	int ret = roots_add_island_tips(&job->walk, &tips, job->refs, err);
+
+	if (!ret && (tips.commit_nr || tips.others.nr)) {
+		ret = islands_paint_tip(&job->islands, &job->walk, &tips, err);
+		job->items.islands = &job->islands;
+	}
+	walk_tips_release(&tips);
+	return ret;
+}
+
 int pack_job_run(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
-	int ret;
+	int ret = o->tip_island ? paint_islands(job, err) : 0;
 
-	ret = newpack_make(&job->newpack, &job->items, o->dir, o->newpack, err);
+	if (!ret)
+		ret = newpack_make(&job->newpack, &job->items, o->dir,
+				   o->newpack, err);
 	if (!ret)
 		ret = newpack_index(&job->newpack, o->dir, err);
 	if (!ret && o->write_bitmap)

@@ -24,6 +24,7 @@ struct pack_job_options {
 	bool honor_keep;  /* leave out what own packs with .keep have */
 	bool write_bitmap;
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
+	bool tip_island;        /* keep the tip's deltas within the tip */
 };
 
 struct pack_job {
@@ -33,6 +34,7 @@ struct pack_job {
 	struct walk_tips wants, haves;
 	struct walk_result found;
 	struct repack_items items;
+	struct islands islands;
 	struct newpack newpack;
 	const struct pack **excluding; /* owned: packs (borrowed) whose objects
 					  the options leave out */

@@ -15,6 +15,8 @@ struct plan {
 	const struct plan_options *options;
 	uint32_t *item_of; /* by obj_pos */
 	uint32_t end;
+	uint32_t *refused; /* by item: the base that islands do not allow, or
+			      REPACK_NO_ITEM; NULL without islands */
 };
 
 uint32_t *plan_index(const struct repack_items *list, uint32_t end)
@@ -52,6 +54,13 @@ static bool receiver_has(const struct plan *p, const struct repack_item *item,
 	       o->receiver_has(o->receiver_ctx, first_pos + base_idx_pos);
 }
 
+static bool islands_allow(const struct plan *p, const struct repack_item *item,
+			  uint32_t base)
+{
+	return islands_may_delta(p->list->islands, item->obj_pos,
+				 p->list->items[base].obj_pos);
+}
+
 static int plan_stored_delta(struct plan *p, struct repack_item *item,
 			     uint32_t idx_pos,
 			     const struct packs_stored *stored,
@@ -70,6 +79,10 @@ static int plan_stored_delta(struct plan *p, struct repack_item *item,
 	if (item->is_external ||
 	    (base == REPACK_NO_ITEM && !receiver_has(p, item, base_idx_pos)))
 		return 0;
+	if (base != REPACK_NO_ITEM && !islands_allow(p, item, base)) {
+		p->refused[item - p->list->items] = base;
+		return 0;
+	}
 	item->how = REPACK_COPY_DELTA;
 	item->base = base;
 	item->delta_size = (uint32_t)stored->entry.size;
@@ -212,6 +225,36 @@ static int plan_chains(struct plan *p, struct error *err)
 	return 0;
 }
 
+/*
+ * An object that lost its base is a new version of what is at the end of the
+ * base's chain, as a rule: let either become a delta against the other.
+ */
+static void retry_refused(const struct plan *p)
+{
+	struct repack_item *items = p->list->items;
+
+	for (size_t i = 0; i < p->list->nr; i++) {
+		uint32_t root = p->refused[i];
+
+		if (root == REPACK_NO_ITEM)
+			continue;
+		while (items[root].base != REPACK_NO_ITEM)
+			root = items[root].base;
+		items[i].retry = items[root].retry = true;
+	}
+}
+
+static int prepare_islands(struct plan *p)
+{
+	if (!p->list->islands)
+		return 0;
+	p->refused = mem_alloc(p->list->nr, sizeof(*p->refused));
+	if (!p->refused)
+		return ERR_NOMEM;
+	memset(p->refused, 0xff, p->list->nr * sizeof(*p->refused));
+	return 0;
+}
+
 int plan_items(struct repack_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err)
 {
@@ -222,15 +265,19 @@ int plan_items(struct repack_items *list, struct packs *packs,
 
 	p.end = objspace_end(list->space);
 	p.item_of = plan_index(list, p.end);
-	if (!p.item_of)
-		return error_nomem(err);
-	ret = prepare_packs(&p, err);
+	if (!p.item_of || prepare_islands(&p) < 0)
+		ret = error_nomem(err);
+	else
+		ret = prepare_packs(&p, err);
 	if (!ret)
 		ret = sys_parallel(threads, batches, plan_batch, &p, err);
 	if (!ret)
 		ret = plan_chains(&p, err);
+	if (!ret && p.refused)
+		retry_refused(&p);
 	if (!ret)
 		ret = plan_sizes(&p, err);
+	free(p.refused);
 	free(p.item_of);
 	return ret;
 }

@@ -2,7 +2,10 @@
 /*
  * How each object of a new pack is stored: what existing packs have is copied
  * as it is, and deltas are kept whenever their base is in the new pack too
- * (or, for a thin pack, with the receiver).
+ * (or, for a thin pack, with the receiver) and islands allow it.
+ *
+ * Where they do not, that base's chain is turned round if the search can do
+ * it: the object and the whole one at the end of the chain are marked `retry`.
  */
 #ifndef REPACK_PLAN_H
 #define REPACK_PLAN_H

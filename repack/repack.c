@@ -48,6 +48,7 @@ static void set_job_options(struct run *r)
 		.honor_keep = !o->pack_kept_objects,
 		.write_bitmap = o->write_bitmap,
 		.bitmap_is_default = o->bitmap_is_default,
+		.tip_island = o->all,
 	};
 }
 

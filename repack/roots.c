@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Roots of reachability, and tips for bitmaps. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/sort.h"
 #include "repack/roots.h"
@@ -34,12 +36,20 @@ static int add_prefix(void *ctx, const struct config_entry *entry)
 			    entry->value ? entry->value : "", m->err);
 }
 
+static int add_head(struct marking *m)
+{
+	struct ref head;
+	int ret = refs_lookup(m->refs, "HEAD", &head, m->err);
+
+	return ret > 0 ? walk_add_tip(m->w, &m->tips, &head.oid, false, m->err)
+		       : ret;
+}
+
 /* HEAD and the newest branches. */
 static int add_default(struct marking *m)
 {
 	const struct history *h = &m->w->history;
 	struct sort_item *by_age;
-	struct ref head;
 	int ret = ref_tips_add(m->w, &m->tips, m->refs, "refs/heads/", m->err);
 
 	if (ret < 0)
@@ -59,11 +69,7 @@ static int add_default(struct marking *m)
 	for (size_t i = 0; i < m->tips.commit_nr; i++)
 		m->tips.commits[i] = by_age[i].value;
 	free(by_age);
-	if (!ret)
-		ret = refs_lookup(m->refs, "HEAD", &head, m->err);
-	if (ret > 0)
-		ret = walk_add_tip(m->w, &m->tips, &head.oid, false, m->err);
-	return ret;
+	return ret < 0 ? ret : add_head(m);
 }
 
 int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
@@ -84,5 +90,34 @@ int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 		marks[m.tips.commits[i]] = 1;
 	walk_tips_release(&m.tips);
 	*is_tip = marks;
+	return ret;
+}
+
+static int add_island_tips(void *ctx, const struct config_entry *entry)
+{
+	struct marking *m = ctx;
+	int truth = config_parse_bool(entry->value);
+
+	m->prefix_nr++;
+	if (!truth) {
+		walk_tips_release(&m->tips);
+		return 0;
+	}
+	if (truth > 0 || !strcmp(entry->value, "HEAD"))
+		return add_head(m);
+	return ref_tips_add(m->w, &m->tips, m->refs, entry->value, m->err);
+}
+
+int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
+			  struct refs *refs, struct error *err)
+{
+	const struct repo *repo = w->odb->repo;
+	struct marking m = {.w = w, .refs = refs, .tips = *tips, .err = err};
+	int ret = config_each(&repo->config, "repack.tipisland",
+			      add_island_tips, &m);
+
+	if (!ret && !m.prefix_nr && repo->is_bare)
+		ret = add_head(&m);
+	*tips = m.tips;
 	return ret;
 }

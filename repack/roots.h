@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What keeps objects of a repository alive, enumerated: references, reflogs
- * and indexes, and the commits that are worth a bitmap of their own.
+ * and indexes, and the commits that are worth a bitmap of their own
+ * or a place in the tip island.
  */
 #ifndef REPACK_ROOTS_H
 #define REPACK_ROOTS_H
@@ -31,5 +32,14 @@ int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
  */
 int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 		    struct error *err);
+
+/*
+ * Add what the tip island is painted from (islands/islands.h): the refs under
+ * the prefixes that repack.tipIsland names, "HEAD" among them; a value of
+ * false takes back those before it, true is HEAD. Without the key: HEAD in a
+ * bare repository, nothing in others.
+ */
+int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
+			  struct refs *refs, struct error *err);
 
 #endif

@@ -31,6 +31,17 @@ static void place(struct ordering *o, uint32_t item)
 	}
 }
 
+static void place_type(struct ordering *o, enum object_type type, bool tip_only)
+{
+	const struct repack_items *list = o->list;
+
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->items[i].type == type &&
+		    (!tip_only ||
+		     islands_in_tip(list->islands, list->items[i].obj_pos)))
+			place(o, (uint32_t)i);
+}
+
 uint32_t *write_order(const struct repack_items *list, size_t *nr)
 {
 	static const enum object_type types[] = {
@@ -48,10 +59,11 @@ uint32_t *write_order(const struct repack_items *list, size_t *nr)
 		free(o.out);
 		return NULL;
 	}
-	for (size_t t = 0; t < ARRAY_NR(types); t++)
-		for (size_t i = 0; i < list->nr; i++)
-			if (list->items[i].type == types[t])
-				place(&o, (uint32_t)i);
+	for (size_t t = 0; t < ARRAY_NR(types); t++) {
+		if (list->islands)
+			place_type(&o, types[t], true);
+		place_type(&o, types[t], false);
+	}
 	free(o.placed);
 	*nr = o.nr;
 	return o.out;

@@ -263,6 +263,64 @@ static void wrong_type(void **state)
 	itemlist_release(&l);
 }
 
+/*
+ * No delta of the tip leaves it; what lost its base may be tried again, and so
+ * may the whole object at the end of the base's chain.
+ */
+static void tip_island(void **state)
+{
+	uint64_t seed = random_seed();
+	size_t inside = 0, lost = 0, retried = 0;
+	struct itemlist l;
+
+	itemlist_init(&l, &seed);
+	for (int i = 0; i < 8; i++) {
+		struct islands islands = ISLANDS_INIT;
+		uint32_t *base;
+
+		itemlist_fill(&l, 14, false);
+		plan(&l, &itemlist_plan_options);
+		base = calloc(l.list.nr, sizeof(*base));
+		assert_non_null(base);
+		assert_int_equal(
+			bitset_init(&islands.tip, objspace_end(&l.space)), 0);
+		for (size_t k = 0; k < l.list.nr; k++) {
+			base[k] = l.list.items[k].base;
+			l.list.items[k].base = REPACK_NO_ITEM;
+			assert_false(l.list.items[k].retry);
+			if (!randrepo_below(&l.r, 3))
+				bitset_set(&islands.tip,
+					   l.list.items[k].obj_pos);
+		}
+		l.list.islands = &islands;
+		plan(&l, &itemlist_plan_options);
+		check_chains(&l);
+		for (size_t k = 0; k < l.list.nr; k++) {
+			const struct repack_item *item = &l.list.items[k];
+			bool allowed;
+
+			if (base[k] == REPACK_NO_ITEM) {
+				assert_int_equal(item->base, REPACK_NO_ITEM);
+				retried += item->retry;
+				continue;
+			}
+			allowed = islands_may_delta(
+				&islands, item->obj_pos,
+				l.list.items[base[k]].obj_pos);
+			assert_int_equal(item->base,
+					 allowed ? base[k] : REPACK_NO_ITEM);
+			assert_true(allowed || item->retry);
+			inside += allowed;
+			lost += !allowed;
+		}
+		l.list.islands = NULL;
+		islands_release(&islands);
+		free(base);
+	}
+	assert_true(inside > 100 && lost > 10 && retried > 0);
+	itemlist_release(&l);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -270,6 +328,7 @@ int main(void)
 		cmocka_unit_test(thin),
 		cmocka_unit_test(ring),
 		cmocka_unit_test(index_of_items),
+		cmocka_unit_test(tip_island),
 		cmocka_unit_test(missing),
 		cmocka_unit_test(wrong_type),
 	};

@@ -227,6 +227,65 @@ static void newest_branches(void **state)
 	walkrepo_release(&w);
 }
 
+/* How many tips the island is painted from, with this configuration. */
+static size_t island_tips(struct walkrepo *w, const char *config, bool is_bare,
+			  bool *has_head)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	struct config *c = &w->h.r.t.repo.config;
+	struct error err = ERROR_INIT;
+	struct refs *refs;
+	size_t nr;
+
+	w->h.r.t.repo.is_bare = is_bare;
+	assert_int_equal(config_parse(c, config, strlen(config), CONFIG_LOCAL,
+				      NULL, NULL, NULL),
+			 0);
+	open_refs(&refs, w);
+	if (roots_add_island_tips(&w->w, &tips, refs, &err) < 0)
+		fail_msg("%s", err.msg);
+	nr = tips.commit_nr;
+	*has_head = has_commit(w, &tips, w->h.r.commits[1]);
+	walk_tips_release(&tips);
+	refs_close(refs);
+	config_release(c);
+	return nr;
+}
+
+static void tips_of_the_island(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walkrepo w;
+	bool head;
+
+	walkrepo_init(&w, HASH_SHA1, &seed, 6, 6);
+	randrepo_ref(&w.h.r, "HEAD", w.h.r.commits[1]);
+	randrepo_ref(&w.h.r, "refs/heads/main", w.h.r.commits[11]);
+	randrepo_ref(&w.h.r, "refs/heads/old", w.h.r.commits[4]);
+	randrepo_ref(&w.h.r, "refs/tags/v1", w.h.r.commits[2]);
+	assert_int_equal(island_tips(&w, "", true, &head), 1);
+	assert_true(head);
+	assert_int_equal(island_tips(&w, "", false, &head), 0);
+	assert_int_equal(island_tips(&w, "[repack]tipIsland", false, &head), 1);
+	assert_true(head);
+	assert_int_equal(island_tips(&w, "[repack]tipIsland=no\n", true, &head),
+			 0);
+	assert_int_equal(island_tips(&w,
+				     "[repack]tipIsland=HEAD\n"
+				     "tipIsland=refs/heads/\n",
+				     true, &head),
+			 3);
+	assert_true(head);
+	assert_int_equal(island_tips(&w,
+				     "[repack]tipIsland=HEAD\n"
+				     "tipIsland=false\n"
+				     "tipIsland=refs/tags/v1\n",
+				     true, &head),
+			 1);
+	assert_false(head);
+	walkrepo_release(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -235,6 +294,7 @@ int main(void)
 		cmocka_unit_test(preferred_tips),
 		cmocka_unit_test(branches_by_default),
 		cmocka_unit_test(newest_branches),
+		cmocka_unit_test(tips_of_the_island),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,12 +132,49 @@ static void long_chain(void **state)
 	repack_items_release(&list);
 }
 
+/* The tip comes first within its type. */
+static void tip_first(void **state)
+{
+	uint64_t seed = random_seed();
+	struct islands islands = ISLANDS_INIT;
+	struct repack_items list;
+	uint32_t *order;
+	size_t nr;
+
+	fill(&list, 500, &seed);
+	assert_int_equal(bitset_init(&islands.tip, list.nr), 0);
+	for (size_t i = 0; i < list.nr; i++) {
+		list.items[i].base = REPACK_NO_ITEM;
+		list.items[i].is_external = false;
+		if (random_next(&seed) % 4 == 0)
+			bitset_set(&islands.tip, i);
+	}
+	list.islands = &islands;
+	check(&list);
+	order = write_order(&list, &nr);
+	assert_int_equal(nr, 500);
+	for (size_t i = 1; i < nr; i++) {
+		bool before = bitset_test(&islands.tip, order[i - 1]);
+		bool tip = bitset_test(&islands.tip, order[i]);
+
+		if (rank(list.items[order[i - 1]].type) <
+		    rank(list.items[order[i]].type))
+			continue;
+		assert_true(before >= tip);
+		assert_true(before > tip || order[i - 1] < order[i]);
+	}
+	free(order);
+	islands_release(&islands);
+	repack_items_release(&list);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_lists),
 		cmocka_unit_test(order_is_kept),
 		cmocka_unit_test(long_chain),
+		cmocka_unit_test(tip_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
