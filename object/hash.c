@@ -69,3 +69,23 @@ void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 	hash_update(h, data, len);
 	hash_final(h, out);
 }
+
+int hash_check_trailer(const void *bytes, size_t len, enum hash_algo algo,
+		       const char *name, struct error *err)
+{
+	size_t id_len = hash_len(algo);
+	size_t body_len = len > id_len ? len - id_len : 0;
+	struct hash_ctx hash;
+	struct oid sum;
+
+	if (hash_init(&hash, algo) < 0)
+		return error_nomem(err);
+	hash_update(&hash, bytes, body_len);
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	if (len >= id_len &&
+	    !memcmp(sum.bytes, (const uint8_t *)bytes + body_len, id_len))
+		return 0;
+	return error_set_at(err, ERR_CORRUPT, name, body_len,
+			    "checksum mismatch");
+}

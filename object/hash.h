@@ -39,4 +39,12 @@ void hash_final(struct hash_ctx *h, struct oid *out);
 void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 		 const void *data, size_t len);
 
+/*
+ * Whether the last hash_len() bytes of a file are the hash of those before
+ * them: 0, ERR_CORRUPT (also when it is shorter) or ERR_NOMEM. `name` is for
+ * the message.
+ */
+int hash_check_trailer(const void *bytes, size_t len, enum hash_algo algo,
+		       const char *name, struct error *err);
+
 #endif

@@ -147,24 +147,12 @@ static int verify_object(const struct pack_idx *idx, uint32_t idx_pos,
 
 int pack_idx_verify(const struct pack_idx *idx, struct error *err)
 {
-	size_t id_len = hash_len(idx->algo);
-	size_t body_len = idx->len - id_len;
-	struct hash_ctx hash;
-	struct oid sum;
-
 	for (uint32_t i = 0; i < idx->nr; i++) {
 		int ret = verify_object(idx, i, err);
 
 		if (ret < 0)
 			return ret;
 	}
-	if (hash_init(&hash, idx->algo) < 0)
-		return error_nomem(err);
-	hash_update(&hash, idx->bytes, body_len);
-	hash_final(&hash, &sum);
-	hash_release(&hash);
-	if (memcmp(sum.bytes, idx->bytes + body_len, id_len) != 0)
-		return error_set_at(err, ERR_CORRUPT, idx->name, body_len,
-				    "checksum mismatch");
-	return 0;
+	return hash_check_trailer(idx->bytes, idx->len, idx->algo, idx->name,
+				  err);
 }

@@ -242,18 +242,6 @@ int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
 
 int pack_verify_checksum(const struct pack *pack, struct error *err)
 {
-	size_t id_len = hash_len(pack->algo);
-	size_t body_len = pack->map.len - id_len;
-	struct hash_ctx hash;
-	struct oid sum;
-
-	if (hash_init(&hash, pack->algo) < 0)
-		return error_nomem(err);
-	hash_update(&hash, pack->map.data, body_len);
-	hash_final(&hash, &sum);
-	hash_release(&hash);
-	if (!oid_equal(&sum, &pack->checksum))
-		return error_set_at(err, ERR_CORRUPT, pack->path, body_len,
-				    "checksum mismatch");
-	return 0;
+	return hash_check_trailer(pack->map.data, pack->map.len, pack->algo,
+				  pack->path, err);
 }

@@ -179,17 +179,6 @@ const uint8_t *commit_graph_layer_data(const struct commit_graph_layer *layer,
 int commit_graph_layer_verify(const struct commit_graph_layer *layer,
 			      struct error *err)
 {
-	size_t len = layer->map.len - hash_len(layer->algo);
-	struct hash_ctx hash;
-	struct oid sum;
-
-	if (hash_init(&hash, layer->algo) < 0)
-		return error_nomem(err);
-	hash_update(&hash, layer->map.data, len);
-	hash_final(&hash, &sum);
-	hash_release(&hash);
-	if (!memcmp(sum.bytes, layer->checksum, hash_len(layer->algo)))
-		return 0;
-	return error_set_at(err, ERR_CORRUPT, layer->name, len,
-			    "checksum does not match");
+	return hash_check_trailer(layer->map.data, layer->map.len, layer->algo,
+				  layer->name, err);
 }

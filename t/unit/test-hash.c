@@ -73,11 +73,46 @@ static void test_objects(void **state)
 	hash_release(&h);
 }
 
+static void test_trailer(void **state)
+{
+	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+
+	for (size_t a = 0; a < 2; a++) {
+		uint8_t bytes[3 + OID_MAX_LEN] = "abc";
+		size_t len = 3 + hash_len(algos[a]);
+		struct error err = ERROR_INIT;
+		struct hash_ctx h;
+		struct oid sum;
+
+		assert_int_equal(hash_init(&h, algos[a]), 0);
+		hash_update(&h, bytes, 3);
+		hash_final(&h, &sum);
+		hash_release(&h);
+		memcpy(bytes + 3, sum.bytes, hash_len(algos[a]));
+		assert_int_equal(
+			hash_check_trailer(bytes, len, algos[a], "f", NULL), 0);
+		for (size_t i = 0; i < len; i++) {
+			assert_int_equal(hash_check_trailer(bytes, i, algos[a],
+							    "f", NULL),
+					 ERR_CORRUPT);
+			bytes[i] ^= 1;
+			assert_int_equal(hash_check_trailer(bytes, len,
+							    algos[a], "f",
+							    &err),
+					 ERR_CORRUPT);
+			bytes[i] ^= 1;
+		}
+		assert_string_equal(err.msg,
+				    "f: checksum mismatch at offset 3");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_trailer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
