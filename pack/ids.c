@@ -21,14 +21,6 @@ int pack_fanout_check(uint32_t *nr, const uint8_t *fanout, const char *name,
 	return 0;
 }
 
-/* The half-open range of ids whose first byte is `byte`. */
-static void fanout_range(const struct pack_ids *ids, uint8_t byte, uint32_t *lo,
-			 uint32_t *hi)
-{
-	*lo = byte ? load_be32(ids->fanout + 4 * (byte - 1)) : 0;
-	*hi = load_be32(ids->fanout + 4 * byte);
-}
-
 /*
  * A search for one id, which is at a position in [lo, hi) if anywhere. A
  * probe looks at one position and narrows the range.
@@ -93,7 +85,7 @@ bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 	struct search s = {.ids = ids, .raw = raw, .key = load_be64(raw)};
 	int cmp;
 
-	fanout_range(ids, raw[0], &s.lo, &s.hi);
+	pack_ids_range(ids, raw[0], &s.lo, &s.hi);
 	if (s.lo == s.hi)
 		return false;
 	/*
@@ -116,7 +108,7 @@ static uint32_t lower_bound(const struct pack_ids *ids, const uint8_t *raw)
 {
 	uint32_t lo, hi;
 
-	fanout_range(ids, raw[0], &lo, &hi);
+	pack_ids_range(ids, raw[0], &lo, &hi);
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -159,7 +151,7 @@ int pack_ids_check(const struct pack_ids *ids, uint32_t ids_pos,
 	uint64_t at = (uint64_t)(id - bytes);
 	uint32_t lo, hi;
 
-	fanout_range(ids, id[0], &lo, &hi);
+	pack_ids_range(ids, id[0], &lo, &hi);
 	if (ids_pos < lo || ids_pos >= hi)
 		return error_set_at(err, ERR_CORRUPT, name, at,
 				    "id outside its fanout range");

@@ -46,6 +46,14 @@ static inline const uint8_t *pack_ids_at(const struct pack_ids *ids,
 	return ids->first + ids->stride * pos;
 }
 
+/* The half-open range of ids whose first byte is `byte`, by the fanout. */
+static inline void pack_ids_range(const struct pack_ids *ids, uint8_t byte,
+				  uint32_t *first, uint32_t *last)
+{
+	*first = byte ? load_be32(ids->fanout + 4 * (byte - 1)) : 0;
+	*last = load_be32(ids->fanout + 4 * byte);
+}
+
 /*
  * Find an id by its raw bytes. True and *ids_pos when there. One guess inside
  * the fanout bucket, growing steps from there, then binary search; no

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* pack/midx-verify.c: a good file passes; each kind of damage is reported. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pack/midx-verify.h"
+#include "t/unit/midxfile.h"
+
+struct bed {
+	struct midxfile f;
+	const struct pack_idx *packs[MIDXFILE_PACKS];
+	struct buf lines; /* reported */
+};
+
+static void take_line(void *ctx, const char *line)
+{
+	struct bed *b = ctx;
+
+	assert_int_equal(buf_printf(&b->lines, "%s\n", line), 0);
+}
+
+static void bed_init(struct bed *b)
+{
+	uint64_t seed = random_seed();
+
+	midxfile_init(&b->f, HASH_SHA1, &seed, true);
+	b->f.request.with_order = true;
+	midxfile_write(&b->f);
+	for (unsigned p = 0; p < MIDXFILE_PACKS; p++)
+		b->packs[p] = &b->f.idx[p];
+	buf_init(&b->lines);
+}
+
+static void bed_release(struct bed *b)
+{
+	midxfile_release(&b->f);
+	buf_release(&b->lines);
+}
+
+/* Verify and look for a line that begins like that; NULL: all is well. */
+static void check(struct bed *b, const char *begins)
+{
+	const struct pack_midx_check c = {
+		.packs = b->packs,
+		.report = take_line,
+		.ctx = b,
+	};
+
+	buf_reset(&b->lines);
+	assert_int_equal(pack_midx_verify(&b->f.midx, &c, NULL),
+			 begins ? 1 : 0);
+	if (!begins)
+		assert_string_equal(b->lines.data, "");
+	else
+		assert_non_null(strstr(b->lines.data, begins));
+}
+
+/* Change the bytes at `at`, which points into the file, for one check. */
+static void check_damaged(struct bed *b, const uint8_t *at, uint32_t value,
+			  const char *begins)
+{
+	uint8_t *p = (uint8_t *)b->f.file.data + (at - b->f.midx.bytes);
+	uint32_t was = load_be32(p);
+
+	store_be32(p, value);
+	check(b, begins);
+	assert_non_null(strstr(b->lines.data, "incorrect checksum\n"));
+	store_be32(p, was);
+}
+
+static void test_damage(void **state)
+{
+	struct bed b;
+	const struct pack_midx *m = &b.f.midx;
+
+	bed_init(&b);
+	check(&b, NULL);
+	check_damaged(&b, pack_midx_oid(m, 7), 0x7f7f7f7f,
+		      "oid lookup out of order: oid[7] = 7f7f7f7f");
+	check_damaged(&b, m->objects + 8 * 7, 0x7f7f7f7f,
+		      "failed to load pack entry for oid[7] = ");
+	check_damaged(&b, m->objects + 8 * 7 + 4, 1,
+		      "incorrect object offset for oid[7] = ");
+	check_damaged(&b, m->objects + 8 * 7 + 4, 0xffffffff,
+		      "incorrect object offset for oid[7] = ");
+	check_damaged(&b, m->off64 + 4, 1, "incorrect object offset for oid[");
+	check_damaged(&b, m->order, load_be32(m->order + 4),
+		      "reverse index does not give the order");
+	check_damaged(&b, m->spans + 8 + 4, 1,
+		      "bitmapped pack pack-1.idx is not where");
+	check(&b, NULL);
+	bed_release(&b);
+}
+
+static void test_missing_pack(void **state)
+{
+	struct bed b;
+
+	bed_init(&b);
+	b.packs[2] = NULL;
+	check(&b, "failed to load pack in position 2\n"
+		  "failed to load pack entry for oid[");
+	bed_release(&b);
+}
+
+static void test_empty(void **state)
+{
+	struct bed b;
+
+	bed_init(&b);
+	midxfile_reset(&b.f);
+	b.f.request.pack_nr = 1; /* which has no objects */
+	midxfile_write(&b.f);
+	check(&b, "the midx contains no oid\n");
+	bed_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_missing_pack),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
