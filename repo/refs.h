@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "object/oid.h"
+#include "object/refs-name.h"
 #include "repo/repo.h"
 
 struct refs;
@@ -75,15 +76,6 @@ int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
  */
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
-
-/* Whether `name` is well-formed (git-check-ref-format(1), with a slash). */
-bool refs_name_is_valid(const char *name);
-
-/*
- * As above for `len` bytes that need no NUL; `one_level`: names without a
- * slash ("HEAD") are accepted too.
- */
-bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 
 /*
  * Objects that other refs keep alive besides refs/: HEADs and private refs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-name.c: the rules of git-check-ref-format(1), one by one. */
+/* object/refs-name.c: the rules of git-check-ref-format(1), one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/refs.h"
+#include "object/refs-name.h"
 
 static void test_valid(void **state)
 {

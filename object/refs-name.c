@@ -2,7 +2,7 @@
 /* The form of reference names: the rules of git-check-ref-format(1). */
 #include <string.h>
 
-#include "repo/refs.h"
+#include "object/refs-name.h"
 
 static bool byte_is_allowed(unsigned char c)
 {
