@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether an object is well-formed: the checks that git-fsck(1) lists under
+ * "Fsck Messages", on the bytes of one object.
+ *
+ * What is wrong has an id, the id a severity that configuration may change,
+ * and objects on the skip list are left alone. Rules are made once and then
+ * immutable: threads share them, each with a checker of its own.
+ *
+ *	fsck_rules_init -> fsck_rules_set ... -> fsck_object, many times
+ *
+ * One pass over the bytes, nothing but bytes: whether what an object names is
+ * there, and of the right type, is for others. Names and texts are stock
+ * Git's, to the letter; what is checked was found by asking it. Contents of
+ * .gitmodules are a matter of configuration files, see repo/fsck-blob.h;
+ * messages about references are known by name, so that they can be configured,
+ * and come from elsewhere.
+ */
+#ifndef OBJECT_FSCK_H
+#define OBJECT_FSCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+#include "object/oidmap.h"
+#include "object/type.h"
+
+enum fsck_severity {
+	FSCK_IGNORE,
+	FSCK_INFO, /* printed as a warning; no error in strict mode either */
+	FSCK_WARN, /* an error in strict mode */
+	FSCK_ERROR,
+	FSCK_FATAL, /* an error that cannot be demoted */
+};
+
+/* FSCK_MSG(symbol, name, severity): by severity, then name. */
+#define FSCK_MSGS                                                              \
+	FSCK_MSG(NUL_IN_HEADER, "nulInHeader", FATAL)                          \
+	FSCK_MSG(UNTERMINATED_HEADER, "unterminatedHeader", FATAL)             \
+	FSCK_MSG(BAD_DATE, "badDate", ERROR)                                   \
+	FSCK_MSG(BAD_DATE_OVERFLOW, "badDateOverflow", ERROR)                  \
+	FSCK_MSG(BAD_EMAIL, "badEmail", ERROR)                                 \
+	FSCK_MSG(BAD_GPGSIG, "badGpgsig", ERROR)                               \
+	FSCK_MSG(BAD_HEAD_TARGET, "badHeadTarget", ERROR)                      \
+	FSCK_MSG(BAD_HEADER_CONTINUATION, "badHeaderContinuation", ERROR)      \
+	FSCK_MSG(BAD_NAME, "badName", ERROR)                                   \
+	FSCK_MSG(BAD_OBJECT_SHA1, "badObjectSha1", ERROR)                      \
+	FSCK_MSG(BAD_PACKED_REF_ENTRY, "badPackedRefEntry", ERROR)             \
+	FSCK_MSG(BAD_PACKED_REF_HEADER, "badPackedRefHeader", ERROR)           \
+	FSCK_MSG(BAD_PARENT_SHA1, "badParentSha1", ERROR)                      \
+	FSCK_MSG(BAD_REF_CONTENT, "badRefContent", ERROR)                      \
+	FSCK_MSG(BAD_REF_FILETYPE, "badRefFiletype", ERROR)                    \
+	FSCK_MSG(BAD_REF_NAME, "badRefName", ERROR)                            \
+	FSCK_MSG(BAD_REF_OID, "badRefOid", ERROR)                              \
+	FSCK_MSG(BAD_REFERENT_NAME, "badReferentName", ERROR)                  \
+	FSCK_MSG(BAD_TIMEZONE, "badTimezone", ERROR)                           \
+	FSCK_MSG(BAD_TREE, "badTree", ERROR)                                   \
+	FSCK_MSG(BAD_TREE_SHA1, "badTreeSha1", ERROR)                          \
+	FSCK_MSG(BAD_TYPE, "badType", ERROR)                                   \
+	FSCK_MSG(DUPLICATE_ENTRIES, "duplicateEntries", ERROR)                 \
+	FSCK_MSG(GITATTRIBUTES_BLOB, "gitattributesBlob", ERROR)               \
+	FSCK_MSG(GITATTRIBUTES_LARGE, "gitattributesLarge", ERROR)             \
+	FSCK_MSG(GITATTRIBUTES_LINE_LENGTH, "gitattributesLineLength", ERROR)  \
+	FSCK_MSG(GITATTRIBUTES_MISSING, "gitattributesMissing", ERROR)         \
+	FSCK_MSG(GITMODULES_BLOB, "gitmodulesBlob", ERROR)                     \
+	FSCK_MSG(GITMODULES_LARGE, "gitmodulesLarge", ERROR)                   \
+	FSCK_MSG(GITMODULES_MISSING, "gitmodulesMissing", ERROR)               \
+	FSCK_MSG(GITMODULES_NAME, "gitmodulesName", ERROR)                     \
+	FSCK_MSG(GITMODULES_PATH, "gitmodulesPath", ERROR)                     \
+	FSCK_MSG(GITMODULES_SYMLINK, "gitmodulesSymlink", ERROR)               \
+	FSCK_MSG(GITMODULES_UPDATE, "gitmodulesUpdate", ERROR)                 \
+	FSCK_MSG(GITMODULES_URL, "gitmodulesUrl", ERROR)                       \
+	FSCK_MSG(MISSING_AUTHOR, "missingAuthor", ERROR)                       \
+	FSCK_MSG(MISSING_COMMITTER, "missingCommitter", ERROR)                 \
+	FSCK_MSG(MISSING_EMAIL, "missingEmail", ERROR)                         \
+	FSCK_MSG(MISSING_NAME_BEFORE_EMAIL, "missingNameBeforeEmail", ERROR)   \
+	FSCK_MSG(MISSING_OBJECT, "missingObject", ERROR)                       \
+	FSCK_MSG(MISSING_SPACE_BEFORE_DATE, "missingSpaceBeforeDate", ERROR)   \
+	FSCK_MSG(MISSING_SPACE_BEFORE_EMAIL, "missingSpaceBeforeEmail", ERROR) \
+	FSCK_MSG(MISSING_TAG, "missingTag", ERROR)                             \
+	FSCK_MSG(MISSING_TAG_ENTRY, "missingTagEntry", ERROR)                  \
+	FSCK_MSG(MISSING_TREE, "missingTree", ERROR)                           \
+	FSCK_MSG(MISSING_TYPE, "missingType", ERROR)                           \
+	FSCK_MSG(MISSING_TYPE_ENTRY, "missingTypeEntry", ERROR)                \
+	FSCK_MSG(MULTIPLE_AUTHORS, "multipleAuthors", ERROR)                   \
+	FSCK_MSG(PACKED_REF_ENTRY_NOT_TERMINATED,                              \
+		 "packedRefEntryNotTerminated", ERROR)                         \
+	FSCK_MSG(PACKED_REF_UNSORTED, "packedRefUnsorted", ERROR)              \
+	FSCK_MSG(TREE_NOT_SORTED, "treeNotSorted", ERROR)                      \
+	FSCK_MSG(UNKNOWN_TYPE, "unknownType", ERROR)                           \
+	FSCK_MSG(ZERO_PADDED_DATE, "zeroPaddedDate", ERROR)                    \
+	FSCK_MSG(BAD_REFTABLE_TABLE_NAME, "badReftableTableName", WARN)        \
+	FSCK_MSG(EMPTY_NAME, "emptyName", WARN)                                \
+	FSCK_MSG(FULL_PATHNAME, "fullPathname", WARN)                          \
+	FSCK_MSG(HAS_DOT, "hasDot", WARN)                                      \
+	FSCK_MSG(HAS_DOTDOT, "hasDotdot", WARN)                                \
+	FSCK_MSG(HAS_DOTGIT, "hasDotgit", WARN)                                \
+	FSCK_MSG(LARGE_PATHNAME, "largePathname", WARN)                        \
+	FSCK_MSG(NUL_IN_COMMIT, "nulInCommit", WARN)                           \
+	FSCK_MSG(NULL_SHA1, "nullSha1", WARN)                                  \
+	FSCK_MSG(ZERO_PADDED_FILEMODE, "zeroPaddedFilemode", WARN)             \
+	FSCK_MSG(BAD_FILEMODE, "badFilemode", INFO)                            \
+	FSCK_MSG(BAD_TAG_NAME, "badTagName", INFO)                             \
+	FSCK_MSG(EMPTY_PACKED_REFS_FILE, "emptyPackedRefsFile", INFO)          \
+	FSCK_MSG(GITATTRIBUTES_SYMLINK, "gitattributesSymlink", INFO)          \
+	FSCK_MSG(GITIGNORE_SYMLINK, "gitignoreSymlink", INFO)                  \
+	FSCK_MSG(GITMODULES_PARSE, "gitmodulesParse", INFO)                    \
+	FSCK_MSG(MAILMAP_SYMLINK, "mailmapSymlink", INFO)                      \
+	FSCK_MSG(MISSING_TAGGER_ENTRY, "missingTaggerEntry", INFO)             \
+	FSCK_MSG(REF_MISSING_NEWLINE, "refMissingNewline", INFO)               \
+	FSCK_MSG(SYMLINK_REF, "symlinkRef", INFO)                              \
+	FSCK_MSG(SYMREF_TARGET_IS_NOT_A_REF, "symrefTargetIsNotARef", INFO)    \
+	FSCK_MSG(TRAILING_REF_CONTENT, "trailingRefContent", INFO)             \
+	FSCK_MSG(EXTRA_HEADER_ENTRY, "extraHeaderEntry", IGNORE)
+
+#define FSCK_MSG(symbol, name, severity) FSCK_##symbol,
+enum fsck_msg { FSCK_MSGS FSCK_MSG_NR };
+#undef FSCK_MSG
+
+/* What counts as wrong, and how much. Immutable once made. */
+struct fsck_rules {
+	enum hash_algo algo;
+	bool strict;                   /* more modes are bad */
+	uint8_t severity[FSCK_MSG_NR]; /* enum fsck_severity */
+	uint64_t path_max;  /* bytes of a name above which it is large */
+	struct oidmap skip; /* owned: objects to leave alone */
+};
+
+/* The default severities; `strict`: warnings are errors. */
+void fsck_rules_init(struct fsck_rules *rules, enum hash_algo algo,
+		     bool strict);
+void fsck_rules_release(struct fsck_rules *rules);
+
+/* All but what is ignored is an error, as hash-object and mktag want it. */
+void fsck_rules_all_errors(struct fsck_rules *rules);
+
+/* Its name, as in configuration. */
+const char *fsck_msg_name(enum fsck_msg msg);
+
+/* The message of that name, whatever its case; FSCK_MSG_NR when unknown. */
+enum fsck_msg fsck_msg_by_name(const char *name, size_t len);
+
+/*
+ * Give the message called `name` the severity "error", "warn" or "ignore";
+ * largePathname takes "<severity>:<bytes>" too. 0, or ERR_INVALID with stock
+ * Git's words.
+ */
+int fsck_rules_set(struct fsck_rules *rules, const char *name, size_t name_len,
+		   const char *value, size_t value_len, struct error *err);
+
+/* As fsck_rules_set() for a message that is known. */
+int fsck_rules_set_msg(struct fsck_rules *rules, enum fsck_msg msg,
+		       const char *value, size_t value_len, struct error *err);
+
+/* Leave this object alone. 0 or ERR_NOMEM. */
+int fsck_rules_skip(struct fsck_rules *rules, const struct oid *oid);
+
+/* A file that the tree names and that has to be looked at. */
+enum fsck_special {
+	FSCK_GITMODULES = 1 << 0,
+	FSCK_GITATTRIBUTES = 1 << 1,
+};
+
+/* Something wrong with an object. */
+struct fsck_report {
+	enum fsck_msg msg;
+	bool is_error; /* else a warning */
+	const struct oid *oid;
+	enum object_type type;
+	const char *text; /* without the message's name; valid for the call */
+};
+
+/*
+ * Checks objects for one thread. A callback that returns a negative error
+ * ends the check with it.
+ */
+struct fsck {
+	const struct fsck_rules *rules; /* borrowed */
+	/* Something is wrong. */
+	int (*report)(void *ctx, const struct fsck_report *report,
+		      struct error *err);
+	/*
+	 * A tree has this object in a place where it will be read as `special`
+	 * (an enum fsck_special). NULL: not wanted.
+	 */
+	int (*found)(void *ctx, const struct oid *oid,
+		     enum fsck_special special, struct error *err);
+	void *ctx;
+	struct buf text;         /* scratch, owned */
+	struct fsck_name *names; /* scratch, owned: see fsck-tree.c */
+	size_t name_alloc;
+};
+
+void fsck_init(struct fsck *f, const struct fsck_rules *rules);
+void fsck_release(struct fsck *f);
+
+/*
+ * Check one object. `data` need not end in a NUL. Blobs are never wrong here.
+ * Returns 0 when there were no errors (though there may have been warnings), 1
+ * when an error was reported, or a negative error. O(len).
+ */
+int fsck_object(struct fsck *f, const struct oid *oid, enum object_type type,
+		const void *data, size_t len, struct error *err);
+
+/*
+ * Check a blob that is some tree's .gitattributes. `data` NULL: too large to
+ * be read. Returns as fsck_object().
+ */
+int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
+		       size_t len, struct error *err);
+
+/*
+ * Report a message about an object, unless it is ignored: for checks that are
+ * made elsewhere. Returns as fsck_object().
+ */
+int fsck_complain(struct fsck *f, const struct oid *oid, enum object_type type,
+		  enum fsck_msg msg, struct error *err, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* Whether an object is on the skip list. */
+bool fsck_is_skipped(const struct fsck_rules *rules, const struct oid *oid);
+
+#endif
