@@ -35,8 +35,8 @@ struct write_options {
 /*
  * The order of writing: malloc()ed array of the items that are not external,
  * *nr of them; NULL when out of memory. Commits, tags, trees, blobs; within a
- * type in the order of the list; a base always before its deltas, so that
- * distances are positive.
+ * type the tip island first, each in the order of the list; a base always
+ * before its deltas, so that distances are positive.
  */
 uint32_t *write_order(const struct repack_items *list, size_t *nr);
 
