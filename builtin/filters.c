@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking for content filters that we would have to apply. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "builtin/filters.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+static const char blanks[] = " \t\r";
+
+/* Whether an attribute of a line changes content; "-text" does not. */
+static bool is_filter(const char *word, size_t len)
+{
+	static const char *const names[] = {"text",  "crlf",
+					    "eol",   "filter",
+					    "ident", "working-tree-encoding"};
+
+	for (size_t i = 0; i < ARRAY_NR(names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (len >= n && !memcmp(word, names[i], n) &&
+		    (len == n || word[n] == '='))
+			return true;
+	}
+	return false;
+}
+
+/* A line: a pattern (maybe in quotes) or "[attr]<name>", then attributes. */
+static bool line_has_filter(const char *p, const char *end)
+{
+	bool first = true;
+
+	while (p < end) {
+		size_t len;
+
+		p += strspn(p, blanks);
+		len = strcspn(p, " \t\r\n");
+		if (p >= end || !len || (first && *p == '#'))
+			return false;
+		/* A word of a quoted pattern may look like one: refused. */
+		if (!first && is_filter(p, len))
+			return true;
+		first = false;
+		p += len;
+	}
+	return false;
+}
+
+static int check_file(const char *file, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = sys_read_file(&text, file, NULL);
+	const char *p = text.data;
+
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	ret = ret == ERR_NOMEM ? ret : 0;
+	while (!ret && p < text.data + text.len) {
+		const char *eol = strchr(p, '\n');
+
+		if (!eol)
+			eol = text.data + text.len;
+		if (line_has_filter(p, eol))
+			ret = error_set(err, ERR_UNSUPPORTED,
+					"content filters ('%s') are not "
+					"supported yet; --no-filters hashes "
+					"the content as it is",
+					file);
+		p = eol + (eol < text.data + text.len);
+	}
+	buf_release(&text);
+	return ret;
+}
+
+/* .gitattributes of the directories above a path, up to the work tree. */
+static int check_above(const struct repo *repo, const char *path,
+		       struct error *err)
+{
+	struct buf file = BUF_INIT;
+	char *top = sys_realpath(repo->worktree, err);
+	char *here = sys_realpath(".", NULL);
+	size_t top_len;
+	int ret = 0;
+
+	if (!top || !here) {
+		ret = top ? error_nomem(err) : ERR_IO;
+		goto out;
+	}
+	top_len = strlen(top);
+	if (buf_printf(&file, "%s%s%s", *path == '/' ? "" : here,
+		       *path == '/' ? "" : "/", path) < 0)
+		ret = error_nomem(err);
+	while (!ret) {
+		char *slash = memrchr(file.data, '/', file.len);
+
+		if (!slash || (size_t)(slash - file.data) < top_len)
+			break;
+		buf_set_len(&file, (size_t)(slash - file.data));
+		if (strncmp(file.data, top, top_len))
+			break;
+		if (buf_append_str(&file, "/.gitattributes") < 0) {
+			ret = error_nomem(err);
+			break;
+		}
+		ret = check_file(file.data, err);
+		buf_set_len(&file, file.len - strlen("/.gitattributes"));
+	}
+out:
+	buf_release(&file);
+	free(top);
+	free(here);
+	return ret;
+}
+
+/* The user's file and the repository's own. */
+static int check_central(const struct repo *repo, struct error *err)
+{
+	const char *value = config_string(&repo->config, "core.attributesfile");
+	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
+	struct buf file = BUF_INIT;
+	char *path = NULL, *info = repo_common_path(repo, "info/attributes");
+	int ret = info ? check_file(info, err) : error_nomem(err);
+
+	if (value)
+		path = config_expand_path(value);
+	else if (xdg && *xdg && !buf_printf(&file, "%s/git/attributes", xdg))
+		path = buf_detach(&file, NULL);
+	else if (home && !buf_printf(&file, "%s/.config/git/attributes", home))
+		path = buf_detach(&file, NULL);
+	if (!ret && path)
+		ret = check_file(path, err);
+	buf_release(&file);
+	free(path);
+	free(info);
+	return ret;
+}
+
+int filters_check(const struct repo *repo, const char *path, struct error *err)
+{
+	const char *crlf = config_string(&repo->config, "core.autocrlf");
+	int ret;
+
+	if (crlf && config_parse_bool(crlf) != 0)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "core.autocrlf is not supported yet; "
+				 "--no-filters hashes the content as it is");
+	ret = check_central(repo, err);
+	if (!ret && repo->worktree)
+		ret = check_above(repo, path, err);
+	return ret;
+}

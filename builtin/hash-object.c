@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git hash-object: the id of what would be an object, and the object.
+ *
+ * Content filters are not applied: where one could be, the file is refused.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "builtin/builtin.h"
+#include "builtin/filters.h"
+#include "builtin/options.h"
+#include "object/fsck.h"
+#include "object/hash.h"
+#include "repo/loose-write.h"
+#include "repo/odb.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+static const char usage_text[] =
+	"git hash-object [-t <type>] [-w] [--path=<file> | --no-filters]\n"
+	"                [--stdin [--literally]] [--] <file>...\n"
+	"git hash-object [-t <type>] [-w] --stdin-paths [--no-filters]";
+
+struct args {
+	bool write, from_stdin, stdin_paths, no_filters, literally;
+	const char *type, *path;
+};
+
+/* One run of the command. */
+struct run {
+	struct args a;
+	struct repo *repo; /* borrowed; NULL: none is needed */
+	enum hash_algo algo;
+	enum object_type type;
+	struct hash_ctx hash;
+	struct odb *odb;            /* owned; only to write */
+	struct loose_writer writer; /* likewise */
+	struct error *err;
+};
+
+/* ---- arguments */
+
+static const char *bad_combination(const struct args *a, int file_nr)
+{
+	if (a->stdin_paths) {
+		if (a->from_stdin)
+			return "Can't use --stdin-paths with --stdin";
+		if (file_nr)
+			return "Can't specify files with --stdin-paths";
+		if (a->path)
+			return "Can't use --stdin-paths with --path";
+		return NULL;
+	}
+	if (a->path && a->no_filters)
+		return "Can't use --path with --no-filters";
+	return NULL;
+}
+
+static int parse(struct args *a, int argc, const char **argv, int *file_nr)
+{
+	const struct option options[] = {
+		{.kind = OPTION_STRING,
+		 .short_name = 't',
+		 .value = &a->type,
+		 .arg_name = "<type>",
+		 .help = "object type"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'w',
+		 .value = &a->write,
+		 .help = "write the object into the object database"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "stdin",
+		 .value = &a->from_stdin,
+		 .help = "read the object from stdin"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "stdin-paths",
+		 .value = &a->stdin_paths,
+		 .help = "read file names from stdin"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "no-filters",
+		 .value = &a->no_filters,
+		 .help = "store file as is without filters"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "literally",
+		 .value = &a->literally,
+		 .help = "just hash any random garbage to create corrupt "
+			 "objects for debugging Git"},
+		{.kind = OPTION_STRING,
+		 .long_name = "path",
+		 .value = &a->path,
+		 .arg_name = "<file>",
+		 .help = "process file as it were from this path"},
+		{.kind = OPTION_END},
+	};
+	const char *wrong;
+
+	*file_nr = options_parse(argc, argv, options, usage_text);
+	if (*file_nr < 0)
+		return 129;
+	wrong = bad_combination(a, *file_nr);
+	if (wrong) {
+		builtin_error("%s", wrong);
+		return options_usage(options, usage_text);
+	}
+	return 0;
+}
+
+/* ---- one object */
+
+/* Print what is wrong; anything is too much to make an object of it. */
+static int complain(void *ctx, const struct fsck_report *report,
+		    struct error *err)
+{
+	builtin_error("object fails fsck: %s: %s", fsck_msg_name(report->msg),
+		      report->text);
+	return 0;
+}
+
+static int check_format(struct run *r, const void *data, size_t len)
+{
+	struct oid oid = OID_ZERO_INIT;
+	struct fsck_rules rules;
+	struct fsck f;
+	int ret;
+
+	fsck_rules_init(&rules, r->algo, true);
+	fsck_rules_all_errors(&rules);
+	fsck_init(&f, &rules);
+	f.report = complain;
+	ret = fsck_object(&f, &oid, r->type, data, len, r->err);
+	fsck_release(&f);
+	fsck_rules_release(&rules);
+	return ret > 0 ? error_set(r->err, ERR_CORRUPT,
+				   "refusing to create malformed object")
+		       : ret;
+}
+
+static int hash(struct run *r, const void *data, size_t len)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+	int ret = r->a.literally ? 0 : check_format(r, data, len);
+
+	if (ret < 0)
+		return ret;
+	hash_object(&r->hash, &oid, r->type, data, len);
+	if (r->a.write && !odb_has(r->odb, &oid))
+		ret = loose_writer_put(&r->writer, &oid, r->type, data, len,
+				       r->err);
+	if (ret < 0)
+		return ret;
+	puts(oid_to_hex(hex, &oid, r->algo));
+	return 0;
+}
+
+static int hash_stdin(struct run *r)
+{
+	struct buf content = BUF_INIT;
+	ssize_t n = 1;
+	int ret = 0;
+
+	if (r->a.path && r->repo && r->type == OBJ_BLOB)
+		ret = filters_check(r->repo, r->a.path, r->err);
+	while (!ret && n > 0) {
+		if (buf_reserve(&content, 1 << 16) < 0) {
+			ret = error_nomem(r->err);
+			break;
+		}
+		n = sys_read_some(STDIN_FILENO, content.data + content.len,
+				  content.alloc - content.len - 1,
+				  "standard input", r->err);
+		if (n < 0)
+			ret = (int)n;
+		else
+			buf_set_len(&content, content.len + (size_t)n);
+	}
+	if (!ret)
+		ret = hash(r, content.data, content.len);
+	buf_release(&content);
+	return ret;
+}
+
+static int hash_file(struct run *r, const char *name)
+{
+	const char *path = r->a.path ? r->a.path : name;
+	struct sys_map map;
+	struct sys_stat st;
+	int ret = 0;
+
+	errno = 0;
+	if (sys_stat(&st, name, NULL) < 0)
+		return error_set_errno(r->err,
+				       "could not open '%s' for reading", name);
+	if (!st.is_file)
+		return error_set(r->err, ERR_IO, "Unable to hash %s", name);
+	if (r->repo && !r->a.no_filters && r->type == OBJ_BLOB)
+		ret = filters_check(r->repo, path, r->err);
+	if (ret < 0)
+		return ret;
+	ret = sys_map_open(&map, name, r->err);
+	if (ret < 0)
+		return ret;
+	ret = hash(r, map.data, map.len);
+	sys_map_close(&map);
+	return ret;
+}
+
+/* ---- all of them */
+
+/* A name is a line; one that starts with a quote is a C string. */
+static int hash_stdin_paths(struct run *r)
+{
+	char *line = NULL;
+	size_t alloc = 0;
+	ssize_t len;
+	int ret = 0;
+
+	while (!ret && (len = getline(&line, &alloc, stdin)) > 0) {
+		if (line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (*line == '"')
+			ret = error_set(r->err, ERR_UNSUPPORTED,
+					"quoted paths are not supported yet: "
+					"%s",
+					line);
+		else
+			ret = hash_file(r, line);
+	}
+	free(line);
+	return ret;
+}
+
+static int prepare(struct run *r)
+{
+	const char *type = r->a.type ? r->a.type : "blob";
+	int ret = 0;
+
+	r->type = object_type_by_name(type, strlen(type));
+	if (r->type == OBJ_NONE)
+		return error_set(r->err, ERR_INVALID,
+				 "invalid object type \"%s\"", type);
+	if (hash_init(&r->hash, r->algo) < 0)
+		return error_nomem(r->err);
+	if (!r->a.write)
+		return 0;
+	ret = odb_open(&r->odb, r->repo, NULL, r->err);
+	if (!ret)
+		ret = loose_writer_init(&r->writer, r->repo,
+					r->repo->object_dir, r->err);
+	return ret;
+}
+
+static int run_all(struct run *r, const char **files, int file_nr)
+{
+	int ret = prepare(r);
+
+	if (!ret && r->a.from_stdin)
+		ret = hash_stdin(r);
+	for (int i = 0; !ret && i < file_nr; i++)
+		ret = hash_file(r, files[i]);
+	if (!ret && r->a.stdin_paths)
+		ret = hash_stdin_paths(r);
+	return ret;
+}
+
+int cmd_hash_object(int argc, const char **argv, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	struct run r = {.err = &err, .algo = HASH_SHA1};
+	int file_nr, ret;
+
+	ret = parse(&r.a, argc, argv, &file_nr);
+	if (!ret)
+		ret = r.a.write ? builtin_open_repo(env)
+				: builtin_open_repo_gently(env);
+	if (ret)
+		return ret;
+	r.repo = env->repo;
+	if (r.repo)
+		r.algo = r.repo->algo;
+	ret = run_all(&r, argv + 1, file_nr);
+	loose_writer_release(&r.writer);
+	odb_close(r.odb);
+	hash_release(&r.hash);
+	return ret < 0 ? builtin_fail(&err) : builtin_finish(0);
+}
