@@ -2,6 +2,8 @@
 /* Starting other programs. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +11,8 @@
 #include "sys/spawn.h"
 
 extern char **environ;
+
+enum { LISTEN_MAX = 8192 }; /* bytes heard at a time */
 
 int sys_exec(const char *file, char *const argv[], struct error *err)
 {
@@ -23,21 +27,59 @@ static void close_pair(int fds[2])
 			close(fds[i]);
 }
 
+/* Where the child's three streams lead. */
+static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
+		    int out)
+{
+	int ret = 0;
+
+	if (in >= 0)
+		ret = posix_spawn_file_actions_adddup2(actions, in, 0);
+	else if (flags & SYS_SPAWN_NULL_IN)
+		ret = posix_spawn_file_actions_addopen(actions, 0, "/dev/null",
+						       O_RDONLY, 0);
+	if (!ret && out >= 0)
+		ret = posix_spawn_file_actions_adddup2(actions, out, 1);
+	else if (!ret && (flags & SYS_SPAWN_OUT_TO_ERR))
+		ret = posix_spawn_file_actions_adddup2(actions, 2, 1);
+	if (!ret && (flags & SYS_SPAWN_ERR_TO_OUT))
+		ret = posix_spawn_file_actions_adddup2(actions, 1, 2);
+	return ret;
+}
+
+/* We may ignore SIGPIPE; that is nothing to hand down. */
+static int default_signals(posix_spawnattr_t *attr)
+{
+	sigset_t set;
+	int ret;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	ret = posix_spawnattr_setsigdefault(attr, &set);
+	return ret ? ret
+		   : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGDEF);
+}
+
 static int spawn_with(struct sys_child *child, char *const argv[],
-		      char *const envp[], int in[2], int out[2])
+		      char *const envp[], unsigned flags, int in, int out)
 {
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
 	int ret = posix_spawn_file_actions_init(&actions);
 
 	if (ret)
 		return ret;
-	if (in[0] >= 0)
-		ret = posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-	if (!ret && out[1] >= 0)
-		ret = posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	ret = posix_spawnattr_init(&attr);
+	if (ret)
+		goto out;
+	ret = default_signals(&attr);
 	if (!ret)
-		ret = posix_spawnp(&child->pid, argv[0], &actions, NULL, argv,
+		ret = redirect(&actions, flags, in, out);
+	if (!ret)
+		ret = posix_spawnp(&child->pid, argv[0], &actions, &attr, argv,
 				   envp ? envp : environ);
+	posix_spawnattr_destroy(&attr);
+out:
 	posix_spawn_file_actions_destroy(&actions);
 	return ret;
 }
@@ -56,7 +98,7 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 		close_pair(out);
 		return ERR_IO;
 	}
-	ret = spawn_with(child, argv, envp, in, out);
+	ret = spawn_with(child, argv, envp, flags, in[0], out[1]);
 	if (ret) {
 		close_pair(in);
 		close_pair(out);
@@ -70,6 +112,72 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	child->in = in[1];
 	child->out = out[0];
 	return 0;
+}
+
+/* Write what the pipe takes now. 0 or ERR_IO. */
+static int feed(struct sys_child *child, const char **p, size_t *left,
+		struct error *err)
+{
+	ssize_t n = *left ? write(child->in, *p, *left) : 0;
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (n < 0 && errno != EPIPE)
+		return error_set_errno(err, "cannot write to a child");
+	if (n >= 0) {
+		*p += n;
+		*left -= (size_t)n;
+	}
+	if (n < 0 || !*left)
+		sys_spawn_close_in(child);
+	return 0;
+}
+
+/* Read what is there. 0, or negative; the output is closed at its end. */
+static int listen_to(struct sys_child *child, const struct sys_talk *talk,
+		     struct error *err)
+{
+	char bytes[LISTEN_MAX];
+	ssize_t n = read(child->out, bytes, sizeof(bytes));
+
+	if (n < 0 && errno == EINTR)
+		return 0;
+	if (n < 0)
+		return error_set_errno(err, "cannot read from a child");
+	if (n)
+		return talk->output(talk->ctx, bytes, (size_t)n, err);
+	close(child->out);
+	child->out = -1;
+	return 0;
+}
+
+int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
+		   struct error *err)
+{
+	int silence = talk->silence_ms ? (int)talk->silence_ms : -1;
+	const char *p = talk->input;
+	size_t left = talk->input_len;
+	int ret = 0;
+
+	if (child->in >= 0 && fcntl(child->in, F_SETFL, O_NONBLOCK) < 0)
+		return error_set_errno(err, "cannot prepare a pipe");
+	while (!ret && (child->in >= 0 || child->out >= 0)) {
+		struct pollfd fds[2] = {
+			{child->in, POLLOUT, 0},
+			{child->out, POLLIN, 0},
+		};
+		int nr = poll(fds, 2, silence);
+
+		if (nr < 0 && errno != EINTR)
+			return error_set_errno(err, "cannot wait for a child");
+		if (!nr && child->out >= 0)
+			ret = talk->output(talk->ctx, "", 0, err);
+		if (nr > 0 && fds[0].revents)
+			ret = feed(child, &p, &left, err);
+		if (!ret && nr > 0 && fds[1].revents)
+			ret = listen_to(child, talk, err);
+	}
+	return ret;
 }
 
 void sys_spawn_close_in(struct sys_child *child)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -86,6 +87,80 @@ static void what_cannot_be_run(void **state)
 	assert_int_equal(sys_exec(argv[0], argv, &err), ERR_IO);
 }
 
+struct heard {
+	char text[256];
+	size_t len;
+	unsigned silences;
+	int answer;
+};
+
+static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
+{
+	struct heard *h = ctx;
+
+	if (!len)
+		h->silences++;
+	assert_true(h->len + len < sizeof(h->text));
+	memcpy(h->text + h->len, bytes, len);
+	h->len += len;
+	return h->answer;
+}
+
+static int talk(struct heard *h, const char *script, unsigned flags,
+		size_t input_len)
+{
+	struct sys_child child;
+	char *input = calloc(input_len + 1, 1);
+	struct sys_talk t = {input, input_len, 50, hear, h};
+	char *argv[4];
+	int ret;
+
+	assert_non_null(input);
+	memset(input, 'a', input_len);
+	sh(script, argv);
+	assert_int_equal(sys_spawn(&child, argv, NULL, flags, NULL), 0);
+	ret = sys_spawn_talk(&child, &t, NULL);
+	assert_int_equal(sys_spawn_wait(&child, NULL) > 128, 0);
+	free(input);
+	return ret;
+}
+
+static void talks_and_listens(void **state)
+{
+	unsigned all = SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT |
+		       SYS_SPAWN_ERR_TO_OUT;
+	struct heard h = {.len = 0};
+
+	signal(SIGPIPE, SIG_IGN);
+	/* More than pipes hold, both ways at once. */
+	assert_int_equal(talk(&h, "cat | wc -c; echo bad >&2", all, 1 << 20),
+			 0);
+	assert_string_equal(h.text, "1048576\nbad\n");
+	/* Input that nobody reads. */
+	h = (struct heard){.len = 0};
+	assert_int_equal(talk(&h, "echo x", all, 1 << 20), 0);
+	assert_string_equal(h.text, "x\n");
+	/* No input. */
+	h = (struct heard){.len = 0};
+	assert_int_equal(talk(&h, "cat; echo end",
+			      SYS_SPAWN_NULL_IN | SYS_SPAWN_PIPE_OUT, 0),
+			 0);
+	assert_string_equal(h.text, "end\n");
+	assert_int_equal(h.silences, 0);
+	h = (struct heard){.len = 0};
+	assert_int_equal(talk(&h, "sleep 0.2; echo x", all, 0), 0);
+	assert_true(h.silences > 0);
+	h = (struct heard){.answer = ERR_PEER};
+	assert_int_equal(talk(&h, "echo x", all, 0), ERR_PEER);
+}
+
+static void hands_down_no_ignored_sigpipe(void **state)
+{
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(exit_code_of("kill -PIPE $$"), 128 + SIGPIPE);
+	signal(SIGPIPE, SIG_DFL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +168,8 @@ int main(void)
 		cmocka_unit_test(talks_through_pipes),
 		cmocka_unit_test(environment_is_the_one_given),
 		cmocka_unit_test(what_cannot_be_run),
+		cmocka_unit_test(talks_and_listens),
+		cmocka_unit_test(hands_down_no_ignored_sigpipe),
 	};
 
 	return cmocka_run_group_tests_name("spawn", tests, NULL, NULL);
