@@ -2,46 +2,26 @@
 /* State of a walk, and its tips. The enumeration: enumerate.c */
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "object/parse.h"
-#include "sys/map.h"
+#include "repo/shallow.h"
 #include "walk/walk.h"
 
 /* The main reader decodes commits and the trees of fill-ins. */
 #define READER_CACHE_LIMIT ((size_t)32 << 20)
 
+static int add_shallow(void *ctx, const struct oid *oid)
+{
+	return oidmap_put(ctx, oid, 0);
+}
+
 /* Add the ids of the repository's shallow file, if there is one. */
 static int load_shallow_file(struct walk *w, struct error *err)
 {
-	enum hash_algo algo = w->odb->algo;
-	char *path = repo_common_path(w->odb->repo, "shallow");
-	struct buf text = BUF_INIT;
-	const char *p, *end;
-	int ret;
+	int ret = repo_shallow_each(w->odb->repo, add_shallow, &w->shallow,
+				    err);
 
-	if (!path)
-		return error_nomem(err);
-	ret = sys_read_file(&text, path, err);
-	if (ret == ERR_MISSING)
-		ret = 0;
-	p = text.data;
-	end = p + text.len;
-	while (!ret && p < end) {
-		struct oid oid;
-
-		if (!oid_from_hex(&oid, p, (size_t)(end - p), algo))
-			ret = error_set(err, ERR_CORRUPT,
-					"bad shallow line in %s", path);
-		else if (oidmap_put(&w->shallow, &oid, 0) < 0)
-			ret = error_nomem(err);
-		p += hash_hex_len(algo);
-		if (p < end && *p == '\n')
-			p++;
-	}
-	buf_release(&text);
-	free(path);
-	return ret;
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
 int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* The shallow file. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "object/oidmap.h"
+#include "repo/shallow.h"
+#include "sys/map.h"
+#include "sys/tempfile.h"
+
+static int parse(const char *path, const struct buf *text, enum hash_algo algo,
+		 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+		 struct error *err)
+{
+	const char *p = text->data, *end = p + text->len;
+	int ret = 0;
+
+	while (!ret && p < end) {
+		struct oid oid;
+
+		if (!oid_from_hex(&oid, p, (size_t)(end - p), algo))
+			return error_set(err, ERR_CORRUPT,
+					 "bad shallow line in %s", path);
+		p += hash_hex_len(algo);
+		if (p < end && *p == '\n')
+			p++;
+		ret = fn(ctx, &oid);
+	}
+	return ret;
+}
+
+int repo_shallow_each(const struct repo *repo,
+		      int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+		      struct error *err)
+{
+	char *path = repo_common_path(repo, "shallow");
+	struct buf text = BUF_INIT;
+	int ret;
+
+	if (!path)
+		return error_nomem(err);
+	ret = sys_read_file(&text, path, err);
+	if (!ret)
+		ret = parse(path, &text, repo->algo, fn, ctx, err);
+	else if (ret == ERR_MISSING)
+		ret = 0;
+	buf_release(&text);
+	free(path);
+	return ret;
+}
+
+struct listing {
+	enum hash_algo algo;
+	struct oidmap seen;
+	struct buf text;
+};
+
+static int list(void *ctx, const struct oid *oid)
+{
+	struct listing *l = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = oidmap_add(&l->seen, oid, 0, NULL);
+
+	if (ret > 0)
+		ret = buf_printf(&l->text, "%s\n",
+				 oid_to_hex(hex, oid, l->algo));
+	return ret < 0 ? ERR_NOMEM : 0;
+}
+
+static int replace(const struct repo *repo, struct sys_tempfile *lock,
+		   const char *path, const struct oid *oids, size_t nr,
+		   struct error *err)
+{
+	struct listing l = {repo->algo, OIDMAP_INIT, BUF_INIT};
+	int ret = repo_shallow_each(repo, list, &l, err);
+
+	for (size_t i = 0; !ret && i < nr; i++)
+		ret = list(&l, &oids[i]);
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	if (!ret)
+		ret = sys_tempfile_write(lock, l.text.data, l.text.len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(lock, path, SYS_FSYNC_FSYNC, err);
+	oidmap_release(&l.seen);
+	buf_release(&l.text);
+	return ret;
+}
+
+int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
+		     struct error *err)
+{
+	char *path = repo_common_path(repo, "shallow");
+	char *lock_path = repo_common_path(repo, "shallow.lock");
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	int ret = path && lock_path ? 0 : error_nomem(err);
+
+	if (!ret) {
+		struct error own = ERROR_INIT;
+
+		ret = sys_tempfile_create_exact(&lock, lock_path, 0666, &own);
+		if (ret < 0 && own.sys_errno == EEXIST)
+			ret = error_recode(&own, ERR_DENIED);
+		if (ret < 0 && err)
+			*err = own;
+	}
+	if (!ret)
+		ret = replace(repo, &lock, path, oids, nr, err);
+	sys_tempfile_abort(&lock);
+	free(path);
+	free(lock_path);
+	return ret;
+}

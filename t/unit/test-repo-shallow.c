@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/shallow.c: reading, adding, what is in the way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repo/shallow.h"
+#include "t/unit/tmprepo.h"
+
+#define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define HEX_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+static int append_byte(void *ctx, const struct oid *oid)
+{
+	return buf_printf(ctx, "%02x ", oid->bytes[0]);
+}
+
+static void expect(const struct tmprepo *t, const char *expected)
+{
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(repo_shallow_each(&t->repo, append_byte, &out, NULL),
+			 0);
+	assert_string_equal(out.data, expected);
+	buf_release(&out);
+}
+
+static void test_each(void **state)
+{
+	static const char *const bad[] = {"x", HEX_A "x\n", HEX_A "\n\n",
+					  "\n" HEX_A "\n"};
+	struct buf out = BUF_INIT;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	expect(&t, "");
+	tmprepo_write(&t, "shallow", HEX_B "\n" HEX_A "\n");
+	expect(&t, "bb aa ");
+	/* No line feed at the end. */
+	tmprepo_write(&t, "shallow", HEX_B);
+	expect(&t, "bb ");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		tmprepo_write(&t, "shallow", bad[i]);
+		assert_int_equal(
+			repo_shallow_each(&t.repo, append_byte, &out, NULL),
+			ERR_CORRUPT);
+	}
+	buf_release(&out);
+	tmprepo_release(&t);
+}
+
+static void test_add(void **state)
+{
+	struct tmprepo t;
+	struct oid oids[2];
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_true(oid_from_hex(&oids[0], HEX_A, 40, HASH_SHA1));
+	assert_true(oid_from_hex(&oids[1], HEX_B, 40, HASH_SHA1));
+	assert_int_equal(repo_shallow_add(&t.repo, &oids[1], 1, NULL), 0);
+	expect(&t, "bb ");
+	assert_int_equal(repo_shallow_add(&t.repo, oids, 2, NULL), 0);
+	expect(&t, "bb aa ");
+	tmprepo_write(&t, "shallow.lock", "");
+	assert_int_equal(repo_shallow_add(&t.repo, oids, 1, NULL), ERR_DENIED);
+	expect(&t, "bb aa ");
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each),
+		cmocka_unit_test(test_add),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
