@@ -312,6 +312,7 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 struct visit {
 	struct refs *refs;
 	const char *prefix;
+	const char *const *except; /* directories to leave out; NULL: none */
 	const struct refs_loose_list *list;
 	size_t next_loose;
 	const struct packed_refs *table;
@@ -325,11 +326,57 @@ struct visit {
 	struct error *warning;
 };
 
+/* The directory of `except` that a name is in, or NULL. */
+static const char *find_except(const struct visit *v, const char *name,
+			       size_t len)
+{
+	for (size_t i = 0; v->except && v->except[i]; i++) {
+		size_t n = strlen(v->except[i]);
+
+		if (len >= n && !memcmp(name, v->except[i], n))
+			return v->except[i];
+	}
+	return NULL;
+}
+
+/*
+ * Go to the first record behind those below a directory: '0' follows '/'. A
+ * file that is not sorted, though it says so, must not lead back.
+ */
+static int skip_packed(struct visit *v, const char *dir, struct error *err)
+{
+	struct buf *key = &v->name;
+	size_t len = strlen(dir), off;
+	int ret;
+
+	buf_reset(key);
+	if (buf_append(key, dir, len) < 0)
+		return error_nomem(err);
+	key->data[len - 1] = '/' + 1;
+	ret = packed_refs_seek(v->table, key->data, len, &off, err);
+	if (!ret && off > v->packed_off)
+		v->packed_off = off;
+	return ret;
+}
+
 static int next_packed(struct visit *v, struct error *err)
 {
 	size_t len = strlen(v->prefix);
-	int ret = packed_refs_next(v->table, &v->packed_off, &v->packed, err);
+	const char *except = NULL;
+	int ret;
 
+	do {
+		if (except) {
+			ret = skip_packed(v, except, err);
+			if (ret < 0)
+				return ret;
+		}
+		ret = packed_refs_next(v->table, &v->packed_off, &v->packed,
+				       err);
+		except = ret > 0 ? find_except(v, v->packed.name,
+					       v->packed.name_len)
+				 : NULL;
+	} while (except);
 	v->has_packed = ret > 0 && v->packed.name_len >= len &&
 			!memcmp(v->packed.name, v->prefix, len);
 	return ret < 0 ? ret : 0;
@@ -344,6 +391,20 @@ static const struct refs_loose *peek_loose(const struct visit *v)
 		return NULL;
 	ref = &v->list->refs[v->next_loose];
 	return starts_with(ref->name, v->prefix) ? ref : NULL;
+}
+
+/* Step over loose refs that are left out. */
+static void skip_loose(struct visit *v)
+{
+	const struct refs_loose_list *list = v->list;
+
+	while (v->next_loose < list->nr) {
+		const char *name = list->refs[v->next_loose].name;
+
+		if (!find_except(v, name, strlen(name)))
+			break;
+		v->next_loose++;
+	}
 }
 
 /* What a broken ref means to this visit. */
@@ -395,10 +456,12 @@ static int visit_packed(struct visit *v, struct error *err)
 /* Visit the ref that comes next. 1 at the end, else what fn returned. */
 static int visit_next(struct visit *v, bool *done, struct error *err)
 {
-	const struct refs_loose *loose = peek_loose(v);
-	int cmp = loose ? -1 : 1;
-	int ret;
+	const struct refs_loose *loose;
+	int cmp, ret;
 
+	skip_loose(v);
+	loose = peek_loose(v);
+	cmp = loose ? -1 : 1;
 	*done = !loose && !v->has_packed;
 	if (*done)
 		return 0;
@@ -450,6 +513,25 @@ int refs_each(struct refs *refs, const char *prefix,
 	struct visit v = {
 		.refs = refs,
 		.prefix = prefix,
+		.name = BUF_INIT,
+		.target = BUF_INIT,
+		.fn = fn,
+		.ctx = ctx,
+		.warning = warning,
+	};
+
+	return visit_all(&v, err);
+}
+
+int refs_each_except(struct refs *refs, const char *prefix,
+		     const char *const *except,
+		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		     struct error *warning, struct error *err)
+{
+	struct visit v = {
+		.refs = refs,
+		.prefix = prefix,
+		.except = except,
 		.name = BUF_INIT,
 		.target = BUF_INIT,
 		.fn = fn,

@@ -45,6 +45,16 @@ int refs_each(struct refs *refs, const char *prefix,
 	      struct error *warning, struct error *err);
 
 /*
+ * As refs_each(), without the refs in the directories `except` ("refs/x/",
+ * each with its slash; NULL after the last): in packed-refs they are stepped
+ * over by a search, not one by one.
+ */
+int refs_each_except(struct refs *refs, const char *prefix,
+		     const char *const *except,
+		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		     struct error *warning, struct error *err);
+
+/*
  * As refs_each() for those who must not miss an object that is named: a broken
  * ref is ERR_CORRUPT ("bad object <ref>"). Dangling symrefs name nothing and
  * are left out.

@@ -76,10 +76,10 @@ static int expand_namespace(struct buf *out, const char *name)
 }
 
 static int add_rule(struct refview_rules *rules,
-		    const struct config_entry *entry, struct error *err)
+		    const struct config_entry *entry, const char *key,
+		    struct error *err)
 {
-	if (strcmp(entry->key, "transfer.hiderefs") &&
-	    strcmp(entry->key, "uploadpack.hiderefs"))
+	if (strcmp(entry->key, "transfer.hiderefs") && strcmp(entry->key, key))
 		return 0;
 	/* Whatever it was to hide must not be shown. */
 	if (!entry->value)
@@ -92,12 +92,12 @@ static int add_rule(struct refview_rules *rules,
 
 /* Both keys in one sequence: a later entry overrides whichever key it has. */
 static int load_rules(struct refview_rules *rules, const struct config *config,
-		      struct error *err)
+		      const char *key, struct error *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < config->nr; i++)
-		ret = add_rule(rules, &config->entries[i], err);
+		ret = add_rule(rules, &config->entries[i], key, err);
 	return ret;
 }
 
@@ -123,8 +123,67 @@ static int set_namespace(struct refview *view, const char *name,
 			 name);
 }
 
+/* A rule's pattern as it stands before full names. */
+static int full_pattern(struct buf *out, const struct refview *view,
+			const struct refview_rule *rule)
+{
+	buf_reset(out);
+	if (!rule->is_full &&
+	    buf_append(out, view->prefix.data, view->prefix.len) < 0)
+		return ERR_NOMEM;
+	return buf_append_str(out, rule->pattern);
+}
+
+/*
+ * Whether all below rule `nr`'s pattern, `dir`, is hidden: no later rule
+ * exposes something there. 1, 0 or ERR_NOMEM.
+ */
+static int hides_all(const struct refview *view, size_t nr, const char *dir,
+		     struct buf *scratch)
+{
+	const struct refview_rules *rules = &view->rules;
+
+	if (rules->rules[nr].is_exposed || !*dir)
+		return 0;
+	for (size_t i = nr + 1; i < rules->nr; i++) {
+		if (!rules->rules[i].is_exposed)
+			continue;
+		if (full_pattern(scratch, view, &rules->rules[i]) < 0)
+			return ERR_NOMEM;
+		if (is_under(scratch->data, dir) ||
+		    is_under(dir, scratch->data) || !scratch->len)
+			return 0;
+	}
+	return 1;
+}
+
+static int find_skips(struct refview *view)
+{
+	struct buf dir = BUF_INIT, scratch = BUF_INIT;
+	size_t nr = 0;
+	int ret = 0;
+
+	view->skips = mem_calloc(view->rules.nr + 1, sizeof(*view->skips));
+	if (!view->skips)
+		return ERR_NOMEM;
+	for (size_t i = 0; ret >= 0 && i < view->rules.nr; i++) {
+		ret = full_pattern(&dir, view, &view->rules.rules[i]);
+		if (!ret)
+			ret = hides_all(view, i, dir.data, &scratch);
+		if (ret > 0)
+			ret = buf_append_char(&dir, '/');
+		else
+			continue;
+		if (!ret)
+			view->skips[nr++] = buf_detach(&dir, NULL);
+	}
+	buf_release(&dir);
+	buf_release(&scratch);
+	return ret < 0 ? ret : 0;
+}
+
 int refview_open(struct refview *view, const struct repo *repo,
-		 const char *name, struct error *err)
+		 const char *hide_key, const char *name, struct error *err)
 {
 	int ret;
 
@@ -134,7 +193,9 @@ int refview_open(struct refview *view, const struct repo *repo,
 	ret = set_namespace(view, name ? name : "", err);
 	if (ret < 0)
 		return ret;
-	ret = load_rules(&view->rules, &repo->config, err);
+	ret = load_rules(&view->rules, &repo->config, hide_key, err);
+	if (!ret && find_skips(view) < 0)
+		ret = error_nomem(err);
 	if (ret < 0)
 		return ret;
 	return refs_open(&view->refs, repo, err);
@@ -146,6 +207,10 @@ void refview_release(struct refview *view)
 	refview_rules_release(&view->rules);
 	buf_release(&view->prefix);
 	buf_release(&view->full);
+	for (size_t i = 0; view->skips && view->skips[i]; i++)
+		free(view->skips[i]);
+	free(view->skips);
+	view->skips = NULL;
 	view->refs = NULL;
 }
 
@@ -200,8 +265,48 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		return 0;
 	if (qualify(view, prefix) < 0)
 		return error_nomem(err);
-	return refs_each(view->refs, view->full.data, visit, &each, warning,
-			 err);
+	return refs_each_except(view->refs, view->full.data,
+				hidden_too ? NULL
+					   : (const char *const *)view->skips,
+				visit, &each, warning, err);
+}
+
+static int visit_with_others(void *ctx, const struct ref *full)
+{
+	struct each *each = ctx;
+	struct ref ref = *full;
+
+	if (strip(each->view, full->name) != full->name ||
+	    !each->view->prefix.len)
+		return visit(ctx, full);
+	if (refview_rules_hide(&each->view->rules, "", full->name))
+		return 0;
+	ref.name = NULL;
+	return each->fn(each->ctx, &ref);
+}
+
+int refview_each_with_others(struct refview *view,
+			     int (*fn)(void *ctx, const struct ref *ref),
+			     void *ctx, struct error *warning,
+			     struct error *err)
+{
+	struct each each = {view, false, fn, ctx};
+
+	return refs_each_except(view->refs, "",
+				(const char *const *)view->skips,
+				visit_with_others, &each, warning, err);
+}
+
+const char *refview_full_name(struct refview *view, const char *name)
+{
+	return qualify(view, name) < 0 ? NULL : view->full.data;
+}
+
+int refview_hides(struct refview *view, const char *name)
+{
+	if (qualify(view, name) < 0)
+		return ERR_NOMEM;
+	return refview_rules_hide(&view->rules, name, view->full.data);
 }
 
 /*

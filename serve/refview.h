@@ -2,7 +2,7 @@
 /*
  * The refs a client may see: those of its namespace (gitnamespaces(7)), with
  * the namespace's prefix taken off, without those that transfer.hideRefs and
- * uploadpack.hideRefs hide.
+ * the service's own uploadpack.hideRefs or receive.hideRefs hide.
  *
  * One view per thread, as the refs snapshot below it.
  */
@@ -45,24 +45,46 @@ struct refview {
 	struct buf prefix; /* "refs/namespaces/<name>/", or empty */
 	struct buf full;   /* scratch: a name with its prefix */
 	struct refview_rules rules;
+	char **skips; /* owned: directories of which all is hidden, with
+			 prefix and slash; NULL after the last */
 };
 
 /*
  * Open the view of namespace `name` (NULL or "": none; "a/b" is the
- * namespace b within a). 0, or a negative error (ERR_INVALID for a name that
+ * namespace b within a). `hide_key` is the service's own key in lower case,
+ * "uploadpack.hiderefs". 0, or a negative error (ERR_INVALID for a name that
  * is none: "a/", ".."); release in any case.
  */
 int refview_open(struct refview *view, const struct repo *repo,
-		 const char *name, struct error *err);
+		 const char *hide_key, const char *name, struct error *err);
 void refview_release(struct refview *view);
 
 /*
  * As refs_each() for what is visible: names and targets have no prefix. With
- * `hidden_too` the hide rules are not asked.
+ * `hidden_too` the hide rules are not asked. Directories that are hidden as a
+ * whole cost a search each, whatever they hold.
  */
 int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		 struct error *warning, struct error *err);
+
+/*
+ * As refview_each() for all visible refs and those outside the namespace,
+ * which have no name (NULL) for clients.
+ */
+int refview_each_with_others(struct refview *view,
+			     int (*fn)(void *ctx, const struct ref *ref),
+			     void *ctx, struct error *warning,
+			     struct error *err);
+
+/*
+ * Whether a ref is hidden from clients, who call it `name`. 1, 0 or
+ * ERR_NOMEM.
+ */
+int refview_hides(struct refview *view, const char *name);
+
+/* The ref's name in the repository; valid until the next call, or NULL. */
+const char *refview_full_name(struct refview *view, const char *name);
 
 /*
  * As refs_lookup() for "HEAD" and names below "refs/"; a hidden ref, or any

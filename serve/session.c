@@ -110,8 +110,8 @@ int session_open_refs(struct session *s, struct error *err)
 
 	if (s->refs_are_open)
 		return 0;
-	ret = refview_open(&s->refs, s->options->repo, s->options->namespace,
-			   err);
+	ret = refview_open(&s->refs, s->options->repo, "uploadpack.hiderefs",
+			   s->options->namespace, err);
 	if (ret < 0)
 		refview_release(&s->refs);
 	s->refs_are_open = !ret;

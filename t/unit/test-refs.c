@@ -81,6 +81,38 @@ static int stop_at_once(void *ctx, const struct ref *ref)
 	return 17;
 }
 
+static void test_each_except(void **state)
+{
+	static const char *const no_heads[] = {"refs/heads/", NULL};
+	static const char *const two[] = {"refs/heads/dir/", "refs/tags/",
+					  NULL};
+	struct buf out = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	assert_int_equal(refs_each_except(refs, "", no_heads, append_ref, &out,
+					  NULL, NULL),
+			 0);
+	assert_string_equal(out.data, "refs/tags/v1=aa^ ");
+	buf_reset(&out);
+	assert_int_equal(refs_each_except(refs, "refs/", two, append_ref, &out,
+					  NULL, NULL),
+			 0);
+	assert_string_equal(out.data, "refs/heads/main=bb refs/heads/old=aa! ");
+	refs_close(refs);
+	/* Unsorted, though it says otherwise: the visit ends all the same. */
+	tmprepo_write(&t, "packed-refs",
+		      HEADER HEX_A " refs/z\n" HEX_A " refs/heads/x\n" HEX_A
+				   " refs/a\n" HEX_A " refs/heads/y\n");
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_each_except(refs, "", no_heads, append_ref, &out,
+					  NULL, NULL),
+			 0);
+	refs_close(refs);
+	buf_release(&out);
+	tmprepo_release(&t);
+}
+
 static void test_each_stops(void **state)
 {
 	struct tmprepo t;
@@ -301,6 +333,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each),
+		cmocka_unit_test(test_each_except),
 		cmocka_unit_test(test_each_stops),
 		cmocka_unit_test(test_each_symbolic),
 		cmocka_unit_test(test_each_broken),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
 #include "base/mem.h"
@@ -105,6 +106,23 @@ static void hide(struct tmprepo *t, const char *text)
 			 0);
 }
 
+struct listing {
+	struct buf names;
+};
+
+static int list(void *ctx, const struct ref *ref)
+{
+	struct listing *l = ctx;
+
+	return buf_printf(&l->names, "%s ", ref->name ? ref->name : "-");
+}
+
+static void list_all(struct refview *v, struct listing *l)
+{
+	assert_int_equal(refview_each_with_others(v, list, l, NULL, NULL), 0);
+	assert_int_equal(refview_each(v, "", false, list, l, NULL, NULL), 0);
+}
+
 static void test_each(void **state)
 {
 	struct refview v;
@@ -114,13 +132,80 @@ static void test_each(void **state)
 	hide(&t, "[transfer]\nhideRefs = refs/secret\n"
 		 "hideRefs = refs/namespaces\n[uploadpack]\n"
 		 "hideRefs = !refs/secret/x\nhideRefs = refs/tags\n");
-	assert_int_equal(refview_open(&v, &t.repo, NULL, NULL), 0);
+	assert_int_equal(
+		refview_open(&v, &t.repo, "uploadpack.hiderefs", NULL, NULL),
+		0);
 	expect(&v, "", false, "refs/heads/main refs/heads/v1 refs/secret/x ");
 	expect(&v, "refs/heads/m", false, "refs/heads/main ");
 	expect(&v, "re", false, "refs/heads/main refs/heads/v1 refs/secret/x ");
 	expect(&v, "HEAD", false, "");
 	expect(&v, "refs/tags/", false, "");
 	expect(&v, "refs/tags/", true, "refs/tags/v1 ");
+	refview_release(&v);
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+}
+
+/* Whatever the rules, skipping directories changes nothing. */
+static void test_skips(void **state)
+{
+	static const char *const patterns[] = {
+		"refs",          "refs/secret", "refs/secret/x",  "refs/heads",
+		"refs/heads/v1", "refs/tags",   "refs/namespaces"};
+	uint64_t seed = random_seed();
+	struct refview v;
+	struct tmprepo t;
+
+	fill(&t);
+	for (int i = 0; i < 100; i++) {
+		struct buf rules = BUF_INIT;
+		struct listing with = {BUF_INIT}, all = {BUF_INIT};
+		char **skips;
+
+		buf_append_str(&rules, "[transfer]\n");
+		for (int n = (int)(random_next(&seed) % 5); n > 0; n--)
+			buf_printf(&rules, "hideRefs = \"%s%s%s\"\n",
+				   random_next(&seed) % 3 ? "" : "!",
+				   random_next(&seed) % 3 ? "" : "^",
+				   patterns[random_next(&seed) %
+					    ARRAY_NR(patterns)]);
+		hide(&t, rules.data);
+		assert_int_equal(refview_open(&v, &t.repo, "receive.hiderefs",
+					      i % 2 ? "a" : NULL, NULL),
+				 0);
+		list_all(&v, &with);
+		skips = v.skips;
+		v.skips = NULL;
+		list_all(&v, &all);
+		v.skips = skips;
+		assert_string_equal(with.names.data, all.names.data);
+		refview_release(&v);
+		config_release(&t.repo.config);
+		buf_release(&rules);
+		buf_release(&with.names);
+		buf_release(&all.names);
+	}
+	tmprepo_release(&t);
+}
+
+static void test_others(void **state)
+{
+	struct listing l = {BUF_INIT};
+	struct refview v;
+	struct tmprepo t;
+
+	fill(&t);
+	hide(&t, "[receive]\nhideRefs = ^refs/secret\n");
+	assert_int_equal(
+		refview_open(&v, &t.repo, "receive.hiderefs", "a", NULL), 0);
+	assert_int_equal(refview_hides(&v, "refs/heads/in"), 0);
+	assert_string_equal(refview_full_name(&v, "refs/x"),
+			    "refs/namespaces/a/refs/x");
+	list_all(&v, &l);
+	assert_non_null(strstr(l.names.data, "refs/heads/in "));
+	assert_non_null(strstr(l.names.data, "- "));
+	assert_null(strstr(l.names.data, "secret"));
+	buf_release(&l.names);
 	refview_release(&v);
 	config_release(&t.repo.config);
 	tmprepo_release(&t);
@@ -134,20 +219,27 @@ static void test_namespace(void **state)
 	struct ref ref;
 
 	fill(&t);
-	assert_int_equal(refview_open(&v, &t.repo, "a", NULL), 0);
+	assert_int_equal(
+		refview_open(&v, &t.repo, "uploadpack.hiderefs", "a", NULL), 0);
 	expect(&v, "refs/heads/", false, "refs/heads/in ");
 	assert_int_equal(refview_lookup(&v, "HEAD", &ref, NULL), 1);
 	assert_string_equal(ref.target, "refs/heads/in");
 	assert_int_equal(refview_lookup(&v, "refs/heads/main", &ref, NULL), 0);
 	refview_release(&v);
-	assert_int_equal(refview_open(&v, &t.repo, "a/b", NULL), 0);
+	assert_int_equal(
+		refview_open(&v, &t.repo, "uploadpack.hiderefs", "a/b", NULL),
+		0);
 	expect(&v, "", false, "refs/heads/bb ");
 	refview_release(&v);
-	assert_int_equal(refview_open(&v, &t.repo, "//a//b", NULL), 0);
+	assert_int_equal(refview_open(&v, &t.repo, "uploadpack.hiderefs",
+				      "//a//b", NULL),
+			 0);
 	expect(&v, "", false, "refs/heads/bb ");
 	refview_release(&v);
 	for (size_t i = 0; i < ARRAY_NR(bad); i++) {
-		assert_int_equal(refview_open(&v, &t.repo, bad[i], NULL),
+		assert_int_equal(refview_open(&v, &t.repo,
+					      "uploadpack.hiderefs", bad[i],
+					      NULL),
 				 ERR_INVALID);
 		refview_release(&v);
 	}
@@ -162,7 +254,9 @@ static void test_no_value(void **state)
 
 	fill(&t);
 	hide(&t, "[transfer]\nhideRefs\n");
-	assert_int_equal(refview_open(&v, &t.repo, NULL, NULL), ERR_INVALID);
+	assert_int_equal(
+		refview_open(&v, &t.repo, "uploadpack.hiderefs", NULL, NULL),
+		ERR_INVALID);
 	refview_release(&v);
 	config_release(&t.repo.config);
 	tmprepo_release(&t);
@@ -176,7 +270,9 @@ static void test_lookup(void **state)
 
 	fill(&t);
 	hide(&t, "[transfer]\nhideRefs = refs/secret\n");
-	assert_int_equal(refview_open(&v, &t.repo, NULL, NULL), 0);
+	assert_int_equal(
+		refview_open(&v, &t.repo, "uploadpack.hiderefs", NULL, NULL),
+		0);
 	assert_int_equal(refview_lookup(&v, "refs/secret/x", &ref, NULL), 0);
 	assert_int_equal(refview_lookup(&v, "refs/tags/v1", &ref, NULL), 1);
 	assert_int_equal(ref.oid.bytes[0], 0x11);
@@ -207,6 +303,8 @@ int main(void)
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_rules_in_namespace),
 		cmocka_unit_test(test_each),
+		cmocka_unit_test(test_skips),
+		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_namespace),
 		cmocka_unit_test(test_no_value),
 		cmocka_unit_test(test_lookup),
