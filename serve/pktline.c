@@ -160,6 +160,22 @@ int pktline_read(struct pktline_reader *r, struct pktline *pkt,
 	return 0;
 }
 
+ssize_t pktline_read_raw(struct pktline_reader *r, void *bytes, size_t len,
+			 struct error *err)
+{
+	size_t n = r->to - r->from < len ? r->to - r->from : len;
+	ssize_t ret;
+
+	if (n) {
+		memcpy(bytes, r->bytes + r->from, n);
+		r->from += n;
+		return (ssize_t)n;
+	}
+	ret = r->io->read(r->io->ctx, bytes, len, err);
+	r->ended = ret <= 0;
+	return ret;
+}
+
 const char *pktline_quote(char out[PKTLINE_QUOTE_MAX], const char *text)
 {
 	size_t len = strnlen(text, PKTLINE_QUOTE_MAX - 1);

@@ -73,6 +73,13 @@ void pktline_reader_release(struct pktline_reader *r);
 int pktline_read(struct pktline_reader *r, struct pktline *pkt,
 		 struct error *err);
 
+/*
+ * Read what follows the packets (a pack): up to `len` bytes as they are.
+ * Returns their number, 0 at the end of the input, or negative.
+ */
+ssize_t pktline_read_raw(struct pktline_reader *r, void *bytes, size_t len,
+			 struct error *err);
+
 /* The error of a peer that went away: ERR_PEER. */
 int pktline_hung_up(struct pktline_reader *r, struct error *err);
 

@@ -145,6 +145,35 @@ static void test_read_chunks(void **state)
 	}
 }
 
+/* What follows the packets, read ahead or not, comes as it is. */
+static void test_read_raw(void **state)
+{
+	static const char text[] = "0005a0000PACKdata";
+
+	for (size_t chunk = 1; chunk <= sizeof(text); chunk++) {
+		struct mem m = {
+			.in = text, .in_len = sizeof(text) - 1, .chunk = chunk};
+		struct serve_io io = {mem_read, mem_writev, &m};
+		struct pktline_reader r;
+		struct pktline p;
+		char bytes[3];
+		struct buf got = BUF_INIT;
+		ssize_t n;
+
+		assert_int_equal(pktline_reader_init(&r, &io), 0);
+		assert_int_equal(pktline_read(&r, &p, NULL), 0);
+		assert_int_equal(pktline_read(&r, &p, NULL), 0);
+		assert_int_equal(p.kind, PKTLINE_FLUSH);
+		while ((n = pktline_read_raw(&r, bytes, 3, NULL)) > 0)
+			buf_append(&got, bytes, (size_t)n);
+		assert_int_equal(n, 0);
+		assert_true(r.ended);
+		assert_string_equal(got.data, "PACKdata");
+		buf_release(&got);
+		pktline_reader_release(&r);
+	}
+}
+
 static void check_read_fails(const char *text, const char *message)
 {
 	struct mem m = {text, strlen(text), 0, 3, BUF_INIT, 0, false};
@@ -240,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_read_chunks),
+		cmocka_unit_test(test_read_raw),
 		cmocka_unit_test(test_read_truncated),
 		cmocka_unit_test(test_longest),
 		cmocka_unit_test(test_write),
