@@ -33,7 +33,7 @@ struct args {
 	bool write_bitmap, write_bitmap_quiet;
 	bool use_bitmap, no_use_bitmap;
 	bool all_progress, all_progress_implied;
-	bool keep_true_parents, sparse, shallow;
+	bool keep_true_parents, sparse, shallow, delta_islands;
 	uint64_t index_version;
 	int64_t compression;
 	const char *base;
@@ -96,6 +96,8 @@ static int parse(struct args *a, int argc, const char **argv)
 		     "make deltas anew"),
 		FLAG("no-reuse-object", packing.no_reuse_object,
 		     "deflate anew"),
+		FLAG("delta-islands", delta_islands,
+		     "no delta leaves an island"),
 		FLAG("write-bitmap-index", write_bitmap,
 		     "write a bitmap index"),
 		FLAG("write-bitmap-index-quiet", write_bitmap_quiet, NULL),
@@ -362,6 +364,7 @@ static int run_job(struct run *r)
 		.honor_keep = r->a.honor_keep,
 		.write_bitmap = r->a.write_bitmap || r->a.write_bitmap_quiet,
 		.bitmap_is_default = r->a.write_bitmap_quiet,
+		.delta_islands = r->a.delta_islands,
 	};
 	ret = pack_job_open(&r->job, r->odb, r->refs, &r->job_options, r->err);
 	if (!ret)

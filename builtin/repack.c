@@ -16,7 +16,8 @@ static const char usage_text[] = "git repack [<options>]";
 struct args {
 	struct packing_args packing;
 	bool all, remove_redundant, local, no_server_info;
-	int write_bitmap, pack_kept_objects; /* 1, 0, or -1: not given */
+	/* 1, 0, or -1: not given */
+	int write_bitmap, pack_kept_objects, delta_islands;
 };
 
 /* For an option that has a default of its own: 1, or 0 with --no-. */
@@ -46,6 +47,9 @@ static int parse(struct args *a, int argc, const char **argv)
 		 "leave out what alternates have", 0, NULL, NULL, NULL},
 		{OPTION_CALLBACK, 'b', "write-bitmap-index", &a->write_bitmap,
 		 "write a bitmap index", OPTION_NO_ARG, NULL, take_choice,
+		 NULL},
+		{OPTION_CALLBACK, 'i', "delta-islands", &a->delta_islands,
+		 "no delta leaves an island", OPTION_NO_ARG, NULL, take_choice,
 		 NULL},
 		{OPTION_CALLBACK, 0, "pack-kept-objects", &a->pack_kept_objects,
 		 "pack objects of packs with .keep too", OPTION_NO_ARG, NULL,
@@ -114,6 +118,11 @@ static int load_options(struct repack_options *o, const struct args *a,
 	if (!ret && config_bool(&repo->config, "repack.usedeltabaseoffset",
 				&o->newpack.ofs_delta, err) < 0)
 		ret = ERR_INVALID;
+	if (!ret && config_bool(&repo->config, "repack.usedeltaislands",
+				&o->delta_islands, err) < 0)
+		ret = ERR_INVALID;
+	if (a->delta_islands >= 0)
+		o->delta_islands = a->delta_islands;
 	if (a->no_server_info)
 		o->update_server_info = false;
 	return ret;
@@ -133,6 +142,7 @@ int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		.packing = PACKING_ARGS_INIT,
 		.write_bitmap = -1,
 		.pack_kept_objects = -1,
+		.delta_islands = -1,
 	};
 	struct progress_out out;
 	struct repack_options options = {.all = false};

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Painting islands. */
+/* Painting the tip. Islands of references: paint-refs.c */
+#include <stdlib.h>
+
 #include "islands/islands.h"
 #include "walk/treewalk.h"
 
 void islands_release(struct islands *islands)
 {
 	bitset_release(&islands->tip);
+	island_sets_release(&islands->sets);
+	free(islands->set_of);
+	*islands = (struct islands)ISLANDS_INIT;
 }
 
 static int paint_others(struct treewalk *tree, const struct walk_items *others,

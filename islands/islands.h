@@ -6,10 +6,11 @@
  *
  *	an object's base has to be in every island that the object is in
  *
- * The island known here is the tip: what the trees of chosen commits hold, and
- * so what a clone of depth 1 is made of. Packs without it store files of the
- * newest commit as deltas against older and larger versions of them, which
- * such a clone does not get.
+ * There are islands of references, as pack.island configures them: what the
+ * references of a fork reach, for instance. And there is the tip: what the
+ * trees of chosen commits hold, and so what a clone of depth 1 is made of.
+ * Packs without it store files of the newest commit as deltas against older
+ * and larger versions of them, which such a clone does not get.
  */
 #ifndef ISLANDS_ISLANDS_H
 #define ISLANDS_ISLANDS_H
@@ -20,16 +21,25 @@
 
 #include "base/error.h"
 #include "ewah/bitset.h"
+#include "islands/sets.h"
+#include "repo/refs.h"
 #include "walk/walk.h"
 
-/* Immutable once painted; threads may share it. Numbers are a walk's. */
+#define ISLANDS_NO_CORE UINT32_MAX
+
+/* Immutable once painted; threads may share it. obj_pos are a walk's. */
 struct islands {
-	struct bitset tip; /* by obj_pos: trees and blobs of tips */
+	struct bitset tip;       /* by obj_pos: trees and blobs of tips */
+	struct island_sets sets; /* of islands of references */
+	uint32_t *set_of;        /* owned: by obj_pos, < end: number of a set;
+				    NULL without such islands */
+	uint32_t end;
+	uint32_t core; /* island of pack.islandCore, or ISLANDS_NO_CORE */
 };
 
 #define ISLANDS_INIT                                                           \
 	{                                                                      \
-		BITSET_INIT                                                    \
+		.core = ISLANDS_NO_CORE                                        \
 	}
 
 void islands_release(struct islands *islands);
@@ -42,6 +52,34 @@ void islands_release(struct islands *islands);
 int islands_paint_tip(struct islands *islands, struct walk *w,
 		      const struct walk_tips *tips, struct error *err);
 
+/*
+ * Paint what the references reach that pack.island puts into islands, over
+ * the lists of an enumeration (keep_lists) of all references: a set for each
+ * commit, from children to parents, then for each object of its list. Reads no
+ * trees but those that references name. Without the key nothing is painted.
+ * 0, or negative with *islands partly painted.
+ */
+int islands_paint_refs(struct islands *islands, struct walk *w,
+		       const struct walk_result *found, struct refs *refs,
+		       struct error *err);
+
+/* The set of islands that an object is in. NULL: there are no islands. */
+static inline uint32_t islands_set(const struct islands *islands,
+				   uint32_t obj_pos)
+{
+	return islands && obj_pos < islands->end ? islands->set_of[obj_pos]
+						 : ISLAND_SET_EMPTY;
+}
+
+/* Whether an object is in the island that is packed first. */
+static inline bool islands_in_core(const struct islands *islands,
+				   uint32_t obj_pos)
+{
+	return islands && islands->core != ISLANDS_NO_CORE &&
+	       island_sets_has(&islands->sets, islands_set(islands, obj_pos),
+			       islands->core);
+}
+
 /* Whether an object is in the tip. NULL: there are no islands. */
 static inline bool islands_in_tip(const struct islands *islands,
 				  uint32_t obj_pos)
@@ -53,8 +91,15 @@ static inline bool islands_in_tip(const struct islands *islands,
 static inline bool islands_may_delta(const struct islands *islands,
 				     uint32_t obj_pos, uint32_t base_obj_pos)
 {
-	return !islands_in_tip(islands, obj_pos) ||
-	       islands_in_tip(islands, base_obj_pos);
+	if (!islands)
+		return true;
+	if (islands_in_tip(islands, obj_pos) &&
+	    !islands_in_tip(islands, base_obj_pos))
+		return false;
+	return !islands->set_of ||
+	       island_sets_contains(&islands->sets,
+				    islands_set(islands, base_obj_pos),
+				    islands_set(islands, obj_pos));
 }
 
 #endif

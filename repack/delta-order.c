@@ -41,18 +41,31 @@ static size_t choose(struct sort_item *keys, const struct repack_items *list,
 	return nr;
 }
 
-/*
- * Among objects of one name, bases come first. Those that islands allow to be
- * bases of all others do, and next what is to become a delta against them.
- */
+/* Among objects of one name, those come first that may be bases of others. */
 static unsigned rank_of(const struct repack_item *item,
 			const struct islands *islands)
 {
 	if (item->is_external)
 		return 0;
-	if (islands_in_tip(islands, item->obj_pos))
-		return 1;
-	return item->retry ? 2 : 3;
+	return islands_in_tip(islands, item->obj_pos) ? 1 : 2;
+}
+
+/*
+ * Objects of the same islands stand together, those of more islands before
+ * those of fewer; and first in each, whole ones that islands ask to become
+ * deltas against what is right before.
+ */
+static uint64_t island_key(const struct repack_item *item,
+			   const struct islands *islands)
+{
+	uint32_t set = islands_set(islands, item->obj_pos);
+	uint32_t others = 0;
+
+	if (islands && islands->set_of)
+		others = islands->sets.island_nr -
+			 island_sets_count(&islands->sets, set);
+	return (uint64_t)others << 33 | (uint64_t)set << 1 |
+	       !(item->retry && item->how == REPACK_COPY);
 }
 
 static uint64_t name_key(const struct repack_item *item,
@@ -62,7 +75,7 @@ static uint64_t name_key(const struct repack_item *item,
 	       rank_of(item, islands);
 }
 
-/* By type, name, rank, and size; the sort is stable. */
+/* By type, name, rank, islands, and size; the sort is stable. */
 static int sort_candidates(struct sort_item *keys, size_t nr,
 			   const struct repack_items *list)
 {
@@ -70,6 +83,14 @@ static int sort_candidates(struct sort_item *keys, size_t nr,
 
 	if (ret < 0)
 		return ret;
+	if (list->islands) {
+		for (size_t i = 0; i < nr; i++)
+			keys[i].key = island_key(&list->items[keys[i].value],
+						 list->islands);
+		ret = sort_items(keys, nr);
+		if (ret < 0)
+			return ret;
+	}
 	for (size_t i = 0; i < nr; i++)
 		keys[i].key = name_key(&list->items[keys[i].value],
 				       list->islands);

@@ -7,11 +7,11 @@
  * REPACK_COPY) of at least 50 bytes and under the big-file threshold, and
  * external items (bases only). The order is type, name hash, external items
  * first, size descending, as in git-pack-objects(1)'s description; objects of
- * the tip island come before others of their name. Two objects from one and
- * the same pack are not tried against each other: their maker already did,
- * unless an island has parted what it had paired (`retry`). A candidate whose
- * whole window is like that is not even read, so that the search costs in
- * proportion to what is new.
+ * the tip come before others of their name, and so do those of more islands.
+ * Two objects from one and the same pack are not tried against each other:
+ * their maker already did, unless an island has parted what it had paired
+ * (`retry`). A candidate whose whole window is like that is not even read, so
+ * that the search costs in proportion to what is new.
  */
 #ifndef REPACK_DELTA_SEARCH_H
 #define REPACK_DELTA_SEARCH_H

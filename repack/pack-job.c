@@ -52,6 +52,7 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	int ret;
 
 	memset(job, 0, sizeof(*job));
+	job->islands = (struct islands)ISLANDS_INIT;
 	ret = walk_open(&job->walk, odb, NULL, 0, err);
 	if (ret < 0)
 		return ret;
@@ -137,7 +138,8 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 {
 	struct walk_options options = {
 		.objects = true,
-		.keep_lists = job->options->write_bitmap,
+		.keep_lists = job->options->write_bitmap ||
+			      job->options->delta_islands,
 		.threads = job->options->newpack->make.threads,
 		.progress = job->options->newpack->make.progress,
 	};
@@ -194,7 +196,7 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	return ret;
 }
 
-static int paint_islands(struct pack_job *job, struct error *err)
+static int paint_tip(struct pack_job *job, struct error *err)
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
 	int ret = roots_add_island_tips(&job->walk, &tips, job->refs, err);
@@ -207,10 +209,24 @@ static int paint_islands(struct pack_job *job, struct error *err)
 	return ret;
 }
 
+static int paint_refs(struct pack_job *job, struct error *err)
+{
+	job->items.islands = &job->islands;
+	return islands_paint_refs(&job->islands, &job->walk, &job->found,
+				  job->refs, err);
+}
+
+static int paint_islands(struct pack_job *job, struct error *err)
+{
+	int ret = job->options->tip_island ? paint_tip(job, err) : 0;
+
+	return !ret && job->options->delta_islands ? paint_refs(job, err) : ret;
+}
+
 int pack_job_run(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
-	int ret = o->tip_island ? paint_islands(job, err) : 0;
+	int ret = paint_islands(job, err);
 
 	if (!ret)
 		ret = newpack_make(&job->newpack, &job->items, o->dir,
@@ -225,6 +241,9 @@ int pack_job_run(struct pack_job *job, struct error *err)
 int pack_job_send(struct pack_job *job, struct pack_sink sink,
 		  struct error *err)
 {
-	return newpack_send(&job->newpack, &job->items, sink,
-			    job->options->newpack, err);
+	int ret = paint_islands(job, err);
+
+	return ret < 0 ? ret
+		       : newpack_send(&job->newpack, &job->items, sink,
+				      job->options->newpack, err);
 }

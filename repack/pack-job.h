@@ -25,6 +25,7 @@ struct pack_job_options {
 	bool write_bitmap;
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 	bool tip_island;        /* keep the tip's deltas within the tip */
+	bool delta_islands;     /* keep deltas within islands of references */
 };
 
 struct pack_job {

@@ -49,6 +49,7 @@ static void set_job_options(struct run *r)
 		.write_bitmap = o->write_bitmap,
 		.bitmap_is_default = o->bitmap_is_default,
 		.tip_island = o->all,
+		.delta_islands = o->delta_islands,
 	};
 }
 

@@ -26,6 +26,7 @@ struct repack_options {
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 	bool pack_kept_objects; /* include objects of packs with .keep */
 	bool update_server_info;
+	bool delta_islands; /* -i */
 };
 
 struct repack_result {

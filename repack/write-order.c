@@ -31,39 +31,59 @@ static void place(struct ordering *o, uint32_t item)
 	}
 }
 
-static void place_type(struct ordering *o, enum object_type type, bool tip_only)
-{
-	const struct repack_items *list = o->list;
+/* Places in the order, by what an item is: core or not, type, tip or not. */
+#define CLASS_NR 16
 
+static unsigned class_of(const struct repack_items *list,
+			 const struct repack_item *item)
+{
+	static const uint8_t ranks[] = {
+		[OBJ_COMMIT] = 0,
+		[OBJ_TAG] = 1,
+		[OBJ_TREE] = 2,
+		[OBJ_BLOB] = 3,
+	};
+	bool outside = list->islands &&
+		       list->islands->core != ISLANDS_NO_CORE &&
+		       !islands_in_core(list->islands, item->obj_pos);
+
+	return (unsigned)outside << 3 | (unsigned)ranks[item->type] << 1 |
+	       !islands_in_tip(list->islands, item->obj_pos);
+}
+
+/* The items by class, in each as in the list: NULL when out of memory. */
+static uint32_t *sort_by_class(const struct repack_items *list)
+{
+	uint32_t *sorted = mem_alloc(list->nr, sizeof(*sorted));
+	size_t starts[CLASS_NR + 1] = {0};
+
+	if (!sorted)
+		return NULL;
 	for (size_t i = 0; i < list->nr; i++)
-		if (list->items[i].type == type &&
-		    (!tip_only ||
-		     islands_in_tip(list->islands, list->items[i].obj_pos)))
-			place(o, (uint32_t)i);
+		starts[class_of(list, &list->items[i]) + 1]++;
+	for (size_t c = 1; c <= CLASS_NR; c++)
+		starts[c] += starts[c - 1];
+	for (size_t i = 0; i < list->nr; i++)
+		sorted[starts[class_of(list, &list->items[i])]++] = (uint32_t)i;
+	return sorted;
 }
 
 uint32_t *write_order(const struct repack_items *list, size_t *nr)
 {
-	static const enum object_type types[] = {
-		OBJ_COMMIT,
-		OBJ_TAG,
-		OBJ_TREE,
-		OBJ_BLOB,
-	};
 	struct ordering o = {.list = list};
+	uint32_t *sorted = sort_by_class(list);
 
 	o.placed = mem_calloc(list->nr, 1);
 	o.out = mem_alloc(list->nr, sizeof(*o.out));
-	if (!o.placed || !o.out) {
+	if (!sorted || !o.placed || !o.out) {
+		free(sorted);
 		free(o.placed);
 		free(o.out);
 		return NULL;
 	}
-	for (size_t t = 0; t < ARRAY_NR(types); t++) {
-		if (list->islands)
-			place_type(&o, types[t], true);
-		place_type(&o, types[t], false);
-	}
+	for (size_t i = 0; i < list->nr; i++)
+		place(&o, sorted[i]);
+	free(sorted);
 	free(o.placed);
 	*nr = o.nr;
 	return o.out;

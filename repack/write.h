@@ -34,9 +34,10 @@ struct write_options {
 
 /*
  * The order of writing: malloc()ed array of the items that are not external,
- * *nr of them; NULL when out of memory. Commits, tags, trees, blobs; within a
- * type the tip island first, each in the order of the list; a base always
- * before its deltas, so that distances are positive.
+ * *nr of them; NULL when out of memory. The core island first, then the others;
+ * of each commits, tags, trees, blobs; within a type the tip first; and so far
+ * in the order of the list. A base always comes before its deltas, so that
+ * distances are positive.
  */
 uint32_t *write_order(const struct repack_items *list, size_t *nr);
 

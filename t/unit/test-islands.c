@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* islands/islands.c: what the tip island holds, and which bases it allows. */
+/* islands/: what islands hold, and which bases they allow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 
 #include "islands/islands.h"
 #include "t/unit/walkrepo.h"
+#include "walk/ref-tips.h"
 
 /* Mark what an object reaches without going through commits' parents. */
 static void mark_tree(const struct randrepo *r, uint32_t nr, bool *marks)
@@ -116,12 +117,115 @@ static void which_bases(void **state)
 	islands_release(&islands);
 }
 
+#define FORKS 5
+
+/* References of some forks to objects of all kinds, and to nobody's. */
+static void write_fork_refs(struct walkrepo *w, bool **reached)
+{
+	struct randrepo *r = &w->h.r;
+
+	for (uint32_t fork = 0; fork < FORKS; fork++) {
+		for (uint32_t k = 0; k < 4; k++) {
+			uint32_t nr = k < 3 ? r->commits[randrepo_below(
+						      r, r->commit_nr)]
+					    : randrepo_below(r, r->nr);
+			char name[64];
+
+			snprintf(name, sizeof(name), "refs/forks/%u/heads/%u",
+				 fork, k);
+			randrepo_ref(r, name, nr);
+			randrepo_reach(r, reached[fork], nr);
+		}
+	}
+	randrepo_ref(r, "refs/others/x", r->commits[r->commit_nr - 1]);
+}
+
+static void paint(struct islands *islands, struct walkrepo *w)
+{
+	static const char config[] = "[pack]\n"
+				     "island = refs/forks/([0-9]+)/\n"
+				     "islandCore = 3\n";
+	struct walk_options options = {.objects = true, .keep_lists = true};
+	struct walk_result found = WALK_RESULT_INIT;
+	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct config *c = &w->h.r.t.repo.config;
+	struct error err = ERROR_INIT;
+	struct refs *refs;
+
+	assert_int_equal(config_parse(c, config, sizeof(config) - 1,
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	assert_int_equal(refs_open(&refs, &w->h.r.t.repo, NULL), 0);
+	assert_int_equal(ref_tips_add(&w->w, &wants, refs, "", NULL), 0);
+	assert_int_equal(
+		walk_enumerate(&found, &w->w, &wants, &none, &options, NULL),
+		0);
+	if (islands_paint_refs(islands, &w->w, &found, refs, &err) < 0)
+		fail_msg("%s", err.msg);
+	walk_tips_release(&wants);
+	walk_result_release(&found);
+	refs_close(refs);
+	config_release(c);
+}
+
+static bool reached_by_more(bool **reached, uint32_t sub, uint32_t set)
+{
+	for (uint32_t fork = 0; fork < FORKS; fork++)
+		if (reached[fork][sub] && !reached[fork][set])
+			return false;
+	return true;
+}
+
+/* An object is in a fork's island if and only if the fork reaches it. */
+static void what_references_reach(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int round = 0; round < 6; round++) {
+		struct islands islands = ISLANDS_INIT;
+		bool *reached[FORKS];
+		struct walkrepo w;
+
+		walkrepo_init(&w, round % 2 ? HASH_SHA256 : HASH_SHA1, &seed,
+			      15, 5);
+		for (uint32_t fork = 0; fork < FORKS; fork++)
+			reached[fork] = walkrepo_set();
+		write_fork_refs(&w, reached);
+		paint(&islands, &w);
+		assert_int_equal(islands.sets.island_nr, FORKS);
+		for (uint32_t i = 0; i < w.h.r.nr; i++) {
+			uint32_t pos = walkrepo_pos(&w, i);
+			uint32_t other = randrepo_below(&w.h.r, w.h.r.nr);
+
+			/* They are numbered in the order of their names. */
+			for (uint32_t fork = 0; fork < FORKS; fork++)
+				assert_int_equal(
+					island_sets_has(
+						&islands.sets,
+						islands_set(&islands, pos),
+						fork),
+					reached[fork][i]);
+			assert_int_equal(islands_in_core(&islands, pos),
+					 reached[3][i]);
+			assert_int_equal(
+				islands_may_delta(&islands, pos,
+						  walkrepo_pos(&w, other)),
+				reached_by_more(reached, i, other));
+		}
+		for (uint32_t fork = 0; fork < FORKS; fork++)
+			free(reached[fork]);
+		islands_release(&islands);
+		walkrepo_release(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_trees_of_tips),
 		cmocka_unit_test(others_among_tips),
 		cmocka_unit_test(which_bases),
+		cmocka_unit_test(what_references_reach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Painting what references reach. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "islands/islands.h"
+#include "islands/patterns.h"
+#include "walk/treewalk.h"
+
+/* A reference that is in an island. */
+struct island_ref {
+	struct oid oid;
+	uint32_t island;
+};
+
+struct painting {
+	struct islands *islands;
+	struct walk *w;
+	const struct walk_result *found;
+	struct island_patterns patterns;
+	struct island_ref *refs; /* owned */
+	size_t ref_nr, ref_alloc;
+	uint32_t *commit_sets; /* owned: by commit_nr */
+	uint32_t commit_end;
+	uint32_t set; /* being painted below a tree */
+	struct error *err;
+};
+
+static int add_ref(void *ctx, const struct ref *ref)
+{
+	struct painting *p = ctx;
+	uint32_t island;
+	int ret = island_patterns_match(&island, &p->patterns, ref->name,
+					p->err);
+
+	if (ret <= 0)
+		return ret;
+	if (mem_grow(&p->refs, &p->ref_alloc, p->ref_nr + 1, sizeof(*p->refs)) <
+	    0)
+		return error_nomem(p->err);
+	p->refs[p->ref_nr++] = (struct island_ref){ref->oid, island};
+	return 0;
+}
+
+/* Which references are in which islands. */
+static int match_refs(struct painting *p, struct refs *refs)
+{
+	const struct config *config = &p->w->odb->repo->config;
+	const char *core = config_string(config, "pack.islandcore");
+	int ret = island_patterns_load(&p->patterns, config, p->err);
+
+	if (!ret && p->patterns.nr)
+		ret = refs_each_strict(refs, "", add_ref, p, p->err);
+	if (!ret && core)
+		p->islands->core = island_patterns_find(&p->patterns, core);
+	return ret;
+}
+
+static int paint_object(struct painting *p, uint32_t obj_pos, uint32_t set)
+{
+	struct islands *islands = p->islands;
+
+	if (obj_pos >= islands->end)
+		return 0;
+	return island_sets_add(&islands->set_of[obj_pos], &islands->sets, set);
+}
+
+static int paint_below(void *ctx, uint32_t obj_pos, enum object_type type,
+		       const char *path, size_t path_len, struct error *err)
+{
+	struct painting *p = ctx;
+
+	return paint_object(p, obj_pos, p->set) < 0 ? error_nomem(err) : 0;
+}
+
+static int paint_tree(struct painting *p, uint32_t tree_pos, uint32_t set)
+{
+	struct treewalk tree;
+	int ret;
+
+	p->set = set;
+	if (treewalk_init(&tree, &p->w->space, p->w->reader) < 0)
+		ret = error_nomem(p->err);
+	else
+		ret = treewalk_run(&tree, tree_pos, "", paint_below, p, p->err);
+	treewalk_release(&tree);
+	return ret;
+}
+
+/* A tip's commit, and the tags on the way to it; or what else it names. */
+static int paint_tips(struct painting *p, const struct walk_tips *tips,
+		      uint32_t set)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < tips->commit_nr && !ret; i++)
+		if (tips->commits[i] < p->commit_end &&
+		    island_sets_add(&p->commit_sets[tips->commits[i]],
+				    &p->islands->sets, set) < 0)
+			ret = error_nomem(p->err);
+	for (size_t i = 0; i < tips->others.nr && !ret; i++) {
+		const struct walk_item *item = &tips->others.items[i];
+
+		if (item->type == OBJ_TREE)
+			ret = paint_tree(p, item->obj_pos, set);
+		else if (paint_object(p, item->obj_pos, set) < 0)
+			ret = error_nomem(p->err);
+	}
+	return ret;
+}
+
+static int paint_ref(struct painting *p, const struct island_ref *ref)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	uint32_t set;
+	int ret = walk_add_tip(p->w, &tips, &ref->oid, false, p->err);
+
+	if (!ret &&
+	    island_sets_single(&set, &p->islands->sets, ref->island) < 0)
+		ret = error_nomem(p->err);
+	if (!ret)
+		ret = paint_tips(p, &tips, set);
+	walk_tips_release(&tips);
+	return ret;
+}
+
+/* Whatever reaches a commit reaches its parents. */
+static int paint_parents(struct painting *p, uint32_t commit)
+{
+	const struct history *h = &p->w->history;
+	const uint32_t *parents = history_parents(h, commit);
+
+	for (uint32_t i = 0; i < h->commits[commit].parent_nr; i++)
+		if (island_sets_add(&p->commit_sets[parents[i]],
+				    &p->islands->sets,
+				    p->commit_sets[commit]) < 0)
+			return error_nomem(p->err);
+	return 0;
+}
+
+static int paint_list(struct painting *p, uint32_t commit,
+		      const struct newobj_list *list)
+{
+	uint32_t set = p->commit_sets[commit];
+	int ret = paint_object(p, p->w->history.commits[commit].obj_pos, set);
+
+	for (uint32_t i = 0; i < list->nr && !ret; i++)
+		ret = paint_object(p, list->items[i].obj_pos, set);
+	return ret < 0 ? error_nomem(p->err) : 0;
+}
+
+static int paint_commits(struct painting *p)
+{
+	const struct walk_result *found = p->found;
+	int ret = 0;
+
+	for (size_t i = found->revs.nr; i-- > 0 && !ret;)
+		ret = paint_parents(p, found->parents_first[i]);
+	for (size_t i = 0; i < found->revs.nr && !ret; i++)
+		ret = paint_list(p, found->parents_first[i],
+				 &found->lists.lists[i]);
+	return ret;
+}
+
+static int paint_all(struct painting *p)
+{
+	struct islands *islands = p->islands;
+	int ret = 0;
+
+	islands->end = objspace_end(&p->w->space);
+	islands->set_of = mem_calloc(islands->end, sizeof(*islands->set_of));
+	p->commit_end = (uint32_t)p->w->history.nr;
+	p->commit_sets = mem_calloc(p->commit_end, sizeof(*p->commit_sets));
+	if (!islands->set_of || !p->commit_sets ||
+	    island_sets_init(&islands->sets, (uint32_t)p->patterns.name_nr) < 0)
+		return error_nomem(p->err);
+	for (size_t i = 0; i < p->ref_nr && !ret; i++)
+		ret = paint_ref(p, &p->refs[i]);
+	return ret < 0 ? ret : paint_commits(p);
+}
+
+int islands_paint_refs(struct islands *islands, struct walk *w,
+		       const struct walk_result *found, struct refs *refs,
+		       struct error *err)
+{
+	struct painting p = {
+		.islands = islands,
+		.w = w,
+		.found = found,
+		.patterns = ISLAND_PATTERNS_INIT,
+		.err = err,
+	};
+	int ret = match_refs(&p, refs);
+
+	if (!ret && p.ref_nr)
+		ret = paint_all(&p);
+	island_patterns_release(&p.patterns);
+	free(p.refs);
+	free(p.commit_sets);
+	return ret;
+}

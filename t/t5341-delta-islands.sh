@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='delta islands: clones of forks are sent as stored'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+FORKS=6
+
+# A history, and forks that each change the same files in a way of their own.
+network () {
+	for i in $(test_seq 1 20)
+	do
+		stream_commit main "$i" $((1112912000 + 60 * i)) \
+			"file$((i % 5))" "$(seq $i $((200 + i)))"
+	done
+	for f in $(test_seq 1 $FORKS)
+	do
+		for i in $(test_seq 1 5)
+		do
+			from=
+			test $i != 1 || from="from :$((10 + f))"
+			stream_commit "f$f" $((f * 100 + i)) \
+				$((1112990000 + 600 * i + f)) "file$i" \
+				"$(seq $((100 * i)) $((100 * i + 300));
+				   echo "fork $f")" ${from:+"$from"}
+		done
+	done
+}
+
+# recompressed <repo> <ref prefix>...: how many objects of a clone of these
+# references are not sent as they are stored.
+recompressed () {
+	repo=$1
+	shift
+	stock -C "$repo" for-each-ref --format='%(objectname)' "$@" |
+		"$GIT" -C "$repo" pack-objects --revs --stdout --progress \
+			--delta-base-offset 2>err >/dev/null &&
+	tr '\r' '\n' <err | sed -n 's/^Total \([0-9]*\) .*), reused \([0-9]*\) .*pack-reused \([0-9]*\).*/\1 \2 \3/p' |
+		awk '{ print $1 - $2 - $3 }'
+}
+
+test_expect_success 'setup' '
+	network | repo_import base.git &&
+	for f in $(test_seq 1 $FORKS)
+	do
+		tip=$(stock -C base.git rev-parse f$f) &&
+		stock -C base.git update-ref refs/virtual/$f/heads/main $tip &&
+		stock -C base.git update-ref -d refs/heads/f$f || return
+	done &&
+	stock -C base.git symbolic-ref HEAD refs/heads/main &&
+	stock -C base.git config repack.tipIsland false &&
+	stock -C base.git repack -adfq
+'
+
+test_expect_success 'without islands, clones of forks are made anew' '
+	sum=0 &&
+	for f in $(test_seq 1 $FORKS)
+	do
+		nr=$(recompressed base.git refs/virtual/$f/) &&
+		sum=$((sum + nr)) || return
+	done &&
+	test $sum -gt 10
+'
+
+test_expect_success 'with islands, all of them are copied' '
+	cp -R base.git net.git &&
+	stock -C net.git config --add pack.island "refs/heads/" &&
+	stock -C net.git config --add pack.island "refs/virtual/([0-9]+)/" &&
+	"$GIT" -C net.git repack -adbiq &&
+	for f in $(test_seq 1 $FORKS)
+	do
+		test $(recompressed net.git refs/virtual/$f/) = 0 || return
+	done &&
+	test $(recompressed net.git refs/heads/) = 0 &&
+	stock -C net.git fsck --full --strict &&
+	stock -C net.git rev-list --test-bitmap refs/virtual/3/heads/main
+'
+
+test_expect_success 'and without bitmaps' '
+	rm -f net.git/objects/pack/*.bitmap &&
+	for f in $(test_seq 1 $FORKS)
+	do
+		test $(recompressed net.git refs/virtual/$f/) = 0 || return
+	done
+'
+
+test_expect_success 'what stock Git packed by islands is copied too' '
+	cp -R base.git stock.git &&
+	cp net.git/config stock.git/config &&
+	stock -C stock.git repack -adfiq &&
+	for f in $(test_seq 1 $FORKS)
+	do
+		test $(recompressed stock.git refs/virtual/$f/) = 0 || return
+	done
+'
+
+test_expect_success 'our pack is not much larger than that' '
+	theirs=$(cat stock.git/objects/pack/*.pack | wc -c) &&
+	ours=$(cat net.git/objects/pack/*.pack | wc -c) &&
+	test $ours -lt $((theirs + theirs / 10))
+'
+
+# idx_of <repo>: "<offset> <id>" of each object, in the order of the pack
+idx_of () {
+	stock -C "$1" show-index <$(echo "$1"/objects/pack/*.idx) |
+		cut -d" " -f1,2 | sort -n
+}
+
+test_expect_success 'the core island comes first' '
+	stock -C net.git config --add pack.islandCore 3 &&
+	"$GIT" -C net.git repack -adbiq &&
+	stock -C net.git rev-list --objects refs/virtual/3/heads/main |
+		cut -d" " -f1 | sort >expect &&
+	nr=$(wc -l <expect) &&
+	idx_of net.git | head -$nr | cut -d" " -f2 | sort >actual &&
+	test_cmp expect actual
+'
+
+test_expect_success 'repack.useDeltaIslands, and --no-delta-islands' '
+	cp -R base.git key.git &&
+	cp net.git/config key.git/config &&
+	"$GIT" -C key.git repack -adq &&
+	test $(recompressed key.git refs/virtual/1/) -gt 0 &&
+	stock -C key.git config repack.useDeltaIslands true &&
+	"$GIT" -C key.git repack -adq --no-delta-islands &&
+	test $(recompressed key.git refs/virtual/1/) -gt 0 &&
+	"$GIT" -C key.git repack -adq &&
+	test $(recompressed key.git refs/virtual/1/) = 0
+'
+
+test_expect_success 'pack-objects --delta-islands' '
+	cp -R base.git made.git &&
+	cp net.git/config made.git/config &&
+	echo --all | "$GIT" -C made.git pack-objects --revs -q \
+		--delta-islands --delta-base-offset "$PWD/made" >name &&
+	rm -f made.git/objects/pack/* &&
+	cp made-$(cat name).* made.git/objects/pack/ &&
+	for f in $(test_seq 1 $FORKS)
+	do
+		test $(recompressed made.git refs/virtual/$f/) = 0 || return
+	done
+'
+
+test_expect_success 'a bad pattern is an error that names it' '
+	cp -R base.git bad.git &&
+	stock -C bad.git config pack.island "refs/(" &&
+	test_expect_code 128 "$GIT" -C bad.git repack -adiq 2>err &&
+	grep "refs/(" err &&
+	stock -C bad.git fsck
+'
+
+test_done
