@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
+#include "walk/filter-walk.h"
+#include "walk/filtered.h"
 #include "walk/treewalk.h"
 #include "walk/walk.h"
 
@@ -12,7 +14,16 @@ struct enumerate {
 	const struct walk_options *options;
 	struct walk_result *result;
 	struct treewalk tree; /* its `seen` is the set of what is done with */
+	const struct filter *filter; /* NULL: none */
+	struct filter_walk paths;    /* with a filter that needs paths */
+	bool has_paths;
 };
+
+/* Whether the filter lets anything of a type through. */
+static bool takes_type(const struct enumerate *e, enum object_type type)
+{
+	return !e->filter || filter_takes_type(e->filter, type);
+}
 
 static int emit(struct enumerate *e, uint32_t obj_pos, enum object_type type,
 		uint32_t name_hash, struct error *err)
@@ -37,6 +48,18 @@ static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 	return 0;
 }
 
+/* A tree that was asked for, with what is in it. */
+static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
+		     struct error *err)
+{
+	if (!e->has_paths)
+		return treewalk_run(&e->tree, tree_pos, "", emit_from_walk, e,
+				    err);
+	return filter_walk_run(&e->paths, tree_pos, "",
+			       is_want && !e->options->filter_wants,
+			       emit_from_walk, e, err);
+}
+
 /* Tags, trees and blobs that were asked for (or excluded) by themselves. */
 static int take_others(struct enumerate *e, const struct walk_items *others,
 		       bool exclude, struct error *err)
@@ -45,10 +68,11 @@ static int take_others(struct enumerate *e, const struct walk_items *others,
 		const struct walk_item *item = &others->items[i];
 		int ret = 0;
 
-		if (item->type == OBJ_TREE)
-			ret = treewalk_run(&e->tree, item->obj_pos, "",
-					   exclude ? NULL : emit_from_walk, e,
+		if (item->type == OBJ_TREE && exclude)
+			ret = treewalk_run(&e->tree, item->obj_pos, "", NULL, e,
 					   err);
+		else if (item->type == OBJ_TREE)
+			ret = emit_tree(e, item->obj_pos, true, err);
 		else if (exclude)
 			ret = treewalk_see(&e->tree, item->obj_pos) < 0
 				      ? error_nomem(err)
@@ -93,16 +117,47 @@ static int emit_list(struct enumerate *e, const struct newobj_list *list,
 	return 0;
 }
 
-/* Trees and blobs of the commits, in the order of a pack. */
-static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
-		      struct error *err)
+static int emit_lists(struct enumerate *e, struct error *err)
 {
 	struct walk_result *result = e->result;
 	struct newobj_options options = {
 		.threads = e->options->threads,
 		.progress = e->options->progress,
 		.union_only = !e->options->keep_lists,
+		.trees_only = !takes_type(e, OBJ_BLOB),
 	};
+	size_t nr = result->revs.nr;
+	int ret = newobj_compute(&result->lists, &e->w->history,
+				 result->parents_first, nr, &options, err);
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = emit_list(
+			e, &result->lists.lists[walk_result_place(result, i)],
+			err);
+	if (!e->options->keep_lists)
+		newobj_release(&result->lists);
+	return ret;
+}
+
+/* Tree by tree, for filters that ask where an object is. */
+static int emit_by_path(struct enumerate *e, struct error *err)
+{
+	const struct history *h = &e->w->history;
+	int ret = 0;
+
+	for (size_t i = 0; i < e->result->revs.nr && !ret; i++) {
+		uint32_t c = walk_result_commit(e->result, i);
+
+		ret = emit_tree(e, h->commits[c].tree_pos, false, err);
+	}
+	return ret;
+}
+
+/* Trees and blobs of the commits, in the order of a pack. */
+static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
+		      struct error *err)
+{
+	struct walk_result *result = e->result;
 	size_t nr = result->revs.nr;
 	int ret;
 
@@ -115,16 +170,13 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 	ret = revwalk_parents_first(&e->w->history, result->parents_first, nr,
 				    wants->commits, wants->commit_nr,
 				    &result->trunk_nr, err);
-	if (!ret)
-		ret = newobj_compute(&result->lists, &e->w->history,
-				     result->parents_first, nr, &options, err);
-	for (size_t i = 0; i < nr && !ret; i++)
-		ret = emit_list(
-			e, &result->lists.lists[walk_result_place(result, i)],
-			err);
-	if (!e->options->keep_lists)
-		newobj_release(&result->lists);
-	return ret;
+	if (ret < 0)
+		return ret;
+	if (e->has_paths)
+		return emit_by_path(e, err);
+	if (!takes_type(e, OBJ_TREE) && !takes_type(e, OBJ_BLOB))
+		return 0;
+	return emit_lists(e, err);
 }
 
 /* Objects outside packs were only met by name: they have to be there. */
@@ -157,10 +209,16 @@ static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
 
 	if (!ret && e->options->exclude_boundary)
 		ret = exclude_boundary(e, err);
+	if (!ret && e->filter && filter_needs_paths(e->filter)) {
+		ret = filter_walk_init(&e->paths, e->filter, &e->tree, err);
+		e->has_paths = !ret;
+	}
 	if (!ret)
 		ret = take_others(e, &wants->others, false, err);
 	if (!ret)
 		ret = emit_trees(e, wants, err);
+	if (!ret && e->filter)
+		ret = filtered_result(e->result, e->w, wants, e->options, err);
 	if (!ret)
 		ret = check_loose(e, err);
 	return ret;
@@ -170,7 +228,13 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 		   const struct walk_tips *wants, const struct walk_tips *haves,
 		   const struct walk_options *options, struct error *err)
 {
-	struct enumerate e = {.w = w, .options = options, .result = result};
+	struct enumerate e = {
+		.w = w,
+		.options = options,
+		.result = result,
+		.filter = filter_is_empty(options->filter) ? NULL
+							   : options->filter,
+	};
 	struct revwalk_tips tips = {
 		wants->commits,
 		wants->commit_nr,
@@ -188,6 +252,8 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 		ret = error_nomem(err);
 	else
 		ret = enumerate_objects(&e, wants, haves, err);
+	if (e.has_paths)
+		filter_walk_release(&e.paths);
 	treewalk_release(&e.tree);
 	return ret;
 }

@@ -234,6 +234,10 @@ int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 	}
 	if (!ret)
 		ret = parse_from_object(h, commit_nr, &oid, err);
+	if (ret == ERR_MISSING && h->allow_missing) {
+		h->commits[commit_nr].missing = true;
+		ret = 0;
+	}
 	if (ret < 0)
 		return ret;
 	h->commits[commit_nr].parsed = true;

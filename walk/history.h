@@ -36,15 +36,18 @@ struct history_commit {
 			   more than its highest parent's; unknown:
 			   HISTORY_LEVEL_UNKNOWN */
 	bool parsed;    /* date, tree, parents and level are valid */
+	bool missing;   /* see history->allow_missing */
 };
 
 struct history {
-	struct objspace *space;         /* borrowed */
-	struct odb_reader *reader;      /* borrowed */
-	struct commit_graph *graph;     /* owned; NULL when there is none */
-	struct commit_ahead *ahead;     /* owned; NULL: none */
-	unsigned threads;               /* that decode ahead; 0, the default:
-					   as many as processors */
+	struct objspace *space;     /* borrowed */
+	struct odb_reader *reader;  /* borrowed */
+	struct commit_graph *graph; /* owned; NULL when there is none */
+	struct commit_ahead *ahead; /* owned; NULL: none */
+	unsigned threads;           /* that decode ahead; 0, the default:
+				       as many as processors */
+	bool allow_missing; /* may be set: a commit that is missing has no
+			       parents, date 0, no valid tree, and is marked */
 	const struct oidmap *shallow;   /* borrowed: ids of commits without
 					   parents; NULL: none */
 	struct history_commit *commits; /* owned */

@@ -68,6 +68,7 @@ struct newobj_options {
 	 * be ordered parents first.
 	 */
 	bool union_only;
+	bool trees_only; /* blobs are left out, and not looked up */
 	/*
 	 * Objects, by obj_pos, that are known with everything they reach, and
 	 * left out of the lists. NULL: none.

@@ -21,8 +21,9 @@ struct treediff {
 	struct objspace *space;         /* borrowed */
 	struct treediff_shared *shared; /* borrowed, or NULL */
 	const struct bitset *known;     /* borrowed, or NULL */
-	struct tree_store *store;       /* owned */
-	struct entry_pool *pool;        /* the store's */
+	bool trees_only;
+	struct tree_store *store; /* owned */
+	struct entry_pool *pool;  /* the store's */
 	enum hash_algo algo;
 	struct items trees, blobs;
 	uint32_t order;
@@ -53,7 +54,8 @@ void treediff_shared_release(struct treediff_shared *shared)
 
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
-			      const struct bitset *known, size_t cache_limit)
+			      const struct bitset *known, bool trees_only,
+			      size_t cache_limit)
 {
 	struct treediff *d = mem_calloc(1, sizeof(*d));
 
@@ -62,6 +64,7 @@ struct treediff *treediff_new(struct objspace *space,
 	d->space = space;
 	d->shared = shared;
 	d->known = known;
+	d->trees_only = trees_only;
 	d->algo = space->odb->algo;
 	d->store = tree_store_new(space, cache_limit);
 	if (!d->store) {
@@ -324,6 +327,7 @@ static int diff_entry(struct treediff *d, const struct tree_table *child,
 	/* It points into the pool: not for long. */
 	entry_pool_get(&entry, d->pool, child->entries[i], d->algo);
 	if (tree_entry_is_gitlink(&entry) ||
+	    (d->trees_only && !tree_entry_is_dir(&entry)) ||
 	    find_in_sides(d, sides, side_nr, child, i, &entry, sub, &sub_nr))
 		return 0;
 	hash = name_hash_add(dir_hash, entry.name, entry.name_len);

@@ -7,6 +7,7 @@
 #define WALK_TREEDIFF_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,11 +30,14 @@ void treediff_shared_release(struct treediff_shared *shared);
 /* Working memory of one thread: a reader with its cache, and the lists. */
 struct treediff;
 
-/* `shared` NULL: complete lists, but for what is `known` (NULL: nothing). NULL
- * when out of memory. */
+/*
+ * `shared` NULL: complete lists, but for what is `known` (NULL: nothing), and
+ * for blobs with `trees_only`. NULL when out of memory.
+ */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
-			      const struct bitset *known, size_t cache_limit);
+			      const struct bitset *known, bool trees_only,
+			      size_t cache_limit);
 void treediff_free(struct treediff *d);
 
 /* Valid until the next run. Trees in depth-first order, a tree before its

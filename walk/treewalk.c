@@ -37,6 +37,13 @@ int treewalk_see(struct treewalk *w, uint32_t obj_pos)
 	return 1;
 }
 
+int treewalk_enter(struct treewalk *w, const struct tree_entry *entry)
+{
+	if (w->path.len && buf_append_char(&w->path, '/') < 0)
+		return ERR_NOMEM;
+	return buf_append(&w->path, entry->name, entry->name_len);
+}
+
 static int deliver(const struct visit *v, uint32_t obj_pos,
 		   enum object_type type, struct error *err)
 {
@@ -64,15 +71,14 @@ static int visit_entry(const struct visit *v, const struct tree_entry *entry,
 	ret = treewalk_see(w, obj_pos);
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
-	if ((path_len && buf_append_char(&w->path, '/') < 0) ||
-	    buf_append(&w->path, entry->name, entry->name_len) < 0)
+	if (treewalk_enter(w, entry) < 0)
 		return error_nomem(err);
 	if (tree_entry_is_dir(entry))
 		ret = visit_tree(v, obj_pos, depth + 1, err);
 	else
 		ret = deliver(v, obj_pos, OBJ_BLOB, err);
 	buf_set_len(&w->path, path_len);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 static int visit_entries(const struct visit *v, const struct odb_object *tree,
@@ -91,16 +97,34 @@ static int visit_entries(const struct visit *v, const struct odb_object *tree,
 	return ret;
 }
 
-/* Name the tree in an error that does not know it. */
-static int malformed_tree(const struct visit *v, uint32_t tree_pos,
-			  const char *what, struct error *err)
+static int unusable(struct treewalk *w, uint32_t tree_pos, const char *what,
+		    struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid oid;
 
-	objspace_oid(&oid, v->w->space, tree_pos);
+	objspace_oid(&oid, w->space, tree_pos);
 	return error_set(err, ERR_CORRUPT, "%s: %s", what,
-			 oid_to_hex(hex, &oid, v->w->space->odb->algo));
+			 oid_to_hex(hex, &oid, w->space->odb->algo));
+}
+
+int treewalk_malformed(struct treewalk *w, uint32_t tree_pos, struct error *err)
+{
+	return unusable(w, tree_pos, "malformed tree", err);
+}
+
+int treewalk_read(struct treewalk *w, uint32_t tree_pos, unsigned depth,
+		  struct odb_object *tree, struct error *err)
+{
+	int ret;
+
+	if (depth > TREEWALK_MAX_DEPTH)
+		return unusable(w, tree_pos, "tree nested too deeply", err);
+	ret = objspace_read(w->space, w->reader, tree_pos, tree, err);
+	if (ret < 0 || tree->type == OBJ_TREE)
+		return ret;
+	odb_object_release(w->reader, tree);
+	return unusable(w, tree_pos, "not a tree object", err);
 }
 
 static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
@@ -108,31 +132,22 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 {
 	struct treewalk *w = v->w;
 	struct odb_object tree = ODB_OBJECT_INIT;
-	int ret;
+	struct error inner = ERROR_INIT;
+	int ret = deliver(v, tree_pos, OBJ_TREE, err);
 
-	if (depth > TREEWALK_MAX_DEPTH)
-		return malformed_tree(v, tree_pos, "tree nested too deeply",
-				      err);
-	ret = deliver(v, tree_pos, OBJ_TREE, err);
-	if (ret < 0)
-		return ret;
-	ret = objspace_read(w->space, w->reader, tree_pos, &tree, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = treewalk_read(w, tree_pos, depth, &tree, err);
 	if (ret == ERR_MISSING && !v->fn)
 		return 0;
 	if (ret < 0)
 		return ret;
-	if (tree.type != OBJ_TREE) {
-		ret = malformed_tree(v, tree_pos, "not a tree object", err);
-	} else {
-		struct error inner = ERROR_INIT;
-
-		ret = visit_entries(v, &tree, depth, &inner);
-		if (ret < 0 && !inner.code)
-			ret = malformed_tree(v, tree_pos, "malformed tree",
-					     err);
-		else if (ret < 0 && err)
-			*err = inner;
-	}
+	ret = visit_entries(v, &tree, depth, &inner);
+	/* An error that does not know the tree. */
+	if (ret < 0 && !inner.code)
+		ret = treewalk_malformed(w, tree_pos, err);
+	else if (ret < 0 && err)
+		*err = inner;
 	odb_object_release(w->reader, &tree);
 	return ret;
 }

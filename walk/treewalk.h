@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "ewah/bitset.h"
+#include "object/parse.h"
 #include "repo/odb.h"
 #include "walk/objspace.h"
 
@@ -30,7 +31,7 @@ struct treewalk {
 /*
  * Receives each object once, a tree before its entries; `path` is relative to
  * the root ("" for the root itself), valid during the call. A negative return
- * ends the walk.
+ * ends the walk; a positive one for a tree passes over its entries.
  */
 typedef int (*treewalk_fn)(void *ctx, uint32_t obj_pos, enum object_type type,
 			   const char *path, size_t path_len,
@@ -54,5 +55,20 @@ int treewalk_see(struct treewalk *w, uint32_t obj_pos);
  */
 int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
 		 treewalk_fn fn, void *ctx, struct error *err);
+
+/*
+ * Read a tree at a depth below the root of a walk: 0, or negative and named in
+ * the error when it is missing, no tree, or nested too deeply. Release it with
+ * odb_object_release() in the first case.
+ */
+int treewalk_read(struct treewalk *w, uint32_t tree_pos, unsigned depth,
+		  struct odb_object *tree, struct error *err);
+
+/* The error for a tree whose entries cannot be parsed: ERR_CORRUPT. */
+int treewalk_malformed(struct treewalk *w, uint32_t tree_pos,
+		       struct error *err);
+
+/* Lengthen the path by a component. 0 or ERR_NOMEM. */
+int treewalk_enter(struct treewalk *w, const struct tree_entry *entry);
 
 #endif

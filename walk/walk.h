@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "object/oidmap.h"
 #include "repo/odb.h"
+#include "walk/filter.h"
 #include "walk/history.h"
 #include "walk/newobj.h"
 #include "walk/objspace.h"
@@ -85,8 +86,14 @@ struct walk_options {
 	 * moved are listed again.
 	 */
 	bool exclude_boundary;
-	bool exact_commits;                  /* see revwalk.h */
-	bool keep_lists;                     /* fill in result->lists */
+	bool exact_commits; /* see revwalk.h */
+	bool keep_lists;    /* fill in result->lists */
+	/*
+	 * What the result leaves out, but for the wants themselves; with
+	 * filter_wants these as well. NULL: nothing. Not with keep_lists.
+	 */
+	const struct filter *filter;
+	bool filter_wants;
 	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
 };

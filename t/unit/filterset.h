@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The slow twin of filters: which objects of a random repository a filter
+ * lets through, by depths, types and sizes known for every object. Include
+ * after cmocka.h.
+ */
+#ifndef T_UNIT_FILTERSET_H
+#define T_UNIT_FILTERSET_H
+
+#include "t/unit/randrepo.h"
+#include "walk/walk.h"
+
+#define FILTERSET_MAX_WANTS 6
+
+/* A request: objects by number, and what they are wanted for. */
+struct filterset {
+	uint32_t wants[FILTERSET_MAX_WANTS];
+	uint32_t want_nr;
+	struct walk_tips tips;
+	struct filter filter;
+	bool filter_wants;
+	uint32_t *levels; /* by number: depth plus one where found, 0: not */
+	bool *spared;     /* by number: named by a want */
+};
+
+/* Tags are followed to what they name at last; all on the way is wanted. */
+static inline void filterset_want(struct filterset *s, struct randrepo *r,
+				  struct walk *w, uint32_t nr)
+{
+	s->wants[s->want_nr++] = nr;
+	assert_int_equal(
+		walk_add_tip(w, &s->tips, &r->objects[nr].oid, false, NULL), 0);
+	s->spared[nr] = true;
+	while (r->objects[nr].type == OBJ_TAG) {
+		nr = r->objects[nr].refs[0];
+		s->spared[nr] = true;
+	}
+}
+
+/* `levels` starts at 1, so that 0 is an object that was not found. */
+static inline void filterset_find(struct filterset *s, const struct randrepo *r,
+				  uint32_t nr, uint32_t level)
+{
+	const struct randrepo_object *o = &r->objects[nr];
+
+	if (s->levels[nr] && s->levels[nr] <= level)
+		return;
+	s->levels[nr] = level;
+	for (uint32_t i = 0; i < o->ref_nr; i++) {
+		bool is_tree = o->type == OBJ_TREE;
+
+		filterset_find(s, r, o->refs[i], is_tree ? level + 1 : 2);
+	}
+}
+
+static inline void filterset_random_spec(struct randrepo *r, char *out,
+					 size_t len, bool with_depth)
+{
+	static const char *const types[] = {"blob", "tree", "commit", "tag"};
+
+	switch (randrepo_below(r, with_depth ? 6 : 4)) {
+	case 0:
+		snprintf(out, len, "blob:none");
+		break;
+	case 1:
+		snprintf(out, len, "blob:limit=%u", randrepo_below(r, 300));
+		break;
+	case 2:
+		snprintf(out, len, "object:type=%s",
+			 types[randrepo_below(r, 4)]);
+		break;
+	case 3:
+		snprintf(out, len, "tree:0");
+		break;
+	default:
+		snprintf(out, len, "tree:%u", randrepo_below(r, 6));
+	}
+}
+
+/* A random request through one or two random filters. */
+static inline void filterset_init(struct filterset *s, struct randrepo *r,
+				  struct walk *w, bool with_depth)
+{
+	char spec[64];
+	struct error err = ERROR_INIT;
+
+	*s = (struct filterset){.tips = WALK_TIPS_INIT};
+	s->levels = calloc(RANDREPO_MAX, sizeof(*s->levels));
+	s->spared = calloc(RANDREPO_MAX, sizeof(*s->spared));
+	assert_true(s->levels && s->spared);
+	s->filter_wants = !randrepo_below(r, 3);
+	filter_init(&s->filter);
+	for (uint32_t i = randrepo_below(r, 3) ? 1 : 2; i-- > 0;) {
+		filterset_random_spec(r, spec, sizeof(spec), with_depth);
+		if (filter_add(&s->filter, spec, &err) < 0)
+			fail_msg("%s: %s", spec, err.msg);
+	}
+	for (uint32_t i = 1 + randrepo_below(r, FILTERSET_MAX_WANTS); i-- > 0;)
+		filterset_want(
+			s, r, w,
+			randrepo_below(r, 3)
+				? r->commits[randrepo_below(r, r->commit_nr)]
+				: randrepo_below(r, r->nr));
+	for (uint32_t i = 0; i < s->want_nr; i++) {
+		uint32_t nr = s->wants[i];
+
+		while (r->objects[nr].type == OBJ_TAG) {
+			s->levels[nr] = 1;
+			nr = r->objects[nr].refs[0];
+		}
+		/* What is in a wanted tree is as near as a commit's tree. */
+		filterset_find(s, r, nr,
+			       r->objects[nr].type == OBJ_TREE &&
+					       !s->filter_wants
+				       ? 1
+				       : 2);
+	}
+}
+
+static inline void filterset_release(struct filterset *s)
+{
+	walk_tips_release(&s->tips);
+	filter_release(&s->filter);
+	free(s->levels);
+	free(s->spared);
+}
+
+/* Whether an object has to be in the answer. */
+static inline bool filterset_has(const struct filterset *s,
+				 const struct randrepo *r, uint32_t nr)
+{
+	const struct randrepo_object *o = &r->objects[nr];
+	bool is_deep = o->type == OBJ_TREE || o->type == OBJ_BLOB;
+
+	if (!s->levels[nr])
+		return false;
+	if (s->spared[nr] && !s->filter_wants)
+		return true;
+	for (size_t i = 0; i < s->filter.nr; i++) {
+		const struct filter_part *part = &s->filter.parts[i];
+
+		switch (part->kind) {
+		case FILTER_BLOB_NONE:
+			if (o->type == OBJ_BLOB)
+				return false;
+			break;
+		case FILTER_BLOB_LIMIT:
+			if (o->type == OBJ_BLOB && o->data.len >= part->number)
+				return false;
+			break;
+		case FILTER_TREE:
+			if (is_deep && s->levels[nr] - 2 >= part->number)
+				return false;
+			break;
+		default:
+			if (o->type != part->type)
+				return false;
+		}
+	}
+	return true;
+}
+
+#endif

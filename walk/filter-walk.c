@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* Trees through a filter that asks for depths and paths. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/parse.h"
+#include "walk/filter-walk.h"
+#include "walk/sparse.h"
+
+/* sparse:oid parts of one filter: bits of a word. */
+#define SPARSE_MAX 64
+
+struct visit {
+	struct filter_walk *fw;
+	treewalk_fn fn;
+	void *ctx;
+};
+
+/* Where in a walk an object is. */
+struct place {
+	unsigned level; /* its depth plus one; 0 is a tree that was asked for:
+			   what is in it is as near as a commit's tree */
+	uint64_t hash;  /* of its path */
+	uint64_t taken; /* sparse parts that take its directory in */
+};
+
+int filter_takes(const struct filter *filter, struct objspace *space,
+		 struct odb_reader *reader, uint32_t obj_pos,
+		 enum object_type type, struct error *err)
+{
+	uint64_t size;
+	int ret;
+
+	if (!filter_takes_type(filter, type))
+		return 0;
+	if (type != OBJ_BLOB || !filter_needs_size(filter))
+		return 1;
+	ret = objspace_info(space, reader, obj_pos, NULL, &size, err);
+	if (ret == ERR_MISSING)
+		return 1;
+	return ret < 0 ? ret : size < filter->blob_limit;
+}
+
+/* ---- sparse patterns */
+
+static int load_sparse(struct filter *filter, struct odb_reader *reader,
+		       const struct oid *oid, const char *name,
+		       struct error *err)
+{
+	struct odb_object blob = ODB_OBJECT_INIT;
+	struct sparse *sparse = NULL;
+	int ret = odb_read(reader, oid, &blob, err);
+
+	if (ret == ERR_NOMEM)
+		return ret;
+	if (ret < 0 || blob.type != OBJ_BLOB) {
+		odb_object_release(reader, &blob);
+		return error_set(err, ERR_INVALID,
+				 "unable to parse sparse filter data in %.256s",
+				 name);
+	}
+	ret = sparse_parse(&sparse, (const char *)blob.data, blob.len, err);
+	odb_object_release(reader, &blob);
+	if (!ret)
+		filter->sparse[filter->sparse_nr++] = sparse;
+	return ret;
+}
+
+int filter_load_sparse(struct filter *filter, struct odb_reader *reader,
+		       int (*resolve)(void *ctx, const char *name,
+				      struct oid *oid),
+		       void *ctx, struct error *err)
+{
+	int ret = 0;
+
+	if (filter->sparse)
+		return 0;
+	filter->sparse = mem_calloc(SPARSE_MAX, sizeof(*filter->sparse));
+	if (!filter->sparse)
+		return error_nomem(err);
+	for (size_t i = 0; i < filter->nr && !ret; i++) {
+		const struct filter_part *part = &filter->parts[i];
+		struct oid oid;
+
+		if (part->kind != FILTER_SPARSE_OID)
+			continue;
+		if (filter->sparse_nr == SPARSE_MAX)
+			return error_set(err, ERR_INVALID,
+					 "too many filters are combined");
+		if (resolve(ctx, part->name, &oid) < 0)
+			return error_set(err, ERR_INVALID,
+					 "unable to access sparse blob in "
+					 "'%.256s'",
+					 part->name);
+		ret = load_sparse(filter, reader, &oid, part->name, err);
+	}
+	return ret;
+}
+
+/* The sparse parts that take an entry in; the path is that of the entry. */
+static uint64_t taken_by(const struct filter_walk *fw,
+			 const struct tree_entry *entry, uint64_t dir)
+{
+	uint64_t taken = 0;
+
+	for (size_t i = 0; i < fw->filter->sparse_nr; i++)
+		if (sparse_takes(fw->filter->sparse[i], fw->tree->path.data,
+				 entry->name, tree_entry_is_dir(entry),
+				 dir >> i & 1))
+			taken |= UINT64_C(1) << i;
+	return taken;
+}
+
+static bool taken_by_all(const struct filter_walk *fw, uint64_t taken)
+{
+	size_t nr = fw->filter->sparse_nr;
+
+	return !nr || taken == UINT64_MAX >> (SPARSE_MAX - nr);
+}
+
+/* ---- trees that were walked */
+
+/* FNV-1a. */
+static uint64_t hash_add(uint64_t hash, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+static void put_place(uint64_t *slots, size_t nr, uint64_t key)
+{
+	size_t at = key & (nr - 1);
+
+	while (slots[at] && slots[at] != key)
+		at = (at + 1) & (nr - 1);
+	slots[at] = key;
+}
+
+static int grow_places(struct filter_walk *fw)
+{
+	size_t nr = fw->place_alloc ? 2 * fw->place_alloc : 1024;
+	uint64_t *slots = mem_calloc(nr, sizeof(*slots));
+
+	if (!slots)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < fw->place_alloc; i++)
+		if (fw->places[i])
+			put_place(slots, nr, fw->places[i]);
+	free(fw->places);
+	fw->places = slots;
+	fw->place_alloc = nr;
+	return 0;
+}
+
+/* Whether a tree is met at this path for the first time: 1, 0, ERR_NOMEM. */
+static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
+			const struct place *place)
+{
+	uint64_t key = (place->hash ^ tree_pos) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at;
+
+	key ^= key >> 29;
+	key += !key;
+	if (2 * fw->place_nr >= fw->place_alloc && grow_places(fw) < 0)
+		return ERR_NOMEM;
+	at = key & (fw->place_alloc - 1);
+	while (fw->places[at]) {
+		if (fw->places[at] == key)
+			return 0;
+		at = (at + 1) & (fw->place_alloc - 1);
+	}
+	fw->places[at] = key;
+	fw->place_nr++;
+	return 1;
+}
+
+/* Whether a tree is met nearer to a root than before: 1, 0, ERR_NOMEM. */
+static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
+{
+	size_t old = fw->depth_alloc;
+
+	/* Without a limit all depths are the same. */
+	if (fw->filter->depth == UINT64_MAX)
+		level = 0;
+	if (tree_pos >= old) {
+		if (mem_grow(&fw->depths, &fw->depth_alloc,
+			     (size_t)tree_pos + 1, sizeof(*fw->depths)) < 0)
+			return ERR_NOMEM;
+		memset(fw->depths + old, 0,
+		       (fw->depth_alloc - old) * sizeof(*fw->depths));
+	}
+	if (fw->depths[tree_pos] && fw->depths[tree_pos] <= level + 1)
+		return 0;
+	fw->depths[tree_pos] = level + 1;
+	return 1;
+}
+
+/* Whether the entries of a tree have to be looked at: 1, 0 or ERR_NOMEM. */
+static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
+		      const struct place *place)
+{
+	/* The depth follows from the path. */
+	if (fw->filter->sparse_nr)
+		return is_new_place(fw, tree_pos, place);
+	return is_nearer(fw, tree_pos, place->level);
+}
+
+/* ---- the walk */
+
+/* Deliver an object the first time it passes. */
+static int deliver(const struct visit *v, uint32_t obj_pos,
+		   enum object_type type, struct error *err)
+{
+	struct treewalk *w = v->fw->tree;
+	int ret = treewalk_see(w, obj_pos);
+
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	return v->fn(v->ctx, obj_pos, type, w->path.data, w->path.len, err);
+}
+
+static int visit_tree(const struct visit *v, uint32_t tree_pos,
+		      const struct place *place, bool is_wanted,
+		      struct error *err);
+
+static int visit_blob(const struct visit *v, uint32_t obj_pos,
+		      const struct place *place, struct error *err)
+{
+	struct filter_walk *fw = v->fw;
+	struct treewalk *w = fw->tree;
+	int ret;
+
+	if (place->level > fw->filter->depth ||
+	    !taken_by_all(fw, place->taken) || bitset_get(&w->seen, obj_pos))
+		return 0;
+	ret = filter_takes(fw->filter, w->space, w->reader, obj_pos, OBJ_BLOB,
+			   err);
+	return ret > 0 ? deliver(v, obj_pos, OBJ_BLOB, err) : ret;
+}
+
+static int visit_entry(const struct visit *v, const struct tree_entry *entry,
+		       const struct place *dir, struct error *err)
+{
+	struct filter_walk *fw = v->fw;
+	struct place place = {.level = dir->level + 1};
+	size_t path_len = fw->tree->path.len;
+	uint32_t obj_pos;
+	int ret;
+
+	if (tree_entry_is_gitlink(entry))
+		return 0;
+	if (objspace_add(fw->tree->space, entry->oid, &obj_pos) < 0 ||
+	    treewalk_enter(fw->tree, entry) < 0)
+		return error_nomem(err);
+	place.taken = taken_by(fw, entry, dir->taken);
+	place.hash = hash_add(hash_add(dir->hash, "/", 1), entry->name,
+			      entry->name_len);
+	ret = tree_entry_is_dir(entry)
+		      ? visit_tree(v, obj_pos, &place, false, err)
+		      : visit_blob(v, obj_pos, &place, err);
+	buf_set_len(&fw->tree->path, path_len);
+	return ret < 0 ? ret : 0;
+}
+
+static int visit_entries(const struct visit *v, const struct odb_object *tree,
+			 const struct place *place, struct error *err)
+{
+	enum hash_algo algo = v->fw->tree->space->odb->algo;
+	struct cursor c = cursor_make(tree->data, tree->len);
+	struct tree_entry entry;
+	int ret;
+
+	while ((ret = tree_next(&entry, &c, algo)) > 0) {
+		ret = visit_entry(v, &entry, place, err);
+		if (ret < 0)
+			return ret;
+	}
+	return ret;
+}
+
+static int walk_entries(const struct visit *v, uint32_t tree_pos,
+			const struct place *place, struct error *err)
+{
+	struct treewalk *w = v->fw->tree;
+	struct odb_object tree = ODB_OBJECT_INIT;
+	struct error inner = ERROR_INIT;
+	int ret = treewalk_read(w, tree_pos, place->level, &tree, err);
+
+	if (ret < 0)
+		return ret;
+	ret = visit_entries(v, &tree, place, &inner);
+	if (ret < 0 && !inner.code)
+		ret = treewalk_malformed(w, tree_pos, err);
+	else if (ret < 0 && err)
+		*err = inner;
+	odb_object_release(w->reader, &tree);
+	return ret;
+}
+
+static int visit_tree(const struct visit *v, uint32_t tree_pos,
+		      const struct place *place, bool is_wanted,
+		      struct error *err)
+{
+	struct filter_walk *fw = v->fw;
+	const struct filter *filter = fw->filter;
+	int ret = 0;
+
+	if (bitset_get(&fw->excluded, tree_pos))
+		return 0;
+	if (is_wanted || (place->level <= filter->depth &&
+			  filter_takes_type(filter, OBJ_TREE)))
+		ret = deliver(v, tree_pos, OBJ_TREE, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	/* Nothing can be let through any deeper. */
+	if (filter->depth <= place->level)
+		return 0;
+	ret = is_to_walk(fw, tree_pos, place);
+	if (ret < 0)
+		return error_nomem(err);
+	return ret ? walk_entries(v, tree_pos, place, err) : 0;
+}
+
+int filter_walk_init(struct filter_walk *fw, const struct filter *filter,
+		     struct treewalk *tree, struct error *err)
+{
+	*fw = (struct filter_walk){.filter = filter, .tree = tree};
+	return bitset_copy(&fw->excluded, &tree->seen) < 0 ? error_nomem(err)
+							   : 0;
+}
+
+void filter_walk_release(struct filter_walk *fw)
+{
+	bitset_release(&fw->excluded);
+	free(fw->depths);
+	free(fw->places);
+}
+
+int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
+		    bool is_wanted, treewalk_fn fn, void *ctx,
+		    struct error *err)
+{
+	struct visit v = {fw, fn, ctx};
+	struct place place = {
+		.level = is_wanted ? 0 : 1,
+		.hash = hash_add(HASH_START, path, strlen(path)),
+	};
+
+	buf_reset(&fw->tree->path);
+	if (buf_append_str(&fw->tree->path, path) < 0)
+		return error_nomem(err);
+	return visit_tree(&v, tree_pos, &place, is_wanted, err);
+}
