@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "bitmap/fill.h"
+#include "bitmap/bit-filter.h"
 #include "bitmap/verify.h"
 #include "pack-bitmap.h"
 
@@ -147,32 +148,67 @@ void pack_bitmap_result_release(struct pack_bitmap_result *result)
 	*result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
 }
 
+static int fill_in(struct pack_bitmap_result *result, struct bitmap_fill *fill,
+		   const struct walk_tips *wants, const struct walk_tips *haves,
+		   struct error *err)
+{
+	bool has_haves = haves->commit_nr || haves->others.nr;
+	int ret = 0;
+
+	/* What haves reach is done with when the wants are filled in. */
+	if (has_haves)
+		ret = bitmap_fill_tips(fill, haves, NULL, err);
+	if (!ret && has_haves && bitset_copy(&result->had, &fill->packed) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = bitmap_fill_tips(fill, wants, &result->others, err);
+	if (ret < 0)
+		return ret;
+	result->packed = fill->packed;
+	fill->packed = (struct bitset)BITSET_INIT;
+	bitset_andnot(&result->packed, &result->had);
+	result->bitmaps_used = fill->bitmaps_used;
+	result->commits_walked = fill->commits_walked;
+	return 0;
+}
+
+int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
+			       const struct pack_bitmap *pb, struct walk *w,
+			       const struct walk_tips *wants,
+			       const struct walk_tips *haves,
+			       const struct filter *filter, bool filter_wants,
+			       struct error *err)
+{
+	struct bitmap_filter bf = {
+		.file = &pb->file,
+		.space = bitmap_space_of(pb->pack, pb->rev),
+		.w = w,
+		.filter = filter,
+		.wants = wants,
+		.filter_wants = filter_wants,
+	};
+	struct bitmap_fill fill;
+	int ret = bitmap_fill_init(&fill, bf.file, bf.space, w, err);
+
+	fill.filter = filter;
+	if (!ret)
+		ret = fill_in(result, &fill, wants, haves, err);
+	if (!ret && !filter_is_empty(filter)) {
+		bitmap_filter_doubt(bf.file, filter, &result->had);
+		ret = bitmap_filter_apply(&bf, &result->packed, &result->others,
+					  err);
+	}
+	bitmap_fill_release(&fill);
+	return ret;
+}
+
 int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct pack_bitmap *pb, struct walk *w,
 		      const struct walk_tips *wants,
 		      const struct walk_tips *haves, struct error *err)
 {
-	bool has_haves = haves->commit_nr || haves->others.nr;
-	struct bitmap_fill fill;
-	int ret = bitmap_fill_init(&fill, &pb->file,
-				   bitmap_space_of(pb->pack, pb->rev), w, err);
-
-	/* What haves reach is done with when the wants are filled in. */
-	if (!ret && has_haves)
-		ret = bitmap_fill_tips(&fill, haves, NULL, err);
-	if (!ret && has_haves && bitset_copy(&result->had, &fill.packed) < 0)
-		ret = error_nomem(err);
-	if (!ret)
-		ret = bitmap_fill_tips(&fill, wants, &result->others, err);
-	if (!ret) {
-		result->packed = fill.packed;
-		fill.packed = (struct bitset)BITSET_INIT;
-		bitset_andnot(&result->packed, &result->had);
-		result->bitmaps_used = fill.bitmaps_used;
-		result->commits_walked = fill.commits_walked;
-	}
-	bitmap_fill_release(&fill);
-	return ret;
+	return pack_bitmap_query_filtered(result, pb, w, wants, haves, NULL,
+					  false, err);
 }
 
 int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],

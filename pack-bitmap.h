@@ -95,6 +95,19 @@ int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct walk_tips *wants,
 		      const struct walk_tips *haves, struct error *err);
 
+/*
+ * The same through a filter (bitmap_filter_can()): what it does not let
+ * through is not looked for, but the wants themselves are found, unless
+ * `filter_wants`. Of `had`, what a receiver with this filter may lack is left
+ * out.
+ */
+int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
+			       const struct pack_bitmap *pb, struct walk *w,
+			       const struct walk_tips *wants,
+			       const struct walk_tips *haves,
+			       const struct filter *filter, bool filter_wants,
+			       struct error *err);
+
 /* Number of objects found, by type (indexed by enum bitmap_type). */
 int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 		      const struct pack_bitmap *pb,

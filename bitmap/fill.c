@@ -311,12 +311,17 @@ static int add_lists(struct filling *f, const struct newobj_set *set,
 static int fill_walked(struct filling *f, struct error *err)
 {
 	struct history *h = &f->fill->w->history;
-	struct newobj_options options = {.union_only = true};
+	const struct filter *filter = f->fill->filter;
+	struct newobj_options options = {
+		.union_only = true,
+		.trees_only = filter && !filter_takes_type(filter, OBJ_BLOB),
+	};
 	struct newobj_set set = NEWOBJ_SET_INIT;
 	struct bitset known = BITSET_INIT;
 	int ret;
 
-	if (!f->walked_nr)
+	if (!f->walked_nr ||
+	    (options.trees_only && !filter_takes_type(filter, OBJ_TREE)))
 		return 0;
 	ret = revwalk_parents_first(h, f->walked, f->walked_nr, NULL, 0, NULL,
 				    err);

@@ -44,7 +44,13 @@ bool bitmap_space_bit(const struct bitmap_space *space,
 struct bitmap_fill {
 	const struct bitmap_file *file; /* borrowed */
 	struct bitmap_space space;
-	struct walk *w;        /* borrowed */
+	struct walk *w; /* borrowed */
+	/*
+	 * Borrowed; may be set before anything is added. Trees and blobs of
+	 * walked commits that it does not let through need not be found. NULL:
+	 * everything is.
+	 */
+	const struct filter *filter;
 	struct bitset packed;  /* by bit_pos: reached so far */
 	struct bitset outside; /* by obj_pos: reached so far */
 	struct bitset scratch;

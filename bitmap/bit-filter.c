@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Filters on sets of bits. */
+#include "bitmap/bit-filter.h"
+#include "walk/filter-walk.h"
+#include "walk/filtered.h"
+
+static const enum object_type object_types[BITMAP_TYPE_NR] = {
+	OBJ_COMMIT,
+	OBJ_TREE,
+	OBJ_BLOB,
+	OBJ_TAG,
+};
+
+bool bitmap_filter_can(const struct filter *filter)
+{
+	return filter_is_empty(filter) || !filter_needs_paths(filter);
+}
+
+/* Take out the blobs that are too large. */
+static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
+		      struct error *err)
+{
+	uint32_t first_pos = bf->space.pack->first_pos;
+	struct bitset blobs;
+	int ret = 0;
+
+	if (bitset_init(&blobs, packed->bits) < 0)
+		return error_nomem(err);
+	ewah_or_into(&blobs, &bf->file->types[BITMAP_BLOBS]);
+	bitset_and(&blobs, packed);
+	for (size_t bit = bitset_next(&blobs, 0); ret >= 0 && bit < blobs.bits;
+	     bit = bitset_next(&blobs, bit + 1)) {
+		uint32_t idx_pos = pack_rev_idx_pos(bf->space.rev,
+						    (uint32_t)bit);
+
+		ret = filter_takes(bf->filter, &bf->w->space, bf->w->reader,
+				   first_pos + idx_pos, OBJ_BLOB, err);
+		if (!ret)
+			bitset_unset(packed, bit);
+	}
+	bitset_release(&blobs);
+	return ret < 0 ? ret : 0;
+}
+
+/* The wants that were in a set and are to stay there. */
+static int find_spared(const struct bitmap_filter *bf, struct bitset *spared,
+		       const struct bitset *by_obj, const struct bitset *packed,
+		       struct error *err)
+{
+	uint32_t bit;
+
+	if (bitset_init(spared, packed->bits) < 0)
+		return error_nomem(err);
+	for (size_t i = bitset_next(by_obj, 0); i < by_obj->bits;
+	     i = bitset_next(by_obj, i + 1))
+		if (bitmap_space_bit(&bf->space, &bf->w->space, (uint32_t)i,
+				     &bit) &&
+		    bitset_get(packed, bit))
+			bitset_set(spared, bit);
+	return 0;
+}
+
+static int filter_packed(const struct bitmap_filter *bf, struct bitset *packed,
+			 const struct bitset *by_obj, struct error *err)
+{
+	struct bitset spared = BITSET_INIT;
+	int ret = find_spared(bf, &spared, by_obj, packed, err);
+
+	for (int i = 0; i < BITMAP_TYPE_NR && !ret; i++)
+		if (!filter_takes_type(bf->filter, object_types[i]))
+			ewah_andnot_into(packed, &bf->file->types[i]);
+	if (!ret && filter_needs_size(bf->filter))
+		ret = drop_large(bf, packed, err);
+	if (!ret)
+		bitset_or(packed, &spared);
+	bitset_release(&spared);
+	return ret;
+}
+
+int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
+			struct walk_items *others, struct error *err)
+{
+	struct bitset spared = BITSET_INIT;
+	int ret = filtered_spared(&spared, bf->w, bf->wants, bf->filter_wants,
+				  err);
+
+	if (!ret)
+		ret = filter_packed(bf, packed, &spared, err);
+	if (!ret)
+		ret = filtered_items(others, bf->w, bf->filter, &spared, err);
+	bitset_release(&spared);
+	return ret;
+}
+
+void bitmap_filter_doubt(const struct bitmap_file *file,
+			 const struct filter *filter, struct bitset *packed)
+{
+	for (int i = 0; packed->bits && i < BITMAP_TYPE_NR; i++)
+		if (!filter_takes_all(filter, object_types[i]))
+			ewah_andnot_into(packed, &file->types[i]);
+}
