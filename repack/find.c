@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "object/parse.h"
+#include "bitmap/bit-filter.h"
 #include "repack/find.h"
 #include "walk/treewalk.h"
 
@@ -61,12 +62,21 @@ static int keep_walked_boundary(struct finding *g,
 	return add_boundary(f, revs->boundary, revs->boundary_nr);
 }
 
+/* Whether a receiver that has a tree has what of this type is in it. */
+static bool is_surely_had(const struct found *f, enum object_type type)
+{
+	return filter_is_empty(f->request->filter) ||
+	       filter_takes_all(f->request->filter, type);
+}
+
 static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 				   enum object_type type, const char *path,
 				   size_t path_len, struct error *err)
 {
 	struct found *f = ctx;
 
+	if (!is_surely_had(f, type))
+		return 0;
 	if (walk_items_append(&f->boundary_objects, obj_pos, type,
 			      name_hash_add(0, path, path_len)) < 0)
 		return error_nomem(err);
@@ -109,6 +119,16 @@ static void drop_had(struct found *f)
 	f->objects.nr = kept;
 }
 
+/* The objects of the boundary's trees that are surely had, and no others. */
+static void forget_doubtful(struct found *f)
+{
+	if (filter_is_empty(f->request->filter))
+		return;
+	bitset_clear(&f->had);
+	for (size_t i = 0; i < f->boundary_objects.nr; i++)
+		bitset_set(&f->had, f->boundary_objects.items[i].obj_pos);
+}
+
 static int take_walked(struct finding *g, struct walk_result *result,
 		       struct error *err)
 {
@@ -139,6 +159,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 		.objects = true,
 		.threads = g->options->threads,
 		.progress = g->options->progress,
+		.filter = f->request->filter,
 	};
 	int ret = walk_enumerate(&result, &f->walk, &g->wants, &g->haves,
 				 &options, err);
@@ -149,8 +170,10 @@ static int find_by_walk(struct finding *g, struct error *err)
 		ret = keep_walked_boundary(g, &result.revs) < 0
 			      ? error_nomem(err)
 			      : collect_boundary(f, err);
-		if (!ret)
+		if (!ret) {
 			drop_had(f);
+			forget_doubtful(f);
+		}
 	}
 	walk_result_release(&result);
 	return ret;
@@ -176,12 +199,14 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	struct found *f = g->f;
 	int ret;
 
-	if (!f->request->use_bitmap || f->walk.shallow.nr)
+	if (!f->request->use_bitmap || f->walk.shallow.nr ||
+	    !bitmap_filter_can(f->request->filter))
 		return 0;
 	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
 	if (ret > 0) {
-		ret = pack_bitmap_query(&g->result, f->pb, &f->walk, &g->wants,
-					&g->haves, err);
+		ret = pack_bitmap_query_filtered(
+			&g->result, f->pb, &f->walk, &g->wants, &g->haves,
+			f->request->filter, false, err);
 		if (!ret)
 			return take_result(g) < 0 ? error_nomem(err) : 1;
 		if (ret == ERR_CORRUPT && err)

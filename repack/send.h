@@ -17,6 +17,7 @@
 #include "repo/odb.h"
 #include "sys/progress.h"
 
+struct filter;
 struct repack_tag;
 
 /* What to send. All pointers are borrowed for the call. */
@@ -39,6 +40,8 @@ struct repack_request {
 	const struct repack_tag *tags;
 	size_t tag_nr;
 	bool include_tag;
+	/* What is left out, but for the wants themselves. NULL: nothing. */
+	const struct filter *filter;
 	bool thin;       /* deltas against objects the receiver has */
 	bool ofs_delta;  /* the receiver reads OFS_DELTA */
 	bool use_bitmap; /* answer from a bitmap index when there is one */
