@@ -159,7 +159,7 @@ static int print_line(struct batch *b, const struct target *t)
 	int ret = 0;
 
 	if (b->needs_storage)
-		ret = object_info_get(&info, b->store, &t->oid, &b->err);
+		ret = object_info_get(&info, b->store->odb, &t->oid, &b->err);
 	buf_reset(&b->line);
 	for (i = 0; !ret && i < b->piece_nr; i++)
 		ret = append_field(b, &b->pieces[i], t, &info);

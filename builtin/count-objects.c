@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "builtin/human.h"
 #include "builtin/options.h"
 #include "builtin/store.h"
 #include "sys/io.h"
@@ -228,32 +229,11 @@ static void count_packs(struct count *c)
 	}
 }
 
-/* A size in its largest unit, with two decimals; gibibytes are not rounded. */
-static void print_human(uint64_t bytes)
-{
-	static const char units[] = "KMG";
-	unsigned unit = bytes > UINT64_C(1) << 30   ? 2
-			: bytes > UINT64_C(1) << 20 ? 1
-						    : 0;
-	unsigned shift = 10 * (unit + 1);
-	uint64_t rest = bytes & ((UINT64_C(1) << shift) - 1);
-	uint64_t half = unit < 2 ? UINT64_C(1) << (shift - 1) : 0;
-	uint64_t hundredths = (rest * 100 + half) >> shift;
-
-	if (bytes <= 1024) {
-		printf("%" PRIu64 " byte%s", bytes, bytes == 1 ? "" : "s");
-		return;
-	}
-	printf("%" PRIu64 ".%02" PRIu64 " %ciB",
-	       (bytes >> shift) + hundredths / 100, hundredths % 100,
-	       units[unit]);
-}
-
 static void print_size(const struct count *c, const char *name, uint64_t bytes)
 {
 	printf("%s: ", name);
 	if (c->human)
-		print_human(bytes);
+		human_print(bytes);
 	else
 		printf("%" PRIu64, bytes / 1024);
 	putchar('\n');
@@ -279,7 +259,7 @@ static void print_short(const struct count *c)
 {
 	printf("%" PRIu64 " objects, ", c->loose_nr);
 	if (c->human)
-		print_human(c->loose_bytes);
+		human_print(c->loose_bytes);
 	else
 		printf("%" PRIu64 " kilobytes", c->loose_bytes / 1024);
 	putchar('\n');

@@ -32,12 +32,12 @@ static int base_of(struct object_info *info, struct pack *pack,
 	return 0;
 }
 
-static int get_packed(struct object_info *info, const struct store *store,
+static int get_packed(struct object_info *info, const struct odb *odb,
 		      uint32_t odb_pos, struct error *err)
 {
 	const struct pack_rev *rev;
 	struct pack *pack;
-	uint64_t offset = odb_offset(store->odb, odb_pos, &pack);
+	uint64_t offset = odb_offset(odb, odb_pos, &pack);
 	uint32_t pack_pos;
 
 	rev = pack_get_rev(pack, err);
@@ -49,7 +49,7 @@ static int get_packed(struct object_info *info, const struct store *store,
 	return base_of(info, pack, rev, offset, err);
 }
 
-static int get_loose(struct object_info *info, const struct store *store,
+static int get_loose(struct object_info *info, const struct odb *odb,
 		     const struct oid *oid, struct error *err)
 {
 	struct buf path = BUF_INIT;
@@ -57,10 +57,9 @@ static int get_loose(struct object_info *info, const struct store *store,
 	int ret = ERR_MISSING;
 	size_t i;
 
-	for (i = 0; ret == ERR_MISSING && i < store->odb->dir_nr; i++) {
+	for (i = 0; ret == ERR_MISSING && i < odb->dir_nr; i++) {
 		buf_reset(&path);
-		if (odb_loose_path(&path, store->odb, store->odb->dirs[i],
-				   oid) < 0)
+		if (odb_loose_path(&path, odb, odb->dirs[i], oid) < 0)
 			ret = error_nomem(err);
 		else
 			ret = sys_stat(&st, path.data, err);
@@ -71,13 +70,13 @@ static int get_loose(struct object_info *info, const struct store *store,
 	return ret;
 }
 
-int object_info_get(struct object_info *info, const struct store *store,
+int object_info_get(struct object_info *info, const struct odb *odb,
 		    const struct oid *oid, struct error *err)
 {
 	uint32_t odb_pos;
 
 	memset(info, 0, sizeof(*info));
-	if (odb_find(store->odb, oid, &odb_pos))
-		return get_packed(info, store, odb_pos, err);
-	return get_loose(info, store, oid, err);
+	if (odb_find(odb, oid, &odb_pos))
+		return get_packed(info, odb, odb_pos, err);
+	return get_loose(info, odb, oid, err);
 }

@@ -3,7 +3,7 @@
 #ifndef BUILTIN_OBJECT_INFO_H
 #define BUILTIN_OBJECT_INFO_H
 
-#include "builtin/store.h"
+#include "repo/odb.h"
 
 struct object_info {
 	uint64_t disk_size; /* bytes in the pack, or of the loose file */
@@ -11,7 +11,7 @@ struct object_info {
 };
 
 /* Look the canonical copy up. 0, ERR_MISSING or another error. */
-int object_info_get(struct object_info *info, const struct store *store,
+int object_info_get(struct object_info *info, const struct odb *odb,
 		    const struct oid *oid, struct error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "builtin/builtin.h"
+#include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "builtin/packing.h"
 #include "builtin/revargs.h"
@@ -37,6 +38,7 @@ struct args {
 	uint64_t index_version;
 	int64_t compression;
 	const char *base;
+	struct filter_args filter;
 };
 
 /* One run of the command. */
@@ -111,6 +113,12 @@ static int parse(struct args *a, int argc, const char **argv)
 		 .value = &a->no_use_bitmap,
 		 .flags = OPTION_NO_NEGATE,
 		 .help = "find objects by walking"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "filter",
+		 .value = &a->filter,
+		 .fn = filter_args_option,
+		 .arg_name = "<filter-spec>",
+		 .help = "leave out objects, for a partial clone"},
 		FLAG("keep-true-parents", keep_true_parents, NULL),
 		FLAG("sparse", sparse, NULL),
 		FLAG("shallow", shallow, "the receiver is shallow"),
@@ -145,6 +153,12 @@ static int check_args(struct run *r)
 
 	if (a->all_progress)
 		a->packing.progress = true;
+	if (a->filter.err.code)
+		return error_set(r->err, a->filter.err.code, "%s",
+				 a->filter.err.msg);
+	if (a->filter.filter.nr && !a->to_stdout)
+		return error_set(r->err, ERR_UNSUPPORTED,
+				 "--filter is supported with --stdout only");
 	if (a->thin && !a->to_stdout)
 		return error_set(r->err, ERR_INVALID,
 				 "--thin cannot be used to build an indexable "
@@ -162,10 +176,14 @@ static int check_args(struct run *r)
 	if (a->all || a->reflog || a->indexed_objects || a->thin ||
 	    a->shallow || a->unpacked)
 		a->revs = true;
-	if ((a->thin || a->include_tag) && !is_for_receiver(a))
+	if (a->filter.filter.nr && !a->revs)
+		return error_set(r->err, ERR_INVALID,
+				 "cannot use --filter without --revs");
+	if ((a->thin || a->include_tag || a->filter.filter.nr) &&
+	    !is_for_receiver(a))
 		return error_set(
 			r->err, ERR_UNSUPPORTED,
-			"--thin and --include-tag are supported with "
+			"--thin, --include-tag and --filter are supported with "
 			"--stdout and revisions only, without --local, "
 			"--incremental, --unpacked, --honor-pack-keep, "
 			"--reflog and --indexed-objects");
@@ -265,11 +283,14 @@ static int send_revs(struct run *r, const struct repo *repo)
 		.shallow = rev_list_oids(&r->revs.shallow),
 		.shallow_nr = r->revs.shallow.nr,
 		.include_tag = r->a.include_tag,
+		.filter = &r->a.filter.filter,
 		.thin = r->a.thin,
 		.ofs_delta = r->a.ofs_delta,
 	};
 	int ret = wants_bitmap(r, repo, &request.use_bitmap);
 
+	if (!ret)
+		ret = filter_args_load(&r->a.filter, &r->revs, r->err);
 	if (!request.wants || !request.haves || !request.shallow)
 		ret = error_nomem(r->err);
 	if (!ret && request.include_tag)
@@ -444,13 +465,18 @@ int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
 		      .compression = -1},
 		.err = &err,
 	};
-	int ret = parse(&r.a, argc, argv);
+	int ret;
 
+	filter_args_init(&r.a.filter);
+	ret = parse(&r.a, argc, argv);
 	if (!ret)
 		ret = builtin_open_repo(env);
-	if (ret)
+	if (ret) {
+		filter_args_release(&r.a.filter);
 		return ret;
+	}
 	ret = run_all(&r, env);
+	filter_args_release(&r.a.filter);
 	pack_job_close(&r.job);
 	rev_args_release(&r.revs);
 	odb_close(r.odb);

@@ -328,7 +328,8 @@ static int append_storage(struct buf *out, const struct ref_atom *atom,
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct object_info info;
-	int ret = object_info_get(&info, subject->store, &object->oid, err);
+	int ret = object_info_get(&info, subject->store->odb, &object->oid,
+				  err);
 
 	if (ret < 0)
 		return report(subject, object, ret, err);

@@ -7,41 +7,16 @@
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/human.h"
+#include "builtin/rev-list.h"
 #include "builtin/revargs.h"
-#include "object/parse.h"
+#include "bitmap/bit-filter.h"
 #include "pack-bitmap.h"
 #include "repo/odb.h"
-#include "walk/treewalk.h"
-#include "walk/walk.h"
+#include "walk/filtered.h"
 
 static const char usage_text[] =
 	"git rev-list [<options>] <commit>... [--] ...";
-
-struct rev_list_options {
-	bool objects;
-	bool no_object_names;
-	bool count;
-	bool use_bitmap;
-	bool test_bitmap;
-	bool quiet;
-	bool reverse;
-	bool read_stdin;
-	uint64_t max_count; /* UINT64_MAX: all */
-	uint64_t skip;
-};
-
-/* One run of the command. */
-struct run {
-	struct rev_list_options o;
-	struct odb *odb;
-	struct refs *refs;
-	struct rev_args args;
-	struct walk walk;
-	bool has_walk;
-	struct walk_tips wants, haves;
-	const char **want_paths; /* owned: of wants.others, borrowed strings */
-	struct error *err;
-};
 
 /* A number; `none` instead of one below 0. */
 static bool parse_number(uint64_t *out, const char *text, uint64_t none)
@@ -56,7 +31,7 @@ static bool parse_number(uint64_t *out, const char *text, uint64_t none)
 }
 
 /* "-5", "-n 5", "-n5", "--max-count=5", "--skip=5": 1 when it was one. */
-static int parse_limit(struct run *r, const char ***argv)
+static int parse_limit(struct rev_list_run *r, const char ***argv)
 {
 	const char *arg = **argv, *value = NULL;
 	uint64_t *out = &r->o.max_count;
@@ -80,7 +55,7 @@ static int parse_limit(struct run *r, const char ***argv)
 			 value ? value : arg);
 }
 
-static int parse_flag(struct run *r, const char *arg)
+static int parse_flag(struct rev_list_run *r, const char *arg)
 {
 	const struct {
 		const char *name;
@@ -96,6 +71,11 @@ static int parse_flag(struct run *r, const char *arg)
 		{"--quiet", &r->o.quiet, true},
 		{"--reverse", &r->o.reverse, true},
 		{"--stdin", &r->o.read_stdin, true},
+		{"--unpacked", &r->o.unpacked, true},
+		{"--in-commit-order", &r->o.in_commit_order, true},
+		{"--disk-usage", &r->o.disk_usage, true},
+		{"--filter-provided-objects", &r->o.filter_provided, true},
+		{"--filter-print-omitted", &r->o.print_omitted, true},
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
@@ -107,14 +87,65 @@ static int parse_flag(struct run *r, const char *arg)
 	return 0;
 }
 
+static int parse_missing(struct rev_list_run *r, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum rev_list_missing missing;
+	} values[] = {
+		{"error", MISSING_ERROR},
+		{"allow-any", MISSING_ALLOW_ANY},
+		{"print", MISSING_PRINT},
+		{"print-info", MISSING_PRINT_INFO},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(values); i++) {
+		if (strcmp(value, values[i].name) != 0)
+			continue;
+		r->o.missing = values[i].missing;
+		return 1;
+	}
+	return error_set(r->err, ERR_UNSUPPORTED,
+			 "--missing=%s is not supported", value);
+}
+
+/* --filter, --missing and --disk-usage with their values: 1 when it was one. */
+static int parse_valued(struct rev_list_run *r, const char ***argv)
+{
+	const char *arg = **argv;
+
+	if (!strncmp(arg, "--filter=", 9)) {
+		filter_args_add(&r->filter, arg + 9);
+	} else if (!strcmp(arg, "--filter") && (*argv)[1]) {
+		filter_args_add(&r->filter, *++*argv);
+	} else if (!strcmp(arg, "--no-filter")) {
+		filter_release(&r->filter.filter);
+	} else if (!strncmp(arg, "--missing=", 10)) {
+		return parse_missing(r, arg + 10);
+	} else if (!strncmp(arg, "--disk-usage=", 13)) {
+		r->o.disk_usage = r->o.disk_usage_human = true;
+		if (strcmp(arg + 13, "human") != 0)
+			return error_set(r->err, ERR_INVALID,
+					 "invalid value for "
+					 "'--disk-usage=<format>': '%s', the "
+					 "only allowed format is 'human'",
+					 arg + 13);
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
 /* 0, 129 after a usage error, or negative. */
-static int parse_args(struct run *r, const char **argv)
+static int parse_args(struct rev_list_run *r, const char **argv)
 {
 	for (argv++; *argv; argv++) {
 		int ret = parse_flag(r, *argv);
 
 		if (!ret)
 			ret = parse_limit(r, &argv);
+		if (!ret)
+			ret = parse_valued(r, &argv);
 		if (!ret && !strcmp(*argv, "--"))
 			return argv[1] ? error_set(r->err, ERR_UNSUPPORTED,
 						   "paths are not supported")
@@ -133,7 +164,7 @@ static int parse_args(struct run *r, const char **argv)
 	return r->o.read_stdin ? rev_args_add_stdin(&r->args, r->err) : 0;
 }
 
-static int add_tips(struct run *r, struct walk_tips *tips,
+static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
 		    const struct rev_list *list, bool with_paths)
 {
 	for (size_t i = 0; i < list->nr; i++) {
@@ -142,6 +173,8 @@ static int add_tips(struct run *r, struct walk_tips *tips,
 				       false, r->err);
 		const char **grown;
 
+		if (ret == ERR_MISSING && r->o.missing != MISSING_ERROR)
+			ret = rev_list_miss_tip(r, &list->items[i].oid);
 		if (ret < 0)
 			return ret;
 		if (!with_paths || tips->others.nr == before)
@@ -157,37 +190,20 @@ static int add_tips(struct run *r, struct walk_tips *tips,
 	return 0;
 }
 
-static int open_walk(struct run *r)
+static int open_walk(struct rev_list_run *r)
 {
 	int ret = walk_open(&r->walk, r->odb, NULL, 0, r->err);
 
 	if (ret < 0)
 		return ret;
 	r->has_walk = true;
+	r->walk.history.allow_missing = r->o.missing != MISSING_ERROR;
 	ret = add_tips(r, &r->wants, &r->args.wants, true);
 	return ret < 0 ? ret : add_tips(r, &r->haves, &r->args.haves, false);
 }
 
-static void print_oid(const struct run *r, uint32_t obj_pos, const char *name)
-{
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid oid;
-
-	if (r->o.quiet)
-		return;
-	objspace_oid(&oid, (struct objspace *)&r->walk.space, obj_pos);
-	oid_to_hex(hex, &oid, r->odb->algo);
-	fwrite(hex, 1, hash_hex_len(r->odb->algo), stdout);
-	if (name && !r->o.no_object_names) {
-		putchar(' ');
-		/* as git does, nothing after a newline in a name */
-		fwrite(name, 1, strcspn(name, "\n"), stdout);
-	}
-	putchar('\n');
-}
-
 /* Apply --skip and --max-count, then --reverse. */
-static void limit(struct run *r, struct revwalk_result *revs)
+static void limit(struct rev_list_run *r, struct revwalk_result *revs)
 {
 	size_t skip = r->o.skip < revs->nr ? (size_t)r->o.skip : revs->nr;
 
@@ -205,133 +221,21 @@ static void limit(struct run *r, struct revwalk_result *revs)
 	}
 }
 
-static void print_commits(const struct run *r,
-			  const struct revwalk_result *revs)
+/* What --count, --disk-usage and the lists behind the objects come to. */
+static void finish(struct rev_list_run *r)
 {
-	const struct history_commit *commits = r->walk.history.commits;
-
-	for (size_t i = 0; i < revs->nr; i++)
-		print_oid(r, commits[revs->commits[i]].obj_pos, NULL);
+	fwrite(r->omitted.data, 1, r->omitted.len, stdout);
+	fwrite(r->missing.data, 1, r->missing.len, stdout);
+	if (r->o.disk_usage && r->o.disk_usage_human) {
+		human_print(r->disk_bytes);
+		putchar('\n');
+	} else if (r->o.disk_usage)
+		printf("%" PRIu64 "\n", r->disk_bytes);
+	else if (r->o.count)
+		printf("%" PRIu64 "\n", r->shown);
 }
 
-/* What the plain object walk does with each object. */
-struct showing {
-	struct run *r;
-	uint64_t nr;
-};
-
-static int show_object(void *ctx, uint32_t obj_pos, enum object_type type,
-		       const char *path, size_t path_len, struct error *err)
-{
-	struct showing *s = ctx;
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid oid;
-
-	s->nr++;
-	if (obj_pos >= s->r->walk.space.packed_nr) {
-		objspace_oid(&oid, &s->r->walk.space, obj_pos);
-		if (!odb_has(s->r->odb, &oid))
-			return error_set(
-				err, ERR_MISSING, "missing %s object '%s'",
-				object_type_name(type),
-				oid_to_hex(hex, &oid, s->r->odb->algo));
-	}
-	if (!s->r->o.count)
-		print_oid(s->r, obj_pos, path);
-	return 0;
-}
-
-/* A tag is shown under its own name. */
-static int show_tag(struct showing *s, uint32_t obj_pos)
-{
-	struct run *r = s->r;
-	struct odb_object obj = ODB_OBJECT_INIT;
-	struct tag_view tag;
-	char *name = NULL;
-	int ret = objspace_read(&r->walk.space, r->walk.reader, obj_pos, &obj,
-				r->err);
-
-	if (!ret)
-		ret = tag_parse(&tag, obj.data, obj.len, r->odb->algo, r->err);
-	if (!ret) {
-		name = strndup(tag.name, tag.name_len);
-		ret = name ? show_object(s, obj_pos, OBJ_TAG, name,
-					 tag.name_len, r->err)
-			   : error_nomem(r->err);
-	}
-	free(name);
-	odb_object_release(r->walk.reader, &obj);
-	return ret;
-}
-
-static int show_other(struct showing *s, struct treewalk *tree, size_t i)
-{
-	struct run *r = s->r;
-	const struct walk_item *item = &r->wants.others.items[i];
-	const char *path = r->want_paths[i] ? r->want_paths[i] : "";
-
-	if (item->type == OBJ_TREE)
-		return treewalk_run(tree, item->obj_pos, path, show_object, s,
-				    r->err);
-	switch (treewalk_see(tree, item->obj_pos)) {
-	case 0:
-		return 0;
-	case 1:
-		return item->type == OBJ_TAG
-			       ? show_tag(s, item->obj_pos)
-			       : show_object(s, item->obj_pos, item->type, path,
-					     strlen(path), r->err);
-	default:
-		return error_nomem(r->err);
-	}
-}
-
-static int exclude_trees(struct run *r, struct treewalk *tree,
-			 const struct revwalk_result *revs)
-{
-	const struct history_commit *commits = r->walk.history.commits;
-	int ret = 0;
-
-	for (size_t i = 0; i < r->haves.others.nr && !ret; i++) {
-		const struct walk_item *item = &r->haves.others.items[i];
-
-		if (item->type == OBJ_TREE)
-			ret = treewalk_run(tree, item->obj_pos, "", NULL, NULL,
-					   r->err);
-		else if (treewalk_see(tree, item->obj_pos) < 0)
-			ret = error_nomem(r->err);
-	}
-	for (size_t i = 0; i < revs->boundary_nr && !ret; i++)
-		if (commits[revs->boundary[i]].parsed)
-			ret = treewalk_run(tree,
-					   commits[revs->boundary[i]].tree_pos,
-					   "", NULL, NULL, r->err);
-	return ret;
-}
-
-/* Objects one by one, in Git's order, with paths. */
-static int show_objects(struct run *r, const struct revwalk_result *revs,
-			uint64_t *nr)
-{
-	struct showing s = {r, 0};
-	struct treewalk tree;
-	int ret = treewalk_init(&tree, &r->walk.space, r->walk.reader);
-
-	ret = ret < 0 ? error_nomem(r->err) : exclude_trees(r, &tree, revs);
-	for (size_t i = 0; i < r->wants.others.nr && !ret; i++)
-		ret = show_other(&s, &tree, i);
-	for (size_t i = 0; i < revs->nr && !ret; i++) {
-		uint32_t c = revs->commits[i];
-
-		ret = treewalk_run(&tree, r->walk.history.commits[c].tree_pos,
-				   "", show_object, &s, r->err);
-	}
-	treewalk_release(&tree);
-	*nr += s.nr;
-	return ret;
-}
-
-static int list_by_walk(struct run *r)
+static int list_by_walk(struct rev_list_run *r)
 {
 	struct revwalk_tips tips = {
 		r->wants.commits,
@@ -340,69 +244,65 @@ static int list_by_walk(struct run *r)
 		r->haves.commit_nr,
 	};
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
-	uint64_t nr = 0;
 	int ret = revwalk_run(&revs, &r->walk.history, &tips, false, r->err);
 
-	if (!ret) {
+	if (!ret)
+		ret = filtered_spared(&r->spared, &r->walk, &r->wants,
+				      r->o.filter_provided, r->err);
+	if (!ret)
 		limit(r, &revs);
-		nr = revs.nr;
-		if (!r->o.count)
-			print_commits(r, &revs);
-	}
-	if (!ret && r->o.objects)
-		ret = show_objects(r, &revs, &nr);
-	if (!ret && r->o.count)
-		printf("%" PRIu64 "\n", nr);
+	for (size_t i = 0; i < revs.nr && !ret && !r->o.in_commit_order; i++)
+		ret = rev_list_show_commit(r, revs.commits[i]);
+	if (!ret && (r->o.objects || r->o.in_commit_order))
+		ret = rev_list_show_objects(r, revs.commits, revs.nr,
+					    revs.boundary, revs.boundary_nr);
 	revwalk_result_release(&revs);
 	return ret;
 }
 
 /* Counting needs neither order nor paths: by tree differences. */
-static int count_by_walk(struct run *r)
+static int count_by_walk(struct rev_list_run *r)
 {
 	struct walk_result result = WALK_RESULT_INIT;
 	struct walk_options options = {
 		.objects = r->o.objects,
 		.exclude_boundary = true,
+		.filter = &r->filter.filter,
+		.filter_wants = r->o.filter_provided,
 	};
 	int ret = walk_enumerate(&result, &r->walk, &r->wants, &r->haves,
 				 &options, r->err);
 
-	if (!ret)
-		printf("%zu\n", result.revs.nr + result.objects.nr);
+	r->shown = result.revs.nr + result.objects.nr;
 	walk_result_release(&result);
 	return ret;
 }
 
-static int print_found(void *ctx, uint32_t obj_pos, enum object_type type)
+static int show_found(void *ctx, uint32_t obj_pos, enum object_type type)
 {
-	const struct run *r = ctx;
+	struct rev_list_run *r = ctx;
 
 	if (r->o.objects || type == OBJ_COMMIT)
-		print_oid(r, obj_pos, NULL);
+		return rev_list_show(r, obj_pos, NULL);
 	return 0;
 }
 
-static int list_found(struct run *r, const struct pack_bitmap *pb,
+static int list_found(struct rev_list_run *r, const struct pack_bitmap *pb,
 		      const struct pack_bitmap_result *result)
 {
 	uint64_t counts[BITMAP_TYPE_NR];
-	uint64_t nr = 0;
 	int ret;
 
-	if (!r->o.count)
-		return pack_bitmap_each(pb, result, print_found, r, r->err);
+	if (!r->o.count || r->o.disk_usage)
+		return pack_bitmap_each(pb, result, show_found, r, r->err);
 	ret = pack_bitmap_count(counts, pb, result, r->err);
-	if (ret < 0)
-		return ret;
-	for (int i = 0; i < (r->o.objects ? BITMAP_TYPE_NR : 1); i++)
-		nr += counts[i];
-	printf("%" PRIu64 "\n", nr);
-	return 0;
+	for (int i = 0; !ret && i < (r->o.objects ? BITMAP_TYPE_NR : 1); i++)
+		r->shown += counts[i];
+	return ret;
 }
 
 /* 1 when answered, 0 when there is no usable bitmap index. */
-static int list_by_bitmap(struct run *r)
+static int list_by_bitmap(struct rev_list_run *r)
 {
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
 	struct error warning = ERROR_INIT;
@@ -413,8 +313,9 @@ static int list_by_bitmap(struct run *r)
 		builtin_warn("%s", warning.msg);
 	if (ret <= 0)
 		return ret == ERR_NOMEM ? ret : 0;
-	ret = pack_bitmap_query(&result, pb, &r->walk, &r->wants, &r->haves,
-				r->err);
+	ret = pack_bitmap_query_filtered(&result, pb, &r->walk, &r->wants,
+					 &r->haves, &r->filter.filter,
+					 r->o.filter_provided, r->err);
 	if (ret == ERR_CORRUPT) {
 		builtin_warn("%s", r->err->msg);
 		ret = 0;
@@ -430,7 +331,7 @@ static int list_by_bitmap(struct run *r)
 	return ret;
 }
 
-static int test_bitmap(struct run *r)
+static int test_bitmap(struct rev_list_run *r)
 {
 	struct pack_bitmap *pb;
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -459,21 +360,35 @@ static int test_bitmap(struct run *r)
 	return ret > 0 ? 0 : ret ? ret : ERR_MISSING;
 }
 
-static int answer(struct run *r)
+/* Whether objects have to be looked at one by one, in their order. */
+static bool needs_list(const struct rev_list_run *r)
 {
-	bool is_limited = r->o.max_count != UINT64_MAX || r->o.skip;
+	return r->o.max_count != UINT64_MAX || r->o.skip || r->o.unpacked ||
+	       r->o.print_omitted || r->o.missing != MISSING_ERROR;
+}
+
+static bool can_use_bitmap(const struct rev_list_run *r)
+{
+	return r->o.use_bitmap && !needs_list(r) && !r->o.reverse &&
+	       !r->o.in_commit_order && !r->walk.shallow.nr &&
+	       bitmap_filter_can(&r->filter.filter);
+}
+
+static int answer(struct rev_list_run *r)
+{
 	int ret = 0;
 
 	if (r->o.test_bitmap)
 		return test_bitmap(r);
-	if (r->o.use_bitmap && !is_limited && !r->o.reverse &&
-	    !r->walk.shallow.nr)
+	if (can_use_bitmap(r))
 		ret = list_by_bitmap(r);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	if (r->o.count && !is_limited)
-		return count_by_walk(r);
-	return list_by_walk(r);
+	if (!ret && r->o.count && !r->o.disk_usage && !needs_list(r))
+		ret = count_by_walk(r);
+	else if (!ret)
+		ret = list_by_walk(r);
+	if (ret >= 0)
+		finish(r);
+	return ret < 0 ? ret : 0;
 }
 
 /* Whether more refs than those with a name here are to be read. */
@@ -493,7 +408,8 @@ static bool asks_for_refs(const char **argv)
 	return false;
 }
 
-static int run_all(struct run *r, const char **argv, struct builtin_env *env)
+static int run_all(struct rev_list_run *r, const char **argv,
+		   struct builtin_env *env)
 {
 	struct error warning = ERROR_INIT;
 	int ret = refs_open(&r->refs, env->repo, r->err);
@@ -514,6 +430,11 @@ static int run_all(struct run *r, const char **argv, struct builtin_env *env)
 		return 129;
 	}
 	if (!ret)
+		ret = filter_args_load(&r->filter, &r->args, r->err);
+	if (!ret && r->filter.filter.nr && !r->o.objects)
+		ret = error_set(r->err, ERR_INVALID,
+				"object filtering requires --objects");
+	if (!ret)
 		ret = open_walk(r);
 	if (!ret)
 		ret = answer(r);
@@ -523,17 +444,24 @@ static int run_all(struct run *r, const char **argv, struct builtin_env *env)
 int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
-	struct run r = {
+	struct rev_list_run r = {
 		.o = {.max_count = UINT64_MAX},
 		.wants = WALK_TIPS_INIT,
 		.haves = WALK_TIPS_INIT,
+		.omitted = BUF_INIT,
+		.missing = BUF_INIT,
 		.err = &err,
 	};
 	int ret = builtin_open_repo(env);
 
 	if (ret)
 		return ret;
+	filter_args_init(&r.filter);
 	ret = run_all(&r, argv, env);
+	filter_args_release(&r.filter);
+	bitset_release(&r.spared);
+	buf_release(&r.omitted);
+	buf_release(&r.missing);
 	walk_tips_release(&r.wants);
 	walk_tips_release(&r.haves);
 	if (r.has_walk)

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects one by one, in Git's order: tags, trees and blobs that were asked
+ * for, then the trees of the commits. What is not there, or does not pass the
+ * filter, is noted for the lists behind.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtin/object-info.h"
+#include "builtin/quote.h"
+#include "builtin/rev-list.h"
+#include "object/parse.h"
+#include "walk/filter-walk.h"
+#include "walk/treewalk.h"
+
+struct showing {
+	struct rev_list_run *r;
+	struct treewalk tree;
+	struct filter_walk paths; /* where the filter needs them */
+	bool has_paths;
+	struct treewalk all; /* with has_paths, for what is omitted */
+};
+
+static int add_disk_size(struct rev_list_run *r, const struct oid *oid)
+{
+	struct object_info info;
+	int ret = object_info_get(&info, r->odb, oid, r->err);
+
+	if (!ret)
+		r->disk_bytes += info.disk_size;
+	return ret;
+}
+
+int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	if (r->o.unpacked && obj_pos < r->walk.space.packed_nr)
+		return 0;
+	r->shown++;
+	if (r->o.quiet || (r->o.count && !r->o.disk_usage))
+		return 0;
+	objspace_oid(&oid, &r->walk.space, obj_pos);
+	if (r->o.disk_usage)
+		return add_disk_size(r, &oid);
+	oid_to_hex(hex, &oid, r->odb->algo);
+	fwrite(hex, 1, hash_hex_len(r->odb->algo), stdout);
+	if (name && !r->o.no_object_names) {
+		putchar(' ');
+		/* as git does, nothing after a newline in a name */
+		fwrite(name, 1, strcspn(name, "\n"), stdout);
+	}
+	putchar('\n');
+	return 0;
+}
+
+/* ---- what is missing */
+
+/* " path=<path>", in quotes where it would break the line. */
+static int append_path(struct buf *out, const char *path, size_t len)
+{
+	bool has_space = memchr(path, ' ', len);
+	size_t start;
+
+	if (buf_append_str(out, " path=") < 0)
+		return ERR_NOMEM;
+	start = out->len;
+	if (quote_path_append(out, path, len, true) < 0)
+		return ERR_NOMEM;
+	if (!has_space || out->data[start] == '"')
+		return 0;
+	if (buf_append_str(out, "\"\"") < 0)
+		return ERR_NOMEM;
+	memmove(out->data + start + 1, out->data + start, out->len - start - 2);
+	out->data[start] = '"';
+	return 0;
+}
+
+/* Note an object that is not there, or fail. */
+static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
+			enum object_type type, const char *path,
+			struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf *out = &r->missing;
+	struct oid oid;
+	int ret = 0;
+
+	objspace_oid(&oid, &r->walk.space, obj_pos);
+	oid_to_hex(hex, &oid, r->odb->algo);
+	if (r->o.missing == MISSING_ERROR)
+		return error_set(err, ERR_MISSING, "missing %s object '%s'",
+				 object_type_name(type), hex);
+	if (r->o.missing == MISSING_ALLOW_ANY)
+		return 0;
+	if (buf_printf(out, "?%s", hex) < 0)
+		return error_nomem(err);
+	if (r->o.missing == MISSING_PRINT_INFO) {
+		if (*path)
+			ret = append_path(out, path, strlen(path));
+		if (!ret)
+			ret = buf_printf(out, " type=%s",
+					 object_type_name(type));
+	}
+	if (ret < 0 || buf_append_char(out, '\n') < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (r->o.missing == MISSING_ALLOW_ANY)
+		return 0;
+	if (buf_printf(&r->missing, "?%s\n",
+		       oid_to_hex(hex, oid, r->odb->algo)) < 0)
+		return error_nomem(r->err);
+	return 0;
+}
+
+/* Packed objects are there. */
+static bool is_there(struct rev_list_run *r, uint32_t obj_pos)
+{
+	struct oid oid;
+
+	if (obj_pos < r->walk.space.packed_nr)
+		return true;
+	objspace_oid(&oid, &r->walk.space, obj_pos);
+	return odb_has(r->odb, &oid);
+}
+
+/* ---- what does not pass */
+
+static int note_omitted(struct rev_list_run *r, uint32_t obj_pos,
+			struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	if (!r->o.print_omitted)
+		return 0;
+	objspace_oid(&oid, &r->walk.space, obj_pos);
+	if (buf_printf(&r->omitted, "~%s\n",
+		       oid_to_hex(hex, &oid, r->odb->algo)) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* Whether an object that was met passes: 1, 0 or negative. */
+static int passes(struct rev_list_run *r, uint32_t obj_pos,
+		  enum object_type type, struct error *err)
+{
+	if (filter_is_empty(&r->filter.filter) ||
+	    bitset_get(&r->spared, obj_pos))
+		return 1;
+	return filter_takes(&r->filter.filter, &r->walk.space, r->walk.reader,
+			    obj_pos, type, err);
+}
+
+/* What object:type leaves out is not counted as omitted. */
+static bool is_omitted(const struct rev_list_run *r, enum object_type type)
+{
+	return r->filter.filter.types >> type & 1;
+}
+
+static int show_object(void *ctx, uint32_t obj_pos, enum object_type type,
+		       const char *path, size_t path_len, struct error *err)
+{
+	struct showing *s = ctx;
+	struct rev_list_run *r = s->r;
+	int ret = passes(r, obj_pos, type, err);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return is_omitted(r, type) ? note_omitted(r, obj_pos, err) : 0;
+	if (!is_there(r, obj_pos)) {
+		ret = note_missing(r, obj_pos, type, path, err);
+		return ret < 0 ? ret : 1;
+	}
+	return rev_list_show(r, obj_pos, path);
+}
+
+/* ---- what there is to show */
+
+/* A tag is shown under its own name. */
+static int show_tag(struct showing *s, uint32_t obj_pos)
+{
+	struct rev_list_run *r = s->r;
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct tag_view tag;
+	char *name = NULL;
+	int ret = objspace_read(&r->walk.space, r->walk.reader, obj_pos, &obj,
+				r->err);
+
+	if (!ret)
+		ret = tag_parse(&tag, obj.data, obj.len, r->odb->algo, r->err);
+	if (!ret) {
+		name = strndup(tag.name, tag.name_len);
+		ret = name ? show_object(s, obj_pos, OBJ_TAG, name,
+					 tag.name_len, r->err)
+			   : error_nomem(r->err);
+	}
+	free(name);
+	odb_object_release(r->walk.reader, &obj);
+	return ret;
+}
+
+/* Whether looking into trees can bring anything. */
+static bool needs_trees(const struct rev_list_run *r)
+{
+	return r->o.print_omitted ||
+	       filter_takes_type(&r->filter.filter, OBJ_TREE) ||
+	       filter_takes_type(&r->filter.filter, OBJ_BLOB);
+}
+
+static int show_tree(struct showing *s, uint32_t tree_pos, const char *path,
+		     bool is_want)
+{
+	struct rev_list_run *r = s->r;
+	int ret;
+
+	if (!s->has_paths)
+		return treewalk_run(&s->tree, tree_pos, path, show_object, s,
+				    r->err);
+	ret = filter_walk_run(&s->paths, tree_pos, path,
+			      is_want && !r->o.filter_provided, show_object, s,
+			      r->err);
+	if (!ret && r->o.print_omitted)
+		ret = treewalk_run(&s->all, tree_pos, path, NULL, NULL, r->err);
+	return ret;
+}
+
+static int show_other(struct showing *s, size_t i)
+{
+	struct rev_list_run *r = s->r;
+	const struct walk_item *item = &r->wants.others.items[i];
+	const char *path = r->want_paths[i] ? r->want_paths[i] : "";
+
+	if (item->type == OBJ_TREE)
+		return show_tree(s, item->obj_pos, path, true);
+	switch (treewalk_see(&s->tree, item->obj_pos)) {
+	case 0:
+		return 0;
+	case 1:
+		return item->type == OBJ_TAG
+			       ? show_tag(s, item->obj_pos)
+			       : show_object(s, item->obj_pos, item->type, path,
+					     strlen(path), r->err);
+	default:
+		return error_nomem(r->err);
+	}
+}
+
+static int exclude_trees(struct showing *s, const uint32_t *boundary, size_t nr)
+{
+	struct rev_list_run *r = s->r;
+	const struct history_commit *commits = r->walk.history.commits;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->haves.others.nr && !ret; i++) {
+		const struct walk_item *item = &r->haves.others.items[i];
+
+		if (item->type == OBJ_TREE)
+			ret = treewalk_run(&s->tree, item->obj_pos, "", NULL,
+					   NULL, r->err);
+		else if (treewalk_see(&s->tree, item->obj_pos) < 0)
+			ret = error_nomem(r->err);
+	}
+	for (size_t i = 0; i < nr && !ret; i++) {
+		const struct history_commit *c = &commits[boundary[i]];
+
+		if (c->parsed && !c->missing)
+			ret = treewalk_run(&s->tree, c->tree_pos, "", NULL,
+					   NULL, r->err);
+	}
+	return ret;
+}
+
+int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr)
+{
+	const struct history_commit *c = &r->walk.history.commits[commit_nr];
+	int ret;
+
+	if (c->missing)
+		return note_missing(r, c->obj_pos, OBJ_COMMIT, "", r->err);
+	ret = passes(r, c->obj_pos, OBJ_COMMIT, r->err);
+	return ret > 0 ? rev_list_show(r, c->obj_pos, NULL) : ret;
+}
+
+static int show_others(struct showing *s)
+{
+	int ret = 0;
+
+	for (size_t i = 0; s->r->o.objects && i < s->r->wants.others.nr && !ret;
+	     i++)
+		ret = show_other(s, i);
+	return ret;
+}
+
+static int show_tree_of(struct showing *s, uint32_t commit_nr)
+{
+	struct rev_list_run *r = s->r;
+	const struct history_commit *c = &r->walk.history.commits[commit_nr];
+
+	if (!r->o.objects || c->missing || !needs_trees(r) ||
+	    (r->o.unpacked && c->obj_pos < r->walk.space.packed_nr))
+		return 0;
+	return show_tree(s, c->tree_pos, "", false);
+}
+
+/* Other wants come before the first tree, whichever the order. */
+static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
+{
+	bool in_order = s->r->o.in_commit_order;
+	int ret = 0;
+
+	if (in_order && nr)
+		ret = rev_list_show_commit(s->r, commits[0]);
+	if (!ret)
+		ret = show_others(s);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		if (in_order && i)
+			ret = rev_list_show_commit(s->r, commits[i]);
+		if (!ret)
+			ret = show_tree_of(s, commits[i]);
+	}
+	return ret;
+}
+
+/* All that the walk without the filter meets. */
+static int note_rest(struct showing *s)
+{
+	struct rev_list_run *r = s->r;
+	struct bitset *met = &s->all.seen;
+	int ret = 0;
+
+	for (size_t i = bitset_next(met, 0); i < met->bits && !ret;
+	     i = bitset_next(met, i + 1))
+		if (!bitset_get(&s->paths.excluded, i) &&
+		    !bitset_get(&s->tree.seen, i))
+			ret = note_omitted(r, (uint32_t)i, r->err);
+	return ret;
+}
+
+static int start_paths(struct showing *s)
+{
+	struct rev_list_run *r = s->r;
+	int ret = filter_walk_init(&s->paths, &r->filter.filter, &s->tree,
+				   r->err);
+
+	s->has_paths = true;
+	if (!ret &&
+	    (treewalk_init(&s->all, &r->walk.space, r->walk.reader) < 0 ||
+	     bitset_copy(&s->all.seen, &s->tree.seen) < 0))
+		ret = error_nomem(r->err);
+	return ret;
+}
+
+int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
+			  size_t nr, const uint32_t *boundary,
+			  size_t boundary_nr)
+{
+	struct showing s = {.r = r};
+	int ret = treewalk_init(&s.tree, &r->walk.space, r->walk.reader);
+
+	ret = ret < 0 ? error_nomem(r->err)
+		      : exclude_trees(&s, boundary, boundary_nr);
+	if (!ret && filter_needs_paths(&r->filter.filter))
+		ret = start_paths(&s);
+	if (!ret)
+		ret = show_all(&s, commits, nr);
+	if (!ret && s.has_paths && r->o.print_omitted)
+		ret = note_rest(&s);
+	if (s.has_paths) {
+		filter_walk_release(&s.paths);
+		treewalk_release(&s.all);
+	}
+	treewalk_release(&s.tree);
+	return ret;
+}

@@ -1,0 +1,234 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='filters of objects, against stock Git, by walk and by bitmap'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+. "$GITREACH_SRC/t/lib-compare.sh"
+
+# Trees that move, so that depths differ from commit to commit.
+test_expect_success 'setup' '
+	stock init -q r &&
+	(
+		cd r &&
+		mkdir -p a/b/c d &&
+		echo 1 >a/b/c/f && echo 2 >a/g && echo top >t &&
+		dd if=/dev/zero of=big bs=3000 count=1 2>/dev/null &&
+		stock add . && test_tick && stock commit -qm 1 &&
+		cp a/b/c/f d/f && echo 3 >a/b/h && stock add . &&
+		test_tick && stock commit -qm 2 && stock tag -am v1 v1 &&
+		cp -r a/b x && stock add . && test_tick &&
+		stock commit -qm 3 && stock checkout -q -b side HEAD~2 &&
+		mkdir -p x/y && cp big x/y/big && stock add . &&
+		test_tick && stock commit -qm side &&
+		stock checkout -q main && test_tick &&
+		stock merge -q -m merge side &&
+		stock tag -am vv vv v1 &&
+		stock tag -am tt treetag HEAD:a &&
+		stock tag -am bt blobtag HEAD:t &&
+		printf "/a/\n!/a/b/c/\nt\nx\n" | stock hash-object -w --stdin
+	) >sparse &&
+	sparse=$(cat sparse) &&
+	stock clone -q --mirror r packed.git &&
+	printf "/a/\n!/a/b/c/\nt\nx\n" |
+		stock -C packed.git hash-object -w --stdin &&
+	git -C packed.git repack -adbq
+'
+
+cat >filters <<EOF
+blob:none
+blob:limit=0
+blob:limit=3
+blob:limit=1k
+blob:limit=1m
+tree:0
+tree:1
+tree:2
+tree:3
+tree:9
+object:type=blob
+object:type=tree
+object:type=commit
+object:type=tag
+sparse:oid=$(cat sparse 2>/dev/null)
+combine:object:type=blob+blob:limit=10
+combine:tree:0+blob:none
+combine:blob:limit=1k+blob:limit=10
+EOF
+
+cat >tips <<\EOF
+HEAD
+vv
+treetag
+blobtag
+HEAD:t
+HEAD HEAD:t
+HEAD HEAD:a
+HEAD ^HEAD^
+HEAD ^HEAD~2
+v1 ^HEAD~3
+--all
+--all --not side
+EOF
+
+# ids <stock|git> <options>...: sorted, each once (stock Git repeats some).
+ids () {
+	cmd=$1 && shift &&
+	$cmd rev-list --objects --no-object-names "$@" >ids.out &&
+	LC_ALL=C sort -u ids.out
+}
+
+# table <dir> <options>...: all filters with all tips.
+table () {
+	cd "$1" && shift || return
+	while read -r f
+	do
+		while read -r tips
+		do
+			ids stock --filter=$f "$@" $tips >../expect &&
+			ids git --filter=$f "$@" $tips >../actual &&
+			test_cmp ../expect ../actual || {
+				echo "--filter=$f $* $tips" >&2
+				return 1
+			}
+		done <../tips || return
+	done <../filters
+}
+
+test_expect_success 'the same objects as stock Git' '
+	(table r)
+'
+
+test_expect_success 'with the objects asked for' '
+	grep -v sparse filters >filters.all &&
+	mv filters filters.sparse && cp filters.all filters &&
+	(table r --filter-provided-objects)
+'
+
+test_expect_success 'what was left out' '
+	(table r --filter-print-omitted)
+'
+
+test_expect_success 'by bitmap' '
+	(table packed.git --use-bitmap-index --filter-provided-objects) &&
+	mv filters.sparse filters &&
+	(table packed.git --use-bitmap-index)
+'
+
+test_expect_success 'names, order and limits' '
+	(
+		cd r &&
+		for f in blob:none blob:limit=3 tree:0 tree:1 object:type=blob
+		do
+			same rev-list --objects --filter=$f HEAD &&
+			same rev-list --objects --filter=$f -3 HEAD &&
+			same rev-list --objects --filter=$f --reverse vv &&
+			same rev-list --objects --filter=$f --in-commit-order vv &&
+			same rev-list --objects --filter=$f --count --all &&
+			same rev-list --objects --filter=$f --disk-usage --all || return
+		done
+	)
+'
+
+test_expect_success 'counts and sizes by bitmap' '
+	(
+		cd packed.git &&
+		for f in blob:none blob:limit=3 tree:0 object:type=blob
+		do
+			same rev-list --objects --filter=$f --count \
+				--use-bitmap-index --all &&
+			same rev-list --objects --filter=$f --disk-usage \
+				--use-bitmap-index --all || return
+		done &&
+		same rev-list --disk-usage --use-bitmap-index HEAD &&
+		same rev-list --disk-usage=human --objects HEAD &&
+		same -e rev-list --disk-usage=machine HEAD
+	)
+'
+
+test_expect_success 'filters that are none' '
+	(
+		cd r &&
+		for f in "" blob blob: blob:nope blob:limit= blob:limit=1q \
+			blob:limit=-1 tree: tree:x tree:-1 object:type= \
+			object:type=foo sparse:path=x sparse:oid= sparse:oid=nope \
+			combine: combine:tree:1+foo "combine:tree~1" \
+			"combine:tree:2%zz" foo
+		do
+			same -e rev-list --objects --filter="$f" HEAD || return
+		done &&
+		same -e rev-list --filter=blob:none HEAD &&
+		same rev-list --objects --filter=blob:none --no-filter HEAD &&
+		same rev-list --objects --filter=blob:none --filter=tree:0 HEAD
+	)
+'
+
+test_expect_success 'packs through a filter' '
+	(
+		cd packed.git &&
+		for f in blob:none blob:limit=3 tree:0 tree:1 tree:2 object:type=blob
+		do
+			for bitmap in --use-bitmap-index --no-use-bitmap-index
+			do
+				echo main | git pack-objects --revs --stdout -q \
+					--filter=$f $bitmap >../f.pack &&
+				(cd .. && stock index-pack -o f.idx f.pack >/dev/null &&
+				 stock show-index <f.idx) | cut -d" " -f2 |
+					LC_ALL=C sort >../actual &&
+				ids stock --filter=$f main >../expect &&
+				test_cmp ../expect ../actual &&
+				rm -f ../f.* || return
+			done
+		done &&
+		test_must_fail git pack-objects --filter=foo --stdout --revs \
+			</dev/null 2>err &&
+		grep "^fatal: invalid filter-spec .foo." err
+	)
+'
+
+test_expect_success 'only what is not packed' '
+	(
+		cp -r packed.git unpacked.git &&
+		cd unpacked.git &&
+		commit=$(stock commit-tree -p main -m more \
+			$(printf "100644 blob %s\tt\n" \
+				$(echo more | stock hash-object -w --stdin) |
+				stock mktree)) &&
+		same rev-list --objects --unpacked $commit &&
+		same rev-list --objects --unpacked --filter=blob:none $commit &&
+		same rev-list --objects --unpacked main
+	)
+'
+
+test_expect_success 'objects that are not there' '
+	(
+		cp -r r lossy && cd lossy &&
+		rm -rf .git/objects/pack &&
+		for lost in HEAD:a/b HEAD~2:t HEAD:a/g
+		do
+			lost=$(stock rev-parse $lost) &&
+			rm -f .git/objects/$(echo $lost | sed "s|..|&/|") || return
+		done &&
+		test_must_fail git rev-list --objects main >/dev/null 2>err &&
+		grep "missing .* object" err &&
+		for m in allow-any print
+		do
+			for f in --no-filter --filter=blob:none --filter=tree:1
+			do
+				ids stock --missing=$m $f main >../expect &&
+				ids git --missing=$m $f main >../actual &&
+				test_cmp ../expect ../actual || return
+			done
+		done &&
+		git rev-list --objects --missing=print-info main >../actual &&
+		grep "^?[0-9a-f]* path=a/b type=tree$" ../actual &&
+		grep "^?[0-9a-f]* path=a/g type=blob$" ../actual
+	)
+'
+
+test_done
