@@ -238,10 +238,14 @@ static bool is_dir(const char *path)
 
 int sys_mkdir_p(const char *path, struct error *err)
 {
-	char *copy = mem_strdup(path);
 	size_t len = strlen(path);
+	char *copy;
 	int ret = 0;
 
+	/* Most often there is nothing to change on the disk. */
+	if (is_dir(path))
+		return 0;
+	copy = mem_strdup(path);
 	if (!copy)
 		return error_nomem(err);
 	for (size_t i = 1; i <= len && !ret; i++) {
