@@ -214,21 +214,29 @@ int old_packs_remove(struct old_packs *old, const struct oid *keep,
 	return ret;
 }
 
+struct prune {
+	const struct odb *odb;
+	struct error *err;
+};
+
 static int prune_one(void *ctx, const struct oid *oid, const char *path)
 {
+	const struct prune *p = ctx;
 	uint32_t odb_pos;
 
-	return odb_find(ctx, oid, &odb_pos) ? sys_unlink(path, NULL) : 0;
+	return odb_find(p->odb, oid, &odb_pos) ? sys_unlink(path, p->err) : 0;
 }
 
 int old_packs_prune_loose(const struct repo *repo, struct error *err)
 {
 	struct odb *odb;
+	struct prune p;
 	int ret = odb_open(&odb, repo, NULL, err);
 
 	if (ret < 0)
 		return ret;
-	ret = odb_each_loose(odb, true, prune_one, odb, err);
+	p = (struct prune){odb, err};
+	ret = odb_each_loose(odb, true, prune_one, &p, err);
 	odb_close(odb);
 	return ret;
 }
