@@ -55,7 +55,10 @@ man_pages := $(wildcard Documentation/*.[1-9])
 lib_obj := $(lib_src:%.c=$O/%.o)
 builtin_obj := $(builtin_src:%.c=$O/%.o)
 unit_bin := $(unit_src:%.c=$O/%)
-helper_bin := $(helper_src:%.c=$O/%)
+# Libraries for LD_PRELOAD, and programs.
+preload_src := $(wildcard t/helper/preload-*.c)
+helper_bin := $(patsubst %.c,$O/%,$(filter-out $(preload_src),$(helper_src))) \
+	$(preload_src:%.c=$O/%.so)
 fuzz_bin := $(fuzz_src:t/fuzz/fuzz-%.c=$O/t/fuzz/replay-%)
 git_names = git-upload-pack git-receive-pack git-upload-archive
 # The commands that are ours: what defines cmd_*().
@@ -160,6 +163,10 @@ $O/t/helper/%: t/helper/%.c $(static_lib)
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< $(static_lib) \
 		$(dep_libs)
+
+$O/t/helper/%.so: t/helper/%.c $O/flags
+	@mkdir -p $(@D)
+	$V$(CC) $(std_cflags) $(CFLAGS) -shared -MMD -MP -o $@ $<
 
 $O/t/fuzz/replay-%: t/fuzz/fuzz-%.c $O/t/fuzz/replay.o $(static_lib)
 	@mkdir -p $(@D)
