@@ -4,11 +4,13 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "bitmap/file-write.h"
+#include "bitmap/pseudo-write.h"
 #include "object/hash.h"
 
 static int write_header(struct buf *out, const struct bitmap_write *w)
 {
 	unsigned flags = BITMAP_FULL_DAG |
+			 (w->pseudo_nr ? BITMAP_PSEUDO_MERGES : 0) |
 			 (w->hash_cache ? BITMAP_HASH_CACHE : 0) |
 			 (w->lookup_table ? BITMAP_LOOKUP_TABLE : 0);
 
@@ -112,6 +114,8 @@ int bitmap_file_write(struct buf *out, const struct bitmap_write *w,
 		ret = write_ewah(out, &w->types[i]);
 	if (!ret)
 		ret = write_entries(out, w, base, offs);
+	if (!ret && w->pseudo_nr)
+		ret = pseudo_merges_write(out, base, w->pseudo, w->pseudo_nr);
 	if (!ret && w->lookup_table)
 		ret = write_lookup(out, w, offs);
 	if (!ret && w->hash_cache)

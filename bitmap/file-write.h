@@ -20,6 +20,12 @@ struct bitmap_write_entry {
 	const struct ewah *bitmap; /* borrowed: as stored */
 };
 
+/* Sets by bit_pos, borrowed. */
+struct bitmap_write_pseudo {
+	const struct ewah *commits;
+	const struct ewah *objects;
+};
+
 /* All pointers are borrowed for the call. */
 struct bitmap_write {
 	enum hash_algo algo;
@@ -28,6 +34,8 @@ struct bitmap_write {
 	const struct ewah *types; /* BITMAP_TYPE_NR */
 	const struct bitmap_write_entry *entries;
 	uint32_t entry_nr;
+	const struct bitmap_write_pseudo *pseudo;
+	uint32_t pseudo_nr;         /* 0: no section of pseudo-merges */
 	const uint32_t *hash_cache; /* object_nr, idx order; NULL: none */
 	bool lookup_table;
 };

@@ -8,7 +8,6 @@
 #include "bitmap/file.h"
 #include "object/hash.h"
 
-/* Pseudo-merges stand between entries and tail; commits do not need them. */
 #define KNOWN_FLAGS                                                            \
 	(BITMAP_FULL_DAG | BITMAP_HASH_CACHE | BITMAP_LOOKUP_TABLE |           \
 	 BITMAP_PSEUDO_MERGES)
@@ -53,6 +52,20 @@ static int parse_header(struct bitmap_file *f, struct cursor *c,
 	return 0;
 }
 
+static int parse_pseudo(struct bitmap_file *f, struct cursor *c,
+			struct error *err)
+{
+	int ret = pseudo_merges_parse(&f->pseudo, f->bytes, offset_of(f, c),
+				      f->entries_end, f->object_nr, f->name,
+				      err);
+
+	if (ret < 0)
+		return ret;
+	f->entries_end = (size_t)f->pseudo.start;
+	c->end = f->bytes + f->entries_end;
+	return 0;
+}
+
 /* Cut the sections at the end of the file off, last first. */
 static int parse_tail(struct bitmap_file *f, struct cursor *c,
 		      struct error *err)
@@ -79,7 +92,7 @@ static int parse_tail(struct bitmap_file *f, struct cursor *c,
 		f->lookup = c->end;
 	}
 	f->entries_end = (size_t)(c->end - f->bytes);
-	return 0;
+	return f->flags & BITMAP_PSEUDO_MERGES ? parse_pseudo(f, c, err) : 0;
 }
 
 static int parse_types(struct bitmap_file *f, struct cursor *c,

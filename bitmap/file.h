@@ -5,7 +5,7 @@
  *   "BITM" | version 1: 2 | flags: 2 | entry count: 4 | pack checksum: hash
  *   | 4 type bitmaps (commits, trees, blobs, tags), EWAH
  *   | entries: { idx_pos of commit: 4, xor offset: 1, flags: 1, EWAH }
- *   | pseudo-merge bitmaps, if flag 0x20 (passed over)
+ *   | pseudo-merges, if flag 0x20: see bitmap/pseudo-merge.h
  *   | lookup table, if flag 0x10: rows of
  *       { idx_pos: 4, file offset of entry: 8, xor row: 4 }, by idx_pos
  *   | name-hash cache, if flag 0x4: object count x 4, in idx order
@@ -46,6 +46,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "bitmap/pseudo-merge.h"
 #include "ewah/bitset.h"
 #include "ewah/ewah.h"
 #include "object/oid.h"
@@ -95,7 +96,8 @@ struct bitmap_file {
 	struct bitmap_row *rows;   /* owned, without lookup table; or NULL */
 	const uint8_t *hash_cache; /* object_nr be32; points into bytes, or
 				      NULL */
-	size_t entries_end;        /* offset past the last entry */
+	struct pseudo_merges pseudo; /* without any: all zero */
+	size_t entries_end;          /* offset past the last entry */
 };
 
 /*

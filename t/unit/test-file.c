@@ -161,20 +161,26 @@ static void without_extensions(void **state)
 	}
 }
 
-/* Something between entries and tail, as pseudo-merges are. */
-static void pseudo_merges_are_passed_over(void **state)
+/* A section between entries and tail, here with no pseudo-merges in it. */
+static void pseudo_merges_are_found(void **state)
 {
-	uint8_t *bytes = example_bytes(), *more = malloc(EXAMPLE_LEN + 50);
+	uint8_t *bytes = example_bytes(), *more = calloc(1, EXAMPLE_LEN + 50);
 	struct bitmap_file f;
 
 	assert_non_null(more);
 	memcpy(more, bytes, ROW_0);
-	memset(more + ROW_0, 0xa5, 50);
+	store_be64(more + ROW_0 + 50 - 16, 50 - 24); /* all before the lookup */
+	store_be64(more + ROW_0 + 50 - 8, 50);
 	memcpy(more + ROW_0 + 50, bytes + ROW_0, EXAMPLE_LEN - ROW_0);
 	more[FLAGS + 1] |= BITMAP_PSEUDO_MERGES;
 	assert_int_equal(parse(&f, more, EXAMPLE_LEN + 50, NULL), 0);
+	assert_int_equal(f.pseudo.start, ROW_0);
+	assert_int_equal(f.entries_end, ROW_0);
 	check_example(&f);
 	bitmap_file_release(&f);
+	more[ROW_0 + 50 - 1] = 23; /* less than its last fields */
+	assert_int_equal(parse(&f, more, EXAMPLE_LEN + 50, NULL), ERR_CORRUPT);
+	assert_null(f.bytes);
 	free(more);
 	free(bytes);
 }
@@ -378,7 +384,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
 		cmocka_unit_test(without_extensions),
-		cmocka_unit_test(pseudo_merges_are_passed_over),
+		cmocka_unit_test(pseudo_merges_are_found),
 		cmocka_unit_test(headers),
 		cmocka_unit_test(wrong_rows),
 		cmocka_unit_test(wrong_entries),

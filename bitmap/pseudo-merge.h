@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pseudo-merge section of a bitmap index file (gitformat-bitmap(5), flag
+ * 0x20), read.
+ *
+ * A pseudo-merge is a set of commits and what they reach together, as a merge
+ * of all of them would. Who reaches all of its commits reaches its objects.
+ * Unlike in the rest of the file, commits are named by bit_pos here.
+ *
+ *   pseudo-merges: { commits: EWAH, objects: EWAH } ...
+ *   lookup: rows of { bit_pos: 4, offset: 8 }, by bit_pos
+ *   extended: { how many: 4, offsets: 8 each } ...
+ *   positions: an offset (8) for each pseudo-merge
+ *   pseudo-merges: 4 | rows: 4 | section length up to lookup: 8
+ *   | length of the section: 8
+ *
+ * Offsets count from the beginning of the file. That of a row is a
+ * pseudo-merge's, or with its highest bit set that of an extended entry: the
+ * commit is in more than one.
+ *
+ * For instance a section that begins at 1000 hexadecimal, of two pseudo-merges:
+ * of commits 0 and 1, which reach 0 to 3, and of 1 and 4, which reach 1 to 5:
+ *
+ *	00  00000002 00000002 00000002 00000000 00000000 00000003 00000000
+ *	1c  00000004 00000002 00000002 00000000 00000000 0000000f 00000000
+ *	38  00000005 00000002 00000002 00000000 00000000 00000012 00000000
+ *	54  00000006 00000002 00000002 00000000 00000000 0000003e 00000000
+ *	70  00000000 00000000 00001000      commit 0 is in the first,
+ *	7c  00000001 80000000 00001094      1 in several: see 94,
+ *	88  00000004 00000000 00001038      4 in the second
+ *	94  00000002 00000000 00001000 00000000 00001038
+ *	a8  00000000 00001000 00000000 00001038     where they all are
+ *	b8  00000002 00000003               two, of three commits
+ *	c0  00000000 00000070 00000000 000000d0
+ */
+#ifndef BITMAP_PSEUDO_MERGE_H
+#define BITMAP_PSEUDO_MERGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "ewah/ewah.h"
+
+#define PSEUDO_MERGE_ROW_LEN 12 /* bytes of a lookup row */
+#define PSEUDO_MERGE_FOOTER_LEN 24
+#define PSEUDO_MERGE_EXTENDED (UINT64_C(1) << 63)
+
+/* A parsed section; all zero: none. Immutable; borrows the file's bytes. */
+struct pseudo_merges {
+	const uint8_t *bytes; /* of the file */
+	const char *name;     /* borrowed, for messages */
+	uint64_t start;       /* offsets in the file: of the section, */
+	uint64_t lookup;      /*   its lookup rows, */
+	uint64_t extended;    /*   its extended entries */
+	uint64_t positions;   /*   and its positions */
+	uint32_t nr;          /* pseudo-merges */
+	uint32_t row_nr;      /* commits that are in any */
+	uint32_t object_nr;   /* in the pack */
+};
+
+/* One pseudo-merge: two sets by bit_pos. Views of the file's bytes. */
+struct pseudo_merge {
+	struct ewah_view commits, objects;
+};
+
+/*
+ * Take the section apart that ends at offset `end` of the file and begins no
+ * earlier than `from`. Checks all sizes; what offsets lead to is checked when
+ * it is asked for. O(1). 0, or ERR_CORRUPT with *pm zeroed.
+ */
+int pseudo_merges_parse(struct pseudo_merges *pm, const void *bytes,
+			uint64_t from, uint64_t end, uint32_t object_nr,
+			const char *name, struct error *err);
+
+/* View pseudo-merge `nr` < pm->nr. 0 or ERR_CORRUPT. */
+int pseudo_merges_view(struct pseudo_merge *merge,
+		       const struct pseudo_merges *pm, uint32_t nr,
+		       struct error *err);
+
+/*
+ * Visit the numbers of the pseudo-merges that a commit is in. A nonzero return
+ * stops and is returned; ERR_CORRUPT for offsets that lead nowhere.
+ * O(log rows) for the row and O(log pseudo-merges) for each.
+ */
+int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
+			  int (*fn)(void *ctx, uint32_t nr), void *ctx,
+			  struct error *err);
+
+/*
+ * Check that lookup rows, extended entries and the pseudo-merges' own commits
+ * say the same. 0, ERR_CORRUPT or ERR_NOMEM.
+ */
+int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
+
+#endif
