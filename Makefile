@@ -83,7 +83,7 @@ ifneq ($(missing),)
 $(error $(missing))
 endif
 dep_cflags := $(shell $(libs_env) tools/libs cflags)
-dep_libs := $(shell $(libs_env) tools/libs libs)
+dep_libs := $(shell $(libs_env) tools/libs libs) -lm
 endif
 
 # ---- flags

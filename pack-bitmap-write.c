@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a bitmap index for a pack: choose commits (bitmap/select.c), build
- * their bitmaps (bitmap/build.c), put the file together
- * (bitmap/file-write.c).
+ * Writing a bitmap index for a pack: choose commits (bitmap/select.c) and
+ * pseudo-merges (bitmap/pseudo-select.c), build them (bitmap/build.c), put the
+ * file together (bitmap/file-write.c).
  */
 #include "base/mem.h"
 #include "bitmap/build.h"
@@ -41,8 +41,59 @@ static int types_build(struct types *types,
 	return 0;
 }
 
-static int build(struct bitmap_built **built, const uint32_t *selected,
-		 size_t selected_nr, const struct pack_bitmap_write *request,
+/* What goes into the file. */
+struct chosen {
+	uint32_t *selected; /* owned: commits that get a bitmap */
+	size_t selected_nr;
+	struct pseudo_groups groups;
+	struct bitmap_build_result built;
+};
+
+static void chosen_release(struct chosen *ch)
+{
+	free(ch->selected);
+	pseudo_groups_release(&ch->groups);
+	bitmap_build_result_release(&ch->built);
+}
+
+static int choose_groups(struct chosen *ch,
+			 const struct pack_bitmap_write *request,
+			 struct error *err)
+{
+	const struct history *h = &request->walk->history;
+	uint8_t *has_bitmap = mem_calloc(h->nr, 1);
+	struct pseudo_select_input input = {
+		.history = h,
+		.commits = request->enumerated->parents_first,
+		.commit_nr = request->enumerated->revs.nr,
+		.has_bitmap = has_bitmap,
+		.tips = request->pseudo,
+	};
+	int ret;
+
+	if (!has_bitmap)
+		return error_nomem(err);
+	for (size_t i = 0; i < ch->selected_nr; i++)
+		has_bitmap[ch->selected[i]] = 1;
+	ret = pseudo_select(&ch->groups, &input, err);
+	free(has_bitmap);
+	return ret;
+}
+
+static int choose(struct chosen *ch, const struct pack_bitmap_write *request,
+		  struct error *err)
+{
+	const struct walk_result *found = request->enumerated;
+	int ret = bitmap_select(&ch->selected, &ch->selected_nr,
+				&request->walk->history, found->revs.commits,
+				found->revs.nr, request->is_tip, err);
+
+	if (!ret && request->pseudo)
+		ret = choose_groups(ch, request, err);
+	return ret;
+}
+
+static int build(struct chosen *ch, const struct pack_bitmap_write *request,
 		 struct error *err)
 {
 	struct bitmap_build_input input = {
@@ -52,77 +103,95 @@ static int build(struct bitmap_built **built, const uint32_t *selected,
 		.lists = &request->enumerated->lists,
 		.bit_pos = request->bit_pos,
 		.bits = request->object_nr,
-		.selected = selected,
-		.selected_nr = selected_nr,
+		.selected = ch->selected,
+		.selected_nr = ch->selected_nr,
+		.groups = ch->groups.groups,
+		.group_nr = ch->groups.nr,
 		.progress = request->progress,
 	};
 
-	return bitmap_build(built, &input, err);
+	return bitmap_build(&ch->built, &input, err);
 }
 
-static int write_file(struct buf *out, const struct bitmap_built *built,
-		      size_t built_nr, const struct pack_bitmap_write *request,
-		      struct error *err)
+static void describe(struct bitmap_write_entry *entries,
+		     struct bitmap_write_pseudo *pseudo,
+		     const struct bitmap_build_result *built,
+		     const struct pack_bitmap_write *request)
 {
 	const struct history *h = &request->walk->history;
-	struct bitmap_write_entry *entries = mem_alloc(built_nr,
+
+	for (size_t i = 0; i < built->entry_nr; i++) {
+		const struct bitmap_built *entry = &built->entries[i];
+		uint32_t obj = h->commits[entry->commit_nr].obj_pos;
+
+		entries[i] = (struct bitmap_write_entry){
+			.idx_pos = request->idx_pos[request->bit_pos[obj]],
+			.xor_offset = entry->xor_offset,
+			.bitmap = &entry->bitmap,
+		};
+	}
+	for (size_t i = 0; i < built->group_nr; i++)
+		pseudo[i] = (struct bitmap_write_pseudo){
+			&built->groups[i].commits,
+			&built->groups[i].objects,
+		};
+}
+
+static int write_file(struct buf *out, const struct bitmap_build_result *built,
+		      const struct pack_bitmap_write *request,
+		      struct error *err)
+{
+	struct bitmap_write_entry *entries = mem_alloc(built->entry_nr,
 						       sizeof(*entries));
+	struct bitmap_write_pseudo *pseudo = mem_alloc(built->group_nr,
+						       sizeof(*pseudo));
 	struct bitmap_write w = {
 		.algo = request->walk->odb->algo,
 		.object_nr = request->object_nr,
 		.checksum = request->checksum,
 		.entries = entries,
-		.entry_nr = (uint32_t)built_nr,
+		.entry_nr = (uint32_t)built->entry_nr,
+		.pseudo = pseudo,
+		.pseudo_nr = (uint32_t)built->group_nr,
 		.hash_cache = request->hash_cache,
 		.lookup_table = request->lookup_table,
 	};
 	struct types types = {0};
 	int ret = 0;
 
-	if (!entries || types_build(&types, request) < 0) {
+	if (!entries || !pseudo || types_build(&types, request) < 0) {
 		ret = error_nomem(err);
 		goto out;
 	}
 	w.types = types.sets;
-	for (size_t i = 0; i < built_nr; i++) {
-		uint32_t obj = h->commits[built[i].commit_nr].obj_pos;
-
-		entries[i] = (struct bitmap_write_entry){
-			.idx_pos = request->idx_pos[request->bit_pos[obj]],
-			.xor_offset = built[i].xor_offset,
-			.bitmap = &built[i].bitmap,
-		};
-	}
+	describe(entries, pseudo, built, request);
 	ret = bitmap_file_write(out, &w, err);
 out:
 	types_release(&types);
 	free(entries);
+	free(pseudo);
 	return ret;
 }
 
 int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
 		      struct pack_bitmap_written *written, struct error *err)
 {
-	const struct walk_result *found = request->enumerated;
-	struct bitmap_built *built = NULL;
-	uint32_t *selected = NULL;
-	size_t selected_nr = 0, before = out->len;
-	int ret = bitmap_select(&selected, &selected_nr,
-				&request->walk->history, found->revs.commits,
-				found->revs.nr, request->is_tip, err);
+	struct chosen ch = {0};
+	size_t before = out->len;
+	int ret = choose(&ch, request, err);
 
 	if (!ret)
-		ret = build(&built, selected, selected_nr, request, err);
+		ret = build(&ch, request, err);
 	if (!ret)
-		ret = write_file(out, built, selected_nr, request, err);
+		ret = write_file(out, &ch.built, request, err);
 	if (ret < 0)
 		buf_set_len(out, before);
 	else if (written)
 		*written = (struct pack_bitmap_written){
-			(uint32_t)selected_nr,
-			out->len - before,
+			.bitmap_nr = (uint32_t)ch.selected_nr,
+			.pseudo_merge_nr = (uint32_t)ch.groups.nr,
+			.file_len = out->len - before,
 		};
-	bitmap_built_free(built, selected_nr);
-	free(selected);
+	chosen_release(&ch);
 	return ret;
 }

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "bitmap/file.h"
+#include "bitmap/pseudo-select.h"
 #include "ewah/bitset.h"
 #include "repo/odb.h"
 #include "sys/progress.h"
@@ -72,13 +73,14 @@ struct pack_bitmap_result {
 	struct walk_items others; /* the same outside the indexed pack */
 	struct bitset had;        /* reached from haves, by bit_pos; empty (no
 				     words) without haves */
-	uint32_t bitmaps_used;    /* bitmaps ORed in */
-	uint32_t commits_walked;  /* commits without bitmap that were walked */
+	uint32_t bitmaps_used;    /* bitmaps of commits ORed in */
+	uint32_t pseudo_merges_used;
+	uint32_t commits_walked; /* commits without bitmap that were walked */
 };
 
 #define PACK_BITMAP_RESULT_INIT                                                \
 	{                                                                      \
-		BITSET_INIT, {NULL, 0, 0}, BITSET_INIT, 0, 0                   \
+		BITSET_INIT, {NULL, 0, 0}, BITSET_INIT, 0, 0, 0                \
 	}
 
 void pack_bitmap_result_release(struct pack_bitmap_result *result);
@@ -126,9 +128,10 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 		     void *ctx, struct error *err);
 
 /*
- * Compare the bitmap of a commit with a plain walk. Returns 1 when they are
- * equal, 0 when the commit has no bitmap, or ERR_CORRUPT with a message that
- * names the first object on which they differ.
+ * Compare the bitmap of a commit, and of pseudo-merges that it is in, with
+ * plain walks. Returns 1 when they are equal, 0 when the commit has no bitmap
+ * of its own, or ERR_CORRUPT with a message that names the first object on
+ * which they differ.
  */
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t commit_nr, struct error *err);
@@ -148,8 +151,10 @@ struct pack_bitmap_write {
 	const uint32_t *hash_cache; /* by idx_pos; NULL: no cache */
 	const uint8_t *types;       /* by bit_pos: enum object_type */
 	uint32_t object_nr;
-	struct oid checksum;   /* of the pack */
-	const uint8_t *is_tip; /* by commit_nr: wanted tips */
+	struct oid checksum;              /* of the pack */
+	const uint8_t *is_tip;            /* by commit_nr: wanted tips */
+	const struct pseudo_tips *pseudo; /* tips for pseudo-merges; NULL:
+					     none are made */
 	bool lookup_table;
 	const struct progress_out *progress;
 };
@@ -157,6 +162,7 @@ struct pack_bitmap_write {
 /* What was written. */
 struct pack_bitmap_written {
 	uint32_t bitmap_nr;
+	uint32_t pseudo_merge_nr;
 	uint64_t file_len; /* bytes */
 };
 

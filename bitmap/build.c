@@ -19,7 +19,8 @@ struct build {
 	uint32_t *order;    /* by commit_nr: index into in->commits */
 	uint32_t *entry_of; /* by commit_nr: index into full, or NO_BITMAP */
 	struct ewah *full;  /* complete bitmaps, in the order of `out` */
-	struct bitmap_built *out;
+	struct bitmap_built *out;          /* borrowed from the result */
+	struct bitmap_built_group *groups; /* borrowed from the result */
 	uint8_t *depth;     /* length of each entry's XOR chain */
 	size_t done;        /* entries built */
 	struct bitset bits; /* of the commit at hand */
@@ -27,11 +28,17 @@ struct build {
 	uint32_t nearest;   /* first built ancestor met, or NO_BITMAP */
 };
 
-void bitmap_built_free(struct bitmap_built *built, size_t nr)
+void bitmap_build_result_release(struct bitmap_build_result *result)
 {
-	for (size_t i = 0; built && i < nr; i++)
-		ewah_release(&built[i].bitmap);
-	free(built);
+	for (size_t i = 0; result->entries && i < result->entry_nr; i++)
+		ewah_release(&result->entries[i].bitmap);
+	for (size_t i = 0; result->groups && i < result->group_nr; i++) {
+		ewah_release(&result->groups[i].commits);
+		ewah_release(&result->groups[i].objects);
+	}
+	free(result->entries);
+	free(result->groups);
+	memset(result, 0, sizeof(*result));
 }
 
 static void build_release(struct build *b)
@@ -46,18 +53,26 @@ static void build_release(struct build *b)
 	heap_release(&b->queue);
 }
 
-static int build_init(struct build *b, const struct bitmap_build_input *in)
+static int build_init(struct build *b, struct bitmap_build_result *result,
+		      const struct bitmap_build_input *in)
 {
 	size_t nr = in->selected_nr, commit_nr = in->history->nr;
 
 	*b = (struct build){.in = in, .queue = HEAP_INIT};
+	*result = (struct bitmap_build_result){
+		.entries = mem_calloc(nr, sizeof(*result->entries)),
+		.entry_nr = nr,
+		.groups = mem_calloc(in->group_nr, sizeof(*result->groups)),
+		.group_nr = in->group_nr,
+	};
+	b->out = result->entries;
+	b->groups = result->groups;
 	b->order = mem_alloc(commit_nr, sizeof(*b->order));
 	b->entry_of = mem_alloc(commit_nr, sizeof(*b->entry_of));
 	b->full = mem_calloc(nr, sizeof(*b->full));
-	b->out = mem_calloc(nr, sizeof(*b->out));
 	b->depth = mem_calloc(nr, 1);
-	if (!b->order || !b->entry_of || !b->full || !b->out || !b->depth ||
-	    bitset_init(&b->bits, in->bits) < 0)
+	if (!b->order || !b->entry_of || !b->full || !b->out || !b->groups ||
+	    !b->depth || bitset_init(&b->bits, in->bits) < 0)
 		return ERR_NOMEM;
 	memset(b->entry_of, 0xff, commit_nr * sizeof(*b->entry_of));
 	for (size_t i = 0; i < in->commit_nr; i++)
@@ -119,17 +134,20 @@ static int queue_parents(struct build *b, uint32_t c)
 }
 
 /*
- * Fill b->bits for commit `c`. Ancestors leave the queue newest first, so that
- * a bitmap that covers others is ORed in before them.
+ * Fill b->bits for `nr` commits. Ancestors leave the queue newest first, so
+ * that a bitmap that covers others is ORed in before them.
  */
-static int fill(struct build *b, uint32_t c, struct error *err)
+static int fill(struct build *b, const uint32_t *commits, size_t nr,
+		struct error *err)
 {
+	uint32_t c;
 	int ret;
 
 	bitset_clear(&b->bits);
 	b->nearest = NO_BITMAP;
-	if (heap_push(&b->queue, b->order[c], c) < 0)
-		return error_nomem(err);
+	for (size_t i = 0; i < nr; i++)
+		if (heap_push(&b->queue, b->order[commits[i]], commits[i]) < 0)
+			return error_nomem(err);
 	while (heap_pop(&b->queue, &c)) {
 		uint32_t entry = b->entry_of[c];
 
@@ -202,7 +220,7 @@ static int store(struct build *b, size_t entry)
 static int build_entry(struct build *b, uint32_t c, struct error *err)
 {
 	size_t entry = b->done;
-	int ret = fill(b, c, err);
+	int ret = fill(b, &c, 1, err);
 
 	if (ret < 0)
 		return ret;
@@ -241,18 +259,46 @@ static int build_all(struct build *b, struct error *err)
 	return ret;
 }
 
-int bitmap_build(struct bitmap_built **out,
+/* The commits of a pseudo-merge: bits have to come in ascending order. */
+static int set_members(struct build *b, const struct bitmap_group *group,
+		       struct ewah *members)
+{
+	const struct history *h = b->in->history;
+
+	bitset_clear(&b->bits);
+	for (size_t i = 0; i < group->nr; i++)
+		bitset_set(
+			&b->bits,
+			b->in->bit_pos[h->commits[group->commits[i]].obj_pos]);
+	for (size_t bit = bitset_next(&b->bits, 0); bit < b->bits.bits;
+	     bit = bitset_next(&b->bits, bit + 1))
+		if (ewah_set(members, bit) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+static int build_group(struct build *b, const struct bitmap_group *group,
+		       struct bitmap_built_group *built, struct error *err)
+{
+	int ret = fill(b, group->commits, group->nr, err);
+
+	if (ret < 0)
+		return ret;
+	if (ewah_from_bitset(&built->objects, &b->bits) < 0 ||
+	    set_members(b, group, &built->commits) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+int bitmap_build(struct bitmap_build_result *out,
 		 const struct bitmap_build_input *input, struct error *err)
 {
 	struct build b;
-	int ret = build_init(&b, input) < 0 ? error_nomem(err)
-					    : build_all(&b, err);
+	int ret = build_init(&b, out, input) < 0 ? error_nomem(err)
+						 : build_all(&b, err);
 
-	if (ret < 0) {
-		bitmap_built_free(b.out, input->selected_nr);
-		b.out = NULL;
-	}
-	*out = b.out;
+	for (size_t i = 0; i < input->group_nr && !ret; i++)
+		ret = build_group(&b, &input->groups[i], &out->groups[i], err);
 	build_release(&b);
 	return ret;
 }

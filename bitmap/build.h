@@ -7,8 +7,10 @@
  * nearest commits whose bitmaps exist already, ORing those in and setting the
  * bits of the lists in between.
  *
- * Each bitmap is then stored as its difference (XOR) to an earlier one, when
- * that is smaller.
+ * Pseudo-merges are built in the same way, from all their commits at once.
+ *
+ * Each bitmap of a commit is then stored as its difference (XOR) to an earlier
+ * one, when that is smaller.
  */
 #ifndef BITMAP_BUILD_H
 #define BITMAP_BUILD_H
@@ -22,6 +24,12 @@
 #include "walk/history.h"
 #include "walk/newobj.h"
 
+/* A pseudo-merge to build: its commits. */
+struct bitmap_group {
+	uint32_t *commits; /* commit_nr, any order */
+	size_t nr;
+};
+
 /* What to build from; all borrowed for the call. */
 struct bitmap_build_input {
 	const struct history *history;
@@ -33,6 +41,8 @@ struct bitmap_build_input {
 	size_t bits;                    /* objects in the pack */
 	const uint32_t *selected;       /* commit_nr, any order */
 	size_t selected_nr;
+	const struct bitmap_group *groups; /* pseudo-merges */
+	size_t group_nr;
 	const struct progress_out *progress; /* NULL: none */
 };
 
@@ -43,13 +53,27 @@ struct bitmap_built {
 	struct ewah bitmap;
 };
 
+/* A pseudo-merge: its commits and what they reach, by bit_pos. */
+struct bitmap_built_group {
+	struct ewah commits, objects;
+};
+
+/* What was built. */
+struct bitmap_build_result {
+	struct bitmap_built *entries; /* owned: ancestors before descendants */
+	size_t entry_nr;
+	struct bitmap_built_group
+		*groups; /* owned: in the order of the input */
+	size_t group_nr;
+};
+
 /*
- * Build. *out is a malloc()ed array of input->selected_nr, ancestors before
- * descendants; free it with bitmap_built_free(). An object of the closure
- * that has no bit is ERR_MISSING: the pack is not closed.
+ * Build. An object of the closure that has no bit is ERR_MISSING: the pack is
+ * not closed. *out is released with bitmap_build_result_release(), also after
+ * failure.
  */
-int bitmap_build(struct bitmap_built **out,
+int bitmap_build(struct bitmap_build_result *out,
 		 const struct bitmap_build_input *input, struct error *err);
-void bitmap_built_free(struct bitmap_built *built, size_t nr);
+void bitmap_build_result_release(struct bitmap_build_result *result);
 
 #endif

@@ -32,6 +32,7 @@ int newpack_options_load(struct newpack_options *options,
 		.write_rev = true,
 		.hash_cache = true,
 		.lookup_table = true,
+		.pseudo_merges = true,
 	};
 	ret = repack_send_options_load(&options->make, repo, err);
 	if (!ret)
@@ -43,6 +44,9 @@ int newpack_options_load(struct newpack_options *options,
 	if (!ret)
 		ret = load_bool(&repo->config, "pack.writebitmaplookuptable",
 				&options->lookup_table, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writebitmappseudomerges",
+				&options->pseudo_merges, err);
 	if (!ret && config_u64(&repo->config, "pack.indexversion",
 			       &index_version, err) < 0)
 		ret = ERR_INVALID;
@@ -321,21 +325,21 @@ static int tables_fill(struct tables *t, const struct newpack *np)
 	return 0;
 }
 
-static int write_bitmap(struct newpack *np, const char *dir, struct walk *walk,
-			const struct walk_result *enumerated,
-			const uint8_t *is_tip, const struct tables *tables,
-			struct error *err)
+static int write_bitmap(struct newpack *np, const char *dir,
+			const struct newpack_bitmap_input *input,
+			const struct tables *tables, struct error *err)
 {
 	struct pack_bitmap_write request = {
-		.walk = walk,
-		.enumerated = enumerated,
+		.walk = input->walk,
+		.enumerated = input->enumerated,
 		.idx_pos = np->idx_pos,
 		.bit_pos = tables->bit_pos,
 		.hash_cache = tables->hash_cache,
 		.types = tables->types,
 		.object_nr = (uint32_t)np->nr,
 		.checksum = np->checksum,
-		.is_tip = is_tip,
+		.is_tip = input->is_tip,
+		.pseudo = input->pseudo,
 		.lookup_table = np->options->lookup_table,
 		.progress = np->options->make.progress,
 	};
@@ -354,15 +358,13 @@ static int write_bitmap(struct newpack *np, const char *dir, struct walk *walk,
 	return ret;
 }
 
-int newpack_bitmap(struct newpack *np, const char *dir, struct walk *walk,
-		   const struct walk_result *enumerated, const uint8_t *is_tip,
-		   struct error *err)
+int newpack_bitmap(struct newpack *np, const char *dir,
+		   const struct newpack_bitmap_input *input, struct error *err)
 {
 	struct tables tables = {0};
 	int ret = tables_fill(&tables, np) < 0
 			  ? error_nomem(err)
-			  : write_bitmap(np, dir, walk, enumerated, is_tip,
-					 &tables, err);
+			  : write_bitmap(np, dir, input, &tables, err);
 
 	free(tables.bit_pos);
 	free(tables.hash_cache);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "bitmap/pseudo-select.h"
 #include "repack/items.h"
 #include "repack/packs.h"
 #include "repack/send.h"
@@ -27,8 +28,9 @@ struct newpack_options {
 	bool ofs_delta;
 	unsigned index_version; /* of the .idx: 1 or 2 */
 	bool write_rev;
-	bool hash_cache;   /* in the bitmap index */
-	bool lookup_table; /* in the bitmap index */
+	bool hash_cache;    /* in the bitmap index */
+	bool lookup_table;  /* in the bitmap index */
+	bool pseudo_merges; /* in the bitmap index */
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 };
 
@@ -77,14 +79,21 @@ int newpack_send(struct newpack *np, struct repack_items *items,
 /* Write index and, if wanted, reverse index. */
 int newpack_index(struct newpack *np, const char *dir, struct error *err);
 
+/* What a bitmap index is made from. All borrowed. */
+struct newpack_bitmap_input {
+	struct walk *walk;
+	const struct walk_result *enumerated; /* with the lists of all commits
+						 of the pack */
+	const uint8_t *is_tip;                /* by commit_nr: wanted tips */
+	const struct pseudo_tips *pseudo;     /* NULL: no pseudo-merges */
+};
+
 /*
- * Write a bitmap index. `enumerated` holds the lists of all commits of the
- * pack; `is_tip` marks wanted tips by commit_nr. ERR_MISSING when the pack
- * does not hold everything its commits reach.
+ * Write a bitmap index. ERR_MISSING when the pack does not hold everything its
+ * commits reach.
  */
-int newpack_bitmap(struct newpack *np, const char *dir, struct walk *walk,
-		   const struct walk_result *enumerated, const uint8_t *is_tip,
-		   struct error *err);
+int newpack_bitmap(struct newpack *np, const char *dir,
+		   const struct newpack_bitmap_input *input, struct error *err);
 
 /*
  * Make everything durable and visible as "<base>-<checksum>.<ext>". What exists

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "repack/pack-job.h"
+#include "repack/pseudo-tips.h"
 #include "repack/roots.h"
 
 /* Which packs' objects the options leave out. */
@@ -171,6 +172,7 @@ int pack_job_add(struct pack_job *job, const struct oid *oid,
 
 static int write_bitmap(struct pack_job *job, struct error *err)
 {
+	struct pseudo_tips pseudo = PSEUDO_TIPS_INIT;
 	uint8_t *is_tip = NULL;
 	int ret;
 	/*
@@ -189,10 +191,21 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 		return 0;
 	}
 	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, err);
-	if (!ret)
-		ret = newpack_bitmap(&job->newpack, job->options->dir,
-				     &job->walk, &job->found, is_tip, err);
+	if (!ret && job->options->newpack->pseudo_merges)
+		ret = pseudo_tips_load(&pseudo, &job->walk, job->refs, err);
+	if (!ret) {
+		struct newpack_bitmap_input input = {
+			.walk = &job->walk,
+			.enumerated = &job->found,
+			.is_tip = is_tip,
+			.pseudo = pseudo.nr ? &pseudo : NULL,
+		};
+
+		ret = newpack_bitmap(&job->newpack, job->options->dir, &input,
+				     err);
+	}
 	free(is_tip);
+	pseudo_tips_release(&pseudo);
 	return ret;
 }
 

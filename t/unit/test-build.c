@@ -145,11 +145,36 @@ static void check(struct sample *s, const struct bitmap_built *built, size_t nr)
 	free(reached);
 }
 
+/* A pseudo-merge reaches what any of its commits does. */
+static void check_group(struct sample *s, const struct bitmap_group *group,
+			const struct bitmap_built_group *built)
+{
+	struct ewah_view commits = ewah_view_of(&built->commits);
+	struct ewah_view objects = ewah_view_of(&built->objects);
+	bool *reached = calloc(RANDREPO_MAX, sizeof(*reached));
+
+	assert_non_null(reached);
+	assert_int_equal(ewah_count(&commits), group->nr);
+	for (size_t i = 0; i < group->nr; i++) {
+		uint32_t nr = object_of(s, group->commits[i]);
+
+		randrepo_reach(&s->r, reached, nr);
+		for (uint32_t bit = 0; bit < s->bits; bit++)
+			if (s->object[bit] == nr)
+				assert_true(ewah_test(&commits, bit));
+	}
+	for (uint32_t bit = 0; bit < s->bits; bit++)
+		assert_int_equal(ewah_test(&objects, bit),
+				 reached[s->object[bit]]);
+	free(reached);
+}
+
 /* Each commit with a chance of `keep` in 16. */
 static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
 {
 	uint32_t *selected = calloc(s->found.revs.nr, sizeof(*selected));
-	struct bitmap_built *built;
+	struct bitmap_build_result built;
+	struct bitmap_group groups[3];
 	size_t nr = 0;
 
 	assert_non_null(selected);
@@ -158,9 +183,20 @@ static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
 			selected[nr++] = s->found.revs.commits[i];
 	s->in.selected = selected;
 	s->in.selected_nr = nr;
+	for (size_t i = 0; i < ARRAY_NR(groups); i++)
+		groups[i] = (struct bitmap_group){
+			s->found.revs.commits +
+				random_next(seed) % (s->found.revs.nr - 9),
+			1 + random_next(seed) % 9,
+		};
+	s->in.groups = groups;
+	s->in.group_nr = ARRAY_NR(groups);
 	assert_int_equal(bitmap_build(&built, &s->in, NULL), 0);
-	check(s, built, nr);
-	bitmap_built_free(built, nr);
+	assert_int_equal(built.entry_nr, nr);
+	check(s, built.entries, nr);
+	for (size_t i = 0; i < ARRAY_NR(groups); i++)
+		check_group(s, &groups[i], &built.groups[i]);
+	bitmap_build_result_release(&built);
 	free(selected);
 }
 
@@ -180,7 +216,7 @@ static void any_selection(void **state)
 static void not_closed(void **state)
 {
 	uint64_t seed = random_seed();
-	struct bitmap_built *built;
+	struct bitmap_build_result built;
 	struct sample s;
 
 	sample_init(&s, 20, &seed);
@@ -196,7 +232,7 @@ static void not_closed(void **state)
 		s.bit_pos[obj] = UINT32_MAX;
 		assert_int_equal(bitmap_build(&built, &s.in, &err),
 				 ERR_MISSING);
-		assert_null(built);
+		bitmap_build_result_release(&built);
 		oid_to_hex(hex, &s.r.objects[s.object[bit]].oid, HASH_SHA1);
 		assert_non_null(strstr(err.msg, hex));
 		s.bit_pos[obj] = bit;
