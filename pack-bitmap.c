@@ -168,6 +168,7 @@ static int fill_in(struct pack_bitmap_result *result, struct bitmap_fill *fill,
 	fill->packed = (struct bitset)BITSET_INIT;
 	bitset_andnot(&result->packed, &result->had);
 	result->bitmaps_used = fill->bitmaps_used;
+	result->pseudo_merges_used = fill->pseudo_merges_used;
 	result->commits_walked = fill->commits_walked;
 	return 0;
 }
@@ -264,18 +265,36 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 	return 0;
 }
 
+struct testing {
+	const struct pack_bitmap *pb;
+	struct bitmap_space space;
+	struct walk *w;
+	struct error *err;
+};
+
+static int test_pseudo(void *ctx, uint32_t nr)
+{
+	struct testing *t = ctx;
+
+	return bitmap_verify_pseudo(&t->pb->file, t->space, t->w, nr, t->err);
+}
+
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t commit_nr, struct error *err)
 {
-	struct bitmap_space space = bitmap_space_of(pb->pack, pb->rev);
-	uint32_t idx_pos, row;
-	int ret;
+	struct testing t = {pb, bitmap_space_of(pb->pack, pb->rev), w, err};
+	const struct pseudo_merges *pm = &pb->file.pseudo;
+	uint32_t obj_pos = w->history.commits[commit_nr].obj_pos;
+	uint32_t idx_pos, bit, row;
+	int ret = pseudo_merges_verify(pm, err);
 
-	if (!bitmap_space_idx(&space, &w->space,
-			      w->history.commits[commit_nr].obj_pos,
-			      &idx_pos) ||
+	if (!ret && bitmap_space_bit(&t.space, &w->space, obj_pos, &bit))
+		ret = pseudo_merges_each_of(pm, bit, test_pseudo, &t, err);
+	if (ret < 0)
+		return ret;
+	if (!bitmap_space_idx(&t.space, &w->space, obj_pos, &idx_pos) ||
 	    !bitmap_file_find(&pb->file, idx_pos, &row))
 		return 0;
-	ret = bitmap_verify_row(&pb->file, space, w, row, err);
+	ret = bitmap_verify_row(&pb->file, t.space, w, row, err);
 	return ret < 0 ? ret : 1;
 }

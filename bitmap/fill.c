@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "bitmap/fill.h"
+#include "bitmap/pseudo-fill.h"
 #include "object/parse.h"
 #include "walk/treewalk.h"
 
@@ -84,6 +85,7 @@ struct filling {
 	struct heap queue;         /* commits to look at, newest first */
 	uint32_t *walked;          /* owned: commits without bitmap */
 	size_t walked_nr, walked_alloc;
+	struct pseudo_fill pseudo;
 };
 
 /* Whether the object is in the set. */
@@ -152,6 +154,31 @@ static int or_bitmap(struct filling *f, uint32_t obj_pos, struct error *err)
 	return 1;
 }
 
+/* Note a commit that will be in the set for pseudo-merges that hold it. */
+static int note_commit(struct filling *f, uint32_t c, struct error *err)
+{
+	struct bitmap_fill *fill = f->fill;
+	uint32_t bit;
+
+	if (!fill->file->pseudo.nr ||
+	    !find_bit(fill, fill->w->history.commits[c].obj_pos, &bit))
+		return 0;
+	return pseudo_fill_note(&f->pseudo, bit, err);
+}
+
+/* Walked commits after which pseudo-merges are looked at again. */
+#define PSEUDO_FIRST 16
+
+/* At each doubling, so that looking stays cheap next to walking. */
+static int retry_pseudo_merges(struct filling *f, struct error *err)
+{
+	size_t nr = f->walked_nr;
+
+	if (nr < PSEUDO_FIRST || (nr & (nr - 1)))
+		return 0;
+	return pseudo_fill_run(&f->pseudo, &f->fill->packed, err);
+}
+
 static int walk_commit(struct filling *f, uint32_t c, struct error *err)
 {
 	struct history *h = &f->fill->w->history;
@@ -161,6 +188,11 @@ static int walk_commit(struct filling *f, uint32_t c, struct error *err)
 				sizeof(*f->walked)) < 0)
 		return error_nomem(err);
 	f->walked[f->walked_nr++] = c;
+	ret = note_commit(f, c, err);
+	if (!ret)
+		ret = retry_pseudo_merges(f, err);
+	if (ret < 0)
+		return ret;
 	for (uint32_t i = 0; i < h->commits[c].parent_nr; i++) {
 		uint32_t p = history_parents(h, c)[i];
 
@@ -340,15 +372,31 @@ static int fill_walked(struct filling *f, struct error *err)
 	return ret;
 }
 
-static int fill_all(struct filling *f, const struct walk_tips *tips,
-		    struct error *err)
+/* Pseudo-merges that the tips fulfil, then a queue of the other tips. */
+static int queue_tips(struct filling *f, const struct walk_tips *tips,
+		      struct error *err)
 {
+	const struct history *h = &f->fill->w->history;
 	int ret = 0;
 
 	for (size_t i = 0; i < tips->commit_nr && !ret; i++)
-		ret = queue_commit(f, tips->commits[i], err);
+		ret = note_commit(f, tips->commits[i], err);
+	if (!ret)
+		ret = pseudo_fill_run(&f->pseudo, &f->fill->packed, err);
+	for (size_t i = 0; i < tips->commit_nr && !ret; i++)
+		if (!has(f->fill, h->commits[tips->commits[i]].obj_pos))
+			ret = queue_commit(f, tips->commits[i], err);
+	return ret;
+}
+
+static int fill_all(struct filling *f, const struct walk_tips *tips,
+		    struct error *err)
+{
+	int ret = queue_tips(f, tips, err);
+
 	if (!ret)
 		ret = walk_commits(f, err);
+	f->fill->pseudo_merges_used += f->pseudo.used;
 	f->fill->commits_walked += (uint32_t)f->walked_nr;
 	if (!ret)
 		ret = fill_walked(f, err);
@@ -361,8 +409,11 @@ int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err)
 {
 	struct filling f = {.fill = fill, .others = others, .queue = HEAP_INIT};
-	int ret = fill_all(&f, tips, err);
+	int ret;
 
+	pseudo_fill_init(&f.pseudo, &fill->file->pseudo);
+	ret = fill_all(&f, tips, err);
+	pseudo_fill_release(&f.pseudo);
 	heap_release(&f.queue);
 	free(f.walked);
 	return ret;

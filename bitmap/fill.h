@@ -57,7 +57,7 @@ struct bitmap_fill {
 	uint32_t *bit_of; /* owned: bit_pos by idx_pos, made when
 			     many are asked for; or NULL */
 	uint32_t lookups; /* made without that table */
-	uint32_t bitmaps_used, commits_walked;
+	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 };
 
 /* An empty set. 0 or ERR_NOMEM; release in any case. */

@@ -55,18 +55,13 @@ static int walk_trees(struct verify *v, const struct revwalk_result *revs,
 	return ret;
 }
 
-static int walk_commit(struct verify *v, uint32_t obj_pos, struct error *err)
+static int walk_commits(struct verify *v, const uint32_t *commits, size_t nr,
+			struct error *err)
 {
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
-	struct revwalk_tips tips = {.want_nr = 1};
-	uint32_t commit_nr;
-	int ret = history_add(&v->w->history, obj_pos, &commit_nr) < 0
-			  ? error_nomem(err)
-			  : 0;
+	struct revwalk_tips tips = {.wants = commits, .want_nr = nr};
+	int ret = revwalk_run(&revs, &v->w->history, &tips, false, err);
 
-	tips.wants = &commit_nr;
-	if (!ret)
-		ret = revwalk_run(&revs, &v->w->history, &tips, false, err);
 	if (!ret)
 		ret = walk_trees(v, &revs, err);
 	revwalk_result_release(&revs);
@@ -99,29 +94,96 @@ static int compare(const struct verify *v, const struct bitset *stored,
 	return 0;
 }
 
-int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
-		      struct walk *w, uint32_t row, struct error *err)
+/* The commit_nr of a commit of the pack. */
+static int commit_of(const struct verify *v, uint32_t idx_pos,
+		     uint32_t *commit_nr, struct error *err)
 {
-	struct verify v = {.file = file, .space = space, .w = w};
-	struct bitset stored = BITSET_INIT, scratch = BITSET_INIT;
-	uint32_t idx_pos = bitmap_file_row(file, row).idx_pos;
-	int ret;
+	uint32_t obj_pos = v->space.pack->first_pos + idx_pos;
 
-	if (idx_pos >= file->object_nr)
+	if (idx_pos >= v->file->object_nr)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: bitmap of an object out of range",
-				 file->name);
+				 v->file->name);
+	if (history_add(&v->w->history, obj_pos, commit_nr) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+static int verify_row(struct verify *v, uint32_t row, struct bitset *stored,
+		      struct error *err)
+{
+	uint32_t idx_pos = bitmap_file_row(v->file, row).idx_pos, commit_nr;
+	struct bitset scratch = BITSET_INIT;
+	int ret = commit_of(v, idx_pos, &commit_nr, err);
+
+	if (!ret)
+		ret = bitmap_file_or(stored, v->file, row, &scratch, err);
+	bitset_release(&scratch);
+	return ret < 0 ? ret : walk_commits(v, &commit_nr, 1, err);
+}
+
+static int verify_pseudo(struct verify *v, uint32_t nr, struct bitset *stored,
+			 struct error *err)
+{
+	uint32_t *commits = NULL;
+	size_t commit_nr = 0, alloc = 0, bit;
+	struct ewah_bit_iter it;
+	struct pseudo_merge merge;
+	int ret = pseudo_merges_view(&merge, &v->file->pseudo, nr, err);
+
+	if (ret < 0)
+		return ret;
+	ewah_or_into(stored, &merge.objects);
+	ewah_bit_iter_init(&it, &merge.commits);
+	while (!ret && ewah_bit_iter_next(&it, &bit)) {
+		uint32_t idx_pos = UINT32_MAX;
+
+		if (bit < v->file->object_nr)
+			idx_pos = pack_rev_idx_pos(v->space.rev, (uint32_t)bit);
+		if (mem_grow(&commits, &alloc, commit_nr + 1,
+			     sizeof(*commits)) < 0)
+			ret = error_nomem(err);
+		else
+			ret = commit_of(v, idx_pos, &commits[commit_nr++], err);
+	}
+	if (!ret)
+		ret = walk_commits(v, commits, commit_nr, err);
+	free(commits);
+	return ret;
+}
+
+/* `load` fills in what is stored and what a walk reaches. */
+static int verify(const struct bitmap_file *file, struct bitmap_space space,
+		  struct walk *w, uint32_t nr,
+		  int (*load)(struct verify *v, uint32_t nr,
+			      struct bitset *stored, struct error *err),
+		  struct error *err)
+{
+	struct verify v = {.file = file, .space = space, .w = w};
+	struct bitset stored = BITSET_INIT;
+	int ret;
+
 	if (bitset_init(&v.reached, file->object_nr) < 0 ||
 	    bitset_init(&stored, file->object_nr) < 0)
 		ret = error_nomem(err);
 	else
-		ret = bitmap_file_or(&stored, file, row, &scratch, err);
-	if (!ret)
-		ret = walk_commit(&v, space.pack->first_pos + idx_pos, err);
+		ret = load(&v, nr, &stored, err);
 	if (!ret)
 		ret = compare(&v, &stored, err);
 	bitset_release(&v.reached);
 	bitset_release(&stored);
-	bitset_release(&scratch);
 	return ret;
+}
+
+int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
+		      struct walk *w, uint32_t row, struct error *err)
+{
+	return verify(file, space, w, row, verify_row, err);
+}
+
+int bitmap_verify_pseudo(const struct bitmap_file *file,
+			 struct bitmap_space space, struct walk *w, uint32_t nr,
+			 struct error *err)
+{
+	return verify(file, space, w, nr, verify_pseudo, err);
 }

@@ -19,4 +19,9 @@
 int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t row, struct error *err);
 
+/* The same for a pseudo-merge, which has to reach what all its commits do. */
+int bitmap_verify_pseudo(const struct bitmap_file *file,
+			 struct bitmap_space space, struct walk *w, uint32_t nr,
+			 struct error *err);
+
 #endif

@@ -2,7 +2,8 @@
 /*
  * Fuzz target: the first two bytes are the number of objects in the pack, the
  * rest is a bitmap index file. Whatever parses is loaded row by row: an error,
- * or bits within the pack; and what is written from that reads back the same.
+ * or bits within the pack, also of pseudo-merges; and what is written from that
+ * reads back the same.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "bitmap/file-write.h"
 #include "bitmap/file.h"
+#include "bitmap/pseudo-fill.h"
 
 /* Rows that are loaded: a few bytes can claim many XORs of each other. */
 #define ROWS_MAX 64
@@ -95,6 +97,35 @@ static void load_rows(const struct bitmap_file *f)
 	bitset_release(&scratch);
 }
 
+static int note(void *ctx, uint32_t nr)
+{
+	const struct pseudo_merges *pm = ctx;
+
+	require(nr < pm->nr);
+	return 0;
+}
+
+/* Pseudo-merges are viewed, looked up, and used for a query of all commits. */
+static void load_pseudo(struct pseudo_merges *pm)
+{
+	uint32_t bits = pm->object_nr < ROWS_MAX ? pm->object_nr : ROWS_MAX;
+	struct pseudo_fill pf;
+	struct bitset set;
+
+	require(bitset_init(&set, pm->object_nr) == 0);
+	pseudo_fill_init(&pf, pm);
+	for (uint32_t bit = 0; bit < bits; bit++) {
+		pseudo_merges_each_of(pm, bit, note, pm, NULL);
+		pseudo_fill_note(&pf, bit, NULL);
+	}
+	pseudo_fill_run(&pf, &set, NULL);
+	require(bitset_count(&set) <= pm->object_nr);
+	if (pm->nr && !pseudo_merges_verify(pm, NULL))
+		require(pm->row_nr <= pm->object_nr);
+	pseudo_fill_release(&pf);
+	bitset_release(&set);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct bitmap_file f;
@@ -111,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	bitmap_file_verify(&f, NULL);
 	check_types(&f);
 	load_rows(&f);
+	load_pseudo(&f.pseudo);
 	bitmap_file_release(&f);
 	return 0;
 }

@@ -141,6 +141,56 @@ static inline void bitmaprepo_take_row(struct bitmaprepo *b, uint64_t *seed,
 	bitset_release(&scratch);
 }
 
+/* Pseudo-merges of random commits, older ones more often. */
+struct bitmaprepo_pseudo {
+	struct ewah commits[8], objects[8];
+	struct bitmap_write_pseudo write[8];
+	uint32_t nr;
+};
+
+static inline void bitmaprepo_take_pseudo(struct bitmaprepo *b, uint64_t *seed,
+					  struct bitmaprepo_pseudo *p)
+{
+	bool *in = calloc(RANDREPO_MAX, sizeof(bool));
+	uint32_t nr = p->nr++;
+
+	assert_non_null(in);
+	memset(b->want, 0, RANDREPO_MAX);
+	for (uint64_t n = 1 + random_next(seed) % 5; n > 0; n--) {
+		uint64_t end = 1 + random_next(seed) % b->r->commit_nr;
+		uint32_t c = b->r->commits[random_next(seed) % end];
+		uint32_t obj_pos, bit;
+
+		if (!objspace_find(&b->walk.space, b->r->objects[c].oid.bytes,
+				   &obj_pos) ||
+		    !pack_bitmap_bit(b->pb, &b->walk, obj_pos, &bit))
+			continue; /* newer than the pack */
+		in[c] = true;
+		randrepo_reach(b->r, b->want, c);
+	}
+	ewah_init(&p->commits[nr]);
+	ewah_init(&p->objects[nr]);
+	for (uint32_t bit = 0; bit < b->pb->file.object_nr; bit++) {
+		uint32_t at = bitmaprepo_at(b, bit);
+
+		if (in[at])
+			assert_int_equal(ewah_set(&p->commits[nr], bit), 0);
+		if (b->want[at])
+			assert_int_equal(ewah_set(&p->objects[nr], bit), 0);
+	}
+	p->write[nr] = (struct bitmap_write_pseudo){&p->commits[nr],
+						    &p->objects[nr]};
+	free(in);
+}
+
+static inline void bitmaprepo_pseudo_release(struct bitmaprepo_pseudo *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++) {
+		ewah_release(&p->commits[i]);
+		ewah_release(&p->objects[i]);
+	}
+}
+
 static inline void bitmaprepo_types(struct bitmaprepo *b, struct ewah *types)
 {
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
@@ -155,13 +205,15 @@ static inline void bitmaprepo_types(struct bitmaprepo *b, struct ewah *types)
 
 /*
  * Write the index anew with `keep` of 16 of its bitmaps, chosen and XORed at
- * random. At least one stays.
+ * random, and up to 8 random pseudo-merges. At least one bitmap stays.
  */
 static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
-				       bool lookup_table, bool hash_cache)
+				       unsigned pseudo_nr, bool lookup_table,
+				       bool hash_cache)
 {
 	struct ewah types[BITMAP_TYPE_NR];
 	struct bitmaprepo_rewrite w = {0};
+	struct bitmaprepo_pseudo pseudo = {.nr = 0};
 	struct bitmap_write write;
 	struct buf out = BUF_INIT;
 	struct bitmaprepo b;
@@ -180,6 +232,8 @@ static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 		if (random_next(r->seed) % 16 < keep ||
 		    (i + 1 == row_nr && !w.nr))
 			bitmaprepo_take_row(&b, r->seed, &w, i);
+	while (pseudo.nr < pseudo_nr)
+		bitmaprepo_take_pseudo(&b, r->seed, &pseudo);
 	bitmaprepo_types(&b, types);
 	write = (struct bitmap_write){
 		.algo = r->t.repo.algo,
@@ -188,6 +242,8 @@ static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 		.types = types,
 		.entries = w.entries,
 		.entry_nr = w.nr,
+		.pseudo = pseudo.write,
+		.pseudo_nr = pseudo.nr,
 		.hash_cache = hash_cache ? cache : NULL,
 		.lookup_table = lookup_table,
 	};
@@ -200,6 +256,7 @@ static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 	}
 	for (int i = 0; i < BITMAP_TYPE_NR; i++)
 		ewah_release(&types[i]);
+	bitmaprepo_pseudo_release(&pseudo);
 	free(w.full);
 	free(w.stored);
 	free(w.entries);
@@ -275,25 +332,27 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 					 b->had[bitmaprepo_at(b, bit)]);
 }
 
-/* One random request. Returns the number of bitmaps that were used. */
-static inline uint32_t bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed)
+/* One random request. Adds to the numbers of bitmaps that were used. */
+static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
+				    uint32_t *used, uint32_t *pseudo_used)
 {
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
 	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
 	struct error err = ERROR_INIT;
-	uint32_t used;
 
-	bitmaprepo_tips(b, seed, &wants, b->want, 5);
-	bitmaprepo_tips(b, seed, &haves, b->had, 4);
+	bitmaprepo_tips(b, seed, &wants, b->want,
+			random_next(seed) % 8 ? 5 : 40);
+	bitmaprepo_tips(b, seed, &haves, b->had,
+			random_next(seed) % 8 ? 4 : 30);
 	if (pack_bitmap_query(&result, b->pb, &b->walk, &wants, &haves, &err) <
 	    0)
 		fail_msg("%s", err.msg);
 	bitmaprepo_check(b, &result);
-	used = result.bitmaps_used;
+	*used += result.bitmaps_used;
+	*pseudo_used += result.pseudo_merges_used;
 	pack_bitmap_result_release(&result);
 	walk_tips_release(&wants);
 	walk_tips_release(&haves);
-	return used;
 }
 
 #endif

@@ -23,7 +23,7 @@ static void make(struct randrepo *r, struct bitmaprepo *b, uint64_t *seed)
 	randrepo_store(r);
 	randrepo_history(r, 12);
 	randrepo_store_pack(r);
-	bitmaprepo_thin_out(r, 2, true, true);
+	bitmaprepo_thin_out(r, 2, 2, true, true);
 	bitmaprepo_open(b, r);
 }
 

@@ -13,11 +13,15 @@ static const struct {
 	enum hash_algo algo;
 	uint32_t commits;
 	unsigned keep; /* of 16 bitmaps */
+	unsigned pseudo_nr;
 	bool lookup_table, hash_cache;
 } layouts[] = {
-	{HASH_SHA1, 100, 16, true, true},    {HASH_SHA1, 100, 2, true, true},
-	{HASH_SHA1, 100, 2, false, true},    {HASH_SHA1, 100, 1, true, false},
-	{HASH_SHA256, 100, 3, false, false}, {HASH_SHA1, 250, 0, true, true},
+	{HASH_SHA1, 100, 16, 0, true, true},
+	{HASH_SHA1, 100, 2, 0, true, true},
+	{HASH_SHA1, 100, 2, 3, false, true},
+	{HASH_SHA1, 100, 1, 8, true, false},
+	{HASH_SHA256, 100, 3, 5, false, false},
+	{HASH_SHA1, 250, 0, 8, true, true},
 };
 
 /*
@@ -37,7 +41,7 @@ static void make(struct randrepo *r, size_t layout, uint64_t *seed)
 	randrepo_store(r);
 	for (int i = 0; i < 20; i++)
 		randrepo_store_one(r, "objects", randrepo_below(r, r->nr));
-	bitmaprepo_thin_out(r, layouts[layout].keep,
+	bitmaprepo_thin_out(r, layouts[layout].keep, layouts[layout].pseudo_nr,
 			    layouts[layout].lookup_table,
 			    layouts[layout].hash_cache);
 }
@@ -45,7 +49,7 @@ static void make(struct randrepo *r, size_t layout, uint64_t *seed)
 static void random_queries(void **state)
 {
 	uint64_t seed = random_seed();
-	uint32_t used = 0;
+	uint32_t used = 0, pseudo_used = 0;
 
 	for (size_t i = 0; i < ARRAY_NR(layouts); i++) {
 		struct randrepo r;
@@ -60,12 +64,13 @@ static void random_queries(void **state)
 				bitmaprepo_open(&b, &r);
 				assert_int_equal(b.odb->pack_nr, 2);
 			}
-			used += bitmaprepo_query(&b, &seed);
+			bitmaprepo_query(&b, &seed, &used, &pseudo_used);
 		}
 		bitmaprepo_close(&b);
 		randrepo_release(&r);
 	}
 	assert_true(used > 500);
+	assert_true(pseudo_used > 100);
 }
 
 /* The walk without bitmaps finds the same. */

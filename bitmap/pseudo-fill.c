@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Pseudo-merges for a query. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "bitmap/pseudo-fill.h"
+
+void pseudo_fill_init(struct pseudo_fill *pf, const struct pseudo_merges *pm)
+{
+	*pf = (struct pseudo_fill){.pm = pm};
+}
+
+void pseudo_fill_release(struct pseudo_fill *pf)
+{
+	bitset_release(&pf->noted);
+	bitset_release(&pf->known);
+	free(pf->candidates);
+	memset(pf, 0, sizeof(*pf));
+}
+
+static int add_candidate(void *ctx, uint32_t nr)
+{
+	struct pseudo_fill *pf = ctx;
+
+	if (bitset_test(&pf->known, nr))
+		return 0;
+	if (mem_grow(&pf->candidates, &pf->alloc, pf->nr + 1,
+		     sizeof(*pf->candidates)) < 0)
+		return ERR_NOMEM;
+	bitset_set(&pf->known, nr);
+	pf->candidates[pf->nr++] = (struct pseudo_candidate){nr, UINT32_MAX};
+	return 0;
+}
+
+int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,
+		     struct error *err)
+{
+	int ret;
+
+	if (!pf->pm->nr)
+		return 0;
+	if (bitset_grow(&pf->noted, pf->pm->object_nr) < 0 ||
+	    bitset_grow(&pf->known, pf->pm->nr) < 0)
+		return error_nomem(err);
+	bitset_set(&pf->noted, bit_pos);
+	ret = pseudo_merges_each_of(pf->pm, bit_pos, add_candidate, pf, err);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
+
+static bool is_reached(const struct pseudo_fill *pf,
+		       const struct bitset *reached, size_t bit)
+{
+	return bitset_get(&pf->noted, bit) || bitset_get(reached, bit);
+}
+
+/* Whether a candidate serves now; else *lacking says which commit is missing.
+ */
+static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
+		   const struct ewah_view *commits, uint32_t *lacking)
+{
+	struct ewah_bit_iter it;
+	size_t bit;
+
+	ewah_bit_iter_init(&it, commits);
+	while (ewah_bit_iter_next(&it, &bit))
+		if (!is_reached(pf, reached, bit)) {
+			*lacking = (uint32_t)bit;
+			return false;
+		}
+	return true;
+}
+
+/* 1 when the candidate has served, 0 when it does not yet. */
+static int try_candidate(struct pseudo_fill *pf, struct bitset *reached,
+			 struct pseudo_candidate *candidate, struct error *err)
+{
+	struct pseudo_merge merge;
+	int ret;
+
+	if (candidate->lacking != UINT32_MAX &&
+	    !is_reached(pf, reached, candidate->lacking))
+		return 0;
+	ret = pseudo_merges_view(&merge, pf->pm, candidate->nr, err);
+	if (ret < 0)
+		return ret;
+	if (!serves(pf, reached, &merge.commits, &candidate->lacking))
+		return 0;
+	ewah_or_into(reached, &merge.objects);
+	pf->used++;
+	return 1;
+}
+
+int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
+		    struct error *err)
+{
+	size_t before;
+
+	/* One that serves may reach what others lack. */
+	do {
+		size_t left = 0;
+
+		before = pf->nr;
+		for (size_t i = 0; i < before; i++) {
+			struct pseudo_candidate *c = &pf->candidates[i];
+			int ret = try_candidate(pf, reached, c, err);
+
+			if (ret < 0)
+				return ret;
+			if (!ret)
+				pf->candidates[left++] = *c;
+		}
+		pf->nr = left;
+	} while (pf->nr && pf->nr < before);
+	return 0;
+}
