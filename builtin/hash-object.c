@@ -22,8 +22,8 @@
 #include "sys/map.h"
 
 static const char usage_text[] =
-	"git hash-object [-t <type>] [-w] [--path=<file> | --no-filters]\n"
-	"                [--stdin [--literally]] [--] <file>...\n"
+	"git hash-object [-t <type>] [-w] [--path=<file> | --no-filters] "
+	"[--stdin [--literally]] [--] <file>...\n"
 	"git hash-object [-t <type>] [-w] --stdin-paths [--no-filters]";
 
 struct args {
