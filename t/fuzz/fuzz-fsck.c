@@ -23,7 +23,7 @@ static int count(void *ctx, const struct fsck_report *report, struct error *err)
 static void check_tree(const uint8_t *data, size_t len, enum hash_algo algo)
 {
 	struct cursor c = cursor_make(data, len);
-	struct tree_entry before, entry;
+	struct tree_entry before = {0}, entry;
 	bool has_before = false;
 	int ret;
 
