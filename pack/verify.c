@@ -19,6 +19,8 @@ enum {
 /* The first tasks, before those of families: they are the longest. */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 
+#define HOOK_FAILED (-1000) /* no enum error_code: *err has that */
+
 /* An object on the way down a family, with children still to be made. */
 struct level {
 	uint8_t *data; /* owned */
@@ -28,7 +30,9 @@ struct level {
 
 /* What one thread needs. */
 struct worker {
-	struct inflater *inflater; /* owned */
+	unsigned nr;
+	const struct pack_verify_hooks *hooks; /* or NULL */
+	struct inflater *inflater;             /* owned */
 	struct hash_ctx hash;
 	uint8_t *delta; /* owned; an inflated delta */
 	size_t delta_alloc;
@@ -38,6 +42,8 @@ struct worker {
 
 struct verify {
 	const struct pack_chains *chains;
+	const struct pack_verify_hooks *hooks; /* or NULL */
+	size_t first_task;      /* tasks before it are left out */
 	struct worker *workers; /* owned; by thread_nr */
 };
 
@@ -191,7 +197,34 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 		   : make_whole(w, c, out, &x, err);
 	if (ret < 0)
 		return ret;
-	return check_id(w, c, out, pack_pos, x.offset, err);
+	ret = check_id(w, c, out, pack_pos, x.offset, err);
+	if (ret < 0 || !w->hooks)
+		return ret;
+	/* Not an error of the object's: to be told from those. */
+	ret = w->hooks->object(w->hooks->ctx, w->nr,
+			       pack_rev_idx_pos(&c->rev, pack_pos),
+			       c->type[pack_pos], out->data, out->len, err);
+	return ret < 0 ? HOOK_FAILED : 0;
+}
+
+/*
+ * Deal with what check_object() returned: 0 to go on with the object, 1 to
+ * pass over it, or a negative error.
+ */
+static int judge(struct worker *w, const struct pack_chains *c,
+		 uint32_t pack_pos, int ret, struct error *err)
+{
+	struct error why = ERROR_INIT;
+
+	if (ret == HOOK_FAILED)
+		return err ? err->code : ERR_INVALID;
+	if (!ret || !w->hooks || ret == ERR_NOMEM)
+		return ret;
+	if (err)
+		why = *err;
+	ret = w->hooks->bad(w->hooks->ctx, w->nr,
+			    pack_rev_idx_pos(&c->rev, pack_pos), &why, err);
+	return ret < 0 ? ret : 1;
 }
 
 /* ---- one family */
@@ -217,17 +250,18 @@ static int check_next_child(struct worker *w, const struct pack_chains *c,
 			    struct error *err)
 {
 	struct level *base = &w->levels[w->level_nr - 1];
+	uint32_t pack_pos = c->children[base->next++];
 	struct level child;
-	int ret = check_object(w, c, &child, c->children[base->next++], base,
-			       err);
+	int ret = check_object(w, c, &child, pack_pos, base, err);
 
 	if (base->next == base->end) {
 		free(base->data);
 		w->level_nr--;
 	}
-	if (ret < 0) {
+	ret = judge(w, c, pack_pos, ret, err);
+	if (ret) {
 		free(child.data);
-		return ret;
+		return ret < 0 ? ret : 0;
 	}
 	return enter(w, &child, err);
 }
@@ -238,10 +272,12 @@ static int check_family(struct worker *w, const struct pack_chains *c,
 	struct level object;
 	int ret = check_object(w, c, &object, pack_pos, NULL, err);
 
-	if (ret < 0)
+	ret = judge(w, c, pack_pos, ret, err);
+	if (ret)
 		free(object.data);
 	else
 		ret = enter(w, &object, err);
+	ret = ret < 0 ? ret : 0;
 	while (!ret && w->level_nr)
 		ret = check_next_child(w, c, err);
 	return ret;
@@ -274,6 +310,7 @@ static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
 	const struct pack_chains *c = v->chains;
 	size_t i, end;
 
+	task_nr += v->first_task;
 	if (task_nr == TASK_PACK_CHECKSUM)
 		return pack_verify_checksum(c->pack, err);
 	if (task_nr == TASK_IDX)
@@ -299,25 +336,47 @@ int pack_verify_files(const struct pack *pack, struct error *err)
 	return ret < 0 ? ret : pack_verify_checksum(pack, err);
 }
 
-int pack_verify(const struct pack_chains *chains, unsigned threads,
-		struct error *err)
+static int run(struct verify *v, unsigned threads, struct error *err)
 {
-	struct verify v = {chains, NULL};
-	size_t tasks = TASK_FAMILIES +
-		       ((size_t)chains->whole_nr + FAMILIES_PER_TASK - 1) /
+	size_t tasks = TASK_FAMILIES - v->first_task +
+		       ((size_t)v->chains->whole_nr + FAMILIES_PER_TASK - 1) /
 			       FAMILIES_PER_TASK;
 	unsigned ready = 0;
 	int ret = 0;
 
-	v.workers = mem_calloc(threads, sizeof(*v.workers));
-	if (!v.workers)
+	v->workers = mem_calloc(threads, sizeof(*v->workers));
+	if (!v->workers)
 		return error_nomem(err);
-	while (!ret && ready < threads)
-		ret = worker_init(&v.workers[ready++], chains->pack->algo);
+	while (!ret && ready < threads) {
+		v->workers[ready].nr = ready;
+		v->workers[ready].hooks = v->hooks;
+		ret = worker_init(&v->workers[ready++], v->chains->pack->algo);
+	}
 	ret = ret < 0 ? error_nomem(err)
-		      : sys_parallel(threads, tasks, run_task, &v, err);
+		      : sys_parallel(threads, tasks, run_task, v, err);
 	while (ready)
-		worker_release(&v.workers[--ready]);
-	free(v.workers);
+		worker_release(&v->workers[--ready]);
+	free(v->workers);
 	return ret;
+}
+
+int pack_verify(const struct pack_chains *chains, unsigned threads,
+		struct error *err)
+{
+	struct verify v = {.chains = chains};
+
+	return run(&v, threads, err);
+}
+
+int pack_verify_objects(const struct pack_chains *chains, unsigned threads,
+			const struct pack_verify_hooks *hooks,
+			struct error *err)
+{
+	struct verify v = {
+		.chains = chains,
+		.hooks = hooks,
+		.first_task = TASK_FAMILIES,
+	};
+
+	return run(&v, threads, err);
 }
