@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* fsck: HEAD, and files that are derived from others. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtin/fsck-parts.h"
+#include "object/hash.h"
+#include "pack-bitmap.h"
+#include "pack/midx.h"
+#include "pack/verify.h"
+#include "repo/commit-graph.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+/* ---- HEAD */
+
+/* What HEAD says, without the line's end; malloc()ed, or NULL. */
+static char *read_head(const struct fsck_run *r)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+
+	if (!buf_printf(&path, "%s/HEAD", r->s.repo->git_dir))
+		sys_read_file(&text, path.data, NULL);
+	buf_release(&path);
+	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]))
+		buf_set_len(&text, text.len - 1);
+	return buf_detach(&text, NULL);
+}
+
+void fsck_check_refs(struct fsck_run *r)
+{
+	static const char ref[] = "ref:", heads[] = "refs/heads/";
+	enum hash_algo algo = r->s.repo->algo;
+	char *head = read_head(r);
+	const char *target = head;
+	struct oid oid;
+
+	if (!head)
+		return;
+	if (!strncmp(head, ref, strlen(ref))) {
+		target += strlen(ref);
+		target += strspn(target, " \t");
+		if (strncmp(target, heads, strlen(heads)) != 0) {
+			builtin_error("HEAD: badHeadTarget: HEAD points to "
+				      "non-branch '%s'",
+				      target);
+			r->found |= FSCK_FOUND_REFS;
+		}
+	} else if (oid_from_hex(&oid, head, strlen(head), algo) &&
+		   oid_is_zero(&oid)) {
+		builtin_error("HEAD: badRefOid: points to invalid object ID "
+			      "'%s'",
+			      head);
+		r->found |= FSCK_FOUND_REFS;
+	}
+	free(head);
+}
+
+/* ---- packs and what stands beside them */
+
+static void note(struct fsck_run *r, unsigned found, const struct error *why)
+{
+	builtin_error("%s", why->msg);
+	r->found |= found;
+}
+
+/* "<pack>.rev": order and checksum. One that is not there is no error. */
+static void check_rev(struct fsck_run *r, const struct pack *pack)
+{
+	struct error why = ERROR_INIT;
+	struct sys_map map = SYS_MAP_INIT;
+	struct buf path = BUF_INIT;
+	struct pack_rev rev;
+	int ret = buf_printf(&path, "%s.rev", pack->path);
+
+	if (!ret)
+		ret = sys_map_open(&map, path.data, &why);
+	if (!ret)
+		ret = hash_check_trailer(map.data, map.len, pack->algo,
+					 path.data, &why);
+	if (!ret) {
+		ret = pack_rev_parse(&rev, &pack->idx, pack->map.len, map.data,
+				     map.len, path.data, &why);
+		if (!ret)
+			pack_rev_release(&rev);
+	}
+	if (ret < 0 && ret != ERR_MISSING) {
+		note(r, FSCK_FOUND_REV, &why);
+		builtin_error("invalid rev-index for pack '%s.pack'",
+			      pack->path);
+	}
+	sys_map_close(&map);
+	buf_release(&path);
+}
+
+static void check_packs(struct fsck_run *r)
+{
+	const struct odb *odb = r->s.odb;
+
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		struct error why = ERROR_INIT;
+
+		if (!r->a.connectivity_only &&
+		    pack_verify_files(odb->packs[i].pack, &why) < 0)
+			note(r, FSCK_FOUND_PACK, &why);
+		check_rev(r, odb->packs[i].pack);
+	}
+}
+
+static void check_midx(struct fsck_run *r, const char *dir)
+{
+	struct error why = ERROR_INIT;
+	struct sys_map map = SYS_MAP_INIT;
+	struct buf path = BUF_INIT;
+	struct pack_midx midx;
+	int ret = buf_printf(&path, "%s/pack/multi-pack-index", dir);
+
+	if (!ret)
+		ret = sys_map_open(&map, path.data, &why);
+	if (!ret)
+		ret = hash_check_trailer(map.data, map.len, r->s.repo->algo,
+					 path.data, &why);
+	if (!ret) {
+		ret = pack_midx_parse(&midx, map.data, map.len, r->s.repo->algo,
+				      path.data, &why);
+		if (!ret)
+			pack_midx_release(&midx);
+	}
+	if (ret < 0 && ret != ERR_MISSING)
+		note(r, FSCK_FOUND_MIDX, &why);
+	sys_map_close(&map);
+	buf_release(&path);
+}
+
+static void check_commit_graph(struct fsck_run *r)
+{
+	struct error why = ERROR_INIT;
+	struct commit_graph *graph;
+	int ret = commit_graph_open(&graph, r->s.odb, &why);
+
+	if (ret > 0)
+		ret = commit_graph_verify(graph, &why);
+	if (ret < 0)
+		note(r, FSCK_FOUND_COMMIT_GRAPH, &why);
+	commit_graph_close(graph);
+}
+
+static void check_bitmap(struct fsck_run *r)
+{
+	struct error why = ERROR_INIT;
+	struct pack_bitmap *bitmap;
+
+	if (pack_bitmap_open(&bitmap, r->s.odb, &why) < 0)
+		note(r, FSCK_FOUND_BITMAP, &why);
+	pack_bitmap_close(bitmap);
+}
+
+void fsck_check_files(struct fsck_run *r)
+{
+	check_packs(r);
+	for (size_t i = 0; i < r->s.odb->dir_nr; i++)
+		check_midx(r, r->s.odb->dirs[i]);
+	check_commit_graph(r);
+	check_bitmap(r);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git fsck: is every object what its id says, well-formed, and is all there
+ * that is needed.
+ *
+ *	scan (walk/fsck-scan.h) -> blobs that trees name (repo/fsck-blob.h)
+ *	     -> roots -> links (walk/fsck-links.h) -> files that are derived
+ *
+ * Here is what is printed, and where the roots come from.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtin/fsck-parts.h"
+#include "builtin/options.h"
+#include "object/parse.h"
+#include "repo/fsck-config.h"
+
+static const char usage_text[] =
+	"git fsck [--tags] [--root] [--unreachable] [--cache] [--no-reflogs] "
+	"[--[no-]full] [--strict] [--verbose] [--lost-found] "
+	"[--[no-]dangling] [--[no-]progress] [--connectivity-only] "
+	"[--[no-]references] [<object>...]";
+
+#define FLAG(name, field, text)                                                \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.help = text                                                   \
+	}
+
+static int parse(struct fsck_args *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'v',
+		 .long_name = "verbose",
+		 .value = &a->verbose,
+		 .help = "be verbose"},
+		FLAG("unreachable", unreachable, "show unreachable objects"),
+		FLAG("dangling", dangling, "show dangling objects"),
+		FLAG("tags", tags, "report tags"),
+		FLAG("root", root, "report root nodes"),
+		FLAG("cache", cache, "make index objects head nodes"),
+		FLAG("reflogs", reflogs, "make reflogs head nodes"),
+		FLAG("full", full, "also consider packs and alternates"),
+		FLAG("connectivity-only", connectivity_only,
+		     "check only connectivity"),
+		FLAG("strict", strict, "enable more strict checking"),
+		FLAG("lost-found", lost_found,
+		     "write dangling objects in .git/lost-found"),
+		{.kind = OPTION_FLAG,
+		 .long_name = "progress",
+		 .value = &a->progress,
+		 .flags = OPTION_NO_NEGATE,
+		 .help = "show progress, also where no one looks"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "no-progress",
+		 .value = &a->no_progress,
+		 .flags = OPTION_NO_NEGATE,
+		 .help = "show none"},
+		FLAG("references", references,
+		     "check reference database consistency"),
+		{.kind = OPTION_END},
+	};
+
+	return options_parse(argc, argv, options, usage_text);
+}
+
+/* ---- what the scan has to say */
+
+static int on_report(void *ctx, const struct fsck_report *report,
+		     struct error *err)
+{
+	struct fsck_run *r = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	fprintf(stderr, "%s in %s %s: %s: %s\n",
+		report->is_error ? "error" : "warning",
+		object_type_name(report->type),
+		oid_to_hex(hex, report->oid, r->s.repo->algo),
+		fsck_msg_name(report->msg), report->text);
+	if (report->is_error)
+		r->found |= FSCK_FOUND_OBJECT;
+	return 0;
+}
+
+static int on_corrupt(void *ctx, const struct oid *oid, const struct pack *pack,
+		      const char *path, const struct error *why,
+		      struct error *err)
+{
+	struct fsck_run *r = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, oid, r->s.repo->algo);
+	if (path && strstr(why->msg, ": hash-path mismatch")) {
+		builtin_error("%s, found at: %s", why->msg, path);
+	} else {
+		builtin_error("%s", why->msg);
+		if (path)
+			builtin_error("%s: object corrupt or missing: %s", hex,
+				      path);
+		else
+			builtin_error("packed %s from %s.pack is corrupt", hex,
+				      pack->path);
+	}
+	r->found |= path ? FSCK_FOUND_OBJECT : FSCK_FOUND_PACK;
+	return 0;
+}
+
+static void show_root(const struct fsck_run *r, const char *hex,
+		      const void *data, size_t len)
+{
+	struct commit_view view;
+
+	if (!commit_parse(&view, data, len, r->s.repo->algo, NULL) &&
+	    !view.parent_nr)
+		printf("root %s\n", hex);
+}
+
+static void show_tag(const struct fsck_run *r, const char *hex,
+		     const void *data, size_t len)
+{
+	char target[OID_MAX_HEX_LEN + 1];
+	struct tag_view view;
+
+	if (tag_parse(&view, data, len, r->s.repo->algo, NULL) < 0)
+		return;
+	printf("tagged %s %s (%.*s) in %s\n",
+	       object_type_name(view.target_type),
+	       oid_to_hex(target, &view.target, r->s.repo->algo),
+	       (int)view.name_len, view.name, hex);
+}
+
+static int on_object(void *ctx, const struct oid *oid, enum object_type type,
+		     const void *data, size_t len, struct error *err)
+{
+	const struct fsck_run *r = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, oid, r->s.repo->algo);
+	if (r->a.verbose)
+		fprintf(stderr, "Checking %s %s\n", object_type_name(type),
+			hex);
+	if (r->a.root && type == OBJ_COMMIT)
+		show_root(r, hex, data, len);
+	if (r->a.tags && type == OBJ_TAG)
+		show_tag(r, hex, data, len);
+	return 0;
+}
+
+/* ---- blobs that trees name */
+
+struct blob_reader {
+	struct fsck_run *r;
+	struct odb_object obj;
+};
+
+static int read_blob(void *ctx, const struct oid *oid, enum object_type *type,
+		     const void **data, size_t *len, struct error *err)
+{
+	struct blob_reader *b = ctx;
+
+	odb_object_release(b->r->s.reader, &b->obj);
+	if (odb_read(b->r->s.reader, oid, &b->obj, NULL) < 0)
+		return 0;
+	*type = b->obj.type;
+	*data = b->obj.data;
+	*len = b->obj.len;
+	return 1;
+}
+
+static bool is_promised(void *ctx, const struct oid *oid)
+{
+	const struct blob_reader *b = ctx;
+
+	return b->r->s.repo->has_promisor;
+}
+
+static int check_blobs(struct fsck_run *r)
+{
+	struct blob_reader b = {r, ODB_OBJECT_INIT};
+	const struct fsck_blobs_source source = {read_blob, is_promised, &b};
+	struct fsck f;
+	int ret;
+
+	fsck_init(&f, &r->rules);
+	f.report = on_report;
+	f.ctx = r;
+	ret = fsck_blobs_check(&r->scan.blobs, &f, &source, r->err);
+	odb_object_release(r->s.reader, &b.obj);
+	fsck_release(&f);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- the way through */
+
+static int scan(struct fsck_run *r, const struct progress_out *progress)
+{
+	const struct fsck_scan_events events = {
+		.report = on_report,
+		.corrupt = on_corrupt,
+		.object = r->a.verbose || r->a.root || r->a.tags ? on_object
+								 : NULL,
+		.ctx = r,
+	};
+	int ret;
+
+	r->scan.space = &r->walk.space;
+	r->scan.rules = &r->rules;
+	r->scan.events = &events;
+	r->scan.local_loose_only = !r->a.full;
+	r->scan.progress = progress;
+	if (r->a.connectivity_only)
+		return fsck_scan_list(&r->scan, r->err);
+	ret = fsck_scan_run(&r->scan, r->err);
+	return ret < 0 ? ret : check_blobs(r);
+}
+
+static int run(struct fsck_run *r, const char **names, int name_nr)
+{
+	struct progress_out out;
+	const struct progress_out *progress = stderr_progress(
+		&out, r->a.no_progress || r->a.verbose ? PROGRESS_OFF
+		      : r->a.progress                  ? PROGRESS_ON
+						       : PROGRESS_IF_TERMINAL);
+	int ret = fsck_config_load(&r->rules, r->s.repo, "fsck.", NULL, NULL,
+				   r->err);
+
+	if (ret < 0)
+		return ret;
+	ret = walk_open(&r->walk, r->s.odb, NULL, 0, r->err);
+	if (ret < 0)
+		return ret;
+	fsck_scan_init(&r->scan);
+	if (r->a.references)
+		fsck_check_refs(r);
+	ret = scan(r, progress);
+	if (!ret)
+		ret = fsck_check_links(r, names, name_nr);
+	if (!ret && r->a.full)
+		fsck_check_files(r);
+	fsck_scan_release(&r->scan);
+	walk_close(&r->walk);
+	return ret;
+}
+
+int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	struct fsck_run r = {
+		.a = {.dangling = true,
+		      .reflogs = true,
+		      .full = true,
+		      .references = true},
+		.err = &err,
+	};
+	int name_nr = parse(&r.a, argc, argv);
+	int ret;
+
+	if (name_nr < 0)
+		return 129;
+	ret = store_open(&r.s, env);
+	if (ret)
+		return ret;
+	fsck_rules_init(&r.rules, r.s.repo->algo, r.a.strict);
+	ret = run(&r, argv + 1, name_nr);
+	fsck_rules_release(&r.rules);
+	store_close(&r.s);
+	return ret < 0 ? builtin_fail(&err) : builtin_finish((int)r.found);
+}

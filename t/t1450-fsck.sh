@@ -1,0 +1,220 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='fsck, against stock Git, on whole and on damaged repositories'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-compare.sh"
+
+# object_file <rev>: where it is, loose
+object_file () {
+	oid_=$(stock rev-parse "$1") &&
+	echo ".git/objects/$(echo $oid_ | cut -c1-2)/$(echo $oid_ | cut -c3-)"
+}
+
+# both <argument>...: both fscks print the same lines in some order, and give
+# the same exit code; with `codes` only the latter is compared.
+both () {
+	stock fsck "$@" >"$TRASH/expect" 2>"$TRASH/expect.err"
+	expect_=$?
+	git fsck "$@" >"$TRASH/actual" 2>"$TRASH/actual.err"
+	actual_=$?
+	if test $expect_ -ne $actual_
+	then
+		echo "fsck $*: exit code $actual_, not $expect_" >&2
+		cat "$TRASH/actual.err" "$TRASH/actual" >&2
+		return 1
+	fi
+	sort <"$TRASH/expect" >"$TRASH/expect.sorted" &&
+	sort <"$TRASH/actual" >"$TRASH/actual.sorted" &&
+	test_cmp "$TRASH/expect.sorted" "$TRASH/actual.sorted"
+}
+
+# damaged <name> <damage>: in a fresh copy, after the damage, both
+damaged () {
+	test_expect_success "$1" '
+		rm -rf "$TRASH/d" &&
+		cp -R "$TRASH/r" "$TRASH/d" &&
+		cd "$TRASH/d" &&
+		chmod -R u+w .git/objects &&
+		'"$2"' &&
+		both &&
+		both --connectivity-only
+	'
+}
+
+test_expect_success 'a repository with a little of everything' '
+	stock init -q r &&
+	cd r &&
+	mkdir d &&
+	echo a >a && echo b >d/b &&
+	stock add . && test_tick && stock commit -q -m one &&
+	echo a2 >a && stock add . && test_tick && stock commit -q -m two &&
+	stock tag -a -m tag t1 &&
+	stock branch side HEAD~1 &&
+	echo dangling | stock hash-object -w --stdin &&
+	lost=$(echo x | stock commit-tree HEAD^{tree} -p HEAD) &&
+	echo y | stock commit-tree HEAD~1^{tree} -p $lost
+'
+
+test_expect_success 'whole: every option' '
+	both &&
+	both --unreachable &&
+	both --root --tags &&
+	both --no-dangling &&
+	both --no-reflogs &&
+	both --cache --full --strict &&
+	both --no-full &&
+	both --connectivity-only &&
+	both --connectivity-only --unreachable &&
+	both side &&
+	both --unreachable side &&
+	both --root HEAD t1 &&
+	both nonesuch &&
+	both 1111111111111111111111111111111111111111
+'
+
+test_expect_success '--lost-found' '
+	both --lost-found &&
+	mv .git/lost-found ../lost.ours &&
+	stock fsck --lost-found &&
+	diff -r .git/lost-found ../lost.ours &&
+	rm -r .git/lost-found
+'
+
+test_expect_success 'packed, with everything that stands beside packs' '
+	cp -R "$TRASH/r" "$TRASH/p" &&
+	cd "$TRASH/p" &&
+	stock repack -adq --write-midx &&
+	stock commit-graph write --reachable --no-progress &&
+	both &&
+	both --unreachable --root --tags &&
+	both --connectivity-only &&
+	stock repack -adbq &&
+	both --strict
+'
+
+damaged 'a missing blob' 'rm $(object_file HEAD:a)'
+damaged 'a missing tree' 'rm $(object_file HEAD:d) .git/index'
+damaged 'a missing root tree' 'rm $(object_file HEAD^{tree}) .git/index'
+damaged 'a missing commit' 'rm $(object_file HEAD~1)'
+damaged 'a missing tip' 'rm $(object_file HEAD)'
+damaged 'a missing tag' 'rm $(object_file t1)'
+damaged 'a ref to nothing' \
+	'echo 1111111111111111111111111111111111111111 >.git/refs/heads/x'
+damaged 'a branch that is a blob' \
+	'stock rev-parse HEAD:a >.git/refs/heads/x'
+damaged 'an index that names nothing' '
+	stock update-index --add --cacheinfo \
+		100644,1111111111111111111111111111111111111111,x'
+damaged 'an unreachable tree that names nothing' '
+	printf "100644 blob 1111111111111111111111111111111111111111\tx\n" |
+		stock mktree --missing'
+damaged 'HEAD elsewhere' 'echo "ref: refs/foo" >.git/HEAD'
+
+test_expect_success 'loose objects that are broken' '
+	cd ../r &&
+	for how in "echo foo" "printf %s" "cat $(object_file HEAD:d/b)"
+	do
+		rm -rf ../d && cp -R ../r ../d && cd ../d &&
+		chmod -R u+w .git/objects &&
+		$how >$(object_file HEAD:a).new "" 2>/dev/null
+		mv $(object_file HEAD:a).new $(object_file HEAD:a) &&
+		both || return 1
+	done &&
+	grep "hash-path mismatch, found at: .*/objects/" ../actual.err
+'
+
+test_expect_success 'objects that are malformed' '
+	rm -rf ../d && stock init -q ../d && cd ../d &&
+	tree=$(stock mktree </dev/null) &&
+	for line in "author A <a@b> 1 +0000" "author A <a@b> 01 +0000" \
+		"author A <a@b 1 +0000" "author <a> 1 +0000" "foo" \
+		"author A <a> 1 +00" "author A<a> 1 +0000"
+	do
+		printf "%s\n" "tree $tree" "$line" \
+			"committer A <a@b> 1 +0000" "" m |
+			git hash-object -w --literally -t commit --stdin ||
+			return 1
+	done &&
+	for entry in "0100644 a" "100664 b" "100644 .git" "100644 a/b" \
+		"120000 .gitmodules" "120000 .mailmap" "100644 .."
+	do
+		{
+			printf "%s\0" "$entry" &&
+			stock hash-object -w --stdin </dev/null |
+			sed "s/../\\\\x&/g" | tr -d "\\n" | xargs -0 printf
+		} >../tree &&
+		git hash-object -w --literally -t tree ../tree || return 1
+	done &&
+	both &&
+	grep -av "^notice" ../expect.err | sort >../expect &&
+	grep -av "^notice" ../actual.err | sort >../actual &&
+	test_cmp ../expect ../actual &&
+	both --strict &&
+	for set in missingEmail=ignore badDate=warn zeroPaddedDate=warn \
+		nulInHeader=warn foo=warn missingEmail=x skipList=/nonesuch
+	do
+		stock -c fsck.$set fsck >/dev/null 2>../expect
+		code=$?
+		git -c fsck.$set fsck >/dev/null 2>../actual
+		test $? = $code &&
+		sort ../expect | grep -av "^notice" >../expect.sorted
+		sort ../actual | grep -av "^notice" >../actual.sorted
+		test_cmp ../expect.sorted ../actual.sorted || return 1
+	done
+'
+
+test_expect_success 'packs that are broken' '
+	rm -rf ../d && cp -R ../r ../d && cd ../d &&
+	stock repack -adq && chmod -R u+w .git/objects &&
+	pack=$(ls .git/objects/pack/*.pack) &&
+	cp $pack ../good &&
+	for at in 20 40 60 100 150 200 300
+	do
+		cp ../good $pack &&
+		printf X | dd of=$pack bs=1 seek=$at conv=notrunc 2>/dev/null &&
+		test_must_fail git fsck >../out 2>../err || return 1
+	done &&
+	cp ../good $pack &&
+	printf X | dd of=${pack%.pack}.idx bs=1 seek=1200 conv=notrunc \
+		2>/dev/null &&
+	both
+'
+
+test_expect_success 'what stands beside packs, broken' '
+	rm -rf ../d && cp -R ../r ../d && cd ../d &&
+	git repack -adbq && chmod -R u+w .git/objects &&
+	git fsck &&
+	pack=$(ls .git/objects/pack/*.pack) &&
+	cp ${pack%.pack}.rev ../good &&
+	printf X | dd of=${pack%.pack}.rev bs=1 seek=13 conv=notrunc &&
+	test_expect_code 64 git fsck &&
+	cp ../good ${pack%.pack}.rev &&
+	printf X | dd of=${pack%.pack}.bitmap bs=1 seek=50 conv=notrunc &&
+	test_expect_code 128 git fsck &&
+	rm ${pack%.pack}.bitmap &&
+	stock commit-graph write --reachable --no-progress &&
+	chmod u+w .git/objects/info/commit-graph &&
+	printf X | dd of=.git/objects/info/commit-graph bs=1 seek=1300 \
+		conv=notrunc &&
+	both &&
+	rm .git/objects/info/commit-graph &&
+	stock multi-pack-index write &&
+	chmod u+w .git/objects/pack/multi-pack-index &&
+	printf X | dd of=.git/objects/pack/multi-pack-index bs=1 seek=1200 \
+		conv=notrunc &&
+	test_expect_code 32 git fsck
+'
+
+test_expect_success 'alternates, shallow histories, sha256, nothing at all' '
+	cd .. && rm -rf d && stock clone -q --shared r d && cd d &&
+	both && both --unreachable &&
+	cd .. && rm -rf d &&
+	stock clone -q --depth=1 "file://$TRASH/r" d && cd d && both &&
+	cd .. && rm -rf d && stock init -q --object-format=sha256 d && cd d &&
+	echo a >a && stock add a && stock commit -q -m a &&
+	echo b | stock hash-object -w --stdin &&
+	both && both --root --unreachable &&
+	cd .. && rm -rf d && stock init -q d && cd d && both
+'
+
+test_done
