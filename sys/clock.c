@@ -16,3 +16,11 @@ int64_t sys_clock_seconds(void)
 {
 	return (int64_t)time(NULL);
 }
+
+void sys_sleep_ns(uint64_t ns)
+{
+	struct timespec ts = {(time_t)(ns / 1000000000),
+			      (long)(ns % 1000000000)};
+
+	nanosleep(&ts, NULL);
+}

@@ -11,4 +11,7 @@ uint64_t sys_clock_ns(void);
 /* Seconds since 1970. */
 int64_t sys_clock_seconds(void);
 
+/* Sleep; a signal may end it early. */
+void sys_sleep_ns(uint64_t ns);
+
 #endif

@@ -270,6 +270,70 @@ int sys_unlink(const char *path, struct error *err)
 	return 0;
 }
 
+int sys_rmdir(const char *path, struct error *err)
+{
+	if (!rmdir(path) || errno == ENOENT)
+		return 1;
+	if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)
+		return 0;
+	return error_set_errno(err, "cannot remove directory '%s'", path);
+}
+
+/* What sys_rmdir_empty() does in each directory. */
+struct emptying {
+	const char *dir;
+	struct error *err;
+};
+
+static int empty_entry(void *ctx, const char *name)
+{
+	struct emptying *e = ctx;
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&path, "%s/%s", e->dir, name) < 0)
+		ret = error_nomem(e->err);
+	else
+		ret = sys_rmdir_empty(path.data, e->err);
+	buf_release(&path);
+	/* A positive return of ours ends the listing: it is not empty. */
+	return ret < 0 ? ret : !ret;
+}
+
+int sys_rmdir_empty(const char *path, struct error *err)
+{
+	struct emptying e = {path, err};
+	int ret = sys_rmdir(path, err);
+
+	if (ret || !is_dir(path))
+		return ret;
+	ret = sys_dir_each(path, empty_entry, &e, err);
+	if (ret == ERR_MISSING)
+		return 1;
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return sys_rmdir(path, err);
+}
+
+int sys_append(const char *path, const void *bytes, size_t len, bool create,
+	       struct error *err)
+{
+	int flags = O_WRONLY | O_APPEND | O_CLOEXEC | (create ? O_CREAT : 0);
+	int fd = open(path, flags, 0666);
+	int ret;
+
+	if (fd < 0) {
+		bool missing = errno == ENOENT;
+
+		error_set_errno(err, "cannot open '%s'", path);
+		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
+	}
+	ret = sys_write_all(fd, bytes, len, path, err);
+	if (close(fd) < 0 && !ret)
+		ret = error_set_errno(err, "cannot close '%s'", path);
+	return ret;
+}
+
 char *sys_realpath(const char *path, struct error *err)
 {
 	char *real = realpath(path, NULL);

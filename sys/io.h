@@ -82,6 +82,26 @@ int sys_mkdir_p(const char *path, struct error *err);
 int sys_unlink(const char *path, struct error *err);
 
 /*
+ * Remove a directory. 1 when done or nothing is there; 0 when it is not empty
+ * or no directory; or ERR_IO.
+ */
+int sys_rmdir(const char *path, struct error *err);
+
+/*
+ * Remove `path` and the directories in it, all of which have to hold nothing
+ * but directories. As sys_rmdir(); some of them may be gone after 0.
+ */
+int sys_rmdir_empty(const char *path, struct error *err);
+
+/*
+ * Append bytes to a file with one write, so that lines of several processes
+ * do not mix. `create`: make it (mode 0666 less the umask) when it is not
+ * there. 0, ERR_MISSING when it is not there, or ERR_IO.
+ */
+int sys_append(const char *path, const void *bytes, size_t len, bool create,
+	       struct error *err);
+
+/*
  * Append what can be read from `path` to *out: also a device or a pipe, which
  * sys_read_file() refuses (configuration is often "/dev/null"). Returns 0,
  * ERR_MISSING when there is no such file, ERR_IO (a directory: EISDIR) or
