@@ -101,7 +101,9 @@ static bool is_per_worktree(const char *name)
 	return false;
 }
 
-int refs_loose_path(struct buf *out, const struct repo *repo, const char *name)
+/* Append the path of what belongs to a ref below `area` ("" or "logs/"). */
+static int ref_path(struct buf *out, const struct repo *repo, const char *area,
+		    const char *name)
 {
 	const char *dir = repo->git_dir;
 	const char *rest;
@@ -117,7 +119,17 @@ int refs_loose_path(struct buf *out, const struct repo *repo, const char *name)
 	} else if (!is_per_worktree(name)) {
 		dir = repo->common_dir;
 	}
-	return buf_printf(out, "%s/%s", dir, name);
+	return buf_printf(out, "%s/%s%s", dir, area, name);
+}
+
+int refs_loose_path(struct buf *out, const struct repo *repo, const char *name)
+{
+	return ref_path(out, repo, "", name);
+}
+
+int refs_log_path(struct buf *out, const struct repo *repo, const char *name)
+{
+	return ref_path(out, repo, "logs/", name);
 }
 
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,

@@ -52,6 +52,9 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
  */
 int refs_loose_path(struct buf *out, const struct repo *repo, const char *name);
 
+/* As refs_loose_path() for the file of its reflog, below logs/. */
+int refs_log_path(struct buf *out, const struct repo *repo, const char *name);
+
 /* As refs_loose_read_file() for a full name. */
 int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
 		    const char *name, struct error *err);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/reflog-write.h: whose reflog is written, and what stands in it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "repo/reflog-write.h"
+#include "t/unit/tmprepo.h"
+
+#define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define HEX_0 "0000000000000000000000000000000000000000"
+
+static void test_policy(void **state)
+{
+	static const struct {
+		const char *value;
+		bool is_bare;
+		enum reflog_policy policy;
+	} cases[] = {
+		{"x=1", true, REFLOG_EXISTING},
+		{"x=1", false, REFLOG_USUAL},
+		{"logallrefupdates", true, REFLOG_USUAL},
+		{"logallrefupdates=false", false, REFLOG_EXISTING},
+		{"logallrefupdates=always", true, REFLOG_ALWAYS},
+	};
+	struct tmprepo t;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		struct buf text = BUF_INIT;
+		enum reflog_policy policy;
+
+		buf_printf(&text, "[core]\n%s\n", cases[i].value);
+		t.repo.is_bare = cases[i].is_bare;
+		assert_int_equal(config_parse(&t.repo.config, text.data,
+					      text.len, CONFIG_LOCAL, NULL,
+					      NULL, NULL),
+				 0);
+		assert_int_equal(reflog_policy(&t.repo, &policy, NULL), 0);
+		assert_int_equal(policy, cases[i].policy);
+		config_release(&t.repo.config);
+		buf_release(&text);
+	}
+	assert_true(reflog_is_made(REFLOG_USUAL, "HEAD"));
+	assert_true(reflog_is_made(REFLOG_USUAL, "refs/notes/x"));
+	assert_false(reflog_is_made(REFLOG_USUAL, "refs/tags/x"));
+	assert_true(reflog_is_made(REFLOG_ALWAYS, "refs/tags/x"));
+	assert_false(reflog_is_made(REFLOG_EXISTING, "HEAD"));
+	tmprepo_release(&t);
+}
+
+static void test_message(void **state)
+{
+	static const char *const cases[][2] = {
+		{"", ""},
+		{" \n\t", ""},
+		{"one", "one"},
+		{"\n one \t\r\n two\n", "one two"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		struct buf out = BUF_INIT;
+
+		assert_int_equal(reflog_clean_message(&out, cases[i][0]), 0);
+		assert_string_equal(out.data, cases[i][1]);
+		buf_release(&out);
+	}
+}
+
+static void assert_log(const struct tmprepo *t, const char *text)
+{
+	struct buf path = BUF_INIT, found = BUF_INIT;
+
+	buf_printf(&path, "%s/logs/refs/heads/a/b", t->dir);
+	assert_int_equal(sys_read_any(&found, path.data, NULL),
+			 text ? 0 : ERR_MISSING);
+	if (text)
+		assert_string_equal(found.data, text);
+	buf_release(&path);
+	buf_release(&found);
+}
+
+static void test_append(void **state)
+{
+	struct reflog_entry entry = {
+		.name = "refs/heads/a/b",
+		.committer = "U <u@x> 1 +0000",
+		.message = "why",
+	};
+	struct buf path = BUF_INIT;
+	struct tmprepo t;
+
+	(void)state;
+	memset(entry.new_oid.bytes, 0xaa, 20);
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(reflog_append(&t.repo, &entry, false, NULL), 0);
+	assert_log(&t, NULL);
+	assert_int_equal(reflog_append(&t.repo, &entry, true, NULL), 0);
+	entry.message = "";
+	assert_int_equal(reflog_append(&t.repo, &entry, false, NULL), 0);
+	assert_log(&t, HEX_0 " " HEX_A " U <u@x> 1 +0000\twhy\n" HEX_0 " " HEX_A
+			     " U <u@x> 1 +0000\n");
+	entry.committer = NULL;
+	assert_int_equal(reflog_append(&t.repo, &entry, false, NULL),
+			 ERR_INVALID);
+	assert_int_equal(reflog_remove(&t.repo, entry.name, NULL), 0);
+	buf_printf(&path, "%s/logs/refs/heads", t.dir);
+	assert_true(sys_exists(path.data));
+	buf_append_str(&path, "/a");
+	assert_false(sys_exists(path.data));
+	assert_int_equal(reflog_remove(&t.repo, entry.name, NULL), 0);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
+/* A reflog of the name of one of its directories is an obstacle. */
+static void test_in_the_way(void **state)
+{
+	struct reflog_entry entry = {
+		.name = "refs/heads/a/b",
+		.committer = "U <u@x> 1 +0000",
+	};
+	struct tmprepo t;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "logs/refs/heads/a", "");
+	assert_int_equal(reflog_append(&t.repo, &entry, true, NULL), ERR_IO);
+	tmprepo_remove(&t, "logs/refs/heads/a");
+	tmprepo_write(&t, "logs/refs/heads/a/b/c/d", "");
+	assert_int_equal(reflog_append(&t.repo, &entry, true, NULL), ERR_IO);
+	tmprepo_remove(&t, "logs/refs/heads/a/b/c/d");
+	assert_int_equal(reflog_append(&t.repo, &entry, true, NULL), 0);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_policy),
+		cmocka_unit_test(test_message),
+		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_in_the_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
