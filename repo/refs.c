@@ -271,6 +271,30 @@ int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
 	return ret;
 }
 
+int refs_read(struct refs *refs, const char *name, struct ref *ref,
+	      struct error *err)
+{
+	int ret;
+
+	memset(ref, 0, sizeof(*ref));
+	buf_reset(&refs->target);
+	ret = read_one(refs, name, ref, &refs->target, err);
+	if (ret > 0)
+		ref->target = refs->target.len ? refs->target.data : NULL;
+	ref->name = name;
+	return ret;
+}
+
+int refs_packed_table(struct refs *refs, const struct packed_refs **table,
+		      struct error *err)
+{
+	int ret = refresh_packed(refs, err);
+
+	if (!ret)
+		*table = &refs->packed->table;
+	return ret;
+}
+
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err)
 {

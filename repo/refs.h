@@ -80,6 +80,22 @@ int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
 		struct error *err);
 
 /*
+ * Read one ref without following it: ref->target is what it names when it is
+ * symbolic, else ref->oid is set. Returns as refs_lookup(); names are not
+ * judged.
+ */
+int refs_read(struct refs *refs, const char *name, struct ref *ref,
+	      struct error *err);
+
+/*
+ * The packed-refs file as it is now, mapped; the pointer lives until
+ * refs_close(). For those who look for names in it without a visit.
+ */
+struct packed_refs;
+int refs_packed_table(struct refs *refs, const struct packed_refs **table,
+		      struct error *err);
+
+/*
  * Expand a short name as gitrevisions(7) says: <name>, refs/<name>,
  * refs/tags/<name>, refs/heads/<name>, refs/remotes/<name>,
  * refs/remotes/<name>/HEAD. As refs_lookup().

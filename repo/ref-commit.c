@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making a prepared transaction so.
+ *
+ * New values first: an entry in the reflog, then the rename. Deletions last,
+ * and there packed-refs before the loose file: whoever is interrupted leaves a
+ * ref with its last value, never with an older one that packed-refs still had.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "repo/ref-transaction-internal.h"
+#include "repo/refs-loose.h"
+#include "sys/io.h"
+
+static int item_path(struct ref_transaction *tx, const struct ref_item *item,
+		     struct error *err)
+{
+	buf_reset(&tx->path);
+	if (refs_loose_path(&tx->path, tx->repo, item->name) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+static const struct ref_item *final_target(const struct ref_item *item)
+{
+	while (item->target)
+		item = item->target;
+	return item;
+}
+
+static int log_item(struct ref_transaction *tx, const struct ref_item *item,
+		    struct error *err)
+{
+	const struct ref_item *final = final_target(item);
+	const struct ref_update *u = item->update;
+	struct reflog_entry entry = {
+		.name = item->name,
+		.old_oid = final->old_oid,
+		.new_oid = final->new_oid,
+		.committer = tx->committer,
+		.message = u->message,
+	};
+
+	if ((u->flags & REF_NO_REFLOG) || !ref_update_changes(u))
+		return 0;
+	/* A symbolic ref that leads nowhere has no value to log. */
+	if (u->new_target && oid_is_zero(&entry.new_oid))
+		return 0;
+	return reflog_append(tx->repo, &entry,
+			     (u->flags & REF_FORCE_REFLOG) ||
+				     reflog_is_made(tx->policy, item->name),
+			     err);
+}
+
+/* Rename the lock file over the ref's. */
+static int put_in_place(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err)
+{
+	int ret = item_path(tx, item, err);
+
+	if (!ret && item->is_dir)
+		ret = sys_rmdir_empty(tx->path.data, err);
+	if (ret < 0)
+		return ret;
+	return sys_tempfile_commit(&item->lock, tx->path.data, tx->method, err);
+}
+
+static int fail(struct ref_update *update, int code, struct error *err)
+{
+	update->result = REF_FAILED;
+	return error_set(err, code, "cannot update ref '%s': %s", update->name,
+			 err ? err->msg : "");
+}
+
+static int commit_values(struct ref_transaction *tx, struct error *err)
+{
+	for (size_t i = 0; i < tx->sorted_nr; i++) {
+		struct ref_item *item = tx->sorted[i];
+		int ret = 0;
+
+		if (item->update->result != REF_OK)
+			continue;
+		if (item->log_only || item->writes)
+			ret = log_item(tx, item, err);
+		if (!ret && item->writes)
+			ret = put_in_place(tx, item, err);
+		if (ret < 0)
+			return fail(item->update, ret, err);
+	}
+	return 0;
+}
+
+static int delete_loose(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err)
+{
+	struct error io = ERROR_INIT;
+	int ret = item_path(tx, item, err);
+
+	if (ret < 0)
+		return ret;
+	/* A packed ref can have an empty directory in its place. */
+	ret = item->existed ? sys_unlink(tx->path.data, &io) : 0;
+	if (ret < 0 && io.sys_errno != EISDIR) {
+		if (err)
+			*err = io;
+		return ret;
+	}
+	sys_tempfile_abort(&item->lock);
+	reflog_prune_dirs(tx->path.data, item->name);
+	return reflog_remove(tx->repo, item->name, err);
+}
+
+static int commit_deletions(struct ref_transaction *tx, struct error *err)
+{
+	int ret = tx->rw ? packed_rewrite_commit(tx->rw, err) : 0;
+
+	for (size_t i = 0; !ret && i < tx->sorted_nr; i++) {
+		struct ref_item *item = tx->sorted[i];
+
+		if (item->log_only || item->update->result != REF_OK ||
+		    !ref_update_is_delete(item->update))
+			continue;
+		ret = delete_loose(tx, item, err);
+		if (ret < 0)
+			return fail(item->update, ret, err);
+	}
+	return ret;
+}
+
+int ref_items_commit(struct ref_transaction *tx, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = commit_values(tx, &why);
+
+	if (!ret)
+		ret = commit_deletions(tx, &why);
+	ref_items_unlock(tx);
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
+}

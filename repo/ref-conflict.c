@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Refs that cannot be together: refs/a is a file, and refs/a/b wants to have a
+ * directory of that name. packed-refs has no such limit, so names in it are
+ * compared.
+ *
+ * Once a ref is locked its directory is there, so that no loose ref stands
+ * above it; what is above it in packed-refs is searched for once per
+ * directory (tx->checked_dir).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "repo/ref-transaction-internal.h"
+#include "repo/refs-loose.h"
+#include "sys/io.h"
+
+/* Look for the directories of a name among packed refs. */
+static int find_packed_above(struct ref_transaction *tx, const char *name,
+			     const struct packed_refs *table, struct buf *other,
+			     struct error *err)
+{
+	const char *slash = strrchr(name, '/');
+	size_t dir_len = slash ? (size_t)(slash - name) : 0;
+	struct packed_ref ref;
+	int ret = 0;
+
+	if (tx->checked_dir && strlen(tx->checked_dir) == dir_len &&
+	    !memcmp(tx->checked_dir, name, dir_len))
+		return 0;
+	for (slash = strchr(name, '/'); slash && !ret;
+	     slash = strchr(slash + 1, '/')) {
+		buf_reset(other);
+		if (buf_append(other, name, (size_t)(slash - name)) < 0)
+			return error_nomem(err);
+		ret = packed_refs_find(table, other->data, &ref, err);
+	}
+	if (ret)
+		return ret;
+	free(tx->checked_dir);
+	tx->checked_dir = mem_strndup(name, dir_len);
+	return tx->checked_dir ? 0 : error_nomem(err);
+}
+
+/* Look for packed refs below "<name>/". */
+static int find_packed_below(const char *name, const struct packed_refs *table,
+			     struct buf *other, struct error *err)
+{
+	struct packed_ref ref;
+	size_t off;
+	int ret;
+
+	buf_reset(other);
+	if (buf_printf(other, "%s/", name) < 0)
+		return error_nomem(err);
+	ret = packed_refs_seek(table, other->data, other->len, &off, err);
+	if (!ret)
+		ret = packed_refs_next(table, &off, &ref, err);
+	if (ret <= 0)
+		return ret;
+	if (ref.name_len < other->len ||
+	    memcmp(ref.name, other->data, other->len))
+		return 0;
+	buf_reset(other);
+	if (buf_append(other, ref.name, ref.name_len) < 0)
+		return error_nomem(err);
+	return 1;
+}
+
+/* Look for loose refs in the directory that is in the ref's place. */
+static int find_loose_below(struct ref_transaction *tx, struct ref_item *item,
+			    struct buf *other, struct error *err)
+{
+	struct refs_loose_list *list;
+	struct sys_stat st;
+	int ret = sys_stat(&st, tx->path.data, err);
+
+	item->is_dir = !ret && st.is_dir;
+	if (!item->is_dir)
+		return ret == ERR_MISSING ? 0 : ret;
+	buf_reset(other);
+	if (buf_printf(other, "%s/", item->name) < 0)
+		return error_nomem(err);
+	ret = refs_loose_list_read(&list, tx->repo, other->data, err);
+	if (ret < 0)
+		return ret;
+	if (list->nr) {
+		buf_reset(other);
+		ret = buf_append_str(other, list->refs[0].name);
+		ret = ret ? error_nomem(err) : 1;
+	}
+	refs_loose_list_free(list);
+	return ret;
+}
+
+int ref_conflict_find(struct ref_transaction *tx, struct ref_item *item,
+		      struct buf *other, struct error *err)
+{
+	const struct packed_refs *table;
+	int ret = find_loose_below(tx, item, other, err);
+
+	if (!ret)
+		ret = refs_packed_table(tx->refs, &table, err);
+	if (!ret)
+		ret = find_packed_above(tx, item->name, table, other, err);
+	if (!ret)
+		ret = find_packed_below(item->name, table, other, err);
+	return ret;
+}
+
+int ref_conflict_find_file(struct ref_transaction *tx, const char *name,
+			   struct buf *other, struct error *err)
+{
+	const char *slash = strchr(name, '/');
+
+	for (; slash; slash = strchr(slash + 1, '/')) {
+		struct sys_stat st;
+
+		buf_reset(other);
+		buf_reset(&tx->path);
+		if (buf_append(other, name, (size_t)(slash - name)) < 0 ||
+		    refs_loose_path(&tx->path, tx->repo, other->data) < 0)
+			return error_nomem(err);
+		if (!sys_stat(&st, tx->path.data, NULL) && !st.is_dir)
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files that a transaction comes to, in the order of their names, and
+ * what in that set cannot be together.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "repo/ref-transaction-internal.h"
+#include "repo/refs-loose.h"
+
+int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
+		  const char *name, unsigned depth, struct error *err)
+{
+	struct ref_item *item;
+
+	if (mem_grow(&tx->items, &tx->item_alloc, tx->item_nr + 1,
+		     sizeof(*tx->items)) < 0)
+		return error_nomem(err);
+	item = mem_calloc(1, sizeof(*item));
+	if (!item)
+		return error_nomem(err);
+	item->lock = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	item->update = update;
+	item->depth = depth;
+	item->name = mem_strdup(name);
+	if (!item->name) {
+		free(item);
+		return error_nomem(err);
+	}
+	tx->items[tx->item_nr++] = item;
+	return 0;
+}
+
+static int cmp_items(const void *a, const void *b)
+{
+	const struct ref_item *const *ia = a, *const *ib = b;
+
+	return strcmp((*ia)->name, (*ib)->name);
+}
+
+/* Index of the first sorted item whose name is not less than `name`. */
+static size_t seek(const struct ref_transaction *tx, const char *name,
+		   size_t len)
+{
+	size_t low = 0, high = tx->sorted_nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const char *at = tx->sorted[mid]->name;
+
+		if (packed_refs_name_cmp(at, strlen(at), name, len) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static struct ref_item *find_len(const struct ref_transaction *tx,
+				 const char *name, size_t len)
+{
+	size_t i = seek(tx, name, len);
+
+	if (i == tx->sorted_nr || strncmp(tx->sorted[i]->name, name, len) ||
+	    tx->sorted[i]->name[len])
+		return NULL;
+	return tx->sorted[i];
+}
+
+struct ref_item *ref_items_find(const struct ref_transaction *tx,
+				const char *name)
+{
+	return find_len(tx, name, strlen(name));
+}
+
+static int sort_all(struct ref_transaction *tx, struct error *err)
+{
+	struct ref_item **sorted = mem_alloc(tx->item_nr, sizeof(*sorted));
+
+	if (!sorted)
+		return error_nomem(err);
+	memcpy(sorted, tx->items, tx->item_nr * sizeof(*sorted));
+	qsort(sorted, tx->item_nr, sizeof(*sorted), cmp_items);
+	free(tx->sorted);
+	tx->sorted = sorted;
+	tx->sorted_nr = tx->item_nr;
+	return 0;
+}
+
+/* HEAD's reflog gets an entry when the ref that it leads to changes. */
+static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
+{
+	struct ref_item *item;
+	int ret;
+
+	*added = false;
+	if (!tx->head_target || ref_items_find(tx, "HEAD"))
+		return 0;
+	item = ref_items_find(tx, tx->head_target);
+	if (!item || !ref_update_changes(item->update))
+		return 0;
+	ret = ref_items_add(tx, item->update, "HEAD", 0, err);
+	if (ret < 0)
+		return ret;
+	tx->items[tx->item_nr - 1]->log_only = true;
+	tx->items[tx->item_nr - 1]->target = item;
+	*added = true;
+	return 0;
+}
+
+static int reject_twice(struct ref_transaction *tx, const struct ref_item *a,
+			const struct ref_item *b, struct error *err)
+{
+	const struct ref_item *via = a->depth ? a : b;
+
+	if (!via->depth)
+		return ref_update_reject(tx, b->update, REF_DUPLICATE, err,
+					 "multiple updates for ref '%s' not "
+					 "allowed",
+					 b->name);
+	return ref_update_reject(tx, via->update, REF_DUPLICATE, err,
+				 "multiple updates for '%s' (including one "
+				 "via symref '%s') are not allowed",
+				 via->name, via->update->name);
+}
+
+static int check_twice(struct ref_transaction *tx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 1; !ret && i < tx->sorted_nr; i++)
+		if (!strcmp(tx->sorted[i - 1]->name, tx->sorted[i]->name))
+			ret = reject_twice(tx, tx->sorted[i - 1], tx->sorted[i],
+					   err);
+	return ret;
+}
+
+/* Whether another new ref is one of the directories of this one. */
+static int check_nested(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err)
+{
+	const char *slash = item->name;
+	int ret = 0;
+
+	while (!ret && (slash = strchr(slash, '/'))) {
+		struct ref_item *above = find_len(
+			tx, item->name, (size_t)(slash++ - item->name));
+
+		if (!above || !ref_update_is_write(above->update) ||
+		    above->update->result != REF_OK)
+			continue;
+		ret = ref_update_reject(tx, item->update, REF_NAME_CONFLICT,
+					err,
+					"cannot lock ref '%s': cannot process "
+					"'%s' and '%s' at the same time",
+					above->name, above->name, item->name);
+	}
+	return ret;
+}
+
+int ref_items_sort(struct ref_transaction *tx, struct error *err)
+{
+	bool added = false;
+	int ret = sort_all(tx, err);
+
+	if (!ret)
+		ret = add_head(tx, &added, err);
+	if (!ret && added)
+		ret = sort_all(tx, err);
+	if (!ret)
+		ret = check_twice(tx, err);
+	for (size_t i = 0; !ret && i < tx->sorted_nr; i++)
+		if (ref_update_is_write(tx->sorted[i]->update) &&
+		    !tx->sorted[i]->is_visited)
+			ret = check_nested(tx, tx->sorted[i], err);
+	return ret;
+}
+
+/* Remove an item's lock, and directories that were made for nothing. */
+static void unlock(struct ref_transaction *tx, struct ref_item *item)
+{
+	if (!item->lock.path)
+		return;
+	sys_tempfile_abort(&item->lock);
+	if (!item->made_dirs)
+		return;
+	buf_reset(&tx->path);
+	if (!refs_loose_path(&tx->path, tx->repo, item->name))
+		reflog_prune_dirs(tx->path.data, item->name);
+}
+
+void ref_items_unlock(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->item_nr; i++)
+		unlock(tx, tx->items[i]);
+	if (tx->rw)
+		packed_rewrite_release(tx->rw);
+	free(tx->rw);
+	tx->rw = NULL;
+	refs_close(tx->refs);
+	tx->refs = NULL;
+	free(tx->head_target);
+	free(tx->checked_dir);
+	tx->head_target = tx->checked_dir = NULL;
+}
+
+void ref_items_free(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->item_nr; i++) {
+		free(tx->items[i]->name);
+		free(tx->items[i]);
+	}
+	free(tx->items);
+	free(tx->sorted);
+	tx->items = tx->sorted = NULL;
+	tx->item_nr = tx->item_alloc = tx->sorted_nr = 0;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of a transaction share: the queue (ref-transaction.c), which
+ * files it comes to (ref-items.c), locking and checking one of them
+ * (ref-lock.c), D/F conflicts (ref-conflict.c), making it so (ref-commit.c).
+ *
+ * An update comes to one item for the ref that changes, and one for each
+ * symbolic ref on the way to it, of which only the reflog is written. HEAD has
+ * such an item, too, when the ref that it leads to changes.
+ */
+#ifndef REPO_REF_TRANSACTION_INTERNAL_H
+#define REPO_REF_TRANSACTION_INTERNAL_H
+
+#include "repo/packed-rewrite.h"
+#include "repo/ref-transaction.h"
+#include "repo/reflog-write.h"
+#include "repo/refs.h"
+#include "sys/tempfile.h"
+
+/* One file to lock, and its reflog. */
+struct ref_item {
+	struct ref_update *update; /* borrowed */
+	struct ref_item *target;   /* borrowed: where a log_only one leads */
+	char *name;                /* owned */
+	unsigned depth;            /* symbolic refs followed to get here */
+	bool is_visited;           /* locked, or tried to */
+	bool log_only;             /* a symbolic ref that was followed */
+	bool existed;              /* it has a value, or a target */
+	bool made_dirs;            /* directories were made for its lock */
+	bool is_dir;               /* there is an empty directory instead */
+	bool writes;               /* the lock file has its new content */
+	/* Symbolic refs followed; zero: none. */
+	struct oid old_oid, new_oid;
+	struct sys_tempfile lock;
+};
+
+enum ref_phase {
+	REF_PHASE_OPEN,
+	REF_PHASE_PREPARED,
+	REF_PHASE_CLOSED,
+};
+
+struct ref_transaction {
+	const struct repo *repo; /* borrowed */
+	struct ref_transaction_options options;
+	char *committer; /* owned: options.committer */
+	enum ref_phase phase;
+	struct ref_update **updates; /* owned, and each of them */
+	size_t update_nr, update_alloc;
+	struct ref_item **items; /* owned, and each; as they came up */
+	size_t item_nr, item_alloc;
+	struct ref_item **sorted; /* owned array: items by name */
+	size_t sorted_nr;
+	struct refs *refs;         /* owned: to read with */
+	struct packed_rewrite *rw; /* owned: when something is deleted */
+	enum sys_fsync_method method;
+	enum reflog_policy policy;
+	int64_t lock_timeout_ms;
+	char *head_target; /* owned: what HEAD leads to, or NULL */
+	char *checked_dir; /* owned: see ref-conflict.c */
+	struct buf path;   /* scratch: file of a ref */
+};
+
+static inline bool ref_update_is_delete(const struct ref_update *u)
+{
+	return u->has_new && oid_is_zero(&u->new_oid);
+}
+
+/* Whether a ref gets a value by it. */
+static inline bool ref_update_is_write(const struct ref_update *u)
+{
+	return u->new_target || (u->has_new && !oid_is_zero(&u->new_oid));
+}
+
+static inline bool ref_update_changes(const struct ref_update *u)
+{
+	return u->has_new || u->new_target;
+}
+
+/*
+ * Record why an update cannot be made. 0 when the others go on without it,
+ * ERR_INVALID with *err set when they do not, or ERR_NOMEM.
+ */
+int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
+		      enum ref_result result, struct error *err,
+		      const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* Make an item; `name` is copied. */
+int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
+		  const char *name, unsigned depth, struct error *err);
+
+/*
+ * Bring `sorted` up to date with the items: HEAD's joins where it has to;
+ * two for one name, and one name below another, are told. 0 or negative.
+ */
+int ref_items_sort(struct ref_transaction *tx, struct error *err);
+
+/* The item of that name among the sorted ones, or NULL. */
+struct ref_item *ref_items_find(const struct ref_transaction *tx,
+				const char *name);
+
+/*
+ * Lock an item, look at its value, and write the new one into the lock file.
+ * A symbolic ref that is to be followed becomes log_only, and gets an item
+ * for its target. 0 (also for an update that is rejected) or negative.
+ */
+int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
+		  struct error *err);
+
+/*
+ * Whether another ref that exists is in the way of a new one, whose lock we
+ * have: 0; 1 with the name of it in *other; or negative. tx->path is the path
+ * of the ref's file; item->is_dir is set.
+ */
+int ref_conflict_find(struct ref_transaction *tx, struct ref_item *item,
+		      struct buf *other, struct error *err);
+
+/* As above when its directory cannot be made: a loose ref is in its place. */
+int ref_conflict_find_file(struct ref_transaction *tx, const char *name,
+			   struct buf *other, struct error *err);
+
+/* Put everything in place, deletions last; locks are gone afterwards. */
+int ref_items_commit(struct ref_transaction *tx, struct error *err);
+
+/* Let go of all locks and files that are not in place. */
+void ref_items_unlock(struct ref_transaction *tx);
+
+/* Forget the items. */
+void ref_items_free(struct ref_transaction *tx);
+
+#endif
