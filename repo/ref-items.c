@@ -69,10 +69,29 @@ static struct ref_item *find_len(const struct ref_transaction *tx,
 	return tx->sorted[i];
 }
 
-struct ref_item *ref_items_find(const struct ref_transaction *tx,
-				const char *name)
+const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
+					  const char *name)
 {
-	return find_len(tx, name, strlen(name));
+	const struct ref_item *item;
+	size_t i, len = strlen(name);
+
+	for (const char *slash = strchr(name, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		item = find_len(tx, name, (size_t)(slash - name));
+		if (item && item->update->result == REF_OK)
+			return item;
+	}
+	/* Names that start with it, of which "<name>-x" come before "<name>/".
+	 */
+	for (i = seek(tx, name, len); i < tx->sorted_nr; i++) {
+		item = tx->sorted[i];
+		if (strncmp(item->name, name, len) != 0 ||
+		    (unsigned char)item->name[len] > '/')
+			break;
+		if (item->name[len] == '/' && item->update->result == REF_OK)
+			return item;
+	}
+	return NULL;
 }
 
 static int sort_all(struct ref_transaction *tx, struct error *err)
@@ -89,17 +108,28 @@ static int sort_all(struct ref_transaction *tx, struct error *err)
 	return 0;
 }
 
-/* HEAD's reflog gets an entry when the ref that it leads to changes. */
+/*
+ * HEAD's reflog gets an entry when the ref that it leads to changes; HEAD
+ * cannot be changed itself then.
+ */
 static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 {
-	struct ref_item *item;
+	struct ref_item *item = NULL, *head = find_len(tx, "HEAD", 4);
 	int ret;
 
 	*added = false;
-	if (!tx->head_target || ref_items_find(tx, "HEAD"))
-		return 0;
-	item = ref_items_find(tx, tx->head_target);
+	if (tx->head_target)
+		item = find_len(tx, tx->head_target, strlen(tx->head_target));
 	if (!item || !ref_update_changes(item->update))
+		return 0;
+	if (head && (head->update->flags & REF_NO_DEREF) &&
+	    head->update != item->update)
+		return ref_update_reject(tx, head->update, REF_DUPLICATE, err,
+					 "multiple updates for 'HEAD' "
+					 "(including one via its referent "
+					 "'%s') are not allowed",
+					 tx->head_target);
+	if (head)
 		return 0;
 	ret = ref_items_add(tx, item->update, "HEAD", 0, err);
 	if (ret < 0)
@@ -113,17 +143,17 @@ static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 static int reject_twice(struct ref_transaction *tx, const struct ref_item *a,
 			const struct ref_item *b, struct error *err)
 {
-	const struct ref_item *via = a->depth ? a : b;
+	const struct ref_item *late = a->via ? a : b;
 
-	if (!via->depth)
+	if (!late->via)
 		return ref_update_reject(tx, b->update, REF_DUPLICATE, err,
 					 "multiple updates for ref '%s' not "
 					 "allowed",
 					 b->name);
-	return ref_update_reject(tx, via->update, REF_DUPLICATE, err,
+	return ref_update_reject(tx, late->update, REF_DUPLICATE, err,
 				 "multiple updates for '%s' (including one "
 				 "via symref '%s') are not allowed",
-				 via->name, via->update->name);
+				 late->name, late->via->name);
 }
 
 static int check_twice(struct ref_transaction *tx, struct error *err)
@@ -134,29 +164,6 @@ static int check_twice(struct ref_transaction *tx, struct error *err)
 		if (!strcmp(tx->sorted[i - 1]->name, tx->sorted[i]->name))
 			ret = reject_twice(tx, tx->sorted[i - 1], tx->sorted[i],
 					   err);
-	return ret;
-}
-
-/* Whether another new ref is one of the directories of this one. */
-static int check_nested(struct ref_transaction *tx, struct ref_item *item,
-			struct error *err)
-{
-	const char *slash = item->name;
-	int ret = 0;
-
-	while (!ret && (slash = strchr(slash, '/'))) {
-		struct ref_item *above = find_len(
-			tx, item->name, (size_t)(slash++ - item->name));
-
-		if (!above || !ref_update_is_write(above->update) ||
-		    above->update->result != REF_OK)
-			continue;
-		ret = ref_update_reject(tx, item->update, REF_NAME_CONFLICT,
-					err,
-					"cannot lock ref '%s': cannot process "
-					"'%s' and '%s' at the same time",
-					above->name, above->name, item->name);
-	}
 	return ret;
 }
 
@@ -171,10 +178,6 @@ int ref_items_sort(struct ref_transaction *tx, struct error *err)
 		ret = sort_all(tx, err);
 	if (!ret)
 		ret = check_twice(tx, err);
-	for (size_t i = 0; !ret && i < tx->sorted_nr; i++)
-		if (ref_update_is_write(tx->sorted[i]->update) &&
-		    !tx->sorted[i]->is_visited)
-			ret = check_nested(tx, tx->sorted[i], err);
 	return ret;
 }
 

@@ -157,6 +157,24 @@ static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 		oid_to_hex(expected, &u->old_oid, tx->repo->algo));
 }
 
+static int check_among(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err)
+{
+	const struct ref_item *other = ref_items_conflict(tx, item->name);
+	bool is_above;
+
+	if (!other)
+		return 0;
+	is_above = strlen(other->name) < strlen(item->name);
+	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
+				 "cannot lock ref '%s': cannot process '%s' "
+				 "and '%s' at the same time",
+				 item->update->name,
+				 is_above ? other->name : item->name,
+				 is_above ? item->name : other->name);
+}
+
+/* What exists, and what else is to be changed, against a ref that is not. */
 static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
 {
@@ -165,6 +183,8 @@ static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 
 	if (ret > 0)
 		ret = reject_conflict(tx, item, other.data, err);
+	else if (!ret)
+		ret = check_among(tx, item, err);
 	buf_release(&other);
 	return ret;
 }
@@ -182,8 +202,8 @@ static int check_value(struct ref_transaction *tx, struct ref_item *item,
 				      &why);
 	if (ret == ERR_INVALID)
 		return ref_update_reject(tx, u, REF_BAD_VALUE, err,
-					 "cannot update ref '%s': %s", u->name,
-					 why.msg);
+					 "cannot update ref '%s': %s",
+					 item->name, why.msg);
 	if (ret < 0 && err)
 		*err = why;
 	return ret;
@@ -251,6 +271,7 @@ static int follow(struct ref_transaction *tx, struct ref_item *item,
 	if (!ret) {
 		item->log_only = true;
 		item->target = tx->items[tx->item_nr - 1];
+		item->target->via = item;
 	}
 	return ret;
 }
@@ -290,11 +311,11 @@ static int check_and_write(struct ref_transaction *tx, struct ref_item *item,
 		ret = check_old_target(tx, item, target, err);
 	if (!ret && u->has_old)
 		ret = check_old_oid(tx, item, err);
+	if (!ret && u->result == REF_OK && !item->existed)
+		ret = check_conflict(tx, item, err);
 	if (ret || u->result != REF_OK || !ref_update_is_write(u))
 		return ret;
-	if (!item->existed)
-		ret = check_conflict(tx, item, err);
-	if (!ret && u->result == REF_OK && !u->new_target)
+	if (!u->new_target)
 		ret = check_value(tx, item, err);
 	if (!ret && u->result == REF_OK)
 		ret = write_lock(tx, item, target != NULL, err);

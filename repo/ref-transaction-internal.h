@@ -19,16 +19,17 @@
 
 /* One file to lock, and its reflog. */
 struct ref_item {
-	struct ref_update *update; /* borrowed */
-	struct ref_item *target;   /* borrowed: where a log_only one leads */
-	char *name;                /* owned */
-	unsigned depth;            /* symbolic refs followed to get here */
-	bool is_visited;           /* locked, or tried to */
-	bool log_only;             /* a symbolic ref that was followed */
-	bool existed;              /* it has a value, or a target */
-	bool made_dirs;            /* directories were made for its lock */
-	bool is_dir;               /* there is an empty directory instead */
-	bool writes;               /* the lock file has its new content */
+	struct ref_update *update;  /* borrowed */
+	struct ref_item *target;    /* borrowed: where a log_only one leads */
+	const struct ref_item *via; /* borrowed: the one that led here */
+	char *name;                 /* owned */
+	unsigned depth;             /* symbolic refs followed to get here */
+	bool is_visited;            /* locked, or tried to */
+	bool log_only;              /* a symbolic ref that was followed */
+	bool existed;               /* it has a value, or a target */
+	bool made_dirs;             /* directories were made for its lock */
+	bool is_dir;                /* there is an empty directory instead */
+	bool writes;                /* the lock file has its new content */
 	/* Symbolic refs followed; zero: none. */
 	struct oid old_oid, new_oid;
 	struct sys_tempfile lock;
@@ -91,14 +92,17 @@ int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 		  const char *name, unsigned depth, struct error *err);
 
 /*
- * Bring `sorted` up to date with the items: HEAD's joins where it has to;
- * two for one name, and one name below another, are told. 0 or negative.
+ * Bring `sorted` up to date with the items: HEAD's joins where it has to; two
+ * for one name are told. 0 or negative.
  */
 int ref_items_sort(struct ref_transaction *tx, struct error *err);
 
-/* The item of that name among the sorted ones, or NULL. */
-struct ref_item *ref_items_find(const struct ref_transaction *tx,
-				const char *name);
+/*
+ * An item of the transaction whose ref cannot be together with one of this
+ * name, as one would be a directory of the other; or NULL.
+ */
+const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
+					  const char *name);
 
 /*
  * Lock an item, look at its value, and write the new one into the lock file.

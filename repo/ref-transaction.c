@@ -121,18 +121,28 @@ static bool name_is_safe(const char *name)
 	}
 }
 
+/* "HEAD", "FETCH_HEAD": what may stand in a git directory as a ref. */
+static bool name_is_root(const char *name)
+{
+	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")];
+}
+
+/* What is deleted or verified has to look like a ref, too, to be one. */
 static int check_name(const struct ref_change *change, struct error *err)
 {
+	const char *name = change->name;
 	bool writes = change->new_target ||
 		      (change->new_oid && !oid_is_zero(change->new_oid));
-	size_t len = strlen(change->name);
+	bool valid = refs_name_is_valid_len(name, strlen(name), true);
 
-	if (refs_name_is_valid_len(change->name, len, true) ||
-	    (!writes && name_is_safe(change->name)))
+	if (valid &&
+	    (writes || name_is_root(name) || !strncmp(name, "worktrees/", 10) ||
+	     !strncmp(name, "main-worktree/", 14)))
+		return 0;
+	if (!writes && name_is_safe(name))
 		return 0;
 	return error_set(err, ERR_INVALID,
-			 "refusing to update ref with bad name '%s'",
-			 change->name);
+			 "refusing to update ref with bad name '%s'", name);
 }
 
 /* Copy a string that may be NULL. False when out of memory. */

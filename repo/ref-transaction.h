@@ -145,11 +145,12 @@ int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
 void ref_transaction_free(struct ref_transaction *tx);
 
 /*
- * Queue a change, which is copied. Nothing is looked up or locked yet.
- * Names have to be well-formed: "refs/..." or, one level, of capital letters,
- * digits, '-' and '_'; a deletion or verification of another name is allowed
- * where it cannot leave the git directory. 0; ERR_INVALID ("refusing to
- * update ref with bad name '..'") with nothing queued; or ERR_NOMEM.
+ * Queue a change, which is copied. Nothing is looked up or locked yet. A name
+ * that gets a value has to be well-formed. One that is deleted or verified has
+ * to be that of a ref: of one level and capital letters, '-' and '_', or below
+ * refs/ - there it may be ill-formed, so that what
+ * came to be by accident can be removed. 0; ERR_INVALID ("refusing to update
+ * ref with bad name '..'") with nothing queued; or ERR_NOMEM.
  */
 int ref_transaction_add(struct ref_transaction *tx,
 			const struct ref_change *change, struct error *err);
