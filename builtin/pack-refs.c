@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* git pack-refs: move loose refs into packed-refs. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/options.h"
+#include "builtin/store.h"
+#include "repo/ref-pack.h"
+#include "repo/wildmatch.h"
+
+static const char usage[] =
+	"git pack-refs [--all] [--no-prune] [--auto] [--include <pattern>] "
+	"[--exclude <pattern>]";
+
+/* Patterns of one option; strings are borrowed from argv. */
+struct patterns {
+	const char **items; /* owned */
+	size_t nr, alloc;
+};
+
+struct pack_refs {
+	struct patterns include, exclude;
+	bool all;
+};
+
+static int take_pattern(void *value, const char *arg)
+{
+	struct patterns *patterns = value;
+
+	if (arg == option_negated) {
+		patterns->nr = 0;
+		return 0;
+	}
+	if (mem_grow(&patterns->items, &patterns->alloc, patterns->nr + 1,
+		     sizeof(*patterns->items)) < 0)
+		return builtin_error("out of memory");
+	patterns->items[patterns->nr++] = arg;
+	return 0;
+}
+
+static bool match(const struct patterns *patterns, const char *name)
+{
+	for (size_t i = 0; i < patterns->nr; i++)
+		if (wildmatch(patterns->items[i], name, 0))
+			return true;
+	return false;
+}
+
+static bool wants(void *ctx, const char *name)
+{
+	const struct pack_refs *p = ctx;
+
+	if (match(&p->exclude, name))
+		return false;
+	if (p->all)
+		return true;
+	return p->include.nr ? match(&p->include, name)
+			     : !strncmp(name, "refs/tags/", 10);
+}
+
+static void broken(void *ctx, const char *name)
+{
+	(void)ctx;
+	builtin_error("%s does not point to a valid object!", name);
+}
+
+int cmd_pack_refs(int argc, const char **argv, struct builtin_env *env)
+{
+	struct pack_refs p = {.all = false};
+	struct ref_pack_options pack = {
+		.wants = wants,
+		.broken = broken,
+		.ctx = &p,
+		.prune = true,
+	};
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "all",
+		 .value = &p.all,
+		 .help = "pack everything"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "prune",
+		 .value = &pack.prune,
+		 .help = "prune loose refs (default)"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "auto",
+		 .value = &pack.if_needed,
+		 .help = "auto-pack refs as needed"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "include",
+		 .value = &p.include,
+		 .fn = take_pattern,
+		 .arg_name = "<pattern>",
+		 .help = "references to include"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "exclude",
+		 .value = &p.exclude,
+		 .fn = take_pattern,
+		 .arg_name = "<pattern>",
+		 .help = "references to exclude"},
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage);
+	struct error err = ERROR_INIT;
+	struct store store;
+	int code;
+
+	if (nr < 0)
+		code = 129;
+	else if (nr)
+		code = options_usage(options, usage);
+	else
+		code = store_open(&store, env);
+	if (!code) {
+		if (ref_pack(store.repo, store.reader, &pack, &err) < 0)
+			code = builtin_fail(&err);
+		store_close(&store);
+	}
+	free(p.include.items);
+	free(p.exclude.items);
+	return builtin_finish(code);
+}

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands of `git update-ref --stdin`.
+ *
+ * With newlines a command is a line, its arguments separated by single spaces
+ * and quoted like C strings where they start with a quote. With -z the first
+ * argument follows the command's name after a space, and every argument ends
+ * in a NUL. Input is read command by command, answers are flushed: whoever is
+ * at the other end may wait for them.
+ *
+ * A transaction is open from the first command on; `start` only says that it
+ * is not to be committed by the end of input:
+ *
+ *   OPEN -(start)-> STARTED -(prepare)-> PREPARED -(commit, abort)-> CLOSED
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/update-ref.h"
+
+enum session_state {
+	SESSION_OPEN,
+	SESSION_STARTED,
+	SESSION_PREPARED,
+	SESSION_CLOSED,
+};
+
+struct session {
+	struct update_ref_args *args; /* borrowed */
+	struct ref_transaction *tx;   /* owned */
+	enum session_state state;
+	bool nul;
+	bool ended;       /* the command's line has its newline: it is whole */
+	unsigned flags;   /* of the next command that names a ref */
+	struct buf input; /* the command being read; for -z, its arguments
+			     so far are in `arg` */
+	const char *next; /* points into input: what is left of it */
+	const char *verb; /* of the command, for messages */
+	struct buf name, arg; /* unquoted arguments */
+	int code;             /* exit code once something went wrong */
+};
+
+/* What an argument turned out to be. */
+enum arg_kind {
+	ARG_NONE,  /* not given */
+	ARG_EMPTY, /* given, and empty */
+	ARG_GIVEN,
+};
+
+/* Read up to a terminator, which is not kept. False at the end of input. */
+static bool read_until(struct buf *out, int end, bool *ended)
+{
+	int c = 0;
+
+	buf_reset(out);
+	while ((c = getchar_unlocked()) != EOF && c != end)
+		if (buf_append_char(out, (char)c) < 0)
+			return false;
+	*ended = c != EOF;
+	return *ended || out->len;
+}
+
+static int bad_quote(const char *where, const char *why)
+{
+	return builtin_die("%s: %s", why, where);
+}
+
+/* One escape after a backslash. False when it is none of C's. */
+static bool unescape(struct buf *out, const char **p)
+{
+	static const char from[] = "abfnrtv\\\"", to[] = "\a\b\f\n\r\t\v\\\"";
+	const char *at = **p ? strchr(from, **p) : NULL;
+	unsigned v = 0;
+
+	if (at) {
+		(*p)++;
+		return !buf_append_char(out, to[at - from]);
+	}
+	if (**p < '0' || **p > '3')
+		return false;
+	for (int i = 0; i < 3; i++, (*p)++) {
+		if (**p < '0' || **p > '7')
+			return false;
+		v = v * 8 + (unsigned)(**p - '0');
+	}
+	return !buf_append_char(out, (char)v);
+}
+
+/* Take a quoted string; s->next is at its quote. 0 or the exit code. */
+static int take_quoted(struct session *s, struct buf *out)
+{
+	const char *start = s->next, *p = start + 1;
+
+	for (;;) {
+		if (*p == '"')
+			break;
+		if (!*p)
+			return bad_quote(start, "badly quoted argument");
+		if (*p == '\\') {
+			p++;
+			if (!unescape(out, &p))
+				return bad_quote(start,
+						 "badly quoted argument");
+		} else if (buf_append_char(out, *p++) < 0) {
+			return builtin_die("out of memory");
+		}
+	}
+	s->next = p + 1;
+	if (*s->next && !isspace((unsigned char)*s->next))
+		return bad_quote(start,
+				 "unexpected character after quoted argument");
+	return 0;
+}
+
+/* Take a word up to white space, or a quoted string. */
+static int take_word(struct session *s, struct buf *out)
+{
+	buf_reset(out);
+	if (*s->next == '"')
+		return take_quoted(s, out);
+	while (*s->next && !isspace((unsigned char)*s->next))
+		if (buf_append_char(out, *s->next++) < 0)
+			return builtin_die("out of memory");
+	return 0;
+}
+
+/* The first argument, a ref's name, into s->name. */
+static int take_ref(struct session *s)
+{
+	int ret = 0;
+
+	buf_reset(&s->name);
+	if (!s->nul)
+		ret = take_word(s, &s->name);
+	else if (buf_append_str(&s->name, s->next) < 0)
+		ret = builtin_die("out of memory");
+	if (ret)
+		return ret;
+	if (!s->name.len)
+		return builtin_die("%s: missing <ref>", s->verb);
+	if (!refs_name_is_valid_len(s->name.data, s->name.len, true))
+		return builtin_die("invalid ref format: %s", s->name.data);
+	return 0;
+}
+
+static int cut_off(const struct session *s, const char *what)
+{
+	return builtin_die("%s %s: unexpected end of input when reading %s",
+			   s->verb, s->name.data, what);
+}
+
+/*
+ * The next argument into s->arg. `what` names it in messages; with -z one that
+ * is missing is an error, with newlines it is ARG_NONE.
+ */
+static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
+{
+	bool ended = false;
+	int ret = 0;
+
+	*kind = ARG_NONE;
+	buf_reset(&s->arg);
+	if (s->nul) {
+		if (!read_until(&s->arg, '\0', &ended) && !ended)
+			return cut_off(s, what);
+	} else {
+		if (!*s->next && !s->ended)
+			return cut_off(s, what);
+		if (!*s->next)
+			return 0;
+		if (*s->next != ' ')
+			return builtin_die("%s %s: expected SP but got: %s",
+					   s->verb, s->name.data, s->next);
+		s->next++;
+		ret = take_word(s, &s->arg);
+	}
+	*kind = s->arg.len ? ARG_GIVEN : ARG_EMPTY;
+	return ret;
+}
+
+/* An argument that is a value. With -z an empty one counts as not given. */
+static int take_value(struct session *s, const char *what, struct oid *oid,
+		      enum arg_kind *kind)
+{
+	int ret = take_arg(s, what, kind);
+
+	if (ret)
+		return ret;
+	memset(oid, 0, sizeof(*oid));
+	if (*kind == ARG_EMPTY && s->nul)
+		*kind = ARG_NONE;
+	if (*kind == ARG_GIVEN &&
+	    !update_ref_value(oid, s->args->changer.store, s->arg.data, true))
+		return builtin_die("%s %s: invalid %s: %s", s->verb,
+				   s->name.data, what, s->arg.data);
+	return 0;
+}
+
+static int missing(const struct session *s, const char *what)
+{
+	return builtin_die("%s %s: missing %s", s->verb, s->name.data, what);
+}
+
+/* Nothing may be left of a line, which has to have an end. */
+static int take_end(struct session *s)
+{
+	if (s->nul || (!*s->next && s->ended))
+		return 0;
+	return builtin_die("%s %s: extra input: %s", s->verb, s->name.data,
+			   s->next);
+}
+
+static int add(struct session *s, struct ref_change *change)
+{
+	struct error err = ERROR_INIT;
+
+	change->name = s->name.data;
+	change->flags = s->flags;
+	change->message = s->args->message;
+	s->flags = s->args->flags;
+	if (ref_transaction_add(s->tx, change, &err) < 0)
+		return builtin_fail(&err);
+	return 0;
+}
+
+static int do_update(struct session *s)
+{
+	struct oid new_oid, old_oid;
+	enum arg_kind new_kind, old_kind;
+	struct ref_change change = {.new_oid = &new_oid};
+	int ret = take_value(s, "<newvalue>", &new_oid, &new_kind);
+
+	if (ret)
+		return ret;
+	if (new_kind == ARG_NONE && !s->nul)
+		return missing(s, "<newvalue>");
+	if (new_kind == ARG_NONE)
+		builtin_warn("%s %s: missing <newvalue>, treating as zero",
+			     s->verb, s->name.data);
+	ret = take_value(s, "<oldvalue>", &old_oid, &old_kind);
+	if (!ret)
+		ret = take_end(s);
+	if (ret)
+		return ret;
+	change.old_oid = old_kind == ARG_NONE ? NULL : &old_oid;
+	return add(s, &change);
+}
+
+static int do_create(struct session *s)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	struct oid new_oid;
+	enum arg_kind kind;
+	struct ref_change change = {.new_oid = &new_oid, .old_oid = &zero};
+	int ret = take_value(s, "<newvalue>", &new_oid, &kind);
+
+	if (ret)
+		return ret;
+	if (kind == ARG_NONE)
+		return missing(s, "<newvalue>");
+	if (oid_is_zero(&new_oid))
+		return builtin_die("%s %s: zero <newvalue>", s->verb,
+				   s->name.data);
+	ret = take_end(s);
+	return ret ? ret : add(s, &change);
+}
+
+static int do_delete(struct session *s)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	struct oid old_oid;
+	enum arg_kind kind;
+	struct ref_change change = {.new_oid = &zero};
+	int ret = take_value(s, "<oldvalue>", &old_oid, &kind);
+
+	if (ret)
+		return ret;
+	if (kind != ARG_NONE && oid_is_zero(&old_oid))
+		return builtin_die("%s %s: zero <oldvalue>", s->verb,
+				   s->name.data);
+	ret = take_end(s);
+	change.old_oid = kind == ARG_NONE ? NULL : &old_oid;
+	return ret ? ret : add(s, &change);
+}
+
+static int do_verify(struct session *s)
+{
+	struct oid old_oid;
+	enum arg_kind kind;
+	struct ref_change change = {.old_oid = &old_oid};
+	int ret = take_value(s, "<oldvalue>", &old_oid, &kind);
+
+	if (!ret)
+		ret = take_end(s);
+	return ret ? ret : add(s, &change);
+}
+
+/* The target of a symbolic ref; *out is owned by the caller, or NULL. */
+static int take_target(struct session *s, const char *what, char **out)
+{
+	enum arg_kind kind;
+	int ret = take_arg(s, what, &kind);
+
+	*out = NULL;
+	if (ret || kind != ARG_GIVEN)
+		return ret;
+	if (!refs_name_is_valid_len(s->arg.data, s->arg.len, true))
+		return builtin_die("invalid ref format: %s", s->arg.data);
+	*out = mem_strdup(s->arg.data);
+	return *out ? 0 : builtin_die("out of memory");
+}
+
+static int do_symref_create(struct session *s)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	struct ref_change change = {.old_oid = &zero};
+	char *target;
+	int ret = take_target(s, "<new-target>", &target);
+
+	if (!ret && !target)
+		ret = missing(s, "<new-target>");
+	if (!ret)
+		ret = take_end(s);
+	change.new_target = target;
+	if (!ret)
+		ret = add(s, &change);
+	free(target);
+	return ret;
+}
+
+/* "ref SP <old-target>" or "oid SP <old-oid>", or nothing. */
+static int take_old(struct session *s, struct ref_change *change, char **target,
+		    struct oid *oid)
+{
+	enum arg_kind kind;
+	int ret = take_arg(s, "<old-target>", &kind);
+	bool is_ref = !strcmp(s->arg.data, "ref");
+
+	if (ret || kind != ARG_GIVEN)
+		return ret;
+	if (!is_ref && strcmp(s->arg.data, "oid") != 0)
+		return builtin_die("%s %s: invalid arg '%s' for old value",
+				   s->verb, s->name.data, s->arg.data);
+	if (is_ref) {
+		ret = take_target(s, "<old-target>", target);
+		if (!ret && !*target)
+			ret = builtin_die("%s %s: expected old target", s->verb,
+					  s->name.data);
+		change->old_target = *target;
+		return ret;
+	}
+	ret = take_value(s, "<old-oid>", oid, &kind);
+	if (!ret && kind == ARG_NONE)
+		ret = builtin_die("%s %s: expected old value", s->verb,
+				  s->name.data);
+	change->old_oid = oid;
+	return ret;
+}
+
+static int do_symref_update(struct session *s)
+{
+	struct ref_change change = {.name = NULL};
+	char *target, *old_target = NULL;
+	struct oid old_oid;
+	int ret = take_target(s, "<new-target>", &target);
+
+	if (!ret && !target)
+		ret = missing(s, "<new-target>");
+	if (!ret)
+		ret = take_old(s, &change, &old_target, &old_oid);
+	if (!ret)
+		ret = take_end(s);
+	change.new_target = target;
+	if (!ret)
+		ret = add(s, &change);
+	free(target);
+	free(old_target);
+	return ret;
+}
+
+/* symref-delete and symref-verify, which is without `new_oid`. */
+static int expect_target(struct session *s, const struct oid *new_oid)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	struct ref_change change = {.new_oid = new_oid};
+	char *target = NULL;
+	int ret;
+
+	if (!(s->flags & REF_NO_DEREF))
+		return builtin_die("%s: cannot operate with deref mode",
+				   s->verb);
+	ret = take_target(s, "<old-target>", &target);
+	if (!ret)
+		ret = take_end(s);
+	change.old_target = target;
+	if (!target && !new_oid)
+		change.old_oid = &zero;
+	if (!ret)
+		ret = add(s, &change);
+	free(target);
+	return ret;
+}
+
+static int do_symref_delete(struct session *s)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+
+	return expect_target(s, &zero);
+}
+
+static int do_symref_verify(struct session *s)
+{
+	return expect_target(s, NULL);
+}
+
+static int do_option(struct session *s)
+{
+	if (strcmp(s->next, "no-deref") != 0 || !(s->nul || s->ended))
+		return builtin_die("option unknown: %s", s->next);
+	s->flags |= REF_NO_DEREF;
+	return 0;
+}
+
+static int report(const char *what)
+{
+	printf("%s: ok\n", what);
+	return fflush(stdout) ? builtin_die("write failure on stdout") : 0;
+}
+
+static int begin(struct session *s)
+{
+	struct error err = ERROR_INIT;
+
+	if (ref_changer_begin(&s->tx, &s->args->changer, &err) < 0)
+		return builtin_fail(&err);
+	s->state = SESSION_OPEN;
+	return 0;
+}
+
+static int do_start(struct session *s)
+{
+	int ret = 0;
+
+	if (s->state == SESSION_CLOSED)
+		ret = begin(s);
+	s->state = SESSION_STARTED;
+	return ret ? ret : report("start");
+}
+
+static int do_prepare(struct session *s)
+{
+	struct error err = ERROR_INIT;
+
+	if (ref_transaction_prepare(s->tx, &err) < 0)
+		return builtin_fail(&err);
+	s->state = SESSION_PREPARED;
+	return report("prepare");
+}
+
+static void print_value(const char *target, bool has_oid, const struct oid *oid,
+			enum hash_algo algo)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	printf(" %s",
+	       target ? target : oid_to_hex(hex, has_oid ? oid : &zero, algo));
+}
+
+/* With --batch-updates: the changes that were left out, and why. */
+static void print_rejected(const struct session *s)
+{
+	enum hash_algo algo = s->args->changer.store->odb->algo;
+
+	for (size_t i = 0; i < ref_transaction_nr(s->tx); i++) {
+		const struct ref_update *u = ref_transaction_get(s->tx, i);
+
+		if (u->result == REF_OK)
+			continue;
+		builtin_error("%s", u->error);
+		printf("rejected %s", u->name);
+		print_value(u->new_target, u->has_new, &u->new_oid, algo);
+		print_value(u->old_target, u->has_old, &u->old_oid, algo);
+		printf(" %s\n", ref_result_reason(u->result));
+	}
+}
+
+static int close_session(struct session *s)
+{
+	ref_transaction_free(s->tx);
+	s->tx = NULL;
+	s->state = SESSION_CLOSED;
+	return 0;
+}
+
+static int commit(struct session *s)
+{
+	struct error err = ERROR_INIT;
+
+	if (ref_transaction_commit(s->tx, &err) < 0)
+		return builtin_fail(&err);
+	print_rejected(s);
+	return close_session(s);
+}
+
+static int do_commit(struct session *s)
+{
+	int ret = commit(s);
+
+	return ret ? ret : report("commit");
+}
+
+static int do_abort(struct session *s)
+{
+	struct error err = ERROR_INIT;
+
+	if (ref_transaction_abort(s->tx, &err) < 0)
+		return builtin_fail(&err);
+	close_session(s);
+	return report("abort");
+}
+
+static const struct command {
+	const char *name;
+	bool has_args;
+	bool has_ref; /* the first argument is a ref's name */
+	int (*run)(struct session *s);
+} commands[] = {
+	{"update", true, true, do_update},
+	{"create", true, true, do_create},
+	{"delete", true, true, do_delete},
+	{"verify", true, true, do_verify},
+	{"symref-update", true, true, do_symref_update},
+	{"symref-create", true, true, do_symref_create},
+	{"symref-delete", true, true, do_symref_delete},
+	{"symref-verify", true, true, do_symref_verify},
+	{"option", true, false, do_option},
+	{"start", false, false, do_start},
+	{"prepare", false, false, do_prepare},
+	{"abort", false, false, do_abort},
+	{"commit", false, false, do_commit},
+};
+
+static const struct command *find_command(const char *line)
+{
+	for (size_t i = 0; i < ARRAY_NR(commands); i++) {
+		size_t len = strlen(commands[i].name);
+
+		if (!strncmp(line, commands[i].name, len) &&
+		    line[len] == (commands[i].has_args ? ' ' : '\0'))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+/* Whether a command may come now. 0 or the exit code. */
+static int check_state(const struct session *s, const struct command *command)
+{
+	bool ends = command->run == do_commit || command->run == do_abort;
+	bool starts = command->run == do_start;
+
+	if (s->state == SESSION_STARTED && starts)
+		return builtin_die("cannot restart ongoing transaction");
+	if (s->state == SESSION_PREPARED && !ends)
+		return builtin_die("prepared transactions can only be closed");
+	if (s->state == SESSION_CLOSED && !starts)
+		return builtin_die("transaction is closed");
+	return 0;
+}
+
+static int run_command(struct session *s)
+{
+	const char *line = s->input.data;
+	const struct command *command;
+	int ret;
+
+	if (!*line)
+		return builtin_die("empty command in input");
+	if (isspace((unsigned char)*line))
+		return builtin_die("whitespace before command: %s", line);
+	command = find_command(line);
+	if (!command || !(s->nul || s->ended || command->has_args))
+		return builtin_die("unknown command: %s", line);
+	ret = check_state(s, command);
+	if (ret)
+		return ret;
+	s->verb = command->name;
+	s->next = line + strlen(command->name) + command->has_args;
+	ret = command->has_ref ? take_ref(s) : 0;
+	return ret ? ret : command->run(s);
+}
+
+int update_ref_stdin(struct update_ref_args *args, bool nul)
+{
+	struct session s = {
+		.args = args,
+		.nul = nul,
+		.flags = args->flags,
+		.input = BUF_INIT,
+		.name = BUF_INIT,
+		.arg = BUF_INIT,
+	};
+	int ret = begin(&s);
+
+	while (!ret && read_until(&s.input, nul ? '\0' : '\n', &s.ended))
+		ret = run_command(&s);
+	if (!ret && s.state == SESSION_OPEN)
+		ret = commit(&s);
+	ref_transaction_free(s.tx);
+	buf_release(&s.input);
+	buf_release(&s.name);
+	buf_release(&s.arg);
+	return ret;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* git update-ref: change one ref, or several by commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "builtin/options.h"
+#include "builtin/update-ref.h"
+
+static const char usage[] =
+	"git update-ref [<options>] -d <refname> [<old-val>]\n"
+	"git update-ref [<options>]    <refname> <new-val> [<old-val>]\n"
+	"git update-ref [<options>] --stdin [-z] [--batch-updates]";
+
+bool update_ref_value(struct oid *out, const struct store *store,
+		      const char *name, bool may_be_empty)
+{
+	size_t len = strlen(name);
+
+	memset(out, 0, sizeof(*out));
+	if (!len)
+		return may_be_empty;
+	/* A whole id is taken as it is: whether it exists is asked later. */
+	if (len == hash_hex_len(store->odb->algo) &&
+	    oid_from_hex(out, name, len, store->odb->algo))
+		return true;
+	return store_resolve(store, out, name, NULL) >= 0;
+}
+
+/* One change, by itself. */
+static int change_one(struct update_ref_args *args,
+		      const struct ref_change *change, struct error *err)
+{
+	struct ref_transaction *tx;
+	int ret = ref_changer_begin(&tx, &args->changer, err);
+
+	if (!ret)
+		ret = ref_transaction_add(tx, change, err);
+	if (!ret)
+		ret = ref_transaction_commit(tx, err);
+	ref_transaction_free(tx);
+	return ret;
+}
+
+static int delete_one(struct update_ref_args *args, const char *name,
+		      const struct oid *old_oid)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	struct ref_change change = {
+		.name = name,
+		.flags = args->flags,
+		.new_oid = &zero,
+		.message = args->message,
+	};
+	struct error err = ERROR_INIT;
+
+	/* For a deletion a zero old value is none. */
+	if (old_oid && !oid_is_zero(old_oid))
+		change.old_oid = old_oid;
+	if (change_one(args, &change, &err) < 0) {
+		builtin_error("%s", err.msg);
+		return 1;
+	}
+	return 0;
+}
+
+static int update_one(struct update_ref_args *args, const char *name,
+		      const struct oid *new_oid, const struct oid *old_oid)
+{
+	struct ref_change change = {
+		.name = name,
+		.flags = args->flags,
+		.new_oid = new_oid,
+		.old_oid = old_oid,
+		.message = args->message,
+	};
+	struct error err = ERROR_INIT;
+
+	if (change_one(args, &change, &err) < 0)
+		return builtin_die("update_ref failed for ref '%s': %s", name,
+				   err.msg);
+	return 0;
+}
+
+/* The values named on the command line: <new> unless deleting, <old>. */
+static int run_one(struct update_ref_args *args, const char **argv, int nr,
+		   bool is_delete)
+{
+	const struct store *store = args->changer.store;
+	const char *new_name = is_delete ? NULL : argv[1];
+	const char *old_name = nr > 1 + !is_delete ? argv[1 + !is_delete]
+						   : NULL;
+	struct oid new_oid, old_oid;
+
+	if (new_name && !update_ref_value(&new_oid, store, new_name, false))
+		return builtin_die("%s: not a valid SHA1", new_name);
+	if (old_name && !update_ref_value(&old_oid, store, old_name, true))
+		return builtin_die("%s: not a valid old SHA1", old_name);
+	if (is_delete)
+		return delete_one(args, argv[0], old_name ? &old_oid : NULL);
+	return update_one(args, argv[0], &new_oid, old_name ? &old_oid : NULL);
+}
+
+int cmd_update_ref(int argc, const char **argv, struct builtin_env *env)
+{
+	struct update_ref_args args = {.message = NULL};
+	bool is_delete = false, no_deref = false, nul = false,
+	     from_stdin = false;
+	bool create_reflog = false, batch = false;
+	const struct option options[] = {
+		{.kind = OPTION_STRING,
+		 .short_name = 'm',
+		 .value = &args.message,
+		 .arg_name = "<reason>",
+		 .help = "reason of the update"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'd',
+		 .value = &is_delete,
+		 .help = "delete the reference"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "no-deref",
+		 .value = &no_deref,
+		 .help = "update <refname> not the one it points to"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'z',
+		 .value = &nul,
+		 .help = "stdin has NUL-terminated arguments"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "stdin",
+		 .value = &from_stdin,
+		 .help = "read updates from stdin"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "create-reflog",
+		 .value = &create_reflog,
+		 .help = "create a reflog"},
+		{.kind = OPTION_FLAG,
+		 .short_name = '0',
+		 .long_name = "batch-updates",
+		 .value = &batch,
+		 .help = "batch reference updates"},
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage);
+	struct store store;
+	int ret;
+
+	if (nr < 0)
+		return 129;
+	if (args.message && !*args.message)
+		return builtin_die("Refusing to perform update with empty "
+				   "message.");
+	if (from_stdin
+		    ? nr || is_delete
+		    : nul || batch || nr < 2 - is_delete || nr > 3 - is_delete)
+		return options_usage(options, usage);
+	ret = store_open(&store, env);
+	if (ret)
+		return ret;
+	args.flags = (no_deref ? REF_NO_DEREF : 0) |
+		     (create_reflog ? REF_FORCE_REFLOG : 0);
+	ref_changer_init(&args.changer, &store);
+	args.changer.keep_going = batch;
+	ret = from_stdin ? update_ref_stdin(&args, nul)
+			 : run_one(&args, argv + 1, nr, is_delete);
+	ref_changer_release(&args.changer);
+	store_close(&store);
+	return builtin_finish(ret);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+#
+# For tests of commands that change refs; source it after lib.sh.
+#
+#	twins <init options>...
+#		makes the repositories "ours" and "theirs", alike, with commits
+#		$A, $B, tag $T (of $A) and tree $TREE
+#	both '<script>'
+#		runs a shell script in each, with `g` being our git and the
+#		stock Git, and compares exit code, output, standard error
+#		(without empty lines) and what is in the repositories
+#		afterwards: HEAD, refs, packed-refs, reflogs
+
+ZERO=0000000000000000000000000000000000000000
+TRASH=$PWD
+
+twins () {
+	for twin in ours theirs
+	do
+		rm -rf "$twin" &&
+		stock init -q -b main "$@" "$twin" &&
+		(
+			cd "$twin" &&
+			stock config core.bare >../is_bare &&
+			GIT_AUTHOR_DATE="1112911993 -0700" &&
+			GIT_COMMITTER_DATE=$GIT_AUTHOR_DATE &&
+			export GIT_AUTHOR_DATE GIT_COMMITTER_DATE &&
+			TREE=$(stock hash-object -t tree -w /dev/null) &&
+			A=$(stock commit-tree -m a $TREE) &&
+			B=$(stock commit-tree -m b -p $A $TREE) &&
+			stock tag -a -m T T $A &&
+			T=$(stock rev-parse T) &&
+			stock update-ref -d refs/tags/T &&
+			printf "A=%s\nB=%s\nT=%s\nTREE=%s\n" \
+				$A $B $T $TREE >../ids
+		) || return 1
+	done
+	. ./ids
+	export A B T TREE ZERO
+}
+
+# What a repository's refs are, file by file.
+refs_state () {
+	(
+		cd "$1" &&
+		if test -d .git
+		then
+			cd .git
+		fi &&
+		for file in $(find HEAD refs packed-refs logs -type f \
+			2>/dev/null | LC_ALL=C sort)
+		do
+			echo "== $file"
+			cat $file
+		done
+	)
+}
+
+# run_twin <directory> <git> <script>
+run_twin () {
+	(
+		cd "$1" &&
+		GIT_COMMITTER_DATE="1112911993 -0700" &&
+		export GIT_COMMITTER_DATE &&
+		twin_git=$2 &&
+		g () {
+			$twin_git "$@"
+		} &&
+		eval "$3"
+		echo "exit code $?"
+	) >"$TRASH/$1.out" 2>"$TRASH/$1.err"
+	sed -e "/^\$/d" -e "s,$TRASH/$1,REPO," -e "s,REPO/\./,REPO/," \
+		-e "s,'\./refs,'REPO/.git/refs," \
+		"$TRASH/$1.err" >>"$TRASH/$1.out"
+	refs_state "$1" >>"$TRASH/$1.out"
+}
+
+both () {
+	run_twin theirs stock "$1"
+	run_twin ours git "$1"
+	test_cmp theirs.out ours.out
+}

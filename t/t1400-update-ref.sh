@@ -1,0 +1,333 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='update-ref does and says what stock Git does and says'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-refs.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+test_expect_success 'set up' '
+	twins &&
+	cp -r ours bare-ours && cp -r theirs bare-theirs
+'
+
+# Each line is run on what the lines before it have left.
+while read -r script
+do
+	test_expect_success "$script" "both '$script'"
+done <<\EOF2
+g update-ref HEAD $A -m " one  two "
+g update-ref HEAD $A -m again
+g update-ref refs/heads/q $A
+g update-ref refs/heads/q $A -m same
+g update-ref refs/heads/q $B $A
+g update-ref refs/heads/q $A $A
+g update-ref refs/heads/q $A $ZERO
+g update-ref refs/heads/q $A ""
+g update-ref refs/heads/none $A $B
+g update-ref refs/heads/made $A $ZERO
+g update-ref refs/heads/made $ZERO $A
+g update-ref refs/heads/q nonsense
+g update-ref refs/heads/q $A nonsense
+g update-ref refs/heads/q ""
+g update-ref -m "" refs/heads/q $A
+g update-ref refs/heads/a..b $A
+g update-ref refs/heads/x.lock $A
+g update-ref ONE_LEVEL $A
+g update-ref -d ONE_LEVEL
+g update-ref -d config
+g update-ref refs/heads/t $TREE
+g update-ref refs/tags/t $TREE
+g update-ref refs/tags/T $T
+g update-ref HEAD $TREE
+g update-ref refs/heads/t 1234567890123456789012345678901234567890
+g update-ref refs/heads/main/x $A
+g update-ref refs/heads/d/a/b $A
+g update-ref refs/heads/d $A
+g update-ref refs/heads/d/a $A
+stock pack-refs --all
+g update-ref refs/heads/d $A
+g update-ref refs/heads/d/a/b/c $A
+g update-ref refs/heads $A
+g update-ref refs/heads/q $A
+g update-ref -d refs/heads/q $B
+g update-ref -d refs/heads/q $A
+g update-ref -d refs/heads/d/a/b
+g update-ref -d refs/heads/none
+g update-ref -d refs/heads/none $A
+g update-ref -d refs/heads/none ""
+g update-ref -m deleted -d HEAD
+g update-ref -m three HEAD $A
+g update-ref --no-deref -m detached HEAD $B
+stock symbolic-ref HEAD refs/heads/main
+g update-ref refs/heads/main $B -m direct
+stock symbolic-ref refs/heads/s1 refs/heads/main; stock symbolic-ref refs/heads/s2 refs/heads/s1
+g update-ref -m "via two" refs/heads/s2 $A $B
+g update-ref --no-deref refs/heads/s2 $B $A
+g update-ref --no-deref -d refs/heads/s1
+g update-ref --create-reflog refs/tags/logged $A
+g update-ref refs/tags/logged $B
+g update-ref refs/tags/unlogged $B
+git config core.logAllRefUpdates always; g update-ref refs/tags/always $B
+git config core.logAllRefUpdates false; g update-ref refs/heads/never $B; g update-ref HEAD $B
+git config --unset core.logAllRefUpdates
+mkdir -p .git/refs/heads/em/pty; g update-ref refs/heads/em $A
+echo junk >.git/refs/heads/junk; g update-ref refs/heads/junk $A
+g update-ref refs/heads/junk $A $B
+g update-ref -d refs/heads/junk
+rm .git/refs/heads/junk
+stock symbolic-ref refs/heads/l1 refs/heads/l2; stock symbolic-ref refs/heads/l2 refs/heads/l1; g update-ref refs/heads/l1 $A
+rm .git/refs/heads/l1 .git/refs/heads/l2
+>.git/refs/heads/lk.lock; g update-ref refs/heads/lk $A
+rm .git/refs/heads/lk.lock
+g update-ref --stdin -m "" </dev/null
+g update-ref --stdin --no-deref --create-reflog -m x </dev/null
+EOF2
+
+test_expect_success 'of commands' 'twins && both "
+	stock update-ref refs/heads/a $A && stock update-ref HEAD $A"
+'
+
+# The same with commands on standard input; \n and \0 as printf has them.
+while read -r commands
+do
+	test_expect_success "--stdin: $commands" "
+		both 'printf \"$commands\" | g update-ref --stdin'"
+done <<\EOF2
+create refs/heads/b $A\ncreate refs/heads/c $B\n
+create refs/heads/b $A\n
+create refs/heads/d $A\nupdate refs/heads/b $B $B\n
+update refs/heads/b $B $A\ndelete refs/heads/c $B\nverify refs/heads/a $A\n
+verify refs/heads/a\n
+verify refs/heads/none\n
+verify refs/heads/a $B\n
+verify refs/heads/none $A\n
+delete refs/heads/b $A\n
+delete refs/heads/b $ZERO\n
+delete refs/heads/none $A\n
+create refs/heads/e $ZERO\n
+create refs/heads/e\n
+update refs/heads/e $A $ZERO extra\n
+update refs/heads/e\n
+update refs/heads/e nonsense\n
+update refs/heads/e $A nonsense\n
+update \n
+update\n
+nonsense\n
+\n
+ update refs/heads/e $A\n
+update  refs/heads/e $A\n
+update refs/heads/e $A
+update refs/heads/e $A $ZERO
+create refs/heads/e $A
+delete refs/heads/a
+start
+start x\n
+updated refs/heads/e $A\n
+update refs/heads/e..e $A\n
+update \\"refs/heads/quo\\\\164ed\\" \\"$A\\"\n
+update \\"refs/heads/quo\\\\u\\" $A\n
+update \\"refs/heads/quo\\"x $A\n
+create refs/heads/twice $A\ncreate refs/heads/twice $A\n
+update HEAD $B\nupdate refs/heads/main $B\n
+create refs/heads/n $A\ncreate refs/heads/n/m $A\n
+delete refs/heads/a\ncreate refs/heads/a/b $A\n
+option no-deref\nupdate HEAD $B\nupdate refs/heads/main $B\n
+option other\n
+option\n
+start\ncreate refs/heads/f $A\nprepare\ncommit\nstart\ncreate refs/heads/g $A\n
+start\ncreate refs/heads/h $A\nprepare\nabort\n
+start\nstart\n
+start\nprepare\nprepare\n
+start\nprepare\ncreate refs/heads/h $A\n
+commit\ncommit\n
+abort\nabort\n
+commit\ncreate refs/heads/h $A\n
+prepare\n
+update refs/heads/tree $TREE\n
+update refs/heads/no 1234567890123456789012345678901234567890\n
+EOF2
+
+while read -r commands
+do
+	test_expect_success "--stdin -z: $commands" "
+		both 'printf \"$commands\" | g update-ref --stdin -z'"
+done <<\EOF2
+update refs/heads/z1\000$A\000\000create refs/heads/z2\000$B\000
+update refs/heads/z1\000$B\000$A\000verify refs/heads/z2\000$B\000
+delete refs/heads/z2\000\000
+update refs/heads/z1\000\000\000
+create refs/heads/z3\000\000
+update refs/heads/z3\000$A\000
+update refs/heads/z3\000
+update refs/heads/z3
+update\000
+create refs/heads/z4\000$A\000create refs/heads/z5\000$A
+start\000abort\000
+nonsense\000
+\000
+EOF2
+
+test_expect_success 'bare repositories have reflogs only where one is' '
+	cd "$TRASH" && twins --bare &&
+	both "g update-ref refs/heads/main $A; mkdir -p logs/refs/heads;
+		>logs/refs/heads/x; g update-ref -m m refs/heads/x $B"
+'
+
+test_expect_success 'wrong usage' '
+	for args in "" "--stdin x" "-z x y" "-d" "a b c d" "--stdin -d x" \
+		"--batch-updates a b"
+	do
+		(cd ours && test_expect_code 129 git update-ref $args) || return 1
+	done
+'
+
+# What stock Git 2.39 does not have yet.
+test_expect_success 'symbolic refs by commands' '
+	cd "$TRASH" && twins && cd ours &&
+	git update-ref refs/heads/a $A &&
+	git update-ref --stdin <<-EOF &&
+	symref-create refs/heads/s refs/heads/a
+	symref-update refs/heads/u refs/heads/a
+	EOF
+	echo "ref: refs/heads/a" >expect &&
+	test_cmp expect .git/refs/heads/s &&
+	test_cmp expect .git/refs/heads/u &&
+	echo "symref-delete refs/heads/s" >delete &&
+	test_must_fail git update-ref --stdin <delete 2>err &&
+	grep "cannot operate with deref mode" err &&
+	echo "symref-verify refs/heads/s refs/heads/b" |
+	test_must_fail git update-ref --stdin --no-deref 2>err &&
+	grep "is at refs/heads/a but expected refs/heads/b" err &&
+	echo "symref-delete refs/heads/a refs/heads/b" |
+	test_must_fail git update-ref --stdin --no-deref 2>err &&
+	grep "expected symref with target .* but is a regular ref" err &&
+	git update-ref --stdin --no-deref <<-EOF &&
+	symref-verify refs/heads/none
+	symref-update refs/heads/u refs/heads/b ref refs/heads/a
+	symref-delete refs/heads/s refs/heads/a
+	EOF
+	echo "ref: refs/heads/b" >expect &&
+	test_cmp expect .git/refs/heads/u &&
+	! test -e .git/refs/heads/s &&
+	echo "symref-update refs/heads/a refs/heads/u oid $A" |
+	git update-ref --stdin --no-deref &&
+	echo "ref: refs/heads/u" >expect &&
+	test_cmp expect .git/refs/heads/a
+'
+
+test_expect_success 'a batch does what it can and reports the rest' '
+	cd "$TRASH" && twins && cd ours &&
+	git update-ref refs/heads/a $A &&
+	git update-ref refs/heads/b $A &&
+	>.git/refs/heads/held.lock &&
+	cat >input <<-EOF &&
+	create refs/heads/a $B
+	update refs/heads/b $B $B
+	update refs/heads/none $A $B
+	create refs/heads/a/x $A
+	create refs/heads/tree $TREE
+	create refs/heads/new $B
+	create refs/heads/held $B
+	EOF
+	cat >expect <<-EOF &&
+	rejected refs/heads/a $B $ZERO reference already exists
+	rejected refs/heads/b $B $B incorrect old value provided
+	rejected refs/heads/none $A $B reference does not exist
+	rejected refs/heads/a/x $A $ZERO refname conflict
+	rejected refs/heads/tree $TREE $ZERO invalid new value provided
+	rejected refs/heads/held $B $ZERO reference is locked
+	EOF
+	git update-ref --stdin --batch-updates <input >actual &&
+	test_cmp expect actual &&
+	echo $B >expect &&
+	stock rev-parse refs/heads/new >actual &&
+	test_cmp expect actual &&
+	test_must_fail git update-ref --stdin <input
+'
+
+test_expect_success 'the reference-transaction hook' '
+	cd "$TRASH" && twins && cd ours &&
+	cat >.git/hooks/reference-transaction <<-\EOF &&
+	#!/bin/sh
+	{ echo "$1" && cat; } >>said
+	test "$1" != "$(cat refuse 2>/dev/null)"
+	EOF
+	chmod +x .git/hooks/reference-transaction &&
+	git update-ref HEAD $A &&
+	cat >expect <<-EOF &&
+	preparing
+	$ZERO $A HEAD
+	prepared
+	$ZERO $A refs/heads/main
+	committed
+	$ZERO $A refs/heads/main
+	EOF
+	test_cmp expect said &&
+	for state in preparing prepared
+	do
+		echo $state >refuse &&
+		test_must_fail git update-ref HEAD $B 2>err &&
+		grep "ref updates aborted by hook" err &&
+		test $A = $(stock rev-parse HEAD) || return 1
+	done &&
+	>said && rm refuse &&
+	test_must_fail git update-ref HEAD $B $B &&
+	cat >expect <<-EOF &&
+	preparing
+	$B $B HEAD
+	aborted
+	EOF
+	test_cmp expect said &&
+	printf "#!/bin/sh\nexec <&-\n" >.git/hooks/reference-transaction &&
+	i=0 && while test $((i += 1)) -le 3000
+	do
+		echo "create refs/heads/b$i $A" || return 1
+	done >input &&
+	git update-ref --stdin <input
+'
+
+test_expect_success 'stock Git finds nothing wrong' '
+	stock -C "$TRASH/ours" fsck --no-dangling
+'
+
+# Two processes add to the same counter, each from the value it has read; what
+# fails is tried again. Nothing may be lost.
+test_expect_success 'two writers' '
+	cd "$TRASH" && twins --bare && cd ours &&
+	stock update-ref refs/heads/main $A &&
+	STOCK=$STOCK_GIT && export STOCK &&
+	cat >../writer <<-\EOF &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+	do
+		for try in 1 2 3 4 5 6 7 8 9 10
+		do
+			old=$(git rev-parse refs/heads/main) &&
+			new=$($STOCK commit-tree -m "$1 $i" -p $old $TREE) &&
+			git update-ref refs/heads/main $new $old 2>/dev/null &&
+			git update-ref refs/heads/w$1/$i $new &&
+			break
+		done
+	done
+	EOF
+	{
+		sh ../writer first &
+		sh ../writer second &
+		wait
+	} &&
+	stock rev-list refs/heads/main >reached &&
+	stock for-each-ref --format="%(objectname)" "refs/heads/w*/*" >made &&
+	test $(wc -l <made) -ge 15 &&
+	for id in $(cat made)
+	do
+		grep $id reached || return 1
+	done &&
+	test $(wc -l <reached) -eq $(($(wc -l <made) + 1)) &&
+	! find . -name "*.lock" | grep .
+'
+
+test_done

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='symbolic-ref does and says what stock Git does and says'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-refs.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+test_expect_success 'set up' '
+	twins && both "stock update-ref HEAD $A; stock update-ref refs/tags/v $B"
+'
+
+while read -r script
+do
+	test_expect_success "$script" "both '$script'"
+done <<\EOF2
+g symbolic-ref HEAD
+g symbolic-ref --short HEAD
+g symbolic-ref -m why HEAD refs/heads/unborn
+g symbolic-ref HEAD
+g symbolic-ref --short HEAD
+g symbolic-ref -m back HEAD refs/heads/main
+g symbolic-ref refs/heads/s1 refs/heads/main
+g symbolic-ref refs/heads/s2 refs/heads/s1
+g symbolic-ref refs/heads/s2
+g symbolic-ref --short refs/heads/s2
+g symbolic-ref --no-recurse refs/heads/s2
+g symbolic-ref refs/heads/main
+g symbolic-ref -q refs/heads/main
+g symbolic-ref none
+g symbolic-ref HEAD outside
+g symbolic-ref HEAD refs/tags/v
+g symbolic-ref HEAD refs/heads/main
+g symbolic-ref refs/heads/s3 not..good
+g symbolic-ref refs/heads/s3 other
+g symbolic-ref -d refs/heads/s3
+g symbolic-ref -d refs/heads/main
+g symbolic-ref -q -d refs/heads/main
+g symbolic-ref -d HEAD
+g symbolic-ref --delete refs/heads/s2
+g symbolic-ref -m "" HEAD refs/heads/main
+g symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main
+g symbolic-ref --short refs/remotes/origin/HEAD
+stock symbolic-ref refs/heads/l1 refs/heads/l2; stock symbolic-ref refs/heads/l2 refs/heads/l1; g symbolic-ref refs/heads/l1
+EOF2
+
+test_expect_success 'wrong usage' '
+	cd ours &&
+	for args in "" "a b c" "-d a b"
+	do
+		test_expect_code 129 git symbolic-ref $args || return 1
+	done
+'
+
+test_done

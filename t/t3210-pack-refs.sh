@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='pack-refs packs what stock Git packs'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-refs.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+test_expect_success 'set up' '
+	twins && both "
+		stock update-ref HEAD $A; stock update-ref refs/tags/v $B;
+		stock update-ref refs/tags/T $T; stock update-ref refs/x/y/z $A;
+		stock update-ref refs/bisect/bad $A"
+'
+
+while read -r script
+do
+	test_expect_success "$script" "both '$script'"
+done <<\EOF2
+g pack-refs
+stock update-ref refs/heads/b $A; g pack-refs --all --no-prune
+stock update-ref refs/heads/b $B; g pack-refs
+stock symbolic-ref refs/heads/s refs/heads/b; g pack-refs --all
+g pack-refs --all
+stock update-ref refs/tags/old $T; stock update-ref refs/heads/c $B; g pack-refs --all
+printf "%s\n" "$A refs/heads/b" "$T refs/tags/old" "$A refs/heads/a" >.git/packed-refs; g pack-refs --all
+printf "%s\n" "$A refs/heads/b" "$T refs/tags/old" "$A refs/heads/a" >.git/packed-refs; stock update-ref refs/heads/new $B; g pack-refs --all
+EOF2
+
+test_expect_success 'a ref that names nothing stays' '
+	(
+		cd "$TRASH/ours" &&
+		echo 1234567890123456789012345678901234567890 >.git/refs/heads/gone &&
+		git pack-refs --all 2>err &&
+		grep "refs/heads/gone does not point to a valid object" err &&
+		test -f .git/refs/heads/gone &&
+		rm .git/refs/heads/gone
+	)
+'
+
+test_expect_success 'what is locked or changed meanwhile stays' '
+	(
+		cd "$TRASH/ours" &&
+		stock update-ref refs/heads/held $A &&
+		>.git/refs/heads/held.lock &&
+		git pack-refs --all &&
+		test -f .git/refs/heads/held &&
+		rm .git/refs/heads/held.lock &&
+		>.git/packed-refs.lock &&
+		test_must_fail git -c core.packedRefsTimeout=10 pack-refs --all 2>err &&
+		grep "Unable to create .*packed-refs.lock.: File exists" err &&
+		rm .git/packed-refs.lock
+	)
+'
+
+# What stock Git 2.39 does not have yet.
+test_expect_success '--include, --exclude' '
+	cd "$TRASH" && twins --bare && cd ours &&
+	for name in heads/a heads/b tags/a tags/b
+	do
+		stock update-ref refs/$name $A || return 1
+	done &&
+	packed () {
+		sed -n "s,.* refs/,,p" packed-refs | tr "\n" " "
+	} &&
+	git pack-refs --include "refs/heads/*" --exclude "refs/heads/b" &&
+	test "$(packed)" = "heads/a " &&
+	git pack-refs --exclude "refs/tags/a" &&
+	test "$(packed)" = "heads/a tags/b " &&
+	git pack-refs --all --exclude "*/a" --exclude x --no-exclude \
+		--exclude "refs/tags/*" &&
+	test "$(packed)" = "heads/a heads/b tags/b "
+'
+
+test_expect_success '--auto packs when there are many' '
+	cd "$TRASH" && twins --bare && cd ours &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+	do
+		stock update-ref refs/heads/b$i $A || return 1
+	done &&
+	git pack-refs --all --auto &&
+	! test -e packed-refs &&
+	stock update-ref refs/heads/b16 $A &&
+	git pack-refs --all --auto &&
+	! test -e refs/heads/b1 &&
+	test $(wc -l <packed-refs) -eq 17
+'
+
+# Readers see every ref at any time, whoever packs and updates.
+test_expect_success 'packing while refs change' '
+	cd "$TRASH" && twins --bare && cd ours &&
+	stock update-ref refs/heads/steady $A || return 1
+	(
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12
+		do
+			git update-ref refs/heads/steady $B &&
+			git update-ref refs/heads/new$i $A &&
+			git update-ref -d refs/heads/new$i || echo failed
+			git update-ref refs/heads/steady $A || echo failed
+		done >../writer.out 2>&1
+	) &
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
+	do
+		git pack-refs --all || echo failed
+		git rev-parse --verify -q refs/heads/steady || echo lost
+	done >../packer.out 2>&1
+	wait
+	! grep -E "failed|lost|error|fatal" ../packer.out ../writer.out &&
+	echo $A >../expect &&
+	stock rev-parse refs/heads/steady >../actual &&
+	test_cmp ../expect ../actual &&
+	stock for-each-ref >../actual &&
+	test $(wc -l <../actual) -eq 1
+'
+
+test_done
