@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The hook that stands in for pack-objects. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "serve/hook.h"
 #include "sys/io.h"
+#include "sys/process.h"
 #include "sys/spawn.h"
 
 #define PIECE 65536 /* bytes passed on at a time */
@@ -101,30 +101,6 @@ static int pass_on(struct sys_child *child, const struct buf *input,
 	return ret;
 }
 
-/*
- * Our environment with GIT_DIR set to the repository. The array and its first
- * string are malloc()ed; NULL when out of memory.
- */
-static char **make_environment(const struct repo *repo)
-{
-	struct buf git_dir = BUF_INIT;
-	size_t nr = 0, n = 1;
-	char **env;
-
-	while (environ[nr])
-		nr++;
-	env = mem_calloc(nr + 2, sizeof(*env));
-	if (!env || buf_printf(&git_dir, "GIT_DIR=%s", repo->git_dir) < 0) {
-		free(env);
-		return NULL;
-	}
-	env[0] = buf_detach(&git_dir, NULL);
-	for (size_t i = 0; i < nr; i++)
-		if (strncmp(environ[i], "GIT_DIR=", 8))
-			env[n++] = environ[i];
-	return env;
-}
-
 static int run(char *const argv[], char *const env[], const struct buf *input,
 	       struct sideband *sb, struct error *err)
 {
@@ -150,11 +126,16 @@ static int run(char *const argv[], char *const env[], const struct buf *input,
 int hook_pack_objects(struct request *req, struct sideband *sb,
 		      struct error *err)
 {
-	char **env = make_environment(req->s->options->repo);
-	struct buf script = BUF_INIT, input = BUF_INIT;
-	const char *argv[ARGS_MAX];
+	struct buf script = BUF_INIT, input = BUF_INIT, git_dir = BUF_INIT;
+	const char *argv[ARGS_MAX], *set;
+	char **env = NULL;
 	int ret;
 
+	ret = buf_printf(&git_dir, "GIT_DIR=%s",
+			 req->s->options->repo->git_dir);
+	set = git_dir.data;
+	if (!ret)
+		env = sys_environ_with(&set, 1);
 	if (!env || fill_args(argv, &script, req) < 0 ||
 	    fill_input(&input, req) < 0)
 		ret = error_nomem(err);
@@ -162,8 +143,7 @@ int hook_pack_objects(struct request *req, struct sideband *sb,
 		ret = run((char *const *)argv, env, &input, sb, err);
 	buf_release(&script);
 	buf_release(&input);
-	if (env)
-		free(env[0]);
+	buf_release(&git_dir);
 	free(env);
 	return ret;
 }

@@ -33,6 +33,14 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 {
 	int ret = 0;
 
+	if (flags & SYS_SPAWN_SILENT) {
+		ret = posix_spawn_file_actions_addopen(actions, 0, "/dev/null",
+						       O_RDWR, 0);
+		if (!ret)
+			ret = posix_spawn_file_actions_adddup2(actions, 0, 1);
+		return ret ? ret
+			   : posix_spawn_file_actions_adddup2(actions, 0, 2);
+	}
 	if (in >= 0)
 		ret = posix_spawn_file_actions_adddup2(actions, in, 0);
 	else if (flags & SYS_SPAWN_NULL_IN)

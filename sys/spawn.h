@@ -30,6 +30,8 @@ enum {
 	SYS_SPAWN_ERR_TO_OUT = 1 << 3,
 	/* Its standard output goes to our standard error. */
 	SYS_SPAWN_OUT_TO_ERR = 1 << 4,
+	/* All three streams lead nowhere: for one that outlives us. */
+	SYS_SPAWN_SILENT = 1 << 5,
 };
 
 /*

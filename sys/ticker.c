@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread that wakes up now and then. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "sys/clock.h"
+#include "sys/ticker.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+struct sys_ticker {
+	void (*fn)(void *ctx);
+	void *ctx;
+	uint64_t seconds;
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards `stopped` */
+	pthread_cond_t wake;
+	bool stopped;
+};
+
+/* `seconds` from now, as pthread_cond_timedwait() counts. */
+static struct timespec later(uint64_t seconds)
+{
+	uint64_t ns = sys_clock_ns() + seconds * SECOND_NS;
+
+	return (struct timespec){(time_t)(ns / SECOND_NS),
+				 (long)(ns % SECOND_NS)};
+}
+
+static void *tick(void *ctx)
+{
+	struct sys_ticker *t = ctx;
+
+	pthread_mutex_lock(&t->lock);
+	while (!t->stopped) {
+		struct timespec until = later(t->seconds);
+
+		if (pthread_cond_timedwait(&t->wake, &t->lock, &until) ==
+		    ETIMEDOUT)
+			t->fn(t->ctx);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return NULL;
+}
+
+static int init_wake(pthread_cond_t *wake)
+{
+	pthread_condattr_t attr;
+	int ret = pthread_condattr_init(&attr);
+
+	if (ret)
+		return ret;
+	ret = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	if (!ret)
+		ret = pthread_cond_init(wake, &attr);
+	pthread_condattr_destroy(&attr);
+	return ret;
+}
+
+int sys_ticker_start(struct sys_ticker **out, uint64_t seconds,
+		     void (*fn)(void *ctx), void *ctx, struct error *err)
+{
+	struct sys_ticker *t;
+	int ret;
+
+	*out = NULL;
+	t = mem_calloc(1, sizeof(*t));
+	if (!t)
+		return error_nomem(err);
+	t->fn = fn;
+	t->ctx = ctx;
+	t->seconds = seconds;
+	ret = init_wake(&t->wake);
+	if (ret) {
+		free(t);
+		return error_set(err, ERR_IO, "cannot wait for time to pass");
+	}
+	pthread_mutex_init(&t->lock, NULL);
+	ret = pthread_create(&t->thread, NULL, tick, t);
+	if (ret) {
+		pthread_cond_destroy(&t->wake);
+		pthread_mutex_destroy(&t->lock);
+		free(t);
+		return error_set(err, ERR_IO, "cannot start a thread");
+	}
+	*out = t;
+	return 0;
+}
+
+void sys_ticker_stop(struct sys_ticker *t)
+{
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stopped = true;
+	pthread_cond_signal(&t->wake);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->thread, NULL);
+	pthread_cond_destroy(&t->wake);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* sys/ticker.c: it ticks, and stops at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <stdatomic.h>
+#include "sys/clock.h"
+#include "sys/ticker.h"
+
+static void tick(void *ctx)
+{
+	atomic_fetch_add((atomic_uint *)ctx, 1);
+}
+
+static void test_ticks(void **state)
+{
+	uint64_t start = sys_clock_ns();
+	struct sys_ticker *t;
+	atomic_uint nr = 0;
+
+	assert_int_equal(sys_ticker_start(&t, 3600, tick, &nr, NULL), 0);
+	sys_ticker_stop(t);
+	assert_int_equal(atomic_load(&nr), 0);
+	assert_int_equal(sys_ticker_start(&t, 1, tick, &nr, NULL), 0);
+	while (!atomic_load(&nr) &&
+	       sys_clock_ns() - start < UINT64_C(20000000000))
+		;
+	sys_ticker_stop(t);
+	assert_true(atomic_load(&nr) >= 1);
+	sys_ticker_stop(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ticks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
