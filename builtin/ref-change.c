@@ -3,10 +3,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "builtin/ref-change.h"
+#include "repo/hook.h"
 #include "repo/ident.h"
 #include "sys/spawn.h"
 
@@ -48,23 +47,6 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 	return 0;
 }
 
-/*
- * Append the path of the hook: below core.hooksPath, which is relative to
- * where we are, or hooks/ of the repository. 0 or a negative error.
- */
-static int hook_path(struct buf *out, const struct repo *repo,
-		     struct error *err)
-{
-	static const char name[] = "reference-transaction";
-	const char *set = config_string(&repo->config, "core.hookspath");
-	char *dir = set ? config_expand_path(set)
-			: repo_common_path(repo, "hooks");
-	int ret = dir ? buf_printf(out, "%s/%s", dir, name) : ERR_NOMEM;
-
-	free(dir);
-	return ret ? error_nomem(err) : 0;
-}
-
 /* Run the hook with the changes on its standard input; its exit code. */
 static int run_hook(const char *path, enum ref_state state,
 		    const struct ref_transaction *tx, struct error *err)
@@ -102,14 +84,15 @@ static int tell_hook(void *ctx, enum ref_state state,
 		     const struct ref_transaction *tx, struct error *err)
 {
 	const struct ref_changer *changer = ctx;
-	struct buf path = BUF_INIT;
-	int ret = hook_path(&path, changer->store->repo, err);
+	char *path;
+	int ret = repo_hook_find(&path, changer->store->repo,
+				 "reference-transaction", err);
 
-	if (!ret && !access(path.data, X_OK)) {
+	if (ret > 0) {
 		setenv("GIT_DIR", changer->store->repo->git_dir, 1);
-		ret = run_hook(path.data, state, tx, err);
+		ret = run_hook(path, state, tx, err);
 	}
-	buf_release(&path);
+	free(path);
 	if (ret <= 0)
 		return ret;
 	return error_set(err, ERR_DENIED, "ref updates aborted by hook");
