@@ -69,6 +69,22 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
 	return ret;
 }
 
+int sideband_keep_alive(struct sideband *sb, struct error *err)
+{
+	char header[HEADER];
+	struct iovec iov = {header, HEADER};
+	int ret;
+
+	if (sb->mode == SIDEBAND_NONE)
+		return 0;
+	pktline_header(header, HEADER);
+	header[PKTLINE_HEADER] = SIDEBAND_PROGRESS;
+	pthread_mutex_lock(&sb->lock);
+	ret = pktline_send_spans(sb->out, &iov, 1, err);
+	pthread_mutex_unlock(&sb->lock);
+	return ret;
+}
+
 static int put_data(void *ctx, const void *bytes, size_t len, struct error *err)
 {
 	struct sideband *sb = ctx;

@@ -53,6 +53,12 @@ void sideband_release(struct sideband *sb);
 int sideband_put(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
 
+/*
+ * Send an empty packet of progress, so that a line on which nothing is said is
+ * not taken for dead. Nothing without side bands. 0 or the error.
+ */
+int sideband_keep_alive(struct sideband *sb, struct error *err);
+
 /* The sink that carries a pack on band 1; borrows sb. */
 struct pack_sink sideband_sink(struct sideband *sb);
 

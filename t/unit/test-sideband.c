@@ -127,6 +127,20 @@ static void test_bands(void **state)
 }
 
 /* Without side bands there is the pack and nothing else. */
+static void test_keep_alive(void **state)
+{
+	struct fixture f;
+
+	start(&f, SIDEBAND_LARGE);
+	assert_int_equal(sideband_keep_alive(&f.sb, NULL), 0);
+	assert_string_equal(f.sink.out.data, "0005\2");
+	stop(&f);
+	start(&f, SIDEBAND_NONE);
+	assert_int_equal(sideband_keep_alive(&f.sb, NULL), 0);
+	assert_int_equal(f.sink.out.len, 0);
+	stop(&f);
+}
+
 static void test_none(void **state)
 {
 	struct fixture f;
@@ -176,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_bands),
+		cmocka_unit_test(test_keep_alive),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_output_fails),
 		cmocka_unit_test(test_gathers),

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The environment of hooks: ours, and what they have to know of the push. */
+#ifndef SERVE_RECEIVE_ENV_H
+#define SERVE_RECEIVE_ENV_H
+
+#include "base/error.h"
+#include "serve/receive-session.h"
+
+enum receive_env {
+	/* GIT_QUARANTINE_PATH, and the object directories that go with it. */
+	RECEIVE_ENV_QUARANTINE = 1 << 0,
+	/* GIT_PUSH_OPTION_COUNT and so on, where options may be given. */
+	RECEIVE_ENV_OPTIONS = 1 << 1,
+};
+
+struct receive_environment {
+	char **strings; /* owned array; strings of environ and `own` */
+	char **own;     /* owned, with its strings */
+	size_t own_nr, own_alloc;
+};
+
+/* 0 or ERR_NOMEM; release in any case. */
+int receive_environment_init(struct receive_environment *env,
+			     const struct receive *r, unsigned flags,
+			     struct error *err);
+void receive_environment_release(struct receive_environment *env);
+
+#endif

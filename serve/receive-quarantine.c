@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Quarantine directories. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "serve/receive-quarantine.h"
+#include "sys/io.h"
+#include "sys/tempdir.h"
+
+/* Paths that hold what would end or quote them are quoted as C strings. */
+static int add_quoted(struct buf *out, const char *path)
+{
+	int ret;
+
+	if (!strpbrk(path, ":\"\n\\") && *path != '#')
+		return buf_append_str(out, path);
+	ret = buf_append_char(out, '"');
+	for (; !ret && *path; path++) {
+		if (*path == '"' || *path == '\\')
+			ret = buf_append_char(out, '\\');
+		if (!ret)
+			ret = *path == '\n' ? buf_append_str(out, "\\n")
+					    : buf_append_char(out, *path);
+	}
+	return ret ? ret : buf_append_char(out, '"');
+}
+
+static int list_alternates(struct quarantine *q, const char *object_dir)
+{
+	const char *others = q->repo->alternate_object_dirs;
+	struct buf b = BUF_INIT;
+
+	if (add_quoted(&b, object_dir) < 0 ||
+	    (others && buf_printf(&b, ":%s", others) < 0)) {
+		buf_release(&b);
+		return ERR_NOMEM;
+	}
+	q->alternates = buf_detach(&b, NULL);
+	return 0;
+}
+
+int quarantine_create(struct quarantine *q, const struct repo *repo,
+		      struct error *err)
+{
+	char *object_dir = sys_realpath(repo->object_dir, err);
+	int ret;
+
+	*q = (struct quarantine){.repo = repo};
+	if (!object_dir)
+		return error_set(err, ERR_IO, "cannot find '%s'",
+				 repo->object_dir);
+	ret = sys_tempdir_create(&q->dir, object_dir, "tmp_objdir-incoming-",
+				 err);
+	if (!ret && list_alternates(q, object_dir) < 0)
+		ret = error_nomem(err);
+	if (!ret) {
+		q->view = *repo;
+		q->view.object_dir = q->dir;
+		q->view.alternate_object_dirs = q->alternates;
+	}
+	free(object_dir);
+	return ret;
+}
+
+static void drop_dir(struct quarantine *q)
+{
+	/* Nothing can be done about what stays; housekeeping finds it. */
+	if (q->dir)
+		sys_tempdir_remove(q->dir, NULL);
+	free(q->dir);
+	q->dir = NULL;
+}
+
+void quarantine_release(struct quarantine *q)
+{
+	drop_dir(q);
+	if (q->keep_path)
+		sys_unlink(q->keep_path, NULL);
+	free(q->keep_path);
+	free(q->alternates);
+	*q = (struct quarantine){0};
+}
+
+const struct repo *quarantine_repo(const struct quarantine *q,
+				   const struct repo *repo)
+{
+	return q->dir ? &q->view : repo;
+}
+
+/* Files of a pack in the order in which they may appear. */
+static int pack_file_rank(const char *name)
+{
+	static const char *const order[] = {".keep", ".promisor", ".pack",
+					    ".rev", ".idx"};
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && i < ARRAY_NR(order); i++)
+		if (!strcmp(dot, order[i]))
+			return (int)i;
+	return -1;
+}
+
+/* One directory on its way. */
+struct move {
+	struct quarantine *q;
+	const char *sub; /* "pack" or two digits */
+	char *from, *to; /* owned: the directories */
+	int rank;        /* of pack files; -1: any file */
+	struct error *err;
+};
+
+/* Let the caller of a .keep know it, when it is new. */
+static int note_keep(struct move *m, const char *to, bool was_there)
+{
+	const char *dot = strrchr(to, '.');
+
+	if (was_there || !dot || strcmp(dot, ".keep") || m->q->keep_path)
+		return 0;
+	m->q->keep_path = mem_strdup(to);
+	return m->q->keep_path ? 0 : error_nomem(m->err);
+}
+
+static int move_file(void *ctx, const char *name)
+{
+	struct move *m = ctx;
+	struct buf from = BUF_INIT, to = BUF_INIT;
+	int ret = 0;
+
+	if (m->rank >= 0 ? pack_file_rank(name) != m->rank
+			 : !strncmp(name, "tmp_", 4))
+		return 0;
+	if (buf_printf(&from, "%s/%s", m->from, name) < 0 ||
+	    buf_printf(&to, "%s/%s", m->to, name) < 0) {
+		ret = error_nomem(m->err);
+	} else {
+		bool was_there = sys_exists(to.data);
+
+		/* The same name is the same content: what is there stays. */
+		if (!was_there)
+			ret = sys_rename(from.data, to.data, m->err);
+		if (!ret && m->rank >= 0)
+			ret = note_keep(m, to.data, was_there);
+	}
+	buf_release(&from);
+	buf_release(&to);
+	return ret;
+}
+
+static int move_dir(struct move *m)
+{
+	struct buf from = BUF_INIT, to = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&from, "%s/%s", m->q->dir, m->sub) < 0 ||
+	    buf_printf(&to, "%s/%s", m->q->repo->object_dir, m->sub) < 0)
+		ret = error_nomem(m->err);
+	m->from = from.data;
+	m->to = to.data;
+	if (!ret)
+		ret = sys_mkdir_p(m->to, m->err);
+	if (!ret && m->rank < 0)
+		ret = sys_dir_each(m->from, move_file, m, m->err);
+	for (; !ret && m->rank >= 0 && m->rank < 5; m->rank++)
+		ret = sys_dir_each(m->from, move_file, m, m->err);
+	buf_release(&from);
+	buf_release(&to);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int move_fanout(void *ctx, const char *name)
+{
+	struct move *m = ctx;
+
+	if (strlen(name) != 2 || !isxdigit((unsigned char)name[0]) ||
+	    !isxdigit((unsigned char)name[1]))
+		return 0;
+	m->sub = name;
+	return move_dir(m);
+}
+
+int quarantine_migrate(struct quarantine *q, struct error *err)
+{
+	struct move m = {.q = q, .rank = -1, .err = err};
+	int ret;
+
+	if (!q->dir)
+		return 0;
+	ret = sys_dir_each(q->dir, move_fanout, &m, err);
+	m.sub = "pack";
+	m.rank = 0;
+	if (!ret)
+		ret = move_dir(&m);
+	drop_dir(q);
+	return ret;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules for single commands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "serve/receive-check.h"
+#include "sys/io.h"
+
+/* Git's advice to those who have configured nothing. */
+static const char advice_current[] =
+	"error: By default, updating the current branch in a non-bare "
+	"repository\n"
+	"is denied, because it will make the index and work tree "
+	"inconsistent\n"
+	"with what you pushed, and will require 'git reset --hard' to match\n"
+	"the work tree to HEAD.\n"
+	"\n"
+	"You can set the 'receive.denyCurrentBranch' configuration variable\n"
+	"to 'ignore' or 'warn' in the remote repository to allow pushing "
+	"into\n"
+	"its current branch; however, this is not recommended unless you\n"
+	"arranged to update its work tree to match what you pushed in some\n"
+	"other way.\n"
+	"\n"
+	"To squelch this message and still keep the default behaviour, set\n"
+	"'receive.denyCurrentBranch' configuration variable to 'refuse'.\n";
+
+static const char advice_delete[] =
+	"error: By default, deleting the current branch is denied, because "
+	"the next\n"
+	"'git clone' won't result in any file checked out, causing "
+	"confusion.\n"
+	"\n"
+	"You can set 'receive.denyDeleteCurrent' configuration variable to\n"
+	"'warn' or 'ignore' in the remote repository to allow deleting the\n"
+	"current branch, with or without a warning message.\n"
+	"\n"
+	"To squelch this message, you can set it to 'refuse'.\n";
+
+int receive_rules_init(struct receive_rules *rules, struct receive *r,
+		       struct error *err)
+{
+	struct ref head;
+
+	*rules = (struct receive_rules){.r = r};
+	if (refs_lookup(r->refs.refs, "HEAD", &head, NULL) < 0 || !head.target)
+		return 0;
+	rules->head = mem_strdup(head.target);
+	return rules->head ? 0 : error_nomem(err);
+}
+
+void receive_rules_release(struct receive_rules *rules)
+{
+	if (rules->walk_is_open)
+		walk_close(&rules->walk);
+	odb_close(rules->odb);
+	free(rules->head);
+}
+
+static int open_walk(struct receive_rules *rules, struct error *err)
+{
+	int ret = 0;
+
+	if (rules->walk_is_open)
+		return 0;
+	if (!rules->odb)
+		ret = odb_open(&rules->odb, rules->r->repo, NULL, err);
+	if (!ret)
+		ret = walk_open(&rules->walk, rules->odb, NULL, 0, err);
+	rules->walk_is_open = !ret;
+	return ret;
+}
+
+int receive_rules_type(struct receive_rules *rules, const struct oid *oid,
+		       enum object_type *type, struct error *err)
+{
+	int ret = open_walk(rules, err);
+
+	if (!ret)
+		ret = odb_info(rules->walk.reader, oid, type, NULL, err);
+	if (ret == ERR_MISSING || ret == ERR_CORRUPT)
+		return 0;
+	return ret < 0 ? ret : 1;
+}
+
+/* Refuse with a line for the terminal. */
+static int refuse(struct receive *r, struct receive_command *cmd,
+		  const char *why, const char *fmt)
+{
+	receive_tell(r, fmt, cmd->ref);
+	return receive_refuse(cmd, why);
+}
+
+static int check_name(struct receive *r, struct receive_command *cmd)
+{
+	const char *name = cmd->ref;
+
+	if (!strncmp(name, "refs/", 5) &&
+	    refs_name_is_valid_len(name + 5, strlen(name + 5),
+				   receive_is_delete(cmd)))
+		return 0;
+	return refuse(r, cmd, "funny refname",
+		      "error: refusing to create funny ref '%s' remotely\n");
+}
+
+/* ---- checked-out branches */
+
+struct worktrees {
+	struct refs *refs;
+	const char *full; /* the ref that is asked for */
+};
+
+static bool is_head(struct refs *refs, const char *head, const char *full)
+{
+	struct ref ref;
+
+	return refs_lookup(refs, head, &ref, NULL) >= 0 && ref.target &&
+	       !strcmp(ref.target, full);
+}
+
+/* 1 when the work tree of that name has the branch. */
+static int visit_worktree(void *ctx, const char *name)
+{
+	struct worktrees *w = ctx;
+	struct buf head = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&head, "worktrees/%s/HEAD", name) < 0)
+		ret = ERR_NOMEM;
+	else
+		ret = is_head(w->refs, head.data, w->full);
+	buf_release(&head);
+	return ret;
+}
+
+/* Whether a work tree has the ref checked out: 1, 0 or negative. */
+static int is_checked_out(struct receive *r, const char *full,
+			  struct error *err)
+{
+	struct worktrees w = {r->refs.refs, full};
+	char *dir;
+	int ret;
+
+	if (!r->repo->is_bare && is_head(w.refs, "main-worktree/HEAD", full))
+		return 1;
+	dir = repo_common_path(r->repo, "worktrees");
+	if (!dir)
+		return error_nomem(err);
+	ret = sys_dir_each(dir, visit_worktree, &w, NULL);
+	free(dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int check_current(struct receive *r, struct receive_command *cmd,
+			 const char *full, struct error *err)
+{
+	int ret = is_checked_out(r, full, err);
+
+	if (ret <= 0)
+		return ret;
+	switch (r->config.deny_current) {
+	case RECEIVE_DENY_IGNORE:
+		return 0;
+	case RECEIVE_DENY_WARN:
+		receive_tell(r, "warning: updating the current branch\n");
+		return 0;
+	case RECEIVE_DENY_UPDATE_INSTEAD:
+		return refuse(r, cmd, "updateInstead is not supported yet",
+			      "error: receive.denyCurrentBranch=updateInstead "
+			      "is not supported yet: %s\n");
+	case RECEIVE_DENY_DEFAULT:
+	case RECEIVE_DENY_REFUSE:
+		break;
+	}
+	ret = refuse(r, cmd, "branch is currently checked out",
+		     "error: refusing to update checked out branch: %s\n");
+	if (r->config.deny_current == RECEIVE_DENY_DEFAULT)
+		receive_tell(r, "%s", advice_current);
+	return ret;
+}
+
+/* ---- deletions */
+
+static int check_delete_current(struct receive *r, struct receive_command *cmd)
+{
+	switch (r->config.deny_delete_current) {
+	case RECEIVE_DENY_IGNORE:
+		return 0;
+	case RECEIVE_DENY_WARN:
+		receive_tell(r, "warning: deleting the current branch\n");
+		return 0;
+	case RECEIVE_DENY_DEFAULT:
+		receive_tell(r, "%s", advice_delete);
+		break;
+	case RECEIVE_DENY_REFUSE:
+	case RECEIVE_DENY_UPDATE_INSTEAD:
+		break;
+	}
+	return refuse(r, cmd, "deletion of the current branch prohibited",
+		      "error: refusing to delete the current branch: %s\n");
+}
+
+static int check_delete(struct receive_rules *rules,
+			struct receive_command *cmd, const char *full)
+{
+	struct receive *r = rules->r;
+
+	if (oid_is_zero(&cmd->old_oid))
+		return 0;
+	if (r->config.deny_deletes && !strncmp(cmd->ref, "refs/heads/", 11))
+		return refuse(r, cmd, "deletion prohibited",
+			      "error: denying ref deletion for %s\n");
+	if (rules->head && !strcmp(rules->head, full))
+		return check_delete_current(r, cmd);
+	return 0;
+}
+
+/* ---- updates */
+
+static int check_exists(struct receive_rules *rules,
+			struct receive_command *cmd, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum object_type type;
+	int ret = receive_rules_type(rules, &cmd->new_oid, &type, err);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	receive_tell(rules->r,
+		     "error: unpack should have generated %s, but I can't "
+		     "find it!\n",
+		     oid_to_hex(hex, &cmd->new_oid, rules->r->repo->algo));
+	return receive_refuse(cmd, "bad pack");
+}
+
+/* Whether commit `new_nr` has `old_nr` behind it: 1, 0 or negative. */
+static int is_ahead(struct receive_rules *rules, uint32_t old_nr,
+		    uint32_t new_nr, bool exact, struct error *err)
+{
+	struct revwalk_result lost = REVWALK_RESULT_INIT;
+	struct revwalk_tips tips = {&old_nr, 1, &new_nr, 1};
+	int ret = revwalk_run(&lost, &rules->walk.history, &tips, exact, err);
+
+	ret = ret < 0 ? ret : !lost.nr;
+	revwalk_result_release(&lost);
+	return ret;
+}
+
+/* 1 for a fast-forward, 0 for another update (*bad: none at all), or < 0. */
+static int is_fast_forward(struct receive_rules *rules,
+			   const struct receive_command *cmd, bool *bad,
+			   struct error *err)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	struct error why = ERROR_INIT;
+	int ret = open_walk(rules, err);
+
+	*bad = false;
+	if (ret < 0)
+		return ret;
+	ret = walk_add_tip(&rules->walk, &tips, &cmd->old_oid, true, &why);
+	if (!ret)
+		ret = walk_add_tip(&rules->walk, &tips, &cmd->new_oid, true,
+				   &why);
+	/* Both, and no tags. */
+	*bad = !ret && (tips.commit_nr != 2 || tips.others.nr);
+	if (!ret && !*bad)
+		ret = is_ahead(rules, tips.commits[0], tips.commits[1], false,
+			       err);
+	/* Only the exact walk is sure of a "no". */
+	if (!ret && !*bad)
+		ret = is_ahead(rules, tips.commits[0], tips.commits[1], true,
+			       err);
+	walk_tips_release(&tips);
+	return ret;
+}
+
+static int check_fast_forward(struct receive_rules *rules,
+			      struct receive_command *cmd, struct error *err)
+{
+	bool bad;
+	int ret;
+
+	if (!rules->r->config.deny_non_ff || oid_is_zero(&cmd->old_oid) ||
+	    strncmp(cmd->ref, "refs/heads/", 11))
+		return 0;
+	ret = is_fast_forward(rules, cmd, &bad, err);
+	if (ret < 0 || ret > 0)
+		return ret < 0 ? ret : 0;
+	if (bad)
+		return receive_refuse(cmd, "bad ref");
+	return refuse(rules->r, cmd, "non-fast-forward",
+		      "error: denying non-fast-forward %s (you should pull "
+		      "first)\n");
+}
+
+/* The full name outlives lookups, which use refview's buffer. */
+static int check_full(struct receive_rules *rules, struct receive_command *cmd,
+		      const char *full, struct error *err)
+{
+	int ret = check_current(rules->r, cmd, full, err);
+
+	if (ret < 0 || cmd->error)
+		return ret;
+	if (receive_is_delete(cmd))
+		return check_delete(rules, cmd, full);
+	ret = check_exists(rules, cmd, err);
+	if (!ret && !cmd->error)
+		ret = check_fast_forward(rules, cmd, err);
+	return ret;
+}
+
+int receive_rules_check(struct receive_rules *rules,
+			struct receive_command *cmd, struct error *err)
+{
+	const char *name;
+	char *full;
+	int ret = check_name(rules->r, cmd);
+
+	if (ret < 0)
+		return error_nomem(err);
+	if (cmd->error)
+		return 0;
+	name = refview_full_name(&rules->r->refs, cmd->ref);
+	full = name ? mem_strdup(name) : NULL;
+	if (!full)
+		return error_nomem(err);
+	ret = check_full(rules, cmd, full, err);
+	free(full);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}

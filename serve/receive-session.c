@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One push from its advertisement to its end.
+ *
+ *	state       on                      does                       next
+ *	----------  ----------------------  -------------------------  --------
+ *	HELLO       connection              advertisement              REQUEST
+ *	REQUEST     flush at once           nothing                    END
+ *	            commands, options       takes them                 OBJECTS
+ *	OBJECTS     pack (none when all     quarantine, index          JUDGE
+ *	            commands delete)
+ *	            no good pack            refuses all                REPORT
+ *	JUDGE       --                      connectivity, hidden refs, ACCEPT
+ *	                                    pre-receive
+ *	            hook declines           refuses all                REPORT
+ *	ACCEPT      nothing is left to do   --                         REPORT
+ *	            --                      migrates the objects       UPDATE
+ *	UPDATE      --                      aliases, rules, update     REPORT
+ *	                                    hook, transactions
+ *	REPORT      --                      report, post hooks, flush  TIDY
+ *	TIDY        --                      server info, maintenance   END
+ *
+ * A peer that breaks the rules in REQUEST is told so by "ERR"; from OBJECTS on
+ * everything that goes wrong is told in the report. Until ACCEPT nothing can
+ * be seen of the push, and leaving at any point removes the quarantine.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "repack/server-info.h"
+#include "serve/receive-advertise.h"
+#include "serve/receive-check.h"
+#include "serve/receive-fsck.h"
+#include "serve/receive-hooks.h"
+#include "serve/receive-objects.h"
+#include "serve/receive-report.h"
+#include "serve/receive-session.h"
+#include "serve/receive-update.h"
+#include "sys/spawn.h"
+
+enum state {
+	HELLO,
+	REQUEST,
+	OBJECTS,
+	JUDGE,
+	ACCEPT,
+	UPDATE,
+	REPORT,
+	TIDY,
+	END,
+};
+
+/* What one push leaves for its later states. */
+struct push {
+	struct receive r;
+	struct receive_objects objects;
+	struct oidset cut;    /* commits that become shallow */
+	bool has_failed;      /* there are no objects: */
+	struct error failure; /*   ... why */
+	struct error *err;
+};
+
+int receive_init(struct receive *r, const struct receive_options *options,
+		 const struct serve_io *io, struct error *err)
+{
+	int ret;
+
+	memset(r, 0, sizeof(*r));
+	r->options = options;
+	r->repo = options->repo;
+	receive_request_init(&r->request, r->repo->algo);
+	pktline_writer_init(&r->out, io);
+	sideband_init(&r->band, &r->out, SIDEBAND_NONE);
+	if (pktline_reader_init(&r->in, io) < 0)
+		return error_nomem(err);
+	ret = receive_config_load(&r->config, &r->repo->config, err);
+	if (ret < 0)
+		return ret;
+	r->request.accept_atomic = r->config.advertise_atomic;
+	r->request.accept_options = r->config.push_options;
+	ret = refview_open(&r->refs, r->repo, "receive.hiderefs",
+			   options->namespace, err);
+	r->refs_are_open = true;
+	return ret;
+}
+
+void receive_release(struct receive *r)
+{
+	quarantine_release(&r->quarantine);
+	receive_request_release(&r->request);
+	if (r->refs_are_open)
+		refview_release(&r->refs);
+	sideband_release(&r->band);
+	pktline_reader_release(&r->in);
+	pktline_writer_release(&r->out);
+}
+
+int receive_tell_text(struct receive *r, const char *text, size_t len,
+		      struct error *err)
+{
+	if (r->band.mode != SIDEBAND_NONE)
+		return sideband_put(&r->band, SIDEBAND_PROGRESS, text, len,
+				    err);
+	if (r->options->tell)
+		r->options->tell(r->options->tell_ctx, text, len);
+	return 0;
+}
+
+void receive_tell(struct receive *r, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!buf_vprintf(&text, fmt, ap))
+		receive_tell_text(r, text.data, text.len, NULL);
+	va_end(ap);
+	buf_release(&text);
+}
+
+/* ---- the states: each returns the next one, or a negative error */
+
+static int hello(struct push *p)
+{
+	struct receive *r = &p->r;
+	int ret = 0;
+
+	if (r->options->advertise_only || !r->options->stateless_rpc)
+		ret = receive_advertise(r, p->err);
+	if (!ret)
+		ret = pktline_send(&r->out, p->err);
+	if (ret < 0)
+		return ret;
+	return r->options->advertise_only ? END : REQUEST;
+}
+
+static int request(struct push *p)
+{
+	struct receive *r = &p->r;
+	int ret = receive_request_read(&r->request, &r->in, p->err);
+
+	if (ret <= 0)
+		return ret < 0 ? ret : END;
+	if (r->request.sideband)
+		r->band.mode = SIDEBAND_LARGE;
+	return receive_request_only_deletes(&r->request) ? JUDGE : OBJECTS;
+}
+
+static int objects(struct push *p)
+{
+	struct receive *r = &p->r;
+
+	if (!receive_objects_take(&p->objects, r, &p->failure) &&
+	    !receive_fsck(r, &p->objects, &p->failure))
+		return JUDGE;
+	p->has_failed = true;
+	receive_tell(r, "error: %s\n", p->failure.msg);
+	if (receive_refuse_all(&r->request, "unpacker error") < 0)
+		return error_nomem(p->err);
+	return REPORT;
+}
+
+static int judge(struct push *p)
+{
+	struct receive *r = &p->r;
+	int ret = receive_check_connected(r, &p->objects, &p->cut, p->err);
+
+	if (!ret)
+		ret = receive_check_hidden(r, p->err);
+	if (!ret)
+		ret = receive_hook_pre(r, p->err);
+	if (ret <= 0)
+		return ret < 0 ? ret : ACCEPT;
+	if (receive_refuse_all(&r->request, "pre-receive hook declined") < 0)
+		return error_nomem(p->err);
+	return REPORT;
+}
+
+static int accept(struct push *p)
+{
+	struct receive *r = &p->r;
+	size_t live = 0;
+
+	for (size_t i = 0; i < r->request.nr; i++)
+		live += receive_is_live(&r->request.commands[i]);
+	if (!live)
+		return REPORT;
+	if (!quarantine_migrate(&r->quarantine, p->err))
+		return UPDATE;
+	receive_tell(r, "error: %s\n", p->err->msg);
+	if (receive_refuse_all(&r->request,
+			       "unable to migrate objects to permanent "
+			       "storage") < 0)
+		return error_nomem(p->err);
+	return REPORT;
+}
+
+static int update(struct push *p)
+{
+	int ret = receive_check_aliases(&p->r, p->err);
+
+	if (!ret)
+		ret = receive_update_refs(&p->r, &p->cut, p->err);
+	return ret < 0 ? ret : REPORT;
+}
+
+static int report(struct push *p)
+{
+	struct receive *r = &p->r;
+	int ret;
+
+	/* Refs hold what is in the pack now, or nobody will. */
+	quarantine_release(&r->quarantine);
+	ret = receive_report(r, p->has_failed ? p->failure.msg : NULL, p->err);
+	if (!ret)
+		ret = receive_hook_post(r, p->err);
+	if (!ret && r->band.mode != SIDEBAND_NONE)
+		ret = pktline_write_flush(&r->out, p->err);
+	if (!ret)
+		ret = pktline_send(&r->out, p->err);
+	return ret < 0 ? ret : TIDY;
+}
+
+/* Whether `git maintenance run --auto` has a chance to do something. */
+static bool wants_maintenance(const struct receive *r)
+{
+	bool wanted = true;
+
+	if (config_bool(&r->repo->config, "maintenance.auto", &wanted, NULL) <
+	    0)
+		return false;
+	return wanted && r->config.auto_gc;
+}
+
+/*
+ * Nobody waits for this: what goes wrong is for the repository's next
+ * maintenance, and nothing of it belongs on the connection.
+ */
+static int tidy(struct push *p)
+{
+	static const char *const argv[] = {"git",    "maintenance", "run",
+					   "--auto", "--quiet",     NULL};
+	struct receive *r = &p->r;
+	struct sys_child child;
+	int ret = 0;
+
+	if (r->config.server_info) {
+		struct refs *refs;
+
+		ret = refs_open(&refs, r->repo, p->err);
+		if (!ret)
+			ret = server_info_update(r->repo, refs, p->err);
+		refs_close(refs);
+	}
+	if (!ret && wants_maintenance(r))
+		sys_spawn(&child, (char *const *)argv, NULL, SYS_SPAWN_SILENT,
+			  NULL);
+	return ret < 0 ? ret : END;
+}
+
+static int run(struct push *p)
+{
+	static int (*const steps[])(struct push * p) = {
+		[HELLO] = hello,   [REQUEST] = request, [OBJECTS] = objects,
+		[JUDGE] = judge,   [ACCEPT] = accept,   [UPDATE] = update,
+		[REPORT] = report, [TIDY] = tidy,
+	};
+	int state = HELLO;
+
+	while (state >= 0 && state != END)
+		state = steps[state](p);
+	return state < 0 ? state : 0;
+}
+
+/* Tell a client that is still there, and listens to packets, what is wrong. */
+static void tell_client(struct receive *r, const struct error *err)
+{
+	if (!r->in.bytes || r->in.ended || r->out.failed)
+		return;
+	if (r->band.mode == SIDEBAND_NONE &&
+	    !pktline_printf(&r->out, NULL, "ERR %s", err->msg))
+		pktline_send(&r->out, NULL);
+}
+
+int serve_receive_pack(const struct receive_options *options,
+		       const struct serve_io *io, struct error *err)
+{
+	struct error own = ERROR_INIT;
+	struct push p = {.err = &own};
+	int ret;
+
+	oidset_init(&p.cut, OIDSET_MAX);
+	ret = receive_init(&p.r, options, io, &own);
+	if (!ret)
+		ret = run(&p);
+	if (ret == ERR_PEER)
+		tell_client(&p.r, &own);
+	else if (ret < 0)
+		receive_tell(&p.r, "fatal: %s\n", own.msg);
+	if (ret < 0 && err)
+		*err = own;
+	receive_objects_release(&p.objects);
+	receive_release(&p.r);
+	oidset_release(&p.cut);
+	return ret;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One push: its connection, what it asks for, and what has been found out.
+ *
+ * One thread, but for the side band, which may be written to by others.
+ */
+#ifndef SERVE_RECEIVE_SESSION_H
+#define SERVE_RECEIVE_SESSION_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "serve/pktline.h"
+#include "serve/receive-commands.h"
+#include "serve/receive-config.h"
+#include "serve/receive-pack.h"
+#include "serve/receive-quarantine.h"
+#include "serve/refview.h"
+#include "serve/sideband.h"
+
+struct receive {
+	const struct receive_options *options; /* borrowed */
+	const struct repo *repo;               /* borrowed from options */
+	struct receive_config config;
+	struct pktline_reader in;
+	struct pktline_writer out;
+	struct sideband band; /* mode NONE until the client asked for it */
+	struct refview refs;
+	bool refs_are_open;
+	struct receive_request request;
+	struct quarantine quarantine; /* of objects; gone when migrated */
+};
+
+/* 0 or negative; release in any case. */
+int receive_init(struct receive *r, const struct receive_options *options,
+		 const struct serve_io *io, struct error *err);
+void receive_release(struct receive *r);
+
+/*
+ * A line for the pusher's terminal, with its prefix and a line feed: on the
+ * side band, or to options->tell. What cannot be sent is lost.
+ */
+void receive_tell(struct receive *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The same for text as it is, for instance of a hook. 0 or negative. */
+int receive_tell_text(struct receive *r, const char *text, size_t len,
+		      struct error *err);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: the command list of a push. The first byte chooses the hash
+ * function and what was offered; the rest are packets. What is accepted has
+ * to be what it seems: ids of the right length and refs without NUL, in
+ * numbers and sizes below the limits.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/receive-commands.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+enum {
+	CHOOSE_SHA256 = 1 << 0,
+	CHOOSE_ATOMIC = 1 << 1,
+	CHOOSE_OPTIONS = 1 << 2,
+	CHOOSE_SMALL_PIECES = 1 << 3,
+};
+
+struct input {
+	const uint8_t *p, *end;
+	size_t piece;
+};
+
+static ssize_t read_input(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct input *in = ctx;
+	size_t left = (size_t)(in->end - in->p);
+
+	if (in->piece && len > in->piece)
+		len = in->piece;
+	len = left < len ? left : len;
+	if (len)
+		memcpy(bytes, in->p, len);
+	in->p += len;
+	return (ssize_t)len;
+}
+
+static void require(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void check(const struct receive_request *req)
+{
+	size_t text_len = 0;
+
+	require(req->nr <= RECEIVE_COMMANDS_MAX);
+	for (size_t i = 0; i < req->nr; i++) {
+		require(*req->commands[i].ref);
+		require(!req->commands[i].error);
+		text_len += strlen(req->commands[i].ref) + 1;
+	}
+	for (size_t i = 0; i < req->option_nr; i++)
+		text_len += strlen(req->options[i]) + 1;
+	require(text_len <= req->text_len && text_len <= RECEIVE_TEXT_MAX);
+	require(!req->atomic || req->accept_atomic);
+	require(!req->has_options || req->accept_options);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	uint8_t choice = len ? *bytes : 0;
+	struct input in = {bytes + (len > 0), bytes + len,
+			   choice & CHOOSE_SMALL_PIECES ? 3 : 0};
+	struct serve_io io = {.read = read_input, .ctx = &in};
+	struct receive_request req;
+	struct pktline_reader r;
+	struct error err = ERROR_INIT;
+	int ret;
+
+	receive_request_init(&req,
+			     choice & CHOOSE_SHA256 ? HASH_SHA256 : HASH_SHA1);
+	req.accept_atomic = choice & CHOOSE_ATOMIC;
+	req.accept_options = choice & CHOOSE_OPTIONS;
+	require(!pktline_reader_init(&r, &io));
+	ret = receive_request_read(&req, &r, &err);
+	require(ret >= 0 || (ret == err.code && *err.msg));
+	check(&req);
+	pktline_reader_release(&r);
+	receive_request_release(&req);
+	return 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scripted pushes into the repository of dialog.h, for unit tests and fuzzing.
+ * Include after cmocka.h.
+ *
+ *	pushed_init(&p);
+ *	pushed_commit(&p, "n1", "c4");          an object of the push
+ *	pushed_command(&p, "c4 n1 refs/heads/main", "report-status");
+ *	text = pushed_run(&p, true);            flush, pack, and the answer
+ *
+ * Names stand for ids in both directions; "zero" is the zero id.
+ */
+#ifndef T_UNIT_PUSHED_H
+#define T_UNIT_PUSHED_H
+
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "serve/receive-pack.h"
+#include "serve/receive-session.h"
+#include "t/unit/dialog.h"
+#include "t/unit/packfile.h"
+
+struct pushed {
+	struct dialog d;
+	struct packfile pack;
+	struct receive_options options;
+	struct buf told; /* what went to options.tell */
+};
+
+static inline void pushed_tell(void *ctx, const char *text, size_t len)
+{
+	buf_append(ctx, text, len);
+}
+
+static inline void pushed_init(struct pushed *p)
+{
+	struct oid zero = OID_ZERO_INIT;
+
+	/* Hooks need not read what they are told. */
+	signal(SIGPIPE, SIG_IGN);
+	memset(p, 0, sizeof(*p));
+	dialog_init(&p->d, HASH_SHA1);
+	dialog_name(&p->d, "zero", &zero);
+	packfile_init(&p->pack, HASH_SHA1);
+	buf_init(&p->told);
+	dialog_config(&p->d, CONFIG_LOCAL, "[receive]\nautogc = false\n");
+	p->options = (struct receive_options){
+		.repo = &p->d.t.repo,
+		.stateless_rpc = true,
+		.agent = "test/1",
+		.committer = "C O Mitter <c@example.com> 1700000000 +0000",
+		.tell = pushed_tell,
+		.tell_ctx = &p->told,
+	};
+}
+
+static inline void pushed_release(struct pushed *p)
+{
+	packfile_release(&p->pack);
+	dialog_release(&p->d);
+	buf_release(&p->told);
+}
+
+/* Put an object into the pack and give it a name. */
+static inline void pushed_object(struct pushed *p, const char *name,
+				 enum object_type type, const char *data,
+				 size_t len)
+{
+	uint32_t nr = packfile_add(&p->pack, type, data, len);
+
+	dialog_name(&p->d, name, &p->pack.oids[nr]);
+}
+
+/* A commit of dialog's tree `t`; NULL: no parent. */
+static inline void pushed_commit(struct pushed *p, const char *name,
+				 const char *parent)
+{
+	struct buf text = BUF_INIT;
+
+	buf_printf(&text, "tree %s\n", dialog_hex(&p->d, "t"));
+	if (parent)
+		buf_printf(&text, "parent %s\n", dialog_hex(&p->d, parent));
+	buf_printf(&text,
+		   "author A <a@b> 1700000100 +0000\n"
+		   "committer A <a@b> 1700000100 +0000\n\n%s\n",
+		   name);
+	pushed_object(p, name, OBJ_COMMIT, text.data, text.len);
+	buf_release(&text);
+}
+
+/* A line of the command list; `caps` NULL: not the first. */
+static inline void pushed_command(struct pushed *p, const char *line,
+				  const char *caps)
+{
+	struct buf spaced = BUF_INIT, data = BUF_INIT;
+
+	buf_printf(&spaced, " %s", line);
+	dialog_expand(&p->d, &data, spaced.data, spaced.len);
+	if (caps)
+		buf_printf(&data, "%c%s", '\0', caps);
+	buf_printf(&p->d.in, "%04zx", data.len - 1 + 4);
+	buf_append(&p->d.in, data.data + 1, data.len - 1);
+	buf_release(&spaced);
+	buf_release(&data);
+}
+
+/* End the list, append the pack if there is one, serve; the transcript. */
+static inline const char *pushed_run(struct pushed *p, bool with_pack)
+{
+	struct serve_io io = dialog_io(&p->d);
+
+	buf_append_str(&p->d.in, "0000");
+	if (with_pack) {
+		packfile_finish(&p->pack);
+		buf_append(&p->d.in, p->pack.bytes.data, p->pack.bytes.len);
+	}
+	p->d.read = 0;
+	buf_reset(&p->d.out);
+	p->d.err = (struct error)ERROR_INIT;
+	p->d.ret = serve_receive_pack(&p->options, &io, &p->d.err);
+	dialog_transcribe(&p->d);
+	return p->d.text.data;
+}
+
+/* Whether a ref has the value of that name; "zero": is not there. */
+static inline bool pushed_ref_is(struct pushed *p, const char *ref,
+				 const char *name)
+{
+	const struct oid *oid = dialog_oid(&p->d, name);
+	struct refs *refs;
+	struct ref found;
+	bool is;
+
+	assert_int_equal(refs_open(&refs, &p->d.t.repo, NULL), 0);
+	if (refs_lookup(refs, ref, &found, NULL) > 0)
+		is = oid_equal(&found.oid, oid);
+	else
+		is = oid_is_zero(oid);
+	refs_close(refs);
+	return is;
+}
+
+static inline int pushed_count_tmp(void *ctx, const char *name)
+{
+	unsigned *nr = ctx;
+
+	*nr += !strncmp(name, "tmp_", 4);
+	return 0;
+}
+
+/* Quarantines that were left behind. */
+static inline unsigned pushed_leftovers(const struct pushed *p)
+{
+	unsigned nr = 0;
+
+	sys_dir_each(p->d.t.objects, pushed_count_tmp, &nr, NULL);
+	return nr;
+}
+
+/* Install a hook: a shell script. */
+static inline void pushed_hook(struct pushed *p, const char *name,
+			       const char *script)
+{
+	struct buf file = BUF_INIT, path = BUF_INIT;
+
+	buf_printf(&file, "#!/bin/sh\n%s\n", script);
+	buf_printf(&path, "hooks/%s", name);
+	tmprepo_write(&p->d.t, path.data, file.data);
+	buf_reset(&path);
+	buf_printf(&path, "%s/hooks/%s", p->d.t.dir, name);
+	assert_int_equal(chmod(path.data, 0755), 0);
+	buf_release(&file);
+	buf_release(&path);
+}
+
+/* A session as the states after the request find it. */
+static inline void pushed_session(struct pushed *p, struct receive *r,
+				  const struct serve_io *io)
+{
+	struct error err = ERROR_INIT;
+
+	if (receive_init(r, &p->options, io, &err) < 0)
+		fail_msg("%s", err.msg);
+}
+
+/* Take a command into a session's request. */
+static inline void pushed_take(struct pushed *p, struct receive *r,
+			       const char *line)
+{
+	struct buf spaced = BUF_INIT, data = BUF_INIT;
+
+	buf_printf(&spaced, " %s", line);
+	dialog_expand(&p->d, &data, spaced.data, spaced.len);
+	assert_int_equal(receive_request_take(&r->request, data.data + 1,
+					      data.len - 1, NULL),
+			 0);
+	buf_release(&spaced);
+	buf_release(&data);
+}
+
+#endif

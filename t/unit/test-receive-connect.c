@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/receive-connect.c: random pushes against what is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "serve/receive-connect.h"
+#include "t/unit/pushed.h"
+
+/* Push commit n1 on `parent`; whether it is accepted. */
+static bool accepts(struct pushed *p, const char *parent, const char *command)
+{
+	bool is;
+
+	pushed_commit(p, "n1", parent);
+	pushed_command(p, command, "report-status");
+	is = strstr(pushed_run(p, true), "|ok ");
+	assert_int_equal(pushed_leftovers(p), 0);
+	return is;
+}
+
+static void check(const char *parent, const char *command, bool expected)
+{
+	struct pushed p;
+
+	pushed_init(&p);
+	assert_int_equal(accepts(&p, parent, command), expected);
+	pushed_release(&p);
+}
+
+/* Each way in which a commit that was there is found to be whole. */
+static void test_ways(void **state)
+{
+	/* The old value. */
+	check("c4", "c4 n1 refs/heads/main", true);
+	/* HEAD. */
+	check("c4", "zero n1 refs/heads/new", true);
+	/* Some ref's value, also behind a tag; a hidden one's. */
+	check("s0", "zero n1 refs/heads/new", true);
+	check("c3", "zero n1 refs/heads/new", true);
+	check("h0", "zero n1 refs/heads/new", true);
+	/* Behind HEAD. */
+	check("c1", "zero n1 refs/heads/new", true);
+	/* Nothing names it, but it is whole. */
+	check("lost", "zero n1 refs/heads/new", true);
+	check("none", "zero n1 refs/heads/new", false);
+	check(NULL, "zero n1 refs/heads/new", true);
+	/* An old value that is a lie. */
+	check("none", "none n1 refs/heads/main", false);
+}
+
+/* A commit that is there, without ref, and whose parent or tree is not. */
+static void test_leftovers(void **state)
+{
+	struct pushed p;
+
+	pushed_init(&p);
+	dialog_commit(&p.d, "broken", 1700000050, "none", NULL);
+	assert_false(accepts(&p, "broken", "zero n1 refs/heads/new"));
+	pushed_release(&p);
+	/* A ref that is broken vouches for nothing. */
+	pushed_init(&p);
+	dialog_ref(&p.d, "refs/heads/ghost", "none");
+	assert_false(accepts(&p, "none", "zero n1 refs/heads/new"));
+	pushed_release(&p);
+}
+
+static void push_tree(struct pushed *p, const char *mode, const char *entry,
+		      bool expected)
+{
+	struct buf tree = BUF_INIT, text = BUF_INIT;
+	const struct oid *oid = dialog_oid(&p->d, entry);
+
+	buf_printf(&tree, "%s x%c", mode, '\0');
+	buf_append(&tree, oid->bytes, 20);
+	pushed_object(p, "nt", OBJ_TREE, tree.data, tree.len);
+	buf_printf(&text, "tree %s\nparent %s\n", dialog_hex(&p->d, "nt"), "");
+	buf_set_len(&text, text.len - 8);
+	buf_printf(&text, "author A <a@b> 1 +0000\n"
+			  "committer A <a@b> 1 +0000\n\nx\n");
+	pushed_object(p, "nc", OBJ_COMMIT, text.data, text.len);
+	pushed_command(p, "zero nc refs/heads/new", "report-status");
+	assert_int_equal(strstr(pushed_run(p, true), "|ok ") != NULL, expected);
+	buf_release(&tree);
+	buf_release(&text);
+}
+
+static void test_trees(void **state)
+{
+	struct pushed p;
+
+	pushed_init(&p);
+	push_tree(&p, "100644", "none", false);
+	pushed_release(&p);
+	pushed_init(&p);
+	push_tree(&p, "40000", "none", false);
+	pushed_release(&p);
+	pushed_init(&p);
+	push_tree(&p, "40000", "t", true);
+	pushed_release(&p);
+	/* A submodule's commit is nobody's business here. */
+	pushed_init(&p);
+	push_tree(&p, "160000", "none", true);
+	pushed_release(&p);
+	pushed_init(&p);
+	pushed_object(&p, "b", OBJ_BLOB, "x", 1);
+	push_tree(&p, "100644", "b", true);
+	pushed_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_trees),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

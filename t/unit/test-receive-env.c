@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/receive-env.c: what hooks are told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "serve/receive-env.h"
+#include "t/unit/pushed.h"
+
+static const char *find(const struct receive_environment *env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; env->strings[i]; i++)
+		if (!strncmp(env->strings[i], name, len) &&
+		    env->strings[i][len] == '=')
+			return env->strings[i] + len + 1;
+	return NULL;
+}
+
+static void test_flags(void **state)
+{
+	struct receive_environment env;
+	struct receive r;
+	struct pushed p;
+	struct serve_io io;
+	char *option = mem_strdup("a=b");
+
+	pushed_init(&p);
+	io = dialog_io(&p.d);
+	pushed_session(&p, &r, &io);
+	assert_int_equal(quarantine_create(&r.quarantine, r.repo, NULL), 0);
+	r.request.options = mem_calloc(1, sizeof(char *));
+	r.request.options[0] = option;
+	r.request.option_nr = 1;
+	r.config.push_options = true;
+	assert_int_equal(receive_environment_init(&env, &r, 0, NULL), 0);
+	assert_string_equal(find(&env, "GIT_DIR"), ".");
+	assert_null(find(&env, "GIT_QUARANTINE_PATH"));
+	assert_null(find(&env, "GIT_PUSH_OPTION_COUNT"));
+	assert_non_null(find(&env, "PATH"));
+	receive_environment_release(&env);
+	assert_int_equal(receive_environment_init(&env, &r,
+						  RECEIVE_ENV_QUARANTINE |
+							  RECEIVE_ENV_OPTIONS,
+						  NULL),
+			 0);
+	assert_string_equal(find(&env, "GIT_QUARANTINE_PATH"),
+			    r.quarantine.dir);
+	assert_string_equal(find(&env, "GIT_OBJECT_DIRECTORY"),
+			    r.quarantine.dir);
+	assert_string_equal(find(&env, "GIT_PUSH_OPTION_COUNT"), "1");
+	assert_string_equal(find(&env, "GIT_PUSH_OPTION_0"), "a=b");
+	receive_environment_release(&env);
+	receive_release(&r);
+	pushed_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flags),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

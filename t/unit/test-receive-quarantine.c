@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/receive-quarantine.c: what is seen from where, and when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "serve/receive-quarantine.h"
+#include "repo/loose-write.h"
+#include "t/unit/pushed.h"
+
+static void put(const struct quarantine *q, const struct repo *repo,
+		struct oid *oid)
+{
+	struct loose_writer w;
+	struct hash_ctx hash;
+
+	assert_int_equal(hash_init(&hash, HASH_SHA1), 0);
+	hash_object(&hash, oid, OBJ_BLOB, "new", 3);
+	hash_release(&hash);
+	assert_int_equal(loose_writer_init(&w, repo, q->dir, NULL), 0);
+	assert_int_equal(loose_writer_put(&w, oid, OBJ_BLOB, "new", 3, NULL),
+			 1);
+	loose_writer_release(&w);
+}
+
+static bool sees(const struct repo *repo, const struct oid *oid)
+{
+	struct odb *odb;
+	bool has;
+
+	assert_int_equal(odb_open(&odb, repo, NULL, NULL), 0);
+	has = odb_has(odb, oid);
+	odb_close(odb);
+	return has;
+}
+
+static void write_in(const struct quarantine *q, const char *name)
+{
+	struct buf path = BUF_INIT;
+	FILE *f;
+
+	buf_printf(&path, "%s/pack", q->dir);
+	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
+	buf_printf(&path, "/%s", name);
+	f = fopen(path.data, "w");
+	assert_non_null(f);
+	fclose(f);
+	buf_release(&path);
+}
+
+static void test_migrate(void **state)
+{
+	static const char *const files[] = {"pack-1.keep", "pack-1.pack",
+					    "pack-1.idx", "tmp_pack_x"};
+	struct pushed p;
+	struct quarantine q;
+	struct oid oid;
+
+	pushed_init(&p);
+	assert_int_equal(quarantine_create(&q, p.options.repo, NULL), 0);
+	assert_true(quarantine_repo(&q, p.options.repo) == &q.view);
+	put(&q, p.options.repo, &oid);
+	for (size_t i = 0; i < 4; i++)
+		write_in(&q, files[i]);
+	assert_true(sees(&q.view, &oid));
+	assert_true(sees(&q.view, dialog_oid(&p.d, "c4")));
+	assert_false(sees(p.options.repo, &oid));
+	assert_int_equal(quarantine_migrate(&q, NULL), 0);
+	assert_true(quarantine_repo(&q, p.options.repo) == p.options.repo);
+	assert_true(sees(p.options.repo, &oid));
+	assert_true(sys_exists(q.keep_path));
+	for (size_t i = 0; i < 4; i++) {
+		struct buf path = BUF_INIT;
+
+		buf_printf(&path, "%s/pack/%s", p.d.t.objects, files[i]);
+		assert_int_equal(sys_exists(path.data), i < 3);
+		buf_release(&path);
+	}
+	quarantine_release(&q);
+	assert_int_equal(pushed_leftovers(&p), 0);
+	pushed_release(&p);
+}
+
+static void test_release(void **state)
+{
+	struct pushed p;
+	struct quarantine q;
+	struct oid oid;
+
+	pushed_init(&p);
+	assert_int_equal(quarantine_create(&q, p.options.repo, NULL), 0);
+	put(&q, p.options.repo, &oid);
+	quarantine_release(&q);
+	assert_false(sees(p.options.repo, &oid));
+	assert_int_equal(pushed_leftovers(&p), 0);
+	pushed_release(&p);
+}
+
+/* A directory whose name would end a list. */
+static void test_quoting(void **state)
+{
+	struct pushed p;
+	struct quarantine q;
+	char *dir, *plain;
+
+	pushed_init(&p);
+	plain = p.d.t.repo.object_dir;
+	dir = repo_common_path(&p.d.t.repo, "a:b\\\"c");
+	assert_int_equal(rename(plain, dir), 0);
+	p.d.t.repo.object_dir = dir;
+	assert_int_equal(quarantine_create(&q, p.options.repo, NULL), 0);
+	assert_true(sees(&q.view, dialog_oid(&p.d, "c4")));
+	quarantine_release(&q);
+	p.d.t.repo.object_dir = plain;
+	free(dir);
+	pushed_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_migrate),
+		cmocka_unit_test(test_release),
+		cmocka_unit_test(test_quoting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
