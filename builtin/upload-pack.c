@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* git upload-pack: serve fetches over standard input and output. */
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
-#include "include/gitreach.h"
+#include "builtin/serving.h"
 #include "serve/fdio.h"
 #include "serve/upload-pack.h"
-#include "sys/clock.h"
 
 static const char usage[] =
 	"git upload-pack [--[no-]strict] [--timeout=<n>] [--stateless-rpc]\n"
@@ -62,38 +57,9 @@ static int parse(struct arguments *a, int argc, const char **argv)
 	return 0;
 }
 
-static int enter(struct builtin_env *env, const char *path, bool strict)
-{
-	struct repo_options options = {
-		.path = path,
-		.flags = strict ? REPO_OPEN_EXACT : REPO_OPEN_ENTER,
-	};
-	struct error err = ERROR_INIT;
-	int ret = repo_open(&env->repo, &options, &err);
-
-	if (ret == ERR_MISSING)
-		return builtin_die(
-			"'%s' does not appear to be a git repository", path);
-	if (ret < 0)
-		return builtin_fail(&err);
-	/* Where hooks expect to run. */
-	if (chdir(env->repo->git_dir) < 0)
-		return builtin_die("cannot change to '%s': %s",
-				   env->repo->git_dir, strerror(errno));
-	return 0;
-}
-
 static void warn(void *ctx, const char *message)
 {
 	builtin_warn("%s", message);
-}
-
-/* Unique to this process, printable, without spaces. */
-static int make_session_id(struct buf *out)
-{
-	return buf_printf(out, "%" PRId64 ".%" PRIu64 "-P%08x",
-			  sys_clock_seconds(), sys_clock_ns(),
-			  (unsigned)getpid());
 }
 
 static int serve(struct builtin_env *env, const struct arguments *a,
@@ -106,15 +72,13 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.version = serve_protocol_version(getenv("GIT_PROTOCOL")),
 		.stateless_rpc = a->stateless_rpc,
 		.advertise_only = a->info_refs,
-		.agent = getenv("GIT_USER_AGENT"),
+		.agent = serving_agent(),
 		.session_id = session_id,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.warn = warn,
 	};
 	struct error err = ERROR_INIT;
 
-	if (!options.agent || !*options.agent)
-		options.agent = "gitreach/" GITREACH_VERSION;
 	return serve_upload_pack(&options, &io, &err) < 0 ? builtin_fail(&err)
 							  : 0;
 }
@@ -128,8 +92,8 @@ int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
 	/* A client that goes away is an error like any other. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
-		ret = enter(env, argv[1], arguments.strict);
-	if (!ret && make_session_id(&session_id) < 0)
+		ret = serving_enter(env, argv[1], arguments.strict);
+	if (!ret && serving_session_id(&session_id) < 0)
 		ret = builtin_die("out of memory");
 	if (!ret)
 		ret = serve(env, &arguments, session_id.data);

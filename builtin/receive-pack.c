@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* git receive-pack: take pushes over standard input and output. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "builtin/serving.h"
+#include "repo/ident.h"
+#include "serve/fdio.h"
+#include "serve/receive-pack.h"
+#include "serve/upload-pack.h"
+
+static const char usage[] = "git receive-pack <git-dir>";
+
+struct arguments {
+	bool quiet, skip_connectivity, stateless_rpc, info_refs;
+};
+
+static int parse(struct arguments *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "quiet",
+		 .short_name = 'q',
+		 .value = &a->quiet,
+		 .help = "quiet"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "skip-connectivity-check",
+		 .value = &a->skip_connectivity,
+		 .help = "do not check that everything pushed is complete"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "stateless-rpc",
+		 .value = &a->stateless_rpc,
+		 .help = "quit after a single request/response exchange"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "http-backend-info-refs",
+		 .value = &a->info_refs,
+		 .help = "serve up the info/refs for git-http-backend"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "advertise-refs",
+		 .value = &a->info_refs},
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage);
+
+	if (nr < 0)
+		return 129;
+	if (nr != 1)
+		return options_usage(options, usage);
+	return 0;
+}
+
+static void tell(void *ctx, const char *text, size_t len)
+{
+	fwrite(text, 1, len, stderr);
+}
+
+static int serve(struct builtin_env *env, const struct arguments *a,
+		 const char *session_id, const char *committer)
+{
+	struct fdio fdio = {STDIN_FILENO, STDOUT_FILENO, 0};
+	struct serve_io io = fdio_io(&fdio);
+	struct receive_options options = {
+		.repo = env->repo,
+		.version = serve_protocol_version(getenv("GIT_PROTOCOL")),
+		.stateless_rpc = a->stateless_rpc,
+		.advertise_only = a->info_refs,
+		.quiet = a->quiet,
+		.skip_connectivity = a->skip_connectivity,
+		.agent = serving_agent(),
+		.session_id = session_id,
+		.namespace = getenv("GIT_NAMESPACE"),
+		.committer = committer,
+		.tell = tell,
+	};
+	struct error err = ERROR_INIT;
+
+	return serve_receive_pack(&options, &io, &err) < 0 ? builtin_fail(&err)
+							   : 0;
+}
+
+int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
+{
+	struct arguments arguments = {0};
+	struct buf session_id = BUF_INIT;
+	struct buf committer = BUF_INIT;
+	int ret = parse(&arguments, argc, argv);
+
+	/* A client that goes away is an error like any other. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!ret)
+		ret = serving_enter(env, argv[1], false);
+	if (!ret && serving_session_id(&session_id) < 0)
+		ret = builtin_die("out of memory");
+	/* Without one, refs that have no reflog can still be changed. */
+	if (!ret && ident_committer(&committer, &env->repo->config, NULL) < 0)
+		buf_reset(&committer);
+	if (!ret)
+		ret = serve(env, &arguments, session_id.data,
+			    committer.len ? committer.data : NULL);
+	buf_release(&session_id);
+	buf_release(&committer);
+	return ret;
+}

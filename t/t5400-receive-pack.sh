@@ -1,0 +1,443 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='receive-pack: pushes of all kinds, against the stock one'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+OURS=$GITREACH_BUILD/bin/git-receive-pack
+ZERO=0000000000000000000000000000000000000000
+export OURS
+
+# push_ours [<option>...] <server> <ref>...: stock's push from client.git to
+# our receive-pack, traced.
+push_ours () {
+	rm -f "$TRACE_DIR/packets"
+	GIT_TRACE_PACKET=$TRACE_DIR/packets stock -C "${CLIENT-client.git}" \
+		push --receive-pack="$OURS" "$@"
+}
+
+# No half-received objects, and nothing locked.
+test_clean () {
+	find "$1" -name "tmp_*" -o -name "*.lock" -o -name "*.keep" >left &&
+	test_cmp /dev/null left
+}
+
+# test_pushed <server> <client> <rev> <ref>
+test_pushed () {
+	stock -C "$1" fsck --full --strict &&
+	test_clean "$1" &&
+	stock -C "$2" rev-parse "$3" >expect.id &&
+	stock -C "$1" rev-parse "$4" >actual.id &&
+	test_cmp expect.id actual.id
+}
+
+for format in sha1 sha256
+do
+	REPO_FORMAT=$format
+	export REPO_FORMAT
+
+	test_expect_success "$format: small and large pushes" '
+		rm -rf client.git server.git &&
+		repo_linear client.git 60 &&
+		repo_tags client.git &&
+		repo_init server.git &&
+		push_ours -q ../server.git main~1:refs/heads/main &&
+		grep "agent=gitreach/" packets >/dev/null &&
+		test_pushed server.git client.git main~1 main &&
+		find server.git/objects/pack -name "*.pack" >packs &&
+		test_line_count 1 packs &&
+		find server.git/objects/pack -name "*.rev" >revs &&
+		test_line_count 1 revs
+	'
+
+	test_expect_success "$format: few objects become loose ones" '
+		push_ours -q ../server.git main &&
+		test_pushed server.git client.git main main &&
+		stock -C server.git count-objects >count &&
+		! grep "^0 " count
+	'
+
+	test_expect_success "$format: tags, deletion, creation, force" '
+		push_ours -q --mirror ../server.git &&
+		test_same_repo server.git client.git &&
+		test_clean server.git &&
+		push_ours -q ../server.git +main~3:main main:new :refs/tags/light &&
+		test_pushed server.git client.git main~3 main &&
+		test_pushed server.git client.git main new &&
+		test_must_fail stock -C server.git rev-parse --verify -q \
+			refs/tags/light
+	'
+done
+REPO_FORMAT=sha1
+
+test_expect_success 'setup' '
+	rm -rf client.git server.git &&
+	repo_linear client.git 60 &&
+	repo_tags client.git
+'
+
+test_expect_success 'receive.unpackLimit decides' '
+	for limit in 1 5 1000
+	do
+		rm -rf server.git &&
+		repo_init server.git &&
+		stock -C server.git config transfer.unpackLimit 7 &&
+		stock -C server.git config receive.unpackLimit $limit &&
+		push_ours -q ../server.git main &&
+		test_pushed server.git client.git main main &&
+		find server.git/objects/pack -name "*.pack" >packs.$limit ||
+			return 1
+	done &&
+	test_line_count 1 packs.1 &&
+	test_line_count 1 packs.5 &&
+	test_line_count 0 packs.1000
+'
+
+test_expect_success 'a pack that is too large, broken, or cut off' '
+	rm -rf server.git &&
+	repo_init server.git &&
+	stock -C server.git config receive.maxInputSize 500 &&
+	test_must_fail push_ours ../server.git main 2>err &&
+	grep "unpacker error" err &&
+	test_clean server.git &&
+	stock -C server.git config --unset receive.maxInputSize &&
+	id=$(stock -C client.git rev-parse main) &&
+	{
+		raw="$ZERO $id refs/heads/main"
+		printf "%04x%s\\0report-status" $((${#raw} + 18)) "$raw" &&
+		printf 0000
+	} >head.in &&
+	echo main | stock -C client.git pack-objects -q --revs --stdout \
+		>whole.pack &&
+	size=$(wc -c <whole.pack) &&
+	for keep in 0 11 12 100 $((size / 2)) $((size - 20)) $((size - 1))
+	do
+		{ cat head.in && head -c $keep whole.pack; } >in &&
+		"$OURS" server.git <in >out 2>err
+		grep -a "ng refs/heads/main unpacker error" out &&
+		test_clean server.git || return 1
+	done &&
+	for at in 13 200 $((size / 2)) $((size - 5))
+	do
+		{
+			cat head.in && head -c $at whole.pack &&
+			printf "\\377\\000\\377" &&
+			tail -c +$((at + 4)) whole.pack
+		} >in &&
+		"$OURS" server.git <in >out 2>err
+		grep -a "ng refs/heads/main unpacker error" out &&
+		test_clean server.git || return 1
+	done &&
+	stock -C server.git for-each-ref >refs &&
+	test_cmp /dev/null refs &&
+	stock -C server.git count-objects >count &&
+	grep "^0 " count &&
+	{ cat head.in && cat whole.pack; } >in &&
+	"$OURS" server.git <in >out &&
+	grep -a "ok refs/heads/main" out &&
+	test_pushed server.git client.git main main
+'
+
+test_expect_success 'requests that break the rules' '
+	for lines in "hello" "$ZERO $ZERO" "shallow x" \
+		"$ZERO x refs/heads/main" "0000 $ZERO refs/heads/x" \
+		"$ZERO $ZERO "
+	do
+		pkt "$lines" F >in &&
+		test_must_fail "$OURS" server.git <in >out 2>err &&
+		grep -a "ERR protocol error" out || return 1
+	done &&
+	test_must_fail "$OURS" server.git </dev/null 2>err &&
+	grep "the remote end hung up unexpectedly" err &&
+	printf 0000 >in &&
+	"$OURS" server.git <in >out &&
+	test_clean server.git
+'
+
+# ---- side by side with stock
+
+# pairs: for each case both servers start from the same repository; what the
+# pusher is told, the exit code and the refs afterwards have to be the same.
+raw_push () {
+	caps="report-status side-band-64k object-format=sha1 $CAPS"
+	first=$1
+	shift
+	printf '%04x%s\0%s' $((${#first} + 5 + ${#caps})) "$first" "$caps"
+	for line in "$@"
+	do
+		printf '%04x%s' $((${#line} + 4)) "$line"
+	done
+	printf 0000
+	printf '' | stock -C client.git pack-objects -q --stdout
+}
+
+unband () {
+	python3 -c '
+import re, sys
+data, at, flushes, text = sys.stdin.buffer.read(), 0, 0, {1: b"", 2: b""}
+while at < len(data):
+    n = int(data[at:at + 4], 16)
+    if n == 0:
+        flushes += 1
+        n = 4
+    elif flushes and data[at + 4] in text:
+        text[data[at + 4]] += data[at + 5:at + n]
+    at += n
+report = re.sub(rb"(\A|\n)[0-9a-f]{4}", rb"\n", text[1])
+# Objects that are missing are described in words of ones own.
+told = re.sub(rb"(?m)^(fatal: bad object|error: (missing|object)).*\n", b"",
+              text[2])
+# 2.39 and later versions put the reason in different words.
+report = re.sub(rb"(?m)^(ng \S+) (failed to update refs?|"
+                rb"incorrect old value provided|reference does not exist|"
+                rb"reference already exists|refname conflict|"
+                rb"invalid new value provided)$", rb"\1 failed", report)
+told = re.sub(rb"cannot update ref .*?: trying", b"trying", told)
+sys.stdout.write("report:" + report.decode() + "\n")
+sys.stdout.writelines(sorted(told.decode().splitlines(True)))'
+}
+
+setup_pair () {
+	rm -rf pair.git &&
+	repo_init pair.git &&
+	stock -C client.git push -q ../pair.git main~1:refs/heads/main \
+		main:refs/heads/cur main~1:refs/hid/a light:refs/tags/v &&
+	stock -C pair.git symbolic-ref HEAD refs/heads/main &&
+	stock -C pair.git config transfer.hideRefs refs/hid
+}
+
+# test_pair <name> [-c <key>=<value>]... <command>...
+test_pair () {
+	name=$1
+	shift
+	rm -f settings
+	: >settings
+	while test "$1" = -c
+	do
+		echo "$2" >>settings
+		shift 2
+	done
+	for arg in "$@"
+	do
+		echo "$arg"
+	done >commands
+	test_expect_success "as stock: $name" '
+		set -- &&
+		while read -r line
+		do
+			set -- "$@" "$line"
+		done <commands &&
+		raw_push "$@" >in &&
+		for who in ours stock
+		do
+			rm -rf $who.git &&
+			cp -R pair.git $who.git &&
+			while IFS== read -r key value
+			do
+				stock -C $who.git config "$key" "$value"
+			done <settings &&
+			server=$OURS &&
+			test $who = ours || server="stock receive-pack"
+			$server $who.git <in >out 2>$who.err
+			echo "exit $?" >$who.txt &&
+			unband <out >>$who.txt &&
+			stock -C $who.git for-each-ref >>$who.txt &&
+			test_clean $who.git || return 1
+		done &&
+		test_cmp stock.txt ours.txt
+	'
+}
+
+test_expect_success 'setup for pairs' '
+	setup_pair &&
+	A=$(stock -C client.git rev-parse main) &&
+	B=$(stock -C client.git rev-parse main~1) &&
+	T=$(stock -C client.git rev-parse "main^{tree}") &&
+	N=1111111111111111111111111111111111111111
+'
+CAPS=
+test_pair 'update' "$B $A refs/heads/main"
+test_pair 'create' "$ZERO $A refs/heads/n" "$ZERO $A refs/tags/n"
+test_pair 'delete' "$A $ZERO refs/heads/cur"
+test_pair 'hidden' "$B $A refs/hid/a" "$B $A refs/heads/main"
+test_pair 'only hidden' "$B $A refs/hid/a" "$B $ZERO refs/hid/a"
+test_pair 'hidden by receive.hideRefs' -c receive.hideRefs=refs/heads \
+	"$B $A refs/heads/main" "$ZERO $A refs/tags/t"
+test_pair 'funny names' "$ZERO $A refs/heads/x.lock" "$ZERO $A foo/x" \
+	"$ZERO $A refs/heads/.a" "$ZERO $A HEAD" "$ZERO $A refs/x" \
+	"$ZERO $A refs/heads/../x" "$ZERO $A refs/heads/ok"
+test_pair 'wrong old values' "$A $B refs/heads/main" \
+	"$A $B refs/heads/nope" "$ZERO $A refs/heads/cur" \
+	"$ZERO $A refs/heads/fine"
+test_pair 'a missing object' "$ZERO $N refs/heads/m" "$ZERO $A refs/heads/k"
+test_pair 'deletions of nothing' "$A $ZERO refs/heads/nope" \
+	"$ZERO $ZERO refs/heads/nope2" "$A $ZERO refs/heads/cur"
+test_pair 'a file in the way' "$ZERO $A refs/heads/main/x"
+test_pair 'a tree as a branch' "$ZERO $T refs/heads/t" "$ZERO $T refs/tags/t"
+test_pair 'denyDeletes' -c receive.denyDeletes=true \
+	"$A $ZERO refs/heads/cur" "$A $ZERO refs/tags/v"
+test_pair 'denyNonFastForwards' -c receive.denyNonFastForwards=true \
+	"$A $B refs/heads/cur" "$B $A refs/heads/main"
+test_pair 'bad values where only fast-forwards are allowed' \
+	-c receive.denyNonFastForwards=true "$A $T refs/heads/cur"
+test_pair 'deleting the current branch' "$B $ZERO refs/heads/main"
+for deny in refuse ignore warn true false
+do
+	test_pair "denyDeleteCurrent $deny" \
+		-c receive.denyDeleteCurrent=$deny "$B $ZERO refs/heads/main"
+	test_pair "denyCurrentBranch $deny" -c core.bare=false \
+		-c receive.denyCurrentBranch=$deny "$B $A refs/heads/main"
+done
+test_pair 'the current branch' -c core.bare=false "$B $A refs/heads/main"
+test_pair 'another branch' -c core.bare=false "$A $B refs/heads/cur"
+CAPS=atomic
+test_pair 'atomic' "$B $A refs/heads/main" "$ZERO $A refs/heads/n"
+test_pair 'atomic, a wrong old value' "$A $B refs/heads/main" \
+	"$ZERO $A refs/heads/n"
+test_pair 'atomic, a funny name' "$ZERO $A refs/heads/x.lock" \
+	"$ZERO $A refs/heads/n"
+test_pair 'atomic, a funny name at the end' "$ZERO $A refs/heads/n" \
+	"$ZERO $A refs/heads/x.lock"
+test_pair 'atomic that was not advertised' -c receive.advertiseAtomic=false \
+	"$A $B refs/heads/main" "$ZERO $A refs/heads/n"
+CAPS=
+
+test_expect_success 'symbolic refs' '
+	stock -C pair.git symbolic-ref refs/heads/sym refs/heads/main &&
+	stock -C pair.git symbolic-ref refs/heads/dang refs/heads/nowhere
+'
+test_pair 'a symbolic ref' "$B $A refs/heads/sym"
+test_pair 'a dangling one' "$ZERO $A refs/heads/dang"
+test_pair 'a symbolic ref and its target' "$B $A refs/heads/main" \
+	"$B $A refs/heads/sym"
+test_pair 'a symbolic ref and its target, at odds' "$B $A refs/heads/main" \
+	"$B $B refs/heads/sym"
+
+# ---- what is pushed has to be whole
+
+test_expect_success 'objects that lean on what is not there' '
+	rm -rf server.git thin.git &&
+	repo_init server.git &&
+	stock -C client.git push -q ../server.git main~20:refs/heads/main &&
+	repo_init thin.git &&
+	stock -C client.git push -q ../thin.git main &&
+	new=$(stock -C thin.git commit-tree -p main -m new "main^{tree}") &&
+	stock -C thin.git update-ref refs/heads/new $new &&
+	echo "$new" | stock -C thin.git pack-objects -q --stdout >new.pack &&
+	{
+		raw="$ZERO $new refs/heads/new" &&
+		printf "%04x%s\\0report-status" $((${#raw} + 18)) "$raw" &&
+		printf 0000 && cat new.pack
+	} >in &&
+	"$OURS" server.git <in >out 2>err &&
+	grep -a "ng refs/heads/new missing necessary objects" out &&
+	test_clean server.git &&
+	test_must_fail stock -C server.git cat-file -e $new 2>/dev/null
+'
+
+test_expect_success 'objects that lean on leftovers' '
+	# The commit before is there, its parents and tree are not.
+	parent=$(stock -C client.git rev-parse main) &&
+	stock -C client.git cat-file commit $parent >body &&
+	stock -C server.git hash-object -w -t commit --literally ../body &&
+	"$OURS" server.git <in >out 2>err &&
+	grep -a "ng refs/heads/new missing necessary objects" out &&
+	# A commit-graph that still knows a commit which is gone.
+	rm -rf graph.git &&
+	stock clone -q --bare client.git graph.git &&
+	stock -C graph.git commit-graph write --reachable &&
+	stock -C graph.git update-ref refs/heads/main \
+		$(stock -C client.git rev-parse main~20) &&
+	stock -C graph.git for-each-ref --format="delete %(refname)" \
+		refs/tags >del &&
+	stock -C graph.git update-ref --stdin <del &&
+	cp graph.git/objects/info/commit-graph saved &&
+	stock -C graph.git reflog expire --expire=now --all &&
+	stock -C graph.git repack -adq &&
+	stock -C graph.git prune --expire=now &&
+	cp -f saved graph.git/objects/info/commit-graph &&
+	"$OURS" graph.git <in >out 2>err &&
+	grep -a "ng refs/heads/new missing necessary objects" out &&
+	test_clean graph.git
+'
+
+test_expect_success 'leftovers that are complete may be used' '
+	stock -C client.git push -q ../server.git main:refs/heads/x &&
+	stock -C server.git update-ref -d refs/heads/x &&
+	"$OURS" server.git <in >out 2>err &&
+	grep -a "ok refs/heads/new" out &&
+	stock -C server.git fsck --full --strict
+'
+
+test_expect_success '--skip-connectivity-check believes everything' '
+	rm -rf server.git &&
+	repo_init server.git &&
+	"$OURS" --skip-connectivity-check server.git <in >out 2>err &&
+	grep -a "ok refs/heads/new" out
+'
+
+# ---- shallow pushers
+
+test_expect_success 'a push out of a shallow repository' '
+	rm -rf server.git shallow &&
+	repo_init server.git &&
+	stock clone -q --depth=3 "file://$PWD/client.git" shallow &&
+	test_must_fail stock -C shallow push --receive-pack="$OURS" \
+		../server.git main 2>err &&
+	grep "shallow update not allowed" err &&
+	test_clean server.git &&
+	stock -C client.git push -q ../server.git main:refs/heads/base &&
+	test_tick &&
+	stock -C shallow commit -q --allow-empty -m new &&
+	CLIENT=shallow push_ours -q ../server.git main &&
+	test_pushed server.git shallow main main &&
+	! test -e server.git/shallow
+'
+
+test_expect_success 'receive.shallowUpdate' '
+	rm -rf server.git &&
+	repo_init server.git &&
+	stock -C server.git config receive.shallowUpdate true &&
+	CLIENT=shallow push_ours -q ../server.git main &&
+	test_pushed server.git shallow main main &&
+	sort shallow/.git/shallow >expect &&
+	sort server.git/shallow >actual &&
+	test_cmp expect actual
+'
+
+# ---- configuration
+
+test_expect_success 'what is not there is refused' '
+	rm -rf server.git &&
+	repo_init server.git &&
+	test_must_fail stock -C client.git push --receive-pack="$GIT \
+		-c receive.certNonceSeed=x receive-pack" ../server.git \
+		main 2>err &&
+	grep "not supported yet" err
+'
+
+test_expect_success 'receive.updateServerInfo' '
+	stock -C server.git config receive.updateServerInfo true &&
+	push_ours -q ../server.git main &&
+	stock -C server.git rev-parse main >expect &&
+	cut -f1 server.git/info/refs >actual &&
+	test_cmp expect actual
+'
+
+test_expect_success 'a repository with a work tree keeps reflogs' '
+	rm -rf work &&
+	stock init -q work &&
+	stock -C client.git push -q --receive-pack="$OURS" ../work \
+		main:refs/heads/other &&
+	stock -C work reflog other >log &&
+	grep "push" log &&
+	test_line_count 1 log
+'
+
+test_done

@@ -1,0 +1,234 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='receive-pack: hooks, push options, quarantine, alternates'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+OURS=$GITREACH_BUILD/bin/git-receive-pack
+export OURS
+
+# hook <repository> <name>: install standard input as a hook.
+hook () {
+	{
+		echo "#!/bin/sh" &&
+		cat
+	} >"$1/hooks/$2" &&
+	chmod +x "$1/hooks/$2"
+}
+
+test_expect_success 'setup' '
+	repo_linear client.git 12 &&
+	repo_init plain.git &&
+	stock -C client.git push -q ../plain.git main~2:refs/heads/main \
+		main~3:refs/heads/old &&
+	stock -C plain.git config receive.advertisePushOptions true &&
+	for name in pre-receive update post-receive post-update
+	do
+		hook plain.git $name <<-\EOH || return 1
+		echo "$(basename "$0") $*"
+		test "$(basename "$0")" = update ||
+		test "$(basename "$0")" = post-update || cat
+		echo "in $(basename "$PWD")"
+		env | grep "^GIT_" | grep -vE "EXEC|TRACE|COMMITTER|AUTHOR" |
+			sed -e "s/incoming-......$/incoming-X/" \
+			-e "s,[^=]*/\(ours\|stock\).git/\(\./\)*,R/," \
+			-e "s,=/.*/\(ours\|stock\).git/\(\./\)*,=R/," | sort
+		EOH
+	done
+'
+
+# test_as_stock <name> <argument of push>...: what hooks print, and the
+# outcome, are those of the stock server.
+test_as_stock () {
+	name=$1
+	shift
+	echo "$*" >arguments
+	test_expect_success "as stock: $name" '
+		read -r arguments <arguments &&
+		for who in ours stock
+		do
+			rm -rf $who.git &&
+			cp -R plain.git $who.git &&
+			server=$OURS &&
+			test $who = ours || server="env -u GIT_EXEC_PATH \
+				PATH=$STOCK_PATH $STOCK_GIT-receive-pack"
+			eval "stock -C client.git push \
+				--receive-pack=\"$server\" \
+				../$who.git $arguments" >$who.out 2>&1
+			echo "exit $?" >>$who.out &&
+			sed -e "s/$who/WHO/g" -e "s/ *$//" $who.out >$who.txt &&
+			stock -C $who.git for-each-ref >>$who.txt || return 1
+		done &&
+		test_cmp stock.txt ours.txt &&
+		find ours.git -name "tmp_*" >left &&
+		test_cmp /dev/null left
+	'
+}
+
+test_as_stock 'all hooks run' main main:new
+test_as_stock 'with push options' -o one=1 -o two main
+test_as_stock 'deletion' :old
+test_as_stock 'nothing to do' main~2:main
+
+test_expect_success 'an update hook that objects' '
+	hook plain.git update <<-\EOH
+	test "$1" != refs/heads/no
+	EOH
+'
+test_as_stock 'one is declined' main:no main
+test_as_stock 'one is declined, atomically' --atomic main:no main
+
+test_expect_success 'a pre-receive hook that objects' '
+	hook plain.git pre-receive <<-\EOH
+	echo >&2 "not today"
+	git cat-file -e $(cut -d" " -f2) && echo seen
+	exit 3
+	EOH
+'
+test_as_stock 'all is declined' main main:new
+test_expect_success 'nothing stays of what was declined' '
+	test_must_fail stock -C ours.git cat-file -e \
+		$(stock -C client.git rev-parse main) 2>/dev/null
+'
+
+test_expect_success 'hooks that print much, read nothing, or end early' '
+	hook plain.git pre-receive <<-\EOH &&
+	exec 0<&-
+	i=0
+	while test $i -lt 2000
+	do
+		echo "line $i of a hook that has much to say"
+		i=$((i + 1))
+	done
+	EOH
+	rm -rf ours.git &&
+	cp -R plain.git ours.git &&
+	stock -C client.git push --receive-pack="$OURS" ../ours.git main \
+		2>err &&
+	grep -c "^remote: line" err >count &&
+	echo 2000 >expect &&
+	test_cmp expect count
+'
+
+test_expect_success 'core.hooksPath, and hooks that cannot be run' '
+	rm -rf ours.git &&
+	repo_init ours.git &&
+	mkdir mine &&
+	printf "#!/bin/sh\nexit 1\n" >mine/pre-receive &&
+	stock -C ours.git config core.hooksPath "$PWD/mine" &&
+	stock -C client.git push -q --receive-pack="$OURS" ../ours.git \
+		main~1:refs/heads/main &&
+	chmod +x mine/pre-receive &&
+	test_must_fail stock -C client.git push -q --receive-pack="$OURS" \
+		../ours.git main
+'
+
+test_expect_success 'a reference-transaction hook' '
+	rm -rf ours.git &&
+	repo_init ours.git &&
+	hook ours.git reference-transaction <<-\EOH &&
+	echo "$1" >>states
+	cat >>states
+	test "$1" != prepared || ! test -e stop
+	EOH
+	stock -C client.git push -q --receive-pack="$OURS" ../ours.git \
+		main~1:refs/heads/main &&
+	id=$(stock -C client.git rev-parse main~1) &&
+	for state in preparing prepared committed
+	do
+		echo $state
+		echo "0000000000000000000000000000000000000000 $id" \
+			refs/heads/main
+	done >expect &&
+	test_cmp expect ours.git/states &&
+	touch ours.git/stop &&
+	test_must_fail stock -C client.git push -q --receive-pack="$OURS" \
+		../ours.git main 2>err &&
+	test "$(stock -C ours.git rev-parse main)" = $id &&
+	find ours.git -name "*.lock" >left &&
+	test_cmp /dev/null left
+'
+
+test_expect_success 'a silent hook does not let the line go dead' '
+	rm -rf ours.git &&
+	repo_init ours.git &&
+	stock -C ours.git config receive.keepAlive 1 &&
+	printf "sleep 1.5\n" | hook ours.git pre-receive &&
+	rm -f packets &&
+	GIT_TRACE_PACKET=$PWD/packets stock -C client.git push -q \
+		--receive-pack="$OURS" ../ours.git main &&
+	stock -C ours.git fsck
+'
+
+# ---- alternates
+
+test_expect_success 'what others have is told, once, as stock tells it' '
+	rm -rf other.git borrower.git &&
+	stock clone -q --bare client.git other.git &&
+	stock -C other.git branch twin main &&
+	stock -C other.git branch more main~5 &&
+	stock clone -q --bare --shared other.git borrower.git &&
+	for ref in twin more
+	do
+		stock -C borrower.git update-ref -d refs/heads/$ref ||
+			return 1
+	done &&
+	for config in core.alternateRefsPrefixes=refs/tags/ \
+		core.alternateRefsPrefixes=refs/heads/more \
+		core.alternateRefsCommand="echo $(stock -C client.git \
+			rev-parse main~7); :" x.y=z
+	do
+		"$GIT" -c "$config" receive-pack --advertise-refs \
+			borrower.git >ours &&
+		stock -c "$config" receive-pack --advertise-refs \
+			borrower.git >theirs &&
+		sed -e "s/agent=.*//" -e "s/^0*..[0-9a-f][0-9a-f]//" ours \
+			>ours.txt &&
+		sed -e "s/agent=.*//" -e "s/^0*..[0-9a-f][0-9a-f]//" theirs \
+			>theirs.txt &&
+		tail -n +2 ours.txt >ours.tail &&
+		tail -n +2 theirs.txt >theirs.tail &&
+		test_cmp theirs.tail ours.tail || return 1
+	done
+'
+
+test_expect_success 'a push into a repository that borrows' '
+	test_tick &&
+	new=$(stock -C client.git commit-tree -p main -m new "main^{tree}") &&
+	stock -C client.git push -q --receive-pack="$OURS" ../borrower.git \
+		$new:refs/heads/new &&
+	stock -C borrower.git fsck --full --strict &&
+	stock -C borrower.git count-objects >count &&
+	grep "^1 " count
+'
+
+# ---- object checks
+
+test_expect_success 'transfer.fsckObjects' '
+	rm -rf ours.git &&
+	repo_init ours.git &&
+	stock -C ours.git config transfer.fsckObjects true &&
+	stock -C client.git push -q --receive-pack="$OURS" ../ours.git main &&
+	tree=$(stock -C client.git rev-parse "main^{tree}") &&
+	printf "tree %s\nauthor x <x> 0 +0000\ncommitter x 0 +0000\n\nm\n" \
+		$tree >commit &&
+	bad=$(stock -C client.git hash-object -w -t commit --literally \
+		../commit) &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git $bad:refs/heads/bad 2>err &&
+	grep "missingEmail" err &&
+	grep "unpacker error" err &&
+	find ours.git -name "tmp_*" >left &&
+	test_cmp /dev/null left &&
+	stock -C ours.git config receive.fsck.missingEmail ignore &&
+	stock -C client.git push --receive-pack="$OURS" \
+		../ours.git $bad:refs/heads/bad
+'
+
+test_done
