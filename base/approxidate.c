@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A text is taken apart into words: numbers, names, and the characters between
+ * them. It is an instant, a date with perhaps a time, or steps back from now.
+ */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/approxidate.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+static const char *const months[] = {
+	"january", "february", "march",     "april",   "may",      "june",
+	"july",    "august",   "september", "october", "november", "december",
+};
+static const char *const weekdays[] = {
+	"sunday",   "monday", "tuesday",  "wednesday",
+	"thursday", "friday", "saturday",
+};
+
+/* What is left of the text. */
+struct text {
+	const char *p;
+};
+
+static bool is_separator(char c)
+{
+	return c && !isalnum((unsigned char)c) && c != '+' && c != '@';
+}
+
+static void skip_separators(struct text *t)
+{
+	while (is_separator(*t->p))
+		t->p++;
+}
+
+static bool take_char(struct text *t, char c)
+{
+	if (*t->p != c)
+		return false;
+	t->p++;
+	return true;
+}
+
+/* Between `min` and `max` digits, and no more after them. */
+static bool take_number(struct text *t, size_t min, size_t max, int64_t *out)
+{
+	size_t len = strspn(t->p, "0123456789");
+	int64_t n = 0;
+
+	if (len < min || len > max)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		n = 10 * n + (t->p[i] - '0');
+	t->p += len;
+	*out = n;
+	return true;
+}
+
+/* The letters that come next, at most 15 of them, in lower case. */
+static bool take_name(struct text *t, char name[16])
+{
+	size_t len = 0;
+
+	while (isalpha((unsigned char)t->p[len]) && len < 15) {
+		name[len] = (char)tolower((unsigned char)t->p[len]);
+		len++;
+	}
+	name[len] = '\0';
+	if (!len || isalnum((unsigned char)t->p[len]))
+		return false;
+	t->p += len;
+	return true;
+}
+
+/* Which of `names` starts with `name`, of at least three letters; or -1. */
+static int find_name(const char *const *names, int nr, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (int i = 0; i < nr && len >= 3; i++)
+		if (!strncmp(names[i], name, len))
+			return i;
+	return -1;
+}
+
+static int find_month(const char *name)
+{
+	return find_name(months, ARRAY_NR(months), name);
+}
+
+static int find_weekday(const char *name)
+{
+	return find_name(weekdays, ARRAY_NR(weekdays), name);
+}
+
+/* Z, +hh, +hhmm or +hh:mm, in seconds east of Greenwich. */
+static bool take_zone(struct text *t, int64_t *east)
+{
+	struct text at = *t;
+	int64_t hours, minutes = 0;
+	bool west;
+
+	if (take_char(&at, 'Z') || take_char(&at, 'z')) {
+		*east = 0;
+		*t = at;
+		return true;
+	}
+	west = *at.p == '-';
+	if (!take_char(&at, '-') && !take_char(&at, '+'))
+		return false;
+	if (take_number(&at, 4, 4, &hours)) {
+		minutes = hours % 100;
+		hours /= 100;
+	} else if (!take_number(&at, 2, 2, &hours) ||
+		   (take_char(&at, ':') && !take_number(&at, 2, 2, &minutes))) {
+		return false;
+	}
+	if (hours > 24 || minutes > 59)
+		return false;
+	*east = (west ? -60 : 60) * (60 * hours + minutes);
+	*t = at;
+	return true;
+}
+
+static bool parse_epoch(struct text t, int64_t *when)
+{
+	bool is_marked = take_char(&t, '@');
+	int64_t seconds, zone;
+
+	if (!take_number(&t, is_marked ? 1 : 9, 15, &seconds))
+		return false;
+	while (take_char(&t, ' '))
+		;
+	if (*t.p && !take_zone(&t, &zone))
+		return false;
+	if (*t.p)
+		return false;
+	*when = seconds;
+	return true;
+}
+
+static bool set_date(struct tm *tm, int64_t year, int64_t month, int64_t day)
+{
+	if (month < 1 || month > 12 || day < 1 || day > 31 || year < 1970)
+		return false;
+	tm->tm_year = (int)(year - 1900);
+	tm->tm_mon = (int)(month - 1);
+	tm->tm_mday = (int)day;
+	return true;
+}
+
+/* "7 Apr 2005", "April 7, 2005". */
+static bool take_named_date(struct text *t, struct tm *tm)
+{
+	int64_t day, year;
+	char name[16];
+	bool has_day = take_number(t, 1, 2, &day);
+
+	skip_separators(t);
+	if (!take_name(t, name) || find_month(name) < 0)
+		return false;
+	skip_separators(t);
+	if (!has_day && !take_number(t, 1, 2, &day))
+		return false;
+	skip_separators(t);
+	return take_number(t, 4, 4, &year) &&
+	       set_date(tm, year, find_month(name) + 1, day);
+}
+
+static bool take_numeric_date(struct text *t, struct tm *tm)
+{
+	int64_t a, b, c;
+	char separator;
+	bool year_first = take_number(t, 4, 4, &a);
+
+	if (!year_first && !take_number(t, 1, 2, &a))
+		return false;
+	separator = *t->p;
+	if (!separator || !strchr("-/.", separator) ||
+	    (separator == '-' && !year_first))
+		return false;
+	t->p++;
+	if (!take_number(t, 1, 2, &b) || !take_char(t, separator))
+		return false;
+	if (year_first)
+		return take_number(t, 1, 2, &c) && set_date(tm, a, b, c);
+	return take_number(t, 4, 4, &c) &&
+	       (separator == '/' ? set_date(tm, c, a, b)
+				 : set_date(tm, c, b, a));
+}
+
+static bool take_time(struct text *t, struct tm *tm)
+{
+	int64_t hours, minutes, seconds = 0;
+
+	if (!take_number(t, 1, 2, &hours) || !take_char(t, ':') ||
+	    !take_number(t, 2, 2, &minutes))
+		return false;
+	if (take_char(t, ':') && !take_number(t, 2, 2, &seconds))
+		return false;
+	if (*t->p == '.')
+		t->p += 1 + strspn(t->p + 1, "0123456789");
+	if (hours > 23 || minutes > 59 || seconds > 60)
+		return false;
+	tm->tm_hour = (int)hours;
+	tm->tm_min = (int)minutes;
+	tm->tm_sec = (int)seconds;
+	return true;
+}
+
+static int64_t not_before_1970(int64_t seconds)
+{
+	return seconds < 0 ? 0 : seconds;
+}
+
+static bool parse_date(struct text t, int64_t now, int64_t *when)
+{
+	time_t now_time = (time_t)now;
+	struct text start;
+	char name[16];
+	int64_t east;
+	struct tm tm;
+
+	localtime_r(&now_time, &tm);
+	start = t;
+	if (take_name(&t, name) && find_weekday(name) >= 0)
+		skip_separators(&t);
+	else
+		t = start;
+	start = t;
+	if (!take_numeric_date(&t, &tm)) {
+		t = start;
+		if (!take_named_date(&t, &tm))
+			return false;
+	}
+	if (!*t.p)
+		goto local;
+	if (!take_char(&t, 'T') && !take_char(&t, ' '))
+		return false;
+	if (!take_time(&t, &tm))
+		return false;
+	/* A date alone keeps the present's summer time, as in stock Git. */
+	tm.tm_isdst = -1;
+	while (take_char(&t, ' '))
+		;
+	if (!*t.p)
+		goto local;
+	if (!take_zone(&t, &east) || *t.p)
+		return false;
+	*when = not_before_1970((int64_t)timegm(&tm) - east);
+	return true;
+local:
+	*when = not_before_1970(mktime(&tm));
+	return true;
+}
+
+static bool parse_count(const char *name, int64_t *count)
+{
+	static const char *const words[] = {
+		"one", "two",   "three", "four", "five",
+		"six", "seven", "eight", "nine", "ten",
+	};
+
+	if (!strcmp(name, "last") || !strcmp(name, "a") ||
+	    !strcmp(name, "an")) {
+		*count = 1;
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_NR(words); i++)
+		if (!strcmp(name, words[i])) {
+			*count = (int64_t)i + 1;
+			return true;
+		}
+	return false;
+}
+
+/* The most recent time that the clock stood at `hour` sharp. */
+static void back_to_hour(int64_t *when, int hour)
+{
+	time_t t = (time_t)*when;
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	if (tm.tm_hour < hour)
+		tm.tm_mday--;
+	tm.tm_hour = hour;
+	tm.tm_min = tm.tm_sec = 0;
+	*when = not_before_1970(mktime(&tm));
+}
+
+static void back_months(int64_t *when, int64_t count)
+{
+	time_t t = (time_t)*when;
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	/* Whatever is so long ago was before 1970. */
+	tm.tm_mon -= count < 12 * 1000 ? (int)count : 12 * 1000;
+	*when = not_before_1970(mktime(&tm));
+}
+
+static void back_seconds(int64_t *when, int64_t count, int64_t unit)
+{
+	*when = count > *when / unit ? 0 : *when - count * unit;
+}
+
+/* To the count-th last such day, today not counted. */
+static void back_weekdays(int64_t *when, int64_t count, int weekday)
+{
+	time_t t = (time_t)*when;
+	struct tm tm;
+	int days;
+
+	if (!count)
+		return;
+	localtime_r(&t, &tm);
+	days = (tm.tm_wday - weekday + 7) % 7;
+	if (!days)
+		days = 7;
+	back_seconds(when, 7 * (count - 1) + days, 86400);
+}
+
+/* A unit, singular or plural, `count` of it. */
+static bool go_back(int64_t *when, int64_t count, char *unit)
+{
+	static const struct {
+		const char *name;
+		int64_t seconds;
+	} units[] = {
+		{"second", 1},  {"minute", 60},   {"hour", 3600},
+		{"day", 86400}, {"week", 604800},
+	};
+	size_t len = strlen(unit);
+
+	if (len > 3 && unit[len - 1] == 's')
+		unit[len - 1] = '\0';
+	for (size_t i = 0; i < ARRAY_NR(units); i++)
+		if (!strcmp(unit, units[i].name)) {
+			back_seconds(when, count, units[i].seconds);
+			return true;
+		}
+	if (!strcmp(unit, "month"))
+		back_months(when, count);
+	else if (!strcmp(unit, "year"))
+		back_months(when, count < 1000 ? 12 * count : 12 * 1000);
+	else if (find_weekday(unit) >= 0)
+		back_weekdays(when, count, find_weekday(unit));
+	else
+		return false;
+	return true;
+}
+
+/* A word that stands for itself; *hour is applied when all is read. */
+static bool take_moment(const char *name, int64_t *when, int *hour)
+{
+	if (!strcmp(name, "yesterday"))
+		back_seconds(when, 1, 86400);
+	else if (!strcmp(name, "noon"))
+		*hour = 12;
+	else if (!strcmp(name, "midnight"))
+		*hour = 0;
+	else if (!strcmp(name, "tea"))
+		*hour = 17;
+	else
+		return !strcmp(name, "now") || !strcmp(name, "today");
+	return true;
+}
+
+/* One step back; "ago" and "at" between steps mean nothing. */
+static bool take_step(struct text *t, int64_t *when, int *hour)
+{
+	char name[16];
+	int64_t count;
+
+	if (!take_number(t, 1, 9, &count)) {
+		if (!take_name(t, name))
+			return false;
+		if (take_moment(name, when, hour) || !strcmp(name, "ago") ||
+		    !strcmp(name, "at") || !strcmp(name, "and"))
+			return true;
+		if (!parse_count(name, &count))
+			return false;
+	}
+	skip_separators(t);
+	return take_name(t, name) && go_back(when, count, name);
+}
+
+static bool parse_steps(struct text t, int64_t now, int64_t *when)
+{
+	int64_t at = now;
+	int hour = -1;
+
+	skip_separators(&t);
+	if (!*t.p)
+		return false;
+	while (*t.p) {
+		if (!take_step(&t, &at, &hour))
+			return false;
+		skip_separators(&t);
+	}
+	if (hour >= 0)
+		back_to_hour(&at, hour);
+	*when = at;
+	return true;
+}
+
+int approxidate_parse(int64_t *when, const char *text, int64_t now)
+{
+	struct text t = {text};
+
+	if (!strcasecmp(text, "never")) {
+		*when = 0;
+		return 0;
+	}
+	if (parse_epoch(t, when) || parse_date(t, now, when) ||
+	    parse_steps(t, now, when))
+		return 0;
+	return ERR_INVALID;
+}
+
+int approxidate_parse_expiry(int64_t *when, const char *text, int64_t now)
+{
+	if (!strcasecmp(text, "never") || !strcasecmp(text, "false"))
+		*when = 0;
+	else if (!strcasecmp(text, "now") || !strcasecmp(text, "all"))
+		*when = INT64_MAX;
+	else
+		return approxidate_parse(when, text, now);
+	return 0;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* base/approxidate.c: what stock Git makes of the same words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "base/approxidate.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "t/unit/random.h"
+
+struct sample {
+	const char *zone, *text;
+	int64_t now, when;
+};
+
+/* As printed by 'git rev-parse --since=<text>' of Git 2.39.5. */
+static const struct sample samples[] = {
+	{"UTC", "2.weeks.ago", 1700000000, 1698790400},
+	{"UTC", "2.weeks.ago", 1117580405, 1116370805},
+	{"UTC", "2 weeks", 1700000000, 1698790400},
+	{"UTC", "2 weeks", 1117580405, 1116370805},
+	{"UTC", "1.month.ago", 1700000000, 1697321600},
+	{"UTC", "1.month.ago", 1117580405, 1114988405},
+	{"UTC", "13.months.ago", 1700000000, 1665785600},
+	{"UTC", "13.months.ago", 1117580405, 1083452405},
+	{"UTC", "1.year.ago", 1700000000, 1668464000},
+	{"UTC", "1.year.ago", 1117580405, 1086044405},
+	{"UTC", "3.days.4.hours.ago", 1700000000, 1699726400},
+	{"UTC", "3.days.4.hours.ago", 1117580405, 1117306805},
+	{"UTC", "yesterday", 1700000000, 1699913600},
+	{"UTC", "yesterday", 1117580405, 1117494005},
+	{"UTC", "noon", 1700000000, 1699963200},
+	{"UTC", "noon", 1117580405, 1117540800},
+	{"UTC", "midnight", 1700000000, 1699920000},
+	{"UTC", "midnight", 1117580405, 1117497600},
+	{"UTC", "tea", 1700000000, 1699981200},
+	{"UTC", "tea", 1117580405, 1117558800},
+	{"UTC", "last friday", 1700000000, 1699654400},
+	{"UTC", "last friday", 1117580405, 1117234805},
+	{"UTC", "3.fridays.ago", 1700000000, 1698444800},
+	{"UTC", "3.fridays.ago", 1117580405, 1116025205},
+	{"UTC", "last tuesday", 1700000000, 1699395200},
+	{"UTC", "last tuesday", 1117580405, 1116975605},
+	{"UTC", "2005-04-07", 1700000000, 1112912000},
+	{"UTC", "2005-04-07", 1117580405, 1112914805},
+	{"UTC", "2005-04-07 22:13", 1700000000, 1112911980},
+	{"UTC", "2005-04-07 22:13", 1117580405, 1112911980},
+	{"UTC", "2005-04-07T22:13:13.5Z", 1700000000, 1112911993},
+	{"UTC", "2005-04-07T22:13:13.5Z", 1117580405, 1112911993},
+	{"UTC", "2005-12-07T22:13:13", 1700000000, 1133993593},
+	{"UTC", "2005-12-07T22:13:13", 1117580405, 1133993593},
+	{"UTC", "2005-04-07 22:13:13 +0200", 1700000000, 1112904793},
+	{"UTC", "2005-04-07 22:13:13 +0200", 1117580405, 1112904793},
+	{"UTC", "2005-04-07T22:13:13+02:00", 1700000000, 1112904793},
+	{"UTC", "2005-04-07T22:13:13+02:00", 1117580405, 1112904793},
+	{"UTC", "1112911993", 1700000000, 1112911993},
+	{"UTC", "1112911993", 1117580405, 1112911993},
+	{"UTC", "1112911993 +0200", 1700000000, 1112911993},
+	{"UTC", "1112911993 +0200", 1117580405, 1112911993},
+	{"UTC", "100000000", 1700000000, 100000000},
+	{"UTC", "100000000", 1117580405, 100000000},
+	{"UTC", "Thu, 07 Apr 2005 22:13:13 +0200", 1700000000, 1112904793},
+	{"UTC", "Thu, 07 Apr 2005 22:13:13 +0200", 1117580405, 1112904793},
+	{"UTC", "7 Apr 2005", 1700000000, 1112912000},
+	{"UTC", "7 Apr 2005", 1117580405, 1112914805},
+	{"UTC", "Apr 7 2005", 1700000000, 1112912000},
+	{"UTC", "Apr 7 2005", 1117580405, 1112914805},
+	{"UTC", "04/07/2005", 1700000000, 1112912000},
+	{"UTC", "04/07/2005", 1117580405, 1112914805},
+	{"UTC", "07.04.2005", 1700000000, 1112912000},
+	{"UTC", "07.04.2005", 1117580405, 1112914805},
+	{"UTC", "2005/04/07", 1700000000, 1112912000},
+	{"UTC", "2005/04/07", 1117580405, 1112914805},
+	{"UTC", "2005.04.07", 1700000000, 1112912000},
+	{"UTC", "2005.04.07", 1117580405, 1112914805},
+	{"UTC", "today", 1700000000, 1700000000},
+	{"UTC", "today", 1117580405, 1117580405},
+	{"UTC", "one week ago", 1700000000, 1699395200},
+	{"UTC", "one week ago", 1117580405, 1116975605},
+	{"UTC", "10.seconds.ago", 1700000000, 1699999990},
+	{"UTC", "10.seconds.ago", 1117580405, 1117580395},
+	{"UTC", "TEN Minutes ago", 1700000000, 1699999400},
+	{"UTC", "TEN Minutes ago", 1117580405, 1117579805},
+	{"UTC", "noon yesterday", 1700000000, 1699876800},
+	{"UTC", "noon yesterday", 1117580405, 1117454400},
+	{"UTC", "1 day ago at noon", 1700000000, 1699876800},
+	{"UTC", "1 day ago at noon", 1117580405, 1117454400},
+	{"UTC", "3 weeks 2 days ago", 1700000000, 1698012800},
+	{"UTC", "3 weeks 2 days ago", 1117580405, 1115593205},
+	{"UTC", "0.days.ago", 1700000000, 1700000000},
+	{"UTC", "0.days.ago", 1117580405, 1117580405},
+	{"UTC", "tea 2.days.ago", 1700000000, 1699808400},
+	{"UTC", "tea 2.days.ago", 1117580405, 1117386000},
+	{"UTC", "1.month.1.day.ago", 1700000000, 1697235200},
+	{"UTC", "1.month.1.day.ago", 1117580405, 1114902005},
+	{"UTC", "last month", 1700000000, 1697321600},
+	{"UTC", "last month", 1117580405, 1114988405},
+	{"UTC", "@1112911993", 1700000000, 1112911993},
+	{"UTC", "@1112911993", 1117580405, 1112911993},
+	{"UTC", "1 year 2 months ago", 1700000000, 1663193600},
+	{"UTC", "1 year 2 months ago", 1117580405, 1080774005},
+	{"America/New_York", "2.weeks.ago", 1700000000, 1698790400},
+	{"America/New_York", "2.weeks.ago", 1117580405, 1116370805},
+	{"America/New_York", "2 weeks", 1700000000, 1698790400},
+	{"America/New_York", "2 weeks", 1117580405, 1116370805},
+	{"America/New_York", "1.month.ago", 1700000000, 1697321600},
+	{"America/New_York", "1.month.ago", 1117580405, 1114988405},
+	{"America/New_York", "13.months.ago", 1700000000, 1665785600},
+	{"America/New_York", "13.months.ago", 1117580405, 1083452405},
+	{"America/New_York", "1.year.ago", 1700000000, 1668464000},
+	{"America/New_York", "1.year.ago", 1117580405, 1086044405},
+	{"America/New_York", "3.days.4.hours.ago", 1700000000, 1699726400},
+	{"America/New_York", "3.days.4.hours.ago", 1117580405, 1117306805},
+	{"America/New_York", "yesterday", 1700000000, 1699913600},
+	{"America/New_York", "yesterday", 1117580405, 1117494005},
+	{"America/New_York", "noon", 1700000000, 1699981200},
+	{"America/New_York", "noon", 1117580405, 1117555200},
+	{"America/New_York", "midnight", 1700000000, 1699938000},
+	{"America/New_York", "midnight", 1117580405, 1117512000},
+	{"America/New_York", "tea", 1700000000, 1699999200},
+	{"America/New_York", "tea", 1117580405, 1117573200},
+	{"America/New_York", "last friday", 1700000000, 1699654400},
+	{"America/New_York", "last friday", 1117580405, 1117234805},
+	{"America/New_York", "3.fridays.ago", 1700000000, 1698444800},
+	{"America/New_York", "3.fridays.ago", 1117580405, 1116025205},
+	{"America/New_York", "last tuesday", 1700000000, 1699395200},
+	{"America/New_York", "last tuesday", 1117580405, 1116975605},
+	{"America/New_York", "2005-04-07", 1700000000, 1112912000},
+	{"America/New_York", "2005-04-07", 1117580405, 1112914805},
+	{"America/New_York", "2005-04-07 22:13", 1700000000, 1112926380},
+	{"America/New_York", "2005-04-07 22:13", 1117580405, 1112926380},
+	{"America/New_York", "2005-04-07T22:13:13.5Z", 1700000000, 1112911993},
+	{"America/New_York", "2005-04-07T22:13:13.5Z", 1117580405, 1112911993},
+	{"America/New_York", "2005-12-07T22:13:13", 1700000000, 1134011593},
+	{"America/New_York", "2005-12-07T22:13:13", 1117580405, 1134011593},
+	{"America/New_York", "2005-04-07 22:13:13 +0200", 1700000000,
+	 1112904793},
+	{"America/New_York", "2005-04-07 22:13:13 +0200", 1117580405,
+	 1112904793},
+	{"America/New_York", "2005-04-07T22:13:13+02:00", 1700000000,
+	 1112904793},
+	{"America/New_York", "2005-04-07T22:13:13+02:00", 1117580405,
+	 1112904793},
+	{"America/New_York", "1112911993", 1700000000, 1112911993},
+	{"America/New_York", "1112911993", 1117580405, 1112911993},
+	{"America/New_York", "1112911993 +0200", 1700000000, 1112911993},
+	{"America/New_York", "1112911993 +0200", 1117580405, 1112911993},
+	{"America/New_York", "100000000", 1700000000, 100000000},
+	{"America/New_York", "100000000", 1117580405, 100000000},
+	{"America/New_York", "Thu, 07 Apr 2005 22:13:13 +0200", 1700000000,
+	 1112904793},
+	{"America/New_York", "Thu, 07 Apr 2005 22:13:13 +0200", 1117580405,
+	 1112904793},
+	{"America/New_York", "7 Apr 2005", 1700000000, 1112912000},
+	{"America/New_York", "7 Apr 2005", 1117580405, 1112914805},
+	{"America/New_York", "Apr 7 2005", 1700000000, 1112912000},
+	{"America/New_York", "Apr 7 2005", 1117580405, 1112914805},
+	{"America/New_York", "04/07/2005", 1700000000, 1112912000},
+	{"America/New_York", "04/07/2005", 1117580405, 1112914805},
+	{"America/New_York", "07.04.2005", 1700000000, 1112912000},
+	{"America/New_York", "07.04.2005", 1117580405, 1112914805},
+	{"America/New_York", "2005/04/07", 1700000000, 1112912000},
+	{"America/New_York", "2005/04/07", 1117580405, 1112914805},
+	{"America/New_York", "2005.04.07", 1700000000, 1112912000},
+	{"America/New_York", "2005.04.07", 1117580405, 1112914805},
+	{"America/New_York", "today", 1700000000, 1700000000},
+	{"America/New_York", "today", 1117580405, 1117580405},
+	{"America/New_York", "one week ago", 1700000000, 1699395200},
+	{"America/New_York", "one week ago", 1117580405, 1116975605},
+	{"America/New_York", "10.seconds.ago", 1700000000, 1699999990},
+	{"America/New_York", "10.seconds.ago", 1117580405, 1117580395},
+	{"America/New_York", "TEN Minutes ago", 1700000000, 1699999400},
+	{"America/New_York", "TEN Minutes ago", 1117580405, 1117579805},
+	{"America/New_York", "noon yesterday", 1700000000, 1699894800},
+	{"America/New_York", "noon yesterday", 1117580405, 1117468800},
+	{"America/New_York", "1 day ago at noon", 1700000000, 1699894800},
+	{"America/New_York", "1 day ago at noon", 1117580405, 1117468800},
+	{"America/New_York", "3 weeks 2 days ago", 1700000000, 1698012800},
+	{"America/New_York", "3 weeks 2 days ago", 1117580405, 1115593205},
+	{"America/New_York", "0.days.ago", 1700000000, 1700000000},
+	{"America/New_York", "0.days.ago", 1117580405, 1117580405},
+	{"America/New_York", "tea 2.days.ago", 1700000000, 1699826400},
+	{"America/New_York", "tea 2.days.ago", 1117580405, 1117400400},
+	{"America/New_York", "1.month.1.day.ago", 1700000000, 1697235200},
+	{"America/New_York", "1.month.1.day.ago", 1117580405, 1114902005},
+	{"America/New_York", "last month", 1700000000, 1697321600},
+	{"America/New_York", "last month", 1117580405, 1114988405},
+	{"America/New_York", "@1112911993", 1700000000, 1112911993},
+	{"America/New_York", "@1112911993", 1117580405, 1112911993},
+	{"America/New_York", "1 year 2 months ago", 1700000000, 1663193600},
+	{"America/New_York", "1 year 2 months ago", 1117580405, 1080774005},
+};
+
+static void set_zone(const char *zone)
+{
+	setenv("TZ", zone, 1);
+	tzset();
+}
+
+static void as_stock_git(void **state)
+{
+	for (size_t i = 0; i < ARRAY_NR(samples); i++) {
+		const struct sample *s = &samples[i];
+		int64_t when = -1;
+
+		set_zone(s->zone);
+		if (approxidate_parse(&when, s->text, s->now) < 0)
+			fail_msg("%s: not understood", s->text);
+		if (when != s->when)
+			fail_msg("%s in %s at %lld: %lld, not %lld", s->text,
+				 s->zone, (long long)s->now, (long long)when,
+				 (long long)s->when);
+	}
+}
+
+static void refused(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		" ",
+		"foo",
+		"2.weeks.foo",
+		"2",
+		"weeks",
+		"12345678",
+		"20050407",
+		"2005-13-07",
+		"2005-04-32",
+		"2005-04",
+		"04-07-2005",
+		"2005-04-07 25:00",
+		"2005-04-07 10:61",
+		"2005-04-07 10:00 +9",
+		"2005-04-07 10:00:00 +0270",
+		"2005-04-07x",
+		"1112911993x",
+		"@",
+		"@x",
+		"2 weeks ago 1",
+		"1.sec.ago",
+		"last",
+		"+1.day.ago",
+		"99999999999.days.ago",
+		"Foo, 07 Apr 2005",
+		"7 Foo 2005",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(texts); i++) {
+		int64_t when = 5;
+
+		if (approxidate_parse(&when, texts[i], 1700000000) !=
+		    ERR_INVALID)
+			fail_msg("'%s': %lld", texts[i], (long long)when);
+		assert_int_equal(when, 5);
+	}
+}
+
+static int64_t parse(const char *text)
+{
+	int64_t when = -1;
+
+	assert_int_equal(approxidate_parse(&when, text, 1700000000), 0);
+	return when;
+}
+
+/* Stock Git takes what is before 1970 for the present: nothing would last. */
+static void long_ago(void **state)
+{
+	assert_int_equal(parse("300.years.ago"), 0);
+	assert_int_equal(parse("999999999.years.ago"), 0);
+	assert_int_equal(parse("999999999.weeks.ago"), 0);
+	assert_int_equal(parse("999999999.fridays.ago"), 0);
+	assert_int_equal(parse("@5 +0000"), 5);
+	assert_int_equal(parse("1970-01-01T00:00:00+01:00"), 0);
+}
+
+static void expiry(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t when;
+	} words[] = {
+		{"never", 0},
+		{"false", 0},
+		{"now", INT64_MAX},
+		{"ALL", INT64_MAX},
+		{"1.day.ago", 1699913600},
+	};
+	int64_t when = 5;
+
+	for (size_t i = 0; i < ARRAY_NR(words); i++) {
+		assert_int_equal(approxidate_parse_expiry(&when, words[i].text,
+							  1700000000),
+				 0);
+		assert_true(when == words[i].when);
+	}
+	assert_int_equal(approxidate_parse_expiry(&when, "true", 1700000000),
+			 ERR_INVALID);
+}
+
+/* Any text is refused or an instant that is not before 1970. */
+static void any_text(void **state)
+{
+	static const char *const words[] = {
+		"2005",  "-",   "04", "/",    ".",    "07",  " ",
+		"T",     ":",   "13", "Z",    "+",    "apr", "friday",
+		"weeks", "ago", "9",  "noon", "last", "@",
+	};
+	uint64_t seed = random_seed();
+
+	for (int round = 0; round < 20000; round++) {
+		size_t nr = random_next(&seed) % 9;
+		char text[100] = "";
+		int64_t when = 0;
+
+		for (size_t i = 0; i < nr; i++)
+			strcat(text,
+			       words[random_next(&seed) % ARRAY_NR(words)]);
+		if (!approxidate_parse(&when, text, 1700000000))
+			assert_true(when >= 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_stock_git), cmocka_unit_test(refused),
+		cmocka_unit_test(long_ago),     cmocka_unit_test(expiry),
+		cmocka_unit_test(any_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
