@@ -263,6 +263,30 @@ int sys_mkdir_p(const char *path, struct error *err)
 	return ret;
 }
 
+int sys_set_mtime(const char *path, int64_t seconds, struct error *err)
+{
+	struct timespec times[2] = {
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = (time_t)seconds},
+	};
+
+	if (utimensat(AT_FDCWD, path, times, 0) < 0)
+		return error_set_errno(err, "cannot set the time of '%s'",
+				       path);
+	return 0;
+}
+
+int sys_sync_file_system(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int ret = 0;
+
+	if (fd < 0 || syncfs(fd) < 0)
+		ret = error_set_errno(err, "cannot sync '%s'", path);
+	sys_close(fd);
+	return ret;
+}
+
 int sys_unlink(const char *path, struct error *err)
 {
 	if (unlink(path) < 0 && errno != ENOENT)

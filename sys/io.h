@@ -81,6 +81,15 @@ int sys_mkdir_p(const char *path, struct error *err);
 /* Unlink; a missing file is no error. */
 int sys_unlink(const char *path, struct error *err);
 
+/* Set the time of modification: seconds since 1970. 0 or ERR_IO. */
+int sys_set_mtime(const char *path, int64_t seconds, struct error *err);
+
+/*
+ * Make durable all that was written to the file system `path` is on: for many
+ * small files cheaper than one by one. 0 or ERR_IO.
+ */
+int sys_sync_file_system(const char *path, struct error *err);
+
 /*
  * Remove a directory. 1 when done or nothing is there; 0 when it is not empty
  * or no directory; or ERR_IO.
