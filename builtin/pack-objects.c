@@ -37,6 +37,7 @@ struct args {
 	bool keep_true_parents, sparse, shallow, delta_islands;
 	uint64_t index_version;
 	int64_t compression;
+	struct named_packs keep_packs;
 	const char *base;
 	struct filter_args filter;
 };
@@ -89,6 +90,12 @@ static int parse(struct args *a, int argc, const char **argv)
 		     "tags whose target is in the pack"),
 		FLAG("honor-pack-keep", honor_keep,
 		     "leave out objects of packs with .keep"),
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "keep-pack",
+		 .value = &a->keep_packs,
+		 .help = "leave out objects of this pack",
+		 .fn = packing_take_pack,
+		 .arg_name = "<name>"},
 		FLAG("local", local, "leave out objects of alternates"),
 		FLAG("incremental", incremental, "leave out packed objects"),
 		FLAG("unpacked", unpacked, "leave out packed objects"),
@@ -144,7 +151,8 @@ static int parse(struct args *a, int argc, const char **argv)
 static bool is_for_receiver(const struct args *a)
 {
 	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
-	       !a->honor_keep && !a->local && !a->incremental && !a->unpacked;
+	       !a->honor_keep && !a->keep_packs.nr && !a->local &&
+	       !a->incremental && !a->unpacked;
 }
 
 static int check_args(struct run *r)
@@ -163,6 +171,10 @@ static int check_args(struct run *r)
 		return error_set(r->err, ERR_INVALID,
 				 "--thin cannot be used to build an indexable "
 				 "pack");
+	if (a->to_stdout && a->packing.max_pack_size != PACKING_UNSET)
+		return error_set(r->err, ERR_INVALID,
+				 "--max-pack-size cannot be used to build a "
+				 "pack for transfer");
 	if (a->compression < -1 || a->compression > 9)
 		return error_set(r->err, ERR_INVALID,
 				 "bad pack compression level %lld",
@@ -186,7 +198,7 @@ static int check_args(struct run *r)
 			"--thin, --include-tag and --filter are supported with "
 			"--stdout and revisions only, without --local, "
 			"--incremental, --unpacked, --honor-pack-keep, "
-			"--reflog and --indexed-objects");
+			"--keep-pack, --reflog and --indexed-objects");
 	return 0;
 }
 
@@ -200,6 +212,7 @@ static int load_options(struct run *r, const struct repo *repo)
 	if (ret < 0)
 		return ret;
 	packing_apply(&r->newpack, &a->packing);
+	packing_limit(&r->newpack, a->packing.max_pack_size);
 	r->newpack.ofs_delta = a->ofs_delta;
 	if (a->index_version != PACKING_UNSET)
 		r->newpack.index_version = (unsigned)a->index_version;
@@ -264,8 +277,7 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 	if (r->a.use_bitmap)
 		*use = true;
 	/* Parts of packs are left out in ways that bitmaps do not know. */
-	if (r->a.no_use_bitmap || r->a.honor_keep || r->a.local ||
-	    r->a.incremental || r->a.unpacked)
+	if (r->a.no_use_bitmap || !is_for_receiver(&r->a))
 		*use = false;
 	return 0;
 }
@@ -383,6 +395,7 @@ static int run_job(struct run *r)
 		.loose_only = r->a.incremental || r->a.unpacked,
 		.local = r->a.local,
 		.honor_keep = r->a.honor_keep,
+		.keep_packs = &r->a.keep_packs,
 		.write_bitmap = r->a.write_bitmap || r->a.write_bitmap_quiet,
 		.bitmap_is_default = r->a.write_bitmap_quiet,
 		.delta_islands = r->a.delta_islands,
@@ -399,10 +412,11 @@ static int run_job(struct run *r)
 		return ret;
 	if (r->job.warning.code)
 		builtin_warn("%s", r->job.warning.msg);
-	if (!r->a.to_stdout && r->job.newpack.is_installed)
+	for (size_t i = 0; !r->a.to_stdout && i < r->job.newpacks.nr; i++)
 		printf("%s\n",
-		       oid_to_hex(hex, &r->job.newpack.checksum, r->odb->algo));
-	print_total(r, &r->job.newpack.report, 0);
+		       oid_to_hex(hex, &r->job.newpacks.packs[i]->checksum,
+				  r->odb->algo));
+	print_total(r, &r->job.newpacks.report, 0);
 	return 0;
 }
 
@@ -481,6 +495,7 @@ int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
 	rev_args_release(&r.revs);
 	odb_close(r.odb);
 	refs_close(r.refs);
+	named_packs_release(&r.a.keep_packs);
 	free(r.dir);
 	return ret < 0 ? builtin_fail(&err) : builtin_finish(0);
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that repack and pack-objects share. */
+#include "builtin/builtin.h"
+#include "builtin/options.h"
 #include "builtin/packing.h"
 #include "builtin/stderr-progress.h"
+
+#define MIN_PACK_SIZE ((uint64_t)1 << 20)
 
 static void override(unsigned *option, uint64_t given, unsigned max)
 {
@@ -21,6 +25,28 @@ void packing_apply(struct newpack_options *options,
 	override(&make->threads, args->threads, REPACK_MAX_THREADS);
 	if (args->window_memory != PACKING_UNSET)
 		make->window_memory = args->window_memory;
+}
+
+void packing_limit(struct newpack_options *options, uint64_t max_size)
+{
+	if (max_size != PACKING_UNSET)
+		options->max_pack_size = max_size;
+	if (!options->max_pack_size || options->max_pack_size >= MIN_PACK_SIZE)
+		return;
+	builtin_warn("minimum pack size limit is 1 MiB");
+	options->max_pack_size = MIN_PACK_SIZE;
+}
+
+int packing_take_pack(void *value, const char *arg)
+{
+	if (arg == option_negated) {
+		named_packs_release(value);
+		return 0;
+	}
+	if (!named_packs_add(value, arg))
+		return 0;
+	builtin_error("out of memory");
+	return -1;
 }
 
 const struct progress_out *packing_progress(struct progress_out *out,

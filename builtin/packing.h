@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "repack/named-packs.h"
 #include "repack/newpack.h"
 #include "sys/progress.h"
 
@@ -13,7 +14,7 @@
 
 /* As given on the command line; PACKING_UNSET: not given. */
 struct packing_args {
-	uint64_t window, depth, threads, window_memory;
+	uint64_t window, depth, threads, window_memory, max_pack_size;
 	bool no_reuse_delta, no_reuse_object;
 	bool quiet, progress, no_progress;
 };
@@ -21,7 +22,8 @@ struct packing_args {
 #define PACKING_ARGS_INIT                                                      \
 	{                                                                      \
 		.window = PACKING_UNSET, .depth = PACKING_UNSET,               \
-		.threads = PACKING_UNSET, .window_memory = PACKING_UNSET       \
+		.threads = PACKING_UNSET, .window_memory = PACKING_UNSET,      \
+		.max_pack_size = PACKING_UNSET                                 \
 	}
 
 /* Entries of an option table for them; `a` is a struct packing_args *. */
@@ -37,6 +39,9 @@ struct packing_args {
 		PACKING_NUMBER(a, "threads", threads, "number of threads"),    \
 		PACKING_NUMBER(a, "window-memory", window_memory,              \
 			       "bytes per thread of the delta search"),        \
+		PACKING_NUMBER(                                                \
+			a, "max-pack-size", max_pack_size,                     \
+			"bytes of a pack; what is over goes into more"),       \
 		{.kind = OPTION_FLAG,                                          \
 		 .long_name = "progress",                                      \
 		 .value = &(a)->progress,                                      \
@@ -51,6 +56,15 @@ struct packing_args {
 /* Let what was given override what configuration says. */
 void packing_apply(struct newpack_options *options,
 		   const struct packing_args *args);
+
+/*
+ * Limit the size of packs, unless that was not given; warns where less than a
+ * mebibyte is taken for one.
+ */
+void packing_limit(struct newpack_options *options, uint64_t max_size);
+
+/* Callback of an option: a name for a struct named_packs. */
+int packing_take_pack(void *value, const char *arg);
 
 /* Meters for what the options say; see stderr_progress(). */
 const struct progress_out *packing_progress(struct progress_out *out,

@@ -38,22 +38,34 @@ int repack_items_append(struct repack_items *list, uint32_t obj_pos,
 	return 0;
 }
 
+int repack_check_id(enum hash_algo algo, const struct oid *oid,
+		    const struct odb_object *obj, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct hash_ctx hash;
+	struct oid actual;
+
+	if (hash_init(&hash, algo) < 0)
+		return error_nomem(err);
+	hash_object(&hash, &actual, obj->type, obj->data, obj->len);
+	hash_release(&hash);
+	if (oid_equal(&actual, oid))
+		return 0;
+	return error_set(err, ERR_CORRUPT, "object %s is corrupt",
+			 oid_to_hex(hex, oid, algo));
+}
+
 int repack_items_check(const struct repack_items *list,
 		       const struct repack_item *item,
 		       const struct odb_object *obj, struct error *err)
 {
 	enum hash_algo algo = list->space->odb->algo;
 	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid wanted, actual;
-	struct hash_ctx hash;
+	struct oid wanted;
 
-	if (hash_init(&hash, algo) < 0)
-		return error_nomem(err);
-	hash_object(&hash, &actual, obj->type, obj->data, obj->len);
-	hash_release(&hash);
 	objspace_oid(&wanted, list->space, item->obj_pos);
-	if (obj->type == item->type && oid_equal(&actual, &wanted))
-		return 0;
-	return error_set(err, ERR_CORRUPT, "object %s is corrupt",
-			 oid_to_hex(hex, &wanted, algo));
+	if (obj->type != item->type)
+		return error_set(err, ERR_CORRUPT, "object %s is corrupt",
+				 oid_to_hex(hex, &wanted, algo));
+	return repack_check_id(algo, &wanted, obj, err);
 }

@@ -75,6 +75,13 @@ int repack_items_check(const struct repack_items *list,
 		       const struct repack_item *item,
 		       const struct odb_object *obj, struct error *err);
 
+/*
+ * Whether the bytes that were read have that id: 0 or ERR_CORRUPT. Costs a
+ * hash of them.
+ */
+int repack_check_id(enum hash_algo algo, const struct oid *oid,
+		    const struct odb_object *obj, struct error *err);
+
 /* Append an object; 0 or ERR_NOMEM. Its size and storage are planned later. */
 int repack_items_append(struct repack_items *list, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash,

@@ -4,7 +4,9 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "object/hash.h"
 #include "pack-bitmap.h"
+#include "pack/mtimes.h"
 #include "repack/delta-search.h"
 #include "repack/newpack.h"
 #include "repack/plan.h"
@@ -47,6 +49,9 @@ int newpack_options_load(struct newpack_options *options,
 	if (!ret)
 		ret = load_bool(&repo->config, "pack.writebitmappseudomerges",
 				&options->pseudo_merges, err);
+	if (!ret && config_u64(&repo->config, "pack.packsizelimit",
+			       &options->max_pack_size, err) < 0)
+		ret = ERR_INVALID;
 	if (!ret && config_u64(&repo->config, "pack.indexversion",
 			       &index_version, err) < 0)
 		ret = ERR_INVALID;
@@ -96,7 +101,7 @@ static int plan_and_search(struct newpack *np, bool check, struct error *err)
 }
 
 static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
-		      struct error *err)
+		      uint64_t max_len, struct error *err)
 {
 	struct pack_writer writer;
 	struct progress progress;
@@ -104,21 +109,77 @@ static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
 		.ofs_delta = np->options->ofs_delta,
 		.check = check,
 		.compression = np->options->make.compression,
+		.max_len = max_len,
 		.progress = &progress,
 	};
+	size_t all = np->nr;
 	int ret = pack_writer_init(&writer, sink, (uint32_t)np->nr,
 				   np->packs.odb->algo, true, err);
 
 	progress_start(&progress, np->options->make.write_progress,
 		       "Writing objects", np->nr);
 	if (!ret)
-		ret = write_items(np->items, np->order, np->nr, &np->packs,
+		ret = write_items(np->items, np->order, &np->nr, &np->packs,
 				  &writer, &options, &np->report, err);
+	np->rest_nr = all - np->nr;
 	if (!ret)
 		ret = pack_writer_finish(&writer, &np->checksum, err);
 	progress_stop(&progress);
 	pack_writer_release(&writer);
 	return ret;
+}
+
+/*
+ * The header of a pack that was cut short promises more objects than there
+ * are: correct it, and the checksum, which is that of the file.
+ */
+static int correct_count(struct newpack *np, struct error *err)
+{
+	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
+	size_t id_len = hash_len(np->packs.odb->algo);
+	struct sys_map map = SYS_MAP_INIT;
+	struct hash_ctx hash;
+	uint8_t nr[4];
+	uint64_t end;
+	int ret;
+
+	store_be32(nr, (uint32_t)np->nr);
+	if (hash_init(&hash, np->packs.odb->algo) < 0)
+		return error_nomem(err);
+	ret = sys_tempfile_write_at(file, 8, nr, sizeof(nr), err);
+	if (!ret)
+		ret = sys_map_open(&map, file->path, err);
+	if (!ret) {
+		end = map.len - id_len;
+		hash_update(&hash, map.data, end);
+		hash_final(&hash, &np->checksum);
+		ret = sys_tempfile_write_at(file, end, np->checksum.bytes,
+					    id_len, err);
+	}
+	sys_map_close(&map);
+	hash_release(&hash);
+	return ret;
+}
+
+/* Write what is in order[0 .. nr), as far as it fits, to a temporary file. */
+static int write_file(struct newpack *np, const char *dir, struct error *err)
+{
+	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
+	struct pack_sink sink = {put_to_file, file};
+	int ret = sys_tempfile_create(file, dir, "tmp_pack_", FILE_MODE, err);
+
+	if (!ret)
+		ret = write_pack(np, sink, true, np->options->max_pack_size,
+				 err);
+	return ret || !np->rest_nr ? ret : correct_count(np, err);
+}
+
+static void init(struct newpack *np, struct repack_items *items,
+		 const struct newpack_options *options)
+{
+	*np = (struct newpack){.options = options, .items = items};
+	for (int i = 0; i < NEWPACK_PART_NR; i++)
+		np->files[i] = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 }
 
 static int prepare(struct newpack *np, struct repack_items *items,
@@ -127,9 +188,7 @@ static int prepare(struct newpack *np, struct repack_items *items,
 {
 	int ret;
 
-	*np = (struct newpack){.options = options, .items = items};
-	for (int i = 0; i < NEWPACK_PART_NR; i++)
-		np->files[i] = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	init(np, items, options);
 	ret = packs_init(&np->packs, items->space->odb, err);
 	if (!ret)
 		ret = plan_and_search(np, check, err);
@@ -143,14 +202,26 @@ int newpack_make(struct newpack *np, struct repack_items *items,
 		 const char *dir, const struct newpack_options *options,
 		 struct error *err)
 {
-	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
-	struct pack_sink sink = {put_to_file, file};
 	int ret = prepare(np, items, options, true, err);
 
-	if (!ret)
-		ret = sys_tempfile_create(file, dir, "tmp_pack_", FILE_MODE,
-					  err);
-	return ret < 0 ? ret : write_pack(np, sink, true, err);
+	return ret < 0 ? ret : write_file(np, dir, err);
+}
+
+int newpack_continue(struct newpack *next, struct newpack *np, const char *dir,
+		     struct error *err)
+{
+	init(next, np->items, np->options);
+	next->packs = np->packs;
+	np->packs.tables = NULL;
+	next->order = mem_alloc(np->rest_nr, sizeof(*next->order));
+	if (!next->order)
+		return error_nomem(err);
+	next->nr = np->rest_nr;
+	memcpy(next->order, np->order + np->nr,
+	       next->nr * sizeof(*next->order));
+	np->rest_nr = 0;
+	write_cut_bases(next->items, next->order, next->nr);
+	return write_file(next, dir, err);
 }
 
 int newpack_send(struct newpack *np, struct repack_items *items,
@@ -160,7 +231,7 @@ int newpack_send(struct newpack *np, struct repack_items *items,
 	/* The receiver checks every id. */
 	int ret = prepare(np, items, options, false, err);
 
-	return ret < 0 ? ret : write_pack(np, sink, false, err);
+	return ret < 0 ? ret : write_pack(np, sink, false, 0, err);
 }
 
 void newpack_release(struct newpack *np)
@@ -293,6 +364,27 @@ out:
 	return ret;
 }
 
+int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
+		   struct error *err)
+{
+	uint32_t *by_idx = mem_alloc(np->nr, sizeof(*by_idx));
+	struct buf bytes = BUF_INIT;
+	int ret;
+
+	if (!by_idx)
+		return error_nomem(err);
+	for (size_t bit = 0; bit < np->nr; bit++)
+		by_idx[np->idx_pos[bit]] = mtimes[np->order[bit]];
+	ret = pack_mtimes_write(&bytes, by_idx, (uint32_t)np->nr, &np->checksum,
+				np->packs.odb->algo, err);
+	free(by_idx);
+	if (!ret)
+		ret = write_part(np, NEWPACK_MTIMES, dir, "tmp_mtimes_", &bytes,
+				 err);
+	buf_release(&bytes);
+	return ret;
+}
+
 /* What the bitmap writer wants to know about each object. */
 struct tables {
 	uint32_t *bit_pos;    /* by obj_pos */
@@ -372,12 +464,23 @@ int newpack_bitmap(struct newpack *np, const char *dir,
 	return ret;
 }
 
+static int install_part(struct newpack *np, enum newpack_part part,
+			const char *path, struct error *err)
+{
+	enum sys_fsync_method method = part == NEWPACK_PACK
+					       ? np->options->fsync_pack
+					       : np->options->fsync_metadata;
+
+	if (!np->files[part].path)
+		return np->options->replace ? sys_unlink(path, err) : 0;
+	return sys_tempfile_commit(&np->files[part], path, method, err);
+}
+
 int newpack_install(struct newpack *np, const char *base, struct error *err)
 {
 	static const char *const extensions[NEWPACK_PART_NR] = {
-		[NEWPACK_PACK] = "pack",
-		[NEWPACK_REV] = "rev",
-		[NEWPACK_BITMAP] = "bitmap",
+		[NEWPACK_PACK] = "pack",     [NEWPACK_REV] = "rev",
+		[NEWPACK_BITMAP] = "bitmap", [NEWPACK_MTIMES] = "mtimes",
 		[NEWPACK_IDX] = "idx",
 	};
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -386,18 +489,11 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 
 	oid_to_hex(hex, &np->checksum, np->packs.odb->algo);
 	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++) {
-		enum sys_fsync_method method =
-			i == NEWPACK_PACK ? np->options->fsync_pack
-					  : np->options->fsync_metadata;
-
-		if (!np->files[i].path)
-			continue;
 		buf_reset(&path);
 		if (buf_printf(&path, "%s-%s.%s", base, hex, extensions[i]) < 0)
 			ret = error_nomem(err);
 		else
-			ret = sys_tempfile_commit(&np->files[i], path.data,
-						  method, err);
+			ret = install_part(np, i, path.data, err);
 	}
 	buf_release(&path);
 	np->is_installed = !ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new pack on disk: its pack, index, reverse index and bitmap index.
+ * A new pack on disk: its pack, index, reverse index, bitmap index, and the
+ * times of its objects if it is a cruft pack.
  *
  * All files are written under temporary names and renamed when all are
  * complete: pack first, index last, so that a pack is either whole or, without
@@ -26,9 +27,12 @@
 struct newpack_options {
 	struct repack_send_options make; /* threads, search, compression */
 	bool ofs_delta;
+	uint64_t max_pack_size; /* bytes; 0: no limit */
 	unsigned index_version; /* of the .idx: 1 or 2 */
 	bool write_rev;
-	bool hash_cache;    /* in the bitmap index */
+	bool replace;    /* remove what else a pack of the same name has: it may
+			    have been a cruft pack, or had a bitmap index */
+	bool hash_cache; /* in the bitmap index */
 	bool lookup_table;  /* in the bitmap index */
 	bool pseudo_merges; /* in the bitmap index */
 	enum sys_fsync_method fsync_pack, fsync_metadata;
@@ -42,6 +46,7 @@ enum newpack_part {
 	NEWPACK_PACK,
 	NEWPACK_REV,
 	NEWPACK_BITMAP,
+	NEWPACK_MTIMES,
 	NEWPACK_IDX, /* installed last */
 	NEWPACK_PART_NR,
 };
@@ -53,6 +58,7 @@ struct newpack {
 	struct packs packs;
 	uint32_t *order; /* owned: items in pack order (bit_pos) */
 	size_t nr;
+	size_t rest_nr;    /* items in `order` after these, for further packs */
 	uint32_t *idx_pos; /* owned: by bit_pos, once indexed */
 	struct oid checksum;
 	struct sys_tempfile files[NEWPACK_PART_NR];
@@ -64,12 +70,20 @@ struct newpack {
 
 /*
  * Plan, search and write the items into a temporary pack in directory `dir`.
+ * When they do not all fit into max_pack_size np->rest_nr of them are left.
  * Release in any case; that removes what was not installed.
  */
 int newpack_make(struct newpack *np, struct repack_items *items,
 		 const char *dir, const struct newpack_options *options,
 		 struct error *err);
 void newpack_release(struct newpack *np);
+
+/*
+ * Another pack, of the rest that *np has left. The same items must be indexed
+ * for *np first.
+ */
+int newpack_continue(struct newpack *next, struct newpack *np, const char *dir,
+		     struct error *err);
 
 /* The same bytes into a sink: nothing to index or install. */
 int newpack_send(struct newpack *np, struct repack_items *items,
@@ -78,6 +92,10 @@ int newpack_send(struct newpack *np, struct repack_items *items,
 
 /* Write index and, if wanted, reverse index. */
 int newpack_index(struct newpack *np, const char *dir, struct error *err);
+
+/* Write the times of the objects, `mtimes` by item: it is a cruft pack. */
+int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
+		   struct error *err);
 
 /* What a bitmap index is made from. All borrowed. */
 struct newpack_bitmap_input {

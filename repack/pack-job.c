@@ -17,7 +17,10 @@ static int choose_packs(struct pack_job *job, const struct odb *odb,
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
 
-		if (pack->is_local ? o->honor_keep && pack->is_kept : o->local)
+		if (pack->is_local
+			    ? (o->honor_keep && pack->is_kept) ||
+				      named_packs_has(o->keep_packs, pack)
+			    : o->local)
 			job->excluding[job->excluding_nr++] = pack;
 	}
 	return 0;
@@ -68,7 +71,8 @@ void pack_job_close(struct pack_job *job)
 {
 	if (!job->options)
 		return;
-	newpack_release(&job->newpack);
+	newpacks_release(&job->newpacks);
+	bitset_release(&job->reached);
 	repack_items_release(&job->items);
 	islands_release(&job->islands);
 	walk_result_release(&job->found);
@@ -105,6 +109,8 @@ static bool is_wanted(const struct pack_job *job, uint32_t obj_pos)
 static int add_item(struct pack_job *job, uint32_t obj_pos,
 		    enum object_type type, uint32_t name_hash)
 {
+	if (job->options->note_reached)
+		bitset_set(&job->reached, obj_pos);
 	if (!is_wanted(job, obj_pos)) {
 		job->left_out = true;
 		return 0;
@@ -117,6 +123,9 @@ static int load_items(struct pack_job *job, struct error *err)
 {
 	const struct history *h = &job->walk.history;
 
+	if (job->options->note_reached &&
+	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
+		return error_nomem(err);
 	for (size_t i = 0; i < job->found.revs.nr; i++)
 		if (add_item(job,
 			     h->commits[walk_result_commit(&job->found, i)]
@@ -165,9 +174,18 @@ int pack_job_add(struct pack_job *job, const struct oid *oid,
 			    NULL, err);
 	/* A list of objects says nothing about what they reach. */
 	job->left_out = true;
-	if (!ret && add_item(job, obj_pos, type, name_hash) < 0)
+	if (!ret && pack_job_add_pos(job, obj_pos, type, name_hash) < 0)
 		ret = error_nomem(err);
 	return ret;
+}
+
+int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,
+		     enum object_type type, uint32_t name_hash)
+{
+	if (!is_wanted(job, obj_pos))
+		return 0;
+	return repack_items_append(&job->items, obj_pos, type, name_hash,
+				   false);
 }
 
 static int write_bitmap(struct pack_job *job, struct error *err)
@@ -179,15 +197,18 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	 * What a commit reaches never changes, but for commits at the edge of a
 	 * shallow history: these get their parents when it is deepened.
 	 */
-	bool closed = !job->left_out && !job->walk.shallow.nr;
+	const char *why = job->left_out          ? "some objects are not being "
+						   "packed"
+			  : job->walk.shallow.nr ? "the repository is shallow"
+						 : NULL;
 
-	if (!closed) {
+	/* Bitmaps are of one pack; the limit was asked for. */
+	if (job->newpacks.nr > 1)
+		why = "packs are split due to pack.packSizeLimit";
+	if (why) {
 		if (!job->options->bitmap_is_default)
 			error_set(&job->warning, ERR_INVALID,
-				  "disabling bitmap writing, as %s",
-				  job->left_out ? "some objects are not being "
-						  "packed"
-						: "the repository is shallow");
+				  "disabling bitmap writing, as %s", why);
 		return 0;
 	}
 	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, err);
@@ -201,8 +222,8 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 			.pseudo = pseudo.nr ? &pseudo : NULL,
 		};
 
-		ret = newpack_bitmap(&job->newpack, job->options->dir, &input,
-				     err);
+		ret = newpack_bitmap(job->newpacks.packs[0], job->options->dir,
+				     &input, err);
 	}
 	free(is_tip);
 	pseudo_tips_release(&pseudo);
@@ -242,13 +263,11 @@ int pack_job_run(struct pack_job *job, struct error *err)
 	int ret = paint_islands(job, err);
 
 	if (!ret)
-		ret = newpack_make(&job->newpack, &job->items, o->dir,
-				   o->newpack, err);
-	if (!ret)
-		ret = newpack_index(&job->newpack, o->dir, err);
+		ret = newpacks_make(&job->newpacks, &job->items, NULL, o->dir,
+				    o->newpack, err);
 	if (!ret && o->write_bitmap)
 		ret = write_bitmap(job, err);
-	return ret < 0 ? ret : newpack_install(&job->newpack, o->base, err);
+	return ret < 0 ? ret : newpacks_install(&job->newpacks, o->base, err);
 }
 
 int pack_job_send(struct pack_job *job, struct pack_sink sink,
@@ -257,6 +276,6 @@ int pack_job_send(struct pack_job *job, struct pack_sink sink,
 	int ret = paint_islands(job, err);
 
 	return ret < 0 ? ret
-		       : newpack_send(&job->newpack, &job->items, sink,
-				      job->options->newpack, err);
+		       : newpacks_send(&job->newpacks, &job->items, sink,
+				       job->options->newpack, err);
 }

@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "repack/newpack.h"
+#include "repack/newpacks.h"
+#include "ewah/bitset.h"
+#include "repack/named-packs.h"
 #include "repo/refs.h"
 #include "walk/walk.h"
 
@@ -22,6 +24,9 @@ struct pack_job_options {
 	bool loose_only;  /* leave out what any pack has */
 	bool local;       /* leave out what is in alternates */
 	bool honor_keep;  /* leave out what own packs with .keep have */
+	const struct named_packs *keep_packs; /* borrowed: and what these have;
+						NULL: none */
+	bool note_reached;                    /* fill in job->reached */
 	bool write_bitmap;
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 	bool tip_island;        /* keep the tip's deltas within the tip */
@@ -36,7 +41,9 @@ struct pack_job {
 	struct walk_result found;
 	struct repack_items items;
 	struct islands islands;
-	struct newpack newpack;
+	struct bitset reached; /* by obj_pos, with note_reached: enumerated,
+				  also what the options leave out */
+	struct newpacks newpacks;
 	const struct pack **excluding; /* owned: packs (borrowed) whose objects
 					  the options leave out */
 	size_t excluding_nr;
@@ -61,8 +68,18 @@ int pack_job_enumerate(struct pack_job *job, struct error *err);
 int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err);
 
-/* Make the pack and install it; it may have no objects. */
+/*
+ * Make the packs (one, unless their size is limited) and install them. A pack
+ * may have no objects.
+ */
 int pack_job_run(struct pack_job *job, struct error *err);
+
+/*
+ * The same for an object that has a number and is known to be there. 0 or
+ * ERR_NOMEM.
+ */
+int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,
+		     enum object_type type, uint32_t name_hash);
 
 /* Make the pack for a receiver: bytes into `sink`, no files. */
 int pack_job_send(struct pack_job *job, struct pack_sink sink,

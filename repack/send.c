@@ -115,7 +115,7 @@ static int send_items(struct send *s, struct pack_writer *writer,
 	order = write_order(&s->items, &nr);
 	if (!order)
 		return error_nomem(err);
-	ret = write_items(&s->items, order, nr, &s->packs, writer, &options,
+	ret = write_items(&s->items, order, &nr, &s->packs, writer, &options,
 			  &report, err);
 	free(order);
 	s->report->objects += report.objects;

@@ -16,7 +16,11 @@ struct writing {
 	struct deflater *deflater;
 	struct buf scratch;
 	uint64_t dropped_at; /* offset written when pages were last let go */
+	uint64_t first_off;  /* of the first entry */
 };
+
+/* Not an error: the entry does not fit any more. */
+enum { WRITE_FULL = 1 };
 
 static uint32_t idx_pos_of(const struct writing *w,
 			   const struct repack_item *item)
@@ -71,6 +75,14 @@ static void name_base(const struct writing *w, const struct repack_item *item,
 	entry->base_oid = base_raw;
 }
 
+static bool fits(const struct writing *w, size_t len)
+{
+	uint64_t max = w->options->max_len, off = w->writer->off;
+
+	return !max || off == w->first_off ||
+	       off + len + hash_len(w->packs->odb->algo) <= max;
+}
+
 static int put_entry(struct writing *w, struct repack_item *item,
 		     const struct pack_entry *entry, const void *stream,
 		     size_t len, struct error *err)
@@ -78,8 +90,11 @@ static int put_entry(struct writing *w, struct repack_item *item,
 	uint8_t header[PACK_ENTRY_HEADER_MAX];
 	size_t header_len = pack_entry_write(header, entry,
 					     w->packs->odb->algo);
-	int ret = pack_writer_put(w->writer, header, header_len, err);
+	int ret;
 
+	if (!fits(w, header_len + len))
+		return WRITE_FULL;
+	ret = pack_writer_put(w->writer, header, header_len, err);
 	if (!ret)
 		ret = pack_writer_put(w->writer, stream, len, err);
 	item->crc = w->writer->crc;
@@ -184,6 +199,8 @@ static int write_delta(struct writing *w, struct repack_item *item,
 	w->report->deltas++;
 	w->report->bytes_recompressed += len;
 	free(made);
+	if (ret == WRITE_FULL)
+		return ret;
 	free(item->delta);
 	item->delta = NULL;
 	return ret;
@@ -208,11 +225,9 @@ static void drop_pages(struct writing *w)
 			     odb->packs[i].pack->map.len);
 }
 
-static int write_item(struct writing *w, struct repack_item *item,
-		      struct error *err)
+static int write_how(struct writing *w, struct repack_item *item,
+		     struct error *err)
 {
-	item->out_off = pack_writer_begin_entry(w->writer);
-	w->report->objects++;
 	switch ((enum repack_how)item->how) {
 	case REPACK_WHOLE:
 		return write_whole(w, item, err);
@@ -225,7 +240,39 @@ static int write_item(struct writing *w, struct repack_item *item,
 	return error_set(err, ERR_INVALID, "unplanned item");
 }
 
-int write_items(struct repack_items *list, const uint32_t *order, size_t nr,
+static int write_item(struct writing *w, struct repack_item *item,
+		      struct error *err)
+{
+	struct write_report before = *w->report;
+	int ret;
+
+	item->out_off = pack_writer_begin_entry(w->writer);
+	w->report->objects++;
+	ret = write_how(w, item, err);
+	if (ret == WRITE_FULL) {
+		*w->report = before;
+		item->out_off = 0;
+	}
+	return ret;
+}
+
+void write_cut_bases(struct repack_items *list, const uint32_t *order,
+		     size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct repack_item *item = &list->items[order[i]];
+
+		if (item->base == REPACK_NO_ITEM ||
+		    !list->items[item->base].out_off)
+			continue;
+		item->how = REPACK_WHOLE;
+		item->base = REPACK_NO_ITEM;
+		free(item->delta);
+		item->delta = NULL;
+	}
+}
+
+int write_items(struct repack_items *list, const uint32_t *order, size_t *nr,
 		const struct packs *packs, struct pack_writer *writer,
 		const struct write_options *options,
 		struct write_report *report, struct error *err)
@@ -237,21 +284,27 @@ int write_items(struct repack_items *list, const uint32_t *order, size_t nr,
 		.options = options,
 		.report = report,
 		.scratch = BUF_INIT,
+		.first_off = writer->off,
 	};
+	size_t i = 0;
 	int ret = 0;
 
 	w.reader = odb_reader_new(list->space->odb, (size_t)16 << 20);
 	w.deflater = deflater_new(options->compression);
 	if (!w.reader || !w.deflater)
 		ret = error_nomem(err);
-	for (size_t i = 0; i < nr && !ret; i++) {
+	while (i < *nr && !ret) {
 		ret = write_item(&w, &list->items[order[i]], err);
+		if (ret)
+			break;
+		i++;
 		drop_pages(&w);
 		if (options->progress)
 			progress_add(options->progress, 1);
 	}
+	*nr = i;
 	buf_release(&w.scratch);
 	deflater_free(w.deflater);
 	odb_reader_free(w.reader);
-	return ret;
+	return ret == WRITE_FULL ? 0 : ret;
 }

@@ -24,11 +24,12 @@ struct write_report {
 };
 
 struct write_options {
-	bool ofs_delta;  /* bases by distance; else by id */
-	bool check;      /* corruption must not spread into the new pack:
-			    compare copied entries with their index's CRC, all
-			    other objects with their ids */
-	int compression; /* zlib level, -1: default */
+	bool ofs_delta;   /* bases by distance; else by id */
+	bool check;       /* corruption must not spread into the new pack:
+			     compare copied entries with their index's CRC, all
+			     other objects with their ids */
+	int compression;  /* zlib level, -1: default */
+	uint64_t max_len; /* bytes of the pack with its trailer; 0: any */
 	struct progress *progress; /* counts objects; NULL: none */
 };
 
@@ -42,11 +43,20 @@ struct write_options {
 uint32_t *write_order(const struct repack_items *list, size_t *nr);
 
 /*
- * Write the items of `order`. Sets out_off and crc of each. Adds to *report.
+ * Write the items of `order`, *nr of them. Sets out_off and crc of each. Adds
+ * to *report. Ends early, with *nr less, before an item that would make the
+ * pack longer than max_len; but one is always written.
  */
-int write_items(struct repack_items *list, const uint32_t *order, size_t nr,
+int write_items(struct repack_items *list, const uint32_t *order, size_t *nr,
 		const struct packs *packs, struct pack_writer *writer,
 		const struct write_options *options,
 		struct write_report *report, struct error *err);
+
+/*
+ * For items that go into another pack than those written so far: what would
+ * be a delta against one of these is stored whole.
+ */
+void write_cut_bases(struct repack_items *list, const uint32_t *order,
+		     size_t nr);
 
 #endif

@@ -109,7 +109,7 @@ static inline void itemlist_write(struct itemlist *l, struct buf *pack,
 	assert_int_equal(pack_writer_init(&writer, sink, (uint32_t)nr,
 					  HASH_SHA1, true, NULL),
 			 0);
-	if (write_items(&l->list, order, nr, &l->packs, &writer, options,
+	if (write_items(&l->list, order, &nr, &l->packs, &writer, options,
 			report, &err) < 0)
 		fail_msg("%s", err.msg);
 	assert_int_equal(pack_writer_finish(&writer, &sum, NULL), 0);

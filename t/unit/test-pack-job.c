@@ -160,7 +160,7 @@ static char *new_path(const struct env *e, const char *ext)
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct buf path = BUF_INIT;
 
-	oid_to_hex(hex, &e->job.newpack.checksum, HASH_SHA1);
+	oid_to_hex(hex, &e->job.newpacks.packs[0]->checksum, HASH_SHA1);
 	buf_printf(&path, "%s-%s%s", e->base, hex, ext);
 	return buf_detach(&path, NULL);
 }

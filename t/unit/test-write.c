@@ -116,7 +116,7 @@ static void expect_failure(struct itemlist *l,
 	assert_int_equal(pack_writer_init(&writer, sink, (uint32_t)nr,
 					  HASH_SHA1, true, NULL),
 			 0);
-	assert_int_equal(write_items(&l->list, order, nr, &l->packs, &writer,
+	assert_int_equal(write_items(&l->list, order, &nr, &l->packs, &writer,
 				     options, &report, &err),
 			 ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "pack-"));
@@ -193,7 +193,7 @@ static void sink_fails(void **state)
 	ret = pack_writer_init(&writer, sink, (uint32_t)nr, HASH_SHA1, true,
 			       NULL);
 	if (!ret)
-		ret = write_items(&l.list, order, nr, &l.packs, &writer,
+		ret = write_items(&l.list, order, &nr, &l.packs, &writer,
 				  &options, &report, NULL);
 	if (!ret)
 		ret = pack_writer_finish(&writer, &(struct oid){0}, NULL);
