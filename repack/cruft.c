@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing cruft packs. */
+#include "base/mem.h"
+#include "pack/mtimes.h"
+#include "repack/cruft.h"
+#include "repack/names.h"
+#include "repo/config.h"
+
+struct cruft {
+	struct unreachable *u;
+	const struct cruft_options *options;
+	struct repack_items items;
+	uint32_t *mtimes; /* owned: by item */
+};
+
+static uint32_t time_of(const struct cruft *c,
+			const struct unreachable_item *item)
+{
+	int64_t expiry = c->options->expiry;
+
+	if (c->options->expired || expiry == INT64_MAX || item->mtime >= expiry)
+		return item->mtime;
+	return pack_mtimes_clamp(expiry);
+}
+
+static int add_items(struct cruft *c, struct error *err)
+{
+	struct walk *w = c->u->walk;
+
+	for (size_t i = 0; i < c->u->nr; i++) {
+		const struct unreachable_item *item = &c->u->items[i];
+		enum object_type type;
+		int ret;
+
+		if (c->options->expired ? item->is_kept || item->is_safe
+					: !cruft_wants(item))
+			continue;
+		ret = objspace_info(&w->space, w->reader, item->obj_pos, &type,
+				    NULL, err);
+		if (ret < 0)
+			return ret;
+		c->mtimes[c->items.nr] = time_of(c, item);
+		if (repack_items_append(&c->items, item->obj_pos, type, 0,
+					false) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+int cruft_write(struct newpacks *np, struct unreachable *u,
+		const struct cruft_options *options, struct error *err)
+{
+	struct cruft c = {.u = u, .options = options};
+	int ret;
+
+	*np = (struct newpacks){0};
+	repack_items_init(&c.items, &u->walk->space);
+	c.mtimes = mem_alloc(u->nr, sizeof(*c.mtimes));
+	ret = c.mtimes ? add_items(&c, err) : error_nomem(err);
+	if (!ret && c.items.nr) {
+		ret = names_fill(&c.items, err);
+		if (!ret)
+			ret = newpacks_make(np, &c.items, c.mtimes,
+					    options->dir, options->newpack,
+					    err);
+		if (!ret)
+			ret = newpacks_install(np, options->base, err);
+	}
+	free(c.mtimes);
+	repack_items_release(&c.items);
+	return ret;
+}
+
+static int load_number(const struct repo *repo, const char *key, uint64_t max,
+		       unsigned *out, struct error *err)
+{
+	uint64_t n;
+	int found = config_u64(&repo->config, key, &n, err);
+
+	if (found > 0)
+		*out = n < max ? (unsigned)n : (unsigned)max;
+	return found < 0 ? found : 0;
+}
+
+int cruft_options_load(struct newpack_options *options, const struct repo *repo,
+		       struct error *err)
+{
+	struct repack_send_options *make = &options->make;
+	int ret = load_number(repo, "repack.cruftwindow", REPACK_MAX_WINDOW,
+			      &make->window, err);
+
+	if (!ret)
+		ret = load_number(repo, "repack.cruftdepth", REPACK_MAX_DEPTH,
+				  &make->depth, err);
+	if (!ret)
+		ret = load_number(repo, "repack.cruftthreads",
+				  REPACK_MAX_THREADS, &make->threads, err);
+	if (!ret && config_u64(&repo->config, "repack.cruftwindowmemory",
+			       &make->window_memory, err) < 0)
+		ret = ERR_INVALID;
+	return ret;
+}

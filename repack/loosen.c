@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Loosening objects. */
+#include "repack/items.h"
+#include "repack/loosen.h"
+#include "repo/loose-write.h"
+#include "sys/io.h"
+
+static int write_one(struct loose_writer *writer, struct walk *w,
+		     const struct unreachable_item *item, struct error *err)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct buf path = BUF_INIT;
+	struct oid oid;
+	int ret;
+
+	objspace_oid(&oid, &w->space, item->obj_pos);
+	ret = objspace_read(&w->space, w->reader, item->obj_pos, &obj, err);
+	if (!ret)
+		ret = repack_check_id(w->odb->algo, &oid, &obj, err);
+	if (!ret)
+		ret = loose_writer_put(writer, &oid, obj.type, obj.data,
+				       obj.len, err);
+	odb_object_release(w->reader, &obj);
+	/* One that is there by now is somebody else's, and newer. */
+	if (ret <= 0)
+		return ret;
+	ret = 0;
+	if (odb_loose_path(&path, w->odb, w->odb->dirs[0], &oid) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_set_mtime(path.data, item->mtime, err);
+	buf_release(&path);
+	return ret;
+}
+
+int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err)
+{
+	struct walk *w = u->walk;
+	const struct repo *repo = w->odb->repo;
+	enum sys_fsync_method packs;
+	struct loose_writer writer;
+	int ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &packs, err);
+
+	*nr = 0;
+	if (ret < 0)
+		return ret;
+	/* On failure too it may be released. */
+	ret = loose_writer_init(&writer, repo, w->odb->dirs[0], err);
+	for (size_t i = 0; i < u->nr && !ret; i++) {
+		if (!loosen_wants(&u->items[i]))
+			continue;
+		ret = write_one(&writer, w, &u->items[i], err);
+		++*nr;
+	}
+	if (!ret && *nr && packs != SYS_FSYNC_NONE)
+		ret = sys_sync_file_system(w->odb->dirs[0], err);
+	loose_writer_release(&writer);
+	return ret;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths, as far as a list of objects tells them. */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "object/parse.h"
+#include "repack/names.h"
+#include "repack/plan.h"
+
+/* Trees nested deeper than this are not looked into. */
+#define MAX_DEPTH 2048
+
+struct naming {
+	struct repack_items *list;
+	struct odb_reader *reader;
+	uint32_t *item_of; /* by obj_pos */
+	uint32_t end;
+	uint8_t *seen; /* by item */
+	struct buf path;
+};
+
+static uint32_t find(const struct naming *n, const uint8_t *raw)
+{
+	uint32_t obj_pos;
+
+	if (!objspace_find(n->list->space, raw, &obj_pos) || obj_pos >= n->end)
+		return REPACK_NO_ITEM;
+	return n->item_of[obj_pos];
+}
+
+static int read_item(struct naming *n, uint32_t item, enum object_type type,
+		     struct odb_object *obj)
+{
+	int ret = objspace_read(n->list->space, n->reader,
+				n->list->items[item].obj_pos, obj, NULL);
+
+	/* Who writes the pack will say what is wrong with it. */
+	if (!ret && obj->type == type)
+		return 1;
+	if (!ret)
+		odb_object_release(n->reader, obj);
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static int name_tree(struct naming *n, uint32_t item, unsigned depth);
+
+static int name_entry(struct naming *n, const struct tree_entry *e,
+		      unsigned depth)
+{
+	uint32_t item = find(n, e->oid);
+	size_t path_len = n->path.len;
+	int ret = 0;
+
+	if (item == REPACK_NO_ITEM || n->seen[item])
+		return 0;
+	if ((path_len && buf_append_char(&n->path, '/') < 0) ||
+	    buf_append(&n->path, e->name, e->name_len) < 0)
+		return ERR_NOMEM;
+	n->seen[item] = 1;
+	n->list->items[item].name_hash = name_hash_add(0, n->path.data,
+						       n->path.len);
+	if (tree_entry_is_dir(e))
+		ret = name_tree(n, item, depth + 1);
+	buf_set_len(&n->path, path_len);
+	return ret;
+}
+
+static int name_tree(struct naming *n, uint32_t item, unsigned depth)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct tree_entry e;
+	struct cursor c;
+	int ret;
+
+	if (depth > MAX_DEPTH)
+		return 0;
+	ret = read_item(n, item, OBJ_TREE, &obj);
+	if (ret <= 0)
+		return ret;
+	c = cursor_make(obj.data, obj.len);
+	ret = 0;
+	while (!ret && tree_next(&e, &c, n->list->space->odb->algo) > 0)
+		if (!tree_entry_is_gitlink(&e))
+			ret = name_entry(n, &e, depth);
+	odb_object_release(n->reader, &obj);
+	return ret;
+}
+
+static int name_root(struct naming *n, uint32_t item)
+{
+	if (item == REPACK_NO_ITEM || n->seen[item])
+		return 0;
+	n->seen[item] = 1;
+	return name_tree(n, item, 0);
+}
+
+static int name_commit(struct naming *n, uint32_t item)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct commit_view view;
+	int ret = read_item(n, item, OBJ_COMMIT, &obj);
+
+	if (ret <= 0)
+		return ret;
+	ret = commit_parse(&view, obj.data, obj.len, n->list->space->odb->algo,
+			   NULL);
+	odb_object_release(n->reader, &obj);
+	return ret < 0 ? 0 : name_root(n, find(n, view.tree.bytes));
+}
+
+static int name_all(struct naming *n)
+{
+	const struct repack_items *list = n->list;
+	int ret = 0;
+
+	for (size_t i = 0; i < list->nr && !ret; i++)
+		if (list->items[i].type == OBJ_COMMIT)
+			ret = name_commit(n, (uint32_t)i);
+	for (size_t i = 0; i < list->nr && !ret; i++)
+		if (list->items[i].type == OBJ_TREE)
+			ret = name_root(n, (uint32_t)i);
+	return ret;
+}
+
+int names_fill(struct repack_items *list, struct error *err)
+{
+	struct naming n = {.list = list, .path = BUF_INIT};
+	int ret = ERR_NOMEM;
+
+	n.end = objspace_end(list->space);
+	n.item_of = plan_index(list, n.end);
+	n.seen = mem_calloc(list->nr, 1);
+	n.reader = odb_reader_new(list->space->odb, (size_t)64 << 20);
+	if (n.item_of && n.seen && n.reader)
+		ret = name_all(&n);
+	odb_reader_free(n.reader);
+	free(n.item_of);
+	free(n.seen);
+	buf_release(&n.path);
+	return ret < 0 ? error_nomem(err) : 0;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* Listing what nothing reaches, and following what is recent. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/parse.h"
+#include "pack/mtimes.h"
+#include "repack/recent-hook.h"
+#include "repack/unreachable.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+
+struct collecting {
+	struct unreachable *u;
+	const struct unreachable_options *options;
+	struct error *err;
+};
+
+/* Where an object's item number + 1 is noted. */
+static uint32_t *slot_of(struct unreachable *u, uint32_t obj_pos)
+{
+	uint32_t packed_nr = u->walk->space.packed_nr;
+	size_t old = u->extra_alloc, extra;
+
+	if (obj_pos < packed_nr)
+		return &u->by_packed[obj_pos];
+	extra = obj_pos - packed_nr;
+	if (mem_grow(&u->by_extra, &u->extra_alloc, extra + 1,
+		     sizeof(*u->by_extra)) < 0)
+		return NULL;
+	memset(u->by_extra + old, 0,
+	       (u->extra_alloc - old) * sizeof(*u->by_extra));
+	return &u->by_extra[extra];
+}
+
+struct unreachable_item *unreachable_find(const struct unreachable *u,
+					  uint32_t obj_pos)
+{
+	uint32_t packed_nr = u->walk->space.packed_nr, item = 0;
+
+	if (obj_pos < packed_nr)
+		item = u->by_packed[obj_pos];
+	else if (obj_pos - packed_nr < u->extra_alloc)
+		item = u->by_extra[obj_pos - packed_nr];
+	return item ? &u->items[item - 1] : NULL;
+}
+
+/* The item of a copy, a new one if needed; NULL: out of memory. */
+static struct unreachable_item *add(struct unreachable *u, uint32_t obj_pos,
+				    int64_t mtime)
+{
+	uint32_t *slot = slot_of(u, obj_pos);
+	struct unreachable_item *item;
+
+	if (!slot)
+		return NULL;
+	if (!*slot) {
+		if (mem_grow(&u->items, &u->alloc, u->nr + 1,
+			     sizeof(*u->items)) < 0)
+			return NULL;
+		u->items[u->nr++] = (struct unreachable_item){
+			.obj_pos = obj_pos,
+		};
+		*slot = (uint32_t)u->nr;
+	}
+	item = &u->items[*slot - 1];
+	if (pack_mtimes_clamp(mtime) > item->mtime)
+		item->mtime = pack_mtimes_clamp(mtime);
+	return item;
+}
+
+/* The objects of one pack; `times` NULL: all have the pack's. */
+static int collect_objects(struct collecting *c, const struct odb_pack *p,
+			   const struct pack_mtimes *times)
+{
+	struct unreachable *u = c->u;
+	bool is_leaving = c->options->is_leaving(c->options->ctx, p->pack);
+
+	for (uint32_t i = 0; i < p->pack->idx.nr; i++) {
+		int64_t mtime = times ? pack_mtimes_get(times, i)
+				      : p->pack->mtime_ns / 1000000000;
+		struct unreachable_item *item;
+		uint32_t obj_pos;
+
+		if (bitset_get(u->reached, p->first_pos + i))
+			continue;
+		if (objspace_add(&u->walk->space,
+				 pack_idx_oid(&p->pack->idx, i), &obj_pos) < 0)
+			return error_nomem(c->err);
+		if (bitset_get(u->reached, obj_pos))
+			continue;
+		item = add(u, obj_pos, mtime);
+		if (!item)
+			return error_nomem(c->err);
+		if (is_leaving)
+			item->is_packed = true;
+		else
+			item->is_safe = true;
+	}
+	return 0;
+}
+
+static int collect_cruft(struct collecting *c, const struct odb_pack *p)
+{
+	struct sys_map map = SYS_MAP_INIT;
+	struct buf path = BUF_INIT;
+	struct pack_mtimes times;
+	int ret = 0;
+
+	if (buf_printf(&path, "%s.mtimes", p->pack->path) < 0)
+		ret = error_nomem(c->err);
+	if (!ret)
+		ret = sys_map_open(&map, path.data, c->err);
+	if (!ret)
+		ret = pack_mtimes_parse(&times, &p->pack->idx, map.data,
+					map.len, path.data, c->err);
+	if (!ret)
+		ret = pack_mtimes_verify(&times, path.data, c->err);
+	if (!ret)
+		ret = collect_objects(c, p, &times);
+	sys_map_close(&map);
+	buf_release(&path);
+	return ret;
+}
+
+static int collect_loose(void *ctx, const struct oid *oid, const char *path)
+{
+	struct collecting *c = ctx;
+	struct unreachable_item *item;
+	struct sys_stat st;
+	uint32_t obj_pos;
+	int ret;
+
+	if (objspace_add(&c->u->walk->space, oid->bytes, &obj_pos) < 0)
+		return error_nomem(c->err);
+	if (bitset_get(c->u->reached, obj_pos))
+		return 0;
+	ret = sys_stat(&st, path, c->err);
+	if (ret < 0)
+		return ret == ERR_MISSING ? 0 : ret;
+	item = add(c->u, obj_pos, st.mtime_ns / 1000000000);
+	if (!item)
+		return error_nomem(c->err);
+	item->is_loose = true;
+	return 0;
+}
+
+/* What an alternate has is safe there. */
+static void mark_elsewhere(struct unreachable *u, const struct pack *pack)
+{
+	for (size_t i = 0; i < u->nr; i++) {
+		uint32_t idx_pos;
+		struct oid oid;
+
+		objspace_oid(&oid, &u->walk->space, u->items[i].obj_pos);
+		if (pack_idx_find(&pack->idx, oid.bytes, &idx_pos))
+			u->items[i].is_safe = true;
+	}
+}
+
+int unreachable_collect(struct unreachable *u, struct walk *walk,
+			const struct bitset *reached,
+			const struct unreachable_options *options,
+			struct error *err)
+{
+	struct collecting c = {u, options, err};
+	const struct odb *odb = walk->odb;
+	int ret = 0;
+
+	*u = (struct unreachable){.walk = walk, .reached = reached};
+	u->by_packed = mem_calloc(odb->packed_nr, sizeof(*u->by_packed));
+	if (!u->by_packed)
+		return error_nomem(err);
+	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++) {
+		const struct odb_pack *p = &odb->packs[i];
+
+		if (!p->pack->is_local)
+			continue;
+		ret = p->pack->is_cruft ? collect_cruft(&c, p)
+					: collect_objects(&c, p, NULL);
+	}
+	if (!ret && options->loose)
+		ret = odb_each_loose(odb, true, collect_loose, &c, err);
+	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++)
+		if (!odb->packs[i].pack->is_local)
+			mark_elsewhere(u, odb->packs[i].pack);
+	return ret;
+}
+
+void unreachable_release(struct unreachable *u)
+{
+	free(u->items);
+	free(u->by_packed);
+	free(u->by_extra);
+	*u = (struct unreachable){0};
+}
+
+/* ---- following what is recent */
+
+struct following {
+	struct unreachable *u;
+	struct bitset seen; /* by obj_pos */
+	uint32_t *stack;    /* owned: obj_pos of objects to read */
+	size_t nr, alloc;
+	struct error *err;
+};
+
+/*
+ * An object that is kept. Nothing more is to be known of what the references
+ * reach, nor, with `is_leaf`, of a blob.
+ */
+static int keep(struct following *f, uint32_t obj_pos, bool is_leaf)
+{
+	struct unreachable_item *item;
+
+	if (bitset_get(f->u->reached, obj_pos))
+		return 0;
+	if (obj_pos >= f->seen.bits &&
+	    bitset_grow(&f->seen, (size_t)obj_pos + obj_pos / 2 + 64) < 0)
+		return error_nomem(f->err);
+	if (bitset_test(&f->seen, obj_pos))
+		return 0;
+	bitset_set(&f->seen, obj_pos);
+	item = unreachable_find(f->u, obj_pos);
+	if (item)
+		item->is_kept = true;
+	if (is_leaf)
+		return 0;
+	if (mem_grow(&f->stack, &f->alloc, f->nr + 1, sizeof(*f->stack)) < 0)
+		return error_nomem(f->err);
+	f->stack[f->nr++] = obj_pos;
+	return 0;
+}
+
+static int keep_raw(struct following *f, const uint8_t *raw, bool is_leaf)
+{
+	uint32_t obj_pos;
+
+	if (objspace_add(&f->u->walk->space, raw, &obj_pos) < 0)
+		return error_nomem(f->err);
+	return keep(f, obj_pos, is_leaf);
+}
+
+static int follow_commit(struct following *f, const struct odb_object *obj)
+{
+	enum hash_algo algo = f->u->walk->odb->algo;
+	struct commit_view view;
+	int ret = commit_parse(&view, obj->data, obj->len, algo, f->err);
+
+	if (!ret)
+		ret = keep_raw(f, view.tree.bytes, false);
+	for (size_t i = 0; !ret && i < view.parent_nr; i++) {
+		struct oid parent;
+
+		commit_parent(&parent, &view, i, algo);
+		ret = keep_raw(f, parent.bytes, false);
+	}
+	return ret;
+}
+
+static int follow_tree(struct following *f, const struct odb_object *obj)
+{
+	struct cursor c = cursor_make(obj->data, obj->len);
+	struct tree_entry entry;
+	int ret;
+
+	while ((ret = tree_next(&entry, &c, f->u->walk->odb->algo)) > 0) {
+		if (tree_entry_is_gitlink(&entry))
+			continue;
+		ret = keep_raw(f, entry.oid, !tree_entry_is_dir(&entry));
+		if (ret < 0)
+			return ret;
+	}
+	return ret < 0 ? error_set(f->err, ret, "malformed tree") : 0;
+}
+
+static int follow_tag(struct following *f, const struct odb_object *obj)
+{
+	struct tag_view view;
+	int ret = tag_parse(&view, obj->data, obj->len, f->u->walk->odb->algo,
+			    f->err);
+
+	return ret < 0 ? ret
+		       : keep_raw(f, view.target.bytes,
+				  view.target_type == OBJ_BLOB);
+}
+
+static int follow(struct following *f, uint32_t obj_pos)
+{
+	struct walk *w = f->u->walk;
+	struct odb_object obj = ODB_OBJECT_INIT;
+	enum object_type type;
+	int ret = objspace_info(&w->space, w->reader, obj_pos, &type, NULL,
+				f->err);
+
+	if (!ret && type == OBJ_BLOB)
+		return 0;
+	if (!ret)
+		ret = objspace_read(&w->space, w->reader, obj_pos, &obj,
+				    f->err);
+	if (ret < 0)
+		return ret == ERR_MISSING ? 0 : ret;
+	if (obj.type == OBJ_COMMIT)
+		ret = follow_commit(f, &obj);
+	else if (obj.type == OBJ_TREE)
+		ret = follow_tree(f, &obj);
+	else if (obj.type == OBJ_TAG)
+		ret = follow_tag(f, &obj);
+	odb_object_release(w->reader, &obj);
+	return ret;
+}
+
+static int follow_all(struct following *f)
+{
+	int ret = 0;
+
+	while (f->nr && !ret)
+		ret = follow(f, f->stack[--f->nr]);
+	return ret;
+}
+
+static int keep_hooked(void *ctx, const struct oid *oid)
+{
+	struct following *f = ctx;
+	struct unreachable_item *item;
+	uint32_t obj_pos;
+
+	if (!odb_reader_has(f->u->walk->reader, oid))
+		return 0;
+	if (objspace_add(&f->u->walk->space, oid->bytes, &obj_pos) < 0)
+		return error_nomem(f->err);
+	item = unreachable_find(f->u, obj_pos);
+	if (item)
+		item->mtime = pack_mtimes_clamp(sys_clock_seconds());
+	return keep(f, obj_pos, false);
+}
+
+int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err)
+{
+	struct following f = {.u = u, .err = err};
+	int ret;
+
+	if (expiry <= 0) {
+		for (size_t i = 0; i < u->nr; i++)
+			u->items[i].is_kept = true;
+		return 0;
+	}
+	if (bitset_init(&f.seen, objspace_end(&u->walk->space)) < 0)
+		return error_nomem(err);
+	ret = recent_hook_each(u->walk->odb->repo, keep_hooked, &f, err);
+	for (size_t i = 0; i < u->nr && !ret; i++)
+		if (u->items[i].mtime > expiry)
+			ret = keep(&f, u->items[i].obj_pos, false);
+	if (!ret)
+		ret = follow_all(&f);
+	bitset_release(&f.seen);
+	free(f.stack);
+	return ret;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/cruft.c: the right objects, with the right times. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/cruft.h"
+#include "t/unit/oldrepo.h"
+
+/* Compare the pack and its times with what *u says. */
+static void check_pack(struct oldrepo *o, const struct unreachable *u,
+		       const struct cruft_options *options,
+		       const struct newpack *np)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf base = BUF_INIT, file = BUF_INIT;
+	struct pack_mtimes times;
+	struct pack *pack;
+	uint32_t nr = 0;
+
+	oid_to_hex(hex, &np->checksum, HASH_SHA1);
+	buf_printf(&base, "%s-%s", options->base, hex);
+	assert_int_equal(pack_open(&pack, base.data, HASH_SHA1, NULL), 0);
+	assert_true(pack->is_cruft);
+	assert_int_equal(pack_verify_checksum(pack, NULL), 0);
+	buf_append_str(&base, ".mtimes");
+	assert_int_equal(sys_read_file(&file, base.data, NULL), 0);
+	assert_int_equal(pack_mtimes_parse(&times, &pack->idx, file.data,
+					   file.len, "times", NULL),
+			 0);
+	assert_int_equal(pack_mtimes_verify(&times, "times", NULL), 0);
+	for (size_t i = 0; i < u->nr; i++) {
+		const struct unreachable_item *item = &u->items[i];
+		uint32_t idx_pos, mtime = item->mtime;
+		struct oid oid;
+		bool wanted = options->expired
+				      ? !item->is_kept && !item->is_safe
+				      : item->is_kept && !item->is_safe;
+
+		objspace_oid(&oid, &o->w.space, item->obj_pos);
+		assert_int_equal(pack_idx_find(&pack->idx, oid.bytes, &idx_pos),
+				 wanted);
+		if (!wanted)
+			continue;
+		nr++;
+		if (!options->expired && mtime < options->expiry)
+			mtime = (uint32_t)options->expiry;
+		assert_int_equal(pack_mtimes_get(&times, idx_pos), mtime);
+	}
+	assert_int_equal(pack->idx.nr, nr);
+	pack_close(pack);
+	buf_release(&base);
+	buf_release(&file);
+}
+
+static void written(void **state)
+{
+	uint64_t seed = random_seed();
+	struct newpack_options newpack;
+	char dir[4096], base[4200];
+	struct unreachable u;
+	struct oldrepo o;
+
+	oldrepo_init(&o, &seed, (1 << OLD_PLACES) - 1);
+	assert_int_equal(newpack_options_load(&newpack, &o.r.t.repo, NULL), 0);
+	newpack.fsync_pack = newpack.fsync_metadata = SYS_FSYNC_NONE;
+	snprintf(dir, sizeof(dir), "%s/new", o.r.t.dir);
+	snprintf(base, sizeof(base), "%s/pack", dir);
+	assert_int_equal(sys_mkdir_p(dir, NULL), 0);
+	oldrepo_collect(&o, &u, true);
+	for (int k = 0; k < 8; k++) {
+		struct cruft_options options = {
+			.newpack = &newpack,
+			.dir = dir,
+			.base = base,
+			.expiry = k / 2 ? OLDREPO_EPOCH + 2400 + k : 0,
+			.expired = k % 2,
+		};
+		struct error err = ERROR_INIT;
+		struct newpacks np;
+
+		for (size_t i = 0; i < u.nr; i++)
+			u.items[i].is_kept = false;
+		assert_int_equal(unreachable_keep(&u, options.expiry, NULL), 0);
+		if (cruft_write(&np, &u, &options, &err) < 0)
+			fail_msg("%s", err.msg);
+		/* Without expiry nothing is expired. */
+		assert_int_equal(np.nr, k != 1);
+		if (np.nr)
+			check_pack(&o, &u, &options, np.packs[0]);
+		newpacks_release(&np);
+	}
+	unreachable_release(&u);
+	oldrepo_release(&o);
+}
+
+static void configured(void **state)
+{
+	static const char text[] = "[repack]\n\tcruftWindow = 7\n"
+				   "\tcruftDepth = 99999\n"
+				   "\tcruftThreads = 3\n"
+				   "\tcruftWindowMemory = 1m\n";
+	struct newpack_options options = {.make = {.window = 10}};
+	struct repo repo = {.config = CONFIG_INIT};
+
+	assert_int_equal(cruft_options_load(&options, &repo, NULL), 0);
+	assert_int_equal(options.make.window, 10);
+	assert_int_equal(config_parse(&repo.config, text, strlen(text),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	assert_int_equal(cruft_options_load(&options, &repo, NULL), 0);
+	assert_int_equal(options.make.window, 7);
+	assert_int_equal(options.make.depth, REPACK_MAX_DEPTH);
+	assert_int_equal(options.make.threads, 3);
+	assert_int_equal(options.make.window_memory, 1 << 20);
+	config_release(&repo.config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(written),
+		cmocka_unit_test(configured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/loosen.c: what would go with its pack is a file, as old as it was. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/loosen.h"
+#include "t/unit/oldrepo.h"
+
+static bool stat_loose(struct oldrepo *o, uint32_t nr, struct sys_stat *st)
+{
+	struct buf path = BUF_INIT;
+	bool exists;
+
+	assert_int_equal(odb_loose_path(&path, o->odb, o->odb->dirs[0],
+					&o->r.objects[nr].oid),
+			 0);
+	exists = !sys_stat(st, path.data, NULL);
+	buf_release(&path);
+	return exists;
+}
+
+static void check(struct oldrepo *o, int64_t expiry)
+{
+	bool *kept = calloc(RANDREPO_MAX, sizeof(*kept));
+	struct error err = ERROR_INIT;
+	uint32_t nr, expected = 0;
+	struct unreachable u;
+
+	assert_non_null(kept);
+	oldrepo_collect(o, &u, true);
+	assert_int_equal(unreachable_keep(&u, expiry, NULL), 0);
+	for (size_t i = 0; i < u.nr; i++) {
+		kept[oldrepo_nr(o, u.items[i].obj_pos)] = u.items[i].is_kept;
+		expected += loosen_wants(&u.items[i]);
+	}
+	if (loosen_write(&nr, &u, &err) < 0)
+		fail_msg("%s", err.msg);
+	assert_int_equal(nr, expected);
+	unreachable_release(&u);
+	for (uint32_t i = 0; i < o->r.nr; i++) {
+		unsigned p = o->places[i];
+		bool stays = p & (OLD_KEPT | OLD_ALTERNATE);
+		struct sys_stat st;
+
+		if (p & OLD_LOOSE)
+			continue;
+		assert_int_equal(stat_loose(o, i, &st),
+				 !o->reached[i] && !stays && kept[i]);
+		if (!o->reached[i] && !stays && kept[i])
+			assert_int_equal(st.mtime_ns / 1000000000, o->times[i]);
+	}
+	free(kept);
+}
+
+static void loosened(void **state)
+{
+	uint64_t seed = random_seed();
+	struct oldrepo o;
+
+	oldrepo_init(&o, &seed, (1 << OLD_PLACES) - 1);
+	check(&o, INT64_MAX);
+	check(&o, OLDREPO_EPOCH + 2500);
+	oldrepo_release(&o);
+	oldrepo_init(&o, &seed, OLD_PACK | OLD_CRUFT);
+	check(&o, 0);
+	oldrepo_release(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loosened),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/names.c: every name is one by which the list reaches the object. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "object/parse.h"
+#include "repack/names.h"
+#include "t/unit/oldrepo.h"
+
+struct naming {
+	struct oldrepo *o;
+	const bool *listed;        /* by number */
+	const uint32_t *name_hash; /* by number: given */
+	bool *has_name, *is_right; /* by number */
+};
+
+/* All paths below a tree through trees that are listed. */
+static void visit(struct naming *n, uint32_t tree, const char *path)
+{
+	const struct randrepo_object *t = &n->o->r.objects[tree];
+	struct cursor c = cursor_make(t->data.data, t->data.len);
+	struct tree_entry e;
+
+	while (tree_next(&e, &c, HASH_SHA1) > 0) {
+		char below[256];
+		struct oid oid;
+		uint32_t nr;
+
+		if (tree_entry_is_gitlink(&e))
+			continue;
+		oid_from_raw(&oid, e.oid, HASH_SHA1);
+		nr = randrepo_find(&n->o->r, &oid);
+		if (!n->listed[nr])
+			continue;
+		snprintf(below, sizeof(below), "%s%s%.*s", path,
+			 *path ? "/" : "", (int)e.name_len, e.name);
+		n->has_name[nr] = true;
+		if (n->name_hash[nr] == name_hash_add(0, below, strlen(below)))
+			n->is_right[nr] = true;
+		if (tree_entry_is_dir(&e))
+			visit(n, nr, below);
+	}
+}
+
+static void check(struct oldrepo *o, const bool *listed,
+		  const uint32_t *name_hash)
+{
+	struct naming n = {.o = o, .listed = listed, .name_hash = name_hash};
+
+	n.has_name = calloc(RANDREPO_MAX, sizeof(bool));
+	n.is_right = calloc(RANDREPO_MAX, sizeof(bool));
+	assert_true(n.has_name && n.is_right);
+	for (uint32_t i = 0; i < o->r.nr; i++)
+		if (listed[i] && o->r.objects[i].type == OBJ_TREE)
+			visit(&n, i, "");
+	for (uint32_t i = 0; i < o->r.nr; i++) {
+		if (name_hash[i])
+			assert_true(n.is_right[i]);
+		/* A tree may be a root and a subtree of another. */
+		else if (n.has_name[i])
+			assert_int_equal(o->r.objects[i].type, OBJ_TREE);
+	}
+	free(n.has_name);
+	free(n.is_right);
+}
+
+static void named(void **state)
+{
+	uint32_t *name_hash = calloc(RANDREPO_MAX, sizeof(*name_hash));
+	bool *listed = calloc(RANDREPO_MAX, sizeof(*listed));
+	uint64_t seed = random_seed();
+	struct oldrepo o;
+
+	assert_true(name_hash && listed);
+	oldrepo_init(&o, &seed, OLD_PACK | OLD_LOOSE);
+	for (uint32_t share = 1; share <= 8; share++) {
+		struct repack_items list;
+
+		repack_items_init(&list, &o.w.space);
+		memset(listed, 0, RANDREPO_MAX);
+		memset(name_hash, 0, RANDREPO_MAX * sizeof(*name_hash));
+		for (uint32_t i = 0; i < o.r.nr; i++) {
+			listed[i] = randrepo_below(&o.r, 8) < share;
+			if (listed[i])
+				assert_int_equal(
+					repack_items_append(
+						&list, oldrepo_pos(&o, i),
+						o.r.objects[i].type, 0, false),
+					0);
+		}
+		assert_int_equal(names_fill(&list, NULL), 0);
+		for (size_t i = 0; i < list.nr; i++)
+			name_hash[oldrepo_nr(&o, list.items[i].obj_pos)] =
+				list.items[i].name_hash;
+		check(&o, listed, name_hash);
+		repack_items_release(&list);
+	}
+	oldrepo_release(&o);
+	free(name_hash);
+	free(listed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

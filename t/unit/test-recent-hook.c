@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/recent-hook.c: what commands print, or that they fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "repack/recent-hook.h"
+
+static int take(void *ctx, const struct oid *oid)
+{
+	unsigned *sum = ctx;
+
+	*sum += oid->bytes[19];
+	return oid->bytes[0];
+}
+
+static int run(const char *config, unsigned *sum)
+{
+	struct repo repo = {.config = CONFIG_INIT, .algo = HASH_SHA1};
+	struct error err = ERROR_INIT;
+	int ret;
+
+	*sum = 0;
+	assert_int_equal(config_parse(&repo.config, config, strlen(config),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	ret = recent_hook_each(&repo, take, sum, &err);
+	if (ret < 0)
+		assert_int_equal(err.code, ret);
+	config_release(&repo.config);
+	return ret;
+}
+
+#define ID(n) "00000000000000000000000000000000000000" n
+
+static const char two_hooks[] =
+	"[gc]\n"
+	"recentObjectsHook = echo " ID(
+		"03") "\n"
+		      "recentObjectsHook = \"echo " ID("04") "; echo " ID(
+			      "05") "\"\n";
+
+static void hooks(void **state)
+{
+	unsigned sum;
+
+	assert_int_equal(run("", &sum), 0);
+	assert_int_equal(sum, 0);
+	assert_int_equal(run("[gc]\nrecentObjectsHook = true\n", &sum), 0);
+	assert_int_equal(sum, 0);
+	assert_int_equal(run(two_hooks, &sum), 0);
+	assert_int_equal(sum, 12);
+	/* Without a newline at the end. */
+	assert_int_equal(
+		run("[gc]\nrecentObjectsHook = printf " ID("06") "\n", &sum),
+		0);
+	assert_int_equal(sum, 6);
+	/* What the caller returns ends it. */
+	assert_int_equal(run("[gc]\nrecentObjectsHook = echo "
+			     "07000000000000000000000000000000000000ff\n"
+			     "recentObjectsHook = echo " ID("01") "\n",
+			     &sum),
+			 7);
+	assert_int_equal(sum, 255);
+}
+
+static void failures(void **state)
+{
+	static const char *const commands[] = {
+		"false",
+		"echo " ID("03") "; exit 3",
+		"echo rubbish",
+		"echo " ID("0"),
+		"echo " ID("033"),
+		"echo",
+		"no-such-command-x",
+	};
+	unsigned sum;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		char config[200];
+
+		snprintf(config, sizeof(config),
+			 "[gc]\nrecentObjectsHook = \"%s\"\n", commands[i]);
+		assert_int_equal(run(config, &sum), ERR_INVALID);
+	}
+	assert_int_equal(run("[gc]\nrecentObjectsHook\n", &sum), ERR_INVALID);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hooks),
+		cmocka_unit_test(failures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
