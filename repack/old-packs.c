@@ -99,30 +99,54 @@ void old_packs_release(struct old_packs *old)
 	*old = (struct old_packs){0};
 }
 
-static bool is_kept(const struct odb *odb, const char *base)
+static const char *name_of(const struct old_pack *pack)
 {
-	const char *name = strrchr(base, '/') + 1;
+	return strrchr(pack->base, '/') + 1;
+}
 
-	for (uint32_t i = 0; i < odb->pack_nr; i++) {
-		const struct pack *pack = odb->packs[i].pack;
-
-		if (pack->is_local && pack->is_kept &&
-		    !strcmp(pack->name, name))
+bool old_packs_has(const struct old_packs *old, const struct pack *pack)
+{
+	for (size_t i = 0; i < old->nr; i++)
+		if (!strcmp(name_of(&old->packs[i]), pack->name))
 			return true;
-	}
 	return false;
 }
 
-void old_packs_spare_kept(struct old_packs *old, const struct odb *odb)
+/* Take off the list those that are named, or those that are not. */
+static void filter(struct old_packs *old, const struct named_packs *names,
+		   bool named)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < old->nr; i++)
-		if (is_kept(odb, old->packs[i].base))
+		if (named_packs_has_name(names, name_of(&old->packs[i])) ==
+		    named)
 			free(old->packs[i].base);
 		else
 			old->packs[kept++] = old->packs[i];
 	old->nr = kept;
+}
+
+void old_packs_spare(struct old_packs *old, const char *name)
+{
+	char *names[] = {(char *)(uintptr_t)name};
+
+	filter(old, &(struct named_packs){names, 1, 1}, true);
+}
+
+void old_packs_retain(struct old_packs *old, const struct named_packs *names)
+{
+	filter(old, names, false);
+}
+
+void old_packs_spare_kept(struct old_packs *old, const struct odb *odb)
+{
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (pack->is_local && pack->is_kept)
+			old_packs_spare(old, pack->name);
+	}
 }
 
 static int remove_file(const char *base, const char *extension,
@@ -137,18 +161,14 @@ static int remove_file(const char *base, const char *extension,
 	return ret;
 }
 
-/* `hex`: what the new pack is named after. */
-static bool is_redundant(const struct old_pack *pack, const char *hex)
+static bool is_redundant(const struct old_pack *pack)
 {
-	const char *name = strrchr(pack->base, '/') + 1;
 	struct sys_stat now;
 
-	/* names begin with "pack-" */
-	return strcmp(name + 5, hex) != 0 &&
-	       /* It came after the listing: its objects may not be in ours. */
-	       !has_file(pack->base, "keep") &&
-	       !stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&
-	       now.ino == pack->idx.ino && now.mtime_ns == pack->idx.mtime_ns;
+	return /* It came after the listing: its objects may not be in ours. */
+		!has_file(pack->base, "keep") &&
+		!stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&
+		now.ino == pack->idx.ino && now.mtime_ns == pack->idx.mtime_ns;
 }
 
 static int remove_pack(const char *base, struct error *err)
@@ -193,17 +213,13 @@ static int remove_midx(const struct old_packs *old, struct error *err)
 		       : sys_dir_each(old->dir, remove_midx_part, &r, err);
 }
 
-int old_packs_remove(struct old_packs *old, const struct oid *keep,
-		     enum hash_algo algo, struct error *err)
+int old_packs_remove(struct old_packs *old, struct error *err)
 {
-	char hex[OID_MAX_HEX_LEN + 1] = "";
 	bool has_midx = true;
 	int ret = 0;
 
-	if (keep)
-		oid_to_hex(hex, keep, algo);
 	for (size_t i = 0; i < old->nr && !ret; i++) {
-		if (!is_redundant(&old->packs[i], hex))
+		if (!is_redundant(&old->packs[i]))
 			continue;
 		if (has_midx)
 			ret = remove_midx(old, err);
@@ -219,12 +235,34 @@ struct prune {
 	struct error *err;
 };
 
+/* Whether a pack that has the object lasts at least as long as the file. */
+static bool is_redundant_loose(const struct odb *odb, const struct oid *oid,
+			       const char *path)
+{
+	struct sys_stat st;
+	uint32_t ignored;
+
+	if (sys_stat(&st, path, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (pack_idx_find(&pack->idx, oid->bytes, &ignored) &&
+		    (!pack->is_cruft || pack->mtime_ns >= st.mtime_ns))
+			return true;
+	}
+	return false;
+}
+
 static int prune_one(void *ctx, const struct oid *oid, const char *path)
 {
 	const struct prune *p = ctx;
 	uint32_t odb_pos;
 
-	return odb_find(p->odb, oid, &odb_pos) ? sys_unlink(path, p->err) : 0;
+	if (!odb_find(p->odb, oid, &odb_pos) ||
+	    !is_redundant_loose(p->odb, oid, path))
+		return 0;
+	return sys_unlink(path, p->err);
 }
 
 int old_packs_prune_loose(const struct repo *repo, struct error *err)

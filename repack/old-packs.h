@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "object/oid.h"
+#include "repack/named-packs.h"
 #include "repo/odb.h"
 #include "repo/repo.h"
 #include "sys/io.h"
@@ -34,6 +34,15 @@ struct old_packs {
 int old_packs_list(struct old_packs *old, const char *dir, struct error *err);
 void old_packs_release(struct old_packs *old);
 
+/* Whether a pack of the snapshot, one of the repository's own, is listed. */
+bool old_packs_has(const struct old_packs *old, const struct pack *pack);
+
+/* Take a pack ("pack-<hex>") off the list, if it is there. */
+void old_packs_spare(struct old_packs *old, const char *name);
+
+/* Take off the list what is not named. */
+void old_packs_retain(struct old_packs *old, const struct named_packs *names);
+
 /*
  * Take off the list what a snapshot that was opened later regards as kept: a
  * .keep that came in between has left its pack's objects out of the new pack,
@@ -43,17 +52,16 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
  * Remove the listed packs, index first, so that no reader opens a pack that is
- * half gone. A multi-pack-index goes before them. What stays: the one named
- * after `keep` (NULL: none), those that have a .keep file by now, and those
- * whose index has been replaced: another repack has made the same pack, and
- * may remove ours for it.
+ * half gone. A multi-pack-index goes before them. What stays: those that have
+ * a .keep file by now, and those whose index has been replaced: we, or another
+ * repack, have made the same pack, and that other may remove ours for it.
  */
-int old_packs_remove(struct old_packs *old, const struct oid *keep,
-		     enum hash_algo algo, struct error *err);
+int old_packs_remove(struct old_packs *old, struct error *err);
 
 /*
  * Remove the loose objects of the repository that a pack has, as it is on
- * disk now (git-prune-packed(1)).
+ * disk now (git-prune-packed(1)). One that only a cruft pack has stays while
+ * it is newer than that pack: its time is what keeps the object.
  */
 int old_packs_prune_loose(const struct repo *repo, struct error *err);
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Packs of a geometric repack. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "repack/geometric.h"
+#include "repack/geometry.h"
+#include "repack/rollup.h"
+
+/* Candidates by number of objects: value is the pack's number. */
+static size_t list_candidates(struct sort_item *candidates,
+			      const struct old_packs *old,
+			      const struct odb *odb)
+{
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (pack->is_local && !pack->is_cruft &&
+		    old_packs_has(old, pack))
+			candidates[nr++] = (struct sort_item){pack->idx.nr, i};
+	}
+	return nr;
+}
+
+/* The names of those that become one. */
+static int choose(struct named_packs *chosen, const struct odb *odb,
+		  const struct sort_item *candidates, size_t nr,
+		  uint32_t *counts, uint64_t factor)
+{
+	size_t split;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		counts[i] = (uint32_t)candidates[i].key;
+	split = geometry_split(counts, nr, factor);
+	for (size_t i = 0; i < split && !ret; i++)
+		ret = named_packs_add(
+			chosen, odb->packs[candidates[i].value].pack->name);
+	return ret;
+}
+
+int geometric_choose(struct old_packs *old, const struct odb *odb,
+		     uint64_t factor, struct error *err)
+{
+	struct sort_item *candidates = mem_alloc(odb->pack_nr,
+						 sizeof(*candidates));
+	uint32_t *counts = mem_alloc(odb->pack_nr, sizeof(*counts));
+	struct named_packs chosen = NAMED_PACKS_INIT;
+	size_t nr;
+	int ret = ERR_NOMEM;
+
+	if (!candidates || !counts)
+		goto out;
+	nr = list_candidates(candidates, old, odb);
+	ret = sort_items(candidates, nr);
+	if (!ret)
+		ret = choose(&chosen, odb, candidates, nr, counts, factor);
+	if (!ret)
+		old_packs_retain(old, &chosen);
+out:
+	named_packs_release(&chosen);
+	free(candidates);
+	free(counts);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+int geometric_collect(struct pack_job *job, const struct old_packs *old,
+		      struct error *err)
+{
+	const struct odb *odb = job->walk.odb;
+	enum rollup_part *parts = mem_calloc(odb->pack_nr, sizeof(*parts));
+	struct rollup_options options = {.parts = parts, .loose = true};
+	int ret;
+
+	if (!parts)
+		return error_nomem(err);
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (!pack->is_local || pack->is_cruft)
+			continue;
+		parts[i] = old_packs_has(old, pack) ? ROLLUP_INCLUDE
+						    : ROLLUP_EXCLUDE;
+	}
+	ret = rollup_add(job, &options, err);
+	free(parts);
+	return ret;
+}

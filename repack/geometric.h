@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `git repack --geometric`: choosing the packs that are put into one, and their
+ * objects. geometry.h has the arithmetic, rollup.h the objects.
+ */
+#ifndef REPACK_GEOMETRIC_H
+#define REPACK_GEOMETRIC_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "repack/old-packs.h"
+#include "repack/pack-job.h"
+
+/*
+ * Leave on the list those packs that have to be put into one for the numbers of
+ * objects of all packs on it to be a progression by `factor`. Cruft packs, and
+ * packs that are not in the snapshot, are taken off first.
+ */
+int geometric_choose(struct old_packs *old, const struct odb *odb,
+		     uint64_t factor, struct error *err);
+
+/*
+ * Add the objects of the listed packs, and all loose ones, to the job, but for
+ * what other packs of the repository have.
+ */
+int geometric_collect(struct pack_job *job, const struct old_packs *old,
+		      struct error *err);
+
+#endif

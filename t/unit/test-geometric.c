@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/geometric.c: which packs are chosen, and what of them is packed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/geometric.h"
+#include "t/unit/oldrepo.h"
+
+static bool is_listed(const struct old_packs *old, const struct odb *odb,
+		      unsigned place)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "pack-%u", place);
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if (!strcmp(odb->packs[i].pack->name, name))
+			return old_packs_has(old, odb->packs[i].pack);
+	return false;
+}
+
+/*
+ * Two packs of about one size become one, or stay; kept and cruft packs, and
+ * those that came later, are never chosen.
+ */
+static void chosen(void **state)
+{
+	uint64_t seed = random_seed();
+	struct oldrepo o;
+
+	oldrepo_init(&o, &seed, (1 << OLD_PLACES) - 1);
+	tmprepo_write(&o.r.t, "objects/pack/pack-later.idx", "");
+	for (uint64_t factor = 1; factor < 6; factor++) {
+		char *dir = repo_object_path(&o.r.t.repo, "pack");
+		uint32_t a = 0, b = 0;
+		struct old_packs old;
+		bool become_one;
+
+		for (uint32_t i = 0; i < o.r.nr; i++) {
+			a += (o.places[i] & OLD_PACK) != 0;
+			b += (o.places[i] & OLD_PACK_2) != 0;
+		}
+		become_one = a < b ? b < factor * a : a < factor * b;
+		assert_int_equal(old_packs_list(&old, dir, NULL), 0);
+		assert_int_equal(old.nr, 4);
+		assert_int_equal(geometric_choose(&old, o.odb, factor, NULL),
+				 0);
+		assert_int_equal(old.nr, become_one ? 2 : 0);
+		assert_int_equal(is_listed(&old, o.odb, OLD_PACK), become_one);
+		assert_int_equal(is_listed(&old, o.odb, OLD_PACK_2),
+				 become_one);
+		old_packs_release(&old);
+		free(dir);
+	}
+	oldrepo_release(&o);
+}
+
+/* Listed packs and loose objects, without what the others have. */
+static void collected(void **state)
+{
+	struct newpack_options newpack = {.make = {.threads = 1}};
+	struct pack_job_options options = {.newpack = &newpack};
+	uint64_t seed = random_seed();
+	uint32_t expected = 0;
+	struct old_packs old;
+	struct pack_job job;
+	struct oldrepo o;
+	char *dir;
+
+	oldrepo_init(&o, &seed, (1 << OLD_PLACES) - 1);
+	dir = repo_object_path(&o.r.t.repo, "pack");
+	assert_int_equal(old_packs_list(&old, dir, NULL), 0);
+	old_packs_spare(&old, "pack-2");
+	assert_int_equal(pack_job_open(&job, o.odb, NULL, &options, NULL), 0);
+	assert_int_equal(geometric_collect(&job, &old, NULL), 0);
+	for (uint32_t i = 0; i < o.r.nr; i++) {
+		unsigned p = o.places[i];
+
+		if (p & (OLD_PACK_2 | OLD_KEPT))
+			continue;
+		expected += (p & OLD_PACK) ||
+			    ((p & OLD_LOOSE) && !(p & OLD_ALTERNATE));
+	}
+	assert_int_equal(job.items.nr, expected);
+	assert_true(expected);
+	pack_job_close(&job);
+	old_packs_release(&old);
+	oldrepo_release(&o);
+	free(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chosen),
+		cmocka_unit_test(collected),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/rollup.c: what some packs have and others have not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/rollup.h"
+#include "t/unit/oldrepo.h"
+
+/* The place whose pack it is. */
+static unsigned place_of(const struct pack *pack)
+{
+	return (unsigned)atoi(pack->name + 5);
+}
+
+static bool is_wanted(unsigned places, const unsigned *by_part, bool loose)
+{
+	unsigned unlisted = by_part[ROLLUP_UNLISTED] & ~(unsigned)OLD_CRUFT;
+
+	if (places & by_part[ROLLUP_EXCLUDE])
+		return false;
+	if (places & by_part[ROLLUP_INCLUDE])
+		return true;
+	return loose && (places & OLD_LOOSE) && !(places & unlisted);
+}
+
+static void check(struct oldrepo *o, bool loose)
+{
+	struct newpack_options newpack = {.make = {.threads = 1}};
+	struct pack_job_options options = {.newpack = &newpack};
+	enum rollup_part parts[OLD_PLACES] = {ROLLUP_UNLISTED};
+	struct rollup_options rollup = {.parts = parts, .loose = loose};
+	unsigned *times = calloc(RANDREPO_MAX, sizeof(*times));
+	unsigned by_part[3] = {0};
+	struct error err = ERROR_INIT;
+	struct pack_job job;
+
+	assert_non_null(times);
+	for (uint32_t i = 0; i < o->odb->pack_nr; i++) {
+		parts[i] = randrepo_below(&o->r, 3);
+		by_part[parts[i]] |= place_of(o->odb->packs[i].pack);
+	}
+	assert_int_equal(pack_job_open(&job, o->odb, NULL, &options, NULL), 0);
+	if (rollup_add(&job, &rollup, &err) < 0)
+		fail_msg("%s", err.msg);
+	for (size_t i = 0; i < job.items.nr; i++) {
+		struct oid oid;
+		uint32_t nr;
+
+		objspace_oid(&oid, &job.walk.space, job.items.items[i].obj_pos);
+		nr = randrepo_find(&o->r, &oid);
+		assert_int_equal(job.items.items[i].type,
+				 o->r.objects[nr].type);
+		times[nr]++;
+	}
+	for (uint32_t i = 0; i < o->r.nr; i++)
+		assert_int_equal(times[i],
+				 is_wanted(o->places[i], by_part, loose));
+	pack_job_close(&job);
+	free(times);
+}
+
+static void parts(void **state)
+{
+	uint64_t seed = random_seed();
+	struct oldrepo o;
+
+	oldrepo_init(&o, &seed, (1 << OLD_PLACES) - 1);
+	for (int round = 0; round < 30; round++)
+		check(&o, round % 2);
+	oldrepo_release(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
