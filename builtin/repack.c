@@ -3,21 +3,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/approxidate.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/packing.h"
+#include "repack/cruft.h"
 #include "repack/repack.h"
 #include "repo/config.h"
+#include "sys/clock.h"
 
 static const char usage_text[] = "git repack [<options>]";
 
 /* What was given on the command line. */
 struct args {
 	struct packing_args packing;
-	bool all, remove_redundant, local, no_server_info;
+	bool all, loosen, remove_redundant, local, no_server_info;
+	bool cruft, keep_unreachable;
 	/* 1, 0, or -1: not given */
 	int write_bitmap, pack_kept_objects, delta_islands;
+	const char *unpack_unreachable, *cruft_expiration; /* dates */
+	const char *expire_to;
+	uint64_t geometric, max_cruft_size, combine_cruft_below;
+	struct named_packs keep_packs;
 };
 
 /* For an option that has a default of its own: 1, or 0 with --no-. */
@@ -27,33 +35,64 @@ static int take_choice(void *value, const char *arg)
 	return 0;
 }
 
+#define FLAG(letter, name, field, text)                                        \
+	{                                                                      \
+		OPTION_FLAG, letter, name, field, text, 0, NULL, NULL, NULL    \
+	}
+#define VALUE(kind, letter, name, field, text, arg)                            \
+	{                                                                      \
+		kind, letter, name, field, text, 0, NULL, NULL, arg            \
+	}
+#define CHOICE(letter, name, field, text)                                      \
+	{                                                                      \
+		OPTION_CALLBACK, letter, name, field, text, OPTION_NO_ARG,     \
+			NULL, take_choice, NULL                                \
+	}
+
 static int parse(struct args *a, int argc, const char **argv)
 {
 	const struct option options[] = {
-		{OPTION_FLAG, 'a', NULL, &a->all,
-		 "pack everything in a single pack", 0, NULL, NULL, NULL},
-		{OPTION_FLAG, 'd', NULL, &a->remove_redundant,
-		 "remove redundant packs", 0, NULL, NULL, NULL},
-		{OPTION_FLAG, 'f', NULL, &a->packing.no_reuse_delta,
-		 "compute deltas anew", 0, NULL, NULL, NULL},
-		{OPTION_FLAG, 'F', NULL, &a->packing.no_reuse_object,
-		 "deflate objects anew", 0, NULL, NULL, NULL},
-		{OPTION_FLAG, 'n', NULL, &a->no_server_info,
-		 "do not update the files for dumb clients", 0, NULL, NULL,
-		 NULL},
-		{OPTION_FLAG, 'q', "quiet", &a->packing.quiet, "be quiet", 0,
-		 NULL, NULL, NULL},
-		{OPTION_FLAG, 'l', "local", &a->local,
-		 "leave out what alternates have", 0, NULL, NULL, NULL},
-		{OPTION_CALLBACK, 'b', "write-bitmap-index", &a->write_bitmap,
-		 "write a bitmap index", OPTION_NO_ARG, NULL, take_choice,
-		 NULL},
-		{OPTION_CALLBACK, 'i', "delta-islands", &a->delta_islands,
-		 "no delta leaves an island", OPTION_NO_ARG, NULL, take_choice,
-		 NULL},
-		{OPTION_CALLBACK, 0, "pack-kept-objects", &a->pack_kept_objects,
-		 "pack objects of packs with .keep too", OPTION_NO_ARG, NULL,
-		 take_choice, NULL},
+		FLAG('a', NULL, &a->all, "pack everything in a single pack"),
+		FLAG('A', NULL, &a->loosen,
+		     "as -a, and with -d make loose what nothing reaches"),
+		FLAG('d', NULL, &a->remove_redundant, "remove redundant packs"),
+		FLAG(0, "cruft", &a->cruft,
+		     "as -a, and with -d pack apart what nothing reaches"),
+		VALUE(OPTION_STRING, 0, "cruft-expiration",
+		      &a->cruft_expiration,
+		      "with --cruft, let go what is older", "<approxidate>"),
+		VALUE(OPTION_U64, 0, "combine-cruft-below-size",
+		      &a->combine_cruft_below,
+		      "with --cruft, leave larger cruft packs alone", NULL),
+		VALUE(OPTION_U64, 0, "max-cruft-size", &a->max_cruft_size,
+		      "with --cruft, limit the size of cruft packs", NULL),
+		VALUE(OPTION_STRING, 0, "expire-to", &a->expire_to,
+		      "pack what is let go there", "<dir>"),
+		FLAG('f', NULL, &a->packing.no_reuse_delta,
+		     "compute deltas anew"),
+		FLAG('F', NULL, &a->packing.no_reuse_object,
+		     "deflate objects anew"),
+		FLAG('n', NULL, &a->no_server_info,
+		     "do not update the files for dumb clients"),
+		FLAG('q', "quiet", &a->packing.quiet, "be quiet"),
+		FLAG('l', "local", &a->local, "leave out what alternates have"),
+		CHOICE('b', "write-bitmap-index", &a->write_bitmap,
+		       "write a bitmap index"),
+		CHOICE('i', "delta-islands", &a->delta_islands,
+		       "no delta leaves an island"),
+		VALUE(OPTION_STRING, 0, "unpack-unreachable",
+		      &a->unpack_unreachable, "with -A, let go what is older",
+		      "<approxidate>"),
+		FLAG('k', "keep-unreachable", &a->keep_unreachable,
+		     "with -a, pack what nothing reaches too"),
+		CHOICE(0, "pack-kept-objects", &a->pack_kept_objects,
+		       "pack objects of packs with .keep too"),
+		{OPTION_CALLBACK, 0, "keep-pack", &a->keep_packs,
+		 "do not repack this pack", 0, NULL, packing_take_pack,
+		 "<name>"},
+		VALUE(OPTION_U64, 'g', "geometric", &a->geometric,
+		      "put small packs into one, for a progression by <n>",
+		      NULL),
 		PACKING_OPTIONS(&a->packing),
 		{0},
 	};
@@ -62,6 +101,26 @@ static int parse(struct args *a, int argc, const char **argv)
 	if (operands > 0)
 		return options_usage(options, usage_text);
 	return operands < 0 ? 129 : 0;
+}
+
+static int incompatible(struct error *err, const char *one, const char *other)
+{
+	return error_set(err, ERR_INVALID,
+			 "options '%s' and '%s' cannot be used together", one,
+			 other);
+}
+
+static int check_args(const struct args *a, struct error *err)
+{
+	if (a->cruft && a->keep_unreachable)
+		return incompatible(err, "--cruft", "-k");
+	if (a->cruft && a->loosen)
+		return incompatible(err, "--cruft", "-A");
+	if (a->keep_unreachable && (a->loosen || a->unpack_unreachable))
+		return incompatible(err, "--keep-unreachable", "-A");
+	if (a->geometric && (a->all || a->loosen || a->cruft))
+		return incompatible(err, "--geometric", "-A/-a");
+	return 0;
 }
 
 /*
@@ -83,8 +142,8 @@ static int load_bitmap_option(struct repack_options *o, const struct args *a,
 	if (found < 0)
 		return found;
 	o->bitmap_is_default = !found;
-	o->write_bitmap = found ? wanted : repo->is_bare && a->all;
-	if (o->write_bitmap && !a->all)
+	o->write_bitmap = found ? wanted : repo->is_bare && o->all;
+	if (o->write_bitmap && !o->all)
 		return error_set(err, ERR_INVALID,
 				 "incremental repacks are incompatible with "
 				 "bitmap indexes; use "
@@ -93,34 +152,81 @@ static int load_bitmap_option(struct repack_options *o, const struct args *a,
 	return 0;
 }
 
+static int load_date(int64_t *when, const char *text, struct error *err)
+{
+	*when = 0;
+	if (text &&
+	    approxidate_parse_expiry(when, text, sys_clock_seconds()) < 0)
+		return error_set(err, ERR_INVALID,
+				 "malformed expiration date '%s'", text);
+	return 0;
+}
+
+/* What becomes of what nothing reaches. */
+static int load_unreachable(struct repack_options *o, const struct args *a,
+			    const struct repo *repo, struct error *err)
+{
+	int ret;
+
+	o->all = a->all || a->loosen || a->cruft;
+	o->combine_cruft_below = a->combine_cruft_below;
+	o->expire_to = a->expire_to;
+	o->unreachable = a->cruft              ? REPACK_CRUFT
+			 : a->keep_unreachable ? REPACK_KEEP
+			 : a->loosen           ? REPACK_LOOSEN
+					       : REPACK_DROP;
+	ret = load_date(&o->expiry,
+			a->cruft ? a->cruft_expiration : a->unpack_unreachable,
+			err);
+	o->cruft = o->newpack;
+	if (!ret)
+		ret = cruft_options_load(&o->cruft, repo, err);
+	packing_apply(&o->cruft, &a->packing);
+	packing_limit(&o->cruft, a->max_cruft_size);
+	return ret;
+}
+
+static int load_bool(const struct repo *repo, const char *key, bool *value,
+		     struct error *err)
+{
+	int found = config_bool(&repo->config, key, value, err);
+
+	return found < 0 ? found : 0;
+}
+
 static int load_options(struct repack_options *o, const struct args *a,
 			const struct repo *repo, struct error *err)
 {
 	int ret = newpack_options_load(&o->newpack, repo, err);
 
-	o->all = a->all;
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
+	o->geometric = a->geometric;
+	o->keep_packs = &a->keep_packs;
+	o->newpack.replace = true;
 	packing_apply(&o->newpack, &a->packing);
+	if (!ret)
+		ret = load_bool(repo, "repack.usedeltabaseoffset",
+				&o->newpack.ofs_delta, err);
+	packing_limit(&o->newpack, a->packing.max_pack_size);
+	if (!ret)
+		ret = load_unreachable(o, a, repo, err);
 	if (!ret)
 		ret = load_bitmap_option(o, a, repo, err);
 	/* An index covers all reachable objects, also those of kept packs. */
 	o->pack_kept_objects = o->write_bitmap && !o->bitmap_is_default;
-	if (!ret && config_bool(&repo->config, "repack.packkeptobjects",
-				&o->pack_kept_objects, err) < 0)
-		ret = ERR_INVALID;
+	if (!ret)
+		ret = load_bool(repo, "repack.packkeptobjects",
+				&o->pack_kept_objects, err);
 	if (a->pack_kept_objects >= 0)
 		o->pack_kept_objects = a->pack_kept_objects;
 	o->update_server_info = true;
-	if (!ret && config_bool(&repo->config, "repack.updateserverinfo",
-				&o->update_server_info, err) < 0)
-		ret = ERR_INVALID;
-	if (!ret && config_bool(&repo->config, "repack.usedeltabaseoffset",
-				&o->newpack.ofs_delta, err) < 0)
-		ret = ERR_INVALID;
-	if (!ret && config_bool(&repo->config, "repack.usedeltaislands",
-				&o->delta_islands, err) < 0)
-		ret = ERR_INVALID;
+	if (!ret)
+		ret = load_bool(repo, "repack.updateserverinfo",
+				&o->update_server_info, err);
+	if (!ret)
+		ret = load_bool(repo, "repack.usedeltaislands",
+				&o->delta_islands, err);
 	if (a->delta_islands >= 0)
 		o->delta_islands = a->delta_islands;
 	if (a->no_server_info)
@@ -136,6 +242,33 @@ static void print_total(const struct repack_result *result)
 		result->report.reused, result->report.reused_deltas);
 }
 
+static int run(const struct args *a, struct builtin_env *env, struct error *err)
+{
+	struct repack_options options = {.all = false};
+	struct repack_result result;
+	struct progress_out out;
+	int ret = check_args(a, err);
+
+	if (!ret)
+		ret = load_options(&options, a, env->repo, err);
+	if (ret < 0)
+		return ret;
+	options.newpack.make.progress = packing_progress(&out, &a->packing);
+	options.newpack.make.write_progress = options.newpack.make.progress;
+	options.cruft.make.progress = options.newpack.make.progress;
+	options.cruft.make.write_progress = options.newpack.make.progress;
+	ret = repack_run(&result, env->repo, &options, err);
+	if (ret < 0)
+		return ret;
+	if (result.warning.code)
+		builtin_warn("%s", result.warning.msg);
+	if (!result.is_new && !a->packing.quiet)
+		printf("Nothing new to pack.\n");
+	else if (result.is_new && options.newpack.make.progress)
+		print_total(&result);
+	return 0;
+}
+
 int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 {
 	struct args a = {
@@ -143,28 +276,16 @@ int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		.write_bitmap = -1,
 		.pack_kept_objects = -1,
 		.delta_islands = -1,
+		.max_cruft_size = PACKING_UNSET,
 	};
-	struct progress_out out;
-	struct repack_options options = {.all = false};
-	struct repack_result result;
 	struct error err = ERROR_INIT;
 	int ret = parse(&a, argc, argv);
 
 	if (!ret)
 		ret = builtin_open_repo(env);
-	if (ret)
-		return ret;
-	if (load_options(&options, &a, env->repo, &err) < 0)
-		return builtin_fail(&err);
-	options.newpack.make.progress = packing_progress(&out, &a.packing);
-	options.newpack.make.write_progress = options.newpack.make.progress;
-	if (repack_run(&result, env->repo, &options, &err) < 0)
-		return builtin_fail(&err);
-	if (result.warning.code)
-		builtin_warn("%s", result.warning.msg);
-	if (!result.is_new && !a.packing.quiet)
-		printf("Nothing new to pack.\n");
-	else if (result.is_new && options.newpack.make.progress)
-		print_total(&result);
-	return builtin_finish(0);
+	if (!ret)
+		ret = run(&a, env, &err) < 0 ? builtin_fail(&err)
+					     : builtin_finish(0);
+	named_packs_release(&a.keep_packs);
+	return ret;
 }

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "repack/cruft.h"
+#include "repack/geometric.h"
+#include "repack/loosen.h"
 #include "repack/old-packs.h"
 #include "repack/pack-job.h"
 #include "repack/repack.h"
@@ -18,7 +21,9 @@ struct run {
 	struct repack_result *result;
 	struct pack_job_options job_options;
 	struct pack_job job;
-	struct old_packs old;
+	struct unreachable unreachable;
+	struct old_packs old; /* what will be removed, as soon as that is known:
+				 what may be before */
 	struct refs *refs;
 	struct odb *odb;
 	char *dir;  /* owned: "<objects>/pack" */
@@ -27,12 +32,21 @@ struct run {
 
 static void run_release(struct run *r)
 {
+	unreachable_release(&r->unreachable);
 	pack_job_close(&r->job);
 	odb_close(r->odb);
 	refs_close(r->refs);
 	old_packs_release(&r->old);
 	free(r->dir);
 	free(r->base);
+}
+
+/* Whether anything is to be known of what nothing reaches. */
+static bool wants_unreachable(const struct repack_options *o)
+{
+	if (!o->all || o->unreachable == REPACK_DROP)
+		return false;
+	return o->remove_redundant || o->unreachable == REPACK_CRUFT;
 }
 
 static void set_job_options(struct run *r)
@@ -43,14 +57,37 @@ static void set_job_options(struct run *r)
 		.newpack = &o->newpack,
 		.dir = r->dir,
 		.base = r->base,
-		.loose_only = !o->all,
+		.loose_only = !o->all && !o->geometric,
 		.local = o->local,
 		.honor_keep = !o->pack_kept_objects,
+		.keep_packs = o->keep_packs,
+		.note_reached = wants_unreachable(o),
 		.write_bitmap = o->write_bitmap,
 		.bitmap_is_default = o->bitmap_is_default,
 		.tip_island = o->all,
 		.delta_islands = o->delta_islands,
 	};
+}
+
+/* Take off the list what the options keep. */
+static int spare_packs(struct run *r, struct error *err)
+{
+	const struct repack_options *o = r->options;
+
+	old_packs_spare_kept(&r->old, r->odb);
+	for (size_t i = 0; o->keep_packs && i < o->keep_packs->nr; i++)
+		old_packs_spare(&r->old, o->keep_packs->names[i]);
+	for (uint32_t i = 0; i < r->odb->pack_nr; i++) {
+		const struct pack *pack = r->odb->packs[i].pack;
+
+		if (o->unreachable == REPACK_CRUFT && pack->is_cruft &&
+		    o->combine_cruft_below &&
+		    pack->map.len >= o->combine_cruft_below)
+			old_packs_spare(&r->old, pack->name);
+	}
+	return o->geometric
+		       ? geometric_choose(&r->old, r->odb, o->geometric, err)
+		       : 0;
 }
 
 /*
@@ -71,74 +108,81 @@ static int open_all(struct run *r, struct error *err)
 		ret = old_packs_list(&r->old, r->dir, err);
 	if (!ret)
 		ret = refs_open(&r->refs, r->repo, err);
-	if (!ret)
+	if (!ret && !r->options->geometric)
 		ret = refs_list_now(r->refs, err);
 	if (!ret)
 		ret = odb_open(&r->odb, r->repo, &warning, err);
 	/* A pack that cannot be read may hold what refs need: do not go on. */
 	if (!ret && warning.code)
 		ret = error_set(err, warning.code, "%s", warning.msg);
+	if (!ret)
+		ret = spare_packs(r, err);
 	if (ret < 0)
 		return ret;
-	old_packs_spare_kept(&r->old, r->odb);
 	set_job_options(r);
 	return pack_job_open(&r->job, r->odb, r->refs, &r->job_options, err);
 }
 
 static void take_result(struct run *r)
 {
-	const struct newpack *np = &r->job.newpack;
+	const struct newpacks *np = &r->job.newpacks;
 
 	r->result->warning = r->job.warning;
-	if (!r->job.items.nr)
+	r->result->report = np->report;
+	if (!np->nr)
 		return;
 	r->result->is_new = true;
-	r->result->checksum = np->checksum;
-	r->result->object_nr = (uint32_t)np->nr;
-	r->result->report = np->report;
-	r->result->bitmap_nr = np->bitmap_nr;
-	r->result->bitmap_len = np->bitmap_len;
+	r->result->checksum = np->packs[0]->checksum;
+	r->result->object_nr = (uint32_t)r->job.items.nr;
+	r->result->bitmap_nr = np->packs[0]->bitmap_nr;
+	r->result->bitmap_len = np->packs[0]->bitmap_len;
+}
+
+static bool is_leaving(void *ctx, const struct pack *pack)
+{
+	return old_packs_has(ctx, pack);
 }
 
 /*
- * A pack of the same name that was there before may have had parts that the
- * new one has not, or have been a cruft pack.
+ * Loose objects count as well: they may be newer than a packed copy, and what
+ * they reach is kept.
  */
-static int remove_stale_parts(const struct run *r, struct error *err)
+static int find_unreachable(struct run *r, struct error *err)
 {
-	const struct newpack *np = &r->job.newpack;
-	const char *const stale[] = {
-		"mtimes",
-		np->bitmap_len ? NULL : "bitmap",
-		r->options->newpack.write_rev ? NULL : "rev",
+	struct unreachable_options options = {
+		.is_leaving = is_leaving,
+		.ctx = &r->old,
+		.loose = true,
 	};
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct buf path = BUF_INIT;
-	int ret = 0;
+	int64_t expiry = r->options->unreachable == REPACK_KEEP
+				 ? 0
+				 : r->options->expiry;
+	int ret = unreachable_collect(&r->unreachable, &r->job.walk,
+				      &r->job.reached, &options, err);
 
-	oid_to_hex(hex, &np->checksum, r->repo->algo);
-	for (size_t i = 0; i < ARRAY_NR(stale) && !ret; i++) {
-		buf_reset(&path);
-		if (!stale[i])
-			continue;
-		if (buf_printf(&path, "%s-%s.%s", r->base, hex, stale[i]) < 0)
-			ret = error_nomem(err);
-		else
-			ret = sys_unlink(path.data, err);
-	}
-	buf_release(&path);
-	return ret;
+	return ret < 0 ? ret : unreachable_keep(&r->unreachable, expiry, err);
 }
 
-static int remove_redundant(struct run *r, struct error *err)
+/* With -k: they come after all others. */
+static int add_unreachable(struct run *r, struct error *err)
 {
-	const struct oid *keep = r->result->is_new ? &r->result->checksum
-						   : NULL;
-	int ret = 0;
+	struct walk *w = &r->job.walk;
 
-	if (r->options->all)
-		ret = old_packs_remove(&r->old, keep, r->repo->algo, err);
-	return ret < 0 ? ret : old_packs_prune_loose(r->repo, err);
+	for (size_t i = 0; i < r->unreachable.nr; i++) {
+		const struct unreachable_item *item = &r->unreachable.items[i];
+		enum object_type type;
+		int ret;
+
+		if (item->is_safe)
+			continue;
+		ret = objspace_info(&w->space, w->reader, item->obj_pos, &type,
+				    NULL, err);
+		if (ret < 0)
+			return ret;
+		if (pack_job_add_pos(&r->job, item->obj_pos, type, 0) < 0)
+			return error_nomem(err);
+	}
+	return 0;
 }
 
 /* Everything up to the list of objects to pack. */
@@ -146,10 +190,19 @@ static int find_objects(struct run *r, struct error *err)
 {
 	int ret = open_all(r, err);
 
+	if (!ret && r->options->geometric)
+		return geometric_collect(&r->job, &r->old, err);
 	if (!ret)
 		ret = roots_add(&r->job.walk, &r->job.wants, r->refs, true,
 				err);
-	return ret < 0 ? ret : pack_job_enumerate(&r->job, err);
+	if (!ret)
+		ret = pack_job_enumerate(&r->job, err);
+	if (!ret && wants_unreachable(r->options))
+		ret = find_unreachable(r, err);
+	if (!ret && wants_unreachable(r->options) &&
+	    r->options->unreachable == REPACK_KEEP)
+		ret = add_unreachable(r, err);
+	return ret;
 }
 
 /*
@@ -169,6 +222,63 @@ static int find_objects_again(struct run *r, struct error *err)
 	return find_objects(r, err);
 }
 
+static int write_cruft(struct run *r, const char *dir, const char *base,
+		       bool expired, uint32_t *nr, struct error *err)
+{
+	struct cruft_options options = {
+		.newpack = &r->options->cruft,
+		.dir = dir,
+		.base = base,
+		.expiry = r->options->expiry,
+		.expired = expired,
+	};
+	struct newpacks np;
+	int ret = cruft_write(&np, &r->unreachable, &options, err);
+
+	*nr = np.report.objects;
+	newpacks_release(&np);
+	return ret;
+}
+
+/* A copy of what is let go, elsewhere. */
+static int write_expired(struct run *r, struct error *err)
+{
+	const char *base = r->options->expire_to;
+	const char *slash = strrchr(base, '/');
+	char *dir = slash ? mem_strndup(base, (size_t)(slash - base) + 1)
+			  : mem_strdup(".");
+	uint32_t nr;
+	int ret = dir ? write_cruft(r, dir, base, true, &nr, err)
+		      : error_nomem(err);
+
+	free(dir);
+	return ret;
+}
+
+/* Put what nothing reaches where it will be found. */
+static int save_unreachable(struct run *r, struct error *err)
+{
+	const struct repack_options *o = r->options;
+	int ret = 0;
+
+	if (o->unreachable == REPACK_LOOSEN)
+		return loosen_write(&r->result->loosened_nr, &r->unreachable,
+				    err);
+	if (o->unreachable != REPACK_CRUFT)
+		return 0;
+	ret = write_cruft(r, r->dir, r->base, false, &r->result->cruft_nr, err);
+	return ret || !o->expire_to ? ret : write_expired(r, err);
+}
+
+static int remove_redundant(struct run *r, struct error *err)
+{
+	int ret = 0;
+
+	if (r->options->all || r->options->geometric)
+		ret = old_packs_remove(&r->old, err);
+	return ret < 0 ? ret : old_packs_prune_loose(r->repo, err);
+}
+
 int repack_run(struct repack_result *result, const struct repo *repo,
 	       const struct repack_options *options, struct error *err)
 {
@@ -179,13 +289,12 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	ret = find_objects(&r, err);
 	if (ret == ERR_MISSING)
 		ret = find_objects_again(&r, err);
-	if (!ret && r.job.items.nr) {
+	if (!ret && r.job.items.nr)
 		ret = pack_job_run(&r.job, err);
-		if (!ret)
-			ret = remove_stale_parts(&r, err);
-	}
 	if (!ret)
 		take_result(&r);
+	if (!ret && wants_unreachable(options))
+		ret = save_unreachable(&r, err);
 	if (!ret && options->remove_redundant)
 		ret = remove_redundant(&r, err);
 	if (!ret && options->update_server_info)

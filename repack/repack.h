@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `git repack`: put what is reachable into one pack, or what is loose into a
- * further one, and remove what that replaces.
+ * further one, or small packs into a larger one, and remove what that
+ * replaces.
  *
  * Nothing is removed before what replaces it is on disk and visible, and only
  * packs are removed that were there before the references were read, so that
@@ -17,8 +18,30 @@
 #include "repack/newpack.h"
 #include "repo/repo.h"
 
+/* What becomes of objects that nothing reaches; without -d only the last. */
+enum repack_unreachable {
+	REPACK_DROP,   /* -a: they go with their packs */
+	REPACK_LOOSEN, /* -A: they become loose objects */
+	REPACK_KEEP,   /* -k: they go into the new pack, loose ones too */
+	REPACK_CRUFT,  /* --cruft: they go into a pack of their own */
+};
+
 struct repack_options {
 	struct newpack_options newpack;
+	struct newpack_options cruft;        /* with REPACK_CRUFT */
+	enum repack_unreachable unreachable; /* with all */
+	/*
+	 * From what age on REPACK_LOOSEN and REPACK_CRUFT let them go after
+	 * all (approxidate_parse_expiry()); 0: never.
+	 */
+	int64_t expiry;
+	uint64_t combine_cruft_below; /* bytes: larger cruft packs stay; 0: none
+					 does */
+	const char *expire_to;        /* where a cruft pack of what is let go is
+					 written: "<base>", as pack-objects has
+					 it; NULL: nowhere */
+	uint64_t geometric;           /* --geometric: the factor; 0: not */
+	const struct named_packs *keep_packs; /* --keep-pack; NULL: none */
 	bool all;               /* -a: everything reachable, in one pack */
 	bool remove_redundant;  /* -d */
 	bool local;             /* -l: leave out what alternates have */
@@ -31,11 +54,13 @@ struct repack_options {
 
 struct repack_result {
 	bool is_new;         /* a pack was written */
-	struct oid checksum; /* its name */
+	struct oid checksum; /* its name; of several, the first's */
 	uint32_t object_nr;
 	struct write_report report;
 	uint32_t bitmap_nr;
 	uint64_t bitmap_len;  /* bytes */
+	uint32_t cruft_nr;    /* objects in cruft packs */
+	uint32_t loosened_nr; /* objects that became loose */
 	struct error warning; /* code 0: none */
 };
 

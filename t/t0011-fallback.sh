@@ -179,8 +179,7 @@ test_expect_success 'gc runs our repack' '
 	stock -C repo.git fsck --full
 '
 
-# Needs repack -A --unpack-unreachable.
-test_expect_failure 'gc with its usual grace period' '
+test_expect_success 'gc with its usual grace period' '
 	started "^git repack " git -C repo.git gc --quiet &&
 	stock -C repo.git fsck --full
 '

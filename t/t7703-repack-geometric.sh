@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='repack --geometric'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-packs.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# add_pack <dir> <nr>: a pack of that many blobs of its own.
+add_pack () {
+	for i in $(test_seq 1 $2)
+	do
+		serial=$((serial + 1)) &&
+		printf "blob\ndata <<END\nblob %s\nEND\n\n" $serial
+	done >stream &&
+	stock -C $1 -c fastimport.unpackLimit=0 fast-import --quiet <stream
+}
+
+test_expect_success 'as stock Git chooses packs' '
+	serial=0 &&
+	for sizes in "1" "3 6" "3 5" "1 1 1" "1 2 4 8" "2 2 4 8 16" \
+		"3 3 3 20" "5 5 9 30 31 90" "1 2 3 4 5 6 7 8" "10 1 40 2"
+	do
+		rm -rf repo.git && repo_init repo.git &&
+		for nr in $sizes
+		do
+			add_pack repo.git $nr || return
+		done &&
+		for factor in 2 3
+		do
+			same_as_stock repo.git -d --geometric=$factor || return
+		done || return
+	done
+'
+
+test_expect_success 'it is a progression then' '
+	"$GIT" -C ours.git repack -d --geometric=3 >out &&
+	packs_of ours.git | test_cmp ours.git.left - &&
+	echo "Nothing new to pack." | test_cmp - out
+'
+
+test_expect_success 'loose objects are packed, reachable or not' '
+	rm -rf repo.git && repo_linear repo.git 10 &&
+	echo loose | stock -C repo.git hash-object -w --stdin &&
+	add_pack repo.git 3 &&
+	same_as_stock repo.git -d --geometric=2 &&
+	loose_of ours.git >loose &&
+	test_must_be_empty loose
+'
+
+test_expect_success 'without -d nothing is removed' '
+	same_as_stock repo.git --geometric=2
+'
+
+test_expect_success 'kept packs stay, and are not counted' '
+	rm -rf repo.git && repo_init repo.git &&
+	for nr in 2 3 4 50
+	do
+		add_pack repo.git $nr || return
+	done &&
+	set -- $(cd repo.git/objects/pack && ls pack-*.pack) &&
+	>repo.git/objects/pack/${1%.pack}.keep &&
+	same_as_stock repo.git -d --geometric=2 &&
+	test -e ours.git/objects/pack/$1 &&
+	same_as_stock repo.git -d --geometric=2 --keep-pack=$2 &&
+	test -e ours.git/objects/pack/$2
+'
+
+test_expect_success 'an object that is in several packs is in one' '
+	rm -rf repo.git && repo_linear repo.git 300 &&
+	for i in 1 2 3
+	do
+		stock -C repo.git rev-list --objects --no-object-names \
+			main~$((290 - i))..main~$((280 - i)) |
+		(cd repo.git && stock pack-objects -q objects/pack/pack) ||
+			return
+	done &&
+	same_as_stock repo.git -d --geometric=2
+'
+
+test_expect_success 'cruft packs stay as they are' '
+	rm -rf repo.git && repo_linear repo.git 20 &&
+	stock -C repo.git update-ref refs/heads/main main~10 &&
+	stock -C repo.git repack -q --cruft -d &&
+	add_pack repo.git 5 &&
+	add_pack repo.git 5 &&
+	same_as_stock repo.git -d --geometric=2 &&
+	grep "^cruft" ours.git.left
+'
+
+# A push of what a cruft pack holds: it is in use again, and its copy there
+# does not keep it when that pack expires.
+test_expect_success 'what is loose again leaves no cruft pack alone' '
+	cruft=$(echo ours.git/objects/pack/*.mtimes) &&
+	stock show-index <${cruft%.mtimes}.idx | cut -d" " -f2 >ids &&
+	stock -C ours.git pack-objects --stdout <ids >pack 2>/dev/null &&
+	repo_init other.git &&
+	stock -C other.git unpack-objects -q <pack &&
+	cp -R other.git/objects/?? ours.git/objects &&
+	"$GIT" -C ours.git repack -d -q --geometric=2 &&
+	loose_of ours.git >loose &&
+	test_must_be_empty loose &&
+	packs_of ours.git | grep "^pack" | cut -d" " -f2 | sort >packed &&
+	sort ids | comm -23 - packed >missing &&
+	test_must_be_empty missing
+'
+
+# Thirty pushes, each a pack; after every one of them.
+test_expect_success 'pack after pack' '
+	rm -rf stock.git ours.git &&
+	repo_linear from.git 150 &&
+	repo_init stock.git && repo_init ours.git &&
+	last= &&
+	for i in $(test_seq 1 30)
+	do
+		tip=$(stock -C from.git rev-parse main~$((150 - 5 * i))) &&
+		printf "%s\n" $tip ${last:+^$last} |
+		stock -C from.git pack-objects --revs --stdout -q >push &&
+		for side in ours stock
+		do
+			stock -C $side.git index-pack --stdin <push >out &&
+			stock -C $side.git update-ref refs/heads/main $tip ||
+				return
+		done &&
+		"$GIT" -C ours.git repack -q -d --geometric=2 &&
+		stock -C stock.git repack -q -d --geometric=2 &&
+		last=$tip || return
+	done 2>err &&
+	left_of ours.git && left_of stock.git &&
+	test_cmp stock.git.left ours.git.left &&
+	stock -C ours.git fsck --full &&
+	repo_objects from.git main~0 >expect &&
+	repo_objects ours.git main >actual &&
+	test_cmp expect actual
+'
+
+test_expect_success 'a factor that is none' '
+	test_must_fail "$GIT" -C ours.git repack -d --geometric=x
+'
+
+test_done
