@@ -36,6 +36,7 @@ static void test_life(void **state)
 	/* Not there any more: nothing to do. */
 	assert_int_equal(sys_tempdir_remove(a, NULL), 0);
 	assert_int_equal(sys_tempdir_remove(b, NULL), 0);
+	free(b);
 	assert_int_equal(sys_tempdir_create(&b, a, "x", NULL), ERR_IO);
 	assert_null(b);
 	free(outside);
