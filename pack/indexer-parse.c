@@ -210,16 +210,22 @@ static int bad_stream(const struct parser *p, const struct current *cur,
 			       "object does not inflate to its size", err);
 }
 
-/* An object that is too large to be in memory is compared in the end. */
+/*
+ * An object that was not in memory as a whole is compared and shown in the
+ * end, but for blobs that need not be compared: they are shown as they are.
+ */
 static int compare_later(struct pack_indexer *ix, const struct current *cur,
 			 const struct oid *oid, struct error *err)
 {
 	const struct pack_indexer_hooks *hooks = &ix->config.hooks;
-	int ret;
+	bool is_blob = cur->head.type == OBJ_BLOB;
+	int ret = hooks->object && !is_blob;
 
-	if (!hooks->has || !hooks->compare)
-		return 0;
-	ret = hooks->has(hooks->ctx, 0, oid, err);
+	if (!ret && hooks->has && hooks->compare)
+		ret = hooks->has(hooks->ctx, 0, oid, err);
+	if (!ret && hooks->object && is_blob)
+		return hooks->object(hooks->object_ctx, 0, oid, OBJ_BLOB, NULL,
+				     0, err);
 	if (ret <= 0)
 		return ret;
 	if (mem_grow(&ix->large, &ix->large_alloc, ix->large_nr + 1,

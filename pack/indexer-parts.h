@@ -62,6 +62,8 @@ struct pack_indexer {
 
 	struct pack_idx_entry *sorted; /* owned: by id */
 	uint32_t *order;               /* owned: entry_nr, by id */
+	struct sort_item *by_offset;   /* owned: offset, index into `sorted`;
+					  for indexer-read.c, NULL before */
 };
 
 static inline uint8_t *indexer_id(const struct pack_indexer *ix, size_t nr)
@@ -94,7 +96,10 @@ int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
 int indexer_parse(struct pack_indexer *ix, struct pack_source source,
 		  struct error *err);
 
-/* Compare with an object that may be there already. 0 or negative. */
+/*
+ * Compare with an object that may be there already, and show it to who wants to
+ * see it. 0 or negative.
+ */
 int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
 			const struct oid *oid, enum object_type type,
 			const void *data, size_t len, struct error *err);

@@ -38,6 +38,7 @@ void pack_indexer_free(struct pack_indexer *ix)
 	free(ix->refs);
 	free(ix->large);
 	free(ix->sorted);
+	free(ix->by_offset);
 	free(ix->order);
 	free(ix);
 }
@@ -72,14 +73,16 @@ int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
 			const void *data, size_t len, struct error *err)
 {
 	const struct pack_indexer_hooks *hooks = &ix->config.hooks;
-	int ret;
+	int ret = 0;
 
-	if (!hooks->has || !hooks->compare)
-		return 0;
-	ret = hooks->has(hooks->ctx, thread_nr, oid, err);
+	if (hooks->has && hooks->compare)
+		ret = hooks->has(hooks->ctx, thread_nr, oid, err);
 	if (ret > 0)
 		ret = hooks->compare(hooks->ctx, thread_nr, oid, type, data,
 				     len, err);
+	if (!ret && hooks->object)
+		ret = hooks->object(hooks->object_ctx, thread_nr, oid, type,
+				    data, len, err);
 	return ret;
 }
 

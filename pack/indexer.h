@@ -16,7 +16,8 @@
  *
  * Ids are computed with object/hash.h, which does not look for SHA-1
  * collision attacks; an object that we have already is compared byte by byte
- * (`has`, `compare`). Objects are not checked for being well-formed.
+ * (`has`, `compare`). Whether objects are well-formed is for who gets to see
+ * them (`object`).
  */
 #ifndef PACK_INDEXER_H
 #define PACK_INDEXER_H
@@ -74,7 +75,16 @@ struct pack_indexer_hooks {
 	int (*compare)(void *ctx, unsigned thread_nr, const struct oid *oid,
 		       enum object_type type, const void *data, size_t len,
 		       struct error *err);
-	void *ctx;
+	/*
+	 * Each object of the pack, once its id is known and it was compared;
+	 * more than once is possible. `data` is NULL for blobs that are not in
+	 * memory as a whole. A negative return ends the indexing.
+	 */
+	int (*object)(void *object_ctx, unsigned thread_nr,
+		      const struct oid *oid, enum object_type type,
+		      const void *data, size_t len, struct error *err);
+	void *object_ctx;
+	void *ctx; /* of the others */
 };
 
 struct pack_indexer_config {
@@ -133,6 +143,15 @@ struct pack_indexer_result {
 
 void pack_indexer_result(const struct pack_indexer *ix,
 			 struct pack_indexer_result *out);
+
+/*
+ * Read an object of the pack after pack_indexer_resolve(): 1 with its type and
+ * content, malloc()ed into *data; 0 when the pack does not have it; or a
+ * negative error. One thread.
+ */
+int pack_indexer_read(struct pack_indexer *ix, const struct oid *oid,
+		      enum object_type *type, void **data, size_t *len,
+		      struct error *err);
 
 /* Where the files go. Paths are complete; NULL: do not write this one. */
 struct pack_indexer_files {
