@@ -126,6 +126,22 @@ int fsck_config_load(struct fsck_rules *rules, const struct repo *repo,
 
 /* ---- lists */
 
+/* Stock Git has lowered it by then. */
+static int missing_sign(const char *item, size_t len, struct error *err)
+{
+	char *lower = mem_strndup(item, len);
+	int ret;
+
+	if (!lower)
+		return error_nomem(err);
+	for (size_t i = 0; i < len; i++)
+		if (lower[i] >= 'A' && lower[i] <= 'Z')
+			lower[i] = (char)(lower[i] | 0x20);
+	ret = error_set(err, ERR_INVALID, "Missing '=': '%s'", lower);
+	free(lower);
+	return ret;
+}
+
 static int apply_item(struct fsck_rules *rules, const char *item, size_t len,
 		      struct error *err)
 {
@@ -137,8 +153,7 @@ static int apply_item(struct fsck_rules *rules, const char *item, size_t len,
 	int ret;
 
 	if (!sign)
-		return error_set(err, ERR_INVALID, "Missing '=': '%.*s'",
-				 (int)len, item);
+		return missing_sign(item, len, err);
 	if (name_len != sizeof(skip) - 1 || strncasecmp(item, skip, name_len))
 		return fsck_rules_set(rules, item, name_len, value,
 				      len - name_len - 1, err);

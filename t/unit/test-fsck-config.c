@@ -85,7 +85,7 @@ static void test_list(void **state)
 {
 	check_list("missingEmail=warn", NULL);
 	check_list("badDate=error,missingemail=warn|badTree=ignore ", NULL);
-	check_list("missingEmail", "Missing '=': 'missingEmail'");
+	check_list("missingEmail", "Missing '=': 'missingemail'");
 	check_list("a=warn", "Unhandled message id: a");
 	check_list("skiplist=/nonexistent/x",
 		   "could not open object name list: /nonexistent/x");
