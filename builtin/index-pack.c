@@ -3,8 +3,7 @@
  * git index-pack: an index for a pack, or a pack from standard input with its
  * index into the repository.
  *
- * Not done here: --strict and --fsck-objects (objects are hashed, not checked
- * for being well-formed) and --verify.
+ * Not done here: --verify.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,13 +18,17 @@
 #include "builtin/options.h"
 #include "builtin/stderr-progress.h"
 #include "pack/indexer.h"
+#include "repo/fsck-config.h"
 #include "repo/known-objects.h"
+#include "repo/pack-check.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 
 static const char usage_text[] =
 	"git index-pack [-v] [-o <index-file>] [--keep | --keep=<msg>] "
-	"[--[no-]rev-index] (<pack-file> | --stdin [--fix-thin] "
+	"[--[no-]rev-index] [--strict[=<msg-id>=<severity>...]] "
+	"[--fsck-objects[=<msg-id>=<severity>...]] (<pack-file> | --stdin "
+	"[--fix-thin] "
 	"[<pack-file>])";
 
 enum {
@@ -41,6 +44,7 @@ struct args {
 	uint64_t threads, max_input;
 	const char *index_name, *pack_name, *keep, *promisor, *format;
 	const char *index_version, *header, *title;
+	const char *strict, *fsck_objects; /* lists, or NULL: not given */
 };
 
 /* One run of the command. */
@@ -49,7 +53,12 @@ struct run {
 	struct repo *repo; /* borrowed; NULL: there is none */
 	enum hash_algo algo;
 	struct known_objects *known; /* owned; NULL without a repository */
+	struct pack_indexer_hooks known_hooks; /* its */
 	struct pack_indexer_config config;
+	struct fsck_rules rules;
+	struct pack_check *check; /* owned; NULL: nothing is checked */
+	bool is_self_contained;
+	struct buf missing; /* ids of blobs that were not there, a line each */
 	struct pack_indexer_files files;
 	struct pack_indexer *ix; /* owned */
 	struct progress_out out;
@@ -82,6 +91,13 @@ static int set_rev_index(void *value, const char *arg)
 		.help = text                                                   \
 	}
 
+#define LIST(name, field, text)                                                \
+	{                                                                      \
+		.kind = OPTION_STRING, .long_name = name, .value = &a->field,  \
+		.flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE, .dflt = "",   \
+		.arg_name = "<msg-id>=<severity>...", .help = text             \
+	}
+
 static int parse(struct args *a, int argc, const char **argv)
 {
 	const struct option options[] = {
@@ -104,6 +120,8 @@ static int parse(struct args *a, int argc, const char **argv)
 		 .flags = OPTION_NO_ARG,
 		 .fn = set_rev_index,
 		 .help = "write a reverse index"},
+		LIST("strict", strict, "check objects, and what they name"),
+		LIST("fsck-objects", fsck_objects, "check objects"),
 		STRING("index-version", index_version, "<version>",
 		       "of the index: 1 or 2"),
 		STRING("object-format", format, "<hash-algorithm>",
@@ -265,11 +283,90 @@ static int use_known_objects(struct run *r)
 	ret = known_objects_open(&r->known, r->repo, r->config.threads, r->err);
 	if (ret < 0)
 		return ret;
-	r->config.hooks = known_objects_hooks(r->known);
+	r->known_hooks = known_objects_hooks(r->known);
+	r->config.hooks = r->known_hooks;
 	if (!r->a.fix_thin)
 		r->config.hooks.base = NULL;
 	return 0;
 }
+
+/* ---- --strict, --fsck-objects, --check-self-contained-and-connected */
+
+static int on_report(void *ctx, const struct fsck_report *report,
+		     struct error *err)
+{
+	const struct run *r = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, report->oid, r->algo);
+	if (report->is_error)
+		builtin_error("object %s: %s: %s", hex,
+			      fsck_msg_name(report->msg), report->text);
+	else
+		builtin_warn("object %s: %s: %s", hex,
+			     fsck_msg_name(report->msg), report->text);
+	return 0;
+}
+
+static int load_rules(struct run *r)
+{
+	int ret = 0;
+
+	fsck_rules_init(&r->rules, r->algo, true);
+	if (r->a.strict)
+		ret = fsck_config_list(&r->rules, r->a.strict, r->err);
+	if (!ret && r->a.fsck_objects)
+		ret = fsck_config_list(&r->rules, r->a.fsck_objects, r->err);
+	return ret;
+}
+
+static int prepare_check(struct run *r)
+{
+	const struct pack_check_options options = {
+		.rules = r->a.strict || r->a.fsck_objects ? &r->rules : NULL,
+		.links = r->a.strict || r->a.check_connected,
+		.threads = r->config.threads,
+		.algo = r->algo,
+		.report = on_report,
+		.ctx = r,
+	};
+	int ret;
+
+	if (!options.rules && !options.links)
+		return 0;
+	ret = load_rules(r);
+	if (ret < 0)
+		return ret;
+	r->check = pack_check_new(&options);
+	r->config.hooks.object = pack_check_object;
+	r->config.hooks.object_ctx = r->check;
+	return r->check ? 0 : error_nomem(r->err);
+}
+
+static void note_missing(void *ctx, const struct oid *oid)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct run *r = ctx;
+
+	buf_printf(&r->missing, "%s\n", oid_to_hex(hex, oid, r->algo));
+}
+
+static int finish_check(struct run *r)
+{
+	int ret = 0;
+
+	if (!r->check)
+		return 0;
+	if (r->a.strict || r->a.check_connected)
+		ret = pack_check_links(r->check, &r->known_hooks,
+				       &r->is_self_contained, r->err);
+	if (!ret)
+		ret = pack_check_blobs(r->check, r->ix, &r->known_hooks,
+				       note_missing, r, r->err);
+	return ret;
+}
+
+/* ---- the pack */
 
 static ssize_t read_stdin(void *ctx, void *bytes, size_t len, struct error *err)
 {
@@ -342,7 +439,9 @@ static int index_pack(struct run *r)
 	ret = r->a.from_stdin
 		      ? receive(r)
 		      : pack_indexer_open(r->ix, r->a.pack_name, r->err);
-	return ret < 0 ? ret : pack_indexer_resolve(r->ix, r->err);
+	if (!ret)
+		ret = pack_indexer_resolve(r->ix, r->err);
+	return ret < 0 ? ret : finish_check(r);
 }
 
 /* `path` with its extension `from` replaced; *out is malloc()ed. */
@@ -443,6 +542,7 @@ static void print_result(struct run *r, bool kept)
 	if (r->a.from_stdin)
 		printf("%s\t", kept ? "keep" : "pack");
 	puts(oid_to_hex(hex, &result.checksum, r->algo));
+	fwrite(r->missing.data, 1, r->missing.len, stdout);
 	fwrite(r->rest.data, 1, r->rest.len, stdout);
 }
 
@@ -466,6 +566,8 @@ static int run_all(struct run *r)
 	if (!ret)
 		ret = use_known_objects(r);
 	if (!ret)
+		ret = prepare_check(r);
+	if (!ret)
 		ret = index_pack(r);
 	if (!ret)
 		ret = write_files(r);
@@ -477,12 +579,15 @@ static int run_all(struct run *r)
 static void run_release(struct run *r)
 {
 	pack_indexer_free(r->ix);
+	pack_check_free(r->check);
+	fsck_rules_release(&r->rules);
 	known_objects_close(r->known);
 	free((char *)r->files.idx);
 	free((char *)r->files.rev);
 	free((char *)r->files.keep);
 	free((char *)r->files.promisor);
 	buf_release(&r->rest);
+	buf_release(&r->missing);
 }
 
 int cmd_index_pack(int argc, const char **argv, struct builtin_env *env)
@@ -491,6 +596,7 @@ int cmd_index_pack(int argc, const char **argv, struct builtin_env *env)
 	struct run r = {
 		.a = {.rev_index = -1, .threads = UINT64_MAX},
 		.rest = BUF_INIT,
+		.missing = BUF_INIT,
 		.err = &err,
 	};
 	int ret = parse(&r.a, argc, argv);
@@ -504,9 +610,7 @@ int cmd_index_pack(int argc, const char **argv, struct builtin_env *env)
 	run_release(&r);
 	if (ret < 0)
 		return builtin_fail(&err);
-	/*
-	 * The pack may be self-contained, but nobody has looked: the parent
-	 * then checks connectivity itself.
-	 */
-	return builtin_finish(r.a.check_connected ? NOT_SELF_CONTAINED : 0);
+	return builtin_finish(r.a.check_connected && !r.is_self_contained
+				      ? NOT_SELF_CONTAINED
+				      : 0);
 }

@@ -194,7 +194,7 @@ test_expect_success 'wrong usage, in the words of stock Git' '
 		index-pack --object-format=md5 x.pack &&
 	test_expect_code 129 git index-pack &&
 	test_expect_code 129 git index-pack a.pack b.pack &&
-	for option in --strict --fsck-objects --verify
+	for option in --verify
 	do
 		test_expect_code 129 git index-pack $option named.pack 2>err &&
 		grep "unknown option .${option#--}" err || return 1

@@ -1,0 +1,124 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='index-pack --strict, --fsck-objects and connectivity'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-compare.sh"
+
+# pack <name> <id>...: a pack of these objects of r
+pack () {
+	name_=$1
+	shift
+	printf "%s\n" "$@" |
+		stock -C r pack-objects -q --stdout >"$name_.pack"
+}
+
+# literal <type>: what is on standard input, as an object of r
+literal () {
+	git -C r hash-object -w --literally -t "$1" --stdin
+}
+
+# commit <tree> [<header>...]
+commit () {
+	{
+		printf "tree %s\n" "$1" &&
+		shift &&
+		printf "%s\n" "$@" "author A <a@b> 1 +0000" \
+			"committer A <a@b> 1 +0000" "" m
+	} | sed "/^$/{N;}" | grep -v "^none$" | literal commit
+}
+
+test_expect_success 'packs, good and bad' '
+	stock init -q --bare r &&
+	empty=$(stock -C r mktree </dev/null) &&
+	ones=1111111111111111111111111111111111111111 &&
+	good=$(commit $empty none) &&
+	pack good $good $empty &&
+	pack no-tree $good &&
+	pack no-parent $(commit $empty "parent $ones") $empty &&
+	badmail=$(printf "%s\n" "tree $empty" "author A 1 +0000" \
+		"committer A <a@b> 1 +0000" "" m | literal commit) &&
+	pack badmail $badmail $empty &&
+	pack no-blob $(printf "100644 blob $ones\tx\n" |
+		stock -C r mktree --missing) &&
+	blob=$(echo x | literal blob) &&
+	dotgit=$(printf "100644 blob $blob\t.git2\n" |
+		stock -C r mktree) &&
+	pack tree $dotgit $blob &&
+	modules=$(printf "[submodule \"a\"]\n\tpath = -x\n" | literal blob) &&
+	tree=$(printf "100644 blob $modules\t.gitmodules\n" |
+		stock -C r mktree) &&
+	pack modules $tree $modules &&
+	pack modules-alone $tree &&
+	pack foo $(echo foo | literal commit) &&
+	pack tagged $(printf "%s\n" "object $empty" "type tree" "tag x..y" \
+		"tagger A <a@b> 1 +0000" "" m | literal tag) $empty
+'
+
+# The order of what is printed by two threads is no matter.
+for pack in good no-tree no-parent badmail no-blob tree modules foo tagged
+do
+	for option in --strict --fsck-objects --strict=missingEmail=warn \
+		--check-self-contained-and-connected --strict=foo=warn \
+		--strict=missingEmail --strict=nulInHeader=warn
+	do
+		test_expect_success "$pack, $option" '
+			rm -rf s o && stock init -q --bare s &&
+			stock init -q --bare o &&
+			stock -C s index-pack --stdin $option \
+				<$pack.pack >expect 2>expect.err
+			code=$? &&
+			test_expect_code $code git -C o index-pack --stdin \
+				$option <$pack.pack >actual 2>actual.err &&
+			test_cmp expect actual &&
+			if test $pack != foo
+			then
+				sort expect.err >expect &&
+				sort actual.err >actual &&
+				test_cmp expect actual
+			fi &&
+			ls o/objects/pack >files &&
+			if test $code -ge 128
+			then
+				test_must_be_empty files
+			fi
+		'
+	done
+done
+
+test_expect_success 'what the repository has need not come' '
+	stock init -q --bare t &&
+	git -C t index-pack --stdin --strict <good.pack &&
+	git -C t index-pack --stdin --strict <no-tree.pack &&
+	test_expect_code 1 git -C t index-pack --stdin \
+		--check-self-contained-and-connected <no-tree.pack &&
+	test_expect_code 0 git -C t index-pack --stdin \
+		--check-self-contained-and-connected <good.pack
+'
+
+test_expect_success 'a .gitmodules that is elsewhere is named' '
+	stock init -q --bare u &&
+	git -C u index-pack --stdin --fsck-objects <modules-alone.pack >out &&
+	stock -C r rev-parse $modules >expect &&
+	sed 1d out >actual &&
+	test_cmp expect actual
+'
+
+test_expect_success 'a .gitmodules that is a delta is read' '
+	stock init -q --bare v &&
+	for n in 1 2 3 4 5
+	do
+		{
+			seq 1 200 | sed "s/^/# /" &&
+			printf "[submodule \"a\"]\n\tpath = -x\n# $n\n"
+		} >m &&
+		id=$(stock -C v hash-object -w --stdin <m) &&
+		printf "100644 blob $id\t.gitmodules\n" |
+			stock -C v mktree >>ids && echo $id >>ids || return 1
+	done &&
+	stock -C v pack-objects -q --stdout <ids >deltas.pack &&
+	stock init -q --bare w &&
+	test_must_fail git -C w index-pack --stdin --strict <deltas.pack 2>err &&
+	test 5 = $(grep -c "gitmodulesPath: disallowed submodule path: -x" err)
+'
+
+test_done
