@@ -28,6 +28,8 @@ static int add_capabilities(struct buf *out, const struct session *s,
 		ret = buf_append_str(out, " no-done");
 	if (!ret && head_target)
 		ret = buf_printf(out, " symref=HEAD:%s", head_target);
+	if (!ret && c->allow_filter)
+		ret = buf_append_str(out, " filter");
 	if (!ret && c->advertise_sid && o->session_id)
 		ret = buf_printf(out, " session-id=%s", o->session_id);
 	if (!ret)
@@ -141,8 +143,10 @@ int advertise_v2(struct session *s, struct error *err)
 			c->unborn == SESSION_UNBORN_ADVERTISE ? "=unborn" : "");
 	if (!ret)
 		ret = pktline_printf(
-			out, err, "fetch=shallow wait-for-done%s\n",
-			c->allow_ref_in_want ? " ref-in-want" : "");
+			out, err, "fetch=shallow wait-for-done%s%s%s\n",
+			c->allow_filter ? " filter" : "",
+			c->allow_ref_in_want ? " ref-in-want" : "",
+			c->allow_sideband_all ? " sideband-all" : "");
 	if (!ret)
 		ret = pktline_printf(out, err, "server-option\n");
 	if (!ret)
@@ -153,5 +157,7 @@ int advertise_v2(struct session *s, struct error *err)
 				     s->options->session_id);
 	if (!ret && c->advertise_object_info)
 		ret = pktline_printf(out, err, "object-info\n");
+	if (!ret && c->advertise_bundle_uris)
+		ret = pktline_printf(out, err, "bundle-uri\n");
 	return ret ? ret : pktline_write_flush(out, err);
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "object/hash.h"
 #include "serve/fetch-v2.h"
 #include "serve/negotiate.h"
 #include "serve/request.h"
@@ -34,6 +35,7 @@ struct fetch {
 	struct request req;
 	struct wanted_ref *refs; /* owned: "want-ref" arguments */
 	size_t ref_nr, ref_alloc;
+	struct oidset ref_names; /* hashes of their names */
 	bool done, wait_for_done;
 	bool has_haves; /* some "have" was sent, known to us or not */
 };
@@ -55,6 +57,25 @@ static int take_want(struct fetch *f, const char *line, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
+/* A ref may be wanted by name once. */
+static int note_ref_name(struct fetch *f, const char *name, struct error *err)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+	struct hash_ctx hash;
+	struct oid oid;
+	int ret;
+
+	if (hash_init(&hash, f->s->algo) < 0)
+		return error_nomem(err);
+	hash_object(&hash, &oid, OBJ_BLOB, name, strlen(name));
+	hash_release(&hash);
+	ret = oidset_add(&f->ref_names, &oid, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return error_set(err, ERR_PEER, "duplicate want-ref %s",
+			 pktline_quote(quoted, name));
+}
+
 static int take_want_ref(struct fetch *f, const char *name, struct error *err)
 {
 	char quoted[PKTLINE_QUOTE_MAX];
@@ -69,6 +90,9 @@ static int take_want_ref(struct fetch *f, const char *name, struct error *err)
 	if (ret <= 0 || f->ref_nr >= WANT_REFS_MAX)
 		return error_set(err, ERR_PEER, "unknown ref %s",
 				 pktline_quote(quoted, name));
+	ret = note_ref_name(f, name, err);
+	if (ret < 0)
+		return ret;
 	wanted.oid = ref.oid;
 	if (mem_grow(&f->refs, &f->ref_alloc, f->ref_nr + 1, sizeof(wanted)) <
 	    0)
@@ -120,7 +144,7 @@ static bool take_flag(struct fetch *f, const char *line)
 
 static int take_line(struct fetch *f, const char *line, struct error *err)
 {
-	const char *name;
+	const char *name, *spec;
 	int ret;
 
 	if (v2_args_value(line, "want"))
@@ -130,6 +154,13 @@ static int take_line(struct fetch *f, const char *line, struct error *err)
 	name = v2_args_value(line, "want-ref");
 	if (name && f->s->config.allow_ref_in_want)
 		return take_want_ref(f, name, err);
+	spec = v2_args_value(line, "filter");
+	if (spec && f->s->config.allow_filter)
+		return request_take_filter(&f->req, spec, err);
+	if (!strcmp(line, "sideband-all") && f->s->config.allow_sideband_all) {
+		f->s->out.band = SIDEBAND_DATA;
+		return 0;
+	}
 	if (take_flag(f, line))
 		return 0;
 	ret = request_take_line(&f->req, line, err);
@@ -227,6 +258,7 @@ int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err)
 	int ret;
 
 	request_init(&f.req, s);
+	oidset_init(&f.ref_names, WANT_REFS_MAX);
 	f.req.sideband = SIDEBAND_LARGE;
 	ret = parse(&f, args, err);
 	if (!ret)
@@ -234,6 +266,9 @@ int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err)
 	for (size_t i = 0; i < f.ref_nr; i++)
 		free(f.refs[i].name);
 	free(f.refs);
+	oidset_release(&f.ref_names);
 	request_release(&f.req);
+	if (!ret)
+		s->out.band = 0;
 	return ret;
 }

@@ -13,13 +13,16 @@
 /* sh -c '<hook> "$@"' <hook> git pack-objects ... */
 #define ARGS_MAX 20
 
-static int fill_args(const char **argv, struct buf *script,
+static int fill_args(const char **argv, struct buf *script, struct buf *filter,
 		     const struct request *req)
 {
 	const char *hook = req->s->config.pack_objects_hook;
 	size_t n = 0;
 
 	if (buf_printf(script, "%s \"$@\"", hook) < 0)
+		return ERR_NOMEM;
+	if (req->filter.nr && (buf_append_str(filter, "--filter=") < 0 ||
+			       filter_print(filter, &req->filter) < 0))
 		return ERR_NOMEM;
 	argv[n++] = "sh";
 	argv[n++] = "-c";
@@ -42,6 +45,8 @@ static int fill_args(const char **argv, struct buf *script,
 		argv[n++] = "--delta-base-offset";
 	if (req->include_tag)
 		argv[n++] = "--include-tag";
+	if (filter->len)
+		argv[n++] = filter->data;
 	argv[n] = NULL;
 	return 0;
 }
@@ -126,7 +131,8 @@ static int run(char *const argv[], char *const env[], const struct buf *input,
 int hook_pack_objects(struct request *req, struct sideband *sb,
 		      struct error *err)
 {
-	struct buf script = BUF_INIT, input = BUF_INIT, git_dir = BUF_INIT;
+	struct buf script = BUF_INIT, filter = BUF_INIT;
+	struct buf input = BUF_INIT, git_dir = BUF_INIT;
 	const char *argv[ARGS_MAX], *set;
 	char **env = NULL;
 	int ret;
@@ -136,12 +142,13 @@ int hook_pack_objects(struct request *req, struct sideband *sb,
 	set = git_dir.data;
 	if (!ret)
 		env = sys_environ_with(&set, 1);
-	if (!env || fill_args(argv, &script, req) < 0 ||
+	if (!env || fill_args(argv, &script, &filter, req) < 0 ||
 	    fill_input(&input, req) < 0)
 		ret = error_nomem(err);
 	else
 		ret = run((char *const *)argv, env, &input, sb, err);
 	buf_release(&script);
+	buf_release(&filter);
 	buf_release(&input);
 	buf_release(&git_dir);
 	free(env);

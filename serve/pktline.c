@@ -242,13 +242,15 @@ static int append(struct pktline_writer *w, const void *bytes, size_t len,
 int pktline_write(struct pktline_writer *w, const void *data, size_t len,
 		  struct error *err)
 {
+	size_t band_len = w->band ? 1 : 0;
 	char header[PKTLINE_HEADER];
 
-	if (len > PKTLINE_DATA_MAX)
+	if (len > PKTLINE_DATA_MAX - band_len)
 		return error_set(err, ERR_INVALID,
 				 "protocol error: impossibly long line");
-	pktline_header(header, len + PKTLINE_HEADER);
+	pktline_header(header, len + band_len + PKTLINE_HEADER);
 	if (append(w, header, sizeof(header), err) < 0 ||
+	    append(w, &w->band, band_len, err) < 0 ||
 	    append(w, data, len, err) < 0)
 		return ERR_NOMEM;
 	return w->pending.len >= SEND_AT ? pktline_send(w, err) : 0;

@@ -97,6 +97,11 @@ struct pktline_writer {
 	const struct serve_io *io; /* borrowed */
 	struct buf pending;        /* packets not sent yet */
 	bool failed;               /* the output refused bytes */
+	/*
+	 * With sideband-all, the band that pktline_write() puts in front of a
+	 * packet's data; 0: none.
+	 */
+	uint8_t band;
 };
 
 void pktline_writer_init(struct pktline_writer *w, const struct serve_io *io);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repo/revname.h"
+#include "serve/filter-policy.h"
 #include "serve/request.h"
+#include "walk/filter-walk.h"
 
 /* Git's clients ask for this depth when they want everything. */
 #define WIRE_INFINITE 0x7fffffff
@@ -19,6 +22,7 @@ void request_init(struct request *req, struct session *s)
 		.s = s,
 		.want_tips = WALK_TIPS_INIT,
 	};
+	filter_init(&req->filter);
 	oidset_init(&req->wants, OIDSET_MAX);
 	oidset_init(&req->common, OIDSET_MAX);
 	oidset_init(&req->client_shallow, OIDSET_MAX);
@@ -29,6 +33,7 @@ void request_init(struct request *req, struct session *s)
 
 void request_release(struct request *req)
 {
+	filter_release(&req->filter);
 	oidset_release(&req->wants);
 	oidset_release(&req->common);
 	oidset_release(&req->client_shallow);
@@ -163,6 +168,45 @@ int request_take_line(struct request *req, const char *line, struct error *err)
 	if ((value = value_of(line, "deepen-not")))
 		return take_not(req, line, value, err);
 	return 0;
+}
+
+static int resolve(void *ctx, const char *name, struct oid *oid)
+{
+	struct session *s = ctx;
+
+	return revname_resolve(oid, name, s->refs.refs, s->walk.reader, s->odb,
+			       NULL);
+}
+
+/* The patterns of sparse:oid parts. */
+static int load_sparse(struct request *req, struct error *err)
+{
+	struct session *s = req->s;
+	int ret = session_open_refs(s, err);
+
+	if (!ret)
+		ret = session_open_walk(s, err);
+	if (!ret)
+		ret = filter_load_sparse(&req->filter, s->walk.reader, resolve,
+					 s, err);
+	return ret == ERR_INVALID ? error_recode(err, ERR_PEER) : ret;
+}
+
+int request_take_filter(struct request *req, const char *spec,
+			struct error *err)
+{
+	int ret;
+
+	if (!filter_is_empty(&req->filter))
+		return error_set(err, ERR_PEER,
+				 "multiple filter-specs cannot be combined");
+	ret = filter_add(&req->filter, spec, err);
+	if (ret == ERR_INVALID)
+		return error_recode(err, ERR_PEER);
+	if (!ret)
+		ret = filter_policy_check(&req->s->options->repo->config,
+					  &req->filter, err);
+	return ret ? ret : load_sparse(req, err);
 }
 
 int request_check_cut(const struct request *req, struct error *err)

@@ -19,6 +19,7 @@
 #include "serve/session.h"
 #include "serve/sideband.h"
 #include "walk/depth.h"
+#include "walk/filter.h"
 #include "walk/reach.h"
 
 struct request {
@@ -38,6 +39,7 @@ struct request {
 	/* The pack. */
 	enum sideband_mode sideband;
 	bool thin, ofs_delta, include_tag, no_progress;
+	struct filter filter; /* what the client does without */
 	/* Negotiation: */
 	struct walk_tips want_tips; /* the wants, sorted by kind */
 	struct reach reach;
@@ -63,6 +65,13 @@ const char *request_parse_oid(const struct request *req, const char *line,
  * deepen-not. Returns 1 when it was one, 0 when not, or negative.
  */
 int request_take_line(struct request *req, const char *line, struct error *err);
+
+/*
+ * Take the filter of a "filter <spec>" line, once. 0, ERR_PEER for one that is
+ * none, or is not allowed, or another error.
+ */
+int request_take_filter(struct request *req, const char *spec,
+			struct error *err);
 
 /* Refuse combinations that make no sense. 0 or ERR_PEER. */
 int request_check_cut(const struct request *req, struct error *err);

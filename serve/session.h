@@ -31,6 +31,9 @@ struct session_config {
 	bool allow_reachable;       /* uploadpack.allowReachableSHA1InWant */
 	bool allow_any;             /* uploadpack.allowAnySHA1InWant */
 	bool allow_ref_in_want;     /* uploadpack.allowRefInWant */
+	bool allow_filter;          /* uploadpack.allowFilter */
+	bool allow_sideband_all;    /* uploadpack.allowSidebandAll */
+	bool advertise_bundle_uris; /* uploadpack.advertiseBundleURIs */
 	bool advertise_sid;         /* transfer.advertiseSID */
 	bool advertise_object_info; /* transfer.advertiseObjectInfo */
 	bool use_bitmaps;           /* pack.useBitmaps */

@@ -37,7 +37,8 @@ struct v0 {
 	struct request req;
 	struct negotiate negotiate;
 	enum state state;
-	bool answered; /* something was said since the request began */
+	bool can_filter; /* the client said "filter" */
+	bool answered;   /* something was said since the request began */
 };
 
 /* One word of the capabilities behind a want; unknown ones are ignored. */
@@ -56,6 +57,7 @@ static int take_capability(struct v0 *v, const char *word, size_t len,
 		{"no-progress", &req->no_progress},
 		{"deepen-relative", &req->is_relative},
 		{"no-done", &v->negotiate.no_done},
+		{"filter", &v->can_filter},
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
@@ -151,6 +153,9 @@ static int step_wants(struct v0 *v, const struct pktline *pkt,
 
 	if (pkt->kind != PKTLINE_DATA)
 		return end_wants(v, err);
+	if (!strncmp(pkt->data, "filter ", 7) && v->can_filter &&
+	    v->s->config.allow_filter)
+		return request_take_filter(&v->req, pkt->data + 7, err);
 	if (!strncmp(pkt->data, "filter ", 7))
 		return error_set(err, ERR_PEER,
 				 "git upload-pack: filtering capability not "

@@ -4,6 +4,7 @@
 
 #include "serve/advertise.h"
 #include "serve/session.h"
+#include "serve/sideband.h"
 #include "serve/upload-pack-v0.h"
 #include "serve/upload-pack.h"
 #include "serve/v2.h"
@@ -72,7 +73,11 @@ static void tell_client(struct session *s, const struct error *err)
 		return;
 	if (!strncmp(text, "git upload-pack: ", 17))
 		text += 4;
-	if (!pktline_printf(&s->out, NULL, "ERR %s", text))
+	/* With sideband-all there is a band for it. */
+	if (s->out.band)
+		s->out.band = SIDEBAND_ERROR;
+	if (!pktline_printf(&s->out, NULL, "%s%s", s->out.band ? "" : "ERR ",
+			    text))
 		pktline_send(&s->out, NULL);
 }
 

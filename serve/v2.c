@@ -16,6 +16,7 @@
  */
 #include <string.h>
 
+#include "serve/bundle-uri.h"
 #include "serve/fetch-v2.h"
 #include "serve/ls-refs.h"
 #include "serve/object-info.h"
@@ -30,6 +31,7 @@ static const struct command commands[] = {
 	{"ls-refs", ls_refs_run},
 	{"fetch", fetch_v2_run},
 	{"object-info", object_info_run},
+	{"bundle-uri", bundle_uri_run},
 };
 
 struct keys {
@@ -88,6 +90,9 @@ static const struct command *find_command(const struct session *s,
 			continue;
 		if (commands[i].run == object_info_run &&
 		    !s->config.advertise_object_info)
+			return NULL;
+		if (commands[i].run == bundle_uri_run &&
+		    !s->config.advertise_bundle_uris)
 			return NULL;
 		return &commands[i];
 	}
