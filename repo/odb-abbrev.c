@@ -40,16 +40,16 @@ int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
 		    void *ctx, struct error *err)
 {
 	struct abbrev_visit v = {odb, prefix, hex_len, fn, ctx};
-	uint32_t i, idx_pos, last;
+	uint32_t i, ids_pos, last;
 	struct oid oid;
 	int ret = 0;
 
-	for (i = 0; i < odb->pack_nr; i++) {
-		const struct pack_idx *idx = &odb->packs[i].pack->idx;
+	for (i = 0; i < odb->source_nr; i++) {
+		const struct pack_ids *ids = odb->sources[i].ids;
 
-		pack_idx_find_prefix(idx, prefix, hex_len, &idx_pos, &last);
-		for (; !ret && idx_pos < last; idx_pos++) {
-			oid_from_raw(&oid, pack_idx_oid(idx, idx_pos),
+		pack_ids_find_prefix(ids, prefix, hex_len, &ids_pos, &last);
+		for (; !ret && ids_pos < last; ids_pos++) {
+			oid_from_raw(&oid, pack_ids_at(ids, ids_pos),
 				     odb->algo);
 			ret = fn(ctx, &oid);
 		}
@@ -114,15 +114,15 @@ int odb_unique_len(const struct odb *odb, const struct oid *oid, size_t min_len,
 	uint32_t i, first, last;
 	int ret;
 
-	/* In an index, those who share most with it are its neighbours. */
-	for (i = 0; i < odb->pack_nr; i++) {
-		const struct pack_idx *idx = &odb->packs[i].pack->idx;
+	/* In a table, those who share most with it are its neighbours. */
+	for (i = 0; i < odb->source_nr; i++) {
+		const struct pack_ids *ids = odb->sources[i].ids;
 
-		pack_idx_find_prefix(idx, oid, hex_len, &first, &last);
+		pack_ids_find_prefix(ids, oid, hex_len, &first, &last);
 		if (first)
-			compare(&s, pack_idx_oid(idx, first - 1));
-		if (last < idx->nr)
-			compare(&s, pack_idx_oid(idx, last));
+			compare(&s, pack_ids_at(ids, first - 1));
+		if (last < ids->nr)
+			compare(&s, pack_ids_at(ids, last));
 	}
 	ret = odb_each_loose_with(odb, oid->bytes[0], compare_loose, &s, err);
 	if (ret < 0)

@@ -198,9 +198,9 @@ static void note_failure(int *first, int ret, const struct error *why,
 		*err = *why;
 }
 
-/* Search the packs of a snapshot; *first is kept for note_failure(). */
-static int search_packs(const struct wanted *w, const struct odb *odb,
-			int *first, struct error *err)
+/* Any copy but the canonical one, which could not be read. */
+static int search_copies(const struct wanted *w, const struct odb *odb,
+			 uint32_t canonical, int *first, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	uint32_t i;
@@ -210,7 +210,8 @@ static int search_packs(const struct wanted *w, const struct odb *odb,
 		struct pack *pack = odb->packs[i].pack;
 		uint32_t idx_pos;
 
-		if (!pack_idx_find(&pack->idx, w->oid->bytes, &idx_pos))
+		if (!pack_idx_find(&pack->idx, w->oid->bytes, &idx_pos) ||
+		    odb->packs[i].first_pos + idx_pos == canonical)
 			continue;
 		ret = try_packed(w, pack, idx_pos, &why);
 		if (!ret)
@@ -218,6 +219,25 @@ static int search_packs(const struct wanted *w, const struct odb *odb,
 		note_failure(first, ret, &why, err);
 	}
 	return *first;
+}
+
+/* Search the packs of a snapshot; *first is kept for note_failure(). */
+static int search_packs(const struct wanted *w, const struct odb *odb,
+			int *first, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	const struct odb_pack *op;
+	uint32_t odb_pos, idx_pos;
+	int ret;
+
+	if (!odb_find(odb, w->oid, &odb_pos))
+		return *first;
+	op = odb_locate(odb, odb_pos, &idx_pos);
+	ret = try_packed(w, op->pack, idx_pos, &why);
+	if (!ret)
+		return 0;
+	note_failure(first, ret, &why, err);
+	return search_copies(w, odb, odb_pos, first, err);
 }
 
 static int search_loose(const struct wanted *w, int *first, struct error *err)

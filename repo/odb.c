@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The snapshot of all packs, and lookups in it.
+ * The snapshot of all packs, and positions in it; odb-find.c searches it.
  *
  * Invariants: packs are ordered local first, then by age, newest first, then
  * by name; packs[i + 1].first_pos == packs[i].first_pos + packs[i].nr;
@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "repo/odb-alternates.h"
+#include "repo/odb-midx.h"
 #include "repo/odb.h"
 #include "sys/io.h"
 
@@ -152,6 +153,20 @@ static int open_pack(struct odb *odb, size_t *alloc, const char *base,
 	return ret < 0 ? error_nomem(err) : ret;
 }
 
+/* Map the multi-pack-index of directory `i`, if it has a usable one. */
+static int open_midx(struct odb *odb, size_t i, struct error *warning,
+		     struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = odb_midx_open(&odb->midxes[i], odb->dirs[i], odb->algo, &why);
+
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret < 0 && ret != ERR_MISSING && warning)
+		*warning = why;
+	return 0;
+}
+
 /*
  * Open the packs of directory `i`. Returns 1 when it has changed meanwhile:
  * the listing may have missed what came, and what went may be in it.
@@ -167,6 +182,8 @@ static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		ret = open_pack(odb, alloc, names.bases[p], !i, warning, err);
 		vanished |= ret > 0;
 	}
+	if (ret >= 0 && odb->use_midx)
+		ret = open_midx(odb, i, warning, err);
 	odb->pack_mtimes[i] = names.mtime_ns;
 	pack_names_release(&names);
 	if (ret < 0)
@@ -178,6 +195,10 @@ static void close_packs(struct odb *odb)
 {
 	while (odb->pack_nr)
 		pack_close(odb->packs[--odb->pack_nr].pack);
+	for (size_t i = 0; i < odb->dir_nr && odb->midxes; i++) {
+		odb_midx_close(odb->midxes[i]);
+		odb->midxes[i] = NULL;
+	}
 }
 
 static int cmp_packs(const void *va, const void *vb)
@@ -234,6 +255,27 @@ static int open_all_packs(struct odb *odb, struct error *warning,
 	return number_packs(odb, err);
 }
 
+/* Everything that is on disk. */
+static int open_contents(struct odb *odb, struct error *warning,
+			 struct error *err)
+{
+	int ret = odb_alternates_list(&odb->dirs, &odb->dir_nr, odb->repo,
+				      warning, err);
+
+	odb->use_midx = true;
+	if (!ret && config_bool(&odb->repo->config, "core.multipackindex",
+				&odb->use_midx, err) < 0)
+		ret = ERR_INVALID;
+	if (ret < 0)
+		return ret;
+	odb->pack_mtimes = mem_calloc(odb->dir_nr, sizeof(*odb->pack_mtimes));
+	odb->midxes = mem_calloc(odb->dir_nr, sizeof(*odb->midxes));
+	if (!odb->pack_mtimes || !odb->midxes)
+		return error_nomem(err);
+	ret = open_all_packs(odb, warning, err);
+	return ret < 0 ? ret : odb_sources_init(odb, warning, err);
+}
+
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err)
 {
@@ -247,13 +289,7 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 		return error_nomem(err);
 	odb->repo = repo;
 	odb->algo = repo->algo;
-	ret = odb_alternates_list(&odb->dirs, &odb->dir_nr, repo, warning, err);
-	if (!ret) {
-		odb->pack_mtimes = mem_calloc(odb->dir_nr,
-					      sizeof(*odb->pack_mtimes));
-		ret = odb->pack_mtimes ? open_all_packs(odb, warning, err)
-				       : error_nomem(err);
-	}
+	ret = open_contents(odb, warning, err);
 	if (ret < 0)
 		odb_close(odb);
 	else
@@ -269,27 +305,13 @@ void odb_close(struct odb *odb)
 		return;
 	close_packs(odb);
 	free(odb->packs);
+	free(odb->midxes);
+	free(odb->sources);
 	for (i = 0; i < odb->dir_nr; i++)
 		free(odb->dirs[i]);
 	free(odb->dirs);
 	free(odb->pack_mtimes);
 	free(odb);
-}
-
-bool odb_find_raw(const struct odb *odb, const uint8_t *raw, uint32_t *odb_pos)
-{
-	const struct odb_pack *packs = odb->packs;
-	uint32_t i, idx_pos;
-
-	if (odb->pack_nr == 1)
-		return pack_idx_find(&packs[0].pack->idx, raw, odb_pos);
-	for (i = 0; i < odb->pack_nr; i++) {
-		if (pack_idx_find(&packs[i].pack->idx, raw, &idx_pos)) {
-			*odb_pos = packs[i].first_pos + idx_pos;
-			return true;
-		}
-	}
-	return false;
 }
 
 const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,

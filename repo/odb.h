@@ -4,11 +4,16 @@
  * alternates, and its loose objects.
  *
  * `odb_pos` numbers packed objects across the snapshot: pack p holds the
- * positions [packs[p].first_pos, packs[p].first_pos + nr), in idx order. An
- * object in several packs has several positions; odb_find() always answers
- * with the same one, its canonical position (first pack in snapshot order).
+ * positions [packs[p].first_pos, packs[p].first_pos + nr), in idx order.
  * Packs are ordered local before alternates, then newest first, so that the
  * order is stable for one state of the disk.
+ *
+ * An object in several packs has several positions; odb_find() always answers
+ * with the same one, its canonical position: that of the first source that has
+ * it. Sources are the local multi-pack-index, local packs that it does not
+ * cover in snapshot order, the alternates' multi-pack-indexes, and their packs
+ * likewise. A multi-pack-index stands for all its packs; of an object in
+ * several of them it has chosen one, and that copy's position counts.
  *
  * A snapshot is immutable and shared; an `odb_reader` is per thread. Loose
  * objects are looked for on disk each time, and what is nowhere to be found in
@@ -35,6 +40,15 @@ struct odb_pack {
 	uint32_t first_pos; /* odb_pos of its idx_pos 0 */
 };
 
+struct odb_midx; /* repo/odb-midx.h */
+
+/* What is searched for an id: a multi-pack-index, or a pack without one. */
+struct odb_source {
+	const struct pack_ids *ids; /* borrowed: its ids */
+	struct odb_midx *midx;      /* borrowed from the snapshot, or NULL */
+	uint32_t first_pos;         /* of a pack: odb_pos of its idx_pos 0 */
+};
+
 struct odb {
 	const struct repo *repo; /* borrowed */
 	enum hash_algo algo;
@@ -44,15 +58,21 @@ struct odb {
 				   changed, nanoseconds since 1970 */
 	struct odb_pack *packs; /* owned */
 	uint32_t pack_nr;
-	uint32_t packed_nr; /* objects in all packs: end of odb_pos */
+	uint32_t packed_nr;         /* objects in all packs: end of odb_pos */
+	bool use_midx;              /* core.multiPackIndex */
+	struct odb_midx **midxes;   /* owned: by directory; NULL: it has none */
+	struct odb_source *sources; /* owned: in the order of search */
+	uint32_t source_nr;
 };
 
 /*
  * Open a snapshot. Alternates come from info/alternates (nested, at most 5
  * deep, relative paths resolved, cycles and missing directories skipped as
  * stock Git does) and GIT_ALTERNATE_OBJECT_DIRECTORIES (':'-separated, with
- * quoting). A pack without index is ignored; a broken pack is left out and
- * described in *warning (NULL allowed; ->code is 0 when there was none).
+ * quoting). A pack without index is ignored; a broken pack is left out, and so
+ * is a multi-pack-index that is broken or names packs that are not there; that
+ * is described in *warning (NULL allowed; ->code is 0 when there was none).
+ * core.multiPackIndex=false: none is used.
  * Returns 0 with *out owned by the caller, or a negative error.
  */
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
@@ -60,8 +80,9 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 void odb_close(struct odb *odb);
 
 /*
- * Whether packs came or went since the snapshot was taken. A change within
- * the same tick of the file system's clock (some milliseconds) is not seen.
+ * Whether packs or a multi-pack-index came or went since the snapshot was
+ * taken. A change within the same tick of the file system's clock (some
+ * milliseconds) is not seen.
  */
 bool odb_has_changed(const struct odb *odb);
 
@@ -73,6 +94,13 @@ static inline bool odb_find(const struct odb *odb, const struct oid *oid,
 {
 	return odb_find_raw(odb, oid->bytes, odb_pos);
 }
+
+/*
+ * The position of what a search of source->ids has found; false when a
+ * multi-pack-index is wrong about it.
+ */
+bool odb_source_pos(const struct odb *odb, const struct odb_source *source,
+		    uint32_t ids_pos, uint32_t *odb_pos);
 
 /* Which pack, and where in it. odb_pos < packed_nr. */
 const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbering of packed and other objects. */
 #include "base/mem.h"
+#include "repo/odb-midx.h"
 #include "walk/objspace.h"
 
 void objspace_init(struct objspace *space, const struct odb *odb)
@@ -15,7 +16,7 @@ void objspace_init(struct objspace *space, const struct odb *odb)
 
 void objspace_release(struct objspace *space)
 {
-	for (uint32_t i = 0; space->tables && i < space->odb->pack_nr; i++)
+	for (uint32_t i = 0; space->tables && i < space->odb->source_nr; i++)
 		pack_idx_table_release(&space->tables[i]);
 	free(space->tables);
 	oidmap_release(&space->extra);
@@ -29,10 +30,12 @@ void objspace_accelerate(struct objspace *space)
 
 	if (space->tables)
 		return;
-	space->tables = mem_calloc(odb->pack_nr, sizeof(*space->tables));
-	for (uint32_t i = 0; space->tables && i < odb->pack_nr; i++)
-		pack_idx_table_init(&space->tables[i],
-				    &odb->packs[i].pack->idx.ids);
+	space->tables = mem_calloc(odb->source_nr, sizeof(*space->tables));
+	for (uint32_t i = 0; space->tables && i < odb->source_nr; i++) {
+		pack_idx_table_init(&space->tables[i], odb->sources[i].ids);
+		if (odb->sources[i].midx)
+			odb_midx_table(odb, odb->sources[i].midx);
+	}
 }
 
 /* As odb_find_raw(), with the tables when there are any. */
@@ -40,16 +43,15 @@ static bool find_packed(const struct objspace *space, const uint8_t *raw,
 			uint32_t *obj_pos)
 {
 	const struct odb *odb = space->odb;
-	uint32_t idx_pos;
+	uint32_t ids_pos;
 
 	if (!space->tables)
 		return odb_find_raw(odb, raw, obj_pos);
-	for (uint32_t i = 0; i < odb->pack_nr; i++) {
-		if (!pack_idx_table_find(&space->tables[i], raw, &idx_pos))
-			continue;
-		*obj_pos = odb->packs[i].first_pos + idx_pos;
-		return true;
-	}
+	for (uint32_t i = 0; i < odb->source_nr; i++)
+		if (pack_idx_table_find(&space->tables[i], raw, &ids_pos))
+			return odb_source_pos(odb, &odb->sources[i], ids_pos,
+					      obj_pos) ||
+			       odb_find_raw(odb, raw, obj_pos);
 	return false;
 }
 

@@ -25,7 +25,8 @@
 struct objspace {
 	const struct odb *odb; /* borrowed */
 	uint32_t packed_nr;    /* first number of objects outside packs */
-	struct pack_idx_table *tables; /* owned: by pack; NULL: none yet */
+	struct pack_idx_table *tables; /* owned: by source of the odb; NULL:
+					  none yet */
 	pthread_mutex_t lock;          /* guards what follows */
 	struct oidmap extra;           /* id -> index into extra_oids */
 	struct oid *extra_oids;        /* owned */
@@ -37,7 +38,7 @@ void objspace_release(struct objspace *space);
 
 /*
  * Make look-ups of packed objects faster, at the cost of one pass over all
- * pack indexes: worth it for more look-ups than a sixteenth of the objects.
+ * sources' ids: worth it for more look-ups than a sixteenth of the objects.
  * Not while threads share the space. Out of memory, nothing changes.
  */
 void objspace_accelerate(struct objspace *space);
