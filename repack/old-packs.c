@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "repack/multi-pack.h"
 #include "repack/old-packs.h"
 #include "sys/io.h"
 
@@ -171,46 +172,13 @@ static bool is_redundant(const struct old_pack *pack)
 		now.ino == pack->idx.ino && now.mtime_ns == pack->idx.mtime_ns;
 }
 
-static int remove_pack(const char *base, struct error *err)
+int old_pack_remove(const char *base, struct error *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
 		ret = remove_file(base, extensions[i], err);
 	return ret;
-}
-
-struct removal {
-	const struct old_packs *old;
-	struct error *err;
-};
-
-static int remove_named(const struct removal *r, const char *name)
-{
-	struct buf path = BUF_INIT;
-	int ret = buf_printf(&path, "%s/%s", r->old->dir, name) < 0
-			  ? error_nomem(r->err)
-			  : sys_unlink(path.data, r->err);
-
-	buf_release(&path);
-	return ret;
-}
-
-static int remove_midx_part(void *ctx, const char *name)
-{
-	if (strncmp(name, "multi-pack-index-", 17) != 0)
-		return 0;
-	return remove_named(ctx, name);
-}
-
-/* It names packs that are going away; bitmap and order go with it. */
-static int remove_midx(const struct old_packs *old, struct error *err)
-{
-	struct removal r = {old, err};
-	int ret = remove_named(&r, "multi-pack-index");
-
-	return ret < 0 ? ret
-		       : sys_dir_each(old->dir, remove_midx_part, &r, err);
 }
 
 int old_packs_remove(struct old_packs *old, struct error *err)
@@ -222,10 +190,10 @@ int old_packs_remove(struct old_packs *old, struct error *err)
 		if (!is_redundant(&old->packs[i]))
 			continue;
 		if (has_midx)
-			ret = remove_midx(old, err);
+			ret = multi_pack_remove(old->dir, err);
 		has_midx = false;
 		if (!ret)
-			ret = remove_pack(old->packs[i].base, err);
+			ret = old_pack_remove(old->packs[i].base, err);
 	}
 	return ret;
 }

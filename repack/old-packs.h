@@ -58,6 +58,9 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
  */
 int old_packs_remove(struct old_packs *old, struct error *err);
 
+/* Remove the files of the pack "<base>.pack", its index first. 0 or ERR_IO. */
+int old_pack_remove(const char *base, struct error *err);
+
 /*
  * Remove the loose objects of the repository that a pack has, as it is on
  * disk now (git-prune-packed(1)). One that only a cruft pack has stays while

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing, checking and using up multi-pack-indexes: what `git
+ * multi-pack-index` does.
+ *
+ * A new file is written beside the old one, made durable and renamed over it;
+ * only then anything that it makes redundant is removed: packs, and the
+ * bitmap index and order of the old one. Writers exclude each other, and stock
+ * Git's, by the lock file "multi-pack-index.lock".
+ */
+#ifndef REPACK_MULTI_PACK_H
+#define REPACK_MULTI_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "repack/named-packs.h"
+#include "repack/newpack.h"
+#include "repo/odb.h"
+#include "sys/progress.h"
+
+/* All borrowed. */
+struct multi_pack_options {
+	size_t dir_nr;                  /* of odb->dirs */
+	const struct named_packs *only; /* cover these; NULL: all */
+	const struct named_packs *but;  /* leave these out; or NULL */
+	const char *preferred;          /* with or without extension; or NULL */
+	const struct progress_out *progress; /* or NULL */
+};
+
+struct multi_pack_result {
+	uint32_t object_nr, pack_nr;
+	struct oid checksum;
+	bool no_such_preferred; /* the preferred pack is none of those */
+};
+
+/*
+ * Write the multi-pack-index of an object directory over its packs in the
+ * snapshot. midx.version is honoured (1 or 2; another is ERR_INVALID). A file
+ * that would be the same is left as it is. ERR_MISSING when there are no packs
+ * ("no pack files to index."), ERR_IO ("Unable to create '<lock>'"), or what
+ * pack_midx_write() says.
+ */
+int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
+		     const struct multi_pack_options *options,
+		     struct error *err);
+
+/*
+ * Check the multi-pack-index of a directory against the packs, see
+ * pack_midx_verify(), which calls `report`. Returns 0 (also when there is
+ * none), 1 when something was reported, ERR_CORRUPT or ERR_UNSUPPORTED when it
+ * cannot be parsed, or another error.
+ */
+int multi_pack_verify(const struct odb *odb, size_t dir_nr,
+		      void (*report)(void *ctx, const char *line), void *ctx,
+		      const struct progress_out *progress, struct error *err);
+
+/*
+ * Remove the packs from which the multi-pack-index takes no object, but for
+ * kept and cruft ones, and rewrite it without them first. A pack goes only if
+ * each of its objects is found in the index of a pack that stays. Returns the
+ * number of packs removed, or a negative error; nothing to do is 0.
+ */
+int multi_pack_expire(const struct odb *odb, size_t dir_nr,
+		      const struct progress_out *progress, struct error *err);
+
+/*
+ * Put what the multi-pack-index takes from small packs into one new pack. With
+ * a `batch_size` of bytes: packs from the oldest on whose share of taken
+ * objects makes them smaller than that, until they add up to it. 0: all. Kept
+ * packs are left out unless `pack_kept_objects`, cruft packs always. Fewer than
+ * two packs: nothing is done. Returns 1 when a pack was written: the caller
+ * takes a new snapshot and writes a multi-pack-index of it. Local directory
+ * only.
+ */
+int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
+		      bool pack_kept_objects,
+		      const struct newpack_options *newpack, struct error *err);
+
+/*
+ * Remove the multi-pack-index of pack directory `dir`, before a pack that it
+ * names is, with its bitmap index and order. 0 or ERR_IO.
+ */
+int multi_pack_remove(const char *dir, struct error *err);
+
+#endif
