@@ -60,6 +60,7 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env);
 int cmd_hash_object(int argc, const char **argv, struct builtin_env *env);
 int cmd_index_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_init(int argc, const char **argv, struct builtin_env *env);
+int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env);
 int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env);
 int cmd_pack_refs(int argc, const char **argv, struct builtin_env *env);
 int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env);
