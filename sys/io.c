@@ -236,29 +236,50 @@ static bool is_dir(const char *path)
 	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-int sys_mkdir_p(const char *path, struct error *err)
+static bool make_one(const char *path)
 {
-	size_t len = strlen(path);
-	char *copy;
+	return !mkdir(path, 0777) || (errno == EEXIST && is_dir(path));
+}
+
+/*
+ * Make the directory path[0..len), from the bottom up: mostly only the last
+ * one is missing. `path` is cut short for a while.
+ */
+static int make_dir(char *path, size_t len, struct error *err)
+{
+	char saved = path[len];
+	size_t parent = len;
+	bool made;
 	int ret = 0;
 
-	/* Most often there is nothing to change on the disk. */
-	if (is_dir(path))
-		return 0;
-	copy = mem_strdup(path);
+	while (parent && path[parent - 1] != '/')
+		parent--;
+	while (parent && path[parent - 1] == '/')
+		parent--;
+	path[len] = '\0';
+	made = make_one(path);
+	if (!made && errno == ENOENT && parent) {
+		ret = make_dir(path, parent, err);
+		made = !ret && make_one(path);
+	}
+	if (!ret && !made)
+		ret = error_set_errno(err, "cannot create directory '%s'",
+				      path);
+	path[len] = saved;
+	return ret;
+}
+
+int sys_mkdir_p(const char *path, struct error *err)
+{
+	char *copy = mem_strdup(path);
+	size_t len = strlen(path);
+	int ret;
+
 	if (!copy)
 		return error_nomem(err);
-	for (size_t i = 1; i <= len && !ret; i++) {
-		char c = copy[i];
-
-		if (c && c != '/')
-			continue;
-		copy[i] = '\0';
-		if (mkdir(copy, 0777) < 0 && !(errno == EEXIST && is_dir(copy)))
-			ret = error_set_errno(
-				err, "cannot create directory '%s'", copy);
-		copy[i] = c;
-	}
+	while (len > 1 && copy[len - 1] == '/')
+		len--;
+	ret = len ? make_dir(copy, len, err) : 0;
 	free(copy);
 	return ret;
 }
