@@ -56,8 +56,9 @@ int refs_each_except(struct refs *refs, const char *prefix,
 
 /*
  * As refs_each() for those who must not miss an object that is named: a broken
- * ref is ERR_CORRUPT ("bad object <ref>"). Dangling symrefs name nothing and
- * are left out.
+ * ref is ERR_CORRUPT ("bad object <ref>"), and so is, where all refs are
+ * visited, a record of packed-refs that is out of order or not below "refs/".
+ * Dangling symrefs name nothing and are left out.
  */
 int refs_each_strict(struct refs *refs, const char *prefix,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,

@@ -172,6 +172,31 @@ static void test_each_broken(void **state)
 	tmprepo_release(&t);
 }
 
+static void test_each_out_of_order(void **state)
+{
+	static const char *const tables[] = {
+		HEADER HEX_A " refs/heads/b\n" HEX_A " refs/heads/a\n",
+		HEADER HEX_A " refs/heads/b\n" HEX_A " s/heads/c\n",
+		HEADER HEX_A " heads/a\n" HEX_A " refs/heads/b\n",
+	};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		struct tmprepo t;
+		struct refs *refs = fill(&t);
+		struct error err = ERROR_INIT;
+		struct buf out = BUF_INIT;
+
+		tmprepo_write(&t, "packed-refs", tables[i]);
+		assert_int_equal(
+			refs_each_strict(refs, NULL, append_ref, &out, &err),
+			ERR_CORRUPT);
+		assert_non_null(strstr(err.msg, "packed-refs"));
+		buf_release(&out);
+		refs_close(refs);
+		tmprepo_release(&t);
+	}
+}
+
 static void test_list_now(void **state)
 {
 	struct tmprepo t;
@@ -337,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_each_stops),
 		cmocka_unit_test(test_each_symbolic),
 		cmocka_unit_test(test_each_broken),
+		cmocka_unit_test(test_each_out_of_order),
 		cmocka_unit_test(test_list_now),
 		cmocka_unit_test(test_lookup),
 		cmocka_unit_test(test_lookup_unborn),
