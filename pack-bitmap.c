@@ -33,6 +33,19 @@ static int check_pack(const struct pack_bitmap *pb, struct error *err)
 	return 0;
 }
 
+/*
+ * The order of the pack decides which object a bit is. A .rev file that agrees
+ * with the index proves both; an order that was sorted from the offsets in the
+ * index is as good as they are.
+ */
+static int take_order(struct pack_bitmap *pb, struct error *err)
+{
+	pb->rev = pack_get_rev(pb->pack->pack, err);
+	if (!pb->rev)
+		return ERR_NOMEM;
+	return pb->rev->owned ? pack_idx_verify(&pb->pack->pack->idx, err) : 0;
+}
+
 static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
 			 const struct odb_pack *pack, struct error *err)
 {
@@ -52,10 +65,7 @@ static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
 		ret = check_pack(pb, err);
 	if (!ret)
 		ret = bitmap_file_verify(&pb->file, err);
-	if (ret < 0)
-		return ret;
-	pb->rev = pack_get_rev(pack->pack, err);
-	return pb->rev ? 0 : ERR_NOMEM;
+	return ret < 0 ? ret : take_order(pb, err);
 }
 
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
