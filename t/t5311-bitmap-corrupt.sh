@@ -215,6 +215,30 @@ test_expect_success 'an index whose head is damaged' '
 	done
 '
 
+# The order of the pack, sorted from such offsets, would name other objects.
+test_expect_success 'an index with a damaged offset: right, or an error' '
+	nr=$(cat all.nr) &&
+	stock -C good.git rev-list --objects main~9 >raw &&
+	cut -d" " -f1 raw | sort >part &&
+	for row in $(seq 0 7 $((nr - 1)))
+	do
+		fresh idx &&
+		damage "$file" $((8 + 1024 + 24 * nr + 4 * row + 1)) 128 &&
+		for rev in there gone
+		do
+			if git -C bad.git rev-list --objects \
+				--use-bitmap-index main~9 >raw 2>err
+			then
+				cut -d" " -f1 raw | sort >actual &&
+				test_cmp part actual
+			else
+				grep "^fatal: .*pack-" err
+			fi || return 1
+			rm -f "${file%idx}rev"
+		done
+	done
+'
+
 test_expect_success 'a pack that was cut short' '
 	for len in 0 11 12 500 $(($(cat pack.len) / 2)) $(($(cat pack.len) - 1))
 	do
@@ -272,6 +296,31 @@ test_expect_success 'a repack of a damaged pack fails, and removes nothing' '
 	done
 '
 
+# ---- refs
+
+# A search would not find what is out of place, and a repack lose it.
+test_expect_success 'packed-refs with a damaged name, or out of order' '
+	stock -C good.git pack-refs --all &&
+	for edit in "s,refs/heads/main,s&," "s,refs/heads,refs/zeads," \
+		"s,refs/tags/deep,heads/x," "s,refs/tags/tree,refs/a/tree," \
+		"s,refs/tags/nested,Refs/tags/nested,"
+	do
+		fresh pack &&
+		sed "$edit" good.git/packed-refs >bad.git/packed-refs &&
+		(cd bad.git/objects/pack && ls) >before &&
+		for args in "repack -adbq" "rev-list --all" \
+			"pack-objects --all --stdout"
+		do
+			test_expect_code 128 git -C bad.git $args \
+				<"/dev/null" >"/dev/null" 2>err &&
+			test_line_count 1 err &&
+			grep "packed-refs" err || return 1
+		done &&
+		(cd bad.git/objects/pack && ls) >after &&
+		test_cmp before after || return 1
+	done
+'
+
 test_expect_success 'a repack heals a damaged bitmap index' '
 	fresh bitmap && damage "$file" 200 &&
 	git -C bad.git repack -adbq &&
@@ -280,6 +329,10 @@ test_expect_success 'a repack heals a damaged bitmap index' '
 	fresh rev && swap "$file" 40 200 &&
 	git -C bad.git repack -adbq &&
 	cmp "$file" "$(echo good.git/objects/pack/*.rev)"
+'
+
+test_expect_success 'bytes changed at random: right, or an error' '
+	"$GITREACH_SRC/t/interop/byte-flips" good.git 3 "$GIT"
 '
 
 test_done
