@@ -4,6 +4,7 @@
 #include <pcre2.h>
 #include <stdlib.h>
 
+#include "base/ere.h"
 #include "base/mem.h"
 #include "base/pattern.h"
 
@@ -17,26 +18,44 @@ struct pattern {
 	unsigned group_nr;
 };
 
-static int compile(struct pattern *p, const char *text, bool anchored,
-		   struct error *err)
+/* `text` in PCRE2's own syntax; `given`: for the message. */
+static int compile_code(struct pattern *p, const char *text, const char *given,
+			bool anchored, struct error *err)
 {
-	uint32_t options = PCRE2_DOLLAR_ENDONLY |
-			   (anchored ? PCRE2_ANCHORED : 0);
+	uint32_t options = PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY |
+			   PCRE2_NEVER_UTF | (anchored ? PCRE2_ANCHORED : 0);
+	PCRE2_UCHAR why[128];
 	PCRE2_SIZE at;
 	int code;
 
 	p->code = pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
 				options, &code, &at, NULL);
-	if (!p->code) {
-		PCRE2_UCHAR why[128];
+	if (p->code)
+		return 0;
+	if (code == PCRE2_ERROR_HEAP_FAILED)
+		return error_nomem(err);
+	pcre2_get_error_message(code, why, sizeof(why));
+	return error_set(err, ERR_INVALID, "bad pattern '%s': %s", given,
+			 (const char *)why);
+}
 
-		if (code == PCRE2_ERROR_HEAP_FAILED)
-			return error_nomem(err);
-		pcre2_get_error_message(code, why, sizeof(why));
-		return error_set(err, ERR_INVALID,
-				 "bad pattern '%s' at character %zu: %s", text,
-				 (size_t)at, (const char *)why);
-	}
+static int compile(struct pattern *p, const char *text, bool anchored,
+		   struct error *err)
+{
+	struct buf pcre = BUF_INIT;
+	size_t at;
+	int ret = ere_to_pcre(&pcre, text, &at);
+
+	if (ret == ERR_INVALID)
+		error_set(err, ERR_INVALID, "bad pattern '%s' at character %zu",
+			  text, at);
+	else if (ret < 0)
+		error_nomem(err);
+	else
+		ret = compile_code(p, pcre.data, text, anchored, err);
+	buf_release(&pcre);
+	if (ret < 0)
+		return ret;
 	/* Without it (some processors), matching is only slower. */
 	pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
 	pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &p->group_nr);

@@ -2,9 +2,10 @@
 /*
  * Regular expressions over names, compiled once for very many of them.
  *
- * Git documents these as extended regular expressions. PCRE2 reads those, and
- * more: what differs is that the first alternative that matches is taken, not
- * the longest.
+ * They are POSIX extended regular expressions, as Git documents, rewritten for
+ * PCRE2 (base/ere.h). Whether a name matches is the same; of alternatives that
+ * match, PCRE2 takes the first and POSIX the longest, so that what a group
+ * captures can differ.
  */
 #ifndef BASE_PATTERN_H
 #define BASE_PATTERN_H
