@@ -6,6 +6,7 @@
 #include "repack/pack-job.h"
 #include "repack/pseudo-tips.h"
 #include "repack/roots.h"
+#include "sys/clock.h"
 
 /* Which packs' objects the options leave out. */
 static int choose_packs(struct pack_job *job, const struct odb *odb,
@@ -64,7 +65,12 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	job->options = options;
 	job->refs = refs;
 	repack_items_init(&job->items, &job->walk.space);
-	return choose_excluded(job, err);
+	/* What is configured wrongly is an error before anything is done. */
+	if (options->write_bitmap)
+		ret = pseudo_config_load(&job->pseudo, &odb->repo->config,
+					 sys_clock_seconds(), &job->warning,
+					 err);
+	return ret < 0 ? ret : choose_excluded(job, err);
 }
 
 void pack_job_close(struct pack_job *job)
@@ -75,6 +81,7 @@ void pack_job_close(struct pack_job *job)
 	bitset_release(&job->reached);
 	repack_items_release(&job->items);
 	islands_release(&job->islands);
+	pseudo_config_release(&job->pseudo);
 	walk_result_release(&job->found);
 	walk_tips_release(&job->wants);
 	walk_tips_release(&job->haves);
@@ -213,7 +220,8 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	}
 	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, err);
 	if (!ret && job->options->newpack->pseudo_merges)
-		ret = pseudo_tips_load(&pseudo, &job->walk, job->refs, err);
+		ret = pseudo_tips_load(&pseudo, &job->walk, job->refs,
+				       &job->pseudo, err);
 	if (!ret) {
 		struct newpack_bitmap_input input = {
 			.walk = &job->walk,

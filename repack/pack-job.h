@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "repack/newpacks.h"
+#include "bitmap/pseudo-config.h"
 #include "ewah/bitset.h"
 #include "repack/named-packs.h"
+#include "repack/newpacks.h"
 #include "repo/refs.h"
 #include "walk/walk.h"
 
@@ -44,6 +45,7 @@ struct pack_job {
 	struct bitset reached; /* by obj_pos, with note_reached: enumerated,
 				  also what the options leave out */
 	struct newpacks newpacks;
+	struct pseudo_config pseudo;   /* with write_bitmap */
 	const struct pack **excluding; /* owned: packs (borrowed) whose objects
 					  the options leave out */
 	size_t excluding_nr;

@@ -96,6 +96,56 @@ test_expect_success 'after refs have moved and gone, too' '
 	same_counts moved.git
 '
 
+test_expect_success 'configured groups, and commits in several' '
+	cp -r repo.git groups.git &&
+	for name in a b
+	do
+		stock -C groups.git config bitmapPseudoMerge.$name.threshold now &&
+		stock -C groups.git config \
+			bitmapPseudoMerge.$name.stableThreshold never || return 1
+	done &&
+	stock -C groups.git config bitmapPseudoMerge.a.pattern \
+		"refs/pull/pull([0-9])" &&
+	stock -C groups.git config bitmapPseudoMerge.a.maxMerges 2 &&
+	stock -C groups.git config bitmapPseudoMerge.b.pattern refs/ &&
+	git -C groups.git repack -q -adb &&
+	echo 0035 >expect &&
+	bitmap_flags groups.git >actual &&
+	test_cmp expect actual &&
+	same_counts groups.git &&
+	tip=$(stock -C groups.git rev-parse refs/pull/pull1/head) &&
+	test_must_fail git -C groups.git rev-list --test-bitmap $tip 2>err &&
+	grep "have an indexed bitmap" err &&
+	stock -C groups.git fsck --full
+'
+
+test_expect_success 'stable groups' '
+	cp -r repo.git stable.git &&
+	stock -C stable.git config bitmapPseudoMerge.a.pattern refs/ &&
+	stock -C stable.git config bitmapPseudoMerge.a.stableSize 10 &&
+	git -C stable.git repack -q -adb &&
+	same_counts stable.git
+'
+
+test_expect_success 'bad values' '
+	cp -r repo.git bad-values.git &&
+	bad () {
+		stock -C bad-values.git config bitmapPseudoMerge.x.$1 "$2" &&
+		test_must_fail git -C bad-values.git repack -adb 2>err &&
+		grep "$3" err &&
+		stock -C bad-values.git config --unset bitmapPseudoMerge.x.$1
+	} &&
+	bad decay 1 "missing required pattern" &&
+	bad pattern "(" "failed to load pseudo-merge regex" &&
+	stock -C bad-values.git config bitmapPseudoMerge.x.pattern refs/ &&
+	bad threshold bogus "is not a valid timestamp" &&
+	bad threshold never "unstable threshold before stable one" &&
+	bad maxMerges x "bad numeric config value" &&
+	stock -C bad-values.git config bitmapPseudoMerge.x.sampleRate 2 &&
+	git -C bad-values.git repack -adb 2>err &&
+	grep "samplerate must be between 0 (exclusive) and 1" err
+'
+
 test_expect_success 'no pseudo-merges where they are not wanted' '
 	cp -r repo.git plain.git &&
 	git -C plain.git -c pack.writeBitmapPseudoMerges=false repack -q -adb &&
