@@ -4,6 +4,9 @@
 #include "repo/odb-midx.h"
 #include "walk/objspace.h"
 
+/* Packs and multi-pack-indexes from which on one table is the faster. */
+#define MANY_SOURCES 4
+
 void objspace_init(struct objspace *space, const struct odb *odb)
 {
 	*space = (struct objspace){
@@ -19,6 +22,7 @@ void objspace_release(struct objspace *space)
 	for (uint32_t i = 0; space->tables && i < space->odb->source_nr; i++)
 		pack_idx_table_release(&space->tables[i]);
 	free(space->tables);
+	odb_table_release(&space->table);
 	oidmap_release(&space->extra);
 	free(space->extra_oids);
 	pthread_mutex_destroy(&space->lock);
@@ -28,8 +32,13 @@ void objspace_accelerate(struct objspace *space)
 {
 	const struct odb *odb = space->odb;
 
-	if (space->tables)
+	if (space->tables || space->table.slots)
 		return;
+	if (odb->source_nr >= MANY_SOURCES) {
+		/* Without memory for it, look-ups are as they were. */
+		(void)odb_table_init(&space->table, odb);
+		return;
+	}
 	space->tables = mem_calloc(odb->source_nr, sizeof(*space->tables));
 	for (uint32_t i = 0; space->tables && i < odb->source_nr; i++) {
 		pack_idx_table_init(&space->tables[i], odb->sources[i].ids);
@@ -45,6 +54,8 @@ static bool find_packed(const struct objspace *space, const uint8_t *raw,
 	const struct odb *odb = space->odb;
 	uint32_t ids_pos;
 
+	if (space->table.slots)
+		return odb_table_find(&space->table, raw, obj_pos);
 	if (!space->tables)
 		return odb_find_raw(odb, raw, obj_pos);
 	for (uint32_t i = 0; i < odb->source_nr; i++)

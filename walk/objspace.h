@@ -20,6 +20,7 @@
 #include "object/oid.h"
 #include "object/oidmap.h"
 #include "pack/idx-table.h"
+#include "repo/odb-table.h"
 #include "repo/odb.h"
 
 struct objspace {
@@ -27,6 +28,7 @@ struct objspace {
 	uint32_t packed_nr;    /* first number of objects outside packs */
 	struct pack_idx_table *tables; /* owned: by source of the odb; NULL:
 					  none yet */
+	struct odb_table table;        /* instead of these, over many sources */
 	pthread_mutex_t lock;          /* guards what follows */
 	struct oidmap extra;           /* id -> index into extra_oids */
 	struct oid *extra_oids;        /* owned */
