@@ -369,8 +369,8 @@ static int prepare(struct run *r)
 
 	r->threads = scan->threads ? scan->threads : sys_cpu_nr();
 	r->workers = mem_calloc(r->threads, sizeof(*r->workers));
-	if (!r->workers ||
-	    mem_grow(&scan->types, &scan->type_alloc, packed_nr, 1) < 0)
+	if (!r->workers || mem_grow(&scan->types, &scan->type_alloc,
+				    (size_t)packed_nr + 1, 1) < 0)
 		return ERR_NOMEM;
 	memset(scan->types, OBJ_NONE, scan->type_alloc);
 	scan->type_nr = packed_nr;
