@@ -23,6 +23,8 @@ static const char usage_text[] =
 	"[--[no-]dangling] [--[no-]progress] [--connectivity-only] "
 	"[--[no-]references] [<object>...]";
 
+enum { READER_CACHE = 96 << 20 }; /* bytes of delta bases */
+
 #define FLAG(name, field, text)                                                \
 	{                                                                      \
 		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
@@ -245,6 +247,19 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	return ret;
 }
 
+/* A multi-pack-index is something to check, not to look things up in. */
+static int do_without_midx(struct store *s, struct error *err)
+{
+	odb_reader_free(s->reader);
+	odb_close(s->odb);
+	s->reader = NULL;
+	s->odb = NULL;
+	if (odb_open_packs(&s->odb, s->repo, NULL, err) < 0)
+		return -1;
+	s->reader = odb_reader_new(s->odb, READER_CACHE);
+	return s->reader ? 0 : error_nomem(err);
+}
+
 int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
@@ -264,7 +279,9 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 	if (ret)
 		return ret;
 	fsck_rules_init(&r.rules, r.s.repo->algo, r.a.strict);
-	ret = run(&r, argv + 1, name_nr);
+	ret = do_without_midx(&r.s, &err);
+	if (!ret)
+		ret = run(&r, argv + 1, name_nr);
 	fsck_rules_release(&r.rules);
 	store_close(&r.s);
 	return ret < 0 ? builtin_fail(&err) : builtin_finish((int)r.found);

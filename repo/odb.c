@@ -255,16 +255,16 @@ static int open_all_packs(struct odb *odb, struct error *warning,
 	return number_packs(odb, err);
 }
 
-/* Everything that is on disk. */
+/* Everything that is on disk; odb->use_midx: as configured, or not at all. */
 static int open_contents(struct odb *odb, struct error *warning,
 			 struct error *err)
 {
 	int ret = odb_alternates_list(&odb->dirs, &odb->dir_nr, odb->repo,
 				      warning, err);
 
-	odb->use_midx = true;
-	if (!ret && config_bool(&odb->repo->config, "core.multipackindex",
-				&odb->use_midx, err) < 0)
+	if (!ret && odb->use_midx &&
+	    config_bool(&odb->repo->config, "core.multipackindex",
+			&odb->use_midx, err) < 0)
 		ret = ERR_INVALID;
 	if (ret < 0)
 		return ret;
@@ -276,8 +276,8 @@ static int open_contents(struct odb *odb, struct error *warning,
 	return ret < 0 ? ret : odb_sources_init(odb, warning, err);
 }
 
-int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
-	     struct error *err)
+static int open_odb(struct odb **out, const struct repo *repo, bool use_midx,
+		    struct error *warning, struct error *err)
 {
 	struct odb *odb = mem_calloc(1, sizeof(*odb));
 	int ret;
@@ -289,12 +289,25 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 		return error_nomem(err);
 	odb->repo = repo;
 	odb->algo = repo->algo;
+	odb->use_midx = use_midx;
 	ret = open_contents(odb, warning, err);
 	if (ret < 0)
 		odb_close(odb);
 	else
 		*out = odb;
 	return ret;
+}
+
+int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
+	     struct error *err)
+{
+	return open_odb(out, repo, true, warning, err);
+}
+
+int odb_open_packs(struct odb **out, const struct repo *repo,
+		   struct error *warning, struct error *err)
+{
+	return open_odb(out, repo, false, warning, err);
 }
 
 void odb_close(struct odb *odb)

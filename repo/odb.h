@@ -77,6 +77,13 @@ struct odb {
  */
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err);
+
+/*
+ * As odb_open() by the packs' own indexes alone, for those who check what a
+ * multi-pack-index says: what it does not know is found.
+ */
+int odb_open_packs(struct odb **out, const struct repo *repo,
+		   struct error *warning, struct error *err);
 void odb_close(struct odb *odb);
 
 /*
