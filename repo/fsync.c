@@ -10,7 +10,9 @@
 
 #define OBJECTS (REPO_FSYNC_LOOSE_OBJECT | REPO_FSYNC_PACK)
 #define DERIVED (REPO_FSYNC_PACK_METADATA | REPO_FSYNC_COMMIT_GRAPH)
-#define DEFAULT (REPO_FSYNC_PACK | DERIVED)
+#define REFERENCE (REPO_FSYNC_REFERENCE | REPO_FSYNC_PACKED_REFS)
+#define COMMITTED (OBJECTS | REFERENCE)
+#define DEFAULT (REPO_FSYNC_PACK | DERIVED | REPO_FSYNC_PACKED_REFS)
 
 static const struct {
 	const char *name;
@@ -21,12 +23,12 @@ static const struct {
 	{"pack-metadata", REPO_FSYNC_PACK_METADATA},
 	{"commit-graph", REPO_FSYNC_COMMIT_GRAPH},
 	{"index", REPO_FSYNC_INDEX},
-	{"reference", REPO_FSYNC_REFERENCE},
+	{"reference", REFERENCE},
 	{"objects", OBJECTS},
 	{"derived-metadata", DERIVED},
-	{"committed", OBJECTS},
-	{"added", OBJECTS | REPO_FSYNC_INDEX},
-	{"all", OBJECTS | DERIVED | REPO_FSYNC_INDEX | REPO_FSYNC_REFERENCE},
+	{"committed", COMMITTED},
+	{"added", COMMITTED | REPO_FSYNC_INDEX},
+	{"all", COMMITTED | DERIVED | REPO_FSYNC_INDEX},
 };
 
 static unsigned component_bits(const char *name, size_t len)

@@ -48,8 +48,8 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 	};
 	ret = path ? lock_file(rw, repo, err) : error_nomem(err);
 	if (!ret)
-		ret = repo_fsync_method(repo, REPO_FSYNC_REFERENCE, &rw->method,
-					err);
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACKED_REFS,
+					&rw->method, err);
 	if (!ret)
 		ret = packed_refs_open(&rw->old, path, repo->algo, err);
 	free(path);

@@ -78,6 +78,7 @@ enum repo_fsync_component {
 	REPO_FSYNC_COMMIT_GRAPH = 1 << 3,
 	REPO_FSYNC_INDEX = 1 << 4,
 	REPO_FSYNC_REFERENCE = 1 << 5,
+	REPO_FSYNC_PACKED_REFS = 1 << 6, /* has no name: of "reference" */
 };
 
 /*
@@ -85,7 +86,9 @@ enum repo_fsync_component {
  * -loose-object"), core.fsyncMethod (default fsync; batch counts as fsync
  * here), core.fsyncObjectFiles, GIT_TEST_FSYNC=0 turns all off. The default
  * set covers packs with their metadata and commit graphs, as measured of
- * stock Git, where the manual names packs only.
+ * stock Git, where the manual names packs only; and packed-refs, which stock
+ * Git leaves out: to lose that file is to lose all refs. "committed" and
+ * "added" cover references, as measured, too.
  * ERR_INVALID for unknown values.
  */
 int repo_fsync_method(const struct repo *repo,

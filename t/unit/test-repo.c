@@ -575,6 +575,7 @@ static void fsync_is(const char *config, unsigned expected,
 		REPO_FSYNC_LOOSE_OBJECT,  REPO_FSYNC_PACK,
 		REPO_FSYNC_PACK_METADATA, REPO_FSYNC_COMMIT_GRAPH,
 		REPO_FSYNC_INDEX,         REPO_FSYNC_REFERENCE,
+		REPO_FSYNC_PACKED_REFS,
 	};
 	struct repo repo = {0};
 	struct error err = ERROR_INIT;
@@ -615,21 +616,23 @@ static void fsync_policies(void **state)
 	const unsigned loose = REPO_FSYNC_LOOSE_OBJECT, pack = REPO_FSYNC_PACK,
 		       meta = REPO_FSYNC_PACK_METADATA,
 		       graph = REPO_FSYNC_COMMIT_GRAPH,
-		       reference = REPO_FSYNC_REFERENCE,
+		       packed = REPO_FSYNC_PACKED_REFS,
+		       reference = REPO_FSYNC_REFERENCE | packed,
 		       index = REPO_FSYNC_INDEX;
-	const unsigned dflt = pack | meta | graph;
+	const unsigned dflt = pack | meta | graph | packed;
 	const enum sys_fsync_method full = SYS_FSYNC_FSYNC;
 
 	fsync_is("", dflt, full);
 	fsync_is("[core]fsync=\n", dflt, full);
 	fsync_is("[core]fsync=none\n", 0, full);
 	fsync_is("[core]fsync=none,pack\n", pack, full);
-	fsync_is("[core]fsync=-pack\n", meta | graph, full);
+	fsync_is("[core]fsync=-pack\n", meta | graph | packed, full);
+	fsync_is("[core]fsync=-reference\n", pack | meta | graph, full);
 	fsync_is("[core]fsync=reference, index\n", dflt | reference | index,
 		 full);
-	fsync_is("[core]fsync=committed\n", dflt | loose, full);
-	fsync_is("[core]fsync=added,-derived-metadata\n", loose | pack | index,
-		 full);
+	fsync_is("[core]fsync=committed\n", dflt | loose | reference, full);
+	fsync_is("[core]fsync=added,-derived-metadata\n",
+		 loose | pack | index | reference, full);
 	fsync_is("[core]fsync=ALL\n",
 		 loose | pack | meta | graph | index | reference, full);
 	fsync_is("[core]fsyncObjectFiles\n", dflt | loose, full);

@@ -1,0 +1,189 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='update-ref and pack-refs when they end in their midst
+
+Killed and without power, with a disk that fails or is full, at each call that
+changes the disk: each ref has its old value or its new one, never an older one
+that packed-refs still had, and the next run does as if nothing had happened.'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# Packed, loose, and packed with a newer loose value; each also to be deleted.
+test_expect_success 'a repository with refs of all kinds' '
+	repo_linear good.git 4 &&
+	rm -r good.git/hooks &&
+	(
+		cd good.git &&
+		stock config core.logAllRefUpdates true &&
+		stock tag -m "a tag" v1 main &&
+		for ref in packed both gone-packed gone-both
+		do
+			stock update-ref refs/heads/$ref main~3 || exit 1
+		done &&
+		stock pack-refs --all &&
+		for ref in both gone-both loose deep/gone-loose
+		do
+			stock update-ref refs/heads/$ref main~2 || exit 1
+		done &&
+		stock tag -m "another tag" v2 main~1
+	) &&
+	one=$(stock -C good.git rev-parse main~1) &&
+	two=$(stock -C good.git rev-parse main~2) &&
+	three=$(stock -C good.git rev-parse main~3) &&
+	cat >changes <<-EOC
+	update refs/heads/packed $one $three
+	update refs/heads/both $one $two
+	update refs/heads/loose $one $two
+	create refs/heads/new $one
+	create refs/heads/new.d/deep/er $one
+	delete refs/heads/gone-packed $three
+	delete refs/heads/gone-both $two
+	delete refs/heads/deep/gone-loose $two
+	EOC
+	stock -C good.git for-each-ref --format="%(refname) %(objectname)" \
+		>old &&
+	cp -R good.git new.git &&
+	stock -C new.git update-ref --stdin <changes &&
+	stock -C new.git for-each-ref --format="%(refname) %(objectname)" \
+		>new &&
+	cat old new | sort -u >old-or-new
+'
+
+fresh () {
+	rm -rf r.git && cp -R good.git r.git
+}
+
+refs_of () {
+	stock -C r.git for-each-ref --format="%(refname) %(objectname)" >now
+}
+
+is_sound () {
+	stock -C r.git fsck --full >fsck 2>&1 || {
+		cat fsck >&2
+		return 1
+	}
+}
+
+list_leftovers () {
+	find r.git -name "tmp_*" -o -name "*.lock" -o -name "*.new" >"$1"
+}
+
+# has_ended <mode>: killed, or told of an error and tidy.
+has_ended () {
+	list_leftovers left &&
+	if test -n "$fault_over"
+	then
+		test_must_be_empty left
+	else
+		case $1 in
+		kill|lose) test $fault_code -eq 137 ;;
+		EIO) fault_said && test $(wc -l <left) -le 1 ;;
+		*) fault_said && test_must_be_empty left ;;
+		esac
+	fi
+}
+
+# What is done when a command was killed, as its message says.
+unlock () {
+	while read -r file
+	do
+		rm -f "$file"
+	done <left
+}
+
+# each_old_or_new: no ref has a third value, and none is missing that stays.
+each_old_or_new () {
+	refs_of &&
+	comm -23 now old-or-new >third &&
+	test_must_be_empty third &&
+	sed "s/ .*//" now >names &&
+	for ref in packed both loose main
+	do
+		grep "^refs/heads/$ref$" names >"/dev/null" || {
+			echo "$ref is lost" >&2
+			return 1
+		}
+	done &&
+	"$GIT" -C r.git for-each-ref --format="%(refname) %(objectname)" \
+		>ours &&
+	test_cmp now ours
+}
+
+# The same changes, whatever is done of them already.
+is_updated_again () {
+	unlock &&
+	sed "s/^create/update/; s/^\([a-z]* [^ ]* [0-9a-f]*\) .*/\1/
+		s/^\(delete [^ ]*\) .*/\1/" changes |
+		"$GIT" -C r.git update-ref --stdin &&
+	refs_of &&
+	test_cmp new now
+}
+
+is_old_or_new () {
+	has_ended "$1" &&
+	is_sound &&
+	each_old_or_new &&
+	if test $fault_code -eq 0
+	then
+		test_cmp new now
+	fi &&
+	is_updated_again
+}
+
+for mode in lose EIO ENOSPC
+do
+	test_expect_success "update-ref --stdin: $mode at every call" "
+		fault_in=changes &&
+		fault_each $mode fresh \
+			'$GIT -C r.git -c core.fsync=all update-ref --stdin' \
+			'is_old_or_new $mode' &&
+		fault_in=/dev/null
+	"
+done
+
+# Packing changes no value.
+is_packed () {
+	has_ended "$1" &&
+	is_sound &&
+	refs_of &&
+	test_cmp old now &&
+	unlock &&
+	"$GIT" -C r.git pack-refs --all &&
+	refs_of &&
+	test_cmp old now &&
+	test -z "$(find r.git/refs -type f)"
+}
+
+for mode in lose EIO ENOSPC
+do
+	test_expect_success "pack-refs --all: $mode at every call" "
+		fault_each $mode fresh '$GIT -C r.git pack-refs --all' \
+			'is_packed $mode'
+	"
+done
+
+test_expect_success 'the new packed-refs is durable before a loose ref goes' '
+	fresh &&
+	fault_run none:0 "$GIT" -C r.git pack-refs --all &&
+	test $fault_code -eq 0 &&
+	sed "s,$(cd r.git && pwd -P)/,,g" fault.log >log &&
+	grep -n "^rename .* packed-refs$" log >renamed &&
+	grep -n "^unlink refs/" log | head -n 1 >first &&
+	test $(sed "s/:.*//" renamed) -lt $(sed "s/:.*//" first)
+'
+
+# The proof that the tests above would see it.
+test_expect_success 'without fsync a power failure may take everything' '
+	test_must_fail fault_each lose fresh \
+		"$GIT -C r.git -c core.fsync=none pack-refs --all" \
+		"is_sound && refs_of && test_cmp old now" 2>err &&
+	grep "^lose at call" err
+'
+
+test_done
