@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='receive-pack when it ends in the midst of a push
+
+Killed and without power, with a disk that fails or is full, at each call that
+changes the disk: refs have their old value or their new one, what they reach is
+there without the quarantine directory, what was reported as done is done, and
+the next push succeeds.'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+OURS=$GITREACH_BUILD/bin/git-receive-pack
+ZERO=0000000000000000000000000000000000000000
+
+# push_stream: what a client sends to change refs, and a pack.
+push_stream () {
+	first="$old_main $new_main refs/heads/main"
+	caps="report-status delete-refs"
+	printf "%04x%s\\0%s" $((${#first} + 5 + ${#caps})) "$first" "$caps"
+	for line in "$ZERO $new_main refs/heads/dir/new" \
+		"$ZERO $tag refs/tags/v1" "$old_main $ZERO refs/heads/gone"
+	do
+		printf "%04x%s" $((${#line} + 4)) "$line"
+	done
+	printf 0000
+	printf "%s\n" "$new_main" "$tag" "^$old_main" |
+		stock -C client.git pack-objects -q --revs --thin --stdout
+}
+
+test_expect_success 'a server, and a push of two commits and a tag' '
+	repo_linear client.git 4 &&
+	stock -C client.git tag -m "a tag" v1 main &&
+	old_main=$(stock -C client.git rev-parse main~2) &&
+	new_main=$(stock -C client.git rev-parse main) &&
+	tag=$(stock -C client.git rev-parse v1) &&
+	repo_init good.git &&
+	rm -r good.git/hooks &&
+	stock -C client.git push -q ../good.git main~2:refs/heads/main \
+		main~2:refs/heads/gone &&
+	stock -C good.git pack-refs --all &&
+	stock -C good.git repack -adq &&
+	stock -C good.git config core.logAllRefUpdates true &&
+	cat >values <<-EOC &&
+	refs/heads/dir/new $new_main
+	refs/heads/gone $old_main
+	refs/heads/main $old_main
+	refs/heads/main $new_main
+	refs/tags/v1 $tag
+	EOC
+	grep -v "gone\|main $old_main" values >new &&
+	push_stream >push.in
+'
+
+fresh () {
+	rm -rf r.git && cp -R good.git r.git &&
+	printf "[receive]\n\tunpackLimit = %d\n[core]\n\tfsync = all\n" \
+		$limit >>r.git/config
+}
+
+is_sound () {
+	stock -C r.git fsck --full >fsck 2>&1 || {
+		cat fsck >&2
+		return 1
+	}
+}
+
+# told <status> <ref>: what the client was told about a ref.
+told () {
+	grep -a "^0*[0-9a-f]*$1 $2" fault.out >"/dev/null"
+}
+
+# What was reported as done is done, and what was refused is not.
+report_is_true () {
+	for ref in refs/heads/main refs/heads/dir/new refs/tags/v1
+	do
+		if told ok $ref
+		then
+			grep "^$(grep "^$ref " new)$" now >"/dev/null" ||
+				return 1
+		fi
+	done &&
+	if told ok refs/heads/gone
+	then
+		! grep refs/heads/gone now >"/dev/null"
+	fi
+}
+
+# An error is reported to the client, and nothing is left in the way.
+has_ended () {
+	find r.git -name "tmp_*" -o -name "*.lock" -o -name "*.keep" >left &&
+	if test -n "$fault_over"
+	then
+		test_must_be_empty left &&
+		told unpack ok
+	else
+		case $1 in
+		kill|lose) test $fault_code -eq 137 ;;
+		# When removing fails, what should be removed is left.
+		EIO) test $fault_code -ne 137 &&
+			test $(grep -c "[.]lock$" left) -le 1 ;;
+		*) test $fault_code -ne 137 && ! grep "[.]lock$" left ;;
+		esac
+	fi
+}
+
+# Whatever happened. What is left over is believed by nobody: without it all is
+# as it was.
+is_whole () {
+	has_ended "$1" &&
+	stock -C r.git for-each-ref --format="%(refname) %(objectname)" \
+		>before &&
+	while read -r file
+	do
+		rm -rf "$file"
+	done <left &&
+	is_sound &&
+	stock -C r.git for-each-ref --format="%(refname) %(objectname)" \
+		>now &&
+	test_cmp before now &&
+	comm -23 now values >third &&
+	test_must_be_empty third &&
+	grep refs/heads/main now >"/dev/null" &&
+	report_is_true &&
+	is_pushed_again
+}
+
+is_pushed_again () {
+	gone= &&
+	if grep refs/heads/gone now >"/dev/null"
+	then
+		gone=:refs/heads/gone
+	fi &&
+	stock -C client.git push -q --receive-pack="$OURS" ../r.git \
+		main +main:refs/heads/dir/new v1 $gone &&
+	stock -C r.git for-each-ref --format="%(refname) %(objectname)" \
+		>now &&
+	test_cmp new now
+}
+
+while read -r how limit mode
+do
+	test_expect_success "a push that is $how: $mode at every call" "
+		fault_in=push.in &&
+		fault_each $mode fresh '$OURS r.git' 'is_whole $mode' &&
+		fault_in=/dev/null
+	"
+done <<EOF
+unpacked 100 lose
+unpacked 100 EIO
+indexed 1 lose
+indexed 1 ENOSPC
+EOF
+
+test_done
