@@ -68,25 +68,36 @@ static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
 	return ret < 0 ? ret : take_order(pb, err);
 }
 
+int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
+			  const struct odb_pack *pack, struct error *err)
+{
+	struct pack_bitmap *pb = mem_calloc(1, sizeof(*pb));
+	int ret;
+
+	*out = NULL;
+	if (!pb)
+		return error_nomem(err);
+	ret = open_for_pack(pb, odb, pack, err);
+	if (!ret) {
+		*out = pb;
+		return 1;
+	}
+	pack_bitmap_close(pb);
+	if (ret != ERR_MISSING)
+		return ret;
+	if (err)
+		err->code = 0; /* most packs have none */
+	return 0;
+}
+
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err)
 {
 	*out = NULL;
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
-		struct pack_bitmap *pb = mem_calloc(1, sizeof(*pb));
-		int ret;
+		int ret = pack_bitmap_open_pack(out, odb, &odb->packs[i], err);
 
-		if (!pb)
-			return error_nomem(err);
-		ret = open_for_pack(pb, odb, &odb->packs[i], err);
-		if (ret == ERR_MISSING && err)
-			err->code = 0; /* most packs have none */
-		if (!ret) {
-			*out = pb;
-			return 1;
-		}
-		pack_bitmap_close(pb);
-		if (ret != ERR_MISSING)
+		if (ret)
 			return ret;
 	}
 	return 0;

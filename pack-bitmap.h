@@ -45,6 +45,10 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err);
 void pack_bitmap_close(struct pack_bitmap *pb);
 
+/* The same for one pack: 0 when it has none. */
+int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
+			  const struct odb_pack *pack, struct error *err);
+
 /* Objects of the indexed pack: bit positions are [0, nr). */
 static inline uint32_t pack_bitmap_object_nr(const struct pack_bitmap *pb)
 {

@@ -11,6 +11,8 @@
 #define KNOWN_FLAGS                                                            \
 	(BITMAP_FULL_DAG | BITMAP_HASH_CACHE | BITMAP_LOOKUP_TABLE |           \
 	 BITMAP_PSEUDO_MERGES)
+#define HEADER_LEN 12      /* bytes before the pack's checksum */
+#define EWAH_FRAME_LEN 12  /* bytes of a bitmap besides its words */
 #define ENTRY_HEADER_LEN 6 /* bytes before the EWAH of an entry */
 
 static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
@@ -300,28 +302,39 @@ static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 	return 0;
 }
 
+/* From a row to what it is XORed with: 1, 0 at the end, or ERR_CORRUPT. */
+static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
+		     struct error *err)
+{
+	uint64_t off = row->off;
+
+	if (row->xor_row == BITMAP_NO_XOR)
+		return 0;
+	if (row->xor_row >= f->row_nr)
+		return corrupt(f, off, "XOR row out of range", err);
+	*row = bitmap_file_row(f, row->xor_row);
+	/* Entries are stored against earlier ones only: no cycles. */
+	if (row->off >= off)
+		return corrupt(f, off, "XOR chain does not go back", err);
+	return 1;
+}
+
 /* scratch ^= every bitmap of the chain that starts at `row`. */
 static int xor_chain(struct bitset *scratch, const struct bitmap_file *f,
 		     struct bitmap_row row, struct error *err)
 {
-	for (;;) {
-		struct ewah_view view;
-		uint64_t off = row.off;
-		int ret = view_entry(&view, f, &row, err);
+	int ret;
 
+	do {
+		struct ewah_view view;
+
+		ret = view_entry(&view, f, &row, err);
 		if (ret < 0)
 			return ret;
 		ewah_xor_into(scratch, &view);
-		if (row.xor_row == BITMAP_NO_XOR)
-			return 0;
-		if (row.xor_row >= f->row_nr)
-			return corrupt(f, off, "XOR row out of range", err);
-		row = bitmap_file_row(f, row.xor_row);
-		/* Entries are stored against earlier ones only: no cycles. */
-		if (row.off >= off)
-			return corrupt(f, off, "XOR chain does not go back",
-				       err);
-	}
+		ret = next_link(&row, f, err);
+	} while (ret > 0);
+	return ret;
 }
 
 int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
@@ -344,6 +357,55 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 	if (!ret)
 		bitset_or(set, scratch);
 	return ret;
+}
+
+/* Bytes that a bitmap was read from. */
+static uint64_t view_len(const struct ewah_view *view)
+{
+	return EWAH_FRAME_LEN + (uint64_t)view->word_nr * 8;
+}
+
+int bitmap_file_stored(struct bitmap_stored *stored,
+		       const struct bitmap_file *f, uint32_t row_nr,
+		       struct error *err)
+{
+	struct bitmap_row row = bitmap_file_row(f, row_nr);
+	struct ewah_view view;
+	uint32_t depth = 0;
+	int ret = view_entry(&view, f, &row, err);
+
+	if (ret < 0)
+		return ret;
+	stored->len = ENTRY_HEADER_LEN + view_len(&view);
+	while ((ret = next_link(&row, f, err)) > 0) {
+		depth++;
+		ret = view_entry(&view, f, &row, err);
+		if (ret < 0)
+			return ret;
+	}
+	stored->depth = depth;
+	return ret;
+}
+
+/* From the header on, and from the end back. */
+void bitmap_file_sections(struct bitmap_sections *s,
+			  const struct bitmap_file *f)
+{
+	uint64_t end = f->entries_end;
+
+	*s = (struct bitmap_sections){
+		.header = HEADER_LEN + hash_len(f->algo),
+		.checksum = hash_len(f->algo),
+	};
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		s->types += view_len(&f->types[i]);
+	if (f->hash_cache)
+		s->hash_cache = (uint64_t)f->object_nr * 4;
+	if (f->lookup)
+		s->lookup_table = (uint64_t)f->row_nr * BITMAP_LOOKUP_ROW_LEN;
+	s->entries = end - s->header - s->types;
+	s->pseudo_merges = f->len - end - s->lookup_table - s->hash_cache -
+			   s->checksum;
 }
 
 uint32_t bitmap_file_name_hash(const struct bitmap_file *f, uint32_t idx_pos)

@@ -131,6 +131,30 @@ bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
+/* How the bitmap of a row is stored. */
+struct bitmap_stored {
+	uint64_t len;   /* bytes of its entry */
+	uint32_t depth; /* links of its XOR chain: bitmaps that are decoded
+			   besides its own */
+};
+
+/*
+ * Look at an entry and at those it is XORed with, without decoding them. 0 or
+ * ERR_CORRUPT. O(words of the chain).
+ */
+int bitmap_file_stored(struct bitmap_stored *stored,
+		       const struct bitmap_file *f, uint32_t row,
+		       struct error *err);
+
+/* Bytes of each part of a file; together they are f->len. */
+struct bitmap_sections {
+	uint64_t header, types, entries, pseudo_merges, lookup_table,
+		hash_cache, checksum;
+};
+
+void bitmap_file_sections(struct bitmap_sections *s,
+			  const struct bitmap_file *f);
+
 /* Name-hash of an object; 0 without a cache. */
 uint32_t bitmap_file_name_hash(const struct bitmap_file *f, uint32_t idx_pos);
 

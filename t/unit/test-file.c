@@ -161,6 +161,40 @@ static void without_extensions(void **state)
 	}
 }
 
+/* Rows are stored as drawn in bitmap/file.h; sections add up. */
+static void what_is_stored(void **state)
+{
+	for (unsigned left_out = 0; left_out < 2; left_out++) {
+		uint8_t *bytes = example_bytes();
+		size_t len = EXAMPLE_LEN;
+		struct bitmap_stored stored;
+		struct bitmap_sections s;
+		struct bitmap_file f;
+
+		if (left_out) {
+			bytes[FLAGS + 1] &= (uint8_t)~BITMAP_LOOKUP_TABLE;
+			len = cut(bytes, len, ROW_0, ROW_0 + 32);
+		}
+		assert_int_equal(parse(&f, bytes, len, NULL), 0);
+		assert_int_equal(bitmap_file_stored(&stored, &f, 0, NULL), 0);
+		assert_int_equal(stored.len, 0xcc - 0xaa);
+		assert_int_equal(stored.depth, 1);
+		assert_int_equal(bitmap_file_stored(&stored, &f, 1, NULL), 0);
+		assert_int_equal(stored.len, 0xaa - 0x88);
+		assert_int_equal(stored.depth, 0);
+		bitmap_file_sections(&s, &f);
+		assert_int_equal(s.header, 0x20);
+		assert_int_equal(s.types, 0x88 - 0x20);
+		assert_int_equal(s.entries, 0xcc - 0x88);
+		assert_int_equal(s.pseudo_merges, 0);
+		assert_int_equal(s.lookup_table, left_out ? 0 : 32);
+		assert_int_equal(s.hash_cache, 16);
+		assert_int_equal(s.checksum, 20);
+		bitmap_file_release(&f);
+		free(bytes);
+	}
+}
+
 /* A section between entries and tail, here with no pseudo-merges in it. */
 static void pseudo_merges_are_found(void **state)
 {
@@ -384,6 +418,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
 		cmocka_unit_test(without_extensions),
+		cmocka_unit_test(what_is_stored),
 		cmocka_unit_test(pseudo_merges_are_found),
 		cmocka_unit_test(headers),
 		cmocka_unit_test(wrong_rows),
