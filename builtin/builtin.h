@@ -53,6 +53,7 @@ void builtin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  */
 int builtin_finish(int code);
 
+int cmd_bitmap(int argc, const char **argv, struct builtin_env *env);
 int cmd_cat_file(int argc, const char **argv, struct builtin_env *env);
 int cmd_count_objects(int argc, const char **argv, struct builtin_env *env);
 int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* git bitmap list: the indexes there are, and the commits that they have. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "builtin/bitmap-parts.h"
+#include "builtin/date-format.h"
+#include "builtin/options.h"
+
+static const char usage[] = "git bitmap list [--commits]";
+
+/* "<id> <date> <depth> <bytes>" */
+static int print_commit(struct bitmap_place *place,
+			const struct pack_bitmap *pb, uint32_t row,
+			struct error *err)
+{
+	uint32_t idx_pos = bitmap_file_row(&pb->file, row).idx_pos, commit;
+	struct history *h = &place->walk.history;
+	struct buf date = BUF_INIT;
+	struct bitmap_stored stored;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = bitmap_file_stored(&stored, &pb->file, row, err);
+
+	if (!ret && idx_pos >= pb->file.object_nr)
+		ret = error_set(err, ERR_CORRUPT,
+				"%s: bitmap of an object out of range",
+				pb->path);
+	if (!ret && history_add(h, pb->pack->first_pos + idx_pos, &commit) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = history_parse(h, commit, err);
+	if (ret < 0)
+		return ret;
+	if (date_format_append(&date, h->commits[commit].date, 0,
+			       DATE_FORMAT_ISO_STRICT) < 0)
+		return error_nomem(err);
+	oid_raw_to_hex(hex, pack_idx_oid(&pb->pack->pack->idx, idx_pos),
+		       pb->odb->algo);
+	printf("%s %s %" PRIu32 " %" PRIu64 "\n", hex, date.data, stored.depth,
+	       stored.len);
+	buf_release(&date);
+	return 0;
+}
+
+/* In the order of the file: ancestors before descendants. */
+static int print_commits(struct bitmap_place *place,
+			 const struct pack_bitmap *pb, struct error *err)
+{
+	uint32_t nr = pb->file.row_nr;
+	struct sort_item *order = mem_alloc(nr, sizeof(*order));
+	int ret = 0;
+
+	if (!order)
+		return error_nomem(err);
+	for (uint32_t i = 0; i < nr; i++)
+		order[i] = (struct sort_item){bitmap_file_row(&pb->file, i).off,
+					      i};
+	if (sort_items(order, nr) < 0)
+		ret = error_nomem(err);
+	for (uint32_t i = 0; i < nr && !ret; i++)
+		ret = print_commit(place, pb, order[i].value, err);
+	free(order);
+	return ret;
+}
+
+/* Returns what pack_bitmap_open_pack() does. */
+static int list_pack(struct bitmap_place *place, const struct odb_pack *pack,
+		     bool commits, struct error *err)
+{
+	struct pack_bitmap *pb;
+	int ret = pack_bitmap_open_pack(&pb, place->store.odb, pack, err);
+
+	if (ret <= 0)
+		return ret;
+	bitmap_print_index(pb, ' ');
+	if (commits)
+		ret = print_commits(place, pb, err);
+	pack_bitmap_close(pb);
+	return ret < 0 ? ret : 1;
+}
+
+int bitmap_list(int argc, const char **argv, struct builtin_env *env)
+{
+	bool commits = false;
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "commits",
+		 .value = &commits,
+		 .help = "the commits that have a bitmap, too"},
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+	struct bitmap_place place;
+	int code;
+
+	if (operands < 0)
+		return 129;
+	if (operands)
+		return options_usage(options, usage);
+	code = bitmap_place_open(&place, env, true);
+	for (uint32_t i = 0; code <= 1 && i < place.store.odb->pack_nr; i++) {
+		struct error err = ERROR_INIT;
+
+		if (list_pack(&place, &place.store.odb->packs[i], commits,
+			      &err) >= 0)
+			continue;
+		builtin_error("%s", err.msg);
+		code = 1;
+	}
+	bitmap_place_close(&place);
+	return code;
+}

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='git bitmap: what is in bitmap indexes'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# value <key>: of a line "<key>=<value>" of the file "out".
+value () {
+	sed -n "s/^$1=//p" out
+}
+
+test_expect_success 'setup: a repository, one that borrows, and newer commits' '
+	repo_linear repo.git 300 &&
+	repo_tags repo.git &&
+	git -C repo.git repack -adbq &&
+	bitmap=$(echo repo.git/objects/pack/*.bitmap) &&
+	stock -C repo.git rev-list main >commits &&
+	repo_init none.git &&
+	repo_init borrows.git &&
+	echo "$PWD/repo.git/objects" >borrows.git/objects/info/alternates
+'
+
+test_expect_success 'list: one line for each index, alternates too' '
+	for repo in repo.git borrows.git
+	do
+		git -C $repo bitmap list >out &&
+		test_line_count 1 out &&
+		nr=$(stock -C repo.git rev-list --objects --all | wc -l) &&
+		grep "^objects=$nr bitmaps=[1-9][0-9]* pseudo-merges=0 " out &&
+		grep " extensions=hash-cache,lookup-table " out &&
+		grep " bytes=$(wc -c <"$bitmap") path=.*[.]bitmap$" out ||
+		return 1
+	done &&
+	git -C none.git bitmap list >out &&
+	test_must_be_empty out &&
+	git -C repo.git -c repack.writeBitmaps=true \
+		-c pack.writeBitmapHashCache=false \
+		-c pack.writeBitmapLookupTable=false repack -adq &&
+	git -C repo.git bitmap list >out &&
+	grep " extensions= " out &&
+	git -C repo.git repack -adbq
+'
+
+test_expect_success 'list --commits: ids, dates, XOR depths, bytes' '
+	bitmap=$(echo repo.git/objects/pack/*.bitmap) &&
+	git -C repo.git bitmap list --commits >out &&
+	sed 1d out >lines &&
+	test_line_count $(sed -n "1s/.* bitmaps=\([0-9]*\) .*/\1/p" out) \
+		lines &&
+	while read id date depth bytes
+	do
+		echo "$id $date" &&
+		test $depth -le 160 && test $bytes -ge 26 || exit 1
+	done <lines >dates &&
+	TZ=UTC stock -C repo.git log --no-walk --stdin \
+		--format="%H %cd" --date=iso-strict-local <commits |
+		sed "s/Z$/+00:00/" >all &&
+	sort dates >a && sort all >b &&
+	comm -23 a b >surplus &&
+	test_must_be_empty surplus
+'
+
+test_expect_success 'show: how a bitmap is stored, and what it marks' '
+	for rev in main main~7 nested
+	do
+		git -C repo.git bitmap show $rev >out || return 1
+		test "$(value commit)" = \
+			"$(stock -C repo.git rev-parse "$rev^{commit}")" &&
+		test "$(value bitmap)" = yes && test "$(value packed)" = yes &&
+		stock -C repo.git rev-list --objects "$rev^{commit}" >raw &&
+		test "$(value marks)" = $(wc -l <raw) &&
+		cut -d" " -f1 raw | sort >expect &&
+		git -C repo.git bitmap show --objects $rev >out &&
+		cut -d" " -f1 out | sort >actual &&
+		test_cmp expect actual &&
+		stock -C repo.git cat-file \
+			--batch-check="%(objectname) %(objecttype)" \
+			<actual | sort >expect &&
+		sort out >actual && test_cmp expect actual &&
+		git -C repo.git bitmap show --count $rev >out &&
+		for type in commit tree blob tag
+		do
+			test "$(value ${type}s)" = \
+				$(grep -c " $type$" actual) || return 1
+		done || return 1
+	done
+'
+
+test_expect_success 'show: no bitmap, no commit, no index' '
+	git -C repo.git bitmap list --commits | sed 1d | cut -d" " -f1 |
+		sort >have &&
+	sort commits | comm -23 - have | sed 1q >lacking &&
+	test_line_count 1 lacking &&
+	test_expect_code 1 git -C repo.git bitmap show $(cat lacking) >out &&
+	test "$(value bitmap)" = no &&
+	test_expect_code 1 git -C repo.git bitmap show --count \
+		$(cat lacking) 2>err &&
+	grep "has no bitmap" err &&
+	test_expect_code 128 git -C repo.git bitmap show main: 2>err &&
+	grep "is not a commit" err &&
+	test_expect_code 128 git -C repo.git bitmap show nothing &&
+	test_expect_code 1 git -C none.git bitmap show HEAD 2>err &&
+	grep "there is no bitmap index" err
+'
+
+test_expect_success 'wrong usage' '
+	test_expect_code 129 git -C repo.git bitmap 2>err &&
+	grep "need a subcommand" err &&
+	test_expect_code 129 git -C repo.git bitmap peel 2>err &&
+	grep "unknown subcommand" err &&
+	test_expect_code 129 git -C repo.git bitmap list all &&
+	test_expect_code 129 git -C repo.git bitmap show &&
+	test_expect_code 129 git -C repo.git bitmap show --count --objects main
+'
+
+test_done
