@@ -299,15 +299,14 @@ static int include_tags(struct found *f, struct error *err)
 	return ret;
 }
 
-/* Where in the order of the pack an object is; false: not in the pack. */
-static bool find_pack_pos(const struct found *f, uint32_t odb_pos,
-			  uint32_t *pack_pos)
+bool found_pack_pos(const struct found *found, uint32_t odb_pos,
+		    uint32_t *pack_pos)
 {
-	const struct pack_idx *idx = &f->pack->pack->idx;
-	uint32_t first = f->pack->first_pos;
+	const struct pack_idx *idx = &found->pack->pack->idx;
+	uint32_t first = found->pack->first_pos;
 
 	return odb_pos >= first && odb_pos - first < idx->nr &&
-	       pack_rev_find(f->rev, pack_idx_offset(idx, odb_pos - first),
+	       pack_rev_find(found->rev, pack_idx_offset(idx, odb_pos - first),
 			     pack_pos);
 }
 
@@ -330,7 +329,7 @@ static int split_objects(struct found *f)
 		struct walk_item *item = &f->objects.items[i];
 		uint32_t pack_pos;
 
-		if (!find_pack_pos(f, item->obj_pos, &pack_pos)) {
+		if (!found_pack_pos(f, item->obj_pos, &pack_pos)) {
 			f->objects.items[kept++] = *item;
 			continue;
 		}
@@ -361,8 +360,8 @@ static int split_packed(struct found *f, struct error *err)
 	for (size_t i = 0; i < f->boundary_objects.nr; i++) {
 		uint32_t pack_pos;
 
-		if (find_pack_pos(f, f->boundary_objects.items[i].obj_pos,
-				  &pack_pos))
+		if (found_pack_pos(f, f->boundary_objects.items[i].obj_pos,
+				   &pack_pos))
 			bitset_set(&f->packed_had, pack_pos);
 	}
 	return 0;
@@ -404,7 +403,7 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 		uint32_t pack_pos;
 		int ret = 0;
 
-		if (find_pack_pos(found, object->obj_pos, &pack_pos) &&
+		if (found_pack_pos(found, object->obj_pos, &pack_pos) &&
 		    bitset_get(subset, pack_pos))
 			ret = fn(ctx, object);
 		if (ret)
@@ -443,6 +442,9 @@ int found_open(struct found *found, const struct odb *odb,
 		ret = include_tags(found, err);
 	if (ret >= 0 && !found->pb)
 		ret = split_packed(found, err);
+	found->wants = g.wants.commits;
+	found->want_nr = g.wants.commit_nr;
+	g.wants.commits = NULL;
 	walk_tips_release(&g.wants);
 	walk_tips_release(&g.haves);
 	if (ret < 0)
@@ -458,6 +460,8 @@ void found_close(struct found *found)
 	free(found->objects.items);
 	free(found->walked.items);
 	free(found->boundary_objects.items);
+	free(found->versions.items);
+	free(found->wants);
 	free(found->boundary);
 	bitset_release(&found->had);
 	walk_close(&found->walk);
@@ -473,7 +477,7 @@ bool found_had(const struct found *found, uint32_t odb_pos)
 			odb_find_raw(odb, odb_oid_raw(odb, odb_pos), &odb_pos);
 		return bitset_get(&found->had, odb_pos);
 	}
-	return find_pack_pos(found, odb_pos, &pack_pos) &&
+	return found_pack_pos(found, odb_pos, &pack_pos) &&
 	       bitset_get(&found->packed_had, pack_pos);
 }
 
@@ -536,6 +540,8 @@ int found_add_bases(struct found *found, struct repack_items *items,
 
 	if (!ret && nr)
 		ret = collect_boundary(found, err);
+	for (size_t i = 0; i < found->versions.nr && !ret; i++)
+		ret = add_base(found, items, &found->versions.items[i], err);
 	for (size_t i = 0; nr && i < objects->nr && !ret; i++) {
 		const struct walk_item *object = &objects->items[i];
 		struct sort_item kind = {

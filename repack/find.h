@@ -32,6 +32,10 @@ struct found {
 	struct walk_items walked;    /* owned: without pb, what `packed` stands
 					for */
 	struct walk_items boundary_objects; /* owned: of the boundary's trees */
+	struct walk_items versions; /* owned: that the receiver has, of objects
+				       withheld from `packed` */
+	uint32_t *wants;            /* owned: wanted commits (commit_nr) */
+	size_t want_nr;
 	struct bitset had;  /* by obj_pos: boundary_objects, that the
 			       receiver has, without pb */
 	uint32_t *boundary; /* owned: commit_nr whose trees the
@@ -58,14 +62,26 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),
 		      void *ctx);
 
+/* Where in the order of found->pack an object is; false: not in the pack. */
+bool found_pack_pos(const struct found *found, uint32_t odb_pos,
+		    uint32_t *pack_pos);
+
+/*
+ * For a thin pack: move objects that are stored whole and of which the
+ * receiver has another version at the same path from `packed` to `objects`, so
+ * that deltas are looked for; some at most. The other versions are among the
+ * bases then.
+ */
+int found_withhold_versions(struct found *found, struct error *err);
+
 /* Whether the receiver is known to have an object (by odb_pos). */
 bool found_had(const struct found *found, uint32_t odb_pos);
 
 /*
- * Append trees and blobs at the boundary, which the receiver has, to the items
- * as external delta bases, with their sizes: those that share type and name
- * with a planned item that will be deflated anew. Others would cost their
- * look-up and seldom be chosen.
+ * Append what the receiver has to the items as external delta bases, with
+ * sizes: versions of what was withheld; and trees and blobs at the boundary
+ * that share type and name with a planned item that will be deflated anew.
+ * Others would cost their look-up and seldom be chosen.
  */
 int found_add_bases(struct found *found, struct repack_items *items,
 		    struct error *err);

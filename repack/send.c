@@ -207,6 +207,8 @@ int repack_send(const struct odb *odb, const struct repack_request *request,
 	report->used_bitmap = s.found.pb != NULL;
 	repack_items_init(&s.items, &s.found.walk.space);
 	ret = packs_init(&s.packs, odb, err);
+	if (!ret && request->thin && options->window && copies_spans(options))
+		ret = found_withhold_versions(&s.found, err);
 	if (!ret)
 		ret = load_items(&s, err);
 	if (!ret)

@@ -117,6 +117,19 @@ test_expect_success 'where there is no bitmap index too' '
 	stock -C c fsck --full --strict
 '
 
+test_expect_success 'a fetch gets deltas of what is stored whole' '
+	stock -C tip.git config uploadpack.allowAnySHA1InWant true &&
+	old=$(stock -C tip.git rev-parse main~1) &&
+	stock init -q --bare f.git &&
+	stock -C f.git fetch -q "$UP" "file://$PWD/tip.git" $old:refs/heads/old &&
+	printf "%s\n--not\n%s\n" $(stock -C tip.git rev-parse main) $old |
+		"$GIT" -C tip.git pack-objects --revs --thin --stdout -q \
+			--delta-base-offset >thin &&
+	test $(wc -c <thin) -lt 1000 &&
+	stock -C f.git fetch -q "$UP" "file://$PWD/tip.git" main &&
+	stock -C f.git fsck --full --strict
+'
+
 test_expect_success 'deepening and unshallowing such a clone' '
 	stock -C c fetch -q "$UP" --depth 5 origin main &&
 	stock -C c fsck --full --strict &&

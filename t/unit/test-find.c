@@ -246,6 +246,47 @@ static void bases_of_thin_packs(void **state)
 	env_release(&e);
 }
 
+/*
+ * What is withheld is asked for no less than before, and what it is a version
+ * of is with the receiver.
+ */
+static void versions_are_withheld(void **state)
+{
+	uint64_t seed = random_seed();
+	size_t withheld = 0;
+	struct found f;
+	struct env e;
+
+	env_init(&e, &seed);
+	for (int i = 0; i < 80; i++) {
+		bool *before = calloc(RANDREPO_MAX, 1);
+
+		assert_non_null(before);
+		ask(&e, 4);
+		e.request.thin = true;
+		e.request.use_bitmap = i % 2;
+		open_found(&e, &f);
+		note_all(&e, &f);
+		memcpy(before, e.found, RANDREPO_MAX);
+		assert_int_equal(found_withhold_versions(&f, NULL), 0);
+		note_all(&e, &f);
+		assert_memory_equal(before, e.found, RANDREPO_MAX);
+		for (size_t k = 0; k < f.versions.nr; k++) {
+			const struct walk_item *item = &f.versions.items[k];
+			struct oid oid;
+
+			objspace_oid(&oid, &f.walk.space, item->obj_pos);
+			assert_true(e.had[randrepo_find(&e.r, &oid)]);
+		}
+		withheld += f.versions.nr;
+		check_bases(&e, &f);
+		found_close(&f);
+		free(before);
+	}
+	assert_true(withheld > 20);
+	env_release(&e);
+}
+
 /* Where the bitmap index is, below the git directory. */
 static char *index_name(const struct env *e, struct buf *bytes)
 {
@@ -325,6 +366,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bitmaps_and_walks_agree),
 		cmocka_unit_test(bases_of_thin_packs),
+		cmocka_unit_test(versions_are_withheld),
 		cmocka_unit_test(a_broken_index_is_set_aside),
 		cmocka_unit_test(shallow_requests_walk),
 	};

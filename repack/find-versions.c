@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Newer versions of what the receiver has. Packs store the newest version of
+ * a file whole, and older ones as deltas against it: copied as it is stored, a
+ * fetch of one commit would get its files whole. So these are taken out of what
+ * is copied, with the older version beside them for the search.
+ */
+#include "base/mem.h"
+#include "object/parse.h"
+#include "pack/entry.h"
+#include "repack/find.h"
+#include "walk/treepair.h"
+
+/* Work that one request may cause: objects, and their bytes in all. */
+#define VERSIONS_MAX 1024
+#define VERSION_BYTES_MAX (UINT64_C(16) << 20)
+/* Wanted commits, and commits that the receiver has, that are compared. */
+#define NEWEST_MAX 4
+
+struct versions {
+	struct found *f;
+	size_t nr;
+	uint64_t bytes;
+};
+
+/* The newest commits of a list, newest first. */
+static size_t newest(uint32_t out[NEWEST_MAX], const struct history *h,
+		     const uint32_t *commits, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t at = kept;
+
+		if (!h->commits[commits[i]].parsed)
+			continue;
+		while (at && h->commits[out[at - 1]].date <
+				     h->commits[commits[i]].date) {
+			if (at < NEWEST_MAX)
+				out[at] = out[at - 1];
+			at--;
+		}
+		if (at < NEWEST_MAX)
+			out[at] = commits[i];
+		kept += kept < NEWEST_MAX;
+	}
+	return kept;
+}
+
+/* Whether the entry of a pack is no delta; *size is then the object's. */
+static bool is_stored_whole(const struct found *f, uint32_t pack_pos,
+			    uint64_t *size)
+{
+	struct pack_entry entry;
+
+	if (pack_entry_at(&entry, f->pack->pack,
+			  pack_rev_offset(f->rev, pack_pos), NULL) < 0 ||
+	    entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA)
+		return false;
+	*size = entry.size;
+	return true;
+}
+
+static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
+			enum object_type type, const char *path,
+			size_t path_len, struct error *err)
+{
+	struct versions *v = ctx;
+	struct found *f = v->f;
+	uint32_t pack_pos, hash = name_hash_add(0, path, path_len);
+	uint64_t size;
+
+	if (v->nr >= VERSIONS_MAX || v->bytes >= VERSION_BYTES_MAX)
+		return 1;
+	if (!found_pack_pos(f, new_pos, &pack_pos) ||
+	    !bitset_get(&f->packed, pack_pos) ||
+	    !is_stored_whole(f, pack_pos, &size) ||
+	    size > VERSION_BYTES_MAX - v->bytes ||
+	    old_pos >= f->walk.space.packed_nr || !found_had(f, old_pos))
+		return 0;
+	if (walk_items_append(&f->objects, new_pos, type, hash) < 0 ||
+	    walk_items_append(&f->versions, old_pos, type, hash) < 0)
+		return error_nomem(err);
+	bitset_unset(&f->packed, pack_pos);
+	v->nr++;
+	v->bytes += size;
+	return 0;
+}
+
+int found_withhold_versions(struct found *found, struct error *err)
+{
+	struct versions v = {.f = found};
+	struct history *h = &found->walk.history;
+	uint32_t wants[NEWEST_MAX], haves[NEWEST_MAX];
+	size_t want_nr = newest(wants, h, found->wants, found->want_nr);
+	size_t have_nr = newest(haves, h, found->boundary, found->boundary_nr);
+	int ret = 0;
+
+	if (!found->pack || !found->packed.bits)
+		return 0;
+	for (size_t i = 0; i < want_nr && !ret; i++)
+		for (size_t k = 0; k < have_nr && !ret; k++)
+			ret = treepair_run(&found->walk.space,
+					   found->walk.reader,
+					   h->commits[wants[i]].tree_pos,
+					   h->commits[haves[k]].tree_pos,
+					   note_version, &v, err);
+	return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* walk/treepair.c against lists of all paths. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "t/unit/walkrepo.h"
+#include "walk/treepair.h"
+
+struct expecting {
+	struct walkrepo *w;
+	struct pathlist newer, older;
+	size_t nr, limit; /* pairs met; where to stop */
+};
+
+static int note_pair(void *ctx, uint32_t new_pos, uint32_t old_pos,
+		     enum object_type type, const char *path, size_t path_len,
+		     struct error *err)
+{
+	struct expecting *e = ctx;
+	uint32_t new_nr = walkrepo_nr(e->w, new_pos);
+	uint32_t old_nr = walkrepo_nr(e->w, old_pos);
+
+	assert_int_equal(strlen(path), path_len);
+	assert_true(pathlist_has(&e->newer, path, new_nr));
+	assert_true(pathlist_has(&e->older, path, old_nr));
+	assert_int_not_equal(new_nr, old_nr);
+	assert_int_equal(e->w->h.r.objects[new_nr].type, type);
+	assert_int_equal(e->w->h.r.objects[old_nr].type, type);
+	return ++e->nr == e->limit ? 7 : 0;
+}
+
+static size_t count_pairs(const struct expecting *e)
+{
+	const struct randrepo_object *objects = e->w->h.r.objects;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < e->newer.nr; i++)
+		for (size_t k = 0; k < e->older.nr; k++)
+			nr += e->newer.items[i].nr != e->older.items[k].nr &&
+			      objects[e->newer.items[i].nr].type ==
+				      objects[e->older.items[k].nr].type &&
+			      !strcmp(e->newer.items[i].path,
+				      e->older.items[k].path);
+	return nr;
+}
+
+static void random_trees(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walkrepo w;
+	size_t pairs = 0;
+
+	walkrepo_init(&w, HASH_SHA1, &seed, 30, 10);
+	for (int i = 0; i < 60; i++) {
+		struct expecting e = {.w = &w};
+		uint32_t trees[2];
+
+		for (int k = 0; k < 2; k++)
+			trees[k] = randhist_tree(
+				&w.h, w.h.r.commits[randrepo_below(
+					      &w.h.r, w.h.r.commit_nr)]);
+		pathlist_walk(&w.h.r, &e.newer, trees[0], "");
+		pathlist_walk(&w.h.r, &e.older, trees[1], "");
+		assert_int_equal(treepair_run(&w.w.space, w.w.reader,
+					      walkrepo_pos(&w, trees[0]),
+					      walkrepo_pos(&w, trees[1]),
+					      note_pair, &e, NULL),
+				 0);
+		assert_int_equal(e.nr, count_pairs(&e));
+		pairs += e.nr;
+		if (e.nr > 1) {
+			e.limit = e.nr / 2;
+			e.nr = 0;
+			assert_int_equal(
+				treepair_run(&w.w.space, w.w.reader,
+					     walkrepo_pos(&w, trees[0]),
+					     walkrepo_pos(&w, trees[1]),
+					     note_pair, &e, NULL),
+				7);
+			assert_int_equal(e.nr, e.limit);
+		}
+		free(e.newer.items);
+		free(e.older.items);
+	}
+	assert_true(pairs > 100);
+	walkrepo_release(&w);
+}
+
+static int count_only(void *ctx, uint32_t new_pos, uint32_t old_pos,
+		      enum object_type type, const char *path, size_t path_len,
+		      struct error *err)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
+/* What cannot be read has no entries, and is no error. */
+static void unreadable_trees(void **state)
+{
+	static const uint8_t nothing[OID_MAX_LEN] = {9};
+	uint64_t seed = random_seed();
+	struct walkrepo w;
+	uint32_t tree, blob, absent;
+	size_t nr = 0;
+
+	walkrepo_init(&w, HASH_SHA1, &seed, 5, 5);
+	tree = walkrepo_pos(&w, randhist_tree(&w.h, w.h.r.commits[0]));
+	blob = randrepo_blob(&w.h.r, 777);
+	randrepo_store(&w.h.r);
+	walkrepo_reopen(&w);
+	assert_int_equal(objspace_add(&w.w.space, nothing, &absent), 0);
+	assert_int_equal(treepair_run(&w.w.space, w.w.reader, tree, absent,
+				      count_only, &nr, NULL),
+			 0);
+	assert_int_equal(treepair_run(&w.w.space, w.w.reader,
+				      walkrepo_pos(&w, blob), tree, count_only,
+				      &nr, NULL),
+			 0);
+	assert_int_equal(treepair_run(&w.w.space, w.w.reader, tree, tree,
+				      count_only, &nr, NULL),
+			 0);
+	assert_int_equal(nr, 2);
+	walkrepo_release(&w);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_trees),
+		cmocka_unit_test(unreadable_trees),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

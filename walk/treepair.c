@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Comparing two trees by a merge of their entries. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "object/parse.h"
+#include "walk/treepair.h"
+#include "walk/treewalk.h"
+
+struct pairing {
+	struct objspace *space;
+	struct odb_reader *reader;
+	treepair_fn fn;
+	void *ctx;
+	struct buf path;
+	struct error *err;
+};
+
+static int compare_trees(struct pairing *p, uint32_t new_tree,
+			 uint32_t old_tree, unsigned depth);
+
+/* Entries of one name and kind, with different ids. */
+static int pair_entries(struct pairing *p, const struct tree_entry *new_entry,
+			const struct tree_entry *old_entry, unsigned depth)
+{
+	size_t path_len = p->path.len;
+	uint32_t new_pos, old_pos;
+	int ret;
+
+	if (objspace_add(p->space, new_entry->oid, &new_pos) < 0 ||
+	    objspace_add(p->space, old_entry->oid, &old_pos) < 0 ||
+	    (path_len && buf_append_char(&p->path, '/') < 0) ||
+	    buf_append(&p->path, new_entry->name, new_entry->name_len) < 0)
+		return error_nomem(p->err);
+	if (tree_entry_is_dir(new_entry))
+		ret = compare_trees(p, new_pos, old_pos, depth + 1);
+	else
+		ret = p->fn(p->ctx, new_pos, old_pos, OBJ_BLOB, p->path.data,
+			    p->path.len, p->err);
+	buf_set_len(&p->path, path_len);
+	return ret;
+}
+
+static bool are_versions(const struct pairing *p, const struct tree_entry *a,
+			 const struct tree_entry *b)
+{
+	return !tree_entry_is_gitlink(a) && !tree_entry_is_gitlink(b) &&
+	       tree_entry_is_dir(a) == tree_entry_is_dir(b) &&
+	       memcmp(a->oid, b->oid, hash_len(p->space->odb->algo)) != 0;
+}
+
+static int merge_entries(struct pairing *p, const struct odb_object *new_tree,
+			 const struct odb_object *old_tree, unsigned depth)
+{
+	enum hash_algo algo = p->space->odb->algo;
+	struct cursor new_c = cursor_make(new_tree->data, new_tree->len);
+	struct cursor old_c = cursor_make(old_tree->data, old_tree->len);
+	struct tree_entry a, b;
+	int more_a = tree_next(&a, &new_c, algo);
+	int more_b = tree_next(&b, &old_c, algo);
+
+	while (more_a > 0 && more_b > 0) {
+		int order = tree_name_cmp(&a, &b);
+		int ret = 0;
+
+		if (!order && are_versions(p, &a, &b))
+			ret = pair_entries(p, &a, &b, depth);
+		if (ret)
+			return ret;
+		if (order <= 0)
+			more_a = tree_next(&a, &new_c, algo);
+		if (order >= 0)
+			more_b = tree_next(&b, &old_c, algo);
+	}
+	return 0;
+}
+
+/* 1 when it was read as a tree, 0 when not, or ERR_NOMEM. */
+static int read_tree(struct pairing *p, uint32_t pos, struct odb_object *tree)
+{
+	int ret = objspace_read(p->space, p->reader, pos, tree, NULL);
+
+	if (ret == ERR_NOMEM)
+		return error_nomem(p->err);
+	if (ret < 0)
+		return 0;
+	if (tree->type == OBJ_TREE)
+		return 1;
+	odb_object_release(p->reader, tree);
+	return 0;
+}
+
+static int compare_trees(struct pairing *p, uint32_t new_tree,
+			 uint32_t old_tree, unsigned depth)
+{
+	struct odb_object new_obj = ODB_OBJECT_INIT, old_obj = ODB_OBJECT_INIT;
+	int ret;
+
+	if (new_tree == old_tree || depth > TREEWALK_MAX_DEPTH)
+		return 0;
+	ret = p->fn(p->ctx, new_tree, old_tree, OBJ_TREE, p->path.data,
+		    p->path.len, p->err);
+	if (ret)
+		return ret;
+	ret = read_tree(p, new_tree, &new_obj);
+	if (ret <= 0)
+		return ret;
+	ret = read_tree(p, old_tree, &old_obj);
+	if (ret > 0) {
+		ret = merge_entries(p, &new_obj, &old_obj, depth);
+		odb_object_release(p->reader, &old_obj);
+	}
+	odb_object_release(p->reader, &new_obj);
+	return ret;
+}
+
+int treepair_run(struct objspace *space, struct odb_reader *reader,
+		 uint32_t new_tree, uint32_t old_tree, treepair_fn fn,
+		 void *ctx, struct error *err)
+{
+	struct pairing p = {
+		.space = space,
+		.reader = reader,
+		.fn = fn,
+		.ctx = ctx,
+		.path = BUF_INIT,
+		.err = err,
+	};
+	int ret = compare_trees(&p, new_tree, old_tree, 0);
+
+	buf_release(&p.path);
+	return ret;
+}
