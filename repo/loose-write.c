@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loose objects, written. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ enum {
 	LEVEL_MIN = -1,
 	LEVEL_FASTEST = 1, /* what Git uses for loose objects */
 	LEVEL_MAX = 9,
+	DIR_TRIES = 3, /* at making a file in a directory that comes and goes */
 };
 
 static int read_level(int64_t *level, const struct config *config,
@@ -84,14 +86,34 @@ static int encode(struct loose_writer *w, enum object_type type,
 	return ret;
 }
 
+/*
+ * Who prunes removes directories that are empty; one with a file in it stays.
+ */
+static int create_file(struct sys_tempfile *tf, const char *dir,
+		       struct error *err)
+{
+	struct error own = ERROR_INIT;
+	int ret;
+
+	for (unsigned tries = 0; tries < DIR_TRIES; tries++) {
+		ret = sys_mkdir_p(dir, &own);
+		if (!ret)
+			ret = sys_tempfile_create(tf, dir, "tmp_obj_", 0444,
+						  &own);
+		if (!ret || own.sys_errno != ENOENT)
+			break;
+	}
+	if (ret < 0 && err)
+		*err = own;
+	return ret;
+}
+
 static int write_file(struct loose_writer *w, const char *dir,
 		      struct error *err)
 {
 	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
-	int ret = sys_mkdir_p(dir, err);
+	int ret = create_file(&tf, dir, err);
 
-	if (!ret)
-		ret = sys_tempfile_create(&tf, dir, "tmp_obj_", 0444, err);
 	if (!ret)
 		ret = sys_tempfile_write(&tf, w->bytes.data, w->bytes.len, err);
 	if (!ret)
