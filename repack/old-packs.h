@@ -61,11 +61,4 @@ int old_packs_remove(struct old_packs *old, struct error *err);
 /* Remove the files of the pack "<base>.pack", its index first. 0 or ERR_IO. */
 int old_pack_remove(const char *base, struct error *err);
 
-/*
- * Remove the loose objects of the repository that a pack has, as it is on
- * disk now (git-prune-packed(1)). One that only a cruft pack has stays while
- * it is newer than that pack: its time is what keeps the object.
- */
-int old_packs_prune_loose(const struct repo *repo, struct error *err);
-
 #endif

@@ -8,6 +8,7 @@
 #include "repack/loosen.h"
 #include "repack/old-packs.h"
 #include "repack/pack-job.h"
+#include "repack/prune-packed.h"
 #include "repack/repack.h"
 #include "repack/roots.h"
 #include "repack/server-info.h"
@@ -272,11 +273,12 @@ static int save_unreachable(struct run *r, struct error *err)
 
 static int remove_redundant(struct run *r, struct error *err)
 {
+	const struct prune_packed_options loose = {.dry_run = false};
 	int ret = 0;
 
 	if (r->options->all || r->options->geometric)
 		ret = old_packs_remove(&r->old, err);
-	return ret < 0 ? ret : old_packs_prune_loose(r->repo, err);
+	return ret < 0 ? ret : prune_packed(r->repo, &loose, err);
 }
 
 int repack_run(struct repack_result *result, const struct repo *repo,

@@ -212,31 +212,6 @@ static void nothing_to_remove(void **state)
 	tmprepo_release(&t);
 }
 
-/* Loose objects that a pack has go; others stay. */
-static void loose_objects(void **state)
-{
-	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"},
-					  {.type = OBJ_BLOB, .text = "two\n"}};
-	char name[96], hex[OID_MAX_HEX_LEN + 1];
-	struct tmprepo t;
-	struct odb *odb;
-	struct oid one, three;
-
-	tmprepo_init(&t, HASH_SHA1);
-	tmppack_write(&t, "objects", "pack-1", packed, 2, false);
-	tmppack_loose(&t, "objects", &one, OBJ_BLOB, "one\n", 4);
-	tmppack_loose(&t, "objects", &three, OBJ_BLOB, "three\n", 6);
-	assert_int_equal(old_packs_prune_loose(&t.repo, NULL), 0);
-	assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
-	assert_false(odb_has_loose(odb, &one));
-	assert_true(odb_has_loose(odb, &three));
-	odb_close(odb);
-	oid_to_hex(hex, &three, HASH_SHA1);
-	snprintf(name, sizeof(name), "objects/%.2s/%s", hex, hex + 2);
-	tmprepo_remove(&t, name);
-	tmprepo_release(&t);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -246,7 +221,6 @@ int main(void)
 		cmocka_unit_test(kept_for_a_while),
 		cmocka_unit_test(made_again),
 		cmocka_unit_test(nothing_to_remove),
-		cmocka_unit_test(loose_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* git prune-packed: remove loose objects that a pack has. */
+#include <stdio.h>
+
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "builtin/shown-path.h"
+#include "builtin/stderr-progress.h"
+#include "repack/prune-packed.h"
+
+static const char usage_text[] =
+	"git prune-packed [-n | --dry-run] [-q | --quiet]";
+
+static void show(void *ctx, const char *path)
+{
+	const char *prefix;
+
+	path = shown_path_get(ctx, path, &prefix);
+	printf("rm -f %s%s\n", prefix, path);
+}
+
+static int run(const struct repo *repo, bool dry_run, bool quiet)
+{
+	struct error err = ERROR_INIT;
+	struct progress_out out;
+	struct shown_path shown;
+	const struct prune_packed_options options = {
+		.removing = dry_run ? show : NULL,
+		.ctx = &shown,
+		.dry_run = dry_run,
+		.progress = stderr_progress(&out, quiet ? PROGRESS_OFF
+							: PROGRESS_IF_TERMINAL),
+	};
+	int ret = shown_path_init(&shown, repo, &err);
+
+	if (!ret)
+		ret = prune_packed(repo, &options, &err);
+	shown_path_release(&shown);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+int cmd_prune_packed(int argc, const char **argv, struct builtin_env *env)
+{
+	bool dry_run = false, quiet = false;
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'n',
+		 .long_name = "dry-run",
+		 .value = &dry_run,
+		 .help = "dry run"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &quiet,
+		 .help = "be quiet"},
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, usage_text);
+	int ret;
+
+	if (nr < 0)
+		return 129;
+	if (nr > 0) {
+		fprintf(stderr, "fatal: too many arguments\n\n");
+		return options_usage(options, usage_text);
+	}
+	ret = builtin_open_repo(env);
+	if (!ret)
+		ret = run(env->repo, dry_run, quiet);
+	return builtin_finish(ret);
+}
