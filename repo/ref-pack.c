@@ -36,13 +36,6 @@ size_t ref_pack_limit(uint64_t size)
 	return limit < LEAST_LIMIT ? LEAST_LIMIT : limit;
 }
 
-static bool is_per_worktree(const char *name)
-{
-	return !strncmp(name, "refs/bisect/", 12) ||
-	       !strncmp(name, "refs/worktree/", 14) ||
-	       !strncmp(name, "refs/rewritten/", 15);
-}
-
 static int choose(struct packer *p, struct error *err)
 {
 	p->chosen = mem_calloc(p->list->nr, sizeof(*p->chosen));
@@ -51,7 +44,8 @@ static int choose(struct packer *p, struct error *err)
 	for (size_t i = 0; i < p->list->nr; i++) {
 		const struct refs_loose *ref = &p->list->refs[i];
 
-		if (ref->kind != REFS_LOOSE_OID || is_per_worktree(ref->name))
+		if (ref->kind != REFS_LOOSE_OID ||
+		    refs_loose_is_per_worktree(ref->name))
 			continue;
 		p->chosen[i] = p->options->wants(p->options->ctx, ref->name);
 		p->chosen_nr += p->chosen[i];

@@ -89,7 +89,7 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 	return ret;
 }
 
-static bool is_per_worktree(const char *name)
+bool refs_loose_is_per_worktree(const char *name)
 {
 	size_t i;
 
@@ -114,9 +114,9 @@ static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 	} else if (starts_with(name, "worktrees/")) {
 		rest = strchr(name + strlen("worktrees/"), '/');
 		dir = repo->common_dir;
-		if (rest && !is_per_worktree(rest + 1))
+		if (rest && !refs_loose_is_per_worktree(rest + 1))
 			name = rest + 1;
-	} else if (!is_per_worktree(name)) {
+	} else if (!refs_loose_is_per_worktree(name)) {
 		dir = repo->common_dir;
 	}
 	return buf_printf(out, "%s/%s%s", dir, area, name);
@@ -254,7 +254,8 @@ static int list_names(struct lister *l, const char *dir,
 			ret = error_nomem(l->err);
 			break;
 		}
-		if (!strcmp(dir, "refs/") && is_per_worktree(name.data))
+		if (!strcmp(dir, "refs/") &&
+		    refs_loose_is_per_worktree(name.data))
 			continue;
 		buf_set_len(&name, name.len - 1);
 		ret = list_entry(l, &name);

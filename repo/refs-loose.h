@@ -9,6 +9,7 @@
 #ifndef REPO_REFS_LOOSE_H
 #define REPO_REFS_LOOSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -44,6 +45,12 @@ int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
  */
 int refs_loose_read_file(struct refs_loose *ref, const char *path,
 			 enum hash_algo algo, struct error *err);
+
+/*
+ * Whether each work tree has a ref of this name for itself: it is not below
+ * refs/, or below one of the three.
+ */
+bool refs_loose_is_per_worktree(const char *name);
 
 /*
  * Append the path of the file of ref `name`, which has to be well-formed.
