@@ -305,7 +305,9 @@ static int run(struct for_each_ref *f, const char **patterns,
 	if (ret)
 		return ret;
 	f->sort.ignore_case = f->ignore_case;
-	ret = visit_all(f);
+	ret = ref_sort_configure(&f->sort, &f->store.repo->config, &f->err);
+	if (ret >= 0)
+		ret = visit_all(f);
 	if (ret >= 0)
 		ret = print_sorted(f);
 	return ret < 0 ? builtin_fail(&f->err) : 0;

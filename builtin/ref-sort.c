@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/version-order.h"
 #include "builtin/ref-sort.h"
 
 int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err)
@@ -35,7 +36,44 @@ int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err)
 void ref_sort_release(struct ref_sort *sort)
 {
 	free(sort->keys);
+	free(sort->suffixes);
 	*sort = (struct ref_sort)REF_SORT_INIT;
+}
+
+static int add_suffix(void *ctx, const struct config_entry *entry)
+{
+	struct ref_sort *sort = ctx;
+
+	if (!entry->value)
+		return ERR_INVALID;
+	if (mem_grow(&sort->suffixes, &sort->suffix_alloc, sort->suffix_nr + 1,
+		     sizeof(*sort->suffixes)) < 0)
+		return ERR_NOMEM;
+	sort->suffixes[sort->suffix_nr++] = entry->value;
+	return 0;
+}
+
+int ref_sort_configure(struct ref_sort *sort, const struct config *config,
+		       struct error *err)
+{
+	const char *key = "versionsort.suffix";
+	bool by_version = false;
+	int ret;
+
+	for (size_t i = 0; i < sort->nr; i++)
+		if (sort->keys[i].atom.order == REF_ATOM_BY_VERSION)
+			by_version = true;
+	if (!by_version)
+		return 0;
+	if (!config_find(config, key))
+		key = "versionsort.prereleasesuffix";
+	else if (config_find(config, "versionsort.prereleasesuffix"))
+		builtin_warn("ignoring versionsort.prereleasesuffix because "
+			     "versionsort.suffix is set");
+	ret = config_each(config, key, add_suffix, sort);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	return ret ? error_set(err, ret, "missing value for '%s'", key) : 0;
 }
 
 bool ref_sort_is_by_name(const struct ref_sort *sort)
@@ -111,7 +149,9 @@ static int compare_values(const struct ref_sort_item *a,
 			       ? -1
 			       : a->numbers[i] > b->numbers[i];
 	case REF_ATOM_BY_VERSION:
-		return strverscmp(a->values[i], b->values[i]);
+		return version_order(a->values[i], b->values[i],
+				     (const char *const *)sort->suffixes,
+				     sort->suffix_nr);
 	default:
 		return sort->ignore_case
 			       ? strcasecmp(a->values[i], b->values[i])

@@ -14,16 +14,26 @@ struct ref_sort {
 	struct ref_sort_key *keys; /* owned; the last one is the strongest */
 	size_t nr, alloc;
 	bool ignore_case;
+	const char **suffixes; /* owned, of strings borrowed from the
+				  configuration: versionsort.suffix */
+	size_t suffix_nr, suffix_alloc;
 };
 
 #define REF_SORT_INIT                                                          \
 	{                                                                      \
-		NULL, 0, 0, false                                              \
+		NULL, 0, 0, false, NULL, 0, 0                                  \
 	}
 
 /* Add a key "[-][version:|v:]<field>". 0, or as ref_atom_parse(). */
 int ref_sort_add(struct ref_sort *sort, const char *key, struct error *err);
 void ref_sort_release(struct ref_sort *sort);
+
+/*
+ * Take what the configuration says about versions, if a key is about them:
+ * after the last key. `config` has to live as long. 0 or a negative error.
+ */
+int ref_sort_configure(struct ref_sort *sort, const struct config *config,
+		       struct error *err);
 
 /* Whether refs in byte order of their names are sorted as asked for. */
 bool ref_sort_is_by_name(const struct ref_sort *sort);

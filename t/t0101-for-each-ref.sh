@@ -124,6 +124,44 @@ test_expect_success 'a ref to an object that is not there' '
 	rm repo/.git/refs/heads/bad
 '
 
+# The names are made of what is odd about suffixes.
+test_expect_success 'version numbers with suffixes' '
+	stock init -q --bare versions &&
+	oid=$(echo v | stock -C versions hash-object -w --stdin) &&
+	for base in 1.0 1.0- 1.0.1 1.10 1.9
+	do
+		for end in "" -rc -rc1 -rc10 -rc2 -pre1 -pre-rc1 -rc1-pre \
+			-r1 -rcx .rc1 -bfs2 -ck
+		do
+			echo "create refs/tags/v$base$end $oid"
+		done
+	done >names &&
+	stock -C versions update-ref --stdin <names &&
+	(
+		cd versions &&
+		for list in "-rc" "-pre -rc" "-rc -pre" "-rc \"\" -ck -bfs" \
+			"-r -rc" "-rc -r" "rc" "c1 rc1 -pre" "\"\"" "1 10" \
+			"-rc1-pre -rc -pre" "v1.0" "-rc \"\" -pre"
+		do
+			printf "[versionsort]\n" >suffixes &&
+			printf "\tsuffix = %s\n" $list >>suffixes &&
+			for key in v:refname -version:refname:short
+			do
+				same -c include.path="$PWD/suffixes" \
+					for-each-ref --sort=$key || exit 1
+			done
+		done &&
+		same -e -c versionsort.prereleaseSuffix=-pre \
+			for-each-ref --sort=v:refname &&
+		same -e -c versionsort.prereleaseSuffix=-pre \
+			-c versionsort.suffix=-rc for-each-ref --sort=v:refname &&
+		same -e -c versionsort.suffix=-rc for-each-ref &&
+		test_must_fail git -c versionsort.suffix \
+			for-each-ref --sort=v:refname 2>err &&
+		grep "missing value for .versionsort.suffix." err
+	)
+'
+
 test_expect_success 'what we do not have is said' '
 	test_must_fail git -C repo for-each-ref --merged 2>err &&
 	grep "merged is not supported" err &&
