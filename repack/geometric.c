@@ -80,10 +80,11 @@ int geometric_collect(struct pack_job *job, const struct old_packs *old,
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
 
-		if (!pack->is_local || pack->is_cruft)
-			continue;
-		parts[i] = old_packs_has(old, pack) ? ROLLUP_INCLUDE
-						    : ROLLUP_EXCLUDE;
+		if (!pack->is_local)
+			parts[i] = ROLLUP_SUFFICE;
+		else if (!pack->is_cruft)
+			parts[i] = old_packs_has(old, pack) ? ROLLUP_INCLUDE
+							    : ROLLUP_EXCLUDE;
 	}
 	ret = rollup_add(job, &options, err);
 	free(parts);

@@ -1,8 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /* Collecting the objects of packs. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "repack/names.h"
 #include "repack/rollup.h"
+
+/* Whether a name is that of a pack's file. */
+static bool is_named(const struct pack *pack, const char *name)
+{
+	size_t len = strlen(pack->name);
+
+	return !strncmp(name, pack->name, len) && !strcmp(name + len, ".pack");
+}
+
+int rollup_mark(enum rollup_part *parts, const struct odb *odb,
+		const char *name, enum rollup_part part, struct error *err)
+{
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		if (!is_named(odb->packs[i].pack, name))
+			continue;
+		if (parts[i] != ROLLUP_UNLISTED && parts[i] != part)
+			return error_set(err, ERR_INVALID,
+					 "pack '%s' is named twice, with and "
+					 "without a mark",
+					 name);
+		parts[i] = part;
+		return 0;
+	}
+	return error_set(err, ERR_MISSING, "could not find pack '%s'", name);
+}
 
 struct rollup {
 	struct pack_job *job;
@@ -20,8 +47,6 @@ static bool has(const struct rollup *r, const uint8_t *raw,
 
 	for (uint32_t i = 0; i < odb->pack_nr; i++)
 		if (r->options->parts[i] == part &&
-		    (part != ROLLUP_UNLISTED ||
-		     !odb->packs[i].pack->is_cruft) &&
 		    pack_idx_find(&odb->packs[i].pack->idx, raw, &ignored))
 			return true;
 	return false;
@@ -66,7 +91,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 	uint32_t obj_pos;
 
 	if (has(r, oid->bytes, ROLLUP_EXCLUDE) ||
-	    has(r, oid->bytes, ROLLUP_UNLISTED))
+	    has(r, oid->bytes, ROLLUP_SUFFICE))
 		return 0;
 	if (objspace_add(&r->job->walk.space, oid->bytes, &obj_pos) < 0)
 		return error_nomem(r->err);

@@ -16,18 +16,26 @@ enum rollup_part {
 	ROLLUP_UNLISTED, /* says nothing */
 	ROLLUP_INCLUDE,  /* its objects are packed, */
 	ROLLUP_EXCLUDE,  /* but for those that such a pack has */
+	ROLLUP_SUFFICE,  /* loose ones that it has are not packed */
 };
 
 struct rollup_options {
 	/* By number of the snapshot's packs. */
 	const enum rollup_part *parts;
 	/*
-	 * Loose objects of the repository too, but for those that a pack has
-	 * that is neither included nor a cruft pack: one that becomes
-	 * reachable again must not be left to a cruft pack's times.
+	 * Loose objects of the repository too, also where a pack has them of
+	 * which nothing was said: one that becomes reachable again must not be
+	 * left to a cruft pack's times.
 	 */
 	bool loose;
 };
+
+/*
+ * Note what becomes of a pack, "pack-<hex>.pack": ERR_MISSING when there is
+ * none of that name, ERR_INVALID when it was said to become something else.
+ */
+int rollup_mark(enum rollup_part *parts, const struct odb *odb,
+		const char *name, enum rollup_part part, struct error *err);
 
 /*
  * Add them to the job's items unless its options leave them out, packs newest

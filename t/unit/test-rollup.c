@@ -17,13 +17,12 @@ static unsigned place_of(const struct pack *pack)
 
 static bool is_wanted(unsigned places, const unsigned *by_part, bool loose)
 {
-	unsigned unlisted = by_part[ROLLUP_UNLISTED] & ~(unsigned)OLD_CRUFT;
-
 	if (places & by_part[ROLLUP_EXCLUDE])
 		return false;
 	if (places & by_part[ROLLUP_INCLUDE])
 		return true;
-	return loose && (places & OLD_LOOSE) && !(places & unlisted);
+	return loose && (places & OLD_LOOSE) &&
+	       !(places & by_part[ROLLUP_SUFFICE]);
 }
 
 static void check(struct oldrepo *o, bool loose)
@@ -33,13 +32,13 @@ static void check(struct oldrepo *o, bool loose)
 	enum rollup_part parts[OLD_PLACES] = {ROLLUP_UNLISTED};
 	struct rollup_options rollup = {.parts = parts, .loose = loose};
 	unsigned *times = calloc(RANDREPO_MAX, sizeof(*times));
-	unsigned by_part[3] = {0};
+	unsigned by_part[4] = {0};
 	struct error err = ERROR_INIT;
 	struct pack_job job;
 
 	assert_non_null(times);
 	for (uint32_t i = 0; i < o->odb->pack_nr; i++) {
-		parts[i] = randrepo_below(&o->r, 3);
+		parts[i] = randrepo_below(&o->r, 4);
 		by_part[parts[i]] |= place_of(o->odb->packs[i].pack);
 	}
 	assert_int_equal(pack_job_open(&job, o->odb, NULL, &options, NULL), 0);
@@ -73,10 +72,44 @@ static void parts(void **state)
 	oldrepo_release(&o);
 }
 
+static void marked(void **state)
+{
+	uint64_t seed = random_seed();
+	enum rollup_part parts[OLD_PLACES] = {ROLLUP_UNLISTED};
+	struct error err = ERROR_INIT;
+	struct oldrepo o;
+
+	oldrepo_init(&o, &seed, (1 << OLD_PLACES) - 1);
+	for (uint32_t i = 0; i < o.odb->pack_nr; i++) {
+		const struct pack *pack = o.odb->packs[i].pack;
+		enum rollup_part part = 1 + i % 2;
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s.pack", pack->name);
+		for (int times = 0; times < 2; times++)
+			assert_int_equal(
+				rollup_mark(parts, o.odb, name, part, NULL), 0);
+		assert_int_equal(parts[i], part);
+		assert_int_equal(
+			rollup_mark(parts, o.odb, name, 3 - part, NULL),
+			ERR_INVALID);
+		assert_int_equal(parts[i], part);
+		assert_int_equal(
+			rollup_mark(parts, o.odb, pack->name, part, NULL),
+			ERR_MISSING);
+	}
+	assert_int_equal(
+		rollup_mark(parts, o.odb, "pack", ROLLUP_INCLUDE, &err),
+		ERR_MISSING);
+	assert_string_equal(err.msg, "could not find pack 'pack'");
+	oldrepo_release(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts),
+		cmocka_unit_test(marked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
