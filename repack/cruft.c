@@ -57,7 +57,7 @@ int cruft_write(struct newpacks *np, struct unreachable *u,
 	repack_items_init(&c.items, &u->walk->space);
 	c.mtimes = mem_alloc(u->nr, sizeof(*c.mtimes));
 	ret = c.mtimes ? add_items(&c, err) : error_nomem(err);
-	if (!ret && c.items.nr) {
+	if (!ret && (c.items.nr || options->empty)) {
 		ret = names_fill(&c.items, err);
 		if (!ret)
 			ret = newpacks_make(np, &c.items, c.mtimes,

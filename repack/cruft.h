@@ -23,6 +23,7 @@ struct cruft_options {
 	 */
 	int64_t expiry;
 	bool expired; /* those that are not kept; else those that are */
+	bool empty;   /* write a pack without objects too */
 };
 
 /*

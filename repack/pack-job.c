@@ -92,11 +92,7 @@ void pack_job_close(struct pack_job *job)
 	job->options = NULL;
 }
 
-/*
- * Whether the options let an object into the pack. Any copy in a place that is
- * to be left out leaves the object out, also when there are other copies.
- */
-static bool is_wanted(const struct pack_job *job, uint32_t obj_pos)
+bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos)
 {
 	struct objspace *space = (struct objspace *)&job->walk.space;
 	uint32_t ignored;
@@ -116,9 +112,13 @@ static bool is_wanted(const struct pack_job *job, uint32_t obj_pos)
 static int add_item(struct pack_job *job, uint32_t obj_pos,
 		    enum object_type type, uint32_t name_hash)
 {
+	if (job->options->unpacked && obj_pos < job->walk.space.packed_nr) {
+		job->left_out = true;
+		return 0;
+	}
 	if (job->options->note_reached)
 		bitset_set(&job->reached, obj_pos);
-	if (!is_wanted(job, obj_pos)) {
+	if (!pack_job_wants(job, obj_pos)) {
 		job->left_out = true;
 		return 0;
 	}
@@ -189,7 +189,7 @@ int pack_job_add(struct pack_job *job, const struct oid *oid,
 int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,
 		     enum object_type type, uint32_t name_hash)
 {
-	if (!is_wanted(job, obj_pos))
+	if (!pack_job_wants(job, obj_pos))
 		return 0;
 	return repack_items_append(&job->items, obj_pos, type, name_hash,
 				   false);

@@ -27,7 +27,8 @@ struct pack_job_options {
 	bool honor_keep;  /* leave out what own packs with .keep have */
 	const struct named_packs *keep_packs; /* borrowed: and what these have;
 						NULL: none */
-	bool note_reached;                    /* fill in job->reached */
+	bool unpacked;     /* of what tips reach, leave out what any pack has */
+	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 	bool tip_island;        /* keep the tip's deltas within the tip */
@@ -43,7 +44,8 @@ struct pack_job {
 	struct repack_items items;
 	struct islands islands;
 	struct bitset reached; /* by obj_pos, with note_reached: enumerated,
-				  also what the options leave out */
+				  also what options leave out, but for
+				  `unpacked` */
 	struct newpacks newpacks;
 	struct pseudo_config pseudo;   /* with write_bitmap */
 	const struct pack **excluding; /* owned: packs (borrowed) whose objects
@@ -62,6 +64,12 @@ void pack_job_close(struct pack_job *job);
 
 /* Find what the tips reach and make the list of items from it. */
 int pack_job_enumerate(struct pack_job *job, struct error *err);
+
+/*
+ * Whether the options let an object into the pack. Any copy in a place that is
+ * to be left out leaves the object out, also when there are other copies.
+ */
+bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos);
 
 /*
  * Add one object to the items by itself, unless the options leave it out. An
