@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "builtin/builtin.h"
-#include "builtin/filterargs.h"
-#include "builtin/options.h"
-#include "builtin/packing.h"
+#include "builtin/pack-objects-args.h"
+#include "builtin/pack-objects-packs.h"
 #include "builtin/revargs.h"
 #include "object/parse.h"
 #include "repack/pack-job.h"
@@ -21,30 +20,9 @@
 #include "repo/odb.h"
 #include "sys/io.h"
 
-static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
-				 "<ref-list> | < <object-list>]\n"
-				 "git pack-objects [<options>] <base-name> [< "
-				 "<ref-list> | < <object-list>]";
-
-struct args {
-	struct packing_args packing;
-	bool to_stdout, revs, all, reflog, indexed_objects, thin;
-	bool include_tag, honor_keep, local, incremental, unpacked, non_empty;
-	bool ofs_delta;
-	bool write_bitmap, write_bitmap_quiet;
-	bool use_bitmap, no_use_bitmap;
-	bool all_progress, all_progress_implied;
-	bool keep_true_parents, sparse, shallow, delta_islands;
-	uint64_t index_version;
-	int64_t compression;
-	struct named_packs keep_packs;
-	const char *base;
-	struct filter_args filter;
-};
-
 /* One run of the command. */
 struct run {
-	struct args a;
+	struct pack_objects_args a;
 	struct newpack_options newpack;
 	struct progress_out out;
 	struct odb *odb;
@@ -56,156 +34,10 @@ struct run {
 	struct error *err;
 };
 
-#define FLAG(name, field, text)                                                \
-	{                                                                      \
-		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
-		.help = text                                                   \
-	}
-#define NUMBER(name, field, text)                                              \
-	{                                                                      \
-		.kind = OPTION_U64, .long_name = name, .value = &a->field,     \
-		.help = text                                                   \
-	}
-
-static int parse(struct args *a, int argc, const char **argv)
-{
-	const struct option options[] = {
-		{.kind = OPTION_FLAG,
-		 .short_name = 'q',
-		 .long_name = "quiet",
-
-		 .value = &a->packing.quiet,
-		 .help = "no progress"},
-		FLAG("all-progress", all_progress,
-		     "show progress of writing to files too"),
-		FLAG("all-progress-implied", all_progress_implied,
-		     "--all-progress when progress is shown"),
-		FLAG("stdout", to_stdout, "write the pack to stdout"),
-		FLAG("revs", revs, "read revisions from stdin"),
-		FLAG("all", all, "all refs"),
-		FLAG("reflog", reflog, "what reflogs name"),
-		FLAG("indexed-objects", indexed_objects, "what indexes name"),
-		FLAG("thin", thin, "deltas against what the receiver has"),
-		FLAG("include-tag", include_tag,
-		     "tags whose target is in the pack"),
-		FLAG("honor-pack-keep", honor_keep,
-		     "leave out objects of packs with .keep"),
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "keep-pack",
-		 .value = &a->keep_packs,
-		 .help = "leave out objects of this pack",
-		 .fn = packing_take_pack,
-		 .arg_name = "<name>"},
-		FLAG("local", local, "leave out objects of alternates"),
-		FLAG("incremental", incremental, "leave out packed objects"),
-		FLAG("unpacked", unpacked, "leave out packed objects"),
-		FLAG("non-empty", non_empty, "no pack without objects"),
-		FLAG("delta-base-offset", ofs_delta, "name bases by offset"),
-		FLAG("no-reuse-delta", packing.no_reuse_delta,
-		     "make deltas anew"),
-		FLAG("no-reuse-object", packing.no_reuse_object,
-		     "deflate anew"),
-		FLAG("delta-islands", delta_islands,
-		     "no delta leaves an island"),
-		FLAG("write-bitmap-index", write_bitmap,
-		     "write a bitmap index"),
-		FLAG("write-bitmap-index-quiet", write_bitmap_quiet, NULL),
-		{.kind = OPTION_FLAG,
-		 .long_name = "use-bitmap-index",
-		 .value = &a->use_bitmap,
-		 .flags = OPTION_NO_NEGATE,
-		 .help = "find objects by bitmap"},
-		{.kind = OPTION_FLAG,
-		 .long_name = "no-use-bitmap-index",
-		 .value = &a->no_use_bitmap,
-		 .flags = OPTION_NO_NEGATE,
-		 .help = "find objects by walking"},
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "filter",
-		 .value = &a->filter,
-		 .fn = filter_args_option,
-		 .arg_name = "<filter-spec>",
-		 .help = "leave out objects, for a partial clone"},
-		FLAG("keep-true-parents", keep_true_parents, NULL),
-		FLAG("sparse", sparse, NULL),
-		FLAG("shallow", shallow, "the receiver is shallow"),
-		PACKING_OPTIONS(&a->packing),
-		NUMBER("index-version", index_version, "of the .idx: 1 or 2"),
-		{.kind = OPTION_I64,
-		 .long_name = "compression",
-		 .value = &a->compression,
-		 .help = "zlib level"},
-		{0},
-	};
-	int operands = options_parse(argc, argv, options, usage_text);
-
-	if (operands < 0)
-		return 129;
-	if (operands != (a->to_stdout ? 0 : 1))
-		return options_usage(options, usage_text);
-	a->base = a->to_stdout ? NULL : argv[1];
-	return 0;
-}
-
-/* Whether the pack is what a receiver asks for, by revisions and no less. */
-static bool is_for_receiver(const struct args *a)
-{
-	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
-	       !a->honor_keep && !a->keep_packs.nr && !a->local &&
-	       !a->incremental && !a->unpacked;
-}
-
-static int check_args(struct run *r)
-{
-	struct args *a = &r->a;
-
-	if (a->all_progress)
-		a->packing.progress = true;
-	if (a->filter.err.code)
-		return error_set(r->err, a->filter.err.code, "%s",
-				 a->filter.err.msg);
-	if (a->filter.filter.nr && !a->to_stdout)
-		return error_set(r->err, ERR_UNSUPPORTED,
-				 "--filter is supported with --stdout only");
-	if (a->thin && !a->to_stdout)
-		return error_set(r->err, ERR_INVALID,
-				 "--thin cannot be used to build an indexable "
-				 "pack");
-	if (a->to_stdout && a->packing.max_pack_size != PACKING_UNSET)
-		return error_set(r->err, ERR_INVALID,
-				 "--max-pack-size cannot be used to build a "
-				 "pack for transfer");
-	if (a->compression < -1 || a->compression > 9)
-		return error_set(r->err, ERR_INVALID,
-				 "bad pack compression level %lld",
-				 (long long)a->compression);
-	if (a->index_version != 1 && a->index_version != 2 &&
-	    a->index_version != PACKING_UNSET)
-		return error_set(r->err, ERR_INVALID,
-				 "unsupported index version %llu",
-				 (unsigned long long)a->index_version);
-	/* Any of these means revisions, as in stock Git. */
-	if (a->all || a->reflog || a->indexed_objects || a->thin ||
-	    a->shallow || a->unpacked)
-		a->revs = true;
-	if (a->filter.filter.nr && !a->revs)
-		return error_set(r->err, ERR_INVALID,
-				 "cannot use --filter without --revs");
-	if ((a->thin || a->include_tag || a->filter.filter.nr) &&
-	    !is_for_receiver(a))
-		return error_set(
-			r->err, ERR_UNSUPPORTED,
-			"--thin, --include-tag and --filter are supported with "
-			"--stdout and revisions only, without --local, "
-			"--incremental, --unpacked, --honor-pack-keep, "
-			"--keep-pack, --reflog and --indexed-objects");
-	return 0;
-}
-
 static int load_options(struct run *r, const struct repo *repo)
 {
 	struct repack_send_options *make = &r->newpack.make;
-	const struct args *a = &r->a;
+	const struct pack_objects_args *a = &r->a;
 	int ret = newpack_options_load(&r->newpack, repo, r->err);
 	bool write_too;
 
@@ -214,9 +46,9 @@ static int load_options(struct run *r, const struct repo *repo)
 	packing_apply(&r->newpack, &a->packing);
 	packing_limit(&r->newpack, a->packing.max_pack_size);
 	r->newpack.ofs_delta = a->ofs_delta;
-	if (a->index_version != PACKING_UNSET)
-		r->newpack.index_version = (unsigned)a->index_version;
-	if (a->compression != -1)
+	if (a->index_version)
+		r->newpack.index_version = a->index_version;
+	if (a->compression != INT64_MIN)
 		make->compression = (int)a->compression;
 	make->progress = packing_progress(&r->out, &a->packing);
 	write_too = a->to_stdout || a->all_progress || a->all_progress_implied;
@@ -277,7 +109,7 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 	if (r->a.use_bitmap)
 		*use = true;
 	/* Parts of packs are left out in ways that bitmaps do not know. */
-	if (r->a.no_use_bitmap || !is_for_receiver(&r->a))
+	if (r->a.no_use_bitmap || !pack_objects_is_for_receiver(&r->a))
 		*use = false;
 	return 0;
 }
@@ -383,6 +215,30 @@ static int add_object_list(struct run *r)
 	return ret;
 }
 
+static int find_objects(struct run *r)
+{
+	int ret;
+
+	if (r->a.stdin_packs)
+		return pack_objects_add_packs(&r->job, &r->a, r->err);
+	ret = r->a.revs ? add_rev_tips(r) : add_object_list(r);
+	if (!ret && pack_objects_wants_rest(&r->a))
+		ret = pack_objects_add_rest(&r->job, &r->a, r->err);
+	return ret;
+}
+
+static int make_pack(struct run *r)
+{
+	int ret = find_objects(r);
+
+	if (!ret && r->a.to_stdout)
+		return pack_job_send(
+			&r->job, (struct pack_sink){put_stdout, NULL}, r->err);
+	if (!ret && (r->job.items.nr || !r->a.non_empty))
+		ret = pack_job_run(&r->job, r->err);
+	return ret;
+}
+
 static int run_job(struct run *r)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -392,7 +248,9 @@ static int run_job(struct run *r)
 		.newpack = &r->newpack,
 		.dir = r->dir,
 		.base = r->a.base,
-		.loose_only = r->a.incremental || r->a.unpacked,
+		.loose_only = r->a.incremental,
+		.unpacked = r->a.unpacked,
+		.note_reached = pack_objects_wants_rest(&r->a),
 		.local = r->a.local,
 		.honor_keep = r->a.honor_keep,
 		.keep_packs = &r->a.keep_packs,
@@ -401,13 +259,10 @@ static int run_job(struct run *r)
 		.delta_islands = r->a.delta_islands,
 	};
 	ret = pack_job_open(&r->job, r->odb, r->refs, &r->job_options, r->err);
-	if (!ret)
-		ret = r->a.revs ? add_rev_tips(r) : add_object_list(r);
-	if (!ret && !r->a.to_stdout && (r->job.items.nr || !r->a.non_empty))
-		ret = pack_job_run(&r->job, r->err);
-	else if (!ret && r->a.to_stdout)
-		ret = pack_job_send(
-			&r->job, (struct pack_sink){put_stdout, NULL}, r->err);
+	if (!ret && r->a.cruft)
+		ret = pack_objects_write_cruft(&r->job, &r->a, r->err);
+	else if (!ret)
+		ret = make_pack(r);
 	if (ret < 0)
 		return ret;
 	if (r->job.warning.code)
@@ -441,10 +296,22 @@ static char *dir_of(const char *base)
 	return strndup(base, slash == base ? 1 : (size_t)(slash - base));
 }
 
+/* Without promisor packs there is nothing to leave out. */
+static int refuse_promisor(const struct run *r)
+{
+	for (uint32_t i = 0; i < r->odb->pack_nr; i++)
+		if (r->odb->packs[i].pack->is_promisor)
+			return error_set(r->err, ERR_UNSUPPORTED,
+					 "option `exclude-promisor-objects' is "
+					 "not supported yet where there are "
+					 "promisor packs");
+	return 0;
+}
+
 static int run_all(struct run *r, struct builtin_env *env)
 {
 	struct error warning = ERROR_INIT;
-	int ret = check_args(r);
+	int ret = pack_objects_args_check(&r->a, r->err);
 
 	if (!ret)
 		ret = load_options(r, env->repo);
@@ -456,6 +323,8 @@ static int run_all(struct run *r, struct builtin_env *env)
 		ret = odb_open(&r->odb, env->repo, &warning, r->err);
 	if (!ret && warning.code)
 		builtin_error("%s", warning.msg);
+	if (!ret && r->a.exclude_promisor)
+		ret = refuse_promisor(r);
 	if (!ret && rev_args_init(&r->revs, r->odb, r->refs) < 0)
 		ret = error_nomem(r->err);
 	r->dir = dir_of(r->a.base);
@@ -465,7 +334,7 @@ static int run_all(struct run *r, struct builtin_env *env)
 		ret = read_revs(r);
 	if (ret < 0)
 		return ret;
-	if (is_for_receiver(&r->a))
+	if (pack_objects_is_for_receiver(&r->a))
 		return send_revs(r, env->repo);
 	return run_job(r);
 }
@@ -473,29 +342,23 @@ static int run_all(struct run *r, struct builtin_env *env)
 int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
-	struct run r = {
-		.a = {.packing = PACKING_ARGS_INIT,
-		      .index_version = PACKING_UNSET,
-		      .compression = -1},
-		.err = &err,
-	};
+	struct run r = {.err = &err};
 	int ret;
 
-	filter_args_init(&r.a.filter);
-	ret = parse(&r.a, argc, argv);
+	pack_objects_args_init(&r.a);
+	ret = pack_objects_args_parse(&r.a, argc, argv);
 	if (!ret)
 		ret = builtin_open_repo(env);
 	if (ret) {
-		filter_args_release(&r.a.filter);
+		pack_objects_args_release(&r.a);
 		return ret;
 	}
 	ret = run_all(&r, env);
-	filter_args_release(&r.a.filter);
 	pack_job_close(&r.job);
 	rev_args_release(&r.revs);
 	odb_close(r.odb);
 	refs_close(r.refs);
-	named_packs_release(&r.a.keep_packs);
+	pack_objects_args_release(&r.a);
 	free(r.dir);
 	return ret < 0 ? builtin_fail(&err) : builtin_finish(0);
 }

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* git pack-objects: options, and which of them go together. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/approxidate.h"
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "builtin/pack-objects-args.h"
+#include "sys/clock.h"
+
+static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
+				 "<ref-list> | < <object-list>]\n"
+				 "git pack-objects [<options>] <base-name> [< "
+				 "<ref-list> | < <object-list>]";
+
+#define FLAG(name, field, text)                                                \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.help = text                                                   \
+	}
+#define FLAG_ONLY(name, field, text)                                           \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.flags = OPTION_NO_NEGATE, .help = text                        \
+	}
+#define NUMBER(name, field, text)                                              \
+	{                                                                      \
+		.kind = OPTION_I64, .long_name = name, .value = &a->field,     \
+		.help = text                                                   \
+	}
+#define TEXT(name, field, how, without, text, arg)                             \
+	{                                                                      \
+		.kind = OPTION_STRING, .long_name = name, .value = &a->field,  \
+		.flags = how, .dflt = without, .help = text, .arg_name = arg   \
+	}
+
+static int take_stdin_packs(void *value, const char *arg)
+{
+	*(bool *)value = arg != option_negated;
+	if (!arg || arg == option_negated)
+		return 0;
+	if (!strcmp(arg, "follow"))
+		builtin_error(
+			"option `stdin-packs=follow' is not supported yet");
+	else
+		builtin_error("invalid value for 'stdin-packs': '%s'", arg);
+	return -1;
+}
+
+int pack_objects_args_parse(struct pack_objects_args *a, int argc,
+			    const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &a->packing.quiet,
+		 .help = "no progress"},
+		FLAG("all-progress", all_progress,
+		     "show progress of writing to files too"),
+		FLAG("all-progress-implied", all_progress_implied,
+		     "--all-progress when progress is shown"),
+		FLAG("stdout", to_stdout, "write the pack to stdout"),
+		FLAG("revs", revs, "read revisions from stdin"),
+		FLAG("all", all, "all refs"),
+		FLAG("reflog", reflog, "what reflogs name"),
+		FLAG("indexed-objects", indexed_objects, "what indexes name"),
+		FLAG("thin", thin, "deltas against what the receiver has"),
+		FLAG("include-tag", include_tag,
+		     "tags whose target is in the pack"),
+		FLAG("honor-pack-keep", honor_keep,
+		     "leave out objects of packs with .keep"),
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "keep-pack",
+		 .value = &a->keep_packs,
+		 .help = "leave out objects of this pack",
+		 .fn = packing_take_pack,
+		 .arg_name = "<name>"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "stdin-packs",
+		 .value = &a->stdin_packs,
+		 .flags = OPTION_OPTIONAL_ARG,
+		 .help = "read names of packs from stdin",
+		 .fn = take_stdin_packs,
+		 .arg_name = "<mode>"},
+		FLAG("cruft", cruft,
+		     "what goes with packs named by stdin, in a cruft pack"),
+		TEXT("cruft-expiration", cruft_expiration, OPTION_OPTIONAL_ARG,
+		     NULL, "with --cruft, leave out what is older", "<date>"),
+		FLAG("keep-unreachable", keep_unreachable,
+		     "pack what packs have and nothing reaches too"),
+		FLAG("pack-loose-unreachable", pack_loose_unreachable,
+		     "pack what is loose and nothing reaches too"),
+		TEXT("unpack-unreachable", unpack_unreachable,
+		     OPTION_OPTIONAL_ARG, "never",
+		     "make loose what nothing reaches, if newer", "<date>"),
+		FLAG("exclude-promisor-objects", exclude_promisor,
+		     "leave out what promisor packs have"),
+		FLAG("local", local, "leave out objects of alternates"),
+		FLAG("incremental", incremental, "leave out packed objects"),
+		FLAG("unpacked", unpacked, "leave out packed objects"),
+		FLAG("non-empty", non_empty, "no pack without objects"),
+		FLAG("delta-base-offset", ofs_delta, "name bases by offset"),
+		FLAG("no-reuse-delta", packing.no_reuse_delta,
+		     "make deltas anew"),
+		FLAG("no-reuse-object", packing.no_reuse_object,
+		     "deflate anew"),
+		FLAG("delta-islands", delta_islands,
+		     "no delta leaves an island"),
+		FLAG("write-bitmap-index", write_bitmap,
+		     "write a bitmap index"),
+		FLAG("write-bitmap-index-quiet", write_bitmap_quiet, NULL),
+		FLAG_ONLY("use-bitmap-index", use_bitmap,
+			  "find objects by bitmap"),
+		FLAG_ONLY("no-use-bitmap-index", no_use_bitmap,
+			  "find objects by walking"),
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "filter",
+		 .value = &a->filter,
+		 .fn = filter_args_option,
+		 .arg_name = "<filter-spec>",
+		 .help = "leave out objects, for a partial clone"},
+		FLAG("keep-true-parents", keep_true_parents, NULL),
+		FLAG("sparse", sparse, NULL),
+		FLAG("shallow", shallow, "the receiver is shallow"),
+		TEXT("missing", missing, OPTION_NO_NEGATE, NULL,
+		     "what to do about missing objects: error", "<action>"),
+		NUMBER("name-hash-version", name_hash_version,
+		       "how names are compared: 1"),
+		PACKING_OPTIONS(&a->packing),
+		TEXT("index-version", index_version_text, 0, NULL,
+		     "of the .idx: 1 or 2", "<n>"),
+		NUMBER("compression", compression, "zlib level"),
+		{0},
+	};
+	int operands = options_parse(argc, argv, options, usage_text);
+
+	if (operands < 0)
+		return 129;
+	if (operands != (a->to_stdout ? 0 : 1))
+		return options_usage(options, usage_text);
+	a->base = a->to_stdout ? NULL : argv[1];
+	return 0;
+}
+
+/* Whether the pack is what a receiver asks for, by revisions and no less. */
+bool pack_objects_is_for_receiver(const struct pack_objects_args *a)
+{
+	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
+	       !a->honor_keep && !a->keep_packs.nr && !a->local &&
+	       !a->incremental && !a->unpacked && !pack_objects_wants_rest(a);
+}
+
+bool pack_objects_wants_rest(const struct pack_objects_args *a)
+{
+	return a->keep_unreachable || a->pack_loose_unreachable ||
+	       a->unpack_unreachable;
+}
+
+static int incompatible(struct error *err, const char *one, const char *other)
+{
+	return error_set(err, ERR_INVALID,
+			 "options '%s' and '%s' cannot be used together", one,
+			 other);
+}
+
+/* Options with a value, of whose values we do not have all. */
+static int check_values(struct pack_objects_args *a, struct error *err)
+{
+	char *end;
+	unsigned long version;
+
+	if (a->compression != INT64_MIN &&
+	    (a->compression < -1 || a->compression > 9))
+		return error_set(err, ERR_INVALID,
+				 "bad pack compression level %lld",
+				 (long long)a->compression);
+	if (a->missing && strcmp(a->missing, "error") != 0)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "option `missing=%s' is not supported yet",
+				 a->missing);
+	if (a->name_hash_version != -1 && a->name_hash_version != 1)
+		return error_set(
+			err, ERR_UNSUPPORTED,
+			"option `name-hash-version=%lld' is not supported yet",
+			(long long)a->name_hash_version);
+	if (!a->index_version_text)
+		return 0;
+	version = strtoul(a->index_version_text, &end, 10);
+	if (end == a->index_version_text || (*end && *end != ','))
+		return error_set(err, ERR_INVALID, "bad index version '%s'",
+				 a->index_version_text);
+	if (version != 1 && version != 2)
+		return error_set(err, ERR_INVALID,
+				 "unsupported index version %lu", version);
+	if (*end)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "option `index-version=<version>,<offset>' is "
+				 "not supported yet");
+	a->index_version = (unsigned)version;
+	return 0;
+}
+
+static int load_expiry(struct pack_objects_args *a, struct error *err)
+{
+	const char *date = a->cruft ? a->cruft_expiration
+				    : a->unpack_unreachable;
+
+	a->expiry = 0;
+	if (a->cruft_expiration && !a->cruft)
+		return error_set(err, ERR_INVALID,
+				 "--cruft-expiration requires --cruft");
+	if (date &&
+	    approxidate_parse_expiry(&a->expiry, date, sys_clock_seconds()) < 0)
+		return error_set(err, ERR_INVALID,
+				 "malformed expiration date '%s'", date);
+	/* Only who looked everywhere may say that it is not in use. */
+	if (!a->cruft && !(a->all && a->reflog && a->indexed_objects))
+		a->expiry = 0;
+	return 0;
+}
+
+/* What is packed comes from one source. */
+static int check_source(struct pack_objects_args *a, struct error *err)
+{
+	const char *by_packs = a->stdin_packs ? "--stdin-packs" : "--cruft";
+
+	if (a->stdin_packs && a->cruft)
+		return error_set(err, ERR_INVALID,
+				 "cannot use --stdin-packs with --cruft");
+	if (a->keep_unreachable && a->unpack_unreachable)
+		return incompatible(err, "--keep-unreachable",
+				    "--unpack-unreachable");
+	/* Any of these means revisions, as in stock Git. */
+	if (a->all || a->reflog || a->indexed_objects || a->thin ||
+	    (a->unpacked && !a->stdin_packs) || pack_objects_wants_rest(a))
+		a->revs = true;
+	if (!a->stdin_packs && !a->cruft)
+		return a->filter.filter.nr && !a->revs
+			       ? error_set(err, ERR_INVALID,
+					   "cannot use --filter without --revs")
+			       : 0;
+	if (a->revs)
+		return error_set(err, ERR_INVALID,
+				 "cannot use internal rev list with %s",
+				 by_packs);
+	if (a->filter.filter.nr)
+		return error_set(err, ERR_INVALID,
+				 "cannot use --filter with %s", by_packs);
+	if (a->cruft && a->to_stdout)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "--cruft with --stdout is not supported yet");
+	return 0;
+}
+
+static int check_receiver(const struct pack_objects_args *a, struct error *err)
+{
+	if (a->thin && !a->to_stdout)
+		return error_set(err, ERR_INVALID,
+				 "--thin cannot be used to build an indexable "
+				 "pack");
+	if (a->to_stdout && a->packing.max_pack_size != PACKING_UNSET)
+		return error_set(err, ERR_INVALID,
+				 "--max-pack-size cannot be used to build a "
+				 "pack for transfer");
+	if (a->filter.err.code)
+		return error_set(err, a->filter.err.code, "%s",
+				 a->filter.err.msg);
+	if (a->filter.filter.nr && !a->to_stdout)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "--filter is supported with --stdout only");
+	return 0;
+}
+
+int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
+{
+	int ret = check_receiver(a, err);
+
+	if (a->all_progress)
+		a->packing.progress = true;
+	if (!ret)
+		ret = check_values(a, err);
+	if (!ret)
+		ret = check_source(a, err);
+	if (!ret)
+		ret = load_expiry(a, err);
+	if (ret < 0)
+		return ret;
+	if ((a->thin || a->include_tag || a->filter.filter.nr) &&
+	    !pack_objects_is_for_receiver(a))
+		return error_set(
+			err, ERR_UNSUPPORTED,
+			"--thin, --include-tag and --filter are supported with "
+			"--stdout and revisions only, without --local, "
+			"--incremental, --unpacked, --honor-pack-keep, "
+			"--keep-pack, --reflog, --indexed-objects, "
+			"--stdin-packs, --cruft and --keep-unreachable and the "
+			"like");
+	return 0;
+}
+
+void pack_objects_args_init(struct pack_objects_args *a)
+{
+	*a = (struct pack_objects_args){
+		.packing = PACKING_ARGS_INIT,
+		.compression = INT64_MIN,
+		.name_hash_version = -1,
+	};
+	filter_args_init(&a->filter);
+}
+
+void pack_objects_args_release(struct pack_objects_args *a)
+{
+	filter_args_release(&a->filter);
+	named_packs_release(&a->keep_packs);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of git pack-objects. */
+#ifndef BUILTIN_PACK_OBJECTS_ARGS_H
+#define BUILTIN_PACK_OBJECTS_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "builtin/filterargs.h"
+#include "builtin/packing.h"
+#include "repack/named-packs.h"
+
+struct pack_objects_args {
+	struct packing_args packing;
+	bool to_stdout, revs, all, reflog, indexed_objects, thin;
+	bool include_tag, honor_keep, local, incremental, unpacked, non_empty;
+	bool ofs_delta;
+	bool write_bitmap, write_bitmap_quiet;
+	bool use_bitmap, no_use_bitmap;
+	bool all_progress, all_progress_implied;
+	bool keep_true_parents, sparse, shallow, delta_islands;
+	const char *index_version_text, *missing;
+	int64_t compression; /* INT64_MIN: not given */
+	int64_t name_hash_version;
+	struct named_packs keep_packs;
+	const char *base;
+	struct filter_args filter;
+	bool stdin_packs, cruft;
+	bool keep_unreachable, pack_loose_unreachable;
+	bool exclude_promisor;
+	const char *unpack_unreachable, *cruft_expiration; /* dates */
+	/* By pack_objects_args_check(): */
+	int64_t expiry;         /* what these dates say */
+	unsigned index_version; /* 0: not given */
+};
+
+/* Before parsing; release in any case. */
+void pack_objects_args_init(struct pack_objects_args *a);
+void pack_objects_args_release(struct pack_objects_args *a);
+
+/* 0; or prints and returns the exit code 129. */
+int pack_objects_args_parse(struct pack_objects_args *a, int argc,
+			    const char **argv);
+
+/* Refuse what does not go together; fill in what an option implies. */
+int pack_objects_args_check(struct pack_objects_args *a, struct error *err);
+
+/* Whether the pack is what a receiver asks for, by revisions and no less. */
+bool pack_objects_is_for_receiver(const struct pack_objects_args *a);
+
+/* Whether something is to be done with what revisions do not reach. */
+bool pack_objects_wants_rest(const struct pack_objects_args *a);
+
+#endif

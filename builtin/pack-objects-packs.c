@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Packs that standard input names, and what revisions do not reach. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "builtin/pack-objects-packs.h"
+#include "repack/cruft.h"
+#include "repack/leftovers.h"
+#include "repack/loosen.h"
+#include "repack/rollup.h"
+
+/*
+ * Names of packs, one a line: with `mark` before it the one part, else the
+ * other.
+ */
+static int read_parts(enum rollup_part *parts, const struct odb *odb, char mark,
+		      enum rollup_part marked, enum rollup_part unmarked,
+		      struct error *err)
+{
+	char *line = NULL;
+	size_t alloc = 0;
+	ssize_t len;
+	int ret = 0;
+
+	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
+		bool is_marked = line[0] == mark;
+
+		if (len && line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		if (line[0])
+			ret = rollup_mark(parts, odb, line + is_marked,
+					  is_marked ? marked : unmarked, err);
+	}
+	free(line);
+	return ret;
+}
+
+int pack_objects_add_packs(struct pack_job *job,
+			   const struct pack_objects_args *a, struct error *err)
+{
+	const struct odb *odb = job->walk.odb;
+	enum rollup_part *parts = mem_calloc(odb->pack_nr, sizeof(*parts));
+	struct rollup_options options = {.parts = parts, .loose = a->unpacked};
+	int ret;
+
+	if (!parts)
+		return error_nomem(err);
+	ret = read_parts(parts, odb, '^', ROLLUP_EXCLUDE, ROLLUP_INCLUDE, err);
+	if (!ret)
+		ret = rollup_add(job, &options, err);
+	free(parts);
+	return ret;
+}
+
+int pack_objects_add_rest(struct pack_job *job,
+			  const struct pack_objects_args *a, struct error *err)
+{
+	struct unreachable u = {0};
+	uint32_t ignored;
+	int ret = leftovers_list(&u, job, a->expiry, err);
+
+	if (!ret)
+		ret = leftovers_add(job, &u, a->keep_unreachable,
+				    a->pack_loose_unreachable, err);
+	if (!ret && a->unpack_unreachable)
+		ret = loosen_write(&ignored, &u, err);
+	unreachable_release(&u);
+	return ret;
+}
+
+int pack_objects_write_cruft(struct pack_job *job,
+			     const struct pack_objects_args *a,
+			     struct error *err)
+{
+	const struct odb *odb = job->walk.odb;
+	enum rollup_part *parts = mem_calloc(odb->pack_nr, sizeof(*parts));
+	struct cruft_options options = {
+		.newpack = job->options->newpack,
+		.dir = job->options->dir,
+		.base = job->options->base,
+		.expiry = a->expiry,
+		.empty = !a->non_empty,
+	};
+	struct unreachable u = {0};
+	int ret;
+
+	if (!parts)
+		return error_nomem(err);
+	ret = read_parts(parts, odb, '-', ROLLUP_INCLUDE, ROLLUP_EXCLUDE, err);
+	if (!ret)
+		ret = leftovers_list_cruft(&u, job, parts, a->expiry, err);
+	if (!ret)
+		ret = cruft_write(&job->newpacks, &u, &options, err);
+	unreachable_release(&u);
+	free(parts);
+	return ret;
+}
