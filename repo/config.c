@@ -210,6 +210,11 @@ int config_u64(const struct config *config, const char *key, uint64_t *out,
 	return why ? bad_number(value, key, why, err) : 1;
 }
 
+int config_parse_u64(uint64_t *out, const char *value)
+{
+	return parse_u64(out, value) ? ERR_INVALID : 0;
+}
+
 int config_env_bool(const char *name, bool dflt, struct error *err)
 {
 	const char *value = getenv(name);

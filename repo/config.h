@@ -102,6 +102,12 @@ int config_u64(const struct config *config, const char *key, uint64_t *out,
 int config_parse_bool(const char *value);
 
 /*
+ * Parse a number with an optional k, m or g, for variables of the environment
+ * that stand in for a key. 0, or ERR_INVALID with *out untouched.
+ */
+int config_parse_u64(uint64_t *out, const char *value);
+
+/*
  * Visit the entries whose key is `key`, or that start with it when it ends in
  * '.', weakest first. A nonzero return stops and is returned.
  */
