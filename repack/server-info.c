@@ -17,30 +17,48 @@ struct listing {
 	struct error *err;
 };
 
-static int list_ref(void *ctx, const struct ref *ref)
+int server_info_put_ref(struct buf *out, struct odb_reader *reader,
+			enum hash_algo algo, const struct ref *ref,
+			struct error *err)
 {
-	struct listing *l = ctx;
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid peeled = ref->peeled;
 	bool is_tag = ref->is_tag;
 
-	if (buf_printf(&l->text, "%s\t%s\n",
-		       oid_to_hex(hex, &ref->oid, l->algo), ref->name) < 0)
-		return error_nomem(l->err);
 	if (!ref->has_peeled) {
 		enum object_type type;
-		int ret = odb_peel(l->reader, &ref->oid, &peeled, &type,
-				   l->err);
+		int ret = odb_peel(reader, &ref->oid, &peeled, &type, err);
 
 		if (ret < 0)
 			return ret;
 		is_tag = !oid_equal(&peeled, &ref->oid);
 	}
-	if (is_tag &&
-	    buf_printf(&l->text, "%s\t%s^{}\n",
-		       oid_to_hex(hex, &peeled, l->algo), ref->name) < 0)
-		return error_nomem(l->err);
+	if (buf_printf(out, "%s\t%s\n", oid_to_hex(hex, &ref->oid, algo),
+		       ref->name) < 0)
+		return error_nomem(err);
+	if (is_tag && buf_printf(out, "%s\t%s^{}\n",
+				 oid_to_hex(hex, &peeled, algo), ref->name) < 0)
+		return error_nomem(err);
 	return 0;
+}
+
+int server_info_put_packs(struct buf *out, const struct odb *odb,
+			  struct error *err)
+{
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if (odb->packs[i].pack->is_local &&
+		    buf_printf(out, "P %s.pack\n", odb->packs[i].pack->name) <
+			    0)
+			return error_nomem(err);
+	/* The list ends with an empty line. */
+	return buf_append_char(out, '\n') < 0 ? error_nomem(err) : 0;
+}
+
+static int list_ref(void *ctx, const struct ref *ref)
+{
+	struct listing *l = ctx;
+
+	return server_info_put_ref(&l->text, l->reader, l->algo, ref, l->err);
 }
 
 /* Replace "<dir>/<name>" if it does not say that already. */
@@ -98,14 +116,8 @@ static int update_packs(const struct repo *repo, const struct odb *odb,
 	struct buf text = BUF_INIT;
 	int ret = dir ? 0 : error_nomem(err);
 
-	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++)
-		if (odb->packs[i].pack->is_local &&
-		    buf_printf(&text, "P %s.pack\n", odb->packs[i].pack->name) <
-			    0)
-			ret = error_nomem(err);
-	/* The list ends with an empty line. */
-	if (!ret && buf_append_char(&text, '\n') < 0)
-		ret = error_nomem(err);
+	if (!ret)
+		ret = server_info_put_packs(&text, odb, err);
 	if (!ret)
 		ret = write_if_changed(dir, "packs", &text, err);
 	buf_release(&text);
