@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: the path of an HTTP request and, after a NUL, its query string.
+ * Whatever they are, a path that is taken apart is made of its parts, and a
+ * plain one has no way out in either of them.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/http-url.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void require(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void check_path(const char *path)
+{
+	struct buf around = BUF_INIT;
+	struct http_url url;
+	bool is_plain = http_path_is_plain(path);
+
+	/* The slow twin: with a slash at both ends. */
+	require(buf_printf(&around, "%s/", path) == 0);
+	require(!is_plain ||
+		(!strstr(around.data, "/../") && !strstr(around.data, "/./")));
+	require(!is_plain || (!strstr(path, "//") && !http_path_climbs(path)));
+	if (http_url_parse(&url, path))
+		require(http_url_verify(&url, path));
+	buf_release(&around);
+}
+
+static void check_query(const char *query)
+{
+	struct buf out = BUF_INIT;
+	int ret = http_query_get(&out, query, "service");
+
+	require(ret >= 0 && out.len <= strlen(query));
+	require(strlen(out.data) == out.len);
+	require(ret || !out.len);
+	buf_release(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	char *path = mem_strndup((const char *)bytes, len);
+	size_t path_len = path ? strlen(path) : 0;
+
+	require(path != NULL);
+	check_path(path);
+	check_query(path_len < len ? path + path_len + 1 : path);
+	free(path);
+	return 0;
+}
