@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,9 +75,11 @@ static int run_command(const struct command *command, int argc,
 	return builtin_finish(code);
 }
 
+/* The arguments of a CGI program may be a stranger's. */
 static bool asks_for_help(int argc, const char **argv)
 {
-	return argc > 1 && !strcmp(argv[1], "--help");
+	return argc > 1 && !strcmp(argv[1], "--help") &&
+	       !getenv("GATEWAY_INTERFACE");
 }
 
 /* Called as git-<name>. */

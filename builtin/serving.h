@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What upload-pack and receive-pack have in common as commands. */
+/* What the commands that serve clients have in common. */
 #ifndef BUILTIN_SERVING_H
 #define BUILTIN_SERVING_H
 
@@ -9,11 +9,15 @@
 #include "builtin/builtin.h"
 
 /*
- * Enter the repository that a client asks for; unless `strict`, <path>.git
- * and <path>/.git are tried as well. The working directory is its git
- * directory afterwards, where hooks expect to run. 0; or prints and returns
- * 128.
+ * Open the repository at a path that a client named, and make its git
+ * directory the working directory, where hooks expect to run; unless `strict`,
+ * <path>.git and <path>/.git are tried as well. 0, ERR_MISSING when there is
+ * none, or another error.
  */
+int serving_open(struct builtin_env *env, const char *path, bool strict,
+		 struct error *err);
+
+/* As serving_open(), for commands: 0; or prints and returns 128. */
 int serving_enter(struct builtin_env *env, const char *path, bool strict);
 
 /* Append a session id: unique to this process, printable. 0 or ERR_NOMEM. */

@@ -225,15 +225,19 @@ cgi () {
 		QUERY_STRING=service=git-upload-pack "$@"
 }
 
-test_expect_success 'http-backend runs our upload-pack' '
-	started "^git upload-pack " cgi git http-backend &&
+test_expect_success 'stock http-backend runs our upload-pack' '
+	started "^git upload-pack " cgi env \
+		GIT_EXEC_PATH="$PWD/spied/libexec/gitreach-core" \
+		"$(stock --exec-path)/git-http-backend" &&
 	grep -a "refs/heads/main" out
 '
 
-test_expect_success 'a CGI that is started by its path does, too' '
-	started "^git upload-pack " \
+test_expect_success 'a CGI that is started by its path is ours' '
+	started "^git-http-backend " \
 		cgi spied/libexec/gitreach-core/git-http-backend &&
-	grep -a "refs/heads/main" out
+	! grep upload-pack record &&
+	grep -a "refs/heads/main" out &&
+	grep -a "agent=gitreach/" out
 '
 
 test_expect_success 'hooks and aliases find ours first' '

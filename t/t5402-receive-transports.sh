@@ -98,23 +98,33 @@ test_expect_success 'an ssh of our own' '
 '
 test_transport 'ssh' "ssh://host$PWD/srv/server.git"
 
-# ---- http-backend
+# ---- http-backend, of stock Git and ours
 
-test_expect_success 'start a web server with git http-backend' '
+# start_web <name> <http-backend>: writes the port to port.<name>.
+start_web () {
 	{
 		GIT_EXEC_PATH=$EXEC GIT_PROJECT_ROOT=$PWD/srv \
 		GIT_HTTP_EXPORT_ALL=1 \
-			python3 "$GITREACH_SRC/t/cgi-server.py" port \
-			"$EXEC/git-http-backend" 2>web.log &
+			python3 "$GITREACH_SRC/t/cgi-server.py" port.$1 "$2" \
+			2>web.log &
 		pids="$pids $!"
 	} &&
 	for i in 1 2 3 4 5 6 7 8 9 10
 	do
-		test -e port && break
+		test -e port.$1 && break
 		sleep 0.3
 	done &&
-	test -e port
+	test -e port.$1
+}
+
+test_expect_success 'start a web server with git http-backend of stock Git' '
+	start_web stock "$(stock --exec-path)/git-http-backend"
 '
-test_transport 'http' "http://127.0.0.1:$(cat port)/server.git"
+test_transport 'http' "http://127.0.0.1:$(cat port.stock)/server.git"
+
+test_expect_success 'start a web server with our git http-backend' '
+	start_web ours "$EXEC/git-http-backend"
+'
+test_transport 'our http' "http://127.0.0.1:$(cat port.ours)/server.git"
 
 test_done

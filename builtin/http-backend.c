@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* git http-backend: serve repositories over HTTP, as a CGI program. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "builtin/serving.h"
+#include "serve/fdio.h"
+#include "serve/http.h"
+
+static const char usage[] = "git http-backend";
+
+/*
+ * A web server gives us words of the query string as arguments when it has no
+ * "=" (RFC 3875, 4.4): they are a client's, and not looked at.
+ */
+static int parse(int argc, const char **argv)
+{
+	const struct option options[] = {{.kind = OPTION_END}};
+	int nr;
+
+	if (getenv("REQUEST_METHOD"))
+		return 0;
+	nr = options_parse(argc, argv, options, usage);
+	if (nr < 0)
+		return 129;
+	return nr ? options_usage(options, usage) : 0;
+}
+
+/* Who pushes, for reflogs and hooks. 0, or prints and returns 128. */
+static int set_committer(void)
+{
+	const char *user = getenv("REMOTE_USER"), *host = getenv("REMOTE_ADDR");
+	struct buf mail = BUF_INIT;
+	int ret;
+
+	if (!user || !*user)
+		user = "anonymous";
+	if (!host || !*host)
+		host = "(none)";
+	ret = buf_printf(&mail, "%s@http.%s", user, host);
+	if (ret < 0 || setenv("GIT_COMMITTER_NAME", user, 0) < 0 ||
+	    setenv("GIT_COMMITTER_EMAIL", mail.data, 0) < 0)
+		ret = builtin_die("out of memory");
+	buf_release(&mail);
+	return ret;
+}
+
+/* What web servers pass on without being told to. */
+static int set_protocol(void)
+{
+	const char *header = getenv("HTTP_GIT_PROTOCOL");
+
+	if (header && setenv("GIT_PROTOCOL", header, 0) < 0)
+		return builtin_die("out of memory");
+	return 0;
+}
+
+static int enter(void *ctx, const char *path, const struct repo **repo,
+		 struct error *err)
+{
+	struct builtin_env *env = ctx;
+	int ret = serving_open(env, path, false, err);
+
+	*repo = ret < 0 ? NULL : env->repo;
+	return ret;
+}
+
+static void write_log(void *ctx, const char *line)
+{
+	fprintf(stderr, "%s\n", line);
+}
+
+static void tell(void *ctx, const char *text, size_t len)
+{
+	fwrite(text, 1, len, stderr);
+}
+
+static int serve(struct builtin_env *env, const char *session_id)
+{
+	struct fdio fdio = {STDIN_FILENO, STDOUT_FILENO, 0};
+	struct serve_io io = fdio_io(&fdio);
+	struct http_options options = {
+		.request_method = getenv("REQUEST_METHOD"),
+		.server_protocol = getenv("SERVER_PROTOCOL"),
+		.project_root = getenv("GIT_PROJECT_ROOT"),
+		.path_info = getenv("PATH_INFO"),
+		.path_translated = getenv("PATH_TRANSLATED"),
+		.query_string = getenv("QUERY_STRING"),
+		.content_type = getenv("CONTENT_TYPE"),
+		.content_length = getenv("CONTENT_LENGTH"),
+		.content_encoding = getenv("HTTP_CONTENT_ENCODING"),
+		.remote_user = getenv("REMOTE_USER"),
+		.max_request_buffer = getenv("GIT_HTTP_MAX_REQUEST_BUFFER"),
+		.export_all = getenv("GIT_HTTP_EXPORT_ALL"),
+		.git_protocol = getenv("GIT_PROTOCOL"),
+		.namespace = getenv("GIT_NAMESPACE"),
+		.agent = serving_agent(),
+		.session_id = session_id,
+		.enter = enter,
+		.log = write_log,
+		.tell = tell,
+		.ctx = env,
+	};
+	struct error err = ERROR_INIT;
+
+	return serve_http(&options, &io, &err) < 0 ? builtin_fail(&err) : 0;
+}
+
+int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)
+{
+	struct buf session_id = BUF_INIT;
+	int ret = parse(argc, argv);
+
+	/* A client that goes away is an error like any other. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!ret)
+		ret = set_committer();
+	if (!ret)
+		ret = set_protocol();
+	if (!ret && serving_session_id(&session_id) < 0)
+		ret = builtin_die("out of memory");
+	if (!ret)
+		ret = serve(env, session_id.data);
+	buf_release(&session_id);
+	return ret;
+}
