@@ -109,8 +109,11 @@ static int build(struct chosen *ch, const struct pack_bitmap_write *request,
 		.group_nr = ch->groups.nr,
 		.progress = request->progress,
 	};
+	int ret = bitmap_build(&ch->built, &input, err);
 
-	return bitmap_build(&ch->built, &input, err);
+	if (ret == ERR_MISSING && err)
+		error_set(err, ret, "%s: no bitmap can be written", err->msg);
+	return ret;
 }
 
 static void describe(struct bitmap_write_entry *entries,

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "bitmap/fill.h"
 #include "bitmap/bit-filter.h"
+#include "bitmap/verify-all.h"
 #include "bitmap/verify.h"
 #include "pack-bitmap.h"
 
@@ -131,24 +132,12 @@ bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
 	return bitmap_space_bit(&space, &w->space, obj_pos, bit_pos);
 }
 
-static enum object_type type_of(enum bitmap_type type)
-{
-	static const enum object_type types[BITMAP_TYPE_NR] = {
-		OBJ_COMMIT,
-		OBJ_TREE,
-		OBJ_BLOB,
-		OBJ_TAG,
-	};
-
-	return types[type];
-}
-
 enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
 				  uint32_t bit_pos)
 {
 	for (int i = 0; i < BITMAP_TYPE_NR; i++)
 		if (ewah_test(&pb->file.types[i], bit_pos))
-			return type_of(i);
+			return bitmap_object_type(i);
 	return OBJ_NONE;
 }
 
@@ -241,7 +230,8 @@ int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
 		counts[i] = ewah_count_and(&pb->file.types[i], &result->packed);
 		for (size_t k = 0; k < result->others.nr; k++)
-			counts[i] += result->others.items[k].type == type_of(i);
+			counts[i] += result->others.items[k].type ==
+				     bitmap_object_type(i);
 	}
 	return 0;
 }
@@ -262,7 +252,7 @@ static int each_packed(const struct pack_bitmap *pb,
 	for (size_t bit = bitset_next(&set, 0); bit < set.bits && !ret;
 	     bit = bitset_next(&set, bit + 1))
 		ret = fn(ctx, pack_bitmap_odb_pos(pb, (uint32_t)bit),
-			 type_of(type));
+			 bitmap_object_type(type));
 	bitset_release(&set);
 	return ret;
 }
@@ -277,9 +267,10 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 		int ret = each_packed(pb, result, i, fn, ctx, err);
 
 		for (size_t k = 0; k < result->others.nr && !ret; k++)
-			if (result->others.items[k].type == type_of(i))
+			if (result->others.items[k].type ==
+			    bitmap_object_type(i))
 				ret = fn(ctx, result->others.items[k].obj_pos,
-					 type_of(i));
+					 bitmap_object_type(i));
 		if (ret)
 			return ret;
 	}
@@ -318,4 +309,18 @@ int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		return 0;
 	ret = bitmap_verify_row(&pb->file, t.space, w, row, err);
 	return ret < 0 ? ret : 1;
+}
+
+int pack_bitmap_verify(const struct pack_bitmap *pb, struct walk *w,
+		       const struct pack_bitmap_verify *how, struct error *err)
+{
+	struct bitmap_space space = bitmap_space_of(pb->pack, pb->rev);
+	int ret = bitmap_verify_types(&pb->file, space, err);
+
+	if (ret < 0)
+		return ret;
+	if (how->sample)
+		return bitmap_verify_sample(&pb->file, space, w, how->sample,
+					    how->seed, err);
+	return bitmap_verify_all(&pb->file, space, w, how->progress, err);
 }

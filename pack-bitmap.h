@@ -140,6 +140,22 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t commit_nr, struct error *err);
 
+/* How to verify an index. */
+struct pack_bitmap_verify {
+	uint64_t sample; /* bitmaps to walk, one by one; 0: all, at once */
+	uint64_t seed;   /* which ones */
+	const struct progress_out *progress; /* NULL: none */
+};
+
+/*
+ * Check the type bitmaps, then every bitmap of a commit or pseudo-merge
+ * (bitmap/verify-all.h), or with a sample some (bitmap/verify.h). 0, or
+ * ERR_CORRUPT with a message that says what is wrong first. What opening checks
+ * is not checked again.
+ */
+int pack_bitmap_verify(const struct pack_bitmap *pb, struct walk *w,
+		       const struct pack_bitmap_verify *how, struct error *err);
+
 /* "<pack_base>.bitmap", malloc()ed for the caller; NULL: out of memory. */
 char *pack_bitmap_path(const char *pack_base);
 

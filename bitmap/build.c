@@ -89,8 +89,7 @@ static int missing_bit(const struct build *b, uint32_t obj_pos,
 
 	objspace_oid(&oid, space, obj_pos);
 	return error_set(err, ERR_MISSING,
-			 "object %s is not in the pack: no bitmap can be "
-			 "written",
+			 "object %s is reachable but not in the pack",
 			 oid_to_hex(hex, &oid, space->odb->algo));
 }
 
@@ -203,9 +202,11 @@ static int store(struct build *b, size_t entry)
 	size_t first = entry > XOR_CANDIDATES ? entry - XOR_CANDIDATES : 0;
 	struct ewah_view full, none = {0};
 
-	if (b->nearest != NO_BITMAP && b->nearest < first &&
-	    entry - b->nearest <= BITMAP_WRITE_XOR_OFFSET &&
-	    try_xor(b, entry, b->nearest) < 0)
+	if (b->in->whole)
+		first = entry;
+	else if (b->nearest != NO_BITMAP && b->nearest < first &&
+		 entry - b->nearest <= BITMAP_WRITE_XOR_OFFSET &&
+		 try_xor(b, entry, b->nearest) < 0)
 		return ERR_NOMEM;
 	for (size_t other = entry; other-- > first;)
 		if (try_xor(b, entry, other) < 0)

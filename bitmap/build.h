@@ -15,6 +15,7 @@
 #ifndef BITMAP_BUILD_H
 #define BITMAP_BUILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,7 @@ struct bitmap_build_input {
 	size_t bits;                    /* objects in the pack */
 	const uint32_t *selected;       /* commit_nr, any order */
 	size_t selected_nr;
+	bool whole; /* no differences: each is stored as it is */
 	const struct bitmap_group *groups; /* pseudo-merges */
 	size_t group_nr;
 	const struct progress_out *progress; /* NULL: none */

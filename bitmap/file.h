@@ -50,6 +50,7 @@
 #include "ewah/bitset.h"
 #include "ewah/ewah.h"
 #include "object/oid.h"
+#include "object/type.h"
 
 enum {
 	BITMAP_FULL_DAG = 0x1,
@@ -73,6 +74,19 @@ enum bitmap_type {
 	BITMAP_TAGS,
 	BITMAP_TYPE_NR,
 };
+
+/* The objects that a type bitmap marks. */
+static inline enum object_type bitmap_object_type(enum bitmap_type type)
+{
+	static const enum object_type types[BITMAP_TYPE_NR] = {
+		OBJ_COMMIT,
+		OBJ_TREE,
+		OBJ_BLOB,
+		OBJ_TAG,
+	};
+
+	return types[type];
+}
 
 struct bitmap_row {
 	uint32_t idx_pos; /* of the commit */

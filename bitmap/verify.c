@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Bitmaps against plain walks. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "bitmap/verify.h"
 #include "walk/revwalk.h"
@@ -9,7 +12,8 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	struct bitset reached; /* by bit_pos, by walking */
+	struct bitset reached;            /* by bit_pos, by walking */
+	char whose[OID_MAX_HEX_LEN + 16]; /* bitmap it is */
 };
 
 static int reach(struct verify *v, uint32_t obj_pos, struct error *err)
@@ -68,30 +72,28 @@ static int walk_commits(struct verify *v, const uint32_t *commits, size_t nr,
 	return ret;
 }
 
-static int compare(const struct verify *v, const struct bitset *stored,
-		   struct error *err)
+int bitmap_verify_same(const struct bitmap_file *file,
+		       struct bitmap_space space, const struct bitset *stored,
+		       const struct bitset *right, const char *whose,
+		       struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
+	uint32_t bit = 0, idx_pos;
 
-	for (size_t bit = 0; bit < v->reached.bits; bit++) {
-		uint32_t idx_pos;
-
-		if (bitset_test(&v->reached, bit) == bitset_get(stored, bit))
-			continue;
-		idx_pos = pack_rev_idx_pos(v->space.rev, (uint32_t)bit);
-		return error_set(
-			err, ERR_CORRUPT,
-			"%s: mismatch in bitmap results: object %s is %s",
-			v->file->name,
-			oid_raw_to_hex(hex,
-				       pack_idx_oid(&v->space.pack->pack->idx,
-						    idx_pos),
-				       v->file->algo),
-			bitset_test(&v->reached, bit)
-				? "reachable but its bit is not set"
-				: "not reachable but its bit is set");
-	}
-	return 0;
+	if (bitset_equal(stored, right))
+		return 0;
+	while (bit + 1 < file->object_nr &&
+	       bitset_get(stored, bit) == bitset_get(right, bit))
+		bit++;
+	idx_pos = pack_rev_idx_pos(space.rev, bit);
+	return error_set(
+		err, ERR_CORRUPT, "%s: bitmap of %s: object %s is %s",
+		file->name, whose,
+		oid_raw_to_hex(hex,
+			       pack_idx_oid(&space.pack->pack->idx, idx_pos),
+			       file->algo),
+		bitset_get(right, bit) ? "reachable but its bit is not set"
+				       : "not reachable but its bit is set");
 }
 
 /* The commit_nr of a commit of the pack. */
@@ -114,10 +116,15 @@ static int verify_row(struct verify *v, uint32_t row, struct bitset *stored,
 {
 	uint32_t idx_pos = bitmap_file_row(v->file, row).idx_pos, commit_nr;
 	struct bitset scratch = BITSET_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
 	int ret = commit_of(v, idx_pos, &commit_nr, err);
 
-	if (!ret)
-		ret = bitmap_file_or(stored, v->file, row, &scratch, err);
+	if (ret < 0)
+		return ret;
+	oid_raw_to_hex(hex, pack_idx_oid(&v->space.pack->pack->idx, idx_pos),
+		       v->file->algo);
+	snprintf(v->whose, sizeof(v->whose), "commit %s", hex);
+	ret = bitmap_file_or(stored, v->file, row, &scratch, err);
 	bitset_release(&scratch);
 	return ret < 0 ? ret : walk_commits(v, &commit_nr, 1, err);
 }
@@ -133,6 +140,7 @@ static int verify_pseudo(struct verify *v, uint32_t nr, struct bitset *stored,
 
 	if (ret < 0)
 		return ret;
+	snprintf(v->whose, sizeof(v->whose), "pseudo-merge %" PRIu32, nr);
 	ewah_or_into(stored, &merge.objects);
 	ewah_bit_iter_init(&it, &merge.commits);
 	while (!ret && ewah_bit_iter_next(&it, &bit)) {
@@ -169,7 +177,8 @@ static int verify(const struct bitmap_file *file, struct bitmap_space space,
 	else
 		ret = load(&v, nr, &stored, err);
 	if (!ret)
-		ret = compare(&v, &stored, err);
+		ret = bitmap_verify_same(file, space, &stored, &v.reached,
+					 v.whose, err);
 	bitset_release(&v.reached);
 	bitset_release(&stored);
 	return ret;
@@ -186,4 +195,46 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 			 struct error *err)
 {
 	return verify(file, space, w, nr, verify_pseudo, err);
+}
+
+/* The next number of a sequence (splitmix64). */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Rows are numbered first, then pseudo-merges. */
+static int verify_any(const struct bitmap_file *file, struct bitmap_space space,
+		      struct walk *w, uint32_t i, struct error *err)
+{
+	if (i < file->row_nr)
+		return bitmap_verify_row(file, space, w, i, err);
+	return bitmap_verify_pseudo(file, space, w, i - file->row_nr, err);
+}
+
+int bitmap_verify_sample(const struct bitmap_file *file,
+			 struct bitmap_space space, struct walk *w, uint64_t nr,
+			 uint64_t seed, struct error *err)
+{
+	size_t all = (size_t)file->row_nr + file->pseudo.nr;
+	uint32_t *order = mem_alloc(all, sizeof(*order));
+	int ret = 0;
+
+	if (!order)
+		return error_nomem(err);
+	for (size_t i = 0; i < all; i++)
+		order[i] = (uint32_t)i;
+	for (size_t i = 0; i < all && i < nr && !ret; i++) {
+		size_t k = i + (size_t)(next_random(&seed) % (all - i));
+		uint32_t chosen = order[k];
+
+		order[k] = order[i];
+		ret = verify_any(file, space, w, chosen, err);
+	}
+	free(order);
+	return ret;
 }

@@ -24,4 +24,21 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 			 struct bitmap_space space, struct walk *w, uint32_t nr,
 			 struct error *err);
 
+/*
+ * Compare what is stored with what is right. ERR_CORRUPT names the first object
+ * on which they differ, and `whose` bitmap that is ("commit <id>").
+ */
+int bitmap_verify_same(const struct bitmap_file *file,
+		       struct bitmap_space space, const struct bitset *stored,
+		       const struct bitset *right, const char *whose,
+		       struct error *err);
+
+/*
+ * bitmap_verify_row() and bitmap_verify_pseudo() for `nr` of the bitmaps and
+ * pseudo-merges, chosen by `seed`; for all when there are no more.
+ */
+int bitmap_verify_sample(const struct bitmap_file *file,
+			 struct bitmap_space space, struct walk *w, uint64_t nr,
+			 uint64_t seed, struct error *err);
+
 #endif

@@ -265,6 +265,50 @@ static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 	bitmaprepo_close(&b);
 }
 
+/*
+ * Write the index anew with one of its bitmaps, of which one bit is wrong: that
+ * of commit *nr, about object *wrong.
+ */
+static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
+					  uint32_t *wrong)
+{
+	struct bitset set, scratch = BITSET_INIT;
+	struct ewah types[BITMAP_TYPE_NR], bitmap;
+	struct bitmap_write_entry entry = {.bitmap = &bitmap};
+	struct bitmap_write write = {.entries = &entry, .entry_nr = 1};
+	struct buf out = BUF_INIT;
+	struct bitmaprepo b;
+	uint32_t row, bit;
+
+	bitmaprepo_open(&b, r);
+	row = randrepo_below(r, b.pb->file.row_nr);
+	bit = randrepo_below(r, b.pb->file.object_nr);
+	*nr = bitmaprepo_row(&b, row);
+	*wrong = bitmaprepo_at(&b, bit);
+	assert_int_equal(bitset_init(&set, b.pb->file.object_nr), 0);
+	assert_int_equal(bitmap_file_or(&set, &b.pb->file, row, &scratch, NULL),
+			 0);
+	set.words[bit / 64] ^= UINT64_C(1) << (bit % 64);
+	ewah_init(&bitmap);
+	assert_int_equal(ewah_from_bitset(&bitmap, &set), 0);
+	bitmaprepo_types(&b, types);
+	entry.idx_pos = bitmap_file_row(&b.pb->file, row).idx_pos;
+	write.algo = HASH_SHA1;
+	write.object_nr = b.pb->file.object_nr;
+	write.checksum = b.pb->pack->pack->checksum;
+	write.types = types;
+	assert_int_equal(bitmap_file_write(&out, &write, NULL), 0);
+	tmprepo_write_len(&r->t, b.pb->path + strlen(r->t.dir) + 1, out.data,
+			  out.len);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_release(&types[i]);
+	ewah_release(&bitmap);
+	bitset_release(&set);
+	bitset_release(&scratch);
+	buf_release(&out);
+	bitmaprepo_close(&b);
+}
+
 /* Random tips: commits above all, newer ones more often. */
 static inline void bitmaprepo_tips(struct bitmaprepo *b, uint64_t *seed,
 				   struct walk_tips *tips, bool *reached,

@@ -40,46 +40,6 @@ static void right_ones(void **state)
 	randrepo_release(&r);
 }
 
-/* Write an index with one bitmap, of which one bit is wrong. */
-static void write_wrong(struct randrepo *r, uint32_t *nr, uint32_t *wrong)
-{
-	struct bitset set, scratch = BITSET_INIT;
-	struct ewah types[BITMAP_TYPE_NR], bitmap;
-	struct bitmap_write_entry entry = {.bitmap = &bitmap};
-	struct bitmap_write write = {.entries = &entry, .entry_nr = 1};
-	struct buf out = BUF_INIT;
-	struct bitmaprepo b;
-	uint32_t row, bit;
-
-	bitmaprepo_open(&b, r);
-	row = randrepo_below(r, b.pb->file.row_nr);
-	bit = randrepo_below(r, b.pb->file.object_nr);
-	*nr = bitmaprepo_row(&b, row);
-	*wrong = bitmaprepo_at(&b, bit);
-	assert_int_equal(bitset_init(&set, b.pb->file.object_nr), 0);
-	assert_int_equal(bitmap_file_or(&set, &b.pb->file, row, &scratch, NULL),
-			 0);
-	set.words[bit / 64] ^= UINT64_C(1) << (bit % 64);
-	ewah_init(&bitmap);
-	assert_int_equal(ewah_from_bitset(&bitmap, &set), 0);
-	bitmaprepo_types(&b, types);
-	entry.idx_pos = bitmap_file_row(&b.pb->file, row).idx_pos;
-	write.algo = HASH_SHA1;
-	write.object_nr = b.pb->file.object_nr;
-	write.checksum = b.pb->pack->pack->checksum;
-	write.types = types;
-	assert_int_equal(bitmap_file_write(&out, &write, NULL), 0);
-	tmprepo_write_len(&r->t, b.pb->path + strlen(r->t.dir) + 1, out.data,
-			  out.len);
-	for (int i = 0; i < BITMAP_TYPE_NR; i++)
-		ewah_release(&types[i]);
-	ewah_release(&bitmap);
-	bitset_release(&set);
-	bitset_release(&scratch);
-	buf_release(&out);
-	bitmaprepo_close(&b);
-}
-
 static void wrong_ones(void **state)
 {
 	uint64_t seed = random_seed();
@@ -92,7 +52,7 @@ static void wrong_ones(void **state)
 		uint32_t nr, wrong;
 
 		make(&r, &seed);
-		write_wrong(&r, &nr, &wrong);
+		bitmaprepo_write_wrong(&r, &nr, &wrong);
 		bitmaprepo_open(&b, &r);
 		assert_int_equal(b.pb->file.row_nr, 1);
 		assert_int_equal(bitmaprepo_row(&b, 0), nr);
@@ -100,6 +60,9 @@ static void wrong_ones(void **state)
 		oid_to_hex(hex, &r.objects[wrong].oid, HASH_SHA1);
 		assert_non_null(strstr(err.msg, hex));
 		assert_non_null(strstr(err.msg, ".bitmap"));
+		assert_non_null(
+			strstr(err.msg,
+			       oid_to_hex(hex, &r.objects[nr].oid, HASH_SHA1)));
 		memset(b.want, 0, RANDREPO_MAX);
 		randrepo_reach(&r, b.want, nr);
 		assert_int_equal(strstr(err.msg, "not reachable") != NULL,
@@ -109,11 +72,44 @@ static void wrong_ones(void **state)
 	}
 }
 
+/* A sample that is large enough is all of them; a wrong one is found. */
+static void samples(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmap_space space;
+	uint32_t nr, wrong;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &seed);
+	bitmaprepo_thin_out(&r, 8, 4, true, true);
+	bitmaprepo_open(&b, &r);
+	space = bitmap_space_of(b.pb->pack, b.pb->rev);
+	for (uint64_t n = 0; n < 5; n++)
+		assert_int_equal(bitmap_verify_sample(&b.pb->file, space,
+						      &b.walk, n, seed + n,
+						      NULL),
+				 0);
+	assert_int_equal(bitmap_verify_sample(&b.pb->file, space, &b.walk,
+					      UINT64_MAX, 0, NULL),
+			 0);
+	bitmaprepo_close(&b);
+	bitmaprepo_write_wrong(&r, &nr, &wrong);
+	bitmaprepo_open(&b, &r);
+	space = bitmap_space_of(b.pb->pack, b.pb->rev);
+	assert_int_equal(bitmap_verify_sample(&b.pb->file, space, &b.walk, 1,
+					      seed, NULL),
+			 ERR_CORRUPT);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(right_ones),
 		cmocka_unit_test(wrong_ones),
+		cmocka_unit_test(samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
