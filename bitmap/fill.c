@@ -57,6 +57,15 @@ void bitmap_fill_release(struct bitmap_fill *fill)
 	free(fill->bit_of);
 }
 
+void bitmap_fill_clear(struct bitmap_fill *fill)
+{
+	bitset_clear(&fill->packed);
+	bitset_clear(&fill->outside);
+	fill->bitmaps_used = 0;
+	fill->pseudo_merges_used = 0;
+	fill->commits_walked = 0;
+}
+
 /* Searches by offset after which a table is cheaper. */
 #define LOOKUPS_MAX 4096
 
@@ -389,8 +398,8 @@ static int queue_tips(struct filling *f, const struct walk_tips *tips,
 	return ret;
 }
 
-static int fill_all(struct filling *f, const struct walk_tips *tips,
-		    struct error *err)
+static int fill_commits(struct filling *f, const struct walk_tips *tips,
+			struct error *err)
 {
 	int ret = queue_tips(f, tips, err);
 
@@ -398,10 +407,25 @@ static int fill_all(struct filling *f, const struct walk_tips *tips,
 		ret = walk_commits(f, err);
 	f->fill->pseudo_merges_used += f->pseudo.used;
 	f->fill->commits_walked += (uint32_t)f->walked_nr;
-	if (!ret)
-		ret = fill_walked(f, err);
-	if (!ret)
-		ret = fill_others(f, &tips->others, err);
+	return ret;
+}
+
+static void filling_release(struct filling *f)
+{
+	pseudo_fill_release(&f->pseudo);
+	heap_release(&f->queue);
+	free(f->walked);
+}
+
+int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
+			struct error *err)
+{
+	struct filling f = {.fill = fill, .queue = HEAP_INIT};
+	int ret;
+
+	pseudo_fill_init(&f.pseudo, &fill->file->pseudo);
+	ret = fill_commits(&f, tips, err);
+	filling_release(&f);
 	return ret;
 }
 
@@ -412,9 +436,11 @@ int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 	int ret;
 
 	pseudo_fill_init(&f.pseudo, &fill->file->pseudo);
-	ret = fill_all(&f, tips, err);
-	pseudo_fill_release(&f.pseudo);
-	heap_release(&f.queue);
-	free(f.walked);
+	ret = fill_commits(&f, tips, err);
+	if (!ret)
+		ret = fill_walked(&f, err);
+	if (!ret)
+		ret = fill_others(&f, &tips->others, err);
+	filling_release(&f);
 	return ret;
 }

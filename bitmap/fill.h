@@ -66,6 +66,16 @@ int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
 		     struct error *err);
 void bitmap_fill_release(struct bitmap_fill *fill);
 
+/* Make it empty again; numbers of what was used as well. */
+void bitmap_fill_clear(struct bitmap_fill *fill);
+
+/*
+ * Only find the commits that the tips reach: with some of what they reach, and
+ * not all. For counting what has to be walked.
+ */
+int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
+			struct error *err);
+
 /*
  * Add everything that the tips reach and that is not in the set yet. Objects
  * outside the indexed pack are also appended to *others (NULL: not wanted).
