@@ -10,7 +10,9 @@
 
 static const char usage_text[] =
 	"git bitmap list [--commits]\n"
-	"git bitmap show [--count | --objects] <commit>";
+	"git bitmap show [--count | --objects] <commit>\n"
+	"git bitmap stats\n"
+	"git bitmap verify [--sample=<n> [--seed=<n>]]";
 
 int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
 		      bool without_index)
@@ -81,6 +83,8 @@ static const struct {
 } subcommands[] = {
 	{"list", bitmap_list},
 	{"show", bitmap_show},
+	{"stats", bitmap_stats},
+	{"verify", bitmap_verify},
 };
 
 int cmd_bitmap(int argc, const char **argv, struct builtin_env *env)

@@ -108,12 +108,118 @@ test_expect_success 'show: no bitmap, no commit, no index' '
 	grep "there is no bitmap index" err
 '
 
+test_expect_success 'stats: what there is, and how far tips are from bitmaps' '
+	git -C repo.git bitmap stats >out &&
+	test "$(value bytes)" = $(wc -c <"$(value path)") &&
+	test $(($(sed -n "s/^section[.].*=//p" out | paste -sd+))) = \
+		"$(value bytes)" &&
+	test "$(value pack.indexed-percent)" = 100.00 &&
+	for kind in head branches
+	do
+		test "$(value $kind.tips)" = 1 &&
+		test "$(value $kind.with-bitmap)" = 1 &&
+		test "$(value $kind.walk-mean)" = 0.00 &&
+		test "$(value $kind.walk-together)" = 0 || return 1
+	done &&
+	test "$(value tags.tips)" = 1 && test "$(value other.tips)" = 0
+'
+
+test_expect_success 'stats: commits without bitmap are counted' '
+	cp -R repo.git newer.git &&
+	for n in 1 2 3 4 5
+	do
+		new=$(stock -C newer.git commit-tree -p main -m $n \
+			"main^{tree}") &&
+		stock -C newer.git update-ref refs/heads/main $new &&
+		stock -C newer.git update-ref refs/pull/$n $new || return 1
+	done &&
+	git -C newer.git bitmap stats >out &&
+	test "$(value head.walk-max)" = 5 &&
+	test "$(value other.tips)" = 5 &&
+	test "$(value other.with-bitmap)" = 0 &&
+	test "$(value other.walk-mean)" = 3.00 &&
+	test "$(value other.walk-median)" = 3 &&
+	test "$(value other.walk-max)" = 5 &&
+	test "$(value other.walk-together)" = 5 &&
+	test_expect_code 1 git -C none.git bitmap stats
+'
+
+test_expect_success 'verify: a good index, all of it and samples' '
+	for repo in repo.git newer.git borrows.git
+	do
+		git -C $repo bitmap verify >out || return 1
+		grep "^verified=\([0-9]*\) of=\1 path=.*[.]bitmap$" out &&
+		git -C $repo bitmap verify --sample=3 --seed=7 >out &&
+		grep "^verified=3 of=[0-9]* seed=7 path=" out || return 1
+	done &&
+	git -C none.git bitmap verify >out &&
+	test_must_be_empty out
+'
+
+# damage <offset>: change a bit of $file.
+damage () {
+	was=$(od -An -tu1 -j$1 -N1 "$file") &&
+	printf "$(printf "\\%03o" $((was ^ 1)))" |
+	dd of="$file" bs=1 seek=$1 conv=notrunc 2>/dev/null
+}
+
+# Make the checksum right again.
+resign () {
+	head -c -20 "$file" >body &&
+	{
+		cat body &&
+		for byte in $(sha1sum <body | cut -c1-40 | sed "s/../0x& /g")
+		do
+			printf "\\$(printf %03o $byte)"
+		done
+	} >"$file"
+}
+
+fresh () {
+	rm -rf bad.git && cp -R repo.git bad.git && chmod -R u+w bad.git &&
+	file=$(echo bad.git/objects/pack/*.bitmap)
+}
+
+test_expect_success 'verify: a damaged index is named, exit 1' '
+	len=$(wc -c <"$bitmap") &&
+	for at in 0 8 40 $((len / 2)) $((len - 1))
+	do
+		fresh && damage $at &&
+		test_expect_code 1 git -C bad.git bitmap verify >out 2>err &&
+		test_line_count 1 err && grep "^error: .*[.]bitmap" err &&
+		test_must_be_empty out &&
+		test_expect_code 1 git -C bad.git bitmap list 2>err &&
+		grep "^error: .*[.]bitmap" err &&
+		test_expect_code 1 git -C bad.git bitmap show main &&
+		test_expect_code 1 git -C bad.git bitmap stats || return 1
+	done &&
+	fresh && truncate -s 100 "$file" &&
+	test_expect_code 1 git -C bad.git bitmap verify 2>err &&
+	grep "^error: .*[.]bitmap" err
+'
+
+test_expect_success 'verify: a wrong bit under a right checksum' '
+	for rev in main main~5 main~200
+	do
+		fresh && git -C bad.git bitmap show $rev >out || return 1
+		# the last word of its bitmap, lowest bit
+		damage $(($(value offset) + $(value bytes) - 5)) && resign &&
+		test_expect_code 1 git -C bad.git bitmap verify 2>err &&
+		grep "^error: .*[.]bitmap: bitmap of commit [0-9a-f]*: object [0-9a-f]* is " err &&
+		test_expect_code 1 git -C bad.git bitmap verify \
+			--sample=100000 2>err &&
+		grep "^error: .*[.]bitmap: bitmap of commit" err || return 1
+	done
+'
+
 test_expect_success 'wrong usage' '
 	test_expect_code 129 git -C repo.git bitmap 2>err &&
 	grep "need a subcommand" err &&
 	test_expect_code 129 git -C repo.git bitmap peel 2>err &&
 	grep "unknown subcommand" err &&
 	test_expect_code 129 git -C repo.git bitmap list all &&
+	test_expect_code 129 git -C repo.git bitmap stats all &&
+	test_expect_code 129 git -C repo.git bitmap verify --sample=x &&
 	test_expect_code 129 git -C repo.git bitmap show &&
 	test_expect_code 129 git -C repo.git bitmap show --count --objects main
 '

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* git bitmap stats: what the index in use costs, and how well it serves. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bitmap/coverage.h"
+#include "builtin/bitmap-parts.h"
+#include "builtin/options.h"
+
+static const char usage[] = "git bitmap stats";
+
+enum tip_kind {
+	TIPS_HEAD,
+	TIPS_BRANCHES,
+	TIPS_TAGS,
+	TIPS_OTHER,
+	TIPS_ALL,
+	TIPS_KIND_NR,
+};
+
+static const char *const kind_names[TIPS_KIND_NR] = {
+	"head", "branches", "tags", "other", "all",
+};
+
+struct stats {
+	struct bitmap_place place;
+	struct walk_tips tips[TIPS_KIND_NR];
+	struct error *err;
+};
+
+/* ---- tips */
+
+static int add_tip(struct stats *s, const struct ref *ref, enum tip_kind kind)
+{
+	struct walk *w = &s->place.walk;
+	int ret = walk_add_tip(w, &s->tips[kind], &ref->oid, true, s->err);
+
+	return ret < 0 ? ret
+		       : walk_add_tip(w, &s->tips[TIPS_ALL], &ref->oid, true,
+				      s->err);
+}
+
+static int add_ref(void *ctx, const struct ref *ref)
+{
+	enum tip_kind kind = TIPS_OTHER;
+
+	if (!strncmp(ref->name, "refs/heads/", 11))
+		kind = TIPS_BRANCHES;
+	else if (!strncmp(ref->name, "refs/tags/", 10))
+		kind = TIPS_TAGS;
+	return add_tip(ctx, ref, kind);
+}
+
+static int add_tips(struct stats *s)
+{
+	struct refs *refs = s->place.store.refs;
+	struct error warning = ERROR_INIT;
+	struct ref head;
+	int ret = refs_lookup(refs, "HEAD", &head, s->err);
+
+	if (ret > 0)
+		ret = add_tip(s, &head, TIPS_HEAD);
+	if (!ret)
+		ret = refs_each(refs, "", add_ref, s, &warning, s->err);
+	if (warning.code)
+		builtin_warn("%s", warning.msg);
+	return ret;
+}
+
+/* ---- what is printed */
+
+static void print_number(const char *group, const char *key, uint64_t value)
+{
+	printf("%s.%s=%" PRIu64 "\n", group, key, value);
+}
+
+/* As a percentage of two decimals. */
+static void print_share(const char *group, const char *key, uint64_t part,
+			uint64_t whole)
+{
+	printf("%s.%s=%.2f\n", group, key,
+	       whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+static void print_sections(const struct pack_bitmap *pb)
+{
+	struct bitmap_sections s;
+
+	bitmap_file_sections(&s, &pb->file);
+	print_number("section", "header", s.header);
+	print_number("section", "types", s.types);
+	print_number("section", "bitmaps", s.entries);
+	print_number("section", "pseudo-merges", s.pseudo_merges);
+	print_number("section", "lookup-table", s.lookup_table);
+	print_number("section", "hash-cache", s.hash_cache);
+	print_number("section", "checksum", s.checksum);
+}
+
+static void print_pack(const struct pack_bitmap *pb)
+{
+	print_number("pack", "bytes", pb->pack->pack->map.len);
+	print_share("pack", "index-percent", pb->file.len,
+		    pb->pack->pack->map.len);
+	print_number("pack", "all-packed-objects", pb->odb->packed_nr);
+	print_share("pack", "indexed-percent", pb->file.object_nr,
+		    pb->odb->packed_nr);
+}
+
+/* Lengths of the XOR chains. */
+static int print_chains(const struct pack_bitmap *pb, struct error *err)
+{
+	uint32_t nr = pb->file.row_nr, depth_max = 0;
+	uint64_t depth_sum = 0;
+
+	for (uint32_t row = 0; row < nr; row++) {
+		struct bitmap_stored stored;
+		int ret = bitmap_file_stored(&stored, &pb->file, row, err);
+
+		if (ret < 0)
+			return ret;
+		depth_sum += stored.depth;
+		if (stored.depth > depth_max)
+			depth_max = stored.depth;
+	}
+	printf("xor-depth.mean=%.2f\n",
+	       nr ? (double)depth_sum / (double)nr : 0.0);
+	print_number("xor-depth", "max", depth_max);
+	return 0;
+}
+
+static void print_coverage(const char *kind, const struct bitmap_coverage *c)
+{
+	print_number(kind, "tips", c->tip_nr);
+	print_number(kind, "with-bitmap", c->with_bitmap);
+	printf("%s.walk-mean=%.2f\n", kind,
+	       c->tip_nr ? (double)c->walked_sum / (double)c->tip_nr : 0.0);
+	print_number(kind, "walk-median", c->walked_median);
+	print_number(kind, "walk-max", c->walked_max);
+	print_number(kind, "walk-together", c->walked_together);
+}
+
+static int print_coverages(struct stats *s)
+{
+	const struct pack_bitmap *pb = s->place.pb;
+	struct bitmap_fill fill;
+	int ret = bitmap_fill_init(&fill, &pb->file,
+				   bitmap_space_of(pb->pack, pb->rev),
+				   &s->place.walk, s->err);
+
+	for (int kind = 0; kind < TIPS_KIND_NR && !ret; kind++) {
+		struct bitmap_coverage coverage;
+
+		ret = bitmap_coverage_measure(&coverage, &fill, &s->tips[kind],
+					      s->err);
+		if (!ret)
+			print_coverage(kind_names[kind], &coverage);
+	}
+	bitmap_fill_release(&fill);
+	return ret;
+}
+
+static int print_stats(struct stats *s)
+{
+	int ret = add_tips(s);
+
+	if (ret < 0)
+		return ret;
+	bitmap_print_index(s->place.pb, '\n');
+	print_sections(s->place.pb);
+	print_pack(s->place.pb);
+	ret = print_chains(s->place.pb, s->err);
+	return ret < 0 ? ret : print_coverages(s);
+}
+
+int bitmap_stats(int argc, const char **argv, struct builtin_env *env)
+{
+	const struct option options[] = {{.kind = OPTION_END}};
+	int operands = options_parse(argc, argv, options, usage);
+	struct error err = ERROR_INIT;
+	struct stats s = {.err = &err};
+	int code;
+
+	if (operands < 0)
+		return 129;
+	if (operands)
+		return options_usage(options, usage);
+	code = bitmap_place_open(&s.place, env, false);
+	if (!code && print_stats(&s) < 0)
+		code = builtin_fail(&err);
+	for (int kind = 0; kind < TIPS_KIND_NR; kind++)
+		walk_tips_release(&s.tips[kind]);
+	bitmap_place_close(&s.place);
+	return code;
+}

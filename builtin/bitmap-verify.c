@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* git bitmap verify: whether indexes say the truth. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "builtin/bitmap-parts.h"
+#include "builtin/options.h"
+#include "builtin/stderr-progress.h"
+#include "sys/clock.h"
+
+static const char usage[] = "git bitmap verify [--sample=<n> [--seed=<n>]]";
+
+static int verify_pack(struct bitmap_place *place, const struct odb_pack *pack,
+		       const struct pack_bitmap_verify *how, struct error *err)
+{
+	uint64_t nr;
+	struct pack_bitmap *pb;
+	int ret = pack_bitmap_open_pack(&pb, place->store.odb, pack, err);
+
+	if (ret <= 0)
+		return ret;
+	nr = (uint64_t)pb->file.row_nr + pb->file.pseudo.nr;
+	ret = pack_bitmap_verify(pb, &place->walk, how, err);
+	if (!ret && how->sample && how->sample < nr)
+		printf("verified=%" PRIu64 " of=%" PRIu64 " seed=%" PRIu64
+		       " path=%s\n",
+		       how->sample, nr, how->seed, pb->path);
+	else if (!ret)
+		printf("verified=%" PRIu64 " of=%" PRIu64 " path=%s\n", nr, nr,
+		       pb->path);
+	pack_bitmap_close(pb);
+	return ret;
+}
+
+/* All indexes, also after one that is wrong. */
+static int verify(struct bitmap_place *place,
+		  const struct pack_bitmap_verify *how)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; i < place->store.odb->pack_nr; i++) {
+		struct error err = ERROR_INIT;
+
+		if (verify_pack(place, &place->store.odb->packs[i], how,
+				&err) >= 0)
+			continue;
+		builtin_error("%s", err.msg);
+		code = 1;
+	}
+	return code;
+}
+
+int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
+{
+	struct progress_out progress;
+	struct pack_bitmap_verify how = {
+		.seed = sys_clock_ns() % 1000000,
+		.progress = stderr_progress(&progress, PROGRESS_IF_TERMINAL),
+	};
+	const struct option options[] = {
+		{.kind = OPTION_U64,
+		 .long_name = "sample",
+		 .value = &how.sample,
+		 .help = "only so many bitmaps, each by a walk of its own"},
+		{.kind = OPTION_U64,
+		 .long_name = "seed",
+		 .value = &how.seed,
+		 .help = "which ones"},
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+	struct bitmap_place place;
+	int code;
+
+	if (operands < 0)
+		return 129;
+	if (operands)
+		return options_usage(options, usage);
+	code = bitmap_place_open(&place, env, true);
+	if (!code) {
+		history_check_graph(&place.walk.history);
+		code = verify(&place, &how);
+	}
+	bitmap_place_close(&place);
+	return code;
+}
