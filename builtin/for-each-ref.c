@@ -11,12 +11,16 @@
 
 #include "base/mem.h"
 #include "builtin/options.h"
+#include "builtin/ref-filter.h"
 #include "builtin/ref-format.h"
 #include "builtin/ref-sort.h"
-#include "repo/wildmatch.h"
 
 static const char usage[] = "git for-each-ref [<options>] [<pattern>]\n"
-			    "git for-each-ref [--points-at <object>]";
+			    "git for-each-ref [--points-at <object>]\n"
+			    "git for-each-ref [--merged [<commit>]] "
+			    "[--no-merged [<commit>]]\n"
+			    "git for-each-ref [--contains [<commit>]] "
+			    "[--no-contains [<commit>]]";
 
 static const char default_format[] = "%(objectname) %(objecttype)\t%(refname)";
 
@@ -27,67 +31,14 @@ struct for_each_ref {
 	enum ref_format_quote quote;
 	const char *format_text;
 	int64_t count; /* 0: all */
-	bool ignore_case;
-	const char **patterns;  /* NULL-terminated */
-	const char **points_at; /* owned array of arguments */
-	size_t points_at_nr, points_at_alloc;
-	struct oid *targets; /* owned: points_at resolved */
-	char *head;          /* owned: what HEAD leads to, or NULL */
+	struct ref_filter filter;
+	char *head; /* owned: what HEAD leads to, or NULL */
 	int64_t printed;
 	struct buf line;
 	struct ref_sort_item *items; /* owned: when sorting */
 	size_t item_nr, item_alloc;
 	struct error err;
 };
-
-/* ---- filters */
-
-/* Starts are compared byte by byte, also when --ignore-case is given. */
-static bool matches_pattern(const struct for_each_ref *f, const char *name,
-			    const char *pattern)
-{
-	size_t len = strlen(pattern);
-	unsigned flags = WILDMATCH_PATHNAME;
-
-	if (!strncmp(name, pattern, len) && (!name[len] || name[len] == '/' ||
-					     (len && pattern[len - 1] == '/')))
-		return true;
-	if (f->ignore_case)
-		flags |= WILDMATCH_ICASE;
-	return wildmatch(pattern, name, flags);
-}
-
-static bool matches(const struct for_each_ref *f, const char *name)
-{
-	const char **p;
-
-	if (!*f->patterns)
-		return true;
-	for (p = f->patterns; *p; p++)
-		if (matches_pattern(f, name, *p))
-			return true;
-	return false;
-}
-
-/* Whether a ref, or the tag it names, points at one of the objects. */
-static int points_at(struct for_each_ref *f, struct ref_atom_subject *subject)
-{
-	size_t i;
-	int ret;
-
-	if (!f->points_at_nr)
-		return 1;
-	for (i = 0; i < f->points_at_nr; i++)
-		if (oid_equal(&f->targets[i], &subject->self.oid))
-			return 1;
-	ret = ref_atom_deref(subject, &f->err);
-	if (ret <= 0)
-		return ret;
-	for (i = 0; i < f->points_at_nr; i++)
-		if (oid_equal(&f->targets[i], &subject->tagged.oid))
-			return 1;
-	return 0;
-}
 
 /* ---- visits */
 
@@ -127,10 +78,10 @@ static int visit(void *ctx, const struct ref *ref)
 	struct ref_atom_subject subject;
 	int ret;
 
-	if (!matches(f, ref->name))
+	if (!ref_filter_takes_name(&f->filter, ref->name))
 		return 0;
 	ref_atom_subject_init(&subject, &f->store, ref, f->head);
-	ret = points_at(f, &subject);
+	ret = ref_filter_takes(&f->filter, &subject, &f->err);
 	if (ret > 0) {
 		ret = ref_sort_is_by_name(&f->sort) ? print(f, &subject)
 						    : keep(f, ref, &subject);
@@ -195,10 +146,10 @@ static int visit_all(struct for_each_ref *f)
 	char **prefixes = NULL;
 	size_t nr = 0, alloc = 0;
 	const char *everything[] = {"", NULL};
-	const char **p = f->patterns;
+	const char **p = f->filter.patterns;
 	int ret = 0;
 
-	if (!*p || f->ignore_case)
+	if (!*p || f->filter.ignore_case)
 		p = everything;
 	for (; !ret && *p; p++) {
 		if (mem_grow(&prefixes, &alloc, nr + 1, sizeof(*prefixes)) < 0)
@@ -246,39 +197,9 @@ static int take_count(void *value, const char *arg)
 	return 0;
 }
 
-static int add_points_at(void *value, const char *arg)
+static int add_to_list(void *value, const char *arg)
 {
-	struct for_each_ref *f = value;
-
-	if (arg == option_negated) {
-		f->points_at_nr = 0;
-		return 0;
-	}
-	if (mem_grow(&f->points_at, &f->points_at_alloc, f->points_at_nr + 1,
-		     sizeof(*f->points_at)) < 0)
-		return builtin_error("out of memory");
-	f->points_at[f->points_at_nr++] = arg;
-	return 0;
-}
-
-static int resolve_points_at(struct for_each_ref *f)
-{
-	size_t i;
-
-	if (!f->points_at_nr)
-		return 0;
-	f->targets = mem_calloc(f->points_at_nr, sizeof(*f->targets));
-	if (!f->targets)
-		return builtin_die("out of memory");
-	for (i = 0; i < f->points_at_nr; i++) {
-		if (store_resolve(&f->store, &f->targets[i], f->points_at[i],
-				  NULL) < 0) {
-			builtin_error("malformed object name '%s'",
-				      f->points_at[i]);
-			return 129;
-		}
-	}
-	return 0;
+	return ref_filter_add(value, arg) ? builtin_error("out of memory") : 0;
 }
 
 static int find_head(struct for_each_ref *f)
@@ -297,14 +218,14 @@ static int run(struct for_each_ref *f, const char **patterns,
 {
 	int ret = store_open(&f->store, env);
 
-	f->patterns = patterns;
+	f->filter.patterns = patterns;
 	if (!ret)
-		ret = resolve_points_at(f);
+		ret = ref_filter_open(&f->filter, &f->store);
 	if (!ret)
 		ret = find_head(f);
 	if (ret)
 		return ret;
-	f->sort.ignore_case = f->ignore_case;
+	f->sort.ignore_case = f->filter.ignore_case;
 	ret = ref_sort_configure(&f->sort, &f->store.repo->config, &f->err);
 	if (ret >= 0)
 		ret = visit_all(f);
@@ -336,8 +257,7 @@ static void release(struct for_each_ref *f)
 	while (f->item_nr)
 		ref_sort_item_release(&f->items[--f->item_nr], &f->sort);
 	free(f->items);
-	free(f->points_at);
-	free(f->targets);
+	ref_filter_release(&f->filter);
 	free(f->head);
 	ref_sort_release(&f->sort);
 	ref_format_release(&f->format);
@@ -355,6 +275,13 @@ static int refuse(void *value, const char *arg)
 		.kind = OPTION_CALLBACK, .long_name = name,                    \
 		.value = (void *)(uintptr_t)("--" name), .fn = refuse,         \
 		.flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE                \
+	}
+
+#define COMMITS(name, list, text)                                              \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .long_name = name, .value = &(list),  \
+		.fn = add_to_list, .arg_name = "<commit>",                     \
+		.flags = OPTION_LAST_ARG | OPTION_NO_NEGATE, .help = text      \
 	}
 
 int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
@@ -404,19 +331,29 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		 .help = "field name to sort on"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "points-at",
-		 .value = &f,
-		 .fn = add_points_at,
+		 .value = &f.filter.points_at,
+		 .fn = add_to_list,
 		 .arg_name = "<object>",
 		 .help = "print only refs which point at the given object"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "ignore-case",
-		 .value = &f.ignore_case,
+		 .value = &f.filter.ignore_case,
 		 .help = "sorting and filtering are case insensitive"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "exclude",
+		 .value = &f.filter.exclude,
+		 .fn = add_to_list,
+		 .arg_name = "<pattern>",
+		 .help = "exclude refs which match pattern"},
+		COMMITS("merged", f.filter.merged,
+			"print only refs that are merged"),
+		COMMITS("no-merged", f.filter.no_merged,
+			"print only refs that are not merged"),
+		COMMITS("contains", f.filter.contains,
+			"print only refs which contain the commit"),
+		COMMITS("no-contains", f.filter.no_contains,
+			"print only refs which don't contain the commit"),
 		REFUSED("color"),
-		REFUSED("merged"),
-		REFUSED("no-merged"),
-		REFUSED("contains"),
-		REFUSED("no-contains"),
 		{.kind = OPTION_END},
 	};
 	int ret = options_parse(argc, argv, options, usage);

@@ -220,9 +220,10 @@ static int set_value(struct parse *p, const struct named *n, const char *arg)
 	if (n->negated)
 		return set_negated(o);
 	if (!arg && takes_arg(o) && !(o->flags & OPTION_OPTIONAL_ARG)) {
-		if (p->next >= p->argc)
+		if (p->next < p->argc)
+			arg = p->argv[p->next++];
+		else if (!(o->flags & OPTION_LAST_ARG))
 			return complain(n, "requires a value");
-		arg = p->argv[p->next++];
 	}
 	switch (o->kind) {
 	case OPTION_FLAG:

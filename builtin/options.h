@@ -28,6 +28,8 @@ enum {
 					 without one, changes nothing) */
 	OPTION_NO_ARG = 1 << 1,       /* CALLBACK that takes none */
 	OPTION_NO_NEGATE = 1 << 2,    /* --no-<name> is unknown */
+	OPTION_LAST_ARG = 1 << 3,     /* CALLBACK: the argument may be lacking
+					 where nothing follows; then NULL */
 };
 
 struct option {

@@ -162,9 +162,76 @@ test_expect_success 'version numbers with suffixes' '
 	)
 '
 
+# A branch whose commits are older than what they follow, and merges.
+test_expect_success 'what history says' '
+	repo_criss_cross history 6 &&
+	(
+		cd history &&
+		old=$(GIT_COMMITTER_DATE="100000000 +0000" stock commit-tree \
+			-p side -m old side^{tree}) &&
+		stock update-ref refs/heads/old $old &&
+		stock tag -m "a tag" tagged side~2 &&
+		stock tag -m "a tag of a tag" twice tagged &&
+		stock tag blob $(stock rev-parse main:left) &&
+		stock tag tree $(stock rev-parse main^{tree}) &&
+		for at in main~1 main~2^2 main~4 side~3 side~5
+		do
+			stock branch -f b$(stock rev-parse --short=8 $at) $at ||
+				exit 1
+		done &&
+		for graph in no yes
+		do
+			for at in main side old twice main~3 side~4
+			do
+				for option in merged no-merged contains \
+					no-contains
+				do
+					same for-each-ref --$option $at ||
+						exit 1
+					same for-each-ref --$option=$at \
+						--$option=main~2 || exit 1
+				done
+			done &&
+			for option in merged no-merged contains no-contains
+			do
+				same for-each-ref --$option &&
+				same -e for-each-ref --$option=none &&
+				same -e for-each-ref --$option=blob &&
+				same -e for-each-ref --$option=tree &&
+				same -e for-each-ref \
+					--$option=$(printf %040d 1) || exit 1
+			done &&
+			same for-each-ref --contains=side~4 --merged=main~1 \
+				--no-contains=main~2 refs/heads &&
+			same for-each-ref --points-at=tagged --merged=old &&
+			same for-each-ref --sort=-creatordate --count=2 \
+				--contains=main~4 &&
+			stock commit-graph write --reachable || exit 1
+		done
+	)
+'
+
+test_expect_success 'refs that are left out by name' '
+	(
+		cd repo &&
+		stock for-each-ref >all &&
+		grep -v "	refs/tags/" all >expect &&
+		git for-each-ref --exclude=refs/tags >actual &&
+		test_cmp expect actual &&
+		git for-each-ref --exclude="refs/tags/**" >actual &&
+		test_cmp expect actual &&
+		grep "	refs/heads/" all | grep -v "/side$" >expect &&
+		git for-each-ref --exclude=refs/heads/side \
+			--exclude=refs/none refs/heads/ >actual &&
+		test_cmp expect actual &&
+		git for-each-ref --exclude=refs --no-exclude >actual &&
+		test_cmp all actual
+	)
+'
+
 test_expect_success 'what we do not have is said' '
-	test_must_fail git -C repo for-each-ref --merged 2>err &&
-	grep "merged is not supported" err &&
+	test_must_fail git -C repo for-each-ref --color 2>err &&
+	grep "color is not supported" err &&
 	test_must_fail git -C repo for-each-ref --format="%(upstream)" 2>err &&
 	grep "%(upstream) is not supported" err
 '

@@ -72,7 +72,7 @@ static bool is_too_old(const struct reach *r, const struct history_commit *c)
 {
 	if (r->min_level && c->level != HISTORY_LEVEL_UNKNOWN)
 		return c->level <= r->min_level;
-	return c->date < r->min_date;
+	return !r->ignores_dates && c->date < r->min_date;
 }
 
 /* Enter a commit that is not settled. 1 entered, 0 settled with "no". */

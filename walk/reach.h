@@ -8,13 +8,14 @@
  * again; those that did not are looked at again after targets were added.
  * Commits below the lowest target's level, or where levels are not known
  * older than the oldest target, are not walked: where clocks were wrong the
- * answer may be "no" though a path exists.
+ * answer may be "no" though a path exists, unless `ignores_dates` is set.
  *
  * One thread, like the history below it.
  */
 #ifndef WALK_REACH_H
 #define WALK_REACH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,8 @@ struct reach {
 	uint32_t min_level; /* 0: some target's level is not known */
 	uint64_t min_date;  /* seconds since 1970 */
 	size_t target_nr;
+	bool ignores_dates; /* may be set: the walk goes on where commits are
+			       older than the targets and levels not known */
 };
 
 void reach_init(struct reach *r, struct history *h);

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* Refs that match. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/options.h"
+#include "builtin/ref-filter.h"
+#include "repo/wildmatch.h"
+
+void ref_filter_init(struct ref_filter *f)
+{
+	memset(f, 0, sizeof(*f));
+}
+
+void ref_filter_release(struct ref_filter *f)
+{
+	free(f->exclude.items);
+	free(f->points_at.items);
+	free(f->merged.items);
+	free(f->no_merged.items);
+	free(f->contains.items);
+	free(f->no_contains.items);
+	free(f->targets);
+	if (f->walk_is_open) {
+		reach_release(&f->containing);
+		reach_release(&f->not_containing);
+		bitset_release(&f->in_merged);
+		bitset_release(&f->in_no_merged);
+		walk_close(&f->walk);
+	}
+	ref_filter_init(f);
+}
+
+int ref_filter_add(struct ref_filter_list *list, const char *arg)
+{
+	if (arg == option_negated) {
+		list->nr = 0;
+		return 0;
+	}
+	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
+		     sizeof(*list->items)) < 0)
+		return ERR_NOMEM;
+	list->items[list->nr++] = arg;
+	return 0;
+}
+
+/* ---- names */
+
+/* Starts are compared byte by byte, also when case is ignored. */
+static bool matches_pattern(const struct ref_filter *f, const char *name,
+			    const char *pattern)
+{
+	size_t len = strlen(pattern);
+	unsigned flags = WILDMATCH_PATHNAME;
+
+	if (!strncmp(name, pattern, len) && (!name[len] || name[len] == '/' ||
+					     (len && pattern[len - 1] == '/')))
+		return true;
+	if (f->ignore_case)
+		flags |= WILDMATCH_ICASE;
+	return wildmatch(pattern, name, flags);
+}
+
+bool ref_filter_takes_name(const struct ref_filter *f, const char *name)
+{
+	bool takes = !*f->patterns;
+
+	for (const char **p = f->patterns; !takes && *p; p++)
+		takes = matches_pattern(f, name, *p);
+	for (size_t i = 0; takes && i < f->exclude.nr; i++)
+		takes = !matches_pattern(f, name, f->exclude.items[i]);
+	return takes;
+}
+
+/* ---- opening */
+
+static int resolve_points_at(struct ref_filter *f)
+{
+	size_t nr = f->points_at.nr;
+
+	if (!nr)
+		return 0;
+	f->targets = mem_calloc(nr, sizeof(*f->targets));
+	if (!f->targets)
+		return builtin_die("out of memory");
+	for (size_t i = 0; i < nr; i++) {
+		const char *name = f->points_at.items[i];
+
+		if (store_resolve(f->store, &f->targets[i], name, NULL) < 0) {
+			builtin_error("malformed object name '%s'", name);
+			return 129;
+		}
+	}
+	return 0;
+}
+
+/* The commit that `oid` is or is a tag of. 1, 0 when it is none, negative. */
+static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
+		       const struct oid *oid, struct error *err)
+{
+	enum object_type type;
+	struct oid peeled;
+	uint32_t obj_pos;
+	int ret = odb_peel(f->walk.reader, oid, &peeled, &type, err);
+
+	if (ret < 0)
+		return ret;
+	if (type != OBJ_COMMIT)
+		return 0;
+	if (objspace_add(&f->walk.space, peeled.bytes, &obj_pos) < 0 ||
+	    history_add(&f->walk.history, obj_pos, commit_nr) < 0)
+		return error_nomem(err);
+	return 1;
+}
+
+/* Say what it is instead, if it is there. */
+static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum object_type type;
+	struct oid peeled;
+
+	if (!odb_peel(f->walk.reader, oid, &peeled, &type, NULL))
+		builtin_error("object %s is a %s, not a commit",
+			      oid_to_hex(hex, &peeled, f->store->odb->algo),
+			      object_type_name(type));
+}
+
+/*
+ * The commit that an argument names; NULL is HEAD. Complains as stock Git
+ * does of --merged (`option`) and of --contains (NULL).
+ */
+static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
+			  const char *name, const char *option)
+{
+	struct oid oid;
+
+	if (!name)
+		name = "HEAD";
+	if (store_resolve(f->store, &oid, name, NULL) < 0) {
+		if (option)
+			return builtin_die("malformed object name %s", name);
+		builtin_error("malformed object name %s", name);
+		return 129;
+	}
+	if (find_commit(commit_nr, f, &oid, NULL) > 0)
+		return 0;
+	complain_of_type(f, &oid);
+	if (option)
+		builtin_error("option `%s' must point to a commit", option);
+	else
+		builtin_error("no such commit %s", name);
+	return 129;
+}
+
+/* Set the bits of a commit and its ancestors. */
+static int mark_ancestors(struct bitset *set, struct history *h,
+			  uint32_t commit_nr, struct error *err)
+{
+	uint32_t *stack = NULL;
+	size_t depth = 0, alloc = 0;
+	uint32_t next = commit_nr;
+	int ret = 0;
+
+	for (;;) {
+		if (h->nr > set->bits && bitset_grow(set, 2 * h->nr) < 0) {
+			ret = error_nomem(err);
+			break;
+		}
+		if (!bitset_test(set, next)) {
+			uint32_t nr;
+
+			bitset_set(set, next);
+			ret = history_parse(h, next, err);
+			if (ret < 0)
+				break;
+			nr = h->commits[next].parent_nr;
+			if (mem_grow(&stack, &alloc, depth + nr,
+				     sizeof(*stack)) < 0) {
+				ret = error_nomem(err);
+				break;
+			}
+			if (nr)
+				memcpy(stack + depth, history_parents(h, next),
+				       nr * sizeof(*stack));
+			depth += nr;
+		}
+		if (!depth)
+			break;
+		next = stack[--depth];
+	}
+	free(stack);
+	return ret;
+}
+
+static int open_merged(struct bitset *set, struct ref_filter *f,
+		       const struct ref_filter_list *list, const char *option)
+{
+	struct error err = ERROR_INIT;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		uint32_t nr;
+		int ret = resolve_commit(&nr, f, list->items[i], option);
+
+		if (ret)
+			return ret;
+		ret = mark_ancestors(set, &f->walk.history, nr, &err);
+		if (ret < 0)
+			return builtin_fail(&err);
+	}
+	return 0;
+}
+
+static int open_contains(struct reach *reach, struct ref_filter *f,
+			 const struct ref_filter_list *list)
+{
+	struct error err = ERROR_INIT;
+
+	reach->ignores_dates = true;
+	for (size_t i = 0; i < list->nr; i++) {
+		uint32_t nr;
+		int ret = resolve_commit(&nr, f, list->items[i], NULL);
+
+		if (ret)
+			return ret;
+		ret = reach_add_target(reach, nr, &err);
+		if (ret < 0)
+			return builtin_fail(&err);
+	}
+	return 0;
+}
+
+static bool asks_history(const struct ref_filter *f)
+{
+	return f->merged.nr || f->no_merged.nr || f->contains.nr ||
+	       f->no_contains.nr;
+}
+
+static int open_walk(struct ref_filter *f)
+{
+	struct error err = ERROR_INIT;
+	int ret;
+
+	if (walk_open(&f->walk, f->store->odb, NULL, 0, &err) < 0)
+		return builtin_fail(&err);
+	f->walk_is_open = true;
+	reach_init(&f->containing, &f->walk.history);
+	reach_init(&f->not_containing, &f->walk.history);
+	ret = open_merged(&f->in_merged, f, &f->merged, "merged");
+	if (!ret)
+		ret = open_merged(&f->in_no_merged, f, &f->no_merged,
+				  "no-merged");
+	if (!ret)
+		ret = open_contains(&f->containing, f, &f->contains);
+	if (!ret)
+		ret = open_contains(&f->not_containing, f, &f->no_contains);
+	return ret;
+}
+
+int ref_filter_open(struct ref_filter *f, const struct store *store)
+{
+	int ret;
+
+	f->store = store;
+	ret = resolve_points_at(f);
+	return ret || !asks_history(f) ? ret : open_walk(f);
+}
+
+/* ---- objects */
+
+/* Whether a ref, or the tag it names, points at one of the objects. */
+static int points_at(struct ref_filter *f, struct ref_atom_subject *subject,
+		     struct error *err)
+{
+	size_t i, nr = f->points_at.nr;
+	int ret;
+
+	if (!nr)
+		return 1;
+	for (i = 0; i < nr; i++)
+		if (oid_equal(&f->targets[i], &subject->self.oid))
+			return 1;
+	ret = ref_atom_deref(subject, err);
+	if (ret <= 0)
+		return ret;
+	for (i = 0; i < nr; i++)
+		if (oid_equal(&f->targets[i], &subject->tagged.oid))
+			return 1;
+	return 0;
+}
+
+static int takes_history(struct ref_filter *f, const struct oid *oid,
+			 struct error *err)
+{
+	uint32_t nr;
+	int ret = find_commit(&nr, f, oid, err);
+
+	if (ret <= 0)
+		return ret;
+	if (f->merged.nr && !bitset_get(&f->in_merged, nr))
+		return 0;
+	if (f->no_merged.nr && bitset_get(&f->in_no_merged, nr))
+		return 0;
+	if (f->contains.nr)
+		ret = reach_all(&f->containing, &nr, 1, err);
+	if (ret <= 0 || !f->no_contains.nr)
+		return ret;
+	ret = reach_all(&f->not_containing, &nr, 1, err);
+	return ret < 0 ? ret : !ret;
+}
+
+int ref_filter_takes(struct ref_filter *f, struct ref_atom_subject *subject,
+		     struct error *err)
+{
+	int ret = points_at(f, subject, err);
+
+	if (ret <= 0 || !f->walk_is_open)
+		return ret;
+	return takes_history(f, &subject->self.oid, err);
+}
