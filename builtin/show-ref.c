@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* git show-ref: list refs, or check that some exist. */
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "builtin/options.h"
@@ -8,8 +10,10 @@
 
 static const char usage[] =
 	"git show-ref [-q | --quiet] [--verify] [--head] [-d | --dereference] "
-	"[-s | --hash[=<n>]] [--abbrev[=<n>]] [--tags] [--heads] [--] "
-	"[<pattern>...]";
+	"[-s | --hash[=<n>]] [--abbrev[=<n>]] [--tags] [--branches] [--] "
+	"[<pattern>...]\n"
+	"git show-ref --exclude-existing[=<pattern>]\n"
+	"git show-ref --exists <ref>";
 
 /* The number of digits to print; the last option that says one holds. */
 enum digits { DIGITS_ALL, DIGITS_DEFAULT, DIGITS_GIVEN };
@@ -17,7 +21,9 @@ enum digits { DIGITS_ALL, DIGITS_DEFAULT, DIGITS_GIVEN };
 struct show_ref {
 	struct store store;
 	bool head, heads, tags, deref, verify, quiet;
-	bool hash_only;
+	bool hash_only, exists;
+	bool exclude_existing;
+	const char *exclude; /* start of names, or NULL: all */
 	enum digits digits;
 	size_t len;            /* of printed ids, from digits */
 	const char **patterns; /* nr of them, NULL-terminated */
@@ -164,6 +170,91 @@ static void verify(struct show_ref *s)
 	}
 }
 
+/* A ref is there, whether or not its object, or the ref it leads to, is. */
+static void check_exists(struct show_ref *s)
+{
+	const char *name = *s->patterns;
+	struct ref ref;
+	int ret = 0;
+
+	if (!name || s->patterns[1]) {
+		s->code = builtin_die(name ? "--exists requires exactly one "
+					     "reference"
+					   : "--exists requires a reference");
+		return;
+	}
+	if (refs_name_is_valid_len(name, strlen(name), true))
+		ret = refs_read(s->store.refs, name, &ref, NULL);
+	s->found = ret > 0;
+	if (ret < 0) {
+		builtin_error("failed to look up reference: Invalid argument");
+		s->code = 1;
+	} else if (!ret) {
+		builtin_error("reference does not exist");
+		s->code = 2;
+	}
+}
+
+/*
+ * Print a line, without a "^{}" at its end, unless the ref that is its last
+ * word is there. What its author does not ask about is passed over.
+ */
+static void filter_line(struct show_ref *s, char *line)
+{
+	size_t len = strcspn(line, "\n");
+	const char *name;
+	struct ref ref;
+
+	if (len >= 3 && !memcmp(line + len - 3, "^{}", 3))
+		len -= 3;
+	line[len] = '\0';
+	name = line + len;
+	while (name > line && !isspace((unsigned char)name[-1]))
+		name--;
+	if (s->exclude && strncmp(name, s->exclude, strlen(s->exclude)) != 0)
+		return;
+	if (!refs_name_is_valid(name))
+		builtin_warn("ref '%s' ignored", name);
+	else if (refs_lookup(s->store.refs, name, &ref, NULL) <= 0)
+		puts(line);
+}
+
+static void exclude_existing(struct show_ref *s)
+{
+	char *line = NULL;
+	size_t alloc = 0;
+
+	while (getline(&line, &alloc, stdin) >= 0)
+		filter_line(s, line);
+	s->found = true;
+	if (ferror(stdin))
+		s->code = builtin_die("cannot read standard input");
+	free(line);
+}
+
+/* These answer different questions. 0, or 128 after printing. */
+static int check_modes(const struct show_ref *s)
+{
+	const char *modes[3];
+	size_t nr = 0;
+
+	if (s->exclude_existing)
+		modes[nr++] = "--exclude-existing";
+	if (s->verify)
+		modes[nr++] = "--verify";
+	if (s->exists)
+		modes[nr++] = "--exists";
+	if (nr == 3)
+		return builtin_die("options '%s', '%s', and '%s' cannot be "
+				   "used together",
+				   modes[0], modes[1], modes[2]);
+	if (nr == 2)
+		return builtin_die("options '%s' and '%s' cannot be used "
+				   "together",
+				   modes[0], modes[1]);
+	return 0;
+}
+
 /* How long printed ids are, now that the repository is known. */
 static int set_len(struct show_ref *s)
 {
@@ -180,9 +271,25 @@ static int set_len(struct show_ref *s)
 	return 0;
 }
 
-static int refuse_exclude(void *value, const char *arg)
+static int take_exclude(void *value, const char *arg)
 {
-	return builtin_error("--exclude-existing is not supported");
+	struct show_ref *s = value;
+
+	s->exclude_existing = true;
+	s->exclude = arg;
+	return 0;
+}
+
+static void answer(struct show_ref *s)
+{
+	if (s->exclude_existing)
+		exclude_existing(s);
+	else if (s->exists)
+		check_exists(s);
+	else if (s->verify)
+		verify(s);
+	else
+		list(s);
 }
 
 int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
@@ -194,9 +301,13 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 		 .value = &s.tags,
 		 .help = "only show tags"},
 		{.kind = OPTION_FLAG,
+		 .long_name = "branches",
+		 .value = &s.heads,
+		 .help = "only show branches"},
+		{.kind = OPTION_FLAG,
 		 .long_name = "heads",
 		 .value = &s.heads,
-		 .help = "only show heads"},
+		 .help = "the same"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "verify",
 		 .value = &s.verify,
@@ -233,8 +344,16 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 		 .help = "do not print results (useful with --verify)"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "exclude-existing",
-		 .fn = refuse_exclude,
-		 .flags = OPTION_OPTIONAL_ARG},
+		 .value = &s,
+		 .fn = take_exclude,
+		 .arg_name = "<pattern>",
+		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
+		 .help = "show refs from stdin that aren't in local "
+			 "repository"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "exists",
+		 .value = &s.exists,
+		 .help = "check for reference existence without resolving"},
 		{.kind = OPTION_END},
 	};
 	int ret = options_parse(argc, argv, options, usage);
@@ -242,16 +361,15 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 	if (ret < 0)
 		return 129;
 	s.patterns = argv + 1;
+	ret = check_modes(&s);
+	if (ret)
+		return ret;
 	ret = store_open(&s.store, env);
 	if (ret)
 		return ret;
 	s.code = set_len(&s);
-	if (!s.code) {
-		if (s.verify)
-			verify(&s);
-		else
-			list(&s);
-	}
+	if (!s.code)
+		answer(&s);
 	store_close(&s.store);
 	if (!s.code && !s.found)
 		s.code = 1;

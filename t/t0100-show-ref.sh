@@ -66,9 +66,68 @@ test_expect_success 'refs of a linked work tree' '
 	(cd repo && same show-ref --head)
 '
 
-test_expect_success 'what we do not have is said' '
-	test_must_fail git -C repo show-ref --exclude-existing 2>err &&
-	grep "exclude-existing is not supported" err
+test_expect_success 'lines about refs that are not there' '
+	cat >input <<-EOC &&
+	refs/heads/side
+	refs/heads/new
+	abc refs/heads/new2
+	abc refs/tags/v1.0^{}
+	abc	refs/tags/v9^{}
+	refs/heads/bad..name
+	x y refs/heads/z
+	HEAD
+	refs/heads/bad name
+	 refs/heads/lead
+	^{}
+
+	refs/headsy
+	refs/heads/
+	EOC
+	printf "refs/heads/space \nrefs/heads/last" >>input &&
+	(
+		cd repo &&
+		same -e show-ref --exclude-existing &&
+		same -e show-ref --exclude-existing= &&
+		same -e show-ref --exclude-existing=refs/heads &&
+		same -e show-ref --exclude-existing=refs/heads/ &&
+		same -e show-ref --exclude-existing=HEAD refs/heads/side
+	) &&
+	rm input
+'
+
+# As Git 2.55 has it.
+test_expect_success 'whether a ref is there' '
+	echo 1111111111111111111111111111111111111111 \
+		>repo/.git/refs/heads/bad &&
+	echo "ref: refs/heads/none" >repo/.git/refs/heads/dangling &&
+	echo garbage >repo/.git/refs/heads/garbage &&
+	(
+		cd repo &&
+		for ref in HEAD refs/heads/side refs/tags/v1.0 refs/heads/bad \
+			refs/heads/dangling
+		do
+			git show-ref --exists $ref >out 2>err &&
+			test_must_be_empty out &&
+			test_must_be_empty err || exit 1
+		done &&
+		echo "error: reference does not exist" >expect &&
+		for ref in nope side refs/heads refs/heads/ "a b" ../HEAD
+		do
+			test_expect_code 2 git show-ref --exists "$ref" 2>err &&
+			test_cmp expect err || exit 1
+		done &&
+		test_expect_code 1 git show-ref --exists refs/heads/garbage &&
+		test_expect_code 128 git show-ref --exists &&
+		test_expect_code 128 git show-ref --exists HEAD HEAD 2>err &&
+		grep "^fatal: --exists requires exactly one reference" err &&
+		test_expect_code 128 git show-ref --exists --verify HEAD 2>err &&
+		grep "^fatal: options .--verify. and .--exists. cannot be" err
+	) &&
+	rm repo/.git/refs/heads/bad repo/.git/refs/heads/dangling \
+		repo/.git/refs/heads/garbage &&
+	git -C repo show-ref --branches >actual &&
+	stock -C repo show-ref --heads >expect &&
+	test_cmp expect actual
 '
 
 test_expect_success 'many packed refs, one name' '
