@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bitmap/fill.h"
 #include "bitmap/bit-filter.h"
 #include "bitmap/verify-all.h"
 #include "bitmap/verify.h"
 #include "pack-bitmap.h"
+#include "sys/clock.h"
 
 char *pack_bitmap_path(const char *pack_base)
 {
@@ -158,20 +158,53 @@ void pack_bitmap_result_release(struct pack_bitmap_result *result)
 	*result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
 }
 
+/* bitmap_fill_tips() for one side, measured where `phase` is not NULL. */
+static int fill_side(struct pack_bitmap_phase *phase, struct bitmap_fill *fill,
+		     const struct walk_tips *tips, struct walk_items *others,
+		     struct error *err)
+{
+	uint64_t start, before;
+	int ret;
+
+	if (!phase)
+		return bitmap_fill_tips(fill, tips, others, err);
+	*phase = (struct pack_bitmap_phase){
+		.bitmaps_used = fill->bitmaps_used,
+		.pseudo_merges_used = fill->pseudo_merges_used,
+		.commits_walked = fill->commits_walked,
+		.objects_walked = fill->objects_walked,
+	};
+	before = bitset_count(&fill->packed) + bitset_count(&fill->outside);
+	start = sys_clock_ns();
+	ret = bitmap_fill_tips(fill, tips, others, err);
+	phase->ns = sys_clock_ns() - start;
+	phase->objects = bitset_count(&fill->packed) +
+			 bitset_count(&fill->outside) - before;
+	phase->bitmaps_used = fill->bitmaps_used - phase->bitmaps_used;
+	phase->pseudo_merges_used = fill->pseudo_merges_used -
+				    phase->pseudo_merges_used;
+	phase->commits_walked = fill->commits_walked - phase->commits_walked;
+	phase->objects_walked = fill->objects_walked - phase->objects_walked;
+	return ret;
+}
+
 static int fill_in(struct pack_bitmap_result *result, struct bitmap_fill *fill,
 		   const struct walk_tips *wants, const struct walk_tips *haves,
 		   struct error *err)
 {
 	bool has_haves = haves->commit_nr || haves->others.nr;
+	struct pack_bitmap_trace *trace = result->trace;
 	int ret = 0;
 
 	/* What haves reach is done with when the wants are filled in. */
 	if (has_haves)
-		ret = bitmap_fill_tips(fill, haves, NULL, err);
+		ret = fill_side(trace ? &trace->haves : NULL, fill, haves, NULL,
+				err);
 	if (!ret && has_haves && bitset_copy(&result->had, &fill->packed) < 0)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = bitmap_fill_tips(fill, wants, &result->others, err);
+		ret = fill_side(trace ? &trace->wants : NULL, fill, wants,
+				&result->others, err);
 	if (ret < 0)
 		return ret;
 	result->packed = fill->packed;
@@ -202,6 +235,7 @@ int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
 	int ret = bitmap_fill_init(&fill, bf.file, bf.space, w, err);
 
 	fill.filter = filter;
+	fill.trace = result->trace ? &result->trace->used : NULL;
 	if (!ret)
 		ret = fill_in(result, &fill, wants, haves, err);
 	if (!ret && !filter_is_empty(filter)) {

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "bitmap/file.h"
+#include "bitmap/fill.h"
 #include "bitmap/pseudo-select.h"
 #include "ewah/bitset.h"
 #include "repo/odb.h"
@@ -71,6 +72,20 @@ enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
 int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 			 enum bitmap_type type);
 
+/* What one side of a query, haves or wants, took. */
+struct pack_bitmap_phase {
+	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
+	uint64_t objects;        /* that this side added, before any filter */
+	uint64_t objects_walked; /* of these: found without a bitmap */
+	uint64_t ns;
+};
+
+/* How an answer came about; all zero before. */
+struct pack_bitmap_trace {
+	struct bitmap_trace used; /* of both sides, haves first */
+	struct pack_bitmap_phase haves, wants;
+};
+
 /* What a query found. */
 struct pack_bitmap_result {
 	struct bitset packed;     /* wanted and not had, by bit_pos */
@@ -80,11 +95,13 @@ struct pack_bitmap_result {
 	uint32_t bitmaps_used;    /* bitmaps of commits ORed in */
 	uint32_t pseudo_merges_used;
 	uint32_t commits_walked; /* commits without bitmap that were walked */
+	struct pack_bitmap_trace *trace; /* borrowed; may be set before, to be
+					    filled in. NULL: not wanted */
 };
 
 #define PACK_BITMAP_RESULT_INIT                                                \
 	{                                                                      \
-		BITSET_INIT, {NULL, 0, 0}, BITSET_INIT, 0, 0, 0                \
+		BITSET_INIT, {NULL, 0, 0}, BITSET_INIT, 0, 0, 0, NULL          \
 	}
 
 void pack_bitmap_result_release(struct pack_bitmap_result *result);

@@ -64,6 +64,14 @@ void bitmap_fill_clear(struct bitmap_fill *fill)
 	fill->bitmaps_used = 0;
 	fill->pseudo_merges_used = 0;
 	fill->commits_walked = 0;
+	fill->objects_walked = 0;
+}
+
+void bitmap_trace_release(struct bitmap_trace *trace)
+{
+	free(trace->rows);
+	free(trace->pseudo);
+	*trace = (struct bitmap_trace){0};
 }
 
 /* Searches by offset after which a table is cheaper. */
@@ -118,6 +126,7 @@ static int add(struct filling *f, uint32_t obj_pos, enum object_type type,
 		if (bitset_test(&fill->packed, bit))
 			return 0;
 		bitset_set(&fill->packed, bit);
+		fill->objects_walked++;
 		return 1;
 	}
 	if (obj_pos >= fill->outside.bits &&
@@ -126,6 +135,7 @@ static int add(struct filling *f, uint32_t obj_pos, enum object_type type,
 	if (bitset_test(&fill->outside, obj_pos))
 		return 0;
 	bitset_set(&fill->outside, obj_pos);
+	fill->objects_walked++;
 	if (f->others &&
 	    walk_items_append(f->others, obj_pos, type, name_hash) < 0)
 		return ERR_NOMEM;
@@ -141,6 +151,27 @@ static int queue_commit(struct filling *f, uint32_t c, struct error *err)
 		return ret;
 	if (heap_push(&f->queue, h->commits[c].date, c) < 0)
 		return error_nomem(err);
+	return 0;
+}
+
+static int trace_row(struct bitmap_trace *trace, uint32_t row)
+{
+	if (mem_grow(&trace->rows, &trace->row_alloc, trace->row_nr + 1,
+		     sizeof(*trace->rows)) < 0)
+		return ERR_NOMEM;
+	trace->rows[trace->row_nr++] = row;
+	return 0;
+}
+
+static int trace_pseudo(struct bitmap_trace *trace,
+			const struct pseudo_fill *pseudo)
+{
+	if (mem_grow(&trace->pseudo, &trace->pseudo_alloc,
+		     trace->pseudo_nr + pseudo->used,
+		     sizeof(*trace->pseudo)) < 0)
+		return ERR_NOMEM;
+	for (uint32_t i = 0; i < pseudo->used; i++)
+		trace->pseudo[trace->pseudo_nr++] = pseudo->served[i];
 	return 0;
 }
 
@@ -160,6 +191,8 @@ static int or_bitmap(struct filling *f, uint32_t obj_pos, struct error *err)
 	if (ret < 0)
 		return ret;
 	fill->bitmaps_used++;
+	if (fill->trace && trace_row(fill->trace, row) < 0)
+		return error_nomem(err);
 	return 1;
 }
 
@@ -407,6 +440,9 @@ static int fill_commits(struct filling *f, const struct walk_tips *tips,
 		ret = walk_commits(f, err);
 	f->fill->pseudo_merges_used += f->pseudo.used;
 	f->fill->commits_walked += (uint32_t)f->walked_nr;
+	if (!ret && f->fill->trace &&
+	    trace_pseudo(f->fill->trace, &f->pseudo) < 0)
+		ret = error_nomem(err);
 	return ret;
 }
 

@@ -41,6 +41,16 @@ bool bitmap_space_bit(const struct bitmap_space *space,
 		      struct objspace *objects, uint32_t obj_pos,
 		      uint32_t *bit_pos);
 
+/* Which bitmaps served, in the order in which they were used. */
+struct bitmap_trace {
+	uint32_t *rows; /* owned: of commits */
+	size_t row_nr, row_alloc;
+	uint32_t *pseudo; /* owned: numbers of pseudo-merges */
+	size_t pseudo_nr, pseudo_alloc;
+};
+
+void bitmap_trace_release(struct bitmap_trace *trace);
+
 struct bitmap_fill {
 	const struct bitmap_file *file; /* borrowed */
 	struct bitmap_space space;
@@ -58,6 +68,8 @@ struct bitmap_fill {
 			     many are asked for; or NULL */
 	uint32_t lookups; /* made without that table */
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
+	uint64_t objects_walked;    /* added without a bitmap */
+	struct bitmap_trace *trace; /* borrowed, appended to; NULL: none */
 };
 
 /* An empty set. 0 or ERR_NOMEM; release in any case. */

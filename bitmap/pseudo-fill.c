@@ -15,6 +15,7 @@ void pseudo_fill_release(struct pseudo_fill *pf)
 	bitset_release(&pf->noted);
 	bitset_release(&pf->known);
 	free(pf->candidates);
+	free(pf->served);
 	memset(pf, 0, sizeof(*pf));
 }
 
@@ -85,8 +86,11 @@ static int try_candidate(struct pseudo_fill *pf, struct bitset *reached,
 		return ret;
 	if (!serves(pf, reached, &merge.commits, &candidate->lacking))
 		return 0;
+	if (mem_grow(&pf->served, &pf->served_alloc, (size_t)pf->used + 1,
+		     sizeof(*pf->served)) < 0)
+		return error_nomem(err);
 	ewah_or_into(reached, &merge.objects);
-	pf->used++;
+	pf->served[pf->used++] = candidate->nr;
 	return 1;
 }
 

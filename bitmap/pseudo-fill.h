@@ -29,7 +29,9 @@ struct pseudo_fill {
 	struct bitset known;            /* by number: is or was a candidate */
 	struct pseudo_candidate *candidates; /* owned */
 	size_t nr, alloc;
-	uint32_t used; /* pseudo-merges that served */
+	uint32_t *served; /* owned: numbers of those that served */
+	size_t served_alloc;
+	uint32_t used; /* how many these are */
 };
 
 /* Holds no memory until a commit is noted. Release in any case. */

@@ -376,14 +376,36 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 					 b->had[bitmaprepo_at(b, bit)]);
 }
 
+/* Check that the trace of a query adds up. */
+static inline void bitmaprepo_check_trace(const struct pack_bitmap_result *r)
+{
+	const struct pack_bitmap_trace *t = r->trace;
+	const struct pack_bitmap_phase *h = &t->haves, *w = &t->wants;
+
+	assert_int_equal(t->used.row_nr, r->bitmaps_used);
+	assert_int_equal(t->used.pseudo_nr, r->pseudo_merges_used);
+	assert_int_equal(h->bitmaps_used + w->bitmaps_used, r->bitmaps_used);
+	assert_int_equal(h->pseudo_merges_used + w->pseudo_merges_used,
+			 r->pseudo_merges_used);
+	assert_int_equal(h->commits_walked + w->commits_walked,
+			 r->commits_walked);
+	assert_int_equal(w->objects, bitset_count(&r->packed) + r->others.nr);
+	assert_true(w->objects_walked <= w->objects);
+	assert_true(h->objects_walked <= h->objects);
+	if (!w->bitmaps_used && !w->pseudo_merges_used)
+		assert_int_equal(w->objects_walked, w->objects);
+}
+
 /* One random request. Adds to the numbers of bitmaps that were used. */
 static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 				    uint32_t *used, uint32_t *pseudo_used)
 {
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
 	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	struct pack_bitmap_trace trace = {0};
 	struct error err = ERROR_INIT;
 
+	result.trace = random_next(seed) % 2 ? &trace : NULL;
 	bitmaprepo_tips(b, seed, &wants, b->want,
 			random_next(seed) % 8 ? 5 : 40);
 	bitmaprepo_tips(b, seed, &haves, b->had,
@@ -392,6 +414,9 @@ static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 	    0)
 		fail_msg("%s", err.msg);
 	bitmaprepo_check(b, &result);
+	if (result.trace)
+		bitmaprepo_check_trace(&result);
+	bitmap_trace_release(&trace.used);
 	*used += result.bitmaps_used;
 	*pseudo_used += result.pseudo_merges_used;
 	pack_bitmap_result_release(&result);
