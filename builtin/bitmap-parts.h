@@ -16,6 +16,7 @@ int bitmap_list(int argc, const char **argv, struct builtin_env *env);
 int bitmap_show(int argc, const char **argv, struct builtin_env *env);
 int bitmap_stats(int argc, const char **argv, struct builtin_env *env);
 int bitmap_verify(int argc, const char **argv, struct builtin_env *env);
+int bitmap_explain(int argc, const char **argv, struct builtin_env *env);
 
 /* What most of them work on. */
 struct bitmap_place {

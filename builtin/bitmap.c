@@ -12,7 +12,8 @@ static const char usage_text[] =
 	"git bitmap list [--commits]\n"
 	"git bitmap show [--count | --objects] <commit>\n"
 	"git bitmap stats\n"
-	"git bitmap verify [--sample=<n> [--seed=<n>]]";
+	"git bitmap verify [--sample=<n> [--seed=<n>]]\n"
+	"git bitmap explain [--filter=<filter-spec>] [--stdin] <rev>...";
 
 int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
 		      bool without_index)
@@ -81,9 +82,8 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, const char **argv, struct builtin_env *env);
 } subcommands[] = {
-	{"list", bitmap_list},
-	{"show", bitmap_show},
-	{"stats", bitmap_stats},
+	{"explain", bitmap_explain}, {"list", bitmap_list},
+	{"show", bitmap_show},       {"stats", bitmap_stats},
 	{"verify", bitmap_verify},
 };
 

@@ -212,6 +212,60 @@ test_expect_success 'verify: a wrong bit under a right checksum' '
 	done
 '
 
+# total: the sum of the four types in "out".
+total () {
+	echo $(($(value commits) + $(value trees) + $(value blobs) + \
+		$(value tags)))
+}
+
+test_expect_success 'explain: what is used, walked and found' '
+	git -C repo.git bitmap explain main >out &&
+	test "$(value answered-by)" = bitmap &&
+	test "$(value used-bitmap)" = "$(stock -C repo.git rev-parse main)" &&
+	test "$(value wants)" = 1 && test "$(value haves)" = 0 &&
+	test "$(value wants.bitmaps)" = 1 &&
+	test "$(value wants.commits-walked)" = 0 &&
+	test "$(value wants.objects-by-walk)" = 0 &&
+	test "$(total)" = \
+		$(stock -C repo.git rev-list --objects --count main) &&
+	test "$(value wants.objects-by-bitmap)" = "$(total)" &&
+	for key in tips open haves wants
+	do
+		value $key-ms | grep "^[0-9]*[.][0-9]*$" || return 1
+	done &&
+	git -C newer.git bitmap explain --all --not main~7 >out &&
+	test "$(total)" = $(stock -C newer.git rev-list --objects \
+		--count --all --not main~7) &&
+	test "$(value haves)" = 1 && test "$(value haves.bitmaps)" = 1 &&
+	test "$(value wants.commits-walked)" = 5 &&
+	test "$(value wants.objects)" = "$(total)" &&
+	echo main >revs && echo ^main~6 >>revs &&
+	git -C newer.git bitmap explain --stdin --filter=blob:none <revs >out &&
+	test "$(value commits)" = 6 && test "$(value blobs)" = 0
+'
+
+# unused <reason> <dir> <argument>...: nothing but this reason is printed.
+unused () {
+	reason=$1 dir=$2 && shift 2 &&
+	git -C $dir "$@" >out &&
+	test "$(value answered-by)" = walk &&
+	value reason >actual && grep "$reason" actual &&
+	test_line_count 2 out
+}
+
+test_expect_success 'explain: why an index is not used' '
+	unused "there is no bitmap index" none.git bitmap explain --all &&
+	unused "pack.useBitmaps is false" repo.git -c pack.useBitmaps=false \
+		bitmap explain main &&
+	unused "the filter needs a walk" repo.git \
+		bitmap explain --filter=tree:2 main &&
+	fresh && damage 200 &&
+	unused "[.]bitmap: .*" bad.git \
+		bitmap explain main &&
+	fresh && stock -C bad.git rev-parse main~5 >bad.git/shallow &&
+	unused "the repository is shallow" bad.git bitmap explain main
+'
+
 test_expect_success 'wrong usage' '
 	test_expect_code 129 git -C repo.git bitmap 2>err &&
 	grep "need a subcommand" err &&
@@ -219,6 +273,10 @@ test_expect_success 'wrong usage' '
 	grep "unknown subcommand" err &&
 	test_expect_code 129 git -C repo.git bitmap list all &&
 	test_expect_code 129 git -C repo.git bitmap stats all &&
+	test_expect_code 129 git -C repo.git bitmap explain &&
+	test_expect_code 129 git -C repo.git bitmap explain --graph 2>err &&
+	grep "unsupported option .--graph" err &&
+	test_expect_code 128 git -C repo.git bitmap explain nothing &&
 	test_expect_code 129 git -C repo.git bitmap verify --sample=x &&
 	test_expect_code 129 git -C repo.git bitmap show &&
 	test_expect_code 129 git -C repo.git bitmap show --count --objects main

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* git bitmap explain: how a request is answered, and why so. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bitmap/bit-filter.h"
+#include "builtin/bitmap-parts.h"
+#include "builtin/filterargs.h"
+#include "builtin/options.h"
+#include "builtin/revargs.h"
+#include "sys/clock.h"
+
+static const char usage[] =
+	"git bitmap explain [--filter=<filter-spec>] [--stdin] <rev>...";
+
+struct explain {
+	struct bitmap_place place;
+	struct rev_args revs;
+	struct filter_args filter;
+	struct walk_tips wants, haves;
+	bool read_stdin;
+	uint64_t tips_ns, open_ns; /* what reading tips, the index took */
+	struct error *err;
+};
+
+/* ---- the request */
+
+/* 0, 129 after printing, or negative. */
+static int parse_arg(struct explain *e, const char *arg)
+{
+	int ret = 1;
+
+	if (!strncmp(arg, "--filter=", 9))
+		filter_args_add(&e->filter, arg + 9);
+	else if (!strcmp(arg, "--stdin"))
+		e->read_stdin = true;
+	else
+		ret = rev_args_add(&e->revs, arg, e->err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	builtin_error("unsupported option '%s'", arg);
+	fprintf(stderr, "usage: %s\n", usage);
+	return 129;
+}
+
+static int add_tips(struct explain *e, struct walk_tips *tips,
+		    const struct rev_list *list)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < list->nr && !ret; i++)
+		ret = walk_add_tip(&e->place.walk, tips, &list->items[i].oid,
+				   false, e->err);
+	return ret;
+}
+
+static int load(struct explain *e, const char **args)
+{
+	uint64_t start = sys_clock_ns();
+	int ret = 0;
+
+	if (rev_args_init(&e->revs, e->place.store.odb, e->place.store.refs) <
+	    0)
+		return error_nomem(e->err);
+	while (!ret && *args)
+		ret = parse_arg(e, *args++);
+	if (!ret && e->read_stdin)
+		ret = rev_args_add_stdin(&e->revs, e->err);
+	if (!ret)
+		ret = filter_args_load(&e->filter, &e->revs, e->err);
+	if (!ret)
+		ret = add_tips(e, &e->wants, &e->revs.wants);
+	if (!ret)
+		ret = add_tips(e, &e->haves, &e->revs.haves);
+	e->tips_ns = sys_clock_ns() - start;
+	return ret;
+}
+
+/* ---- the answer */
+
+static void print_ms(const char *key, uint64_t ns)
+{
+	printf("%s-ms=%.3f\n", key, (double)ns / 1e6);
+}
+
+static void print_phase(const char *name, const struct pack_bitmap_phase *p)
+{
+	printf("%s.bitmaps=%" PRIu32 "\n", name, p->bitmaps_used);
+	printf("%s.pseudo-merges=%" PRIu32 "\n", name, p->pseudo_merges_used);
+	printf("%s.commits-walked=%" PRIu32 "\n", name, p->commits_walked);
+	printf("%s.objects=%" PRIu64 "\n", name, p->objects);
+	printf("%s.objects-by-bitmap=%" PRIu64 "\n", name,
+	       p->objects - p->objects_walked);
+	printf("%s.objects-by-walk=%" PRIu64 "\n", name, p->objects_walked);
+}
+
+static void print_used(const struct pack_bitmap *pb,
+		       const struct bitmap_trace *used)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (size_t i = 0; i < used->pseudo_nr; i++)
+		printf("used-pseudo-merge=%" PRIu32 "\n", used->pseudo[i]);
+	for (size_t i = 0; i < used->row_nr; i++) {
+		struct bitmap_row row = bitmap_file_row(&pb->file,
+							used->rows[i]);
+
+		oid_raw_to_hex(hex,
+			       pack_idx_oid(&pb->pack->pack->idx, row.idx_pos),
+			       pb->odb->algo);
+		printf("used-bitmap=%s\n", hex);
+	}
+}
+
+static int print_found(struct explain *e,
+		       const struct pack_bitmap_result *result)
+{
+	uint64_t counts[BITMAP_TYPE_NR];
+	int ret = pack_bitmap_count(counts, e->place.pb, result, e->err);
+
+	if (!ret)
+		printf("commits=%" PRIu64 "\ntrees=%" PRIu64 "\nblobs=%" PRIu64
+		       "\ntags=%" PRIu64 "\n",
+		       counts[BITMAP_COMMITS], counts[BITMAP_TREES],
+		       counts[BITMAP_BLOBS], counts[BITMAP_TAGS]);
+	return ret;
+}
+
+static void print_unused(const char *reason)
+{
+	printf("answered-by=walk\nreason=%s\n", reason);
+}
+
+static int print_answer(struct explain *e,
+			const struct pack_bitmap_result *result)
+{
+	const struct pack_bitmap_trace *trace = result->trace;
+	int ret;
+
+	printf("answered-by=bitmap\npath=%s\n", e->place.pb->path);
+	printf("wants=%zu\nhaves=%zu\n", e->revs.wants.nr, e->revs.haves.nr);
+	ret = print_found(e, result);
+	if (ret < 0)
+		return ret;
+	print_phase("haves", &trace->haves);
+	print_phase("wants", &trace->wants);
+	print_ms("tips", e->tips_ns);
+	print_ms("open", e->open_ns);
+	print_ms("haves", trace->haves.ns);
+	print_ms("wants", trace->wants.ns);
+	print_used(e->place.pb, &trace->used);
+	return 0;
+}
+
+static int query(struct explain *e)
+{
+	struct pack_bitmap_trace trace = {0};
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	int ret;
+
+	result.trace = &trace;
+	ret = pack_bitmap_query_filtered(&result, e->place.pb, &e->place.walk,
+					 &e->wants, &e->haves,
+					 &e->filter.filter, false, e->err);
+	if (ret == ERR_CORRUPT || ret == ERR_MISSING) {
+		print_unused(e->err->msg);
+		ret = 0;
+	} else if (!ret) {
+		ret = print_answer(e, &result);
+	}
+	bitmap_trace_release(&trace.used);
+	pack_bitmap_result_release(&result);
+	return ret;
+}
+
+/* Why no index is used: 1 with *reason set, 0 when one is, which is opened. */
+static int choose(struct explain *e, const char **reason)
+{
+	struct bitmap_place *place = &e->place;
+	uint64_t start = sys_clock_ns();
+	bool use = true;
+	int ret;
+
+	if (config_bool(&place->store.repo->config, "pack.usebitmaps", &use,
+			e->err) < 0)
+		return ERR_INVALID;
+	*reason = NULL;
+	if (!use)
+		*reason = "pack.useBitmaps is false";
+	else if (place->walk.shallow.nr)
+		*reason = "the repository is shallow";
+	else if (!bitmap_filter_can(&e->filter.filter))
+		*reason = "the filter needs a walk";
+	if (*reason)
+		return 1;
+	ret = pack_bitmap_open(&place->pb, place->store.odb, e->err);
+	e->open_ns = sys_clock_ns() - start;
+	if (ret > 0)
+		return 0;
+	*reason = ret < 0 ? e->err->msg : "there is no bitmap index";
+	return ret == ERR_NOMEM ? ret : 1;
+}
+
+static int explain(struct explain *e, const char **args)
+{
+	const char *reason;
+	int ret = load(e, args);
+
+	if (ret)
+		return ret;
+	ret = choose(e, &reason);
+	if (ret <= 0)
+		return ret < 0 ? ret : query(e);
+	print_unused(reason);
+	return 0;
+}
+
+int bitmap_explain(int argc, const char **argv, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	struct explain e = {
+		.wants = WALK_TIPS_INIT,
+		.haves = WALK_TIPS_INIT,
+		.err = &err,
+	};
+	int code, ret;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: %s\n", usage);
+		return 129;
+	}
+	filter_args_init(&e.filter);
+	code = bitmap_place_open(&e.place, env, true);
+	if (!code) {
+		ret = explain(&e, argv + 1);
+		code = ret < 0 ? builtin_fail(&err) : ret;
+	}
+	filter_args_release(&e.filter);
+	walk_tips_release(&e.wants);
+	walk_tips_release(&e.haves);
+	rev_args_release(&e.revs);
+	bitmap_place_close(&e.place);
+	return code;
+}
