@@ -32,7 +32,10 @@ struct for_each_ref {
 	const char *format_text;
 	int64_t count; /* 0: all */
 	struct ref_filter filter;
-	char *head; /* owned: what HEAD leads to, or NULL */
+	bool from_stdin;
+	struct ref_filter_list lines; /* of it, NULL-terminated; owned, and
+					 so are the strings */
+	char *head;                   /* owned: what HEAD leads to, or NULL */
 	int64_t printed;
 	struct buf line;
 	struct ref_sort_item *items; /* owned: when sorting */
@@ -202,6 +205,41 @@ static int add_to_list(void *value, const char *arg)
 	return ref_filter_add(value, arg) ? builtin_error("out of memory") : 0;
 }
 
+static int add_line(struct ref_filter_list *lines, const char *line)
+{
+	char *copy = line ? mem_strdup(line) : NULL;
+
+	if ((line && !copy) || ref_filter_add(lines, copy) < 0) {
+		free(copy);
+		return builtin_die("out of memory");
+	}
+	return 0;
+}
+
+/* Patterns from standard input, one on each line. 0, or 128 after printing. */
+static int read_patterns(struct for_each_ref *f)
+{
+	char *line = NULL;
+	size_t alloc = 0;
+	ssize_t len;
+	int ret = 0;
+
+	if (*f->filter.patterns)
+		return builtin_die("unknown arguments supplied with --stdin");
+	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
+		if (len && line[len - 1] == '\n')
+			line[len - 1] = '\0';
+		ret = add_line(&f->lines, line);
+	}
+	if (!ret && ferror(stdin))
+		ret = builtin_die("cannot read standard input");
+	free(line);
+	if (!ret)
+		ret = add_line(&f->lines, NULL);
+	f->filter.patterns = f->lines.items;
+	return ret;
+}
+
 static int find_head(struct for_each_ref *f)
 {
 	struct ref ref;
@@ -219,6 +257,8 @@ static int run(struct for_each_ref *f, const char **patterns,
 	int ret = store_open(&f->store, env);
 
 	f->filter.patterns = patterns;
+	if (!ret && f->from_stdin)
+		ret = read_patterns(f);
 	if (!ret)
 		ret = ref_filter_open(&f->filter, &f->store);
 	if (!ret)
@@ -257,6 +297,9 @@ static void release(struct for_each_ref *f)
 	while (f->item_nr)
 		ref_sort_item_release(&f->items[--f->item_nr], &f->sort);
 	free(f->items);
+	while (f->lines.nr)
+		free((char *)(uintptr_t)f->lines.items[--f->lines.nr]);
+	free(f->lines.items);
 	ref_filter_release(&f->filter);
 	free(f->head);
 	ref_sort_release(&f->sort);
@@ -339,6 +382,10 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "ignore-case",
 		 .value = &f.filter.ignore_case,
 		 .help = "sorting and filtering are case insensitive"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "stdin",
+		 .value = &f.from_stdin,
+		 .help = "read reference patterns from stdin"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "exclude",
 		 .value = &f.filter.exclude,

@@ -229,6 +229,28 @@ test_expect_success 'refs that are left out by name' '
 	)
 '
 
+test_expect_success 'patterns from standard input' '
+	(
+		cd repo &&
+		for list in "refs/heads/side" "refs/heads/side refs/tags" \
+			"refs/tags/v* refs/none" "refs/heads/" ""
+		do
+			stock for-each-ref $list >expect &&
+			printf "%s\n" $list >../list &&
+			test -n "$list" || : >../list
+			git for-each-ref --stdin <../list >actual &&
+			test_cmp expect actual || exit 1
+		done &&
+		printf "refs/heads/side\n\nrefs/tags/" >../list &&
+		stock for-each-ref refs/heads/side refs/tags/ >expect &&
+		git for-each-ref --stdin <../list >actual &&
+		test_cmp expect actual &&
+		test_expect_code 128 git for-each-ref --stdin refs 2>err \
+			<"/dev/null" &&
+		grep "^fatal: unknown arguments supplied with --stdin" err
+	)
+'
+
 test_expect_success 'what we do not have is said' '
 	test_must_fail git -C repo for-each-ref --color 2>err &&
 	grep "color is not supported" err &&
