@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "object/oidmap.h"
 #include "repo/shallow.h"
+#include "sys/io.h"
 #include "sys/map.h"
 #include "sys/tempfile.h"
 
@@ -69,45 +70,117 @@ static int list(void *ctx, const struct oid *oid)
 }
 
 static int replace(const struct repo *repo, struct sys_tempfile *lock,
-		   const char *path, const struct oid *oids, size_t nr,
-		   struct error *err)
+		   const char *path, const struct buf *text, struct error *err)
 {
-	struct listing l = {repo->algo, OIDMAP_INIT, BUF_INIT};
-	int ret = repo_shallow_each(repo, list, &l, err);
+	int ret = sys_tempfile_write(lock, text->data, text->len, err);
+
+	return ret ? ret
+		   : sys_tempfile_commit(lock, path, SYS_FSYNC_FSYNC, err);
+}
+
+/* What the file has, and these. */
+static int list_with(struct listing *l, const struct repo *repo,
+		     const struct oid *oids, size_t nr, struct error *err)
+{
+	int ret = repo_shallow_each(repo, list, l, err);
 
 	for (size_t i = 0; !ret && i < nr; i++)
-		ret = list(&l, &oids[i]);
-	if (ret == ERR_NOMEM)
-		error_nomem(err);
-	if (!ret)
-		ret = sys_tempfile_write(lock, l.text.data, l.text.len, err);
-	if (!ret)
-		ret = sys_tempfile_commit(lock, path, SYS_FSYNC_FSYNC, err);
-	oidmap_release(&l.seen);
-	buf_release(&l.text);
+		ret = list(l, &oids[i]);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
+
+static int lock_file(struct sys_tempfile *lock, const char *path,
+		     struct error *err)
+{
+	struct error own = ERROR_INIT;
+	int ret = sys_tempfile_create_exact(lock, path, 0666, &own);
+
+	if (ret < 0 && own.sys_errno == EEXIST)
+		ret = error_recode(&own, ERR_DENIED);
+	if (ret < 0 && err)
+		*err = own;
 	return ret;
 }
 
 int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 		     struct error *err)
 {
+	struct listing l = {repo->algo, OIDMAP_INIT, BUF_INIT};
 	char *path = repo_common_path(repo, "shallow");
 	char *lock_path = repo_common_path(repo, "shallow.lock");
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	int ret = path && lock_path ? 0 : error_nomem(err);
 
-	if (!ret) {
-		struct error own = ERROR_INIT;
-
-		ret = sys_tempfile_create_exact(&lock, lock_path, 0666, &own);
-		if (ret < 0 && own.sys_errno == EEXIST)
-			ret = error_recode(&own, ERR_DENIED);
-		if (ret < 0 && err)
-			*err = own;
-	}
 	if (!ret)
-		ret = replace(repo, &lock, path, oids, nr, err);
+		ret = lock_file(&lock, lock_path, err);
+	if (!ret)
+		ret = list_with(&l, repo, oids, nr, err);
+	if (!ret)
+		ret = replace(repo, &lock, path, &l.text, err);
 	sys_tempfile_abort(&lock);
+	oidmap_release(&l.seen);
+	buf_release(&l.text);
+	free(path);
+	free(lock_path);
+	return ret;
+}
+
+struct retaining {
+	struct listing listing;
+	bool (*keeps)(void *ctx, const struct oid *oid);
+	void *ctx;
+	bool has_others;
+};
+
+static int list_kept(void *ctx, const struct oid *oid)
+{
+	struct retaining *r = ctx;
+
+	if (r->keeps(r->ctx, oid))
+		return list(&r->listing, oid);
+	r->has_others = true;
+	return 0;
+}
+
+static int retain(const struct repo *repo, struct retaining *r,
+		  struct sys_tempfile *lock, const char *path,
+		  struct error *err)
+{
+	int ret;
+
+	oidmap_release(&r->listing.seen);
+	buf_reset(&r->listing.text);
+	ret = repo_shallow_each(repo, list_kept, r, err);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (!ret && !r->listing.text.len)
+		return sys_unlink(path, err);
+	return ret ? ret : replace(repo, lock, path, &r->listing.text, err);
+}
+
+int repo_shallow_retain(const struct repo *repo,
+			bool (*keeps)(void *ctx, const struct oid *oid),
+			void *ctx, struct error *err)
+{
+	struct retaining r = {
+		.listing = {repo->algo, OIDMAP_INIT, BUF_INIT},
+		.keeps = keeps,
+		.ctx = ctx,
+	};
+	char *path = repo_common_path(repo, "shallow");
+	char *lock_path = repo_common_path(repo, "shallow.lock");
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	int ret = path && lock_path ? 0 : error_nomem(err);
+
+	if (!ret)
+		ret = repo_shallow_each(repo, list_kept, &r, err);
+	if (!ret && r.has_others)
+		ret = lock_file(&lock, lock_path, err);
+	if (!ret && r.has_others)
+		ret = retain(repo, &r, &lock, path, err);
+	sys_tempfile_abort(&lock);
+	oidmap_release(&r.listing.seen);
+	buf_release(&r.listing.text);
 	free(path);
 	free(lock_path);
 	return ret;

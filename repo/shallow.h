@@ -7,6 +7,7 @@
 #ifndef REPO_SHALLOW_H
 #define REPO_SHALLOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -29,5 +30,13 @@ int repo_shallow_each(const struct repo *repo,
  */
 int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 		     struct error *err);
+
+/*
+ * Leave those ids in the file for which `keeps` is true; without any the file
+ * goes. Nothing is locked or written when all stay. As repo_shallow_add().
+ */
+int repo_shallow_retain(const struct repo *repo,
+			bool (*keeps)(void *ctx, const struct oid *oid),
+			void *ctx, struct error *err);
 
 #endif

@@ -69,11 +69,41 @@ static void test_add(void **state)
 	tmprepo_release(&t);
 }
 
+static bool is_first(void *ctx, const struct oid *oid)
+{
+	return oid->bytes[0] == *(const uint8_t *)ctx;
+}
+
+static void test_retain(void **state)
+{
+	uint8_t first = 0xaa;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(repo_shallow_retain(&t.repo, is_first, &first, NULL),
+			 0);
+	tmprepo_write(&t, "shallow", HEX_B "\n" HEX_A "\n");
+	tmprepo_write(&t, "shallow.lock", "");
+	assert_int_equal(repo_shallow_retain(&t.repo, is_first, &first, NULL),
+			 ERR_DENIED);
+	expect(&t, "bb aa ");
+	tmprepo_remove(&t, "shallow.lock");
+	assert_int_equal(repo_shallow_retain(&t.repo, is_first, &first, NULL),
+			 0);
+	expect(&t, "aa ");
+	first = 0xbb;
+	assert_int_equal(repo_shallow_retain(&t.repo, is_first, &first, NULL),
+			 0);
+	expect(&t, "");
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_add),
+		cmocka_unit_test(test_retain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
