@@ -65,6 +65,7 @@ int cmd_init(int argc, const char **argv, struct builtin_env *env);
 int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env);
 int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env);
 int cmd_pack_refs(int argc, const char **argv, struct builtin_env *env);
+int cmd_prune(int argc, const char **argv, struct builtin_env *env);
 int cmd_prune_packed(int argc, const char **argv, struct builtin_env *env);
 int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_repack(int argc, const char **argv, struct builtin_env *env);

@@ -10,7 +10,7 @@
 int shown_path_init(struct shown_path *shown, const struct repo *repo,
 		    struct error *err)
 {
-	*shown = (struct shown_path){NULL, ""};
+	*shown = (struct shown_path){NULL, "", repo->algo};
 	shown->base = repo->worktree ? mem_strdup(repo->worktree)
 				     : sys_realpath(".", err);
 	if (!shown->base)

@@ -8,6 +8,7 @@
 struct shown_path {
 	char *base;         /* owned: paths below it are shown without it */
 	const char *prefix; /* before those: "./" in a bare repository */
+	enum hash_algo algo;
 };
 
 /*

@@ -56,9 +56,10 @@ static int remove_empty(const struct odb *odb, struct error *err)
 
 	for (unsigned i = 0; i < FANOUT_NR && ret >= 0; i++) {
 		buf_reset(&path);
-		ret = buf_printf(&path, "%s/%02x", odb->dirs[0], i) < 0
-			      ? error_nomem(err)
-			      : sys_rmdir(path.data, err);
+		if (buf_printf(&path, "%s/%02x", odb->dirs[0], i) < 0)
+			ret = error_nomem(err);
+		else if (sys_exists(path.data))
+			ret = sys_rmdir(path.data, err);
 	}
 	buf_release(&path);
 	return ret < 0 ? ret : 0;

@@ -3,6 +3,7 @@
 test_description='prune and prune-packed leave what stock Git leaves'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
 
 if ! test_have_prereq GIT
 then
@@ -66,6 +67,158 @@ test_expect_success 'prune-packed by the packs of an alternate' '
 test_expect_success 'prune-packed: usage' '
 	(cd work && same prune-packed x && same prune-packed --nonesuch) &&
 	mkdir -p none && (cd none && same -e prune-packed)
+'
+
+# age <dir> <oid> <date>: make a loose object that old.
+age () {
+	touch -d "$3" "$1/$(echo "$2" | sed "s,^..,&/,")"
+}
+
+# What nothing reaches: an old and a young blob, a tag of an old commit whose
+# tree and blob are old as well, and the tag itself young; and files that are
+# no objects, old and young.
+test_expect_success 'a repository with what prune removes' '
+	refs_repository work2 &&
+	objects=work2/.git/objects &&
+	old=$(echo old | stock -C work2 hash-object -w --stdin) &&
+	echo young | stock -C work2 hash-object -w --stdin &&
+	blob=$(echo kept | stock -C work2 hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tx\n" $blob | stock -C work2 mktree) &&
+	commit=$(stock -C work2 commit-tree -m x $tree) &&
+	tag=$(printf "object %s\ntype commit\ntag t\ntagger a <a> 0 +0000\n\n" \
+		$commit | stock -C work2 mktag) &&
+	lone=$(stock -C work2 commit-tree -m lone $tree) &&
+	for oid in $old $blob $tree $commit $lone
+	do
+		age $objects $oid "10 days ago" || return 1
+	done &&
+	mkdir -p $objects/00 $objects/tmp_dir/below $objects/pack/tmp_dir &&
+	for file in tmp_obj_x 00/tmp_obj_x 00/strange pack/tmp_pack_x pack/x \
+		pack/.tmp-1-pack-x.pack info/tmp_x tmp_dir/below/x x
+	do
+		echo x >$objects/$file &&
+		case $file in
+		*tmp*)
+			echo x >$objects/${file}2 &&
+			touch -d "10 days ago" $objects/$file
+			;;
+		esac || return 1
+	done &&
+	touch -d "10 days ago" $objects/pack/tmp_dir $objects/00
+'
+
+for expire in '' --expire=5.days.ago --expire=now --expire=never \
+	--expire=all --expire=2030-01-01 --expire=gibberish --no-expire
+do
+	test_expect_success "prune $expire" '
+		both work2 prune -n $expire &&
+		both work2 prune -v $expire &&
+		both work2 prune $expire &&
+		stock -C ours fsck
+	'
+done
+
+test_expect_success 'heads are kept' '
+	both work2 prune -n $tag &&
+	both work2 prune -v -- $lone $old &&
+	both work2 prune -n $old nonesuch &&
+	both work2 prune --expire=5.days.ago $old &&
+	stock -C ours cat-file -e $old
+'
+
+test_expect_success 'with packs, in a bare repository' '
+	stock -C work2 repack -aq &&
+	both work2 prune -n &&
+	both work2 prune &&
+	cp -a work2/.git bare.git &&
+	stock -C bare.git config core.bare true &&
+	both bare.git prune -n &&
+	both bare.git prune -v &&
+	stock -C ours fsck
+'
+
+test_expect_success 'reflogs, indexes and HEADs of worktrees keep objects' '
+	stock init -q main &&
+	test_tick && stock -C main commit -q --allow-empty -m base &&
+	test_tick && stock -C main commit -q --allow-empty -m gone &&
+	stock -C main reset -q --hard HEAD^ &&
+	stock -C main worktree add -q --detach ../other &&
+	test_tick && stock -C other commit -q --allow-empty -m detached &&
+	echo staged >other/file && stock -C other add file &&
+	echo staged too >main/file && stock -C main add file &&
+	echo none | stock -C main hash-object -w --stdin &&
+	both main prune -n --expire=now &&
+	"$GIT" -C main prune -v >actual && test_line_count 1 actual &&
+	stock -C main fsck && stock -C other fsck
+'
+
+test_expect_success 'a commit that only a head of another repository needs' '
+	stock -C main prune -n >actual && test ! -s actual &&
+	(cd other && same -e prune -n)
+'
+
+test_expect_success 'the shallow file' '
+	repo_linear deep.git 6 &&
+	stock clone -q --bare --no-single-branch --depth=2 \
+		"file://$PWD/deep.git" shallow.git &&
+	stock -C shallow.git unpack-objects -q \
+		<"$(echo shallow.git/objects/pack/*.pack)" &&
+	both shallow.git prune &&
+	test -s ours/shallow &&
+	lone=$(stock -C shallow.git commit-tree -m lone main^{tree}) &&
+	stock -C shallow.git update-ref refs/heads/main $lone &&
+	both shallow.git prune -n &&
+	test -s ours/shallow &&
+	both shallow.git prune -v &&
+	test ! -e ours/shallow
+'
+
+test_expect_success 'precious objects' '
+	stock clone -q --bare work2 precious.git &&
+	stock -C precious.git config core.repositoryFormatVersion 1 &&
+	stock -C precious.git config extensions.preciousObjects true &&
+	both precious.git prune &&
+	both precious.git prune -n &&
+	both precious.git prune-packed
+'
+
+test_expect_success 'nothing goes when a root cannot be read' '
+	rm -rf broken && cp -a work2 broken &&
+	rm broken/.git/objects/pack/pack-* &&
+	commit=$(stock -C broken commit-tree -m x $tree) &&
+	rm broken/.git/objects/$(echo $commit | sed "s,^..,&/,") &&
+	echo $commit >broken/.git/refs/heads/gone &&
+	files broken >before &&
+	test_must_fail "$GIT" -C broken prune &&
+	files broken >after &&
+	test_cmp before after
+'
+
+test_expect_success 'gc.recentObjectsHook' '
+	cp -a work2 hooked &&
+	stock -C hooked config gc.recentObjectsHook "echo $old" &&
+	"$GIT" -C hooked prune &&
+	stock -C hooked cat-file -e $old &&
+	test_must_fail stock -C hooked cat-file -e $lone
+'
+
+test_expect_success 'killed, or told of an error, it loses nothing' '
+	repo_linear small.git 1 &&
+	oid=$(echo lost | stock -C small.git hash-object -w --stdin) &&
+	echo x >small.git/objects/tmp_obj_x &&
+	fault_each kill "rm -rf torn && cp -a small.git torn" \
+		"$GIT -C torn prune" \
+		"stock -C torn fsck --no-dangling >/dev/null 2>&1" &&
+	fault_run EIO:1 "$GIT" -C small.git prune &&
+	fault_said && test $fault_code -eq 128 &&
+	test_must_fail stock -C torn cat-file -e $oid
+'
+
+test_expect_success 'usage' '
+	(cd work && same prune --nonesuch &&
+	test_expect_code 129 git prune --exclude-promisor-objects 2>err &&
+	grep "unknown option .exclude-promisor-objects" err) &&
+	(cd none && same -e prune)
 '
 
 test_done

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Loose and temporary files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "repack/prune-files.h"
+#include "sys/io.h"
+#include "sys/tempdir.h"
+
+#define TEMP_PREFIX "tmp_"
+#define TEMP_OBJECT_PREFIX "tmp_obj_"
+
+struct listing {
+	struct prune_files *files;
+	enum hash_algo algo;
+	const char *dir;
+	char hex[OID_MAX_HEX_LEN + 1]; /* begins with the directory's digits */
+	struct error *err;
+};
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* malloc()ed "<dir>/<name>", or NULL. */
+static char *join(const char *dir, const char *name)
+{
+	struct buf path = BUF_INIT;
+
+	if (buf_printf(&path, "%s/%s", dir, name) == 0)
+		return buf_detach(&path, NULL);
+	buf_release(&path);
+	return NULL;
+}
+
+static bool is_object(struct listing *l, const char *name, struct oid *oid)
+{
+	size_t hex_len = hash_hex_len(l->algo);
+
+	if (strlen(name) != hex_len - 2)
+		return false;
+	memcpy(l->hex + 2, name, hex_len - 2);
+	return oid_from_hex(oid, l->hex, hex_len, l->algo);
+}
+
+static int list_file(void *ctx, const char *name)
+{
+	struct listing *l = ctx;
+	struct prune_files *files = l->files;
+	struct prune_file file = {.path = join(l->dir, name)};
+	struct sys_stat st;
+	int ret = file.path ? sys_lstat(&st, file.path, l->err)
+			    : error_nomem(l->err);
+
+	if (!ret && mem_grow(&files->files, &files->alloc, files->nr + 1,
+			     sizeof(*files->files)) < 0)
+		ret = error_nomem(l->err);
+	if (ret < 0) {
+		free(file.path);
+		return ret == ERR_MISSING ? 0 : ret;
+	}
+	file.mtime_ns = st.mtime_ns;
+	if (is_object(l, name, &file.oid)) {
+		free(file.path);
+		file.path = NULL;
+		files->object_nr++;
+	}
+	files->files[files->nr++] = file;
+	return 0;
+}
+
+int prune_files_list(struct prune_files *files, const struct repo *repo,
+		     struct error *err)
+{
+	struct listing l = {.files = files, .algo = repo->algo, .err = err};
+	int ret = 0;
+
+	*files = (struct prune_files){0};
+	for (unsigned i = 0; i < 256 && !ret; i++) {
+		char *dir;
+
+		snprintf(l.hex, sizeof(l.hex), "%02x", i & 0xff);
+		dir = repo_object_path(repo, l.hex);
+		l.dir = dir;
+		ret = dir ? sys_dir_each(dir, list_file, &l, err)
+			  : error_nomem(err);
+		if (ret == ERR_MISSING)
+			ret = 0;
+		free(dir);
+	}
+	return ret;
+}
+
+void prune_files_release(struct prune_files *files)
+{
+	while (files->nr)
+		free(files->files[--files->nr].path);
+	free(files->files);
+	*files = (struct prune_files){0};
+}
+
+/* Remove a temporary file or directory that is old enough. */
+static int remove_stale(const char *path, const struct prune_options *o,
+			struct error *err)
+{
+	struct sys_stat st;
+	int ret = sys_lstat(&st, path, err);
+
+	if (ret < 0)
+		return ret == ERR_MISSING ? 0 : ret;
+	if (st.mtime_ns / 1000000000 > o->expiry)
+		return 0;
+	if (o->hooks.stale)
+		o->hooks.stale(o->hooks.ctx, path, st.is_dir);
+	if (o->dry_run)
+		return 0;
+	return st.is_dir ? sys_tempdir_remove(path, err)
+			 : sys_unlink(path, err);
+}
+
+int prune_file_other(const struct prune_file *file,
+		     const struct prune_options *options, struct error *err)
+{
+	const struct prune_hooks *hooks = &options->hooks;
+
+	if (starts_with(strrchr(file->path, '/') + 1, TEMP_OBJECT_PREFIX))
+		return remove_stale(file->path, options, err);
+	if (hooks->strange)
+		hooks->strange(hooks->ctx, file->path);
+	return 0;
+}
+
+struct stale {
+	const char *dir;
+	const struct prune_options *options;
+	struct error *err;
+};
+
+static int visit(void *ctx, const char *name)
+{
+	const struct stale *s = ctx;
+	char *path;
+	int ret;
+
+	if (!starts_with(name, TEMP_PREFIX))
+		return 0;
+	path = join(s->dir, name);
+	ret = path ? remove_stale(path, s->options, s->err)
+		   : error_nomem(s->err);
+	free(path);
+	return ret;
+}
+
+int prune_stale(const struct repo *repo, const struct prune_options *options,
+		struct error *err)
+{
+	struct stale s = {repo->object_dir, options, err};
+	char *packs = repo_object_path(repo, "pack");
+	int ret = packs ? sys_dir_each(s.dir, visit, &s, err)
+			: error_nomem(err);
+
+	s.dir = packs;
+	if (!ret)
+		ret = sys_dir_each(packs, visit, &s, err);
+	free(packs);
+	return ret == ERR_MISSING ? 0 : ret;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of `git prune`. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "repack/prune-files.h"
+#include "repack/prune-packed.h"
+#include "repack/prune.h"
+#include "repack/roots.h"
+#include "repack/unreachable.h"
+#include "repo/shallow.h"
+#include "sys/io.h"
+
+struct run {
+	const struct repo *repo;
+	const struct prune_options *options;
+	struct prune_files files;
+	struct refs *refs; /* owned */
+	struct odb *odb;   /* owned */
+	struct walk walk;  /* open when `is_walking` */
+	struct walk_tips tips;
+	struct bitset reached; /* by obj_pos */
+	struct unreachable unreachable;
+	bool is_walking;
+};
+
+static void release_walk(struct run *r)
+{
+	unreachable_release(&r->unreachable);
+	bitset_release(&r->reached);
+	walk_tips_release(&r->tips);
+	if (r->is_walking)
+		walk_close(&r->walk);
+	odb_close(r->odb);
+	refs_close(r->refs);
+	r->is_walking = false;
+	r->odb = NULL;
+	r->refs = NULL;
+}
+
+/* References first, packs after them: what they name is there. */
+static int open_all(struct run *r, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	int ret = refs_open(&r->refs, r->repo, err);
+
+	if (!ret)
+		ret = refs_list_now(r->refs, err);
+	if (!ret)
+		ret = odb_open(&r->odb, r->repo, &warning, err);
+	/* A pack that cannot be read may hold what refs need: do not go on. */
+	if (!ret && warning.code)
+		ret = error_set(err, warning.code, "%s", warning.msg);
+	if (!ret)
+		ret = walk_open(&r->walk, r->odb, NULL, 0, err);
+	r->is_walking = !ret;
+	return ret;
+}
+
+static int mark_reached(struct run *r, const struct walk_result *found,
+			struct error *err)
+{
+	const struct history *h = &r->walk.history;
+
+	if (bitset_init(&r->reached, objspace_end(&r->walk.space)) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < found->revs.nr; i++)
+		bitset_set(&r->reached,
+			   h->commits[walk_result_commit(found, i)].obj_pos);
+	for (size_t i = 0; i < found->objects.nr; i++)
+		bitset_set(&r->reached, found->objects.items[i].obj_pos);
+	return 0;
+}
+
+static int find_reached(struct run *r, struct error *err)
+{
+	const struct walk_options options = {
+		.objects = true,
+		.progress = r->options->progress,
+	};
+	const struct walk_tips none = WALK_TIPS_INIT;
+	struct walk_result found = WALK_RESULT_INIT;
+	int ret = open_all(r, err);
+
+	if (!ret)
+		ret = roots_add(&r->walk, &r->tips, r->refs, true, err);
+	for (size_t i = 0; !ret && i < r->options->head_nr; i++)
+		ret = walk_add_tip(&r->walk, &r->tips, &r->options->heads[i],
+				   false, err);
+	if (!ret)
+		ret = walk_enumerate(&found, &r->walk, &r->tips, &none,
+				     &options, err);
+	if (!ret)
+		ret = mark_reached(r, &found, err);
+	walk_result_release(&found);
+	return ret;
+}
+
+static bool stays(void *ctx, const struct pack *pack)
+{
+	return false;
+}
+
+static int find_kept(struct run *r, struct error *err)
+{
+	const struct unreachable_options options = {
+		.is_leaving = stays,
+		.loose = true,
+	};
+	int ret = find_reached(r, err);
+
+	/* A reference may name by now what only a newer pack has. */
+	if (ret == ERR_MISSING) {
+		release_walk(r);
+		ret = find_reached(r, err);
+	}
+	if (!ret)
+		ret = unreachable_collect(&r->unreachable, &r->walk,
+					  &r->reached, &options, err);
+	return ret < 0 ? ret
+		       : unreachable_keep(&r->unreachable, r->options->expiry,
+					  err);
+}
+
+/* Whether an object is reached, or by what is recent. */
+static bool is_wanted(struct run *r, uint32_t obj_pos)
+{
+	const struct unreachable_item *item;
+
+	if (bitset_get(&r->reached, obj_pos))
+		return true;
+	item = unreachable_find(&r->unreachable, obj_pos);
+	return item && item->is_kept;
+}
+
+/* What has not been looked at, for whatever reason, stays. */
+static bool may_go(struct run *r, const struct oid *oid)
+{
+	uint32_t obj_pos;
+
+	return r->is_walking &&
+	       objspace_find(&r->walk.space, oid->bytes, &obj_pos) &&
+	       unreachable_find(&r->unreachable, obj_pos) &&
+	       !is_wanted(r, obj_pos);
+}
+
+static void tell_object(struct run *r, const struct oid *oid)
+{
+	const struct prune_hooks *hooks = &r->options->hooks;
+	enum object_type type;
+
+	if (!hooks->object)
+		return;
+	if (odb_info(r->walk.reader, oid, &type, NULL, NULL) < 0)
+		type = OBJ_NONE;
+	hooks->object(hooks->ctx, oid, type);
+}
+
+static int prune_object(struct run *r, const struct prune_file *file,
+			struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = odb_loose_path(&path, r->odb, r->odb->dirs[0], &file->oid) < 0
+			  ? error_nomem(err)
+			  : 0;
+
+	if (!ret && sys_stat(&st, path.data, NULL) == 0 &&
+	    st.mtime_ns == file->mtime_ns) {
+		tell_object(r, &file->oid);
+		if (!r->options->dry_run)
+			ret = sys_unlink(path.data, err);
+	}
+	buf_release(&path);
+	return ret;
+}
+
+static int prune_objects(struct run *r, struct error *err)
+{
+	const struct prune_options *o = r->options;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->files.nr && !ret; i++) {
+		const struct prune_file *file = &r->files.files[i];
+
+		if (file->path)
+			ret = prune_file_other(file, o, err);
+		else if (may_go(r, &file->oid))
+			ret = prune_object(r, file, err);
+	}
+	return ret;
+}
+
+static int find_shallow(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+static bool keeps_shallow(void *ctx, const struct oid *oid)
+{
+	struct run *r = ctx;
+	uint32_t obj_pos;
+
+	return objspace_find(&r->walk.space, oid->bytes, &obj_pos) &&
+	       is_wanted(r, obj_pos);
+}
+
+static int tell_shallow(void *ctx, const struct oid *oid)
+{
+	const struct run *r = ctx;
+	const struct prune_hooks *hooks = &r->options->hooks;
+
+	if (hooks->shallow && !keeps_shallow(ctx, oid))
+		hooks->shallow(hooks->ctx, oid);
+	return 0;
+}
+
+static int prune_shallow(struct run *r, struct error *err)
+{
+	return r->options->dry_run
+		       ? repo_shallow_each(r->repo, tell_shallow, r, err)
+		       : repo_shallow_retain(r->repo, keeps_shallow, r, err);
+}
+
+/*
+ * Nothing is enumerated where the answer would change nothing: without loose
+ * objects and a shallow boundary, or when everything stays.
+ */
+static int prune(struct run *r, struct error *err)
+{
+	const struct prune_options *o = r->options;
+	const struct prune_packed_options packed = {
+		.removing = o->hooks.packed,
+		.ctx = o->hooks.ctx,
+		.dry_run = o->dry_run,
+		.progress = o->packed_progress,
+	};
+	int ret = prune_files_list(&r->files, r->repo, err);
+	int shallow = 0;
+
+	if (!ret)
+		shallow = repo_shallow_each(r->repo, find_shallow, NULL, err);
+	if (shallow < 0)
+		return shallow;
+	if (!ret && o->expiry > 0 &&
+	    (r->files.object_nr || shallow || o->head_nr))
+		ret = find_kept(r, err);
+	if (!ret)
+		ret = prune_objects(r, err);
+	if (!ret)
+		ret = prune_packed(r->repo, &packed, err);
+	if (!ret)
+		ret = prune_stale(r->repo, o, err);
+	if (!ret && shallow && r->is_walking)
+		ret = prune_shallow(r, err);
+	return ret;
+}
+
+int prune_run(const struct repo *repo, const struct prune_options *options,
+	      struct error *err)
+{
+	struct run r = {
+		.repo = repo,
+		.options = options,
+		.tips = WALK_TIPS_INIT,
+	};
+	bool precious = false;
+	int ret = config_bool(&repo->config, "extensions.preciousobjects",
+			      &precious, err);
+
+	if (ret >= 0 && precious)
+		ret = error_set(err, ERR_DENIED,
+				"cannot prune in a precious-objects repo");
+	if (ret >= 0)
+		ret = prune(&r, err);
+	release_walk(&r);
+	prune_files_release(&r.files);
+	return ret;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/prune-files.c: what is listed, and what is temporary. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "repack/prune-files.h"
+#include "t/unit/tmppack.h"
+
+static void tell(void *ctx, const char *path)
+{
+	assert_true(sys_exists(path));
+	++*(unsigned *)ctx;
+}
+
+static void tell_stale(void *ctx, const char *path, bool is_dir)
+{
+	tell(ctx, path);
+}
+
+static void listed(void **state)
+{
+	unsigned strange = 0, nr = 0;
+	struct prune_options o = {
+		.expiry = INT64_MAX,
+		.hooks = {.strange = tell, .ctx = &strange},
+	};
+	struct prune_files files;
+	struct tmprepo t;
+	struct oid oid;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(prune_files_list(&files, &t.repo, NULL), 0);
+	assert_int_equal(files.nr, 0);
+	prune_files_release(&files);
+	tmppack_loose(&t, "objects", &oid, OBJ_BLOB, "one\n", 4);
+	tmprepo_write(&t, "objects/ab/tmp_obj_x", "");
+	tmprepo_write(&t, "objects/ab/strange", "");
+	tmprepo_write(&t, "objects/xy/strange", "");
+	assert_int_equal(prune_files_list(&files, &t.repo, NULL), 0);
+	assert_int_equal(files.nr, 3);
+	assert_int_equal(files.object_nr, 1);
+	for (size_t i = 0; i < files.nr; i++)
+		if (files.files[i].path)
+			assert_int_equal(
+				prune_file_other(&files.files[i], &o, NULL), 0);
+		else
+			nr += oid_equal(&files.files[i].oid, &oid);
+	assert_int_equal(nr, 1);
+	assert_int_equal(strange, 1);
+	prune_files_release(&files);
+	assert_int_equal(prune_files_list(&files, &t.repo, NULL), 0);
+	assert_int_equal(files.nr, 2);
+	prune_files_release(&files);
+	tmprepo_release(&t);
+}
+
+static void stale(void **state)
+{
+	unsigned told = 0;
+	struct prune_options o = {
+		.expiry = INT64_MAX,
+		.hooks = {.stale = tell_stale, .ctx = &told},
+	};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "objects/tmp_x", "");
+	tmprepo_write(&t, "objects/pack/tmp_dir/x/y", "");
+	tmprepo_write(&t, "objects/pack/other", "");
+	assert_int_equal(prune_stale(&t.repo, &o, NULL), 0);
+	assert_int_equal(told, 2);
+	assert_int_equal(prune_stale(&t.repo, &o, NULL), 0);
+	assert_int_equal(told, 2);
+	tmprepo_remove(&t, "objects/pack/other");
+	tmprepo_remove(&t, "objects/pack");
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(listed),
+		cmocka_unit_test(stale),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
