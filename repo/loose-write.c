@@ -6,6 +6,7 @@
 
 #include "repo/loose-write.h"
 #include "repo/loose.h"
+#include "sys/clock.h"
 #include "sys/io.h"
 
 enum {
@@ -122,6 +123,17 @@ static int write_file(struct loose_writer *w, const char *dir,
 	return ret;
 }
 
+/*
+ * Whether the object is there. It is as new as if it had been written now:
+ * whoever prunes what is old and unreachable must not take it away before a
+ * reference names it.
+ */
+static bool freshen(const char *path)
+{
+	return sys_exists(path) &&
+	       sys_set_mtime(path, sys_clock_seconds(), NULL) == 0;
+}
+
 int loose_writer_put(struct loose_writer *w, const struct oid *oid,
 		     enum object_type type, const void *data, size_t len,
 		     struct error *err)
@@ -135,7 +147,7 @@ int loose_writer_put(struct loose_writer *w, const struct oid *oid,
 	if (buf_printf(&dir, "%s/%.2s", w->dir, hex) < 0 ||
 	    buf_printf(&w->path, "%s/%s", dir.data, hex + 2) < 0) {
 		ret = error_nomem(err);
-	} else if (!sys_exists(w->path.data)) {
+	} else if (!freshen(w->path.data)) {
 		if (encode(w, type, data, len) < 0)
 			ret = error_nomem(err);
 		else

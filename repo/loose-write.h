@@ -37,7 +37,7 @@ void loose_writer_release(struct loose_writer *w);
 
 /*
  * Write one object, whose id the caller knows to be `oid`. Returns 1 when it
- * was written, 0 when its file was there, or a negative error.
+ * was written, 0 when its file was there (and is new now), or a negative error.
  */
 int loose_writer_put(struct loose_writer *w, const struct oid *oid,
 		     enum object_type type, const void *data, size_t len,

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "serve/receive-quarantine.h"
+#include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/tempdir.h"
 
@@ -138,9 +139,15 @@ static int move_file(void *ctx, const char *name)
 	} else {
 		bool was_there = sys_exists(to.data);
 
-		/* The same name is the same content: what is there stays. */
-		if (!was_there)
+		/*
+		 * The same name is the same content. A loose object becomes as
+		 * new as it would be; of a pack what is there stays, and is
+		 * new too, so that nobody prunes what is about to be named.
+		 */
+		if (!was_there || m->rank < 0)
 			ret = sys_rename(from.data, to.data, m->err);
+		else
+			sys_set_mtime(to.data, sys_clock_seconds(), NULL);
 		if (!ret && m->rank >= 0)
 			ret = note_keep(m, to.data, was_there);
 	}

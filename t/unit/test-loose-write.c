@@ -8,9 +8,13 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <sys/stat.h>
+
 #include "object/hash.h"
 #include "repo/loose-write.h"
 #include "repo/odb.h"
+#include "sys/clock.h"
+#include "sys/io.h"
 #include "t/unit/tmprepo.h"
 
 static void write_object(struct tmprepo *t, struct oid *oid, const char *text,
@@ -70,6 +74,26 @@ static void test_round_trip(void **state)
 	}
 }
 
+/* An object that is written again is not old any more. */
+static void test_freshened(void **state)
+{
+	char hex[OID_MAX_HEX_LEN + 1], path[256];
+	int64_t before = sys_clock_seconds();
+	struct tmprepo t;
+	struct stat st;
+	struct oid oid;
+
+	tmprepo_init(&t, HASH_SHA1);
+	write_object(&t, &oid, "hello\n", 1);
+	oid_to_hex(hex, &oid, HASH_SHA1);
+	snprintf(path, sizeof(path), "%s/%.2s/%s", t.objects, hex, hex + 2);
+	assert_int_equal(sys_set_mtime(path, 1000000000, NULL), 0);
+	write_object(&t, &oid, "hello\n", 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_mtime >= before);
+	tmprepo_release(&t);
+}
+
 static void test_levels(void **state)
 {
 	static const char *const bad[] = {"core.loosecompression=10",
@@ -117,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_freshened),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_unwritable),
 	};
