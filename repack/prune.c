@@ -265,14 +265,9 @@ int prune_run(const struct repo *repo, const struct prune_options *options,
 		.options = options,
 		.tips = WALK_TIPS_INIT,
 	};
-	bool precious = false;
-	int ret = config_bool(&repo->config, "extensions.preciousobjects",
-			      &precious, err);
+	int ret = repo_check_precious(repo, "prune", err);
 
-	if (ret >= 0 && precious)
-		ret = error_set(err, ERR_DENIED,
-				"cannot prune in a precious-objects repo");
-	if (ret >= 0)
+	if (!ret)
 		ret = prune(&r, err);
 	release_walk(&r);
 	prune_files_release(&r.files);

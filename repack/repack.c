@@ -288,6 +288,11 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	int ret;
 
 	*result = (struct repack_result){.warning = ERROR_INIT};
+	if (options->remove_redundant) {
+		ret = repo_check_precious(repo, "delete packs", err);
+		if (ret < 0)
+			return ret;
+	}
 	ret = find_objects(&r, err);
 	if (ret == ERR_MISSING)
 		ret = find_objects_again(&r, err);

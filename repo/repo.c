@@ -264,3 +264,17 @@ char *repo_object_path(const struct repo *repo, const char *name)
 {
 	return repo_join_path(repo->object_dir, name);
 }
+
+int repo_check_precious(const struct repo *repo, const char *what,
+			struct error *err)
+{
+	bool precious = false;
+
+	if (config_bool(&repo->config, "extensions.preciousobjects", &precious,
+			err) < 0)
+		return ERR_INVALID;
+	return precious
+		       ? error_set(err, ERR_DENIED,
+				   "cannot %s in a precious-objects repo", what)
+		       : 0;
+}

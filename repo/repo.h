@@ -64,6 +64,13 @@ int repo_open(struct repo **out, const struct repo_options *options,
 	      struct error *err);
 void repo_close(struct repo *repo);
 
+/*
+ * Refuse to `what` ("prune") where extensions.preciousObjects forbids to delete
+ * objects: 0, or ERR_DENIED in Git's words.
+ */
+int repo_check_precious(const struct repo *repo, const char *what,
+			struct error *err);
+
 /* "<common_dir>/<name>", malloc()ed; NULL when out of memory. */
 char *repo_common_path(const struct repo *repo, const char *name);
 

@@ -104,4 +104,22 @@ test_expect_success 'a repository without a pack directory' '
 	test $(stock -C loose.git count-objects | cut -d" " -f1) = 0
 '
 
+test_expect_success 'nothing is deleted from a precious repository' '
+	rm -rf precious.git &&
+	cp -R base.git precious.git &&
+	stock -C precious.git config core.repositoryFormatVersion 1 &&
+	stock -C precious.git config extensions.preciousObjects true &&
+	find precious.git/objects -type f | sort >before &&
+	for args in -d -ad -Ad
+	do
+		test_expect_code 128 stock -C precious.git repack $args 2>expect &&
+		test_expect_code 128 "$GIT" -C precious.git repack $args \
+			2>actual &&
+		test_cmp expect actual || return
+	done &&
+	find precious.git/objects -type f | sort >after &&
+	test_cmp before after &&
+	"$GIT" -C precious.git repack -aq
+'
+
 test_done
