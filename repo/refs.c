@@ -555,23 +555,6 @@ static int visit_all(struct visit *v, struct error *err)
 	return ret;
 }
 
-int refs_each(struct refs *refs, const char *prefix,
-	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
-	      struct error *warning, struct error *err)
-{
-	struct visit v = {
-		.refs = refs,
-		.prefix = prefix,
-		.name = BUF_INIT,
-		.target = BUF_INIT,
-		.fn = fn,
-		.ctx = ctx,
-		.warning = warning,
-	};
-
-	return visit_all(&v, err);
-}
-
 int refs_each_except(struct refs *refs, const char *prefix,
 		     const char *const *except,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
@@ -589,6 +572,13 @@ int refs_each_except(struct refs *refs, const char *prefix,
 	};
 
 	return visit_all(&v, err);
+}
+
+int refs_each(struct refs *refs, const char *prefix,
+	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+	      struct error *warning, struct error *err)
+{
+	return refs_each_except(refs, prefix, NULL, fn, ctx, warning, err);
 }
 
 int refs_each_strict(struct refs *refs, const char *prefix,

@@ -83,15 +83,6 @@ static int run_hook(struct receive *r, const char *name,
 	return ret;
 }
 
-int receive_run_command(struct receive *r, const char *const *argv,
-			struct error *err)
-{
-	struct run h = {r, argv, NULL, 0};
-	int ret = run(&h, err);
-
-	return ret < 0 ? ret : 0;
-}
-
 static int add_line(struct buf *out, enum hash_algo algo,
 		    const struct oid *old_oid, const struct oid *new_oid,
 		    const char *ref)

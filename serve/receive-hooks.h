@@ -34,12 +34,4 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 /* post-receive and post-update, when something was done. 0 or negative. */
 int receive_hook_post(struct receive *r, struct error *err);
 
-/*
- * Run a command of the repository's own (`git maintenance`), with what it
- * prints passed on like that of a hook. Its exit code is of no interest. 0 or
- * negative.
- */
-int receive_run_command(struct receive *r, const char *const *argv,
-			struct error *err);
-
 #endif

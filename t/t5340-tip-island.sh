@@ -91,10 +91,10 @@ test_expect_success 'other tips, and none' '
 '
 
 test_expect_success 'a repository with a work tree has no such island' '
-	stock clone -q base.git work &&
-	stock -C work repack -adfq &&
-	"$GIT" -C work repack -adq &&
-	repo=$PWD/work/.git &&
+	stock clone -q base.git checkout &&
+	stock -C checkout repack -adfq &&
+	"$GIT" -C checkout repack -adq &&
+	repo=$PWD/checkout/.git &&
 	test $(crossing "$repo" HEAD) -gt 0
 '
 

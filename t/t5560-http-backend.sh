@@ -61,7 +61,7 @@ test_expect_success 'setup' '
 	pack=${pack%.pack} &&
 	echo /elsewhere >srv/r.git/objects/info/http-alternates &&
 	stock init -q --bare srv/empty.git &&
-	stock init -q srv/work &&
+	stock init -q srv/checkout &&
 	oid=$(stock -C srv/r.git rev-parse main) &&
 	printf "0032want %s\n00000009done\n" $oid >want &&
 	gzip -kn want &&
@@ -119,9 +119,9 @@ test_expect_success 'paths: how a repository may be named' '
 	ln -s ../outside.git srv/outside.git &&
 	compare <<-EOF
 	= GET /r/HEAD
-	= GET /work/HEAD
-	= GET /work/.git/HEAD
-	= GET /work.git/HEAD
+	= GET /checkout/HEAD
+	= GET /checkout/.git/HEAD
+	= GET /checkout.git/HEAD
 	= GET /link.git/HEAD
 	= GET /outside.git/HEAD
 	= GET /r.git
