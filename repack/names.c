@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "object/oidmap.h"
 #include "object/parse.h"
 #include "repack/names.h"
-#include "repack/plan.h"
 
 /* Trees nested deeper than this are not looked into. */
 #define MAX_DEPTH 2048
@@ -14,19 +14,35 @@
 struct naming {
 	struct repack_items *list;
 	struct odb_reader *reader;
-	uint32_t *item_of; /* by obj_pos */
-	uint32_t end;
+	/*
+	 * The items by id. Most of what a tree names is not in the list: not to
+	 * be there is one probe here, and one for each pack in the snapshot.
+	 */
+	struct oidmap item_of;
 	uint8_t *seen; /* by item */
 	struct buf path;
 };
 
 static uint32_t find(const struct naming *n, const uint8_t *raw)
 {
-	uint32_t obj_pos;
+	uint32_t item;
+	struct oid oid;
 
-	if (!objspace_find(n->list->space, raw, &obj_pos) || obj_pos >= n->end)
-		return REPACK_NO_ITEM;
-	return n->item_of[obj_pos];
+	oid_from_raw(&oid, raw, n->list->space->odb->algo);
+	return oidmap_get(&n->item_of, &oid, &item) ? item : REPACK_NO_ITEM;
+}
+
+static int index_items(struct naming *n)
+{
+	const struct repack_items *list = n->list;
+	struct oid oid;
+	int ret = 0;
+
+	for (size_t i = 0; i < list->nr && ret >= 0; i++) {
+		objspace_oid(&oid, list->space, list->items[i].obj_pos);
+		ret = oidmap_put(&n->item_of, &oid, (uint32_t)i);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 static int read_item(struct naming *n, uint32_t item, enum object_type type,
@@ -125,17 +141,21 @@ static int name_all(struct naming *n)
 
 int names_fill(struct repack_items *list, struct error *err)
 {
-	struct naming n = {.list = list, .path = BUF_INIT};
+	struct naming n = {
+		.list = list,
+		.item_of = OIDMAP_INIT,
+		.path = BUF_INIT,
+	};
 	int ret = ERR_NOMEM;
 
-	n.end = objspace_end(list->space);
-	n.item_of = plan_index(list, n.end);
 	n.seen = mem_calloc(list->nr, 1);
 	n.reader = odb_reader_new(list->space->odb, (size_t)64 << 20);
-	if (n.item_of && n.seen && n.reader)
+	if (n.seen && n.reader)
+		ret = index_items(&n);
+	if (!ret)
 		ret = name_all(&n);
 	odb_reader_free(n.reader);
-	free(n.item_of);
+	oidmap_release(&n.item_of);
 	free(n.seen);
 	buf_release(&n.path);
 	return ret < 0 ? error_nomem(err) : 0;
