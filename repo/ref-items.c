@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "repo/ref-transaction-internal.h"
-#include "repo/refs-loose.h"
 
 int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 		  const char *name, unsigned depth, struct error *err)
@@ -179,34 +178,6 @@ int ref_items_sort(struct ref_transaction *tx, struct error *err)
 	if (!ret)
 		ret = check_twice(tx, err);
 	return ret;
-}
-
-/* Remove an item's lock, and directories that were made for nothing. */
-static void unlock(struct ref_transaction *tx, struct ref_item *item)
-{
-	if (!item->lock.path)
-		return;
-	sys_tempfile_abort(&item->lock);
-	if (!item->made_dirs)
-		return;
-	buf_reset(&tx->path);
-	if (!refs_loose_path(&tx->path, tx->repo, item->name))
-		reflog_prune_dirs(tx->path.data, item->name);
-}
-
-void ref_items_unlock(struct ref_transaction *tx)
-{
-	for (size_t i = 0; i < tx->item_nr; i++)
-		unlock(tx, tx->items[i]);
-	if (tx->rw)
-		packed_rewrite_release(tx->rw);
-	free(tx->rw);
-	tx->rw = NULL;
-	refs_close(tx->refs);
-	tx->refs = NULL;
-	free(tx->head_target);
-	free(tx->checked_dir);
-	tx->head_target = tx->checked_dir = NULL;
 }
 
 void ref_items_free(struct ref_transaction *tx)

@@ -1,110 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Locking one ref of a transaction, comparing it with what is expected, and
- * writing its new value into the lock file.
+ * staging its new value.
  *
- * What is read under the lock stays as it is: everyone who changes a ref, or
- * removes its loose file after packing it, holds this lock.
+ * What is read under the lock stays as it is: everyone who changes a ref holds
+ * this lock.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "repo/ref-transaction-internal.h"
-#include "repo/refs-loose.h"
+#include "repo/refs-backend.h"
 #include "sys/io.h"
-#include "sys/lockfile.h"
 
-#define LOCK_TRIES 3
 #define SYMREF_MAX_DEPTH 5
 
-static int reject_conflict(struct ref_transaction *tx, struct ref_item *item,
-			   const char *other, struct error *err)
+int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
+			     const char *other, struct error *err)
 {
 	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
 				 "cannot lock ref '%s': '%s' exists; cannot "
 				 "create '%s'",
 				 item->update->name, other, item->name);
-}
-
-static int reject_lock(struct ref_transaction *tx, struct ref_item *item,
-		       const struct error *why, struct error *err)
-{
-	static const char advice[] =
-		"\n\nAnother git process seems to be running in this "
-		"repository, e.g.\nan editor opened by 'git commit'. Please "
-		"make sure all processes\nare terminated then try again. If "
-		"it still fails, a git process\nmay have crashed in this "
-		"repository earlier:\nremove the file manually to continue.";
-	bool held = why->code == ERR_DENIED;
-
-	return ref_update_reject(
-		tx, item->update, held ? REF_LOCKED : REF_FAILED, err,
-		"cannot lock ref '%s': %s%s", item->update->name, why->msg,
-		held ? advice : "");
-}
-
-/* Make the directory of tx->path, the path of a lock file. */
-static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
-		     struct error *err)
-{
-	char *slash = strrchr(tx->path.data, '/');
-	int ret;
-
-	*slash = '\0';
-	ret = sys_mkdir_p(tx->path.data, err);
-	*slash = '/';
-	item->made_dirs = true;
-	return ret;
-}
-
-/* Create the lock file at tx->path; directories come and go meanwhile. */
-static int create_lock(struct ref_transaction *tx, struct ref_item *item,
-		       struct error *why)
-{
-	int ret = ERR_IO;
-
-	for (int i = 0; ret && i < LOCK_TRIES; i++) {
-		ret = sys_lockfile_create(&item->lock, tx->path.data,
-					  tx->lock_timeout_ms, why);
-		if (ret &&
-		    (why->sys_errno != ENOENT || make_dirs(tx, item, why) < 0))
-			break;
-	}
-	return ret;
-}
-
-/*
- * Take the lock. Afterwards tx->path is the path of the ref's file. 0, also
- * when the update is rejected, or negative.
- */
-static int take_lock(struct ref_transaction *tx, struct ref_item *item,
-		     struct error *err)
-{
-	struct error why = ERROR_INIT;
-	struct buf other = BUF_INIT;
-	size_t len;
-	int ret = 0;
-
-	buf_reset(&tx->path);
-	if (refs_loose_path(&tx->path, tx->repo, item->name) < 0)
-		return error_nomem(err);
-	len = tx->path.len;
-	if (buf_append_str(&tx->path, ".lock") < 0)
-		return error_nomem(err);
-	if (!create_lock(tx, item, &why)) {
-		buf_set_len(&tx->path, len);
-		tx->path.data[len] = '\0';
-		return 0;
-	}
-	if (why.sys_errno == ENOTDIR || why.sys_errno == EEXIST)
-		ret = ref_conflict_find_file(tx, item->name, &other, err);
-	if (ret > 0)
-		ret = reject_conflict(tx, item, other.data, err);
-	else if (!ret)
-		ret = reject_lock(tx, item, &why, err);
-	buf_release(&other);
-	return ret;
 }
 
 static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
@@ -179,10 +96,10 @@ static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
 {
 	struct buf other = BUF_INIT;
-	int ret = ref_conflict_find(tx, item, &other, err);
+	int ret = tx->backend->tx_conflict(tx, item, &other, err);
 
 	if (ret > 0)
-		ret = reject_conflict(tx, item, other.data, err);
+		ret = ref_item_reject_conflict(tx, item, other.data, err);
 	else if (!ret)
 		ret = check_among(tx, item, err);
 	buf_release(&other);
@@ -221,36 +138,23 @@ static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
 	return ret < 0 && ret != ERR_CORRUPT ? ret : 0;
 }
 
-/* Fill the lock file, unless the ref has that value already. */
-static int write_lock(struct ref_transaction *tx, struct ref_item *item,
-		      bool is_symbolic, struct error *err)
+/* Stage the new value, unless the ref has that already. */
+static int stage(struct ref_transaction *tx, struct ref_item *item,
+		 bool is_symbolic, struct error *err)
 {
-	char text[OID_MAX_HEX_LEN + 2];
 	struct ref_update *u = item->update;
-	struct buf symbolic = BUF_INIT;
-	size_t hex_len = hash_hex_len(tx->repo->algo);
 	int ret;
 
 	if (u->new_target) {
-		ret = buf_printf(&symbolic, "ref: %s\n", u->new_target);
+		ret = resolve_target(tx, item, err);
 		if (ret < 0)
-			error_nomem(err);
-		else
-			ret = sys_tempfile_write(&item->lock, symbolic.data,
-						 symbolic.len, err);
-		buf_release(&symbolic);
-		if (!ret)
-			ret = resolve_target(tx, item, err);
+			return ret;
 	} else {
 		item->new_oid = u->new_oid;
 		if (!is_symbolic && oid_equal(&u->new_oid, &item->old_oid))
 			return 0;
-		oid_to_hex(text, &u->new_oid, tx->repo->algo);
-		text[hex_len] = '\n';
-		ret = sys_tempfile_write(&item->lock, text, hex_len + 1, err);
 	}
-	if (!ret)
-		ret = sys_tempfile_finish(&item->lock, tx->method, err);
+	ret = tx->backend->tx_stage(tx, item, err);
 	item->writes = !ret;
 	return ret;
 }
@@ -301,7 +205,7 @@ static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /* All checks of the ref that changes, and its new value. */
-static int check_and_write(struct ref_transaction *tx, struct ref_item *item,
+static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
 			   const char *target, struct error *err)
 {
 	struct ref_update *u = item->update;
@@ -318,11 +222,11 @@ static int check_and_write(struct ref_transaction *tx, struct ref_item *item,
 	if (!u->new_target)
 		ret = check_value(tx, item, err);
 	if (!ret && u->result == REF_OK)
-		ret = write_lock(tx, item, target != NULL, err);
+		ret = stage(tx, item, target != NULL, err);
 	return ret;
 }
 
-static int read_and_write(struct ref_transaction *tx, struct ref_item *item,
+static int read_and_stage(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
 {
 	struct ref_update *u = item->update;
@@ -350,7 +254,7 @@ static int read_and_write(struct ref_transaction *tx, struct ref_item *item,
 	else if (target && !(u->flags & REF_NO_DEREF))
 		ret = follow(tx, item, target, err);
 	else
-		ret = check_and_write(tx, item, target, err);
+		ret = check_and_stage(tx, item, target, err);
 	free(target);
 	return ret;
 }
@@ -361,9 +265,9 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 	int ret = 0;
 
 	if (item->update->result == REF_OK)
-		ret = take_lock(tx, item, err);
+		ret = tx->backend->tx_lock(tx, item, err);
 	if (!ret && item->update->result == REF_OK)
-		ret = read_and_write(tx, item, err);
+		ret = read_and_stage(tx, item, err);
 	/* Very many locks are held at once: not one open file for each. */
 	if (item->lock.fd >= 0) {
 		sys_close(item->lock.fd);

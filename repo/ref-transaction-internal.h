@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the parts of a transaction share: the queue (ref-transaction.c), which
- * files it comes to (ref-items.c), locking and checking one of them
- * (ref-lock.c), D/F conflicts (ref-conflict.c), making it so (ref-commit.c).
+ * refs it comes to (ref-items.c), locking and checking one of them
+ * (ref-lock.c), and how a store does all that (refs-backend.h).
  *
  * An update comes to one item for the ref that changes, and one for each
  * symbolic ref on the way to it, of which only the reflog is written. HEAD has
@@ -17,7 +17,7 @@
 #include "repo/refs.h"
 #include "sys/tempfile.h"
 
-/* One file to lock, and its reflog. */
+/* One ref to lock, and its reflog. */
 struct ref_item {
 	struct ref_update *update;  /* borrowed */
 	struct ref_item *target;    /* borrowed: where a log_only one leads */
@@ -27,12 +27,13 @@ struct ref_item {
 	bool is_visited;            /* locked, or tried to */
 	bool log_only;              /* a symbolic ref that was followed */
 	bool existed;               /* it has a value, or a target */
-	bool made_dirs;             /* directories were made for its lock */
-	bool is_dir;                /* there is an empty directory instead */
-	bool writes;                /* the lock file has its new content */
+	bool writes;                /* its new value is staged */
 	/* Symbolic refs followed; zero: none. */
 	struct oid old_oid, new_oid;
+	/* In files: */
 	struct sys_tempfile lock;
+	bool made_dirs; /* directories were made for it */
+	bool is_dir;    /* there is an empty directory instead of the ref */
 };
 
 enum ref_phase {
@@ -43,6 +44,7 @@ enum ref_phase {
 
 struct ref_transaction {
 	const struct repo *repo; /* borrowed */
+	const struct refs_backend *backend;
 	struct ref_transaction_options options;
 	char *committer; /* owned: options.committer */
 	enum ref_phase phase;
@@ -52,13 +54,14 @@ struct ref_transaction {
 	size_t item_nr, item_alloc;
 	struct ref_item **sorted; /* owned array: items by name */
 	size_t sorted_nr;
-	struct refs *refs;         /* owned: to read with */
+	struct refs *refs; /* owned: to read with */
+	enum reflog_policy policy;
+	char *head_target; /* owned: what HEAD leads to, or NULL */
+	/* In files: */
 	struct packed_rewrite *rw; /* owned: when something is deleted */
 	enum sys_fsync_method method;
-	enum reflog_policy policy;
 	int64_t lock_timeout_ms;
-	char *head_target; /* owned: what HEAD leads to, or NULL */
-	char *checked_dir; /* owned: see ref-conflict.c */
+	char *checked_dir; /* owned: see refs-files-conflict.c */
 	struct buf path;   /* scratch: file of a ref */
 };
 
@@ -104,31 +107,17 @@ int ref_items_sort(struct ref_transaction *tx, struct error *err);
 const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 					  const char *name);
 
+/* Another ref, which exists, is in the way of an item's. */
+int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
+			     const char *other, struct error *err);
+
 /*
- * Lock an item, look at its value, and write the new one into the lock file.
+ * Lock an item, look at its value, and stage the new one.
  * A symbolic ref that is to be followed becomes log_only, and gets an item
  * for its target. 0 (also for an update that is rejected) or negative.
  */
 int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
-
-/*
- * Whether another ref that exists is in the way of a new one, whose lock we
- * have: 0; 1 with the name of it in *other; or negative. tx->path is the path
- * of the ref's file; item->is_dir is set.
- */
-int ref_conflict_find(struct ref_transaction *tx, struct ref_item *item,
-		      struct buf *other, struct error *err);
-
-/* As above when its directory cannot be made: a loose ref is in its place. */
-int ref_conflict_find_file(struct ref_transaction *tx, const char *name,
-			   struct buf *other, struct error *err);
-
-/* Put everything in place, deletions last; locks are gone afterwards. */
-int ref_items_commit(struct ref_transaction *tx, struct error *err);
-
-/* Let go of all locks and files that are not in place. */
-void ref_items_unlock(struct ref_transaction *tx);
 
 /* Forget the items. */
 void ref_items_free(struct ref_transaction *tx);

@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 #include "repo/ref-transaction-internal.h"
-
-#define DEFAULT_LOCK_TIMEOUT_MS 100
+#include "repo/refs-backend.h"
 
 const char *ref_result_reason(enum ref_result result)
 {
@@ -59,6 +58,7 @@ int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
 	if (!tx)
 		return error_nomem(err);
 	tx->repo = repo;
+	tx->backend = refs_backend_of(repo);
 	buf_init(&tx->path);
 	if (options)
 		tx->options = *options;
@@ -243,22 +243,12 @@ static int tell(struct ref_transaction *tx, enum ref_state state,
 /* Everything but telling: what is locked is let go. */
 static void close_transaction(struct ref_transaction *tx)
 {
-	ref_items_unlock(tx);
+	tx->backend->tx_unlock(tx);
+	refs_close(tx->refs);
+	tx->refs = NULL;
+	free(tx->head_target);
+	tx->head_target = NULL;
 	tx->phase = REF_PHASE_CLOSED;
-}
-
-static int read_settings(struct ref_transaction *tx, struct error *err)
-{
-	int ret = repo_fsync_method(tx->repo, REPO_FSYNC_REFERENCE, &tx->method,
-				    err);
-
-	if (!ret)
-		ret = reflog_policy(tx->repo, &tx->policy, err);
-	tx->lock_timeout_ms = DEFAULT_LOCK_TIMEOUT_MS;
-	if (!ret)
-		ret = config_i64(&tx->repo->config, "core.filesreflocktimeout",
-				 &tx->lock_timeout_ms, err);
-	return ret < 0 ? ret : 0;
 }
 
 /* What HEAD leads to, when it is symbolic: its reflog follows that ref's. */
@@ -310,35 +300,12 @@ static int lock_items(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Lock packed-refs and write it without what is deleted, out of sight. */
-static int prepare_packed(struct ref_transaction *tx, struct error *err)
-{
-	int ret = 0;
-
-	for (size_t i = 0; ret >= 0 && i < tx->sorted_nr; i++) {
-		const struct ref_item *item = tx->sorted[i];
-
-		if (item->log_only || item->update->result != REF_OK ||
-		    !ref_update_is_delete(item->update))
-			continue;
-		if (!tx->rw) {
-			tx->rw = mem_calloc(1, sizeof(*tx->rw));
-			if (!tx->rw)
-				return error_nomem(err);
-			ret = packed_rewrite_begin(tx->rw, tx->repo, err);
-		}
-		if (ret >= 0)
-			ret = packed_rewrite_delete(tx->rw, item->name, err);
-	}
-	if (ret >= 0 && tx->rw)
-		ret = packed_rewrite_finish(tx->rw, err);
-	return ret < 0 ? ret : 0;
-}
-
 static int prepare(struct ref_transaction *tx, struct error *err)
 {
-	int ret = read_settings(tx, err);
+	int ret = reflog_policy(tx->repo, &tx->policy, err);
 
+	if (!ret)
+		ret = tx->backend->tx_begin(tx, err);
 	if (!ret)
 		ret = refs_open(&tx->refs, tx->repo, err);
 	if (!ret)
@@ -348,7 +315,7 @@ static int prepare(struct ref_transaction *tx, struct error *err)
 	if (!ret)
 		ret = lock_items(tx, err);
 	if (!ret)
-		ret = prepare_packed(tx, err);
+		ret = tx->backend->tx_ready(tx, err);
 	return ret;
 }
 
@@ -387,7 +354,7 @@ int ref_transaction_commit(struct ref_transaction *tx, struct error *err)
 		ret = error_set(err, ERR_INVALID, "transaction is closed");
 	if (ret < 0)
 		return ret;
-	ret = ref_items_commit(tx, err);
+	ret = tx->backend->tx_commit(tx, err);
 	close_transaction(tx);
 	if (!ret)
 		tell(tx, REF_COMMITTED, NULL);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * References: loose files over packed-refs.
+ * References, however the repository keeps them (refs-backend.h).
  *
- * packed-refs is mapped (searched by prefix in place, never read whole to
- * answer about a few), and mapped anew when it has changed; loose refs are
- * listed when first asked for their directory, and not again. Opening reads
- * nothing yet. Names are visited in byte order; a loose ref hides a packed one.
+ * In files: packed-refs is mapped (searched by prefix in place, never read
+ * whole to answer about a few), and mapped anew when it has changed; loose
+ * refs are listed when first asked for their directory, and not again. Opening
+ * reads nothing yet. Names are visited in byte order; a loose ref hides a
+ * packed one.
  *
  * One snapshot per thread (it fills itself in lazily).
  */
@@ -26,7 +27,7 @@ struct ref {
 	const char *name;   /* valid during the call / until refs_close() */
 	struct oid oid;     /* what it names, symrefs followed */
 	const char *target; /* symbolic: the ref it leads to; else NULL */
-	bool has_peeled;    /* packed-refs says what the tag peels to, */
+	bool has_peeled;    /* the store says what the tag peels to, */
 	bool is_tag;        /*   ... and it is a tag: `peeled` is set */
 	struct oid peeled;
 };
@@ -46,7 +47,7 @@ int refs_each(struct refs *refs, const char *prefix,
 
 /*
  * As refs_each(), without the refs in the directories `except` ("refs/x/",
- * each with its slash; NULL after the last): in packed-refs they are stepped
+ * each with its slash; NULL after the last): they are stepped
  * over by a search, not one by one.
  */
 int refs_each_except(struct refs *refs, const char *prefix,
@@ -87,14 +88,6 @@ int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
  */
 int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
-
-/*
- * The packed-refs file as it is now, mapped; the pointer lives until
- * refs_close(). For those who look for names in it without a visit.
- */
-struct packed_refs;
-int refs_packed_table(struct refs *refs, const struct packed_refs **table,
-		      struct error *err);
 
 /*
  * Expand a short name as gitrevisions(7) says: <name>, refs/<name>,

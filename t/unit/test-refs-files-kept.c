@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-reflog.c: what reflogs and other work trees keep alive. */
+/* repo/refs-files-kept.c: what reflogs and other work trees keep alive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refs that cannot be together: refs/a is a file, and refs/a/b wants to have a
- * directory of that name. packed-refs has no such limit, so names in it are
- * compared.
+ * The files backend: refs that cannot be together: refs/a is a file, and
+ * refs/a/b wants to have a directory of that name. packed-refs has no such
+ * limit, so names in it are compared.
  *
  * Once a ref is locked its directory is there, so that no loose ref stands
  * above it; what is above it in packed-refs is searched for once per
@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "repo/ref-transaction-internal.h"
+#include "repo/refs-files.h"
 #include "repo/refs-loose.h"
 #include "sys/io.h"
 
@@ -94,14 +95,14 @@ static int find_loose_below(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-int ref_conflict_find(struct ref_transaction *tx, struct ref_item *item,
-		      struct buf *other, struct error *err)
+int refs_files_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
+			   struct buf *other, struct error *err)
 {
 	const struct packed_refs *table;
 	int ret = find_loose_below(tx, item, other, err);
 
 	if (!ret)
-		ret = refs_packed_table(tx->refs, &table, err);
+		ret = refs_files_packed(tx->refs, &table, err);
 	if (!ret)
 		ret = find_packed_above(tx, item->name, table, other, err);
 	if (!ret)
@@ -109,8 +110,8 @@ int ref_conflict_find(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-int ref_conflict_find_file(struct ref_transaction *tx, const char *name,
-			   struct buf *other, struct error *err)
+int refs_files_conflict_above(struct ref_transaction *tx, const char *name,
+			      struct buf *other, struct error *err)
 {
 	const char *slash = strchr(name, '/');
 

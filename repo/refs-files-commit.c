@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making a prepared transaction so.
+ * The files backend: making a prepared transaction so.
  *
  * New values first: an entry in the reflog, then the rename. Deletions last,
  * and there packed-refs before the loose file: whoever is interrupted leaves a
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "repo/ref-transaction-internal.h"
+#include "repo/refs-files.h"
 #include "repo/refs-loose.h"
 #include "sys/io.h"
 
@@ -129,14 +130,14 @@ static int commit_deletions(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-int ref_items_commit(struct ref_transaction *tx, struct error *err)
+int refs_files_tx_commit(struct ref_transaction *tx, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	int ret = commit_values(tx, &why);
 
 	if (!ret)
 		ret = commit_deletions(tx, &why);
-	ref_items_unlock(tx);
+	refs_files_tx_unlock(tx);
 	if (ret < 0 && err)
 		*err = why;
 	return ret;

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "repo/refs-files.h"
 #include "repo/refs-loose.h"
-#include "repo/refs.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -175,7 +175,7 @@ static int walk_worktree(void *ctx, const char *name)
 	return ret;
 }
 
-int refs_each_reflog_oid(const struct repo *repo,
+int refs_files_each_kept(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			 struct error *err)
 {

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a store of refs can do: below refs.h, which reads, ref-transaction.h,
+ * which changes, ref-pack.h and the reflogs, there is one of these for each
+ * value of extensions.refStorage.
+ *
+ *   refs.c  ref-transaction.c  ref-pack.c  reflog-write.c     what is asked
+ *      |            |              |             |
+ *      +------------+-- refs_backend --------+---+            this table
+ *                   |                        |
+ *            refs-files*.c            refs-reftable*.c        how it is kept
+ *
+ * A backend does not follow symbolic refs, judge changes or tell anyone: it
+ * reads, lists, locks and writes single refs. Symbols are its own; everything
+ * goes through the table.
+ */
+#ifndef REPO_REFS_BACKEND_H
+#define REPO_REFS_BACKEND_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+#include "repo/odb.h"
+#include "repo/ref-pack.h"
+#include "repo/reflog-write.h"
+#include "repo/refs.h"
+#include "repo/repo.h"
+
+struct ref_item;
+struct ref_transaction;
+
+enum refs_record_kind {
+	REFS_RECORD_OID,      /* names an object */
+	REFS_RECORD_SYMBOLIC, /* names another ref */
+	REFS_RECORD_BROKEN,   /* neither, or an impossible name */
+};
+
+/* A ref as it is stored. Strings live until the iterator moves. */
+struct refs_record {
+	enum refs_record_kind kind;
+	const char *name;
+	const char *target; /* REFS_RECORD_SYMBOLIC */
+	struct oid oid;     /* REFS_RECORD_OID */
+	bool has_peeled;    /* the store says what it peels to, */
+	bool is_tag;        /*   ... and it is a tag: `peeled` is set */
+	struct oid peeled;
+};
+
+/* Refs in the order of their names; each backend has its own kind. */
+struct refs_iter;
+
+/* What all snapshots begin with; a backend's own follows. */
+struct refs {
+	const struct refs_backend *backend;
+	const struct repo *repo; /* borrowed */
+	struct buf name, target; /* strings of the last lookup */
+};
+
+struct refs_backend {
+	/* A snapshot; its first member is a struct refs, filled in by refs.c.
+	 */
+	int (*open)(struct refs **out, const struct repo *repo,
+		    struct error *err);
+	void (*close)(struct refs *refs);
+	/*
+	 * Read one ref: 1 with ref's values set, or *target, which is empty
+	 * before, when it is symbolic; 0; ERR_CORRUPT for a broken one.
+	 */
+	int (*read)(struct refs *refs, const char *name, struct ref *ref,
+		    struct buf *target, struct error *err);
+	/* See refs_list_now(). */
+	int (*list_now)(struct refs *refs, struct error *err);
+	/*
+	 * Iterate over the refs whose name starts with `prefix`, which starts
+	 * with "refs/" and is borrowed. `strict`: what is out of order and
+	 * might be missed is ERR_CORRUPT.
+	 */
+	int (*iter_new)(struct refs_iter **out, struct refs *refs,
+			const char *prefix, bool strict, struct error *err);
+	/* 1 with the next one in *record, 0 at the end, or negative. */
+	int (*iter_next)(struct refs_iter *iter, struct refs_record *record,
+			 struct error *err);
+	/* Go on behind the names in a directory ("refs/x/"), by a search. */
+	int (*iter_skip)(struct refs_iter *iter, const char *dir,
+			 struct error *err);
+	void (*iter_free)(struct refs_iter *iter);
+
+	/*
+	 * Transactions. begin: read the settings (0 or negative); then, for
+	 * each item, lock it (0, also when it is rejected), look for refs that
+	 * are in its way (1 with one's name in *other), stage its new value;
+	 * at last make everything ready that can be made so out of sight.
+	 */
+	int (*tx_begin)(struct ref_transaction *tx, struct error *err);
+	int (*tx_lock)(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err);
+	int (*tx_conflict)(struct ref_transaction *tx, struct ref_item *item,
+			   struct buf *other, struct error *err);
+	int (*tx_stage)(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err);
+	int (*tx_ready)(struct ref_transaction *tx, struct error *err);
+	/* Put everything in place, deletions last. */
+	int (*tx_commit)(struct ref_transaction *tx, struct error *err);
+	/* Let go of all locks and files that are not in place. */
+	void (*tx_unlock)(struct ref_transaction *tx);
+
+	/* See ref_pack(). */
+	int (*pack)(const struct repo *repo, struct odb_reader *reader,
+		    const struct ref_pack_options *options, struct error *err);
+	/* See refs_each_reflog_oid(). */
+	int (*each_kept)(const struct repo *repo,
+			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			 struct error *err);
+};
+
+extern const struct refs_backend refs_files_backend;
+
+/* The one that keeps a repository's refs. */
+const struct refs_backend *refs_backend_of(const struct repo *repo);
+
+#endif

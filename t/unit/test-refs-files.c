@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/refs-files.c: two streams of refs as one, with directories left out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repo/refs-files.h"
+#include "t/unit/random.h"
+#include "t/unit/tmprepo.h"
+
+#define ROUNDS 30
+#define HEADER "# pack-refs with: peeled fully-peeled sorted \n"
+
+static const char *const dirs[] = {"refs/heads/a/", "refs/heads/b/c/",
+				   "refs/heads/b/", "refs/tags/", "refs/x/"};
+#define DIR_NR (sizeof(dirs) / sizeof(dirs[0]))
+
+static int append_ref(void *ctx, const struct ref *ref)
+{
+	return buf_printf(ctx, "%s=%02x\n", ref->name, ref->oid.bytes[0]);
+}
+
+/* A record or a file for each letter: packed, loose, both or neither. */
+static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
+		 unsigned excepted)
+{
+	struct buf packed = BUF_INIT, text = BUF_INIT, name = BUF_INIT;
+
+	buf_append_str(&packed, HEADER);
+	for (size_t d = 0; d < DIR_NR; d++) {
+		bool left_out = excepted & 1u << d;
+
+		/* What is below b/ is in b/c/ as well. */
+		if (d == 1 && (excepted & 1u << 2))
+			left_out = true;
+		for (char c = 'd'; c < 'h'; c++) {
+			unsigned how = (unsigned)(random_next(seed) % 4);
+			uint64_t hex = (random_next(seed) & 0xfff) | 0x100;
+
+			buf_reset(&name);
+			buf_reset(&text);
+			buf_printf(&name, "%s%c", dirs[d], c);
+			if (how & 1)
+				buf_printf(&packed, "%040d %s\n", 17,
+					   name.data);
+			if (how == 1)
+				hex = 0;
+			buf_printf(&text, "%03x%037d\n", (unsigned)hex, 17);
+			if (how & 2)
+				tmprepo_write(t, name.data, text.data);
+			if (how && !left_out)
+				buf_printf(expected, "%s=%02x\n", name.data,
+					   (unsigned)hex >> 4);
+		}
+	}
+	tmprepo_write(t, "packed-refs", packed.data);
+	buf_release(&packed);
+	buf_release(&text);
+	buf_release(&name);
+}
+
+static void test_except(void **state)
+{
+	uint64_t seed = random_seed();
+
+	(void)state;
+	for (int i = 0; i < ROUNDS; i++) {
+		unsigned excepted = (unsigned)(random_next(&seed) % 32);
+		struct buf expected = BUF_INIT, found = BUF_INIT;
+		const char *except[DIR_NR + 1];
+		struct tmprepo t;
+		struct refs *refs;
+		size_t nr = 0;
+
+		for (size_t d = 0; d < DIR_NR; d++)
+			if (excepted & 1u << d)
+				except[nr++] = dirs[d];
+		except[nr] = NULL;
+		tmprepo_init(&t, HASH_SHA1);
+		fill(&t, &expected, &seed, excepted);
+		assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+		assert_int_equal(refs_each_except(refs, "", except, append_ref,
+						  &found, NULL, NULL),
+				 0);
+		assert_string_equal(found.data, expected.data);
+		refs_close(refs);
+		buf_release(&expected);
+		buf_release(&found);
+		tmprepo_release(&t);
+	}
+}
+
+/* A table that is given stays while the file changes. */
+static void test_packed_table(void **state)
+{
+	const struct packed_refs *old, *table;
+	struct packed_ref ref;
+	struct tmprepo t;
+	struct refs *refs;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_files_packed(refs, &old, NULL), 0);
+	assert_int_equal(old->len, 0);
+	tmprepo_write(&t, "packed-refs",
+		      HEADER "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "
+			     "refs/heads/x\n");
+	assert_int_equal(refs_files_packed(refs, &table, NULL), 0);
+	assert_int_equal(packed_refs_find(table, "refs/heads/x", &ref, NULL),
+			 1);
+	assert_int_equal(packed_refs_find(old, "refs/heads/x", &ref, NULL), 0);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_except),
+		cmocka_unit_test(test_packed_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
