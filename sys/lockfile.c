@@ -22,12 +22,19 @@ static uint64_t spread(uint64_t wait_ns)
 int sys_lockfile_create(struct sys_tempfile *lock, const char *path,
 			int64_t timeout_ms, struct error *err)
 {
+	return sys_lockfile_create_mode(lock, path, 0666, timeout_ms, err);
+}
+
+int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
+			     unsigned mode, int64_t timeout_ms,
+			     struct error *err)
+{
 	struct error io = ERROR_INIT;
 	uint64_t wait_ns = FIRST_WAIT_NS;
 	uint64_t start = timeout_ms > 0 ? sys_clock_ns() : 0;
 
 	for (;;) {
-		if (!sys_tempfile_create_exact(lock, path, 0666, &io))
+		if (!sys_tempfile_create_exact(lock, path, mode, &io))
 			return 0;
 		if (io.sys_errno != EEXIST || !timeout_ms)
 			break;

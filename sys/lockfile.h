@@ -21,4 +21,9 @@
 int sys_lockfile_create(struct sys_tempfile *lock, const char *path,
 			int64_t timeout_ms, struct error *err);
 
+/* As above with mode `mode` less the umask instead of 0666. */
+int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
+			     unsigned mode, int64_t timeout_ms,
+			     struct error *err);
+
 #endif
