@@ -16,8 +16,7 @@ int fsck_links_init(struct fsck_links *l, struct walk *walk,
 		.scan = scan,
 		.events = events,
 	};
-	commit_graph_close(walk->history.graph);
-	walk->history.graph = NULL;
+	history_drop_graph(&walk->history);
 	if (bitset_init(&l->reached, scan->type_nr) < 0)
 		return error_nomem(err);
 	return 0;

@@ -26,8 +26,12 @@ int history_init(struct history *h, struct objspace *space,
 
 void history_check_graph(struct history *h)
 {
-	if (!h->graph || !commit_graph_verify(h->graph, NULL))
-		return;
+	if (h->graph && commit_graph_verify(h->graph, NULL) < 0)
+		history_drop_graph(h);
+}
+
+void history_drop_graph(struct history *h)
+{
 	commit_graph_close(h->graph);
 	h->graph = NULL;
 }

@@ -76,6 +76,9 @@ void history_release(struct history *h);
  */
 void history_check_graph(struct history *h);
 
+/* Do without the commit-graph; to be called before any commit is added. */
+void history_drop_graph(struct history *h);
+
 /* The commit_nr of an object known to be a commit; not parsed yet. */
 int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr);
 
