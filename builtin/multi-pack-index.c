@@ -7,12 +7,9 @@
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
-#include "builtin/options.h"
-#include "builtin/stderr-progress.h"
-#include "builtin/store.h"
+#include "builtin/object-dir.h"
 #include "repack/multi-pack.h"
 #include "repo/config.h"
-#include "sys/io.h"
 
 static const char usage_text[] =
 	"git multi-pack-index [<options>] write [--preferred-pack=<pack>] "
@@ -22,8 +19,8 @@ static const char usage_text[] =
 	"git multi-pack-index [<options>] repack [--batch-size=<size>]";
 
 struct args {
-	const char *object_dir, *preferred;
-	int progress; /* 1, 0, or -1: not given */
+	struct object_dir_args common;
+	const char *preferred;
 	bool stdin_packs;
 	uint64_t batch_size;
 };
@@ -38,63 +35,13 @@ struct call {
 	const struct progress_out *progress;
 };
 
-static int take_choice(void *value, const char *arg)
-{
-	*(int *)value = arg != option_negated;
-	return 0;
-}
-
-/* The first word that is no option: argv[i], or NULL. */
-static const char *find_subcommand(int argc, const char **argv)
-{
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--object-dir"))
-			i++;
-		else if (argv[i][0] != '-')
-			return argv[i];
-	}
-	return NULL;
-}
-
-static void choose_progress(struct call *c)
-{
-	enum show_progress show = c->args.progress < 0 ? PROGRESS_IF_TERMINAL
-				  : c->args.progress   ? PROGRESS_ON
-						       : PROGRESS_OFF;
-
-	c->progress = stderr_progress(&c->out, show);
-}
-
-/* Which of the object directories --object-dir means. */
-static int choose_dir(struct call *c)
-{
-	const struct odb *odb = c->store.odb;
-	const char *given = c->args.object_dir;
-	char *real = given ? sys_realpath(given, NULL) : NULL;
-	int ret = 0;
-
-	for (c->dir_nr = 0; given && c->dir_nr < odb->dir_nr; c->dir_nr++) {
-		char *dir = sys_realpath(odb->dirs[c->dir_nr], NULL);
-		bool same = real && dir && !strcmp(real, dir);
-
-		free(dir);
-		if (same)
-			break;
-	}
-	if (c->dir_nr == odb->dir_nr)
-		ret = builtin_die("could not find object directory matching "
-				  "%s",
-				  given);
-	free(real);
-	return ret;
-}
-
 static int open_call(struct call *c)
 {
 	int code = store_open(&c->store, c->env);
 
-	choose_progress(c);
-	return code ? code : choose_dir(c);
+	c->progress = object_dir_progress(&c->out, &c->args.common);
+	return code ? code
+		    : object_dir_choose(&c->dir_nr, &c->store, &c->args.common);
 }
 
 /* Lines of standard input. */
@@ -231,24 +178,11 @@ static int (*find_run(const char *name))(struct call *)
 	return NULL;
 }
 
-#define COMMON_OPTIONS(a)                                                      \
-	{.kind = OPTION_STRING,                                                \
-	 .long_name = "object-dir",                                            \
-	 .value = &(a)->object_dir,                                            \
-	 .arg_name = "<directory>",                                            \
-	 .help = "object directory containing set of packfile and pack-index " \
-		 "pairs"},                                                     \
-	{                                                                      \
-		.kind = OPTION_CALLBACK, .long_name = "progress",              \
-		.value = &(a)->progress, .flags = OPTION_NO_ARG,               \
-		.fn = take_choice, .help = "force progress reporting"          \
-	}
-
 /* Options of all subcommands, and of this one. */
 static int parse(struct args *a, int argc, const char **argv, const char *name)
 {
 	const struct option write_options[] = {
-		COMMON_OPTIONS(a),
+		OBJECT_DIR_OPTIONS(&a->common),
 		{.kind = OPTION_STRING,
 		 .long_name = "preferred-pack",
 		 .value = &a->preferred,
@@ -262,7 +196,7 @@ static int parse(struct args *a, int argc, const char **argv, const char *name)
 		{.kind = OPTION_END},
 	};
 	const struct option repack_options[] = {
-		COMMON_OPTIONS(a),
+		OBJECT_DIR_OPTIONS(&a->common),
 		{.kind = OPTION_U64,
 		 .long_name = "batch-size",
 		 .value = &a->batch_size,
@@ -271,7 +205,7 @@ static int parse(struct args *a, int argc, const char **argv, const char *name)
 		{.kind = OPTION_END},
 	};
 	const struct option options[] = {
-		COMMON_OPTIONS(a),
+		OBJECT_DIR_OPTIONS(&a->common),
 		{.kind = OPTION_END},
 	};
 	const struct option *table = options;
@@ -295,8 +229,8 @@ static int parse(struct args *a, int argc, const char **argv, const char *name)
 
 int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env)
 {
-	struct call c = {.args = {.progress = -1}, .env = env};
-	const char *name = find_subcommand(argc, argv);
+	struct call c = {.args = {.common = OBJECT_DIR_ARGS_INIT}, .env = env};
+	const char *name = object_dir_subcommand(argc, argv);
 	int code = parse(&c.args, argc, argv, name);
 
 	if (code)
