@@ -35,6 +35,9 @@
 #define COMMIT_GRAPH_NO_PARENT UINT32_C(0x70000000)
 #define COMMIT_GRAPH_EDGE UINT32_C(0x80000000)
 
+/* In GDA2: what is left is an index into GDO2. */
+#define COMMIT_GRAPH_OVERFLOW UINT32_C(0x80000000)
+
 struct commit_graph_layer {
 	struct sys_map map; /* the file, when opened by path */
 	char *name;         /* owned: file name for messages */

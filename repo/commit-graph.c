@@ -211,17 +211,24 @@ static int has_replace_refs(const struct repo *repo, struct error *err)
 	return ret;
 }
 
-/* Whether the stored parents are those that history has here. 1, 0, < 0. */
-static int is_usable(const struct repo *repo, struct error *err)
+int commit_graph_is_writable(const struct repo *repo, struct error *err)
 {
 	bool wanted = true;
 	int ret = config_bool(&repo->config, "core.commitgraph", &wanted, err);
 
 	if (ret < 0)
 		return ret;
-	if (!wanted || has_lines(repo, "shallow") ||
-	    has_lines(repo, "info/grafts"))
-		return 0;
+	return wanted && !has_lines(repo, "shallow") &&
+	       !has_lines(repo, "info/grafts");
+}
+
+/* Whether the stored parents are those that history has here. 1, 0, < 0. */
+static int is_usable(const struct repo *repo, struct error *err)
+{
+	int ret = commit_graph_is_writable(repo, err);
+
+	if (ret <= 0)
+		return ret;
 	ret = has_replace_refs(repo, err);
 	return ret < 0 ? ret : !ret;
 }

@@ -38,6 +38,14 @@ int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 void commit_graph_close(struct commit_graph *graph);
 
 /*
+ * Whether a commit-graph may be written here: 1; 0 where core.commitGraph is
+ * false, or commits have other parents than they say (grafts, a shallow
+ * repository); or negative. Replace refs do not matter: a graph is of what the
+ * commits themselves say, and is not read as long as there are any.
+ */
+int commit_graph_is_writable(const struct repo *repo, struct error *err);
+
+/*
  * Check the checksums of all layers, for those who act on what commits do not
  * reach. O(bytes). 0, ERR_CORRUPT or ERR_NOMEM.
  */
