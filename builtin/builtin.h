@@ -55,6 +55,7 @@ int builtin_finish(int code);
 
 int cmd_bitmap(int argc, const char **argv, struct builtin_env *env);
 int cmd_cat_file(int argc, const char **argv, struct builtin_env *env);
+int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env);
 int cmd_count_objects(int argc, const char **argv, struct builtin_env *env);
 int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env);
 int cmd_fsck(int argc, const char **argv, struct builtin_env *env);

@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='git commit-graph: one file
+
+What is written is what stock Git writes, byte for byte.'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+graph=objects/info/commit-graph
+
+# same_graph <dir> <options>...: ours and stock Git's of the same repository.
+same_graph () {
+	dir=$1 && shift &&
+	rm -f $dir/$graph ours &&
+	stock -C $dir commit-graph write --no-progress "$@" <in &&
+	mv $dir/$graph theirs &&
+	"$GIT" -C $dir commit-graph write "$@" <in &&
+	cmp theirs $dir/$graph &&
+	stock -C $dir commit-graph verify --no-progress
+}
+
+for format in sha1 sha256
+do
+	test_expect_success "repositories, $format" '
+		REPO_FORMAT=$format &&
+		repo_linear linear-$format.git 30 &&
+		repo_criss_cross cross-$format.git 12 &&
+		repo_octopus octopus-$format.git 5 &&
+		repo_tags octopus-$format.git &&
+		repo_linear packed-$format.git 12 &&
+		stock -C packed-$format.git repack -adq &&
+		: >in
+	'
+
+	for name in linear cross octopus packed
+	do
+		test_expect_success "write --reachable, $format, $name" '
+			same_graph $name-$format.git --reachable
+		'
+	done
+
+	test_expect_success "write from packs, $format" '
+		same_graph packed-$format.git
+	'
+
+	test_expect_success "write --stdin-commits, $format" '
+		stock -C octopus-$format.git for-each-ref \
+			--format="%(objectname)" >in &&
+		same_graph octopus-$format.git --stdin-commits &&
+		stock -C cross-$format.git rev-parse main~3 side~4 >in &&
+		same_graph cross-$format.git --stdin-commits
+	'
+done
+
+test_expect_success 'the file is for reading' '
+	test "$(stat -c %a linear-sha1.git/$graph)" = 444
+'
+
+test_expect_success 'generation version 1' '
+	: >in &&
+	stock -C cross-sha1.git config commitGraph.generationVersion 1 &&
+	same_graph cross-sha1.git --reachable &&
+	! grep GDA2 cross-sha1.git/$graph &&
+	stock -C cross-sha1.git config --unset commitGraph.generationVersion
+'
+
+# Clocks that were wrong: offsets of more than 31 bits.
+test_expect_success 'dates far from each other' '
+	{
+		stream_commit main 1 5000000000 a one &&
+		stream_commit main 2 1112912000 a two "from :1" &&
+		stream_commit main 3 0 a three "from :2" &&
+		stream_commit main 4 17000000000 a four "from :3" &&
+		stream_commit main 5 1112912000 a five "from :4" &&
+		stream_commit root 6 0 a six
+	} | repo_import dates.git &&
+	same_graph dates.git --reachable &&
+	grep GDO2 dates.git/$graph
+'
+
+test_expect_success 'refs that cannot be followed are left out' '
+	cp -R linear-sha1.git refs.git &&
+	echo 0123456789012345678901234567890123456789 \
+		>refs.git/refs/heads/missing &&
+	echo garbage >refs.git/refs/heads/garbage &&
+	same_graph refs.git --reachable
+'
+
+test_expect_success 'a commit that is not there' '
+	cp -R linear-sha1.git missing.git &&
+	(
+		cd missing.git &&
+		oid=$(stock rev-parse main~5) &&
+		rm -f $graph objects/$(echo $oid | sed "s,^..,&/,") &&
+		test_expect_code 128 "$GIT" commit-graph write --reachable \
+			2>err &&
+		grep "^fatal: .*$oid" err &&
+		! test -e $graph && ! test -e $graph.lock
+	)
+'
+
+test_expect_success 'nothing to write' '
+	repo_init empty.git &&
+	"$GIT" -C empty.git commit-graph write --reachable &&
+	"$GIT" -C linear-sha1.git commit-graph write --stdin-commits <in &&
+	! test -e empty.git/$graph
+'
+
+test_expect_success 'not where commits have other parents' '
+	stock clone -q --bare --depth 2 "file://$PWD/linear-sha1.git" \
+		shallow.git &&
+	"$GIT" -C shallow.git commit-graph write --reachable &&
+	! test -e shallow.git/$graph
+'
+
+test_expect_success 'core.commitGraph=false' '
+	rm -f linear-sha1.git/$graph &&
+	"$GIT" -C linear-sha1.git -c core.commitGraph=false \
+		commit-graph write --reachable 2>ours &&
+	stock -C linear-sha1.git -c core.commitGraph=false \
+		commit-graph write --reachable 2>theirs &&
+	test_cmp theirs ours &&
+	! test -e linear-sha1.git/$graph
+'
+
+test_expect_success 'ids that are none' '
+	for id in foo main 0123456789012345678901234567890123456789
+	do
+		echo $id >in &&
+		test_expect_code 1 stock -C linear-sha1.git commit-graph write \
+			--stdin-commits --no-progress <in 2>theirs &&
+		test_expect_code 1 "$GIT" -C linear-sha1.git commit-graph \
+			write --stdin-commits <in 2>ours &&
+		test_cmp theirs ours || return 1
+	done &&
+	stock -C linear-sha1.git rev-parse main^{tree} >in &&
+	"$GIT" -C linear-sha1.git commit-graph write --stdin-commits <in
+'
+
+test_expect_success 'wrong usage' '
+	test_expect_code 129 "$GIT" -C linear-sha1.git commit-graph 2>err &&
+	grep "^error: need a subcommand" err &&
+	test_expect_code 129 "$GIT" -C linear-sha1.git commit-graph foo 2>err &&
+	grep "^error: unknown subcommand: .foo" err &&
+	test_expect_code 129 "$GIT" -C linear-sha1.git commit-graph write foo &&
+	test_expect_code 128 "$GIT" -C linear-sha1.git commit-graph write \
+		--reachable --stdin-commits 2>err &&
+	grep "use at most one of" err &&
+	test_expect_code 128 "$GIT" -C linear-sha1.git commit-graph write \
+		--object-dir=/nonexistent 2>err &&
+	grep "could not find object directory matching /nonexistent" err
+'
+
+test_expect_success 'another process is at it' '
+	: >linear-sha1.git/$graph.lock &&
+	test_expect_code 128 "$GIT" -C linear-sha1.git commit-graph write \
+		--reachable 2>err &&
+	grep "Unable to create .*commit-graph.lock.: File exists" err &&
+	rm linear-sha1.git/$graph.lock
+'
+
+test_expect_success '--object-dir: of an alternate' '
+	stock clone -q --bare --shared linear-sha1.git clone.git &&
+	rm -f linear-sha1.git/$graph &&
+	"$GIT" -C clone.git commit-graph write --reachable \
+		--object-dir="$PWD/linear-sha1.git/objects" &&
+	test -e linear-sha1.git/$graph &&
+	! test -e clone.git/$graph
+'
+
+test_expect_success 'it is used' '
+	"$GIT" -C cross-sha1.git commit-graph write --reachable &&
+	"$GIT" -C cross-sha1.git rev-list --all >ours &&
+	stock -C cross-sha1.git -c core.commitGraph=false rev-list --all \
+		>theirs &&
+	test_cmp_sorted theirs ours
+'
+
+test_done
