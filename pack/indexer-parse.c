@@ -260,11 +260,11 @@ static int run_pieces(struct parser *p, const struct current *cur,
 		ended = inflater_feed(p->inflater, p->out.data, &dst_len,
 				      p->window + p->at, &src_len);
 		total += dst_len;
+		ret = consume(p, src_len, err);
 		if (ended < 0 || total > cur->head.size)
 			break;
 		if (is_whole(cur))
 			hash_update(&p->object_hash, p->out.data, dst_len);
-		ret = consume(p, src_len, err);
 		if (!ret && !ended && !src_len && !dst_len)
 			ret = need(p, 1, err);
 		if (ret < 0)
@@ -433,12 +433,12 @@ static int take_trailer(struct parser *p, struct error *err)
 		ret = settle(p, true, err);
 	if (ret < 0)
 		return ret;
+	ix->end = p->off;
 	hash_final(&p->pack_hash, &ix->checksum);
 	if (memcmp(p->window + p->at, ix->checksum.bytes, len))
 		return error_set(
 			err, ERR_CORRUPT, "pack is corrupted (%s mismatch)",
 			ix->config.algo == HASH_SHA1 ? "SHA1" : "SHA256");
-	ix->end = p->off;
 	ret = consume(p, len, err);
 	if (!ret)
 		ret = settle(p, false, err);
@@ -476,6 +476,16 @@ static void parser_release(struct parser *p)
 	buf_release(&p->out);
 }
 
+/* Where the next entry begins is known only behind this one. */
+static int take_or_skip(struct parser *p, struct error *err)
+{
+	size_t before = p->ix->nr;
+	int ret = take_entry(p, err);
+	bool is_behind = p->ix->nr > before && left(p);
+
+	return is_behind && indexer_salvages(p->ix, false, ret, err) ? 0 : ret;
+}
+
 static int take_entries(struct parser *p, struct error *err)
 {
 	const struct pack_indexer_config *config = &p->ix->config;
@@ -484,11 +494,29 @@ static int take_entries(struct parser *p, struct error *err)
 	progress_start(&p->progress, config->parse_progress,
 		       config->parse_title, p->nr);
 	for (uint32_t i = 0; i < p->nr && !ret; i++) {
-		ret = take_entry(p, err);
+		ret = take_or_skip(p, err);
 		progress_add(&p->progress, 1);
 	}
 	progress_stop(&p->progress);
 	return ret;
+}
+
+/* Settle for what could be parsed. */
+static int end_early(struct parser *p, struct error *err)
+{
+	if (!p->ix->end)
+		p->ix->end = p->off;
+	return settle(p, false, err);
+}
+
+static int take_rest(struct parser *p, struct error *err)
+{
+	int ret = take_entries(p, err);
+
+	if (!ret)
+		ret = take_trailer(p, err);
+	return indexer_salvages(p->ix, true, ret, err) ? end_early(p, err)
+						       : ret;
 }
 
 int indexer_parse(struct pack_indexer *ix, struct pack_source source,
@@ -500,9 +528,7 @@ int indexer_parse(struct pack_indexer *ix, struct pack_source source,
 	if (!ret)
 		ret = parse_header(&p, err);
 	if (!ret)
-		ret = take_entries(&p, err);
-	if (!ret)
-		ret = take_trailer(&p, err);
+		ret = take_rest(&p, err);
 	if (!ret && ix->ref_nr)
 		group_refs(ix);
 	parser_release(&p);

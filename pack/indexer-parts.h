@@ -88,6 +88,20 @@ static inline bool indexer_may_append(const struct pack_indexer *ix)
 int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
+/*
+ * Whether to go on after an error, which whoever takes broken packs is told
+ * of.
+ */
+static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
+				    int ret, const struct error *what)
+{
+	const struct pack_indexer_hooks *hooks = &ix->config.hooks;
+
+	if (ret != ERR_CORRUPT || !hooks->broken || ix->file.fd < 0)
+		return false;
+	return hooks->broken(hooks->broken_ctx, is_end, what) == 0;
+}
+
 /* An error about the pack's bytes at `offset`: ERR_CORRUPT. */
 int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
 		    const char *what, struct error *err);
@@ -119,5 +133,11 @@ int indexer_sort(struct pack_indexer *ix, struct error *err);
  * write header and trailer anew. Needs ix->order; leaves it without them.
  */
 int indexer_append_bases(struct pack_indexer *ix, struct error *err);
+
+/*
+ * Make a pack of what was salvaged: entries that could not be made are
+ * dropped, header and trailer written anew. Before indexer_sort().
+ */
+int indexer_drop_broken(struct pack_indexer *ix, struct error *err);
 
 #endif

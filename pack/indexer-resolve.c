@@ -341,6 +341,10 @@ static int resolve_child(struct resolver *r, struct worker *w,
 
 	if (!ret)
 		ret = apply_delta(w, ix, nr, top, &data, &len, err);
+	if (indexer_salvages(ix, false, ret, err)) {
+		top->next = ix->entries[nr].next_sibling;
+		return 0;
+	}
 	if (ret < 0)
 		return ret;
 	top->next = ix->entries[nr].next_sibling;

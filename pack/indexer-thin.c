@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completing a thin pack: the bases that it was made against and left out
- * are appended, whole, in the order of their ids.
+ * A pack that is not stored as it came. A thin one is completed: the bases
+ * that it was made against and left out are appended, whole, in the order of
+ * their ids. Of a broken one the entries are dropped that could not be made;
+ * their bytes stay, as gaps.
  *
  * A base may have turned up in the pack after all, as the result of a delta;
  * it is not appended then.
@@ -144,4 +146,22 @@ int indexer_append_bases(struct pack_indexer *ix, struct error *err)
 	deflater_free(def);
 	buf_release(&b);
 	return ret;
+}
+
+int indexer_drop_broken(struct pack_indexer *ix, struct error *err)
+{
+	size_t nr = 0;
+
+	if (ix->file.fd < 0)
+		return 0;
+	for (size_t i = 0; i < ix->nr; i++) {
+		if (ix->entries[i].type == OBJ_NONE)
+			continue;
+		ix->entries[nr] = ix->entries[i];
+		memmove(indexer_id(ix, nr), indexer_id(ix, i),
+			hash_len(ix->config.algo));
+		nr++;
+	}
+	ix->nr = nr;
+	return rewrite_ends(ix, err);
 }

@@ -176,6 +176,10 @@ int pack_indexer_resolve(struct pack_indexer *ix, struct error *err)
 		ret = error_set(err, ERR_CORRUPT,
 				"pack has %u unresolved delta%s", left,
 				left == 1 ? "" : "s");
+	if (indexer_salvages(ix, true, ret, err))
+		ret = 0;
+	if (!ret && ix->config.hooks.broken)
+		ret = indexer_drop_broken(ix, err);
 	if (!ret)
 		ret = indexer_sort(ix, err);
 	if (!ret && indexer_may_append(ix))

@@ -84,6 +84,15 @@ struct pack_indexer_hooks {
 		      const struct oid *oid, enum object_type type,
 		      const void *data, size_t len, struct error *err);
 	void *object_ctx;
+	/*
+	 * Something of the pack is broken, which *what describes. After 0 what
+	 * can be had of the pack all the same is made one: only this entry is
+	 * lost, or with `is_end` all that follows. A negative return is the
+	 * indexer's. NULL: what is broken is an error. With this, of a
+	 * received pack, and with one thread only.
+	 */
+	int (*broken)(void *broken_ctx, bool is_end, const struct error *what);
+	void *broken_ctx;
 	void *ctx; /* of the others */
 };
 
