@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* pack/deflate-stream.c: what is fed in pieces inflates to the whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "pack/deflate-stream.h"
+#include "pack/inflate.h"
+#include "t/unit/random.h"
+
+static void check(uint64_t *seed, size_t len, size_t piece_max, int level)
+{
+	struct deflate_stream *ds = deflate_stream_new(level);
+	struct inflater *inf = inflater_new();
+	uint8_t *text = mem_alloc(len, 1), *back = mem_alloc(len, 1);
+	struct buf out = BUF_INIT;
+	size_t used, at = 0;
+
+	assert_non_null(ds);
+	for (size_t i = 0; i < len; i++)
+		text[i] = (uint8_t)(random_next(seed) % 20);
+	while (at < len) {
+		size_t n = random_next(seed) % piece_max;
+
+		n = n < len - at ? n : len - at;
+		assert_int_equal(
+			deflate_stream_feed(ds, &out, text + at, n, false), 0);
+		at += n;
+	}
+	assert_int_equal(deflate_stream_feed(ds, &out, NULL, 0, true), 0);
+	assert_int_equal(
+		inflater_exact(inf, back, len, out.data, out.len, &used), 0);
+	assert_int_equal(used, out.len);
+	assert_memory_equal(back, text, len);
+	buf_release(&out);
+	free(text);
+	free(back);
+	inflater_free(inf);
+	deflate_stream_free(ds);
+}
+
+static void test_pieces(void **state)
+{
+	uint64_t seed = random_seed();
+
+	check(&seed, 0, 1, -1);
+	check(&seed, 1, 2, 1);
+	check(&seed, 100, 10, 9);
+	check(&seed, 300000, 20000, 1);
+	check(&seed, 300000, 200000, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pieces),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
