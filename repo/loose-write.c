@@ -44,26 +44,29 @@ static int choose_level(int *out, const struct config *config,
 int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		      const char *dir, struct error *err)
 {
-	int level, ret;
+	int ret;
 
 	*w = (struct loose_writer){
 		.dir = dir,
 		.algo = repo->algo,
 		.path = BUF_INIT,
 		.bytes = BUF_INIT,
+		.file = SYS_TEMPFILE_INIT,
 	};
-	ret = choose_level(&level, &repo->config, err);
+	ret = choose_level(&w->level, &repo->config, err);
 	if (!ret)
 		ret = repo_fsync_method(repo, REPO_FSYNC_LOOSE_OBJECT,
 					&w->fsync, err);
 	if (ret < 0)
 		return ret;
-	w->deflater = deflater_new(level);
+	w->deflater = deflater_new(w->level);
 	return w->deflater ? 0 : error_nomem(err);
 }
 
 void loose_writer_release(struct loose_writer *w)
 {
+	sys_tempfile_abort(&w->file);
+	deflate_stream_free(w->stream);
 	deflater_free(w->deflater);
 	buf_release(&w->path);
 	buf_release(&w->bytes);
@@ -134,20 +137,33 @@ static bool freshen(const char *path)
 	       sys_set_mtime(path, sys_clock_seconds(), NULL) == 0;
 }
 
+/*
+ * Set w->path, and *dir to where that is (the caller's in any case). 1 when
+ * the object is there, 0 when it is to be written, or a negative error.
+ */
+static int find_place(struct loose_writer *w, const struct oid *oid,
+		      struct buf *dir, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, oid, w->algo);
+	buf_reset(&w->path);
+	if (buf_printf(dir, "%s/%.2s", w->dir, hex) < 0 ||
+	    buf_printf(&w->path, "%s/%s", dir->data, hex + 2) < 0)
+		return error_nomem(err);
+	return freshen(w->path.data);
+}
+
 int loose_writer_put(struct loose_writer *w, const struct oid *oid,
 		     enum object_type type, const void *data, size_t len,
 		     struct error *err)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
 	struct buf dir = BUF_INIT;
-	int ret = 0;
+	int ret = find_place(w, oid, &dir, err);
 
-	oid_to_hex(hex, oid, w->algo);
-	buf_reset(&w->path);
-	if (buf_printf(&dir, "%s/%.2s", w->dir, hex) < 0 ||
-	    buf_printf(&w->path, "%s/%s", dir.data, hex + 2) < 0) {
-		ret = error_nomem(err);
-	} else if (!freshen(w->path.data)) {
+	if (ret > 0) {
+		ret = 0;
+	} else if (!ret) {
 		if (encode(w, type, data, len) < 0)
 			ret = error_nomem(err);
 		else
@@ -155,5 +171,63 @@ int loose_writer_put(struct loose_writer *w, const struct oid *oid,
 		ret = ret ? ret : 1;
 	}
 	buf_release(&dir);
+	return ret;
+}
+
+/* ---- in pieces */
+
+static int feed(struct loose_writer *w, const void *data, size_t len, bool end,
+		struct error *err)
+{
+	buf_reset(&w->bytes);
+	if (deflate_stream_feed(w->stream, &w->bytes, data, len, end) < 0)
+		return error_nomem(err);
+	return sys_tempfile_write(&w->file, w->bytes.data, w->bytes.len, err);
+}
+
+static int begin(struct loose_writer *w, const char *dir, enum object_type type,
+		 uint64_t len, struct error *err)
+{
+	struct buf front = BUF_INIT;
+	int ret;
+
+	w->stream = deflate_stream_new(w->level);
+	if (!w->stream || buf_printf(&front, "%s %" PRIu64 "%c",
+				     object_type_name(type), len, '\0') < 0)
+		ret = error_nomem(err);
+	else
+		ret = create_file(&w->file, dir, err);
+	if (!ret)
+		ret = feed(w, front.data, front.len, false, err);
+	buf_release(&front);
+	return ret ? ret : 1;
+}
+
+int loose_writer_begin(struct loose_writer *w, const struct oid *oid,
+		       enum object_type type, uint64_t len, struct error *err)
+{
+	struct buf dir = BUF_INIT;
+	int ret = find_place(w, oid, &dir, err);
+
+	ret = ret ? (ret > 0 ? 0 : ret) : begin(w, dir.data, type, len, err);
+	buf_release(&dir);
+	return ret;
+}
+
+int loose_writer_feed(struct loose_writer *w, const void *data, size_t len,
+		      struct error *err)
+{
+	return feed(w, data, len, false, err);
+}
+
+int loose_writer_end(struct loose_writer *w, struct error *err)
+{
+	int ret = feed(w, NULL, 0, true, err);
+
+	if (!ret)
+		ret = sys_tempfile_commit(&w->file, w->path.data, w->fsync,
+					  err);
+	deflate_stream_free(w->stream);
+	w->stream = NULL;
 	return ret;
 }

@@ -9,11 +9,13 @@
 #define REPO_LOOSE_WRITE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
 #include "object/type.h"
+#include "pack/deflate-stream.h"
 #include "pack/inflate.h"
 #include "repo/repo.h"
 #include "sys/tempfile.h"
@@ -22,8 +24,12 @@ struct loose_writer {
 	const char *dir; /* borrowed: the object directory */
 	enum hash_algo algo;
 	enum sys_fsync_method fsync;
+	int level;                 /* of compression */
 	struct deflater *deflater; /* owned */
 	struct buf path, bytes;    /* of the object at hand */
+	/* An object that comes in pieces; else NULL, inactive. */
+	struct deflate_stream *stream; /* owned */
+	struct sys_tempfile file;
 };
 
 /*
@@ -42,5 +48,17 @@ void loose_writer_release(struct loose_writer *w);
 int loose_writer_put(struct loose_writer *w, const struct oid *oid,
 		     enum object_type type, const void *data, size_t len,
 		     struct error *err);
+
+/*
+ * The same for an object of `len` bytes that comes in pieces. 1: begun, feed
+ * all of them and end it; 0: it is there; or a negative error. Whether they
+ * are the bytes of that id is for the caller to know. An object that is not
+ * ended leaves nothing behind once the writer is released.
+ */
+int loose_writer_begin(struct loose_writer *w, const struct oid *oid,
+		       enum object_type type, uint64_t len, struct error *err);
+int loose_writer_feed(struct loose_writer *w, const void *data, size_t len,
+		      struct error *err);
+int loose_writer_end(struct loose_writer *w, struct error *err);
 
 #endif

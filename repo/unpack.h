@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "pack/indexer.h"
 #include "pack/pack.h"
 #include "repo/loose-write.h"
 
@@ -18,13 +19,12 @@ struct unpack_options {
 	 * 0 or negative. NULL: none is.
 	 */
 	int (*has)(void *ctx, const struct oid *oid, struct error *err);
-	/*
-	 * Called for each object that will be written, before it is; a
-	 * negative return ends it all. NULL: not wanted.
-	 */
-	int (*check)(void *ctx, const struct oid *oid, enum object_type type,
-		     const void *data, size_t len, struct error *err);
 	void *ctx;
+	/*
+	 * Blobs that are stored whole and have more bytes than this are not
+	 * in memory as a whole (core.bigFileThreshold); 0: all may be.
+	 */
+	uint64_t piecewise_above;
 	struct progress *progress; /* counts objects; NULL: none */
 };
 
@@ -35,5 +35,14 @@ struct unpack_options {
  */
 int unpack_pack(struct pack *pack, struct loose_writer *w,
 		const struct unpack_options *options, struct error *err);
+
+/*
+ * The same for a pack that pack_indexer_resolve() has just resolved, by way of
+ * files in the directory `dir`, which are removed when that succeeds. The
+ * indexer can only be asked for its result and freed afterwards.
+ */
+int unpack_received(struct pack_indexer *ix, const char *dir,
+		    struct loose_writer *w,
+		    const struct unpack_options *options, struct error *err);
 
 #endif

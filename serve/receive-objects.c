@@ -61,31 +61,26 @@ static int say_who(struct buf *text, struct error *err)
 }
 
 /*
- * Write the pack's files. One that is `kept` gets a .keep, which holds off a
- * repack until refs name what is in it; else they live for a moment only.
+ * Keep the pack, in its files. A .keep holds off a repack until refs name what
+ * is in it.
  */
-static int write_files(struct receive_objects *o, struct receive *r, bool kept,
-		       struct error *err)
+static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 {
 	const struct oid *sum = &o->result.checksum;
 	struct buf text = BUF_INIT;
 	struct pack_indexer_files files = {
 		.pack = name_file(r, sum, ".pack"),
 		.idx = name_file(r, sum, ".idx"),
-		.rev = kept ? name_file(r, sum, ".rev") : NULL,
-		.keep = kept ? name_file(r, sum, ".keep") : NULL,
+		.rev = name_file(r, sum, ".rev"),
+		.keep = name_file(r, sum, ".keep"),
 		.idx_version = 2,
-		.fsync_pack = SYS_FSYNC_NONE,
-		.fsync_metadata = SYS_FSYNC_NONE,
 	};
-	int ret = 0;
+	int ret = say_who(&text, err);
 
-	if (kept)
-		ret = say_who(&text, err);
 	files.keep_text = text.data;
-	if (!files.pack || !files.idx || (kept && (!files.rev || !files.keep)))
+	if (!files.pack || !files.idx || !files.rev || !files.keep)
 		ret = error_nomem(err);
-	if (!ret && kept)
+	if (!ret)
 		ret = choose_fsync(&files, r->repo, err);
 	if (!ret)
 		ret = pack_indexer_write(o->ix, &files, err);
@@ -106,41 +101,24 @@ static int is_known(void *ctx, const struct oid *oid, struct error *err)
 	return hooks.has(hooks.ctx, 0, oid, err);
 }
 
-static int remove_file(struct receive *r, const struct oid *checksum,
-		       const char *ext, struct error *err)
-{
-	char *path = name_file(r, checksum, ext);
-	int ret = path ? sys_unlink(path, err) : error_nomem(err);
-
-	free(path);
-	return ret;
-}
-
 static int take_apart(struct receive_objects *o, struct receive *r,
 		      struct error *err)
 {
-	struct unpack_options options = {.has = is_known, .ctx = o};
-	const struct oid *sum = &o->result.checksum;
-	char *base = name_file(r, sum, "");
+	struct unpack_options options = {
+		.has = is_known,
+		.ctx = o,
+		.piecewise_above = CACHE_LIMIT,
+	};
+	struct buf dir = BUF_INIT;
 	struct loose_writer w;
-	struct pack *pack = NULL;
-	int ret;
+	int ret = loose_writer_init(&w, r->repo, r->quarantine.dir, err);
 
-	if (!base)
-		return error_nomem(err);
-	ret = pack_open(&pack, base, r->repo->algo, err);
-	free(base);
-	if (ret < 0)
-		return ret;
-	ret = loose_writer_init(&w, r->repo, r->quarantine.dir, err);
+	if (!ret && buf_printf(&dir, "%s/pack", r->quarantine.dir) < 0)
+		ret = error_nomem(err);
 	if (!ret)
-		ret = unpack_pack(pack, &w, &options, err);
+		ret = unpack_received(o->ix, dir.data, &w, &options, err);
 	loose_writer_release(&w);
-	pack_close(pack);
-	if (!ret)
-		ret = remove_file(r, sum, ".idx", err);
-	if (!ret)
-		ret = remove_file(r, sum, ".pack", err);
+	buf_release(&dir);
 	return ret;
 }
 
@@ -194,7 +172,6 @@ int receive_objects_take(struct receive_objects *o, struct receive *r,
 			 struct error *err)
 {
 	uint32_t sent_nr;
-	bool kept;
 	int ret;
 
 	*o = (struct receive_objects){0};
@@ -205,13 +182,10 @@ int receive_objects_take(struct receive_objects *o, struct receive *r,
 		return ret;
 	pack_indexer_result(o->ix, &o->result);
 	sent_nr = o->result.nr - o->result.appended_nr;
-	kept = sent_nr >= r->config.unpack_limit;
 	if (!sent_nr)
 		return 0;
-	ret = write_files(o, r, kept, err);
-	if (!ret && !kept)
-		ret = take_apart(o, r, err);
-	return ret;
+	return sent_nr >= r->config.unpack_limit ? keep(o, r, err)
+						 : take_apart(o, r, err);
 }
 
 void receive_objects_release(struct receive_objects *o)

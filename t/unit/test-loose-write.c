@@ -74,6 +74,41 @@ static void test_round_trip(void **state)
 	}
 }
 
+/* The same bytes, a few at a time; a writer that gives up leaves nothing. */
+static void test_pieces(void **state)
+{
+	static const char text[] = "one and the other, and so on and so forth";
+	size_t len = strlen(text);
+	struct loose_writer w;
+	struct hash_ctx hash;
+	struct tmprepo t;
+	struct oid oid;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(hash_init(&hash, HASH_SHA1), 0);
+	hash_object(&hash, &oid, OBJ_BLOB, text, len);
+	hash_release(&hash);
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(
+			loose_writer_init(&w, &t.repo, t.objects, NULL), 0);
+		assert_int_equal(
+			loose_writer_begin(&w, &oid, OBJ_BLOB, len, NULL),
+			round < 2);
+		for (size_t i = 0; i < len && round < 2; i += 7)
+			assert_int_equal(
+				loose_writer_feed(&w, text + i,
+						  len - i < 7 ? len - i : 7,
+						  NULL),
+				0);
+		if (round == 1)
+			assert_int_equal(loose_writer_end(&w, NULL), 0);
+		loose_writer_release(&w);
+		if (round)
+			check_object(&t, &oid, text);
+	}
+	tmprepo_release(&t);
+}
+
 /* An object that is written again is not old any more. */
 static void test_freshened(void **state)
 {
@@ -141,6 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_freshened),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_unwritable),
