@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
+#include "builtin/pack-input.h"
 #include "builtin/stderr-progress.h"
 #include "pack/indexer.h"
 #include "repo/fsck-config.h"
@@ -62,9 +62,7 @@ struct run {
 	struct pack_indexer_files files;
 	struct pack_indexer *ix; /* owned */
 	struct progress_out out;
-	uint8_t header[12]; /* of the pack, when another has read it */
-	size_t header_left;
-	struct buf rest; /* of standard input, after the pack */
+	struct pack_input input;
 	struct error *err;
 };
 
@@ -194,25 +192,6 @@ static int choose_version(struct run *r)
 	return 0;
 }
 
-/* "<version>,<objects>": the header that our parent has read already. */
-static int take_header(struct run *r)
-{
-	const char *text = r->a.header;
-	unsigned version, nr;
-	char end;
-
-	if (!text)
-		return 0;
-	if (sscanf(text, "%u,%u%c", &version, &nr, &end) != 2)
-		return error_set(r->err, ERR_INVALID, "bad --pack_header: %s",
-				 text);
-	memcpy(r->header, "PACK", 4);
-	store_be32(r->header + 4, version);
-	store_be32(r->header + 8, nr);
-	r->header_left = sizeof(r->header);
-	return 0;
-}
-
 static int load_config(struct run *r, uint64_t *threads, uint64_t *cache_limit,
 		       bool *rev_index)
 {
@@ -247,7 +226,7 @@ static int load_options(struct run *r)
 	if (!ret)
 		ret = choose_version(r);
 	if (!ret)
-		ret = take_header(r);
+		ret = pack_input_take_header(&r->input, r->a.header, r->err);
 	if (ret < 0)
 		return ret;
 	if (r->a.threads != UINT64_MAX)
@@ -296,16 +275,8 @@ static int on_report(void *ctx, const struct fsck_report *report,
 		     struct error *err)
 {
 	const struct run *r = ctx;
-	char hex[OID_MAX_HEX_LEN + 1];
 
-	oid_to_hex(hex, report->oid, r->algo);
-	if (report->is_error)
-		builtin_error("object %s: %s: %s", hex,
-			      fsck_msg_name(report->msg), report->text);
-	else
-		builtin_warn("object %s: %s: %s", hex,
-			     fsck_msg_name(report->msg), report->text);
-	return 0;
+	return pack_input_report(r->algo, report);
 }
 
 static int load_rules(struct run *r)
@@ -368,27 +339,6 @@ static int finish_check(struct run *r)
 
 /* ---- the pack */
 
-static ssize_t read_stdin(void *ctx, void *bytes, size_t len, struct error *err)
-{
-	struct run *r = ctx;
-	size_t n = r->header_left < len ? r->header_left : len;
-
-	if (!n)
-		return sys_read_some(STDIN_FILENO, bytes, len, "standard input",
-				     err);
-	memcpy(bytes, r->header + sizeof(r->header) - r->header_left, n);
-	r->header_left -= n;
-	return (ssize_t)n;
-}
-
-static int keep_rest(void *ctx, const void *bytes, size_t len,
-		     struct error *err)
-{
-	struct run *r = ctx;
-
-	return buf_append(&r->rest, bytes, len) < 0 ? error_nomem(err) : 0;
-}
-
 static bool is_regular(int fd)
 {
 	struct stat st;
@@ -407,16 +357,12 @@ static char *dir_of(const char *path)
 
 static int receive(struct run *r)
 {
-	const struct pack_source source = {
-		.read = read_stdin,
-		.ctx = r,
-		.must_end = is_regular(STDIN_FILENO),
-		.rest = keep_rest,
-	};
+	struct pack_source source = pack_input_source(&r->input);
 	char *dir = r->a.pack_name ? dir_of(r->a.pack_name)
 				   : repo_object_path(r->repo, "pack");
 	int ret = dir ? 0 : error_nomem(r->err);
 
+	source.must_end = is_regular(STDIN_FILENO);
 	if (!ret)
 		ret = sys_mkdir_p(dir, r->err);
 	if (!ret)
@@ -543,7 +489,7 @@ static void print_result(struct run *r, bool kept)
 		printf("%s\t", kept ? "keep" : "pack");
 	puts(oid_to_hex(hex, &result.checksum, r->algo));
 	fwrite(r->missing.data, 1, r->missing.len, stdout);
-	fwrite(r->rest.data, 1, r->rest.len, stdout);
+	fwrite(r->input.rest.data, 1, r->input.rest.len, stdout);
 }
 
 static int run_all(struct run *r)
@@ -586,7 +532,7 @@ static void run_release(struct run *r)
 	free((char *)r->files.rev);
 	free((char *)r->files.keep);
 	free((char *)r->files.promisor);
-	buf_release(&r->rest);
+	pack_input_release(&r->input);
 	buf_release(&r->missing);
 }
 
@@ -595,7 +541,7 @@ int cmd_index_pack(int argc, const char **argv, struct builtin_env *env)
 	struct error err = ERROR_INIT;
 	struct run r = {
 		.a = {.rev_index = -1, .threads = UINT64_MAX},
-		.rest = BUF_INIT,
+		.input = PACK_INPUT_INIT,
 		.missing = BUF_INIT,
 		.err = &err,
 	};

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git unpack-objects: from a pack on standard input to loose objects.
+ *
+ * The pack is received and indexed as index-pack does it, in a directory of
+ * its own that goes away again, and taken apart when all of it is right: of a
+ * pack that is refused nothing stays. With -r what can be had of it does.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "builtin/builtin.h"
+#include "builtin/options.h"
+#include "builtin/pack-input.h"
+#include "builtin/stderr-progress.h"
+#include "repo/fsck-config.h"
+#include "repo/known-objects.h"
+#include "repo/pack-check.h"
+#include "repo/unpack.h"
+#include "sys/tempdir.h"
+
+static const char usage_text[] = "git unpack-objects [-n] [-q] [-r] [--strict]";
+
+enum {
+	CACHE_LIMIT = 96 << 20,       /* bytes of waiting delta bases */
+	BIG_FILE_DEFAULT = 512 << 20, /* core.bigFileThreshold */
+	CORRUPT = 1,                  /* exit code: an object is damaged */
+};
+
+struct args {
+	bool dry_run, quiet, recover;
+	uint64_t max_input;
+	const char *strict; /* a list, or NULL: not given */
+	const char *header;
+};
+
+/* One run of the command. */
+struct run {
+	struct args a;
+	struct repo *repo;               /* borrowed */
+	struct known_objects *known;     /* owned */
+	struct pack_indexer_hooks hooks; /* its */
+	struct pack_input input;
+	struct fsck_rules rules;
+	struct pack_check *check; /* owned; NULL: nothing is checked */
+	struct pack_indexer *ix;  /* owned */
+	char *dir;                /* owned: where the pack is for a while */
+	struct progress_out out;
+	bool is_damaged;   /* an object of the pack is */
+	bool is_malformed; /* --strict found something */
+	struct error end;  /* why the pack ended early; code 0: it did not */
+	struct error *err;
+};
+
+static int parse(struct args *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'n',
+		 .value = &a->dry_run,
+		 .help = "dry run: check the pack only"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .value = &a->quiet,
+		 .help = "show no progress"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'r',
+		 .value = &a->recover,
+		 .help = "recover what can be had of a corrupt pack"},
+		{.kind = OPTION_STRING,
+		 .long_name = "strict",
+		 .value = &a->strict,
+		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
+		 .dflt = "",
+		 .arg_name = "<msg-id>=<severity>...",
+		 .help = "check objects, and what they name"},
+		{.kind = OPTION_U64,
+		 .long_name = "max-input-size",
+		 .value = &a->max_input,
+		 .arg_name = "<size>",
+		 .help = "refuse larger packs"},
+		{.kind = OPTION_STRING,
+		 .long_name = "pack_header",
+		 .value = &a->header},
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage_text);
+
+	return operands < 0 ? 129
+	       : operands   ? options_usage(options, usage_text)
+			    : 0;
+}
+
+/* ---- the pack */
+
+static int on_report(void *ctx, const struct fsck_report *report,
+		     struct error *err)
+{
+	struct run *r = ctx;
+
+	r->is_malformed |= report->is_error;
+	return pack_input_report(r->repo->algo, report);
+}
+
+static int on_broken(void *ctx, bool is_end, const struct error *what)
+{
+	struct run *r = ctx;
+
+	/* Such an object could be had, but nobody wants it. */
+	if (r->is_malformed)
+		return what->code;
+	if (!is_end)
+		r->is_damaged = true;
+	if (!r->a.recover)
+		return what->code;
+	if (is_end && !r->end.code)
+		r->end = *what;
+	else
+		builtin_error("%s", what->msg);
+	return 0;
+}
+
+static int prepare_check(struct run *r, struct pack_indexer_config *config)
+{
+	const struct pack_check_options options = {
+		.rules = &r->rules,
+		.links = true,
+		.threads = config->threads,
+		.algo = r->repo->algo,
+		.report = on_report,
+		.ctx = r,
+	};
+	int ret;
+
+	if (!r->a.strict)
+		return 0;
+	fsck_rules_init(&r->rules, r->repo->algo, true);
+	ret = fsck_config_list(&r->rules, r->a.strict, r->err);
+	if (ret < 0)
+		return ret;
+	r->check = pack_check_new(&options);
+	config->hooks.object = pack_check_object;
+	config->hooks.object_ctx = r->check;
+	return r->check ? 0 : error_nomem(r->err);
+}
+
+static int prepare(struct run *r)
+{
+	struct pack_indexer_config config = {
+		.algo = r->repo->algo,
+		.threads = 1,
+		.max_len = r->a.max_input,
+		.cache_limit = CACHE_LIMIT,
+		.parse_title = "Unpacking objects",
+		.parse_progress = stderr_progress(
+			&r->out,
+			r->a.quiet ? PROGRESS_OFF : PROGRESS_IF_TERMINAL),
+	};
+	int ret = pack_input_take_header(&r->input, r->a.header, r->err);
+
+	if (!ret)
+		ret = known_objects_open(&r->known, r->repo, config.threads,
+					 r->err);
+	if (ret < 0)
+		return ret;
+	r->hooks = config.hooks = known_objects_hooks(r->known);
+	config.hooks.broken = on_broken;
+	config.hooks.broken_ctx = r;
+	ret = prepare_check(r, &config);
+	if (ret < 0)
+		return ret;
+	r->ix = pack_indexer_new(&config);
+	return r->ix ? 0 : error_nomem(r->err);
+}
+
+static int receive(struct run *r)
+{
+	int ret = sys_tempdir_create(&r->dir, r->repo->object_dir,
+				     "tmp_objdir-unpack-", r->err);
+
+	if (!ret)
+		ret = pack_indexer_receive(r->ix, pack_input_source(&r->input),
+					   r->dir, r->err);
+	return ret ? ret : pack_indexer_resolve(r->ix, r->err);
+}
+
+static int check(struct run *r)
+{
+	bool is_self_contained;
+	int ret;
+
+	if (!r->check)
+		return 0;
+	ret = pack_check_links(r->check, &r->hooks, &is_self_contained, r->err);
+	return ret ? ret
+		   : pack_check_blobs(r->check, r->ix, &r->hooks, NULL, NULL,
+				      r->err);
+}
+
+/* ---- loose objects */
+
+static int is_known(void *ctx, const struct oid *oid, struct error *err)
+{
+	const struct run *r = ctx;
+
+	return r->hooks.has(r->hooks.ctx, 0, oid, err);
+}
+
+static int write_objects(struct run *r)
+{
+	struct unpack_options options = {
+		.has = is_known,
+		.ctx = r,
+		.piecewise_above = BIG_FILE_DEFAULT,
+	};
+	struct loose_writer w;
+	int ret = config_u64(&r->repo->config, "core.bigfilethreshold",
+			     &options.piecewise_above, r->err);
+
+	if (ret < 0)
+		return ret;
+	ret = loose_writer_init(&w, r->repo, r->repo->object_dir, r->err);
+	if (!ret)
+		ret = unpack_received(r->ix, r->dir, &w, &options, r->err);
+	loose_writer_release(&w);
+	return ret;
+}
+
+static int run(struct run *r)
+{
+	struct pack_indexer_result result;
+	int ret = prepare(r);
+
+	if (!ret)
+		ret = receive(r);
+	if (!ret)
+		ret = check(r);
+	if (ret < 0)
+		return ret;
+	pack_indexer_result(r->ix, &result);
+	if (!r->a.dry_run && result.nr)
+		ret = write_objects(r);
+	if (!ret && r->end.code) {
+		*r->err = r->end;
+		ret = r->end.code;
+	}
+	return ret;
+}
+
+static void run_release(struct run *r)
+{
+	pack_indexer_free(r->ix);
+	pack_check_free(r->check);
+	fsck_rules_release(&r->rules);
+	known_objects_close(r->known);
+	pack_input_release(&r->input);
+	if (r->dir)
+		sys_tempdir_remove(r->dir, NULL);
+	free(r->dir);
+}
+
+static int finish(struct run *r, int ret)
+{
+	if (ret < 0 && r->is_damaged && !r->a.recover) {
+		builtin_error("%s", r->err->msg);
+		return CORRUPT;
+	}
+	if (ret < 0)
+		return builtin_fail(r->err);
+	fwrite(r->input.rest.data, 1, r->input.rest.len, stdout);
+	return builtin_finish(r->is_damaged ? CORRUPT : 0);
+}
+
+int cmd_unpack_objects(int argc, const char **argv, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	struct run r = {
+		.input = PACK_INPUT_INIT,
+		.end = ERROR_INIT,
+		.err = &err,
+	};
+	int ret = parse(&r.a, argc, argv);
+
+	if (!ret)
+		ret = builtin_open_repo(env);
+	if (ret)
+		return ret;
+	r.repo = env->repo;
+	ret = run(&r);
+	ret = finish(&r, ret);
+	run_release(&r);
+	return ret;
+}
