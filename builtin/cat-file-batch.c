@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "builtin/cat-file-batch.h"
-#include "builtin/object-info.h"
+#include "repo/odb-stored.h"
 #include "repo/revname.h"
 
 static const char default_format[] = "%(objectname) %(objecttype) "
@@ -120,7 +120,7 @@ static int parse_format(struct batch *b, const char *p)
 }
 
 static int append_field(struct batch *b, const struct piece *piece,
-			const struct target *t, const struct object_info *info)
+			const struct target *t, const struct odb_stored *info)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	enum hash_algo algo = b->store->odb->algo;
@@ -133,7 +133,7 @@ static int append_field(struct batch *b, const struct piece *piece,
 	case FIELD_SIZE:
 		return buf_printf(&b->line, "%" PRIu64, t->size);
 	case FIELD_DISK:
-		return buf_printf(&b->line, "%" PRIu64, info->disk_size);
+		return buf_printf(&b->line, "%" PRIu64, info->len);
 	case FIELD_BASE:
 		return buf_append_str(&b->line,
 				      oid_to_hex(hex, &info->base, algo));
@@ -154,12 +154,12 @@ static void end_object(const struct batch *b)
 
 static int print_line(struct batch *b, const struct target *t)
 {
-	struct object_info info = {0, OID_ZERO_INIT};
+	struct odb_stored info = {0, OID_ZERO_INIT};
 	size_t i;
 	int ret = 0;
 
 	if (b->needs_storage)
-		ret = object_info_get(&info, b->store->odb, &t->oid, &b->err);
+		ret = odb_stored_get(&info, b->store->odb, &t->oid, &b->err);
 	buf_reset(&b->line);
 	for (i = 0; !ret && i < b->piece_nr; i++)
 		ret = append_field(b, &b->pieces[i], t, &info);

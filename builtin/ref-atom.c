@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "builtin/message.h"
-#include "builtin/object-info.h"
+#include "repo/odb-stored.h"
 #include "builtin/ref-atom.h"
 #include "builtin/ref-short.h"
 #include "object/parse.h"
@@ -327,14 +327,13 @@ static int append_storage(struct buf *out, const struct ref_atom *atom,
 			  struct ref_atom_object *object, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
-	struct object_info info;
-	int ret = object_info_get(&info, subject->store->odb, &object->oid,
-				  err);
+	struct odb_stored info;
+	int ret = odb_stored_get(&info, subject->store->odb, &object->oid, err);
 
 	if (ret < 0)
 		return report(subject, object, ret, err);
 	if (atom->kind == REF_ATOM_DISK_SIZE)
-		return buf_printf(out, "%" PRIu64, info.disk_size);
+		return buf_printf(out, "%" PRIu64, info.len);
 	return buf_append_str(
 		out, oid_to_hex(hex, &info.base, subject->store->odb->algo));
 }

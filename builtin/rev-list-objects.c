@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builtin/object-info.h"
+#include "repo/odb-stored.h"
 #include "builtin/quote.h"
 #include "builtin/rev-list.h"
 #include "object/parse.h"
@@ -25,11 +25,11 @@ struct showing {
 
 static int add_disk_size(struct rev_list_run *r, const struct oid *oid)
 {
-	struct object_info info;
-	int ret = object_info_get(&info, r->odb, oid, r->err);
+	uint64_t len;
+	int ret = odb_stored_len(&len, r->odb, oid, r->err);
 
 	if (!ret)
-		r->disk_bytes += info.disk_size;
+		r->disk_bytes += len;
 	return ret;
 }
 

@@ -2,7 +2,7 @@
 /* Asking a pack's reverse index how long its entries are. */
 #include <string.h>
 
-#include "builtin/object-info.h"
+#include "repo/odb-stored.h"
 #include "sys/io.h"
 
 static int corrupt(const struct pack *pack, uint64_t offset, struct error *err)
@@ -11,7 +11,7 @@ static int corrupt(const struct pack *pack, uint64_t offset, struct error *err)
 			    "no object starts there");
 }
 
-static int base_of(struct object_info *info, struct pack *pack,
+static int base_of(struct odb_stored *stored, struct pack *pack,
 		   const struct pack_rev *rev, uint64_t offset,
 		   struct error *err)
 {
@@ -26,14 +26,14 @@ static int base_of(struct object_info *info, struct pack *pack,
 		return ret;
 	if (!pack_rev_find(rev, base_offset, &pack_pos))
 		return corrupt(pack, base_offset, err);
-	oid_from_raw(&info->base,
+	oid_from_raw(&stored->base,
 		     pack_idx_oid(&pack->idx, pack_rev_idx_pos(rev, pack_pos)),
 		     pack->algo);
 	return 0;
 }
 
-static int get_packed(struct object_info *info, const struct odb *odb,
-		      uint32_t odb_pos, struct error *err)
+static int get_packed(struct odb_stored *stored, const struct odb *odb,
+		      uint32_t odb_pos, bool with_base, struct error *err)
 {
 	const struct pack_rev *rev;
 	struct pack *pack;
@@ -45,19 +45,18 @@ static int get_packed(struct object_info *info, const struct odb *odb,
 		return ERR_NOMEM;
 	if (!pack_rev_find(rev, offset, &pack_pos))
 		return corrupt(pack, offset, err);
-	info->disk_size = pack_rev_offset(rev, pack_pos + 1) - offset;
-	return base_of(info, pack, rev, offset, err);
+	stored->len = pack_rev_offset(rev, pack_pos + 1) - offset;
+	return with_base ? base_of(stored, pack, rev, offset, err) : 0;
 }
 
-static int get_loose(struct object_info *info, const struct odb *odb,
+static int get_loose(struct odb_stored *stored, const struct odb *odb,
 		     const struct oid *oid, struct error *err)
 {
 	struct buf path = BUF_INIT;
 	struct sys_stat st;
 	int ret = ERR_MISSING;
-	size_t i;
 
-	for (i = 0; ret == ERR_MISSING && i < odb->dir_nr; i++) {
+	for (size_t i = 0; ret == ERR_MISSING && i < odb->dir_nr; i++) {
 		buf_reset(&path);
 		if (odb_loose_path(&path, odb, odb->dirs[i], oid) < 0)
 			ret = error_nomem(err);
@@ -65,18 +64,34 @@ static int get_loose(struct object_info *info, const struct odb *odb,
 			ret = sys_stat(&st, path.data, err);
 	}
 	if (!ret)
-		info->disk_size = st.size;
+		stored->len = st.size;
 	buf_release(&path);
 	return ret;
 }
 
-int object_info_get(struct object_info *info, const struct odb *odb,
-		    const struct oid *oid, struct error *err)
+static int get(struct odb_stored *stored, const struct odb *odb,
+	       const struct oid *oid, bool with_base, struct error *err)
 {
 	uint32_t odb_pos;
 
-	memset(info, 0, sizeof(*info));
+	memset(stored, 0, sizeof(*stored));
 	if (odb_find(odb, oid, &odb_pos))
-		return get_packed(info, odb, odb_pos, err);
-	return get_loose(info, odb, oid, err);
+		return get_packed(stored, odb, odb_pos, with_base, err);
+	return get_loose(stored, odb, oid, err);
+}
+
+int odb_stored_get(struct odb_stored *stored, const struct odb *odb,
+		   const struct oid *oid, struct error *err)
+{
+	return get(stored, odb, oid, true, err);
+}
+
+int odb_stored_len(uint64_t *len, const struct odb *odb, const struct oid *oid,
+		   struct error *err)
+{
+	struct odb_stored stored;
+	int ret = get(&stored, odb, oid, false, err);
+
+	*len = stored.len;
+	return ret;
 }
