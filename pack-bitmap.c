@@ -194,14 +194,21 @@ static int fill_in(struct pack_bitmap_result *result, struct bitmap_fill *fill,
 {
 	bool has_haves = haves->commit_nr || haves->others.nr;
 	struct pack_bitmap_trace *trace = result->trace;
+	const struct filter *filter = fill->filter;
 	int ret = 0;
 
-	/* What haves reach is done with when the wants are filled in. */
+	/*
+	 * What haves reach is done with when the wants are filled in. A tree or
+	 * blob that is itself wanted passes the filter, and may be had.
+	 */
+	if (wants->others.nr)
+		fill->filter = NULL;
 	if (has_haves)
 		ret = fill_side(trace ? &trace->haves : NULL, fill, haves, NULL,
 				err);
 	if (!ret && has_haves && bitset_copy(&result->had, &fill->packed) < 0)
 		ret = error_nomem(err);
+	fill->filter = filter;
 	if (!ret)
 		ret = fill_side(trace ? &trace->wants : NULL, fill, wants,
 				&result->others, err);
