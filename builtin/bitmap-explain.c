@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bitmap/bit-filter.h"
 #include "builtin/bitmap-parts.h"
 #include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "builtin/revargs.h"
+#include "pack-bitmap-answer.h"
 #include "sys/clock.h"
 
 static const char usage[] =
@@ -185,13 +185,9 @@ static int choose(struct explain *e, const char **reason)
 	if (config_bool(&place->store.repo->config, "pack.usebitmaps", &use,
 			e->err) < 0)
 		return ERR_INVALID;
-	*reason = NULL;
-	if (!use)
-		*reason = "pack.useBitmaps is false";
-	else if (place->walk.shallow.nr)
-		*reason = "the repository is shallow";
-	else if (!bitmap_filter_can(&e->filter.filter))
-		*reason = "the filter needs a walk";
+	*reason = use ? pack_bitmap_answer_unfit(&place->walk,
+						 &e->filter.filter)
+		      : "pack.useBitmaps is false";
 	if (*reason)
 		return 1;
 	ret = pack_bitmap_open(&place->pb, place->store.odb, e->err);

@@ -10,8 +10,7 @@
 #include "builtin/human.h"
 #include "builtin/rev-list.h"
 #include "builtin/revargs.h"
-#include "bitmap/bit-filter.h"
-#include "pack-bitmap.h"
+#include "pack-bitmap-answer.h"
 #include "repo/odb.h"
 #include "walk/filtered.h"
 
@@ -370,8 +369,8 @@ static bool needs_list(const struct rev_list_run *r)
 static bool can_use_bitmap(const struct rev_list_run *r)
 {
 	return r->o.use_bitmap && !needs_list(r) && !r->o.reverse &&
-	       !r->o.in_commit_order && !r->walk.shallow.nr &&
-	       bitmap_filter_can(&r->filter.filter);
+	       !r->o.in_commit_order &&
+	       !pack_bitmap_answer_unfit(&r->walk, &r->filter.filter);
 }
 
 static int answer(struct rev_list_run *r)

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "object/parse.h"
-#include "bitmap/bit-filter.h"
+#include "pack-bitmap-answer.h"
 #include "repack/find.h"
 #include "walk/treewalk.h"
 
@@ -199,8 +199,8 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	struct found *f = g->f;
 	int ret;
 
-	if (!f->request->use_bitmap || f->walk.shallow.nr ||
-	    !bitmap_filter_can(f->request->filter))
+	if (!f->request->use_bitmap ||
+	    pack_bitmap_answer_unfit(&f->walk, f->request->filter))
 		return 0;
 	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
 	if (ret > 0) {

@@ -20,12 +20,13 @@ LEVELS = {
     "walk": 4,
     "bitmap": 5,
     "pack-bitmap": 6,
+    "pack-bitmap-answer": 6,
     "pack-bitmap-write": 6,
     "islands": 6,
     "repack": 7,
     "serve": 8,
     "builtin": 9,
-    "gitreach": 9,
+    "libgitreach": 9,
     "include": 9,
 }
 

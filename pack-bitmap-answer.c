@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Choosing between the bitmap index and a walk. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bitmap/bit-filter.h"
+#include "pack-bitmap-answer.h"
+
+const char *pack_bitmap_answer_unfit(const struct walk *w,
+				     const struct filter *filter)
+{
+	/* Bitmaps do not know the cut. */
+	if (w->shallow.nr)
+		return "the repository is shallow";
+	if (!bitmap_filter_can(filter))
+		return "the filter needs a walk";
+	return NULL;
+}
+
+/* 1 when answered, 0 when walking has to do it. */
+static int by_bitmap(struct pack_bitmap_answer *answer, struct walk *w,
+		     const struct pack_bitmap_ask *ask, struct error *err)
+{
+	const char *unfit = pack_bitmap_answer_unfit(w, ask->filter);
+	int ret;
+
+	if (!ask->pb && ask->no_bitmap)
+		unfit = ask->no_bitmap;
+	else if (!ask->pb)
+		unfit = "there is no bitmap index";
+	if (unfit) {
+		error_set(&answer->reason, ERR_UNSUPPORTED, "%s", unfit);
+		return 0;
+	}
+	answer->result.trace = &answer->trace;
+	ret = pack_bitmap_query_filtered(&answer->result, ask->pb, w,
+					 ask->wants, ask->haves, ask->filter,
+					 ask->filter_wants, &answer->reason);
+	answer->by_bitmap = !ret;
+	answer->commits_walked = answer->result.commits_walked;
+	if (!ret)
+		return 1;
+	/* What is missing may only be so behind a have: the walk will tell. */
+	pack_bitmap_result_release(&answer->result);
+	if (ret == ERR_CORRUPT || ret == ERR_MISSING)
+		return 0;
+	return err ? error_set(err, ret, "%s", answer->reason.msg) : ret;
+}
+
+/* ---- walking */
+
+static int add_commits(struct pack_bitmap_answer *answer, const struct walk *w,
+		       const struct revwalk_result *revs)
+{
+	for (size_t i = 0; i < revs->nr; i++) {
+		uint32_t pos = w->history.commits[revs->commits[i]].obj_pos;
+
+		if (walk_items_append(&answer->walked, pos, OBJ_COMMIT, 0) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* Move what was found into the answer. */
+static int take(struct pack_bitmap_answer *answer, const struct walk *w,
+		struct walk_result *found)
+{
+	answer->walked = found->objects;
+	found->objects = (struct walk_items){0};
+	return add_commits(answer, w, &found->revs);
+}
+
+static int mark(struct bitset *set, uint32_t obj_pos)
+{
+	if (bitset_grow(set, (size_t)obj_pos + 1) < 0)
+		return ERR_NOMEM;
+	bitset_set(set, obj_pos);
+	return 0;
+}
+
+/* Everything that the haves reach, by obj_pos. */
+static int mark_had(struct bitset *had, struct walk *w,
+		    const struct pack_bitmap_ask *ask, struct error *err)
+{
+	struct walk_tips none = WALK_TIPS_INIT;
+	struct walk_result found = WALK_RESULT_INIT;
+	struct walk_options options = {
+		.objects = true,
+		.threads = ask->threads,
+		.progress = ask->progress,
+	};
+	int ret = walk_enumerate(&found, w, ask->haves, &none, &options, err);
+
+	if (!ret && bitset_grow(had, objspace_end(&w->space)) < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < found.revs.nr && !ret; i++)
+		ret = mark(had,
+			   w->history.commits[found.revs.commits[i]].obj_pos);
+	for (size_t i = 0; i < found.objects.nr && !ret; i++)
+		ret = mark(had, found.objects.items[i].obj_pos);
+	walk_result_release(&found);
+	return ret;
+}
+
+static void drop(struct walk_items *items, const struct bitset *had)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < items->nr; i++)
+		if (!bitset_get(had, items->items[i].obj_pos))
+			items->items[kept++] = items->items[i];
+	items->nr = kept;
+}
+
+/*
+ * Objects of the haves' history can come back in the wants': the only way to
+ * know is to go through both to the end.
+ */
+static int by_exact_walk(struct pack_bitmap_answer *answer, struct walk *w,
+			 const struct pack_bitmap_ask *ask, struct error *err)
+{
+	struct walk_tips none = WALK_TIPS_INIT;
+	struct walk_result found = WALK_RESULT_INIT;
+	struct walk_options options = {
+		.objects = true,
+		.filter = ask->filter,
+		.filter_wants = ask->filter_wants,
+		.threads = ask->threads,
+		.progress = ask->progress,
+	};
+	struct bitset had = BITSET_INIT;
+	int ret = mark_had(&had, w, ask, err);
+
+	if (!ret)
+		ret = walk_enumerate(&found, w, ask->wants, &none, &options,
+				     err);
+	if (!ret && take(answer, w, &found) < 0)
+		ret = error_nomem(err);
+	drop(&answer->walked, &had);
+	answer->commits_walked = (uint32_t)w->history.nr;
+	bitset_release(&had);
+	walk_result_release(&found);
+	return ret;
+}
+
+static int by_walk(struct pack_bitmap_answer *answer, struct walk *w,
+		   const struct pack_bitmap_ask *ask, struct error *err)
+{
+	bool has_haves = ask->haves->commit_nr || ask->haves->others.nr;
+	struct walk_result found = WALK_RESULT_INIT;
+	struct walk_options options = {
+		.objects = !ask->commits_only,
+		.exclude_boundary = true,
+		.exact_commits = !ask->inexact,
+		.filter = ask->filter,
+		.filter_wants = ask->filter_wants,
+		.threads = ask->threads,
+		.progress = ask->progress,
+	};
+	int ret;
+
+	if (has_haves && !ask->inexact && !ask->commits_only)
+		return by_exact_walk(answer, w, ask, err);
+	ret = walk_enumerate(&found, w, ask->wants, ask->haves, &options, err);
+	if (!ret && take(answer, w, &found) < 0)
+		ret = error_nomem(err);
+	answer->commits_walked = (uint32_t)w->history.nr;
+	walk_result_release(&found);
+	return ret;
+}
+
+int pack_bitmap_answer(struct pack_bitmap_answer *answer, struct walk *w,
+		       const struct pack_bitmap_ask *ask, struct error *err)
+{
+	int ret;
+
+	*answer = (struct pack_bitmap_answer){
+		.result = PACK_BITMAP_RESULT_INIT,
+		.reason = ERROR_INIT,
+	};
+	ret = by_bitmap(answer, w, ask, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (ask->must_use_bitmap)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "no bitmaps can be used: %s",
+				 answer->reason.msg);
+	return by_walk(answer, w, ask, err);
+}
+
+void pack_bitmap_answer_release(struct pack_bitmap_answer *answer)
+{
+	pack_bitmap_result_release(&answer->result);
+	bitmap_trace_release(&answer->trace.used);
+	free(answer->walked.items);
+	answer->walked = (struct walk_items){0};
+}

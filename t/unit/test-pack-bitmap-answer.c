@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* pack-bitmap-answer.c: both ways against the known answer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "pack-bitmap-answer.h"
+#include "t/unit/bitmaprepo.h"
+
+static void make(struct randrepo *r, uint64_t *seed)
+{
+	randrepo_init(r, HASH_SHA1, seed);
+	randrepo_history(r, 80);
+	randrepo_store_pack(r);
+	randrepo_all_refs(r);
+	bitmaprepo_repack(r, true, true);
+	randrepo_history(r, 20);
+	randrepo_store(r);
+	bitmaprepo_thin_out(r, 3, 3, true, true);
+}
+
+static void note_walked(struct bitmaprepo *b, const struct walk_items *walked)
+{
+	memset(b->found, 0, RANDREPO_MAX);
+	for (size_t i = 0; i < walked->nr; i++)
+		bitmaprepo_note(b, walked->items[i].obj_pos,
+				walked->items[i].type);
+}
+
+/* Walking has to find exactly these as well. */
+static void both_ways(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &seed);
+	bitmaprepo_open(&b, &r);
+	for (int k = 0; k < 150; k++) {
+		struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+		struct pack_bitmap_ask ask = {
+			.pb = k % 2 ? b.pb : NULL,
+			.no_bitmap = "so there",
+			.wants = &wants,
+			.haves = &haves,
+			.must_use_bitmap = k % 2,
+		};
+		struct pack_bitmap_answer answer;
+		struct error err = ERROR_INIT;
+
+		bitmaprepo_tips(&b, &seed, &wants, b.want, 5);
+		bitmaprepo_tips(&b, &seed, &haves, b.had, 4);
+		if (pack_bitmap_answer(&answer, &b.walk, &ask, &err) < 0)
+			fail_msg("%s", err.msg);
+		assert_int_equal(answer.by_bitmap, k % 2);
+		if (answer.by_bitmap)
+			bitmaprepo_check(&b, &answer.result);
+		else
+			note_walked(&b, &answer.walked);
+		for (uint32_t i = 0; i < r.nr; i++)
+			assert_int_equal(b.found[i], b.want[i] && !b.had[i]);
+		assert_string_equal(answer.reason.msg, k % 2 ? "" : "so there");
+		pack_bitmap_answer_release(&answer);
+		walk_tips_release(&wants);
+		walk_tips_release(&haves);
+	}
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* Commits only: no others, and exactly these. */
+static void commits_only(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &seed);
+	bitmaprepo_open(&b, &r);
+	for (int k = 0; k < 50; k++) {
+		struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+		struct pack_bitmap_ask ask = {
+			.wants = &wants,
+			.haves = &haves,
+			.commits_only = true,
+		};
+		struct pack_bitmap_answer answer;
+
+		bitmaprepo_tips(&b, &seed, &wants, b.want, 5);
+		bitmaprepo_tips(&b, &seed, &haves, b.had, 4);
+		assert_int_equal(
+			pack_bitmap_answer(&answer, &b.walk, &ask, NULL), 0);
+		note_walked(&b, &answer.walked);
+		for (uint32_t i = 0; i < r.nr; i++)
+			assert_int_equal(b.found[i],
+					 b.want[i] && !b.had[i] &&
+						 r.objects[i].type ==
+							 OBJ_COMMIT);
+		pack_bitmap_answer_release(&answer);
+		walk_tips_release(&wants);
+		walk_tips_release(&haves);
+	}
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* What bitmaps cannot do, and a broken index. */
+static void reasons(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walk_tips tips = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct pack_bitmap_ask ask = {.wants = &tips, .haves = &none};
+	struct pack_bitmap_answer answer;
+	struct filter filter;
+	struct randrepo r;
+	struct bitmaprepo b;
+	struct walk cut;
+
+	make(&r, &seed);
+	bitmaprepo_open(&b, &r);
+	filter_init(&filter);
+	assert_null(pack_bitmap_answer_unfit(&b.walk, &filter));
+	assert_int_equal(filter_add(&filter, "tree:3", NULL), 0);
+	assert_non_null(pack_bitmap_answer_unfit(&b.walk, &filter));
+	assert_int_equal(
+		walk_open(&cut, b.odb, &r.objects[r.commits[0]].oid, 1, NULL),
+		0);
+	assert_non_null(pack_bitmap_answer_unfit(&cut, NULL));
+	walk_close(&cut);
+	assert_int_equal(pack_bitmap_answer(&answer, &b.walk, &ask, NULL), 0);
+	assert_string_equal(answer.reason.msg, "there is no bitmap index");
+	pack_bitmap_answer_release(&answer);
+	ask.must_use_bitmap = true;
+	assert_int_equal(pack_bitmap_answer(&answer, &b.walk, &ask, NULL),
+			 ERR_UNSUPPORTED);
+	pack_bitmap_answer_release(&answer);
+	filter_release(&filter);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/* A tree that is wanted by itself passes the filter, unless it is had. */
+static void wanted_and_had(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	struct pack_bitmap_ask ask = {.wants = &wants, .haves = &haves};
+	struct pack_bitmap_answer answer;
+	struct filter filter;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &seed);
+	bitmaprepo_open(&b, &r);
+	filter_init(&filter);
+	assert_int_equal(filter_add(&filter, "tree:0", NULL), 0);
+	ask.filter = &filter;
+	ask.pb = b.pb;
+	for (uint32_t i = 0; i < r.commit_nr; i++) {
+		uint32_t tree = r.objects[r.commits[i]].refs[0];
+
+		assert_int_equal(walk_add_tip(&b.walk, &wants,
+					      &r.objects[tree].oid, false,
+					      NULL),
+				 0);
+		assert_int_equal(walk_add_tip(&b.walk, &haves,
+					      &r.objects[r.commits[i]].oid,
+					      false, NULL),
+				 0);
+		assert_int_equal(
+			pack_bitmap_answer(&answer, &b.walk, &ask, NULL), 0);
+		assert_true(answer.by_bitmap);
+		assert_true(bitset_is_empty(&answer.result.packed));
+		assert_int_equal(answer.result.others.nr, 0);
+		pack_bitmap_answer_release(&answer);
+		walk_tips_release(&wants);
+		walk_tips_release(&haves);
+	}
+	filter_release(&filter);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_ways),
+		cmocka_unit_test(commits_only),
+		cmocka_unit_test(reasons),
+		cmocka_unit_test(wanted_and_had),
+	};
+
+	return cmocka_run_group_tests_name("pack-bitmap-answer", tests, NULL,
+					   NULL);
+}
