@@ -42,8 +42,9 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys ewah object pack repo walk bitmap islands repack serve
-lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c gitreach.c)
+rooms = base sys ewah object pack repo walk bitmap islands repack serve \
+	libgitreach
+lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
 builtin_src := $(wildcard builtin/*.c)
 unit_src := $(wildcard t/unit/test-*.c)
 helper_src := $(wildcard t/helper/*.c)
@@ -158,6 +159,14 @@ $O/t/unit/test-%: t/unit/test-%.c $(builtin_lib) $(static_lib)
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
 		$(builtin_lib) $(static_lib) $(dep_libs) -lcmocka
+
+# The public interface is tested as programs get it: through the shared library.
+# The static one makes the repositories.
+$O/t/unit/test-libgitreach-%: t/unit/test-libgitreach-%.c $(shared_lib) $(static_lib)
+	@mkdir -p $(@D)
+	$V$(CC) $(all_cflags) $(all_ldflags) -MMD -MP -o $@ $< \
+		$(shared_lib) $(static_lib) $(dep_libs) -lcmocka \
+		-Wl,-rpath,'$(CURDIR)/$O'
 
 $O/t/helper/%: t/helper/%.c $(static_lib)
 	@mkdir -p $(@D)

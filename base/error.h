@@ -22,6 +22,7 @@ enum error_code {
 	ERR_INVALID = -6,     /* the caller's or the user's argument is wrong */
 	ERR_PEER = -7,        /* a protocol peer broke the rules or went away */
 	ERR_DENIED = -8,      /* refused by configuration or ownership */
+	ERR_CANCELLED = -9,   /* the caller's callback said so */
 };
 
 #define ERROR_MESSAGE_MAX 1024

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries of the public interface: a request, run as often as one likes. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "libgitreach/internal.h"
+#include "sys/clock.h"
+#include "walk/filter-walk.h"
+
+/* ---- building */
+
+int gitreach_query_new(gitreach_query **out, gitreach_repo *repo,
+		       gitreach_error *err)
+{
+	gitreach_query *q = mem_calloc(1, sizeof(*q));
+
+	*out = q;
+	if (!q)
+		return error_nomem(libgitreach_error(err));
+	q->repo = libgitreach_repo_use(repo);
+	filter_init(&q->filter);
+	return 0;
+}
+
+void gitreach_query_free(gitreach_query *q)
+{
+	if (!q)
+		return;
+	free(q->wants.items);
+	free(q->haves.items);
+	free(q->shallow.items);
+	filter_release(&q->filter);
+	for (size_t i = 0; i < q->spec_nr; i++)
+		free(q->specs[i]);
+	free(q->specs);
+	gitreach_repo_close(q->repo);
+	free(q);
+}
+
+static int append(struct oid_list *list, const struct oid *oid,
+		  struct error *err)
+{
+	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
+		     sizeof(*list->items)) < 0)
+		return error_nomem(err);
+	list->items[list->nr++] = *oid;
+	return 0;
+}
+
+static int append_id(gitreach_query *q, struct oid_list *list,
+		     const uint8_t *id, size_t id_len, gitreach_error *err)
+{
+	struct oid oid;
+
+	if (!id || id_len != gitreach_repo_id_len(q->repo))
+		return error_set(libgitreach_error(err), ERR_INVALID,
+				 "an id of %zu bytes, of a repository with "
+				 "ids of %zu",
+				 id ? id_len : 0,
+				 gitreach_repo_id_len(q->repo));
+	oid_from_raw(&oid, id, q->repo->odb->algo);
+	return append(list, &oid, libgitreach_error(err));
+}
+
+int gitreach_query_want(gitreach_query *q, const uint8_t *id, size_t id_len,
+			gitreach_error *err)
+{
+	return append_id(q, &q->wants, id, id_len, err);
+}
+
+int gitreach_query_have(gitreach_query *q, const uint8_t *id, size_t id_len,
+			gitreach_error *err)
+{
+	return append_id(q, &q->haves, id, id_len, err);
+}
+
+int gitreach_query_shallow(gitreach_query *q, const uint8_t *id, size_t id_len,
+			   gitreach_error *err)
+{
+	return append_id(q, &q->shallow, id, id_len, err);
+}
+
+static int append_name(gitreach_query *q, struct oid_list *list,
+		       const char *name, struct error *err)
+{
+	struct oid oid;
+	int ret = libgitreach_repo_resolve(q->repo, &oid, name, err);
+
+	return ret < 0 ? ret : append(list, &oid, err);
+}
+
+int gitreach_query_want_name(gitreach_query *q, const char *name,
+			     gitreach_error *err)
+{
+	return append_name(q, &q->wants, name, libgitreach_error(err));
+}
+
+int gitreach_query_have_name(gitreach_query *q, const char *name,
+			     gitreach_error *err)
+{
+	return append_name(q, &q->haves, name, libgitreach_error(err));
+}
+
+struct appending {
+	struct oid_list *list;
+	struct error *err;
+};
+
+static int append_ref(void *ctx, const struct ref *ref)
+{
+	struct appending *a = ctx;
+
+	return append(a->list, &ref->oid, a->err);
+}
+
+/* With the repository's lock. */
+static int append_refs_locked(struct refs *refs, const char *prefix,
+			      struct appending *a)
+{
+	struct ref head;
+	int ret = *prefix ? 0 : refs_lookup(refs, "HEAD", &head, a->err);
+
+	if (ret > 0)
+		ret = append_ref(a, &head);
+	return ret < 0 ? ret
+		       : refs_each_strict(refs, prefix, append_ref, a, a->err);
+}
+
+static int append_refs(gitreach_query *q, struct oid_list *list,
+		       const char *prefix, struct error *err)
+{
+	struct appending a = {list, err};
+	size_t before = list->nr;
+	int ret;
+
+	pthread_mutex_lock(&q->repo->lock);
+	ret = append_refs_locked(q->repo->refs, prefix, &a);
+	pthread_mutex_unlock(&q->repo->lock);
+	if (ret < 0)
+		list->nr = before;
+	return ret;
+}
+
+int gitreach_query_want_refs(gitreach_query *q, const char *prefix,
+			     gitreach_error *err)
+{
+	return append_refs(q, &q->wants, prefix, libgitreach_error(err));
+}
+
+int gitreach_query_have_refs(gitreach_query *q, const char *prefix,
+			     gitreach_error *err)
+{
+	return append_refs(q, &q->haves, prefix, libgitreach_error(err));
+}
+
+int gitreach_query_filter(gitreach_query *q, const char *spec,
+			  gitreach_error *err)
+{
+	char *copy;
+	int ret;
+
+	if (mem_grow(&q->specs, &q->spec_alloc, q->spec_nr + 1,
+		     sizeof(*q->specs)) < 0)
+		return error_nomem(libgitreach_error(err));
+	copy = mem_strdup(spec);
+	if (!copy)
+		return error_nomem(libgitreach_error(err));
+	ret = filter_add(&q->filter, spec, libgitreach_error(err));
+	if (ret < 0)
+		free(copy);
+	else
+		q->specs[q->spec_nr++] = copy;
+	return ret;
+}
+
+static bool is_flag(uint64_t value)
+{
+	return value <= 1;
+}
+
+/* Whether the option exists and has such a value. */
+static bool set_option(gitreach_query *q, int option, uint64_t value)
+{
+	switch (option) {
+	case GITREACH_STRATEGY:
+		q->strategy = (enum gitreach_strategy)value;
+		return value <= GITREACH_CHECK;
+	case GITREACH_OBJECTS:
+		q->commits_only = !value;
+		return is_flag(value);
+	case GITREACH_FILTER_WANTS:
+		q->filter_wants = value;
+		return is_flag(value);
+	case GITREACH_INEXACT:
+		q->inexact = value;
+		return is_flag(value);
+	case GITREACH_THREADS:
+		q->threads = (unsigned)value;
+		return value <= UINT32_MAX;
+	}
+	return false;
+}
+
+int gitreach_query_set(gitreach_query *q, int option, uint64_t value,
+		       gitreach_error *err)
+{
+	gitreach_query before = *q;
+
+	if (set_option(q, option, value))
+		return 0;
+	*q = before;
+	return error_set(libgitreach_error(err), ERR_UNSUPPORTED,
+			 "no option %d with value %llu", option,
+			 (unsigned long long)value);
+}
+
+/* ---- running */
+
+struct resolving {
+	gitreach_repo *repo;
+};
+
+static int resolve(void *ctx, const char *name, struct oid *oid)
+{
+	struct resolving *r = ctx;
+
+	return libgitreach_repo_resolve(r->repo, oid, name, NULL);
+}
+
+int libgitreach_query_load_filter(struct filter *filter,
+				  const gitreach_query *q, struct error *err)
+{
+	struct resolving r = {q->repo};
+	struct odb_reader *reader;
+	int ret = 0;
+
+	filter_init(filter);
+	for (size_t i = 0; i < q->spec_nr && !ret; i++)
+		ret = filter_add(filter, q->specs[i], err);
+	if (ret < 0 || filter_is_empty(filter))
+		return ret;
+	reader = odb_reader_new(q->repo->odb, 0);
+	if (!reader)
+		return error_nomem(err);
+	ret = filter_load_sparse(filter, reader, resolve, &r, err);
+	odb_reader_free(reader);
+	return ret;
+}
+
+static int add_tips(struct walk *w, struct walk_tips *tips,
+		    const struct oid_list *list, bool lenient,
+		    struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < list->nr && !ret; i++)
+		ret = walk_add_tip(w, tips, &list->items[i], lenient, err);
+	return ret;
+}
+
+/* One way of answering, in a walk of its own. */
+struct run {
+	const gitreach_query *q;
+	struct walk walk;
+	struct walk_tips wants, haves;
+	struct pack_bitmap_answer answer;
+};
+
+static int run_in(struct run *r, const struct filter *filter,
+		  enum gitreach_strategy strategy, struct error *err)
+{
+	const gitreach_query *q = r->q;
+	struct pack_bitmap_ask ask = {
+		.pb = strategy == GITREACH_WALK ? NULL : q->repo->pb,
+		.no_bitmap = strategy == GITREACH_WALK ? "walking was asked for"
+						       : q->repo->no_bitmap.msg,
+		.wants = &r->wants,
+		.haves = &r->haves,
+		.filter = filter,
+		.filter_wants = q->filter_wants,
+		.commits_only = q->commits_only,
+		.must_use_bitmap = strategy == GITREACH_BITMAP,
+		.inexact = q->inexact,
+		.threads = q->threads,
+	};
+	int ret = add_tips(&r->walk, &r->wants, &q->wants, false, err);
+
+	if (!ret)
+		ret = add_tips(&r->walk, &r->haves, &q->haves, true, err);
+	return ret < 0 ? ret
+		       : pack_bitmap_answer(&r->answer, &r->walk, &ask, err);
+}
+
+static void explain(gitreach_set *set, const struct pack_bitmap_answer *answer,
+		    uint64_t ns)
+{
+	const struct pack_bitmap_trace *t = &answer->trace;
+	bool by_bitmap = answer->by_bitmap;
+
+	set->how = (struct gitreach_explanation){
+		.strategy = by_bitmap ? GITREACH_BITMAP : GITREACH_WALK,
+		.bitmaps_used = by_bitmap ? answer->result.bitmaps_used : 0,
+		.pseudo_merges_used =
+			by_bitmap ? answer->result.pseudo_merges_used : 0,
+		.commits_walked = answer->commits_walked,
+		.objects_walked = by_bitmap ? t->haves.objects_walked +
+						      t->wants.objects_walked
+					    : answer->walked.nr,
+		.nanoseconds = ns,
+	};
+	set->reason = answer->reason;
+}
+
+static int run_one(gitreach_set *set, const gitreach_query *q,
+		   const struct filter *filter, enum gitreach_strategy strategy,
+		   struct error *err)
+{
+	struct run r = {
+		.q = q,
+		.wants = WALK_TIPS_INIT,
+		.haves = WALK_TIPS_INIT,
+		.answer = {.result = PACK_BITMAP_RESULT_INIT},
+	};
+	uint64_t start = sys_clock_ns();
+	int ret = walk_open(&r.walk, q->repo->odb, q->shallow.items,
+			    q->shallow.nr, err);
+
+	if (ret < 0)
+		return ret;
+	ret = run_in(&r, filter, strategy, err);
+	if (!ret) {
+		explain(set, &r.answer, sys_clock_ns() - start);
+		ret = libgitreach_set_take(set, &r.answer, &r.walk,
+					   q->commits_only, err);
+	}
+	pack_bitmap_answer_release(&r.answer);
+	walk_tips_release(&r.wants);
+	walk_tips_release(&r.haves);
+	walk_close(&r.walk);
+	return ret;
+}
+
+/* Do again by walking what bitmaps have answered, and compare. */
+static int check(gitreach_set *set, const gitreach_query *q,
+		 const struct filter *filter, struct error *err)
+{
+	gitreach_set *walked;
+	int ret = libgitreach_set_new(&walked, q->repo, err);
+
+	if (ret < 0)
+		return ret;
+	ret = run_one(walked, q, filter, GITREACH_WALK, err);
+	if (!ret)
+		ret = libgitreach_set_same(set, walked, err);
+	set->how.strategy = GITREACH_CHECK;
+	gitreach_set_free(walked);
+	return ret;
+}
+
+static int run(gitreach_set *set, const gitreach_query *q,
+	       const struct filter *filter, struct error *err)
+{
+	enum gitreach_strategy strategy = q->strategy;
+	int ret;
+
+	if (q->commits_only && !filter_is_empty(filter))
+		return error_set(err, ERR_INVALID,
+				 "a filter of objects, of commits only");
+	if (strategy == GITREACH_CHECK && q->inexact)
+		return error_set(err, ERR_INVALID,
+				 "only what is exact can be checked");
+	if (strategy == GITREACH_CHECK)
+		strategy = GITREACH_BITMAP;
+	ret = run_one(set, q, filter, strategy, err);
+	if (!ret && q->strategy == GITREACH_CHECK)
+		ret = check(set, q, filter, err);
+	return ret;
+}
+
+int gitreach_query_run(gitreach_set **out, const gitreach_query *q,
+		       gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	struct filter filter;
+	gitreach_set *set;
+	int ret;
+
+	*out = NULL;
+	ret = libgitreach_set_new(&set, q->repo, inner);
+	if (ret < 0)
+		return ret;
+	ret = libgitreach_query_load_filter(&filter, q, inner);
+	if (!ret)
+		ret = run(set, q, &filter, inner);
+	filter_release(&filter);
+	if (ret < 0)
+		gitreach_set_free(set);
+	else
+		*out = set;
+	return ret;
+}

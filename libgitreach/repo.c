@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Repositories of the public interface: one snapshot, shared. */
+#include "base/mem.h"
+#include "libgitreach/internal.h"
+#include "repo/revname.h"
+
+#define ALL_FLAGS                                                              \
+	(GITREACH_OPEN_EXACT | GITREACH_OPEN_ANY_OWNER |                       \
+	 GITREACH_OPEN_NO_BITMAP)
+/* A name is resolved by reading a tag or a few commits. */
+#define READER_CACHE_LIMIT ((size_t)1 << 20)
+
+gitreach_repo *libgitreach_repo_use(gitreach_repo *repo)
+{
+	atomic_fetch_add_explicit(&repo->users, 1, memory_order_relaxed);
+	return repo;
+}
+
+void gitreach_repo_close(gitreach_repo *repo)
+{
+	if (!repo || atomic_fetch_sub_explicit(&repo->users, 1,
+					       memory_order_acq_rel) > 1)
+		return;
+	pack_bitmap_close(repo->pb);
+	if (repo->odb)
+		objspace_release(&repo->space);
+	odb_close(repo->odb);
+	refs_close(repo->refs);
+	repo_close(repo->repo);
+	pthread_mutex_destroy(&repo->lock);
+	free(repo);
+}
+
+/* An index that cannot be used is no failure: what it says can be walked. */
+static int open_bitmap(gitreach_repo *repo, struct error *err)
+{
+	bool use = !(repo->flags & GITREACH_OPEN_NO_BITMAP);
+	int ret = config_bool(&repo->repo->config, "pack.usebitmaps", &use,
+			      err);
+
+	if (ret < 0)
+		return ret;
+	if (repo->flags & GITREACH_OPEN_NO_BITMAP)
+		error_set(&repo->no_bitmap, ERR_MISSING,
+			  "the repository was opened without");
+	else if (!use)
+		error_set(&repo->no_bitmap, ERR_MISSING,
+			  "pack.useBitmaps is false");
+	if (repo->no_bitmap.code)
+		return 0;
+	ret = pack_bitmap_open(&repo->pb, repo->odb, &repo->no_bitmap);
+	if (!ret)
+		error_set(&repo->no_bitmap, ERR_MISSING,
+			  "there is no bitmap index");
+	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+}
+
+/* References first: what they name is in packs that are found after that. */
+static int open_snapshot(gitreach_repo *repo, const struct repo_options *o,
+			 struct error *err)
+{
+	int ret = repo_open(&repo->repo, o, err);
+
+	if (!ret)
+		ret = refs_open(&repo->refs, repo->repo, err);
+	if (!ret)
+		ret = refs_list_now(repo->refs, err);
+	if (!ret)
+		ret = odb_open(&repo->odb, repo->repo, NULL, err);
+	if (ret < 0)
+		return ret;
+	objspace_init(&repo->space, repo->odb);
+	return open_bitmap(repo, err);
+}
+
+static int open_with(gitreach_repo **out, const struct repo_options *o,
+		     uint32_t flags, struct error *err)
+{
+	gitreach_repo *repo = mem_calloc(1, sizeof(*repo));
+	int ret;
+
+	if (!repo)
+		return error_nomem(err);
+	pthread_mutex_init(&repo->lock, NULL);
+	atomic_init(&repo->users, 1);
+	repo->flags = flags;
+	ret = open_snapshot(repo, o, err);
+	if (ret < 0)
+		gitreach_repo_close(repo);
+	else
+		*out = repo;
+	return ret;
+}
+
+int gitreach_repo_open(gitreach_repo **out, const char *path, uint32_t flags,
+		       gitreach_error *err)
+{
+	struct repo_options options = {
+		.path = path,
+		.flags = flags & GITREACH_OPEN_EXACT ? REPO_OPEN_EXACT
+						     : REPO_OPEN_ENTER,
+	};
+
+	*out = NULL;
+	if (!path)
+		return error_set(libgitreach_error(err), ERR_INVALID,
+				 "no path given");
+	if (flags & ~(uint32_t)ALL_FLAGS)
+		return error_set(libgitreach_error(err), ERR_UNSUPPORTED,
+				 "unknown flags %#x", flags);
+	if (flags & GITREACH_OPEN_ANY_OWNER)
+		options.flags |= REPO_OPEN_NO_OWNER;
+	return open_with(out, &options, flags, libgitreach_error(err));
+}
+
+int gitreach_repo_refresh(gitreach_repo **out, const gitreach_repo *repo,
+			  gitreach_error *err)
+{
+	/* Whose it is was asked when it was opened first. */
+	struct repo_options options = {
+		.path = repo->repo->git_dir,
+		.flags = REPO_OPEN_EXACT | REPO_OPEN_NO_OWNER,
+	};
+
+	*out = NULL;
+	return open_with(out, &options, repo->flags, libgitreach_error(err));
+}
+
+int gitreach_repo_has_changed(const gitreach_repo *repo)
+{
+	return odb_has_changed(repo->odb);
+}
+
+int gitreach_repo_hash(const gitreach_repo *repo)
+{
+	return repo->odb->algo == HASH_SHA256 ? GITREACH_SHA256 : GITREACH_SHA1;
+}
+
+size_t gitreach_repo_id_len(const gitreach_repo *repo)
+{
+	return hash_len(repo->odb->algo);
+}
+
+int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
+			     const char *name, struct error *err)
+{
+	struct odb_reader *reader = odb_reader_new(repo->odb,
+						   READER_CACHE_LIMIT);
+	int ret;
+
+	if (!reader)
+		return error_nomem(err);
+	pthread_mutex_lock(&repo->lock);
+	ret = revname_resolve(oid, name, repo->refs, reader, repo->odb, err);
+	pthread_mutex_unlock(&repo->lock);
+	odb_reader_free(reader);
+	return ret;
+}
+
+const uint8_t *libgitreach_repo_bit_id(const gitreach_repo *repo,
+				       uint32_t bit_pos)
+{
+	const struct pack_bitmap *pb = repo->pb;
+
+	return pack_idx_oid(&pb->pack->pack->idx,
+			    pack_bitmap_idx_pos(pb, bit_pos));
+}
+
+bool libgitreach_repo_bit(const gitreach_repo *repo, const uint8_t *raw,
+			  uint32_t *bit_pos)
+{
+	const struct pack_idx *idx;
+	uint32_t idx_pos;
+
+	if (!repo->pb)
+		return false;
+	idx = &repo->pb->pack->pack->idx;
+	return pack_idx_find(idx, raw, &idx_pos) &&
+	       pack_rev_find(repo->pb->rev, pack_idx_offset(idx, idx_pos),
+			     bit_pos);
+}

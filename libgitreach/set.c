@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of the public interface. An object that has a bit in the repository's
+ * bitmap index is there by its bit and nowhere else, so that sets of one
+ * repository can be compared word by word however they were found.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "libgitreach/internal.h"
+#include "repo/odb-stored.h"
+
+static const enum gitreach_type public_types[BITMAP_TYPE_NR] = {
+	[BITMAP_COMMITS] = GITREACH_COMMIT,
+	[BITMAP_TREES] = GITREACH_TREE,
+	[BITMAP_BLOBS] = GITREACH_BLOB,
+	[BITMAP_TAGS] = GITREACH_TAG,
+};
+
+static bool has_type(uint32_t types, int type)
+{
+	return types & GITREACH_TYPE(public_types[type]);
+}
+
+int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
+			struct error *err)
+{
+	gitreach_set *set = mem_calloc(1, sizeof(*set));
+
+	*out = set;
+	if (!set)
+		return error_nomem(err);
+	set->repo = libgitreach_repo_use(repo);
+	return 0;
+}
+
+void gitreach_set_free(gitreach_set *set)
+{
+	if (!set)
+		return;
+	bitset_release(&set->packed);
+	for (int t = 0; t < BITMAP_TYPE_NR; t++)
+		bitset_release(&set->others[t]);
+	gitreach_repo_close(set->repo);
+	free(set);
+}
+
+/* ---- from an answer */
+
+static int type_index(enum object_type type)
+{
+	int t = 0;
+
+	while (t < BITMAP_TYPE_NR - 1 && bitmap_object_type(t) != type)
+		t++;
+	return t;
+}
+
+static int add_other(gitreach_set *set, int type, uint32_t obj_pos)
+{
+	struct bitset *others = &set->others[type];
+	size_t bits = obj_pos + (size_t)1;
+
+	if (bits > others->bits && bits <= set->repo->space.packed_nr)
+		bits = set->repo->space.packed_nr;
+	if (bitset_grow(others, bits) < 0)
+		return ERR_NOMEM;
+	bitset_set(others, obj_pos);
+	return 0;
+}
+
+/* By its bit if it has one, else by the repository's number. */
+static int add_item(gitreach_set *set, const struct walk_item *item,
+		    struct walk *w)
+{
+	gitreach_repo *repo = set->repo;
+	uint32_t pos = item->obj_pos;
+	struct oid oid;
+
+	if (repo->pb && pack_bitmap_bit(repo->pb, w, pos, &pos)) {
+		bitset_set(&set->packed, pos);
+		return 0;
+	}
+	if (pos >= w->space.packed_nr) {
+		objspace_oid(&oid, &w->space, pos);
+		if (objspace_add(&repo->space, oid.bytes, &pos) < 0)
+			return ERR_NOMEM;
+	}
+	return add_other(set, type_index(item->type), pos);
+}
+
+int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
+			 struct walk *w, bool commits_only, struct error *err)
+{
+	const struct pack_bitmap *pb = set->repo->pb;
+	const struct walk_items *items = answer->by_bitmap
+						 ? &answer->result.others
+						 : &answer->walked;
+	struct bitset commits;
+
+	if (answer->by_bitmap) {
+		set->packed = answer->result.packed;
+		answer->result.packed = (struct bitset)BITSET_INIT;
+	} else if (pb &&
+		   bitset_init(&set->packed, pack_bitmap_object_nr(pb)) < 0) {
+		return error_nomem(err);
+	}
+	if (answer->by_bitmap && commits_only) {
+		if (pack_bitmap_type_set(&commits, pb, BITMAP_COMMITS) < 0)
+			return error_nomem(err);
+		bitset_and(&set->packed, &commits);
+		bitset_release(&commits);
+	}
+	for (size_t i = 0; i < items->nr; i++)
+		if ((!commits_only || items->items[i].type == OBJ_COMMIT) &&
+		    add_item(set, &items->items[i], w) < 0)
+			return error_nomem(err);
+	return 0;
+}
+
+/* ---- asking */
+
+uint64_t gitreach_set_count(const gitreach_set *set, uint32_t types)
+{
+	const struct pack_bitmap *pb = set->repo->pb;
+	uint64_t nr = 0;
+
+	for (int t = 0; t < BITMAP_TYPE_NR; t++) {
+		if (!has_type(types, t))
+			continue;
+		nr += bitset_count(&set->others[t]);
+		if (pb)
+			nr += ewah_count_and(&pb->file.types[t], &set->packed);
+	}
+	return nr;
+}
+
+int gitreach_set_contains(const gitreach_set *set, const uint8_t *id,
+			  size_t id_len)
+{
+	gitreach_repo *repo = set->repo;
+	uint32_t pos;
+
+	if (!id || id_len != gitreach_repo_id_len(repo))
+		return 0;
+	if (libgitreach_repo_bit(repo, id, &pos))
+		return bitset_get(&set->packed, pos);
+	if (!objspace_find(&repo->space, id, &pos))
+		return 0;
+	for (int t = 0; t < BITMAP_TYPE_NR; t++)
+		if (bitset_get(&set->others[t], pos))
+			return 1;
+	return 0;
+}
+
+/* What is done with each object of a set. */
+struct visit {
+	const gitreach_set *set;
+	int (*fn)(struct visit *v, const struct oid *oid, int type);
+	struct error *err;
+	gitreach_object_fn object_fn;
+	void *ctx;
+	uint64_t disk_size;
+};
+
+static int visit_packed(struct visit *v, int type)
+{
+	const struct pack_bitmap *pb = v->set->repo->pb;
+	struct bitset set = BITSET_INIT;
+	struct oid oid;
+	int ret = 0;
+
+	if (!pb)
+		return 0;
+	if (pack_bitmap_type_set(&set, pb, type) < 0)
+		return error_nomem(v->err);
+	bitset_and(&set, &v->set->packed);
+	for (size_t bit = bitset_next(&set, 0); bit < set.bits && !ret;
+	     bit = bitset_next(&set, bit + 1)) {
+		oid_from_raw(
+			&oid,
+			libgitreach_repo_bit_id(v->set->repo, (uint32_t)bit),
+			pb->odb->algo);
+		ret = v->fn(v, &oid, public_types[type]);
+	}
+	bitset_release(&set);
+	return ret;
+}
+
+static int visit_others(struct visit *v, int type)
+{
+	const struct bitset *set = &v->set->others[type];
+	struct oid oid;
+	int ret = 0;
+
+	for (size_t i = bitset_next(set, 0); i < set->bits && !ret;
+	     i = bitset_next(set, i + 1)) {
+		objspace_oid(&oid, &v->set->repo->space, (uint32_t)i);
+		ret = v->fn(v, &oid, public_types[type]);
+	}
+	return ret;
+}
+
+static int visit(struct visit *v, uint32_t types)
+{
+	int ret = 0;
+
+	for (int t = 0; t < BITMAP_TYPE_NR && !ret; t++) {
+		if (!has_type(types, t))
+			continue;
+		ret = visit_packed(v, t);
+		if (!ret)
+			ret = visit_others(v, t);
+	}
+	return ret;
+}
+
+static int call_object_fn(struct visit *v, const struct oid *oid, int type)
+{
+	int ret = v->object_fn(v->ctx, oid->bytes,
+			       gitreach_repo_id_len(v->set->repo), type);
+
+	return ret < 0 ? error_set(v->err, ERR_CANCELLED,
+				   "the caller wanted no more objects")
+		       : ret;
+}
+
+int gitreach_set_each(const gitreach_set *set, uint32_t types,
+		      gitreach_object_fn fn, void *ctx, gitreach_error *err)
+{
+	struct visit v = {
+		.set = set,
+		.fn = call_object_fn,
+		.err = libgitreach_error(err),
+		.object_fn = fn,
+		.ctx = ctx,
+	};
+
+	return visit(&v, types);
+}
+
+static int add_disk_size(struct visit *v, const struct oid *oid, int type)
+{
+	uint64_t len;
+	int ret = odb_stored_len(&len, v->set->repo->odb, oid, v->err);
+
+	if (!ret)
+		v->disk_size += len;
+	return ret;
+}
+
+int gitreach_set_disk_size(uint64_t *bytes, const gitreach_set *set,
+			   uint32_t types, gitreach_error *err)
+{
+	struct visit v = {
+		.set = set,
+		.fn = add_disk_size,
+		.err = libgitreach_error(err),
+	};
+	int ret = visit(&v, types);
+
+	if (!ret)
+		*bytes = v.disk_size;
+	return ret;
+}
+
+int gitreach_set_explain(struct gitreach_explanation *out,
+			 const gitreach_set *set, gitreach_error *err)
+{
+	struct gitreach_explanation how = set->how;
+
+	how.reason = set->reason.msg;
+	return libgitreach_struct_out(out, &how, sizeof(how),
+				      libgitreach_error(err));
+}
+
+/* ---- of two sets */
+
+typedef void (*bitset_op)(struct bitset *dst, const struct bitset *src);
+
+static int copy(gitreach_set *dst, const gitreach_set *src, struct error *err)
+{
+	if (bitset_copy(&dst->packed, &src->packed) < 0)
+		return error_nomem(err);
+	for (int t = 0; t < BITMAP_TYPE_NR; t++)
+		if (bitset_copy(&dst->others[t], &src->others[t]) < 0)
+			return error_nomem(err);
+	return 0;
+}
+
+static int apply(gitreach_set *dst, const gitreach_set *src, bitset_op op,
+		 struct error *err)
+{
+	op(&dst->packed, &src->packed);
+	for (int t = 0; t < BITMAP_TYPE_NR; t++) {
+		if (op == bitset_or &&
+		    bitset_grow(&dst->others[t], src->others[t].bits) < 0)
+			return error_nomem(err);
+		op(&dst->others[t], &src->others[t]);
+	}
+	return 0;
+}
+
+static int combine(gitreach_set **out, const gitreach_set *a,
+		   const gitreach_set *b, bitset_op op, struct error *err)
+{
+	gitreach_set *set;
+	int ret;
+
+	*out = NULL;
+	if (a->repo != b->repo)
+		return error_set(err, ERR_INVALID,
+				 "sets of different snapshots");
+	ret = libgitreach_set_new(&set, a->repo, err);
+	if (ret < 0)
+		return ret;
+	ret = copy(set, a, err);
+	if (!ret)
+		ret = apply(set, b, op, err);
+	if (ret < 0)
+		gitreach_set_free(set);
+	else
+		*out = set;
+	return ret;
+}
+
+int gitreach_set_and(gitreach_set **out, const gitreach_set *a,
+		     const gitreach_set *b, gitreach_error *err)
+{
+	return combine(out, a, b, bitset_and, libgitreach_error(err));
+}
+
+int gitreach_set_or(gitreach_set **out, const gitreach_set *a,
+		    const gitreach_set *b, gitreach_error *err)
+{
+	return combine(out, a, b, bitset_or, libgitreach_error(err));
+}
+
+int gitreach_set_andnot(gitreach_set **out, const gitreach_set *a,
+			const gitreach_set *b, gitreach_error *err)
+{
+	return combine(out, a, b, bitset_andnot, libgitreach_error(err));
+}
+
+static int stop_at_first(struct visit *v, const struct oid *oid, int type)
+{
+	*(struct oid *)v->ctx = *oid;
+	return 1;
+}
+
+/* ERR_CORRUPT, with the first object of `more` that `fewer` does not have. */
+static int has_no_more(const gitreach_set *more, const gitreach_set *fewer,
+		       const char *who, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+	gitreach_set *left;
+	int ret = combine(&left, more, fewer, bitset_andnot, err);
+
+	if (ret < 0)
+		return ret;
+	struct visit v = {
+		.set = left, .fn = stop_at_first, .err = err, .ctx = &oid};
+	ret = visit(&v, GITREACH_ANY_TYPE);
+	if (ret > 0)
+		ret = error_set(err, ERR_CORRUPT, "only %s find object %s", who,
+				oid_to_hex(hex, &oid, left->repo->odb->algo));
+	gitreach_set_free(left);
+	return ret;
+}
+
+int libgitreach_set_same(const gitreach_set *by_bitmap,
+			 const gitreach_set *by_walk, struct error *err)
+{
+	int ret = has_no_more(by_bitmap, by_walk, "bitmaps", err);
+
+	return ret < 0 ? ret : has_no_more(by_walk, by_bitmap, "walks", err);
+}
