@@ -12,6 +12,9 @@
 #include "pack-bitmap.h"
 #include "sys/clock.h"
 
+/* One object in as many makes an answer large. */
+#define LARGE_RATIO 16
+
 char *pack_bitmap_path(const char *pack_base)
 {
 	struct buf path = BUF_INIT;
@@ -39,12 +42,26 @@ static int check_pack(const struct pack_bitmap *pb, struct error *err)
  * with the index proves both; an order that was sorted from the offsets in the
  * index is as good as they are.
  */
-static int take_order(struct pack_bitmap *pb, struct error *err)
+static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
-	pb->rev = pack_get_rev(pb->pack->pack, err);
-	if (!pb->rev)
+	struct pack *pack = pb->pack->pack;
+	const struct pack_rev *rev = pack_get_rev(pack, err);
+
+	if (!rev)
 		return ERR_NOMEM;
-	return pb->rev->owned ? pack_idx_verify(&pb->pack->pack->idx, err) : 0;
+	if (rev != pb->rev)
+		return error_set(err, ERR_CORRUPT,
+				 "%s.rev: objects are not in the order of the "
+				 "pack",
+				 pack->path);
+	return rev->owned ? pack_idx_verify(&pack->idx, err) : 0;
+}
+
+int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err)
+{
+	int ret = bitmap_file_verify(&pb->file, err);
+
+	return ret < 0 ? ret : prove_order(pb, err);
 }
 
 static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
@@ -64,9 +81,10 @@ static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
 					err);
 	if (!ret)
 		ret = check_pack(pb, err);
-	if (!ret)
-		ret = bitmap_file_verify(&pb->file, err);
-	return ret < 0 ? ret : take_order(pb, err);
+	if (ret < 0)
+		return ret;
+	pb->rev = pack_get_rev_unproven(pack->pack, err);
+	return pb->rev ? 0 : ERR_NOMEM;
 }
 
 int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
@@ -223,6 +241,14 @@ static int fill_in(struct pack_bitmap_result *result, struct bitmap_fill *fill,
 	return 0;
 }
 
+/* Whether the proof is little beside the answer, or beside anything. */
+static bool is_worth_proof(const struct pack_bitmap *pb,
+			   const struct bitset *packed)
+{
+	return pb->file.object_nr <= PACK_REV_SMALL_NR ||
+	       bitset_count(packed) > pb->file.object_nr / LARGE_RATIO;
+}
+
 int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
 			       const struct pack_bitmap *pb, struct walk *w,
 			       const struct walk_tips *wants,
@@ -251,6 +277,8 @@ int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
 					  err);
 	}
 	bitmap_fill_release(&fill);
+	if (!ret && is_worth_proof(pb, &result->packed))
+		ret = pack_bitmap_prove(pb, err);
 	return ret;
 }
 
@@ -356,8 +384,10 @@ int pack_bitmap_verify(const struct pack_bitmap *pb, struct walk *w,
 		       const struct pack_bitmap_verify *how, struct error *err)
 {
 	struct bitmap_space space = bitmap_space_of(pb->pack, pb->rev);
-	int ret = bitmap_verify_types(&pb->file, space, err);
+	int ret = pack_bitmap_prove(pb, err);
 
+	if (!ret)
+		ret = bitmap_verify_types(&pb->file, space, err);
 	if (ret < 0)
 		return ret;
 	if (how->sample)

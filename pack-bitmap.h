@@ -38,9 +38,9 @@ struct pack_bitmap {
  * Open the bitmap index of the first pack that has one. Returns 1, 0 when
  * there is none, or a negative error when it cannot be used (it is malformed,
  * or belongs to another pack): the caller warns and walks instead. *out is
- * owned by the caller, NULL unless 1 was returned. Maps, parses, and reads the
- * whole file once for its checksum: a bit that has changed would be an object
- * too many or too few, and nobody would notice.
+ * owned by the caller, NULL unless 1 was returned. Maps and parses: the cost
+ * does not grow with the pack. What a damaged disk has changed is found where
+ * it matters most, see pack_bitmap_prove().
  */
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err);
@@ -49,6 +49,17 @@ void pack_bitmap_close(struct pack_bitmap *pb);
 /* The same for one pack: 0 when it has none. */
 int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 			  const struct odb_pack *pack, struct error *err);
+
+/*
+ * Check the file against its checksum, and the order of the pack against its
+ * index: a bit that has changed would be an object too many or too few, and
+ * nobody would notice. Reads both once, some milliseconds for a million
+ * objects. A query does it before it answers, unless the pack has more than
+ * PACK_REV_SMALL_NR objects and the answer less than a sixteenth of them: that
+ * would cost more to prove than to make, and goes without, as in other
+ * implementations. 0 or ERR_CORRUPT.
+ */
+int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err);
 
 /* Objects of the indexed pack: bit positions are [0, nr). */
 static inline uint32_t pack_bitmap_object_nr(const struct pack_bitmap *pb)
@@ -165,10 +176,9 @@ struct pack_bitmap_verify {
 };
 
 /*
- * Check the type bitmaps, then every bitmap of a commit or pseudo-merge
- * (bitmap/verify-all.h), or with a sample some (bitmap/verify.h). 0, or
- * ERR_CORRUPT with a message that says what is wrong first. What opening checks
- * is not checked again.
+ * Prove the index, check the type bitmaps, then every bitmap of a commit or
+ * pseudo-merge (bitmap/verify-all.h), or with a sample some (bitmap/verify.h).
+ * 0, or ERR_CORRUPT with a message that says what is wrong first.
  */
 int pack_bitmap_verify(const struct pack_bitmap *pb, struct walk *w,
 		       const struct pack_bitmap_verify *how, struct error *err);

@@ -75,8 +75,10 @@ static int list_pack(struct bitmap_place *place, const struct odb_pack *pack,
 
 	if (ret <= 0)
 		return ret;
-	bitmap_print_index(pb, ' ');
-	if (commits)
+	ret = pack_bitmap_prove(pb, err);
+	if (!ret)
+		bitmap_print_index(pb, ' ');
+	if (!ret && commits)
 		ret = print_commits(place, pb, err);
 	pack_bitmap_close(pb);
 	return ret < 0 ? ret : 1;

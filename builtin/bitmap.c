@@ -31,9 +31,9 @@ int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
 	if (without_index)
 		return 0;
 	ret = pack_bitmap_open(&place->pb, place->store.odb, &err);
-	if (ret > 0)
+	if (ret > 0 && !pack_bitmap_prove(place->pb, &err))
 		return 0;
-	builtin_error("%s", ret < 0 ? err.msg : "there is no bitmap index");
+	builtin_error("%s", ret ? err.msg : "there is no bitmap index");
 	return 1;
 }
 

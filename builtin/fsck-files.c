@@ -83,7 +83,7 @@ static void check_rev(struct fsck_run *r, const struct pack *pack)
 		ret = pack_rev_parse(&rev, &pack->idx, pack->map.len, map.data,
 				     map.len, path.data, &why);
 		if (!ret)
-			pack_rev_release(&rev);
+			ret = pack_rev_verify(&rev, path.data, &why);
 	}
 	if (ret < 0 && ret != ERR_MISSING) {
 		note(r, FSCK_FOUND_REV, &why);
@@ -150,8 +150,11 @@ static void check_bitmap(struct fsck_run *r)
 {
 	struct error why = ERROR_INIT;
 	struct pack_bitmap *bitmap;
+	int ret = pack_bitmap_open(&bitmap, r->s.odb, &why);
 
-	if (pack_bitmap_open(&bitmap, r->s.odb, &why) < 0)
+	if (ret > 0)
+		ret = bitmap_file_verify(&bitmap->file, &why);
+	if (ret < 0)
 		note(r, FSCK_FOUND_BITMAP, &why);
 	pack_bitmap_close(bitmap);
 }

@@ -346,6 +346,9 @@ static int test_bitmap(struct rev_list_run *r)
 	if (!ret)
 		return error_set(r->err, ERR_MISSING,
 				 "failed to load bitmap indexes");
+	ret = pack_bitmap_prove(pb, r->err);
+	if (ret < 0)
+		goto out;
 	fprintf(stderr, "Bitmap v%d test (%u entries)\n", BITMAP_VERSION,
 		pb->file.row_nr);
 	ret = pack_bitmap_test(pb, &r->walk, r->wants.commits[0], r->err);
@@ -355,6 +358,7 @@ static int test_bitmap(struct rev_list_run *r)
 	else if (ret > 0)
 		fprintf(stderr, "Found bitmap for '%s'. %u bits\nOK!\n", hex,
 			pack_bitmap_object_nr(pb));
+out:
 	pack_bitmap_close(pb);
 	return ret > 0 ? 0 : ret ? ret : ERR_MISSING;
 }

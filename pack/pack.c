@@ -149,7 +149,8 @@ void pack_close(struct pack *pack)
 {
 	if (!pack)
 		return;
-	pack_rev_release(&pack->rev_storage);
+	pack_rev_release(&pack->rev_file);
+	pack_rev_release(&pack->rev_sorted);
 	sys_map_close(&pack->rev_map);
 	pack_idx_release(&pack->idx);
 	sys_map_close(&pack->idx_map);
@@ -159,42 +160,88 @@ void pack_close(struct pack *pack)
 	free(pack);
 }
 
-/* Under the lock. A .rev file that cannot be used is as good as none. */
-static int make_rev(struct pack *pack)
+static bool parse_rev_file(struct pack *pack, const char *path)
 {
-	struct buf path = BUF_INIT;
-	bool usable;
-
-	if (file_path(&path, pack, ".rev") < 0) {
-		buf_release(&path);
-		return ERR_NOMEM;
-	}
-	usable = !sys_map_open(&pack->rev_map, path.data, NULL) &&
-		 !pack_rev_parse(&pack->rev_storage, &pack->idx, pack->map.len,
-				 pack->rev_map.data, pack->rev_map.len,
-				 path.data, NULL);
-	buf_release(&path);
-	if (usable)
-		return 0;
+	if (!sys_map_open(&pack->rev_map, path, NULL) &&
+	    !pack_rev_parse(&pack->rev_file, &pack->idx, pack->map.len,
+			    pack->rev_map.data, pack->rev_map.len, path, NULL))
+		return true;
 	sys_map_close(&pack->rev_map);
-	return pack_rev_compute(&pack->rev_storage, &pack->idx, pack->map.len);
+	return false;
+}
+
+/* Under the lock, as what follows. What is computed is proven. */
+static const struct pack_rev *sort_rev(struct pack *pack)
+{
+	if (pack_rev_compute(&pack->rev_sorted, &pack->idx, pack->map.len) < 0)
+		return NULL;
+	atomic_store_explicit(&pack->proven_rev, &pack->rev_sorted,
+			      memory_order_release);
+	return &pack->rev_sorted;
+}
+
+/* A .rev file that cannot be used is as good as none. */
+static const struct pack_rev *make_rev(struct pack *pack)
+{
+	const struct pack_rev *rev = atomic_load_explicit(&pack->rev,
+							  memory_order_relaxed);
+	struct buf path = BUF_INIT;
+
+	if (rev)
+		return rev;
+	if (!file_path(&path, pack, ".rev"))
+		rev = parse_rev_file(pack, path.data) ? &pack->rev_file
+						      : sort_rev(pack);
+	buf_release(&path);
+	atomic_store_explicit(&pack->rev, rev, memory_order_release);
+	return rev;
+}
+
+/* Who has the other one may keep it: it is only not to be relied on. */
+static const struct pack_rev *prove_rev(struct pack *pack)
+{
+	const struct pack_rev *rev = make_rev(pack);
+
+	if (rev != &pack->rev_file)
+		return rev;
+	if (pack_rev_verify(rev, pack->path, NULL) < 0)
+		return sort_rev(pack);
+	atomic_store_explicit(&pack->proven_rev, rev, memory_order_release);
+	return rev;
 }
 
 const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err)
 {
-	const struct pack_rev *rev = atomic_load_explicit(&pack->rev,
+	const struct pack_rev *rev = atomic_load_explicit(&pack->proven_rev,
 							  memory_order_acquire);
 
 	if (rev)
 		return rev;
 	pthread_mutex_lock(&pack->lock);
-	rev = atomic_load_explicit(&pack->rev, memory_order_relaxed);
-	if (!rev && make_rev(pack) < 0)
-		error_nomem(err);
-	else if (!rev)
-		rev = &pack->rev_storage;
-	atomic_store_explicit(&pack->rev, rev, memory_order_release);
+	rev = atomic_load_explicit(&pack->proven_rev, memory_order_relaxed);
+	if (!rev)
+		rev = prove_rev(pack);
 	pthread_mutex_unlock(&pack->lock);
+	if (!rev)
+		error_nomem(err);
+	return rev;
+}
+
+const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
+					     struct error *err)
+{
+	const struct pack_rev *rev = atomic_load_explicit(&pack->rev,
+							  memory_order_acquire);
+
+	if (pack->idx.nr <= PACK_REV_SMALL_NR)
+		return pack_get_rev(pack, err);
+	if (rev)
+		return rev;
+	pthread_mutex_lock(&pack->lock);
+	rev = make_rev(pack);
+	pthread_mutex_unlock(&pack->lock);
+	if (!rev)
+		error_nomem(err);
 	return rev;
 }
 

@@ -44,10 +44,12 @@ struct pack {
 	bool is_kept;         /* has a .keep file */
 	bool is_promisor;     /* has a .promisor file */
 	bool is_cruft;        /* has a .mtimes file */
-	pthread_mutex_t lock; /* guards making `rev` */
+	pthread_mutex_t lock; /* guards making what follows */
 	struct sys_map rev_map;
-	struct pack_rev rev_storage;
+	struct pack_rev rev_file;             /* of the .rev file */
+	struct pack_rev rev_sorted;           /* when that cannot be used */
 	_Atomic(const struct pack_rev *) rev; /* NULL until made */
+	_Atomic(const struct pack_rev *) proven_rev; /* NULL until proven */
 };
 
 /*
@@ -62,11 +64,21 @@ int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 void pack_close(struct pack *pack);
 
 /*
- * The reverse index: from "<base>.rev" when that is there and valid, else
- * computed. Thread-safe; owned by the pack. NULL (and *err) when out of
- * memory.
+ * The reverse index: from "<base>.rev" when that is there and right, else
+ * computed; O(objects) the first time. Thread-safe; owned by the pack. NULL
+ * (and *err) when out of memory.
  */
 const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err);
+
+/* Packs that have no more objects are proven in microseconds. */
+#define PACK_REV_SMALL_NR 8192
+
+/*
+ * The same for few look-ups: in constant time if there is a .rev file, which
+ * may have been damaged (pack_rev_parse()). Of a small pack it is proven.
+ */
+const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
+					     struct error *err);
 
 /*
  * Parse the entry header at `offset`. Checks that the offset lies between

@@ -89,7 +89,7 @@ static size_t stream_len_max(struct pack *pack, uint64_t offset,
 	uint32_t pack_pos;
 
 	if (size >= SIZE_SUSPECT) {
-		rev = pack_get_rev(pack, NULL);
+		rev = pack_get_rev_unproven(pack, NULL);
 		if (rev && pack_rev_find(rev, offset, &pack_pos)) {
 			uint64_t next = pack_rev_offset(rev, pack_pos + 1);
 

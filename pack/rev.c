@@ -2,9 +2,10 @@
 /*
  * The reverse index, from a .rev file or by sorting.
  *
- * A .rev file's table is checked against the index when it is opened. As many
- * positions as there are objects, whose offsets ascend, can only be the right
- * ones: that proves more than the file's checksum would, in the same time.
+ * A .rev file's table is proven by the index: as many positions as there are
+ * objects, whose offsets ascend, can only be the right ones. That says more
+ * than the file's checksum would, in the same time; who asks about a few
+ * objects of a large pack does without.
  */
 #include "base/bytes.h"
 #include "base/mem.h"
@@ -72,10 +73,18 @@ int pack_rev_parse(struct pack_rev *rev, const struct pack_idx *idx,
 	rev->idx = idx;
 	rev->table = table;
 	rev->end = trailer_offset(idx, pack_len);
-	if (idx->off32 && !idx->off64_nr ? is_ascending_off32(rev)
-					 : is_ascending(rev))
+	return 0;
+}
+
+int pack_rev_verify(const struct pack_rev *rev, const char *name,
+		    struct error *err)
+{
+	const struct pack_idx *idx = rev->idx;
+
+	if (rev->owned ||
+	    (idx->off32 && !idx->off64_nr ? is_ascending_off32(rev)
+					  : is_ascending(rev)))
 		return 0;
-	*rev = (struct pack_rev){0};
 	return error_set(err, ERR_CORRUPT,
 			 "%s: objects are not in the order of the pack", name);
 }
@@ -115,9 +124,12 @@ void pack_rev_release(struct pack_rev *rev)
 
 uint32_t pack_rev_idx_pos(const struct pack_rev *rev, uint32_t pack_pos)
 {
+	uint32_t idx_pos;
+
 	if (rev->owned)
 		return rev->owned[pack_pos];
-	return load_be32(rev->table + 4 * (size_t)pack_pos);
+	idx_pos = load_be32(rev->table + 4 * (size_t)pack_pos);
+	return idx_pos < rev->idx->nr ? idx_pos : 0;
 }
 
 uint64_t pack_rev_offset(const struct pack_rev *rev, uint32_t pack_pos)

@@ -35,13 +35,21 @@ struct pack_rev {
 };
 
 /*
- * Use the bytes of a .rev file. Checks size, header, pack checksum and that it
- * puts the index's offsets in order (some 2 ns per object); ERR_CORRUPT
- * otherwise. `pack_len` is the pack's length in bytes.
+ * Use the bytes of a .rev file. Checks size, header and pack checksum, in
+ * constant time; ERR_CORRUPT otherwise. Whether the table is right shows
+ * pack_rev_verify(): until then an answer may be wrong, but stays in range.
+ * `pack_len` is the pack's length in bytes.
  */
 int pack_rev_parse(struct pack_rev *rev, const struct pack_idx *idx,
 		   uint64_t pack_len, const void *bytes, size_t len,
 		   const char *name, struct error *err);
+
+/*
+ * Check that the table puts the index's offsets in order: some 2 ns per object.
+ * 0 or ERR_CORRUPT. A computed one is right.
+ */
+int pack_rev_verify(const struct pack_rev *rev, const char *name,
+		    struct error *err);
 
 /* Compute from the index: one radix sort. 0 or ERR_NOMEM. */
 int pack_rev_compute(struct pack_rev *rev, const struct pack_idx *idx,

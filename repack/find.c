@@ -13,6 +13,9 @@
 /* Boundary commits whose trees are looked into for thin bases. */
 #define MAX_BOUNDARY 256
 
+/* One object in as many makes the order of the pack worth a proof. */
+#define MANY_RATIO 64
+
 struct finding {
 	struct found *f;
 	const struct repack_send_options *options;
@@ -351,7 +354,9 @@ static int split_packed(struct found *f, struct error *err)
 	if (!f->pack)
 		return 0;
 	nr = f->pack->pack->idx.nr;
-	f->rev = pack_get_rev(f->pack->pack, err);
+	f->rev = f->objects.nr < nr / MANY_RATIO
+			 ? pack_get_rev_unproven(f->pack->pack, err)
+			 : pack_get_rev(f->pack->pack, err);
 	if (!f->rev)
 		return ERR_NOMEM;
 	if (bitset_init(&f->packed, nr) < 0 ||

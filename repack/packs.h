@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Positions in the packs of a snapshot, made ready for many look-ups: where
- * the stored bytes of an object begin and end, and which object is the base
- * of a stored delta.
+ * Positions in the packs of a snapshot: where the stored bytes of an object
+ * begin and end, and which object is the base of a stored delta.
  *
  * Tables are made for the packs that are asked about. One thread makes them
  * (packs_prepare()); then threads may share them.
@@ -18,7 +17,8 @@
 
 struct packs_table {
 	const struct pack_rev *rev; /* borrowed; NULL: not prepared */
-	uint32_t *pack_pos;         /* owned: by idx_pos */
+	uint32_t *pack_pos;         /* owned: by idx_pos; NULL: looked up in
+				       `rev`, which is not proven then */
 };
 
 struct packs {
@@ -37,8 +37,12 @@ struct packs_stored {
 int packs_init(struct packs *p, const struct odb *odb, struct error *err);
 void packs_release(struct packs *p);
 
-/* Make the tables of one pack, if that was not done. */
-int packs_prepare(struct packs *p, uint32_t pack_nr, struct error *err);
+/*
+ * Make ready one pack, if that was not done, for about so many look-ups: O(its
+ * objects) if they are many, O(1) if they are few.
+ */
+int packs_prepare(struct packs *p, uint32_t pack_nr, size_t look_ups,
+		  struct error *err);
 
 /*
  * Find the stored bytes of the object at idx_pos of a prepared pack. 0 or

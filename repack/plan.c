@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "repack/item-index.h"
 #include "repack/plan.h"
 #include "sys/thread.h"
 
@@ -13,23 +14,10 @@ struct plan {
 	struct repack_items *list;
 	struct packs *packs;
 	const struct plan_options *options;
-	uint32_t *item_of; /* by obj_pos */
-	uint32_t end;
+	struct item_index item_of;
 	uint32_t *refused; /* by item: the base that islands do not allow, or
 			      REPACK_NO_ITEM; NULL without islands */
 };
-
-uint32_t *plan_index(const struct repack_items *list, uint32_t end)
-{
-	uint32_t *item_of = mem_alloc(end, sizeof(*item_of));
-
-	if (!item_of)
-		return NULL;
-	memset(item_of, 0xff, (size_t)end * sizeof(*item_of));
-	for (size_t i = 0; i < list->nr; i++)
-		item_of[list->items[i].obj_pos] = (uint32_t)i;
-	return item_of;
-}
 
 /* The item of an object of a pack, by any of its copies. */
 static uint32_t item_at(const struct plan *p, uint32_t pack_nr,
@@ -41,7 +29,7 @@ static uint32_t item_at(const struct plan *p, uint32_t pack_nr,
 	if (odb->pack_nr > 1 &&
 	    !odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &obj_pos))
 		return REPACK_NO_ITEM;
-	return obj_pos < p->end ? p->item_of[obj_pos] : REPACK_NO_ITEM;
+	return item_index_get(&p->item_of, obj_pos);
 }
 
 static bool receiver_has(const struct plan *p, const struct repack_item *item,
@@ -154,7 +142,7 @@ static int prepare_packs(struct plan *p, struct error *err)
 			continue;
 		pack = odb_locate(odb, item->obj_pos, &idx_pos);
 		ret = packs_prepare(p->packs, (uint32_t)(pack - odb->packs),
-				    err);
+				    p->list->nr, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -263,9 +251,7 @@ int plan_items(struct repack_items *list, struct packs *packs,
 	size_t batches = (list->nr + PLAN_BATCH - 1) / PLAN_BATCH;
 	int ret;
 
-	p.end = objspace_end(list->space);
-	p.item_of = plan_index(list, p.end);
-	if (!p.item_of || prepare_islands(&p) < 0)
+	if (item_index_init(&p.item_of, list) < 0 || prepare_islands(&p) < 0)
 		ret = error_nomem(err);
 	else
 		ret = prepare_packs(&p, err);
@@ -278,6 +264,6 @@ int plan_items(struct repack_items *list, struct packs *packs,
 	if (!ret)
 		ret = plan_sizes(&p, err);
 	free(p.refused);
-	free(p.item_of);
+	item_index_release(&p.item_of);
 	return ret;
 }

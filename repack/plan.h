@@ -38,10 +38,4 @@ struct plan_options {
 int plan_items(struct repack_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err);
 
-/*
- * A malloc()ed table of the items by obj_pos (REPACK_NO_ITEM: none), with
- * `end` = objspace_end() entries; NULL when out of memory.
- */
-uint32_t *plan_index(const struct repack_items *list, uint32_t end);
-
 #endif

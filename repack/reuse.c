@@ -217,7 +217,7 @@ static int take(struct reuse *u, uint32_t pack_pos, struct error *err)
 
 	if (ret < 0)
 		return ret;
-	if (end > u->pack->map.len || end - off < entry.header_len)
+	if (end > u->pack->map.len || end < off || end - off < entry.header_len)
 		return error_set_at(err, ERR_CORRUPT, u->pack->path, off,
 				    "pack entry overlaps the next");
 	if (entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA) {
@@ -247,6 +247,10 @@ static int take_all(struct reuse *u, struct error *err)
 	uint64_t first = pack_rev_offset(u->rev, 0);
 	uint64_t end = pack_rev_offset(u->rev, u->pack->idx.nr);
 
+	if (first > end || end > u->pack->map.len)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: objects are not in the order of the pack",
+				 u->pack->path);
 	u->objects = u->pack->idx.nr;
 	u->bytes = end - first;
 	return put_span(u, first, end, err);

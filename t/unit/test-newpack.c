@@ -100,7 +100,7 @@ static void check_installed(struct sample *s, const struct newpack *np)
 		assert_int_equal(pack_rev_idx_pos(pack_get_rev(pack, NULL), i),
 				 idx_pos);
 	}
-	assert_int_equal(pack->rev_storage.table != NULL, s->options.write_rev);
+	assert_int_equal(pack->rev_file.table != NULL, s->options.write_rev);
 	packread_release(&read);
 	pack_close(pack);
 }

@@ -65,7 +65,8 @@ static void all_entries(void **state)
 {
 	uint64_t seed = random_seed();
 
-	for (int ofs = 0; ofs < 2; ofs++) {
+	for (int kind = 0; kind < 4; kind++) {
+		bool ofs = kind & 1, many = kind & 2;
 		struct randrepo r;
 		struct packs p;
 		struct odb *odb;
@@ -77,8 +78,11 @@ static void all_entries(void **state)
 		assert_int_equal(packs_init(&p, odb, NULL), 0);
 		for (uint32_t i = 0; i < odb->pack_nr; i++) {
 			assert_null(p.tables[i].rev);
-			assert_int_equal(packs_prepare(&p, i, NULL), 0);
-			assert_int_equal(packs_prepare(&p, i, NULL), 0);
+			assert_int_equal(
+				packs_prepare(&p, i, many * 1000, NULL), 0);
+			assert_int_equal(packs_prepare(&p, i, 0, NULL), 0);
+			if (many || odb->packs[i].pack->idx.nr > 64)
+				assert_int_equal(!p.tables[i].pack_pos, !many);
 			deltas += check_pack(&p, i);
 		}
 		assert_true(deltas > 20);
@@ -114,7 +118,7 @@ static void bad_bases(void **state)
 	oid.bytes[0] = 0xff;
 	packfile_add_entry(file, &ref, "abcd", 4, &oid);
 	odb_pack.pack = packfile_open(file);
-	assert_int_equal(packs_prepare(&p, 0, NULL), 0);
+	assert_int_equal(packs_prepare(&p, 0, 3, NULL), 0);
 	idx_pos = 1;
 	assert_int_equal(packs_stored(&stored, &p, 0, idx_pos, NULL), 0);
 	assert_int_equal(packs_base(&base, &p, 0, idx_pos, &stored, &err),

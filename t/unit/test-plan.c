@@ -195,29 +195,6 @@ static void ring(void **state)
 	randrepo_release(&r);
 }
 
-static void index_of_items(void **state)
-{
-	uint64_t seed = random_seed();
-	uint32_t *item_of, end;
-	struct itemlist l;
-	size_t met = 0;
-
-	itemlist_init(&l, &seed);
-	itemlist_fill(&l, 5, false);
-	end = objspace_end(&l.space);
-	item_of = plan_index(&l.list, end);
-	assert_non_null(item_of);
-	for (uint32_t i = 0; i < end; i++) {
-		if (item_of[i] == REPACK_NO_ITEM)
-			continue;
-		met++;
-		assert_int_equal(l.list.items[item_of[i]].obj_pos, i);
-	}
-	assert_int_equal(met, l.list.nr);
-	free(item_of);
-	itemlist_release(&l);
-}
-
 static void missing(void **state)
 {
 	static const uint8_t nothing[OID_MAX_LEN] = {1, 2, 3};
@@ -324,13 +301,9 @@ static void tip_island(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_lists),
-		cmocka_unit_test(thin),
-		cmocka_unit_test(ring),
-		cmocka_unit_test(index_of_items),
-		cmocka_unit_test(tip_island),
-		cmocka_unit_test(missing),
-		cmocka_unit_test(wrong_type),
+		cmocka_unit_test(random_lists), cmocka_unit_test(thin),
+		cmocka_unit_test(ring),         cmocka_unit_test(tip_island),
+		cmocka_unit_test(missing),      cmocka_unit_test(wrong_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

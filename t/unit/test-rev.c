@@ -105,6 +105,7 @@ static void check_algo(enum hash_algo algo, uint64_t *seed)
 					file.len, "rev", NULL),
 			 0);
 	check_rev(&parsed, &s);
+	assert_int_equal(pack_rev_verify(&parsed, "rev", NULL), 0);
 	pack_rev_release(&parsed);
 	pack_rev_release(&computed);
 	assert_null(computed.owned);
@@ -165,8 +166,13 @@ static int parse(const struct sample *s, const void *bytes, size_t len)
 	int ret = pack_rev_parse(&rev, &s->idx, s->pack_len, bytes, len, "rev",
 				 NULL);
 
-	if (!ret)
-		pack_rev_release(&rev);
+	if (ret < 0)
+		return ret;
+	/* Whatever is in the table: an answer that is no object is worse. */
+	for (uint32_t i = 0; i < s->idx.nr; i++)
+		assert_true(pack_rev_idx_pos(&rev, i) < s->idx.nr);
+	ret = pack_rev_verify(&rev, "rev", NULL);
+	pack_rev_release(&rev);
 	return ret;
 }
 
