@@ -13,7 +13,7 @@
 #	demo		the main job on a real or a generated repository
 #
 # Variables: DEBUG=1, SANITIZE=address,undefined or thread, LIBDEFLATE=0,
-# VERBOSE=1. Each kind of build has a directory of its own.
+# STATIC_CRYPTO=0, VERBOSE=1. Each kind of build has a directory of its own.
 -include config.mak
 
 CC ?= cc
@@ -87,6 +87,15 @@ dep_cflags := $(shell $(libs_env) tools/libs cflags)
 dep_libs := $(shell $(libs_env) tools/libs libs) -lm
 endif
 
+# libcrypto has so many symbols and tables of pointers that loading the shared
+# one takes longer than answering a small request: the program holds what it
+# needs of it. STATIC_CRYPTO=0 leaves it to the system's.
+STATIC_CRYPTO ?= 1
+crypto_archive := $(if $(filter 1,$(STATIC_CRYPTO)),$(filter /%,$(shell \
+	$(CC) -print-file-name=libcrypto.a)))
+program_libs = $(if $(crypto_archive),$(patsubst \
+	-lcrypto,$(crypto_archive),$(dep_libs)),$(dep_libs))
+
 # ---- flags
 
 std_cflags = -std=c11 -D_GNU_SOURCE -I. -fPIC -fvisibility=hidden -pthread \
@@ -147,7 +156,7 @@ $(shared_lib): $(lib_obj)
 # top as well. $O/exec is an exec-path directory laid out as if installed.
 $O/bin/git: $(builtin_obj) $(static_lib)
 	@mkdir -p $(@D)
-	$V$(CC) $(all_cflags) $(all_ldflags) -o $@ $^ $(dep_libs)
+	$V$(CC) $(all_cflags) $(all_ldflags) -o $@ $^ $(program_libs)
 	$Vfor n in $(git_names); do ln -sf git $O/bin/$$n || exit 1; done
 	$Vtools/exec-dir '$(CURDIR)/$O/exec' '$(CURDIR)/$O/bin/git' $(commands)
 ifeq ($O,build)
