@@ -18,7 +18,8 @@ struct listing {
 	bool symrefs, peel, unborn;
 	char **prefixes; /* owned, and so are the strings */
 	size_t prefix_nr, prefix_alloc, prefix_bytes;
-	bool all; /* too many prefixes */
+	bool all;        /* too many prefixes */
+	struct buf line; /* of the ref that is being written */
 	struct error *err;
 };
 
@@ -89,40 +90,43 @@ static void disjoin(struct listing *l)
 	l->prefix_nr = kept;
 }
 
-static int put_attributes(struct listing *l, struct buf *line,
-			  const struct ref *ref)
+static int put_oid(struct listing *l, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid peeled;
+
+	return buf_append_str(&l->line, oid_to_hex(hex, oid, l->s->algo));
+}
+
+static int put_attributes(struct listing *l, const struct ref *ref,
+			  const struct oid *peeled)
+{
 	int ret = 0;
 
 	if (l->symrefs && ref->target)
-		ret = buf_printf(line, " symref-target:%s", ref->target);
-	if (ret < 0)
-		return error_nomem(l->err);
-	if (!l->peel)
-		return 0;
-	ret = session_peel_ref(l->s, ref, &peeled, l->err);
-	if (ret <= 0)
-		return ret;
-	ret = buf_printf(line, " peeled:%s",
-			 oid_to_hex(hex, &peeled, l->s->algo));
-	return ret < 0 ? error_nomem(l->err) : 0;
+		ret = buf_printf(&l->line, " symref-target:%s", ref->target);
+	if (!ret && peeled)
+		ret = buf_append_str(&l->line, " peeled:");
+	return !ret && peeled ? put_oid(l, peeled) : ret;
 }
 
+/* A server does this more often than anything else: no formats, no copies. */
 static int write_ref(void *ctx, const struct ref *ref)
 {
 	struct listing *l = ctx;
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct buf line = BUF_INIT;
-	int ret = buf_printf(&line, "%s %s",
-			     oid_to_hex(hex, &ref->oid, l->s->algo), ref->name);
+	struct oid peeled;
+	int is_tag = 0;
 
-	ret = ret < 0 ? error_nomem(l->err) : put_attributes(l, &line, ref);
-	if (!ret)
-		ret = pktline_printf(&l->s->out, l->err, "%s\n", line.data);
-	buf_release(&line);
-	return ret;
+	if (l->peel)
+		is_tag = session_peel_ref(l->s, ref, &peeled, l->err);
+	if (is_tag < 0)
+		return is_tag;
+	buf_set_len(&l->line, 0);
+	if (put_oid(l, &ref->oid) < 0 || buf_append_char(&l->line, ' ') < 0 ||
+	    buf_append_str(&l->line, ref->name) < 0 ||
+	    put_attributes(l, ref, is_tag ? &peeled : NULL) < 0 ||
+	    buf_append_char(&l->line, '\n') < 0)
+		return error_nomem(l->err);
+	return pktline_write(&l->s->out, l->line.data, l->line.len, l->err);
 }
 
 static bool has_head(const struct listing *l)
@@ -170,7 +174,7 @@ static int write_refs(struct listing *l)
 
 int ls_refs_run(struct session *s, struct v2_args *args, struct error *err)
 {
-	struct listing l = {.s = s, .err = err};
+	struct listing l = {.s = s, .line = BUF_INIT, .err = err};
 	int ret = parse(&l, args);
 
 	disjoin(&l);
@@ -181,5 +185,6 @@ int ls_refs_run(struct session *s, struct v2_args *args, struct error *err)
 	for (size_t i = 0; i < l.prefix_nr; i++)
 		free(l.prefixes[i]);
 	free(l.prefixes);
+	buf_release(&l.line);
 	return ret;
 }
