@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The comparisons are compiled twice: as they are, and for AVX2, where a
+ * lane's word is one of eight in a register.
+ */
+#include <string.h>
+
+#include "object/sha1-attack.h"
+
+typedef uint32_t lanes
+	__attribute__((vector_size(4 * SHA1_LANE_NR), aligned(4)));
+
+/*
+ * Bit i of byte c from bit c of byte i, for all 64: blocks of one, two and
+ * four bits change places (Warren, "Hacker's Delight", section 7-3).
+ */
+static uint64_t transpose(uint64_t x)
+{
+	uint64_t t = (x ^ x >> 7) & UINT64_C(0x00aa00aa00aa00aa);
+
+	x ^= t ^ t << 7;
+	t = (x ^ x >> 14) & UINT64_C(0x0000cccc0000cccc);
+	x ^= t ^ t << 14;
+	t = (x ^ x >> 28) & UINT64_C(0x00000000f0f0f0f0);
+	return x ^ t ^ t << 28;
+}
+
+void sha1_attack_sample(struct sha1_batch *batch, unsigned lane)
+{
+	const uint32_t *words = batch->blocks[lane].words + SHA1_COLUMN_FIRST;
+	uint32_t sums[SHA1_COLUMN_NR] = {0};
+
+	for (unsigned i = 0; i < 32; i += 8) {
+		uint64_t low = 0, high = 0;
+
+		for (unsigned j = 8; j--;) {
+			low = low << 8 | (words[i + j] & 0xff);
+			high = high << 8 | words[i + j] >> SHA1_HIGH_FIRST;
+		}
+		low = transpose(low);
+		high = transpose(high);
+		for (unsigned c = 0; c < SHA1_LOW_NR; c++)
+			sums[c] |= (uint32_t)(low >> 8 * c & 0xff) << i;
+		for (unsigned c = SHA1_LOW_NR; c < SHA1_COLUMN_NR; c++)
+			sums[c] |=
+				(uint32_t)(high >> 8 * (c - SHA1_LOW_NR) & 0xff)
+				<< i;
+	}
+	for (unsigned c = 0; c < SHA1_COLUMN_NR; c++)
+		batch->columns[c][lane] = sums[c];
+}
+
+#define COLUMN(bit)                                                            \
+	columns[(bit) < SHA1_LOW_NR ? (bit)                                    \
+				    : (bit)-SHA1_HIGH_FIRST + SHA1_LOW_NR]
+/* What bit 0, that of SHA1_K_FIRST, has to be moved by. */
+#define DISTANCE(at) (SHA1_K_FIRST + (at)-SHA1_COLUMN_FIRST)
+#define MOVED(at, bit)                                                         \
+	(DISTANCE(at) >= 0 ? COLUMN(bit) >> (DISTANCE(at) & 31)                \
+			   : COLUMN(bit) << (-DISTANCE(at) & 31))
+#define COMPARE(family, at1, bit1, at2, bit2, differ, set)                     \
+	fails[family] |= (MOVED(at1, bit1) ^ MOVED(at2, bit2) ^ -(differ)) &   \
+			 (set);
+
+static inline __attribute__((always_inline)) void compare(
+	struct sha1_suspects *out, const struct sha1_batch *batch)
+{
+	const lanes *columns = (const lanes *)batch->columns;
+	lanes fails[SHA1_FAMILY_NR] = {{0}, {0}, {0}, {0}};
+	lanes *ks = (lanes *)out->ks;
+
+	SHA1_CONDITIONS(COMPARE)
+	ks[0] = ~fails[0] & SHA1_FAMILY_KS_0;
+	ks[1] = ~fails[1] & SHA1_FAMILY_KS_1;
+	ks[2] = ~fails[2] & SHA1_FAMILY_KS_2;
+	ks[3] = ~fails[3] & SHA1_FAMILY_KS_3;
+	*(lanes *)out->any = ks[0] | ks[1] | ks[2] | ks[3];
+}
+
+#ifdef __x86_64__
+static __attribute__((target("avx2"))) void compare_avx2(
+	struct sha1_suspects *out, const struct sha1_batch *batch)
+{
+	compare(out, batch);
+}
+#else
+#define compare_avx2 compare
+#endif
+
+void sha1_attack_suspects(struct sha1_suspects *out,
+			  const struct sha1_batch *batch)
+{
+	if (batch->has_avx2)
+		compare_avx2(out, batch);
+	else
+		compare(out, batch);
+}
+
+/* The working state before a step. */
+static void start_at(uint32_t *s, const struct sha1_block *block, unsigned step)
+{
+	unsigned nr = (step - SHA1_KEPT_FIRST) / 4;
+
+	memcpy(s, block->kept[nr], sizeof(block->kept[nr]));
+	s[4] = sha1_rotate(block->kept[nr - 1][0], 30);
+}
+
+/* Undo steps of one round, from before `from` down to `to`. */
+static inline __attribute__((always_inline)) void undo(uint32_t *s,
+						       const uint32_t *words,
+						       unsigned round,
+						       unsigned from,
+						       unsigned to)
+{
+	uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4];
+
+	while (from-- > to) {
+		uint32_t next = a;
+
+		a = b;
+		b = sha1_rotate(c, 2);
+		c = d;
+		d = e;
+		e = next - sha1_rotate(a, 5) - words[from] -
+		    sha1_step_term(round, b, c, d);
+	}
+	s[0] = a;
+	s[1] = b;
+	s[2] = c;
+	s[3] = d;
+	s[4] = e;
+}
+
+static void run_back(uint32_t *s, const uint32_t *words, unsigned step)
+{
+	if (step > 60)
+		undo(s, words, 3, step, 60);
+	undo(s, words, 2, step < 60 ? step : 60, 40);
+	undo(s, words, 1, 40, 20);
+	undo(s, words, 0, 20, 0);
+}
+
+static void run_forth(uint32_t *s, const uint32_t *words, unsigned step)
+{
+	if (step < 60)
+		sha1_step_run(s, words, 2, step, 60);
+	sha1_step_run(s, words, 3, step < 60 ? 60 : step, SHA1_STEP_NR);
+}
+
+bool sha1_attack_collides(const struct sha1_block *block,
+			  const uint32_t *difference, unsigned step)
+{
+	uint32_t words[SHA1_STEP_NR], back[SHA1_STATE_NR], forth[SHA1_STATE_NR];
+	uint32_t other = 0;
+
+	for (unsigned i = 0; i < SHA1_STEP_NR; i++)
+		words[i] = block->words[i] ^ difference[i];
+	start_at(back, block, step);
+	memcpy(forth, back, sizeof(forth));
+	run_back(back, words, step);
+	run_forth(forth, words, step);
+	for (unsigned i = 0; i < SHA1_STATE_NR; i++)
+		other |= (back[i] + forth[i]) ^ block->after[i];
+	return !other;
+}
+
+bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
+		      unsigned k)
+{
+	/*
+	 * No word of a vector from K+4 (type I: K) to K+14 is set, and a state
+	 * is five words: it is equal before the steps K+9 to K+15.
+	 */
+	unsigned step = (k + 12) / 4 * 4;
+	uint32_t difference[SHA1_STEP_NR];
+
+	if (step == SHA1_KEPT_FIRST)
+		step += 4;
+	sha1_vectors_difference(difference, family, k);
+	return sha1_attack_collides(block, difference, step);
+}
+
+static bool check_lane(const struct sha1_batch *batch,
+		       const struct sha1_suspects *suspects, unsigned lane)
+{
+	bool found = false;
+
+	for (unsigned f = 0; f < SHA1_FAMILY_NR; f++) {
+		uint32_t ks = suspects->ks[f][lane];
+
+		for (; ks; ks &= ks - 1)
+			found |= sha1_attack_uses(
+				&batch->blocks[lane], f,
+				SHA1_K_FIRST + (unsigned)__builtin_ctz(ks));
+	}
+	return found;
+}
+
+bool sha1_attack_check(struct sha1_batch *batch)
+{
+	struct sha1_suspects suspects;
+	bool found = false;
+
+	sha1_attack_suspects(&suspects, batch);
+	for (unsigned lane = 0; lane < batch->nr; lane++)
+		if (suspects.any[lane])
+			found |= check_lane(batch, &suspects, lane);
+	batch->nr = 0;
+	return found;
+}

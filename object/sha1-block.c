@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Compressing a block of SHA-1, for every processor; sha1-x86.c is faster. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "object/sha1-block.h"
+
+/*
+ * Four words of the message, and four that stand across two such. From memory
+ * these would wait for both stores.
+ */
+typedef uint32_t quad __attribute__((vector_size(16)));
+
+#define ACROSS(q1, q2, first)                                                  \
+	__builtin_shufflevector(q1, q2, first, first + 1, first + 2, first + 3)
+
+static inline quad turned(quad q, int left)
+{
+	return q << left | q >> (32 - left);
+}
+
+/*
+ * Word i is that of i-3, i-8, i-14 and i-16, turned by one. Put into itself
+ * the rule needs those of i-6, i-16, i-28 and i-32, turned by two; then four
+ * words depend on none of each other. Before there are 32, the fourth does.
+ */
+static void expand(uint32_t *w, const uint8_t *bytes)
+{
+	quad q[SHA1_STEP_NR / 4];
+	const quad zero = {0};
+	unsigned i;
+
+	for (i = 0; i < 16; i++)
+		w[i] = load_be32(bytes + 4 * i);
+	memcpy(q, w, 4 * sizeof(*q));
+	for (i = 4; i < 8; i++) {
+		quad sum = q[i - 4] ^ ACROSS(q[i - 4], q[i - 3], 2) ^ q[i - 2] ^
+			   ACROSS(q[i - 1], zero, 1);
+
+		q[i] = turned(sum, 1);
+		q[i] ^= turned(ACROSS(zero, q[i], 1), 1);
+	}
+	for (; i < SHA1_STEP_NR / 4; i++)
+		q[i] = turned(ACROSS(q[i - 2], q[i - 1], 2) ^ q[i - 4] ^
+				      q[i - 7] ^ q[i - 8],
+			      2);
+	memcpy(w + 16, q + 4, 64 * sizeof(*w));
+}
+
+void sha1_block_compress(struct sha1_block *block,
+			 uint32_t state[SHA1_STATE_NR], const uint8_t *bytes)
+{
+	uint32_t s[SHA1_STATE_NR];
+
+	memcpy(s, state, sizeof(s));
+	memcpy(block->before, state, sizeof(s));
+	expand(block->words, bytes);
+	sha1_step_run(s, block->words, 0, 0, 20);
+	sha1_step_run(s, block->words, 1, 20, 40);
+	sha1_step_run(s, block->words, 2, 40, SHA1_KEPT_FIRST);
+	for (unsigned nr = 0; nr < SHA1_KEPT_NR; nr++) {
+		unsigned i = SHA1_KEPT_FIRST + 4 * nr;
+
+		memcpy(block->kept[nr], s, sizeof(block->kept[nr]));
+		if (nr < 2)
+			sha1_step_run(s, block->words, 2, i, i + 4);
+		else
+			sha1_step_run(s, block->words, 3, i, i + 4);
+	}
+	sha1_step_run(s, block->words, 3, SHA1_KEPT_FIRST + 4 * SHA1_KEPT_NR,
+		      SHA1_STEP_NR);
+	for (unsigned i = 0; i < SHA1_STATE_NR; i++)
+		state[i] += s[i];
+	memcpy(block->after, state, sizeof(s));
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the object room: one block of SHA-1 (FIPS 180-4), with a record
+ * of what compressing it computed, for sha1-attack.h to look at.
+ */
+#ifndef OBJECT_SHA1_BLOCK_H
+#define OBJECT_SHA1_BLOCK_H
+
+#include <stdint.h>
+
+enum {
+	SHA1_BLOCK_LEN = 64,
+	SHA1_STEP_NR = 80,
+	SHA1_STATE_NR = 5, /* words of a chaining value: a, b, c, d, e */
+	/*
+	 * Of the working state, a to d are kept before the steps 52, 56, 60,
+	 * 64 and 68; e is the a of four steps before, rotated.
+	 */
+	SHA1_KEPT_FIRST = 52,
+	SHA1_KEPT_NR = 5,
+};
+
+struct sha1_block {
+	uint32_t words[SHA1_STEP_NR]; /* the expanded message */
+	uint32_t kept[SHA1_KEPT_NR][4];
+	uint32_t before[SHA1_STATE_NR], after[SHA1_STATE_NR];
+};
+
+static inline uint32_t sha1_rotate(uint32_t word, unsigned left)
+{
+	return word << (left & 31) | word >> (-left & 31);
+}
+
+/* What a step of round 0 to 3 adds to the rest: the constant, f(b, c, d). */
+static inline __attribute__((always_inline)) uint32_t sha1_step_term(
+	unsigned round, uint32_t b, uint32_t c, uint32_t d)
+{
+	if (round == 0)
+		return 0x5a827999 + (d ^ (b & (c ^ d)));
+	if (round == 1)
+		return 0x6ed9eba1 + (b ^ c ^ d);
+	if (round == 2)
+		return 0x8f1bbcdc + ((b & c) | (d & (b | c)));
+	return 0xca62c1d6 + (b ^ c ^ d);
+}
+
+/* The steps from `from` up to `to`, on a working state; of one round. */
+static inline __attribute__((always_inline)) void sha1_step_run(
+	uint32_t *s, const uint32_t *words, unsigned round, unsigned from,
+	unsigned to)
+{
+	uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4];
+
+#pragma GCC unroll 20
+	for (unsigned i = from; i < to; i++) {
+		uint32_t rest = e + words[i] + sha1_step_term(round, b, c, d);
+		uint32_t next = sha1_rotate(a, 5) + rest;
+
+		e = d;
+		d = c;
+		c = sha1_rotate(b, 30);
+		b = a;
+		a = next;
+	}
+	s[0] = a;
+	s[1] = b;
+	s[2] = c;
+	s[3] = d;
+	s[4] = e;
+}
+
+/* Put `bytes` (SHA1_BLOCK_LEN) into the chaining value; fills *block. */
+void sha1_block_compress(struct sha1_block *block,
+			 uint32_t state[SHA1_STATE_NR], const uint8_t *bytes);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the object room: the disturbance vectors that attacks on SHA-1
+ * are made from, as data. The 32 that are worth an attacker's while, and the
+ * conditions on a block's words that an attack by each cannot avoid, are those
+ * of M. Stevens and D. Shumow, "Speeding up detection of SHA-1 collision
+ * attacks using unavoidable attack conditions" (USENIX Security 2017), for
+ * the words 35 to 64.
+ *
+ * An attack disturbs the working state by one bit in some steps and corrects
+ * it in the five that follow. Which steps, is a disturbance vector: 80 words
+ * that obey the message expansion, and so 16 of them name it. Manuel's two
+ * types are, with all other words from K to K+14 zero,
+ *
+ *	type I(K,b):	word K+15 = 1 << b
+ *	type II(K,b):	word K+15 = 1 << b, words K+1 and K+3 = 1 << (b+31)
+ *
+ * turned in 32 bits. Vectors of one type with another K are the same words
+ * at other steps, and another b turns all words; so differences and
+ * conditions are tables of four families, by the distance from K:
+ *
+ *	family	type	b	K
+ *	0	I	0	43 to 52
+ *	1	I	2	46 to 51
+ *	2	II	0	45 to 56
+ *	3	II	2	46, 49 to 51
+ */
+#ifndef OBJECT_SHA1_VECTORS_H
+#define OBJECT_SHA1_VECTORS_H
+
+#include <stdint.h>
+
+enum {
+	SHA1_FAMILY_NR = 4,
+	SHA1_K_FIRST = 43,
+	SHA1_K_LAST = 56,
+};
+
+/* A set of Ks is a mask: bit 0 stands for SHA1_K_FIRST. */
+#define SHA1_KS(first, last)                                                   \
+	((UINT32_C(2) << ((last)-SHA1_K_FIRST)) -                              \
+	 (UINT32_C(1) << ((first)-SHA1_K_FIRST)))
+
+/* The Ks of a family. */
+#define SHA1_FAMILY_KS_0 SHA1_KS(43, 52)
+#define SHA1_FAMILY_KS_1 SHA1_KS(46, 51)
+#define SHA1_FAMILY_KS_2 SHA1_KS(45, 56)
+#define SHA1_FAMILY_KS_3 (SHA1_KS(46, 46) | SHA1_KS(49, 51))
+
+/*
+ * X(family, at1, bit1, at2, bit2, differ, ks): for each K of `ks`, the bits
+ * `bit1` of word K+at1 and `bit2` of word K+at2 differ (1) or are equal (0).
+ */
+#define SHA1_CONDITIONS(X)                                                     \
+	X(0, -16, 3, -12, 28, 0, SHA1_KS(51, 51))                              \
+	X(0, -14, 4, -13, 4, 1, SHA1_KS(50, 52))                               \
+	X(0, -14, 4, -9, 29, 1, SHA1_KS(50, 52))                               \
+	X(0, -13, 4, -9, 29, 0, SHA1_KS(48, 49))                               \
+	X(0, -10, 4, -8, 29, 0, SHA1_KS(48, 52))                               \
+	X(0, -10, 4, -7, 29, 0, SHA1_KS(47, 52))                               \
+	X(0, -10, 4, -6, 29, 0, SHA1_KS(45, 52))                               \
+	X(0, -6, 4, -4, 4, 1, SHA1_KS(43, 52))                                 \
+	X(0, -6, 4, -4, 29, 0, SHA1_KS(44, 52))                                \
+	X(0, -6, 4, -3, 29, 0, SHA1_KS(43, 52))                                \
+	X(0, -6, 4, -2, 4, 0, SHA1_KS(43, 52))                                 \
+	X(0, -6, 4, -1, 29, 1, SHA1_KS(43, 52))                                \
+	X(0, -6, 4, 0, 4, 1, SHA1_KS(43, 52))                                  \
+	X(0, -6, 4, 1, 29, 0, SHA1_KS(43, 52))                                 \
+	X(0, -6, 4, 3, 29, 1, SHA1_KS(43, 52))                                 \
+	X(0, -6, 4, 4, 29, 1, SHA1_KS(43, 52))                                 \
+	X(0, 15, 0, 16, 5, 1, SHA1_KS(45, 48))                                 \
+	X(0, 15, 0, 20, 30, 1, SHA1_KS(43, 44))                                \
+	X(0, 16, 5, 20, 30, 0, SHA1_KS(43, 44))                                \
+	X(0, 18, 1, 19, 6, 1, SHA1_KS(43, 45))                                 \
+	X(1, -16, 5, -12, 30, 0, SHA1_KS(51, 51))                              \
+	X(1, -14, 1, -14, 6, 0, SHA1_KS(51, 51))                               \
+	X(1, -14, 1, -13, 6, 1, SHA1_KS(49, 51))                               \
+	X(1, -11, 1, -10, 6, 1, SHA1_KS(46, 51))                               \
+	X(1, -11, 1, -9, 1, 1, SHA1_KS(49, 51))                                \
+	X(1, -7, 1, -6, 6, 1, SHA1_KS(46, 51))                                 \
+	X(1, -7, 1, -4, 6, 1, SHA1_KS(46, 51))                                 \
+	X(1, -7, 1, -2, 6, 1, SHA1_KS(46, 51))                                 \
+	X(1, -7, 1, 0, 6, 1, SHA1_KS(46, 51))                                  \
+	X(1, -7, 1, 1, 1, 1, SHA1_KS(46, 51))                                  \
+	X(1, 15, 2, 16, 7, 1, SHA1_KS(46, 48))                                 \
+	X(2, -18, 4, -16, 4, 1, SHA1_KS(55, 56))                               \
+	X(2, -18, 4, -16, 29, 0, SHA1_KS(56, 56))                              \
+	X(2, -18, 4, -15, 29, 0, SHA1_KS(55, 56))                              \
+	X(2, -18, 4, -14, 4, 0, SHA1_KS(55, 56))                               \
+	X(2, -18, 4, -13, 29, 1, SHA1_KS(54, 56))                              \
+	X(2, -16, 4, -14, 4, 1, SHA1_KS(52, 53))                               \
+	X(2, -16, 4, -13, 29, 0, SHA1_KS(53, 54))                              \
+	X(2, -14, 4, -13, 29, 1, SHA1_KS(54, 54))                              \
+	X(2, -13, 30, -12, 3, 1, SHA1_KS(48, 52))                              \
+	X(2, -13, 30, -8, 28, 1, SHA1_KS(48, 52))                              \
+	X(2, -12, 3, -8, 28, 0, SHA1_KS(47, 47) | SHA1_KS(53, 56))             \
+	X(2, -12, 4, -8, 29, 0, SHA1_KS(47, 56))                               \
+	X(2, -9, 4, -7, 29, 0, SHA1_KS(47, 53) | SHA1_KS(55, 56))              \
+	X(2, -9, 4, -6, 29, 0, SHA1_KS(46, 53) | SHA1_KS(55, 56))              \
+	X(2, -9, 4, -5, 29, 0, SHA1_KS(45, 56))                                \
+	X(2, -7, 29, -5, 29, 0, SHA1_KS(54, 54))                               \
+	X(2, -6, 29, -5, 29, 0, SHA1_KS(54, 54))                               \
+	X(2, -4, 4, -2, 29, 0, SHA1_KS(45, 53) | SHA1_KS(55, 56))              \
+	X(2, -4, 4, -1, 29, 0, SHA1_KS(45, 53) | SHA1_KS(55, 56))              \
+	X(2, -4, 4, 0, 29, 0, SHA1_KS(45, 56))                                 \
+	X(2, -2, 29, 0, 29, 0, SHA1_KS(54, 54))                                \
+	X(2, -1, 29, 0, 29, 0, SHA1_KS(54, 54))                                \
+	X(2, 2, 4, 4, 29, 0, SHA1_KS(55, 55))                                  \
+	X(2, 2, 4, 5, 29, 0, SHA1_KS(54, 54))                                  \
+	X(2, 2, 4, 8, 29, 1, SHA1_KS(45, 53))                                  \
+	X(2, 4, 4, 8, 29, 0, SHA1_KS(45, 56))                                  \
+	X(2, 4, 29, 5, 29, 0, SHA1_KS(54, 54))                                 \
+	X(2, 4, 29, 8, 29, 1, SHA1_KS(45, 53))                                 \
+	X(2, 5, 29, 8, 29, 1, SHA1_KS(45, 53))                                 \
+	X(2, 7, 29, 8, 29, 0, SHA1_KS(45, 52))                                 \
+	X(2, 15, 0, 16, 5, 1, SHA1_KS(45, 48))                                 \
+	X(2, 18, 1, 19, 6, 1, SHA1_KS(45, 45))                                 \
+	X(3, -13, 0, -12, 5, 1, SHA1_KS(49, 51))                               \
+	X(3, -13, 0, -8, 30, 1, SHA1_KS(49, 51))                               \
+	X(3, -10, 1, -9, 6, 1, SHA1_KS(46, 46) | SHA1_KS(49, 51))              \
+	X(3, -10, 1, -8, 1, 1, SHA1_KS(49, 51))                                \
+	X(3, -5, 1, -4, 6, 1, SHA1_KS(46, 46) | SHA1_KS(49, 51))               \
+	X(3, -5, 1, -3, 1, 1, SHA1_KS(46, 46) | SHA1_KS(49, 51))               \
+	X(3, 1, 1, 5, 1, 1, SHA1_KS(46, 46) | SHA1_KS(49, 51))                 \
+	X(3, 2, 6, 5, 1, 0, SHA1_KS(46, 46) | SHA1_KS(49, 51))                 \
+	X(3, 4, 6, 5, 1, 0, SHA1_KS(46, 46) | SHA1_KS(49, 51))                 \
+	X(3, 15, 2, 16, 7, 1, SHA1_KS(46, 46))
+
+/*
+ * The difference (exclusive or) of the expanded message words of the two
+ * blocks of a pair made with the vector of `family` at `k`: 80 words.
+ */
+void sha1_vectors_difference(uint32_t *out, unsigned family, unsigned k);
+
+#endif
