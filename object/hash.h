@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hashing with OpenSSL, which uses the processor's SHA instructions.
- *
- * This is the fast path, for trailers and for objects we have ourselves; it
- * does not look for SHA-1 collision attacks.
+ * Hashing, in two ways. hash_init() is for trailers and for objects that we
+ * have: OpenSSL, with the processor's SHA instructions. hash_init_checked() is
+ * for objects that come from elsewhere: the same hash, and with SHA-1 a look at
+ * each block for the marks of a collision attack (object/sha1-attack.h), at two
+ * thirds of the speed. Documentation/design/hashing.md says who uses which.
  */
 #ifndef OBJECT_HASH_H
 #define OBJECT_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +19,17 @@
 
 /* A running hash; one thread at a time, reusable. */
 struct hash_ctx {
-	void *evp; /* owned OpenSSL digest context */
+	void *evp;                    /* owned OpenSSL digest context */
+	struct sha1_checked *checked; /* owned; in its place, or NULL */
 	enum hash_algo algo;
+	bool is_attack; /* of the last hash_final(), when checked */
 };
 
 /* Prepare for hashing (already started). 0 or ERR_NOMEM with *h zeroed. */
 int hash_init(struct hash_ctx *h, enum hash_algo algo);
+
+/* The same, and have SHA-1 checked; see hash_refuse_attack(). */
+int hash_init_checked(struct hash_ctx *h, enum hash_algo algo);
 void hash_release(struct hash_ctx *h);
 
 /* Start over. */
@@ -38,6 +45,13 @@ void hash_final(struct hash_ctx *h, struct oid *out);
  */
 void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 		 const void *data, size_t len);
+
+/*
+ * After hash_final() or hash_object() gave `oid`: 0, or ERR_CORRUPT when the
+ * hash is checked and what it was made of belongs to a collision attack.
+ */
+int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
+		       struct error *err);
 
 /*
  * Whether the last hash_len() bytes of a file are the hash of those before

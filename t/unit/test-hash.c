@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "object/hash.h"
+#include "t/unit/collisions.h"
+#include "t/unit/hexdump.h"
 
 static void check(struct hash_ctx *h, const char *want)
 {
@@ -107,12 +109,52 @@ static void test_trailer(void **state)
 	}
 }
 
+/* Checked: the same ids, and a refusal for the published collision. */
+static void test_checked(void **state)
+{
+	struct buf message = BUF_INIT;
+	struct error err = ERROR_INIT;
+	struct oid oid, plain_oid;
+	struct hash_ctx h, plain;
+
+	for (unsigned algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		assert_int_equal(hash_init(&plain, algo), 0);
+		assert_int_equal(hash_init_checked(&h, algo), 0);
+		hash_object(&plain, &plain_oid, OBJ_BLOB, "abc", 3);
+		hash_object(&h, &oid, OBJ_BLOB, "abc", 3);
+		assert_memory_equal(&oid, &plain_oid, sizeof(oid));
+		assert_int_equal(hash_refuse_attack(&h, &oid, &err), 0);
+		hash_release(&plain);
+		hash_release(&h);
+	}
+	hexdump_parse(&message, shattered_prefix);
+	hexdump_parse(&message, shattered_1);
+	assert_int_equal(hash_init(&plain, HASH_SHA1), 0);
+	assert_int_equal(hash_init_checked(&h, HASH_SHA1), 0);
+	hash_update(&plain, message.data, message.len);
+	hash_update(&h, message.data, message.len);
+	hash_final(&plain, &plain_oid);
+	hash_final(&h, &oid);
+	assert_memory_equal(&oid, &plain_oid, sizeof(oid));
+	assert_int_equal(hash_refuse_attack(&plain, &oid, &err), 0);
+	assert_int_equal(hash_refuse_attack(&h, &oid, &err), ERR_CORRUPT);
+	assert_string_equal(err.msg, "SHA-1 appears to be part of a "
+				     "collision attack: " SHATTERED_HASH);
+	/* The next message is another matter. */
+	hash_object(&h, &oid, OBJ_BLOB, message.data, message.len);
+	assert_int_equal(hash_refuse_attack(&h, &oid, &err), 0);
+	hash_release(&plain);
+	hash_release(&h);
+	buf_release(&message);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_trailer),
+		cmocka_unit_test(test_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
