@@ -440,6 +440,16 @@ int sys_readlink(struct buf *out, const char *path, struct error *err)
 	}
 }
 
+int sys_link(const char *path, const char *second, struct error *err)
+{
+	if (!link(path, second) || errno == EEXIST)
+		return 0;
+	if (errno == EXDEV || errno == EPERM || errno == EMLINK ||
+	    errno == EOPNOTSUPP)
+		return 1;
+	return error_set_errno(err, "cannot link '%s' to '%s'", second, path);
+}
+
 int sys_symlink(const char *target, const char *path, struct error *err)
 {
 	if (symlink(target, path) < 0)

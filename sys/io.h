@@ -121,6 +121,13 @@ int sys_read_any(struct buf *out, const char *path, struct error *err);
 /* Append a symlink's target to *out. 0, ERR_IO or ERR_NOMEM. */
 int sys_readlink(struct buf *out, const char *path, struct error *err);
 
+/*
+ * Give a file a second name. 0; 1 when that cannot be, for the two are on
+ * different file systems, or these have no such thing, or too many already;
+ * or ERR_IO. A file of the new name stays: 0.
+ */
+int sys_link(const char *path, const char *second, struct error *err);
+
 /* Make `path` a symlink to `target`. 0 or ERR_IO. */
 int sys_symlink(const char *target, const char *path, struct error *err);
 

@@ -153,22 +153,27 @@ int sys_tempfile_finish(struct sys_tempfile *tf, enum sys_fsync_method method,
 	return 0;
 }
 
+int sys_sync_dir(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int ret = 0;
+
+	/* Some file systems refuse to sync a directory; that is no failure. */
+	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL)
+		ret = error_set_errno(err, "cannot sync directory '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 /* Make the directory entry of `path` durable. */
 static int sync_parent(const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = slash ? mem_strndup(path, (size_t)(slash - path) + 1)
 			  : mem_strdup(".");
-	int fd, ret = 0;
+	int ret = dir ? sys_sync_dir(dir, err) : error_nomem(err);
 
-	if (!dir)
-		return error_nomem(err);
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Some file systems refuse to sync a directory; that is no failure. */
-	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL)
-		ret = error_set_errno(err, "cannot sync directory '%s'", dir);
-	if (fd >= 0)
-		close(fd);
 	free(dir);
 	return ret;
 }
@@ -199,4 +204,25 @@ void sys_tempfile_abort(struct sys_tempfile *tf)
 	unlink(tf->path);
 	free(tf->path);
 	*tf = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+}
+
+int sys_tempfile_replace(const char *path, const void *bytes, size_t len,
+			 enum sys_fsync_method method, struct error *err)
+{
+	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
+	struct buf fresh = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&fresh, "%s.new", path) < 0)
+		return error_nomem(err);
+	ret = sys_unlink(fresh.data, err);
+	if (!ret)
+		ret = sys_tempfile_create_exact(&tf, fresh.data, 0666, err);
+	if (!ret)
+		ret = sys_tempfile_write(&tf, bytes, len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&tf, path, method, err);
+	sys_tempfile_abort(&tf);
+	buf_release(&fresh);
+	return ret;
 }

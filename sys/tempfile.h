@@ -69,6 +69,17 @@ int sys_tempfile_finish(struct sys_tempfile *tf, enum sys_fsync_method method,
 int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 			enum sys_fsync_method method, struct error *err);
 
+/*
+ * Replace the file `path` by these bytes, or make it, by way of "<path>.new".
+ * One of that name is left of a process that died, and goes: whoever calls
+ * this has kept others out. 0 or ERR_IO.
+ */
+int sys_tempfile_replace(const char *path, const void *bytes, size_t len,
+			 enum sys_fsync_method method, struct error *err);
+
+/* Make the names in a directory durable, if it can be opened. 0 or ERR_IO. */
+int sys_sync_dir(const char *path, struct error *err);
+
 /* Close and unlink, if active. */
 void sys_tempfile_abort(struct sys_tempfile *tf);
 

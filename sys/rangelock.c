@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks on bytes of an open file (fcntl_locking(2), "open file description").
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "sys/rangelock.h"
+
+int sys_rangelock_open(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+	return fd < 0 ? error_set_errno(err, "cannot open '%s'", path) : fd;
+}
+
+static int set(int fd, uint32_t nr, short type, bool wait)
+{
+	struct flock lock = {
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = nr,
+		.l_len = 1,
+	};
+	int ret;
+
+	do
+		ret = fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+	while (ret < 0 && errno == EINTR);
+	return ret;
+}
+
+int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
+		       struct error *err)
+{
+	if (!set(fd, nr, shared ? F_RDLCK : F_WRLCK, wait))
+		return 0;
+	if (errno == EAGAIN || errno == EACCES)
+		return error_set(err, ERR_DENIED, "somebody has lock %u", nr);
+	return error_set_errno(err, "cannot lock");
+}
+
+void sys_rangelock_drop(int fd, uint32_t nr)
+{
+	set(fd, nr, F_UNLCK, false);
+}

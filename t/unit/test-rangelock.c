@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* sys/rangelock.h: who keeps out whom, and for how long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sys/io.h"
+#include "sys/rangelock.h"
+#include "t/unit/tmprepo.h"
+
+static void test_holders(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	struct tmprepo t;
+	int a, b;
+
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&path, "%s/lock", t.dir);
+	a = sys_rangelock_open(path.data, NULL);
+	b = sys_rangelock_open(path.data, NULL);
+	assert_true(a >= 0 && b >= 0);
+	assert_int_equal(sys_rangelock_take(a, 7, true, false, NULL), 0);
+	assert_int_equal(sys_rangelock_take(b, 7, true, true, NULL), 0);
+	assert_int_equal(sys_rangelock_take(b, 7, false, false, &err),
+			 ERR_DENIED);
+	assert_int_equal(err.code, ERR_DENIED);
+	/* Neighbours do not matter. */
+	assert_int_equal(sys_rangelock_take(b, 6, false, false, NULL), 0);
+	assert_int_equal(sys_rangelock_take(a, 8, false, false, NULL), 0);
+	sys_rangelock_drop(a, 7);
+	assert_int_equal(sys_rangelock_take(b, 7, false, false, NULL), 0);
+	assert_int_equal(sys_rangelock_take(a, 7, true, false, NULL),
+			 ERR_DENIED);
+	/* It ends with the descriptor. */
+	sys_close(b);
+	assert_int_equal(sys_rangelock_take(a, 7, false, true, NULL), 0);
+	sys_rangelock_drop(a, UINT32_MAX);
+	sys_close(a);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
+static void test_no_directory(void **state)
+{
+	assert_int_equal(sys_rangelock_open("/nowhere/at/all", NULL), ERR_IO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_no_directory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
