@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* islands/network-registry.c: what can be parsed is written again as it was. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "islands/network-registry.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct network_registry registry = NETWORK_REGISTRY_INIT;
+	struct buf out = BUF_INIT;
+
+	if (!network_registry_parse(&registry, data, len, "fuzz", NULL) &&
+	    !network_registry_format(&out, &registry) &&
+	    (out.len != len || memcmp(out.data, data, len)))
+		abort();
+	network_registry_release(&registry);
+	buf_release(&out);
+	return 0;
+}
