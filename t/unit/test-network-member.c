@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* islands/network-member.h: what ties a repository to a store. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "islands/network-member.h"
+#include "sys/map.h"
+#include "t/unit/netrepo.h"
+
+static enum network_link link_of(struct netrepo *n, const char *name)
+{
+	struct repo *repo = netrepo_open(n, name);
+	enum network_link link;
+
+	assert_int_equal(network_link_check(&link, n->network, repo, NULL), 0);
+	repo_close(repo);
+	return link;
+}
+
+static void test_link(void **state)
+{
+	struct netrepo n;
+	struct repo *repo;
+	struct buf text = BUF_INIT;
+
+	netrepo_init(&n);
+	netrepo_repo(&n, "a");
+	netrepo_repo(&n, "b");
+	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_NONE);
+	repo = netrepo_open(&n, "a");
+	assert_int_equal(network_link(n.network, repo, 7, NULL), 0);
+	repo_close(repo);
+	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_STORE);
+	assert_int_equal(
+		sys_read_file(&text,
+			      netrepo_path(&n, "a/objects/info/alternates"),
+			      NULL),
+		0);
+	assert_string_equal(text.data, "../../store/objects\n");
+	repo = netrepo_open(&n, "a");
+	assert_string_equal(
+		config_string(&repo->config, "core.alternaterefsprefixes"),
+		"refs/virtual/7/");
+	/* A second time changes nothing. */
+	buf_reset(&text);
+	assert_int_equal(
+		sys_read_file(&text, netrepo_path(&n, "a/config"), NULL), 0);
+	assert_int_equal(network_link(n.network, repo, 7, NULL), 0);
+	repo_close(repo);
+	repo = netrepo_open(&n, "a");
+	assert_int_equal(network_unlink(repo, NULL), 0);
+	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_NONE);
+	assert_int_equal(network_unlink(repo, NULL), 0);
+	repo_close(repo);
+	buf_release(&text);
+	netrepo_release(&n);
+}
+
+static void test_other(void **state)
+{
+	struct netrepo n;
+
+	netrepo_init(&n);
+	netrepo_repo(&n, "a");
+	netrepo_repo(&n, "b");
+	tmprepo_write(&n.t, "a/objects/info/alternates", "../../b/objects\n");
+	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_OTHER);
+	tmprepo_write(&n.t, "a/objects/info/alternates",
+		      "../../store/objects\n../../b/objects\n");
+	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_OTHER);
+	tmprepo_write(&n.t, "a/objects/info/alternates",
+		      "../../store/objects\n/nowhere/at/all\n");
+	assert_int_equal(link_of(&n, "a"), NETWORK_LINK_OTHER);
+	netrepo_release(&n);
+}
+
+static void test_open(void **state)
+{
+	struct network_entry entry = {3, NETWORK_MEMBER, (char *)"../a"};
+	struct error err = ERROR_INIT;
+	struct netrepo n;
+	struct repo *repo;
+
+	netrepo_init(&n);
+	assert_int_equal(network_member_open(&repo, n.network, &entry, &err),
+			 ERR_MISSING);
+	assert_null(repo);
+	assert_non_null(strstr(err.msg, "member 3 is not at"));
+	netrepo_repo(&n, "a");
+	assert_int_equal(network_member_open(&repo, n.network, &entry, NULL),
+			 0);
+	repo_close(repo);
+	netrepo_release(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_link),
+		cmocka_unit_test(test_other),
+		cmocka_unit_test(test_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
