@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bringing what members have of their own into the store of their network.
+ *
+ * What a member's references reach and the store lacks becomes one pack of the
+ * store, which keeps the store closed (islands/network.h): the pack is there
+ * with its index, all at once. Where that is just what a pack of the member
+ * has, the pack gets a second name instead of being copied.
+ */
+#ifndef REPACK_NETWORK_SYNC_H
+#define REPACK_NETWORK_SYNC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "islands/network-refs.h"
+#include "islands/network.h"
+#include "repack/newpack.h"
+
+struct network_sync_report {
+	uint32_t copied_nr; /* objects written into a new pack */
+	uint32_t linked_nr; /* objects of packs that were linked */
+	size_t ref_nr;      /* references that changed */
+};
+
+/* Options for packs of the store; as configured there, never split. */
+int network_pack_options(struct newpack_options *options,
+			 const struct network *network, struct error *err);
+
+/*
+ * Bring what `refs`, reflogs, HEADs and indexes of a repository that borrows
+ * from the store reach. The caller has NETWORK_LOCK_OBJECTS. 0 or negative;
+ * what came into the store until then is no harm.
+ * Cost: a look-up in the store for each reference, unless the repository has
+ * no objects of its own; what is new, and the trees that name it.
+ */
+int network_sync_objects(const struct network *network, const struct repo *repo,
+			 const struct network_refs *refs,
+			 const struct newpack_options *options,
+			 struct network_sync_report *report, struct error *err);
+
+/*
+ * Bring a member up to date: its objects, then its references. Takes the locks
+ * it needs. 0, or negative: ERR_MISSING when it is gone, ERR_INVALID when it
+ * does not borrow from the store, or not only.
+ */
+int network_sync(struct network *network, uint32_t id,
+		 const struct newpack_options *options,
+		 struct network_sync_report *report, struct error *err);
+
+/*
+ * Make the repository at `path` a member, *id: it borrows from the store, and
+ * the store gets what it has. One that was begun and killed is completed. 0;
+ * ERR_INVALID for one that cannot be a member: it borrows from elsewhere, is
+ * shallow or partial, or has another hash function; or another error.
+ */
+int network_add(uint32_t *id, struct network *network, const char *path,
+		const struct newpack_options *options,
+		struct network_sync_report *report, struct error *err);
+
+/*
+ * Fork a repository that borrows from the store, after bringing its objects
+ * there. See network_fork().
+ */
+int network_fork_synced(uint32_t *id, struct network *network,
+			const struct repo *source, const char *path,
+			const struct newpack_options *options,
+			struct error *err);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/network-sync.h: what the store gets of members. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "islands/network-member.h"
+#include "repack/network-sync.h"
+#include "t/unit/netrepo.h"
+
+struct fixture {
+	struct netrepo n;
+	struct newpack_options options;
+	struct network_sync_report report;
+	struct error err;
+};
+
+static void init(struct fixture *f)
+{
+	memset(f, 0, sizeof(*f));
+	netrepo_init(&f->n);
+	assert_int_equal(network_pack_options(&f->options, f->n.network, NULL),
+			 0);
+}
+
+static int add(struct fixture *f, const char *name, uint32_t *id)
+{
+	return network_add(id, f->n.network, netrepo_path(&f->n, name),
+			   &f->options, &f->report, &f->err);
+}
+
+static void test_add(void **state)
+{
+	struct fixture f;
+	struct oid one, two;
+	uint32_t id;
+
+	init(&f);
+	netrepo_repo(&f.n, "a");
+	netrepo_commit(&f.n, "a", "one", &one);
+	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(id, 1);
+	assert_int_equal(f.report.copied_nr, 3);
+	assert_int_equal(f.report.ref_nr, 1);
+	assert_true(netrepo_stored(&f.n, &one));
+	assert_int_equal(add(&f, "a", &id), ERR_INVALID);
+	assert_int_equal(add(&f, "store", &id), ERR_INVALID);
+	/* A second one with an object more. */
+	netrepo_repo(&f.n, "b");
+	netrepo_commit(&f.n, "b", "one", &one);
+	netrepo_commit(&f.n, "b", "two", &two);
+	netrepo_ref(&f.n, "b", "refs/heads/one", &one);
+	assert_int_equal(add(&f, "b", &id), 0);
+	assert_int_equal(id, 2);
+	assert_int_equal(f.report.copied_nr, 3);
+	assert_int_equal(f.report.ref_nr, 2);
+	assert_true(netrepo_stored(&f.n, &two));
+	netrepo_release(&f.n);
+}
+
+static void test_sync(void **state)
+{
+	struct fixture f;
+	struct oid oid;
+	uint32_t id;
+
+	init(&f);
+	netrepo_repo(&f.n, "a");
+	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(
+		network_sync(f.n.network, 1, &f.options, &f.report, NULL), 0);
+	assert_int_equal(f.report.copied_nr + f.report.ref_nr, 0);
+	netrepo_commit(&f.n, "a", "one", &oid);
+	assert_false(netrepo_stored(&f.n, &oid));
+	assert_int_equal(
+		network_sync(f.n.network, 1, &f.options, &f.report, NULL), 0);
+	assert_int_equal(f.report.copied_nr, 3);
+	assert_true(netrepo_stored(&f.n, &oid));
+	/* A branch that goes takes its reference along. */
+	tmprepo_remove(&f.n.t, "a/refs/heads/main");
+	assert_int_equal(
+		network_sync(f.n.network, 1, &f.options, &f.report, NULL), 0);
+	assert_int_equal(f.report.ref_nr, 1);
+	assert_int_equal(
+		network_sync(f.n.network, 5, &f.options, &f.report, NULL),
+		ERR_MISSING);
+	tmprepo_remove(&f.n.t, "a/objects/info/alternates");
+	assert_int_equal(
+		network_sync(f.n.network, 1, &f.options, &f.report, NULL),
+		ERR_INVALID);
+	netrepo_release(&f.n);
+}
+
+/* What was begun and killed is completed under the same id. */
+static void test_killed_add(void **state)
+{
+	struct fixture f;
+	struct oid oid;
+	uint32_t id;
+
+	init(&f);
+	netrepo_repo(&f.n, "a");
+	netrepo_commit(&f.n, "a", "one", &oid);
+	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
+					   SYS_FSYNC_NONE, NULL),
+			 0);
+	assert_int_equal(
+		network_sync(f.n.network, 1, &f.options, &f.report, NULL),
+		ERR_INVALID);
+	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(id, 1);
+	netrepo_release(&f.n);
+}
+
+/* A fork has what was pushed to its source since the last time. */
+static void test_fork(void **state)
+{
+	struct fixture f;
+	struct repo *source;
+	struct oid oid;
+	uint32_t id;
+
+	init(&f);
+	netrepo_repo(&f.n, "a");
+	assert_int_equal(add(&f, "a", &id), 0);
+	netrepo_commit(&f.n, "a", "one", &oid);
+	source = netrepo_open(&f.n, "a");
+	assert_int_equal(network_fork_synced(&id, f.n.network, source,
+					     netrepo_path(&f.n, "b"),
+					     &f.options, NULL),
+			 0);
+	assert_int_equal(id, 2);
+	assert_true(netrepo_stored(&f.n, &oid));
+	repo_close(source);
+	netrepo_release(&f.n);
+}
+
+static void test_refused(void **state)
+{
+	struct fixture f;
+	uint32_t id;
+
+	init(&f);
+	netrepo_repo(&f.n, "other");
+	netrepo_repo(&f.n, "a");
+	tmprepo_write(&f.n.t, "a/objects/info/alternates",
+		      "../../other/objects\n");
+	assert_int_equal(add(&f, "a", &id), ERR_INVALID);
+	assert_non_null(strstr(f.err.msg, "borrows from elsewhere"));
+	netrepo_repo(&f.n, "b");
+	tmprepo_write(&f.n.t, "b/shallow",
+		      "1234567890123456789012345678901234567890\n");
+	assert_int_equal(add(&f, "b", &id), ERR_INVALID);
+	assert_non_null(strstr(f.err.msg, "is shallow"));
+	assert_int_equal(add(&f, "nowhere", &id), ERR_MISSING);
+	assert_int_equal(f.n.network->registry.nr, 0);
+	netrepo_release(&f.n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_add),        cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_killed_add), cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
