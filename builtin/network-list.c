@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* git network list: who is a member, and where. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "builtin/network-parts.h"
+#include "builtin/options.h"
+
+static const char usage[] = "git network list [--json]";
+
+/* A string of JSON; bytes past ASCII are taken for UTF-8, as paths mostly are.
+ */
+static void print_json(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+static void print_entry(const struct network_entry *entry, const char *path,
+			bool json, bool first)
+{
+	if (!json) {
+		printf("%" PRIu32 " %s %s\n", entry->id,
+		       network_state_name(entry->state), path);
+		return;
+	}
+	printf("%s\n  {\"id\": %" PRIu32 ", \"state\": ", first ? "" : ",",
+	       entry->id);
+	print_json(network_state_name(entry->state));
+	printf(", \"path\": ");
+	print_json(path);
+	putchar('}');
+}
+
+static int print_all(const struct network *network, bool json)
+{
+	const struct network_registry *registry = &network->registry;
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (json)
+		printf("[");
+	for (size_t i = 0; i < registry->nr && !ret; i++) {
+		buf_reset(&path);
+		ret = network_path(&path, network, &registry->entries[i]);
+		if (!ret)
+			print_entry(&registry->entries[i], path.data, json, !i);
+	}
+	if (json)
+		printf("%s]\n", registry->nr ? "\n" : "");
+	buf_release(&path);
+	return ret < 0 ? builtin_die("out of memory") : 0;
+}
+
+int network_cmd_list(int argc, const char **argv, struct builtin_env *env)
+{
+	bool json = false;
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "json",
+		 .value = &json,
+		 .help = "an array of objects"},
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+	struct network *network;
+	int code;
+
+	if (operands < 0)
+		return 129;
+	if (operands)
+		return options_usage(options, usage);
+	code = network_place_open(&network, env);
+	if (!code)
+		code = print_all(network, json);
+	network_close(network);
+	return code;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The subcommands of git network. */
+#ifndef BUILTIN_NETWORK_PARTS_H
+#define BUILTIN_NETWORK_PARTS_H
+
+#include "builtin/builtin.h"
+#include "islands/network.h"
+#include "repack/newpack.h"
+#include "sys/progress.h"
+
+/*
+ * Subcommands: argv[0] is the subcommand's name. They return the exit code,
+ * after printing what went wrong.
+ */
+int network_cmd_init(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_add(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_fork(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_sync(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_list(int argc, const char **argv, struct builtin_env *env);
+
+/*
+ * Open the network of the working directory's repository, a store or a member.
+ * 0; or prints and returns 128.
+ */
+int network_place_open(struct network **out, struct builtin_env *env);
+
+/* Options for packs of the store; meters unless `quiet`. 0 or negative. */
+int network_place_options(struct newpack_options *options,
+			  struct progress_out *out,
+			  const struct network *network, bool quiet,
+			  struct error *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* git network: repositories that share a store. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/network-parts.h"
+#include "builtin/options.h"
+#include "builtin/packing.h"
+#include "repack/network-sync.h"
+
+static const char usage_text[] =
+	"git network init [--object-format=<format>] <store>\n"
+	"git network add [-q] <repository>...\n"
+	"git network fork [-q] <source> <destination>\n"
+	"git network sync [-q] (--all | <member>...)\n"
+	"git network list [--json]";
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, const char **argv, struct builtin_env *env);
+} subcommands[] = {
+	{"add", network_cmd_add},   {"fork", network_cmd_fork},
+	{"init", network_cmd_init}, {"list", network_cmd_list},
+	{"sync", network_cmd_sync},
+};
+
+int network_place_open(struct network **out, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	char *store;
+	int ret, code = builtin_open_repo(env);
+
+	*out = NULL;
+	if (code)
+		return code;
+	ret = network_find(&store, env->repo, &err);
+	if (!ret)
+		return builtin_die("'%s' is in no network; see 'git network "
+				   "init'",
+				   env->repo->git_dir);
+	if (ret > 0)
+		ret = network_open(out, store, &err);
+	free(store);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+int network_place_options(struct newpack_options *options,
+			  struct progress_out *out,
+			  const struct network *network, bool quiet,
+			  struct error *err)
+{
+	struct packing_args args = PACKING_ARGS_INIT;
+	int ret = network_pack_options(options, network, err);
+
+	args.quiet = quiet;
+	options->make.progress = packing_progress(out, &args);
+	options->make.write_progress = options->make.progress;
+	return ret;
+}
+
+/* They would be about all repositories at once. */
+static const char *hostile_variable(void)
+{
+	static const char *const names[] = {
+		"GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES",
+		"GIT_COMMON_DIR",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(names); i++)
+		if (getenv(names[i]))
+			return names[i];
+	return NULL;
+}
+
+int cmd_network(int argc, const char **argv, struct builtin_env *env)
+{
+	const struct option options[] = {{.kind = OPTION_END}};
+	int operands;
+
+	if (hostile_variable())
+		return builtin_die("%s must not be set here",
+				   hostile_variable());
+	for (size_t i = 0; argc > 1 && i < ARRAY_NR(subcommands); i++)
+		if (!strcmp(argv[1], subcommands[i].name))
+			return builtin_finish(
+				subcommands[i].run(argc - 1, argv + 1, env));
+	if (argc > 1 && *argv[1] != '-')
+		builtin_error("unknown subcommand: `%s'", argv[1]);
+	else if (argc < 2)
+		builtin_error("need a subcommand");
+	operands = options_parse(argc, argv, options, usage_text);
+	return operands < 0 ? 129 : options_usage(options, usage_text);
+}
