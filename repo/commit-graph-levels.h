@@ -14,8 +14,7 @@
 
 #include "base/error.h"
 #include "repo/commit-graph-file.h"
-
-#define COMMIT_GRAPH_LEVEL_MAX UINT32_C(0x3fffffff)
+#include "repo/commit-graph-layer.h"
 
 /* The generations of a commit in a layer below. */
 struct commit_graph_generation {
