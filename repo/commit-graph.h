@@ -23,6 +23,7 @@ struct commit_graph_entry {
 	const uint8_t *oid;  /* raw id */
 	const uint8_t *tree; /* raw id of its tree */
 	uint64_t date;       /* committer date, seconds since 1970 */
+	uint64_t corrected;  /* generation number v2; 0: not to be had */
 	uint32_t level;      /* topological level (generation number v1); 0
 				when the file does not have it */
 };
@@ -31,7 +32,8 @@ struct commit_graph_entry {
  * Open the graph of the first object directory that has one. Returns 1, 0
  * when there is none (or core.commitGraph is false, or grafts, replace refs
  * or a shallow file make it unusable), with *out NULL; or a negative error:
- * the caller goes on without it and warns.
+ * the caller goes on without it and warns. Of a chain with layers that cannot
+ * be opened, the ones below these are used.
  */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err);
@@ -56,6 +58,10 @@ uint32_t commit_graph_nr(const struct commit_graph *graph);
 
 bool commit_graph_find(const struct commit_graph *graph, const uint8_t *raw,
 		       uint32_t *graph_pos);
+
+/* Raw id of a commit; NULL when there is no such position. */
+const uint8_t *commit_graph_oid_raw(const struct commit_graph *graph,
+				    uint32_t graph_pos);
 
 /* Data of a commit; ERR_CORRUPT when the file's parts disagree. */
 int commit_graph_entry(struct commit_graph_entry *entry,

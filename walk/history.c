@@ -145,16 +145,10 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 	c->level = entry.level ? entry.level : HISTORY_LEVEL_UNKNOWN;
 	c->first_parent = (uint32_t)h->parent_nr;
 	c->parent_nr = (uint32_t)nr;
-	for (int i = 0; i < nr; i++) {
-		struct commit_graph_entry parent;
-		int ret = commit_graph_entry(&parent, h->graph, parents[i],
-					     err);
-
-		if (ret < 0)
-			return ret;
-		if (add_parent(h, parent.oid) < 0)
+	for (int i = 0; i < nr; i++)
+		if (add_parent(h, commit_graph_oid_raw(h->graph, parents[i])) <
+		    0)
 			return error_nomem(err);
-	}
 	return 1;
 }
 

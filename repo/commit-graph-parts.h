@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a graph is made of, for those who write and check graphs; others ask
+ * commit-graph.h.
+ */
+#ifndef REPO_COMMIT_GRAPH_PARTS_H
+#define REPO_COMMIT_GRAPH_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "repo/commit-graph-layer.h"
+#include "repo/commit-graph.h"
+
+#define COMMIT_GRAPH_LAYERS_MAX 256 /* bases are counted in one byte */
+
+/*
+ * Layers ascend, layers[i].below_nr is the number of commits in layers
+ * [0, i). Parents of a commit lie in its own layer or below.
+ */
+struct commit_graph {
+	enum hash_algo algo;
+	struct commit_graph_layer *layers; /* owned; lowest first */
+	size_t *dir_nrs; /* owned: of each layer, where in odb->dirs it is */
+	size_t layer_nr;
+	uint32_t nr;
+	bool is_chain;   /* made of files in info/commit-graphs/ */
+	bool incomplete; /* some layers of the chain could not be opened */
+	bool has_dates;  /* corrected dates may be used */
+};
+
+/*
+ * Open what there is in one object directory, whether or not it may be used
+ * (shallow, replace refs). Of a chain with layers that cannot be opened, those
+ * below are taken; `incomplete` is set then, and *why says what is wrong (also
+ * NULL). 1, 0 when there is none, or a negative error, also in *why.
+ */
+int commit_graph_open_dir(struct commit_graph **out, const struct odb *odb,
+			  size_t dir_nr, struct error *why);
+
+/* The layer that holds a position, or NULL when none does. */
+const struct commit_graph_layer *commit_graph_layer_of(
+	const struct commit_graph *graph, uint32_t graph_pos);
+
+#endif
