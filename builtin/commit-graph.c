@@ -7,16 +7,20 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/object-dir.h"
+#include "repo/commit-graph-verify.h"
 #include "repo/config.h"
 #include "walk/commit-graph-write.h"
 
 static const char usage_text[] =
+	"git commit-graph verify [--object-dir <dir>] [--shallow] "
+	"[--[no-]progress]\n"
 	"git commit-graph write [--object-dir <dir>] [--reachable | "
 	"--stdin-commits] [--[no-]progress]";
 
 struct args {
 	struct object_dir_args common;
-	bool reachable, stdin_commits;
+	bool reachable, stdin_commits; /* of write */
+	bool shallow;                  /* of verify */
 };
 
 /* A command in the making. */
@@ -115,7 +119,45 @@ static int write_graph(struct call *c)
 	return code;
 }
 
+/* ---- verify */
+
+static void print_line(void *ctx, const char *line)
+{
+	fprintf(stderr, "%s\n", line);
+}
+
+static int verify_graph(struct call *c)
+{
+	const struct commit_graph_verify_options o = {
+		.dir_nr = c->dir_nr,
+		.shallow = c->args.shallow,
+		.complain = print_line,
+		.progress = c->progress,
+	};
+	struct error err = ERROR_INIT;
+	int ret = commit_graph_verify_dir(c->store.odb, &o, &err);
+
+	return ret < 0 ? builtin_fail(&err) : ret;
+}
+
 /* ---- the command */
+
+static const struct {
+	const char *name;
+	int (*run)(struct call *c);
+} subcommands[] = {
+	{"write", write_graph},
+	{"verify", verify_graph},
+};
+
+/* NULL: there is no such subcommand. */
+static int (*find_run(const char *name))(struct call *)
+{
+	for (size_t i = 0; i < ARRAY_NR(subcommands); i++)
+		if (!strcmp(subcommands[i].name, name))
+			return subcommands[i].run;
+	return NULL;
+}
 
 static int parse(struct args *a, int argc, const char **argv, const char *name)
 {
@@ -131,19 +173,32 @@ static int parse(struct args *a, int argc, const char **argv, const char *name)
 		 .help = "start walk at commits listed by stdin"},
 		{.kind = OPTION_END},
 	};
+	const struct option verify_options[] = {
+		OBJECT_DIR_OPTIONS(&a->common),
+		{.kind = OPTION_FLAG,
+		 .long_name = "shallow",
+		 .value = &a->shallow,
+		 .help = "if the commit-graph is split, only verify the tip "
+			 "file"},
+		{.kind = OPTION_END},
+	};
 	const struct option options[] = {
 		OBJECT_DIR_OPTIONS(&a->common),
 		{.kind = OPTION_END},
 	};
-	bool is_write = name && !strcmp(name, "write");
-	const struct option *table = is_write ? write_options : options;
-	int operands = options_parse(argc, argv, table, usage_text);
+	const struct option *table = options;
+	int operands;
 
+	if (name && !strcmp(name, "write"))
+		table = write_options;
+	else if (name && !strcmp(name, "verify"))
+		table = verify_options;
+	operands = options_parse(argc, argv, table, usage_text);
 	if (operands < 0)
 		return 129;
 	if (!operands)
 		builtin_error("need a subcommand");
-	else if (!is_write)
+	else if (!find_run(argv[1]))
 		builtin_error("unknown subcommand: `%s'", argv[1]);
 	else if (operands == 1)
 		return 0;
@@ -169,7 +224,7 @@ int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env)
 	if (!code)
 		code = object_dir_choose(&c.dir_nr, &c.store, &c.args.common);
 	if (!code)
-		code = write_graph(&c);
+		code = find_run(argv[1])(&c);
 	store_close(&c.store);
 	return builtin_finish(code);
 }

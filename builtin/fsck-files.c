@@ -9,7 +9,7 @@
 #include "pack-bitmap.h"
 #include "pack/midx.h"
 #include "pack/verify.h"
-#include "repo/commit-graph.h"
+#include "repo/commit-graph-verify.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -133,17 +133,31 @@ static void check_midx(struct fsck_run *r, const char *dir)
 	buf_release(&path);
 }
 
-static void check_commit_graph(struct fsck_run *r)
+static void print_line(void *ctx, const char *line)
 {
-	struct error why = ERROR_INIT;
-	struct commit_graph *graph;
-	int ret = commit_graph_open(&graph, r->s.odb, &why);
+	fprintf(stderr, "%s\n", line);
+}
 
-	if (ret > 0)
-		ret = commit_graph_verify(graph, &why);
-	if (ret < 0)
+static void check_commit_graphs(struct fsck_run *r)
+{
+	bool wanted = true;
+	struct error why = ERROR_INIT;
+
+	if (config_bool(&r->s.repo->config, "core.commitgraph", &wanted, &why) <
+	    0)
 		note(r, FSCK_FOUND_COMMIT_GRAPH, &why);
-	commit_graph_close(graph);
+	for (size_t i = 0; wanted && i < r->s.odb->dir_nr; i++) {
+		const struct commit_graph_verify_options o = {
+			.dir_nr = i,
+			.complain = print_line,
+		};
+		int ret = commit_graph_verify_dir(r->s.odb, &o, &why);
+
+		if (ret < 0)
+			note(r, FSCK_FOUND_COMMIT_GRAPH, &why);
+		else if (ret)
+			r->found |= FSCK_FOUND_COMMIT_GRAPH;
+	}
 }
 
 static void check_bitmap(struct fsck_run *r)
@@ -164,6 +178,6 @@ void fsck_check_files(struct fsck_run *r)
 	check_packs(r);
 	for (size_t i = 0; i < r->s.odb->dir_nr; i++)
 		check_midx(r, r->s.odb->dirs[i]);
-	check_commit_graph(r);
+	check_commit_graphs(r);
 	check_bitmap(r);
 }

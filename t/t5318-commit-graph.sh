@@ -8,7 +8,87 @@ What is written is what stock Git writes, byte for byte.'
 if ! test_have_prereq GIT
 then
 	skip_all='git was not built'
-	test_done
+	# ---- verify
+
+test_expect_success 'a graph to spoil' '
+	rm -f cross-sha1.git/$graph &&
+	"$GIT" -C cross-sha1.git commit-graph write --reachable &&
+	cp cross-sha1.git/$graph good
+'
+
+# spoil <chunk> <offset>: change a byte of a chunk, and make the checksum right.
+spoil () {
+	rm -f cross-sha1.git/$graph &&
+	perl -MDigest::SHA=sha1 -e '
+		my ($chunk, $off) = @ARGV;
+		local $/;
+		my $data = <STDIN>;
+		my $row = 8;
+		$row += 12 while substr($data, $row, 4) ne $chunk;
+		my $at = unpack("Q>", substr($data, $row + 4, 8)) + $off;
+		substr($data, $at, 1) ^= "\1";
+		substr($data, -20) = sha1(substr($data, 0, -20));
+		print $data;
+	' "$@" <good >cross-sha1.git/$graph
+}
+
+# The same lines and exit code as stock Git.
+for where in "CDAT 3" "CDAT 35" "OIDL 19"
+do
+	test_expect_success "verify: $where" '
+		spoil $where &&
+		test_expect_code 1 stock -C cross-sha1.git commit-graph verify \
+			--no-progress 2>theirs &&
+		test_expect_code 1 "$GIT" -C cross-sha1.git commit-graph \
+			verify 2>ours &&
+		grep -v "^error: Could not read" theirs >expect &&
+		test_cmp expect ours &&
+		test_expect_code 16 "$GIT" -C cross-sha1.git fsck 2>err &&
+		test_cmp ours err &&
+		"$GIT" -C cross-sha1.git -c core.commitGraph=false fsck
+	'
+done
+
+# Stock Git from 2.39 to 2.55 differs in what it says here.
+for where in "CDAT 20" "CDAT 23" "CDAT 24" "OIDF 9" "OIDL 0"
+do
+	test_expect_success "verify: $where" '
+		spoil $where &&
+		test_expect_code 1 "$GIT" -C cross-sha1.git commit-graph \
+			verify 2>err &&
+		grep "commit-graph\|fanout" err &&
+		test_expect_code 16 "$GIT" -C cross-sha1.git fsck
+	'
+done
+
+test_expect_success 'verify: checksum' '
+	rm -f cross-sha1.git/$graph &&
+	cp good cross-sha1.git/$graph &&
+	chmod u+w cross-sha1.git/$graph &&
+	size=$(wc -c <good) &&
+	printf XX | dd of=cross-sha1.git/$graph bs=1 seek=$((size - 2)) \
+		conv=notrunc &&
+	echo "the commit-graph file has incorrect checksum and is likely" \
+		"corrupt" >expect &&
+	test_expect_code 2 "$GIT" -C cross-sha1.git commit-graph verify 2>ours &&
+	test_cmp expect ours &&
+	test_expect_code 16 "$GIT" -C cross-sha1.git fsck
+'
+
+test_expect_success 'verify: nothing there' '
+	rm cross-sha1.git/$graph &&
+	"$GIT" -C cross-sha1.git commit-graph verify --progress 2>err &&
+	test_must_be_empty err
+'
+
+test_expect_success 'verify: progress' '
+	cp good cross-sha1.git/$graph &&
+	nr=$(stock -C cross-sha1.git rev-list --all --count) &&
+	"$GIT" -C cross-sha1.git commit-graph verify --progress 2>err &&
+	grep "Verifying commits in commit graph: 100% ($nr/$nr), done" err
+'
+
+test_done
 fi
 
 graph=objects/info/commit-graph
@@ -21,7 +101,9 @@ same_graph () {
 	mv $dir/$graph theirs &&
 	"$GIT" -C $dir commit-graph write "$@" <in &&
 	cmp theirs $dir/$graph &&
-	stock -C $dir commit-graph verify --no-progress
+	stock -C $dir commit-graph verify --no-progress &&
+	"$GIT" -C $dir commit-graph verify >out 2>&1 &&
+	test_must_be_empty out
 }
 
 for format in sha1 sha256
@@ -179,6 +261,86 @@ test_expect_success 'it is used' '
 	stock -C cross-sha1.git -c core.commitGraph=false rev-list --all \
 		>theirs &&
 	test_cmp_sorted theirs ours
+'
+
+# ---- verify
+
+test_expect_success 'a graph to spoil' '
+	rm -f cross-sha1.git/$graph &&
+	"$GIT" -C cross-sha1.git commit-graph write --reachable &&
+	cp cross-sha1.git/$graph good
+'
+
+# spoil <chunk> <offset>: change a byte of a chunk, and make the checksum right.
+spoil () {
+	rm -f cross-sha1.git/$graph &&
+	perl -MDigest::SHA=sha1 -e '
+		my ($chunk, $off) = @ARGV;
+		local $/;
+		my $data = <STDIN>;
+		my $row = 8;
+		$row += 12 while substr($data, $row, 4) ne $chunk;
+		my $at = unpack("Q>", substr($data, $row + 4, 8)) + $off;
+		substr($data, $at, 1) ^= "\1";
+		substr($data, -20) = sha1(substr($data, 0, -20));
+		print $data;
+	' "$@" <good >cross-sha1.git/$graph
+}
+
+# The same lines and exit code as stock Git.
+for where in "CDAT 3" "CDAT 35" "OIDL 19"
+do
+	test_expect_success "verify: $where" '
+		spoil $where &&
+		test_expect_code 1 stock -C cross-sha1.git commit-graph verify \
+			--no-progress 2>theirs &&
+		test_expect_code 1 "$GIT" -C cross-sha1.git commit-graph \
+			verify 2>ours &&
+		grep -v "^error: Could not read" theirs >expect &&
+		test_cmp expect ours &&
+		test_expect_code 16 "$GIT" -C cross-sha1.git fsck 2>err &&
+		test_cmp ours err &&
+		"$GIT" -C cross-sha1.git -c core.commitGraph=false fsck
+	'
+done
+
+# Stock Git from 2.39 to 2.55 differs in what it says here.
+for where in "CDAT 20" "CDAT 23" "CDAT 24" "OIDF 9" "OIDL 0"
+do
+	test_expect_success "verify: $where" '
+		spoil $where &&
+		test_expect_code 1 "$GIT" -C cross-sha1.git commit-graph \
+			verify 2>err &&
+		grep "commit-graph\|fanout" err &&
+		test_expect_code 16 "$GIT" -C cross-sha1.git fsck
+	'
+done
+
+test_expect_success 'verify: checksum' '
+	rm -f cross-sha1.git/$graph &&
+	cp good cross-sha1.git/$graph &&
+	chmod u+w cross-sha1.git/$graph &&
+	size=$(wc -c <good) &&
+	printf XX | dd of=cross-sha1.git/$graph bs=1 seek=$((size - 2)) \
+		conv=notrunc &&
+	echo "the commit-graph file has incorrect checksum and is likely" \
+		"corrupt" >expect &&
+	test_expect_code 2 "$GIT" -C cross-sha1.git commit-graph verify 2>ours &&
+	test_cmp expect ours &&
+	test_expect_code 16 "$GIT" -C cross-sha1.git fsck
+'
+
+test_expect_success 'verify: nothing there' '
+	rm cross-sha1.git/$graph &&
+	"$GIT" -C cross-sha1.git commit-graph verify --progress 2>err &&
+	test_must_be_empty err
+'
+
+test_expect_success 'verify: progress' '
+	cp good cross-sha1.git/$graph &&
+	nr=$(stock -C cross-sha1.git rev-list --all --count) &&
+	"$GIT" -C cross-sha1.git commit-graph verify --progress 2>err &&
+	grep "Verifying commits in commit graph: 100% ($nr/$nr), done" err
 '
 
 test_done
