@@ -253,7 +253,8 @@ static int build_all(struct build *b, struct error *err)
 		if (!wanted[in->commits[i]])
 			continue;
 		ret = build_entry(b, in->commits[i], err);
-		progress_add(&progress, 1);
+		if (!ret)
+			ret = progress_step(&progress, 1, err);
 	}
 	progress_stop(&progress);
 	free(wanted);

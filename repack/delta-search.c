@@ -145,10 +145,10 @@ static int search_segment(void *ctx, unsigned thread_nr, size_t task_nr,
 		if (!ret && found.delta && keep(s, w, c->item, &found) < 0)
 			ret = error_nomem(err);
 		free(found.delta);
+		if (!ret && c->is_target)
+			ret = progress_step(&s->progress, 1, err);
 		if (ret < 0)
 			return ret;
-		if (c->is_target)
-			progress_add(&s->progress, 1);
 	}
 	delta_window_reset(w->window);
 	return 0;

@@ -437,6 +437,7 @@ int found_open(struct found *found, const struct odb *odb,
 			request->shallow_nr, err);
 	if (ret < 0)
 		return ret;
+	history_poll(&found->walk.history, options->progress);
 	ret = load_tips(&g, err);
 	if (!ret) {
 		ret = find_by_bitmap(&g, err);

@@ -272,10 +272,10 @@ static int take_each(struct reuse *u, struct error *err)
 	     pack_pos = bitset_next(want, pack_pos + 1)) {
 		int ret = take(u, (uint32_t)pack_pos, err);
 
+		if (!ret && u->r->progress)
+			ret = progress_step(u->r->progress, 1, err);
 		if (ret < 0)
 			return ret;
-		if (u->r->progress)
-			progress_add(u->r->progress, 1);
 	}
 	return flush_span(u, err);
 }

@@ -300,7 +300,7 @@ int write_items(struct repack_items *list, const uint32_t *order, size_t *nr,
 		i++;
 		drop_pages(&w);
 		if (options->progress)
-			progress_add(options->progress, 1);
+			ret = progress_step(options->progress, 1, err);
 	}
 	*nr = i;
 	buf_release(&w.scratch);

@@ -8,6 +8,7 @@
 #include "sys/progress.h"
 
 #define REDRAW_NS UINT64_C(1000000000)
+#define POLL_NS UINT64_C(50000000)
 #define LINE_MAX_LEN 256
 
 void progress_start(struct progress *p, const struct progress_out *out,
@@ -68,7 +69,7 @@ static void maybe_draw(struct progress *p)
 {
 	uint64_t now = sys_clock_ns();
 
-	if (now - p->started_ns < p->out->delay_ns)
+	if (!p->out->put || now - p->started_ns < p->out->delay_ns)
 		return;
 	if (percent_of(p) == p->drawn_percent && now - p->drawn_ns < REDRAW_NS)
 		return;
@@ -76,14 +77,39 @@ static void maybe_draw(struct progress *p)
 	p->drawn_ns = now;
 }
 
-void progress_add(struct progress *p, uint64_t nr)
+/* Called with the lock held. */
+static void maybe_poll(struct progress *p)
 {
-	if (!p->out)
+	uint64_t now;
+
+	if (!p->out->poll || p->is_cancelled)
 		return;
+	now = sys_clock_ns();
+	if (p->polled_ns && now - p->polled_ns < POLL_NS)
+		return;
+	p->polled_ns = now;
+	p->is_cancelled = p->out->poll(p->out->ctx, p->title, p->done,
+				       p->total);
+}
+
+int progress_step(struct progress *p, uint64_t nr, struct error *err)
+{
+	bool is_cancelled;
+
+	if (!p->out)
+		return 0;
 	pthread_mutex_lock(&p->lock);
 	p->done += nr;
 	maybe_draw(p);
+	maybe_poll(p);
+	is_cancelled = p->is_cancelled;
 	pthread_mutex_unlock(&p->lock);
+	return is_cancelled ? error_set(err, ERR_CANCELLED, "cancelled") : 0;
+}
+
+void progress_add(struct progress *p, uint64_t nr)
+{
+	progress_step(p, nr, NULL);
 }
 
 void progress_set(struct progress *p, uint64_t done)
@@ -100,7 +126,7 @@ void progress_stop(struct progress *p)
 {
 	if (!p->out)
 		return;
-	if (sys_clock_ns() - p->started_ns >= p->out->delay_ns)
+	if (p->out->put && sys_clock_ns() - p->started_ns >= p->out->delay_ns)
 		draw(p, ", done.\n");
 	pthread_mutex_destroy(&p->lock);
 	p->out = NULL;

@@ -38,6 +38,7 @@ void history_drop_graph(struct history *h)
 
 void history_release(struct history *h)
 {
+	progress_stop(&h->meter);
 	commit_graph_close(h->graph);
 	commit_ahead_free(h->ahead);
 	free(h->commits);
@@ -218,6 +219,15 @@ static int parse_from_object(struct history *h, uint32_t commit_nr,
 	return ret;
 }
 
+void history_poll(struct history *h, const struct progress_out *out)
+{
+	if (!out || !out->poll)
+		return;
+	h->poll = *out;
+	h->poll.put = NULL; /* Git shows no meter of commits */
+	progress_start(&h->meter, &h->poll, "Reading commits", 0);
+}
+
 int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 {
 	struct oid oid;
@@ -239,7 +249,7 @@ int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 	if (ret < 0)
 		return ret;
 	h->commits[commit_nr].parsed = true;
-	return 0;
+	return progress_step(&h->meter, 1, err);
 }
 
 void history_read_ahead(struct history *h)

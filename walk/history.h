@@ -20,6 +20,7 @@
 #include "object/oidmap.h"
 #include "repo/commit-graph.h"
 #include "repo/odb.h"
+#include "sys/progress.h"
 #include "walk/commit-ahead.h"
 #include "walk/objspace.h"
 
@@ -46,6 +47,8 @@ struct history {
 	struct commit_ahead *ahead; /* owned; NULL: none */
 	unsigned threads;           /* that decode ahead; 0, the default:
 				       as many as processors */
+	struct progress_out poll;   /* see history_poll() */
+	struct progress meter;      /* of commits parsed; never drawn */
 	bool allow_missing; /* may be set: a commit that is missing has no
 			       parents, date 0, no valid tree, and is marked */
 	const struct oidmap *shallow;   /* borrowed: ids of commits without
@@ -78,6 +81,12 @@ void history_check_graph(struct history *h);
 
 /* Do without the commit-graph; to be called before any commit is added. */
 void history_drop_graph(struct history *h);
+
+/*
+ * From now on let out->poll end the parsing of commits: history_parse() is
+ * ERR_CANCELLED then. `out` may be NULL; it is copied. At most once.
+ */
+void history_poll(struct history *h, const struct progress_out *out);
 
 /* The commit_nr of an object known to be a commit; not parsed yet. */
 int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr);

@@ -113,8 +113,7 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 			return ret;
 	}
 	settle_chunk(c->set, chunk, first, last);
-	progress_add(&c->progress, last - first + chunk->nr);
-	return 0;
+	return progress_step(&c->progress, last - first + chunk->nr, err);
 }
 
 /* Parents outside the array are compared with, so they have to be parsed. */

@@ -21,7 +21,7 @@ static void put(void *ctx, const char *text, size_t len)
 static void every_percent_then_done(void **state)
 {
 	struct buf text = BUF_INIT;
-	struct progress_out out = {put, &text, 0};
+	struct progress_out out = {.put = put, .ctx = &text, .delay_ns = 0};
 	struct progress p;
 
 	progress_start(&p, &out, "Counting objects", 5);
@@ -40,7 +40,7 @@ static void every_percent_then_done(void **state)
 static void same_percent_is_not_drawn_again(void **state)
 {
 	struct buf text = BUF_INIT;
-	struct progress_out out = {put, &text, 0};
+	struct progress_out out = {.put = put, .ctx = &text, .delay_ns = 0};
 	struct progress p;
 
 	progress_start(&p, &out, "X", 1000);
@@ -56,7 +56,7 @@ static void same_percent_is_not_drawn_again(void **state)
 static void unknown_total(void **state)
 {
 	struct buf text = BUF_INIT;
-	struct progress_out out = {put, &text, 0};
+	struct progress_out out = {.put = put, .ctx = &text, .delay_ns = 0};
 	struct progress p;
 
 	progress_start(&p, &out, "Enumerating objects", 0);
@@ -71,7 +71,7 @@ static void unknown_total(void **state)
 static void once_a_second_without_a_total(void **state)
 {
 	struct buf text = BUF_INIT;
-	struct progress_out out = {put, &text, 0};
+	struct progress_out out = {.put = put, .ctx = &text, .delay_ns = 0};
 	struct progress p;
 
 	progress_start(&p, &out, "E", 0);
@@ -88,7 +88,8 @@ static void once_a_second_without_a_total(void **state)
 static void nothing_before_the_delay(void **state)
 {
 	struct buf text = BUF_INIT;
-	struct progress_out out = {put, &text, HOUR_NS};
+	struct progress_out out = {
+		.put = put, .ctx = &text, .delay_ns = HOUR_NS};
 	struct progress p;
 
 	progress_start(&p, &out, "Late", 2);
@@ -128,7 +129,7 @@ static int add_some(void *ctx, unsigned thread_nr, size_t task_nr,
 static void several_threads_count_together(void **state)
 {
 	struct buf text = BUF_INIT;
-	struct progress_out out = {put, &text, 0};
+	struct progress_out out = {.put = put, .ctx = &text, .delay_ns = 0};
 	struct progress p;
 
 	progress_start(&p, &out, "All", 10000);
@@ -136,6 +137,45 @@ static void several_threads_count_together(void **state)
 	progress_stop(&p);
 	assert_non_null(strstr(text.data, "All: 100% (10000/10000), done.\n"));
 	buf_release(&text);
+}
+
+struct polled {
+	unsigned nr, cancel_at;
+	uint64_t done;
+};
+
+static int poll_it(void *ctx, const char *title, uint64_t done, uint64_t total)
+{
+	struct polled *p = ctx;
+
+	assert_string_equal(title, "Working");
+	assert_int_equal(total, 1000000);
+	assert_true(done >= p->done);
+	p->done = done;
+	return ++p->nr == p->cancel_at;
+}
+
+/* Asked at once, then seldom; what was ended stays so. */
+static void polling(void **state)
+{
+	struct polled polled = {.cancel_at = 0};
+	struct progress_out out = {.ctx = &polled, .poll = poll_it};
+	struct error err = ERROR_INIT;
+	struct progress p;
+
+	progress_start(&p, &out, "Working", 1000000);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(progress_step(&p, 1, &err), 0);
+	assert_true(polled.nr >= 1 && polled.nr < 100);
+	progress_stop(&p);
+	polled = (struct polled){.cancel_at = 1};
+	progress_start(&p, &out, "Working", 1000000);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(progress_step(&p, 1, &err), ERR_CANCELLED);
+		assert_int_equal(err.code, ERR_CANCELLED);
+	}
+	assert_int_equal(polled.nr, 1);
+	progress_stop(&p);
 }
 
 int main(void)
@@ -148,6 +188,7 @@ int main(void)
 		cmocka_unit_test(nothing_before_the_delay),
 		cmocka_unit_test(without_a_place_to_go),
 		cmocka_unit_test(several_threads_count_together),
+		cmocka_unit_test(polling),
 	};
 
 	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
