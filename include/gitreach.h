@@ -158,6 +158,25 @@ GITREACH_API int gitreach_repo_has_changed(const gitreach_repo *repo);
 GITREACH_API int gitreach_repo_hash(const gitreach_repo *repo);
 GITREACH_API size_t gitreach_repo_id_len(const gitreach_repo *repo);
 
+/* ---- progress */
+
+/* How far a function has got. Made by the library only. */
+struct gitreach_progress {
+	uint64_t size;
+	const char *phase; /* what is being done: "Enumerating objects" */
+	uint64_t done;
+	uint64_t total; /* of `done` at the end; 0: not known */
+};
+
+/*
+ * Called first when something was done and then some times a second, as long as
+ * a function works in steps; a value other than 0 ends the function, which
+ * returns GITREACH_CANCELLED. Calls may come from any thread, one at a time. It
+ * must not call functions on the handles that are in use.
+ */
+typedef int (*gitreach_progress_fn)(void *ctx,
+				    const struct gitreach_progress *progress);
+
 /* ---- queries: what can be reached */
 
 typedef struct gitreach_query gitreach_query;
@@ -256,6 +275,10 @@ GITREACH_API int gitreach_query_filter(gitreach_query *query, const char *spec,
 /* `option`: an enum gitreach_query_option. */
 GITREACH_API int gitreach_query_set(gitreach_query *query, int option,
 				    uint64_t value, gitreach_error *err);
+
+/* Report while it runs; NULL, the default: do not. */
+GITREACH_API void gitreach_query_progress(gitreach_query *query,
+					  gitreach_progress_fn fn, void *ctx);
 
 /*
  * Find the objects that the wants reach and the haves do not. By bitmap

@@ -46,6 +46,21 @@ int libgitreach_struct_out(void *out, const void *in, size_t len,
 int libgitreach_struct_in(void *out, const void *in, size_t len,
 			  struct error *err);
 
+/* ---- progress */
+
+/* The caller's function, as the rooms below ask it. */
+struct libgitreach_progress {
+	struct progress_out out;
+	gitreach_progress_fn fn;
+	void *ctx;
+	atomic_bool is_cancelled; /* once, and for all meters */
+};
+
+/* What to hand down; NULL for no function. Borrows *p. */
+const struct progress_out *libgitreach_progress(struct libgitreach_progress *p,
+						gitreach_progress_fn fn,
+						void *ctx);
+
 /* ---- repositories */
 
 struct gitreach_repo {
@@ -98,6 +113,8 @@ struct gitreach_query {
 	enum gitreach_strategy strategy;
 	bool commits_only, filter_wants, inexact;
 	unsigned threads;
+	gitreach_progress_fn progress; /* NULL: none */
+	void *progress_ctx;
 };
 
 /* Make the filter with all that it needs; release it in any case. */

@@ -214,6 +214,13 @@ int gitreach_query_set(gitreach_query *q, int option, uint64_t value,
 			 (unsigned long long)value);
 }
 
+void gitreach_query_progress(gitreach_query *q, gitreach_progress_fn fn,
+			     void *ctx)
+{
+	q->progress = fn;
+	q->progress_ctx = ctx;
+}
+
 /* ---- running */
 
 struct resolving {
@@ -261,6 +268,7 @@ static int add_tips(struct walk *w, struct walk_tips *tips,
 /* One way of answering, in a walk of its own. */
 struct run {
 	const gitreach_query *q;
+	struct libgitreach_progress progress;
 	struct walk walk;
 	struct walk_tips wants, haves;
 	struct pack_bitmap_answer answer;
@@ -282,6 +290,8 @@ static int run_in(struct run *r, const struct filter *filter,
 		.must_use_bitmap = strategy == GITREACH_BITMAP,
 		.inexact = q->inexact,
 		.threads = q->threads,
+		.progress = libgitreach_progress(&r->progress, q->progress,
+						 q->progress_ctx),
 	};
 	int ret = add_tips(&r->walk, &r->wants, &q->wants, false, err);
 

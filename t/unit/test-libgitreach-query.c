@@ -286,6 +286,53 @@ static void missing_objects(void **state)
 	apirepo_release(&a);
 }
 
+struct watched {
+	unsigned calls, cancel_at;
+	char phase[64];
+};
+
+static int watch(void *ctx, const struct gitreach_progress *progress)
+{
+	struct watched *w = ctx;
+
+	assert_int_equal(progress->size, sizeof(*progress));
+	snprintf(w->phase, sizeof(w->phase), "%s", progress->phase);
+	return ++w->calls == w->cancel_at;
+}
+
+/* Whatever step it is ended at, nothing is left but an error. */
+static void cancelling(void **state)
+{
+	uint64_t seed = random_seed();
+	struct watched w = {.cancel_at = 0};
+	gitreach_query *q;
+	gitreach_set *set;
+	unsigned calls;
+	struct apirepo a;
+
+	apirepo_make(&a, HASH_SHA1, 60, &seed);
+	apirepo_open(&a, GITREACH_OPEN_NO_BITMAP);
+	q = apirepo_query(&a, GITREACH_AUTO);
+	APIREPO_OK(&a, gitreach_query_want_refs(q, "", a.err));
+	APIREPO_OK(&a, gitreach_query_have(q, apirepo_id(&a, a.r.commits[0]),
+					   20, a.err));
+	gitreach_query_progress(q, watch, &w);
+	set = apirepo_run(&a, q);
+	gitreach_set_free(set);
+	calls = w.calls;
+	assert_true(calls >= 3);
+	assert_string_equal(w.phase, "Enumerating objects");
+	for (unsigned i = 1; i <= 3; i++) {
+		w = (struct watched){.cancel_at = i};
+		APIREPO_FAILS(&a, GITREACH_CANCELLED,
+			      gitreach_query_run(&set, q, a.err));
+		assert_null(set);
+		assert_int_equal(w.calls, i);
+	}
+	gitreach_query_free(q);
+	apirepo_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +345,7 @@ int main(void)
 		cmocka_unit_test(shallow),
 		cmocka_unit_test(names),
 		cmocka_unit_test(missing_objects),
+		cmocka_unit_test(cancelling),
 	};
 
 	return cmocka_run_group_tests_name("libgitreach-query", tests, NULL,
