@@ -364,6 +364,66 @@ GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
 				      const gitreach_set *set,
 				      gitreach_error *err);
 
+/* ---- packs */
+
+enum gitreach_pack_flag {
+	/* deltas against objects that the receiver, who has the haves, has: a
+	   query only */
+	GITREACH_PACK_THIN = 1,
+	/* bases by distance, which the receiver has to know: smaller */
+	GITREACH_PACK_OFS_DELTA = 2,
+	/* what is stored is not copied: new deltas, new compression */
+	GITREACH_PACK_ANEW = 4
+};
+
+/* How to make a pack. All 0 but for `size` is a choice. */
+struct gitreach_pack_options {
+	uint64_t size;
+	uint32_t flags;   /* of enum gitreach_pack_flag */
+	uint32_t threads; /* 0: pack.threads, else as many as there are
+			     processors */
+	gitreach_progress_fn progress; /* NULL: none */
+	void *progress_ctx;
+};
+
+/* What is in a pack that was made. */
+struct gitreach_pack_report {
+	uint64_t size;
+	uint64_t bytes;        /* of the whole pack */
+	uint64_t bytes_copied; /* of them as they were stored */
+	uint32_t objects;
+	uint32_t used_bitmap; /* 1: objects were found by bitmaps */
+};
+
+/*
+ * Takes the next bytes of a pack; they are valid during the call. A value
+ * other than 0 ends the pack: GITREACH_CANCELLED.
+ */
+typedef int (*gitreach_write_fn)(void *ctx, const void *bytes, size_t len);
+
+/*
+ * Make the pack that answers a query, as `git upload-pack` sends it: all that
+ * the wants reach and the haves do not, by copying what is stored wherever the
+ * receiver can use it. There may be objects in it that haves reach.
+ * GITREACH_OBJECTS has to be 1, GITREACH_FILTER_WANTS 0, the strategy
+ * GITREACH_AUTO or GITREACH_WALK; else GITREACH_UNSUPPORTED. `options` and
+ * `report` may be NULL. What went to `write` before a failure is no pack.
+ */
+GITREACH_API int gitreach_query_write_pack(
+	const gitreach_query *query,
+	const struct gitreach_pack_options *options, gitreach_write_fn write,
+	void *ctx, struct gitreach_pack_report *report, gitreach_error *err);
+
+/*
+ * Make a pack of exactly the objects of a set, each of them whole or a delta
+ * against another of them. Sets know no haves: GITREACH_PACK_THIN is
+ * GITREACH_INVALID.
+ */
+GITREACH_API int gitreach_set_write_pack(
+	const gitreach_set *set, const struct gitreach_pack_options *options,
+	gitreach_write_fn write, void *ctx, struct gitreach_pack_report *report,
+	gitreach_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -89,9 +89,9 @@ gitreach_repo *libgitreach_repo_use(gitreach_repo *repo);
 int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
 			     const char *name, struct error *err);
 
-/* The raw id of a bit of repo->pb; points into the index. */
-const uint8_t *libgitreach_repo_bit_id(const gitreach_repo *repo,
-				       uint32_t bit_pos);
+/* A raw id of repo->pb, by its place among the ids; points into the index. */
+const uint8_t *libgitreach_repo_index_id(const gitreach_repo *repo,
+					 uint32_t idx_pos);
 
 /* The bit of an id; false when the bitmap index, if any, does not have it. */
 bool libgitreach_repo_bit(const gitreach_repo *repo, const uint8_t *raw,
@@ -142,6 +142,16 @@ int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
 /* Put an answer's objects into a set that is empty; `answer` is used up. */
 int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
 			 struct walk *w, bool commits_only, struct error *err);
+
+/*
+ * Visit the objects of these types as gitreach_set_each() does, with the hash
+ * of one of their paths, 0 where that is not known. A return other than 0 stops
+ * and is returned.
+ */
+int libgitreach_set_visit(const gitreach_set *set, uint32_t types,
+			  int (*fn)(void *ctx, const struct oid *oid,
+				    enum object_type type, uint32_t name_hash),
+			  void *ctx, struct error *err);
 
 /* ERR_CORRUPT names an object that only one of the two has. */
 int libgitreach_set_same(const gitreach_set *by_bitmap,

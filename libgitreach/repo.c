@@ -157,13 +157,10 @@ int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
 	return ret;
 }
 
-const uint8_t *libgitreach_repo_bit_id(const gitreach_repo *repo,
-				       uint32_t bit_pos)
+const uint8_t *libgitreach_repo_index_id(const gitreach_repo *repo,
+					 uint32_t idx_pos)
 {
-	const struct pack_bitmap *pb = repo->pb;
-
-	return pack_idx_oid(&pb->pack->pack->idx,
-			    pack_bitmap_idx_pos(pb, bit_pos));
+	return pack_idx_oid(&repo->pb->pack->pack->idx, idx_pos);
 }
 
 bool libgitreach_repo_bit(const gitreach_repo *repo, const uint8_t *raw,

@@ -10,16 +10,16 @@
 #include "libgitreach/internal.h"
 #include "repo/odb-stored.h"
 
-static const enum gitreach_type public_types[BITMAP_TYPE_NR] = {
-	[BITMAP_COMMITS] = GITREACH_COMMIT,
-	[BITMAP_TREES] = GITREACH_TREE,
-	[BITMAP_BLOBS] = GITREACH_BLOB,
-	[BITMAP_TAGS] = GITREACH_TAG,
-};
+#define SAME_TYPE(public, inner)                                               \
+	_Static_assert((int)(public) == (int)(inner), #public)
+SAME_TYPE(GITREACH_COMMIT, OBJ_COMMIT);
+SAME_TYPE(GITREACH_TREE, OBJ_TREE);
+SAME_TYPE(GITREACH_BLOB, OBJ_BLOB);
+SAME_TYPE(GITREACH_TAG, OBJ_TAG);
 
 static bool has_type(uint32_t types, int type)
 {
-	return types & GITREACH_TYPE(public_types[type]);
+	return types & GITREACH_TYPE(bitmap_object_type(type));
 }
 
 int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
@@ -156,32 +156,32 @@ int gitreach_set_contains(const gitreach_set *set, const uint8_t *id,
 /* What is done with each object of a set. */
 struct visit {
 	const gitreach_set *set;
-	int (*fn)(struct visit *v, const struct oid *oid, int type);
-	struct error *err;
-	gitreach_object_fn object_fn;
+	int (*fn)(void *ctx, const struct oid *oid, enum object_type type,
+		  uint32_t name_hash);
 	void *ctx;
-	uint64_t disk_size;
+	struct error *err;
 };
 
 static int visit_packed(struct visit *v, int type)
 {
-	const struct pack_bitmap *pb = v->set->repo->pb;
+	const gitreach_repo *repo = v->set->repo;
 	struct bitset set = BITSET_INIT;
 	struct oid oid;
 	int ret = 0;
 
-	if (!pb)
+	if (!repo->pb)
 		return 0;
-	if (pack_bitmap_type_set(&set, pb, type) < 0)
+	if (pack_bitmap_type_set(&set, repo->pb, type) < 0)
 		return error_nomem(v->err);
 	bitset_and(&set, &v->set->packed);
 	for (size_t bit = bitset_next(&set, 0); bit < set.bits && !ret;
 	     bit = bitset_next(&set, bit + 1)) {
-		oid_from_raw(
-			&oid,
-			libgitreach_repo_bit_id(v->set->repo, (uint32_t)bit),
-			pb->odb->algo);
-		ret = v->fn(v, &oid, public_types[type]);
+		uint32_t idx_pos = pack_bitmap_idx_pos(repo->pb, (uint32_t)bit);
+
+		oid_from_raw(&oid, libgitreach_repo_index_id(repo, idx_pos),
+			     repo->odb->algo);
+		ret = v->fn(v->ctx, &oid, bitmap_object_type(type),
+			    bitmap_file_name_hash(&repo->pb->file, idx_pos));
 	}
 	bitset_release(&set);
 	return ret;
@@ -196,31 +196,44 @@ static int visit_others(struct visit *v, int type)
 	for (size_t i = bitset_next(set, 0); i < set->bits && !ret;
 	     i = bitset_next(set, i + 1)) {
 		objspace_oid(&oid, &v->set->repo->space, (uint32_t)i);
-		ret = v->fn(v, &oid, public_types[type]);
+		ret = v->fn(v->ctx, &oid, bitmap_object_type(type), 0);
 	}
 	return ret;
 }
 
-static int visit(struct visit *v, uint32_t types)
+int libgitreach_set_visit(const gitreach_set *set, uint32_t types,
+			  int (*fn)(void *ctx, const struct oid *oid,
+				    enum object_type type, uint32_t name_hash),
+			  void *ctx, struct error *err)
 {
+	struct visit v = {set, fn, ctx, err};
 	int ret = 0;
 
 	for (int t = 0; t < BITMAP_TYPE_NR && !ret; t++) {
 		if (!has_type(types, t))
 			continue;
-		ret = visit_packed(v, t);
+		ret = visit_packed(&v, t);
 		if (!ret)
-			ret = visit_others(v, t);
+			ret = visit_others(&v, t);
 	}
 	return ret;
 }
 
-static int call_object_fn(struct visit *v, const struct oid *oid, int type)
-{
-	int ret = v->object_fn(v->ctx, oid->bytes,
-			       gitreach_repo_id_len(v->set->repo), type);
+/* A callback of the caller's. */
+struct each {
+	gitreach_object_fn fn;
+	void *ctx;
+	size_t id_len;
+	struct error *err;
+};
 
-	return ret < 0 ? error_set(v->err, ERR_CANCELLED,
+static int call_object_fn(void *ctx, const struct oid *oid,
+			  enum object_type type, uint32_t name_hash)
+{
+	struct each *e = ctx;
+	int ret = e->fn(e->ctx, oid->bytes, e->id_len, (int)type);
+
+	return ret < 0 ? error_set(e->err, ERR_CANCELLED,
 				   "the caller wanted no more objects")
 		       : ret;
 }
@@ -228,39 +241,38 @@ static int call_object_fn(struct visit *v, const struct oid *oid, int type)
 int gitreach_set_each(const gitreach_set *set, uint32_t types,
 		      gitreach_object_fn fn, void *ctx, gitreach_error *err)
 {
-	struct visit v = {
-		.set = set,
-		.fn = call_object_fn,
-		.err = libgitreach_error(err),
-		.object_fn = fn,
-		.ctx = ctx,
-	};
+	struct each e = {fn, ctx, gitreach_repo_id_len(set->repo),
+			 libgitreach_error(err)};
 
-	return visit(&v, types);
+	return libgitreach_set_visit(set, types, call_object_fn, &e, e.err);
 }
 
-static int add_disk_size(struct visit *v, const struct oid *oid, int type)
+struct measuring {
+	const struct odb *odb;
+	uint64_t bytes;
+	struct error *err;
+};
+
+static int add_disk_size(void *ctx, const struct oid *oid,
+			 enum object_type type, uint32_t name_hash)
 {
+	struct measuring *m = ctx;
 	uint64_t len;
-	int ret = odb_stored_len(&len, v->set->repo->odb, oid, v->err);
+	int ret = odb_stored_len(&len, m->odb, oid, m->err);
 
 	if (!ret)
-		v->disk_size += len;
+		m->bytes += len;
 	return ret;
 }
 
 int gitreach_set_disk_size(uint64_t *bytes, const gitreach_set *set,
 			   uint32_t types, gitreach_error *err)
 {
-	struct visit v = {
-		.set = set,
-		.fn = add_disk_size,
-		.err = libgitreach_error(err),
-	};
-	int ret = visit(&v, types);
+	struct measuring m = {set->repo->odb, 0, libgitreach_error(err)};
+	int ret = libgitreach_set_visit(set, types, add_disk_size, &m, m.err);
 
 	if (!ret)
-		*bytes = v.disk_size;
+		*bytes = m.bytes;
 	return ret;
 }
 
@@ -342,9 +354,10 @@ int gitreach_set_andnot(gitreach_set **out, const gitreach_set *a,
 	return combine(out, a, b, bitset_andnot, libgitreach_error(err));
 }
 
-static int stop_at_first(struct visit *v, const struct oid *oid, int type)
+static int take_first(void *ctx, const struct oid *oid, enum object_type type,
+		      uint32_t name_hash)
 {
-	*(struct oid *)v->ctx = *oid;
+	*(struct oid *)ctx = *oid;
 	return 1;
 }
 
@@ -359,9 +372,8 @@ static int has_no_more(const gitreach_set *more, const gitreach_set *fewer,
 
 	if (ret < 0)
 		return ret;
-	struct visit v = {
-		.set = left, .fn = stop_at_first, .err = err, .ctx = &oid};
-	ret = visit(&v, GITREACH_ANY_TYPE);
+	ret = libgitreach_set_visit(left, GITREACH_ANY_TYPE, take_first, &oid,
+				    err);
 	if (ret > 0)
 		ret = error_set(err, ERR_CORRUPT, "only %s find object %s", who,
 				oid_to_hex(hex, &oid, left->repo->odb->algo));
