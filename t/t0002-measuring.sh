@@ -55,6 +55,13 @@ test_expect_success 'what is verbatim in a pack, and what is not' '
 	test_cmp expect sum
 '
 
+test_expect_success 'the speed of the ways to hash' '
+	"$GITREACH_BUILD/t/helper/hash-speed" stream >speeds &&
+	"$GITREACH_BUILD/t/helper/hash-speed" -100 stream >>speeds &&
+	test_line_count 8 speeds &&
+	! grep -v "^[a-z-]* [1-9][0-9]*$" speeds
+'
+
 test_expect_success 'the first byte of a pack' '
 	"$perf/first-byte" gen.git "$STOCK_GIT" upload-pack >ms &&
 	grep "^[0-9]*\.[0-9]$" ms
