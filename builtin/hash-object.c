@@ -149,7 +149,8 @@ static int hash(struct run *r, const void *data, size_t len)
 	if (ret < 0)
 		return ret;
 	hash_object(&r->hash, &oid, r->type, data, len);
-	if (r->a.write && !odb_has(r->odb, &oid))
+	ret = hash_refuse_attack(&r->hash, &oid, r->err);
+	if (!ret && r->a.write && !odb_has(r->odb, &oid))
 		ret = loose_writer_put(&r->writer, &oid, r->type, data, len,
 				       r->err);
 	if (ret < 0)
@@ -244,7 +245,7 @@ static int prepare(struct run *r)
 	if (r->type == OBJ_NONE)
 		return error_set(r->err, ERR_INVALID,
 				 "invalid object type \"%s\"", type);
-	if (hash_init(&r->hash, r->algo) < 0)
+	if (hash_init_checked(&r->hash, r->algo) < 0)
 		return error_nomem(r->err);
 	if (!r->a.write)
 		return 0;

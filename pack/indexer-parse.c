@@ -290,7 +290,8 @@ static int take_pieces(struct parser *p, const struct current *cur,
 		return ret;
 	hash_final(&p->object_hash, &oid);
 	set_id(p->ix, cur, &oid);
-	return compare_later(p->ix, cur, &oid, err);
+	ret = hash_refuse_attack(&p->object_hash, &oid, err);
+	return ret < 0 ? ret : compare_later(p->ix, cur, &oid, err);
 }
 
 /*
@@ -317,6 +318,9 @@ static int take_at_once(struct parser *p, const struct current *cur,
 		return ret;
 	hash_object(&p->object_hash, &oid, cur->head.type, p->out.data, size);
 	set_id(p->ix, cur, &oid);
+	ret = hash_refuse_attack(&p->object_hash, &oid, err);
+	if (ret < 0)
+		return ret;
 	return indexer_check_known(p->ix, 0, &oid, cur->head.type, p->out.data,
 				   size, err);
 }
@@ -462,7 +466,7 @@ static int parser_init(struct parser *p, struct error *err)
 	p->window = mem_alloc(WINDOW, 1);
 	p->inflater = inflater_new();
 	if (!p->window || !p->inflater || hash_init(&p->pack_hash, algo) < 0 ||
-	    hash_init(&p->object_hash, algo) < 0)
+	    hash_init_checked(&p->object_hash, algo) < 0)
 		return error_nomem(err);
 	return 0;
 }

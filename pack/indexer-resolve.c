@@ -64,7 +64,7 @@ static int worker_init(struct worker *w, unsigned nr, enum hash_algo algo)
 	buf_init(&w->raw);
 	buf_init(&w->delta);
 	w->inflater = inflater_new();
-	return w->inflater ? hash_init(&w->hash, algo) : ERR_NOMEM;
+	return w->inflater ? hash_init_checked(&w->hash, algo) : ERR_NOMEM;
 }
 
 static void worker_release(struct worker *w)
@@ -351,6 +351,11 @@ static int resolve_child(struct resolver *r, struct worker *w,
 	if (top->next == INDEXER_NONE && top->entry_nr != INDEXER_NONE)
 		drop(w, top);
 	hash_object(&w->hash, &oid, w->type, data, len);
+	ret = hash_refuse_attack(&w->hash, &oid, err);
+	if (ret < 0) {
+		free(data);
+		return ret;
+	}
 	memcpy(indexer_id(ix, nr), oid.bytes, hash_len(ix->config.algo));
 	ix->entries[nr].type = (uint8_t)w->type;
 	adopt_children(ix, nr);

@@ -14,9 +14,9 @@
  * (some 64 bytes each), `cache_limit` per thread, and a few objects; blobs
  * above 16 MiB that are stored whole are hashed in pieces.
  *
- * Ids are computed with object/hash.h, which does not look for SHA-1
- * collision attacks; an object that we have already is compared byte by byte
- * (`has`, `compare`). Whether objects are well-formed is for who gets to see
+ * An object that is part of a SHA-1 collision attack is refused (object/hash.h,
+ * ERR_CORRUPT), and one that we have already is compared byte by byte (`has`,
+ * `compare`). Whether objects are well-formed is for who gets to see
  * them (`object`).
  */
 #ifndef PACK_INDEXER_H

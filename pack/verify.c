@@ -173,7 +173,7 @@ static int check_id(struct worker *w, const struct pack_chains *c,
 	hash_object(&w->hash, &oid, c->type[pack_pos], object->data,
 		    object->len);
 	if (!memcmp(oid.bytes, raw, hash_len(c->pack->algo)))
-		return 0;
+		return hash_refuse_attack(&w->hash, &oid, err);
 	return error_set_at(err, ERR_CORRUPT, c->pack->path, offset,
 			    "object is not %s",
 			    oid_raw_to_hex(hex, raw, c->pack->algo));
@@ -290,7 +290,7 @@ static int worker_init(struct worker *w, enum hash_algo algo)
 	w->inflater = inflater_new();
 	if (!w->inflater)
 		return ERR_NOMEM;
-	return hash_init(&w->hash, algo);
+	return hash_init_checked(&w->hash, algo);
 }
 
 static void worker_release(struct worker *w)

@@ -186,7 +186,7 @@ static int check_id(struct worker *w, const struct oid *oid,
 
 	hash_object(&w->hash, &actual, obj->type, obj->data, obj->len);
 	if (oid_equal(&actual, oid))
-		return 0;
+		return hash_refuse_attack(&w->hash, oid, why);
 	return error_set(why, ERR_CORRUPT, "%s: hash-path mismatch",
 			 oid_to_hex(hex, &actual, w->scan->rules->algo));
 }
@@ -253,6 +253,9 @@ static int read_slowly(struct run *r, struct error *err)
 			if (!oid_equal(&oid, &actual))
 				error_set(&why, ERR_CORRUPT,
 					  "object has another id");
+			else
+				hash_refuse_attack(&r->workers[0].hash, &oid,
+						   &why);
 		}
 		ret = why.code ? on_bad(r, 0, i, &why, err)
 			       : on_packed(r, 0, i, obj.type, obj.data, obj.len,
@@ -351,7 +354,7 @@ static int worker_init(struct worker *w, struct fsck_scan *scan)
 	w->inflater = inflater_new();
 	if (!w->inflater)
 		return ERR_NOMEM;
-	return hash_init(&w->hash, scan->rules->algo);
+	return hash_init_checked(&w->hash, scan->rules->algo);
 }
 
 static void worker_release(struct worker *w)

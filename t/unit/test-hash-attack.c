@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What follows when an object is part of a collision attack. Nobody knows two
+ * objects that collide, so this file's hash_refuse_attack() takes the place of
+ * the library's and refuses an id of the test's choice. What it says of real
+ * attacks is in test-hash.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "pack/indexer.h"
+#include "pack/verify.h"
+#include "t/unit/packfile.h"
+
+static struct oid attack;
+static unsigned asked_nr; /* about a hash that is checked */
+
+int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
+		       struct error *err)
+{
+	assert_true(h->checked || h->algo != HASH_SHA1);
+	asked_nr++;
+	return oid_equal(oid, &attack) ? error_set(err, ERR_CORRUPT, "refused")
+				       : 0;
+}
+
+/* Above what the indexer inflates as a whole. */
+enum { LARGE = (16 << 20) + 1 };
+
+/* A whole object, two deltas on it, one of them on the other, and a large. */
+static void make_pack(struct packfile *p)
+{
+	void *large = mem_calloc(LARGE, 1);
+	struct oid oid;
+
+	assert_non_null(large);
+	packfile_init(p, HASH_SHA1);
+	packfile_add(p, OBJ_BLOB, "base\n", 5);
+	hash_object(&p->hash, &oid, OBJ_BLOB, "base\nmore\n", 10);
+	packfile_add_delta(p, OBJ_OFS_DELTA, 0, 5, "more\n", &oid);
+	hash_object(&p->hash, &oid, OBJ_BLOB, "base\nmore\nlast\n", 15);
+	packfile_add_delta(p, OBJ_REF_DELTA, 1, 10, "last\n", &oid);
+	packfile_add(p, OBJ_BLOB, large, LARGE);
+	free(large);
+}
+
+static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct cursor *c = ctx;
+	size_t n = cursor_left(c) < len ? cursor_left(c) : len;
+
+	memcpy(bytes, c->p, n);
+	cursor_skip(c, n);
+	return (ssize_t)n;
+}
+
+/* Receive and resolve, as index-pack and receive-pack do. */
+static int receive(const struct packfile *p, struct error *err)
+{
+	const struct pack_indexer_config config = {
+		.algo = p->algo, .threads = 2, .cache_limit = 1 << 20};
+	struct pack_indexer *ix = pack_indexer_new(&config);
+	struct cursor c = cursor_make(p->bytes.data, p->bytes.len);
+	int ret;
+
+	assert_non_null(ix);
+	ret = pack_indexer_receive(
+		ix, (struct pack_source){.read = deal, .ctx = &c}, p->dir, err);
+	if (!ret)
+		ret = pack_indexer_resolve(ix, err);
+	pack_indexer_free(ix);
+	return ret;
+}
+
+static int verify(const struct pack *pack, struct error *err)
+{
+	struct pack_chains chains;
+	int ret;
+
+	assert_int_equal(pack_chains_init(&chains, (struct pack *)pack, err),
+			 0);
+	ret = pack_verify(&chains, 2, err);
+	pack_chains_release(&chains);
+	return ret;
+}
+
+/* Every object is asked about, and each of them can spoil the pack. */
+static void test_packs(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct packfile p;
+	struct pack *pack;
+
+	make_pack(&p);
+	pack = packfile_open(&p);
+	attack = (struct oid)OID_ZERO_INIT;
+	asked_nr = 0;
+	assert_int_equal(receive(&p, &err), 0);
+	assert_int_equal(asked_nr, p.nr);
+	assert_int_equal(verify(pack, &err), 0);
+	assert_int_equal(asked_nr, 2 * p.nr);
+	for (uint32_t i = 0; i < p.nr; i++) {
+		attack = p.oids[i];
+		assert_int_equal(receive(&p, &err), ERR_CORRUPT);
+		assert_string_equal(err.msg, "refused");
+		assert_int_equal(verify(pack, &err), ERR_CORRUPT);
+		assert_string_equal(err.msg, "refused");
+	}
+	pack_close(pack);
+	packfile_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_packs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
