@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/varint.h"
 #include "pack/entry.h"
 
 /* Type and size: 4 bits of size in the first byte, then 7 per byte. */
@@ -31,24 +32,6 @@ static bool take_type_size(struct pack_entry *e, struct cursor *c)
 	return e->type != OBJ_NONE && e->type != 5;
 }
 
-static bool take_distance(struct pack_entry *e, struct cursor *c)
-{
-	uint64_t d;
-	uint8_t byte;
-
-	if (!cursor_u8(c, &byte))
-		return false;
-	d = byte & 0x7f;
-	while (byte & 0x80) {
-		/* The sum of d + 1 shifted must fit. */
-		if (d >= UINT64_MAX >> 7 || !cursor_u8(c, &byte))
-			return false;
-		d = (d + 1) << 7 | (byte & 0x7f);
-	}
-	e->base_distance = d;
-	return d != 0;
-}
-
 int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
 		     enum hash_algo algo)
 {
@@ -57,7 +40,8 @@ int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
 
 	if (!take_type_size(&e, &t))
 		return ERR_CORRUPT;
-	if (e.type == OBJ_OFS_DELTA && !take_distance(&e, &t))
+	if (e.type == OBJ_OFS_DELTA &&
+	    (!varint_take(&t, &e.base_distance) || !e.base_distance))
 		return ERR_CORRUPT;
 	if (e.type == OBJ_REF_DELTA &&
 	    !cursor_bytes(&t, &e.base_oid, hash_len(algo)))
@@ -66,28 +50,6 @@ int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
 	*entry = e;
 	*c = t;
 	return 0;
-}
-
-size_t pack_distance_len(uint64_t distance)
-{
-	size_t len = 1;
-
-	while (distance >>= 7) {
-		distance--;
-		len++;
-	}
-	return len;
-}
-
-static size_t put_distance(uint8_t *out, uint64_t distance)
-{
-	size_t len = pack_distance_len(distance);
-	size_t i = len - 1;
-
-	out[i] = distance & 0x7f;
-	while (distance >>= 7)
-		out[--i] = (uint8_t)(0x80 | (--distance & 0x7f));
-	return len;
 }
 
 size_t pack_entry_write(uint8_t *out, const struct pack_entry *entry,
@@ -103,7 +65,7 @@ size_t pack_entry_write(uint8_t *out, const struct pack_entry *entry,
 	}
 	n++;
 	if (entry->type == OBJ_OFS_DELTA)
-		n += put_distance(out + n, entry->base_distance);
+		n += varint_put(out + n, entry->base_distance);
 	if (entry->type == OBJ_REF_DELTA) {
 		memcpy(out + n, entry->base_oid, hash_len(algo));
 		n += hash_len(algo);

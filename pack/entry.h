@@ -43,7 +43,4 @@ int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
 size_t pack_entry_write(uint8_t *out, const struct pack_entry *entry,
 			enum hash_algo algo);
 
-/* Length in bytes of an OFS_DELTA distance. */
-size_t pack_distance_len(uint64_t distance);
-
 #endif

@@ -97,16 +97,6 @@ static void test_known_bytes(void **state)
 	assert_memory_equal(out, delta, 3);
 }
 
-static void test_distance_len(void **state)
-{
-	assert_int_equal(pack_distance_len(1), 1);
-	assert_int_equal(pack_distance_len(127), 1);
-	assert_int_equal(pack_distance_len(128), 2);
-	assert_int_equal(pack_distance_len(16511), 2);
-	assert_int_equal(pack_distance_len(16512), 3);
-	assert_int_equal(pack_distance_len(UINT64_MAX), 10);
-}
-
 static void test_corrupt(void **state)
 {
 	static const struct {
@@ -141,7 +131,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_known_bytes),
-		cmocka_unit_test(test_distance_len),
 		cmocka_unit_test(test_corrupt),
 	};
 
