@@ -42,8 +42,8 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys ewah object pack repo walk bitmap islands repack serve \
-	libgitreach
+rooms = base sys ewah object pack reftable repo walk bitmap islands repack \
+	serve libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
 builtin_src := $(wildcard builtin/*.c)
 unit_src := $(wildcard t/unit/test-*.c)

@@ -16,6 +16,7 @@ LEVELS = {
     "ewah": 1,
     "object": 1,
     "pack": 2,
+    "reftable": 2,
     "repo": 3,
     "walk": 4,
     "bitmap": 5,

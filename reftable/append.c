@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* A table on top of a stack. */
+#include <inttypes.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "reftable/append-internal.h"
+#include "sys/io.h"
+#include "sys/lockfile.h"
+
+int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
+			 const char *name, int64_t timeout_ms,
+			 struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&path, "%s/%s.lock", dir, name) < 0)
+		ret = error_nomem(err);
+	else
+		ret = sys_lockfile_create(lock, path.data, timeout_ms, err);
+	buf_release(&path);
+	return ret;
+}
+
+int reftable_append_begin(struct reftable_append *a, const char *dir,
+			  const struct reftable_append_options *options,
+			  struct error *err)
+{
+	int ret = 0;
+
+	memset(a, 0, sizeof(*a));
+	a->dir = dir;
+	a->options = *options;
+	a->lock = a->file = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	buf_init(&a->name);
+	if (!sys_exists(dir))
+		ret = sys_mkdir_p(dir, err);
+	if (!ret)
+		ret = reftable_append_lock(&a->lock, dir, "tables.list",
+					   options->timeout_ms, err);
+	if (!ret)
+		ret = reftable_stack_open(&a->stack, dir, options->algo, err);
+	if (!ret && reftable_stack_max_index(&a->stack) >= UINT64_MAX / 2)
+		ret = error_set(err, ERR_CORRUPT,
+				"%s: no update indexes are left", dir);
+	if (!ret)
+		a->index = reftable_stack_max_index(&a->stack) + 1;
+	else
+		reftable_append_release(a);
+	return ret;
+}
+
+/* 32 bits of what the temporary file's name has of random. */
+static uint32_t random_of(const char *path)
+{
+	size_t len = strlen(path);
+
+	return (uint32_t)crc32(0, (const uint8_t *)path, (uInt)len);
+}
+
+int reftable_append_writer(struct reftable_append *a, uint64_t min_index,
+			   uint64_t max_index, struct error *err)
+{
+	struct reftable_writer_options options = {
+		.algo = a->options.algo,
+		.min_index = min_index,
+		.max_index = max_index,
+		.block_size = a->options.block_size,
+		.restart_interval = a->options.restart_interval,
+		.no_objects = a->options.no_objects,
+	};
+	int ret = sys_tempfile_create(&a->file, a->dir, "tmp_", 0666, err);
+
+	if (!ret)
+		ret = reftable_writer_new(&a->writer, &a->file, &options, err);
+	if (!ret &&
+	    buf_printf(&a->name,
+		       "0x%012" PRIx64 "-0x%012" PRIx64 "-%08" PRIx32 ".ref",
+		       min_index, max_index, random_of(a->file.path)) < 0)
+		ret = error_nomem(err);
+	return ret;
+}
+
+int reftable_append_start(struct reftable_append *a, uint64_t indexes,
+			  struct error *err)
+{
+	return reftable_append_writer(a, a->index, a->index + indexes - 1, err);
+}
+
+int reftable_append_table(struct reftable_append *a, struct error *err)
+{
+	int ret = reftable_writer_finish(a->writer, err);
+
+	a->len = reftable_writer_len(a->writer);
+	reftable_writer_free(a->writer);
+	a->writer = NULL;
+	if (!ret)
+		ret = sys_tempfile_finish(&a->file, a->options.method, err);
+	return ret;
+}
+
+int reftable_append_list(struct reftable_append *a, size_t from, size_t nr,
+			 struct error *err)
+{
+	struct buf list = BUF_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i <= a->stack.nr; i++) {
+		if (i == from + nr)
+			ret = buf_printf(&list, "%s\n", a->name.data);
+		if (!ret && i < a->stack.nr && (i < from || i >= from + nr))
+			ret = buf_printf(&list, "%s\n",
+					 a->stack.tables[i]->name);
+	}
+	if (ret < 0)
+		error_nomem(err);
+	else
+		ret = sys_tempfile_write(&a->lock, list.data, list.len, err);
+	if (!ret)
+		ret = sys_tempfile_finish(&a->lock, a->options.method, err);
+	a->is_ready = !ret;
+	buf_release(&list);
+	return ret;
+}
+
+int reftable_append_finish(struct reftable_append *a, struct error *err)
+{
+	int ret = reftable_append_table(a, err);
+
+	return ret ? ret : reftable_append_list(a, a->stack.nr, 0, err);
+}
+
+static int commit_as(struct reftable_append *a, struct sys_tempfile *file,
+		     const char *name, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&path, "%s/%s", a->dir, name) < 0)
+		ret = error_nomem(err);
+	else
+		ret = sys_tempfile_commit(file, path.data, a->options.method,
+					  err);
+	buf_release(&path);
+	return ret;
+}
+
+int reftable_append_commit(struct reftable_append *a, struct error *err)
+{
+	int ret = 0;
+
+	if (a->is_ready) {
+		ret = commit_as(a, &a->file, a->name.data, err);
+		if (!ret)
+			ret = commit_as(a, &a->lock, "tables.list", err);
+	}
+	a->is_ready = false;
+	sys_tempfile_abort(&a->lock);
+	return ret;
+}
+
+void reftable_append_release(struct reftable_append *a)
+{
+	reftable_writer_free(a->writer);
+	sys_tempfile_abort(&a->file);
+	sys_tempfile_abort(&a->lock);
+	reftable_stack_release(&a->stack);
+	buf_release(&a->name);
+	a->writer = NULL;
+	a->is_ready = false;
+}

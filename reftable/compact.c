@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* One table in place of several. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reftable/append-internal.h"
+#include "sys/io.h"
+
+#define DEFAULT_FACTOR 2
+
+/* A compaction under way: tables [from, from + nr) of the stack. */
+struct compaction {
+	struct reftable_append a;
+	size_t from, nr;
+	struct sys_tempfile *locks; /* owned: of these tables */
+	bool patient;               /* a lock that is held is an error */
+};
+
+size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
+{
+	size_t from = nr;
+	uint64_t sum = 0; /* of what is merged, or what the next is to exceed */
+
+	for (size_t i = nr; i > 1; i--) {
+		if (from == nr)
+			sum = sizes[i - 1];
+		if (sizes[i - 2] / factor >= sum)
+			continue;
+		/* All newer ones go along: they are smaller still. */
+		if (from == nr)
+			for (size_t j = i; j < nr; j++)
+				sum += sizes[j];
+		from = i - 2;
+		sum += sizes[from];
+	}
+	return from;
+}
+
+/* Bytes of a table, without those that every table has. */
+static uint64_t net_len(uint64_t len, enum hash_algo algo)
+{
+	unsigned version = algo == HASH_SHA1 ? 1 : 2;
+	size_t gross = reftable_header_len(version) +
+		       reftable_footer_len(version);
+
+	return len > gross ? len - gross : 0;
+}
+
+int reftable_append_choose(const struct reftable_append *a, uint64_t top_len,
+			   size_t *from)
+{
+	enum hash_algo algo = a->options.algo;
+	unsigned factor = a->options.factor ? a->options.factor
+					    : DEFAULT_FACTOR;
+	size_t nr = a->stack.nr;
+	uint64_t *sizes = mem_alloc(nr + 1, sizeof(*sizes));
+
+	if (!sizes)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < nr; i++)
+		sizes[i] = net_len(a->stack.tables[i]->map.len, algo);
+	if (top_len)
+		sizes[nr++] = net_len(top_len, algo);
+	*from = reftable_compact_from(sizes, nr, factor);
+	free(sizes);
+	return 0;
+}
+
+int reftable_append_is_full(const struct reftable_append *a)
+{
+	size_t from;
+	int ret = reftable_append_choose(a, a->len, &from);
+
+	/* Without a table on top there is nothing new. */
+	return ret < 0 ? ret : a->len && from < a->stack.nr;
+}
+
+/* 1, 0 when someone else has one of them, or negative. */
+static int lock_tables(struct compaction *c, struct error *err)
+{
+	c->locks = mem_calloc(c->nr, sizeof(*c->locks));
+	if (!c->locks)
+		return error_nomem(err);
+	for (size_t i = 0; i < c->nr; i++)
+		c->locks[i] = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	for (size_t i = 0; i < c->nr; i++) {
+		struct error why = ERROR_INIT;
+		int ret = reftable_append_lock(
+			&c->locks[i], c->a.dir,
+			c->a.stack.tables[c->from + i]->name, 0, &why);
+
+		if (ret == ERR_DENIED && !c->patient)
+			return 0;
+		if (ret < 0 && err)
+			*err = why;
+		if (ret < 0)
+			return ret;
+		/* Not one open file for each. */
+		sys_close(c->locks[i].fd);
+		c->locks[i].fd = -1;
+	}
+	return 1;
+}
+
+static int copy_records(struct compaction *c, struct reftable_merged *m,
+			enum reftable_block_type type, struct error *err)
+{
+	const struct reftable_iter *it;
+	int ret = reftable_merged_seek(m, type, "", 0, err);
+
+	while (!ret) {
+		ret = reftable_merged_next(m, &it, err);
+		if (ret <= 0)
+			break;
+		ret = type == REFTABLE_LOGS
+			      ? reftable_writer_add_log(c->a.writer, &it->log,
+							err)
+			      : reftable_writer_add_ref(c->a.writer, &it->ref,
+							err);
+	}
+	return ret;
+}
+
+static int merge(struct compaction *c, struct error *err)
+{
+	struct reftable *const *tables = c->a.stack.tables + c->from;
+	uint64_t min = tables[0]->file.footer.min_index, max = 0;
+	struct reftable_merged m;
+	int ret;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct reftable_footer *f = &tables[i]->file.footer;
+
+		min = f->min_index < min ? f->min_index : min;
+		max = f->max_index > max ? f->max_index : max;
+	}
+	/* What lies below has to be hidden still. */
+	ret = reftable_merged_init(&m, tables, c->nr, c->from > 0, err);
+	if (ret < 0)
+		return ret;
+	ret = reftable_append_writer(&c->a, min, max, err);
+	if (!ret)
+		ret = copy_records(c, &m, REFTABLE_REFS, err);
+	if (!ret)
+		ret = copy_records(c, &m, REFTABLE_LOGS, err);
+	if (!ret)
+		ret = reftable_append_table(&c->a, err);
+	reftable_merged_release(&m);
+	return ret;
+}
+
+/*
+ * Lock the list again. Others have appended to it, and merged tables before or
+ * behind ours, which are locked.
+ */
+static int relock(struct compaction *c, struct reftable_stack *old,
+		  struct error *err)
+{
+	struct reftable_append *a = &c->a;
+	const char *first = old->tables[c->from]->name;
+	size_t i;
+	int ret = reftable_append_lock(&a->lock, a->dir, "tables.list",
+				       a->options.timeout_ms, err);
+
+	if (!ret)
+		ret = reftable_stack_open(&a->stack, a->dir, a->options.algo,
+					  err);
+	if (ret < 0)
+		return ret;
+	for (i = 0; i < a->stack.nr; i++)
+		if (!strcmp(a->stack.tables[i]->name, first))
+			break;
+	for (size_t j = 0; j < c->nr; j++)
+		if (i + j >= a->stack.nr ||
+		    strcmp(a->stack.tables[i + j]->name,
+			   old->tables[c->from + j]->name) != 0)
+			return error_set(err, ERR_DENIED,
+					 "%s: tables have changed while they "
+					 "were locked",
+					 a->dir);
+	c->from = i;
+	return 0;
+}
+
+static void remove_tables(struct compaction *c)
+{
+	struct buf path = BUF_INIT;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		const char *name = c->a.stack.tables[c->from + i]->name;
+
+		buf_reset(&path);
+		/* What stays is garbage, which the next compaction removes. */
+		if (!buf_printf(&path, "%s/%s", c->a.dir, name))
+			sys_unlink(path.data, NULL);
+	}
+	buf_release(&path);
+}
+
+static int replace(struct compaction *c, struct error *err)
+{
+	int ret = reftable_append_list(&c->a, c->from, c->nr, err);
+
+	if (!ret)
+		ret = reftable_append_commit(&c->a, err);
+	if (!ret)
+		remove_tables(c);
+	return ret;
+}
+
+static void release(struct compaction *c)
+{
+	for (size_t i = 0; c->locks && i < c->nr; i++)
+		sys_tempfile_abort(&c->locks[i]);
+	free(c->locks);
+	reftable_append_release(&c->a);
+}
+
+static int compact(struct compaction *c, struct error *err)
+{
+	struct reftable_stack old;
+	int ret = lock_tables(c, err);
+
+	if (ret <= 0)
+		return ret;
+	sys_tempfile_abort(&c->a.lock);
+	ret = merge(c, err);
+	old = c->a.stack;
+	memset(&c->a.stack, 0, sizeof(c->a.stack));
+	if (!ret)
+		ret = relock(c, &old, err);
+	if (!ret)
+		ret = replace(c, err);
+	reftable_stack_release(&old);
+	return ret;
+}
+
+int reftable_compact_auto(const char *dir,
+			  const struct reftable_append_options *options,
+			  struct error *err)
+{
+	struct compaction c = {.patient = false};
+	int ret = reftable_append_begin(&c.a, dir, options, err);
+
+	if (ret < 0)
+		return ret;
+	ret = reftable_append_choose(&c.a, 0, &c.from);
+	if (ret < 0)
+		error_nomem(err);
+	c.nr = c.a.stack.nr - c.from;
+	if (!ret && c.nr > 1)
+		ret = compact(&c, err);
+	release(&c);
+	return ret;
+}
+
+/* Looking for tables that no list names. */
+struct garbage {
+	const struct reftable_append *a;
+	struct buf path;
+};
+
+static bool is_listed(const struct reftable_stack *stack, const char *name)
+{
+	for (size_t i = 0; i < stack->nr; i++)
+		if (!strcmp(stack->tables[i]->name, name))
+			return true;
+	return false;
+}
+
+/* The list is locked: what is to be in it has been put there, or was not. */
+static int remove_garbage(void *ctx, const char *name)
+{
+	struct garbage *g = ctx;
+	size_t len = strlen(name);
+
+	if (len < 4 || strcmp(name + len - 4, ".ref") != 0 ||
+	    is_listed(&g->a->stack, name))
+		return 0;
+	buf_reset(&g->path);
+	if (buf_printf(&g->path, "%s/%s", g->a->dir, name) < 0)
+		return ERR_NOMEM;
+	sys_unlink(g->path.data, NULL);
+	return 0;
+}
+
+static int clean(const struct reftable_append *a, struct error *err)
+{
+	struct garbage g = {a, BUF_INIT};
+	int ret = sys_dir_each(a->dir, remove_garbage, &g, err);
+
+	buf_release(&g.path);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
+
+int reftable_compact_all(const char *dir,
+			 const struct reftable_append_options *options,
+			 struct error *err)
+{
+	struct compaction c = {.patient = true};
+	int ret = reftable_append_begin(&c.a, dir, options, err);
+
+	if (ret < 0)
+		return ret;
+	ret = clean(&c.a, err);
+	c.nr = c.a.stack.nr;
+	/* One table alone has no records that it hides. */
+	if (!ret && c.nr > 1)
+		ret = compact(&c, err);
+	release(&c);
+	return ret;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of a reftable. All begin with a key that leaves out what it shares
+ * with the one before it:
+ *
+ *   varint(shared)  varint(rest_len << 3 | extra)  rest  value
+ *
+ *   block  key                             extra   value
+ *   r      name                            type    varint(index - min_index)
+ *                                                  [id [id]], or
+ *                                                  varint(len) target
+ *   g      name NUL ~index (8 bytes)       1       old, new, varint(len) who,
+ *                                                  varint(len) mail,
+ *                                                  varint(seconds), zone 2,
+ *                                                  varint(len) message
+ *                                          0       (a deletion: nothing)
+ *   o      the first bytes of an id        nr      [varint(nr) if extra is 0]
+ *                                                  varint(block offset)...
+ *   i      the last key of a block         0       varint(offset of the block)
+ *
+ * ~index is the complement of the update index, so that the newest entry comes
+ * first. The zone is stored as Git prints it: -730 is -0730. (The format's
+ * description says minutes; stock Git and its peers write this.)
+ */
+#ifndef REFTABLE_RECORD_H
+#define REFTABLE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/error.h"
+#include "object/oid.h"
+
+enum reftable_value {
+	REFTABLE_DELETED = 0,  /* hides what older tables have */
+	REFTABLE_OID = 1,      /* an object */
+	REFTABLE_TAG = 2,      /* a tag, and what it peels to */
+	REFTABLE_SYMBOLIC = 3, /* another ref */
+};
+
+/* A ref, or that there is none. */
+struct reftable_ref {
+	const char *name; /* NUL-terminated when it was read */
+	size_t name_len;
+	uint64_t update_index;
+	enum reftable_value value;
+	struct oid oid, peeled;
+	const char *target; /* not NUL-terminated */
+	size_t target_len;
+};
+
+/* Bytes in a block, or of the caller; not NUL-terminated. */
+struct reftable_text {
+	const char *p;
+	size_t len;
+};
+
+/* An entry of a reflog, or that there is none. */
+struct reftable_log {
+	const char *name; /* of the ref; NUL-terminated when it was read */
+	size_t name_len;
+	uint64_t update_index;
+	bool is_deleted; /* then the rest is zero */
+	struct oid old_oid, new_oid;
+	struct reftable_text who, mail, message; /* message ends in a LF */
+	uint64_t time;                           /* seconds since 1970 */
+	int16_t zone;                            /* -730: -0730 */
+};
+
+#define REFTABLE_LOG_TAIL_LEN 9 /* of a log's key, behind the name */
+
+/*
+ * Take the front of a record: *key is the one before it (empty at a restart)
+ * and becomes this one's. 1; 0 for bytes that are none; ERR_NOMEM.
+ */
+int reftable_key_take(struct cursor *c, struct buf *key, unsigned *extra);
+
+/* Append the front of a record with this key, after one with `last`. */
+int reftable_key_append(struct buf *out, const char *last, size_t last_len,
+			const char *key, size_t key_len, unsigned extra);
+
+/*
+ * Take the value of a record whose key is `key`, which ref->name points into
+ * then. False for bytes that are none.
+ */
+bool reftable_ref_take(struct cursor *c, struct reftable_ref *ref,
+		       const struct buf *key, unsigned extra,
+		       uint64_t min_index, enum hash_algo algo);
+int reftable_ref_append(struct buf *out, const struct reftable_ref *ref,
+			uint64_t min_index, enum hash_algo algo);
+
+/* As above for a log; strings point into the record. */
+bool reftable_log_take(struct cursor *c, struct reftable_log *log,
+		       const struct buf *key, unsigned extra,
+		       enum hash_algo algo);
+int reftable_log_append(struct buf *out, const struct reftable_log *log,
+			enum hash_algo algo);
+
+/* Append the key of a log. 0 or ERR_NOMEM. */
+int reftable_log_key(struct buf *out, const char *name, size_t name_len,
+		     uint64_t update_index);
+
+/* Order of keys: that of their bytes, a prefix first. */
+int reftable_key_cmp(const char *a, size_t a_len, const char *b, size_t b_len);
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a table, and finding records in it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reftable/table.h"
+
+static int check_hash(const struct reftable *table, enum hash_algo algo,
+		      struct error *err)
+{
+	if (table->file.footer.algo == algo)
+		return 0;
+	return error_set(err, ERR_CORRUPT, "%s: is for %s, not %s", table->name,
+			 hash_name(table->file.footer.algo), hash_name(algo));
+}
+
+int reftable_parse(struct reftable **out, const void *bytes, size_t len,
+		   enum hash_algo algo, const char *name, struct error *err)
+{
+	struct reftable *table = mem_calloc(1, sizeof(*table));
+	struct reftable_file *file;
+	int ret;
+
+	*out = NULL;
+	if (!table)
+		return error_nomem(err);
+	file = &table->file;
+	table->name = mem_strdup(name);
+	ret = table->name ? reftable_footer_parse(&file->footer, bytes, len,
+						  table->name, err)
+			  : error_nomem(err);
+	if (!ret)
+		ret = check_hash(table, algo, err);
+	if (ret < 0) {
+		reftable_close(table);
+		return ret;
+	}
+	file->bytes = bytes;
+	file->end = len - reftable_footer_len(file->footer.version);
+	file->name = table->name;
+	*out = table;
+	return 0;
+}
+
+int reftable_open(struct reftable **out, const char *dir, const char *name,
+		  enum hash_algo algo, struct error *err)
+{
+	struct sys_map map = SYS_MAP_INIT;
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s/%s", dir, name);
+
+	*out = NULL;
+	if (ret < 0)
+		ret = error_nomem(err);
+	else
+		ret = sys_map_open(&map, path.data, err);
+	if (!ret)
+		ret = reftable_parse(out, map.data, map.len, algo, name, err);
+	if (!ret)
+		(*out)->map = map;
+	else
+		sys_map_close(&map);
+	buf_release(&path);
+	return ret;
+}
+
+void reftable_close(struct reftable *table)
+{
+	if (!table)
+		return;
+	sys_map_close(&table->map);
+	free(table->name);
+	free(table);
+}
+
+bool reftable_section(const struct reftable *table,
+		      enum reftable_block_type type, uint64_t *off)
+{
+	const struct reftable_file *file = &table->file;
+	const struct reftable_footer *f = &file->footer;
+
+	*off = type == REFTABLE_LOGS      ? f->log_off
+	       : type == REFTABLE_OBJECTS ? f->obj_off
+					  : 0;
+	/* A section at offset zero is known by the type of its first block. */
+	return *off || reftable_block_peek(file, 0) == type;
+}
+
+static uint64_t index_off(const struct reftable *table,
+			  enum reftable_block_type type)
+{
+	const struct reftable_footer *f = &table->file.footer;
+
+	return type == REFTABLE_LOGS      ? f->log_index_off
+	       : type == REFTABLE_OBJECTS ? f->obj_index_off
+					  : f->ref_index_off;
+}
+
+void reftable_iter_init(struct reftable_iter *it)
+{
+	memset(it, 0, sizeof(*it));
+	reftable_block_init(&it->block);
+	reftable_cursor_init(&it->cur);
+	it->at_end = true;
+}
+
+void reftable_iter_release(struct reftable_iter *it)
+{
+	reftable_block_release(&it->block);
+	reftable_cursor_release(&it->cur);
+	reftable_iter_init(it);
+}
+
+/* The value of the record that the cursor stands on. */
+static int take_value(struct reftable_iter *it, struct error *err)
+{
+	const struct reftable_file *file = &it->table->file;
+	struct reftable_cursor *cur = &it->cur;
+	bool good;
+
+	if (it->type == REFTABLE_LOGS)
+		good = reftable_log_take(&cur->value, &it->log, &cur->key,
+					 cur->extra, file->footer.algo);
+	else
+		good = reftable_ref_take(&cur->value, &it->ref, &cur->key,
+					 cur->extra, file->footer.min_index,
+					 file->footer.algo);
+	if (!good)
+		return reftable_block_corrupt(file, it->block.off, "bad value",
+					      err);
+	reftable_cursor_done(cur);
+	return 1;
+}
+
+/* Open the block behind this one, if it is of the same section. */
+static int next_block(struct reftable_iter *it, struct error *err)
+{
+	const struct reftable_file *file = &it->table->file;
+	uint64_t off = it->block.next_off;
+	int ret;
+
+	it->at_end = reftable_block_peek(file, off) != it->type;
+	if (it->at_end)
+		return 0;
+	ret = reftable_block_open(&it->block, file, off, err);
+	if (ret < 0)
+		return ret;
+	reftable_cursor_start(&it->cur, &it->block);
+	return 1;
+}
+
+int reftable_iter_next(struct reftable_iter *it, struct error *err)
+{
+	int ret;
+
+	if (it->has_next) {
+		it->has_next = false;
+		return 1;
+	}
+	while (!it->at_end) {
+		ret = reftable_cursor_next(&it->cur, &it->table->file, err);
+		if (ret > 0) {
+			ret = take_value(it, err);
+		} else if (!ret) {
+			ret = next_block(it, err);
+			if (ret > 0)
+				continue;
+		}
+		if (ret < 0)
+			it->at_end = true;
+		return ret;
+	}
+	return 0;
+}
+
+/* One step down: the child that may have the key. 1, 0 for none, or less. */
+static int search_index(struct reftable_iter *it, const char *key,
+			size_t key_len, uint64_t *off, struct error *err)
+{
+	const struct reftable_file *file = &it->table->file;
+	struct reftable_cursor *cur = &it->cur;
+	int ret = reftable_cursor_seek(cur, file, &it->block, key, key_len,
+				       err);
+
+	while (!ret) {
+		ret = reftable_cursor_next(cur, file, err);
+		if (ret <= 0)
+			return ret;
+		if (!reftable_cursor_take_off(cur, off))
+			return reftable_block_corrupt(file, it->block.off,
+						      "bad index", err);
+		ret = reftable_key_cmp(cur->key.data, cur->key.len, key,
+				       key_len) >= 0;
+	}
+	/* Children come first, so that the way down has an end. */
+	if (ret > 0 && *off >= it->block.off)
+		return reftable_block_corrupt(file, it->block.off,
+					      "index leads up", err);
+	return ret;
+}
+
+/* Down the index: 1 with the block open, 0 when no key is that large. */
+static int descend(struct reftable_iter *it, const char *key, size_t key_len,
+		   struct error *err)
+{
+	const struct reftable_file *file = &it->table->file;
+	uint64_t off = index_off(it->table, it->type);
+	int ret = reftable_block_open(&it->block, file, off, err);
+
+	while (!ret && it->block.type == REFTABLE_INDEX) {
+		ret = search_index(it, key, key_len, &off, err);
+		if (ret <= 0)
+			return ret;
+		ret = reftable_block_open(&it->block, file, off, err);
+	}
+	if (!ret && it->block.type != it->type)
+		return reftable_block_corrupt(
+			file, off, "index leads to another section", err);
+	return ret < 0 ? ret : 1;
+}
+
+/* Whether the first key of the block at `off` is less than this one. */
+static int starts_before(struct reftable_iter *it, uint64_t off,
+			 const char *key, size_t key_len, struct error *err)
+{
+	const struct reftable_file *file = &it->table->file;
+	int ret = reftable_block_open(&it->block, file, off, err);
+
+	if (ret < 0)
+		return ret;
+	reftable_cursor_start(&it->cur, &it->block);
+	ret = reftable_cursor_next(&it->cur, file, err);
+	if (ret <= 0)
+		return ret;
+	return reftable_key_cmp(it->cur.key.data, it->cur.key.len, key,
+				key_len) < 0;
+}
+
+/* Without an index: the last block that starts before the key, or the first. */
+static int walk_blocks(struct reftable_iter *it, const char *key,
+		       size_t key_len, struct error *err)
+{
+	const struct reftable_file *file = &it->table->file;
+	uint64_t off, best;
+	int ret;
+
+	if (!reftable_section(it->table, it->type, &off))
+		return 0;
+	best = off;
+	while (key_len && reftable_block_peek(file, off) == it->type) {
+		ret = starts_before(it, off, key, key_len, err);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			break;
+		best = off;
+		off = it->block.next_off;
+	}
+	ret = reftable_block_open(&it->block, file, best, err);
+	if (!ret && it->block.type != it->type)
+		ret = reftable_block_corrupt(file, best, "not such a block",
+					     err);
+	return ret < 0 ? ret : 1;
+}
+
+/* Go on to the first record that is not less. */
+static int scan(struct reftable_iter *it, const char *key, size_t key_len,
+		struct error *err)
+{
+	int ret;
+
+	do {
+		ret = reftable_iter_next(it, err);
+	} while (ret > 0 && reftable_key_cmp(it->cur.key.data, it->cur.key.len,
+					     key, key_len) < 0);
+	it->has_next = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+int reftable_iter_seek(struct reftable_iter *it, const struct reftable *table,
+		       enum reftable_block_type type, const char *key,
+		       size_t key_len, struct error *err)
+{
+	int ret;
+
+	it->table = table;
+	it->type = type;
+	it->has_next = false;
+	it->at_end = true;
+	/* From the start no index is asked. */
+	if (key_len && index_off(table, type))
+		ret = descend(it, key, key_len, err);
+	else
+		ret = walk_blocks(it, key, key_len, err);
+	if (ret <= 0)
+		return ret;
+	it->at_end = false;
+	ret = reftable_cursor_seek(&it->cur, &table->file, &it->block, key,
+				   key_len, err);
+	if (!ret)
+		ret = scan(it, key, key_len, err);
+	if (ret < 0)
+		it->at_end = true;
+	return ret;
+}

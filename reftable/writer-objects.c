@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The section of objects: for each that a ref names, or that its tag peels to,
+ * the blocks of refs that do.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/varint.h"
+#include "reftable/writer-internal.h"
+
+#define LEAST_ID_LEN 2
+#define ID_LEN_MAX 31 /* what the footer has room for */
+#define COUNT_MAX 7   /* that the front of a record has room for */
+
+static int note_one(struct reftable_writer *w, const struct oid *oid,
+		    struct error *err)
+{
+	struct reftable_object *o;
+
+	if (mem_grow(&w->objects, &w->object_alloc, w->object_nr + 1,
+		     sizeof(*w->objects)) < 0)
+		return error_nomem(err);
+	o = &w->objects[w->object_nr++];
+	o->oid = *oid;
+	o->block_off = w->block_off;
+	return 0;
+}
+
+int reftable_writer_note(struct reftable_writer *w,
+			 const struct reftable_ref *ref, struct error *err)
+{
+	int ret = 0;
+
+	if (w->options.no_objects)
+		return 0;
+	if (ref->value == REFTABLE_OID || ref->value == REFTABLE_TAG)
+		ret = note_one(w, &ref->oid, err);
+	if (!ret && ref->value == REFTABLE_TAG)
+		ret = note_one(w, &ref->peeled, err);
+	return ret;
+}
+
+static int cmp_objects(const void *a, const void *b)
+{
+	const struct reftable_object *oa = a, *ob = b;
+	int cmp = oid_cmp(&oa->oid, &ob->oid);
+
+	if (cmp)
+		return cmp;
+	return (oa->block_off > ob->block_off) -
+	       (oa->block_off < ob->block_off);
+}
+
+/* Bytes of an id that tell all of them apart. */
+static size_t choose_id_len(const struct reftable_writer *w)
+{
+	size_t len = LEAST_ID_LEN;
+
+	for (size_t i = 1; i < w->object_nr; i++) {
+		const uint8_t *a = w->objects[i - 1].oid.bytes;
+		const uint8_t *b = w->objects[i].oid.bytes;
+
+		while (len < ID_LEN_MAX && !memcmp(a, b, len) &&
+		       memcmp(a, b, OID_MAX_LEN) != 0)
+			len++;
+	}
+	return len;
+}
+
+/* Append where objects [from, to), which are one, are named. */
+static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
+			 size_t *nr)
+{
+	uint8_t bytes[VARINT_MAX_LEN];
+	uint64_t last = 0;
+
+	*nr = 0;
+	for (size_t i = from; i < to; i++) {
+		uint64_t off = w->objects[i].block_off;
+
+		if (*nr && off == last)
+			continue;
+		if (buf_append(&w->value, bytes,
+			       varint_put(bytes, off - last)) < 0)
+			return ERR_NOMEM;
+		last = off;
+		++*nr;
+	}
+	return 0;
+}
+
+/* As above behind their number, unless the front of the record has that. */
+static int put_object(struct reftable_writer *w, size_t from, size_t to,
+		      size_t id_len, struct error *err)
+{
+	const char *key = (const char *)w->objects[from].oid.bytes;
+	uint8_t count[VARINT_MAX_LEN];
+	size_t nr, len;
+	int ret;
+
+	buf_reset(&w->value);
+	if (append_blocks(w, from, to, &nr) < 0)
+		return error_nomem(err);
+	if (nr > COUNT_MAX) {
+		len = varint_put(count, nr);
+		if (buf_reserve(&w->value, len) < 0)
+			return error_nomem(err);
+		memmove(w->value.data + len, w->value.data, w->value.len);
+		memcpy(w->value.data, count, len);
+		buf_set_len(&w->value, w->value.len + len);
+	}
+	ret = reftable_writer_add(w, REFTABLE_OBJECTS, key, id_len,
+				  nr > COUNT_MAX ? 0 : (unsigned)nr,
+				  w->value.data, w->value.len, err);
+	/* Too many for a block: look into all. */
+	if (!ret)
+		ret = reftable_writer_add(w, REFTABLE_OBJECTS, key, id_len, 0,
+					  "", 1, err);
+	if (!ret)
+		ret = error_set(err, ERR_INVALID,
+				"reftable block size is too small");
+	return ret < 0 ? ret : 0;
+}
+
+int reftable_writer_put_objects(struct reftable_writer *w, struct error *err)
+{
+	size_t id_len, from, to;
+	int ret = 0;
+
+	if (!w->object_nr)
+		return 0;
+	qsort(w->objects, w->object_nr, sizeof(*w->objects), cmp_objects);
+	id_len = choose_id_len(w);
+	for (from = 0; !ret && from < w->object_nr; from = to) {
+		const struct oid *oid = &w->objects[from].oid;
+
+		for (to = from + 1; to < w->object_nr; to++)
+			if (!oid_equal(oid, &w->objects[to].oid))
+				break;
+		ret = put_object(w, from, to, id_len, err);
+		if (!from)
+			w->footer.obj_off = w->block_off;
+	}
+	w->footer.obj_id_len = (unsigned)id_len;
+	if (!ret)
+		ret = reftable_writer_end_section(w, &w->footer.obj_index_off,
+						  err);
+	return ret;
+}

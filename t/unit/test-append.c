@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* reftable/append.h: random changes against an array, with tables merged in
+ * between; locks, garbage. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "reftable/append.h"
+#include "t/unit/reftables.h"
+
+#define NAME_NR 50
+#define CHANGE_NR 150
+
+static const struct reftable_append_options options = {
+	.algo = HASH_SHA1,
+	.block_size = 256,
+};
+
+/* One table that changes some refs of the twin, with an entry for each. */
+static void change(const struct tmprepo *t, struct twin *twin, uint64_t *seed)
+{
+	struct reftable_append a;
+	bool changed[NAME_NR] = {false};
+	size_t nr = 1 + random_next(seed) % 5;
+
+	assert_int_equal(reftable_append_begin(&a, t->dir, &options, NULL), 0);
+	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
+	while (nr--)
+		changed[random_next(seed) % NAME_NR] = true;
+	for (size_t i = 0; i < NAME_NR; i++) {
+		struct twin_ref *ref = &twin->refs[i];
+
+		if (!changed[i])
+			continue;
+		ref->ref = twin_value(seed, ref->name, a.index, HASH_SHA1,
+				      true);
+		assert_int_equal(
+			reftable_writer_add_ref(a.writer, &ref->ref, NULL), 0);
+	}
+	for (size_t i = 0; i < NAME_NR; i++)
+		if (changed[i]) {
+			struct reftable_log log = twin_log(twin->refs[i].name,
+							   a.index);
+
+			assert_int_equal(
+				reftable_writer_add_log(a.writer, &log, NULL),
+				0);
+		}
+	assert_int_equal(reftable_append_finish(&a, NULL), 0);
+	assert_int_equal(reftable_append_commit(&a, NULL), 0);
+	reftable_append_release(&a);
+}
+
+static void check(const struct tmprepo *t, const struct twin *twin,
+		  uint64_t entries, size_t most_tables)
+{
+	const struct reftable_iter *it;
+	struct reftable_stack stack;
+	struct reftable_merged m;
+
+	assert_int_equal(reftable_stack_open(&stack, t->dir, HASH_SHA1, NULL),
+			 0);
+	assert_in_range(stack.nr, 1, most_tables);
+	assert_int_equal(
+		reftable_merged_init(&m, stack.tables, stack.nr, false, NULL),
+		0);
+	assert_int_equal(reftable_merged_seek(&m, REFTABLE_REFS, "", 0, NULL),
+			 0);
+	for (size_t i = 0; i < NAME_NR; i++) {
+		const struct reftable_ref *ref = &twin->refs[i].ref;
+
+		if (!ref->update_index || ref->value == REFTABLE_DELETED)
+			continue;
+		assert_int_equal(reftable_merged_next(&m, &it, NULL), 1);
+		assert_same_ref(&it->ref, ref);
+	}
+	assert_int_equal(reftable_merged_next(&m, &it, NULL), 0);
+	assert_int_equal(reftable_merged_seek(&m, REFTABLE_LOGS, "", 0, NULL),
+			 0);
+	while (reftable_merged_next(&m, &it, NULL) > 0)
+		entries--;
+	assert_true(!entries);
+	reftable_merged_release(&m);
+	reftable_stack_release(&stack);
+}
+
+static uint64_t count_changes(const struct tmprepo *t)
+{
+	const struct reftable_iter *it;
+	struct reftable_stack stack;
+	struct reftable_merged m;
+	uint64_t nr = 0;
+
+	assert_int_equal(reftable_stack_open(&stack, t->dir, HASH_SHA1, NULL),
+			 0);
+	reftable_merged_init(&m, stack.tables, stack.nr, false, NULL);
+	reftable_merged_seek(&m, REFTABLE_LOGS, "", 0, NULL);
+	while (reftable_merged_next(&m, &it, NULL) > 0)
+		nr++;
+	reftable_merged_release(&m);
+	reftable_stack_release(&stack);
+	return nr;
+}
+
+static void test_random(void **state)
+{
+	uint64_t seed = random_seed(), entries = 0;
+	struct reftable_stack old;
+	struct tmprepo t;
+	struct twin twin;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	twin_init(&twin, NAME_NR, &seed, HASH_SHA1, 0);
+	for (size_t i = 0; i < NAME_NR; i++)
+		twin.refs[i].ref.update_index = 0;
+	change(&t, &twin, &seed);
+	assert_int_equal(reftable_stack_open(&old, t.dir, HASH_SHA1, NULL), 0);
+	for (int i = 0; i < CHANGE_NR; i++) {
+		uint64_t before = count_changes(&t);
+
+		change(&t, &twin, &seed);
+		entries = count_changes(&t);
+		assert_in_range(entries - before, 1, 5);
+		/* The sizes of neighbours differ by a factor of two. */
+		assert_int_equal(reftable_compact_auto(t.dir, &options, NULL),
+				 0);
+		check(&t, &twin, entries, 12);
+	}
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	check(&t, &twin, entries, 1);
+	/* What was open stays. */
+	assert_int_equal(old.nr, 1);
+	assert_true(reftable_stack_max_index(&old) == 1);
+	reftable_stack_release(&old);
+	twin_release(&twin);
+	tmprepo_release(&t);
+}
+
+static size_t count_files(const struct tmprepo *t, const char *tail)
+{
+	struct buf command = BUF_INIT;
+	unsigned nr = 99;
+	FILE *f;
+
+	buf_printf(&command, "ls %s | grep -c '%s'", t->dir, tail);
+	f = popen(command.data, "r");
+	assert_int_equal(fscanf(f, "%u", &nr), 1);
+	pclose(f);
+	buf_release(&command);
+	return nr;
+}
+
+static void test_locks(void **state)
+{
+	uint64_t seed = random_seed();
+	struct reftable_append a, b;
+	struct reftable_stack stack;
+	struct buf lock = BUF_INIT;
+	struct tmprepo t;
+	struct twin twin;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	twin_init(&twin, NAME_NR, &seed, HASH_SHA1, 0);
+	change(&t, &twin, &seed);
+	change(&t, &twin, &seed);
+	assert_int_equal(reftable_append_begin(&a, t.dir, &options, NULL), 0);
+	assert_int_equal(reftable_append_begin(&b, t.dir, &options, NULL),
+			 ERR_DENIED);
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL),
+			 ERR_DENIED);
+	/* Given up, it leaves nothing. */
+	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
+	assert_int_equal(reftable_append_finish(&a, NULL), 0);
+	reftable_append_release(&a);
+	assert_int_equal(count_files(&t, "ref$"), 2);
+	assert_int_equal(count_files(&t, "lock$"), 0);
+	assert_int_equal(count_files(&t, "^tmp"), 0);
+
+	/* Someone else merges the older one. */
+	assert_int_equal(reftable_stack_open(&stack, t.dir, HASH_SHA1, NULL),
+			 0);
+	buf_printf(&lock, "%s.lock", stack.tables[0]->name);
+	tmprepo_write(&t, lock.data, "");
+	assert_int_equal(reftable_compact_auto(t.dir, &options, NULL), 0);
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL),
+			 ERR_DENIED);
+	assert_int_equal(count_files(&t, "ref$"), 2);
+	assert_int_equal(count_files(&t, "lock$"), 1);
+	tmprepo_remove(&t, lock.data);
+	/* What no list names goes, and no temporary file of others. */
+	tmprepo_write(&t, "0x01-0x01-00000000.ref", "garbage");
+	tmprepo_write(&t, "tmp_other", "");
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(count_files(&t, "ref$"), 1);
+	assert_int_equal(count_files(&t, "^tmp"), 1);
+	reftable_stack_release(&stack);
+	buf_release(&lock);
+	twin_release(&twin);
+	tmprepo_release(&t);
+}
+
+static void test_compact_from(void **state)
+{
+	static const struct {
+		uint64_t sizes[5];
+		size_t nr;
+		unsigned factor;
+		size_t from;
+	} cases[] = {
+		{{0}, 0, 2, 0},
+		{{7}, 1, 2, 1},
+		{{10, 5}, 2, 2, 2},
+		{{9, 5}, 2, 2, 0},
+		{{100, 10, 5, 1}, 4, 2, 4},
+		{{100, 10, 5, 5}, 4, 2, 1},
+		{{40, 10, 5, 5}, 4, 2, 1},
+		{{39, 10, 5, 5}, 4, 2, 0},
+		{{1000, 100, 10}, 3, 11, 0},
+		{{1000, 3, 2, 1}, 4, 2, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_NR(cases); i++)
+		assert_int_equal(reftable_compact_from(cases[i].sizes,
+						       cases[i].nr,
+						       cases[i].factor),
+				 cases[i].from);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_compact_from),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

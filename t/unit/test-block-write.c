@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* reftable/block-write.h: when a block is full; deflated blocks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "reftable/block-write.h"
+
+static void test_full(void **state)
+{
+	struct reftable_block_writer bw;
+
+	(void)state;
+	reftable_block_writer_init(&bw);
+	/* Header 4, record 2 + 1 + 2, restart 3, number 2. */
+	assert_int_equal(
+		reftable_block_writer_start(&bw, REFTABLE_REFS, "", 0, 14, 16),
+		0);
+	assert_true(reftable_block_writer_is_empty(&bw));
+	assert_int_equal(
+		reftable_block_writer_add(&bw, "a", 1, 0, "abc", 3, false), 0);
+	assert_true(reftable_block_writer_is_empty(&bw));
+	assert_int_equal(
+		reftable_block_writer_add(&bw, "a", 1, 0, "ab", 2, false), 1);
+	assert_int_equal(
+		reftable_block_writer_add(&bw, "b", 1, 0, "", 0, false), 0);
+	assert_int_equal(reftable_block_writer_finish(&bw), 0);
+	assert_int_equal(bw.bytes.len, 14);
+	assert_memory_equal(bw.bytes.data, "r\0\0\016\0\010aab\0\0\4\0\1", 14);
+	reftable_block_writer_release(&bw);
+}
+
+/* One that has to fit does, and comes back inflated. */
+static void test_deflated(void **state)
+{
+	struct reftable_block_writer bw;
+	struct reftable_file file = {
+		.footer = {.version = 1, .algo = HASH_SHA1}, .name = "a"};
+	struct reftable_block block;
+	struct reftable_cursor cur;
+	char text[5000] = "";
+
+	(void)state;
+	reftable_block_writer_init(&bw);
+	assert_int_equal(reftable_block_writer_start(&bw, REFTABLE_LOGS,
+						     "123456789012345678901234",
+						     24, 100, 16),
+			 0);
+	assert_int_equal(reftable_block_writer_add(&bw, "key", 3, 1, text,
+						   sizeof(text), false),
+			 0);
+	assert_int_equal(reftable_block_writer_add(&bw, "key", 3, 1, text,
+						   sizeof(text), true),
+			 1);
+	assert_int_equal(reftable_block_writer_finish(&bw), 0);
+	assert_in_range(bw.bytes.len, 30, 200);
+	file.bytes = (const uint8_t *)bw.bytes.data;
+	file.end = bw.bytes.len;
+	reftable_block_init(&block);
+	reftable_cursor_init(&cur);
+	assert_int_equal(reftable_block_open(&block, &file, 0, NULL), 0);
+	assert_true(block.next_off == bw.bytes.len);
+	reftable_cursor_start(&cur, &block);
+	assert_int_equal(reftable_cursor_next(&cur, &file, NULL), 1);
+	assert_string_equal(cur.key.data, "key");
+	assert_int_equal(cursor_left(&cur.value), sizeof(text));
+	reftable_cursor_release(&cur);
+	/* Cut off, it does not inflate. */
+	file.end--;
+	assert_int_equal(reftable_block_open(&block, &file, 0, NULL),
+			 ERR_CORRUPT);
+	reftable_block_release(&block);
+	reftable_block_writer_release(&bw);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_deflated),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
