@@ -24,17 +24,30 @@ char *pack_bitmap_path(const char *pack_base)
 	return buf_detach(&path, NULL);
 }
 
-/* The index file says which pack it was made for. */
-static int check_pack(const struct pack_bitmap *pb, struct error *err)
+/* The index file says what it was made for. */
+static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
+		       const char *what, struct error *err)
 {
-	struct oid checksum;
-
-	oid_from_raw(&checksum, pb->file.checksum, pb->odb->algo);
-	if (!oid_equal(&checksum, &pb->pack->pack->checksum))
+	if (memcmp(pb->file.checksum, checksum, hash_len(pb->odb->algo)) != 0)
 		return error_set(err, ERR_CORRUPT,
-				 "%s: bitmap index belongs to another pack",
-				 pb->path);
+				 "%s: bitmap index belongs to another %s",
+				 pb->path, what);
 	return 0;
+}
+
+/* Map, parse, check the bytes of `nr` objects' bitmaps. */
+static int load_file(struct pack_bitmap *pb, uint32_t nr,
+		     const uint8_t *checksum, const char *what,
+		     struct error *err)
+{
+	int ret = sys_map_open(&pb->map, pb->path, err);
+
+	if (!ret)
+		ret = bitmap_file_parse(&pb->file, pb->map.data, pb->map.len,
+					nr, pb->odb->algo, pb->path, err);
+	if (!ret)
+		ret = check_owner(pb, checksum, what, err);
+	return ret;
 }
 
 /*
@@ -44,12 +57,17 @@ static int check_pack(const struct pack_bitmap *pb, struct error *err)
  */
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
-	struct pack *pack = pb->pack->pack;
-	const struct pack_rev *rev = pack_get_rev(pack, err);
+	const struct bitmap_space *space = &pb->space;
+	const struct pack_rev *rev;
+	struct pack *pack;
 
+	if (space->midx)
+		return 0; /* checked when it was opened */
+	pack = space->pack->pack;
+	rev = pack_get_rev(pack, err);
 	if (!rev)
 		return ERR_NOMEM;
-	if (rev != pb->rev)
+	if (rev != space->rev)
 		return error_set(err, ERR_CORRUPT,
 				 "%s.rev: objects are not in the order of the "
 				 "pack",
@@ -64,31 +82,72 @@ int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err)
 	return ret < 0 ? ret : prove_order(pb, err);
 }
 
-static int open_for_pack(struct pack_bitmap *pb, const struct odb *odb,
-			 const struct odb_pack *pack, struct error *err)
+static int open_for_pack(struct pack_bitmap *pb, const struct odb_pack *pack,
+			 struct error *err)
 {
+	const struct pack_rev *rev;
 	int ret;
 
-	pb->odb = odb;
-	pb->pack = pack;
 	pb->path = pack_bitmap_path(pack->pack->path);
 	if (!pb->path)
 		return error_nomem(err);
-	ret = sys_map_open(&pb->map, pb->path, err);
-	if (!ret)
-		ret = bitmap_file_parse(&pb->file, pb->map.data, pb->map.len,
-					pack->pack->idx.nr, odb->algo, pb->path,
-					err);
-	if (!ret)
-		ret = check_pack(pb, err);
+	ret = load_file(pb, pack->pack->idx.nr, pack->pack->checksum.bytes,
+			"pack", err);
 	if (ret < 0)
 		return ret;
-	pb->rev = pack_get_rev_unproven(pack->pack, err);
-	return pb->rev ? 0 : ERR_NOMEM;
+	rev = pack_get_rev_unproven(pack->pack, err);
+	if (!rev)
+		return ERR_NOMEM;
+	pb->space = bitmap_space_of_pack(pb->odb, pack, rev);
+	return 0;
 }
 
-int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
-			  const struct odb_pack *pack, struct error *err)
+/* The order of a multi-pack-index, which old versions of Git kept apart. */
+static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
+			   struct error *err)
+{
+	struct error why = ERROR_INIT;
+	char *path = NULL;
+	int ret = 0;
+
+	if (!om->midx.order) {
+		path = odb_midx_part_path(om, "rev");
+		ret = path ? sys_map_open(&pb->rev_map, path, &why)
+			   : error_nomem(err);
+		free(path);
+		if (ret < 0 && ret != ERR_MISSING)
+			return ret == ERR_NOMEM
+				       ? ret
+				       : error_set(err, ret, "%s", why.msg);
+	}
+	ret = pack_midx_order_init(&pb->order, &om->midx, pb->rev_map.data,
+				   pb->rev_map.len, err);
+	/* Not that of the bitmap index, which is there. */
+	if (ret == ERR_MISSING)
+		ret = error_set(err, ERR_CORRUPT,
+				"%s: multi-pack-index has no reverse index",
+				pb->path);
+	pb->space = bitmap_space_of_midx(pb->odb, om, &pb->order);
+	return ret;
+}
+
+static int open_for_midx(struct pack_bitmap *pb, struct odb_midx *om,
+			 struct error *err)
+{
+	int ret;
+
+	pb->path = odb_midx_part_path(om, "bitmap");
+	if (!pb->path)
+		return error_nomem(err);
+	ret = load_file(pb, om->midx.nr, om->midx.checksum, "multi-pack-index",
+			err);
+	return ret < 0 ? ret : take_midx_order(pb, om, err);
+}
+
+/* For a pack, or else a multi-pack-index. */
+static int open_index(struct pack_bitmap **out, const struct odb *odb,
+		      const struct odb_pack *pack, struct odb_midx *om,
+		      struct error *err)
 {
 	struct pack_bitmap *pb = mem_calloc(1, sizeof(*pb));
 	int ret;
@@ -96,7 +155,8 @@ int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 	*out = NULL;
 	if (!pb)
 		return error_nomem(err);
-	ret = open_for_pack(pb, odb, pack, err);
+	pb->odb = odb;
+	ret = pack ? open_for_pack(pb, pack, err) : open_for_midx(pb, om, err);
 	if (!ret) {
 		*out = pb;
 		return 1;
@@ -109,17 +169,56 @@ int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 	return 0;
 }
 
+int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
+			  const struct odb_pack *pack, struct error *err)
+{
+	return open_index(out, odb, pack, NULL, err);
+}
+
+int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
+			  size_t dir_nr, struct error *err)
+{
+	*out = NULL;
+	return odb->midxes[dir_nr]
+		       ? open_index(out, odb, NULL, odb->midxes[dir_nr], err)
+		       : 0;
+}
+
+int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
+			  size_t *next, struct error *err)
+{
+	int ret = 0;
+
+	*out = NULL;
+	while (!ret && *next < odb->dir_nr + odb->pack_nr) {
+		size_t i = (*next)++;
+
+		ret = i < odb->dir_nr
+			      ? pack_bitmap_open_midx(out, odb, i, err)
+			      : pack_bitmap_open_pack(
+					out, odb, &odb->packs[i - odb->dir_nr],
+					err);
+	}
+	return ret;
+}
+
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err)
 {
-	*out = NULL;
-	for (uint32_t i = 0; i < odb->pack_nr; i++) {
-		int ret = pack_bitmap_open_pack(out, odb, &odb->packs[i], err);
+	struct error passed_over = ERROR_INIT;
+	size_t next = 0;
+	int ret;
 
-		if (ret)
-			return ret;
-	}
-	return 0;
+	do {
+		ret = pack_bitmap_open_next(out, odb, &next, err);
+		if (ret >= 0 || ret == ERR_NOMEM || next > odb->dir_nr)
+			break;
+		if (err && !passed_over.code)
+			passed_over = *err;
+	} while (true);
+	if (ret >= 0 && err)
+		*err = passed_over;
+	return !ret && passed_over.code ? passed_over.code : ret;
 }
 
 void pack_bitmap_close(struct pack_bitmap *pb)
@@ -127,27 +226,28 @@ void pack_bitmap_close(struct pack_bitmap *pb)
 	if (!pb)
 		return;
 	bitmap_file_release(&pb->file);
+	pack_midx_order_release(&pb->order);
 	sys_map_close(&pb->map);
+	sys_map_close(&pb->rev_map);
 	free(pb->path);
 	free(pb);
 }
 
 uint32_t pack_bitmap_idx_pos(const struct pack_bitmap *pb, uint32_t bit_pos)
 {
-	return pack_rev_idx_pos(pb->rev, bit_pos);
+	return bitmap_space_idx_pos(&pb->space, bit_pos);
 }
 
-uint32_t pack_bitmap_odb_pos(const struct pack_bitmap *pb, uint32_t bit_pos)
+int pack_bitmap_odb_pos(uint32_t *odb_pos, const struct pack_bitmap *pb,
+			uint32_t bit_pos, struct error *err)
 {
-	return pb->pack->first_pos + pack_bitmap_idx_pos(pb, bit_pos);
+	return bitmap_space_obj_of_bit(odb_pos, &pb->space, bit_pos, err);
 }
 
 bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t obj_pos, uint32_t *bit_pos)
 {
-	struct bitmap_space space = bitmap_space_of(pb->pack, pb->rev);
-
-	return bitmap_space_bit(&space, &w->space, obj_pos, bit_pos);
+	return bitmap_space_bit(&pb->space, &w->space, obj_pos, bit_pos);
 }
 
 enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
@@ -258,7 +358,7 @@ int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
 {
 	struct bitmap_filter bf = {
 		.file = &pb->file,
-		.space = bitmap_space_of(pb->pack, pb->rev),
+		.space = pb->space,
 		.w = w,
 		.filter = filter,
 		.wants = wants,
@@ -319,9 +419,13 @@ static int each_packed(const struct pack_bitmap *pb,
 		return error_nomem(err);
 	bitset_and(&set, &result->packed);
 	for (size_t bit = bitset_next(&set, 0); bit < set.bits && !ret;
-	     bit = bitset_next(&set, bit + 1))
-		ret = fn(ctx, pack_bitmap_odb_pos(pb, (uint32_t)bit),
-			 bitmap_object_type(type));
+	     bit = bitset_next(&set, bit + 1)) {
+		uint32_t odb_pos;
+
+		ret = pack_bitmap_odb_pos(&odb_pos, pb, (uint32_t)bit, err);
+		if (!ret)
+			ret = fn(ctx, odb_pos, bitmap_object_type(type));
+	}
 	bitset_release(&set);
 	return ret;
 }
@@ -332,6 +436,9 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 			       enum object_type type),
 		     void *ctx, struct error *err)
 {
+	/* A search for each, or one pass for all. */
+	if (bitset_count(&result->packed) > pb->file.object_nr / 16)
+		bitmap_space_prepare(&pb->space);
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
 		int ret = each_packed(pb, result, i, fn, ctx, err);
 
@@ -363,7 +470,7 @@ static int test_pseudo(void *ctx, uint32_t nr)
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t commit_nr, struct error *err)
 {
-	struct testing t = {pb, bitmap_space_of(pb->pack, pb->rev), w, err};
+	struct testing t = {pb, pb->space, w, err};
 	const struct pseudo_merges *pm = &pb->file.pseudo;
 	uint32_t obj_pos = w->history.commits[commit_nr].obj_pos;
 	uint32_t idx_pos, bit, row;
@@ -383,7 +490,7 @@ int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 int pack_bitmap_verify(const struct pack_bitmap *pb, struct walk *w,
 		       const struct pack_bitmap_verify *how, struct error *err)
 {
-	struct bitmap_space space = bitmap_space_of(pb->pack, pb->rev);
+	struct bitmap_space space = pb->space;
 	int ret = pack_bitmap_prove(pb, err);
 
 	if (!ret)

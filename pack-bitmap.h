@@ -3,10 +3,11 @@
  * Reachability bitmaps: open a repository's bitmap index, ask it which
  * objects are reachable, write a new one.
  *
- * The index belongs to one pack. Its bits are that pack's objects in pack
- * order (`bit_pos`); a query also finds what the pack does not have: newer
- * commits, loose objects, other packs. Those are found by walking from the
- * tips back to the nearest bitmaps.
+ * The index belongs to one pack, or to a multi-pack-index. Its bits
+ * (`bit_pos`) are the objects of that in the order of the pack, or pseudo-pack
+ * (bitmap/space.h); a query also finds what is not indexed: newer commits,
+ * loose objects, other packs. Those are found by walking from the tips back to
+ * the nearest bitmaps.
  */
 #ifndef PACK_BITMAP_H
 #define PACK_BITMAP_H
@@ -26,20 +27,25 @@
 
 /* An open index. Immutable; threads may share it. */
 struct pack_bitmap {
-	const struct odb *odb;       /* borrowed */
-	const struct odb_pack *pack; /* borrowed from odb: the indexed pack */
-	const struct pack_rev *rev;  /* borrowed from the pack */
-	char *path;                  /* owned */
+	const struct odb *odb;        /* borrowed */
+	struct bitmap_space space;    /* what is indexed; borrows from odb */
+	struct pack_midx_order order; /* owned: of a multi-pack-index */
+	char *path;                   /* owned */
 	struct sys_map map;
+	struct sys_map rev_map; /* a multi-pack-index's .rev file, if it has
+				   one */
 	struct bitmap_file file;
 };
 
 /*
- * Open the bitmap index of the first pack that has one. Returns 1, 0 when
- * there is none, or a negative error when it cannot be used (it is malformed,
- * or belongs to another pack): the caller warns and walks instead. *out is
- * owned by the caller, NULL unless 1 was returned. Maps and parses: the cost
- * does not grow with the pack. What a damaged disk has changed is found where
+ * Open the bitmap index of the snapshot: that of the first multi-pack-index
+ * that has one, or else of the first pack. Returns 1, 0 when there is none, or
+ * a negative error when it cannot be used (it is malformed, or belongs to
+ * another pack): the caller warns and walks instead. With 1, err->code is not
+ * 0 when the index of a multi-pack-index was passed over, and why, which the
+ * caller warns of. *out is owned by the caller, NULL unless 1 was returned.
+ * Maps and parses: the cost does not grow with a pack, but by some 3 ns per
+ * object of a multi-pack-index. What a damaged disk has changed is found where
  * it matters most, see pack_bitmap_prove().
  */
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
@@ -49,6 +55,17 @@ void pack_bitmap_close(struct pack_bitmap *pb);
 /* The same for one pack: 0 when it has none. */
 int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 			  const struct odb_pack *pack, struct error *err);
+
+/* The same for the multi-pack-index of a directory, if there is one. */
+int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
+			  size_t dir_nr, struct error *err);
+
+/*
+ * All indexes of a snapshot, one after the other: *next is 0 at first. As
+ * pack_bitmap_open_pack(); ends with 0 when there are no more.
+ */
+int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
+			  size_t *next, struct error *err);
 
 /*
  * Check the file against its checksum, and the order of the pack against its
@@ -61,19 +78,25 @@ int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
  */
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err);
 
-/* Objects of the indexed pack: bit positions are [0, nr). */
+/* Indexed objects: bit positions are [0, nr). */
 static inline uint32_t pack_bitmap_object_nr(const struct pack_bitmap *pb)
 {
 	return pb->file.object_nr;
 }
 
-/* The bit of an object; false when the indexed pack does not have it. */
+/* The bit of an object; false when it is not indexed. */
 bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t obj_pos, uint32_t *bit_pos);
 
-/* Position in the pack's index, and odb_pos, of a bit. */
+/* Place among the ids of a bit's object. */
 uint32_t pack_bitmap_idx_pos(const struct pack_bitmap *pb, uint32_t bit_pos);
-uint32_t pack_bitmap_odb_pos(const struct pack_bitmap *pb, uint32_t bit_pos);
+
+/*
+ * The odb_pos of a bit's object; ERR_CORRUPT when a multi-pack-index is wrong
+ * about it.
+ */
+int pack_bitmap_odb_pos(uint32_t *odb_pos, const struct pack_bitmap *pb,
+			uint32_t bit_pos, struct error *err);
 
 /* Type of the object of a bit, from the type bitmaps. O(compressed size). */
 enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
@@ -100,7 +123,7 @@ struct pack_bitmap_trace {
 /* What a query found. */
 struct pack_bitmap_result {
 	struct bitset packed;     /* wanted and not had, by bit_pos */
-	struct walk_items others; /* the same outside the indexed pack */
+	struct walk_items others; /* the same of what is not indexed */
 	struct bitset had;        /* reached from haves, by bit_pos; empty (no
 				     words) without haves */
 	uint32_t bitmaps_used;    /* bitmaps of commits ORed in */

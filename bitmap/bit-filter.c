@@ -20,7 +20,6 @@ bool bitmap_filter_can(const struct filter *filter)
 static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 		      struct error *err)
 {
-	uint32_t first_pos = bf->space.pack->first_pos;
 	struct bitset blobs;
 	int ret = 0;
 
@@ -28,13 +27,17 @@ static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 		return error_nomem(err);
 	ewah_or_into(&blobs, &bf->file->types[BITMAP_BLOBS]);
 	bitset_and(&blobs, packed);
+	bitmap_space_prepare(&bf->space);
 	for (size_t bit = bitset_next(&blobs, 0); ret >= 0 && bit < blobs.bits;
 	     bit = bitset_next(&blobs, bit + 1)) {
-		uint32_t idx_pos = pack_rev_idx_pos(bf->space.rev,
-						    (uint32_t)bit);
+		uint32_t obj_pos;
 
-		ret = filter_takes(bf->filter, &bf->w->space, bf->w->reader,
-				   first_pos + idx_pos, OBJ_BLOB, err);
+		ret = bitmap_space_obj_of_bit(&obj_pos, &bf->space,
+					      (uint32_t)bit, err);
+		if (!ret)
+			ret = filter_takes(bf->filter, &bf->w->space,
+					   bf->w->reader, obj_pos, OBJ_BLOB,
+					   err);
 		if (!ret)
 			bitset_unset(packed, bit);
 	}

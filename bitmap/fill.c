@@ -9,35 +9,6 @@
 #include "object/parse.h"
 #include "walk/treewalk.h"
 
-bool bitmap_space_idx(const struct bitmap_space *space,
-		      struct objspace *objects, uint32_t obj_pos,
-		      uint32_t *idx_pos)
-{
-	const struct pack_idx *idx = &space->pack->pack->idx;
-	struct oid oid;
-
-	if (obj_pos >= space->pack->first_pos &&
-	    obj_pos - space->pack->first_pos < idx->nr) {
-		*idx_pos = obj_pos - space->pack->first_pos;
-		return true;
-	}
-	objspace_oid(&oid, objects, obj_pos);
-	return pack_idx_find(idx, oid.bytes, idx_pos);
-}
-
-bool bitmap_space_bit(const struct bitmap_space *space,
-		      struct objspace *objects, uint32_t obj_pos,
-		      uint32_t *bit_pos)
-{
-	uint32_t idx_pos;
-
-	if (!bitmap_space_idx(space, objects, obj_pos, &idx_pos))
-		return false;
-	return pack_rev_find(space->rev,
-			     pack_idx_offset(&space->pack->pack->idx, idx_pos),
-			     bit_pos);
-}
-
 int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
 		     struct bitmap_space space, struct walk *w,
 		     struct error *err)
@@ -54,7 +25,7 @@ void bitmap_fill_release(struct bitmap_fill *fill)
 	bitset_release(&fill->packed);
 	bitset_release(&fill->outside);
 	bitset_release(&fill->scratch);
-	free(fill->bit_of);
+	bitmap_space_table_release(&fill->table);
 }
 
 void bitmap_fill_clear(struct bitmap_fill *fill)
@@ -80,19 +51,12 @@ void bitmap_trace_release(struct bitmap_trace *trace)
 /* As bitmap_space_bit(), with a table once many bits were asked for. */
 static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 {
-	uint32_t idx_pos;
+	struct objspace *objects = &fill->w->space;
 
-	if (!bitmap_space_idx(&fill->space, &fill->w->space, obj_pos, &idx_pos))
-		return false;
-	if (!fill->bit_of && ++fill->lookups == LOOKUPS_MAX)
-		fill->bit_of = pack_rev_invert(fill->space.rev);
-	if (fill->bit_of) {
-		*bit = fill->bit_of[idx_pos];
-		return true;
-	}
-	return pack_rev_find(
-		fill->space.rev,
-		pack_idx_offset(&fill->space.pack->pack->idx, idx_pos), bit);
+	if (!fill->table.bits && ++fill->lookups == LOOKUPS_MAX)
+		bitmap_space_table_init(&fill->table, &fill->space);
+	return bitmap_space_table_bit(&fill->table, &fill->space, objects,
+				      obj_pos, bit);
 }
 
 /* What one call adds. */
@@ -349,14 +313,18 @@ static int fill_others(struct filling *f, const struct walk_items *others,
 /* Objects of the set by obj_pos: all of them are there with their closure. */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
-	uint32_t first_pos = fill->space.pack->first_pos;
+	const struct bitmap_space *space = &fill->space;
+	uint32_t obj_pos;
 
 	if (bitset_init(known, fill->w->space.packed_nr) < 0)
 		return ERR_NOMEM;
+	bitmap_space_prepare(space);
 	for (size_t bit = bitset_next(&fill->packed, 0);
 	     bit < fill->packed.bits; bit = bitset_next(&fill->packed, bit + 1))
-		bitset_set(known, first_pos + pack_rev_idx_pos(fill->space.rev,
-							       (uint32_t)bit));
+		if (bitmap_space_obj(space,
+				     bitmap_space_idx_pos(space, (uint32_t)bit),
+				     &obj_pos))
+			bitset_set(known, obj_pos);
 	return 0;
 }
 

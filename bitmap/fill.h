@@ -3,8 +3,8 @@
  * Filling in what no bitmap says: from a set of tips back to the nearest
  * commits with bitmaps.
  *
- * Sets of objects have two parts: `packed`, by bit_pos of the indexed pack,
- * and `outside`, by obj_pos, for everything else.
+ * Sets of objects have two parts: `packed`, by bit_pos, and `outside`, by
+ * obj_pos, for everything that is not indexed.
  */
 #ifndef BITMAP_FILL_H
 #define BITMAP_FILL_H
@@ -14,32 +14,10 @@
 
 #include "base/error.h"
 #include "bitmap/file.h"
+#include "bitmap/space.h"
 #include "ewah/bitset.h"
 #include "repo/odb.h"
 #include "walk/walk.h"
-
-/* How obj_pos and bit_pos correspond. A small value; borrows both. */
-struct bitmap_space {
-	const struct odb_pack *pack;
-	const struct pack_rev *rev;
-};
-
-static inline struct bitmap_space bitmap_space_of(const struct odb_pack *pack,
-						  const struct pack_rev *rev)
-{
-	return (struct bitmap_space){pack, rev};
-}
-
-/*
- * The idx_pos in the indexed pack, or the bit, of an object; false when that
- * pack does not have it (its canonical copy may be in another one).
- */
-bool bitmap_space_idx(const struct bitmap_space *space,
-		      struct objspace *objects, uint32_t obj_pos,
-		      uint32_t *idx_pos);
-bool bitmap_space_bit(const struct bitmap_space *space,
-		      struct objspace *objects, uint32_t obj_pos,
-		      uint32_t *bit_pos);
 
 /* Which bitmaps served, in the order in which they were used. */
 struct bitmap_trace {
@@ -64,9 +42,9 @@ struct bitmap_fill {
 	struct bitset packed;  /* by bit_pos: reached so far */
 	struct bitset outside; /* by obj_pos: reached so far */
 	struct bitset scratch;
-	uint32_t *bit_of; /* owned: bit_pos by idx_pos, made when
-			     many are asked for; or NULL */
-	uint32_t lookups; /* made without that table */
+	struct bitmap_space_table table; /* owned: made when many bits are
+					    asked for */
+	uint32_t lookups;                /* made without that table */
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 	uint64_t objects_walked;    /* added without a bitmap */
 	struct bitmap_trace *trace; /* borrowed, appended to; NULL: none */
@@ -90,7 +68,7 @@ int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 
 /*
  * Add everything that the tips reach and that is not in the set yet. Objects
- * outside the indexed pack are also appended to *others (NULL: not wanted).
+ * that are not indexed are also appended to *others (NULL: not wanted).
  */
 int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);

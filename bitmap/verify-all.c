@@ -38,16 +38,15 @@ static void verify_release(struct verify *v)
 	bitset_release(&v->scratch);
 }
 
-/* The commit_nr of a commit of the pack, which is a tip from now on. */
+/* The commit_nr of an indexed commit, which is a tip from now on. */
 static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 		      struct error *err)
 {
-	const struct pack_idx *idx = &v->space.pack->pack->idx;
 	struct walk_tips *tips = &v->tips;
 	uint32_t obj_pos;
 
-	if (objspace_add(&v->w->space, pack_idx_oid(idx, idx_pos), &obj_pos) <
-		    0 ||
+	if (objspace_add(&v->w->space, bitmap_space_id(&v->space, idx_pos),
+			 &obj_pos) < 0 ||
 	    history_add(&v->w->history, obj_pos, commit_nr) < 0 ||
 	    mem_grow(&tips->commits, &tips->commit_alloc, tips->commit_nr + 1,
 		     sizeof(*tips->commits)) < 0)
@@ -100,7 +99,7 @@ static int take_member(struct verify *v, struct bitmap_group *group, size_t bit,
 		return error_set(err, ERR_CORRUPT,
 				 "%s: commit of a pseudo-merge out of range",
 				 v->file->name);
-	idx_pos = pack_rev_idx_pos(v->space.rev, (uint32_t)bit);
+	idx_pos = bitmap_space_idx_pos(&v->space, (uint32_t)bit);
 	return add_commit(v, idx_pos, &group->commits[group->nr++], err);
 }
 
@@ -143,20 +142,19 @@ static int take_groups(struct verify *v, struct error *err)
 /* The bits of all numbers that the enumeration gave out. */
 static int map_bits(struct verify *v)
 {
-	uint32_t first = v->space.pack->first_pos, nr = v->file->object_nr;
 	uint32_t end = objspace_end(&v->w->space);
-	uint32_t *by_idx = pack_rev_invert(v->space.rev);
+	struct bitmap_space_table table;
+	int ret = bitmap_space_table_init(&table, &v->space);
 
 	v->bit_pos = mem_alloc(end, sizeof(*v->bit_pos));
-	for (uint32_t i = 0; by_idx && v->bit_pos && i < end; i++) {
-		if (i >= first && i - first < nr)
-			v->bit_pos[i] = by_idx[i - first];
-		else if (!bitmap_space_bit(&v->space, &v->w->space, i,
-					   &v->bit_pos[i]))
+	if (!v->bit_pos)
+		ret = ERR_NOMEM;
+	for (uint32_t i = 0; !ret && i < end; i++)
+		if (!bitmap_space_table_bit(&table, &v->space, &v->w->space, i,
+					    &v->bit_pos[i]))
 			v->bit_pos[i] = UINT32_MAX;
-	}
-	free(by_idx);
-	return by_idx && v->bit_pos ? 0 : ERR_NOMEM;
+	bitmap_space_table_release(&table);
+	return ret;
 }
 
 static int build(struct verify *v, const struct progress_out *progress,
@@ -294,39 +292,67 @@ int bitmap_verify_all(const struct bitmap_file *file, struct bitmap_space space,
 static int wrong_type(const struct bitmap_file *file, struct bitmap_space space,
 		      uint32_t bit, enum object_type type, struct error *err)
 {
-	const uint8_t *raw = pack_idx_oid(&space.pack->pack->idx,
-					  pack_rev_idx_pos(space.rev, bit));
+	uint32_t idx_pos = bitmap_space_idx_pos(&space, bit);
 	char hex[OID_MAX_HEX_LEN + 1];
 
 	return error_set(err, ERR_CORRUPT,
 			 "%s: type bitmaps are wrong about object %s, a %s",
-			 file->name, oid_raw_to_hex(hex, raw, file->algo),
+			 file->name,
+			 oid_raw_to_hex(hex, bitmap_space_id(&space, idx_pos),
+					file->algo),
 			 object_type_name(type));
+}
+
+/* The objects that one pack has bits for. */
+static int verify_part_types(const struct bitmap_file *file,
+			     struct bitmap_space space,
+			     const struct bitmap_space_part *part,
+			     const struct bitset *sets, struct error *err)
+{
+	struct pack_chains chains;
+	uint32_t pack_pos = 0;
+	int ret = pack_chains_init(&chains, part->pack->pack, err);
+
+	for (uint32_t i = 0; i < part->nr && !ret; i++) {
+		uint32_t bit = part->first + i;
+		enum object_type type = OBJ_NONE;
+		uint64_t off;
+
+		bitmap_space_locate(&space, bit, &off);
+		while (pack_pos < chains.nr &&
+		       pack_rev_offset(&chains.rev, pack_pos) < off)
+			pack_pos++;
+		if (pack_pos < chains.nr &&
+		    pack_rev_offset(&chains.rev, pack_pos) == off)
+			type = chains.type[pack_pos];
+		for (int t = 0; t < BITMAP_TYPE_NR && !ret; t++)
+			if (bitset_test(&sets[t], bit) !=
+			    (bitmap_object_type(t) == type))
+				ret = wrong_type(file, space, bit, type, err);
+	}
+	pack_chains_release(&chains);
+	return ret;
 }
 
 int bitmap_verify_types(const struct bitmap_file *file,
 			struct bitmap_space space, struct error *err)
 {
 	struct bitset sets[BITMAP_TYPE_NR] = {BITSET_INIT};
-	struct pack_chains chains;
-	int ret = pack_chains_init(&chains, space.pack->pack, err);
+	struct bitmap_space_part *parts;
+	size_t part_nr;
+	int ret = bitmap_space_parts(&parts, &part_nr, &space);
 
-	if (ret < 0)
-		return ret;
 	for (int t = 0; t < BITMAP_TYPE_NR && !ret; t++) {
-		if (bitset_init(&sets[t], file->object_nr) < 0)
-			ret = error_nomem(err);
-		else
+		ret = bitset_init(&sets[t], file->object_nr);
+		if (!ret)
 			ewah_or_into(&sets[t], &file->types[t]);
 	}
-	for (uint32_t bit = 0; bit < file->object_nr && !ret; bit++)
-		for (int t = 0; t < BITMAP_TYPE_NR && !ret; t++)
-			if (bitset_test(&sets[t], bit) !=
-			    (bitmap_object_type(t) == chains.type[bit]))
-				ret = wrong_type(file, space, bit,
-						 chains.type[bit], err);
+	if (ret < 0)
+		error_nomem(err);
+	for (size_t i = 0; i < part_nr && !ret; i++)
+		ret = verify_part_types(file, space, &parts[i], sets, err);
 	for (int t = 0; t < BITMAP_TYPE_NR; t++)
 		bitset_release(&sets[t]);
-	pack_chains_release(&chains);
+	free(parts);
 	return ret;
 }

@@ -85,28 +85,29 @@ int bitmap_verify_same(const struct bitmap_file *file,
 	while (bit + 1 < file->object_nr &&
 	       bitset_get(stored, bit) == bitset_get(right, bit))
 		bit++;
-	idx_pos = pack_rev_idx_pos(space.rev, bit);
-	return error_set(
-		err, ERR_CORRUPT, "%s: bitmap of %s: object %s is %s",
-		file->name, whose,
-		oid_raw_to_hex(hex,
-			       pack_idx_oid(&space.pack->pack->idx, idx_pos),
-			       file->algo),
-		bitset_get(right, bit) ? "reachable but its bit is not set"
-				       : "not reachable but its bit is set");
+	idx_pos = bitmap_space_idx_pos(&space, bit);
+	return error_set(err, ERR_CORRUPT, "%s: bitmap of %s: object %s is %s",
+			 file->name, whose,
+			 oid_raw_to_hex(hex, bitmap_space_id(&space, idx_pos),
+					file->algo),
+			 bitset_get(right, bit)
+				 ? "reachable but its bit is not set"
+				 : "not reachable but its bit is set");
 }
 
-/* The commit_nr of a commit of the pack. */
+/* The commit_nr of an indexed commit. */
 static int commit_of(const struct verify *v, uint32_t idx_pos,
 		     uint32_t *commit_nr, struct error *err)
 {
-	uint32_t obj_pos = v->space.pack->first_pos + idx_pos;
+	uint32_t obj_pos;
 
 	if (idx_pos >= v->file->object_nr)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: bitmap of an object out of range",
 				 v->file->name);
-	if (history_add(&v->w->history, obj_pos, commit_nr) < 0)
+	if (objspace_add(&v->w->space, bitmap_space_id(&v->space, idx_pos),
+			 &obj_pos) < 0 ||
+	    history_add(&v->w->history, obj_pos, commit_nr) < 0)
 		return error_nomem(err);
 	return 0;
 }
@@ -121,8 +122,7 @@ static int verify_row(struct verify *v, uint32_t row, struct bitset *stored,
 
 	if (ret < 0)
 		return ret;
-	oid_raw_to_hex(hex, pack_idx_oid(&v->space.pack->pack->idx, idx_pos),
-		       v->file->algo);
+	oid_raw_to_hex(hex, bitmap_space_id(&v->space, idx_pos), v->file->algo);
 	snprintf(v->whose, sizeof(v->whose), "commit %s", hex);
 	ret = bitmap_file_or(stored, v->file, row, &scratch, err);
 	bitset_release(&scratch);
@@ -147,7 +147,8 @@ static int verify_pseudo(struct verify *v, uint32_t nr, struct bitset *stored,
 		uint32_t idx_pos = UINT32_MAX;
 
 		if (bit < v->file->object_nr)
-			idx_pos = pack_rev_idx_pos(v->space.rev, (uint32_t)bit);
+			idx_pos = bitmap_space_idx_pos(&v->space,
+						       (uint32_t)bit);
 		if (mem_grow(&commits, &alloc, commit_nr + 1,
 			     sizeof(*commits)) < 0)
 			ret = error_nomem(err);

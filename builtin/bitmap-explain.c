@@ -106,8 +106,7 @@ static void print_used(const struct pack_bitmap *pb,
 		struct bitmap_row row = bitmap_file_row(&pb->file,
 							used->rows[i]);
 
-		oid_raw_to_hex(hex,
-			       pack_idx_oid(&pb->pack->pack->idx, row.idx_pos),
+		oid_raw_to_hex(hex, bitmap_space_id(&pb->space, row.idx_pos),
 			       pb->odb->algo);
 		printf("used-bitmap=%s\n", hex);
 	}
@@ -192,8 +191,11 @@ static int choose(struct explain *e, const char **reason)
 		return 1;
 	ret = pack_bitmap_open(&place->pb, place->store.odb, e->err);
 	e->open_ns = sys_clock_ns() - start;
-	if (ret > 0)
+	if (ret > 0) {
+		if (e->err->code)
+			builtin_warn("%s", e->err->msg);
 		return 0;
+	}
 	*reason = ret < 0 ? e->err->msg : "there is no bitmap index";
 	return ret == ERR_NOMEM ? ret : 1;
 }

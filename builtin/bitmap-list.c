@@ -17,7 +17,8 @@ static int print_commit(struct bitmap_place *place,
 			const struct pack_bitmap *pb, uint32_t row,
 			struct error *err)
 {
-	uint32_t idx_pos = bitmap_file_row(&pb->file, row).idx_pos, commit;
+	uint32_t idx_pos = bitmap_file_row(&pb->file, row).idx_pos;
+	uint32_t obj_pos, commit;
 	struct history *h = &place->walk.history;
 	struct buf date = BUF_INIT;
 	struct bitmap_stored stored;
@@ -28,7 +29,10 @@ static int print_commit(struct bitmap_place *place,
 		ret = error_set(err, ERR_CORRUPT,
 				"%s: bitmap of an object out of range",
 				pb->path);
-	if (!ret && history_add(h, pb->pack->first_pos + idx_pos, &commit) < 0)
+	if (!ret &&
+	    (objspace_add(h->space, bitmap_space_id(&pb->space, idx_pos),
+			  &obj_pos) < 0 ||
+	     history_add(h, obj_pos, &commit) < 0))
 		ret = error_nomem(err);
 	if (!ret)
 		ret = history_parse(h, commit, err);
@@ -37,7 +41,7 @@ static int print_commit(struct bitmap_place *place,
 	if (date_format_append(&date, h->commits[commit].date, 0,
 			       DATE_FORMAT_ISO_STRICT) < 0)
 		return error_nomem(err);
-	oid_raw_to_hex(hex, pack_idx_oid(&pb->pack->pack->idx, idx_pos),
+	oid_raw_to_hex(hex, bitmap_space_id(&pb->space, idx_pos),
 		       pb->odb->algo);
 	printf("%s %s %" PRIu32 " %" PRIu64 "\n", hex, date.data, stored.depth,
 	       stored.len);
@@ -66,12 +70,12 @@ static int print_commits(struct bitmap_place *place,
 	return ret;
 }
 
-/* Returns what pack_bitmap_open_pack() does. */
-static int list_pack(struct bitmap_place *place, const struct odb_pack *pack,
-		     bool commits, struct error *err)
+/* Returns what pack_bitmap_open_next() does. */
+static int list_next(struct bitmap_place *place, size_t *next, bool commits,
+		     struct error *err)
 {
 	struct pack_bitmap *pb;
-	int ret = pack_bitmap_open_pack(&pb, place->store.odb, pack, err);
+	int ret = pack_bitmap_open_next(&pb, place->store.odb, next, err);
 
 	if (ret <= 0)
 		return ret;
@@ -96,18 +100,19 @@ int bitmap_list(int argc, const char **argv, struct builtin_env *env)
 	};
 	int operands = options_parse(argc, argv, options, usage);
 	struct bitmap_place place;
-	int code;
+	size_t next = 0;
+	int code, ret = 1;
 
 	if (operands < 0)
 		return 129;
 	if (operands)
 		return options_usage(options, usage);
 	code = bitmap_place_open(&place, env, true);
-	for (uint32_t i = 0; code <= 1 && i < place.store.odb->pack_nr; i++) {
+	while (code <= 1 && ret) {
 		struct error err = ERROR_INIT;
 
-		if (list_pack(&place, &place.store.odb->packs[i], commits,
-			      &err) >= 0)
+		ret = list_next(&place, &next, commits, &err);
+		if (ret >= 0)
 			continue;
 		builtin_error("%s", err.msg);
 		code = 1;

@@ -44,13 +44,12 @@ static int print_pseudo(void *ctx, uint32_t nr)
 static int print_pseudos(struct show *s, uint32_t idx_pos)
 {
 	const struct pack_bitmap *pb = s->place.pb;
-	uint64_t off = pack_idx_offset(&pb->pack->pack->idx, idx_pos);
 	uint32_t bit;
 	int ret = 0;
 
 	s->comma = "";
 	printf("pseudo-merges=");
-	if (pack_rev_find(pb->rev, off, &bit))
+	if (bitmap_space_bit_of(&pb->space, idx_pos, &bit))
 		ret = pseudo_merges_each_of(&pb->file.pseudo, bit, print_pseudo,
 					    s, s->err);
 	putchar('\n');
@@ -64,7 +63,7 @@ static void print_id(const char *key, const struct pack_bitmap *pb,
 
 	if (idx_pos >= pb->file.object_nr)
 		return;
-	oid_raw_to_hex(hex, pack_idx_oid(&pb->pack->pack->idx, idx_pos),
+	oid_raw_to_hex(hex, bitmap_space_id(&pb->space, idx_pos),
 		       pb->odb->algo);
 	printf("%s=%s\n", key, hex);
 }
@@ -141,8 +140,7 @@ static int show(struct show *s)
 	const struct pack_bitmap *pb = s->place.pb;
 	bool is_brief = s->count || s->objects;
 	uint32_t idx_pos, row = 0;
-	bool in_pack = pack_idx_find(&pb->pack->pack->idx, s->oid.bytes,
-				     &idx_pos);
+	bool in_pack = bitmap_space_find(&pb->space, s->oid.bytes, &idx_pos);
 	bool has_bitmap = in_pack && bitmap_file_find(&pb->file, idx_pos, &row);
 	char hex[OID_MAX_HEX_LEN + 1];
 	int ret = 0;

@@ -2,6 +2,7 @@
 /* git bitmap stats: what the index in use costs, and how well it serves. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bitmap/coverage.h"
@@ -97,14 +98,24 @@ static void print_sections(const struct pack_bitmap *pb)
 	print_number("section", "checksum", s.checksum);
 }
 
-static void print_pack(const struct pack_bitmap *pb)
+/* The pack, or all that a multi-pack-index takes objects from. */
+static int print_packs(const struct pack_bitmap *pb, struct error *err)
 {
-	print_number("pack", "bytes", pb->pack->pack->map.len);
-	print_share("pack", "index-percent", pb->file.len,
-		    pb->pack->pack->map.len);
+	struct bitmap_space_part *parts;
+	uint64_t len = 0;
+	size_t nr;
+
+	if (bitmap_space_parts(&parts, &nr, &pb->space) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < nr; i++)
+		len += parts[i].pack->pack->map.len;
+	free(parts);
+	print_number("pack", "bytes", len);
+	print_share("pack", "index-percent", pb->file.len, len);
 	print_number("pack", "all-packed-objects", pb->odb->packed_nr);
 	print_share("pack", "indexed-percent", pb->file.object_nr,
 		    pb->odb->packed_nr);
+	return 0;
 }
 
 /* Lengths of the XOR chains. */
@@ -144,9 +155,8 @@ static int print_coverages(struct stats *s)
 {
 	const struct pack_bitmap *pb = s->place.pb;
 	struct bitmap_fill fill;
-	int ret = bitmap_fill_init(&fill, &pb->file,
-				   bitmap_space_of(pb->pack, pb->rev),
-				   &s->place.walk, s->err);
+	int ret = bitmap_fill_init(&fill, &pb->file, pb->space, &s->place.walk,
+				   s->err);
 
 	for (int kind = 0; kind < TIPS_KIND_NR && !ret; kind++) {
 		struct bitmap_coverage coverage;
@@ -168,8 +178,9 @@ static int print_stats(struct stats *s)
 		return ret;
 	bitmap_print_index(s->place.pb, '\n');
 	print_sections(s->place.pb);
-	print_pack(s->place.pb);
-	ret = print_chains(s->place.pb, s->err);
+	ret = print_packs(s->place.pb, s->err);
+	if (!ret)
+		ret = print_chains(s->place.pb, s->err);
 	return ret < 0 ? ret : print_coverages(s);
 }
 

@@ -10,12 +10,13 @@
 
 static const char usage[] = "git bitmap verify [--sample=<n> [--seed=<n>]]";
 
-static int verify_pack(struct bitmap_place *place, const struct odb_pack *pack,
+/* Returns 0 when there are no more. */
+static int verify_next(struct bitmap_place *place, size_t *next,
 		       const struct pack_bitmap_verify *how, struct error *err)
 {
 	uint64_t nr;
 	struct pack_bitmap *pb;
-	int ret = pack_bitmap_open_pack(&pb, place->store.odb, pack, err);
+	int ret = pack_bitmap_open_next(&pb, place->store.odb, next, err);
 
 	if (ret <= 0)
 		return ret;
@@ -29,20 +30,21 @@ static int verify_pack(struct bitmap_place *place, const struct odb_pack *pack,
 		printf("verified=%" PRIu64 " of=%" PRIu64 " path=%s\n", nr, nr,
 		       pb->path);
 	pack_bitmap_close(pb);
-	return ret;
+	return ret < 0 ? ret : 1;
 }
 
 /* All indexes, also after one that is wrong. */
 static int verify(struct bitmap_place *place,
 		  const struct pack_bitmap_verify *how)
 {
-	int code = 0;
+	int code = 0, ret = 1;
+	size_t next = 0;
 
-	for (uint32_t i = 0; i < place->store.odb->pack_nr; i++) {
+	while (ret) {
 		struct error err = ERROR_INIT;
 
-		if (verify_pack(place, &place->store.odb->packs[i], how,
-				&err) >= 0)
+		ret = verify_next(place, &next, how, &err);
+		if (ret >= 0)
 			continue;
 		builtin_error("%s", err.msg);
 		code = 1;

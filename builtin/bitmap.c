@@ -31,8 +31,12 @@ int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
 	if (without_index)
 		return 0;
 	ret = pack_bitmap_open(&place->pb, place->store.odb, &err);
-	if (ret > 0 && !pack_bitmap_prove(place->pb, &err))
-		return 0;
+	if (ret > 0) {
+		if (err.code)
+			builtin_warn("%s", err.msg);
+		if (!pack_bitmap_prove(place->pb, &err))
+			return 0;
+	}
 	builtin_error("%s", ret ? err.msg : "there is no bitmap index");
 	return 1;
 }

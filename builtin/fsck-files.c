@@ -160,17 +160,24 @@ static void check_commit_graphs(struct fsck_run *r)
 	}
 }
 
-static void check_bitmap(struct fsck_run *r)
+static void check_bitmaps(struct fsck_run *r)
 {
-	struct error why = ERROR_INIT;
 	struct pack_bitmap *bitmap;
-	int ret = pack_bitmap_open(&bitmap, r->s.odb, &why);
+	struct error why = ERROR_INIT;
+	struct odb *odb; /* with multi-pack-indexes */
+	size_t next = 0;
+	int ret = odb_open(&odb, r->s.repo, NULL, &why);
 
-	if (ret > 0)
-		ret = bitmap_file_verify(&bitmap->file, &why);
 	if (ret < 0)
 		note(r, FSCK_FOUND_BITMAP, &why);
-	pack_bitmap_close(bitmap);
+	for (ret = 1; odb && ret;) {
+		ret = pack_bitmap_open_next(&bitmap, odb, &next, &why);
+		if (ret < 0 ||
+		    (ret && bitmap_file_verify(&bitmap->file, &why) < 0))
+			note(r, FSCK_FOUND_BITMAP, &why);
+		pack_bitmap_close(bitmap);
+	}
+	odb_close(odb);
 }
 
 void fsck_check_files(struct fsck_run *r)
@@ -179,5 +186,5 @@ void fsck_check_files(struct fsck_run *r)
 	for (size_t i = 0; i < r->s.odb->dir_nr; i++)
 		check_midx(r, r->s.odb->dirs[i]);
 	check_commit_graphs(r);
-	check_bitmap(r);
+	check_bitmaps(r);
 }

@@ -57,14 +57,15 @@ static int load_options(struct run *r, const struct repo *repo)
 }
 
 static void print_total(const struct run *r, const struct write_report *report,
-			uint32_t pack_reused)
+			uint32_t pack_reused, uint32_t packs_reused)
 {
 	if (!r->newpack.make.progress)
 		return;
 	fprintf(stderr,
-		"Total %u (delta %u), reused %u (delta %u), pack-reused %u\n",
+		"Total %u (delta %u), reused %u (delta %u), pack-reused %u "
+		"(from %u)\n",
 		report->objects, report->deltas, report->reused,
-		report->reused_deltas, pack_reused);
+		report->reused_deltas, pack_reused, packs_reused);
 }
 
 static int put_stdout(void *ctx, const void *bytes, size_t len,
@@ -155,7 +156,7 @@ static int send_revs(struct run *r, const struct repo *repo)
 				    .reused = report.reused,
 				    .reused_deltas = report.reused_deltas,
 			    },
-			    report.pack_reused);
+			    report.pack_reused, report.packs_reused);
 	free((void *)(uintptr_t)request.wants);
 	free((void *)(uintptr_t)request.haves);
 	free((void *)(uintptr_t)request.shallow);
@@ -271,7 +272,7 @@ static int run_job(struct run *r)
 		printf("%s\n",
 		       oid_to_hex(hex, &r->job.newpacks.packs[i]->checksum,
 				  r->odb->algo));
-	print_total(r, &r->job.newpacks.report, 0);
+	print_total(r, &r->job.newpacks.report, 0, 0);
 	return 0;
 }
 

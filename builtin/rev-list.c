@@ -308,7 +308,7 @@ static int list_by_bitmap(struct rev_list_run *r)
 	struct pack_bitmap *pb;
 	int ret = pack_bitmap_open(&pb, r->odb, &warning);
 
-	if (ret < 0)
+	if (warning.code)
 		builtin_warn("%s", warning.msg);
 	if (ret <= 0)
 		return ret == ERR_NOMEM ? ret : 0;
@@ -343,6 +343,8 @@ static int test_bitmap(struct rev_list_run *r)
 	ret = pack_bitmap_open(&pb, r->odb, r->err);
 	if (ret < 0)
 		return ret;
+	if (r->err->code)
+		builtin_warn("%s", r->err->msg);
 	if (!ret)
 		return error_set(r->err, ERR_MISSING,
 				 "failed to load bitmap indexes");

@@ -160,19 +160,14 @@ int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
 const uint8_t *libgitreach_repo_index_id(const gitreach_repo *repo,
 					 uint32_t idx_pos)
 {
-	return pack_idx_oid(&repo->pb->pack->pack->idx, idx_pos);
+	return bitmap_space_id(&repo->pb->space, idx_pos);
 }
 
 bool libgitreach_repo_bit(const gitreach_repo *repo, const uint8_t *raw,
 			  uint32_t *bit_pos)
 {
-	const struct pack_idx *idx;
 	uint32_t idx_pos;
 
-	if (!repo->pb)
-		return false;
-	idx = &repo->pb->pack->pack->idx;
-	return pack_idx_find(idx, raw, &idx_pos) &&
-	       pack_rev_find(repo->pb->rev, pack_idx_offset(idx, idx_pos),
-			     bit_pos);
+	return repo->pb && bitmap_space_find(&repo->pb->space, raw, &idx_pos) &&
+	       bitmap_space_bit_of(&repo->pb->space, idx_pos, bit_pos);
 }

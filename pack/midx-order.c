@@ -97,3 +97,28 @@ void pack_midx_order_release(struct pack_midx_order *order)
 	free(order->spans);
 	*order = (struct pack_midx_order){0};
 }
+
+bool pack_midx_order_find(const struct pack_midx_order *order,
+			  uint32_t midx_pos, uint32_t *bit_pos)
+{
+	const struct pack_midx *midx = order->midx;
+	uint32_t pack = pack_midx_pack(midx, midx_pos), low, high;
+	uint64_t off = pack_midx_offset(midx, midx_pos);
+
+	if (pack >= midx->pack_nr)
+		return false;
+	low = order->spans[pack].first;
+	high = low + order->spans[pack].nr;
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (pack_midx_offset(midx, pack_midx_order_pos(order, mid)) <
+		    off)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*bit_pos = low;
+	return low < order->spans[pack].first + order->spans[pack].nr &&
+	       pack_midx_order_pos(order, low) == midx_pos;
+}

@@ -148,4 +148,11 @@ static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
 	return load_be32(order->table + 4 * (size_t)bit_pos);
 }
 
+/*
+ * The bit of an object, searched by its offset among its pack's; false in a
+ * corrupt file.
+ */
+bool pack_midx_order_find(const struct pack_midx_order *order,
+			  uint32_t midx_pos, uint32_t *bit_pos);
+
 #endif

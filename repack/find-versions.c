@@ -48,13 +48,13 @@ static size_t newest(uint32_t out[NEWEST_MAX], const struct history *h,
 }
 
 /* Whether the entry of a pack is no delta; *size is then the object's. */
-static bool is_stored_whole(const struct found *f, uint32_t pack_pos,
-			    uint64_t *size)
+static bool is_stored_whole(const struct found *f, uint32_t bit, uint64_t *size)
 {
 	struct pack_entry entry;
+	uint64_t off;
+	const struct odb_pack *p = bitmap_space_locate(&f->space, bit, &off);
 
-	if (pack_entry_at(&entry, f->pack->pack,
-			  pack_rev_offset(f->rev, pack_pos), NULL) < 0 ||
+	if (pack_entry_at(&entry, p->pack, off, NULL) < 0 ||
 	    entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA)
 		return false;
 	*size = entry.size;
@@ -67,21 +67,20 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 {
 	struct versions *v = ctx;
 	struct found *f = v->f;
-	uint32_t pack_pos, hash = name_hash_add(0, path, path_len);
+	uint32_t bit, hash = name_hash_add(0, path, path_len);
 	uint64_t size;
 
 	if (v->nr >= VERSIONS_MAX || v->bytes >= VERSION_BYTES_MAX)
 		return 1;
-	if (!found_pack_pos(f, new_pos, &pack_pos) ||
-	    !bitset_get(&f->packed, pack_pos) ||
-	    !is_stored_whole(f, pack_pos, &size) ||
+	if (!found_bit(f, new_pos, &bit) || !bitset_get(&f->packed, bit) ||
+	    !is_stored_whole(f, bit, &size) ||
 	    size > VERSION_BYTES_MAX - v->bytes ||
 	    old_pos >= f->walk.space.packed_nr || !found_had(f, old_pos))
 		return 0;
 	if (walk_items_append(&f->objects, new_pos, type, hash) < 0 ||
 	    walk_items_append(&f->versions, old_pos, type, hash) < 0)
 		return error_nomem(err);
-	bitset_unset(&f->packed, pack_pos);
+	bitset_unset(&f->packed, bit);
 	v->nr++;
 	v->bytes += size;
 	return 0;
@@ -96,7 +95,7 @@ int found_withhold_versions(struct found *found, struct error *err)
 	size_t have_nr = newest(haves, h, found->boundary, found->boundary_nr);
 	int ret = 0;
 
-	if (!found->pack || !found->packed.bits)
+	if (!found->packed.bits)
 		return 0;
 	for (size_t i = 0; i < want_nr && !ret; i++)
 		for (size_t k = 0; k < have_nr && !ret; k++)

@@ -187,8 +187,7 @@ static int take_result(struct finding *g)
 {
 	struct found *f = g->f;
 
-	f->pack = f->pb->pack;
-	f->rev = f->pb->rev;
+	f->space = f->pb->space;
 	f->packed = g->result.packed;
 	f->packed_had = g->result.had;
 	f->objects = g->result.others;
@@ -302,15 +301,21 @@ static int include_tags(struct found *f, struct error *err)
 	return ret;
 }
 
-bool found_pack_pos(const struct found *found, uint32_t odb_pos,
-		    uint32_t *pack_pos)
+bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 {
-	const struct pack_idx *idx = &found->pack->pack->idx;
-	uint32_t first = found->pack->first_pos;
+	const struct bitmap_space *space = &found->space;
+	const struct odb_pack *pack = space->pack;
+	uint32_t idx_pos;
 
-	return odb_pos >= first && odb_pos - first < idx->nr &&
-	       pack_rev_find(found->rev, pack_idx_offset(idx, odb_pos - first),
-			     pack_pos);
+	if (!space->odb || odb_pos >= space->odb->packed_nr)
+		return false;
+	if (pack && odb_pos >= pack->first_pos &&
+	    odb_pos - pack->first_pos < pack->pack->idx.nr)
+		idx_pos = odb_pos - pack->first_pos;
+	else if (!bitmap_space_find(space, odb_oid_raw(space->odb, odb_pos),
+				    &idx_pos))
+		return false;
+	return bitmap_space_bit_of(space, idx_pos, bit_pos);
 }
 
 static const struct odb_pack *largest_pack(const struct odb *odb)
@@ -330,13 +335,13 @@ static int split_objects(struct found *f)
 
 	for (size_t i = 0; i < f->objects.nr; i++) {
 		struct walk_item *item = &f->objects.items[i];
-		uint32_t pack_pos;
+		uint32_t bit;
 
-		if (!found_pack_pos(f, item->obj_pos, &pack_pos)) {
+		if (!found_bit(f, item->obj_pos, &bit)) {
 			f->objects.items[kept++] = *item;
 			continue;
 		}
-		bitset_set(&f->packed, pack_pos);
+		bitset_set(&f->packed, bit);
 		if (walk_items_append(&f->walked, item->obj_pos, item->type,
 				      item->name_hash) < 0)
 			return ERR_NOMEM;
@@ -348,26 +353,28 @@ static int split_objects(struct found *f)
 /* Divide what a walk has found as a bitmap query does. */
 static int split_packed(struct found *f, struct error *err)
 {
+	const struct odb *odb = f->walk.odb;
+	const struct odb_pack *pack = largest_pack(odb);
+	const struct pack_rev *rev;
 	uint32_t nr;
 
-	f->pack = largest_pack(f->walk.odb);
-	if (!f->pack)
+	if (!pack)
 		return 0;
-	nr = f->pack->pack->idx.nr;
-	f->rev = f->objects.nr < nr / MANY_RATIO
-			 ? pack_get_rev_unproven(f->pack->pack, err)
-			 : pack_get_rev(f->pack->pack, err);
-	if (!f->rev)
+	nr = pack->pack->idx.nr;
+	rev = f->objects.nr < nr / MANY_RATIO
+		      ? pack_get_rev_unproven(pack->pack, err)
+		      : pack_get_rev(pack->pack, err);
+	if (!rev)
 		return ERR_NOMEM;
+	f->space = bitmap_space_of_pack(odb, pack, rev);
 	if (bitset_init(&f->packed, nr) < 0 ||
 	    bitset_init(&f->packed_had, nr) < 0 || split_objects(f) < 0)
 		return error_nomem(err);
 	for (size_t i = 0; i < f->boundary_objects.nr; i++) {
-		uint32_t pack_pos;
+		uint32_t bit;
 
-		if (found_pack_pos(f, f->boundary_objects.items[i].obj_pos,
-				   &pack_pos))
-			bitset_set(&f->packed_had, pack_pos);
+		if (found_bit(f, f->boundary_objects.items[i].obj_pos, &bit))
+			bitset_set(&f->packed_had, bit);
 	}
 	return 0;
 }
@@ -375,44 +382,45 @@ static int split_packed(struct found *f, struct error *err)
 /* What the bitmap index knows about the objects of `subset`. */
 static int each_indexed(const struct found *f, const struct bitset *subset,
 			int (*fn)(void *ctx, const struct walk_item *object),
-			void *ctx)
+			void *ctx, struct error *err)
 {
+	if (bitset_count(subset) > f->pb->file.object_nr / 16)
+		bitmap_space_prepare(&f->space);
 	for (size_t bit = bitset_next(subset, 0); bit < subset->bits;
 	     bit = bitset_next(subset, bit + 1)) {
 		uint32_t bit_pos = (uint32_t)bit;
 		struct walk_item object = {
-			.obj_pos = pack_bitmap_odb_pos(f->pb, bit_pos),
 			.name_hash = bitmap_file_name_hash(
 				&f->pb->file,
 				pack_bitmap_idx_pos(f->pb, bit_pos)),
 			.type = (uint8_t)pack_bitmap_type(f->pb, bit_pos),
 		};
-		int ret = fn(ctx, &object);
+		int ret = pack_bitmap_odb_pos(&object.obj_pos, f->pb, bit_pos,
+					      err);
 
-		if (ret)
+		if (ret < 0)
 			return ret;
+		if (fn(ctx, &object) < 0)
+			return error_nomem(err);
 	}
 	return 0;
 }
 
 int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),
-		      void *ctx)
+		      void *ctx, struct error *err)
 {
 	if (bitset_is_empty(subset))
 		return 0;
 	if (found->pb)
-		return each_indexed(found, subset, fn, ctx);
+		return each_indexed(found, subset, fn, ctx, err);
 	for (size_t i = 0; i < found->walked.nr; i++) {
 		const struct walk_item *object = &found->walked.items[i];
-		uint32_t pack_pos;
-		int ret = 0;
+		uint32_t bit;
 
-		if (found_pack_pos(found, object->obj_pos, &pack_pos) &&
-		    bitset_get(subset, pack_pos))
-			ret = fn(ctx, object);
-		if (ret)
-			return ret;
+		if (found_bit(found, object->obj_pos, &bit) &&
+		    bitset_get(subset, bit) && fn(ctx, object) < 0)
+			return error_nomem(err);
 	}
 	return 0;
 }
@@ -476,15 +484,15 @@ void found_close(struct found *found)
 bool found_had(const struct found *found, uint32_t odb_pos)
 {
 	const struct odb *odb = found->walk.odb;
-	uint32_t pack_pos;
+	uint32_t bit;
 
 	if (!found->pb) {
 		if (odb->pack_nr > 1)
 			odb_find_raw(odb, odb_oid_raw(odb, odb_pos), &odb_pos);
 		return bitset_get(&found->had, odb_pos);
 	}
-	return found_pack_pos(found, odb_pos, &pack_pos) &&
-	       bitset_get(&found->packed_had, pack_pos);
+	return found_bit(found, odb_pos, &bit) &&
+	       bitset_get(&found->packed_had, bit);
 }
 
 /* Objects of one type and name: what deltas are likely between. */

@@ -3,8 +3,8 @@
  * Which objects a request asks for: by bitmap where there is one that can be
  * used, by walking otherwise.
  *
- * Either way those of one pack, the indexed or else the largest, are a set in
- * its order, from which runs can be copied; all others are a list.
+ * Either way those that are indexed, or else those of the largest pack, are a
+ * set in that order, from which runs can be copied; all others are a list.
  */
 #ifndef REPACK_FIND_H
 #define REPACK_FIND_H
@@ -21,16 +21,15 @@
 struct found {
 	const struct repack_request *request; /* borrowed */
 	struct walk walk;
-	struct pack_bitmap *pb;      /* owned; NULL: found by walking */
-	const struct odb_pack *pack; /* borrowed from the snapshot: the pack in
-					whose order `packed` is; NULL: none */
-	const struct pack_rev *rev;  /* borrowed from the pack */
-	struct bitset packed;        /* by pack_pos: to send; no words: none */
-	struct bitset packed_had;    /* by pack_pos: the receiver has these; no
-					words: none */
-	struct walk_items objects;   /* owned: all others to send */
-	struct walk_items walked;    /* owned: without pb, what `packed` stands
-					for */
+	struct pack_bitmap *pb;    /* owned; NULL: found by walking */
+	struct bitmap_space space; /* in whose order `packed` is; odb NULL:
+				      there is no pack */
+	struct bitset packed;      /* by bit_pos: to send; no words: none */
+	struct bitset packed_had;  /* by bit_pos: the receiver has these; no
+				      words: none */
+	struct walk_items objects; /* owned: all others to send */
+	struct walk_items walked;  /* owned: without pb, what `packed` stands
+				      for */
 	struct walk_items boundary_objects; /* owned: of the boundary's trees */
 	struct walk_items versions; /* owned: that the receiver has, of objects
 				       withheld from `packed` */
@@ -55,16 +54,19 @@ int found_open(struct found *found, const struct odb *odb,
 void found_close(struct found *found);
 
 /*
- * Visit the objects of a subset of `packed`, in no promised order. A nonzero
- * return stops and is returned.
+ * Visit the objects of a subset of `packed`, in no promised order. ERR_NOMEM
+ * from fn stops and is returned, with a message; ERR_CORRUPT is a
+ * multi-pack-index that contradicts its packs.
  */
 int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),
-		      void *ctx);
+		      void *ctx, struct error *err);
 
-/* Where in the order of found->pack an object is; false: not in the pack. */
-bool found_pack_pos(const struct found *found, uint32_t odb_pos,
-		    uint32_t *pack_pos);
+/*
+ * The bit of an object, by any of its copies; false: it has none. Threads may
+ * ask together.
+ */
+bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
  * For a thin pack: move objects that are stored whole and of which the

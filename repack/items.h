@@ -26,8 +26,8 @@ enum repack_how {
 	REPACK_WHOLE,      /* inflated from where it is and deflated anew */
 	REPACK_COPY,       /* not a delta: copied as stored */
 	REPACK_COPY_DELTA, /* a delta against item `base`, copied as stored; or,
-			      without base item, against an object that only
-			      the receiver of a thin pack has */
+			      without base item, against an object that is no
+			      item, named by its id */
 	REPACK_DELTA,      /* a delta against item `base`, found by search */
 };
 

@@ -32,14 +32,13 @@ static uint32_t item_at(const struct plan *p, uint32_t pack_nr,
 	return item_index_get(&p->item_of, obj_pos);
 }
 
-static bool receiver_has(const struct plan *p, const struct repack_item *item,
-			 uint32_t base_idx_pos)
+static bool may_be_base(const struct plan *p, const struct repack_item *item,
+			uint32_t base_idx_pos)
 {
 	const struct plan_options *o = p->options;
 	uint32_t first_pos = p->packs->odb->packs[item->pack_nr].first_pos;
 
-	return o->receiver_has &&
-	       o->receiver_has(o->receiver_ctx, first_pos + base_idx_pos);
+	return o->is_base && o->is_base(o->base_ctx, first_pos + base_idx_pos);
 }
 
 static bool islands_allow(const struct plan *p, const struct repack_item *item,
@@ -65,7 +64,7 @@ static int plan_stored_delta(struct plan *p, struct repack_item *item,
 		return ret;
 	base = item_at(p, item->pack_nr, base_idx_pos);
 	if (item->is_external ||
-	    (base == REPACK_NO_ITEM && !receiver_has(p, item, base_idx_pos)))
+	    (base == REPACK_NO_ITEM && !may_be_base(p, item, base_idx_pos)))
 		return 0;
 	if (base != REPACK_NO_ITEM && !islands_allow(p, item, base)) {
 		p->refused[item - p->list->items] = base;

@@ -22,16 +22,17 @@ struct plan_options {
 	unsigned threads;            /* 0: as many as processors */
 	uint64_t big_file_threshold; /* larger objects are never deltas */
 	/*
-	 * For a thin pack: whether the receiver has an object (by odb_pos, any
-	 * copy). NULL: it has nothing. Called by several threads.
+	 * Whether an object (by odb_pos, any copy) that is no item may be a
+	 * base: the receiver of a thin pack has it, or it is in the pack
+	 * already. NULL: none may. Called by several threads.
 	 */
-	bool (*receiver_has)(void *ctx, uint32_t odb_pos);
-	void *receiver_ctx;
+	bool (*is_base)(void *ctx, uint32_t odb_pos);
+	void *base_ctx;
 };
 
 /*
  * Fill in size, pack_nr, how and base of all items. A REPACK_COPY_DELTA
- * without base item is one whose stored base only the receiver has. *packs has
+ * without base item is one whose stored base is_base() allows. *packs has
  * tables of all packs of items afterwards. An object that cannot be found is
  * ERR_MISSING.
  */

@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying spans from a stored pack. */
+/* Copying spans from stored packs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "repack/reuse-part.h"
 #include "repack/reuse.h"
-
-/*
- * From `in_off` on (until the next one), bytes of the pack go to offsets that
- * are `shift` smaller in the new pack. Unsigned arithmetic may wrap: headers
- * can grow.
- */
-struct segment {
-	uint64_t in_off;
-	uint64_t shift;
-};
 
 struct reuse {
 	const struct reuse_request *r;
-	const struct pack *pack;
-	const struct pack_rev *rev;
+	struct reuse_part *parts; /* owned: those begun, in the order of bits */
+	size_t part_nr;
+	struct reuse_part *part; /* the last of them, that is being copied */
 	struct pack_writer *writer;
-	struct bitset copied; /* by pack_pos */
+	struct bitset copied; /* by bit_pos */
 	struct bitset *left_over;
-	struct segment *segments; /* owned; ascending in_off */
-	size_t segment_nr, segment_alloc;
 	uint64_t span_start; /* of bytes not yet put */
 	uint64_t span_end;   /* == span_start: none */
 	uint64_t dropped;    /* pages before this offset were let go */
@@ -41,15 +32,15 @@ static int put_span(struct reuse *u, uint64_t start, uint64_t end,
 	while (start < end) {
 		size_t len = end - start < SPAN_MAX ? (size_t)(end - start)
 						    : SPAN_MAX;
-		int ret = pack_writer_put(u->writer, u->pack->map.data + start,
-					  len, err);
+		int ret = pack_writer_put(
+			u->writer, u->part->pack->map.data + start, len, err);
 
 		if (ret < 0)
 			return ret;
 		start += len;
 		if (start - u->dropped < SPAN_MAX)
 			continue;
-		sys_map_drop(&u->pack->map, (size_t)u->dropped,
+		sys_map_drop(&u->part->pack->map, (size_t)u->dropped,
 			     (size_t)(start - u->dropped));
 		u->dropped = start;
 	}
@@ -73,31 +64,7 @@ static uint64_t out_off(const struct reuse *u)
 /* Note that bytes from `in_off` on go to the current end of the output. */
 static int begin_segment(struct reuse *u, uint64_t in_off)
 {
-	uint64_t shift = in_off - out_off(u);
-
-	if (u->segment_nr && u->segments[u->segment_nr - 1].shift == shift)
-		return 0;
-	if (mem_grow(&u->segments, &u->segment_alloc, u->segment_nr + 1,
-		     sizeof(*u->segments)) < 0)
-		return ERR_NOMEM;
-	u->segments[u->segment_nr++] = (struct segment){in_off, shift};
-	return 0;
-}
-
-/* Where an entry that was copied begins in the new pack. */
-static uint64_t copied_to(const struct reuse *u, uint64_t in_off)
-{
-	size_t low = 0, high = u->segment_nr;
-
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (u->segments[mid].in_off <= in_off)
-			low = mid;
-		else
-			high = mid;
-	}
-	return in_off - u->segments[low].shift;
+	return reuse_part_map(u->part, in_off, out_off(u));
 }
 
 /* Extend the span by an entry that stays as it is. */
@@ -127,7 +94,7 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 			    const struct pack_entry *entry, struct error *err)
 {
 	uint8_t header[PACK_ENTRY_HEADER_MAX];
-	size_t len = pack_entry_write(header, entry, u->pack->algo);
+	size_t len = pack_entry_write(header, entry, u->part->pack->algo);
 	int ret = flush_span(u, err);
 
 	if (!ret && begin_segment(u, off) < 0)
@@ -144,36 +111,86 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 	return ret;
 }
 
-enum base_state { BASE_COPIED, BASE_HAD, BASE_ABSENT };
+/* What is known of a delta's base. */
+struct base {
+	enum { BASE_ABSENT, BASE_HAD, BASE_COPIED } state;
+	const uint8_t *raw; /* its id; points into the pack's index */
+	uint64_t out_off;   /* BASE_COPIED: where it is in the new pack */
+};
 
-/* Where the base of a delta is, and its raw id. */
+/* The part that a bit lies in. */
+static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
+{
+	size_t low = 0, high = u->part_nr;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (u->parts[mid].first <= bit)
+			low = mid;
+		else
+			high = mid;
+	}
+	return &u->parts[low];
+}
+
+/* The bit of a base: of the copy in the same pack, or of another one. */
+static bool find_bit(const struct reuse *u, uint32_t pack_pos,
+		     const uint8_t *raw, uint32_t *bit)
+{
+	const struct bitmap_space *space = u->r->space;
+	uint32_t idx_pos;
+
+	if (reuse_part_bit(u->part, pack_pos, bit))
+		return true;
+	return space->midx && bitmap_space_find(space, raw, &idx_pos) &&
+	       bitmap_space_bit_of(space, idx_pos, bit);
+}
+
+static void look_up_base(const struct reuse *u, uint32_t pack_pos,
+			 struct base *base)
+{
+	uint32_t bit;
+
+	if (!find_bit(u, pack_pos, base->raw, &bit))
+		return;
+	if (bitset_get(&u->copied, bit)) {
+		const struct reuse_part *part = part_of(u, bit);
+		uint32_t at = reuse_part_pack_pos(part, bit);
+
+		base->state = BASE_COPIED;
+		base->out_off = reuse_part_mapped(
+			part, pack_rev_offset(part->rev, at));
+	} else if (u->r->had && bitset_get(u->r->had, bit)) {
+		base->state = BASE_HAD;
+	}
+}
+
+/* Find the base of a delta in its own pack, and then what became of it. */
 static int find_base(const struct reuse *u, uint32_t pack_pos, uint64_t off,
-		     const struct pack_entry *entry, uint64_t *base_off,
-		     const uint8_t **base_raw, enum base_state *state,
+		     const struct pack_entry *entry, struct base *base,
 		     struct error *err)
 {
+	const struct pack_idx *idx = &u->part->pack->idx;
+	const struct pack_rev *rev = u->part->rev;
 	uint32_t base_pack_pos, idx_pos;
 
-	*state = BASE_ABSENT;
+	base->state = BASE_ABSENT;
 	if (entry->type == OBJ_OFS_DELTA) {
-		*base_off = off - entry->base_distance;
-		if (!pack_rev_find_before(u->rev, pack_pos, *base_off,
+		if (!pack_rev_find_before(rev, pack_pos,
+					  off - entry->base_distance,
 					  &base_pack_pos))
-			return error_set_at(err, ERR_CORRUPT, u->pack->path,
-					    off, "delta base is no object");
-		idx_pos = pack_rev_idx_pos(u->rev, base_pack_pos);
-	} else {
-		if (!pack_idx_find(&u->pack->idx, entry->base_oid, &idx_pos))
-			return 0;
-		*base_off = pack_idx_offset(&u->pack->idx, idx_pos);
-		if (!pack_rev_find(u->rev, *base_off, &base_pack_pos))
-			return 0;
+			return error_set_at(err, ERR_CORRUPT,
+					    u->part->pack->path, off,
+					    "delta base is no object");
+		idx_pos = pack_rev_idx_pos(rev, base_pack_pos);
+	} else if (!pack_idx_find(idx, entry->base_oid, &idx_pos) ||
+		   !pack_rev_find(rev, pack_idx_offset(idx, idx_pos),
+				  &base_pack_pos)) {
+		return 0;
 	}
-	*base_raw = pack_idx_oid(&u->pack->idx, idx_pos);
-	if (bitset_get(&u->copied, base_pack_pos))
-		*state = BASE_COPIED;
-	else if (u->r->had && bitset_get(u->r->had, base_pack_pos))
-		*state = BASE_HAD;
+	base->raw = pack_idx_oid(idx, idx_pos);
+	look_up_base(u, base_pack_pos, base);
 	return 0;
 }
 
@@ -183,42 +200,41 @@ static int take_delta(struct reuse *u, uint32_t pack_pos, uint64_t off,
 {
 	size_t header_len = entry->header_len;
 	bool was_ofs = entry->type == OBJ_OFS_DELTA;
-	enum base_state state;
-	uint64_t base_off;
-	int ret = find_base(u, pack_pos, off, entry, &base_off,
-			    &entry->base_oid, &state, err);
+	struct base base;
+	int ret = find_base(u, pack_pos, off, entry, &base, err);
 
-	if (ret < 0 || state == BASE_ABSENT)
+	if (ret < 0 || base.state == BASE_ABSENT)
 		return ret;
 	*taken = true;
-	if (state == BASE_HAD || !u->r->ofs_delta) {
+	if (!was_ofs)
+		return take_as_is(u, off, end, err);
+	if (base.state == BASE_HAD || !u->r->ofs_delta) {
 		entry->type = OBJ_REF_DELTA;
-		if (!was_ofs)
-			return take_as_is(u, off, end, err);
-	} else if (was_ofs) {
-		uint64_t distance = out_off(u) - copied_to(u, base_off);
+		entry->base_oid = base.raw;
+	} else {
+		uint64_t distance = out_off(u) - base.out_off;
 
 		if (distance == entry->base_distance)
 			return take_as_is(u, off, end, err);
 		entry->base_distance = distance;
-	} else {
-		return take_as_is(u, off, end, err);
 	}
 	return take_with_header(u, off, end, header_len, entry, err);
 }
 
-static int take(struct reuse *u, uint32_t pack_pos, struct error *err)
+static int take(struct reuse *u, uint32_t bit, struct error *err)
 {
-	uint64_t off = pack_rev_offset(u->rev, pack_pos);
-	uint64_t end = pack_rev_offset(u->rev, pack_pos + 1);
+	const struct pack *pack = u->part->pack;
+	uint32_t pack_pos = reuse_part_pack_pos(u->part, bit);
+	uint64_t off = pack_rev_offset(u->part->rev, pack_pos);
+	uint64_t end = pack_rev_offset(u->part->rev, pack_pos + 1);
 	struct pack_entry entry;
 	bool taken = false;
-	int ret = pack_entry_at(&entry, u->pack, off, err);
+	int ret = pack_entry_at(&entry, pack, off, err);
 
 	if (ret < 0)
 		return ret;
-	if (end > u->pack->map.len || end < off || end - off < entry.header_len)
-		return error_set_at(err, ERR_CORRUPT, u->pack->path, off,
+	if (end > pack->map.len || end < off || end - off < entry.header_len)
+		return error_set_at(err, ERR_CORRUPT, pack->path, off,
 				    "pack entry overlaps the next");
 	if (entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA) {
 		ret = take_delta(u, pack_pos, off, end, &entry, &taken, err);
@@ -229,10 +245,10 @@ static int take(struct reuse *u, uint32_t pack_pos, struct error *err)
 	if (ret < 0)
 		return ret;
 	if (!taken) {
-		bitset_set(u->left_over, pack_pos);
+		bitset_set(u->left_over, bit);
 		return 0;
 	}
-	bitset_set(&u->copied, pack_pos);
+	bitset_set(&u->copied, bit);
 	u->objects++;
 	u->bytes += end - off;
 	return 0;
@@ -244,33 +260,39 @@ static int take(struct reuse *u, uint32_t pack_pos, struct error *err)
  */
 static int take_all(struct reuse *u, struct error *err)
 {
-	uint64_t first = pack_rev_offset(u->rev, 0);
-	uint64_t end = pack_rev_offset(u->rev, u->pack->idx.nr);
+	struct reuse_part *part = u->part;
+	uint64_t first = pack_rev_offset(part->rev, 0);
+	uint64_t end = pack_rev_offset(part->rev, part->nr);
 
-	if (first > end || end > u->pack->map.len)
+	if (first > end || end > part->pack->map.len)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: objects are not in the order of the pack",
-				 u->pack->path);
-	u->objects = u->pack->idx.nr;
-	u->bytes = end - first;
+				 part->pack->path);
+	if (begin_segment(u, first) < 0)
+		return error_nomem(err);
+	bitset_set_range(&u->copied, part->first, part->first + part->nr);
+	u->objects += part->nr;
+	u->bytes += end - first;
 	return put_span(u, first, end, err);
 }
 
 static bool wants_all(const struct reuse *u)
 {
-	const struct bitset *want = u->r->want;
+	const struct reuse_part *part = u->part;
 
-	return u->r->ofs_delta && u->pack->idx.nr &&
-	       bitset_next_unset(want, 0) >= u->pack->idx.nr;
+	return u->r->ofs_delta && part->nr && !part->pack_pos &&
+	       bitset_next_unset(u->r->want, part->first) >=
+		       (size_t)part->first + part->nr;
 }
 
 static int take_each(struct reuse *u, struct error *err)
 {
 	const struct bitset *want = u->r->want;
+	size_t end = (size_t)u->part->first + u->part->nr;
 
-	for (size_t pack_pos = bitset_next(want, 0); pack_pos < want->bits;
-	     pack_pos = bitset_next(want, pack_pos + 1)) {
-		int ret = take(u, (uint32_t)pack_pos, err);
+	for (size_t bit = bitset_next(want, u->part->first); bit < end;
+	     bit = bitset_next(want, bit + 1)) {
+		int ret = take(u, (uint32_t)bit, err);
 
 		if (!ret && u->r->progress)
 			ret = progress_step(u->r->progress, 1, err);
@@ -280,31 +302,85 @@ static int take_each(struct reuse *u, struct error *err)
 	return flush_span(u, err);
 }
 
+/* Nothing of a part is copied. */
+static void leave(struct reuse *u, const struct bitmap_space_part *bits)
+{
+	const struct bitset *want = u->r->want;
+	size_t end = (size_t)bits->first + bits->nr;
+
+	for (size_t bit = bitset_next(want, bits->first); bit < end;
+	     bit = bitset_next(want, bit + 1))
+		bitset_set(u->left_over, bit);
+}
+
+static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
+		     struct error *err)
+{
+	size_t wanted = bitset_count_range(u->r->want, bits->first,
+					   (size_t)bits->first + bits->nr);
+	int ret = reuse_part_init(&u->parts[u->part_nr], u->r->space, bits,
+				  wanted, err);
+
+	u->part = &u->parts[u->part_nr++];
+	if (ret) {
+		leave(u, bits);
+		return ret < 0 ? ret : 0;
+	}
+	u->span_start = u->span_end = UINT64_MAX;
+	u->dropped = 0;
+	return wants_all(u) ? take_all(u, err) : take_each(u, err);
+}
+
+static int take_parts(struct reuse *u, const struct bitmap_space_part *bits,
+		      size_t nr, struct reuse_report *report, struct error *err)
+{
+	const struct bitset *want = u->r->want;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		uint32_t before = u->objects;
+
+		if (bitset_next(want, bits[i].first) >=
+		    (size_t)bits[i].first + bits[i].nr)
+			continue;
+		if (!i || u->r->all_packs)
+			ret = take_part(u, &bits[i], err);
+		else
+			leave(u, &bits[i]);
+		report->packs += u->objects > before;
+	}
+	return ret;
+}
+
 int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		struct pack_writer *writer, struct reuse_report *report,
 		struct error *err)
 {
 	struct reuse u = {
 		.r = request,
-		.pack = request->pack,
-		.rev = request->rev,
 		.writer = writer,
 		.left_over = left_over,
-		.span_start = UINT64_MAX,
-		.span_end = UINT64_MAX,
 	};
+	struct bitmap_space_part *bits = NULL;
+	uint32_t nr = bitmap_space_nr(request->space);
+	size_t bits_nr = 0;
 	int ret = 0;
 
-	if (bitset_init(left_over, u.pack->idx.nr) < 0 ||
-	    bitset_init(&u.copied, u.pack->idx.nr) < 0)
+	if (bitset_init(left_over, nr) < 0 || bitset_init(&u.copied, nr) < 0 ||
+	    bitmap_space_parts(&bits, &bits_nr, request->space) < 0)
 		ret = error_nomem(err);
-	else if (wants_all(&u))
-		ret = take_all(&u, err);
 	else
-		ret = take_each(&u, err);
+		u.parts = mem_calloc(bits_nr, sizeof(*u.parts));
+	if (!ret && !u.parts)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = take_parts(&u, bits, bits_nr, report, err);
 	report->objects += u.objects;
 	report->bytes_verbatim += u.bytes;
+	for (size_t i = 0; i < u.part_nr; i++)
+		reuse_part_release(&u.parts[i]);
+	free(u.parts);
+	free(bits);
 	bitset_release(&u.copied);
-	free(u.segments);
 	return ret;
 }

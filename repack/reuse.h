@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copying runs of a stored pack.
+ * Copying runs of stored packs.
  *
- * The wanted objects of one pack, as a bit set in pack order, are
- * copied in that order straight from the map. What lies between two changes is
- * one span: bytes are touched only where the distance of a delta to its base
- * has changed because something between them was left out, and there only the
- * entry's header.
+ * The wanted objects, as a bit set in the order of one pack or of the
+ * pseudo-pack of a multi-pack-index, are copied in that order straight from
+ * the maps. What lies between two changes is one span: bytes are touched only
+ * where the distance of a delta to its base has changed because something
+ * between them was left out, and there only the entry's header.
  *
- * An object can be copied when it is no delta, when its base is copied too
- * (a base lies before its deltas, so that is known), or when a thin pack is
+ * An object can be copied when it is no delta, when its base was copied before
+ * it (in its own pack a base lies before its deltas), or when a thin pack is
  * asked for and the receiver has the base. All others are left over, to be
  * sent some other way.
+ *
+ * A delta and its base may be in different packs: each pack has both, but of
+ * the base a multi-pack-index has chosen another copy. If that comes first,
+ * the delta is copied with a header that names it. What comes later is never
+ * named, so that packs with the same objects as deltas of each other make no
+ * circle.
  */
 #ifndef REPACK_REUSE_H
 #define REPACK_REUSE_H
@@ -20,23 +26,25 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "bitmap/space.h"
 #include "ewah/bitset.h"
-#include "pack/pack.h"
 #include "pack/writer.h"
 #include "sys/progress.h"
 
 struct reuse_request {
-	const struct pack *pack;    /* borrowed */
-	const struct pack_rev *rev; /* borrowed: of the pack */
-	const struct bitset *want;  /* pack_pos to send */
-	const struct bitset *had;   /* pack_pos that the receiver has, for
-				       thin bases; NULL: none */
-	bool ofs_delta;             /* else bases are named by id */
-	struct progress *progress;  /* counts objects; NULL: none */
+	const struct bitmap_space *space; /* borrowed: whose bits these are */
+	const struct bitset *want;        /* bit_pos to send */
+	const struct bitset *had;         /* bit_pos that the receiver has, for
+					     thin bases; NULL: none */
+	bool all_packs;            /* copy from all packs, not only from the
+				      first (preferred) one */
+	bool ofs_delta;            /* else bases are named by id */
+	struct progress *progress; /* counts objects; NULL: none */
 };
 
 struct reuse_report {
 	uint32_t objects;        /* copied */
+	uint32_t packs;          /* that some were copied from */
 	uint64_t bytes_verbatim; /* of entries copied */
 };
 

@@ -46,7 +46,7 @@ static unsigned at_most(uint64_t value, unsigned max)
 	return value < max ? (unsigned)value : max;
 }
 
-/* A boolean, or "single" or "multi": runs are taken from one pack then. */
+/* A boolean, "single", which is true, or "multi". */
 static int load_span_reuse(struct repack_send_options *options,
 			   const struct config *config, struct error *err)
 {
@@ -54,6 +54,7 @@ static int load_span_reuse(struct repack_send_options *options,
 	const char *value = config_string(config, key);
 	int ret;
 
+	options->reuse_all_packs = value && !strcmp(value, "multi");
 	if (value && (!strcmp(value, "single") || !strcmp(value, "multi")))
 		return 0;
 	ret = config_bool(config, key, &options->reuse_spans, err);

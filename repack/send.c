@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making a pack for a receiver: find the objects (find.c), copy spans of the
- * bitmapped pack, then write what is left item by item.
+ * Making a pack for a receiver: find the objects (find.c), copy spans of
+ * stored packs (reuse.c), then write what is left item by item.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,13 +23,19 @@ struct send {
 	struct found found;
 	struct repack_items items;
 	struct packs packs;
+	struct bitset sent; /* by bit_pos: copied in spans; no words: none */
 };
 
-static bool receiver_has(void *ctx, uint32_t odb_pos)
+/* What items may be deltas against, besides each other. */
+static bool is_base(void *ctx, uint32_t odb_pos)
 {
-	struct send *s = ctx;
+	const struct send *s = ctx;
+	uint32_t bit;
 
-	return found_had(&s->found, odb_pos);
+	if (s->sent.bits && found_bit(&s->found, odb_pos, &bit) &&
+	    bitset_get(&s->sent, bit))
+		return true;
+	return s->request->thin && found_had(&s->found, odb_pos);
 }
 
 static int add_item(void *ctx, const struct walk_item *object)
@@ -54,9 +60,7 @@ static int load_items(struct send *s, struct error *err)
 static int load_left_over(struct send *s, const struct bitset *left_over,
 			  struct error *err)
 {
-	return found_each_packed(&s->found, left_over, add_item, s) < 0
-		       ? error_nomem(err)
-		       : 0;
+	return found_each_packed(&s->found, left_over, add_item, s, err);
 }
 
 static int plan(struct send *s, struct error *err)
@@ -68,9 +72,9 @@ static int plan(struct send *s, struct error *err)
 		.big_file_threshold = s->options->big_file_threshold,
 	};
 
-	if (s->request->thin) {
-		options.receiver_has = receiver_has;
-		options.receiver_ctx = s;
+	if (s->request->thin || s->sent.bits) {
+		options.is_base = is_base;
+		options.base_ctx = s;
 	}
 	return plan_items(&s->items, &s->packs, &options, err);
 }
@@ -132,11 +136,11 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 {
 	const struct found *f = &s->found;
 	struct reuse_request request = {
-		.pack = f->pack->pack,
-		.rev = f->rev,
+		.space = &f->space,
 		.want = &f->packed,
 		.had = s->request->thin && f->packed_had.bits ? &f->packed_had
 							      : NULL,
+		.all_packs = s->options->reuse_all_packs,
 		.ofs_delta = s->request->ofs_delta,
 		.progress = progress,
 	};
@@ -144,10 +148,15 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 	struct bitset left_over = BITSET_INIT;
 	int ret = reuse_write(&left_over, &request, writer, &report, err);
 
-	if (!ret)
+	if (!ret && !bitset_is_empty(&left_over)) {
 		ret = load_left_over(s, &left_over, err);
+		if (!ret && bitset_copy(&s->sent, &f->packed) < 0)
+			ret = error_nomem(err);
+		bitset_andnot(&s->sent, &left_over);
+	}
 	s->report->objects += report.objects;
 	s->report->pack_reused += report.objects;
+	s->report->packs_reused += report.packs;
 	s->report->bytes_verbatim += report.bytes_verbatim;
 	bitset_release(&left_over);
 	return ret;
@@ -213,6 +222,7 @@ int repack_send(const struct odb *odb, const struct repack_request *request,
 		ret = load_items(&s, err);
 	if (!ret)
 		ret = send_all(&s, sink, err);
+	bitset_release(&s.sent);
 	repack_items_release(&s.items);
 	packs_release(&s.packs);
 	found_close(&s.found);

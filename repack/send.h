@@ -62,7 +62,8 @@ struct repack_send_options {
 	uint64_t window_memory;      /* bytes per thread; 0: no limit */
 	uint64_t delta_cache_size;   /* bytes of deltas kept */
 	uint64_t big_file_threshold; /* bytes; larger: no delta search */
-	bool reuse_spans;            /* copy runs of a bitmapped pack */
+	bool reuse_spans;            /* copy runs of a bitmapped pack, */
+	bool reuse_all_packs;        /* or of all that a multi-pack-index has */
 	bool reuse_delta;            /* else deltas are made anew */
 	bool reuse_object;           /* else nothing is copied */
 };
@@ -80,7 +81,8 @@ int repack_send_options_load(struct repack_send_options *options,
 struct repack_report {
 	uint32_t objects, deltas;       /* sent; deltas but those in spans */
 	uint32_t reused, reused_deltas; /* of them copied one by one */
-	uint32_t pack_reused;           /* of them in spans, by bitmap */
+	uint32_t pack_reused;           /* of them in spans, */
+	uint32_t packs_reused;          /* of so many packs */
 	uint64_t bytes_verbatim;        /* bytes copied as stored */
 	uint64_t bytes_recompressed;    /* bytes deflated for this pack */
 	bool used_bitmap;

@@ -16,6 +16,17 @@ char *odb_midx_path(const char *pack_dir)
 	return buf_detach(&path, NULL);
 }
 
+char *odb_midx_part_path(const struct odb_midx *om, const char *ext)
+{
+	struct buf path = BUF_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_raw_to_hex(hex, om->midx.checksum, om->midx.algo);
+	if (buf_printf(&path, "%s-%s.%s", om->path, hex, ext) < 0)
+		buf_release(&path);
+	return buf_detach(&path, NULL);
+}
+
 static int open_file(struct odb_midx *om, const char *object_dir,
 		     enum hash_algo algo, struct error *err)
 {

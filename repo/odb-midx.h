@@ -32,6 +32,12 @@ struct odb_midx {
 char *odb_midx_path(const char *pack_dir);
 
 /*
+ * Of a file that belongs to it, "<pack_dir>/multi-pack-index-<checksum>.<ext>";
+ * the same.
+ */
+char *odb_midx_part_path(const struct odb_midx *om, const char *ext);
+
+/*
  * Map and parse the file of an object directory. Returns 0 with *out owned by
  * the caller, ERR_MISSING when there is none, or another error with *out NULL.
  */

@@ -57,9 +57,10 @@ static void put_total(struct sideband *sb, const struct repack_report *report)
 
 	if (!buf_printf(&line,
 			"Total %u (delta %u), reused %u (delta %u), "
-			"pack-reused %u\n",
+			"pack-reused %u (from %u)\n",
 			report->objects, report->deltas, report->reused,
-			report->reused_deltas, report->pack_reused))
+			report->reused_deltas, report->pack_reused,
+			report->packs_reused))
 		sideband_put(sb, SIDEBAND_PROGRESS, line.data, line.len, NULL);
 	buf_release(&line);
 }

@@ -75,8 +75,10 @@ static inline void bitmaprepo_close(struct bitmaprepo *b)
 static inline uint32_t bitmaprepo_at(const struct bitmaprepo *b, uint32_t bit)
 {
 	struct oid oid;
+	uint32_t odb_pos;
 
-	odb_oid(&oid, b->odb, pack_bitmap_odb_pos(b->pb, bit));
+	assert_int_equal(pack_bitmap_odb_pos(&odb_pos, b->pb, bit, NULL), 0);
+	odb_oid(&oid, b->odb, odb_pos);
 	return randrepo_find(b->r, &oid);
 }
 
@@ -87,7 +89,8 @@ static inline uint32_t bitmaprepo_row(const struct bitmaprepo *b, uint32_t row)
 	struct oid oid;
 
 	assert_true(at.idx_pos < b->pb->file.object_nr);
-	odb_oid(&oid, b->odb, b->pb->pack->first_pos + at.idx_pos);
+	oid_from_raw(&oid, bitmap_space_id(&b->pb->space, at.idx_pos),
+		     b->odb->algo);
 	return randrepo_find(b->r, &oid);
 }
 
@@ -238,7 +241,7 @@ static inline void bitmaprepo_thin_out(struct randrepo *r, unsigned keep,
 	write = (struct bitmap_write){
 		.algo = r->t.repo.algo,
 		.object_nr = b.pb->file.object_nr,
-		.checksum = b.pb->pack->pack->checksum,
+		.checksum = b.pb->space.pack->pack->checksum,
 		.types = types,
 		.entries = w.entries,
 		.entry_nr = w.nr,
@@ -295,7 +298,7 @@ static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 	entry.idx_pos = bitmap_file_row(&b.pb->file, row).idx_pos;
 	write.algo = HASH_SHA1;
 	write.object_nr = b.pb->file.object_nr;
-	write.checksum = b.pb->pack->pack->checksum;
+	write.checksum = b.pb->space.pack->pack->checksum;
 	write.types = types;
 	assert_int_equal(bitmap_file_write(&out, &write, NULL), 0);
 	tmprepo_write_len(&r->t, b.pb->path + strlen(r->t.dir) + 1, out.data,

@@ -20,9 +20,8 @@ static void make(struct randrepo *r, uint64_t *seed)
 
 static int verify(struct bitmaprepo *b, uint32_t row, struct error *err)
 {
-	return bitmap_verify_row(&b->pb->file,
-				 bitmap_space_of(b->pb->pack, b->pb->rev),
-				 &b->walk, row, err);
+	return bitmap_verify_row(&b->pb->file, b->pb->space, &b->walk, row,
+				 err);
 }
 
 static void right_ones(void **state)
@@ -84,7 +83,7 @@ static void samples(void **state)
 	make(&r, &seed);
 	bitmaprepo_thin_out(&r, 8, 4, true, true);
 	bitmaprepo_open(&b, &r);
-	space = bitmap_space_of(b.pb->pack, b.pb->rev);
+	space = b.pb->space;
 	for (uint64_t n = 0; n < 5; n++)
 		assert_int_equal(bitmap_verify_sample(&b.pb->file, space,
 						      &b.walk, n, seed + n,
@@ -96,7 +95,7 @@ static void samples(void **state)
 	bitmaprepo_close(&b);
 	bitmaprepo_write_wrong(&r, &nr, &wrong);
 	bitmaprepo_open(&b, &r);
-	space = bitmap_space_of(b.pb->pack, b.pb->rev);
+	space = b.pb->space;
 	assert_int_equal(bitmap_verify_sample(&b.pb->file, space, &b.walk, 1,
 					      seed, NULL),
 			 ERR_CORRUPT);

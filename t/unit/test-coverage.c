@@ -76,11 +76,9 @@ static void random_tips(void **state)
 		struct bitmap_fill fill;
 
 		bitmaprepo_tips(&b, &seed, &tips, b.want, i ? 30 : 0);
-		assert_int_equal(
-			bitmap_fill_init(&fill, &b.pb->file,
-					 bitmap_space_of(b.pb->pack, b.pb->rev),
-					 &b.walk, NULL),
-			0);
+		assert_int_equal(bitmap_fill_init(&fill, &b.pb->file,
+						  b.pb->space, &b.walk, NULL),
+				 0);
 		assert_int_equal(
 			bitmap_coverage_measure(&coverage, &fill, &tips, NULL),
 			0);

@@ -29,11 +29,9 @@ static void make(struct randrepo *r, struct bitmaprepo *b, uint64_t *seed)
 
 static void start(struct bitmap_fill *fill, struct bitmaprepo *b)
 {
-	assert_int_equal(
-		bitmap_fill_init(fill, &b->pb->file,
-				 bitmap_space_of(b->pb->pack, b->pb->rev),
-				 &b->walk, NULL),
-		0);
+	assert_int_equal(bitmap_fill_init(fill, &b->pb->file, b->pb->space,
+					  &b->walk, NULL),
+			 0);
 }
 
 /* Positions of both orders, for objects of the pack and others. */
@@ -46,7 +44,7 @@ static void positions(void **state)
 	uint32_t inside = 0;
 
 	make(&r, &b, &seed);
-	space = bitmap_space_of(b.pb->pack, b.pb->rev);
+	space = b.pb->space;
 	for (uint32_t i = 0; i < r.nr; i++) {
 		uint32_t obj_pos, idx_pos, bit_pos;
 		bool has;
@@ -54,7 +52,7 @@ static void positions(void **state)
 		assert_int_equal(objspace_add(&b.walk.space,
 					      r.objects[i].oid.bytes, &obj_pos),
 				 0);
-		has = pack_idx_find(&b.pb->pack->pack->idx,
+		has = pack_idx_find(&b.pb->space.pack->pack->idx,
 				    r.objects[i].oid.bytes, &idx_pos);
 		inside += has;
 		assert_int_equal(bitmap_space_idx(&space, &b.walk.space,
@@ -66,7 +64,8 @@ static void positions(void **state)
 		if (!has)
 			continue;
 		assert_int_equal(bitmaprepo_at(&b, bit_pos), i);
-		assert_int_equal(pack_rev_idx_pos(b.pb->rev, bit_pos), idx_pos);
+		assert_int_equal(pack_rev_idx_pos(b.pb->space.rev, bit_pos),
+				 idx_pos);
 	}
 	assert_int_equal(inside, b.pb->file.object_nr);
 	assert_true(inside < r.nr);

@@ -124,7 +124,8 @@ static void note_all(struct env *e, struct found *f)
 	struct noting n = {.e = e, .f = f};
 
 	memset(e->found, 0, RANDREPO_MAX);
-	assert_int_equal(found_each_packed(f, &f->packed, note_item, &n), 0);
+	assert_int_equal(found_each_packed(f, &f->packed, note_item, &n, NULL),
+			 0);
 	assert_int_equal(n.nr, bitset_count(&f->packed));
 	for (size_t i = 0; i < f->objects.nr; i++)
 		note_item(&n, &f->objects.items[i]);

@@ -117,8 +117,8 @@ static void thin(void **state)
 	for (size_t i = 0; i < l.list.nr; i++)
 		has[l.object[i]] = false;
 	receiver = (struct receiver){&l, has};
-	options.receiver_has = receiver_has;
-	options.receiver_ctx = &receiver;
+	options.is_base = receiver_has;
+	options.base_ctx = &receiver;
 	plan(&l, &options);
 	for (size_t i = 0; i < l.list.nr; i++) {
 		const struct repack_item *item = &l.list.items[i];

@@ -54,7 +54,7 @@ struct copy {
 static void copy_make(struct copy *c, const struct reuse_request *request)
 {
 	struct pack_sink sink = {packread_put, &c->pack};
-	enum hash_algo algo = request->pack->algo;
+	enum hash_algo algo = request->space->odb->algo;
 	struct pack_writer writer;
 	struct oid sum;
 
@@ -117,8 +117,7 @@ static void random_subsets(bool stored_ofs)
 	for (int i = 0; i < 60; i++) {
 		struct bitset want, had;
 		struct reuse_request request = {
-			.pack = b.pb->pack->pack,
-			.rev = b.pb->rev,
+			.space = &b.pb->space,
 			.want = &want,
 			.had = random_next(&seed) % 2 ? &had : NULL,
 			.ofs_delta = random_next(&seed) % 2,
@@ -169,8 +168,7 @@ static void everything(void **state)
 
 		make(&r, i & 2, &seed);
 		bitmaprepo_open(&b, &r);
-		request.pack = b.pb->pack->pack;
-		request.rev = b.pb->rev;
+		request.space = &b.pb->space;
 		request.want = &want;
 		assert_int_equal(bitset_init(&want, b.pb->file.object_nr), 0);
 		bitset_set_range(&want, 0, want.bits);
@@ -178,9 +176,10 @@ static void everything(void **state)
 		copy_check(&b, &c, &request, &read);
 		assert_true(bitset_is_empty(&c.left_over));
 		if (request.ofs_delta || !(i & 2)) {
-			assert_int_equal(c.pack.len, b.pb->pack->pack->map.len);
+			assert_int_equal(c.pack.len,
+					 b.pb->space.pack->pack->map.len);
 			assert_memory_equal(c.pack.data,
-					    b.pb->pack->pack->map.data,
+					    b.pb->space.pack->pack->map.data,
 					    c.pack.len);
 		}
 		packread_release(&read);
@@ -206,8 +205,7 @@ static void far_bases(void **state)
 	for (int i = 0; i < 40; i++) {
 		struct bitset want;
 		struct reuse_request request = {
-			.pack = b.pb->pack->pack,
-			.rev = b.pb->rev,
+			.space = &b.pb->space,
 			.want = &want,
 			.ofs_delta = true,
 		};
@@ -236,7 +234,9 @@ static void base_after_delta(void **state)
 	struct packfile *p = malloc(sizeof(*p));
 	struct pack_entry entry = {.type = OBJ_REF_DELTA};
 	struct buf delta = BUF_INIT, text = BUF_INIT;
-	struct pack *pack;
+	struct odb odb = {.algo = HASH_SHA1};
+	struct odb_pack pack = {NULL, 0};
+	struct bitmap_space space;
 	struct randrepo r;
 	struct bitset want;
 	struct oid base, oid;
@@ -257,11 +257,12 @@ static void base_after_delta(void **state)
 	packfile_add_entry(p, &entry, delta.data, delta.len, &oid);
 	packfile_add(p, OBJ_BLOB, r.objects[nr].data.data,
 		     r.objects[nr].data.len);
-	pack = packfile_open(p);
+	pack.pack = packfile_open(p);
+	space = bitmap_space_of_pack(&odb, &pack,
+				     pack_get_rev(pack.pack, NULL));
 	assert_int_equal(bitset_init(&want, 3), 0);
 	bitset_set_range(&want, 0, 2);
-	request.pack = pack;
-	request.rev = pack_get_rev(pack, NULL);
+	request.space = &space;
 	request.want = &want;
 	/* All of it is the pack itself; without ofs_delta each is looked at. */
 	copy_make(&c, &request);
@@ -273,7 +274,7 @@ static void base_after_delta(void **state)
 	assert_true(bitset_test(&c.left_over, 0));
 	copy_release(&c);
 	bitset_release(&want);
-	pack_close(pack);
+	pack_close(pack.pack);
 	packfile_release(p);
 	free(p);
 	buf_release(&delta);

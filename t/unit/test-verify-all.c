@@ -25,7 +25,7 @@ static int verify(const struct randrepo *r, struct error *err)
 	int ret;
 
 	bitmaprepo_open(&b, r);
-	space = bitmap_space_of(b.pb->pack, b.pb->rev);
+	space = b.pb->space;
 	ret = bitmap_verify_types(&b.pb->file, space, err);
 	if (!ret)
 		ret = bitmap_verify_all(&b.pb->file, space, &b.walk, NULL, err);
@@ -87,7 +87,7 @@ static void wrong_types(void **state)
 
 	make(&r, &seed);
 	bitmaprepo_open(&b, &r);
-	space = bitmap_space_of(b.pb->pack, b.pb->rev);
+	space = b.pb->space;
 	file = b.pb->file;
 	file.types[BITMAP_TREES] = b.pb->file.types[BITMAP_BLOBS];
 	file.types[BITMAP_BLOBS] = b.pb->file.types[BITMAP_TREES];

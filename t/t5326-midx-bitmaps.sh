@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='bitmaps of multi-pack-indexes'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-midx.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+# ---- what stock Git has written
+
+for REPO_FORMAT in sha1 sha256
+do
+	export REPO_FORMAT
+
+	test_expect_success "$REPO_FORMAT: setup" '
+		repo_of_packs packs.git &&
+		stock -C packs.git multi-pack-index write --bitmap &&
+		midx_bitmap packs.git >path
+	'
+
+	test_expect_success "$REPO_FORMAT: the index of stock Git is used" '
+		same_answers packs.git &&
+		"$GIT" -C packs.git bitmap list >out &&
+		grep "path=.*/$(cat path)\$" out &&
+		"$GIT" -C packs.git bitmap explain --all >out &&
+		grep "^answered-by=bitmap" out &&
+		grep "^path=.*/$(cat path)\$" out
+	'
+
+	test_expect_success "$REPO_FORMAT: and it is right" '
+		"$GIT" -C packs.git rev-list --test-bitmap main &&
+		"$GIT" -C packs.git bitmap verify >out &&
+		grep "^verified=.*/$(cat path)\$" out &&
+		"$GIT" -C packs.git bitmap verify --sample=3 &&
+		"$GIT" -C packs.git bitmap stats >out &&
+		grep "^pack.indexed-percent=" out &&
+		"$GIT" -C packs.git bitmap list --commits >out &&
+		tail -n 1 out | cut -d" " -f1 >commit &&
+		"$GIT" -C packs.git bitmap show $(cat commit) >out &&
+		grep "^bitmap=yes" out &&
+		"$GIT" -C packs.git fsck
+	'
+
+	test_expect_success "$REPO_FORMAT: what came later is found by walking" '
+		repo_add_commit packs.git &&
+		same_answers packs.git &&
+		"$GIT" -C packs.git bitmap explain --all >out &&
+		grep "^answered-by=bitmap" out &&
+		grep "^wants.commits-walked=1\$" out &&
+		rm -rf packs.git
+	'
+done
+REPO_FORMAT=sha1
+
+# ---- indexes that are not used
+
+test_expect_success 'setup for indexes that are not used' '
+	repo_of_packs wrong.git &&
+	stock -C wrong.git multi-pack-index write --bitmap &&
+	chmod u+w wrong.git/objects/pack/multi-pack-index*
+'
+
+test_expect_success 'one for another multi-pack-index' '
+	cp -R wrong.git other.git &&
+	bitmap=other.git/objects/pack/$(midx_bitmap wrong.git) &&
+	printf X | dd of="$bitmap" bs=1 seek=20 conv=notrunc 2>/dev/null &&
+	"$GIT" -C other.git rev-list --objects --all --count \
+		--use-bitmap-index >out 2>err &&
+	grep "^warning: .*belongs to another multi-pack-index" err &&
+	stock -C other.git rev-list --objects --all --count >nr &&
+	test_cmp nr out &&
+	test_must_fail "$GIT" -C other.git fsck
+'
+
+test_expect_success 'a bit that has changed' '
+	cp -R wrong.git bit.git &&
+	bitmap=bit.git/objects/pack/$(midx_bitmap wrong.git) &&
+	size=$(wc -c <"$bitmap") &&
+	printf X | dd of="$bitmap" bs=1 seek=$((size / 2)) conv=notrunc \
+		2>/dev/null &&
+	"$GIT" -C bit.git rev-list --objects --all --count \
+		--use-bitmap-index >out 2>err &&
+	grep "^warning: " err &&
+	test_cmp nr out
+'
+
+test_expect_success 'an old one is not for a new multi-pack-index' '
+	cp -R wrong.git old.git &&
+	repo_add_commit old.git &&
+	stock -C old.git repack -q -d &&
+	mkdir saved && cp old.git/objects/pack/multi-pack-index-* saved/ &&
+	stock -C old.git multi-pack-index write &&
+	cp saved/* old.git/objects/pack/ &&
+	same_answers old.git &&
+	"$GIT" -C old.git bitmap list >out &&
+	test_must_be_empty out
+'
+
+test_expect_success 'core.multiPackIndex=false: none' '
+	"$GIT" -C wrong.git -c core.multiPackIndex=false bitmap list >out &&
+	test_must_be_empty out
+'
+
+test_expect_success 'that of a pack comes second' '
+	cp -R wrong.git both.git &&
+	"$GIT" -C both.git repack -a -b -q &&
+	"$GIT" -C both.git bitmap list >out &&
+	test_line_count 2 out &&
+	"$GIT" -C both.git bitmap explain --all >out &&
+	grep "^path=.*/multi-pack-index-" out &&
+	chmod u+w both.git/objects/pack/multi-pack-index* &&
+	printf X | dd of="both.git/objects/pack/$(midx_bitmap both.git)" \
+		bs=1 seek=20 conv=notrunc 2>/dev/null &&
+	"$GIT" -C both.git bitmap explain --all >out 2>err &&
+	grep "^warning: .*belongs to another multi-pack-index" err &&
+	grep "^path=.*/pack-" out
+'
+
+# Versions of Git before 2.35 kept the order in a file of its own.
+test_expect_success 'the order in a .rev file' '
+	cp -R wrong.git rev.git &&
+	midx_order_apart rev.git &&
+	ls rev.git/objects/pack/multi-pack-index-*.rev &&
+	same_answers rev.git &&
+	"$GIT" -C rev.git bitmap explain --all >out &&
+	grep "^answered-by=bitmap" out &&
+	"$GIT" -C rev.git bitmap verify &&
+	rm -f rev.git/objects/pack/multi-pack-index-*.rev &&
+	"$GIT" -C rev.git rev-list --objects --all --count \
+		--use-bitmap-index >out 2>err &&
+	grep "^warning: .*no reverse index" err &&
+	test_cmp nr out
+'
+
+test_done
