@@ -114,7 +114,11 @@ static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 	} else if (starts_with(name, "worktrees/")) {
 		rest = strchr(name + strlen("worktrees/"), '/');
 		dir = repo->common_dir;
-		if (rest && !refs_loose_is_per_worktree(rest + 1))
+		if (rest && refs_loose_is_per_worktree(rest + 1))
+			return buf_printf(out, "%s/%.*s%s%s", dir,
+					  (int)(rest + 1 - name), name, area,
+					  rest + 1);
+		if (rest)
 			name = rest + 1;
 	} else if (!refs_loose_is_per_worktree(name)) {
 		dir = repo->common_dir;
