@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Which refs have a reflog. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "repo/reflog.h"
+#include "repo/refs-loose.h"
+#include "sys/io.h"
+
+/* A walk over the directories below logs/, and what it has found. */
+struct lister {
+	const struct repo *repo;
+	struct buf path;   /* of the directory, then the file, at hand */
+	struct buf name;   /* of the ref */
+	size_t prefix_len; /* of the name: "worktrees/<id>/" */
+	bool private_only; /* names that each work tree has for itself */
+	bool shared_only;  /* the others */
+	char **names;      /* owned, and each */
+	size_t nr, alloc;
+	struct error *err;
+};
+
+static int found(struct lister *l)
+{
+	const char *name = l->name.data + l->prefix_len;
+	bool is_private = refs_loose_is_per_worktree(name);
+	size_t len = l->name.len;
+
+	if ((l->private_only && !is_private) || (l->shared_only && is_private))
+		return 0;
+	/* The lock of one that is written. */
+	if (len > 5 && !strcmp(l->name.data + len - 5, ".lock"))
+		return 0;
+	if (mem_grow(&l->names, &l->alloc, l->nr + 1, sizeof(*l->names)) < 0)
+		return error_nomem(l->err);
+	l->names[l->nr] = mem_strdup(l->name.data);
+	return l->names[l->nr++] ? 0 : error_nomem(l->err);
+}
+
+static int walk(struct lister *l);
+
+static int entry(void *ctx, const char *file)
+{
+	struct lister *l = ctx;
+	size_t path_len = l->path.len, name_len = l->name.len;
+	struct sys_stat st;
+	int ret;
+
+	if (buf_printf(&l->path, "/%s", file) < 0 ||
+	    buf_printf(&l->name, "%s%s", name_len > l->prefix_len ? "/" : "",
+		       file) < 0)
+		return error_nomem(l->err);
+	ret = sys_stat(&st, l->path.data, l->err);
+	if (!ret && st.is_dir)
+		ret = walk(l);
+	else if (!ret && st.is_file)
+		ret = found(l);
+	buf_set_len(&l->path, path_len);
+	buf_set_len(&l->name, name_len);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int walk(struct lister *l)
+{
+	int ret = sys_dir_each(l->path.data, entry, l, l->err);
+
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int walk_logs(struct lister *l, const char *git_dir, const char *prefix,
+		     bool private_only, bool shared_only)
+{
+	buf_reset(&l->path);
+	buf_reset(&l->name);
+	if (buf_printf(&l->path, "%s/logs", git_dir) < 0 ||
+	    buf_append_str(&l->name, prefix) < 0)
+		return error_nomem(l->err);
+	l->prefix_len = l->name.len;
+	l->private_only = private_only;
+	l->shared_only = shared_only;
+	return walk(l);
+}
+
+/* One of the linked work trees; ours has been looked at. */
+static int worktree(void *ctx, const char *id)
+{
+	struct lister *l = ctx;
+	struct buf dir = BUF_INIT, prefix = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&dir, "%s/worktrees/%s", l->repo->common_dir, id) < 0 ||
+	    buf_printf(&prefix, "worktrees/%s/", id) < 0)
+		ret = error_nomem(l->err);
+	else if (strcmp(dir.data, l->repo->git_dir) != 0)
+		ret = walk_logs(l, dir.data, prefix.data, true, false);
+	buf_release(&dir);
+	buf_release(&prefix);
+	return ret;
+}
+
+static int list_others(struct lister *l, bool is_linked)
+{
+	char *dir = repo_common_path(l->repo, "worktrees");
+	int ret = 0;
+
+	if (!dir)
+		return error_nomem(l->err);
+	if (is_linked)
+		ret = walk_logs(l, l->repo->common_dir, "main-worktree/", true,
+				false);
+	if (!ret)
+		ret = sys_dir_each(dir, worktree, l, l->err);
+	free(dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int list(struct lister *l, bool all_worktrees)
+{
+	const struct repo *repo = l->repo;
+	bool is_linked = strcmp(repo->git_dir, repo->common_dir) != 0;
+	int ret = walk_logs(l, repo->git_dir, "", is_linked, false);
+
+	if (!ret && is_linked)
+		ret = walk_logs(l, repo->common_dir, "", false, true);
+	if (!ret && all_worktrees)
+		ret = list_others(l, is_linked);
+	return ret;
+}
+
+static int name_cmp(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int reflog_each(const struct repo *repo, bool all_worktrees,
+		int (*fn)(void *ctx, const char *name), void *ctx,
+		struct error *err)
+{
+	struct lister l = {
+		.repo = repo, .path = BUF_INIT, .name = BUF_INIT, .err = err};
+	int ret = list(&l, all_worktrees);
+
+	if (!ret && l.nr)
+		qsort(l.names, l.nr, sizeof(*l.names), name_cmp);
+	for (size_t i = 0; i < l.nr; i++) {
+		if (!ret)
+			ret = fn(ctx, l.names[i]);
+		free(l.names[i]);
+	}
+	free(l.names);
+	buf_release(&l.path);
+	buf_release(&l.name);
+	return ret;
+}
