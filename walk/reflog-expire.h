@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which lines of reflogs have had their time: git-reflog(1), "expire".
+ *
+ * A line goes when it is older than one limit, or older than another and one
+ * of its two commits is not reachable from what the ref names now; for HEAD,
+ * from any ref. What the log says of things that are no commits, or gone, is
+ * no reason to remove it, but with stale_fix.
+ *
+ * One thread. Opens the repository's objects when it is asked about the first
+ * line for which they matter.
+ */
+#ifndef WALK_REFLOG_EXPIRE_H
+#define WALK_REFLOG_EXPIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "repo/reflog.h"
+#include "repo/repo.h"
+
+/* Seconds since 1970; 0: no line is that old, INT64_MAX: all are. */
+struct reflog_limits {
+	int64_t total, unreachable;
+};
+
+#define REFLOG_LIMIT_UNSET INT64_MIN
+
+struct reflog_expire_options {
+	struct reflog_limits limits; /* REFLOG_LIMIT_UNSET: as configured */
+	bool stale_fix; /* lines go whose commits are not all there */
+	bool dry_run, rewrite, update_ref;
+	/* Told of each line; NULL: nobody is. */
+	void (*told)(void *ctx, const struct reflog_line *line);
+	void *ctx;
+};
+
+/*
+ * gc.reflogExpire and gc.reflogExpireUnreachable as they are for a ref: of the
+ * first gc.<pattern>.* that matches its name, of which one that is not set is
+ * "never"; refs/stash has never by default, others 90 and 30 days. ERR_INVALID
+ * in Git's words for what is no date.
+ */
+int reflog_limits_load(struct reflog_limits *out, const struct config *config,
+		       const char *name, int64_t now, struct error *err);
+
+struct reflog_expire;
+
+/* Options are copied. NULL when out of memory. */
+struct reflog_expire *reflog_expire_new(
+	const struct repo *repo, const struct reflog_expire_options *options);
+void reflog_expire_free(struct reflog_expire *x);
+
+/*
+ * Expire the reflog of one ref, see reflog_edit(). Cost: a walk from the tip,
+ * down to the lowest commit of the log where a commit-graph tells levels, to
+ * the root else, once for each ref that has lines between the limits.
+ */
+int reflog_expire_run(struct reflog_expire *x, const char *name,
+		      struct error *err);
+
+#endif
