@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git reflog: expire, delete, drop, list and exists. To show a log is to log,
+ * and "write" is a porcelain's: these are the stock Git's.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/approxidate.h"
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/fallback.h"
+#include "builtin/options.h"
+#include "object/refs-name.h"
+#include "repo/reflog-write.h"
+#include "repo/reflog.h"
+#include "repo/refs.h"
+#include "sys/clock.h"
+#include "walk/reflog-expire.h"
+
+enum {
+	FAILED = 255, /* exit code: some log could not be edited */
+};
+
+static const char expire_usage[] =
+	"git reflog expire [--expire=<time>] [--expire-unreachable=<time>]\n"
+	"[--rewrite] [--updateref] [--stale-fix]\n"
+	"[--dry-run | -n] [--verbose] [--all [--single-worktree] | <refs>...]";
+static const char delete_usage[] =
+	"git reflog delete [--rewrite] [--updateref]\n"
+	"[--dry-run | -n] [--verbose] <ref>@{<specifier>}...";
+static const char drop_usage[] =
+	"git reflog drop [--all [--single-worktree] | <refs>...]";
+static const char list_usage[] = "git reflog list";
+static const char exists_usage[] = "git reflog exists <ref>";
+
+struct args {
+	struct reflog_expire_options expire;
+	bool verbose, all, single_worktree;
+};
+
+/* One run of a subcommand. */
+struct run {
+	struct args a;
+	struct repo *repo;       /* borrowed */
+	struct reflog_expire *x; /* owned; for "expire" */
+	int code;
+};
+
+#define FLAG(letter, name, field, text)                                        \
+	{                                                                      \
+		.kind = OPTION_FLAG, .short_name = letter, .long_name = name,  \
+		.value = field, .help = text                                   \
+	}
+#define EDIT_OPTIONS(a)                                                        \
+	FLAG('n', "dry-run", &(a)->expire.dry_run,                             \
+	     "do not prune any entries"),                                      \
+		FLAG(0, "rewrite", &(a)->expire.rewrite,                       \
+		     "rewrite the old id with the new one of the entry "       \
+		     "before"),                                                \
+		FLAG(0, "updateref", &(a)->expire.update_ref,                  \
+		     "set the ref to the value of the top entry"),             \
+		FLAG(0, "verbose", &(a)->verbose,                              \
+		     "print what becomes of entries")
+
+static void tell(void *ctx, const struct reflog_line *line)
+{
+	const struct args *a = ctx;
+
+	printf("%s %.*s\n",
+	       !line->drop         ? "keep"
+	       : a->expire.dry_run ? "would prune"
+				   : "prune",
+	       (int)line->message_len, line->message);
+}
+
+/* The full name of a ref that has a reflog; malloc()ed, or NULL. */
+static char *find_log(const struct repo *repo, const char *name)
+{
+	struct refs *refs;
+	struct ref ref;
+	char *full = NULL;
+
+	if (!*name || refs_open(&refs, repo, NULL) < 0)
+		return NULL;
+	if (refs_dwim(refs, name, &ref, NULL) > 0 &&
+	    reflog_exists(repo, ref.name))
+		full = mem_strdup(ref.name);
+	refs_close(refs);
+	return full;
+}
+
+static int fail(struct run *r, const struct error *err)
+{
+	builtin_error("%s", err->msg);
+	r->code = FAILED;
+	return 0;
+}
+
+/* ---- expire */
+
+/* 0, or 128 after printing. */
+static int take_date(int64_t *limit, const char *text, const char *option)
+{
+	*limit = REFLOG_LIMIT_UNSET;
+	if (text &&
+	    approxidate_parse_expiry(limit, text, sys_clock_seconds()) < 0)
+		return builtin_die("invalid timestamp '%s' given to '--%s'",
+				   text, option);
+	return 0;
+}
+
+static int expire_one(void *ctx, const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct run *r = ctx;
+
+	return reflog_expire_run(r->x, name, &err) < 0 ? fail(r, &err) : 0;
+}
+
+static int expire_named(struct run *r, const char *name)
+{
+	char *full = find_log(r->repo, name);
+
+	if (full)
+		expire_one(r, full);
+	else
+		r->code = builtin_error("reflog could not be found: '%s'",
+					name) &
+			  FAILED;
+	free(full);
+	return 0;
+}
+
+static int expire(struct run *r, const char **names)
+{
+	struct error err = ERROR_INIT;
+	struct reflog_limits limits;
+	int ret = 0;
+
+	if (r->a.verbose) {
+		r->a.expire.told = tell;
+		r->a.expire.ctx = &r->a;
+	}
+	/* What is wrong with the configuration is so for all of them. */
+	if (reflog_limits_load(&limits, &r->repo->config, "",
+			       sys_clock_seconds(), &err) < 0)
+		return builtin_fail(&err);
+	if (r->a.verbose && r->a.expire.stale_fix)
+		printf("Marking reachable objects...\n");
+	r->x = reflog_expire_new(r->repo, &r->a.expire);
+	if (!r->x)
+		return builtin_die("out of memory");
+	if (r->a.all)
+		ret = reflog_each(r->repo, !r->a.single_worktree, expire_one, r,
+				  &err);
+	for (; *names && !ret; names++)
+		expire_named(r, *names);
+	reflog_expire_free(r->x);
+	return ret < 0 ? builtin_fail(&err) : r->code;
+}
+
+static int run_expire(struct run *r, int argc, const char **argv)
+{
+	const char *total = NULL, *unreachable = NULL;
+	struct args *a = &r->a;
+	const struct option options[] = {
+		EDIT_OPTIONS(a),
+		{.kind = OPTION_STRING,
+		 .long_name = "expire",
+		 .value = &total,
+		 .flags = OPTION_NO_NEGATE,
+		 .arg_name = "<timestamp>",
+		 .help = "prune older entries"},
+		{.kind = OPTION_STRING,
+		 .long_name = "expire-unreachable",
+		 .value = &unreachable,
+		 .flags = OPTION_NO_NEGATE,
+		 .arg_name = "<timestamp>",
+		 .help = "prune older entries that the ref does not reach"},
+		FLAG(0, "stale-fix", &a->expire.stale_fix,
+		     "prune entries that point to broken commits"),
+		FLAG(0, "all", &a->all, "process the reflogs of all refs"),
+		FLAG(0, "single-worktree", &a->single_worktree,
+		     "only those of this work tree"),
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, expire_usage);
+	int ret;
+
+	if (nr < 0)
+		return 129;
+	ret = take_date(&a->expire.limits.total, total, "expire");
+	if (!ret)
+		ret = take_date(&a->expire.limits.unreachable, unreachable,
+				"expire-unreachable");
+	return ret ? ret : expire(r, argv + 1);
+}
+
+/* ---- delete */
+
+struct deletion {
+	const struct args *a;
+	uint64_t nr; /* of the entry, from the newest one: 0 */
+};
+
+static int delete_nth(void *ctx, const char *name, const struct oid *tip,
+		      struct reflog *log, struct error *err)
+{
+	const struct deletion *d = ctx;
+
+	(void)name, (void)tip, (void)err;
+	if (d->nr < log->nr)
+		log->lines[log->nr - 1 - d->nr].drop = true;
+	for (size_t i = 0; i < log->nr && d->a->verbose; i++)
+		tell((void *)d->a, &log->lines[i]);
+	return 0;
+}
+
+static int delete_from(struct run *r, const char *name, uint64_t nr)
+{
+	const struct reflog_expire_options *o = &r->a.expire;
+	struct deletion d = {&r->a, nr};
+	const struct reflog_edit edit = {
+		.decide = delete_nth,
+		.ctx = &d,
+		.dry_run = o->dry_run,
+		.rewrite = o->rewrite,
+		.update_ref = o->update_ref,
+	};
+	struct error err = ERROR_INIT;
+
+	return reflog_edit(r->repo, name, &edit, &err) < 0 ? fail(r, &err) : 0;
+}
+
+static int delete_one(struct run *r, const char *spec)
+{
+	const char *at = strstr(spec, "@{");
+	char *name, *full = NULL, *end;
+	uint64_t nr;
+
+	if (!at)
+		return builtin_error("not a reflog: %s", spec);
+	nr = strtoull(at + 2, &end, 10);
+	if (end == at + 2 || strcmp(end, "}") ||
+	    strspn(at + 2, "0123456789") > 9)
+		return builtin_error("an entry by its date is not supported "
+				     "yet: %s",
+				     spec);
+	name = mem_strndup(spec, (size_t)(at - spec));
+	if (name)
+		full = find_log(r->repo, name);
+	free(name);
+	if (!full)
+		return builtin_error("no reflog for '%s'", spec);
+	delete_from(r, full, nr);
+	free(full);
+	return 0;
+}
+
+static int run_delete(struct run *r, int argc, const char **argv)
+{
+	struct args *a = &r->a;
+	const struct option options[] = {
+		EDIT_OPTIONS(a),
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, delete_usage);
+
+	if (nr < 0)
+		return 129;
+	if (!nr) {
+		builtin_error("no reflog specified to delete");
+		return FAILED;
+	}
+	for (int i = 1; i <= nr; i++)
+		if (delete_one(r, argv[i]) < 0)
+			r->code = FAILED;
+	return r->code;
+}
+
+/* ---- drop, list, exists */
+
+static int drop_one(void *ctx, const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct run *r = ctx;
+
+	return reflog_remove(r->repo, name, &err) < 0 ? fail(r, &err) : 0;
+}
+
+static int run_drop(struct run *r, int argc, const char **argv)
+{
+	const struct option options[] = {
+		FLAG(0, "all", &r->a.all, "drop the reflogs of all refs"),
+		FLAG(0, "single-worktree", &r->a.single_worktree,
+		     "only those of this work tree"),
+		{.kind = OPTION_END},
+	};
+	int nr = options_parse(argc, argv, options, drop_usage);
+	struct error err = ERROR_INIT;
+
+	if (nr < 0)
+		return 129;
+	if (nr && r->a.all) {
+		fprintf(stderr,
+			"usage: references specified along with --all\n");
+		return 129;
+	}
+	if (r->a.all &&
+	    reflog_each(r->repo, !r->a.single_worktree, drop_one, r, &err) < 0)
+		return builtin_fail(&err);
+	for (int i = 1; i <= nr; i++) {
+		char *full = find_log(r->repo, argv[i]);
+
+		if (full)
+			drop_one(r, full);
+		else
+			r->code = builtin_error("reflog could not be found: "
+						"'%s'",
+						argv[i]) &
+				  FAILED;
+		free(full);
+	}
+	return r->code;
+}
+
+static int list_one(void *ctx, const char *name)
+{
+	(void)ctx;
+	puts(name);
+	return 0;
+}
+
+static int run_list(struct run *r, int argc, const char **argv)
+{
+	const struct option options[] = {{.kind = OPTION_END}};
+	int nr = options_parse(argc, argv, options, list_usage);
+	struct error err = ERROR_INIT;
+
+	if (nr < 0)
+		return 129;
+	if (nr) {
+		builtin_error("list does not accept arguments: '%s'", argv[1]);
+		return FAILED;
+	}
+	return reflog_each(r->repo, false, list_one, NULL, &err) < 0
+		       ? builtin_fail(&err)
+		       : 0;
+}
+
+static int run_exists(struct run *r, int argc, const char **argv)
+{
+	const struct option options[] = {{.kind = OPTION_END}};
+	int nr = options_parse(argc, argv, options, exists_usage);
+
+	if (nr < 0)
+		return 129;
+	if (!nr)
+		return options_usage(options, exists_usage);
+	if (!refs_name_is_valid_len(argv[1], strlen(argv[1]), true))
+		return builtin_die("invalid ref format: %s", argv[1]);
+	return !reflog_exists(r->repo, argv[1]);
+}
+
+/* ---- the command */
+
+static const struct {
+	const char *name;
+	int (*run)(struct run *r, int argc, const char **argv);
+} subcommands[] = {
+	{"expire", run_expire}, {"delete", run_delete}, {"drop", run_drop},
+	{"list", run_list},     {"exists", run_exists},
+};
+
+int cmd_reflog(int argc, const char **argv, struct builtin_env *env)
+{
+	struct run r = {.code = 0};
+	size_t i = 0;
+	int ret;
+
+	while (i < ARRAY_NR(subcommands) &&
+	       (argc < 2 || strcmp(argv[1], subcommands[i].name) != 0))
+		i++;
+	if (i == ARRAY_NR(subcommands))
+		return fallback_git(argv);
+	ret = builtin_open_repo(env);
+	if (ret)
+		return ret;
+	r.repo = env->repo;
+	if (!reflog_is_file(r.repo))
+		return fallback_git(argv);
+	return builtin_finish(subcommands[i].run(&r, argc - 1, argv + 1));
+}

@@ -1,0 +1,193 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='reflog expire, delete, drop, list, exists, against stock Git'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+ZERO=0000000000000000000000000000000000000000
+GONE=1234567890123456789012345678901234567890
+
+# at <seconds> <stock git's words>...
+at () {
+	when=$1 && shift &&
+	GIT_COMMITTER_DATE="$when +0000" stock -C good "$@"
+}
+
+test_expect_success 'a branch that went back, another one, a stash' '
+	stock init -q -b main good &&
+	at 1700001000 commit -q --allow-empty -m c1 &&
+	at 1700002000 commit -q --allow-empty -m c2 &&
+	at 1700003000 commit -q --allow-empty -m c3 &&
+	at 1700005000 reset -q --hard HEAD~1 &&
+	at 1700006000 commit -q --allow-empty -m c4 &&
+	at 1700006000 branch side &&
+	at 1700006000 update-ref --create-reflog refs/stash HEAD~1 &&
+	c4=$(stock -C good rev-parse main) &&
+	c3=$(stock -C good rev-parse main@{2}) &&
+	tree=$(stock -C good rev-parse main^{tree}) &&
+	cp -R good strange &&
+	cat >>strange/.git/logs/refs/heads/main <<-EOF &&
+	$GONE $GONE x <x> 1700007000 +0000	missing
+	$ZERO $GONE x <x> 1700007000 +0000	made missing
+	$tree $tree x <x> 1700007000 +0000	a tree
+	rubbish
+	$c4 $c4 x <x> 1700007000 +0000
+	$c4 $c4 x <x> bogus +0000	no time
+	EOF
+	cp -R good other && stock -C other update-ref refs/heads/x $c3 &&
+	stock -C other pack-refs --all &&
+	cp -R good untipped && rm untipped/.git/refs/heads/side
+'
+
+# outcome <name> <from>: everything that may have changed
+outcome () {
+	(
+		cd "$2" && cat .git/HEAD && stock for-each-ref &&
+		find .git/logs -type f 2>/dev/null | sort |
+		while read -r log
+		do
+			echo "== $log" && cat "$log"
+		done
+		find .git -name "*.lock"
+	) >>"$1"
+}
+
+# same <repository> <words of git reflog>...
+same () {
+	from=$1 && shift &&
+	for side in stock git
+	do
+		rm -rf r && cp -R "$from" r && code=0 &&
+		$side -C r "$@" >$side.out 2>$side.err || code=$?
+		# Version 2.39 visits logs in the order of the directory.
+		case "$*" in *--all*) sort -o $side.out $side.out ;; esac &&
+		echo "exit $code" >>$side.out &&
+		outcome $side.out r || return 1
+	done &&
+	test_cmp stock.out git.out
+}
+
+while read -r words
+do
+	test_expect_success "as stock Git: $words" "
+		same $words
+	"
+done <<EOF
+good reflog expire --verbose --expire=never --expire-unreachable=now HEAD
+good reflog expire --verbose --expire=never --expire-unreachable=now --all
+good reflog expire --dry-run --verbose --expire=1700003500 --all
+good reflog expire --expire=1700002500 --expire-unreachable=never --rewrite main
+good reflog expire --expire=1700002500 --expire-unreachable=1700005500 --rewrite --updateref --verbose main
+good reflog expire --expire=now --updateref main
+good reflog expire --expire=1700005500 --updateref HEAD main
+good reflog delete main@{0}
+good reflog delete --updateref --rewrite --verbose main@{0}
+good reflog delete --rewrite main@{2} HEAD@{1} @{0}
+good reflog delete main@{9}
+good reflog delete main
+good reflog delete nope@{0} side@{0}
+good reflog delete
+good reflog expire nope main
+good reflog expire
+good reflog exists main
+good reflog exists refs/heads/main
+good reflog exists refs/heads/..x
+good reflog expire --expire=bogus --all
+good -c gc.reflogExpire=bogus reflog expire --all
+good reflog expire --verbose --all
+good -c gc.refs/heads/*.reflogExpire=never reflog expire --verbose --all
+good -c gc.refs/heads/s*.reflogExpire=never -c gc.refs/heads/*.reflogExpire=now reflog expire --verbose side main
+good -c gc.reflogExpire=now reflog expire --verbose --all
+good -c gc.refs/*.reflogExpire=now reflog expire --verbose --all
+strange reflog expire --verbose --expire=never --expire-unreachable=now main
+strange reflog expire --verbose --expire=never --expire-unreachable=never main
+strange reflog expire --verbose --expire=never --expire-unreachable=never --stale-fix main
+other reflog expire --verbose --expire=never --expire-unreachable=now HEAD main
+untipped reflog expire --verbose --expire=never --expire-unreachable=now refs/heads/side
+untipped reflog expire --verbose --expire=never --expire-unreachable=now --all
+EOF
+
+test_expect_success 'with a commit-graph the answers are the same' '
+	rm -rf with-graph && cp -R other with-graph &&
+	stock -C with-graph commit-graph write --reachable --split &&
+	same with-graph reflog expire --verbose --expire=never \
+		--expire-unreachable=now --all
+'
+
+test_expect_success 'list and drop' '
+	printf "%s\n" HEAD refs/heads/main refs/heads/side refs/stash >expect &&
+	git -C good reflog list >actual &&
+	test_cmp expect actual &&
+	rm -rf r && cp -R good r &&
+	git -C r reflog drop main refs/stash &&
+	printf "%s\n" HEAD refs/heads/side >expect &&
+	git -C r reflog list >actual &&
+	test_cmp expect actual &&
+	test_expect_code 255 git -C r reflog drop main &&
+	test_expect_code 129 git -C r reflog drop --all main &&
+	git -C r reflog drop --all &&
+	test -z "$(git -C r reflog list)"
+'
+
+test_expect_success 'logs of other work trees' '
+	rm -rf r w && cp -R good r && stock -C r worktree add -q ../w side &&
+	git -C r reflog expire --expire=now --all --single-worktree &&
+	test -s r/.git/worktrees/w/logs/HEAD &&
+	! test -s r/.git/logs/HEAD &&
+	git -C r reflog expire --expire=now --all &&
+	! test -s r/.git/worktrees/w/logs/HEAD
+'
+
+test_expect_success 'a ref that is locked is told of, the others are done' '
+	rm -rf r && cp -R good r && >r/.git/refs/heads/main.lock &&
+	test_expect_code 255 git -C r reflog expire --expire=now --all 2>err &&
+	grep "cannot lock ref .refs/heads/main.*File exists" err &&
+	test -s r/.git/logs/refs/heads/main &&
+	! test -s r/.git/logs/refs/heads/side
+'
+
+test_expect_success 'to show a log, and to write one, are for stock Git' '
+	stock -C good reflog show main >expect &&
+	git -C good reflog show main >actual &&
+	test_cmp expect actual &&
+	git -C good reflog >actual &&
+	grep "reset: moving to HEAD~1" actual
+'
+
+again () {
+	rm -rf r && cp -R good r
+}
+
+# Each log is the old one or the new one; the branch has a value of its log.
+whole () {
+	stock -C r fsck --no-dangling --no-progress >fsck 2>&1 || {
+		cat fsck
+		return 1
+	}
+	for log in HEAD refs/heads/main
+	do
+		cmp -s r/.git/logs/$log good/.git/logs/$log ||
+		cmp -s r/.git/logs/$log done/.git/logs/$log || return 1
+	done
+}
+
+for mode in kill lose ENOSPC
+do
+	test_expect_success "ended at any call: $mode" '
+		stock -C good config core.fsync all &&
+		rm -rf done && cp -R good done &&
+		git -C done reflog expire --expire=1700005500 --updateref \
+			--rewrite --all &&
+		fault_each $mode again \
+			"$GITREACH_BUILD/bin/git -C r reflog expire --expire=1700005500 --updateref --rewrite --all" \
+			whole
+	'
+done
+
+test_done
