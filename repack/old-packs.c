@@ -79,6 +79,14 @@ static int list_entry(void *ctx, const char *name)
 	return ret;
 }
 
+static int newest_first(const void *a, const void *b)
+{
+	int64_t x = ((const struct old_pack *)a)->idx.mtime_ns;
+	int64_t y = ((const struct old_pack *)b)->idx.mtime_ns;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
 int old_packs_list(struct old_packs *old, const char *dir, struct error *err)
 {
 	struct listing l = {old, err};
@@ -88,6 +96,8 @@ int old_packs_list(struct old_packs *old, const char *dir, struct error *err)
 	if (!old->dir)
 		return error_nomem(err);
 	ret = sys_dir_each(dir, list_entry, &l, err);
+	if (old->nr)
+		qsort(old->packs, old->nr, sizeof(*old->packs), newest_first);
 	return ret == ERR_MISSING ? 0 : ret;
 }
 

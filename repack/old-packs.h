@@ -21,7 +21,7 @@ struct old_pack {
 };
 
 struct old_packs {
-	struct old_pack *packs; /* owned: those without .keep */
+	struct old_pack *packs; /* owned: those without .keep, newest first */
 	size_t nr, alloc;
 	char *dir; /* owned */
 };
@@ -51,10 +51,12 @@ void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the listed packs, index first, so that no reader opens a pack that is
- * half gone. A multi-pack-index goes before them. What stays: those that have
- * a .keep file by now, and those whose index has been replaced: we, or another
- * repack, have made the same pack, and that other may remove ours for it.
+ * Remove the listed packs, the newest first, so that what remains of them when
+ * that is interrupted is what there was at some time; of each its index first,
+ * so that no reader opens a pack that is half gone. A multi-pack-index goes
+ * before them. What stays: those that have a .keep file by now, and those whose
+ * index has been replaced: we, or another repack, have made the same pack, and
+ * that other may remove ours for it.
  */
 int old_packs_remove(struct old_packs *old, struct error *err);
 

@@ -186,6 +186,20 @@ static int add_unreachable(struct run *r, struct error *err)
 	return 0;
 }
 
+static int add_given_roots(struct run *r, struct error *err)
+{
+	const struct repack_options *o = r->options;
+	int ret = 0;
+
+	for (size_t i = 0; i < o->root_nr && !ret; i++) {
+		ret = walk_add_tip(&r->job.walk, &r->job.wants, &o->roots[i],
+				   false, err);
+		if (ret == ERR_MISSING)
+			ret = 0;
+	}
+	return ret;
+}
+
 /* Everything up to the list of objects to pack. */
 static int find_objects(struct run *r, struct error *err)
 {
@@ -196,6 +210,8 @@ static int find_objects(struct run *r, struct error *err)
 	if (!ret)
 		ret = roots_add(&r->job.walk, &r->job.wants, r->refs, true,
 				err);
+	if (!ret)
+		ret = add_given_roots(r, err);
 	if (!ret)
 		ret = pack_job_enumerate(&r->job, err);
 	if (!ret && wants_unreachable(r->options))
@@ -288,7 +304,7 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	int ret;
 
 	*result = (struct repack_result){.warning = ERROR_INIT};
-	if (options->remove_redundant) {
+	if (options->remove_redundant && !options->precious_too) {
 		ret = repo_check_precious(repo, "delete packs", err);
 		if (ret < 0)
 			return ret;

@@ -50,6 +50,15 @@ struct repack_options {
 	bool pack_kept_objects; /* include objects of packs with .keep */
 	bool update_server_info;
 	bool delta_islands; /* -i */
+	/*
+	 * Objects that somebody else needs, to be kept with all they reach;
+	 * those that are not there are left out. Borrowed.
+	 */
+	const struct oid *roots;
+	size_t root_nr;
+	/* Packs go in spite of extensions.preciousObjects: the caller knows
+	   who needs what. */
+	bool precious_too;
 };
 
 struct repack_result {
