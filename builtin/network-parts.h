@@ -16,6 +16,9 @@ int network_cmd_init(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_add(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_fork(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_sync(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_repack(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_leave(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_delete(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_list(int argc, const char **argv, struct builtin_env *env);
 
 /*

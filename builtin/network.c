@@ -15,15 +15,19 @@ static const char usage_text[] =
 	"git network add [-q] <repository>...\n"
 	"git network fork [-q] <source> <destination>\n"
 	"git network sync [-q] (--all | <member>...)\n"
-	"git network list [--json]";
+	"git network repack [-q] [--prune[=<date>]] [--keep-members]\n"
+	"git network list [--json]\n"
+	"git network leave [-q] <member>...\n"
+	"git network delete [-q] <member>...";
 
 static const struct {
 	const char *name;
 	int (*run)(int argc, const char **argv, struct builtin_env *env);
 } subcommands[] = {
-	{"add", network_cmd_add},   {"fork", network_cmd_fork},
-	{"init", network_cmd_init}, {"list", network_cmd_list},
-	{"sync", network_cmd_sync},
+	{"add", network_cmd_add},       {"delete", network_cmd_delete},
+	{"fork", network_cmd_fork},     {"init", network_cmd_init},
+	{"leave", network_cmd_leave},   {"list", network_cmd_list},
+	{"repack", network_cmd_repack}, {"sync", network_cmd_sync},
 };
 
 int network_place_open(struct network **out, struct builtin_env *env)

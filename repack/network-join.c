@@ -42,17 +42,15 @@ static int sync_locked(struct network *network,
 	return ret;
 }
 
-int network_sync(struct network *network, uint32_t id,
-		 const struct newpack_options *options,
-		 struct network_sync_report *report, struct error *err)
+int network_sync_held(struct network *network, uint32_t id,
+		      const struct newpack_options *options,
+		      struct network_sync_report *report, struct error *err)
 {
 	const struct network_entry *entry;
-	int ret = network_lock(network, NETWORK_LOCK_OBJECTS, true, true, err);
+	int ret = network_lock(network, NETWORK_LOCK_MEMBERS + id, false, true,
+			       err);
 
 	*report = (struct network_sync_report){0};
-	if (!ret)
-		ret = network_lock(network, NETWORK_LOCK_MEMBERS + id, false,
-				   true, err);
 	if (!ret)
 		ret = network_reload(network, err);
 	entry = ret ? NULL : network_registry_find(&network->registry, id);
@@ -64,6 +62,17 @@ int network_sync(struct network *network, uint32_t id,
 	if (!ret)
 		ret = sync_locked(network, entry, options, report, err);
 	network_unlock(network, NETWORK_LOCK_MEMBERS + id);
+	return ret;
+}
+
+int network_sync(struct network *network, uint32_t id,
+		 const struct newpack_options *options,
+		 struct network_sync_report *report, struct error *err)
+{
+	int ret = network_lock(network, NETWORK_LOCK_OBJECTS, true, true, err);
+
+	if (!ret)
+		ret = network_sync_held(network, id, options, report, err);
 	network_unlock(network, NETWORK_LOCK_OBJECTS);
 	return ret;
 }

@@ -49,6 +49,11 @@ int network_sync(struct network *network, uint32_t id,
 		 const struct newpack_options *options,
 		 struct network_sync_report *report, struct error *err);
 
+/* The same for who has NETWORK_LOCK_OBJECTS. */
+int network_sync_held(struct network *network, uint32_t id,
+		      const struct newpack_options *options,
+		      struct network_sync_report *report, struct error *err);
+
 /*
  * Make the repository at `path` a member, *id: it borrows from the store, and
  * the store gets what it has. One that was begun and killed is completed. 0;

@@ -7,52 +7,30 @@
 #include <cmocka.h>
 
 #include "islands/network-member.h"
-#include "repack/network-sync.h"
-#include "t/unit/netrepo.h"
-
-struct fixture {
-	struct netrepo n;
-	struct newpack_options options;
-	struct network_sync_report report;
-	struct error err;
-};
-
-static void init(struct fixture *f)
-{
-	memset(f, 0, sizeof(*f));
-	netrepo_init(&f->n);
-	assert_int_equal(network_pack_options(&f->options, f->n.network, NULL),
-			 0);
-}
-
-static int add(struct fixture *f, const char *name, uint32_t *id)
-{
-	return network_add(id, f->n.network, netrepo_path(&f->n, name),
-			   &f->options, &f->report, &f->err);
-}
+#include "t/unit/netsync.h"
 
 static void test_add(void **state)
 {
-	struct fixture f;
+	struct netsync f;
 	struct oid one, two;
 	uint32_t id;
 
-	init(&f);
+	netsync_init(&f);
 	netrepo_repo(&f.n, "a");
 	netrepo_commit(&f.n, "a", "one", &one);
-	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(netsync_add(&f, "a", &id), 0);
 	assert_int_equal(id, 1);
 	assert_int_equal(f.report.copied_nr, 3);
 	assert_int_equal(f.report.ref_nr, 1);
 	assert_true(netrepo_stored(&f.n, &one));
-	assert_int_equal(add(&f, "a", &id), ERR_INVALID);
-	assert_int_equal(add(&f, "store", &id), ERR_INVALID);
+	assert_int_equal(netsync_add(&f, "a", &id), ERR_INVALID);
+	assert_int_equal(netsync_add(&f, "store", &id), ERR_INVALID);
 	/* A second one with an object more. */
 	netrepo_repo(&f.n, "b");
 	netrepo_commit(&f.n, "b", "one", &one);
 	netrepo_commit(&f.n, "b", "two", &two);
 	netrepo_ref(&f.n, "b", "refs/heads/one", &one);
-	assert_int_equal(add(&f, "b", &id), 0);
+	assert_int_equal(netsync_add(&f, "b", &id), 0);
 	assert_int_equal(id, 2);
 	assert_int_equal(f.report.copied_nr, 3);
 	assert_int_equal(f.report.ref_nr, 2);
@@ -62,13 +40,13 @@ static void test_add(void **state)
 
 static void test_sync(void **state)
 {
-	struct fixture f;
+	struct netsync f;
 	struct oid oid;
 	uint32_t id;
 
-	init(&f);
+	netsync_init(&f);
 	netrepo_repo(&f.n, "a");
-	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(netsync_add(&f, "a", &id), 0);
 	assert_int_equal(
 		network_sync(f.n.network, 1, &f.options, &f.report, NULL), 0);
 	assert_int_equal(f.report.copied_nr + f.report.ref_nr, 0);
@@ -96,21 +74,21 @@ static void test_sync(void **state)
 /* What was begun and killed is completed under the same id. */
 static void test_killed_add(void **state)
 {
-	struct fixture f;
+	struct netsync f;
 	struct oid oid;
 	uint32_t id;
 
-	init(&f);
+	netsync_init(&f);
 	netrepo_repo(&f.n, "a");
 	netrepo_commit(&f.n, "a", "one", &oid);
-	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(netsync_add(&f, "a", &id), 0);
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),
 			 0);
 	assert_int_equal(
 		network_sync(f.n.network, 1, &f.options, &f.report, NULL),
 		ERR_INVALID);
-	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(netsync_add(&f, "a", &id), 0);
 	assert_int_equal(id, 1);
 	netrepo_release(&f.n);
 }
@@ -118,14 +96,14 @@ static void test_killed_add(void **state)
 /* A fork has what was pushed to its source since the last time. */
 static void test_fork(void **state)
 {
-	struct fixture f;
+	struct netsync f;
 	struct repo *source;
 	struct oid oid;
 	uint32_t id;
 
-	init(&f);
+	netsync_init(&f);
 	netrepo_repo(&f.n, "a");
-	assert_int_equal(add(&f, "a", &id), 0);
+	assert_int_equal(netsync_add(&f, "a", &id), 0);
 	netrepo_commit(&f.n, "a", "one", &oid);
 	source = netrepo_open(&f.n, "a");
 	assert_int_equal(network_fork_synced(&id, f.n.network, source,
@@ -140,22 +118,22 @@ static void test_fork(void **state)
 
 static void test_refused(void **state)
 {
-	struct fixture f;
+	struct netsync f;
 	uint32_t id;
 
-	init(&f);
+	netsync_init(&f);
 	netrepo_repo(&f.n, "other");
 	netrepo_repo(&f.n, "a");
 	tmprepo_write(&f.n.t, "a/objects/info/alternates",
 		      "../../other/objects\n");
-	assert_int_equal(add(&f, "a", &id), ERR_INVALID);
+	assert_int_equal(netsync_add(&f, "a", &id), ERR_INVALID);
 	assert_non_null(strstr(f.err.msg, "borrows from elsewhere"));
 	netrepo_repo(&f.n, "b");
 	tmprepo_write(&f.n.t, "b/shallow",
 		      "1234567890123456789012345678901234567890\n");
-	assert_int_equal(add(&f, "b", &id), ERR_INVALID);
+	assert_int_equal(netsync_add(&f, "b", &id), ERR_INVALID);
 	assert_non_null(strstr(f.err.msg, "is shallow"));
-	assert_int_equal(add(&f, "nowhere", &id), ERR_MISSING);
+	assert_int_equal(netsync_add(&f, "nowhere", &id), ERR_MISSING);
 	assert_int_equal(f.n.network->registry.nr, 0);
 	netrepo_release(&f.n);
 }

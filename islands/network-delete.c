@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Deleting members. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "islands/network-delete.h"
+#include "islands/network-member.h"
+#include "islands/network-refs.h"
+#include "sys/io.h"
+#include "sys/tempdir.h"
+#include "sys/tempfile.h"
+
+struct deleting {
+	struct network *network;
+	uint32_t id;
+	enum network_state state;
+	struct buf path;
+	char *doomed; /* owned: where it is removed, in the same directory */
+	struct error *err;
+};
+
+int network_part(struct network *network, uint32_t id, struct error *err)
+{
+	int ret = network_refs_store(network, id, NULL, NULL, err);
+
+	return ret < 0 ? ret : network_forget(network, id, err);
+}
+
+static int find(struct deleting *d)
+{
+	const struct network_entry *entry;
+	struct buf doomed = BUF_INIT;
+	const char *slash;
+	int ret = network_reload(d->network, d->err);
+
+	if (ret < 0)
+		return ret;
+	entry = network_registry_find(&d->network->registry, d->id);
+	if (!entry)
+		return error_set(d->err, ERR_MISSING, "there is no member %u",
+				 d->id);
+	d->state = entry->state;
+	if (network_path(&d->path, d->network, entry) < 0)
+		return error_nomem(d->err);
+	slash = strrchr(d->path.data, '/');
+	if (buf_append(&doomed, d->path.data,
+		       (size_t)(slash + 1 - d->path.data)) < 0 ||
+	    buf_printf(&doomed, ".%s.network-%u-deleted", slash + 1, d->id) < 0)
+		ret = error_nomem(d->err);
+	d->doomed = doomed.len ? buf_detach(&doomed, NULL) : NULL;
+	return ret;
+}
+
+/* Whether what is there is what was registered: 1, or an error. */
+static int check(const struct deleting *d, const struct repo *repo)
+{
+	enum network_link link;
+	int ret = network_link_check(&link, d->network, repo, d->err);
+
+	if (ret < 0)
+		return ret;
+	if (link == NETWORK_LINK_OTHER ||
+	    (link == NETWORK_LINK_NONE && d->state == NETWORK_MEMBER))
+		return error_set(d->err, ERR_INVALID,
+				 "'%s' does not borrow from the store; it is "
+				 "not deleted",
+				 d->path.data);
+	if (!repo->is_bare || strcmp(repo->git_dir, repo->common_dir) != 0)
+		return error_set(d->err, ERR_INVALID,
+				 "'%s' has a work tree; it can only leave",
+				 d->path.data);
+	return 1;
+}
+
+/* 1 when there is a repository to be removed. */
+static int find_repo(const struct deleting *d)
+{
+	struct repo_options options = {
+		.path = d->path.data,
+		.flags = REPO_OPEN_EXACT,
+	};
+	struct repo *repo = NULL;
+	int ret;
+
+	if (!sys_exists(d->path.data))
+		return 0;
+	ret = repo_open(&repo, &options, d->err);
+	if (!ret)
+		ret = check(d, repo);
+	repo_close(repo);
+	return ret;
+}
+
+/* Out of sight at once, then gone. */
+static int remove_repo(const struct deleting *d, bool is_there)
+{
+	int ret = 0;
+
+	if (is_there)
+		ret = sys_rename(d->path.data, d->doomed, d->err);
+	if (!ret)
+		ret = sys_tempdir_remove(d->doomed, d->err);
+	return ret;
+}
+
+int network_delete(struct network *network, uint32_t id, struct error *err)
+{
+	struct deleting d = {
+		.network = network,
+		.id = id,
+		.path = BUF_INIT,
+		.err = err,
+	};
+	bool is_there = false;
+	int ret = network_lock(network, NETWORK_LOCK_MEMBERS + id, false, true,
+			       err);
+
+	if (!ret)
+		ret = find(&d);
+	if (!ret)
+		ret = find_repo(&d);
+	is_there = ret > 0;
+	if (ret >= 0)
+		ret = network_set_state(network, id, NETWORK_DELETING,
+					network->fsync, err);
+	if (!ret)
+		ret = remove_repo(&d, is_there);
+	if (!ret)
+		ret = network_part(network, id, err);
+	network_unlock(network, NETWORK_LOCK_MEMBERS + id);
+	buf_release(&d.path);
+	free(d.doomed);
+	return ret;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking for commits that a commit-graph has and the repository has not. */
+#include <stdlib.h>
+
+#include "repack/network-graph.h"
+#include "repo/commit-graph.h"
+#include "repo/odb.h"
+#include "sys/io.h"
+#include "sys/tempdir.h"
+
+/* 1 when a commit is missing, 0, or negative. */
+static int is_stale(const struct odb *odb, struct error *err)
+{
+	struct commit_graph *graph;
+	struct commit_graph_entry entry;
+	int ret = commit_graph_open(&graph, odb, err);
+	uint32_t nr = ret > 0 ? commit_graph_nr(graph) : 0;
+
+	/* One that cannot be read is not ours to judge. */
+	ret = ret == ERR_NOMEM ? ret : 0;
+	for (uint32_t i = 0; i < nr && !ret; i++) {
+		struct oid oid;
+
+		ret = commit_graph_entry(&entry, graph, i, err);
+		if (ret < 0)
+			continue;
+		oid_from_raw(&oid, entry.oid, odb->algo);
+		ret = !odb_has(odb, &oid);
+	}
+	commit_graph_close(graph);
+	return ret == ERR_CORRUPT ? 1 : ret;
+}
+
+int network_graph_clean(const struct repo *repo, struct error *err)
+{
+	char *file = repo_object_path(repo, "info/commit-graph");
+	char *chain = repo_object_path(repo, "info/commit-graphs");
+	struct odb *odb = NULL;
+	int ret = file && chain ? 0 : error_nomem(err);
+
+	if (ret < 0 || (!sys_exists(file) && !sys_exists(chain)))
+		goto out;
+	ret = odb_open(&odb, repo, NULL, err);
+	if (!ret)
+		ret = is_stale(odb, err);
+	if (ret > 0) {
+		int failed = sys_unlink(file, err);
+
+		if (!failed)
+			failed = sys_tempdir_remove(chain, err);
+		if (failed)
+			ret = failed;
+	}
+out:
+	odb_close(odb);
+	free(file);
+	free(chain);
+	return ret;
+}

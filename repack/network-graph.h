@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Commit-graphs after pruning: one that has commits which are gone is worse
+ * than none, and an error for `git fsck`.
+ */
+#ifndef REPACK_NETWORK_GRAPH_H
+#define REPACK_NETWORK_GRAPH_H
+
+#include "base/error.h"
+#include "repo/repo.h"
+
+/*
+ * Remove the commit-graph of a repository if a commit of it is nowhere to be
+ * found, in alternates neither. 1 when it was removed, 0, or negative.
+ * O(commits in it) look-ups; nothing without a commit-graph.
+ */
+int network_graph_clean(const struct repo *repo, struct error *err);
+
+#endif

@@ -1,0 +1,247 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='fork networks: repacking the store; members that go'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+stock_whole () {
+	for repo in "$@"
+	do
+		stock -C "$repo" fsck --full --strict --no-dangling \
+			>fsck.out 2>&1 || {
+			echo "$repo:" && cat fsck.out
+			return 1
+		}
+	done
+}
+
+# grow <repo> <salt> <nr>: commits on main that change the same files
+grow () {
+	stock -C "$1" fast-export refs/heads/main >"/dev/null" &&
+	for i in $(test_seq 1 $3)
+	do
+		from=
+		test $i != 1 || from="from refs/heads/main^0"
+		stream_commit main $(($2 * 100 + i)) \
+			$((1113000000 + 600 * i + $2)) "dir$((i % 3))/file$i" \
+			"$(test_seq $((i * 7)) $((i * 7 + 250)); echo "fork $2")" \
+			${from:+"$from"}
+	done | stock -C "$1" fast-import --quiet --date-format=raw
+}
+
+# recompressed <repo>: how many objects of a clone are not sent as stored
+recompressed () {
+	stock -C "$1" for-each-ref --format="%(objectname)" |
+		"$GIT" -C "$1" pack-objects --revs --stdout --progress \
+			--delta-base-offset 2>err >"/dev/null" &&
+	tr "\r" "\n" <err |
+	sed -n "s/^Total \([0-9]*\) .*), reused \([0-9]*\) .*pack-reused \([0-9]*\).*/\1 \2 \3/p" |
+		awk "{ print \$1 - \$2 - \$3 }"
+}
+
+own_nr () {
+	stock -C "$1" count-objects -v |
+		sed -n "s/^count: //p; s/^in-pack: //p" | paste -sd+ | bc
+}
+
+FORKS='1 2 3 4 5'
+
+test_expect_success 'a network of forks that went different ways' '
+	repo_linear root.git 40 &&
+	stock -C root.git repack -adq &&
+	"$GIT" network init -q store.git &&
+	"$GIT" -C store.git network add -q ../root.git &&
+	for f in $FORKS
+	do
+		"$GIT" network fork -q root.git f$f.git &&
+		grow f$f.git $f 12 || return
+	done &&
+	for r in root.git f*.git
+	do
+		repo_objects $r >$r.objects || return
+	done
+'
+
+test_expect_success 'repack: all in one pack, bitmaps, members empty' '
+	"$GIT" -C store.git network repack >out 2>err &&
+	grep "^6 members, .* 0 objects that no member reaches" out &&
+	ls store.git/objects/pack/*.bitmap &&
+	test $(ls store.git/objects/pack/*.pack | wc -l) = 1 &&
+	for r in root.git f*.git
+	do
+		test $(own_nr $r) = 0 &&
+		repo_objects $r >now &&
+		test_cmp $r.objects now &&
+		stock_whole $r || return
+	done &&
+	stock_whole store.git &&
+	"$GIT" -C store.git bitmap verify
+'
+
+test_expect_success 'clones of members are copied' '
+	for r in root.git f*.git
+	do
+		test $(recompressed $r) = 0 || return
+	done
+'
+
+test_expect_success 'a clone and a push of a member, by stock Git' '
+	stock clone -q --no-local f2.git work &&
+	(
+		cd work &&
+		echo pushed >pushed && stock add . && test_tick &&
+		stock commit -q -m pushed && stock push -q
+	) &&
+	test $(own_nr f2.git) = 3 &&
+	stock_whole f2.git &&
+	"$GIT" -C f2.git network repack -q --keep-members &&
+	test $(own_nr f2.git) = 3 &&
+	stock -C store.git cat-file -e $(stock -C f2.git rev-parse main) &&
+	"$GIT" -C f2.git network repack -q &&
+	test $(own_nr f2.git) = 0 &&
+	stock_whole f2.git store.git
+'
+
+test_expect_success 'what only the member has stays there' '
+	blob=$(echo unreachable | stock -C f3.git hash-object -w --stdin) &&
+	stock -C f3.git cat-file -e $blob &&
+	pack=$(echo $blob | stock -C f3.git pack-objects -q \
+		objects/pack/pack) &&
+	stock -C f3.git prune-packed &&
+	grow f3.git 33 2 &&
+	stock -C f3.git repack -q &&
+	"$GIT" -C store.git network repack -q &&
+	stock -C f3.git cat-file -e $blob &&
+	! stock -C store.git cat-file -e $blob &&
+	test $(own_nr f3.git) = 1
+'
+
+test_expect_success 'delete: in any order, forks of it are unharmed' '
+	"$GIT" network fork -q f1.git g1.git &&
+	repo_objects g1.git >g1.objects &&
+	tip=$(stock -C f4.git rev-parse main) &&
+	stock -C f4.git commit-graph write --reachable &&
+	"$GIT" -C store.git network delete ../f1.git ../f4.git >out &&
+	cat >expect <<-\EOF &&
+	member 2 deleted
+	member 5 deleted
+	EOF
+	test_cmp expect out &&
+	! test -e f1.git && ! test -e f4.git &&
+	! stock -C store.git show-ref | grep refs/virtual/2/ &&
+	! stock -C store.git show-ref | grep refs/virtual/5/ &&
+	stock -C store.git cat-file -e $tip &&
+	stock_whole g1.git root.git f2.git &&
+	"$GIT" -C store.git network repack -q &&
+	stock -C store.git cat-file -e $tip &&
+	"$GIT" -C store.git network repack -q --prune &&
+	stock -C store.git cat-file -e $tip &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	! stock -C store.git cat-file -e $tip &&
+	repo_objects g1.git >now &&
+	test_cmp g1.objects now &&
+	stock_whole store.git g1.git root.git f2.git f3.git f5.git
+'
+
+test_expect_success 'nothing that only a fork not synced yet names is pruned' '
+	"$GIT" network fork -q f5.git g5.git &&
+	repo_objects g5.git >g5.objects &&
+	"$GIT" -C store.git network delete -q ../f5.git &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	repo_objects g5.git >now &&
+	test_cmp g5.objects now &&
+	stock_whole g5.git store.git
+'
+
+test_expect_success 'stock Git removes nothing from the store' '
+	loose=$(echo loose | stock -C store.git hash-object -w --stdin) &&
+	test_must_fail stock -C store.git prune &&
+	test_must_fail stock -C store.git repack -adq &&
+	test_must_fail "$GIT" -C store.git repack -adq &&
+	stock -C store.git gc -q --prune=now &&
+	stock -C store.git cat-file -e $loose &&
+	stock_whole store.git g5.git &&
+	"$GIT" -C store.git network repack -q --prune=now
+'
+
+test_expect_success 'a commit-graph does not name what was pruned' '
+	grow g5.git 7 3 &&
+	old=$(stock -C g5.git rev-parse main) &&
+	stock -C g5.git commit-graph write --reachable &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	test -e g5.git/objects/info/commit-graph &&
+	stock -C g5.git update-ref refs/heads/main main~1 &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	! stock -C g5.git cat-file -e $old &&
+	stock_whole g5.git store.git
+'
+
+test_expect_success 'leave: on its own, with all it needs' '
+	repo_objects f2.git >expect &&
+	"$GIT" -C store.git network leave ../f2.git >out &&
+	echo "member 3 left" >expect.out &&
+	test_cmp expect.out out &&
+	! test -e f2.git/objects/info/alternates &&
+	! stock -C store.git show-ref | grep refs/virtual/3/ &&
+	mv store.git hidden.git &&
+	stock_whole f2.git &&
+	repo_objects f2.git >now &&
+	test_cmp expect now &&
+	mv hidden.git store.git &&
+	test_expect_code 128 "$GIT" -C f2.git network list
+'
+
+test_expect_success 'and comes again, under another number' '
+	"$GIT" -C store.git network add -q ../f2.git &&
+	"$GIT" -C f2.git network list | grep "^9 member .*/f2.git$" &&
+	stock -C f2.git config core.alternateRefsPrefixes >out &&
+	echo refs/virtual/9/ >expect &&
+	test_cmp expect out &&
+	stock_whole f2.git
+'
+
+test_expect_success 'a member that has moved: nothing is pruned' '
+	mv f3.git moved.git &&
+	tip=$(stock -C g5.git rev-parse main) &&
+	test_expect_code 128 "$GIT" -C store.git network repack --prune=now \
+		2>err &&
+	grep "member 4 is not at" err &&
+	test_expect_code 1 "$GIT" -C store.git network repack -q 2>err &&
+	grep "^warning: member 4 is not at" err &&
+	stock_whole moved.git &&
+	mv moved.git f3.git &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	stock_whole f3.git
+'
+
+test_expect_success 'delete refuses what may be another repository' '
+	stock -C f3.git repack -adq &&
+	rm f3.git/objects/info/alternates &&
+	test_expect_code 128 "$GIT" -C store.git network delete ../f3.git \
+		2>err &&
+	grep "does not borrow from the store" err &&
+	test -e f3.git/HEAD &&
+	rm -r f3.git &&
+	"$GIT" -C store.git network delete -q 4 &&
+	stock clone -q --no-local g5.git tree &&
+	"$GIT" -C store.git network add -q ../tree &&
+	test_expect_code 128 "$GIT" -C store.git network delete ../tree 2>err &&
+	grep "has a work tree" err &&
+	"$GIT" -C store.git network leave -q ../tree &&
+	stock_whole tree
+'
+
+test_expect_success 'the whole network can be moved' '
+	mkdir elsewhere &&
+	mv store.git root.git g1.git g5.git f2.git elsewhere/ &&
+	stock_whole elsewhere/root.git elsewhere/g1.git &&
+	"$GIT" -C elsewhere/store.git network repack -q --prune=now &&
+	stock_whole elsewhere/root.git elsewhere/g5.git elsewhere/f2.git
+'
+
+test_done

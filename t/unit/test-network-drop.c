@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/network-drop.h: a member has what the store lacks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/network-drop.h"
+#include "t/unit/netsync.h"
+
+static void test_drop(void **state)
+{
+	struct network_drop_report report;
+	struct oid one, two;
+	struct netsync f;
+	uint32_t id;
+
+	netsync_init(&f);
+	id = netsync_member(&f, "a", "one", &one);
+	netrepo_commit(&f.n, "a", "two", &two);
+	assert_true(netsync_owns(&f, "a", &one));
+	assert_int_equal(
+		network_drop(f.n.network, id, &f.options, &report, NULL), 0);
+	assert_false(netsync_owns(&f, "a", &one));
+	assert_true(netsync_owns(&f, "a", &two));
+	assert_true(netrepo_stored(&f.n, &one));
+	/* A second time there is nothing to do. */
+	assert_int_equal(
+		network_drop(f.n.network, id, &f.options, &report, NULL), 0);
+	assert_int_equal(report.pack_nr, 0);
+	netrepo_release(&f.n);
+}
+
+/* One that does not borrow keeps all it has. */
+static void test_alone(void **state)
+{
+	struct network_drop_report report;
+	struct netsync f;
+	struct oid one;
+	uint32_t id;
+
+	netsync_init(&f);
+	id = netsync_member(&f, "a", "one", &one);
+	tmprepo_remove(&f.n.t, "a/objects/info/alternates");
+	assert_int_equal(
+		network_drop(f.n.network, id, &f.options, &report, NULL), 0);
+	assert_true(netsync_owns(&f, "a", &one));
+	assert_int_equal(
+		network_drop(f.n.network, 9, &f.options, &report, NULL), 0);
+	netrepo_release(&f.n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

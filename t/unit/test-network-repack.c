@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/network-repack.h: one pack, and what goes and stays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "islands/network-delete.h"
+#include "repack/network-repack.h"
+#include "t/unit/netsync.h"
+
+static int repack(struct netsync *f, bool prune,
+		  struct network_repack_report *report)
+{
+	struct network_repack options = {
+		.newpack = f->options,
+		.prune = prune,
+		.expiry = INT64_MAX,
+	};
+
+	return network_repack(report, f->n.network, &options, &f->err);
+}
+
+static void test_repack(void **state)
+{
+	struct network_repack_report report;
+	struct oid one, two;
+	struct netsync f;
+	uint32_t a;
+
+	netsync_init(&f);
+	a = netsync_member(&f, "a", "one", &one);
+	netsync_member(&f, "b", "two", &two);
+	assert_int_equal(repack(&f, false, &report), 0);
+	assert_int_equal(report.member_nr, 2);
+	assert_int_equal(report.store.object_nr, 6);
+	assert_int_equal(report.store.cruft_nr, 0);
+	assert_false(netsync_owns(&f, "a", &one));
+	assert_false(netsync_owns(&f, "b", &two));
+	/* What nobody reaches stays until it is pruned. */
+	assert_int_equal(network_delete(f.n.network, a, NULL), 0);
+	assert_int_equal(repack(&f, false, &report), 0);
+	assert_int_equal(report.store.cruft_nr, 3);
+	assert_true(netrepo_stored(&f.n, &one));
+	assert_int_equal(repack(&f, true, &report), 0);
+	assert_false(netrepo_stored(&f.n, &one));
+	assert_true(netrepo_stored(&f.n, &two));
+	netrepo_release(&f.n);
+}
+
+/* What a reflog names is needed as well. */
+static void test_reflog(void **state)
+{
+	struct network_repack_report report;
+	char hex[OID_MAX_HEX_LEN + 1], line[256];
+	struct oid one, two;
+	struct netsync f;
+
+	netsync_init(&f);
+	netsync_member(&f, "a", "one", &one);
+	assert_int_equal(repack(&f, false, &report), 0);
+	netrepo_commit(&f.n, "a", "two", &two);
+	snprintf(line, sizeof(line),
+		 "%040d %s A <a@example.com> 1112911993 +0200\tx\n", 0,
+		 oid_to_hex(hex, &one, HASH_SHA1));
+	tmprepo_write(&f.n.t, "a/logs/refs/heads/main", line);
+	assert_int_equal(repack(&f, true, &report), 0);
+	assert_true(netrepo_stored(&f.n, &one));
+	tmprepo_remove(&f.n.t, "a/logs/refs/heads/main");
+	assert_int_equal(repack(&f, true, &report), 0);
+	assert_false(netrepo_stored(&f.n, &one));
+	netrepo_release(&f.n);
+}
+
+/* A member that is not there may need anything. */
+static void test_lost(void **state)
+{
+	struct network_repack_report report;
+	struct oid one, two;
+	struct netsync f;
+	struct buf path = BUF_INIT;
+
+	netsync_init(&f);
+	netsync_member(&f, "a", "one", &one);
+	netsync_member(&f, "b", "two", &two);
+	buf_printf(&path, "%s/moved", f.n.t.dir);
+	assert_int_equal(rename(netrepo_path(&f.n, "a"), path.data), 0);
+	assert_int_equal(repack(&f, true, &report), ERR_MISSING);
+	assert_true(netrepo_stored(&f.n, &one));
+	assert_int_equal(repack(&f, false, &report), 0);
+	assert_int_equal(report.member_nr, 1);
+	assert_true(netrepo_stored(&f.n, &one));
+	buf_release(&path);
+	netrepo_release(&f.n);
+}
+
+static void test_settle(void **state)
+{
+	static const enum network_state states[] = {
+		NETWORK_ADDING, NETWORK_LEAVING, NETWORK_DELETING,
+		NETWORK_FORKING};
+	struct oid oid;
+	struct netsync f;
+
+	netsync_init(&f);
+	for (uint32_t i = 0; i < 4; i++) {
+		char name[2] = {(char)('a' + i), '\0'};
+
+		assert_int_equal(netsync_member(&f, name, name, &oid), i + 1);
+		assert_int_equal(network_set_state(f.n.network, i + 1,
+						   states[i], SYS_FSYNC_NONE,
+						   NULL),
+				 0);
+	}
+	assert_int_equal(network_settle(f.n.network, &f.options, NULL), 0);
+	assert_int_equal(f.n.network->registry.nr, 2);
+	assert_int_equal(f.n.network->registry.entries[0].id, 1);
+	assert_int_equal(f.n.network->registry.entries[0].state,
+			 NETWORK_MEMBER);
+	assert_int_equal(f.n.network->registry.entries[1].id, 4);
+	assert_false(
+		sys_exists(netrepo_path(&f.n, "b/objects/info/alternates")));
+	assert_false(sys_exists(netrepo_path(&f.n, "c")));
+	/* An add that had not come to borrow. */
+	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
+					   SYS_FSYNC_NONE, NULL),
+			 0);
+	tmprepo_remove(&f.n.t, "a/objects/info/alternates");
+	assert_int_equal(network_settle(f.n.network, &f.options, NULL), 0);
+	assert_int_equal(f.n.network->registry.nr, 1);
+	netrepo_release(&f.n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_repack),
+		cmocka_unit_test(test_reflog),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_settle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
