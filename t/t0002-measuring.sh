@@ -82,6 +82,7 @@ test_expect_success GIT 'the comparison of both, job by job' '
 		"$perf/run" -n 1 >table &&
 	for row in "repack -adb" "count all, walking" "count all, by bitmaps" \
 		"pack of everything" "pack of one branch" "first byte" \
+		"index-pack, 1 thread" "index-pack, 2 threads" \
 		"fetch, 1 commits" "fetch, 1[0-9]* commits" "pack, bytes" \
 		"bitmap, bytes"
 	do
