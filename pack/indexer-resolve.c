@@ -197,7 +197,9 @@ static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		return ret;
 	data = mem_alloc(result_len, 1);
 	if (!data)
-		return error_nomem(err);
+		return error_set_at(err, ERR_NOMEM, ix->name, offset,
+				    "no memory for an object of %zu bytes",
+				    result_len);
 	if (delta_apply(data, result_len, base->data, base->len, w->delta.data,
 			(size_t)head.size) < 0) {
 		free(data);
