@@ -200,6 +200,22 @@ int commit_graph_open_dir(struct commit_graph **out, const struct odb *odb,
 	return 1;
 }
 
+int commit_graph_open_first(struct commit_graph **out, const struct odb *odb,
+			    size_t dir_nr, struct error *why)
+{
+	int ret = 0;
+
+	*out = NULL;
+	for (; dir_nr < odb->dir_nr; dir_nr++) {
+		int here = commit_graph_open_dir(out, odb, dir_nr, why);
+
+		if (here > 0 || here == ERR_NOMEM)
+			return here;
+		ret = ret ? ret : here;
+	}
+	return ret;
+}
+
 /* Whether a file of the repository says anything: a line but for comments. */
 static bool has_lines(const struct repo *repo, const char *name)
 {
@@ -275,8 +291,5 @@ int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 	*out = NULL;
 	if (ret <= 0)
 		return ret;
-	ret = 0;
-	for (size_t i = 0; !ret && i < odb->dir_nr; i++)
-		ret = commit_graph_open_dir(out, odb, i, err);
-	return ret;
+	return commit_graph_open_first(out, odb, 0, err);
 }

@@ -39,6 +39,13 @@ struct commit_graph {
 int commit_graph_open_dir(struct commit_graph **out, const struct odb *odb,
 			  size_t dir_nr, struct error *why);
 
+/*
+ * As commit_graph_open_dir() for the first directory from `dir_nr` on that has
+ * one that can be opened; a negative error only when there is none.
+ */
+int commit_graph_open_first(struct commit_graph **out, const struct odb *odb,
+			    size_t dir_nr, struct error *why);
+
 /* The layer that holds a position, or NULL when none does. */
 const struct commit_graph_layer *commit_graph_layer_of(
 	const struct commit_graph *graph, uint32_t graph_pos);
