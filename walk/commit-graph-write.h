@@ -2,8 +2,9 @@
 /*
  * Writing commit-graphs: which commits (graph-commits.h), their generations
  * (repo/commit-graph-levels.h), the file (repo/commit-graph-file.h) and its
- * place (repo/commit-graph-store.h). What `git commit-graph write` does, for
- * this and for others that leave a repository with a graph (gc).
+ * place (repo/commit-graph-store.h, repo/commit-graph-chain.h). What `git
+ * commit-graph write` does, for this and for others that leave a repository
+ * with a graph (gc).
  */
 #ifndef WALK_COMMIT_GRAPH_WRITE_H
 #define WALK_COMMIT_GRAPH_WRITE_H
@@ -14,6 +15,7 @@
 
 #include "base/error.h"
 #include "object/oid.h"
+#include "repo/commit-graph-chain.h"
 #include "repo/odb.h"
 #include "sys/progress.h"
 
@@ -21,6 +23,7 @@
 enum commit_graph_source {
 	COMMIT_GRAPH_FROM_PACKS,   /* all packs */
 	COMMIT_GRAPH_FROM_REFS,    /* all refs */
+	COMMIT_GRAPH_FROM_NAMED,   /* options->packs */
 	COMMIT_GRAPH_FROM_COMMITS, /* options->commits */
 };
 
@@ -29,24 +32,32 @@ struct commit_graph_options {
 	const struct oid *commits; /* borrowed; others than commits, and tags
 				      of such, are left out */
 	size_t commit_nr;
-	size_t dir_nr;                       /* of odb->dirs: where to write */
+	const char *const *packs; /* borrowed: names of pack indexes of the
+				     object directory */
+	size_t pack_nr;
+	bool append; /* the commits of the graph that is there, too */
+	struct commit_graph_split_options split;
+	int64_t expiry; /* of layers that are in no chain any more: seconds
+			   since 1970; see repo/commit-graph-chain.h */
+	size_t dir_nr;  /* of odb->dirs: where to write */
 	unsigned generation_version;         /* 1: no corrected dates; 2 */
 	const struct progress_out *progress; /* borrowed; NULL: none */
 };
 
 /*
  * Options as the configuration has them (commitGraph.*), from all refs into
- * the repository's own object directory. 0 or ERR_INVALID.
+ * one file of the repository's own object directory. 0 or ERR_INVALID.
  */
 int commit_graph_options_load(struct commit_graph_options *o,
 			      const struct repo *repo, struct error *err);
 
 /*
- * Write. 1 when a file was written; 0 when there are no commits, or none may
- * be written here (commit_graph_is_writable()); ERR_MISSING for an id of
- * `commits` without object ("invalid object: <id>") and for a commit that is
- * reached and not there; ERR_DENIED while another process writes; or another
- * error, with the graph as it was.
+ * Write. 1 when a file was written; 0 when there are no commits (for a chain:
+ * no new ones), or none may be written here (commit_graph_is_writable());
+ * ERR_INVALID for an id of `commits` without object ("invalid object: <id>")
+ * and a name of `packs` without index ("error adding pack <path>");
+ * ERR_MISSING for a commit that is reached and not there; ERR_DENIED while
+ * another process writes; or another error, with the graph as it was.
  */
 int commit_graph_write(const struct odb *odb,
 		       const struct commit_graph_options *options,

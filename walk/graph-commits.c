@@ -37,7 +37,7 @@ int graph_commits_add(struct graph_commits *c, const struct oid *oid,
 	if (ret == ERR_MISSING) {
 		if (missing == GRAPH_COMMITS_SKIP_MISSING)
 			return 0;
-		return error_set(err, ERR_MISSING, "invalid object: %s",
+		return error_set(err, ERR_INVALID, "invalid object: %s",
 				 oid_to_hex(hex, oid, c->walk.odb->algo));
 	}
 	if (ret < 0 || type != OBJ_COMMIT)
@@ -80,6 +80,26 @@ int graph_commits_add_pack(struct graph_commits *c, struct pack *pack,
 	}
 	progress_stop(&meter);
 	pack_reader_free(reader);
+	return ret;
+}
+
+int graph_commits_add_graph(struct graph_commits *c,
+			    const struct commit_graph *graph,
+			    uint32_t graph_pos,
+			    enum graph_commits_missing missing,
+			    struct error *err)
+{
+	int ret = 0;
+
+	for (; !ret && graph_pos < commit_graph_nr(graph); graph_pos++) {
+		struct oid oid;
+
+		oid_from_raw(&oid, commit_graph_oid_raw(graph, graph_pos),
+			     c->walk.odb->algo);
+		if (missing == GRAPH_COMMITS_REFUSE_MISSING ||
+		    odb_reader_has(c->walk.reader, &oid))
+			ret = graph_commits_add_raw(c, oid.bytes, err);
+	}
 	return ret;
 }
 

@@ -34,7 +34,7 @@ void graph_commits_close(struct graph_commits *c);
 /* What is wrong with an id to start from. */
 enum graph_commits_missing {
 	GRAPH_COMMITS_SKIP_MISSING,   /* it is left out */
-	GRAPH_COMMITS_REFUSE_MISSING, /* ERR_MISSING "invalid object: <id>" */
+	GRAPH_COMMITS_REFUSE_MISSING, /* ERR_INVALID "invalid object: <id>" */
 };
 
 /*
@@ -51,6 +51,16 @@ int graph_commits_add_raw(struct graph_commits *c, const uint8_t *raw,
 /* Start from all commits of a pack. 0 or a negative error. */
 int graph_commits_add_pack(struct graph_commits *c, struct pack *pack,
 			   struct error *err);
+
+/*
+ * Start from the commits of the graph that are at or behind `graph_pos`, but
+ * for those (`missing`) whose objects are gone. 0 or a negative error.
+ */
+int graph_commits_add_graph(struct graph_commits *c,
+			    const struct commit_graph *graph,
+			    uint32_t graph_pos,
+			    enum graph_commits_missing missing,
+			    struct error *err);
 
 /* Add all that is reached. 0 or a negative error. */
 int graph_commits_reach(struct graph_commits *c, struct error *err);

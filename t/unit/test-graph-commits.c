@@ -130,7 +130,7 @@ static void test_missing(void **state)
 		0);
 	assert_int_equal(
 		graph_commits_add(&c, &oid, GRAPH_COMMITS_REFUSE_MISSING, &err),
-		ERR_MISSING);
+		ERR_INVALID);
 	assert_string_equal(err.msg, "invalid object: 0000000000000000000000000"
 				     "000000000000001");
 	assert_int_equal(graph_commits_add_raw(&c, oid.bytes, NULL), 0);
