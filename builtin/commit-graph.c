@@ -4,23 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/approxidate.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/object-dir.h"
 #include "repo/commit-graph-verify.h"
 #include "repo/config.h"
+#include "sys/clock.h"
 #include "walk/commit-graph-write.h"
 
 static const char usage_text[] =
 	"git commit-graph verify [--object-dir <dir>] [--shallow] "
 	"[--[no-]progress]\n"
-	"git commit-graph write [--object-dir <dir>] [--reachable | "
-	"--stdin-commits] [--[no-]progress]";
+	"git commit-graph write [--object-dir <dir>] [--append] "
+	"[--split[=<strategy>]] [--reachable | --stdin-packs | "
+	"--stdin-commits] [--[no-]progress] <split-options>";
 
 struct args {
 	struct object_dir_args common;
-	bool reachable, stdin_commits; /* of write */
-	bool shallow;                  /* of verify */
+	bool reachable, stdin_packs, stdin_commits, append; /* of write */
+	const char *split; /* NULL: not given; "": no strategy */
+	uint64_t size_multiple, max_commits;
+	const char *expire_time;
+	bool shallow; /* of verify */
 };
 
 /* A command in the making. */
@@ -33,14 +39,25 @@ struct call {
 	size_t dir_nr; /* of --object-dir */
 };
 
-/* ---- ids on standard input */
+/* ---- standard input */
 
-struct ids {
-	struct oid *items; /* owned */
-	size_t nr, alloc;
+/* What its lines say. */
+struct input {
+	struct oid *ids; /* owned */
+	size_t id_nr, id_alloc;
+	char **packs; /* owned */
+	size_t pack_nr, pack_alloc;
 };
 
-static int add_id(struct ids *ids, const char *line, enum hash_algo algo)
+static void input_release(struct input *in)
+{
+	for (size_t i = 0; i < in->pack_nr; i++)
+		free(in->packs[i]);
+	free(in->packs);
+	free(in->ids);
+}
+
+static int add_id(struct input *in, const char *line, enum hash_algo algo)
 {
 	struct oid oid;
 
@@ -48,15 +65,28 @@ static int add_id(struct ids *ids, const char *line, enum hash_algo algo)
 		builtin_error("unexpected non-hex object ID: %s", line);
 		return 1;
 	}
-	if (mem_grow(&ids->items, &ids->alloc, ids->nr + 1,
-		     sizeof(*ids->items)) < 0)
+	if (mem_grow(&in->ids, &in->id_alloc, in->id_nr + 1, sizeof(*in->ids)) <
+	    0)
 		return builtin_die("out of memory");
-	ids->items[ids->nr++] = oid;
+	in->ids[in->id_nr++] = oid;
+	return 0;
+}
+
+static int add_pack(struct input *in, const char *line)
+{
+	char *name = mem_strdup(line);
+
+	if (!name || mem_grow(&in->packs, &in->pack_alloc, in->pack_nr + 1,
+			      sizeof(*in->packs)) < 0) {
+		free(name);
+		return builtin_die("out of memory");
+	}
+	in->packs[in->pack_nr++] = name;
 	return 0;
 }
 
 /* 0, or the exit code. */
-static int read_ids(struct ids *ids, enum hash_algo algo)
+static int read_input(struct input *in, bool packs, enum hash_algo algo)
 {
 	char *line = NULL;
 	size_t alloc = 0;
@@ -66,7 +96,7 @@ static int read_ids(struct ids *ids, enum hash_algo algo)
 	while (!code && (len = getline(&line, &alloc, stdin)) >= 0) {
 		if (len && line[len - 1] == '\n')
 			line[len - 1] = '\0';
-		code = add_id(ids, line, algo);
+		code = packs ? add_pack(in, line) : add_id(in, line, algo);
 	}
 	free(line);
 	return code;
@@ -74,12 +104,57 @@ static int read_ids(struct ids *ids, enum hash_algo algo)
 
 /* ---- write */
 
-static int run_write(struct call *c, struct commit_graph_options *o)
+static int take_split(struct commit_graph_options *o, const struct args *a)
+{
+	int64_t now = sys_clock_seconds();
+
+	o->expiry = now;
+	o->split.size_multiple = a->size_multiple;
+	o->split.max_commits = a->max_commits;
+	if (a->expire_time &&
+	    approxidate_parse_expiry(&o->expiry, a->expire_time, now) < 0)
+		return builtin_die("malformed expiration date '%s'",
+				   a->expire_time);
+	if (!a->split)
+		return 0;
+	if (!*a->split)
+		o->split.split = COMMIT_GRAPH_SPLIT_MERGE;
+	else if (!strcmp(a->split, "no-merge"))
+		o->split.split = COMMIT_GRAPH_SPLIT_NO_MERGE;
+	else if (!strcmp(a->split, "replace"))
+		o->split.split = COMMIT_GRAPH_SPLIT_REPLACE;
+	else
+		return builtin_die("unrecognized --split argument, %s",
+				   a->split);
+	return 0;
+}
+
+/* Where the commits come from, read from standard input if need be. */
+static int take_source(struct commit_graph_options *o, struct input *in,
+		       const struct call *c)
+{
+	const struct args *a = &c->args;
+	int code = 0;
+
+	o->source = a->reachable       ? COMMIT_GRAPH_FROM_REFS
+		    : a->stdin_commits ? COMMIT_GRAPH_FROM_COMMITS
+		    : a->stdin_packs   ? COMMIT_GRAPH_FROM_NAMED
+				       : COMMIT_GRAPH_FROM_PACKS;
+	if (a->stdin_commits || a->stdin_packs)
+		code = read_input(in, a->stdin_packs, c->store.repo->algo);
+	o->commits = in->ids;
+	o->commit_nr = in->id_nr;
+	o->packs = (const char *const *)in->packs;
+	o->pack_nr = in->pack_nr;
+	return code;
+}
+
+static int run_write(struct call *c, const struct commit_graph_options *o)
 {
 	struct error err = ERROR_INIT;
 	int ret = commit_graph_write(c->store.odb, o, &err);
 
-	if (ret == ERR_MISSING && o->source == COMMIT_GRAPH_FROM_COMMITS) {
+	if (ret == ERR_INVALID && (o->commit_nr || o->pack_nr)) {
 		builtin_error("%s", err.msg);
 		return 1;
 	}
@@ -89,10 +164,10 @@ static int run_write(struct call *c, struct commit_graph_options *o)
 static int write_graph(struct call *c)
 {
 	struct commit_graph_options o;
-	struct ids ids = {0};
+	struct input in = {0};
 	struct error err = ERROR_INIT;
 	bool enabled = true;
-	int code = 0;
+	int code;
 
 	if (commit_graph_options_load(&o, c->store.repo, &err) < 0 ||
 	    config_bool(&c->store.repo->config, "core.commitgraph", &enabled,
@@ -103,19 +178,15 @@ static int write_graph(struct call *c)
 			     "'core.commitGraph' is disabled");
 		return 0;
 	}
+	o.append = c->args.append;
 	o.dir_nr = c->dir_nr;
 	o.progress = c->progress;
-	if (c->args.stdin_commits) {
-		o.source = COMMIT_GRAPH_FROM_COMMITS;
-		code = read_ids(&ids, c->store.repo->algo);
-		o.commits = ids.items;
-		o.commit_nr = ids.nr;
-	} else if (!c->args.reachable) {
-		o.source = COMMIT_GRAPH_FROM_PACKS;
-	}
+	code = take_split(&o, &c->args);
+	if (!code)
+		code = take_source(&o, &in, c);
 	if (!code)
 		code = run_write(c, &o);
-	free(ids.items);
+	input_release(&in);
 	return code;
 }
 
@@ -168,9 +239,40 @@ static int parse(struct args *a, int argc, const char **argv, const char *name)
 		 .value = &a->reachable,
 		 .help = "start walk at all refs"},
 		{.kind = OPTION_FLAG,
+		 .long_name = "stdin-packs",
+		 .value = &a->stdin_packs,
+		 .help = "scan pack-indexes listed by stdin for commits"},
+		{.kind = OPTION_FLAG,
 		 .long_name = "stdin-commits",
 		 .value = &a->stdin_commits,
 		 .help = "start walk at commits listed by stdin"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "append",
+		 .value = &a->append,
+		 .help = "include all commits already in the commit-graph "
+			 "file"},
+		{.kind = OPTION_STRING,
+		 .long_name = "split",
+		 .value = &a->split,
+		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
+		 .dflt = "",
+		 .arg_name = "<strategy>",
+		 .help = "allow writing an incremental commit-graph file"},
+		{.kind = OPTION_U64,
+		 .long_name = "max-commits",
+		 .value = &a->max_commits,
+		 .help = "maximum number of commits in a non-base split "
+			 "commit-graph"},
+		{.kind = OPTION_U64,
+		 .long_name = "size-multiple",
+		 .value = &a->size_multiple,
+		 .help = "maximum ratio between two levels of a split "
+			 "commit-graph"},
+		{.kind = OPTION_STRING,
+		 .long_name = "expire-time",
+		 .value = &a->expire_time,
+		 .arg_name = "<expiry-date>",
+		 .help = "only expire files older than a given date-time"},
 		{.kind = OPTION_END},
 	};
 	const struct option verify_options[] = {
@@ -216,7 +318,7 @@ int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env)
 
 	if (code)
 		return code;
-	if (c.args.reachable && c.args.stdin_commits)
+	if (c.args.reachable + c.args.stdin_commits + c.args.stdin_packs > 1)
 		return builtin_die("use at most one of --reachable, "
 				   "--stdin-commits, or --stdin-packs");
 	code = store_open(&c.store, env);

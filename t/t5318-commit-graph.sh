@@ -139,6 +139,23 @@ do
 	'
 done
 
+test_expect_success 'write --stdin-packs' '
+	cp -R linear-sha1.git packs.git &&
+	stock -C packs.git repack -adq &&
+	stock -C packs.git repack -q &&
+	(cd packs.git/objects/pack && ls *.idx) >in &&
+	same_graph packs.git --stdin-packs &&
+	(cd packs.git/objects/pack && ls *.pack) >in &&
+	test_expect_code 1 stock -C packs.git commit-graph write \
+		--stdin-packs <in 2>theirs &&
+	test_expect_code 1 "$GIT" -C packs.git commit-graph write \
+		--stdin-packs <in 2>ours &&
+	sed "s,pack .*objects/,pack objects/," ours >ours.short &&
+	sed "s,pack .*objects/,pack objects/," theirs >theirs.short &&
+	test_cmp theirs.short ours.short &&
+	: >in
+'
+
 test_expect_success 'the file is for reading' '
 	test "$(stat -c %a linear-sha1.git/$graph)" = 444
 '
