@@ -78,6 +78,14 @@ static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
  */
 uint64_t pack_idx_offset(const struct pack_idx *idx, uint32_t idx_pos);
 
+/* Have the processor fetch what pack_idx_offset() will read. */
+static inline void pack_idx_prefetch(const struct pack_idx *idx,
+				     uint32_t idx_pos)
+{
+	if (idx->off32)
+		__builtin_prefetch(idx->off32 + 4 * (size_t)idx_pos);
+}
+
 /* CRC-32 of the entry's bytes in the pack; 0 for version 1. */
 uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos);
 

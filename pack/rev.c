@@ -132,6 +132,11 @@ uint32_t pack_rev_idx_pos(const struct pack_rev *rev, uint32_t pack_pos)
 	return idx_pos < rev->idx->nr ? idx_pos : 0;
 }
 
+void pack_rev_prefetch(const struct pack_rev *rev, uint32_t pack_pos)
+{
+	pack_idx_prefetch(rev->idx, pack_rev_idx_pos(rev, pack_pos));
+}
+
 uint64_t pack_rev_offset(const struct pack_rev *rev, uint32_t pack_pos)
 {
 	if (pack_pos == rev->idx->nr)

@@ -59,6 +59,12 @@ void pack_rev_release(struct pack_rev *rev);
 /* idx_pos of the object at pack_pos < nr. */
 uint32_t pack_rev_idx_pos(const struct pack_rev *rev, uint32_t pack_pos);
 
+/*
+ * Announce that the offset of an entry will be asked for, pack_pos < nr: one
+ * after the other they are all over the index.
+ */
+void pack_rev_prefetch(const struct pack_rev *rev, uint32_t pack_pos);
+
 /* Offset of the entry at pack_pos; pack_pos == nr gives the trailer's. */
 uint64_t pack_rev_offset(const struct pack_rev *rev, uint32_t pack_pos);
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "object/oidmap.h"
 #include "object/parse.h"
 #include "pack-bitmap-answer.h"
 #include "repack/find.h"
@@ -226,18 +227,51 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 
 /* A set of the objects to send, for membership tests. */
 struct members {
-	const struct found *f;
+	struct found *f;
 	struct bitset others; /* by obj_pos */
+	struct oidmap few;    /* the ids of all when there are few, else empty:
+				 looking there first costs less than looking
+				 the id up */
 };
+
+static int add_few(struct members *m, uint32_t obj_pos)
+{
+	struct oid oid;
+
+	objspace_oid(&oid, &m->f->walk.space, obj_pos);
+	return oidmap_put(&m->few, &oid, 0);
+}
+
+static int list_few(struct members *m)
+{
+	struct found *f = m->f;
+	int ret = 0;
+
+	for (size_t i = 0; i < f->objects.nr && !ret; i++)
+		ret = add_few(m, f->objects.items[i].obj_pos);
+	for (size_t bit = bitset_next(&f->packed, 0);
+	     f->pb && bit < f->packed.bits && !ret;
+	     bit = bitset_next(&f->packed, bit + 1))
+		ret = add_few(m, pack_bitmap_odb_pos(f->pb, (uint32_t)bit));
+	return ret;
+}
 
 static int members_init(struct members *m, struct found *f)
 {
+	size_t nr = f->objects.nr + bitset_count(&f->packed);
+
 	m->f = f;
 	if (bitset_init(&m->others, objspace_end(&f->walk.space)) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < f->objects.nr; i++)
 		bitset_set(&m->others, f->objects.items[i].obj_pos);
-	return 0;
+	return nr && nr < f->request->tag_nr ? list_few(m) : 0;
+}
+
+static void members_release(struct members *m)
+{
+	bitset_release(&m->others);
+	oidmap_release(&m->few);
 }
 
 static bool is_member(const struct members *m, struct found *f,
@@ -278,6 +312,8 @@ static int include_tag(struct found *f, struct members *m,
 	uint32_t target;
 	int ret = 0;
 
+	if (m->few.nr && !oidmap_get(&m->few, &tag->target, &target))
+		return 0;
 	if (!objspace_find(&f->walk.space, tag->target.bytes, &target) ||
 	    !is_member(m, f, target))
 		return 0;
@@ -292,12 +328,16 @@ static int include_tag(struct found *f, struct members *m,
 
 static int include_tags(struct found *f, struct error *err)
 {
-	struct members m = {.others = BITSET_INIT};
-	int ret = members_init(&m, f) < 0 ? error_nomem(err) : 0;
+	struct members m = {.others = BITSET_INIT, .few = OIDMAP_INIT};
+	int ret = 0;
 
+	if (!f->objects.nr && bitset_is_empty(&f->packed))
+		return 0;
+	if (members_init(&m, f) < 0)
+		ret = error_nomem(err);
 	for (size_t i = 0; i < f->request->tag_nr && !ret; i++)
 		ret = include_tag(f, &m, &f->request->tags[i], err);
-	bitset_release(&m.others);
+	members_release(&m);
 	return ret;
 }
 

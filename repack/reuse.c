@@ -18,31 +18,74 @@ struct reuse {
 	uint64_t span_start; /* of bytes not yet put */
 	uint64_t span_end;   /* == span_start: none */
 	uint64_t dropped;    /* pages before this offset were let go */
+	uint32_t next_pos;   /* pack_pos after the entry that was looked at
+				last, */
+	uint64_t next_off;   /* and where it is */
 	uint32_t objects;
 	uint64_t bytes;
 };
 
-/* Bytes put at a time; pages behind are let go, so that a clone does not hold
- * the whole pack in memory. */
-#define SPAN_MAX ((size_t)8 << 20)
+/*
+ * Bytes put at a time: they are hashed, then written, and should not have to
+ * come from memory twice.
+ */
+#define SPAN_MAX ((size_t)512 << 10)
+
+/* Pages behind are let go, so that a clone does not hold the whole pack. */
+#define DROP_MIN ((size_t)8 << 20)
+
+/* How far ahead offsets are announced. */
+#define PREFETCH_NR 16
+
+/* Let go the pages of [*dropped, until) when they are many. */
+static void drop_behind(const struct pack *pack, uint64_t *dropped,
+			uint64_t until)
+{
+	if (until - *dropped < DROP_MIN)
+		return;
+	sys_map_drop(&pack->map, (size_t)*dropped, (size_t)(until - *dropped));
+	*dropped = until;
+}
+
+static size_t piece_len(uint64_t start, uint64_t end)
+{
+	return end - start < SPAN_MAX ? (size_t)(end - start) : SPAN_MAX;
+}
 
 static int put_span(struct reuse *u, uint64_t start, uint64_t end,
 		    struct error *err)
 {
 	while (start < end) {
-		size_t len = end - start < SPAN_MAX ? (size_t)(end - start)
-						    : SPAN_MAX;
+		size_t len = piece_len(start, end);
 		int ret = pack_writer_put(
 			u->writer, u->part->pack->map.data + start, len, err);
 
 		if (ret < 0)
 			return ret;
 		start += len;
-		if (start - u->dropped < SPAN_MAX)
-			continue;
-		sys_map_drop(&u->part->pack->map, (size_t)u->dropped,
-			     (size_t)(start - u->dropped));
-		u->dropped = start;
+		drop_behind(u->part->pack, &u->dropped, start);
+	}
+	return 0;
+}
+
+int reuse_file(const struct pack *pack, struct pack_sink sink,
+	       struct progress *progress, struct error *err)
+{
+	uint64_t dropped = 0, end = pack->map.len, done = 0;
+
+	for (uint64_t start = 0; start < end;) {
+		size_t len = piece_len(start, end);
+		uint64_t objects = (uint64_t)((double)(start + len) /
+					      (double)end * pack->idx.nr);
+		int ret = sink.put(sink.ctx, pack->map.data + start, len, err);
+
+		if (!ret)
+			ret = progress_step(progress, objects - done, err);
+		if (ret < 0)
+			return ret;
+		done = objects;
+		start += len;
+		drop_behind(pack, &dropped, start);
 	}
 	return 0;
 }
@@ -82,7 +125,7 @@ static int take_as_is(struct reuse *u, uint64_t off, uint64_t end,
 			return error_nomem(err);
 	}
 	u->span_end = end;
-	return 0;
+	return end - u->span_start < SPAN_MAX ? 0 : flush_span(u, err);
 }
 
 /*
@@ -221,11 +264,28 @@ static int take_delta(struct reuse *u, uint32_t pack_pos, uint64_t off,
 	return take_with_header(u, off, end, header_len, entry, err);
 }
 
+/*
+ * Whether a delta's base is in the last segment, and so is the delta: what is
+ * there was copied without a gap, so the distance is what it was.
+ */
+static bool is_beside_base(const struct reuse *u, uint64_t off,
+			   const struct pack_entry *entry)
+{
+	const struct reuse_part *part = u->part;
+
+	return entry->type == OBJ_OFS_DELTA && u->r->ofs_delta &&
+	       off == u->span_end &&
+	       off - entry->base_distance >=
+		       part->segments[part->segment_nr - 1].in_off;
+}
+
 static int take(struct reuse *u, uint32_t bit, struct error *err)
 {
 	const struct pack *pack = u->part->pack;
 	uint32_t pack_pos = reuse_part_pack_pos(u->part, bit);
-	uint64_t off = pack_rev_offset(u->part->rev, pack_pos);
+	uint64_t off = pack_pos == u->next_pos
+			       ? u->next_off
+			       : pack_rev_offset(u->part->rev, pack_pos);
 	uint64_t end = pack_rev_offset(u->part->rev, pack_pos + 1);
 	struct pack_entry entry;
 	bool taken = false;
@@ -236,7 +296,10 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 	if (end > pack->map.len || end < off || end - off < entry.header_len)
 		return error_set_at(err, ERR_CORRUPT, pack->path, off,
 				    "pack entry overlaps the next");
-	if (entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA) {
+	u->next_pos = pack_pos + 1;
+	u->next_off = end;
+	if ((entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA) &&
+	    !is_beside_base(u, off, &entry)) {
 		ret = take_delta(u, pack_pos, off, end, &entry, &taken, err);
 	} else {
 		ret = take_as_is(u, off, end, err);
@@ -292,8 +355,14 @@ static int take_each(struct reuse *u, struct error *err)
 
 	for (size_t bit = bitset_next(want, u->part->first); bit < end;
 	     bit = bitset_next(want, bit + 1)) {
-		int ret = take(u, (uint32_t)bit, err);
+		int ret;
 
+		if (bit + PREFETCH_NR < end)
+			pack_rev_prefetch(
+				u->part->rev,
+				reuse_part_pack_pos(
+					u->part, (uint32_t)bit + PREFETCH_NR));
+		ret = take(u, (uint32_t)bit, err);
 		if (!ret && u->r->progress)
 			ret = progress_step(u->r->progress, 1, err);
 		if (ret < 0)
@@ -328,6 +397,7 @@ static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
 	}
 	u->span_start = u->span_end = UINT64_MAX;
 	u->dropped = 0;
+	u->next_pos = UINT32_MAX;
 	return wants_all(u) ? take_all(u, err) : take_each(u, err);
 }
 

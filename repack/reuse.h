@@ -49,6 +49,14 @@ struct reuse_report {
 };
 
 /*
+ * The whole file, with the header and the checksum that it has: nothing is
+ * hashed, and what a disk has damaged does not get a checksum that says it is
+ * right.
+ */
+int reuse_file(const struct pack *pack, struct pack_sink sink,
+	       struct progress *progress, struct error *err);
+
+/*
  * Copy into *writer. Bits of `want` that could not be copied are set in
  * *left_over, which is initialised here and the caller's to release, also on
  * failure.

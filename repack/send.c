@@ -168,6 +168,35 @@ static bool copies_spans(const struct repack_send_options *options)
 	       options->reuse_object;
 }
 
+/* Whether what is asked for is a pack that there is, of version 2. */
+static bool is_stored_pack(const struct send *s, size_t packed)
+{
+	const struct odb_pack *indexed = s->found.space.pack;
+	const struct pack *pack = indexed ? indexed->pack : NULL;
+
+	return pack && packed && !s->items.nr && packed == pack->idx.nr &&
+	       pack->map.data[7] == 2 && s->request->ofs_delta &&
+	       copies_spans(s->options);
+}
+
+static int send_stored_pack(struct send *s, struct pack_sink sink,
+			    struct error *err)
+{
+	const struct pack *pack = s->found.space.pack->pack;
+	struct progress progress;
+	int ret;
+
+	progress_start(&progress, s->options->write_progress, "Writing objects",
+		       pack->idx.nr);
+	ret = reuse_file(pack, sink, &progress, err);
+	progress_stop(&progress);
+	s->report->objects = s->report->pack_reused = pack->idx.nr;
+	s->report->bytes_verbatim = pack_rev_offset(s->found.space.rev,
+						    pack->idx.nr) -
+				    pack_rev_offset(s->found.space.rev, 0);
+	return ret;
+}
+
 static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 {
 	struct pack_writer writer;
@@ -177,6 +206,8 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 	size_t nr = packed + s->items.nr;
 	int ret;
 
+	if (is_stored_pack(s, packed))
+		return send_stored_pack(s, sink, err);
 	if (nr > UINT32_MAX)
 		return error_set(err, ERR_UNSUPPORTED,
 				 "more objects than a pack can hold");
