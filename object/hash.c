@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hashing with OpenSSL's EVP interface, or with sha1-checked.h.
+ * Hashing with OpenSSL, or with sha1-checked.h.
  *
- * The digest is fetched once per context: fetching takes locks and string
- * comparisons that cost more than hashing a small object. Starting over with
- * no digest named keeps the fetched one.
+ * The hash functions are called by their names, though OpenSSL would rather
+ * see its EVP interface used: that looks for providers and reads configuration
+ * first, a millisecond of CPU in a process that may answer in three.
  */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <stdio.h>
 #include <string.h>
 
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include "base/mem.h"
 #include "object/hash.h"
 #include "object/sha1-checked.h"
 
+union hash_state {
+	SHA_CTX sha1;
+	SHA256_CTX sha256;
+};
+
 int hash_init(struct hash_ctx *h, enum hash_algo algo)
 {
-	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-	EVP_MD *md = EVP_MD_fetch(NULL, algo == HASH_SHA256 ? "SHA256" : "SHA1",
-				  NULL);
-	bool ok = ctx && md && EVP_DigestInit_ex2(ctx, md, NULL);
-
-	EVP_MD_free(md); /* the context holds a reference of its own */
-	*h = (struct hash_ctx){.evp = NULL};
-	if (!ok) {
-		EVP_MD_CTX_free(ctx);
+	*h = (struct hash_ctx){.algo = algo};
+	h->state = mem_alloc(1, sizeof(*h->state));
+	if (!h->state)
 		return ERR_NOMEM;
-	}
-	h->evp = ctx;
-	h->algo = algo;
+	hash_reset(h);
 	return 0;
 }
 
@@ -48,30 +46,31 @@ int hash_init_checked(struct hash_ctx *h, enum hash_algo algo)
 
 void hash_release(struct hash_ctx *h)
 {
-	EVP_MD_CTX_free(h->evp);
-	h->evp = NULL;
+	free(h->state);
+	h->state = NULL;
 	free(h->checked);
 	h->checked = NULL;
 }
 
-/*
- * The calls below cannot fail on an initialised context: SHA allocates
- * nothing, and the arguments are ours.
- */
+/* OpenSSL's calls below cannot fail: SHA allocates nothing. */
 void hash_reset(struct hash_ctx *h)
 {
 	if (h->checked)
 		sha1_checked_reset(h->checked);
+	else if (h->algo == HASH_SHA256)
+		SHA256_Init(&h->state->sha256);
 	else
-		EVP_DigestInit_ex2(h->evp, NULL, NULL);
+		SHA1_Init(&h->state->sha1);
 }
 
 void hash_update(struct hash_ctx *h, const void *bytes, size_t len)
 {
 	if (h->checked)
 		sha1_checked_update(h->checked, bytes, len);
+	else if (h->algo == HASH_SHA256)
+		SHA256_Update(&h->state->sha256, bytes, len);
 	else
-		EVP_DigestUpdate(h->evp, bytes, len);
+		SHA1_Update(&h->state->sha1, bytes, len);
 }
 
 void hash_final(struct hash_ctx *h, struct oid *out)
@@ -79,8 +78,10 @@ void hash_final(struct hash_ctx *h, struct oid *out)
 	memset(out, 0, sizeof(*out));
 	if (h->checked)
 		h->is_attack = sha1_checked_final(h->checked, out->bytes);
+	else if (h->algo == HASH_SHA256)
+		SHA256_Final(out->bytes, &h->state->sha256);
 	else
-		EVP_DigestFinal_ex(h->evp, out->bytes, NULL);
+		SHA1_Final(out->bytes, &h->state->sha1);
 }
 
 void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,

@@ -17,9 +17,11 @@
 #include "object/oid.h"
 #include "object/type.h"
 
+union hash_state;
+
 /* A running hash; one thread at a time, reusable. */
 struct hash_ctx {
-	void *evp;                    /* owned OpenSSL digest context */
+	union hash_state *state;      /* owned: of OpenSSL's function */
 	struct sha1_checked *checked; /* owned; in its place, or NULL */
 	enum hash_algo algo;
 	bool is_attack; /* of the last hash_final(), when checked */

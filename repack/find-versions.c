@@ -95,7 +95,7 @@ int found_withhold_versions(struct found *found, struct error *err)
 	size_t have_nr = newest(haves, h, found->boundary, found->boundary_nr);
 	int ret = 0;
 
-	if (!found->packed.bits)
+	if (bitset_is_empty(&found->packed))
 		return 0;
 	for (size_t i = 0; i < want_nr && !ret; i++)
 		for (size_t k = 0; k < have_nr && !ret; k++)

@@ -234,25 +234,26 @@ struct members {
 				 the id up */
 };
 
-static int add_few(struct members *m, uint32_t obj_pos)
-{
-	struct oid oid;
-
-	objspace_oid(&oid, &m->f->walk.space, obj_pos);
-	return oidmap_put(&m->few, &oid, 0);
-}
-
 static int list_few(struct members *m)
 {
 	struct found *f = m->f;
+	enum hash_algo algo = f->walk.odb->algo;
+	struct oid oid;
 	int ret = 0;
 
-	for (size_t i = 0; i < f->objects.nr && !ret; i++)
-		ret = add_few(m, f->objects.items[i].obj_pos);
+	for (size_t i = 0; i < f->objects.nr && !ret; i++) {
+		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
+		ret = oidmap_put(&m->few, &oid, 0);
+	}
 	for (size_t bit = bitset_next(&f->packed, 0);
-	     f->pb && bit < f->packed.bits && !ret;
-	     bit = bitset_next(&f->packed, bit + 1))
-		ret = add_few(m, pack_bitmap_odb_pos(f->pb, (uint32_t)bit));
+	     bit < f->packed.bits && !ret;
+	     bit = bitset_next(&f->packed, bit + 1)) {
+		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
+							(uint32_t)bit);
+
+		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos), algo);
+		ret = oidmap_put(&m->few, &oid, 0);
+	}
 	return ret;
 }
 
