@@ -14,38 +14,12 @@
 /* Work that one request may cause: objects, and their bytes in all. */
 #define VERSIONS_MAX 1024
 #define VERSION_BYTES_MAX (UINT64_C(16) << 20)
-/* Wanted commits, and commits that the receiver has, that are compared. */
-#define NEWEST_MAX 4
 
 struct versions {
 	struct found *f;
 	size_t nr;
 	uint64_t bytes;
 };
-
-/* The newest commits of a list, newest first. */
-static size_t newest(uint32_t out[NEWEST_MAX], const struct history *h,
-		     const uint32_t *commits, size_t nr)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < nr; i++) {
-		size_t at = kept;
-
-		if (!h->commits[commits[i]].parsed)
-			continue;
-		while (at && h->commits[out[at - 1]].date <
-				     h->commits[commits[i]].date) {
-			if (at < NEWEST_MAX)
-				out[at] = out[at - 1];
-			at--;
-		}
-		if (at < NEWEST_MAX)
-			out[at] = commits[i];
-		kept += kept < NEWEST_MAX;
-	}
-	return kept;
-}
 
 /* Whether the entry of a pack is no delta; *size is then the object's. */
 static bool is_stored_whole(const struct found *f, uint32_t bit, uint64_t *size)
@@ -90,9 +64,10 @@ int found_withhold_versions(struct found *found, struct error *err)
 {
 	struct versions v = {.f = found};
 	struct history *h = &found->walk.history;
-	uint32_t wants[NEWEST_MAX], haves[NEWEST_MAX];
-	size_t want_nr = newest(wants, h, found->wants, found->want_nr);
-	size_t have_nr = newest(haves, h, found->boundary, found->boundary_nr);
+	uint32_t wants[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];
+	size_t want_nr = found_newest(wants, h, found->wants, found->want_nr);
+	size_t have_nr = found_newest(haves, h, found->boundary,
+				      found->boundary_nr);
 	int ret = 0;
 
 	if (bitset_is_empty(&found->packed))

@@ -87,20 +87,54 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 	return 0;
 }
 
-/* Find the objects of the boundary's trees, once. */
+size_t found_newest(uint32_t out[FOUND_NEWEST_MAX], const struct history *h,
+		    const uint32_t *commits, size_t nr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t at = kept;
+
+		if (!h->commits[commits[i]].parsed)
+			continue;
+		while (at && h->commits[out[at - 1]].date <
+				     h->commits[commits[i]].date) {
+			if (at < FOUND_NEWEST_MAX)
+				out[at] = out[at - 1];
+			at--;
+		}
+		if (at < FOUND_NEWEST_MAX)
+			out[at] = commits[i];
+		kept += kept < FOUND_NEWEST_MAX;
+	}
+	return kept;
+}
+
+/*
+ * Find the objects of the boundary's trees, once. A bitmap has said what is
+ * had, and they only serve as bases: those of the newest commits are as good
+ * as all.
+ */
 static int collect_boundary(struct found *f, struct error *err)
 {
 	struct history *h = &f->walk.history;
+	uint32_t few[FOUND_NEWEST_MAX];
+	const uint32_t *commits = f->boundary;
+	size_t nr = f->boundary_nr;
 	struct treewalk tree;
 	int ret;
 
 	if (f->had.bits || !f->boundary_nr)
 		return 0;
+	if (f->pb) {
+		nr = found_newest(few, h, commits, nr);
+		commits = few;
+	}
 	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
 	if (ret < 0)
 		ret = error_nomem(err);
-	for (size_t i = 0; i < f->boundary_nr && !ret; i++) {
-		const struct history_commit *c = &h->commits[f->boundary[i]];
+	for (size_t i = 0; i < nr && !ret; i++) {
+		const struct history_commit *c = &h->commits[commits[i]];
 
 		if (c->parsed)
 			ret = treewalk_run(&tree, c->tree_pos, "",

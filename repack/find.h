@@ -76,6 +76,13 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
  */
 int found_withhold_versions(struct found *found, struct error *err);
 
+/* Commits of a side that are looked into for bases and versions. */
+#define FOUND_NEWEST_MAX 4
+
+/* The newest parsed commits of a list, newest first; their number. */
+size_t found_newest(uint32_t out[FOUND_NEWEST_MAX], const struct history *h,
+		    const uint32_t *commits, size_t nr);
+
 /* Whether the receiver is known to have an object (by odb_pos). */
 bool found_had(const struct found *found, uint32_t odb_pos);
 
