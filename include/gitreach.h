@@ -364,6 +364,73 @@ GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
 				      const gitreach_set *set,
 				      gitreach_error *err);
 
+/* ---- the bitmap index */
+
+enum gitreach_bitmap_flag {
+	GITREACH_BITMAP_HASH_CACHE = 4, /* hashes of paths, for deltas */
+	GITREACH_BITMAP_LOOKUP_TABLE = 16,
+	GITREACH_BITMAP_PSEUDO_MERGES = 32
+};
+
+/* What the index of a repository has. */
+struct gitreach_bitmap_info {
+	uint64_t size;
+	uint64_t bytes;         /* of the file */
+	uint32_t objects;       /* that are indexed */
+	uint32_t bitmaps;       /* of commits */
+	uint32_t pseudo_merges; /* bitmaps of several commits together */
+	uint32_t flags;         /* of enum gitreach_bitmap_flag */
+	const char *path;       /* the repository's */
+};
+
+/*
+ * Describe the index that queries use. Returns 1; or 0 when there is none that
+ * can be used, with the reason as the message of `err`.
+ */
+GITREACH_API int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
+				      const gitreach_repo *repo,
+				      gitreach_error *err);
+
+/* The bitmap of a commit. Made by the library only. */
+struct gitreach_bitmap_entry {
+	uint64_t size;
+	const uint8_t *id; /* of the commit */
+	uint64_t id_len;
+	uint64_t bytes;     /* of its entry in the file */
+	uint32_t xor_depth; /* bitmaps that have to be decoded before it */
+};
+
+/*
+ * Visit the commits that have a bitmap of their own, in the order of their ids;
+ * `fn` as for gitreach_set_each(). Without an index there are none.
+ */
+typedef int (*gitreach_bitmap_fn)(void *ctx,
+				  const struct gitreach_bitmap_entry *entry);
+GITREACH_API int gitreach_bitmap_each(const gitreach_repo *repo,
+				      gitreach_bitmap_fn fn, void *ctx,
+				      gitreach_error *err);
+
+/* How to verify. All 0 but for `size` is a choice. */
+struct gitreach_verify_options {
+	uint64_t size;
+	uint64_t sample; /* so many bitmaps, each against a walk over all its
+			    trees; 0: all of them, by one enumeration of the
+			    history */
+	uint64_t seed;   /* which ones */
+	gitreach_progress_fn progress; /* NULL: none */
+	void *progress_ctx;
+};
+
+/*
+ * Compare what the index says with what objects say. 0 when it is right;
+ * GITREACH_CORRUPT when it is not, and then the message names the first object
+ * about which it is wrong, and the commit whose bitmap that is;
+ * GITREACH_MISSING without an index. `options` may be NULL.
+ */
+GITREACH_API int gitreach_bitmap_verify(
+	const gitreach_repo *repo,
+	const struct gitreach_verify_options *options, gitreach_error *err);
+
 /* ---- packs */
 
 enum gitreach_pack_flag {

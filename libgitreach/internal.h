@@ -30,6 +30,14 @@ static inline struct error *libgitreach_error(gitreach_error *err)
 	return err ? &err->error : NULL;
 }
 
+/* What to return when a callback of the caller's returned `ret`, not 0. */
+static inline int libgitreach_stopped(int ret, struct error *err)
+{
+	return ret > 0 ? ret
+		       : error_set(err, ERR_CANCELLED,
+				   "ended by the caller's function");
+}
+
 /* ---- structs that may grow, which begin with a uint64_t size */
 
 /*

@@ -233,9 +233,7 @@ static int call_object_fn(void *ctx, const struct oid *oid,
 	struct each *e = ctx;
 	int ret = e->fn(e->ctx, oid->bytes, e->id_len, (int)type);
 
-	return ret < 0 ? error_set(e->err, ERR_CANCELLED,
-				   "the caller wanted no more objects")
-		       : ret;
+	return ret ? libgitreach_stopped(ret, e->err) : 0;
 }
 
 int gitreach_set_each(const gitreach_set *set, uint32_t types,

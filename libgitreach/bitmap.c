@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The bitmap index of a repository, looked at by the public interface. */
+#include "libgitreach/internal.h"
+
+_Static_assert((int)GITREACH_BITMAP_HASH_CACHE == BITMAP_HASH_CACHE, "");
+_Static_assert((int)GITREACH_BITMAP_LOOKUP_TABLE == BITMAP_LOOKUP_TABLE, "");
+_Static_assert((int)GITREACH_BITMAP_PSEUDO_MERGES == BITMAP_PSEUDO_MERGES, "");
+
+int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
+			 const gitreach_repo *repo, gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	const struct pack_bitmap *pb = repo->pb;
+	struct gitreach_bitmap_info info = {0};
+	int ret;
+
+	if (!pb) {
+		error_set(inner, ERR_MISSING, "%s", repo->no_bitmap.msg);
+		return 0;
+	}
+	info.bytes = pb->file.len;
+	info.objects = pb->file.object_nr;
+	info.bitmaps = pb->file.row_nr;
+	info.pseudo_merges = pb->file.pseudo.nr;
+	info.flags = pb->file.flags & (BITMAP_HASH_CACHE | BITMAP_LOOKUP_TABLE |
+				       BITMAP_PSEUDO_MERGES);
+	info.path = pb->path;
+	ret = libgitreach_struct_out(out, &info, sizeof(info), inner);
+	return ret < 0 ? ret : 1;
+}
+
+static int describe(struct gitreach_bitmap_entry *entry,
+		    const gitreach_repo *repo, uint32_t row, struct error *err)
+{
+	const struct bitmap_file *f = &repo->pb->file;
+	uint32_t idx_pos = bitmap_file_row(f, row).idx_pos;
+	struct bitmap_stored stored;
+	int ret = bitmap_file_stored(&stored, f, row, err);
+
+	if (!ret && idx_pos >= f->object_nr)
+		ret = error_set(err, ERR_CORRUPT,
+				"%s: bitmap of an object out of range",
+				repo->pb->path);
+	if (ret < 0)
+		return ret;
+	*entry = (struct gitreach_bitmap_entry){
+		.size = sizeof(*entry),
+		.id = libgitreach_repo_index_id(repo, idx_pos),
+		.id_len = gitreach_repo_id_len(repo),
+		.bytes = stored.len,
+		.xor_depth = stored.depth,
+	};
+	return 0;
+}
+
+int gitreach_bitmap_each(const gitreach_repo *repo, gitreach_bitmap_fn fn,
+			 void *ctx, gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	uint32_t nr = repo->pb ? repo->pb->file.row_nr : 0;
+
+	for (uint32_t row = 0; row < nr; row++) {
+		struct gitreach_bitmap_entry entry;
+		int ret = describe(&entry, repo, row, inner);
+
+		if (ret < 0)
+			return ret;
+		ret = fn(ctx, &entry);
+		if (ret)
+			return libgitreach_stopped(ret, inner);
+	}
+	return 0;
+}
+
+int gitreach_bitmap_verify(const gitreach_repo *repo,
+			   const struct gitreach_verify_options *given,
+			   gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	struct gitreach_verify_options options;
+	struct libgitreach_progress progress;
+	struct pack_bitmap_verify how = {0};
+	struct walk w;
+	int ret = libgitreach_struct_in(&options, given, sizeof(options),
+					inner);
+
+	if (!ret && !repo->pb)
+		ret = error_set(inner, ERR_MISSING, "%s", repo->no_bitmap.msg);
+	if (!ret)
+		ret = walk_open(&w, repo->odb, NULL, 0, inner);
+	if (ret < 0)
+		return ret;
+	how.sample = options.sample;
+	how.seed = options.seed;
+	how.progress = libgitreach_progress(&progress, options.progress,
+					    options.progress_ctx);
+	history_check_graph(&w.history);
+	history_poll(&w.history, how.progress);
+	ret = pack_bitmap_verify(repo->pb, &w, &how, inner);
+	walk_close(&w);
+	return ret;
+}
