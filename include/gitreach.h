@@ -103,9 +103,9 @@ GITREACH_API gitreach_error *gitreach_error_new(void);
 GITREACH_API void gitreach_error_free(gitreach_error *err);
 
 /*
- * Of the last function that failed with this `err`: what it returned, one line
- * in words without a newline, and errno for GITREACH_IO (else 0). 0 and ""
- * when none did, and for NULL.
+ * Of the last call with this `err`, if it failed: what it returned, one line in
+ * words without a newline, and errno for GITREACH_IO (else 0). 0 and "" when it
+ * succeeded, and for NULL.
  */
 GITREACH_API int gitreach_error_code(const gitreach_error *err);
 GITREACH_API const char *gitreach_error_message(const gitreach_error *err);
@@ -384,8 +384,8 @@ struct gitreach_bitmap_info {
 };
 
 /*
- * Describe the index that queries use. Returns 1; or 0 when there is none that
- * can be used, with the reason as the message of `err`.
+ * Describe the index that queries use. GITREACH_MISSING, and why, when there is
+ * none that can be used.
  */
 GITREACH_API int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
 				      const gitreach_repo *repo,
@@ -397,7 +397,7 @@ struct gitreach_bitmap_entry {
 	const uint8_t *id; /* of the commit */
 	uint64_t id_len;
 	uint64_t bytes;     /* of its entry in the file */
-	uint32_t xor_depth; /* bitmaps that have to be decoded before it */
+	uint64_t xor_depth; /* bitmaps that have to be decoded before it */
 };
 
 /*

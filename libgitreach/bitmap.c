@@ -14,10 +14,8 @@ int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
 	struct gitreach_bitmap_info info = {0};
 	int ret;
 
-	if (!pb) {
-		error_set(inner, ERR_MISSING, "%s", repo->no_bitmap.msg);
-		return 0;
-	}
+	if (!pb)
+		return error_set(inner, ERR_MISSING, "%s", repo->no_bitmap.msg);
 	info.bytes = pb->file.len;
 	info.objects = pb->file.object_nr;
 	info.bitmaps = pb->file.row_nr;
@@ -26,7 +24,7 @@ int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
 				       BITMAP_PSEUDO_MERGES);
 	info.path = pb->path;
 	ret = libgitreach_struct_out(out, &info, sizeof(info), inner);
-	return ret < 0 ? ret : 1;
+	return libgitreach_done(ret, err);
 }
 
 static int describe(struct gitreach_bitmap_entry *entry,
@@ -67,9 +65,10 @@ int gitreach_bitmap_each(const gitreach_repo *repo, gitreach_bitmap_fn fn,
 			return ret;
 		ret = fn(ctx, &entry);
 		if (ret)
-			return libgitreach_stopped(ret, inner);
+			return libgitreach_done(libgitreach_stopped(ret, inner),
+						err);
 	}
-	return 0;
+	return libgitreach_done(0, err);
 }
 
 int gitreach_bitmap_verify(const gitreach_repo *repo,
@@ -98,5 +97,5 @@ int gitreach_bitmap_verify(const gitreach_repo *repo,
 	history_poll(&w.history, how.progress);
 	ret = pack_bitmap_verify(repo->pb, &w, &how, inner);
 	walk_close(&w);
-	return ret;
+	return libgitreach_done(ret, err);
 }

@@ -30,6 +30,17 @@ static inline struct error *libgitreach_error(gitreach_error *err)
 	return err ? &err->error : NULL;
 }
 
+/*
+ * The end of a function: what went wrong on the way is forgotten if it has
+ * succeeded. Returns `ret`.
+ */
+static inline int libgitreach_done(int ret, gitreach_error *err)
+{
+	if (ret >= 0 && err)
+		err->error = (struct error)ERROR_INIT;
+	return ret;
+}
+
 /* What to return when a callback of the caller's returned `ret`, not 0. */
 static inline int libgitreach_stopped(int ret, struct error *err)
 {

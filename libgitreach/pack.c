@@ -131,7 +131,7 @@ int gitreach_query_write_pack(const gitreach_query *q,
 	if (!ret)
 		ret = send_query(&p, q, &filter, inner);
 	filter_release(&filter);
-	return ret < 0 ? ret : finish(&p, report, inner);
+	return libgitreach_done(ret < 0 ? ret : finish(&p, report, inner), err);
 }
 
 /* ---- of a set */
@@ -198,5 +198,5 @@ int gitreach_set_write_pack(const gitreach_set *set,
 	newpack.ofs_delta = p.options.flags & GITREACH_PACK_OFS_DELTA;
 	newpack.max_pack_size = 0;
 	ret = send_set(&p, set, &newpack, inner);
-	return ret < 0 ? ret : finish(&p, report, inner);
+	return libgitreach_done(ret < 0 ? ret : finish(&p, report, inner), err);
 }

@@ -19,7 +19,7 @@ int gitreach_query_new(gitreach_query **out, gitreach_repo *repo,
 		return error_nomem(libgitreach_error(err));
 	q->repo = libgitreach_repo_use(repo);
 	filter_init(&q->filter);
-	return 0;
+	return libgitreach_done(0, err);
 }
 
 void gitreach_query_free(gitreach_query *q)
@@ -59,7 +59,8 @@ static int append_id(gitreach_query *q, struct oid_list *list,
 				 id ? id_len : 0,
 				 gitreach_repo_id_len(q->repo));
 	oid_from_raw(&oid, id, q->repo->odb->algo);
-	return append(list, &oid, libgitreach_error(err));
+	return libgitreach_done(append(list, &oid, libgitreach_error(err)),
+				err);
 }
 
 int gitreach_query_want(gitreach_query *q, const uint8_t *id, size_t id_len,
@@ -81,24 +82,27 @@ int gitreach_query_shallow(gitreach_query *q, const uint8_t *id, size_t id_len,
 }
 
 static int append_name(gitreach_query *q, struct oid_list *list,
-		       const char *name, struct error *err)
+		       const char *name, gitreach_error *err)
 {
+	struct error *inner = libgitreach_error(err);
 	struct oid oid;
-	int ret = libgitreach_repo_resolve(q->repo, &oid, name, err);
+	int ret = libgitreach_repo_resolve(q->repo, &oid, name, inner);
 
-	return ret < 0 ? ret : append(list, &oid, err);
+	if (!ret)
+		ret = append(list, &oid, inner);
+	return libgitreach_done(ret, err);
 }
 
 int gitreach_query_want_name(gitreach_query *q, const char *name,
 			     gitreach_error *err)
 {
-	return append_name(q, &q->wants, name, libgitreach_error(err));
+	return append_name(q, &q->wants, name, err);
 }
 
 int gitreach_query_have_name(gitreach_query *q, const char *name,
 			     gitreach_error *err)
 {
-	return append_name(q, &q->haves, name, libgitreach_error(err));
+	return append_name(q, &q->haves, name, err);
 }
 
 struct appending {
@@ -127,9 +131,9 @@ static int append_refs_locked(struct refs *refs, const char *prefix,
 }
 
 static int append_refs(gitreach_query *q, struct oid_list *list,
-		       const char *prefix, struct error *err)
+		       const char *prefix, gitreach_error *err)
 {
-	struct appending a = {list, err};
+	struct appending a = {list, libgitreach_error(err)};
 	size_t before = list->nr;
 	int ret;
 
@@ -138,19 +142,19 @@ static int append_refs(gitreach_query *q, struct oid_list *list,
 	pthread_mutex_unlock(&q->repo->lock);
 	if (ret < 0)
 		list->nr = before;
-	return ret;
+	return libgitreach_done(ret, err);
 }
 
 int gitreach_query_want_refs(gitreach_query *q, const char *prefix,
 			     gitreach_error *err)
 {
-	return append_refs(q, &q->wants, prefix, libgitreach_error(err));
+	return append_refs(q, &q->wants, prefix, err);
 }
 
 int gitreach_query_have_refs(gitreach_query *q, const char *prefix,
 			     gitreach_error *err)
 {
-	return append_refs(q, &q->haves, prefix, libgitreach_error(err));
+	return append_refs(q, &q->haves, prefix, err);
 }
 
 int gitreach_query_filter(gitreach_query *q, const char *spec,
@@ -170,7 +174,7 @@ int gitreach_query_filter(gitreach_query *q, const char *spec,
 		free(copy);
 	else
 		q->specs[q->spec_nr++] = copy;
-	return ret;
+	return libgitreach_done(ret, err);
 }
 
 static bool is_flag(uint64_t value)
@@ -207,7 +211,7 @@ int gitreach_query_set(gitreach_query *q, int option, uint64_t value,
 	gitreach_query before = *q;
 
 	if (set_option(q, option, value))
-		return 0;
+		return libgitreach_done(0, err);
 	*q = before;
 	return error_set(libgitreach_error(err), ERR_UNSUPPORTED,
 			 "no option %d with value %llu", option,
@@ -407,5 +411,5 @@ int gitreach_query_run(gitreach_set **out, const gitreach_query *q,
 		gitreach_set_free(set);
 	else
 		*out = set;
-	return ret;
+	return libgitreach_done(ret, err);
 }

@@ -110,7 +110,8 @@ int gitreach_repo_open(gitreach_repo **out, const char *path, uint32_t flags,
 				 "unknown flags %#x", flags);
 	if (flags & GITREACH_OPEN_ANY_OWNER)
 		options.flags |= REPO_OPEN_NO_OWNER;
-	return open_with(out, &options, flags, libgitreach_error(err));
+	return libgitreach_done(
+		open_with(out, &options, flags, libgitreach_error(err)), err);
 }
 
 int gitreach_repo_refresh(gitreach_repo **out, const gitreach_repo *repo,
@@ -123,7 +124,9 @@ int gitreach_repo_refresh(gitreach_repo **out, const gitreach_repo *repo,
 	};
 
 	*out = NULL;
-	return open_with(out, &options, repo->flags, libgitreach_error(err));
+	return libgitreach_done(
+		open_with(out, &options, repo->flags, libgitreach_error(err)),
+		err);
 }
 
 int gitreach_repo_has_changed(const gitreach_repo *repo)

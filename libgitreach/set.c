@@ -242,7 +242,9 @@ int gitreach_set_each(const gitreach_set *set, uint32_t types,
 	struct each e = {fn, ctx, gitreach_repo_id_len(set->repo),
 			 libgitreach_error(err)};
 
-	return libgitreach_set_visit(set, types, call_object_fn, &e, e.err);
+	return libgitreach_done(
+		libgitreach_set_visit(set, types, call_object_fn, &e, e.err),
+		err);
 }
 
 struct measuring {
@@ -271,7 +273,7 @@ int gitreach_set_disk_size(uint64_t *bytes, const gitreach_set *set,
 
 	if (!ret)
 		*bytes = m.bytes;
-	return ret;
+	return libgitreach_done(ret, err);
 }
 
 int gitreach_set_explain(struct gitreach_explanation *out,
@@ -280,8 +282,9 @@ int gitreach_set_explain(struct gitreach_explanation *out,
 	struct gitreach_explanation how = set->how;
 
 	how.reason = set->reason.msg;
-	return libgitreach_struct_out(out, &how, sizeof(how),
-				      libgitreach_error(err));
+	return libgitreach_done(libgitreach_struct_out(out, &how, sizeof(how),
+						       libgitreach_error(err)),
+				err);
 }
 
 /* ---- of two sets */
@@ -334,22 +337,30 @@ static int combine(gitreach_set **out, const gitreach_set *a,
 	return ret;
 }
 
+static int public_combine(gitreach_set **out, const gitreach_set *a,
+			  const gitreach_set *b, bitset_op op,
+			  gitreach_error *err)
+{
+	return libgitreach_done(combine(out, a, b, op, libgitreach_error(err)),
+				err);
+}
+
 int gitreach_set_and(gitreach_set **out, const gitreach_set *a,
 		     const gitreach_set *b, gitreach_error *err)
 {
-	return combine(out, a, b, bitset_and, libgitreach_error(err));
+	return public_combine(out, a, b, bitset_and, err);
 }
 
 int gitreach_set_or(gitreach_set **out, const gitreach_set *a,
 		    const gitreach_set *b, gitreach_error *err)
 {
-	return combine(out, a, b, bitset_or, libgitreach_error(err));
+	return public_combine(out, a, b, bitset_or, err);
 }
 
 int gitreach_set_andnot(gitreach_set **out, const gitreach_set *a,
 			const gitreach_set *b, gitreach_error *err)
 {
-	return combine(out, a, b, bitset_andnot, libgitreach_error(err));
+	return public_combine(out, a, b, bitset_andnot, err);
 }
 
 static int take_first(void *ctx, const struct oid *oid, enum object_type type,

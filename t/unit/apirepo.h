@@ -24,6 +24,7 @@ struct apirepo {
 		if ((call) != 0)                                               \
 			fail_msg("%s: %s", #call,                              \
 				 gitreach_error_message((a)->err));            \
+		assert_int_equal(gitreach_error_code((a)->err), 0);            \
 	} while (0)
 
 /* The call fails with this code, and says why. */

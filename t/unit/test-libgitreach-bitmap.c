@@ -40,7 +40,7 @@ static void what_there_is(void **state)
 
 	apirepo_make(&a, HASH_SHA256, 60, &seed);
 	apirepo_open(&a, 0);
-	assert_int_equal(gitreach_bitmap_info(&info, a.repo, a.err), 1);
+	APIREPO_OK(&a, gitreach_bitmap_info(&info, a.repo, a.err));
 	assert_int_equal(sys_stat(&st, info.path, NULL), 0);
 	assert_int_equal(info.bytes, st.size);
 	assert_true(info.objects > 0 && info.objects < a.r.nr);
@@ -53,7 +53,8 @@ static void what_there_is(void **state)
 	APIREPO_FAILS(&a, GITREACH_CANCELLED,
 		      gitreach_bitmap_each(a.repo, stop, &minus, a.err));
 	apirepo_open(&a, GITREACH_OPEN_NO_BITMAP);
-	assert_int_equal(gitreach_bitmap_info(&info, a.repo, a.err), 0);
+	APIREPO_FAILS(&a, GITREACH_MISSING,
+		      gitreach_bitmap_info(&info, a.repo, a.err));
 	assert_string_equal(gitreach_error_message(a.err),
 			    "the repository was opened without");
 	APIREPO_OK(&a, gitreach_bitmap_each(a.repo, stop, &seven, a.err));
