@@ -68,7 +68,9 @@ commands := $(shell grep -hoE '^int cmd_[a-z_]+' $(builtin_src) /dev/null | \
 static_lib := $O/libgitreach.a
 # The commands without main(), for unit tests of their common parts.
 builtin_lib := $O/libbuiltin.a
-soname := libgitreach.so.0
+abi := $(shell sed -n \
+	's/.define GITREACH_ABI_VERSION //p' include/gitreach.h)
+soname := libgitreach.so.$(abi)
 shared_lib := $O/libgitreach.so.$(version)
 programs := $(if $(wildcard builtin/git.c),$O/bin/git)
 
@@ -216,18 +218,19 @@ fuzz:
 	$V$(MAKE) CC=clang SANITIZE=fuzzer-no-link,address,undefined fuzz-targets
 fuzz-targets: $(fuzz_src:%.c=$O/%)
 
-check: $(lib_obj) $(builtin_obj)
+check: $(lib_obj) $(builtin_obj) $(shared_lib)
 	$VCC='$(CC)' CHECK_CFLAGS="$$(cat $O/flags | sed 's/^[^ ]* //')" \
 		BUILD='$O' tools/check $(CHECKS)
 
 format:
 	clang-format -i $(lib_src) $(builtin_src) $(headers) \
-		$(wildcard t/*/*.[ch])
+		$(wildcard t/*/*.[ch] Documentation/examples/*.c)
 
 # ---- installing
 
 install: all
 	$VDESTDIR='$(DESTDIR)' BUILD='$O' VERSION='$(version)' \
+	SONAME='$(soname)' \
 	bindir='$(bindir)' libdir='$(libdir)' includedir='$(includedir)' \
 	execdir='$(execdir)' mandir='$(mandir)' prefix='$(prefix)' \
 	REQUIRES="$$($(libs_env) tools/libs private)" \
