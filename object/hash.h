@@ -3,8 +3,8 @@
  * Hashing, in two ways. hash_init() is for trailers and for objects that we
  * have: OpenSSL, with the processor's SHA instructions. hash_init_checked() is
  * for objects that come from elsewhere: the same hash, and with SHA-1 a look at
- * each block for the marks of a collision attack (object/sha1-attack.h), at two
- * thirds of the speed. Documentation/design/hashing.md says who uses which.
+ * each block for the marks of a collision attack (object/sha1-attack.h), at 70%
+ * of the speed. Documentation/design/hashing.md says who uses which.
  */
 #ifndef OBJECT_HASH_H
 #define OBJECT_HASH_H

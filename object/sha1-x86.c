@@ -37,6 +37,7 @@ SHA INLINE void load_words(__m128i *w, const uint8_t *bytes)
 	const __m128i reverse = _mm_set_epi64x(0x0001020304050607,
 					       0x08090a0b0c0d0e0f);
 
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < 4; i++)
 		w[i] = _mm_shuffle_epi8(
 			_mm_loadu_si128((const __m128i *)(bytes + 16 * i)),
@@ -79,6 +80,7 @@ SHA INLINE void compress(struct sha1_block *block, __m128i *abcd, __m128i *e,
 	ROUND(5, 1);
 	ROUND(10, 2);
 	ROUND(15, 3);
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < SHA1_KEPT_NR; i++)
 		store(block->kept[i], s[KEPT_QUAD + i]);
 	*abcd = _mm_add_epi32(*abcd, s[QUAD_NR]);
@@ -94,6 +96,7 @@ AVX2 INLINE void pack_bytes(__m256i *out, const __m256i *words)
 	const __m256i low = _mm256_set1_epi32(0xff);
 	__m256i in[4];
 
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < 4; i++)
 		in[i] = _mm256_and_si256(words[i], low);
 	in[0] = _mm256_packs_epi32(in[0], in[1]);
@@ -112,14 +115,18 @@ AVX2 INLINE void sample(struct sha1_batch *batch, unsigned lane)
 	uint32_t(*columns)[SHA1_LANE_NR] = batch->columns;
 	__m256i in[4], bytes;
 
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < 4; i++)
 		in[i] = _mm256_loadu_si256((const __m256i *)(words + 8 * i));
 	pack_bytes(&bytes, in);
+#pragma GCC unroll 8
 	for (unsigned c = 0; c < SHA1_LOW_NR; c++)
 		columns[c][lane] = BIT(bytes, c);
+#pragma GCC unroll 8
 	for (unsigned i = 0; i < 4; i++)
 		in[i] = _mm256_srli_epi32(in[i], 24);
 	pack_bytes(&bytes, in);
+#pragma GCC unroll 8
 	for (unsigned c = SHA1_LOW_NR; c < SHA1_COLUMN_NR; c++)
 		columns[c][lane] = BIT(bytes,
 				       c - SHA1_LOW_NR + SHA1_HIGH_FIRST - 24);
