@@ -13,15 +13,15 @@
 
 static const char usage_text[] =
 	"git multi-pack-index [<options>] write [--preferred-pack=<pack>] "
-	"[--stdin-packs]\n"
+	"[--[no-]bitmap] [--[no-]stdin-packs] [--refs-snapshot=<path>]\n"
 	"git multi-pack-index [<options>] verify\n"
 	"git multi-pack-index [<options>] expire\n"
 	"git multi-pack-index [<options>] repack [--batch-size=<size>]";
 
 struct args {
 	struct object_dir_args common;
-	const char *preferred;
-	bool stdin_packs;
+	const char *preferred, *refs_snapshot;
+	bool stdin_packs, bitmap;
 	uint64_t batch_size;
 };
 
@@ -63,6 +63,16 @@ static int read_names(struct named_packs *names)
 	return ret;
 }
 
+/* Nothing was written: the bitmap index would be wrong. */
+static int fail_bitmap(const struct error *err)
+{
+	builtin_warn("Failed to write bitmap index. Packfile doesn't have full "
+		     "closure (%s)",
+		     err->msg);
+	builtin_error("could not write multi-pack bitmap");
+	return 255;
+}
+
 /* An error that is not the end of the world, as stock Git has it. */
 static int fail_softly(const struct error *err)
 {
@@ -73,19 +83,35 @@ static int fail_softly(const struct error *err)
 static int write_midx(struct call *c)
 {
 	struct named_packs only = {0};
-	const struct multi_pack_options o = {
+	struct newpack_options newpack;
+	struct multi_pack_options o = {
 		.dir_nr = c->dir_nr,
 		.only = c->args.stdin_packs ? &only : NULL,
 		.preferred = c->args.preferred,
 		.progress = c->progress,
+		.refs = c->store.refs,
+		.refs_snapshot = c->args.refs_snapshot,
 	};
-	struct multi_pack_result result;
+	struct multi_pack_result result = {.warning = ERROR_INIT};
 	struct error err = ERROR_INIT;
 	int ret = c->args.stdin_packs ? read_names(&only) : 0;
 
-	ret = ret < 0 ? error_nomem(&err)
-		      : multi_pack_write(&result, c->store.odb, &o, &err);
+	if (ret < 0)
+		ret = error_nomem(&err);
+	if (!ret && c->args.bitmap) {
+		ret = newpack_options_load(&newpack, c->store.repo, &err);
+		newpack.make.progress = c->progress;
+		o.bitmap = &newpack;
+	}
+	if (!ret)
+		ret = multi_pack_write(&result, c->store.odb, &o, &err);
 	named_packs_release(&only);
+	if (result.no_such_preferred)
+		builtin_warn("unknown preferred pack: '%s'", o.preferred);
+	if (result.warning.code)
+		builtin_warn("%s", result.warning.msg);
+	if (result.not_closed)
+		return fail_bitmap(&err);
 	if (ret == ERR_MISSING || ret == ERR_INVALID)
 		return fail_softly(&err);
 	return ret < 0 ? builtin_fail(&err) : 0;
@@ -127,7 +153,7 @@ static int write_again(struct call *c)
 	if (store_open(&c->store, c->env))
 		return 128;
 	c->args.preferred = NULL;
-	c->args.stdin_packs = false;
+	c->args.stdin_packs = c->args.bitmap = false;
 	return write_midx(c);
 }
 
@@ -188,6 +214,16 @@ static int parse(struct args *a, int argc, const char **argv, const char *name)
 		 .value = &a->preferred,
 		 .arg_name = "<preferred-pack>",
 		 .help = "pack whose copies of objects are taken"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "bitmap",
+		 .value = &a->bitmap,
+		 .help = "write a bitmap index of the packs too"},
+		{.kind = OPTION_STRING,
+		 .long_name = "refs-snapshot",
+		 .value = &a->refs_snapshot,
+		 .arg_name = "<path>",
+		 .help = "with --bitmap, a file of tips to use instead of "
+			 "references"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "stdin-packs",
 		 .value = &a->stdin_packs,

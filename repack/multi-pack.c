@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a multi-pack-index into a repository. */
+/* Writing a multi-pack-index, and its bitmap index, into a repository. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "pack/midx-verify.h"
 #include "pack/midx-write.h"
+#include "repack/multi-pack-bitmap.h"
 #include "repack/multi-pack.h"
 #include "repo/odb-midx.h"
 #include "sys/io.h"
@@ -14,6 +15,7 @@
 #include "sys/tempfile.h"
 
 #define FILE_MODE 0644
+#define BITMAP_MODE 0444
 
 /* Whether a pack lies in object directory `dir_nr` of the snapshot. */
 static bool is_in(const struct odb *odb, size_t dir_nr, const struct pack *pack)
@@ -125,6 +127,7 @@ static bool is_same(const char *path, const struct buf *bytes)
 struct removal {
 	const char *dir;
 	const char *keep; /* hex of the checksum whose files stay; or "" */
+	bool keep_bitmap; /* of these the bitmap index too */
 	struct error *err;
 };
 
@@ -139,76 +142,206 @@ static int remove_named(const struct removal *r, const char *name)
 	return ret;
 }
 
+static bool is_kept(const struct removal *r, const char *name)
+{
+	size_t len = strlen(r->keep);
+
+	return len && !strncmp(name, r->keep, len) &&
+	       (r->keep_bitmap || strcmp(name + len, ".bitmap") != 0);
+}
+
 /* "multi-pack-index-<hex>.bitmap" and ".rev". */
 static int remove_part(void *ctx, const char *name)
 {
 	static const char prefix[] = "multi-pack-index-";
 	const struct removal *r = ctx;
-	size_t len = sizeof(prefix) - 1, keep_len = strlen(r->keep);
+	size_t len = sizeof(prefix) - 1;
 
-	if (strncmp(name, prefix, len) != 0 ||
-	    (keep_len && !strncmp(name + len, r->keep, keep_len)))
+	if (strncmp(name, prefix, len) != 0 || is_kept(r, name + len))
 		return 0;
 	return remove_named(r, name);
 }
 
-static int remove_parts(const char *dir, const char *keep, struct error *err)
+static int remove_parts(const char *dir, const char *keep, bool keep_bitmap,
+			struct error *err)
 {
-	struct removal r = {dir, keep, err};
+	struct removal r = {dir, keep, keep_bitmap, err};
 
 	return sys_dir_each(dir, remove_part, &r, err);
 }
 
 int multi_pack_remove(const char *dir, struct error *err)
 {
-	struct removal r = {dir, "", err};
+	struct removal r = {dir, "", false, err};
 	int ret = remove_named(&r, "multi-pack-index");
 
-	return ret < 0 ? ret : remove_parts(dir, "", err);
+	return ret < 0 ? ret : remove_parts(dir, "", false, err);
+}
+
+/* What is being written. */
+struct writing {
+	const struct odb *odb;
+	const struct multi_pack_options *o;
+	struct multi_pack_result *result;
+	struct sources sources;
+	struct buf bytes;    /* of the multi-pack-index */
+	struct buf bitmap;   /* of its bitmap index; empty: none */
+	struct buf dir;      /* "<objects>/pack" */
+	char *path;          /* owned: of the multi-pack-index */
+	struct odb_midx *om; /* owned: what is in `bytes` */
+	struct error *err;
+};
+
+static void writing_release(struct writing *w)
+{
+	odb_midx_close(w->om);
+	sources_release(&w->sources);
+	buf_release(&w->bytes);
+	buf_release(&w->bitmap);
+	buf_release(&w->dir);
+	free(w->path);
 }
 
 /* The bytes into place, unless they are there. The caller has the lock. */
-static int replace(struct sys_tempfile *lock, const char *path,
-		   const struct buf *bytes, const struct repo *repo,
-		   struct error *err)
+static int replace(struct writing *w, struct sys_tempfile *lock,
+		   enum sys_fsync_method method)
 {
-	enum sys_fsync_method method;
-	int ret = repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA, &method,
-				    err);
+	int ret;
 
-	if (ret < 0)
-		return ret;
-	if (is_same(path, bytes)) {
+	if (is_same(w->path, &w->bytes)) {
 		sys_tempfile_abort(lock);
 		return 0;
 	}
-	ret = sys_tempfile_write(lock, bytes->data, bytes->len, err);
-	return ret < 0 ? ret : sys_tempfile_commit(lock, path, method, err);
+	ret = sys_tempfile_write(lock, w->bytes.data, w->bytes.len, w->err);
+	return ret < 0 ? ret
+		       : sys_tempfile_commit(lock, w->path, method, w->err);
 }
 
-static int install(const char *dir, const struct buf *bytes,
-		   const struct oid *checksum, const struct repo *repo,
-		   struct error *err)
+/* Nobody looks at it before there is a multi-pack-index of that checksum. */
+static int install_bitmap(struct writing *w, enum sys_fsync_method method)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	char *path = odb_midx_part_path(w->om, "bitmap");
+	int ret = path ? sys_tempfile_create(&file, w->dir.data, "tmp_bitmap_",
+					     BITMAP_MODE, w->err)
+		       : error_nomem(w->err);
+
+	if (!ret)
+		ret = sys_tempfile_write(&file, w->bitmap.data, w->bitmap.len,
+					 w->err);
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path, method, w->err);
+	sys_tempfile_abort(&file);
+	free(path);
+	return ret;
+}
+
+/* A pack that was removed meanwhile must not be named. */
+static int check_sources(struct writing *w)
+{
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < w->sources.nr && !ret; i++) {
+		const char *name = w->sources.packs[i].name;
+
+		buf_reset(&path);
+		if (buf_printf(&path, "%s/%s", w->dir.data, name) < 0)
+			ret = error_nomem(w->err);
+		else if (!sys_exists(path.data))
+			ret = error_set(w->err, ERR_IO,
+					"%s was removed meanwhile", name);
+	}
+	buf_release(&path);
+	return ret;
+}
+
+static int install(struct writing *w)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	struct buf lock_path = BUF_INIT;
 	char hex[OID_MAX_HEX_LEN + 1];
-	char *path = odb_midx_path(dir);
-	int ret;
+	enum sys_fsync_method method;
+	int ret = repo_fsync_method(w->odb->repo, REPO_FSYNC_PACK_METADATA,
+				    &method, w->err);
 
-	if (!path || buf_printf(&lock_path, "%s.lock", path) < 0)
-		ret = error_nomem(err);
-	else
-		ret = sys_tempfile_create_exact(&lock, lock_path.data,
-						FILE_MODE, err);
+	if (!ret && buf_printf(&lock_path, "%s.lock", w->path) < 0)
+		ret = error_nomem(w->err);
 	if (!ret)
-		ret = replace(&lock, path, bytes, repo, err);
+		ret = sys_tempfile_create_exact(&lock, lock_path.data,
+						FILE_MODE, w->err);
+	if (!ret)
+		ret = check_sources(w);
+	if (!ret && w->bitmap.len)
+		ret = install_bitmap(w, method);
+	if (!ret)
+		ret = replace(w, &lock, method);
 	sys_tempfile_abort(&lock);
 	if (!ret)
-		ret = remove_parts(dir, oid_to_hex(hex, checksum, repo->algo),
-				   err);
+		ret = remove_parts(
+			w->dir.data,
+			oid_to_hex(hex, &w->result->checksum, w->odb->algo),
+			w->bitmap.len != 0, w->err);
 	buf_release(&lock_path);
-	free(path);
+	return ret;
+}
+
+static int make_midx(struct writing *w)
+{
+	const struct multi_pack_options *o = w->o;
+	struct pack_midx_request rq = {
+		.algo = w->odb->algo,
+		.progress = o->progress,
+		.with_order = o->bitmap != NULL,
+	};
+	struct pack_midx_written written;
+	int ret = load_version(&rq.version, w->odb->repo, w->err);
+
+	if (!ret)
+		ret = sources_init(&w->sources, w->odb, o, w->err);
+	if (ret < 0)
+		return ret;
+	rq.packs = w->sources.packs;
+	rq.pack_nr = w->sources.nr;
+	rq.preferred = find_preferred(&w->sources, o->preferred);
+	w->result->no_such_preferred = o->preferred &&
+				       rq.preferred == PACK_MIDX_NO_PACK;
+	ret = pack_midx_write(&w->bytes, &rq, &written, w->err);
+	if (ret < 0)
+		return ret;
+	w->result->object_nr = written.nr;
+	w->result->pack_nr = rq.pack_nr;
+	w->result->checksum = written.checksum;
+	return odb_midx_parse(&w->om, w->bytes.data, w->bytes.len, w->path,
+			      w->odb->algo, w->err);
+}
+
+static int make_bitmap(struct writing *w)
+{
+	struct multi_pack_bitmap_report report;
+	struct pack_midx_order order;
+	struct bitmap_space space;
+	struct multi_pack_bitmap_request rq = {
+		.space = &space,
+		.refs = w->o->refs,
+		.refs_snapshot = w->o->refs_snapshot,
+		.options = w->o->bitmap,
+	};
+	int ret = odb_midx_link(w->om, w->odb, w->odb->dirs[w->o->dir_nr],
+				w->err);
+
+	if (!ret)
+		ret = pack_midx_order_init(&order, &w->om->midx, NULL, 0,
+					   w->err);
+	if (ret < 0)
+		return ret;
+	space = bitmap_space_of_midx(w->odb, w->om, &order);
+	ret = multi_pack_bitmap_make(&w->bitmap, &report, &rq, w->err);
+	pack_midx_order_release(&order);
+	w->result->not_closed = ret == ERR_MISSING;
+	w->result->bitmap_nr = report.bitmap_nr;
+	w->result->bitmap_len = w->bitmap.len;
+	w->result->warning = report.warning;
 	return ret;
 }
 
@@ -216,39 +349,29 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,
 		     struct error *err)
 {
-	struct pack_midx_request rq = {
-		.algo = odb->algo,
-		.progress = options->progress,
+	struct writing w = {
+		.odb = odb,
+		.o = options,
+		.result = result,
+		.bytes = BUF_INIT,
+		.bitmap = BUF_INIT,
+		.dir = BUF_INIT,
+		.err = err,
 	};
-	struct buf bytes = BUF_INIT, dir = BUF_INIT;
-	struct pack_midx_written written;
-	struct sources s = {NULL, 0};
-	int ret = load_version(&rq.version, odb->repo, err);
+	int ret = 0;
 
-	*result = (struct multi_pack_result){0};
-	if (!ret)
-		ret = sources_init(&s, odb, options, err);
-	if (!ret) {
-		rq.packs = s.packs;
-		rq.pack_nr = s.nr;
-		rq.preferred = find_preferred(&s, options->preferred);
-		result->no_such_preferred = options->preferred &&
-					    rq.preferred == PACK_MIDX_NO_PACK;
-		ret = pack_midx_write(&bytes, &rq, &written, err);
-	}
-	if (!ret && buf_printf(&dir, "%s/pack", odb->dirs[options->dir_nr]) < 0)
+	*result = (struct multi_pack_result){.warning = ERROR_INIT};
+	if (!buf_printf(&w.dir, "%s/pack", odb->dirs[options->dir_nr]))
+		w.path = odb_midx_path(w.dir.data);
+	if (!w.path)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = install(dir.data, &bytes, &written.checksum, odb->repo,
-			      err);
-	if (!ret) {
-		result->object_nr = written.nr;
-		result->pack_nr = s.nr;
-		result->checksum = written.checksum;
-	}
-	sources_release(&s);
-	buf_release(&bytes);
-	buf_release(&dir);
+		ret = make_midx(&w);
+	if (!ret && options->bitmap && result->object_nr)
+		ret = make_bitmap(&w);
+	if (!ret)
+		ret = install(&w);
+	writing_release(&w);
 	return ret;
 }
 

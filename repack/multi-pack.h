@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "repack/named-packs.h"
 #include "repack/newpack.h"
+#include "repo/refs.h"
 #include "repo/odb.h"
 #include "sys/progress.h"
 
@@ -28,20 +29,31 @@ struct multi_pack_options {
 	const struct named_packs *but;  /* leave these out; or NULL */
 	const char *preferred;          /* with or without extension; or NULL */
 	const struct progress_out *progress; /* or NULL */
+	/* With a bitmap index; see multi-pack-bitmap.h. NULL: without. */
+	const struct newpack_options *bitmap;
+	struct refs *refs;         /* with `bitmap` */
+	const char *refs_snapshot; /* path of a file; NULL: the refs' tips */
 };
 
 struct multi_pack_result {
 	uint32_t object_nr, pack_nr;
 	struct oid checksum;
 	bool no_such_preferred; /* the preferred pack is none of those */
+	bool not_closed;        /* an error: the bitmap index needs an object
+				   that is not covered */
+	uint32_t bitmap_nr;     /* commits with bitmaps */
+	uint64_t bitmap_len;    /* bytes of the bitmap index */
+	struct error warning;   /* code 0: none */
 };
 
 /*
  * Write the multi-pack-index of an object directory over its packs in the
  * snapshot. midx.version is honoured (1 or 2; another is ERR_INVALID). A file
- * that would be the same is left as it is. ERR_MISSING when there are no packs
- * ("no pack files to index."), ERR_IO ("Unable to create '<lock>'"), or what
- * pack_midx_write() says.
+ * that would be the same is left as it is. A bitmap index is in place before
+ * the multi-pack-index that it is named after, and those of others are removed
+ * when that is. ERR_MISSING when there are no packs ("no pack files to
+ * index."), ERR_IO ("Unable to create '<lock>'"), or what pack_midx_write()
+ * says, or multi_pack_bitmap_make(): nothing was written then.
  */
 int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,

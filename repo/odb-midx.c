@@ -45,17 +45,44 @@ static int open_file(struct odb_midx *om, const char *object_dir,
 			       om->path, err);
 }
 
+static struct odb_midx *new_midx(void)
+{
+	struct odb_midx *om = mem_calloc(1, sizeof(*om));
+
+	if (om)
+		pthread_mutex_init(&om->lock, NULL);
+	return om;
+}
+
 int odb_midx_open(struct odb_midx **out, const char *object_dir,
 		  enum hash_algo algo, struct error *err)
 {
-	struct odb_midx *om = mem_calloc(1, sizeof(*om));
+	struct odb_midx *om = new_midx();
 	int ret;
 
 	*out = NULL;
 	if (!om)
 		return error_nomem(err);
-	pthread_mutex_init(&om->lock, NULL);
 	ret = open_file(om, object_dir, algo, err);
+	if (ret < 0)
+		odb_midx_close(om);
+	else
+		*out = om;
+	return ret;
+}
+
+int odb_midx_parse(struct odb_midx **out, const void *bytes, size_t len,
+		   const char *path, enum hash_algo algo, struct error *err)
+{
+	struct odb_midx *om = new_midx();
+	int ret;
+
+	*out = NULL;
+	if (!om)
+		return error_nomem(err);
+	om->path = mem_strdup(path);
+	ret = om->path ? pack_midx_parse(&om->midx, bytes, len, algo, path, err)
+		       : error_nomem(err);
 	if (ret < 0)
 		odb_midx_close(om);
 	else

@@ -46,6 +46,13 @@ int odb_midx_open(struct odb_midx **out, const char *object_dir,
 void odb_midx_close(struct odb_midx *om);
 
 /*
+ * One that is not on disk yet: `bytes` are borrowed, `path` is where it will
+ * be. As odb_midx_open().
+ */
+int odb_midx_parse(struct odb_midx **out, const void *bytes, size_t len,
+		   const char *path, enum hash_algo algo, struct error *err);
+
+/*
  * Find its packs in the snapshot, whose packs have their numbers. ERR_MISSING
  * when one is not there.
  */

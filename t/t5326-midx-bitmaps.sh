@@ -136,4 +136,135 @@ test_expect_success 'the order in a .rev file' '
 	test_cmp nr out
 '
 
+# ---- what we write
+
+# stock_agrees <dir>: every stock Git here believes our index, and uses it.
+stock_agrees () {
+	stock -C "$1" multi-pack-index verify &&
+	stock -C "$1" fsck &&
+	stock -C "$1" rev-list --objects --all --count >expect &&
+	stock -C "$1" rev-list --objects --all --count --use-bitmap-index \
+		>actual 2>err &&
+	test_cmp expect actual &&
+	test_must_be_empty err &&
+	stock -C "$1" rev-list --test-bitmap main &&
+	rm -rf clone.git &&
+	stock clone -q --bare "file://$PWD/$1" clone.git &&
+	stock -C clone.git fsck
+}
+
+for REPO_FORMAT in sha1 sha256
+do
+	export REPO_FORMAT
+
+	test_expect_success "$REPO_FORMAT: stock Git reads ours" '
+		rm -rf packs.git && repo_of_packs packs.git &&
+		"$GIT" -C packs.git multi-pack-index write --bitmap &&
+		midx_bitmap packs.git &&
+		stock_agrees packs.git
+	'
+
+	test_expect_success "$REPO_FORMAT: and so do we" '
+		same_answers packs.git &&
+		"$GIT" -C packs.git bitmap verify &&
+		"$GIT" -C packs.git multi-pack-index verify
+	'
+
+	test_expect_success "$REPO_FORMAT: pseudo-merges, no hash cache" '
+		stock -C packs.git rev-list --max-count=12 main |
+		sed "s|.*|create refs/pull/& &|" |
+		stock -C packs.git update-ref --stdin &&
+		"$GIT" -C packs.git -c bitmapPseudoMerge.all.pattern=refs/pull/ \
+			-c bitmapPseudoMerge.all.threshold=now \
+			-c bitmapPseudoMerge.all.stableThreshold=now \
+			-c pack.writeBitmapHashCache=false \
+			-c pack.writeBitmapLookupTable=false \
+			multi-pack-index write --bitmap &&
+		"$GIT" -C packs.git bitmap list >out &&
+		grep "pseudo-merges=[1-9].* extensions=pseudo-merges " out &&
+		"$GIT" -C packs.git bitmap verify &&
+		same_answers packs.git &&
+		stock -C packs.git fsck &&
+		rm -rf packs.git
+	'
+done
+REPO_FORMAT=sha1
+
+test_expect_success 'setup for options' '
+	repo_of_packs o.git
+'
+
+test_expect_success 'without --bitmap the old one goes' '
+	"$GIT" -C o.git multi-pack-index write --bitmap &&
+	midx_bitmap o.git &&
+	"$GIT" -C o.git multi-pack-index write &&
+	test_must_fail midx_bitmap o.git &&
+	"$GIT" -C o.git multi-pack-index write --bitmap &&
+	"$GIT" -C o.git multi-pack-index write --no-bitmap &&
+	test_must_fail midx_bitmap o.git
+'
+
+test_expect_success 'the preferred pack comes first' '
+	for pack in $(cd o.git/objects/pack && ls *.pack)
+	do
+		"$GIT" -C o.git multi-pack-index write --bitmap \
+			--preferred-pack=$pack &&
+		stock -C o.git show-index \
+			<"o.git/objects/pack/${pack%.pack}.idx" | wc -l >nr &&
+		echo main | "$GIT" -C o.git pack-objects --revs --stdout \
+			--progress >out.pack 2>err &&
+		stock -C o.git fsck &&
+		same_answers o.git || return 1
+	done
+'
+
+test_expect_success 'an unknown preferred pack' '
+	"$GIT" -C o.git multi-pack-index write --bitmap \
+		--preferred-pack=nope 2>err &&
+	echo "warning: unknown preferred pack: '"'nope'"'" >expect &&
+	test_cmp expect err
+'
+
+test_expect_success '--refs-snapshot' '
+	{
+		stock -C o.git rev-parse main~20 &&
+		stock -C o.git rev-parse main~30 | sed "s|^|+|" &&
+		echo garbage
+	} >snapshot &&
+	"$GIT" -C o.git multi-pack-index write --bitmap \
+		--refs-snapshot="$PWD/snapshot" &&
+	"$GIT" -C o.git bitmap list --commits >out &&
+	sed 1d out | cut -d" " -f1 | LC_ALL=C sort >actual &&
+	stock -C o.git rev-list main~20 | LC_ALL=C sort >expect &&
+	test_cmp expect actual &&
+	same_answers o.git &&
+	test_expect_code 128 "$GIT" -C o.git multi-pack-index write --bitmap \
+		--refs-snapshot=nope 2>err &&
+	grep "^fatal: could not open .nope. for reading: " err
+'
+
+test_expect_success 'packs that are not closed' '
+	rm -rf o.git/objects/pack/multi-pack-index* &&
+	(cd o.git/objects/pack && ls -t *.idx | head -n 2) >newest &&
+	test_expect_code 255 "$GIT" -C o.git multi-pack-index write --bitmap \
+		--stdin-packs <newest 2>err &&
+	grep "^warning: Failed to write bitmap index. Packfile doesn.t have full closure" err &&
+	grep "^error: could not write multi-pack bitmap\$" err &&
+	test "$(echo o.git/objects/pack/multi*)" = "o.git/objects/pack/multi*"
+'
+
+test_expect_success 'loose tips are left out' '
+	repo_add_commit o.git &&
+	"$GIT" -C o.git multi-pack-index write --bitmap &&
+	same_answers o.git &&
+	stock -C o.git rev-list --test-bitmap main~1
+'
+
+test_expect_success 'a shallow repository' '
+	stock clone -q --bare --depth 2 "file://$PWD/o.git" shallow.git &&
+	test_must_fail "$GIT" -C shallow.git multi-pack-index write --bitmap \
+		2>err &&
+	grep "the repository is shallow" err
+'
+
 test_done

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bitmap index of a multi-pack-index that is being written.
+ *
+ * Its commits are what references reach, as far as they are covered: a tip that
+ * came later, or is loose, has no bit and is left out. What the others reach
+ * has to be covered.
+ */
+#ifndef REPACK_MULTI_PACK_BITMAP_H
+#define REPACK_MULTI_PACK_BITMAP_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "bitmap/space.h"
+#include "repack/newpack.h"
+#include "repo/refs.h"
+
+/* All borrowed for the call. */
+struct multi_pack_bitmap_request {
+	const struct bitmap_space *space; /* of the new multi-pack-index */
+	struct refs *refs;
+	/*
+	 * A file of tips to use instead of references'
+	 * (git-multi-pack-index(1),
+	 * --refs-snapshot), read when it is needed; or NULL.
+	 */
+	const char *refs_snapshot;
+	const struct newpack_options *options;
+};
+
+/* What was made. */
+struct multi_pack_bitmap_report {
+	uint32_t bitmap_nr;
+	uint32_t pseudo_merge_nr;
+	struct error warning; /* of the configuration; code 0: none */
+};
+
+/*
+ * Append the bytes of the bitmap index to *out. ERR_MISSING, with a message
+ * that names it, when an object that is needed is not covered; ERR_INVALID in a
+ * shallow repository, or for configuration; or another error.
+ */
+int multi_pack_bitmap_make(struct buf *out,
+			   struct multi_pack_bitmap_report *report,
+			   const struct multi_pack_bitmap_request *request,
+			   struct error *err);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/snapshot.c: lines with ids, with a mark, and with neither. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/snapshot.h"
+#include "t/unit/tmprepo.h"
+
+#define ID "0123456789abcdef0123456789abcdef01234567"
+
+static void lines(void **state)
+{
+	static const char text[] = ID "\n+" ID "\n\n+\nwrong\n" ID "0123\n"
+				      "0123\n+" ID;
+	struct snapshot s;
+
+	assert_int_equal(snapshot_parse(&s, text, sizeof(text) - 1, HASH_SHA1),
+			 0);
+	assert_int_equal(s.nr, 4);
+	assert_false(s.tips[0].is_preferred);
+	assert_true(s.tips[1].is_preferred);
+	assert_true(oid_equal(&s.tips[0].oid, &s.tips[1].oid));
+	assert_false(s.tips[2].is_preferred);
+	assert_true(s.tips[3].is_preferred);
+	snapshot_release(&s);
+	assert_int_equal(
+		snapshot_parse(&s, text, sizeof(text) - 1, HASH_SHA256), 0);
+	assert_int_equal(s.nr, 0);
+	assert_int_equal(snapshot_parse(&s, NULL, 0, HASH_SHA1), 0);
+	assert_int_equal(s.nr, 0);
+	snapshot_release(&s);
+}
+
+static void files(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	struct snapshot s;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&path, "%s/tips", t.dir);
+	assert_int_equal(snapshot_load(&s, path.data, HASH_SHA1, &err), ERR_IO);
+	assert_non_null(strstr(err.msg, "for reading: No such file"));
+	tmprepo_write(&t, "tips", "+" ID "\n");
+	assert_int_equal(snapshot_load(&s, path.data, HASH_SHA1, &err), 0);
+	assert_int_equal(s.nr, 1);
+	snapshot_release(&s);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines),
+		cmocka_unit_test(files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
