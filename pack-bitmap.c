@@ -12,9 +12,6 @@
 #include "pack-bitmap.h"
 #include "sys/clock.h"
 
-/* One object in as many makes an answer large. */
-#define LARGE_RATIO 16
-
 char *pack_bitmap_path(const char *pack_base)
 {
 	struct buf path = BUF_INIT;
@@ -51,28 +48,15 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 }
 
 /*
- * The order of the pack decides which object a bit is. A .rev file that agrees
- * with the index proves both; an order that was sorted from the offsets in the
- * index is as good as they are.
+ * The order of the pack decides which object a bit is; that of a
+ * multi-pack-index was checked when it was opened.
  */
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
 	const struct bitmap_space *space = &pb->space;
-	const struct pack_rev *rev;
-	struct pack *pack;
 
-	if (space->midx)
-		return 0; /* checked when it was opened */
-	pack = space->pack->pack;
-	rev = pack_get_rev(pack, err);
-	if (!rev)
-		return ERR_NOMEM;
-	if (rev != space->rev)
-		return error_set(err, ERR_CORRUPT,
-				 "%s.rev: objects are not in the order of the "
-				 "pack",
-				 pack->path);
-	return rev->owned ? pack_idx_verify(&pack->idx, err) : 0;
+	return space->midx ? 0
+			   : pack_check_rev(space->pack->pack, space->rev, err);
 }
 
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err)
@@ -341,14 +325,6 @@ static int fill_in(struct pack_bitmap_result *result, struct bitmap_fill *fill,
 	return 0;
 }
 
-/* Whether the proof is little beside the answer, or beside anything. */
-static bool is_worth_proof(const struct pack_bitmap *pb,
-			   const struct bitset *packed)
-{
-	return pb->file.object_nr <= PACK_REV_SMALL_NR ||
-	       bitset_count(packed) > pb->file.object_nr / LARGE_RATIO;
-}
-
 int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
 			       const struct pack_bitmap *pb, struct walk *w,
 			       const struct walk_tips *wants,
@@ -377,7 +353,7 @@ int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
 					  err);
 	}
 	bitmap_fill_release(&fill);
-	if (!ret && is_worth_proof(pb, &result->packed))
+	if (!ret && pb->file.object_nr <= PACK_REV_SMALL_NR)
 		ret = pack_bitmap_prove(pb, err);
 	return ret;
 }

@@ -68,13 +68,13 @@ int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
 			  size_t *next, struct error *err);
 
 /*
- * Check the file against its checksum, and the order of the pack against its
- * index: a bit that has changed would be an object too many or too few, and
- * nobody would notice. Reads both once, some milliseconds for a million
- * objects. A query does it before it answers, unless the pack has more than
- * PACK_REV_SMALL_NR objects and the answer less than a sixteenth of them: that
- * would cost more to prove than to make, and goes without, as in other
- * implementations. 0 or ERR_CORRUPT.
+ * Check the file and what gives the order of the pack against their checksums:
+ * a bit that has changed would be an object too many or too few, and nobody
+ * would notice. Reads both once, some milliseconds for a million objects. A
+ * query does it before it answers when the pack has no more than
+ * PACK_REV_SMALL_NR objects; for larger ones that is up to who asks: many an
+ * answer costs less than the proof, and other implementations never ask for
+ * it. 0 or ERR_CORRUPT.
  */
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err);
 

@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "bitmap/fill.h"
 #include "bitmap/pseudo-fill.h"
 #include "object/parse.h"
@@ -382,20 +383,84 @@ static int fill_walked(struct filling *f, struct error *err)
 	return ret;
 }
 
+/* A tip's bit when the indexed objects do not have it. */
+#define NO_BIT UINT32_MAX
+
+/* The bits of tips, looked up once; pseudo-merges are told of them. */
+static int note_tips(struct filling *f, uint32_t *bits,
+		     const struct walk_tips *tips, struct error *err)
+{
+	const struct history *h = &f->fill->w->history;
+	int ret = 0;
+
+	for (size_t i = 0; i < tips->commit_nr && !ret; i++) {
+		uint32_t obj_pos = h->commits[tips->commits[i]].obj_pos;
+
+		if (!find_bit(f->fill, obj_pos, &bits[i]))
+			bits[i] = NO_BIT;
+		else if (f->fill->file->pseudo.nr)
+			ret = pseudo_fill_note(&f->pseudo, bits[i], err);
+	}
+	return ret;
+}
+
+static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
+{
+	return bit == NO_BIT ? bitset_get(&fill->outside, obj_pos)
+			     : bitset_test(&fill->packed, bit);
+}
+
+/*
+ * Bitmaps of the tips that were not read. Their dates are not known; in a pack
+ * newer commits stand before older ones, as a rule, and the newer bitmap may
+ * have the older tip in it.
+ */
+static int or_unread(struct filling *f, const uint32_t *bits,
+		     const struct walk_tips *tips, struct error *err)
+{
+	const struct history *h = &f->fill->w->history;
+	struct bitset *packed = &f->fill->packed;
+	struct sort_item *order = mem_alloc(tips->commit_nr, sizeof(*order));
+	size_t nr = 0;
+	int ret = 0;
+
+	if (!order)
+		return error_nomem(err);
+	for (size_t i = 0; i < tips->commit_nr; i++) {
+		const struct history_commit *c = &h->commits[tips->commits[i]];
+
+		if (!c->parsed && bits[i] != NO_BIT &&
+		    !bitset_test(packed, bits[i]))
+			order[nr++] = (struct sort_item){bits[i], c->obj_pos};
+	}
+	if (sort_items(order, nr) < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < nr && ret >= 0; i++)
+		if (!bitset_test(packed, order[i].key))
+			ret = or_bitmap(f, order[i].value, err);
+	free(order);
+	return ret < 0 ? ret : 0;
+}
+
 /* Pseudo-merges that the tips fulfil, then a queue of the other tips. */
 static int queue_tips(struct filling *f, const struct walk_tips *tips,
 		      struct error *err)
 {
 	const struct history *h = &f->fill->w->history;
-	int ret = 0;
+	uint32_t *bits = mem_alloc(tips->commit_nr, sizeof(*bits));
+	int ret = bits ? 0 : error_nomem(err);
 
-	for (size_t i = 0; i < tips->commit_nr && !ret; i++)
-		ret = note_commit(f, tips->commits[i], err);
+	if (!ret)
+		ret = note_tips(f, bits, tips, err);
 	if (!ret)
 		ret = pseudo_fill_run(&f->pseudo, &f->fill->packed, err);
+	if (!ret)
+		ret = or_unread(f, bits, tips, err);
 	for (size_t i = 0; i < tips->commit_nr && !ret; i++)
-		if (!has(f->fill, h->commits[tips->commits[i]].obj_pos))
+		if (!has_tip(f->fill, h->commits[tips->commits[i]].obj_pos,
+			     bits[i]))
 			ret = queue_commit(f, tips->commits[i], err);
+	free(bits);
 	return ret;
 }
 

@@ -163,13 +163,22 @@ static int parse_args(struct rev_list_run *r, const char **argv)
 	return r->o.read_stdin ? rev_args_add_stdin(&r->args, r->err) : 0;
 }
 
+/* Where bitmaps may say all, commits are read only when they do not. */
+static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
+		   const struct oid *oid)
+{
+	if (r->o.use_bitmap && !r->args.haves.nr &&
+	    r->o.missing == MISSING_ERROR)
+		return walk_add_tip_unread(&r->walk, tips, oid, r->err);
+	return walk_add_tip(&r->walk, tips, oid, false, r->err);
+}
+
 static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
 		    const struct rev_list *list, bool with_paths)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		size_t before = tips->others.nr;
-		int ret = walk_add_tip(&r->walk, tips, &list->items[i].oid,
-				       false, r->err);
+		int ret = add_tip(r, tips, &list->items[i].oid);
 		const char **grown;
 
 		if (ret == ERR_MISSING && r->o.missing != MISSING_ERROR)

@@ -245,6 +245,23 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 	return rev;
 }
 
+int pack_check_rev(const struct pack *pack, const struct pack_rev *rev,
+		   struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (rev->owned)
+		return pack_idx_verify(&pack->idx, err);
+	if (file_path(&path, pack, ".rev") < 0)
+		ret = error_nomem(err);
+	else
+		ret = hash_check_trailer(pack->rev_map.data, pack->rev_map.len,
+					 pack->algo, path.data, err);
+	buf_release(&path);
+	return ret;
+}
+
 int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 		  uint64_t offset, struct error *err)
 {

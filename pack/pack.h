@@ -81,6 +81,13 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 					     struct error *err);
 
 /*
+ * Check the file that `rev`, which pack_get_rev_unproven() gave, was made of
+ * against its checksum: the .rev file, or the index. 0 or ERR_CORRUPT.
+ */
+int pack_check_rev(const struct pack *pack, const struct pack_rev *rev,
+		   struct error *err);
+
+/*
  * Parse the entry header at `offset`. Checks that the offset lies between
  * header and trailer and an OFS_DELTA's base does too. 0 or ERR_CORRUPT with
  * a message that names pack and offset.

@@ -14,6 +14,9 @@
 /* Boundary commits whose trees are looked into for thin bases. */
 #define MAX_BOUNDARY 256
 
+/* One object in as many makes a proof of the index little beside sending. */
+#define LARGE_RATIO 16
+
 /* One object in as many makes the order of the pack worth a proof. */
 #define MANY_RATIO 64
 
@@ -30,9 +33,12 @@ static int load_tips(struct finding *g, struct error *err)
 	const struct repack_request *r = g->f->request;
 	int ret = 0;
 
+	/* Of who has nothing, only what bitmaps do not know is read. */
 	for (size_t i = 0; i < r->want_nr && !ret; i++)
-		ret = walk_add_tip(&g->f->walk, &g->wants, &r->wants[i], false,
-				   err);
+		ret = r->have_nr ? walk_add_tip(&g->f->walk, &g->wants,
+						&r->wants[i], false, err)
+				 : walk_add_tip_unread(&g->f->walk, &g->wants,
+						       &r->wants[i], err);
 	for (size_t i = 0; i < r->have_nr && !ret; i++)
 		ret = walk_add_tip(&g->f->walk, &g->haves, &r->haves[i], true,
 				   err);
@@ -230,6 +236,20 @@ static int take_result(struct finding *g)
 	return add_boundary(f, g->haves.commits, g->haves.commit_nr);
 }
 
+/* Ask the index; where much will be sent, see first whether it is right. */
+static int query(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	const struct bitset *packed = &g->result.packed;
+	int ret = pack_bitmap_query_filtered(&g->result, f->pb, &f->walk,
+					     &g->wants, &g->haves,
+					     f->request->filter, false, err);
+
+	if (!ret && bitset_count(packed) > packed->bits / LARGE_RATIO)
+		ret = pack_bitmap_prove(f->pb, err);
+	return ret;
+}
+
 /* 1 when answered, 0 when walking has to do it. */
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
@@ -241,9 +261,7 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 		return 0;
 	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
 	if (ret > 0) {
-		ret = pack_bitmap_query_filtered(
-			&g->result, f->pb, &f->walk, &g->wants, &g->haves,
-			f->request->filter, false, err);
+		ret = query(g, err);
 		if (!ret)
 			return take_result(g) < 0 ? error_nomem(err) : 1;
 		if (ret == ERR_CORRUPT && err)

@@ -79,17 +79,20 @@ void walk_result_release(struct walk_result *result)
 	*result = (struct walk_result)WALK_RESULT_INIT;
 }
 
+enum tip_care { TIP_STRICT, TIP_LENIENT, TIP_UNREAD };
+
 static int add_commit(struct walk *w, struct walk_tips *tips, uint32_t obj_pos,
-		      bool lenient, struct error *err)
+		      enum tip_care care, struct error *err)
 {
 	uint32_t commit_nr;
-	int ret;
+	int ret = 0;
 
 	if (history_add(&w->history, obj_pos, &commit_nr) < 0)
 		return error_nomem(err);
-	ret = history_parse(&w->history, commit_nr, err);
+	if (care != TIP_UNREAD)
+		ret = history_parse(&w->history, commit_nr, err);
 	if (ret < 0)
-		return lenient && ret != ERR_NOMEM ? 0 : ret;
+		return care == TIP_LENIENT && ret != ERR_NOMEM ? 0 : ret;
 	if (mem_grow(&tips->commits, &tips->commit_alloc, tips->commit_nr + 1,
 		     sizeof(*tips->commits)) < 0)
 		return error_nomem(err);
@@ -114,9 +117,10 @@ static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
 	return ret;
 }
 
-int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
-		 bool lenient, struct error *err)
+static int add_tip(struct walk *w, struct walk_tips *tips,
+		   const struct oid *oid, enum tip_care care, struct error *err)
 {
+	bool lenient = care == TIP_LENIENT;
 	struct oid at = *oid;
 
 	for (;;) {
@@ -132,7 +136,7 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 		if (ret < 0)
 			return lenient && ret != ERR_NOMEM ? 0 : ret;
 		if (type == OBJ_COMMIT)
-			return add_commit(w, tips, obj_pos, lenient, err);
+			return add_commit(w, tips, obj_pos, care, err);
 		if (walk_items_append(&tips->others, obj_pos, type, 0) < 0)
 			return error_nomem(err);
 		if (type != OBJ_TAG)
@@ -141,4 +145,16 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 		if (ret < 0)
 			return lenient && ret != ERR_NOMEM ? 0 : ret;
 	}
+}
+
+int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
+		 bool lenient, struct error *err)
+{
+	return add_tip(w, tips, oid, lenient ? TIP_LENIENT : TIP_STRICT, err);
+}
+
+int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
+			const struct oid *oid, struct error *err)
+{
+	return add_tip(w, tips, oid, TIP_UNREAD, err);
 }

@@ -77,6 +77,13 @@ void walk_tips_release(struct walk_tips *tips);
 int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 		 bool lenient, struct error *err);
 
+/*
+ * As walk_add_tip(), not lenient, but a commit is not read, only looked for:
+ * a bitmap may say all about it, and who walks from it reads it.
+ */
+int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
+			const struct oid *oid, struct error *err);
+
 /* How to enumerate. */
 struct walk_options {
 	bool objects; /* trees, blobs and tags too; else commits only */
