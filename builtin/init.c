@@ -14,13 +14,13 @@
 
 static const char usage[] =
 	"git init [-q | --quiet] [--bare] [--template=<template-directory>] "
-	"[--object-format=<format>] "
+	"[--object-format=<format>] [--ref-format=<format>] "
 	"[-b <branch-name> | --initial-branch=<branch-name>] [<directory>]";
 
 /* What the command line says, and what follows from it. */
 struct init_args {
 	bool quiet, bare;
-	const char *template_dir, *format, *branch, *directory;
+	const char *template_dir, *format, *ref_format, *branch, *directory;
 	bool asked_for_branch; /* on the command line */
 	char *git_dir;         /* owned */
 	char *shown_dir;       /* owned: what to report instead, or NULL */
@@ -80,6 +80,11 @@ static int parse_args(struct init_args *args, int argc, const char **argv)
 		 .value = &args->format,
 		 .help = "specify the hash algorithm to use",
 		 .arg_name = "<hash>"},
+		{.kind = OPTION_STRING,
+		 .long_name = "ref-format",
+		 .value = &args->ref_format,
+		 .help = "specify the reference format to use",
+		 .arg_name = "<format>"},
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, usage);
@@ -261,6 +266,34 @@ static int choose_format(enum hash_algo *algo, const struct init_args *args)
 	return 0;
 }
 
+/*
+ * How refs are kept; *chosen is what options->ref_storage points at when
+ * something says so. What is configured is about new repositories only.
+ */
+static int choose_ref_format(struct repo_init_options *options,
+			     enum repo_ref_storage *chosen,
+			     const struct init_args *args,
+			     const struct config *config)
+{
+	const char *env = getenv("GIT_DEFAULT_REF_FORMAT");
+	const char *name = args->ref_format ? args->ref_format : env;
+	const char *configured = config_string(config, "init.defaultrefformat");
+	bool is_new = !has_head(args->git_dir);
+
+	if (name && !repo_ref_storage_by_name(chosen, name))
+		return builtin_die("unknown ref storage format '%s'", name);
+	if (!name && configured) {
+		name = configured;
+		if (!repo_ref_storage_by_name(chosen, name)) {
+			builtin_warn("unknown ref storage format '%s'", name);
+			name = NULL;
+		}
+	}
+	if (name && (is_new || args->ref_format))
+		options->ref_storage = chosen;
+	return 0;
+}
+
 /* The template directory; *owned has to be freed. */
 static int choose_template(struct repo_init_options *options, char **owned,
 			   const struct init_args *args,
@@ -307,6 +340,7 @@ static int run(struct init_args *args, const struct config *config)
 {
 	struct error err = ERROR_INIT;
 	struct repo_init_options options = {0};
+	enum repo_ref_storage storage;
 	char *owned = NULL;
 	int ret = choose_branch(args, config);
 
@@ -316,6 +350,8 @@ static int run(struct init_args *args, const struct config *config)
 		ret = prepare_place(args);
 	if (!ret)
 		ret = choose_format(&options.algo, args);
+	if (!ret)
+		ret = choose_ref_format(&options, &storage, args, config);
 	if (!ret)
 		ret = choose_template(&options, &owned, args, config);
 	if (ret)

@@ -320,6 +320,10 @@ int rev_parse_place(struct rev_parse *rp, const char *arg, const char *next,
 	static const char format[] = "--show-object-format";
 	const struct repo *repo = rp->store.repo;
 
+	if (!strcmp(arg, "--show-ref-format")) {
+		puts(repo_ref_storage_name(repo->ref_storage));
+		return 1;
+	}
 	if (!strcmp(arg, "--git-dir"))
 		return show_path(rp, repo->git_dir, "", FORM_FOUND);
 	if (!strcmp(arg, "--absolute-git-dir")) {

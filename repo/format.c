@@ -20,7 +20,28 @@
 
 #define VERSION_MAX 1
 
-static const struct repo_format no_format = {-1, HASH_SHA1, false, false};
+static const struct repo_format no_format = {-1, HASH_SHA1, REPO_REFS_FILES,
+					     false, false};
+
+static const char *const storage_names[] = {
+	[REPO_REFS_FILES] = "files",
+	[REPO_REFS_REFTABLE] = "reftable",
+};
+
+const char *repo_ref_storage_name(enum repo_ref_storage storage)
+{
+	return storage_names[storage];
+}
+
+bool repo_ref_storage_by_name(enum repo_ref_storage *storage, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_NR(storage_names); i++)
+		if (!strcmp(storage_names[i], name)) {
+			*storage = (enum repo_ref_storage)i;
+			return true;
+		}
+	return false;
+}
 
 /* Extensions being gone through. */
 struct scan {
@@ -95,9 +116,14 @@ static int v1_extension(struct scan *s, const char *name,
 	}
 	if (!strcmp(name, "relativeworktrees"))
 		return check_bool(entry, s->err) < 0 ? ERR_INVALID : 1;
-	/* Another storage of refs is as unknown as another extension. */
-	return !strcmp(name, "refstorage") && entry->value &&
-	       !strcmp(entry->value, "files");
+	if (!strcmp(name, "refstorage")) {
+		if (!entry->value ||
+		    !repo_ref_storage_by_name(&s->format->ref_storage,
+					      entry->value))
+			return bad_value(entry, s->err);
+		return 1;
+	}
+	return 0;
 }
 
 static int note_extension(void *ctx, const struct config_entry *entry)

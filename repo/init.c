@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "repo/config-internal.h"
+#include "repo/refs-reftable.h"
 #include "repo/repo-internal.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -18,6 +19,7 @@ struct init {
 	struct config config;      /* owned: what the config file has */
 	struct repo_format format; /* of it */
 	enum hash_algo algo;
+	enum repo_ref_storage ref_storage;
 	struct error *err;
 };
 
@@ -30,12 +32,15 @@ static int make_dir(const char *parent, const char *name, struct error *err)
 	return ret;
 }
 
-static int make_dirs(const char *git_dir, struct error *err)
+static int make_dirs(const struct init *init)
 {
 	const char *objects = getenv("GIT_OBJECT_DIRECTORY");
-	int ret = make_dir(git_dir, "refs/heads", err);
+	const char *git_dir = init->git_dir;
+	struct error *err = init->err;
+	bool tables = init->ref_storage == REPO_REFS_REFTABLE;
+	int ret = make_dir(git_dir, tables ? "refs" : "refs/heads", err);
 
-	if (!ret)
+	if (!ret && !tables)
 		ret = make_dir(git_dir, "refs/tags", err);
 	if (!ret)
 		ret = objects ? make_dir(objects, "info", err)
@@ -66,27 +71,56 @@ static int replace(const char *path, const struct buf *text, struct error *err)
 	return ret;
 }
 
-/* 1 when there is a HEAD, 0 when one was made, or a negative error. */
-static int make_head(const struct init *init)
+/* 1 when there is such a file, 0 when one was made, or a negative error. */
+static int make_file(const struct init *init, const char *name,
+		     const char *text)
 {
-	const char *branch = init->options->branch;
-	char *path = repo_join_path(init->git_dir, "HEAD");
-	struct buf text = BUF_INIT;
+	char *path = repo_join_path(init->git_dir, name);
+	struct buf bytes = BUF_INIT;
 	struct sys_stat st;
 	int ret;
 
-	if (!path) {
+	if (!path || buf_append_str(&bytes, text) < 0)
 		ret = error_nomem(init->err);
-	} else if (!sys_lstat(&st, path, NULL)) {
+	else if (!sys_lstat(&st, path, NULL))
 		ret = 1;
+	else
+		ret = replace(path, &bytes, init->err);
+	buf_release(&bytes);
+	free(path);
+	return ret;
+}
+
+/* In a reftable; the files tell programs that know none not to make any. */
+static int make_tables(const struct init *init, const char *target)
+{
+	int ret = make_file(init, "refs/heads",
+			    "this repository uses the reftable format\n");
+
+	if (ret >= 0)
+		ret = refs_reftable_init(init->git_dir, init->algo, target,
+					 init->err);
+	return ret < 0 ? ret
+		       : make_file(init, "HEAD", "ref: refs/heads/.invalid\n");
+}
+
+/* As make_file() for HEAD, wherever it is. */
+static int make_head(const struct init *init)
+{
+	const char *branch = init->options->branch;
+	struct buf text = BUF_INIT;
+	int ret = buf_printf(&text, "ref: refs/heads/%s\n",
+			     branch ? branch : "master");
+
+	if (ret < 0) {
+		ret = error_nomem(init->err);
+	} else if (init->ref_storage == REPO_REFS_REFTABLE) {
+		buf_set_len(&text, text.len - 1);
+		ret = make_tables(init, text.data + strlen("ref: "));
 	} else {
-		ret = buf_printf(&text, "ref: refs/heads/%s\n",
-				 branch ? branch : "master");
-		ret = ret < 0 ? error_nomem(init->err)
-			      : replace(path, &text, init->err);
+		ret = make_file(init, "HEAD", text.data);
 	}
 	buf_release(&text);
-	free(path);
 	return ret;
 }
 
@@ -174,15 +208,16 @@ static char *odd_worktree(const struct init *init)
 
 static int core_section(const struct init *init, struct buf *text)
 {
-	bool sha1 = init->algo == HASH_SHA1;
+	bool plain = init->algo == HASH_SHA1 &&
+		     init->ref_storage == REPO_REFS_FILES;
 	bool bare = !init->options->worktree;
 	char *odd = odd_worktree(init);
 	int ret = 0;
 
 	/* A version that is there already stays, if it can be kept. */
-	if (init->format.version < (sha1 ? 0 : 1))
+	if (init->format.version < (plain ? 0 : 1))
 		ret |= want(init, text, "core.repositoryformatversion",
-			    sha1 ? "0" : "1");
+			    plain ? "0" : "1");
 	if (!config_find(&init->config, "core.filemode"))
 		ret |= want(init, text, "core.filemode", "true");
 	ret |= want_bool(init, text, "core.bare", bare);
@@ -206,6 +241,9 @@ static int make_config(const struct init *init)
 	if (!ret && init->algo != HASH_SHA1)
 		ret = want(init, &extensions, "extensions.objectformat",
 			   hash_name(init->algo));
+	if (!ret && init->ref_storage != REPO_REFS_FILES)
+		ret = want(init, &extensions, "extensions.refstorage",
+			   repo_ref_storage_name(init->ref_storage));
 	if (ret || (!core.len && !extensions.len))
 		goto out;
 	ret = sys_read_file(&text, path, init->err);
@@ -230,9 +268,10 @@ out:
 	return ret;
 }
 
-/* Read what is there, and settle the hash. */
+/* Read what is there, and settle the hash and how refs are kept. */
 static int settle_format(struct init *init)
 {
+	const enum repo_ref_storage *storage = init->options->ref_storage;
 	enum hash_algo wanted = init->options->algo;
 	char *head = repo_join_path(init->git_dir, "HEAD");
 	bool exists = head && sys_exists(head);
@@ -249,7 +288,12 @@ static int settle_format(struct init *init)
 		return error_set(init->err, ERR_INVALID,
 				 "attempt to reinitialize repository with "
 				 "different hash");
+	if (exists && storage && *storage != init->format.ref_storage)
+		return error_set(init->err, ERR_INVALID,
+				 "attempt to reinitialize repository with "
+				 "different reference storage format");
 	init->algo = wanted ? wanted : init->format.algo;
+	init->ref_storage = storage ? *storage : init->format.ref_storage;
 	return 0;
 }
 
@@ -264,7 +308,7 @@ int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 	if (!ret)
 		ret = settle_format(&init);
 	if (!ret)
-		ret = make_dirs(git_dir, err);
+		ret = make_dirs(&init);
 	if (!ret)
 		ret = make_config(&init);
 	/* HEAD last: without it the rest is not a repository. */
@@ -277,7 +321,7 @@ int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 int repo_init(const char *git_dir, const char *worktree, const char *branch,
 	      enum hash_algo algo, struct error *err)
 {
-	struct repo_init_options options = {worktree, branch, NULL, algo};
+	struct repo_init_options options = {worktree, branch, NULL, algo, NULL};
 
 	return repo_init_from(git_dir, &options, err);
 }

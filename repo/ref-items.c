@@ -180,6 +180,36 @@ int ref_items_sort(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
+static const struct ref_item *final_target(const struct ref_item *item)
+{
+	while (item->target)
+		item = item->target;
+	return item;
+}
+
+bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
+		  struct reflog_entry *entry, bool *make)
+{
+	const struct ref_item *final = final_target(item);
+	const struct ref_update *u = item->update;
+
+	if ((u->flags & REF_NO_REFLOG) || !ref_update_changes(u))
+		return false;
+	/* A symbolic ref that leads nowhere has no value to log. */
+	if (u->new_target && oid_is_zero(&final->new_oid))
+		return false;
+	*entry = (struct reflog_entry){
+		.name = item->name,
+		.old_oid = final->old_oid,
+		.new_oid = final->new_oid,
+		.committer = tx->committer,
+		.message = u->message,
+	};
+	*make = (u->flags & REF_FORCE_REFLOG) ||
+		reflog_is_made(tx->policy, item->name);
+	return true;
+}
+
 void ref_items_free(struct ref_transaction *tx)
 {
 	for (size_t i = 0; i < tx->item_nr; i++) {

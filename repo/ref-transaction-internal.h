@@ -57,6 +57,8 @@ struct ref_transaction {
 	struct refs *refs; /* owned: to read with */
 	enum reflog_policy policy;
 	char *head_target; /* owned: what HEAD leads to, or NULL */
+	/* In reftables: */
+	struct refs_reftable_tx *tables; /* owned: see refs-reftable-tx.c */
 	/* In files: */
 	struct packed_rewrite *rw; /* owned: when something is deleted */
 	enum sys_fsync_method method;
@@ -118,6 +120,13 @@ int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
  */
 int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
+
+/*
+ * Whether an item that is changed or log_only has an entry to write; *entry
+ * borrows its strings. `make`: even if the ref has no reflog yet.
+ */
+bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
+		  struct reflog_entry *entry, bool *make);
 
 /* Forget the items. */
 void ref_items_free(struct ref_transaction *tx);

@@ -116,6 +116,7 @@ struct refs_backend {
 };
 
 extern const struct refs_backend refs_files_backend;
+extern const struct refs_backend refs_reftable_backend;
 
 /* The one that keeps a repository's refs. */
 const struct refs_backend *refs_backend_of(const struct repo *repo);

@@ -24,35 +24,15 @@ static int item_path(struct ref_transaction *tx, const struct ref_item *item,
 	return 0;
 }
 
-static const struct ref_item *final_target(const struct ref_item *item)
-{
-	while (item->target)
-		item = item->target;
-	return item;
-}
-
 static int log_item(struct ref_transaction *tx, const struct ref_item *item,
 		    struct error *err)
 {
-	const struct ref_item *final = final_target(item);
-	const struct ref_update *u = item->update;
-	struct reflog_entry entry = {
-		.name = item->name,
-		.old_oid = final->old_oid,
-		.new_oid = final->new_oid,
-		.committer = tx->committer,
-		.message = u->message,
-	};
+	struct reflog_entry entry;
+	bool make;
 
-	if ((u->flags & REF_NO_REFLOG) || !ref_update_changes(u))
+	if (!ref_item_log(tx, item, &entry, &make))
 		return 0;
-	/* A symbolic ref that leads nowhere has no value to log. */
-	if (u->new_target && oid_is_zero(&entry.new_oid))
-		return 0;
-	return reflog_append(tx->repo, &entry,
-			     (u->flags & REF_FORCE_REFLOG) ||
-				     reflog_is_made(tx->policy, item->name),
-			     err);
+	return reflog_append(tx->repo, &entry, make, err);
 }
 
 /* Rename the lock file over the ref's. */

@@ -15,8 +15,8 @@ static bool starts_with(const char *s, const char *prefix)
 
 const struct refs_backend *refs_backend_of(const struct repo *repo)
 {
-	(void)repo;
-	return &refs_files_backend;
+	return repo->ref_storage == REPO_REFS_REFTABLE ? &refs_reftable_backend
+						       : &refs_files_backend;
 }
 
 int refs_open(struct refs **out, const struct repo *repo, struct error *err)

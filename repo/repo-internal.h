@@ -71,6 +71,7 @@ int repo_check_bare(const struct repo_place *place, struct error *err);
 struct repo_format {
 	int64_t version; /* -1: not given; then the rest is not heeded */
 	enum hash_algo algo;
+	enum repo_ref_storage ref_storage;
 	bool has_promisor;
 	bool worktree_config; /* config.worktree counts too */
 };

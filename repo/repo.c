@@ -191,6 +191,7 @@ static int read_format(struct repo *repo, struct config *own, struct error *err)
 	if (ret < 0)
 		return ret;
 	repo->algo = format.algo;
+	repo->ref_storage = format.ref_storage;
 	repo->format_version = format.version > 0;
 	repo->has_promisor = format.has_promisor;
 	if (format.version < 0)

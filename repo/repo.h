@@ -15,6 +15,18 @@
 #include "repo/config.h"
 #include "sys/tempfile.h"
 
+/* extensions.refStorage: how refs are kept. */
+enum repo_ref_storage {
+	REPO_REFS_FILES,    /* loose files over packed-refs */
+	REPO_REFS_REFTABLE, /* a stack of reftables */
+};
+
+/* "files", "reftable". Static. */
+const char *repo_ref_storage_name(enum repo_ref_storage storage);
+
+/* The one of that name; false when unknown. */
+bool repo_ref_storage_by_name(enum repo_ref_storage *storage, const char *name);
+
 struct repo {
 	char *git_dir;    /* owned, absolute: GIT_DIR */
 	char *common_dir; /* owned: git_dir unless "commondir" says otherwise */
@@ -22,6 +34,7 @@ struct repo {
 	char *alternate_object_dirs; /* owned: the environment's, or NULL */
 	char *worktree; /* owned: work tree found by discovery, or NULL */
 	enum hash_algo algo;
+	enum repo_ref_storage ref_storage;
 	bool is_bare;
 	unsigned format_version; /* core.repositoryformatversion */
 	bool has_promisor;       /* extensions.partialClone is set */
@@ -49,7 +62,7 @@ struct repo_options {
  * Find and open. Follows ".git" files ("gitdir: <path>"), stops at
  * GIT_CEILING_DIRECTORIES and file system borders (unless
  * GIT_DISCOVERY_ACROSS_FILESYSTEM). Checks core.repositoryformatversion and
- * the extensions it knows (objectFormat, refStorage=files, partialClone,
+ * the extensions it knows (objectFormat, refStorage, partialClone,
  * worktreeConfig, noop, preciousObjects, relativeWorktrees); anything else is
  * ERR_UNSUPPORTED. A repository found by discovery or entered that another
  * user owns is ERR_DENIED with stock Git's words ("detected dubious ownership
@@ -110,19 +123,23 @@ struct repo_init_options {
 	const char *template_dir;
 	/* 0: that of an existing repository, else SHA-1. */
 	enum hash_algo algo;
+	/* NULL: that of an existing repository, else files. */
+	const enum repo_ref_storage *ref_storage;
 };
 
 /*
  * Create an empty repository at `git_dir` as `git init` does: HEAD (to
- * refs/heads/<branch>), config, objects/ (or GIT_OBJECT_DIRECTORY), refs/, and
- * what the template has; the built-in one has description, hooks/ and
+ * refs/heads/<branch>; with reftables that is in one, and HEAD and refs/heads
+ * are files that say so), config, objects/ (or GIT_OBJECT_DIRECTORY), refs/,
+ * and what the template has; the built-in one has description, hooks/ and
  * info/exclude. Existing files stay, but the config gets what it has to say
  * about this repository and does not. A template's names that start with a
  * dot are left out; one that does not exist is taken as empty.
  *
  * Returns 1 when there is a HEAD already ("reinitialized"), 0 when new, or a
  * negative error: ERR_INVALID ("attempt to reinitialize repository with
- * different hash"), ERR_UNSUPPORTED for an existing one of another format.
+ * different hash", "... different reference storage format"), ERR_UNSUPPORTED
+ * for an existing one of another format.
  */
 int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 		   struct error *err);

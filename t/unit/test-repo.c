@@ -390,8 +390,9 @@ static void formats(void **state)
 		{1, "foo=1\nbar=2",
 		 "unknown repository extensions found:\n"
 		 "\tfoo\n\tbar"},
-		{1, "refStorage=reftable",
-		 "unknown repository extension found:\n\trefstorage"},
+		{1, "refStorage=reftable", NULL},
+		{1, "refStorage=cards",
+		 "invalid value for 'extensions.refstorage': 'cards'"},
 		{1, "objectFormat=sha3",
 		 "invalid value for 'extensions.objectformat': 'sha3'"},
 		{1, "objectFormat",

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A transaction in reftables: locking and checking (refs-reftable-tx.c), and
+ * the tables that it comes to (refs-reftable-stage.c).
+ */
+#ifndef REPO_REFS_REFTABLE_TX_H
+#define REPO_REFS_REFTABLE_TX_H
+
+#include "repo/ref-transaction-internal.h"
+#include "repo/refs-reftable.h"
+
+/* An item, and the name that its ref has in its stack. */
+struct refs_reftable_change {
+	struct ref_item *item; /* borrowed */
+	const char *name;      /* points into item->name */
+};
+
+/* A stack that is locked. */
+struct refs_reftable_top {
+	char *dir; /* owned */
+	struct reftable_append append;
+	struct refs_reftable_change *changes; /* owned; by name at last */
+	size_t nr, alloc;
+};
+
+struct refs_reftable_tx {
+	struct reftable_append_options options;
+	struct refs_reftable_top **tops; /* owned, and each */
+	size_t nr, alloc;
+	struct odb *odb;           /* owned: to peel tags, or NULL */
+	struct odb_reader *reader; /* owned */
+	struct buf dir;            /* scratch */
+	char *checked_dir;         /* owned: no ref is above it */
+};
+
+/*
+ * Write the table of a stack's changes, out of sight. Nothing is written when
+ * they come to nothing.
+ */
+int refs_reftable_stage(struct ref_transaction *tx,
+			struct refs_reftable_top *top, struct error *err);
+
+#endif

@@ -1,0 +1,218 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='refs in reftables
+
+The same commands in a repository whose refs are files and in one whose refs
+are in reftables: they say and do the same. What stock Git makes of the tables
+is in t/interop/reftable.sh.'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.com
+GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@example.com
+GIT_AUTHOR_DATE='1112911993 -0730' GIT_COMMITTER_DATE='1112911993 -0730'
+export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+export GIT_AUTHOR_DATE GIT_COMMITTER_DATE
+
+g () {
+	"$GIT" "$@"
+}
+
+# make <format> <hash>: the repositories "files" and "tables", and $A, $B, $T.
+make () {
+	rm -rf files tables &&
+	g init -q --bare -b main --object-format=$1 files &&
+	g init -q --bare -b main --object-format=$1 --ref-format=reftable \
+		tables &&
+	(
+		cd files &&
+		tree=$(stock hash-object -t tree -w /dev/null) &&
+		A=$(stock commit-tree -m a $tree) &&
+		B=$(stock commit-tree -m b -p $A $tree) &&
+		T=$(printf "object %s\ntype commit\ntag T\ntagger %s\n\nT\n" \
+			$A "A <a> 1112911993 +0000" | stock mktag) &&
+		echo "A=$A B=$B T=$T" >../ids
+	) &&
+	cp -R files/objects/. tables/objects/ &&
+	. ./ids &&
+	export A B T
+}
+
+# both '<script>': in each; compares all that it says, and the refs afterwards.
+both () {
+	for side in files tables
+	do
+		(
+			cd $side &&
+			eval "$1" >../out.$side 2>../err.$side
+			echo "exit $?" >>../out.$side
+			g for-each-ref --format="%(refname) %(objectname) \
+%(*objectname) %(symref)" >>../out.$side &&
+			g symbolic-ref -q HEAD >>../out.$side
+		)
+	done
+	test_cmp out.files out.tables && test_cmp err.files err.tables
+}
+
+for hash in sha1 sha256
+do
+	test_expect_success "$hash: a new repository" '
+		make $hash &&
+		echo reftable >expected &&
+		g -C tables rev-parse --show-ref-format >found &&
+		test_cmp expected found &&
+		echo "ref: refs/heads/.invalid" >expected &&
+		test_cmp expected tables/HEAD &&
+		test -f tables/refs/heads &&
+		test_line_count 1 tables/reftable/tables.list &&
+		both "g symbolic-ref HEAD; g rev-parse HEAD"
+	'
+
+	test_expect_success "$hash: values, tags, symbolic refs" '
+		both "g update-ref refs/heads/main $A &&
+			g update-ref refs/heads/other $B &&
+			g update-ref refs/tags/T $T &&
+			g symbolic-ref refs/heads/sym refs/heads/main" &&
+		both "g show-ref -d --head" &&
+		both "g rev-parse sym T T^{} HEAD refs/tags/T other" &&
+		both "g update-ref HEAD $B $A && g rev-parse main" &&
+		both "g update-ref refs/heads/sym $A" &&
+		both "g update-ref --no-deref refs/heads/sym $A" &&
+		both "g symbolic-ref HEAD refs/heads/unborn" &&
+		both "g rev-parse HEAD" &&
+		both "g symbolic-ref HEAD refs/heads/main"
+	'
+
+	test_expect_success "$hash: what is refused" '
+		both "g update-ref refs/heads/main $B $B" &&
+		both "g update-ref refs/heads/none $B $B" &&
+		both "g update-ref refs/heads/main $B \$(echo $A | tr 0-9a-f 0)" &&
+		both "g update-ref refs/heads/main/x $B" &&
+		both "g update-ref refs/heads $B" &&
+		both "g update-ref refs/heads/tag $T" &&
+		both "g symbolic-ref HEAD foo"
+	'
+
+	test_expect_success "$hash: transactions" '
+		both "printf \"start\ncreate refs/heads/x/1 $A
+create refs/heads/x/2 $B
+update refs/tags/T $B $T\ndelete refs/heads/other $B
+prepare\ncommit\n\" | g update-ref --stdin" &&
+		both "printf \"create refs/heads/y $A
+create refs/heads/y/2 $B\n\" | g update-ref --stdin" &&
+		both "printf \"create refs/heads/z $A
+verify refs/heads/main $A\n\" | g update-ref --stdin" &&
+		both "printf \"create refs/heads/z $A\nprepare\nabort\n\" |
+			g update-ref --stdin" &&
+		both "g update-ref -d refs/heads/x/1" &&
+		both "g update-ref -d refs/heads/none" &&
+		both "g update-ref refs/heads/x/1/deeper $A" &&
+		both "g pack-refs --all" &&
+		test_line_count 1 tables/reftable/tables.list &&
+		both "g fsck" &&
+		both "g rev-list --all --count"
+	'
+done
+
+test_expect_success 'visits leave out directories, and find prefixes' '
+	make sha1 &&
+	both "for d in a b c/d heads/x
+	do
+		for n in 1 2 3 4 5 6 7 8 9
+		do
+			echo \"create refs/\$d/\$n $A\"
+		done
+	done | g update-ref --stdin" &&
+	both "g for-each-ref refs/b refs/c/" &&
+	both "g for-each-ref --exclude=refs/b --exclude=refs/c" &&
+	both "g for-each-ref --count=3 --sort=-refname" &&
+	both "g show-ref 3" &&
+	both "g update-ref -d refs/b/5; g for-each-ref refs/b"
+'
+
+test_expect_success 'many refs, in one transaction and in many' '
+	make sha1 &&
+	both "for n in \$(seq 1 3000)
+	do
+		echo \"create refs/changes/\$n $A\"
+	done | g update-ref --stdin" &&
+	for n in $(seq 1 40)
+	do
+		g -C files update-ref refs/changes/new-$n $B &&
+		g -C tables update-ref refs/changes/new-$n $B || return 1
+	done &&
+	both "g for-each-ref refs/changes/new-1" &&
+	test $(wc -l <tables/reftable/tables.list) -le 7 &&
+	test $(ls tables/reftable | wc -l) -le 8 &&
+	both "g pack-refs --auto" &&
+	both "g rev-parse refs/changes/1 refs/changes/2999 refs/changes/new-7"
+'
+
+test_expect_success 'configured blocks, restarts and objects' '
+	make sha1 &&
+	g -C files for-each-ref >/dev/null &&
+	cat >>tables/config <<-\EOF &&
+	[reftable]
+		blockSize = 512
+		restartInterval = 4
+		indexObjects = false
+		geometricFactor = 3
+		lockTimeout = 0
+	EOF
+	both "for n in \$(seq 1 300)
+	do
+		echo \"create refs/changes/\$n $A\"
+	done | g update-ref --stdin" &&
+	>tables/reftable/tables.list.lock &&
+	test_must_fail g -C tables update-ref refs/heads/x $A 2>err &&
+	grep "cannot lock references" err &&
+	test_must_fail g -C tables pack-refs 2>err &&
+	grep "unable to compact stack: data is locked" err &&
+	rm tables/reftable/tables.list.lock &&
+	printf "\tblockSize = 99999999\n" >>tables/config &&
+	test_must_fail g -C tables update-ref refs/heads/x $A 2>err &&
+	grep "reftable.blocksize" err
+'
+
+test_expect_success 'pushed to, cloned from, repacked' '
+	rm -rf src tables.git clone &&
+	repo_linear src 5 &&
+	g init -q --bare -b main --ref-format=reftable tables.git &&
+	stock -C src push -q --receive-pack="\"$GIT\" receive-pack" \
+		../tables.git main main:refs/heads/a/b HEAD:refs/tags/t &&
+	g -C tables.git for-each-ref >found &&
+	test_line_count 3 found &&
+	stock -C src push -q --receive-pack="\"$GIT\" receive-pack" \
+		../tables.git :refs/heads/a/b main:refs/heads/a &&
+	g -C tables.git repack -adbq &&
+	g -C tables.git fsck &&
+	stock clone -q --upload-pack="\"$GIT\" upload-pack" tables.git clone &&
+	stock -C src rev-parse main >expected &&
+	stock -C clone rev-parse HEAD >found &&
+	test_cmp expected found
+'
+
+test_expect_success 'a format that is not known, or another one than there is' '
+	test_must_fail g init --ref-format=bogus x 2>err &&
+	echo "fatal: unknown ref storage format QbogusQ" >expected &&
+	tr "\047" Q <err >found &&
+	test_cmp expected found &&
+	g init -q --bare f.git &&
+	test_must_fail g init --bare --ref-format=reftable f.git 2>err &&
+	grep "different reference storage format" err &&
+	GIT_DEFAULT_REF_FORMAT=reftable g init -q --bare e.git &&
+	test -d e.git/reftable &&
+	g -c init.defaultRefFormat=reftable init -q --bare c.git &&
+	test -d c.git/reftable &&
+	g -c init.defaultRefFormat=bogus init -q --bare b.git 2>err &&
+	grep "^warning: unknown ref storage format" err &&
+	g init --bare e.git >out &&
+	grep "^Reinitialized existing" out
+'
+
+test_done

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/refs-reftable.h: where refs are, lookups and visits, of the main work
+ * tree and a linked one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repo/refs-reftable.h"
+#include "t/unit/tmprepo.h"
+
+static void test_place(void **state)
+{
+	static const struct {
+		const char *name, *dir, *inner;
+	} cases[] = {
+		{"HEAD", "/g/worktrees/w/reftable", "HEAD"},
+		{"refs/heads/a", "/g/reftable", "refs/heads/a"},
+		{"refs/bisect/a", "/g/worktrees/w/reftable", "refs/bisect/a"},
+		{"main-worktree/HEAD", "/g/reftable", "HEAD"},
+		{"main-worktree/refs/bisect/x", "/g/reftable", "refs/bisect/x"},
+		{"worktrees/v/HEAD", "/g/worktrees/v/reftable", "HEAD"},
+		{"worktrees/v/refs/heads/a", "/g/reftable", "refs/heads/a"},
+	};
+	char git_dir[] = "/g/worktrees/w", common_dir[] = "/g";
+	struct repo repo = {.git_dir = git_dir, .common_dir = common_dir};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct buf dir = BUF_INIT;
+
+		assert_string_equal(
+			refs_reftable_place(&dir, &repo, cases[i].name),
+			cases[i].inner);
+		assert_string_equal(dir.data, cases[i].dir);
+		buf_release(&dir);
+	}
+}
+
+static void put(const struct tmprepo *t, const char *dir, const char *name,
+		uint8_t byte, const char *target)
+{
+	struct reftable_append_options options = {.algo = HASH_SHA1};
+	struct reftable_ref ref = {
+		.name = name,
+		.name_len = strlen(name),
+		.value = target ? REFTABLE_SYMBOLIC : REFTABLE_OID,
+		.target = target,
+		.target_len = target ? strlen(target) : 0,
+	};
+	struct reftable_append a;
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", t->dir, dir);
+	ref.oid.bytes[0] = byte;
+	assert_int_equal(reftable_append_begin(&a, path.data, &options, NULL),
+			 0);
+	ref.update_index = a.index;
+	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
+	assert_int_equal(reftable_writer_add_ref(a.writer, &ref, NULL), 0);
+	assert_int_equal(reftable_append_finish(&a, NULL), 0);
+	assert_int_equal(reftable_append_commit(&a, NULL), 0);
+	reftable_append_release(&a);
+	buf_release(&path);
+}
+
+static int append_ref(void *ctx, const struct ref *ref)
+{
+	return buf_printf(ctx, "%s=%x%s%s ", ref->name, ref->oid.bytes[0],
+			  ref->target ? ">" : "",
+			  ref->target ? ref->target : "");
+}
+
+static void assert_visit(const struct repo *repo, const char *prefix,
+			 const char *const *except, const char *expected)
+{
+	struct error warning = ERROR_INIT;
+	struct buf found = BUF_INIT;
+	struct refs *refs;
+
+	assert_int_equal(refs_open(&refs, repo, NULL), 0);
+	assert_int_equal(refs_each_except(refs, prefix, except, append_ref,
+					  &found, &warning, NULL),
+			 0);
+	buf_reserve(&found, 1);
+	assert_string_equal(found.data, expected);
+	refs_close(refs);
+	buf_release(&found);
+}
+
+static void assert_value(const struct repo *repo, const char *name, int byte)
+{
+	struct refs *refs;
+	struct ref ref;
+	int ret;
+
+	assert_int_equal(refs_open(&refs, repo, NULL), 0);
+	ret = refs_lookup(refs, name, &ref, NULL);
+	assert_int_equal(ret > 0 ? ref.oid.bytes[0] : ret, byte);
+	refs_close(refs);
+}
+
+static void fill(struct tmprepo *t)
+{
+	tmprepo_init(t, HASH_SHA1);
+	t->repo.ref_storage = REPO_REFS_REFTABLE;
+	put(t, "reftable", "HEAD", 0, "refs/heads/main");
+	put(t, "reftable", "refs/bisect/bad", 5, NULL);
+	put(t, "reftable", "refs/heads/a/x", 1, NULL);
+	put(t, "reftable", "refs/heads/main", 2, NULL);
+	put(t, "reftable", "refs/heads/sym", 0, "refs/heads/main");
+	put(t, "reftable", "refs/heads/z", 0, "refs/heads/none");
+	put(t, "reftable", "refs/tags/t", 3, NULL);
+}
+
+static void test_visit(void **state)
+{
+	static const char *const except[] = {"refs/bisect/", "refs/heads/a/",
+					     "refs/tags/", NULL};
+	struct tmprepo t;
+
+	(void)state;
+	fill(&t);
+	assert_visit(&t.repo, "", NULL,
+		     "refs/bisect/bad=5 refs/heads/a/x=1 refs/heads/main=2 "
+		     "refs/heads/sym=2>refs/heads/main refs/tags/t=3 ");
+	assert_visit(&t.repo, "refs/heads/", except,
+		     "refs/heads/main=2 refs/heads/sym=2>refs/heads/main ");
+	assert_visit(&t.repo, "", except,
+		     "refs/heads/main=2 refs/heads/sym=2>refs/heads/main ");
+	assert_visit(&t.repo, "refs/n", NULL, "");
+	assert_visit(&t.repo, "HEAD", NULL, "");
+	assert_value(&t.repo, "HEAD", 2);
+	assert_value(&t.repo, "refs/heads/a", 0);
+	assert_value(&t.repo, "refs/heads/z", 0);
+	assert_value(&t.repo, "FETCH_HEAD", 0);
+	tmprepo_write(&t, "FETCH_HEAD",
+		      "0700000000000000000000000000000000000000\tbranch x\n");
+	assert_value(&t.repo, "FETCH_HEAD", 7);
+	tmprepo_release(&t);
+}
+
+/* A linked work tree has HEAD and refs/bisect/ for itself. */
+static void test_linked(void **state)
+{
+	struct buf git_dir = BUF_INIT;
+	struct repo linked;
+	struct tmprepo t;
+
+	(void)state;
+	fill(&t);
+	put(&t, "worktrees/w/reftable", "HEAD", 9, NULL);
+	put(&t, "worktrees/w/reftable", "refs/bisect/good", 6, NULL);
+	put(&t, "worktrees/w/reftable", "refs/heads/hidden", 8, NULL);
+	linked = t.repo;
+	buf_printf(&git_dir, "%s/worktrees/w", t.dir);
+	linked.git_dir = git_dir.data;
+	assert_visit(&linked, "", NULL,
+		     "refs/bisect/good=6 refs/heads/a/x=1 refs/heads/main=2 "
+		     "refs/heads/sym=2>refs/heads/main refs/tags/t=3 ");
+	assert_value(&linked, "HEAD", 9);
+	assert_value(&linked, "main-worktree/HEAD", 2);
+	assert_value(&linked, "main-worktree/refs/bisect/bad", 5);
+	assert_value(&t.repo, "worktrees/w/HEAD", 9);
+	assert_value(&t.repo, "worktrees/w/refs/heads/main", 2);
+	assert_value(&t.repo, "HEAD", 2);
+	buf_release(&git_dir);
+	tmprepo_release(&t);
+}
+
+/* What was read is the same until the snapshot is closed. */
+static void test_snapshot(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs;
+	struct ref ref;
+
+	(void)state;
+	fill(&t);
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_list_now(refs, NULL), 0);
+	put(&t, "reftable", "refs/heads/main", 7, NULL);
+	assert_int_equal(refs_lookup(refs, "HEAD", &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 2);
+	assert_value(&t.repo, "HEAD", 7);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static int note(void *ctx, const struct oid *oid)
+{
+	((bool *)ctx)[oid->bytes[0]] = true;
+	return 0;
+}
+
+/* HEADs and private refs of all work trees; shared refs are visited as such. */
+static void test_kept(void **state)
+{
+	bool seen[256] = {false};
+	struct tmprepo t;
+
+	(void)state;
+	fill(&t);
+	put(&t, "worktrees/w/reftable", "HEAD", 9, NULL);
+	assert_int_equal(refs_each_reflog_oid(&t.repo, note, seen, NULL), 0);
+	assert_true(seen[5] && seen[9]);
+	assert_false(seen[0] || seen[1] || seen[2] || seen[3]);
+	tmprepo_release(&t);
+}
+
+static void test_committer(void **state)
+{
+	struct reftable_log log = {.name = "HEAD"};
+
+	(void)state;
+	assert_true(refs_reftable_take_committer(
+		&log, "A U Thor <a@example.com> 1112911993 -0730"));
+	assert_int_equal(log.who.len, 8);
+	assert_memory_equal(log.who.p, "A U Thor", 8);
+	assert_int_equal(log.mail.len, 13);
+	assert_memory_equal(log.mail.p, "a@example.com", 13);
+	assert_true(log.time == 1112911993);
+	assert_int_equal(log.zone, -730);
+	assert_false(refs_reftable_take_committer(&log, "A U Thor"));
+	assert_false(refs_reftable_take_committer(&log, "A <a> 1 +0000 x"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_place),  cmocka_unit_test(test_visit),
+		cmocka_unit_test(test_linked), cmocka_unit_test(test_snapshot),
+		cmocka_unit_test(test_kept),   cmocka_unit_test(test_committer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
