@@ -16,6 +16,8 @@ struct forking {
 	struct network *network;
 	const struct network_fork *fork;
 	uint32_t id;
+	/* Of small files, and of the news that all are there. */
+	enum sys_fsync_method fsync;
 	char *path;  /* owned: absolute */
 	char *build; /* owned: where it is made, in the same directory */
 	struct error *err;
@@ -149,9 +151,8 @@ static int write_file(const struct forking *f, const char *name,
 	struct buf path = BUF_INIT;
 	int ret = buf_printf(&path, "%s/%s", f->build, name) < 0
 			  ? error_nomem(f->err)
-			  : sys_tempfile_replace(
-				    path.data, text->data, text->len,
-				    f->network->fsync_small, f->err);
+			  : sys_tempfile_replace(path.data, text->data,
+						 text->len, f->fsync, f->err);
 
 	buf_release(&path);
 	return ret;
@@ -298,7 +299,7 @@ static int make(struct forking *f)
 	if (!ret)
 		ret = sys_rename(f->build, f->path, f->err);
 	if (!ret)
-		return f->network->fsync_small == SYS_FSYNC_NONE
+		return f->fsync == SYS_FSYNC_NONE
 			       ? 0
 			       : sync_parent(f->path, f->err);
 	sys_tempdir_remove(f->build, NULL);
@@ -310,8 +311,11 @@ int network_fork(uint32_t *id, struct network *network,
 		 const struct network_fork *fork, struct error *err)
 {
 	struct forking f = {.network = network, .fork = fork, .err = err};
-	int ret = settle_path(&f);
+	int ret = repo_fsync_method(fork->source, REPO_FSYNC_REFERENCE,
+				    &f.fsync, err);
 
+	if (!ret)
+		ret = settle_path(&f);
 	if (!ret)
 		ret = register_fork(&f);
 	if (!ret)
@@ -319,8 +323,8 @@ int network_fork(uint32_t *id, struct network *network,
 	if (!ret)
 		ret = make(&f);
 	if (ret >= 0)
-		ret = network_set_state(network, f.id, NETWORK_MEMBER,
-					network->fsync_small, err);
+		ret = network_set_state(network, f.id, NETWORK_MEMBER, f.fsync,
+					err);
 	if (f.id)
 		network_unlock(network, NETWORK_LOCK_MEMBERS + f.id);
 	*id = f.id;

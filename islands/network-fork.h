@@ -27,7 +27,7 @@ struct network_fork {
  * there; or another error, after which "forking" may stay in the registry, and
  * nothing is at the path.
  * Cost: what the references are, in one file; a few small files that are
- * synced.
+ * synced where core.fsync of the source has "reference".
  */
 int network_fork(uint32_t *id, struct network *network,
 		 const struct network_fork *fork, struct error *err);

@@ -6,13 +6,15 @@
 #include "sys/tempfile.h"
 
 /*
- * Nothing but `git network repack --prune` removes objects; nobody is served
+ * References of the store are what members rely on: they are synced. Nothing
+ * but `git network repack --prune` removes objects; nobody is served
  * from here, and no reference of a member is shown.
  */
 static const char config_text[] = "[core]\n"
 				  "\trepositoryformatversion = 1\n"
 				  "\tfilemode = true\n"
 				  "\tbare = true\n"
+				  "\tfsync = all\n"
 				  "[extensions]\n"
 				  "\tpreciousObjects = true\n"
 				  "[gc]\n"

@@ -113,9 +113,6 @@ int network_open(struct network **out, const char *git_dir, struct error *err)
 		ret = repo_fsync_method(network->store, REPO_FSYNC_PACKED_REFS,
 					&network->fsync, err);
 	if (!ret)
-		ret = repo_fsync_method(network->store, REPO_FSYNC_REFERENCE,
-					&network->fsync_small, err);
-	if (!ret)
 		ret = network_reload(network, err);
 	if (!ret)
 		ret = open_lock(network, err);

@@ -43,12 +43,7 @@ struct network {
 	char *object_dir;   /* owned: its objects, without symlinks */
 	int lock_fd;
 	struct network_registry registry; /* as last read */
-	/*
-	 * How the registry is made durable: like packed-refs; and how the
-	 * small files of a fork and the news that it is complete: like loose
-	 * references, by default not at all.
-	 */
-	enum sys_fsync_method fsync, fsync_small;
+	enum sys_fsync_method fsync;      /* of the registry: as packed-refs */
 };
 
 /*

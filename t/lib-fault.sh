@@ -9,7 +9,8 @@
 # at the first call that changes it, and evaluates <check>; then the same with
 # the second call, and so on until the command runs through. Modes are kill,
 # lose (power), EIO, ENOSPC and short, see t/helper/preload-fault.c. <command>
-# is words, not a shell's text; $fault_in is its standard input. <check> finds
+# is words, not a shell's text; $fault_in is its standard input. With fault_step
+# set, it is each fault_step-th call only. <check> finds
 #
 #	$fault_nr      the call that failed
 #	$fault_code    the command's exit code: 137 when it was killed
@@ -45,7 +46,7 @@ fault_each () {
 	fault_nr=0 fault_over=
 	while test -z "$fault_over"
 	do
-		fault_nr=$((fault_nr + 1))
+		fault_nr=$((fault_nr + ${fault_step:-1}))
 		eval "$2" || return 1
 		fault_run "$1:$fault_nr" $3 2>/dev/null
 		test "$fault_calls" -ge $fault_nr || fault_over=yes

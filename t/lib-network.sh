@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+#
+# For tests of verbs of git network that end in their midst; source it after
+# lib-fault.sh.
+#
+#	network_make          net/: a store, two members (root.git, fork.git),
+#	                      one with something to be synced, one to be added
+#	                      (new.git), in a few objects
+#	network_faults <mode> <command>...   the verb fails at each call that
+#	                      changes the disk; each time stock Git's fsck
+#	                      accepts all repositories, which have their
+#	                      objects, and the verb succeeds when it is run again
+#
+# The verb is run in net/store.git, as `git network <command>...`.
+
+# network_commit <repo> <branch> <text>: a commit, as if pushed
+network_commit () {
+	blob=$(echo "$3" | stock -C "$1" hash-object -w --stdin) &&
+	tree=$(printf "100644 blob $blob\tfile\n" | stock -C "$1" mktree) &&
+	parent=$(stock -C "$1" show-ref --hash --verify "refs/heads/$2" \
+		2>/dev/null || :) &&
+	test_tick &&
+	commit=$(stock -C "$1" commit-tree ${parent:+-p $parent} -m "$3" \
+		$tree) &&
+	stock -C "$1" update-ref "refs/heads/$2" $commit
+}
+
+network_make () {
+	mkdir net.good &&
+	(
+		cd net.good &&
+		"$GIT" network init -q store.git &&
+		repo_linear root.git 3 &&
+		repo_linear new.git 4 &&
+		rm -r root.git/hooks new.git/hooks &&
+		stock -C root.git repack -adq &&
+		"$GIT" -C store.git network add -q ../root.git &&
+		"$GIT" network fork -q root.git fork.git &&
+		network_commit fork.git main one &&
+		"$GIT" -C store.git network sync -q --all &&
+		network_commit fork.git main two &&
+		network_commit root.git topic three &&
+		rm -r store.git/hooks fork.git/hooks
+	) &&
+	for r in root new fork
+	do
+		stock -C net.good/$r.git show-ref >$r.refs || return
+	done
+}
+
+network_fresh () {
+	rm -rf net && cp -Rl net.good net
+}
+
+# Repositories that are there are whole.
+network_is_whole () {
+	for r in net/*.git
+	do
+		stock -C $r fsck --full --no-dangling >fsck 2>&1 || {
+			echo "$r:" && cat fsck
+			return 1
+		}
+	done
+}
+
+# Members have their references and what these reach, but for one that is
+# deleted.
+network_is_complete () {
+	for r in root new fork
+	do
+		if test -e net/$r.git || test "$1" != delete
+		then
+			stock -C net/$r.git show-ref >refs &&
+			cmp $r.refs refs &&
+			stock -C net/$r.git rev-list --quiet --objects --all ||
+				return
+		fi
+	done
+}
+
+network_has_ended () {
+	if test -n "$fault_over"
+	then
+		return 0
+	fi
+	case $1 in
+	kill|lose) test $fault_code -eq 137 ;;
+	*) fault_said || {
+		# Others were gone on with.
+		test $fault_code -eq 1 &&
+		grep -E "^(error|warning): .*[^: ]$" fault.err >/dev/null
+	} ;;
+	esac
+}
+
+# A fork that is complete is not made a second time.
+network_again () {
+	find net -name "*.lock" -exec rm -f {} + &&
+	if ! "$GIT" -C net/store.git network "$@" >again 2>&1
+	then
+		case $1 in
+		fork|add|leave|delete|init) grep "$network_done" again ;;
+		*) cat again && return 1 ;;
+		esac
+	fi
+}
+
+network_check () {
+	mode=$1 && shift &&
+	network_has_ended $mode && network_is_whole &&
+	network_again "$@" && network_is_complete $1 &&
+	! find net -name "*.new" -o -name ".*.network-*" | grep .
+}
+
+# What a verb says that is run again after all was done: $network_done.
+network_faults () {
+	network_mode=$1 && shift &&
+	fault_each $network_mode network_fresh \
+		"$GIT -C net/store.git network $*" \
+		"network_check $network_mode $*"
+}
