@@ -22,6 +22,7 @@ struct layout {
 	struct progress meter;
 	uint64_t edge_nr;
 	uint64_t overflow_nr; /* offsets too large for GDA2 */
+	uint64_t filters_len; /* bytes */
 };
 
 static uint64_t date_offset(const struct commit_graph_record *r)
@@ -37,6 +38,8 @@ static void measure(struct layout *l)
 		if (r->parent_nr > 2)
 			l->edge_nr += r->parent_nr - 1;
 		l->overflow_nr += date_offset(r) >= COMMIT_GRAPH_OVERFLOW;
+		if (l->file->filters)
+			l->filters_len += l->file->filters[i].len;
 	}
 }
 
@@ -132,6 +135,28 @@ static void put_edges(struct layout *l)
 	}
 }
 
+static void put_filter_ends(struct layout *l)
+{
+	uint32_t end = 0;
+
+	for (uint32_t i = 0; i < l->file->nr; i++) {
+		end += l->file->filters[i].len;
+		buf_append_be32(l->out, end);
+	}
+}
+
+static void put_filters(struct layout *l)
+{
+	const struct commit_graph_file *file = l->file;
+
+	buf_append_be32(l->out, file->bloom.version);
+	buf_append_be32(l->out, file->bloom.hash_nr);
+	buf_append_be32(l->out, file->bloom.bits_per_entry);
+	for (uint32_t i = 0; i < file->nr; i++)
+		buf_append(l->out, file->filters[i].bytes,
+			   file->filters[i].len);
+}
+
 static void put_bases(struct layout *l)
 {
 	buf_append(l->out, l->file->bases,
@@ -174,6 +199,14 @@ static size_t list_parts(struct part parts[PART_MAX], const struct layout *l)
 		{{.id = CHUNK_ID('E', 'D', 'G', 'E'), .len = l->edge_nr * 4},
 		 put_edges,
 		 l->edge_nr != 0},
+		{{.id = CHUNK_ID('B', 'I', 'D', 'X'),
+		  .len = (uint64_t)file->nr * 4},
+		 put_filter_ends,
+		 file->filters != NULL},
+		{{.id = CHUNK_ID('B', 'D', 'A', 'T'),
+		  .len = 12 + l->filters_len},
+		 put_filters,
+		 file->filters != NULL},
 		{{.id = CHUNK_ID('B', 'A', 'S', 'E'),
 		  .len = file->base_nr * id_len},
 		 put_bases,
@@ -232,6 +265,10 @@ int commit_graph_file_append(struct buf *out, struct oid *checksum,
 	int ret;
 
 	measure(&l);
+	if (l.filters_len > UINT32_MAX)
+		return error_set(
+			err, ERR_UNSUPPORTED,
+			"too many changed-path filters to write graph");
 	progress_start(&l.meter, file->progress, "Writing out commit graph", 0);
 	ret = put_parts(&l, start);
 	progress_stop(&l.meter);

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
+#include "repo/commit-graph.h"
 #include "sys/progress.h"
 
 /* A commit of the file. */
@@ -38,14 +39,18 @@ struct commit_graph_file {
 	const uint32_t *parents; /* graph_pos */
 	uint32_t below_nr;       /* commits in the layers below */
 	bool with_dates;         /* write the corrected dates */
-	const uint8_t *bases;    /* raw checksums of the layers below */
+	const struct commit_graph_filter *filters; /* of each record; NULL:
+						      none are written */
+	struct bloom_settings bloom;               /* of the filters */
+	const uint8_t *bases; /* raw checksums of the layers below */
 	unsigned base_nr;
 	const struct progress_out *progress; /* or NULL */
 };
 
 /*
- * Append the file to *out; *checksum is its trailer. 0 or ERR_NOMEM with *out
- * as it was. O(bytes).
+ * Append the file to *out; *checksum is its trailer. 0, ERR_NOMEM, or
+ * ERR_UNSUPPORTED for more than 4 GiB of filters, with *out as it was.
+ * O(bytes).
  */
 int commit_graph_file_append(struct buf *out, struct oid *checksum,
 			     const struct commit_graph_file *file,

@@ -168,3 +168,29 @@ int commit_graph_parents(const struct commit_graph *graph, uint32_t graph_pos,
 				 (unsigned)graph_pos);
 	return list.nr;
 }
+
+void commit_graph_filter(struct commit_graph_filter *filter,
+			 const struct commit_graph *graph, uint32_t graph_pos,
+			 const struct bloom_settings *settings)
+{
+	const struct commit_graph_layer *layer = commit_graph_layer_of(
+		graph, graph_pos);
+	size_t len = 0;
+
+	filter->bytes = NULL;
+	if (layer->filter_ends && bloom_settings_equal(&layer->bloom, settings))
+		filter->bytes = commit_graph_layer_filter(
+			layer, graph_pos - layer->below_nr, &len);
+	filter->len = (uint32_t)len;
+}
+
+bool commit_graph_filter_settings(struct bloom_settings *settings,
+				  const struct commit_graph *graph)
+{
+	for (size_t i = graph->layer_nr; i-- > 0;)
+		if (graph->layers[i].filter_ends) {
+			*settings = graph->layers[i].bloom;
+			return true;
+		}
+	return false;
+}

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "repo/bloom.h"
 #include "repo/odb.h"
 
 struct commit_graph;
@@ -75,5 +76,23 @@ int commit_graph_entry(struct commit_graph_entry *entry,
  */
 int commit_graph_parents(const struct commit_graph *graph, uint32_t graph_pos,
 			 uint32_t *parents, size_t max, struct error *err);
+
+/* A changed-path filter (bloom.h). */
+struct commit_graph_filter {
+	const uint8_t *bytes;
+	uint32_t len; /* 0: not computed */
+};
+
+/*
+ * The filter of a commit, graph_pos < nr; of no bytes where there is none, or
+ * one of other settings.
+ */
+void commit_graph_filter(struct commit_graph_filter *filter,
+			 const struct commit_graph *graph, uint32_t graph_pos,
+			 const struct bloom_settings *settings);
+
+/* Settings of the filters of the topmost layer that has any; false: none. */
+bool commit_graph_filter_settings(struct bloom_settings *settings,
+				  const struct commit_graph *graph);
 
 #endif
