@@ -47,6 +47,7 @@ void commit_parent(struct oid *oid, const struct commit_view *view, size_t i,
 enum {
 	TREE_MODE_TYPE = 0170000,
 	TREE_MODE_DIR = 0040000,
+	TREE_MODE_FILE = 0100000,
 	TREE_MODE_GITLINK = 0160000,
 };
 

@@ -240,6 +240,23 @@ int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 	return 0;
 }
 
+int tree_store_object(struct tree_store *store, uint32_t entry_nr,
+		      uint32_t *obj_pos)
+{
+	struct pool_entry *known = &store->pool.entries[entry_nr];
+
+	if (known->obj_pos == ENTRY_POOL_NONE) {
+		struct tree_entry entry = {0};
+
+		entry_pool_get(&entry, &store->pool, entry_nr,
+			       store->space->odb->algo);
+		if (objspace_add(store->space, entry.oid, &known->obj_pos) < 0)
+			return ERR_NOMEM;
+	}
+	*obj_pos = known->obj_pos;
+	return 0;
+}
+
 void tree_store_release(struct tree_store *store, struct tree *tree)
 {
 	if (tree->pin)

@@ -51,6 +51,10 @@ struct entry_pool *tree_store_pool(struct tree_store *store);
 int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 		    struct tree *tree, struct error *err);
 
+/* The number of an entry's object: looked up once. 0 or ERR_NOMEM. */
+int tree_store_object(struct tree_store *store, uint32_t entry_nr,
+		      uint32_t *obj_pos);
+
 /* Let go of a tree; an empty one is accepted. */
 void tree_store_release(struct tree_store *store, struct tree *tree);
 

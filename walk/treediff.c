@@ -278,21 +278,6 @@ static bool find_in_sides(const struct treediff *d, struct side *sides,
 	return false;
 }
 
-/* The number of an entry's object: looked up once for each entry. */
-static int object_of(struct treediff *d, uint32_t entry_nr, uint32_t *obj_pos)
-{
-	struct pool_entry *known = &d->pool->entries[entry_nr];
-	struct tree_entry entry;
-
-	if (known->obj_pos == ENTRY_POOL_NONE) {
-		entry_pool_get(&entry, d->pool, entry_nr, d->algo);
-		if (objspace_add(d->space, entry.oid, &known->obj_pos) < 0)
-			return ERR_NOMEM;
-	}
-	*obj_pos = known->obj_pos;
-	return 0;
-}
-
 static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
 		     uint32_t name_hash, unsigned depth, struct error *err);
@@ -309,7 +294,7 @@ static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 	if (append(&d->trees, tree_pos, hash) < 0)
 		return error_nomem(err);
 	for (unsigned i = 0; i < sub_nr; i++)
-		if (object_of(d, sub[i], &parents[i]) < 0)
+		if (tree_store_object(d->store, sub[i], &parents[i]) < 0)
 			return error_nomem(err);
 	return diff_tree(d, tree_pos, parents, sub_nr,
 			 name_hash_add(hash, "/", 1), depth + 1, err);
@@ -331,7 +316,7 @@ static int diff_entry(struct treediff *d, const struct tree_table *child,
 	    find_in_sides(d, sides, side_nr, child, i, &entry, sub, &sub_nr))
 		return 0;
 	hash = name_hash_add(dir_hash, entry.name, entry.name_len);
-	if (object_of(d, child->entries[i], &obj_pos) < 0)
+	if (tree_store_object(d->store, child->entries[i], &obj_pos) < 0)
 		return error_nomem(err);
 	if (d->known && bitset_get(d->known, obj_pos))
 		return 0;

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Comparing decoded trees by a merge of their entries. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "walk/path-changes.h"
+#include "walk/tree-store.h"
+#include "walk/treewalk.h"
+
+struct path_changes {
+	struct tree_store *store; /* owned */
+	struct entry_pool *pool;  /* borrowed from the store */
+	enum hash_algo algo;
+	struct buf path;   /* of the directory at hand, with its slash */
+	path_change_fn fn; /* these three are of the run */
+	void *ctx;
+	struct error *err;
+};
+
+/* A directory of one tree. */
+struct side {
+	struct tree tree;
+	uint32_t at; /* entry */
+};
+
+struct path_changes *path_changes_new(struct objspace *space,
+				      size_t cache_limit)
+{
+	struct path_changes *p = mem_calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->algo = space->odb->algo;
+	buf_init(&p->path);
+	p->store = tree_store_new(space, cache_limit);
+	if (!p->store) {
+		free(p);
+		return NULL;
+	}
+	p->pool = tree_store_pool(p->store);
+	return p;
+}
+
+void path_changes_free(struct path_changes *p)
+{
+	if (!p)
+		return;
+	tree_store_free(p->store);
+	buf_release(&p->path);
+	free(p);
+}
+
+static int diff_trees(struct path_changes *p, uint32_t new_tree,
+		      uint32_t old_tree, unsigned depth);
+
+/*
+ * An entry that is in one tree only, or in both and different; entry numbers,
+ * ENTRY_POOL_NONE where a side has none. What is taken from the pool is taken
+ * before another tree is read.
+ */
+static int report(struct path_changes *p, uint32_t new_entry,
+		  uint32_t old_entry, unsigned depth)
+{
+	uint32_t some = new_entry == ENTRY_POOL_NONE ? old_entry : new_entry;
+	uint32_t trees[2] = {PATH_CHANGES_NO_TREE, PATH_CHANGES_NO_TREE};
+	size_t dir_len = p->path.len;
+	struct tree_entry entry;
+	int ret;
+
+	entry_pool_get(&entry, p->pool, some, p->algo);
+	if (buf_append(&p->path, entry.name, entry.name_len) < 0)
+		return error_nomem(p->err);
+	if (!tree_entry_is_dir(&entry)) {
+		ret = p->fn(p->ctx, p->path.data, p->path.len);
+	} else if (buf_append_char(&p->path, '/') < 0 ||
+		   (new_entry != ENTRY_POOL_NONE &&
+		    tree_store_object(p->store, new_entry, &trees[0]) < 0) ||
+		   (old_entry != ENTRY_POOL_NONE &&
+		    tree_store_object(p->store, old_entry, &trees[1]) < 0)) {
+		ret = error_nomem(p->err);
+	} else {
+		ret = diff_trees(p, trees[0], trees[1], depth + 1);
+	}
+	buf_set_len(&p->path, dir_len);
+	return ret;
+}
+
+/* A mode as stock Git sees it: old trees have others, which mean the same. */
+static uint32_t plain_mode(uint32_t mode)
+{
+	if ((mode & TREE_MODE_TYPE) == TREE_MODE_FILE)
+		return mode & 0100 ? 0100755 : 0100644;
+	return mode & TREE_MODE_TYPE;
+}
+
+/* Whether two entries of one name are the same file, or directory. */
+static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
+{
+	struct tree_entry ea, eb;
+
+	entry_pool_get(&ea, p->pool, a, p->algo);
+	entry_pool_get(&eb, p->pool, b, p->algo);
+	return plain_mode(ea.mode) == plain_mode(eb.mode) &&
+	       !memcmp(ea.oid, eb.oid, hash_len(p->algo));
+}
+
+/* Past the entries that both have, one after the other. */
+static void skip_common(const struct path_changes *p, struct side *a,
+			struct side *b)
+{
+	const struct tree_table *ta = &a->tree.table, *tb = &b->tree.table;
+
+	while (a->at < ta->nr && b->at < tb->nr &&
+	       entry_pool_equal(p->pool, ta->entries[a->at],
+				tb->entries[b->at])) {
+		a->at++;
+		b->at++;
+	}
+}
+
+/* Order of the entries that the sides are at; one that is at its end is last.
+ */
+static int compare(const struct path_changes *p, const struct side *a,
+		   const struct side *b)
+{
+	struct tree_entry ea, eb;
+
+	if (a->at == a->tree.table.nr)
+		return 1;
+	if (b->at == b->tree.table.nr)
+		return -1;
+	entry_pool_get(&ea, p->pool, a->tree.table.entries[a->at], p->algo);
+	entry_pool_get(&eb, p->pool, b->tree.table.entries[b->at], p->algo);
+	return tree_name_cmp(&ea, &eb);
+}
+
+static int diff_sides(struct path_changes *p, struct side *a, struct side *b,
+		      unsigned depth)
+{
+	int ret = 0;
+
+	while (!ret) {
+		uint32_t new_entry = ENTRY_POOL_NONE;
+		uint32_t old_entry = ENTRY_POOL_NONE;
+		int order;
+
+		skip_common(p, a, b);
+		if (a->at == a->tree.table.nr && b->at == b->tree.table.nr)
+			break;
+		order = compare(p, a, b);
+		if (order <= 0)
+			new_entry = a->tree.table.entries[a->at++];
+		if (order >= 0)
+			old_entry = b->tree.table.entries[b->at++];
+		if (order || !is_same(p, new_entry, old_entry))
+			ret = report(p, new_entry, old_entry, depth);
+	}
+	return ret;
+}
+
+static int open_side(struct path_changes *p, struct side *side, uint32_t tree)
+{
+	*side = (struct side){.tree = TREE_INIT};
+	return tree == PATH_CHANGES_NO_TREE
+		       ? 0
+		       : tree_store_read(p->store, tree, &side->tree, p->err);
+}
+
+static int diff_trees(struct path_changes *p, uint32_t new_tree,
+		      uint32_t old_tree, unsigned depth)
+{
+	struct side a, b = {.tree = TREE_INIT};
+	int ret;
+
+	if (new_tree == old_tree)
+		return 0;
+	if (depth > TREEWALK_MAX_DEPTH)
+		return error_set(p->err, ERR_CORRUPT,
+				 "tree nested too deeply: %s", p->path.data);
+	ret = open_side(p, &a, new_tree);
+	if (!ret)
+		ret = open_side(p, &b, old_tree);
+	if (!ret)
+		ret = diff_sides(p, &a, &b, depth);
+	tree_store_release(p->store, &a.tree);
+	tree_store_release(p->store, &b.tree);
+	return ret;
+}
+
+int path_changes_run(struct path_changes *p, uint32_t new_tree,
+		     uint32_t old_tree, path_change_fn fn, void *ctx,
+		     struct error *err)
+{
+	if (tree_store_trim(p->store) < 0)
+		return error_nomem(err);
+	p->fn = fn;
+	p->ctx = ctx;
+	p->err = err;
+	buf_reset(&p->path);
+	return diff_trees(p, new_tree, old_tree, 0);
+}
