@@ -8,6 +8,7 @@
 #include "repo/commit-graph-store.h"
 #include "repo/refs.h"
 #include "walk/graph-commits.h"
+#include "walk/changed-paths.h"
 #include "walk/commit-graph-write.h"
 
 /* A graph in the making. */
@@ -19,20 +20,56 @@ struct writing {
 	struct commit_graph_chain_lock lock; /* with a chain */
 	struct graph_commits commits;
 	struct graph_records records;
+	struct changed_paths filters;
+	struct bloom_settings bloom;
 	struct error *err;
 };
+
+/* -1, 0, 1 or 2; the older key counts where the newer one is not set. */
+static int load_filter_version(int64_t *version, const struct config *config,
+			       struct error *err)
+{
+	bool read = true;
+	int ret = config_i64(config, "commitgraph.changedpathsversion", version,
+			     err);
+
+	if (!ret) {
+		ret = config_bool(config, "commitgraph.readchangedpaths", &read,
+				  err);
+		if (ret > 0)
+			*version = read ? -1 : 0;
+	}
+	if (ret > 0 && (*version < -1 || *version > 2))
+		*version = 0;
+	return ret < 0 ? ret : 0;
+}
 
 int commit_graph_options_load(struct commit_graph_options *o,
 			      const struct repo *repo, struct error *err)
 {
+	const struct config *config = &repo->config;
 	int64_t version = 2;
-	int ret = config_i64(&repo->config, "commitgraph.generationversion",
-			     &version, err);
+	bool changed_paths = false;
+	int ret = config_i64(config, "commitgraph.generationversion", &version,
+			     err);
 
 	*o = (struct commit_graph_options){
 		.source = COMMIT_GRAPH_FROM_REFS,
 		.generation_version = version == 2 ? 2 : 1,
+		.changed_paths_version = -1,
+		.max_new_filters = -1,
+		.expiry = INT64_MAX,
 	};
+	if (ret >= 0)
+		ret = config_bool(config, "commitgraph.changedpaths",
+				  &changed_paths, err);
+	o->changed_paths = changed_paths ? 1 : -1;
+	if (ret >= 0)
+		ret = config_i64(config, "commitgraph.maxnewfilters",
+				 &o->max_new_filters, err);
+	if (ret >= 0)
+		ret = load_filter_version(&o->changed_paths_version, config,
+					  err);
 	return ret < 0 ? ret : 0;
 }
 
@@ -258,6 +295,38 @@ static int install(struct writing *w, const struct buf *bytes,
 						   w->err);
 }
 
+/*
+ * Whether filters are written, and of which version. Those of the old graph
+ * are good when they are of that version.
+ */
+static bool wants_filters(struct writing *w)
+{
+	int64_t version = w->o->changed_paths_version;
+	struct bloom_settings old;
+	bool has_old = version && w->graph &&
+		       commit_graph_filter_settings(&old, w->graph);
+
+	if (version < 0 && has_old && (old.version == 1 || old.version == 2))
+		version = old.version;
+	w->bloom = bloom_settings(version == 2 ? 2 : 1);
+	return w->o->changed_paths > 0 || (w->o->changed_paths < 0 && has_old);
+}
+
+static int compute_filters(struct writing *w)
+{
+	struct changed_paths_options o = {
+		.max_new = w->o->max_new_filters,
+		.old = w->o->changed_paths_version ? w->graph : NULL,
+		.progress = w->o->progress,
+	};
+
+	if (!wants_filters(w))
+		return 0;
+	o.settings = w->bloom;
+	return changed_paths_compute(&w->filters, &w->commits, &w->records, &o,
+				     w->err);
+}
+
 static int write_file(struct writing *w)
 {
 	struct commit_graph_file file = {
@@ -267,6 +336,8 @@ static int write_file(struct writing *w)
 		.parents = w->records.parents,
 		.below_nr = below_nr(w),
 		.with_dates = wants_dates(w),
+		.filters = w->filters.filters,
+		.bloom = w->bloom,
 		.base_nr = (unsigned)w->kept,
 		.progress = w->o->progress,
 	};
@@ -298,6 +369,8 @@ static int write_graph(struct writing *w)
 		ret = graph_commits_records(&w->records, &w->commits, w->err);
 	if (!ret)
 		ret = number_commits(w);
+	if (!ret)
+		ret = compute_filters(w);
 	if (!ret)
 		ret = write_file(w);
 	return ret < 0 ? ret : 1;
@@ -341,6 +414,7 @@ int commit_graph_write(const struct odb *odb,
 		.o = options,
 		.lock = {SYS_TEMPFILE_INIT},
 		.records = GRAPH_RECORDS_INIT,
+		.filters = CHANGED_PATHS_INIT,
 		.err = err,
 	};
 	int ret = commit_graph_is_writable(odb->repo, err);
@@ -356,6 +430,7 @@ int commit_graph_write(const struct odb *odb,
 		ret = write_graph(&w);
 		graph_commits_close(&w.commits);
 	}
+	changed_paths_release(&w.filters);
 	graph_records_release(&w.records);
 	commit_graph_close(w.graph);
 	commit_graph_chain_unlock(&w.lock);

@@ -36,9 +36,18 @@ struct commit_graph_options {
 				     object directory */
 	size_t pack_nr;
 	bool append; /* the commits of the graph that is there, too */
+	/*
+	 * Changed-path filters: 1, 0, or negative: if the graph that is there
+	 * has some. The version: 1, 2, or negative: as there, else 1; with 0,
+	 * 1 is written and nothing of the old ones is taken over.
+	 */
+	int changed_paths;
+	int64_t changed_paths_version;
+	int64_t max_new_filters; /* negative: no limit */
 	struct commit_graph_split_options split;
 	int64_t expiry; /* of layers that are in no chain any more: seconds
-			   since 1970; see repo/commit-graph-chain.h */
+			   since 1970; INT64_MAX, the default: at once; see
+			   repo/commit-graph-chain.h */
 	size_t dir_nr;  /* of odb->dirs: where to write */
 	unsigned generation_version;         /* 1: no corrected dates; 2 */
 	const struct progress_out *progress; /* borrowed; NULL: none */
