@@ -18,12 +18,15 @@ static const char usage_text[] =
 	"[--[no-]progress]\n"
 	"git commit-graph write [--object-dir <dir>] [--append] "
 	"[--split[=<strategy>]] [--reachable | --stdin-packs | "
-	"--stdin-commits] [--[no-]progress] <split-options>";
+	"--stdin-commits] [--changed-paths] [--[no-]max-new-filters <n>] "
+	"[--[no-]progress] <split-options>";
 
 struct args {
 	struct object_dir_args common;
 	bool reachable, stdin_packs, stdin_commits, append; /* of write */
-	const char *split; /* NULL: not given; "": no strategy */
+	int changed_paths;                                  /* -1: not given */
+	int64_t max_new_filters; /* INT64_MIN: not given */
+	const char *split;       /* NULL: not given; "": no strategy */
 	uint64_t size_multiple, max_commits;
 	const char *expire_time;
 	bool shallow; /* of verify */
@@ -106,13 +109,11 @@ static int read_input(struct input *in, bool packs, enum hash_algo algo)
 
 static int take_split(struct commit_graph_options *o, const struct args *a)
 {
-	int64_t now = sys_clock_seconds();
-
-	o->expiry = now;
 	o->split.size_multiple = a->size_multiple;
 	o->split.max_commits = a->max_commits;
 	if (a->expire_time &&
-	    approxidate_parse_expiry(&o->expiry, a->expire_time, now) < 0)
+	    approxidate_parse_expiry(&o->expiry, a->expire_time,
+				     sys_clock_seconds()) < 0)
 		return builtin_die("malformed expiration date '%s'",
 				   a->expire_time);
 	if (!a->split)
@@ -179,6 +180,10 @@ static int write_graph(struct call *c)
 		return 0;
 	}
 	o.append = c->args.append;
+	if (c->args.changed_paths >= 0)
+		o.changed_paths = c->args.changed_paths;
+	if (c->args.max_new_filters != INT64_MIN)
+		o.max_new_filters = c->args.max_new_filters;
 	o.dir_nr = c->dir_nr;
 	o.progress = c->progress;
 	code = take_split(&o, &c->args);
@@ -251,6 +256,17 @@ static int parse(struct args *a, int argc, const char **argv, const char *name)
 		 .value = &a->append,
 		 .help = "include all commits already in the commit-graph "
 			 "file"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "changed-paths",
+		 .value = &a->changed_paths,
+		 .flags = OPTION_NO_ARG,
+		 .fn = object_dir_take_choice,
+		 .help = "enable computation for changed paths"},
+		{.kind = OPTION_I64,
+		 .long_name = "max-new-filters",
+		 .value = &a->max_new_filters,
+		 .help = "maximum number of changed-path Bloom filters to "
+			 "compute"},
 		{.kind = OPTION_STRING,
 		 .long_name = "split",
 		 .value = &a->split,
@@ -310,7 +326,9 @@ static int parse(struct args *a, int argc, const char **argv, const char *name)
 int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env)
 {
 	struct call c = {
-		.args = {.common = OBJECT_DIR_ARGS_INIT},
+		.args = {.common = OBJECT_DIR_ARGS_INIT,
+			 .changed_paths = -1,
+			 .max_new_filters = INT64_MIN},
 		.env = env,
 	};
 	const char *name = object_dir_subcommand(argc, argv);

@@ -8,7 +8,109 @@ What is written is what stock Git writes, byte for byte.'
 if ! test_have_prereq GIT
 then
 	skip_all='git was not built'
-	# ---- verify
+	# ---- changed paths
+
+# Ours go on from ours, theirs from theirs.
+test_expect_success 'repositories for changed paths' '
+	: >in &&
+	repo_linear paths.git 20 &&
+	{
+		stream_commit main 1 1112912000 a/b/c one &&
+		stream_commit main 2 1112912060 "h\303\251llo" two "from :1" &&
+		stream_commit main 3 1112912120 a/b three "from :2" &&
+		stream_commit main 4 1112912180 a four "from :3" &&
+		stream_commit main 5 1112912240 a/b/c five "from :4" &&
+		stream_commit main 6 1112912300 a/b/c five "from :5" &&
+		stream_commit side 7 1112912300 x/y/z six "from :4" &&
+		stream_commit main 8 1112912360 m seven "from :6" "merge :7"
+	} | repo_import odd.git &&
+	for i in $(test_seq 1 511)
+	do
+		echo "M 100644 inline dir/$i" && echo "data 2" && echo "$i" |
+		cut -c1 && echo
+	done >many &&
+	{
+		stream_commit main 1 1112912000 a one && cat many &&
+		stream_commit main 2 1112912060 b two "from :1" &&
+		stream_commit main 3 1112912120 dir three "from :2" &&
+		stream_commit main 4 1112912180 c four "from :3" && cat many |
+		sed s,dir,other,
+	} | repo_import many.git
+'
+
+for name in paths odd many
+do
+	test_expect_success "write --changed-paths, $name" '
+		same_graph $name.git --reachable --changed-paths &&
+		grep BDAT $name.git/$graph
+	'
+done
+
+# in_turn <options>...: write over what is there, in two copies.
+in_turn () {
+	stock -C one.git commit-graph write --no-progress --reachable "$@" &&
+	"$GIT" -C two.git commit-graph write --reachable "$@" &&
+	cmp one.git/$graph two.git/$graph
+}
+
+test_expect_success 'filters stay, go, and are computed bit by bit' '
+	rm -f paths.git/$graph && cp -R paths.git one.git &&
+	cp -R paths.git two.git &&
+	in_turn --changed-paths --max-new-filters=3 &&
+	in_turn --max-new-filters=4 && in_turn --max-new-filters=0 &&
+	in_turn && grep BDAT two.git/$graph &&
+	in_turn --no-changed-paths && ! grep BDAT two.git/$graph &&
+	in_turn && ! grep BDAT two.git/$graph
+'
+
+test_expect_success 'commitGraph.changedPaths, .maxNewFilters' '
+	for dir in one.git two.git
+	do
+		stock -C $dir config commitGraph.maxNewFilters 5 || return 1
+	done &&
+	in_turn --changed-paths && in_turn &&
+	"$GIT" -C two.git commit-graph write --reachable --no-changed-paths &&
+	"$GIT" -C two.git -c commitGraph.changedPaths=true commit-graph write \
+		--reachable --max-new-filters=-1 &&
+	in_turn --max-new-filters=-1
+'
+
+test_expect_success 'versions of filters' '
+	rm -f odd.git/$graph &&
+	write="$GIT -C odd.git -c commitGraph.changedPathsVersion" &&
+	$write=1 commit-graph write --reachable --changed-paths &&
+	cp odd.git/$graph one &&
+	rm -f odd.git/$graph &&
+	$write=2 commit-graph write --reachable --changed-paths &&
+	cp odd.git/$graph two && ! cmp one two &&
+	stock -C odd.git commit-graph verify --no-progress &&
+	"$GIT" -C odd.git commit-graph write --reachable &&
+	cmp two odd.git/$graph &&
+	$write=-1 commit-graph write --reachable &&
+	cmp two odd.git/$graph &&
+	$write=1 commit-graph write --reachable &&
+	cmp one odd.git/$graph &&
+	$write=0 commit-graph write --reachable &&
+	! grep BDAT odd.git/$graph &&
+	$write=0 commit-graph write --reachable --changed-paths &&
+	cmp one odd.git/$graph &&
+	"$GIT" -C odd.git -c commitGraph.readChangedPaths=false \
+		commit-graph write --reachable &&
+	! grep BDAT odd.git/$graph
+'
+
+test_expect_success 'stock Git finds the same with our filters' '
+	"$GIT" -C odd.git commit-graph write --reachable --changed-paths &&
+	for path in a a/b a/b/c x x/y x/y/z m nothing
+	do
+		stock -C odd.git log --format=%H main -- $path >with &&
+		stock -C odd.git -c core.commitGraph=false log --format=%H \
+			main -- $path >without &&
+		test_cmp without with || return 1
+	done
+'
+
+# ---- verify
 
 test_expect_success 'a graph to spoil' '
 	rm -f cross-sha1.git/$graph &&
@@ -278,6 +380,108 @@ test_expect_success 'it is used' '
 	stock -C cross-sha1.git -c core.commitGraph=false rev-list --all \
 		>theirs &&
 	test_cmp_sorted theirs ours
+'
+
+# ---- changed paths
+
+# Ours go on from ours, theirs from theirs.
+test_expect_success 'repositories for changed paths' '
+	: >in &&
+	repo_linear paths.git 20 &&
+	{
+		stream_commit main 1 1112912000 a/b/c one &&
+		stream_commit main 2 1112912060 "h\303\251llo" two "from :1" &&
+		stream_commit main 3 1112912120 a/b three "from :2" &&
+		stream_commit main 4 1112912180 a four "from :3" &&
+		stream_commit main 5 1112912240 a/b/c five "from :4" &&
+		stream_commit main 6 1112912300 a/b/c five "from :5" &&
+		stream_commit side 7 1112912300 x/y/z six "from :4" &&
+		stream_commit main 8 1112912360 m seven "from :6" "merge :7"
+	} | repo_import odd.git &&
+	for i in $(test_seq 1 511)
+	do
+		echo "M 100644 inline dir/$i" && echo "data 2" && echo "$i" |
+		cut -c1 && echo
+	done >many &&
+	{
+		stream_commit main 1 1112912000 a one && cat many &&
+		stream_commit main 2 1112912060 b two "from :1" &&
+		stream_commit main 3 1112912120 dir three "from :2" &&
+		stream_commit main 4 1112912180 c four "from :3" && cat many |
+		sed s,dir,other,
+	} | repo_import many.git
+'
+
+for name in paths odd many
+do
+	test_expect_success "write --changed-paths, $name" '
+		same_graph $name.git --reachable --changed-paths &&
+		grep BDAT $name.git/$graph
+	'
+done
+
+# in_turn <options>...: write over what is there, in two copies.
+in_turn () {
+	stock -C one.git commit-graph write --no-progress --reachable "$@" &&
+	"$GIT" -C two.git commit-graph write --reachable "$@" &&
+	cmp one.git/$graph two.git/$graph
+}
+
+test_expect_success 'filters stay, go, and are computed bit by bit' '
+	rm -f paths.git/$graph && cp -R paths.git one.git &&
+	cp -R paths.git two.git &&
+	in_turn --changed-paths --max-new-filters=3 &&
+	in_turn --max-new-filters=4 && in_turn --max-new-filters=0 &&
+	in_turn && grep BDAT two.git/$graph &&
+	in_turn --no-changed-paths && ! grep BDAT two.git/$graph &&
+	in_turn && ! grep BDAT two.git/$graph
+'
+
+test_expect_success 'commitGraph.changedPaths, .maxNewFilters' '
+	for dir in one.git two.git
+	do
+		stock -C $dir config commitGraph.maxNewFilters 5 || return 1
+	done &&
+	in_turn --changed-paths && in_turn &&
+	"$GIT" -C two.git commit-graph write --reachable --no-changed-paths &&
+	"$GIT" -C two.git -c commitGraph.changedPaths=true commit-graph write \
+		--reachable --max-new-filters=-1 &&
+	in_turn --max-new-filters=-1
+'
+
+test_expect_success 'versions of filters' '
+	rm -f odd.git/$graph &&
+	write="$GIT -C odd.git -c commitGraph.changedPathsVersion" &&
+	$write=1 commit-graph write --reachable --changed-paths &&
+	cp odd.git/$graph one &&
+	rm -f odd.git/$graph &&
+	$write=2 commit-graph write --reachable --changed-paths &&
+	cp odd.git/$graph two && ! cmp one two &&
+	stock -C odd.git commit-graph verify --no-progress &&
+	"$GIT" -C odd.git commit-graph write --reachable &&
+	cmp two odd.git/$graph &&
+	$write=-1 commit-graph write --reachable &&
+	cmp two odd.git/$graph &&
+	$write=1 commit-graph write --reachable &&
+	cmp one odd.git/$graph &&
+	$write=0 commit-graph write --reachable &&
+	! grep BDAT odd.git/$graph &&
+	$write=0 commit-graph write --reachable --changed-paths &&
+	cmp one odd.git/$graph &&
+	"$GIT" -C odd.git -c commitGraph.readChangedPaths=false \
+		commit-graph write --reachable &&
+	! grep BDAT odd.git/$graph
+'
+
+test_expect_success 'stock Git finds the same with our filters' '
+	"$GIT" -C odd.git commit-graph write --reachable --changed-paths &&
+	for path in a a/b a/b/c x x/y x/y/z m nothing
+	do
+		stock -C odd.git log --format=%H main -- $path >with &&
+		stock -C odd.git -c core.commitGraph=false log --format=%H \
+			main -- $path >without &&
+		test_cmp without with || return 1
+	done
 '
 
 # ---- verify
