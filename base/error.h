@@ -67,6 +67,15 @@ int error_set_at(struct error *err, enum error_code code, const char *file,
  */
 int error_recode(struct error *err, enum error_code code);
 
+/*
+ * What a function that failed with NULL has recorded in *err; `code` where
+ * nobody wanted to know (err is NULL).
+ */
+static inline int error_recorded(const struct error *err, enum error_code code)
+{
+	return err ? err->code : (int)code;
+}
+
 /* Record an out-of-memory error and return ERR_NOMEM. */
 int error_nomem(struct error *err);
 

@@ -157,7 +157,7 @@ int repo_discover(struct repo_place *place, const char *start,
 	int ret;
 
 	if (!dir)
-		return ERR_IO;
+		return error_recorded(err, ERR_IO);
 	ret = sys_stat(&st, dir, err);
 	if (!ret && ceiling_len(&ceiling, dir) < 0)
 		ret = error_nomem(err);

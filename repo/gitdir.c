@@ -90,7 +90,7 @@ int repo_read_common_dir(char **out, const char *git_dir, struct error *err)
 	else if (path)
 		ret = sys_read_file(&text, path, NULL);
 	if (env) {
-		ret = *out ? 0 : ERR_IO;
+		ret = *out ? 0 : error_recorded(err, ERR_IO);
 		goto out;
 	}
 	trim_line(&text);

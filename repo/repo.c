@@ -71,9 +71,10 @@ static int set_dirs(struct repo *repo, const struct repo_place *place,
 		return ret;
 	repo->common_dir = sys_realpath(common, err);
 	free(common);
-	repo->git_dir = sys_realpath(place->git_dir, err);
-	if (!repo->common_dir || !repo->git_dir)
-		return ERR_IO;
+	if (repo->common_dir)
+		repo->git_dir = sys_realpath(place->git_dir, err);
+	if (!repo->git_dir)
+		return error_recorded(err, ERR_IO);
 	repo->object_dir = objects ? repo_absolute_path(objects, err)
 				   : repo_common_path(repo, "objects");
 	if (alternates)
@@ -92,7 +93,7 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 
 	/* Conditions may be about the path as the user sees it. */
 	if (!git_dir)
-		return ERR_IO;
+		return error_recorded(err, ERR_IO);
 	sources.git_dir = git_dir;
 	ret = config_load(&repo->config, &sources, err);
 	free(git_dir);

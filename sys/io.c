@@ -383,7 +383,9 @@ char *sys_realpath(const char *path, struct error *err)
 {
 	char *real = realpath(path, NULL);
 
-	if (!real)
+	if (!real && errno == ENOMEM)
+		error_nomem(err);
+	else if (!real)
 		error_set_errno(err, "cannot resolve '%s'", path);
 	return real;
 }

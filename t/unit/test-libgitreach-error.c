@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/error.c: versions, errors. */
+/* libgitreach/error.c: versions, errors; and memory that runs out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,63 @@
 
 #include <errno.h>
 
-#include "include/gitreach.h"
+#include <stdatomic.h>
+
+#include "t/unit/apirepo.h"
+
+/*
+ * malloc() and its like for this program and the library, of which the n-th
+ * call fails. Sanitizers have their own.
+ */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CAN_FAIL 1
+#define EXPORT __attribute__((visibility("default")))
+
+extern void *__libc_malloc(size_t len);
+extern void *__libc_calloc(size_t nr, size_t len);
+extern void *__libc_realloc(void *p, size_t len);
+extern void __libc_free(void *p);
+
+static atomic_long left;     /* calls until one fails; 0: none does */
+static atomic_bool counting; /* whether `balance` is kept */
+static atomic_long balance;  /* allocated and not freed */
+
+static bool fails(void)
+{
+	return atomic_load(&left) && atomic_fetch_sub(&left, 1) == 1;
+}
+
+static void *given(void *p)
+{
+	if (p && atomic_load(&counting))
+		atomic_fetch_add(&balance, 1);
+	return p;
+}
+
+EXPORT void *malloc(size_t len)
+{
+	return fails() ? NULL : given(__libc_malloc(len));
+}
+
+EXPORT void *calloc(size_t nr, size_t len)
+{
+	return fails() ? NULL : given(__libc_calloc(nr, len));
+}
+
+EXPORT void *realloc(void *p, size_t len)
+{
+	void *moved = fails() ? NULL : __libc_realloc(p, len);
+
+	return p ? moved : given(moved);
+}
+
+EXPORT void free(void *p)
+{
+	if (p && atomic_load(&counting))
+		atomic_fetch_sub(&balance, 1);
+	__libc_free(p);
+}
+#endif
 
 static void versions_are_the_header_s(void **state)
 {
@@ -43,12 +99,130 @@ static void nobody_has_to_want_errors(void **state)
 	gitreach_error_free(NULL);
 }
 
+#ifdef CAN_FAIL
+static int take(void *ctx, const void *bytes, size_t len)
+{
+	*(size_t *)ctx += len;
+	return 0;
+}
+
+static int each(void *ctx, const uint8_t *id, size_t id_len, int type)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
+/* Sets and packs of a query that was made. */
+static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
+	       gitreach_error *err)
+{
+	struct gitreach_verify_options verify = {.size = sizeof(verify),
+						 .sample = 2};
+	gitreach_set *set = NULL, *both = NULL;
+	size_t seen = 0;
+	int ret = gitreach_query_run(&set, query, err);
+
+	if (!ret)
+		ret = gitreach_set_or(&both, set, set, err);
+	if (!ret)
+		ret = gitreach_set_each(both, GITREACH_ANY_TYPE, each, &seen,
+					err);
+	if (!ret)
+		*nr = gitreach_set_count(set, GITREACH_ANY_TYPE);
+	if (!ret && seen != *nr)
+		ret = 77;
+	if (!ret)
+		ret = gitreach_set_write_pack(set, NULL, take, &seen, NULL,
+					      err);
+	if (!ret)
+		ret = gitreach_query_write_pack(query, NULL, take, &seen, NULL,
+						err);
+	if (!ret)
+		ret = gitreach_bitmap_verify(repo, &verify, err);
+	gitreach_set_free(both);
+	gitreach_set_free(set);
+	return ret;
+}
+
+/* All kinds of functions, in one thread; *nr: objects found. */
+static int everything(const char *dir, int strategy, uint64_t *nr,
+		      gitreach_error *err)
+{
+	gitreach_repo *repo = NULL;
+	gitreach_query *query = NULL;
+	int ret = gitreach_repo_open(&repo, dir, 0, err);
+
+	if (!ret)
+		ret = gitreach_query_new(&query, repo, err);
+	if (!ret)
+		ret = gitreach_query_set(query, GITREACH_STRATEGY,
+					 (uint64_t)strategy, err);
+	if (!ret)
+		ret = gitreach_query_set(query, GITREACH_THREADS, 1, err);
+	if (!ret)
+		ret = gitreach_query_want_refs(query, "", err);
+	if (!ret)
+		ret = gitreach_query_have_name(query, "refs/old", err);
+	if (!ret)
+		ret = gitreach_query_filter(query, "blob:limit=200", err);
+	if (!ret)
+		ret = use(repo, query, nr, err);
+	gitreach_query_free(query);
+	gitreach_repo_close(repo);
+	return ret;
+}
+
+/*
+ * Whichever allocation fails, the answer is right or an error, and all memory
+ * is given back.
+ */
+static void out_of_memory(void **state)
+{
+	uint64_t seed = random_seed(), right, nr;
+	struct apirepo a;
+
+	apirepo_make(&a, HASH_SHA1, 12, &seed);
+	randrepo_ref(&a.r, "refs/old", a.r.commits[3]);
+	tmprepo_write(&a.r.t, "config", "[pack]\n\tthreads = 1\n");
+	for (int strategy = 0; strategy < 2; strategy++) {
+		long at = 0, step = 1;
+
+		/* What libraries allocate once and for all is there then. */
+		APIREPO_OK(&a, everything(a.r.t.dir, strategy, &right, a.err));
+		do {
+			int ret;
+
+			at += step;
+			step = at < 300 ? 1
+					: 1 + (long)randrepo_below(&a.r, 40);
+			nr = right;
+			atomic_store(&balance, 0);
+			atomic_store(&counting, true);
+			atomic_store(&left, at);
+			ret = everything(a.r.t.dir, strategy, &nr, a.err);
+			atomic_store(&counting, false);
+			assert_true(ret <= 0);
+			assert_int_equal(nr, right);
+			assert_int_equal(gitreach_error_code(a.err), ret);
+			if (atomic_load(&balance))
+				fail_msg("allocation %ld: %ld are left", at,
+					 atomic_load(&balance));
+		} while (atomic_exchange(&left, 0) <= 0);
+		assert_true(at > 300);
+	}
+	apirepo_release(&a);
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions_are_the_header_s),
 		cmocka_unit_test(errors_say_what_happened),
 		cmocka_unit_test(nobody_has_to_want_errors),
+#ifdef CAN_FAIL
+		cmocka_unit_test(out_of_memory),
+#endif
 	};
 
 	return cmocka_run_group_tests_name("libgitreach-error", tests, NULL,
