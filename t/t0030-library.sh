@@ -187,6 +187,11 @@ test_expect_success PYTHON 'Python knows the structs that the header has' '
 	test_cmp expect actual
 '
 
+test_expect_success PYTHON '500 random requests: bitmaps and walks agree' '
+	run python3 "$GITREACH_SRC/t/interop/random-requests" repo 500 50 >out &&
+	grep "^500 requests, [1-9][0-9]* objects: the same" out
+'
+
 # A copy of what the checker of the interface looks at.
 abi_tree () {
 	rm -rf tree && mkdir -p tree/include &&

@@ -193,8 +193,8 @@ static void out_of_memory(void **state)
 			int ret;
 
 			at += step;
-			step = at < 300 ? 1
-					: 1 + (long)randrepo_below(&a.r, 40);
+			step = at < 120 ? 1
+					: 1 + (long)randrepo_below(&a.r, 150);
 			nr = right;
 			atomic_store(&balance, 0);
 			atomic_store(&counting, true);
