@@ -59,6 +59,7 @@ int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env);
 int cmd_count_objects(int argc, const char **argv, struct builtin_env *env);
 int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env);
 int cmd_fsck(int argc, const char **argv, struct builtin_env *env);
+int cmd_gc(int argc, const char **argv, struct builtin_env *env);
 int cmd_hash_object(int argc, const char **argv, struct builtin_env *env);
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env);
 int cmd_index_pack(int argc, const char **argv, struct builtin_env *env);

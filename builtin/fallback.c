@@ -264,6 +264,15 @@ static int ask_exec_path(struct buf *out, const struct search *s,
 	return ret;
 }
 
+bool fallback_exists(void)
+{
+	struct search s;
+	bool found = search_stock(&s, "git", NULL) == 0;
+
+	search_release(&s);
+	return found;
+}
+
 int fallback_git(const char *const *args)
 {
 	struct error err = ERROR_INIT;

@@ -17,6 +17,11 @@
 #ifndef BUILTIN_FALLBACK_H
 #define BUILTIN_FALLBACK_H
 
+#include <stdbool.h>
+
+/* Whether there is a stock Git. */
+bool fallback_exists(void);
+
 /*
  * Run stock Git with the words `args` (NULL-terminated, without the leading
  * "git"). Returns only when that is not possible: 128, after printing why.

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* gc.pid and gc.log. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builtin/gc-lock.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/lockfile.h"
+#include "sys/map.h"
+#include "sys/process.h"
+#include "sys/user.h"
+
+#define VALID_S (12 * 60 * 60)
+#define STALE_LOCK_S 60
+#define LOCK_TIMEOUT_MS 1000
+#define NS_PER_S INT64_C(1000000000)
+
+static int path_of(struct buf *out, const struct repo *repo, const char *name)
+{
+	return buf_printf(out, "%s/%s", repo->git_dir, name);
+}
+
+/* Whether the process that wrote "<number> <host>" still runs. */
+static bool is_running(const char *text, long *pid, char host[256])
+{
+	struct buf ours = BUF_INIT;
+	bool is_here;
+
+	if (sscanf(text, "%ld %255s", pid, host) != 2 || *pid <= 0)
+		return false;
+	is_here = sys_host_name(&ours, NULL) == 0 && !strcmp(ours.data, host);
+	buf_release(&ours);
+	return !is_here || kill((pid_t)*pid, 0) == 0 || errno == EPERM;
+}
+
+/* 1 with who runs in *other, 0, or negative. */
+static int look_for_other(const char *path, struct buf *other,
+			  struct error *err)
+{
+	struct buf text = BUF_INIT;
+	struct sys_stat st;
+	char host[256];
+	long pid;
+	int ret = sys_stat(&st, path, NULL);
+
+	if (ret < 0 || sys_clock_seconds() - st.mtime_ns / NS_PER_S > VALID_S)
+		return 0;
+	ret = sys_read_file(&text, path, NULL);
+	if (!ret && text.len && is_running(text.data, &pid, host) &&
+	    pid != sys_process_id())
+		ret = buf_printf(other, "machine '%s' pid %ld", host, pid) < 0
+			      ? error_nomem(err)
+			      : 1;
+	buf_release(&text);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int write_pid(struct sys_tempfile *lock, const char *path,
+		     struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = buf_printf(&text, "%ld ", sys_process_id()) < 0
+			  ? error_nomem(err)
+			  : sys_host_name(&text, err);
+
+	if (!ret)
+		ret = sys_tempfile_write(lock, text.data, text.len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(lock, path, SYS_FSYNC_NONE, err);
+	buf_release(&text);
+	return ret;
+}
+
+/*
+ * Such a lock is held for a moment. One that is old is of a process that was
+ * killed.
+ */
+static int lock_briefly(struct sys_tempfile *lock, const char *path,
+			struct error *err)
+{
+	struct sys_stat st;
+	int ret = sys_lockfile_create(lock, path, LOCK_TIMEOUT_MS, err);
+
+	if (ret != ERR_DENIED || sys_stat(&st, path, NULL) < 0 ||
+	    sys_clock_seconds() - st.mtime_ns / NS_PER_S < STALE_LOCK_S)
+		return ret;
+	sys_unlink(path, NULL);
+	return sys_lockfile_create(lock, path, LOCK_TIMEOUT_MS, err);
+}
+
+int gc_lock_take(const struct repo *repo, bool force, struct buf *other,
+		 struct error *err)
+{
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	struct buf path = BUF_INIT, lock_path = BUF_INIT;
+	int ret = 0;
+
+	if (path_of(&path, repo, "gc.pid") < 0 ||
+	    path_of(&lock_path, repo, "gc.pid.lock") < 0)
+		ret = error_nomem(err);
+	/* Held while we look, so that of two only one finds nobody. */
+	if (!ret)
+		ret = lock_briefly(&lock, lock_path.data, err);
+	if (!ret && !force)
+		ret = look_for_other(path.data, other, err);
+	if (!ret)
+		ret = write_pid(&lock, path.data, err);
+	sys_tempfile_abort(&lock);
+	buf_release(&path);
+	buf_release(&lock_path);
+	return ret;
+}
+
+static void remove_file(const struct repo *repo, const char *name)
+{
+	struct buf path = BUF_INIT;
+
+	if (path_of(&path, repo, name) == 0)
+		sys_unlink(path.data, NULL);
+	buf_release(&path);
+}
+
+void gc_lock_drop(const struct repo *repo)
+{
+	remove_file(repo, "gc.pid");
+}
+
+int gc_log_read(struct buf *text, const struct repo *repo, int64_t expiry,
+		struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = path_of(&path, repo, "gc.log") < 0
+			  ? error_nomem(err)
+			  : sys_stat(&st, path.data, err);
+
+	if (!ret && st.mtime_ns / NS_PER_S >= expiry)
+		ret = sys_read_file(text, path.data, err);
+	buf_release(&path);
+	return ret == ERR_MISSING ? 0 : ret < 0 ? ret : text->len > 0;
+}
+
+int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
+		struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = path_of(&path, repo, "gc.log.lock") < 0
+			  ? error_nomem(err)
+			  : sys_lockfile_create(log, path.data, 0, err);
+
+	/* Whoever had it does not run any more: gc.pid is ours. */
+	if (ret == ERR_DENIED) {
+		sys_unlink(path.data, NULL);
+		ret = sys_lockfile_create(log, path.data, 0, err);
+	}
+	buf_release(&path);
+	if (!ret && dup2(log->fd, STDERR_FILENO) < 0)
+		ret = error_set_errno(err, "cannot write to gc.log");
+	return ret;
+}
+
+int gc_log_close(struct sys_tempfile *log, const struct repo *repo,
+		 struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret;
+
+	fflush(stderr);
+	if (path_of(&path, repo, "gc.log") < 0) {
+		ret = error_nomem(err);
+	} else {
+		ret = sys_stat(&st, log->path, err);
+		if (!ret && st.size)
+			ret = sys_tempfile_commit(log, path.data,
+						  SYS_FSYNC_NONE, err);
+	}
+	sys_tempfile_abort(log);
+	buf_release(&path);
+	return ret;
+}
+
+void gc_log_remove(const struct repo *repo)
+{
+	remove_file(repo, "gc.log");
+}
