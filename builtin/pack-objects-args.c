@@ -126,8 +126,6 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		FLAG("shallow", shallow, "the receiver is shallow"),
 		TEXT("missing", missing, OPTION_NO_NEGATE, NULL,
 		     "what to do about missing objects: error", "<action>"),
-		NUMBER("name-hash-version", name_hash_version,
-		       "how names are compared: 1"),
 		PACKING_OPTIONS(&a->packing),
 		TEXT("index-version", index_version_text, 0, NULL,
 		     "of the .idx: 1 or 2", "<n>"),
@@ -180,11 +178,8 @@ static int check_values(struct pack_objects_args *a, struct error *err)
 		return error_set(err, ERR_UNSUPPORTED,
 				 "option `missing=%s' is not supported yet",
 				 a->missing);
-	if (a->name_hash_version != -1 && a->name_hash_version != 1)
-		return error_set(
-			err, ERR_UNSUPPORTED,
-			"option `name-hash-version=%lld' is not supported yet",
-			(long long)a->name_hash_version);
+	if (packing_check(&a->packing, err) < 0)
+		return ERR_INVALID;
 	if (!a->index_version_text)
 		return 0;
 	version = strtoul(a->index_version_text, &end, 10);
@@ -305,7 +300,6 @@ void pack_objects_args_init(struct pack_objects_args *a)
 	*a = (struct pack_objects_args){
 		.packing = PACKING_ARGS_INIT,
 		.compression = INT64_MIN,
-		.name_hash_version = -1,
 	};
 	filter_args_init(&a->filter);
 }

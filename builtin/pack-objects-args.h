@@ -22,7 +22,6 @@ struct pack_objects_args {
 	bool keep_true_parents, sparse, shallow, delta_islands;
 	const char *index_version_text, *missing;
 	int64_t compression; /* INT64_MIN: not given */
-	int64_t name_hash_version;
 	struct named_packs keep_packs;
 	const char *base;
 	struct filter_args filter;

@@ -13,7 +13,6 @@
 #include "builtin/pack-objects-args.h"
 #include "builtin/pack-objects-packs.h"
 #include "builtin/revargs.h"
-#include "object/parse.h"
 #include "repack/pack-job.h"
 #include "walk/ref-tips.h"
 #include "repack/send.h"
@@ -109,8 +108,12 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 		return ERR_INVALID;
 	if (r->a.use_bitmap)
 		*use = true;
-	/* Parts of packs are left out in ways that bitmaps do not know. */
-	if (r->a.no_use_bitmap || !pack_objects_is_for_receiver(&r->a))
+	/*
+	 * Parts of packs are left out in ways that bitmaps do not know; and
+	 * they do not know paths.
+	 */
+	if (r->a.no_use_bitmap || r->newpack.make.grouping == NAME_GROUP_PATH ||
+	    !pack_objects_is_for_receiver(&r->a))
 		*use = false;
 	return 0;
 }
@@ -187,17 +190,14 @@ static int add_object_line(struct run *r, const char *line)
 {
 	size_t hex_len = hash_hex_len(r->odb->algo);
 	size_t len = strlen(line);
-	uint32_t name_hash = 0;
 	struct oid oid;
 
 	if (!oid_from_hex(&oid, line, len, r->odb->algo) ||
 	    (line[hex_len] && line[hex_len] != ' '))
 		return error_set(r->err, ERR_INVALID,
 				 "expected object ID, got garbage:\n %s", line);
-	if (line[hex_len])
-		name_hash = name_hash_add(0, line + hex_len + 1,
-					  len - hex_len - 1);
-	return pack_job_add(&r->job, &oid, name_hash, r->err);
+	return pack_job_add_named(
+		&r->job, &oid, line + hex_len + (line[hex_len] == ' '), r->err);
 }
 
 static int add_object_list(struct run *r)

@@ -13,6 +13,35 @@ static void override(unsigned *option, uint64_t given, unsigned max)
 		*option = given < max ? (unsigned)given : max;
 }
 
+int packing_take_choice(void *value, const char *arg)
+{
+	*(int *)value = arg != option_negated;
+	return 0;
+}
+
+int packing_check(const struct packing_args *args, struct error *err)
+{
+	int64_t version = args->name_hash_version;
+
+	if (version == 0 || version > 2)
+		return error_set(err, ERR_INVALID,
+				 "invalid --name-hash-version option: %lld",
+				 (long long)version);
+	return 0;
+}
+
+/* Versions under 0 are the default, as in stock Git. */
+static void apply_grouping(enum name_grouping *grouping,
+			   const struct packing_args *args)
+{
+	if (args->path_walk == 0)
+		*grouping = NAME_GROUP_NONE;
+	if (args->path_walk > 0)
+		*grouping = NAME_GROUP_PATH;
+	if (args->name_hash_version == 2 && *grouping == NAME_GROUP_NONE)
+		*grouping = NAME_GROUP_COMPONENTS;
+}
+
 void packing_apply(struct newpack_options *options,
 		   const struct packing_args *args)
 {
@@ -23,6 +52,7 @@ void packing_apply(struct newpack_options *options,
 	override(&make->window, args->window, REPACK_MAX_WINDOW);
 	override(&make->depth, args->depth, REPACK_MAX_DEPTH);
 	override(&make->threads, args->threads, REPACK_MAX_THREADS);
+	apply_grouping(&make->grouping, args);
 	if (args->window_memory != PACKING_UNSET)
 		make->window_memory = args->window_memory;
 }

@@ -15,6 +15,8 @@
 /* As given on the command line; PACKING_UNSET: not given. */
 struct packing_args {
 	uint64_t window, depth, threads, window_memory, max_pack_size;
+	int64_t name_hash_version; /* -1: not given */
+	int path_walk;             /* 1, 0, or -1: not given */
 	bool no_reuse_delta, no_reuse_object;
 	bool quiet, progress, no_progress;
 };
@@ -23,7 +25,8 @@ struct packing_args {
 	{                                                                      \
 		.window = PACKING_UNSET, .depth = PACKING_UNSET,               \
 		.threads = PACKING_UNSET, .window_memory = PACKING_UNSET,      \
-		.max_pack_size = PACKING_UNSET                                 \
+		.max_pack_size = PACKING_UNSET, .name_hash_version = -1,       \
+		.path_walk = -1                                                \
 	}
 
 /* Entries of an option table for them; `a` is a struct packing_args *. */
@@ -42,6 +45,16 @@ struct packing_args {
 		PACKING_NUMBER(                                                \
 			a, "max-pack-size", max_pack_size,                     \
 			"bytes of a pack; what is over goes into more"),       \
+		{.kind = OPTION_I64,                                           \
+		 .long_name = "name-hash-version",                             \
+		 .value = &(a)->name_hash_version,                             \
+		 .help = "how names are compared: 1 or 2"},                    \
+		{.kind = OPTION_CALLBACK,                                      \
+		 .long_name = "path-walk",                                     \
+		 .value = &(a)->path_walk,                                     \
+		 .flags = OPTION_NO_ARG,                                       \
+		 .fn = packing_take_choice,                                    \
+		 .help = "compare versions of each path first"},               \
 		{.kind = OPTION_FLAG,                                          \
 		 .long_name = "progress",                                      \
 		 .value = &(a)->progress,                                      \
@@ -52,6 +65,12 @@ struct packing_args {
 		.value = &(a)->no_progress, .flags = OPTION_NO_NEGATE,         \
 		.help = "show none"                                            \
 	}
+
+/* Callback of an option that has a default of its own: an int, 1 or 0. */
+int packing_take_choice(void *value, const char *arg);
+
+/* Whether the values can be had: 0 or ERR_INVALID. */
+int packing_check(const struct packing_args *args, struct error *err);
 
 /* Let what was given override what configuration says. */
 void packing_apply(struct newpack_options *options,

@@ -28,13 +28,6 @@ struct args {
 	struct named_packs keep_packs;
 };
 
-/* For an option that has a default of its own: 1, or 0 with --no-. */
-static int take_choice(void *value, const char *arg)
-{
-	*(int *)value = arg != option_negated;
-	return 0;
-}
-
 #define FLAG(letter, name, field, text)                                        \
 	{                                                                      \
 		OPTION_FLAG, letter, name, field, text, 0, NULL, NULL, NULL    \
@@ -46,7 +39,7 @@ static int take_choice(void *value, const char *arg)
 #define CHOICE(letter, name, field, text)                                      \
 	{                                                                      \
 		OPTION_CALLBACK, letter, name, field, text, OPTION_NO_ARG,     \
-			NULL, take_choice, NULL                                \
+			NULL, packing_take_choice, NULL                        \
 	}
 
 static int parse(struct args *a, int argc, const char **argv)
@@ -120,7 +113,7 @@ static int check_args(const struct args *a, struct error *err)
 		return incompatible(err, "--keep-unreachable", "-A");
 	if (a->geometric && (a->all || a->loosen || a->cruft))
 		return incompatible(err, "--geometric", "-A/-a");
-	return 0;
+	return packing_check(&a->packing, err);
 }
 
 /*

@@ -58,7 +58,8 @@ int cruft_write(struct newpacks *np, struct unreachable *u,
 	c.mtimes = mem_alloc(u->nr, sizeof(*c.mtimes));
 	ret = c.mtimes ? add_items(&c, err) : error_nomem(err);
 	if (!ret && (c.items.nr || options->empty)) {
-		ret = names_fill(&c.items, err);
+		ret = names_fill(&c.items, options->newpack->make.grouping,
+				 err);
 		if (!ret)
 			ret = newpacks_make(np, &c.items, c.mtimes,
 					    options->dir, options->newpack,

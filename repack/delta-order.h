@@ -16,10 +16,31 @@
 #include "repack/delta-search.h"
 #include "repack/items.h"
 
+/*
+ * One way over the candidates. All have the same order at heart, that of
+ * names, in which a base always comes before its deltas: no two passes together
+ * can make a circle. Those but the second have the same segments.
+ */
+enum delta_pass {
+	DELTA_PASS_NAMES, /* all that are stored whole */
+	/* By path, in the order of names within each: versions of one file. */
+	DELTA_PASS_PATHS,
+	/* What is stored whole after that: the first of each path, far apart
+	 * in the order of all. */
+	DELTA_PASS_ROOTS,
+	/* All, and what is whole or no good delta yet is tried once more: the
+	 * files of another path that one came from. */
+	DELTA_PASS_ALL,
+};
+
 struct delta_candidate {
 	uint32_t item;
-	bool is_target; /* may become a delta: there is an earlier candidate in
-			   its segment that it may be paired with */
+	bool is_target;  /* may become a delta: there is an earlier candidate in
+			    its segment that it may be paired with */
+	bool is_skipped; /* no part of this pass */
+	bool starts;     /* it is not to be paired with any before it */
+	bool is_near;    /* it is a delta already, against a candidate of its
+			    segment */
 };
 
 /* Candidates [first, end), all of one type. */
@@ -30,7 +51,8 @@ struct delta_segment {
 };
 
 struct delta_order {
-	struct delta_candidate *candidates; /* owned */
+	uint32_t *sorted; /* owned: items, in the order of names */
+	struct delta_candidate *candidates; /* owned: of one pass */
 	size_t nr;
 	struct delta_segment *segments; /* owned; heaviest first, so that
 					   threads end together; those without
@@ -40,11 +62,17 @@ struct delta_order {
 };
 
 /*
- * Choose, sort and cut. Returns 0 with *order owned by the caller, or
- * ERR_NOMEM with *order released.
+ * Choose, sort and cut, for the first pass: DELTA_PASS_PATHS if the items'
+ * groups are paths, else DELTA_PASS_NAMES. Returns 0 with *order owned by the
+ * caller, or ERR_NOMEM with *order released.
  */
 int delta_order_init(struct delta_order *order, const struct repack_items *list,
 		     const struct delta_search_options *options);
+
+/* The same candidates cut anew for another pass. 0 or ERR_NOMEM. */
+int delta_order_pass(struct delta_order *order, const struct repack_items *list,
+		     const struct delta_search_options *options,
+		     enum delta_pass pass);
 void delta_order_release(struct delta_order *order);
 
 /*

@@ -32,14 +32,21 @@ struct search {
 	struct repack_items *list;
 	struct delta_search_options options;
 	uint16_t *heights; /* owned: see delta_window_new() */
+	uint16_t *depths;  /* likewise; NULL in the first pass */
 	struct delta_order order;
 	struct worker *workers;    /* owned: one per thread */
 	atomic_uint_fast64_t kept; /* bytes of deltas kept */
 	struct progress progress;
 };
 
+static bool has_base(const struct repack_item *item)
+{
+	return (item->how == REPACK_COPY_DELTA || item->how == REPACK_DELTA) &&
+	       item->base != REPACK_NO_ITEM;
+}
+
 /*
- * How long the chains of copied deltas are that hang on each item. Counting
+ * How long the chains of deltas are that hang on each item. Counting
  * stops one past the greatest depth, where an item can be no delta anyway;
  * this also bounds the cost.
  */
@@ -54,8 +61,7 @@ static uint16_t *measure_heights(const struct repack_items *list,
 		const struct repack_item *item = &list->items[i];
 		uint32_t height = 0;
 
-		while (item->how == REPACK_COPY_DELTA &&
-		       item->base != REPACK_NO_ITEM && height <= depth) {
+		while (has_base(item) && height <= depth) {
 			if (heights[item->base] > height++)
 				break;
 			heights[item->base] = (uint16_t)height;
@@ -63,6 +69,34 @@ static uint16_t *measure_heights(const struct repack_items *list,
 		}
 	}
 	return heights;
+}
+
+static uint16_t depth_now(const struct repack_items *list, uint32_t at)
+{
+	uint16_t depth = 0;
+
+	for (; list->items[at].how == REPACK_DELTA; at = list->items[at].base)
+		depth++;
+	return depth;
+}
+
+/*
+ * How deep deltas of earlier passes are. Those with a base in another segment
+ * stay so: see delta_order_pass().
+ */
+static uint16_t *measure_depths(const struct search *s)
+{
+	uint16_t *depths = mem_calloc(s->list->nr, sizeof(*depths));
+
+	for (size_t i = 0; depths && i < s->order.nr; i++) {
+		const struct delta_candidate *c = &s->order.candidates[i];
+
+		if (s->list->items[c->item].how == REPACK_DELTA)
+			depths[c->item] = c->is_near
+						  ? DELTA_WINDOW_BASE_DEPTH
+						  : depth_now(s->list, c->item);
+	}
+	return depths;
 }
 
 static int worker_start(struct search *s, struct worker *w)
@@ -76,7 +110,7 @@ static int worker_start(struct search *s, struct worker *w)
 	if (!w->reader || !w->deflater)
 		return ERR_NOMEM;
 	w->window = delta_window_new(s->list, &s->options, s->heights,
-				     w->reader);
+				     s->depths, w->reader);
 	return w->window ? 0 : ERR_NOMEM;
 }
 
@@ -121,6 +155,10 @@ static int keep(struct search *s, struct worker *w, uint32_t item_nr,
 {
 	struct repack_item *item = &s->list->items[item_nr];
 
+	if (item->delta)
+		atomic_fetch_sub(&s->kept, item->delta_len);
+	free(item->delta);
+	item->delta = NULL;
 	item->how = REPACK_DELTA;
 	item->base = found->base;
 	item->delta_size = (uint32_t)found->len;
@@ -139,8 +177,14 @@ static int search_segment(void *ctx, unsigned thread_nr, size_t task_nr,
 		return error_nomem(err);
 	for (size_t i = seg->first; i < seg->end; i++) {
 		const struct delta_candidate *c = &s->order.candidates[i];
-		int ret = delta_window_slide(w->window, c->item, c->is_target,
-					     &found, err);
+		int ret;
+
+		if (c->is_skipped)
+			continue;
+		if (c->starts)
+			delta_window_reset(w->window);
+		ret = delta_window_slide(w->window, c->item, c->is_target,
+					 &found, err);
 
 		if (!ret && found.delta && keep(s, w, c->item, &found) < 0)
 			ret = error_nomem(err);
@@ -154,30 +198,67 @@ static int search_segment(void *ctx, unsigned thread_nr, size_t task_nr,
 	return 0;
 }
 
+/* One pass over the candidates as they are ordered. */
+static int search_pass(struct search *s, unsigned threads, bool is_first,
+		       struct error *err)
+{
+	int ret = 0;
+
+	if (!s->order.target_nr)
+		return 0;
+	s->heights = measure_heights(s->list, s->options.depth);
+	if (s->heights && !is_first)
+		s->depths = measure_depths(s);
+	if (!s->heights || (!is_first && !s->depths))
+		ret = error_nomem(err);
+	progress_start(&s->progress, s->options.progress,
+		       is_first && s->options.grouping == NAME_GROUP_PATH
+			       ? "Compressing objects by path"
+			       : "Compressing objects",
+		       s->order.target_nr);
+	if (!ret)
+		ret = sys_parallel(threads, s->order.segment_nr, search_segment,
+				   s, err);
+	progress_stop(&s->progress);
+	/* It knows the tables. */
+	for (unsigned i = 0; i < threads; i++) {
+		delta_window_free(s->workers[i].window);
+		s->workers[i].window = NULL;
+	}
+	free(s->heights);
+	free(s->depths);
+	s->heights = s->depths = NULL;
+	return ret;
+}
+
 static int search_all(struct search *s, struct error *err)
 {
+	static const enum delta_pass further[] = {
+		DELTA_PASS_ROOTS,
+		DELTA_PASS_ALL,
+	};
 	unsigned threads = s->options.threads ? s->options.threads
 					      : sys_cpu_nr();
+	size_t further_nr = s->options.grouping == NAME_GROUP_PATH
+				    ? ARRAY_NR(further)
+				    : 0;
 	int ret;
 
-	s->heights = measure_heights(s->list, s->options.depth);
 	s->workers = mem_calloc(threads, sizeof(*s->workers));
-	if (!s->heights || !s->workers) {
-		free(s->heights);
-		free(s->workers);
+	if (!s->workers)
 		return error_nomem(err);
-	}
 	for (unsigned i = 0; i < threads; i++)
 		buf_init(&s->workers[i].scratch);
-	progress_start(&s->progress, s->options.progress, "Compressing objects",
-		       s->order.target_nr);
-	ret = sys_parallel(threads, s->order.segment_nr, search_segment, s,
-			   err);
-	progress_stop(&s->progress);
+	ret = search_pass(s, threads, true, err);
+	for (size_t i = 0; i < further_nr && !ret; i++) {
+		ret = delta_order_pass(&s->order, s->list, &s->options,
+				       further[i]);
+		ret = ret < 0 ? error_nomem(err)
+			      : search_pass(s, threads, false, err);
+	}
 	for (unsigned i = 0; i < threads; i++)
 		worker_release(&s->workers[i]);
 	free(s->workers);
-	free(s->heights);
 	return ret;
 }
 
@@ -196,7 +277,7 @@ int delta_search_run(struct repack_items *list,
 		return error_nomem(err);
 	if (s.options.window > s.order.nr)
 		s.options.window = (unsigned)s.order.nr;
-	ret = s.order.target_nr ? search_all(&s, err) : 0;
+	ret = s.order.nr ? search_all(&s, err) : 0;
 	delta_order_release(&s.order);
 	return ret;
 }

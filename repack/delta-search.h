@@ -12,6 +12,9 @@
  * their maker already did, unless an island has parted what it had paired
  * (`retry`). A candidate whose whole window is like that is not even read, so
  * that the search costs in proportion to what is new.
+ *
+ * Where items have groups (object/name-group.h), these take the place of the
+ * name hash; groups that are whole paths make it three passes (delta-order.h).
  */
 #ifndef REPACK_DELTA_SEARCH_H
 #define REPACK_DELTA_SEARCH_H
@@ -24,11 +27,12 @@
 #include "sys/progress.h"
 
 struct delta_search_options {
-	unsigned threads;       /* 0: as many as processors */
-	unsigned window;        /* candidates compared with; 0: no search */
-	unsigned depth;         /* longest chain of deltas; over 4095: 4095 */
-	uint64_t window_memory; /* bytes per thread; 0: no limit */
-	uint64_t cache_size;    /* bytes of deltas kept until written; 0: all */
+	unsigned threads; /* 0: as many as processors */
+	unsigned window;  /* candidates compared with; 0: no search */
+	unsigned depth;   /* longest chain of deltas; over 4095: 4095 */
+	enum name_grouping grouping; /* what the items' groups are */
+	uint64_t window_memory;      /* bytes per thread; 0: no limit */
+	uint64_t cache_size; /* bytes of deltas kept until written; 0: all */
 	uint64_t big_file_threshold; /* bytes */
 	int compression;      /* zlib level of kept deltas, -1: default */
 	bool check_ids;       /* of all objects that are read */

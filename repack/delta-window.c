@@ -23,6 +23,7 @@ struct delta_window {
 	const struct repack_items *list;
 	const struct delta_search_options *options;
 	const uint16_t *heights;
+	uint16_t *depths;
 	struct odb_reader *reader;
 	struct member **members; /* owned: `size` + 1, the first `nr` in the
 				    window, oldest first; then spare ones */
@@ -34,7 +35,7 @@ struct delta_window {
 struct delta_window *delta_window_new(
 	const struct repack_items *list,
 	const struct delta_search_options *options, const uint16_t *heights,
-	struct odb_reader *reader)
+	uint16_t *depths, struct odb_reader *reader)
 {
 	struct delta_window *w = mem_calloc(1, sizeof(*w));
 	size_t places = (size_t)options->window + 1;
@@ -44,6 +45,7 @@ struct delta_window *delta_window_new(
 	w->list = list;
 	w->options = options;
 	w->heights = heights;
+	w->depths = depths;
 	w->reader = reader;
 	w->size = options->window;
 	w->members = mem_alloc(places, sizeof(*w->members));
@@ -161,8 +163,10 @@ static int index_member(struct delta_window *w, struct member *m,
 /* A search for the best base of one target. */
 struct trial {
 	struct member *target;
-	uint32_t depth_max; /* of a delta made of the target */
-	size_t best;        /* place in the window */
+	uint32_t depth_max;  /* of a delta made of the target */
+	size_t best_len;     /* bytes of the best delta so far; 0: none */
+	uint32_t best_depth; /* and of its base */
+	size_t best;         /* place of that in the window, once found */
 	struct delta_found *found;
 };
 
@@ -179,14 +183,13 @@ static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 	uint64_t left = t->depth_max - base->depth;
 	uint64_t limit;
 
-	if (!t->found->delta) {
+	if (!t->best_len) {
 		limit = size / 2;
 		limit = limit > OVERHEAD ? limit - OVERHEAD : 0;
 		return limit * left / t->depth_max;
 	}
-	limit = t->found->len * left /
-		(t->depth_max - w->members[t->best]->depth);
-	return base->depth == w->members[t->best]->depth ? limit - 1 : limit;
+	limit = t->best_len * left / (t->depth_max - t->best_depth);
+	return base->depth == t->best_depth ? limit - 1 : limit;
 }
 
 /* Whether sizes alone leave no hope of a delta within the limit. */
@@ -228,6 +231,8 @@ static int try_base(struct delta_window *w, struct trial *t, size_t place,
 		return ret < 0 ? error_nomem(err) : 0;
 	free(t->found->delta);
 	*t->found = (struct delta_found){base->item, delta, len};
+	t->best_len = len;
+	t->best_depth = base->depth;
 	t->best = place;
 	return 0;
 }
@@ -241,6 +246,10 @@ static int find_base(struct delta_window *w, struct member *target,
 	if (height >= w->options->depth)
 		return 0;
 	t.depth_max = w->options->depth - height;
+	if (w->list->items[target->item].how == REPACK_DELTA) {
+		t.best_len = w->list->items[target->item].delta_size;
+		t.best_depth = target->depth - 1;
+	}
 	for (size_t i = w->nr; i-- > 0;) {
 		int ret = try_base(w, &t, i, err);
 
@@ -257,6 +266,18 @@ static int find_base(struct delta_window *w, struct member *target,
 	return 0;
 }
 
+/* How deep a candidate is that an earlier pass has made a delta. */
+static uint32_t depth_of(const struct delta_window *w, uint32_t item)
+{
+	const struct repack_item *it = &w->list->items[item];
+
+	if (it->how != REPACK_DELTA || !w->depths)
+		return 0;
+	return w->depths[item] == DELTA_WINDOW_BASE_DEPTH
+		       ? w->depths[it->base] + 1u
+		       : w->depths[item];
+}
+
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		       struct delta_found *found, struct error *err)
 {
@@ -267,9 +288,11 @@ int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 	make_room(w, w->list->items[item].size);
 	m = w->members[w->nr];
 	m->item = item;
-	m->depth = 0;
+	m->depth = depth_of(w, item);
 	if (is_target)
 		ret = find_base(w, m, found, err);
+	if (w->depths)
+		w->depths[item] = (uint16_t)m->depth;
 	if (ret < 0 || m->depth >= w->options->depth)
 		member_clear(w, m);
 	else

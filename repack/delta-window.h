@@ -25,14 +25,21 @@
 
 struct delta_window;
 
+/* In `depths`: one more than that of the item's base. */
+#define DELTA_WINDOW_BASE_DEPTH UINT16_MAX
+
 /*
- * `heights`: for each item, how many deltas that are copied hang on it, the
- * longest chain counted. All is borrowed; NULL when out of memory.
+ * `heights`: for each item, how many deltas that are there already hang on it,
+ * the longest chain counted. `depths`: for items that an earlier pass has made
+ * deltas how deep they are at most, or DELTA_WINDOW_BASE_DEPTH where the base
+ * comes before them in the same segment; each is brought up to date as the
+ * window passes. NULL without earlier passes. All is borrowed; NULL when out of
+ * memory.
  */
 struct delta_window *delta_window_new(
 	const struct repack_items *list,
 	const struct delta_search_options *options, const uint16_t *heights,
-	struct odb_reader *reader);
+	uint16_t *depths, struct odb_reader *reader);
 void delta_window_free(struct delta_window *w);
 
 /* Empty the window, for another segment. */
@@ -47,7 +54,8 @@ struct delta_found {
 
 /*
  * Slide on by one candidate, and look for its best base first if it is a
- * target. 0, or a negative error with nothing in *found.
+ * target; of one that is a delta already, for a better one. 0, or a negative
+ * error with nothing in *found.
  */
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		       struct delta_found *found, struct error *err);

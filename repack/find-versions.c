@@ -41,7 +41,13 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 {
 	struct versions *v = ctx;
 	struct found *f = v->f;
-	uint32_t bit, hash = name_hash_add(0, path, path_len);
+	struct walk_item item = {
+		.obj_pos = new_pos,
+		.name_hash = name_hash_add(0, path, path_len),
+		.group = name_group_path(f->grouping, path, path_len),
+		.type = (uint8_t)type,
+	};
+	uint32_t bit;
 	uint64_t size;
 
 	if (v->nr >= VERSIONS_MAX || v->bytes >= VERSION_BYTES_MAX)
@@ -51,8 +57,10 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	    size > VERSION_BYTES_MAX - v->bytes ||
 	    old_pos >= f->walk.space.packed_nr || !found_had(f, old_pos))
 		return 0;
-	if (walk_items_append(&f->objects, new_pos, type, hash) < 0 ||
-	    walk_items_append(&f->versions, old_pos, type, hash) < 0)
+	if (walk_items_add(&f->objects, &item) < 0)
+		return error_nomem(err);
+	item.obj_pos = old_pos;
+	if (walk_items_add(&f->versions, &item) < 0)
 		return error_nomem(err);
 	bitset_unset(&f->packed, bit);
 	v->nr++;

@@ -84,13 +84,18 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 				   size_t path_len, struct error *err)
 {
 	struct found *f = ctx;
+	const struct walk_item item = {
+		.obj_pos = obj_pos,
+		.name_hash = name_hash_add(0, path, path_len),
+		.group = name_group_path(f->grouping, path, path_len),
+		.type = (uint8_t)type,
+	};
 
 	if (!is_surely_had(f, type))
 		return 0;
-	if (walk_items_append(&f->boundary_objects, obj_pos, type,
-			      name_hash_add(0, path, path_len)) < 0)
-		return error_nomem(err);
-	return 0;
+	return walk_items_add(&f->boundary_objects, &item) < 0
+		       ? error_nomem(err)
+		       : 0;
 }
 
 size_t found_newest(uint32_t out[FOUND_NEWEST_MAX], const struct history *h,
@@ -188,8 +193,7 @@ static int take_walked(struct finding *g, struct walk_result *result,
 	for (size_t i = 0; i < result->objects.nr; i++) {
 		const struct walk_item *item = &result->objects.items[i];
 
-		if (walk_items_append(&f->objects, item->obj_pos, item->type,
-				      item->name_hash) < 0)
+		if (walk_items_add(&f->objects, item) < 0)
 			return error_nomem(err);
 	}
 	return 0;
@@ -204,6 +208,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 		.threads = g->options->threads,
 		.progress = g->options->progress,
 		.filter = f->request->filter,
+		.grouping = f->grouping,
 	};
 	int ret = walk_enumerate(&result, &f->walk, &g->wants, &g->haves,
 				 &options, err);
@@ -435,8 +440,7 @@ static int split_objects(struct found *f)
 			continue;
 		}
 		bitset_set(&f->packed, bit);
-		if (walk_items_append(&f->walked, item->obj_pos, item->type,
-				      item->name_hash) < 0)
+		if (walk_items_add(&f->walked, item) < 0)
 			return ERR_NOMEM;
 	}
 	f->objects.nr = kept;
@@ -533,7 +537,10 @@ int found_open(struct found *found, const struct odb *odb,
 	};
 	int ret;
 
-	*found = (struct found){.request = request};
+	*found = (struct found){
+		.request = request,
+		.grouping = options->grouping,
+	};
 	ret = walk_open(&found->walk, odb, request->shallow,
 			request->shallow_nr, err);
 	if (ret < 0)
@@ -549,6 +556,8 @@ int found_open(struct found *found, const struct odb *odb,
 		ret = include_tags(found, err);
 	if (ret >= 0 && !found->pb)
 		ret = split_packed(found, err);
+	if (found->pb)
+		found->grouping = NAME_GROUP_NONE;
 	found->wants = g.wants.commits;
 	found->want_nr = g.wants.commit_nr;
 	g.wants.commits = NULL;
@@ -632,8 +641,10 @@ static int add_base(struct found *f, struct repack_items *items,
 	if (!ret && repack_items_append(items, object->obj_pos, object->type,
 					object->name_hash, true) < 0)
 		ret = error_nomem(err);
-	if (!ret)
+	if (!ret) {
 		items->items[items->nr - 1].size = size;
+		items->items[items->nr - 1].group = object->group;
+	}
 	return ret;
 }
 

@@ -38,6 +38,16 @@ int repack_items_append(struct repack_items *list, uint32_t obj_pos,
 	return 0;
 }
 
+int repack_items_add(struct repack_items *list, const struct walk_item *found)
+{
+	int ret = repack_items_append(list, found->obj_pos, found->type,
+				      found->name_hash, false);
+
+	if (!ret)
+		list->items[list->nr - 1].group = found->group;
+	return ret;
+}
+
 int repack_check_id(enum hash_algo algo, const struct oid *oid,
 		    const struct odb_object *obj, struct error *err)
 {

@@ -17,7 +17,7 @@
 #include "islands/islands.h"
 #include "object/type.h"
 #include "repo/odb.h"
-#include "walk/objspace.h"
+#include "walk/walk.h"
 
 #define REPACK_NO_ITEM UINT32_MAX
 
@@ -42,6 +42,7 @@ struct repack_item {
 			     it is to be made again on writing */
 	uint32_t obj_pos;
 	uint32_t name_hash;
+	uint32_t group;      /* of its path, as the search's options say */
 	uint32_t base;       /* item, or REPACK_NO_ITEM */
 	uint32_t crc;        /* of the entry in the new pack, once written */
 	uint32_t delta_len;  /* bytes at `delta` */
@@ -86,5 +87,8 @@ int repack_check_id(enum hash_algo algo, const struct oid *oid,
 int repack_items_append(struct repack_items *list, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash,
 			bool is_external);
+
+/* The same for what a walk has found, to be written. */
+int repack_items_add(struct repack_items *list, const struct walk_item *found);
 
 #endif

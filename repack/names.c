@@ -13,6 +13,7 @@
 
 struct naming {
 	struct repack_items *list;
+	enum name_grouping grouping;
 	struct odb_reader *reader;
 	/*
 	 * The items by id. Most of what a tree names is not in the list: not to
@@ -76,6 +77,8 @@ static int name_entry(struct naming *n, const struct tree_entry *e,
 	n->seen[item] = 1;
 	n->list->items[item].name_hash = name_hash_add(0, n->path.data,
 						       n->path.len);
+	n->list->items[item].group = name_group_path(n->grouping, n->path.data,
+						     n->path.len);
 	if (tree_entry_is_dir(e))
 		ret = name_tree(n, item, depth + 1);
 	buf_set_len(&n->path, path_len);
@@ -139,10 +142,12 @@ static int name_all(struct naming *n)
 	return ret;
 }
 
-int names_fill(struct repack_items *list, struct error *err)
+int names_fill(struct repack_items *list, enum name_grouping grouping,
+	       struct error *err)
 {
 	struct naming n = {
 		.list = list,
+		.grouping = grouping,
 		.item_of = OIDMAP_INIT,
 		.path = BUF_INIT,
 	};

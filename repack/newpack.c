@@ -87,6 +87,7 @@ static int plan_and_search(struct newpack *np, bool check, struct error *err)
 		.threads = make->threads,
 		.window = make->window,
 		.depth = make->depth,
+		.grouping = make->grouping,
 		.window_memory = make->window_memory,
 		.cache_size = make->delta_cache_size,
 		.big_file_threshold = make->big_file_threshold,

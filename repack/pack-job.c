@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "object/parse.h"
 #include "repack/pack-job.h"
 #include "repack/pseudo-tips.h"
 #include "repack/roots.h"
@@ -109,9 +110,10 @@ bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos)
 	return !oidmap_get(&job->loose_elsewhere, &oid, &ignored);
 }
 
-static int add_item(struct pack_job *job, uint32_t obj_pos,
-		    enum object_type type, uint32_t name_hash)
+static int add_item(struct pack_job *job, const struct walk_item *item)
 {
+	uint32_t obj_pos = item->obj_pos;
+
 	if (job->options->unpacked && obj_pos < job->walk.space.packed_nr) {
 		job->left_out = true;
 		return 0;
@@ -122,8 +124,7 @@ static int add_item(struct pack_job *job, uint32_t obj_pos,
 		job->left_out = true;
 		return 0;
 	}
-	return repack_items_append(&job->items, obj_pos, type, name_hash,
-				   false);
+	return repack_items_add(&job->items, item);
 }
 
 static int load_items(struct pack_job *job, struct error *err)
@@ -133,19 +134,19 @@ static int load_items(struct pack_job *job, struct error *err)
 	if (job->options->note_reached &&
 	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
 		return error_nomem(err);
-	for (size_t i = 0; i < job->found.revs.nr; i++)
-		if (add_item(job,
-			     h->commits[walk_result_commit(&job->found, i)]
-				     .obj_pos,
-			     OBJ_COMMIT, 0) < 0)
-			return error_nomem(err);
-	for (size_t i = 0; i < job->found.objects.nr; i++) {
-		const struct walk_item *item = &job->found.objects.items[i];
+	for (size_t i = 0; i < job->found.revs.nr; i++) {
+		uint32_t c = walk_result_commit(&job->found, i);
+		const struct walk_item item = {
+			.obj_pos = h->commits[c].obj_pos,
+			.type = OBJ_COMMIT,
+		};
 
-		if (add_item(job, item->obj_pos, item->type, item->name_hash) <
-		    0)
+		if (add_item(job, &item) < 0)
 			return error_nomem(err);
 	}
+	for (size_t i = 0; i < job->found.objects.nr; i++)
+		if (add_item(job, &job->found.objects.items[i]) < 0)
+			return error_nomem(err);
 	free(job->found.objects.items);
 	job->found.objects = (struct walk_items){0};
 	return 0;
@@ -157,6 +158,7 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 		.objects = true,
 		.keep_lists = job->options->write_bitmap ||
 			      job->options->delta_islands,
+		.grouping = job->options->newpack->make.grouping,
 		.threads = job->options->newpack->make.threads,
 		.progress = job->options->newpack->make.progress,
 	};
@@ -168,22 +170,45 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 	return ret < 0 ? ret : load_items(job, err);
 }
 
+/* Add an object of which all but its number and type is known. */
+static int add_listed(struct pack_job *job, const struct oid *oid,
+		      struct walk_item item, struct error *err)
+{
+	struct walk *w = &job->walk;
+	enum object_type type;
+	int ret;
+
+	if (objspace_add(&w->space, oid->bytes, &item.obj_pos) < 0)
+		return error_nomem(err);
+	ret = objspace_info(&w->space, w->reader, item.obj_pos, &type, NULL,
+			    err);
+	/* A list of objects says nothing about what they reach. */
+	job->left_out = true;
+	item.type = (uint8_t)type;
+	if (!ret && pack_job_wants(job, item.obj_pos) &&
+	    repack_items_add(&job->items, &item) < 0)
+		ret = error_nomem(err);
+	return ret;
+}
+
 int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err)
 {
-	enum object_type type;
-	uint32_t obj_pos;
-	int ret;
+	return add_listed(job, oid, (struct walk_item){.name_hash = name_hash},
+			  err);
+}
 
-	if (objspace_add(&job->walk.space, oid->bytes, &obj_pos) < 0)
-		return error_nomem(err);
-	ret = objspace_info(&job->walk.space, job->walk.reader, obj_pos, &type,
-			    NULL, err);
-	/* A list of objects says nothing about what they reach. */
-	job->left_out = true;
-	if (!ret && pack_job_add_pos(job, obj_pos, type, name_hash) < 0)
-		ret = error_nomem(err);
-	return ret;
+int pack_job_add_named(struct pack_job *job, const struct oid *oid,
+		       const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	const struct walk_item item = {
+		.name_hash = name_hash_add(0, path, len),
+		.group = name_group_path(job->options->newpack->make.grouping,
+					 path, len),
+	};
+
+	return add_listed(job, oid, item, err);
 }
 
 int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,

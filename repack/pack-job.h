@@ -78,6 +78,10 @@ bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos);
 int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err);
 
+/* The same for an object of which a path is known, or "". */
+int pack_job_add_named(struct pack_job *job, const struct oid *oid,
+		       const char *path, struct error *err);
+
 /*
  * Make the packs (one, unless their size is limited) and install them. A pack
  * may have no objects.

@@ -118,5 +118,7 @@ int rollup_add(struct pack_job *job, const struct rollup_options *options,
 	if (!ret && options->loose)
 		ret = odb_each_loose(odb, true, add_loose, &r, err);
 	bitset_release(&r.seen);
-	return ret ? ret : names_fill(&job->items, err);
+	return ret ? ret
+		   : names_fill(&job->items,
+				job->options->newpack->make.grouping, err);
 }

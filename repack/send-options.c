@@ -61,6 +61,19 @@ static int load_span_reuse(struct repack_send_options *options,
 	return ret < 0 ? ret : 0;
 }
 
+/* pack.usePathWalk, which feature.experimental turns on. */
+static int load_grouping(enum name_grouping *grouping,
+			 const struct config *config, struct error *err)
+{
+	bool by_path = false;
+	int ret = config_bool(config, "feature.experimental", &by_path, err);
+
+	if (ret >= 0)
+		ret = config_bool(config, "pack.usepathwalk", &by_path, err);
+	*grouping = by_path ? NAME_GROUP_PATH : NAME_GROUP_NONE;
+	return ret < 0 ? ret : 0;
+}
+
 int repack_send_options_load(struct repack_send_options *options,
 			     const struct repo *repo, struct error *err)
 {
@@ -88,5 +101,7 @@ int repack_send_options_load(struct repack_send_options *options,
 	options->threads = at_most(threads, REPACK_MAX_THREADS);
 	options->window = at_most(window, REPACK_MAX_WINDOW);
 	options->depth = at_most(depth, REPACK_MAX_DEPTH);
-	return ret < 0 ? ret : load_span_reuse(options, config, err);
+	if (ret >= 0)
+		ret = load_span_reuse(options, config, err);
+	return ret < 0 ? ret : load_grouping(&options->grouping, config, err);
 }

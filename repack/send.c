@@ -42,8 +42,7 @@ static int add_item(void *ctx, const struct walk_item *object)
 {
 	struct send *s = ctx;
 
-	return repack_items_append(&s->items, object->obj_pos, object->type,
-				   object->name_hash, false);
+	return repack_items_add(&s->items, object);
 }
 
 static int load_items(struct send *s, struct error *err)
@@ -85,6 +84,7 @@ static int search(struct send *s, struct error *err)
 		.threads = s->options->threads,
 		.window = s->options->window,
 		.depth = s->options->depth,
+		.grouping = s->found.grouping,
 		.window_memory = s->options->window_memory,
 		.cache_size = s->options->delta_cache_size,
 		.big_file_threshold = s->options->big_file_threshold,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "object/name-group.h"
 #include "object/oid.h"
 #include "pack/writer.h"
 #include "repo/odb.h"
@@ -59,6 +60,7 @@ struct repack_send_options {
 	const struct progress_out *write_progress;
 	int compression;             /* zlib level, -1: default */
 	unsigned window, depth;      /* delta search; 0 window: none */
+	enum name_grouping grouping; /* of objects, for the search */
 	uint64_t window_memory;      /* bytes per thread; 0: no limit */
 	uint64_t delta_cache_size;   /* bytes of deltas kept */
 	uint64_t big_file_threshold; /* bytes; larger: no delta search */

@@ -25,14 +25,13 @@ static bool takes_type(const struct enumerate *e, enum object_type type)
 	return !e->filter || filter_takes_type(e->filter, type);
 }
 
-static int emit(struct enumerate *e, uint32_t obj_pos, enum object_type type,
-		uint32_t name_hash, struct error *err)
+static int emit(struct enumerate *e, const struct walk_item *item,
+		struct error *err)
 {
-	int fresh = treewalk_see(&e->tree, obj_pos);
+	int fresh = treewalk_see(&e->tree, item->obj_pos);
 
 	if (fresh < 0 ||
-	    (fresh && walk_items_append(&e->result->objects, obj_pos, type,
-					name_hash) < 0))
+	    (fresh && walk_items_add(&e->result->objects, item) < 0))
 		return error_nomem(err);
 	return 0;
 }
@@ -41,11 +40,15 @@ static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 			  const char *path, size_t path_len, struct error *err)
 {
 	struct enumerate *e = ctx;
+	const struct walk_item item = {
+		.obj_pos = obj_pos,
+		.name_hash = name_hash_add(0, path, path_len),
+		.group = name_group_path(e->options->grouping, path, path_len),
+		.type = (uint8_t)type,
+	};
 
-	if (walk_items_append(&e->result->objects, obj_pos, type,
-			      name_hash_add(0, path, path_len)) < 0)
-		return error_nomem(err);
-	return 0;
+	return walk_items_add(&e->result->objects, &item) < 0 ? error_nomem(err)
+							      : 0;
 }
 
 /* A tree that was asked for, with what is in it. */
@@ -78,7 +81,7 @@ static int take_others(struct enumerate *e, const struct walk_items *others,
 				      ? error_nomem(err)
 				      : 0;
 		else
-			ret = emit(e, item->obj_pos, item->type, 0, err);
+			ret = emit(e, item, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -107,9 +110,13 @@ static int emit_list(struct enumerate *e, const struct newobj_list *list,
 		     struct error *err)
 {
 	for (uint32_t i = 0; i < list->nr; i++) {
-		int ret = emit(e, list->items[i].obj_pos,
-			       i < list->tree_nr ? OBJ_TREE : OBJ_BLOB,
-			       list->items[i].name_hash, err);
+		const struct walk_item item = {
+			.obj_pos = list->items[i].obj_pos,
+			.name_hash = list->items[i].name_hash,
+			.group = list->items[i].group,
+			.type = i < list->tree_nr ? OBJ_TREE : OBJ_BLOB,
+		};
+		int ret = emit(e, &item, err);
 
 		if (ret < 0)
 			return ret;
@@ -125,6 +132,7 @@ static int emit_lists(struct enumerate *e, struct error *err)
 		.progress = e->options->progress,
 		.union_only = !e->options->keep_lists,
 		.trees_only = !takes_type(e, OBJ_BLOB),
+		.grouping = e->options->grouping,
 	};
 	size_t nr = result->revs.nr;
 	int ret = newobj_compute(&result->lists, &e->w->history,

@@ -145,9 +145,8 @@ static int compute_all(struct compute *c, const struct newobj_options *options,
 	if (!c->differs)
 		return error_nomem(err);
 	for (unsigned i = 0; i < threads && !ret; i++) {
-		c->differs[i] = treediff_new(c->h->space, shared,
-					     options->known,
-					     options->trees_only, limit);
+		c->differs[i] = treediff_new(c->h->space, shared, options,
+					     limit);
 		if (!c->differs[i])
 			ret = error_nomem(err);
 	}

@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "ewah/bitset.h"
+#include "object/name-group.h"
 #include "sys/progress.h"
 #include "walk/history.h"
 
@@ -34,6 +35,7 @@
 struct newobj {
 	uint32_t obj_pos;
 	uint32_t name_hash; /* of its path, version 1 (name_hash_add) */
+	uint32_t group;     /* of its path, as options->grouping says */
 };
 
 /* new(c) of one commit: trees first, then blobs. */
@@ -68,7 +70,8 @@ struct newobj_options {
 	 * be ordered parents first.
 	 */
 	bool union_only;
-	bool trees_only; /* blobs are left out, and not looked up */
+	bool trees_only;             /* blobs are left out, and not looked up */
+	enum name_grouping grouping; /* of the objects in the lists */
 	/*
 	 * Objects, by obj_pos, that are known with everything they reach, and
 	 * left out of the lists. NULL: none.

@@ -22,6 +22,7 @@ struct treediff {
 	struct treediff_shared *shared; /* borrowed, or NULL */
 	const struct bitset *known;     /* borrowed, or NULL */
 	bool trees_only;
+	enum name_grouping grouping;
 	struct tree_store *store; /* owned */
 	struct entry_pool *pool;  /* the store's */
 	enum hash_algo algo;
@@ -54,7 +55,7 @@ void treediff_shared_release(struct treediff_shared *shared)
 
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
-			      const struct bitset *known, bool trees_only,
+			      const struct newobj_options *options,
 			      size_t cache_limit)
 {
 	struct treediff *d = mem_calloc(1, sizeof(*d));
@@ -63,8 +64,9 @@ struct treediff *treediff_new(struct objspace *space,
 		return NULL;
 	d->space = space;
 	d->shared = shared;
-	d->known = known;
-	d->trees_only = trees_only;
+	d->known = options->known;
+	d->trees_only = options->trees_only;
+	d->grouping = options->grouping;
 	d->algo = space->odb->algo;
 	d->store = tree_store_new(space, cache_limit);
 	if (!d->store) {
@@ -85,12 +87,23 @@ void treediff_free(struct treediff *d)
 	free(d);
 }
 
-static int append(struct items *list, uint32_t obj_pos, uint32_t name_hash)
+/* What is known of a path. */
+struct place {
+	uint32_t hash; /* name hash; of a directory to be entered with a slash
+			  after it */
+	uint32_t group;
+};
+
+static int append(struct items *list, uint32_t obj_pos, struct place place)
 {
 	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
 		     sizeof(*list->items)) < 0)
 		return ERR_NOMEM;
-	list->items[list->nr++] = (struct newobj){obj_pos, name_hash};
+	list->items[list->nr++] = (struct newobj){
+		.obj_pos = obj_pos,
+		.name_hash = place.hash,
+		.group = place.group,
+	};
 	return 0;
 }
 
@@ -280,33 +293,34 @@ static bool find_in_sides(const struct treediff *d, struct side *sides,
 
 static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
-		     uint32_t name_hash, unsigned depth, struct error *err);
+		     struct place dir, unsigned depth, struct error *err);
 
-/* A directory that no parent has here; `hash` is its path's. */
+/* A directory that no parent has here. */
 static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
-		     unsigned sub_nr, uint32_t hash, unsigned depth,
+		     unsigned sub_nr, struct place place, unsigned depth,
 		     struct error *err)
 {
 	uint32_t parents[NEWOBJ_MAX_PARENTS];
 
 	if (is_listed_before(d, tree_pos))
 		return 0;
-	if (append(&d->trees, tree_pos, hash) < 0)
+	if (append(&d->trees, tree_pos, place) < 0)
 		return error_nomem(err);
 	for (unsigned i = 0; i < sub_nr; i++)
 		if (tree_store_object(d->store, sub[i], &parents[i]) < 0)
 			return error_nomem(err);
-	return diff_tree(d, tree_pos, parents, sub_nr,
-			 name_hash_add(hash, "/", 1), depth + 1, err);
+	place.hash = name_hash_add(place.hash, "/", 1);
+	return diff_tree(d, tree_pos, parents, sub_nr, place, depth + 1, err);
 }
 
 /* Entry i of the child, unless a side has the same. */
 static int diff_entry(struct treediff *d, const struct tree_table *child,
 		      uint32_t i, struct side *sides, unsigned side_nr,
-		      uint32_t dir_hash, unsigned depth, struct error *err)
+		      struct place dir, unsigned depth, struct error *err)
 {
-	uint32_t sub[NEWOBJ_MAX_PARENTS], obj_pos, hash;
+	uint32_t sub[NEWOBJ_MAX_PARENTS], obj_pos;
 	struct tree_entry entry;
+	struct place place;
 	unsigned sub_nr;
 
 	/* It points into the pool: not for long. */
@@ -315,19 +329,21 @@ static int diff_entry(struct treediff *d, const struct tree_table *child,
 	    (d->trees_only && !tree_entry_is_dir(&entry)) ||
 	    find_in_sides(d, sides, side_nr, child, i, &entry, sub, &sub_nr))
 		return 0;
-	hash = name_hash_add(dir_hash, entry.name, entry.name_len);
+	place.hash = name_hash_add(dir.hash, entry.name, entry.name_len);
+	place.group = name_group_enter(d->grouping, dir.group, entry.name,
+				       entry.name_len);
 	if (tree_store_object(d->store, child->entries[i], &obj_pos) < 0)
 		return error_nomem(err);
 	if (d->known && bitset_get(d->known, obj_pos))
 		return 0;
 	if (tree_entry_is_dir(&entry))
-		return list_tree(d, obj_pos, sub, sub_nr, hash, depth, err);
-	return append(&d->blobs, obj_pos, hash) < 0 ? error_nomem(err) : 0;
+		return list_tree(d, obj_pos, sub, sub_nr, place, depth, err);
+	return append(&d->blobs, obj_pos, place) < 0 ? error_nomem(err) : 0;
 }
 
 static int diff_entries(struct treediff *d, const struct tree_table *child,
-			struct side *sides, unsigned side_nr,
-			uint32_t name_hash, unsigned depth, struct error *err)
+			struct side *sides, unsigned side_nr, struct place dir,
+			unsigned depth, struct error *err)
 {
 	uint32_t i = 0;
 	int ret = 0;
@@ -337,15 +353,14 @@ static int diff_entries(struct treediff *d, const struct tree_table *child,
 			i += skip_common(d, &sides[0], child, i);
 		if (i >= child->nr)
 			break;
-		ret = diff_entry(d, child, i, sides, side_nr, name_hash, depth,
-				 err);
+		ret = diff_entry(d, child, i, sides, side_nr, dir, depth, err);
 	}
 	return ret;
 }
 
 static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
-		     uint32_t name_hash, unsigned depth, struct error *err)
+		     struct place dir, unsigned depth, struct error *err)
 {
 	struct side sides[NEWOBJ_MAX_PARENTS];
 	struct tree tree;
@@ -360,7 +375,7 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 	opened = open_sides(d, sides, parents, parent_nr, err);
 	ret = opened < 0 ? opened
 			 : diff_entries(d, &tree.table, sides, (unsigned)opened,
-					name_hash, depth, err);
+					dir, depth, err);
 	for (unsigned i = 0; i < parent_nr; i++)
 		tree_store_release(d->store, &sides[i].tree);
 	tree_store_release(d->store, &tree);
@@ -370,6 +385,7 @@ int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 		 unsigned parent_nr, uint32_t order,
 		 struct treediff_result *result, struct error *err)
 {
+	const struct place root = {0, 0};
 	int ret = 0;
 
 	d->trees.nr = d->blobs.nr = 0;
@@ -384,10 +400,10 @@ int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 	if ((d->known && bitset_get(d->known, tree_pos)) ||
 	    is_listed_before(d, tree_pos))
 		goto out;
-	if (append(&d->trees, tree_pos, 0) < 0)
+	if (append(&d->trees, tree_pos, root) < 0)
 		ret = error_nomem(err);
 	else
-		ret = diff_tree(d, tree_pos, parents, parent_nr, 0, 0, err);
+		ret = diff_tree(d, tree_pos, parents, parent_nr, root, 0, err);
 out:
 	*result = (struct treediff_result){
 		d->trees.items,

@@ -31,12 +31,12 @@ void treediff_shared_release(struct treediff_shared *shared);
 struct treediff;
 
 /*
- * `shared` NULL: complete lists, but for what is `known` (NULL: nothing), and
- * for blobs with `trees_only`. NULL when out of memory.
+ * `shared` NULL: complete lists, but for what the options (borrowed for the
+ * call) leave out. NULL when out of memory.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
-			      const struct bitset *known, bool trees_only,
+			      const struct newobj_options *options,
 			      size_t cache_limit);
 void treediff_free(struct treediff *d);
 

@@ -42,6 +42,7 @@ void walk_close(struct walk *w);
 struct walk_item {
 	uint32_t obj_pos;
 	uint32_t name_hash; /* of one of its paths; 0 for commits and tags */
+	uint32_t group;     /* of that path, as options.grouping says */
 	uint8_t type;       /* enum object_type */
 };
 
@@ -52,6 +53,9 @@ struct walk_items {
 
 int walk_items_append(struct walk_items *list, uint32_t obj_pos,
 		      enum object_type type, uint32_t name_hash);
+
+/* Append an item that was found. 0 or ERR_NOMEM. */
+int walk_items_add(struct walk_items *list, const struct walk_item *item);
 
 /* A tip sorted by what it is: tags are followed. */
 struct walk_tips {
@@ -93,8 +97,9 @@ struct walk_options {
 	 * moved are listed again.
 	 */
 	bool exclude_boundary;
-	bool exact_commits; /* see revwalk.h */
-	bool keep_lists;    /* fill in result->lists */
+	bool exact_commits;          /* see revwalk.h */
+	bool keep_lists;             /* fill in result->lists */
+	enum name_grouping grouping; /* of what is found */
 	/*
 	 * What the result leaves out, but for the wants themselves; with
 	 * filter_wants these as well. NULL: nothing. Not with keep_lists.

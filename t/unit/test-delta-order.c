@@ -123,6 +123,49 @@ static void targets_by_pack(void **state)
 	repack_items_release(&list);
 }
 
+/* By path; then what is whole; then all, and poor deltas once more. */
+static void passes(void **state)
+{
+	struct delta_search_options by_path = options;
+	struct repack_items list = {0};
+	struct delta_order order;
+	struct repack_item *item;
+
+	by_path.grouping = NAME_GROUP_PATH;
+	for (uint32_t i = 0; i < 6; i++)
+		add(&list, OBJ_BLOB, 7, 9000 - i)->group = 1 + i % 2;
+	assert_int_equal(delta_order_init(&order, &list, &by_path), 0);
+	assert_items(&order, (uint32_t[]){0, 2, 4, 1, 3, 5}, 6);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(order.candidates[i].is_target, i % 3 != 0);
+		assert_int_equal(order.candidates[i].starts, i == 3);
+	}
+	for (uint32_t i = 2; i < 6; i++) {
+		item = &list.items[i];
+		item->how = REPACK_DELTA;
+		item->base = i - 2;
+		item->delta_size = i == 4 ? 4000 : 20;
+	}
+	assert_int_equal(
+		delta_order_pass(&order, &list, &by_path, DELTA_PASS_ROOTS), 0);
+	assert_items(&order, (uint32_t[]){0, 1, 2, 3, 4, 5}, 6);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(order.candidates[i].is_skipped, i >= 2);
+		assert_int_equal(order.candidates[i].is_target, i == 1);
+	}
+	assert_int_equal(
+		delta_order_pass(&order, &list, &by_path, DELTA_PASS_ALL), 0);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_false(order.candidates[i].is_skipped);
+		assert_int_equal(order.candidates[i].is_target,
+				 i == 1 || i == 4);
+		assert_int_equal(order.candidates[i].is_near, i >= 2);
+	}
+	assert_int_equal(order.target_nr, 2);
+	delta_order_release(&order);
+	repack_items_release(&list);
+}
+
 static int by_first(const void *a, const void *b)
 {
 	const struct delta_segment *x = a, *y = b;
@@ -185,6 +228,7 @@ int main(void)
 		cmocka_unit_test(only_candidates),
 		cmocka_unit_test(sorted_by_type_name_external_size),
 		cmocka_unit_test(targets_by_pack),
+		cmocka_unit_test(passes),
 		cmocka_unit_test(segments),
 	};
 

@@ -169,6 +169,9 @@ static void any_number_of_threads(void **state)
 
 	deltalist_init(&d);
 	add_texts(&d, 30, 20);
+	options.grouping = *state ? NAME_GROUP_PATH : NAME_GROUP_NONE;
+	for (uint32_t i = 0; i < d.list.nr; i++)
+		d.list.items[i].group = i / 33;
 	for (options.threads = 1; options.threads <= 3; options.threads++) {
 		deltalist_search(&d, &options);
 		for (uint32_t i = 0; i < d.list.nr; i++) {
@@ -210,6 +213,102 @@ static void little_cache(void **state)
 	assert_true(kept > 0 && bytes <= 300);
 	assert_int_equal(kept + made, 4 * 19);
 	assert_int_equal(deltalist_verify(&d, 50), 4 * 19);
+	deltalist_release(&d);
+}
+
+/*
+ * Files that share a name hash and differ in their path, versions of a file
+ * under two paths, and paths of two names in one group.
+ */
+static void add_paths(struct deltalist *d)
+{
+	uint64_t seed = random_seed();
+
+	for (uint32_t i = 0; i < 40; i++) {
+		size_t first = d->list.nr;
+
+		deltalist_add_versions(d, i % 5 ? OBJ_BLOB : OBJ_TREE, i / 8,
+				       1 + (unsigned)(random_next(&seed) % 30),
+				       &seed);
+		for (size_t k = first; k < d->list.nr; k++)
+			d->list.items[k].group =
+				(uint32_t)(k % 3 ? i : random_next(&seed) % 40);
+	}
+}
+
+/* Three passes do not add up to chains that are too long, or endless. */
+static void by_path(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	uint64_t plain = 0, paths = 0;
+	struct deltalist d;
+
+	deltalist_init(&d);
+	add_paths(&d);
+	for (options.depth = 1; options.depth < 60; options.depth *= 3) {
+		options.window = 2 + options.depth % 7;
+		options.grouping = NAME_GROUP_NONE;
+		deltalist_search(&d, &options);
+		plain += deltalist_verify(&d, options.depth);
+		deltalist_reset(&d);
+		options.grouping = NAME_GROUP_PATH;
+		deltalist_search(&d, &options);
+		paths += deltalist_verify(&d, options.depth);
+		deltalist_reset(&d);
+	}
+	assert_true(paths >= plain);
+	deltalist_release(&d);
+}
+
+/* Each file's versions are kept from each other by those of others. */
+static void paths_in_one_name(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	struct deltalist d;
+	uint64_t seed = random_seed();
+
+	deltalist_init(&d);
+	for (uint32_t i = 0; i < 12; i++) {
+		size_t first = d.list.nr;
+
+		deltalist_add_versions(&d, OBJ_BLOB, 7, 5, &seed);
+		for (size_t k = first; k < d.list.nr; k++)
+			d.list.items[k].group = 100 + i;
+	}
+	options.window = 3;
+	deltalist_search(&d, &options);
+	assert_int_equal(deltalist_verify(&d, 50), 0);
+	for (int g = NAME_GROUP_COMPONENTS; g <= NAME_GROUP_PATH; g++) {
+		options.grouping = g;
+		deltalist_search(&d, &options);
+		assert_int_equal(deltalist_verify(&d, 50), 12 * 4);
+		deltalist_reset(&d);
+	}
+	deltalist_release(&d);
+}
+
+/* The delta that an earlier pass has found is replaced by a better one. */
+static void improved(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	char text[4000], half[4000];
+	struct deltalist d;
+	uint64_t seed = random_seed();
+
+	deltalist_init(&d);
+	text_make(text, sizeof(text), &seed);
+	memcpy(half, text, sizeof(half));
+	text_make(half, 1500, &seed);
+	deltalist_add(&d, OBJ_BLOB, 7, half, 4000)->group = 1;
+	deltalist_add(&d, OBJ_BLOB, 7, text, 3900)->group = 2;
+	deltalist_add(&d, OBJ_BLOB, 7, text, 3800)->group = 1;
+	options.grouping = NAME_GROUP_PATH;
+	options.cache_size = 5000;
+	deltalist_search(&d, &options);
+	assert_int_equal(deltalist_verify(&d, 50), 2);
+	assert_int_equal(d.list.items[2].base, 1);
+	assert_true(d.list.items[2].delta_size < 50);
+	assert_non_null(d.list.items[2].delta);
 	deltalist_release(&d);
 }
 
@@ -269,6 +368,7 @@ static void missing_objects(void **state)
 
 int main(void)
 {
+	static bool by_paths = true;
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deltas_give_back_targets),
 		cmocka_unit_test(depth_is_kept),
@@ -277,6 +377,10 @@ int main(void)
 		cmocka_unit_test(one_pack),
 		cmocka_unit_test(two_packs),
 		cmocka_unit_test(any_number_of_threads),
+		cmocka_unit_test_prestate(any_number_of_threads, &by_paths),
+		cmocka_unit_test(by_path),
+		cmocka_unit_test(paths_in_one_name),
+		cmocka_unit_test(improved),
 		cmocka_unit_test(little_cache),
 		cmocka_unit_test(progress),
 		cmocka_unit_test(missing_objects),

@@ -29,7 +29,8 @@ static void setup(struct fixture *f, unsigned window, unsigned depth)
 	f->options.retry_same_pack = true;
 	f->reader = odb_reader_new(f->d.odb, 0);
 	assert_non_null(f->reader);
-	f->w = delta_window_new(&f->d.list, &f->options, f->heights, f->reader);
+	f->w = delta_window_new(&f->d.list, &f->options, f->heights, NULL,
+				f->reader);
 	assert_non_null(f->w);
 	f->seed = random_seed();
 	text_make(f->text, sizeof(f->text), &f->seed);

@@ -114,8 +114,10 @@ static void random_trees(void **state)
 
 		setup(&f, algo, &seed);
 		for (size_t i = 0; i < ARRAY_NR(limits); i++) {
-			struct treediff *d = treediff_new(&f.space, NULL, NULL,
-							  false, limits[i]);
+			struct treediff *d = treediff_new(
+				&f.space, NULL,
+				&(struct newobj_options){.known = NULL},
+				limits[i]);
 
 			assert_non_null(d);
 			for (int k = 0; k < 300; k++)
@@ -162,7 +164,9 @@ static void known_objects(void **state)
 					 0);
 			expect.items[expect.nr++] = all.items[i];
 		}
-		d = treediff_new(&f.space, NULL, &known, false, CACHE_LIMIT);
+		d = treediff_new(&f.space, NULL,
+				 &(struct newobj_options){.known = &known},
+				 CACHE_LIMIT);
 		assert_int_equal(treediff_run(d, pos_of(&f, tree), NULL, 0, 0,
 					      &result, NULL),
 				 0);
@@ -208,7 +212,8 @@ static void shared_lists(void **state)
 
 	setup(&f, HASH_SHA1, &seed);
 	assert_int_equal(treediff_shared_init(&shared, f.odb->packed_nr), 0);
-	d = treediff_new(&f.space, &shared, NULL, false, CACHE_LIMIT);
+	d = treediff_new(&f.space, &shared,
+			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
 	tree = pos_of(&f, largest_tree(&f));
 	assert_true(tree < f.odb->packed_nr);
 	assert_int_equal(treediff_run(d, tree, NULL, 0, 5, &result, NULL), 0);
@@ -234,7 +239,8 @@ static void same_trees(void **state)
 	uint32_t pos[3];
 
 	setup(&f, HASH_SHA1, &seed);
-	d = treediff_new(&f.space, NULL, NULL, false, CACHE_LIMIT);
+	d = treediff_new(&f.space, NULL,
+			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
 	for (int i = 0; i < 3; i++)
 		pos[i] = pos_of(&f, randhist_tree(&f.h, f.h.r.commits[50]));
 	assert_int_equal(treediff_run(d, pos[0], pos, 3, 0, &result, NULL), 0);
@@ -258,8 +264,9 @@ static uint32_t raw_tree(struct randrepo *r, const char *bytes, size_t len)
 static void expect_error(struct fixture *f, uint32_t tree_pos, int code,
 			 const char *text)
 {
-	struct treediff *d = treediff_new(&f->space, NULL, NULL, false,
-					  CACHE_LIMIT);
+	struct treediff *d = treediff_new(
+		&f->space, NULL, &(struct newobj_options){.known = NULL},
+		CACHE_LIMIT);
 	struct treediff_result result;
 	struct error err = ERROR_INIT;
 
@@ -302,7 +309,8 @@ static void check_broken(bool packed)
 	/* As parents they are passed over. */
 	good = randhist_tree(&f.h, f.h.r.commits[9]);
 	pathlist_new(&f.h.r, &expect, good, NULL, 0);
-	d = treediff_new(&f.space, NULL, NULL, false, CACHE_LIMIT);
+	d = treediff_new(&f.space, NULL,
+			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
 	assert_int_equal(
 		treediff_run(d, pos_of(&f, good), parents, 3, 0, &result, NULL),
 		0);
@@ -341,7 +349,8 @@ static void deep_trees(void **state)
 	objspace_init(&f.space, f.odb);
 	expect_error(&f, pos_of(&f, nr), ERR_CORRUPT,
 		     "tree nested too deeply: 4b825dc");
-	d = treediff_new(&f.space, NULL, NULL, false, CACHE_LIMIT);
+	d = treediff_new(&f.space, NULL,
+			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
 	assert_int_equal(
 		treediff_run(d, pos_of(&f, last), NULL, 0, 0, &result, NULL),
 		0);

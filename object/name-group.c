@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups of paths. */
+#include <string.h>
+
+#include "object/name-group.h"
+#include "object/parse.h"
+
+/* How many bits below those of the name are the directory's. */
+#define DIR_BITS 13
+
+/* FNV-1a, begun with the directory's group, and mixed. */
+static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ dir;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
+	h ^= h >> 32;
+	return (uint32_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 33);
+}
+
+/* The top of a name's hash, and bits that tell directories apart. */
+static uint32_t overlay(uint32_t dir, uint32_t name_hash)
+{
+	uint32_t salt = dir * UINT32_C(0x9e3779b1) >> (32 - DIR_BITS);
+
+	return name_hash >> (DIR_BITS + 1) << DIR_BITS | salt;
+}
+
+uint32_t name_group_enter(enum name_grouping grouping, uint32_t dir,
+			  const char *name, size_t len)
+{
+	switch (grouping) {
+	case NAME_GROUP_NONE:
+		break;
+	case NAME_GROUP_COMPONENTS:
+		return overlay(dir, name_hash_add(0, name, len));
+	case NAME_GROUP_PATH:
+		return hash_component(dir, name, len);
+	}
+	return 0;
+}
+
+uint32_t name_group_path(enum name_grouping grouping, const char *path,
+			 size_t len)
+{
+	uint32_t group = 0;
+
+	while (len) {
+		const char *slash = memchr(path, '/', len);
+		size_t name_len = slash ? (size_t)(slash - path) : len;
+
+		group = name_group_enter(grouping, group, path, name_len);
+		path += name_len + (slash != NULL);
+		len -= name_len + (slash != NULL);
+	}
+	return group;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* object/name-group.c: groups of paths. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "object/name-group.h"
+#include "object/parse.h"
+
+static uint32_t group(enum name_grouping grouping, const char *path)
+{
+	return name_group_path(grouping, path, strlen(path));
+}
+
+/* A path is its components, one in the other; groups have 31 bits. */
+static void component_by_component(void **state)
+{
+	for (int g = NAME_GROUP_NONE; g <= NAME_GROUP_PATH; g++) {
+		uint32_t dir = name_group_enter(g, 0, "dir", 3);
+		uint32_t sub = name_group_enter(g, dir, "a sub", 5);
+
+		assert_int_equal(group(g, ""), 0);
+		assert_int_equal(group(g, "dir"), dir);
+		assert_int_equal(group(g, "dir/a sub"), sub);
+		assert_int_equal(group(g, "dir/a sub/x.c"),
+				 name_group_enter(g, sub, "x.c", 3));
+		assert_false(sub >> 31);
+	}
+	assert_int_equal(group(NAME_GROUP_NONE, "dir/x.c"), 0);
+}
+
+/* Where the name hash sees no difference. */
+static void tells_paths_apart(void **state)
+{
+	static const char tail[] = "/a-name-of-more-than-sixteen.txt";
+	char path[64];
+	uint32_t seen[200], hash = 0;
+
+	for (int i = 0; i < 200; i++) {
+		snprintf(path, sizeof(path), "d%d%s", i, tail);
+		if (i)
+			assert_int_equal(hash,
+					 name_hash_add(0, path, strlen(path)));
+		hash = name_hash_add(0, path, strlen(path));
+		seen[i] = group(NAME_GROUP_PATH, path);
+		for (int k = 0; k < i; k++)
+			assert_int_not_equal(seen[k], seen[i]);
+	}
+}
+
+/* Version 2: names first, then directories. */
+static void components_overlaid(void **state)
+{
+	uint32_t a = group(NAME_GROUP_COMPONENTS, "src/a/Makefile");
+	uint32_t b = group(NAME_GROUP_COMPONENTS, "src/b/Makefile");
+	uint32_t c = group(NAME_GROUP_COMPONENTS, "src/a/other.h");
+
+	assert_int_not_equal(a, b);
+	assert_int_equal(a >> 25, b >> 25);
+	assert_int_not_equal(a >> 25, c >> 25);
+	assert_int_equal(group(NAME_GROUP_COMPONENTS, "x.c"),
+			 name_hash_add(0, "x.c", 3) >> 14 << 13);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(component_by_component),
+		cmocka_unit_test(tells_paths_apart),
+		cmocka_unit_test(components_overlaid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
