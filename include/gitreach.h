@@ -431,6 +431,26 @@ GITREACH_API int gitreach_bitmap_verify(
 	const gitreach_repo *repo,
 	const struct gitreach_verify_options *options, gitreach_error *err);
 
+/* How to write an index; what is not here is configured. */
+struct gitreach_bitmap_options {
+	uint64_t size;
+	uint64_t threads;              /* 0: as many as are configured */
+	gitreach_progress_fn progress; /* NULL: none */
+	void *progress_ctx;
+};
+
+/*
+ * Write the bitmap index of the repository's one pack, in place of one that it
+ * may have; with a multi-pack-index, that one and its bitmap index. A new
+ * snapshot (gitreach_repo_refresh()) uses it. GITREACH_MISSING when an object
+ * that is reached is not in the pack, or there is none; GITREACH_UNSUPPORTED
+ * for several packs without a multi-pack-index. Nothing was changed then.
+ * `options` may be NULL.
+ */
+GITREACH_API int gitreach_bitmap_write(
+	const gitreach_repo *repo,
+	const struct gitreach_bitmap_options *options, gitreach_error *err);
+
 /* ---- packs */
 
 enum gitreach_pack_flag {

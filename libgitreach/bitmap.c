@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The bitmap index of a repository, looked at by the public interface. */
 #include "libgitreach/internal.h"
+#include "repack/multi-pack-bitmap.h"
+#include "repack/multi-pack.h"
 
 _Static_assert((int)GITREACH_BITMAP_HASH_CACHE == BITMAP_HASH_CACHE, "");
 _Static_assert((int)GITREACH_BITMAP_LOOKUP_TABLE == BITMAP_LOOKUP_TABLE, "");
@@ -97,5 +99,74 @@ int gitreach_bitmap_verify(const gitreach_repo *repo,
 	history_poll(&w.history, how.progress);
 	ret = pack_bitmap_verify(repo->pb, &w, &how, inner);
 	walk_close(&w);
+	return libgitreach_done(ret, err);
+}
+
+/* The repository's one pack; cruft is no part of what is reached. */
+static int find_pack(const struct odb_pack **pack, const struct odb *odb,
+		     struct error *err)
+{
+	*pack = NULL;
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *p = odb->packs[i].pack;
+
+		if (!p->is_local || p->is_cruft)
+			continue;
+		if (*pack)
+			return error_set(err, ERR_UNSUPPORTED,
+					 "several packs, and no "
+					 "multi-pack-index");
+		*pack = &odb->packs[i];
+	}
+	return *pack ? 0 : error_set(err, ERR_MISSING, "there is no pack");
+}
+
+static int write_index(const gitreach_repo *repo, struct refs *refs,
+		       const struct newpack_options *newpack, struct error *err)
+{
+	struct multi_pack_options midx = {
+		.bitmap = newpack,
+		.refs = refs,
+		.progress = newpack->make.progress,
+	};
+	struct multi_pack_bitmap_report report;
+	struct multi_pack_result result;
+	const struct odb_pack *pack;
+	int ret;
+
+	if (repo->odb->midxes[0])
+		return multi_pack_write(&result, repo->odb, &midx, err);
+	ret = find_pack(&pack, repo->odb, err);
+	return ret < 0 ? ret
+		       : multi_pack_bitmap_write_pack(&report, repo->odb, pack,
+						      refs, newpack, err);
+}
+
+int gitreach_bitmap_write(const gitreach_repo *repo,
+			  const struct gitreach_bitmap_options *given,
+			  gitreach_error *err)
+{
+	struct error *inner = libgitreach_error(err);
+	struct gitreach_bitmap_options options;
+	struct libgitreach_progress progress;
+	struct newpack_options newpack;
+	struct refs *refs;
+	int ret = libgitreach_struct_in(&options, given, sizeof(options),
+					inner);
+
+	if (!ret)
+		ret = newpack_options_load(&newpack, repo->repo, inner);
+	if (!ret)
+		ret = refs_open(&refs, repo->repo, inner);
+	if (ret < 0)
+		return ret;
+	newpack.make.progress = libgitreach_progress(
+		&progress, options.progress, options.progress_ctx);
+	if (options.threads)
+		newpack.make.threads = options.threads < REPACK_MAX_THREADS
+					       ? (unsigned)options.threads
+					       : REPACK_MAX_THREADS;
+	ret = write_index(repo, refs, &newpack, inner);
+	refs_close(refs);
 	return libgitreach_done(ret, err);
 }

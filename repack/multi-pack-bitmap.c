@@ -11,6 +11,8 @@
 #include "repack/snapshot.h"
 #include "sys/clock.h"
 
+#define FILE_MODE 0444
+
 struct making {
 	const struct multi_pack_bitmap_request *rq;
 	const struct bitmap_space *space; /* borrowed: rq->space */
@@ -227,8 +229,11 @@ static int write_index(struct making *m, struct buf *out, struct error *err)
 	struct pack_bitmap_written written;
 	int ret;
 
-	oid_from_raw(&request.checksum, m->space->midx->midx.checksum,
-		     m->walk.odb->algo);
+	if (m->space->midx)
+		oid_from_raw(&request.checksum, m->space->midx->midx.checksum,
+			     m->walk.odb->algo);
+	else
+		request.checksum = m->space->pack->pack->checksum;
 	ret = pack_bitmap_write(out, &request, &written, err);
 	if (!ret) {
 		m->report->bitmap_nr = written.bitmap_nr;
@@ -285,5 +290,50 @@ int multi_pack_bitmap_make(struct buf *out,
 		return ret;
 	ret = make(&m, out, err);
 	making_release(&m);
+	return ret;
+}
+
+static int install(const struct odb *odb, const struct odb_pack *pack,
+		   const struct buf *bytes,
+		   const struct newpack_options *options, struct error *err)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	char *path = pack_bitmap_path(pack->pack->path);
+	char *dir = repo_object_path(odb->repo, "pack");
+	int ret = path && dir ? sys_tempfile_create(&file, dir, "tmp_bitmap_",
+						    FILE_MODE, err)
+			      : error_nomem(err);
+
+	if (!ret)
+		ret = sys_tempfile_write(&file, bytes->data, bytes->len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path, options->fsync_metadata,
+					  err);
+	sys_tempfile_abort(&file);
+	free(dir);
+	free(path);
+	return ret;
+}
+
+int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,
+				 const struct odb *odb,
+				 const struct odb_pack *pack, struct refs *refs,
+				 const struct newpack_options *options,
+				 struct error *err)
+{
+	const struct pack_rev *rev = pack_get_rev(pack->pack, err);
+	struct bitmap_space space = bitmap_space_of_pack(odb, pack, rev);
+	struct multi_pack_bitmap_request request = {
+		.space = &space,
+		.refs = refs,
+		.options = options,
+	};
+	struct buf bytes = BUF_INIT;
+	int ret = rev ? multi_pack_bitmap_make(&bytes, report, &request, err)
+		      : ERR_NOMEM;
+
+	if (!ret)
+		ret = install(odb, pack, &bytes, options, err);
+	buf_release(&bytes);
 	return ret;
 }

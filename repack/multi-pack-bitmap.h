@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bitmap index of a multi-pack-index that is being written.
+ * The bitmap index of a multi-pack-index that is being written, or of a pack
+ * that is there.
  *
  * Its commits are what references reach, as far as they are covered: a tip that
  * came later, or is loose, has no bit and is left out. What the others reach
@@ -17,7 +18,8 @@
 
 /* All borrowed for the call. */
 struct multi_pack_bitmap_request {
-	const struct bitmap_space *space; /* of the new multi-pack-index */
+	const struct bitmap_space *space; /* of the new multi-pack-index, or
+					     of a pack */
 	struct refs *refs;
 	/*
 	 * A file of tips to use instead of references'
@@ -44,5 +46,15 @@ int multi_pack_bitmap_make(struct buf *out,
 			   struct multi_pack_bitmap_report *report,
 			   const struct multi_pack_bitmap_request *request,
 			   struct error *err);
+
+/*
+ * Write the bitmap index of a local pack that is there, in place of one that it
+ * may have. As multi_pack_bitmap_make(); nothing was written on failure.
+ */
+int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,
+				 const struct odb *odb,
+				 const struct odb_pack *pack, struct refs *refs,
+				 const struct newpack_options *options,
+				 struct error *err);
 
 #endif

@@ -101,11 +101,46 @@ static void verifying(void **state)
 	apirepo_release(&a);
 }
 
+/* A wrong index is replaced, one that is gone is there again. */
+static void writing(void **state)
+{
+	uint64_t seed = random_seed();
+	struct gitreach_bitmap_info info = {.size = sizeof(info)};
+	struct gitreach_bitmap_options o = {.size = sizeof(o), .threads = 1};
+	uint32_t commit, wrong;
+	gitreach_repo *old;
+	struct apirepo a;
+
+	apirepo_make(&a, HASH_SHA1, 60, &seed);
+	apirepo_open(&a, 0);
+	APIREPO_FAILS(&a, GITREACH_UNSUPPORTED,
+		      gitreach_bitmap_write(a.repo, NULL, a.err));
+	bitmaprepo_repack(&a.r, true, true);
+	bitmaprepo_write_wrong(&a.r, &commit, &wrong);
+	apirepo_open(&a, 0);
+	APIREPO_FAILS(&a, GITREACH_CORRUPT,
+		      gitreach_bitmap_verify(a.repo, NULL, a.err));
+	o.progress = refuse;
+	APIREPO_FAILS(&a, GITREACH_CANCELLED,
+		      gitreach_bitmap_write(a.repo, &o, a.err));
+	o.progress = NULL;
+	APIREPO_OK(&a, gitreach_bitmap_write(a.repo, &o, a.err));
+	old = a.repo;
+	APIREPO_OK(&a, gitreach_repo_refresh(&a.repo, old, a.err));
+	gitreach_repo_close(old);
+	APIREPO_OK(&a, gitreach_bitmap_verify(a.repo, NULL, a.err));
+	APIREPO_OK(&a, gitreach_bitmap_info(&info, a.repo, a.err));
+	assert_true(info.bitmaps > 1);
+	assert_int_equal(info.objects, a.r.nr);
+	apirepo_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_there_is),
 		cmocka_unit_test(verifying),
+		cmocka_unit_test(writing),
 	};
 
 	return cmocka_run_group_tests_name("libgitreach-bitmap", tests, NULL,
