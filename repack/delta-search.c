@@ -132,7 +132,9 @@ static int keep_bytes(struct search *s, struct worker *w,
 	uint64_t limit = s->options.cache_size;
 	size_t len;
 
-	if (limit && atomic_load(&s->kept) >= limit)
+	if ((limit && atomic_load(&s->kept) >= limit) ||
+	    (s->options.cache_limit &&
+	     item->delta_size > s->options.cache_limit))
 		return 0;
 	buf_reset(&w->scratch);
 	if (deflater_append(w->deflater, &w->scratch, delta, item->delta_size) <

@@ -32,7 +32,8 @@ struct delta_search_options {
 	unsigned depth;   /* longest chain of deltas; over 4095: 4095 */
 	enum name_grouping grouping; /* what the items' groups are */
 	uint64_t window_memory;      /* bytes per thread; 0: no limit */
-	uint64_t cache_size; /* bytes of deltas kept until written; 0: all */
+	uint64_t cache_size;  /* bytes of deltas kept until written; 0: all */
+	uint64_t cache_limit; /* bytes: larger deltas are not kept; 0: any */
 	uint64_t big_file_threshold; /* bytes */
 	int compression;      /* zlib level of kept deltas, -1: default */
 	bool check_ids;       /* of all objects that are read */

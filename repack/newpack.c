@@ -90,6 +90,7 @@ static int plan_and_search(struct newpack *np, bool check, struct error *err)
 		.grouping = make->grouping,
 		.window_memory = make->window_memory,
 		.cache_size = make->delta_cache_size,
+		.cache_limit = make->delta_cache_limit,
 		.big_file_threshold = make->big_file_threshold,
 		.compression = make->compression,
 		.check_ids = check,

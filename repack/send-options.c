@@ -96,6 +96,8 @@ int repack_send_options_load(struct repack_send_options *options,
 		 err);
 	load_u64(config, "pack.deltacachesize", &options->delta_cache_size,
 		 &ret, err);
+	load_u64(config, "pack.deltacachelimit", &options->delta_cache_limit,
+		 &ret, err);
 	load_u64(config, "core.bigfilethreshold", &options->big_file_threshold,
 		 &ret, err);
 	options->threads = at_most(threads, REPACK_MAX_THREADS);

@@ -87,6 +87,7 @@ static int search(struct send *s, struct error *err)
 		.grouping = s->found.grouping,
 		.window_memory = s->options->window_memory,
 		.cache_size = s->options->delta_cache_size,
+		.cache_limit = s->options->delta_cache_limit,
 		.big_file_threshold = s->options->big_file_threshold,
 		.compression = s->options->compression,
 		.retry_same_pack = !s->options->reuse_delta,

@@ -63,6 +63,7 @@ struct repack_send_options {
 	enum name_grouping grouping; /* of objects, for the search */
 	uint64_t window_memory;      /* bytes per thread; 0: no limit */
 	uint64_t delta_cache_size;   /* bytes of deltas kept */
+	uint64_t delta_cache_limit;  /* larger ones are not kept; 0: any */
 	uint64_t big_file_threshold; /* bytes; larger: no delta search */
 	bool reuse_spans;            /* copy runs of a bitmapped pack, */
 	bool reuse_all_packs;        /* or of all that a multi-pack-index has */

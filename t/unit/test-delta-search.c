@@ -213,6 +213,26 @@ static void little_cache(void **state)
 	assert_true(kept > 0 && bytes <= 300);
 	assert_int_equal(kept + made, 4 * 19);
 	assert_int_equal(deltalist_verify(&d, 50), 4 * 19);
+	/* The largest of them is not kept, then. */
+	for (uint32_t i = 0; i < d.list.nr; i++)
+		if (d.list.items[i].delta_size > options.cache_limit + 1)
+			options.cache_limit = d.list.items[i].delta_size - 1;
+	deltalist_reset(&d);
+	options.cache_size = 0;
+	deltalist_search(&d, &options);
+	kept = made = 0;
+	for (uint32_t i = 0; i < d.list.nr; i++) {
+		const struct repack_item *item = &d.list.items[i];
+
+		if (item->how != REPACK_DELTA)
+			continue;
+		assert_int_equal(!item->delta,
+				 item->delta_size > options.cache_limit);
+		kept += !!item->delta;
+		made += !item->delta;
+	}
+	assert_true(kept > 0 && made > 0);
+	assert_int_equal(deltalist_verify(&d, 50), 4 * 19);
 	deltalist_release(&d);
 }
 

@@ -36,6 +36,7 @@ static void defaults(void **state)
 	assert_int_equal(o.compression, -1);
 	assert_int_equal(o.window_memory, 0);
 	assert_int_equal(o.delta_cache_size, 256 << 20);
+	assert_int_equal(o.delta_cache_limit, 0);
 	assert_int_equal(o.big_file_threshold, 512 << 20);
 	assert_true(o.reuse_spans && o.reuse_delta && o.reuse_object);
 	assert_null(o.progress);
@@ -48,6 +49,7 @@ static void all_keys(void **state)
 	assert_int_equal(load("[core]\ncompression = 3\nbigFileThreshold = 1m\n"
 			      "[pack]\nthreads = 7\nwindow = 20\ndepth = 9\n"
 			      "windowMemory = 2k\ndeltaCacheSize = 5\n"
+			      "deltaCacheLimit = 6\n"
 			      "allowPackReuse = false\n",
 			      &o, NULL),
 			 0);
@@ -58,6 +60,7 @@ static void all_keys(void **state)
 	assert_int_equal(o.depth, 9);
 	assert_int_equal(o.window_memory, 2048);
 	assert_int_equal(o.delta_cache_size, 5);
+	assert_int_equal(o.delta_cache_limit, 6);
 	assert_false(o.reuse_spans);
 }
 
