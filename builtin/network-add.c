@@ -81,24 +81,55 @@ int network_cmd_add(int argc, const char **argv, struct builtin_env *env)
 	return code;
 }
 
+struct syncing {
+	const struct run *run;
+	int code;
+};
+
 /* One that fails does not keep the others from being brought up to date. */
+static int synced(void *ctx, uint32_t id,
+		  const struct network_sync_report *done,
+		  const struct error *failed)
+{
+	struct syncing *s = ctx;
+
+	if (done) {
+		report(s->run, id, done);
+		return 0;
+	}
+	builtin_error("%s", failed->msg);
+	s->code = 1;
+	return 0;
+}
+
 static int sync_ids(struct run *r, const uint32_t *ids, size_t nr)
 {
-	int code = 0;
+	struct syncing s = {.run = r};
+	const struct network_sync sync = {&r->options, synced, &s};
+	struct error err = ERROR_INIT;
 
-	for (size_t i = 0; i < nr; i++) {
-		struct network_sync_report done;
-		struct error err = ERROR_INIT;
+	return network_sync(r->network, ids, nr, &sync, &err) < 0
+		       ? builtin_fail(&err)
+		       : s.code;
+}
 
-		if (!network_sync(r->network, ids[i], &r->options, &done,
-				  &err)) {
-			report(r, ids[i], &done);
-			continue;
-		}
-		builtin_error("%s", err.msg);
-		code = 1;
-	}
-	return code;
+static int compare_ids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Ascending, each once. */
+static size_t sort_ids(uint32_t *ids, size_t nr)
+{
+	size_t kept = 0;
+
+	qsort(ids, nr, sizeof(*ids), compare_ids);
+	for (size_t i = 0; i < nr; i++)
+		if (!kept || ids[kept - 1] != ids[i])
+			ids[kept++] = ids[i];
+	return kept;
 }
 
 static int choose(struct run *r, uint32_t **ids, size_t *nr, bool all,
@@ -122,6 +153,7 @@ static int choose(struct run *r, uint32_t **ids, size_t *nr, bool all,
 			return builtin_fail(&err);
 		(*ids)[(*nr)++] = entry->id;
 	}
+	*nr = sort_ids(*ids, *nr);
 	return 0;
 }
 

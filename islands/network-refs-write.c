@@ -17,34 +17,32 @@
 #define TRANSACTION_MAX 8
 #define CACHE_BYTES ((size_t)4 << 20)
 
-/* One to be set, or (NULL) to go. */
-struct change {
-	const char *name;
-	const struct network_ref *to;
-};
-
-struct changes {
-	struct change *items; /* owned: by ascending names */
-	size_t nr, alloc;
+/* One to be set, or to go. */
+struct network_batch_item {
+	size_t name_off; /* full name, into names.data */
+	struct network_ref to;
+	bool is_deletion;
 };
 
 struct writing {
 	const struct repo *repo;    /* whose references are written */
 	const struct repo *objects; /* who has what tags name */
-	const char *prefix;
-	struct changes changes;
+	struct network_batch *batch;
 	struct odb *odb; /* owned, or NULL: not needed so far */
 	struct odb_reader *reader;
-	struct buf name;
 	struct error *err;
 };
 
 static void writing_release(struct writing *w)
 {
-	free(w->changes.items);
 	odb_reader_free(w->reader);
 	odb_close(w->odb);
-	buf_release(&w->name);
+}
+
+static const char *name_of(const struct network_batch *batch,
+			   const struct network_batch_item *item)
+{
+	return batch->names.data + item->name_off;
 }
 
 static int open_objects(struct writing *w)
@@ -57,47 +55,55 @@ static int open_objects(struct writing *w)
 	return w->reader ? 0 : error_nomem(w->err);
 }
 
-static int add_change(struct changes *c, const char *name,
-		      const struct network_ref *to)
+/* NULL: it goes. */
+static int add_change(struct network_batch *b, const char *prefix,
+		      const char *name, const struct network_ref *to)
 {
-	if (mem_grow(&c->items, &c->alloc, c->nr + 1, sizeof(*c->items)) < 0)
+	struct network_batch_item *item;
+
+	if (mem_grow(&b->items, &b->alloc, b->nr + 1, sizeof(*b->items)) < 0)
 		return ERR_NOMEM;
-	c->items[c->nr++] = (struct change){name, to};
+	item = &b->items[b->nr];
+	*item = (struct network_batch_item){
+		.name_off = b->names.len,
+		.is_deletion = !to,
+	};
+	if (to)
+		item->to = *to;
+	if (buf_append_str(&b->names, prefix) < 0 ||
+	    buf_append(&b->names, name, strlen(name) + 1) < 0)
+		return ERR_NOMEM;
+	b->nr++;
 	return 0;
 }
 
 /* What differs between two sorted lists. */
-static int compare(struct changes *c, const struct network_refs *now,
+static int compare(struct network_batch *b, const char *prefix,
+		   const struct network_refs *now,
 		   const struct network_refs *wanted)
 {
 	size_t i = 0, k = 0;
 	int ret = 0;
 
 	while (!ret && (i < now->nr || k < wanted->nr)) {
-		const struct network_ref *a = &now->refs[i];
-		const struct network_ref *b = &wanted->refs[k];
+		const struct network_ref *old = &now->refs[i];
+		const struct network_ref *new = &wanted->refs[k];
 		int order = i == now->nr ? 1
 			    : k == wanted->nr
 				    ? -1
-				    : strcmp(network_ref_name(now, a),
-					     network_ref_name(wanted, b));
+				    : strcmp(network_ref_name(now, old),
+					     network_ref_name(wanted, new));
 
 		if (order < 0)
-			ret = add_change(c, network_ref_name(now, a), NULL);
-		else if (order > 0 || !oid_equal(&a->oid, &b->oid))
-			ret = add_change(c, network_ref_name(wanted, b), b);
+			ret = add_change(b, prefix, network_ref_name(now, old),
+					 NULL);
+		else if (order > 0 || !oid_equal(&old->oid, &new->oid))
+			ret = add_change(b, prefix,
+					 network_ref_name(wanted, new), new);
 		i += order <= 0;
 		k += order >= 0;
 	}
 	return ret;
-}
-
-static int set_name(struct writing *w, const char *name)
-{
-	buf_reset(&w->name);
-	return buf_printf(&w->name, "%s%s", w->prefix, name) < 0
-		       ? error_nomem(w->err)
-		       : 0;
 }
 
 /* Deletions first: refs/a may go for refs/a/b to come. */
@@ -108,20 +114,18 @@ static int transact(struct writing *w, bool deletions)
 	size_t nr = 0;
 	int ret = ref_transaction_new(&tx, w->repo, NULL, w->err);
 
-	for (size_t i = 0; i < w->changes.nr && !ret; i++) {
-		const struct change *c = &w->changes.items[i];
+	for (size_t i = 0; i < w->batch->nr && !ret; i++) {
+		const struct network_batch_item *item = &w->batch->items[i];
 		struct ref_change change = {
+			.name = name_of(w->batch, item),
 			.flags = REF_NO_DEREF | REF_NO_REFLOG,
-			.new_oid = c->to ? &c->to->oid : &zero,
+			.new_oid = item->is_deletion ? &zero : &item->to.oid,
 		};
 
-		if (deletions != !c->to)
+		if (deletions != item->is_deletion)
 			continue;
 		nr++;
-		ret = set_name(w, c->name);
-		change.name = w->name.data;
-		if (!ret)
-			ret = ref_transaction_add(tx, &change, w->err);
+		ret = ref_transaction_add(tx, &change, w->err);
 	}
 	if (!ret && nr)
 		ret = ref_transaction_commit(tx, w->err);
@@ -148,35 +152,41 @@ static int peel(struct writing *w, const struct network_ref *ref,
 }
 
 static int put_change(struct writing *w, struct packed_rewrite *rw,
-		      const struct change *c)
+		      const struct network_batch_item *item)
 {
+	const char *name = name_of(w->batch, item);
 	struct oid peeled;
 	bool is_tag;
-	int ret = set_name(w, c->name);
+	int ret;
 
-	if (ret < 0)
-		return ret;
-	if (!c->to) {
-		ret = packed_rewrite_delete(rw, w->name.data, w->err);
+	if (item->is_deletion) {
+		ret = packed_rewrite_delete(rw, name, w->err);
 		return ret < 0 ? ret : 0;
 	}
-	ret = peel(w, c->to, &peeled, &is_tag);
+	ret = peel(w, &item->to, &peeled, &is_tag);
 	return ret < 0 ? ret
-		       : packed_rewrite_put(rw, w->name.data, &c->to->oid,
+		       : packed_rewrite_put(rw, name, &item->to.oid,
 					    is_tag ? &peeled : NULL, w->err);
+}
+
+static int by_name(const void *a, const void *b, void *ctx)
+{
+	return strcmp(name_of(ctx, a), name_of(ctx, b));
 }
 
 static int rewrite(struct writing *w)
 {
+	struct network_batch *batch = w->batch;
 	struct packed_rewrite rw;
 	int ret = packed_rewrite_begin(&rw, w->repo, w->err);
 
 	if (ret < 0)
 		return ret;
+	qsort_r(batch->items, batch->nr, sizeof(*batch->items), by_name, batch);
 	if (!rw.old.len)
 		rw.peeled = rw.fully_peeled = true;
-	for (size_t i = 0; i < w->changes.nr && !ret; i++)
-		ret = put_change(w, &rw, &w->changes.items[i]);
+	for (size_t i = 0; i < batch->nr && !ret; i++)
+		ret = put_change(w, &rw, &batch->items[i]);
 	if (!ret)
 		ret = packed_rewrite_finish(&rw, w->err);
 	if (!ret)
@@ -185,11 +195,9 @@ static int rewrite(struct writing *w)
 	return ret;
 }
 
-static bool is_ours(void *ctx, const char *name)
+static bool is_virtual(void *ctx, const char *name)
 {
-	const struct writing *w = ctx;
-
-	return !strncmp(name, w->prefix, strlen(w->prefix));
+	return !strncmp(name, "refs/virtual/", 13);
 }
 
 static void ignore_broken(void *ctx, const char *name)
@@ -200,12 +208,11 @@ static void ignore_broken(void *ctx, const char *name)
 static int pack_loose(struct writing *w)
 {
 	struct ref_pack_options options = {
-		.wants = is_ours,
+		.wants = is_virtual,
 		.broken = ignore_broken,
-		.ctx = w,
 		.prune = true,
 	};
-	char *dir = repo_common_path(w->repo, w->prefix);
+	char *dir = repo_common_path(w->repo, "refs/virtual");
 	int ret = dir ? 0 : error_nomem(w->err);
 
 	if (!ret && sys_exists(dir)) {
@@ -217,39 +224,70 @@ static int pack_loose(struct writing *w)
 	return ret;
 }
 
-int network_refs_store(const struct network *network, uint32_t id,
-		       const struct network_refs *refs, size_t *changed,
-		       struct error *err)
+int network_batch_add(struct network_batch *batch, uint32_t id,
+		      const struct network_refs *refs, size_t *changed,
+		      struct error *err)
 {
 	struct network_refs now = NETWORK_REFS_INIT, none = NETWORK_REFS_INIT;
 	struct buf prefix = BUF_INIT;
-	struct writing w = {
-		.repo = network->store,
-		.objects = network->store,
-		.name = BUF_INIT,
-		.err = err,
-	};
+	size_t had = batch->nr;
 	int ret = network_prefix(&prefix, id) < 0 ? error_nomem(err) : 0;
 
-	w.prefix = prefix.data;
 	if (!ret)
-		ret = network_refs_read(&now, w.repo, w.prefix, false, err);
-	if (!ret && compare(&w.changes, &now, refs ? refs : &none) < 0)
+		ret = network_refs_read(&now, batch->network->store,
+					prefix.data, false, err);
+	if (!ret && compare(batch, prefix.data, &now, refs ? refs : &none) < 0)
 		ret = error_nomem(err);
-	if (!ret && w.changes.nr > TRANSACTION_MAX) {
+	if (ret < 0)
+		batch->nr = had;
+	if (changed)
+		*changed = batch->nr - had;
+	network_refs_release(&now);
+	buf_release(&prefix);
+	return ret;
+}
+
+int network_batch_write(struct network_batch *batch, struct error *err)
+{
+	struct writing w = {
+		.repo = batch->network->store,
+		.objects = batch->network->store,
+		.batch = batch,
+		.err = err,
+	};
+	int ret = 0;
+
+	if (batch->nr > TRANSACTION_MAX) {
 		ret = pack_loose(&w);
 		if (!ret)
 			ret = rewrite(&w);
-	} else if (!ret && w.changes.nr) {
+	} else if (batch->nr) {
 		ret = transact(&w, true);
 		if (!ret)
 			ret = transact(&w, false);
 	}
-	if (changed)
-		*changed = ret ? 0 : w.changes.nr;
-	network_refs_release(&now);
+	batch->nr = 0;
+	buf_reset(&batch->names);
 	writing_release(&w);
-	buf_release(&prefix);
+	return ret;
+}
+
+void network_batch_release(struct network_batch *batch)
+{
+	free(batch->items);
+	buf_release(&batch->names);
+}
+
+int network_refs_store(const struct network *network, uint32_t id,
+		       const struct network_refs *refs, size_t *changed,
+		       struct error *err)
+{
+	struct network_batch batch = {.network = network, .names = BUF_INIT};
+	int ret = network_batch_add(&batch, id, refs, changed, err);
+
+	if (!ret)
+		ret = network_batch_write(&batch, err);
+	network_batch_release(&batch);
 	return ret;
 }
 
@@ -277,36 +315,49 @@ static int write_symbolic(const struct repo *repo, const char *name,
 	return ret;
 }
 
-int network_refs_write(const struct repo *repo, const struct network_refs *refs,
-		       const struct repo *objects, struct error *err)
+/* Into files, and the others into the batch. */
+static int sort_out(struct network_batch *batch, const struct repo *repo,
+		    const struct network_refs *refs, struct error *err)
 {
-	struct writing w = {
-		.repo = repo,
-		.objects = objects,
-		.prefix = "refs/",
-		.name = BUF_INIT,
-		.err = err,
-	};
+	struct buf name = BUF_INIT;
 	int ret = 0;
 
 	for (size_t i = 0; i < refs->nr && !ret; i++) {
 		const struct network_ref *ref = &refs->refs[i];
-		const char *name = network_ref_name(refs, ref);
+		const char *short_name = network_ref_name(refs, ref);
 
 		if (ref->target_off == SIZE_MAX) {
-			ret = add_change(&w.changes, name, ref) < 0
-				      ? error_nomem(err)
-				      : 0;
+			if (add_change(batch, "refs/", short_name, ref) < 0)
+				ret = error_nomem(err);
 			continue;
 		}
-		ret = set_name(&w, name);
-		if (!ret)
-			ret = write_symbolic(repo, w.name.data,
-					     refs->names.data + ref->target_off,
-					     err);
+		buf_reset(&name);
+		ret = buf_printf(&name, "refs/%s", short_name) < 0
+			      ? error_nomem(err)
+			      : write_symbolic(repo, name.data,
+					       refs->names.data +
+						       ref->target_off,
+					       err);
 	}
-	if (!ret && w.changes.nr)
+	buf_release(&name);
+	return ret;
+}
+
+int network_refs_write(const struct repo *repo, const struct network_refs *refs,
+		       const struct repo *objects, struct error *err)
+{
+	struct network_batch batch = {.names = BUF_INIT};
+	struct writing w = {
+		.repo = repo,
+		.objects = objects,
+		.batch = &batch,
+		.err = err,
+	};
+	int ret = sort_out(&batch, repo, refs, err);
+
+	if (!ret && batch.nr)
 		ret = rewrite(&w);
+	network_batch_release(&batch);
 	writing_release(&w);
 	return ret;
 }

@@ -56,12 +56,34 @@ int network_refs_read(struct network_refs *refs, const struct repo *repo,
 void network_refs_release(struct network_refs *refs);
 
 /*
- * Make what the store has under refs/virtual/<id>/ these references; the
- * objects are in the store already. Few changes are a transaction, many one
- * new packed-refs; nobody else may write there, so that the member has to be
- * locked. NULL: none. Killed, some may have changed; the next call completes
- * it. *changed (NULL allowed): how many did.
+ * Changes of what the store has under refs/virtual/, of several members, to be
+ * written together: packed-refs has the references of all members, and to write
+ * it anew for each would cost the square of their number. One thread.
  */
+struct network_batch {
+	const struct network *network;    /* borrowed */
+	struct network_batch_item *items; /* owned */
+	size_t nr, alloc;
+	struct buf names;
+};
+
+/*
+ * Add what it takes to make refs/virtual/<id>/ these references (NULL: none).
+ * Their objects are in the store already; the member stays locked until the
+ * batch is written. *changed (NULL allowed): how many differ. 0 or negative.
+ */
+int network_batch_add(struct network_batch *batch, uint32_t id,
+		      const struct network_refs *refs, size_t *changed,
+		      struct error *err);
+
+/*
+ * Write what was added and empty the batch: few changes by a transaction (two,
+ * deletions first), many as one new packed-refs. Killed, some may have changed.
+ */
+int network_batch_write(struct network_batch *batch, struct error *err);
+void network_batch_release(struct network_batch *batch);
+
+/* A batch of one member. */
 int network_refs_store(const struct network *network, uint32_t id,
 		       const struct network_refs *refs, size_t *changed,
 		       struct error *err);

@@ -27,8 +27,8 @@
 
 /*
  * Locks, in the order in which they are taken. They end with the process. A
- * member's is NETWORK_LOCK_MEMBERS + its id; nobody takes two of these, but
- * that of a member that nobody knows yet.
+ * member's is NETWORK_LOCK_MEMBERS + its id; who takes several takes them by
+ * ascending ids, but for that of a member that nobody knows yet.
  */
 enum network_lock {
 	/* Shared by who relies on objects of the store before a member's

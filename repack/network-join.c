@@ -9,8 +9,11 @@
 #include "sys/map.h"
 #include "sys/io.h"
 
-/* Objects and references of a member whose lock is held. */
-static int sync_locked(struct network *network,
+/* Write a batch before it has more changes than these. */
+#define BATCH_MAX 200000
+
+/* Objects of a member whose lock is held; its references into the batch. */
+static int sync_locked(struct network_batch *batch, struct network *network,
 		       const struct network_entry *entry,
 		       const struct newpack_options *options,
 		       struct network_sync_report *report, struct error *err)
@@ -35,22 +38,41 @@ static int sync_locked(struct network *network,
 		ret = network_sync_objects(network, repo, &refs, options,
 					   report, err);
 	if (!ret)
-		ret = network_refs_store(network, id, &refs, &report->ref_nr,
-					 err);
+		ret = network_batch_add(batch, id, &refs, &report->ref_nr, err);
 	network_refs_release(&refs);
 	repo_close(repo);
 	return ret;
 }
 
-int network_sync_held(struct network *network, uint32_t id,
-		      const struct newpack_options *options,
-		      struct network_sync_report *report, struct error *err)
+/* Members whose references wait in the batch, and whose locks are held. */
+struct syncing {
+	struct network *network;
+	const struct network_sync *sync;
+	struct network_batch batch;
+	const uint32_t *ids; /* members from here on are locked, */
+	size_t locked_nr;    /* so many */
+	struct error *err;
+};
+
+static int flush(struct syncing *s)
 {
+	int ret = network_batch_write(&s->batch, s->err);
+
+	for (size_t i = 0; i < s->locked_nr; i++)
+		network_unlock(s->network, NETWORK_LOCK_MEMBERS + s->ids[i]);
+	s->ids += s->locked_nr;
+	s->locked_nr = 0;
+	return ret;
+}
+
+static int sync_one(struct syncing *s, uint32_t id,
+		    struct network_sync_report *report, struct error *err)
+{
+	struct network *network = s->network;
 	const struct network_entry *entry;
 	int ret = network_lock(network, NETWORK_LOCK_MEMBERS + id, false, true,
 			       err);
 
-	*report = (struct network_sync_report){0};
 	if (!ret)
 		ret = network_reload(network, err);
 	entry = ret ? NULL : network_registry_find(&network->registry, id);
@@ -59,20 +81,58 @@ int network_sync_held(struct network *network, uint32_t id,
 	if (!ret && entry->state != NETWORK_MEMBER)
 		ret = error_set(err, ERR_INVALID, "member %u is %s", id,
 				network_state_name(entry->state));
-	if (!ret)
-		ret = sync_locked(network, entry, options, report, err);
-	network_unlock(network, NETWORK_LOCK_MEMBERS + id);
+	return ret ? ret
+		   : sync_locked(&s->batch, network, entry, s->sync->options,
+				 report, err);
+}
+
+/* Those that fail are told of, and others gone on with. */
+static int sync_each(struct syncing *s, const uint32_t *ids, size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct network_sync_report report = {0};
+		struct error err = ERROR_INIT;
+		int failed = sync_one(s, ids[i], &report, &err);
+
+		s->locked_nr++;
+		if (failed && s->err)
+			*s->err = err;
+		ret = s->sync->done(s->sync->ctx, ids[i],
+				    failed ? NULL : &report, &err);
+		if (!ret && s->batch.nr > BATCH_MAX)
+			ret = flush(s);
+	}
 	return ret;
 }
 
-int network_sync(struct network *network, uint32_t id,
-		 const struct newpack_options *options,
-		 struct network_sync_report *report, struct error *err)
+int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,
+		      const struct network_sync *sync, struct error *err)
+{
+	struct syncing s = {
+		.network = network,
+		.sync = sync,
+		.batch = {.network = network, .names = BUF_INIT},
+		.ids = ids,
+		.err = err,
+	};
+	int ret = sync_each(&s, ids, nr);
+	int written = ret ? 0 : flush(&s);
+
+	for (size_t i = 0; i < s.locked_nr; i++)
+		network_unlock(network, NETWORK_LOCK_MEMBERS + s.ids[i]);
+	network_batch_release(&s.batch);
+	return ret ? ret : written;
+}
+
+int network_sync(struct network *network, const uint32_t *ids, size_t nr,
+		 const struct network_sync *sync, struct error *err)
 {
 	int ret = network_lock(network, NETWORK_LOCK_OBJECTS, true, true, err);
 
 	if (!ret)
-		ret = network_sync_held(network, id, options, report, err);
+		ret = network_sync_held(network, ids, nr, sync, err);
 	network_unlock(network, NETWORK_LOCK_OBJECTS);
 	return ret;
 }
@@ -167,6 +227,7 @@ int network_add(uint32_t *id, struct network *network, const char *path,
 		struct network_sync_report *report, struct error *err)
 {
 	struct repo_options where = {.path = path, .flags = REPO_OPEN_ENTER};
+	struct network_batch batch = {.network = network, .names = BUF_INIT};
 	struct repo *repo = NULL;
 	int ret = repo_open(&repo, &where, err);
 
@@ -183,14 +244,18 @@ int network_add(uint32_t *id, struct network *network, const char *path,
 		ret = network_link(network, repo, *id, err);
 	if (!ret)
 		ret = sync_locked(
-			network, network_registry_find(&network->registry, *id),
-			options, report, err);
+			&batch, network,
+			network_registry_find(&network->registry, *id), options,
+			report, err);
+	if (!ret)
+		ret = network_batch_write(&batch, err);
 	if (!ret)
 		ret = network_set_state(network, *id, NETWORK_MEMBER,
 					network->fsync, err);
 	if (*id)
 		network_unlock(network, NETWORK_LOCK_MEMBERS + *id);
 	network_unlock(network, NETWORK_LOCK_OBJECTS);
+	network_batch_release(&batch);
 	repo_close(repo);
 	return ret;
 }

@@ -22,8 +22,10 @@ struct run {
 	struct network *network;
 	const struct network_repack *options;
 	struct network_repack_report *report;
-	uint32_t *ids; /* owned: members that are as they should be */
+	uint32_t *ids; /* owned: members */
 	size_t nr;
+	uint32_t *good; /* owned: of these, those that are up to date */
+	size_t good_nr;
 	struct oid *roots; /* owned: what members need besides references */
 	size_t root_nr, root_alloc;
 	struct error *err;
@@ -41,18 +43,18 @@ static int add_root(void *ctx, const struct oid *oid)
 }
 
 /* Reflogs, HEADs and indexes of a member. */
-static int add_roots(struct run *r, uint32_t id)
+static int add_roots(struct run *r, uint32_t id, struct error *err)
 {
 	const struct network_entry *entry = network_registry_find(
 		&r->network->registry, id);
 	struct repo *repo = NULL;
-	int ret = entry ? network_member_open(&repo, r->network, entry, r->err)
+	int ret = entry ? network_member_open(&repo, r->network, entry, err)
 			: 0;
 
 	if (!ret && repo)
-		ret = refs_each_reflog_oid(repo, add_root, r, r->err);
+		ret = refs_each_reflog_oid(repo, add_root, r, err);
 	if (!ret && repo)
-		ret = index_file_each_oid(repo, add_root, r, r->err);
+		ret = index_file_each_oid(repo, add_root, r, err);
 	repo_close(repo);
 	return ret;
 }
@@ -77,29 +79,38 @@ static int list_members(struct run *r)
 	return 0;
 }
 
-/* Those that fail come off the list. */
+/* Those that fail come off the list, which is gone through in its order. */
+static int synced(void *ctx, uint32_t id,
+		  const struct network_sync_report *report,
+		  const struct error *failed)
+{
+	struct run *r = ctx;
+	struct error err = ERROR_INIT;
+	int ret = report ? add_roots(r, id, &err) : failed->code;
+
+	if (ret)
+		failed = report ? &err : failed;
+	if (!ret)
+		r->good[r->good_nr++] = id;
+	else if (r->options->prune || ret == ERR_NOMEM)
+		return error_set(r->err, (enum error_code)ret, "%s",
+				 failed->msg);
+	else if (r->options->warn)
+		r->options->warn(r->options->ctx, failed);
+	return 0;
+}
+
 static int sync_members(struct run *r)
 {
-	size_t kept = 0;
+	const struct network_sync sync = {&r->options->newpack, synced, r};
+	int ret;
 
-	for (size_t i = 0; i < r->nr; i++) {
-		struct network_sync_report report;
-		int ret = network_sync_held(r->network, r->ids[i],
-					    &r->options->newpack, &report,
-					    r->err);
-
-		if (!ret)
-			ret = add_roots(r, r->ids[i]);
-		if (!ret)
-			r->ids[kept++] = r->ids[i];
-		else if (r->options->prune || ret == ERR_NOMEM)
-			return ret;
-		else if (r->options->warn)
-			r->options->warn(r->options->ctx, r->err);
-	}
-	r->report->member_nr = (uint32_t)kept;
-	r->nr = kept;
-	return 0;
+	r->good = mem_alloc(r->nr, sizeof(*r->good));
+	if (!r->good)
+		return error_nomem(r->err);
+	ret = network_sync_held(r->network, r->ids, r->nr, &sync, r->err);
+	r->report->member_nr = (uint32_t)r->good_nr;
+	return ret;
 }
 
 static bool is_any(void *ctx, const char *name)
@@ -188,8 +199,8 @@ static int clean_graphs(struct run *r)
 {
 	int ret = network_graph_clean(r->network->store, r->err);
 
-	for (size_t i = 0; i < r->nr && ret >= 0; i++)
-		ret = clean_member(r, r->ids[i]);
+	for (size_t i = 0; i < r->good_nr && ret >= 0; i++)
+		ret = clean_member(r, r->good[i]);
 	return ret < 0 ? ret : 0;
 }
 
@@ -198,10 +209,10 @@ static int drop(struct run *r)
 	int ret = network_lock(r->network, NETWORK_LOCK_OBJECTS, true, true,
 			       r->err);
 
-	for (size_t i = 0; i < r->nr && !ret; i++) {
+	for (size_t i = 0; i < r->good_nr && !ret; i++) {
 		struct network_drop_report report;
 
-		ret = network_drop(r->network, r->ids[i], &r->options->newpack,
+		ret = network_drop(r->network, r->good[i], &r->options->newpack,
 				   &report, r->err);
 		r->report->pack_nr += report.pack_nr;
 		if (!ret || ret == ERR_NOMEM || !r->options->warn)
@@ -236,6 +247,7 @@ int network_repack(struct network_repack_report *report,
 		ret = drop(&r);
 	network_unlock(network, NETWORK_LOCK_OBJECTS);
 	free(r.ids);
+	free(r.good);
 	free(r.roots);
 	return ret;
 }

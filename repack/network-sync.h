@@ -40,19 +40,32 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 const struct newpack_options *options,
 			 struct network_sync_report *report, struct error *err);
 
+struct network_sync {
+	const struct newpack_options *options; /* borrowed */
+	/*
+	 * Told of each member when its objects are in the store, or, with
+	 * `report` NULL, why it could not be brought up to date; a nonzero
+	 * return ends it all and is returned.
+	 */
+	int (*done)(void *ctx, uint32_t id,
+		    const struct network_sync_report *report,
+		    const struct error *failed);
+	void *ctx;
+};
+
 /*
- * Bring a member up to date: its objects, then its references. Takes the locks
- * it needs. 0, or negative: ERR_MISSING when it is gone, ERR_INVALID when it
- * does not borrow from the store, or not only.
+ * Bring members up to date: their objects, then their references, of many
+ * members together. `ids` ascend. Takes the locks it needs. 0; what `done`
+ * returned; or negative when references could not be written. A member that is
+ * gone fails with ERR_MISSING, one that does not borrow from the store, or not
+ * only, with ERR_INVALID.
  */
-int network_sync(struct network *network, uint32_t id,
-		 const struct newpack_options *options,
-		 struct network_sync_report *report, struct error *err);
+int network_sync(struct network *network, const uint32_t *ids, size_t nr,
+		 const struct network_sync *sync, struct error *err);
 
 /* The same for who has NETWORK_LOCK_OBJECTS. */
-int network_sync_held(struct network *network, uint32_t id,
-		      const struct newpack_options *options,
-		      struct network_sync_report *report, struct error *err);
+int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,
+		      const struct network_sync *sync, struct error *err);
 
 /*
  * Make the repository at `path` a member, *id: it borrows from the store, and

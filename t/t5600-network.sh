@@ -143,8 +143,8 @@ test_expect_success 'sync brings what is new, and nothing else' '
 	test_expect_code 128 "$GIT" -C store.git network sync nobody 2>err &&
 	"$GIT" -C store.git network sync ../forks/a.git 1 >out &&
 	cat >expect <<-\EOF &&
-	member 2: 3 objects copied, 0 linked, 1 refs changed
 	member 1: 3 objects copied, 0 linked, 1 refs changed
+	member 2: 3 objects copied, 0 linked, 1 refs changed
 	EOF
 	test_cmp expect out &&
 	"$GIT" -C store.git network sync --all >out &&

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Starting a command and measuring it, for the programs of this directory."""
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -21,9 +22,12 @@ class Cost:
         self.rss = usage.ru_maxrss * 1024
 
 
-def run(command, env=None, stdin=b"", out=subprocess.DEVNULL):
-    """The Cost of a command; ends the program when it fails."""
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as err:
+def run(command, env=None, stdin=b"", out=subprocess.DEVNULL, err=None):
+    """The Cost of a command; ends the program when it fails. `err`: a file for
+    what it says."""
+    with tempfile.TemporaryFile() as given, \
+            contextlib.nullcontext(err) if err else tempfile.TemporaryFile() \
+            as err:
         given.write(stdin)
         given.seek(0)
         start = time.monotonic()

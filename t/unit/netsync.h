@@ -30,6 +30,25 @@ static inline int netsync_add(struct netsync *f, const char *name, uint32_t *id)
 			   &f->options, &f->report, &f->err);
 }
 
+static inline int netsync_done(void *ctx, uint32_t id,
+			       const struct network_sync_report *report,
+			       const struct error *failed)
+{
+	struct netsync *f = ctx;
+
+	if (report)
+		f->report = *report;
+	return report ? 0 : failed->code;
+}
+
+/* Bring one member up to date. */
+static inline int netsync_sync(struct netsync *f, uint32_t id)
+{
+	const struct network_sync sync = {&f->options, netsync_done, f};
+
+	return network_sync(f->n.network, &id, 1, &sync, NULL);
+}
+
 /* A repository with one commit, as a member. */
 static inline uint32_t netsync_member(struct netsync *f, const char *name,
 				      const char *text, struct oid *oid)

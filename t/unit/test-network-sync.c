@@ -47,27 +47,20 @@ static void test_sync(void **state)
 	netsync_init(&f);
 	netrepo_repo(&f.n, "a");
 	assert_int_equal(netsync_add(&f, "a", &id), 0);
-	assert_int_equal(
-		network_sync(f.n.network, 1, &f.options, &f.report, NULL), 0);
+	assert_int_equal(netsync_sync(&f, 1), 0);
 	assert_int_equal(f.report.copied_nr + f.report.ref_nr, 0);
 	netrepo_commit(&f.n, "a", "one", &oid);
 	assert_false(netrepo_stored(&f.n, &oid));
-	assert_int_equal(
-		network_sync(f.n.network, 1, &f.options, &f.report, NULL), 0);
+	assert_int_equal(netsync_sync(&f, 1), 0);
 	assert_int_equal(f.report.copied_nr, 3);
 	assert_true(netrepo_stored(&f.n, &oid));
 	/* A branch that goes takes its reference along. */
 	tmprepo_remove(&f.n.t, "a/refs/heads/main");
-	assert_int_equal(
-		network_sync(f.n.network, 1, &f.options, &f.report, NULL), 0);
+	assert_int_equal(netsync_sync(&f, 1), 0);
 	assert_int_equal(f.report.ref_nr, 1);
-	assert_int_equal(
-		network_sync(f.n.network, 5, &f.options, &f.report, NULL),
-		ERR_MISSING);
+	assert_int_equal(netsync_sync(&f, 5), ERR_MISSING);
 	tmprepo_remove(&f.n.t, "a/objects/info/alternates");
-	assert_int_equal(
-		network_sync(f.n.network, 1, &f.options, &f.report, NULL),
-		ERR_INVALID);
+	assert_int_equal(netsync_sync(&f, 1), ERR_INVALID);
 	netrepo_release(&f.n);
 }
 
@@ -85,9 +78,7 @@ static void test_killed_add(void **state)
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),
 			 0);
-	assert_int_equal(
-		network_sync(f.n.network, 1, &f.options, &f.report, NULL),
-		ERR_INVALID);
+	assert_int_equal(netsync_sync(&f, 1), ERR_INVALID);
 	assert_int_equal(netsync_add(&f, "a", &id), 0);
 	assert_int_equal(id, 1);
 	netrepo_release(&f.n);
