@@ -19,6 +19,8 @@ int network_cmd_sync(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_repack(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_leave(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_delete(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_verify(int argc, const char **argv, struct builtin_env *env);
+int network_cmd_stats(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_list(int argc, const char **argv, struct builtin_env *env);
 
 /*

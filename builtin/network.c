@@ -18,7 +18,9 @@ static const char usage_text[] =
 	"git network repack [-q] [--prune[=<date>]] [--keep-members]\n"
 	"git network list [--json]\n"
 	"git network leave [-q] <member>...\n"
-	"git network delete [-q] <member>...";
+	"git network delete [-q] <member>...\n"
+	"git network verify\n"
+	"git network stats [<member>...]";
 
 static const struct {
 	const char *name;
@@ -27,7 +29,8 @@ static const struct {
 	{"add", network_cmd_add},       {"delete", network_cmd_delete},
 	{"fork", network_cmd_fork},     {"init", network_cmd_init},
 	{"leave", network_cmd_leave},   {"list", network_cmd_list},
-	{"repack", network_cmd_repack}, {"sync", network_cmd_sync},
+	{"repack", network_cmd_repack}, {"stats", network_cmd_stats},
+	{"sync", network_cmd_sync},     {"verify", network_cmd_verify},
 };
 
 int network_place_open(struct network **out, struct builtin_env *env)

@@ -309,15 +309,21 @@ static int link_same(struct sync *s)
 	return 0;
 }
 
-static int bring(struct sync *s)
+/* The items of the job become what the store lacks. */
+static int find_new(struct sync *s)
 {
 	int ret = add_tips(s);
 
 	if (ret < 0 || !(s->job.wants.commit_nr || s->job.wants.others.nr))
 		return ret;
 	ret = add_boundary(s);
-	if (!ret)
-		ret = pack_job_enumerate(&s->job, s->err);
+	return ret < 0 ? ret : pack_job_enumerate(&s->job, s->err);
+}
+
+static int bring(struct sync *s)
+{
+	int ret = find_new(s);
+
 	if (ret < 0 || !s->job.items.nr)
 		return ret;
 	ret = link_same(s);
@@ -383,6 +389,34 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 	if (!ret)
 		ret = bring(&s);
 out:
+	pack_job_close(&s.job);
+	odb_close(s.odb);
+	free(s.dir);
+	free(s.base);
+	return ret;
+}
+
+int network_sync_count(uint32_t *nr, const struct network *network,
+		       const struct repo *repo, const struct network_refs *refs,
+		       const struct newpack_options *options, struct error *err)
+{
+	struct sync s = {
+		.network = network,
+		.repo = repo,
+		.refs = refs,
+		.err = err,
+	};
+	struct repack_items *items = &s.job.items;
+	int ret = open_all(&s, options);
+
+	if (!ret)
+		ret = pack_job_open(&s.job, s.odb, NULL, &s.options, err);
+	if (!ret)
+		ret = find_new(&s);
+	for (size_t i = 0; i < items->nr && !ret; i++)
+		ret = objspace_info(&s.job.walk.space, s.job.walk.reader,
+				    items->items[i].obj_pos, NULL, NULL, err);
+	*nr = ret ? 0 : (uint32_t)items->nr;
 	pack_job_close(&s.job);
 	odb_close(s.odb);
 	free(s.dir);

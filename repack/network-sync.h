@@ -40,6 +40,16 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 const struct newpack_options *options,
 			 struct network_sync_report *report, struct error *err);
 
+/*
+ * How many objects network_sync_objects() would bring; each of them is found to
+ * be there. The references are those of a member. ERR_MISSING when something
+ * they reach is in neither place.
+ */
+int network_sync_count(uint32_t *nr, const struct network *network,
+		       const struct repo *repo, const struct network_refs *refs,
+		       const struct newpack_options *options,
+		       struct error *err);
+
 struct network_sync {
 	const struct newpack_options *options; /* borrowed */
 	/*

@@ -214,6 +214,7 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 				 "more objects than a pack can hold");
 	ret = pack_writer_init(&writer, sink, (uint32_t)nr, s->odb->algo, false,
 			       err);
+	writer.counts_only = s->options->counts_only;
 	progress_start(&progress, s->options->write_progress, "Writing objects",
 		       nr);
 	if (!ret && packed && copies_spans(s->options))

@@ -69,6 +69,8 @@ struct repack_send_options {
 	bool reuse_all_packs;        /* or of all that a multi-pack-index has */
 	bool reuse_delta;            /* else deltas are made anew */
 	bool reuse_object;           /* else nothing is copied */
+	bool counts_only;            /* for the report: the sink gets nothing,
+					or not all */
 };
 
 /* What larger values of configuration and options are cut to. */

@@ -90,6 +90,55 @@ test_expect_success 'clones of members are copied' '
 	done
 '
 
+test_expect_success 'verify and stats' '
+	cat >expect <<-EOF &&
+	members=6
+	pending=0
+	objects=$(repo_objects store.git | wc -l)
+	unsynced-objects=0
+	crossing-deltas=0
+	EOF
+	"$GIT" -C root.git network verify >out &&
+	test_cmp expect out &&
+	"$GIT" -C store.git network stats >out &&
+	test_line_count 6 out &&
+	! grep -v " recompressed-objects=0 bitmap=yes$" out &&
+	sed -n "s/^member=3 objects=\([0-9]*\) .*/\1/p" out >nr &&
+	wc -l <f2.git.objects >expect &&
+	test_cmp expect nr &&
+	bytes=$(stock -C f2.git for-each-ref --format="%(objectname)" |
+		"$GIT" -C f2.git pack-objects --revs --stdout -q \
+		--delta-base-offset | wc -c) &&
+	"$GIT" -C f2.git network stats ../f2.git >out &&
+	grep " verbatim-bytes=$((bytes - 32)) " out
+'
+
+test_expect_success 'verify finds deltas that cross islands' '
+	cp -R store.git islands.git &&
+	stock -C islands.git config --unset extensions.preciousObjects &&
+	"$GIT" -C islands.git repack -adfq --no-delta-islands &&
+	stock -C islands.git config extensions.preciousObjects true &&
+	rm islands.git/network/members &&
+	printf "# gitreach network 1\nnext 1\n" >islands.git/network/members &&
+	"$GIT" -C islands.git network verify >out &&
+	sed -n "s/^crossing-deltas=//p" out >nr &&
+	test $(cat nr) -gt 0
+'
+
+test_expect_success 'verify finds a member that is not whole' '
+	stock -C f5.git config --unset core.alternateRefsPrefixes &&
+	test_expect_code 1 "$GIT" -C store.git network verify 2>err >out &&
+	grep "^error: member 6: core.alternateRefsPrefixes" err &&
+	stock -C f5.git config core.alternateRefsPrefixes refs/virtual/6/ &&
+	cp -R store.git/objects/pack pack &&
+	rm store.git/objects/pack/* &&
+	test_expect_code 1 "$GIT" -C store.git network verify 2>err >out &&
+	grep "^error: store: " err &&
+	grep "^error: member 6: " err &&
+	cp pack/* store.git/objects/pack/ &&
+	"$GIT" -C store.git network verify >out
+'
+
 test_expect_success 'a clone and a push of a member, by stock Git' '
 	stock clone -q --no-local f2.git work &&
 	(

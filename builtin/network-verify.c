@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* git network verify, stats: what is wrong, and what clones cost. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "builtin/network-parts.h"
+#include "builtin/options.h"
+#include "repack/network-stats.h"
+#include "repack/network-verify.h"
+
+static const char verify_usage[] = "git network verify";
+static const char stats_usage[] = "git network stats [<member>...]";
+
+static void wrong(void *ctx, uint32_t id, const char *what)
+{
+	int *code = ctx;
+
+	if (id)
+		builtin_error("member %" PRIu32 ": %s", id, what);
+	else
+		builtin_error("store: %s", what);
+	*code = 1;
+}
+
+static int verify(struct network *network)
+{
+	struct newpack_options options;
+	struct network_verify_report report;
+	struct progress_out out;
+	struct error err = ERROR_INIT;
+	int code = 0;
+	const struct network_verify how = {&options, wrong, &code};
+	int ret = network_place_options(&options, &out, network, true, &err);
+
+	if (!ret)
+		ret = network_verify(&report, network, &how, &err);
+	if (ret < 0)
+		return builtin_fail(&err);
+	printf("members=%" PRIu32 "\npending=%" PRIu32 "\nobjects=%" PRIu32
+	       "\nunsynced-objects=%" PRIu32 "\ncrossing-deltas=%" PRIu32 "\n",
+	       report.member_nr, report.pending_nr, report.object_nr,
+	       report.unsynced_nr, report.crossing_nr);
+	return code;
+}
+
+int network_cmd_verify(int argc, const char **argv, struct builtin_env *env)
+{
+	const struct option options[] = {{.kind = OPTION_END}};
+	int operands = options_parse(argc, argv, options, verify_usage);
+	struct network *network;
+	int code;
+
+	if (operands < 0)
+		return 129;
+	if (operands)
+		return options_usage(options, verify_usage);
+	code = network_place_open(&network, env);
+	if (!code)
+		code = verify(network);
+	network_close(network);
+	return code;
+}
+
+static int print_stats(const struct network *network,
+		       const struct network_entry *entry)
+{
+	struct network_stats stats;
+	struct error err = ERROR_INIT;
+
+	if (entry->state != NETWORK_MEMBER)
+		return 0;
+	if (network_stats(&stats, network, entry, &err) < 0) {
+		builtin_error("%s", err.msg);
+		return 1;
+	}
+	printf("member=%" PRIu32 " objects=%" PRIu32 " verbatim-bytes=%" PRIu64
+	       " recompressed-objects=%" PRIu32 " bitmap=%s\n",
+	       entry->id, stats.object_nr, stats.verbatim_bytes,
+	       stats.recompressed_nr, stats.used_bitmap ? "yes" : "no");
+	return 0;
+}
+
+/* Of the members that are named, or of all. */
+static int print_all(struct network *network, const char **names, int nr)
+{
+	const struct network_registry *registry = &network->registry;
+	struct error err = ERROR_INIT;
+	int code = 0;
+
+	for (size_t i = 0; !nr && i < registry->nr; i++)
+		code |= print_stats(network, &registry->entries[i]);
+	for (int i = 0; i < nr; i++) {
+		const struct network_entry *entry = network_lookup(
+			network, names[i], &err);
+
+		if (!entry)
+			return builtin_fail(&err);
+		code |= print_stats(network, entry);
+	}
+	return code;
+}
+
+int network_cmd_stats(int argc, const char **argv, struct builtin_env *env)
+{
+	const struct option options[] = {{.kind = OPTION_END}};
+	int operands = options_parse(argc, argv, options, stats_usage);
+	struct network *network;
+	int code;
+
+	if (operands < 0)
+		return 129;
+	code = network_place_open(&network, env);
+	if (!code)
+		code = print_all(network, argv + 1, operands);
+	network_close(network);
+	return code;
+}

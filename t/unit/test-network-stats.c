@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/network-stats.h: what is copied, and what is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/network-drop.h"
+#include "repack/network-repack.h"
+#include "repack/network-stats.h"
+#include "t/unit/netsync.h"
+
+static void test_stats(void **state)
+{
+	struct network_repack_report repacked;
+	struct network_repack how = {.prune = false};
+	struct network_stats stats;
+	struct network *network;
+	struct oid one, two;
+	struct netsync f;
+
+	netsync_init(&f);
+	network = f.n.network;
+	netrepo_repo(&f.n, "b");
+	netsync_member(&f, "a", "one", &one);
+	how.newpack = f.options;
+	assert_int_equal(network_repack(&repacked, network, &how, NULL), 0);
+	assert_int_equal(network_stats(&stats, network,
+				       &network->registry.entries[0], NULL),
+			 0);
+	assert_int_equal(stats.object_nr, 3);
+	assert_int_equal(stats.recompressed_nr, 0);
+	assert_true(stats.used_bitmap);
+	assert_true(stats.verbatim_bytes > 0);
+	/* Loose objects are deflated with a header before them. */
+	netrepo_commit(&f.n, "a", "two", &two);
+	netrepo_ref(&f.n, "a", "refs/heads/old", &one);
+	assert_int_equal(network_stats(&stats, network,
+				       &network->registry.entries[0], NULL),
+			 0);
+	assert_int_equal(stats.object_nr, 6);
+	assert_int_equal(stats.recompressed_nr, 3);
+	netrepo_release(&f.n);
+}
+
+static void test_empty(void **state)
+{
+	struct network_stats stats;
+	struct network_entry entry = {1, NETWORK_MEMBER, (char *)"../a"};
+	struct netsync f;
+
+	netsync_init(&f);
+	netrepo_repo(&f.n, "a");
+	assert_int_equal(network_stats(&stats, f.n.network, &entry, NULL), 0);
+	assert_int_equal(stats.object_nr, 0);
+	entry.path = (char *)"../nowhere";
+	assert_int_equal(network_stats(&stats, f.n.network, &entry, NULL),
+			 ERR_MISSING);
+	netrepo_release(&f.n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stats),
+		cmocka_unit_test(test_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
