@@ -179,6 +179,8 @@ static int open_damaged(const struct randrepo *r, const struct odb *odb,
 	if (at >= 0)
 		file->data[at] ^= 0x10;
 	assert_int_equal(pb != NULL, ret == 1);
+	if (pb && pack_bitmap_prove(pb, err) < 0)
+		ret = ERR_CORRUPT;
 	pack_bitmap_close(pb);
 	return ret;
 }

@@ -69,7 +69,7 @@ static void test_report(void **state)
 	assert_string_equal(
 		dialog_answer(&d, "want c4 side-band-64k include-tag|F|done"),
 		"NAK|1:PACK|2:Total 12 (delta 3), reused 10 (delta 2), "
-		"pack-reused 1|F");
+		"pack-reused 1 (from 0)|F");
 	assert_string_equal(d.warnings.data, "bitmap is odd\n");
 	assert_string_equal(dialog_answer(&d,
 					  "want c4 side-band-64k include-tag "

@@ -42,7 +42,7 @@ static void test_capabilities(void **state)
 	      "NAK|1:PACK wants=c4|F", 0);
 	check(&d, "want c4 side-band-64k|F|done",
 	      "NAK|1:PACK wants=c4 progress|2:Total 0 (delta 0), reused 0 "
-	      "(delta 0), pack-reused 0|F",
+	      "(delta 0), pack-reused 0 (from 0)|F",
 	      0);
 	check(&d, "want c4 object-format=sha256|F|done",
 	      "ERR upload-pack: the repository's object format is sha1",

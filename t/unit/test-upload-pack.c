@@ -42,7 +42,7 @@ static void test_clone_by_version(void **state)
 					      "ofs-delta|done|F|F"),
 			    "packfile|1:PACK wants=c4 ofs progress|"
 			    "2:Total 0 (delta 0), reused 0 (delta 0), "
-			    "pack-reused 0|F");
+			    "pack-reused 0 (from 0)|F");
 	assert_int_equal(d.ret, 0);
 	dialog_release(&d);
 }
