@@ -1,0 +1,156 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='reftables when a command ends in its midst
+
+Killed and without power, with a disk that fails or is full, at each call that
+changes the disk: all refs and reflogs are as before, or all are as they were to
+be, and the next run does as if nothing had happened.'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@example.com
+export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
+
+# Two tables; the change makes a third, which is merged with the second.
+test_expect_success 'a repository with a stack' '
+	repo_linear src.git 4 &&
+	three=$(stock -C src.git rev-parse main~3) &&
+	two=$(stock -C src.git rev-parse main~2) &&
+	"$GIT" init -q --bare --ref-format=reftable -b main good.git &&
+	rm -r good.git/hooks &&
+	cp -R src.git/objects/. good.git/objects/ &&
+	(
+		cd good.git &&
+		printf "[core]\nlogAllRefUpdates = true\n" >>config &&
+		for n in $(seq 1 60)
+		do
+			echo "create refs/tags/t$n $three"
+		done >../tags &&
+		"$GIT" update-ref --stdin <../tags &&
+		printf "create refs/heads/main $two
+			create refs/heads/a $two
+			create refs/heads/gone $two\n" | tr -d "\t" |
+			"$GIT" update-ref --stdin &&
+		"$GIT" update-ref refs/heads/a $three
+	) &&
+	cat >changes <<-EOC &&
+	update refs/heads/a $two $three
+	create refs/heads/b/c $two
+	delete refs/heads/gone $two
+	EOC
+	"$GIT" -C good.git for-each-ref >old &&
+	test_line_count 2 good.git/reftable/tables.list &&
+	cp -R good.git new.git &&
+	"$GIT" -C new.git update-ref --stdin <changes &&
+	"$GIT" -C new.git for-each-ref >new &&
+	tail -n 1 good.git/reftable/tables.list >top &&
+	! grep -f top new.git/reftable/tables.list
+'
+
+fresh () {
+	rm -rf r.git && cp -R good.git r.git
+}
+
+# has_ended <mode>: killed, or told of an error and tidy.
+has_ended () {
+	find r.git -name "tmp_*" -o -name "*.lock" >left &&
+	if test -n "$fault_over"
+	then
+		test_must_be_empty left
+	else
+		case $1 in
+		lose) test $fault_code -eq 137 ;;
+		# What cannot be removed stays; merging may fail unsaid.
+		EIO) { test $fault_code -eq 0 || fault_said; } ;;
+		*) { test $fault_code -eq 0 || fault_said; } &&
+			test_must_be_empty left ;;
+		esac
+	fi
+}
+
+unlock () {
+	find r.git -name "*.lock" -exec rm -f {} +
+}
+
+is_old_or_new () {
+	has_ended "$1" &&
+	"$GIT" -C r.git fsck >fsck 2>&1 &&
+	"$GIT" -C r.git for-each-ref >now &&
+	{ cmp -s now old || test_cmp new now; } &&
+	if test $fault_code -eq 0
+	then
+		test_cmp new now
+	fi &&
+	unlock &&
+	if cmp -s now old
+	then
+		"$GIT" -C r.git update-ref --stdin <changes &&
+		"$GIT" -C r.git for-each-ref >now &&
+		test_cmp new now
+	fi &&
+	is_packed
+}
+
+# Packing changes nothing, and removes what is in no list.
+is_packed () {
+	"$GIT" -C r.git for-each-ref >before &&
+	"$GIT" -C r.git pack-refs &&
+	"$GIT" -C r.git for-each-ref >after &&
+	test_cmp before after &&
+	test $(ls r.git/reftable/*.ref | wc -l) -eq 1
+}
+
+for mode in lose EIO ENOSPC
+do
+	test_expect_success "update-ref --stdin: $mode at every call" "
+		fault_in=changes &&
+		fault_each $mode fresh \
+			'$GIT -C r.git -c core.fsync=all update-ref --stdin' \
+			'is_old_or_new $mode' &&
+		fault_in=/dev/null
+	"
+done
+
+is_packed_later () {
+	has_ended "$1" &&
+	"$GIT" -C r.git for-each-ref >now &&
+	test_cmp old now &&
+	unlock &&
+	is_packed
+}
+
+for mode in lose EIO ENOSPC
+do
+	test_expect_success "pack-refs: $mode at every call" "
+		fault_each $mode fresh \
+			'$GIT -C r.git -c core.fsync=all pack-refs' \
+			'is_packed_later $mode'
+	"
+done
+
+test_expect_success 'tables go after the list that is without them' '
+	fresh &&
+	fault_run none:0 "$GIT" -C r.git -c core.fsync=all pack-refs &&
+	test $fault_code -eq 0 &&
+	sed "s,$(cd r.git && pwd -P)/,,g" fault.log >log &&
+	grep -n "^rename .*tables.list$" log >renamed &&
+	grep -n "^unlink .*ref$" log | head -n 1 >first &&
+	test $(sed "s/:.*//" renamed) -lt $(sed "s/:.*//" first)
+'
+
+# The proof that the tests above would see it.
+test_expect_success 'without fsync a power failure may take everything' '
+	test_must_fail fault_each lose fresh \
+		"$GIT -C r.git -c core.fsync=none pack-refs" \
+		"$GIT -C r.git for-each-ref >now 2>&1; test_cmp old now" \
+		2>err &&
+	grep "^lose at call" err
+'
+
+test_done
