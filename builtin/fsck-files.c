@@ -28,11 +28,28 @@ static char *read_head(const struct fsck_run *r)
 	return buf_detach(&text, NULL);
 }
 
+/* Reftables have HEAD, and checks of their own. */
+static char *read_head_ref(struct fsck_run *r)
+{
+	struct error err = ERROR_INIT;
+	struct buf text = BUF_INIT;
+	struct ref head;
+
+	if (refs_verify(r->s.repo, &err) < 0) {
+		builtin_error("%s", err.msg);
+		r->found |= FSCK_FOUND_REFS;
+	}
+	if (refs_read(r->s.refs, "HEAD", &head, NULL) > 0 && head.target)
+		buf_printf(&text, "ref: %s", head.target);
+	return buf_detach(&text, NULL);
+}
+
 void fsck_check_refs(struct fsck_run *r)
 {
 	static const char ref[] = "ref:", heads[] = "refs/heads/";
 	enum hash_algo algo = r->s.repo->algo;
-	char *head = read_head(r);
+	bool is_file = r->s.repo->ref_storage == REPO_REFS_FILES;
+	char *head = is_file ? read_head(r) : read_head_ref(r);
 	const char *target = head;
 	struct oid oid;
 

@@ -429,5 +429,6 @@ const struct refs_backend refs_reftable_backend = {
 	.tx_commit = refs_reftable_tx_commit,
 	.tx_unlock = refs_reftable_tx_unlock,
 	.pack = refs_reftable_pack,
+	.verify = refs_reftable_verify,
 	.each_kept = refs_reftable_each_kept,
 };

@@ -308,6 +308,11 @@ int refs_list_now(struct refs *refs, struct error *err)
 	return refs->backend->list_now(refs, err);
 }
 
+int refs_verify(const struct repo *repo, struct error *err)
+{
+	return refs_backend_of(repo)->verify(repo, err);
+}
+
 int refs_each_reflog_oid(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			 struct error *err)

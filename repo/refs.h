@@ -98,6 +98,13 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
 
 /*
+ * Check the store of refs and reflogs itself, of all work trees, where that is
+ * more than to visit all refs strictly: reftables. 0; ERR_CORRUPT with the
+ * first thing that is wrong; or another error.
+ */
+int refs_verify(const struct repo *repo, struct error *err);
+
+/*
  * Objects that other refs keep alive besides refs/: HEADs and private refs
  * (refs/bisect/ and so on) of all worktrees, and entries of all reflogs. `fn`
  * gets each id (zero ids left out; duplicates are possible). For repack and
