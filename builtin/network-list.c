@@ -2,45 +2,34 @@
 /* git network list: who is a member, and where. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
 
 static const char usage[] = "git network list [--json]";
 
-/* A string of JSON; bytes past ASCII are taken for UTF-8, as paths mostly are.
- */
-static void print_json(const char *s)
+/* 0 or ERR_NOMEM. */
+static int print_entry(const struct network_entry *entry, const char *path,
+		       bool json, bool first)
 {
-	putchar('"');
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
+	const char *state = network_state_name(entry->state);
+	struct buf text = BUF_INIT;
+	int ret;
 
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			printf("\\u%04x", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
-}
-
-static void print_entry(const struct network_entry *entry, const char *path,
-			bool json, bool first)
-{
 	if (!json) {
-		printf("%" PRIu32 " %s %s\n", entry->id,
-		       network_state_name(entry->state), path);
-		return;
+		printf("%" PRIu32 " %s %s\n", entry->id, state, path);
+		return 0;
 	}
-	printf("%s\n  {\"id\": %" PRIu32 ", \"state\": ", first ? "" : ",",
-	       entry->id);
-	print_json(network_state_name(entry->state));
-	printf(", \"path\": ");
-	print_json(path);
-	putchar('}');
+	ret = json_string(&text, path, strlen(path));
+	if (!ret)
+		printf("%s\n  {\"id\": %" PRIu32
+		       ", \"state\": \"%s\", \"path\": %s}",
+		       first ? "" : ",", entry->id, state, text.data);
+	buf_release(&text);
+	return ret;
 }
 
 static int print_all(const struct network *network, bool json)
@@ -55,7 +44,8 @@ static int print_all(const struct network *network, bool json)
 		buf_reset(&path);
 		ret = network_path(&path, network, &registry->entries[i]);
 		if (!ret)
-			print_entry(&registry->entries[i], path.data, json, !i);
+			ret = print_entry(&registry->entries[i], path.data,
+					  json, !i);
 	}
 	if (json)
 		printf("%s]\n", registry->nr ? "\n" : "");

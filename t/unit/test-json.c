@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* base/json.c: any bytes become valid JSON. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "t/unit/random.h"
+
+static void check_string(const char *bytes, size_t len, const char *expected)
+{
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(json_string(&out, bytes, len), 0);
+	assert_string_equal(out.data, expected);
+	buf_release(&out);
+}
+
+static void test_strings(void **state)
+{
+	static const struct {
+		const char *bytes, *expected;
+	} samples[] = {
+		{"", "\"\""},
+		{"plain words", "\"plain words\""},
+		{"\"\\/", "\"\\\"\\\\/\""},
+		{"\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\""},
+		{"\001\037\177", "\"\\u0001\\u001f\\u007f\""},
+		{"\303\251 \342\202\254 \360\237\230\200",
+		 "\"\303\251 \342\202\254 \360\237\230\200\""},
+		/* Latin-1; cut short; too long; a surrogate; past the end. */
+		{"caf\351", "\"caf\\u00e9\""},
+		{"\342\202", "\"\\u00e2\\u0082\""},
+		{"\300\257", "\"\\u00c0\\u00af\""},
+		{"\355\240\200", "\"\\u00ed\\u00a0\\u0080\""},
+		{"\364\220\200\200", "\"\\u00f4\\u0090\\u0080\\u0080\""},
+		{"\200\377", "\"\\u0080\\u00ff\""},
+	};
+
+	for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++)
+		check_string(samples[i].bytes, strlen(samples[i].bytes),
+			     samples[i].expected);
+	check_string("a\0b", 3, "\"a\\u0000b\"");
+}
+
+static void test_members(void **state)
+{
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(buf_append_char(&out, '{'), 0);
+	assert_int_equal(json_member(&out, "a", "x{"), 0);
+	assert_int_equal(json_member(&out, "b", NULL), 0);
+	assert_int_equal(json_member_u64(&out, "c", UINT64_MAX), 0);
+	assert_int_equal(json_member_bool(&out, "d", true), 0);
+	assert_int_equal(json_key(&out, "e"), 0);
+	assert_int_equal(buf_append_str(&out, "{}}"), 0);
+	assert_string_equal(out.data, "{\"a\":\"x{\",\"b\":null,"
+				      "\"c\":18446744073709551615,"
+				      "\"d\":true,\"e\":{}}");
+	buf_release(&out);
+}
+
+/* The bytes that a string was made from; they are not more than its own. */
+static size_t undo(unsigned char *bytes, const char *text, size_t len)
+{
+	static const char names[] = "\"\\bfnrt", named[] = "\"\\\b\f\n\r\t";
+	size_t nr = 0;
+
+	assert_true(len >= 2 && text[0] == '"' && text[len - 1] == '"');
+	for (size_t i = 1; i < len - 1; i++) {
+		const char *name;
+		unsigned code;
+
+		assert_true((unsigned char)text[i] >= 0x20 && text[i] != '"');
+		if (text[i] != '\\') {
+			bytes[nr++] = (unsigned char)text[i];
+		} else if ((name = strchr(names, text[i + 1]))) {
+			bytes[nr++] = (unsigned char)named[name - names];
+			i++;
+		} else {
+			assert_int_equal(sscanf(text + i, "\\u00%2x", &code),
+					 1);
+			bytes[nr++] = (unsigned char)code;
+			i += 5;
+		}
+	}
+	return nr;
+}
+
+static void test_random(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int i = 0; i < 20000; i++) {
+		unsigned char bytes[24], back[sizeof(bytes)];
+		size_t len = random_next(&seed) % sizeof(bytes);
+		struct buf out = BUF_INIT, again = BUF_INIT;
+
+		for (size_t j = 0; j < len; j++) {
+			uint64_t r = random_next(&seed);
+
+			/* Lead and following bytes more often than others. */
+			bytes[j] = (unsigned char)(r & 256 ? r | 128 : r);
+		}
+		assert_int_equal(json_string(&out, (char *)bytes, len), 0);
+		assert_int_equal(undo(back, out.data, out.len), len);
+		assert_memory_equal(back, bytes, len);
+		/* What is in it past ASCII is UTF-8: it stays as it is. */
+		assert_int_equal(json_string(&again, out.data, out.len), 0);
+		for (char *p = again.data; (p = strstr(p, "\\u00")); p++)
+			assert_true(p > again.data && p[-1] == '\\');
+		buf_release(&out);
+		buf_release(&again);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_members),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
