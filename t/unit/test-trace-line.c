@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* sys/trace-line.c: words, numbers and columns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "sys/trace-line.h"
+
+/* As `GIT_TRACE=1 git rev-parse <words>` of Git 2.39.5 prints them. */
+static void test_words(void **state)
+{
+	static const char *const words[] = {"-c",  "a.b=1", "a@{1}", "~x",
+					    "a%b", "a#b",   "*",     "\303\251",
+					    "!",   NULL};
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(trace_line_words(&out, words), 0);
+	assert_string_equal(out.data, "-c a.b=1 'a@{1}' '~x' 'a%b' 'a#b' '*' "
+				      "'\303\251' ''\\!''");
+	buf_release(&out);
+}
+
+static void test_array(void **state)
+{
+	static const char *const none[] = {NULL};
+	static const char *const words[] = {"a", "\"", NULL};
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(buf_append_char(&out, '{'), 0);
+	assert_int_equal(trace_line_array(&out, "x", none), 0);
+	assert_int_equal(trace_line_array(&out, "y", words), 0);
+	assert_string_equal(out.data, "{\"x\":[],\"y\":[\"a\",\"\\\"\"]");
+	buf_release(&out);
+}
+
+static void test_seconds(void **state)
+{
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(trace_line_seconds(&out, "t", 1999), 0);
+	assert_int_equal(trace_line_seconds(&out, "u", 12000345678), 0);
+	assert_string_equal(out.data, ",\"t\":0.000001,\"u\":12.000345");
+	buf_release(&out);
+}
+
+static void test_escaped(void **state)
+{
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(trace_line_escaped(&out, "a\0b\\\t\177\377 ~", 9), 0);
+	assert_string_equal(out.data, "a\\0b\\\\11\\177\\377 ~");
+	buf_release(&out);
+}
+
+/* A name that is longer than its column pushes the others. */
+static void test_begin(void **state)
+{
+	static const struct trace_at near = {"a.c", 1}, far = {"abcdefgh.c", 2};
+	struct buf out = BUF_INIT;
+
+	assert_int_equal(trace_line_begin(&out, near, 8), 0);
+	assert_string_equal(out.data + 15, " a.c:1   ");
+	buf_reset(&out);
+	assert_int_equal(trace_line_begin(&out, far, 8), 0);
+	assert_string_equal(out.data + 15, " abcdefgh.c:2 ");
+	buf_release(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),   cmocka_unit_test(test_array),
+		cmocka_unit_test(test_seconds), cmocka_unit_test(test_escaped),
+		cmocka_unit_test(test_begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
