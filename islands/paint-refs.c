@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Painting what references reach. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -109,18 +110,63 @@ static int paint_tips(struct painting *p, const struct walk_tips *tips,
 	return ret;
 }
 
-static int paint_ref(struct painting *p, const struct island_ref *ref)
+static int by_value(const void *a, const void *b)
+{
+	const struct island_ref *x = a, *y = b;
+	int ret = oid_cmp(&x->oid, &y->oid);
+
+	return ret ? ret : x->island < y->island ? -1 : x->island > y->island;
+}
+
+/* The islands of references that name the same. */
+static int collect_set(uint32_t *set, struct painting *p,
+		       const struct island_ref *refs, size_t nr)
+{
+	int ret = 0;
+
+	*set = ISLAND_SET_EMPTY;
+	for (size_t i = 0; i < nr && !ret; i++) {
+		uint32_t single;
+
+		if (i && refs[i].island == refs[i - 1].island)
+			continue;
+		ret = island_sets_single(&single, &p->islands->sets,
+					 refs[i].island);
+		if (!ret)
+			ret = island_sets_add(set, &p->islands->sets, single);
+	}
+	return ret;
+}
+
+static int paint_value(struct painting *p, const struct island_ref *refs,
+		       size_t nr)
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
 	uint32_t set;
-	int ret = walk_add_tip(p->w, &tips, &ref->oid, false, p->err);
+	int ret = walk_add_tip(p->w, &tips, &refs->oid, false, p->err);
 
-	if (!ret &&
-	    island_sets_single(&set, &p->islands->sets, ref->island) < 0)
+	if (!ret && collect_set(&set, p, refs, nr) < 0)
 		ret = error_nomem(p->err);
 	if (!ret)
 		ret = paint_tips(p, &tips, set);
 	walk_tips_release(&tips);
+	return ret;
+}
+
+/* Forks name the same things: each is looked up once. */
+static int paint_values(struct painting *p)
+{
+	size_t end;
+	int ret = 0;
+
+	qsort(p->refs, p->ref_nr, sizeof(*p->refs), by_value);
+	for (size_t i = 0; i < p->ref_nr && !ret; i = end) {
+		end = i + 1;
+		while (end < p->ref_nr &&
+		       oid_equal(&p->refs[end].oid, &p->refs[i].oid))
+			end++;
+		ret = paint_value(p, p->refs + i, end - i);
+	}
 	return ret;
 }
 
@@ -165,7 +211,7 @@ static int paint_commits(struct painting *p)
 static int paint_all(struct painting *p)
 {
 	struct islands *islands = p->islands;
-	int ret = 0;
+	int ret;
 
 	islands->end = objspace_end(&p->w->space);
 	islands->set_of = mem_calloc(islands->end, sizeof(*islands->set_of));
@@ -174,8 +220,7 @@ static int paint_all(struct painting *p)
 	if (!islands->set_of || !p->commit_sets ||
 	    island_sets_init(&islands->sets, (uint32_t)p->patterns.name_nr) < 0)
 		return error_nomem(p->err);
-	for (size_t i = 0; i < p->ref_nr && !ret; i++)
-		ret = paint_ref(p, &p->refs[i]);
+	ret = paint_values(p);
 	return ret < 0 ? ret : paint_commits(p);
 }
 

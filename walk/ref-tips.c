@@ -8,13 +8,17 @@ struct adding {
 	struct walk *w;
 	struct walk_tips *tips;
 	struct error *err;
+	struct oidmap seen; /* forks name the same over and over */
 };
 
 static int add_ref(void *ctx, const struct ref *ref)
 {
 	struct adding *a = ctx;
-	int ret = walk_add_tip(a->w, a->tips, &ref->oid, false, a->err);
+	int ret = oidmap_add(&a->seen, &ref->oid, 0, NULL);
 
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(a->err) : 0;
+	ret = walk_add_tip(a->w, a->tips, &ref->oid, false, a->err);
 	if (ret == ERR_MISSING) {
 		char hex[OID_MAX_HEX_LEN + 1];
 
@@ -28,18 +32,19 @@ static int add_ref(void *ctx, const struct ref *ref)
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err)
 {
-	struct adding a = {w, tips, err};
+	struct adding a = {.w = w, .tips = tips, .err = err};
 	struct ref head;
-	int ret;
+	int ret = 0;
 
 	if (!*prefix) {
 		ret = refs_lookup(refs, "HEAD", &head, err);
 		if (ret > 0)
 			ret = add_ref(&a, &head);
-		if (ret < 0)
-			return ret;
 	}
-	return refs_each_strict(refs, prefix, add_ref, &a, err);
+	if (ret >= 0)
+		ret = refs_each_strict(refs, prefix, add_ref, &a, err);
+	oidmap_release(&a.seen);
+	return ret;
 }
 
 /* What is gone is left out; what is there and broken is not passed over. */
@@ -54,7 +59,7 @@ static int add_if_there(void *ctx, const struct oid *oid)
 int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 			 struct error *err)
 {
-	struct adding a = {w, tips, err};
+	struct adding a = {.w = w, .tips = tips, .err = err};
 
 	return refs_each_reflog_oid(w->odb->repo, add_if_there, &a, err);
 }
@@ -62,7 +67,7 @@ int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
 		       struct error *err)
 {
-	struct adding a = {w, tips, err};
+	struct adding a = {.w = w, .tips = tips, .err = err};
 
 	return index_file_each_oid(w->odb->repo, add_if_there, &a, err);
 }

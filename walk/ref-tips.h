@@ -8,7 +8,8 @@
 #include "walk/walk.h"
 
 /*
- * Add what HEAD and all refs whose name starts with `prefix` ("": all) name.
+ * Add what HEAD and all refs whose name starts with `prefix` ("": all) name,
+ * each value once.
  * HEAD is added only when the prefix is "". A ref to a missing object is
  * ERR_MISSING ("bad object <ref> (<id>)"), and a broken ref is an error too:
  * who packs by these tips must not lose what it may have named.
