@@ -252,11 +252,9 @@ test_expect_success 'what we do not have is refused by name' '
 	refused "--cruft with --stdout" --cruft --stdout &&
 	refused "missing=allow-any" --missing=allow-any x &&
 	refused "missing=allow-promisor" --missing=allow-promisor x &&
-	refused "name-hash-version=2" --name-hash-version=2 x &&
 	refused "index-version=<version>,<offset>" --index-version=2,0x40 x &&
 	refused "unsupported index version 3" --index-version=3 x &&
 	refused "bad index version ${SQ}1x$SQ" --index-version=1x x &&
-	refused "path-walk" --path-walk x &&
 	refused "uri-protocol" --uri-protocol=https --stdout
 '
 
