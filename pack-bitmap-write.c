@@ -84,36 +84,73 @@ static int choose(struct chosen *ch, const struct pack_bitmap_write *request,
 		  struct error *err)
 {
 	const struct walk_result *found = request->enumerated;
-	int ret = bitmap_select(&ch->selected, &ch->selected_nr,
-				&request->walk->history, found->revs.commits,
-				found->revs.nr, request->is_tip, err);
+	int ret;
+
+	if (request->update)
+		return 0;
+	ret = bitmap_select(&ch->selected, &ch->selected_nr,
+			    &request->walk->history, found->revs.commits,
+			    found->revs.nr, request->is_tip, err);
 
 	if (!ret && request->pseudo)
 		ret = choose_groups(ch, request, err);
 	return ret;
 }
 
-static int build(struct chosen *ch, const struct pack_bitmap_write *request,
-		 struct error *err)
+static struct bitmap_build_input input_of_all(
+	const struct chosen *ch, const struct pack_bitmap_write *request)
 {
-	struct bitmap_build_input input = {
-		.history = &request->walk->history,
+	return (struct bitmap_build_input){
 		.commits = request->enumerated->parents_first,
 		.commit_nr = request->enumerated->revs.nr,
 		.lists = &request->enumerated->lists,
-		.bit_pos = request->bit_pos,
-		.bits = request->object_nr,
 		.selected = ch->selected,
 		.selected_nr = ch->selected_nr,
 		.groups = ch->groups.groups,
 		.group_nr = ch->groups.nr,
-		.progress = request->progress,
 	};
-	int ret = bitmap_build(&ch->built, &input, err);
+}
+
+static struct bitmap_build_input input_of_update(
+	const struct pack_bitmap_write *request)
+{
+	const struct bitmap_update *update = request->update;
+
+	return (struct bitmap_build_input){
+		.commits = update->commits,
+		.commit_nr = update->commit_nr,
+		.lists = &update->lists,
+		.old = request->previous->entries,
+		.old_nr = request->previous->nr,
+		.selected = update->selected,
+		.selected_nr = update->selected_nr,
+		.groups = update->groups.groups,
+		.group_nr = update->groups.nr,
+	};
+}
+
+static int build(struct chosen *ch, const struct pack_bitmap_write *request,
+		 struct error *err)
+{
+	struct bitmap_build_input input = request->update
+						  ? input_of_update(request)
+						  : input_of_all(ch, request);
+	int ret;
+
+	input.history = &request->walk->history;
+	input.bit_pos = request->bit_pos;
+	input.bits = request->object_nr;
+	input.progress = request->progress;
+	ret = bitmap_build(&ch->built, &input, err);
 
 	if (ret == ERR_MISSING && err)
 		error_set(err, ret, "%s: no bitmap can be written", err->msg);
 	return ret;
+}
+
+static size_t old_group_nr(const struct pack_bitmap_write *request)
+{
+	return request->previous ? request->previous->group_nr : 0;
 }
 
 static void describe(struct bitmap_write_entry *entries,
@@ -134,9 +171,14 @@ static void describe(struct bitmap_write_entry *entries,
 		};
 	}
 	for (size_t i = 0; i < built->group_nr; i++)
-		pseudo[i] = (struct bitmap_write_pseudo){
+		*pseudo++ = (struct bitmap_write_pseudo){
 			&built->groups[i].commits,
 			&built->groups[i].objects,
+		};
+	for (size_t i = 0; i < old_group_nr(request); i++)
+		*pseudo++ = (struct bitmap_write_pseudo){
+			&request->previous->groups[i].commits,
+			&request->previous->groups[i].objects,
 		};
 }
 
@@ -146,7 +188,8 @@ static int write_file(struct buf *out, const struct bitmap_build_result *built,
 {
 	struct bitmap_write_entry *entries = mem_alloc(built->entry_nr,
 						       sizeof(*entries));
-	struct bitmap_write_pseudo *pseudo = mem_alloc(built->group_nr,
+	size_t group_nr = built->group_nr + old_group_nr(request);
+	struct bitmap_write_pseudo *pseudo = mem_alloc(group_nr,
 						       sizeof(*pseudo));
 	struct bitmap_write w = {
 		.algo = request->walk->odb->algo,
@@ -155,7 +198,7 @@ static int write_file(struct buf *out, const struct bitmap_build_result *built,
 		.entries = entries,
 		.entry_nr = (uint32_t)built->entry_nr,
 		.pseudo = pseudo,
-		.pseudo_nr = (uint32_t)built->group_nr,
+		.pseudo_nr = (uint32_t)group_nr,
 		.hash_cache = request->hash_cache,
 		.lookup_table = request->lookup_table,
 	};
@@ -191,8 +234,9 @@ int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
 		buf_set_len(out, before);
 	else if (written)
 		*written = (struct pack_bitmap_written){
-			.bitmap_nr = (uint32_t)ch.selected_nr,
-			.pseudo_merge_nr = (uint32_t)ch.groups.nr,
+			.bitmap_nr = (uint32_t)ch.built.entry_nr,
+			.pseudo_merge_nr = (uint32_t)(ch.built.group_nr +
+						      old_group_nr(request)),
 			.file_len = out->len - before,
 		};
 	chosen_release(&ch);

@@ -19,7 +19,9 @@
 #include "base/error.h"
 #include "bitmap/file.h"
 #include "bitmap/fill.h"
+#include "bitmap/previous.h"
 #include "bitmap/pseudo-select.h"
+#include "bitmap/update.h"
 #include "ewah/bitset.h"
 #include "repo/odb.h"
 #include "sys/progress.h"
@@ -225,6 +227,13 @@ struct pack_bitmap_write {
 	const uint8_t *is_tip;            /* by commit_nr: wanted tips */
 	const struct pseudo_tips *pseudo; /* tips for pseudo-merges; NULL:
 					     none are made */
+	/*
+	 * Bitmaps of an older index, which stay, and what is added to them;
+	 * `enumerated`, `is_tip` and `pseudo` are not looked at then. The
+	 * former are used up. NULL: all is chosen and built anew.
+	 */
+	struct bitmap_previous *previous;
+	const struct bitmap_update *update;
 	bool lookup_table;
 	const struct progress_out *progress;
 };

@@ -18,7 +18,11 @@ struct build {
 	const struct bitmap_build_input *in;
 	uint32_t *order;    /* by commit_nr: index into in->commits */
 	uint32_t *entry_of; /* by commit_nr: index into full, or NO_BITMAP */
-	struct ewah *full;  /* complete bitmaps, in the order of `out` */
+	struct ewah *full;  /* complete bitmaps, in the order of `out`; of old
+			       ones made when they are asked for */
+	uint8_t *has_full;  /* owned: by entry */
+	size_t entry_nr;    /* entries, when all are built */
+	struct bitset scratch;
 	struct bitmap_built *out;          /* borrowed from the result */
 	struct bitmap_built_group *groups; /* borrowed from the result */
 	uint8_t *depth;     /* length of each entry's XOR chain */
@@ -43,9 +47,11 @@ void bitmap_build_result_release(struct bitmap_build_result *result)
 
 static void build_release(struct build *b)
 {
-	for (size_t i = 0; b->full && i < b->in->selected_nr; i++)
+	for (size_t i = 0; b->full && i < b->entry_nr; i++)
 		ewah_release(&b->full[i]);
 	free(b->full);
+	free(b->has_full);
+	bitset_release(&b->scratch);
 	free(b->order);
 	free(b->entry_of);
 	free(b->depth);
@@ -53,12 +59,31 @@ static void build_release(struct build *b)
 	heap_release(&b->queue);
 }
 
+/*
+ * Bitmaps that are there already. They end a line of history, so the later
+ * they leave the queue the longer it gets: they come first.
+ */
+static void take_old(struct build *b)
+{
+	for (size_t i = 0; i < b->in->old_nr; i++) {
+		struct bitmap_built *old = &b->in->old[i];
+		size_t back = old->xor_offset;
+		unsigned depth = back ? b->depth[i - back] + 1u : 0;
+
+		b->out[i] = *old;
+		ewah_init(&old->bitmap);
+		b->depth[i] = depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
+		b->entry_of[old->commit_nr] = (uint32_t)i;
+	}
+	b->done = b->in->old_nr;
+}
+
 static int build_init(struct build *b, struct bitmap_build_result *result,
 		      const struct bitmap_build_input *in)
 {
-	size_t nr = in->selected_nr, commit_nr = in->history->nr;
+	size_t nr = in->old_nr + in->selected_nr, commit_nr = in->history->nr;
 
-	*b = (struct build){.in = in, .queue = HEAP_INIT};
+	*b = (struct build){.in = in, .queue = HEAP_INIT, .entry_nr = nr};
 	*result = (struct bitmap_build_result){
 		.entries = mem_calloc(nr, sizeof(*result->entries)),
 		.entry_nr = nr,
@@ -70,11 +95,15 @@ static int build_init(struct build *b, struct bitmap_build_result *result,
 	b->order = mem_alloc(commit_nr, sizeof(*b->order));
 	b->entry_of = mem_alloc(commit_nr, sizeof(*b->entry_of));
 	b->full = mem_calloc(nr, sizeof(*b->full));
+	b->has_full = mem_calloc(nr, 1);
 	b->depth = mem_calloc(nr, 1);
 	if (!b->order || !b->entry_of || !b->full || !b->out || !b->groups ||
-	    !b->depth || bitset_init(&b->bits, in->bits) < 0)
+	    !b->depth || !b->has_full || bitset_init(&b->bits, in->bits) < 0 ||
+	    bitset_init(&b->scratch, in->bits) < 0)
 		return ERR_NOMEM;
 	memset(b->entry_of, 0xff, commit_nr * sizeof(*b->entry_of));
+	memset(b->order, 0xff, commit_nr * sizeof(*b->order));
+	take_old(b);
 	for (size_t i = 0; i < in->commit_nr; i++)
 		b->order[in->commits[i]] = (uint32_t)i;
 	return 0;
@@ -106,8 +135,15 @@ static int set_bit(struct build *b, uint32_t obj_pos, struct error *err)
 /* The commit itself and what it adds. */
 static int set_commit(struct build *b, uint32_t c, struct error *err)
 {
-	const struct newobj_list *list = &b->in->lists->lists[b->order[c]];
+	const struct newobj_list *list;
 	int ret = set_bit(b, b->in->history->commits[c].obj_pos, err);
+
+	if (!ret && b->order[c] >= b->in->commit_nr)
+		return error_set(err, ERR_MISSING,
+				 "a commit that was not enumerated");
+	if (ret < 0)
+		return ret;
+	list = &b->in->lists->lists[b->order[c]];
 
 	for (uint32_t i = 0; i < list->nr && !ret; i++)
 		ret = set_bit(b, list->items[i].obj_pos, err);
@@ -132,6 +168,27 @@ static int queue_parents(struct build *b, uint32_t c)
 	return 0;
 }
 
+/* The complete bitmap of an entry. */
+static int complete(struct build *b, size_t entry, struct ewah_view *view)
+{
+	size_t at = entry;
+
+	if (!b->has_full[entry]) {
+		bitset_clear(&b->scratch);
+		for (;; at -= b->out[at].xor_offset) {
+			*view = ewah_view_of(&b->out[at].bitmap);
+			ewah_xor_into(&b->scratch, view);
+			if (!b->out[at].xor_offset)
+				break;
+		}
+		if (ewah_from_bitset(&b->full[entry], &b->scratch) < 0)
+			return ERR_NOMEM;
+		b->has_full[entry] = 1;
+	}
+	*view = ewah_view_of(&b->full[entry]);
+	return 0;
+}
+
 /*
  * Fill b->bits for `nr` commits. Ancestors leave the queue newest first, so
  * that a bitmap that covers others is ORed in before them.
@@ -153,8 +210,10 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 		if (is_set(b, c))
 			continue;
 		if (entry != NO_BITMAP) {
-			struct ewah_view view = ewah_view_of(&b->full[entry]);
+			struct ewah_view view;
 
+			if (complete(b, entry, &view) < 0)
+				return error_nomem(err);
 			ewah_or_into(&b->bits, &view);
 			if (b->nearest == NO_BITMAP)
 				b->nearest = entry;
@@ -174,12 +233,14 @@ static int try_xor(struct build *b, size_t entry, size_t other)
 {
 	struct bitmap_built *built = &b->out[entry];
 	struct ewah_view full = ewah_view_of(&b->full[entry]);
-	struct ewah_view base = ewah_view_of(&b->full[other]);
+	struct ewah_view base;
 	size_t best = built->xor_offset ? built->bitmap.word_nr : full.word_nr;
 	struct ewah diff;
 
 	if (b->depth[other] >= XOR_MAX_DEPTH)
 		return 0;
+	if (complete(b, other, &base) < 0)
+		return ERR_NOMEM;
 	ewah_init(&diff);
 	if (ewah_xor(&diff, &full, &base) < 0) {
 		ewah_release(&diff);
@@ -231,6 +292,7 @@ static int build_entry(struct build *b, uint32_t c, struct error *err)
 	if (ewah_from_bitset(&b->full[entry], &b->bits) < 0 ||
 	    store(b, entry) < 0)
 		return error_nomem(err);
+	b->has_full[entry] = 1;
 	b->entry_of[c] = (uint32_t)entry;
 	b->done++;
 	return 0;
@@ -250,7 +312,8 @@ static int build_all(struct build *b, struct error *err)
 	progress_start(&progress, in->progress, "Building bitmaps",
 		       in->selected_nr);
 	for (size_t i = 0; i < in->commit_nr && !ret; i++) {
-		if (!wanted[in->commits[i]])
+		if (!wanted[in->commits[i]] ||
+		    b->entry_of[in->commits[i]] != NO_BITMAP)
 			continue;
 		ret = build_entry(b, in->commits[i], err);
 		if (!ret)

@@ -31,17 +31,26 @@ struct bitmap_group {
 	size_t nr;
 };
 
+struct bitmap_built;
+
 /* What to build from; all borrowed for the call. */
 struct bitmap_build_input {
 	const struct history *history;
 	const uint32_t *commits; /* commit_nr, parents first: all commits
-				    that the selected ones reach */
+				    that the selected ones reach, but for
+				    those that `old` ones reach */
 	size_t commit_nr;
 	const struct newobj_set *lists; /* new(c), in the order of `commits` */
 	const uint32_t *bit_pos;        /* by obj_pos; UINT32_MAX: not packed */
 	size_t bits;                    /* objects in the pack */
 	const uint32_t *selected;       /* commit_nr, any order */
 	size_t selected_nr;
+	/*
+	 * Bitmaps that are there already and stay as they are, before those
+	 * that are built. Taken over: the caller's are left empty.
+	 */
+	struct bitmap_built *old;
+	size_t old_nr;
 	bool whole; /* no differences: each is stored as it is */
 	const struct bitmap_group *groups; /* pseudo-merges */
 	size_t group_nr;
@@ -62,7 +71,8 @@ struct bitmap_built_group {
 
 /* What was built. */
 struct bitmap_build_result {
-	struct bitmap_built *entries; /* owned: ancestors before descendants */
+	struct bitmap_built *entries; /* owned: old ones, then ancestors
+					 before descendants */
 	size_t entry_nr;
 	struct bitmap_built_group
 		*groups; /* owned: in the order of the input */

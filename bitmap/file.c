@@ -360,6 +360,14 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 }
 
 /* Bytes that a bitmap was read from. */
+int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
+		     uint32_t row, struct error *err)
+{
+	struct bitmap_row at = bitmap_file_row(f, row);
+
+	return view_entry(view, f, &at, err);
+}
+
 static uint64_t view_len(const struct ewah_view *view)
 {
 	return EWAH_FRAME_LEN + (uint64_t)view->word_nr * 8;

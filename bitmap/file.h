@@ -145,6 +145,13 @@ bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
+/*
+ * The words of a row as they are stored: the bitmap, or its difference to that
+ * of the row's xor_row. 0 or ERR_CORRUPT.
+ */
+int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
+		     uint32_t row, struct error *err);
+
 /* How the bitmap of a row is stored. */
 struct bitmap_stored {
 	uint64_t len;   /* bytes of its entry */

@@ -46,3 +46,12 @@ int bitmap_select(uint32_t **selected, size_t *selected_nr,
 	*selected_nr = out_nr;
 	return 0;
 }
+
+size_t bitmap_select_nr(size_t nr)
+{
+	size_t selected = 0;
+
+	for (size_t from = 0; from < nr; from += gap_at(from))
+		selected++;
+	return selected;
+}

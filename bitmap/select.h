@@ -32,4 +32,7 @@ int bitmap_select(uint32_t **selected, size_t *selected_nr,
 		  const struct history *h, const uint32_t *commits, size_t nr,
 		  const uint8_t *is_tip, struct error *err);
 
+/* How many that would be without wanted tips. O(of these). */
+size_t bitmap_select_nr(size_t nr);
+
 #endif

@@ -23,11 +23,16 @@ struct making {
 	struct snapshot snapshot;
 	struct pseudo_config config;
 	struct pseudo_tips pseudo;
-	uint8_t *is_tip; /* owned: by commit_nr */
+	uint8_t *is_tip; /* owned: by commit_nr, of the first is_tip_nr */
+	size_t is_tip_nr;
 	/* What the writer wants to know, see pack-bitmap.h. All owned. */
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
 	uint32_t *obj_pos; /* owned: by bit_pos */
+	/* What an older index contributes, if it is of use. */
+	struct pack_bitmap *old; /* owned */
+	struct bitmap_previous previous;
+	struct bitmap_update update;
 };
 
 static void making_release(struct making *m)
@@ -38,6 +43,9 @@ static void making_release(struct making *m)
 	free(m->hash_cache);
 	free(m->types);
 	free(m->obj_pos);
+	bitmap_update_release(&m->update);
+	bitmap_previous_release(&m->previous);
+	pack_bitmap_close(m->old);
 	pseudo_tips_release(&m->pseudo);
 	pseudo_config_release(&m->config);
 	snapshot_release(&m->snapshot);
@@ -86,11 +94,17 @@ static int mark_tips(struct making *m, struct error *err)
 	struct walk_tips preferred = WALK_TIPS_INIT;
 	int ret;
 
-	if (!m->rq->refs_snapshot)
-		return roots_mark_tips(&m->is_tip, &m->walk, m->rq->refs, err);
+	free(m->is_tip);
+	m->is_tip = NULL;
+	if (!m->rq->refs_snapshot) {
+		ret = roots_mark_tips(&m->is_tip, &m->walk, m->rq->refs, err);
+		m->is_tip_nr = m->walk.history.nr;
+		return ret;
+	}
 	ret = snapshot_add_tips(&m->snapshot, &m->walk, &preferred, true, err);
 	if (!ret) {
-		m->is_tip = mem_calloc(m->walk.history.nr, 1);
+		m->is_tip_nr = m->walk.history.nr;
+		m->is_tip = mem_calloc(m->is_tip_nr, 1);
 		if (!m->is_tip)
 			ret = error_nomem(err);
 	}
@@ -211,7 +225,136 @@ static int note_objects(struct making *m, struct error *err)
 	return ret;
 }
 
-static int write_index(struct making *m, struct buf *out, struct error *err)
+/* ---- with an older index */
+
+/* 0 when there is one to be brought up to date, else 1. */
+static int load_previous(struct making *m, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = pack_bitmap_open(&m->old, m->walk.odb, &why);
+
+	if (ret > 0)
+		ret = pack_bitmap_prove(m->old, &why) < 0 ? 0 : 1;
+	if (ret <= 0)
+		return ret == ERR_NOMEM ? error_nomem(err) : 1;
+	return bitmap_previous_load(&m->previous, &m->old->file, &m->old->space,
+				    m->space, &m->walk, err);
+}
+
+static int choose_update(struct making *m, struct error *err)
+{
+	const struct bitmap_update_input input = {
+		.previous = &m->previous,
+		.space = m->space,
+		.walk = &m->walk,
+		.tips = m->tips.commits,
+		.tip_nr = m->tips.commit_nr,
+		.is_tip = m->is_tip,
+		.is_tip_nr = m->is_tip_nr,
+		.pseudo_merges = m->rq->options->pseudo_merges,
+		.threads = m->rq->options->make.threads,
+		.progress = m->rq->options->make.progress,
+	};
+
+	return bitmap_update_choose(&m->update, &input, err);
+}
+
+static void number_object(struct making *m, uint32_t obj_pos)
+{
+	uint32_t bit;
+
+	if (m->bit_pos[obj_pos] == UINT32_MAX &&
+	    bitmap_space_bit(m->space, &m->walk.space, obj_pos, &bit))
+		m->bit_pos[obj_pos] = bit;
+}
+
+/* Bits of what the builder looks at, and what the lists know. */
+static void number_update(struct making *m)
+{
+	const struct bitmap_update *u = &m->update;
+	const struct history *h = &m->walk.history;
+
+	for (uint32_t c = 0; c < h->nr; c++)
+		number_object(m, h->commits[c].obj_pos);
+	for (size_t i = 0; i < u->commit_nr; i++) {
+		const struct newobj_list *list = &u->lists.lists[i];
+
+		note_object(m, h->commits[u->commits[i]].obj_pos, OBJ_COMMIT,
+			    0);
+		for (uint32_t k = 0; k < list->nr; k++) {
+			number_object(m, list->items[k].obj_pos);
+			note_object(m, list->items[k].obj_pos,
+				    k < list->tree_nr ? OBJ_TREE : OBJ_BLOB,
+				    list->items[k].name_hash);
+		}
+	}
+}
+
+/* Objects that are new and were not met: their types are looked up. */
+static int note_rest(struct making *m, struct error *err)
+{
+	const struct bitset *is_old = &m->previous.map.is_old;
+	int ret = 0;
+
+	for (size_t bit = bitset_next_unset(is_old, 0);
+	     bit < is_old->bits && !ret;
+	     bit = bitset_next_unset(is_old, bit + 1)) {
+		enum object_type type;
+		uint32_t obj_pos;
+
+		if (m->types[bit])
+			continue;
+		ret = bitmap_space_obj_of_bit(&obj_pos, m->space, (uint32_t)bit,
+					      err);
+		if (!ret)
+			ret = objspace_info(&m->walk.space, m->walk.reader,
+					    obj_pos, &type, NULL, err);
+		if (!ret)
+			m->types[bit] = (uint8_t)type;
+	}
+	return ret;
+}
+
+/* Bring the older index up to date. Returns 1 when that is not worth it. */
+static int prepare_update(struct making *m, struct error *err)
+{
+	int ret = load_previous(m, err);
+
+	if (!ret)
+		ret = mark_tips(m, err);
+	if (!ret)
+		ret = choose_update(m, err);
+	if (!ret)
+		ret = alloc_tables(m, err);
+	if (ret)
+		return ret;
+	for (uint32_t bit = 0; bit < bitmap_space_nr(m->space); bit++)
+		m->idx_pos[bit] = bitmap_space_idx_pos(m->space, bit);
+	if (bitmap_previous_note(&m->previous, m->types, m->hash_cache) < 0)
+		return error_nomem(err);
+	number_update(m);
+	return note_rest(m, err);
+}
+
+/* ---- without */
+
+static int prepare_all(struct making *m, struct error *err)
+{
+	int ret = enumerate(m, err);
+
+	if (!ret)
+		ret = mark_tips(m, err);
+	if (!ret)
+		ret = load_pseudo(m, err);
+	if (!ret)
+		ret = alloc_tables(m, err);
+	if (!ret)
+		ret = number_objects(m, err);
+	return ret < 0 ? ret : note_objects(m, err);
+}
+
+static int write_index(struct making *m, struct buf *out, bool is_update,
+		       struct error *err)
 {
 	struct pack_bitmap_write request = {
 		.walk = &m->walk,
@@ -223,6 +366,8 @@ static int write_index(struct making *m, struct buf *out, struct error *err)
 		.object_nr = bitmap_space_nr(m->space),
 		.is_tip = m->is_tip,
 		.pseudo = m->pseudo.nr ? &m->pseudo : NULL,
+		.previous = is_update ? &m->previous : NULL,
+		.update = is_update ? &m->update : NULL,
 		.lookup_table = m->rq->options->lookup_table,
 		.progress = m->rq->options->make.progress,
 	};
@@ -244,6 +389,7 @@ static int write_index(struct making *m, struct buf *out, struct error *err)
 
 static int make(struct making *m, struct buf *out, struct error *err)
 {
+	bool is_update;
 	int ret;
 
 	history_check_graph(&m->walk.history);
@@ -254,19 +400,13 @@ static int make(struct making *m, struct buf *out, struct error *err)
 				 sys_clock_seconds(), &m->report->warning, err);
 	if (!ret)
 		ret = load_tips(m, err);
-	if (!ret)
-		ret = enumerate(m, err);
-	if (!ret)
-		ret = mark_tips(m, err);
-	if (!ret)
-		ret = load_pseudo(m, err);
-	if (!ret)
-		ret = alloc_tables(m, err);
-	if (!ret)
-		ret = number_objects(m, err);
-	if (!ret)
-		ret = note_objects(m, err);
-	return ret < 0 ? ret : write_index(m, out, err);
+	if (ret < 0)
+		return ret;
+	ret = prepare_update(m, err);
+	is_update = !ret;
+	if (ret > 0)
+		ret = prepare_all(m, err);
+	return ret < 0 ? ret : write_index(m, out, is_update, err);
 }
 
 int multi_pack_bitmap_make(struct buf *out,

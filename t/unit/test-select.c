@@ -168,6 +168,20 @@ static void merges_are_preferred(void **state)
 	sample_release(&s);
 }
 
+/* How many there are is known beforehand. */
+static void counted(void **state)
+{
+	for (size_t nr = 0; nr < 20000; nr = 3 * nr + 1) {
+		struct sample s;
+
+		linear(&s, nr ? nr : 1, 0);
+		sample_select(&s);
+		assert_int_equal(bitmap_select_nr(nr ? nr : 1), s.selected_nr);
+		sample_release(&s);
+	}
+	assert_int_equal(bitmap_select_nr(0), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -176,6 +190,7 @@ int main(void)
 		cmocka_unit_test(gaps_have_an_end),
 		cmocka_unit_test(tips_are_always_taken),
 		cmocka_unit_test(merges_are_preferred),
+		cmocka_unit_test(counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

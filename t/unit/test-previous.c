@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/previous.c: what an older index has stored, in other bits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "bitmap/previous.h"
+#include "t/unit/midxbitmap.h"
+
+/* The bits of an entry, its XOR chain followed. */
+static void complete(const struct bitmap_previous *p, size_t entry,
+		     struct bitset *set)
+{
+	bitset_clear(set);
+	for (;; entry -= p->entries[entry].xor_offset) {
+		struct ewah_view view = ewah_view_of(&p->entries[entry].bitmap);
+
+		ewah_xor_into(set, &view);
+		if (!p->entries[entry].xor_offset)
+			return;
+	}
+}
+
+/* Every entry marks the same objects in both. */
+static void check_entries(struct bitmaprepo *b, const struct bitmap_space *to,
+			  const struct bitmap_previous *p)
+{
+	struct bitset set, old = BITSET_INIT, scratch = BITSET_INIT;
+
+	assert_int_equal(p->nr, b->pb->file.row_nr);
+	assert_int_equal(bitset_init(&set, bitmap_space_nr(to)), 0);
+	assert_int_equal(bitset_init(&old, b->pb->file.object_nr), 0);
+	for (size_t i = 0; i < p->nr; i++) {
+		uint32_t c = p->entries[i].commit_nr, idx_pos, row, bit;
+		uint32_t obj_pos = b->walk.history.commits[c].obj_pos;
+
+		assert_true(bitmap_space_idx(&b->pb->space, &b->walk.space,
+					     obj_pos, &idx_pos));
+		assert_true(bitmap_file_find(&b->pb->file, idx_pos, &row));
+		bitset_clear(&old);
+		assert_int_equal(
+			bitmap_file_or(&old, &b->pb->file, row, &scratch, NULL),
+			0);
+		complete(p, i, &set);
+		assert_int_equal(bitset_count(&set), bitset_count(&old));
+		for (size_t k = bitset_next(&old, 0); k < old.bits;
+		     k = bitset_next(&old, k + 1)) {
+			assert_true(
+				bitmap_remap_bit(&p->map, (uint32_t)k, &bit));
+			assert_true(bitset_test(&set, bit));
+		}
+	}
+	bitset_release(&set);
+	bitset_release(&old);
+	bitset_release(&scratch);
+}
+
+static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
+			const struct bitmap_previous *p)
+{
+	uint8_t *types = calloc(bitmap_space_nr(to), 1);
+	uint32_t *hashes = calloc(bitmap_space_nr(to), sizeof(*hashes)), bit;
+
+	assert_true(types && hashes);
+	assert_int_equal(bitmap_previous_note(p, types, hashes), 0);
+	for (uint32_t i = 0; i < b->pb->file.object_nr; i++) {
+		assert_true(bitmap_remap_bit(&p->map, i, &bit));
+		assert_int_equal(types[bit], pack_bitmap_type(b->pb, i));
+		assert_int_equal(
+			hashes[bitmap_space_idx_pos(to, bit)],
+			bitmap_file_name_hash(&b->pb->file,
+					      pack_bitmap_idx_pos(b->pb, i)));
+	}
+	free(types);
+	free(hashes);
+}
+
+/* The same order, and that of one pack with all objects. */
+static void other_orders(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmap_previous p;
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	midxbitmap_history(&r, &seed, HASH_SHA1, 2);
+	midxbitmap_write(&r);
+	for (int whole = 0; whole < 2; whole++) {
+		struct bitmap_space to;
+
+		if (whole)
+			bitmaprepo_repack(&r, false, false);
+		bitmaprepo_open(&b, &r);
+		to = b.pb->space;
+		if (whole) {
+			/* Its objects in no other pack's order. */
+			const struct odb_pack *one = &b.odb->packs[0];
+
+			for (uint32_t i = 1; i < b.odb->pack_nr; i++)
+				if (b.odb->packs[i].pack->idx.nr >
+				    one->pack->idx.nr)
+					one = &b.odb->packs[i];
+			to = bitmap_space_of_pack(
+				b.odb, one, pack_get_rev(one->pack, NULL));
+			/* It lacks what others have: of no use. */
+			assert_int_equal(bitmap_previous_load(&p, &b.pb->file,
+							      &b.pb->space, &to,
+							      &b.walk, NULL),
+					 1);
+		} else {
+			assert_int_equal(bitmap_previous_load(&p, &b.pb->file,
+							      &b.pb->space, &to,
+							      &b.walk, NULL),
+					 0);
+			assert_int_equal(p.map.run_nr, 1);
+			check_entries(&b, &to, &p);
+			check_notes(&b, &to, &p);
+		}
+		bitmap_previous_release(&p);
+		bitmaprepo_close(&b);
+	}
+	randrepo_release(&r);
+}
+
+/* From a pack's index to a multi-pack-index that has more packs. */
+static void from_a_pack(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pack_midx_order order;
+	struct bitmap_previous p;
+	struct bitmap_space to;
+	struct bitmaprepo b;
+	struct randrepo r;
+	struct odb *odb;
+
+	midxbitmap_history(&r, &seed, HASH_SHA1, 1);
+	bitmaprepo_repack(&r, true, true);
+	randrepo_history(&r, 10);
+	randrepo_store_pack(&r);
+	bitmaprepo_open(&b, &r);
+	assert_null(b.pb->space.midx);
+	midxbitmap_write(&r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	assert_int_equal(pack_midx_order_init(&order, &odb->midxes[0]->midx,
+					      NULL, 0, NULL),
+			 0);
+	to = bitmap_space_of_midx(odb, odb->midxes[0], &order);
+	assert_int_equal(bitmap_previous_load(&p, &b.pb->file, &b.pb->space,
+					      &to, &b.walk, NULL),
+			 0);
+	check_entries(&b, &to, &p);
+	check_notes(&b, &to, &p);
+	bitmap_previous_release(&p);
+	pack_midx_order_release(&order);
+	odb_close(odb);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(other_orders),
+		cmocka_unit_test(from_a_pack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/update.c: an index that is brought up to date, again and again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "t/unit/midxbitmap.h"
+
+static void rounds(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t used = 0, pseudo = 0, rows = 0;
+	struct randrepo r;
+
+	midxbitmap_history(&r, &seed, HASH_SHA1, 1);
+	for (int i = 0; i < 5; i++) {
+		struct bitmaprepo b;
+
+		midxbitmap_write(&r);
+		bitmaprepo_open(&b, &r);
+		midxbitmap_check_rows(&b);
+		for (int k = 0; k < 10; k++)
+			bitmaprepo_query(&b, &seed, &used, &pseudo);
+		/* What was there stays. */
+		assert_true(b.pb->file.row_nr >= rows);
+		rows = b.pb->file.row_nr;
+		bitmaprepo_close(&b);
+		randrepo_history(&r, 1 + randrepo_below(&r, 12));
+		for (uint32_t k = 0; k < 10; k++)
+			r.objects[randrepo_below(&r, r.nr)].is_stored = false;
+		randrepo_store_pack(&r);
+		randrepo_all_refs(&r);
+	}
+	assert_true(used > 0);
+	randrepo_release(&r);
+}
+
+/* Few new commits get a bitmap each, but tips. */
+static void few_are_added(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmaprepo b;
+	struct randrepo r;
+	uint32_t before, added;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 50);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	midxbitmap_write(&r);
+	bitmaprepo_open(&b, &r);
+	before = b.pb->file.row_nr;
+	bitmaprepo_close(&b);
+	randrepo_history(&r, 40);
+	randrepo_store_pack(&r);
+	randrepo_ref(&r, "refs/tags/last", r.commits[r.commit_nr - 1]);
+	midxbitmap_write(&r);
+	bitmaprepo_open(&b, &r);
+	midxbitmap_check_rows(&b);
+	added = b.pb->file.row_nr - before;
+	assert_in_range(added, 1, 40 / UPDATE_GAP + 1);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rounds),
+		cmocka_unit_test(few_are_added),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
