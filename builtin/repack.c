@@ -22,11 +22,23 @@ struct args {
 	bool cruft, keep_unreachable;
 	/* 1, 0, or -1: not given */
 	int write_bitmap, pack_kept_objects, delta_islands;
+	bool write_midx;
 	const char *unpack_unreachable, *cruft_expiration; /* dates */
 	const char *expire_to;
 	uint64_t geometric, max_cruft_size, combine_cruft_below;
 	struct named_packs keep_packs;
 };
+
+static int take_midx(void *value, const char *arg)
+{
+	*(bool *)value = arg != option_negated;
+	if (!arg || arg == option_negated || !strcmp(arg, "default"))
+		return 0;
+	if (!strcmp(arg, "incremental"))
+		return builtin_error("option `write-midx=incremental' is not "
+				     "supported yet");
+	return builtin_error("unknown value for write-midx: %s", arg);
+}
 
 #define FLAG(letter, name, field, text)                                        \
 	{                                                                      \
@@ -71,6 +83,9 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG('l', "local", &a->local, "leave out what alternates have"),
 		CHOICE('b', "write-bitmap-index", &a->write_bitmap,
 		       "write a bitmap index"),
+		{OPTION_CALLBACK, 'm', "write-midx", &a->write_midx,
+		 "write a multi-pack-index of the packs that stay",
+		 OPTION_OPTIONAL_ARG, NULL, take_midx, "<mode>"},
 		CHOICE('i', "delta-islands", &a->delta_islands,
 		       "no delta leaves an island"),
 		VALUE(OPTION_STRING, 0, "unpack-unreachable",
@@ -136,7 +151,7 @@ static int load_bitmap_option(struct repack_options *o, const struct args *a,
 		return found;
 	o->bitmap_is_default = !found;
 	o->write_bitmap = found ? wanted : repo->is_bare && o->all;
-	if (o->write_bitmap && !o->all)
+	if (o->write_bitmap && !o->all && !o->write_midx)
 		return error_set(err, ERR_INVALID,
 				 "incremental repacks are incompatible with "
 				 "bitmap indexes; use "
@@ -195,6 +210,8 @@ static int load_options(struct repack_options *o, const struct args *a,
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
 	o->geometric = a->geometric;
+	o->write_midx = a->write_midx;
+	o->midx_must_contain_cruft = true;
 	o->keep_packs = &a->keep_packs;
 	o->newpack.replace = true;
 	packing_apply(&o->newpack, &a->packing);
@@ -207,12 +224,16 @@ static int load_options(struct repack_options *o, const struct args *a,
 	if (!ret)
 		ret = load_bitmap_option(o, a, repo, err);
 	/* An index covers all reachable objects, also those of kept packs. */
-	o->pack_kept_objects = o->write_bitmap && !o->bitmap_is_default;
+	o->pack_kept_objects = o->write_bitmap && !o->bitmap_is_default &&
+			       !o->write_midx;
 	if (!ret)
 		ret = load_bool(repo, "repack.packkeptobjects",
 				&o->pack_kept_objects, err);
 	if (a->pack_kept_objects >= 0)
 		o->pack_kept_objects = a->pack_kept_objects;
+	if (!ret)
+		ret = load_bool(repo, "repack.midxmustcontaincruft",
+				&o->midx_must_contain_cruft, err);
 	o->update_server_info = true;
 	if (!ret)
 		ret = load_bool(repo, "repack.updateserverinfo",

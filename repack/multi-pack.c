@@ -16,6 +16,7 @@
 
 #define FILE_MODE 0644
 #define BITMAP_MODE 0444
+#define MIDX_HASH_AT 5 /* offset of the byte that says which hash it has */
 
 /* Whether a pack lies in object directory `dir_nr` of the snapshot. */
 static bool is_in(const struct odb *odb, size_t dir_nr, const struct pack *pack)
@@ -176,6 +177,51 @@ int multi_pack_remove(const char *dir, struct error *err)
 	int ret = remove_named(&r, "multi-pack-index");
 
 	return ret < 0 ? ret : remove_parts(dir, "", false, err);
+}
+
+static bool names_any(const struct pack_midx *midx,
+		      const struct named_packs *names)
+{
+	for (uint32_t i = 0; i < midx->pack_nr; i++) {
+		size_t len = strlen(midx->names[i]);
+
+		for (size_t k = 0; k < names->nr; k++) {
+			size_t base_len = strlen(names->names[k]);
+
+			if (len == base_len + 4 &&
+			    !memcmp(midx->names[i], names->names[k], base_len))
+				return true;
+		}
+	}
+	return false;
+}
+
+int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
+			     struct error *err)
+{
+	char *path = odb_midx_path(dir);
+	struct sys_map map = SYS_MAP_INIT;
+	struct pack_midx midx;
+	bool stays = false;
+	int ret;
+
+	if (!path)
+		return error_nomem(err);
+	ret = sys_map_open(&map, path, NULL);
+	if (!ret && map.len > MIDX_HASH_AT)
+		ret = pack_midx_parse(&midx, map.data, map.len,
+				      map.data[MIDX_HASH_AT], path, NULL);
+	else if (!ret)
+		ret = ERR_CORRUPT;
+	if (!ret) {
+		stays = !names_any(&midx, names);
+		pack_midx_release(&midx);
+	}
+	sys_map_close(&map);
+	free(path);
+	if (stays || !names->nr)
+		return 0;
+	return multi_pack_remove(dir, err);
 }
 
 /* What is being written. */

@@ -97,4 +97,11 @@ int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
  */
 int multi_pack_remove(const char *dir, struct error *err);
 
+/*
+ * The same if it names one of these packs, or cannot be read. 0, ERR_IO or
+ * ERR_NOMEM.
+ */
+int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
+			     struct error *err);
+
 #endif

@@ -191,19 +191,29 @@ int old_pack_remove(const char *base, struct error *err)
 	return ret;
 }
 
+int old_packs_names(struct named_packs *names, const struct old_packs *old)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < old->nr && !ret; i++)
+		if (is_redundant(&old->packs[i]))
+			ret = named_packs_add(names, name_of(&old->packs[i]));
+	return ret;
+}
+
 int old_packs_remove(struct old_packs *old, struct error *err)
 {
-	bool has_midx = true;
-	int ret = 0;
+	struct named_packs names = NAMED_PACKS_INIT;
+	int ret = old_packs_names(&names, old) < 0
+			  ? error_nomem(err)
+			  : multi_pack_remove_naming(old->dir, &names, err);
+
+	named_packs_release(&names);
 
 	for (size_t i = 0; i < old->nr && !ret; i++) {
 		if (!is_redundant(&old->packs[i]))
 			continue;
-		if (has_midx)
-			ret = multi_pack_remove(old->dir, err);
-		has_midx = false;
-		if (!ret)
-			ret = old_pack_remove(old->packs[i].base, err);
+		ret = old_pack_remove(old->packs[i].base, err);
 	}
 	return ret;
 }

@@ -53,12 +53,16 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 /*
  * Remove the listed packs, the newest first, so that what remains of them when
  * that is interrupted is what there was at some time; of each its index first,
- * so that no reader opens a pack that is half gone. A multi-pack-index goes
- * before them. What stays: those that have a .keep file by now, and those whose
- * index has been replaced: we, or another repack, have made the same pack, and
- * that other may remove ours for it.
+ * so that no reader opens a pack that is half gone. A multi-pack-index that
+ * names one of them, or cannot be read, goes before them. What stays: those
+ * that have a .keep file by now, and those whose index has been replaced: we,
+ * or another repack, have made the same pack, and that other may remove ours
+ * for it.
  */
 int old_packs_remove(struct old_packs *old, struct error *err);
+
+/* Add the names of those that old_packs_remove() would remove. */
+int old_packs_names(struct named_packs *names, const struct old_packs *old);
 
 /* Remove the files of the pack "<base>.pack", its index first. 0 or ERR_IO. */
 int old_pack_remove(const char *base, struct error *err);

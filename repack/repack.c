@@ -9,6 +9,7 @@
 #include "repack/old-packs.h"
 #include "repack/pack-job.h"
 #include "repack/prune-packed.h"
+#include "repack/repack-midx.h"
 #include "repack/repack.h"
 #include "repack/roots.h"
 #include "repack/server-info.h"
@@ -63,7 +64,7 @@ static void set_job_options(struct run *r)
 		.honor_keep = !o->pack_kept_objects,
 		.keep_packs = o->keep_packs,
 		.note_reached = wants_unreachable(o),
-		.write_bitmap = o->write_bitmap,
+		.write_bitmap = o->write_bitmap && !o->write_midx,
 		.bitmap_is_default = o->bitmap_is_default,
 		.tip_island = o->all,
 		.delta_islands = o->delta_islands,
@@ -287,6 +288,27 @@ static int save_unreachable(struct run *r, struct error *err)
 	return ret || !o->expire_to ? ret : write_expired(r, err);
 }
 
+/* Over what is there now, and stays. */
+static int write_midx(struct run *r, struct error *err)
+{
+	const struct repack_options *o = r->options;
+	bool leaves = o->geometric || (o->remove_redundant && o->all);
+	const struct repack_midx_request rq = {
+		.repo = r->repo,
+		.refs = r->refs,
+		.newpack = &o->newpack,
+		.leaving = leaves ? &r->old : NULL,
+		.preferred = r->result->is_new && !o->geometric
+				     ? &r->result->checksum
+				     : NULL,
+		.bitmap = o->write_bitmap,
+		.bitmap_is_default = o->bitmap_is_default,
+		.must_contain_cruft = o->midx_must_contain_cruft,
+	};
+
+	return repack_midx_write(r->result, &rq, err);
+}
+
 static int remove_redundant(struct run *r, struct error *err)
 {
 	const struct prune_packed_options loose = {.dry_run = false};
@@ -318,6 +340,8 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 		take_result(&r);
 	if (!ret && wants_unreachable(options))
 		ret = save_unreachable(&r, err);
+	if (!ret && options->write_midx)
+		ret = write_midx(&r, err);
 	if (!ret && options->remove_redundant)
 		ret = remove_redundant(&r, err);
 	if (!ret && options->update_server_info)

@@ -42,10 +42,12 @@ struct repack_options {
 					 it; NULL: nowhere */
 	uint64_t geometric;           /* --geometric: the factor; 0: not */
 	const struct named_packs *keep_packs; /* --keep-pack; NULL: none */
-	bool all;               /* -a: everything reachable, in one pack */
-	bool remove_redundant;  /* -d */
-	bool local;             /* -l: leave out what alternates have */
-	bool write_bitmap;      /* -b */
+	bool all;              /* -a: everything reachable, in one pack */
+	bool remove_redundant; /* -d */
+	bool local;            /* -l: leave out what alternates have */
+	bool write_bitmap;     /* -b: of the pack, or */
+	bool write_midx;       /* -m: of this */
+	bool midx_must_contain_cruft;
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 	bool pack_kept_objects; /* include objects of packs with .keep */
 	bool update_server_info;
@@ -67,10 +69,12 @@ struct repack_result {
 	uint32_t object_nr;
 	struct write_report report;
 	uint32_t bitmap_nr;
-	uint64_t bitmap_len;  /* bytes */
-	uint32_t cruft_nr;    /* objects in cruft packs */
-	uint32_t loosened_nr; /* objects that became loose */
-	struct error warning; /* code 0: none */
+	uint64_t bitmap_len;   /* bytes */
+	uint32_t midx_pack_nr; /* packs in the multi-pack-index; 0: none was
+				  written */
+	uint32_t cruft_nr;     /* objects in cruft packs */
+	uint32_t loosened_nr;  /* objects that became loose */
+	struct error warning;  /* code 0: none */
 };
 
 /*

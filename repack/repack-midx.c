@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The multi-pack-index that a repack ends with. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pack-bitmap.h"
+#include "repack/multi-pack.h"
+#include "repack/repack-midx.h"
+#include "sys/io.h"
+
+struct midx_run {
+	const struct repack_midx_request *rq;
+	struct odb *odb;
+	struct named_packs but;
+	char preferred[OID_MAX_HEX_LEN + 16]; /* "pack-<hex>"; or "" */
+};
+
+static bool is_candidate(const struct midx_run *m, const struct pack *pack)
+{
+	return pack->is_local && !pack->is_cruft && pack->idx.nr &&
+	       !named_packs_has(&m->but, pack);
+}
+
+static const char *choose_preferred(struct midx_run *m)
+{
+	const struct pack *largest = NULL;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (m->rq->preferred) {
+		oid_to_hex(hex, m->rq->preferred, m->odb->algo);
+		snprintf(m->preferred, sizeof(m->preferred), "pack-%s", hex);
+	}
+	for (uint32_t i = 0; i < m->odb->pack_nr; i++) {
+		const struct pack *pack = m->odb->packs[i].pack;
+
+		if (!is_candidate(m, pack))
+			continue;
+		if (!strcmp(pack->name, m->preferred))
+			return pack->name;
+		if (!largest || pack->idx.nr > largest->idx.nr)
+			largest = pack;
+	}
+	return largest ? largest->name : NULL;
+}
+
+static int leave_out_cruft(struct midx_run *m)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < m->odb->pack_nr && !ret; i++) {
+		const struct pack *pack = m->odb->packs[i].pack;
+
+		if (pack->is_local && pack->is_cruft &&
+		    !named_packs_has(&m->but, pack))
+			ret = named_packs_add(&m->but, pack->name);
+	}
+	return ret;
+}
+
+static bool has_packs(const struct midx_run *m)
+{
+	for (uint32_t i = 0; i < m->odb->pack_nr; i++)
+		if (m->odb->packs[i].pack->is_local &&
+		    !named_packs_has(&m->but, m->odb->packs[i].pack))
+			return true;
+	return false;
+}
+
+/* Bitmap indexes of packs that are covered. */
+static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < m->odb->pack_nr && !ret; i++) {
+		const struct pack *pack = m->odb->packs[i].pack;
+		char *path;
+
+		if (!pack->is_local || named_packs_has(&m->but, pack))
+			continue;
+		path = pack_bitmap_path(pack->path);
+		ret = path ? sys_unlink(path, err) : error_nomem(err);
+		free(path);
+	}
+	return ret;
+}
+
+static int write_once(struct midx_run *m, struct multi_pack_result *written,
+		      bool bitmap, struct error *err)
+{
+	struct multi_pack_options o = {
+		.but = &m->but,
+		.preferred = choose_preferred(m),
+		.progress = m->rq->newpack->make.progress,
+		.bitmap = bitmap ? m->rq->newpack : NULL,
+		.refs = m->rq->refs,
+	};
+
+	*written = (struct multi_pack_result){.warning = ERROR_INIT};
+	return has_packs(m) ? multi_pack_write(written, m->odb, &o, err) : 0;
+}
+
+static int add_leaving(struct midx_run *m)
+{
+	return m->rq->leaving ? old_packs_names(&m->but, m->rq->leaving) : 0;
+}
+
+/* Without cruft packs first, where they are not wanted. */
+static int write_with_bitmap(struct midx_run *m,
+			     struct multi_pack_result *written,
+			     struct error *err)
+{
+	int ret = write_once(m, written, true, err);
+
+	if (ret == ERR_MISSING && written->not_closed &&
+	    !m->rq->must_contain_cruft) {
+		named_packs_release(&m->but);
+		if (add_leaving(m) < 0)
+			return error_nomem(err);
+		ret = write_once(m, written, true, err);
+	}
+	if (ret < 0 && ret != ERR_NOMEM && m->rq->bitmap_is_default)
+		ret = write_once(m, written, false, err);
+	return ret;
+}
+
+static int write_all(struct midx_run *m, struct repack_result *result,
+		     struct error *err)
+{
+	struct multi_pack_result written;
+	int ret;
+
+	if (add_leaving(m) < 0 ||
+	    (!m->rq->must_contain_cruft && leave_out_cruft(m) < 0))
+		return error_nomem(err);
+	ret = m->rq->bitmap ? write_with_bitmap(m, &written, err)
+			    : write_once(m, &written, false, err);
+	if (ret < 0)
+		return ret;
+	result->midx_pack_nr = written.pack_nr;
+	if (written.bitmap_nr) {
+		result->bitmap_nr = written.bitmap_nr;
+		result->bitmap_len = written.bitmap_len;
+		ret = remove_pack_bitmaps(m, err);
+	}
+	if (written.warning.code)
+		result->warning = written.warning;
+	return ret;
+}
+
+int repack_midx_write(struct repack_result *result,
+		      const struct repack_midx_request *request,
+		      struct error *err)
+{
+	struct midx_run m = {.rq = request, .but = NAMED_PACKS_INIT};
+	struct error warning = ERROR_INIT;
+	int ret = odb_open(&m.odb, request->repo, &warning, err);
+
+	if (!ret)
+		ret = write_all(&m, result, err);
+	odb_close(m.odb);
+	named_packs_release(&m.but);
+	return ret;
+}
