@@ -13,6 +13,9 @@
 
 #define FILE_MODE 0444
 
+/* Old commits that a request walks for which pseudo-merges are missing. */
+#define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
+
 struct making {
 	const struct multi_pack_bitmap_request *rq;
 	const struct bitmap_space *space; /* borrowed: rq->space */
@@ -241,6 +244,37 @@ static int load_previous(struct making *m, struct error *err)
 				    m->space, &m->walk, err);
 }
 
+/* Commits that a request for all tips walks with the older index. */
+static int count_walked(struct making *m, uint32_t *walked, struct error *err)
+{
+	struct bitmap_fill fill;
+	int ret = bitmap_fill_init(&fill, &m->old->file, m->old->space,
+				   &m->walk, err);
+
+	if (!ret)
+		ret = bitmap_fill_commits(&fill, &m->tips, err);
+	*walked = fill.commits_walked;
+	bitmap_fill_release(&fill);
+	return ret;
+}
+
+/*
+ * Whether there are no pseudo-merges where a choice among all tips would make
+ * some: 1 or 0.
+ */
+static int lacks_pseudo_merges(struct making *m, struct error *err)
+{
+	uint32_t walked;
+	int ret;
+
+	if (!m->rq->options->pseudo_merges || m->previous.group_nr)
+		return 0;
+	if (m->config.nr)
+		return 1;
+	ret = count_walked(m, &walked, err);
+	return ret < 0 ? ret : walked > m->update.new_nr + PSEUDO_MANY_WALKED;
+}
+
 static int choose_update(struct making *m, struct error *err)
 {
 	const struct bitmap_update_input input = {
@@ -324,6 +358,8 @@ static int prepare_update(struct making *m, struct error *err)
 		ret = mark_tips(m, err);
 	if (!ret)
 		ret = choose_update(m, err);
+	if (!ret)
+		ret = lacks_pseudo_merges(m, err);
 	if (!ret)
 		ret = alloc_tables(m, err);
 	if (ret)

@@ -231,6 +231,7 @@ test_expect_success '--refs-snapshot' '
 		stock -C o.git rev-parse main~30 | sed "s|^|+|" &&
 		echo garbage
 	} >snapshot &&
+	rm -f o.git/objects/pack/multi-pack-index* &&
 	"$GIT" -C o.git multi-pack-index write --bitmap \
 		--refs-snapshot="$PWD/snapshot" &&
 	"$GIT" -C o.git bitmap list --commits >out &&
