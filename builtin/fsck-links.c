@@ -70,11 +70,12 @@ static int save(struct fsck_run *r, const struct fsck_links_object *object,
 		ret = error_nomem(r->err);
 		goto out;
 	}
-	ret = sys_mkdir_p(dir.data, r->err);
+	ret = sys_mkdir_shared(dir.data, r->s.repo->share, r->err);
 	if (!ret && object->type == OBJ_BLOB)
 		ret = odb_read(r->s.reader, &object->oid, &obj, r->err);
 	if (!ret)
-		ret = sys_tempfile_create(&tf, dir.data, "tmp_", 0666, r->err);
+		ret = sys_tempfile_create(&tf, dir.data, "tmp_",
+					  0666 | r->s.repo->share, r->err);
 	if (!ret && object->type == OBJ_BLOB)
 		ret = sys_tempfile_write(&tf, obj.data, obj.len, r->err);
 	else if (!ret)

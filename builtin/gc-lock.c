@@ -82,16 +82,17 @@ static int write_pid(struct sys_tempfile *lock, const char *path,
  * killed.
  */
 static int lock_briefly(struct sys_tempfile *lock, const char *path,
-			struct error *err)
+			unsigned mode, struct error *err)
 {
 	struct sys_stat st;
-	int ret = sys_lockfile_create(lock, path, LOCK_TIMEOUT_MS, err);
+	int ret = sys_lockfile_create_mode(lock, path, mode, LOCK_TIMEOUT_MS,
+					   err);
 
 	if (ret != ERR_DENIED || sys_stat(&st, path, NULL) < 0 ||
 	    sys_clock_seconds() - st.mtime_ns / NS_PER_S < STALE_LOCK_S)
 		return ret;
 	sys_unlink(path, NULL);
-	return sys_lockfile_create(lock, path, LOCK_TIMEOUT_MS, err);
+	return sys_lockfile_create_mode(lock, path, mode, LOCK_TIMEOUT_MS, err);
 }
 
 int gc_lock_take(const struct repo *repo, bool force, struct buf *other,
@@ -106,7 +107,8 @@ int gc_lock_take(const struct repo *repo, bool force, struct buf *other,
 		ret = error_nomem(err);
 	/* Held while we look, so that of two only one finds nobody. */
 	if (!ret)
-		ret = lock_briefly(&lock, lock_path.data, err);
+		ret = lock_briefly(&lock, lock_path.data, 0666 | repo->share,
+				   err);
 	if (!ret && !force)
 		ret = look_for_other(path.data, other, err);
 	if (!ret)
@@ -152,12 +154,14 @@ int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
 	struct buf path = BUF_INIT;
 	int ret = path_of(&path, repo, "gc.log.lock") < 0
 			  ? error_nomem(err)
-			  : sys_lockfile_create(log, path.data, 0, err);
+			  : sys_lockfile_create_mode(
+				    log, path.data, 0666 | repo->share, 0, err);
 
 	/* Whoever had it does not run any more: gc.pid is ours. */
 	if (ret == ERR_DENIED) {
 		sys_unlink(path.data, NULL);
-		ret = sys_lockfile_create(log, path.data, 0, err);
+		ret = sys_lockfile_create_mode(log, path.data,
+					       0666 | repo->share, 0, err);
 	}
 	buf_release(&path);
 	if (!ret && dup2(log->fd, STDERR_FILENO) < 0)

@@ -239,6 +239,7 @@ static int load_options(struct run *r)
 		out = stderr_progress(&r->out, PROGRESS_ON);
 	r->config = (struct pack_indexer_config){
 		.algo = r->algo,
+		.share = r->repo ? r->repo->share : 0,
 		.threads = threads < THREADS_MAX ? (unsigned)threads
 						 : THREADS_MAX,
 		.max_len = r->a.max_input,
@@ -364,7 +365,7 @@ static int receive(struct run *r)
 
 	source.must_end = is_regular(STDIN_FILENO);
 	if (!ret)
-		ret = sys_mkdir_p(dir, r->err);
+		ret = sys_mkdir_shared(dir, r->repo->share, r->err);
 	if (!ret)
 		ret = pack_indexer_receive(r->ix, source, dir, r->err);
 	/* One byte: the parent may start to keep the line alive. */

@@ -15,26 +15,27 @@
 static const char usage[] =
 	"git init [-q | --quiet] [--bare] [--template=<template-directory>] "
 	"[--object-format=<format>] [--ref-format=<format>] "
+	"[--shared[=<permissions>]] "
 	"[-b <branch-name> | --initial-branch=<branch-name>] [<directory>]";
 
 /* What the command line says, and what follows from it. */
 struct init_args {
 	bool quiet, bare;
 	const char *template_dir, *format, *ref_format, *branch, *directory;
+	const char *shared;    /* NULL: not said on the command line */
 	bool asked_for_branch; /* on the command line */
 	char *git_dir;         /* owned */
 	char *shown_dir;       /* owned: what to report instead, or NULL */
 	char *worktree;        /* owned; NULL: bare */
 };
 
-/* --shared: only what means "as the umask says" is there. */
+/* --shared: settled when the configuration is there. */
 static int parse_shared(void *value, const char *arg)
 {
-	if (arg == option_negated ||
-	    (arg && (!strcmp(arg, "umask") || config_parse_bool(arg) == 0)))
-		return 0;
-	builtin_error("--shared: shared repositories are not supported");
-	return -1;
+	struct init_args *args = value;
+
+	args->shared = arg == option_negated ? "umask" : arg ? arg : "group";
+	return 0;
 }
 
 static int parse_separate(void *value, const char *arg)
@@ -60,6 +61,10 @@ static int parse_args(struct init_args *args, int argc, const char **argv)
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "shared",
 		 .flags = OPTION_OPTIONAL_ARG,
+		 .value = args,
+		 .arg_name = "<permissions>",
+		 .help = "specify that the git repository is to be shared "
+			 "amongst several users",
 		 .fn = parse_shared},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
@@ -318,7 +323,21 @@ static int choose_template(struct repo_init_options *options, char **owned,
 	return 0;
 }
 
-static int report(const struct init_args *args, bool existed)
+/* Who shares it: the command line, or what is configured for all. */
+static int choose_share(unsigned *share, const struct init_args *args,
+			const struct config *config, struct error *err)
+{
+	const struct config_entry *entry = config_find(config,
+						       "core.sharedrepository");
+
+	if (args->shared)
+		return repo_share_parse(share, "arg", args->shared, err);
+	if (!entry)
+		return 0;
+	return repo_share_parse(share, entry->key, entry->value, err);
+}
+
+static int report(const struct init_args *args, bool existed, bool shared)
 {
 	const char *dir = args->shown_dir ? args->shown_dir : args->git_dir;
 	char *real = sys_realpath(dir, NULL);
@@ -329,9 +348,10 @@ static int report(const struct init_args *args, bool existed)
 		builtin_warn("re-init: ignored --initial-branch=%s",
 			     args->branch);
 	if (!args->quiet)
-		printf("%s Git repository in %s%s\n",
+		printf("%s %sGit repository in %s%s\n",
 		       existed ? "Reinitialized existing" : "Initialized empty",
-		       path, len && path[len - 1] == '/' ? "" : "/");
+		       shared ? "shared " : "", path,
+		       len && path[len - 1] == '/' ? "" : "/");
 	free(real);
 	return builtin_finish(0);
 }
@@ -339,7 +359,8 @@ static int report(const struct init_args *args, bool existed)
 static int run(struct init_args *args, const struct config *config)
 {
 	struct error err = ERROR_INIT;
-	struct repo_init_options options = {0};
+	bool shared = false;
+	struct repo_init_options options = {.is_shared = &shared};
 	enum repo_ref_storage storage;
 	char *owned = NULL;
 	int ret = choose_branch(args, config);
@@ -358,8 +379,10 @@ static int run(struct init_args *args, const struct config *config)
 		goto out;
 	options.branch = args->branch;
 	options.worktree = args->worktree;
-	ret = repo_init_from(args->git_dir, &options, &err);
-	ret = ret < 0 ? builtin_fail(&err) : report(args, ret == 1);
+	ret = choose_share(&options.share, args, config, &err);
+	if (!ret)
+		ret = repo_init_from(args->git_dir, &options, &err);
+	ret = ret < 0 ? builtin_fail(&err) : report(args, ret == 1, shared);
 out:
 	free(owned);
 	return ret;

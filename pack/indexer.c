@@ -89,7 +89,8 @@ int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
 int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
 			 const char *dir, struct error *err)
 {
-	int ret = sys_tempfile_create(&ix->file, dir, "tmp_pack_", 0444, err);
+	int ret = sys_tempfile_create(&ix->file, dir, "tmp_pack_",
+				      0444 | ix->config.share, err);
 
 	if (ret < 0)
 		return ret;
@@ -208,8 +209,8 @@ void pack_indexer_result(const struct pack_indexer *ix,
 
 /* Write a whole small file by way of a temporary one beside it. */
 static int place_file(const char *path, const struct buf *content,
-		      const char *prefix, enum sys_fsync_method method,
-		      struct error *err)
+		      const char *prefix, unsigned share,
+		      enum sys_fsync_method method, struct error *err)
 {
 	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
 	const char *slash = strrchr(path, '/');
@@ -219,7 +220,7 @@ static int place_file(const char *path, const struct buf *content,
 
 	if (!dir)
 		return error_nomem(err);
-	ret = sys_tempfile_create(&tf, dir, prefix, 0444, err);
+	ret = sys_tempfile_create(&tf, dir, prefix, 0444 | share, err);
 	if (!ret)
 		ret = sys_tempfile_write(&tf, content->data, content->len, err);
 	if (!ret)
@@ -263,7 +264,7 @@ static int place_rev(struct pack_indexer *ix,
 	ret = pack_rev_write(&b, idx_pos, (uint32_t)ix->nr, &ix->checksum,
 			     ix->config.algo, err);
 	if (!ret)
-		ret = place_file(files->rev, &b, "tmp_rev_",
+		ret = place_file(files->rev, &b, "tmp_rev_", ix->config.share,
 				 files->fsync_metadata, err);
 	buf_release(&b);
 	free(idx_pos);
@@ -279,7 +280,7 @@ static int place_idx(struct pack_indexer *ix,
 				 ix->config.algo, err);
 
 	if (!ret)
-		ret = place_file(files->idx, &b, "tmp_idx_",
+		ret = place_file(files->idx, &b, "tmp_idx_", ix->config.share,
 				 files->fsync_metadata, err);
 	buf_release(&b);
 	return ret;

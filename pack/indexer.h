@@ -98,6 +98,7 @@ struct pack_indexer_hooks {
 
 struct pack_indexer_config {
 	enum hash_algo algo;
+	unsigned share;          /* of files: sys/share.h */
 	unsigned threads;        /* that resolve deltas; at least 1 */
 	uint64_t max_len;        /* bytes of a received pack; 0: any */
 	uint64_t max_object_len; /* bytes that a delta may make; 0: any */

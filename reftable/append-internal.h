@@ -5,9 +5,9 @@
 
 #include "reftable/append.h"
 
-/* Create "<dir>/<name>.lock". */
+/* Create "<dir>/<name>.lock"; share: sys/share.h. */
 int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
-			 const char *name, int64_t timeout_ms,
+			 const char *name, unsigned share, int64_t timeout_ms,
 			 struct error *err);
 
 /* Make a->writer for a table of these update indexes, and its name. */

@@ -10,7 +10,7 @@
 #include "sys/lockfile.h"
 
 int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
-			 const char *name, int64_t timeout_ms,
+			 const char *name, unsigned share, int64_t timeout_ms,
 			 struct error *err)
 {
 	struct buf path = BUF_INIT;
@@ -19,7 +19,8 @@ int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
 	if (buf_printf(&path, "%s/%s.lock", dir, name) < 0)
 		ret = error_nomem(err);
 	else
-		ret = sys_lockfile_create(lock, path.data, timeout_ms, err);
+		ret = sys_lockfile_create_mode(lock, path.data, 0666 | share,
+					       timeout_ms, err);
 	buf_release(&path);
 	return ret;
 }
@@ -36,10 +37,11 @@ int reftable_append_begin(struct reftable_append *a, const char *dir,
 	a->lock = a->file = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 	buf_init(&a->name);
 	if (!sys_exists(dir))
-		ret = sys_mkdir_p(dir, err);
+		ret = sys_mkdir_shared(dir, options->share, err);
 	if (!ret)
 		ret = reftable_append_lock(&a->lock, dir, "tables.list",
-					   options->timeout_ms, err);
+					   options->share, options->timeout_ms,
+					   err);
 	if (!ret)
 		ret = reftable_stack_open(&a->stack, dir, options->algo, err);
 	if (!ret && reftable_stack_max_index(&a->stack) >= UINT64_MAX / 2)
@@ -71,7 +73,8 @@ int reftable_append_writer(struct reftable_append *a, uint64_t min_index,
 		.restart_interval = a->options.restart_interval,
 		.no_objects = a->options.no_objects,
 	};
-	int ret = sys_tempfile_create(&a->file, a->dir, "tmp_", 0666, err);
+	int ret = sys_tempfile_create(&a->file, a->dir, "tmp_",
+				      0666 | a->options.share, err);
 
 	if (!ret)
 		ret = reftable_writer_new(&a->writer, &a->file, &options, err);

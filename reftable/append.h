@@ -22,6 +22,7 @@
 struct reftable_append_options {
 	enum hash_algo algo;
 	enum sys_fsync_method method;
+	unsigned share;     /* of what is made: sys/share.h */
 	int64_t timeout_ms; /* to wait for the list's lock; < 0: for ever */
 	uint32_t block_size;
 	unsigned restart_interval;

@@ -88,7 +88,8 @@ static int lock_tables(struct compaction *c, struct error *err)
 		struct error why = ERROR_INIT;
 		int ret = reftable_append_lock(
 			&c->locks[i], c->a.dir,
-			c->a.stack.tables[c->from + i]->name, 0, &why);
+			c->a.stack.tables[c->from + i]->name,
+			c->a.options.share, 0, &why);
 
 		if (ret == ERR_DENIED && !c->patient)
 			return 0;
@@ -161,7 +162,8 @@ static int relock(struct compaction *c, struct reftable_stack *old,
 	const char *first = old->tables[c->from]->name;
 	size_t i;
 	int ret = reftable_append_lock(&a->lock, a->dir, "tables.list",
-				       a->options.timeout_ms, err);
+				       a->options.share, a->options.timeout_ms,
+				       err);
 
 	if (!ret)
 		ret = reftable_stack_open(&a->stack, a->dir, a->options.algo,

@@ -476,9 +476,11 @@ static int install(const struct odb *odb, const struct odb_pack *pack,
 	struct sys_tempfile file = SYS_TEMPFILE_INIT;
 	char *path = pack_bitmap_path(pack->pack->path);
 	char *dir = repo_object_path(odb->repo, "pack");
-	int ret = path && dir ? sys_tempfile_create(&file, dir, "tmp_bitmap_",
-						    FILE_MODE, err)
-			      : error_nomem(err);
+	int ret = path && dir
+			  ? sys_tempfile_create(&file, dir, "tmp_bitmap_",
+						FILE_MODE | odb->repo->share,
+						err)
+			  : error_nomem(err);
 
 	if (!ret)
 		ret = sys_tempfile_write(&file, bytes->data, bytes->len, err);

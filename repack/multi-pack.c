@@ -14,7 +14,7 @@
 #include "sys/map.h"
 #include "sys/tempfile.h"
 
-#define FILE_MODE 0644
+#define FILE_MODE 0666
 #define BITMAP_MODE 0444
 #define MIDX_HASH_AT 5 /* offset of the byte that says which hash it has */
 
@@ -269,7 +269,8 @@ static int install_bitmap(struct writing *w, enum sys_fsync_method method)
 	struct sys_tempfile file = SYS_TEMPFILE_INIT;
 	char *path = odb_midx_part_path(w->om, "bitmap");
 	int ret = path ? sys_tempfile_create(&file, w->dir.data, "tmp_bitmap_",
-					     BITMAP_MODE, w->err)
+					     BITMAP_MODE | w->odb->repo->share,
+					     w->err)
 		       : error_nomem(w->err);
 
 	if (!ret)
@@ -315,7 +316,8 @@ static int install(struct writing *w)
 		ret = error_nomem(w->err);
 	if (!ret)
 		ret = sys_tempfile_create_exact(&lock, lock_path.data,
-						FILE_MODE, w->err);
+						FILE_MODE | w->odb->repo->share,
+						w->err);
 	if (!ret)
 		ret = check_sources(w);
 	if (!ret && w->bitmap.len)

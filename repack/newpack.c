@@ -30,6 +30,7 @@ int newpack_options_load(struct newpack_options *options,
 	int ret;
 
 	*options = (struct newpack_options){
+		.share = repo->share,
 		.ofs_delta = true,
 		.write_rev = true,
 		.hash_cache = true,
@@ -168,7 +169,8 @@ static int write_file(struct newpack *np, const char *dir, struct error *err)
 {
 	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
 	struct pack_sink sink = {put_to_file, file};
-	int ret = sys_tempfile_create(file, dir, "tmp_pack_", FILE_MODE, err);
+	int ret = sys_tempfile_create(file, dir, "tmp_pack_",
+				      FILE_MODE | np->options->share, err);
 
 	if (!ret)
 		ret = write_pack(np, sink, true, np->options->max_pack_size,
@@ -287,7 +289,8 @@ static int write_part(struct newpack *np, enum newpack_part part,
 		      const struct buf *bytes, struct error *err)
 {
 	struct sys_tempfile *file = &np->files[part];
-	int ret = sys_tempfile_create(file, dir, prefix, FILE_MODE, err);
+	int ret = sys_tempfile_create(file, dir, prefix,
+				      FILE_MODE | np->options->share, err);
 
 	if (!ret)
 		ret = sys_tempfile_write(file, bytes->data, bytes->len, err);

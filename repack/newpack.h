@@ -35,6 +35,7 @@ struct newpack_options {
 	bool hash_cache; /* in the bitmap index */
 	bool lookup_table;  /* in the bitmap index */
 	bool pseudo_merges; /* in the bitmap index */
+	unsigned share;     /* of its files: sys/share.h */
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 };
 

@@ -105,7 +105,7 @@ static int open_all(struct run *r, struct error *err)
 	r->base = repo_object_path(r->repo, "pack/pack");
 	if (!r->dir || !r->base)
 		return error_nomem(err);
-	ret = sys_mkdir_p(r->dir, err);
+	ret = sys_mkdir_shared(r->dir, r->repo->share, err);
 	if (!ret)
 		ret = old_packs_list(&r->old, r->dir, err);
 	if (!ret)

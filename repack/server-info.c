@@ -62,7 +62,7 @@ static int list_ref(void *ctx, const struct ref *ref)
 }
 
 /* Replace "<dir>/<name>" if it does not say that already. */
-static int write_if_changed(const char *dir, const char *name,
+static int write_if_changed(const char *dir, const char *name, unsigned share,
 			    const struct buf *text, struct error *err)
 {
 	struct sys_tempfile file = SYS_TEMPFILE_INIT;
@@ -76,9 +76,10 @@ static int write_if_changed(const char *dir, const char *name,
 	if (!sys_read_file(&old, path.data, NULL) && old.len == text->len &&
 	    !memcmp(old.data, text->data, text->len))
 		goto out;
-	ret = sys_mkdir_p(dir, err);
+	ret = sys_mkdir_shared(dir, share, err);
 	if (!ret)
-		ret = sys_tempfile_create(&file, dir, "tmp_info_", 0666, err);
+		ret = sys_tempfile_create(&file, dir, "tmp_info_", 0666 | share,
+					  err);
 	if (!ret)
 		ret = sys_tempfile_write(&file, text->data, text->len, err);
 	if (!ret)
@@ -102,7 +103,7 @@ static int update_refs(const struct repo *repo, const struct odb *odb,
 	ret = dir && l.reader ? refs_each(refs, "", list_ref, &l, NULL, err)
 			      : error_nomem(err);
 	if (!ret)
-		ret = write_if_changed(dir, "refs", &l.text, err);
+		ret = write_if_changed(dir, "refs", repo->share, &l.text, err);
 	odb_reader_free(l.reader);
 	buf_release(&l.text);
 	free(dir);
@@ -119,7 +120,7 @@ static int update_packs(const struct repo *repo, const struct odb *odb,
 	if (!ret)
 		ret = server_info_put_packs(&text, odb, err);
 	if (!ret)
-		ret = write_if_changed(dir, "packs", &text, err);
+		ret = write_if_changed(dir, "packs", repo->share, &text, err);
 	buf_release(&text);
 	free(dir);
 	return ret;

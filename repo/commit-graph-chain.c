@@ -88,13 +88,14 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 	if (chain_path(&path, odb, dir_nr, "") < 0)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = sys_mkdir_p(path.data, err);
+		ret = sys_mkdir_shared(path.data, odb->repo->share, err);
 	if (!ret &&
 	    chain_path(&path, odb, dir_nr, "commit-graph-chain.lock") < 0)
 		ret = error_nomem(err);
 	if (!ret)
 		ret = sys_lockfile_create_mode(&lock->file, path.data,
-					       FILE_MODE, 0, err);
+					       FILE_MODE | odb->repo->share, 0,
+					       err);
 	buf_release(&path);
 	return ret;
 }
@@ -114,7 +115,8 @@ static int put_layer(const struct commit_graph_chain *c,
 	int ret = chain_path(&path, c->odb, c->dir_nr, "") < 0
 			  ? error_nomem(err)
 			  : sys_tempfile_create(&file, path.data, "tmp_graph_",
-						FILE_MODE, err);
+						FILE_MODE | c->odb->repo->share,
+						err);
 
 	if (!ret)
 		ret = sys_tempfile_write(&file, bytes, len, err);

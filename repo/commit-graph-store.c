@@ -33,10 +33,10 @@ int commit_graph_install(const struct repo *repo, const char *dir,
 		     buf_printf(&lock_path, "%s.lock", path.data) < 0))
 		ret = error_nomem(err);
 	if (!ret)
-		ret = sys_mkdir_p(info.data, err);
+		ret = sys_mkdir_shared(info.data, repo->share, err);
 	if (!ret)
-		ret = sys_lockfile_create_mode(&lock, lock_path.data, FILE_MODE,
-					       0, err);
+		ret = sys_lockfile_create_mode(&lock, lock_path.data,
+					       FILE_MODE | repo->share, 0, err);
 	if (!ret)
 		ret = write_locked(&lock, path.data, bytes, method, err);
 	buf_release(&info);

@@ -10,6 +10,7 @@
 #include "repo/repo-internal.h"
 #include "sys/io.h"
 #include "sys/map.h"
+#include "sys/share.h"
 #include "sys/tempfile.h"
 
 /* A repository in the making. */
@@ -20,15 +21,33 @@ struct init {
 	struct repo_format format; /* of it */
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
+	unsigned share; /* sys/share.h */
 	struct error *err;
 };
 
-static int make_dir(const char *parent, const char *name, struct error *err)
+static int make_dir(const struct init *init, const char *parent,
+		    const char *name)
 {
 	char *path = repo_join_path(parent, name);
-	int ret = path ? sys_mkdir_p(path, err) : error_nomem(err);
+	int ret = path ? sys_mkdir_shared(path, init->share, init->err)
+		       : error_nomem(init->err);
 
 	free(path);
+	return ret;
+}
+
+/* As Git does it, these two are shared also where they were there before. */
+static int make_outer_dirs(const struct init *init)
+{
+	char *refs = repo_join_path(init->git_dir, "refs");
+	int ret = refs ? make_dir(init, init->git_dir, "refs")
+		       : error_nomem(init->err);
+
+	if (!ret)
+		ret = sys_share_path(init->git_dir, init->share, init->err);
+	if (!ret)
+		ret = sys_share_path(refs, init->share, init->err);
+	free(refs);
 	return ret;
 }
 
@@ -36,23 +55,28 @@ static int make_dirs(const struct init *init)
 {
 	const char *objects = getenv("GIT_OBJECT_DIRECTORY");
 	const char *git_dir = init->git_dir;
-	struct error *err = init->err;
 	bool tables = init->ref_storage == REPO_REFS_REFTABLE;
-	int ret = make_dir(git_dir, tables ? "refs" : "refs/heads", err);
+	int ret = make_outer_dirs(init);
 
 	if (!ret && !tables)
-		ret = make_dir(git_dir, "refs/tags", err);
+		ret = make_dir(init, git_dir, "refs/heads");
+	if (!ret && !tables)
+		ret = make_dir(init, git_dir, "refs/tags");
 	if (!ret)
-		ret = objects ? make_dir(objects, "info", err)
-			      : make_dir(git_dir, "objects/info", err);
+		ret = objects ? make_dir(init, objects, "")
+			      : make_dir(init, git_dir, "objects");
 	if (!ret)
-		ret = objects ? make_dir(objects, "pack", err)
-			      : make_dir(git_dir, "objects/pack", err);
+		ret = objects ? make_dir(init, objects, "info")
+			      : make_dir(init, git_dir, "objects/info");
+	if (!ret)
+		ret = objects ? make_dir(init, objects, "pack")
+			      : make_dir(init, git_dir, "objects/pack");
 	return ret;
 }
 
 /* Replace `path` under its lock. */
-static int replace(const char *path, const struct buf *text, struct error *err)
+static int replace(const char *path, const struct buf *text, unsigned share,
+		   struct error *err)
 {
 	struct sys_tempfile lock;
 	char *lock_path = repo_join(path, ".lock");
@@ -60,7 +84,7 @@ static int replace(const char *path, const struct buf *text, struct error *err)
 
 	if (!lock_path)
 		return error_nomem(err);
-	ret = sys_tempfile_create_exact(&lock, lock_path, 0666, err);
+	ret = sys_tempfile_create_exact(&lock, lock_path, 0666 | share, err);
 	if (!ret)
 		ret = sys_tempfile_write(&lock, text->data, text->len, err);
 	if (!ret)
@@ -85,7 +109,7 @@ static int make_file(const struct init *init, const char *name,
 	else if (!sys_lstat(&st, path, NULL))
 		ret = 1;
 	else
-		ret = replace(path, &bytes, init->err);
+		ret = replace(path, &bytes, init->share, init->err);
 	buf_release(&bytes);
 	free(path);
 	return ret;
@@ -99,7 +123,7 @@ static int make_tables(const struct init *init, const char *target)
 
 	if (ret >= 0)
 		ret = refs_reftable_init(init->git_dir, init->algo, target,
-					 init->err);
+					 init->share, init->err);
 	return ret < 0 ? ret
 		       : make_file(init, "HEAD", "ref: refs/heads/.invalid\n");
 }
@@ -206,6 +230,20 @@ static char *odd_worktree(const struct init *init)
 	return odd;
 }
 
+/* Who may push has not to be able to rewrite what others pushed. */
+static int share_sections(const struct init *init, struct buf *core,
+			  struct buf *receive)
+{
+	char text[REPO_SHARE_TEXT_LEN];
+
+	if (!init->options->share)
+		return 0;
+	repo_share_text(text, init->share);
+	if (want(init, core, "core.sharedrepository", text) < 0)
+		return ERR_NOMEM;
+	return want(init, receive, "receive.denyNonFastforwards", "true");
+}
+
 static int core_section(const struct init *init, struct buf *text)
 {
 	bool plain = init->algo == HASH_SHA1 &&
@@ -233,18 +271,21 @@ static int core_section(const struct init *init, struct buf *text)
 static int make_config(const struct init *init)
 {
 	char *path = repo_join_path(init->git_dir, "config");
-	struct buf core = BUF_INIT, extensions = BUF_INIT, text = BUF_INIT;
+	struct buf core = BUF_INIT, receive = BUF_INIT;
+	struct buf extensions = BUF_INIT, text = BUF_INIT;
 	int ret = path ? 0 : ERR_NOMEM;
 
 	if (!ret)
 		ret = core_section(init, &core);
+	if (!ret)
+		ret = share_sections(init, &core, &receive);
 	if (!ret && init->algo != HASH_SHA1)
 		ret = want(init, &extensions, "extensions.objectformat",
 			   hash_name(init->algo));
 	if (!ret && init->ref_storage != REPO_REFS_FILES)
 		ret = want(init, &extensions, "extensions.refstorage",
 			   repo_ref_storage_name(init->ref_storage));
-	if (ret || (!core.len && !extensions.len))
+	if (ret || (!core.len && !receive.len && !extensions.len))
 		goto out;
 	ret = sys_read_file(&text, path, init->err);
 	if (ret < 0 && ret != ERR_MISSING)
@@ -254,14 +295,17 @@ static int make_config(const struct init *init)
 		ret |= buf_append_char(&text, '\n');
 	if (core.len)
 		ret |= buf_printf(&text, "[core]\n%s", core.data);
+	if (receive.len)
+		ret |= buf_printf(&text, "[receive]\n%s", receive.data);
 	if (extensions.len)
 		ret |= buf_printf(&text, "[extensions]\n%s", extensions.data);
 	if (!ret)
-		ret = replace(path, &text, init->err);
+		ret = replace(path, &text, init->share, init->err);
 out:
 	if (ret == ERR_NOMEM)
 		error_nomem(init->err);
 	buf_release(&core);
+	buf_release(&receive);
 	buf_release(&extensions);
 	buf_release(&text);
 	free(path);
@@ -294,17 +338,43 @@ static int settle_format(struct init *init)
 				 "different reference storage format");
 	init->algo = wanted ? wanted : init->format.algo;
 	init->ref_storage = storage ? *storage : init->format.ref_storage;
-	return 0;
+	if (init->options->share)
+		return 0;
+	return repo_share_load(&init->share, &init->config, init->err);
+}
+
+/* Before the template is copied: what is there says who shares it. */
+static int existing_share(struct init *init)
+{
+	char *path = repo_join_path(init->git_dir, "config");
+	struct config config = CONFIG_INIT;
+	int ret = path ? 0 : error_nomem(init->err);
+
+	if (!ret && !init->share)
+		ret = config_load_plain(&config, path, init->err);
+	if (!ret && !init->share)
+		ret = repo_share_load(&init->share, &config, init->err);
+	config_release(&config);
+	free(path);
+	return ret == ERR_MISSING ? 0 : ret;
 }
 
 int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 		   struct error *err)
 {
-	struct init init = {.git_dir = git_dir, .options = options, .err = err};
-	int ret = sys_mkdir_p(git_dir, err);
+	struct init init = {
+		.git_dir = git_dir,
+		.options = options,
+		.share = options->share,
+		.err = err,
+	};
+	int ret = existing_share(&init);
 
 	if (!ret)
-		ret = repo_copy_template(git_dir, options->template_dir, err);
+		ret = make_dir(&init, git_dir, "");
+	if (!ret)
+		ret = repo_copy_template(git_dir, options->template_dir,
+					 init.share, err);
 	if (!ret)
 		ret = settle_format(&init);
 	if (!ret)
@@ -315,13 +385,16 @@ int repo_init_from(const char *git_dir, const struct repo_init_options *options,
 	if (!ret)
 		ret = make_head(&init);
 	config_release(&init.config);
+	if (options->is_shared)
+		*options->is_shared = init.share != 0;
 	return ret;
 }
 
 int repo_init(const char *git_dir, const char *worktree, const char *branch,
 	      enum hash_algo algo, struct error *err)
 {
-	struct repo_init_options options = {worktree, branch, NULL, algo, NULL};
+	struct repo_init_options options = {
+		.worktree = worktree, .branch = branch, .algo = algo};
 
 	return repo_init_from(git_dir, &options, err);
 }

@@ -49,6 +49,7 @@ int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 	*w = (struct loose_writer){
 		.dir = dir,
 		.algo = repo->algo,
+		.share = repo->share,
 		.path = BUF_INIT,
 		.bytes = BUF_INIT,
 		.file = SYS_TEMPFILE_INIT,
@@ -93,17 +94,17 @@ static int encode(struct loose_writer *w, enum object_type type,
 /*
  * Who prunes removes directories that are empty; one with a file in it stays.
  */
-static int create_file(struct sys_tempfile *tf, const char *dir,
+static int create_file(struct sys_tempfile *tf, const char *dir, unsigned share,
 		       struct error *err)
 {
 	struct error own = ERROR_INIT;
 	int ret;
 
 	for (unsigned tries = 0; tries < DIR_TRIES; tries++) {
-		ret = sys_mkdir_p(dir, &own);
+		ret = sys_mkdir_shared(dir, share, &own);
 		if (!ret)
-			ret = sys_tempfile_create(tf, dir, "tmp_obj_", 0444,
-						  &own);
+			ret = sys_tempfile_create(tf, dir, "tmp_obj_",
+						  0444 | share, &own);
 		if (!ret || own.sys_errno != ENOENT)
 			break;
 	}
@@ -116,7 +117,7 @@ static int write_file(struct loose_writer *w, const char *dir,
 		      struct error *err)
 {
 	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
-	int ret = create_file(&tf, dir, err);
+	int ret = create_file(&tf, dir, w->share, err);
 
 	if (!ret)
 		ret = sys_tempfile_write(&tf, w->bytes.data, w->bytes.len, err);
@@ -196,7 +197,7 @@ static int begin(struct loose_writer *w, const char *dir, enum object_type type,
 				     object_type_name(type), len, '\0') < 0)
 		ret = error_nomem(err);
 	else
-		ret = create_file(&w->file, dir, err);
+		ret = create_file(&w->file, dir, w->share, err);
 	if (!ret)
 		ret = feed(w, front.data, front.len, false, err);
 	buf_release(&front);

@@ -24,6 +24,7 @@ struct loose_writer {
 	const char *dir; /* borrowed: the object directory */
 	enum hash_algo algo;
 	enum sys_fsync_method fsync;
+	unsigned share;            /* core.sharedRepository */
 	int level;                 /* of compression */
 	struct deflater *deflater; /* owned */
 	struct buf path, bytes;    /* of the object at hand */

@@ -28,7 +28,8 @@ static int lock_file(struct packed_rewrite *rw, const struct repo *repo,
 	ret = config_i64(&repo->config, "core.packedrefstimeout", &timeout_ms,
 			 err);
 	if (ret >= 0)
-		ret = sys_lockfile_create(&rw->lock, path, timeout_ms, err);
+		ret = sys_lockfile_create_mode(
+			&rw->lock, path, 0666 | repo->share, timeout_ms, err);
 	free(path);
 	return ret;
 }
@@ -86,7 +87,8 @@ static int start(struct packed_rewrite *rw, struct error *err)
 		return error_nomem(err);
 	ret = sys_unlink(path, err);
 	if (!ret)
-		ret = sys_tempfile_create_exact(&rw->file, path, 0666, err);
+		ret = sys_tempfile_create_exact(&rw->file, path,
+						0666 | rw->repo->share, err);
 	if (!ret && buf_printf(&rw->out, "# pack-refs with:%s%s sorted \n",
 			       rw->peeled ? " peeled" : "",
 			       rw->fully_peeled ? " fully-peeled" : "") < 0)

@@ -76,11 +76,11 @@ static int format_entry(struct buf *line, const struct reflog_entry *entry,
 }
 
 /* Make the directory that a file is in. */
-static int make_parent(const char *path, struct error *err)
+static int make_parent(const char *path, unsigned share, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = mem_strndup(path, (size_t)(slash - path));
-	int ret = dir ? sys_mkdir_p(dir, err) : error_nomem(err);
+	int ret = dir ? sys_mkdir_shared(dir, share, err) : error_nomem(err);
 
 	free(dir);
 	return ret;
@@ -91,7 +91,7 @@ static int make_parent(const char *path, struct error *err)
  * process may remove that again in between.
  */
 static int append_making(const char *path, const struct buf *line,
-			 struct error *err)
+			 unsigned share, struct error *err)
 {
 	struct error io;
 
@@ -100,11 +100,12 @@ static int append_making(const char *path, const struct buf *line,
 		int ret;
 
 		io = (struct error)ERROR_INIT;
-		ret = sys_append(path, line->data, line->len, true, &io);
+		ret = sys_append(path, line->data, line->len, 0666 | share,
+				 &io);
 		if (!ret)
 			return 0;
 		if (ret == ERR_MISSING)
-			fixed = make_parent(path, &io) == 0;
+			fixed = make_parent(path, share, &io) == 0;
 		else
 			fixed = io.sys_errno == EISDIR &&
 				sys_rmdir_empty(path, NULL) > 0;
@@ -137,7 +138,7 @@ int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
 	if (format_entry(&line, entry, repo->algo) < 0)
 		ret = error_nomem(err);
 	else
-		ret = append_making(path.data, &line, err);
+		ret = append_making(path.data, &line, repo->share, err);
 out:
 	buf_release(&path);
 	buf_release(&line);

@@ -177,12 +177,14 @@ static int lock(struct edit *e, struct sys_tempfile *file,
 	for (int i = 0; ret && i < LOCK_TRIES; i++) {
 		char *slash = strrchr(e->lock_path.data, '/');
 
-		ret = sys_lockfile_create(file, e->lock_path.data, timeout_ms,
-					  why);
+		ret = sys_lockfile_create_mode(file, e->lock_path.data,
+					       0666 | e->repo->share,
+					       timeout_ms, why);
 		if (ret && why->sys_errno != ENOENT)
 			break;
 		*slash = '\0';
-		if (ret && sys_mkdir_p(e->lock_path.data, why) < 0)
+		if (ret && sys_mkdir_shared(e->lock_path.data, e->repo->share,
+					    why) < 0)
 			break;
 		*slash = '/';
 	}

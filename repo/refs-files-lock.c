@@ -55,7 +55,7 @@ static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
 	int ret;
 
 	*slash = '\0';
-	ret = sys_mkdir_p(tx->path.data, err);
+	ret = sys_mkdir_shared(tx->path.data, tx->repo->share, err);
 	*slash = '/';
 	item->made_dirs = true;
 	return ret;
@@ -68,8 +68,9 @@ static int create_lock(struct ref_transaction *tx, struct ref_item *item,
 	int ret = ERR_IO;
 
 	for (int i = 0; ret && i < LOCK_TRIES; i++) {
-		ret = sys_lockfile_create(&item->lock, tx->path.data,
-					  tx->lock_timeout_ms, why);
+		ret = sys_lockfile_create_mode(&item->lock, tx->path.data,
+					       0666 | tx->repo->share,
+					       tx->lock_timeout_ms, why);
 		if (ret &&
 		    (why->sys_errno != ENOENT || make_dirs(tx, item, why) < 0))
 			break;

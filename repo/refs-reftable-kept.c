@@ -167,9 +167,9 @@ int refs_reftable_pack(const struct repo *repo, struct odb_reader *reader,
 }
 
 int refs_reftable_init(const char *git_dir, enum hash_algo algo,
-		       const char *target, struct error *err)
+		       const char *target, unsigned share, struct error *err)
 {
-	struct reftable_append_options options = {.algo = algo};
+	struct reftable_append_options options = {.algo = algo, .share = share};
 	struct reftable_ref head = {
 		.name = "HEAD",
 		.name_len = 4,

@@ -39,6 +39,7 @@ int refs_reftable_options(struct reftable_append_options *options,
 				    &options->method, err);
 
 	options->algo = repo->algo;
+	options->share = repo->share;
 	options->timeout_ms = DEFAULT_LOCK_TIMEOUT_MS;
 	if (ret >= 0)
 		ret = config_i64(&repo->config, "reftable.locktimeout",

@@ -68,9 +68,12 @@ int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),
 			    void *ctx, struct error *err);
 
-/* Make a stack whose HEAD leads to `target`, unless there is one. */
+/*
+ * Make a stack whose HEAD leads to `target`, unless there is one. share:
+ * sys/share.h.
+ */
 int refs_reftable_init(const char *git_dir, enum hash_algo algo,
-		       const char *target, struct error *err);
+		       const char *target, unsigned share, struct error *err);
 
 /* Set the parts of a log that come from "Name <mail> seconds zone". */
 bool refs_reftable_take_committer(struct reftable_log *log,

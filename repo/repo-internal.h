@@ -67,6 +67,14 @@ int repo_check_owner(const struct repo_place *place, struct error *err);
 /* ERR_DENIED for a bare place that safe.bareRepository forbids. */
 int repo_check_bare(const struct repo_place *place, struct error *err);
 
+/* core.sharedRepository of this configuration. 0 or an error. */
+int repo_share_load(unsigned *share, const struct config *config,
+		    struct error *err);
+
+/* How Git notes a share in a config file: "1", "2" or "0640". */
+#define REPO_SHARE_TEXT_LEN 8
+void repo_share_text(char text[REPO_SHARE_TEXT_LEN], unsigned share);
+
 /* What a repository's own configuration says about it. */
 struct repo_format {
 	int64_t version; /* -1: not given; then the rest is not heeded */
@@ -87,9 +95,9 @@ int repo_read_format(struct repo_format *format, struct config *config,
 /*
  * Copy what a template directory holds into the git directory: no names that
  * start with a dot, nothing that exists. A missing template is no error.
- * template_dir NULL: what is built in.
+ * template_dir NULL: what is built in. share: sys/share.h.
  */
 int repo_copy_template(const char *git_dir, const char *template_dir,
-		       struct error *err);
+		       unsigned share, struct error *err);
 
 #endif

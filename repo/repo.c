@@ -217,6 +217,8 @@ static int fill_repo(struct repo *repo, const struct repo_place *place,
 	if (!ret)
 		ret = load_config(repo, place, err);
 	if (!ret)
+		ret = repo_share_load(&repo->share, &repo->config, err);
+	if (!ret)
 		ret = choose_worktree(repo, place, &own, err);
 	config_release(&own);
 	return ret;

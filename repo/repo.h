@@ -38,6 +38,7 @@ struct repo {
 	bool is_bare;
 	unsigned format_version; /* core.repositoryformatversion */
 	bool has_promisor;       /* extensions.partialClone is set */
+	unsigned share; /* core.sharedRepository: sys/share.h; 0: none */
 	struct config config;
 };
 
@@ -115,6 +116,14 @@ int repo_fsync_method(const struct repo *repo,
 		      enum repo_fsync_component component,
 		      enum sys_fsync_method *method, struct error *err);
 
+/*
+ * What a value of core.sharedRepository, or of `git init --shared`, asks for:
+ * *share for sys/share.h, 0 for what the umask leaves. NULL is a key without
+ * value. 0, or ERR_INVALID in Git's words, which call it `name`.
+ */
+int repo_share_parse(unsigned *share, const char *name, const char *value,
+		     struct error *err);
+
 /* What repo_init_from() makes. Borrowed for the call. */
 struct repo_init_options {
 	const char *worktree; /* NULL: a bare repository */
@@ -125,6 +134,9 @@ struct repo_init_options {
 	enum hash_algo algo;
 	/* NULL: that of an existing repository, else files. */
 	const enum repo_ref_storage *ref_storage;
+	/* core.sharedRepository as sys/share.h has it; 0: as it was. */
+	unsigned share;
+	bool *is_shared; /* gets whether it is shared; or NULL */
 };
 
 /*
@@ -134,7 +146,8 @@ struct repo_init_options {
  * and what the template has; the built-in one has description, hooks/ and
  * info/exclude. Existing files stay, but the config gets what it has to say
  * about this repository and does not. A template's names that start with a
- * dot are left out; one that does not exist is taken as empty.
+ * dot are left out; one that does not exist is taken as empty. A share is noted
+ * in the config, with receive.denyNonFastForwards, and holds for all of it.
  *
  * Returns 1 when there is a HEAD already ("reinitialized"), 0 when new, or a
  * negative error: ERR_INVALID ("attempt to reinitialize repository with

@@ -89,11 +89,11 @@ static int list_with(struct listing *l, const struct repo *repo,
 	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
-static int lock_file(struct sys_tempfile *lock, const char *path,
+static int lock_file(struct sys_tempfile *lock, const char *path, unsigned mode,
 		     struct error *err)
 {
 	struct error own = ERROR_INIT;
-	int ret = sys_tempfile_create_exact(lock, path, 0666, &own);
+	int ret = sys_tempfile_create_exact(lock, path, mode, &own);
 
 	if (ret < 0 && own.sys_errno == EEXIST)
 		ret = error_recode(&own, ERR_DENIED);
@@ -112,7 +112,7 @@ int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 	int ret = path && lock_path ? 0 : error_nomem(err);
 
 	if (!ret)
-		ret = lock_file(&lock, lock_path, err);
+		ret = lock_file(&lock, lock_path, 0666 | repo->share, err);
 	if (!ret)
 		ret = list_with(&l, repo, oids, nr, err);
 	if (!ret)
@@ -175,7 +175,7 @@ int repo_shallow_retain(const struct repo *repo,
 	if (!ret)
 		ret = repo_shallow_each(repo, list_kept, &r, err);
 	if (!ret && r.has_others)
-		ret = lock_file(&lock, lock_path, err);
+		ret = lock_file(&lock, lock_path, 0666 | repo->share, err);
 	if (!ret && r.has_others)
 		ret = retain(repo, &r, &lock, path, err);
 	sys_tempfile_abort(&lock);

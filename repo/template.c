@@ -16,11 +16,12 @@
 struct copy {
 	const char *from, *to; /* borrowed */
 	unsigned depth;
+	unsigned share;
 	struct error *err;
 };
 
 static int copy_dir(const char *from, const char *to, unsigned depth,
-		    struct error *err);
+		    unsigned share, struct error *err);
 
 static int write_file(const char *path, const char *dir, const void *bytes,
 		      size_t len, unsigned mode, struct error *err)
@@ -67,13 +68,15 @@ static int copy_entry(const struct copy *copy, const char *from, const char *to)
 	if (ret < 0)
 		return ret;
 	if (st.is_dir)
-		return copy_dir(from, to, copy->depth + 1, copy->err);
+		return copy_dir(from, to, copy->depth + 1, copy->share,
+				copy->err);
 	if (!sys_lstat(&there, to, NULL))
 		return 0;
 	if (st.is_link)
 		return copy_link(from, to, copy->err);
 	if (st.is_file)
-		return copy_file(from, to, copy->to, st.mode & 0777, copy->err);
+		return copy_file(from, to, copy->to,
+				 (st.mode & 0777) | copy->share, copy->err);
 	return error_set(copy->err, ERR_UNSUPPORTED, "ignoring template %s",
 			 from);
 }
@@ -95,15 +98,15 @@ static int copy_name(void *ctx, const char *name)
 }
 
 static int copy_dir(const char *from, const char *to, unsigned depth,
-		    struct error *err)
+		    unsigned share, struct error *err)
 {
-	struct copy copy = {from, to, depth, err};
+	struct copy copy = {from, to, depth, share, err};
 	int ret;
 
 	if (depth > DEPTH_MAX)
 		return error_set(err, ERR_INVALID,
 				 "template directory is too deep: %s", from);
-	ret = sys_mkdir_p(to, err);
+	ret = sys_mkdir_shared(to, share, err);
 	return ret < 0 ? ret : sys_dir_each(from, copy_name, &copy, err);
 }
 
@@ -120,30 +123,33 @@ static const struct {
 };
 
 static int make_builtin(const char *git_dir, const char *dir, const char *name,
-			const char *text, struct error *err)
+			const char *text, unsigned share, struct error *err)
 {
 	char *parent = repo_join(git_dir, dir);
 	char *path = parent ? repo_join_path(parent, name) : NULL;
-	int ret = path ? sys_mkdir_p(parent, err) : error_nomem(err);
+	int ret = path ? sys_mkdir_shared(parent, share, err)
+		       : error_nomem(err);
 
 	if (!ret && !sys_exists(path))
-		ret = write_file(path, parent, text, strlen(text), 0666, err);
+		ret = write_file(path, parent, text, strlen(text), 0666 | share,
+				 err);
 	free(parent);
 	free(path);
 	return ret;
 }
 
-static int make_hooks_dir(const char *git_dir, struct error *err)
+static int make_hooks_dir(const char *git_dir, unsigned share,
+			  struct error *err)
 {
 	char *path = repo_join_path(git_dir, "hooks");
-	int ret = path ? sys_mkdir_p(path, err) : error_nomem(err);
+	int ret = path ? sys_mkdir_shared(path, share, err) : error_nomem(err);
 
 	free(path);
 	return ret;
 }
 
 int repo_copy_template(const char *git_dir, const char *template_dir,
-		       struct error *err)
+		       unsigned share, struct error *err)
 {
 	struct sys_stat st;
 	int ret = 0;
@@ -151,11 +157,11 @@ int repo_copy_template(const char *git_dir, const char *template_dir,
 	if (template_dir) {
 		if (!*template_dir || sys_stat(&st, template_dir, NULL) < 0)
 			return 0;
-		return copy_dir(template_dir, git_dir, 0, err);
+		return copy_dir(template_dir, git_dir, 0, share, err);
 	}
 	for (size_t i = 0; i < ARRAY_NR(builtin_files) && !ret; i++)
 		ret = make_builtin(git_dir, builtin_files[i].dir,
 				   builtin_files[i].name, builtin_files[i].text,
-				   err);
-	return ret ? ret : make_hooks_dir(git_dir, err);
+				   share, err);
+	return ret ? ret : make_hooks_dir(git_dir, share, err);
 }

@@ -137,6 +137,7 @@ static int index_pack(struct receive_objects *o, struct receive *r,
 		     !r->options->quiet;
 	struct pack_indexer_config config = {
 		.algo = r->repo->algo,
+		.share = r->repo->share,
 		.threads = threads < THREADS_MAX ? (unsigned)threads
 						 : THREADS_MAX,
 		.max_len = r->config.max_len,
@@ -155,7 +156,7 @@ static int index_pack(struct receive_objects *o, struct receive *r,
 	if (!o->ix || buf_printf(&dir, "%s/pack", r->quarantine.dir) < 0)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = sys_mkdir_p(dir.data, err);
+		ret = sys_mkdir_shared(dir.data, r->repo->share, err);
 	if (!ret)
 		ret = pack_indexer_receive(o->ix, source, dir.data, err);
 	if (!ret && r->config.keep_alive)

@@ -167,7 +167,7 @@ static int move_dir(struct move *m)
 	m->from = from.data;
 	m->to = to.data;
 	if (!ret)
-		ret = sys_mkdir_p(m->to, m->err);
+		ret = sys_mkdir_shared(m->to, m->q->repo->share, m->err);
 	if (!ret && m->rank < 0)
 		ret = sys_dir_each(m->from, move_file, m, m->err);
 	for (; !ret && m->rank >= 0 && m->rank < 5; m->rank++)

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "sys/io.h"
+#include "sys/share.h"
 
 #define IOV_BATCH 1024
 
@@ -236,16 +237,18 @@ static bool is_dir(const char *path)
 	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-static bool make_one(const char *path)
+static bool make_one(const char *path, unsigned share)
 {
-	return !mkdir(path, 0777) || (errno == EEXIST && is_dir(path));
+	if (!mkdir(path, 0777))
+		return sys_share_path(path, share, NULL) == 0;
+	return errno == EEXIST && is_dir(path);
 }
 
 /*
  * Make the directory path[0..len), from the bottom up: mostly only the last
  * one is missing. `path` is cut short for a while.
  */
-static int make_dir(char *path, size_t len, struct error *err)
+static int make_dir(char *path, size_t len, unsigned share, struct error *err)
 {
 	char saved = path[len];
 	size_t parent = len;
@@ -257,10 +260,10 @@ static int make_dir(char *path, size_t len, struct error *err)
 	while (parent && path[parent - 1] == '/')
 		parent--;
 	path[len] = '\0';
-	made = make_one(path);
+	made = make_one(path, share);
 	if (!made && errno == ENOENT && parent) {
-		ret = make_dir(path, parent, err);
-		made = !ret && make_one(path);
+		ret = make_dir(path, parent, share, err);
+		made = !ret && make_one(path, share);
 	}
 	if (!ret && !made)
 		ret = error_set_errno(err, "cannot create directory '%s'",
@@ -271,6 +274,11 @@ static int make_dir(char *path, size_t len, struct error *err)
 
 int sys_mkdir_p(const char *path, struct error *err)
 {
+	return sys_mkdir_shared(path, 0, err);
+}
+
+int sys_mkdir_shared(const char *path, unsigned share, struct error *err)
+{
 	char *copy = mem_strdup(path);
 	size_t len = strlen(path);
 	int ret;
@@ -279,7 +287,7 @@ int sys_mkdir_p(const char *path, struct error *err)
 		return error_nomem(err);
 	while (len > 1 && copy[len - 1] == '/')
 		len--;
-	ret = len ? make_dir(copy, len, err) : 0;
+	ret = len ? make_dir(copy, len, share, err) : 0;
 	free(copy);
 	return ret;
 }
@@ -360,11 +368,11 @@ int sys_rmdir_empty(const char *path, struct error *err)
 	return sys_rmdir(path, err);
 }
 
-int sys_append(const char *path, const void *bytes, size_t len, bool create,
+int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 	       struct error *err)
 {
-	int flags = O_WRONLY | O_APPEND | O_CLOEXEC | (create ? O_CREAT : 0);
-	int fd = open(path, flags, 0666);
+	int flags = O_WRONLY | O_APPEND | O_CLOEXEC | (mode ? O_CREAT : 0);
+	int fd = open(path, flags, SYS_SHARE_MODE(mode));
 	int ret;
 
 	if (fd < 0) {
@@ -373,6 +381,8 @@ int sys_append(const char *path, const void *bytes, size_t len, bool create,
 		error_set_errno(err, "cannot open '%s'", path);
 		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
+	/* What someone else made is as he made it. */
+	sys_share_fd(fd, mode, path, NULL);
 	ret = sys_write_all(fd, bytes, len, path, err);
 	if (close(fd) < 0 && !ret)
 		ret = error_set_errno(err, "cannot close '%s'", path);

@@ -78,6 +78,9 @@ int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
  */
 int sys_mkdir_p(const char *path, struct error *err);
 
+/* The same, and those that are made get a share (sys/share.h). */
+int sys_mkdir_shared(const char *path, unsigned share, struct error *err);
+
 /* Unlink; a missing file is no error. */
 int sys_unlink(const char *path, struct error *err);
 
@@ -104,10 +107,11 @@ int sys_rmdir_empty(const char *path, struct error *err);
 
 /*
  * Append bytes to a file with one write, so that lines of several processes
- * do not mix. `create`: make it (mode 0666 less the umask) when it is not
- * there. 0, ERR_MISSING when it is not there, or ERR_IO.
+ * do not mix. When it is not there it is made with this mode, less the umask,
+ * which may have a share (sys/share.h); mode 0: it is not. 0, ERR_MISSING when
+ * it is not there, or ERR_IO.
  */
-int sys_append(const char *path, const void *bytes, size_t len, bool create,
+int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 	       struct error *err);
 
 /*

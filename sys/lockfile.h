@@ -21,7 +21,10 @@
 int sys_lockfile_create(struct sys_tempfile *lock, const char *path,
 			int64_t timeout_ms, struct error *err);
 
-/* As above with mode `mode` less the umask instead of 0666. */
+/*
+ * As above with mode `mode` less the umask, which may have a share
+ * (sys/share.h), instead of 0666.
+ */
 int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 			     unsigned mode, int64_t timeout_ms,
 			     struct error *err);

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "sys/io.h"
+#include "sys/share.h"
 #include "sys/tempfile.h"
 
 #define NAME_LEN 6      /* characters in place of XXXXXX */
@@ -44,13 +45,23 @@ static int open_fresh(struct buf *path, unsigned mode, struct error *err)
 		if (fd < 0)
 			return fd;
 		fd = open(path->data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-			  mode);
+			  SYS_SHARE_MODE(mode));
 		if (fd >= 0)
 			return fd;
 		if (errno != EEXIST && errno != EINTR)
 			break;
 	}
 	return error_set_errno(err, "cannot create '%s'", path->data);
+}
+
+/* Open to those whom `mode` shares it with, or not there. */
+static int share(struct sys_tempfile *tf, unsigned mode, struct error *err)
+{
+	int ret = sys_share_fd(tf->fd, mode, tf->path, err);
+
+	if (ret < 0)
+		sys_tempfile_abort(tf);
+	return ret;
 }
 
 int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
@@ -70,7 +81,7 @@ int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
 		return ret;
 	}
 	tf->path = buf_detach(&path, NULL);
-	return 0;
+	return share(tf, mode, err);
 }
 
 int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
@@ -80,14 +91,15 @@ int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
 	tf->path = mem_strdup(path);
 	if (!tf->path)
 		return error_nomem(err);
-	tf->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	tf->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+		      SYS_SHARE_MODE(mode));
 	if (tf->fd < 0) {
 		error_set_errno(err, "cannot create '%s'", path);
 		free(tf->path);
 		tf->path = NULL;
 		return ERR_IO;
 	}
-	return 0;
+	return share(tf, mode, err);
 }
 
 int sys_tempfile_write(struct sys_tempfile *tf, const void *bytes, size_t len,

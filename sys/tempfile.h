@@ -35,7 +35,8 @@ struct sys_tempfile {
 	}
 
 /*
- * Create a fresh file "<dir>/<prefix>XXXXXX" with mode `mode` less the umask.
+ * Create a fresh file "<dir>/<prefix>XXXXXX" with mode `mode` less the umask,
+ * which may have a share (sys/share.h).
  * Returns 0 or a negative error with *tf inactive.
  */
 int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,

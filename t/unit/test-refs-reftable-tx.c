@@ -29,7 +29,7 @@ static void prepare(struct tmprepo *t, enum repo_ref_storage storage)
 	t->repo.is_bare = false;
 	if (storage == REPO_REFS_REFTABLE)
 		assert_int_equal(refs_reftable_init(t->dir, HASH_SHA1,
-						    "refs/heads/main", NULL),
+						    "refs/heads/main", 0, NULL),
 				 0);
 	else
 		tmprepo_write(t, "HEAD", "ref: refs/heads/main\n");
