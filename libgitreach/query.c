@@ -259,13 +259,16 @@ int libgitreach_query_load_filter(struct filter *filter,
 }
 
 static int add_tips(struct walk *w, struct walk_tips *tips,
-		    const struct oid_list *list, bool lenient,
+		    const struct oid_list *list, bool lenient, bool unread,
 		    struct error *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < list->nr && !ret; i++)
-		ret = walk_add_tip(w, tips, &list->items[i], lenient, err);
+		ret = unread ? walk_add_tip_unread(w, tips, &list->items[i],
+						   err)
+			     : walk_add_tip(w, tips, &list->items[i], lenient,
+					    err);
 	return ret;
 }
 
@@ -297,10 +300,13 @@ static int run_in(struct run *r, const struct filter *filter,
 		.progress = libgitreach_progress(&r->progress, q->progress,
 						 q->progress_ctx),
 	};
-	int ret = add_tips(&r->walk, &r->wants, &q->wants, false, err);
+	/* Without haves only what bitmaps do not know has to be read. */
+	int ret = add_tips(&r->walk, &r->wants, &q->wants, false,
+			   ask.pb && !q->haves.nr, err);
 
 	if (!ret)
-		ret = add_tips(&r->walk, &r->haves, &q->haves, true, err);
+		ret = add_tips(&r->walk, &r->haves, &q->haves, true, false,
+			       err);
 	return ret < 0 ? ret
 		       : pack_bitmap_answer(&r->answer, &r->walk, &ask, err);
 }

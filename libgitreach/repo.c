@@ -52,6 +52,13 @@ static int open_bitmap(gitreach_repo *repo, struct error *err)
 	if (!ret)
 		error_set(&repo->no_bitmap, ERR_MISSING,
 			  "there is no bitmap index");
+	/* Once, for all queries to come. */
+	if (ret > 0)
+		ret = pack_bitmap_prove(repo->pb, &repo->no_bitmap);
+	if (ret < 0) {
+		pack_bitmap_close(repo->pb);
+		repo->pb = NULL;
+	}
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
