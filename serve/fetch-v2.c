@@ -112,8 +112,8 @@ static int take_have(struct fetch *f, const char *line, struct error *err)
 
 	f->has_haves = true;
 	if (!ret)
-		ret = session_open_odb(f->s, err);
-	if (!ret && odb_has(f->s->odb, &oid))
+		ret = session_knows(f->s, &oid, err);
+	if (ret > 0)
 		ret = oidset_add(&f->req.common, &oid, err);
 	return ret < 0 ? ret : 0;
 }

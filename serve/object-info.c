@@ -51,9 +51,12 @@ static int write_info(struct session *s, const struct oid *oid,
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	uint64_t size;
+	int ret = s->config.is_limit ? session_has(s, oid, err) : 1;
 
+	if (ret < 0)
+		return ret;
 	oid_to_hex(hex, oid, s->algo);
-	if (odb_info(s->walk.reader, oid, NULL, &size, NULL) < 0)
+	if (!ret || odb_info(s->walk.reader, oid, NULL, &size, NULL) < 0)
 		return pktline_printf(&s->out, err, "%s ", hex);
 	return pktline_printf(&s->out, err, "%s %" PRIu64, hex, size);
 }

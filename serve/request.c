@@ -84,10 +84,12 @@ static int take_shallow(struct request *req, const char *line,
 	if (!rest || *rest)
 		return bad_line(err, "invalid shallow line", line);
 	ret = session_open_walk(req->s, err);
+	if (!ret)
+		ret = session_has(req->s, &oid, err);
 	if (ret < 0)
 		return ret;
 	/* A boundary that we do not have is none of ours to move. */
-	if (odb_info(req->s->walk.reader, &oid, &type, NULL, NULL) < 0)
+	if (!ret || odb_info(req->s->walk.reader, &oid, &type, NULL, NULL) < 0)
 		return 1;
 	if (type != OBJ_COMMIT)
 		return error_set(err, ERR_PEER, "invalid shallow object %s",
@@ -170,10 +172,47 @@ int request_take_line(struct request *req, const char *line, struct error *err)
 	return 0;
 }
 
+/*
+ * The name of what only some may know of is a full id, or a ref, and a path
+ * behind it. All else that revisions can be, abbreviated ids first of all,
+ * would have to be looked for among all objects.
+ */
+static int resolve_visible(struct session *s, const char *name, struct oid *oid)
+{
+	size_t len = strcspn(name, ":");
+	struct buf spec = BUF_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct ref ref;
+	int ret = 0;
+
+	if (buf_append(&spec, name, len) < 0)
+		return ERR_NOMEM;
+	if (len == hash_hex_len(s->algo) &&
+	    oid_from_hex(oid, spec.data, len, s->algo)) {
+		ret = session_has(s, oid, NULL);
+	} else if (refview_expand(&s->refs, spec.data, &ref, NULL) == 1) {
+		*oid = ref.oid;
+		ret = session_has(s, oid, NULL);
+	}
+	buf_reset(&spec);
+	if (ret > 0 && buf_printf(&spec, "%s%s", oid_to_hex(hex, oid, s->algo),
+				  name + len) < 0)
+		ret = ERR_NOMEM;
+	if (ret > 0)
+		ret = revname_resolve(oid, spec.data, s->refs.refs,
+				      s->walk.reader, s->odb, NULL);
+	else if (!ret)
+		ret = ERR_MISSING;
+	buf_release(&spec);
+	return ret;
+}
+
 static int resolve(void *ctx, const char *name, struct oid *oid)
 {
 	struct session *s = ctx;
 
+	if (s->config.is_limit)
+		return resolve_visible(s, name, oid);
 	return revname_resolve(oid, name, s->refs.refs, s->walk.reader, s->odb,
 			       NULL);
 }
@@ -268,7 +307,7 @@ static bool has_object(void *ctx, const struct oid *oid)
 {
 	struct request *req = ctx;
 
-	return !session_open_odb(req->s, NULL) && odb_has(req->s->odb, oid);
+	return session_knows(req->s, oid, NULL) > 0;
 }
 
 /*

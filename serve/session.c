@@ -67,6 +67,7 @@ static int take_hook(void *ctx, const struct config_entry *entry)
 
 void session_release(struct session *s)
 {
+	visible_close(s->visible);
 	if (s->walk_is_open)
 		walk_close(&s->walk);
 	odb_close(s->odb);
@@ -137,6 +138,8 @@ int session_init(struct session *s, const struct serve_options *options,
 	if (!ret)
 		ret = load_unborn(&s->config, config, err);
 	if (!ret)
+		ret = visible_is_limit(&s->config.is_limit, options->repo, err);
+	if (!ret)
 		config_each(config, "uploadpack.packobjectshook", take_hook,
 			    &s->config);
 	/* A bad namespace ends the session before anything is said. */
@@ -145,10 +148,37 @@ int session_init(struct session *s, const struct serve_options *options,
 	return ret;
 }
 
+static int is_visible(struct session *s, const struct oid *oid,
+		      struct error *err)
+{
+	const struct serve_options *options = s->options;
+	int ret = s->visible ? 0 : session_open_odb(s, err);
+
+	if (!ret)
+		ret = session_open_refs(s, err);
+	if (!ret && !s->visible)
+		ret = visible_open(&s->visible, options->repo,
+				   options->namespace, s->odb, &s->refs, err);
+	return ret < 0 ? ret : visible_has(s->visible, oid, err);
+}
+
+int session_knows(struct session *s, const struct oid *oid, struct error *err)
+{
+	int ret;
+
+	if (s->config.is_limit)
+		return is_visible(s, oid, err);
+	ret = session_open_odb(s, err);
+	return ret < 0 ? ret : odb_has(s->odb, oid);
+}
+
 int session_has(struct session *s, const struct oid *oid, struct error *err)
 {
-	int ret = session_open_odb(s, err);
+	int ret;
 
+	if (s->config.is_limit)
+		return is_visible(s, oid, err);
+	ret = session_open_odb(s, err);
 	if (ret < 0 || odb_has(s->odb, oid))
 		return ret < 0 ? ret : 1;
 	ret = session_open_walk(s, err);

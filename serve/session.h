@@ -16,6 +16,7 @@
 #include "serve/pktline.h"
 #include "serve/refview.h"
 #include "serve/upload-pack.h"
+#include "serve/visible.h"
 #include "walk/walk.h"
 
 /* lsrefs.unborn */
@@ -37,6 +38,7 @@ struct session_config {
 	bool advertise_sid;         /* transfer.advertiseSID */
 	bool advertise_object_info; /* transfer.advertiseObjectInfo */
 	bool use_bitmaps;           /* pack.useBitmaps */
+	bool is_limit;              /* see visible_is_limit() */
 	enum session_unborn unborn;
 	const char *pack_objects_hook; /* uploadpack.packObjectsHook of a
 					  protected file; NULL: none */
@@ -55,6 +57,7 @@ struct session {
 	bool walk_is_open;
 	struct refview refs;
 	bool refs_are_open;
+	struct visible *visible; /* owned: with config.is_limit */
 };
 
 /* 0 or negative; release in any case. */
@@ -68,10 +71,13 @@ int session_open_walk(struct session *s, struct error *err);
 int session_open_refs(struct session *s, struct error *err);
 
 /*
- * Whether there is an object that a client wants, also one that was packed
- * after the object database was opened: 1, 0 or negative.
+ * Whether there is an object that a client names, and it may know so: 1, 0 or
+ * negative. session_has() is for what it wants: an object that was packed
+ * after the object database was opened is found as well; session_knows() for
+ * what it says it has.
  */
 int session_has(struct session *s, const struct oid *oid, struct error *err);
+int session_knows(struct session *s, const struct oid *oid, struct error *err);
 
 /* Report a warning, if there is one. */
 void session_warn(struct session *s, const struct error *warning);

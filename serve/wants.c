@@ -148,7 +148,13 @@ int wants_check(struct request *req, struct error *err)
 	ret = collect_tips(&tips, req);
 	other = ret ? NULL : find_other(req, &tips);
 	if (other) {
-		if (config->allow_reachable || req->s->options->stateless_rpc)
+		bool behind = config->allow_reachable ||
+			      req->s->options->stateless_rpc;
+
+		/* Limited, only what is reachable became a want. */
+		if (config->is_limit && behind)
+			ret = 0;
+		else if (behind)
 			ret = check_reachable(req, &tips, err);
 		else
 			ret = request_not_our_ref(req, other, err);
