@@ -71,6 +71,9 @@ static int write_have(void *ctx, const struct oid *oid)
 	struct advertisement *a = ctx;
 	int ret = see(a, oid);
 
+	/* To be told of an object is to know of it. */
+	if (ret > 0 && a->r->is_limit)
+		ret = receive_sees(a->r, oid, a->err);
 	return ret > 0 ? write_line(a, oid, ".have") : ret;
 }
 

@@ -58,4 +58,12 @@ int receive_rules_check(struct receive_rules *rules,
 int receive_rules_type(struct receive_rules *rules, const struct oid *oid,
 		       enum object_type *type, struct error *err);
 
+/*
+ * Whether the object is there that a command says its ref `full` had, and the
+ * pusher may know so: 1, 0 or negative.
+ */
+int receive_rules_old(struct receive_rules *rules,
+		      const struct receive_command *cmd, const char *full,
+		      struct error *err);
+
 #endif

@@ -280,10 +280,37 @@ static int trust_the_rest(struct check *k)
 	return ret;
 }
 
+/* Whether an object came, or the pusher could have fetched it. */
+static int is_there(struct check *k, const struct oid *oid)
+{
+	return came(k, oid) ? 1 : receive_sees(k->c->r, oid, k->why);
+}
+
+/* One word for all that the pusher may not know of, there or not. */
+static int refuse(struct check *k)
+{
+	return error_set(k->why, ERR_MISSING, "objects are missing");
+}
+
+/* Where pushers see not all, nothing else will do. */
+static int judge_by_sight(struct check *k)
+{
+	int ret = 1;
+
+	for (size_t i = 0; ret > 0 && i < k->frontier.nr; i++) {
+		ret = is_there(k, &k->frontier.oids[i]);
+		if (ret > 0)
+			ret = add_have(k, &k->frontier.oids[i]) ? ERR_NOMEM : 1;
+	}
+	return ret > 0 ? 0 : ret ? ret : refuse(k);
+}
+
 static int judge_frontier(struct check *k)
 {
 	int ret = 0;
 
+	if (k->c->r->is_limit)
+		return judge_by_sight(k);
 	for (size_t i = 0; ret >= 0 && i < k->frontier.nr; i++)
 		ret = oidset_add(&k->doubts, &k->frontier.oids[i], k->why);
 	if (ret >= 0)
@@ -324,15 +351,36 @@ static int check_commits(struct check *k, const struct revwalk_result *revs)
 	return 0;
 }
 
+/* All that was found, tags and trees and blobs, has to be in sight. */
+static int check_sight(struct check *k, const struct walk_items *objects)
+{
+	int ret = 1;
+
+	for (size_t i = 0; ret > 0 && i < objects->nr; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, &k->w.space, objects->items[i].obj_pos);
+		ret = is_there(k, &oid);
+	}
+	return ret > 0 ? 0 : ret ? ret : refuse(k);
+}
+
 static int check_objects(struct check *k, struct oidset *cut)
 {
-	struct walk_options options = {.objects = true, .threads = 1};
+	struct walk_options options = {
+		.objects = true,
+		/* What came from elsewhere in the tree need not be asked for */
+		.exclude_boundary = k->c->r->is_limit,
+		.threads = 1,
+	};
 	struct walk_result result = WALK_RESULT_INIT;
 	int ret = walk_enumerate(&result, &k->w, &k->wants, &k->haves, &options,
 				 k->why);
 
 	if (!ret)
 		ret = check_commits(k, &result.revs);
+	if (!ret && k->c->r->is_limit)
+		ret = check_sight(k, &result.objects);
 	for (size_t i = 0; cut && ret >= 0 && i < result.revs.nr; i++) {
 		struct oid oid;
 
@@ -365,6 +413,15 @@ static int open_walk(struct check *k, bool with_cut)
 	return ret;
 }
 
+static int check_tips(struct check *k, const struct oid *tips, size_t nr)
+{
+	int ret = 1;
+
+	for (size_t i = 0; ret > 0 && i < nr; i++)
+		ret = is_there(k, &tips[i]);
+	return ret > 0 ? 0 : ret ? ret : refuse(k);
+}
+
 int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 			  size_t nr, struct oidset *cut, struct error *why,
 			  struct error *err)
@@ -381,6 +438,8 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 	oidset_init(&k.frontier, OIDSET_MAX);
 	oidset_init(&k.doubts, OIDSET_MAX);
 	ret = open_walk(&k, cut);
+	if (!ret && c->r->is_limit)
+		ret = check_tips(&k, tips, nr);
 	for (size_t i = 0; !ret && i < nr; i++)
 		ret = walk_add_tip(&k.w, &k.wants, &tips[i], false, why);
 	if (!ret)
@@ -395,5 +454,8 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 	oidset_release(&k.doubts);
 	if (k.walk_is_open)
 		walk_close(&k.w);
-	return ret ? judge(&k, ret) : 1;
+	ret = ret ? judge(&k, ret) : 1;
+	if (!ret && c->r->is_limit)
+		refuse(&k);
+	return ret;
 }

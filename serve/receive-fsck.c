@@ -10,6 +10,7 @@ enum { CACHE_LIMIT = 32 << 20 }; /* bytes of decoded bases */
 
 struct check {
 	struct receive *r;
+	const struct receive_objects *objects;
 	struct fsck_rules rules;
 	struct fsck fsck;
 	struct fsck_blobs blobs;
@@ -85,8 +86,13 @@ static int read_blob(void *ctx, const struct oid *oid, enum object_type *type,
 		     const void **data, size_t *len, struct error *err)
 {
 	struct check *k = ctx;
-	int ret;
+	struct receive *r = k->r;
+	int ret = 1;
 
+	if (r->is_limit && !receive_objects_has(k->objects, r->repo->algo, oid))
+		ret = receive_sees(r, oid, err);
+	if (ret <= 0)
+		return ret;
 	odb_object_release(k->reader, &k->obj);
 	k->obj = (struct odb_object)ODB_OBJECT_INIT;
 	ret = odb_read(k->reader, oid, &k->obj, err);
@@ -116,7 +122,11 @@ static int check_all(struct check *k, const struct receive_objects *objects,
 int receive_fsck(struct receive *r, const struct receive_objects *objects,
 		 struct error *err)
 {
-	struct check k = {.r = r, .obj = ODB_OBJECT_INIT};
+	struct check k = {
+		.r = r,
+		.objects = objects,
+		.obj = ODB_OBJECT_INIT,
+	};
 	int ret;
 
 	if (!r->config.fsck_objects || !objects->result.nr)

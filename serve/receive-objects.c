@@ -128,6 +128,52 @@ static void keep_alive(void *ctx)
 	sideband_keep_alive(ctx, NULL);
 }
 
+/* Hooks of the indexer for a repository in which pushers see not all. */
+struct seen_only {
+	struct pack_indexer_hooks all; /* without limits */
+	struct receive *r;             /* borrowed */
+};
+
+static int seen_has(void *ctx, unsigned thread_nr, const struct oid *oid,
+		    struct error *err)
+{
+	struct seen_only *s = ctx;
+
+	return s->all.has(s->all.ctx, thread_nr, oid, err);
+}
+
+static int seen_compare(void *ctx, unsigned thread_nr, const struct oid *oid,
+			enum object_type type, const void *data, size_t len,
+			struct error *err)
+{
+	struct seen_only *s = ctx;
+
+	return s->all.compare(s->all.ctx, thread_nr, oid, type, data, len, err);
+}
+
+/* A base that the pusher cannot have is as good as missing. */
+static int seen_base(void *ctx, const struct oid *oid, enum object_type *type,
+		     void **data, size_t *len, struct error *err)
+{
+	struct seen_only *s = ctx;
+	int ret = receive_sees(s->r, oid, err);
+
+	return ret <= 0 ? ret
+			: s->all.base(s->all.ctx, oid, type, data, len, err);
+}
+
+static void limit_hooks(struct pack_indexer_hooks *hooks, struct seen_only *s,
+			struct receive *r)
+{
+	*s = (struct seen_only){*hooks, r};
+	*hooks = (struct pack_indexer_hooks){
+		.base = seen_base,
+		.has = seen_has,
+		.compare = seen_compare,
+		.ctx = s,
+	};
+}
+
 static int index_pack(struct receive_objects *o, struct receive *r,
 		      struct error *err)
 {
@@ -146,12 +192,15 @@ static int index_pack(struct receive_objects *o, struct receive *r,
 	};
 	const struct pack_source source = {.read = read_pack, .ctx = r};
 	struct sys_ticker *ticker = NULL;
+	struct seen_only seen;
 	struct buf dir = BUF_INIT;
 	int ret = known_objects_open(&o->known, r->repo, config.threads, err);
 
 	if (ret < 0)
 		return ret;
 	config.hooks = known_objects_hooks(o->known);
+	if (r->is_limit)
+		limit_hooks(&config.hooks, &seen, r);
 	o->ix = pack_indexer_new(&config);
 	if (!o->ix || buf_printf(&dir, "%s/pack", r->quarantine.dir) < 0)
 		ret = error_nomem(err);

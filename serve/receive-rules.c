@@ -85,6 +85,22 @@ int receive_rules_type(struct receive_rules *rules, const struct oid *oid,
 	return ret < 0 ? ret : 1;
 }
 
+int receive_rules_old(struct receive_rules *rules,
+		      const struct receive_command *cmd, const char *full,
+		      struct error *err)
+{
+	struct receive *r = rules->r;
+	enum object_type type;
+	struct ref ref;
+
+	if (!r->is_limit)
+		return receive_rules_type(rules, &cmd->old_oid, &type, err);
+	if (refs_lookup(r->refs.refs, full, &ref, NULL) > 0 &&
+	    oid_equal(&ref.oid, &cmd->old_oid))
+		return receive_rules_type(rules, &cmd->old_oid, &type, err);
+	return receive_sees(r, &cmd->old_oid, err);
+}
+
 /* Refuse with a line for the terminal. */
 static int refuse(struct receive *r, struct receive_command *cmd,
 		  const char *why, const char *fmt)
@@ -278,7 +294,8 @@ static int is_fast_forward(struct receive_rules *rules,
 }
 
 static int check_fast_forward(struct receive_rules *rules,
-			      struct receive_command *cmd, struct error *err)
+			      struct receive_command *cmd, const char *full,
+			      struct error *err)
 {
 	bool bad;
 	int ret;
@@ -286,7 +303,10 @@ static int check_fast_forward(struct receive_rules *rules,
 	if (!rules->r->config.deny_non_ff || oid_is_zero(&cmd->old_oid) ||
 	    strncmp(cmd->ref, "refs/heads/", 11))
 		return 0;
-	ret = is_fast_forward(rules, cmd, &bad, err);
+	ret = receive_rules_old(rules, cmd, full, err);
+	bad = !ret;
+	if (ret > 0)
+		ret = is_fast_forward(rules, cmd, &bad, err);
 	if (ret < 0 || ret > 0)
 		return ret < 0 ? ret : 0;
 	if (bad)
@@ -308,7 +328,7 @@ static int check_full(struct receive_rules *rules, struct receive_command *cmd,
 		return check_delete(rules, cmd, full);
 	ret = check_exists(rules, cmd, err);
 	if (!ret && !cmd->error)
-		ret = check_fast_forward(rules, cmd, err);
+		ret = check_fast_forward(rules, cmd, full, err);
 	return ret;
 }
 

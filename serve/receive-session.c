@@ -81,11 +81,12 @@ int receive_init(struct receive *r, const struct receive_options *options,
 	ret = refview_open(&r->refs, r->repo, "receive.hiderefs",
 			   options->namespace, err);
 	r->refs_are_open = true;
-	return ret;
+	return ret ? ret : visible_is_limit(&r->is_limit, r->repo, err);
 }
 
 void receive_release(struct receive *r)
 {
+	visible_close(r->visible);
 	quarantine_release(&r->quarantine);
 	receive_request_release(&r->request);
 	if (r->refs_are_open)
@@ -93,6 +94,27 @@ void receive_release(struct receive *r)
 	sideband_release(&r->band);
 	pktline_reader_release(&r->in);
 	pktline_writer_release(&r->out);
+}
+
+/* Trees of the old values are where a push finds its delta bases. */
+static int open_visible(struct receive *r, struct error *err)
+{
+	int ret = visible_open(&r->visible, r->repo, r->options->namespace,
+			       NULL, NULL, err);
+
+	for (size_t i = 0; !ret && i < r->request.nr; i++)
+		if (!oid_is_zero(&r->request.commands[i].old_oid))
+			ret = visible_hint(r->visible,
+					   &r->request.commands[i].old_oid,
+					   err);
+	return ret;
+}
+
+int receive_sees(struct receive *r, const struct oid *oid, struct error *err)
+{
+	int ret = r->visible ? 0 : open_visible(r, err);
+
+	return ret < 0 ? ret : visible_has(r->visible, oid, err);
 }
 
 int receive_tell_text(struct receive *r, const char *text, size_t len,

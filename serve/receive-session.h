@@ -17,6 +17,7 @@
 #include "serve/receive-quarantine.h"
 #include "serve/refview.h"
 #include "serve/sideband.h"
+#include "serve/visible.h"
 
 struct receive {
 	const struct receive_options *options; /* borrowed */
@@ -29,12 +30,20 @@ struct receive {
 	bool refs_are_open;
 	struct receive_request request;
 	struct quarantine quarantine; /* of objects; gone when migrated */
+	bool is_limit;                /* see visible_is_limit() */
+	struct visible *visible;      /* owned: with is_limit, when needed */
 };
 
 /* 0 or negative; release in any case. */
 int receive_init(struct receive *r, const struct receive_options *options,
 		 const struct serve_io *io, struct error *err);
 void receive_release(struct receive *r);
+
+/*
+ * With is_limit: whether the pusher may know of an object that was there
+ * before, because it could have fetched it. 1, 0 or negative.
+ */
+int receive_sees(struct receive *r, const struct oid *oid, struct error *err);
 
 /*
  * A line for the pusher's terminal, with its prefix and a line feed: on the

@@ -65,13 +65,11 @@ static int on_state(void *ctx, enum ref_state state,
 static int prepare_delete(struct batch *b, struct receive_command *cmd,
 			  const char *full, struct ref_change *change)
 {
-	enum object_type type;
 	struct ref ref;
 	int ret = 0;
 
 	if (!oid_is_zero(&cmd->old_oid))
-		ret = receive_rules_type(b->rules, &cmd->old_oid, &type,
-					 b->err);
+		ret = receive_rules_old(b->rules, cmd, full, b->err);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	change->old_oid = NULL;

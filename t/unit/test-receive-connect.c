@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "serve/receive-connect.h"
 #include "t/unit/pushed.h"
 
@@ -51,6 +52,47 @@ static void test_ways(void **state)
 	check(NULL, "zero n1 refs/heads/new", true);
 	/* An old value that is a lie. */
 	check("none", "none n1 refs/heads/main", false);
+}
+
+/* The same where pushers see only what visible refs reach. */
+static void test_limit(void **state)
+{
+	static const struct {
+		const char *parent, *command;
+		bool accepted;
+	} cases[] = {
+		{"c4", "c4 n1 refs/heads/main", true},
+		{"c4", "zero n1 refs/heads/new", true},
+		{"s0", "zero n1 refs/heads/new", true},
+		{"c3", "zero n1 refs/heads/new", true},
+		{"c1", "zero n1 refs/heads/new", true},
+		{"h0", "zero n1 refs/heads/new", false},
+		{"lost", "zero n1 refs/heads/new", false},
+		{"lost", "lost n1 refs/heads/new", false},
+		{"none", "zero n1 refs/heads/new", false},
+		{"t", "zero n1 refs/heads/new", false},
+		/* Without sending anything new. */
+		{"c4", "zero c2 refs/heads/new", true},
+		{"c4", "zero v1 refs/tags/new", true},
+		{"c4", "zero lost refs/heads/new", false},
+		{"c4", "zero h0 refs/heads/new", false},
+		{"c4", "zero none refs/heads/new", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		struct pushed p;
+
+		pushed_init(&p);
+		dialog_config(&p.d, CONFIG_LOCAL,
+			      "[gitreach]\nreachableOnly\n"
+			      "[transfer]\nhideRefs = refs/hidden\n");
+		assert_int_equal(accepts(&p, cases[i].parent, cases[i].command),
+				 cases[i].accepted);
+		if (!cases[i].accepted)
+			assert_non_null(strstr(p.told.data,
+					       "error: objects are missing\n"));
+		pushed_release(&p);
+	}
 }
 
 /* A commit that is there, without ref, and whose parent or tree is not. */
@@ -116,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_leftovers),
 		cmocka_unit_test(test_trees),
 	};
