@@ -80,6 +80,7 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env);
 int cmd_symbolic_ref(int argc, const char **argv, struct builtin_env *env);
 int cmd_update_ref(int argc, const char **argv, struct builtin_env *env);
 int cmd_unpack_objects(int argc, const char **argv, struct builtin_env *env);
+int cmd_upload_archive(int argc, const char **argv, struct builtin_env *env);
 int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_version(int argc, const char **argv, struct builtin_env *env);

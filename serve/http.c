@@ -22,6 +22,7 @@
 
 #include "serve/http-exchange.h"
 #include "serve/pktline.h"
+#include "serve/visible.h"
 #include "sys/io.h"
 
 #define DEFAULT_REQUEST_BUFFER (UINT64_C(10) << 20)
@@ -121,6 +122,17 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 	return 1;
 }
 
+/* Who may read files of objects may read all of them. */
+static int forbid_files(struct http_exchange *x, struct error *err)
+{
+	bool is_limit = false;
+	int ret = visible_is_limit(&is_limit, x->repo, err);
+
+	if (is_limit)
+		x->get_any_file = false;
+	return ret;
+}
+
 static int configure(struct http_exchange *x, struct error *err)
 {
 	const struct http_options *o = x->options;
@@ -132,6 +144,8 @@ static int configure(struct http_exchange *x, struct error *err)
 	x->receive_pack = o->remote_user && *o->remote_user;
 	x->request_buffer = DEFAULT_REQUEST_BUFFER;
 	ret = config_bool(config, "http.getanyfile", &x->get_any_file, err);
+	if (ret >= 0)
+		ret = forbid_files(x, err);
 	if (ret >= 0)
 		ret = config_bool(config, "http.uploadpack", &x->upload_pack,
 				  err);
