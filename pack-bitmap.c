@@ -48,15 +48,16 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 }
 
 /*
- * The order of the pack decides which object a bit is; that of a
- * multi-pack-index was checked when it was opened.
+ * The order of the pack, or of the packs, decides which object a bit is; that
+ * of a small multi-pack-index was checked when it was opened.
  */
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
 	const struct bitmap_space *space = &pb->space;
 
-	return space->midx ? 0
-			   : pack_check_rev(space->pack->pack, space->rev, err);
+	if (space->pack)
+		return pack_check_rev(space->pack->pack, space->rev, err);
+	return pb->order_is_proven ? 0 : pack_midx_order_prove(&pb->order, err);
 }
 
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err)
@@ -92,8 +93,19 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 {
 	struct error why = ERROR_INIT;
 	char *path = NULL;
-	int ret = 0;
+	int ret = 1;
 
+	pb->space = bitmap_space_of_midx(pb->odb, om, &pb->order);
+	if (om->midx.nr > PACK_REV_SMALL_NR)
+		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
+						    &why);
+	/* BTMP is damaged: RIDX alone will do, if it can be proven. */
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (!ret)
+		return 0;
+	ret = 0;
+	pb->order_is_proven = true;
 	if (!om->midx.order) {
 		path = odb_midx_part_path(om, "rev");
 		ret = path ? sys_map_open(&pb->rev_map, path, &why)
@@ -111,7 +123,6 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 		ret = error_set(err, ERR_CORRUPT,
 				"%s: multi-pack-index has no reverse index",
 				pb->path);
-	pb->space = bitmap_space_of_midx(pb->odb, om, &pb->order);
 	return ret;
 }
 

@@ -32,7 +32,8 @@ struct pack_bitmap {
 	const struct odb *odb;        /* borrowed */
 	struct bitmap_space space;    /* what is indexed; borrows from odb */
 	struct pack_midx_order order; /* owned: of a multi-pack-index */
-	char *path;                   /* owned */
+	bool order_is_proven;
+	char *path; /* owned */
 	struct sys_map map;
 	struct sys_map rev_map; /* a multi-pack-index's .rev file, if it has
 				   one */
@@ -46,9 +47,8 @@ struct pack_bitmap {
  * another pack): the caller warns and walks instead. With 1, err->code is not
  * 0 when the index of a multi-pack-index was passed over, and why, which the
  * caller warns of. *out is owned by the caller, NULL unless 1 was returned.
- * Maps and parses: the cost does not grow with a pack, but by some 3 ns per
- * object of a multi-pack-index. What a damaged disk has changed is found where
- * it matters most, see pack_bitmap_prove().
+ * Maps and parses: the cost does not grow with a pack. What a damaged disk has
+ * changed is found where it matters most, see pack_bitmap_prove().
  */
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err);

@@ -102,7 +102,7 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 					   uint32_t bit_pos, uint64_t *offset)
 {
 	const struct pack_midx *midx;
-	uint32_t idx_pos;
+	uint32_t idx_pos, pack;
 
 	if (space->pack) {
 		*offset = pack_rev_offset(space->rev, bit_pos);
@@ -111,8 +111,10 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 	midx = &space->midx->midx;
 	idx_pos = pack_midx_order_pos(space->order, bit_pos);
 	*offset = pack_midx_offset(midx, idx_pos);
-	return &space->odb->packs[space->midx->pack_nrs[pack_midx_pack(
-		midx, idx_pos)]];
+	pack = pack_midx_pack(midx, idx_pos);
+	if (pack >= midx->pack_nr) /* damaged: there is nothing at */
+		*offset = UINT64_MAX, pack = 0;
+	return &space->odb->packs[space->midx->pack_nrs[pack]];
 }
 
 static int cmp_parts(const void *a, const void *b)

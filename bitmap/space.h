@@ -98,7 +98,10 @@ bool bitmap_space_bit(const struct bitmap_space *space,
 		      struct objspace *objects, uint32_t obj_pos,
 		      uint32_t *bit_pos);
 
-/* Where the indexed copy of an object lies. Not NULL: checked on opening. */
+/*
+ * Where the indexed copy of an object lies: an offset of no entry when the
+ * index is damaged there.
+ */
 const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 					   uint32_t bit_pos, uint64_t *offset);
 

@@ -5,6 +5,8 @@
  * A .rev file of a multi-pack-index is that of a pack (pack/rev.h) with the
  * multi-pack-index's checksum in place of the pack's.
  */
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "pack/midx.h"
 #include "pack/side-table.h"
@@ -28,7 +30,7 @@ static bool add_bit(struct pack_midx_order *order, uint32_t bit_pos,
 		    uint32_t *last_pack, uint64_t *last_off)
 {
 	const struct pack_midx *midx = order->midx;
-	uint32_t midx_pos = pack_midx_order_pos(order, bit_pos);
+	uint32_t midx_pos = load_be32(order->table + 4 * (size_t)bit_pos);
 	uint32_t pack;
 	uint64_t off;
 
@@ -89,6 +91,85 @@ int pack_midx_order_init(struct pack_midx_order *order,
 	else if (midx->nr)
 		order->preferred = pack_midx_pack(
 			midx, pack_midx_order_pos(order, 0));
+	return ret;
+}
+
+static int cmp_spans(const void *a, const void *b)
+{
+	const struct pack_midx_span *x = a, *y = b;
+
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Whether they divide [0, nr) up. */
+static int check_spans(const struct pack_midx_order *order, struct error *err)
+{
+	uint32_t nr = order->midx->pack_nr, used = 0;
+	struct pack_midx_span *sorted = mem_alloc(nr, sizeof(*sorted));
+	uint64_t end = 0;
+
+	if (!sorted)
+		return error_nomem(err);
+	for (uint32_t i = 0; i < nr; i++)
+		if (order->spans[i].nr)
+			sorted[used++] = order->spans[i];
+	if (used)
+		qsort(sorted, used, sizeof(*sorted), cmp_spans);
+	for (uint32_t i = 0; i < used && end != UINT64_MAX; i++)
+		end = sorted[i].first == end ? end + sorted[i].nr : UINT64_MAX;
+	free(sorted);
+	return end == order->midx->nr
+		       ? 0
+		       : error_set(err, ERR_CORRUPT,
+				   "%s: bitmapped packs do not divide the bits "
+				   "up",
+				   order->midx->name);
+}
+
+int pack_midx_order_init_unproven(struct pack_midx_order *order,
+				  const struct pack_midx *midx,
+				  struct error *err)
+{
+	int ret;
+
+	*order = (struct pack_midx_order){0};
+	if (!midx->order || !midx->spans)
+		return 1;
+	order->midx = midx;
+	order->table = midx->order;
+	order->spans = mem_calloc(midx->pack_nr, sizeof(*order->spans));
+	if (!order->spans)
+		return error_nomem(err);
+	for (uint32_t i = 0; i < midx->pack_nr; i++) {
+		struct pack_midx_span *span = &order->spans[i];
+
+		span->first = load_be32(midx->spans + 8 * (size_t)i);
+		span->nr = load_be32(midx->spans + 8 * (size_t)i + 4);
+		if (span->nr && !span->first)
+			order->preferred = i;
+	}
+	ret = check_spans(order, err);
+	if (ret < 0)
+		pack_midx_order_release(order);
+	return ret;
+}
+
+int pack_midx_order_prove(const struct pack_midx_order *order,
+			  struct error *err)
+{
+	const struct pack_midx *midx = order->midx;
+	struct pack_midx_order proven;
+	int ret = pack_midx_order_init(&proven, midx, NULL, 0, err);
+
+	for (uint32_t i = 0; i < midx->pack_nr && !ret; i++)
+		if (proven.spans[i].nr != order->spans[i].nr ||
+		    (proven.spans[i].nr &&
+		     proven.spans[i].first != order->spans[i].first))
+			ret = error_set(err, ERR_CORRUPT,
+					"%s: bitmapped packs are not those of "
+					"the objects",
+					midx->name);
+	pack_midx_order_release(&proven);
 	return ret;
 }
 

@@ -141,11 +141,27 @@ int pack_midx_order_init(struct pack_midx_order *order,
 			 size_t rev_len, struct error *err);
 void pack_midx_order_release(struct pack_midx_order *order);
 
+/*
+ * The same in constant time, from RIDX and BTMP: what a damaged disk has
+ * changed in RIDX is not found. 0, 1 with *order zeroed when there are not
+ * both, ERR_CORRUPT when BTMP is no division of the bits, or ERR_NOMEM.
+ */
+int pack_midx_order_init_unproven(struct pack_midx_order *order,
+				  const struct pack_midx *midx,
+				  struct error *err);
+
+/* Do what that has left out: as pack_midx_order_init(). */
+int pack_midx_order_prove(const struct pack_midx_order *order,
+			  struct error *err);
+
 /* midx_pos of a bit < nr. */
 static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
 					   uint32_t bit_pos)
 {
-	return load_be32(order->table + 4 * (size_t)bit_pos);
+	uint32_t pos = load_be32(order->table + 4 * (size_t)bit_pos);
+
+	/* Damaged, and not proven. */
+	return pos < order->midx->nr ? pos : 0;
 }
 
 /*

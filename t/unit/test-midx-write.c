@@ -54,6 +54,41 @@ static void check_objects(const struct midxfile *f, uint32_t preferred)
 	assert_int_equal(f->written.nr, nr);
 }
 
+/* In constant time, and what damage to the chunks makes of it. */
+static void check_unproven(const struct midxfile *f,
+			   const struct pack_midx_order *proven)
+{
+	uint8_t *order_bytes = (uint8_t *)(uintptr_t)f->midx.order;
+	uint8_t *span_bytes = (uint8_t *)(uintptr_t)f->midx.spans;
+	struct pack_midx_order order;
+	struct pack_midx without = f->midx;
+
+	assert_int_equal(pack_midx_order_init_unproven(&order, &f->midx, NULL),
+			 0);
+	assert_int_equal(order.preferred, proven->preferred);
+	for (uint32_t i = 0; i < f->midx.pack_nr; i++) {
+		assert_int_equal(order.spans[i].nr, proven->spans[i].nr);
+		if (order.spans[i].nr)
+			assert_int_equal(order.spans[i].first,
+					 proven->spans[i].first);
+	}
+	assert_int_equal(pack_midx_order_prove(&order, NULL), 0);
+	/* Out of range: read as 0, and not proven. */
+	order_bytes[0] ^= 0x80;
+	assert_int_equal(pack_midx_order_pos(&order, 0), 0);
+	assert_int_equal(pack_midx_order_prove(&order, NULL), ERR_CORRUPT);
+	order_bytes[0] ^= 0x80;
+	pack_midx_order_release(&order);
+	/* One bit more for the preferred pack. */
+	span_bytes[8 * proven->preferred + 7] ^= 1;
+	assert_int_equal(pack_midx_order_init_unproven(&order, &f->midx, NULL),
+			 ERR_CORRUPT);
+	span_bytes[8 * proven->preferred + 7] ^= 1;
+	without.spans = NULL;
+	assert_int_equal(pack_midx_order_init_unproven(&order, &without, NULL),
+			 1);
+}
+
 static void check_order(const struct midxfile *f, uint32_t preferred)
 {
 	struct pack_midx_order order;
@@ -77,6 +112,7 @@ static void check_order(const struct midxfile *f, uint32_t preferred)
 	}
 	/* All of a preferred pack is taken. */
 	assert_int_equal(order.spans[preferred].nr, f->idx[preferred].nr);
+	check_unproven(f, &order);
 	pack_midx_order_release(&order);
 }
 
