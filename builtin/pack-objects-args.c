@@ -262,9 +262,6 @@ static int check_receiver(const struct pack_objects_args *a, struct error *err)
 	if (a->filter.err.code)
 		return error_set(err, a->filter.err.code, "%s",
 				 a->filter.err.msg);
-	if (a->filter.filter.nr && !a->to_stdout)
-		return error_set(err, ERR_UNSUPPORTED,
-				 "--filter is supported with --stdout only");
 	return 0;
 }
 
@@ -282,11 +279,10 @@ int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
 		ret = load_expiry(a, err);
 	if (ret < 0)
 		return ret;
-	if ((a->thin || a->include_tag || a->filter.filter.nr) &&
-	    !pack_objects_is_for_receiver(a))
+	if ((a->thin || a->include_tag) && !pack_objects_is_for_receiver(a))
 		return error_set(
 			err, ERR_UNSUPPORTED,
-			"--thin, --include-tag and --filter are supported with "
+			"--thin and --include-tag are supported with "
 			"--stdout and revisions only, without --local, "
 			"--incremental, --unpacked, --honor-pack-keep, "
 			"--keep-pack, --reflog, --indexed-objects, "

@@ -258,7 +258,11 @@ static int run_job(struct run *r)
 		.write_bitmap = r->a.write_bitmap || r->a.write_bitmap_quiet,
 		.bitmap_is_default = r->a.write_bitmap_quiet,
 		.delta_islands = r->a.delta_islands,
+		.filter = &r->a.filter.filter,
 	};
+	ret = filter_args_load(&r->a.filter, &r->revs, r->err);
+	if (ret < 0)
+		return ret;
 	ret = pack_job_open(&r->job, r->odb, r->refs, &r->job_options, r->err);
 	if (!ret && r->a.cruft)
 		ret = pack_objects_write_cruft(&r->job, &r->a, r->err);

@@ -6,6 +6,7 @@
 #include "base/approxidate.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "builtin/packing.h"
 #include "repack/cruft.h"
@@ -24,7 +25,8 @@ struct args {
 	int write_bitmap, pack_kept_objects, delta_islands;
 	bool write_midx;
 	const char *unpack_unreachable, *cruft_expiration; /* dates */
-	const char *expire_to;
+	const char *expire_to, *filter_to;
+	struct filter_args filter;
 	uint64_t geometric, max_cruft_size, combine_cruft_below;
 	struct named_packs keep_packs;
 };
@@ -73,6 +75,11 @@ static int parse(struct args *a, int argc, const char **argv)
 		      "with --cruft, limit the size of cruft packs", NULL),
 		VALUE(OPTION_STRING, 0, "expire-to", &a->expire_to,
 		      "pack what is let go there", "<dir>"),
+		{OPTION_CALLBACK, 0, "filter", &a->filter,
+		 "pack apart what this leaves out", 0, NULL, filter_args_option,
+		 "<filter-spec>"},
+		VALUE(OPTION_STRING, 0, "filter-to", &a->filter_to,
+		      "with --filter, pack that there", "<base>"),
 		FLAG('f', NULL, &a->packing.no_reuse_delta,
 		     "compute deltas anew"),
 		FLAG('F', NULL, &a->packing.no_reuse_object,
@@ -128,6 +135,15 @@ static int check_args(const struct args *a, struct error *err)
 		return incompatible(err, "--keep-unreachable", "-A");
 	if (a->geometric && (a->all || a->loosen || a->cruft))
 		return incompatible(err, "--geometric", "-A/-a");
+	if (a->filter.err.code)
+		return error_set(err, a->filter.err.code, "%s",
+				 a->filter.err.msg);
+	if (a->filter_to && filter_is_empty(&a->filter.filter))
+		return error_set(err, ERR_INVALID,
+				 "option '--filter-to' can only be used along "
+				 "with '--filter'");
+	if (a->geometric && !filter_is_empty(&a->filter.filter))
+		return incompatible(err, "--geometric", "--filter");
 	return packing_check(&a->packing, err);
 }
 
@@ -202,7 +218,7 @@ static int load_bool(const struct repo *repo, const char *key, bool *value,
 	return found < 0 ? found : 0;
 }
 
-static int load_options(struct repack_options *o, const struct args *a,
+static int load_options(struct repack_options *o, struct args *a,
 			const struct repo *repo, struct error *err)
 {
 	int ret = newpack_options_load(&o->newpack, repo, err);
@@ -213,6 +229,8 @@ static int load_options(struct repack_options *o, const struct args *a,
 	o->write_midx = a->write_midx;
 	o->midx_must_contain_cruft = true;
 	o->keep_packs = &a->keep_packs;
+	o->filter = &a->filter.filter;
+	o->filter_to = a->filter_to;
 	o->newpack.replace = true;
 	packing_apply(&o->newpack, &a->packing);
 	if (!ret)
@@ -256,7 +274,7 @@ static void print_total(const struct repack_result *result)
 		result->report.reused, result->report.reused_deltas);
 }
 
-static int run(const struct args *a, struct builtin_env *env, struct error *err)
+static int run(struct args *a, struct builtin_env *env, struct error *err)
 {
 	struct repack_options options = {.all = false};
 	struct repack_result result;
@@ -293,13 +311,16 @@ int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		.max_cruft_size = PACKING_UNSET,
 	};
 	struct error err = ERROR_INIT;
-	int ret = parse(&a, argc, argv);
+	int ret;
 
+	filter_args_init(&a.filter);
+	ret = parse(&a, argc, argv);
 	if (!ret)
 		ret = builtin_open_repo(env);
 	if (!ret)
 		ret = run(&a, env, &err) < 0 ? builtin_fail(&err)
 					     : builtin_finish(0);
 	named_packs_release(&a.keep_packs);
+	filter_args_release(&a.filter);
 	return ret;
 }

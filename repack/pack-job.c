@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
+#include "repack/filter-split.h"
 #include "repack/pack-job.h"
 #include "repack/pseudo-tips.h"
 #include "repack/roots.h"
@@ -66,6 +67,7 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	job->options = options;
 	job->refs = refs;
 	repack_items_init(&job->items, &job->walk.space);
+	repack_items_init(&job->rest, &job->walk.space);
 	/* What is configured wrongly is an error before anything is done. */
 	if (options->write_bitmap)
 		ret = pseudo_config_load(&job->pseudo, &odb->repo->config,
@@ -79,8 +81,11 @@ void pack_job_close(struct pack_job *job)
 	if (!job->options)
 		return;
 	newpacks_release(&job->newpacks);
+	newpacks_release(&job->rest_packs);
 	bitset_release(&job->reached);
+	bitset_release(&job->passed);
 	repack_items_release(&job->items);
+	repack_items_release(&job->rest);
 	islands_release(&job->islands);
 	pseudo_config_release(&job->pseudo);
 	walk_result_release(&job->found);
@@ -124,7 +129,11 @@ static int add_item(struct pack_job *job, const struct walk_item *item)
 		job->left_out = true;
 		return 0;
 	}
-	return repack_items_add(&job->items, item);
+	if (filter_is_empty(job->options->filter) ||
+	    bitset_get(&job->passed, obj_pos))
+		return repack_items_add(&job->items, item);
+	job->left_out = true;
+	return job->options->keep_rest ? repack_items_add(&job->rest, item) : 0;
 }
 
 static int load_items(struct pack_job *job, struct error *err)
@@ -152,6 +161,21 @@ static int load_items(struct pack_job *job, struct error *err)
 	return 0;
 }
 
+static int apply_filter(struct pack_job *job, struct error *err)
+{
+	const struct filter_split split = {
+		.walk = &job->walk,
+		.wants = &job->wants,
+		.haves = &job->haves,
+		.found = &job->found,
+	};
+
+	if (filter_is_empty(job->options->filter))
+		return 0;
+	return filter_split_passed(&job->passed, &split, job->options->filter,
+				   err);
+}
+
 int pack_job_enumerate(struct pack_job *job, struct error *err)
 {
 	struct walk_options options = {
@@ -167,6 +191,8 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 
 	if (!ret && (job->haves.commit_nr || job->haves.others.nr))
 		job->left_out = true;
+	if (!ret)
+		ret = apply_filter(job, err);
 	return ret < 0 ? ret : load_items(job, err);
 }
 
@@ -301,6 +327,20 @@ int pack_job_run(struct pack_job *job, struct error *err)
 	if (!ret && o->write_bitmap)
 		ret = write_bitmap(job, err);
 	return ret < 0 ? ret : newpacks_install(&job->newpacks, o->base, err);
+}
+
+int pack_job_run_rest(struct pack_job *job, const char *dir, const char *base,
+		      struct error *err)
+{
+	const struct newpack_options *newpack = job->options->newpack;
+	int ret;
+
+	if (!job->rest.nr)
+		return 0;
+	job->rest.islands = job->items.islands;
+	ret = newpacks_make(&job->rest_packs, &job->rest, NULL, dir, newpack,
+			    err);
+	return ret < 0 ? ret : newpacks_install(&job->rest_packs, base, err);
 }
 
 int pack_job_send(struct pack_job *job, struct pack_sink sink,

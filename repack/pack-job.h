@@ -33,6 +33,12 @@ struct pack_job_options {
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 	bool tip_island;        /* keep the tip's deltas within the tip */
 	bool delta_islands;     /* keep deltas within islands of references */
+	/*
+	 * Of what tips reach, leave out what it does not let through, or with
+	 * keep_rest put that into job->rest. Borrowed; NULL: none.
+	 */
+	const struct filter *filter;
+	bool keep_rest;
 };
 
 struct pack_job {
@@ -42,11 +48,14 @@ struct pack_job {
 	struct walk_tips wants, haves;
 	struct walk_result found;
 	struct repack_items items;
+	struct repack_items rest; /* with keep_rest */
 	struct islands islands;
 	struct bitset reached; /* by obj_pos, with note_reached: enumerated,
 				  also what options leave out, but for
 				  `unpacked` */
 	struct newpacks newpacks;
+	struct newpacks rest_packs;    /* by pack_job_run_rest() */
+	struct bitset passed;          /* by obj_pos, with a filter */
 	struct pseudo_config pseudo;   /* with write_bitmap */
 	const struct pack **excluding; /* owned: packs (borrowed) whose objects
 					  the options leave out */
@@ -87,6 +96,13 @@ int pack_job_add_named(struct pack_job *job, const struct oid *oid,
  * may have no objects.
  */
 int pack_job_run(struct pack_job *job, struct error *err);
+
+/*
+ * After pack_job_run(), do the same for the rest: "<base>-<checksum>.pack",
+ * with temporary files in `dir`. Nothing is written when there is none.
+ */
+int pack_job_run_rest(struct pack_job *job, const char *dir, const char *base,
+		      struct error *err);
 
 /*
  * The same for an object that has a number and is known to be there. 0 or

@@ -15,7 +15,9 @@
 #include "repack/server-info.h"
 #include "repo/odb.h"
 #include "repo/refs.h"
+#include "repo/revname.h"
 #include "sys/io.h"
+#include "walk/filter-walk.h"
 
 struct run {
 	const struct repo *repo;
@@ -68,6 +70,8 @@ static void set_job_options(struct run *r)
 		.bitmap_is_default = o->bitmap_is_default,
 		.tip_island = o->all,
 		.delta_islands = o->delta_islands,
+		.filter = o->filter,
+		.keep_rest = true,
 	};
 }
 
@@ -131,9 +135,9 @@ static void take_result(struct run *r)
 
 	r->result->warning = r->job.warning;
 	r->result->report = np->report;
+	r->result->is_new = np->nr || r->job.rest_packs.nr;
 	if (!np->nr)
 		return;
-	r->result->is_new = true;
 	r->result->checksum = np->packs[0]->checksum;
 	r->result->object_nr = (uint32_t)r->job.items.nr;
 	r->result->bitmap_nr = np->packs[0]->bitmap_nr;
@@ -201,6 +205,23 @@ static int add_given_roots(struct run *r, struct error *err)
 	return ret;
 }
 
+static int resolve(void *ctx, const char *name, struct oid *oid)
+{
+	struct run *r = ctx;
+
+	return revname_resolve(oid, name, r->refs, r->job.walk.reader, r->odb,
+			       NULL);
+}
+
+static int load_filter(struct run *r, struct error *err)
+{
+	struct filter *filter = r->options->filter;
+
+	if (filter_is_empty(filter))
+		return 0;
+	return filter_load_sparse(filter, r->job.walk.reader, resolve, r, err);
+}
+
 /* Everything up to the list of objects to pack. */
 static int find_objects(struct run *r, struct error *err)
 {
@@ -208,6 +229,8 @@ static int find_objects(struct run *r, struct error *err)
 
 	if (!ret && r->options->geometric)
 		return geometric_collect(&r->job, &r->old, err);
+	if (!ret)
+		ret = load_filter(r, err);
 	if (!ret)
 		ret = roots_add(&r->job.walk, &r->job.wants, r->refs, true,
 				err);
@@ -258,17 +281,39 @@ static int write_cruft(struct run *r, const char *dir, const char *base,
 	return ret;
 }
 
+/* The directory of a base name, for temporary files; owned by the caller. */
+static char *dir_of(const char *base)
+{
+	const char *slash = strrchr(base, '/');
+
+	return slash ? mem_strndup(base, (size_t)(slash - base) + 1)
+		     : mem_strdup(".");
+}
+
 /* A copy of what is let go, elsewhere. */
 static int write_expired(struct run *r, struct error *err)
 {
 	const char *base = r->options->expire_to;
-	const char *slash = strrchr(base, '/');
-	char *dir = slash ? mem_strndup(base, (size_t)(slash - base) + 1)
-			  : mem_strdup(".");
+	char *dir = dir_of(base);
 	uint32_t nr;
 	int ret = dir ? write_cruft(r, dir, base, true, &nr, err)
 		      : error_nomem(err);
 
+	free(dir);
+	return ret;
+}
+
+static int write_filtered(struct run *r, struct error *err)
+{
+	const char *base = r->options->filter_to;
+	char *dir = base ? dir_of(base) : NULL;
+	int ret;
+
+	if (base && !dir)
+		return error_nomem(err);
+	ret = pack_job_run_rest(&r->job, base ? dir : r->dir,
+				base ? base : r->base, err);
+	r->result->filtered_nr = r->job.rest_packs.report.objects;
 	free(dir);
 	return ret;
 }
@@ -336,6 +381,8 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 		ret = find_objects_again(&r, err);
 	if (!ret && r.job.items.nr)
 		ret = pack_job_run(&r.job, err);
+	if (!ret)
+		ret = write_filtered(&r, err);
 	if (!ret)
 		take_result(&r);
 	if (!ret && wants_unreachable(options))

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "repack/newpack.h"
 #include "repo/repo.h"
+#include "walk/filter.h"
 
 /* What becomes of objects that nothing reaches; without -d only the last. */
 enum repack_unreachable {
@@ -40,7 +41,14 @@ struct repack_options {
 	const char *expire_to;        /* where a cruft pack of what is let go is
 					 written: "<base>", as pack-objects has
 					 it; NULL: nowhere */
-	uint64_t geometric;           /* --geometric: the factor; 0: not */
+	/*
+	 * What tips reach and this does not let through goes into a pack of its
+	 * own: "<filter_to>-<checksum>.pack", NULL: among the others. Patterns
+	 * that it names are loaded on the way. Borrowed; NULL: none.
+	 */
+	struct filter *filter;
+	const char *filter_to;
+	uint64_t geometric; /* --geometric: the factor; 0: not */
 	const struct named_packs *keep_packs; /* --keep-pack; NULL: none */
 	bool all;              /* -a: everything reachable, in one pack */
 	bool remove_redundant; /* -d */
@@ -73,6 +81,7 @@ struct repack_result {
 	uint32_t midx_pack_nr; /* packs in the multi-pack-index; 0: none was
 				  written */
 	uint32_t cruft_nr;     /* objects in cruft packs */
+	uint32_t filtered_nr;  /* objects in packs of what was filtered */
 	uint32_t loosened_nr;  /* objects that became loose */
 	struct error warning;  /* code 0: none */
 };

@@ -1,0 +1,173 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='repack --filter puts apart what a filter leaves out'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+test_expect_success 'setup' '
+	stock init -q work &&
+	(
+		cd work &&
+		mkdir -p a/b &&
+		for i in 1 2 3 4 5 6
+		do
+			echo $i >a/b/f$i && echo g$i >>a/g &&
+			seq $((100 * i)) >big && stock add . &&
+			test_tick && stock commit -qm $i || exit 1
+		done &&
+		stock tag -am v1 v1 HEAD~2 &&
+		echo /a/b/ >patterns && stock add patterns &&
+		stock commit -qm patterns
+	) &&
+	stock clone -q --bare --no-local work base.git &&
+	stock -C base.git repack -adq &&
+	stock -C base.git rev-list --objects --all | cut -c1-40 | sort >all
+'
+
+# fresh: r.git, and a directory that is an alternate of it.
+fresh () {
+	rm -rf r.git far.git &&
+	cp -R base.git r.git &&
+	stock init -q --bare far.git &&
+	echo ../../far.git/objects >r.git/objects/info/alternates
+}
+
+# ids <dir>: the objects of its packs
+ids () {
+	for idx in "$1"/objects/pack/*.idx
+	do
+		stock show-index <$idx || return
+	done | cut -d" " -f2 | sort
+}
+
+# passing <spec>: what a filter lets through
+passing () {
+	stock -C base.git rev-list --objects --all --filter="$1" |
+		cut -c1-40 | sort
+}
+
+for spec in blob:none blob:limit=1000 tree:1 tree:0 object:type=tree \
+	sparse:oid=main:patterns combine:tree:3+blob:limit=500
+do
+	test_expect_success "--filter=$spec" "
+		fresh && passing $spec >passing &&
+		comm -13 passing all >rest &&
+		\"\$GIT\" -C r.git repack -adq --filter=$spec &&
+		test \$(ls r.git/objects/pack/*.pack | wc -l) -eq 2 &&
+		ids r.git >actual && test_cmp all actual &&
+		stock -C r.git fsck --strict
+	"
+
+	test_expect_success "--filter=$spec --filter-to" "
+		fresh && passing $spec >passing &&
+		comm -13 passing all >rest &&
+		\"\$GIT\" -C r.git repack -adq --filter=$spec \
+			--filter-to=../far.git/objects/pack/pack &&
+		test \$(ls r.git/objects/pack/*.pack | wc -l) -eq 1 &&
+		ids r.git >actual && test_cmp passing actual &&
+		ids far.git >actual && test_cmp rest actual &&
+		stock -C r.git fsck --strict
+	"
+
+	test_expect_success "pack-objects --filter=$spec to a file" "
+		passing $spec >expect && mkdir -p files/objects/pack &&
+		rm -f files/objects/pack/* &&
+		\"\$GIT\" -C base.git pack-objects -q --all --filter=$spec \
+			../files/objects/pack/pack </dev/null &&
+		ids files >actual && test_cmp expect actual
+	"
+done
+
+test_expect_success 'what is loose goes into these packs too' '
+	rm -rf loose.git && stock clone -q --bare work loose.git &&
+	"$GIT" -C loose.git repack -dq --filter=blob:none &&
+	test $(ls loose.git/objects/pack/*.pack | wc -l) -eq 2 &&
+	test -z "$(find loose.git/objects/?? -type f)" &&
+	ids loose.git >actual && test_cmp all actual
+'
+
+test_expect_success 'with --cruft, what nothing reaches is no part of them' '
+	fresh && blob=$(echo cruft | stock -C r.git hash-object -w --stdin) &&
+	"$GIT" -C r.git repack --cruft -dq --filter=blob:none &&
+	test $(ls r.git/objects/pack/*.pack | wc -l) -eq 3 &&
+	idx=$(ls r.git/objects/pack/*.mtimes | sed "s/mtimes/idx/") &&
+	stock show-index <$idx >cruft &&
+	test $(wc -l <cruft) -eq 1 && grep $blob cruft
+'
+
+test_expect_success 'gc.repackFilter and gc.repackFilterTo' '
+	fresh && passing blob:none >passing &&
+	comm -13 passing all >rest &&
+	"$GIT" -C r.git -c gc.repackFilter=blob:none -c gc.repackFilterTo="$(
+		pwd)/far.git/objects/pack/pack" gc --quiet &&
+	ids r.git >actual && test_cmp passing actual &&
+	ids far.git >actual && test_cmp rest actual &&
+	stock -C r.git fsck --strict
+'
+
+test_expect_success 'no bitmap index is written; who asks for one is told' '
+	fresh && "$GIT" -C r.git repack -adbq --filter=blob:none 2>err &&
+	grep "disabling bitmap writing, as some objects are not" err &&
+	! ls r.git/objects/pack/*.bitmap &&
+	fresh && "$GIT" -C r.git repack -adq --filter=blob:none 2>err &&
+	test_must_be_empty err && ! ls r.git/objects/pack/*.bitmap
+'
+
+test_expect_success 'what is refused' '
+	fresh && rm -f actual &&
+	for words in "-ad --filter-to=x" "-ad --filter=no" \
+		"-d --geometric=2 --filter=blob:none" \
+		"-ad --filter=sparse:oid=no:such"
+	do
+		test_expect_code 128 "$GIT" -C r.git repack $words 2>>actual ||
+			return
+	done &&
+	cat >expect <<-\EOF &&
+	fatal: option '\''--filter-to'\'' can only be used along with '\''--filter'\''
+	fatal: invalid filter-spec '\''no'\''
+	fatal: options '\''--geometric'\'' and '\''--filter'\'' cannot be used together
+	fatal: unable to access sparse blob in '\''no:such'\''
+	EOF
+	test_cmp expect actual
+'
+
+# Nothing is lost, and the next repack finds its way.
+is_whole () {
+	if test -n "$fault_over"
+	then
+		test $fault_code -eq 0
+	elif test $1 = kill || test $1 = lose
+	then
+		test $fault_code -eq 137
+	else
+		fault_said
+	fi &&
+	stock -C r.git fsck --connectivity-only 2>broken &&
+	"$GIT" -C r.git repack -adq --filter=blob:none \
+		--filter-to=../far.git/objects/pack/pack &&
+	ids r.git | sort -u >actual && test_cmp passing actual &&
+	ids far.git | sort -u >actual && test_cmp rest actual
+}
+
+for mode in kill lose EIO ENOSPC
+do
+	step=11
+	test $mode != kill || step=3
+
+	test_expect_success "--filter --filter-to: $mode at calls" "
+		passing blob:none >passing && comm -13 passing all >rest &&
+		fault_step=$step &&
+		fault_each $mode fresh '$GIT -C r.git repack -adq
+			--filter=blob:none
+			--filter-to=../far.git/objects/pack/pack' \
+			'is_whole $mode'
+	"
+done
+
+test_done
