@@ -65,27 +65,37 @@ static int open_objects(struct refs_reftable_tx *t, const struct repo *repo,
 	return t->reader ? 0 : error_nomem(err);
 }
 
+/* Look at t->last_oid. One that names no object is stored all the same. */
+static int look(struct refs_reftable_tx *t, struct error *err)
+{
+	enum object_type type;
+	int ret;
+
+	t->last_value = REFTABLE_OID;
+	if (odb_info(t->reader, &t->last_oid, &type, NULL, NULL) < 0 ||
+	    type != OBJ_TAG)
+		return 0;
+	ret = odb_peel(t->reader, &t->last_oid, &t->last_peeled, NULL, NULL);
+	if (!ret)
+		t->last_value = REFTABLE_TAG;
+	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+}
+
 /* The value of a ref that names an object. */
 static int peel(struct ref_transaction *tx, struct reftable_ref *ref,
 		struct error *err)
 {
 	struct refs_reftable_tx *t = tx->tables;
-	enum object_type type;
 	int ret = open_objects(t, tx->repo, err);
 
-	if (ret < 0)
-		return ret;
-	ref->value = REFTABLE_OID;
-	/* One that names no object is stored all the same. */
-	if (odb_info(t->reader, &ref->oid, &type, NULL, NULL) < 0 ||
-	    type != OBJ_TAG)
-		return 0;
-	ret = odb_peel(t->reader, &ref->oid, &ref->peeled, NULL, NULL);
-	if (ret == ERR_NOMEM)
-		return error_nomem(err);
-	if (!ret)
-		ref->value = REFTABLE_TAG;
-	return 0;
+	if (!ret && (t->last_value == REFTABLE_DELETED ||
+		     !oid_equal(&t->last_oid, &ref->oid))) {
+		t->last_oid = ref->oid;
+		ret = look(t, err);
+	}
+	ref->value = t->last_value;
+	ref->peeled = t->last_peeled;
+	return ret;
 }
 
 static int put_ref(struct ref_transaction *tx, struct refs_reftable_top *top,

@@ -29,8 +29,11 @@ struct refs_reftable_tx {
 	size_t nr, alloc;
 	struct odb *odb;           /* owned: to peel tags, or NULL */
 	struct odb_reader *reader; /* owned */
-	struct buf dir;            /* scratch */
-	char *checked_dir;         /* owned: no ref is above it */
+	/* What was peeled last: many refs of one object come together. */
+	struct oid last_oid, last_peeled;
+	enum reftable_value last_value; /* REFTABLE_DELETED: nothing yet */
+	struct buf dir;                 /* scratch */
+	char *checked_dir;              /* owned: no ref is above it */
 };
 
 /*
