@@ -10,7 +10,8 @@
 # the second call, and so on until the command runs through. Modes are kill,
 # lose (power), EIO, ENOSPC and short, see t/helper/preload-fault.c. <command>
 # is words, not a shell's text; $fault_in is its standard input. With fault_step
-# set, it is each fault_step-th call only. <check> finds
+# set, it is each fault_step-th call only: `fault_step=$(fault_thin 3)` is for
+# what takes long, and is 1 where GITREACH_FAULT_ALL is set. <check> finds
 #
 #	$fault_nr      the call that failed
 #	$fault_code    the command's exit code: 137 when it was killed
@@ -40,6 +41,15 @@ fault_run () {
 		ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" \
 		"$@" <"$fault_in" >fault.out 2>fault.err || fault_code=$?
 	fault_calls=$(od -An -tu8 fault.count | tr -d ' ')
+}
+
+fault_thin () {
+	if test -n "${GITREACH_FAULT_ALL-}"
+	then
+		echo 1
+	else
+		echo "$1"
+	fi
 }
 
 fault_each () {

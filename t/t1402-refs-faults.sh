@@ -138,8 +138,9 @@ is_old_or_new () {
 
 for mode in lose EIO ENOSPC
 do
-	test_expect_success "update-ref --stdin: $mode at every call" "
+	test_expect_success "update-ref --stdin: $mode" "
 		fault_in=changes &&
+		fault_step=$(test $mode = lose && echo 1 || fault_thin 3) &&
 		fault_each $mode fresh \
 			'$GIT -C r.git -c core.fsync=all update-ref --stdin' \
 			'is_old_or_new $mode' &&
@@ -162,7 +163,8 @@ is_packed () {
 
 for mode in lose EIO ENOSPC
 do
-	test_expect_success "pack-refs --all: $mode at every call" "
+	test_expect_success "pack-refs --all: $mode" "
+		fault_step=$(test $mode = lose && echo 1 || fault_thin 3) &&
 		fault_each $mode fresh '$GIT -C r.git pack-refs --all' \
 			'is_packed $mode'
 	"
@@ -180,6 +182,7 @@ test_expect_success 'the new packed-refs is durable before a loose ref goes' '
 
 # The proof that the tests above would see it.
 test_expect_success 'without fsync a power failure may take everything' '
+	fault_step=1 &&
 	test_must_fail fault_each lose fresh \
 		"$GIT -C r.git -c core.fsync=none pack-refs --all" \
 		"is_sound && refs_of && test_cmp old now" 2>err &&

@@ -145,8 +145,8 @@ is_pushed_again () {
 
 while read -r how limit mode
 do
-	test_expect_success "a push that is $how: $mode at every call" "
-		fault_in=push.in &&
+	test_expect_success "a push that is $how: $mode" "
+		fault_in=push.in && fault_step=$(fault_thin 3) &&
 		fault_each $mode fresh '$OURS r.git' 'is_whole $mode' &&
 		fault_in=/dev/null
 	"

@@ -20,8 +20,8 @@ test_expect_success 'a network' '
 
 for mode in kill lose EIO ENOSPC
 do
-	fault_step=13
-	test $mode != kill || fault_step=1
+	fault_step=$(fault_thin 13)
+	test $mode != kill || fault_step=$(fault_thin 3)
 
 	test_expect_success "fork: $mode" "
 		network_done='is registered at' &&

@@ -20,8 +20,8 @@ test_expect_success 'a network' '
 
 for mode in kill lose EIO ENOSPC
 do
-	step=13 repack_step=13
-	test $mode != kill || step=1 repack_step=3
+	step=$(fault_thin 13) repack_step=$(fault_thin 13)
+	test $mode != kill || step=$(fault_thin 3) repack_step=$(fault_thin 9)
 
 	test_expect_success "repack: $mode" "
 		fault_step=$repack_step &&
