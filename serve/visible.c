@@ -17,6 +17,7 @@ enum {
 enum extent {
 	EXTENT_NONE,
 	EXTENT_TIPS,    /* what refs name */
+	EXTENT_HEAD,    /* all that HEAD reaches, if bitmaps know that */
 	EXTENT_COMMITS, /* all commits */
 	EXTENT_ALL,
 };
@@ -34,8 +35,10 @@ struct visible {
 	struct oidset tips; /* what refs name */
 	struct walk walk;
 	bool walk_is_open;
-	struct walk_tips from; /* the tips, sorted by kind */
+	struct walk_tips head; /* HEAD, sorted by kind */
+	struct walk_tips from; /* the tips */
 	struct oidset hints;
+	bool has_head; /* the first hint is HEAD */
 	bool hints_are_done;
 	unsigned walk_nr;       /* for single commits, so far */
 	struct bitset found;    /* by obj_pos: visible, outside `answer` */
@@ -117,6 +120,7 @@ void visible_close(struct visible *v)
 		pack_bitmap_answer_release(&v->answer);
 	pack_bitmap_close(v->pb);
 	bitset_release(&v->found);
+	walk_tips_release(&v->head);
 	walk_tips_release(&v->from);
 	if (v->walk_is_open)
 		walk_close(&v->walk);
@@ -188,6 +192,7 @@ static int load_tips(struct visible *v, struct error *err)
 	/* A broken HEAD hides nothing but itself. */
 	if (!ret && refview_lookup(v->refs, "HEAD", &head, NULL) > 0) {
 		ret = add_tip(&pass, &head);
+		v->has_head = !v->hints.nr;
 		if (!ret)
 			ret = oidset_add(&v->hints, &head.oid, err);
 	}
@@ -228,6 +233,14 @@ static int sort_tips(struct visible *v, struct error *err)
 	return ret;
 }
 
+/* HEAD by itself: its hint is the first one. */
+static int sort_head(struct visible *v, struct error *err)
+{
+	if (v->head.commit_nr || !v->has_head)
+		return 0;
+	return walk_add_tip(&v->walk, &v->head, &v->hints.oids[0], true, err);
+}
+
 /* ---- all that they reach */
 
 static bool is_found(struct visible *v, const struct oid *oid)
@@ -253,13 +266,14 @@ static int mark_items(struct visible *v, const struct walk_items *items,
 	return ret;
 }
 
-static int ask(struct visible *v, bool commits_only)
+static int ask(struct visible *v, const struct walk_tips *tips,
+	       bool commits_only)
 {
 	static const struct walk_tips none = WALK_TIPS_INIT;
 	const struct pack_bitmap_ask ask = {
 		.pb = v->pb,
 		.no_bitmap = "there is none",
-		.wants = &v->from,
+		.wants = tips,
 		.haves = &none,
 		.commits_only = commits_only,
 	};
@@ -276,39 +290,66 @@ static int ask(struct visible *v, bool commits_only)
 	return ret;
 }
 
-/* Go through commits, or all; a bitmap index knows all at once. */
+/*
+ * The next step towards an extent. HEAD reaches most of what is asked for, and
+ * there may be many other tips.
+ */
 static int explore(struct visible *v, enum extent extent, struct error *err)
 {
 	int ret = 0;
 
-	if (v->extent >= extent)
-		return 0;
-	if (v->use_bitmaps && !v->pb)
-		ret = pack_bitmap_open(&v->pb, v->odb, NULL);
-	if (ret != ERR_NOMEM)
-		ret = ask(v, extent == EXTENT_COMMITS && !v->pb);
+	if (v->extent < EXTENT_HEAD) {
+		v->extent = EXTENT_HEAD;
+		if (v->use_bitmaps)
+			ret = pack_bitmap_open(&v->pb, v->odb, NULL);
+		if (ret != ERR_NOMEM && v->pb)
+			ret = sort_head(v, err);
+		if (ret != ERR_NOMEM && v->head.commit_nr && v->pb)
+			ret = ask(v, &v->head, false);
+		return ret == ERR_NOMEM ? error_nomem(err) : 0;
+	}
+	ret = sort_tips(v, err);
+	if (!ret)
+		ret = ask(v, &v->from, extent == EXTENT_COMMITS && !v->pb);
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	/* Where history is broken nothing more is to be seen. */
-	v->extent = !ret && !v->answer.by_bitmap && !v->pb ? extent
-							   : EXTENT_ALL;
+	v->extent = ret || v->pb ? EXTENT_ALL : extent;
 	return 0;
+}
+
+static int find_by_exploring(struct visible *v, const struct oid *oid,
+			     enum extent extent, struct error *err)
+{
+	while (!is_found(v, oid)) {
+		int ret;
+
+		if (v->extent >= extent)
+			return 0;
+		ret = explore(v, extent, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 1;
 }
 
 /* ---- commits */
 
 /* Whether some ref is ahead of a commit, as far as dates can be trusted. */
-static int is_behind(struct visible *v, const struct oid *oid,
-		     struct error *err)
+static int is_behind(struct visible *v, const struct walk_tips *ahead,
+		     const struct oid *oid, struct error *err)
 {
 	struct revwalk_result outside = REVWALK_RESULT_INIT;
 	struct walk_tips wanted = WALK_TIPS_INIT;
 	struct revwalk_tips tips = {
-		.haves = v->from.commits,
-		.have_nr = v->from.commit_nr,
+		.haves = ahead->commits,
+		.have_nr = ahead->commit_nr,
 	};
-	int ret = walk_add_tip(&v->walk, &wanted, oid, false, NULL);
+	int ret;
 
+	if (!ahead->commit_nr)
+		return 0;
+	ret = walk_add_tip(&v->walk, &wanted, oid, false, NULL);
 	tips.wants = wanted.commits;
 	tips.want_nr = wanted.commit_nr;
 	if (!ret)
@@ -330,12 +371,17 @@ static int has_commit(struct visible *v, const struct oid *oid,
 
 	if (v->extent < EXTENT_COMMITS && v->walk_nr < WALKS_MAX) {
 		v->walk_nr++;
-		ret = is_behind(v, oid, err);
+		ret = sort_head(v, err);
+		if (!ret)
+			ret = is_behind(v, &v->head, oid, err);
+		if (!ret)
+			ret = sort_tips(v, err);
+		if (!ret && !is_found(v, oid))
+			ret = is_behind(v, &v->from, oid, err);
 		if (ret)
 			return ret;
 	}
-	ret = explore(v, EXTENT_COMMITS, err);
-	return ret < 0 ? ret : is_found(v, oid);
+	return find_by_exploring(v, oid, EXTENT_COMMITS, err);
 }
 
 /* ---- trees, blobs and tags */
@@ -429,8 +475,7 @@ static int has_other(struct visible *v, const struct oid *oid,
 
 	if (ret < 0 || is_found(v, oid))
 		return ret < 0 ? ret : 1;
-	ret = explore(v, EXTENT_ALL, err);
-	return ret < 0 ? ret : is_found(v, oid);
+	return find_by_exploring(v, oid, EXTENT_ALL, err);
 }
 
 int visible_has(struct visible *v, const struct oid *oid, struct error *err)
@@ -446,9 +491,8 @@ int visible_has(struct visible *v, const struct oid *oid, struct error *err)
 		return 0;
 	if (oidset_has(&v->tips, oid))
 		return 1;
-	ret = sort_tips(v, err);
-	if (ret < 0 || is_found(v, oid))
-		return ret < 0 ? ret : 1;
+	if (is_found(v, oid))
+		return 1;
 	return type == OBJ_COMMIT ? has_commit(v, oid, err)
 				  : has_other(v, oid, err);
 }

@@ -12,9 +12,12 @@
  * Answers are found the cheapest way that knows:
  *
  *	1. refs or tags behind them name it         one pass over the refs
- *	2. a commit: a ref is ahead of it           a walk by date, a few times
+ *	2. a commit: HEAD is ahead of it, or        a walk by date, a few times
+ *	   some ref is
  *	3. it is in the trees of HEAD, or a hint    a walk over these trees
- *	4. all that refs reach: by the bitmap       once
+ *	4. all that HEAD reaches, if the bitmap     once
+ *	   index knows
+ *	5. all that refs reach: by the bitmap       once
  *	   index, or else by walking (for commits
  *	   over commits only)
  *
