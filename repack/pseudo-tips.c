@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "object/oidmap.h"
 #include "repack/pseudo-tips.h"
 
 /* A tip with the name of its group: what the pattern captured. */
@@ -14,11 +15,22 @@ struct named_tip {
 	size_t name_off; /* in loading.names, NUL-terminated */
 };
 
+/* What references name: forks name the same things over and over. */
+struct named_value {
+	uint32_t commit_nr; /* NO_COMMIT: something else */
+	/* Was added to that class, where there are no sections. */
+	bool in_class[PSEUDO_OTHERS + 1];
+};
+
+#define NO_COMMIT UINT32_MAX
+
 struct loading {
 	struct walk *w;
 	struct pseudo_tips *out;
 	const struct pseudo_config *config;
-	struct walk_tips tips; /* of the refs so far */
+	struct oidmap by_value;     /* id -> index into values */
+	struct named_value *values; /* owned */
+	size_t value_nr, value_alloc;
 	struct buf names;
 	struct named_tip *named; /* owned */
 	size_t named_nr, named_alloc;
@@ -30,13 +42,17 @@ static bool has_prefix(const char *name, const char *prefix)
 	return !strncmp(name, prefix, strlen(prefix));
 }
 
-static int add_by_class(struct loading *l, const char *name, uint32_t commit_nr)
+static int add_by_class(struct loading *l, const char *name,
+			struct named_value *value)
 {
 	bool is_named = has_prefix(name, "refs/heads/") ||
 			has_prefix(name, "refs/tags/");
+	uint32_t class = is_named ? PSEUDO_NAMED : PSEUDO_OTHERS;
 
-	if (pseudo_tips_add(l->out, commit_nr,
-			    is_named ? PSEUDO_NAMED : PSEUDO_OTHERS) < 0)
+	if (value->in_class[class])
+		return 0;
+	value->in_class[class] = true;
+	if (pseudo_tips_add(l->out, value->commit_nr, class) < 0)
 		return error_nomem(l->err);
 	return 0;
 }
@@ -63,26 +79,51 @@ static int add_to_section(struct loading *l, const char *name,
 	return 0;
 }
 
-static int add_commit(struct loading *l, const char *name, uint32_t commit_nr)
+static int add_commit(struct loading *l, const char *name,
+		      struct named_value *value)
 {
 	int ret = 0;
 
 	if (!l->config->nr)
-		return add_by_class(l, name, commit_nr);
+		return add_by_class(l, name, value);
 	for (size_t i = 0; i < l->config->nr && !ret; i++)
-		ret = add_to_section(l, name, commit_nr, i);
+		ret = add_to_section(l, name, value->commit_nr, i);
+	return ret;
+}
+
+/* Look up what is new; what was met before is not looked up again. */
+static int find_value(struct named_value **value, struct loading *l,
+		      const struct oid *oid)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	uint32_t at = (uint32_t)l->value_nr;
+	int ret = oidmap_add(&l->by_value, oid, at, &at);
+
+	if (!ret) {
+		*value = &l->values[at];
+		return 0;
+	}
+	if (ret < 0 || mem_grow(&l->values, &l->value_alloc, l->value_nr + 1,
+				sizeof(*l->values)) < 0)
+		return error_nomem(l->err);
+	*value = &l->values[l->value_nr++];
+	**value = (struct named_value){.commit_nr = NO_COMMIT};
+	ret = walk_add_tip(l->w, &tips, oid, false, l->err);
+	if (!ret && tips.commit_nr)
+		(*value)->commit_nr = tips.commits[0];
+	walk_tips_release(&tips);
 	return ret;
 }
 
 static int add_ref(void *ctx, const struct ref *ref)
 {
 	struct loading *l = ctx;
-	size_t i = l->tips.commit_nr;
-	int ret = walk_add_tip(l->w, &l->tips, &ref->oid, false, l->err);
+	struct named_value *value = NULL;
+	int ret = find_value(&value, l, &ref->oid);
 
-	for (; i < l->tips.commit_nr && !ret; i++)
-		ret = add_commit(l, ref->name, l->tips.commits[i]);
-	return ret;
+	if (ret || value->commit_nr == NO_COMMIT)
+		return ret;
+	return add_commit(l, ref->name, value);
 }
 
 static int compare(const void *a, const void *b, void *ctx)
@@ -129,7 +170,7 @@ int pseudo_tips_load(struct pseudo_tips *tips, struct walk *w,
 		.w = w,
 		.out = tips,
 		.config = config,
-		.tips = WALK_TIPS_INIT,
+		.by_value = OIDMAP_INIT,
 		.names = BUF_INIT,
 		.err = err,
 	};
@@ -137,7 +178,8 @@ int pseudo_tips_load(struct pseudo_tips *tips, struct walk *w,
 
 	if (!ret && number_groups(&l) < 0)
 		ret = error_nomem(err);
-	walk_tips_release(&l.tips);
+	oidmap_release(&l.by_value);
+	free(l.values);
 	buf_release(&l.names);
 	free(l.named);
 	return ret;
