@@ -205,6 +205,14 @@ static int read_format(struct repo *repo, struct config *own, struct error *err)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
+static int find_promisor(void *ctx, const struct config_entry *entry)
+{
+	const char *dot = strrchr(entry->key, '.');
+
+	return dot && !strcmp(dot, ".promisor") &&
+	       config_parse_bool(entry->value) > 0;
+}
+
 /* All there is to say about the place. */
 static int fill_repo(struct repo *repo, const struct repo_place *place,
 		     struct error *err)
@@ -216,6 +224,8 @@ static int fill_repo(struct repo *repo, const struct repo_place *place,
 		ret = read_format(repo, &own, err);
 	if (!ret)
 		ret = load_config(repo, place, err);
+	if (!ret && config_each(&repo->config, "remote.", find_promisor, NULL))
+		repo->has_promisor = true;
 	if (!ret)
 		ret = repo_share_load(&repo->share, &repo->config, err);
 	if (!ret)

@@ -37,7 +37,8 @@ struct repo {
 	enum repo_ref_storage ref_storage;
 	bool is_bare;
 	unsigned format_version; /* core.repositoryformatversion */
-	bool has_promisor;       /* extensions.partialClone is set */
+	bool has_promisor;       /* a partial clone: extensions.partialClone or
+				    remote.<name>.promisor is set */
 	unsigned share; /* core.sharedRepository: sys/share.h; 0: none */
 	struct config config;
 };
