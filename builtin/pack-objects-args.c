@@ -147,7 +147,8 @@ bool pack_objects_is_for_receiver(const struct pack_objects_args *a)
 {
 	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
 	       !a->honor_keep && !a->keep_packs.nr && !a->local &&
-	       !a->incremental && !a->unpacked && !pack_objects_wants_rest(a);
+	       !a->incremental && !a->unpacked && !a->exclude_promisor &&
+	       !pack_objects_wants_rest(a);
 }
 
 bool pack_objects_wants_rest(const struct pack_objects_args *a)

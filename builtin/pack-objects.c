@@ -259,6 +259,7 @@ static int run_job(struct run *r)
 		.bitmap_is_default = r->a.write_bitmap_quiet,
 		.delta_islands = r->a.delta_islands,
 		.filter = &r->a.filter.filter,
+		.exclude_promisor = r->a.exclude_promisor,
 	};
 	ret = filter_args_load(&r->a.filter, &r->revs, r->err);
 	if (ret < 0)
@@ -301,18 +302,6 @@ static char *dir_of(const char *base)
 	return strndup(base, slash == base ? 1 : (size_t)(slash - base));
 }
 
-/* Without promisor packs there is nothing to leave out. */
-static int refuse_promisor(const struct run *r)
-{
-	for (uint32_t i = 0; i < r->odb->pack_nr; i++)
-		if (r->odb->packs[i].pack->is_promisor)
-			return error_set(r->err, ERR_UNSUPPORTED,
-					 "option `exclude-promisor-objects' is "
-					 "not supported yet where there are "
-					 "promisor packs");
-	return 0;
-}
-
 static int run_all(struct run *r, struct builtin_env *env)
 {
 	struct error warning = ERROR_INIT;
@@ -328,8 +317,6 @@ static int run_all(struct run *r, struct builtin_env *env)
 		ret = odb_open(&r->odb, env->repo, &warning, r->err);
 	if (!ret && warning.code)
 		builtin_error("%s", warning.msg);
-	if (!ret && r->a.exclude_promisor)
-		ret = refuse_promisor(r);
 	if (!ret && rev_args_init(&r->revs, r->odb, r->refs) < 0)
 		ret = error_nomem(r->err);
 	r->dir = dir_of(r->a.base);

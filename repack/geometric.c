@@ -18,7 +18,7 @@ static size_t list_candidates(struct sort_item *candidates,
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
 
-		if (pack->is_local && !pack->is_cruft &&
+		if (pack->is_local && !pack->is_cruft && !pack->is_promisor &&
 		    old_packs_has(old, pack))
 			candidates[nr++] = (struct sort_item){pack->idx.nr, i};
 	}

@@ -390,6 +390,14 @@ int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
 	return ret;
 }
 
+int newpack_promisor(struct newpack *np, const char *dir, struct error *err)
+{
+	const struct buf empty = BUF_INIT;
+
+	return write_part(np, NEWPACK_PROMISOR, dir, "tmp_promisor_", &empty,
+			  err);
+}
+
 /* What the bitmap writer wants to know about each object. */
 struct tables {
 	uint32_t *bit_pos;    /* by obj_pos */
@@ -484,9 +492,9 @@ static int install_part(struct newpack *np, enum newpack_part part,
 int newpack_install(struct newpack *np, const char *base, struct error *err)
 {
 	static const char *const extensions[NEWPACK_PART_NR] = {
-		[NEWPACK_PACK] = "pack",     [NEWPACK_REV] = "rev",
-		[NEWPACK_BITMAP] = "bitmap", [NEWPACK_MTIMES] = "mtimes",
-		[NEWPACK_IDX] = "idx",
+		[NEWPACK_PACK] = "pack",         [NEWPACK_REV] = "rev",
+		[NEWPACK_BITMAP] = "bitmap",     [NEWPACK_MTIMES] = "mtimes",
+		[NEWPACK_PROMISOR] = "promisor", [NEWPACK_IDX] = "idx",
 	};
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct buf path = BUF_INIT;

@@ -48,6 +48,7 @@ enum newpack_part {
 	NEWPACK_REV,
 	NEWPACK_BITMAP,
 	NEWPACK_MTIMES,
+	NEWPACK_PROMISOR,
 	NEWPACK_IDX, /* installed last */
 	NEWPACK_PART_NR,
 };
@@ -97,6 +98,9 @@ int newpack_index(struct newpack *np, const char *dir, struct error *err);
 /* Write the times of the objects, `mtimes` by item: it is a cruft pack. */
 int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
 		   struct error *err);
+
+/* Mark the pack as one whose objects a remote has promised: an empty file. */
+int newpack_promisor(struct newpack *np, const char *dir, struct error *err);
 
 /* What a bitmap index is made from. All borrowed. */
 struct newpack_bitmap_input {

@@ -54,6 +54,15 @@ int newpacks_make(struct newpacks *np, struct repack_items *items,
 	return 0;
 }
 
+int newpacks_promisor(struct newpacks *np, const char *dir, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < np->nr && !ret; i++)
+		ret = newpack_promisor(np->packs[i], dir, err);
+	return ret;
+}
+
 int newpacks_send(struct newpacks *np, struct repack_items *items,
 		  struct pack_sink sink, const struct newpack_options *options,
 		  struct error *err)

@@ -28,6 +28,9 @@ int newpacks_make(struct newpacks *np, struct repack_items *items,
 		  const uint32_t *mtimes, const char *dir,
 		  const struct newpack_options *options, struct error *err);
 
+/* newpack_promisor() for all. */
+int newpacks_promisor(struct newpacks *np, const char *dir, struct error *err);
+
 /* newpack_send(): a single pack into a sink. */
 int newpacks_send(struct newpacks *np, struct repack_items *items,
 		  struct pack_sink sink, const struct newpack_options *options,

@@ -68,12 +68,7 @@ static int list_entry(void *ctx, const char *name)
 		return 0;
 	if (buf_printf(&base, "%s/%.*s", l->old->dir, (int)(len - 4), name) < 0)
 		return error_nomem(l->err);
-	if (has_file(base.data, "promisor"))
-		ret = error_set(l->err, ERR_UNSUPPORTED,
-				"%s.promisor: repacking promisor packs is not "
-				"supported",
-				base.data);
-	else if (!has_file(base.data, "keep"))
+	if (!has_file(base.data, "keep"))
 		ret = add_pack(l->old, base.data, l->err);
 	buf_release(&base);
 	return ret;

@@ -27,9 +27,7 @@ struct old_packs {
 };
 
 /*
- * List the packs of directory `dir` that have an index and no .keep file. A
- * pack with a .promisor file is ERR_UNSUPPORTED: its objects must not be
- * mixed with others.
+ * List the packs of directory `dir` that have an index and no .keep file.
  */
 int old_packs_list(struct old_packs *old, const char *dir, struct error *err);
 void old_packs_release(struct old_packs *old);

@@ -69,7 +69,9 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	repack_items_init(&job->items, &job->walk.space);
 	repack_items_init(&job->rest, &job->walk.space);
 	/* What is configured wrongly is an error before anything is done. */
-	if (options->write_bitmap)
+	if (options->exclude_promisor)
+		ret = promisor_init(&job->promisor, &job->walk, err);
+	if (!ret && options->write_bitmap)
 		ret = pseudo_config_load(&job->pseudo, &odb->repo->config,
 					 sys_clock_seconds(), &job->warning,
 					 err);
@@ -86,6 +88,7 @@ void pack_job_close(struct pack_job *job)
 	bitset_release(&job->passed);
 	repack_items_release(&job->items);
 	repack_items_release(&job->rest);
+	promisor_release(&job->promisor);
 	islands_release(&job->islands);
 	pseudo_config_release(&job->pseudo);
 	walk_result_release(&job->found);
@@ -176,6 +179,29 @@ static int apply_filter(struct pack_job *job, struct error *err)
 				   err);
 }
 
+/*
+ * Of a partial clone. What asks for all that is reachable, and not only for
+ * what is here besides, cannot be answered.
+ */
+static int enumerate_local(struct pack_job *job, struct error *err)
+{
+	const struct pack_job_options *o = job->options;
+
+	if (o->delta_islands)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "delta islands are not supported yet where "
+				 "there are promisor packs");
+	if (!filter_is_empty(o->filter) && filter_needs_paths(o->filter))
+		return error_set(err, ERR_UNSUPPORTED,
+				 "filters by path are not supported yet where "
+				 "there are promisor packs");
+	job->left_out = true;
+	return promisor_enumerate(&job->found, &job->promisor, &job->wants,
+				  &job->haves, o->newpack->make.grouping,
+				  o->keep_promised && job->promisor.has_others,
+				  err);
+}
+
 int pack_job_enumerate(struct pack_job *job, struct error *err)
 {
 	struct walk_options options = {
@@ -186,8 +212,10 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 		.threads = job->options->newpack->make.threads,
 		.progress = job->options->newpack->make.progress,
 	};
-	int ret = walk_enumerate(&job->found, &job->walk, &job->wants,
-				 &job->haves, &options, err);
+	int ret = job->promisor.has_packs
+			  ? enumerate_local(job, err)
+			  : walk_enumerate(&job->found, &job->walk, &job->wants,
+					   &job->haves, &options, err);
 
 	if (!ret && (job->haves.commit_nr || job->haves.others.nr))
 		job->left_out = true;
@@ -311,7 +339,9 @@ static int paint_refs(struct pack_job *job, struct error *err)
 
 static int paint_islands(struct pack_job *job, struct error *err)
 {
-	int ret = job->options->tip_island ? paint_tip(job, err) : 0;
+	/* The tip of a partial clone is not here to be packed. */
+	bool tip = job->options->tip_island && !job->promisor.has_packs;
+	int ret = tip ? paint_tip(job, err) : 0;
 
 	return !ret && job->options->delta_islands ? paint_refs(job, err) : ret;
 }

@@ -16,6 +16,7 @@
 #include "repack/named-packs.h"
 #include "repack/newpacks.h"
 #include "repo/refs.h"
+#include "walk/promisor.h"
 #include "walk/walk.h"
 
 struct pack_job_options {
@@ -39,6 +40,12 @@ struct pack_job_options {
 	 */
 	const struct filter *filter;
 	bool keep_rest;
+	/*
+	 * Leave out what promisor packs have, and end the enumeration there;
+	 * with keep_promised see promisor_enumerate(). In a repository without
+	 * such packs this means nothing.
+	 */
+	bool exclude_promisor, keep_promised;
 };
 
 struct pack_job {
@@ -54,6 +61,7 @@ struct pack_job {
 				  also what options leave out, but for
 				  `unpacked` */
 	struct newpacks newpacks;
+	struct promisor promisor;      /* with exclude_promisor */
 	struct newpacks rest_packs;    /* by pack_job_run_rest() */
 	struct bitset passed;          /* by obj_pos, with a filter */
 	struct pseudo_config pseudo;   /* with write_bitmap */

@@ -11,6 +11,7 @@
 #include "repack/unreachable.h"
 #include "repo/shallow.h"
 #include "sys/io.h"
+#include "walk/promisor.h"
 
 struct run {
 	const struct repo *repo;
@@ -73,13 +74,34 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 	return 0;
 }
 
-static int find_reached(struct run *r, struct error *err)
+/*
+ * Of a partial clone only what is here besides what was promised: nothing else
+ * is loose.
+ */
+static int enumerate(struct run *r, struct walk_result *found,
+		     struct error *err)
 {
 	const struct walk_options options = {
 		.objects = true,
 		.progress = r->options->progress,
 	};
 	const struct walk_tips none = WALK_TIPS_INIT;
+	struct promisor promisor;
+	int ret = promisor_init(&promisor, &r->walk, err);
+
+	if (!ret)
+		ret = promisor.has_packs
+			      ? promisor_enumerate(found, &promisor, &r->tips,
+						   &none, NAME_GROUP_NONE, true,
+						   err)
+			      : walk_enumerate(found, &r->walk, &r->tips, &none,
+					       &options, err);
+	promisor_release(&promisor);
+	return ret;
+}
+
+static int find_reached(struct run *r, struct error *err)
+{
 	struct walk_result found = WALK_RESULT_INIT;
 	int ret = open_all(r, err);
 
@@ -89,8 +111,7 @@ static int find_reached(struct run *r, struct error *err)
 		ret = walk_add_tip(&r->walk, &r->tips, &r->options->heads[i],
 				   false, err);
 	if (!ret)
-		ret = walk_enumerate(&found, &r->walk, &r->tips, &none,
-				     &options, err);
+		ret = enumerate(r, &found, err);
 	if (!ret)
 		ret = mark_reached(r, &found, err);
 	walk_result_release(&found);

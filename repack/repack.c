@@ -8,6 +8,7 @@
 #include "repack/loosen.h"
 #include "repack/old-packs.h"
 #include "repack/pack-job.h"
+#include "repack/promisor-pack.h"
 #include "repack/prune-packed.h"
 #include "repack/repack-midx.h"
 #include "repack/repack.h"
@@ -72,6 +73,8 @@ static void set_job_options(struct run *r)
 		.delta_islands = o->delta_islands,
 		.filter = o->filter,
 		.keep_rest = true,
+		.exclude_promisor = true,
+		.keep_promised = o->all,
 	};
 }
 
@@ -135,7 +138,8 @@ static void take_result(struct run *r)
 
 	r->result->warning = r->job.warning;
 	r->result->report = np->report;
-	r->result->is_new = np->nr || r->job.rest_packs.nr;
+	r->result->is_new = np->nr || r->job.rest_packs.nr ||
+			    r->result->promisor_nr;
 	if (!np->nr)
 		return;
 	r->result->checksum = np->packs[0]->checksum;
@@ -144,9 +148,10 @@ static void take_result(struct run *r)
 	r->result->bitmap_len = np->packs[0]->bitmap_len;
 }
 
+/* Promisor packs leave nothing behind: all they have is in one of their own. */
 static bool is_leaving(void *ctx, const struct pack *pack)
 {
-	return old_packs_has(ctx, pack);
+	return !pack->is_promisor && old_packs_has(ctx, pack);
 }
 
 /*
@@ -343,7 +348,7 @@ static int write_midx(struct run *r, struct error *err)
 		.refs = r->refs,
 		.newpack = &o->newpack,
 		.leaving = leaves ? &r->old : NULL,
-		.preferred = r->result->is_new && !o->geometric
+		.preferred = r->job.newpacks.nr && !o->geometric
 				     ? &r->result->checksum
 				     : NULL,
 		.bitmap = o->write_bitmap,
@@ -379,6 +384,9 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	ret = find_objects(&r, err);
 	if (ret == ERR_MISSING)
 		ret = find_objects_again(&r, err);
+	if (!ret && options->all)
+		ret = promisor_pack_write(&result->promisor_nr, &r.job, &r.old,
+					  err);
 	if (!ret && r.job.items.nr)
 		ret = pack_job_run(&r.job, err);
 	if (!ret)

@@ -81,6 +81,7 @@ struct repack_result {
 	uint32_t midx_pack_nr; /* packs in the multi-pack-index; 0: none was
 				  written */
 	uint32_t cruft_nr;     /* objects in cruft packs */
+	uint32_t promisor_nr;  /* objects in promisor packs, with all */
 	uint32_t filtered_nr;  /* objects in packs of what was filtered */
 	uint32_t loosened_nr;  /* objects that became loose */
 	struct error warning;  /* code 0: none */
