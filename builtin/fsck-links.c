@@ -11,13 +11,22 @@
 
 /* ---- what is said */
 
+bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
+{
+	uint32_t obj_pos;
+
+	return r->s.repo->has_promisor &&
+	       objspace_add(&r->walk.space, oid->bytes, &obj_pos) == 0 &&
+	       promisor_promises(&r->promisor, obj_pos, NULL) > 0;
+}
+
 static int on_broken(void *ctx, const struct fsck_links_object *from,
 		     const struct fsck_links_object *to, struct error *err)
 {
 	struct fsck_run *r = ctx;
 	char from_hex[OID_MAX_HEX_LEN + 1], to_hex[OID_MAX_HEX_LEN + 1];
 
-	if (r->s.repo->has_promisor)
+	if (fsck_is_promised(r, &to->oid))
 		return 0;
 	printf("broken link from %7s %s\n", object_type_name(from->type),
 	       oid_to_hex(from_hex, &from->oid, r->s.repo->algo));
@@ -46,8 +55,7 @@ static int on_missing(void *ctx, const struct fsck_links_object *object,
 	struct fsck_run *r = ctx;
 	char hex[OID_MAX_HEX_LEN + 1];
 
-	/* Nobody knows here which ones were promised. */
-	if (r->s.repo->has_promisor)
+	if (fsck_is_promised(r, &object->oid))
 		return 0;
 	printf("missing %s %s\n", object_type_name(object->type),
 	       oid_to_hex(hex, &object->oid, r->s.repo->algo));
@@ -130,7 +138,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 	if (type < 0)
 		return type;
 	roots->ref_nr++;
-	if (!type && !r->s.repo->has_promisor) {
+	if (!type && !fsck_is_promised(r, &ref->oid)) {
 		builtin_error("%s: invalid sha1 pointer %s", ref->name,
 			      oid_to_hex(hex, &ref->oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_REACHABLE;
@@ -150,7 +158,7 @@ static int add_logged(void *ctx, const struct oid *oid)
 	char hex[OID_MAX_HEX_LEN + 1];
 	int type = fsck_links_root(roots->l, oid, OBJ_NONE, r->err);
 
-	if (!type && !r->s.repo->has_promisor) {
+	if (!type && !fsck_is_promised(r, oid)) {
 		builtin_error("invalid reflog entry %s",
 			      oid_to_hex(hex, oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_REACHABLE;

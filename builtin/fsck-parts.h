@@ -6,6 +6,7 @@
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
 #include "walk/fsck-links.h"
+#include "walk/promisor.h"
 
 /* The exit code, bit by bit; stock Git's. */
 enum {
@@ -31,12 +32,19 @@ struct fsck_run {
 	struct fsck_rules rules;
 	struct walk walk;
 	struct fsck_scan scan;
+	struct promisor promisor;
 	unsigned found; /* FSCK_FOUND_*: the exit code */
 	struct error *err;
 };
 
 /* Check the form of HEAD and of references; prints. */
 void fsck_check_refs(struct fsck_run *r);
+
+/*
+ * Whether a remote has promised an object, so that it may be missing. What
+ * cannot be found out was not promised.
+ */
+bool fsck_is_promised(struct fsck_run *r, const struct oid *oid);
 
 /*
  * Collect the roots (those of `names`, or if there are none references,

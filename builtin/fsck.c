@@ -176,7 +176,7 @@ static bool is_promised(void *ctx, const struct oid *oid)
 {
 	const struct blob_reader *b = ctx;
 
-	return b->r->s.repo->has_promisor;
+	return fsck_is_promised(b->r, oid);
 }
 
 static int check_blobs(struct fsck_run *r)
@@ -237,11 +237,14 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	fsck_scan_init(&r->scan);
 	if (r->a.references)
 		fsck_check_refs(r);
-	ret = scan(r, progress);
+	ret = promisor_init(&r->promisor, &r->walk, r->err);
+	if (!ret)
+		ret = scan(r, progress);
 	if (!ret)
 		ret = fsck_check_links(r, names, name_nr);
 	if (!ret && r->a.full)
 		fsck_check_files(r);
+	promisor_release(&r->promisor);
 	fsck_scan_release(&r->scan);
 	walk_close(&r->walk);
 	return ret;

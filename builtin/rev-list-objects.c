@@ -91,7 +91,13 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 
 	objspace_oid(&oid, &r->walk.space, obj_pos);
 	oid_to_hex(hex, &oid, r->odb->algo);
-	if (r->o.missing == MISSING_ERROR)
+	if (r->o.exclude_promisor || r->o.missing == MISSING_ALLOW_PROMISOR) {
+		ret = promisor_promises(&r->promisor, obj_pos, err);
+		if (ret)
+			return ret < 0 ? ret : 0;
+	}
+	if (r->o.missing == MISSING_ERROR ||
+	    r->o.missing == MISSING_ALLOW_PROMISOR)
 		return error_set(err, ERR_MISSING, "missing %s object '%s'",
 				 object_type_name(type), hex);
 	if (r->o.missing == MISSING_ALLOW_ANY)
@@ -113,9 +119,14 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
+	uint32_t obj_pos;
 
 	if (r->o.missing == MISSING_ALLOW_ANY)
 		return 0;
+	if (objspace_add(&r->walk.space, oid->bytes, &obj_pos) < 0)
+		return error_nomem(r->err);
+	if (r->o.missing == MISSING_ALLOW_PROMISOR)
+		return note_missing(r, obj_pos, OBJ_NONE, "", r->err);
 	if (buf_printf(&r->missing, "?%s\n",
 		       oid_to_hex(hex, oid, r->odb->algo)) < 0)
 		return error_nomem(r->err);
@@ -368,6 +379,8 @@ int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 	struct showing s = {.r = r};
 	int ret = treewalk_init(&s.tree, &r->walk.space, r->walk.reader);
 
+	if (!ret && r->o.exclude_promisor && r->promisor.has_packs)
+		ret = bitset_copy(&s.tree.seen, &r->promisor.packed);
 	ret = ret < 0 ? error_nomem(r->err)
 		      : exclude_trees(&s, boundary, boundary_nr);
 	if (!ret && filter_needs_paths(&r->filter.filter))

@@ -71,6 +71,7 @@ static int parse_flag(struct rev_list_run *r, const char *arg)
 		{"--reverse", &r->o.reverse, true},
 		{"--stdin", &r->o.read_stdin, true},
 		{"--unpacked", &r->o.unpacked, true},
+		{"--exclude-promisor-objects", &r->o.exclude_promisor, true},
 		{"--in-commit-order", &r->o.in_commit_order, true},
 		{"--disk-usage", &r->o.disk_usage, true},
 		{"--filter-provided-objects", &r->o.filter_provided, true},
@@ -94,6 +95,7 @@ static int parse_missing(struct rev_list_run *r, const char *value)
 	} values[] = {
 		{"error", MISSING_ERROR},
 		{"allow-any", MISSING_ALLOW_ANY},
+		{"allow-promisor", MISSING_ALLOW_PROMISOR},
 		{"print", MISSING_PRINT},
 		{"print-info", MISSING_PRINT_INFO},
 	};
@@ -206,6 +208,10 @@ static int open_walk(struct rev_list_run *r)
 		return ret;
 	r->has_walk = true;
 	r->walk.history.allow_missing = r->o.missing != MISSING_ERROR;
+	if (r->o.exclude_promisor || r->o.missing == MISSING_ALLOW_PROMISOR)
+		ret = promisor_init(&r->promisor, &r->walk, r->err);
+	if (ret < 0)
+		return ret;
 	ret = add_tips(r, &r->wants, &r->args.wants, true);
 	return ret < 0 ? ret : add_tips(r, &r->haves, &r->args.haves, false);
 }
@@ -243,7 +249,8 @@ static void finish(struct rev_list_run *r)
 		printf("%" PRIu64 "\n", r->shown);
 }
 
-static int list_by_walk(struct rev_list_run *r)
+/* The commits; their objects are asked for one by one. */
+static int find_commits(struct rev_list_run *r, struct revwalk_result *revs)
 {
 	struct revwalk_tips tips = {
 		r->wants.commits,
@@ -251,8 +258,24 @@ static int list_by_walk(struct rev_list_run *r)
 		r->haves.commits,
 		r->haves.commit_nr,
 	};
+	struct walk_result local = WALK_RESULT_INIT;
+	int ret;
+
+	if (!r->promisor.has_packs || !r->o.exclude_promisor)
+		return revwalk_run(revs, &r->walk.history, &tips, false,
+				   r->err);
+	ret = promisor_enumerate(&local, &r->promisor, &r->wants, &r->haves,
+				 NAME_GROUP_NONE, false, r->err);
+	*revs = local.revs;
+	local.revs = (struct revwalk_result)REVWALK_RESULT_INIT;
+	walk_result_release(&local);
+	return ret;
+}
+
+static int list_by_walk(struct rev_list_run *r)
+{
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
-	int ret = revwalk_run(&revs, &r->walk.history, &tips, false, r->err);
+	int ret = find_commits(r, &revs);
 
 	if (!ret)
 		ret = filtered_spared(&r->spared, &r->walk, &r->wants,
@@ -378,7 +401,8 @@ out:
 static bool needs_list(const struct rev_list_run *r)
 {
 	return r->o.max_count != UINT64_MAX || r->o.skip || r->o.unpacked ||
-	       r->o.print_omitted || r->o.missing != MISSING_ERROR;
+	       r->o.print_omitted || r->o.missing != MISSING_ERROR ||
+	       r->o.exclude_promisor;
 }
 
 static bool can_use_bitmap(const struct rev_list_run *r)
@@ -480,6 +504,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 	walk_tips_release(&r.haves);
 	if (r.has_walk)
 		walk_close(&r.walk);
+	promisor_release(&r.promisor);
 	rev_args_release(&r.args);
 	free(r.want_paths);
 	odb_close(r.odb);

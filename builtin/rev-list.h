@@ -13,11 +13,13 @@
 #include "builtin/filterargs.h"
 #include "builtin/revargs.h"
 #include "ewah/bitset.h"
+#include "walk/promisor.h"
 #include "walk/walk.h"
 
 enum rev_list_missing {
 	MISSING_ERROR,
 	MISSING_ALLOW_ANY,
+	MISSING_ALLOW_PROMISOR,
 	MISSING_PRINT,
 	MISSING_PRINT_INFO,
 };
@@ -36,6 +38,7 @@ struct rev_list_options {
 	bool disk_usage, disk_usage_human;
 	bool filter_provided;
 	bool print_omitted;
+	bool exclude_promisor;
 	enum rev_list_missing missing;
 	uint64_t max_count; /* UINT64_MAX: all */
 	uint64_t skip;
@@ -49,6 +52,7 @@ struct rev_list_run {
 	struct rev_args args;
 	struct walk walk;
 	bool has_walk;
+	struct promisor promisor; /* where an option asks for it */
 	struct walk_tips wants, haves;
 	const char **want_paths; /* owned: of wants.others, borrowed strings */
 	struct bitset spared;    /* by obj_pos: shown whatever the filter */

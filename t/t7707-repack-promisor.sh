@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='partial clones: repack, gc, prune, fsck and rev-list know what was promised'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+test_expect_success 'setup' '
+	stock init -q work &&
+	(
+		cd work &&
+		mkdir -p a/b &&
+		for i in 1 2 3 4 5 6
+		do
+			echo $i >a/b/f$i && echo g$i >>a/g &&
+			seq $((100 * i)) >big && stock add . &&
+			test_tick && stock commit -qm $i || exit 1
+		done &&
+		stock tag -am v1 v1 HEAD~2
+	) &&
+	stock -C work config uploadpack.allowFilter true &&
+	stock -C work config uploadpack.allowAnySHA1InWant true
+'
+
+# partial <spec>: base, a clone that lacks something and has commits of its own
+partial () {
+	rm -rf base &&
+	stock clone -q --filter=$1 "file://$PWD/work" base &&
+	for i in 1 2
+	do
+		echo own $i >base/own$i && stock -C base add . &&
+		test_tick && stock -C base commit -qm own$i || return
+	done &&
+	stock -C base tag -am mine mine
+}
+
+# here <clone>: what it has of what is reachable
+here () {
+	stock -C "$1" rev-list --objects --all --missing=allow-any | sort
+}
+
+# packed <clone>: "<objects> [promisor]", a line for each pack
+packed () {
+	for idx in "$1"/.git/objects/pack/*.idx
+	do
+		echo $(stock show-index <$idx | wc -l) \
+			$(test ! -e ${idx%.idx}.promisor || echo promisor)
+	done | sort
+}
+
+fresh () {
+	rm -rf r && cp -R base r
+}
+
+for spec in blob:none tree:0 blob:limit=300 tree:2
+do
+	test_expect_success "$spec: setup" "
+		partial $spec && here base >here &&
+		fresh && stock -C r repack -adq && packed r >packed
+	"
+
+	test_expect_success "$spec: rev-list" '
+		stock -C base rev-list --objects --all \
+			--exclude-promisor-objects | sort >expect &&
+		"$GIT" -C base rev-list --objects --all \
+			--exclude-promisor-objects | sort >actual &&
+		test_cmp expect actual && test -s actual &&
+		"$GIT" -C base rev-list --objects --all \
+			--missing=allow-promisor | sort >actual &&
+		test_cmp here actual &&
+		stock -C base rev-list --objects --all --missing=print |
+			sort >expect &&
+		"$GIT" -C base rev-list --objects --all --missing=print |
+			sort >actual &&
+		test_cmp expect actual &&
+		test_expect_code 128 "$GIT" -C base rev-list --objects --all
+	'
+
+	test_expect_success "$spec: repack -ad as stock Git does it" '
+		fresh && "$GIT" -C r repack -adq &&
+		packed r >actual && test_cmp packed actual &&
+		test -z "$(find r/.git/objects/?? -type f)" &&
+		here r >actual && test_cmp here actual &&
+		"$GIT" -C r fsck && stock -C r fsck
+	'
+
+	test_expect_success "$spec: pack-objects --exclude-promisor-objects" '
+		stock -C base rev-list --objects --all \
+			--exclude-promisor-objects | cut -c1-40 | sort >expect &&
+		"$GIT" -C base pack-objects --all --exclude-promisor-objects \
+			-q ../local </dev/null >name &&
+		stock show-index <local-$(cat name).idx | cut -d" " -f2 |
+			sort >actual &&
+		test_cmp expect actual
+	'
+
+	for command in "repack -dq" "repack -Adq" "repack -adkq" \
+		"repack --cruft -dq" "repack -dq --geometric=2" \
+		"repack -adq --filter=blob:none" "prune --expire=now" \
+		"gc -q --prune=now" "gc -q --no-cruft --prune=now"
+	do
+		test_expect_success "$spec: $command" "
+			fresh && \"\$GIT\" -C r $command &&
+			here r >actual && test_cmp here actual &&
+			\"\$GIT\" -C r fsck && stock -C r fsck
+		"
+	done
+
+	test_expect_success "$spec: afterwards the rest can be fetched" '
+		fresh && "$GIT" -C r gc -q --prune=now &&
+		stock -C r fetch -q && stock -C r log -p origin/HEAD >actual &&
+		stock -C work log -p >expect && sed "s/ (.*)//" actual >a &&
+		sed "s/ (.*)//" expect >e && test_cmp e a &&
+		"$GIT" -C r repack -adq && stock -C r fsck &&
+		"$GIT" -C r rev-list --objects origin/HEAD |
+			cut -c1-40 | sort >actual &&
+		stock -C work rev-list --objects HEAD |
+			cut -c1-40 | sort >expect &&
+		test_cmp expect actual
+	'
+done
+
+test_expect_success 'what was not promised may not be missing' '
+	partial blob:none && fresh &&
+	blob=$(stock -C r rev-parse HEAD:own1) &&
+	rm -f r/.git/objects/$(echo $blob | sed "s,..,&/,") &&
+	test_must_fail "$GIT" -C r fsck >out && grep "missing blob $blob" out &&
+	test_expect_code 128 "$GIT" -C r repack -adq 2>err && grep $blob err &&
+	test_expect_code 128 "$GIT" -C r rev-list --objects --all \
+		--missing=allow-promisor 2>err &&
+	grep $blob err
+'
+
+test_expect_success 'what is here and only promised objects name stays' '
+	partial blob:none && fresh &&
+	blob=$(stock -C work rev-parse HEAD~3:big) &&
+	stock -C work cat-file blob $blob |
+		stock -C r hash-object -w --stdin &&
+	"$GIT" -C r prune --expire=now &&
+	test -f r/.git/objects/$(echo $blob | sed "s,..,&/,") &&
+	echo $blob | stock -C r pack-objects -q .git/objects/pack/pack &&
+	stock -C r prune-packed && "$GIT" -C r repack -adq &&
+	stock -C r config remote.origin.url /dev/null &&
+	stock -C r cat-file -e $blob
+'
+
+is_whole () {
+	if test -n "$fault_over"
+	then
+		test $fault_code -eq 0
+	elif test $1 = kill || test $1 = lose
+	then
+		test $fault_code -eq 137
+	else
+		fault_said
+	fi &&
+	here r >actual && test_cmp here actual &&
+	"$GIT" -C r fsck >out && "$GIT" -C r repack -adq &&
+	packed r >actual && test_cmp packed actual
+}
+
+for mode in kill lose EIO ENOSPC
+do
+	step=13
+	test $mode != kill || step=6
+
+	test_expect_success "repack -ad: $mode at calls" "
+		partial blob:none && here base >here &&
+		fresh && stock -C r repack -adq && packed r >packed &&
+		fault_step=$step &&
+		fault_each $mode fresh '$GIT -C r repack -adq' 'is_whole $mode'
+	"
+done
+
+test_done
