@@ -263,6 +263,45 @@ test_expect_success 'object-info' '
 	size $OWN >out && grep -a "$OWN [0-9]" out
 '
 
+# One line for each packet.
+unpkt () {
+	python3 -c "import sys
+data, at = sys.stdin.read(), 0
+while at < len(data):
+    n = int(data[at:at + 4], 16)
+    if n > 4:
+        print(data[at + 4:at + n])
+    at += max(n, 4)"
+}
+
+# Each object of the store, in one request, is there just when B reaches it.
+for order in 'sort' 'sort -r' 'sort -k2'
+do
+	for bitmaps in true false
+	do
+		test_expect_success "all objects, $order, bitmaps $bitmaps" '
+			stock -C srv/b.git cat-file --batch-all-objects \
+				--batch-check="%(objectname) %(objecttype)" |
+				'"$order"' | cut -d" " -f1 >ids &&
+			{
+				pkt command=object-info object-format=sha1 D \
+					size &&
+				sed "s/^/0031oid /" ids &&
+				printf 0000
+			} >request &&
+			GIT_PROTOCOL=version=2 "$GIT" \
+				-c pack.useBitmaps='$bitmaps' upload-pack \
+				--stateless-rpc srv/b.git <request |
+				unpkt >out &&
+			stock -C srv/b.git rev-list --objects main own |
+				cut -c1-40 | sort >expect &&
+			test_line_count $(($(wc -l <ids) + 1)) out &&
+			sed -n "s/ [0-9][0-9]*$//p" out | sort >actual &&
+			test_cmp expect actual
+		'
+	done
+done
+
 test_expect_success 'bundle-uri names what B configures, no more' '
 	stock -C srv/b.git config uploadpack.advertiseBundleURIs true &&
 	stock -C srv/a.git config bundle.secret.uri https://example.com/s &&
