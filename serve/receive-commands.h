@@ -39,14 +39,16 @@ struct receive_rewrite {
 
 struct receive_command {
 	struct oid old_oid, new_oid;
-	char *ref;      /* owned; unchecked, as the peer sent it */
-	char *error;    /* owned: why it is refused; NULL: it is not */
-	bool by_hook;   /* the proc-receive hook executes it */
-	bool is_alias;  /* of a ref that another command changes as well */
-	bool is_void;   /* deletes what is not there */
+	char *ref;       /* owned; unchecked, as the peer sent it */
+	char *error;     /* owned: why it is refused; NULL: it is not */
+	bool by_hook;    /* the proc-receive hook executes it */
+	bool is_told;    /* ... and said what became of it */
+	bool in_rewrite; /* its last rewrite may get more */
+	bool is_alias;   /* of a ref that another command changes as well */
+	bool is_void;    /* deletes what is not there */
 	bool needs_cut; /* needs commits of `shallow` to stay without parents */
 	struct receive_rewrite *rewrites; /* owned */
-	size_t rewrite_nr;
+	size_t rewrite_nr, rewrite_alloc;
 };
 
 struct receive_request {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Configuration of receive-pack. */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -108,11 +109,63 @@ static int refuse_keys(const struct config *config, struct error *err)
 	if (config_find(config, "receive.certnonceseed"))
 		return error_set(err, ERR_UNSUPPORTED,
 				 "receive.certNonceSeed is not supported yet");
-	if (config_find(config, "receive.procreceiverefs"))
-		return error_set(err, ERR_UNSUPPORTED,
-				 "receive.procReceiveRefs is not supported "
-				 "yet");
 	return 0;
+}
+
+/* As measured of stock Git: "!:refs/heads" names no commands, so none match. */
+static int add_proc_ref(struct receive_config *c, const char *value)
+{
+	const char *colon = strchr(value, ':');
+	struct receive_proc_ref ref = {0};
+	const char *prefix = colon ? colon + 1 : value;
+	size_t len = strlen(prefix);
+
+	for (const char *p = value; colon && p < colon; p++) {
+		ref.creates |= *p == 'a';
+		ref.changes |= *p == 'm';
+		ref.deletes |= *p == 'd';
+		ref.is_negated |= *p == '!';
+	}
+	if (!colon)
+		ref.creates = ref.changes = ref.deletes = true;
+	while (len && prefix[len - 1] == '/')
+		len--;
+	if (mem_grow(&c->proc_refs, &c->proc_ref_alloc, c->proc_ref_nr + 1,
+		     sizeof(*c->proc_refs)) < 0)
+		return ERR_NOMEM;
+	ref.prefix = mem_strndup(prefix, len);
+	if (!ref.prefix)
+		return ERR_NOMEM;
+	c->proc_refs[c->proc_ref_nr++] = ref;
+	return 0;
+}
+
+static int load_proc_refs(struct receive_config *c, const struct config *config,
+			  struct error *err)
+{
+	static const char key[] = "receive.procreceiverefs";
+
+	for (size_t i = 0; i < config->nr; i++) {
+		const struct config_entry *entry = &config->entries[i];
+
+		if (strcmp(entry->key, key) != 0)
+			continue;
+		if (!entry->value)
+			return error_set(err, ERR_INVALID,
+					 "missing value for '%s'", key);
+		if (add_proc_ref(c, entry->value) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+void receive_config_release(struct receive_config *c)
+{
+	for (size_t i = 0; i < c->proc_ref_nr; i++)
+		free(c->proc_refs[i].prefix);
+	free(c->proc_refs);
+	c->proc_refs = NULL;
+	c->proc_ref_nr = c->proc_ref_alloc = 0;
 }
 
 int receive_config_load(struct receive_config *c, const struct config *config,
@@ -132,5 +185,7 @@ int receive_config_load(struct receive_config *c, const struct config *config,
 		ret = load_numbers(c, config, err);
 	if (!ret)
 		ret = load_fsck(c, config, err);
+	if (!ret)
+		ret = load_proc_refs(c, config, err);
 	return ret ? ret : refuse_keys(config, err);
 }

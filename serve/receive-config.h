@@ -9,6 +9,13 @@
 #include "base/error.h"
 #include "repo/config.h"
 
+/* One receive.procReceiveRefs: "[<modifiers>:]<prefix>". */
+struct receive_proc_ref {
+	char *prefix;                   /* owned; without slashes at its end */
+	bool creates, changes, deletes; /* the commands it is about */
+	bool is_negated;                /* those that do not match */
+};
+
 /* receive.denyCurrentBranch, receive.denyDeleteCurrent */
 enum receive_deny {
 	RECEIVE_DENY_DEFAULT, /* not configured: refuse, and say how to allow */
@@ -36,13 +43,18 @@ struct receive_config {
 	uint64_t max_len;      /* receive.maxInputSize, bytes; 0: any */
 	uint64_t keep_alive;   /* receive.keepAlive, seconds; 0: never */
 	uint64_t threads;      /* pack.threads; 0: as many as processors */
+	struct receive_proc_ref *proc_refs; /* owned: receive.procReceiveRefs */
+	size_t proc_ref_nr, proc_ref_alloc;
 };
 
 /*
  * Load. ERR_INVALID for values that cannot be, ERR_UNSUPPORTED for keys that
- * ask for what is not there: they would promise what nobody does.
+ * ask for what is not there: they would promise what nobody does. Release in
+ * any case.
  */
 int receive_config_load(struct receive_config *c, const struct config *config,
 			struct error *err);
+
+void receive_config_release(struct receive_config *c);
 
 #endif

@@ -15,8 +15,9 @@
  *	            hook declines           refuses all                REPORT
  *	ACCEPT      nothing is left to do   --                         REPORT
  *	            --                      migrates the objects       UPDATE
- *	UPDATE      --                      aliases, rules, update     REPORT
- *	                                    hook, transactions
+ *	UPDATE      --                      aliases, proc-receive and  REPORT
+ *	                                    update hooks, rules,
+ *	                                    transactions
  *	REPORT      --                      report, post hooks, flush  TIDY
  *	TIDY        --                      server info, maintenance   END
  *
@@ -33,6 +34,7 @@
 #include "serve/receive-fsck.h"
 #include "serve/receive-hooks.h"
 #include "serve/receive-objects.h"
+#include "serve/receive-proc.h"
 #include "serve/receive-report.h"
 #include "serve/receive-session.h"
 #include "serve/receive-update.h"
@@ -89,6 +91,7 @@ void receive_release(struct receive *r)
 	visible_close(r->visible);
 	quarantine_release(&r->quarantine);
 	receive_request_release(&r->request);
+	receive_config_release(&r->config);
 	if (r->refs_are_open)
 		refview_release(&r->refs);
 	sideband_release(&r->band);
@@ -190,6 +193,8 @@ static int judge(struct push *p)
 	if (!ret)
 		ret = receive_check_hidden(r, p->err);
 	if (!ret)
+		receive_proc_choose(r);
+	if (!ret)
 		ret = receive_hook_pre(r, p->err);
 	if (ret <= 0)
 		return ret < 0 ? ret : ACCEPT;
@@ -221,6 +226,8 @@ static int update(struct push *p)
 {
 	int ret = receive_check_aliases(&p->r, p->err);
 
+	if (!ret)
+		ret = receive_proc_run(&p->r, p->err);
 	if (!ret)
 		ret = receive_update_refs(&p->r, &p->cut, p->err);
 	return ret < 0 ? ret : REPORT;

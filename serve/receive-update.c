@@ -227,8 +227,10 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 			ret = 0;
 		}
 	}
-	if (!ret && failure)
-		ret = receive_refuse_all(req, failure);
+	/* What the proc-receive hook did is done. */
+	for (size_t i = 0; !ret && failure && i < req->nr; i++)
+		if (!req->commands[i].by_hook)
+			ret = receive_refuse(&req->commands[i], failure);
 	batch_close(&b);
 	return ret;
 }

@@ -29,7 +29,7 @@ static void close_pair(int fds[2])
 
 /* Where the child's three streams lead. */
 static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
-		    int out)
+		    int out, int err)
 {
 	int ret = 0;
 
@@ -50,7 +50,9 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 		ret = posix_spawn_file_actions_adddup2(actions, out, 1);
 	else if (!ret && (flags & SYS_SPAWN_OUT_TO_ERR))
 		ret = posix_spawn_file_actions_adddup2(actions, 2, 1);
-	if (!ret && (flags & SYS_SPAWN_ERR_TO_OUT))
+	if (!ret && err >= 0)
+		ret = posix_spawn_file_actions_adddup2(actions, err, 2);
+	else if (!ret && (flags & SYS_SPAWN_ERR_TO_OUT))
 		ret = posix_spawn_file_actions_adddup2(actions, 1, 2);
 	return ret;
 }
@@ -69,7 +71,8 @@ static int default_signals(posix_spawnattr_t *attr)
 }
 
 static int spawn_with(struct sys_child *child, char *const argv[],
-		      char *const envp[], unsigned flags, int in, int out)
+		      char *const envp[], unsigned flags, int in, int out,
+		      int err)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -82,7 +85,7 @@ static int spawn_with(struct sys_child *child, char *const argv[],
 		goto out;
 	ret = default_signals(&attr);
 	if (!ret)
-		ret = redirect(&actions, flags, in, out);
+		ret = redirect(&actions, flags, in, out, err);
 	if (!ret)
 		ret = posix_spawnp(&child->pid, argv[0], &actions, &attr, argv,
 				   envp ? envp : environ);
@@ -95,21 +98,24 @@ out:
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err)
 {
-	int in[2] = {-1, -1}, out[2] = {-1, -1};
+	int in[2] = {-1, -1}, out[2] = {-1, -1}, heard[2] = {-1, -1};
 	int ret;
 
-	*child = (struct sys_child){-1, -1, -1};
+	*child = (struct sys_child){-1, -1, -1, -1};
 	if (((flags & SYS_SPAWN_PIPE_IN) && pipe2(in, O_CLOEXEC) < 0) ||
-	    ((flags & SYS_SPAWN_PIPE_OUT) && pipe2(out, O_CLOEXEC) < 0)) {
+	    ((flags & SYS_SPAWN_PIPE_OUT) && pipe2(out, O_CLOEXEC) < 0) ||
+	    ((flags & SYS_SPAWN_PIPE_ERR) && pipe2(heard, O_CLOEXEC) < 0)) {
 		error_set_errno(err, "cannot create a pipe");
 		close_pair(in);
 		close_pair(out);
+		close_pair(heard);
 		return ERR_IO;
 	}
-	ret = spawn_with(child, argv, envp, flags, in[0], out[1]);
+	ret = spawn_with(child, argv, envp, flags, in[0], out[1], heard[1]);
 	if (ret) {
 		close_pair(in);
 		close_pair(out);
+		close_pair(heard);
 		errno = ret;
 		return error_set_errno(err, "cannot run '%s'", argv[0]);
 	}
@@ -117,8 +123,11 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 		close(in[0]);
 	if (out[1] >= 0)
 		close(out[1]);
+	if (heard[1] >= 0)
+		close(heard[1]);
 	child->in = in[1];
 	child->out = out[0];
+	child->err = heard[0];
 	return 0;
 }
 
@@ -202,7 +211,9 @@ int sys_spawn_wait(struct sys_child *child, struct error *err)
 	sys_spawn_close_in(child);
 	if (child->out >= 0)
 		close(child->out);
-	child->out = -1;
+	if (child->err >= 0)
+		close(child->err);
+	child->out = child->err = -1;
 	while (waitpid(child->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return error_set_errno(err, "cannot wait for a child");

@@ -20,6 +20,7 @@ struct sys_child {
 	pid_t pid;
 	int in;  /* write end of its standard input, or -1 */
 	int out; /* read end of its standard output, or -1 */
+	int err; /* read end of its standard error, or -1 */
 };
 
 enum {
@@ -32,6 +33,7 @@ enum {
 	SYS_SPAWN_OUT_TO_ERR = 1 << 4,
 	/* All three streams lead nowhere: for one that outlives us. */
 	SYS_SPAWN_SILENT = 1 << 5,
+	SYS_SPAWN_PIPE_ERR = 1 << 6, /* connect child->err */
 };
 
 /*

@@ -104,16 +104,51 @@ static void test_refused(void **state)
 	assert_int_equal(load(&c, "[receive]\nunpackLimit = x\n"), ERR_INVALID);
 	assert_int_equal(load(&c, "[receive]\ncertNonceSeed = x\n"),
 			 ERR_UNSUPPORTED);
-	assert_int_equal(load(&c, "[receive]\nprocReceiveRefs = refs/for\n"),
-			 ERR_UNSUPPORTED);
+	receive_config_release(&c);
+	assert_int_equal(load(&c, "[receive]\nprocReceiveRefs\n"), ERR_INVALID);
+	receive_config_release(&c);
+}
+
+static void test_proc_refs(void **state)
+{
+	static const struct {
+		const char *prefix;
+		bool creates, changes, deletes, is_negated;
+	} want[] = {
+		{"refs/for", true, true, true, false},
+		{"refs/x", true, false, true, false},
+		{"refs/y", false, true, false, true},
+		{"refs/z", false, false, false, false},
+	};
+	struct receive_config c;
+
+	assert_int_equal(load(&c, "[receive]\nprocReceiveRefs = refs/for//\n"
+				  "procReceiveRefs = ad:refs/x\n"
+				  "procReceiveRefs = !m:refs/y/\n"
+				  "procReceiveRefs = :refs/z\n"),
+			 0);
+	assert_int_equal(c.proc_ref_nr, 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct receive_proc_ref *p = &c.proc_refs[i];
+
+		assert_string_equal(p->prefix, want[i].prefix);
+		assert_int_equal(p->creates, want[i].creates);
+		assert_int_equal(p->changes, want[i].changes);
+		assert_int_equal(p->deletes, want[i].deletes);
+		assert_int_equal(p->is_negated, want[i].is_negated);
+	}
+	receive_config_release(&c);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_fsck),     cmocka_unit_test(test_deny),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_fsck),
+		cmocka_unit_test(test_deny),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_proc_refs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

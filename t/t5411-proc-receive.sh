@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='receive-pack: the proc-receive hook does what it does for stock Git'
+. "$(dirname "$0")/lib.sh"
+
+if ! test_have_prereq GIT
+then
+	skip_all='git was not built'
+	test_done
+fi
+
+OURS=$GITREACH_BUILD/bin/git-receive-pack
+export OURS
+
+pack_line () {
+	for line
+	do
+		printf '%04x%s\n' $((${#line} + 5)) "$line"
+	done
+}
+
+test_expect_success 'setup' '
+	repo_linear client.git 5 &&
+	repo_init plain.git &&
+	stock -C client.git push -q ../plain.git main~3:refs/heads/old &&
+	stock -C plain.git config receive.procReceiveRefs refs/for &&
+	stock -C plain.git config receive.advertisePushOptions true &&
+	cat >plain.git/hooks/post-receive <<-\EOH &&
+	#!/bin/sh
+	echo post-receive && cat
+	EOH
+	cat >plain.git/hooks/proc-receive <<-\EOH &&
+	#!/usr/bin/env python3
+	import os
+	import sys
+	log = open("log", "w")
+	def section():
+	    while True:
+	        size = int(os.read(0, 4), 16)
+	        if not size:
+	            break
+	        log.write(repr(os.read(0, size - 4).rstrip(b"\n")) + "\n")
+	    log.write("flush\n")
+	section()
+	version = open("../version", "rb").read()
+	os.write(1, version)
+	section()
+	if b"push-options" in version:
+	    section()
+	os.write(2, b"on stderr\n")
+	os.write(1, open("../report", "rb").read())
+	log.close()
+	sys.exit(os.path.exists("../fail"))
+	EOH
+	chmod +x plain.git/hooks/p*-receive
+'
+
+# test_as_stock <name> <report, lines separated by "|"> <argument of push>...
+test_as_stock () {
+	name=$1
+	report=$2
+	shift 2
+	echo "$report" >lines
+	echo "$*" >arguments
+	test_expect_success "as stock: $name" '
+		read -r arguments <arguments &&
+		(IFS="|" && pack_line $(cat lines) && printf 0000) >report &&
+		for who in ours stock
+		do
+			rm -rf $who.git &&
+			cp -R plain.git $who.git &&
+			server=$OURS &&
+			test $who = ours || server="env -u GIT_EXEC_PATH \
+				PATH=$STOCK_PATH $STOCK_GIT-receive-pack"
+			{
+				stock -C client.git push \
+					--receive-pack="$server" \
+					../$who.git $arguments 2>&1 ||
+				echo failed
+			} | sed -e "s/$who\.git/X.git/" -e "s/[[:space:]]*$//" |
+			LC_ALL=C sort >$who.out &&
+			stock -C $who.git for-each-ref >>$who.out &&
+			{ cat $who.git/log || :; } >>$who.out 2>/dev/null ||
+			return 1
+		done &&
+		test_cmp stock.out ours.out
+	'
+}
+
+printf '000eversion=1\n0000' >version
+test_as_stock 'ok' 'ok refs/for/x' main:refs/for/x main:refs/heads/y
+test_as_stock 'ok as another ref' \
+	'ok refs/for/x|option refname refs/heads/q|option forced-update' \
+	main:refs/for/x
+test_as_stock 'ok as two' \
+	'ok refs/for/x|option refname refs/a|ok refs/for/x|option refname refs/b' \
+	main:refs/for/x
+test_as_stock 'fall through' 'ok refs/for/x|option fall-through' \
+	main:refs/for/x main:refs/heads/y
+test_as_stock 'ng' 'ng refs/for/x not like this|ok refs/for/y' \
+	main:refs/for/x main:refs/for/y main:refs/heads/z
+test_as_stock 'ng without a reason' 'ng refs/for/x' main:refs/for/x
+test_as_stock 'no report' '' main:refs/for/x main:refs/heads/y
+test_as_stock 'ng, atomic' 'ng refs/for/x no' --atomic \
+	main:refs/for/x main:refs/heads/y
+test_as_stock 'a wrong line' 'huh refs/for/x' main:refs/for/x
+test_as_stock 'half a line' 'ok' main:refs/for/x
+test_as_stock 'an option of nothing' 'option refname x' main:refs/for/x
+test_as_stock 'a ref that nobody asked for' 'ok refs/for/q' main:refs/for/x
+test_as_stock 'a ref that is not the hook'"'"'s' 'ok refs/heads/y' \
+	main:refs/for/x main:refs/heads/y
+test_as_stock 'options that the hook does not know' 'ok refs/for/x' \
+	-o a -o b main:refs/for/x
+
+printf '001bversion=1\0push-options\n0000' >version
+test_as_stock 'push options' 'ok refs/for/x' -o a -o b main:refs/for/x
+printf '000eversion=1\n0000' >version
+
+test_expect_success 'setup: the hook fails' '
+	>fail
+'
+test_as_stock 'a hook that fails' 'ok refs/for/x' \
+	main:refs/for/x main:refs/heads/y
+test_as_stock 'a hook that fails, atomic' 'ok refs/for/x' --atomic \
+	main:refs/for/x main:refs/heads/y
+rm -f fail
+
+for value in refs/ refs/fo refs/for/ a:refs m:refs d:refs '!:refs/for' \
+	'am!:refs/heads' x:refs ''
+do
+	test_expect_success "setup: receive.procReceiveRefs=$value" "
+		stock -C plain.git config receive.procReceiveRefs '$value'
+	"
+	test_as_stock "which commands: '$value'" 'ok refs/for/x' \
+		main:refs/for/x main~1:refs/heads/new :refs/heads/old
+done
+
+test_expect_success 'setup: no hook' '
+	stock -C plain.git config receive.procReceiveRefs refs/for &&
+	mv plain.git/hooks/proc-receive hook
+'
+test_as_stock 'no hook' '' main:refs/for/x main:refs/heads/y
+test_as_stock 'no hook, atomic' '' --atomic main:refs/for/x main:refs/heads/y
+
+test_expect_success 'a hook that talks nonsense ends nothing but its commands' '
+	for answer in zzzz 000eversion=9 ""
+	do
+		rm -rf ours.git &&
+		cp -R plain.git ours.git &&
+		printf "#!/bin/sh\nprintf %s\n" "$answer" \
+			>ours.git/hooks/proc-receive &&
+		chmod +x ours.git/hooks/proc-receive &&
+		test_must_fail stock -C client.git push --receive-pack="$OURS" \
+			../ours.git main:refs/for/x main:refs/heads/y 2>err &&
+		grep "refs/for/x (fail to run proc-receive hook)" err &&
+		stock -C ours.git rev-parse --verify refs/heads/y || return 1
+	done
+'
+
+test_done
