@@ -7,6 +7,7 @@
 #include "serve/hook.h"
 #include "serve/send.h"
 #include "sys/thread.h"
+#include "sys/ticker.h"
 
 /* Annotated tags that may come along. */
 struct tags {
@@ -115,16 +116,27 @@ static void tell_failure(struct sideband *sb)
 	sideband_put(sb, SIDEBAND_ERROR, text, sizeof(text) - 1, NULL);
 }
 
+/* A write that fails is left for the pack data to meet. */
+static void keep_alive(void *ctx)
+{
+	sideband_keep_alive_if_quiet(ctx, NULL);
+}
+
 static int send_to(struct request *req, struct sideband *sb,
 		   const struct tags *tags, struct error *err)
 {
 	struct session *s = req->s;
-	int ret;
+	struct sys_ticker *ticker = NULL;
+	int ret = 0;
 
-	if (s->config.pack_objects_hook)
+	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE)
+		ret = sys_ticker_start(&ticker, s->config.keep_alive,
+				       keep_alive, sb, err);
+	if (!ret && s->config.pack_objects_hook)
 		ret = hook_pack_objects(req, sb, err);
-	else
+	else if (!ret)
 		ret = make_pack(req, sb, tags, err);
+	sys_ticker_stop(ticker);
 	if (ret < 0 && !s->out.failed)
 		tell_failure(sb);
 	if (!ret && sb->mode != SIDEBAND_NONE)

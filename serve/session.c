@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "serve/session.h"
 
+#define KEEP_ALIVE_DEFAULT 5 /* seconds */
+
 struct flag {
 	const char *key;
 	bool *value;
@@ -137,6 +139,10 @@ int session_init(struct session *s, const struct serve_options *options,
 	ret = load_flags(&s->config, config, err);
 	if (!ret)
 		ret = load_unborn(&s->config, config, err);
+	s->config.keep_alive = KEEP_ALIVE_DEFAULT;
+	if (!ret && config_u64(config, "uploadpack.keepalive",
+			       &s->config.keep_alive, err) < 0)
+		ret = ERR_INVALID;
 	if (!ret)
 		ret = visible_is_limit(&s->config.is_limit, options->repo, err);
 	if (!ret)

@@ -40,6 +40,7 @@ struct session_config {
 	bool use_bitmaps;           /* pack.useBitmaps */
 	bool is_limit;              /* see visible_is_limit() */
 	enum session_unborn unborn;
+	uint64_t keep_alive; /* uploadpack.keepAlive, seconds; 0: never */
 	const char *pack_objects_hook; /* uploadpack.packObjectsHook of a
 					  protected file; NULL: none */
 };

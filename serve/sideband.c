@@ -61,6 +61,7 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
 	int ret = 0;
 
 	pthread_mutex_lock(&sb->lock);
+	sb->is_said = true;
 	if (sb->mode == SIDEBAND_NONE && len)
 		ret = put_bare(sb, band, bytes, len, err);
 	while (sb->mode != SIDEBAND_NONE && !ret && len)
@@ -83,6 +84,17 @@ int sideband_keep_alive(struct sideband *sb, struct error *err)
 	ret = pktline_send_spans(sb->out, &iov, 1, err);
 	pthread_mutex_unlock(&sb->lock);
 	return ret;
+}
+
+int sideband_keep_alive_if_quiet(struct sideband *sb, struct error *err)
+{
+	bool is_said;
+
+	pthread_mutex_lock(&sb->lock);
+	is_said = sb->is_said;
+	sb->is_said = false;
+	pthread_mutex_unlock(&sb->lock);
+	return is_said ? 0 : sideband_keep_alive(sb, err);
 }
 
 static int put_data(void *ctx, const void *bytes, size_t len, struct error *err)

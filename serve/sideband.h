@@ -38,9 +38,10 @@ enum sideband_band {
 };
 
 struct sideband {
-	pthread_mutex_t lock;       /* guards `out` */
+	pthread_mutex_t lock;       /* guards `out` and `is_said` */
 	struct pktline_writer *out; /* borrowed */
 	enum sideband_mode mode;
+	bool is_said;  /* a packet since the last quiet look */
 	bool has_data; /* some pack data was accepted; only the
 			  thread that puts data uses it */
 };
@@ -58,6 +59,9 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
  * not taken for dead. Nothing without side bands. 0 or the error.
  */
 int sideband_keep_alive(struct sideband *sb, struct error *err);
+
+/* As sideband_keep_alive(), if nothing was said since the last call. */
+int sideband_keep_alive_if_quiet(struct sideband *sb, struct error *err);
 
 /* The sink that carries a pack on band 1; borrows sb. */
 struct pack_sink sideband_sink(struct sideband *sb);

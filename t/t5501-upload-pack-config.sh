@@ -234,4 +234,24 @@ test_expect_success 'a bad configuration is an error' '
 	grep "bad boolean config value .perhaps" err
 '
 
+test_expect_success 'uploadpack.keepAlive: a sign of life while a pack is made' '
+	rm -rf alive.git &&
+	repo_linear alive.git 3 &&
+	stock config --global uploadpack.packObjectsHook "sleep 3; exec" &&
+	test_when_finished "stock config --global \
+		--unset uploadpack.packObjectsHook" &&
+	for seconds in 1 0
+	do
+		rm -rf clone.git &&
+		stock -C alive.git config uploadpack.keepAlive $seconds &&
+		GIT_TRACE_PACKET="$PWD/trace.$seconds" stock \
+			-c protocol.version=2 clone -q --no-local --bare \
+			-u "$GITREACH_BUILD/bin/git-upload-pack" \
+			alive.git clone.git &&
+		stock -C clone.git fsck || return 1
+	done &&
+	grep -c "sideband< .2 *$" trace.1 >nr && test "$(cat nr)" -ge 1 &&
+	! grep "sideband< .2 *$" trace.0
+'
+
 test_done
