@@ -234,8 +234,11 @@ static int note_objects(struct making *m, struct error *err)
 static int load_previous(struct making *m, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	int ret = pack_bitmap_open(&m->old, m->walk.odb, &why);
+	int ret;
 
+	if (m->rq->afresh)
+		return 1;
+	ret = pack_bitmap_open(&m->old, m->walk.odb, &why);
 	if (ret > 0)
 		ret = pack_bitmap_prove(m->old, &why) < 0 ? 0 : 1;
 	if (ret <= 0)
@@ -505,6 +508,7 @@ int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,
 		.space = &space,
 		.refs = refs,
 		.options = options,
+		.afresh = true,
 	};
 	struct buf bytes = BUF_INIT;
 	int ret = rev ? multi_pack_bitmap_make(&bytes, report, &request, err)

@@ -10,6 +10,8 @@
 #ifndef REPACK_MULTI_PACK_BITMAP_H
 #define REPACK_MULTI_PACK_BITMAP_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "bitmap/space.h"
@@ -28,6 +30,8 @@ struct multi_pack_bitmap_request {
 	 */
 	const char *refs_snapshot;
 	const struct newpack_options *options;
+	bool afresh; /* from objects alone: what an older index says may be
+			what is to be put right */
 };
 
 /* What was made. */
@@ -49,7 +53,8 @@ int multi_pack_bitmap_make(struct buf *out,
 
 /*
  * Write the bitmap index of a local pack that is there, in place of one that it
- * may have. As multi_pack_bitmap_make(); nothing was written on failure.
+ * may have, afresh. As multi_pack_bitmap_make(); nothing was written on
+ * failure.
  */
 int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,
 				 const struct odb *odb,
