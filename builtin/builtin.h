@@ -14,9 +14,15 @@
 #include "base/error.h"
 #include "repo/repo.h"
 
+struct tracing;
+
 struct builtin_env {
 	struct repo *repo; /* owned by main; NULL until builtin_open_repo() */
+	struct tracing *tracing; /* borrowed from main; NULL: none */
 };
+
+/* What `git version` says after "git version ". */
+extern const char builtin_version[];
 
 /*
  * Open the repository of the working directory and environment into

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "builtin/builtin.h"
+#include "builtin/tracing.h"
 
 #define EXIT_FATAL 128
 #define EXIT_SIGPIPE 141 /* what a shell reports for death by SIGPIPE */
@@ -70,7 +71,14 @@ static int open_repo(struct builtin_env *env, struct error *err)
 {
 	const struct repo_options options = {NULL, NULL, 0};
 
-	return env->repo ? 0 : repo_open(&env->repo, &options, err);
+	int ret;
+
+	if (env->repo)
+		return 0;
+	ret = repo_open(&env->repo, &options, err);
+	if (!ret)
+		tracing_repo(env->tracing, env->repo);
+	return ret;
 }
 
 int builtin_open_repo(struct builtin_env *env)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding the stock Git and becoming it. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,7 +197,8 @@ static int set_environment(const struct search *s, struct error *err)
 
 /* argv[0], then the words of `args`. */
 static int become(const char *program, const char *name,
-		  const char *const *args, struct error *err)
+		  const char *const *args, struct trace *trace,
+		  struct error *err)
 {
 	size_t nr = 0;
 	char **argv;
@@ -209,7 +211,9 @@ static int become(const char *program, const char *name,
 		return error_nomem(err);
 	argv[0] = (char *)name;
 	memcpy(argv + 1, args, nr * sizeof(*argv));
+	trace_call(trace, trace_exec_at, program, (const char **)argv);
 	ret = sys_exec(program, argv, err);
+	trace_call(trace, trace_exec_result_at, errno);
 	free(argv);
 	return ret;
 }
@@ -238,21 +242,24 @@ static int read_line(struct buf *out, struct sys_child *child,
 
 /* Append stock Git's own exec path. */
 static int ask_exec_path(struct buf *out, const struct search *s,
-			 struct error *err)
+			 struct trace *trace, struct error *err)
 {
 	const char *given = getenv("GIT_EXEC_PATH");
 	char *saved = mem_strdup(given ? given : "");
 	char *argv[] = {s->stock.data, (char *)"--exec-path", NULL};
+	struct trace_child told;
 	struct sys_child child;
 	int ret, code;
 
 	if (!saved)
 		return error_nomem(err);
 	unsetenv("GIT_EXEC_PATH");
+	trace_child_start(trace, &told, (const char **)argv, NULL);
 	ret = sys_spawn(&child, argv, NULL, SYS_SPAWN_PIPE_OUT, err);
 	if (!ret) {
 		ret = read_line(out, &child, err);
 		code = sys_spawn_wait(&child, NULL);
+		trace_child_exit(trace, &told, child.pid, code);
 		if (!ret && code)
 			ret = error_set(err, ERR_PEER,
 					"'%s --exec-path' failed",
@@ -273,7 +280,7 @@ bool fallback_exists(void)
 	return found;
 }
 
-int fallback_git(const char *const *args)
+int fallback_git(const char *const *args, struct trace *trace)
 {
 	struct error err = ERROR_INIT;
 	struct search s;
@@ -282,7 +289,7 @@ int fallback_git(const char *const *args)
 	if (!ret)
 		ret = set_environment(&s, &err);
 	if (!ret)
-		become(s.stock.data, "git", args, &err);
+		become(s.stock.data, "git", args, trace, &err);
 	search_release(&s);
 	return builtin_fail(&err);
 }
@@ -292,9 +299,10 @@ int fallback_git(const char *const *args)
  * begins in it. A helper expects `git` to have put the exec path into PATH.
  */
 static int find_helper(struct buf *out, size_t *name_off,
-		       const struct search *s, struct error *err)
+		       const struct search *s, struct trace *trace,
+		       struct error *err)
 {
-	int ret = ask_exec_path(out, s, err);
+	int ret = ask_exec_path(out, s, trace, err);
 
 	if (ret < 0)
 		return ret;
@@ -309,7 +317,7 @@ static int find_helper(struct buf *out, size_t *name_off,
 							  : 0;
 }
 
-int fallback_helper(const char *const *args)
+int fallback_helper(const char *const *args, struct trace *trace)
 {
 	struct buf program = BUF_INIT;
 	struct error err = ERROR_INIT;
@@ -319,11 +327,12 @@ int fallback_helper(const char *const *args)
 	int ret = search_stock(&s, args[0], &err);
 
 	if (!ret)
-		ret = find_helper(&program, &name_off, &s, &err);
+		ret = find_helper(&program, &name_off, &s, trace, &err);
 	if (!ret && is_program(&st, program.data) && !on_trail(&s, &st))
-		become(program.data, program.data + name_off, args + 1, &err);
+		become(program.data, program.data + name_off, args + 1, trace,
+		       &err);
 	else if (!ret)
-		become(s.stock.data, "git", args, &err);
+		become(s.stock.data, "git", args, trace, &err);
 	buf_release(&program);
 	search_release(&s);
 	return builtin_fail(&err);

@@ -19,20 +19,23 @@
 
 #include <stdbool.h>
 
+#include "sys/trace.h"
+
 /* Whether there is a stock Git. */
 bool fallback_exists(void);
 
 /*
  * Run stock Git with the words `args` (NULL-terminated, without the leading
- * "git"). Returns only when that is not possible: 128, after printing why.
+ * "git"), and tell `trace` (NULL: nobody). Returns only when that is not
+ * possible: 128, after printing why.
  */
-int fallback_git(const char *const *args);
+int fallback_git(const char *const *args, struct trace *trace);
 
 /*
  * Run stock Git's program git-<args[0]>, with the words after it, for when we
  * were called by that name: from its own exec path, as our exec path's one
  * may be ourselves. Returns as fallback_git().
  */
-int fallback_helper(const char *const *args);
+int fallback_helper(const char *const *args, struct trace *trace);
 
 #endif

@@ -17,6 +17,7 @@
 #include "builtin/exec-path.h"
 #include "builtin/fallback.h"
 #include "builtin/global.h"
+#include "builtin/tracing.h"
 
 struct command {
 	const char *name; /* with '_' for '-' */
@@ -62,14 +63,15 @@ static void prepare_process(void)
 
 /* argv[0] is the command's name. */
 static int run_command(const struct command *command, int argc,
-		       const char **argv)
+		       const char **argv, struct tracing *tracing)
 {
-	struct builtin_env env = {NULL};
+	struct builtin_env env = {NULL, tracing};
 	struct error err = ERROR_INIT;
 	int code;
 
 	if (exec_path_prepend(&err) < 0)
 		return builtin_fail(&err);
+	tracing_command(tracing, argv);
 	code = command->run(argc, argv, &env);
 	repo_close(env.repo);
 	return builtin_finish(code);
@@ -83,14 +85,16 @@ static bool asks_for_help(int argc, const char **argv)
 }
 
 /* Called as git-<name>. */
-static int run_by_name(int argc, const char **argv, const char *name)
+static int run_by_name(int argc, const char **argv, const char *name,
+		       struct tracing *tracing)
 {
 	const struct command *command = find_command(name);
 
 	argv[0] = name;
 	if (command && !asks_for_help(argc, argv))
-		return run_command(command, argc, argv);
-	return command ? fallback_git(argv) : fallback_helper(argv);
+		return run_command(command, argc, argv, tracing);
+	return command ? fallback_git(argv, tracing_trace(tracing))
+		       : fallback_helper(argv, tracing_trace(tracing));
 }
 
 static int print_exec_path(void)
@@ -106,63 +110,72 @@ static int print_exec_path(void)
 }
 
 /* The words from argv[next] on, which stands before the end or at it. */
-static int run_stock(const struct global *g, const char **argv)
+static int run_stock(const struct global *g, const char **argv,
+		     struct trace *trace)
 {
 	if (!g->paginate)
-		return fallback_git(argv + g->next);
+		return fallback_git(argv + g->next, trace);
 	/* At least the -p itself was stepped over. */
 	argv[g->next - 1] = "-p";
-	return fallback_git(argv + g->next - 1);
+	return fallback_git(argv + g->next - 1, trace);
 }
 
-static int run_git_command(const struct global *g, int argc, const char **argv)
+static int run_git_command(const struct global *g, int argc, const char **argv,
+			   struct tracing *tracing)
 {
 	const struct command *command = find_command(argv[g->next]);
 
 	argc -= g->next;
 	if (!command || asks_for_help(argc, argv + g->next))
-		return run_stock(g, argv);
+		return run_stock(g, argv, tracing_trace(tracing));
 	if (g->paginate && isatty(1))
 		return builtin_die("there is no pager for '%s' yet; run it "
 				   "without -p, into one",
 				   argv[g->next]);
-	return run_command(command, argc, argv + g->next);
+	return run_command(command, argc, argv + g->next, tracing);
 }
 
-static int run_git(int argc, const char **argv)
+static int run_git(int argc, const char **argv, struct tracing *tracing)
 {
 	struct global g;
 
 	global_apply(&g, argc, argv);
 	switch (g.end) {
 	case GLOBAL_COMMAND:
-		return run_git_command(&g, argc, argv);
+		return run_git_command(&g, argc, argv, tracing);
 	case GLOBAL_VERSION:
 		argv[g.next - 1] = "version";
 		return run_command(find_command("version"), argc - g.next + 1,
-				   argv + g.next - 1);
+				   argv + g.next - 1, tracing);
 	case GLOBAL_EXEC_PATH:
 		return print_exec_path();
 	case GLOBAL_STOCK:
-		return run_stock(&g, argv);
+		return run_stock(&g, argv, tracing_trace(tracing));
 	default:
 		return g.code;
 	}
 }
 
+static int run(int argc, const char **argv, struct tracing *tracing)
+{
+	const char *slash = strrchr(argv[0], '/');
+	const char *name = slash ? slash + 1 : argv[0];
+
+	/* A login shell's name (git-shell) has a dash in front. */
+	name += *name == '-';
+	if (!strncmp(name, "git-", 4) && name[4])
+		return run_by_name(argc, argv, name + 4, tracing);
+	return run_git(argc, argv, tracing);
+}
+
 int main(int argc, char **argv)
 {
-	const char **words = (const char **)argv;
-	const char *name, *slash;
+	struct tracing tracing;
 
 	prepare_process();
 	if (argc < 1)
 		return builtin_die("called without a name");
-	slash = strrchr(argv[0], '/');
-	name = slash ? slash + 1 : argv[0];
-	/* A login shell's name (git-shell) has a dash in front. */
-	name += *name == '-';
-	if (!strncmp(name, "git-", 4) && name[4])
-		return run_by_name(argc, words, name + 4);
-	return run_git(argc, words);
+	tracing_start(&tracing);
+	return tracing_finish(&tracing,
+			      run(argc, (const char **)argv, &tracing));
 }

@@ -122,7 +122,7 @@ int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)
 		ret = set_committer();
 	if (!ret)
 		ret = set_protocol();
-	if (!ret && serving_session_id(&session_id) < 0)
+	if (!ret && serving_session_id(&session_id, env) < 0)
 		ret = builtin_die("out of memory");
 	if (!ret)
 		ret = serve(env, session_id.data);

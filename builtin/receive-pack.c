@@ -93,7 +93,7 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], false);
-	if (!ret && serving_session_id(&session_id) < 0)
+	if (!ret && serving_session_id(&session_id, env) < 0)
 		ret = builtin_die("out of memory");
 	/* Without one, refs that have no reflog can still be changed. */
 	if (!ret && ident_committer(&committer, &env->repo->config, NULL) < 0)

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/fallback.h"
+#include "builtin/tracing.h"
 #include "builtin/options.h"
 #include "object/refs-name.h"
 #include "repo/reflog-write.h"
@@ -385,12 +386,12 @@ int cmd_reflog(int argc, const char **argv, struct builtin_env *env)
 	       (argc < 2 || strcmp(argv[1], subcommands[i].name) != 0))
 		i++;
 	if (i == ARRAY_NR(subcommands))
-		return fallback_git(argv);
+		return fallback_git(argv, tracing_trace(env->tracing));
 	ret = builtin_open_repo(env);
 	if (ret)
 		return ret;
 	r.repo = env->repo;
 	if (!reflog_is_file(r.repo))
-		return fallback_git(argv);
+		return fallback_git(argv, tracing_trace(env->tracing));
 	return builtin_finish(subcommands[i].run(&r, argc - 1, argv + 1));
 }

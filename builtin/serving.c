@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "builtin/serving.h"
+#include "builtin/tracing.h"
 #include "include/gitreach.h"
 #include "sys/clock.h"
 
@@ -20,6 +21,8 @@ int serving_open(struct builtin_env *env, const char *path, bool strict,
 	if (!ret && chdir(env->repo->git_dir) < 0)
 		ret = error_set_errno(err, "cannot change to '%s'",
 				      env->repo->git_dir);
+	if (!ret)
+		tracing_repo(env->tracing, env->repo);
 	return ret;
 }
 
@@ -34,8 +37,12 @@ int serving_enter(struct builtin_env *env, const char *path, bool strict)
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
-int serving_session_id(struct buf *out)
+int serving_session_id(struct buf *out, const struct builtin_env *env)
 {
+	const struct trace *trace = tracing_trace(env->tracing);
+
+	if (trace)
+		return buf_append_str(out, trace->sid);
 	return buf_printf(out, "%" PRId64 ".%" PRIu64 "-P%08x",
 			  sys_clock_seconds(), sys_clock_ns(),
 			  (unsigned)getpid());

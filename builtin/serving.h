@@ -20,8 +20,11 @@ int serving_open(struct builtin_env *env, const char *path, bool strict,
 /* As serving_open(), for commands: 0; or prints and returns 128. */
 int serving_enter(struct builtin_env *env, const char *path, bool strict);
 
-/* Append a session id: unique to this process, printable. 0 or ERR_NOMEM. */
-int serving_session_id(struct buf *out);
+/*
+ * Append a session id: unique to this process, printable; that of its trace,
+ * if it has one. 0 or ERR_NOMEM.
+ */
+int serving_session_id(struct buf *out, const struct builtin_env *env);
 
 /* What we call ourselves: GIT_USER_AGENT, or name and version. */
 const char *serving_agent(void);

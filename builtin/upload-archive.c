@@ -8,6 +8,7 @@
 
 #include "builtin/builtin.h"
 #include "builtin/fallback.h"
+#include "builtin/tracing.h"
 #include "builtin/options.h"
 #include "serve/visible.h"
 
@@ -46,5 +47,6 @@ int cmd_upload_archive(int argc, const char **argv, struct builtin_env *env)
 		return builtin_fail(&err);
 	repo_close(env->repo);
 	env->repo = NULL;
-	return fallback_git(limit ? words : words + 2);
+	return fallback_git(limit ? words : words + 2,
+			    tracing_trace(env->tracing));
 }

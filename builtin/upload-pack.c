@@ -93,7 +93,7 @@ int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], arguments.strict);
-	if (!ret && serving_session_id(&session_id) < 0)
+	if (!ret && serving_session_id(&session_id, env) < 0)
 		ret = builtin_die("out of memory");
 	if (!ret)
 		ret = serve(env, &arguments, session_id.data);

@@ -16,6 +16,8 @@
 /* The stock Git whose commands and options ours are. */
 #define GIT_LEVEL "2.39.5"
 
+const char builtin_version[] = GIT_LEVEL ".gitreach." GITREACH_VERSION;
+
 static const char usage[] = "git version [--build-options]";
 
 static void print_build_options(void)
@@ -51,7 +53,7 @@ int cmd_version(int argc, const char **argv, struct builtin_env *env)
 	/* Operands are ignored, as by stock Git. */
 	if (options_parse(argc, argv, options, usage) < 0)
 		return 129;
-	puts("git version " GIT_LEVEL ".gitreach." GITREACH_VERSION);
+	printf("git version %s\n", builtin_version);
 	if (build_options)
 		print_build_options();
 	return builtin_finish(0);

@@ -15,6 +15,8 @@
 #include "repo/config.h"
 #include "sys/tempfile.h"
 
+struct trace;
+
 /* extensions.refStorage: how refs are kept. */
 enum repo_ref_storage {
 	REPO_REFS_FILES,    /* loose files over packed-refs */
@@ -41,6 +43,8 @@ struct repo {
 				    remote.<name>.promisor is set */
 	unsigned share; /* core.sharedRepository: sys/share.h; 0: none */
 	struct config config;
+	struct trace *trace; /* borrowed from who opened us, who sets it; NULL:
+				nobody listens to what is done here */
 };
 
 enum {

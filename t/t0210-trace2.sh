@@ -1,0 +1,188 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+
+test_description='traces of commands: targets, and the lines of stock Git'
+. "$(dirname "$0")/lib.sh"
+
+# The events of a file, one a line: the event and the names of its members, for
+# those that both Gits are to tell alike.
+shape () {
+	python3 - "$1" <<-\EOP
+	import json, sys
+	for line in open(sys.argv[1], "rb"):
+	    e = json.loads(line)
+	    if e["event"] not in ("def_repo", "data", "data_json",
+	                          "region_enter", "region_leave"):
+	        print(e["event"], ",".join(e), e.get("name", ""),
+	              e.get("hierarchy", ""), e.get("code", ""))
+	EOP
+}
+
+# value <file> <event> <member>: of the first such event.
+value () {
+	python3 - "$@" <<-\EOP
+	import json, sys
+	for line in open(sys.argv[1], "rb"):
+	    e = json.loads(line)
+	    if e["event"] == sys.argv[2]:
+	        print(e[sys.argv[3]])
+	        break
+	EOP
+}
+
+test_expect_success 'a repository' '
+	repo_init repo.git
+'
+
+for args in 'rev-parse --git-dir' 'for-each-ref' 'rev-parse --verify x'
+do
+	test_expect_success "events of '$args' are those of stock Git" '
+		rm -f ours stocks &&
+		{ GIT_TRACE2_EVENT="$PWD/stocks" stock -C repo.git $args || :; } &&
+		{ GIT_TRACE2_EVENT="$PWD/ours" "$GIT" -C repo.git $args || :; } &&
+		shape stocks | sort >expected &&
+		shape ours | sort >actual &&
+		sed "/^error/d" expected >expected.but &&
+		test_cmp expected.but actual &&
+		test "$(value ours version evt)" = 4 &&
+		value ours start argv >argv &&
+		grep "repo.git" argv
+	'
+done
+
+test_expect_success 'lines and columns stand where those of stock Git do' '
+	for form in GIT_TRACE2 GIT_TRACE2_PERF
+	do
+		rm -f ours stocks &&
+		env $form="$PWD/stocks" env -u GIT_EXEC_PATH PATH="$STOCK_PATH" \
+			"$STOCK_GIT" -C repo.git rev-parse --git-dir &&
+		env $form="$PWD/ours" "$GIT" -C repo.git rev-parse --git-dir &&
+		for side in ours stocks
+		do
+			sed -e "s/[0-9]/9/g" -e "s/[^ ]*\.c:9* */FILE /" \
+				-e "/version/d" -e "/start/d" \
+				-e "/worktree/d" -e "/def_repo/d" \
+				-e "s/ancestry.*//" $side >$side.plain || return 1
+		done &&
+		test_cmp stocks.plain ours.plain || return 1
+	done
+'
+
+test_expect_success 'brief lines have no time and no place' '
+	GIT_TRACE2_BRIEF=1 GIT_TRACE2="$PWD/brief" \
+		"$GIT" -C repo.git rev-parse --git-dir &&
+	grep "^cmd_name rev-parse (rev-parse)$" brief &&
+	GIT_TRACE2_EVENT_BRIEF=1 GIT_TRACE2_EVENT="$PWD/brief.event" \
+		"$GIT" -C repo.git rev-parse --git-dir &&
+	! grep "\"file\"" brief.event &&
+	grep -c "\"time\"" brief.event >times &&
+	echo 2 >expected &&
+	test_cmp expected times
+'
+
+test_expect_success 'children know whose they are' '
+	rm -f ours &&
+	GIT_TRACE2_EVENT="$PWD/ours" GIT_TRACE2_PARENT_SID=above \
+		GIT_TRACE2_PARENT_NAME=upper \
+		"$GIT" -C repo.git rev-parse --git-dir &&
+	test "$(value ours cmd_name hierarchy)" = upper/rev-parse &&
+	value ours start sid >sid &&
+	grep "^above/[0-9]\{8\}T[0-9]\{6\}\.[0-9]\{6\}Z-H[0-9a-f]\{8\}-P[0-9a-f]\{8\}$" sid
+'
+
+test_expect_success 'becoming stock Git is told, and stock Git is our child' '
+	rm -f ours &&
+	GIT_TRACE2_EVENT="$PWD/ours" "$GIT" -C repo.git log --all &&
+	value ours exec argv >argv &&
+	grep log argv &&
+	tail -n 1 ours >last &&
+	value ours start sid >sid &&
+	test "$(value last atexit sid)" != "$(cat sid)" &&
+	value last atexit sid | grep "^$(cat sid)/" &&
+	GIT_TRACE="$PWD/general" "$GIT" -C repo.git log --all &&
+	grep "trace: exec: git log --all$" general &&
+	GIT_TRACE="$PWD/general" "$GIT" -C repo.git rev-parse --sq-quote "a b" &&
+	grep " trace: built-in: git rev-parse --sq-quote .a b.$" general
+'
+
+test_expect_success 'the configuration of the user opens targets' '
+	rm -f ours &&
+	git config --global trace2.eventBrief true &&
+	git config --global trace2.configParams "x.*,core.bare" &&
+	git config --global trace2.envVars FOO,NOT_SET &&
+	git config --global x.y z &&
+	git config --global trace2.eventTarget "$PWD/ours" &&
+	rm -f ours &&
+	FOO=bar "$GIT" -c x.w=v -C repo.git rev-parse --git-dir &&
+	shape ours | cut -d" " -f1 >actual &&
+	printf "%s\n" version start cmd_ancestry cmd_name def_param \
+		def_param def_param def_param exit atexit >expected &&
+	test_cmp expected actual &&
+	grep "\"scope\":\"unknown\",\"param\":\"FOO\",\"value\":\"bar\"" ours &&
+	grep "\"scope\":\"local\",\"param\":\"core.bare\",\"value\":\"true\"" ours &&
+	grep "\"scope\":\"global\",\"param\":\"x.y\",\"value\":\"z\"" ours &&
+	grep "\"scope\":\"command\",\"param\":\"x.w\",\"value\":\"v\"" ours &&
+	rm ours &&
+	GIT_TRACE2_EVENT=0 "$GIT" -C repo.git rev-parse --git-dir &&
+	test ! -e ours
+'
+
+test_expect_success 'but not that of the repository, or -c' '
+	git config --global --remove-section trace2 &&
+	rm -f ours &&
+	git -C repo.git config trace2.eventTarget "$PWD/ours" &&
+	"$GIT" -c trace2.normalTarget="$PWD/ours" -C repo.git \
+		rev-parse --git-dir &&
+	test ! -e ours &&
+	git -C repo.git config --unset trace2.eventTarget
+'
+
+test_expect_success 'a directory gets a file for each process, up to a limit' '
+	mkdir dir &&
+	git config --global trace2.maxFiles 2 &&
+	for i in 1 2 3 4
+	do
+		GIT_TRACE2_EVENT="$PWD/dir" "$GIT" -C repo.git \
+			rev-parse --git-dir || return 1
+	done &&
+	ls dir >names &&
+	test_line_count 3 names &&
+	grep "^git-trace2-discard$" names &&
+	test "$(shape dir/git-trace2-discard | sed -n 2p | cut -d" " -f1)" = \
+		too_many_files &&
+	git config --global --unset trace2.maxFiles
+'
+
+test_expect_success 'targets that cannot be opened stop nothing' '
+	for value in relative /nonexistent/x af_unix:/nonexistent/x
+	do
+		GIT_TRACE2_DST_DEBUG=1 GIT_TRACE2=$value stock -C repo.git \
+			rev-parse --git-dir 2>expected &&
+		GIT_TRACE2_DST_DEBUG=1 GIT_TRACE2=$value "$GIT" -C repo.git \
+			rev-parse --git-dir 2>actual &&
+		test_cmp expected actual &&
+		GIT_TRACE2=$value "$GIT" -C repo.git rev-parse --git-dir \
+			2>actual &&
+		test ! -s actual || return 1
+	done &&
+	for value in relative /nonexistent/x
+	do
+		GIT_TRACE=$value stock -C repo.git rev-parse --git-dir \
+			2>expected &&
+		GIT_TRACE=$value "$GIT" -C repo.git rev-parse --git-dir \
+			2>actual &&
+		test_cmp expected actual || return 1
+	done &&
+	GIT_TRACE2=/dev/full "$GIT" -C repo.git rev-parse --git-dir
+'
+
+test_expect_success 'bytes of any kind become valid JSON' '
+	rm -f ours &&
+	bytes=$(printf "caf\351 \001 \"\\\\ \303\251") &&
+	{ GIT_TRACE2_EVENT="$PWD/ours" "$GIT" -C repo.git rev-parse \
+		--verify "$bytes" 2>/dev/null || :; } &&
+	shape ours >/dev/null &&
+	LC_ALL=C grep "caf.u00e9 .u0001" ours
+'
+
+test_done
