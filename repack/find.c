@@ -213,6 +213,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 	int ret = walk_enumerate(&result, &f->walk, &g->wants, &g->haves,
 				 &options, err);
 
+	f->commits_walked = (uint32_t)result.revs.nr;
 	if (!ret)
 		ret = take_walked(g, &result, err);
 	if (!ret && f->request->thin) {
@@ -237,6 +238,9 @@ static int take_result(struct finding *g)
 	f->packed = g->result.packed;
 	f->packed_had = g->result.had;
 	f->objects = g->result.others;
+	f->bitmaps_used = g->result.bitmaps_used;
+	f->pseudo_merges_used = g->result.pseudo_merges_used;
+	f->commits_walked = g->result.commits_walked;
 	g->result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
 	return add_boundary(f, g->haves.commits, g->haves.commit_nr);
 }
@@ -261,10 +265,15 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	struct found *f = g->f;
 	int ret;
 
-	if (!f->request->use_bitmap ||
-	    pack_bitmap_answer_unfit(&f->walk, f->request->filter))
+	f->no_bitmap = f->request->use_bitmap
+			       ? pack_bitmap_answer_unfit(&f->walk,
+							  f->request->filter)
+			       : "bitmaps are not to be used";
+	if (f->no_bitmap)
 		return 0;
 	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
+	if (!ret)
+		f->no_bitmap = "there is no bitmap index";
 	if (ret > 0) {
 		ret = query(g, err);
 		if (!ret)

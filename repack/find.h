@@ -42,6 +42,9 @@ struct found {
 	uint32_t *boundary; /* owned: commit_nr whose trees the
 			       receiver has */
 	size_t boundary_nr;
+	/* For the report: */
+	const char *no_bitmap; /* why none was asked; constant; NULL: one was */
+	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 };
 
 /*

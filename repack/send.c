@@ -13,7 +13,9 @@
 #include "repack/reuse.h"
 #include "repack/send.h"
 #include "repack/write.h"
+#include "sys/clock.h"
 #include "sys/thread.h"
+#include "sys/trace.h"
 
 struct send {
 	const struct odb *odb;
@@ -97,6 +99,33 @@ static int search(struct send *s, struct error *err)
 	return delta_search_run(&s->items, &options, err);
 }
 
+/* A phase begins; the time. */
+static uint64_t begin(const struct send *s, const char *label)
+{
+	trace_region_enter(s->odb->repo->trace, "pack-objects", label);
+	return sys_clock_ns();
+}
+
+/* It has ended; how long it took. */
+static uint64_t end(const struct send *s, const char *label, uint64_t start)
+{
+	trace_region_leave(s->odb->repo->trace, "pack-objects", label);
+	return sys_clock_ns() - start;
+}
+
+static int prepare(struct send *s, struct error *err)
+{
+	uint64_t start = begin(s, "prepare-pack");
+	int ret = plan(s, err);
+
+	if (!ret && s->request->thin)
+		ret = found_add_bases(&s->found, &s->items, err);
+	if (!ret)
+		ret = search(s, err);
+	s->report->search_ns += end(s, "prepare-pack", start);
+	return ret;
+}
+
 /* Plan, search and write everything that was not copied in spans. */
 static int send_items(struct send *s, struct pack_writer *writer,
 		      struct progress *progress, struct error *err)
@@ -108,21 +137,19 @@ static int send_items(struct send *s, struct pack_writer *writer,
 	};
 	struct write_report report = {0};
 	uint32_t *order = NULL;
+	uint64_t start;
 	size_t nr = 0;
-	int ret = plan(s, err);
+	int ret = prepare(s, err);
 
-	if (!ret && s->request->thin)
-		ret = found_add_bases(&s->found, &s->items, err);
-	if (!ret)
-		ret = search(s, err);
 	if (ret < 0)
 		return ret;
+	start = begin(s, "write-pack-file");
 	order = write_order(&s->items, &nr);
-	if (!order)
-		return error_nomem(err);
-	ret = write_items(&s->items, order, &nr, &s->packs, writer, &options,
-			  &report, err);
+	ret = !order ? error_nomem(err)
+		     : write_items(&s->items, order, &nr, &s->packs, writer,
+				   &options, &report, err);
 	free(order);
+	s->report->write_ns += end(s, "write-pack-file", start);
 	s->report->objects += report.objects;
 	s->report->deltas += report.deltas;
 	s->report->reused += report.reused;
@@ -147,8 +174,10 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 	};
 	struct reuse_report report = {0};
 	struct bitset left_over = BITSET_INIT;
+	uint64_t start = begin(s, "reuse-pack");
 	int ret = reuse_write(&left_over, &request, writer, &report, err);
 
+	s->report->reuse_ns += end(s, "reuse-pack", start);
 	if (!ret && !bitset_is_empty(&left_over)) {
 		ret = load_left_over(s, &left_over, err);
 		if (!ret && bitset_copy(&s->sent, &f->packed) < 0)
@@ -185,12 +214,15 @@ static int send_stored_pack(struct send *s, struct pack_sink sink,
 {
 	const struct pack *pack = s->found.space.pack->pack;
 	struct progress progress;
+	uint64_t start = begin(s, "reuse-pack");
 	int ret;
 
 	progress_start(&progress, s->options->write_progress, "Writing objects",
 		       pack->idx.nr);
 	ret = reuse_file(pack, sink, &progress, err);
 	progress_stop(&progress);
+	s->report->strategy = "stored pack";
+	s->report->reuse_ns += end(s, "reuse-pack", start);
 	s->report->objects = s->report->pack_reused = pack->idx.nr;
 	s->report->bytes_verbatim = pack_rev_offset(s->found.space.rev,
 						    pack->idx.nr) -
@@ -230,6 +262,28 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 	return ret;
 }
 
+static int find(struct send *s, struct error *err)
+{
+	const struct found *f = &s->found;
+	struct repack_report *r = s->report;
+	uint64_t start = begin(s, "enumerate-objects");
+	int ret = found_open(&s->found, s->odb, s->request, s->options,
+			     &r->warning, err);
+
+	r->count_ns = end(s, "enumerate-objects", start);
+	if (ret < 0)
+		return ret;
+	r->used_bitmap = f->pb != NULL;
+	r->strategy = !f->pb              ? "walk"
+		      : f->commits_walked ? "bitmap+walk"
+					  : "bitmap";
+	r->no_bitmap = f->no_bitmap;
+	r->bitmaps_used = f->bitmaps_used;
+	r->pseudo_merges_used = f->pseudo_merges_used;
+	r->commits_walked = f->commits_walked;
+	return 0;
+}
+
 int repack_send(const struct odb *odb, const struct repack_request *request,
 		const struct repack_send_options *options,
 		struct pack_sink sink, struct repack_report *report,
@@ -242,11 +296,9 @@ int repack_send(const struct odb *odb, const struct repack_request *request,
 	int ret;
 
 	*report = (struct repack_report){.warning = ERROR_INIT};
-	ret = found_open(&s.found, odb, request, options, &report->warning,
-			 err);
+	ret = find(&s, err);
 	if (ret < 0)
 		return ret;
-	report->used_bitmap = s.found.pb != NULL;
 	repack_items_init(&s.items, &s.found.walk.space);
 	ret = packs_init(&s.packs, odb, err);
 	if (!ret && request->thin && options->window && copies_spans(options))

@@ -92,6 +92,21 @@ struct repack_report {
 	uint64_t bytes_recompressed;    /* bytes deflated for this pack */
 	bool used_bitmap;
 	struct error warning; /* why a bitmap was set aside, if so */
+	/*
+	 * How it was done, for who wants to know; constant strings. strategy:
+	 * "bitmap", "bitmap+walk" (some history is newer than the index),
+	 * "walk", or "stored pack" (sent as it lies there); NULL: it came not
+	 * so far. no_bitmap: why no bitmap was asked; NULL: one was, or was
+	 * set aside.
+	 */
+	const char *strategy, *no_bitmap;
+	uint32_t bitmaps_used, pseudo_merges_used;
+	uint32_t commits_walked; /* outside of bitmaps */
+	/* Times, one after the other; none is counted twice. */
+	uint64_t count_ns;  /* finding the objects */
+	uint64_t reuse_ns;  /* copying spans */
+	uint64_t search_ns; /* for deltas, of what was not in spans */
+	uint64_t write_ns;  /* one by one */
 };
 
 /*

@@ -263,6 +263,7 @@ int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err)
 	ret = parse(&f, args, err);
 	if (!ret)
 		ret = answer(&f, err);
+	request_summarize(&f.req);
 	for (size_t i = 0; i < f.ref_nr; i++)
 		free(f.refs[i].name);
 	free(f.refs);

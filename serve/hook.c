@@ -107,17 +107,20 @@ static int pass_on(struct sys_child *child, const struct buf *input,
 }
 
 static int run(char *const argv[], char *const env[], const struct buf *input,
-	       struct sideband *sb, struct error *err)
+	       struct sideband *sb, struct trace *trace, struct error *err)
 {
+	struct trace_child told;
 	struct sys_child child;
-	int ret = sys_spawn(&child, argv, env,
-			    SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT, err);
-	int status;
+	int ret, status;
 
+	trace_child_start(trace, &told, (const char **)argv, NULL);
+	ret = sys_spawn(&child, argv, env,
+			SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT, err);
 	if (ret < 0)
 		return ret;
 	ret = pass_on(&child, input, sb, err);
 	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
+	trace_child_exit(trace, &told, child.pid, status);
 	if (!ret && status < 0)
 		ret = status;
 	if (!ret && status)
@@ -146,7 +149,8 @@ int hook_pack_objects(struct request *req, struct sideband *sb,
 	    fill_input(&input, req) < 0)
 		ret = error_nomem(err);
 	else
-		ret = run((char *const *)argv, env, &input, sb, err);
+		ret = run((char *const *)argv, env, &input, sb,
+			  req->s->options->repo->trace, err);
 	buf_release(&script);
 	buf_release(&filter);
 	buf_release(&input);

@@ -103,6 +103,8 @@ int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 
 	if (ret < 0 || r->no_body)
 		return ret;
+	for (size_t i = 0; r->tap && i < nr; i++)
+		r->tap->bytes_sent += iov[i].iov_len;
 	return r->io->writev(r->io->ctx, iov, nr, err);
 }
 

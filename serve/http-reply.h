@@ -21,12 +21,15 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "serve/io.h"
+#include "serve/pktline.h"
 
 struct http_reply {
 	const struct serve_io *io; /* borrowed */
 	struct buf head;           /* header lines not sent yet */
 	bool has_begun;            /* headers are out */
 	bool no_body;              /* HEAD: only headers are wanted */
+	struct pktline_tap *tap;   /* borrowed: counts the body; NULL after init
+				    */
 };
 
 void http_reply_init(struct http_reply *r, const struct serve_io *io,

@@ -22,6 +22,7 @@
 
 #include "serve/http-exchange.h"
 #include "serve/pktline.h"
+#include "serve/summary.h"
 #include "serve/visible.h"
 #include "sys/io.h"
 
@@ -161,6 +162,24 @@ static int configure(struct http_exchange *x, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
+/* A file or a listing; told of as upload-pack and receive-pack do. */
+static int dumb(struct http_exchange *x, struct error *err)
+{
+	struct summary summary;
+	int ret;
+
+	summary_init(&summary, x->repo->trace, "http-backend");
+	x->reply.tap = summary_tap(&summary);
+	summary_begin(&summary, "get");
+	summary_phase(&summary, SUMMARY_ANSWER);
+	summary_string(&summary, "file", x->url.name);
+	ret = http_dumb(x, err);
+	x->reply.tap = NULL;
+	summary_end(&summary, ret < 0 ? err : NULL);
+	summary_release(&summary);
+	return ret;
+}
+
 static int dispatch(struct http_exchange *x, struct error *err)
 {
 	struct buf service = BUF_INIT;
@@ -170,13 +189,13 @@ static int dispatch(struct http_exchange *x, struct error *err)
 	    x->url.route == HTTP_RECEIVE_PACK)
 		return http_smart_serve(x, err);
 	if (x->url.route != HTTP_INFO_REFS)
-		return http_dumb(x, err);
+		return dumb(x, err);
 	ret = http_query_get(&service, x->options->query_string, "service");
 	if (ret < 0)
 		ret = error_nomem(err);
 	else
 		ret = ret ? http_smart_advertise(x, service.data, err)
-			  : http_dumb(x, err);
+			  : dumb(x, err);
 	buf_release(&service);
 	return ret;
 }

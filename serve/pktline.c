@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "serve/pktline.h"
+#include "sys/clock.h"
 
 /* Collected output is sent when it has grown to this many bytes. */
 #define SEND_AT 65536
@@ -105,6 +106,21 @@ int pktline_hung_up(struct pktline_reader *r, struct error *err)
 	return error_set(err, ERR_PEER, "the remote end hung up unexpectedly");
 }
 
+/* Read what there is, and count it. */
+static ssize_t read_some(struct pktline_reader *r, void *bytes, size_t len,
+			 struct error *err)
+{
+	struct pktline_tap *tap = r->tap;
+	uint64_t start = tap ? sys_clock_ns() : 0;
+	ssize_t n = r->io->read(r->io->ctx, bytes, len, err);
+
+	if (tap) {
+		tap->read_ns += sys_clock_ns() - start;
+		tap->bytes_read += n > 0 ? (uint64_t)n : 0;
+	}
+	return n;
+}
+
 /* Read more; 1, 0 at the end of the input, or negative. */
 static int fill(struct pktline_reader *r, struct error *err)
 {
@@ -113,13 +129,30 @@ static int fill(struct pktline_reader *r, struct error *err)
 	memmove(r->bytes, r->bytes + r->from, r->to - r->from);
 	r->to -= r->from;
 	r->from = 0;
-	n = r->io->read(r->io->ctx, r->bytes + r->to, PKTLINE_MAX - r->to, err);
+	n = read_some(r, r->bytes + r->to, PKTLINE_MAX - r->to, err);
 	if (n < 0) {
 		r->ended = true;
 		return (int)n;
 	}
 	r->to += (size_t)n;
 	return n > 0;
+}
+
+static void tell_packet(const struct pktline_tap *tap, bool is_sent,
+			const struct pktline *pkt)
+{
+	static const char *const names[] = {
+		[PKTLINE_FLUSH] = "0000",
+		[PKTLINE_DELIM] = "0001",
+		[PKTLINE_RESPONSE_END] = "0002",
+	};
+
+	if (pkt->kind == PKTLINE_DATA)
+		trace_packet(tap->trace, tap->who, is_sent, pkt->data,
+			     pkt->len);
+	else
+		trace_packet(tap->trace, tap->who, is_sent, names[pkt->kind],
+			     PKTLINE_HEADER);
 }
 
 /* Keep a text packet past the life of the bytes it came from. */
@@ -144,6 +177,8 @@ int pktline_read(struct pktline_reader *r, struct pktline *pkt,
 			return ret;
 		if (ret) {
 			r->from = r->to - cursor_left(&c);
+			if (r->tap)
+				tell_packet(r->tap, false, pkt);
 			take_line(r, pkt);
 			return 0;
 		}
@@ -171,7 +206,7 @@ ssize_t pktline_read_raw(struct pktline_reader *r, void *bytes, size_t len,
 		r->from += n;
 		return (ssize_t)n;
 	}
-	ret = r->io->read(r->io->ctx, bytes, len, err);
+	ret = read_some(r, bytes, len, err);
 	r->ended = ret <= 0;
 	return ret;
 }
@@ -205,13 +240,31 @@ void pktline_header(char out[PKTLINE_HEADER], size_t len)
 		out[i] = digits[len >> (12 - 4 * i) & 15];
 }
 
+/* Write spans, and count them. */
+static int write_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
+		       struct error *err)
+{
+	struct pktline_tap *tap = w->tap;
+	uint64_t start;
+	int ret;
+
+	if (!tap)
+		return w->io->writev(w->io->ctx, iov, nr, err);
+	for (size_t i = 0; i < nr; i++)
+		tap->bytes_sent += iov[i].iov_len;
+	start = sys_clock_ns();
+	ret = w->io->writev(w->io->ctx, iov, nr, err);
+	tap->send_ns += sys_clock_ns() - start;
+	return ret;
+}
+
 int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 		       struct error *err)
 {
 	int ret = pktline_send(w, err);
 
 	if (!ret)
-		ret = w->io->writev(w->io->ctx, iov, nr, err);
+		ret = write_spans(w, iov, nr, err);
 	if (ret < 0)
 		w->failed = true;
 	return ret;
@@ -224,7 +277,7 @@ int pktline_send(struct pktline_writer *w, struct error *err)
 
 	if (!iov.iov_len)
 		return 0;
-	ret = w->io->writev(w->io->ctx, &iov, 1, err);
+	ret = write_spans(w, &iov, 1, err);
 	buf_reset(&w->pending);
 	if (ret < 0)
 		w->failed = true;
@@ -248,6 +301,9 @@ int pktline_write(struct pktline_writer *w, const void *data, size_t len,
 	if (len > PKTLINE_DATA_MAX - band_len)
 		return error_set(err, ERR_INVALID,
 				 "protocol error: impossibly long line");
+	if (w->tap)
+		tell_packet(w->tap, true,
+			    &(struct pktline){PKTLINE_DATA, data, len});
 	pktline_header(header, len + band_len + PKTLINE_HEADER);
 	if (append(w, header, sizeof(header), err) < 0 ||
 	    append(w, &w->band, band_len, err) < 0 ||
@@ -276,10 +332,16 @@ int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
 
 int pktline_write_flush(struct pktline_writer *w, struct error *err)
 {
+	if (w->tap)
+		tell_packet(w->tap, true,
+			    &(struct pktline){.kind = PKTLINE_FLUSH});
 	return append(w, "0000", PKTLINE_HEADER, err);
 }
 
 int pktline_write_delim(struct pktline_writer *w, struct error *err)
 {
+	if (w->tap)
+		tell_packet(w->tap, true,
+			    &(struct pktline){.kind = PKTLINE_DELIM});
 	return append(w, "0001", PKTLINE_HEADER, err);
 }

@@ -25,6 +25,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "serve/io.h"
+#include "sys/trace.h"
 
 #define PKTLINE_HEADER 4  /* bytes of the length field */
 #define PKTLINE_MAX 65520 /* longest packet, length field included */
@@ -51,6 +52,17 @@ struct pktline {
  */
 int pktline_parse(struct pktline *pkt, struct cursor *c, struct error *err);
 
+/*
+ * Who listens to a connection: every packet is told to the trace, and what
+ * passes is counted. Borrowed by readers and writers; NULL: nobody.
+ */
+struct pktline_tap {
+	struct trace *trace;             /* borrowed; not NULL */
+	const char *who;                 /* the service, static */
+	uint64_t bytes_read, bytes_sent; /* from and to the peer */
+	uint64_t read_ns, send_ns;       /* waited for it */
+};
+
 /* An input with at most one packet's worth of bytes read ahead. */
 struct pktline_reader {
 	const struct serve_io *io; /* borrowed */
@@ -58,6 +70,7 @@ struct pktline_reader {
 	size_t from, to;           /* unread bytes: [from, to) of `bytes` */
 	char *line;                /* owned: data of the last packet */
 	bool ended;                /* the peer went away */
+	struct pktline_tap *tap;   /* borrowed; NULL after init */
 };
 
 /* 0 or ERR_NOMEM; release in any case. */
@@ -102,6 +115,7 @@ struct pktline_writer {
 	 * packet's data; 0: none.
 	 */
 	uint8_t band;
+	struct pktline_tap *tap; /* borrowed; NULL after init */
 };
 
 void pktline_writer_init(struct pktline_writer *w, const struct serve_io *io);

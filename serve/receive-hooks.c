@@ -15,6 +15,7 @@ struct run {
 	const char *const *argv;
 	const struct buf *input; /* NULL: none */
 	unsigned env;            /* of enum receive_env */
+	const char *name;        /* of a hook; NULL: another program */
 };
 
 static int pass_on(void *ctx, const char *bytes, size_t len, struct error *err)
@@ -40,8 +41,11 @@ static int run(const struct run *h, struct error *err)
 		.ctx = r,
 	};
 	struct sys_child child;
+	struct trace_child told;
 	int ret = receive_environment_init(&env, r, h->env, err), status;
 
+	if (!ret)
+		trace_child_start(r->repo->trace, &told, h->argv, h->name);
 	if (!ret)
 		ret = sys_spawn(
 			&child, (char *const *)h->argv, env.strings,
@@ -55,6 +59,7 @@ static int run(const struct run *h, struct error *err)
 		return ret;
 	ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
+	trace_child_exit(r->repo->trace, &told, child.pid, status);
 	return ret < 0 ? ret : status;
 }
 
@@ -63,7 +68,7 @@ static int run_hook(struct receive *r, const char *name,
 		    const char *const *args, size_t arg_nr,
 		    const struct buf *input, unsigned env, struct error *err)
 {
-	struct run h = {r, NULL, input, env};
+	struct run h = {r, NULL, input, env, name};
 	const char **argv = mem_calloc(arg_nr + 2, sizeof(*argv));
 	char *path;
 	int ret;

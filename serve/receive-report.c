@@ -73,6 +73,7 @@ int receive_report(struct receive *r, const char *failure, struct error *err)
 {
 	const struct serve_io io = {.writev = put_on_band, .ctx = &r->band};
 	struct pktline_writer w;
+	struct pktline_tap tap;
 	int ret;
 
 	if (!r->request.report && !r->request.report_v2)
@@ -82,6 +83,11 @@ int receive_report(struct receive *r, const char *failure, struct error *err)
 		return ret ? ret : pktline_send(&r->out, err);
 	}
 	pktline_writer_init(&w, &io);
+	/* What is counted is counted below the band. */
+	if (r->out.tap) {
+		tap = *r->out.tap;
+		w.tap = &tap;
+	}
 	ret = write_all(&w, &r->request, failure, err);
 	if (!ret)
 		ret = pktline_send(&w, err);

@@ -57,6 +57,7 @@ struct push {
 	struct receive r;
 	struct receive_objects objects;
 	struct oidset cut;    /* commits that become shallow */
+	uint64_t refs_before; /* looked at by earlier requests */
 	bool has_failed;      /* there are no objects: */
 	struct error failure; /*   ... why */
 	struct error *err;
@@ -71,10 +72,12 @@ int receive_init(struct receive *r, const struct receive_options *options,
 	r->options = options;
 	r->repo = options->repo;
 	receive_request_init(&r->request, r->repo->algo);
+	summary_init(&r->summary, r->repo->trace, "receive-pack");
 	pktline_writer_init(&r->out, io);
 	sideband_init(&r->band, &r->out, SIDEBAND_NONE);
 	if (pktline_reader_init(&r->in, io) < 0)
 		return error_nomem(err);
+	r->in.tap = r->out.tap = summary_tap(&r->summary);
 	ret = receive_config_load(&r->config, &r->repo->config, err);
 	if (ret < 0)
 		return ret;
@@ -95,6 +98,7 @@ void receive_release(struct receive *r)
 	if (r->refs_are_open)
 		refview_release(&r->refs);
 	sideband_release(&r->band);
+	summary_release(&r->summary);
 	pktline_reader_release(&r->in);
 	pktline_writer_release(&r->out);
 }
@@ -145,25 +149,60 @@ void receive_tell(struct receive *r, const char *fmt, ...)
 
 /* ---- the states: each returns the next one, or a negative error */
 
+static void begin(struct push *p, const char *command, enum summary_phase phase)
+{
+	struct receive *r = &p->r;
+
+	summary_begin(&r->summary, command);
+	summary_phase(&r->summary, phase);
+	summary_u64(&r->summary, "protocol", (uint64_t)r->options->version);
+	p->refs_before = r->refs.looked_at;
+}
+
+static void finish(struct push *p, const struct error *error)
+{
+	struct receive *r = &p->r;
+	size_t refused = 0;
+
+	summary_u64(&r->summary, "refs_looked_at",
+		    r->refs.looked_at - p->refs_before);
+	if (r->request.nr) {
+		for (size_t i = 0; i < r->request.nr; i++)
+			refused += r->request.commands[i].error != NULL;
+		summary_u64(&r->summary, "refs_asked", r->request.nr);
+		summary_u64(&r->summary, "refs_refused", refused);
+		summary_string(&r->summary, "unpack_error",
+			       p->has_failed ? p->failure.msg : NULL);
+	}
+	summary_end(&r->summary, error);
+}
+
 static int hello(struct push *p)
 {
 	struct receive *r = &p->r;
-	int ret = 0;
+	int ret;
 
-	if (r->options->advertise_only || !r->options->stateless_rpc)
-		ret = receive_advertise(r, p->err);
+	if (!r->options->advertise_only && r->options->stateless_rpc)
+		return REQUEST;
+	begin(p, "advertise", SUMMARY_ANSWER);
+	ret = receive_advertise(r, p->err);
 	if (!ret)
 		ret = pktline_send(&r->out, p->err);
 	if (ret < 0)
 		return ret;
+	finish(p, NULL);
 	return r->options->advertise_only ? END : REQUEST;
 }
 
 static int request(struct push *p)
 {
 	struct receive *r = &p->r;
-	int ret = receive_request_read(&r->request, &r->in, p->err);
+	int ret;
 
+	begin(p, "push", SUMMARY_NEGOTIATE);
+	ret = receive_request_read(&r->request, &r->in, p->err);
+	if (!ret)
+		summary_drop(&r->summary);
 	if (ret <= 0)
 		return ret < 0 ? ret : END;
 	if (r->request.sideband)
@@ -175,6 +214,7 @@ static int objects(struct push *p)
 {
 	struct receive *r = &p->r;
 
+	summary_phase(&r->summary, SUMMARY_RECEIVE);
 	if (!receive_objects_take(&p->objects, r, &p->failure) &&
 	    !receive_fsck(r, &p->objects, &p->failure))
 		return JUDGE;
@@ -188,10 +228,13 @@ static int objects(struct push *p)
 static int judge(struct push *p)
 {
 	struct receive *r = &p->r;
-	int ret = receive_check_connected(r, &p->objects, &p->cut, p->err);
+	int ret;
 
+	summary_phase(&r->summary, SUMMARY_CONNECTIVITY);
+	ret = receive_check_connected(r, &p->objects, &p->cut, p->err);
 	if (!ret)
 		ret = receive_check_hidden(r, p->err);
+	summary_phase(&r->summary, SUMMARY_HOOKS);
 	if (!ret)
 		receive_proc_choose(r);
 	if (!ret)
@@ -212,6 +255,7 @@ static int accept(struct push *p)
 		live += receive_is_live(&r->request.commands[i]);
 	if (!live)
 		return REPORT;
+	summary_phase(&r->summary, SUMMARY_MIGRATE);
 	if (!quarantine_migrate(&r->quarantine, p->err))
 		return UPDATE;
 	receive_tell(r, "error: %s\n", p->err->msg);
@@ -224,8 +268,10 @@ static int accept(struct push *p)
 
 static int update(struct push *p)
 {
-	int ret = receive_check_aliases(&p->r, p->err);
+	int ret;
 
+	summary_phase(&p->r.summary, SUMMARY_UPDATE);
+	ret = receive_check_aliases(&p->r, p->err);
 	if (!ret)
 		ret = receive_proc_run(&p->r, p->err);
 	if (!ret)
@@ -238,15 +284,19 @@ static int report(struct push *p)
 	struct receive *r = &p->r;
 	int ret;
 
+	summary_phase(&r->summary, SUMMARY_REPORT);
 	/* Refs hold what is in the pack now, or nobody will. */
 	quarantine_release(&r->quarantine);
 	ret = receive_report(r, p->has_failed ? p->failure.msg : NULL, p->err);
+	summary_phase(&r->summary, SUMMARY_HOOKS);
 	if (!ret)
 		ret = receive_hook_post(r, p->err);
 	if (!ret && r->band.mode != SIDEBAND_NONE)
 		ret = pktline_write_flush(&r->out, p->err);
 	if (!ret)
 		ret = pktline_send(&r->out, p->err);
+	if (!ret)
+		finish(p, NULL);
 	return ret < 0 ? ret : TIDY;
 }
 
@@ -326,6 +376,10 @@ int serve_receive_pack(const struct receive_options *options,
 		tell_client(&p.r, &own);
 	else if (ret < 0)
 		receive_tell(&p.r, "fatal: %s\n", own.msg);
+	if (ret < 0)
+		finish(&p, &own);
+	if (ret < 0)
+		trace_error(options->repo->trace, own.msg);
 	if (ret < 0 && err)
 		*err = own;
 	receive_objects_release(&p.objects);

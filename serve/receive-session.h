@@ -17,6 +17,7 @@
 #include "serve/receive-quarantine.h"
 #include "serve/refview.h"
 #include "serve/sideband.h"
+#include "serve/summary.h"
 #include "serve/visible.h"
 
 struct receive {
@@ -29,6 +30,7 @@ struct receive {
 	struct refview refs;
 	bool refs_are_open;
 	struct receive_request request;
+	struct summary summary;       /* of the push */
 	struct quarantine quarantine; /* of objects; gone when migrated */
 	bool is_limit;                /* see visible_is_limit() */
 	struct visible *visible;      /* owned: with is_limit, when needed */

@@ -234,6 +234,7 @@ static int visit(void *ctx, const struct ref *full)
 	struct each *each = ctx;
 	struct ref ref = *full;
 
+	each->view->looked_at++;
 	ref.name = strip(each->view, full->name);
 	ref.target = strip(each->view, full->target);
 	if (!each->hidden_too &&
@@ -279,6 +280,7 @@ static int visit_with_others(void *ctx, const struct ref *full)
 	if (strip(each->view, full->name) != full->name ||
 	    !each->view->prefix.len)
 		return visit(ctx, full);
+	each->view->looked_at++;
 	if (refview_rules_hide(&each->view->rules, "", full->name))
 		return 0;
 	ref.name = NULL;
@@ -330,6 +332,7 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		return error_nomem(err);
 	if (refview_rules_hide(&view->rules, name, view->full.data))
 		return 0;
+	view->looked_at++;
 	ret = refs_lookup(view->refs, view->full.data, ref, err);
 	ref->name = strip(view, ref->name);
 	ref->target = strip(view, ref->target);

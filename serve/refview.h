@@ -45,8 +45,9 @@ struct refview {
 	struct buf prefix; /* "refs/namespaces/<name>/", or empty */
 	struct buf full;   /* scratch: a name with its prefix */
 	struct refview_rules rules;
-	char **skips; /* owned: directories of which all is hidden, with
-			 prefix and slash; NULL after the last */
+	uint64_t looked_at; /* refs, by all functions below */
+	char **skips;       /* owned: directories of which all is hidden, with
+			       prefix and slash; NULL after the last */
 };
 
 /*

@@ -257,12 +257,13 @@ int request_check_cut(const struct request *req, struct error *err)
 	return 0;
 }
 
-int request_parse_have(const struct request *req, const char *line,
-		       struct oid *oid, struct error *err)
+int request_parse_have(struct request *req, const char *line, struct oid *oid,
+		       struct error *err)
 {
 	const char *rest = request_parse_oid(req, line, "have", oid);
 	char quoted[PKTLINE_QUOTE_MAX];
 
+	req->have_nr++;
 	if (rest && !*rest)
 		return 0;
 	return error_set(err, ERR_PEER,
@@ -369,4 +370,49 @@ static int is_enough(void *ctx, const struct oidset *common, struct error *err)
 struct negotiate_ops request_ops(struct request *req)
 {
 	return (struct negotiate_ops){has_object, is_enough, req};
+}
+
+static void summarize_pack(struct summary *s, const struct repack_report *r)
+{
+	const char *reason = r->warning.code ? r->warning.msg : r->no_bitmap;
+
+	summary_string(s, "strategy", r->strategy);
+	summary_string(s, "no_bitmap_reason", reason);
+	summary_u64(s, "bitmaps_used", r->bitmaps_used);
+	summary_u64(s, "pseudo_merges_used", r->pseudo_merges_used);
+	summary_u64(s, "commits_walked", r->commits_walked);
+	summary_u64(s, "objects_sent", r->objects);
+	summary_u64(s, "objects_reused_in_spans", r->pack_reused);
+	summary_u64(s, "objects_reused", r->reused);
+	summary_u64(s, "objects_recompressed",
+		    r->objects - r->pack_reused - r->reused);
+	summary_u64(s, "bytes_verbatim", r->bytes_verbatim);
+	summary_u64(s, "bytes_recompressed", r->bytes_recompressed);
+	summary_u64(s, "count_us", r->count_ns / 1000);
+	summary_u64(s, "reuse_us", r->reuse_ns / 1000);
+	summary_u64(s, "search_us", r->search_ns / 1000);
+	summary_u64(s, "write_us", r->write_ns / 1000);
+}
+
+void request_summarize(struct request *req)
+{
+	struct summary *s = &req->s->summary;
+	struct buf filter = BUF_INIT;
+
+	if (!s->trace)
+		return;
+	summary_u64(s, "wants", req->wants.nr);
+	summary_u64(s, "haves", req->have_nr);
+	summary_u64(s, "haves_common", req->common.nr);
+	summary_bool(s, "shallow",
+		     req->client_shallow.nr || request_has_cut(req));
+	summary_u64(s, "depth", req->depth);
+	if (!filter_is_empty(&req->filter) &&
+	    !filter_print(&filter, &req->filter))
+		summary_string(s, "filter", filter.data);
+	else
+		summary_string(s, "filter", NULL);
+	buf_release(&filter);
+	if (req->has_pack)
+		summarize_pack(s, &req->made);
 }

@@ -26,6 +26,7 @@ struct request {
 	struct session *s; /* borrowed */
 	struct oidset wants;
 	struct oidset common;         /* haves that we have */
+	uint64_t have_nr;             /* of all that were said */
 	struct oidset client_shallow; /* where the client's history ends */
 	/* The cut asked for; depth 0, no since and no nots: none. */
 	uint32_t depth;   /* DEPTH_INFINITE: all there is */
@@ -44,6 +45,8 @@ struct request {
 	struct walk_tips want_tips; /* the wants, sorted by kind */
 	struct reach reach;
 	bool reach_is_open;
+	bool has_pack; /* one was made; how, is in `made` */
+	struct repack_report made;
 	size_t target_nr; /* of `common` that are targets by now */
 };
 
@@ -77,8 +80,8 @@ int request_take_filter(struct request *req, const char *spec,
 int request_check_cut(const struct request *req, struct error *err);
 
 /* Parse the id of a "have <id>" line. 0 or ERR_PEER. */
-int request_parse_have(const struct request *req, const char *line,
-		       struct oid *oid, struct error *err);
+int request_parse_have(struct request *req, const char *line, struct oid *oid,
+		       struct error *err);
 
 /* Add a want: 0, negative, or ERR_PEER when there is no such object. */
 int request_add_want(struct request *req, const struct oid *oid,
@@ -90,6 +93,9 @@ int request_not_our_ref(const struct request *req, const struct oid *oid,
 
 /* Sort the wants into want_tips, once. 0 or negative. */
 int request_load_wants(struct request *req, struct error *err);
+
+/* Put what was asked for, and how it was answered, into the account. */
+void request_summarize(struct request *req);
 
 /* What a negotiation has to know; borrows req. Opens the repository. */
 struct negotiate_ops request_ops(struct request *req);

@@ -74,7 +74,7 @@ static int make_pack(struct request *req, struct sideband *sb,
 						     : repack_send;
 	struct progress_out progress = sideband_progress(sb);
 	struct repack_send_options send_options;
-	struct repack_report report = {.warning = ERROR_INIT};
+	struct repack_report *report = &req->made;
 	struct repack_request request = {
 		.wants = req->wants.oids,
 		.want_nr = req->wants.nr,
@@ -96,10 +96,11 @@ static int make_pack(struct request *req, struct sideband *sb,
 		return ret;
 	send_options.progress = req->no_progress ? NULL : &progress;
 	ret = make(req->s->odb, &request, &send_options, sideband_sink(sb),
-		   &report, err);
-	session_warn(req->s, &report.warning);
+		   report, err);
+	req->has_pack = true;
+	session_warn(req->s, &report->warning);
 	if (!ret && !req->no_progress)
-		put_total(sb, &report);
+		put_total(sb, report);
 	return ret;
 }
 
@@ -122,6 +123,14 @@ static void keep_alive(void *ctx)
 	sideband_keep_alive_if_quiet(ctx, NULL);
 }
 
+static int run_hook(struct request *req, struct sideband *sb, struct error *err)
+{
+	req->has_pack = true;
+	req->made.strategy = "hook";
+	req->made.no_bitmap = "uploadpack.packObjectsHook makes the pack";
+	return hook_pack_objects(req, sb, err);
+}
+
 static int send_to(struct request *req, struct sideband *sb,
 		   const struct tags *tags, struct error *err)
 {
@@ -133,7 +142,7 @@ static int send_to(struct request *req, struct sideband *sb,
 		ret = sys_ticker_start(&ticker, s->config.keep_alive,
 				       keep_alive, sb, err);
 	if (!ret && s->config.pack_objects_hook)
-		ret = hook_pack_objects(req, sb, err);
+		ret = run_hook(req, sb, err);
 	else if (!ret)
 		ret = make_pack(req, sb, tags, err);
 	sys_ticker_stop(ticker);
@@ -150,8 +159,10 @@ int send_pack(struct request *req, struct error *err)
 {
 	struct tags tags = {.s = req->s, .err = err};
 	struct sideband sb;
-	int ret = session_open_walk(req->s, err);
+	int ret;
 
+	summary_phase(&req->s->summary, SUMMARY_PACK);
+	ret = session_open_walk(req->s, err);
 	if (!ret)
 		ret = add_edges(req, err);
 	if (!ret && req->include_tag)

@@ -75,12 +75,33 @@ void session_release(struct session *s)
 	odb_close(s->odb);
 	if (s->refs_are_open)
 		refview_release(&s->refs);
+	summary_release(&s->summary);
 	pktline_reader_release(&s->in);
 	pktline_writer_release(&s->out);
 }
 
+void session_begin(struct session *s, const char *command)
+{
+	summary_begin(&s->summary, command);
+	summary_phase(&s->summary, strcmp(command, "fetch")
+					   ? SUMMARY_ANSWER
+					   : SUMMARY_NEGOTIATE);
+	summary_u64(&s->summary, "protocol", (uint64_t)s->options->version);
+	s->refs_before = s->refs_are_open ? s->refs.looked_at : 0;
+}
+
+void session_end(struct session *s, const struct error *error)
+{
+	if (s->refs_are_open)
+		summary_u64(&s->summary, "refs_looked_at",
+			    s->refs.looked_at - s->refs_before);
+	summary_end(&s->summary, error);
+}
+
 void session_warn(struct session *s, const struct error *warning)
 {
+	if (warning->code)
+		trace_error(s->options->repo->trace, warning->msg);
 	if (warning->code && s->options->warn)
 		s->options->warn(s->options->warn_ctx, warning->msg);
 }
@@ -133,9 +154,11 @@ int session_init(struct session *s, const struct serve_options *options,
 	memset(s, 0, sizeof(*s));
 	s->options = options;
 	s->algo = options->repo->algo;
+	summary_init(&s->summary, options->repo->trace, "upload-pack");
 	pktline_writer_init(&s->out, io);
 	if (pktline_reader_init(&s->in, io) < 0)
 		return error_nomem(err);
+	s->in.tap = s->out.tap = summary_tap(&s->summary);
 	ret = load_flags(&s->config, config, err);
 	if (!ret)
 		ret = load_unborn(&s->config, config, err);

@@ -15,6 +15,7 @@
 #include "repo/odb.h"
 #include "serve/pktline.h"
 #include "serve/refview.h"
+#include "serve/summary.h"
 #include "serve/upload-pack.h"
 #include "serve/visible.h"
 #include "walk/walk.h"
@@ -51,7 +52,8 @@ struct session {
 	struct session_config config;
 	struct pktline_reader in;
 	struct pktline_writer out;
-	bool in_pack; /* a pack has begun: no "ERR" any more */
+	struct summary summary; /* of each request */
+	bool in_pack;           /* a pack has begun: no "ERR" any more */
 	/* Each NULL or not open until asked for: */
 	struct odb *odb; /* owned */
 	struct walk walk;
@@ -59,6 +61,7 @@ struct session {
 	struct refview refs;
 	bool refs_are_open;
 	struct visible *visible; /* owned: with config.is_limit */
+	uint64_t refs_before;    /* looked at by earlier requests */
 };
 
 /* 0 or negative; release in any case. */
@@ -79,6 +82,10 @@ int session_open_refs(struct session *s, struct error *err);
  */
 int session_has(struct session *s, const struct oid *oid, struct error *err);
 int session_knows(struct session *s, const struct oid *oid, struct error *err);
+
+/* The account of a request: it begins, and has ended. */
+void session_begin(struct session *s, const char *command);
+void session_end(struct session *s, const struct error *error);
 
 /* Report a warning, if there is one. */
 void session_warn(struct session *s, const struct error *warning);

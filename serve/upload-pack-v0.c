@@ -230,6 +230,7 @@ int upload_pack_v0_serve(struct session *s, struct error *err)
 	struct negotiate_ops ops;
 	int ret = 0;
 
+	session_begin(s, "fetch");
 	request_init(&v.req, s);
 	ops = request_ops(&v.req);
 	negotiate_init(&v.negotiate, &ops, &v.req.common, &s->out, s->algo);
@@ -237,6 +238,11 @@ int upload_pack_v0_serve(struct session *s, struct error *err)
 		ret = step(&v, err);
 	if (!ret && v.state == STATE_PACK)
 		ret = send_pack(&v.req, err);
+	request_summarize(&v.req);
+	if (!ret && !v.req.wants.nr)
+		summary_drop(&s->summary);
+	else if (!ret)
+		session_end(s, NULL);
 	request_release(&v.req);
 	return ret;
 }

@@ -32,14 +32,27 @@ static bool says_hello(const struct session *s)
 	return s->options->advertise_only || !s->options->stateless_rpc;
 }
 
+static int say_hello(struct session *s,
+		     int (*advertise)(struct session *s, struct error *err),
+		     struct error *err)
+{
+	int ret;
+
+	session_begin(s, "advertise");
+	ret = advertise(s, err);
+	if (!ret)
+		ret = pktline_send(&s->out, err);
+	if (!ret)
+		session_end(s, NULL);
+	return ret;
+}
+
 static int serve_v0(struct session *s, struct error *err)
 {
 	int ret = 0;
 
 	if (says_hello(s))
-		ret = advertise_refs(s, err);
-	if (!ret)
-		ret = pktline_send(&s->out, err);
+		ret = say_hello(s, advertise_refs, err);
 	if (!ret && !s->options->advertise_only)
 		ret = upload_pack_v0_serve(s, err);
 	return ret;
@@ -50,9 +63,7 @@ static int serve_v2(struct session *s, struct error *err)
 	int ret = 0;
 
 	if (says_hello(s))
-		ret = advertise_v2(s, err);
-	if (!ret)
-		ret = pktline_send(&s->out, err);
+		ret = say_hello(s, advertise_v2, err);
 	if (ret < 0 || s->options->advertise_only)
 		return ret;
 	do
@@ -93,6 +104,10 @@ int serve_upload_pack(const struct serve_options *options,
 					    : serve_v0(&s, &own);
 	if (ret == ERR_PEER)
 		tell_client(&s, &own);
+	if (ret < 0)
+		session_end(&s, &own);
+	if (ret < 0 && own.code)
+		trace_error(options->repo->trace, own.msg);
 	if (ret < 0 && err)
 		*err = own;
 	session_release(&s);

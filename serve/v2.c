@@ -165,9 +165,12 @@ static int run(struct session *s, const struct keys *keys, bool has_args,
 				 "%s",
 				 hash_name(s->algo), hash_name(keys->algo));
 	args.command = keys->command->name;
+	session_begin(s, args.command);
 	ret = keys->command->run(s, &args, err);
 	if (!ret)
 		ret = pktline_send(&s->out, err);
+	if (!ret)
+		session_end(s, NULL);
 	return ret ? ret : 1;
 }
 

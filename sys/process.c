@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* This process. */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "sys/io.h"
 #include "sys/process.h"
 
 long sys_process_id(void)
@@ -39,4 +43,36 @@ char **sys_environ_with(const char *const *set, size_t nr)
 	for (size_t i = 0; i < nr; i++)
 		env[n++] = (char *)set[i];
 	return env;
+}
+
+static uint64_t us_of(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
+}
+
+/* getrusage() has the peak of what this process was before exec, too. */
+static uint64_t read_peak(void)
+{
+	static const char key[] = "\nVmHWM:";
+	struct buf status = BUF_INIT;
+	uint64_t kib = 0;
+	const char *line;
+
+	if (!sys_read_any(&status, "/proc/self/status", NULL)) {
+		line = strstr(status.data, key);
+		if (line)
+			kib = strtoull(line + sizeof(key) - 1, NULL, 10);
+	}
+	buf_release(&status);
+	return kib;
+}
+
+void sys_usage(struct sys_usage *usage)
+{
+	struct rusage r = {0};
+
+	getrusage(RUSAGE_SELF, &r);
+	usage->user_us = us_of(&r.ru_utime);
+	usage->system_us = us_of(&r.ru_stime);
+	usage->peak_rss_kib = read_peak();
 }

@@ -36,11 +36,33 @@ static void test_environ(void **state)
 	free(env);
 }
 
+static void test_usage(void **state)
+{
+	struct sys_usage before, after;
+	size_t len = 64 << 20;
+	char *bytes;
+
+	sys_usage(&before);
+	assert_true(before.peak_rss_kib > 100);
+	bytes = malloc(len);
+	assert_non_null(bytes);
+	for (int round = 0; round < 3; round++)
+		for (size_t i = 0; i < len; i += 512)
+			bytes[i] = (char)(i + round);
+	sys_usage(&after);
+	assert_true(bytes[len / 2] != 127);
+	assert_true(after.peak_rss_kib >= before.peak_rss_kib + 60 * 1024);
+	assert_true(after.user_us + after.system_us >
+		    before.user_us + before.system_us);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_environ),
+		cmocka_unit_test(test_usage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/summary.c: the account of a request, and none for nobody. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve/summary.h"
+#include "sys/clock.h"
+
+struct listener {
+	struct trace t;
+	int fd;
+	char text[8192];
+};
+
+static void listen_to(struct listener *l, enum trace_target target)
+{
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	trace_init(&l->t, "me", sys_clock_ns());
+	l->t.files[target] = (struct trace_file){fds[1], true};
+	l->fd = fds[0];
+}
+
+static const char *said(struct listener *l)
+{
+	ssize_t n = read(l->fd, l->text, sizeof(l->text) - 1);
+
+	l->text[n > 0 ? n : 0] = '\0';
+	return l->text;
+}
+
+static void stop(struct listener *l)
+{
+	trace_release(&l->t);
+	close(l->fd);
+}
+
+/* The number behind `"key":`; fails when there is none. */
+static uint64_t number(const char *text, const char *key)
+{
+	char quoted[64];
+	const char *at;
+
+	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+	at = strstr(text, quoted);
+	assert_non_null(at);
+	return strtoull(at + strlen(quoted), NULL, 10);
+}
+
+static void test_nobody(void **state)
+{
+	struct summary s;
+
+	summary_init(&s, NULL, "upload-pack");
+	assert_null(summary_tap(&s));
+	summary_begin(&s, "fetch");
+	summary_phase(&s, SUMMARY_PACK);
+	summary_u64(&s, "wants", 1);
+	summary_string(&s, "filter", "x");
+	assert_int_equal(s.members.len, 0);
+	summary_end(&s, NULL);
+	summary_release(&s);
+}
+
+static void test_requests(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct listener l;
+	struct summary s;
+
+	listen_to(&l, TRACE_LOG);
+	summary_init(&s, &l.t, "upload-pack");
+	assert_ptr_equal(summary_tap(&s), &s.tap);
+	/* Read ahead of the request: counted; waited for: not its time. */
+	s.tap.bytes_read = 100;
+	s.tap.read_ns = 5000000;
+	summary_begin(&s, "fetch");
+	summary_phase(&s, SUMMARY_NEGOTIATE);
+	summary_u64(&s, "wants", 7);
+	summary_bool(&s, "shallow", true);
+	summary_string(&s, "filter", "blob:\"none\"");
+	summary_string(&s, "strategy", NULL);
+	sys_sleep_ns(2000000);
+	s.tap.bytes_read += 11;
+	s.tap.bytes_sent += 22;
+	s.tap.read_ns += 1000000;
+	summary_phase(&s, SUMMARY_PACK);
+	summary_phase(&s, SUMMARY_NEGOTIATE);
+	summary_end(&s, NULL);
+	said(&l);
+	assert_non_null(strstr(l.text, "\"key\":\"request\",\"value\":{"
+				       "\"service\":\"upload-pack\","
+				       "\"command\":\"fetch\","
+				       "\"error\":null,\"wants\":7,"
+				       "\"shallow\":true,"
+				       "\"filter\":\"blob:\\\"none\\\"\","
+				       "\"strategy\":null,"));
+	assert_int_equal(number(l.text, "bytes_received"), 111);
+	assert_int_equal(number(l.text, "bytes_sent"), 22);
+	assert_int_equal(number(l.text, "wait_read_us"), 1000);
+	assert_true(number(l.text, "negotiate_us") >= 2000);
+	assert_true(number(l.text, "total_us") >=
+		    number(l.text, "negotiate_us") + number(l.text, "pack_us"));
+	assert_null(strstr(l.text, "hooks_us"));
+	assert_true(number(l.text, "peak_rss_kib") > 0);
+	/* The next has nothing of it. */
+	error_set(&err, ERR_PEER, "gone");
+	summary_begin(&s, "ls-refs");
+	summary_end(&s, &err);
+	said(&l);
+	assert_non_null(strstr(l.text, "\"command\":\"ls-refs\","
+				       "\"error\":\"gone\","
+				       "\"bytes_received\":0,"));
+	assert_null(strstr(l.text, "wants"));
+	/* None has begun, or it was none. */
+	summary_end(&s, NULL);
+	summary_begin(&s, "fetch");
+	summary_drop(&s);
+	summary_end(&s, NULL);
+	assert_string_equal(said(&l), "");
+	summary_release(&s);
+	stop(&l);
+}
+
+/* Phases are regions, also when the request is never finished. */
+static void test_regions(void **state)
+{
+	struct listener l;
+	struct summary s;
+
+	listen_to(&l, TRACE_EVENT);
+	summary_init(&s, &l.t, "receive-pack");
+	summary_begin(&s, "push");
+	summary_phase(&s, SUMMARY_RECEIVE);
+	summary_phase(&s, SUMMARY_RECEIVE);
+	assert_int_equal(l.t.nesting, 1);
+	said(&l);
+	assert_non_null(strstr(l.text, "\"category\":\"receive-pack\","
+				       "\"label\":\"receive\""));
+	summary_phase(&s, SUMMARY_UPDATE);
+	assert_int_equal(l.t.nesting, 1);
+	summary_release(&s);
+	assert_int_equal(l.t.nesting, 0);
+	stop(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_regions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
