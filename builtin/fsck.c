@@ -16,6 +16,7 @@
 #include "builtin/options.h"
 #include "object/parse.h"
 #include "repo/fsck-config.h"
+#include "sys/trace.h"
 
 static const char usage_text[] =
 	"git fsck [--tags] [--root] [--unreachable] [--cache] [--no-reflogs] "
@@ -226,6 +227,7 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 		&out, r->a.no_progress || r->a.verbose ? PROGRESS_OFF
 		      : r->a.progress                  ? PROGRESS_ON
 						       : PROGRESS_IF_TERMINAL);
+	struct trace *trace = r->s.repo->trace;
 	int ret = fsck_config_load(&r->rules, r->s.repo, "fsck.", NULL, NULL,
 				   r->err);
 
@@ -235,15 +237,23 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	if (ret < 0)
 		return ret;
 	fsck_scan_init(&r->scan);
+	trace_region_enter(trace, "fsck", "refs");
 	if (r->a.references)
 		fsck_check_refs(r);
+	trace_region_leave(trace, "fsck", "refs");
+	trace_region_enter(trace, "fsck", "objects");
 	ret = promisor_init(&r->promisor, &r->walk, r->err);
 	if (!ret)
 		ret = scan(r, progress);
+	trace_region_leave(trace, "fsck", "objects");
+	trace_region_enter(trace, "fsck", "connectivity");
 	if (!ret)
 		ret = fsck_check_links(r, names, name_nr);
+	trace_region_leave(trace, "fsck", "connectivity");
+	trace_region_enter(trace, "fsck", "files");
 	if (!ret && r->a.full)
 		fsck_check_files(r);
+	trace_region_leave(trace, "fsck", "files");
 	promisor_release(&r->promisor);
 	fsck_scan_release(&r->scan);
 	walk_close(&r->walk);

@@ -26,6 +26,7 @@
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
+#include "sys/trace.h"
 
 static const char usage_text[] = "git gc [<options>]";
 
@@ -293,15 +294,22 @@ static struct words start_command(const char *const *words)
 /* Run it to its end and let go of the words. 0 or negative. */
 static int run_command(struct run *r, struct words *w)
 {
+	struct trace *trace = r->repo->trace;
+	struct trace_child told;
 	struct sys_child child;
 	int ret, code = 0;
 
 	fflush(stdout);
+	if (!w->failed)
+		trace_child_start(trace, &told, (const char **)w->items, NULL);
 	ret = w->failed ? error_nomem(r->err)
 			: sys_spawn(&child, w->items, NULL, SYS_SPAWN_NULL_IN,
 				    r->err);
 	if (!ret)
 		code = sys_spawn_wait(&child, r->err);
+	if (!w->failed)
+		trace_child_exit(trace, &told, ret ? -1 : child.pid,
+				 ret ? -1 : code);
 	if (!ret && code)
 		ret = code < 0 ? code
 			       : error_set(r->err, ERR_PEER, "failed to run %s",
@@ -527,16 +535,21 @@ static int is_needed(struct run *r)
 static int ask_hook(struct run *r)
 {
 	char *path = NULL;
+	struct trace_child told;
 	struct sys_child child;
 	int ret = repo_hook_find(&path, r->repo, "pre-auto-gc", r->err);
 	char *argv[] = {path, NULL};
 
 	if (ret <= 0)
 		return ret < 0 ? ret : 1;
+	trace_child_start(r->repo->trace, &told, (const char **)argv,
+			  "pre-auto-gc");
 	ret = sys_spawn(&child, argv, NULL,
 			SYS_SPAWN_NULL_IN | SYS_SPAWN_OUT_TO_ERR, r->err);
-	if (!ret)
+	if (!ret) {
 		ret = sys_spawn_wait(&child, r->err);
+		trace_child_exit(r->repo->trace, &told, child.pid, ret);
+	}
 	free(path);
 	return ret < 0 ? ret : !ret;
 }

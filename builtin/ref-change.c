@@ -8,6 +8,7 @@
 #include "repo/hook.h"
 #include "repo/ident.h"
 #include "sys/spawn.h"
+#include "sys/trace.h"
 
 void ref_changer_init(struct ref_changer *changer, struct store *store)
 {
@@ -49,11 +50,13 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 
 /* Run the hook with the changes on its standard input; its exit code. */
 static int run_hook(const char *path, enum ref_state state,
-		    const struct ref_transaction *tx, struct error *err)
+		    const struct ref_transaction *tx, struct trace *trace,
+		    struct error *err)
 {
 	const char *argv[] = {path, ref_state_name(state), NULL};
 	struct buf input = BUF_INIT;
 	struct sys_talk talk = {.input = NULL};
+	struct trace_child told;
 	struct sys_child child;
 	void (*on_pipe)(int);
 	int ret, status;
@@ -64,6 +67,7 @@ static int run_hook(const char *path, enum ref_state state,
 		ret = error_nomem(err);
 		goto out;
 	}
+	trace_child_start(trace, &told, argv, "reference-transaction");
 	ret = sys_spawn(&child, (char *const *)argv, NULL,
 			SYS_SPAWN_PIPE_IN | SYS_SPAWN_OUT_TO_ERR, err);
 	if (ret < 0)
@@ -72,6 +76,7 @@ static int run_hook(const char *path, enum ref_state state,
 	talk.input_len = input.len;
 	ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret ? NULL : err);
+	trace_child_exit(trace, &told, child.pid, status);
 	ret = ret ? ret : status;
 out:
 	signal(SIGPIPE, on_pipe);
@@ -90,7 +95,8 @@ static int tell_hook(void *ctx, enum ref_state state,
 
 	if (ret > 0) {
 		setenv("GIT_DIR", changer->store->repo->git_dir, 1);
-		ret = run_hook(path, state, tx, err);
+		ret = run_hook(path, state, tx, changer->store->repo->trace,
+			       err);
 	}
 	free(path);
 	if (ret <= 0)

@@ -11,6 +11,7 @@
 #include "repack/newpack.h"
 #include "repack/plan.h"
 #include "sys/io.h"
+#include "sys/trace.h"
 
 /* Files of a repository's packs are never written again. */
 #define FILE_MODE 0444
@@ -98,9 +99,15 @@ static int plan_and_search(struct newpack *np, bool check, struct error *err)
 		.retry_same_pack = !np->options->make.reuse_delta,
 		.progress = make->progress,
 	};
-	int ret = plan_items(np->items, &np->packs, &plan, err);
+	struct trace *trace = np->packs.odb->repo->trace;
+	int ret;
 
-	return ret < 0 ? ret : delta_search_run(np->items, &search, err);
+	trace_region_enter(trace, "pack-objects", "prepare-pack");
+	ret = plan_items(np->items, &np->packs, &plan, err);
+	if (!ret)
+		ret = delta_search_run(np->items, &search, err);
+	trace_region_leave(trace, "pack-objects", "prepare-pack");
+	return ret;
 }
 
 static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
@@ -115,10 +122,13 @@ static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
 		.max_len = max_len,
 		.progress = &progress,
 	};
+	struct trace *trace = np->packs.odb->repo->trace;
 	size_t all = np->nr;
-	int ret = pack_writer_init(&writer, sink, (uint32_t)np->nr,
-				   np->packs.odb->algo, true, err);
+	int ret;
 
+	trace_region_enter(trace, "pack-objects", "write-pack-file");
+	ret = pack_writer_init(&writer, sink, (uint32_t)np->nr,
+			       np->packs.odb->algo, true, err);
 	progress_start(&progress, np->options->make.write_progress,
 		       "Writing objects", np->nr);
 	if (!ret)
@@ -129,6 +139,7 @@ static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
 		ret = pack_writer_finish(&writer, &np->checksum, err);
 	progress_stop(&progress);
 	pack_writer_release(&writer);
+	trace_region_leave(trace, "pack-objects", "write-pack-file");
 	return ret;
 }
 

@@ -9,6 +9,7 @@
 #include "repack/pseudo-tips.h"
 #include "repack/roots.h"
 #include "sys/clock.h"
+#include "sys/trace.h"
 
 /* Which packs' objects the options leave out. */
 static int choose_packs(struct pack_job *job, const struct odb *odb,
@@ -212,11 +213,15 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 		.threads = job->options->newpack->make.threads,
 		.progress = job->options->newpack->make.progress,
 	};
-	int ret = job->promisor.has_packs
-			  ? enumerate_local(job, err)
-			  : walk_enumerate(&job->found, &job->walk, &job->wants,
-					   &job->haves, &options, err);
+	struct trace *trace = job->walk.odb->repo->trace;
+	int ret;
 
+	trace_region_enter(trace, "pack-objects", "enumerate-objects");
+	ret = job->promisor.has_packs
+		      ? enumerate_local(job, err)
+		      : walk_enumerate(&job->found, &job->walk, &job->wants,
+				       &job->haves, &options, err);
+	trace_region_leave(trace, "pack-objects", "enumerate-objects");
 	if (!ret && (job->haves.commit_nr || job->haves.others.nr))
 		job->left_out = true;
 	if (!ret)
@@ -349,13 +354,19 @@ static int paint_islands(struct pack_job *job, struct error *err)
 int pack_job_run(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
+	struct trace *trace = job->walk.odb->repo->trace;
 	int ret = paint_islands(job, err);
 
 	if (!ret)
 		ret = newpacks_make(&job->newpacks, &job->items, NULL, o->dir,
 				    o->newpack, err);
-	if (!ret && o->write_bitmap)
+	if (!ret && o->write_bitmap) {
+		trace_region_enter(trace, "pack-bitmap-write",
+				   "building_bitmaps_total");
 		ret = write_bitmap(job, err);
+		trace_region_leave(trace, "pack-bitmap-write",
+				   "building_bitmaps_total");
+	}
 	return ret < 0 ? ret : newpacks_install(&job->newpacks, o->base, err);
 }
 

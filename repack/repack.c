@@ -18,6 +18,7 @@
 #include "repo/refs.h"
 #include "repo/revname.h"
 #include "sys/io.h"
+#include "sys/trace.h"
 #include "walk/filter-walk.h"
 
 struct run {
@@ -369,6 +370,18 @@ static int remove_redundant(struct run *r, struct error *err)
 	return ret < 0 ? ret : prune_packed(r->repo, &loose, err);
 }
 
+/* A step, as a region. */
+static int step(struct run *r, const char *label,
+		int (*run)(struct run *r, struct error *err), struct error *err)
+{
+	int ret;
+
+	trace_region_enter(r->repo->trace, "repack", label);
+	ret = run(r, err);
+	trace_region_leave(r->repo->trace, "repack", label);
+	return ret;
+}
+
 int repack_run(struct repack_result *result, const struct repo *repo,
 	       const struct repack_options *options, struct error *err)
 {
@@ -394,11 +407,11 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	if (!ret)
 		take_result(&r);
 	if (!ret && wants_unreachable(options))
-		ret = save_unreachable(&r, err);
+		ret = step(&r, "save-unreachable", save_unreachable, err);
 	if (!ret && options->write_midx)
-		ret = write_midx(&r, err);
+		ret = step(&r, "write-midx", write_midx, err);
 	if (!ret && options->remove_redundant)
-		ret = remove_redundant(&r, err);
+		ret = step(&r, "remove-redundant", remove_redundant, err);
 	if (!ret && options->update_server_info)
 		ret = server_info_update(repo, r.refs, err);
 	run_release(&r);

@@ -10,6 +10,7 @@
 #include "serve/receive-haves.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
+#include "sys/trace.h"
 
 struct haves {
 	const struct repo *repo;
@@ -59,6 +60,7 @@ static int take_output(void *ctx, const char *bytes, size_t len,
 static int run_command(struct haves *h, const char *git_dir)
 {
 	struct sys_talk talk = {.output = take_output, .ctx = h};
+	struct trace_child told;
 	struct sys_child child;
 	struct buf script = BUF_INIT;
 	const char *argv[] = {"sh", "-c", NULL, h->command, git_dir, NULL};
@@ -67,6 +69,7 @@ static int run_command(struct haves *h, const char *git_dir)
 	if (buf_printf(&script, "%s \"$@\"", h->command) < 0)
 		return error_nomem(h->err);
 	argv[2] = script.data;
+	trace_child_start(h->repo->trace, &told, argv, NULL);
 	ret = sys_spawn(&child, (char *const *)argv, NULL,
 			SYS_SPAWN_NULL_IN | SYS_SPAWN_PIPE_OUT, h->err);
 	buf_release(&script);
@@ -76,6 +79,7 @@ static int run_command(struct haves *h, const char *git_dir)
 	h->is_bad = false;
 	ret = sys_spawn_talk(&child, &talk, h->err);
 	status = sys_spawn_wait(&child, NULL);
+	trace_child_exit(h->repo->trace, &told, child.pid, status);
 	if (!ret && status)
 		error_set(h->warning, ERR_IO,
 			  "core.alternateRefsCommand failed for '%s'", git_dir);

@@ -185,4 +185,35 @@ test_expect_success 'bytes of any kind become valid JSON' '
 	LC_ALL=C grep "caf.u00e9 .u0001" ours
 '
 
+test_expect_success 'regions of a repack, where stock Git has them' '
+	repo_linear full.git 5 &&
+	cp -R full.git other.git &&
+	GIT_TRACE2_EVENT="$PWD/stocks.repack" stock -C other.git repack -adbq &&
+	GIT_TRACE2_EVENT="$PWD/ours.repack" "$GIT" -C full.git repack -adbq &&
+	for side in stocks ours
+	do
+		sed -n "s/.*region_\([a-z]*\)\".*\"category\":\"\(pack-[-a-z]*\)\",\"label\":\"\([-_a-z]*\)\".*/\1 \2 \3/p" \
+			$side.repack | LC_ALL=C sort >$side.regions || return 1
+	done &&
+	test_line_count 8 ours.regions &&
+	LC_ALL=C comm -13 stocks.regions ours.regions >more &&
+	test ! -s more &&
+	grep "\"category\":\"repack\",\"label\":\"remove-redundant\"" \
+		ours.repack
+'
+
+test_expect_success 'children of gc, and parts of fsck' '
+	rm -f ours &&
+	GIT_TRACE2_EVENT="$PWD/ours" "$GIT" -C full.git gc --quiet &&
+	grep "\"event\":\"child_start\".*\"repack\"" ours &&
+	grep -c "\"event\":\"child_start\"" ours >started &&
+	grep -c "\"event\":\"child_exit\"" ours >ended &&
+	test_cmp started ended &&
+	grep "\"hierarchy\":\"gc/repack\"" ours &&
+	GIT_TRACE2_PERF="$PWD/ours.fsck" "$GIT" -C full.git fsck &&
+	grep -c "| region_leave .*| fsck  " ours.fsck >nr &&
+	echo 4 >expected &&
+	test_cmp expected nr
+'
+
 test_done
