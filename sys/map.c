@@ -8,9 +8,10 @@
 
 #include "sys/map.h"
 
+/* What is no file is refused, and not waited for as a pipe would be. */
 static int open_regular(const char *path, struct stat *st, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0) {
 		int missing = errno == ENOENT || errno == ENOTDIR;

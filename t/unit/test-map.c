@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sys/stat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,19 @@ static void empty_file(void **state)
 	buf_release(&b);
 }
 
+/* Nobody writes into it: that is not waited for. */
+static void check_pipe(struct buf *b)
+{
+	char dir[] = "/tmp/gitreach-map-XXXXXX", name[64];
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(name, sizeof(name), "%s/pipe", dir);
+	assert_int_equal(mkfifo(name, 0600), 0);
+	assert_int_equal(sys_read_file(b, name, NULL), ERR_IO);
+	unlink(name);
+	rmdir(dir);
+}
+
 static void missing_and_unsuitable(void **state)
 {
 	struct sys_map map;
@@ -95,6 +109,7 @@ static void missing_and_unsuitable(void **state)
 	assert_int_equal(sys_read_file(&b, "/tmp/no/such/file", &err),
 			 ERR_MISSING);
 	assert_int_equal(sys_read_file(&b, "/tmp", &err), ERR_IO);
+	check_pipe(&b);
 	assert_int_equal(b.len, 0);
 	buf_release(&b);
 }
