@@ -131,7 +131,8 @@ static int forbid_files(struct http_exchange *x, struct error *err)
 
 	if (is_limit)
 		x->get_any_file = false;
-	return ret;
+	/* What cannot be read to learn from whom it borrows borrows nothing. */
+	return ret == ERR_NOMEM ? ret : 0;
 }
 
 static int configure(struct http_exchange *x, struct error *err)

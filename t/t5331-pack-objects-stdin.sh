@@ -272,12 +272,6 @@ test_expect_success 'and what changes nothing is taken' '
 	done
 '
 
-test_expect_success '--exclude-promisor-objects with a promisor pack' '
-	: >repo.git/objects/pack/${B%.pack}.promisor &&
-	refused exclude-promisor-objects --exclude-promisor-objects x &&
-	rm repo.git/objects/pack/${B%.pack}.promisor
-'
-
 test_expect_success '--compression=-1 is the default of zlib' '
 	test_seq 1 20000 >text &&
 	stock -C repo.git hash-object -w --stdin <text >list &&
