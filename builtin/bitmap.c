@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "builtin/bitmap-parts.h"
-#include "builtin/options.h"
+#include "builtin/subcommand.h"
 
 static const char usage_text[] =
 	"git bitmap list [--commits]\n"
@@ -82,28 +82,13 @@ void bitmap_print_index(const struct pack_bitmap *pb, char separator)
 	       pb->path);
 }
 
-static const struct {
-	const char *name;
-	int (*run)(int argc, const char **argv, struct builtin_env *env);
-} subcommands[] = {
-	{"explain", bitmap_explain}, {"list", bitmap_list},
-	{"show", bitmap_show},       {"stats", bitmap_stats},
-	{"verify", bitmap_verify},
-};
-
 int cmd_bitmap(int argc, const char **argv, struct builtin_env *env)
 {
-	const struct option options[] = {{.kind = OPTION_END}};
-	int operands;
+	static const struct subcommand subcommands[] = {
+		{"explain", bitmap_explain}, {"list", bitmap_list},
+		{"show", bitmap_show},       {"stats", bitmap_stats},
+		{"verify", bitmap_verify},   {NULL, NULL},
+	};
 
-	for (size_t i = 0; argc > 1 && i < ARRAY_NR(subcommands); i++)
-		if (!strcmp(argv[1], subcommands[i].name))
-			return builtin_finish(
-				subcommands[i].run(argc - 1, argv + 1, env));
-	if (argc > 1 && *argv[1] != '-')
-		builtin_error("unknown subcommand: `%s'", argv[1]);
-	else if (argc < 2)
-		builtin_error("need a subcommand");
-	operands = options_parse(argc, argv, options, usage_text);
-	return operands < 0 ? 129 : options_usage(options, usage_text);
+	return subcommand_run(subcommands, usage_text, argc, argv, env);
 }

@@ -21,8 +21,8 @@ static const char usage_text[] =
 	"--stdin-commits] [--changed-paths] [--[no-]max-new-filters <n>] "
 	"[--[no-]progress] <split-options>";
 
-struct args {
-	struct object_dir_args common;
+struct call {
+	struct object_dir_call common;
 	bool reachable, stdin_packs, stdin_commits, append; /* of write */
 	int changed_paths;                                  /* -1: not given */
 	int64_t max_new_filters; /* INT64_MIN: not given */
@@ -30,16 +30,6 @@ struct args {
 	uint64_t size_multiple, max_commits;
 	const char *expire_time;
 	bool shallow; /* of verify */
-};
-
-/* A command in the making. */
-struct call {
-	struct args args;
-	struct builtin_env *env;
-	struct store store;
-	struct progress_out out;
-	const struct progress_out *progress;
-	size_t dir_nr; /* of --object-dir */
 };
 
 /* ---- standard input */
@@ -107,26 +97,26 @@ static int read_input(struct input *in, bool packs, enum hash_algo algo)
 
 /* ---- write */
 
-static int take_split(struct commit_graph_options *o, const struct args *a)
+static int take_split(struct commit_graph_options *o, const struct call *c)
 {
-	o->split.size_multiple = a->size_multiple;
-	o->split.max_commits = a->max_commits;
-	if (a->expire_time &&
-	    approxidate_parse_expiry(&o->expiry, a->expire_time,
+	o->split.size_multiple = c->size_multiple;
+	o->split.max_commits = c->max_commits;
+	if (c->expire_time &&
+	    approxidate_parse_expiry(&o->expiry, c->expire_time,
 				     sys_clock_seconds()) < 0)
 		return builtin_die("malformed expiration date '%s'",
-				   a->expire_time);
-	if (!a->split)
+				   c->expire_time);
+	if (!c->split)
 		return 0;
-	if (!*a->split)
+	if (!*c->split)
 		o->split.split = COMMIT_GRAPH_SPLIT_MERGE;
-	else if (!strcmp(a->split, "no-merge"))
+	else if (!strcmp(c->split, "no-merge"))
 		o->split.split = COMMIT_GRAPH_SPLIT_NO_MERGE;
-	else if (!strcmp(a->split, "replace"))
+	else if (!strcmp(c->split, "replace"))
 		o->split.split = COMMIT_GRAPH_SPLIT_REPLACE;
 	else
 		return builtin_die("unrecognized --split argument, %s",
-				   a->split);
+				   c->split);
 	return 0;
 }
 
@@ -134,15 +124,15 @@ static int take_split(struct commit_graph_options *o, const struct args *a)
 static int take_source(struct commit_graph_options *o, struct input *in,
 		       const struct call *c)
 {
-	const struct args *a = &c->args;
 	int code = 0;
 
-	o->source = a->reachable       ? COMMIT_GRAPH_FROM_REFS
-		    : a->stdin_commits ? COMMIT_GRAPH_FROM_COMMITS
-		    : a->stdin_packs   ? COMMIT_GRAPH_FROM_NAMED
+	o->source = c->reachable       ? COMMIT_GRAPH_FROM_REFS
+		    : c->stdin_commits ? COMMIT_GRAPH_FROM_COMMITS
+		    : c->stdin_packs   ? COMMIT_GRAPH_FROM_NAMED
 				       : COMMIT_GRAPH_FROM_PACKS;
-	if (a->stdin_commits || a->stdin_packs)
-		code = read_input(in, a->stdin_packs, c->store.repo->algo);
+	if (c->stdin_commits || c->stdin_packs)
+		code = read_input(in, c->stdin_packs,
+				  c->common.store.repo->algo);
 	o->commits = in->ids;
 	o->commit_nr = in->id_nr;
 	o->packs = (const char *const *)in->packs;
@@ -150,10 +140,11 @@ static int take_source(struct commit_graph_options *o, struct input *in,
 	return code;
 }
 
-static int run_write(struct call *c, const struct commit_graph_options *o)
+static int run_write(struct object_dir_call *call,
+		     const struct commit_graph_options *o)
 {
 	struct error err = ERROR_INIT;
-	int ret = commit_graph_write(c->store.odb, o, &err);
+	int ret = commit_graph_write(call->store.odb, o, &err);
 
 	if (ret == ERR_INVALID && (o->commit_nr || o->pack_nr)) {
 		builtin_error("%s", err.msg);
@@ -162,16 +153,20 @@ static int run_write(struct call *c, const struct commit_graph_options *o)
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
-static int write_graph(struct call *c)
+static int write_graph(struct object_dir_call *call)
 {
+	const struct call *c = (const struct call *)call;
 	struct commit_graph_options o;
 	struct input in = {0};
 	struct error err = ERROR_INIT;
 	bool enabled = true;
 	int code;
 
-	if (commit_graph_options_load(&o, c->store.repo, &err) < 0 ||
-	    config_bool(&c->store.repo->config, "core.commitgraph", &enabled,
+	if (c->reachable + c->stdin_commits + c->stdin_packs > 1)
+		return builtin_die("use at most one of --reachable, "
+				   "--stdin-commits, or --stdin-packs");
+	if (commit_graph_options_load(&o, call->store.repo, &err) < 0 ||
+	    config_bool(&call->store.repo->config, "core.commitgraph", &enabled,
 			&err) < 0)
 		return builtin_fail(&err);
 	if (!enabled) {
@@ -179,172 +174,127 @@ static int write_graph(struct call *c)
 			     "'core.commitGraph' is disabled");
 		return 0;
 	}
-	o.append = c->args.append;
-	if (c->args.changed_paths >= 0)
-		o.changed_paths = c->args.changed_paths;
-	if (c->args.max_new_filters != INT64_MIN)
-		o.max_new_filters = c->args.max_new_filters;
-	o.dir_nr = c->dir_nr;
-	o.progress = c->progress;
-	code = take_split(&o, &c->args);
+	o.append = c->append;
+	if (c->changed_paths >= 0)
+		o.changed_paths = c->changed_paths;
+	if (c->max_new_filters != INT64_MIN)
+		o.max_new_filters = c->max_new_filters;
+	o.dir_nr = call->dir_nr;
+	o.progress = call->progress;
+	code = take_split(&o, c);
 	if (!code)
 		code = take_source(&o, &in, c);
 	if (!code)
-		code = run_write(c, &o);
+		code = run_write(call, &o);
 	input_release(&in);
 	return code;
 }
 
 /* ---- verify */
 
-static void print_line(void *ctx, const char *line)
+static int verify_graph(struct object_dir_call *call)
 {
-	fprintf(stderr, "%s\n", line);
-}
-
-static int verify_graph(struct call *c)
-{
+	const struct call *c = (const struct call *)call;
 	const struct commit_graph_verify_options o = {
-		.dir_nr = c->dir_nr,
-		.shallow = c->args.shallow,
-		.complain = print_line,
-		.progress = c->progress,
+		.dir_nr = call->dir_nr,
+		.shallow = c->shallow,
+		.complain = object_dir_print_line,
+		.progress = call->progress,
 	};
 	struct error err = ERROR_INIT;
-	int ret = commit_graph_verify_dir(c->store.odb, &o, &err);
+	int ret = commit_graph_verify_dir(call->store.odb, &o, &err);
 
 	return ret < 0 ? builtin_fail(&err) : ret;
 }
 
 /* ---- the command */
 
-static const struct {
-	const char *name;
-	int (*run)(struct call *c);
-} subcommands[] = {
-	{"write", write_graph},
-	{"verify", verify_graph},
-};
-
-/* NULL: there is no such subcommand. */
-static int (*find_run(const char *name))(struct call *)
-{
-	for (size_t i = 0; i < ARRAY_NR(subcommands); i++)
-		if (!strcmp(subcommands[i].name, name))
-			return subcommands[i].run;
-	return NULL;
-}
-
-static int parse(struct args *a, int argc, const char **argv, const char *name)
+static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 {
 	const struct option write_options[] = {
-		OBJECT_DIR_OPTIONS(&a->common),
+		OBJECT_DIR_OPTIONS(&c->common),
 		{.kind = OPTION_FLAG,
 		 .long_name = "reachable",
-		 .value = &a->reachable,
+		 .value = &c->reachable,
 		 .help = "start walk at all refs"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "stdin-packs",
-		 .value = &a->stdin_packs,
+		 .value = &c->stdin_packs,
 		 .help = "scan pack-indexes listed by stdin for commits"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "stdin-commits",
-		 .value = &a->stdin_commits,
+		 .value = &c->stdin_commits,
 		 .help = "start walk at commits listed by stdin"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "append",
-		 .value = &a->append,
+		 .value = &c->append,
 		 .help = "include all commits already in the commit-graph "
 			 "file"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "changed-paths",
-		 .value = &a->changed_paths,
+		 .value = &c->changed_paths,
 		 .flags = OPTION_NO_ARG,
 		 .fn = object_dir_take_choice,
 		 .help = "enable computation for changed paths"},
 		{.kind = OPTION_I64,
 		 .long_name = "max-new-filters",
-		 .value = &a->max_new_filters,
+		 .value = &c->max_new_filters,
 		 .help = "maximum number of changed-path Bloom filters to "
 			 "compute"},
 		{.kind = OPTION_STRING,
 		 .long_name = "split",
-		 .value = &a->split,
+		 .value = &c->split,
 		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
 		 .dflt = "",
 		 .arg_name = "<strategy>",
 		 .help = "allow writing an incremental commit-graph file"},
 		{.kind = OPTION_U64,
 		 .long_name = "max-commits",
-		 .value = &a->max_commits,
+		 .value = &c->max_commits,
 		 .help = "maximum number of commits in a non-base split "
 			 "commit-graph"},
 		{.kind = OPTION_U64,
 		 .long_name = "size-multiple",
-		 .value = &a->size_multiple,
+		 .value = &c->size_multiple,
 		 .help = "maximum ratio between two levels of a split "
 			 "commit-graph"},
 		{.kind = OPTION_STRING,
 		 .long_name = "expire-time",
-		 .value = &a->expire_time,
+		 .value = &c->expire_time,
 		 .arg_name = "<expiry-date>",
 		 .help = "only expire files older than a given date-time"},
 		{.kind = OPTION_END},
 	};
 	const struct option verify_options[] = {
-		OBJECT_DIR_OPTIONS(&a->common),
+		OBJECT_DIR_OPTIONS(&c->common),
 		{.kind = OPTION_FLAG,
 		 .long_name = "shallow",
-		 .value = &a->shallow,
+		 .value = &c->shallow,
 		 .help = "if the commit-graph is split, only verify the tip "
 			 "file"},
 		{.kind = OPTION_END},
 	};
 	const struct option options[] = {
-		OBJECT_DIR_OPTIONS(&a->common),
+		OBJECT_DIR_OPTIONS(&c->common),
 		{.kind = OPTION_END},
 	};
-	const struct option *table = options;
-	int operands;
+	const struct object_dir_command commands[] = {
+		{"write", write_options, write_graph},
+		{"verify", verify_options, verify_graph},
+		{NULL, options, NULL},
+	};
 
-	if (name && !strcmp(name, "write"))
-		table = write_options;
-	else if (name && !strcmp(name, "verify"))
-		table = verify_options;
-	operands = options_parse(argc, argv, table, usage_text);
-	if (operands < 0)
-		return 129;
-	if (!operands)
-		builtin_error("need a subcommand");
-	else if (!find_run(argv[1]))
-		builtin_error("unknown subcommand: `%s'", argv[1]);
-	else if (operands == 1)
-		return 0;
-	return options_usage(table, usage_text);
+	return object_dir_parse(commands, usage_text, argc, argv);
 }
 
 int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env)
 {
 	struct call c = {
-		.args = {.common = OBJECT_DIR_ARGS_INIT,
-			 .changed_paths = -1,
-			 .max_new_filters = INT64_MIN},
-		.env = env,
+		.common = OBJECT_DIR_CALL_INIT(env),
+		.changed_paths = -1,
+		.max_new_filters = INT64_MIN,
 	};
-	const char *name = object_dir_subcommand(argc, argv);
-	int code = parse(&c.args, argc, argv, name);
+	object_dir_fn *run = parse(&c, argc, argv);
 
-	if (code)
-		return code;
-	if (c.args.reachable + c.args.stdin_commits + c.args.stdin_packs > 1)
-		return builtin_die("use at most one of --reachable, "
-				   "--stdin-commits, or --stdin-packs");
-	code = store_open(&c.store, env);
-	c.progress = object_dir_progress(&c.out, &c.args.common);
-	if (!code)
-		code = object_dir_choose(&c.dir_nr, &c.store, &c.args.common);
-	if (!code)
-		code = find_run(argv[1])(&c);
-	store_close(&c.store);
-	return builtin_finish(code);
+	return run ? object_dir_run(&c.common, run) : 129;
 }

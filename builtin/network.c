@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "builtin/network-parts.h"
-#include "builtin/options.h"
 #include "builtin/packing.h"
+#include "builtin/subcommand.h"
 #include "repack/network-sync.h"
 
 static const char usage_text[] =
@@ -21,17 +21,6 @@ static const char usage_text[] =
 	"git network delete [-q] <member>...\n"
 	"git network verify\n"
 	"git network stats [<member>...]";
-
-static const struct {
-	const char *name;
-	int (*run)(int argc, const char **argv, struct builtin_env *env);
-} subcommands[] = {
-	{"add", network_cmd_add},       {"delete", network_cmd_delete},
-	{"fork", network_cmd_fork},     {"init", network_cmd_init},
-	{"leave", network_cmd_leave},   {"list", network_cmd_list},
-	{"repack", network_cmd_repack}, {"stats", network_cmd_stats},
-	{"sync", network_cmd_sync},     {"verify", network_cmd_verify},
-};
 
 int network_place_open(struct network **out, struct builtin_env *env)
 {
@@ -84,20 +73,22 @@ static const char *hostile_variable(void)
 
 int cmd_network(int argc, const char **argv, struct builtin_env *env)
 {
-	const struct option options[] = {{.kind = OPTION_END}};
-	int operands;
+	static const struct subcommand subcommands[] = {
+		{"add", network_cmd_add},
+		{"delete", network_cmd_delete},
+		{"fork", network_cmd_fork},
+		{"init", network_cmd_init},
+		{"leave", network_cmd_leave},
+		{"list", network_cmd_list},
+		{"repack", network_cmd_repack},
+		{"stats", network_cmd_stats},
+		{"sync", network_cmd_sync},
+		{"verify", network_cmd_verify},
+		{NULL, NULL},
+	};
 
 	if (hostile_variable())
 		return builtin_die("%s must not be set here",
 				   hostile_variable());
-	for (size_t i = 0; argc > 1 && i < ARRAY_NR(subcommands); i++)
-		if (!strcmp(argv[1], subcommands[i].name))
-			return builtin_finish(
-				subcommands[i].run(argc - 1, argv + 1, env));
-	if (argc > 1 && *argv[1] != '-')
-		builtin_error("unknown subcommand: `%s'", argv[1]);
-	else if (argc < 2)
-		builtin_error("need a subcommand");
-	operands = options_parse(argc, argv, options, usage_text);
-	return operands < 0 ? 129 : options_usage(options, usage_text);
+	return subcommand_run(subcommands, usage_text, argc, argv, env);
 }

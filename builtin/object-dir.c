@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Subcommands, their common options, and the directory they work on. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "builtin/object-dir.h"
+#include "builtin/subcommand.h"
 #include "sys/io.h"
 
 int object_dir_take_choice(void *value, const char *arg)
@@ -12,7 +14,8 @@ int object_dir_take_choice(void *value, const char *arg)
 	return 0;
 }
 
-const char *object_dir_subcommand(int argc, const char **argv)
+/* The first word that is no option, or NULL. */
+static const char *find_name(int argc, const char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--object-dir"))
@@ -23,25 +26,45 @@ const char *object_dir_subcommand(int argc, const char **argv)
 	return NULL;
 }
 
-const struct progress_out *object_dir_progress(struct progress_out *out,
-					       const struct object_dir_args *a)
+object_dir_fn *object_dir_parse(const struct object_dir_command *table,
+				const char *usage, int argc, const char **argv)
 {
-	enum show_progress show = a->progress < 0 ? PROGRESS_IF_TERMINAL
-				  : a->progress   ? PROGRESS_ON
-						  : PROGRESS_OFF;
+	const char *name = find_name(argc, argv);
+	int operands;
 
-	return stderr_progress(out, show);
+	while (table->name && (!name || strcmp(table->name, name) != 0))
+		table++;
+	operands = options_parse(argc, argv, table->options, usage);
+	if (operands < 0)
+		return NULL;
+	if (operands == 1 && table->name)
+		return table->run;
+	if (!operands || !table->name)
+		subcommand_complain(operands ? argv[1] : NULL);
+	options_usage(table->options, usage);
+	return NULL;
 }
 
-int object_dir_choose(size_t *dir_nr, const struct store *store,
-		      const struct object_dir_args *a)
+/* Meters as the options want them. */
+static void choose_progress(struct object_dir_call *call)
 {
-	const struct odb *odb = store->odb;
-	char *real = a->object_dir ? sys_realpath(a->object_dir, NULL) : NULL;
+	enum show_progress show = call->want_progress < 0 ? PROGRESS_IF_TERMINAL
+				  : call->want_progress   ? PROGRESS_ON
+							  : PROGRESS_OFF;
+
+	call->progress = stderr_progress(&call->out, show);
+}
+
+/* Which of the odb's directories is meant: 0, or 128 after printing. */
+static int choose_dir(struct object_dir_call *call)
+{
+	const struct odb *odb = call->store.odb;
+	const char *wanted = call->object_dir;
+	char *real = wanted ? sys_realpath(wanted, NULL) : NULL;
 	size_t i = 0;
 	int ret = 0;
 
-	for (; a->object_dir && i < odb->dir_nr; i++) {
+	for (; wanted && i < odb->dir_nr; i++) {
 		char *dir = sys_realpath(odb->dirs[i], NULL);
 		bool same = real && dir && !strcmp(real, dir);
 
@@ -52,8 +75,26 @@ int object_dir_choose(size_t *dir_nr, const struct store *store,
 	if (i == odb->dir_nr)
 		ret = builtin_die("could not find object directory matching "
 				  "%s",
-				  a->object_dir);
+				  wanted);
 	free(real);
-	*dir_nr = i;
+	call->dir_nr = i;
 	return ret;
+}
+
+int object_dir_run(struct object_dir_call *call, object_dir_fn *run)
+{
+	int code = store_open(&call->store, call->env);
+
+	choose_progress(call);
+	if (!code)
+		code = choose_dir(call);
+	if (!code)
+		code = run(call);
+	store_close(&call->store);
+	return builtin_finish(code);
+}
+
+void object_dir_print_line(void *ctx, const char *line)
+{
+	fprintf(stderr, "%s\n", line);
 }

@@ -12,45 +12,59 @@
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
 
-struct object_dir_args {
-	const char *object_dir; /* NULL: the repository's own */
-	int progress;           /* 1, 0, or -1: not given */
+/* One run of such a command. The commands embed it as their first member. */
+struct object_dir_call {
+	struct builtin_env *env; /* borrowed */
+	const char *object_dir;  /* option; NULL: the repository's own */
+	int want_progress;       /* option: 1, 0, or -1: not given */
+	struct store store;
+	size_t dir_nr; /* of object_dir among the odb's directories */
+	struct progress_out out;
+	const struct progress_out *progress; /* NULL: none */
 };
 
-#define OBJECT_DIR_ARGS_INIT                                                   \
+#define OBJECT_DIR_CALL_INIT(environment)                                      \
 	{                                                                      \
-		NULL, -1                                                       \
+		.env = (environment), .want_progress = -1                      \
 	}
+
+typedef int object_dir_fn(struct object_dir_call *call);
+
+struct object_dir_command {
+	const char *name; /* NULL ends a table */
+	/* Of this command; at the end of the table: what all of them have. */
+	const struct option *options;
+	object_dir_fn *run; /* returns an exit code */
+};
 
 /* A callback of options without argument: 1, or 0 when negated. */
 int object_dir_take_choice(void *value, const char *arg);
 
 /* Entries of an option table. */
-#define OBJECT_DIR_OPTIONS(a)                                                  \
+#define OBJECT_DIR_OPTIONS(call)                                               \
 	{.kind = OPTION_STRING,                                                \
 	 .long_name = "object-dir",                                            \
-	 .value = &(a)->object_dir,                                            \
+	 .value = &(call)->object_dir,                                         \
 	 .arg_name = "<directory>",                                            \
 	 .help = "object directory, the repository's or an alternate's"},      \
 	{                                                                      \
 		.kind = OPTION_CALLBACK, .long_name = "progress",              \
-		.value = &(a)->progress, .flags = OPTION_NO_ARG,               \
+		.value = &(call)->want_progress, .flags = OPTION_NO_ARG,       \
 		.fn = object_dir_take_choice,                                  \
 		.help = "force progress reporting"                             \
 	}
 
-/* The first word that is no option: the subcommand; or NULL. */
-const char *object_dir_subcommand(int argc, const char **argv);
-
-/* Meters as the options want them. */
-const struct progress_out *object_dir_progress(struct progress_out *out,
-					       const struct object_dir_args *a);
-
 /*
- * Which of the odb's directories is meant. 0; or prints "fatal: ..." and
- * returns 128.
+ * Find the subcommand and parse its options, which may stand before its name.
+ * NULL after printing what is wrong and how it is used: the exit code is 129.
  */
-int object_dir_choose(size_t *dir_nr, const struct store *store,
-		      const struct object_dir_args *a);
+object_dir_fn *object_dir_parse(const struct object_dir_command *table,
+				const char *usage, int argc, const char **argv);
+
+/* Open the repository and the directory, run, close. The exit code. */
+int object_dir_run(struct object_dir_call *call, object_dir_fn *run);
+
+/* A line for people; `ctx` is not used. */
+void object_dir_print_line(void *ctx, const char *line);
 
 #endif
