@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that a transaction comes to, in the order of their names, and
- * what in that set cannot be together.
+ * The refs that a transaction comes to, in the order of their names, and what
+ * cannot be together: of that set, and of it and the store.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +91,31 @@ const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 			return item;
 	}
 	return NULL;
+}
+
+int ref_items_find_above(struct ref_transaction *tx, const char *name,
+			 ref_exists_fn *exists, struct buf *other,
+			 struct error *err)
+{
+	const char *slash = strrchr(name, '/');
+	size_t dir_len = slash ? (size_t)(slash - name) : 0;
+	int ret = 0;
+
+	if (tx->checked_dir && strlen(tx->checked_dir) == dir_len &&
+	    !memcmp(tx->checked_dir, name, dir_len))
+		return 0;
+	for (slash = strchr(name, '/'); slash && !ret;
+	     slash = strchr(slash + 1, '/')) {
+		buf_reset(other);
+		if (buf_append(other, name, (size_t)(slash - name)) < 0)
+			return error_nomem(err);
+		ret = exists(tx->refs, other->data, err);
+	}
+	if (ret)
+		return ret;
+	free(tx->checked_dir);
+	tx->checked_dir = mem_strndup(name, dir_len);
+	return tx->checked_dir ? 0 : error_nomem(err);
 }
 
 static int sort_all(struct ref_transaction *tx, struct error *err)
@@ -218,6 +243,8 @@ void ref_items_free(struct ref_transaction *tx)
 	}
 	free(tx->items);
 	free(tx->sorted);
+	free(tx->checked_dir);
 	tx->items = tx->sorted = NULL;
+	tx->checked_dir = NULL;
 	tx->item_nr = tx->item_alloc = tx->sorted_nr = 0;
 }

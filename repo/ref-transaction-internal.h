@@ -54,6 +54,7 @@ struct ref_transaction {
 	size_t item_nr, item_alloc;
 	struct ref_item **sorted; /* owned array: items by name */
 	size_t sorted_nr;
+	char *checked_dir; /* owned: no ref of the store is above it, or NULL */
 	struct refs *refs; /* owned: to read with */
 	enum reflog_policy policy;
 	char *head_target; /* owned: what HEAD leads to, or NULL */
@@ -63,8 +64,7 @@ struct ref_transaction {
 	struct packed_rewrite *rw; /* owned: when something is deleted */
 	enum sys_fsync_method method;
 	int64_t lock_timeout_ms;
-	char *checked_dir; /* owned: see refs-files-conflict.c */
-	struct buf path;   /* scratch: file of a ref */
+	struct buf path; /* scratch: file of a ref */
 };
 
 static inline bool ref_update_is_delete(const struct ref_update *u)
@@ -108,6 +108,19 @@ int ref_items_sort(struct ref_transaction *tx, struct error *err);
  */
 const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 					  const char *name);
+
+/* Whether the store has a ref of that name: 1 or 0, or negative. */
+typedef int ref_exists_fn(struct refs *refs, const char *name,
+			  struct error *err);
+
+/*
+ * Look for a ref of the store where a directory of the name is to be; a
+ * directory that was clear the last time is not looked at again. 1 with its
+ * name in *other, 0, or negative.
+ */
+int ref_items_find_above(struct ref_transaction *tx, const char *name,
+			 ref_exists_fn *exists, struct buf *other,
+			 struct error *err);
 
 /* Another ref, which exists, is in the way of an item's. */
 int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,

@@ -5,8 +5,7 @@
  * limit, so names in it are compared.
  *
  * Once a ref is locked its directory is there, so that no loose ref stands
- * above it; what is above it in packed-refs is searched for once per
- * directory (tx->checked_dir).
+ * above it; what is above it in packed-refs is searched for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,31 +16,13 @@
 #include "repo/refs-loose.h"
 #include "sys/io.h"
 
-/* Look for the directories of a name among packed refs. */
-static int find_packed_above(struct ref_transaction *tx, const char *name,
-			     const struct packed_refs *table, struct buf *other,
-			     struct error *err)
+static int is_packed(struct refs *refs, const char *name, struct error *err)
 {
-	const char *slash = strrchr(name, '/');
-	size_t dir_len = slash ? (size_t)(slash - name) : 0;
+	const struct packed_refs *table;
 	struct packed_ref ref;
-	int ret = 0;
+	int ret = refs_files_packed(refs, &table, err);
 
-	if (tx->checked_dir && strlen(tx->checked_dir) == dir_len &&
-	    !memcmp(tx->checked_dir, name, dir_len))
-		return 0;
-	for (slash = strchr(name, '/'); slash && !ret;
-	     slash = strchr(slash + 1, '/')) {
-		buf_reset(other);
-		if (buf_append(other, name, (size_t)(slash - name)) < 0)
-			return error_nomem(err);
-		ret = packed_refs_find(table, other->data, &ref, err);
-	}
-	if (ret)
-		return ret;
-	free(tx->checked_dir);
-	tx->checked_dir = mem_strndup(name, dir_len);
-	return tx->checked_dir ? 0 : error_nomem(err);
+	return ret < 0 ? ret : packed_refs_find(table, name, &ref, err);
 }
 
 /* Look for packed refs below "<name>/". */
@@ -102,9 +83,10 @@ int refs_files_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
 	int ret = find_loose_below(tx, item, other, err);
 
 	if (!ret)
-		ret = refs_files_packed(tx->refs, &table, err);
+		ret = ref_items_find_above(tx, item->name, is_packed, other,
+					   err);
 	if (!ret)
-		ret = find_packed_above(tx, item->name, table, other, err);
+		ret = refs_files_packed(tx->refs, &table, err);
 	if (!ret)
 		ret = find_packed_below(item->name, table, other, err);
 	return ret;

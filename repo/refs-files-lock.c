@@ -180,6 +180,4 @@ void refs_files_tx_unlock(struct ref_transaction *tx)
 		packed_rewrite_release(tx->rw);
 	free(tx->rw);
 	tx->rw = NULL;
-	free(tx->checked_dir);
-	tx->checked_dir = NULL;
 }

@@ -164,41 +164,20 @@ int refs_reftable_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 	return 0;
 }
 
-/* Look for the directories of a name among refs, each directory once. */
-static int find_above(struct ref_transaction *tx, const char *name,
-		      struct buf *other, struct error *err)
+/* A broken one is in the way, too. */
+static int is_taken(struct refs *refs, const char *name, struct error *err)
 {
-	struct refs_reftable_tx *t = tx->tables;
-	const char *slash = strrchr(name, '/');
-	size_t dir_len = slash ? (size_t)(slash - name) : 0;
 	struct ref ref;
-	int ret = 0;
+	int ret = refs_read(refs, name, &ref, err);
 
-	if (t->checked_dir && strlen(t->checked_dir) == dir_len &&
-	    !memcmp(t->checked_dir, name, dir_len))
-		return 0;
-	for (slash = strchr(name, '/'); slash && !ret;
-	     slash = strchr(slash + 1, '/')) {
-		buf_reset(other);
-		if (buf_append(other, name, (size_t)(slash - name)) < 0)
-			return error_nomem(err);
-		ret = refs_read(tx->refs, other->data, &ref, err);
-		/* A broken one is in the way, too. */
-		if (ret == ERR_CORRUPT)
-			ret = 1;
-	}
-	if (ret)
-		return ret;
-	free(t->checked_dir);
-	t->checked_dir = mem_strndup(name, dir_len);
-	return t->checked_dir ? 0 : error_nomem(err);
+	return ret == ERR_CORRUPT ? 1 : ret;
 }
 
 int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
 			      struct buf *other, struct error *err)
 {
 	struct buf dir = BUF_INIT;
-	int ret = find_above(tx, item->name, other, err);
+	int ret = ref_items_find_above(tx, item->name, is_taken, other, err);
 
 	if (!ret && buf_printf(&dir, "%s/", item->name) < 0)
 		ret = error_nomem(err);
@@ -271,7 +250,6 @@ void refs_reftable_tx_unlock(struct ref_transaction *tx)
 	odb_reader_free(t->reader);
 	odb_close(t->odb);
 	buf_release(&t->dir);
-	free(t->checked_dir);
 	free(t);
 	tx->tables = NULL;
 }

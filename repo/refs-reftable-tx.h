@@ -33,7 +33,6 @@ struct refs_reftable_tx {
 	struct oid last_oid, last_peeled;
 	enum reftable_value last_value; /* REFTABLE_DELETED: nothing yet */
 	struct buf dir;                 /* scratch */
-	char *checked_dir;              /* owned: no ref is above it */
 };
 
 /*
