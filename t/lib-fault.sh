@@ -23,6 +23,8 @@
 #
 #	fault_run <mode>:<nr> <command>...   once, in the mode "none" with
 #	               nothing but the log
+#	fault_ended <mode> <left>   in a <check>: the command was killed, or told
+#	               of an error and tidy: the file lists what it left
 #	fault_said     true when a command that was told of an error said so in
 #	               a line with the reason and exit code 128, or got over it
 
@@ -84,4 +86,18 @@ fault_said () {
 		test $fault_code -eq 128 &&
 		grep "^fatal: .*[^: ]$" fault.err >/dev/null
 	}
+}
+
+fault_ended () {
+	if test -n "$fault_over"
+	then
+		test_must_be_empty "$2"
+		return
+	fi
+	case $1 in
+	kill|lose) test $fault_code -eq 137 ;;
+	# When removing fails, what should be removed is left.
+	EIO) fault_said && test $(wc -l <"$2") -le 1 ;;
+	*) fault_said && test_must_be_empty "$2" ;;
+	esac
 }

@@ -29,6 +29,10 @@ STOCK_PATH=$PATH
 GITREACH_HOME=$HOME
 : "${STOCK_GIT:=$("$GITREACH_SRC/tools/stock-git")}"
 test -n "$STOCK_GIT" || exit 1
+test -x "$GIT" || {
+	echo "$0: $GIT is not there: run make first" >&2
+	exit 1
+}
 export GIT STOCK_GIT STOCK_PATH
 
 # The environment: as if nobody had ever configured Git.
@@ -216,8 +220,5 @@ repo_objects () {
 	LC_ALL=C sort
 }
 
-# Tests of the program need it: a tree may be built without commands.
-if test -x "$GIT"
-then
-	test_set_prereq GIT
-fi
+# Of tests that are about to be brought over.
+test_set_prereq GIT

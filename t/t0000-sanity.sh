@@ -15,7 +15,7 @@ test_expect_success 'nothing is configured but by the tests' '
 	! grep -v "^file:$HOME/.gitconfig" origins
 '
 
-test_expect_success GIT 'our git is first on PATH and runs' '
+test_expect_success 'our git is first on PATH and runs' '
 	test "$(command -v git)" -ef "$GIT" &&
 	git version >actual &&
 	grep "^git version [0-9]" actual

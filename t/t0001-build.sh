@@ -65,7 +65,7 @@ test_expect_success PLAIN 'a program builds against what was installed' '
 	grep -e "-lgitreach" libs
 '
 
-test_expect_success GIT 'programs and exec path are installed' '
+test_expect_success 'programs and exec path are installed' '
 	bin=$root/bin exec=$root/libexec/gitreach-core &&
 	test -x $bin/git &&
 	for name in git-upload-pack git-receive-pack git-upload-archive
@@ -90,7 +90,7 @@ test_expect_success 'make uninstall leaves no file' '
 	test_must_be_empty left
 '
 
-test_expect_success GIT 'another Git is never overwritten' '
+test_expect_success 'another Git is never overwritten' '
 	mkdir -p "other$prefix/bin" &&
 	echo "not ours" >"other$prefix/bin/git" &&
 	test_must_fail in_tree install DESTDIR="$PWD/other" 2>err &&

@@ -76,7 +76,7 @@ test_expect_success 'the main job, measured on stock Git' '
 	test "$(sed -n "s/^counted //p" facts)" -eq "$(wc -l <expect)"
 '
 
-test_expect_success GIT 'the comparison of both, job by job' '
+test_expect_success 'the comparison of both, job by job' '
 	mkdir work &&
 	REPO=gen.git PERF_DIR=work PYTHONDONTWRITEBYTECODE=1 \
 		"$perf/run" -n 1 >table &&

@@ -79,7 +79,7 @@ then
 	test_set_prereq MAN
 fi
 
-test_expect_success MAN,GIT 'what a usage lists can be read in the page' '
+test_expect_success MAN 'what a usage lists can be read in the page' '
 	for page in $pages
 	do
 		command=${page#gitreach-} command=${command%.1}

@@ -49,7 +49,7 @@ test_expect_success 'the dumps end in the checksum of what is before it' '
 
 # The bytes of the pack, and so its name, depend on the library that deflates;
 # the order of its objects does not.
-test_expect_success GIT 'they are what repack writes' '
+test_expect_success 'they are what repack writes' '
 	repo_init tiny.git &&
 	cat >stream <<-\EOC &&
 	blob

@@ -3,12 +3,6 @@
 test_description='the git program: options before the command, names, version'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'a repository' '
 	repo_linear repo.git 3 &&
 	mkdir sub

@@ -3,12 +3,6 @@
 test_description='the stock Git for what is not ours, and ours for its children'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # `git stripspace` stands for a command that is never ours.
 
 test_expect_success 'another command is stock Git'\''s' '

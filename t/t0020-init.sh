@@ -3,12 +3,6 @@
 test_description='git init makes what stock Git makes, and says so alike'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # What there is below a directory: kinds, modes and names, then what the
 # files say. Sample hooks and "branches" come from stock Git's template.
 picture () {

@@ -3,11 +3,6 @@
 test_description='libgitreach, installed, as other programs use it'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
 # A sanitizer's run time would have to be linked with the programs.
 case "$GITREACH_BUILD" in
 */build) ;;

@@ -4,12 +4,6 @@ test_description='show-ref prints what stock Git prints'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'set up' '
 	refs_repository repo
 '

@@ -4,12 +4,6 @@ test_description='count-objects prints what stock Git prints'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # all_forms: every way to print the numbers
 all_forms () {
 	same count-objects &&

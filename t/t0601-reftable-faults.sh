@@ -8,12 +8,6 @@ be, and the next run does as if nothing had happened.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@example.com
 export GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 

@@ -3,12 +3,6 @@
 test_description='core.sharedRepository: files and directories get stock Git'"'"'s modes'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # Kinds and modes of what is below a directory. Packs are named alike, and
 # what only one of the two writes is not compared.
 modes () {

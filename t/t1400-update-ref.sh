@@ -4,12 +4,6 @@ test_description='update-ref does and says what stock Git does and says'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-refs.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'set up' '
 	twins &&
 	cp -r ours bare-ours && cp -r theirs bare-theirs

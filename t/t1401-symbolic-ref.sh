@@ -4,12 +4,6 @@ test_description='symbolic-ref does and says what stock Git does and says'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-refs.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'set up' '
 	twins && both "stock update-ref HEAD $A; stock update-ref refs/tags/v $B"
 '

@@ -8,12 +8,6 @@ that packed-refs still had, and the next run does as if nothing had happened.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # Packed, loose, and packed with a newer loose value; each also to be deleted.
 test_expect_success 'a repository with refs of all kinds' '
 	repo_linear good.git 4 &&
@@ -74,21 +68,6 @@ list_leftovers () {
 	find r.git -name "tmp_*" -o -name "*.lock" -o -name "*.new" >"$1"
 }
 
-# has_ended <mode>: killed, or told of an error and tidy.
-has_ended () {
-	list_leftovers left &&
-	if test -n "$fault_over"
-	then
-		test_must_be_empty left
-	else
-		case $1 in
-		kill|lose) test $fault_code -eq 137 ;;
-		EIO) fault_said && test $(wc -l <left) -le 1 ;;
-		*) fault_said && test_must_be_empty left ;;
-		esac
-	fi
-}
-
 # What is done when a command was killed, as its message says.
 unlock () {
 	while read -r file
@@ -126,7 +105,8 @@ is_updated_again () {
 }
 
 is_old_or_new () {
-	has_ended "$1" &&
+	list_leftovers left &&
+	fault_ended "$1" left &&
 	is_sound &&
 	each_old_or_new &&
 	if test $fault_code -eq 0
@@ -150,7 +130,8 @@ done
 
 # Packing changes no value.
 is_packed () {
-	has_ended "$1" &&
+	list_leftovers left &&
+	fault_ended "$1" left &&
 	is_sound &&
 	refs_of &&
 	test_cmp old now &&

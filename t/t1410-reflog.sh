@@ -4,12 +4,6 @@ test_description='reflog expire, delete, drop, list, exists, against stock Git'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 ZERO=0000000000000000000000000000000000000000
 GONE=1234567890123456789012345678901234567890
 

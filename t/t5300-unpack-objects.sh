@@ -4,12 +4,6 @@ test_description='unpack-objects, against stock Git; what is left of broken pack
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # fresh <format>: an empty dst.git
 fresh () {
 	rm -rf dst.git && REPO_FORMAT=$1 repo_init dst.git

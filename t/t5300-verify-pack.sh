@@ -3,12 +3,6 @@
 test_description='verify-pack and show-index, against stock Git'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'packs with deltas of both kinds' '
 	for format in sha1 sha256
 	do

@@ -3,12 +3,6 @@
 test_description='index-pack, against stock Git'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # repo_edits <dir> <nr>: <nr> commits on main; each edits one of ten files.
 repo_edits () {
 	for n in $(test_seq 1 "$2")

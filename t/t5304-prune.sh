@@ -5,12 +5,6 @@ test_description='prune and prune-packed leave what stock Git leaves'
 . "$GITREACH_SRC/t/lib-compare.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # files <dir>: what there is, directories too
 files () {
 	(cd "$1" && find . ! -name "pack-*" | LC_ALL=C sort)

@@ -3,12 +3,6 @@
 test_description='index-pack of packs that were made to do harm'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # Sanitizers map terabytes of their own.
 case "$GITREACH_BUILD" in
 *address*|*thread*)

@@ -3,12 +3,6 @@
 test_description='bitmap indexes: written by repack, read by rev-list and others'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # ids <file> <command>...: sorted ids that a rev-list command lists.
 ids () {
 	out=$1

@@ -3,12 +3,6 @@
 test_description='damaged bitmaps, orders, indexes and packs: never a wrong answer'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # damage <file> <offset> [<xor>]: change the byte there.
 damage () {
 	was=$(od -An -tu1 -j$2 -N1 "$1") &&

@@ -5,12 +5,6 @@ test_description='git commit-graph: one file
 What is written is what stock Git writes, byte for byte.'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 graph=objects/info/commit-graph
 
 # same_graph <dir> <options>...: ours and stock Git's of the same repository.

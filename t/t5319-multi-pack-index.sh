@@ -3,12 +3,6 @@
 test_description='multi-pack-indexes written, read, checked and used up'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # repo_split <dir> <nr>: its loose objects, packed into <nr> packs
 repo_split () {
 	(

@@ -7,12 +7,6 @@ one or none, whole; no object is lost; the next write succeeds.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'a repository with a multi-pack-index and a newer pack' '
 	repo_linear good.git 3 &&
 	rm -r good.git/hooks &&
@@ -31,26 +25,9 @@ fresh () {
 	rm -rf r.git && cp -R good.git r.git
 }
 
-list_leftovers () {
-	find r.git -name "tmp_*" -o -name "*.lock" >left
-}
-
-has_ended () {
-	list_leftovers &&
-	if test -n "$fault_over"
-	then
-		test_must_be_empty left
-	else
-		case $1 in
-		kill|lose) test $fault_code -eq 137 ;;
-		EIO) fault_said && test $(wc -l <left) -le 1 ;;
-		*) fault_said && test_must_be_empty left ;;
-		esac
-	fi
-}
-
 is_whole () {
-	has_ended "$1" &&
+	find r.git -name "tmp_*" -o -name "*.lock" >left &&
+	fault_ended "$1" left &&
 	stock -C r.git fsck --full >fsck 2>&1 &&
 	if test -e r.git/objects/pack/multi-pack-index
 	then

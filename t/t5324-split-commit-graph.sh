@@ -6,12 +6,6 @@ Two copies of a repository go the same way, one written by stock Git: the same
 files, byte for byte, after each step.'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 info=objects/info
 
 # grow <nr>: commits on main, in both.

@@ -7,12 +7,6 @@ new one, which stock Git finds right; the next write succeeds.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 info=objects/info
 
 test_expect_success 'repositories with a graph and a newer commit' '

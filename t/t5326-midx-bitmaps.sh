@@ -4,12 +4,6 @@ test_description='bitmaps of multi-pack-indexes'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-midx.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # ---- what stock Git has written
 
 for REPO_FORMAT in sha1 sha256

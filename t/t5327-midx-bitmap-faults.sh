@@ -9,12 +9,6 @@ that belongs to something else, and the next one leaves nothing behind.'
 . "$GITREACH_SRC/t/lib-fault.sh"
 . "$GITREACH_SRC/t/lib-midx.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'a repository with an index, newer packs, loose objects' '
 	repo_linear good.git 12 &&
 	rm -rf good.git/hooks &&

@@ -4,12 +4,6 @@ test_description='pack-objects: packs named on stdin, and what nothing reaches'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-packs.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # Blobs are named by where they are: A (kept), B, U: packs; D: a pack of an
 # alternate; L: loose; E: loose in the alternate.
 blob () {

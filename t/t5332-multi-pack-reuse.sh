@@ -4,12 +4,6 @@ test_description='copying runs of several packs into one that is sent'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-midx.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # send <dir> <reuse> [<option>...]: what pack-objects makes of the revisions on
 # standard input, in out.pack; *reused is what of it was copied in runs, from
 # *from packs.

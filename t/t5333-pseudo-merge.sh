@@ -4,12 +4,6 @@ test_description='pseudo-merges: written by default, read by ours and others'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-interop.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # A main line of 260 commits; from its start 80 branches of 8 commits each,
 # older than most of it, which nothing merges: refs/pull/<n>/head.
 make_repo () {

@@ -4,12 +4,6 @@ test_description='the tip island: depth-1 clones are sent as stored'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
 # Files that lose lines, so that older versions are larger, and are bases.

@@ -3,12 +3,6 @@
 test_description='delta islands: clones of forks are sent as stored'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 FORKS=6
 
 # A history, and forks that each change the same files in a way of their own.

@@ -3,12 +3,6 @@
 test_description='git bitmap: what is in bitmap indexes'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # value <key>: of a line "<key>=<value>" of the file "out".
 value () {
 	sed -n "s/^$1=//p" out

@@ -4,12 +4,6 @@ test_description='receive-pack: pushes of all kinds, against the stock one'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 OURS=$GITREACH_BUILD/bin/git-receive-pack
 ZERO=0000000000000000000000000000000000000000
 export OURS

@@ -4,12 +4,6 @@ test_description='receive-pack: hooks, push options, quarantine, alternates'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 OURS=$GITREACH_BUILD/bin/git-receive-pack
 export OURS
 

@@ -9,12 +9,6 @@ the next push succeeds.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 OURS=$GITREACH_BUILD/bin/git-receive-pack
 ZERO=0000000000000000000000000000000000000000
 

@@ -3,12 +3,6 @@
 test_description='receive-pack: the proc-receive hook does what it does for stock Git'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 OURS=$GITREACH_BUILD/bin/git-receive-pack
 export OURS
 

@@ -4,12 +4,6 @@ test_description='clones and fetches by stock Git over the local transport'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
 # grow <dir> <nr>: <nr> more commits on main.

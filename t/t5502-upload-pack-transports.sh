@@ -4,12 +4,6 @@ test_description='our upload-pack started by git daemon, ssh and http-backend'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'setup' '
 	mkdir srv &&
 	repo_criss_cross srv/server.git 40 &&

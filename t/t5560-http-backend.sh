@@ -5,12 +5,6 @@ and clients of stock Git over it'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 OURS=$GITREACH_BUILD/exec/git-http-backend
 STOCK=$(stock --exec-path)/git-http-backend
 pids=

@@ -3,12 +3,6 @@
 test_description='fork networks: a store, members, and plain Git on top'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # stock_whole <repo>...: stock Git finds nothing wrong, not even missing
 stock_whole () {
 	for repo in "$@"

@@ -3,12 +3,6 @@
 test_description='fork networks: repacking the store; members that go'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 stock_whole () {
 	for repo in "$@"
 	do

@@ -8,12 +8,6 @@ with a disk that fails or is full, at some of them.'
 . "$GITREACH_SRC/t/lib-fault.sh"
 . "$GITREACH_SRC/t/lib-network.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'a network' '
 	network_make
 '

@@ -9,12 +9,6 @@ from. It has to learn no more than about ids that nobody has.'
 . "$GITREACH_SRC/t/lib-serve.sh"
 . "$GITREACH_SRC/t/lib-leaks.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'setup' '
 	network_of_two &&
 	test_is_exposed

@@ -8,12 +8,6 @@ what the client has, where its history ends, filters, sizes; and archives.'
 . "$GITREACH_SRC/t/lib-serve.sh"
 . "$GITREACH_SRC/t/lib-leaks.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
 test_expect_success 'setup' '

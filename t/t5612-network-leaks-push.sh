@@ -8,12 +8,6 @@ them, or be what a fetch from B could have given.'
 . "$GITREACH_SRC/t/lib-serve.sh"
 . "$GITREACH_SRC/t/lib-leaks.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 RP=--receive-pack=$GITREACH_BUILD/bin/git-receive-pack
 
 test_expect_success 'setup' '

@@ -9,12 +9,6 @@ receive-pack as requests to a CGI program.'
 . "$GITREACH_SRC/t/lib-serve.sh"
 . "$GITREACH_SRC/t/lib-leaks.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # cgi <method> <path> [<query>] [<variable>=<value>...], body from standard
 # input
 cgi () {

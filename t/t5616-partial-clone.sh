@@ -4,12 +4,6 @@ test_description='stock clients clone in part from our upload-pack'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
 test_expect_success 'setup' '

@@ -4,12 +4,6 @@ test_description='want-ref, sideband-all and bundle-uri of protocol v2'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
 test_expect_success 'setup' '

@@ -3,12 +3,6 @@
 test_description='rev-list prints what stock Git prints'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 . "$GITREACH_SRC/t/lib-compare.sh"
 
 # repo_random <dir> <commits> <seed>: branches and merges at random; files

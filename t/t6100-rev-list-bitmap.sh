@@ -3,12 +3,6 @@
 test_description='rev-list with and without a bitmap index, at the edges'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # same_count <dir> <revs>...: stock Git, our walk, and our bitmaps agree.
 same_count () {
 	dir=$1 && shift &&

@@ -3,12 +3,6 @@
 test_description='filters of objects, against stock Git, by walk and by bitmap'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 . "$GITREACH_SRC/t/lib-compare.sh"
 
 # Trees that move, so that depths differ from commit to commit.

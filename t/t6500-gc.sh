@@ -7,12 +7,6 @@ down and runs ours. Killed in the midst, run twice at once, with clones going on
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # grown <dir>: three packs, loose objects, a log that remembers what a branch
 # has lost, and something that nothing reaches
 grown () {

@@ -8,12 +8,6 @@ next repack does as if nothing had happened.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # Packs, one of them kept, one with a bitmap index, loose objects, and objects
 # that an alternate has.
 test_expect_success 'a repository with something of everything' '
@@ -80,25 +74,10 @@ is_repacked_again () {
 	is_sound
 }
 
-# has_ended <mode>: killed, or told of an error and tidy.
-has_ended () {
-	list_leftovers left &&
-	if test -n "$fault_over"
-	then
-		test_must_be_empty left
-	else
-		case $1 in
-		kill|lose) test $fault_code -eq 137 ;;
-		# When removing fails, what should be removed is left.
-		EIO) fault_said && test $(wc -l <left) -le 1 ;;
-		*) fault_said && test_must_be_empty left ;;
-		esac
-	fi
-}
-
 # Whatever happened.
 is_whole () {
-	has_ended "$1" &&
+	list_leftovers left &&
+	fault_ended "$1" left &&
 	is_sound &&
 	stock -C r.git rev-list --objects --all >now &&
 	test_cmp all now &&
@@ -179,7 +158,8 @@ fresh_out () {
 
 # A pack with an index is whole, and the command can be run again.
 packs_are_whole () {
-	has_ended "$1" &&
+	list_leftovers left &&
+	fault_ended "$1" left &&
 	for idx in r.git/$2/*.idx
 	do
 		test ! -e "$idx" || stock verify-pack "$idx" || return 1

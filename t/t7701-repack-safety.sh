@@ -3,12 +3,6 @@
 test_description='repack loses nothing that stock Git keeps'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # repack_keeps <dir> <oid>...: these are there, and packed, after repack -ad.
 repack_keeps () {
 	dir=$1 && shift &&

@@ -3,12 +3,6 @@
 test_description='what the options of repack mean, and which one counts'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # repack_same <options>...: stock Git and ours, in equal repositories, say the
 # same and leave files of the same kinds, for packs of as many objects.
 repack_same () {

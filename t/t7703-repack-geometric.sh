@@ -4,12 +4,6 @@ test_description='repack --geometric'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-packs.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # add_pack <dir> <nr>: a pack of that many blobs of its own.
 add_pack () {
 	for i in $(test_seq 1 $2)

@@ -4,12 +4,6 @@ test_description='what nothing reaches: dropped, loose, kept, or in cruft packs'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-packs.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 now=$(date +%s)
 day=86400
 

@@ -4,12 +4,6 @@ test_description='git repack --write-midx'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-midx.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'setup' '
 	repo_of_packs packs.git &&
 	repo_add_commit packs.git

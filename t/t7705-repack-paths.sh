@@ -3,12 +3,6 @@
 test_description='deltas by path: --path-walk, --name-hash-version'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # Files of one name hash in many directories, each with versions of its own.
 test_expect_success 'a repository whose names collide' '
 	mkdir work && stock -C work init -q &&

@@ -4,12 +4,6 @@ test_description='repack --filter puts apart what a filter leaves out'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 test_expect_success 'setup' '
 	stock init -q work &&
 	(

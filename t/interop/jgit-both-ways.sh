@@ -6,12 +6,6 @@ test_description='JGit reads what we write, we read what JGit writes'
 . "$GITREACH_SRC/t/lib-interop.sh"
 . "$GITREACH_SRC/t/interop/jgit/setup.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # test_jgit_answers <rev>...: the objects that JGit finds by bitmaps, their
 # number as its upload-pack counts them, and the objects that stock Git finds.
 test_jgit_answers () {

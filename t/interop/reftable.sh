@@ -3,11 +3,6 @@
 test_description='stock Git reads our reftables, we read those of stock Git'
 . "$(dirname "$0")/../lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
 if ! stock init -q --bare --ref-format=reftable probe.git 2>/dev/null
 then
 	skip_all='the stock Git knows no reftables (2.45 and later do)'

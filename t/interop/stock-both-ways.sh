@@ -5,12 +5,6 @@ test_description='stock Git reads our bitmaps, we read those of stock Git'
 . "$GITREACH_SRC/t/lib-serve.sh"
 . "$GITREACH_SRC/t/lib-interop.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 NO_TABLE='-c pack.writeBitmapLookupTable=false'
 NO_CACHE='-c pack.writeBitmapHashCache=false'
