@@ -30,7 +30,7 @@ static void print_build_options(void)
 	printf("sizeof-long: %zu\n", sizeof(long));
 	printf("sizeof-size_t: %zu\n", sizeof(size_t));
 	puts("shell-path: /bin/sh");
-	printf("OpenSSL: %s\n", OpenSSL_version(OPENSSL_VERSION));
+	printf("OpenSSL: %s\n", OPENSSL_VERSION_TEXT);
 	printf("zlib: %s\n", zlibVersion());
 #ifdef HAVE_LIBDEFLATE
 	puts("libdeflate: " LIBDEFLATE_VERSION_STRING);

@@ -170,4 +170,11 @@ test_expect_success 'a missing library is one line that names the package' '
 	grep "libcmocka-dev" err
 '
 
+# What can report errors brings all of it, relocated at every start.
+test_expect_success 'of libcrypto the program holds hash functions only' '
+	nm "$GIT" >symbols &&
+	grep " SHA1_Update" symbols &&
+	! grep -e OPENSSL_init_crypto -e ERR_new -e EVP_ symbols
+'
+
 test_done
