@@ -3,8 +3,9 @@
  * Counting bits. The x86-64 baseline has no popcount instruction, although
  * every processor of the last fifteen years does, and the compiler's fallback
  * is a call per word. So the loops are compiled twice, and the processor is
- * asked (one load and a test) per array.
+ * asked (a call, a load and a test) per array.
  */
+#include "base/cpu.h"
 #include "ewah/popcount.h"
 #include "ewah/rlw.h"
 
@@ -46,29 +47,20 @@ POPCNT count_and_popcnt(const uint8_t *p, bool big_endian,
 	return count_and_loop(p, false, words, nr);
 }
 
-static bool has_popcnt(void)
-{
-	return __builtin_cpu_supports("popcnt");
-}
 #else
 #define count_popcnt count_loop
 #define count_and_popcnt count_and_loop
-
-static bool has_popcnt(void)
-{
-	return false;
-}
 #endif
 
 size_t ewah_popcount_bytes(const uint8_t *p, size_t nr)
 {
-	return has_popcnt() ? count_popcnt(p, nr) : count_loop(p, nr);
+	return cpu_has_popcnt() ? count_popcnt(p, nr) : count_loop(p, nr);
 }
 
 size_t ewah_popcount_bytes_and(const uint8_t *p, bool big_endian,
 			       const uint64_t *words, size_t nr)
 {
-	if (has_popcnt())
+	if (cpu_has_popcnt())
 		return count_and_popcnt(p, big_endian, words, nr);
 	return count_and_loop(p, big_endian, words, nr);
 }

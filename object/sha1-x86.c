@@ -7,8 +7,9 @@
  */
 #include "object/sha1-x86.h"
 
+#include "base/cpu.h"
+
 #ifdef __x86_64__
-#include <cpuid.h>
 #include <immintrin.h>
 
 enum { QUAD_NR = SHA1_STEP_NR / 4, KEPT_QUAD = SHA1_KEPT_FIRST / 4 };
@@ -19,11 +20,8 @@ enum { QUAD_NR = SHA1_STEP_NR / 4, KEPT_QUAD = SHA1_KEPT_FIRST / 4 };
 
 void sha1_x86_detect(struct sha1_batch *batch)
 {
-	unsigned a, b, c, d;
-
-	batch->has_avx2 = __builtin_cpu_supports("avx2");
-	batch->has_sha = batch->has_avx2 &&
-			 __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_SHA;
+	batch->has_avx2 = cpu_has_avx2();
+	batch->has_sha = batch->has_avx2 && cpu_has_sha();
 }
 
 /* Store four words in their order. */

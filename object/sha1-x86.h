@@ -14,7 +14,7 @@
 
 /*
  * Set batch->has_sha and ->has_avx2 to what the processor has; SHA only where
- * there is AVX2. Some microseconds in a virtual machine.
+ * there is AVX2.
  */
 void sha1_x86_detect(struct sha1_batch *batch);
 

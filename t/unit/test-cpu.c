@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Features of the processor, against what the system reports. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cpu.h"
+
+/* Whether the flags of the first processor have a word. */
+static bool is_reported(const char *flag)
+{
+	char line[8192], word[64];
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	bool found = false;
+
+	snprintf(word, sizeof(word), " %s ", flag);
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "flags", 5))
+			continue;
+		line[strcspn(line, "\n")] = ' ';
+		found = strstr(line, word);
+		break;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void test_as_reported(void **state)
+{
+	assert_int_equal(cpu_has_popcnt(), is_reported("popcnt"));
+	assert_int_equal(cpu_has_avx2(), is_reported("avx2"));
+	assert_int_equal(cpu_has_sha(), is_reported("sha_ni"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
