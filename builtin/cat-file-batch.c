@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "builtin/cat-file-batch.h"
+#include "builtin/stdin-lines.h"
 #include "repo/odb-stored.h"
 #include "repo/revname.h"
 
@@ -295,23 +296,22 @@ static int run_command(struct batch *b, char *line)
 
 static int run_input(struct batch *b)
 {
-	int delim = b->options->nul ? '\0' : '\n';
-	char *line = NULL;
-	size_t alloc = 0;
-	ssize_t len;
-	int ret = 0;
+	enum cat_file_batch_mode mode = b->options->mode;
+	struct stdin_lines in = STDIN_LINES_INIT;
+	int ret;
 
-	while (!ret && (len = getdelim(&line, &alloc, delim, stdin)) >= 0) {
-		if (len && line[len - 1] == delim)
-			line[len - 1] = '\0';
-		if (b->options->mode == CAT_FILE_BATCH_COMMAND)
-			ret = run_command(b, line);
+	if (b->options->nul)
+		in.end = '\0';
+	while ((ret = stdin_lines_next(&in, &b->err)) > 0) {
+		if (mode == CAT_FILE_BATCH_COMMAND)
+			ret = run_command(b, in.line);
 		else
-			ret = print_named(b, line,
-					  b->options->mode ==
-						  CAT_FILE_BATCH_CONTENTS);
+			ret = print_named(b, in.line,
+					  mode == CAT_FILE_BATCH_CONTENTS);
+		if (ret)
+			break;
 	}
-	free(line);
+	stdin_lines_release(&in);
 	return ret;
 }
 

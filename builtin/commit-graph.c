@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/object-dir.h"
+#include "builtin/stdin-lines.h"
 #include "repo/commit-graph-verify.h"
 #include "repo/config.h"
 #include "sys/clock.h"
@@ -81,17 +82,16 @@ static int add_pack(struct input *in, const char *line)
 /* 0, or the exit code. */
 static int read_input(struct input *in, bool packs, enum hash_algo algo)
 {
-	char *line = NULL;
-	size_t alloc = 0;
-	ssize_t len;
-	int code = 0;
+	struct stdin_lines lines = STDIN_LINES_INIT;
+	struct error err = ERROR_INIT;
+	int ret, code = 0;
 
-	while (!code && (len = getline(&line, &alloc, stdin)) >= 0) {
-		if (len && line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		code = packs ? add_pack(in, line) : add_id(in, line, algo);
-	}
-	free(line);
+	while (!code && (ret = stdin_lines_next(&lines, &err)) > 0)
+		code = packs ? add_pack(in, lines.line)
+			     : add_id(in, lines.line, algo);
+	if (!code && ret < 0)
+		code = builtin_fail(&err);
+	stdin_lines_release(&lines);
 	return code;
 }
 

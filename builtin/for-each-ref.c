@@ -14,6 +14,7 @@
 #include "builtin/ref-filter.h"
 #include "builtin/ref-format.h"
 #include "builtin/ref-sort.h"
+#include "builtin/stdin-lines.h"
 
 static const char usage[] = "git for-each-ref [<options>] [<pattern>]\n"
 			    "git for-each-ref [--points-at <object>]\n"
@@ -219,25 +220,19 @@ static int add_line(struct ref_filter_list *lines, const char *line)
 /* Patterns from standard input, one on each line. 0, or 128 after printing. */
 static int read_patterns(struct for_each_ref *f)
 {
-	char *line = NULL;
-	size_t alloc = 0;
-	ssize_t len;
-	int ret = 0;
+	struct stdin_lines in = STDIN_LINES_INIT;
+	struct error err = ERROR_INIT;
+	int ret, code = 0;
 
 	if (*f->filter.patterns)
 		return builtin_die("unknown arguments supplied with --stdin");
-	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
-		if (len && line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		ret = add_line(&f->lines, line);
-	}
-	if (!ret && ferror(stdin))
-		ret = builtin_die("cannot read standard input");
-	free(line);
-	if (!ret)
-		ret = add_line(&f->lines, NULL);
+	while (!code && (ret = stdin_lines_next(&in, &err)) > 0)
+		code = add_line(&f->lines, in.line);
+	if (!code)
+		code = ret < 0 ? builtin_fail(&err) : add_line(&f->lines, NULL);
+	stdin_lines_release(&in);
 	f->filter.patterns = f->lines.items;
-	return ret;
+	return code;
 }
 
 static int find_head(struct for_each_ref *f)

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/unquote.h"
 #include "builtin/builtin.h"
 #include "builtin/filters.h"
 #include "builtin/options.h"
+#include "builtin/stdin-lines.h"
 #include "object/fsck.h"
 #include "object/hash.h"
 #include "repo/loose-write.h"
@@ -216,23 +218,24 @@ static int hash_file(struct run *r, const char *name)
 /* A name is a line; one that starts with a quote is a C string. */
 static int hash_stdin_paths(struct run *r)
 {
-	char *line = NULL;
-	size_t alloc = 0;
-	ssize_t len;
-	int ret = 0;
+	struct stdin_lines in = STDIN_LINES_INIT;
+	struct buf name = BUF_INIT;
+	int ret;
 
-	while (!ret && (len = getline(&line, &alloc, stdin)) > 0) {
-		if (line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		if (*line == '"')
-			ret = error_set(r->err, ERR_UNSUPPORTED,
-					"quoted paths are not supported yet: "
-					"%s",
-					line);
+	while ((ret = stdin_lines_next(&in, r->err)) > 0) {
+		buf_reset(&name);
+		if (*in.line != '"')
+			ret = hash_file(r, in.line);
+		else if (unquote_c(&name, in.line, NULL) < 0)
+			ret = error_set(r->err, ERR_INVALID,
+					"line is badly quoted");
 		else
-			ret = hash_file(r, line);
+			ret = hash_file(r, name.data);
+		if (ret < 0)
+			break;
 	}
-	free(line);
+	buf_release(&name);
+	stdin_lines_release(&in);
 	return ret;
 }
 

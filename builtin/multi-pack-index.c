@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/object-dir.h"
+#include "builtin/stdin-lines.h"
 #include "repack/multi-pack.h"
 #include "repo/config.h"
 
@@ -26,21 +27,20 @@ struct call {
 };
 
 /* Lines of standard input. */
-static int read_names(struct named_packs *names)
+static int read_names(struct named_packs *names, struct error *err)
 {
-	char *line = NULL;
-	size_t alloc = 0;
-	ssize_t len;
-	int ret = 0;
+	struct stdin_lines in = STDIN_LINES_INIT;
+	int ret;
 
-	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
-		if (len && line[len - 1] == '\n')
-			line[--len] = '\0';
+	while ((ret = stdin_lines_next(&in, err)) > 0) {
 		/* Names of indexes; stock Git finds no others either. */
-		if (len > 4 && !strcmp(line + len - 4, ".idx"))
-			ret = named_packs_add(names, line);
+		if (in.len > 4 && !strcmp(in.line + in.len - 4, ".idx") &&
+		    named_packs_add(names, in.line) < 0) {
+			ret = error_nomem(err);
+			break;
+		}
 	}
-	free(line);
+	stdin_lines_release(&in);
 	return ret;
 }
 
@@ -76,10 +76,8 @@ static int write_midx(struct object_dir_call *call)
 	};
 	struct multi_pack_result result = {.warning = ERROR_INIT};
 	struct error err = ERROR_INIT;
-	int ret = c->stdin_packs ? read_names(&only) : 0;
+	int ret = c->stdin_packs ? read_names(&only, &err) : 0;
 
-	if (ret < 0)
-		ret = error_nomem(&err);
 	if (!ret && c->bitmap) {
 		ret = newpack_options_load(&newpack, call->store.repo, &err);
 		newpack.make.progress = call->progress;

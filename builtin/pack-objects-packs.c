@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "builtin/pack-objects-packs.h"
+#include "builtin/stdin-lines.h"
 #include "repack/cruft.h"
 #include "repack/leftovers.h"
 #include "repack/loosen.h"
@@ -18,21 +19,19 @@ static int read_parts(enum rollup_part *parts, const struct odb *odb, char mark,
 		      enum rollup_part marked, enum rollup_part unmarked,
 		      struct error *err)
 {
-	char *line = NULL;
-	size_t alloc = 0;
-	ssize_t len;
-	int ret = 0;
+	struct stdin_lines in = STDIN_LINES_INIT;
+	int ret;
 
-	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
-		bool is_marked = line[0] == mark;
+	while ((ret = stdin_lines_next(&in, err)) > 0) {
+		bool is_marked = in.line[0] == mark;
 
-		if (len && line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		if (line[0])
-			ret = rollup_mark(parts, odb, line + is_marked,
+		if (in.line[0])
+			ret = rollup_mark(parts, odb, in.line + is_marked,
 					  is_marked ? marked : unmarked, err);
+		if (ret < 0)
+			break;
 	}
-	free(line);
+	stdin_lines_release(&in);
 	return ret;
 }
 

@@ -13,6 +13,7 @@
 #include "builtin/pack-objects-args.h"
 #include "builtin/pack-objects-packs.h"
 #include "builtin/revargs.h"
+#include "builtin/stdin-lines.h"
 #include "repack/pack-job.h"
 #include "walk/ref-tips.h"
 #include "repack/send.h"
@@ -202,17 +203,15 @@ static int add_object_line(struct run *r, const char *line)
 
 static int add_object_list(struct run *r)
 {
-	char *line = NULL;
-	size_t alloc = 0;
-	ssize_t len;
-	int ret = 0;
+	struct stdin_lines in = STDIN_LINES_INIT;
+	int ret;
 
-	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
-		if (len && line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		ret = add_object_line(r, line);
+	while ((ret = stdin_lines_next(&in, r->err)) > 0) {
+		ret = add_object_line(r, in.line);
+		if (ret < 0)
+			break;
 	}
-	free(line);
+	stdin_lines_release(&in);
 	return ret;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "builtin/revargs.h"
+#include "builtin/stdin-lines.h"
 #include "repo/revname.h"
 
 #define READER_CACHE ((size_t)1 << 20)
@@ -281,22 +282,16 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 int rev_args_add_stdin(struct rev_args *args, struct error *err)
 {
 	bool negate = args->negate;
-	char *line = NULL;
-	size_t alloc = 0;
-	ssize_t len;
-	int ret = 0;
+	struct stdin_lines in = STDIN_LINES_INIT;
+	int ret;
 
 	args->negate = false;
-	while (!ret && (len = getline(&line, &alloc, stdin)) >= 0) {
-		if (len && line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		if (!*line)
+	while ((ret = stdin_lines_next(&in, err)) > 0) {
+		ret = *in.line ? add_line(args, in.line, err) : 0;
+		if (ret < 0 || !*in.line)
 			break;
-		ret = add_line(args, line, err);
 	}
-	if (!ret && ferror(stdin))
-		ret = error_set_errno(err, "cannot read standard input");
-	free(line);
+	stdin_lines_release(&in);
 	args->negate = negate;
 	return ret;
 }

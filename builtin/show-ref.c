@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "builtin/options.h"
+#include "builtin/stdin-lines.h"
 #include "builtin/store.h"
 
 static const char usage[] =
@@ -201,7 +202,7 @@ static void check_exists(struct show_ref *s)
  */
 static void filter_line(struct show_ref *s, char *line)
 {
-	size_t len = strcspn(line, "\n");
+	size_t len = strlen(line);
 	const char *name;
 	struct ref ref;
 
@@ -221,15 +222,16 @@ static void filter_line(struct show_ref *s, char *line)
 
 static void exclude_existing(struct show_ref *s)
 {
-	char *line = NULL;
-	size_t alloc = 0;
+	struct stdin_lines in = STDIN_LINES_INIT;
+	struct error err = ERROR_INIT;
+	int ret;
 
-	while (getline(&line, &alloc, stdin) >= 0)
-		filter_line(s, line);
+	while ((ret = stdin_lines_next(&in, &err)) > 0)
+		filter_line(s, in.line);
 	s->found = true;
-	if (ferror(stdin))
-		s->code = builtin_die("cannot read standard input");
-	free(line);
+	if (ret < 0)
+		s->code = builtin_fail(&err);
+	stdin_lines_release(&in);
 }
 
 /* These answer different questions. 0, or 128 after printing. */

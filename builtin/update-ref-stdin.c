@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/unquote.h"
+#include "builtin/stdin-lines.h"
 #include "builtin/update-ref.h"
 
 enum session_state {
@@ -32,14 +34,12 @@ struct session {
 	struct ref_transaction *tx;   /* owned */
 	enum session_state state;
 	bool nul;
-	bool ended;       /* the command's line has its newline: it is whole */
-	unsigned flags;   /* of the next command that names a ref */
-	struct buf input; /* the command being read; for -z, its arguments
-			     so far are in `arg` */
-	const char *next; /* points into input: what is left of it */
-	const char *verb; /* of the command, for messages */
-	struct buf name, arg; /* unquoted arguments */
-	int code;             /* exit code once something went wrong */
+	unsigned flags;        /* of the next command that names a ref */
+	struct stdin_lines in; /* the command; then, with -z, each argument */
+	const char *next;      /* points into in.line: what is left of it */
+	const char *verb;      /* of the command, for messages */
+	struct buf name, arg;  /* unquoted arguments */
+	int code;              /* exit code once something went wrong */
 };
 
 /* What an argument turned out to be. */
@@ -49,68 +49,20 @@ enum arg_kind {
 	ARG_GIVEN,
 };
 
-/* Read up to a terminator, which is not kept. False at the end of input. */
-static bool read_until(struct buf *out, int end, bool *ended)
-{
-	int c = 0;
-
-	buf_reset(out);
-	while ((c = getchar_unlocked()) != EOF && c != end)
-		if (buf_append_char(out, (char)c) < 0)
-			return false;
-	*ended = c != EOF;
-	return *ended || out->len;
-}
-
-static int bad_quote(const char *where, const char *why)
-{
-	return builtin_die("%s: %s", why, where);
-}
-
-/* One escape after a backslash. False when it is none of C's. */
-static bool unescape(struct buf *out, const char **p)
-{
-	static const char from[] = "abfnrtv\\\"", to[] = "\a\b\f\n\r\t\v\\\"";
-	const char *at = **p ? strchr(from, **p) : NULL;
-	unsigned v = 0;
-
-	if (at) {
-		(*p)++;
-		return !buf_append_char(out, to[at - from]);
-	}
-	if (**p < '0' || **p > '3')
-		return false;
-	for (int i = 0; i < 3; i++, (*p)++) {
-		if (**p < '0' || **p > '7')
-			return false;
-		v = v * 8 + (unsigned)(**p - '0');
-	}
-	return !buf_append_char(out, (char)v);
-}
-
 /* Take a quoted string; s->next is at its quote. 0 or the exit code. */
 static int take_quoted(struct session *s, struct buf *out)
 {
-	const char *start = s->next, *p = start + 1;
+	const char *start = s->next;
+	int ret = unquote_c(out, start, &s->next);
 
-	for (;;) {
-		if (*p == '"')
-			break;
-		if (!*p)
-			return bad_quote(start, "badly quoted argument");
-		if (*p == '\\') {
-			p++;
-			if (!unescape(out, &p))
-				return bad_quote(start,
-						 "badly quoted argument");
-		} else if (buf_append_char(out, *p++) < 0) {
-			return builtin_die("out of memory");
-		}
-	}
-	s->next = p + 1;
+	if (ret == ERR_NOMEM)
+		return builtin_die("out of memory");
+	if (ret < 0)
+		return builtin_die("badly quoted argument: %s", start);
 	if (*s->next && !isspace((unsigned char)*s->next))
-		return bad_quote(start,
-				 "unexpected character after quoted argument");
+		return builtin_die("unexpected character after quoted "
+				   "argument: %s",
+				   start);
 	return 0;
 }
 
@@ -151,22 +103,35 @@ static int cut_off(const struct session *s, const char *what)
 			   s->verb, s->name.data, what);
 }
 
+/* Of -z: what comes next, up to its zero byte. */
+static int next_argument(struct session *s, const char *what)
+{
+	struct error err = ERROR_INIT;
+	int ret = stdin_lines_next(&s->in, &err);
+
+	if (!ret)
+		return cut_off(s, what);
+	if (ret > 0 && buf_append_str(&s->arg, s->in.line) < 0)
+		ret = error_nomem(&err);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
 /*
  * The next argument into s->arg. `what` names it in messages; with -z one that
  * is missing is an error, with newlines it is ARG_NONE.
  */
 static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 {
-	bool ended = false;
 	int ret = 0;
 
 	*kind = ARG_NONE;
 	buf_reset(&s->arg);
 	if (s->nul) {
-		if (!read_until(&s->arg, '\0', &ended) && !ended)
-			return cut_off(s, what);
+		ret = next_argument(s, what);
+		if (ret)
+			return ret;
 	} else {
-		if (!*s->next && !s->ended)
+		if (!*s->next && !s->in.ended)
 			return cut_off(s, what);
 		if (!*s->next)
 			return 0;
@@ -206,7 +171,7 @@ static int missing(const struct session *s, const char *what)
 /* Nothing may be left of a line, which has to have an end. */
 static int take_end(struct session *s)
 {
-	if (s->nul || (!*s->next && s->ended))
+	if (s->nul || (!*s->next && s->in.ended))
 		return 0;
 	return builtin_die("%s %s: extra input: %s", s->verb, s->name.data,
 			   s->next);
@@ -417,7 +382,7 @@ static int do_symref_verify(struct session *s)
 
 static int do_option(struct session *s)
 {
-	if (strcmp(s->next, "no-deref") != 0 || !(s->nul || s->ended))
+	if (strcmp(s->next, "no-deref") != 0 || !(s->nul || s->in.ended))
 		return builtin_die("option unknown: %s", s->next);
 	s->flags |= REF_NO_DEREF;
 	return 0;
@@ -572,7 +537,7 @@ static int check_state(const struct session *s, const struct command *command)
 
 static int run_command(struct session *s)
 {
-	const char *line = s->input.data;
+	const char *line = s->in.line;
 	const struct command *command;
 	int ret;
 
@@ -581,7 +546,7 @@ static int run_command(struct session *s)
 	if (isspace((unsigned char)*line))
 		return builtin_die("whitespace before command: %s", line);
 	command = find_command(line);
-	if (!command || !(s->nul || s->ended || command->has_args))
+	if (!command || !(s->nul || s->in.ended || command->has_args))
 		return builtin_die("unknown command: %s", line);
 	ret = check_state(s, command);
 	if (ret)
@@ -598,18 +563,23 @@ int update_ref_stdin(struct update_ref_args *args, bool nul)
 		.args = args,
 		.nul = nul,
 		.flags = args->flags,
-		.input = BUF_INIT,
+		.in = STDIN_LINES_INIT,
 		.name = BUF_INIT,
 		.arg = BUF_INIT,
 	};
-	int ret = begin(&s);
+	struct error err = ERROR_INIT;
+	int more = 0, ret = begin(&s);
 
-	while (!ret && read_until(&s.input, nul ? '\0' : '\n', &s.ended))
+	if (nul)
+		s.in.end = '\0';
+	while (!ret && (more = stdin_lines_next(&s.in, &err)) > 0)
 		ret = run_command(&s);
+	if (more < 0)
+		ret = builtin_fail(&err);
 	if (!ret && s.state == SESSION_OPEN)
 		ret = commit(&s);
 	ref_transaction_free(s.tx);
-	buf_release(&s.input);
+	stdin_lines_release(&s.in);
 	buf_release(&s.name);
 	buf_release(&s.arg);
 	return ret;
