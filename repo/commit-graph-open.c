@@ -5,6 +5,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "object/oid-lines.h"
 #include "repo/commit-graph-parts.h"
 #include "repo/refs.h"
 #include "sys/io.h"
@@ -78,28 +79,6 @@ static int open_layer(struct commit_graph *graph, const struct odb *odb,
 	return ret < 0 ? ret : push_layer(graph, &layer, dir_nr, err);
 }
 
-/* The next line of a chain file: 1, 0 when that was all, or ERR_CORRUPT. */
-static int next_line(struct oid *oid, struct cursor *c, enum hash_algo algo,
-		     struct error *err)
-{
-	const char *line = (const char *)c->p;
-	size_t left = cursor_left(c), hex_len = hash_hex_len(algo);
-	const char *nl = memchr(line, '\n', left);
-	size_t len = nl ? (size_t)(nl - line) : left;
-
-	if (!left)
-		return 0;
-	if (len != hex_len || !oid_from_hex(oid, line, len, algo))
-		return error_set(err, ERR_CORRUPT,
-				 "invalid commit-graph chain: line '%.*s' not "
-				 "a hash",
-				 len < OID_MAX_HEX_LEN ? (int)len
-						       : OID_MAX_HEX_LEN,
-				 line);
-	cursor_skip(c, nl ? len + 1 : len);
-	return 1;
-}
-
 /* `text` is the content of a commit-graph-chain file: one id per line. */
 static int open_chain(struct commit_graph *graph, const struct odb *odb,
 		      const struct buf *text, struct error *err)
@@ -109,7 +88,8 @@ static int open_chain(struct commit_graph *graph, const struct odb *odb,
 	struct oid oid;
 
 	for (;;) {
-		int ret = next_line(&oid, &c, odb->algo, err);
+		int ret = oid_lines_next(&oid, &c, odb->algo,
+					 "commit-graph chain", err);
 
 		if (ret <= 0)
 			return ret;
