@@ -173,10 +173,10 @@ int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 			  size_t dir_nr, struct error *err)
 {
+	struct odb_midx *om = odb->midxes[dir_nr];
+
 	*out = NULL;
-	return odb->midxes[dir_nr]
-		       ? open_index(out, odb, NULL, odb->midxes[dir_nr], err)
-		       : 0;
+	return om && !om->in_chain ? open_index(out, odb, NULL, om, err) : 0;
 }
 
 int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,

@@ -7,9 +7,9 @@
 #include "builtin/fsck-parts.h"
 #include "object/hash.h"
 #include "pack-bitmap.h"
-#include "pack/midx.h"
 #include "pack/verify.h"
 #include "repo/commit-graph-verify.h"
+#include "repo/odb-midx.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -125,29 +125,22 @@ static void check_packs(struct fsck_run *r)
 	}
 }
 
+/* The multi-pack-index of a directory, or all layers of its chain. */
 static void check_midx(struct fsck_run *r, const char *dir)
 {
+	enum hash_algo algo = r->s.repo->algo;
 	struct error why = ERROR_INIT;
-	struct sys_map map = SYS_MAP_INIT;
-	struct buf path = BUF_INIT;
-	struct pack_midx midx;
-	int ret = buf_printf(&path, "%s/pack/multi-pack-index", dir);
+	struct odb_midx *top;
+	int ret = odb_midx_open(&top, dir, algo, &why);
 
-	if (!ret)
-		ret = sys_map_open(&map, path.data, &why);
-	if (!ret)
-		ret = hash_check_trailer(map.data, map.len, r->s.repo->algo,
-					 path.data, &why);
-	if (!ret) {
-		ret = pack_midx_parse(&midx, map.data, map.len, r->s.repo->algo,
-				      path.data, &why);
-		if (!ret)
-			pack_midx_release(&midx);
-	}
-	if (ret < 0 && ret != ERR_MISSING)
+	/* Also of layers that are missing or wrong, and those above them. */
+	if (ret != ERR_MISSING && why.code)
 		note(r, FSCK_FOUND_MIDX, &why);
-	sys_map_close(&map);
-	buf_release(&path);
+	for (const struct odb_midx *om = top; om; om = om->base)
+		if (hash_check_trailer(om->map.data, om->map.len, algo,
+				       om->path, &why) < 0)
+			note(r, FSCK_FOUND_MIDX, &why);
+	odb_midx_close(top);
 }
 
 static void print_line(void *ctx, const char *line)

@@ -30,7 +30,8 @@ static bool add_bit(struct pack_midx_order *order, uint32_t bit_pos,
 		    uint32_t *last_pack, uint64_t *last_off)
 {
 	const struct pack_midx *midx = order->midx;
-	uint32_t midx_pos = load_be32(order->table + 4 * (size_t)bit_pos);
+	uint32_t midx_pos = load_be32(order->table + 4 * (size_t)bit_pos) -
+			    midx->base_nr;
 	uint32_t pack;
 	uint64_t off;
 
@@ -143,7 +144,8 @@ int pack_midx_order_init_unproven(struct pack_midx_order *order,
 	for (uint32_t i = 0; i < midx->pack_nr; i++) {
 		struct pack_midx_span *span = &order->spans[i];
 
-		span->first = load_be32(midx->spans + 8 * (size_t)i);
+		span->first = load_be32(midx->spans + 8 * (size_t)i) -
+			      midx->base_nr;
 		span->nr = load_be32(midx->spans + 8 * (size_t)i + 4);
 		if (span->nr && !span->first)
 			order->preferred = i;

@@ -152,7 +152,7 @@ static void verify_spans(struct verify *v, const struct pack_midx_order *order)
 		const struct pack_midx_span *span = &order->spans[i];
 
 		if (load_be32(p + 4) != span->nr ||
-		    (span->nr && load_be32(p) != span->first))
+		    (span->nr && load_be32(p) - m->base_nr != span->first))
 			report(v, "bitmapped pack %s is not where it should be",
 			       m->names[i]);
 	}

@@ -44,7 +44,9 @@
  *	4b4  00000000 00000001               pack 0: from bit 0, one bit
  *	4bc  33a97e4e cd98830d 9c3b6bdd 3959da36 d2065bf5
  *
- * Not here: chains of incremental files (multi-pack-index.d).
+ * A file may be a layer of a chain (repo/odb-midx.h). It says nothing of the
+ * layers below but in RIDX and BTMP, whose midx_pos and bit_pos run through the
+ * chain, those of the lowest layer first; here they are the file's own.
  */
 #ifndef PACK_MIDX_H
 #define PACK_MIDX_H
@@ -65,6 +67,8 @@ struct pack_midx {
 	enum hash_algo algo;
 	unsigned version; /* 1 or 2 */
 	uint32_t nr;      /* objects */
+	uint32_t base_nr; /* objects of the layers below; the caller's, 0 after
+			     parsing */
 	uint32_t pack_nr;
 	const char **names; /* owned array: by midx_pack, "pack-<hex>.idx";
 			       each points into bytes */
@@ -158,7 +162,8 @@ int pack_midx_order_prove(const struct pack_midx_order *order,
 static inline uint32_t pack_midx_order_pos(const struct pack_midx_order *order,
 					   uint32_t bit_pos)
 {
-	uint32_t pos = load_be32(order->table + 4 * (size_t)bit_pos);
+	uint32_t pos = load_be32(order->table + 4 * (size_t)bit_pos) -
+		       order->midx->base_nr;
 
 	/* Damaged, and not proven. */
 	return pos < order->midx->nr ? pos : 0;

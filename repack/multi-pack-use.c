@@ -133,6 +133,10 @@ int multi_pack_expire(const struct odb *odb, size_t dir_nr,
 
 	if (!e.om)
 		return 0;
+	if (e.om->in_chain)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "cannot expire packs from an incremental "
+				 "multi-pack-index");
 	ret = choose(&e, progress);
 	if (!ret && e.names.nr) {
 		ret = rewrite_and_remove(&e, dir_nr);
@@ -269,6 +273,10 @@ int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
 
 	if (!b.om)
 		return 0;
+	if (b.om->in_chain)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "cannot repack an incremental "
+				 "multi-pack-index");
 	b.taken = count_taken(odb, b.om);
 	b.chosen = mem_calloc(odb->pack_nr, sizeof(*b.chosen));
 	if (!b.taken || !b.chosen || choose_batch(&b) < 0)

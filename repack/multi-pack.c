@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing a multi-pack-index, and its bitmap index, into a repository. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "pack/midx-verify.h"
 #include "pack/midx-write.h"
 #include "repack/multi-pack-bitmap.h"
+#include "repack/multi-pack-remove.h"
 #include "repack/multi-pack.h"
 #include "repo/odb-midx.h"
 #include "sys/io.h"
@@ -16,7 +18,6 @@
 
 #define FILE_MODE 0666
 #define BITMAP_MODE 0444
-#define MIDX_HASH_AT 5 /* offset of the byte that says which hash it has */
 
 /* Whether a pack lies in object directory `dir_nr` of the snapshot. */
 static bool is_in(const struct odb *odb, size_t dir_nr, const struct pack *pack)
@@ -125,105 +126,6 @@ static bool is_same(const char *path, const struct buf *bytes)
 	return same;
 }
 
-struct removal {
-	const char *dir;
-	const char *keep; /* hex of the checksum whose files stay; or "" */
-	bool keep_bitmap; /* of these the bitmap index too */
-	struct error *err;
-};
-
-static int remove_named(const struct removal *r, const char *name)
-{
-	struct buf path = BUF_INIT;
-	int ret = buf_printf(&path, "%s/%s", r->dir, name) < 0
-			  ? error_nomem(r->err)
-			  : sys_unlink(path.data, r->err);
-
-	buf_release(&path);
-	return ret;
-}
-
-static bool is_kept(const struct removal *r, const char *name)
-{
-	size_t len = strlen(r->keep);
-
-	return len && !strncmp(name, r->keep, len) &&
-	       (r->keep_bitmap || strcmp(name + len, ".bitmap") != 0);
-}
-
-/* "multi-pack-index-<hex>.bitmap" and ".rev". */
-static int remove_part(void *ctx, const char *name)
-{
-	static const char prefix[] = "multi-pack-index-";
-	const struct removal *r = ctx;
-	size_t len = sizeof(prefix) - 1;
-
-	if (strncmp(name, prefix, len) != 0 || is_kept(r, name + len))
-		return 0;
-	return remove_named(r, name);
-}
-
-static int remove_parts(const char *dir, const char *keep, bool keep_bitmap,
-			struct error *err)
-{
-	struct removal r = {dir, keep, keep_bitmap, err};
-
-	return sys_dir_each(dir, remove_part, &r, err);
-}
-
-int multi_pack_remove(const char *dir, struct error *err)
-{
-	struct removal r = {dir, "", false, err};
-	int ret = remove_named(&r, "multi-pack-index");
-
-	return ret < 0 ? ret : remove_parts(dir, "", false, err);
-}
-
-static bool names_any(const struct pack_midx *midx,
-		      const struct named_packs *names)
-{
-	for (uint32_t i = 0; i < midx->pack_nr; i++) {
-		size_t len = strlen(midx->names[i]);
-
-		for (size_t k = 0; k < names->nr; k++) {
-			size_t base_len = strlen(names->names[k]);
-
-			if (len == base_len + 4 &&
-			    !memcmp(midx->names[i], names->names[k], base_len))
-				return true;
-		}
-	}
-	return false;
-}
-
-int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
-			     struct error *err)
-{
-	char *path = odb_midx_path(dir);
-	struct sys_map map = SYS_MAP_INIT;
-	struct pack_midx midx;
-	bool stays = false;
-	int ret;
-
-	if (!path)
-		return error_nomem(err);
-	ret = sys_map_open(&map, path, NULL);
-	if (!ret && map.len > MIDX_HASH_AT)
-		ret = pack_midx_parse(&midx, map.data, map.len,
-				      map.data[MIDX_HASH_AT], path, NULL);
-	else if (!ret)
-		ret = ERR_CORRUPT;
-	if (!ret) {
-		stays = !names_any(&midx, names);
-		pack_midx_release(&midx);
-	}
-	sys_map_close(&map);
-	free(path);
-	if (stays || !names->nr)
-		return 0;
-	return multi_pack_remove(dir, err);
-}
-
 /* What is being written. */
 struct writing {
 	const struct odb *odb;
@@ -326,10 +228,13 @@ static int install(struct writing *w)
 		ret = replace(w, &lock, method);
 	sys_tempfile_abort(&lock);
 	if (!ret)
-		ret = remove_parts(
+		ret = multi_pack_remove_parts(
 			w->dir.data,
 			oid_to_hex(hex, &w->result->checksum, w->odb->algo),
 			w->bitmap.len != 0, w->err);
+	/* Nobody looks at a chain when there is a file of its own. */
+	if (!ret)
+		ret = multi_pack_remove_chain(w->dir.data, w->err);
 	buf_release(&lock_path);
 	return ret;
 }
@@ -443,6 +348,48 @@ static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 	return packs;
 }
 
+/* Each object of a layer has to be in no other: it has one bit. */
+static void check_once(const struct odb_midx *om,
+		       const struct pack_midx_check *check, int *bad)
+{
+	char line[2 * OID_MAX_HEX_LEN], hex[OID_MAX_HEX_LEN + 1];
+	uint32_t pos;
+
+	for (uint32_t i = 0; i < om->midx.nr; i++) {
+		const uint8_t *raw = pack_midx_oid(&om->midx, i);
+		const struct odb_midx *base = om->base;
+
+		while (base && !pack_midx_find(&base->midx, raw, &pos))
+			base = base->base;
+		if (!base)
+			continue;
+		snprintf(line, sizeof(line),
+			 "oid %s is in a lower layer of the chain too",
+			 oid_raw_to_hex(hex, raw, om->midx.algo));
+		check->report(check->ctx, line);
+		*bad = 1;
+	}
+}
+
+static int verify_layer(const struct odb *odb, size_t dir_nr,
+			const struct odb_midx *om,
+			struct pack_midx_check *check, int *bad,
+			struct error *err)
+{
+	const struct pack_idx **packs = find_packs(odb, dir_nr, &om->midx);
+	int ret;
+
+	check->packs = packs;
+	ret = packs ? pack_midx_verify(&om->midx, check, err)
+		    : error_nomem(err);
+	free(packs);
+	if (ret > 0)
+		*bad = 1;
+	if (ret >= 0)
+		check_once(om, check, bad);
+	return ret < 0 ? ret : 0;
+}
+
 int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 		      void (*report)(void *ctx, const char *line), void *ctx,
 		      const struct progress_out *progress, struct error *err)
@@ -452,17 +399,18 @@ int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 		.ctx = ctx,
 		.progress = progress,
 	};
-	const struct pack_idx **packs;
-	struct odb_midx *om;
-	int ret = odb_midx_open(&om, odb->dirs[dir_nr], odb->algo, err);
+	struct error why = ERROR_INIT;
+	struct odb_midx *top;
+	int bad = 0, ret;
 
-	if (ret < 0)
-		return ret == ERR_MISSING ? 0 : ret;
-	packs = find_packs(odb, dir_nr, &om->midx);
-	check.packs = packs;
-	ret = packs ? pack_midx_verify(&om->midx, &check, err)
-		    : error_nomem(err);
-	free(packs);
-	odb_midx_close(om);
-	return ret;
+	ret = odb_midx_open(&top, odb->dirs[dir_nr], odb->algo, &why);
+	if (ret == ERR_MISSING)
+		return 0;
+	/* Also when only some of a chain's layers could be opened. */
+	if (why.code)
+		ret = error_set(err, why.code, "%s", why.msg);
+	for (const struct odb_midx *om = top; om && !ret; om = om->base)
+		ret = verify_layer(odb, dir_nr, om, &check, &bad, err);
+	odb_midx_close(top);
+	return ret < 0 ? ret : bad;
 }

@@ -48,12 +48,13 @@ struct multi_pack_result {
 
 /*
  * Write the multi-pack-index of an object directory over its packs in the
- * snapshot. midx.version is honoured (1 or 2; another is ERR_INVALID). A file
- * that would be the same is left as it is. A bitmap index is in place before
- * the multi-pack-index that it is named after, and those of others are removed
- * when that is. ERR_MISSING when there are no packs ("no pack files to
- * index."), ERR_IO ("Unable to create '<lock>'"), or what pack_midx_write()
- * says, or multi_pack_bitmap_make(): nothing was written then.
+ * snapshot, in place of a chain too. midx.version is honoured (1 or 2; another
+ * is ERR_INVALID). A file that would be the same is left as it is. A bitmap
+ * index is in place before the multi-pack-index that it is named after, and
+ * those of others are removed when that is. ERR_MISSING when there are no packs
+ * ("no pack files to index."), ERR_IO ("Unable to create '<lock>'"), or what
+ * pack_midx_write() says, or multi_pack_bitmap_make(): nothing was written
+ * then.
  */
 int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,
@@ -61,9 +62,9 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 
 /*
  * Check the multi-pack-index of a directory against the packs, see
- * pack_midx_verify(), which calls `report`. Returns 0 (also when there is
- * none), 1 when something was reported, ERR_CORRUPT or ERR_UNSUPPORTED when it
- * cannot be parsed, or another error.
+ * pack_midx_verify(), which calls `report`; of a chain, all layers. Returns 0
+ * (also when there is none), 1 when something was reported, ERR_CORRUPT or
+ * ERR_UNSUPPORTED when it cannot be parsed, or another error.
  */
 int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 		      void (*report)(void *ctx, const char *line), void *ctx,
@@ -73,7 +74,8 @@ int multi_pack_verify(const struct odb *odb, size_t dir_nr,
  * Remove the packs from which the multi-pack-index takes no object, but for
  * kept and cruft ones, and rewrite it without them first. A pack goes only if
  * each of its objects is found in the index of a pack that stays. Returns the
- * number of packs removed, or a negative error; nothing to do is 0.
+ * number of packs removed, or a negative error; nothing to do is 0; a chain is
+ * ERR_UNSUPPORTED.
  */
 int multi_pack_expire(const struct odb *odb, size_t dir_nr,
 		      const struct progress_out *progress, struct error *err);
@@ -85,23 +87,10 @@ int multi_pack_expire(const struct odb *odb, size_t dir_nr,
  * packs are left out unless `pack_kept_objects`, cruft packs always. Fewer than
  * two packs: nothing is done. Returns 1 when a pack was written: the caller
  * takes a new snapshot and writes a multi-pack-index of it. Local directory
- * only.
+ * only. A chain is ERR_UNSUPPORTED.
  */
 int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
 		      bool pack_kept_objects,
 		      const struct newpack_options *newpack, struct error *err);
-
-/*
- * Remove the multi-pack-index of pack directory `dir`, before a pack that it
- * names is, with its bitmap index and order. 0 or ERR_IO.
- */
-int multi_pack_remove(const char *dir, struct error *err);
-
-/*
- * The same if it names one of these packs, or cannot be read. 0, ERR_IO or
- * ERR_NOMEM.
- */
-int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
-			     struct error *err);
 
 #endif

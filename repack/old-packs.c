@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "repack/multi-pack.h"
+#include "repack/multi-pack-remove.h"
 #include "repack/old-packs.h"
 #include "sys/io.h"
 

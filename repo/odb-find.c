@@ -8,35 +8,44 @@
 #include "base/mem.h"
 #include "repo/odb-midx.h"
 
-/* Use the multi-pack-index of directory `i`, or give it up. */
+/*
+ * Use the multi-pack-index of directory `i`, or give it up; of a chain, a layer
+ * and what is on top of it.
+ */
 static int link_midx(struct odb *odb, size_t i, bool *covered,
 		     struct error *warning, struct error *err)
 {
-	struct odb_midx *om = odb->midxes[i];
-	struct error why = ERROR_INIT;
-	int ret = odb_midx_link(om, odb, odb->dirs[i], &why);
+	struct odb_midx *good = odb->midxes[i];
 
-	if (ret == ERR_NOMEM)
-		return error_nomem(err);
-	if (ret < 0) {
-		if (warning)
-			*warning = why;
-		odb_midx_close(om);
-		odb->midxes[i] = NULL;
-		return 0;
+	for (struct odb_midx *om = good; om; om = om->base) {
+		struct error why = ERROR_INIT;
+		int ret = odb_midx_link(om, odb, odb->dirs[i], &why);
+
+		if (ret == ERR_NOMEM)
+			return error_nomem(err);
+		if (ret < 0) {
+			if (warning)
+				*warning = why;
+			good = om->base;
+		}
 	}
-	for (uint32_t p = 0; p < om->midx.pack_nr; p++)
-		covered[om->pack_nrs[p]] = true;
+	while (odb->midxes[i] != good)
+		odb->midxes[i] = odb_midx_pop(odb->midxes[i]);
+	for (const struct odb_midx *om = good; om; om = om->base)
+		for (uint32_t p = 0; p < om->midx.pack_nr; p++)
+			covered[om->pack_nrs[p]] = true;
 	return 0;
 }
 
+/* The lowest layer first: most objects are there. */
 static void add_midx(struct odb *odb, size_t i)
 {
 	struct odb_midx *om = odb->midxes[i];
+	size_t nr = odb_midx_layer_nr(om);
 
-	if (om)
-		odb->sources[odb->source_nr++] = (struct odb_source){
-			&om->midx.ids, om, 0};
+	for (size_t at = odb->source_nr + nr; om; om = om->base)
+		odb->sources[--at] = (struct odb_source){&om->midx.ids, om, 0};
+	odb->source_nr += (uint32_t)nr;
 }
 
 /* Local ones, or the others. */
@@ -54,10 +63,12 @@ static void add_packs(struct odb *odb, bool is_local, const bool *covered)
 int odb_sources_init(struct odb *odb, struct error *warning, struct error *err)
 {
 	bool *covered = mem_calloc(odb->pack_nr, sizeof(*covered));
+	size_t source_nr = odb->pack_nr;
 	int ret = 0;
 
-	odb->sources = mem_alloc(odb->pack_nr + odb->dir_nr,
-				 sizeof(*odb->sources));
+	for (size_t i = 0; i < odb->dir_nr; i++)
+		source_nr += odb_midx_layer_nr(odb->midxes[i]);
+	odb->sources = mem_alloc(source_nr, sizeof(*odb->sources));
 	if (!covered || !odb->sources)
 		ret = error_nomem(err);
 	for (size_t i = 0; i < odb->dir_nr && !ret; i++)

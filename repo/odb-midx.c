@@ -1,107 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Multi-pack-indexes in a snapshot. */
+/* Multi-pack-indexes and the packs of a snapshot; odb-midx-open.c opens them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "repo/odb-midx.h"
-
-char *odb_midx_path(const char *pack_dir)
-{
-	struct buf path = BUF_INIT;
-
-	if (buf_printf(&path, "%s/multi-pack-index", pack_dir) < 0)
-		buf_release(&path);
-	return buf_detach(&path, NULL);
-}
-
-char *odb_midx_part_path(const struct odb_midx *om, const char *ext)
-{
-	struct buf path = BUF_INIT;
-	char hex[OID_MAX_HEX_LEN + 1];
-
-	oid_raw_to_hex(hex, om->midx.checksum, om->midx.algo);
-	if (buf_printf(&path, "%s-%s.%s", om->path, hex, ext) < 0)
-		buf_release(&path);
-	return buf_detach(&path, NULL);
-}
-
-static int open_file(struct odb_midx *om, const char *object_dir,
-		     enum hash_algo algo, struct error *err)
-{
-	struct buf dir = BUF_INIT;
-	int ret;
-
-	if (!buf_printf(&dir, "%s/pack", object_dir))
-		om->path = odb_midx_path(dir.data);
-	buf_release(&dir);
-	if (!om->path)
-		return error_nomem(err);
-	ret = sys_map_open(&om->map, om->path, err);
-	if (ret < 0)
-		return ret;
-	return pack_midx_parse(&om->midx, om->map.data, om->map.len, algo,
-			       om->path, err);
-}
-
-static struct odb_midx *new_midx(void)
-{
-	struct odb_midx *om = mem_calloc(1, sizeof(*om));
-
-	if (om)
-		pthread_mutex_init(&om->lock, NULL);
-	return om;
-}
-
-int odb_midx_open(struct odb_midx **out, const char *object_dir,
-		  enum hash_algo algo, struct error *err)
-{
-	struct odb_midx *om = new_midx();
-	int ret;
-
-	*out = NULL;
-	if (!om)
-		return error_nomem(err);
-	ret = open_file(om, object_dir, algo, err);
-	if (ret < 0)
-		odb_midx_close(om);
-	else
-		*out = om;
-	return ret;
-}
-
-int odb_midx_parse(struct odb_midx **out, const void *bytes, size_t len,
-		   const char *path, enum hash_algo algo, struct error *err)
-{
-	struct odb_midx *om = new_midx();
-	int ret;
-
-	*out = NULL;
-	if (!om)
-		return error_nomem(err);
-	om->path = mem_strdup(path);
-	ret = om->path ? pack_midx_parse(&om->midx, bytes, len, algo, path, err)
-		       : error_nomem(err);
-	if (ret < 0)
-		odb_midx_close(om);
-	else
-		*out = om;
-	return ret;
-}
-
-void odb_midx_close(struct odb_midx *om)
-{
-	if (!om)
-		return;
-	free(atomic_load_explicit(&om->odb_pos, memory_order_relaxed));
-	free(om->pack_nrs);
-	pack_midx_release(&om->midx);
-	sys_map_close(&om->map);
-	pthread_mutex_destroy(&om->lock);
-	free(om->path);
-	free(om);
-}
 
 /* The packs of a snapshot by path, to be searched. */
 struct pack_path {

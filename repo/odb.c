@@ -64,6 +64,16 @@ static int64_t dir_mtime(const char *dir)
 	return sys_stat(&st, dir, NULL) < 0 ? 0 : st.mtime_ns;
 }
 
+/* When a pack directory was, or the chain of multi-pack-indexes in it. */
+static int64_t packs_mtime(const char *dir)
+{
+	char *chain = odb_midx_chain_path(dir, "");
+	int64_t packs = dir_mtime(dir), layers = chain ? dir_mtime(chain) : 0;
+
+	free(chain);
+	return packs > layers ? packs : layers;
+}
+
 /* Whether directory `i` has other packs than when it was listed. */
 static bool dir_has_changed(const struct odb *odb, size_t i)
 {
@@ -71,7 +81,7 @@ static bool dir_has_changed(const struct odb *odb, size_t i)
 	bool changed = true;
 
 	if (!buf_printf(&dir, "%s/pack", odb->dirs[i]))
-		changed = dir_mtime(dir.data) != odb->pack_mtimes[i];
+		changed = packs_mtime(dir.data) != odb->pack_mtimes[i];
 	buf_release(&dir);
 	return changed;
 }
@@ -96,7 +106,7 @@ static int list_packs(struct pack_names *names, const char *object_dir,
 	}
 	names->dir = dir.data;
 	names->err = err;
-	names->mtime_ns = dir_mtime(dir.data);
+	names->mtime_ns = packs_mtime(dir.data);
 	ret = sys_dir_each(dir.data, collect_pack, names, err);
 	if (ret == ERR_MISSING)
 		ret = 0;
@@ -162,7 +172,7 @@ static int open_midx(struct odb *odb, size_t i, struct error *warning,
 
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	if (ret < 0 && ret != ERR_MISSING && warning)
+	if (ret != ERR_MISSING && why.code && warning)
 		*warning = why;
 	return 0;
 }

@@ -12,8 +12,9 @@
  * with the same one, its canonical position: that of the first source that has
  * it. Sources are the local multi-pack-index, local packs that it does not
  * cover in snapshot order, the alternates' multi-pack-indexes, and their packs
- * likewise. A multi-pack-index stands for all its packs; of an object in
- * several of them it has chosen one, and that copy's position counts.
+ * likewise; each layer of a chain is one, the lowest first. A multi-pack-index
+ * stands for all its packs; of an object in several of them it has chosen one,
+ * and that copy's position counts.
  *
  * A snapshot is immutable and shared; an `odb_reader` is per thread. Loose
  * objects are looked for on disk each time, and what is nowhere to be found in
@@ -60,7 +61,8 @@ struct odb {
 	uint32_t pack_nr;
 	uint32_t packed_nr;         /* objects in all packs: end of odb_pos */
 	bool use_midx;              /* core.multiPackIndex */
-	struct odb_midx **midxes;   /* owned: by directory; NULL: it has none */
+	struct odb_midx **midxes;   /* owned: by directory, of a chain the top
+				       layer; NULL: it has none */
 	struct odb_source *sources; /* owned: in the order of search */
 	uint32_t source_nr;
 };

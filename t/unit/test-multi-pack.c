@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "pack/midx.h"
+#include "repack/multi-pack-remove.h"
 #include "repack/multi-pack.h"
 #include "repo/odb-midx.h"
 #include "t/unit/tmppack.h"
