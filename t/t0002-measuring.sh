@@ -83,12 +83,14 @@ test_expect_success 'the comparison of both, job by job' '
 	for row in "repack -adb" "count all, walking" "count all, by bitmaps" \
 		"pack of everything" "pack of one branch" "first byte" \
 		"index-pack, 1 thread" "index-pack, 2 threads" \
-		"fetch, 1 commits" "fetch, 1[0-9]* commits" "pack, bytes" \
-		"bitmap, bytes"
+		"repack -adf, 1 thread" "repack -adf, 2 threads" \
+		"repack --geometric" "fetch, 1 commits" \
+		"fetch, 1[0-9]* commits" "pack, bytes" "bitmap, bytes"
 	do
 		grep "^$row.* [0-9]*\.[0-9][0-9]" table || return
 	done &&
 	nr=$(stock -C gen.git rev-list --objects --all | wc -l) &&
+	grep "^repack --geometric.*([1-9][0-9]* packs)" table &&
 	grep "^pack of everything .*($nr objects, .* stock $nr, " table &&
 	rmdir work &&
 	test_must_fail env REPO=gen.git "$perf/run" no-such-job
