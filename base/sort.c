@@ -7,8 +7,10 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
+/* Counting costs a pass over all digits: of fewer bits for fewer items. */
 #define DIGIT_BITS 16
-#define DIGIT_NR (1u << DIGIT_BITS)
+#define DIGIT_BITS_FEW 8
+#define FEW_MAX 16384
 #define INSERTION_MAX 64
 
 static void insertion_sort(struct sort_item *items, size_t nr)
@@ -23,32 +25,30 @@ static void insertion_sort(struct sort_item *items, size_t nr)
 	}
 }
 
-static uint32_t digit(uint64_t key, unsigned shift)
-{
-	return (uint32_t)(key >> shift) & (DIGIT_NR - 1);
-}
-
 static void scatter(struct sort_item *dst, const struct sort_item *src,
-		    size_t nr, unsigned shift, size_t *starts)
+		    size_t nr, unsigned shift, unsigned bits, size_t *starts)
 {
+	size_t digit_nr = (size_t)1 << bits;
+	size_t mask = digit_nr - 1;
 	size_t sum = 0;
 
-	memset(starts, 0, DIGIT_NR * sizeof(*starts));
+	memset(starts, 0, digit_nr * sizeof(*starts));
 	for (size_t i = 0; i < nr; i++)
-		starts[digit(src[i].key, shift)]++;
-	for (size_t d = 0; d < DIGIT_NR; d++) {
+		starts[src[i].key >> shift & mask]++;
+	for (size_t d = 0; d < digit_nr; d++) {
 		size_t count = starts[d];
 
 		starts[d] = sum;
 		sum += count;
 	}
 	for (size_t i = 0; i < nr; i++)
-		dst[starts[digit(src[i].key, shift)]++] = src[i];
+		dst[starts[src[i].key >> shift & mask]++] = src[i];
 }
 
 int sort_items(struct sort_item *items, size_t nr)
 {
 	struct sort_item *scratch, *from = items, *to;
+	unsigned bits = nr > FEW_MAX ? DIGIT_BITS : DIGIT_BITS_FEW;
 	uint64_t differ = 0;
 	size_t *starts;
 
@@ -57,7 +57,7 @@ int sort_items(struct sort_item *items, size_t nr)
 		return 0;
 	}
 	scratch = mem_alloc(nr, sizeof(*scratch));
-	starts = mem_alloc(DIGIT_NR, sizeof(*starts));
+	starts = mem_alloc((size_t)1 << bits, sizeof(*starts));
 	if (!scratch || !starts) {
 		free(scratch);
 		free(starts);
@@ -66,12 +66,12 @@ int sort_items(struct sort_item *items, size_t nr)
 	for (size_t i = 1; i < nr; i++)
 		differ |= items[i].key ^ items[0].key;
 	to = scratch;
-	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+	for (unsigned shift = 0; shift < 64; shift += bits) {
 		struct sort_item *swap = from;
 
-		if (!digit(differ, shift))
+		if (!(differ >> shift & (((uint64_t)1 << bits) - 1)))
 			continue;
-		scatter(to, from, nr, shift, starts);
+		scatter(to, from, nr, shift, bits, starts);
 		from = to;
 		to = swap;
 	}
