@@ -150,6 +150,7 @@ struct copy {
 /* A delta under construction. */
 struct maker {
 	const struct delta_index *index;
+	size_t before; /* bytes of the base before what is indexed */
 	const uint8_t *target;
 	size_t target_len;
 	size_t max_len; /* of the delta; SIZE_MAX: no limit */
@@ -272,7 +273,7 @@ static int encode_queue(struct maker *m, size_t nr)
 		int ret = put_insert(m, m->encoded, c->at - m->encoded);
 
 		if (!ret)
-			ret = put_copies(m, c->off, c->len);
+			ret = put_copies(m, m->before + c->off, c->len);
 		if (ret < 0)
 			return ret;
 		m->encoded = c->at + c->len;
@@ -502,20 +503,33 @@ static int put_size(struct buf *out, size_t size)
 	return buf_append_char(out, (char)size);
 }
 
+static int put_sizes(struct buf *out, size_t base_len, size_t target_len)
+{
+	int ret = put_size(out, base_len);
+
+	return ret < 0 ? ret : put_size(out, target_len);
+}
+
+/* Encode the whole target. 0, 1 when the delta is too long, or ERR_NOMEM. */
 static int make(struct maker *m)
 {
-	int ret = put_size(&m->out, m->index->len);
+	int ret = match_target(m);
 
-	if (!ret)
-		ret = put_size(&m->out, m->target_len);
-	if (!ret)
-		ret = match_target(m);
 	if (!ret)
 		ret = encode_queue(m, m->queue_nr);
 	if (!ret)
 		ret = put_insert(m, m->encoded, m->target_len - m->encoded);
+	return ret;
+}
+
+/* Hand the delta out, if it has become one. */
+static int finish(struct maker *m, int ret, void **out, size_t *out_len)
+{
 	if (!ret && m->out.len > m->max_len)
 		ret = 1;
+	if (!ret)
+		*out = buf_detach(&m->out, out_len);
+	buf_release(&m->out);
 	return ret;
 }
 
@@ -529,10 +543,53 @@ int delta_create(const struct delta_index *index, const void *target,
 		.max_len = max_len ? max_len : SIZE_MAX - GIVE_UP_SLACK,
 		.out = BUF_INIT,
 	};
-	int ret = make(&m);
+	int ret = put_sizes(&m.out, index->len, target_len);
 
 	if (!ret)
-		*out = buf_detach(&m.out, out_len);
-	buf_release(&m.out);
+		ret = make(&m);
+	return finish(&m, ret, out, out_len);
+}
+
+/* The middle of the target, out of the middle of the base. */
+static int make_middle(struct maker *m, const uint8_t *base, size_t len)
+{
+	struct delta_index *index;
+	int ret;
+
+	if (!len)
+		return put_insert(m, 0, m->target_len);
+	index = delta_index_new(base, len);
+	if (!index)
+		return ERR_NOMEM;
+	m->index = index;
+	ret = make(m);
+	delta_index_free(index);
 	return ret;
+}
+
+int delta_create_near(const void *base, size_t base_len, const void *target,
+		      size_t target_len, size_t max_len, void **out,
+		      size_t *out_len)
+{
+	const uint8_t *from = base, *to = target;
+	size_t shorter = min_size(base_len, target_len);
+	size_t front = common_forward(from, to, shorter);
+	size_t back = common_backward(from + base_len, to + target_len,
+				      shorter - front);
+	struct maker m = {
+		.before = front,
+		.target = to + front,
+		.target_len = target_len - front - back,
+		.max_len = max_len ? max_len : SIZE_MAX - GIVE_UP_SLACK,
+		.out = BUF_INIT,
+	};
+	int ret = put_sizes(&m.out, base_len, target_len);
+
+	if (!ret)
+		ret = put_copies(&m, 0, front);
+	if (!ret)
+		ret = make_middle(&m, from + front, base_len - front - back);
+	if (!ret)
+		ret = put_copies(&m, base_len - back, back);
+	return finish(&m, ret, out, out_len);
 }

@@ -67,4 +67,13 @@ int delta_create(const struct delta_index *index, const void *target,
 		 size_t target_len, size_t max_len, void **out,
 		 size_t *out_len);
 
+/*
+ * The same for a base that is not asked again, and much like the target: what
+ * both begin and end with is copied, and only what is between is indexed and
+ * searched. Base and target are at most 4 GiB - 1.
+ */
+int delta_create_near(const void *base, size_t base_len, const void *target,
+		      size_t target_len, size_t max_len, void **out,
+		      size_t *out_len);
+
 #endif

@@ -48,6 +48,11 @@ static void create(const uint8_t *base, size_t base_len, const uint8_t *target,
 	uint8_t *out = malloc(len ? len : 1);
 
 	require(!index == !base_len && out);
+	require(!delta_create_near(base, base_len, target, len, 0, &delta,
+				   &delta_len));
+	require(!delta_apply(out, len, base, base_len, delta, delta_len));
+	require(!memcmp(out, target, len));
+	free(delta);
 	if (index) {
 		require(!delta_create(index, target, len, 0, &delta,
 				      &delta_len));

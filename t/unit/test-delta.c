@@ -111,6 +111,39 @@ static void apply_refuses_what_is_wrong(void **state)
 			fail_msg("%s", bad[i].what);
 }
 
+static void append_noise(struct buf *b, size_t len, unsigned letters,
+			 uint64_t *seed)
+{
+	while (len--)
+		assert_int_equal(
+			buf_append_char(
+				b, (char)('a' + random_next(seed) % letters)),
+			0);
+}
+
+/* The same without an index of all of the base. */
+static void check_near(const struct buf *base, const struct buf *target)
+{
+	uint8_t *out = mem_alloc(target->len, 1);
+	void *delta, *limited;
+	size_t len, limited_len;
+
+	assert_non_null(out);
+	assert_int_equal(delta_create_near(base->data, base->len, target->data,
+					   target->len, 0, &delta, &len),
+			 0);
+	assert_int_equal(delta_apply(out, target->len, base->data, base->len,
+				     delta, len),
+			 0);
+	assert_memory_equal(out, target->data, target->len);
+	assert_int_equal(delta_create_near(base->data, base->len, target->data,
+					   target->len, len - 1, &limited,
+					   &limited_len),
+			 1);
+	free(delta);
+	free(out);
+}
+
 /* Make a delta, apply it, compare; returns its length. */
 static size_t round_trip(const struct buf *base, const struct buf *target)
 {
@@ -146,17 +179,50 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 	free(delta);
 	free(out);
 	delta_index_free(index);
+	check_near(base, target);
 	return len;
 }
 
-static void append_noise(struct buf *b, size_t len, unsigned letters,
-			 uint64_t *seed)
+/* What is cut off in front and behind may overlap in the shorter one. */
+static void near_ones_of_any_middle(void **state)
 {
-	while (len--)
-		assert_int_equal(
-			buf_append_char(
-				b, (char)('a' + random_next(seed) % letters)),
-			0);
+	static const char *const texts[] = {
+		"",       "a",    "aa",     "aaa",       "aab",
+		"baa",    "aba",  "aabaa",  "aacaa",     "aabbaa",
+		"aaXaaa", "aXaa", "XaaaaX", "aaaaXaaaa",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(texts); i++)
+		for (size_t k = 0; k < ARRAY_NR(texts); k++) {
+			struct buf base = BUF_INIT, target = BUF_INIT;
+
+			assert_false(buf_append_str(&base, texts[i]) ||
+				     buf_append_str(&target, texts[k]));
+			check_near(&base, &target);
+			buf_release(&base);
+			buf_release(&target);
+		}
+}
+
+/* An id in the middle of a long tree, as it were. */
+static void near_ones_are_small(void **state)
+{
+	uint64_t seed = random_seed();
+	struct buf base = BUF_INIT, target = BUF_INIT;
+	void *delta;
+	size_t len;
+
+	append_noise(&base, 150000, 26, &seed);
+	assert_int_equal(buf_append(&target, base.data, base.len), 0);
+	memset(target.data + 70000, 'X', 20);
+	assert_int_equal(delta_create_near(base.data, base.len, target.data,
+					   target.len, 100, &delta, &len),
+			 0);
+	/* 6 of sizes, 21 to insert, 64 KiB at a time to copy. */
+	assert_true(len <= 6 + 21 + 4 * 7);
+	free(delta);
+	buf_release(&base);
+	buf_release(&target);
 }
 
 /* Bits of the base in another order, with noise between. */
@@ -280,6 +346,8 @@ int main(void)
 		cmocka_unit_test(size_zero_copies_64k),
 		cmocka_unit_test(apply_refuses_what_is_wrong),
 		cmocka_unit_test(random_edits_round_trip),
+		cmocka_unit_test(near_ones_of_any_middle),
+		cmocka_unit_test(near_ones_are_small),
 		cmocka_unit_test(small_changes_make_small_deltas),
 		cmocka_unit_test(longer_matches_replace_shorter_ones),
 		cmocka_unit_test(hopeless_targets_are_given_up),
