@@ -3,36 +3,87 @@
  * Newer versions of what the receiver has. Packs store the newest version of
  * a file whole, and older ones as deltas against it: copied as it is stored, a
  * fetch of one commit would get its files whole. So these are taken out of what
- * is copied, with the older version beside them for the search.
+ * is copied, with the older version beside them; and so are those whose stored
+ * base is not sent.
+ *
+ * A delta for one costs the inflating of both versions, many times what copying
+ * costs. So there is a limit, and those come first that save most: trees, which
+ * deflate badly, before files.
  */
+#include <stdlib.h>
+
 #include "base/mem.h"
+#include "base/sort.h"
 #include "object/parse.h"
 #include "pack/entry.h"
 #include "repack/find.h"
 #include "walk/treepair.h"
 
-/* Work that one request may cause: objects, and their bytes in all. */
-#define VERSIONS_MAX 1024
-#define VERSION_BYTES_MAX (UINT64_C(16) << 20)
+/* Objects that are looked at, and bytes of those that are taken. */
+#define VERSIONS_MAX 4096
+#define VERSION_BYTES_MAX (UINT64_C(1) << 19)
+
+/* An object that might be taken out. */
+struct candidate {
+	struct walk_item item;
+	uint32_t old_pos;
+	uint32_t bit;
+	uint64_t size; /* inflated bytes */
+	uint64_t cost; /* these for each byte that is saved, times 256 */
+};
 
 struct versions {
 	struct found *f;
-	size_t nr;
-	uint64_t bytes;
+	struct candidate *candidates; /* owned */
+	size_t nr, alloc;
 };
 
-/* Whether the entry of a pack is no delta; *size is then the object's. */
-static bool is_stored_whole(const struct found *f, uint32_t bit, uint64_t *size)
+/* Whether an object is sent, or had: what is stored against it can go along. */
+static bool is_with_receiver(const struct found *f, const struct odb_pack *pack,
+			     uint64_t off)
+{
+	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
+	uint32_t pack_pos, bit;
+
+	return rev && pack_rev_find(rev, off, &pack_pos) &&
+	       found_bit(f, pack->first_pos + pack_rev_idx_pos(rev, pack_pos),
+			 &bit) &&
+	       (bitset_get(&f->packed, bit) || bitset_get(&f->packed_had, bit));
+}
+
+/* Bytes of an entry as it is stored; 0 when its place is not known. */
+static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
+{
+	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
+	uint32_t pack_pos;
+
+	return rev && pack_rev_find(rev, off, &pack_pos)
+		       ? pack_rev_offset(rev, pack_pos + 1) - off
+		       : 0;
+}
+
+/*
+ * Whether it cannot be sent as a stored delta. If it is stored whole that saves
+ * having it inflated; else that will be done in any case.
+ */
+static bool needs_base(struct candidate *c, const struct found *f)
 {
 	struct pack_entry entry;
-	uint64_t off;
-	const struct odb_pack *p = bitmap_space_locate(&f->space, bit, &off);
+	uint64_t off, base_off, stored;
+	const struct odb_pack *p = bitmap_space_locate(&f->space, c->bit, &off);
 
-	if (pack_entry_at(&entry, p->pack, off, NULL) < 0 ||
-	    entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA)
+	if (pack_entry_at(&entry, p->pack, off, NULL) < 0)
 		return false;
-	*size = entry.size;
-	return true;
+	if (entry.type != OBJ_OFS_DELTA && entry.type != OBJ_REF_DELTA) {
+		stored = stored_len(p, off);
+		c->size = entry.size;
+		c->cost = stored ? c->size * 256 / stored : UINT64_MAX;
+		return c->size < VERSION_BYTES_MAX;
+	}
+	return pack_entry_base(&base_off, p->pack, off, &entry, NULL) > 0 &&
+	       !is_with_receiver(f, p, base_off) &&
+	       !pack_reader_info(odb_reader_pack(f->walk.reader), p->pack, off,
+				 NULL, &c->size, NULL);
 }
 
 static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
@@ -41,31 +92,67 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 {
 	struct versions *v = ctx;
 	struct found *f = v->f;
-	struct walk_item item = {
-		.obj_pos = new_pos,
-		.name_hash = name_hash_add(0, path, path_len),
-		.group = name_group_path(f->grouping, path, path_len),
-		.type = (uint8_t)type,
+	struct candidate c = {
+		.item = {.obj_pos = new_pos, .type = (uint8_t)type},
+		.old_pos = old_pos,
 	};
-	uint32_t bit;
-	uint64_t size;
 
-	if (v->nr >= VERSIONS_MAX || v->bytes >= VERSION_BYTES_MAX)
+	if (v->nr >= VERSIONS_MAX)
 		return 1;
-	if (!found_bit(f, new_pos, &bit) || !bitset_get(&f->packed, bit) ||
-	    !is_stored_whole(f, bit, &size) ||
-	    size > VERSION_BYTES_MAX - v->bytes ||
-	    old_pos >= f->walk.space.packed_nr || !found_had(f, old_pos))
+	if (!found_bit(f, new_pos, &c.bit) || !bitset_get(&f->packed, c.bit) ||
+	    !needs_base(&c, f) || old_pos >= f->walk.space.packed_nr ||
+	    !found_had(f, old_pos))
 		return 0;
-	if (walk_items_add(&f->objects, &item) < 0)
+	c.item.name_hash = name_hash_add(0, path, path_len);
+	c.item.group = name_group_path(f->grouping, path, path_len);
+	if (mem_grow(&v->candidates, &v->alloc, v->nr + 1,
+		     sizeof(*v->candidates)) < 0)
 		return error_nomem(err);
-	item.obj_pos = old_pos;
-	if (walk_items_add(&f->versions, &item) < 0)
-		return error_nomem(err);
-	bitset_unset(&f->packed, bit);
-	v->nr++;
-	v->bytes += size;
+	v->candidates[v->nr++] = c;
+	bitset_unset(&f->packed, c.bit);
 	return 0;
+}
+
+/* Take an object out of what is copied. */
+static int withhold(struct found *f, const struct candidate *c)
+{
+	struct found_version *version = &f->versions[f->version_nr];
+
+	if (walk_items_add(&f->objects, &c->item) < 0)
+		return ERR_NOMEM;
+	version->object = f->objects.nr - 1;
+	version->old = c->item;
+	version->old.obj_pos = c->old_pos;
+	f->version_nr++;
+	return 0;
+}
+
+/* Take those that cost least for what they save; the others are copied. */
+static int choose(struct versions *v)
+{
+	struct found *f = v->f;
+	struct sort_item *order = mem_alloc(v->nr, sizeof(*order));
+	uint64_t left = VERSION_BYTES_MAX;
+	int ret = ERR_NOMEM;
+
+	f->versions = mem_alloc(v->nr, sizeof(*f->versions));
+	for (size_t i = 0; order && i < v->nr; i++)
+		order[i] = (struct sort_item){v->candidates[i].cost,
+					      (uint32_t)i};
+	if (order && f->versions)
+		ret = sort_items(order, v->nr);
+	for (size_t i = 0; i < v->nr && !ret; i++) {
+		const struct candidate *c = &v->candidates[order[i].value];
+
+		if (c->size > left) {
+			bitset_set(&f->packed, c->bit);
+			continue;
+		}
+		left -= c->size;
+		ret = withhold(f, c);
+	}
+	free(order);
+	return ret;
 }
 
 int found_withhold_versions(struct found *found, struct error *err)
@@ -73,13 +160,18 @@ int found_withhold_versions(struct found *found, struct error *err)
 	struct versions v = {.f = found};
 	struct history *h = &found->walk.history;
 	uint32_t wants[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];
-	size_t want_nr = found_newest(wants, h, found->wants, found->want_nr);
-	size_t have_nr = found_newest(haves, h, found->boundary,
-				      found->boundary_nr);
-	int ret = 0;
+	size_t want_nr, have_nr;
+	int ret;
 
 	if (bitset_is_empty(&found->packed))
 		return 0;
+	ret = found_newest(wants, &want_nr, h, found->wants, found->want_nr,
+			   err);
+	if (!ret)
+		ret = found_newest(haves, &have_nr, h, found->boundary,
+				   found->boundary_nr, err);
+	if (ret < 0)
+		return ret;
 	for (size_t i = 0; i < want_nr && !ret; i++)
 		for (size_t k = 0; k < have_nr && !ret; k++)
 			ret = treepair_run(&found->walk.space,
@@ -87,5 +179,8 @@ int found_withhold_versions(struct found *found, struct error *err)
 					   h->commits[wants[i]].tree_pos,
 					   h->commits[haves[k]].tree_pos,
 					   note_version, &v, err);
+	if (ret >= 0 && v.nr)
+		ret = choose(&v) < 0 ? error_nomem(err) : 0;
+	free(v.candidates);
 	return ret < 0 ? ret : 0;
 }

@@ -98,27 +98,52 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 		       : 0;
 }
 
-size_t found_newest(uint32_t out[FOUND_NEWEST_MAX], const struct history *h,
-		    const uint32_t *commits, size_t nr)
+/* Set the bits (by commit_nr) of the commits' parents. */
+static int mark_parents(struct bitset *set, const struct history *h,
+			const uint32_t *commits, size_t nr)
 {
-	size_t kept = 0;
-
+	if (bitset_init(set, h->nr) < 0)
+		return ERR_NOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		size_t at = kept;
+		const struct history_commit *c = &h->commits[commits[i]];
 
-		if (!h->commits[commits[i]].parsed)
-			continue;
-		while (at && h->commits[out[at - 1]].date <
-				     h->commits[commits[i]].date) {
-			if (at < FOUND_NEWEST_MAX)
-				out[at] = out[at - 1];
-			at--;
-		}
-		if (at < FOUND_NEWEST_MAX)
-			out[at] = commits[i];
-		kept += kept < FOUND_NEWEST_MAX;
+		for (uint32_t k = 0; c->parsed && k < c->parent_nr; k++)
+			bitset_set(set, history_parents(h, commits[i])[k]);
 	}
-	return kept;
+	return 0;
+}
+
+/* Put a commit in its place by date, the oldest falls out. */
+static void insert_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *nr,
+			  const struct history *h, uint32_t c)
+{
+	size_t at = *nr;
+
+	while (at && h->commits[out[at - 1]].date < h->commits[c].date) {
+		if (at < FOUND_NEWEST_MAX)
+			out[at] = out[at - 1];
+		at--;
+	}
+	if (at < FOUND_NEWEST_MAX)
+		out[at] = c;
+	*nr += *nr < FOUND_NEWEST_MAX;
+}
+
+int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
+		 const struct history *h, const uint32_t *commits, size_t nr,
+		 struct error *err)
+{
+	struct bitset parents = BITSET_INIT;
+
+	*out_nr = 0;
+	if (mark_parents(&parents, h, commits, nr) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < nr; i++)
+		if (h->commits[commits[i]].parsed &&
+		    !bitset_test(&parents, commits[i]))
+			insert_newest(out, out_nr, h, commits[i]);
+	bitset_release(&parents);
+	return 0;
 }
 
 /*
@@ -133,14 +158,16 @@ static int collect_boundary(struct found *f, struct error *err)
 	const uint32_t *commits = f->boundary;
 	size_t nr = f->boundary_nr;
 	struct treewalk tree;
-	int ret;
+	int ret = 0;
 
 	if (f->had.bits || !f->boundary_nr)
 		return 0;
 	if (f->pb) {
-		nr = found_newest(few, h, commits, nr);
+		ret = found_newest(few, &nr, h, commits, nr, err);
 		commits = few;
 	}
+	if (ret < 0)
+		return ret;
 	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
 	if (ret < 0)
 		ret = error_nomem(err);
@@ -585,7 +612,7 @@ void found_close(struct found *found)
 	free(found->objects.items);
 	free(found->walked.items);
 	free(found->boundary_objects.items);
-	free(found->versions.items);
+	free(found->versions);
 	free(found->wants);
 	free(found->boundary);
 	bitset_release(&found->had);
@@ -612,10 +639,28 @@ static uint64_t kind_of(uint8_t type, uint32_t name_hash)
 	return (uint64_t)type << 32 | name_hash;
 }
 
-/* The kinds of items that will be deflated anew: value is unused. */
-static int list_kinds(struct sort_item **kinds, size_t *nr,
-		      const struct repack_items *items)
+/*
+ * Bytes to be deflated anew from which it is worth to read the boundary's trees
+ * for bases: less costs less than they do.
+ */
+#define KINDS_MIN_BYTES 65536
+
+/* Whether an item is one of those with a version, from which bases come. */
+static bool has_version(const struct found *f, size_t item)
 {
+	return f->version_nr && item >= f->versions[0].object &&
+	       item - f->versions[0].object < f->version_nr;
+}
+
+/*
+ * The kinds of items that will be deflated anew: value is unused. None, when
+ * finding bases would cost more than that.
+ */
+static int list_kinds(struct sort_item **kinds, size_t *nr,
+		      const struct found *f, const struct repack_items *items)
+{
+	uint64_t bytes = 0;
+
 	*nr = 0;
 	*kinds = mem_alloc(items->nr, sizeof(**kinds));
 	if (!*kinds)
@@ -623,10 +668,14 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 	for (size_t i = 0; i < items->nr; i++) {
 		const struct repack_item *item = &items->items[i];
 
-		if (item->how == REPACK_WHOLE)
-			(*kinds)[(*nr)++].key = kind_of(item->type,
-							item->name_hash);
+		if (item->how != REPACK_WHOLE || item->is_external ||
+		    has_version(f, i))
+			continue;
+		bytes += item->size;
+		(*kinds)[(*nr)++].key = kind_of(item->type, item->name_hash);
 	}
+	if (bytes < KINDS_MIN_BYTES && !f->had.bits)
+		*nr = 0;
 	return sort_items(*kinds, *nr);
 }
 
@@ -663,12 +712,17 @@ int found_add_bases(struct found *found, struct repack_items *items,
 	const struct walk_items *objects = &found->boundary_objects;
 	struct sort_item *kinds = NULL;
 	size_t nr;
-	int ret = list_kinds(&kinds, &nr, items) < 0 ? error_nomem(err) : 0;
+	int ret = list_kinds(&kinds, &nr, found, items) < 0 ? error_nomem(err)
+							    : 0;
 
 	if (!ret && nr)
 		ret = collect_boundary(found, err);
-	for (size_t i = 0; i < found->versions.nr && !ret; i++)
-		ret = add_base(found, items, &found->versions.items[i], err);
+	for (size_t i = 0; i < found->version_nr && !ret; i++) {
+		const struct found_version *v = &found->versions[i];
+
+		if (items->items[v->object].how != REPACK_DELTA)
+			ret = add_base(found, items, &v->old, err);
+	}
 	for (size_t i = 0; nr && i < objects->nr && !ret; i++) {
 		const struct walk_item *object = &objects->items[i];
 		struct sort_item kind = {

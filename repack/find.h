@@ -18,6 +18,12 @@
 #include "repack/send.h"
 #include "walk/walk.h"
 
+/* An object to send, and one at the same path that the receiver has. */
+struct found_version {
+	size_t object; /* index into found->objects */
+	struct walk_item old;
+};
+
 struct found {
 	const struct repack_request *request; /* borrowed */
 	struct walk walk;
@@ -33,9 +39,11 @@ struct found {
 	struct walk_items walked;    /* owned: without pb, what `packed` stands
 					for */
 	struct walk_items boundary_objects; /* owned: of the boundary's trees */
-	struct walk_items versions; /* owned: that the receiver has, of objects
-				       withheld from `packed` */
-	uint32_t *wants;            /* owned: wanted commits (commit_nr) */
+	struct found_version *versions;     /* owned: of those at the end of
+					       `objects`, which were withheld from
+					       `packed` */
+	size_t version_nr;
+	uint32_t *wants; /* owned: wanted commits (commit_nr) */
 	size_t want_nr;
 	struct bitset had;  /* by obj_pos: boundary_objects, that the
 			       receiver has, without pb */
@@ -74,28 +82,31 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
- * For a thin pack: move objects that are stored whole and of which the
+ * For a thin pack: move objects that would be sent whole and of which the
  * receiver has another version at the same path from `packed` to `objects`, so
- * that deltas are looked for; some at most. The other versions are among the
- * bases then.
+ * that they become deltas against these; some at most.
  */
 int found_withhold_versions(struct found *found, struct error *err);
 
 /* Commits of a side that are looked into for bases and versions. */
 #define FOUND_NEWEST_MAX 4
 
-/* The newest parsed commits of a list, newest first; their number. */
-size_t found_newest(uint32_t out[FOUND_NEWEST_MAX], const struct history *h,
-		    const uint32_t *commits, size_t nr);
+/*
+ * The newest parsed commits of a list, newest first, without those that are
+ * parents of others; *out_nr: how many. 0 or ERR_NOMEM.
+ */
+int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
+		 const struct history *h, const uint32_t *commits, size_t nr,
+		 struct error *err);
 
 /* Whether the receiver is known to have an object (by odb_pos). */
 bool found_had(const struct found *found, uint32_t odb_pos);
 
 /*
  * Append what the receiver has to the items as external delta bases, with
- * sizes: versions of what was withheld; and trees and blobs at the boundary
- * that share type and name with a planned item that will be deflated anew.
- * Others would cost their look-up and seldom be chosen.
+ * sizes: versions of what was withheld and is no delta yet; and trees and blobs
+ * at the boundary that share type and name with a planned item that will be
+ * deflated anew. Others would cost their look-up and seldom be chosen.
  */
 int found_add_bases(struct found *found, struct repack_items *items,
 		    struct error *err);

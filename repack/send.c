@@ -10,6 +10,7 @@
 #include "repack/delta-search.h"
 #include "repack/find.h"
 #include "repack/plan.h"
+#include "repack/relate.h"
 #include "repack/reuse.h"
 #include "repack/send.h"
 #include "repack/write.h"
@@ -118,6 +119,9 @@ static int prepare(struct send *s, struct error *err)
 	uint64_t start = begin(s, "prepare-pack");
 	int ret = plan(s, err);
 
+	if (!ret)
+		ret = relate_versions(&s->items, &s->found,
+				      s->options->compression, err);
 	if (!ret && s->request->thin)
 		ret = found_add_bases(&s->found, &s->items, err);
 	if (!ret)

@@ -189,6 +189,21 @@ static void bitmaps_and_walks_agree(void **state)
 	env_release(&e);
 }
 
+/* The list of what is not in `packed`, all to be deflated anew. */
+static void list_items(struct repack_items *items, struct found *f,
+		       uint64_t size)
+{
+	repack_items_init(items, &f->walk.space);
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		assert_int_equal(repack_items_append(
+					 items, f->objects.items[i].obj_pos,
+					 f->objects.items[i].type,
+					 f->objects.items[i].name_hash, false),
+				 0);
+		items->items[i].size = size;
+	}
+}
+
 /* Bases are what the receiver has, of the kinds that are deflated anew. */
 static uint32_t check_bases(struct env *e, struct found *f)
 {
@@ -196,13 +211,7 @@ static uint32_t check_bases(struct env *e, struct found *f)
 	struct repack_items items;
 	size_t own;
 
-	repack_items_init(&items, &f->walk.space);
-	for (size_t i = 0; i < f->objects.nr; i++)
-		assert_int_equal(repack_items_append(
-					 &items, f->objects.items[i].obj_pos,
-					 f->objects.items[i].type,
-					 f->objects.items[i].name_hash, false),
-				 0);
+	list_items(&items, f, 1 << 16);
 	own = items.nr;
 	if (found_add_bases(f, &items, &err) < 0)
 		fail_msg("%s", err.msg);
@@ -247,6 +256,31 @@ static void bases_of_thin_packs(void **state)
 	env_release(&e);
 }
 
+/* A few bytes are deflated without their bases being looked for. */
+static void few_bytes_get_no_bases(void **state)
+{
+	uint64_t seed = random_seed();
+	struct found f;
+	struct env e;
+
+	env_init(&e, &seed);
+	for (int i = 0; i < 20; i++) {
+		struct repack_items items;
+		size_t own;
+
+		ask(&e, 4);
+		e.request.thin = e.request.use_bitmap = true;
+		open_found(&e, &f);
+		list_items(&items, &f, 1);
+		own = items.nr;
+		assert_int_equal(found_add_bases(&f, &items, NULL), 0);
+		assert_int_equal(items.nr, own);
+		repack_items_release(&items);
+		found_close(&f);
+	}
+	env_release(&e);
+}
+
 /*
  * What is withheld is asked for no less than before, and what it is a version
  * of is with the receiver.
@@ -272,14 +306,14 @@ static void versions_are_withheld(void **state)
 		assert_int_equal(found_withhold_versions(&f, NULL), 0);
 		note_all(&e, &f);
 		assert_memory_equal(before, e.found, RANDREPO_MAX);
-		for (size_t k = 0; k < f.versions.nr; k++) {
-			const struct walk_item *item = &f.versions.items[k];
+		for (size_t k = 0; k < f.version_nr; k++) {
+			const struct walk_item *item = &f.versions[k].old;
 			struct oid oid;
 
 			objspace_oid(&oid, &f.walk.space, item->obj_pos);
 			assert_true(e.had[randrepo_find(&e.r, &oid)]);
 		}
-		withheld += f.versions.nr;
+		withheld += f.version_nr;
 		check_bases(&e, &f);
 		found_close(&f);
 		free(before);
@@ -367,6 +401,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bitmaps_and_walks_agree),
 		cmocka_unit_test(bases_of_thin_packs),
+		cmocka_unit_test(few_bytes_get_no_bases),
 		cmocka_unit_test(versions_are_withheld),
 		cmocka_unit_test(a_broken_index_is_set_aside),
 		cmocka_unit_test(shallow_requests_walk),

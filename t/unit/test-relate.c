@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/relate.c: deltas against the versions that were named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "repack/relate.h"
+#include "t/unit/deltalist.h"
+
+#define PAIRS 40
+
+/* The new one of each pair is followed by the old one. */
+struct pairs {
+	struct deltalist d;
+	struct found found;
+	struct found_version versions[PAIRS];
+};
+
+static void pairs_init(struct pairs *p)
+{
+	memset(p, 0, sizeof(*p));
+	deltalist_init(&p->d);
+	p->found.versions = p->versions;
+}
+
+static void pairs_release(struct pairs *p)
+{
+	deltalist_release(&p->d);
+}
+
+static void add_pair(struct pairs *p, const char *text, const char *old,
+		     size_t old_len, enum object_type old_type)
+{
+	struct found_version *v = &p->versions[p->found.version_nr++];
+	struct deltalist *d = &p->d;
+
+	deltalist_add(d, OBJ_BLOB, 7, text, strlen(text));
+	v->object = d->list.nr - 1;
+	v->old.obj_pos = deltalist_add(d, old_type, 7, old, old_len)->obj_pos;
+	v->old.type = OBJ_BLOB;
+	v->old.name_hash = 7;
+}
+
+static void run(struct pairs *p)
+{
+	struct deltalist *d = &p->d;
+	size_t nr = d->list.nr;
+
+	p->found.walk.reader = odb_reader_new(d->odb, 1 << 20);
+	assert_non_null(p->found.walk.reader);
+	assert_int_equal(relate_versions(&d->list, &p->found, -1, NULL), 0);
+	odb_reader_free(p->found.walk.reader);
+	/* What was appended are the old ones again, of those that were used. */
+	for (size_t i = 0; i < nr; i++) {
+		const struct repack_item *item = &d->list.items[i];
+		struct repack_item *base;
+		const struct buf *old = &d->contents[i + 1];
+
+		if (item->how != REPACK_DELTA)
+			continue;
+		base = &d->list.items[item->base];
+		assert_true(base->is_external && item->base >= nr);
+		assert_int_equal(base->obj_pos, d->list.items[i + 1].obj_pos);
+		assert_non_null(item->delta);
+		base->size = old->len;
+		assert_int_equal(buf_append(&d->contents[item->base], old->data,
+					    old->len),
+				 0);
+	}
+}
+
+static void versions_become_bases(void **state)
+{
+	uint64_t seed = random_seed();
+	char text[TEXT_LINES * TEXT_LINE_LEN + 1] = "";
+	char old[TEXT_LINES * TEXT_LINE_LEN + 1] = "";
+	struct pairs p;
+
+	pairs_init(&p);
+	for (unsigned i = 0; i < PAIRS; i++) {
+		text_make(text, sizeof(text) - 1, &seed);
+		memcpy(old, text, sizeof(text));
+		text_edit(old, sizeof(text) - 1, 1 + i % 4, &seed);
+		add_pair(&p, text, old, strlen(old), OBJ_BLOB);
+	}
+	run(&p);
+	assert_int_equal(p.d.list.nr, 3 * PAIRS);
+	assert_int_equal(deltalist_verify(&p.d, 2), PAIRS);
+	pairs_release(&p);
+}
+
+/* Small, unlike, of another type, planned otherwise, or gone. */
+static void others_stay_as_they_are(void **state)
+{
+	uint64_t seed = random_seed();
+	char text[TEXT_LINES * TEXT_LINE_LEN + 1] = "";
+	char old[sizeof(text)] = "";
+	struct pairs p;
+
+	pairs_init(&p);
+	add_pair(&p, "a few bytes", "a few more bytes", 16, OBJ_BLOB);
+	text_make(text, sizeof(text) - 1, &seed);
+	text_make(old, sizeof(old) - 1, &seed);
+	add_pair(&p, text, old, strlen(old), OBJ_BLOB);
+	text[0] = '1';
+	add_pair(&p, text, text + 1, strlen(text + 1), OBJ_TAG);
+	text[0] = '2';
+	add_pair(&p, text, text + 2, strlen(text + 2), OBJ_BLOB);
+	p.d.list.items[p.d.list.nr - 2].how = REPACK_COPY_DELTA;
+	text[0] = '3';
+	add_pair(&p, text, text + 3, strlen(text + 3), OBJ_BLOB);
+	assert_int_equal(objspace_add(&p.d.space,
+				      (const uint8_t *)"there is no such id.",
+				      &p.versions[4].old.obj_pos),
+			 0);
+	run(&p);
+	assert_int_equal(p.d.list.nr, 2 * p.found.version_nr);
+	assert_int_equal(deltalist_verify(&p.d, 1), 0);
+	pairs_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(versions_become_bases),
+		cmocka_unit_test(others_stay_as_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
