@@ -74,32 +74,36 @@ static int put_stdout(void *ctx, const void *bytes, size_t len,
 	return sys_write_all(1, bytes, len, "standard output", err);
 }
 
-/* All refs that are tags, for --include-tag. */
-struct tag_list {
+/* A visit to all refs that are tags, for --include-tag. */
+struct tag_visit {
 	struct run *r;
-	struct repack_tag *items;
-	size_t nr, alloc;
+	int (*fn)(void *ctx, const struct repack_tag *tag);
+	void *ctx;
 };
 
-static int add_tag(void *ctx, const struct ref *ref)
+static int visit_tag(void *ctx, const struct ref *ref)
 {
-	struct tag_list *tags = ctx;
+	struct tag_visit *visit = ctx;
 	struct repack_tag tag = {.tag = ref->oid, .target = ref->peeled};
-	struct repack_tag *grown;
 	enum object_type type;
 
-	if (!ref->has_peeled && odb_peel(tags->r->revs.reader, &ref->oid,
+	if (!ref->has_peeled && odb_peel(visit->r->revs.reader, &ref->oid,
 					 &tag.target, &type, NULL) < 0)
 		return 0;
 	if (oid_equal(&tag.tag, &tag.target) ||
 	    (ref->has_peeled && !ref->is_tag))
 		return 0;
-	grown = realloc(tags->items, (tags->nr + 1) * sizeof(*grown));
-	if (!grown)
-		return error_nomem(tags->r->err);
-	tags->items = grown;
-	tags->items[tags->nr++] = tag;
-	return 0;
+	return visit->fn(visit->ctx, &tag);
+}
+
+static int each_tag(void *ctx,
+		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		    void *fn_ctx, struct error *err)
+{
+	struct tag_visit visit = {ctx, fn, fn_ctx};
+
+	return refs_each(visit.r->refs, "refs/tags/", visit_tag, &visit, NULL,
+			 err);
 }
 
 static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
@@ -121,7 +125,6 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 
 static int send_revs(struct run *r, const struct repo *repo)
 {
-	struct tag_list tags = {.r = r};
 	struct pack_sink sink = {put_stdout, NULL};
 	struct repack_report report;
 	struct repack_request request = {
@@ -131,7 +134,7 @@ static int send_revs(struct run *r, const struct repo *repo)
 		.have_nr = r->revs.haves.nr,
 		.shallow = rev_list_oids(&r->revs.shallow),
 		.shallow_nr = r->revs.shallow.nr,
-		.include_tag = r->a.include_tag,
+		.tags = {r->a.include_tag ? each_tag : NULL, r},
 		.filter = &r->a.filter.filter,
 		.thin = r->a.thin,
 		.ofs_delta = r->a.ofs_delta,
@@ -142,11 +145,6 @@ static int send_revs(struct run *r, const struct repo *repo)
 		ret = filter_args_load(&r->a.filter, &r->revs, r->err);
 	if (!request.wants || !request.haves || !request.shallow)
 		ret = error_nomem(r->err);
-	if (!ret && request.include_tag)
-		ret = refs_each(r->refs, "refs/tags/", add_tag, &tags, NULL,
-				r->err);
-	request.tags = tags.items;
-	request.tag_nr = tags.nr;
 	if (!ret)
 		ret = repack_send(r->odb, &request, &r->newpack.make, sink,
 				  &report, r->err);
@@ -164,7 +162,6 @@ static int send_revs(struct run *r, const struct repo *repo)
 	free((void *)(uintptr_t)request.wants);
 	free((void *)(uintptr_t)request.haves);
 	free((void *)(uintptr_t)request.shallow);
-	free(tags.items);
 	return ret;
 }
 

@@ -17,6 +17,9 @@
 /* One object in as many makes a proof of the index little beside sending. */
 #define LARGE_RATIO 16
 
+/* So few objects to send are listed rather than all tags looked up. */
+#define FEW_MAX 1024
+
 /* One object in as many makes the order of the pack worth a proof. */
 #define MANY_RATIO 64
 
@@ -321,6 +324,7 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 /* A set of the objects to send, for membership tests. */
 struct members {
 	struct found *f;
+	struct error *err;
 	struct bitset others; /* by obj_pos */
 	struct oidmap few;    /* the ids of all when there are few, else empty:
 				 looking there first costs less than looking
@@ -350,16 +354,16 @@ static int list_few(struct members *m)
 	return ret;
 }
 
-static int members_init(struct members *m, struct found *f)
+static int members_init(struct members *m)
 {
+	struct found *f = m->f;
 	size_t nr = f->objects.nr + bitset_count(&f->packed);
 
-	m->f = f;
 	if (bitset_init(&m->others, objspace_end(&f->walk.space)) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < f->objects.nr; i++)
 		bitset_set(&m->others, f->objects.items[i].obj_pos);
-	return nr && nr < f->request->tag_nr ? list_few(m) : 0;
+	return nr <= FEW_MAX ? list_few(m) : 0;
 }
 
 static void members_release(struct members *m)
@@ -368,9 +372,9 @@ static void members_release(struct members *m)
 	oidmap_release(&m->few);
 }
 
-static bool is_member(const struct members *m, struct found *f,
-		      uint32_t obj_pos)
+static bool is_member(const struct members *m, uint32_t obj_pos)
 {
+	struct found *f = m->f;
 	uint32_t bit;
 
 	if (bitset_get(&m->others, obj_pos))
@@ -380,11 +384,12 @@ static bool is_member(const struct members *m, struct found *f,
 }
 
 /* Send one object more: by its bit if it has one. */
-static int send_also(struct found *f, struct members *m, uint32_t obj_pos)
+static int send_also(struct members *m, uint32_t obj_pos)
 {
+	struct found *f = m->f;
 	uint32_t bit;
 
-	if (is_member(m, f, obj_pos))
+	if (is_member(m, obj_pos))
 		return 0;
 	if (f->pb && pack_bitmap_bit(f->pb, &f->walk, obj_pos, &bit)) {
 		if (!bitset_get(&f->packed_had, bit))
@@ -399,9 +404,10 @@ static int send_also(struct found *f, struct members *m, uint32_t obj_pos)
 }
 
 /* The tag and the tags it names, if its target is sent. */
-static int include_tag(struct found *f, struct members *m,
-		       const struct repack_tag *tag, struct error *err)
+static int include_tag(void *ctx, const struct repack_tag *tag)
 {
+	struct members *m = ctx;
+	struct found *f = m->f;
 	struct walk_tips chain = WALK_TIPS_INIT;
 	uint32_t target;
 	int ret = 0;
@@ -409,28 +415,33 @@ static int include_tag(struct found *f, struct members *m,
 	if (m->few.nr && !oidmap_get(&m->few, &tag->target, &target))
 		return 0;
 	if (!objspace_find(&f->walk.space, tag->target.bytes, &target) ||
-	    !is_member(m, f, target))
+	    !is_member(m, target))
 		return 0;
-	ret = walk_add_tip(&f->walk, &chain, &tag->tag, false, err);
+	ret = walk_add_tip(&f->walk, &chain, &tag->tag, false, m->err);
 	for (size_t i = 0; i < chain.others.nr && !ret; i++)
 		if (chain.others.items[i].type == OBJ_TAG &&
-		    send_also(f, m, chain.others.items[i].obj_pos) < 0)
-			ret = error_nomem(err);
+		    send_also(m, chain.others.items[i].obj_pos) < 0)
+			ret = error_nomem(m->err);
 	walk_tips_release(&chain);
 	return ret;
 }
 
 static int include_tags(struct found *f, struct error *err)
 {
-	struct members m = {.others = BITSET_INIT, .few = OIDMAP_INIT};
-	int ret = 0;
+	const struct repack_tags *tags = &f->request->tags;
+	struct members m = {
+		.f = f,
+		.err = err,
+		.others = BITSET_INIT,
+		.few = OIDMAP_INIT,
+	};
+	int ret;
 
-	if (!f->objects.nr && bitset_is_empty(&f->packed))
+	if (!tags->each || (!f->objects.nr && bitset_is_empty(&f->packed)))
 		return 0;
-	if (members_init(&m, f) < 0)
-		ret = error_nomem(err);
-	for (size_t i = 0; i < f->request->tag_nr && !ret; i++)
-		ret = include_tag(f, &m, &f->request->tags[i], err);
+	ret = members_init(&m) < 0
+		      ? error_nomem(err)
+		      : tags->each(tags->ctx, include_tag, &m, err);
 	members_release(&m);
 	return ret;
 }
@@ -588,7 +599,7 @@ int found_open(struct found *found, const struct odb *odb,
 		if (!ret)
 			ret = find_by_walk(&g, err);
 	}
-	if (ret >= 0 && request->include_tag)
+	if (ret >= 0)
 		ret = include_tags(found, err);
 	if (ret >= 0 && !found->pb)
 		ret = split_packed(found, err);

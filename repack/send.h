@@ -19,7 +19,24 @@
 #include "sys/progress.h"
 
 struct filter;
-struct repack_tag;
+
+/* An annotated tag. */
+struct repack_tag {
+	struct oid tag;    /* the tag object */
+	struct oid target; /* what it peels to */
+};
+
+/* Tags that there are. They are not looked at when nothing is sent. */
+struct repack_tags {
+	/*
+	 * Call `fn` with each; what it returns other than 0 stops and is
+	 * returned. NULL: there are none.
+	 */
+	int (*each)(void *ctx,
+		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		    void *fn_ctx, struct error *err);
+	void *ctx;
+};
 
 /* What to send. All pointers are borrowed for the call. */
 struct repack_request {
@@ -34,23 +51,12 @@ struct repack_request {
 	 */
 	const struct oid *shallow;
 	size_t shallow_nr;
-	/*
-	 * With include_tag: annotated tags (tag object, fully peeled target)
-	 * whose target is sent are sent as well.
-	 */
-	const struct repack_tag *tags;
-	size_t tag_nr;
-	bool include_tag;
+	struct repack_tags tags; /* those whose target is sent are sent too */
 	/* What is left out, but for the wants themselves. NULL: nothing. */
 	const struct filter *filter;
 	bool thin;       /* deltas against objects the receiver has */
 	bool ofs_delta;  /* the receiver reads OFS_DELTA */
 	bool use_bitmap; /* answer from a bitmap index when there is one */
-};
-
-struct repack_tag {
-	struct oid tag;
-	struct oid target;
 };
 
 struct repack_send_options {

@@ -3,42 +3,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "serve/hook.h"
 #include "serve/send.h"
 #include "sys/thread.h"
 #include "sys/ticker.h"
 
-/* Annotated tags that may come along. */
-struct tags {
+/* A visit to the annotated tags that may come along. */
+struct tag_visit {
 	struct session *s;
-	struct repack_tag *items; /* owned */
-	size_t nr, alloc;
+	int (*fn)(void *ctx, const struct repack_tag *tag);
+	void *ctx;
 	struct error *err;
 };
 
-static int add_tag(void *ctx, const struct ref *ref)
+static int visit_tag(void *ctx, const struct ref *ref)
 {
-	struct tags *tags = ctx;
+	struct tag_visit *visit = ctx;
 	struct repack_tag tag = {.tag = ref->oid};
-	int ret = session_peel_ref(tags->s, ref, &tag.target, tags->err);
+	int ret = session_peel_ref(visit->s, ref, &tag.target, visit->err);
 
-	if (ret <= 0)
-		return ret;
-	if (mem_grow(&tags->items, &tags->alloc, tags->nr + 1, sizeof(tag)) < 0)
-		return error_nomem(tags->err);
-	tags->items[tags->nr++] = tag;
-	return 0;
+	return ret <= 0 ? ret : visit->fn(visit->ctx, &tag);
 }
 
-static int load_tags(struct tags *tags)
+static int each_tag(void *ctx,
+		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		    void *fn_ctx, struct error *err)
 {
-	int ret = session_open_refs(tags->s, tags->err);
+	struct tag_visit visit = {ctx, fn, fn_ctx, err};
+	int ret = session_open_refs(visit.s, err);
 
 	if (ret < 0)
 		return ret;
-	return refview_each(&tags->s->refs, "refs/tags/", false, add_tag, tags,
-			    NULL, tags->err);
+	return refview_each(&visit.s->refs, "refs/tags/", false, visit_tag,
+			    &visit, NULL, err);
 }
 
 /* What the client has: what it said, and what it was shallow at. */
@@ -67,7 +64,7 @@ static void put_total(struct sideband *sb, const struct repack_report *report)
 }
 
 static int make_pack(struct request *req, struct sideband *sb,
-		     const struct tags *tags, struct error *err)
+		     struct error *err)
 {
 	const struct serve_options *options = req->s->options;
 	serve_make_pack_fn make = options->make_pack ? options->make_pack
@@ -82,9 +79,7 @@ static int make_pack(struct request *req, struct sideband *sb,
 		.have_nr = req->common.nr,
 		.shallow = req->cut.oids,
 		.shallow_nr = req->cut.nr,
-		.tags = tags->items,
-		.tag_nr = tags->nr,
-		.include_tag = req->include_tag,
+		.tags = {req->include_tag ? each_tag : NULL, req->s},
 		.filter = &req->filter,
 		.thin = req->thin,
 		.ofs_delta = req->ofs_delta,
@@ -131,8 +126,7 @@ static int run_hook(struct request *req, struct sideband *sb, struct error *err)
 	return hook_pack_objects(req, sb, err);
 }
 
-static int send_to(struct request *req, struct sideband *sb,
-		   const struct tags *tags, struct error *err)
+static int send_to(struct request *req, struct sideband *sb, struct error *err)
 {
 	struct session *s = req->s;
 	struct sys_ticker *ticker = NULL;
@@ -144,7 +138,7 @@ static int send_to(struct request *req, struct sideband *sb,
 	if (!ret && s->config.pack_objects_hook)
 		ret = run_hook(req, sb, err);
 	else if (!ret)
-		ret = make_pack(req, sb, tags, err);
+		ret = make_pack(req, sb, err);
 	sys_ticker_stop(ticker);
 	if (ret < 0 && !s->out.failed)
 		tell_failure(sb);
@@ -157,23 +151,19 @@ static int send_to(struct request *req, struct sideband *sb,
 
 int send_pack(struct request *req, struct error *err)
 {
-	struct tags tags = {.s = req->s, .err = err};
 	struct sideband sb;
 	int ret;
 
 	summary_phase(&req->s->summary, SUMMARY_PACK);
-	ret = session_open_walk(req->s, err);
+	ret = session_open_odb(req->s, err);
 	if (!ret)
 		ret = add_edges(req, err);
-	if (!ret && req->include_tag)
-		ret = load_tags(&tags);
 	if (!ret) {
 		req->s->in_pack = true;
 		sideband_init(&sb, &req->s->out, req->sideband);
-		ret = send_to(req, &sb, &tags, err);
+		ret = send_to(req, &sb, err);
 		sideband_release(&sb);
 		req->s->in_pack = ret < 0;
 	}
-	free(tags.items);
 	return ret;
 }

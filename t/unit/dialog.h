@@ -22,6 +22,7 @@
 
 #include <zlib.h>
 
+#include "t/unit/taglist.h"
 #include "t/unit/tmprepo.h"
 
 #include "base/cursor.h"
@@ -160,8 +161,8 @@ static inline int dialog_make_pack(const struct odb *odb,
 	dialog_put_ids(&d, &text, " wants=", r->wants, r->want_nr);
 	dialog_put_ids(&d, &text, " haves=", r->haves, r->have_nr);
 	dialog_put_ids(&d, &text, " cut=", r->shallow, r->shallow_nr);
-	if (r->include_tag)
-		buf_printf(&text, " tags=%zu", r->tag_nr);
+	if (r->tags.each)
+		buf_printf(&text, " tags=%zu", taglist_count(&r->tags));
 	buf_append_str(&text, r->thin ? " thin" : "");
 	buf_append_str(&text, r->ofs_delta ? " ofs" : "");
 	buf_append_str(&text, options->progress ? " progress" : "");

@@ -9,6 +9,7 @@
 #include "repack/send.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/packread.h"
+#include "t/unit/taglist.h"
 
 #define SENDREPO_TIPS 6
 #define SENDREPO_TAGS 400
@@ -21,7 +22,7 @@ struct sendrepo {
 	struct oid wants[SENDREPO_TIPS], haves[SENDREPO_TIPS];
 	struct oid shallow[SENDREPO_TIPS];
 	struct repack_tag tags[SENDREPO_TAGS];
-	size_t tag_nr;
+	struct taglist taglist; /* those of `tags` */
 	bool *want, *had, *cut; /* by number: closures; cut commits */
 };
 
@@ -63,10 +64,11 @@ static inline void sendrepo_init(struct sendrepo *s, uint64_t *seed)
 
 		if (s->r.objects[i].type != OBJ_TAG)
 			continue;
-		assert_true(s->tag_nr < SENDREPO_TAGS);
-		s->tags[s->tag_nr++] = (struct repack_tag){
+		assert_true(s->taglist.nr < SENDREPO_TAGS);
+		s->tags[s->taglist.nr++] = (struct repack_tag){
 			s->r.objects[i].oid, s->r.objects[target].oid};
 	}
+	s->taglist.tags = s->tags;
 	s->want = calloc(RANDREPO_MAX, sizeof(bool));
 	s->had = calloc(RANDREPO_MAX, sizeof(bool));
 	s->cut = calloc(RANDREPO_MAX, sizeof(bool));
@@ -132,9 +134,8 @@ static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 		.wants = s->wants,
 		.haves = s->haves,
 		.shallow = s->shallow,
-		.tags = s->tags,
-		.tag_nr = s->tag_nr,
-		.include_tag = randrepo_below(&s->r, 2),
+		.tags = {randrepo_below(&s->r, 2) ? taglist_each : NULL,
+			 &s->taglist},
 		.thin = randrepo_below(&s->r, 2),
 		.ofs_delta = randrepo_below(&s->r, 2),
 		.use_bitmap = randrepo_below(&s->r, 4) > 0,
@@ -165,8 +166,8 @@ static inline void sendrepo_check(const struct sendrepo *s, const bool *sent,
 	bool *tag = calloc(RANDREPO_MAX, sizeof(*tag));
 
 	assert_non_null(tag);
-	for (size_t i = 0; q->include_tag && i < q->tag_nr; i++) {
-		uint32_t nr = randrepo_find(&s->r, &q->tags[i].tag);
+	for (size_t i = 0; q->tags.each && i < s->taglist.nr; i++) {
+		uint32_t nr = randrepo_find(&s->r, &s->tags[i].tag);
 		bool due = sent[sendrepo_peel(&s->r, nr)];
 
 		if (due && !s->had[nr])

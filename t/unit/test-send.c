@@ -10,6 +10,7 @@
 #include "repack/send.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/sentpack.h"
+#include "t/unit/taglist.h"
 
 #define MAX_TIPS 5
 
@@ -19,8 +20,9 @@ struct asking {
 	struct repack_request request;
 	struct oid wants[MAX_TIPS], haves[MAX_TIPS], shallow[MAX_TIPS];
 	struct repack_tag *tags;
-	bool *cut;        /* by number: a commit without parents */
-	bool *want, *had; /* by number */
+	struct taglist taglist; /* those of `tags` */
+	bool *cut;              /* by number: a commit without parents */
+	bool *want, *had;       /* by number */
 };
 
 static void asking_init(struct asking *a, struct randrepo *r)
@@ -99,8 +101,7 @@ static void list_tags(struct asking *a)
 				a->r->objects[i].oid,
 				a->r->objects[peel(a->r, i)].oid,
 			};
-	a->request.tags = a->tags;
-	a->request.tag_nr = nr;
+	a->taglist = (struct taglist){a->tags, nr};
 }
 
 static void ask(struct asking *a, bool with_shallow)
@@ -114,7 +115,7 @@ static void ask(struct asking *a, bool with_shallow)
 		.shallow = a->shallow,
 		.thin = flags & 1,
 		.ofs_delta = flags & 2,
-		.include_tag = flags & 4,
+		.tags = {flags & 4 ? taglist_each : NULL, &a->taglist},
 		.use_bitmap = flags & 8,
 	};
 	memset(a->cut, 0, RANDREPO_MAX);
@@ -133,7 +134,7 @@ static void ask(struct asking *a, bool with_shallow)
 /* Whether a tag may be sent because its target is. */
 static bool comes_along(const struct asking *a, const bool *sent, uint32_t nr)
 {
-	return a->request.include_tag && a->r->objects[nr].type == OBJ_TAG &&
+	return a->request.tags.each && a->r->objects[nr].type == OBJ_TAG &&
 	       sent[peel(a->r, nr)];
 }
 

@@ -49,7 +49,7 @@ static int warn_and_pack(const struct odb *odb,
 {
 	(void)odb;
 	(void)options;
-	assert_int_equal(request->tag_nr, 1);
+	assert_int_equal(taglist_count(&request->tags), 1);
 	assert_true(request->use_bitmap);
 	*report = (struct repack_report){.objects = 12,
 					 .deltas = 3,
