@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shallow boundaries, ours and the client's. */
+#include "repo/shallow.h"
 #include "serve/shallow.h"
 
 static int write_line(struct session *s, const char *word,
@@ -186,24 +187,31 @@ int shallow_keep(struct request *req, struct error *err)
 	return ret;
 }
 
+static int stop_at_first(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
 int shallow_is_repo(struct session *s, struct error *err)
 {
-	int ret = session_open_walk(s, err);
+	return repo_shallow_each(s->options->repo, stop_at_first, NULL, err);
+}
 
-	return ret < 0 ? ret : s->walk.history.shallow != NULL;
+struct advertising {
+	struct session *s;
+	struct error *err;
+};
+
+static int advertise_one(void *ctx, const struct oid *oid)
+{
+	struct advertising *a = ctx;
+
+	return write_line(a->s, "shallow", oid, a->err);
 }
 
 int shallow_advertise(struct session *s, struct error *err)
 {
-	int ret = shallow_is_repo(s, err);
-	const struct oidmap *map;
+	struct advertising a = {s, err};
 
-	if (ret <= 0)
-		return ret;
-	map = s->walk.history.shallow;
-	ret = 0;
-	for (size_t i = 0; !ret && i < map->slot_nr; i++)
-		if (map->slots[i].used)
-			ret = write_line(s, "shallow", &map->slots[i].oid, err);
-	return ret;
+	return repo_shallow_each(s->options->repo, advertise_one, &a, err);
 }
