@@ -196,6 +196,22 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 	return ret;
 }
 
+/* Without wants: a header and a checksum. */
+static int send_nothing(struct send *s, struct pack_sink sink,
+			struct error *err)
+{
+	struct pack_writer writer;
+	struct oid checksum;
+	int ret = pack_writer_init(&writer, sink, 0, s->odb->algo, false, err);
+
+	s->report->strategy = "nothing";
+	s->report->no_bitmap = "nothing is wanted";
+	if (!ret)
+		ret = pack_writer_finish(&writer, &checksum, err);
+	pack_writer_release(&writer);
+	return ret;
+}
+
 static bool copies_spans(const struct repack_send_options *options)
 {
 	return options->reuse_spans && options->reuse_delta &&
@@ -300,6 +316,8 @@ int repack_send(const struct odb *odb, const struct repack_request *request,
 	int ret;
 
 	*report = (struct repack_report){.warning = ERROR_INIT};
+	if (!request->want_nr)
+		return send_nothing(&s, sink, err);
 	ret = find(&s, err);
 	if (ret < 0)
 		return ret;

@@ -101,9 +101,9 @@ struct repack_report {
 	/*
 	 * How it was done, for who wants to know; constant strings. strategy:
 	 * "bitmap", "bitmap+walk" (some history is newer than the index),
-	 * "walk", or "stored pack" (sent as it lies there); NULL: it came not
-	 * so far. no_bitmap: why no bitmap was asked; NULL: one was, or was
-	 * set aside.
+	 * "walk", "stored pack" (sent as it lies there), or "nothing" (was
+	 * wanted); NULL: it came not so far. no_bitmap: why no bitmap was
+	 * asked; NULL: one was, or was set aside.
 	 */
 	const char *strategy, *no_bitmap;
 	uint32_t bitmaps_used, pseudo_merges_used;

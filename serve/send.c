@@ -48,6 +48,20 @@ static int add_edges(struct request *req, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Whether each want is something the client says it has, with all that it
+ * reaches; that need not be looked up. A client whose history is cut has less.
+ */
+static bool wants_nothing_new(const struct request *req)
+{
+	if (req->cut.nr || req->edges.nr || req->wants.nr > req->common.nr)
+		return false;
+	for (size_t i = 0; i < req->wants.nr; i++)
+		if (!oidset_has(&req->common, &req->wants.oids[i]))
+			return false;
+	return true;
+}
+
 /* The last line of Git's progress. */
 static void put_total(struct sideband *sb, const struct repack_report *report)
 {
@@ -63,7 +77,7 @@ static void put_total(struct sideband *sb, const struct repack_report *report)
 	buf_release(&line);
 }
 
-static int make_pack(struct request *req, struct sideband *sb,
+static int make_pack(struct request *req, struct sideband *sb, bool is_empty,
 		     struct error *err)
 {
 	const struct serve_options *options = req->s->options;
@@ -74,7 +88,7 @@ static int make_pack(struct request *req, struct sideband *sb,
 	struct repack_report *report = &req->made;
 	struct repack_request request = {
 		.wants = req->wants.oids,
-		.want_nr = req->wants.nr,
+		.want_nr = is_empty ? 0 : req->wants.nr,
 		.haves = req->common.oids,
 		.have_nr = req->common.nr,
 		.shallow = req->cut.oids,
@@ -129,16 +143,17 @@ static int run_hook(struct request *req, struct sideband *sb, struct error *err)
 static int send_to(struct request *req, struct sideband *sb, struct error *err)
 {
 	struct session *s = req->s;
+	bool is_empty = wants_nothing_new(req);
 	struct sys_ticker *ticker = NULL;
 	int ret = 0;
 
-	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE)
+	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE && !is_empty)
 		ret = sys_ticker_start(&ticker, s->config.keep_alive,
 				       keep_alive, sb, err);
 	if (!ret && s->config.pack_objects_hook)
 		ret = run_hook(req, sb, err);
 	else if (!ret)
-		ret = make_pack(req, sb, err);
+		ret = make_pack(req, sb, is_empty, err);
 	sys_ticker_stop(ticker);
 	if (ret < 0 && !s->out.failed)
 		tell_failure(sb);

@@ -257,7 +257,11 @@ static void shallow(void **state)
 static void nothing_to_send(void **state)
 {
 	uint64_t seed = random_seed();
+	struct repack_send_options options;
+	struct repack_report report;
 	struct tally tally = {0};
+	struct pack_sink sink;
+	struct sentpack s;
 	struct randrepo r;
 	struct asking a;
 	struct odb *odb;
@@ -275,6 +279,14 @@ static void nothing_to_send(void **state)
 		send_and_check(&a, odb, &tally);
 	}
 	assert_int_equal(tally.empty, 4);
+	a.request.want_nr = 0;
+	random_options(&options, &r);
+	sink = sentpack_init(&s, &r);
+	assert_int_equal(
+		repack_send(odb, &a.request, &options, sink, &report, NULL), 0);
+	assert_string_equal(report.strategy, "nothing");
+	assert_int_equal(s.bytes.len, 12 + 20);
+	sentpack_release(&s);
 	odb_close(odb);
 	asking_release(&a);
 	randrepo_release(&r);

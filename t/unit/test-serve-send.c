@@ -91,12 +91,35 @@ static void test_broken_tag(void **state)
 	dialog_release(&d);
 }
 
+/*
+ * A want that is said to be had asks for nothing, unless the client may have
+ * less of it than we do, or there are others.
+ */
+static void test_had_wants(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	assert_string_equal(
+		dialog_answer(&d, "want c4 no-progress|F|have c4|done"),
+		"ACK c4|=PACK haves=c4");
+	assert_string_equal(
+		dialog_answer(&d, "want c4 no-progress|want s0|F|have c4|done"),
+		"ACK c4|=PACK wants=c4,s0 haves=c4");
+	assert_string_equal(
+		dialog_answer(&d, "want c4 no-progress|shallow c4|F|have c4|"
+				  "done"),
+		"ACK c4|=PACK wants=c4 haves=c4 cut=c4");
+	dialog_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_failure),
 		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_broken_tag),
+		cmocka_unit_test(test_had_wants),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
