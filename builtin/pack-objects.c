@@ -254,6 +254,7 @@ static int run_job(struct run *r)
 		.write_bitmap = r->a.write_bitmap || r->a.write_bitmap_quiet,
 		.bitmap_is_default = r->a.write_bitmap_quiet,
 		.delta_islands = r->a.delta_islands,
+		.all_refs = r->a.all,
 		.filter = &r->a.filter.filter,
 		.exclude_promisor = r->a.exclude_promisor,
 	};
@@ -307,7 +308,7 @@ static int run_all(struct run *r, struct builtin_env *env)
 		ret = load_options(r, env->repo);
 	if (!ret)
 		ret = refs_open(&r->refs, env->repo, r->err);
-	if (!ret && r->a.all)
+	if (!ret && (r->a.all || r->a.delta_islands))
 		ret = refs_list_now(r->refs, r->err);
 	if (!ret)
 		ret = odb_open(&r->odb, env->repo, &warning, r->err);

@@ -6,6 +6,7 @@
 #include "object/parse.h"
 #include "repack/filter-split.h"
 #include "repack/pack-job.h"
+#include "repack/paint.h"
 #include "repack/pseudo-tips.h"
 #include "repack/roots.h"
 #include "sys/clock.h"
@@ -72,6 +73,10 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	/* What is configured wrongly is an error before anything is done. */
 	if (options->exclude_promisor)
 		ret = promisor_init(&job->promisor, &job->walk, err);
+	if (!ret && options->delta_islands && job->promisor.has_packs)
+		ret = error_set(err, ERR_UNSUPPORTED,
+				"delta islands are not supported yet where "
+				"there are promisor packs");
 	if (!ret && options->write_bitmap)
 		ret = pseudo_config_load(&job->pseudo, &odb->repo->config,
 					 sys_clock_seconds(), &job->warning,
@@ -188,10 +193,6 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
 
-	if (o->delta_islands)
-		return error_set(err, ERR_UNSUPPORTED,
-				 "delta islands are not supported yet where "
-				 "there are promisor packs");
 	if (!filter_is_empty(o->filter) && filter_needs_paths(o->filter))
 		return error_set(err, ERR_UNSUPPORTED,
 				 "filters by path are not supported yet where "
@@ -224,6 +225,8 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 	trace_region_leave(trace, "pack-objects", "enumerate-objects");
 	if (!ret && (job->haves.commit_nr || job->haves.others.nr))
 		job->left_out = true;
+	else if (!ret)
+		job->found_all = job->options->all_refs;
 	if (!ret)
 		ret = apply_filter(job, err);
 	return ret < 0 ? ret : load_items(job, err);
@@ -322,33 +325,28 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	return ret;
 }
 
-static int paint_tip(struct pack_job *job, struct error *err)
-{
-	struct walk_tips tips = WALK_TIPS_INIT;
-	int ret = roots_add_island_tips(&job->walk, &tips, job->refs, err);
-
-	if (!ret && (tips.commit_nr || tips.others.nr)) {
-		ret = islands_paint_tip(&job->islands, &job->walk, &tips, err);
-		job->items.islands = &job->islands;
-	}
-	walk_tips_release(&tips);
-	return ret;
-}
-
-static int paint_refs(struct pack_job *job, struct error *err)
-{
-	job->items.islands = &job->islands;
-	return islands_paint_refs(&job->islands, &job->walk, &job->found,
-				  job->refs, err);
-}
-
 static int paint_islands(struct pack_job *job, struct error *err)
 {
-	/* The tip of a partial clone is not here to be packed. */
-	bool tip = job->options->tip_island && !job->promisor.has_packs;
-	int ret = tip ? paint_tip(job, err) : 0;
+	const struct pack_job_options *o = job->options;
+	const struct paint paint = {
+		.walk = &job->walk,
+		.refs = job->refs,
+		.items = &job->items,
+		.found = job->found_all ? &job->found : NULL,
+		.threads = o->newpack->make.threads,
+		.progress = o->newpack->make.progress,
+	};
+	bool any = false;
+	int ret = 0;
 
-	return !ret && job->options->delta_islands ? paint_refs(job, err) : ret;
+	/* The tip of a partial clone is not here to be packed. */
+	if (o->tip_island && !job->promisor.has_packs)
+		ret = paint_tip(&job->islands, &any, &paint, err);
+	if (!ret && o->delta_islands)
+		ret = paint_references(&job->islands, &paint, err);
+	if (any || o->delta_islands)
+		job->items.islands = &job->islands;
+	return ret;
 }
 
 int pack_job_run(struct pack_job *job, struct error *err)

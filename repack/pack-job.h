@@ -34,6 +34,8 @@ struct pack_job_options {
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 	bool tip_island;        /* keep the tip's deltas within the tip */
 	bool delta_islands;     /* keep deltas within islands of references */
+	bool all_refs; /* the tips that are enumerated are all references, and
+			  perhaps more */
 	/*
 	 * Of what tips reach, leave out what it does not let through, or with
 	 * keep_rest put that into job->rest. Borrowed; NULL: none.
@@ -70,7 +72,8 @@ struct pack_job {
 	size_t excluding_nr;
 	struct oidmap loose_elsewhere; /* with `local`: in alternates */
 	bool left_out;                 /* reachable objects are not packed */
-	struct error warning;          /* code 0: none */
+	bool found_all;       /* `found` is all that references reach */
+	struct error warning; /* code 0: none */
 };
 
 /* Prepare; the caller adds tips to job->wants and job->haves then. */

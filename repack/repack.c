@@ -72,6 +72,7 @@ static void set_job_options(struct run *r)
 		.bitmap_is_default = o->bitmap_is_default,
 		.tip_island = o->all,
 		.delta_islands = o->delta_islands,
+		.all_refs = true,
 		.filter = o->filter,
 		.keep_rest = true,
 		.exclude_promisor = true,
@@ -118,7 +119,7 @@ static int open_all(struct run *r, struct error *err)
 		ret = old_packs_list(&r->old, r->dir, err);
 	if (!ret)
 		ret = refs_open(&r->refs, r->repo, err);
-	if (!ret && !r->options->geometric)
+	if (!ret && (!r->options->geometric || r->options->delta_islands))
 		ret = refs_list_now(r->refs, err);
 	if (!ret)
 		ret = odb_open(&r->odb, r->repo, &warning, err);

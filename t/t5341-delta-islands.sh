@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='delta islands: clones of forks are sent as stored'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-islands.sh"
 
 FORKS=6
 
@@ -24,18 +25,6 @@ network () {
 				   echo "fork $f")" ${from:+"$from"}
 		done
 	done
-}
-
-# recompressed <repo> <ref prefix>...: how many objects of a clone of these
-# references are not sent as they are stored.
-recompressed () {
-	repo=$1
-	shift
-	stock -C "$repo" for-each-ref --format='%(objectname)' "$@" |
-		"$GIT" -C "$repo" pack-objects --revs --stdout --progress \
-			--delta-base-offset 2>err >/dev/null &&
-	tr '\r' '\n' <err | sed -n 's/^Total \([0-9]*\) .*), reused \([0-9]*\) .*pack-reused \([0-9]*\).*/\1 \2 \3/p' |
-		awk '{ print $1 - $2 - $3 }'
 }
 
 test_expect_success 'setup' '

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='fork networks: repacking the store; members that go'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-islands.sh"
 
 stock_whole () {
 	for repo in "$@"
@@ -26,16 +27,6 @@ grow () {
 			"$(test_seq $((i * 7)) $((i * 7 + 250)); echo "fork $2")" \
 			${from:+"$from"}
 	done | stock -C "$1" fast-import --quiet --date-format=raw
-}
-
-# recompressed <repo>: how many objects of a clone are not sent as stored
-recompressed () {
-	stock -C "$1" for-each-ref --format="%(objectname)" |
-		"$GIT" -C "$1" pack-objects --revs --stdout --progress \
-			--delta-base-offset 2>err >"/dev/null" &&
-	tr "\r" "\n" <err |
-	sed -n "s/^Total \([0-9]*\) .*), reused \([0-9]*\) .*pack-reused \([0-9]*\).*/\1 \2 \3/p" |
-		awk "{ print \$1 - \$2 - \$3 }"
 }
 
 own_nr () {
