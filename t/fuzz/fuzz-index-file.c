@@ -5,14 +5,16 @@
  */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "repo/index-file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-static int count(void *ctx, const struct oid *oid)
+static int count(void *ctx, const struct index_entry *entry)
 {
-	(void)oid;
+	if (strlen(entry->path) > entry->path_len)
+		abort();
 	++*(size_t *)ctx;
 	return 0;
 }

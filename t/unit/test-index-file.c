@@ -49,17 +49,30 @@ static void sample_write(const struct sample *s, struct buf *out,
 
 struct visit {
 	struct oid oids[2 * ENTRIES];
+	char paths[2 * ENTRIES][300];
+	uint32_t modes[2 * ENTRIES];
 	size_t nr, stop_at;
 	struct oid shared;
 };
 
-static int note(void *ctx, const struct oid *oid)
+static int note_oid(void *ctx, const struct oid *oid)
 {
 	struct visit *v = ctx;
 
 	assert_true(v->nr < 2 * ENTRIES);
 	v->oids[v->nr++] = *oid;
 	return v->nr == v->stop_at ? 7 : 0;
+}
+
+static int note(void *ctx, const struct index_entry *entry)
+{
+	struct visit *v = ctx;
+
+	assert_int_equal(strlen(entry->path), entry->path_len);
+	assert_true(v->nr < 2 * ENTRIES);
+	snprintf(v->paths[v->nr], sizeof(v->paths[0]), "%s", entry->path);
+	v->modes[v->nr] = entry->mode;
+	return note_oid(ctx, &entry->oid);
 }
 
 static void all_versions(void **state)
@@ -73,7 +86,6 @@ static void all_versions(void **state)
 		struct visit v = {.nr = 0};
 		struct buf file = BUF_INIT;
 		struct sample s;
-		size_t nr = 0;
 
 		sample_init(&s, version, &seed);
 		sample_write(&s, &file, version, algo);
@@ -84,13 +96,13 @@ static void all_versions(void **state)
 						  note, &v, &v.shared, NULL),
 				 0);
 		for (int k = 0; k < ENTRIES; k++) {
-			if (s.entries[k].mode == 0160000)
-				continue;
-			assert_memory_equal(v.oids[nr++].bytes,
+			assert_memory_equal(v.oids[k].bytes,
 					    s.entries[k].oid.bytes,
 					    hash_len(algo));
+			assert_string_equal(v.paths[k], s.entries[k].path);
+			assert_int_equal(v.modes[k], s.entries[k].mode);
 		}
-		assert_int_equal(v.nr, nr);
+		assert_int_equal(v.nr, ENTRIES);
 		buf_release(&file);
 	}
 }
@@ -209,16 +221,16 @@ static void of_a_repository(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	assert_int_equal(index_file_each_oid(&t.repo, note, &v, NULL), 0);
+	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, NULL), 0);
 	for (uint8_t i = 0; i < 3; i++)
 		write_index(&t, names[i], i + 1, NULL);
 	tmprepo_write(&t, "worktrees/c/HEAD", "no index yet");
-	assert_int_equal(index_file_each_oid(&t.repo, note, &v, NULL), 0);
+	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, NULL), 0);
 	assert_int_equal(v.nr, 3);
 	assert_int_equal(v.oids[0].bytes[0], 1);
 	assert_int_equal(v.oids[1].bytes[0] + v.oids[2].bytes[0], 5);
 	tmprepo_write(&t, "worktrees/b/index", "DIRC");
-	assert_int_equal(index_file_each_oid(&t.repo, note, &v, &err),
+	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, &err),
 			 ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "worktrees/b/index"));
 	tmprepo_release(&t);
@@ -232,11 +244,11 @@ static void split_index(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	write_index(&t, "index", 1, "abcdefghijklmnopqrst and more");
-	assert_int_equal(index_file_each_oid(&t.repo, note, &v, NULL), 0);
+	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, NULL), 0);
 	assert_int_equal(v.nr, 1);
 	write_index(&t, "sharedindex.6162636465666768696a6b6c6d6e6f7071727374",
 		    2, NULL);
-	assert_int_equal(index_file_each_oid(&t.repo, note, &v, NULL), 0);
+	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, NULL), 0);
 	assert_int_equal(v.nr, 3);
 	assert_int_equal(v.oids[1].bytes[0], 1);
 	assert_int_equal(v.oids[2].bytes[0], 2);
