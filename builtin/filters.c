@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/filters.h"
+#include "repo/attr-files.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -119,21 +120,13 @@ out:
 /* The user's file and the repository's own. */
 static int check_central(const struct repo *repo, struct error *err)
 {
-	const char *value = config_string(&repo->config, "core.attributesfile");
-	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
-	struct buf file = BUF_INIT;
 	char *path = NULL, *info = repo_common_path(repo, "info/attributes");
 	int ret = info ? check_file(info, err) : error_nomem(err);
 
-	if (value)
-		path = config_expand_path(value);
-	else if (xdg && *xdg && !buf_printf(&file, "%s/git/attributes", xdg))
-		path = buf_detach(&file, NULL);
-	else if (home && !buf_printf(&file, "%s/.config/git/attributes", home))
-		path = buf_detach(&file, NULL);
+	if (!ret)
+		ret = attr_files_user_path(&path, repo, err);
 	if (!ret && path)
 		ret = check_file(path, err);
-	buf_release(&file);
 	free(path);
 	free(info);
 	return ret;

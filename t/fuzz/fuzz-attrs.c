@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repo/attrs.c: any bytes as rules, read as those of the top and as those of a
+ * directory. Rules that none matter are none that decide.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "repo/attrs.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void ask(const char *text, size_t len, const char *dir, unsigned flags)
+{
+	static const char *const paths[] = {"a", "a.b", "d/a.b", "d/e/a"};
+	struct attrs *a = attrs_new("delta");
+
+	if (!a || attrs_add(a, text, len, dir, flags) < 0)
+		abort();
+	if (!attrs_settle(a, NULL))
+		for (size_t i = 0; i < 4; i++)
+			if (attrs_of(a, paths[i]) != ATTR_UNSPECIFIED &&
+			    (!attrs_any(a) ||
+			     strncmp(paths[i], dir, strlen(dir)) != 0))
+				abort();
+	attrs_free(a);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	char *text = malloc(len + 1);
+
+	if (!text)
+		return 0;
+	memcpy(text, data, len);
+	text[len] = '\0';
+	ask(text, len, "", ATTRS_MACROS);
+	ask(text, len, "d/", ATTRS_ICASE);
+	free(text);
+	return 0;
+}
