@@ -30,7 +30,7 @@ static bool is_candidate(const struct repack_item *item,
 			 const struct delta_search_options *options)
 {
 	if (item->size < SIZE_MIN || item->size > UINT32_MAX ||
-	    item->size > options->big_file_threshold)
+	    item->size > options->big_file_threshold || item->no_delta)
 		return false;
 	return item->is_external || item->how == REPACK_WHOLE ||
 	       item->how == REPACK_COPY;
@@ -141,7 +141,7 @@ static bool is_poor_delta(const struct repack_item *item)
 static bool may_be_target(const struct repack_item *item,
 			  const struct seen *seen, bool retry_same_pack)
 {
-	if (item->is_external || item->no_delta || !seen->any)
+	if (item->is_external || !seen->any)
 		return false;
 	if (item->how == REPACK_DELTA && !is_poor_delta(item))
 		return false;

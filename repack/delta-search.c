@@ -14,6 +14,7 @@
 #include "repack/delta-order.h"
 #include "repack/delta-search.h"
 #include "repack/delta-window.h"
+#include "repack/names.h"
 #include "sys/thread.h"
 
 /* Chains are never longer, as in Git. */
@@ -264,6 +265,18 @@ static int search_all(struct search *s, struct error *err)
 	return ret;
 }
 
+/* Leave out what attributes say, where there is anything to be searched. */
+static int apply_attrs(struct search *s, struct error *err)
+{
+	int ret = s->order.target_nr ? names_apply_attrs(s->list, err) : 0;
+
+	if (ret <= 0)
+		return ret;
+	delta_order_release(&s->order);
+	ret = delta_order_init(&s->order, s->list, &s->options);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
 int delta_search_run(struct repack_items *list,
 		     const struct delta_search_options *options,
 		     struct error *err)
@@ -277,9 +290,11 @@ int delta_search_run(struct repack_items *list,
 		s.options.depth = DEPTH_MAX;
 	if (delta_order_init(&s.order, list, &s.options) < 0)
 		return error_nomem(err);
+	ret = apply_attrs(&s, err);
 	if (s.options.window > s.order.nr)
 		s.options.window = (unsigned)s.order.nr;
-	ret = s.order.nr ? search_all(&s, err) : 0;
+	if (!ret && s.order.nr)
+		ret = search_all(&s, err);
 	delta_order_release(&s.order);
 	return ret;
 }

@@ -5,7 +5,8 @@
  *
  * Candidates are the items that are stored whole so far (REPACK_WHOLE and
  * REPACK_COPY) of at least 50 bytes and under the big-file threshold, and
- * external items (bases only). The order is type, name hash, external items
+ * external items (bases only). Blobs whose paths have the attribute delta unset
+ * are none (names_apply_attrs()). The order is type, name hash, external items
  * first, size descending, as in git-pack-objects(1)'s description; objects of
  * the tip come before others of their name, and so do those of more islands.
  * Two objects from one and the same pack are not tried against each other:

@@ -52,7 +52,7 @@ struct repack_item {
 	uint8_t type;        /* enum object_type of the object itself */
 	uint8_t how;         /* enum repack_how */
 	bool is_external : 1;
-	bool no_delta : 1; /* never to be made a delta */
+	bool no_delta : 1; /* no part of the search for deltas */
 	bool retry : 1;    /* may get a base from its own pack: what that has
 			      as base is no longer allowed, or it is such a
 			      base */

@@ -7,6 +7,7 @@
 #include "object/oidmap.h"
 #include "object/parse.h"
 #include "repack/names.h"
+#include "repo/attr-files.h"
 
 /* Trees nested deeper than this are not looked into. */
 #define MAX_DEPTH 2048
@@ -14,6 +15,7 @@
 struct naming {
 	struct repack_items *list;
 	enum name_grouping grouping;
+	const struct attrs *attrs; /* of "delta"; NULL: names are wanted */
 	struct odb_reader *reader;
 	/*
 	 * The items by id. Most of what a tree names is not in the list: not to
@@ -22,6 +24,7 @@ struct naming {
 	struct oidmap item_of;
 	uint8_t *seen; /* by item */
 	struct buf path;
+	bool any_unset; /* some blob is not to be a delta */
 };
 
 static uint32_t find(const struct naming *n, const uint8_t *raw)
@@ -60,6 +63,21 @@ static int read_item(struct naming *n, uint32_t item, enum object_type type,
 	return ret == ERR_NOMEM ? ret : 0;
 }
 
+/* The path at hand is that of the item. */
+static void apply_path(struct naming *n, struct repack_item *item)
+{
+	const struct buf *path = &n->path;
+
+	if (!n->attrs) {
+		item->name_hash = name_hash_add(0, path->data, path->len);
+		item->group = name_group_path(n->grouping, path->data,
+					      path->len);
+	} else if (item->type == OBJ_BLOB && !item->is_external &&
+		   attrs_of(n->attrs, path->data) == ATTR_UNSET) {
+		item->no_delta = n->any_unset = true;
+	}
+}
+
 static int name_tree(struct naming *n, uint32_t item, unsigned depth);
 
 static int name_entry(struct naming *n, const struct tree_entry *e,
@@ -75,10 +93,7 @@ static int name_entry(struct naming *n, const struct tree_entry *e,
 	    buf_append(&n->path, e->name, e->name_len) < 0)
 		return ERR_NOMEM;
 	n->seen[item] = 1;
-	n->list->items[item].name_hash = name_hash_add(0, n->path.data,
-						       n->path.len);
-	n->list->items[item].group = name_group_path(n->grouping, n->path.data,
-						     n->path.len);
+	apply_path(n, &n->list->items[item]);
 	if (tree_entry_is_dir(e))
 		ret = name_tree(n, item, depth + 1);
 	buf_set_len(&n->path, path_len);
@@ -142,26 +157,49 @@ static int name_all(struct naming *n)
 	return ret;
 }
 
+/* Go over the list. *n says what is done with the paths. */
+static int go_over(struct naming *n, struct repack_items *list,
+		   struct error *err)
+{
+	int ret = ERR_NOMEM;
+
+	n->list = list;
+	n->seen = mem_calloc(list->nr, 1);
+	n->reader = odb_reader_new(list->space->odb, (size_t)64 << 20);
+	if (n->seen && n->reader)
+		ret = index_items(n);
+	if (!ret)
+		ret = name_all(n);
+	odb_reader_free(n->reader);
+	oidmap_release(&n->item_of);
+	free(n->seen);
+	buf_release(&n->path);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
 int names_fill(struct repack_items *list, enum name_grouping grouping,
 	       struct error *err)
 {
 	struct naming n = {
-		.list = list,
 		.grouping = grouping,
 		.item_of = OIDMAP_INIT,
 		.path = BUF_INIT,
 	};
-	int ret = ERR_NOMEM;
 
-	n.seen = mem_calloc(list->nr, 1);
-	n.reader = odb_reader_new(list->space->odb, (size_t)64 << 20);
-	if (n.seen && n.reader)
-		ret = index_items(&n);
-	if (!ret)
-		ret = name_all(&n);
-	odb_reader_free(n.reader);
-	oidmap_release(&n.item_of);
-	free(n.seen);
-	buf_release(&n.path);
-	return ret < 0 ? error_nomem(err) : 0;
+	return go_over(&n, list, err);
+}
+
+int names_apply_attrs(struct repack_items *list, struct error *err)
+{
+	struct naming n = {.item_of = OIDMAP_INIT, .path = BUF_INIT};
+	struct attrs *attrs;
+	int ret = attr_files_load(&attrs, "delta", list->space->odb, err);
+
+	if (ret < 0)
+		return ret;
+	n.attrs = attrs;
+	if (attrs_any(attrs))
+		ret = go_over(&n, list, err);
+	attrs_free(attrs);
+	return ret < 0 ? ret : n.any_unset;
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Name hashes for objects that were found otherwise than by a walk: the
- * delta search compares objects of like names.
+ * What paths say about the objects of a list. Name hashes are for those that
+ * were found otherwise than by a walk: the delta search compares objects of
+ * like names. And some paths are not to be compared at all.
+ *
+ * A path is one by which a commit or tree of the list reaches the object
+ * through trees of the list. These commits and trees are read, each once, and
+ * no more: what is new is looked at, not what it is new to.
  */
 #ifndef REPACK_NAMES_H
 #define REPACK_NAMES_H
@@ -10,14 +15,20 @@
 #include "repack/items.h"
 
 /*
- * Give each tree and blob of the list the name hash and group of a path by
- * which a
- * commit or tree of the list reaches it through trees of the list. Reads these
- * commits and trees, each once, and no more: what is new is looked at, not
- * what it is new to. Objects that nothing in the list names, and those that
- * cannot be read, keep 0.
+ * Give each tree and blob of the list the name hash and group of a path.
+ * Objects that nothing in the list names, and those that cannot be read, keep
+ * 0.
  */
 int names_fill(struct repack_items *list, enum name_grouping grouping,
 	       struct error *err);
+
+/*
+ * Set `no_delta` of each blob of the list, external ones aside, whose path has
+ * the attribute delta unset (gitattributes(5)), by the rules that hold for the
+ * object store's repository. Where no rule says so, and that is as a rule so,
+ * nothing is read but the files that could have some. 1 when there are such
+ * blobs, else 0.
+ */
+int names_apply_attrs(struct repack_items *list, struct error *err);
 
 #endif

@@ -101,9 +101,11 @@ static void targets_by_pack(void **state)
 	list.items[2].pack_nr = 1;
 	list.items[4].no_delta = true;
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
-	for (uint32_t i = 0; i < 8; i++)
-		assert_int_equal(order.candidates[i].is_target,
-				 i >= 2 && i != 4);
+	assert_int_equal(order.nr, 7);
+	for (uint32_t i = 0; i < 7; i++) {
+		assert_int_not_equal(order.candidates[i].item, 4);
+		assert_int_equal(order.candidates[i].is_target, i >= 2);
+	}
 	assert_int_equal(order.target_nr, 5);
 	delta_order_release(&order);
 

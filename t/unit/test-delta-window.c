@@ -147,7 +147,7 @@ static void shallow_bases_first(void **state)
 	teardown(&f);
 }
 
-static void no_delta_is_only_a_base(void **state)
+static void who_is_no_target_is_only_a_base(void **state)
 {
 	struct delta_found found;
 	struct fixture f;
@@ -205,7 +205,7 @@ int main(void)
 		cmocka_unit_test(a_base_stays_longer),
 		cmocka_unit_test(depth_ends_chains),
 		cmocka_unit_test(shallow_bases_first),
-		cmocka_unit_test(no_delta_is_only_a_base),
+		cmocka_unit_test(who_is_no_target_is_only_a_base),
 		cmocka_unit_test(memory_shrinks_the_window),
 		cmocka_unit_test(errors),
 	};

@@ -103,10 +103,57 @@ static void named(void **state)
 	free(listed);
 }
 
+/* Blobs that the list names get the mark; nothing else does. */
+static void unset(void **state)
+{
+	bool *listed = calloc(RANDREPO_MAX, sizeof(*listed));
+	bool *is_named = calloc(RANDREPO_MAX, sizeof(*is_named));
+	bool *is_right = calloc(RANDREPO_MAX, sizeof(*is_right));
+	uint32_t *none = calloc(RANDREPO_MAX, sizeof(*none));
+	uint64_t seed = random_seed();
+	struct repack_items list;
+	struct oldrepo o;
+
+	assert_true(listed && is_named && is_right && none);
+	oldrepo_init(&o, &seed, OLD_PACK | OLD_LOOSE);
+	repack_items_init(&list, &o.w.space);
+	for (uint32_t i = 0; i < o.r.nr; i++) {
+		listed[i] = randrepo_below(&o.r, 4) > 0;
+		if (listed[i])
+			assert_int_equal(repack_items_append(
+						 &list, oldrepo_pos(&o, i),
+						 o.r.objects[i].type, 0, false),
+					 0);
+	}
+	assert_int_equal(names_apply_attrs(&list, NULL), 0);
+	tmprepo_write(&o.r.t, "info/attributes", "* -delta");
+	assert_int_equal(names_apply_attrs(&list, NULL), 1);
+	for (uint32_t i = 0; i < o.r.nr; i++) {
+		struct naming n = {&o, listed, none, is_named, is_right};
+
+		if (listed[i] && o.r.objects[i].type == OBJ_TREE)
+			visit(&n, i, "");
+	}
+	for (size_t i = 0; i < list.nr; i++) {
+		uint32_t nr = oldrepo_nr(&o, list.items[i].obj_pos);
+
+		assert_int_equal(list.items[i].no_delta,
+				 is_named[nr] &&
+					 o.r.objects[nr].type == OBJ_BLOB);
+	}
+	repack_items_release(&list);
+	oldrepo_release(&o);
+	free(listed);
+	free(is_named);
+	free(is_right);
+	free(none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(named),
+		cmocka_unit_test(unset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
