@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/unquote.h"
 #include "repo/odb-alternates.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -17,59 +18,23 @@ struct finder {
 	struct error *warning, *err;
 };
 
-/* The character that a backslash and `*p` stand for; steps over it. */
-static bool unescape(const char **p, char *out)
-{
-	static const char names[] = "abfnrtv\"\\";
-	static const char values[] = "\a\b\f\n\r\t\v\"\\";
-	const char *s = *p;
-	const char *name = *s ? strchr(names, *s) : NULL;
-
-	if (name) {
-		*out = values[name - names];
-		*p = s + 1;
-		return true;
-	}
-	if (s[0] < '0' || s[0] > '3' || s[1] < '0' || s[1] > '7' ||
-	    s[2] < '0' || s[2] > '7')
-		return false;
-	*out = (char)((s[0] - '0') << 6 | (s[1] - '0') << 3 | (s[2] - '0'));
-	*p = s + 3;
-	return true;
-}
-
-/* Undo the quotes of a path at `p`: its end, or NULL when it has none. */
-static const char *unquote(struct buf *path, const char *p, int *ret)
-{
-	p++;
-	while (*p && *p != '"') {
-		char c = *p++;
-
-		if (c == '\\' && !unescape(&p, &c))
-			return NULL;
-		if (buf_append_char(path, c) < 0) {
-			*ret = ERR_NOMEM;
-			return NULL;
-		}
-	}
-	return *p ? p + 1 : NULL;
-}
-
 bool odb_alternates_next(struct buf *path, const char **list, char sep,
 			 int *ret)
 {
 	const char *start = *list;
-	const char *end = NULL;
+	const char *end;
+	int quoted;
 
 	buf_reset(path);
 	if (!*start)
 		return false;
-	if (*start == '"')
-		end = unquote(path, start, ret);
-	if (*ret < 0)
+	quoted = unquote_c(path, start, &end);
+	if (quoted == ERR_NOMEM) {
+		*ret = quoted;
 		return false;
+	}
 	/* What is not quoted as it should be is taken as it stands. */
-	if (!end) {
+	if (quoted < 0) {
 		buf_reset(path);
 		end = strchrnul(start, sep);
 		if (*start != '#' &&
