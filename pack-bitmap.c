@@ -40,8 +40,10 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 	int ret = sys_map_open(&pb->map, pb->path, err);
 
 	if (!ret)
-		ret = bitmap_file_parse(&pb->file, pb->map.data, pb->map.len,
-					nr, pb->odb->algo, pb->path, err);
+		ret = bitmap_file_parse_layer(&pb->file, pb->map.data,
+					      pb->map.len, nr,
+					      pb->base ? &pb->base->file : NULL,
+					      pb->odb->algo, pb->path, err);
 	if (!ret)
 		ret = check_owner(pb, checksum, what, err);
 	return ret;
@@ -54,10 +56,14 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
 	const struct bitmap_space *space = &pb->space;
+	int ret = 0;
 
 	if (space->pack)
 		return pack_check_rev(space->pack->pack, space->rev, err);
-	return pb->order_is_proven ? 0 : pack_midx_order_prove(&pb->order, err);
+	for (; pb && !ret; pb = pb->base)
+		if (!pb->order_is_proven)
+			ret = pack_midx_order_prove(&pb->order, err);
+	return ret;
 }
 
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err)
@@ -96,6 +102,7 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 	int ret = 1;
 
 	pb->space = bitmap_space_of_midx(pb->odb, om, &pb->order);
+	pb->space.base = pb->base ? &pb->base->space : NULL;
 	if (om->midx.nr > PACK_REV_SMALL_NR)
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
@@ -134,15 +141,18 @@ static int open_for_midx(struct pack_bitmap *pb, struct odb_midx *om,
 	pb->path = odb_midx_part_path(om, "bitmap");
 	if (!pb->path)
 		return error_nomem(err);
-	ret = load_file(pb, om->midx.nr, om->midx.checksum, "multi-pack-index",
-			err);
+	ret = load_file(pb, odb_midx_nr(om), om->midx.checksum,
+			"multi-pack-index", err);
 	return ret < 0 ? ret : take_midx_order(pb, om, err);
 }
 
-/* For a pack, or else a multi-pack-index. */
+/*
+ * For a pack, or else a multi-pack-index, on top of `base`, which is the
+ * caller's unless 1 is returned.
+ */
 static int open_index(struct pack_bitmap **out, const struct odb *odb,
 		      const struct odb_pack *pack, struct odb_midx *om,
-		      struct error *err)
+		      struct pack_bitmap *base, struct error *err)
 {
 	struct pack_bitmap *pb = mem_calloc(1, sizeof(*pb));
 	int ret;
@@ -151,11 +161,13 @@ static int open_index(struct pack_bitmap **out, const struct odb *odb,
 	if (!pb)
 		return error_nomem(err);
 	pb->odb = odb;
+	pb->base = base;
 	ret = pack ? open_for_pack(pb, pack, err) : open_for_midx(pb, om, err);
 	if (!ret) {
 		*out = pb;
 		return 1;
 	}
+	pb->base = NULL;
 	pack_bitmap_close(pb);
 	if (ret != ERR_MISSING)
 		return ret;
@@ -167,16 +179,31 @@ static int open_index(struct pack_bitmap **out, const struct odb *odb,
 int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 			  const struct odb_pack *pack, struct error *err)
 {
-	return open_index(out, odb, pack, NULL, err);
+	return open_index(out, odb, pack, NULL, NULL, err);
 }
 
 int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 			  size_t dir_nr, struct error *err)
 {
-	struct odb_midx *om = odb->midxes[dir_nr];
+	size_t layer_nr = odb_midx_layer_nr(odb->midxes[dir_nr]);
+	struct pack_bitmap *top = NULL, *pb;
+	int ret = 1;
 
 	*out = NULL;
-	return om && !om->in_chain ? open_index(out, odb, NULL, om, err) : 0;
+	for (size_t i = layer_nr; i && ret > 0; i--) {
+		struct odb_midx *om = odb->midxes[dir_nr];
+
+		for (size_t above = i; above > 1; above--)
+			om = om->base;
+		ret = open_index(&pb, odb, NULL, om, top, err);
+		if (ret > 0)
+			top = pb;
+	}
+	if (ret < 0)
+		pack_bitmap_close(top);
+	else
+		*out = top;
+	return ret < 0 ? ret : top != NULL;
 }
 
 int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
@@ -218,14 +245,17 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 
 void pack_bitmap_close(struct pack_bitmap *pb)
 {
-	if (!pb)
-		return;
-	bitmap_file_release(&pb->file);
-	pack_midx_order_release(&pb->order);
-	sys_map_close(&pb->map);
-	sys_map_close(&pb->rev_map);
-	free(pb->path);
-	free(pb);
+	while (pb) {
+		struct pack_bitmap *base = pb->base;
+
+		bitmap_file_release(&pb->file);
+		pack_midx_order_release(&pb->order);
+		sys_map_close(&pb->map);
+		sys_map_close(&pb->rev_map);
+		free(pb->path);
+		free(pb);
+		pb = base;
+	}
 }
 
 uint32_t pack_bitmap_idx_pos(const struct pack_bitmap *pb, uint32_t bit_pos)
@@ -249,7 +279,7 @@ enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
 				  uint32_t bit_pos)
 {
 	for (int i = 0; i < BITMAP_TYPE_NR; i++)
-		if (ewah_test(&pb->file.types[i], bit_pos))
+		if (bitmap_file_is_type(&pb->file, i, bit_pos))
 			return bitmap_object_type(i);
 	return OBJ_NONE;
 }
@@ -259,7 +289,7 @@ int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 {
 	if (bitset_init(set, pb->file.object_nr) < 0)
 		return ERR_NOMEM;
-	ewah_or_into(set, &pb->file.types[type]);
+	bitmap_file_or_type(set, &pb->file, type);
 	return 0;
 }
 
@@ -384,7 +414,8 @@ int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 		      struct error *err)
 {
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
-		counts[i] = ewah_count_and(&pb->file.types[i], &result->packed);
+		counts[i] = bitmap_file_count_type_in(&pb->file, i,
+						      &result->packed);
 		for (size_t k = 0; k < result->others.nr; k++)
 			counts[i] += result->others.items[k].type ==
 				     bitmap_object_type(i);

@@ -35,9 +35,10 @@ struct pack_bitmap {
 	bool order_is_proven;
 	char *path; /* owned */
 	struct sys_map map;
-	struct sys_map rev_map; /* a multi-pack-index's .rev file, if it has
-				   one */
-	struct bitmap_file file;
+	struct sys_map rev_map;   /* a multi-pack-index's .rev file, if it has
+				     one */
+	struct pack_bitmap *base; /* owned: of the layer below; NULL: none */
+	struct bitmap_file file;  /* with those of the layers below */
 };
 
 /*
@@ -58,7 +59,11 @@ void pack_bitmap_close(struct pack_bitmap *pb);
 int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 			  const struct odb_pack *pack, struct error *err);
 
-/* The same for the multi-pack-index of a directory, if there is one. */
+/*
+ * The same for the multi-pack-index of a directory, if there is one; of a
+ * chain, for the layers up to the first without bitmap index: what is above is
+ * not indexed then.
+ */
 int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 			  size_t dir_nr, struct error *err);
 

@@ -25,7 +25,7 @@ static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 
 	if (bitset_init(&blobs, packed->bits) < 0)
 		return error_nomem(err);
-	ewah_or_into(&blobs, &bf->file->types[BITMAP_BLOBS]);
+	bitmap_file_or_type(&blobs, bf->file, BITMAP_BLOBS);
 	bitset_and(&blobs, packed);
 	bitmap_space_prepare(&bf->space);
 	for (size_t bit = bitset_next(&blobs, 0); ret >= 0 && bit < blobs.bits;
@@ -71,7 +71,7 @@ static int filter_packed(const struct bitmap_filter *bf, struct bitset *packed,
 
 	for (int i = 0; i < BITMAP_TYPE_NR && !ret; i++)
 		if (!filter_takes_type(bf->filter, object_types[i]))
-			ewah_andnot_into(packed, &bf->file->types[i]);
+			bitmap_file_andnot_type(packed, bf->file, i);
 	if (!ret && filter_needs_size(bf->filter))
 		ret = drop_large(bf, packed, err);
 	if (!ret)
@@ -100,5 +100,5 @@ void bitmap_filter_doubt(const struct bitmap_file *file,
 {
 	for (int i = 0; packed->bits && i < BITMAP_TYPE_NR; i++)
 		if (!filter_takes_all(filter, object_types[i]))
-			ewah_andnot_into(packed, &file->types[i]);
+			bitmap_file_andnot_type(packed, file, i);
 }

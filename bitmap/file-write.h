@@ -29,8 +29,9 @@ struct bitmap_write_pseudo {
 /* All pointers are borrowed for the call. */
 struct bitmap_write {
 	enum hash_algo algo;
-	uint32_t object_nr;
-	struct oid checksum;      /* of the pack */
+	uint32_t object_nr;  /* of the file's own: in a layer, without those
+				of the layers below */
+	struct oid checksum; /* of the pack */
 	const struct ewah *types; /* BITMAP_TYPE_NR */
 	const struct bitmap_write_entry *entries;
 	uint32_t entry_nr;

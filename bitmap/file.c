@@ -21,6 +21,18 @@ static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
 	return error_set_at(err, ERR_CORRUPT, f->name, off, "%s", what);
 }
 
+/* Objects and rows of the layers below, and of the file itself. */
+
+static uint32_t base_nr(const struct bitmap_file *f)
+{
+	return f->base ? f->base->object_nr : 0;
+}
+
+static uint32_t own_row_nr(const struct bitmap_file *f)
+{
+	return f->row_nr - f->base_row_nr;
+}
+
 static size_t offset_of(const struct bitmap_file *f, const struct cursor *c)
 {
 	return (size_t)(c->p - f->bytes);
@@ -72,7 +84,7 @@ static int parse_pseudo(struct bitmap_file *f, struct cursor *c,
 static int parse_tail(struct bitmap_file *f, struct cursor *c,
 		      struct error *err)
 {
-	size_t cache = (size_t)f->object_nr * 4;
+	size_t cache = (size_t)(f->object_nr - base_nr(f)) * 4;
 	size_t lookup = (size_t)f->row_nr * BITMAP_LOOKUP_ROW_LEN;
 
 	if (cursor_left(c) < hash_len(f->algo))
@@ -190,9 +202,34 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 	return ret;
 }
 
+/* Until here all was of the file itself. */
+static int stack(struct bitmap_file *f, struct error *err)
+{
+	const struct bitmap_file *base = f->base;
+
+	if (!base)
+		return 0;
+	if (f->row_nr >= UINT32_MAX - 1 - base->row_nr)
+		return corrupt(f, 0, "too many bitmaps in the layers", err);
+	f->base_row_nr = base->row_nr;
+	f->row_nr += base->row_nr;
+	if (!f->pseudo.nr)
+		f->pseudo = base->pseudo;
+	return 0;
+}
+
 int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 		      uint32_t object_nr, enum hash_algo algo, const char *name,
 		      struct error *err)
+{
+	return bitmap_file_parse_layer(f, bytes, len, object_nr, NULL, algo,
+				       name, err);
+}
+
+int bitmap_file_parse_layer(struct bitmap_file *f, const void *bytes,
+			    size_t len, uint32_t object_nr,
+			    const struct bitmap_file *base, enum hash_algo algo,
+			    const char *name, struct error *err)
 {
 	struct cursor c = cursor_make(bytes, len);
 	int ret;
@@ -202,6 +239,7 @@ int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 		.len = len,
 		.name = name,
 		.algo = algo,
+		.base = base,
 		.object_nr = object_nr,
 	};
 	ret = parse_header(f, &c, err);
@@ -211,6 +249,8 @@ int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 		ret = parse_types(f, &c, err);
 	if (!ret && !f->lookup)
 		ret = scan_entries(f, &c, err);
+	if (!ret)
+		ret = stack(f, err);
 	if (ret < 0)
 		bitmap_file_release(f);
 	return ret;
@@ -222,24 +262,93 @@ void bitmap_file_release(struct bitmap_file *f)
 	memset(f, 0, sizeof(*f));
 }
 
-int bitmap_file_verify(const struct bitmap_file *f, struct error *err)
+static int verify_one(const struct bitmap_file *f, struct error *err)
 {
-	size_t body = f->len - hash_len(f->algo);
-	struct hash_ctx hash;
-	struct oid actual, stored;
+	int ret = hash_check_trailer(f->bytes, f->len, f->algo, f->name, NULL);
 
-	if (hash_init(&hash, f->algo) < 0)
+	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	hash_update(&hash, f->bytes, body);
-	hash_final(&hash, &actual);
-	hash_release(&hash);
-	oid_from_raw(&stored, f->bytes + body, f->algo);
-	if (!oid_equal(&actual, &stored))
-		return corrupt(f, body, "checksum does not match", err);
-	return 0;
+	return ret < 0 ? corrupt(f, f->len - hash_len(f->algo),
+				 "checksum does not match", err)
+		       : 0;
 }
 
-struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row)
+int bitmap_file_verify(const struct bitmap_file *f, struct error *err)
+{
+	int ret = 0;
+
+	for (; f && !ret; f = f->base)
+		ret = verify_one(f, err);
+	return ret;
+}
+
+uint64_t bitmap_file_len(const struct bitmap_file *f)
+{
+	uint64_t len = 0;
+
+	for (; f; f = f->base)
+		len += f->len;
+	return len;
+}
+
+/* ---- types */
+
+void bitmap_file_or_type(struct bitset *set, const struct bitmap_file *f,
+			 enum bitmap_type type)
+{
+	for (; f; f = f->base)
+		ewah_or_into(set, &f->types[type]);
+}
+
+void bitmap_file_andnot_type(struct bitset *set, const struct bitmap_file *f,
+			     enum bitmap_type type)
+{
+	for (; f; f = f->base)
+		ewah_andnot_into(set, &f->types[type]);
+}
+
+size_t bitmap_file_count_type(const struct bitmap_file *f,
+			      enum bitmap_type type)
+{
+	size_t nr = 0;
+
+	for (; f; f = f->base)
+		nr += ewah_count(&f->types[type]);
+	return nr;
+}
+
+size_t bitmap_file_count_type_in(const struct bitmap_file *f,
+				 enum bitmap_type type,
+				 const struct bitset *set)
+{
+	size_t nr = 0;
+
+	for (; f; f = f->base)
+		nr += ewah_count_and(&f->types[type], set);
+	return nr;
+}
+
+bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
+			 uint32_t bit_pos)
+{
+	while (bit_pos < base_nr(f))
+		f = f->base;
+	return ewah_test(&f->types[type], bit_pos);
+}
+
+/* ---- rows */
+
+/* The file that a row is in; *row becomes the place among its own. */
+static const struct bitmap_file *layer_of(const struct bitmap_file *f,
+					  uint32_t *row)
+{
+	while (*row < f->base_row_nr)
+		f = f->base;
+	*row -= f->base_row_nr;
+	return f;
+}
+
+static struct bitmap_row own_row(const struct bitmap_file *f, uint32_t row)
 {
 	const uint8_t *p;
 
@@ -253,17 +362,56 @@ struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row)
 	};
 }
 
-bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
-		      uint32_t *row)
+struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row)
 {
-	uint32_t low = 0, high = f->row_nr;
+	const struct bitmap_file *layer = layer_of(f, &row);
+	struct bitmap_row at = own_row(layer, row);
+
+	if (at.xor_row == BITMAP_NO_XOR)
+		return at;
+	/* There is no last row of all: see stack(). */
+	at.xor_row = at.xor_row < own_row_nr(layer)
+			     ? at.xor_row + layer->base_row_nr
+			     : UINT32_MAX - 1;
+	return at;
+}
+
+static int order_own(uint32_t *rows, const struct bitmap_file *f)
+{
+	uint32_t nr = own_row_nr(f);
+	struct sort_item *items = mem_alloc(nr, sizeof(*items));
+	int ret = items ? 0 : ERR_NOMEM;
+
+	for (uint32_t i = 0; i < nr && !ret; i++)
+		items[i] = (struct sort_item){own_row(f, i).off, i};
+	if (!ret)
+		ret = sort_items(items, nr);
+	for (uint32_t i = 0; i < nr && !ret; i++)
+		rows[f->base_row_nr + i] = f->base_row_nr + items[i].value;
+	free(items);
+	return ret;
+}
+
+int bitmap_file_order(uint32_t *rows, const struct bitmap_file *f)
+{
+	int ret = 0;
+
+	for (; f && !ret; f = f->base)
+		ret = order_own(rows, f);
+	return ret;
+}
+
+static bool find_own(const struct bitmap_file *f, uint32_t idx_pos,
+		     uint32_t *row)
+{
+	uint32_t low = 0, high = own_row_nr(f);
 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
-		uint32_t at = bitmap_file_row(f, mid).idx_pos;
+		uint32_t at = own_row(f, mid).idx_pos;
 
 		if (at == idx_pos) {
-			*row = mid;
+			*row = mid + f->base_row_nr;
 			return true;
 		}
 		if (at < idx_pos)
@@ -271,6 +419,15 @@ bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 		else
 			high = mid;
 	}
+	return false;
+}
+
+bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
+		      uint32_t *row)
+{
+	for (; f; f = f->base)
+		if (find_own(f, idx_pos, row))
+			return true;
 	return false;
 }
 
@@ -310,9 +467,9 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 
 	if (row->xor_row == BITMAP_NO_XOR)
 		return 0;
-	if (row->xor_row >= f->row_nr)
+	if (row->xor_row >= own_row_nr(f))
 		return corrupt(f, off, "XOR row out of range", err);
-	*row = bitmap_file_row(f, row->xor_row);
+	*row = own_row(f, row->xor_row);
 	/* Entries are stored against earlier ones only: no cycles. */
 	if (row->off >= off)
 		return corrupt(f, off, "XOR chain does not go back", err);
@@ -340,12 +497,13 @@ static int xor_chain(struct bitset *scratch, const struct bitmap_file *f,
 int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row_nr, struct bitset *scratch, struct error *err)
 {
-	struct bitmap_row row = bitmap_file_row(f, row_nr);
+	const struct bitmap_file *layer = layer_of(f, &row_nr);
+	struct bitmap_row row = own_row(layer, row_nr);
 	struct ewah_view view;
 	int ret;
 
 	if (row.xor_row == BITMAP_NO_XOR) {
-		ret = view_entry(&view, f, &row, err);
+		ret = view_entry(&view, layer, &row, err);
 		if (!ret)
 			ewah_or_into(set, &view);
 		return ret;
@@ -353,7 +511,7 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 	if (bitset_grow(scratch, f->object_nr) < 0)
 		return error_nomem(err);
 	bitset_clear(scratch);
-	ret = xor_chain(scratch, f, row, err);
+	ret = xor_chain(scratch, layer, row, err);
 	if (!ret)
 		bitset_or(set, scratch);
 	return ret;
@@ -363,9 +521,10 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 		     uint32_t row, struct error *err)
 {
-	struct bitmap_row at = bitmap_file_row(f, row);
+	const struct bitmap_file *layer = layer_of(f, &row);
+	struct bitmap_row at = own_row(layer, row);
 
-	return view_entry(view, f, &at, err);
+	return view_entry(view, layer, &at, err);
 }
 
 static uint64_t view_len(const struct ewah_view *view)
@@ -377,17 +536,18 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row_nr,
 		       struct error *err)
 {
-	struct bitmap_row row = bitmap_file_row(f, row_nr);
+	const struct bitmap_file *layer = layer_of(f, &row_nr);
+	struct bitmap_row row = own_row(layer, row_nr);
 	struct ewah_view view;
 	uint32_t depth = 0;
-	int ret = view_entry(&view, f, &row, err);
+	int ret = view_entry(&view, layer, &row, err);
 
 	if (ret < 0)
 		return ret;
 	stored->len = ENTRY_HEADER_LEN + view_len(&view);
-	while ((ret = next_link(&row, f, err)) > 0) {
+	while ((ret = next_link(&row, layer, err)) > 0) {
 		depth++;
-		ret = view_entry(&view, f, &row, err);
+		ret = view_entry(&view, layer, &row, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -396,29 +556,42 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 }
 
 /* From the header on, and from the end back. */
+static void add_sections(struct bitmap_sections *s, const struct bitmap_file *f)
+{
+	uint64_t header = HEADER_LEN + hash_len(f->algo), types = 0, lookup = 0;
+	uint64_t cache = 0;
+
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		types += view_len(&f->types[i]);
+	if (f->hash_cache)
+		cache = (uint64_t)(f->object_nr - base_nr(f)) * 4;
+	if (f->lookup)
+		lookup = (uint64_t)own_row_nr(f) * BITMAP_LOOKUP_ROW_LEN;
+	s->header += header;
+	s->types += types;
+	s->entries += f->entries_end - header - types;
+	s->pseudo_merges += f->len - f->entries_end - lookup - cache -
+			    hash_len(f->algo);
+	s->lookup_table += lookup;
+	s->hash_cache += cache;
+	s->checksum += hash_len(f->algo);
+}
+
 void bitmap_file_sections(struct bitmap_sections *s,
 			  const struct bitmap_file *f)
 {
-	uint64_t end = f->entries_end;
-
-	*s = (struct bitmap_sections){
-		.header = HEADER_LEN + hash_len(f->algo),
-		.checksum = hash_len(f->algo),
-	};
-	for (int i = 0; i < BITMAP_TYPE_NR; i++)
-		s->types += view_len(&f->types[i]);
-	if (f->hash_cache)
-		s->hash_cache = (uint64_t)f->object_nr * 4;
-	if (f->lookup)
-		s->lookup_table = (uint64_t)f->row_nr * BITMAP_LOOKUP_ROW_LEN;
-	s->entries = end - s->header - s->types;
-	s->pseudo_merges = f->len - end - s->lookup_table - s->hash_cache -
-			   s->checksum;
+	*s = (struct bitmap_sections){0};
+	for (; f; f = f->base)
+		add_sections(s, f);
 }
 
 uint32_t bitmap_file_name_hash(const struct bitmap_file *f, uint32_t idx_pos)
 {
-	if (!f->hash_cache || idx_pos >= f->object_nr)
+	if (idx_pos >= f->object_nr)
 		return 0;
-	return load_be32(f->hash_cache + (size_t)idx_pos * 4);
+	while (idx_pos < base_nr(f))
+		f = f->base;
+	if (!f->hash_cache)
+		return 0;
+	return load_be32(f->hash_cache + (size_t)(idx_pos - base_nr(f)) * 4);
 }

@@ -37,6 +37,12 @@
  *	0dc  00000002 00000000 00000088 ffffffff    row 1
  *	0ec  00000000 00000000 00000000 62000000    name hash of "b"
  *	0fc  c8650ca8 3545e467 0ee04113 99f0a289 2a807c24
+ *
+ * In a chain of multi-pack-indexes each layer may have a file. Its bits and
+ * idx_pos run through the chain, those of the lowest layer first; it has types
+ * and name hashes of the layer's own objects, and bitmaps of any commits. Here
+ * such a file stands for all down to the lowest: rows run through the files as
+ * well, while XOR and lookup tables stay within one.
  */
 #ifndef BITMAP_FILE_H
 #define BITMAP_FILE_H
@@ -102,15 +108,20 @@ struct bitmap_file {
 	const char *name; /* borrowed, for messages */
 	enum hash_algo algo;
 	unsigned flags;
-	uint32_t object_nr;
+	const struct bitmap_file *base; /* borrowed: of the layer below; NULL:
+					   none */
+	uint32_t object_nr; /* with those of the layers below, as row_nr is */
 	uint32_t row_nr;
+	uint32_t base_row_nr;    /* rows of the layers below */
 	const uint8_t *checksum; /* of the pack; points into bytes */
-	struct ewah_view types[BITMAP_TYPE_NR];
-	const uint8_t *lookup;     /* row_nr rows; points into bytes, or NULL */
+	struct ewah_view types[BITMAP_TYPE_NR]; /* of the file itself */
+	/* The file's own, from base_row_nr on; points into bytes, or NULL. */
+	const uint8_t *lookup;
 	struct bitmap_row *rows;   /* owned, without lookup table; or NULL */
-	const uint8_t *hash_cache; /* object_nr be32; points into bytes, or
-				      NULL */
-	struct pseudo_merges pseudo; /* without any: all zero */
+	const uint8_t *hash_cache; /* a be32 for each object of its own; points
+				      into bytes, or NULL */
+	struct pseudo_merges pseudo; /* without any: those of `base`; all zero:
+					none */
 	size_t entries_end;          /* offset past the last entry */
 };
 
@@ -126,13 +137,56 @@ int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 		      struct error *err);
 void bitmap_file_release(struct bitmap_file *f);
 
-/* Check the trailing checksum: reads the whole file. */
+/*
+ * The same for a layer on top of `base`, which is borrowed until release (NULL:
+ * the lowest): `object_nr` are that layer's objects and those of all below.
+ */
+int bitmap_file_parse_layer(struct bitmap_file *f, const void *bytes,
+			    size_t len, uint32_t object_nr,
+			    const struct bitmap_file *base, enum hash_algo algo,
+			    const char *name, struct error *err);
+
+/* Check the trailing checksums: reads the whole file, and those below. */
 int bitmap_file_verify(const struct bitmap_file *f, struct error *err);
 
-/* A row; row < row_nr. */
+/* Bytes of the file and those below. */
+uint64_t bitmap_file_len(const struct bitmap_file *f);
+
+/* set |= the objects of a type; `set` has at least object_nr bits. */
+void bitmap_file_or_type(struct bitset *set, const struct bitmap_file *f,
+			 enum bitmap_type type);
+
+/* set &= ~ those. */
+void bitmap_file_andnot_type(struct bitset *set, const struct bitmap_file *f,
+			     enum bitmap_type type);
+
+/* How many they are in all, and how many are in `set`. */
+size_t bitmap_file_count_type(const struct bitmap_file *f,
+			      enum bitmap_type type);
+size_t bitmap_file_count_type_in(const struct bitmap_file *f,
+				 enum bitmap_type type,
+				 const struct bitset *set);
+
+/* Whether an object is of a type. O(compressed size). */
+bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
+			 uint32_t bit_pos);
+
+/*
+ * A row; row < row_nr. Its xor_row is a row of the same file, or of none in a
+ * corrupt one; its offset is in that file.
+ */
 struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
 
-/* The row of a commit; false when it has no bitmap. O(log row_nr). */
+/*
+ * All rows in the order of their entries, those of lower layers first: `rows`
+ * has room for row_nr. 0 or ERR_NOMEM.
+ */
+int bitmap_file_order(uint32_t *rows, const struct bitmap_file *f);
+
+/*
+ * The row of a commit, of several the highest layer's; false when it has no
+ * bitmap. O(log row_nr) for each layer.
+ */
 bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 		      uint32_t *row);
 
@@ -167,7 +221,7 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row,
 		       struct error *err);
 
-/* Bytes of each part of a file; together they are f->len. */
+/* Bytes of each part of the files; together they are bitmap_file_len(). */
 struct bitmap_sections {
 	uint64_t header, types, entries, pseudo_merges, lookup_table,
 		hash_cache, checksum;

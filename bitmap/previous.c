@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
 #include "bitmap/previous.h"
 
 struct loading {
@@ -24,18 +23,15 @@ static int map_set(struct loading *l, struct ewah *out,
 	return ewah_from_bitset(out, &l->to);
 }
 
-/* The rows in the order of their entries in the file. */
-static int sort_rows(struct loading *l, struct sort_item *order)
+/* The rows in the order of their entries. */
+static int sort_rows(struct loading *l, uint32_t *order)
 {
 	const struct bitmap_file *f = l->p->file;
 
-	for (uint32_t row = 0; row < f->row_nr; row++)
-		order[row] = (struct sort_item){bitmap_file_row(f, row).off,
-						row};
-	if (sort_items(order, f->row_nr) < 0)
+	if (bitmap_file_order(order, f) < 0)
 		return ERR_NOMEM;
 	for (uint32_t i = 0; i < f->row_nr; i++)
-		l->place[order[i].value] = i;
+		l->place[order[i]] = i;
 	return 0;
 }
 
@@ -80,7 +76,7 @@ static int take_entry(struct loading *l, uint32_t row)
 static int take_entries(struct loading *l)
 {
 	struct bitmap_previous *p = l->p;
-	struct sort_item *order = mem_alloc(p->file->row_nr, sizeof(*order));
+	uint32_t *order = mem_alloc(p->file->row_nr, sizeof(*order));
 	int ret = ERR_NOMEM;
 
 	p->entries = mem_calloc(p->file->row_nr, sizeof(*p->entries));
@@ -88,7 +84,7 @@ static int take_entries(struct loading *l)
 	if (order && p->entries && l->place)
 		ret = sort_rows(l, order);
 	for (uint32_t i = 0; i < p->file->row_nr && !ret; i++)
-		ret = take_entry(l, order[i].value);
+		ret = take_entry(l, order[i]);
 	free(order);
 	return ret;
 }
@@ -188,7 +184,7 @@ int bitmap_previous_note(const struct bitmap_previous *previous, uint8_t *types,
 		return ERR_NOMEM;
 	for (int t = 0; t < BITMAP_TYPE_NR; t++) {
 		bitset_clear(&from);
-		ewah_or_into(&from, &previous->file->types[t]);
+		bitmap_file_or_type(&from, previous->file, t);
 		for (size_t i = 0; i < previous->map.run_nr; i++) {
 			const struct bitmap_run *run = &previous->map.runs[i];
 

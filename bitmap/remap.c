@@ -16,6 +16,14 @@ static uint32_t *match_ids(const struct bitmap_space *from,
 	uint32_t *match = mem_alloc(from_nr, sizeof(*match));
 	uint32_t k = 0;
 
+	/* Ids ascend within a layer only. */
+	if (match && (from->base || to->base)) {
+		for (uint32_t i = 0; i < from_nr; i++)
+			if (!bitmap_space_find(to, bitmap_space_id(from, i),
+					       &match[i]))
+				match[i] = UINT32_MAX;
+		return match;
+	}
 	for (uint32_t i = 0; match && i < from_nr; i++) {
 		const uint8_t *raw = bitmap_space_id(from, i);
 		int cmp = -1;

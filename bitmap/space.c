@@ -8,48 +8,82 @@
 
 uint32_t bitmap_space_nr(const struct bitmap_space *space)
 {
-	return space->midx ? space->midx->midx.nr : space->pack->pack->idx.nr;
+	return space->midx ? space->midx->midx.base_nr + space->midx->midx.nr
+			   : space->pack->pack->idx.nr;
+}
+
+uint32_t bitmap_space_base_nr(const struct bitmap_space *space)
+{
+	return space->midx ? space->midx->midx.base_nr : 0;
+}
+
+/* The layer that has a bit or idx_pos; *pos becomes the layer's own. */
+static const struct bitmap_space *layer_of(const struct bitmap_space *space,
+					   uint32_t *pos)
+{
+	while (*pos < space->midx->midx.base_nr)
+		space = space->base;
+	*pos -= space->midx->midx.base_nr;
+	return space;
 }
 
 const uint8_t *bitmap_space_id(const struct bitmap_space *space,
 			       uint32_t idx_pos)
 {
-	return space->midx ? pack_midx_oid(&space->midx->midx, idx_pos)
-			   : pack_idx_oid(&space->pack->pack->idx, idx_pos);
+	if (!space->midx)
+		return pack_idx_oid(&space->pack->pack->idx, idx_pos);
+	space = layer_of(space, &idx_pos);
+	return pack_midx_oid(&space->midx->midx, idx_pos);
 }
 
 bool bitmap_space_find(const struct bitmap_space *space, const uint8_t *raw,
 		       uint32_t *idx_pos)
 {
-	return space->midx
-		       ? pack_midx_find(&space->midx->midx, raw, idx_pos)
-		       : pack_idx_find(&space->pack->pack->idx, raw, idx_pos);
+	if (!space->midx)
+		return pack_idx_find(&space->pack->pack->idx, raw, idx_pos);
+	for (; space; space = space->base) {
+		if (pack_midx_find(&space->midx->midx, raw, idx_pos)) {
+			*idx_pos += space->midx->midx.base_nr;
+			return true;
+		}
+	}
+	return false;
 }
 
 uint32_t bitmap_space_idx_pos(const struct bitmap_space *space,
 			      uint32_t bit_pos)
 {
-	return space->midx ? pack_midx_order_pos(space->order, bit_pos)
-			   : pack_rev_idx_pos(space->rev, bit_pos);
+	if (!space->midx)
+		return pack_rev_idx_pos(space->rev, bit_pos);
+	space = layer_of(space, &bit_pos);
+	return pack_midx_order_pos(space->order, bit_pos) +
+	       space->midx->midx.base_nr;
 }
 
 bool bitmap_space_bit_of(const struct bitmap_space *space, uint32_t idx_pos,
 			 uint32_t *bit_pos)
 {
-	if (space->midx)
-		return pack_midx_order_find(space->order, idx_pos, bit_pos);
-	return pack_rev_find(space->rev,
-			     pack_idx_offset(&space->pack->pack->idx, idx_pos),
-			     bit_pos);
+	if (!space->midx)
+		return pack_rev_find(
+			space->rev,
+			pack_idx_offset(&space->pack->pack->idx, idx_pos),
+			bit_pos);
+	space = layer_of(space, &idx_pos);
+	if (!pack_midx_order_find(space->order, idx_pos, bit_pos))
+		return false;
+	*bit_pos += space->midx->midx.base_nr;
+	return true;
 }
 
 bool bitmap_space_obj(const struct bitmap_space *space, uint32_t idx_pos,
 		      uint32_t *obj_pos)
 {
-	if (space->midx)
-		return odb_midx_pos(space->odb, space->midx, idx_pos, obj_pos);
-	*obj_pos = space->pack->first_pos + idx_pos;
-	return true;
+	if (!space->midx) {
+		*obj_pos = space->pack->first_pos + idx_pos;
+		return true;
+	}
+	space = layer_of(space, &idx_pos);
+	return odb_midx_pos(space->odb, space->midx, idx_pos, obj_pos);
 }
 
 int bitmap_space_obj_of_bit(uint32_t *obj_pos, const struct bitmap_space *space,
@@ -69,7 +103,7 @@ int bitmap_space_obj_of_bit(uint32_t *obj_pos, const struct bitmap_space *space,
 
 void bitmap_space_prepare(const struct bitmap_space *space)
 {
-	if (space->midx)
+	for (; space && space->midx; space = space->base)
 		odb_midx_table(space->odb, space->midx);
 }
 
@@ -108,6 +142,7 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 		*offset = pack_rev_offset(space->rev, bit_pos);
 		return space->pack;
 	}
+	space = layer_of(space, &bit_pos);
 	midx = &space->midx->midx;
 	idx_pos = pack_midx_order_pos(space->order, bit_pos);
 	*offset = pack_midx_offset(midx, idx_pos);
@@ -124,25 +159,37 @@ static int cmp_parts(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
-		       const struct bitmap_space *space)
+/* Append those of one layer. */
+static void add_parts(struct bitmap_space_part *parts, size_t *nr,
+		      const struct bitmap_space *space)
 {
 	const struct odb_midx *om = space->midx;
-	uint32_t pack_nr = om ? om->midx.pack_nr : 1;
 
-	*nr = 0;
-	*parts = mem_alloc(pack_nr, sizeof(**parts));
-	if (!*parts)
-		return ERR_NOMEM;
-	for (uint32_t i = 0; om && i < pack_nr; i++) {
+	for (uint32_t i = 0; i < om->midx.pack_nr; i++) {
 		const struct pack_midx_span *span = &space->order->spans[i];
 
 		if (span->nr)
-			(*parts)[(*nr)++] = (struct bitmap_space_part){
+			parts[(*nr)++] = (struct bitmap_space_part){
 				&space->odb->packs[om->pack_nrs[i]],
-				span->first, span->nr};
+				om->midx.base_nr + span->first, span->nr};
 	}
-	if (!om)
+}
+
+int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
+		       const struct bitmap_space *space)
+{
+	const struct bitmap_space *layer;
+	size_t most = space->pack ? 1 : 0;
+
+	for (layer = space; layer && layer->midx; layer = layer->base)
+		most += layer->midx->midx.pack_nr;
+	*nr = 0;
+	*parts = mem_alloc(most, sizeof(**parts));
+	if (!*parts)
+		return ERR_NOMEM;
+	for (layer = space; layer && layer->midx; layer = layer->base)
+		add_parts(*parts, nr, layer);
+	if (space->pack)
 		(*parts)[(*nr)++] = (struct bitmap_space_part){
 			space->pack, 0, space->pack->pack->idx.nr};
 	if (*nr)
@@ -150,24 +197,37 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 	return 0;
 }
 
+/* Enter one layer. */
+static int fill_layer(struct bitmap_space_table *table,
+		      const struct bitmap_space *space)
+{
+	const struct pack_midx *midx = &space->midx->midx;
+	const uint32_t *odb_pos = odb_midx_table(space->odb, space->midx);
+
+	if (!odb_pos)
+		return ERR_NOMEM;
+	for (uint32_t bit = 0; bit < midx->nr; bit++) {
+		uint32_t at = odb_pos[pack_midx_order_pos(space->order, bit)];
+
+		if (at != ODB_MIDX_WRONG)
+			table->bits[at] = midx->base_nr + bit;
+	}
+	return 0;
+}
+
 static int fill_midx_table(struct bitmap_space_table *table,
 			   const struct bitmap_space *space)
 {
-	const uint32_t *odb_pos = odb_midx_table(space->odb, space->midx);
-	uint32_t nr = bitmap_space_nr(space);
+	int ret = 0;
 
 	table->nr = space->odb->packed_nr;
 	table->bits = mem_alloc(table->nr, sizeof(*table->bits));
-	if (!odb_pos || !table->bits)
+	if (!table->bits)
 		return ERR_NOMEM;
 	memset(table->bits, 0xff, (size_t)table->nr * sizeof(*table->bits));
-	for (uint32_t bit = 0; bit < nr; bit++) {
-		uint32_t obj_pos = odb_pos[bitmap_space_idx_pos(space, bit)];
-
-		if (obj_pos != ODB_MIDX_WRONG)
-			table->bits[obj_pos] = bit;
-	}
-	return 0;
+	for (; space && !ret; space = space->base)
+		ret = fill_layer(table, space);
+	return ret;
 }
 
 int bitmap_space_table_init(struct bitmap_space_table *table,

@@ -2,14 +2,16 @@
 /*
  * What the bits of an index stand for: the objects of one pack in their order
  * there, or those of a multi-pack-index in the order of its pseudo-pack
- * (pack/midx.h).
+ * (pack/midx.h), or those of a chain of them, one layer behind the other from
+ * the lowest on.
  *
  *	bit_pos   place of an object's bit
  *	idx_pos   place of its id among the sorted ids: of the pack's index, or
- *	          of the multi-pack-index
+ *	          of the multi-pack-index; in a chain, behind those of the
+ *	          layers below
  *	obj_pos   number in a walk (walk/objspace.h)
  *
- * Nothing above this file needs to know which of the two it is, except to find
+ * Nothing above this file needs to know which of these it is, except to find
  * the bytes of an object.
  */
 #ifndef BITMAP_SPACE_H
@@ -30,6 +32,8 @@ struct bitmap_space {
 	const struct pack_rev *rev;  /* of the pack */
 	struct odb_midx *midx;       /* of the snapshot; NULL: a pack is */
 	const struct pack_midx_order *order; /* of the midx */
+	const struct bitmap_space *base;     /* of the layers below; NULL: none
+					      */
 };
 
 static inline struct bitmap_space bitmap_space_of_pack(
@@ -48,6 +52,12 @@ static inline struct bitmap_space bitmap_space_of_midx(
 
 /* Number of objects: bits and idx_pos are [0, nr). */
 uint32_t bitmap_space_nr(const struct bitmap_space *space);
+
+/*
+ * Objects of the layers below: the first bit and idx_pos of the topmost
+ * layer's own.
+ */
+uint32_t bitmap_space_base_nr(const struct bitmap_space *space);
 
 /* Raw id of an object; points into the index. */
 const uint8_t *bitmap_space_id(const struct bitmap_space *space,

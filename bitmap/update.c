@@ -194,7 +194,7 @@ static int choose_commits(struct updating *s)
 static bool is_time_to_choose_anew(const struct updating *s)
 {
 	const struct bitmap_previous *p = s->in->previous;
-	size_t old = ewah_count(&p->file->types[BITMAP_COMMITS]);
+	size_t old = bitmap_file_count_type(p->file, BITMAP_COMMITS);
 	size_t all = old + s->u->new_nr, wanted = 0;
 
 	for (size_t i = 0; i < s->in->tip_nr; i++) {

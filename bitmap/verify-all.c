@@ -14,7 +14,8 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	uint32_t *commits;           /* owned: commit_nr by row */
+	uint32_t *commits; /* owned: that have bitmaps */
+	size_t commit_nr;
 	struct bitmap_group *groups; /* owned: by number of pseudo-merge */
 	struct walk_tips tips;       /* all of them */
 	struct walk_result found;
@@ -57,6 +58,14 @@ static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 
 /* ---- what is in the index */
 
+/* The first row of each layer follows no other. */
+static bool is_first(const struct bitmap_file *f, uint32_t row)
+{
+	while (row < f->base_row_nr)
+		f = f->base;
+	return row == f->base_row_nr;
+}
+
 static int check_order(const struct verify *v, uint32_t row, struct error *err)
 {
 	uint32_t at = bitmap_file_row(v->file, row).idx_pos;
@@ -65,7 +74,8 @@ static int check_order(const struct verify *v, uint32_t row, struct error *err)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: bitmap of an object out of range",
 				 v->file->name);
-	if (row && bitmap_file_row(v->file, row - 1).idx_pos >= at)
+	if (!is_first(v->file, row) &&
+	    bitmap_file_row(v->file, row - 1).idx_pos >= at)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: rows of bitmaps are out of order at row "
 				 "%" PRIu32,
@@ -81,11 +91,14 @@ static int take_rows(struct verify *v, struct error *err)
 	if (!v->commits)
 		return error_nomem(err);
 	for (uint32_t row = 0; row < v->file->row_nr && !ret; row++) {
+		uint32_t idx_pos = bitmap_file_row(v->file, row).idx_pos, used;
+
 		ret = check_order(v, row, err);
-		if (!ret)
-			ret = add_commit(v,
-					 bitmap_file_row(v->file, row).idx_pos,
-					 &v->commits[row], err);
+		/* Of a commit with several, one is ever used. */
+		if (!ret && bitmap_file_find(v->file, idx_pos, &used) &&
+		    used == row)
+			ret = add_commit(v, idx_pos,
+					 &v->commits[v->commit_nr++], err);
 	}
 	return ret;
 }
@@ -168,7 +181,7 @@ static int build(struct verify *v, const struct progress_out *progress,
 		.bit_pos = v->bit_pos,
 		.bits = v->file->object_nr,
 		.selected = v->commits,
-		.selected_nr = v->file->row_nr,
+		.selected_nr = v->commit_nr,
 		.whole = true,
 		.groups = v->groups,
 		.group_nr = v->file->pseudo.nr,
@@ -345,7 +358,7 @@ int bitmap_verify_types(const struct bitmap_file *file,
 	for (int t = 0; t < BITMAP_TYPE_NR && !ret; t++) {
 		ret = bitset_init(&sets[t], file->object_nr);
 		if (!ret)
-			ewah_or_into(&sets[t], &file->types[t]);
+			bitmap_file_or_type(&sets[t], file, t);
 	}
 	if (ret < 0)
 		error_nomem(err);

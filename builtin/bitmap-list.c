@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
 #include "builtin/bitmap-parts.h"
 #include "builtin/date-format.h"
 #include "builtin/options.h"
@@ -54,18 +53,13 @@ static int print_commits(struct bitmap_place *place,
 			 const struct pack_bitmap *pb, struct error *err)
 {
 	uint32_t nr = pb->file.row_nr;
-	struct sort_item *order = mem_alloc(nr, sizeof(*order));
+	uint32_t *order = mem_alloc(nr, sizeof(*order));
 	int ret = 0;
 
-	if (!order)
-		return error_nomem(err);
-	for (uint32_t i = 0; i < nr; i++)
-		order[i] = (struct sort_item){bitmap_file_row(&pb->file, i).off,
-					      i};
-	if (sort_items(order, nr) < 0)
+	if (!order || bitmap_file_order(order, &pb->file) < 0)
 		ret = error_nomem(err);
 	for (uint32_t i = 0; i < nr && !ret; i++)
-		ret = print_commit(place, pb, order[i].value, err);
+		ret = print_commit(place, pb, order[i], err);
 	free(order);
 	return ret;
 }

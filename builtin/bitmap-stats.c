@@ -111,7 +111,7 @@ static int print_packs(const struct pack_bitmap *pb, struct error *err)
 		len += parts[i].pack->pack->map.len;
 	free(parts);
 	print_number("pack", "bytes", len);
-	print_share("pack", "index-percent", pb->file.len, len);
+	print_share("pack", "index-percent", bitmap_file_len(&pb->file), len);
 	print_number("pack", "all-packed-objects", pb->odb->packed_nr);
 	print_share("pack", "indexed-percent", pb->file.object_nr,
 		    pb->odb->packed_nr);

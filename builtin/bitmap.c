@@ -78,8 +78,8 @@ void bitmap_print_index(const struct pack_bitmap *pb, char separator)
 	printf("bitmaps=%" PRIu32 "%c", f->row_nr, separator);
 	printf("pseudo-merges=%" PRIu32 "%c", f->pseudo.nr, separator);
 	print_extensions(f);
-	printf("%cbytes=%zu%cpath=%s\n", separator, f->len, separator,
-	       pb->path);
+	printf("%cbytes=%" PRIu64 "%cpath=%s\n", separator, bitmap_file_len(f),
+	       separator, pb->path);
 }
 
 int cmd_bitmap(int argc, const char **argv, struct builtin_env *env)

@@ -18,7 +18,7 @@ int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
 
 	if (!pb)
 		return error_set(inner, ERR_MISSING, "%s", repo->no_bitmap.msg);
-	info.bytes = pb->file.len;
+	info.bytes = bitmap_file_len(&pb->file);
 	info.objects = pb->file.object_nr;
 	info.bitmaps = pb->file.row_nr;
 	info.pseudo_merges = pb->file.pseudo.nr;

@@ -130,7 +130,8 @@ uint64_t gitreach_set_count(const gitreach_set *set, uint32_t types)
 			continue;
 		nr += bitset_count(&set->others[t]);
 		if (pb)
-			nr += ewah_count_and(&pb->file.types[t], &set->packed);
+			nr += bitmap_file_count_type_in(&pb->file, t,
+							&set->packed);
 	}
 	return nr;
 }

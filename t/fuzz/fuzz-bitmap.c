@@ -126,6 +126,22 @@ static void load_pseudo(struct pseudo_merges *pm)
 	bitset_release(&set);
 }
 
+/* The same file once more, as a layer on top of itself. */
+static void load_layer(const struct bitmap_file *base, const uint8_t *bytes,
+		       size_t len)
+{
+	struct bitmap_file f;
+
+	if (bitmap_file_parse_layer(&f, bytes, len, 2 * base->object_nr, base,
+				    HASH_SHA1, "fuzz", NULL) < 0) {
+		require(!f.bytes && !f.rows);
+		return;
+	}
+	bitmap_file_verify(&f, NULL);
+	load_rows(&f);
+	bitmap_file_release(&f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct bitmap_file f;
@@ -143,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	check_types(&f);
 	load_rows(&f);
 	load_pseudo(&f.pseudo);
+	load_layer(&f, bytes + 2, len - 2);
 	bitmap_file_release(&f);
 	return 0;
 }

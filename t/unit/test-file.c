@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "bitmap/file-write.h"
 #include "bitmap/file.h"
 #include "object/hash.h"
 #include "t/unit/hexdump.h"
@@ -127,6 +128,140 @@ static void the_example(void **state)
 	assert_int_equal(bitmap_file_name_hash(&f, 4), 0);
 	assert_int_equal(bitmap_file_verify(&f, NULL), 0);
 	bitmap_file_release(&f);
+	free(bytes);
+}
+
+/* ---- layers */
+
+enum { UPPER_NR = 3, COMMIT_BIT = OBJECT_NR, COMMIT_IDX = OBJECT_NR + 1 };
+
+/* Of a commit, its tree and the tree's file, on top of the example. */
+static void write_upper(struct buf *out, bool lookup_table)
+{
+	static const uint32_t hashes[UPPER_NR] = {7, 8, 9};
+	struct ewah types[BITMAP_TYPE_NR], all;
+	const struct bitmap_write_entry entry = {COMMIT_IDX, 0, &all};
+	const struct bitmap_write w = {
+		.algo = HASH_SHA1,
+		.object_nr = UPPER_NR,
+		.types = types,
+		.entries = &entry,
+		.entry_nr = 1,
+		.hash_cache = hashes,
+		.lookup_table = lookup_table,
+	};
+
+	ewah_init(&all);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
+		ewah_init(&types[i]);
+		if (i < UPPER_NR)
+			assert_int_equal(
+				ewah_set(&types[i], OBJECT_NR + (size_t)i), 0);
+	}
+	for (size_t bit = 0; bit < OBJECT_NR + UPPER_NR; bit++)
+		assert_int_equal(ewah_set(&all, bit), 0);
+	assert_int_equal(bitmap_file_write(out, &w, NULL), 0);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_release(&types[i]);
+	ewah_release(&all);
+}
+
+static unsigned all_of_type(const struct bitmap_file *f, enum bitmap_type type)
+{
+	struct bitset set;
+	unsigned bits;
+
+	assert_int_equal(bitset_init(&set, f->object_nr), 0);
+	bitmap_file_or_type(&set, f, type);
+	bits = (unsigned)set.words[0];
+	for (unsigned i = 0; i < f->object_nr; i++)
+		assert_int_equal(bitmap_file_is_type(f, type, i),
+				 bits >> i & 1);
+	assert_int_equal(bitmap_file_count_type(f, type), bitset_count(&set));
+	assert_int_equal(bitmap_file_count_type_in(f, type, &set),
+			 bitset_count(&set));
+	bitmap_file_andnot_type(&set, f, type);
+	assert_int_equal(bitset_count(&set), 0);
+	bitset_release(&set);
+	return bits;
+}
+
+static unsigned bits_of(const struct bitmap_file *f, uint32_t idx_pos)
+{
+	struct bitset set, scratch = BITSET_INIT;
+	uint32_t row;
+	unsigned bits;
+
+	assert_true(bitmap_file_find(f, idx_pos, &row));
+	assert_int_equal(bitmap_file_row(f, row).idx_pos, idx_pos);
+	assert_int_equal(bitset_init(&set, f->object_nr), 0);
+	assert_int_equal(bitmap_file_or(&set, f, row, &scratch, NULL), 0);
+	bits = (unsigned)set.words[0];
+	bitset_release(&set);
+	bitset_release(&scratch);
+	return bits;
+}
+
+static void check_layers(const struct bitmap_file *f)
+{
+	struct bitmap_sections s;
+	uint32_t rows[3];
+
+	assert_int_equal(f->object_nr, OBJECT_NR + UPPER_NR);
+	assert_int_equal(f->row_nr, 3);
+	assert_int_equal(all_of_type(f, BITMAP_COMMITS), 0x13);
+	assert_int_equal(all_of_type(f, BITMAP_TREES), 0x24);
+	assert_int_equal(all_of_type(f, BITMAP_BLOBS), 0x48);
+	assert_int_equal(all_of_type(f, BITMAP_TAGS), 0);
+	assert_int_equal(bits_of(f, 0), 0x0f);
+	assert_int_equal(bits_of(f, 2), 0x0e);
+	assert_int_equal(bits_of(f, COMMIT_IDX), 0x7f);
+	assert_false(bitmap_file_find(f, COMMIT_BIT, rows));
+	assert_int_equal(bitmap_file_row(f, 0).xor_row, 1);
+	assert_int_equal(bitmap_file_order(rows, f), 0);
+	assert_int_equal(rows[0], 1);
+	assert_int_equal(rows[1], 0);
+	assert_int_equal(rows[2], 2);
+	assert_int_equal(bitmap_file_name_hash(f, 3), 0x62000000);
+	for (uint32_t i = 0; i < UPPER_NR; i++)
+		assert_int_equal(bitmap_file_name_hash(f, OBJECT_NR + i),
+				 7 + i);
+	assert_int_equal(bitmap_file_name_hash(f, OBJECT_NR + UPPER_NR), 0);
+	bitmap_file_sections(&s, f);
+	assert_int_equal(s.header + s.types + s.entries + s.pseudo_merges +
+				 s.lookup_table + s.hash_cache + s.checksum,
+			 bitmap_file_len(f));
+}
+
+static void layers(void **state)
+{
+	uint8_t *bytes = example_bytes();
+	struct bitmap_file base, f;
+
+	for (int i = 0; i < 2; i++) {
+		struct buf upper = BUF_INIT;
+
+		assert_int_equal(parse(&base, bytes, EXAMPLE_LEN, NULL), 0);
+		write_upper(&upper, i != 0);
+		assert_int_equal(
+			bitmap_file_parse_layer(&f, upper.data, upper.len,
+						OBJECT_NR + UPPER_NR, &base,
+						HASH_SHA1, "y.bitmap", NULL),
+			0);
+		check_layers(&f);
+		assert_int_equal(bitmap_file_verify(&f, NULL), 0);
+		bytes[EXAMPLE_LEN - 1] ^= 1;
+		assert_int_equal(bitmap_file_verify(&f, NULL), ERR_CORRUPT);
+		bytes[EXAMPLE_LEN - 1] ^= 1;
+		bitmap_file_release(&f);
+		/* Not without its hashes, which are of its own objects. */
+		assert_int_equal(bitmap_file_parse_layer(
+					 &f, upper.data, upper.len, 1 << 20,
+					 &base, HASH_SHA1, "y.bitmap", NULL),
+				 ERR_CORRUPT);
+		bitmap_file_release(&base);
+		buf_release(&upper);
+	}
 	free(bytes);
 }
 
@@ -417,6 +552,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
+		cmocka_unit_test(layers),
 		cmocka_unit_test(without_extensions),
 		cmocka_unit_test(what_is_stored),
 		cmocka_unit_test(pseudo_merges_are_found),
