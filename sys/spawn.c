@@ -54,6 +54,9 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 		ret = posix_spawn_file_actions_adddup2(actions, err, 2);
 	else if (!ret && (flags & SYS_SPAWN_ERR_TO_OUT))
 		ret = posix_spawn_file_actions_adddup2(actions, 1, 2);
+	else if (!ret && (flags & SYS_SPAWN_NULL_ERR))
+		ret = posix_spawn_file_actions_addopen(actions, 2, "/dev/null",
+						       O_WRONLY, 0);
 	return ret;
 }
 

@@ -34,6 +34,7 @@ enum {
 	/* All three streams lead nowhere: for one that outlives us. */
 	SYS_SPAWN_SILENT = 1 << 5,
 	SYS_SPAWN_PIPE_ERR = 1 << 6, /* connect child->err */
+	SYS_SPAWN_NULL_ERR = 1 << 7, /* its standard error leads nowhere */
 };
 
 /*

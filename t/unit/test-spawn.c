@@ -148,6 +148,13 @@ static void talks_and_listens(void **state)
 	assert_string_equal(h.text, "end\n");
 	assert_int_equal(h.silences, 0);
 	h = (struct heard){.len = 0};
+	assert_int_equal(talk(&h, "readlink /proc/self/fd/2",
+			      SYS_SPAWN_NULL_IN | SYS_SPAWN_PIPE_OUT |
+				      SYS_SPAWN_NULL_ERR,
+			      0),
+			 0);
+	assert_string_equal(h.text, "/dev/null\n");
+	h = (struct heard){.len = 0};
 	assert_int_equal(talk(&h, "sleep 0.2; echo x", all, 0), 0);
 	assert_true(h.silences > 0);
 	h = (struct heard){.answer = ERR_PEER};
