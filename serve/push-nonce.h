@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The nonce of signed pushes: what the pusher has to sign, so that an old
+ * certificate cannot be used again (gitprotocol-capabilities(5), "push-cert";
+ * git-receive-pack(1)).
+ *
+ *	1795267539-bb7e4042dd3116c52b9f35b9d2ffa7766f...
+ *	seconds    HMAC, keyed with receive.certNonceSeed, of the
+ *	           repository's path, a colon and the seconds
+ *
+ * Nothing of it is stored: whoever has the seed knows which ones were issued
+ * for a repository and when, also in the process of a later HTTP request.
+ */
+#ifndef SERVE_PUSH_NONCE_H
+#define SERVE_PUSH_NONCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* What the nonces of a repository are made with; all borrowed. */
+struct push_nonce_maker {
+	const char *seed;
+	const char *path;
+};
+
+/* Append the nonce of a time, in seconds since 1970. 0 or ERR_NOMEM. */
+int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
+		    int64_t seconds);
+
+enum push_nonce_status {
+	PUSH_NONCE_MISSING, /* there is none */
+	PUSH_NONCE_BAD,     /* not one of ours, or not of this session */
+	PUSH_NONCE_OK,
+	PUSH_NONCE_SLOP, /* of another time than this request's */
+};
+
+/* As GIT_PUSH_CERT_NONCE_STATUS has it. */
+const char *push_nonce_status_name(enum push_nonce_status status);
+
+struct push_nonce_check {
+	enum push_nonce_status status;
+	int64_t slop;  /* with SLOP: seconds since it was issued */
+	bool was_slop; /* OK because the slop is allowed */
+};
+
+/*
+ * Judge the nonce of a certificate (NULL: it has none) against the one that
+ * this process issued at `seconds`. With `stateless` it was an earlier process
+ * that talked to the pusher, and other times may count: those at most
+ * `slop_max` seconds away are OK. 0 or ERR_NOMEM.
+ */
+int push_nonce_check(struct push_nonce_check *out,
+		     const struct push_nonce_maker *maker, int64_t seconds,
+		     const char *nonce, bool stateless, uint64_t slop_max);
+
+#endif
