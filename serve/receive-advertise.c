@@ -30,6 +30,8 @@ static int add_capabilities(struct buf *out, const struct receive *r)
 		ret = buf_append_str(out, " ofs-delta");
 	if (!ret && c->push_options)
 		ret = buf_append_str(out, " push-options");
+	if (!ret && r->cert.issued.len)
+		ret = buf_printf(out, " push-cert=%s", r->cert.issued.data);
 	if (!ret && c->advertise_sid && o->session_id)
 		ret = buf_printf(out, " session-id=%s", o->session_id);
 	if (!ret)

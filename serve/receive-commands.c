@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "serve/push-cert.h"
 #include "serve/receive-commands.h"
 
 void receive_request_init(struct receive_request *req, enum hash_algo algo)
@@ -30,6 +31,7 @@ void receive_request_release(struct receive_request *req)
 	free(req->commands);
 	free(req->options);
 	oidset_release(&req->shallow);
+	buf_release(&req->cert);
 	receive_request_init(req, req->algo);
 }
 
@@ -148,7 +150,7 @@ static int add_command(struct receive_request *req, const struct oid *old_oid,
 	return 0;
 }
 
-/* "<old> <new> <ref>" */
+/* "<old> <new> <ref>", a NUL or a line feed behind it */
 static int take_command(struct receive_request *req, const char *line,
 			size_t len, struct error *err)
 {
@@ -184,12 +186,67 @@ static int take_shallow(struct receive_request *req, const char *hex,
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * What is not in the certificate is not signed, and hooks could not tell it
+ * from what is.
+ */
+static int refuse_both(struct error *err)
+{
+	return error_set(err, ERR_PEER,
+			 "protocol error: got both push certificate and "
+			 "unsigned commands");
+}
+
+static int begin_cert(struct receive_request *req, struct error *err)
+{
+	if (!req->accept_cert)
+		return error_set(err, ERR_PEER,
+				 "push certificates are not accepted here");
+	if (req->nr || req->cert.len)
+		return refuse_both(err);
+	req->in_cert = true;
+	return 0;
+}
+
+static int take_signed_commands(struct receive_request *req, struct error *err)
+{
+	struct push_cert cert;
+	struct push_cert_line line;
+	size_t at = 0;
+	int ret = push_cert_parse(&cert, req->cert.data, req->cert.len, err);
+
+	while (!ret && push_cert_command(&line, &cert, &at))
+		ret = take_command(req, line.p, line.len, err);
+	return ret;
+}
+
+/* Line feeds are not optional in it: pktline_read() has taken one away. */
+static int take_cert_line(struct receive_request *req, const char *line,
+			  size_t len, struct error *err)
+{
+	int ret;
+
+	if (!strcmp(line, "push-cert-end")) {
+		req->in_cert = false;
+		return take_signed_commands(req, err);
+	}
+	ret = reserve(req, 0, len, err);
+	if (ret < 0)
+		return ret;
+	if (buf_append(&req->cert, line, len) < 0 ||
+	    buf_append_char(&req->cert, '\n') < 0)
+		return error_nomem(err);
+	return 0;
+}
+
 int receive_request_take(struct receive_request *req, const char *line,
 			 size_t len, struct error *err)
 {
 	size_t text_len = strnlen(line, len);
 	int ret = 0;
 
+	if (req->in_cert)
+		return take_cert_line(req, line, len, err);
 	if (text_len > 8 && !memcmp(line, "shallow ", 8))
 		return take_shallow(req, line + 8, err);
 	if (text_len < len)
@@ -197,8 +254,9 @@ int receive_request_take(struct receive_request *req, const char *line,
 	if (ret < 0)
 		return ret;
 	if (!strcmp(line, "push-cert"))
-		return error_set(err, ERR_PEER,
-				 "push certificates are not accepted here");
+		return begin_cert(req, err);
+	if (req->cert.len)
+		return refuse_both(err);
 	return take_command(req, line, text_len, err);
 }
 
@@ -259,6 +317,10 @@ int receive_request_read(struct receive_request *req, struct pktline_reader *in,
 	}
 	if (!ret)
 		ret = list_end(in, &pkt, err);
+	if (!ret && req->in_cert)
+		return error_set(err, ERR_PEER,
+				 "protocol error: the push certificate has no "
+				 "end");
 	if (!ret && req->nr && req->has_options)
 		ret = read_options(req, in, err);
 	return ret < 0 ? ret : req->nr > 0;

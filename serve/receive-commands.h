@@ -9,6 +9,13 @@
  *	flush
  *	<option>, flush                    when "push-options" was asked for
  *
+ * A signed push has its commands in a certificate, and none elsewhere:
+ *
+ *	push-cert NUL <caps>
+ *	<line> ...                         the certificate: push-cert.h
+ *	push-cert-end
+ *	flush
+ *
  *	30 30 36 37 | 37 64 31 36 ... 20 37 34 37 33 ... 20 | "refs/heads/x"
  *	 length        old id, space      new id, space     | ref
  *	00 20 72 65 70 6f 72 74 ...  NUL, capabilities, line feed
@@ -22,6 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
 #include "serve/oidset.h"
@@ -53,13 +61,16 @@ struct receive_command {
 
 struct receive_request {
 	enum hash_algo algo;
-	bool accept_atomic, accept_options; /* what was advertised */
-	struct receive_command *commands;   /* owned */
+	/* What was advertised. */
+	bool accept_atomic, accept_options, accept_cert;
+	struct receive_command *commands; /* owned */
 	size_t nr, alloc;
 	struct oidset shallow;
 	char **options; /* owned: push options */
 	size_t option_nr, option_alloc;
-	size_t text_len; /* bytes of refs and options */
+	struct buf cert; /* of a signed push, as it was signed */
+	bool in_cert;    /* it has not come to its end */
+	size_t text_len; /* bytes of refs, options and the certificate */
 	/* Capabilities of the peer. */
 	bool report, report_v2, sideband, quiet, atomic, has_options;
 };
@@ -68,8 +79,9 @@ void receive_request_init(struct receive_request *req, enum hash_algo algo);
 void receive_request_release(struct receive_request *req);
 
 /*
- * Take one line of the command list, of `len` bytes and a NUL. 0, ERR_PEER or
- * ERR_NOMEM. What Git's clients would never send is refused with Git's words.
+ * Take one line of the command list, of `len` bytes and a NUL, or of the
+ * certificate; its end gives the commands in it. 0, ERR_PEER or ERR_NOMEM. What
+ * Git's clients would never send is refused with Git's words.
  */
 int receive_request_take(struct receive_request *req, const char *line,
 			 size_t len, struct error *err);

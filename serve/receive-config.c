@@ -87,6 +87,9 @@ static int load_numbers(struct receive_config *c, const struct config *config,
 				 err);
 	if (ret >= 0)
 		ret = config_u64(config, "pack.threads", &c->threads, err);
+	if (ret >= 0)
+		ret = config_u64(config, "receive.certnonceslop",
+				 &c->cert_nonce_slop, err);
 	return ret < 0 ? ret : 0;
 }
 
@@ -101,15 +104,6 @@ static int load_fsck(struct receive_config *c, const struct config *config,
 		ret = config_bool(config, "transfer.fsckobjects",
 				  &c->fsck_objects, err);
 	return ret < 0 ? ret : 0;
-}
-
-/* Keys that would promise what nobody does. */
-static int refuse_keys(const struct config *config, struct error *err)
-{
-	if (config_find(config, "receive.certnonceseed"))
-		return error_set(err, ERR_UNSUPPORTED,
-				 "receive.certNonceSeed is not supported yet");
-	return 0;
 }
 
 /* As measured of stock Git: "!:refs/heads" names no commands, so none match. */
@@ -187,5 +181,6 @@ int receive_config_load(struct receive_config *c, const struct config *config,
 		ret = load_fsck(c, config, err);
 	if (!ret)
 		ret = load_proc_refs(c, config, err);
-	return ret ? ret : refuse_keys(config, err);
+	c->cert_nonce_seed = config_string(config, "receive.certnonceseed");
+	return ret;
 }

@@ -43,14 +43,16 @@ struct receive_config {
 	uint64_t max_len;      /* receive.maxInputSize, bytes; 0: any */
 	uint64_t keep_alive;   /* receive.keepAlive, seconds; 0: never */
 	uint64_t threads;      /* pack.threads; 0: as many as processors */
+	const char *cert_nonce_seed; /* receive.certNonceSeed, borrowed from the
+					configuration; NULL: not set */
+	uint64_t cert_nonce_slop;    /* receive.certNonceSlop, seconds */
 	struct receive_proc_ref *proc_refs; /* owned: receive.procReceiveRefs */
 	size_t proc_ref_nr, proc_ref_alloc;
 };
 
 /*
- * Load. ERR_INVALID for values that cannot be, ERR_UNSUPPORTED for keys that
- * ask for what is not there: they would promise what nobody does. Release in
- * any case.
+ * Load. ERR_INVALID for values that cannot be. The configuration outlives *c.
+ * Release in any case.
  */
 int receive_config_load(struct receive_config *c, const struct config *config,
 			struct error *err);

@@ -45,6 +45,40 @@ static int set_options(struct receive_environment *env,
 	return ret;
 }
 
+static int set_nonce(struct receive_environment *env,
+		     const struct receive_cert *cert)
+{
+	const struct push_nonce_check *nonce = &cert->nonce;
+	char slop[24];
+	int ret = set(env, "GIT_PUSH_CERT_NONCE",
+		      nonce->was_slop ? cert->nonce_text : cert->issued.data);
+
+	if (!ret)
+		ret = set(env, "GIT_PUSH_CERT_NONCE_STATUS",
+			  push_nonce_status_name(nonce->status));
+	if (ret || nonce->status != PUSH_NONCE_SLOP)
+		return ret;
+	snprintf(slop, sizeof(slop), "%lld", (long long)nonce->slop);
+	return set(env, "GIT_PUSH_CERT_NONCE_SLOP", slop);
+}
+
+static int set_cert(struct receive_environment *env,
+		    const struct receive_cert *cert, enum hash_algo algo)
+{
+	const struct signature_check *sig = &cert->signature;
+	char hex[OID_MAX_HEX_LEN + 1], status[] = {sig->status, '\0'};
+	int ret = set(env, "GIT_PUSH_CERT", oid_to_hex(hex, &cert->oid, algo));
+
+	if (!ret)
+		ret = set(env, "GIT_PUSH_CERT_SIGNER",
+			  sig->signer ? sig->signer : "");
+	if (!ret)
+		ret = set(env, "GIT_PUSH_CERT_KEY", sig->key ? sig->key : "");
+	if (!ret)
+		ret = set(env, "GIT_PUSH_CERT_STATUS", status);
+	return ret ? ret : set_nonce(env, cert);
+}
+
 int receive_environment_init(struct receive_environment *env,
 			     const struct receive *r, unsigned flags,
 			     struct error *err)
@@ -58,6 +92,8 @@ int receive_environment_init(struct receive_environment *env,
 		ret = set_quarantine(env, &r->quarantine);
 	if (!ret && (flags & RECEIVE_ENV_OPTIONS) && r->config.push_options)
 		ret = set_options(env, &r->request);
+	if (!ret && (flags & RECEIVE_ENV_CERT) && r->cert.is_judged)
+		ret = set_cert(env, &r->cert, r->repo->algo);
 	if (!ret)
 		env->strings = sys_environ_with((const char *const *)env->own,
 						env->own_nr);

@@ -11,6 +11,8 @@ enum receive_env {
 	RECEIVE_ENV_QUARANTINE = 1 << 0,
 	/* GIT_PUSH_OPTION_COUNT and so on, where options may be given. */
 	RECEIVE_ENV_OPTIONS = 1 << 1,
+	/* GIT_PUSH_CERT and so on, of a signed push. */
+	RECEIVE_ENV_CERT = 1 << 2,
 };
 
 struct receive_environment {

@@ -111,7 +111,8 @@ int receive_hook_pre(struct receive *r, struct error *err)
 		ret = error_nomem(err);
 	else
 		ret = run_hook(r, "pre-receive", NULL, 0, &input,
-			       RECEIVE_ENV_QUARANTINE | RECEIVE_ENV_OPTIONS,
+			       RECEIVE_ENV_QUARANTINE | RECEIVE_ENV_OPTIONS |
+				       RECEIVE_ENV_CERT,
 			       err);
 	buf_release(&input);
 	return ret < 0 ? ret : ret > 0;
@@ -192,7 +193,7 @@ static int post_receive(struct receive *r, struct error *err)
 		ret = error_nomem(err);
 	else if (input.len)
 		ret = run_hook(r, "post-receive", NULL, 0, &input,
-			       RECEIVE_ENV_OPTIONS, err);
+			       RECEIVE_ENV_OPTIONS | RECEIVE_ENV_CERT, err);
 	buf_release(&input);
 	return ret;
 }

@@ -11,7 +11,9 @@
  *	            commands delete)
  *	            no good pack            refuses all                REPORT
  *	JUDGE       --                      connectivity, hidden refs, ACCEPT
- *	                                    pre-receive
+ *	                                    certificate, pre-receive
+ *	            other push options      refuses all                REPORT
+ *	            than were signed
  *	            hook declines           refuses all                REPORT
  *	ACCEPT      nothing is left to do   --                         REPORT
  *	            --                      migrates the objects       UPDATE
@@ -83,6 +85,10 @@ int receive_init(struct receive *r, const struct receive_options *options,
 		return ret;
 	r->request.accept_atomic = r->config.advertise_atomic;
 	r->request.accept_options = r->config.push_options;
+	r->request.accept_cert = r->config.cert_nonce_seed != NULL;
+	ret = receive_cert_init(r, err);
+	if (ret < 0)
+		return ret;
 	ret = refview_open(&r->refs, r->repo, "receive.hiderefs",
 			   options->namespace, err);
 	r->refs_are_open = true;
@@ -93,6 +99,7 @@ void receive_release(struct receive *r)
 {
 	visible_close(r->visible);
 	quarantine_release(&r->quarantine);
+	receive_cert_release(&r->cert);
 	receive_request_release(&r->request);
 	receive_config_release(&r->config);
 	if (r->refs_are_open)
@@ -230,6 +237,9 @@ static int judge(struct push *p)
 	struct receive *r = &p->r;
 	int ret;
 
+	ret = receive_cert_check_options(r, p->err);
+	if (ret)
+		return ret < 0 ? ret : REPORT;
 	summary_phase(&r->summary, SUMMARY_CONNECTIVITY);
 	ret = receive_check_connected(r, &p->objects, &p->cut, p->err);
 	if (!ret)
@@ -237,6 +247,8 @@ static int judge(struct push *p)
 	summary_phase(&r->summary, SUMMARY_HOOKS);
 	if (!ret)
 		receive_proc_choose(r);
+	if (!ret)
+		ret = receive_cert_judge(r, p->err);
 	if (!ret)
 		ret = receive_hook_pre(r, p->err);
 	if (ret <= 0)

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "serve/pktline.h"
+#include "serve/receive-cert.h"
 #include "serve/receive-commands.h"
 #include "serve/receive-config.h"
 #include "serve/receive-pack.h"
@@ -30,6 +31,7 @@ struct receive {
 	struct refview refs;
 	bool refs_are_open;
 	struct receive_request request;
+	struct receive_cert cert;
 	struct summary summary;       /* of the push */
 	struct quarantine quarantine; /* of objects; gone when migrated */
 	bool is_limit;                /* see visible_is_limit() */

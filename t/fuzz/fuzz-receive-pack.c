@@ -18,6 +18,7 @@ enum {
 	CHOOSE_ATOMIC = 1 << 1,
 	CHOOSE_OPTIONS = 1 << 2,
 	CHOOSE_SMALL_PIECES = 1 << 3,
+	CHOOSE_CERT = 1 << 4,
 };
 
 struct input {
@@ -57,9 +58,11 @@ static void check(const struct receive_request *req)
 	}
 	for (size_t i = 0; i < req->option_nr; i++)
 		text_len += strlen(req->options[i]) + 1;
+	text_len += req->cert.len;
 	require(text_len <= req->text_len && text_len <= RECEIVE_TEXT_MAX);
 	require(!req->atomic || req->accept_atomic);
 	require(!req->has_options || req->accept_options);
+	require(!req->cert.len || req->accept_cert);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
@@ -77,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 			     choice & CHOOSE_SHA256 ? HASH_SHA256 : HASH_SHA1);
 	req.accept_atomic = choice & CHOOSE_ATOMIC;
 	req.accept_options = choice & CHOOSE_OPTIONS;
+	req.accept_cert = choice & CHOOSE_CERT;
 	require(!pktline_reader_init(&r, &io));
 	ret = receive_request_read(&req, &r, &err);
 	require(ret >= 0 || (ret == err.code && *err.msg));

@@ -156,6 +156,72 @@ static void test_read(void **state)
 	buf_release(&text);
 }
 
+/* Lines of a push, each taken; the first one that is refused ends it. */
+static int take_lines(struct receive_request *req, const char *const *lines)
+{
+	struct error err;
+	int ret = 0;
+
+	receive_request_init(req, HASH_SHA1);
+	req->accept_cert = true;
+	for (; !ret && *lines; lines++)
+		ret = take(req, *lines, strlen(*lines), &err);
+	return ret;
+}
+
+static void test_certificate(void **state)
+{
+	static const char *const good[] = {"shallow " HEX_A,
+					   "push-cert",
+					   "certificate version 0.1",
+					   "pusher x 1 +0000",
+					   "",
+					   HEX_A " " HEX_B " refs/heads/x",
+					   "-----BEGIN SSH SIGNATURE-----",
+					   "abc",
+					   "push-cert-end",
+					   NULL};
+	struct receive_request req;
+
+	assert_int_equal(take_lines(&req, good), 0);
+	assert_int_equal(req.nr, 1);
+	assert_string_equal(req.commands[0].ref, "refs/heads/x");
+	assert_false(req.in_cert);
+	assert_string_equal(
+		req.cert.data,
+		"certificate version 0.1\npusher x 1 +0000\n\n" HEX_A " " HEX_B
+		" refs/heads/x\n"
+		"-----BEGIN SSH SIGNATURE-----\nabc\n");
+	receive_request_release(&req);
+}
+
+/* Nothing that is not signed slips in beside what is. */
+static void test_bad_certificates(void **state)
+{
+	static const char *const bad[][9] = {
+		{"push-cert", "x", "push-cert-end"},
+		{"push-cert", "certificate version 0.1", "", "x",
+		 "push-cert-end"},
+		{HEX_A " " HEX_B " refs/x", "push-cert"},
+		{"push-cert", "certificate version 0.1", "",
+		 HEX_A " " HEX_B " refs/x", "push-cert-end",
+		 HEX_A " " HEX_B " refs/y"},
+		{"push-cert", "certificate version 0.1", "", "push-cert-end",
+		 "push-cert"},
+	};
+	struct receive_request req;
+	struct error err;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(take_lines(&req, bad[i]), ERR_PEER);
+		receive_request_release(&req);
+	}
+	receive_request_init(&req, HASH_SHA1);
+	assert_int_equal(take(&req, "push-cert", 9, &err), ERR_PEER);
+	assert_string_equal(err.msg, "push certificates are not accepted here");
+	receive_request_release(&req);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +229,8 @@ int main(void)
 		cmocka_unit_test(test_bad),
 		cmocka_unit_test(test_object_format),
 		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_certificate),
+		cmocka_unit_test(test_bad_certificates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,8 +102,8 @@ static void test_refused(void **state)
 	assert_int_equal(load(&c, "[receive]\ndenyCurrentBranch = maybe\n"),
 			 ERR_INVALID);
 	assert_int_equal(load(&c, "[receive]\nunpackLimit = x\n"), ERR_INVALID);
-	assert_int_equal(load(&c, "[receive]\ncertNonceSeed = x\n"),
-			 ERR_UNSUPPORTED);
+	assert_int_equal(load(&c, "[receive]\ncertNonceSlop = x\n"),
+			 ERR_INVALID);
 	receive_config_release(&c);
 	assert_int_equal(load(&c, "[receive]\nprocReceiveRefs\n"), ERR_INVALID);
 	receive_config_release(&c);
