@@ -76,7 +76,6 @@ static void choose_part(struct drop *d, uint32_t nr)
 
 static int open_all(struct drop *d, const struct newpack_options *options)
 {
-	struct error warning = ERROR_INIT;
 	int ret;
 
 	d->dir = repo_object_path(d->repo, "pack");
@@ -85,9 +84,7 @@ static int open_all(struct drop *d, const struct newpack_options *options)
 		return error_nomem(d->err);
 	ret = old_packs_list(&d->old, d->dir, d->err);
 	if (!ret)
-		ret = odb_open(&d->odb, d->repo, &warning, d->err);
-	if (!ret && warning.code)
-		ret = error_set(d->err, warning.code, "%s", warning.msg);
+		ret = odb_open_whole(&d->odb, d->repo, d->err);
 	if (ret < 0)
 		return ret;
 	old_packs_spare_kept(&d->old, d->odb);

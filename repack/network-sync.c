@@ -39,15 +39,9 @@ int network_pack_options(struct newpack_options *options,
 
 static int open_odb(struct sync *s)
 {
-	struct error warning = ERROR_INIT;
-	int ret;
-
 	odb_close(s->odb);
 	s->odb = NULL;
-	ret = odb_open(&s->odb, s->repo, &warning, s->err);
-	if (!ret && warning.code)
-		ret = error_set(s->err, warning.code, "%s", warning.msg);
-	return ret;
+	return odb_open_whole(&s->odb, s->repo, s->err);
 }
 
 static bool has_name(const struct odb *odb, const char *name)

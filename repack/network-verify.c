@@ -51,14 +51,11 @@ static void store_release(struct store *s)
 static int store_open(struct store *s, const struct network *network,
 		      struct error *err)
 {
-	struct error warning = ERROR_INIT;
 	int ret = refs_open(&s->refs, network->store, err);
 
 	s->islands = (struct islands)ISLANDS_INIT;
 	if (!ret)
-		ret = odb_open(&s->odb, network->store, &warning, err);
-	if (!ret && warning.code)
-		ret = error_set(err, warning.code, "%s", warning.msg);
+		ret = odb_open_whole(&s->odb, network->store, err);
 	if (!ret)
 		ret = walk_open(&s->walk, s->odb, NULL, 0, err);
 	if (!ret)

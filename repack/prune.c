@@ -43,16 +43,12 @@ static void release_walk(struct run *r)
 /* References first, packs after them: what they name is there. */
 static int open_all(struct run *r, struct error *err)
 {
-	struct error warning = ERROR_INIT;
 	int ret = refs_open(&r->refs, r->repo, err);
 
 	if (!ret)
 		ret = refs_list_now(r->refs, err);
 	if (!ret)
-		ret = odb_open(&r->odb, r->repo, &warning, err);
-	/* A pack that cannot be read may hold what refs need: do not go on. */
-	if (!ret && warning.code)
-		ret = error_set(err, warning.code, "%s", warning.msg);
+		ret = odb_open_whole(&r->odb, r->repo, err);
 	if (!ret)
 		ret = walk_open(&r->walk, r->odb, NULL, 0, err);
 	r->is_walking = !ret;

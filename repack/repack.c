@@ -107,7 +107,6 @@ static int spare_packs(struct run *r, struct error *err)
  */
 static int open_all(struct run *r, struct error *err)
 {
-	struct error warning = ERROR_INIT;
 	int ret;
 
 	r->dir = repo_object_path(r->repo, "pack");
@@ -122,10 +121,7 @@ static int open_all(struct run *r, struct error *err)
 	if (!ret && (!r->options->geometric || r->options->delta_islands))
 		ret = refs_list_now(r->refs, err);
 	if (!ret)
-		ret = odb_open(&r->odb, r->repo, &warning, err);
-	/* A pack that cannot be read may hold what refs need: do not go on. */
-	if (!ret && warning.code)
-		ret = error_set(err, warning.code, "%s", warning.msg);
+		ret = odb_open_whole(&r->odb, r->repo, err);
 	if (!ret)
 		ret = spare_packs(r, err);
 	if (ret < 0)

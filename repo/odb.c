@@ -314,6 +314,18 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	return open_odb(out, repo, true, warning, err);
 }
 
+int odb_open_whole(struct odb **out, const struct repo *repo, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	int ret = odb_open(out, repo, &warning, err);
+
+	if (ret || !warning.code)
+		return ret;
+	odb_close(*out);
+	*out = NULL;
+	return error_set(err, warning.code, "%s", warning.msg);
+}
+
 int odb_open_packs(struct odb **out, const struct repo *repo,
 		   struct error *warning, struct error *err)
 {

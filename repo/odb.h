@@ -81,6 +81,13 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err);
 
 /*
+ * As odb_open() for those who remove what they do not find: a pack that cannot
+ * be read may hold what is needed, and is an error.
+ */
+int odb_open_whole(struct odb **out, const struct repo *repo,
+		   struct error *err);
+
+/*
  * As odb_open() by the packs' own indexes alone, for those who check what a
  * multi-pack-index says: what it does not know is found.
  */

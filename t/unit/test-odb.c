@@ -115,7 +115,7 @@ static void test_empty(void **state)
 static void test_left_out(void **state)
 {
 	struct tmppack_object objects[] = {{OBJ_BLOB, "a", {{0}}}};
-	struct error warning = ERROR_INIT;
+	struct error warning = ERROR_INIT, err = ERROR_INIT;
 	struct tmprepo t;
 	struct odb *odb;
 
@@ -134,6 +134,9 @@ static void test_left_out(void **state)
 	assert_int_not_equal(warning.code, 0);
 	assert_non_null(strstr(warning.msg, "pack-noidx"));
 	odb_close(odb);
+	assert_int_equal(odb_open_whole(&odb, &t.repo, &err), warning.code);
+	assert_null(odb);
+	assert_string_equal(err.msg, warning.msg);
 	tmprepo_release(&t);
 }
 
