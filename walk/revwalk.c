@@ -30,6 +30,7 @@ struct walk {
 	size_t flag_alloc;
 	size_t interesting_nr; /* queued commits not (yet) uninteresting */
 	uint64_t oldest;       /* date of the oldest result */
+	size_t left;           /* commits that may yet leave the queue */
 	bool may_be_long;      /* no haves, and not found to be long yet */
 	uint32_t *stack;       /* scratch of paint_ancestors() */
 	size_t stack_alloc;
@@ -166,6 +167,8 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 	while (!is_settled(w, exact, &slop) && heap_pop(&w->queue, &c)) {
 		int ret;
 
+		if (!w->left--)
+			return 1;
 		w->flags[c] |= POPPED;
 		if (w->flags[c] & UNINTERESTING) {
 			if (paint_ancestors(w, c) < 0)
@@ -239,13 +242,15 @@ static int start(struct walk *w, const struct revwalk_tips *tips,
 	return 0;
 }
 
-int revwalk_run(struct revwalk_result *result, struct history *h,
-		const struct revwalk_tips *tips, bool exact, struct error *err)
+static int run(struct revwalk_result *result, struct history *h,
+	       const struct revwalk_tips *tips, bool exact, size_t limit,
+	       struct error *err)
 {
 	struct walk w = {
 		.h = h,
 		.queue = HEAP_INIT,
 		.oldest = UINT64_MAX,
+		.left = limit,
 		.may_be_long = !tips->have_nr,
 	};
 	int ret = start(&w, tips, err);
@@ -258,6 +263,19 @@ int revwalk_run(struct revwalk_result *result, struct history *h,
 	free(w.flags);
 	free(w.stack);
 	return ret;
+}
+
+int revwalk_run(struct revwalk_result *result, struct history *h,
+		const struct revwalk_tips *tips, bool exact, struct error *err)
+{
+	return run(result, h, tips, exact, SIZE_MAX, err);
+}
+
+int revwalk_within(struct revwalk_result *result, struct history *h,
+		   const struct revwalk_tips *tips, size_t limit,
+		   struct error *err)
+{
+	return run(result, h, tips, false, limit, err);
 }
 
 struct frame {

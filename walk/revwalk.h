@@ -49,6 +49,14 @@ int revwalk_run(struct revwalk_result *result, struct history *h,
 		const struct revwalk_tips *tips, bool exact, struct error *err);
 
 /*
+ * The same, not exact, as long as it takes no more than `limit` commits: 1 when
+ * it would, and *result is of no use. For who has another way.
+ */
+int revwalk_within(struct revwalk_result *result, struct history *h,
+		   const struct revwalk_tips *tips, size_t limit,
+		   struct error *err);
+
+/*
  * Reorder commits so that none comes before one of its parents that is in the
  * array as well: parents first, branch by branch. What the first of `tips`
  * reaches comes first, then what the second adds, and so on, then all others;

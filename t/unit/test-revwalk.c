@@ -123,6 +123,47 @@ static void one_request(struct dag *d, bool exact, uint64_t *seed)
 	revwalk_result_release(&result);
 }
 
+/* There is a limit from which on it is the whole walk, and none below it. */
+static void walks_within_limits(void **state)
+{
+	uint64_t seed = random_seed();
+	unsigned both = 0;
+	struct dag d;
+
+	dag_init(&d);
+	dag_random(&d, COMMITS, false, &seed);
+	for (int i = 0; i < 100; i++) {
+		struct revwalk_result whole = REVWALK_RESULT_INIT;
+		uint32_t tips_at[2] = {
+			(uint32_t)(COMMITS - 1 - random_next(&seed) % 20),
+			(uint32_t)(random_next(&seed) % COMMITS),
+		};
+		struct revwalk_tips tips = {tips_at, 1, tips_at + 1, 1};
+		int ret = 1;
+
+		assert_int_equal(revwalk_run(&whole, &d.h, &tips, false, NULL),
+				 0);
+		for (size_t limit = 0; limit <= COMMITS; limit++) {
+			struct revwalk_result part = REVWALK_RESULT_INIT;
+			int now = revwalk_within(&part, &d.h, &tips, limit,
+						 NULL);
+
+			assert_true(now == ret || (ret == 1 && !now));
+			both += now != ret;
+			ret = now;
+			if (!now) {
+				assert_int_equal(part.nr, whole.nr);
+				check_result(&d, &tips, &part, true);
+			}
+			revwalk_result_release(&part);
+		}
+		assert_int_equal(ret, 0);
+		revwalk_result_release(&whole);
+	}
+	assert_true(both > 50);
+	dag_release(&d);
+}
+
 /* Make some dates wrong, by much. */
 static void skew(struct dag *d, uint64_t *seed)
 {
@@ -288,6 +329,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_requests),
+		cmocka_unit_test(walks_within_limits),
 		cmocka_unit_test(slight_skew),
 		cmocka_unit_test(long_walks),
 		cmocka_unit_test(missing_commits),
