@@ -22,6 +22,11 @@ static int by_bitmap(struct pack_bitmap_answer *answer, struct walk *w,
 		     const struct pack_bitmap_ask *ask, struct error *err)
 {
 	const char *unfit = pack_bitmap_answer_unfit(w, ask->filter);
+	const struct pack_bitmap_query query = {
+		.filter = ask->filter,
+		.filter_wants = ask->filter_wants,
+		.commits_only = ask->commits_only,
+	};
 	int ret;
 
 	if (!ask->pb && ask->no_bitmap)
@@ -33,9 +38,8 @@ static int by_bitmap(struct pack_bitmap_answer *answer, struct walk *w,
 		return 0;
 	}
 	answer->result.trace = &answer->trace;
-	ret = pack_bitmap_query_filtered(&answer->result, ask->pb, w,
-					 ask->wants, ask->haves, ask->filter,
-					 ask->filter_wants, &answer->reason);
+	ret = pack_bitmap_query(&answer->result, ask->pb, w, ask->wants,
+				ask->haves, &query, &answer->reason);
 	answer->by_bitmap = !ret;
 	answer->commits_walked = answer->result.commits_walked;
 	if (!ret)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening and asking a bitmap index. The bytes of the file: bitmap/file.c;
- * finding what is not in bitmaps: bitmap/fill.c.
+ * Opening a bitmap index, and what its bits are. Asking it:
+ * pack-bitmap-query.c; the bytes of the file: bitmap/file.c.
  */
 #include <string.h>
 
 #include "base/mem.h"
-#include "bitmap/bit-filter.h"
 #include "bitmap/verify-all.h"
 #include "bitmap/verify.h"
 #include "pack-bitmap.h"
-#include "sys/clock.h"
 
 char *pack_bitmap_path(const char *pack_base)
 {
@@ -291,121 +289,6 @@ int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 		return ERR_NOMEM;
 	bitmap_file_or_type(set, &pb->file, type);
 	return 0;
-}
-
-void pack_bitmap_result_release(struct pack_bitmap_result *result)
-{
-	bitset_release(&result->packed);
-	bitset_release(&result->had);
-	free(result->others.items);
-	*result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
-}
-
-/* bitmap_fill_tips() for one side, measured where `phase` is not NULL. */
-static int fill_side(struct pack_bitmap_phase *phase, struct bitmap_fill *fill,
-		     const struct walk_tips *tips, struct walk_items *others,
-		     struct error *err)
-{
-	uint64_t start, before;
-	int ret;
-
-	if (!phase)
-		return bitmap_fill_tips(fill, tips, others, err);
-	*phase = (struct pack_bitmap_phase){
-		.bitmaps_used = fill->bitmaps_used,
-		.pseudo_merges_used = fill->pseudo_merges_used,
-		.commits_walked = fill->commits_walked,
-		.objects_walked = fill->objects_walked,
-	};
-	before = bitset_count(&fill->packed) + bitset_count(&fill->outside);
-	start = sys_clock_ns();
-	ret = bitmap_fill_tips(fill, tips, others, err);
-	phase->ns = sys_clock_ns() - start;
-	phase->objects = bitset_count(&fill->packed) +
-			 bitset_count(&fill->outside) - before;
-	phase->bitmaps_used = fill->bitmaps_used - phase->bitmaps_used;
-	phase->pseudo_merges_used = fill->pseudo_merges_used -
-				    phase->pseudo_merges_used;
-	phase->commits_walked = fill->commits_walked - phase->commits_walked;
-	phase->objects_walked = fill->objects_walked - phase->objects_walked;
-	return ret;
-}
-
-static int fill_in(struct pack_bitmap_result *result, struct bitmap_fill *fill,
-		   const struct walk_tips *wants, const struct walk_tips *haves,
-		   struct error *err)
-{
-	bool has_haves = haves->commit_nr || haves->others.nr;
-	struct pack_bitmap_trace *trace = result->trace;
-	const struct filter *filter = fill->filter;
-	int ret = 0;
-
-	/*
-	 * What haves reach is done with when the wants are filled in. A tree or
-	 * blob that is itself wanted passes the filter, and may be had.
-	 */
-	if (wants->others.nr)
-		fill->filter = NULL;
-	if (has_haves)
-		ret = fill_side(trace ? &trace->haves : NULL, fill, haves, NULL,
-				err);
-	if (!ret && has_haves && bitset_copy(&result->had, &fill->packed) < 0)
-		ret = error_nomem(err);
-	fill->filter = filter;
-	if (!ret)
-		ret = fill_side(trace ? &trace->wants : NULL, fill, wants,
-				&result->others, err);
-	if (ret < 0)
-		return ret;
-	result->packed = fill->packed;
-	fill->packed = (struct bitset)BITSET_INIT;
-	bitset_andnot(&result->packed, &result->had);
-	result->bitmaps_used = fill->bitmaps_used;
-	result->pseudo_merges_used = fill->pseudo_merges_used;
-	result->commits_walked = fill->commits_walked;
-	return 0;
-}
-
-int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
-			       const struct pack_bitmap *pb, struct walk *w,
-			       const struct walk_tips *wants,
-			       const struct walk_tips *haves,
-			       const struct filter *filter, bool filter_wants,
-			       struct error *err)
-{
-	struct bitmap_filter bf = {
-		.file = &pb->file,
-		.space = pb->space,
-		.w = w,
-		.filter = filter,
-		.wants = wants,
-		.filter_wants = filter_wants,
-	};
-	struct bitmap_fill fill;
-	int ret = bitmap_fill_init(&fill, bf.file, bf.space, w, err);
-
-	fill.filter = filter;
-	fill.trace = result->trace ? &result->trace->used : NULL;
-	if (!ret)
-		ret = fill_in(result, &fill, wants, haves, err);
-	if (!ret && !filter_is_empty(filter)) {
-		bitmap_filter_doubt(bf.file, filter, &result->had);
-		ret = bitmap_filter_apply(&bf, &result->packed, &result->others,
-					  err);
-	}
-	bitmap_fill_release(&fill);
-	if (!ret && pb->file.object_nr <= PACK_REV_SMALL_NR)
-		ret = pack_bitmap_prove(pb, err);
-	return ret;
-}
-
-int pack_bitmap_query(struct pack_bitmap_result *result,
-		      const struct pack_bitmap *pb, struct walk *w,
-		      const struct walk_tips *wants,
-		      const struct walk_tips *haves, struct error *err)
-{
-	return pack_bitmap_query_filtered(result, pb, w, wants, haves, NULL,
-					  false, err);
 }
 
 int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],

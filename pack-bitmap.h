@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "bitmap/file.h"
 #include "bitmap/fill.h"
+#include "bitmap/strategy.h"
 #include "bitmap/previous.h"
 #include "bitmap/pseudo-select.h"
 #include "bitmap/update.h"
@@ -147,30 +148,43 @@ struct pack_bitmap_result {
 
 void pack_bitmap_result_release(struct pack_bitmap_result *result);
 
+/* How to ask; all zero: exactly, and by the index. */
+struct pack_bitmap_query {
+	/*
+	 * Borrowed; bitmap_filter_can(). What it does not let through is not
+	 * looked for, but the wants themselves are found, unless
+	 * `filter_wants`. NULL: none.
+	 */
+	const struct filter *filter;
+	bool filter_wants;
+	/*
+	 * Boundary traversal (bitmap/boundary.h): an object that haves reach
+	 * only by commits that wants do not reach may be found, and `had` may
+	 * lack what only such commits have. What is not had is always found.
+	 */
+	bool inexact;
+	bool commits_only; /* then other types are of no meaning */
+	/*
+	 * Borrowed; filled in, and with BITMAP_STRATEGY_AUTO and `inexact` it
+	 * may be found that walking costs less. NULL: this is not considered.
+	 */
+	struct bitmap_plan *plan;
+};
+
 /*
- * Exactly the objects that `wants` reach and `haves` do not. *w must not have
- * shallow commits: bitmaps do not know the cut. ERR_MISSING for a commit or
- * tree that had to be read and is not there (nobody looks whether a blob is);
- * ERR_CORRUPT for a broken bitmap (the caller walks instead). *result must be
- * initialised; release it in any case.
+ * The objects that `wants` reach and `haves` do not. *w must not have shallow
+ * commits: bitmaps do not know the cut. 0; 1 when it is better found by walking
+ * (see query->plan); ERR_MISSING for a commit or tree that had to be read and
+ * is not there (nobody looks whether a blob is); ERR_CORRUPT for a broken
+ * bitmap (the caller walks instead). *result must be initialised; release it in
+ * any case. `query` NULL: all zero. Of `had`, what a receiver with this filter
+ * may lack is left out.
  */
 int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct pack_bitmap *pb, struct walk *w,
 		      const struct walk_tips *wants,
-		      const struct walk_tips *haves, struct error *err);
-
-/*
- * The same through a filter (bitmap_filter_can()): what it does not let
- * through is not looked for, but the wants themselves are found, unless
- * `filter_wants`. Of `had`, what a receiver with this filter may lack is left
- * out.
- */
-int pack_bitmap_query_filtered(struct pack_bitmap_result *result,
-			       const struct pack_bitmap *pb, struct walk *w,
-			       const struct walk_tips *wants,
-			       const struct walk_tips *haves,
-			       const struct filter *filter, bool filter_wants,
-			       struct error *err);
+		      const struct walk_tips *haves,
+		      const struct pack_bitmap_query *query, struct error *err);
 
 /* Number of objects found, by type (indexed by enum bitmap_type). */
 int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],

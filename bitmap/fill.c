@@ -60,9 +60,10 @@ static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 				      obj_pos, bit);
 }
 
-/* What one call adds. */
-struct filling {
+/* What one side adds. */
+struct bitmap_side {
 	struct bitmap_fill *fill;
+	const struct walk_tips *tips;
 	struct walk_items *others; /* NULL: not wanted */
 	struct heap queue;         /* commits to look at, newest first */
 	uint32_t *walked;          /* owned: commits without bitmap */
@@ -81,7 +82,7 @@ static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 }
 
 /* Add an object: 1 when it is new to the set, 0 when not, or ERR_NOMEM. */
-static int add(struct filling *f, uint32_t obj_pos, enum object_type type,
+static int add(struct bitmap_side *f, uint32_t obj_pos, enum object_type type,
 	       uint32_t name_hash)
 {
 	struct bitmap_fill *fill = f->fill;
@@ -107,7 +108,7 @@ static int add(struct filling *f, uint32_t obj_pos, enum object_type type,
 	return 1;
 }
 
-static int queue_commit(struct filling *f, uint32_t c, struct error *err)
+static int queue_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 {
 	struct history *h = &f->fill->w->history;
 	int ret = history_parse(h, c, err);
@@ -141,7 +142,7 @@ static int trace_pseudo(struct bitmap_trace *trace,
 }
 
 /* Returns 1 when the commit has a bitmap, which is in the set then. */
-static int or_bitmap(struct filling *f, uint32_t obj_pos, struct error *err)
+static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 {
 	struct bitmap_fill *fill = f->fill;
 	uint32_t idx_pos, row;
@@ -162,7 +163,7 @@ static int or_bitmap(struct filling *f, uint32_t obj_pos, struct error *err)
 }
 
 /* Note a commit that will be in the set for pseudo-merges that hold it. */
-static int note_commit(struct filling *f, uint32_t c, struct error *err)
+static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 {
 	struct bitmap_fill *fill = f->fill;
 	uint32_t bit;
@@ -177,7 +178,7 @@ static int note_commit(struct filling *f, uint32_t c, struct error *err)
 #define PSEUDO_FIRST 16
 
 /* At each doubling, so that looking stays cheap next to walking. */
-static int retry_pseudo_merges(struct filling *f, struct error *err)
+static int retry_pseudo_merges(struct bitmap_side *f, struct error *err)
 {
 	size_t nr = f->walked_nr;
 
@@ -186,7 +187,7 @@ static int retry_pseudo_merges(struct filling *f, struct error *err)
 	return pseudo_fill_run(&f->pseudo, &f->fill->packed, err);
 }
 
-static int walk_commit(struct filling *f, uint32_t c, struct error *err)
+static int walk_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 {
 	struct history *h = &f->fill->w->history;
 	int ret = add(f, h->commits[c].obj_pos, OBJ_COMMIT, 0);
@@ -212,8 +213,18 @@ static int walk_commit(struct filling *f, uint32_t c, struct error *err)
 	return 0;
 }
 
+/* What was used and walked goes into the books. */
+static int account(struct bitmap_side *side)
+{
+	struct bitmap_fill *fill = side->fill;
+
+	fill->pseudo_merges_used += side->pseudo.used;
+	fill->commits_walked += (uint32_t)side->walked_nr;
+	return fill->trace ? trace_pseudo(fill->trace, &side->pseudo) : 0;
+}
+
 /* Newest first: a bitmap covers what comes later from the queue. */
-static int walk_commits(struct filling *f, struct error *err)
+int bitmap_side_walk(struct bitmap_side *f, size_t limit, struct error *err)
 {
 	uint32_t c;
 
@@ -224,18 +235,24 @@ static int walk_commits(struct filling *f, struct error *err)
 		if (has(f->fill, obj_pos))
 			continue;
 		ret = or_bitmap(f, obj_pos, err);
+		if (!ret && f->walked_nr >= limit)
+			return heap_push(&f->queue,
+					 f->fill->w->history.commits[c].date,
+					 c) < 0
+				       ? error_nomem(err)
+				       : 1;
 		if (!ret)
 			ret = walk_commit(f, c, err);
 		if (ret < 0)
 			return ret;
 	}
-	return 0;
+	return account(f) < 0 ? error_nomem(err) : 0;
 }
 
-static int fill_tree(struct filling *f, uint32_t tree_pos, uint32_t name_hash,
-		     unsigned depth, struct error *err);
+static int fill_tree(struct bitmap_side *f, uint32_t tree_pos,
+		     uint32_t name_hash, unsigned depth, struct error *err);
 
-static int fill_entry(struct filling *f, const struct tree_entry *entry,
+static int fill_entry(struct bitmap_side *f, const struct tree_entry *entry,
 		      uint32_t dir_hash, unsigned depth, struct error *err)
 {
 	struct walk *w = f->fill->w;
@@ -253,7 +270,7 @@ static int fill_entry(struct filling *f, const struct tree_entry *entry,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-static int fill_entries(struct filling *f, const struct odb_object *tree,
+static int fill_entries(struct bitmap_side *f, const struct odb_object *tree,
 			uint32_t dir_hash, unsigned depth, struct error *err)
 {
 	enum hash_algo algo = f->fill->w->odb->algo;
@@ -272,8 +289,8 @@ static int fill_entries(struct filling *f, const struct odb_object *tree,
 }
 
 /* A tree that is in the set already is there with all it reaches. */
-static int fill_tree(struct filling *f, uint32_t tree_pos, uint32_t name_hash,
-		     unsigned depth, struct error *err)
+static int fill_tree(struct bitmap_side *f, uint32_t tree_pos,
+		     uint32_t name_hash, unsigned depth, struct error *err)
 {
 	struct walk *w = f->fill->w;
 	struct odb_object tree = ODB_OBJECT_INIT;
@@ -291,7 +308,7 @@ static int fill_tree(struct filling *f, uint32_t tree_pos, uint32_t name_hash,
 	return ret;
 }
 
-static int fill_others(struct filling *f, const struct walk_items *others,
+static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 		       struct error *err)
 {
 	for (size_t i = 0; i < others->nr; i++) {
@@ -329,7 +346,7 @@ static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 	return 0;
 }
 
-static int add_lists(struct filling *f, const struct newobj_set *set,
+static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 		     struct error *err)
 {
 	for (size_t i = 0; i < set->nr; i++) {
@@ -351,7 +368,7 @@ static int add_lists(struct filling *f, const struct newobj_set *set,
  * What the walked commits add. Their other objects are in trees of parents,
  * which were walked as well or are in the set with all they reach.
  */
-static int fill_walked(struct filling *f, struct error *err)
+static int fill_walked(struct bitmap_side *f, struct error *err)
 {
 	struct history *h = &f->fill->w->history;
 	const struct filter *filter = f->fill->filter;
@@ -387,7 +404,7 @@ static int fill_walked(struct filling *f, struct error *err)
 #define NO_BIT UINT32_MAX
 
 /* The bits of tips, looked up once; pseudo-merges are told of them. */
-static int note_tips(struct filling *f, uint32_t *bits,
+static int note_tips(struct bitmap_side *f, uint32_t *bits,
 		     const struct walk_tips *tips, struct error *err)
 {
 	const struct history *h = &f->fill->w->history;
@@ -415,7 +432,7 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
  * newer commits stand before older ones, as a rule, and the newer bitmap may
  * have the older tip in it.
  */
-static int or_unread(struct filling *f, const uint32_t *bits,
+static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 		     const struct walk_tips *tips, struct error *err)
 {
 	const struct history *h = &f->fill->w->history;
@@ -443,7 +460,7 @@ static int or_unread(struct filling *f, const uint32_t *bits,
 }
 
 /* Pseudo-merges that the tips fulfil, then a queue of the other tips. */
-static int queue_tips(struct filling *f, const struct walk_tips *tips,
+static int queue_tips(struct bitmap_side *f, const struct walk_tips *tips,
 		      struct error *err)
 {
 	const struct history *h = &f->fill->w->history;
@@ -464,52 +481,67 @@ static int queue_tips(struct filling *f, const struct walk_tips *tips,
 	return ret;
 }
 
-static int fill_commits(struct filling *f, const struct walk_tips *tips,
-			struct error *err)
+const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr)
 {
-	int ret = queue_tips(f, tips, err);
-
-	if (!ret)
-		ret = walk_commits(f, err);
-	f->fill->pseudo_merges_used += f->pseudo.used;
-	f->fill->commits_walked += (uint32_t)f->walked_nr;
-	if (!ret && f->fill->trace &&
-	    trace_pseudo(f->fill->trace, &f->pseudo) < 0)
-		ret = error_nomem(err);
-	return ret;
+	*nr = side->walked_nr;
+	return side->walked;
 }
 
-static void filling_release(struct filling *f)
+int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
+		      const struct walk_tips *tips, struct walk_items *others,
+		      struct error *err)
 {
-	pseudo_fill_release(&f->pseudo);
-	heap_release(&f->queue);
-	free(f->walked);
+	struct bitmap_side *side = mem_calloc(1, sizeof(*side));
+
+	*out = side;
+	if (!side)
+		return error_nomem(err);
+	side->fill = fill;
+	side->tips = tips;
+	side->others = others;
+	pseudo_fill_init(&side->pseudo, &fill->file->pseudo);
+	return queue_tips(side, tips, err);
+}
+
+int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err)
+{
+	int ret = trees ? fill_walked(side, err) : 0;
+
+	return ret < 0 ? ret : fill_others(side, &side->tips->others, err);
+}
+
+void bitmap_side_free(struct bitmap_side *side)
+{
+	if (!side)
+		return;
+	pseudo_fill_release(&side->pseudo);
+	heap_release(&side->queue);
+	free(side->walked);
+	free(side);
 }
 
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 			struct error *err)
 {
-	struct filling f = {.fill = fill, .queue = HEAP_INIT};
-	int ret;
+	struct bitmap_side *side;
+	int ret = bitmap_side_start(&side, fill, tips, NULL, err);
 
-	pseudo_fill_init(&f.pseudo, &fill->file->pseudo);
-	ret = fill_commits(&f, tips, err);
-	filling_release(&f);
+	if (!ret)
+		ret = bitmap_side_walk(side, SIZE_MAX, err);
+	bitmap_side_free(side);
 	return ret;
 }
 
 int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err)
 {
-	struct filling f = {.fill = fill, .others = others, .queue = HEAP_INIT};
-	int ret;
+	struct bitmap_side *side;
+	int ret = bitmap_side_start(&side, fill, tips, others, err);
 
-	pseudo_fill_init(&f.pseudo, &fill->file->pseudo);
-	ret = fill_commits(&f, tips, err);
 	if (!ret)
-		ret = fill_walked(&f, err);
+		ret = bitmap_side_walk(side, SIZE_MAX, err);
 	if (!ret)
-		ret = fill_others(&f, &tips->others, err);
-	filling_release(&f);
+		ret = bitmap_side_finish(side, true, err);
+	bitmap_side_free(side);
 	return ret;
 }

@@ -73,4 +73,29 @@ int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);
 
+/* The same in steps, for who wants to know in between what it will cost. */
+struct bitmap_side;
+
+/* Begin with tips, which are borrowed until the end. *out is the caller's. */
+int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
+		      const struct walk_tips *tips, struct walk_items *others,
+		      struct error *err);
+void bitmap_side_free(struct bitmap_side *side);
+
+/*
+ * Add commits, newest first, and what bitmaps know of them, until `limit`
+ * commits without bitmap were walked. 0: all are added; 1: there are more, and
+ * it can go on with another limit.
+ */
+int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
+
+/* The commits that were walked (commit_nr), until the next call. */
+const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
+
+/*
+ * Add, once the walk has ended, what these commits' trees have, unless that is
+ * not wanted, and what the tips name by themselves.
+ */
+int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
+
 #endif

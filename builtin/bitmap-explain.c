@@ -9,17 +9,19 @@
 #include "builtin/options.h"
 #include "builtin/revargs.h"
 #include "pack-bitmap-answer.h"
+#include "repack/send.h"
 #include "sys/clock.h"
 
 static const char usage[] =
-	"git bitmap explain [--filter=<filter-spec>] [--stdin] <rev>...";
+	"git bitmap explain [--exact] [--filter=<filter-spec>] [--stdin] "
+	"<rev>...";
 
 struct explain {
 	struct bitmap_place place;
 	struct rev_args revs;
 	struct filter_args filter;
 	struct walk_tips wants, haves;
-	bool read_stdin;
+	bool read_stdin, exact;
 	uint64_t tips_ns, open_ns; /* what reading tips, the index took */
 	struct error *err;
 };
@@ -35,6 +37,8 @@ static int parse_arg(struct explain *e, const char *arg)
 		filter_args_add(&e->filter, arg + 9);
 	else if (!strcmp(arg, "--stdin"))
 		e->read_stdin = true;
+	else if (!strcmp(arg, "--exact"))
+		e->exact = true;
 	else
 		ret = rev_args_add(&e->revs, arg, e->err);
 	if (ret)
@@ -131,17 +135,32 @@ static void print_unused(const char *reason)
 	printf("answered-by=walk\nreason=%s\n", reason);
 }
 
+/* What the choice came from; what is not known is left out. */
+static void print_plan(const struct bitmap_plan *plan)
+{
+	printf("estimate.bitmap=%" PRIu64 "\n", plan->bitmap_cost);
+	printf("estimate.have-commits=%" PRIu32 "\n", plan->have_commits);
+	if (plan->walk_cost == UINT64_MAX)
+		return;
+	printf("estimate.walk=%" PRIu64 "\n", plan->walk_cost);
+	printf("estimate.want-commits=%" PRIu32 "\n", plan->want_commits);
+	printf("estimate.boundary=%" PRIu32 "\n", plan->boundary);
+}
+
 static int print_answer(struct explain *e,
-			const struct pack_bitmap_result *result)
+			const struct pack_bitmap_result *result,
+			const struct bitmap_plan *plan)
 {
 	const struct pack_bitmap_trace *trace = result->trace;
 	int ret;
 
-	printf("answered-by=bitmap\npath=%s\n", e->place.pb->path);
+	printf("answered-by=bitmap\nreason=%s\npath=%s\n", plan->reason,
+	       e->place.pb->path);
 	printf("wants=%zu\nhaves=%zu\n", e->revs.wants.nr, e->revs.haves.nr);
 	ret = print_found(e, result);
 	if (ret < 0)
 		return ret;
+	print_plan(plan);
 	print_phase("haves", &trace->haves);
 	print_phase("wants", &trace->wants);
 	print_ms("tips", e->tips_ns);
@@ -152,21 +171,36 @@ static int print_answer(struct explain *e,
 	return 0;
 }
 
+/* As git upload-pack and git pack-objects ask. */
 static int query(struct explain *e)
 {
+	struct repack_send_options options;
+	struct bitmap_plan plan = {0};
+	struct pack_bitmap_query query = {
+		.filter = &e->filter.filter,
+		.plan = &plan,
+	};
 	struct pack_bitmap_trace trace = {0};
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
-	int ret;
+	int ret = repack_send_options_load(&options, e->place.store.repo,
+					   e->err);
 
+	if (ret < 0)
+		return ret;
+	plan.strategy = options.strategy;
+	query.inexact = !options.exact && !e->exact;
 	result.trace = &trace;
-	ret = pack_bitmap_query_filtered(&result, e->place.pb, &e->place.walk,
-					 &e->wants, &e->haves,
-					 &e->filter.filter, false, e->err);
+	ret = pack_bitmap_query(&result, e->place.pb, &e->place.walk, &e->wants,
+				&e->haves, &query, e->err);
 	if (ret == ERR_CORRUPT || ret == ERR_MISSING) {
 		print_unused(e->err->msg);
 		ret = 0;
+	} else if (ret > 0) {
+		print_unused(plan.reason);
+		print_plan(&plan);
+		ret = 0;
 	} else if (!ret) {
-		ret = print_answer(e, &result);
+		ret = print_answer(e, &result, &plan);
 	}
 	bitmap_trace_release(&trace.used);
 	pack_bitmap_result_release(&result);

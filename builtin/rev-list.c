@@ -335,6 +335,11 @@ static int list_found(struct rev_list_run *r, const struct pack_bitmap *pb,
 /* 1 when answered, 0 when there is no usable bitmap index. */
 static int list_by_bitmap(struct rev_list_run *r)
 {
+	const struct pack_bitmap_query query = {
+		.filter = &r->filter.filter,
+		.filter_wants = r->o.filter_provided,
+		.commits_only = !r->o.objects,
+	};
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
 	struct error warning = ERROR_INIT;
 	struct pack_bitmap *pb;
@@ -344,9 +349,8 @@ static int list_by_bitmap(struct rev_list_run *r)
 		builtin_warn("%s", warning.msg);
 	if (ret <= 0)
 		return ret == ERR_NOMEM ? ret : 0;
-	ret = pack_bitmap_query_filtered(&result, pb, &r->walk, &r->wants,
-					 &r->haves, &r->filter.filter,
-					 r->o.filter_provided, r->err);
+	ret = pack_bitmap_query(&result, pb, &r->walk, &r->wants, &r->haves,
+				&query, r->err);
 	if (ret == ERR_CORRUPT) {
 		builtin_warn("%s", r->err->msg);
 		ret = 0;

@@ -275,14 +275,19 @@ static int take_result(struct finding *g)
 	return add_boundary(f, g->haves.commits, g->haves.commit_nr);
 }
 
-/* Ask the index; where much will be sent, see first whether it is right. */
+/* Ask the index, 1: it is better not asked; where much will be sent, see first
+ * whether it is right. */
 static int query(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
 	const struct bitset *packed = &g->result.packed;
-	int ret = pack_bitmap_query_filtered(&g->result, f->pb, &f->walk,
-					     &g->wants, &g->haves,
-					     f->request->filter, false, err);
+	const struct pack_bitmap_query query = {
+		.filter = f->request->filter,
+		.inexact = !g->options->exact,
+		.plan = &f->plan,
+	};
+	int ret = pack_bitmap_query(&g->result, f->pb, &f->walk, &g->wants,
+				    &g->haves, &query, err);
 
 	if (!ret && bitset_count(packed) > packed->bits / LARGE_RATIO)
 		ret = pack_bitmap_prove(f->pb, err);
@@ -310,6 +315,8 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 			return take_result(g) < 0 ? error_nomem(err) : 1;
 		if (ret == ERR_CORRUPT && err)
 			*g->warning = *err;
+		if (ret > 0)
+			f->no_bitmap = f->plan.reason;
 		pack_bitmap_result_release(&g->result);
 		pack_bitmap_close(f->pb);
 		f->pb = NULL;
@@ -587,6 +594,7 @@ int found_open(struct found *found, const struct odb *odb,
 	*found = (struct found){
 		.request = request,
 		.grouping = options->grouping,
+		.plan = {.strategy = options->strategy},
 	};
 	ret = walk_open(&found->walk, odb, request->shallow,
 			request->shallow_nr, err);

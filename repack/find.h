@@ -52,6 +52,7 @@ struct found {
 	size_t boundary_nr;
 	/* For the report: */
 	const char *no_bitmap; /* why none was asked; constant; NULL: one was */
+	struct bitmap_plan plan;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 };
 

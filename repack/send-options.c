@@ -74,6 +74,24 @@ static int load_grouping(enum name_grouping *grouping,
 	return ret < 0 ? ret : 0;
 }
 
+/* How objects are found where there is a bitmap index. */
+static int load_strategy(struct repack_send_options *options,
+			 const struct config *config, struct error *err)
+{
+	const char *name = config_string(config, "gitreach.bitmapstrategy");
+	bool boundary = true;
+	int ret = config_bool(config, "pack.usebitmapboundarytraversal",
+			      &boundary, err);
+
+	options->exact = !boundary;
+	if (ret < 0)
+		return ret;
+	if (name && bitmap_strategy_parse(&options->strategy, name) < 0)
+		return error_set(err, ERR_INVALID,
+				 "gitreach.bitmapStrategy: '%s' is none", name);
+	return 0;
+}
+
 int repack_send_options_load(struct repack_send_options *options,
 			     const struct repo *repo, struct error *err)
 {
@@ -105,5 +123,7 @@ int repack_send_options_load(struct repack_send_options *options,
 	options->depth = at_most(depth, REPACK_MAX_DEPTH);
 	if (ret >= 0)
 		ret = load_span_reuse(options, config, err);
+	if (ret >= 0)
+		ret = load_strategy(options, config, err);
 	return ret < 0 ? ret : load_grouping(&options->grouping, config, err);
 }

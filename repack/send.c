@@ -298,6 +298,7 @@ static int find(struct send *s, struct error *err)
 		      : f->commits_walked ? "bitmap+walk"
 					  : "bitmap";
 	r->no_bitmap = f->no_bitmap;
+	r->plan = f->plan;
 	r->bitmaps_used = f->bitmaps_used;
 	r->pseudo_merges_used = f->pseudo_merges_used;
 	r->commits_walked = f->commits_walked;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "bitmap/strategy.h"
 #include "object/name-group.h"
 #include "object/oid.h"
 #include "pack/writer.h"
@@ -75,8 +76,11 @@ struct repack_send_options {
 	bool reuse_all_packs;        /* or of all that a multi-pack-index has */
 	bool reuse_delta;            /* else deltas are made anew */
 	bool reuse_object;           /* else nothing is copied */
-	bool counts_only;            /* for the report: the sink gets nothing,
-					or not all */
+	bool exact; /* no boundary traversal: nothing that the receiver has by
+		       any way, as far as a bitmap index is asked */
+	enum bitmap_strategy strategy; /* gitreach.bitmapStrategy */
+	bool counts_only;              /* for the report: the sink gets nothing,
+					  or not all */
 };
 
 /* What larger values of configuration and options are cut to. */
@@ -108,6 +112,8 @@ struct repack_report {
 	const char *strategy, *no_bitmap;
 	uint32_t bitmaps_used, pseudo_merges_used;
 	uint32_t commits_walked; /* outside of bitmaps */
+	struct bitmap_plan plan; /* why an index, or a walk; reason NULL: there
+				    was no choice */
 	/* Times, one after the other; none is counted twice. */
 	uint64_t count_ns;  /* finding the objects */
 	uint64_t reuse_ns;  /* copying spans */

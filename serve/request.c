@@ -372,12 +372,24 @@ struct negotiate_ops request_ops(struct request *req)
 	return (struct negotiate_ops){has_object, is_enough, req};
 }
 
+/* Why an index or a walk; costs that are not known are left out. */
+static void tell_plan(struct summary *s, const struct bitmap_plan *plan)
+{
+	if (!plan->reason)
+		return;
+	summary_string(s, "strategy_reason", plan->reason);
+	summary_u64(s, "estimated_bitmap", plan->bitmap_cost);
+	if (plan->walk_cost != UINT64_MAX)
+		summary_u64(s, "estimated_walk", plan->walk_cost);
+}
+
 static void summarize_pack(struct summary *s, const struct repack_report *r)
 {
 	const char *reason = r->warning.code ? r->warning.msg : r->no_bitmap;
 
 	summary_string(s, "strategy", r->strategy);
 	summary_string(s, "no_bitmap_reason", reason);
+	tell_plan(s, &r->plan);
 	summary_u64(s, "bitmaps_used", r->bitmaps_used);
 	summary_u64(s, "pseudo_merges_used", r->pseudo_merges_used);
 	summary_u64(s, "commits_walked", r->commits_walked);

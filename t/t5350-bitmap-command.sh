@@ -260,6 +260,64 @@ test_expect_success 'explain: why an index is not used' '
 	unused "the repository is shallow" bad.git bitmap explain main
 '
 
+test_expect_success 'explain: the choice, its reason and its numbers' '
+	git -C repo.git bitmap explain main >out &&
+	test "$(value reason)" = "there are no haves" &&
+	git -C repo.git bitmap explain main ^main~6 >out &&
+	test "$(value reason)" = "bitmaps are near the haves" &&
+	test "$(value estimate.have-commits)" = 0 &&
+	test "$(value estimate.bitmap)" = 0 &&
+	! grep estimate.walk out &&
+	git -C repo.git bitmap explain --exact main ^main~6 >out &&
+	test "$(value reason)" = "the answer has to be exact" &&
+	git -C repo.git -c pack.useBitmapBoundaryTraversal=false \
+		bitmap explain main ^main~6 >out &&
+	test "$(value reason)" = "the answer has to be exact" &&
+	git -C repo.git -c gitreach.bitmapStrategy=walk \
+		bitmap explain main ^main~6 >out &&
+	test "$(value answered-by)" = walk &&
+	test "$(value reason)" = "gitreach.bitmapStrategy says so" &&
+	test_expect_code 128 git -C repo.git -c gitreach.bitmapStrategy=guess \
+		bitmap explain main 2>err &&
+	grep "gitreach.bitmapStrategy: .guess. is none" err
+'
+
+# A line of commits on top of the index, which are in a pack of their own.
+test_expect_success 'explain: few commits far from the index are walked' '
+	stock clone -q --bare repo.git far.git &&
+	stock -C far.git rev-parse main >tip &&
+	for i in $(test_seq 1 300)
+	do
+		echo "commit refs/heads/main" &&
+		echo "committer A <a@b> $((2000000000 + i)) +0000" &&
+		echo "data 0" &&
+		if test $i = 1
+		then
+			echo "from $(cat tip)"
+		fi &&
+		echo "M 100644 inline file" &&
+		echo "data <<E" && echo $i && echo "E" || return 1
+	done | stock -C far.git fast-import --quiet &&
+	git -C far.git bitmap explain main ^main~1 >out &&
+	test "$(value answered-by)" = walk &&
+	test "$(value estimate.walk)" -lt "$(value estimate.bitmap)" &&
+	test "$(value estimate.want-commits)" = 1 &&
+	git -C far.git bitmap explain --exact main ^main~1 >out &&
+	test "$(value answered-by)" = bitmap &&
+	test "$(value haves.commits-walked)" = 299 &&
+	echo main >revs && echo ^main~1 >>revs &&
+	for strategy in auto bitmap walk
+	do
+		git -C far.git -c gitreach.bitmapStrategy=$strategy \
+			pack-objects --revs --stdout <revs >$strategy.pack &&
+		stock index-pack $strategy.pack &&
+		stock show-index <$strategy.idx | cut -d" " -f2 |
+			sort >$strategy || return 1
+	done &&
+	test_line_count 3 auto &&
+	test_cmp auto walk && test_cmp auto bitmap
+'
+
 test_expect_success 'wrong usage' '
 	test_expect_code 129 git -C repo.git bitmap 2>err &&
 	grep "need a subcommand" err &&

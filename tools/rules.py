@@ -22,6 +22,7 @@ LEVELS = {
     "bitmap": 5,
     "pack-bitmap": 6,
     "pack-bitmap-answer": 6,
+    "pack-bitmap-query": 6,
     "pack-bitmap-write": 6,
     "islands": 6,
     "repack": 7,

@@ -413,8 +413,8 @@ static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 			random_next(seed) % 8 ? 5 : 40);
 	bitmaprepo_tips(b, seed, &haves, b->had,
 			random_next(seed) % 8 ? 4 : 30);
-	if (pack_bitmap_query(&result, b->pb, &b->walk, &wants, &haves, &err) <
-	    0)
+	if (pack_bitmap_query(&result, b->pb, &b->walk, &wants, &haves, NULL,
+			      &err) < 0)
 		fail_msg("%s", err.msg);
 	bitmaprepo_check(b, &result);
 	if (result.trace)

@@ -26,14 +26,17 @@ static int note(void *ctx, uint32_t obj_pos, enum object_type type)
 
 static void check(struct bitmaprepo *b, const struct filterset *s)
 {
+	const struct pack_bitmap_query query = {
+		.filter = &s->filter,
+		.filter_wants = s->filter_wants,
+	};
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
 	struct walk_tips none = WALK_TIPS_INIT;
 	struct error err = ERROR_INIT;
 
 	assert_true(bitmap_filter_can(&s->filter));
-	if (pack_bitmap_query_filtered(&result, b->pb, &b->walk, &s->tips,
-				       &none, &s->filter, s->filter_wants,
-				       &err) < 0)
+	if (pack_bitmap_query(&result, b->pb, &b->walk, &s->tips, &none, &query,
+			      &err) < 0)
 		fail_msg("%s", err.msg);
 	memset(b->found, 0, RANDREPO_MAX * sizeof(*b->found));
 	assert_int_equal(pack_bitmap_each(b->pb, &result, note, b, NULL), 0);

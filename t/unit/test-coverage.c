@@ -18,7 +18,7 @@ static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 	uint32_t found;
 
 	assert_int_equal(pack_bitmap_query(&result, b->pb, &b->walk, &wants,
-					   &none, NULL),
+					   &none, NULL, NULL),
 			 0);
 	found = result.commits_walked;
 	pack_bitmap_result_release(&result);

@@ -39,6 +39,7 @@ static void env_init(struct env *e, uint64_t *seed)
 	assert_int_equal(
 		repack_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
 	e->options.threads = 1;
+	e->options.exact = true;
 	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
 }
 

@@ -91,7 +91,7 @@ static void walks_agree(void **state)
 
 		bitmaprepo_tips(&b, &seed, &wants, b.want, 5);
 		assert_int_equal(pack_bitmap_query(&result, b.pb, &b.walk,
-						   &wants, &none, NULL),
+						   &wants, &none, NULL, NULL),
 				 0);
 		assert_int_equal(walk_enumerate(&walked, &b.walk, &wants, &none,
 						&options, NULL),
@@ -260,9 +260,9 @@ static void missing_objects(void **state)
 			     NULL),
 		0);
 	assert_int_equal(tips.commit_nr, 1);
-	assert_int_equal(
-		pack_bitmap_query(&result, b.pb, &b.walk, &tips, &none, NULL),
-		ERR_MISSING);
+	assert_int_equal(pack_bitmap_query(&result, b.pb, &b.walk, &tips, &none,
+					   NULL, NULL),
+			 ERR_MISSING);
 	pack_bitmap_result_release(&result);
 	walk_tips_release(&tips);
 	bitmaprepo_close(&b);

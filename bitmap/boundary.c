@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking into trees as far as there is doubt. */
+#include <stdbool.h>
+
+#include "bitmap/boundary.h"
+#include "object/oidmap.h"
+#include "object/parse.h"
+#include "walk/treewalk.h"
+
+/* So many objects in doubt are listed, for look-ups that cost less. */
+#define FEW_MAX 4096
+
+struct settling {
+	struct bitset *had;
+	struct bitset doubt; /* by bit_pos */
+	struct bitmap_fill *fill;
+	struct oidmap few; /* ids in doubt, with their bits */
+	bool lists_few;    /* `few` has all of them */
+	struct error *err;
+};
+
+static int list_few(struct settling *s)
+{
+	const struct bitmap_space *space = &s->fill->space;
+	enum hash_algo algo = s->fill->w->odb->algo;
+
+	for (size_t bit = bitset_next(&s->doubt, 0); bit < s->doubt.bits;
+	     bit = bitset_next(&s->doubt, bit + 1)) {
+		uint32_t bit_pos = (uint32_t)bit;
+		uint32_t idx_pos = bitmap_space_idx_pos(space, bit_pos);
+		struct oid oid;
+
+		oid_from_raw(&oid, bitmap_space_id(space, idx_pos), algo);
+		if (oidmap_put(&s->few, &oid, bit_pos) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int note_doubt(struct settling *s)
+{
+	if (bitset_copy(&s->doubt, &s->fill->packed) < 0)
+		return error_nomem(s->err);
+	bitset_andnot(&s->doubt, s->had);
+	s->lists_few = bitset_count(&s->doubt) <= FEW_MAX;
+	return s->lists_few && list_few(s) < 0 ? error_nomem(s->err) : 0;
+}
+
+/* Whether an object was in doubt: it is had. */
+static bool settle(struct settling *s, const uint8_t *raw)
+{
+	const struct bitmap_space *space = &s->fill->space;
+	uint32_t idx_pos, bit;
+	struct oid oid;
+
+	if (s->lists_few) {
+		oid_from_raw(&oid, raw, s->fill->w->odb->algo);
+		if (!oidmap_get(&s->few, &oid, &bit))
+			return false;
+	} else if (!bitmap_space_find(space, raw, &idx_pos) ||
+		   !bitmap_space_bit_of(space, idx_pos, &bit)) {
+		return false;
+	}
+	if (!bitset_test(&s->doubt, bit))
+		return false;
+	bitset_unset(&s->doubt, bit);
+	bitset_set(s->had, bit);
+	return true;
+}
+
+static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth);
+
+static int settle_entries(struct settling *s, const struct odb_object *tree,
+			  unsigned depth)
+{
+	struct walk *w = s->fill->w;
+	struct cursor c = cursor_make(tree->data, tree->len);
+	struct tree_entry entry;
+	int ret;
+
+	if (tree->type != OBJ_TREE || depth > TREEWALK_MAX_DEPTH)
+		return error_set(s->err, ERR_CORRUPT,
+				 "not a usable tree object");
+	while ((ret = tree_next(&entry, &c, w->odb->algo)) > 0) {
+		uint32_t pos;
+
+		if (tree_entry_is_gitlink(&entry) || !settle(s, entry.oid) ||
+		    !tree_entry_is_dir(&entry))
+			continue;
+		if (objspace_add(&w->space, entry.oid, &pos) < 0)
+			return error_nomem(s->err);
+		ret = settle_tree(s, pos, depth + 1);
+		if (ret < 0)
+			return ret;
+	}
+	return ret < 0 ? error_set(s->err, ret, "malformed tree object") : 0;
+}
+
+/* A tree that was in doubt: so may be what is in it. */
+static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth)
+{
+	struct walk *w = s->fill->w;
+	struct odb_object tree = ODB_OBJECT_INIT;
+	int ret = objspace_read(&w->space, w->reader, tree_pos, &tree, s->err);
+
+	if (ret < 0)
+		return ret;
+	ret = settle_entries(s, &tree, depth);
+	odb_object_release(w->reader, &tree);
+	return ret;
+}
+
+static int settle_commit(struct settling *s, uint32_t c)
+{
+	struct walk *w = s->fill->w;
+	uint32_t tree_pos = w->history.commits[c].tree_pos;
+	struct oid oid;
+
+	objspace_oid(&oid, &w->space, tree_pos);
+	return settle(s, oid.bytes) ? settle_tree(s, tree_pos, 0) : 0;
+}
+
+int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
+			   const uint32_t *commits, size_t nr,
+			   struct error *err)
+{
+	struct settling s = {
+		.had = had,
+		.doubt = BITSET_INIT,
+		.fill = fill,
+		.few = OIDMAP_INIT,
+		.err = err,
+	};
+	int ret = nr ? note_doubt(&s) : 0;
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = settle_commit(&s, commits[i]);
+	bitset_release(&s.doubt);
+	oidmap_release(&s.few);
+	return ret;
+}

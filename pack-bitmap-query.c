@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Asking a bitmap index. Finding what is not in bitmaps: bitmap/fill.c; whether
+ * it is asked at all: bitmap/strategy.c.
+ */
+#include <stdlib.h>
+
+#include "bitmap/bit-filter.h"
+#include "bitmap/boundary.h"
+#include "pack-bitmap.h"
+#include "sys/clock.h"
+
+void pack_bitmap_result_release(struct pack_bitmap_result *result)
+{
+	bitset_release(&result->packed);
+	bitset_release(&result->had);
+	free(result->others.items);
+	*result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
+}
+
+/* One question. */
+struct asking {
+	struct pack_bitmap_result *result;
+	const struct pack_bitmap_query *query;
+	const struct walk_tips *wants, *haves;
+	struct bitmap_fill fill;
+	struct bitmap_side *had; /* the haves' side, if it was left open */
+	struct error *err;
+};
+
+/* ---- measuring, where somebody wants to know */
+
+static void phase_begin(struct pack_bitmap_phase *phase,
+			const struct bitmap_fill *fill)
+{
+	if (!phase)
+		return;
+	*phase = (struct pack_bitmap_phase){
+		.bitmaps_used = fill->bitmaps_used,
+		.pseudo_merges_used = fill->pseudo_merges_used,
+		.commits_walked = fill->commits_walked,
+		.objects_walked = fill->objects_walked,
+		.objects = bitset_count(&fill->packed) +
+			   bitset_count(&fill->outside),
+		.ns = sys_clock_ns(),
+	};
+}
+
+static void phase_end(struct pack_bitmap_phase *phase,
+		      const struct bitmap_fill *fill)
+{
+	if (!phase)
+		return;
+	phase->ns = sys_clock_ns() - phase->ns;
+	phase->objects = bitset_count(&fill->packed) +
+			 bitset_count(&fill->outside) - phase->objects;
+	phase->bitmaps_used = fill->bitmaps_used - phase->bitmaps_used;
+	phase->pseudo_merges_used = fill->pseudo_merges_used -
+				    phase->pseudo_merges_used;
+	phase->commits_walked = fill->commits_walked - phase->commits_walked;
+	phase->objects_walked = fill->objects_walked - phase->objects_walked;
+}
+
+/* ---- the two sides */
+
+static bool has_tips(const struct walk_tips *tips)
+{
+	return tips->commit_nr || tips->others.nr;
+}
+
+/* Tags say nothing of trees; what else was named by itself is done exactly. */
+static bool has_trees(const struct walk_tips *tips)
+{
+	for (size_t i = 0; i < tips->others.nr; i++)
+		if (tips->others.items[i].type != OBJ_TAG)
+			return true;
+	return false;
+}
+
+static bool is_boundary_enough(const struct asking *a)
+{
+	return a->query->inexact && !has_trees(a->wants) &&
+	       !has_trees(a->haves);
+}
+
+/* The haves' commits, as far as the plan lets them; 1: walk instead. */
+static int walk_haves(struct asking *a, struct walk *w)
+{
+	struct bitmap_plan *plan = a->query->plan;
+
+	if (!plan || plan->strategy != BITMAP_STRATEGY_AUTO ||
+	    !is_boundary_enough(a))
+		return bitmap_side_walk(a->had, SIZE_MAX, a->err);
+	return bitmap_plan_haves(plan, a->had, w, a->wants, a->haves, a->err);
+}
+
+static int add_haves(struct asking *a, struct walk *w)
+{
+	int ret = bitmap_side_start(&a->had, &a->fill, a->haves, NULL, a->err);
+
+	if (!ret)
+		ret = walk_haves(a, w);
+	if (!ret && !a->query->commits_only)
+		ret = bitmap_side_finish(a->had, !is_boundary_enough(a),
+					 a->err);
+	if (!ret && bitset_copy(&a->result->had, &a->fill.packed) < 0)
+		ret = error_nomem(a->err);
+	return ret;
+}
+
+static int add_wants(struct asking *a)
+{
+	struct bitmap_side *side;
+	int ret = bitmap_side_start(&side, &a->fill, a->wants,
+				    &a->result->others, a->err);
+
+	if (!ret)
+		ret = bitmap_side_walk(side, SIZE_MAX, a->err);
+	if (!ret && !a->query->commits_only)
+		ret = bitmap_side_finish(side, true, a->err);
+	bitmap_side_free(side);
+	return ret;
+}
+
+/* What the haves' commits without bitmap have of what was found. */
+static int settle(struct asking *a)
+{
+	const struct filter *filter = a->query->filter;
+	const uint32_t *walked;
+	size_t nr;
+
+	if (!a->had || a->query->commits_only || !is_boundary_enough(a) ||
+	    (filter && !filter_takes_type(filter, OBJ_TREE) &&
+	     !filter_takes_type(filter, OBJ_BLOB)))
+		return 0;
+	walked = bitmap_side_walked(a->had, &nr);
+	return bitmap_boundary_settle(&a->result->had, &a->fill, walked, nr,
+				      a->err);
+}
+
+static int ask(struct asking *a, struct walk *w)
+{
+	struct pack_bitmap_trace *trace = a->result->trace;
+	struct pack_bitmap_phase *haves = trace ? &trace->haves : NULL;
+	struct pack_bitmap_phase *wants = trace ? &trace->wants : NULL;
+	int ret = 0;
+
+	/*
+	 * What haves reach is done with when the wants are filled in. A tree or
+	 * blob that is itself wanted passes the filter, and may be had.
+	 */
+	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
+	phase_begin(haves, &a->fill);
+	if (has_tips(a->haves))
+		ret = add_haves(a, w);
+	phase_end(haves, &a->fill);
+	a->fill.filter = a->query->filter;
+	phase_begin(wants, &a->fill);
+	if (!ret)
+		ret = add_wants(a);
+	if (!ret)
+		ret = settle(a);
+	phase_end(wants, &a->fill);
+	return ret;
+}
+
+static int take_result(struct asking *a, const struct pack_bitmap *pb,
+		       struct walk *w)
+{
+	struct pack_bitmap_result *result = a->result;
+	const struct bitmap_filter bf = {
+		.file = &pb->file,
+		.space = pb->space,
+		.w = w,
+		.filter = a->query->filter,
+		.wants = a->wants,
+		.filter_wants = a->query->filter_wants,
+	};
+
+	result->packed = a->fill.packed;
+	a->fill.packed = (struct bitset)BITSET_INIT;
+	bitset_andnot(&result->packed, &result->had);
+	result->bitmaps_used = a->fill.bitmaps_used;
+	result->pseudo_merges_used = a->fill.pseudo_merges_used;
+	result->commits_walked = a->fill.commits_walked;
+	if (filter_is_empty(a->query->filter))
+		return 0;
+	bitmap_filter_doubt(bf.file, bf.filter, &result->had);
+	return bitmap_filter_apply(&bf, &result->packed, &result->others,
+				   a->err);
+}
+
+int pack_bitmap_query(struct pack_bitmap_result *result,
+		      const struct pack_bitmap *pb, struct walk *w,
+		      const struct walk_tips *wants,
+		      const struct walk_tips *haves,
+		      const struct pack_bitmap_query *query, struct error *err)
+{
+	static const struct pack_bitmap_query exact = {0};
+	struct asking a = {
+		.result = result,
+		.query = query ? query : &exact,
+		.wants = wants,
+		.haves = haves,
+		.err = err,
+	};
+	int ret;
+
+	if (a.query->plan && bitmap_plan_start(a.query->plan, has_tips(haves)))
+		return 1;
+	ret = bitmap_fill_init(&a.fill, &pb->file, pb->space, w, err);
+	a.fill.trace = result->trace ? &result->trace->used : NULL;
+	if (!ret)
+		ret = ask(&a, w);
+	if (!ret)
+		ret = take_result(&a, pb, w);
+	bitmap_side_free(a.had);
+	bitmap_fill_release(&a.fill);
+	if (!ret && pb->file.object_nr <= PACK_REV_SMALL_NR)
+		ret = pack_bitmap_prove(pb, err);
+	return ret;
+}

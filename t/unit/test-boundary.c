@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/boundary.c: what is not had is found, and little else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bitmap/boundary.h"
+#include "t/unit/bitmaprepo.h"
+
+/* What random requests came to. */
+struct sums {
+	uint64_t found, extra; /* objects; had already */
+	uint32_t walked, planned;
+};
+
+/* All that is not had, only what is wanted; commits and tags are exact. */
+static void check(struct bitmaprepo *b, const struct pack_bitmap_result *result,
+		  struct sums *sums)
+{
+	memset(b->found, 0, RANDREPO_MAX);
+	assert_int_equal(
+		pack_bitmap_each(b->pb, result, bitmaprepo_note, b, NULL), 0);
+	for (uint32_t i = 0; i < b->r->nr; i++) {
+		enum object_type type = b->r->objects[i].type;
+
+		sums->found += b->found[i];
+		if (b->want[i] && !b->had[i])
+			assert_true(b->found[i]);
+		else if (b->found[i])
+			assert_true(b->want[i] && type != OBJ_COMMIT &&
+				    type != OBJ_TAG);
+		sums->extra += b->found[i] && b->had[i];
+	}
+	for (uint32_t bit = 0; bit < result->had.bits; bit++)
+		if (bitset_test(&result->had, bit))
+			assert_true(b->had[bitmaprepo_at(b, bit)]);
+}
+
+static void one_query(struct bitmaprepo *b, uint64_t *seed, struct sums *sums)
+{
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
+	const struct pack_bitmap_query query = {
+		.inexact = true,
+		.plan = random_next(seed) % 2 ? &plan : NULL,
+	};
+	struct error err = ERROR_INIT;
+
+	bitmaprepo_tips(b, seed, &wants, b->want, 5);
+	bitmaprepo_tips(b, seed, &haves, b->had, 4);
+	if (pack_bitmap_query(&result, b->pb, &b->walk, &wants, &haves, &query,
+			      &err) < 0)
+		fail_msg("%s", err.msg);
+	check(b, &result, sums);
+	sums->walked += result.commits_walked;
+	sums->planned += query.plan && plan.reason;
+	pack_bitmap_result_release(&result);
+	walk_tips_release(&wants);
+	walk_tips_release(&haves);
+}
+
+static void random_requests(void **state)
+{
+	uint64_t seed = random_seed();
+	struct sums sums = {0};
+
+	for (int i = 0; i < 10; i++) {
+		struct bitmaprepo b;
+		struct randrepo r;
+
+		randrepo_init(&r, i & 1 ? HASH_SHA256 : HASH_SHA1, &seed);
+		randrepo_history(&r, 80);
+		randrepo_store_pack(&r);
+		randrepo_all_refs(&r);
+		bitmaprepo_repack(&r, true, true);
+		bitmaprepo_thin_out(&r, 2, 2, i & 2, true);
+		randrepo_history(&r, 15);
+		randrepo_store(&r);
+		bitmaprepo_open(&b, &r);
+		for (int k = 0; k < 60; k++)
+			one_query(&b, &seed, &sums);
+		bitmaprepo_close(&b);
+		randrepo_release(&r);
+	}
+	assert_true(sums.walked > 100 && sums.planned > 100);
+	assert_true(sums.extra * 10 < sums.found);
+}
+
+/* Commits alone: others are of no meaning, and commits are exact. */
+static void commits_only(void **state)
+{
+	const struct pack_bitmap_query query = {.commits_only = true};
+	uint64_t seed = random_seed();
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 80);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	bitmaprepo_thin_out(&r, 2, 0, true, true);
+	randrepo_history(&r, 15);
+	randrepo_store(&r);
+	bitmaprepo_open(&b, &r);
+	for (int k = 0; k < 200; k++) {
+		struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+		struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+		uint64_t counts[BITMAP_TYPE_NR], due = 0;
+
+		bitmaprepo_tips(&b, &seed, &wants, b.want, 5);
+		bitmaprepo_tips(&b, &seed, &haves, b.had, 4);
+		assert_int_equal(pack_bitmap_query(&result, b.pb, &b.walk,
+						   &wants, &haves, &query,
+						   NULL),
+				 0);
+		assert_int_equal(pack_bitmap_count(counts, b.pb, &result, NULL),
+				 0);
+		for (uint32_t i = 0; i < r.nr; i++)
+			due += r.objects[i].type == OBJ_COMMIT && b.want[i] &&
+			       !b.had[i];
+		assert_int_equal(counts[BITMAP_COMMITS], due);
+		pack_bitmap_result_release(&result);
+		walk_tips_release(&wants);
+		walk_tips_release(&haves);
+	}
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_requests),
+		cmocka_unit_test(commits_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/strategy.c: what is chosen, for known distances. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bitmap/strategy.h"
+#include "t/unit/bitmaprepo.h"
+
+enum {
+	INDEXED = 60,   /* commits, the oldest of a line, */
+	COMMITS = 1000, /* of so many */
+};
+
+/* A line of commits that change one file each. */
+static void make_line(struct randrepo *r)
+{
+	uint8_t files[RANDREPO_FILES] = {0};
+
+	for (uint32_t i = 0; i < COMMITS; i++) {
+		uint32_t parent = i ? r->commits[i - 1] : 0;
+
+		files[0] = (uint8_t)(1 + i % 100);
+		randrepo_commit(r, files, &parent, i > 0,
+				1700000000 + 60 * (uint64_t)i);
+		if (i != INDEXED - 1)
+			continue;
+		randrepo_store_pack(r);
+		randrepo_all_refs(r);
+		bitmaprepo_repack(r, true, true);
+	}
+	randrepo_store_pack(r);
+}
+
+static int setup(void **state)
+{
+	static uint64_t seed;
+	struct randrepo *r = calloc(1, sizeof(*r));
+	struct bitmaprepo *b = calloc(1, sizeof(*b));
+
+	assert_true(r && b);
+	seed = random_seed();
+	randrepo_init(r, HASH_SHA1, &seed);
+	make_line(r);
+	bitmaprepo_open(b, r);
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bitmaprepo *b = *state;
+	struct randrepo *r = (struct randrepo *)b->r;
+
+	bitmaprepo_close(b);
+	randrepo_release(r);
+	free(r);
+	free(b);
+	return 0;
+}
+
+/* Ask for what is between two commits of the line: 0 by index, 1 by walk. */
+static int ask(struct bitmaprepo *b, struct bitmap_plan *plan, uint32_t want,
+	       uint32_t have)
+{
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	const struct pack_bitmap_query query = {.inexact = true, .plan = plan};
+	const struct randrepo *r = b->r;
+	int ret;
+
+	assert_int_equal(walk_add_tip(&b->walk, &wants,
+				      &r->objects[r->commits[want]].oid, false,
+				      NULL),
+			 0);
+	if (have != UINT32_MAX)
+		assert_int_equal(walk_add_tip(&b->walk, &haves,
+					      &r->objects[r->commits[have]].oid,
+					      false, NULL),
+				 0);
+	ret = pack_bitmap_query(&result, b->pb, &b->walk, &wants, &haves,
+				&query, NULL);
+	pack_bitmap_result_release(&result);
+	walk_tips_release(&wants);
+	walk_tips_release(&haves);
+	return ret;
+}
+
+static void bitmaps_that_are_near_are_used(void **state)
+{
+	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
+
+	assert_int_equal(ask(*state, &plan, COMMITS - 1, INDEXED + 9), 0);
+	assert_string_equal(plan.reason, "bitmaps are near the haves");
+	assert_int_equal(plan.have_commits, 10);
+	assert_int_equal(plan.bitmap_cost, 5);
+	assert_true(plan.walk_cost == UINT64_MAX);
+	assert_int_equal(plan.want_commits, UINT32_MAX);
+}
+
+static void few_commits_far_away_are_walked(void **state)
+{
+	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
+
+	assert_int_equal(ask(*state, &plan, COMMITS - 1, COMMITS - 2), 1);
+	assert_int_equal(plan.want_commits, 1);
+	assert_int_equal(plan.boundary, 1);
+	assert_true(plan.bitmap_cost > plan.walk_cost);
+	assert_true(plan.have_commits < COMMITS / 2);
+	assert_true(strstr(plan.reason, "fewer commits") != NULL);
+}
+
+static void many_commits_far_away_are_not(void **state)
+{
+	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
+
+	/* 200 commits to bitmaps, 140 wanted. */
+	assert_int_equal(ask(*state, &plan, INDEXED + 339, INDEXED + 199), 0);
+	assert_int_equal(plan.want_commits, 140);
+	assert_int_equal(plan.have_commits, 200);
+	assert_true(plan.bitmap_cost < plan.walk_cost);
+	assert_true(strstr(plan.reason, "more commits") != NULL);
+	/* 100 to bitmaps, more wanted than is worth counting. */
+	assert_int_equal(ask(*state, &plan, COMMITS - 1, INDEXED + 99), 0);
+	assert_int_equal(plan.have_commits, 100);
+	assert_true(plan.walk_cost == UINT64_MAX);
+	assert_string_equal(plan.reason, "many commits are wanted");
+}
+
+static void what_is_settled_is_not_estimated(void **state)
+{
+	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_WALK};
+
+	assert_int_equal(ask(*state, &plan, COMMITS - 1, INDEXED), 1);
+	assert_string_equal(plan.reason, "gitreach.bitmapStrategy says so");
+	plan.strategy = BITMAP_STRATEGY_INDEX;
+	assert_int_equal(ask(*state, &plan, COMMITS - 1, COMMITS - 2), 0);
+	assert_string_equal(plan.reason, "gitreach.bitmapStrategy says so");
+	plan.strategy = BITMAP_STRATEGY_AUTO;
+	assert_int_equal(ask(*state, &plan, COMMITS - 1, UINT32_MAX), 0);
+	assert_string_equal(plan.reason, "there are no haves");
+}
+
+static void strategies_have_names(void **state)
+{
+	enum bitmap_strategy s = BITMAP_STRATEGY_WALK;
+
+	assert_int_equal(bitmap_strategy_parse(&s, "auto"), 0);
+	assert_int_equal(s, BITMAP_STRATEGY_AUTO);
+	assert_int_equal(bitmap_strategy_parse(&s, "bitmap"), 0);
+	assert_int_equal(s, BITMAP_STRATEGY_INDEX);
+	assert_int_equal(bitmap_strategy_parse(&s, "walk"), 0);
+	assert_int_equal(s, BITMAP_STRATEGY_WALK);
+	assert_int_equal(bitmap_strategy_parse(&s, "Walk"), ERR_INVALID);
+	assert_int_equal(bitmap_strategy_parse(&s, ""), ERR_INVALID);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bitmaps_that_are_near_are_used),
+		cmocka_unit_test(few_commits_far_away_are_walked),
+		cmocka_unit_test(many_commits_far_away_are_not),
+		cmocka_unit_test(what_is_settled_is_not_estimated),
+		cmocka_unit_test(strategies_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
