@@ -108,9 +108,10 @@ test_cmp_sorted () {
 
 # ---- small repositories
 #
-# All are bare, written by the stock Git from a fast-import stream, the same
-# on every machine. REPO_FORMAT=sha256 makes them SHA-256 repositories. Small
-# ones (fast-import's unpack limit, 100 objects) hold loose objects.
+# All but repo_nested's are bare, written by the stock Git from a fast-import
+# stream, the same on every machine. REPO_FORMAT=sha256 makes them SHA-256
+# repositories. Small ones (fast-import's unpack limit, 100 objects) hold loose
+# objects.
 
 # repo_init <dir>
 repo_init () {
@@ -207,6 +208,23 @@ repo_tags () {
 		stock tag -m 'a tree' tree 'main^{tree}' &&
 		blob=$(stock ls-tree -r main | sed -n '1s/.* blob \([^	]*\)	.*/\1/p') &&
 		stock tag -m 'a blob' blob "$blob"
+	)
+}
+
+# repo_nested <dir>: not bare: six commits, each with a new file two directories
+# below, a line more in one beside them, and a larger "big"; and a tag.
+repo_nested () {
+	stock init -q "$1" &&
+	(
+		cd "$1" &&
+		mkdir -p a/b &&
+		for i in 1 2 3 4 5 6
+		do
+			echo $i >a/b/f$i && echo g$i >>a/g &&
+			seq $((100 * i)) >big && stock add . &&
+			test_tick && stock commit -qm $i || exit 1
+		done &&
+		stock tag -am v1 v1 HEAD~2
 	)
 }
 

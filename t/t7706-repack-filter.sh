@@ -5,20 +5,9 @@ test_description='repack --filter puts apart what a filter leaves out'
 . "$GITREACH_SRC/t/lib-fault.sh"
 
 test_expect_success 'setup' '
-	stock init -q work &&
-	(
-		cd work &&
-		mkdir -p a/b &&
-		for i in 1 2 3 4 5 6
-		do
-			echo $i >a/b/f$i && echo g$i >>a/g &&
-			seq $((100 * i)) >big && stock add . &&
-			test_tick && stock commit -qm $i || exit 1
-		done &&
-		stock tag -am v1 v1 HEAD~2 &&
-		echo /a/b/ >patterns && stock add patterns &&
-		stock commit -qm patterns
-	) &&
+	repo_nested work &&
+	echo /a/b/ >work/patterns && stock -C work add patterns &&
+	stock -C work commit -qm patterns &&
 	stock clone -q --bare --no-local work base.git &&
 	stock -C base.git repack -adq &&
 	stock -C base.git rev-list --objects --all | cut -c1-40 | sort >all

@@ -5,18 +5,7 @@ test_description='partial clones: repack, gc, prune, fsck and rev-list know what
 . "$GITREACH_SRC/t/lib-fault.sh"
 
 test_expect_success 'setup' '
-	stock init -q work &&
-	(
-		cd work &&
-		mkdir -p a/b &&
-		for i in 1 2 3 4 5 6
-		do
-			echo $i >a/b/f$i && echo g$i >>a/g &&
-			seq $((100 * i)) >big && stock add . &&
-			test_tick && stock commit -qm $i || exit 1
-		done &&
-		stock tag -am v1 v1 HEAD~2
-	) &&
+	repo_nested work &&
 	stock -C work config uploadpack.allowFilter true &&
 	stock -C work config uploadpack.allowAnySHA1InWant true
 '
