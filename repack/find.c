@@ -275,8 +275,10 @@ static int take_result(struct finding *g)
 	return add_boundary(f, g->haves.commits, g->haves.commit_nr);
 }
 
-/* Ask the index, 1: it is better not asked; where much will be sent, see first
- * whether it is right. */
+/*
+ * Ask the index; where much will be sent, see first whether it is right. 1: it
+ * is better not asked.
+ */
 static int query(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
