@@ -2,12 +2,18 @@
 /* Object ids to and from hexadecimal, and the names of hash functions. */
 #include "object/oid.h"
 
-/* Value of each hexadecimal digit plus one; 0 for other characters. */
-static const uint8_t hex_value_plus_one[256] = {
-	['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
-	['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+/* A flag beside the value of each hexadecimal digit; 0: no digit. */
+#define DIGIT 0x10
+
+static const uint8_t hex_values[256] = {
+	['0'] = DIGIT | 0,  ['1'] = DIGIT | 1,  ['2'] = DIGIT | 2,
+	['3'] = DIGIT | 3,  ['4'] = DIGIT | 4,  ['5'] = DIGIT | 5,
+	['6'] = DIGIT | 6,  ['7'] = DIGIT | 7,  ['8'] = DIGIT | 8,
+	['9'] = DIGIT | 9,  ['a'] = DIGIT | 10, ['b'] = DIGIT | 11,
+	['c'] = DIGIT | 12, ['d'] = DIGIT | 13, ['e'] = DIGIT | 14,
+	['f'] = DIGIT | 15, ['A'] = DIGIT | 10, ['B'] = DIGIT | 11,
+	['C'] = DIGIT | 12, ['D'] = DIGIT | 13, ['E'] = DIGIT | 14,
+	['F'] = DIGIT | 15,
 };
 
 const char *hash_name(enum hash_algo algo)
@@ -37,17 +43,20 @@ bool oid_from_hex(struct oid *oid, const char *hex, size_t len,
 		  enum hash_algo algo)
 {
 	struct oid parsed = OID_ZERO_INIT;
+	size_t nr = hash_len(algo);
+	unsigned good = DIGIT;
 
-	if (len < hash_hex_len(algo))
+	if (len < 2 * nr)
 		return false;
-	for (size_t i = 0; i < hash_len(algo); i++) {
-		unsigned hi = hex_value_plus_one[(uint8_t)hex[2 * i]];
-		unsigned lo = hex_value_plus_one[(uint8_t)hex[2 * i + 1]];
+	for (size_t i = 0; i < nr; i++) {
+		unsigned hi = hex_values[(uint8_t)hex[2 * i]];
+		unsigned lo = hex_values[(uint8_t)hex[2 * i + 1]];
 
-		if (!hi || !lo)
-			return false;
-		parsed.bytes[i] = (uint8_t)((hi - 1) << 4 | (lo - 1));
+		good &= hi & lo;
+		parsed.bytes[i] = (uint8_t)(hi << 4 | (lo & 0xf));
 	}
+	if (!good)
+		return false;
 	*oid = parsed;
 	return true;
 }

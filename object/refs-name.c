@@ -1,54 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 /* The form of reference names: the rules of git-check-ref-format(1). */
+#include <stdint.h>
 #include <string.h>
 
 #include "object/refs-name.h"
 
-static bool byte_is_allowed(unsigned char c)
-{
-	return c > ' ' && c != 0x7f && !strchr("~^:?*[\\", c);
-}
+/* What a byte above the blank is in a name. */
+enum byte_kind { PLAIN, FORBIDDEN, DOT, BRACE, SLASH };
 
-static bool component_is_valid(const char *c, size_t len)
+static const uint8_t byte_kinds[256] = {
+	['~'] = FORBIDDEN,  ['^'] = FORBIDDEN,  [':'] = FORBIDDEN,
+	['?'] = FORBIDDEN,  ['*'] = FORBIDDEN,  ['['] = FORBIDDEN,
+	['\\'] = FORBIDDEN, [0x7f] = FORBIDDEN, ['.'] = DOT,
+	['{'] = BRACE,      ['/'] = SLASH,
+};
+
+/* A component neither is empty nor looks like a lock. */
+static bool end_is_valid(const char *component, size_t len)
 {
 	static const char lock[] = ".lock";
 	size_t lock_len = sizeof(lock) - 1;
-	size_t i;
 
-	if (!len || c[0] == '.')
-		return false;
-	if (len >= lock_len && !memcmp(c + len - lock_len, lock, lock_len))
-		return false;
-	for (i = 0; i < len; i++) {
-		if (!byte_is_allowed((unsigned char)c[i]))
-			return false;
-		if (!i)
-			continue;
-		if (c[i - 1] == '.' && c[i] == '.')
-			return false;
-		if (c[i - 1] == '@' && c[i] == '{')
-			return false;
-	}
-	return true;
+	return len && (len < lock_len ||
+		       memcmp(component + len - lock_len, lock, lock_len) != 0);
 }
 
+/* One pass, since every ref that is shown comes through here. */
 bool refs_name_is_valid_len(const char *name, size_t len, bool one_level)
 {
-	size_t levels = 0, start = 0;
+	size_t levels = 1, start = 0;
 
 	if (!len || name[len - 1] == '.' || (len == 1 && name[0] == '@'))
 		return false;
-	for (;;) {
-		const char *slash = memchr(name + start, '/', len - start);
-		size_t end = slash ? (size_t)(slash - name) : len;
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)name[i];
 
-		if (!component_is_valid(name + start, end - start))
+		if (c <= ' ')
 			return false;
-		levels++;
-		if (!slash)
-			return one_level || levels > 1;
-		start = end + 1;
+		switch (byte_kinds[c]) {
+		case FORBIDDEN:
+			return false;
+		case DOT:
+			if (i == start || name[i - 1] == '.')
+				return false;
+			break;
+		case BRACE:
+			if (i && name[i - 1] == '@')
+				return false;
+			break;
+		case SLASH:
+			if (!end_is_valid(name + start, i - start))
+				return false;
+			start = i + 1;
+			levels++;
+			break;
+		}
 	}
+	return end_is_valid(name + start, len - start) &&
+	       (one_level || levels > 1);
 }
 
 bool refs_name_is_valid(const char *name)

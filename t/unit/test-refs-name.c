@@ -50,6 +50,9 @@ static void test_invalid(void **state)
 		"a/b\tc",
 		"@",
 		"a/../b",
+		".",
+		"a/b/.lock",
+		"a/..",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
