@@ -74,6 +74,12 @@ static int put_stdout(void *ctx, const void *bytes, size_t len,
 	return sys_write_all(1, bytes, len, "standard output", err);
 }
 
+static int put_stdout_file(void *ctx, const struct sys_file_span *span,
+			   struct error *err)
+{
+	return sys_send_file(1, span, "standard output", err);
+}
+
 /* A visit to all refs that are tags, for --include-tag. */
 struct tag_visit {
 	struct run *r;
@@ -125,7 +131,8 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 
 static int send_revs(struct run *r, const struct repo *repo)
 {
-	struct pack_sink sink = {put_stdout, NULL};
+	struct pack_sink sink = {.put = put_stdout,
+				 .put_file = put_stdout_file};
 	struct repack_report report;
 	struct repack_request request = {
 		.wants = rev_list_oids(&r->revs.wants),
@@ -230,7 +237,10 @@ static int make_pack(struct run *r)
 
 	if (!ret && r->a.to_stdout)
 		return pack_job_send(
-			&r->job, (struct pack_sink){put_stdout, NULL}, r->err);
+			&r->job,
+			(struct pack_sink){.put = put_stdout,
+					   .put_file = put_stdout_file},
+			r->err);
 	if (!ret && (r->job.items.nr || !r->a.non_empty))
 		ret = pack_job_run(&r->job, r->err);
 	return ret;

@@ -61,7 +61,7 @@ static void tell(void *ctx, const char *text, size_t len)
 static int serve(struct builtin_env *env, const struct arguments *a,
 		 const char *session_id, const char *committer)
 {
-	struct fdio fdio = {STDIN_FILENO, STDOUT_FILENO, 0};
+	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
 	struct serve_io io = fdio_io(&fdio);
 	struct receive_options options = {
 		.repo = env->repo,

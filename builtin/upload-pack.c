@@ -65,7 +65,11 @@ static void warn(void *ctx, const char *message)
 static int serve(struct builtin_env *env, const struct arguments *a,
 		 const char *session_id)
 {
-	struct fdio fdio = {STDIN_FILENO, STDOUT_FILENO, (unsigned)a->timeout};
+	struct fdio fdio = {
+		.in = STDIN_FILENO,
+		.out = STDOUT_FILENO,
+		.timeout = (unsigned)a->timeout,
+	};
 	struct serve_io io = fdio_io(&fdio);
 	struct serve_options options = {
 		.repo = env->repo,

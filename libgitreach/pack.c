@@ -95,7 +95,7 @@ static int send_query(struct packing *p, const gitreach_query *q,
 		.ofs_delta = p->options.flags & GITREACH_PACK_OFS_DELTA,
 		.use_bitmap = repo->pb && q->strategy == GITREACH_AUTO,
 	};
-	struct pack_sink sink = {put, p};
+	struct pack_sink sink = {.put = put, .ctx = p};
 	struct repack_send_options make;
 	struct repack_report report;
 	int ret = repack_send_options_load(&make, repo->repo, err);
@@ -158,7 +158,7 @@ static int send_set(struct packing *p, const gitreach_set *set,
 		    const struct newpack_options *newpack, struct error *err)
 {
 	struct pack_job_options options = {.newpack = newpack};
-	struct pack_sink sink = {put, p};
+	struct pack_sink sink = {.put = put, .ctx = p};
 	struct pack_job job;
 	struct loading l = {&job, err};
 	int ret = pack_job_open(&job, set->repo->odb, NULL, &options, err);

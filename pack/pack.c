@@ -145,6 +145,34 @@ out:
 	return ret;
 }
 
+/* A file of the same name may have other bytes; not with this checksum. */
+static bool is_same_file(const struct pack *pack, int fd, uint64_t len)
+{
+	uint8_t checksum[OID_MAX_LEN];
+	size_t id_len = hash_len(pack->algo);
+
+	return len == pack->map.len &&
+	       !sys_read_at(fd, checksum, id_len, len - id_len, pack->path,
+			    NULL) &&
+	       !memcmp(checksum, pack->checksum.bytes, id_len);
+}
+
+int pack_open_file(const struct pack *pack)
+{
+	struct buf path = BUF_INIT;
+	uint64_t len;
+	int fd = -1;
+
+	if (!file_path(&path, pack, ".pack"))
+		fd = sys_open_read(path.data, &len, NULL);
+	if (fd >= 0 && !is_same_file(pack, fd, len)) {
+		sys_close(fd);
+		fd = -1;
+	}
+	buf_release(&path);
+	return fd < 0 ? -1 : fd;
+}
+
 void pack_close(struct pack *pack)
 {
 	if (!pack)

@@ -105,6 +105,12 @@ int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
 		    uint64_t offset, const struct pack_entry *entry,
 		    struct error *err);
 
+/*
+ * Open the .pack file again, for who lets the system send parts of it. -1 when
+ * it is gone, or another one by now. The caller closes it.
+ */
+int pack_open_file(const struct pack *pack);
+
 /* Recompute the checksum over the whole file. 0, ERR_CORRUPT, ERR_NOMEM. */
 int pack_verify_checksum(const struct pack *pack, struct error *err);
 

@@ -27,6 +27,14 @@ static int hand_over(struct pack_writer *w, const void *bytes, size_t len,
 	return w->sink.put(w->sink.ctx, bytes, len, err);
 }
 
+int pack_sink_put_file(const struct pack_sink *sink,
+		       const struct sys_file_span *span, struct error *err)
+{
+	return sink->put_file
+		       ? sink->put_file(sink->ctx, span, err)
+		       : sink->put(sink->ctx, span->bytes, span->len, err);
+}
+
 static int flush(struct pack_writer *w, struct error *err)
 {
 	size_t len = w->buffered;
@@ -87,6 +95,23 @@ int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 	memcpy(w->buffer + w->buffered, bytes, len);
 	w->buffered += len;
 	return 0;
+}
+
+int pack_writer_put_file(struct pack_writer *w,
+			 const struct sys_file_span *span, struct error *err)
+{
+	int ret;
+
+	if (w->counts_only || span->len < SPAN_MIN)
+		return pack_writer_put(w, span->bytes, span->len, err);
+	w->off += span->len;
+	if (w->want_crc)
+		w->crc = pack_crc32(w->crc, span->bytes, span->len);
+	ret = flush(w, err);
+	if (ret < 0)
+		return ret;
+	hash_update(&w->hash, span->bytes, span->len);
+	return pack_sink_put_file(&w->sink, span, err);
 }
 
 int pack_writer_finish(struct pack_writer *w, struct oid *checksum,

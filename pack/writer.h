@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "object/hash.h"
 #include "pack/entry.h"
+#include "sys/io.h"
 
 /*
  * Where bytes go. `put` receives spans in order; they are valid during the
@@ -23,7 +24,17 @@
 struct pack_sink {
 	int (*put)(void *ctx, const void *bytes, size_t len, struct error *err);
 	void *ctx;
+	/*
+	 * The same for bytes of a file, which need not pass through memory;
+	 * NULL: put() takes them.
+	 */
+	int (*put_file)(void *ctx, const struct sys_file_span *span,
+			struct error *err);
 };
+
+/* Put bytes of a file into a sink, either way. */
+int pack_sink_put_file(const struct pack_sink *sink,
+		       const struct sys_file_span *span, struct error *err);
 
 struct pack_writer {
 	struct pack_sink sink;
@@ -55,6 +66,10 @@ uint64_t pack_writer_begin_entry(struct pack_writer *w);
 /* Accept bytes as they are: entry headers, zlib streams, whole spans. */
 int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 		    struct error *err);
+
+/* The same for bytes of a file, which are handed on as such when many. */
+int pack_writer_put_file(struct pack_writer *w,
+			 const struct sys_file_span *span, struct error *err);
 
 /*
  * Write the trailer, flush, and deliver the checksum. No more bytes after

@@ -22,7 +22,7 @@ static int plan(struct network_stats *stats, const struct repo *repo,
 		.ofs_delta = true,
 		.use_bitmap = true,
 	};
-	struct pack_sink sink = {ignore, NULL};
+	struct pack_sink sink = {.put = ignore};
 	struct repack_send_options options;
 	struct repack_report report;
 	struct odb *odb = NULL;

@@ -179,7 +179,7 @@ static int correct_count(struct newpack *np, struct error *err)
 static int write_file(struct newpack *np, const char *dir, struct error *err)
 {
 	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
-	struct pack_sink sink = {put_to_file, file};
+	struct pack_sink sink = {.put = put_to_file, .ctx = file};
 	int ret = sys_tempfile_create(file, dir, "tmp_pack_",
 				      FILE_MODE | np->options->share, err);
 

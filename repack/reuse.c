@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "repack/reuse-part.h"
 #include "repack/reuse.h"
+#include "sys/io.h"
 
 struct reuse {
 	const struct reuse_request *r;
@@ -13,6 +14,7 @@ struct reuse {
 	size_t part_nr;
 	struct reuse_part *part; /* the last of them, that is being copied */
 	struct pack_writer *writer;
+	int fd;               /* owned: of the part's pack; -1: none */
 	struct bitset copied; /* by bit_pos */
 	struct bitset *left_over;
 	uint64_t span_start; /* of bytes not yet put */
@@ -31,6 +33,9 @@ struct reuse {
  */
 #define SPAN_MAX ((size_t)512 << 10)
 
+/* Bytes of a pack to send for which it is opened again. */
+#define FILE_MIN ((size_t)1 << 20)
+
 /* Pages behind are let go, so that a clone does not hold the whole pack. */
 #define DROP_MIN ((size_t)8 << 20)
 
@@ -47,23 +52,35 @@ static void drop_behind(const struct pack *pack, uint64_t *dropped,
 	*dropped = until;
 }
 
-static size_t piece_len(uint64_t start, uint64_t end)
+/* The piece of [start, end) that is put at a time. */
+static struct sys_file_span piece_of(const struct pack *pack, int fd,
+				     uint64_t start, uint64_t end)
 {
-	return end - start < SPAN_MAX ? (size_t)(end - start) : SPAN_MAX;
+	return (struct sys_file_span){
+		.bytes = pack->map.data + start,
+		.len = end - start < SPAN_MAX ? (size_t)(end - start)
+					      : SPAN_MAX,
+		.fd = fd,
+		.off = start,
+	};
 }
 
 static int put_span(struct reuse *u, uint64_t start, uint64_t end,
 		    struct error *err)
 {
+	const struct pack *pack = u->part->pack;
+
 	while (start < end) {
-		size_t len = piece_len(start, end);
-		int ret = pack_writer_put(
-			u->writer, u->part->pack->map.data + start, len, err);
+		struct sys_file_span piece = piece_of(pack, u->fd, start, end);
+		int ret = u->fd < 0 ? pack_writer_put(u->writer, piece.bytes,
+						      piece.len, err)
+				    : pack_writer_put_file(u->writer, &piece,
+							   err);
 
 		if (ret < 0)
 			return ret;
-		start += len;
-		drop_behind(u->part->pack, &u->dropped, start);
+		start += piece.len;
+		drop_behind(pack, &u->dropped, start);
 	}
 	return 0;
 }
@@ -72,22 +89,23 @@ int reuse_file(const struct pack *pack, struct pack_sink sink,
 	       struct progress *progress, struct error *err)
 {
 	uint64_t dropped = 0, end = pack->map.len, done = 0;
+	int fd = pack_open_file(pack), ret = 0;
 
-	for (uint64_t start = 0; start < end;) {
-		size_t len = piece_len(start, end);
-		uint64_t objects = (uint64_t)((double)(start + len) /
+	for (uint64_t start = 0; start < end && !ret;) {
+		struct sys_file_span piece = piece_of(pack, fd, start, end);
+		uint64_t objects = (uint64_t)((double)(start + piece.len) /
 					      (double)end * pack->idx.nr);
-		int ret = sink.put(sink.ctx, pack->map.data + start, len, err);
 
+		ret = fd < 0 ? sink.put(sink.ctx, piece.bytes, piece.len, err)
+			     : pack_sink_put_file(&sink, &piece, err);
 		if (!ret)
 			ret = progress_step(progress, objects - done, err);
-		if (ret < 0)
-			return ret;
 		done = objects;
-		start += len;
+		start += piece.len;
 		drop_behind(pack, &dropped, start);
 	}
-	return 0;
+	sys_close(fd);
+	return ret;
 }
 
 static int flush_span(struct reuse *u, struct error *err)
@@ -382,6 +400,16 @@ static void leave(struct reuse *u, const struct bitmap_space_part *bits)
 		bitset_set(u->left_over, bit);
 }
 
+/* Whether much will be sent of a pack, to who can take it from the file. */
+static bool is_worth_opening(const struct reuse *u, size_t wanted)
+{
+	const struct pack *pack = u->part->pack;
+
+	return u->writer->sink.put_file &&
+	       (double)wanted / pack->idx.nr * (double)pack->map.len >=
+		       (double)FILE_MIN;
+}
+
 static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
 		     struct error *err)
 {
@@ -398,7 +426,11 @@ static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
 	u->span_start = u->span_end = UINT64_MAX;
 	u->dropped = 0;
 	u->next_pos = UINT32_MAX;
-	return wants_all(u) ? take_all(u, err) : take_each(u, err);
+	u->fd = is_worth_opening(u, wanted) ? pack_open_file(u->part->pack)
+					    : -1;
+	ret = wants_all(u) ? take_all(u, err) : take_each(u, err);
+	sys_close(u->fd);
+	return ret;
 }
 
 static int take_parts(struct reuse *u, const struct bitmap_space_part *bits,

@@ -3,6 +3,8 @@
 #ifndef SERVE_FDIO_H
 #define SERVE_FDIO_H
 
+#include <stdbool.h>
+
 #include "serve/io.h"
 
 struct fdio {
@@ -12,6 +14,7 @@ struct fdio {
 	 * process is ended (git upload-pack --timeout); 0: for ever.
 	 */
 	unsigned timeout;
+	bool is_wide; /* `out` was given room for much data */
 };
 
 /* The input and output interface; borrows f. */

@@ -108,6 +108,18 @@ int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 	return r->io->writev(r->io->ctx, iov, nr, err);
 }
 
+int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
+			 const struct sys_file_span *span, struct error *err)
+{
+	int ret = http_reply_begin(r, err);
+
+	if (ret < 0 || r->no_body)
+		return ret;
+	if (r->tap)
+		r->tap->bytes_sent += len + span->len;
+	return r->io->send_file(r->io->ctx, head, len, span, err);
+}
+
 int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
 		   struct error *err)
 {

@@ -66,6 +66,13 @@ int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
 
 /*
+ * The same for some bytes and then those of a file. Only where the output has
+ * such a function.
+ */
+int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
+			 const struct sys_file_span *span, struct error *err);
+
+/*
  * Answer with a status instead ("404 Not Found"): what was collected is
  * forgotten. `allow`: the methods that the status 405 has to name; `text`: a
  * body. Either may be NULL. Not after the answer has begun.

@@ -49,6 +49,24 @@ static int stream_writev(void *ctx, struct iovec *iov, size_t nr,
 	return http_reply_writev(s->reply, iov, nr, err);
 }
 
+static int stream_send_file(void *ctx, const void *head, size_t len,
+			    const struct sys_file_span *span, struct error *err)
+{
+	struct stream *s = ctx;
+
+	return http_reply_send_file(s->reply, head, len, span, err);
+}
+
+static struct serve_io stream_io(struct stream *s)
+{
+	return (struct serve_io){
+		.read = stream_read,
+		.writev = stream_writev,
+		.send_file = s->reply->io->send_file ? stream_send_file : NULL,
+		.ctx = s,
+	};
+}
+
 static void warn(void *ctx, const char *message)
 {
 	const struct http_options *o = ctx;
@@ -60,7 +78,7 @@ static int upload(const struct http_exchange *x, struct stream *s,
 		  bool advertise_only, struct error *err)
 {
 	const struct http_options *o = x->options;
-	struct serve_io io = {stream_read, stream_writev, s};
+	struct serve_io io = stream_io(s);
 	struct serve_options options = {
 		.repo = x->repo,
 		.version = serve_protocol_version(o->git_protocol),
@@ -80,7 +98,7 @@ static int receive(const struct http_exchange *x, struct stream *s,
 		   bool advertise_only, struct error *err)
 {
 	const struct http_options *o = x->options;
-	struct serve_io io = {stream_read, stream_writev, s};
+	struct serve_io io = stream_io(s);
 	struct buf committer = BUF_INIT;
 	struct receive_options options = {
 		.repo = x->repo,
@@ -140,7 +158,7 @@ static const struct service *find_service(const char *name)
 static int announce(struct http_exchange *x, const struct service *service,
 		    struct stream *s, struct error *err)
 {
-	struct serve_io io = {NULL, stream_writev, s};
+	struct serve_io io = {.writev = stream_writev, .ctx = s};
 	struct pktline_writer out;
 	int ret;
 

@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 
 #include "base/error.h"
+#include "sys/io.h"
 
 struct serve_io {
 	/*
@@ -26,6 +27,12 @@ struct serve_io {
 	int (*writev)(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
 	void *ctx;
+	/*
+	 * Write `len` bytes at `head`, then those of a file. 0 or negative.
+	 * NULL: writev() does it as well.
+	 */
+	int (*send_file)(void *ctx, const void *head, size_t len,
+			 const struct sys_file_span *span, struct error *err);
 };
 
 #endif

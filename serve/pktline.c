@@ -240,21 +240,33 @@ void pktline_header(char out[PKTLINE_HEADER], size_t len)
 		out[i] = digits[len >> (12 - 4 * i) & 15];
 }
 
-/* Write spans, and count them. */
+/* Who listens counts what is written; the time, for end_write(). */
+static uint64_t begin_write(struct pktline_writer *w, size_t len)
+{
+	if (!w->tap)
+		return 0;
+	w->tap->bytes_sent += len;
+	return sys_clock_ns();
+}
+
+static void end_write(struct pktline_writer *w, uint64_t start)
+{
+	if (w->tap)
+		w->tap->send_ns += sys_clock_ns() - start;
+}
+
 static int write_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 		       struct error *err)
 {
-	struct pktline_tap *tap = w->tap;
+	size_t len = 0;
 	uint64_t start;
 	int ret;
 
-	if (!tap)
-		return w->io->writev(w->io->ctx, iov, nr, err);
 	for (size_t i = 0; i < nr; i++)
-		tap->bytes_sent += iov[i].iov_len;
-	start = sys_clock_ns();
+		len += iov[i].iov_len;
+	start = begin_write(w, len);
 	ret = w->io->writev(w->io->ctx, iov, nr, err);
-	tap->send_ns += sys_clock_ns() - start;
+	end_write(w, start);
 	return ret;
 }
 
@@ -265,6 +277,23 @@ int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 
 	if (!ret)
 		ret = write_spans(w, iov, nr, err);
+	if (ret < 0)
+		w->failed = true;
+	return ret;
+}
+
+int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
+		      const struct sys_file_span *span, struct error *err)
+{
+	const struct serve_io *io = w->io;
+	int ret = pktline_send(w, err);
+
+	if (!ret) {
+		uint64_t start = begin_write(w, len + span->len);
+
+		ret = io->send_file(io->ctx, head, len, span, err);
+		end_write(w, start);
+	}
 	if (ret < 0)
 		w->failed = true;
 	return ret;

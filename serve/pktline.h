@@ -146,6 +146,13 @@ int pktline_send(struct pktline_writer *w, struct error *err);
 int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 		       struct error *err);
 
+/*
+ * The same for `len` bytes at `head` and then bytes of a file. Only where
+ * w->io->send_file is not NULL.
+ */
+int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
+		      const struct sys_file_span *span, struct error *err);
+
 /* Write the four digits of a packet of `len` bytes, header included. */
 void pktline_header(char out[PKTLINE_HEADER], size_t len);
 

@@ -341,7 +341,7 @@ static void keep_alive(void *ctx)
 static int converse(struct proc *p, struct error *err)
 {
 	struct receive *r = p->r;
-	struct fdio fdio = {p->child.out, p->child.in, 0};
+	struct fdio fdio = {.in = p->child.out, .out = p->child.in};
 	const struct serve_io io = fdio_io(&fdio);
 	struct sys_ticker *ticker = NULL;
 	int ret = pktline_reader_init(&p->in, &io);

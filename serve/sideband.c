@@ -105,9 +105,48 @@ static int put_data(void *ctx, const void *bytes, size_t len, struct error *err)
 	return sideband_put(sb, SIDEBAND_DATA, bytes, len, err);
 }
 
+/* One packet, or without side bands all; *span moves past it. */
+static int send_packet(struct sideband *sb, struct sys_file_span *span,
+		       struct error *err)
+{
+	struct sys_file_span part = *span;
+	char header[HEADER];
+	int ret;
+
+	if (sb->mode != SIDEBAND_NONE && part.len > PKTLINE_MAX - HEADER)
+		part.len = PKTLINE_MAX - HEADER;
+	pktline_header(header, part.len + HEADER);
+	header[PKTLINE_HEADER] = SIDEBAND_DATA;
+	pthread_mutex_lock(&sb->lock);
+	sb->is_said = true;
+	ret = pktline_send_file(sb->out, header,
+				sb->mode == SIDEBAND_NONE ? 0 : HEADER, &part,
+				err);
+	pthread_mutex_unlock(&sb->lock);
+	span->bytes += part.len;
+	span->off += part.len;
+	span->len -= part.len;
+	return ret;
+}
+
+static int put_file(void *ctx, const struct sys_file_span *span,
+		    struct error *err)
+{
+	struct sideband *sb = ctx;
+	struct sys_file_span rest = *span;
+	int ret = 0;
+
+	if (!sb->out->io->send_file || sb->mode == SIDEBAND_SMALL)
+		return put_data(sb, span->bytes, span->len, err);
+	sb->has_data = true;
+	while (!ret && rest.len)
+		ret = send_packet(sb, &rest, err);
+	return ret;
+}
+
 struct pack_sink sideband_sink(struct sideband *sb)
 {
-	return (struct pack_sink){put_data, sb};
+	return (struct pack_sink){put_data, sb, put_file};
 }
 
 static void put_progress(void *ctx, const char *text, size_t len)

@@ -8,7 +8,8 @@
  *	+-------+------+----------------+   band 3: error, ends the stream
  *
  * Pack data is framed without being copied: headers and spans of the caller
- * go out together in one gathered write.
+ * go out together in one gathered write; of what lies in a file, each header
+ * before a part of the file.
  *
  * Several threads may put progress while one puts data; packets never
  * interleave.

@@ -3,10 +3,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +73,30 @@ static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 		iov[i].iov_len -= n;
 	}
 	return i;
+}
+
+/* What cannot be sent is written: it may be the file, or the receiver. */
+int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
+		  struct error *err)
+{
+	off_t off = (off_t)span->off;
+	size_t done = 0;
+
+	while (done < span->len) {
+		ssize_t n = sendfile(fd, span->fd, &off, span->len - done);
+
+		if (n > 0)
+			done += (size_t)n;
+		else if (!n || !again(fd, POLLOUT))
+			break;
+	}
+	return sys_write_all(fd, span->bytes + done, span->len - done, what,
+			     err);
+}
+
+void sys_pipe_widen(int fd, size_t len)
+{
+	(void)fcntl(fd, F_SETPIPE_SZ, (int)len);
 }
 
 int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,

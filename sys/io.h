@@ -24,6 +24,24 @@ int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
 int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,
 		   struct error *err);
 
+/* Bytes of a file that does not change, mapped as well as open. */
+struct sys_file_span {
+	const uint8_t *bytes; /* points into the map */
+	size_t len;
+	int fd;       /* borrowed: of the file, */
+	uint64_t off; /* and where in it they are */
+};
+
+/*
+ * As sys_write_all(), without a copy where the system knows how: pipes and
+ * sockets get the pages of the file.
+ */
+int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
+		  struct error *err);
+
+/* Let a pipe hold up to `len` bytes, if it is one and that is allowed. */
+void sys_pipe_widen(int fd, size_t len);
+
 /*
  * Read up to `len` bytes, once. Returns the number (0 at the end of file) or
  * ERR_IO / ERR_PEER.

@@ -50,3 +50,21 @@ pkt () {
 		esac
 	done
 }
+
+# pack_of_answer <side-band, side-band-64k or nothing>: from the answer of a
+# version 0 fetch without haves to the pack in it.
+pack_of_answer () {
+	python3 -c '
+import sys
+answer, out = sys.stdin.buffer.read(), sys.stdout.buffer
+assert answer.startswith(b"0008NAK\n")
+at = 8
+if len(sys.argv) < 2:
+	out.write(answer[at:])
+while len(sys.argv) > 1 and answer[at:at + 4] != b"0000":
+	size = int(answer[at:at + 4], 16)
+	if answer[at + 4] == 1:
+		out.write(answer[at + 5:at + size])
+	at += size
+' $1
+}

@@ -331,6 +331,59 @@ test_expect_success 'a repack while a pack is on its way' '
 	test_line_count 22 objects
 '
 
+# large_pack <how> <tip>...: ask for tips of large.git, whose pack is deleted
+# once the answer has begun; the pack that came is `sent.pack`.
+large_pack () {
+	how=$1 &&
+	shift &&
+	{
+		pkt "want $1 ofs-delta $how" &&
+		for tip in "$@"
+		do
+			pkt "want $tip"
+		done &&
+		pkt F done
+	} >request &&
+	git upload-pack --stateless-rpc large.git <request | {
+		dd bs=4096 count=1 2>/dev/null &&
+		mv large.git/objects/pack away &&
+		cat &&
+		mv away large.git/objects/pack
+	} >answer &&
+	pack_of_answer $how <answer >sent.pack
+}
+
+# Large enough to be sent from the file: whole, and parts of it.
+test_expect_success 'a large pack on its way, while the file is deleted' '
+	rm -rf large.git &&
+	repo_init large.git &&
+	for i in $(test_seq 1 40)
+	do
+		blob=$(head -c 100000 /dev/urandom |
+			stock -C large.git hash-object -w --stdin) &&
+		tree=$(printf "100644 blob %s\tfile%s\n" $blob $i |
+			stock -C large.git mktree) &&
+		commit=$(stock -C large.git commit-tree -m $i $tree) &&
+		stock -C large.git update-ref refs/heads/b$i $commit || exit
+	done &&
+	git -C large.git repack -adbq &&
+	cp large.git/objects/pack/*.pack stored.pack &&
+	all=$(stock -C large.git for-each-ref --format="%(objectname)") &&
+	some=$(stock -C large.git rev-parse b3 b11 b12 b13 b14 b15 b16 b17 \
+		b18 b19 b20 b21 b22 b23 b24 b25 b26 b27 b28 b29 b30) &&
+	for how in "" side-band side-band-64k
+	do
+		large_pack "$how" $all &&
+		cmp stored.pack sent.pack &&
+		large_pack "$how" $some &&
+		rm -rf received.git &&
+		repo_init received.git &&
+		stock -C received.git index-pack --stdin --strict <sent.pack &&
+		stock -C received.git rev-list --objects $some >objects &&
+		test_line_count 63 objects || exit
+	done
+'
+
 test_expect_success 'truncated dialogs end' '
 	tip=$(stock -C server.git rev-parse main) &&
 	pkt "want $tip multi_ack_detailed side-band-64k" F "have $tip" F \

@@ -51,7 +51,7 @@ static void check_same(const struct pktline *read, const struct pktline *parsed)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct input in = {bytes + 1, len - 1, 0};
-	struct serve_io io = {read_piece, NULL, &in};
+	struct serve_io io = {.read = read_piece, .ctx = &in};
 	struct pktline_reader r;
 	struct cursor c;
 	int ret;

@@ -272,7 +272,8 @@ static inline int dialog_writev(void *ctx, struct iovec *iov, size_t nr,
 
 static inline struct serve_io dialog_io(struct dialog *d)
 {
-	return (struct serve_io){dialog_read, dialog_writev, d};
+	return (struct serve_io){
+		.read = dialog_read, .writev = dialog_writev, .ctx = d};
 }
 
 static inline bool dialog_is_word(char c)

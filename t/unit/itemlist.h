@@ -97,7 +97,7 @@ static inline void itemlist_write(struct itemlist *l, struct buf *pack,
 				  const struct write_options *options,
 				  struct write_report *report)
 {
-	struct pack_sink sink = {packread_put, pack};
+	struct pack_sink sink = {.put = packread_put, .ctx = pack};
 	struct error err = ERROR_INIT;
 	struct pack_writer writer;
 	struct oid sum;

@@ -42,7 +42,7 @@ static inline int sentpack_put(void *ctx, const void *bytes, size_t len,
 static inline struct pack_sink sentpack_init(struct sentpack *s,
 					     const struct randrepo *r)
 {
-	struct pack_sink sink = {sentpack_put, s};
+	struct pack_sink sink = {.put = sentpack_put, .ctx = s};
 
 	memset(s, 0, sizeof(*s));
 	s->r = r;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +26,8 @@ static void test_round_trip(void **state)
 		int fds[2];
 
 		assert_int_equal(pipe(fds), 0);
-		f = (struct fdio){fds[0], fds[1], timeout};
+		f = (struct fdio){
+			.in = fds[0], .out = fds[1], .timeout = timeout};
 		io = fdio_io(&f);
 		assert_int_equal(io.writev(io.ctx, iov, 3, NULL), 0);
 		assert_int_equal(io.read(io.ctx, bytes, 4, NULL), 4);
@@ -37,6 +39,36 @@ static void test_round_trip(void **state)
 	}
 }
 
+/* Bytes of a file follow the head; a pipe is given room for them. */
+static void test_send_file(void **state)
+{
+	char path[] = "/tmp/gitreach-fdio-XXXXXX", bytes[70000], got[70004];
+	struct sys_file_span span = {.bytes = (const uint8_t *)bytes,
+				     .len = sizeof(bytes)};
+	struct serve_io io;
+	struct fdio f;
+	size_t len = 0;
+	int fds[2];
+
+	memset(bytes, 'x', sizeof(bytes));
+	span.fd = mkstemp(path);
+	assert_true(span.fd >= 0);
+	unlink(path);
+	assert_int_equal(write(span.fd, bytes, sizeof(bytes)), sizeof(bytes));
+	assert_int_equal(pipe(fds), 0);
+	f = (struct fdio){.in = fds[0], .out = fds[1]};
+	io = fdio_io(&f);
+	assert_int_equal(io.send_file(io.ctx, "head", 4, &span, NULL), 0);
+	close(fds[1]);
+	for (ssize_t n = 1; n > 0; len += (size_t)n)
+		n = io.read(io.ctx, got + len, sizeof(got) - len, NULL);
+	assert_int_equal(len, sizeof(got));
+	assert_memory_equal(got, "head", 4);
+	assert_memory_equal(got + 4, bytes, sizeof(bytes));
+	close(fds[0]);
+	close(span.fd);
+}
+
 /* A peer that says nothing ends the process, and only then. */
 static void test_timeout(void **state)
 {
@@ -46,7 +78,7 @@ static void test_timeout(void **state)
 	assert_int_equal(pipe(fds), 0);
 	pid = fork();
 	if (!pid) {
-		struct fdio f = {fds[0], fds[1], 1};
+		struct fdio f = {.in = fds[0], .out = fds[1], .timeout = 1};
 		struct serve_io io = fdio_io(&f);
 		char byte;
 
@@ -63,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_send_file),
 		cmocka_unit_test(test_timeout),
 	};
 

@@ -67,7 +67,7 @@ static struct sample *sample_new(void)
 static int read_all(struct buf *out, struct input *in, const char *length,
 		    const char *encoding, uint64_t max, struct error *err)
 {
-	struct serve_io io = {give, NULL, in};
+	struct serve_io io = {.read = give, .ctx = in};
 	struct http_body *body;
 	int ret = http_body_open(&body, &io, length, encoding, err);
 

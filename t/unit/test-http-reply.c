@@ -33,7 +33,7 @@ static int take(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 static void test_headers_wait(void **state)
 {
 	struct output out = {BUF_INIT, false};
-	struct serve_io io = {NULL, take, &out};
+	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
 	http_reply_init(&r, &io, false);
@@ -54,7 +54,7 @@ static void test_headers_wait(void **state)
 static void test_no_body(void **state)
 {
 	struct output out = {BUF_INIT, false};
-	struct serve_io io = {NULL, take, &out};
+	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
 	http_reply_init(&r, &io, true);
@@ -68,7 +68,7 @@ static void test_no_body(void **state)
 static void test_dates(void **state)
 {
 	struct output out = {BUF_INIT, false};
-	struct serve_io io = {NULL, take, &out};
+	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
 	http_reply_init(&r, &io, false);
@@ -89,7 +89,7 @@ static void test_dates(void **state)
 static void test_refuse(void **state)
 {
 	struct output out = {BUF_INIT, false};
-	struct serve_io io = {NULL, take, &out};
+	struct serve_io io = {.writev = take, .ctx = &out};
 	struct http_reply r;
 
 	http_reply_init(&r, &io, false);
@@ -111,7 +111,7 @@ static void test_refuse(void **state)
 static void test_gone(void **state)
 {
 	struct output out = {BUF_INIT, true};
-	struct serve_io io = {NULL, take, &out};
+	struct serve_io io = {.writev = take, .ctx = &out};
 	struct error err = ERROR_INIT;
 	struct http_reply r;
 

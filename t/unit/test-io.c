@@ -94,6 +94,48 @@ static void writes_everything(void **state)
 	write_big(4096, true);
 }
 
+/* A part of a file; or of what only was one, which is written then. */
+static void send_big(int fd, const uint8_t *bytes, uint64_t off, size_t len,
+		     bool nonblocking)
+{
+	const struct sys_file_span span = {bytes + off, len, fd, off};
+	pthread_t reader;
+	void *sum;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	if (nonblocking)
+		fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	sys_pipe_widen(fds[1], 1 << 20);
+	sys_pipe_widen(fd, 1 << 20);
+	pthread_create(&reader, NULL, drain, &fds[0]);
+	assert_int_equal(sys_send_file(fds[1], &span, "pipe", NULL), 0);
+	close(fds[1]);
+	pthread_join(reader, &sum);
+	assert_true(*(uint64_t *)sum == sum_of(bytes + off, len));
+	free(sum);
+}
+
+static void sends_files(void **state)
+{
+	char path[256];
+	uint8_t *bytes = malloc(BIG);
+	int fd = open(in_dir(path, "sent"), O_RDWR | O_CREAT, 0600);
+
+	assert_non_null(bytes);
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < BIG; i++)
+		bytes[i] = (uint8_t)(i * 11 + i / 255);
+	assert_int_equal(sys_write_all(fd, bytes, BIG, path, NULL), 0);
+	send_big(fd, bytes, 0, BIG, false);
+	send_big(fd, bytes, 4321, BIG - 5000, true);
+	send_big(-1, bytes, 7, 100000, false);
+	assert_int_equal(ftruncate(fd, 5000), 0);
+	send_big(fd, bytes, 100, 100000, true);
+	close(fd);
+	free(bytes);
+}
+
 static void empty_spans_are_no_trouble(void **state)
 {
 	struct iovec iov[3] = {{(char *)"", 0}, {(char *)"ab", 2}, {NULL, 0}};
@@ -299,6 +341,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_everything),
+		cmocka_unit_test(sends_files),
 		cmocka_unit_test(empty_spans_are_no_trouble),
 		cmocka_unit_test(a_peer_that_left_is_told_apart),
 		cmocka_unit_test(facts_about_files),

@@ -53,7 +53,7 @@ static void start(struct fixture *f, enum negotiate_mode mode, size_t enough_nr)
 	memset(f, 0, sizeof(*f));
 	buf_init(&f->out);
 	f->enough_nr = enough_nr;
-	f->io = (struct serve_io){NULL, collect, f};
+	f->io = (struct serve_io){.writev = collect, .ctx = f};
 	pktline_writer_init(&f->writer, &f->io);
 	oidset_init(&f->common, 100);
 	negotiate_init(&f->n, &ops, &f->common, &f->writer, HASH_SHA1);

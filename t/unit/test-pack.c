@@ -126,6 +126,35 @@ static void test_open(void **state)
 	}
 }
 
+/* Only the file that was opened will do. */
+static void test_open_file(void **state)
+{
+	struct packfile p;
+	struct pack *pack;
+	char head[4], path[512];
+	int fd;
+
+	make_small(&p, HASH_SHA1);
+	pack = packfile_open(&p);
+	fd = pack_open_file(pack);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, head, 4), 4);
+	assert_memory_equal(head, "PACK", 4);
+	close(fd);
+	snprintf(path, sizeof(path), "%s.pack", p.base);
+	unlink(path);
+	assert_int_equal(pack_open_file(pack), -1);
+	packfile_save_file(&p, ".pack", (const char *)pack->map.data,
+			   pack->map.len - 1);
+	assert_int_equal(pack_open_file(pack), -1);
+	unlink(path);
+	packfile_add(&p, OBJ_BLOB, "base", 4);
+	packfile_save(&p);
+	assert_int_equal(pack_open_file(pack), -1);
+	pack_close(pack);
+	packfile_release(&p);
+}
+
 static void test_rev_file(void **state)
 {
 	struct buf file = BUF_INIT;
@@ -251,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_example),
 		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_open_file),
 		cmocka_unit_test(test_rev_file),
 		cmocka_unit_test(test_entry_bounds),
 		cmocka_unit_test(test_missing),

@@ -126,7 +126,8 @@ static void test_read_chunks(void **state)
 	for (size_t chunk = 1; chunk < sizeof(text); chunk++) {
 		struct mem m = {text, sizeof(text) - 1, 0, chunk, BUF_INIT, 0,
 				false};
-		struct serve_io io = {mem_read, mem_writev, &m};
+		struct serve_io io = {
+			.read = mem_read, .writev = mem_writev, .ctx = &m};
 		struct pktline_reader r;
 		struct pktline p;
 
@@ -153,7 +154,8 @@ static void test_read_raw(void **state)
 	for (size_t chunk = 1; chunk <= sizeof(text); chunk++) {
 		struct mem m = {
 			.in = text, .in_len = sizeof(text) - 1, .chunk = chunk};
-		struct serve_io io = {mem_read, mem_writev, &m};
+		struct serve_io io = {
+			.read = mem_read, .writev = mem_writev, .ctx = &m};
 		struct pktline_reader r;
 		struct pktline p;
 		char bytes[3];
@@ -177,7 +179,8 @@ static void test_read_raw(void **state)
 static void check_read_fails(const char *text, const char *message)
 {
 	struct mem m = {text, strlen(text), 0, 3, BUF_INIT, 0, false};
-	struct serve_io io = {mem_read, mem_writev, &m};
+	struct serve_io io = {
+		.read = mem_read, .writev = mem_writev, .ctx = &m};
 	struct error err = ERROR_INIT;
 	struct pktline_reader r;
 	struct pktline p;
@@ -199,7 +202,8 @@ static void test_read_truncated(void **state)
 static void test_longest(void **state)
 {
 	struct mem m = {NULL, 0, 0, SIZE_MAX, BUF_INIT, 0, false};
-	struct serve_io io = {mem_read, mem_writev, &m};
+	struct serve_io io = {
+		.read = mem_read, .writev = mem_writev, .ctx = &m};
 	char *data = malloc(PKTLINE_DATA_MAX + 1);
 	struct pktline_writer w;
 	struct pktline_reader r;
@@ -230,7 +234,8 @@ static void test_longest(void **state)
 static void test_write(void **state)
 {
 	struct mem m = {NULL, 0, 0, 0, BUF_INIT, 0, false};
-	struct serve_io io = {mem_read, mem_writev, &m};
+	struct serve_io io = {
+		.read = mem_read, .writev = mem_writev, .ctx = &m};
 	struct iovec iov[2] = {{(char *)"x", 1}, {(char *)"yz", 2}};
 	struct pktline_writer w;
 

@@ -53,7 +53,7 @@ struct copy {
 
 static void copy_make(struct copy *c, const struct reuse_request *request)
 {
-	struct pack_sink sink = {packread_put, &c->pack};
+	struct pack_sink sink = {.put = packread_put, .ctx = &c->pack};
 	enum hash_algo algo = request->space->odb->algo;
 	struct pack_writer writer;
 	struct oid sum;

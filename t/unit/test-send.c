@@ -323,7 +323,7 @@ static void failures(void **state)
 	memset(a.had, 0, RANDREPO_MAX);
 	send_and_check(&a, odb, &tally);
 	random_options(&options, &r);
-	sink = (struct pack_sink){refuse, NULL};
+	sink = (struct pack_sink){.put = refuse};
 	assert_int_equal(
 		repack_send(odb, &a.request, &options, sink, &report, &err),
 		ERR_PEER);

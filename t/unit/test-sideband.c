@@ -14,6 +14,7 @@
 struct sink {
 	struct buf out;
 	size_t largest_write; /* spans of one gathered write */
+	size_t file_bytes;    /* that came from a file */
 	bool fail;
 };
 
@@ -35,6 +36,20 @@ static int collect(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 	return 0;
 }
 
+static int collect_file(void *ctx, const void *head, size_t len,
+			const struct sys_file_span *span, struct error *err)
+{
+	struct iovec iov[2] = {{(void *)head, len},
+			       {(void *)span->bytes, span->len}};
+
+	struct sink *s = ctx;
+
+	assert_int_equal(span->fd, 77);
+	assert_int_equal(span->off, 5 + s->file_bytes);
+	s->file_bytes += span->len;
+	return collect(ctx, iov, 2, err);
+}
+
 struct fixture {
 	struct sink sink;
 	struct serve_io io;
@@ -46,7 +61,8 @@ static void start(struct fixture *f, enum sideband_mode mode)
 {
 	memset(f, 0, sizeof(*f));
 	buf_init(&f->sink.out);
-	f->io = (struct serve_io){no_read, collect, &f->sink};
+	f->io = (struct serve_io){
+		.read = no_read, .writev = collect, .ctx = &f->sink};
 	pktline_writer_init(&f->out, &f->io);
 	sideband_init(&f->sb, &f->out, mode);
 }
@@ -93,6 +109,46 @@ static void check_size(enum sideband_mode mode, size_t len, size_t packet_max)
 	stop(&f);
 	buf_release(&data);
 	buf_release(&got);
+}
+
+/* The same out of a file, where the output can. */
+static void check_file(enum sideband_mode mode, size_t len, bool can)
+{
+	struct fixture plain, file;
+	struct buf data = BUF_INIT;
+	struct pack_sink sink;
+	struct sys_file_span span = {.len = len, .fd = 77, .off = 5};
+
+	start(&plain, mode);
+	start(&file, mode);
+	file.io.send_file = can ? collect_file : NULL;
+	for (size_t i = 0; i < len; i++)
+		buf_append_char(&data, (char)(i * 7 + i / 251));
+	span.bytes = (const uint8_t *)data.data;
+	sink = sideband_sink(&plain.sb);
+	assert_int_equal(sink.put(sink.ctx, data.data, len, NULL), 0);
+	sink = sideband_sink(&file.sb);
+	assert_int_equal(pack_sink_put_file(&sink, &span, NULL), 0);
+	assert_int_equal(file.sink.file_bytes,
+			 can && mode != SIDEBAND_SMALL ? len : 0);
+	assert_int_equal(file.sink.out.len, plain.sink.out.len);
+	assert_memory_equal(file.sink.out.data, plain.sink.out.data,
+			    plain.sink.out.len);
+	assert_true(file.sb.has_data);
+	stop(&plain);
+	stop(&file);
+	buf_release(&data);
+}
+
+static void test_files(void **state)
+{
+	static const size_t sizes[] = {1, 65515, 65516, 200000};
+
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		check_file(SIDEBAND_NONE, sizes[i / 2], i & 1);
+		check_file(SIDEBAND_SMALL, sizes[i / 2], i & 1);
+		check_file(SIDEBAND_LARGE, sizes[i / 2], i & 1);
+	}
 }
 
 static void test_sizes(void **state)
@@ -189,6 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_bands),
 		cmocka_unit_test(test_keep_alive),
 		cmocka_unit_test(test_none),

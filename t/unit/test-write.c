@@ -105,7 +105,7 @@ static void expect_failure(struct itemlist *l,
 			   const struct write_options *options)
 {
 	struct buf pack = BUF_INIT;
-	struct pack_sink sink = {packread_put, &pack};
+	struct pack_sink sink = {.put = packread_put, .ctx = &pack};
 	struct error err = ERROR_INIT;
 	struct write_report report = {0};
 	struct pack_writer writer;
@@ -177,7 +177,7 @@ static void sink_fails(void **state)
 {
 	uint64_t seed = random_seed();
 	struct write_options options = {.compression = -1};
-	struct pack_sink sink = {refuse, NULL};
+	struct pack_sink sink = {.put = refuse};
 	struct write_report report = {0};
 	struct pack_writer writer;
 	struct itemlist l;

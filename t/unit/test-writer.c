@@ -31,7 +31,7 @@ static int collect(void *ctx, const void *bytes, size_t len, struct error *err)
 
 static struct pack_sink sink_of(struct collector *c)
 {
-	return (struct pack_sink){collect, c};
+	return (struct pack_sink){.put = collect, .ctx = c};
 }
 
 static void check_trailer(const struct buf *pack, const struct oid *checksum,
@@ -118,6 +118,45 @@ static void spans_of_all_sizes(void **state)
 	check_spans(HASH_SHA256, &seed);
 }
 
+static int collect_file(void *ctx, const struct sys_file_span *span,
+			struct error *err)
+{
+	assert_int_equal(span->fd, 77);
+	return collect(ctx, span->bytes, span->len, err);
+}
+
+/* Large spans of a file come as such, if the sink takes them, small ones not.
+ */
+static void spans_of_a_file(void **state)
+{
+	static const uint8_t bytes[100000];
+	const struct sys_file_span span = {bytes, sizeof(bytes), 77, 0};
+	const struct sys_file_span small = {bytes, 100, 1, 0};
+
+	for (int takes = 0; takes < 2; takes++) {
+		struct collector c = {BUF_INIT, NULL, SIZE_MAX};
+		struct pack_sink sink = sink_of(&c);
+		struct pack_writer w;
+		struct oid sum;
+
+		sink.put_file = takes ? collect_file : NULL;
+		assert_int_equal(
+			pack_writer_init(&w, sink, 1, HASH_SHA1, true, NULL),
+			0);
+		pack_writer_begin_entry(&w);
+		assert_int_equal(pack_writer_put_file(&w, &small, NULL), 0);
+		assert_int_equal(pack_writer_put_file(&w, &span, NULL), 0);
+		assert_ptr_equal(c.last, bytes);
+		assert_true(w.crc == pack_crc32(pack_crc32(0, bytes, 100),
+						bytes, sizeof(bytes)));
+		assert_int_equal(w.off, 12 + 100 + sizeof(bytes));
+		assert_int_equal(pack_writer_finish(&w, &sum, NULL), 0);
+		check_trailer(&c.got, &sum, HASH_SHA1);
+		pack_writer_release(&w);
+		buf_release(&c.got);
+	}
+}
+
 static void large_spans_are_not_copied(void **state)
 {
 	static const uint8_t span[100000];
@@ -166,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_pack),
 		cmocka_unit_test(spans_of_all_sizes),
+		cmocka_unit_test(spans_of_a_file),
 		cmocka_unit_test(large_spans_are_not_copied),
 		cmocka_unit_test(errors_of_the_sink_come_back),
 	};
