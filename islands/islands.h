@@ -29,7 +29,7 @@
 
 /* Immutable once painted; threads may share it. obj_pos are a walk's. */
 struct islands {
-	struct bitset tip;       /* by obj_pos: trees and blobs of tips */
+	struct bitset tip; /* by obj_pos: trees and blobs of tips, heads */
 	struct island_sets sets; /* of islands of references */
 	uint32_t *set_of;        /* owned: by obj_pos, < end: number of a set;
 				    NULL without such islands */
@@ -56,12 +56,18 @@ int islands_paint_tip(struct islands *islands, struct walk *w,
  * Paint what the references reach that pack.island puts into islands, over
  * the lists of an enumeration (keep_lists) of all references: a set for each
  * commit, from children to parents, then for each object of its list. Reads no
- * trees but those that references name. Without the key nothing is painted.
- * 0, or negative with *islands partly painted.
+ * trees but those that references name, and those of heads.
+ *
+ * Each commit of `heads`, which references reach, is asked for by itself as
+ * well, with its history and without: it gets two islands, what it reaches and
+ * what its tree holds. The latter objects are also in the tip.
+ *
+ * Without the key and without heads nothing is painted. 0, or negative with
+ * *islands partly painted.
  */
 int islands_paint_refs(struct islands *islands, struct walk *w,
 		       const struct walk_result *found, struct refs *refs,
-		       struct error *err);
+		       const struct walk_tips *heads, struct error *err);
 
 /* The set of islands that an object is in. NULL: there are no islands. */
 static inline uint32_t islands_set(const struct islands *islands,

@@ -18,12 +18,14 @@ struct painting {
 	struct islands *islands;
 	struct walk *w;
 	const struct walk_result *found;
+	const struct walk_tips *heads;
 	struct island_patterns patterns;
 	struct island_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
 	uint32_t *commit_sets; /* owned: by commit_nr */
 	uint32_t commit_end;
-	uint32_t set; /* being painted below a tree */
+	uint32_t set;  /* being painted below a tree */
+	bool is_a_tip; /* which is a head's */
 	struct error *err;
 };
 
@@ -71,6 +73,8 @@ static int paint_below(void *ctx, uint32_t obj_pos, enum object_type type,
 {
 	struct painting *p = ctx;
 
+	if (p->is_a_tip && obj_pos < p->islands->end)
+		bitset_set(&p->islands->tip, obj_pos);
 	return paint_object(p, obj_pos, p->set) < 0 ? error_nomem(err) : 0;
 }
 
@@ -208,9 +212,56 @@ static int paint_commits(struct painting *p)
 	return ret;
 }
 
+/* The islands of heads come after those that have names. */
+static uint32_t head_island(const struct painting *p, size_t head, bool is_tip)
+{
+	return (uint32_t)(p->patterns.name_nr + 2 * head + is_tip);
+}
+
+/* Before commits are painted: what heads reach. */
+static int paint_heads(struct painting *p)
+{
+	const struct walk_tips *heads = p->heads;
+	uint32_t set;
+
+	for (size_t i = 0; i < heads->commit_nr; i++)
+		if (island_sets_single(&set, &p->islands->sets,
+				       head_island(p, i, false)) < 0 ||
+		    island_sets_add(&p->commit_sets[heads->commits[i]],
+				    &p->islands->sets, set) < 0)
+			return error_nomem(p->err);
+	return 0;
+}
+
+static int paint_head_trees(struct painting *p)
+{
+	const struct walk_tips *heads = p->heads;
+	const struct history *h = &p->w->history;
+	int ret = 0;
+
+	if (!heads->commit_nr)
+		return 0;
+	if (bitset_grow(&p->islands->tip, p->islands->end) < 0)
+		return error_nomem(p->err);
+	p->is_a_tip = true;
+	for (size_t i = 0; i < heads->commit_nr && !ret; i++) {
+		uint32_t set;
+
+		ret = island_sets_single(&set, &p->islands->sets,
+					 head_island(p, i, true));
+		ret = ret < 0 ? error_nomem(p->err)
+			      : paint_tree(
+					p,
+					h->commits[heads->commits[i]].tree_pos,
+					set);
+	}
+	return ret;
+}
+
 static int paint_all(struct painting *p)
 {
 	struct islands *islands = p->islands;
+	size_t island_nr = p->patterns.name_nr + 2 * p->heads->commit_nr;
 	int ret;
 
 	islands->end = objspace_end(&p->w->space);
@@ -218,26 +269,31 @@ static int paint_all(struct painting *p)
 	p->commit_end = (uint32_t)p->w->history.nr;
 	p->commit_sets = mem_calloc(p->commit_end, sizeof(*p->commit_sets));
 	if (!islands->set_of || !p->commit_sets ||
-	    island_sets_init(&islands->sets, (uint32_t)p->patterns.name_nr) < 0)
+	    island_sets_init(&islands->sets, (uint32_t)island_nr) < 0)
 		return error_nomem(p->err);
 	ret = paint_values(p);
-	return ret < 0 ? ret : paint_commits(p);
+	if (!ret)
+		ret = paint_heads(p);
+	if (!ret)
+		ret = paint_commits(p);
+	return ret < 0 ? ret : paint_head_trees(p);
 }
 
 int islands_paint_refs(struct islands *islands, struct walk *w,
 		       const struct walk_result *found, struct refs *refs,
-		       struct error *err)
+		       const struct walk_tips *heads, struct error *err)
 {
 	struct painting p = {
 		.islands = islands,
 		.w = w,
 		.found = found,
+		.heads = heads,
 		.patterns = ISLAND_PATTERNS_INIT,
 		.err = err,
 	};
 	int ret = match_refs(&p, refs);
 
-	if (!ret && p.ref_nr)
+	if (!ret && (p.ref_nr || heads->commit_nr))
 		ret = paint_all(&p);
 	island_patterns_release(&p.patterns);
 	free(p.refs);

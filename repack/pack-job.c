@@ -333,6 +333,8 @@ static int paint_islands(struct pack_job *job, struct error *err)
 		.refs = job->refs,
 		.items = &job->items,
 		.found = job->found_all ? &job->found : NULL,
+		.heads = o->heads,
+		.head_nr = o->head_nr,
 		.threads = o->newpack->make.threads,
 		.progress = o->newpack->make.progress,
 	};

@@ -86,22 +86,36 @@ static int enumerate(struct walk_result *found, const struct paint *paint,
 	return ret;
 }
 
+static int add_heads(struct walk_tips *heads, const struct paint *paint,
+		     struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < paint->head_nr && !ret; i++)
+		ret = walk_add_tip(paint->walk, heads, &paint->heads[i], true,
+				   err);
+	return ret;
+}
+
 int paint_references(struct islands *islands, const struct paint *paint,
 		     struct error *err)
 {
 	const struct config *config = &paint->walk->odb->repo->config;
 	struct walk_result own = WALK_RESULT_INIT;
+	struct walk_tips heads = WALK_TIPS_INIT;
 	const struct walk_result *found = paint->found;
 	int ret = 0;
 
-	if (!config_string(config, "pack.island"))
+	if (!paint->head_nr && !config_string(config, "pack.island"))
 		return 0;
-	if (!found)
+	ret = add_heads(&heads, paint, err);
+	if (!ret && !found)
 		ret = enumerate(&own, paint, err);
 	if (!ret)
 		ret = islands_paint_refs(islands, paint->walk,
 					 found ? found : &own, paint->refs,
-					 err);
+					 &heads, err);
+	walk_tips_release(&heads);
 	walk_result_release(&own);
 	return ret;
 }

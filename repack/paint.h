@@ -30,6 +30,12 @@ struct paint {
 	 * not known.
 	 */
 	const struct walk_result *found;
+	/*
+	 * Commits that are asked for by themselves, see islands_paint_refs();
+	 * those that are not there are left out.
+	 */
+	const struct oid *heads;
+	size_t head_nr;
 	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
 };
@@ -42,7 +48,8 @@ int paint_tip(struct islands *islands, bool *any, const struct paint *paint,
 	      struct error *err);
 
 /*
- * Paint by pack.island; without that key nothing is done. Right for the items,
+ * Paint by pack.island, and heads; with neither nothing is done. Right for the
+ * items,
  * and perhaps not for other objects. 0 or negative; ERR_MISSING when something
  * that references reach is not there.
  */

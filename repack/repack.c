@@ -72,6 +72,8 @@ static void set_job_options(struct run *r)
 		.bitmap_is_default = o->bitmap_is_default,
 		.tip_island = o->all,
 		.delta_islands = o->delta_islands,
+		.heads = o->heads,
+		.head_nr = o->head_nr,
 		.all_refs = true,
 		.filter = o->filter,
 		.keep_rest = true,

@@ -66,6 +66,10 @@ struct repack_options {
 	 */
 	const struct oid *roots;
 	size_t root_nr;
+	/* With delta_islands: commits that are asked for by themselves, see
+	   repack/paint.h. Borrowed. */
+	const struct oid *heads;
+	size_t head_nr;
 	/* Packs go in spite of extensions.preciousObjects: the caller knows
 	   who needs what. */
 	bool precious_too;

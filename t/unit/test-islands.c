@@ -140,7 +140,9 @@ static void write_fork_refs(struct walkrepo *w, bool **reached)
 	randrepo_ref(r, "refs/others/x", r->commits[r->commit_nr - 1]);
 }
 
-static void paint(struct islands *islands, struct walkrepo *w)
+/* `heads`: numbers of commits. */
+static void paint(struct islands *islands, struct walkrepo *w,
+		  const uint32_t *heads, size_t head_nr)
 {
 	static const char config[] = "[pack]\n"
 				     "island = refs/forks/([0-9]+)/\n"
@@ -148,6 +150,7 @@ static void paint(struct islands *islands, struct walkrepo *w)
 	struct walk_options options = {.objects = true, .keep_lists = true};
 	struct walk_result found = WALK_RESULT_INIT;
 	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct walk_tips head_tips = WALK_TIPS_INIT;
 	struct config *c = &w->h.r.t.repo.config;
 	struct error err = ERROR_INIT;
 	struct refs *refs;
@@ -160,8 +163,15 @@ static void paint(struct islands *islands, struct walkrepo *w)
 	assert_int_equal(
 		walk_enumerate(&found, &w->w, &wants, &none, &options, NULL),
 		0);
-	if (islands_paint_refs(islands, &w->w, &found, refs, &err) < 0)
+	for (size_t i = 0; i < head_nr; i++)
+		assert_int_equal(walk_add_tip(&w->w, &head_tips,
+					      &w->h.r.objects[heads[i]].oid,
+					      false, NULL),
+				 0);
+	if (islands_paint_refs(islands, &w->w, &found, refs, &head_tips, &err) <
+	    0)
 		fail_msg("%s", err.msg);
+	walk_tips_release(&head_tips);
 	walk_tips_release(&wants);
 	walk_result_release(&found);
 	refs_close(refs);
@@ -191,7 +201,7 @@ static void what_references_reach(void **state)
 		for (uint32_t fork = 0; fork < FORKS; fork++)
 			reached[fork] = walkrepo_set();
 		write_fork_refs(&w, reached);
-		paint(&islands, &w);
+		paint(&islands, &w, NULL, 0);
 		assert_int_equal(islands.sets.island_nr, FORKS);
 		for (uint32_t i = 0; i < w.h.r.nr; i++) {
 			uint32_t pos = walkrepo_pos(&w, i);
@@ -219,6 +229,61 @@ static void what_references_reach(void **state)
 	}
 }
 
+/* Heads: what each reaches, and what its tree holds, besides the others. */
+static void heads_and_their_trees(void **state)
+{
+	uint64_t seed = random_seed();
+	struct islands islands = ISLANDS_INIT;
+	bool *reached[FORKS], *history[2], *trees[2];
+	struct walkrepo w;
+	uint32_t heads[2];
+
+	walkrepo_init(&w, HASH_SHA1, &seed, 15, 5);
+	for (uint32_t fork = 0; fork < FORKS; fork++)
+		reached[fork] = walkrepo_set();
+	write_fork_refs(&w, reached);
+	for (uint32_t k = 0; k < 2; k++) {
+		char name[32];
+
+		heads[k] = walkrepo_some_commit(&w);
+		snprintf(name, sizeof(name), "refs/heads/%u", k);
+		randrepo_ref(&w.h.r, name, heads[k]);
+		history[k] = walkrepo_set();
+		trees[k] = walkrepo_set();
+		randrepo_reach(&w.h.r, history[k], heads[k]);
+		mark_tree(&w.h.r, tree_of(&w.h.r, heads[k]), trees[k]);
+	}
+	paint(&islands, &w, heads, 2);
+	assert_int_equal(islands.sets.island_nr, FORKS + 4);
+	for (uint32_t i = 0; i < w.h.r.nr; i++) {
+		uint32_t pos = walkrepo_pos(&w, i);
+		uint32_t set = islands_set(&islands, pos);
+
+		for (uint32_t fork = 0; fork < FORKS; fork++)
+			assert_int_equal(
+				island_sets_has(&islands.sets, set, fork),
+				reached[fork][i]);
+		for (uint32_t k = 0; k < 2; k++) {
+			assert_int_equal(island_sets_has(&islands.sets, set,
+							 FORKS + 2 * k),
+					 history[k][i]);
+			assert_int_equal(island_sets_has(&islands.sets, set,
+							 FORKS + 2 * k + 1),
+					 trees[k][i]);
+		}
+		assert_int_equal(islands_in_tip(&islands, pos),
+				 trees[0][i] || trees[1][i]);
+	}
+	for (uint32_t fork = 0; fork < FORKS; fork++)
+		free(reached[fork]);
+	for (uint32_t k = 0; k < 2; k++) {
+		free(history[k]);
+		free(trees[k]);
+	}
+	islands_release(&islands);
+	walkrepo_release(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -226,6 +291,7 @@ int main(void)
 		cmocka_unit_test(others_among_tips),
 		cmocka_unit_test(which_bases),
 		cmocka_unit_test(what_references_reach),
+		cmocka_unit_test(heads_and_their_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
