@@ -7,6 +7,7 @@
 #include "islands/network-member.h"
 #include "repack/network-drop.h"
 #include "repack/network-graph.h"
+#include "repack/network-heads.h"
 #include "repack/network-repack.h"
 #include "repack/network-sync.h"
 #include "repack/cruft.h"
@@ -28,6 +29,7 @@ struct run {
 	size_t good_nr;
 	struct oid *roots; /* owned: what members need besides references */
 	size_t root_nr, root_alloc;
+	struct network_heads heads;
 	struct error *err;
 };
 
@@ -42,7 +44,7 @@ static int add_root(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Reflogs, HEADs and indexes of a member. */
+/* Reflogs, HEADs and indexes of a member; and HEAD as a head. */
 static int add_roots(struct run *r, uint32_t id, struct error *err)
 {
 	const struct network_entry *entry = network_registry_find(
@@ -55,6 +57,8 @@ static int add_roots(struct run *r, uint32_t id, struct error *err)
 		ret = refs_each_reflog_oid(repo, add_root, r, err);
 	if (!ret && repo)
 		ret = index_file_each_oid(repo, add_root, r, err);
+	if (!ret && repo)
+		ret = network_heads_add(&r->heads, repo, err);
 	repo_close(repo);
 	return ret;
 }
@@ -144,6 +148,14 @@ static int pack_refs(struct run *r)
 	return ret;
 }
 
+/* What is configured as the tip takes the place of HEADs. */
+static int choose_heads(struct run *r)
+{
+	if (config_find(&r->network->store->config, "repack.tipisland"))
+		network_heads_release(&r->heads);
+	return network_heads_choose(&r->heads, r->err);
+}
+
 static int repack_store(struct run *r)
 {
 	struct repack_options options = {
@@ -158,6 +170,8 @@ static int repack_store(struct run *r)
 		.delta_islands = true,
 		.roots = r->roots,
 		.root_nr = r->root_nr,
+		.heads = r->heads.heads,
+		.head_nr = r->heads.nr,
 		.precious_too = true,
 	};
 
@@ -177,6 +191,8 @@ static int run_locked(struct run *r)
 		ret = sync_members(r);
 	if (!ret)
 		ret = pack_refs(r);
+	if (!ret)
+		ret = choose_heads(r);
 	return ret < 0 ? ret : repack_store(r);
 }
 
@@ -249,5 +265,6 @@ int network_repack(struct network_repack_report *report,
 	free(r.ids);
 	free(r.good);
 	free(r.roots);
+	network_heads_release(&r.heads);
 	return ret;
 }

@@ -75,6 +75,45 @@ test_expect_success 'clones of members are copied' '
 	done
 '
 
+# Clones of HEAD's branch by clients, with more options: nothing is deflated.
+copied () {
+	repo=$1 && shift &&
+	rm -rf c &&
+	stock clone --progress --bare --single-branch "$@" \
+		--upload-pack="$GITREACH_BUILD/bin/git-upload-pack" \
+		"file://$PWD/$repo" c 2>err &&
+	nr=$(stock -C c rev-list --objects HEAD | wc -l) &&
+	tr "\r" "\n" <err | sed -n "s/.*Total \([0-9]*\) .*), reused \([0-9]*\) .*pack-reused \([0-9]*\).*/\1 \2 \3/p" >total &&
+	read sent reused packed <total &&
+	test $sent = $nr && test $((reused + packed)) = $nr
+}
+
+test_expect_success 'clones of HEADs are copied, with and without history' '
+	for r in root.git f*.git
+	do
+		copied $r && copied $r --depth 1 || return
+	done &&
+	"$GIT" -C store.git network verify >out &&
+	grep "^crossing-deltas=0$" out
+'
+
+test_expect_success 'what is configured as the tip takes their place' '
+	cp -R store.git tip.git &&
+	cp -R root.git theirs.git &&
+	echo "$PWD/tip.git/objects" >theirs.git/objects/info/alternates &&
+	printf "# gitreach network 1\nnext 2\nmember 1 %s\n" \
+		"$PWD/theirs.git" >tip.git/network/members &&
+	stock -C tip.git config extensions.preciousObjects false &&
+	stock -C tip.git repack -adfq &&
+	for value in false refs/virtual/1/heads/
+	do
+		stock -C tip.git config repack.tipIsland $value &&
+		"$GIT" -C tip.git network repack -q || return
+		copied theirs.git --depth 1 && echo yes || echo no
+	done >actual &&
+	printf "no\nyes\n" | test_cmp - actual
+'
+
 test_expect_success 'verify and stats' '
 	cat >expect <<-EOF &&
 	members=6
