@@ -52,6 +52,7 @@ test_expect_success 'an ssh of our own' '
 		*) break ;;
 		esac
 	done
+	unset GIT_DIR GIT_COMMON_DIR # an ssh passes on neither
 	PATH=$GITREACH_BUILD/bin:$PATH exec sh -c "$2"
 	EOC
 	chmod +x ssh &&

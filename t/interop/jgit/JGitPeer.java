@@ -8,8 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
+import org.eclipse.jgit.api.CloneCommand;
+import org.eclipse.jgit.api.FetchCommand;
 import org.eclipse.jgit.api.Git;
+import org.eclipse.jgit.api.PushCommand;
 import org.eclipse.jgit.internal.storage.file.FileRepository;
 import org.eclipse.jgit.internal.storage.file.GC;
 import org.eclipse.jgit.internal.storage.file.Pack;
@@ -31,6 +35,9 @@ import org.eclipse.jgit.revwalk.RevCommit;
 import org.eclipse.jgit.revwalk.RevObject;
 import org.eclipse.jgit.storage.file.FileRepositoryBuilder;
 import org.eclipse.jgit.storage.pack.PackConfig;
+import org.eclipse.jgit.transport.PushResult;
+import org.eclipse.jgit.transport.RefSpec;
+import org.eclipse.jgit.transport.RemoteRefUpdate;
 
 import com.googlecode.javaewah.EWAHCompressedBitmap;
 import com.googlecode.javaewah.IntIterator;
@@ -46,8 +53,9 @@ public class JGitPeer {
 			"       JGitPeer walk <repo> (--all | <want>...) [--not <have>...]",
 			"       JGitPeer bitmap-list <repo>",
 			"       JGitPeer bitmap-check <repo> [<sample size>]",
-			"       JGitPeer clone <url> <directory>",
-			"       JGitPeer fetch <repo>"));
+			"       JGitPeer clone <url> <directory> [<depth>]",
+			"       JGitPeer fetch <repo> [<depth>]",
+			"       JGitPeer push <repo> <refspec>..."));
 		return 129;
 	}
 
@@ -59,7 +67,8 @@ public class JGitPeer {
 		if (args.length < 2)
 			return usage();
 		if (args[0].equals("clone"))
-			return args.length == 3 ? copy(args[1], args[2]) : usage();
+			return args.length < 3 ? usage()
+				: copy(args[1], args[2], depth(args, 3));
 		try (FileRepository repo = open(args[1])) {
 			switch (args[0]) {
 			case "gc":
@@ -76,7 +85,10 @@ public class JGitPeer {
 				return bitmaps(repo, args.length > 2
 					? Integer.parseInt(args[2]) : SAMPLE_NR);
 			case "fetch":
-				return fetch(repo);
+				return fetch(repo, depth(args, 2));
+			case "push":
+				return push(repo, List.of(args)
+					.subList(2, args.length));
 			default:
 				return usage();
 			}
@@ -280,18 +292,52 @@ public class JGitPeer {
 		return false;
 	}
 
+	/* An optional argument; 0: not given. */
+	private static int depth(String[] args, int at) {
+		return args.length > at ? Integer.parseInt(args[at]) : 0;
+	}
+
 	/* A bare clone, through JGit's own transport. */
-	private static int copy(String url, String dir) throws Exception {
-		Git.cloneRepository().setURI(url).setDirectory(new File(dir))
-			.setBare(true).setMirror(true).call().close();
+	private static int copy(String url, String dir, int depth)
+			throws Exception {
+		CloneCommand clone = Git.cloneRepository().setURI(url)
+			.setDirectory(new File(dir)).setBare(true).setMirror(true);
+
+		if (depth > 0)
+			clone.setDepth(depth);
+		clone.call().close();
 		return 0;
 	}
 
-	/* What is new at the origin. */
-	private static int fetch(Repository repo) throws Exception {
+	/* What is new at the origin, or as much of it. */
+	private static int fetch(Repository repo, int depth) throws Exception {
 		try (Git git = new Git(repo)) {
-			git.fetch().call();
+			FetchCommand fetch = git.fetch();
+
+			if (depth > 0)
+				fetch.setDepth(depth);
+			fetch.call();
 		}
 		return 0;
+	}
+
+	/* 1 when the server refuses one of them. */
+	private static int push(Repository repo, List<String> specs)
+			throws Exception {
+		int code = 0;
+
+		try (Git git = new Git(repo)) {
+			PushCommand push = git.push();
+
+			push.setRefSpecs(specs.stream().map(RefSpec::new)
+				.collect(Collectors.toList()));
+			for (PushResult result : push.call())
+				for (RemoteRefUpdate u : result.getRemoteUpdates())
+					if (u.getStatus() != RemoteRefUpdate.Status.OK) {
+						System.err.println(u);
+						code = 1;
+					}
+		}
+		return code;
 	}
 }

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+#
+# Sourced by tests of clients that are not Git's own, after lib.sh and the
+# definition of
+#
+#	client clone <url> <dir> [<depth>]     a bare mirror
+#	client fetch <dir> [<depth>]           from where it was cloned
+#	client push <dir> <refspec>...         to there
+#	client_ssh, client_shallow             empty where it knows no such thing
+#
+# The server is ours, behind each transport; what comes of it is judged by
+# stock Git.
+
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+test_expect_success 'setup' '
+	mkdir srv &&
+	repo_criss_cross plain.git 40 &&
+	repo_tags plain.git &&
+	repo_init srv/server.git &&
+	stock -C srv/server.git config http.receivepack true &&
+	stock -C srv/server.git config receive.denyDeleteCurrent ignore &&
+	touch srv/server.git/git-daemon-export-ok
+'
+
+# server_anew: srv/server.git as it was, packed, with a bitmap index
+server_anew () {
+	rm -rf srv/server.git/objects srv/server.git/refs \
+		srv/server.git/packed-refs &&
+	cp -R plain.git/objects plain.git/refs srv/server.git &&
+	"$GIT" -C srv/server.git repack -adbq
+}
+
+# server_grows: two commits more, newer than the bitmaps
+server_grows () {
+	for i in 1 2
+	do
+		test_tick &&
+		stock -C srv/server.git update-ref refs/heads/new-$i \
+			$(echo new $i | stock -C srv/server.git \
+			commit-tree -p main -p side "main^{tree}") || return
+	done
+}
+
+test_transport () {
+	case $2 in
+	ssh:*) test -n "$client_ssh" || return 0 ;;
+	esac
+	name=$1 url=$2
+
+	test_expect_success "$name: clone and fetch" '
+		rm -rf clone.git && server_anew &&
+		client clone "$url" clone.git &&
+		test_same_repo srv/server.git clone.git &&
+		server_grows &&
+		client fetch clone.git &&
+		test_same_repo srv/server.git clone.git
+	'
+
+	test -z "$client_shallow" ||
+	test_expect_success "$name: shallow, deeper, and all" '
+		rm -rf short.git && server_anew &&
+		client clone "$url" short.git 1 &&
+		stock -C short.git fsck --full &&
+		stock -C short.git rev-list --count main >count &&
+		echo 1 | test_cmp - count &&
+		client fetch short.git 5 &&
+		stock -C short.git fsck --full &&
+		test $(stock -C short.git rev-list --count main) -gt 4 &&
+		test -e short.git/shallow &&
+		client fetch short.git 2147483647 &&
+		test_must_fail test -s short.git/shallow &&
+		test_same_repo srv/server.git short.git
+	'
+
+	test_expect_success "$name: push new, forced, and deleted" '
+		rm -rf clone.git && server_anew &&
+		client clone "$url" clone.git &&
+		commit=$(echo pushed | stock -C clone.git commit-tree -p main \
+			"main~3^{tree}") &&
+		stock -C clone.git update-ref refs/heads/main $commit &&
+		stock -C clone.git update-ref refs/heads/topic $commit &&
+		stock -C clone.git update-ref refs/heads/side main~7 &&
+		client push clone.git refs/heads/main refs/heads/topic \
+			+refs/heads/side &&
+		test_same_repo srv/server.git clone.git &&
+		stock -C srv/server.git fsck --full --strict &&
+		stock -C clone.git update-ref -d refs/heads/topic &&
+		client push clone.git :refs/heads/topic &&
+		test_same_repo srv/server.git clone.git
+	'
+
+	test_expect_success "$name: what is no fast-forward is refused" '
+		test_when_finished "stock -C srv/server.git config \
+			receive.denyNonFastForwards false" &&
+		stock -C srv/server.git rev-parse main >expect &&
+		stock -C srv/server.git config receive.denyNonFastForwards \
+			true &&
+		stock -C clone.git update-ref refs/heads/main main~4 &&
+		test_must_fail client push clone.git +refs/heads/main 2>err &&
+		grep -i "non-fast-forward" err &&
+		stock -C srv/server.git rev-parse main >actual &&
+		test_cmp expect actual
+	'
+}
+
+DAEMON_OPTIONS=--enable=receive-pack
+. "$GITREACH_SRC/t/lib-transports.sh"
