@@ -55,22 +55,20 @@ def sources(*suffixes):
     return sorted(f for f in found if room(f) in LEVELS)
 
 
-def objects():
-    """(source, object) of every compiled file."""
+def symbols():
+    """(source, symbols) of every compiled file, a symbol being its name, kind
+    letter and section."""
     build = os.environ.get("BUILD", "build")
-    return [(f, f"{build}/{f[:-2]}.o") for f in sources(".c")]
-
-
-def nm(obj):
-    """(name, kind letter, section) of the symbols of an object file."""
-    out = subprocess.run(["nm", "-f", "sysv", obj], check=True,
+    objects = {f"{build}/{f[:-2]}.o": f for f in sources(".c")}
+    out = subprocess.run(["nm", "-A", "-f", "sysv", *objects], check=True,
                          capture_output=True, text=True).stdout
-    rows = []
+    rows = {f: [] for f in objects.values()}
     for line in out.splitlines():
         cells = [c.strip() for c in line.split("|")]
         if len(cells) == 7 and cells[0] != "Name":
-            rows.append((cells[0], cells[2], cells[6]))
-    return rows
+            obj, _, name = cells[0].partition(":")
+            rows[objects[obj]].append((name, cells[2], cells[6]))
+    return rows.items()
 
 
 class Allowed:
