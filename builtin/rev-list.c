@@ -291,13 +291,14 @@ static int list_by_walk(struct rev_list_run *r)
 	return ret;
 }
 
-/* Counting needs neither order nor paths: by tree differences. */
+/* Counting needs neither order nor paths. */
 static int count_by_walk(struct rev_list_run *r)
 {
 	struct walk_result result = WALK_RESULT_INIT;
 	struct walk_options options = {
 		.objects = r->o.objects,
 		.exclude_boundary = true,
+		.set_only = true,
 		.filter = &r->filter.filter,
 		.filter_wants = r->o.filter_provided,
 	};

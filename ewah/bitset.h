@@ -4,7 +4,8 @@
  * position i % 64. Bits at and past `bits` are always zero, and so are the
  * unused bits of the last word.
  *
- * One owner; several threads may read one that nobody changes.
+ * One owner; several threads may read one that nobody changes, or share one as
+ * bitset_claim() says.
  */
 #ifndef EWAH_BITSET_H
 #define EWAH_BITSET_H
@@ -60,6 +61,26 @@ static inline void bitset_unset(struct bitset *set, size_t i)
 static inline bool bitset_test(const struct bitset *set, size_t i)
 {
 	return set->words[i / 64] >> (i % 64) & 1;
+}
+
+/*
+ * As bitset_test(), and bitset_set() telling whether the bit was clear, for
+ * threads that share a set which they change with these only.
+ */
+static inline bool bitset_test_shared(const struct bitset *set, size_t i)
+{
+	return __atomic_load_n(&set->words[i / 64], __ATOMIC_RELAXED) >>
+		       (i % 64) &
+	       1;
+}
+
+static inline bool bitset_claim(struct bitset *set, size_t i)
+{
+	uint64_t bit = UINT64_C(1) << (i % 64);
+
+	return !bitset_test_shared(set, i) &&
+	       !(__atomic_fetch_or(&set->words[i / 64], bit, __ATOMIC_RELAXED) &
+		 bit);
 }
 
 /* As bitset_test(), false for any i past the end. */

@@ -53,6 +53,23 @@ void pack_idx_table_release(struct pack_idx_table *table)
 	table->first = NULL;
 }
 
+void pack_idx_table_prefetch(const struct pack_idx_table *table,
+			     const uint8_t *const *raws, size_t nr)
+{
+	if (!table->first)
+		return;
+	for (size_t i = 0; i < nr; i++)
+		__builtin_prefetch(
+			&table->first[load_be64(raws[i]) >> table->shift]);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t range = load_be64(raws[i]) >> table->shift;
+
+		if (table->first[range] < table->ids->nr)
+			__builtin_prefetch(
+				pack_ids_at(table->ids, table->first[range]));
+	}
+}
+
 bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,
 			 uint32_t *ids_pos)
 {

@@ -11,6 +11,7 @@
 #define PACK_IDX_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pack/ids.h"
@@ -29,6 +30,13 @@ struct pack_idx_table {
 void pack_idx_table_init(struct pack_idx_table *table,
 			 const struct pack_ids *ids);
 void pack_idx_table_release(struct pack_idx_table *table);
+
+/*
+ * Start to load what look-ups of these ids will read, so that they wait for
+ * memory together and not one after the other. Some tens of ids at a time.
+ */
+void pack_idx_table_prefetch(const struct pack_idx_table *table,
+			     const uint8_t *const *raws, size_t nr);
 
 /* As pack_ids_find(), with the same answers. */
 bool pack_idx_table_find(const struct pack_idx_table *table, const uint8_t *raw,

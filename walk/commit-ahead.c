@@ -18,6 +18,7 @@ enum {
 	/* A sleeping thread is woken when this much is waiting. */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
+	PREFETCH_PARENTS = 2,
 };
 
 /* As kept: parents are in an array of their own. */
@@ -74,6 +75,21 @@ static bool is_cut(const struct commit_ahead *a, uint32_t obj_pos)
 	return oidmap_get(a->shallow, &oid, &ignored);
 }
 
+/* Its tree and its first parents are looked up together. */
+static void prefetch_links(const struct commit_ahead *a,
+			   const struct commit_view *view)
+{
+	struct oid parents[PREFETCH_PARENTS];
+	const uint8_t *raws[PREFETCH_PARENTS + 1] = {view->tree.bytes};
+	size_t nr = 0;
+
+	for (; nr < view->parent_nr && nr < PREFETCH_PARENTS; nr++) {
+		commit_parent(&parents[nr], view, nr, a->space->odb->algo);
+		raws[nr + 1] = parents[nr].bytes;
+	}
+	objspace_prefetch(a->space, raws, nr + 1);
+}
+
 static int add_record(struct commit_ahead *a, struct lane *lane,
 		      const struct commit_view *view)
 {
@@ -93,6 +109,7 @@ static int add_record(struct commit_ahead *a, struct lane *lane,
 		.first_parent = (uint32_t)lane->parent_nr,
 		.parent_nr = (uint32_t)view->parent_nr,
 	};
+	prefetch_links(a, view);
 	if (objspace_add(a->space, view->tree.bytes, &r->tree_pos) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < view->parent_nr; i++) {

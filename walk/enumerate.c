@@ -6,6 +6,7 @@
 #include "object/parse.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
+#include "walk/tree-closure.h"
 #include "walk/treewalk.h"
 #include "walk/walk.h"
 
@@ -147,6 +148,38 @@ static int emit_lists(struct enumerate *e, struct error *err)
 	return ret;
 }
 
+/*
+ * Whether to enumerate without lists. Where commits have parents that are not
+ * walked, and these parents' trees are not excluded as a whole, only lists
+ * tell what is new.
+ */
+static bool is_set_enough(const struct enumerate *e)
+{
+	return e->options->set_only && !e->has_paths &&
+	       (e->options->exclude_boundary || !e->result->revs.boundary_nr);
+}
+
+static int emit_set(struct enumerate *e, struct error *err)
+{
+	const struct revwalk_result *revs = &e->result->revs;
+	const struct tree_closure_options options = {
+		.threads = e->options->threads,
+		.progress = e->options->progress,
+		.trees_only = !takes_type(e, OBJ_BLOB),
+	};
+	uint32_t *trees = mem_alloc(revs->nr, sizeof(*trees));
+	int ret;
+
+	if (!trees)
+		return error_nomem(err);
+	for (size_t i = 0; i < revs->nr; i++)
+		trees[i] = e->w->history.commits[revs->commits[i]].tree_pos;
+	ret = tree_closure_find(&e->result->objects, &e->tree.seen,
+				&e->w->space, trees, revs->nr, &options, err);
+	free(trees);
+	return ret;
+}
+
 /* Tree by tree, for filters that ask where an object is. */
 static int emit_by_path(struct enumerate *e, struct error *err)
 {
@@ -167,8 +200,11 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 {
 	struct walk_result *result = e->result;
 	size_t nr = result->revs.nr;
+	bool any = takes_type(e, OBJ_TREE) || takes_type(e, OBJ_BLOB);
 	int ret;
 
+	if (any && is_set_enough(e))
+		return emit_set(e, err);
 	result->parents_first = mem_alloc(nr, sizeof(uint32_t));
 	if (!result->parents_first)
 		return error_nomem(err);
@@ -182,9 +218,7 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 		return ret;
 	if (e->has_paths)
 		return emit_by_path(e, err);
-	if (!takes_type(e, OBJ_TREE) && !takes_type(e, OBJ_BLOB))
-		return 0;
-	return emit_lists(e, err);
+	return any ? emit_lists(e, err) : 0;
 }
 
 /* Objects outside packs were only met by name: they have to be there. */

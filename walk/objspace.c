@@ -66,6 +66,13 @@ static bool find_packed(const struct objspace *space, const uint8_t *raw,
 	return false;
 }
 
+void objspace_prefetch(const struct objspace *space, const uint8_t *const *raws,
+		       size_t nr)
+{
+	for (uint32_t i = 0; space->tables && i < space->odb->source_nr; i++)
+		pack_idx_table_prefetch(&space->tables[i], raws, nr);
+}
+
 /* The caller holds the lock. */
 static int add_extra(struct objspace *space, const struct oid *oid,
 		     uint32_t *obj_pos)

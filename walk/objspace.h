@@ -45,6 +45,13 @@ void objspace_release(struct objspace *space);
  */
 void objspace_accelerate(struct objspace *space);
 
+/*
+ * To be called before some tens of look-ups, for speed: with the tables of
+ * objspace_accelerate(), they then wait for memory all at once.
+ */
+void objspace_prefetch(const struct objspace *space, const uint8_t *const *raws,
+		       size_t nr);
+
 /* The number of an object, a new one if needed. 0 or ERR_NOMEM. */
 int objspace_add(struct objspace *space, const uint8_t *raw, uint32_t *obj_pos);
 

@@ -24,6 +24,7 @@ void tree_builder_release(struct tree_builder *b)
 {
 	free(b->entries);
 	free(b->starts);
+	free(b->parsed);
 	buf_release(&b->part);
 }
 
@@ -39,7 +40,9 @@ static int reserve(struct tree_builder *b, size_t nr)
 
 static int start(struct tree_builder *b)
 {
-	b->nr = 0;
+	b->nr = b->parsed_nr = 0;
+	b->news_only = false;
+	b->last = ENTRY_POOL_NONE;
 	b->at = 0;
 	buf_reset(&b->part);
 	if (reserve(b, 1) < 0)
@@ -48,20 +51,36 @@ static int start(struct tree_builder *b)
 	return 0;
 }
 
+/* Append what entry_pool_add() has made of the next entry. */
+static int push_entry(struct tree_builder *b, uint32_t entry_nr, size_t len)
+{
+	if (mem_grow(&b->parsed, &b->parsed_alloc, b->parsed_nr + 1,
+		     sizeof(*b->parsed)) < 0)
+		return ERR_NOMEM;
+	b->parsed[b->parsed_nr++] = entry_nr;
+	b->last = entry_nr;
+	b->at += (uint32_t)len;
+	if (b->news_only)
+		return 0;
+	if (reserve(b, 1) < 0)
+		return ERR_NOMEM;
+	b->entries[b->nr] = entry_nr;
+	b->starts[++b->nr] = b->at;
+	return 0;
+}
+
 /* Take whole entries from the front of *c, as many as there are. */
 static int take_entries(struct tree_builder *b, struct cursor *c)
 {
-	uint32_t prev = b->nr ? b->entries[b->nr - 1] : ENTRY_POOL_NONE;
 	struct tree_entry entry;
 
 	while (tree_next(&entry, c, b->algo) > 0) {
-		if (reserve(b, 1) < 0 ||
-		    entry_pool_add(b->pool, prev, entry.raw, entry.raw_len,
-				   &prev) < 0)
+		uint32_t entry_nr;
+
+		if (entry_pool_add(b->pool, b->last, entry.raw, entry.raw_len,
+				   &entry_nr) < 0 ||
+		    push_entry(b, entry_nr, entry.raw_len) < 0)
 			return ERR_NOMEM;
-		b->entries[b->nr] = prev;
-		b->at += (uint32_t)entry.raw_len;
-		b->starts[++b->nr] = b->at;
 	}
 	return 0;
 }
@@ -141,14 +160,19 @@ static int take_range(struct tree_builder *b, const struct tree_table *base,
 {
 	uint32_t nr = last - first;
 
+	b->at += base->starts[last] - base->starts[first];
+	if (!nr)
+		return 0;
+	b->last = base->entries[last - 1];
+	if (b->news_only)
+		return 0;
 	if (reserve(b, nr) < 0)
 		return ERR_NOMEM;
 	memcpy(b->entries + b->nr, base->entries + first,
 	       nr * sizeof(*b->entries));
-	copy_shifted(b->starts + b->nr + 1, base->starts + first + 1, nr,
-		     b->at - base->starts[first]);
 	b->nr += nr;
-	b->at = b->starts[b->nr];
+	copy_shifted(b->starts + b->nr + 1 - nr, base->starts + first + 1, nr,
+		     b->at - base->starts[last]);
 	return 0;
 }
 
@@ -194,8 +218,8 @@ static int take_op(struct tree_builder *b, const struct tree_table *base,
 			 (uint32_t)(op->off + op->len));
 }
 
-int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
-			const uint8_t *delta, size_t delta_len)
+static int apply(struct tree_builder *b, const struct tree_table *base,
+		 const uint8_t *delta, size_t delta_len, bool news_only)
 {
 	struct cursor c = cursor_make(delta, delta_len);
 	uint32_t base_len = base->starts[base->nr];
@@ -209,6 +233,7 @@ int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
 		return ERR_CORRUPT;
 	if (start(b) < 0)
 		return ERR_NOMEM;
+	b->news_only = news_only;
 	c.p += header_len;
 	while ((ret = delta_next(&op, &c, base_len)) > 0) {
 		ret = take_op(b, base, &op);
@@ -218,4 +243,16 @@ int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
 	if (ret < 0 || b->part.len || b->at != size)
 		return ERR_CORRUPT;
 	return 0;
+}
+
+int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
+			const uint8_t *delta, size_t delta_len)
+{
+	return apply(b, base, delta, delta_len, false);
+}
+
+int tree_builder_news(struct tree_builder *b, const struct tree_table *base,
+		      const uint8_t *delta, size_t delta_len)
+{
+	return apply(b, base, delta, delta_len, true);
 }

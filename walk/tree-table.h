@@ -12,6 +12,7 @@
 #ifndef WALK_TREE_TABLE_H
 #define WALK_TREE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,11 @@ struct tree_builder {
 	size_t nr, alloc;
 	uint32_t *starts; /* owned; one more than entries */
 	size_t start_alloc;
+	uint32_t *parsed; /* owned: those of the entries that were not taken
+			     over from a base as they are */
+	size_t parsed_nr, parsed_alloc;
+	bool news_only;  /* only `parsed` is made */
+	uint32_t last;   /* the entry before the next one; ENTRY_POOL_NONE */
 	uint32_t at;     /* where the next entry begins */
 	struct buf part; /* bytes of an entry whose end is still to come */
 };
@@ -56,6 +62,13 @@ int tree_builder_parse(struct tree_builder *b, const uint8_t *bytes,
  */
 int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
 			const uint8_t *delta, size_t delta_len);
+
+/*
+ * As tree_builder_derive(), but no table is made, only `parsed`: what the tree
+ * has besides its base, and perhaps some of what both have.
+ */
+int tree_builder_news(struct tree_builder *b, const struct tree_table *base,
+		      const uint8_t *delta, size_t delta_len);
 
 /* What was made: points into the builder, valid until its next use. */
 static inline struct tree_table tree_builder_table(const struct tree_builder *b)

@@ -97,8 +97,14 @@ struct walk_options {
 	 * moved are listed again.
 	 */
 	bool exclude_boundary;
-	bool exact_commits;          /* see revwalk.h */
-	bool keep_lists;             /* fill in result->lists */
+	bool exact_commits; /* see revwalk.h */
+	bool keep_lists;    /* fill in result->lists */
+	/*
+	 * Only which objects is wanted: they come in no order, without name
+	 * hash and group, and parents_first is not made. The cheapest way to
+	 * enumerate a whole history. Not with keep_lists.
+	 */
+	bool set_only;
 	enum name_grouping grouping; /* of what is found */
 	/*
 	 * What the result leaves out, but for the wants themselves; with
@@ -132,7 +138,7 @@ void walk_result_release(struct walk_result *result);
  * The place in parents_first of the i-th commit of a pack: the trunk from its
  * newest commit to its oldest, then the other branches. What a commit reaches
  * then lies in few runs, so that bitmaps over a pack of this order are small.
- * Only after an enumeration with objects.
+ * Only after an enumeration with objects and without set_only.
  */
 static inline size_t walk_result_place(const struct walk_result *result,
 				       size_t i)

@@ -26,6 +26,11 @@ static void test_edges(void **state)
 	assert_int_equal(bitset_next_unset(&set, 0), 65);
 	assert_int_equal(bitset_count(&set), 65);
 	bitset_unset(&set, 64);
+	assert_true(bitset_claim(&set, 64));
+	assert_false(bitset_claim(&set, 64));
+	assert_true(bitset_test_shared(&set, 64));
+	bitset_unset(&set, 64);
+	assert_false(bitset_test_shared(&set, 64));
 	assert_int_equal(bitset_next(&set, 64), 65);
 	bitset_release(&set);
 	assert_null(set.words);

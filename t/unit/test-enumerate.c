@@ -141,6 +141,7 @@ static void one_request(struct walkrepo *f, unsigned i)
 		.exclude_boundary = i & 1,
 		.exact_commits = true,
 		.keep_lists = i & 2,
+		.set_only = !(i & 2) && i & 16,
 		.threads = i % 3,
 	};
 	struct error err = ERROR_INIT;
@@ -238,7 +239,10 @@ static void missing_objects(void **state)
 	commit = randhist_commit_tree(&f.h.r, tree, NULL, 0, 10);
 	for (uint32_t gone = 0; gone < commit; gone++) {
 		struct walk_result result = WALK_RESULT_INIT;
-		struct walk_options options = {.objects = true};
+		struct walk_options options = {
+			.objects = true,
+			.set_only = gone & 1,
+		};
 		struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
 		struct oid *oid = &f.h.r.objects[gone].oid;
 		char hex[OID_MAX_HEX_LEN + 1], name[128];

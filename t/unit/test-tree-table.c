@@ -87,6 +87,38 @@ static void check_parsed(struct fixture *f, const struct buf *tree)
 	assert_int_equal(t.starts[i], tree->len);
 }
 
+/* What a delta inserts, and what is of the base, are all of a tree. */
+static void check_news(struct fixture *f, const struct buf *base,
+		       const void *delta, size_t delta_len)
+{
+	struct tree_table from, all;
+	uint32_t *parsed;
+	size_t nr;
+	int ret;
+
+	tree_builder_parse(&f->parser, (const uint8_t *)base->data, base->len);
+	from = tree_builder_table(&f->parser);
+	ret = tree_builder_news(&f->deriver, &from, delta, delta_len);
+	nr = f->deriver.parsed_nr;
+	parsed = calloc(nr + 1, sizeof(*parsed));
+	assert_non_null(parsed);
+	if (nr)
+		memcpy(parsed, f->deriver.parsed, nr * sizeof(*parsed));
+	assert_int_equal(
+		tree_builder_derive(&f->deriver, &from, delta, delta_len), ret);
+	all = tree_builder_table(&f->deriver);
+	for (uint32_t i = 0; !ret && i < all.nr; i++) {
+		bool found = false;
+
+		for (size_t k = 0; !found && k < nr; k++)
+			found = parsed[k] == all.entries[i];
+		for (uint32_t k = 0; !found && k < from.nr; k++)
+			found = from.entries[k] == all.entries[i];
+		assert_true(found);
+	}
+	free(parsed);
+}
+
 /* Apply a delta both ways; both are a tree and the same, or none is. */
 static void check_delta(struct fixture *f, const struct buf *base,
 			const void *delta, size_t delta_len)
@@ -122,6 +154,7 @@ static void check_delta(struct fixture *f, const struct buf *base,
 				    (plain.nr + 1) * sizeof(*plain.starts));
 	}
 	buf_release(&result);
+	check_news(f, base, delta, delta_len);
 }
 
 static void put_size(struct buf *b, uint64_t size)
