@@ -90,6 +90,7 @@ static int mark_had(struct bitset *had, struct walk *w,
 	struct walk_result found = WALK_RESULT_INIT;
 	struct walk_options options = {
 		.objects = true,
+		.set_only = true,
 		.threads = ask->threads,
 		.progress = ask->progress,
 	};

@@ -64,7 +64,7 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 		return error_nomem(err);
 	for (size_t i = 0; i < found->revs.nr; i++)
 		bitset_set(&r->reached,
-			   h->commits[walk_result_commit(found, i)].obj_pos);
+			   h->commits[found->revs.commits[i]].obj_pos);
 	for (size_t i = 0; i < found->objects.nr; i++)
 		bitset_set(&r->reached, found->objects.items[i].obj_pos);
 	return 0;
@@ -79,6 +79,7 @@ static int enumerate(struct run *r, struct walk_result *found,
 {
 	const struct walk_options options = {
 		.objects = true,
+		.set_only = true,
 		.progress = r->options->progress,
 	};
 	const struct walk_tips none = WALK_TIPS_INIT;

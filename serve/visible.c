@@ -420,7 +420,11 @@ static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 		      struct error *err)
 {
 	static const struct walk_tips none = WALK_TIPS_INIT;
-	const struct walk_options options = {.objects = true, .threads = 1};
+	const struct walk_options options = {
+		.objects = true,
+		.set_only = true,
+		.threads = 1,
+	};
 	struct walk_result result = WALK_RESULT_INIT;
 	struct walk_tips tips = WALK_TIPS_INIT;
 	struct walk w;

@@ -81,7 +81,7 @@ static int check_others(struct request *req, const struct walk_tips *from,
 			const struct walk_tips *wanted, struct error *err)
 {
 	static const struct walk_tips none = WALK_TIPS_INIT;
-	struct walk_options options = {.objects = true};
+	struct walk_options options = {.objects = true, .set_only = true};
 	struct walk_result result = WALK_RESULT_INIT;
 	struct walk *w = &req->s->walk;
 	struct bitset found = BITSET_INIT;

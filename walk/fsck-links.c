@@ -97,6 +97,7 @@ static int enumerate(struct fsck_links *l, struct error *err)
 {
 	const struct walk_options options = {
 		.objects = true,
+		.set_only = true,
 		.threads = l->scan->threads,
 	};
 	struct walk_result result = WALK_RESULT_INIT;
