@@ -137,8 +137,11 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 	nr = commit_graph_parents(h->graph, graph_pos, parents,
 				  ARRAY_NR(parents), err);
 	if (nr < 0 || nr > GRAPH_PARENTS_MAX ||
-	    commit_graph_entry(&entry, h->graph, graph_pos, err) < 0)
-		return 0; /* the object itself is the better source then */
+	    commit_graph_entry(&entry, h->graph, graph_pos, err) < 0) {
+		/* The object itself is the better source then. */
+		h->lacks_levels = true;
+		return 0;
+	}
 	if (objspace_add(h->space, entry.tree, &tree_pos) < 0)
 		return error_nomem(err);
 	c->tree_pos = tree_pos;

@@ -49,6 +49,9 @@ struct history {
 				       as many as processors */
 	struct progress_out poll;   /* see history_poll() */
 	struct progress meter;      /* of commits parsed; never drawn */
+	bool lacks_levels;          /* a commit of the graph was not taken from
+				       it, and its level is unknown though
+				       those of its children are known */
 	bool allow_missing; /* may be set: a commit that is missing has no
 			       parents, date 0, no valid tree, and is marked */
 	const struct oidmap *shallow;   /* borrowed: ids of commits without

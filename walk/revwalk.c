@@ -30,6 +30,10 @@ struct walk {
 	size_t flag_alloc;
 	size_t interesting_nr; /* queued commits not (yet) uninteresting */
 	uint64_t oldest;       /* date of the oldest result */
+	uint32_t lowest;       /* level of the lowest result */
+	bool is_ending;        /* all that is queued is uninteresting */
+	bool lacks_levels;     /* as the history, when this was found */
+	size_t threat_nr;      /* of these, may_reach_result(); once ending */
 	size_t left;           /* commits that may yet leave the queue */
 	bool may_be_long;      /* no haves, and not found to be long yet */
 	uint32_t *stack;       /* scratch of paint_ancestors() */
@@ -101,6 +105,18 @@ static int paint_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
+ * Whether a result may be among the ancestors of a commit: they are on lower
+ * levels, and who has a level has ancestors that all have one.
+ */
+static bool may_reach_result(const struct walk *w, uint32_t c)
+{
+	uint32_t level = w->h->commits[c].level;
+
+	return level == HISTORY_LEVEL_UNKNOWN || level > w->lowest ||
+	       w->lacks_levels;
+}
+
+/*
  * Queue a commit, parsing it. A commit that is not there behind haves is left
  * out.
  */
@@ -121,6 +137,8 @@ static int enqueue(struct walk *w, uint32_t c, struct error *err)
 	w->flags[c] |= SEEN;
 	if (!(w->flags[c] & UNINTERESTING))
 		w->interesting_nr++;
+	if (w->is_ending && may_reach_result(w, c))
+		w->threat_nr++;
 	return 0;
 }
 
@@ -135,15 +153,27 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 	return 0;
 }
 
+/* From here on no commit is added to the result, only taken out of it. */
+static void begin_end(struct walk *w)
+{
+	w->is_ending = true;
+	w->lacks_levels = w->h->lacks_levels;
+	w->threat_nr = 0;
+	for (size_t i = 0; i < w->queue.nr; i++)
+		w->threat_nr += may_reach_result(w, w->queue.items[i].value);
+}
+
 /* Whether anything queued could still change the result. */
-static bool is_settled(const struct walk *w, bool exact, int *slop)
+static bool is_settled(struct walk *w, bool exact, int *slop)
 {
 	if (w->interesting_nr)
 		return false;
-	if (exact)
-		return !w->queue.nr;
-	if (!w->queue.nr)
+	if (!w->is_ending || w->lacks_levels != w->h->lacks_levels)
+		begin_end(w);
+	if (!w->threat_nr)
 		return true;
+	if (exact)
+		return false;
 	if (w->queue.items[0].key >= w->oldest) {
 		*slop = SLOP;
 		return false;
@@ -158,6 +188,18 @@ static bool is_long(const struct walk *w, const struct revwalk_result *result)
 	       result->nr >= w->h->space->packed_nr / AHEAD_AFTER_SHARE;
 }
 
+static int add_result(struct walk *w, struct revwalk_result *result, uint32_t c)
+{
+	const struct history_commit *commit = &w->h->commits[c];
+
+	w->interesting_nr--;
+	if (commit->date < w->oldest)
+		w->oldest = commit->date;
+	if (commit->level < w->lowest)
+		w->lowest = commit->level;
+	return append(&result->commits, &result->nr, &result->alloc, c);
+}
+
 static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 		   struct error *err)
 {
@@ -170,16 +212,13 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 		if (!w->left--)
 			return 1;
 		w->flags[c] |= POPPED;
+		if (w->is_ending && may_reach_result(w, c))
+			w->threat_nr--;
 		if (w->flags[c] & UNINTERESTING) {
 			if (paint_ancestors(w, c) < 0)
 				return error_nomem(err);
 		} else {
-			w->interesting_nr--;
-			w->oldest = w->h->commits[c].date < w->oldest
-					    ? w->h->commits[c].date
-					    : w->oldest;
-			if (append(&result->commits, &result->nr,
-				   &result->alloc, c) < 0)
+			if (add_result(w, result, c) < 0)
 				return error_nomem(err);
 		}
 		if (is_long(w, result)) {
@@ -250,6 +289,7 @@ static int run(struct revwalk_result *result, struct history *h,
 		.h = h,
 		.queue = HEAP_INIT,
 		.oldest = UINT64_MAX,
+		.lowest = HISTORY_LEVEL_UNKNOWN,
 		.left = limit,
 		.may_be_long = !tips->have_nr,
 	};

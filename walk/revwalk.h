@@ -4,9 +4,11 @@
  *
  * A walk by committer date, newest first. Commits reached from haves are
  * painted uninteresting, also behind commits seen before. It ends when no
- * interesting commit is queued and what is queued is older than every result
- * (and a little further, for clocks that were wrong); `exact` walks the haves'
- * history to its end instead, and is right whatever the dates say.
+ * interesting commit is queued and what is queued cannot reach a result: with a
+ * commit-graph when it is on levels below the lowest result's, without one at
+ * the end of the haves' history. Unless it has to be `exact` it also ends when
+ * all that is queued is older than every result (and a little further, for
+ * clocks that were wrong).
  */
 #ifndef WALK_REVWALK_H
 #define WALK_REVWALK_H

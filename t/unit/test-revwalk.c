@@ -172,6 +172,31 @@ static void skew(struct dag *d, uint64_t *seed)
 			d->h.commits[i].date = random_next(seed) % 2000;
 }
 
+/* As of a commit-graph that was written when there were fewer commits. */
+static void set_levels(struct dag *d, uint64_t *seed)
+{
+	size_t known = random_next(seed) % (COMMITS + 1);
+
+	for (uint32_t c = 0; c < known; c++) {
+		uint32_t level = 1;
+
+		for (uint32_t k = 0; k < d->h.commits[c].parent_nr; k++) {
+			uint32_t p = history_parents(&d->h, c)[k];
+
+			assert_true(p < c);
+			if (d->h.commits[p].level >= level)
+				level = d->h.commits[p].level + 1;
+		}
+		d->h.commits[c].level = level;
+	}
+	/* As of a commit with too many parents for the graph's reader. */
+	if (known && random_next(seed) % 3 == 0) {
+		d->h.commits[random_next(seed) % known].level =
+			HISTORY_LEVEL_UNKNOWN;
+		d->h.lacks_levels = true;
+	}
+}
+
 static void random_requests(void **state)
 {
 	uint64_t seed = random_seed();
@@ -184,6 +209,8 @@ static void random_requests(void **state)
 		dag_random(&d, COMMITS, false, &seed);
 		if (exact)
 			skew(&d, &seed);
+		if (i & 2)
+			set_levels(&d, &seed);
 		for (int k = 0; k < 50; k++)
 			one_request(&d, exact, &seed);
 		dag_release(&d);
