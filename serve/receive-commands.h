@@ -54,6 +54,8 @@ struct receive_command {
 	bool in_rewrite; /* its last rewrite may get more */
 	bool is_alias;   /* of a ref that another command changes as well */
 	bool is_void;    /* deletes what is not there */
+	/* A work tree has its branch, and comes along. */
+	bool updates_worktree;
 	bool needs_cut; /* needs commits of `shallow` to stay without parents */
 	struct receive_rewrite *rewrites; /* owned */
 	size_t rewrite_nr, rewrite_alloc;

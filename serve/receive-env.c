@@ -81,13 +81,15 @@ static int set_cert(struct receive_environment *env,
 
 int receive_environment_init(struct receive_environment *env,
 			     const struct receive *r, unsigned flags,
+			     const struct receive_worktree *worktree,
 			     struct error *err)
 {
 	int ret;
 
 	*env = (struct receive_environment){0};
-	/* Hooks run in the git directory. */
-	ret = set(env, "GIT_DIR", ".");
+	ret = set(env, "GIT_DIR", worktree ? worktree->git_dir : ".");
+	if (!ret && worktree)
+		ret = set(env, "GIT_WORK_TREE", worktree->dir);
 	if (!ret && (flags & RECEIVE_ENV_QUARANTINE) && r->quarantine.dir)
 		ret = set_quarantine(env, &r->quarantine);
 	if (!ret && (flags & RECEIVE_ENV_OPTIONS) && r->config.push_options)

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "serve/receive-session.h"
+#include "serve/receive-worktree.h"
 
 enum receive_env {
 	/* GIT_QUARANTINE_PATH, and the object directories that go with it. */
@@ -21,9 +22,13 @@ struct receive_environment {
 	size_t own_nr, own_alloc;
 };
 
-/* 0 or ERR_NOMEM; release in any case. */
+/*
+ * GIT_DIR is ".": hooks run in the git directory. Those that are about a work
+ * tree get its places. 0 or ERR_NOMEM; release in any case.
+ */
 int receive_environment_init(struct receive_environment *env,
 			     const struct receive *r, unsigned flags,
+			     const struct receive_worktree *worktree,
 			     struct error *err);
 void receive_environment_release(struct receive_environment *env);
 

@@ -16,6 +16,7 @@ struct run {
 	const struct buf *input; /* NULL: none */
 	unsigned env;            /* of enum receive_env */
 	const char *name;        /* of a hook; NULL: another program */
+	const struct receive_worktree *worktree; /* NULL: none */
 };
 
 static int pass_on(void *ctx, const char *bytes, size_t len, struct error *err)
@@ -42,7 +43,8 @@ static int run(const struct run *h, struct error *err)
 	};
 	struct sys_child child;
 	struct trace_child told;
-	int ret = receive_environment_init(&env, r, h->env, err), status;
+	int ret = receive_environment_init(&env, r, h->env, h->worktree, err),
+	    status;
 
 	if (!ret)
 		trace_child_start(r->repo->trace, &told, h->argv, h->name);
@@ -68,7 +70,7 @@ static int run_hook(struct receive *r, const char *name,
 		    const char *const *args, size_t arg_nr,
 		    const struct buf *input, unsigned env, struct error *err)
 {
-	struct run h = {r, NULL, input, env, name};
+	struct run h = {r, NULL, input, env, name, NULL};
 	const char **argv = mem_calloc(arg_nr + 2, sizeof(*argv));
 	char *path;
 	int ret;
@@ -86,6 +88,14 @@ static int run_hook(struct receive *r, const char *name,
 	}
 	free(argv);
 	return ret;
+}
+
+int receive_run_in(struct receive *r, const char *const *argv, const char *name,
+		   const struct receive_worktree *worktree, struct error *err)
+{
+	struct run h = {r, argv, NULL, 0, name, worktree};
+
+	return run(&h, err);
 }
 
 static int add_line(struct buf *out, enum hash_algo algo,

@@ -10,6 +10,8 @@
  *	post-receive           what was done on its input
  *	post-update <ref>...   the refs that were changed
  *
+ * push-to-checkout is started by receive-worktree.h.
+ *
  * A hook that is not there agrees.
  */
 #ifndef SERVE_RECEIVE_HOOKS_H
@@ -18,6 +20,7 @@
 #include "base/error.h"
 #include "repo/ref-transaction.h"
 #include "serve/receive-session.h"
+#include "serve/receive-worktree.h"
 
 /* 0, 1 when the hook is against all of it, or negative. */
 int receive_hook_pre(struct receive *r, struct error *err);
@@ -30,6 +33,14 @@ int receive_hook_update(struct receive *r, const struct receive_command *cmd,
 int receive_hook_transaction(void *ctx, enum ref_state state,
 			     const struct ref_transaction *tx,
 			     struct error *err);
+
+/*
+ * Run a program like a hook, for a work tree: GIT_DIR and GIT_WORK_TREE are
+ * those of `worktree`. `name`: of the hook that it is, or NULL. Its exit code,
+ * or negative.
+ */
+int receive_run_in(struct receive *r, const char *const *argv, const char *name,
+		   const struct receive_worktree *worktree, struct error *err);
 
 /* post-receive and post-update, when something was done. 0 or negative. */
 int receive_hook_post(struct receive *r, struct error *err);

@@ -367,7 +367,7 @@ static int run(struct proc *p, char *path, struct error *err)
 	char *argv[] = {path, NULL};
 	struct receive_environment env;
 	unsigned flags = SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT;
-	int ret = receive_environment_init(&env, r, 0, err), status;
+	int ret = receive_environment_init(&env, r, 0, NULL, err), status;
 
 	if (r->band.mode != SIDEBAND_NONE)
 		flags |= SYS_SPAWN_PIPE_ERR;

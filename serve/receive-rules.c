@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "serve/receive-check.h"
-#include "sys/io.h"
+#include "serve/receive-worktree.h"
 
 /* Git's advice to those who have configured nothing. */
 static const char advice_current[] =
@@ -123,56 +122,10 @@ static int check_name(struct receive *r, struct receive_command *cmd)
 
 /* ---- checked-out branches */
 
-struct worktrees {
-	struct refs *refs;
-	const char *full; /* the ref that is asked for */
-};
-
-static bool is_head(struct refs *refs, const char *head, const char *full)
-{
-	struct ref ref;
-
-	return refs_lookup(refs, head, &ref, NULL) >= 0 && ref.target &&
-	       !strcmp(ref.target, full);
-}
-
-/* 1 when the work tree of that name has the branch. */
-static int visit_worktree(void *ctx, const char *name)
-{
-	struct worktrees *w = ctx;
-	struct buf head = BUF_INIT;
-	int ret = 0;
-
-	if (buf_printf(&head, "worktrees/%s/HEAD", name) < 0)
-		ret = ERR_NOMEM;
-	else
-		ret = is_head(w->refs, head.data, w->full);
-	buf_release(&head);
-	return ret;
-}
-
-/* Whether a work tree has the ref checked out: 1, 0 or negative. */
-static int is_checked_out(struct receive *r, const char *full,
-			  struct error *err)
-{
-	struct worktrees w = {r->refs.refs, full};
-	char *dir;
-	int ret;
-
-	if (!r->repo->is_bare && is_head(w.refs, "main-worktree/HEAD", full))
-		return 1;
-	dir = repo_common_path(r->repo, "worktrees");
-	if (!dir)
-		return error_nomem(err);
-	ret = sys_dir_each(dir, visit_worktree, &w, NULL);
-	free(dir);
-	return ret == ERR_MISSING ? 0 : ret;
-}
-
 static int check_current(struct receive *r, struct receive_command *cmd,
 			 const char *full, struct error *err)
 {
-	int ret = is_checked_out(r, full, err);
+	int ret = receive_worktree_find(NULL, r, full, err);
 
 	if (ret <= 0)
 		return ret;
@@ -183,9 +136,8 @@ static int check_current(struct receive *r, struct receive_command *cmd,
 		receive_tell(r, "warning: updating the current branch\n");
 		return 0;
 	case RECEIVE_DENY_UPDATE_INSTEAD:
-		return refuse(r, cmd, "updateInstead is not supported yet",
-			      "error: receive.denyCurrentBranch=updateInstead "
-			      "is not supported yet: %s\n");
+		cmd->updates_worktree = true;
+		return 0;
 	case RECEIVE_DENY_DEFAULT:
 	case RECEIVE_DENY_REFUSE:
 		break;

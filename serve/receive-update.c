@@ -9,6 +9,7 @@
 #include "serve/receive-check.h"
 #include "serve/receive-hooks.h"
 #include "serve/receive-update.h"
+#include "serve/receive-worktree.h"
 
 /* One transaction. */
 struct batch {
@@ -83,19 +84,17 @@ static int prepare_delete(struct batch *b, struct receive_command *cmd,
 	return 0;
 }
 
-static int queue(struct batch *b, struct receive_command *cmd)
+static int queue(struct batch *b, struct receive_command *cmd, const char *full)
 {
-	const char *name = refview_full_name(&b->r->refs, cmd->ref);
-	char *full = name ? mem_strdup(name) : NULL;
 	struct ref_change change = {
 		.name = full,
 		.new_oid = &cmd->new_oid,
 		.old_oid = &cmd->old_oid,
 		.message = "push",
 	};
-	int ret = full ? 0 : error_nomem(b->err);
+	int ret = 0;
 
-	if (!ret && receive_is_delete(cmd))
+	if (receive_is_delete(cmd))
 		ret = prepare_delete(b, cmd, full, &change);
 	if (!ret)
 		ret = ref_transaction_add(b->tx, &change, b->err);
@@ -105,11 +104,25 @@ static int queue(struct batch *b, struct receive_command *cmd)
 	} else if (!ret) {
 		b->commands[b->nr++] = cmd;
 	}
+	return ret;
+}
+
+/* What was agreed to. The full name outlives lookups, as it is a copy. */
+static int execute(struct batch *b, struct receive_command *cmd)
+{
+	const char *name = refview_full_name(&b->r->refs, cmd->ref);
+	char *full = name ? mem_strdup(name) : NULL;
+	int ret = full ? 0 : error_nomem(b->err);
+
+	if (!ret && cmd->updates_worktree)
+		ret = receive_worktree_update(b->r, cmd, full, b->err);
+	if (!ret && !cmd->error)
+		ret = queue(b, cmd, full);
 	free(full);
 	return ret;
 }
 
-/* Ask rules and hook about a command, and queue it. */
+/* Ask rules and hook about a command, and execute it. */
 static int take(struct batch *b, struct receive_command *cmd)
 {
 	int ret = receive_rules_check(b->rules, cmd, b->err);
@@ -119,10 +132,12 @@ static int take(struct batch *b, struct receive_command *cmd)
 	ret = receive_hook_update(b->r, cmd, b->err);
 	if (ret < 0)
 		return ret;
-	if (!ret)
-		return queue(b, cmd);
-	receive_tell(b->r, "error: hook declined to update %s\n", cmd->ref);
-	return receive_refuse(cmd, "hook declined");
+	if (ret) {
+		receive_tell(b->r, "error: hook declined to update %s\n",
+			     cmd->ref);
+		return receive_refuse(cmd, "hook declined");
+	}
+	return execute(b, cmd);
 }
 
 static int batch_open(struct batch *b, struct receive *r,

@@ -38,7 +38,7 @@ static void test_flags(void **state)
 	r.request.options[0] = option;
 	r.request.option_nr = 1;
 	r.config.push_options = true;
-	assert_int_equal(receive_environment_init(&env, &r, 0, NULL), 0);
+	assert_int_equal(receive_environment_init(&env, &r, 0, NULL, NULL), 0);
 	assert_string_equal(find(&env, "GIT_DIR"), ".");
 	assert_null(find(&env, "GIT_QUARANTINE_PATH"));
 	assert_null(find(&env, "GIT_PUSH_OPTION_COUNT"));
@@ -47,7 +47,7 @@ static void test_flags(void **state)
 	assert_int_equal(receive_environment_init(&env, &r,
 						  RECEIVE_ENV_QUARANTINE |
 							  RECEIVE_ENV_OPTIONS,
-						  NULL),
+						  NULL, NULL),
 			 0);
 	assert_string_equal(find(&env, "GIT_QUARANTINE_PATH"),
 			    r.quarantine.dir);
