@@ -83,6 +83,15 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
+ * Leave objects out that would be sent, as the receiver gets them in another
+ * way: left_out[i] says whether oids[i] was one. An id that is there twice is
+ * left out once. Before versions are withheld. 0 or ERR_NOMEM. Cost: a look at
+ * each object that is listed.
+ */
+int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
+		    bool *left_out, struct error *err);
+
+/*
  * For a thin pack: move objects that would be sent whole and of which the
  * receiver has another version at the same path from `packed` to `objects`, so
  * that they become deltas against these; some at most.

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "repack/delta-search.h"
@@ -305,6 +306,24 @@ static int find(struct send *s, struct error *err)
 	return 0;
 }
 
+/* `s` has found something, or nothing was asked for. */
+static int leave_out(struct send *s, struct error *err)
+{
+	const struct repack_elsewhere *elsewhere = s->request->elsewhere;
+	bool *left_out = mem_calloc(elsewhere->nr, sizeof(*left_out));
+	int ret = 0;
+
+	if (!left_out)
+		return error_nomem(err);
+	if (s->request->want_nr)
+		ret = found_leave_out(&s->found, elsewhere->oids, elsewhere->nr,
+				      left_out, err);
+	if (!ret)
+		ret = elsewhere->tell(elsewhere->ctx, left_out, err);
+	free(left_out);
+	return ret;
+}
+
 int repack_send(const struct odb *odb, const struct repack_request *request,
 		const struct repack_send_options *options,
 		struct pack_sink sink, struct repack_report *report,
@@ -317,13 +336,17 @@ int repack_send(const struct odb *odb, const struct repack_request *request,
 	int ret;
 
 	*report = (struct repack_report){.warning = ERROR_INIT};
-	if (!request->want_nr)
-		return send_nothing(&s, sink, err);
+	if (!request->want_nr) {
+		ret = request->elsewhere ? leave_out(&s, err) : 0;
+		return ret ? ret : send_nothing(&s, sink, err);
+	}
 	ret = find(&s, err);
 	if (ret < 0)
 		return ret;
 	repack_items_init(&s.items, &s.found.walk.space);
 	ret = packs_init(&s.packs, odb, err);
+	if (!ret && request->elsewhere)
+		ret = leave_out(&s, err);
 	if (!ret && request->thin && options->window && copies_spans(options))
 		ret = found_withhold_versions(&s.found, err);
 	if (!ret)

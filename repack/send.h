@@ -39,6 +39,21 @@ struct repack_tags {
 	void *ctx;
 };
 
+/*
+ * Objects that the receiver can get elsewhere. Those of them that would be
+ * sent are left out, and are no bases of deltas either.
+ */
+struct repack_elsewhere {
+	const struct oid *oids;
+	size_t nr;
+	/*
+	 * Called once, before the sink gets its first bytes: left_out[i] says
+	 * whether oids[i] was left out. A negative return ends it all.
+	 */
+	int (*tell)(void *ctx, const bool *left_out, struct error *err);
+	void *ctx;
+};
+
 /* What to send. All pointers are borrowed for the call. */
 struct repack_request {
 	const struct oid *wants; /* any objects; tags are sent and followed */
@@ -55,6 +70,7 @@ struct repack_request {
 	struct repack_tags tags; /* those whose target is sent are sent too */
 	/* What is left out, but for the wants themselves. NULL: nothing. */
 	const struct filter *filter;
+	const struct repack_elsewhere *elsewhere; /* NULL: nothing */
 	bool thin;       /* deltas against objects the receiver has */
 	bool ofs_delta;  /* the receiver reads OFS_DELTA */
 	bool use_bitmap; /* answer from a bitmap index when there is one */

@@ -255,6 +255,87 @@ static void shallow(void **state)
 	assert_int_equal(tally.bitmaps, 0); /* they do not know the cut */
 }
 
+/* Objects that a receiver gets elsewhere. */
+struct elsewhere {
+	struct oid oids[8];
+	bool left_out[8];
+	const struct sentpack *s; /* still empty when it is told */
+	unsigned told;
+};
+
+static int note_left_out(void *ctx, const bool *left_out, struct error *err)
+{
+	struct elsewhere *e = ctx;
+
+	memcpy(e->left_out, left_out, sizeof(e->left_out));
+	e->told++;
+	return e->s->bytes.len ? ERR_INVALID : 0;
+}
+
+/* Any objects; each may be there twice. */
+static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
+{
+	*e = (struct elsewhere){.told = 0};
+	for (size_t i = 0; i < ARRAY_NR(e->oids); i++)
+		e->oids[i] = r->objects[randrepo_below(r, r->nr)].oid;
+}
+
+/* The same without them, and those told that would have been sent. */
+static void send_without(struct asking *a, const struct odb *odb)
+{
+	struct repack_send_options options;
+	struct repack_report report;
+	struct sentpack all, rest;
+	struct elsewhere e;
+	struct repack_elsewhere elsewhere = {e.oids, ARRAY_NR(e.oids),
+					     note_left_out, &e};
+	struct pack_sink sink = sentpack_init(&all, a->r);
+
+	random_options(&options, a->r);
+	choose_elsewhere(&e, a->r);
+	assert_int_equal(
+		repack_send(odb, &a->request, &options, sink, &report, NULL),
+		0);
+	sentpack_decode(&all, a->request.thin ? a->had : NULL);
+	sink = sentpack_init(&rest, a->r);
+	e.s = &rest;
+	a->request.elsewhere = &elsewhere;
+	assert_int_equal(
+		repack_send(odb, &a->request, &options, sink, &report, NULL),
+		0);
+	assert_int_equal(e.told, 1);
+	sentpack_decode(&rest, a->request.thin ? a->had : NULL);
+	for (size_t i = 0; i < ARRAY_NR(e.oids); i++) {
+		uint32_t nr = randrepo_find(a->r, &e.oids[i]);
+
+		assert_int_equal(e.left_out[i], all.sent[nr]);
+		all.sent[nr] = false;
+	}
+	for (uint32_t i = 0; i < a->r->nr; i++)
+		assert_int_equal(rest.sent[i], all.sent[i]);
+	sentpack_release(&all);
+	sentpack_release(&rest);
+}
+
+static void objects_elsewhere(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	struct asking a;
+	struct odb *odb;
+
+	make(&r, HASH_SHA1, &seed);
+	asking_init(&a, &r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	for (int i = 0; i < 80; i++) {
+		ask(&a, i % 4 == 0);
+		send_without(&a, odb);
+	}
+	odb_close(odb);
+	asking_release(&a);
+	randrepo_release(&r);
+}
+
 /* Nothing is missing at the receiver: a pack of no objects. */
 static void nothing_to_send(void **state)
 {
@@ -344,7 +425,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sha1),     cmocka_unit_test(sha256),
 		cmocka_unit_test(shallow),  cmocka_unit_test(nothing_to_send),
-		cmocka_unit_test(failures),
+		cmocka_unit_test(failures), cmocka_unit_test(objects_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
