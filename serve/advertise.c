@@ -143,10 +143,11 @@ int advertise_v2(struct session *s, struct error *err)
 			c->unborn == SESSION_UNBORN_ADVERTISE ? "=unborn" : "");
 	if (!ret)
 		ret = pktline_printf(
-			out, err, "fetch=shallow wait-for-done%s%s%s\n",
+			out, err, "fetch=shallow wait-for-done%s%s%s%s\n",
 			c->allow_filter ? " filter" : "",
 			c->allow_ref_in_want ? " ref-in-want" : "",
-			c->allow_sideband_all ? " sideband-all" : "");
+			c->allow_sideband_all ? " sideband-all" : "",
+			c->pack_uris.nr ? " packfile-uris" : "");
 	if (!ret)
 		ret = pktline_printf(out, err, "server-option\n");
 	if (!ret)

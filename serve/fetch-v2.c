@@ -6,7 +6,7 @@
  *	-----------------------  ------------------------------------------
  *	no wants                 nothing (but see "wait-for-done")
  *	wants; "done" or no      [shallow-info delim] [wanted-refs delim]
- *	  haves                  packfile flush
+ *	  haves                  [packfile-uris delim] packfile flush
  *	wants, haves, not        acknowledgments flush
  *	  enough in common
  *	wants, haves, enough     acknowledgments delim, then as above
@@ -118,6 +118,16 @@ static int take_have(struct fetch *f, const char *line, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
+static int take_uri_protocols(struct fetch *f, const char *protocols,
+			      struct error *err)
+{
+	if (f->req.uri_protocols)
+		return error_set(err, ERR_PEER,
+				 "multiple packfile-uris lines forbidden");
+	f->req.uri_protocols = mem_strdup(protocols);
+	return f->req.uri_protocols ? 0 : error_nomem(err);
+}
+
 static bool take_flag(struct fetch *f, const char *line)
 {
 	const struct {
@@ -157,6 +167,9 @@ static int take_line(struct fetch *f, const char *line, struct error *err)
 	spec = v2_args_value(line, "filter");
 	if (spec && f->s->config.allow_filter)
 		return request_take_filter(&f->req, spec, err);
+	spec = v2_args_value(line, "packfile-uris");
+	if (spec && f->s->config.pack_uris.nr)
+		return take_uri_protocols(f, spec, err);
 	if (!strcmp(line, "sideband-all") && f->s->config.allow_sideband_all) {
 		f->s->out.band = SIDEBAND_DATA;
 		return 0;
@@ -247,9 +260,7 @@ static int answer(struct fetch *f, struct error *err)
 	ret = write_shallow_info(f, err);
 	if (!ret)
 		ret = write_wanted_refs(f, err);
-	if (!ret)
-		ret = pktline_printf(&f->s->out, err, "packfile\n");
-	return ret ? ret : send_pack(&f->req, err);
+	return ret ? ret : send_pack_section(&f->req, err);
 }
 
 int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err)

@@ -34,6 +34,7 @@ void request_init(struct request *req, struct session *s)
 void request_release(struct request *req)
 {
 	filter_release(&req->filter);
+	free(req->uri_protocols);
 	oidset_release(&req->wants);
 	oidset_release(&req->common);
 	oidset_release(&req->client_shallow);

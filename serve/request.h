@@ -41,6 +41,7 @@ struct request {
 	enum sideband_mode sideband;
 	bool thin, ofs_delta, include_tag, no_progress;
 	struct filter filter; /* what the client does without */
+	char *uri_protocols;  /* owned: "packfile-uris"; NULL: none */
 	/* Negotiation: */
 	struct walk_tips want_tips; /* the wants, sorted by kind */
 	struct reach reach;

@@ -77,9 +77,33 @@ static void put_total(struct sideband *sb, const struct repack_report *report)
 	buf_release(&line);
 }
 
-static int make_pack(struct request *req, struct sideband *sb, bool is_empty,
-		     struct error *err)
+/* A pack on its way. */
+struct sending {
+	struct request *req;
+	struct sideband sb;
+	const struct pack_offer *offer; /* NULL: all is sent here */
+	bool is_empty;
+};
+
+/* What is elsewhere is known: the sections that come before the pack. */
+static int tell_uris(void *ctx, const bool *left_out, struct error *err)
 {
+	struct sending *p = ctx;
+	struct session *s = p->req->s;
+	int ret = pack_offer_tell(p->offer, left_out, &s->out, err);
+
+	if (!ret)
+		ret = pktline_printf(&s->out, err, "packfile\n");
+	s->in_pack = !ret;
+	sideband_hold(&p->sb, false);
+	return ret;
+}
+
+static int make_pack(struct sending *p, struct error *err)
+{
+	struct request *req = p->req;
+	struct sideband *sb = &p->sb;
+	struct repack_elsewhere elsewhere = {.tell = tell_uris, .ctx = p};
 	const struct serve_options *options = req->s->options;
 	serve_make_pack_fn make = options->make_pack ? options->make_pack
 						     : repack_send;
@@ -88,13 +112,14 @@ static int make_pack(struct request *req, struct sideband *sb, bool is_empty,
 	struct repack_report *report = &req->made;
 	struct repack_request request = {
 		.wants = req->wants.oids,
-		.want_nr = is_empty ? 0 : req->wants.nr,
+		.want_nr = p->is_empty ? 0 : req->wants.nr,
 		.haves = req->common.oids,
 		.have_nr = req->common.nr,
 		.shallow = req->cut.oids,
 		.shallow_nr = req->cut.nr,
 		.tags = {req->include_tag ? each_tag : NULL, req->s},
 		.filter = &req->filter,
+		.elsewhere = p->offer ? &elsewhere : NULL,
 		.thin = req->thin,
 		.ofs_delta = req->ofs_delta,
 		.use_bitmap = req->s->config.use_bitmaps,
@@ -103,6 +128,10 @@ static int make_pack(struct request *req, struct sideband *sb, bool is_empty,
 
 	if (ret < 0)
 		return ret;
+	if (p->offer) {
+		elsewhere.oids = p->offer->blobs;
+		elsewhere.nr = p->offer->nr;
+	}
 	send_options.progress = req->no_progress ? NULL : &progress;
 	ret = make(req->s->odb, &request, &send_options, sideband_sink(sb),
 		   report, err);
@@ -140,22 +169,23 @@ static int run_hook(struct request *req, struct sideband *sb, struct error *err)
 	return hook_pack_objects(req, sb, err);
 }
 
-static int send_to(struct request *req, struct sideband *sb, struct error *err)
+static int send_to(struct sending *p, struct error *err)
 {
-	struct session *s = req->s;
-	bool is_empty = wants_nothing_new(req);
+	struct session *s = p->req->s;
+	struct sideband *sb = &p->sb;
 	struct sys_ticker *ticker = NULL;
 	int ret = 0;
 
-	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE && !is_empty)
+	p->is_empty = wants_nothing_new(p->req);
+	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE && !p->is_empty)
 		ret = sys_ticker_start(&ticker, s->config.keep_alive,
 				       keep_alive, sb, err);
 	if (!ret && s->config.pack_objects_hook)
-		ret = run_hook(req, sb, err);
+		ret = run_hook(p->req, sb, err);
 	else if (!ret)
-		ret = make_pack(req, sb, is_empty, err);
+		ret = make_pack(p, err);
 	sys_ticker_stop(ticker);
-	if (ret < 0 && !s->out.failed)
+	if (ret < 0 && s->in_pack && !s->out.failed)
 		tell_failure(sb);
 	if (!ret && sb->mode != SIDEBAND_NONE)
 		ret = pktline_write_flush(&s->out, err);
@@ -164,9 +194,10 @@ static int send_to(struct request *req, struct sideband *sb, struct error *err)
 	return ret;
 }
 
-int send_pack(struct request *req, struct error *err)
+static int send_offering(struct request *req, const struct pack_offer *offer,
+			 struct error *err)
 {
-	struct sideband sb;
+	struct sending p = {.req = req, .offer = offer};
 	int ret;
 
 	summary_phase(&req->s->summary, SUMMARY_PACK);
@@ -174,11 +205,38 @@ int send_pack(struct request *req, struct error *err)
 	if (!ret)
 		ret = add_edges(req, err);
 	if (!ret) {
-		req->s->in_pack = true;
-		sideband_init(&sb, &req->s->out, req->sideband);
-		ret = send_to(req, &sb, err);
-		sideband_release(&sb);
-		req->s->in_pack = ret < 0;
+		req->s->in_pack = !offer;
+		sideband_init(&p.sb, &req->s->out, req->sideband);
+		sideband_hold(&p.sb, offer != NULL);
+		ret = send_to(&p, err);
+		sideband_release(&p.sb);
+		req->s->in_pack = req->s->in_pack && ret < 0;
 	}
+	return ret;
+}
+
+int send_pack(struct request *req, struct error *err)
+{
+	return send_offering(req, NULL, err);
+}
+
+int send_pack_section(struct request *req, struct error *err)
+{
+	const struct session_config *config = &req->s->config;
+	struct pack_offer offer = {0};
+	int ret = 0;
+
+	/* What a hook sends is known to nobody. */
+	if (req->uri_protocols && !config->pack_objects_hook)
+		ret = pack_offer_init(&offer, &config->pack_uris,
+				      req->uri_protocols, err);
+	if (!ret && offer.nr) {
+		ret = send_offering(req, &offer, err);
+	} else if (!ret) {
+		ret = pktline_printf(&req->s->out, err, "packfile\n");
+		if (!ret)
+			ret = send_pack(req, err);
+	}
+	pack_offer_release(&offer);
 	return ret;
 }

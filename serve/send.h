@@ -16,4 +16,11 @@
  */
 int send_pack(struct request *req, struct error *err);
 
+/*
+ * The same for protocol v2: the pack with the sections that belong to it,
+ * "packfile-uris" for a client that takes URIs, and "packfile". While URIs are
+ * to be told, nothing is said until the objects have been found.
+ */
+int send_pack_section(struct request *req, struct error *err);
+
 #endif

@@ -75,6 +75,7 @@ void session_release(struct session *s)
 	odb_close(s->odb);
 	if (s->refs_are_open)
 		refview_release(&s->refs);
+	pack_uris_release(&s->config.pack_uris);
 	summary_release(&s->summary);
 	pktline_reader_release(&s->in);
 	pktline_writer_release(&s->out);
@@ -168,6 +169,9 @@ int session_init(struct session *s, const struct serve_options *options,
 		ret = ERR_INVALID;
 	if (!ret)
 		ret = visible_is_limit(&s->config.is_limit, options->repo, err);
+	if (!ret)
+		ret = pack_uris_load(&s->config.pack_uris, config, s->algo,
+				     err);
 	if (!ret)
 		config_each(config, "uploadpack.packobjectshook", take_hook,
 			    &s->config);

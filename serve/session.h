@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "repo/odb.h"
+#include "serve/pack-uris.h"
 #include "serve/pktline.h"
 #include "serve/refview.h"
 #include "serve/summary.h"
@@ -42,6 +43,7 @@ struct session_config {
 	bool is_limit;              /* see visible_is_limit() */
 	enum session_unborn unborn;
 	uint64_t keep_alive; /* uploadpack.keepAlive, seconds; 0: never */
+	struct pack_uris pack_uris;    /* uploadpack.blobPackfileUri */
 	const char *pack_objects_hook; /* uploadpack.packObjectsHook of a
 					  protected file; NULL: none */
 };

@@ -62,12 +62,21 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
 
 	pthread_mutex_lock(&sb->lock);
 	sb->is_said = true;
+	if (sb->is_held && band == SIDEBAND_PROGRESS)
+		len = 0;
 	if (sb->mode == SIDEBAND_NONE && len)
 		ret = put_bare(sb, band, bytes, len, err);
 	while (sb->mode != SIDEBAND_NONE && !ret && len)
 		ret = put_batch(sb, band, &p, &len, err);
 	pthread_mutex_unlock(&sb->lock);
 	return ret;
+}
+
+void sideband_hold(struct sideband *sb, bool is_held)
+{
+	pthread_mutex_lock(&sb->lock);
+	sb->is_held = is_held;
+	pthread_mutex_unlock(&sb->lock);
 }
 
 int sideband_keep_alive(struct sideband *sb, struct error *err)
@@ -81,7 +90,7 @@ int sideband_keep_alive(struct sideband *sb, struct error *err)
 	pktline_header(header, HEADER);
 	header[PKTLINE_HEADER] = SIDEBAND_PROGRESS;
 	pthread_mutex_lock(&sb->lock);
-	ret = pktline_send_spans(sb->out, &iov, 1, err);
+	ret = sb->is_held ? 0 : pktline_send_spans(sb->out, &iov, 1, err);
 	pthread_mutex_unlock(&sb->lock);
 	return ret;
 }

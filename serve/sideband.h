@@ -39,10 +39,15 @@ enum sideband_band {
 };
 
 struct sideband {
-	pthread_mutex_t lock;       /* guards `out` and `is_said` */
+	pthread_mutex_t lock;       /* guards `out`, is_said and is_held */
 	struct pktline_writer *out; /* borrowed */
 	enum sideband_mode mode;
-	bool is_said;  /* a packet since the last quiet look */
+	bool is_said; /* a packet since the last quiet look */
+	/*
+	 * Nothing but pack data goes out yet: progress and keep-alives are
+	 * dropped, as packets of another kind come first.
+	 */
+	bool is_held;
 	bool has_data; /* some pack data was accepted; only the
 			  thread that puts data uses it */
 };
@@ -50,6 +55,9 @@ struct sideband {
 void sideband_init(struct sideband *sb, struct pktline_writer *out,
 		   enum sideband_mode mode);
 void sideband_release(struct sideband *sb);
+
+/* From now on, or no longer: is_held. */
+void sideband_hold(struct sideband *sb, bool is_held);
 
 /* Send bytes on a band, in as many packets as it takes. 0 or the error. */
 int sideband_put(struct sideband *sb, enum sideband_band band,

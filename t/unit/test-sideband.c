@@ -197,6 +197,24 @@ static void test_keep_alive(void **state)
 	stop(&f);
 }
 
+static void test_held(void **state)
+{
+	struct fixture f;
+
+	start(&f, SIDEBAND_LARGE);
+	sideband_hold(&f.sb, true);
+	assert_int_equal(sideband_keep_alive(&f.sb, NULL), 0);
+	assert_int_equal(sideband_put(&f.sb, SIDEBAND_PROGRESS, "x", 1, NULL),
+			 0);
+	assert_int_equal(f.sink.out.len, 0);
+	assert_int_equal(sideband_put(&f.sb, SIDEBAND_DATA, "d", 1, NULL), 0);
+	sideband_hold(&f.sb, false);
+	assert_int_equal(sideband_put(&f.sb, SIDEBAND_PROGRESS, "y", 1, NULL),
+			 0);
+	assert_string_equal(f.sink.out.data, "0006\1d0006\2y");
+	stop(&f);
+}
+
 static void test_none(void **state)
 {
 	struct fixture f;
@@ -248,6 +266,7 @@ int main(void)
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_bands),
 		cmocka_unit_test(test_keep_alive),
+		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_output_fails),
 		cmocka_unit_test(test_gathers),

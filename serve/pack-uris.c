@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Packs that a client gets elsewhere. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "serve/pack-uris.h"
+
+struct loading {
+	struct pack_uris *uris;
+	enum hash_algo algo;
+	struct error *err;
+};
+
+/* "<blob> <pack> <uri>" */
+static bool parse(struct pack_uri *out, const char *value, enum hash_algo algo)
+{
+	size_t hex_len = hash_hex_len(algo);
+	struct oid pack;
+
+	if (!value || strlen(value) <= 2 * (hex_len + 1) ||
+	    value[hex_len] != ' ' || value[2 * hex_len + 1] != ' ' ||
+	    !oid_from_hex(&out->blob, value, hex_len, algo) ||
+	    !oid_from_hex(&pack, value + hex_len + 1, hex_len, algo))
+		return false;
+	out->told = value + hex_len + 1;
+	out->uri = out->told + hex_len + 1;
+	return true;
+}
+
+static int take(void *ctx, const struct config_entry *entry)
+{
+	struct loading *l = ctx;
+	struct pack_uris *uris = l->uris;
+	struct pack_uri uri;
+
+	if (!parse(&uri, entry->value, l->algo))
+		return error_set(l->err, ERR_INVALID,
+				 "value of uploadpack.blobpackfileuri must be "
+				 "of the form '<object-hash> <pack-hash> "
+				 "<uri>' (got '%s')",
+				 entry->value ? entry->value : "");
+	if (mem_grow(&uris->items, &uris->alloc, uris->nr + 1,
+		     sizeof(*uris->items)) < 0)
+		return error_nomem(l->err);
+	uris->items[uris->nr++] = uri;
+	return 0;
+}
+
+int pack_uris_load(struct pack_uris *uris, const struct config *config,
+		   enum hash_algo algo, struct error *err)
+{
+	struct loading l = {uris, algo, err};
+
+	*uris = (struct pack_uris){0};
+	return config_each(config, "uploadpack.blobpackfileuri", take, &l);
+}
+
+void pack_uris_release(struct pack_uris *uris)
+{
+	free(uris->items);
+	*uris = (struct pack_uris){0};
+}
+
+/* Whether the protocol of a URI, before its "://", is in the list. */
+static bool is_taken(const char *uri, const char *protocols)
+{
+	const char *end = strstr(uri, "://");
+	size_t len = end ? (size_t)(end - uri) : 0;
+
+	while (len && *protocols) {
+		size_t n = strcspn(protocols, ",");
+
+		if (n == len && !memcmp(protocols, uri, len))
+			return true;
+		protocols += n;
+		protocols += *protocols == ',';
+	}
+	return false;
+}
+
+int pack_offer_init(struct pack_offer *offer, const struct pack_uris *uris,
+		    const char *protocols, struct error *err)
+{
+	*offer = (struct pack_offer){
+		.blobs = mem_alloc(uris->nr, sizeof(*offer->blobs)),
+		.told = mem_alloc(uris->nr, sizeof(*offer->told)),
+	};
+	if (!offer->blobs || !offer->told)
+		return error_nomem(err);
+	for (size_t i = 0; i < uris->nr; i++) {
+		if (!is_taken(uris->items[i].uri, protocols))
+			continue;
+		offer->blobs[offer->nr] = uris->items[i].blob;
+		offer->told[offer->nr++] = uris->items[i].told;
+	}
+	return 0;
+}
+
+void pack_offer_release(struct pack_offer *offer)
+{
+	free(offer->blobs);
+	free(offer->told);
+	*offer = (struct pack_offer){0};
+}
+
+int pack_offer_tell(const struct pack_offer *offer, const bool *left_out,
+		    struct pktline_writer *out, struct error *err)
+{
+	bool has_begun = false;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < offer->nr; i++) {
+		if (!left_out[i])
+			continue;
+		if (!has_begun)
+			ret = pktline_printf(out, err, "packfile-uris\n");
+		has_begun = true;
+		if (!ret)
+			ret = pktline_printf(out, err, "%s\n", offer->told[i]);
+	}
+	return ret || !has_begun ? ret : pktline_write_delim(out, err);
+}
