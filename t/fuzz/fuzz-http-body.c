@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: the body of an HTTP request. The first byte chooses whether it
+ * is packed, has a length, and comes in small pieces; the rest is the body.
+ * Read at once and piece by piece it is the same, and what is not packed is
+ * what came, up to its length.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/http-body.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+enum {
+	CHOOSE_GZIP = 1 << 0,
+	CHOOSE_LENGTH = 1 << 1, /* one less than there is */
+	CHOOSE_SMALL_PIECES = 1 << 2,
+	UNPACKED_MAX = 1 << 20,
+};
+
+struct input {
+	const uint8_t *p, *end;
+	size_t piece;
+};
+
+static void require(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static ssize_t read_input(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct input *in = ctx;
+	size_t left = (size_t)(in->end - in->p);
+
+	if (in->piece && len > in->piece)
+		len = in->piece;
+	len = left < len ? left : len;
+	if (len)
+		memcpy(bytes, in->p, len);
+	in->p += len;
+	return (ssize_t)len;
+}
+
+/* All of it; by reads of `step` bytes, if that is not 0. The result. */
+static int read_body(struct buf *out, uint8_t choice, const uint8_t *bytes,
+		     size_t len, size_t step)
+{
+	struct input in = {bytes, bytes + len,
+			   choice & CHOOSE_SMALL_PIECES ? 3 : 0};
+	const struct serve_io io = {.read = read_input, .ctx = &in};
+	struct http_body *body;
+	char length[24], piece[64];
+	ssize_t n = 1;
+	int ret;
+
+	snprintf(length, sizeof(length), "%zu", len ? len - 1 : 0);
+	require(!http_body_open(&body, &io,
+				choice & CHOOSE_LENGTH ? length : NULL,
+				choice & CHOOSE_GZIP ? "gzip" : NULL, NULL));
+	if (!step) {
+		ret = http_body_read_all(body, out, UNPACKED_MAX, NULL);
+	} else {
+		while (out->len <= UNPACKED_MAX &&
+		       (n = http_body_read(body, piece, step, NULL)) > 0)
+			require(!buf_append(out, piece, (size_t)n));
+		ret = n < 0 ? (int)n : n > 0 ? ERR_DENIED : 0;
+	}
+	http_body_close(body);
+	return ret;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	uint8_t choice = len ? *bytes : 0;
+	struct buf all = BUF_INIT, pieces = BUF_INIT;
+	int at_once, by_piece;
+
+	bytes += len > 0;
+	len -= len > 0;
+	at_once = read_body(&all, choice, bytes, len, 0);
+	by_piece = read_body(&pieces, choice, bytes, len, 7);
+	require(at_once == by_piece);
+	require(at_once || all.len == pieces.len);
+	require(at_once || !all.len || !memcmp(all.data, pieces.data, all.len));
+	if (!(choice & CHOOSE_GZIP) && !at_once)
+		require(all.len <= len &&
+			(!all.len || !memcmp(all.data, bytes, all.len)));
+	buf_release(&all);
+	buf_release(&pieces);
+	return 0;
+}
