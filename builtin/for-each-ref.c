@@ -31,7 +31,9 @@ struct for_each_ref {
 	struct ref_sort sort;
 	enum ref_format_quote quote;
 	const char *format_text;
-	int64_t count; /* 0: all */
+	int64_t count;           /* 0: all */
+	const char *start_after; /* show what follows this name; NULL: all */
+	bool omit_empty;         /* no line for what expands to nothing */
 	struct ref_filter filter;
 	bool from_stdin;
 	struct ref_filter_list lines; /* of it, NULL-terminated; owned, and
@@ -53,7 +55,8 @@ static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
 	buf_reset(&f->line);
 	ret = ref_format_append(&f->line, &f->format, f->quote, subject,
 				&f->err);
-	if (!ret && buf_append_char(&f->line, '\n') < 0)
+	if (!ret && (f->line.len || !f->omit_empty) &&
+	    buf_append_char(&f->line, '\n') < 0)
 		ret = error_nomem(&f->err);
 	if (!ret)
 		fwrite(f->line.data, 1, f->line.len, stdout);
@@ -82,6 +85,8 @@ static int visit(void *ctx, const struct ref *ref)
 	struct ref_atom_subject subject;
 	int ret;
 
+	if (f->start_after && strcmp(ref->name, f->start_after) <= 0)
+		return 0;
 	if (!ref_filter_takes_name(&f->filter, ref->name))
 		return 0;
 	ref_atom_subject_init(&subject, &f->store, ref, f->head);
@@ -235,6 +240,19 @@ static int read_patterns(struct for_each_ref *f)
 	return code;
 }
 
+/* Pages are of all refs, in the order of their names. 0, or 128. */
+static int check_start(const struct for_each_ref *f)
+{
+	if (!f->start_after)
+		return 0;
+	if (f->sort.nr)
+		return builtin_die(
+			"cannot use --start-after with custom sort options");
+	if (f->from_stdin || *f->filter.patterns)
+		return builtin_die("cannot use --start-after with patterns");
+	return 0;
+}
+
 static int find_head(struct for_each_ref *f)
 {
 	struct ref ref;
@@ -249,9 +267,15 @@ static int find_head(struct for_each_ref *f)
 static int run(struct for_each_ref *f, const char **patterns,
 	       struct builtin_env *env)
 {
-	int ret = store_open(&f->store, env);
+	const char *format = f->format_text ? f->format_text : default_format;
+	int ret;
 
 	f->filter.patterns = patterns;
+	if (ref_format_parse(&f->format, format, &f->err) < 0)
+		return builtin_fail(&f->err);
+	ret = store_open(&f->store, env);
+	if (!ret)
+		ret = check_start(f);
 	if (!ret && f->from_stdin)
 		ret = read_patterns(f);
 	if (!ret)
@@ -269,11 +293,18 @@ static int run(struct for_each_ref *f, const char **patterns,
 	return ret < 0 ? builtin_fail(&f->err) : 0;
 }
 
-/* What has the usage printed. 0, or -1 after printing why. */
-static int check_arguments(const struct for_each_ref *f, int quote_nr)
+/* What has the usage printed. 0, or -1 after printing why. Sets the quoting. */
+static int check_arguments(struct for_each_ref *f, const bool quotes[4])
 {
 	const char *p = f->format_text ? f->format_text : "";
+	int quote_nr = 0;
 
+	for (int i = 0; i < 4; i++) {
+		if (!quotes[i])
+			continue;
+		f->quote = (enum ref_format_quote)(REF_FORMAT_SHELL + i);
+		quote_nr++;
+	}
 	if (f->count < 0)
 		return builtin_error("invalid --count argument: `%lld'",
 				     (long long)f->count);
@@ -381,6 +412,15 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "stdin",
 		 .value = &f.from_stdin,
 		 .help = "read reference patterns from stdin"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "omit-empty",
+		 .value = &f.omit_empty,
+		 .help = "do not output a newline after empty formatted refs"},
+		{.kind = OPTION_STRING,
+		 .long_name = "start-after",
+		 .value = &f.start_after,
+		 .arg_name = "<marker>",
+		 .help = "start iteration after the provided marker"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "exclude",
 		 .value = &f.filter.exclude,
@@ -399,25 +439,12 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_END},
 	};
 	int ret = options_parse(argc, argv, options, usage);
-	int quote_nr = 0;
-
-	for (int i = 0; i < 4; i++) {
-		if (quotes[i]) {
-			f.quote = (enum ref_format_quote)(REF_FORMAT_SHELL + i);
-			quote_nr++;
-		}
-	}
 	if (ret < 0)
 		ret = f.err.code ? 128 : 129;
-	else if (check_arguments(&f, quote_nr))
+	else if (check_arguments(&f, quotes))
 		ret = options_usage(options, usage);
 	else
-		ret = ref_format_parse(&f.format,
-				       f.format_text ? f.format_text
-						     : default_format,
-				       &f.err) < 0
-			      ? builtin_fail(&f.err)
-			      : run(&f, argv + 1, env);
+		ret = run(&f, argv + 1, env);
 	release(&f);
 	return builtin_finish(ret);
 }

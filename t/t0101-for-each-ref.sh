@@ -245,6 +245,49 @@ test_expect_success 'patterns from standard input' '
 	)
 '
 
+# The stock Git of Debian 12 has neither of these.
+test_expect_success '--start-after: page by page' '
+	stock -C repo for-each-ref --format="%(refname)" >expect &&
+	: >actual &&
+	marker=refs/ &&
+	while git -C repo for-each-ref --format="%(refname)" --count=3 \
+		--start-after="$marker" >page && test -s page
+	do
+		cat page >>actual &&
+		marker=$(tail -n 1 page) || return 1
+	done &&
+	test_cmp expect actual &&
+	git -C repo for-each-ref --format="%(refname)" \
+		--start-after=refs/heads/zzz --exclude="refs/tags/v*" >actual &&
+	sed "/^refs.heads/d; /^refs.tags.v/d" expect >rest &&
+	test_cmp rest actual
+'
+
+test_expect_success '--start-after: all refs in their order, or none' '
+	test_expect_code 128 git -C repo for-each-ref --start-after=refs/x \
+		--sort=-refname 2>err &&
+	echo "fatal: cannot use --start-after with custom sort options" \
+		>expect &&
+	test_cmp expect err &&
+	echo "fatal: cannot use --start-after with patterns" >expect &&
+	test_expect_code 128 git -C repo for-each-ref --start-after=refs/x \
+		refs/heads 2>err &&
+	test_cmp expect err &&
+	test_expect_code 128 git -C repo for-each-ref --start-after=refs/x \
+		--stdin 2>err </dev/null &&
+	test_cmp expect err
+'
+
+test_expect_success '--omit-empty' '
+	stock -C repo for-each-ref --format="%(tag)" >lines &&
+	grep "^\$" lines &&
+	git -C repo for-each-ref --format="%(tag)" >actual &&
+	test_cmp lines actual &&
+	sed "/^\$/d" lines >expect &&
+	git -C repo for-each-ref --format="%(tag)" --omit-empty >actual &&
+	test_cmp expect actual
+'
+
 test_expect_success 'what we do not have is said' '
 	test_must_fail git -C repo for-each-ref --color 2>err &&
 	grep "color is not supported" err &&
