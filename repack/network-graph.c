@@ -1,12 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for commits that a commit-graph has and the repository has not. */
+/* Writing the store's commit-graph, and removing those that are stale. */
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "repack/network-graph.h"
 #include "repo/commit-graph.h"
 #include "repo/odb.h"
 #include "sys/io.h"
 #include "sys/tempdir.h"
+#include "walk/commit-graph-write.h"
+
+/* 1, 0 or negative. */
+static int is_wanted(const struct repo *store, struct error *err)
+{
+	static const char *const keys[] = {
+		"core.commitgraph",
+		"gc.writecommitgraph",
+	};
+	bool wanted = true;
+
+	for (size_t i = 0; i < ARRAY_NR(keys) && wanted; i++) {
+		int ret = config_bool(&store->config, keys[i], &wanted, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return wanted;
+}
+
+int network_graph_write(const struct repo *store, struct error *err)
+{
+	struct commit_graph_options options;
+	struct odb *odb = NULL;
+	int ret = is_wanted(store, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = commit_graph_options_load(&options, store, err);
+	if (!ret)
+		ret = odb_open(&odb, store, NULL, err);
+	if (!ret)
+		ret = commit_graph_write(odb, &options, err);
+	odb_close(odb);
+	return ret < 0 ? ret : 0;
+}
 
 /* 1 when a commit is missing, 0, or negative. */
 static int is_stale(const struct odb *odb, struct error *err)
