@@ -44,14 +44,22 @@ static int add_root(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* Reflogs, HEADs and indexes of a member; and HEAD as a head. */
-static int add_roots(struct run *r, uint32_t id, struct error *err)
+/* 0, with *out NULL when there is no such member any more; or negative. */
+static int open_member(struct repo **out, const struct run *r, uint32_t id,
+		       struct error *err)
 {
 	const struct network_entry *entry = network_registry_find(
 		&r->network->registry, id);
-	struct repo *repo = NULL;
-	int ret = entry ? network_member_open(&repo, r->network, entry, err)
-			: 0;
+
+	*out = NULL;
+	return entry ? network_member_open(out, r->network, entry, err) : 0;
+}
+
+/* Reflogs, HEADs and indexes of a member; and HEAD as a head. */
+static int add_roots(struct run *r, uint32_t id, struct error *err)
+{
+	struct repo *repo;
+	int ret = open_member(&repo, r, id, err);
 
 	if (!ret && repo)
 		ret = refs_each_reflog_oid(repo, add_root, r, err);
@@ -156,6 +164,37 @@ static int choose_heads(struct run *r)
 	return network_heads_choose(&r->heads, r->err);
 }
 
+static int rescue_member(struct run *r, uint32_t id,
+			 const struct old_packs *leaving, struct error *err)
+{
+	struct network_refs refs = NETWORK_REFS_INIT;
+	struct repo *repo;
+	int ret = open_member(&repo, r, id, err);
+
+	if (!ret && repo)
+		ret = network_refs_read(&refs, repo, "refs/", true, err);
+	if (!ret && repo)
+		ret = network_sync_rescue(r->network, repo, &refs, leaving,
+					  &r->options->newpack, err);
+	network_refs_release(&refs);
+	repo_close(repo);
+	return ret;
+}
+
+/*
+ * Pushes do not wait for us. What a reference has come to name since members
+ * were synced may be in nothing but what is about to be pruned.
+ */
+static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
+{
+	struct run *r = ctx;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->good_nr && !ret; i++)
+		ret = rescue_member(r, r->good[i], leaving, err);
+	return ret;
+}
+
 static int repack_store(struct run *r)
 {
 	struct repack_options options = {
@@ -172,6 +211,8 @@ static int repack_store(struct run *r)
 		.root_nr = r->root_nr,
 		.heads = r->heads.heads,
 		.head_nr = r->heads.nr,
+		.before_removal = r->options->prune ? rescue : NULL,
+		.ctx = r,
 		.precious_too = true,
 	};
 
@@ -192,17 +233,16 @@ static int run_locked(struct run *r)
 	if (!ret)
 		ret = pack_refs(r);
 	if (!ret)
+		ret = network_graph_write(r->network->store, r->err);
+	if (!ret)
 		ret = choose_heads(r);
 	return ret < 0 ? ret : repack_store(r);
 }
 
 static int clean_member(struct run *r, uint32_t id)
 {
-	const struct network_entry *entry = network_registry_find(
-		&r->network->registry, id);
-	struct repo *repo = NULL;
-	int ret = entry ? network_member_open(&repo, r->network, entry, r->err)
-			: 0;
+	struct repo *repo;
+	int ret = open_member(&repo, r, id, r->err);
 
 	if (!ret && repo)
 		ret = network_graph_clean(repo, r->err);

@@ -53,24 +53,33 @@ static bool has_name(const struct odb *odb, const char *name)
 	return false;
 }
 
-static bool store_has(const struct odb *odb, const uint8_t *raw)
+/* Whether a pack is one of the store's, and stays. */
+static bool is_lasting(const struct sync *s, const struct pack *pack)
 {
+	const struct old_packs *leaving = s->options.leaving;
+
+	return !pack->is_local && !(leaving && old_packs_has(leaving, pack));
+}
+
+static bool store_has(const struct sync *s, const uint8_t *raw)
+{
+	const struct odb *odb = s->odb;
 	uint32_t ignored;
 
 	for (uint32_t i = 0; i < odb->pack_nr; i++)
-		if (!odb->packs[i].pack->is_local &&
+		if (is_lasting(s, odb->packs[i].pack) &&
 		    pack_idx_find(&odb->packs[i].pack->idx, raw, &ignored))
 			return true;
 	return false;
 }
 
 /* Objects of a pack that the store lacks. */
-static uint32_t count_new(const struct odb *odb, const struct pack *pack)
+static uint32_t count_new(const struct sync *s, const struct pack *pack)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < pack->idx.nr; i++)
-		nr += !store_has(odb, pack_idx_oid(&pack->idx, i));
+		nr += !store_has(s, pack_idx_oid(&pack->idx, i));
 	return nr;
 }
 
@@ -145,7 +154,7 @@ static int link_bitmapped(struct sync *s, const struct odb_pack *pack)
 	    pack_bitmap_open_pack(&pb, s->odb, pack, NULL) <= 0)
 		return 0;
 	pack_bitmap_close(pb);
-	nr = count_new(s->odb, pack->pack);
+	nr = count_new(s, pack->pack);
 	if (nr < pack->pack->idx.nr - pack->pack->idx.nr / 8)
 		return 0;
 	ret = link_pack(s, pack->pack, !store_has_bitmap(s->odb));
@@ -268,7 +277,7 @@ static bool is_same(const struct sync *s, const struct pack *pack)
 	const struct repack_items *items = &s->job.items;
 	uint32_t ignored;
 
-	if (pack->idx.nr < items->nr || count_new(s->odb, pack) != items->nr)
+	if (pack->idx.nr < items->nr || count_new(s, pack) != items->nr)
 		return false;
 	for (size_t i = 0; i < items->nr; i++) {
 		struct oid oid;
@@ -358,6 +367,14 @@ static int open_all(struct sync *s, const struct newpack_options *options)
 	return open_odb(s);
 }
 
+static void sync_release(struct sync *s)
+{
+	pack_job_close(&s->job);
+	odb_close(s->odb);
+	free(s->dir);
+	free(s->base);
+}
+
 int network_sync_objects(const struct network *network, const struct repo *repo,
 			 const struct network_refs *refs,
 			 const struct newpack_options *options,
@@ -383,10 +400,32 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 	if (!ret)
 		ret = bring(&s);
 out:
-	pack_job_close(&s.job);
-	odb_close(s.odb);
-	free(s.dir);
-	free(s.base);
+	sync_release(&s);
+	return ret;
+}
+
+int network_sync_rescue(const struct network *network, const struct repo *repo,
+			const struct network_refs *refs,
+			const struct old_packs *leaving,
+			const struct newpack_options *options,
+			struct error *err)
+{
+	struct network_sync_report report = {0};
+	struct sync s = {
+		.network = network,
+		.repo = repo,
+		.refs = refs,
+		.report = &report,
+		.err = err,
+	};
+	int ret = open_all(&s, options);
+
+	s.options.leaving = leaving;
+	if (!ret)
+		ret = pack_job_open(&s.job, s.odb, NULL, &s.options, err);
+	if (!ret)
+		ret = bring(&s);
+	sync_release(&s);
 	return ret;
 }
 
@@ -411,9 +450,6 @@ int network_sync_count(uint32_t *nr, const struct network *network,
 		ret = objspace_info(&s.job.walk.space, s.job.walk.reader,
 				    items->items[i].obj_pos, NULL, NULL, err);
 	*nr = ret ? 0 : (uint32_t)items->nr;
-	pack_job_close(&s.job);
-	odb_close(s.odb);
-	free(s.dir);
-	free(s.base);
+	sync_release(&s);
 	return ret;
 }

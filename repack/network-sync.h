@@ -17,6 +17,7 @@
 #include "islands/network-refs.h"
 #include "islands/network.h"
 #include "repack/newpack.h"
+#include "repack/old-packs.h"
 
 struct network_sync_report {
 	uint32_t copied_nr; /* objects written into a new pack */
@@ -39,6 +40,17 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 const struct network_refs *refs,
 			 const struct newpack_options *options,
 			 struct network_sync_report *report, struct error *err);
+
+/*
+ * As network_sync_objects(), of what the store lacks without the packs that are
+ * about to go: what has come to be needed since it was found that nothing needs
+ * it. Looks at each reference, whether the repository has objects or not.
+ */
+int network_sync_rescue(const struct network *network, const struct repo *repo,
+			const struct network_refs *refs,
+			const struct old_packs *leaving,
+			const struct newpack_options *options,
+			struct error *err);
 
 /*
  * How many objects network_sync_objects() would bring; each of them is found to

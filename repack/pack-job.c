@@ -25,7 +25,8 @@ static int choose_packs(struct pack_job *job, const struct odb *odb,
 		if (pack->is_local
 			    ? (o->honor_keep && pack->is_kept) ||
 				      named_packs_has(o->keep_packs, pack)
-			    : o->local)
+			    : o->local && !(o->leaving &&
+					    old_packs_has(o->leaving, pack)))
 			job->excluding[job->excluding_nr++] = pack;
 	}
 	return 0;

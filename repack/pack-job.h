@@ -15,6 +15,7 @@
 #include "ewah/bitset.h"
 #include "repack/named-packs.h"
 #include "repack/newpacks.h"
+#include "repack/old-packs.h"
 #include "repo/refs.h"
 #include "walk/promisor.h"
 #include "walk/walk.h"
@@ -24,8 +25,11 @@ struct pack_job_options {
 	const char *dir;  /* for temporary files, on the file system of: */
 	const char *base; /* "<base>-<checksum>.pack" is written */
 	bool loose_only;  /* leave out what any pack has */
-	bool local;       /* leave out what is in alternates */
-	bool honor_keep;  /* leave out what own packs with .keep have */
+	bool local;       /* leave out what is in alternates, */
+	const struct old_packs *leaving; /* borrowed: but not for these packs
+					    of theirs, which are about to go;
+					    NULL: none */
+	bool honor_keep; /* leave out what own packs with .keep have */
 	const struct named_packs *keep_packs; /* borrowed: and what these have;
 						NULL: none */
 	bool unpacked;     /* of what tips reach, leave out what any pack has */

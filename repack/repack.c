@@ -362,9 +362,12 @@ static int write_midx(struct run *r, struct error *err)
 static int remove_redundant(struct run *r, struct error *err)
 {
 	const struct prune_packed_options loose = {.dry_run = false};
+	const struct repack_options *o = r->options;
 	int ret = 0;
 
-	if (r->options->all || r->options->geometric)
+	if (o->before_removal)
+		ret = o->before_removal(o->ctx, &r->old, err);
+	if (!ret && (o->all || o->geometric))
 		ret = old_packs_remove(&r->old, err);
 	return ret < 0 ? ret : prune_packed(r->repo, &loose, err);
 }

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "repack/newpack.h"
+#include "repack/old-packs.h"
 #include "repo/repo.h"
 #include "walk/filter.h"
 
@@ -70,6 +71,14 @@ struct repack_options {
 	   repack/paint.h. Borrowed. */
 	const struct oid *heads;
 	size_t head_nr;
+	/*
+	 * Called when all is written, before the listed packs go: the last
+	 * chance to see who needs something of theirs. A negative return is the
+	 * repack's, and they stay. NULL: nobody is asked.
+	 */
+	int (*before_removal)(void *ctx, const struct old_packs *leaving,
+			      struct error *err);
+	void *ctx;
 	/* Packs go in spite of extensions.preciousObjects: the caller knows
 	   who needs what. */
 	bool precious_too;

@@ -254,6 +254,71 @@ test_expect_success 'a commit-graph does not name what was pruned' '
 	stock_whole g5.git store.git
 '
 
+test_expect_success 'the store has a commit-graph, unless it is configured to have none' '
+	test -e store.git/objects/info/commit-graph &&
+	stock -C store.git commit-graph verify &&
+	! test -e root.git/objects/info/commit-graph &&
+	stock -C store.git config gc.writeCommitGraph false &&
+	rm store.git/objects/info/commit-graph &&
+	"$GIT" -C store.git network repack -q &&
+	! test -e store.git/objects/info/commit-graph &&
+	stock -C store.git config gc.writeCommitGraph true &&
+	stock -C store.git config core.commitGraph false &&
+	"$GIT" -C store.git network repack -q &&
+	! test -e store.git/objects/info/commit-graph &&
+	stock -C store.git config --unset core.commitGraph &&
+	"$GIT" -C store.git network repack -q &&
+	test -e store.git/objects/info/commit-graph
+'
+
+# A commit of a member, and one on it, that are in the store alone.
+forgotten () {
+	"$GIT" -C store.git network repack -q &&
+	grow g5.git $1 3 &&
+	old=$(stock -C g5.git rev-parse main) &&
+	"$GIT" -C store.git network repack -q &&
+	stock -C g5.git update-ref refs/heads/main main~3 &&
+	rm -rf g5.git/logs &&
+	"$GIT" -C store.git network sync -q ../g5.git
+}
+
+# push_meanwhile <command>: run it in g5.git in the midst of a repack that
+# prunes.
+push_meanwhile () {
+	{
+		echo "cd \"$PWD/g5.git\"" &&
+		echo "$1"
+	} >push &&
+	stock -C store.git config gc.recentObjectsHook "sh \"$PWD/push\"" &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	stock -C store.git config --unset gc.recentObjectsHook
+}
+
+test_expect_success 'what a reference comes to name meanwhile is not pruned' '
+	forgotten 8 &&
+	push_meanwhile "$STOCK_GIT update-ref refs/heads/late $old" &&
+	test "$(stock -C g5.git rev-parse late)" = $old &&
+	repo_objects g5.git >now &&
+	stock_whole g5.git store.git &&
+	stock -C g5.git update-ref -d refs/heads/late &&
+	rm -rf g5.git/logs &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	! stock -C store.git cat-file -e $old
+'
+
+test_expect_success 'nor what a commit is on that comes to a member meanwhile' '
+	forgotten 9 &&
+	push_meanwhile "$STOCK_GIT update-ref refs/heads/late \
+		\$($STOCK_GIT commit-tree -m new -p $old $old^{tree})" &&
+	test $(stock -C g5.git rev-parse late~1) = $old &&
+	stock_whole g5.git store.git &&
+	stock -C store.git cat-file -e $old &&
+	"$GIT" -C store.git network verify >out &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	test $(own_nr g5.git) = 0 &&
+	stock_whole g5.git store.git
+'
+
 test_expect_success 'leave: on its own, with all it needs' '
 	repo_objects f2.git >expect &&
 	"$GIT" -C store.git network leave ../f2.git >out &&
