@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <ctype.h>
 
 #include "object/oid.h"
 
@@ -70,6 +71,33 @@ static void test_hex_rejects(void **state)
 	}
 }
 
+/* Every byte in every place, of ids of both lengths. */
+static void test_hex_everywhere(void **state)
+{
+	for (size_t at = 0; at < 64; at++) {
+		for (int c = 0; c < 256; c++) {
+			char hex[] = HEX64, back[OID_MAX_HEX_LEN + 1];
+			struct oid oid;
+			bool good = isxdigit(c);
+
+			hex[at] = (char)c;
+			assert_int_equal(
+				oid_from_hex(&oid, hex, 64, HASH_SHA256), good);
+			hex[at] = (char)tolower(c);
+			if (good)
+				assert_string_equal(
+					oid_to_hex(back, &oid, HASH_SHA256),
+					hex);
+			assert_int_equal(oid_from_hex(&oid, hex, 40, HASH_SHA1),
+					 good || at >= 40);
+			hex[40] = '\0';
+			if (good || at >= 40)
+				assert_string_equal(
+					oid_to_hex(back, &oid, HASH_SHA1), hex);
+		}
+	}
+}
+
 static void test_upper_case(void **state)
 {
 	struct oid lower, upper;
@@ -100,6 +128,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hex_round_trip),
 		cmocka_unit_test(test_hex_rejects),
+		cmocka_unit_test(test_hex_everywhere),
 		cmocka_unit_test(test_upper_case),
 		cmocka_unit_test(test_compare),
 	};
