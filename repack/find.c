@@ -426,7 +426,7 @@ static int include_tag(void *ctx, const struct repack_tag *tag)
 	if (!objspace_find(&f->walk.space, tag->target.bytes, &target) ||
 	    !is_member(m, target))
 		return 0;
-	ret = walk_add_tip(&f->walk, &chain, &tag->tag, false, m->err);
+	ret = walk_add_tip_unread(&f->walk, &chain, &tag->tag, m->err);
 	for (size_t i = 0; i < chain.others.nr && !ret; i++)
 		if (chain.others.items[i].type == OBJ_TAG &&
 		    send_also(m, chain.others.items[i].obj_pos) < 0)
