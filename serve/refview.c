@@ -28,6 +28,7 @@ int refview_rules_add(struct refview_rules *rules, const char *value)
 	rule.pattern = mem_strndup(value, len);
 	if (!rule.pattern)
 		return ERR_NOMEM;
+	rule.len = len;
 	rules->rules[rules->nr++] = rule;
 	return 0;
 }
@@ -47,13 +48,33 @@ static bool is_under(const char *name, const char *pattern)
 	return !strncmp(name, pattern, len) && (!name[len] || name[len] == '/');
 }
 
+/*
+ * As is_under(); there may be a hundred rules, so that nearly always one byte
+ * has to decide.
+ */
+static bool rule_matches(const struct refview_rule *rule, const char *name,
+			 size_t len)
+{
+	if (len < rule->len)
+		return false;
+	if (!rule->len)
+		return !len || *name == '/';
+	return name[rule->len - 1] == rule->pattern[rule->len - 1] &&
+	       (len == rule->len || name[rule->len] == '/') &&
+	       !memcmp(name, rule->pattern, rule->len);
+}
+
 bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 			const char *full)
 {
+	size_t name_len = rules->nr ? strlen(name) : 0;
+	size_t full_len = rules->nr ? strlen(full) : 0;
+
 	for (size_t i = rules->nr; i-- > 0;) {
 		const struct refview_rule *rule = &rules->rules[i];
 
-		if (is_under(rule->is_full ? full : name, rule->pattern))
+		if (rule->is_full ? rule_matches(rule, full, full_len)
+				  : rule_matches(rule, name, name_len))
 			return !rule->is_exposed;
 	}
 	return false;

@@ -20,6 +20,7 @@
 /* One hideRefs value. */
 struct refview_rule {
 	char *pattern;   /* owned, without trailing slashes */
+	size_t len;      /* of the pattern */
 	bool is_exposed; /* "!": what it matches is shown */
 	bool is_full;    /* "^": matched with the namespace's prefix on */
 };
