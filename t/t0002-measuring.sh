@@ -96,4 +96,23 @@ test_expect_success 'the comparison of both, job by job' '
 	test_must_fail env REPO=gen.git "$perf/run" no-such-job
 '
 
+test_expect_success 'requests to upload-pack, one by one' '
+	stock -C gen.git repack -adbq &&
+	PYTHONDONTWRITEBYTECODE=1 "$perf/serve" -n 1 gen.git "$GIT" \
+		"$STOCK_GIT" >table &&
+	for row in ls-refs up-to-date fetch-1 fetch-30 branch all
+	do
+		grep "^$row .* [0-9]*\.[0-9][0-9]$" table || return
+	done &&
+	test_must_fail "$perf/serve" gen.git "$GIT" "$STOCK_GIT" no-such-job
+'
+
+test_expect_success 'many refs, shown and hidden' '
+	PYTHONDONTWRITEBYTECODE=1 "$perf/refs" "$GIT" "$STOCK_GIT" 300 \
+		hidden >table &&
+	test_line_count 11 table &&
+	grep "^files  *hidden: push .* [0-9]*\.[0-9][0-9]$" table &&
+	grep "^reftable  *hidden: want-ref " table
+'
+
 test_done

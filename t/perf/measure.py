@@ -22,14 +22,20 @@ class Cost:
         self.rss = usage.ru_maxrss * 1024
 
 
+def temporary(content):
+    """A file with this content, to be read from its start."""
+    f = tempfile.TemporaryFile()
+    f.write(content)
+    f.seek(0)
+    return f
+
+
 def run(command, env=None, stdin=b"", out=subprocess.DEVNULL, err=None):
     """The Cost of a command; ends the program when it fails. `err`: a file for
     what it says."""
-    with tempfile.TemporaryFile() as given, \
+    with temporary(stdin) as given, \
             contextlib.nullcontext(err) if err else tempfile.TemporaryFile() \
             as err:
-        given.write(stdin)
-        given.seek(0)
         start = time.monotonic()
         child = subprocess.Popen(command, stdin=given, stdout=out, stderr=err,
                                  env=env)
