@@ -141,16 +141,49 @@ static int trace_pseudo(struct bitmap_trace *trace,
 	return 0;
 }
 
+static bool find_row(const struct bitmap_fill *fill, uint32_t obj_pos,
+		     uint32_t *row)
+{
+	uint32_t idx_pos;
+
+	return bitmap_space_idx(&fill->space, &fill->w->space, obj_pos,
+				&idx_pos) &&
+	       bitmap_file_find(fill->file, idx_pos, row);
+}
+
+bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr)
+{
+	const struct walk *w = side->fill->w;
+	uint32_t row;
+
+	return find_row(side->fill, w->history.commits[commit_nr].obj_pos,
+			&row);
+}
+
+size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr)
+{
+	const struct bitmap_fill *fill = side->fill;
+	const struct walk *w = fill->w;
+	size_t indexed = fill->file->object_nr;
+	size_t packed = w->odb->packed_nr;
+	uint32_t idx_pos;
+
+	if (packed <= indexed ||
+	    bitmap_space_idx(&fill->space, &fill->w->space,
+			     w->history.commits[commit_nr].obj_pos, &idx_pos))
+		return 0;
+	return (size_t)((double)(packed - indexed) / (double)indexed *
+			(double)ewah_count(&fill->file->types[BITMAP_COMMITS]));
+}
+
 /* Returns 1 when the commit has a bitmap, which is in the set then. */
 static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 {
 	struct bitmap_fill *fill = f->fill;
-	uint32_t idx_pos, row;
+	uint32_t row;
 	int ret;
 
-	if (!bitmap_space_idx(&fill->space, &fill->w->space, obj_pos,
-			      &idx_pos) ||
-	    !bitmap_file_find(fill->file, idx_pos, &row))
+	if (!find_row(fill, obj_pos, &row))
 		return 0;
 	ret = bitmap_file_or(&fill->packed, fill->file, row, &fill->scratch,
 			     err);

@@ -89,6 +89,16 @@ void bitmap_side_free(struct bitmap_side *side);
  */
 int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 
+/* Whether a commit, which was added to the history, has a bitmap. */
+bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
+
+/*
+ * About how many commits lie behind one that the index does not have, up to
+ * those that it has: from the number of packed objects that it does not have. 0
+ * for a commit that it has. O(words of a type bitmap).
+ */
+size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr);
+
 /* The commits that were walked (commit_nr), until the next call. */
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
 

@@ -17,9 +17,12 @@
 
 /*
  * A commit on the way to a bitmap costs half a tree difference: only its own
- * trees are read, and only as far as there is doubt.
+ * trees are read, and only as far as there is doubt. Where the wants' side
+ * comes to no bitmap there is none, and a commit costs no more than its
+ * decoding.
  */
 #define HAVES_PER_COST 2
+#define HAVES_PER_COST_UNDOUBTED 64
 
 /* Reading all trees of one commit, and of a few that are much alike. */
 #define BOUNDARY_COST 8
@@ -57,51 +60,86 @@ bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves)
 	return plan->strategy == BITMAP_STRATEGY_WALK;
 }
 
-/* What walking would cost, if that can be told from `limit` commits: else 1. */
-static int estimate_walk(struct bitmap_plan *plan, struct walk *w,
-			 const struct walk_tips *wants,
-			 const struct walk_tips *haves, size_t limit,
-			 struct error *err)
+/* Of commits of the haves' side for a tree difference. */
+static size_t haves_per_cost(const struct bitmap_side *side,
+			     const struct revwalk_result *wanted)
 {
-	const struct revwalk_tips tips = {
-		wants->commits,
-		wants->commit_nr,
-		haves->commits,
-		haves->commit_nr,
-	};
+	for (size_t i = 0; i < wanted->nr; i++)
+		if (bitmap_side_has_bitmap(side, wanted->commits[i]))
+			return HAVES_PER_COST;
+	return HAVES_PER_COST_UNDOUBTED;
+}
+
+/* One choice. */
+struct planning {
+	struct bitmap_plan *plan;
+	struct bitmap_side *side;
+	struct walk *w;
+	const struct revwalk_tips *tips;
+	size_t per_cost; /* commits of the haves' side for a cost of one */
+	size_t distance; /* of the last one of these to the index, if it was
+			    estimated */
+	struct error *err;
+};
+
+/* What walking would cost, if that can be told from `limit` commits: else 1. */
+static int estimate_walk(struct planning *p, size_t limit)
+{
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
-	int ret = revwalk_within(&revs, &w->history, &tips, limit, err);
+	int ret = revwalk_within(&revs, &p->w->history, p->tips, limit, p->err);
 
 	if (!ret) {
-		plan->want_commits = (uint32_t)revs.nr;
-		plan->boundary = (uint32_t)revs.boundary_nr;
-		plan->walk_cost = (uint64_t)revs.nr + revs.boundary_nr +
-				  BOUNDARY_COST;
+		p->plan->want_commits = (uint32_t)revs.nr;
+		p->plan->boundary = (uint32_t)revs.boundary_nr;
+		p->plan->walk_cost = (uint64_t)revs.nr + revs.boundary_nr +
+				     BOUNDARY_COST;
+		p->per_cost = haves_per_cost(p->side, &revs);
 	}
 	revwalk_result_release(&revs);
 	return ret;
 }
 
-static void note_haves(struct bitmap_plan *plan, const struct bitmap_side *side)
+/* About how far the commit that was met last is from the index. */
+static size_t distance(const struct planning *p)
 {
 	size_t nr;
+	const uint32_t *walked = bitmap_side_walked(p->side, &nr);
 
-	bitmap_side_walked(side, &nr);
-	plan->have_commits = (uint32_t)nr;
-	plan->bitmap_cost = nr / HAVES_PER_COST;
+	return nr ? bitmap_side_distance(p->side, walked[nr - 1]) : 0;
 }
 
-/* The walk's cost is known: go on to where the index would cost more. */
-static int go_on(struct bitmap_plan *plan, struct bitmap_side *side,
-		 struct error *err)
+/*
+ * The walk's cost is known: go on to where the index would cost more, unless
+ * that is likely to be in vain.
+ */
+static int go_on(struct planning *p)
 {
-	int ret = bitmap_side_walk(side, plan->walk_cost * HAVES_PER_COST, err);
+	size_t limit = p->plan->walk_cost * p->per_cost;
+	int ret = 1;
 
-	note_haves(plan, side);
-	plan->reason = ret ? "fewer commits are wanted than lie between haves "
-			     "and bitmaps"
-			   : "more commits are wanted than lie between haves "
-			     "and bitmaps";
+	p->distance = distance(p);
+	if (p->distance <= limit)
+		ret = bitmap_side_walk(p->side, limit, p->err);
+	p->plan->reason = ret ? "few commits are wanted, and bitmaps are far"
+			      : "looking for bitmaps costs less than walking";
+	return ret;
+}
+
+static int choose(struct planning *p)
+{
+	size_t limit = HAVES_FIRST;
+	int ret = bitmap_side_walk(p->side, limit, p->err);
+
+	p->plan->reason = "bitmaps are near the haves";
+	while (ret > 0) {
+		ret = estimate_walk(p, limit * COMMITS_PER_HAVE);
+		if (!ret)
+			return go_on(p);
+		limit *= HAVES_GROWTH;
+		if (ret > 0)
+			ret = bitmap_side_walk(p->side, limit, p->err);
+		p->plan->reason = "many commits are wanted";
+	}
 	return ret;
 }
 
@@ -109,20 +147,25 @@ int bitmap_plan_haves(struct bitmap_plan *plan, struct bitmap_side *side,
 		      struct walk *w, const struct walk_tips *wants,
 		      const struct walk_tips *haves, struct error *err)
 {
-	size_t limit = HAVES_FIRST;
-	int ret = bitmap_side_walk(side, limit, err);
+	const struct revwalk_tips tips = {
+		wants->commits,
+		wants->commit_nr,
+		haves->commits,
+		haves->commit_nr,
+	};
+	struct planning p = {
+		.plan = plan,
+		.side = side,
+		.w = w,
+		.tips = &tips,
+		.per_cost = HAVES_PER_COST,
+		.err = err,
+	};
+	int ret = choose(&p);
+	size_t nr;
 
-	plan->reason = "bitmaps are near the haves";
-	while (ret > 0 && plan->walk_cost == UINT64_MAX) {
-		ret = estimate_walk(plan, w, wants, haves,
-				    limit * COMMITS_PER_HAVE, err);
-		if (!ret)
-			return go_on(plan, side, err);
-		limit *= HAVES_GROWTH;
-		if (ret > 0)
-			ret = bitmap_side_walk(side, limit, err);
-		plan->reason = "many commits are wanted";
-	}
-	note_haves(plan, side);
+	bitmap_side_walked(side, &nr);
+	plan->have_commits = (uint32_t)nr;
+	plan->bitmap_cost = (nr + (ret ? p.distance : 0)) / p.per_cost;
 	return ret;
 }
