@@ -76,6 +76,21 @@ test_expect_success 'the main job, measured on stock Git' '
 	test "$(sed -n "s/^counted //p" facts)" -eq "$(wc -l <expect)"
 '
 
+test_expect_success 'index or walk, request by request' '
+	cp -r gen.git strategies.git &&
+	"$GITREACH_BUILD/bin/git" -C strategies.git repack -adbq &&
+	GIT=$GITREACH_BUILD/bin/git "$perf/strategies" -n 1 strategies.git \
+		>table &&
+	for row in "one branch" "all refs" "one commit .* bitmap" \
+		"many haves" "old neighbours" "blob:none" "depth 1 .* walk"
+	do
+		grep "^$row" table || return
+	done &&
+	! grep None table &&
+	grep "^5000 commits *too little history$" table &&
+	grep "^worst ratio [0-9]*\.[0-9][0-9]$" table
+'
+
 test_expect_success 'the comparison of both, job by job' '
 	mkdir work &&
 	REPO=gen.git PERF_DIR=work PYTHONDONTWRITEBYTECODE=1 \
