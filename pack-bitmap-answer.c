@@ -22,10 +22,13 @@ static int by_bitmap(struct pack_bitmap_answer *answer, struct walk *w,
 		     const struct pack_bitmap_ask *ask, struct error *err)
 {
 	const char *unfit = pack_bitmap_answer_unfit(w, ask->filter);
+	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
 	const struct pack_bitmap_query query = {
 		.filter = ask->filter,
 		.filter_wants = ask->filter_wants,
+		.inexact = ask->inexact,
 		.commits_only = ask->commits_only,
+		.plan = ask->must_use_bitmap ? NULL : &plan,
 	};
 	int ret;
 
@@ -44,9 +47,11 @@ static int by_bitmap(struct pack_bitmap_answer *answer, struct walk *w,
 	answer->commits_walked = answer->result.commits_walked;
 	if (!ret)
 		return 1;
+	if (ret > 0)
+		error_set(&answer->reason, ERR_UNSUPPORTED, "%s", plan.reason);
 	/* What is missing may only be so behind a have: the walk will tell. */
 	pack_bitmap_result_release(&answer->result);
-	if (ret == ERR_CORRUPT || ret == ERR_MISSING)
+	if (ret > 0 || ret == ERR_CORRUPT || ret == ERR_MISSING)
 		return 0;
 	return err ? error_set(err, ret, "%s", answer->reason.msg) : ret;
 }

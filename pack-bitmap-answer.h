@@ -5,7 +5,8 @@
  *
  * Both ways find the same objects: those that wants reach and haves do not.
  * Walking pays for that with a walk over all that is behind the haves, unless
- * the caller takes some objects too many.
+ * the caller takes some objects too many; who does also gets the way that is
+ * estimated to cost less.
  */
 #ifndef PACK_BITMAP_ANSWER_H
 #define PACK_BITMAP_ANSWER_H
@@ -34,8 +35,9 @@ struct pack_bitmap_ask {
 	bool filter_wants;           /* or else the wants themselves pass */
 	bool commits_only;           /* then no filter */
 	bool must_use_bitmap;        /* do not walk: fail */
-	bool inexact; /* walking, leave out of what haves reach what is easily
-			 found: commits, their tips' trees */
+	bool inexact; /* leave out of what haves reach what is easily found; by
+			 an index as pack_bitmap_query() says, walking the
+			 commits and what the boundary's trees have */
 	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
 };

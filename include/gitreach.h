@@ -202,9 +202,10 @@ enum gitreach_query_option {
 	   itself wanted passes */
 	GITREACH_FILTER_WANTS = 3,
 	/*
-	 * 1: where walking answers, objects that haves reach may be found
-	 * still, as `git rev-list --objects` does: all that is behind haves is
-	 * not looked at then. 0, the default: exact.
+	 * 1: objects that haves reach may be found still, where it would cost
+	 * to tell: those that they have only by commits that wants do not
+	 * reach, and where walking answers those that are not in the trees it
+	 * stops at, as `git rev-list --objects` does. 0, the default: exact.
 	 */
 	GITREACH_INEXACT = 4,
 	GITREACH_THREADS = 5 /* most to use; 0, the default: as many as there
