@@ -91,6 +91,19 @@ test_expect_success 'index or walk, request by request' '
 	grep "^worst ratio [0-9]*\.[0-9][0-9]$" table
 '
 
+test_expect_success 'costs of growing repositories, and a drawing of them' '
+	GIT=$GITREACH_BUILD/bin/git STOCK_GIT=$STOCK_GIT PERF_DIR=. \
+		PYTHONDONTWRITEBYTECODE=1 \
+		"$perf/growth" 60:5 120:5 60:80 >growth.tsv &&
+	test_line_count 19 growth.tsv &&
+	"$perf/plot" growth.tsv >growth.svg &&
+	python3 -c "import sys, xml.dom.minidom as xml
+xml.parse(sys.argv[1])" growth.svg &&
+	grep -c "<polyline" growth.svg >curves &&
+	echo 12 >expect &&
+	test_cmp expect curves
+'
+
 test_expect_success 'the comparison of both, job by job' '
 	mkdir work &&
 	REPO=gen.git PERF_DIR=work PYTHONDONTWRITEBYTECODE=1 \
