@@ -1,36 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a multi-pack-index: merge the packs' ids, choose one copy of each,
- * lay out the chunks.
+ * Writing a multi-pack-index: merge the packs' ids and choose one copy of each;
+ * midx-layout.c lays out the chunks.
  *
  * Ids are merged one first byte after another: the indexes' fanouts say where
  * its ids are in each, so that what has to be sorted at a time is small.
  */
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/chunk-format.h"
 #include "base/mem.h"
 #include "base/sort.h"
-#include "object/hash.h"
+#include "pack/midx-layout.h"
 #include "pack/midx-write.h"
-
-/* A copy of an object. */
-struct copy {
-	const uint8_t *id; /* raw; points into its index */
-	uint64_t offset;
-	uint32_t pack;
-	uint32_t rank; /* of its pack: the lowest wins */
-};
 
 struct merge {
 	const struct pack_midx_request *rq;
 	uint32_t *ranks; /* owned: by pack */
 	uint32_t preferred;
-	struct copy *copies; /* owned: those chosen, and behind them those of
-				the first byte at hand */
+	struct pack_midx_copy *copies; /* owned: those chosen, and behind them
+				those of the first byte at hand */
 	size_t nr, alloc;
-	uint32_t fanout[256];
 	struct error *err;
 };
 
@@ -101,11 +90,11 @@ static int add_copies(struct merge *m, uint32_t pack, uint8_t byte)
 		     sizeof(*m->copies)) < 0)
 		return error_nomem(m->err);
 	for (uint32_t i = first; i < last; i++) {
-		struct copy *c = &m->copies[m->nr++];
+		struct pack_midx_copy *c = &m->copies[m->nr++];
 
-		*c = (struct copy){pack_idx_oid(idx, i),
-				   pack_idx_offset(idx, i), pack,
-				   m->ranks[pack]};
+		*c = (struct pack_midx_copy){pack_idx_oid(idx, i),
+					     pack_idx_offset(idx, i), pack,
+					     m->ranks[pack]};
 		if (c->offset == UINT64_MAX)
 			return error_set(m->err, ERR_CORRUPT,
 					 "%s: no 64-bit offset for object %u",
@@ -117,7 +106,7 @@ static int add_copies(struct merge *m, uint32_t pack, uint8_t byte)
 /* By id, best copy first; of a pack that has it twice, the first. */
 static int cmp_copies(const void *va, const void *vb, size_t id_len)
 {
-	const struct copy *a = va, *b = vb;
+	const struct pack_midx_copy *a = va, *b = vb;
 	int cmp = memcmp(a->id, b->id, id_len);
 
 	if (cmp)
@@ -137,7 +126,21 @@ static int cmp_copies_sha256(const void *a, const void *b)
 	return cmp_copies(a, b, 32);
 }
 
-/* Sort the copies from `start` on and keep the best of each object. */
+/* Whether a layer below has the object. */
+static bool is_below(const struct merge *m, const uint8_t *id)
+{
+	uint32_t pos;
+
+	for (size_t i = 0; i < m->rq->below_nr; i++)
+		if (pack_midx_find(m->rq->below[i], id, &pos))
+			return true;
+	return false;
+}
+
+/*
+ * Sort the copies from `start` on and keep the best of each object that is not
+ * in a layer below.
+ */
 static void choose(struct merge *m, size_t start)
 {
 	size_t id_len = hash_len(m->rq->algo), kept = start;
@@ -150,6 +153,14 @@ static void choose(struct merge *m, size_t start)
 		if (i == start || memcmp(m->copies[kept - 1].id,
 					 m->copies[i].id, id_len) != 0)
 			m->copies[kept++] = m->copies[i];
+	if (m->rq->below_nr) {
+		size_t chosen = kept;
+
+		kept = start;
+		for (size_t i = start; i < chosen; i++)
+			if (!is_below(m, m->copies[i].id))
+				m->copies[kept++] = m->copies[i];
+	}
 	m->nr = kept;
 }
 
@@ -168,7 +179,6 @@ static int merge_packs(struct merge *m)
 		for (uint32_t i = 0; i < m->rq->pack_nr && !ret; i++)
 			ret = add_copies(m, i, (uint8_t)byte);
 		choose(m, start);
-		m->fanout[byte] = (uint32_t)m->nr;
 	}
 	if (!ret && m->nr >= UINT32_MAX)
 		ret = error_set(m->err, ERR_UNSUPPORTED,
@@ -176,186 +186,31 @@ static int merge_packs(struct merge *m)
 	return ret;
 }
 
-/* What is appended to; the room is reserved beforehand. */
-struct layout {
-	const struct merge *m;
-	struct buf *out;
-	uint64_t names_len;
-	uint32_t off64_nr;
-	bool is_large; /* some offset needs more than 32 bits */
-};
-
-static void measure(struct layout *l)
+static int lay_out(const struct merge *m, struct buf *out,
+		   struct pack_midx_written *written)
 {
-	const struct merge *m = l->m;
-
-	for (uint32_t i = 0; i < m->rq->pack_nr; i++)
-		l->names_len += strlen(m->rq->packs[i].name) + 1;
-	l->names_len = (l->names_len + 3) & ~UINT64_C(3);
-	for (size_t i = 0; i < m->nr; i++) {
-		l->is_large |= m->copies[i].offset > UINT32_MAX;
-		l->off64_nr += m->copies[i].offset >> 31 != 0;
-	}
-	if (!l->is_large)
-		l->off64_nr = 0;
-}
-
-static void put_header(const struct layout *l, size_t chunk_nr)
-{
-	const struct pack_midx_request *rq = l->m->rq;
-
-	buf_append(l->out, "MIDX", 4);
-	buf_append_char(l->out, (char)rq->version);
-	buf_append_char(l->out, (char)rq->algo);
-	buf_append_char(l->out, (char)chunk_nr);
-	buf_append_char(l->out, 0);
-	buf_append_be32(l->out, rq->pack_nr);
-}
-
-static void put_names(const struct layout *l)
-{
-	const struct pack_midx_request *rq = l->m->rq;
-	uint64_t left = l->names_len;
-
-	for (uint32_t i = 0; i < rq->pack_nr; i++) {
-		size_t len = strlen(rq->packs[i].name) + 1;
-
-		buf_append(l->out, rq->packs[i].name, len);
-		left -= len;
-	}
-	buf_append(l->out, "\0\0", (size_t)left);
-}
-
-static void put_objects(const struct layout *l)
-{
-	uint32_t off64_nr = 0;
-
-	for (size_t i = 0; i < l->m->nr; i++) {
-		const struct copy *c = &l->m->copies[i];
-
-		buf_append_be32(l->out, c->pack);
-		if (l->is_large && c->offset >> 31)
-			buf_append_be32(l->out, 0x80000000 | off64_nr++);
-		else
-			buf_append_be32(l->out, (uint32_t)c->offset);
-	}
-	for (size_t i = 0; i < l->m->nr && l->is_large; i++)
-		if (l->m->copies[i].offset >> 31)
-			buf_append_be64(l->out, l->m->copies[i].offset);
-}
-
-static void put_ids(const struct layout *l)
-{
-	size_t id_len = hash_len(l->m->rq->algo);
-
-	for (unsigned byte = 0; byte < 256; byte++)
-		buf_append_be32(l->out, l->m->fanout[byte]);
-	for (size_t i = 0; i < l->m->nr; i++)
-		buf_append(l->out, l->m->copies[i].id, id_len);
-}
-
-/* The place of a pack in the pseudo-pack: the preferred one first. */
-static uint32_t pack_place(const struct merge *m, uint32_t pack)
-{
-	if (pack == m->preferred)
-		return 0;
-	return m->preferred == PACK_MIDX_NO_PACK || pack > m->preferred
-		       ? pack
-		       : pack + 1;
-}
-
-/* RIDX and BTMP: sorted by offset, then stably by pack. */
-static int put_order(const struct layout *l)
-{
-	const struct merge *m = l->m;
-	struct sort_item *items = mem_alloc(m->nr, sizeof(*items));
-	uint32_t *spans = mem_calloc(m->rq->pack_nr, 2 * sizeof(*spans));
-	int ret = items && spans ? 0 : ERR_NOMEM;
-
-	for (uint32_t i = 0; i < m->nr && !ret; i++)
-		items[i] = (struct sort_item){m->copies[i].offset, i};
-	if (!ret)
-		ret = sort_items(items, m->nr);
-	for (size_t i = 0; i < m->nr && !ret; i++)
-		items[i].key = pack_place(m, m->copies[items[i].value].pack);
-	if (!ret)
-		ret = sort_items(items, m->nr);
-	for (size_t i = 0; i < m->nr && !ret; i++) {
-		uint32_t *span =
-			&spans[(size_t)2 * m->copies[items[i].value].pack];
-
-		buf_append_be32(l->out, items[i].value);
-		if (!span[1]++)
-			span[0] = (uint32_t)i;
-	}
-	for (size_t i = 0; i < (size_t)2 * m->rq->pack_nr && !ret; i++)
-		buf_append_be32(l->out, spans[i]);
-	free(items);
-	free(spans);
-	return ret;
-}
-
-static int put_chunks(const struct layout *l, size_t file_start)
-{
-	const struct merge *m = l->m;
-	const struct chunk all[] = {
-		{.id = CHUNK_ID('P', 'N', 'A', 'M'), .len = l->names_len},
-		{.id = CHUNK_ID('O', 'I', 'D', 'F'), .len = PACK_FANOUT_LEN},
-		{.id = CHUNK_ID('O', 'I', 'D', 'L'),
-		 .len = m->nr * hash_len(m->rq->algo)},
-		{.id = CHUNK_ID('O', 'O', 'F', 'F'),
-		 .len = (uint64_t)8 * m->nr},
-		{.id = CHUNK_ID('L', 'O', 'F', 'F'),
-		 .len = (uint64_t)8 * l->off64_nr},
-		{.id = CHUNK_ID('R', 'I', 'D', 'X'),
-		 .len = (uint64_t)4 * m->nr},
-		{.id = CHUNK_ID('B', 'T', 'M', 'P'),
-		 .len = (uint64_t)8 * m->rq->pack_nr},
+	const struct pack_midx_request *rq = m->rq;
+	const char **names = mem_alloc(rq->pack_nr, sizeof(*names));
+	struct pack_midx_layout l = {
+		.copies = m->copies,
+		.nr = m->nr,
+		.names = names,
+		.pack_nr = rq->pack_nr,
+		.preferred = m->preferred,
+		.with_order = rq->with_order,
+		.version = rq->version,
+		.algo = rq->algo,
 	};
-	struct chunk chunks[ARRAY_NR(all)];
-	size_t nr = 0, room = CHUNK_ROW_LEN * ARRAY_NR(all) + 64 + OID_MAX_LEN;
-	int ret;
+	int ret = names ? 0 : ERR_NOMEM;
 
-	for (size_t i = 0; i < ARRAY_NR(all); i++) {
-		if ((i == 4 && !l->is_large) || (i > 4 && !m->rq->with_order))
-			continue;
-		chunks[nr++] = all[i];
-		if (!mem_add(&room, room, (size_t)all[i].len))
-			return ERR_NOMEM;
-	}
-	ret = buf_reserve(l->out, room);
-	if (ret < 0)
-		return ret;
-	put_header(l, nr);
-	chunk_contents_append(l->out, file_start, chunks, nr);
-	put_names(l);
-	put_ids(l);
-	put_objects(l);
-	return m->rq->with_order ? put_order(l) : 0;
-}
-
-static int put_file(const struct merge *m, struct buf *out,
-		    struct pack_midx_written *written)
-{
-	struct layout l = {.m = m, .out = out};
-	size_t start = out->len;
-	struct hash_ctx hash;
-	int ret;
-
-	measure(&l);
-	ret = put_chunks(&l, start);
+	for (uint32_t i = 0; i < rq->pack_nr && !ret; i++)
+		names[i] = rq->packs[i].name;
+	for (size_t i = 0; i < rq->below_nr; i++)
+		l.base_nr += rq->below[i]->nr;
 	if (!ret)
-		ret = hash_init(&hash, m->rq->algo);
-	if (ret < 0) {
-		buf_set_len(out, start);
-		return ret;
-	}
-	hash_update(&hash, out->data + start, out->len - start);
-	hash_final(&hash, &written->checksum);
-	hash_release(&hash);
-	buf_append(out, written->checksum.bytes, hash_len(m->rq->algo));
-	written->nr = (uint32_t)m->nr;
-	return 0;
+		ret = pack_midx_lay_out(out, &l, written);
+	free(names);
+	return ret < 0 ? error_nomem(m->err) : 0;
 }
 
 int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
@@ -370,13 +225,16 @@ int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 
 	if (ret < 0)
 		return ret;
-	if (m.preferred == PACK_MIDX_NO_PACK && request->with_order)
+	/* On top of others there is no preferred pack. */
+	if (request->below_nr)
+		m.preferred = PACK_MIDX_NO_PACK;
+	else if (m.preferred == PACK_MIDX_NO_PACK && request->with_order)
 		m.preferred = oldest_pack(request);
 	ret = rank_packs(&m);
 	if (!ret)
 		ret = merge_packs(&m);
-	if (!ret && put_file(&m, out, written) < 0)
-		ret = error_nomem(err);
+	if (!ret)
+		ret = lay_out(&m, out, written);
 	free(m.ranks);
 	free(m.copies);
 	return ret;

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "pack/idx.h"
+#include "pack/midx.h"
 #include "sys/progress.h"
 
 #define PACK_MIDX_NO_PACK UINT32_MAX
@@ -28,7 +29,13 @@ struct pack_midx_request {
 	uint32_t pack_nr;
 	uint32_t preferred; /* whose copies win; or PACK_MIDX_NO_PACK */
 	bool with_order;    /* write RIDX and BTMP, for a bitmap index */
-	unsigned version;   /* 1 or 2 */
+	/*
+	 * On top of a chain: its layers, in any order. Their objects are left
+	 * out, and no pack is preferred.
+	 */
+	const struct pack_midx *const *below;
+	size_t below_nr;
+	unsigned version; /* 1 or 2 */
 	enum hash_algo algo;
 	const struct progress_out *progress; /* or NULL */
 };
@@ -51,5 +58,25 @@ struct pack_midx_written {
  */
 int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 		    struct pack_midx_written *written, struct error *err);
+
+/* Neighbouring layers of a chain, to be put into one. All borrowed. */
+struct pack_midx_compaction {
+	const struct pack_midx *const *layers; /* the lowest first */
+	/* Their orders: each bit is where it was. NULL: they have none. */
+	const struct pack_midx_order *const *orders;
+	bool with_order; /* write RIDX and BTMP */
+	size_t nr;
+};
+
+/*
+ * Append one file that says what these layers say, version 2: its packs are not
+ * sorted by name but stand in the order of the pseudo-pack, so that bitmaps of
+ * these layers and of those above stay right. ERR_CORRUPT for a layer that
+ * takes an object from no pack; ERR_NOMEM. On failure *out is as it was.
+ * O(n log n) over their objects; packs are not looked at.
+ */
+int pack_midx_compact(struct buf *out,
+		      const struct pack_midx_compaction *compaction,
+		      struct pack_midx_written *written, struct error *err);
 
 #endif
