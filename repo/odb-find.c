@@ -8,6 +8,15 @@
 #include "base/mem.h"
 #include "repo/odb-midx.h"
 
+void odb_warn_of_midx(struct odb *odb, const struct error *why,
+		      struct error *warning)
+{
+	if (!warning || (warning->code && !odb->warns_of_midx))
+		return;
+	*warning = *why;
+	odb->warns_of_midx = true;
+}
+
 /*
  * Use the multi-pack-index of directory `i`, or give it up; of a chain, a layer
  * and what is on top of it.
@@ -24,8 +33,7 @@ static int link_midx(struct odb *odb, size_t i, bool *covered,
 		if (ret == ERR_NOMEM)
 			return error_nomem(err);
 		if (ret < 0) {
-			if (warning)
-				*warning = why;
+			odb_warn_of_midx(odb, &why, warning);
 			good = om->base;
 		}
 	}

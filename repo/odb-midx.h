@@ -121,6 +121,10 @@ bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
  */
 int odb_sources_init(struct odb *odb, struct error *warning, struct error *err);
 
+/* Describe one that is left out; a warning of what is worse stays. */
+void odb_warn_of_midx(struct odb *odb, const struct error *why,
+		      struct error *warning);
+
 #define ODB_MIDX_WRONG UINT32_MAX
 
 /*

@@ -158,6 +158,7 @@ static int open_pack(struct odb *odb, size_t *alloc, const char *base,
 	else if (ret != ERR_NOMEM) {
 		if (warning)
 			*warning = why;
+		odb->warns_of_midx = false;
 		ret = 0;
 	}
 	return ret < 0 ? error_nomem(err) : ret;
@@ -172,8 +173,8 @@ static int open_midx(struct odb *odb, size_t i, struct error *warning,
 
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	if (ret != ERR_MISSING && why.code && warning)
-		*warning = why;
+	if (ret != ERR_MISSING && why.code)
+		odb_warn_of_midx(odb, &why, warning);
 	return 0;
 }
 
@@ -319,7 +320,7 @@ int odb_open_whole(struct odb **out, const struct repo *repo, struct error *err)
 	struct error warning = ERROR_INIT;
 	int ret = odb_open(out, repo, &warning, err);
 
-	if (ret || !warning.code)
+	if (ret || !warning.code || (*out)->warns_of_midx)
 		return ret;
 	odb_close(*out);
 	*out = NULL;

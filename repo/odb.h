@@ -60,6 +60,8 @@ struct odb {
 	struct odb_pack *packs; /* owned */
 	uint32_t pack_nr;
 	uint32_t packed_nr;         /* objects in all packs: end of odb_pos */
+	bool warns_of_midx;         /* the warning is of a multi-pack-index: no
+				       object is out of reach */
 	bool use_midx;              /* core.multiPackIndex */
 	struct odb_midx **midxes;   /* owned: by directory, of a chain the top
 				       layer; NULL: it has none */
@@ -82,7 +84,8 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 
 /*
  * As odb_open() for those who remove what they do not find: a pack that cannot
- * be read may hold what is needed, and is an error.
+ * be read may hold what is needed, and is an error. A multi-pack-index that is
+ * left out is not: all is found without it.
  */
 int odb_open_whole(struct odb **out, const struct repo *repo,
 		   struct error *err);
