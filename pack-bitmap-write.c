@@ -20,6 +20,12 @@ static void types_release(struct types *types)
 		ewah_release(&types->sets[i]);
 }
 
+/* The first bit of a layer's own; 0 when it is none. */
+static uint32_t base_nr(const struct pack_bitmap_write *request)
+{
+	return request->space ? bitmap_space_base_nr(request->space) : 0;
+}
+
 static int types_build(struct types *types,
 		       const struct pack_bitmap_write *request)
 {
@@ -35,7 +41,7 @@ static int types_build(struct types *types,
 	for (uint32_t bit = 0; bit < request->object_nr; bit++) {
 		enum bitmap_type type = by_object_type[request->types[bit]];
 
-		if (ewah_set(&types->sets[type], bit) < 0)
+		if (ewah_set(&types->sets[type], base_nr(request) + bit) < 0)
 			return ERR_NOMEM;
 	}
 	return 0;
@@ -120,8 +126,10 @@ static struct bitmap_build_input input_of_update(
 		.commits = update->commits,
 		.commit_nr = update->commit_nr,
 		.lists = &update->lists,
-		.old = request->previous->entries,
-		.old_nr = request->previous->nr,
+		.old = request->previous ? request->previous->entries : NULL,
+		.old_nr = request->previous ? request->previous->nr : 0,
+		.below = request->below ? &request->below->file : NULL,
+		.space = request->below ? &request->below->space : NULL,
 		.selected = update->selected,
 		.selected_nr = update->selected_nr,
 		.groups = update->groups.groups,
@@ -139,13 +147,22 @@ static int build(struct chosen *ch, const struct pack_bitmap_write *request,
 
 	input.history = &request->walk->history;
 	input.bit_pos = request->bit_pos;
-	input.bits = request->object_nr;
+	input.bits = (size_t)base_nr(request) + request->object_nr;
 	input.progress = request->progress;
 	ret = bitmap_build(&ch->built, &input, err);
 
 	if (ret == ERR_MISSING && err)
 		error_set(err, ret, "%s: no bitmap can be written", err->msg);
 	return ret;
+}
+
+static uint32_t idx_pos_of(const struct pack_bitmap_write *request,
+			   uint32_t obj_pos)
+{
+	uint32_t bit = request->bit_pos[obj_pos];
+
+	return request->space ? bitmap_space_idx_pos(request->space, bit)
+			      : request->idx_pos[bit];
 }
 
 static size_t old_group_nr(const struct pack_bitmap_write *request)
@@ -165,7 +182,7 @@ static void describe(struct bitmap_write_entry *entries,
 		uint32_t obj = h->commits[entry->commit_nr].obj_pos;
 
 		entries[i] = (struct bitmap_write_entry){
-			.idx_pos = request->idx_pos[request->bit_pos[obj]],
+			.idx_pos = idx_pos_of(request, obj),
 			.xor_offset = entry->xor_offset,
 			.bitmap = &entry->bitmap,
 		};

@@ -237,19 +237,28 @@ char *pack_bitmap_path(const char *pack_base);
 struct pack_bitmap_write {
 	struct walk *walk; /* commits are loaded in its history */
 	const struct walk_result *enumerated; /* with lists: all commits */
-	const uint32_t *idx_pos;    /* by bit_pos: position in the .idx */
+	/*
+	 * In a chain: the bits of the layer and of those below; `idx_pos` is
+	 * not looked at then, and `hash_cache` and `types` are of the layer's
+	 * own. NULL: no layer.
+	 */
+	const struct bitmap_space *space;
+	const struct pack_bitmap *below; /* of a layer: bitmaps to build from,
+					    whose bits are the same */
+	const uint32_t *idx_pos;         /* by bit_pos: position in the .idx */
 	const uint32_t *bit_pos;    /* by obj_pos; UINT32_MAX: not packed */
 	const uint32_t *hash_cache; /* by idx_pos; NULL: no cache */
 	const uint8_t *types;       /* by bit_pos: enum object_type */
-	uint32_t object_nr;
-	struct oid checksum;              /* of the pack */
-	const uint8_t *is_tip;            /* by commit_nr: wanted tips */
+	uint32_t object_nr;         /* of a layer: its own */
+	struct oid checksum;        /* of the pack */
+	const uint8_t *is_tip;      /* by commit_nr: wanted tips */
 	const struct pseudo_tips *pseudo; /* tips for pseudo-merges; NULL:
 					     none are made */
 	/*
 	 * Bitmaps of an older index, which stay, and what is added to them;
 	 * `enumerated`, `is_tip` and `pseudo` are not looked at then. The
-	 * former are used up. NULL: all is chosen and built anew.
+	 * former are used up; of a layer there are none. Both NULL: all is
+	 * chosen and built anew.
 	 */
 	struct bitmap_previous *previous;
 	const struct bitmap_update *update;

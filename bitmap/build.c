@@ -189,6 +189,39 @@ static int complete(struct build *b, size_t entry, struct ewah_view *view)
 	return 0;
 }
 
+/* Whether there is a bitmap of a commit below, and which. */
+static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
+{
+	const struct bitmap_file *below = b->in->below;
+	uint32_t bit = b->in->bit_pos[b->in->history->commits[c].obj_pos];
+
+	return below && bit < below->object_nr &&
+	       bitmap_file_find(below, bitmap_space_idx_pos(b->in->space, bit),
+				row);
+}
+
+/* OR a bitmap in, if there is one: 1, 0 or negative. */
+static int or_known(struct build *b, uint32_t c, struct error *err)
+{
+	uint32_t entry = b->entry_of[c], row;
+	struct ewah_view view;
+	int ret;
+
+	if (entry == NO_BITMAP) {
+		if (!find_below(b, c, &row))
+			return 0;
+		ret = bitmap_file_or(&b->bits, b->in->below, row, &b->scratch,
+				     err);
+		return ret < 0 ? ret : 1;
+	}
+	if (complete(b, entry, &view) < 0)
+		return error_nomem(err);
+	ewah_or_into(&b->bits, &view);
+	if (b->nearest == NO_BITMAP)
+		b->nearest = entry;
+	return 1;
+}
+
 /*
  * Fill b->bits for `nr` commits. Ancestors leave the queue newest first, so
  * that a bitmap that covers others is ORed in before them.
@@ -205,20 +238,13 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 		if (heap_push(&b->queue, b->order[commits[i]], commits[i]) < 0)
 			return error_nomem(err);
 	while (heap_pop(&b->queue, &c)) {
-		uint32_t entry = b->entry_of[c];
-
 		if (is_set(b, c))
 			continue;
-		if (entry != NO_BITMAP) {
-			struct ewah_view view;
-
-			if (complete(b, entry, &view) < 0)
-				return error_nomem(err);
-			ewah_or_into(&b->bits, &view);
-			if (b->nearest == NO_BITMAP)
-				b->nearest = entry;
+		ret = or_known(b, c, err);
+		if (ret < 0)
+			return ret;
+		if (ret)
 			continue;
-		}
 		ret = set_commit(b, c, err);
 		if (ret < 0)
 			return ret;

@@ -20,6 +20,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "bitmap/file.h"
+#include "bitmap/space.h"
 #include "ewah/ewah.h"
 #include "sys/progress.h"
 #include "walk/history.h"
@@ -38,7 +40,8 @@ struct bitmap_build_input {
 	const struct history *history;
 	const uint32_t *commits; /* commit_nr, parents first: all commits
 				    that the selected ones reach, but for
-				    those that `old` ones reach */
+				    those that `old` ones or those with a
+				    bitmap in `below` reach */
 	size_t commit_nr;
 	const struct newobj_set *lists; /* new(c), in the order of `commits` */
 	const uint32_t *bit_pos;        /* by obj_pos; UINT32_MAX: not packed */
@@ -51,6 +54,12 @@ struct bitmap_build_input {
 	 */
 	struct bitmap_built *old;
 	size_t old_nr;
+	/*
+	 * Bitmaps in files over the same bits, of layers below or of those that
+	 * become one: they are ORed in, and stay where they are. NULL: none.
+	 */
+	const struct bitmap_file *below;
+	const struct bitmap_space *space; /* of `below` */
 	bool whole; /* no differences: each is stored as it is */
 	const struct bitmap_group *groups; /* pseudo-merges */
 	size_t group_nr;

@@ -67,12 +67,28 @@ static int push_parents(struct updating *s, uint32_t c)
 /* Whether the older index has a bit for a commit. */
 static bool is_old(const struct updating *s, uint32_t c)
 {
+	const struct bitmap_space *space = s->in->space;
 	struct walk *w = s->in->walk;
 	uint32_t bit;
 
-	return bitmap_space_bit(s->in->space, &w->space,
-				w->history.commits[c].obj_pos, &bit) &&
-	       bitset_test(&s->in->previous->map.is_old, bit);
+	if (!bitmap_space_bit(space, &w->space, w->history.commits[c].obj_pos,
+			      &bit))
+		return false;
+	return s->in->previous ? bitset_test(&s->in->previous->map.is_old, bit)
+			       : bit < bitmap_space_base_nr(space);
+}
+
+/* Whether it has a bitmap of a commit. */
+static bool has_bitmap(const struct updating *s, uint32_t c)
+{
+	struct walk *w = s->in->walk;
+	uint32_t idx_pos, row;
+
+	if (s->in->previous)
+		return has_flag(s, c, HAS_BITMAP);
+	return bitmap_space_idx(s->in->space, &w->space,
+				w->history.commits[c].obj_pos, &idx_pos) &&
+	       bitmap_file_find(s->in->below, idx_pos, &row);
 }
 
 static int add_commit(struct updating *s, uint32_t c, uint8_t flag)
@@ -104,7 +120,7 @@ static int walk(struct updating *s, uint8_t flag)
 			return error_nomem(s->err);
 		if (*flags & flag)
 			continue;
-		ends = flag == SEEN_NEW ? is_old(s, c) : *flags & HAS_BITMAP;
+		ends = flag == SEEN_NEW ? is_old(s, c) : has_bitmap(s, c);
 		if (ends)
 			continue;
 		ret = history_parse(&s->in->walk->history, c, s->err);
@@ -122,7 +138,7 @@ static int mark_bitmaps(struct updating *s)
 {
 	const struct bitmap_previous *p = s->in->previous;
 
-	for (size_t i = 0; i < p->nr; i++) {
+	for (size_t i = 0; p && i < p->nr; i++) {
 		uint8_t *flags = flags_of(s, p->entries[i].commit_nr);
 
 		if (!flags)
@@ -152,18 +168,29 @@ static int select_one(struct updating *s, uint32_t c)
 	if (!flags || mem_grow(&u->selected, &u->selected_alloc,
 			       u->selected_nr + 1, sizeof(*u->selected)) < 0)
 		return error_nomem(s->err);
-	if (*flags & (HAS_BITMAP | IS_SELECTED))
+	if (*flags & IS_SELECTED || has_bitmap(s, c))
 		return 0;
 	*flags |= IS_SELECTED;
 	u->selected[u->selected_nr++] = c;
 	return 0;
 }
 
+/* How many new commits there are for each bitmap, if all goes well. */
+static size_t choose_gap(const struct updating *s)
+{
+	size_t nr = s->u->new_nr, most;
+
+	if (s->in->previous || !nr)
+		return UPDATE_GAP;
+	most = bitmap_select_nr(nr);
+	return nr / UPDATE_GAP <= most ? UPDATE_GAP : nr / most;
+}
+
 /* One of every few new commits, and wanted tips. */
 static int choose_commits(struct updating *s)
 {
 	const struct history *h = &s->in->walk->history;
-	size_t nr = s->u->new_nr;
+	size_t nr = s->u->new_nr, gap = choose_gap(s);
 	struct sort_item *items = mem_alloc(nr, sizeof(*items));
 	int ret = items ? 0 : error_nomem(s->err);
 
@@ -175,7 +202,7 @@ static int choose_commits(struct updating *s)
 	}
 	if (!ret && sort_items(items, nr) < 0)
 		ret = error_nomem(s->err);
-	for (size_t i = 0; i < nr && !ret; i += UPDATE_GAP)
+	for (size_t i = 0; i < nr && !ret; i += gap)
 		ret = select_one(s, items[i].value);
 	for (size_t i = 0; i < s->in->tip_nr && !ret; i++) {
 		uint32_t c = s->in->tips[i];
@@ -377,9 +404,9 @@ int bitmap_update_choose(struct bitmap_update *update,
 		ret = find_new(&s);
 	if (!ret)
 		ret = choose_commits(&s);
-	if (!ret && is_time_to_choose_anew(&s))
+	if (!ret && in->previous && is_time_to_choose_anew(&s))
 		ret = 1;
-	if (!ret)
+	if (!ret && in->previous)
 		ret = choose_groups(&s);
 	if (!ret)
 		ret = find_built(&s);

@@ -8,6 +8,10 @@
  * that has none. What is built from are the commits on the way back from these
  * to the nearest bitmaps, so that the cost follows what is new.
  *
+ * For a layer of a chain the older index is that of the layers below, whose
+ * bitmaps are used where they are, and new commits are the layer's own; it gets
+ * no more bitmaps than a choice among them would make.
+ *
  * Pseudo-merges stay while all their commits are tips. What is left of another
  * one becomes one again.
  */
@@ -28,7 +32,8 @@
 
 struct bitmap_update_input {
 	struct bitmap_previous *previous; /* borrowed; pseudo-merges that do not
-					     stay are removed */
+					     stay are removed; NULL: a layer */
+	const struct bitmap_file *below;  /* of a layer: of those below */
 	const struct bitmap_space *space; /* of the new index */
 	struct walk *walk;
 	const uint32_t *tips; /* commit_nr; all have bits */
@@ -51,9 +56,9 @@ struct bitmap_update {
 };
 
 /*
- * Returns 0; 1 when so much would be new, or so many bitmaps would be there,
- * that it is time to choose them anew; or a negative error. Release in any
- * case.
+ * Returns 0; unless it is a layer, 1 when so much would be new, or so many
+ * bitmaps would be there, that it is time to choose them anew; or a negative
+ * error. Release in any case.
  */
 int bitmap_update_choose(struct bitmap_update *update,
 			 const struct bitmap_update_input *in,
