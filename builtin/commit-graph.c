@@ -279,9 +279,9 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_END},
 	};
 	const struct object_dir_command commands[] = {
-		{"write", write_options, write_graph},
-		{"verify", verify_options, verify_graph},
-		{NULL, options, NULL},
+		{"write", write_options, write_graph, 0},
+		{"verify", verify_options, verify_graph, 0},
+		{NULL, options, NULL, 0},
 	};
 
 	return object_dir_parse(commands, usage_text, argc, argv);

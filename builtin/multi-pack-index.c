@@ -9,21 +9,29 @@
 #include "builtin/builtin.h"
 #include "builtin/object-dir.h"
 #include "builtin/stdin-lines.h"
+#include "repack/multi-pack-chain.h"
 #include "repack/multi-pack.h"
 #include "repo/config.h"
 
 static const char usage_text[] =
 	"git multi-pack-index [<options>] write [--preferred-pack=<pack>] "
-	"[--[no-]bitmap] [--[no-]stdin-packs] [--refs-snapshot=<path>]\n"
+	"[--[no-]bitmap] [--[no-]incremental] [--[no-]stdin-packs] "
+	"[--refs-snapshot=<path>] [--[no-]write-chain-file] "
+	"[--base=<checksum>]\n"
+	"git multi-pack-index [<options>] compact [--[no-]incremental] "
+	"[--[no-]bitmap] [--[no-]write-chain-file] <from> <to>\n"
 	"git multi-pack-index [<options>] verify\n"
 	"git multi-pack-index [<options>] expire\n"
 	"git multi-pack-index [<options>] repack [--batch-size=<size>]";
 
 struct call {
 	struct object_dir_call common;
-	const char *preferred, *refs_snapshot; /* of write */
+	const char *preferred, *refs_snapshot, *base; /* of write */
 	bool stdin_packs, bitmap;
-	uint64_t batch_size; /* of repack */
+	bool incremental;
+	int chain_file;        /* 1, or 0: --no-write-chain-file */
+	const char *from, *to; /* of compact: checksums of layers */
+	uint64_t batch_size;   /* of repack */
 };
 
 /* Lines of standard input. */
@@ -61,9 +69,161 @@ static int fail_softly(const struct error *err)
 	return 1;
 }
 
+/* What became of writing either file. */
+static int finish_write(int ret, const struct multi_pack_options *o,
+			const struct multi_pack_result *result,
+			const struct error *err)
+{
+	if (result->no_such_preferred)
+		builtin_warn("unknown preferred pack: '%s'", o->preferred);
+	if (result->warning.code)
+		builtin_warn("%s", result->warning.msg);
+	if (result->not_closed)
+		return fail_bitmap(err);
+	if (ret == ERR_MISSING || ret == ERR_INVALID)
+		return fail_softly(err);
+	return ret < 0 ? builtin_fail(err) : 0;
+}
+
+static int load_bitmap(const struct call *c, struct newpack_options *newpack,
+		       struct multi_pack_options *o, struct error *err)
+{
+	int ret;
+
+	if (!c->bitmap)
+		return 0;
+	ret = newpack_options_load(newpack, c->common.store.repo, err);
+	newpack->make.progress = c->common.progress;
+	o->bitmap = newpack;
+	return ret;
+}
+
+/* ---- layers of chains */
+
+/* That of a checksum in digits; NULL: there is none. */
+static struct odb_midx *find_layer(const struct call *c, const char *hex)
+{
+	const struct odb *odb = c->common.store.odb;
+	struct oid checksum;
+
+	if (strlen(hex) != hash_hex_len(odb->algo) ||
+	    !oid_from_hex(&checksum, hex, strlen(hex), odb->algo))
+		return NULL;
+	return multi_pack_find_layer(odb, c->common.dir_nr, &checksum);
+}
+
+static int no_such_layer(const char *hex)
+{
+	return builtin_die("could not find MIDX: %s", hex);
+}
+
+/* For who will write the chain file. */
+static void print_checksum(const struct call *c, const uint8_t *checksum)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (!c->chain_file)
+		printf("%s\n", oid_raw_to_hex(hex, checksum,
+					      c->common.store.odb->algo));
+}
+
+/* A layer on top of all others, or of `base`. */
+static int append(const struct call *c, struct multi_pack_result *result,
+		  const struct multi_pack_options *o, struct odb_midx *base,
+		  struct error *err)
+{
+	const struct multi_pack_layer_options layer = {
+		.base = base,
+		.no_chain_file = !c->chain_file,
+	};
+	int ret = multi_pack_append(result, c->common.store.odb, o, &layer,
+				    err);
+
+	if (ret > 0 && !base)
+		return error_set(err, ERR_MISSING, "no pack files to index.");
+	/* With nothing new, the layer that is there says it all. */
+	if (ret >= 0)
+		print_checksum(c, ret ? base->midx.checksum
+				      : result->checksum.bytes);
+	return ret < 0 ? ret : 0;
+}
+
+/* Instead of one layer a file of its own: for the packs of these layers. */
+static int write_packs_of(const struct call *c,
+			  struct multi_pack_result *result,
+			  struct multi_pack_options *o,
+			  const struct odb_midx *from,
+			  const struct odb_midx *to, struct error *err)
+{
+	struct named_packs only = {0};
+	int ret = 0;
+
+	for (const struct odb_midx *om = to; om != from->base; om = om->base)
+		for (uint32_t i = 0; i < om->midx.pack_nr && !ret; i++)
+			ret = named_packs_add(&only, om->midx.names[i]);
+	o->only = &only;
+	ret = ret < 0 ? error_nomem(err)
+		      : multi_pack_write(result, c->common.store.odb, o, err);
+	named_packs_release(&only);
+	return ret;
+}
+
+static int compact_layers(const struct call *c, struct odb_midx *from,
+			  struct odb_midx *to)
+{
+	const struct multi_pack_layer_options layer = {
+		.no_chain_file = !c->chain_file,
+	};
+	struct multi_pack_options o = {
+		.dir_nr = c->common.dir_nr,
+		.progress = c->common.progress,
+		.refs = c->common.store.refs,
+	};
+	struct multi_pack_result result = {.warning = ERROR_INIT};
+	struct newpack_options newpack;
+	struct error err = ERROR_INIT;
+	int ret = load_bitmap(c, &newpack, &o, &err);
+
+	if (!ret && c->incremental)
+		ret = multi_pack_compact(&result, c->common.store.odb, &o, from,
+					 to, &layer, &err);
+	else if (!ret)
+		ret = write_packs_of(c, &result, &o, from, to, &err);
+	if (!ret)
+		print_checksum(c, result.checksum.bytes);
+	return finish_write(ret, &o, &result, &err);
+}
+
+static bool is_at_or_above(const struct odb_midx *om,
+			   const struct odb_midx *other)
+{
+	while (om && om != other)
+		om = om->base;
+	return om != NULL;
+}
+
+static int compact(struct object_dir_call *call)
+{
+	const struct call *c = (const struct call *)call;
+	struct odb_midx *from = find_layer(c, c->from);
+	struct odb_midx *to = find_layer(c, c->to);
+
+	if (!from || !to)
+		return no_such_layer(from ? c->to : c->from);
+	if (from == to)
+		return builtin_die("MIDX compaction endpoints must be unique");
+	if (!is_at_or_above(to, from))
+		return builtin_die("MIDX %s must be an ancestor of %s", c->from,
+				   c->to);
+	return compact_layers(c, from, to);
+}
+
+/* ---- the other subcommands */
+
 static int write_midx(struct object_dir_call *call)
 {
 	const struct call *c = (const struct call *)call;
+	struct odb_midx *base = call->store.odb->midxes[call->dir_nr];
 	struct named_packs only = {0};
 	struct newpack_options newpack;
 	struct multi_pack_options o = {
@@ -76,25 +236,23 @@ static int write_midx(struct object_dir_call *call)
 	};
 	struct multi_pack_result result = {.warning = ERROR_INIT};
 	struct error err = ERROR_INIT;
-	int ret = c->stdin_packs ? read_names(&only, &err) : 0;
+	int ret;
 
-	if (!ret && c->bitmap) {
-		ret = newpack_options_load(&newpack, call->store.repo, &err);
-		newpack.make.progress = call->progress;
-		o.bitmap = &newpack;
+	if (c->base) {
+		base = find_layer(c, c->base);
+		if (!base && strcmp(c->base, "none") != 0)
+			return no_such_layer(c->base);
 	}
+	ret = c->stdin_packs ? read_names(&only, &err) : 0;
 	if (!ret)
-		ret = multi_pack_write(&result, call->store.odb, &o, &err);
+		ret = load_bitmap(c, &newpack, &o, &err);
+	if (!ret)
+		ret = c->incremental
+			      ? append(c, &result, &o, base, &err)
+			      : multi_pack_write(&result, call->store.odb, &o,
+						 &err);
 	named_packs_release(&only);
-	if (result.no_such_preferred)
-		builtin_warn("unknown preferred pack: '%s'", o.preferred);
-	if (result.warning.code)
-		builtin_warn("%s", result.warning.msg);
-	if (result.not_closed)
-		return fail_bitmap(&err);
-	if (ret == ERR_MISSING || ret == ERR_INVALID)
-		return fail_softly(&err);
-	return ret < 0 ? builtin_fail(&err) : 0;
+	return finish_write(ret, &o, &result, &err);
 }
 
 static int verify(struct object_dir_call *call)
@@ -161,6 +319,39 @@ static int repack(struct object_dir_call *call)
 	return ret ? write_again(call) : 0;
 }
 
+#define BITMAP_OPTION(call)                                                    \
+	{                                                                      \
+		.kind = OPTION_FLAG, .long_name = "bitmap",                    \
+		.value = &(call)->bitmap,                                      \
+		.help = "write a bitmap index of the packs too"                \
+	}
+
+#define LAYER_OPTIONS(call)                                                    \
+	{.kind = OPTION_FLAG,                                                  \
+	 .long_name = "incremental",                                           \
+	 .value = &(call)->incremental,                                        \
+	 .help = "write a layer of a chain"},                                  \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .long_name = "write-chain-file",      \
+		.value = &(call)->chain_file, .flags = OPTION_NO_ARG,          \
+		.fn = object_dir_take_choice,                                  \
+		.help = "write the file that names the layers"                 \
+	}
+
+/* Options that do not go together: true after printing. */
+static bool is_contradiction(const struct call *c)
+{
+	if (c->chain_file && c->base)
+		builtin_error("cannot use --base without "
+			      "--no-write-chain-file");
+	else if (!c->chain_file && !c->incremental)
+		builtin_error("cannot use --no-write-chain-file without "
+			      "--incremental");
+	else
+		return false;
+	return true;
+}
+
 /* Options of all subcommands, and of this one. */
 static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 {
@@ -171,10 +362,13 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .value = &c->preferred,
 		 .arg_name = "<preferred-pack>",
 		 .help = "pack whose copies of objects are taken"},
-		{.kind = OPTION_FLAG,
-		 .long_name = "bitmap",
-		 .value = &c->bitmap,
-		 .help = "write a bitmap index of the packs too"},
+		BITMAP_OPTION(c),
+		LAYER_OPTIONS(c),
+		{.kind = OPTION_STRING,
+		 .long_name = "base",
+		 .value = &c->base,
+		 .arg_name = "<checksum>",
+		 .help = "layer that the new one goes on top of, or none"},
 		{.kind = OPTION_STRING,
 		 .long_name = "refs-snapshot",
 		 .value = &c->refs_snapshot,
@@ -186,6 +380,12 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .value = &c->stdin_packs,
 		 .help = "write multi-pack index containing only given "
 			 "indexes"},
+		{.kind = OPTION_END},
+	};
+	const struct option compact_options[] = {
+		OBJECT_DIR_OPTIONS(&c->common),
+		BITMAP_OPTION(c),
+		LAYER_OPTIONS(c),
 		{.kind = OPTION_END},
 	};
 	const struct option repack_options[] = {
@@ -202,19 +402,33 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_END},
 	};
 	const struct object_dir_command commands[] = {
-		{"write", write_options, write_midx},
-		{"verify", options, verify},
-		{"expire", options, expire},
-		{"repack", repack_options, repack},
-		{NULL, options, NULL},
+		{"write", write_options, write_midx, 0},
+		{"compact", compact_options, compact, 2},
+		{"verify", options, verify, 0},
+		{"expire", options, expire, 0},
+		{"repack", repack_options, repack, 0},
+		{NULL, options, NULL, 0},
 	};
+	object_dir_fn *run = object_dir_parse(commands, usage_text, argc, argv);
 
-	return object_dir_parse(commands, usage_text, argc, argv);
+	if (run == compact) {
+		c->from = argv[2];
+		c->to = argv[3];
+	}
+	if (run && is_contradiction(c)) {
+		options_usage(run == compact ? compact_options : write_options,
+			      usage_text);
+		return NULL;
+	}
+	return run;
 }
 
 int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env)
 {
-	struct call c = {.common = OBJECT_DIR_CALL_INIT(env)};
+	struct call c = {
+		.common = OBJECT_DIR_CALL_INIT(env),
+		.chain_file = 1,
+	};
 	object_dir_fn *run = parse(&c, argc, argv);
 
 	return run ? object_dir_run(&c.common, run) : 129;

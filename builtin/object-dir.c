@@ -37,7 +37,7 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 	operands = options_parse(argc, argv, table->options, usage);
 	if (operands < 0)
 		return NULL;
-	if (operands == 1 && table->name)
+	if (table->name && operands == 1 + table->operand_nr)
 		return table->run;
 	if (!operands || !table->name)
 		subcommand_complain(operands ? argv[1] : NULL);

@@ -35,6 +35,7 @@ struct object_dir_command {
 	/* Of this command; at the end of the table: what all of them have. */
 	const struct option *options;
 	object_dir_fn *run; /* returns an exit code */
+	int operand_nr;     /* after the name: from argv[2] on */
 };
 
 /* A callback of options without argument: 1, or 0 when negated. */

@@ -4,39 +4,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "pack-bitmap.h"
-#include "repack/multi-pack-bitmap.h"
-#include "repack/pseudo-tips.h"
+#include "repack/multi-pack-making.h"
 #include "repack/roots.h"
-#include "repack/snapshot.h"
 #include "sys/clock.h"
 
 #define FILE_MODE 0444
 
 /* Old commits that a request walks for which pseudo-merges are missing. */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
-
-struct making {
-	const struct multi_pack_bitmap_request *rq;
-	const struct bitmap_space *space; /* borrowed: rq->space */
-	struct multi_pack_bitmap_report *report;
-	struct walk walk;
-	struct walk_tips tips;
-	struct walk_result found;
-	struct snapshot snapshot;
-	struct pseudo_config config;
-	struct pseudo_tips pseudo;
-	uint8_t *is_tip; /* owned: by commit_nr, of the first is_tip_nr */
-	size_t is_tip_nr;
-	/* What the writer wants to know, see pack-bitmap.h. All owned. */
-	uint32_t *idx_pos, *bit_pos, *hash_cache;
-	uint8_t *types;
-	uint32_t *obj_pos; /* owned: by bit_pos */
-	/* What an older index contributes, if it is of use. */
-	struct pack_bitmap *old; /* owned */
-	struct bitmap_previous previous;
-	struct bitmap_update update;
-};
 
 static void making_release(struct making *m)
 {
@@ -55,6 +30,11 @@ static void making_release(struct making *m)
 	walk_result_release(&m->found);
 	walk_tips_release(&m->tips);
 	walk_close(&m->walk);
+}
+
+uint32_t making_nr(const struct making *m)
+{
+	return bitmap_space_nr(m->space) - m->base_nr;
 }
 
 static bool is_covered(struct making *m, uint32_t commit_nr)
@@ -91,8 +71,7 @@ static int load_tips(struct making *m, struct error *err)
 	return ret;
 }
 
-/* Which tips get bitmaps of their own. */
-static int mark_tips(struct making *m, struct error *err)
+int making_mark_tips(struct making *m, struct error *err)
 {
 	struct walk_tips preferred = WALK_TIPS_INIT;
 	int ret;
@@ -147,9 +126,9 @@ static int enumerate(struct making *m, struct error *err)
 			      err);
 }
 
-static int alloc_tables(struct making *m, struct error *err)
+int making_alloc_tables(struct making *m, struct error *err)
 {
-	uint32_t nr = bitmap_space_nr(m->space);
+	uint32_t nr = making_nr(m);
 	uint32_t end = objspace_end(&m->walk.space);
 
 	m->idx_pos = mem_alloc(nr, sizeof(*m->idx_pos));
@@ -164,6 +143,10 @@ static int alloc_tables(struct making *m, struct error *err)
 			return error_nomem(err);
 	}
 	memset(m->bit_pos, 0xff, end * sizeof(*m->bit_pos));
+	for (uint32_t bit = 0; bit < nr; bit++)
+		m->idx_pos[bit] = bitmap_space_idx_pos(m->space,
+						       m->base_nr + bit) -
+				  m->base_nr;
 	return 0;
 }
 
@@ -174,8 +157,7 @@ static int number_objects(struct making *m, struct error *err)
 	char hex[OID_MAX_HEX_LEN + 1];
 
 	for (uint32_t bit = 0; bit < nr; bit++) {
-		uint32_t idx_pos = bitmap_space_idx_pos(m->space, bit);
-		const uint8_t *raw = bitmap_space_id(m->space, idx_pos);
+		const uint8_t *raw = bitmap_space_id(m->space, m->idx_pos[bit]);
 		uint32_t *obj_pos = &m->obj_pos[bit];
 
 		if (!objspace_find(&m->walk.space, raw, obj_pos) ||
@@ -183,19 +165,19 @@ static int number_objects(struct making *m, struct error *err)
 			return error_set(
 				err, ERR_MISSING, "object %s cannot be found",
 				oid_raw_to_hex(hex, raw, m->walk.odb->algo));
-		m->idx_pos[bit] = idx_pos;
 		m->bit_pos[*obj_pos] = bit;
 	}
 	return 0;
 }
 
-static void note_object(struct making *m, uint32_t obj_pos,
+void making_note_object(struct making *m, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash)
 {
 	uint32_t bit = m->bit_pos[obj_pos];
 
-	if (bit == UINT32_MAX)
+	if (bit == UINT32_MAX || bit < m->base_nr)
 		return;
+	bit -= m->base_nr;
 	m->types[bit] = (uint8_t)type;
 	if (m->hash_cache)
 		m->hash_cache[m->idx_pos[bit]] = name_hash;
@@ -209,13 +191,14 @@ static int note_objects(struct making *m, struct error *err)
 	int ret = 0;
 
 	for (size_t i = 0; i < m->found.revs.nr; i++)
-		note_object(m, h->commits[m->found.revs.commits[i]].obj_pos,
-			    OBJ_COMMIT, 0);
+		making_note_object(m,
+				   h->commits[m->found.revs.commits[i]].obj_pos,
+				   OBJ_COMMIT, 0);
 	for (size_t i = 0; i < objects->nr; i++)
-		note_object(m, objects->items[i].obj_pos,
-			    objects->items[i].type,
-			    objects->items[i].name_hash);
-	for (uint32_t bit = 0; bit < bitmap_space_nr(m->space) && !ret; bit++) {
+		making_note_object(m, objects->items[i].obj_pos,
+				   objects->items[i].type,
+				   objects->items[i].name_hash);
+	for (uint32_t bit = 0; bit < making_nr(m) && !ret; bit++) {
 		enum object_type type;
 
 		if (m->types[bit])
@@ -305,26 +288,41 @@ static void number_object(struct making *m, uint32_t obj_pos)
 		m->bit_pos[obj_pos] = bit;
 }
 
-/* Bits of what the builder looks at, and what the lists know. */
-static void number_update(struct making *m)
+void making_number_update(struct making *m)
 {
 	const struct bitmap_update *u = &m->update;
 	const struct history *h = &m->walk.history;
 
 	for (uint32_t c = 0; c < h->nr; c++)
 		number_object(m, h->commits[c].obj_pos);
-	for (size_t i = 0; i < u->commit_nr; i++) {
+	for (size_t i = 0; i < u->lists.nr; i++) {
 		const struct newobj_list *list = &u->lists.lists[i];
 
-		note_object(m, h->commits[u->commits[i]].obj_pos, OBJ_COMMIT,
-			    0);
+		making_note_object(m, h->commits[u->commits[i]].obj_pos,
+				   OBJ_COMMIT, 0);
 		for (uint32_t k = 0; k < list->nr; k++) {
 			number_object(m, list->items[k].obj_pos);
-			note_object(m, list->items[k].obj_pos,
-				    k < list->tree_nr ? OBJ_TREE : OBJ_BLOB,
-				    list->items[k].name_hash);
+			making_note_object(m, list->items[k].obj_pos,
+					   k < list->tree_nr ? OBJ_TREE
+							     : OBJ_BLOB,
+					   list->items[k].name_hash);
 		}
 	}
+}
+
+int making_look_up_type(struct making *m, uint32_t own_bit, struct error *err)
+{
+	enum object_type type;
+	uint32_t obj_pos;
+	int ret = bitmap_space_obj_of_bit(&obj_pos, m->space,
+					  m->base_nr + own_bit, err);
+
+	if (!ret)
+		ret = objspace_info(&m->walk.space, m->walk.reader, obj_pos,
+				    &type, NULL, err);
+	if (!ret)
+		m->types[own_bit] = (uint8_t)type;
+	return ret;
 }
 
 /* Objects that are new and were not met: their types are looked up. */
@@ -335,20 +333,9 @@ static int note_rest(struct making *m, struct error *err)
 
 	for (size_t bit = bitset_next_unset(is_old, 0);
 	     bit < is_old->bits && !ret;
-	     bit = bitset_next_unset(is_old, bit + 1)) {
-		enum object_type type;
-		uint32_t obj_pos;
-
-		if (m->types[bit])
-			continue;
-		ret = bitmap_space_obj_of_bit(&obj_pos, m->space, (uint32_t)bit,
-					      err);
-		if (!ret)
-			ret = objspace_info(&m->walk.space, m->walk.reader,
-					    obj_pos, &type, NULL, err);
-		if (!ret)
-			m->types[bit] = (uint8_t)type;
-	}
+	     bit = bitset_next_unset(is_old, bit + 1))
+		if (!m->types[bit])
+			ret = making_look_up_type(m, (uint32_t)bit, err);
 	return ret;
 }
 
@@ -358,20 +345,18 @@ static int prepare_update(struct making *m, struct error *err)
 	int ret = load_previous(m, err);
 
 	if (!ret)
-		ret = mark_tips(m, err);
+		ret = making_mark_tips(m, err);
 	if (!ret)
 		ret = choose_update(m, err);
 	if (!ret)
 		ret = lacks_pseudo_merges(m, err);
 	if (!ret)
-		ret = alloc_tables(m, err);
+		ret = making_alloc_tables(m, err);
 	if (ret)
 		return ret;
-	for (uint32_t bit = 0; bit < bitmap_space_nr(m->space); bit++)
-		m->idx_pos[bit] = bitmap_space_idx_pos(m->space, bit);
 	if (bitmap_previous_note(&m->previous, m->types, m->hash_cache) < 0)
 		return error_nomem(err);
-	number_update(m);
+	making_number_update(m);
 	return note_rest(m, err);
 }
 
@@ -382,11 +367,11 @@ static int prepare_all(struct making *m, struct error *err)
 	int ret = enumerate(m, err);
 
 	if (!ret)
-		ret = mark_tips(m, err);
+		ret = making_mark_tips(m, err);
 	if (!ret)
 		ret = load_pseudo(m, err);
 	if (!ret)
-		ret = alloc_tables(m, err);
+		ret = making_alloc_tables(m, err);
 	if (!ret)
 		ret = number_objects(m, err);
 	return ret < 0 ? ret : note_objects(m, err);
@@ -395,17 +380,20 @@ static int prepare_all(struct making *m, struct error *err)
 static int write_index(struct making *m, struct buf *out, bool is_update,
 		       struct error *err)
 {
+	const struct pack_bitmap *below = m->rq->below;
 	struct pack_bitmap_write request = {
 		.walk = &m->walk,
+		.space = below ? m->space : NULL,
+		.below = below,
 		.enumerated = &m->found,
 		.idx_pos = m->idx_pos,
 		.bit_pos = m->bit_pos,
 		.hash_cache = m->hash_cache,
 		.types = m->types,
-		.object_nr = bitmap_space_nr(m->space),
+		.object_nr = making_nr(m),
 		.is_tip = m->is_tip,
 		.pseudo = m->pseudo.nr ? &m->pseudo : NULL,
-		.previous = is_update ? &m->previous : NULL,
+		.previous = is_update && !below ? &m->previous : NULL,
 		.update = is_update ? &m->update : NULL,
 		.lookup_table = m->rq->options->lookup_table,
 		.progress = m->rq->options->make.progress,
@@ -426,9 +414,27 @@ static int write_index(struct making *m, struct buf *out, bool is_update,
 	return ret;
 }
 
+/* 0: to be built as m->update says; 1: from all; or negative. */
+static int prepare(struct making *m, struct error *err)
+{
+	int ret;
+
+	if (m->rq->compacts)
+		return making_prepare_compaction(m, err);
+	ret = load_tips(m, err);
+	if (ret < 0)
+		return ret;
+	if (m->rq->below)
+		return making_prepare_layer(m, err);
+	ret = prepare_update(m, err);
+	if (ret <= 0)
+		return ret;
+	ret = prepare_all(m, err);
+	return ret < 0 ? ret : 1;
+}
+
 static int make(struct making *m, struct buf *out, struct error *err)
 {
-	bool is_update;
 	int ret;
 
 	history_check_graph(&m->walk.history);
@@ -438,14 +444,8 @@ static int make(struct making *m, struct buf *out, struct error *err)
 	ret = pseudo_config_load(&m->config, &m->walk.odb->repo->config,
 				 sys_clock_seconds(), &m->report->warning, err);
 	if (!ret)
-		ret = load_tips(m, err);
-	if (ret < 0)
-		return ret;
-	ret = prepare_update(m, err);
-	is_update = !ret;
-	if (ret > 0)
-		ret = prepare_all(m, err);
-	return ret < 0 ? ret : write_index(m, out, is_update, err);
+		ret = prepare(m, err);
+	return ret < 0 ? ret : write_index(m, out, !ret, err);
 }
 
 int multi_pack_bitmap_make(struct buf *out,
@@ -456,6 +456,7 @@ int multi_pack_bitmap_make(struct buf *out,
 	struct making m = {
 		.rq = request,
 		.space = request->space,
+		.base_nr = bitmap_space_base_nr(request->space),
 		.report = report,
 		.tips = WALK_TIPS_INIT,
 		.found = WALK_RESULT_INIT,

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "bitmap/space.h"
+#include "pack-bitmap.h"
 #include "repack/newpack.h"
 #include "repo/refs.h"
 
@@ -30,6 +31,16 @@ struct multi_pack_bitmap_request {
 	 */
 	const char *refs_snapshot;
 	const struct newpack_options *options;
+	/*
+	 * Of a layer of a chain: the index of the layers below. Only commits
+	 * that are new are walked, and the bitmaps below are used where they
+	 * are. NULL: none, or `space` has no layers below.
+	 *
+	 * With `compacts` that of the layers which become one and of those
+	 * below: their bitmaps are taken over, and no references are looked at.
+	 */
+	const struct pack_bitmap *below;
+	bool compacts;
 	bool afresh; /* from objects alone: what an older index says may be
 			what is to be put right */
 };

@@ -84,8 +84,27 @@ static bool names_any(const struct pack_midx *midx,
 	return false;
 }
 
-/* Whether a file names one of the packs, or cannot be read: then, who knows. */
-static bool file_names_any(const char *path, const struct named_packs *names)
+/* Whether one of its packs has no index in `dir`. */
+static bool names_missing(const struct pack_midx *midx, const char *dir)
+{
+	struct buf path = BUF_INIT;
+	bool found = false;
+
+	for (uint32_t i = 0; i < midx->pack_nr && !found; i++) {
+		buf_reset(&path);
+		found = buf_printf(&path, "%s/%s", dir, midx->names[i]) < 0 ||
+			!sys_exists(path.data);
+	}
+	buf_release(&path);
+	return found;
+}
+
+/*
+ * Whether a file names one of the packs, or one that is not there, or cannot be
+ * read: then, who knows.
+ */
+static bool file_names_any(const char *path, const char *dir,
+			   const struct named_packs *names)
 {
 	struct sys_map map = SYS_MAP_INIT;
 	struct pack_midx midx;
@@ -98,7 +117,7 @@ static bool file_names_any(const char *path, const struct named_packs *names)
 	else if (!ret)
 		ret = ERR_CORRUPT;
 	if (!ret) {
-		found = names_any(&midx, names);
+		found = names_any(&midx, names) || names_missing(&midx, dir);
 		pack_midx_release(&midx);
 	}
 	sys_map_close(&map);
@@ -108,7 +127,7 @@ static bool file_names_any(const char *path, const struct named_packs *names)
 /* ---- chains */
 
 struct chain_removal {
-	const char *dir;               /* of the chain's files */
+	const char *pack_dir, *dir;    /* `dir`: of the chain's files */
 	const struct odb_midx *top;    /* whose layers' files stay; or NULL */
 	const struct named_packs *any; /* packs to look for */
 	struct error *err;
@@ -185,7 +204,7 @@ static int check_layer(void *ctx, const char *name)
 	if (buf_printf(&path, "%s/%s", c->dir, name) < 0)
 		ret = error_nomem(c->err);
 	else
-		ret = file_names_any(path.data, c->any);
+		ret = file_names_any(path.data, c->pack_dir, c->any);
 	buf_release(&path);
 	return ret;
 }
@@ -194,7 +213,12 @@ static int remove_chain_naming(const char *dir, const struct named_packs *names,
 			       struct error *err)
 {
 	char *chain_dir = odb_midx_chain_path(dir, "");
-	struct chain_removal c = {.dir = chain_dir, .any = names, .err = err};
+	struct chain_removal c = {
+		.pack_dir = dir,
+		.dir = chain_dir,
+		.any = names,
+		.err = err,
+	};
 	int ret = chain_dir ? sys_dir_each(chain_dir, check_layer, &c, err)
 			    : error_nomem(err);
 
@@ -208,7 +232,7 @@ int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 			     struct error *err)
 {
 	char *path = odb_midx_path(dir);
-	bool found = path && names->nr && file_names_any(path, names);
+	bool found = path && names->nr && file_names_any(path, dir, names);
 
 	free(path);
 	if (!path)
@@ -219,5 +243,5 @@ int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 		if (ret < 0)
 			return ret;
 	}
-	return names->nr ? remove_chain_naming(dir, names, err) : 0;
+	return remove_chain_naming(dir, names, err);
 }

@@ -35,7 +35,8 @@ int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 
 /*
  * The multi-pack-index if it names one of these packs, or cannot be read, and
- * the chain if one of its layers does.
+ * the chain if one of its layers does. A chain also goes when it names a pack
+ * that is not there: Git before 2.47 removes packs and does not know of it.
  */
 int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 			     struct error *err);

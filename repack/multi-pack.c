@@ -10,6 +10,7 @@
 #include "pack/midx-write.h"
 #include "repack/multi-pack-bitmap.h"
 #include "repack/multi-pack-remove.h"
+#include "repack/multi-pack-sources.h"
 #include "repack/multi-pack.h"
 #include "repo/odb-midx.h"
 #include "sys/io.h"
@@ -18,100 +19,6 @@
 
 #define FILE_MODE 0666
 #define BITMAP_MODE 0444
-
-/* Whether a pack lies in object directory `dir_nr` of the snapshot. */
-static bool is_in(const struct odb *odb, size_t dir_nr, const struct pack *pack)
-{
-	size_t dir_len = (size_t)(pack->name - pack->path);
-	const char *dir = odb->dirs[dir_nr];
-	size_t len = strlen(dir);
-
-	return dir_len == len + 6 && !memcmp(pack->path, dir, len) &&
-	       !memcmp(pack->path + len, "/pack/", 6);
-}
-
-/* The packs to be covered, and their names. */
-struct sources {
-	struct pack_midx_source *packs; /* owned array, names too */
-	uint32_t nr;
-};
-
-static void sources_release(struct sources *s)
-{
-	for (uint32_t i = 0; i < s->nr; i++)
-		free((char *)s->packs[i].name);
-	free(s->packs);
-}
-
-static int cmp_sources(const void *a, const void *b)
-{
-	const struct pack_midx_source *pa = a, *pb = b;
-
-	return strcmp(pa->name, pb->name);
-}
-
-static int add_source(struct sources *s, const struct pack *pack,
-		      const struct multi_pack_options *o)
-{
-	struct buf name = BUF_INIT;
-
-	if ((o->only && !named_packs_has(o->only, pack)) ||
-	    named_packs_has(o->but, pack))
-		return 0;
-	if (buf_printf(&name, "%s.idx", pack->name) < 0)
-		return ERR_NOMEM;
-	s->packs[s->nr++] = (struct pack_midx_source){
-		buf_detach(&name, NULL), &pack->idx, pack->mtime_ns};
-	return 0;
-}
-
-static int sources_init(struct sources *s, const struct odb *odb,
-			const struct multi_pack_options *o, struct error *err)
-{
-	s->packs = mem_calloc(odb->pack_nr, sizeof(*s->packs));
-	if (!s->packs)
-		return error_nomem(err);
-	for (uint32_t i = 0; i < odb->pack_nr; i++)
-		if (is_in(odb, o->dir_nr, odb->packs[i].pack) &&
-		    add_source(s, odb->packs[i].pack, o) < 0)
-			return error_nomem(err);
-	if (!s->nr)
-		return error_set(err, ERR_MISSING, "no pack files to index.");
-	qsort(s->packs, s->nr, sizeof(*s->packs), cmp_sources);
-	return 0;
-}
-
-/* Whether "pack-<hex>.idx" is what was meant: ".pack", ".idx" or no end. */
-static bool is_same_pack(const char *idx_name, const char *given)
-{
-	size_t base_len = strlen(idx_name) - 4;
-
-	return !strncmp(idx_name, given, base_len) &&
-	       (!given[base_len] || !strcmp(given + base_len, ".idx") ||
-		!strcmp(given + base_len, ".pack"));
-}
-
-static uint32_t find_preferred(const struct sources *s, const char *given)
-{
-	for (uint32_t i = 0; i < s->nr && given; i++)
-		if (is_same_pack(s->packs[i].name, given))
-			return i;
-	return PACK_MIDX_NO_PACK;
-}
-
-static int load_version(unsigned *version, const struct repo *repo,
-			struct error *err)
-{
-	uint64_t configured = 1;
-
-	if (config_u64(&repo->config, "midx.version", &configured, err) < 0)
-		return ERR_INVALID;
-	if (configured != 1 && configured != 2)
-		return error_set(err, ERR_INVALID, "unknown MIDX version: %llu",
-				 (unsigned long long)configured);
-	*version = (unsigned)configured;
-	return 0;
-}
 
 /* Whether the file holds these bytes already. */
 static bool is_same(const char *path, const struct buf *bytes)
@@ -131,7 +38,7 @@ struct writing {
 	const struct odb *odb;
 	const struct multi_pack_options *o;
 	struct multi_pack_result *result;
-	struct sources sources;
+	struct multi_pack_sources sources;
 	struct buf bytes;    /* of the multi-pack-index */
 	struct buf bitmap;   /* of its bitmap index; empty: none */
 	struct buf dir;      /* "<objects>/pack" */
@@ -143,7 +50,7 @@ struct writing {
 static void writing_release(struct writing *w)
 {
 	odb_midx_close(w->om);
-	sources_release(&w->sources);
+	multi_pack_sources_release(&w->sources);
 	buf_release(&w->bytes);
 	buf_release(&w->bitmap);
 	buf_release(&w->dir);
@@ -185,26 +92,6 @@ static int install_bitmap(struct writing *w, enum sys_fsync_method method)
 	return ret;
 }
 
-/* A pack that was removed meanwhile must not be named. */
-static int check_sources(struct writing *w)
-{
-	struct buf path = BUF_INIT;
-	int ret = 0;
-
-	for (uint32_t i = 0; i < w->sources.nr && !ret; i++) {
-		const char *name = w->sources.packs[i].name;
-
-		buf_reset(&path);
-		if (buf_printf(&path, "%s/%s", w->dir.data, name) < 0)
-			ret = error_nomem(w->err);
-		else if (!sys_exists(path.data))
-			ret = error_set(w->err, ERR_IO,
-					"%s was removed meanwhile", name);
-	}
-	buf_release(&path);
-	return ret;
-}
-
 static int install(struct writing *w)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
@@ -221,7 +108,8 @@ static int install(struct writing *w)
 						FILE_MODE | w->odb->repo->share,
 						w->err);
 	if (!ret)
-		ret = check_sources(w);
+		ret = multi_pack_sources_check(&w->sources, w->dir.data,
+					       w->err);
 	if (!ret && w->bitmap.len)
 		ret = install_bitmap(w, method);
 	if (!ret)
@@ -248,15 +136,16 @@ static int make_midx(struct writing *w)
 		.with_order = o->bitmap != NULL,
 	};
 	struct pack_midx_written written;
-	int ret = load_version(&rq.version, w->odb->repo, w->err);
+	int ret = multi_pack_version(&rq.version, w->odb->repo, w->err);
 
 	if (!ret)
-		ret = sources_init(&w->sources, w->odb, o, w->err);
+		ret = multi_pack_sources_init(&w->sources, w->odb, o, NULL,
+					      w->err);
 	if (ret < 0)
 		return ret;
 	rq.packs = w->sources.packs;
 	rq.pack_nr = w->sources.nr;
-	rq.preferred = find_preferred(&w->sources, o->preferred);
+	rq.preferred = multi_pack_sources_find(&w->sources, o->preferred);
 	w->result->no_such_preferred = o->preferred &&
 				       rq.preferred == PACK_MIDX_NO_PACK;
 	ret = pack_midx_write(&w->bytes, &rq, &written, w->err);
@@ -340,7 +229,7 @@ static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 			const struct pack *pack = odb->packs[p].pack;
 			size_t len = strlen(pack->name);
 
-			if (is_in(odb, dir_nr, pack) &&
+			if (multi_pack_is_in(odb, dir_nr, pack) &&
 			    !strncmp(midx->names[i], pack->name, len) &&
 			    !strcmp(midx->names[i] + len, ".idx"))
 				packs[i] = &pack->idx;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random repositories whose packs are covered by a chain of multi-pack-indexes.
+ * Include after cmocka.h.
+ */
+#ifndef T_UNIT_MIDXLAYERS_H
+#define T_UNIT_MIDXLAYERS_H
+
+#include "repack/multi-pack-chain.h"
+#include "t/unit/midxbitmap.h"
+
+/* What the functions of multi-pack-chain.h are called with. */
+struct midxlayers {
+	struct refs *refs;
+	struct odb *odb;
+	struct newpack_options newpack;
+	struct multi_pack_options o;
+	struct multi_pack_result result;
+	struct error err;
+};
+
+static inline void midxlayers_open(struct midxlayers *m,
+				   const struct randrepo *r, bool bitmap)
+{
+	memset(m, 0, sizeof(*m));
+	assert_int_equal(newpack_options_load(&m->newpack, &r->t.repo, NULL),
+			 0);
+	assert_int_equal(refs_open(&m->refs, &r->t.repo, NULL), 0);
+	assert_int_equal(odb_open(&m->odb, &r->t.repo, NULL, NULL), 0);
+	m->o.refs = m->refs;
+	m->o.bitmap = bitmap ? &m->newpack : NULL;
+}
+
+static inline void midxlayers_close(struct midxlayers *m)
+{
+	odb_close(m->odb);
+	refs_close(m->refs);
+}
+
+/* A layer on top of all others. */
+static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
+{
+	struct multi_pack_layer_options layer = {NULL, false};
+	struct midxlayers m;
+	int ret;
+
+	midxlayers_open(&m, r, bitmap);
+	layer.base = m.odb->midxes[0];
+	ret = multi_pack_append(&m.result, m.odb, &m.o, &layer, &m.err);
+	if (ret < 0)
+		fail_msg("%s", m.err.msg);
+	midxlayers_close(&m);
+	return ret;
+}
+
+/* The `n`th layer from below. */
+static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
+{
+	struct odb_midx *om = odb->midxes[0];
+
+	for (size_t nr = odb_midx_layer_nr(om); nr > n + 1; nr--)
+		om = om->base;
+	return om;
+}
+
+/* Layers [from, to], counted from below, become one. */
+static inline void midxlayers_compact(const struct randrepo *r, size_t from,
+				      size_t to, bool bitmap)
+{
+	const struct multi_pack_layer_options layer = {NULL, false};
+	struct midxlayers m;
+
+	midxlayers_open(&m, r, bitmap);
+	if (multi_pack_compact(&m.result, m.odb, &m.o,
+			       midxlayers_nth(m.odb, from),
+			       midxlayers_nth(m.odb, to), &layer, &m.err) < 0)
+		fail_msg("%s", m.err.msg);
+	midxlayers_close(&m);
+}
+
+static inline size_t midxlayers_nr(const struct randrepo *r)
+{
+	struct odb *odb;
+	size_t nr;
+
+	assert_int_equal(odb_open(&odb, &r->t.repo, NULL, NULL), 0);
+	nr = odb_midx_layer_nr(odb->midxes[0]);
+	odb_close(odb);
+	return nr;
+}
+
+/* A history in `nr` packs, each with a layer of its own. */
+static inline void midxlayers_history(struct randrepo *r, uint64_t *seed,
+				      enum hash_algo algo, unsigned nr,
+				      bool bitmap)
+{
+	randrepo_init(r, algo, seed);
+	for (unsigned i = 0; i < nr; i++) {
+		randrepo_history(r, i ? 6 : 40);
+		randrepo_store_pack(r);
+		randrepo_all_refs(r);
+		assert_int_equal(midxlayers_append(r, bitmap), 0);
+		/* Some objects are in the next one too. */
+		for (uint32_t k = 0; k < 20; k++)
+			r->objects[randrepo_below(r, r->nr)].is_stored = false;
+	}
+	assert_int_equal(midxlayers_nr(r), nr);
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/multi-pack-sources.c: which packs are covered. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/multi-pack-sources.h"
+#include "t/unit/midxchain.h"
+
+static void test_choice(void **state)
+{
+	struct named_packs some = NAMED_PACKS_INIT;
+	struct multi_pack_options o = {.dir_nr = 0};
+	struct multi_pack_sources s = {NULL, 0};
+	struct midxchain m;
+	struct odb *odb;
+
+	midxchain_init(&m, HASH_SHA1);
+	midxchain_write(&m, 2);
+	assert_int_equal(odb_open(&odb, &m.t.repo, NULL, NULL), 0);
+	assert_int_equal(multi_pack_sources_init(&s, odb, &o, NULL, NULL), 0);
+	assert_int_equal(s.nr, MIDXCHAIN_LAYERS);
+	for (uint32_t i = 0; i < s.nr; i++)
+		assert_memory_equal(s.packs[i].name, midxchain_names[i],
+				    strlen(midxchain_names[i]));
+	assert_int_equal(multi_pack_sources_find(&s, "pack-b"), 1);
+	assert_int_equal(multi_pack_sources_find(&s, "pack-c.idx"), 2);
+	assert_int_equal(multi_pack_sources_find(&s, "pack-a.pack"), 0);
+	assert_int_equal(multi_pack_sources_find(&s, "pack-"),
+			 PACK_MIDX_NO_PACK);
+	assert_int_equal(multi_pack_sources_find(&s, NULL), PACK_MIDX_NO_PACK);
+	multi_pack_sources_release(&s);
+	/* Not what a layer below covers. */
+	s = (struct multi_pack_sources){NULL, 0};
+	assert_int_equal(
+		multi_pack_sources_init(&s, odb, &o, odb->midxes[0], NULL), 0);
+	assert_int_equal(s.nr, 1);
+	assert_string_equal(s.packs[0].name, "pack-c.idx");
+	multi_pack_sources_release(&s);
+	assert_int_equal(named_packs_add(&some, "pack-c"), 0);
+	o.but = &some;
+	s = (struct multi_pack_sources){NULL, 0};
+	assert_int_equal(
+		multi_pack_sources_init(&s, odb, &o, odb->midxes[0], NULL),
+		ERR_MISSING);
+	multi_pack_sources_release(&s);
+	named_packs_release(&some);
+	odb_close(odb);
+	midxchain_release(&m);
+}
+
+static void test_check(void **state)
+{
+	const struct multi_pack_options o = {.dir_nr = 0};
+	struct multi_pack_sources s = {NULL, 0};
+	struct error err = ERROR_INIT;
+	struct buf dir = BUF_INIT;
+	struct midxchain m;
+	struct odb *odb;
+
+	midxchain_init(&m, HASH_SHA1);
+	buf_printf(&dir, "%s/pack", m.t.objects);
+	assert_int_equal(odb_open(&odb, &m.t.repo, NULL, NULL), 0);
+	assert_int_equal(multi_pack_sources_init(&s, odb, &o, NULL, NULL), 0);
+	assert_int_equal(multi_pack_sources_check(&s, dir.data, &err), 0);
+	tmprepo_remove(&m.t, "objects/pack/pack-b.idx");
+	assert_int_equal(multi_pack_sources_check(&s, dir.data, &err), ERR_IO);
+	assert_string_equal(err.msg, "pack-b.idx was removed meanwhile");
+	multi_pack_sources_release(&s);
+	odb_close(odb);
+	buf_release(&dir);
+	midxchain_release(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_choice),
+		cmocka_unit_test(test_check),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
