@@ -213,8 +213,10 @@ static int stack(struct bitmap_file *f, struct error *err)
 		return corrupt(f, 0, "too many bitmaps in the layers", err);
 	f->base_row_nr = base->row_nr;
 	f->row_nr += base->row_nr;
-	if (!f->pseudo.nr)
+	if (!f->pseudo.nr) {
 		f->pseudo = base->pseudo;
+		f->pseudo.object_nr = f->object_nr;
+	}
 	return 0;
 }
 

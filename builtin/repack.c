@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* git repack: arguments and configuration of repack/repack.h. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "builtin/options.h"
 #include "builtin/packing.h"
 #include "repack/cruft.h"
+#include "repack/layered.h"
 #include "repack/repack.h"
 #include "repo/config.h"
 #include "sys/clock.h"
@@ -23,7 +25,9 @@ struct args {
 	bool cruft, keep_unreachable;
 	/* 1, 0, or -1: not given */
 	int write_bitmap, pack_kept_objects, delta_islands;
-	bool write_midx;
+	struct midx_choice {
+		bool wanted, layers;
+	} write_midx;
 	const char *unpack_unreachable, *cruft_expiration; /* dates */
 	const char *expire_to, *filter_to;
 	struct filter_args filter;
@@ -33,13 +37,16 @@ struct args {
 
 static int take_midx(void *value, const char *arg)
 {
-	*(bool *)value = arg != option_negated;
+	struct midx_choice *choice = value;
+
+	*choice = (struct midx_choice){.wanted = arg != option_negated};
 	if (!arg || arg == option_negated || !strcmp(arg, "default"))
 		return 0;
-	if (!strcmp(arg, "incremental"))
-		return builtin_error("option `write-midx=incremental' is not "
-				     "supported yet");
-	return builtin_error("unknown value for write-midx: %s", arg);
+	choice->layers = !strcmp(arg, "incremental");
+	return choice->layers ? 0
+			      : builtin_error("unknown value for write-midx: "
+					      "%s",
+					      arg);
 }
 
 #define FLAG(letter, name, field, text)                                        \
@@ -218,6 +225,36 @@ static int load_bool(const struct repo *repo, const char *key, bool *value,
 	return found < 0 ? found : 0;
 }
 
+/* `name`: that of stock Git's option. */
+static int load_number(uint64_t *value, const struct repo *repo,
+		       const char *key, uint64_t least, const char *name,
+		       struct error *err)
+{
+	if (config_u64(&repo->config, key, value, err) < 0)
+		return ERR_INVALID;
+	return *value < least ? error_set(err, ERR_INVALID,
+					  "invalid value for --%s: %" PRIu64,
+					  name, *value)
+			      : 0;
+}
+
+static int load_layer_options(struct repack_options *o, const struct repo *repo,
+			      struct error *err)
+{
+	int ret;
+
+	o->midx_split_factor = LAYERED_SPLIT_FACTOR;
+	o->midx_new_layer_threshold = LAYERED_NEW_LAYER_THRESHOLD;
+	if (!o->midx_layers)
+		return 0;
+	ret = load_number(&o->midx_split_factor, repo, "repack.midxsplitfactor",
+			  2, "midx-split-factor", err);
+	return ret < 0 ? ret
+		       : load_number(&o->midx_new_layer_threshold, repo,
+				     "repack.midxnewlayerthreshold", 1,
+				     "midx-new-layer-threshold", err);
+}
+
 static int load_options(struct repack_options *o, struct args *a,
 			const struct repo *repo, struct error *err)
 {
@@ -226,7 +263,8 @@ static int load_options(struct repack_options *o, struct args *a,
 	o->remove_redundant = a->remove_redundant;
 	o->local = a->local;
 	o->geometric = a->geometric;
-	o->write_midx = a->write_midx;
+	o->write_midx = a->write_midx.wanted;
+	o->midx_layers = a->write_midx.layers;
 	o->midx_must_contain_cruft = true;
 	o->keep_packs = &a->keep_packs;
 	o->filter = &a->filter.filter;
@@ -252,6 +290,8 @@ static int load_options(struct repack_options *o, struct args *a,
 	if (!ret)
 		ret = load_bool(repo, "repack.midxmustcontaincruft",
 				&o->midx_must_contain_cruft, err);
+	if (!ret)
+		ret = load_layer_options(o, repo, err);
 	o->update_server_info = true;
 	if (!ret)
 		ret = load_bool(repo, "repack.updateserverinfo",

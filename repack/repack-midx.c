@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "pack-bitmap.h"
+#include "repack/layered.h"
+#include "repack/multi-pack-chain.h"
 #include "repack/multi-pack.h"
 #include "repack/repack-midx.h"
 #include "sys/io.h"
@@ -85,6 +87,44 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 	return ret;
 }
 
+/* Merge the layer that was written with those below, as a step of its own. */
+static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
+			const struct multi_pack_options *o, struct error *err)
+{
+	const struct multi_pack_layer_options layer = {.base = NULL};
+	const struct multi_pack_options merging = {
+		.progress = o->progress,
+		.bitmap = o->bitmap,
+		.refs = o->refs,
+	};
+	struct odb_midx *top, *lowest;
+	int ret;
+
+	odb_close(m->odb);
+	ret = odb_open(&m->odb, m->rq->repo, NULL, err);
+	if (ret < 0)
+		return ret;
+	top = m->odb->midxes[0];
+	lowest = top ? layered_lowest(top, m->rq->split_factor) : NULL;
+	return lowest == top ? 0
+			     : multi_pack_compact(written, m->odb, &merging,
+						  lowest, top, &layer, err);
+}
+
+/* A layer, and what becomes of those below. */
+static int append(struct midx_run *m, struct multi_pack_result *written,
+		  const struct multi_pack_options *o, struct error *err)
+{
+	const struct multi_pack_layer_options layer = {
+		.base = layered_base(m->odb, &m->but),
+	};
+	int ret = multi_pack_append(written, m->odb, o, &layer, err);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return m->rq->split_factor ? merge_layers(m, written, o, err) : 0;
+}
+
 static int write_once(struct midx_run *m, struct multi_pack_result *written,
 		      bool bitmap, struct error *err)
 {
@@ -97,7 +137,10 @@ static int write_once(struct midx_run *m, struct multi_pack_result *written,
 	};
 
 	*written = (struct multi_pack_result){.warning = ERROR_INIT};
-	return has_packs(m) ? multi_pack_write(written, m->odb, &o, err) : 0;
+	if (!has_packs(m))
+		return 0;
+	return m->rq->layers ? append(m, written, &o, err)
+			     : multi_pack_write(written, m->odb, &o, err);
 }
 
 static int add_leaving(struct midx_run *m)

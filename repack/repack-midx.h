@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `git repack --write-midx`: a multi-pack-index of the packs that stay, once
- * all that is new is in place and before anything is removed.
+ * `git repack --write-midx`: a multi-pack-index of the packs that stay, or a
+ * layer of those that are new (layered.h), once all that is new is in place and
+ * before anything is removed.
  */
 #ifndef REPACK_REPACK_MIDX_H
 #define REPACK_REPACK_MIDX_H
@@ -30,6 +31,8 @@ struct repack_midx_request {
 	bool bitmap_is_default;  /* nobody asked: do without if it cannot be */
 	bool must_contain_cruft; /* else cruft packs are in it only when the
 				    bitmap index needs them */
+	bool layers;             /* write a layer of what no other covers, */
+	uint64_t split_factor;   /* then merge layers by it; 0: do not */
 };
 
 /*

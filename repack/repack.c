@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "repack/cruft.h"
 #include "repack/geometric.h"
+#include "repack/layered.h"
 #include "repack/loosen.h"
 #include "repack/old-packs.h"
 #include "repack/pack-job.h"
@@ -98,6 +99,8 @@ static int spare_packs(struct run *r, struct error *err)
 		    pack->map.len >= o->combine_cruft_below)
 			old_packs_spare(&r->old, pack->name);
 	}
+	if (o->geometric && o->midx_layers)
+		layered_spare(&r->old, r->odb, o->midx_new_layer_threshold);
 	return o->geometric
 		       ? geometric_choose(&r->old, r->odb, o->geometric, err)
 		       : 0;
@@ -354,6 +357,8 @@ static int write_midx(struct run *r, struct error *err)
 		.bitmap = o->write_bitmap,
 		.bitmap_is_default = o->bitmap_is_default,
 		.must_contain_cruft = o->midx_must_contain_cruft,
+		.layers = o->midx_layers,
+		.split_factor = o->geometric ? o->midx_split_factor : 0,
 	};
 
 	return repack_midx_write(r->result, &rq, err);

@@ -56,6 +56,9 @@ struct repack_options {
 	bool local;            /* -l: leave out what alternates have */
 	bool write_bitmap;     /* -b: of the pack, or */
 	bool write_midx;       /* -m: of this */
+	bool midx_layers;      /* --write-midx=incremental: of a layer on top of
+				  those that are there */
+	uint64_t midx_split_factor, midx_new_layer_threshold; /* of these */
 	bool midx_must_contain_cruft;
 	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
 	bool pack_kept_objects; /* include objects of packs with .keep */
@@ -91,8 +94,8 @@ struct repack_result {
 	struct write_report report;
 	uint32_t bitmap_nr;
 	uint64_t bitmap_len;   /* bytes */
-	uint32_t midx_pack_nr; /* packs in the multi-pack-index; 0: none was
-				  written */
+	uint32_t midx_pack_nr; /* packs in the multi-pack-index, or the layer;
+				  0: none was written */
 	uint32_t cruft_nr;     /* objects in cruft packs */
 	uint32_t promisor_nr;  /* objects in promisor packs, with all */
 	uint32_t filtered_nr;  /* objects in packs of what was filtered */

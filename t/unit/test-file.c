@@ -243,12 +243,19 @@ static void layers(void **state)
 
 		assert_int_equal(parse(&base, bytes, EXAMPLE_LEN, NULL), 0);
 		write_upper(&upper, i != 0);
+		base.pseudo = (struct pseudo_merges){
+			.nr = 1,
+			.object_nr = OBJECT_NR,
+		};
 		assert_int_equal(
 			bitmap_file_parse_layer(&f, upper.data, upper.len,
 						OBJECT_NR + UPPER_NR, &base,
 						HASH_SHA1, "y.bitmap", NULL),
 			0);
 		check_layers(&f);
+		/* Those of the layer below, which are asked about all bits. */
+		assert_int_equal(f.pseudo.nr, 1);
+		assert_int_equal(f.pseudo.object_nr, f.object_nr);
 		assert_int_equal(bitmap_file_verify(&f, NULL), 0);
 		bytes[EXAMPLE_LEN - 1] ^= 1;
 		assert_int_equal(bitmap_file_verify(&f, NULL), ERR_CORRUPT);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/layered.c: which layers become one, and which packs stay. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/layered.h"
+#include "t/unit/midxchain.h"
+
+/* How many of `counts`, the lowest layer first, become one with the last. */
+static size_t merged(const uint32_t *counts, size_t nr, uint64_t factor)
+{
+	struct odb_midx layers[8] = {0};
+	struct odb_midx *lowest;
+
+	for (size_t i = 0; i < nr; i++) {
+		layers[i].midx.nr = counts[i];
+		layers[i].base = i ? &layers[i - 1] : NULL;
+	}
+	lowest = layered_lowest(&layers[nr - 1], factor);
+	return nr - 1 - (size_t)(lowest - layers);
+}
+
+static void test_lowest(void **state)
+{
+	static const uint32_t one[] = {5}, steps[] = {1000, 400, 100, 10},
+			      equal[] = {1000, 100, 100},
+			      cascade[] = {1000, 400, 190, 90, 50},
+			      exactly[] = {200, 100}, more[] = {200, 101},
+			      empty[] = {0, 3};
+
+	assert_int_equal(merged(one, 1, 2), 0);
+	assert_int_equal(merged(steps, 4, 2), 0);
+	assert_int_equal(merged(steps, 4, 10), 0);
+	assert_int_equal(merged(steps, 4, 11), 3);
+	assert_int_equal(merged(equal, 3, 2), 1);
+	assert_int_equal(merged(equal, 3, 6), 2);
+	/* 50 > 45; 140 > 95; 330 > 200; 730 > 500. */
+	assert_int_equal(merged(cascade, 5, 2), 4);
+	assert_int_equal(merged(exactly, 2, 2), 0);
+	assert_int_equal(merged(more, 2, 2), 1);
+	assert_int_equal(merged(empty, 2, 2), 1);
+}
+
+static void test_base(void **state)
+{
+	struct named_packs leaving = NAMED_PACKS_INIT;
+	struct midxchain m;
+	struct odb *odb;
+
+	midxchain_init(&m, HASH_SHA1);
+	assert_int_equal(odb_open(&odb, &m.t.repo, NULL, NULL), 0);
+	assert_ptr_equal(layered_base(odb, &leaving), odb->midxes[0]);
+	for (unsigned i = MIDXCHAIN_LAYERS; i--;) {
+		assert_int_equal(named_packs_add(&leaving, midxchain_names[i]),
+				 0);
+		assert_int_equal(odb_midx_layer_nr(layered_base(odb, &leaving)),
+				 i);
+	}
+	named_packs_release(&leaving);
+	odb_close(odb);
+	midxchain_release(&m);
+}
+
+/* Packs that may go when the top layer's threshold is that. */
+static void check_spared(const struct midxchain *m, uint64_t threshold,
+			 size_t left)
+{
+	struct old_packs old = {0};
+	struct buf dir = BUF_INIT;
+	struct odb *odb;
+
+	buf_printf(&dir, "%s/pack", m->t.objects);
+	assert_int_equal(old_packs_list(&old, dir.data, NULL), 0);
+	assert_int_equal(odb_open(&odb, &m->t.repo, NULL, NULL), 0);
+	layered_spare(&old, odb, threshold);
+	assert_int_equal(old.nr, left);
+	odb_close(odb);
+	old_packs_release(&old);
+	buf_release(&dir);
+}
+
+static void test_spare(void **state)
+{
+	struct midxchain m;
+
+	midxchain_init(&m, HASH_SHA1);
+	check_spared(&m, 2, 0);
+	check_spared(&m, 1, 1);
+	midxchain_write(&m, 1); /* two packs are in no layer */
+	check_spared(&m, 2, 2);
+	check_spared(&m, 1, 3);
+	tmprepo_remove(&m.t, MIDXCHAIN_FILE);
+	check_spared(&m, 8, 3);
+	midxchain_release(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lowest),
+		cmocka_unit_test(test_base),
+		cmocka_unit_test(test_spare),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
