@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "object/parse.h"
+#include "object/links.h"
 #include "pack/mtimes.h"
 #include "repack/recent-hook.h"
 #include "repack/unreachable.h"
@@ -232,57 +232,15 @@ static int keep(struct following *f, uint32_t obj_pos, bool is_leaf)
 	return 0;
 }
 
-static int keep_raw(struct following *f, const uint8_t *raw, bool is_leaf)
+static int keep_link(void *ctx, const struct oid *to, enum object_type type,
+		     struct error *err)
 {
+	struct following *f = ctx;
 	uint32_t obj_pos;
 
-	if (objspace_add(&f->u->walk->space, raw, &obj_pos) < 0)
-		return error_nomem(f->err);
-	return keep(f, obj_pos, is_leaf);
-}
-
-static int follow_commit(struct following *f, const struct odb_object *obj)
-{
-	enum hash_algo algo = f->u->walk->odb->algo;
-	struct commit_view view;
-	int ret = commit_parse(&view, obj->data, obj->len, algo, f->err);
-
-	if (!ret)
-		ret = keep_raw(f, view.tree.bytes, false);
-	for (size_t i = 0; !ret && i < view.parent_nr; i++) {
-		struct oid parent;
-
-		commit_parent(&parent, &view, i, algo);
-		ret = keep_raw(f, parent.bytes, false);
-	}
-	return ret;
-}
-
-static int follow_tree(struct following *f, const struct odb_object *obj)
-{
-	struct cursor c = cursor_make(obj->data, obj->len);
-	struct tree_entry entry;
-	int ret;
-
-	while ((ret = tree_next(&entry, &c, f->u->walk->odb->algo)) > 0) {
-		if (tree_entry_is_gitlink(&entry))
-			continue;
-		ret = keep_raw(f, entry.oid, !tree_entry_is_dir(&entry));
-		if (ret < 0)
-			return ret;
-	}
-	return ret < 0 ? error_set(f->err, ret, "malformed tree") : 0;
-}
-
-static int follow_tag(struct following *f, const struct odb_object *obj)
-{
-	struct tag_view view;
-	int ret = tag_parse(&view, obj->data, obj->len, f->u->walk->odb->algo,
-			    f->err);
-
-	return ret < 0 ? ret
-		       : keep_raw(f, view.target.bytes,
-				  view.target_type == OBJ_BLOB);
+	if (objspace_add(&f->u->walk->space, to->bytes, &obj_pos) < 0)
+		return error_nomem(err);
+	return keep(f, obj_pos, type == OBJ_BLOB);
 }
 
 static int follow(struct following *f, uint32_t obj_pos)
@@ -300,12 +258,8 @@ static int follow(struct following *f, uint32_t obj_pos)
 				    f->err);
 	if (ret < 0)
 		return ret == ERR_MISSING ? 0 : ret;
-	if (obj.type == OBJ_COMMIT)
-		ret = follow_commit(f, &obj);
-	else if (obj.type == OBJ_TREE)
-		ret = follow_tree(f, &obj);
-	else if (obj.type == OBJ_TAG)
-		ret = follow_tag(f, &obj);
+	ret = object_links_each(obj.type, obj.data, obj.len, w->odb->algo,
+				keep_link, f, f->err);
 	odb_object_release(w->reader, &obj);
 	return ret;
 }

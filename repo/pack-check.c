@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "object/hash.h"
-#include "object/parse.h"
+#include "object/links.h"
 #include "repo/pack-check.h"
 
 #define SHARD_NR 64 /* locks: threads seldom want the same one */
@@ -77,68 +77,10 @@ static int note(struct pack_check *check, const struct oid *oid, uint32_t bits,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-static int note_commit(struct pack_check *check, const void *data, size_t len,
-		       struct error *err)
-{
-	struct commit_view view;
-	struct oid parent;
-	int ret = commit_parse(&view, data, len, check->o.algo, err);
-
-	if (!ret)
-		ret = note(check, &view.tree, NAMED_AS(OBJ_TREE), err);
-	for (size_t i = 0; !ret && i < view.parent_nr; i++) {
-		commit_parent(&parent, &view, i, check->o.algo);
-		ret = note(check, &parent, NAMED_AS(OBJ_COMMIT), err);
-	}
-	return ret;
-}
-
-static int note_tree(struct pack_check *check, const void *data, size_t len,
+static int note_link(void *ctx, const struct oid *to, enum object_type type,
 		     struct error *err)
 {
-	struct cursor c = cursor_make(data, len);
-	struct tree_entry entry;
-	struct oid oid;
-	int ret;
-
-	while ((ret = tree_next(&entry, &c, check->o.algo)) > 0) {
-		if (tree_entry_is_gitlink(&entry))
-			continue;
-		oid_from_raw(&oid, entry.oid, check->o.algo);
-		ret = note(check, &oid,
-			   tree_entry_is_dir(&entry) ? NAMED_AS(OBJ_TREE)
-						     : NAMED_AS(OBJ_BLOB),
-			   err);
-		if (ret < 0)
-			return ret;
-	}
-	return ret < 0 ? malformed(err) : 0;
-}
-
-static int note_tag(struct pack_check *check, const void *data, size_t len,
-		    struct error *err)
-{
-	struct tag_view view;
-	int ret = tag_parse(&view, data, len, check->o.algo, err);
-
-	return ret < 0 ? ret
-		       : note(check, &view.target, NAMED_AS(view.target_type),
-			      err);
-}
-
-static int note_links(struct pack_check *check, enum object_type type,
-		      const void *data, size_t len, struct error *err)
-{
-	switch (type) {
-	case OBJ_COMMIT:
-		return note_commit(check, data, len, err);
-	case OBJ_TREE:
-		return note_tree(check, data, len, err);
-	case OBJ_TAG:
-		return note_tag(check, data, len, err);
-	default:
-		return 0;
-	}
+	return note(ctx, to, NAMED_AS(type), err);
 }
 
 int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
@@ -156,7 +98,8 @@ int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 	if (!ret && check->o.links)
 		ret = note(check, oid, (uint32_t)type, err);
 	if (!ret && check->o.links)
-		ret = note_links(check, type, data, len, err);
+		ret = object_links_each(type, data, len, check->o.algo,
+					note_link, check, err);
 	return ret;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What was promised. */
 #include "walk/promisor.h"
-#include "object/parse.h"
+#include "object/links.h"
 
 /* Mark the objects of a promisor pack, by the numbers that a walk has. */
 static int mark_pack(struct promisor *p, const struct odb_pack *pack)
@@ -50,55 +50,18 @@ void promisor_release(struct promisor *p)
 	*p = (struct promisor){.packed = BITSET_INIT, .named = BITSET_INIT};
 }
 
-static int name(struct promisor *p, const uint8_t *raw)
+static int name(void *ctx, const struct oid *to, enum object_type type,
+		struct error *err)
 {
+	struct promisor *p = ctx;
 	uint32_t obj_pos;
 
-	if (objspace_add(&p->walk->space, raw, &obj_pos) < 0 ||
+	if (objspace_add(&p->walk->space, to->bytes, &obj_pos) < 0 ||
 	    (obj_pos >= p->named.bits &&
 	     bitset_grow(&p->named, (size_t)obj_pos + obj_pos / 2 + 64) < 0))
-		return ERR_NOMEM;
+		return error_nomem(err);
 	bitset_set(&p->named, obj_pos);
 	return 0;
-}
-
-static int name_commit(struct promisor *p, const struct odb_object *obj)
-{
-	enum hash_algo algo = p->walk->odb->algo;
-	struct commit_view view;
-	struct oid parent;
-	int ret = commit_parse(&view, obj->data, obj->len, algo, NULL);
-
-	if (ret < 0)
-		return ret;
-	ret = name(p, view.tree.bytes);
-	for (size_t i = 0; i < view.parent_nr && !ret; i++) {
-		commit_parent(&parent, &view, i, algo);
-		ret = name(p, parent.bytes);
-	}
-	return ret;
-}
-
-static int name_tree(struct promisor *p, const struct odb_object *obj)
-{
-	enum hash_algo algo = p->walk->odb->algo;
-	struct cursor c = cursor_make(obj->data, obj->len);
-	struct tree_entry entry;
-	int ret;
-
-	while ((ret = tree_next(&entry, &c, algo)) > 0)
-		if (!tree_entry_is_gitlink(&entry) && name(p, entry.oid) < 0)
-			return ERR_NOMEM;
-	return ret;
-}
-
-static int name_tag(struct promisor *p, const struct odb_object *obj)
-{
-	struct tag_view tag;
-	int ret = tag_parse(&tag, obj->data, obj->len, p->walk->odb->algo,
-			    NULL);
-
-	return ret < 0 ? ret : name(p, tag.target.bytes);
 }
 
 /* Mark what an object names. One that is broken names nothing. */
@@ -115,11 +78,10 @@ static int name_all(struct promisor *p, uint32_t obj_pos, struct error *err)
 	ret = objspace_read(&w->space, w->reader, obj_pos, &obj, err);
 	if (ret < 0)
 		return ret;
-	ret = type == OBJ_COMMIT ? name_commit(p, &obj)
-	      : type == OBJ_TREE ? name_tree(p, &obj)
-				 : name_tag(p, &obj);
+	ret = object_links_each(obj.type, obj.data, obj.len, w->odb->algo,
+				name, p, err);
 	odb_object_release(w->reader, &obj);
-	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+	return ret == ERR_NOMEM ? ret : 0;
 }
 
 static int load(struct promisor *p, struct error *err)
