@@ -3,12 +3,6 @@
 test_description='paths whose attribute delta is unset are no deltas'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # deltas_of <work tree>: which paths have versions that are deltas.
 deltas_of () {
 	stock -C "$1" rev-list --objects --all | sort >objects &&
