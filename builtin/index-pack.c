@@ -16,6 +16,7 @@
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/pack-input.h"
+#include "builtin/packing.h"
 #include "builtin/stderr-progress.h"
 #include "pack/indexer.h"
 #include "repo/fsck-config.h"
@@ -120,7 +121,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		 .help = "write a reverse index"},
 		LIST("strict", strict, "check objects, and what they name"),
 		LIST("fsck-objects", fsck_objects, "check objects"),
-		STRING("index-version", index_version, "<version>",
+		STRING("index-version", index_version, "<version>[,<offset>]",
 		       "of the index: 1 or 2"),
 		STRING("object-format", format, "<hash-algorithm>",
 		       "specify the hash algorithm to use"),
@@ -176,19 +177,20 @@ static int choose_version(struct run *r)
 	int ret = 0;
 
 	if (text)
-		version = !strcmp(text, "1") ? 1 : !strcmp(text, "2") ? 2 : 0;
-	else if (r->repo)
+		return packing_index_version(&r->files.idx_format, text, NULL) <
+				       0
+			       ? error_set(r->err, ERR_INVALID,
+					   "bad --index-version=%s", text)
+			       : 0;
+	if (r->repo)
 		ret = config_u64(&r->repo->config, "pack.indexversion",
 				 &version, r->err);
 	if (ret < 0)
 		return ret;
 	if (version != 1 && version != 2)
-		return text ? error_set(r->err, ERR_INVALID,
-					"bad --index-version=%s", text)
-			    : error_set(r->err, ERR_INVALID,
-					"bad pack.indexVersion=%" PRIu64,
-					version);
-	r->files.idx_version = (unsigned)version;
+		return error_set(r->err, ERR_INVALID,
+				 "bad pack.indexVersion=%" PRIu64, version);
+	r->files.idx_format.version = (unsigned)version;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/approxidate.h"
+#include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/pack-objects-args.h"
@@ -37,14 +38,13 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 
 static int take_stdin_packs(void *value, const char *arg)
 {
-	*(bool *)value = arg != option_negated;
-	if (!arg || arg == option_negated)
+	struct pack_objects_args *a = value;
+
+	a->stdin_packs = arg != option_negated;
+	a->follow = arg && a->stdin_packs;
+	if (!a->follow || !strcmp(arg, "follow"))
 		return 0;
-	if (!strcmp(arg, "follow"))
-		builtin_error(
-			"option `stdin-packs=follow' is not supported yet");
-	else
-		builtin_error("invalid value for 'stdin-packs': '%s'", arg);
+	builtin_error("invalid value for 'stdin-packs': '%s'", arg);
 	return -1;
 }
 
@@ -79,7 +79,7 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		 .arg_name = "<name>"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "stdin-packs",
-		 .value = &a->stdin_packs,
+		 .value = a,
 		 .flags = OPTION_OPTIONAL_ARG,
 		 .help = "read names of packs from stdin",
 		 .fn = take_stdin_packs,
@@ -124,11 +124,11 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		FLAG("keep-true-parents", keep_true_parents, NULL),
 		FLAG("sparse", sparse, NULL),
 		FLAG("shallow", shallow, "the receiver is shallow"),
-		TEXT("missing", missing, OPTION_NO_NEGATE, NULL,
-		     "what to do about missing objects: error", "<action>"),
+		TEXT("missing", missing_text, OPTION_NO_NEGATE, NULL,
+		     "what to do about missing objects", "<action>"),
 		PACKING_OPTIONS(&a->packing),
 		TEXT("index-version", index_version_text, 0, NULL,
-		     "of the .idx: 1 or 2", "<n>"),
+		     "of the .idx: 1 or 2", "<n>[,<offset>]"),
 		NUMBER("compression", compression, "zlib level"),
 		{0},
 	};
@@ -148,7 +148,7 @@ bool pack_objects_is_for_receiver(const struct pack_objects_args *a)
 	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
 	       !a->honor_keep && !a->keep_packs.nr && !a->local &&
 	       !a->incremental && !a->unpacked && !a->exclude_promisor &&
-	       !pack_objects_wants_rest(a);
+	       a->missing == PACK_MISSING_ERROR && !pack_objects_wants_rest(a);
 }
 
 bool pack_objects_wants_rest(const struct pack_objects_args *a)
@@ -164,38 +164,38 @@ static int incompatible(struct error *err, const char *one, const char *other)
 			 other);
 }
 
-/* Options with a value, of whose values we do not have all. */
+static int parse_missing(struct pack_objects_args *a, struct error *err)
+{
+	static const char *const names[] = {
+		[PACK_MISSING_ERROR] = "error",
+		[PACK_MISSING_ANY] = "allow-any",
+		[PACK_MISSING_PROMISED] = "allow-promisor",
+	};
+
+	for (unsigned i = 0; a->missing_text && i < ARRAY_NR(names); i++)
+		if (!strcmp(a->missing_text, names[i])) {
+			a->missing = i;
+			return 0;
+		}
+	return !a->missing_text ? 0
+				: error_set(err, ERR_INVALID,
+					    "invalid value for '%s': '%s'",
+					    "--missing", a->missing_text);
+}
+
 static int check_values(struct pack_objects_args *a, struct error *err)
 {
-	char *end;
-	unsigned long version;
-
 	if (a->compression != INT64_MIN &&
 	    (a->compression < -1 || a->compression > 9))
 		return error_set(err, ERR_INVALID,
 				 "bad pack compression level %lld",
 				 (long long)a->compression);
-	if (a->missing && strcmp(a->missing, "error") != 0)
-		return error_set(err, ERR_UNSUPPORTED,
-				 "option `missing=%s' is not supported yet",
-				 a->missing);
-	if (packing_check(&a->packing, err) < 0)
+	if (parse_missing(a, err) < 0 || packing_check(&a->packing, err) < 0)
 		return ERR_INVALID;
-	if (!a->index_version_text)
-		return 0;
-	version = strtoul(a->index_version_text, &end, 10);
-	if (end == a->index_version_text || (*end && *end != ','))
-		return error_set(err, ERR_INVALID, "bad index version '%s'",
-				 a->index_version_text);
-	if (version != 1 && version != 2)
-		return error_set(err, ERR_INVALID,
-				 "unsupported index version %lu", version);
-	if (*end)
-		return error_set(err, ERR_UNSUPPORTED,
-				 "option `index-version=<version>,<offset>' is "
-				 "not supported yet");
-	a->index_version = (unsigned)version;
-	return 0;
+	return a->index_version_text
+		       ? packing_index_version(&a->idx_format,
+					       a->index_version_text, err)
+		       : 0;
 }
 
 static int load_expiry(struct pack_objects_args *a, struct error *err)
@@ -244,9 +244,6 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 	if (a->filter.filter.nr)
 		return error_set(err, ERR_INVALID,
 				 "cannot use --filter with %s", by_packs);
-	if (a->cruft && a->to_stdout)
-		return error_set(err, ERR_UNSUPPORTED,
-				 "--cruft with --stdout is not supported yet");
 	return 0;
 }
 
@@ -286,7 +283,7 @@ int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
 			"--thin and --include-tag are supported with "
 			"--stdout and revisions only, without --local, "
 			"--incremental, --unpacked, --honor-pack-keep, "
-			"--keep-pack, --reflog, --indexed-objects, "
+			"--keep-pack, --missing, --reflog, --indexed-objects, "
 			"--stdin-packs, --cruft and --keep-unreachable and the "
 			"like");
 	return 0;

@@ -10,6 +10,7 @@
 #include "builtin/filterargs.h"
 #include "builtin/packing.h"
 #include "repack/named-packs.h"
+#include "repack/pack-job.h"
 
 struct pack_objects_args {
 	struct packing_args packing;
@@ -20,18 +21,19 @@ struct pack_objects_args {
 	bool use_bitmap, no_use_bitmap;
 	bool all_progress, all_progress_implied;
 	bool keep_true_parents, sparse, shallow, delta_islands;
-	const char *index_version_text, *missing;
+	const char *index_version_text, *missing_text;
 	int64_t compression; /* INT64_MIN: not given */
 	struct named_packs keep_packs;
 	const char *base;
 	struct filter_args filter;
-	bool stdin_packs, cruft;
+	bool stdin_packs, follow, cruft;
 	bool keep_unreachable, pack_loose_unreachable;
 	bool exclude_promisor;
 	const char *unpack_unreachable, *cruft_expiration; /* dates */
 	/* By pack_objects_args_check(): */
-	int64_t expiry;         /* what these dates say */
-	unsigned index_version; /* 0: not given */
+	enum pack_job_missing missing;
+	int64_t expiry;                    /* what these dates say */
+	struct pack_idx_format idx_format; /* version 0: not given */
 };
 
 /* Before parsing; release in any case. */

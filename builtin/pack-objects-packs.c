@@ -2,6 +2,7 @@
 /* Packs that standard input names, and what revisions do not reach. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "builtin/pack-objects-packs.h"
@@ -11,23 +12,30 @@
 #include "repack/loosen.h"
 #include "repack/rollup.h"
 
-/*
- * Names of packs, one a line: with `mark` before it the one part, else the
- * other.
- */
-static int read_parts(enum rollup_part *parts, const struct odb *odb, char mark,
-		      enum rollup_part marked, enum rollup_part unmarked,
-		      struct error *err)
+/* What becomes of the packs that standard input names. */
+struct marks {
+	const char *chars; /* before a name; others: */
+	enum rollup_part unmarked;
+	enum rollup_part marked[2]; /* by index in chars */
+};
+
+/* Names of packs, one a line, with or without a mark. */
+static int read_parts(enum rollup_part *parts, const struct odb *odb,
+		      const struct marks *marks, struct error *err)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
 	int ret;
 
 	while ((ret = stdin_lines_next(&in, err)) > 0) {
-		bool is_marked = in.line[0] == mark;
+		const char *mark;
 
-		if (in.line[0])
-			ret = rollup_mark(parts, odb, in.line + is_marked,
-					  is_marked ? marked : unmarked, err);
+		if (!in.line[0])
+			continue;
+		mark = strchr(marks->chars, in.line[0]);
+		ret = rollup_mark(parts, odb, in.line + (mark != NULL),
+				  mark ? marks->marked[mark - marks->chars]
+				       : marks->unmarked,
+				  err);
 		if (ret < 0)
 			break;
 	}
@@ -40,12 +48,21 @@ int pack_objects_add_packs(struct pack_job *job,
 {
 	const struct odb *odb = job->walk.odb;
 	enum rollup_part *parts = mem_calloc(odb->pack_nr, sizeof(*parts));
-	struct rollup_options options = {.parts = parts, .loose = a->unpacked};
+	struct rollup_options options = {
+		.parts = parts,
+		.loose = a->unpacked,
+		.follow = a->follow,
+	};
+	const struct marks marks = {
+		a->follow ? "^!" : "^",
+		ROLLUP_INCLUDE,
+		{ROLLUP_EXCLUDE, ROLLUP_OPEN},
+	};
 	int ret;
 
 	if (!parts)
 		return error_nomem(err);
-	ret = read_parts(parts, odb, '^', ROLLUP_EXCLUDE, ROLLUP_INCLUDE, err);
+	ret = read_parts(parts, odb, &marks, err);
 	if (!ret)
 		ret = rollup_add(job, &options, err);
 	free(parts);
@@ -70,7 +87,7 @@ int pack_objects_add_rest(struct pack_job *job,
 
 int pack_objects_write_cruft(struct pack_job *job,
 			     const struct pack_objects_args *a,
-			     struct error *err)
+			     const struct pack_sink *sink, struct error *err)
 {
 	const struct odb *odb = job->walk.odb;
 	enum rollup_part *parts = mem_calloc(odb->pack_nr, sizeof(*parts));
@@ -80,13 +97,15 @@ int pack_objects_write_cruft(struct pack_job *job,
 		.base = job->options->base,
 		.expiry = a->expiry,
 		.empty = !a->non_empty,
+		.sink = sink,
 	};
+	const struct marks marks = {"-", ROLLUP_EXCLUDE, {ROLLUP_INCLUDE}};
 	struct unreachable u = {0};
 	int ret;
 
 	if (!parts)
 		return error_nomem(err);
-	ret = read_parts(parts, odb, '-', ROLLUP_INCLUDE, ROLLUP_EXCLUDE, err);
+	ret = read_parts(parts, odb, &marks, err);
 	if (!ret)
 		ret = leftovers_list_cruft(&u, job, parts, a->expiry, err);
 	if (!ret)

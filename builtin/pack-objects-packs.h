@@ -24,10 +24,10 @@ int pack_objects_add_rest(struct pack_job *job,
 
 /*
  * --cruft: write and install the cruft packs that the packs named by stdin
- * call for, as job->newpacks.
+ * call for, as job->newpacks; or one of them to `sink`, if that is not NULL.
  */
 int pack_objects_write_cruft(struct pack_job *job,
 			     const struct pack_objects_args *a,
-			     struct error *err);
+			     const struct pack_sink *sink, struct error *err);
 
 #endif

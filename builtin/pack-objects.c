@@ -46,8 +46,8 @@ static int load_options(struct run *r, const struct repo *repo)
 	packing_apply(&r->newpack, &a->packing);
 	packing_limit(&r->newpack, a->packing.max_pack_size);
 	r->newpack.ofs_delta = a->ofs_delta;
-	if (a->index_version)
-		r->newpack.index_version = a->index_version;
+	if (a->idx_format.version)
+		r->newpack.idx_format = a->idx_format;
 	if (a->compression != INT64_MIN)
 		make->compression = (int)a->compression;
 	make->progress = packing_progress(&r->out, &a->packing);
@@ -233,14 +233,18 @@ static int find_objects(struct run *r)
 
 static int make_pack(struct run *r)
 {
-	int ret = find_objects(r);
+	const struct pack_sink out = {
+		.put = put_stdout,
+		.put_file = put_stdout_file,
+	};
+	int ret;
 
+	if (r->a.cruft)
+		return pack_objects_write_cruft(
+			&r->job, &r->a, r->a.to_stdout ? &out : NULL, r->err);
+	ret = find_objects(r);
 	if (!ret && r->a.to_stdout)
-		return pack_job_send(
-			&r->job,
-			(struct pack_sink){.put = put_stdout,
-					   .put_file = put_stdout_file},
-			r->err);
+		return pack_job_send(&r->job, out, r->err);
 	if (!ret && (r->job.items.nr || !r->a.non_empty))
 		ret = pack_job_run(&r->job, r->err);
 	return ret;
@@ -267,14 +271,13 @@ static int run_job(struct run *r)
 		.all_refs = r->a.all,
 		.filter = &r->a.filter.filter,
 		.exclude_promisor = r->a.exclude_promisor,
+		.missing = r->a.missing,
 	};
 	ret = filter_args_load(&r->a.filter, &r->revs, r->err);
 	if (ret < 0)
 		return ret;
 	ret = pack_job_open(&r->job, r->odb, r->refs, &r->job_options, r->err);
-	if (!ret && r->a.cruft)
-		ret = pack_objects_write_cruft(&r->job, &r->a, r->err);
-	else if (!ret)
+	if (!ret)
 		ret = make_pack(r);
 	if (ret < 0)
 		return ret;

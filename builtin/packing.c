@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that repack and pack-objects share. */
+#include <stdlib.h>
+
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/packing.h"
@@ -65,6 +67,32 @@ void packing_limit(struct newpack_options *options, uint64_t max_size)
 		return;
 	builtin_warn("minimum pack size limit is 1 MiB");
 	options->max_pack_size = MIN_PACK_SIZE;
+}
+
+int packing_index_version(struct pack_idx_format *format, const char *text,
+			  struct error *err)
+{
+	char *end;
+	unsigned long version = strtoul(text, &end, 10), offset = 0;
+	bool is_bad = end == text, has_offset = *end == ',';
+
+	if (!is_bad && has_offset) {
+		const char *start = end + 1;
+
+		offset = strtoul(start, &end, 0);
+		is_bad = end == start || offset > INT32_MAX;
+	}
+	if (is_bad || *end)
+		return error_set(err, ERR_INVALID, "bad index version '%s'",
+				 text);
+	if (version != 1 && version != 2)
+		return error_set(err, ERR_INVALID,
+				 "unsupported index version %lu", version);
+	*format = (struct pack_idx_format){
+		.version = (unsigned)version,
+		.off64_from = has_offset ? (uint32_t)offset + 1 : 0,
+	};
+	return 0;
 }
 
 int packing_take_pack(void *value, const char *arg)

@@ -82,6 +82,13 @@ void packing_apply(struct newpack_options *options,
  */
 void packing_limit(struct newpack_options *options, uint64_t max_size);
 
+/*
+ * "<version>[,<offset>]", as --index-version has it: offsets past that one get
+ * 64 bits. 0 or ERR_INVALID.
+ */
+int packing_index_version(struct pack_idx_format *format, const char *text,
+			  struct error *err);
+
 /* Callback of an option: a name for a struct named_packs. */
 int packing_take_pack(void *value, const char *arg);
 

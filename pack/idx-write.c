@@ -10,7 +10,7 @@
 #include "object/hash.h"
 #include "pack/idx.h"
 
-#define OFF31_LIMIT UINT64_C(0x80000000)
+#define OFF64_FLAG UINT32_C(0x80000000)
 
 /* Entries in order, and offsets that the version can express. */
 static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
@@ -68,7 +68,7 @@ static uint8_t *put_v1(uint8_t *p, const struct pack_idx_entry *entries,
 }
 
 static uint8_t *put_v2(uint8_t *p, const struct pack_idx_entry *entries,
-		       uint32_t nr, enum hash_algo algo)
+		       uint32_t nr, uint32_t off64_from, enum hash_algo algo)
 {
 	uint32_t off64_nr = 0;
 	uint8_t *off64;
@@ -84,20 +84,37 @@ static uint8_t *put_v2(uint8_t *p, const struct pack_idx_entry *entries,
 		store_be32(p, entries[i].crc);
 	off64 = p + 4 * (size_t)nr;
 	for (uint32_t i = 0; i < nr; i++, p += 4) {
-		if (entries[i].offset < OFF31_LIMIT) {
+		if (entries[i].offset < off64_from) {
 			store_be32(p, (uint32_t)entries[i].offset);
 			continue;
 		}
-		store_be32(p, (uint32_t)OFF31_LIMIT | off64_nr);
+		store_be32(p, OFF64_FLAG | off64_nr);
 		store_be64(off64 + 8 * (size_t)off64_nr++, entries[i].offset);
 	}
 	return p + 8 * (size_t)off64_nr;
 }
 
-int pack_idx_write(struct buf *out, const struct pack_idx_entry *entries,
-		   uint32_t nr, const struct oid *pack_checksum,
-		   unsigned version, enum hash_algo algo, struct error *err)
+/* The version that all offsets can be written in. */
+static unsigned choose_version(const struct pack_idx_format *format,
+			       const struct pack_idx_entry *entries,
+			       uint32_t nr)
 {
+	if (format->version != 1 || !format->off64_from)
+		return format->version;
+	for (uint32_t i = 0; i < nr; i++)
+		if (entries[i].offset >= format->off64_from)
+			return 2;
+	return 1;
+}
+
+int pack_idx_write_as(struct buf *out, const struct pack_idx_entry *entries,
+		      uint32_t nr, const struct oid *pack_checksum,
+		      const struct pack_idx_format *format, enum hash_algo algo,
+		      struct error *err)
+{
+	unsigned version = choose_version(format, entries, nr);
+	uint32_t off64_from = format->off64_from ? format->off64_from
+						 : OFF64_FLAG;
 	size_t id_len = hash_len(algo);
 	struct hash_ctx hash;
 	struct oid sum;
@@ -113,7 +130,7 @@ int pack_idx_write(struct buf *out, const struct pack_idx_entry *entries,
 		return error_nomem(err);
 	start = (uint8_t *)out->data + out->len;
 	p = version == 1 ? put_v1(start, entries, nr, algo)
-			 : put_v2(start, entries, nr, algo);
+			 : put_v2(start, entries, nr, off64_from, algo);
 	memcpy(p, pack_checksum->bytes, id_len);
 	p += id_len;
 	hash_update(&hash, start, (size_t)(p - start));

@@ -119,13 +119,37 @@ struct pack_idx_entry {
 	uint32_t crc;       /* of the entry's bytes in the pack */
 };
 
+/* How an index is to be written. */
+struct pack_idx_format {
+	unsigned version; /* 1 or 2 */
+	/*
+	 * From this offset on, at most 2^31, offsets get 64 bits as in larger
+	 * packs; version 1 becomes 2 if there are any. 0: 2^31, and that does
+	 * not happen. For tests.
+	 */
+	uint32_t off64_from;
+};
+
 /*
- * Append to *out a whole index file of the given version (1 or 2) for
- * `entries`, which must be sorted by id. Version 1 with an offset past 4 GiB
- * is ERR_INVALID.
+ * Append to *out a whole index file for `entries`, which must be sorted by id.
+ * Version 1 with an offset past 4 GiB is ERR_INVALID.
  */
-int pack_idx_write(struct buf *out, const struct pack_idx_entry *entries,
-		   uint32_t nr, const struct oid *pack_checksum,
-		   unsigned version, enum hash_algo algo, struct error *err);
+int pack_idx_write_as(struct buf *out, const struct pack_idx_entry *entries,
+		      uint32_t nr, const struct oid *pack_checksum,
+		      const struct pack_idx_format *format, enum hash_algo algo,
+		      struct error *err);
+
+/* The same by the number of the version alone. */
+static inline int pack_idx_write(struct buf *out,
+				 const struct pack_idx_entry *entries,
+				 uint32_t nr, const struct oid *pack_checksum,
+				 unsigned version, enum hash_algo algo,
+				 struct error *err)
+{
+	const struct pack_idx_format format = {.version = version};
+
+	return pack_idx_write_as(out, entries, nr, pack_checksum, &format, algo,
+				 err);
+}
 
 #endif

@@ -275,9 +275,9 @@ static int place_idx(struct pack_indexer *ix,
 		     const struct pack_indexer_files *files, struct error *err)
 {
 	struct buf b = BUF_INIT;
-	int ret = pack_idx_write(&b, ix->sorted, (uint32_t)ix->nr,
-				 &ix->checksum, files->idx_version,
-				 ix->config.algo, err);
+	int ret = pack_idx_write_as(&b, ix->sorted, (uint32_t)ix->nr,
+				    &ix->checksum, &files->idx_format,
+				    ix->config.algo, err);
 
 	if (!ret)
 		ret = place_file(files->idx, &b, "tmp_idx_", ix->config.share,

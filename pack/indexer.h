@@ -172,7 +172,7 @@ struct pack_indexer_files {
 	const char *keep_text;
 	const char *promisor;
 	const char *promisor_text;
-	unsigned idx_version; /* 1 or 2 */
+	struct pack_idx_format idx_format;
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 };
 

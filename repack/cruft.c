@@ -60,11 +60,14 @@ int cruft_write(struct newpacks *np, struct unreachable *u,
 	if (!ret && (c.items.nr || options->empty)) {
 		ret = names_fill(&c.items, options->newpack->make.grouping,
 				 err);
-		if (!ret)
+		if (!ret && options->sink)
+			ret = newpacks_send(np, &c.items, *options->sink,
+					    options->newpack, err);
+		else if (!ret)
 			ret = newpacks_make(np, &c.items, c.mtimes,
 					    options->dir, options->newpack,
 					    err);
-		if (!ret)
+		if (!ret && !options->sink)
 			ret = newpacks_install(np, options->base, err);
 	}
 	free(c.mtimes);

@@ -24,6 +24,11 @@ struct cruft_options {
 	int64_t expiry;
 	bool expired; /* those that are not kept; else those that are */
 	bool empty;   /* write a pack without objects too */
+	/*
+	 * Not NULL: one pack goes there and nothing is installed; the times
+	 * are lost. Borrowed.
+	 */
+	const struct pack_sink *sink;
 };
 
 /*

@@ -60,7 +60,7 @@ int newpack_options_load(struct newpack_options *options,
 	if (!ret && (index_version < 1 || index_version > 2))
 		ret = error_set(err, ERR_INVALID, "bad pack.indexVersion=%llu",
 				(unsigned long long)index_version);
-	options->index_version = (unsigned)index_version;
+	options->idx_format.version = (unsigned)index_version;
 	if (!ret)
 		ret = repo_fsync_method(repo, REPO_FSYNC_PACK,
 					&options->fsync_pack, err);
@@ -330,9 +330,9 @@ static int write_idx(struct newpack *np, const char *dir,
 		};
 		np->idx_pos[bit] = (uint32_t)i;
 	}
-	ret = pack_idx_write(&bytes, entries, (uint32_t)np->nr, &np->checksum,
-			     np->options->index_version, np->packs.odb->algo,
-			     err);
+	ret = pack_idx_write_as(&bytes, entries, (uint32_t)np->nr,
+				&np->checksum, &np->options->idx_format,
+				np->packs.odb->algo, err);
 	free(entries);
 	if (!ret)
 		ret = write_part(np, NEWPACK_IDX, dir, "tmp_idx_", &bytes, err);

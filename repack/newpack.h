@@ -28,7 +28,7 @@ struct newpack_options {
 	struct repack_send_options make; /* threads, search, compression */
 	bool ofs_delta;
 	uint64_t max_pack_size; /* bytes; 0: no limit */
-	unsigned index_version; /* of the .idx: 1 or 2 */
+	struct pack_idx_format idx_format;
 	bool write_rev;
 	bool replace;    /* remove what else a pack of the same name has: it may
 			    have been a cruft pack, or had a bitmap index */

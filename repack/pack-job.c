@@ -72,7 +72,8 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	repack_items_init(&job->items, &job->walk.space);
 	repack_items_init(&job->rest, &job->walk.space);
 	/* What is configured wrongly is an error before anything is done. */
-	if (options->exclude_promisor)
+	if (options->exclude_promisor ||
+	    options->missing == PACK_MISSING_PROMISED)
 		ret = promisor_init(&job->promisor, &job->walk, err);
 	if (!ret && options->delta_islands && job->promisor.has_packs)
 		ret = error_set(err, ERR_UNSUPPORTED,
@@ -125,10 +126,37 @@ bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos)
 	return !oidmap_get(&job->loose_elsewhere, &oid, &ignored);
 }
 
-static int add_item(struct pack_job *job, const struct walk_item *item)
+/*
+ * Whether an object that was reached is one to go on with: 1, or 0 for one that
+ * may be missing. Only blobs: without the others there is no enumeration.
+ */
+static int check_there(struct pack_job *job, const struct walk_item *item,
+		       struct error *err)
+{
+	struct walk *w = &job->walk;
+	struct oid oid;
+
+	if (job->options->missing == PACK_MISSING_ERROR ||
+	    item->type != OBJ_BLOB)
+		return 1;
+	if (job->options->missing == PACK_MISSING_PROMISED)
+		return promisor_check(&job->promisor, item->obj_pos, OBJ_BLOB,
+				      err);
+	objspace_oid(&oid, &w->space, item->obj_pos);
+	return item->obj_pos < w->space.packed_nr ||
+	       odb_reader_has(w->reader, &oid);
+}
+
+static int add_item(struct pack_job *job, const struct walk_item *item,
+		    struct error *err)
 {
 	uint32_t obj_pos = item->obj_pos;
+	int ret = check_there(job, item, err);
 
+	if (ret <= 0) {
+		job->left_out = true;
+		return ret;
+	}
 	if (job->options->unpacked && obj_pos < job->walk.space.packed_nr) {
 		job->left_out = true;
 		return 0;
@@ -140,32 +168,38 @@ static int add_item(struct pack_job *job, const struct walk_item *item)
 		return 0;
 	}
 	if (filter_is_empty(job->options->filter) ||
-	    bitset_get(&job->passed, obj_pos))
-		return repack_items_add(&job->items, item);
-	job->left_out = true;
-	return job->options->keep_rest ? repack_items_add(&job->rest, item) : 0;
+	    bitset_get(&job->passed, obj_pos)) {
+		ret = repack_items_add(&job->items, item);
+	} else {
+		job->left_out = true;
+		ret = job->options->keep_rest
+			      ? repack_items_add(&job->rest, item)
+			      : 0;
+	}
+	return ret < 0 ? error_nomem(err) : 0;
 }
 
 static int load_items(struct pack_job *job, struct error *err)
 {
 	const struct history *h = &job->walk.history;
+	int ret = 0;
 
 	if (job->options->note_reached &&
 	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
 		return error_nomem(err);
-	for (size_t i = 0; i < job->found.revs.nr; i++) {
+	for (size_t i = 0; i < job->found.revs.nr && !ret; i++) {
 		uint32_t c = walk_result_commit(&job->found, i);
 		const struct walk_item item = {
 			.obj_pos = h->commits[c].obj_pos,
 			.type = OBJ_COMMIT,
 		};
 
-		if (add_item(job, &item) < 0)
-			return error_nomem(err);
+		ret = add_item(job, &item, err);
 	}
-	for (size_t i = 0; i < job->found.objects.nr; i++)
-		if (add_item(job, &job->found.objects.items[i]) < 0)
-			return error_nomem(err);
+	for (size_t i = 0; i < job->found.objects.nr && !ret; i++)
+		ret = add_item(job, &job->found.objects.items[i], err);
+	if (ret < 0)
+		return ret;
 	free(job->found.objects.items);
 	job->found.objects = (struct walk_items){0};
 	return 0;
@@ -211,6 +245,7 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 		.objects = true,
 		.keep_lists = job->options->write_bitmap ||
 			      job->options->delta_islands,
+		.missing_blobs = job->options->missing != PACK_MISSING_ERROR,
 		.grouping = job->options->newpack->make.grouping,
 		.threads = job->options->newpack->make.threads,
 		.progress = job->options->newpack->make.progress,
@@ -219,7 +254,7 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 	int ret;
 
 	trace_region_enter(trace, "pack-objects", "enumerate-objects");
-	ret = job->promisor.has_packs
+	ret = job->options->exclude_promisor && job->promisor.has_packs
 		      ? enumerate_local(job, err)
 		      : walk_enumerate(&job->found, &job->walk, &job->wants,
 				       &job->haves, &options, err);

@@ -20,6 +20,13 @@
 #include "walk/promisor.h"
 #include "walk/walk.h"
 
+/* What becomes of an object that is reached and not there. */
+enum pack_job_missing {
+	PACK_MISSING_ERROR,    /* nothing is written */
+	PACK_MISSING_ANY,      /* a blob is left out, */
+	PACK_MISSING_PROMISED, /* or only one that a remote has promised */
+};
+
 struct pack_job_options {
 	const struct newpack_options *newpack; /* borrowed */
 	const char *dir;  /* for temporary files, on the file system of: */
@@ -55,6 +62,7 @@ struct pack_job_options {
 	 * such packs this means nothing.
 	 */
 	bool exclude_promisor, keep_promised;
+	enum pack_job_missing missing; /* of blobs that tips reach */
 };
 
 struct pack_job {
@@ -70,7 +78,8 @@ struct pack_job {
 				  also what options leave out, but for
 				  `unpacked` */
 	struct newpacks newpacks;
-	struct promisor promisor;      /* with exclude_promisor */
+	struct promisor promisor;      /* with exclude_promisor, or missing
+					  promised */
 	struct newpacks rest_packs;    /* by pack_job_run_rest() */
 	struct bitset passed;          /* by obj_pos, with a filter */
 	struct pseudo_config pseudo;   /* with write_bitmap */

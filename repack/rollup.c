@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Collecting the objects of packs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "object/links.h"
 #include "repack/names.h"
 #include "repack/rollup.h"
 
@@ -34,7 +36,11 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 struct rollup {
 	struct pack_job *job;
 	const struct rollup_options *options;
-	struct bitset seen; /* by obj_pos of packed objects */
+	struct bitset seen; /* by obj_pos: among the items, or left out */
+	struct bitset met;  /* by obj_pos: looked behind, or is to be */
+	uint32_t *stack;    /* owned: obj_pos of objects to look behind */
+	size_t stack_nr, stack_alloc;
+	bool stops; /* following ends at what ROLLUP_EXCLUDE packs have */
 	struct error *err;
 };
 
@@ -50,6 +56,11 @@ static bool has(const struct rollup *r, const uint8_t *raw,
 		    pack_idx_find(&odb->packs[i].pack->idx, raw, &ignored))
 			return true;
 	return false;
+}
+
+static bool is_excluded(const struct rollup *r, const uint8_t *raw)
+{
+	return has(r, raw, ROLLUP_EXCLUDE) || has(r, raw, ROLLUP_OPEN);
 }
 
 static int add(struct rollup *r, uint32_t obj_pos)
@@ -79,26 +90,138 @@ static int add_pack(struct rollup *r, const struct odb_pack *p)
 		    bitset_test(&r->seen, obj_pos))
 			continue;
 		bitset_set(&r->seen, obj_pos);
-		if (!has(r, raw, ROLLUP_EXCLUDE))
+		if (!is_excluded(r, raw))
 			ret = add(r, obj_pos);
 	}
 	return ret;
 }
 
+/* ---- following */
+
+static bool has_part(const struct rollup *r, enum rollup_part part)
+{
+	for (uint32_t i = 0; i < r->job->walk.odb->pack_nr; i++)
+		if (r->options->parts[i] == part)
+			return true;
+	return false;
+}
+
+/* Look behind an object later: 1, 0 when that was said before, or negative. */
+static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
+{
+	if (obj_pos >= r->met.bits &&
+	    bitset_grow(&r->met, (size_t)obj_pos + obj_pos / 2 + 64) < 0)
+		return error_nomem(r->err);
+	if (bitset_test(&r->met, obj_pos))
+		return 0;
+	bitset_set(&r->met, obj_pos);
+	if (is_leaf)
+		return 1;
+	if (mem_grow(&r->stack, &r->stack_alloc, r->stack_nr + 1,
+		     sizeof(*r->stack)) < 0)
+		return error_nomem(r->err);
+	r->stack[r->stack_nr++] = obj_pos;
+	return 1;
+}
+
+/* Followed like the objects of packs. */
 static int add_loose(void *ctx, const struct oid *oid, const char *path)
 {
 	struct rollup *r = ctx;
 	uint32_t obj_pos;
+	int ret;
 
-	if (has(r, oid->bytes, ROLLUP_EXCLUDE) ||
-	    has(r, oid->bytes, ROLLUP_SUFFICE))
+	if (is_excluded(r, oid->bytes) || has(r, oid->bytes, ROLLUP_SUFFICE))
 		return 0;
 	if (objspace_add(&r->job->walk.space, oid->bytes, &obj_pos) < 0)
 		return error_nomem(r->err);
 	/* Of an included pack. */
 	if (bitset_get(&r->seen, obj_pos))
 		return 0;
+	if (obj_pos >= r->seen.bits &&
+	    bitset_grow(&r->seen, (size_t)obj_pos + obj_pos / 2 + 64) < 0)
+		return error_nomem(r->err);
+	bitset_set(&r->seen, obj_pos);
+	ret = add(r, obj_pos);
+	if (!ret && r->options->follow)
+		ret = meet(r, obj_pos, false);
+	return ret < 0 ? ret : 0;
+}
+
+/* All that a pack has is where following begins. */
+static int meet_pack(struct rollup *r, const struct odb_pack *p)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < p->pack->idx.nr && ret >= 0; i++) {
+		const uint8_t *raw = pack_idx_oid(&p->pack->idx, i);
+		uint32_t obj_pos;
+
+		if (r->stops && has(r, raw, ROLLUP_EXCLUDE))
+			continue;
+		if (odb_find_raw(r->job->walk.odb, raw, &obj_pos))
+			ret = meet(r, obj_pos, false);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* What included packs had is among the items already. */
+static int add_link(void *ctx, const struct oid *to, enum object_type type,
+		    struct error *err)
+{
+	struct rollup *r = ctx;
+	struct walk *w = &r->job->walk;
+	uint32_t obj_pos;
+	int ret;
+
+	if (r->stops && has(r, to->bytes, ROLLUP_EXCLUDE))
+		return 0;
+	if (objspace_add(&w->space, to->bytes, &obj_pos) < 0)
+		return error_nomem(err);
+	ret = meet(r, obj_pos, type == OBJ_BLOB);
+	if (ret <= 0)
+		return ret;
+	/* Nobody promised that all is there. */
+	if (bitset_get(&r->seen, obj_pos) || is_excluded(r, to->bytes) ||
+	    !odb_reader_has(w->reader, to))
+		return 0;
 	return add(r, obj_pos);
+}
+
+static int look_behind(struct rollup *r, uint32_t obj_pos)
+{
+	struct walk *w = &r->job->walk;
+	struct odb_object obj = ODB_OBJECT_INIT;
+	enum object_type type;
+	int ret = objspace_info(&w->space, w->reader, obj_pos, &type, NULL,
+				r->err);
+
+	if (!ret && type == OBJ_BLOB)
+		return 0;
+	if (!ret)
+		ret = objspace_read(&w->space, w->reader, obj_pos, &obj,
+				    r->err);
+	if (ret < 0)
+		return ret == ERR_MISSING ? 0 : ret;
+	ret = object_links_each(obj.type, obj.data, obj.len, w->odb->algo,
+				add_link, r, r->err);
+	odb_object_release(w->reader, &obj);
+	return ret;
+}
+
+static int follow(struct rollup *r)
+{
+	const struct odb *odb = r->job->walk.odb;
+	int ret = 0;
+
+	r->stops = has_part(r, ROLLUP_OPEN);
+	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++)
+		if (r->options->parts[i] == ROLLUP_INCLUDE ||
+		    r->options->parts[i] == ROLLUP_OPEN)
+			ret = meet_pack(r, &odb->packs[i]);
+	while (!ret && r->stack_nr)
+		ret = look_behind(r, r->stack[--r->stack_nr]);
+	return ret;
 }
 
 int rollup_add(struct pack_job *job, const struct rollup_options *options,
@@ -108,8 +231,11 @@ int rollup_add(struct pack_job *job, const struct rollup_options *options,
 	const struct odb *odb = job->walk.odb;
 	int ret = 0;
 
-	if (bitset_init(&r.seen, odb->packed_nr) < 0)
-		return error_nomem(err);
+	if (bitset_init(&r.seen, odb->packed_nr) < 0 ||
+	    bitset_init(&r.met, odb->packed_nr) < 0) {
+		ret = error_nomem(err);
+		goto out;
+	}
 	/* Nobody said that this is all that something reaches. */
 	job->left_out = true;
 	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++)
@@ -117,7 +243,12 @@ int rollup_add(struct pack_job *job, const struct rollup_options *options,
 			ret = add_pack(&r, &odb->packs[i]);
 	if (!ret && options->loose)
 		ret = odb_each_loose(odb, true, add_loose, &r, err);
+	if (!ret && options->follow)
+		ret = follow(&r);
+out:
 	bitset_release(&r.seen);
+	bitset_release(&r.met);
+	free(r.stack);
 	return ret ? ret
 		   : names_fill(&job->items,
 				job->options->newpack->make.grouping, err);

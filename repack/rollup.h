@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The objects of some packs, and loose ones, without regard to what reaches
- * them: what `pack-objects --stdin-packs` and `repack --geometric` pack.
+ * them, and on demand what they reach: what `pack-objects --stdin-packs` and
+ * `repack --geometric` pack.
  */
 #ifndef REPACK_ROLLUP_H
 #define REPACK_ROLLUP_H
@@ -15,7 +16,8 @@
 enum rollup_part {
 	ROLLUP_UNLISTED, /* says nothing */
 	ROLLUP_INCLUDE,  /* its objects are packed, */
-	ROLLUP_EXCLUDE,  /* but for those that such a pack has */
+	ROLLUP_EXCLUDE,  /* but for those that such a pack has, */
+	ROLLUP_OPEN,     /* or such a one, which may reach more; see `follow` */
 	ROLLUP_SUFFICE,  /* loose ones that it has are not packed */
 };
 
@@ -28,6 +30,13 @@ struct rollup_options {
 	 * left to a cruft pack's times.
 	 */
 	bool loose;
+	/*
+	 * What these packs reach as well, unless an excluded one has it, as far
+	 * as it is there: the pack is then closed up to the excluded ones. Of
+	 * ROLLUP_OPEN packs what they reach is asked for too; if there are any,
+	 * then nothing is looked for behind objects of ROLLUP_EXCLUDE ones.
+	 */
+	bool follow;
 };
 
 /*
@@ -41,7 +50,7 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
  * Add them to the job's items unless its options leave them out, packs newest
  * first, in the order of each pack;
  * an object that is in several once. Their names are found among them. No
- * history is walked.
+ * history is walked, unless `follow` says so.
  */
 int rollup_add(struct pack_job *job, const struct rollup_options *options,
 	       struct error *err);

@@ -122,7 +122,7 @@ int unpack_received(struct pack_indexer *ix, const char *dir,
 		    const struct unpack_options *options, struct error *err)
 {
 	struct buf base = BUF_INIT, pack = BUF_INIT, idx = BUF_INIT;
-	struct pack_indexer_files files = {.idx_version = 2};
+	struct pack_indexer_files files = {.idx_format.version = 2};
 	int ret = 0;
 
 	if (buf_printf(&base, "%s/unpack", dir) < 0 ||

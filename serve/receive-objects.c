@@ -73,7 +73,7 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 		.idx = name_file(r, sum, ".idx"),
 		.rev = name_file(r, sum, ".rev"),
 		.keep = name_file(r, sum, ".keep"),
-		.idx_version = 2,
+		.idx_format.version = 2,
 	};
 	int ret = say_who(&text, err);
 

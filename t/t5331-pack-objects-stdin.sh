@@ -240,13 +240,8 @@ test_expect_success 'what does not go together' '
 '
 
 test_expect_success 'what we do not have is refused by name' '
-	refused "stdin-packs=follow" --stdin-packs=follow x &&
 	refused "invalid value for ${SQ}stdin-packs$SQ: ${SQ}x$SQ" \
 		--stdin-packs=x x &&
-	refused "--cruft with --stdout" --cruft --stdout &&
-	refused "missing=allow-any" --missing=allow-any x &&
-	refused "missing=allow-promisor" --missing=allow-promisor x &&
-	refused "index-version=<version>,<offset>" --index-version=2,0x40 x &&
 	refused "unsupported index version 3" --index-version=3 x &&
 	refused "bad index version ${SQ}1x$SQ" --index-version=1x x &&
 	refused "uri-protocol" --uri-protocol=https --stdout

@@ -231,7 +231,8 @@ static int check_loose(struct enumerate *e, struct error *err)
 		const struct walk_item *item = &e->result->objects.items[i];
 		struct oid oid;
 
-		if (item->obj_pos < w->space.packed_nr)
+		if (item->obj_pos < w->space.packed_nr ||
+		    (item->type == OBJ_BLOB && e->options->missing_blobs))
 			continue;
 		objspace_oid(&oid, &w->space, item->obj_pos);
 		if (!odb_has_loose(w->odb, &oid) &&

@@ -78,8 +78,8 @@ static int name_all(struct promisor *p, uint32_t obj_pos, struct error *err)
 	ret = objspace_read(&w->space, w->reader, obj_pos, &obj, err);
 	if (ret < 0)
 		return ret;
-	ret = object_links_each(obj.type, obj.data, obj.len, w->odb->algo,
-				name, p, err);
+	ret = object_links_each(obj.type, obj.data, obj.len, w->odb->algo, name,
+				p, err);
 	odb_object_release(w->reader, &obj);
 	return ret == ERR_NOMEM ? ret : 0;
 }

@@ -99,6 +99,7 @@ struct walk_options {
 	bool exclude_boundary;
 	bool exact_commits; /* see revwalk.h */
 	bool keep_lists;    /* fill in result->lists */
+	bool missing_blobs; /* list blobs that are not there, too */
 	/*
 	 * Only which objects is wanted: they come in no order, without name
 	 * hash and group, and parents_first is not made. The cheapest way to

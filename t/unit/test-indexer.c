@@ -146,7 +146,7 @@ static int write_files(struct pack_indexer *ix, bool pack, bool keep)
 	char paths[4][64];
 	static const char *const ext[] = {"pack", "idx", "rev", "keep"};
 	struct pack_indexer_files files = {.keep_text = "why",
-					   .idx_version = 2};
+					   .idx_format.version = 2};
 	struct error err = ERROR_INIT;
 	int ret;
 

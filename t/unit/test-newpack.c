@@ -83,7 +83,7 @@ static void check_installed(struct sample *s, const struct newpack *np)
 		fail_msg("%s", err.msg);
 	assert_int_equal(pack_verify_checksum(pack, NULL), 0);
 	assert_int_equal(pack_idx_verify(&pack->idx, NULL), 0);
-	assert_int_equal(pack->idx.version, s->options.index_version);
+	assert_int_equal(pack->idx.version, s->options.idx_format.version);
 	packread_open(&read, &s->l.r, pack->map.data, pack->map.len, NULL);
 	assert_int_equal(read.nr, s->l.list.nr);
 	assert_int_equal(pack->idx.nr, read.nr);
@@ -116,7 +116,7 @@ static void all_files(void **state)
 
 		sample_init(&s, i < 4 ? 16 : 5, &seed);
 		s.options.write_rev = i & 1;
-		s.options.index_version = i & 2 ? 2 : 1;
+		s.options.idx_format.version = i & 2 ? 2 : 1;
 		s.options.make.reuse_delta = i < 3;
 		assert_int_equal(
 			newpack_make(&np, &s.l.list, s.dir, &s.options, NULL),
@@ -226,14 +226,14 @@ static void configuration(void **state)
 	tmprepo_init(&t, HASH_SHA1);
 	assert_int_equal(newpack_options_load(&o, &t.repo, NULL), 0);
 	assert_true(o.write_rev && o.hash_cache && o.ofs_delta);
-	assert_int_equal(o.index_version, 2);
+	assert_int_equal(o.idx_format.version, 2);
 	assert_int_equal(o.make.window, 10);
 	assert_int_equal(config_parse(&t.repo.config, text, strlen(text),
 				      CONFIG_LOCAL, NULL, NULL, NULL),
 			 0);
 	assert_int_equal(newpack_options_load(&o, &t.repo, NULL), 0);
 	assert_false(o.write_rev || o.hash_cache || o.lookup_table);
-	assert_int_equal(o.index_version, 1);
+	assert_int_equal(o.idx_format.version, 1);
 	assert_int_equal(o.make.window, 3);
 	config_release(&t.repo.config);
 	for (size_t i = 0; i < ARRAY_NR(bad); i++) {

@@ -17,7 +17,7 @@ static unsigned place_of(const struct pack *pack)
 
 static bool is_wanted(unsigned places, const unsigned *by_part, bool loose)
 {
-	if (places & by_part[ROLLUP_EXCLUDE])
+	if (places & (by_part[ROLLUP_EXCLUDE] | by_part[ROLLUP_OPEN]))
 		return false;
 	if (places & by_part[ROLLUP_INCLUDE])
 		return true;
@@ -32,13 +32,13 @@ static void check(struct oldrepo *o, bool loose)
 	enum rollup_part parts[OLD_PLACES] = {ROLLUP_UNLISTED};
 	struct rollup_options rollup = {.parts = parts, .loose = loose};
 	unsigned *times = calloc(RANDREPO_MAX, sizeof(*times));
-	unsigned by_part[4] = {0};
+	unsigned by_part[5] = {0};
 	struct error err = ERROR_INIT;
 	struct pack_job job;
 
 	assert_non_null(times);
 	for (uint32_t i = 0; i < o->odb->pack_nr; i++) {
-		parts[i] = randrepo_below(&o->r, 4);
+		parts[i] = randrepo_below(&o->r, 5);
 		by_part[parts[i]] |= place_of(o->odb->packs[i].pack);
 	}
 	assert_int_equal(pack_job_open(&job, o->odb, NULL, &options, NULL), 0);

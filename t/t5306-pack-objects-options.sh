@@ -1,0 +1,246 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='pack-objects: options that few use'
+. "$(dirname "$0")/lib.sh"
+
+# ids_of <idx>: what it lists, sorted.
+ids_of () {
+	stock show-index <"$1" | cut -d" " -f2 | LC_ALL=C sort
+}
+
+# pack <git> <name> <options>...: into files <name>-*, from `in`.
+pack () {
+	program=$1 && name=$2 && shift && shift &&
+	rm -f $name-* &&
+	$program -C repo.git pack-objects -q "$@" ../$name <in >$name.out &&
+	mv $name-*.idx $name.idx
+}
+
+# same_objects <options>...: ours and stock Git's packs have the same.
+same_objects () {
+	pack "$GIT" ours "$@" && pack stock theirs "$@" &&
+	ids_of ours.idx >actual && ids_of theirs.idx >expect &&
+	test_cmp expect actual
+}
+
+SQ="'"
+
+fatal () {
+	echo "fatal: $1" >expect && shift &&
+	test_expect_code 128 "$GIT" -C repo.git pack-objects "$@" <in 2>err &&
+	test_cmp expect err
+}
+
+test_expect_success 'setup' '
+	repo_linear repo.git 8 &&
+	stock -C repo.git rev-list --objects --all >in
+'
+
+for version in 1 2 2,0 1,0 2,0x10 2,200 1,200 2,0x7fffffff 1,0x7fffffff
+do
+	test_expect_success "--index-version=$version" "
+		same_objects --index-version=$version &&
+		test \$(wc -c <theirs.idx) = \$(wc -c <ours.idx) &&
+		stock -C repo.git index-pack --index-version=$version \
+			--no-rev-index -o ../again.idx ../\$(echo ours-*.pack) &&
+		cmp again.idx ours.idx &&
+		rm again.idx &&
+		\"\$GIT\" -C repo.git index-pack --index-version=$version \
+			--no-rev-index -o ../again.idx ../\$(echo ours-*.pack) &&
+		cmp again.idx ours.idx &&
+		rm again.idx
+	"
+done
+
+test_expect_success 'index versions that there are not' '
+	fatal "bad index version ${SQ}2,${SQ}" --index-version=2, x &&
+	fatal "bad index version ${SQ}2,x${SQ}" --index-version=2,x x &&
+	fatal "bad index version ${SQ}2,0x80000000${SQ}" \
+		--index-version=2,0x80000000 x &&
+	fatal "unsupported index version 3" --index-version=3 x
+'
+
+test_expect_success '--missing' '
+	cp -R repo.git whole.git &&
+	blob=$(stock -C repo.git rev-parse HEAD:$(stock -C repo.git \
+		ls-tree -r --name-only HEAD | head -1)) &&
+	stock -C repo.git unpack-objects -q <"$(echo ours-*.pack)" &&
+	rm -f repo.git/objects/pack/* &&
+	rm repo.git/objects/$(echo $blob | sed "s,^..,&/,") &&
+	echo HEAD >in &&
+	same_objects --revs --missing=allow-any &&
+	! grep $blob actual && test -s actual &&
+	"$GIT" -C repo.git pack-objects -q --revs --stdout --missing=allow-any \
+		<in >sent.pack &&
+	stock index-pack --no-rev-index -o sent.idx sent.pack >/dev/null &&
+	ids_of sent.idx >actual && test_cmp expect actual &&
+	test_must_fail "$GIT" -C repo.git pack-objects --revs x <in &&
+	test_must_fail "$GIT" -C repo.git pack-objects --revs \
+		--missing=error x <in &&
+	test_must_fail "$GIT" -C repo.git pack-objects --revs \
+		--missing=allow-promisor x <in &&
+	fatal "invalid value for ${SQ}--missing${SQ}: ${SQ}print${SQ}" \
+		--missing=print x
+'
+
+test_expect_success '--missing=allow-promisor: what a remote has promised' '
+	{
+		stock -C repo.git rev-parse HEAD^{tree} &&
+		stock -C repo.git ls-tree -r -t HEAD |
+			sed -n "s/.* tree \(.*\)	.*/\1/p"
+	} >in &&
+	promised=$(stock -C repo.git pack-objects -q objects/pack/pack <in) &&
+	: >repo.git/objects/pack/pack-$promised.promisor &&
+	stock -C repo.git config remote.origin.promisor true &&
+	stock -C repo.git config remote.origin.url "$PWD/nowhere" &&
+	echo HEAD >in &&
+	same_objects --revs --missing=allow-promisor &&
+	! grep $blob actual && test -s actual
+'
+
+test_expect_success '--cruft --stdout' '
+	rm -rf repo.git && cp -R whole.git repo.git &&
+	echo in no tree | stock -C repo.git hash-object -w --stdin >lost &&
+	: >in &&
+	"$GIT" -C repo.git pack-objects -q --cruft --stdout <in >cruft.pack &&
+	stock -C repo.git pack-objects -q --cruft --stdout <in >stock.pack &&
+	for name in cruft stock
+	do
+		stock index-pack --no-rev-index -o $name.idx $name.pack &&
+		ids_of $name.idx >$name.ids || return
+	done >/dev/null &&
+	test_cmp stock.ids cruft.ids &&
+	grep -f lost cruft.ids &&
+	test -z "$(find repo.git -name "*.mtimes")"
+'
+
+# Packs 1 to 5, each of what a tag has more than the one before; 6 is loose.
+test_expect_success 'setup: packs of parts of a history' '
+	stock init -q work &&
+	for i in 1 2 3 4 5 6
+	do
+		mkdir work/d$i && echo $i >work/d$i/x && echo $i >work/f$i &&
+		stock -C work add . && test_tick &&
+		stock -C work commit -qm $i &&
+		stock -C work tag -am $i t$i || return
+	done &&
+	rm -rf repo.git && mv work/.git repo.git &&
+	stock -C repo.git config core.bare true &&
+	for i in 1 2 3 4 5
+	do
+		{
+			echo t$i && { test $i = 1 || echo ^t$((i - 1)); }
+		} >in &&
+		pack=$(stock -C repo.git pack-objects -q --revs \
+			objects/pack/pack <in) &&
+		eval "p$i=pack-$pack.pack" || return
+	done &&
+	stock -C repo.git prune-packed
+'
+
+# followed <options> <pack>...: of the packs that they say, those that there
+# are; which are expected is in `expect.<nr>`.
+followed () {
+	options=$1 && shift &&
+	printf "%s\n" "$@" >in &&
+	pack "$GIT" ours --stdin-packs=follow $options &&
+	ids_of ours.idx >actual
+}
+
+# from <tag>...: what they reach, less what is before them.
+from () {
+	stock -C repo.git rev-list --objects "$@" | cut -d" " -f1 |
+		LC_ALL=C sort
+}
+
+test_expect_success '--stdin-packs=follow: all that is behind a pack' '
+	followed "" $p5 &&
+	from t5 >expect && test_cmp expect actual
+'
+
+test_expect_success '... but for what excluded packs have' '
+	followed "" $p5 ^$p4 &&
+	{ from t3 && from t5 ^t4; } | grep -v $(stock -C repo.git rev-parse t3) |
+		sort >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success '... up to a closed one, if another is open' '
+	followed "" $p5 !$p4 ^$p3 &&
+	from t5 ^t4 >some &&
+	LC_ALL=C comm -23 some actual >lacking && ! test -s lacking &&
+	ids_of repo.git/objects/pack/${p3%.pack}.idx >closed &&
+	LC_ALL=C comm -12 closed actual >common && ! test -s common &&
+	ids_of repo.git/objects/pack/${p4%.pack}.idx >open &&
+	LC_ALL=C comm -12 open actual >common && ! test -s common &&
+	stock -C repo.git rev-parse t2^{commit} t1^{commit} >old &&
+	! grep -f old actual
+'
+
+test_expect_success '... loose objects too' '
+	followed --unpacked $p2 &&
+	from t6 >reached &&
+	LC_ALL=C comm -23 reached actual >lacking &&
+	stock -C repo.git rev-parse t3 t4 t5 t6 >tags &&
+	! grep -v -f tags lacking
+'
+
+test_expect_success '... and what is missing is no error' '
+	mkdir away && mv repo.git/objects/pack/${p1%.pack}.* away &&
+	followed "" $p5 &&
+	ids_of away/*.idx >gone &&
+	LC_ALL=C comm -12 gone actual >common && ! test -s common &&
+	mv away/* repo.git/objects/pack
+'
+
+# What Git before 2.51 does not have is compared where there is one that does.
+if stock -C repo.git pack-objects --stdin-packs=follow -q follow </dev/null \
+	>/dev/null 2>&1
+then
+	test_set_prereq FOLLOW
+fi
+rm -f follow-* repo.git/follow-*
+
+i=0
+for packs in '$p5' '$p5 ^$p2' '$p5 !$p3' '$p5 !$p3 ^$p1' '$p5 !$p3 ^$p2' \
+	'!$p3' '^$p3' '$p4 !$p5' '$p4 !$p5 ^$p2'
+do
+	test_expect_success FOLLOW "as stock Git: $packs" "
+		printf '%s\\n' $packs >in &&
+		same_objects --stdin-packs=follow &&
+		same_objects --stdin-packs=follow --unpacked
+	"
+done
+
+test_expect_success 'a mode that there is not' '
+	test_expect_code 129 "$GIT" -C repo.git pack-objects --stdin-packs=x y
+'
+
+test_expect_success '--keep-true-parents, --sparse: what is packed is the same' '
+	echo HEAD >in &&
+	pack "$GIT" plain --revs && ids_of plain.idx >expect &&
+	for option in --keep-true-parents --sparse --no-sparse
+	do
+		pack "$GIT" ours --revs $option && ids_of ours.idx >actual &&
+		test_cmp expect actual || return
+	done
+'
+
+# A shallow receiver has the tree of its edge: bases for a thin pack.
+test_expect_success '--shallow --thin: complete for the receiver' '
+	stock clone -q --bare --depth=1 --branch t4 "file://$PWD/repo.git" \
+		shallow.git &&
+	edge=$(cat shallow.git/shallow) &&
+	{
+		echo "--shallow $edge" && stock -C repo.git rev-parse t6 &&
+		echo "^$edge"
+	} >in &&
+	"$GIT" -C repo.git pack-objects --revs --thin --stdout --shallow -q \
+		--delta-base-offset <in >thin.pack &&
+	stock -C shallow.git index-pack --stdin --fix-thin <thin.pack &&
+	stock -C shallow.git update-ref refs/heads/new \
+		$(stock -C repo.git rev-parse t6^{commit}) &&
+	stock -C shallow.git fsck --strict
+'
+
+test_done
