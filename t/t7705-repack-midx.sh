@@ -117,9 +117,6 @@ test_expect_success 'modes' '
 	test_expect_code 129 "$GIT" -C r.git repack --write-midx=nope 2>err &&
 	echo "error: unknown value for write-midx: nope" >expect &&
 	test_cmp expect err &&
-	test_expect_code 129 "$GIT" -C r.git repack --write-midx=incremental \
-		2>err &&
-	grep "is not supported yet" err &&
 	"$GIT" -C r.git repack -q -d --write-midx=default --no-write-bitmap-index &&
 	midx_is_right r.git
 '
