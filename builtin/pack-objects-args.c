@@ -148,7 +148,8 @@ bool pack_objects_is_for_receiver(const struct pack_objects_args *a)
 	return a->to_stdout && a->revs && !a->reflog && !a->indexed_objects &&
 	       !a->honor_keep && !a->keep_packs.nr && !a->local &&
 	       !a->incremental && !a->unpacked && !a->exclude_promisor &&
-	       a->missing == PACK_MISSING_ERROR && !pack_objects_wants_rest(a);
+	       a->missing == PACK_MISSING_ERROR && !a->delta_islands &&
+	       !pack_objects_wants_rest(a);
 }
 
 bool pack_objects_wants_rest(const struct pack_objects_args *a)
@@ -284,8 +285,8 @@ int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
 			"--stdout and revisions only, without --local, "
 			"--incremental, --unpacked, --honor-pack-keep, "
 			"--keep-pack, --missing, --reflog, --indexed-objects, "
-			"--stdin-packs, --cruft and --keep-unreachable and the "
-			"like");
+			"--stdin-packs, --cruft, --delta-islands and "
+			"--keep-unreachable and the like");
 	return 0;
 }
 

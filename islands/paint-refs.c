@@ -49,13 +49,19 @@ static int add_ref(void *ctx, const struct ref *ref)
 static int match_refs(struct painting *p, struct refs *refs)
 {
 	const struct config *config = &p->w->odb->repo->config;
-	const char *core = config_string(config, "pack.islandcore");
+	const struct config_entry *core = config_find(config,
+						      "pack.islandcore");
 	int ret = island_patterns_load(&p->patterns, config, p->err);
+
+	if (!ret && core && !core->value)
+		ret = error_set(p->err, ERR_INVALID,
+				"missing value for 'pack.islandcore'");
 
 	if (!ret && p->patterns.nr)
 		ret = refs_each_strict(refs, "", add_ref, p, p->err);
 	if (!ret && core)
-		p->islands->core = island_patterns_find(&p->patterns, core);
+		p->islands->core = island_patterns_find(&p->patterns,
+							core->value);
 	return ret;
 }
 

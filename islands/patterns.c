@@ -11,6 +11,27 @@ struct loading {
 	struct error *err;
 };
 
+/*
+ * Git puts a caret before the text, as it is: of several alternatives it ties
+ * the first alone to the start of the name.
+ */
+static int compile(struct pattern **out, const char *text, struct error *err)
+{
+	struct buf anchored = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&anchored, "%s%s", *text == '^' ? "" : "^", text) < 0)
+		ret = error_nomem(err);
+	else
+		ret = pattern_new(out, anchored.data, false, err);
+	if (ret == ERR_INVALID)
+		error_set(err, ERR_INVALID,
+			  "failed to load island regex for 'pack.island': %s",
+			  anchored.data);
+	buf_release(&anchored);
+	return ret;
+}
+
 static int add_pattern(void *ctx, const struct config_entry *entry)
 {
 	struct loading *l = ctx;
@@ -23,7 +44,7 @@ static int add_pattern(void *ctx, const struct config_entry *entry)
 	if (mem_grow(&p->patterns, &p->alloc, p->nr + 1, sizeof(*p->patterns)) <
 	    0)
 		return error_nomem(l->err);
-	ret = pattern_new(&p->patterns[p->nr], entry->value, true, l->err);
+	ret = compile(&p->patterns[p->nr], entry->value, l->err);
 	if (!ret)
 		p->nr++;
 	return ret;
