@@ -157,3 +157,21 @@ int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 		return ret;
 	return c.nr > limit / 256 + (limit % 256 != 0);
 }
+
+int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
+		 uint64_t pack_limit, struct error *err)
+{
+	struct gc_packs packs = {NULL, 0, 0};
+	int ret;
+
+	*all = false;
+	if (!auto_limit)
+		return 0;
+	ret = gc_packs_list(&packs, repo, err);
+	if (!ret)
+		*all = pack_limit && gc_packs_count(&packs) > pack_limit;
+	gc_packs_release(&packs);
+	if (ret < 0)
+		return ret;
+	return *all ? 1 : gc_has_many_loose(repo, auto_limit, err);
+}

@@ -48,4 +48,12 @@ size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold);
 int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 		      struct error *err);
 
+/*
+ * Whether `git gc --auto` has something to do: more than gc.auto loose objects
+ * (0: never), or, with *all set, more than gc.autoPackLimit packs (0: any
+ * number). 1, 0 or negative.
+ */
+int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
+		 uint64_t pack_limit, struct error *err);
+
 #endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Options and keys of git gc. */
+#include <string.h>
+
+#include "base/approxidate.h"
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/gc-options.h"
+#include "builtin/options.h"
+#include "sys/clock.h"
+
+static const char usage_text[] = "git gc [<options>]";
+
+enum {
+	AUTO_DEFAULT = 6700,
+	PACK_LIMIT_DEFAULT = 50,
+	DEPTH_DEFAULT = 50,
+	WINDOW_DEFAULT = 250,
+};
+
+static int take_choice(void *value, const char *arg)
+{
+	*(int *)value = arg != option_negated;
+	return 0;
+}
+
+static int take_prune(void *value, const char *arg)
+{
+	*(const char **)value = arg;
+	return 0;
+}
+
+#define FLAG(letter, name, field, text)                                        \
+	{                                                                      \
+		.kind = OPTION_FLAG, .short_name = letter, .long_name = name,  \
+		.value = field, .help = text                                   \
+	}
+#define CHOICE(name, field, text)                                              \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .long_name = name, .value = field,    \
+		.flags = OPTION_NO_ARG, .fn = take_choice, .help = text        \
+	}
+
+int gc_args_parse(struct gc_args *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		FLAG('q', "quiet", &a->quiet, "suppress progress reporting"),
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "prune",
+		 .value = &a->prune,
+		 .flags = OPTION_OPTIONAL_ARG,
+		 .fn = take_prune,
+		 .arg_name = "<date>",
+		 .help = "prune unreferenced objects"},
+		CHOICE("cruft", &a->cruft,
+		       "pack unreferenced objects separately"),
+		{.kind = OPTION_U64,
+		 .long_name = "max-cruft-size",
+		 .value = &a->max_cruft_size,
+		 .help = "with --cruft, limit the size of cruft packs"},
+		FLAG(0, "aggressive", &a->aggressive,
+		     "be more thorough (increased runtime)"),
+		FLAG(0, "auto", &a->automatic, "enable auto-gc mode"),
+		CHOICE("detach", &a->detach, "run in the background"),
+		FLAG(0, "force", &a->force,
+		     "run even if there may be another gc running"),
+		CHOICE("keep-largest-pack", &a->keep_largest,
+		       "repack all other packs except the largest one"),
+		{.kind = OPTION_STRING,
+		 .long_name = "expire-to",
+		 .value = &a->expire_to,
+		 .arg_name = "<dir>",
+		 .help = "pack what is pruned there"},
+		FLAG(0, "skip-foreground-tasks", &a->skip_foreground, NULL),
+		FLAG(0, "background", &a->background, NULL),
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage_text);
+
+	return operands < 0 ? 129
+	       : operands   ? options_usage(options, usage_text)
+			    : 0;
+}
+
+static int load_dates(struct gc_settings *s, const struct gc_args *a,
+		      const struct config *config, struct error *err)
+{
+	const char *prune = config_string(config, "gc.pruneexpire");
+	const char *worktrees = config_string(config, "gc.worktreepruneexpire");
+	const char *log = config_string(config, "gc.logexpiry");
+	int64_t now = sys_clock_seconds(), when;
+
+	s->prune = prune ? prune : "2.weeks.ago";
+	s->worktree_prune = worktrees ? worktrees : "3.months.ago";
+	if (approxidate_parse_expiry(&when, s->prune, now) < 0)
+		return error_set(err, ERR_INVALID,
+				 "Invalid gc.pruneexpire: '%s'", s->prune);
+	if (approxidate_parse_expiry(&s->log_expiry, log ? log : "1.day.ago",
+				     now) < 0)
+		return error_set(err, ERR_INVALID, "Invalid gc.logexpiry: '%s'",
+				 log);
+	if (a->prune == option_negated)
+		s->prune = NULL;
+	else if (a->prune)
+		s->prune = a->prune;
+	if (s->prune && approxidate_parse_expiry(&when, s->prune, now) < 0)
+		return error_set(err, ERR_INVALID,
+				 "failed to parse prune expiry value %s",
+				 s->prune);
+	return 0;
+}
+
+/* A boolean, or "notbare". */
+static int load_pack_refs(struct gc_settings *s, const struct repo *repo,
+			  struct error *err)
+{
+	const char *value = config_string(&repo->config, "gc.packrefs");
+	int ret;
+
+	s->pack_refs = true;
+	if (value && !strcmp(value, "notbare")) {
+		s->pack_refs = !repo->is_bare;
+		return 0;
+	}
+	ret = config_bool(&repo->config, "gc.packrefs", &s->pack_refs, err);
+	return ret < 0 ? ret : 0;
+}
+
+static int load_numbers(struct gc_settings *s, const struct config *config,
+			struct error *err)
+{
+	int64_t auto_limit = AUTO_DEFAULT, pack_limit = PACK_LIMIT_DEFAULT;
+	const struct {
+		const char *key;
+		uint64_t *value;
+	} sizes[] = {
+		{"gc.bigpackthreshold", &s->big_pack},
+		{"gc.maxcruftsize", &s->max_cruft_size},
+		{"gc.aggressivedepth", &s->depth},
+		{"gc.aggressivewindow", &s->window},
+	};
+	int ret = config_i64(config, "gc.auto", &auto_limit, err);
+
+	if (ret >= 0)
+		ret = config_i64(config, "gc.autopacklimit", &pack_limit, err);
+	s->auto_limit = auto_limit > 0 ? (uint64_t)auto_limit : 0;
+	s->pack_limit = pack_limit > 0 ? (uint64_t)pack_limit : 0;
+	s->depth = DEPTH_DEFAULT;
+	s->window = WINDOW_DEFAULT;
+	for (size_t i = 0; i < ARRAY_NR(sizes) && ret >= 0; i++)
+		ret = config_u64(config, sizes[i].key, sizes[i].value, err);
+	return ret < 0 ? ret : 0;
+}
+
+int gc_settings_load(struct gc_settings *s, const struct gc_args *a,
+		     const struct repo *repo, struct error *err)
+{
+	const struct config *config = &repo->config;
+	int ret;
+
+	*s = (struct gc_settings){0};
+	ret = load_dates(s, a, config, err);
+	s->cruft = s->detach = s->commit_graph = true;
+	if (!ret)
+		ret = load_numbers(s, config, err);
+	if (!ret)
+		ret = load_pack_refs(s, repo, err);
+	if (ret >= 0)
+		ret = config_bool(config, "gc.cruftpacks", &s->cruft, err);
+	if (ret >= 0)
+		ret = config_bool(config, "gc.writecommitgraph",
+				  &s->commit_graph, err);
+	if (ret >= 0)
+		ret = config_bool(config, "gc.autodetach", &s->detach, err);
+	if (ret >= 0)
+		ret = config_bool(config, "maintenance.autodetach", &s->detach,
+				  err);
+	s->filter = config_string(config, "gc.repackfilter");
+	s->filter_to = config_string(config, "gc.repackfilterto");
+	if (a->cruft >= 0)
+		s->cruft = a->cruft;
+	if (a->detach >= 0)
+		s->detach = a->detach;
+	if (a->max_cruft_size != UINT64_MAX)
+		s->max_cruft_size = a->max_cruft_size;
+	return ret < 0 ? ret : 0;
+}
