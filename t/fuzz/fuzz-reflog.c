@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/reflog.c: any bytes as a line of a reflog. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "repo/reflog.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+/* What a line is said to hold lies in it, in this order. */
+static void check(const char *bytes, size_t len, enum hash_algo algo)
+{
+	struct reflog_line line;
+	const char *end = bytes + len;
+
+	if (reflog_line_parse(&line, bytes, len, algo) < 0)
+		return;
+	if (line.text < bytes + 2 * hash_hex_len(algo) || line.text > end ||
+	    line.text_len != (size_t)(end - line.text))
+		abort();
+	if (line.message_len && (line.message <= line.text ||
+				 line.message + line.message_len > end))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	/* Of exactly that size, so that a byte too far is noticed. */
+	char *bytes = malloc(len ? len : 1);
+
+	if (!bytes)
+		return 0;
+	if (len)
+		memcpy(bytes, data, len);
+	check(bytes, len, HASH_SHA1);
+	check(bytes, len, HASH_SHA256);
+	free(bytes);
+	return 0;
+}
