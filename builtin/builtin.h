@@ -70,6 +70,7 @@ int cmd_hash_object(int argc, const char **argv, struct builtin_env *env);
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env);
 int cmd_index_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_init(int argc, const char **argv, struct builtin_env *env);
+int cmd_maintenance(int argc, const char **argv, struct builtin_env *env);
 int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env);
 int cmd_network(int argc, const char **argv, struct builtin_env *env);
 int cmd_pack_objects(int argc, const char **argv, struct builtin_env *env);

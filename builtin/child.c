@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/child.h"
+#include "builtin/fallback.h"
+#include "sys/io.h"
 #include "sys/spawn.h"
 #include "sys/trace.h"
 
@@ -74,6 +76,20 @@ int child_run(struct child_words *w, const struct repo *repo, struct error *err)
 					   w->items[1]);
 	child_words_release(w);
 	return ret;
+}
+
+int child_run_stock(struct child_words *w, const struct repo *repo,
+		    const char *dir, struct error *err)
+{
+	char *path = repo_common_path(repo, dir);
+	bool wanted = path && sys_exists(path) && fallback_exists();
+	bool failed = !path;
+
+	free(path);
+	if (wanted)
+		return child_run(w, repo, err);
+	child_words_release(w);
+	return failed ? error_nomem(err) : 0;
 }
 
 int child_start(struct child_words *w, struct error *err)

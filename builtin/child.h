@@ -33,6 +33,14 @@ int child_run(struct child_words *w, const struct repo *repo,
 	      struct error *err);
 
 /*
+ * The same for what only stock Git can do, about a directory of the repository
+ * that those on a server do not have: nothing without it, nor without a stock
+ * Git.
+ */
+int child_run_stock(struct child_words *w, const struct repo *repo,
+		    const char *dir, struct error *err);
+
+/*
  * Start it for whom nobody waits, without any streams, and release the words.
  * 0 or negative.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Options and keys of git gc. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/approxidate.h"
@@ -184,4 +185,27 @@ int gc_settings_load(struct gc_settings *s, const struct gc_args *a,
 	if (a->max_cruft_size != UINT64_MAX)
 		s->max_cruft_size = a->max_cruft_size;
 	return ret < 0 ? ret : 0;
+}
+
+void gc_add_unreachable(struct child_words *w, const struct gc_settings *s,
+			const char *expire_to)
+{
+	bool now = s->prune && !strcmp(s->prune, "now");
+
+	if (now && !(s->cruft && expire_to)) {
+		child_add(w, "-a");
+	} else if (!s->cruft) {
+		child_add(w, "-A");
+		if (s->prune)
+			child_add(w, "--unpack-unreachable=%s", s->prune);
+	} else {
+		child_add(w, "--cruft");
+		if (s->prune)
+			child_add(w, "--cruft-expiration=%s", s->prune);
+		if (s->max_cruft_size)
+			child_add(w, "--max-cruft-size=%" PRIu64,
+				  s->max_cruft_size);
+		if (expire_to)
+			child_add(w, "--expire-to=%s", expire_to);
+	}
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "builtin/child.h"
 #include "repo/repo.h"
 
 /* What was given; 1, 0, or -1 where it was not. */
@@ -41,5 +42,12 @@ int gc_args_parse(struct gc_args *a, int argc, const char **argv);
 /* 0 or ERR_INVALID in Git's words. */
 int gc_settings_load(struct gc_settings *s, const struct gc_args *a,
 		     const struct repo *repo, struct error *err);
+
+/*
+ * The options of repack that say what becomes of objects that nothing reaches.
+ * expire_to NULL: not given.
+ */
+void gc_add_unreachable(struct child_words *w, const struct gc_settings *s,
+			const char *expire_to);
 
 #endif

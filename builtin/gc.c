@@ -17,12 +17,10 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/child.h"
-#include "builtin/fallback.h"
 #include "builtin/gc-lock.h"
 #include "builtin/gc-need.h"
 #include "builtin/gc-options.h"
 #include "repo/hook.h"
-#include "sys/io.h"
 #include "sys/spawn.h"
 #include "sys/trace.h"
 
@@ -62,30 +60,6 @@ static int expire_reflogs(struct run *r)
 		return 0;
 	w = child_git(words);
 	return child_run(&w, r->repo, r->err);
-}
-
-/* What becomes of objects that nothing reaches. */
-static void add_unreachable(struct run *r, struct child_words *w)
-{
-	const struct gc_settings *s = &r->s;
-	bool now = s->prune && !strcmp(s->prune, "now");
-
-	if (now && !(s->cruft && r->a.expire_to)) {
-		child_add(w, "-a");
-	} else if (!s->cruft) {
-		child_add(w, "-A");
-		if (s->prune)
-			child_add(w, "--unpack-unreachable=%s", s->prune);
-	} else {
-		child_add(w, "--cruft");
-		if (s->prune)
-			child_add(w, "--cruft-expiration=%s", s->prune);
-		if (s->max_cruft_size)
-			child_add(w, "--max-cruft-size=%" PRIu64,
-				  s->max_cruft_size);
-		if (r->a.expire_to)
-			child_add(w, "--expire-to=%s", r->a.expire_to);
-	}
 }
 
 /* The packs that stay: --keep-largest-pack, gc.bigPackThreshold. */
@@ -129,7 +103,7 @@ static int repack(struct run *r)
 	if (r->a.quiet)
 		child_add(&w, "-q");
 	if (r->all) {
-		add_unreachable(r, &w);
+		gc_add_unreachable(&w, &r->s, r->a.expire_to);
 		ret = add_kept(r, &w);
 	} else {
 		child_add(&w, "--no-write-bitmap-index");
@@ -159,41 +133,22 @@ static int prune(struct run *r)
 	return child_run(&w, r->repo, r->err);
 }
 
-/*
- * A step that only stock Git can do, about a directory that repositories on a
- * server do not have.
- */
-static int run_stock(struct run *r, const char *dir, const char *const *words,
-		     const char *last)
-{
-	char *path = repo_common_path(r->repo, dir);
-	bool wanted = path && sys_exists(path) && fallback_exists();
-	struct child_words w;
-
-	free(path);
-	if (!path)
-		return error_nomem(r->err);
-	if (!wanted)
-		return 0;
-	w = child_git(words);
-	if (last)
-		child_add(&w, "%s", last);
-	return child_run(&w, r->repo, r->err);
-}
-
 static int prune_worktrees(struct run *r)
 {
 	static const char *const words[] = {"worktree", "prune", "--expire",
 					    NULL};
+	struct child_words w = child_git(words);
 
-	return run_stock(r, "worktrees", words, r->s.worktree_prune);
+	child_add(&w, "%s", r->s.worktree_prune);
+	return child_run_stock(&w, r->repo, "worktrees", r->err);
 }
 
 static int clean_rerere(struct run *r)
 {
 	static const char *const words[] = {"rerere", "gc", NULL};
+	struct child_words w = child_git(words);
 
-	return run_stock(r, "rr-cache", words, NULL);
+	return child_run_stock(&w, r->repo, "rr-cache", r->err);
 }
 
 static int write_commit_graph(struct run *r)

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* maintenance --auto: whether it is time for a task. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/approxidate.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "builtin/gc-need.h"
+#include "builtin/maintenance-parts.h"
+#include "object/links.h"
+#include "object/oidmap.h"
+#include "repack/geometry.h"
+#include "repo/commit-graph.h"
+#include "repo/odb-midx.h"
+#include "repo/reflog.h"
+#include "repo/refs.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "walk/reflog-expire.h"
+
+/*
+ * maintenance.<task>.auto: 1 with *limit set, else what is to be returned:
+ * always (1, *limit 0), never (0), or negative.
+ */
+static int load_limit(const struct maintenance *m, const char *key,
+		      int64_t dflt, uint64_t *limit)
+{
+	int64_t value = dflt;
+
+	*limit = 0;
+	if (config_i64(&m->repo->config, key, &value, m->err) < 0)
+		return ERR_INVALID;
+	*limit = value > 0 ? (uint64_t)value : 0;
+	return value != 0;
+}
+
+/* Counts up to a limit: what is reached ends a visit. */
+struct counting {
+	uint64_t nr, limit;
+};
+
+static int count_one(struct counting *c)
+{
+	return ++c->nr >= c->limit;
+}
+
+int maintenance_needs_gc(const struct maintenance *m)
+{
+	bool all;
+
+	return gc_is_needed(&all, m->repo, m->gc.auto_limit, m->gc.pack_limit,
+			    m->err);
+}
+
+/* ---- objects and packs */
+
+static int count_loose(void *ctx, const struct oid *oid, const char *path)
+{
+	(void)oid;
+	(void)path;
+	return count_one(ctx);
+}
+
+static int has_loose(const struct maintenance *m, const struct odb *odb,
+		     uint64_t limit)
+{
+	struct counting c = {0, limit};
+
+	return odb_each_loose(odb, true, count_loose, &c, m->err);
+}
+
+int maintenance_needs_loose_objects(const struct maintenance *m)
+{
+	uint64_t limit;
+	int ret = load_limit(m, "maintenance.loose-objects.auto", 100, &limit);
+	struct odb *odb;
+
+	if (ret <= 0 || !limit)
+		return ret;
+	ret = odb_open(&odb, m->repo, NULL, m->err);
+	if (ret < 0)
+		return ret;
+	ret = has_loose(m, odb, limit);
+	odb_close(odb);
+	return ret;
+}
+
+static bool is_indexed(const struct odb_midx *om, uint32_t pack_nr)
+{
+	for (; om; om = om->base)
+		for (uint32_t i = 0; i < om->midx.pack_nr; i++)
+			if (om->pack_nrs[i] == pack_nr)
+				return true;
+	return false;
+}
+
+int maintenance_needs_incremental_repack(const struct maintenance *m)
+{
+	struct counting c = {0, 0};
+	struct odb *odb;
+	int ret = load_limit(m, "maintenance.incremental-repack.auto", 10,
+			     &c.limit);
+
+	if (ret <= 0 || !c.limit)
+		return ret;
+	ret = odb_open(&odb, m->repo, NULL, m->err);
+	if (ret < 0)
+		return ret;
+	for (uint32_t i = 0; odb->use_midx && i < odb->pack_nr && !ret; i++)
+		if (odb->packs[i].pack->is_local &&
+		    !is_indexed(odb->midxes[0], i))
+			ret = count_one(&c);
+	odb_close(odb);
+	return ret;
+}
+
+int maintenance_split_factor(const struct maintenance *m, uint64_t *factor)
+{
+	*factor = 2;
+	return config_u64(&m->repo->config,
+			  "maintenance.geometric-repack.splitfactor", factor,
+			  m->err) < 0
+		       ? ERR_INVALID
+		       : 0;
+}
+
+int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
+			 uint64_t factor, size_t *first, size_t *nr)
+{
+	struct sort_item *items = mem_alloc(odb->pack_nr, sizeof(*items));
+	uint32_t *counts = mem_alloc(odb->pack_nr, sizeof(*counts));
+	int ret = items && counts ? 0 : ERR_NOMEM;
+
+	*nr = 0;
+	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (pack->is_local && !pack->is_kept && !pack->is_cruft)
+			items[(*nr)++].key = pack->idx.nr;
+	}
+	if (!ret)
+		ret = sort_items(items, *nr);
+	for (size_t i = 0; i < *nr && !ret; i++)
+		counts[i] = (uint32_t)items[i].key;
+	if (!ret)
+		*first = geometry_split(counts, *nr, factor);
+	free(items);
+	free(counts);
+	return ret < 0 ? error_nomem(m->err) : 0;
+}
+
+int maintenance_needs_geometric_repack(const struct maintenance *m)
+{
+	uint64_t limit, factor;
+	size_t first, nr;
+	struct odb *odb;
+	int ret = load_limit(m, "maintenance.geometric-repack.auto", 100,
+			     &limit);
+
+	if (ret <= 0 || !limit)
+		return ret;
+	ret = maintenance_split_factor(m, &factor);
+	if (!ret)
+		ret = odb_open(&odb, m->repo, NULL, m->err);
+	if (ret < 0)
+		return ret;
+	ret = maintenance_geometry(m, odb, factor, &first, &nr);
+	if (!ret)
+		ret = first ? 1 : has_loose(m, odb, limit);
+	odb_close(odb);
+	return ret;
+}
+
+/* ---- commits */
+
+/* The commits from the refs on that the commit-graph does not have. */
+struct lacking {
+	struct counting count;
+	struct odb_reader *reader;
+	struct commit_graph *graph; /* NULL: there is none */
+	enum hash_algo algo;
+	struct oidmap seen;
+	struct oid *stack; /* owned */
+	size_t nr, alloc;
+	struct error *err;
+};
+
+static int push(struct lacking *l, const struct oid *oid)
+{
+	uint32_t ignored;
+	int ret;
+
+	if (l->graph && commit_graph_find(l->graph, oid->bytes, &ignored))
+		return 0;
+	ret = oidmap_add(&l->seen, oid, 0, NULL);
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(l->err) : 0;
+	if (mem_grow(&l->stack, &l->alloc, l->nr + 1, sizeof(*l->stack)) < 0)
+		return error_nomem(l->err);
+	l->stack[l->nr++] = *oid;
+	return 0;
+}
+
+static int push_link(void *ctx, const struct oid *to, enum object_type type,
+		     struct error *err)
+{
+	(void)err;
+	return type == OBJ_COMMIT || type == OBJ_TAG ? push(ctx, to) : 0;
+}
+
+/* What cannot be read is for others to complain about. */
+static int visit_commit(struct lacking *l, const struct oid *oid)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	enum object_type type;
+	int ret = odb_info(l->reader, oid, &type, NULL, NULL);
+
+	if (ret < 0 || (type != OBJ_COMMIT && type != OBJ_TAG))
+		return 0;
+	if (type == OBJ_COMMIT && count_one(&l->count))
+		return 1;
+	if (odb_read(l->reader, oid, &obj, NULL) < 0)
+		return 0;
+	ret = object_links_each(type, obj.data, obj.len, l->algo, push_link, l,
+				NULL);
+	odb_object_release(l->reader, &obj);
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static int visit_ref(void *ctx, const struct ref *ref)
+{
+	struct lacking *l = ctx;
+	int ret = push(l, &ref->oid);
+
+	while (!ret && l->nr) {
+		struct oid oid = l->stack[--l->nr];
+
+		ret = visit_commit(l, &oid);
+	}
+	return ret;
+}
+
+static int lacks_commits(struct lacking *l, const struct repo *repo)
+{
+	struct refs *refs = NULL;
+	struct odb *odb = NULL;
+	int ret = odb_open(&odb, repo, NULL, l->err);
+
+	if (!ret)
+		ret = refs_open(&refs, repo, l->err);
+	if (!ret && commit_graph_open(&l->graph, odb, NULL) < 0)
+		l->graph = NULL;
+	if (!ret) {
+		l->reader = odb_reader_new(odb, (size_t)1 << 20);
+		ret = l->reader
+			      ? refs_each(refs, "", visit_ref, l, NULL, l->err)
+			      : error_nomem(l->err);
+	}
+	odb_reader_free(l->reader);
+	commit_graph_close(l->graph);
+	refs_close(refs);
+	odb_close(odb);
+	return ret;
+}
+
+int maintenance_needs_commit_graph(const struct maintenance *m)
+{
+	struct lacking l = {
+		.algo = m->repo->algo,
+		.seen = OIDMAP_INIT,
+		.err = m->err,
+	};
+	int ret = load_limit(m, "maintenance.commit-graph.auto", 100,
+			     &l.count.limit);
+
+	if (ret > 0)
+		ret = commit_graph_is_writable(m->repo, m->err);
+	if (ret <= 0 || !l.count.limit)
+		return ret;
+	ret = lacks_commits(&l, m->repo);
+	oidmap_release(&l.seen);
+	free(l.stack);
+	return ret;
+}
+
+/* ---- other directories */
+
+int maintenance_needs_reflog_expire(const struct maintenance *m)
+{
+	struct counting c = {0, 0};
+	struct reflog log = REFLOG_INIT;
+	struct reflog_limits limits;
+	int ret = load_limit(m, "maintenance.reflog-expire.auto", 100,
+			     &c.limit);
+
+	if (ret <= 0 || !c.limit)
+		return ret;
+	/* A reftable is read by who expires. */
+	if (!reflog_is_file(m->repo))
+		return 1;
+	ret = reflog_limits_load(&limits, &m->repo->config, "HEAD",
+				 sys_clock_seconds(), m->err);
+	if (!ret)
+		ret = reflog_read(&log, m->repo, "HEAD", m->err);
+	ret = ret < 0 ? ret : 0;
+	for (size_t i = 0; i < log.nr && !ret; i++)
+		if (log.lines[i].time < limits.total)
+			ret = count_one(&c);
+	reflog_release(&log);
+	return ret;
+}
+
+/* The work trees that are gone, and have been for long enough. */
+struct prunable {
+	struct counting count;
+	const struct repo *repo;
+	int64_t expiry;
+};
+
+static int check_worktree(void *ctx, const char *name)
+{
+	struct prunable *p = ctx;
+	struct buf path = BUF_INIT, target = BUF_INIT;
+	struct sys_stat st = {.mtime_ns = 0};
+	size_t dir_len;
+	int ret = buf_printf(&path, "%s/worktrees/%s/", p->repo->common_dir,
+			     name);
+	bool gone = false;
+
+	dir_len = path.len;
+	if (!ret)
+		ret = buf_append_str(&path, "locked");
+	if (!ret && !sys_exists(path.data)) {
+		buf_set_len(&path, dir_len);
+		ret = buf_append_str(&path, "gitdir");
+		gone = !ret && (sys_read_any(&target, path.data, NULL) < 0 ||
+				sys_stat(&st, path.data, NULL) < 0);
+		target.data[strcspn(target.data, "\r\n")] = '\0';
+		gone |= !ret && !sys_exists(target.data);
+	}
+	if (!ret && gone && st.mtime_ns / 1000000000 <= p->expiry)
+		ret = count_one(&p->count);
+	buf_release(&path);
+	buf_release(&target);
+	return ret;
+}
+
+int maintenance_needs_worktree_prune(const struct maintenance *m)
+{
+	struct prunable p = {.repo = m->repo};
+	int ret = load_limit(m, "maintenance.worktree-prune.auto", 1,
+			     &p.count.limit);
+	char *dir;
+
+	if (ret <= 0 || !p.count.limit)
+		return ret;
+	if (approxidate_parse_expiry(&p.expiry, m->gc.worktree_prune,
+				     sys_clock_seconds()) < 0)
+		return 1; /* who prunes says what is wrong */
+	dir = repo_common_path(m->repo, "worktrees");
+	if (!dir)
+		return error_nomem(m->err);
+	ret = sys_dir_each(dir, check_worktree, &p, m->err);
+	free(dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int count_name(void *ctx, const char *name)
+{
+	(void)name;
+	return count_one(ctx);
+}
+
+int maintenance_needs_rerere_gc(const struct maintenance *m)
+{
+	struct counting c = {0, 1};
+	uint64_t limit;
+	int ret = load_limit(m, "maintenance.rerere-gc.auto", 1, &limit);
+	char *dir;
+
+	if (ret <= 0 || !limit)
+		return ret;
+	dir = repo_common_path(m->repo, "rr-cache");
+	if (!dir)
+		return error_nomem(m->err);
+	ret = sys_dir_each(dir, count_name, &c, m->err);
+	free(dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}

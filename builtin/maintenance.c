@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git maintenance run: which tasks, in which order, one run at a time.
+ *
+ * <object dir>/maintenance.lock is there while one runs. What is done at once
+ * comes first, of all tasks; the rest may go on in the background, as a process
+ * of its own that takes the lock again. The other subcommands are stock Git's.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "builtin/builtin.h"
+#include "builtin/child.h"
+#include "builtin/fallback.h"
+#include "builtin/maintenance-parts.h"
+#include "builtin/options.h"
+#include "builtin/tracing.h"
+#include "sys/lockfile.h"
+
+static const char usage_text[] =
+	"git maintenance run [--auto] [--[no-]quiet] [--task=<task>] "
+	"[--schedule]";
+
+/* How often; a run is for tasks of its own frequency and of shorter ones. */
+enum frequency { NEVER, WEEKLY, DAILY, HOURLY };
+
+/* maintenance.strategy: which tasks a run is for, and how often. */
+struct strategy {
+	const char *name;
+	bool enabled[MAINTENANCE_TASK_NR];
+	enum frequency schedule[MAINTENANCE_TASK_NR];
+};
+
+/* One run of the command. */
+struct run {
+	struct maintenance m;
+	bool background;   /* what is done at once has been done */
+	int quiet, detach; /* -1: not given */
+	const char *schedule_text;
+	enum frequency schedule; /* NEVER: not given */
+	bool is_given[MAINTENANCE_TASK_NR];
+	enum maintenance_id tasks[MAINTENANCE_TASK_NR]; /* to be run */
+	size_t nr;
+	bool failed;
+};
+
+static const struct strategy strategies[] = {
+	{
+		/* Of a run without --schedule and without configuration. */
+		.name = "geometric",
+		.enabled = {[MAINTENANCE_GEOMETRIC_REPACK] = true,
+			    [MAINTENANCE_COMMIT_GRAPH] = true,
+			    [MAINTENANCE_PACK_REFS] = true,
+			    [MAINTENANCE_REFLOG_EXPIRE] = true,
+			    [MAINTENANCE_WORKTREE_PRUNE] = true,
+			    [MAINTENANCE_RERERE_GC] = true},
+		.schedule = {[MAINTENANCE_GEOMETRIC_REPACK] = DAILY,
+			     [MAINTENANCE_COMMIT_GRAPH] = HOURLY,
+			     [MAINTENANCE_PACK_REFS] = DAILY,
+			     [MAINTENANCE_REFLOG_EXPIRE] = WEEKLY,
+			     [MAINTENANCE_WORKTREE_PRUNE] = WEEKLY,
+			     [MAINTENANCE_RERERE_GC] = WEEKLY},
+	},
+	{
+		.name = "gc",
+		.enabled = {[MAINTENANCE_GC] = true},
+		.schedule = {[MAINTENANCE_GC] = DAILY},
+	},
+	{
+		.name = "incremental",
+		.enabled = {[MAINTENANCE_GC] = true},
+		.schedule = {[MAINTENANCE_PREFETCH] = HOURLY,
+			     [MAINTENANCE_COMMIT_GRAPH] = HOURLY,
+			     [MAINTENANCE_LOOSE_OBJECTS] = DAILY,
+			     [MAINTENANCE_INCREMENTAL_REPACK] = DAILY,
+			     [MAINTENANCE_PACK_REFS] = WEEKLY},
+	},
+};
+
+/* ---- arguments */
+
+static int take_choice(void *value, const char *arg)
+{
+	*(int *)value = arg != option_negated;
+	return 0;
+}
+
+static int take_task(void *value, const char *arg)
+{
+	struct run *r = value;
+	enum maintenance_id id = 0;
+
+	while (id < MAINTENANCE_TASK_NR &&
+	       strcmp(arg, maintenance_tasks[id].name) != 0)
+		id++;
+	if (id == MAINTENANCE_TASK_NR)
+		return builtin_error("'%s' is not a valid task", arg);
+	if (r->is_given[id])
+		return builtin_error("task '%s' cannot be selected multiple "
+				     "times",
+				     arg);
+	r->is_given[id] = true;
+	r->tasks[r->nr++] = id;
+	return 0;
+}
+
+/* NEVER for what is no frequency. */
+static enum frequency frequency_by_name(const char *name)
+{
+	return !strcmp(name, "hourly")   ? HOURLY
+	       : !strcmp(name, "daily")  ? DAILY
+	       : !strcmp(name, "weekly") ? WEEKLY
+					 : NEVER;
+}
+
+static int parse(struct run *r, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "auto",
+		 .value = &r->m.automatic,
+		 .help = "run tasks based on the state of the repository"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "detach",
+		 .value = &r->detach,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_choice,
+		 .help = "perform maintenance in the background"},
+		{.kind = OPTION_STRING,
+		 .long_name = "schedule",
+		 .value = &r->schedule_text,
+		 .arg_name = "<frequency>",
+		 .help = "run tasks based on frequency"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "quiet",
+		 .value = &r->quiet,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_choice,
+		 .help = "do not report progress or other information"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "task",
+		 .value = r,
+		 .flags = OPTION_NO_NEGATE,
+		 .fn = take_task,
+		 .arg_name = "<task>",
+		 .help = "run a specific task"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "background",
+		 .value = &r->background},
+		{0},
+	};
+	int operands = options_parse(argc, argv, options, usage_text);
+
+	if (operands)
+		return operands < 0 ? 129 : options_usage(options, usage_text);
+	if (r->m.automatic && r->schedule_text)
+		return builtin_die("options '--auto' and '--schedule=' cannot "
+				   "be used together");
+	if (r->schedule_text)
+		r->schedule = frequency_by_name(r->schedule_text);
+	if (r->schedule_text && !r->schedule)
+		return builtin_die("unrecognized --schedule argument '%s'",
+				   r->schedule_text);
+	r->m.quiet = r->quiet < 0 ? !isatty(STDERR_FILENO) : r->quiet;
+	return 0;
+}
+
+/* ---- which tasks */
+
+/* As configured; NULL with --schedule where nothing is: nothing is run. */
+static int choose_strategy(const struct run *r, const struct strategy **out)
+{
+	const char *name = config_string(&r->m.repo->config,
+					 "maintenance.strategy");
+
+	*out = r->schedule ? NULL : &strategies[0];
+	for (size_t i = 0; name && i < ARRAY_NR(strategies); i++)
+		if (!strcmp(name, strategies[i].name)) {
+			*out = &strategies[i];
+			return 0;
+		}
+	return name ? error_set(r->m.err, ERR_INVALID,
+				"unknown maintenance strategy: '%s'", name)
+		    : 0;
+}
+
+/* "maintenance.<task>.<what>" */
+static int task_key(struct buf *key, const struct run *r,
+		    enum maintenance_id id, const char *what)
+{
+	buf_reset(key);
+	return buf_printf(key, "maintenance.%s.%s", maintenance_tasks[id].name,
+			  what) < 0
+		       ? error_nomem(r->m.err)
+		       : 0;
+}
+
+/* Whether a task is to be run: 1, 0 or negative. */
+static int is_wanted(const struct run *r, const struct strategy *s,
+		     enum maintenance_id id, bool is_named, struct buf *key)
+{
+	const struct config *config = &r->m.repo->config;
+	enum frequency schedule = s ? s->schedule[id] : NEVER;
+	bool enabled = s && (r->schedule ? schedule != NEVER : s->enabled[id]);
+	const char *value;
+	int ret = task_key(key, r, id, "enabled");
+
+	if (!ret)
+		ret = config_bool(config, key->data, &enabled, r->m.err);
+	/* What is named is run whatever is configured about it. */
+	if (ret < 0 || !r->schedule)
+		return ret < 0 ? ret : enabled || is_named;
+	ret = task_key(key, r, id, "schedule");
+	value = ret ? NULL : config_string(config, key->data);
+	if (value)
+		schedule = frequency_by_name(value);
+	return ret < 0 ? ret : (enabled || is_named) && schedule >= r->schedule;
+}
+
+/* Of the named ones, or of all in their order. */
+static int choose_tasks(struct run *r)
+{
+	const struct strategy *strategy;
+	struct buf key = BUF_INIT;
+	size_t nr = r->nr ? r->nr : MAINTENANCE_TASK_NR, kept = 0;
+	int ret = choose_strategy(r, &strategy);
+
+	for (size_t i = 0; i < nr && ret >= 0; i++) {
+		enum maintenance_id id = r->nr ? r->tasks[i]
+					       : (enum maintenance_id)i;
+
+		ret = is_wanted(r, strategy, id, r->nr > 0, &key);
+		if (ret > 0)
+			r->tasks[kept++] = id;
+	}
+	r->nr = kept;
+	buf_release(&key);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- running them */
+
+static void run_part(struct run *r, const struct maintenance_task *task,
+		     int (*part)(const struct maintenance *m))
+{
+	struct error *err = r->m.err;
+	int ret = part ? part(&r->m) : 0;
+
+	if (!ret)
+		return;
+	r->failed = true;
+	if (ret != ERR_PEER)
+		builtin_error("%s", err->msg);
+	builtin_error("task '%s' failed", task->name);
+}
+
+/* With --auto, leave out those that there is no need for. */
+static int keep_needed(struct run *r)
+{
+	size_t kept = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->nr && ret >= 0 && r->m.automatic; i++) {
+		const struct maintenance_task *task =
+			&maintenance_tasks[r->tasks[i]];
+
+		ret = task->needed ? task->needed(&r->m) : 0;
+		if (ret > 0)
+			r->tasks[kept++] = r->tasks[i];
+	}
+	if (r->m.automatic)
+		r->nr = kept;
+	return ret < 0 ? ret : 0;
+}
+
+static void run_foreground(struct run *r)
+{
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct maintenance_task *task =
+			&maintenance_tasks[r->tasks[i]];
+
+		run_part(r, task, task->foreground);
+	}
+}
+
+static void run_background(struct run *r)
+{
+	struct trace *trace = r->m.repo->trace;
+
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct maintenance_task *task =
+			&maintenance_tasks[r->tasks[i]];
+
+		if (!task->background)
+			continue;
+		trace_region_enter(trace, "maintenance", task->name);
+		run_part(r, task, task->background);
+		trace_region_leave(trace, "maintenance", task->name);
+	}
+}
+
+/* The same tasks by another process, for whom nobody waits. */
+static int start_background(const struct run *r)
+{
+	struct child_words w = child_git((const char *const[]){
+		"maintenance", "run", "--background", "--no-detach", NULL});
+
+	if (r->m.automatic)
+		child_add(&w, "--auto");
+	if (r->m.quiet)
+		child_add(&w, "--quiet");
+	for (size_t i = 0; i < r->nr; i++)
+		child_add(&w, "--task=%s", maintenance_tasks[r->tasks[i]].name);
+	return child_start(&w, r->m.err);
+}
+
+/* With the lock, which is let go of before another process is to have it. */
+static int run_locked(struct run *r, struct sys_tempfile *lock)
+{
+	int ret = keep_needed(r);
+
+	if (ret < 0 || !r->nr)
+		return ret;
+	if (!r->background)
+		run_foreground(r);
+	if (r->detach <= 0) {
+		run_background(r);
+		return 0;
+	}
+	sys_tempfile_abort(lock);
+	return start_background(r);
+}
+
+/* Exit code. */
+static int run_once(struct run *r)
+{
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	char *path = repo_object_path(r->m.repo, "maintenance.lock");
+	int ret = path ? sys_lockfile_create(&lock, path, 0, r->m.err)
+		       : error_nomem(r->m.err);
+
+	if (r->background)
+		setsid();
+	if (ret == ERR_DENIED) {
+		if (!r->m.automatic && !r->m.quiet)
+			builtin_warn("lock file '%.*s' exists, skipping "
+				     "maintenance",
+				     (int)(strlen(path) - strlen(".lock")),
+				     path);
+		ret = 0;
+	} else if (!ret) {
+		ret = run_locked(r, &lock);
+	}
+	sys_tempfile_abort(&lock);
+	free(path);
+	return ret < 0 ? builtin_fail(r->m.err) : r->failed;
+}
+
+static int run(struct run *r, int argc, const char **argv,
+	       struct builtin_env *env)
+{
+	const struct gc_args gc = GC_ARGS_INIT;
+	int ret = parse(r, argc, argv);
+
+	if (!ret)
+		ret = builtin_open_repo(env);
+	if (ret)
+		return ret;
+	r->m.repo = env->repo;
+	ret = gc_settings_load(&r->m.gc, &gc, r->m.repo, r->m.err);
+	if (!ret)
+		ret = choose_tasks(r);
+	return ret < 0 ? builtin_fail(r->m.err) : run_once(r);
+}
+
+int cmd_maintenance(int argc, const char **argv, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	struct run r = {.m = {.err = &err}, .quiet = -1, .detach = -1};
+
+	if (argc > 1 && !strcmp(argv[1], "run"))
+		return builtin_finish(run(&r, argc - 1, argv + 1, env));
+	return fallback_git(argv, tracing_trace(env->tracing));
+}

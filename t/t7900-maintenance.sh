@@ -1,0 +1,210 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='maintenance: which tasks are run when, and what they start
+
+What is started is read from the trace. Expected is what Git 2.55 starts.'
+. "$(dirname "$0")/lib.sh"
+
+# started <options>: "maintenance run" in a copy of "base"; what it started.
+started () {
+	rm -rf work && cp -R base work && again "$@"
+}
+
+again () {
+	rm -f trace && code=0 &&
+	GIT_TRACE2_EVENT=$PWD/trace "$GIT" -C work maintenance run "$@" 2>err ||
+		code=$?
+	perl -ne '
+		next unless /"event":"child_start"/ && !/"sid":"[^"]*\//;
+		s/.*"argv":\["(.*?)"\].*/$1/; s/","/ /g; print;
+	' trace >actual &&
+	return $code
+}
+
+expect () {
+	printf "git %s\n" "$@" >expect &&
+	test_cmp expect actual
+}
+
+nothing () {
+	! test -s actual
+}
+
+SQ="'"
+REFS="pack-refs --all --prune"
+LOGS="reflog expire --all"
+ALL="repack -d -l --cruft --cruft-expiration=2.weeks.ago --quiet --write-midx"
+SOME="repack -d -l --geometric=2 --quiet --write-midx"
+GRAPH="commit-graph write --split --reachable --no-progress"
+GC="gc --quiet --no-detach --skip-foreground-tasks"
+
+test_expect_success 'setup' '
+	stock init -q base &&
+	for i in 1 2 3 4 5
+	do
+		echo $i >base/f$i && stock -C base add . && test_tick &&
+		stock -C base commit -qm $i && stock -C base repack -dq || return
+	done
+'
+
+test_expect_success 'what is run by default' '
+	started && expect "$REFS" "$LOGS" "$ALL" "$GRAPH" &&
+	stock -C work fsck --strict &&
+	again && expect "$REFS" "$LOGS" "$SOME" "$GRAPH" &&
+	stock -C work fsck --strict
+'
+
+test_expect_success 'strategies' '
+	stock -C base config maintenance.strategy gc &&
+	started && expect "$REFS" "$LOGS" "$GC" &&
+	stock -C base config maintenance.strategy incremental &&
+	started && expect "$REFS" "$LOGS" "$GC" &&
+	stock -C base config maintenance.gc.enabled false &&
+	stock -C base config maintenance.pack-refs.enabled true &&
+	started && expect "$REFS" &&
+	stock -C base config --remove-section maintenance.gc &&
+	stock -C base config --remove-section maintenance.pack-refs &&
+	stock -C base config maintenance.strategy odd &&
+	test_expect_code 128 started &&
+	echo "fatal: unknown maintenance strategy: ${SQ}odd$SQ" >expect &&
+	test_cmp expect err &&
+	stock -C base config --unset maintenance.strategy
+'
+
+test_expect_success 'schedules' '
+	started --schedule=weekly && nothing &&
+	stock -C base config maintenance.strategy geometric &&
+	started --schedule=hourly && expect "$GRAPH" &&
+	started --schedule=daily && expect "$REFS" "$ALL" "$GRAPH" &&
+	started --schedule=weekly &&
+	expect "$REFS" "$LOGS" "$ALL" "$GRAPH" &&
+	stock -C base config maintenance.commit-graph.schedule weekly &&
+	started --schedule=daily && expect "$REFS" "$ALL" &&
+	stock -C base config --remove-section maintenance.commit-graph &&
+	stock -C base config maintenance.strategy incremental &&
+	started --schedule=daily &&
+	expect "prune-packed --quiet" "multi-pack-index write --no-progress" \
+		"multi-pack-index expire --no-progress" \
+		"multi-pack-index repack --no-progress --batch-size=$(
+			ls -l base/.git/objects/pack/*.pack |
+			awk "{ print \$5 + 1 }" | sort -n | tail -2 | head -1)" \
+		"$GRAPH" &&
+	stock -C work fsck --strict &&
+	stock -C base config --unset maintenance.strategy &&
+	test_expect_code 128 started --schedule=yearly &&
+	test_expect_code 128 started --schedule=daily --auto
+'
+
+test_expect_success 'tasks by name, in their order' '
+	started --task=commit-graph --task=reflog-expire --task=pack-refs &&
+	expect "$LOGS" "$REFS" "$GRAPH" &&
+	test_expect_code 129 started --task=nothing &&
+	echo "error: ${SQ}nothing$SQ is not a valid task" >expect &&
+	test_cmp expect err &&
+	test_expect_code 129 started --task=gc --task=gc
+'
+
+# is_time <task> <number> <key=value>...: for so many it is time, for one more
+# it is not; and never and always.
+is_time () {
+	stock -C base config maintenance.$1.auto $2 &&
+	started --auto --task=$1 && test -s actual &&
+	stock -C base config maintenance.$1.auto $(($2 + 1)) &&
+	started --auto --task=$1 && nothing &&
+	stock -C base config maintenance.$1.auto 0 &&
+	started --auto --task=$1 && nothing &&
+	stock -C base config maintenance.$1.auto -1 &&
+	started --auto --task=$1 && test -s actual &&
+	stock -C base config --remove-section maintenance.$1
+}
+
+test_expect_success '--auto: commits, packs, lines of logs' '
+	is_time commit-graph 5 &&
+	is_time incremental-repack 5 &&
+	sed "s/> [0-9]* />&/; s/> 1[0-9]* />> 1000000000 /; s/>>/>/" \
+		base/.git/logs/HEAD >log && mv log base/.git/logs/HEAD &&
+	is_time reflog-expire 5
+'
+
+test_expect_success '--auto: loose objects' '
+	for i in 1 2 3 4
+	do
+		echo loose $i | stock -C base hash-object -w --stdin || return
+	done >/dev/null &&
+	is_time loose-objects 4 &&
+	started --auto --task=geometric-repack && expect "$ALL" &&
+	stock -C work -c gc.auto=0 repack -adq &&
+	again --auto --task=geometric-repack && nothing &&
+	again --auto --task=gc && nothing &&
+	stock -C work config gc.autoPackLimit 1 &&
+	again --auto --task=gc && nothing
+'
+
+test_expect_success 'loose objects go into packs, of so many' '
+	started --task=loose-objects -q 2>/dev/null || started \
+		--task=loose-objects --quiet &&
+	expect "prune-packed --quiet" &&
+	ls work/.git/objects/pack/loose-*.idx &&
+	again --task=loose-objects --quiet &&
+	test -z "$(find work/.git/objects/?? -type f)" &&
+	ls work/.git/objects/pack/loose-*.idx >packs &&
+	test_line_count 1 packs &&
+	rm -rf work && cp -R base work &&
+	stock -C work config maintenance.loose-objects.batchSize 3 &&
+	again --task=loose-objects --quiet &&
+	again --task=loose-objects --quiet &&
+	ls work/.git/objects/pack/loose-*.idx >packs &&
+	test_line_count 2 packs &&
+	stock -C work fsck --strict
+'
+
+test_expect_success 'one at a time' '
+	rm -rf work && cp -R base work &&
+	: >work/.git/objects/maintenance.lock &&
+	again && nothing && ! test -s err &&
+	again --no-quiet && nothing && grep "skipping maintenance" err &&
+	again --auto --no-quiet && nothing && ! test -s err
+'
+
+test_expect_success 'in the background' '
+	rm -rf work && cp -R base work &&
+	again --detach --task=commit-graph --task=pack-refs &&
+	expect "$REFS" &&
+	for i in 1 2 3 4 5 6 7 8 9 10
+	do
+		test -e work/.git/objects/info/commit-graphs/commit-graph-chain &&
+		! test -e work/.git/objects/maintenance.lock && break
+		sleep 1
+	done &&
+	stock -C work commit-graph verify
+'
+
+test_expect_success 'a task that fails does not keep others from being run' '
+	rm -rf work && cp -R base work &&
+	mkdir work/.git/packed-refs.lock &&
+	test_expect_code 1 again --task=pack-refs --task=commit-graph &&
+	expect "$REFS" "$GRAPH" &&
+	grep "error: task ${SQ}pack-refs$SQ failed" err
+'
+
+test_expect_success 'work trees and resolutions of conflicts: only where some are' '
+	started --task=worktree-prune --task=rerere-gc && nothing &&
+	mkdir -p work/.git/rr-cache/x &&
+	again --task=worktree-prune --task=rerere-gc && expect "rerere gc" &&
+	again --auto --task=rerere-gc && expect "rerere gc" &&
+	stock -C work worktree add -q ../tree && rm -rf tree &&
+	again --auto --task=worktree-prune && nothing &&
+	stock -C work config gc.worktreePruneExpire now &&
+	again --auto --task=worktree-prune &&
+	expect "worktree prune --expire now" &&
+	! test -e work/.git/worktrees/tree
+'
+
+test_expect_success 'other subcommands are of stock Git' '
+	rm -rf work && cp -R base work &&
+	test_must_fail "$GIT" -C work maintenance unregister 2>err &&
+	test_must_fail stock -C work maintenance unregister 2>expect &&
+	test_cmp expect err
+'
+
+test_done
