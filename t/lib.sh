@@ -237,6 +237,3 @@ repo_objects () {
 	stock -C "$dir" rev-list --objects --no-object-names "$@" |
 	LC_ALL=C sort
 }
-
-# Of tests that are about to be brought over.
-test_set_prereq GIT

@@ -5,12 +5,6 @@ that crosses them, whatever its objects were listed by'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-islands.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 FORKS=6
 
 # A trunk in one pack, then a pack for each fork: they change the same files in

@@ -9,12 +9,6 @@ allow that. Which way they do is asked of stock Git, with the one file larger an
 with the other.'
 . "$(dirname "$0")/lib.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # commit <repo> <name> <line>...: a commit with a file of these and more lines;
 # the file <name> gets its id and that of its blob.
 commit () {

@@ -5,12 +5,6 @@ push-to-checkout hook, as with stock Git'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # both <command>...: run it in the repositories of either server.
 both () {
 	(cd ours && "$@") && (cd stock && "$@")

@@ -5,12 +5,6 @@ are gone, cost little memory and leave nothing'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 # What a server may hold at most, in MiB, with all libraries.
 PEAK=48
 

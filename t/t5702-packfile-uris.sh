@@ -4,12 +4,6 @@ test_description='upload-pack: blobs that clients get elsewhere (packfile-uris)'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-if ! test_have_prereq GIT
-then
-	skip_all='git was not built'
-	test_done
-fi
-
 pids=
 trap 'for pid in $pids; do kill $pid; done 2>/dev/null' EXIT
 
