@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Least-significant-digit radix sort. */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -80,4 +81,14 @@ int sort_items(struct sort_item *items, size_t nr)
 	free(scratch);
 	free(starts);
 	return 0;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void sort_strings(char **strings, size_t nr)
+{
+	qsort(strings, nr, sizeof(*strings), compare_strings);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting large arrays of integers. */
+/* Sorting: large arrays of integers, and strings. */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 
@@ -21,5 +21,8 @@ struct sort_item {
  * of scratch. Returns 0 or ERR_NOMEM with the items untouched.
  */
 int sort_items(struct sort_item *items, size_t nr);
+
+/* Sort an array of pointers to strings by strcmp(). */
+void sort_strings(char **strings, size_t nr);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "builtin/human.h"
 #include "builtin/options.h"
 #include "builtin/store.h"
@@ -61,11 +62,6 @@ static int collect(void *ctx, const char *name)
 	return names->names[names->nr++] ? 0 : ERR_NOMEM;
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void names_release(struct names *names)
 {
 	while (names->nr)
@@ -79,7 +75,7 @@ static int list(struct names *names, const char *dir)
 	int ret = sys_dir_each(dir, collect, names, &err);
 
 	if (names->nr)
-		qsort(names->names, names->nr, sizeof(*names->names), compare);
+		sort_strings(names->names, names->nr);
 	if (ret == ERR_MISSING)
 		return 0;
 	return ret < 0 ? builtin_fail(&err) : 0;

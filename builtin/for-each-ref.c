@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "builtin/options.h"
 #include "builtin/ref-filter.h"
 #include "builtin/ref-format.h"
@@ -121,11 +122,6 @@ static int print_sorted(struct for_each_ref *f)
 	return ret;
 }
 
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /*
  * Visit the ranges of names that patterns can match, in order: the fixed
  * starts of the patterns, but for those that start with another one.
@@ -137,7 +133,7 @@ static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
 	size_t i;
 	int ret = 0;
 
-	qsort(prefixes, nr, sizeof(*prefixes), compare_strings);
+	sort_strings(prefixes, nr);
 	for (i = 0; !ret && i < nr; i++) {
 		if (last && !strncmp(prefixes[i], last, strlen(last)))
 			continue;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "repo/reflog.h"
 #include "repo/refs-loose.h"
 #include "sys/io.h"
@@ -128,11 +129,6 @@ static int list(struct lister *l, bool all_worktrees)
 	return ret;
 }
 
-static int name_cmp(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int reflog_each(const struct repo *repo, bool all_worktrees,
 		int (*fn)(void *ctx, const char *name), void *ctx,
 		struct error *err)
@@ -142,7 +138,7 @@ int reflog_each(const struct repo *repo, bool all_worktrees,
 	int ret = list(&l, all_worktrees);
 
 	if (!ret && l.nr)
-		qsort(l.names, l.nr, sizeof(*l.names), name_cmp);
+		sort_strings(l.names, l.nr);
 	for (size_t i = 0; i < l.nr; i++) {
 		if (!ret)
 			ret = fn(ctx, l.names[i]);

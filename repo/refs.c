@@ -154,7 +154,8 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 struct visit {
 	struct refs *refs;
 	const char *prefix;
-	const char *const *except; /* directories to leave out; NULL: none */
+	const char *const *except; /* directories to leave out, but for those
+				      that are passed; NULL: none */
 	struct refs_iter *iter;
 	struct buf target; /* of the ref being visited */
 	int (*fn)(void *ctx, const struct ref *ref);
@@ -163,12 +164,18 @@ struct visit {
 	struct error *warning;
 };
 
-/* The directory of `except` that a name is in, or NULL. */
-static const char *find_except(const struct visit *v, const char *name)
+/*
+ * The directory of `except` that a name is in, or NULL. Both are sorted: what
+ * comes before this name comes before the next one.
+ */
+static const char *find_except(struct visit *v, const char *name)
 {
-	for (size_t i = 0; v->except && v->except[i]; i++)
-		if (starts_with(name, v->except[i]))
-			return v->except[i];
+	for (; v->except && *v->except; v->except++) {
+		if (starts_with(name, *v->except))
+			return *v->except;
+		if (strcmp(name, *v->except) < 0)
+			break;
+	}
 	return NULL;
 }
 

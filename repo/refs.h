@@ -47,8 +47,8 @@ int refs_each(struct refs *refs, const char *prefix,
 
 /*
  * As refs_each(), without the refs in the directories `except` ("refs/x/",
- * each with its slash; NULL after the last): they are stepped
- * over by a search, not one by one.
+ * each with its slash, in the order of strcmp(); NULL after the last): they are
+ * stepped over by a search, not one by one.
  */
 int refs_each_except(struct refs *refs, const char *prefix,
 		     const char *const *except,

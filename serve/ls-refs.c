@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "serve/ls-refs.h"
 
 /*
@@ -66,11 +67,6 @@ static int parse(struct listing *l, struct v2_args *args)
 	return ret;
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Sort the prefixes and drop those that others include. */
 static void disjoin(struct listing *l)
 {
@@ -78,7 +74,7 @@ static void disjoin(struct listing *l)
 
 	if (!l->prefix_nr)
 		return;
-	qsort(l->prefixes, l->prefix_nr, sizeof(*l->prefixes), compare);
+	sort_strings(l->prefixes, l->prefix_nr);
 	for (size_t i = 0; i < l->prefix_nr; i++) {
 		const char *last = kept ? l->prefixes[kept - 1] : NULL;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "serve/refview.h"
 
 int refview_rules_add(struct refview_rules *rules, const char *value)
@@ -198,6 +199,7 @@ static int find_skips(struct refview *view)
 		if (!ret)
 			view->skips[nr++] = buf_detach(&dir, NULL);
 	}
+	sort_strings(view->skips, nr);
 	buf_release(&dir);
 	buf_release(&scratch);
 	return ret < 0 ? ret : 0;

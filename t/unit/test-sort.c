@@ -61,9 +61,20 @@ static void agrees_with_qsort(void **state)
 			check(sizes[s], masks[m], &random);
 }
 
+static void strings(void **state)
+{
+	char *items[] = {"refs/b", "refs/", "", "refs/a/", "refs/a"};
+
+	sort_strings(items, sizeof(items) / sizeof(items[0]));
+	for (size_t i = 1; i < sizeof(items) / sizeof(items[0]); i++)
+		assert_true(strcmp(items[i - 1], items[i]) < 0);
+	sort_strings(items, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(strings),
 		cmocka_unit_test(agrees_with_qsort),
 	};
 
