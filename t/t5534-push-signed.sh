@@ -185,6 +185,17 @@ test_expect_success 'a refused push leaves no certificate' '
 
 # ---- what no client of Git sends
 
+# Stock Git is now and then killed by SIGPIPE when ssh-keygen ends before it has
+# read what it is to verify; nothing has been done then.
+stock_receive () {
+	for i in 1 2 3 4 5
+	do
+		code=0
+		"$STOCK_RECEIVE" "$1" <request || code=$?
+		test $code -eq 141 || return $code
+	done
+}
+
 # cert_request <server> <line>...: a certificate of those lines that deletes
 # refs/heads/del, then what comes after "--".
 cert_request () {
@@ -198,9 +209,9 @@ cert_request () {
 		pkt "$@"
 	} >request &&
 	case "$server" in
-	ours*) "$OURS" $server ;;
-	*) "$STOCK_RECEIVE" $server ;;
-	esac <request >raw 2>err
+	ours*) "$OURS" $server <request ;;
+	*) stock_receive $server ;;
+	esac >raw 2>err
 	tr "\\0" " " <raw >out
 }
 

@@ -9,6 +9,6 @@ client () {
 }
 client_ssh=yes client_shallow=yes
 
-. "$GITREACH_SRC/t/interop/lib-clients.sh"
+. "$GITREACH_SRC/t/lib-clients.sh"
 
 test_done

@@ -22,6 +22,6 @@ client () {
 }
 client_ssh= client_shallow=
 
-. "$GITREACH_SRC/t/interop/lib-clients.sh"
+. "$GITREACH_SRC/t/lib-clients.sh"
 
 test_done
