@@ -63,7 +63,9 @@ static void agrees_with_qsort(void **state)
 
 static void strings(void **state)
 {
-	char *items[] = {"refs/b", "refs/", "", "refs/a/", "refs/a"};
+	char b[] = "refs/b", refs[] = "refs/", empty[] = "";
+	char dir[] = "refs/a/", a[] = "refs/a";
+	char *items[] = {b, refs, empty, dir, a};
 
 	sort_strings(items, sizeof(items) / sizeof(items[0]));
 	for (size_t i = 1; i < sizeof(items) / sizeof(items[0]); i++)
