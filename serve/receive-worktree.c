@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "repo/hook.h"
+#include "repo/worktree.h"
 #include "serve/receive-hooks.h"
 #include "serve/receive-session.h"
 #include "serve/receive-worktree.h"
@@ -55,35 +56,19 @@ static int place_main(struct receive_worktree *out, const struct repo *repo)
 	return ret < 0 || !out->git_dir ? ERR_NOMEM : 0;
 }
 
-/* "<git_dir>/gitdir" names the .git file of a linked one. */
 static int place_linked(struct receive_worktree *out, const struct repo *repo,
 			const char *name)
 {
-	struct buf path = BUF_INIT, text = BUF_INIT;
-	struct error err = ERROR_INIT;
+	struct buf path = BUF_INIT, git_file = BUF_INIT;
 	int ret = buf_printf(&path, "%s/worktrees/%s", repo->common_dir, name);
 
-	if (!ret) {
-		out->git_dir = mem_strdup(path.data);
-		ret = buf_append_str(&path, "/gitdir");
-	}
-	if (ret < 0 || !out->git_dir) {
-		ret = ERR_NOMEM;
-	} else if (!sys_read_any(&text, path.data, &err)) {
-		if (text.len && text.data[text.len - 1] == '\n')
-			buf_set_len(&text, text.len - 1);
-		buf_reset(&path);
-		/* Relative ones start at the git directory. */
-		if (*text.data != '/')
-			ret = buf_printf(&path, "%s/", out->git_dir);
-		if (!ret)
-			ret = buf_append_str(&path, text.data);
-		if (!ret)
-			out->dir = strip_name(path.data, ".git");
-	}
-	buf_release(&path);
-	buf_release(&text);
-	return ret;
+	if (!ret)
+		ret = worktree_git_file(&git_file, path.data);
+	if (ret > 0)
+		out->dir = strip_name(git_file.data, ".git");
+	out->git_dir = buf_detach(&path, NULL);
+	buf_release(&git_file);
+	return ret < 0 || !out->git_dir ? ERR_NOMEM : 0;
 }
 
 struct search {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Linked work trees, as their git directories tell of them: <common
+ * dir>/worktrees/<name>/ (gitrepository-layout(5)).
+ */
+#ifndef REPO_WORKTREE_H
+#define REPO_WORKTREE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/*
+ * Append the path of the work tree's .git file, as the file "gitdir" in
+ * `git_dir` has it; a relative one starts in `git_dir`. Whether it is there is
+ * not looked at. 1; 0 when "gitdir" is not there or cannot be read, or says
+ * nothing; or ERR_NOMEM.
+ */
+int worktree_git_file(struct buf *out, const char *git_dir);
+
+#endif
