@@ -8,15 +8,13 @@
 #include "base/sort.h"
 #include "builtin/gc-need.h"
 #include "builtin/maintenance-parts.h"
-#include "object/links.h"
-#include "object/oidmap.h"
 #include "repack/geometry.h"
 #include "repo/commit-graph.h"
 #include "repo/odb-midx.h"
 #include "repo/reflog.h"
-#include "repo/refs.h"
 #include "sys/clock.h"
 #include "sys/io.h"
+#include "walk/graph-lacks.h"
 #include "walk/reflog-expire.h"
 
 /*
@@ -174,114 +172,16 @@ int maintenance_needs_geometric_repack(const struct maintenance *m)
 
 /* ---- commits */
 
-/* The commits from the refs on that the commit-graph does not have. */
-struct lacking {
-	struct counting count;
-	struct odb_reader *reader;
-	struct commit_graph *graph; /* NULL: there is none */
-	enum hash_algo algo;
-	struct oidmap seen;
-	struct oid *stack; /* owned */
-	size_t nr, alloc;
-	struct error *err;
-};
-
-static int push(struct lacking *l, const struct oid *oid)
-{
-	uint32_t ignored;
-	int ret;
-
-	if (l->graph && commit_graph_find(l->graph, oid->bytes, &ignored))
-		return 0;
-	ret = oidmap_add(&l->seen, oid, 0, NULL);
-	if (ret <= 0)
-		return ret < 0 ? error_nomem(l->err) : 0;
-	if (mem_grow(&l->stack, &l->alloc, l->nr + 1, sizeof(*l->stack)) < 0)
-		return error_nomem(l->err);
-	l->stack[l->nr++] = *oid;
-	return 0;
-}
-
-static int push_link(void *ctx, const struct oid *to, enum object_type type,
-		     struct error *err)
-{
-	(void)err;
-	return type == OBJ_COMMIT || type == OBJ_TAG ? push(ctx, to) : 0;
-}
-
-/* What cannot be read is for others to complain about. */
-static int visit_commit(struct lacking *l, const struct oid *oid)
-{
-	struct odb_object obj = ODB_OBJECT_INIT;
-	enum object_type type;
-	int ret = odb_info(l->reader, oid, &type, NULL, NULL);
-
-	if (ret < 0 || (type != OBJ_COMMIT && type != OBJ_TAG))
-		return 0;
-	if (type == OBJ_COMMIT && count_one(&l->count))
-		return 1;
-	if (odb_read(l->reader, oid, &obj, NULL) < 0)
-		return 0;
-	ret = object_links_each(type, obj.data, obj.len, l->algo, push_link, l,
-				NULL);
-	odb_object_release(l->reader, &obj);
-	return ret == ERR_NOMEM ? ret : 0;
-}
-
-static int visit_ref(void *ctx, const struct ref *ref)
-{
-	struct lacking *l = ctx;
-	int ret = push(l, &ref->oid);
-
-	while (!ret && l->nr) {
-		struct oid oid = l->stack[--l->nr];
-
-		ret = visit_commit(l, &oid);
-	}
-	return ret;
-}
-
-static int lacks_commits(struct lacking *l, const struct repo *repo)
-{
-	struct refs *refs = NULL;
-	struct odb *odb = NULL;
-	int ret = odb_open(&odb, repo, NULL, l->err);
-
-	if (!ret)
-		ret = refs_open(&refs, repo, l->err);
-	if (!ret && commit_graph_open(&l->graph, odb, NULL) < 0)
-		l->graph = NULL;
-	if (!ret) {
-		l->reader = odb_reader_new(odb, (size_t)1 << 20);
-		ret = l->reader
-			      ? refs_each(refs, "", visit_ref, l, NULL, l->err)
-			      : error_nomem(l->err);
-	}
-	odb_reader_free(l->reader);
-	commit_graph_close(l->graph);
-	refs_close(refs);
-	odb_close(odb);
-	return ret;
-}
-
 int maintenance_needs_commit_graph(const struct maintenance *m)
 {
-	struct lacking l = {
-		.algo = m->repo->algo,
-		.seen = OIDMAP_INIT,
-		.err = m->err,
-	};
-	int ret = load_limit(m, "maintenance.commit-graph.auto", 100,
-			     &l.count.limit);
+	uint64_t limit;
+	int ret = load_limit(m, "maintenance.commit-graph.auto", 100, &limit);
 
 	if (ret > 0)
 		ret = commit_graph_is_writable(m->repo, m->err);
-	if (ret <= 0 || !l.count.limit)
+	if (ret <= 0 || !limit)
 		return ret;
-	ret = lacks_commits(&l, m->repo);
-	oidmap_release(&l.seen);
-	free(l.stack);
-	return ret;
+	return graph_lacks_commits(m->repo, limit, m->err);
 }
 
 /* ---- other directories */
