@@ -12,6 +12,7 @@
 #include "repo/commit-graph.h"
 #include "repo/odb-midx.h"
 #include "repo/reflog.h"
+#include "repo/worktree.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "walk/graph-lacks.h"
@@ -218,32 +219,40 @@ struct prunable {
 	int64_t expiry;
 };
 
+/* Whether a work tree's .git file is gone, and has been for long enough. */
+static int is_prunable(const struct prunable *p, const char *git_dir)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = worktree_git_file(&path, git_dir);
+
+	if (ret > 0 && sys_exists(path.data)) {
+		ret = 0;
+	} else if (ret >= 0) {
+		buf_reset(&path);
+		ret = buf_printf(&path, "%s/gitdir", git_dir);
+		if (!ret)
+			ret = sys_stat(&st, path.data, NULL) < 0 ||
+			      st.mtime_ns / 1000000000 <= p->expiry;
+	}
+	buf_release(&path);
+	return ret;
+}
+
 static int check_worktree(void *ctx, const char *name)
 {
 	struct prunable *p = ctx;
-	struct buf path = BUF_INIT, target = BUF_INIT;
-	struct sys_stat st = {.mtime_ns = 0};
-	size_t dir_len;
-	int ret = buf_printf(&path, "%s/worktrees/%s/", p->repo->common_dir,
+	struct buf git_dir = BUF_INIT, lock = BUF_INIT;
+	int ret = buf_printf(&git_dir, "%s/worktrees/%s", p->repo->common_dir,
 			     name);
-	bool gone = false;
 
-	dir_len = path.len;
 	if (!ret)
-		ret = buf_append_str(&path, "locked");
-	if (!ret && !sys_exists(path.data)) {
-		buf_set_len(&path, dir_len);
-		ret = buf_append_str(&path, "gitdir");
-		gone = !ret && (sys_read_any(&target, path.data, NULL) < 0 ||
-				sys_stat(&st, path.data, NULL) < 0);
-		target.data[strcspn(target.data, "\r\n")] = '\0';
-		gone |= !ret && !sys_exists(target.data);
-	}
-	if (!ret && gone && st.mtime_ns / 1000000000 <= p->expiry)
-		ret = count_one(&p->count);
-	buf_release(&path);
-	buf_release(&target);
-	return ret;
+		ret = buf_printf(&lock, "%s/locked", git_dir.data);
+	if (!ret && !sys_exists(lock.data))
+		ret = is_prunable(p, git_dir.data);
+	buf_release(&git_dir);
+	buf_release(&lock);
+	return ret > 0 ? count_one(&p->count) : ret;
 }
 
 int maintenance_needs_worktree_prune(const struct maintenance *m)

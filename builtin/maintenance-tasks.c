@@ -292,7 +292,7 @@ struct fetching {
 	int ret; /* of those so far */
 };
 
-/* "remote.<name>.url": the remote, unless it is to be left out. */
+/* "remote.<name>.url", its last: the remote, unless it is to be left out. */
 static int fetch_remote(void *ctx, const struct config_entry *entry)
 {
 	struct fetching *f = ctx;
@@ -304,7 +304,8 @@ static int fetch_remote(void *ctx, const struct config_entry *entry)
 	bool skip = false;
 	int ret = 0;
 
-	if (!dot || strcmp(dot, ".url") != 0)
+	if (!dot || strcmp(dot, ".url") != 0 ||
+	    config_find(config, entry->key) != entry)
 		return 0;
 	if (buf_printf(&key, "remote.%.*s.skipfetchall", (int)(dot - name),
 		       name) < 0)

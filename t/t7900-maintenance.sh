@@ -200,6 +200,32 @@ test_expect_success 'work trees and resolutions of conflicts: only where some ar
 	! test -e work/.git/worktrees/tree
 '
 
+test_expect_success 'a work tree whose way is relative is there' '
+	stock -C work worktree add -q ../tree &&
+	echo ../../../../tree/.git >work/.git/worktrees/tree/gitdir &&
+	again --auto --task=worktree-prune && nothing &&
+	echo ../../../../other/.git >work/.git/worktrees/tree/gitdir &&
+	: >work/.git/worktrees/tree/locked &&
+	again --auto --task=worktree-prune && nothing &&
+	rm work/.git/worktrees/tree/locked &&
+	again --auto --task=worktree-prune &&
+	expect "worktree prune --expire now"
+'
+
+FETCH="--prefetch --prune --no-tags --no-write-fetch-head"
+FETCH="$FETCH --recurse-submodules=no --quiet"
+
+test_expect_success 'a remote is prefetched once, whatever it has of URLs' '
+	rm -rf work && cp -R base work &&
+	stock -C work remote add two ../base &&
+	stock -C work remote set-url --add two ../nonesuch &&
+	stock -C work remote add one ../base &&
+	stock -C work remote add skipped ../base &&
+	stock -C work config remote.skipped.skipFetchAll true &&
+	again --task=prefetch && sort actual >sorted && mv sorted actual &&
+	expect "fetch one $FETCH" "fetch two $FETCH"
+'
+
 test_expect_success 'other subcommands are of stock Git' '
 	rm -rf work && cp -R base work &&
 	test_must_fail "$GIT" -C work maintenance unregister 2>err &&
