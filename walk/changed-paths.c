@@ -80,7 +80,8 @@ static int add_entry(struct entries *e, const char *path, size_t len)
 }
 
 /* A changed path, and the directories above that the last one was not in. */
-static int take_path(void *ctx, const char *path, size_t len)
+static int take_path(void *ctx, const char *path, size_t len,
+		     enum path_change change)
 {
 	struct entries *e = ctx;
 	size_t common = 0;

@@ -13,6 +13,7 @@ struct path_changes {
 	struct tree_store *store; /* owned */
 	struct entry_pool *pool;  /* borrowed from the store */
 	enum hash_algo algo;
+	const struct pathspec *limits; /* borrowed; NULL: all paths */
 	struct buf path;   /* of the directory at hand, with its slash */
 	path_change_fn fn; /* these three are of the run */
 	void *ctx;
@@ -52,19 +53,63 @@ void path_changes_free(struct path_changes *p)
 	free(p);
 }
 
+void path_changes_limit(struct path_changes *p, const struct pathspec *limits)
+{
+	p->limits = limits;
+}
+
+/* Entry numbers of a path in both trees; ENTRY_POOL_NONE where it is not. */
+struct entry_pair {
+	uint32_t new_entry, old_entry;
+};
+
 static int diff_trees(struct path_changes *p, uint32_t new_tree,
-		      uint32_t old_tree, unsigned depth);
+		      uint32_t old_tree, enum pathspec_below taken,
+		      unsigned depth);
+
+static int report_file(struct path_changes *p, const struct entry_pair *pair,
+		       bool is_gitlink, enum pathspec_below taken)
+{
+	enum path_change change = PATH_MODIFIED;
+
+	if (taken != PATHSPEC_ALL &&
+	    !pathspec_takes(p->limits, p->path.data, p->path.len, is_gitlink))
+		return 0;
+	if (pair->new_entry == ENTRY_POOL_NONE)
+		change = PATH_REMOVED;
+	else if (pair->old_entry == ENTRY_POOL_NONE)
+		change = PATH_ADDED;
+	return p->fn(p->ctx, p->path.data, p->path.len, change);
+}
+
+static int enter_dir(struct path_changes *p, const struct entry_pair *pair,
+		     enum pathspec_below taken, unsigned depth)
+{
+	uint32_t trees[2] = {PATH_CHANGES_NO_TREE, PATH_CHANGES_NO_TREE};
+
+	if (taken != PATHSPEC_ALL) {
+		taken = pathspec_below(p->limits, p->path.data, p->path.len);
+		if (taken == PATHSPEC_NOTHING)
+			return 0;
+	}
+	if (buf_append_char(&p->path, '/') < 0 ||
+	    (pair->new_entry != ENTRY_POOL_NONE &&
+	     tree_store_object(p->store, pair->new_entry, &trees[0]) < 0) ||
+	    (pair->old_entry != ENTRY_POOL_NONE &&
+	     tree_store_object(p->store, pair->old_entry, &trees[1]) < 0))
+		return error_nomem(p->err);
+	return diff_trees(p, trees[0], trees[1], taken, depth + 1);
+}
 
 /*
- * An entry that is in one tree only, or in both and different; entry numbers,
- * ENTRY_POOL_NONE where a side has none. What is taken from the pool is taken
- * before another tree is read.
+ * An entry that is in one tree only, or in both and different. What is taken
+ * from the pool is taken before another tree is read.
  */
-static int report(struct path_changes *p, uint32_t new_entry,
-		  uint32_t old_entry, unsigned depth)
+static int report(struct path_changes *p, const struct entry_pair *pair,
+		  enum pathspec_below taken, unsigned depth)
 {
-	uint32_t some = new_entry == ENTRY_POOL_NONE ? old_entry : new_entry;
-	uint32_t trees[2] = {PATH_CHANGES_NO_TREE, PATH_CHANGES_NO_TREE};
+	uint32_t some = pair->new_entry == ENTRY_POOL_NONE ? pair->old_entry
+							   : pair->new_entry;
 	size_t dir_len = p->path.len;
 	struct tree_entry entry;
 	int ret;
@@ -72,17 +117,10 @@ static int report(struct path_changes *p, uint32_t new_entry,
 	entry_pool_get(&entry, p->pool, some, p->algo);
 	if (buf_append(&p->path, entry.name, entry.name_len) < 0)
 		return error_nomem(p->err);
-	if (!tree_entry_is_dir(&entry)) {
-		ret = p->fn(p->ctx, p->path.data, p->path.len);
-	} else if (buf_append_char(&p->path, '/') < 0 ||
-		   (new_entry != ENTRY_POOL_NONE &&
-		    tree_store_object(p->store, new_entry, &trees[0]) < 0) ||
-		   (old_entry != ENTRY_POOL_NONE &&
-		    tree_store_object(p->store, old_entry, &trees[1]) < 0)) {
-		ret = error_nomem(p->err);
-	} else {
-		ret = diff_trees(p, trees[0], trees[1], depth + 1);
-	}
+	ret = tree_entry_is_dir(&entry)
+		      ? enter_dir(p, pair, taken, depth)
+		      : report_file(p, pair, tree_entry_is_gitlink(&entry),
+				    taken);
 	buf_set_len(&p->path, dir_len);
 	return ret;
 }
@@ -137,13 +175,12 @@ static int compare(const struct path_changes *p, const struct side *a,
 }
 
 static int diff_sides(struct path_changes *p, struct side *a, struct side *b,
-		      unsigned depth)
+		      enum pathspec_below taken, unsigned depth)
 {
 	int ret = 0;
 
 	while (!ret) {
-		uint32_t new_entry = ENTRY_POOL_NONE;
-		uint32_t old_entry = ENTRY_POOL_NONE;
+		struct entry_pair pair = {ENTRY_POOL_NONE, ENTRY_POOL_NONE};
 		int order;
 
 		skip_common(p, a, b);
@@ -151,11 +188,11 @@ static int diff_sides(struct path_changes *p, struct side *a, struct side *b,
 			break;
 		order = compare(p, a, b);
 		if (order <= 0)
-			new_entry = a->tree.table.entries[a->at++];
+			pair.new_entry = a->tree.table.entries[a->at++];
 		if (order >= 0)
-			old_entry = b->tree.table.entries[b->at++];
-		if (order || !is_same(p, new_entry, old_entry))
-			ret = report(p, new_entry, old_entry, depth);
+			pair.old_entry = b->tree.table.entries[b->at++];
+		if (order || !is_same(p, pair.new_entry, pair.old_entry))
+			ret = report(p, &pair, taken, depth);
 	}
 	return ret;
 }
@@ -169,7 +206,8 @@ static int open_side(struct path_changes *p, struct side *side, uint32_t tree)
 }
 
 static int diff_trees(struct path_changes *p, uint32_t new_tree,
-		      uint32_t old_tree, unsigned depth)
+		      uint32_t old_tree, enum pathspec_below taken,
+		      unsigned depth)
 {
 	struct side a, b = {.tree = TREE_INIT};
 	int ret;
@@ -183,7 +221,7 @@ static int diff_trees(struct path_changes *p, uint32_t new_tree,
 	if (!ret)
 		ret = open_side(p, &b, old_tree);
 	if (!ret)
-		ret = diff_sides(p, &a, &b, depth);
+		ret = diff_sides(p, &a, &b, taken, depth);
 	tree_store_release(p->store, &a.tree);
 	tree_store_release(p->store, &b.tree);
 	return ret;
@@ -199,5 +237,7 @@ int path_changes_run(struct path_changes *p, uint32_t new_tree,
 	p->ctx = ctx;
 	p->err = err;
 	buf_reset(&p->path);
-	return diff_trees(p, new_tree, old_tree, 0);
+	return diff_trees(
+		p, new_tree, old_tree,
+		p->limits ? pathspec_below(p->limits, "", 0) : PATHSPEC_ALL, 0);
 }

@@ -11,9 +11,17 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "repo/pathspec.h"
 #include "walk/objspace.h"
 
 #define PATH_CHANGES_NO_TREE UINT32_MAX
+
+/* What happened to a path. */
+enum path_change {
+	PATH_ADDED = 1,
+	PATH_REMOVED = 2,
+	PATH_MODIFIED = PATH_ADDED | PATH_REMOVED,
+};
 
 /*
  * Receives the path of a file, symlink or submodule, from the roots, without a
@@ -21,7 +29,8 @@
  * was one, is named as the file it was or is, and so is what is below it. A
  * nonzero return ends the comparison and is returned.
  */
-typedef int (*path_change_fn)(void *ctx, const char *path, size_t path_len);
+typedef int (*path_change_fn)(void *ctx, const char *path, size_t path_len,
+			      enum path_change change);
 
 /* Working memory of one thread. */
 struct path_changes;
@@ -30,6 +39,12 @@ struct path_changes;
 struct path_changes *path_changes_new(struct objspace *space,
 				      size_t cache_limit);
 void path_changes_free(struct path_changes *p);
+
+/*
+ * From now on tell only of paths that `limits` (borrowed) takes, and read only
+ * directories where there may be some.
+ */
+void path_changes_limit(struct path_changes *p, const struct pathspec *limits);
 
 /*
  * Compare two trees (obj_pos, or PATH_CHANGES_NO_TREE for one without

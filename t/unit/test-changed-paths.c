@@ -53,7 +53,8 @@ struct expected {
 };
 
 /* The path and the directories above are in the filter. */
-static int expect_path(void *ctx, const char *path, size_t len)
+static int expect_path(void *ctx, const char *path, size_t len,
+		       enum path_change change)
 {
 	struct expected *e = ctx;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/path-changes.c: random pairs of commits against lists of all paths. */
+/*
+ * walk/path-changes.c: random pairs of commits against lists of all paths, and
+ * limited to some.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,9 +38,11 @@ static void list(struct buf *out, struct randrepo *r, uint32_t tree,
 	}
 }
 
-static int take_path(void *ctx, const char *path, size_t len)
+static int take_path(void *ctx, const char *path, size_t len,
+		     enum path_change change)
 {
 	assert_int_equal(path[len], '\0');
+	assert_in_range(change, PATH_ADDED, PATH_MODIFIED);
 	assert_true(path[0] != '/' && path[len - 1] != '/');
 	return buf_printf(ctx, "%s\n", path);
 }
@@ -85,6 +90,70 @@ static void check_changed(const char *changed, const char *a, const char *b)
 	}
 }
 
+/* Lines of what changed, as "<path> <change>"; with a pathspec those it takes.
+ */
+struct noting {
+	struct buf out;
+	const struct pathspec *ps;
+};
+
+static int note_change(void *ctx, const char *path, size_t len,
+		       enum path_change change)
+{
+	struct noting *n = ctx;
+
+	/* Random trees have no submodules. */
+	if (n->ps && !pathspec_takes(n->ps, path, len, false))
+		return 0;
+	return buf_printf(&n->out, "%s %d\n", path, (int)change);
+}
+
+/* What a limit leaves is what the pathspec takes of all. */
+static void check_limited(struct path_changes *p, uint32_t ta, uint32_t tb,
+			  const char *path)
+{
+	static const char *const forms[] = {"%s", ":!%s", "%.2s*",
+					    ":(glob)*%s"};
+
+	for (size_t i = 0; i < 4; i++) {
+		const struct pathspec_place top = {.name = ""};
+		struct noting all = {BUF_INIT, NULL}, limited = all;
+		struct buf text = BUF_INIT;
+		const char *pattern;
+		struct pathspec ps;
+
+		buf_printf(&text, forms[i], path);
+		pattern = text.data;
+		assert_int_equal(pathspec_parse(&ps, &pattern, 1, &top, NULL),
+				 0);
+		all.ps = &ps;
+		path_changes_run(p, ta, tb, note_change, &all, NULL);
+		path_changes_limit(p, &ps);
+		path_changes_run(p, ta, tb, note_change, &limited, NULL);
+		path_changes_limit(p, NULL);
+		assert_string_equal(all.out.data, limited.out.data);
+		pathspec_release(&ps);
+		buf_release(&text);
+		buf_release(&all.out);
+		buf_release(&limited.out);
+	}
+}
+
+static void check_limits(struct path_changes *p, uint32_t ta, uint32_t tb,
+			 const char *changed)
+{
+	char path[256];
+
+	for (; *changed; changed = strchr(changed, '\n') + 1) {
+		size_t len = strcspn(changed, "\n");
+
+		assert_true(len < sizeof(path));
+		memcpy(path, changed, len);
+		path[len] = '\0';
+		check_limited(p, ta, tb, path);
+	}
+}
+
 static void check_pair(struct walkrepo *f, struct path_changes *p, uint32_t a,
 		       uint32_t b)
 {
@@ -101,6 +170,7 @@ static void check_pair(struct walkrepo *f, struct path_changes *p, uint32_t a,
 	check_lines(la.data, lb.data, changed.data);
 	check_lines(lb.data, la.data, changed.data);
 	check_changed(changed.data, la.data, lb.data);
+	check_limits(p, walkrepo_pos(f, ta), walkrepo_pos(f, tb), changed.data);
 	/* Against nothing: all files. */
 	buf_reset(&changed);
 	assert_int_equal(path_changes_run(p, walkrepo_pos(f, ta),
@@ -131,7 +201,8 @@ static void test_random(void **state)
 	}
 }
 
-static int stop(void *ctx, const char *path, size_t len)
+static int stop(void *ctx, const char *path, size_t len,
+		enum path_change change)
 {
 	++*(int *)ctx;
 	return 7;
