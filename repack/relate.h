@@ -1,20 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deltas against versions that the receiver is known to have: each against one
- * base, without a search for the best of many.
+ * Deltas against objects that the receiver is known to have or to get: each
+ * against one base, without a search for the best of many.
  */
 #ifndef REPACK_RELATE_H
 #define REPACK_RELATE_H
 
+#include <stdint.h>
+
+#include "base/buf.h"
 #include "base/error.h"
+#include "pack/inflate.h"
 #include "repack/find.h"
 #include "repack/items.h"
 
+/* What makes such deltas. */
+struct relating {
+	struct repack_items *items; /* borrowed */
+	struct odb_reader *reader;  /* borrowed */
+	struct deflater *deflater;  /* owned */
+	struct buf stream;
+	uint64_t kept; /* bytes of deltas that were made */
+};
+
+/* An item, and the object that it is like. */
+struct relate_pair {
+	uint32_t item;
+	uint32_t base;        /* item; REPACK_NO_ITEM: none yet for `old` */
+	struct walk_item old; /* the base's object */
+};
+
+/* 0 or ERR_NOMEM; release in any case. */
+int relating_init(struct relating *r, struct repack_items *items,
+		  struct odb_reader *reader, int compression);
+void relating_release(struct relating *r);
+
+/*
+ * Make a planned item a delta against the other of its pair, where that is at
+ * most half its size; if there is no item for that one, an external one is
+ * appended and noted in the pair. An item for which this will not do, or that
+ * cannot be read, stays as it is. 0 or ERR_NOMEM.
+ */
+int relate_pair(struct relating *r, struct relate_pair *pair);
+
 /*
  * Make planned items that would be sent whole deltas against the versions that
- * `found` knows for them, where that is at most half their size; these are
- * appended to the items, as external ones. Others stay as they are. 0 or
- * ERR_NOMEM.
+ * `found` knows for them. 0 or ERR_NOMEM.
  */
 int relate_versions(struct repack_items *items, struct found *found,
 		    int compression, struct error *err);

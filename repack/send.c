@@ -11,6 +11,7 @@
 #include "repack/delta-search.h"
 #include "repack/find.h"
 #include "repack/plan.h"
+#include "repack/relate-chains.h"
 #include "repack/relate.h"
 #include "repack/reuse.h"
 #include "repack/send.h"
@@ -115,6 +116,21 @@ static uint64_t end(const struct send *s, const char *label, uint64_t start)
 	return sys_clock_ns() - start;
 }
 
+/* Stored deltas that lost their base get another from along their chain. */
+static int relate_orphans(struct send *s, struct error *err)
+{
+	struct relate_chains_options options = {
+		.packs = &s->packs,
+		.reader = s->found.walk.reader,
+		.is_base = is_base,
+		.base_ctx = s,
+		.compression = s->options->compression,
+		.cache_size = s->options->delta_cache_size,
+	};
+
+	return relate_chains(&s->items, &options, err);
+}
+
 static int prepare(struct send *s, struct error *err)
 {
 	uint64_t start = begin(s, "prepare-pack");
@@ -123,6 +139,8 @@ static int prepare(struct send *s, struct error *err)
 	if (!ret)
 		ret = relate_versions(&s->items, &s->found,
 				      s->options->compression, err);
+	if (!ret && s->options->window && s->options->reuse_delta)
+		ret = relate_orphans(s, err);
 	if (!ret && s->request->thin)
 		ret = found_add_bases(&s->found, &s->items, err);
 	if (!ret)

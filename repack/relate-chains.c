@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Going up stored chains of deltas, past what is not sent. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "repack/item-index.h"
+#include "repack/relate-chains.h"
+#include "repack/relate.h"
+
+struct chains {
+	struct relating r;
+	const struct relate_chains_options *options;
+	const struct odb *odb;
+	struct item_index item_of;
+	struct sort_item *orphans; /* owned: items, in the order of their
+				      packs */
+	size_t nr;
+	uint32_t *heirs; /* owned: by obj_pos of what is not to be written, an
+			    item plus 1: its external one, or the first that
+			    came past it; 0: none */
+};
+
+/* Whether an item would be inflated though it is in a pack. */
+static bool is_candidate(const struct repack_item *item)
+{
+	return item->how == REPACK_WHOLE && !item->is_external &&
+	       !item->no_delta && item->pack_nr != REPACK_NO_ITEM;
+}
+
+/* Neighbours in a pack have bases in common, which are read once then. */
+static int list_orphans(struct chains *c, const struct repack_items *items)
+{
+	c->orphans = mem_alloc(items->nr, sizeof(*c->orphans));
+	if (!c->orphans)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < items->nr; i++) {
+		const struct repack_item *item = &items->items[i];
+		struct pack *pack;
+
+		if (!is_candidate(item))
+			continue;
+		c->orphans[c->nr++] = (struct sort_item){
+			((uint64_t)item->pack_nr << 48) +
+				odb_offset(c->odb, item->obj_pos, &pack),
+			(uint32_t)i,
+		};
+	}
+	return sort_items(c->orphans, c->nr);
+}
+
+/*
+ * From an object of a pack to its stored base: 1; 0: it has none; or negative.
+ */
+static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
+{
+	const struct packs *packs = c->options->packs;
+	struct packs_stored stored;
+	int ret = packs_stored(&stored, packs, pack_nr, *idx_pos, NULL);
+
+	if (ret < 0 || (stored.entry.type != OBJ_OFS_DELTA &&
+			stored.entry.type != OBJ_REF_DELTA))
+		return ret;
+	return packs_base(idx_pos, packs, pack_nr, *idx_pos, &stored, NULL);
+}
+
+/* The number of an object of a pack, by which items know it. */
+static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
+			   uint32_t idx_pos)
+{
+	uint32_t obj_pos = c->odb->packs[pack_nr].first_pos + idx_pos;
+
+	if (c->odb->pack_nr > 1)
+		odb_find_raw(c->odb, odb_oid_raw(c->odb, obj_pos), &obj_pos);
+	return obj_pos;
+}
+
+/* Whether an object on the chain, or an heir of it, is a base. */
+static bool find_base(const struct chains *c, struct relate_pair *pair,
+		      uint32_t obj_pos)
+{
+	const struct relate_chains_options *o = c->options;
+
+	pair->old.obj_pos = obj_pos;
+	pair->base = item_index_get(&c->item_of, obj_pos);
+	if (pair->base == REPACK_NO_ITEM && c->heirs[obj_pos])
+		pair->base = c->heirs[obj_pos] - 1;
+	if (pair->base == REPACK_NO_ITEM)
+		return o->is_base && o->is_base(o->base_ctx, obj_pos);
+	pair->old.obj_pos = c->r.items->items[pair->base].obj_pos;
+	return true;
+}
+
+/*
+ * Whether a base is, by way of others, a delta against the item: chains that
+ * are broken come back to where they began, and packs that have the same
+ * objects may store them as deltas of each other.
+ */
+static bool is_made_from(const struct repack_items *items, uint32_t base,
+			 uint32_t item)
+{
+	while (base != REPACK_NO_ITEM && base != item)
+		base = items->items[base].base;
+	return base == item;
+}
+
+/*
+ * Go up to the first base. Every object on the way has this item for its heir
+ * then, so that a chain which comes back to itself ends too.
+ */
+static int climb(struct chains *c, struct relate_pair *pair, uint32_t *top)
+{
+	const struct repack_item *item = &c->r.items->items[pair->item];
+	uint32_t pack_nr = item->pack_nr;
+	uint32_t idx_pos = item->obj_pos - c->odb->packs[pack_nr].first_pos;
+	int ret;
+
+	while ((ret = go_up(c, pack_nr, &idx_pos)) > 0) {
+		*top = obj_pos_of(c, pack_nr, idx_pos);
+		if (find_base(c, pair, *top))
+			break;
+		c->heirs[*top] = pair->item + 1;
+	}
+	return ret;
+}
+
+static int relate_orphan(struct chains *c, uint32_t item_nr)
+{
+	const struct repack_item *item = &c->r.items->items[item_nr];
+	struct relate_pair pair = {
+		.item = item_nr,
+		.base = REPACK_NO_ITEM,
+		.old = {.type = item->type, .name_hash = item->name_hash},
+	};
+	uint32_t top;
+	int ret = climb(c, &pair, &top);
+
+	if (ret <= 0 || is_made_from(c->r.items, pair.base, item_nr))
+		return ret == ERR_NOMEM ? ret : 0;
+	ret = relate_pair(&c->r, &pair);
+	if (!ret && pair.base != REPACK_NO_ITEM && !c->heirs[top])
+		c->heirs[top] = pair.base + 1;
+	return ret;
+}
+
+static int relate_orphans(struct chains *c)
+{
+	uint64_t limit = c->options->cache_size;
+	int ret = item_index_init(&c->item_of, c->r.items);
+
+	if (ret < 0)
+		return ret;
+	c->heirs = mem_calloc(c->odb->packed_nr, sizeof(*c->heirs));
+	if (!c->heirs)
+		ret = ERR_NOMEM;
+	for (size_t i = 0; i < c->nr && !ret && (!limit || c->r.kept < limit);
+	     i++)
+		ret = relate_orphan(c, c->orphans[i].value);
+	free(c->heirs);
+	item_index_release(&c->item_of);
+	return ret;
+}
+
+int relate_chains(struct repack_items *items,
+		  const struct relate_chains_options *options,
+		  struct error *err)
+{
+	struct chains c = {.options = options, .odb = items->space->odb};
+	int ret = list_orphans(&c, items);
+
+	if (!ret && c.nr) {
+		ret = relating_init(&c.r, items, options->reader,
+				    options->compression);
+		if (!ret)
+			ret = relate_orphans(&c);
+		relating_release(&c.r);
+	}
+	free(c.orphans);
+	return ret < 0 ? error_nomem(err) : 0;
+}
