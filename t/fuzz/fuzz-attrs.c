@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "repo/attrs.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 static void ask(const char *text, size_t len, const char *dir, unsigned flags)
 {

@@ -12,17 +12,10 @@
 #include "bitmap/file-write.h"
 #include "bitmap/file.h"
 #include "bitmap/pseudo-fill.h"
+#include "t/fuzz/fuzz.h"
 
 /* Rows that are loaded: a few bytes can claim many XORs of each other. */
 #define ROWS_MAX 64
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void check_types(const struct bitmap_file *f)
 {

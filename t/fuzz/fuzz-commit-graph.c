@@ -4,8 +4,7 @@
 #include <stdint.h>
 
 #include "repo/commit-graph-layer.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "object/parse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 /* [p, p + n) lies in the input; an empty string may lie anywhere. */
 static void check_inside(const char *p, size_t n, const uint8_t *data,

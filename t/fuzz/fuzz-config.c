@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "repo/config.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 /* Whatever came out can be asked for, and names what it should. */
 static void query(const struct config *config)

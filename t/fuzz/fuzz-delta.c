@@ -9,16 +9,9 @@
 #include <string.h>
 
 #include "pack/delta.h"
+#include "t/fuzz/fuzz.h"
 
 #define RESULT_MAX (1 << 16)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void apply(const uint8_t *base, size_t base_len, const uint8_t *delta,
 		  size_t len)

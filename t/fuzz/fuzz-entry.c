@@ -11,8 +11,7 @@
 
 #include "pack/entry.h"
 #include "pack/inflate.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 #define SIZE_MAX_HERE ((size_t)1 << 20)
 #define PREFIX_LEN 20

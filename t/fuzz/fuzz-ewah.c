@@ -11,16 +11,9 @@
 
 #include "base/buf.h"
 #include "ewah/ewah.h"
+#include "t/fuzz/fuzz.h"
 
 #define BITS_MAX (1 << 16)
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* The first bits of the view as a plain set. */
 static void unpack(struct bitset *set, const struct ewah_view *v)

@@ -7,8 +7,7 @@
 
 #include "walk/filter.h"
 #include "walk/sparse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 /* What was accepted is accepted again as it is printed, and the same. */
 static void again(const struct filter *filter)

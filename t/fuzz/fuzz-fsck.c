@@ -9,8 +9,7 @@
 
 #include "object/parse.h"
 #include "repo/fsck-blob.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 static int count(void *ctx, const struct fsck_report *report, struct error *err)
 {

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "serve/http-body.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+#include "t/fuzz/fuzz.h"
 
 enum {
 	CHOOSE_GZIP = 1 << 0,
@@ -21,38 +20,13 @@ enum {
 	UNPACKED_MAX = 1 << 20,
 };
 
-struct input {
-	const uint8_t *p, *end;
-	size_t piece;
-};
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-static ssize_t read_input(void *ctx, void *bytes, size_t len, struct error *err)
-{
-	struct input *in = ctx;
-	size_t left = (size_t)(in->end - in->p);
-
-	if (in->piece && len > in->piece)
-		len = in->piece;
-	len = left < len ? left : len;
-	if (len)
-		memcpy(bytes, in->p, len);
-	in->p += len;
-	return (ssize_t)len;
-}
-
 /* All of it; by reads of `step` bytes, if that is not 0. The result. */
 static int read_body(struct buf *out, uint8_t choice, const uint8_t *bytes,
 		     size_t len, size_t step)
 {
-	struct input in = {bytes, bytes + len,
-			   choice & CHOOSE_SMALL_PIECES ? 3 : 0};
-	const struct serve_io io = {.read = read_input, .ctx = &in};
+	struct fuzz_input in = {bytes, bytes + len,
+				choice & CHOOSE_SMALL_PIECES ? 3 : 0};
+	const struct serve_io io = {.read = fuzz_input_read, .ctx = &in};
 	struct http_body *body;
 	char length[24], piece[64];
 	ssize_t n = 1;

@@ -10,14 +10,7 @@
 
 #include "base/mem.h"
 #include "serve/http-url.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void check_path(const char *path)
 {

@@ -10,8 +10,7 @@
 
 #include "pack/idx.h"
 #include "pack/rev.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 static void look_up(const struct pack_idx *idx, uint32_t idx_pos, bool sound)
 {

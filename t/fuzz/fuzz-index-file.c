@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "repo/index-file.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+#include "t/fuzz/fuzz.h"
 
 static int count(void *ctx, const struct index_entry *entry)
 {

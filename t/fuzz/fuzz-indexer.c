@@ -10,20 +10,13 @@
 #include "base/mem.h"
 #include "object/hash.h"
 #include "pack/indexer.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 struct input {
 	const uint8_t *data;
 	size_t len, at;
 	struct oid trailer, known;
 };
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* The input and its trailer, 64 bytes at a time. */
 static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)

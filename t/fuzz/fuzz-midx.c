@@ -10,8 +10,7 @@
 
 #include "base/mem.h"
 #include "pack/midx-verify.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 static void ignore(void *ctx, const char *line)
 {

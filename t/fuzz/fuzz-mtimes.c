@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "pack/mtimes.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 /* What is sound is what would be written for the same times. */
 static void use(const struct pack_mtimes *m, const struct oid *checksum)

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "islands/network-registry.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {

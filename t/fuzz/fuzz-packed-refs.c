@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "repo/packed-refs.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {

@@ -9,33 +9,7 @@
 #include <string.h>
 
 #include "serve/pktline.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
-struct input {
-	const uint8_t *bytes;
-	size_t left, piece;
-};
-
-static ssize_t read_piece(void *ctx, void *bytes, size_t len, struct error *err)
-{
-	struct input *in = ctx;
-	size_t n = in->piece < in->left ? in->piece : in->left;
-
-	(void)err;
-	require(len > 0);
-	n = n < len ? n : len;
-	memcpy(bytes, in->bytes, n);
-	in->bytes += n;
-	in->left -= n;
-	return (ssize_t)n;
-}
+#include "t/fuzz/fuzz.h"
 
 static void check_same(const struct pktline *read, const struct pktline *parsed)
 {
@@ -50,8 +24,8 @@ static void check_same(const struct pktline *read, const struct pktline *parsed)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	struct input in = {bytes + 1, len - 1, 0};
-	struct serve_io io = {.read = read_piece, .ctx = &in};
+	struct fuzz_input in = {bytes + 1, bytes + len, 0};
+	struct serve_io io = {.read = fuzz_input_read, .ctx = &in};
 	struct pktline_reader r;
 	struct cursor c;
 	int ret;

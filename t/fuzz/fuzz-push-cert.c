@@ -10,14 +10,7 @@
 
 #include "repo/signature.h"
 #include "serve/push-cert.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void check_line(const struct push_cert_line *line, const char *from,
 		       const char *to)

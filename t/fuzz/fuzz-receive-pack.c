@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "serve/receive-commands.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+#include "t/fuzz/fuzz.h"
 
 enum {
 	CHOOSE_SHA256 = 1 << 0,
@@ -20,31 +19,6 @@ enum {
 	CHOOSE_SMALL_PIECES = 1 << 3,
 	CHOOSE_CERT = 1 << 4,
 };
-
-struct input {
-	const uint8_t *p, *end;
-	size_t piece;
-};
-
-static ssize_t read_input(void *ctx, void *bytes, size_t len, struct error *err)
-{
-	struct input *in = ctx;
-	size_t left = (size_t)(in->end - in->p);
-
-	if (in->piece && len > in->piece)
-		len = in->piece;
-	len = left < len ? left : len;
-	if (len)
-		memcpy(bytes, in->p, len);
-	in->p += len;
-	return (ssize_t)len;
-}
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void check(const struct receive_request *req)
 {
@@ -68,9 +42,9 @@ static void check(const struct receive_request *req)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	uint8_t choice = len ? *bytes : 0;
-	struct input in = {bytes + (len > 0), bytes + len,
-			   choice & CHOOSE_SMALL_PIECES ? 3 : 0};
-	struct serve_io io = {.read = read_input, .ctx = &in};
+	struct fuzz_input in = {bytes + (len > 0), bytes + len,
+				choice & CHOOSE_SMALL_PIECES ? 3 : 0};
+	struct serve_io io = {.read = fuzz_input_read, .ctx = &in};
 	struct receive_request req;
 	struct pktline_reader r;
 	struct error err = ERROR_INIT;

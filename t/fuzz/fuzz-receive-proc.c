@@ -10,17 +10,10 @@
 
 #include "base/mem.h"
 #include "serve/receive-proc.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+#include "t/fuzz/fuzz.h"
 
 #define HEX_A "7d1665144a3a975c05f1f43902ddaf084e784dbe"
 #define HEX_B "74730d410fcb6603ace96f1dc55ea6196122532d"
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 /* A push of three commands; the first two are for the hook. */
 static void make_request(struct receive_request *req)

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "repo/reflog.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 /* What a line is said to hold lies in it, in this order. */
 static void check(const char *bytes, size_t len, enum hash_algo algo)

@@ -12,8 +12,7 @@
 #include "base/bytes.h"
 #include "reftable/merged.h"
 #include "reftable/verify.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 /* The header once more where the footer begins, and its checksum. */
 static void repair(uint8_t *bytes, size_t len)

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "pack/rev.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 static void use(const struct pack_rev *rev)
 {

@@ -9,14 +9,7 @@
 #include <string.h>
 
 #include "repo/signature.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-static void require(bool ok)
-{
-	if (!ok)
-		abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void check_gpg(const char *text, size_t len)
 {

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "object/parse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "t/fuzz/fuzz.h"
 
 static void check_entry(const struct tree_entry *e, const uint8_t *at,
 			const struct cursor *rest, enum hash_algo algo)

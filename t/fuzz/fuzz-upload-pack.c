@@ -14,15 +14,8 @@
 #define assert_non_null(x) require((x) != NULL)
 #define assert_int_equal(a, b) require((a) == (b))
 
-static void require(_Bool ok)
-{
-	if (!ok)
-		abort();
-}
-
+#include "t/fuzz/fuzz.h"
 #include "t/unit/dialog.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
 	CHOOSE_VERSION = 3,
