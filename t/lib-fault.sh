@@ -25,6 +25,8 @@
 #	               nothing but the log
 #	fault_ended <mode> <left>   in a <check>: the command was killed, or told
 #	               of an error and tidy: the file lists what it left
+#	fault_exited <mode>   in a <check>: the command ran through, was killed, or
+#	               was told of an error and said so
 #	fault_said     true when a command that was told of an error said so in
 #	               a line with the reason and exit code 128, or got over it
 
@@ -88,16 +90,19 @@ fault_said () {
 	}
 }
 
-fault_ended () {
-	if test -n "$fault_over"
-	then
-		test_must_be_empty "$2"
-		return
-	fi
-	case $1 in
+fault_exited () {
+	case ${fault_over:-$1} in
 	kill|lose) test $fault_code -eq 137 ;;
+	*) fault_said ;;
+	esac
+}
+
+fault_ended () {
+	fault_exited "$1" || return
+	case ${fault_over:-$1} in
+	kill|lose) ;;
 	# When removing fails, what should be removed is left.
-	EIO) fault_said && test $(wc -l <"$2") -le 1 ;;
-	*) fault_said && test_must_be_empty "$2" ;;
+	EIO) test $(wc -l <"$2") -le 1 ;;
+	*) test_must_be_empty "$2" ;;
 	esac
 }

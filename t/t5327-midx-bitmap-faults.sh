@@ -29,18 +29,6 @@ fresh () {
 	rm -rf r.git && cp -Rp good.git r.git
 }
 
-has_ended () {
-	if test -n "$fault_over"
-	then
-		:
-	else
-		case $1 in
-		kill|lose) test $fault_code -eq 137 ;;
-		*) fault_said ;;
-		esac
-	fi
-}
-
 # The checksum in its name and in its header is that of what is there.
 no_other_bitmap () {
 	if test -e r.git/objects/pack/multi-pack-index
@@ -52,7 +40,7 @@ no_other_bitmap () {
 }
 
 is_whole () {
-	has_ended "$1" &&
+	fault_exited "$1" &&
 	stock -C r.git fsck --full >fsck 2>&1 &&
 	no_other_bitmap &&
 	"$GIT" -C r.git rev-list --count --objects --all --use-bitmap-index \

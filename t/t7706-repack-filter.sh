@@ -122,15 +122,7 @@ test_expect_success 'what is refused' '
 
 # Nothing is lost, and the next repack finds its way.
 is_whole () {
-	if test -n "$fault_over"
-	then
-		test $fault_code -eq 0
-	elif test $1 = kill || test $1 = lose
-	then
-		test $fault_code -eq 137
-	else
-		fault_said
-	fi &&
+	fault_exited $1 &&
 	stock -C r.git fsck --connectivity-only 2>broken &&
 	"$GIT" -C r.git repack -adq --filter=blob:none \
 		--filter-to=../far.git/objects/pack/pack &&

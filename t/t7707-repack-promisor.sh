@@ -133,15 +133,7 @@ test_expect_success 'what is here and only promised objects name stays' '
 '
 
 is_whole () {
-	if test -n "$fault_over"
-	then
-		test $fault_code -eq 0
-	elif test $1 = kill || test $1 = lose
-	then
-		test $fault_code -eq 137
-	else
-		fault_said
-	fi &&
+	fault_exited $1 &&
 	here r >actual && test_cmp here actual &&
 	"$GIT" -C r fsck >out && "$GIT" -C r repack -adq &&
 	packed r >actual && test_cmp packed actual
