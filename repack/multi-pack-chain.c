@@ -25,8 +25,8 @@ struct writing {
 	struct multi_pack_result *result;
 	bool no_chain_file;
 	struct odb_midx *base;             /* of the new layer; borrowed */
-	const struct odb_midx *above;      /* top of what stays on it; borrowed,
-					NULL:      nothing */
+	const struct odb_midx *above;      /* borrowed: top of what stays on it;
+					      NULL: nothing */
 	size_t above_nr;                   /* layers of it */
 	struct multi_pack_sources sources; /* without compaction */
 	struct pack_bitmap *pb;            /* owned: of the snapshot's layers */
@@ -92,8 +92,8 @@ static int check_current(struct writing *w)
 	if (ret == ERR_NOMEM)
 		return error_nomem(w->err);
 	now_nr = odb_midx_layer_nr(top);
-	now = top;
-	for (ret = now_nr<nr; now_nr> nr; now_nr--)
+	ret = now_nr < nr;
+	for (now = top; now_nr > nr; now_nr--)
 		now = now->base;
 	for (; !ret && ours; ours = ours->base, now = now->base)
 		ret = !is_same_layer(ours, now);
