@@ -225,7 +225,8 @@ static bool is_equal(const struct buf *a, const struct buf *b)
 
 /*
  * A layer is removed once no chain names it: when one is not there, the chain
- * was replaced after it was read, and is read again.
+ * was replaced after it was read, and is read again. ERR_MISSING, with nothing
+ * in *top: there is none.
  */
 static int open_current(struct odb_midx **top, const char *path,
 			const char *pack_dir, enum hash_algo algo,
@@ -276,21 +277,34 @@ static int open_chain(struct odb_midx **out, const char *pack_dir,
 	return ret;
 }
 
+static int open_any(struct odb_midx **out, const char *pack_dir,
+		    enum hash_algo algo, struct error *err)
+{
+	int ret = open_file(out, odb_midx_path(pack_dir), algo, err);
+
+	if (ret != ERR_MISSING)
+		return ret;
+	if (err)
+		err->code = 0;
+	return open_chain(out, pack_dir, algo, err);
+}
+
 int odb_midx_open(struct odb_midx **out, const char *object_dir,
 		  enum hash_algo algo, struct error *err)
 {
 	struct buf dir = BUF_INIT;
-	int ret = buf_printf(&dir, "%s/pack", object_dir) < 0 ? error_nomem(err)
-							      : 0;
+	char *path = NULL;
+	int ret;
 
 	*out = NULL;
-	if (!ret)
-		ret = open_file(out, odb_midx_path(dir.data), algo, err);
-	if (ret == ERR_MISSING) {
-		if (err)
-			err->code = 0;
-		ret = open_chain(out, dir.data, algo, err);
-	}
+	if (!buf_printf(&dir, "%s/pack", object_dir))
+		path = odb_midx_path(dir.data);
+	/* The file may have come, and the chain gone, after we looked. */
+	do
+		ret = path ? open_any(out, dir.data, algo, err)
+			   : error_nomem(err);
+	while (ret == ERR_MISSING && sys_exists(path));
+	free(path);
 	buf_release(&dir);
 	return ret;
 }
