@@ -9,6 +9,7 @@
 #include "pack/midx-write.h"
 #include "repack/multi-pack-bitmap.h"
 #include "repack/multi-pack-chain.h"
+#include "repack/multi-pack-lock.h"
 #include "repack/multi-pack-remove.h"
 #include "repack/multi-pack-sources.h"
 #include "sys/io.h"
@@ -33,13 +34,15 @@ struct writing {
 	struct buf bytes, bitmap;          /* of the layer's files */
 	struct odb_midx *om; /* owned, not what is below: what is in `bytes` */
 	struct buf dir;      /* "<objects>/pack" */
-	struct sys_tempfile lock;
+	struct sys_tempfile lock;       /* of all multi-pack-indexes here */
+	struct sys_tempfile chain_lock; /* becomes the chain file */
 	enum sys_fsync_method method;
 	struct error *err;
 };
 
 static void writing_release(struct writing *w)
 {
+	sys_tempfile_abort(&w->chain_lock);
 	sys_tempfile_abort(&w->lock);
 	if (w->om)
 		odb_midx_pop(w->om);
@@ -52,7 +55,7 @@ static void writing_release(struct writing *w)
 
 /* ---- before anything is made */
 
-static int take_lock(struct writing *w)
+static int take_locks(struct writing *w)
 {
 	char *dir = odb_midx_chain_path(w->dir.data, "");
 	char *path = odb_midx_chain_path(w->dir.data, CHAIN_FILE ".lock");
@@ -61,7 +64,9 @@ static int take_lock(struct writing *w)
 			  : error_nomem(w->err);
 
 	if (!ret && !w->no_chain_file)
-		ret = sys_lockfile_create_mode(&w->lock, path,
+		ret = multi_pack_lock(&w->lock, w->dir.data, w->err);
+	if (!ret && !w->no_chain_file)
+		ret = sys_lockfile_create_mode(&w->chain_lock, path,
 					       CHAIN_MODE | w->odb->repo->share,
 					       0, w->err);
 	free(dir);
@@ -124,7 +129,7 @@ static int begin(struct writing *w)
 	if (!ret && buf_printf(&w->dir, "%s/pack", odb->dirs[dir_nr]) < 0)
 		ret = error_nomem(w->err);
 	if (!ret)
-		ret = take_lock(w);
+		ret = take_locks(w);
 	if (!ret)
 		ret = check_current(w);
 	if (!ret && w->o->bitmap &&
@@ -331,9 +336,11 @@ static int put_chain(struct writing *w)
 	    put_lines(&text, w->above, w->above_nr) < 0)
 		ret = error_nomem(w->err);
 	if (!ret)
-		ret = sys_tempfile_write(&w->lock, text.data, text.len, w->err);
+		ret = sys_tempfile_write(&w->chain_lock, text.data, text.len,
+					 w->err);
 	if (!ret)
-		ret = sys_tempfile_commit(&w->lock, path, w->method, w->err);
+		ret = sys_tempfile_commit(&w->chain_lock, path, w->method,
+					  w->err);
 	buf_release(&text);
 	free(path);
 	return ret;
@@ -406,6 +413,7 @@ static struct writing writing_of(const struct odb *odb,
 		.bitmap = BUF_INIT,
 		.dir = BUF_INIT,
 		.lock = SYS_TEMPFILE_INIT,
+		.chain_lock = SYS_TEMPFILE_INIT,
 		.err = err,
 	};
 }

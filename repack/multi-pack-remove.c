@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "pack/midx.h"
+#include "repack/multi-pack-lock.h"
 #include "repack/multi-pack-remove.h"
 #include "repo/odb-midx.h"
 #include "sys/io.h"
@@ -228,8 +229,8 @@ static int remove_chain_naming(const char *dir, const struct named_packs *names,
 	return ret > 0 ? multi_pack_remove_chain(dir, err) : ret;
 }
 
-int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
-			     struct error *err)
+static int remove_naming(const char *dir, const struct named_packs *names,
+			 struct error *err)
 {
 	char *path = odb_midx_path(dir);
 	bool found = path && names->nr && file_names_any(path, dir, names);
@@ -244,4 +245,32 @@ int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 			return ret;
 	}
 	return remove_chain_naming(dir, names, err);
+}
+
+/* Whether there is anything: 1, 0, ERR_NOMEM. */
+static int has_any(const char *dir)
+{
+	char *path = odb_midx_path(dir);
+	char *chain_dir = odb_midx_chain_path(dir, "");
+	int ret = path && chain_dir ? sys_exists(path) || sys_exists(chain_dir)
+				    : ERR_NOMEM;
+
+	free(path);
+	free(chain_dir);
+	return ret;
+}
+
+int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
+			     struct error *err)
+{
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	int ret = has_any(dir);
+
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	ret = multi_pack_lock(&lock, dir, err);
+	if (!ret)
+		ret = remove_naming(dir, names, err);
+	sys_tempfile_abort(&lock);
+	return ret;
 }

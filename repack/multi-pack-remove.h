@@ -37,6 +37,8 @@ int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
  * The multi-pack-index if it names one of these packs, or cannot be read, and
  * the chain if one of its layers does. A chain also goes when it names a pack
  * that is not there: Git before 2.47 removes packs and does not know of it.
+ * Takes the lock (multi-pack-lock.h) and gives it back; callers of the others
+ * have it. ERR_DENIED: somebody else has it.
  */
 int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 			     struct error *err);

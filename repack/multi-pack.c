@@ -9,6 +9,7 @@
 #include "pack/midx-verify.h"
 #include "pack/midx-write.h"
 #include "repack/multi-pack-bitmap.h"
+#include "repack/multi-pack-lock.h"
 #include "repack/multi-pack-remove.h"
 #include "repack/multi-pack-sources.h"
 #include "repack/multi-pack.h"
@@ -57,73 +58,65 @@ static void writing_release(struct writing *w)
 	free(w->path);
 }
 
-/* The bytes into place, unless they are there. The caller has the lock. */
-static int replace(struct writing *w, struct sys_tempfile *lock,
-		   enum sys_fsync_method method)
+static int install_file(struct writing *w, const char *path,
+			const struct buf *bytes, unsigned mode,
+			enum sys_fsync_method method)
 {
-	int ret;
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	int ret = path ? sys_tempfile_create(&file, w->dir.data, "tmp_midx_",
+					     mode | w->odb->repo->share, w->err)
+		       : error_nomem(w->err);
 
-	if (is_same(w->path, &w->bytes)) {
-		sys_tempfile_abort(lock);
-		return 0;
-	}
-	ret = sys_tempfile_write(lock, w->bytes.data, w->bytes.len, w->err);
-	return ret < 0 ? ret
-		       : sys_tempfile_commit(lock, w->path, method, w->err);
+	if (!ret)
+		ret = sys_tempfile_write(&file, bytes->data, bytes->len,
+					 w->err);
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path, method, w->err);
+	sys_tempfile_abort(&file);
+	return ret;
 }
 
 /* Nobody looks at it before there is a multi-pack-index of that checksum. */
 static int install_bitmap(struct writing *w, enum sys_fsync_method method)
 {
-	struct sys_tempfile file = SYS_TEMPFILE_INIT;
 	char *path = odb_midx_part_path(w->om, "bitmap");
-	int ret = path ? sys_tempfile_create(&file, w->dir.data, "tmp_bitmap_",
-					     BITMAP_MODE | w->odb->repo->share,
-					     w->err)
-		       : error_nomem(w->err);
+	int ret = install_file(w, path, &w->bitmap, BITMAP_MODE, method);
 
-	if (!ret)
-		ret = sys_tempfile_write(&file, w->bitmap.data, w->bitmap.len,
-					 w->err);
-	if (!ret)
-		ret = sys_tempfile_commit(&file, path, method, w->err);
-	sys_tempfile_abort(&file);
 	free(path);
 	return ret;
+}
+
+/* What is replaced; nobody looks at a chain when there is the one file. */
+static int remove_replaced(struct writing *w)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = multi_pack_remove_parts(
+		w->dir.data,
+		oid_to_hex(hex, &w->result->checksum, w->odb->algo),
+		w->bitmap.len != 0, w->err);
+
+	return ret < 0 ? ret : multi_pack_remove_chain(w->dir.data, w->err);
 }
 
 static int install(struct writing *w)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
-	struct buf lock_path = BUF_INIT;
-	char hex[OID_MAX_HEX_LEN + 1];
 	enum sys_fsync_method method;
 	int ret = repo_fsync_method(w->odb->repo, REPO_FSYNC_PACK_METADATA,
 				    &method, w->err);
 
-	if (!ret && buf_printf(&lock_path, "%s.lock", w->path) < 0)
-		ret = error_nomem(w->err);
 	if (!ret)
-		ret = sys_tempfile_create_exact(&lock, lock_path.data,
-						FILE_MODE | w->odb->repo->share,
-						w->err);
+		ret = multi_pack_lock(&lock, w->dir.data, w->err);
 	if (!ret)
 		ret = multi_pack_sources_check(&w->sources, w->dir.data,
 					       w->err);
 	if (!ret && w->bitmap.len)
 		ret = install_bitmap(w, method);
+	if (!ret && !is_same(w->path, &w->bytes))
+		ret = install_file(w, w->path, &w->bytes, FILE_MODE, method);
 	if (!ret)
-		ret = replace(w, &lock, method);
+		ret = remove_replaced(w);
 	sys_tempfile_abort(&lock);
-	if (!ret)
-		ret = multi_pack_remove_parts(
-			w->dir.data,
-			oid_to_hex(hex, &w->result->checksum, w->odb->algo),
-			w->bitmap.len != 0, w->err);
-	/* Nobody looks at a chain when there is a file of its own. */
-	if (!ret)
-		ret = multi_pack_remove_chain(w->dir.data, w->err);
-	buf_release(&lock_path);
 	return ret;
 }
 

@@ -6,7 +6,7 @@
  * A new file is written beside the old one, made durable and renamed over it;
  * only then anything that it makes redundant is removed: packs, and the
  * bitmap index and order of the old one. Writers exclude each other, and stock
- * Git's, by the lock file "multi-pack-index.lock".
+ * Git's, see multi-pack-lock.h.
  */
 #ifndef REPACK_MULTI_PACK_H
 #define REPACK_MULTI_PACK_H
@@ -52,7 +52,7 @@ struct multi_pack_result {
  * is ERR_INVALID). A file that would be the same is left as it is. A bitmap
  * index is in place before the multi-pack-index that it is named after, and
  * those of others are removed when that is. ERR_MISSING when there are no packs
- * ("no pack files to index."), ERR_IO ("Unable to create '<lock>'"), or what
+ * ("no pack files to index."), ERR_DENIED (multi-pack-lock.h), or what
  * pack_midx_write() says, or multi_pack_bitmap_make(): nothing was written
  * then.
  */

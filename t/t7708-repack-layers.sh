@@ -164,4 +164,36 @@ test_expect_success 'repack.midxNewLayerThreshold' '
 	grep "invalid value for --midx-new-layer-threshold: 0" err
 '
 
+# keep_repacking <branch> <mode>: with a new commit each time. What comes in the
+# way of another says so, and the next one does it.
+keep_repacking () {
+	for i in 1 2 3 4 5 6 7 8
+	do
+		commit=$(echo $i | stock -C server.git commit-tree \
+			-p main main^{tree}) &&
+		stock -C server.git update-ref refs/heads/$1 $commit || return
+		code=0 &&
+		"$GIT" -C server.git repack -d -q --geometric=2 -b $2 \
+			2>"err.$1" || code=$?
+		test $code -eq 0 || {
+			test $code -eq 128 &&
+			grep -E "meanwhile|File exists" "err.$1"
+		} || return
+	done >"out.$1"
+}
+
+test_expect_success 'both kinds of multi-pack-indexes at once' '
+	{
+		keep_repacking one --write-midx &
+		pid=$!
+	} &&
+	keep_repacking two --write-midx=incremental &&
+	wait $pid &&
+	everything_is_right server.git &&
+	find server.git/objects/pack -name "*.lock" -o -name "tmp_*" >left &&
+	test_must_be_empty left &&
+	repack_layers server.git &&
+	is_fresh server.git
+'
+
 test_done

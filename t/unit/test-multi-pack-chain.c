@@ -115,22 +115,29 @@ static void lower_base(void **state)
 	randrepo_release(&r);
 }
 
+/* By a writer of a chain, or of the one file. */
 static void locked(void **state)
 {
+	static const char *const locks[] = {
+		CHAIN ".lock",
+		"objects/pack/multi-pack-index.lock",
+	};
 	struct multi_pack_layer_options layer = {NULL, false};
 	uint64_t seed = random_seed();
 	struct midxlayers m;
 	struct randrepo r;
 
 	midxlayers_history(&r, &seed, HASH_SHA1, 1, false);
-	tmprepo_write(&r.t, CHAIN ".lock", "");
-	midxlayers_open(&m, &r, false);
-	assert_int_equal(
-		multi_pack_append(&m.result, m.odb, &m.o, &layer, &m.err),
-		ERR_DENIED);
-	assert_non_null(strstr(m.err.msg, "File exists"));
-	midxlayers_close(&m);
-	tmprepo_remove(&r.t, CHAIN ".lock");
+	for (size_t i = 0; i < ARRAY_NR(locks); i++) {
+		tmprepo_write(&r.t, locks[i], "");
+		midxlayers_open(&m, &r, false);
+		assert_int_equal(multi_pack_append(&m.result, m.odb, &m.o,
+						   &layer, &m.err),
+				 ERR_DENIED);
+		assert_non_null(strstr(m.err.msg, locks[i]));
+		midxlayers_close(&m);
+		tmprepo_remove(&r.t, locks[i]);
+	}
 	assert_int_equal(midxlayers_nr(&r), 1);
 	randrepo_release(&r);
 }

@@ -113,6 +113,11 @@ static void test_naming(void **state)
 	assert_int_equal(layer_nr(&m), 1);
 	assert_false(has_layer(&m, 0, "midx"));
 	assert_int_equal(named_packs_add(&some, "pack-a"), 0);
+	tmprepo_write(&m.t, "objects/pack/multi-pack-index.lock", "");
+	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL),
+			 ERR_DENIED);
+	assert_int_equal(layer_nr(&m), 1);
+	tmprepo_remove(&m.t, "objects/pack/multi-pack-index.lock");
 	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
 	assert_int_equal(layer_nr(&m), 0);
 	named_packs_release(&other);

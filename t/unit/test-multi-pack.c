@@ -159,7 +159,8 @@ static void test_locked(void **state)
 
 	bed_init(&b);
 	tmprepo_write(&b.t, "objects/pack/multi-pack-index.lock", "");
-	assert_int_equal(multi_pack_write(&result, b.odb, &o, NULL), ERR_IO);
+	assert_int_equal(multi_pack_write(&result, b.odb, &o, NULL),
+			 ERR_DENIED);
 	assert_true(has_file(&b, "multi-pack-index.lock"));
 	assert_false(has_file(&b, "multi-pack-index"));
 	bed_release(&b);
