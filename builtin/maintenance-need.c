@@ -215,7 +215,6 @@ int maintenance_needs_reflog_expire(const struct maintenance *m)
 /* The work trees that are gone, and have been for long enough. */
 struct prunable {
 	struct counting count;
-	const struct repo *repo;
 	int64_t expiry;
 };
 
@@ -239,40 +238,31 @@ static int is_prunable(const struct prunable *p, const char *git_dir)
 	return ret;
 }
 
-static int check_worktree(void *ctx, const char *name)
+static int check_worktree(void *ctx, const char *name, const char *git_dir)
 {
 	struct prunable *p = ctx;
-	struct buf git_dir = BUF_INIT, lock = BUF_INIT;
-	int ret = buf_printf(&git_dir, "%s/worktrees/%s", p->repo->common_dir,
-			     name);
+	struct buf lock = BUF_INIT;
+	int ret = buf_printf(&lock, "%s/locked", git_dir);
 
-	if (!ret)
-		ret = buf_printf(&lock, "%s/locked", git_dir.data);
+	(void)name;
 	if (!ret && !sys_exists(lock.data))
-		ret = is_prunable(p, git_dir.data);
-	buf_release(&git_dir);
+		ret = is_prunable(p, git_dir);
 	buf_release(&lock);
 	return ret > 0 ? count_one(&p->count) : ret;
 }
 
 int maintenance_needs_worktree_prune(const struct maintenance *m)
 {
-	struct prunable p = {.repo = m->repo};
+	struct prunable p = {.count = {0, 0}};
 	int ret = load_limit(m, "maintenance.worktree-prune.auto", 1,
 			     &p.count.limit);
-	char *dir;
 
 	if (ret <= 0 || !p.count.limit)
 		return ret;
 	if (approxidate_parse_expiry(&p.expiry, m->gc.worktree_prune,
 				     sys_clock_seconds()) < 0)
 		return 1; /* who prunes says what is wrong */
-	dir = repo_common_path(m->repo, "worktrees");
-	if (!dir)
-		return error_nomem(m->err);
-	ret = sys_dir_each(dir, check_worktree, &p, m->err);
-	free(dir);
-	return ret == ERR_MISSING ? 0 : ret;
+	return worktree_each(m->repo, check_worktree, &p, m->err);
 }
 
 static int count_name(void *ctx, const char *name)

@@ -9,6 +9,7 @@
 #include "base/varint.h"
 #include "object/parse.h"
 #include "repo/index-file.h"
+#include "repo/worktree.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -247,17 +248,10 @@ int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
 		    : visit_dir(&v, repo->git_dir);
 }
 
-static int visit_worktree(void *ctx, const char *name)
+static int visit_worktree(void *ctx, const char *name, const char *git_dir)
 {
-	const struct visit *v = ctx;
-	struct buf path = BUF_INIT;
-	int ret;
-
-	if (buf_printf(&path, "%s/worktrees/%s", v->repo->common_dir, name) < 0)
-		return error_nomem(v->err);
-	ret = visit_dir(v, path.data);
-	buf_release(&path);
-	return ret;
+	(void)name;
+	return visit_dir(ctx, git_dir);
 }
 
 /* Who wants ids alone. */
@@ -281,15 +275,9 @@ int index_file_each_oid(const struct repo *repo,
 {
 	struct oid_visit oids = {fn, ctx};
 	struct visit v = {repo, visit_oid, &oids, err};
-	char *worktrees = repo_common_path(repo, "worktrees");
-	int ret = worktrees ? visit_dir(&v, repo->common_dir)
-			    : error_nomem(err);
+	int ret = visit_dir(&v, repo->common_dir);
 
-	if (!ret) {
-		ret = sys_dir_each(worktrees, visit_worktree, &v, err);
-		if (ret == ERR_MISSING)
-			ret = 0;
-	}
-	free(worktrees);
+	if (!ret)
+		ret = worktree_each(repo, visit_worktree, &v, err);
 	return ret;
 }

@@ -7,6 +7,7 @@
 #include "base/sort.h"
 #include "repo/reflog.h"
 #include "repo/refs-loose.h"
+#include "repo/worktree.h"
 #include "sys/io.h"
 
 /* A walk over the directories below logs/, and what it has found. */
@@ -84,36 +85,28 @@ static int walk_logs(struct lister *l, const char *git_dir, const char *prefix,
 }
 
 /* One of the linked work trees; ours has been looked at. */
-static int worktree(void *ctx, const char *id)
+static int worktree(void *ctx, const char *id, const char *git_dir)
 {
 	struct lister *l = ctx;
-	struct buf dir = BUF_INIT, prefix = BUF_INIT;
+	struct buf prefix = BUF_INIT;
 	int ret = 0;
 
-	if (buf_printf(&dir, "%s/worktrees/%s", l->repo->common_dir, id) < 0 ||
-	    buf_printf(&prefix, "worktrees/%s/", id) < 0)
+	if (buf_printf(&prefix, "worktrees/%s/", id) < 0)
 		ret = error_nomem(l->err);
-	else if (strcmp(dir.data, l->repo->git_dir) != 0)
-		ret = walk_logs(l, dir.data, prefix.data, true, false);
-	buf_release(&dir);
+	else if (strcmp(git_dir, l->repo->git_dir) != 0)
+		ret = walk_logs(l, git_dir, prefix.data, true, false);
 	buf_release(&prefix);
 	return ret;
 }
 
 static int list_others(struct lister *l, bool is_linked)
 {
-	char *dir = repo_common_path(l->repo, "worktrees");
 	int ret = 0;
 
-	if (!dir)
-		return error_nomem(l->err);
 	if (is_linked)
 		ret = walk_logs(l, l->repo->common_dir, "main-worktree/", true,
 				false);
-	if (!ret)
-		ret = sys_dir_each(dir, worktree, l, l->err);
-	free(dir);
-	return ret == ERR_MISSING ? 0 : ret;
+	return ret ? ret : worktree_each(l->repo, worktree, l, l->err);
 }
 
 static int list(struct lister *l, bool all_worktrees)

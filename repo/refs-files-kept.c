@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "repo/refs-files.h"
 #include "repo/refs-loose.h"
+#include "repo/worktree.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -161,18 +162,10 @@ static int walk_git_dir(struct keeper *k, const char *git_dir)
 	return ret ? ret : keep_below(k, git_dir, "logs", reflog_file);
 }
 
-static int walk_worktree(void *ctx, const char *name)
+static int walk_worktree(void *ctx, const char *name, const char *git_dir)
 {
-	struct keeper *k = ctx;
-	struct buf path = BUF_INIT;
-	int ret;
-
-	if (buf_printf(&path, "%s/worktrees/%s", k->repo->common_dir, name) < 0)
-		ret = error_nomem(k->err);
-	else
-		ret = walk_git_dir(k, path.data);
-	buf_release(&path);
-	return ret;
+	(void)name;
+	return walk_git_dir(ctx, git_dir);
 }
 
 int refs_files_each_kept(const struct repo *repo,
@@ -180,15 +173,7 @@ int refs_files_each_kept(const struct repo *repo,
 			 struct error *err)
 {
 	struct keeper k = {.repo = repo, .fn = fn, .ctx = ctx, .err = err};
-	char *worktrees;
 	int ret = walk_git_dir(&k, repo->common_dir);
 
-	if (ret)
-		return ret;
-	worktrees = repo_common_path(repo, "worktrees");
-	if (!worktrees)
-		return error_nomem(err);
-	ret = sys_dir_each(worktrees, walk_worktree, &k, err);
-	free(worktrees);
-	return ret == ERR_MISSING ? 0 : ret;
+	return ret ? ret : worktree_each(repo, walk_worktree, &k, err);
 }

@@ -1,9 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a linked work tree is. */
+/* Which linked work trees there are, and where. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "repo/worktree.h"
 #include "sys/io.h"
+
+struct visit {
+	int (*fn)(void *ctx, const char *name, const char *git_dir);
+	void *ctx;
+	const char *dir; /* they are in */
+	struct error *err;
+};
+
+static int visit(void *ctx, const char *name)
+{
+	const struct visit *v = ctx;
+	struct buf git_dir = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&git_dir, "%s/%s", v->dir, name) < 0)
+		ret = error_nomem(v->err);
+	else
+		ret = v->fn(v->ctx, name, git_dir.data);
+	buf_release(&git_dir);
+	return ret;
+}
+
+int worktree_each(const struct repo *repo,
+		  int (*fn)(void *ctx, const char *name, const char *git_dir),
+		  void *ctx, struct error *err)
+{
+	char *dir = repo_common_path(repo, "worktrees");
+	struct visit v = {fn, ctx, dir, err};
+	int ret = dir ? sys_dir_each(dir, visit, &v, err) : error_nomem(err);
+
+	free(dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}
 
 int worktree_git_file(struct buf *out, const char *git_dir)
 {

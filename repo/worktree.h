@@ -8,6 +8,16 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "repo/repo.h"
+
+/*
+ * Call `fn` with the name and the git directory of each linked work tree, of
+ * which some may be gone, in no order. A nonzero return ends it and is
+ * returned. 0, ERR_IO or ERR_NOMEM.
+ */
+int worktree_each(const struct repo *repo,
+		  int (*fn)(void *ctx, const char *name, const char *git_dir),
+		  void *ctx, struct error *err);
 
 /*
  * Append the path of the work tree's .git file, as the file "gitdir" in

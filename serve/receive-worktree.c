@@ -56,17 +56,14 @@ static int place_main(struct receive_worktree *out, const struct repo *repo)
 	return ret < 0 || !out->git_dir ? ERR_NOMEM : 0;
 }
 
-static int place_linked(struct receive_worktree *out, const struct repo *repo,
-			const char *name)
+static int place_linked(struct receive_worktree *out, const char *git_dir)
 {
-	struct buf path = BUF_INIT, git_file = BUF_INIT;
-	int ret = buf_printf(&path, "%s/worktrees/%s", repo->common_dir, name);
+	struct buf git_file = BUF_INIT;
+	int ret = worktree_git_file(&git_file, git_dir);
 
-	if (!ret)
-		ret = worktree_git_file(&git_file, path.data);
 	if (ret > 0)
 		out->dir = strip_name(git_file.data, ".git");
-	out->git_dir = buf_detach(&path, NULL);
+	out->git_dir = mem_strdup(git_dir);
 	buf_release(&git_file);
 	return ret < 0 || !out->git_dir ? ERR_NOMEM : 0;
 }
@@ -86,7 +83,7 @@ static bool has_head(const struct search *s, const char *head)
 }
 
 /* 1 when the work tree of that name has the branch. */
-static int visit(void *ctx, const char *name)
+static int visit(void *ctx, const char *name, const char *git_dir)
 {
 	struct search *s = ctx;
 	struct buf head = BUF_INIT;
@@ -99,7 +96,7 @@ static int visit(void *ctx, const char *name)
 	buf_release(&head);
 	if (ret <= 0 || !s->out)
 		return ret;
-	ret = place_linked(s->out, s->r->repo, name);
+	ret = place_linked(s->out, git_dir);
 	return ret < 0 ? ret : 1;
 }
 
@@ -107,7 +104,6 @@ int receive_worktree_find(struct receive_worktree *out, struct receive *r,
 			  const char *full, struct error *err)
 {
 	struct search s = {r, out, full};
-	char *dir;
 	int ret;
 
 	if (out)
@@ -118,16 +114,10 @@ int receive_worktree_find(struct receive_worktree *out, struct receive *r,
 		receive_worktree_release(out);
 		return error_nomem(err);
 	}
-	dir = repo_common_path(r->repo, "worktrees");
-	if (!dir)
-		return error_nomem(err);
-	ret = sys_dir_each(dir, visit, &s, NULL);
-	free(dir);
+	ret = worktree_each(r->repo, visit, &s, err);
 	if (ret < 0 && out)
 		receive_worktree_release(out);
-	if (ret == ERR_NOMEM)
-		return error_nomem(err);
-	return ret == ERR_MISSING ? 0 : ret;
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
 /* ---- updating */

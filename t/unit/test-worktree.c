@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/worktree.c: where the .git file of a work tree is. */
+/* repo/worktree.c: which work trees there are, and where. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void check(const struct tmprepo *t, const char *text,
 	buf_release(&path);
 }
 
-static void test_all(void **state)
+static void test_git_file(void **state)
 {
 	struct buf relative = BUF_INIT;
 	struct tmprepo t;
@@ -39,9 +39,50 @@ static void test_all(void **state)
 	tmprepo_release(&t);
 }
 
+/* One that ends the visit after some. */
+struct visit {
+	struct buf seen; /* names */
+	int left;
+	const char *common_dir;
+};
+
+static int visit(void *ctx, const char *name, const char *git_dir)
+{
+	struct buf expected = BUF_INIT;
+	struct visit *v = ctx;
+
+	buf_printf(&expected, "%s/worktrees/%s", v->common_dir, name);
+	assert_string_equal(git_dir, expected.data);
+	buf_release(&expected);
+	buf_printf(&v->seen, "%s ", name);
+	return --v->left ? 0 : 7;
+}
+
+static void test_each(void **state)
+{
+	struct visit v = {BUF_INIT, 3, NULL};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	v.common_dir = t.repo.common_dir;
+	assert_int_equal(worktree_each(&t.repo, visit, &v, NULL), 0);
+	assert_string_equal(v.seen.data, "");
+	tmprepo_write(&t, "worktrees/a/gitdir", "x");
+	tmprepo_write(&t, "worktrees/b/gitdir", "x");
+	assert_int_equal(worktree_each(&t.repo, visit, &v, NULL), 0);
+	assert_true(!strcmp(v.seen.data, "a b ") ||
+		    !strcmp(v.seen.data, "b a "));
+	assert_int_equal(worktree_each(&t.repo, visit, &v, NULL), 7);
+	buf_release(&v.seen);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_git_file),
+		cmocka_unit_test(test_each),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
