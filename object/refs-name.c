@@ -64,3 +64,29 @@ bool refs_name_is_valid(const char *name)
 {
 	return refs_name_is_valid_len(name, strlen(name), false);
 }
+
+bool refs_name_is_root(const char *name)
+{
+	static const char *const others[] = {
+		"AUTO_MERGE",      "BISECT_EXPECTED_REV", "NOTES_MERGE_PARTIAL",
+		"NOTES_MERGE_REF", "MERGE_AUTOSTASH",
+	};
+	size_t len = strlen(name), suffix_len = strlen("_HEAD");
+
+	if (name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")] ||
+	    !strcmp(name, "FETCH_HEAD") || !strcmp(name, "MERGE_HEAD"))
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strcmp(name, others[i]))
+			return true;
+	return !strcmp(name, "HEAD") ||
+	       (len >= suffix_len && !strcmp(name + len - suffix_len, "_HEAD"));
+}
+
+bool refs_name_is_head(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return !strcmp(name, "HEAD") || (slash && !strcmp(slash, "/HEAD") &&
+					 strncmp(name, "refs/", 5) != 0);
+}

@@ -18,4 +18,13 @@ bool refs_name_is_valid(const char *name);
  */
 bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 
+/*
+ * Whether `name` is that of a root ref (gitglossary(7)): HEAD, <X>_HEAD but for
+ * FETCH_HEAD and MERGE_HEAD, which say more than refs do, and a few others.
+ */
+bool refs_name_is_root(const char *name);
+
+/* Whether `name` is HEAD, of this or ("worktrees/x/HEAD") another work tree. */
+bool refs_name_is_head(const char *name);
+
 #endif

@@ -297,14 +297,6 @@ struct decision {
 	struct error *err;
 };
 
-static bool is_head(const char *name)
-{
-	const char *slash = strrchr(name, '/');
-
-	return !strcmp(name, "HEAD") ||
-	       (slash && !strcmp(slash, "/HEAD") && strncmp(name, "refs/", 5));
-}
-
 /* What is not too old anyway, but old enough to go if it is not reachable. */
 static bool is_candidate(const struct decision *d,
 			 const struct reflog_line *line)
@@ -386,8 +378,8 @@ static bool is_reached(const struct reflog_expire *x, uint32_t commit_nr)
 static int find_lost(struct decision *d, const char *name)
 {
 	bool has_tip = true;
-	int ret = is_head(name) ? mark_all(d->x, d->err)
-				: mark_from_ref(d, name, &has_tip);
+	int ret = refs_name_is_head(name) ? mark_all(d->x, d->err)
+					  : mark_from_ref(d, name, &has_tip);
 
 	for (size_t i = 0; i < d->log->nr && !ret; i++) {
 		struct verdict *v = &d->verdicts[i];

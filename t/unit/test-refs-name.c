@@ -69,12 +69,35 @@ static void test_len(void **state)
 	assert_false(refs_name_is_valid_len("a/b\0c", 5, false));
 }
 
+static void test_roots(void **state)
+{
+	static const char *const roots[] = {
+		"HEAD",     "ORIG_HEAD",  "_HEAD",
+		"A-B_HEAD", "AUTO_MERGE", "BISECT_EXPECTED_REV",
+	};
+	static const char *const others[] = {
+		"",      "X",        "FETCH_HEAD", "MERGE_HEAD", "a_HEAD",
+		"HEAD_", "FOO-HEAD", "A1_HEAD",    "refs/HEAD",  "STASH_HEADS",
+	};
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+		assert_true(refs_name_is_root(roots[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(refs_name_is_root(others[i]));
+	assert_true(refs_name_is_head("HEAD"));
+	assert_true(refs_name_is_head("worktrees/a/HEAD"));
+	assert_true(refs_name_is_head("main-worktree/HEAD"));
+	assert_false(refs_name_is_head("refs/remotes/a/HEAD"));
+	assert_false(refs_name_is_head("ORIG_HEAD"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_valid),
 		cmocka_unit_test(test_invalid),
 		cmocka_unit_test(test_len),
+		cmocka_unit_test(test_roots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
