@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fsck: HEAD, and files that are derived from others. */
+/* fsck: how refs are kept, and files that are derived from others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "builtin/fsck-parts.h"
+#include "builtin/refs-report.h"
 #include "object/hash.h"
 #include "pack-bitmap.h"
 #include "pack/verify.h"
@@ -13,65 +14,23 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-/* ---- HEAD */
-
-/* What HEAD says, without the line's end; malloc()ed, or NULL. */
-static char *read_head(const struct fsck_run *r)
-{
-	struct buf path = BUF_INIT, text = BUF_INIT;
-
-	if (!buf_printf(&path, "%s/HEAD", r->s.repo->git_dir))
-		sys_read_file(&text, path.data, NULL);
-	buf_release(&path);
-	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]))
-		buf_set_len(&text, text.len - 1);
-	return buf_detach(&text, NULL);
-}
-
-/* Reftables have HEAD, and checks of their own. */
-static char *read_head_ref(struct fsck_run *r)
-{
-	struct error err = ERROR_INIT;
-	struct buf text = BUF_INIT;
-	struct ref head;
-
-	if (refs_verify(r->s.repo, &err) < 0) {
-		builtin_error("%s", err.msg);
-		r->found |= FSCK_FOUND_REFS;
-	}
-	if (refs_read(r->s.refs, "HEAD", &head, NULL) > 0 && head.target)
-		buf_printf(&text, "ref: %s", head.target);
-	return buf_detach(&text, NULL);
-}
+/* ---- refs */
 
 void fsck_check_refs(struct fsck_run *r)
 {
-	static const char ref[] = "ref:", heads[] = "refs/heads/";
-	enum hash_algo algo = r->s.repo->algo;
-	bool is_file = r->s.repo->ref_storage == REPO_REFS_FILES;
-	char *head = is_file ? read_head(r) : read_head_ref(r);
-	const char *target = head;
-	struct oid oid;
+	struct refs_check check = {
+		.rules = &r->rules,
+		.report = refs_report_print,
+		.looking = r->a.verbose ? refs_report_looking : NULL,
+	};
+	struct error why = ERROR_INIT;
 
-	if (!head)
-		return;
-	if (!strncmp(head, ref, strlen(ref))) {
-		target += strlen(ref);
-		target += strspn(target, " \t");
-		if (strncmp(target, heads, strlen(heads)) != 0) {
-			builtin_error("HEAD: badHeadTarget: HEAD points to "
-				      "non-branch '%s'",
-				      target);
-			r->found |= FSCK_FOUND_REFS;
-		}
-	} else if (oid_from_hex(&oid, head, strlen(head), algo) &&
-		   oid_is_zero(&oid)) {
-		builtin_error("HEAD: badRefOid: points to invalid object ID "
-			      "'%s'",
-			      head);
-		r->found |= FSCK_FOUND_REFS;
+	if (refs_check_run(&check, r->s.repo, &why) < 0) {
+		builtin_error("%s", why.msg);
+		check.failed = true;
 	}
-	free(head);
+	if (check.failed)
+		r->found |= FSCK_FOUND_REFS;
 }
 
 /* ---- packs and what stands beside them */

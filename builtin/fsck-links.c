@@ -144,7 +144,8 @@ static int add_ref(void *ctx, const struct ref *ref)
 		r->found |= FSCK_FOUND_REACHABLE;
 	}
 	if (type && type != OBJ_COMMIT &&
-	    !strncmp(ref->name, "refs/heads/", strlen("refs/heads/"))) {
+	    (!strncmp(ref->name, "refs/heads/", strlen("refs/heads/")) ||
+	     !strcmp(ref->name, "HEAD"))) {
 		builtin_error("%s: not a commit", ref->name);
 		r->found |= FSCK_FOUND_REFS;
 	}
@@ -174,20 +175,28 @@ static int add_indexed(void *ctx, const struct oid *oid)
 	return type < 0 ? type : 0;
 }
 
-/* References that name nothing are warned of here, and go on. */
+static int add_broken(void *ctx, const char *name)
+{
+	const struct roots *roots = ctx;
+	struct fsck_run *r = roots->r;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	builtin_error(
+		"%s: invalid sha1 pointer %s", name,
+		oid_to_hex(hex, &(struct oid)OID_ZERO_INIT, r->s.repo->algo));
+	r->found |= FSCK_FOUND_REACHABLE;
+	return 0;
+}
+
 static int add_refs(struct roots *roots)
 {
 	struct fsck_run *r = roots->r;
-	struct error warning = ERROR_INIT;
 	struct ref head;
-	int ret = refs_each(r->s.refs, "", add_ref, roots, &warning, r->err);
+	int ret = refs_each_or_broken(r->s.refs, "", add_ref, add_broken, roots,
+				      r->err);
 
 	if (ret < 0)
 		return ret;
-	if (warning.code) {
-		builtin_error("%s", warning.msg);
-		r->found |= FSCK_FOUND_REFS | FSCK_FOUND_REACHABLE;
-	}
 	if (!roots->ref_nr)
 		fprintf(stderr, "notice: No default references\n");
 	ret = refs_lookup(r->s.refs, "HEAD", &head, NULL);

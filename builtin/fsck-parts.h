@@ -37,7 +37,7 @@ struct fsck_run {
 	struct error *err;
 };
 
-/* Check the form of HEAD and of references; prints. */
+/* Check what refs are kept in, as `git refs verify` does; prints. */
 void fsck_check_refs(struct fsck_run *r);
 
 /*

@@ -164,7 +164,7 @@ int packed_refs_find(const struct packed_refs *refs, const char *name,
 	return !packed_refs_name_cmp(ref->name, ref->name_len, name, len);
 }
 
-static bool has_trait(const char *line, size_t len, const char *trait)
+bool packed_refs_has_trait(const char *line, size_t len, const char *trait)
 {
 	size_t trait_len = strlen(trait);
 	size_t i = 0;
@@ -188,7 +188,7 @@ static bool has_trait(const char *line, size_t len, const char *trait)
 static int parse_header(struct packed_refs *refs, bool *sorted,
 			struct error *err)
 {
-	size_t start_len = sizeof(header_start) - 1;
+	size_t start_len = sizeof(header_start) - 1, len;
 	size_t end = line_end(refs, 0);
 	const char *line = refs->table;
 
@@ -198,9 +198,10 @@ static int parse_header(struct packed_refs *refs, bool *sorted,
 	if (end < start_len || memcmp(line, header_start, start_len))
 		return bad_line(refs, 0, err);
 	line += start_len;
-	refs->fully_peeled = has_trait(line, end - start_len, "fully-peeled");
-	refs->peeled = has_trait(line, end - start_len, "peeled");
-	*sorted = has_trait(line, end - start_len, "sorted");
+	len = end - start_len;
+	refs->fully_peeled = packed_refs_has_trait(line, len, "fully-peeled");
+	refs->peeled = packed_refs_has_trait(line, len, "peeled");
+	*sorted = packed_refs_has_trait(line, len, "sorted");
 	refs->table += end + 1;
 	refs->len -= end + 1;
 	return 0;

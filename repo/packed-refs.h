@@ -86,6 +86,9 @@ int packed_refs_next(const struct packed_refs *refs, size_t *off,
 int packed_refs_find(const struct packed_refs *refs, const char *name,
 		     struct packed_ref *ref, struct error *err);
 
+/* Whether a trait is among the words of a header line, or of its rest. */
+bool packed_refs_has_trait(const char *line, size_t len, const char *trait);
+
 /* Order of names: that of their bytes, a prefix first. */
 int packed_refs_name_cmp(const char *a, size_t a_len, const char *b,
 			 size_t b_len);

@@ -29,6 +29,7 @@
 #include "repo/repo.h"
 
 struct ref_item;
+struct refs_check;
 struct ref_transaction;
 
 enum refs_record_kind {
@@ -109,8 +110,9 @@ struct refs_backend {
 	/* See ref_pack(). */
 	int (*pack)(const struct repo *repo, struct odb_reader *reader,
 		    const struct ref_pack_options *options, struct error *err);
-	/* See refs_verify(). */
-	int (*verify)(const struct repo *repo, struct error *err);
+	/* See refs_check_run(). */
+	int (*check)(struct refs_check *c, const struct repo *repo,
+		     struct error *err);
 	/* See refs_each_reflog_oid(). */
 	int (*each_kept)(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,

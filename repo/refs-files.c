@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "repo/packed-refs.h"
+#include "repo/refs-check.h"
 #include "repo/refs-files.h"
 #include "repo/refs-loose.h"
 #include "sys/io.h"
@@ -429,14 +430,6 @@ static int skip_dir(struct refs_iter *it, const char *dir, struct error *err)
 	return next_packed(it, err);
 }
 
-/* A line is checked when it is come to. */
-static int verify_files(const struct repo *repo, struct error *err)
-{
-	(void)repo;
-	(void)err;
-	return 0;
-}
-
 const struct refs_backend refs_files_backend = {
 	.open = open_files,
 	.close = close_files,
@@ -454,6 +447,6 @@ const struct refs_backend refs_files_backend = {
 	.tx_commit = refs_files_tx_commit,
 	.tx_unlock = refs_files_tx_unlock,
 	.pack = refs_files_pack,
-	.verify = verify_files,
+	.check = refs_check_files,
 	.each_kept = refs_files_each_kept,
 };

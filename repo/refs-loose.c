@@ -75,7 +75,9 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 	int ret = sys_read_file(&bytes, path, &io);
 
 	memset(ref, 0, sizeof(*ref));
-	if (ret == ERR_MISSING || io.sys_errno == EISDIR) {
+	/* EINVAL: a pipe, a device; no ref either. */
+	if (ret == ERR_MISSING || io.sys_errno == EISDIR ||
+	    io.sys_errno == EINVAL) {
 		ret = 0;
 	} else if (ret < 0) {
 		if (err)

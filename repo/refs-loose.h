@@ -40,7 +40,7 @@ int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 		     enum hash_algo algo);
 
 /*
- * Read a ref's file. 1; 0 when it is not there (or is a directory); or
+ * Read a ref's file. 1; 0 when it is not there (or is no file); or
  * ERR_IO, ERR_NOMEM with *ref zeroed.
  */
 int refs_loose_read_file(struct refs_loose *ref, const char *path,

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The reftable backend: what HEADs, private refs and reflogs of all work trees
- * keep alive; checking them; packing, which is compacting; new stacks.
+ * keep alive; packing, which is compacting; new stacks.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "reftable/verify.h"
 #include "repo/refs-loose.h"
 #include "repo/refs-reftable.h"
+#include "repo/worktree.h"
 #include "sys/io.h"
 
 struct keeper {
 	const struct repo *repo;
-	int (*stack)(struct keeper *k, const char *dir); /* for each */
 	int (*fn)(void *ctx, const struct oid *oid);
 	void *ctx;
 	struct error *err;
@@ -74,60 +73,26 @@ static int keep_stack(struct keeper *k, const char *dir)
 	return ret;
 }
 
-static int verify_stack(struct keeper *k, const char *dir)
-{
-	struct reftable_stack stack;
-	int ret = reftable_stack_open(&stack, dir, k->repo->algo, k->err);
-
-	if (ret < 0)
-		return ret;
-	for (size_t i = 0; !ret && i < stack.nr; i++)
-		ret = reftable_verify(stack.tables[i], k->err);
-	reftable_stack_release(&stack);
-	return ret;
-}
-
-static int do_worktree(void *ctx, const char *name)
+static int keep_git_dir(void *ctx, const char *name, const char *git_dir)
 {
 	struct keeper *k = ctx;
 	struct buf dir = BUF_INIT;
-	int ret = buf_printf(&dir, "%s/worktrees/%s/reftable",
-			     k->repo->common_dir, name);
+	int ret = buf_printf(&dir, "%s/reftable", git_dir);
 
-	ret = ret < 0 ? error_nomem(k->err) : k->stack(k, dir.data);
+	(void)name;
+	ret = ret < 0 ? error_nomem(k->err) : keep_stack(k, dir.data);
 	buf_release(&dir);
 	return ret;
-}
-
-/* Call k->stack for the stacks of all work trees. */
-static int each_stack(struct keeper *k)
-{
-	char *shared = repo_common_path(k->repo, "reftable");
-	char *worktrees = repo_common_path(k->repo, "worktrees");
-	int ret = shared && worktrees ? k->stack(k, shared)
-				      : error_nomem(k->err);
-
-	if (!ret)
-		ret = sys_dir_each(worktrees, do_worktree, k, k->err);
-	free(shared);
-	free(worktrees);
-	return ret == ERR_MISSING ? 0 : ret;
 }
 
 int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),
 			    void *ctx, struct error *err)
 {
-	struct keeper k = {repo, keep_stack, fn, ctx, err};
+	struct keeper k = {repo, fn, ctx, err};
+	int ret = keep_git_dir(&k, "", repo->common_dir);
 
-	return each_stack(&k);
-}
-
-int refs_reftable_verify(const struct repo *repo, struct error *err)
-{
-	struct keeper k = {.repo = repo, .stack = verify_stack, .err = err};
-
-	return each_stack(&k);
+	return ret ? ret : worktree_each(repo, keep_git_dir, &k, err);
 }
 
 static int compact(const char *dir,

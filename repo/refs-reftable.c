@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "repo/refs-loose.h"
+#include "repo/refs-check.h"
 #include "repo/refs-reftable.h"
 
 struct refs_reftable {
@@ -429,6 +430,6 @@ const struct refs_backend refs_reftable_backend = {
 	.tx_commit = refs_reftable_tx_commit,
 	.tx_unlock = refs_reftable_tx_unlock,
 	.pack = refs_reftable_pack,
-	.verify = refs_reftable_verify,
+	.check = refs_check_reftable,
 	.each_kept = refs_reftable_each_kept,
 };

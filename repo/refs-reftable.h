@@ -63,7 +63,6 @@ void refs_reftable_tx_unlock(struct ref_transaction *tx);
 int refs_reftable_pack(const struct repo *repo, struct odb_reader *reader,
 		       const struct ref_pack_options *options,
 		       struct error *err);
-int refs_reftable_verify(const struct repo *repo, struct error *err);
 int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),
 			    void *ctx, struct error *err);

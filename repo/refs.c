@@ -159,6 +159,8 @@ struct visit {
 	struct refs_iter *iter;
 	struct buf target; /* of the ref being visited */
 	int (*fn)(void *ctx, const struct ref *ref);
+	/* Gets what is broken; NULL: nobody does. */
+	int (*broken)(void *ctx, const char *name);
 	void *ctx;
 	bool is_strict; /* a broken ref ends the visit */
 	struct error *warning;
@@ -205,6 +207,8 @@ static int pass_over(const struct visit *v, const char *name, struct error *err)
 {
 	if (v->is_strict)
 		return error_set(err, ERR_CORRUPT, "bad object %s", name);
+	if (v->broken)
+		return v->broken(v->ctx, name);
 	error_set(v->warning, ERR_CORRUPT, "ignoring broken ref %s", name);
 	return 0;
 }
@@ -214,6 +218,8 @@ static int visit_symbolic(struct visit *v, const char *name, struct error *err)
 	struct ref ref = {.name = name};
 	int ret = resolve(v->refs, name, &ref, &v->target, err);
 
+	if (!ret && v->broken)
+		return v->broken(v->ctx, name);
 	if (!ret) {
 		error_set(v->warning, ERR_CORRUPT,
 			  "ignoring dangling symref %s", name);
@@ -310,14 +316,26 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 	return visit_all(&v, err);
 }
 
+int refs_each_or_broken(struct refs *refs, const char *prefix,
+			int (*fn)(void *ctx, const struct ref *ref),
+			int (*broken)(void *ctx, const char *name), void *ctx,
+			struct error *err)
+{
+	struct visit v = {
+		.refs = refs,
+		.prefix = prefix,
+		.target = BUF_INIT,
+		.fn = fn,
+		.broken = broken,
+		.ctx = ctx,
+	};
+
+	return visit_all(&v, err);
+}
+
 int refs_list_now(struct refs *refs, struct error *err)
 {
 	return refs->backend->list_now(refs, err);
-}
-
-int refs_verify(const struct repo *repo, struct error *err)
-{
-	return refs_backend_of(repo)->verify(repo, err);
 }
 
 int refs_each_reflog_oid(const struct repo *repo,

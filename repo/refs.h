@@ -66,6 +66,15 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 		     struct error *err);
 
 /*
+ * As refs_each(), and `broken` gets the name of each ref that is left out. Its
+ * nonzero return stops, too, and is returned.
+ */
+int refs_each_or_broken(struct refs *refs, const char *prefix,
+			int (*fn)(void *ctx, const struct ref *ref),
+			int (*broken)(void *ctx, const char *name), void *ctx,
+			struct error *err);
+
+/*
  * Take the listing of all refs now instead of on first use: an object that a
  * listed ref names is in packs that are looked for afterwards.
  */
@@ -96,13 +105,6 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
  */
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
-
-/*
- * Check the store of refs and reflogs itself, of all work trees, where that is
- * more than to visit all refs strictly: reftables. 0; ERR_CORRUPT with the
- * first thing that is wrong; or another error.
- */
-int refs_verify(const struct repo *repo, struct error *err);
 
 /*
  * Objects that other refs keep alive besides refs/: HEADs and private refs
