@@ -79,6 +79,7 @@ int cmd_prune(int argc, const char **argv, struct builtin_env *env);
 int cmd_prune_packed(int argc, const char **argv, struct builtin_env *env);
 int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env);
 int cmd_reflog(int argc, const char **argv, struct builtin_env *env);
+int cmd_refs(int argc, const char **argv, struct builtin_env *env);
 int cmd_repack(int argc, const char **argv, struct builtin_env *env);
 int cmd_rev_list(int argc, const char **argv, struct builtin_env *env);
 int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "builtin/options.h"
+#include "builtin/ref-exists.h"
 #include "builtin/stdin-lines.h"
 #include "builtin/store.h"
 
@@ -171,12 +172,9 @@ static void verify(struct show_ref *s)
 	}
 }
 
-/* A ref is there, whether or not its object, or the ref it leads to, is. */
 static void check_exists(struct show_ref *s)
 {
 	const char *name = *s->patterns;
-	struct ref ref;
-	int ret = 0;
 
 	if (!name || s->patterns[1]) {
 		s->code = builtin_die(name ? "--exists requires exactly one "
@@ -184,16 +182,8 @@ static void check_exists(struct show_ref *s)
 					   : "--exists requires a reference");
 		return;
 	}
-	if (refs_name_is_valid_len(name, strlen(name), true))
-		ret = refs_read(s->store.refs, name, &ref, NULL);
-	s->found = ret > 0;
-	if (ret < 0) {
-		builtin_error("failed to look up reference: Invalid argument");
-		s->code = 1;
-	} else if (!ret) {
-		builtin_error("reference does not exist");
-		s->code = 2;
-	}
+	s->code = ref_exists(s->store.refs, name);
+	s->found = !s->code;
 }
 
 /*

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git refs: verify and exists. To list is for-each-ref's, to optimize is
+ * pack-refs'; migrate is stock Git's.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "builtin/builtin.h"
+#include "builtin/fallback.h"
+#include "builtin/options.h"
+#include "builtin/ref-exists.h"
+#include "builtin/refs-report.h"
+#include "builtin/subcommand.h"
+#include "builtin/tracing.h"
+#include "repo/fsck-config.h"
+
+static const char verify_usage[] = "git refs verify [--strict] [--verbose]";
+static const char exists_usage[] = "git refs exists <ref>";
+static const char usage[] =
+	"git refs migrate --ref-format=<format> [--no-reflog] [--dry-run]\n"
+	"git refs verify [--strict] [--verbose]\n"
+	"git refs list [<options>] [<pattern>]\n"
+	"git refs exists <ref>\n"
+	"git refs optimize [--all] [--no-prune] [--auto] "
+	"[--include <pattern>] [--exclude <pattern>]";
+
+enum {
+	FAILED = 255, /* exit code: an error was found */
+};
+
+static int verify(const struct repo *repo, bool is_strict, bool is_verbose,
+		  struct error *err)
+{
+	struct fsck_rules rules;
+	struct refs_check check = {
+		.rules = &rules,
+		.report = refs_report_print,
+		.looking = is_verbose ? refs_report_looking : NULL,
+	};
+	int ret;
+
+	fsck_rules_init(&rules, repo->algo, is_strict);
+	ret = fsck_config_load(&rules, repo, "fsck.", NULL, NULL, err);
+	if (ret >= 0)
+		ret = refs_check_run(&check, repo, err);
+	fsck_rules_release(&rules);
+	return ret < 0 ? ret : check.failed;
+}
+
+static int run_verify(int argc, const char **argv, struct builtin_env *env)
+{
+	bool is_strict = false, is_verbose = false;
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "verbose",
+		 .value = &is_verbose,
+		 .help = "be verbose"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "strict",
+		 .value = &is_strict,
+		 .help = "enable strict checking"},
+		{.kind = OPTION_END},
+	};
+	struct error err = ERROR_INIT;
+	int nr = options_parse(argc, argv, options, verify_usage);
+	int ret;
+
+	if (nr < 0)
+		return 129;
+	if (nr) {
+		fprintf(stderr,
+			"usage: 'git refs verify' takes no arguments\n");
+		return 129;
+	}
+	ret = builtin_open_repo(env);
+	if (ret)
+		return ret;
+	ret = verify(env->repo, is_strict, is_verbose, &err);
+	if (ret == ERR_CORRUPT)
+		builtin_error("%s", err.msg);
+	else if (ret < 0)
+		return builtin_fail(&err);
+	return ret ? FAILED : 0;
+}
+
+static int run_exists(int argc, const char **argv, struct builtin_env *env)
+{
+	const struct option options[] = {{.kind = OPTION_END}};
+	struct error err = ERROR_INIT;
+	struct refs *refs;
+	int nr = options_parse(argc, argv, options, exists_usage), ret;
+
+	if (nr < 0)
+		return 129;
+	if (nr != 1)
+		return builtin_die("'git refs exists' requires a reference");
+	ret = builtin_open_repo(env);
+	if (ret)
+		return ret;
+	if (refs_open(&refs, env->repo, &err) < 0)
+		return builtin_fail(&err);
+	ret = ref_exists(refs, argv[1]);
+	refs_close(refs);
+	return ret;
+}
+
+static const struct subcommand subcommands[] = {
+	{"verify", run_verify}, {"list", cmd_for_each_ref},
+	{"exists", run_exists}, {"optimize", cmd_pack_refs},
+	{NULL, NULL},
+};
+
+int cmd_refs(int argc, const char **argv, struct builtin_env *env)
+{
+	if (argc > 1 && !strcmp(argv[1], "migrate"))
+		return fallback_git(argv, tracing_trace(env->tracing));
+	return subcommand_run(subcommands, usage, argc, argv, env);
+}
