@@ -64,11 +64,21 @@ static int prove_order(const struct pack_bitmap *pb, struct error *err)
 	return ret;
 }
 
+int pack_bitmap_prove_part(const struct pack_bitmap *pb,
+			   enum pack_bitmap_proof part, struct error *err)
+{
+	return part == PACK_BITMAP_PROOF_FILE
+		       ? bitmap_file_verify(&pb->file, err)
+		       : prove_order(pb, err);
+}
+
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err)
 {
-	int ret = bitmap_file_verify(&pb->file, err);
+	int ret = 0;
 
-	return ret < 0 ? ret : prove_order(pb, err);
+	for (int part = 0; part < PACK_BITMAP_PROOF_NR && !ret; part++)
+		ret = pack_bitmap_prove_part(pb, part, err);
+	return ret;
 }
 
 static int open_for_pack(struct pack_bitmap *pb, const struct odb_pack *pack,

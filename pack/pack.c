@@ -273,7 +273,7 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 	return rev;
 }
 
-int pack_check_rev(const struct pack *pack, const struct pack_rev *rev,
+int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 		   struct error *err)
 {
 	struct buf path = BUF_INIT;
@@ -287,6 +287,9 @@ int pack_check_rev(const struct pack *pack, const struct pack_rev *rev,
 		ret = hash_check_trailer(pack->rev_map.data, pack->rev_map.len,
 					 pack->algo, path.data, err);
 	buf_release(&path);
+	if (!ret)
+		atomic_store_explicit(&pack->proven_rev, rev,
+				      memory_order_release);
 	return ret;
 }
 
