@@ -5,10 +5,9 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "object/oidmap.h"
-#include "object/parse.h"
 #include "pack-bitmap-answer.h"
 #include "repack/find.h"
+#include "sys/thread.h"
 #include "walk/treewalk.h"
 
 /* Boundary commits whose trees are looked into for thin bases. */
@@ -16,9 +15,6 @@
 
 /* One object in as many makes a proof of the index little beside sending. */
 #define LARGE_RATIO 16
-
-/* So few objects to send are listed rather than all tags looked up. */
-#define FEW_MAX 1024
 
 /* One object in as many makes the order of the pack worth a proof. */
 #define MANY_RATIO 64
@@ -256,7 +252,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 		}
 	}
 	walk_result_release(&result);
-	return ret;
+	return ret ? ret : found_include_tags(f, err);
 }
 
 /* Make the answer of a query that of the request. */
@@ -275,31 +271,98 @@ static int take_result(struct finding *g)
 	return add_boundary(f, g->haves.commits, g->haves.commit_nr);
 }
 
+/* As before take_result(). */
+static void forget_result(struct found *f)
+{
+	bitset_release(&f->packed);
+	bitset_release(&f->packed_had);
+	free(f->objects.items);
+	f->objects = (struct walk_items){0};
+	f->space = (struct bitmap_space){0};
+	f->boundary_nr = 0;
+	f->bitmaps_used = f->pseudo_merges_used = f->commits_walked = 0;
+}
+
+/* The rest of an answer. */
+struct completing {
+	struct found *f;
+	int tags; /* what became of them */
+	struct error tags_err;
+};
+
+static int run_completing(void *ctx, unsigned thread_nr, size_t task_nr,
+			  struct error *err)
+{
+	struct completing *c = ctx;
+
+	if (task_nr < PACK_BITMAP_PROOF_NR)
+		return pack_bitmap_prove_part(
+			c->f->pb, (enum pack_bitmap_proof)task_nr, err);
+	c->tags = found_include_tags(c->f, &c->tags_err);
+	return 0;
+}
+
 /*
- * Ask the index; where much will be sent, see first whether it is right. 1: it
- * is better not asked.
+ * Add tags to a large answer while the index is proven: what either takes
+ * grows with the repository, and a client waits for both. ERR_CORRUPT in *why
+ * is the index, which is not to be believed then.
  */
-static int query(struct finding *g, struct error *err)
+static int complete_proven(struct finding *g, struct error *why,
+			   struct error *err)
+{
+	unsigned threads = g->options->threads;
+	struct completing c = {.f = g->f, .tags_err = ERROR_INIT};
+	int ret = sys_parallel(threads ? threads : sys_cpu_nr(),
+			       PACK_BITMAP_PROOF_NR + 1, run_completing, &c,
+			       why);
+
+	if (ret < 0 || !c.tags)
+		return ret;
+	if (err)
+		*err = c.tags_err;
+	return c.tags;
+}
+
+/*
+ * Ask the index; where much will be sent, see whether it is right. 1: it is
+ * better not asked. An error in *why is of the index.
+ */
+static int query(struct finding *g, struct error *why, struct error *err)
 {
 	struct found *f = g->f;
-	const struct bitset *packed = &g->result.packed;
 	const struct pack_bitmap_query query = {
 		.filter = f->request->filter,
 		.inexact = !g->options->exact,
 		.plan = &f->plan,
 	};
 	int ret = pack_bitmap_query(&g->result, f->pb, &f->walk, &g->wants,
-				    &g->haves, &query, err);
+				    &g->haves, &query, why);
 
-	if (!ret && bitset_count(packed) > packed->bits / LARGE_RATIO)
-		ret = pack_bitmap_prove(f->pb, err);
-	return ret;
+	if (ret)
+		return ret;
+	if (take_result(g) < 0)
+		return error_nomem(err);
+	if (bitset_count(&f->packed) <= f->packed.bits / LARGE_RATIO)
+		return found_include_tags(f, err);
+	return complete_proven(g, why, err);
+}
+
+/* What an index said is forgotten, and the index too. */
+static void set_aside(struct finding *g)
+{
+	struct found *f = g->f;
+
+	pack_bitmap_result_release(&g->result);
+	forget_result(f);
+	pack_bitmap_close(f->pb);
+	f->pb = NULL;
 }
 
 /* 1 when answered, 0 when walking has to do it. */
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
+	struct error why = ERROR_INIT;
 	int ret;
 
 	f->no_bitmap = f->request->use_bitmap
@@ -311,148 +374,25 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
 	if (!ret)
 		f->no_bitmap = "there is no bitmap index";
-	if (ret > 0) {
-		ret = query(g, err);
-		if (!ret)
-			return take_result(g) < 0 ? error_nomem(err) : 1;
-		if (ret == ERR_CORRUPT && err)
-			*g->warning = *err;
-		if (ret > 0)
-			f->no_bitmap = f->plan.reason;
-		pack_bitmap_result_release(&g->result);
-		pack_bitmap_close(f->pb);
-		f->pb = NULL;
-	}
+	if (ret <= 0)
+		return ret == ERR_NOMEM ? error_nomem(err) : 0;
+	ret = query(g, &why, err);
+	if (!ret)
+		return 1;
+	if (ret < 0 && !why.code)
+		return ret;
 	/*
 	 * A broken index is the caller's to warn about; the answer is not. What
 	 * is missing may only be missing behind a have: the walk will tell.
 	 */
-	return ret == ERR_NOMEM ? ret : 0;
-}
-
-/* A set of the objects to send, for membership tests. */
-struct members {
-	struct found *f;
-	struct error *err;
-	struct bitset others; /* by obj_pos */
-	struct oidmap few;    /* the ids of all when there are few, else empty:
-				 looking there first costs less than looking
-				 the id up */
-};
-
-static int list_few(struct members *m)
-{
-	struct found *f = m->f;
-	enum hash_algo algo = f->walk.odb->algo;
-	struct oid oid;
-	int ret = 0;
-
-	for (size_t i = 0; i < f->objects.nr && !ret; i++) {
-		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
-		ret = oidmap_put(&m->few, &oid, 0);
-	}
-	for (size_t bit = bitset_next(&f->packed, 0);
-	     bit < f->packed.bits && !ret;
-	     bit = bitset_next(&f->packed, bit + 1)) {
-		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
-							(uint32_t)bit);
-
-		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos), algo);
-		ret = oidmap_put(&m->few, &oid, 0);
-	}
-	return ret;
-}
-
-static int members_init(struct members *m)
-{
-	struct found *f = m->f;
-	size_t nr = f->objects.nr + bitset_count(&f->packed);
-
-	if (bitset_init(&m->others, objspace_end(&f->walk.space)) < 0)
-		return ERR_NOMEM;
-	for (size_t i = 0; i < f->objects.nr; i++)
-		bitset_set(&m->others, f->objects.items[i].obj_pos);
-	return nr <= FEW_MAX ? list_few(m) : 0;
-}
-
-static void members_release(struct members *m)
-{
-	bitset_release(&m->others);
-	oidmap_release(&m->few);
-}
-
-static bool is_member(const struct members *m, uint32_t obj_pos)
-{
-	struct found *f = m->f;
-	uint32_t bit;
-
-	if (bitset_get(&m->others, obj_pos))
-		return true;
-	return f->pb && pack_bitmap_bit(f->pb, &f->walk, obj_pos, &bit) &&
-	       bitset_get(&f->packed, bit);
-}
-
-/* Send one object more: by its bit if it has one. */
-static int send_also(struct members *m, uint32_t obj_pos)
-{
-	struct found *f = m->f;
-	uint32_t bit;
-
-	if (is_member(m, obj_pos))
-		return 0;
-	if (f->pb && pack_bitmap_bit(f->pb, &f->walk, obj_pos, &bit)) {
-		if (!bitset_get(&f->packed_had, bit))
-			bitset_set(&f->packed, bit);
-		return 0;
-	}
-	if (bitset_grow(&m->others, (size_t)obj_pos + 1) < 0 ||
-	    walk_items_append(&f->objects, obj_pos, OBJ_TAG, 0) < 0)
-		return ERR_NOMEM;
-	bitset_set(&m->others, obj_pos);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret == ERR_CORRUPT)
+		*g->warning = why;
+	if (ret > 0)
+		f->no_bitmap = f->plan.reason;
+	set_aside(g);
 	return 0;
-}
-
-/* The tag and the tags it names, if its target is sent. */
-static int include_tag(void *ctx, const struct repack_tag *tag)
-{
-	struct members *m = ctx;
-	struct found *f = m->f;
-	struct walk_tips chain = WALK_TIPS_INIT;
-	uint32_t target;
-	int ret = 0;
-
-	if (m->few.nr && !oidmap_get(&m->few, &tag->target, &target))
-		return 0;
-	if (!objspace_find(&f->walk.space, tag->target.bytes, &target) ||
-	    !is_member(m, target))
-		return 0;
-	ret = walk_add_tip_unread(&f->walk, &chain, &tag->tag, m->err);
-	for (size_t i = 0; i < chain.others.nr && !ret; i++)
-		if (chain.others.items[i].type == OBJ_TAG &&
-		    send_also(m, chain.others.items[i].obj_pos) < 0)
-			ret = error_nomem(m->err);
-	walk_tips_release(&chain);
-	return ret;
-}
-
-static int include_tags(struct found *f, struct error *err)
-{
-	const struct repack_tags *tags = &f->request->tags;
-	struct members m = {
-		.f = f,
-		.err = err,
-		.others = BITSET_INIT,
-		.few = OIDMAP_INIT,
-	};
-	int ret;
-
-	if (!tags->each || (!f->objects.nr && bitset_is_empty(&f->packed)))
-		return 0;
-	ret = members_init(&m) < 0
-		      ? error_nomem(err)
-		      : tags->each(tags->ctx, include_tag, &m, err);
-	members_release(&m);
-	return ret;
 }
 
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
@@ -609,8 +549,6 @@ int found_open(struct found *found, const struct odb *odb,
 		if (!ret)
 			ret = find_by_walk(&g, err);
 	}
-	if (ret >= 0)
-		ret = include_tags(found, err);
 	if (ret >= 0 && !found->pb)
 		ret = split_packed(found, err);
 	if (found->pb)

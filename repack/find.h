@@ -83,6 +83,13 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
+ * Add the tags whose target is sent, and those between the two, as the request
+ * asks for it. 0 or negative; ERR_MISSING when one is not there. Cost: a look
+ * at each tag; where much is sent, some look-ups.
+ */
+int found_include_tags(struct found *found, struct error *err);
+
+/*
  * Leave objects out that would be sent, as the receiver gets them in another
  * way: left_out[i] says whether oids[i] was one. An id that is there twice is
  * left out once. Before versions are withheld. 0 or ERR_NOMEM. Cost: a look at

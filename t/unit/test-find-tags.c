@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/find-tags.c: tags of what is sent, and those between, and no others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repack/find.h"
+#include "t/unit/bitmaprepo.h"
+
+#define WANTS 300
+
+struct env {
+	struct randrepo r;
+	struct odb *odb;
+	struct repack_send_options options;
+	struct oid wants[WANTS], have;
+	struct repack_request request;
+	bool *named; /* by number: tags that a ref names */
+	bool *want_set, *had_set, *found, *expected;
+};
+
+/* An indexed pack of more objects than are listed, and newer ones. */
+static void env_init(struct env *e, uint64_t *seed)
+{
+	bool **sets[] = {&e->named, &e->want_set, &e->had_set, &e->found,
+			 &e->expected};
+
+	memset(e, 0, sizeof(*e));
+	randrepo_init(&e->r, HASH_SHA1, seed);
+	randrepo_history(&e->r, 1000);
+	randrepo_store_pack(&e->r);
+	randrepo_all_refs(&e->r);
+	bitmaprepo_repack(&e->r, true, true);
+	randrepo_history(&e->r, 10);
+	randrepo_store_pack(&e->r);
+	randrepo_history(&e->r, 5);
+	randrepo_store(&e->r);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
+		*sets[i] = calloc(RANDREPO_MAX, sizeof(bool));
+		assert_non_null(*sets[i]);
+	}
+	assert_int_equal(
+		repack_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
+	e->options.exact = true;
+	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
+}
+
+static void env_release(struct env *e)
+{
+	odb_close(e->odb);
+	free(e->named);
+	free(e->want_set);
+	free(e->had_set);
+	free(e->found);
+	free(e->expected);
+	randrepo_release(&e->r);
+}
+
+static uint32_t peel(const struct randrepo *r, uint32_t nr)
+{
+	while (r->objects[nr].type == OBJ_TAG)
+		nr = r->objects[nr].refs[0];
+	return nr;
+}
+
+static int each_named(void *ctx,
+		      int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		      void *fn_ctx, struct error *err)
+{
+	struct env *e = ctx;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < e->r.nr && !ret; i++) {
+		struct repack_tag tag = {.tag = e->r.objects[i].oid};
+
+		tag.target = e->r.objects[peel(&e->r, i)].oid;
+		if (e->named[i])
+			ret = fn(fn_ctx, &tag);
+	}
+	return ret;
+}
+
+/* Every tag has a ref, or one in two has. */
+static void name_tags(struct env *e, bool all)
+{
+	for (uint32_t i = 0; i < e->r.nr; i++)
+		e->named[i] = e->r.objects[i].type == OBJ_TAG &&
+			      (all || randrepo_below(&e->r, 2));
+}
+
+static uint32_t random_commit(struct env *e, uint32_t newest)
+{
+	return e->r.commits[e->r.commit_nr - 1 - randrepo_below(&e->r, newest)];
+}
+
+/* One commit, or many all over history; and perhaps a have. */
+static void ask(struct env *e, uint32_t want_nr, bool has_have)
+{
+	uint32_t have = random_commit(e, 400);
+
+	memset(e->want_set, 0, RANDREPO_MAX);
+	memset(e->had_set, 0, RANDREPO_MAX);
+	for (uint32_t i = 0; i < want_nr; i++) {
+		uint32_t want = random_commit(e, want_nr > 1 ? 1000 : 50);
+
+		randrepo_reach(&e->r, e->want_set, want);
+		e->wants[i] = e->r.objects[want].oid;
+	}
+	if (has_have)
+		randrepo_reach(&e->r, e->had_set, have);
+	e->have = e->r.objects[have].oid;
+	e->request = (struct repack_request){
+		.wants = e->wants,
+		.want_nr = want_nr,
+		.haves = &e->have,
+		.have_nr = has_have,
+		.tags = {each_named, e},
+	};
+}
+
+static void note(struct env *e, const struct oid *oid)
+{
+	uint32_t nr = randrepo_find(&e->r, oid);
+
+	assert_false(e->found[nr]); /* each once */
+	e->found[nr] = true;
+}
+
+static void note_all(struct env *e, struct found *f)
+{
+	struct oid oid;
+
+	memset(e->found, 0, RANDREPO_MAX);
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
+		note(e, &oid);
+	}
+	for (size_t bit = bitset_next(&f->packed, 0); bit < f->packed.bits;
+	     bit = bitset_next(&f->packed, bit + 1)) {
+		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
+							(uint32_t)bit);
+
+		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos),
+			     HASH_SHA1);
+		note(e, &oid);
+	}
+}
+
+/* What was found without tags, and what the named ones add. */
+static uint32_t check(struct env *e)
+{
+	uint32_t tags = 0;
+
+	for (uint32_t i = 0; i < e->r.nr; i++)
+		e->expected[i] = e->r.objects[i].type == OBJ_TAG
+					 ? e->want_set[i] && !e->had_set[i]
+					 : e->found[i];
+	for (uint32_t i = 0; i < e->r.nr; i++)
+		if (e->named[i] && e->expected[peel(&e->r, i)])
+			for (uint32_t at = i; e->r.objects[at].type == OBJ_TAG;
+			     at = e->r.objects[at].refs[0])
+				e->expected[at] = true;
+	for (uint32_t i = 0; i < e->r.nr; i++) {
+		assert_int_equal(e->found[i], e->expected[i]);
+		tags += e->found[i] && e->r.objects[i].type == OBJ_TAG;
+	}
+	return tags;
+}
+
+static void tags_come_along(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t tags = 0, many = 0, few = 0;
+	struct error warning, err = ERROR_INIT;
+	struct found f;
+	struct env e;
+
+	env_init(&e, &seed);
+	for (int i = 0; i < 40; i++) {
+		name_tags(&e, i % 2);
+		ask(&e, i % 3 ? WANTS : 1, i / 2 % 2);
+		e.request.use_bitmap = i % 10 < 8;
+		e.options.threads = 1 + i / 4 % 2;
+		if (found_open(&f, e.odb, &e.request, &e.options, &warning,
+			       &err) < 0)
+			fail_msg("%s", err.msg);
+		assert_int_equal(f.pb != NULL, e.request.use_bitmap);
+		many += bitset_count(&f.packed) > 1024;
+		few += bitset_count(&f.packed) < 1024;
+		note_all(&e, &f);
+		tags += check(&e);
+		found_close(&f);
+	}
+	assert_true(tags > 100 && many > 5 && few > 5);
+	env_release(&e);
+}
+
+static int fail_each(void *ctx,
+		     int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		     void *fn_ctx, struct error *err)
+{
+	return error_set(err, ERR_CORRUPT, "no tags");
+}
+
+/* An index that is right is not blamed for refs that cannot be read. */
+static void errors_of_tags_are_told(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error warning = ERROR_INIT, err = ERROR_INIT;
+	struct found f;
+	struct env e;
+
+	env_init(&e, &seed);
+	ask(&e, WANTS, false);
+	e.request.use_bitmap = true;
+	e.request.tags.each = fail_each;
+	assert_int_equal(
+		found_open(&f, e.odb, &e.request, &e.options, &warning, &err),
+		ERR_CORRUPT);
+	assert_string_equal(err.msg, "no tags");
+	assert_int_equal(warning.code, 0);
+	env_release(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tags_come_along),
+		cmocka_unit_test(errors_of_tags_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
