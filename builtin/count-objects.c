@@ -93,6 +93,19 @@ static bool has(const struct names *names, const char *base, size_t base_len,
 	return false;
 }
 
+/* The multi-pack-index, a chain of them, and what stands beside them. */
+static bool is_midx_file(const char *name)
+{
+	static const char midx[] = "multi-pack-index";
+	const char *dot = strrchr(name, '.');
+
+	if (strncmp(name, midx, strlen(midx)) != 0)
+		return false;
+	return !strcmp(name + strlen(midx), "") ||
+	       !strcmp(name + strlen(midx), ".d") ||
+	       (dot && (!strcmp(dot, ".bitmap") || !strcmp(dot, ".rev")));
+}
+
 /* What is wrong with a file of the pack directory; NULL: nothing. */
 static const char *judge(const struct names *names, const char *name)
 {
@@ -104,7 +117,7 @@ static const char *judge(const struct names *names, const char *name)
 	bool pack, idx;
 	size_t i;
 
-	if (!strncmp(name, "multi-pack-index", 16))
+	if (is_midx_file(name))
 		return NULL;
 	for (i = 0; dot && i < ARRAY_NR(known); i++)
 		if (!strcmp(dot, known[i]))

@@ -40,6 +40,9 @@ test_expect_success 'garbage' '
 	echo x >$objects/pack/pack-1.idx &&
 	echo x >$objects/pack/pack-2.pack &&
 	echo x >$objects/pack/pack-3.keep &&
+	echo x >$objects/pack/multi-pack-index.lock &&
+	echo x >$objects/pack/multi-pack-index-1.bitmap &&
+	echo x >$objects/pack/multi-pack-index-1.other &&
 	(cd repo && all_forms) &&
 	test_cmp_sorted expect.err actual.err
 '
