@@ -9,8 +9,8 @@
 #include "object/hash.h"
 #include "pack-bitmap.h"
 #include "pack/verify.h"
+#include "repack/multi-pack.h"
 #include "repo/commit-graph-verify.h"
-#include "repo/odb-midx.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -84,27 +84,30 @@ static void check_packs(struct fsck_run *r)
 	}
 }
 
-/* The multi-pack-index of a directory, or all layers of its chain. */
-static void check_midx(struct fsck_run *r, const char *dir)
-{
-	enum hash_algo algo = r->s.repo->algo;
-	struct error why = ERROR_INIT;
-	struct odb_midx *top;
-	int ret = odb_midx_open(&top, dir, algo, &why);
-
-	/* Also of layers that are missing or wrong, and those above them. */
-	if (ret != ERR_MISSING && why.code)
-		note(r, FSCK_FOUND_MIDX, &why);
-	for (const struct odb_midx *om = top; om; om = om->base)
-		if (hash_check_trailer(om->map.data, om->map.len, algo,
-				       om->path, &why) < 0)
-			note(r, FSCK_FOUND_MIDX, &why);
-	odb_midx_close(top);
-}
-
 static void print_line(void *ctx, const char *line)
 {
 	fprintf(stderr, "%s\n", line);
+}
+
+/* Those of all directories, if they are used, with all layers of chains. */
+static void check_midxes(struct fsck_run *r)
+{
+	const struct odb *odb = r->s.odb;
+	struct error why = ERROR_INIT;
+	bool wanted = true;
+
+	if (config_bool(&r->s.repo->config, "core.multipackindex", &wanted,
+			&why) < 0)
+		note(r, FSCK_FOUND_MIDX, &why);
+	for (size_t i = 0; wanted && i < odb->dir_nr; i++) {
+		int ret = multi_pack_verify(odb, i, print_line, NULL, NULL,
+					    &why);
+
+		if (ret < 0)
+			note(r, FSCK_FOUND_MIDX, &why);
+		else if (ret)
+			r->found |= FSCK_FOUND_MIDX;
+	}
 }
 
 static void check_commit_graphs(struct fsck_run *r)
@@ -152,8 +155,7 @@ static void check_bitmaps(struct fsck_run *r)
 void fsck_check_files(struct fsck_run *r)
 {
 	check_packs(r);
-	for (size_t i = 0; i < r->s.odb->dir_nr; i++)
-		check_midx(r, r->s.odb->dirs[i]);
+	check_midxes(r);
 	check_commit_graphs(r);
 	check_bitmaps(r);
 }

@@ -260,17 +260,27 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	return ret;
 }
 
-/* A multi-pack-index is something to check, not to look things up in. */
-static int do_without_midx(struct store *s, struct error *err)
+/*
+ * A multi-pack-index is something to check, not to look things up in. A pack
+ * whose index cannot be opened is done without, and is an error.
+ */
+static int do_without_midx(struct fsck_run *r)
 {
+	struct error warning = ERROR_INIT;
+	struct store *s = &r->s;
+
 	odb_reader_free(s->reader);
 	odb_close(s->odb);
 	s->reader = NULL;
 	s->odb = NULL;
-	if (odb_open_packs(&s->odb, s->repo, NULL, err) < 0)
+	if (odb_open_packs(&s->odb, s->repo, &warning, r->err) < 0)
 		return -1;
+	if (warning.code) {
+		builtin_error("%s", warning.msg);
+		r->found |= FSCK_FOUND_PACK;
+	}
 	s->reader = odb_reader_new(s->odb, READER_CACHE);
-	return s->reader ? 0 : error_nomem(err);
+	return s->reader ? 0 : error_nomem(r->err);
 }
 
 int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
@@ -292,7 +302,7 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 	if (ret)
 		return ret;
 	fsck_rules_init(&r.rules, r.s.repo->algo, r.a.strict);
-	ret = do_without_midx(&r.s, &err);
+	ret = do_without_midx(&r);
 	if (!ret)
 		ret = run(&r, argv + 1, name_nr);
 	fsck_rules_release(&r.rules);

@@ -205,6 +205,43 @@ test_expect_success 'what stands beside packs, broken' '
 	test_expect_code 32 git fsck
 '
 
+test_expect_success 'a pack whose index cannot be opened' '
+	rm -rf ../d && cp -R ../r ../d && cd ../d &&
+	stock repack -adq && git fsck &&
+	cp -R .git/objects/pack ../packs &&
+	for idx in ../packs/*.idx
+	do
+		echo junk >.git/objects/pack/other.idx &&
+		cp ${idx%.idx}.pack .git/objects/pack/other.pack || return 1
+	done &&
+	rm -r ../packs &&
+	test_expect_code 4 git fsck 2>../err &&
+	grep "error: .*other.idx: index file too small" ../err
+'
+
+# Exit codes are those of Git 2.55, but for a chain that is broken, of which
+# that says nothing.
+test_expect_success 'a multi-pack-index, or a chain, without what it covers' '
+	rm -rf ../d && cp -R ../r ../d && cd ../d &&
+	stock repack -dq &&
+	echo c >c && stock add c && test_tick && stock commit -q -m three &&
+	stock repack -dq &&
+	stock multi-pack-index write && git fsck &&
+	cp -R .git/objects/pack ../packs &&
+	rm -f $(ls .git/objects/pack/*.pack | head -1) &&
+	test_expect_code 34 git fsck 2>../err &&
+	grep "failed to load pack" ../err &&
+	test_expect_code 2 git -c core.multiPackIndex=false fsck &&
+	rm -rf .git/objects/pack && mv ../packs .git/objects/pack &&
+	rm -f .git/objects/pack/multi-pack-index &&
+	git multi-pack-index write --incremental &&
+	git repack -q && git multi-pack-index write --incremental &&
+	git fsck &&
+	echo 1111111111111111111111111111111111111111 \
+		>.git/objects/pack/multi-pack-index.d/multi-pack-index-chain &&
+	test_expect_code 32 git fsck
+'
+
 test_expect_success 'alternates, shallow histories, sha256, nothing at all' '
 	cd .. && rm -rf d && stock clone -q --shared r d && cd d &&
 	both && both --unreachable &&
