@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "object/hash.h"
 #include "pack-bitmap.h"
+#include "pack/file-sink.h"
 #include "pack/mtimes.h"
 #include "repack/delta-search.h"
 #include "repack/newpack.h"
@@ -68,12 +69,6 @@ int newpack_options_load(struct newpack_options *options,
 		ret = repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA,
 					&options->fsync_metadata, err);
 	return ret;
-}
-
-static int put_to_file(void *ctx, const void *bytes, size_t len,
-		       struct error *err)
-{
-	return sys_tempfile_write(ctx, bytes, len, err);
 }
 
 static int plan_and_search(struct newpack *np, bool check, struct error *err)
@@ -179,13 +174,18 @@ static int correct_count(struct newpack *np, struct error *err)
 static int write_file(struct newpack *np, const char *dir, struct error *err)
 {
 	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
-	struct pack_sink sink = {.put = put_to_file, .ctx = file};
+	struct pack_file_sink sink = {0};
 	int ret = sys_tempfile_create(file, dir, "tmp_pack_",
 				      FILE_MODE | np->options->share, err);
 
 	if (!ret)
-		ret = write_pack(np, sink, true, np->options->max_pack_size,
-				 err);
+		ret = pack_file_sink_init(&sink, file, err);
+	if (!ret)
+		ret = write_pack(np, pack_file_sink(&sink), true,
+				 np->options->max_pack_size, err);
+	if (!ret)
+		ret = pack_file_sink_flush(&sink, err);
+	pack_file_sink_release(&sink);
 	return ret || !np->rest_nr ? ret : correct_count(np, err);
 }
 
