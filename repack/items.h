@@ -54,8 +54,8 @@ struct repack_item {
 	bool is_external : 1;
 	bool no_delta : 1; /* no part of the search for deltas */
 	bool retry : 1;    /* may get a base from its own pack: what that has
-			      as base is no longer allowed, or it is such a
-			      base */
+			      as base is not allowed or not sent, or it is such
+			      a base */
 };
 
 struct repack_items {

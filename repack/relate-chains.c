@@ -8,6 +8,14 @@
 #include "repack/relate-chains.h"
 #include "repack/relate.h"
 
+/*
+ * Where more than a quarter of an object is not in a base, a better one is
+ * worth a search, unless there is little to save.
+ */
+#define GOOD_RATIO 4
+#define POOR_RATIO 2
+#define LITTLE 1024
+
 struct chains {
 	struct relating r;
 	const struct relate_chains_options *options;
@@ -124,6 +132,15 @@ static int climb(struct chains *c, struct relate_pair *pair, uint32_t *top)
 	return ret;
 }
 
+static uint64_t max_delta_len(uint64_t size)
+{
+	uint64_t len = size / POOR_RATIO;
+
+	if (len > LITTLE)
+		len = LITTLE;
+	return size / GOOD_RATIO > len ? size / GOOD_RATIO : len;
+}
+
 static int relate_orphan(struct chains *c, uint32_t item_nr)
 {
 	const struct repack_item *item = &c->r.items->items[item_nr];
@@ -137,7 +154,7 @@ static int relate_orphan(struct chains *c, uint32_t item_nr)
 
 	if (ret <= 0 || is_made_from(c->r.items, pair.base, item_nr))
 		return ret == ERR_NOMEM ? ret : 0;
-	ret = relate_pair(&c->r, &pair);
+	ret = relate_pair(&c->r, &pair, max_delta_len(item->size));
 	if (!ret && pair.base != REPACK_NO_ITEM && !c->heirs[top])
 		c->heirs[top] = pair.base + 1;
 	return ret;
@@ -176,5 +193,56 @@ int relate_chains(struct repack_items *items,
 		relating_release(&c.r);
 	}
 	free(c.orphans);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+/* Whether the pack that an item is in stores it as a delta. */
+static bool is_stored_delta(const struct repack_item *item,
+			    const struct packs *packs)
+{
+	const struct odb_pack *pack = &packs->odb->packs[item->pack_nr];
+	struct packs_stored stored;
+
+	return !packs_stored(&stored, packs, item->pack_nr,
+			     item->obj_pos - pack->first_pos, NULL) &&
+	       (stored.entry.type == OBJ_OFS_DELTA ||
+		stored.entry.type == OBJ_REF_DELTA);
+}
+
+/* What the search will have in its windows, by type and name hash. */
+static size_t list_kinds(struct sort_item *kinds,
+			 const struct repack_items *items)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < items->nr; i++) {
+		const struct repack_item *item = &items->items[i];
+
+		if (item->is_external || item->how == REPACK_WHOLE ||
+		    item->how == REPACK_COPY)
+			kinds[nr++] = (struct sort_item){
+				(uint64_t)item->type << 32 | item->name_hash,
+				(uint32_t)i,
+			};
+	}
+	return nr;
+}
+
+int relate_retry(struct repack_items *items, const struct packs *packs,
+		 struct error *err)
+{
+	struct sort_item *kinds = mem_alloc(items->nr, sizeof(*kinds));
+	size_t nr = kinds ? list_kinds(kinds, items) : 0;
+	int ret = kinds ? sort_items(kinds, nr) : ERR_NOMEM;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct repack_item *item = &items->items[kinds[i].value];
+
+		if (is_candidate(item) &&
+		    ((i && kinds[i - 1].key == kinds[i].key) ||
+		     (i + 1 < nr && kinds[i + 1].key == kinds[i].key)))
+			item->retry = is_stored_delta(item, packs);
+	}
+	free(kinds);
 	return ret < 0 ? error_nomem(err) : 0;
 }

@@ -36,7 +36,9 @@ struct relate_chains_options {
  * Make planned items that are stored as deltas, and that will be sent whole
  * since their base is not sent, deltas against the next object up their chain
  * that is an item or that is_base() allows; or, where another such item has
- * come past before it finds one, against that item.
+ * come past before it finds one, against that item. What becomes a delta of
+ * more than a quarter of its size stays as it is, or if that is little, of more
+ * than half.
  *
  * No chain comes back to itself, whatever the packs say, and none gets longer
  * than it is in its pack, as long as each object is in one pack only. It ends
@@ -49,5 +51,14 @@ struct relate_chains_options {
 int relate_chains(struct repack_items *items,
 		  const struct relate_chains_options *options,
 		  struct error *err);
+
+/*
+ * Let the search try pairs from one pack for planned items that stay whole, as
+ * the chain of deltas that their pack has them on did not help; but only those
+ * of whose type and name hash there is another item to be compared with. For
+ * others it would be in vain as a rule. 0 or ERR_NOMEM.
+ */
+int relate_retry(struct repack_items *items, const struct packs *packs,
+		 struct error *err);
 
 #endif

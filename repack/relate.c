@@ -7,7 +7,7 @@
 #include "pack/delta.h"
 #include "repack/relate.h"
 
-/* What a delta must save at least, besides half: the id of a base. */
+/* What a delta takes besides: the id of a base. */
 #define OVERHEAD 20
 
 int relating_init(struct relating *r, struct repack_items *items,
@@ -62,26 +62,26 @@ static int keep(struct relating *r, struct relate_pair *pair, const void *delta,
 	return 0;
 }
 
-static int make(struct relating *r, struct relate_pair *pair,
+static int make(struct relating *r, struct relate_pair *pair, uint64_t max_len,
 		const struct odb_object *obj, const struct odb_object *old)
 {
 	void *delta = NULL;
 	size_t len;
 	int ret;
 
-	if (obj->len / 2 <= OVERHEAD || obj->len > UINT32_MAX ||
+	if (max_len <= OVERHEAD || obj->len > UINT32_MAX ||
 	    old->len > UINT32_MAX || obj->type != pair->old.type ||
 	    old->type != pair->old.type)
 		return 0;
 	ret = delta_create_near(old->data, old->len, obj->data, obj->len,
-				obj->len / 2 - OVERHEAD, &delta, &len);
+				max_len - OVERHEAD, &delta, &len);
 	if (!ret)
 		ret = keep(r, pair, delta, len);
 	free(delta);
 	return ret < 0 ? ret : 0;
 }
 
-int relate_pair(struct relating *r, struct relate_pair *pair)
+int relate_pair(struct relating *r, struct relate_pair *pair, uint64_t max_len)
 {
 	uint32_t obj_pos = r->items->items[pair->item].obj_pos;
 	struct objspace *space = r->items->space;
@@ -92,7 +92,7 @@ int relate_pair(struct relating *r, struct relate_pair *pair)
 		ret = objspace_read(space, r->reader, pair->old.obj_pos, &old,
 				    NULL);
 	if (!ret)
-		ret = make(r, pair, &obj, &old);
+		ret = make(r, pair, max_len, &obj, &old);
 	odb_object_release(r->reader, &old);
 	odb_object_release(r->reader, &obj);
 	/* What cannot be read is left to who has to read it. */
@@ -107,11 +107,11 @@ static int relate_version(struct relating *r,
 		.base = REPACK_NO_ITEM,
 		.old = version->old,
 	};
-	uint8_t how = r->items->items[version->object].how;
+	const struct repack_item *item = &r->items->items[version->object];
 
-	if (how != REPACK_COPY && how != REPACK_WHOLE)
+	if (item->how != REPACK_COPY && item->how != REPACK_WHOLE)
 		return 0;
-	return relate_pair(r, &pair);
+	return relate_pair(r, &pair, item->size / 2);
 }
 
 int relate_versions(struct repack_items *items, struct found *found,

@@ -37,15 +37,16 @@ void relating_release(struct relating *r);
 
 /*
  * Make a planned item a delta against the other of its pair, where that is at
- * most half its size; if there is no item for that one, an external one is
- * appended and noted in the pair. An item for which this will not do, or that
- * cannot be read, stays as it is. 0 or ERR_NOMEM.
+ * most max_len bytes, the id of the base included; if there is no item for that
+ * one, an external one is appended and noted in the pair. An item for which
+ * this will not do, or that cannot be read, stays as it is. 0 or ERR_NOMEM.
  */
-int relate_pair(struct relating *r, struct relate_pair *pair);
+int relate_pair(struct relating *r, struct relate_pair *pair, uint64_t max_len);
 
 /*
  * Make planned items that would be sent whole deltas against the versions that
- * `found` knows for them. 0 or ERR_NOMEM.
+ * `found` knows for them, where that is at most half their size. 0 or
+ * ERR_NOMEM.
  */
 int relate_versions(struct repack_items *items, struct found *found,
 		    int compression, struct error *err);

@@ -131,18 +131,31 @@ static int relate_orphans(struct send *s, struct error *err)
 	return relate_chains(&s->items, &options, err);
 }
 
+/* What is likely to be a good base, each of a few objects that need one. */
+static int relate(struct send *s, struct error *err)
+{
+	bool keeps_deltas = s->options->reuse_delta;
+	int ret = relate_versions(&s->items, &s->found, s->options->compression,
+				  err);
+
+	if (ret < 0 || !s->options->window)
+		return ret;
+	if (keeps_deltas)
+		ret = relate_orphans(s, err);
+	if (!ret && s->request->thin)
+		ret = found_add_bases(&s->found, &s->items, err);
+	if (!ret && keeps_deltas)
+		ret = relate_retry(&s->items, &s->packs, err);
+	return ret;
+}
+
 static int prepare(struct send *s, struct error *err)
 {
 	uint64_t start = begin(s, "prepare-pack");
 	int ret = plan(s, err);
 
 	if (!ret)
-		ret = relate_versions(&s->items, &s->found,
-				      s->options->compression, err);
-	if (!ret && s->options->window && s->options->reuse_delta)
-		ret = relate_orphans(s, err);
-	if (!ret && s->request->thin)
-		ret = found_add_bases(&s->found, &s->items, err);
+		ret = relate(s, err);
 	if (!ret)
 		ret = search(s, err);
 	s->report->search_ns += end(s, "prepare-pack", start);
