@@ -204,6 +204,13 @@ static void forget_doubtful(struct found *f)
 		bitset_set(&f->had, f->boundary_objects.items[i].obj_pos);
 }
 
+/* The i-th commit; in the order of a pack, where the walk has made one. */
+static uint32_t commit_at(const struct walk_result *result, size_t i)
+{
+	return result->parents_first ? walk_result_commit(result, i)
+				     : result->revs.commits[i];
+}
+
 static int take_walked(struct finding *g, struct walk_result *result,
 		       struct error *err)
 {
@@ -211,10 +218,9 @@ static int take_walked(struct finding *g, struct walk_result *result,
 	const struct history *h = &f->walk.history;
 
 	for (size_t i = 0; i < result->revs.nr; i++)
-		if (walk_items_append(
-			    &f->objects,
-			    h->commits[walk_result_commit(result, i)].obj_pos,
-			    OBJ_COMMIT, 0) < 0)
+		if (walk_items_append(&f->objects,
+				      h->commits[commit_at(result, i)].obj_pos,
+				      OBJ_COMMIT, 0) < 0)
 			return error_nomem(err);
 	for (size_t i = 0; i < result->objects.nr; i++) {
 		const struct walk_item *item = &result->objects.items[i];
@@ -225,12 +231,19 @@ static int take_walked(struct finding *g, struct walk_result *result,
 	return 0;
 }
 
+/*
+ * Of a history that is cut, trees are wanted of commits whose parents are not:
+ * to compare each with its parents would mean to go through all of those.
+ */
 static int find_by_walk(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
+	bool is_cut = f->walk.shallow.nr;
 	struct walk_result result = WALK_RESULT_INIT;
 	struct walk_options options = {
 		.objects = true,
+		.set_only = is_cut,
+		.exclude_boundary = is_cut,
 		.threads = g->options->threads,
 		.progress = g->options->progress,
 		.filter = f->request->filter,
@@ -240,6 +253,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 				 &options, err);
 
 	f->commits_walked = (uint32_t)result.revs.nr;
+	f->unnamed = is_cut && !result.parents_first;
 	if (!ret)
 		ret = take_walked(g, &result, err);
 	if (!ret && f->request->thin) {

@@ -35,6 +35,8 @@ struct found {
 	struct bitset packed;        /* by bit_pos: to send; no words: none */
 	struct bitset packed_had;    /* by bit_pos: the receiver has these; no
 					words: none */
+	bool unnamed;                /* found by walking, but name hashes and
+					groups are not known */
 	struct walk_items objects;   /* owned: all others to send */
 	struct walk_items walked;    /* owned: without pb, what `packed` stands
 					for */
@@ -115,6 +117,13 @@ int found_withhold_versions(struct found *found, struct error *err);
 int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
 		 const struct history *h, const uint32_t *commits, size_t nr,
 		 struct error *err);
+
+/*
+ * Find out the names of planned items that were found without, if any of them
+ * could become a delta: from a bitmap index, else from the trees among them.
+ */
+int found_name_items(const struct found *found, struct repack_items *items,
+		     struct error *err);
 
 /* Whether the receiver is known to have an object (by odb_pos). */
 bool found_had(const struct found *found, uint32_t odb_pos);

@@ -142,6 +142,8 @@ static int relate(struct send *s, struct error *err)
 		return ret;
 	if (keeps_deltas)
 		ret = relate_orphans(s, err);
+	if (!ret)
+		ret = found_name_items(&s->found, &s->items, err);
 	if (!ret && s->request->thin)
 		ret = found_add_bases(&s->found, &s->items, err);
 	if (!ret && keeps_deltas)

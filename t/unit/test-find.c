@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "object/parse.h"
 #include "repack/find.h"
 #include "t/unit/bitmaprepo.h"
 
@@ -371,29 +372,154 @@ static void a_broken_index_is_set_aside(void **state)
 	env_release(&e);
 }
 
+/* Cut the history at some commits, in the request and in what they reach. */
+static size_t cut(struct env *e, struct oid *shallow, uint32_t *ref_nr)
+{
+	size_t nr = 1 + randrepo_below(&e->r, 5);
+
+	for (uint32_t i = 0; i < e->r.nr; i++)
+		ref_nr[i] = e->r.objects[i].ref_nr;
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t back = 1 + randrepo_below(&e->r, 12);
+		struct randrepo_object *o =
+			&e->r.objects[e->r.commits[e->r.commit_nr - back]];
+
+		shallow[i] = o->oid;
+		o->ref_nr = 1; /* the tree */
+	}
+	return nr;
+}
+
 /* Bitmaps do not know where history was cut. */
-static void shallow_requests_walk(void **state)
+static void cut_requests_walk(void **state)
 {
 	uint64_t seed = random_seed();
+	uint32_t *ref_nr = calloc(RANDREPO_MAX, sizeof(*ref_nr));
+	uint32_t known = 0;
+	struct oid shallow[5];
+	struct found f;
+	struct env e;
+
+	assert_non_null(ref_nr);
+	env_init(&e, &seed);
+	for (int i = 0; i < 120; i++) {
+		size_t shallow_nr = cut(&e, shallow, ref_nr);
+
+		ask(&e, i % 3 ? 4 : 0);
+		e.request.shallow = shallow;
+		e.request.shallow_nr = shallow_nr;
+		e.request.use_bitmap = true;
+		e.request.thin = i % 2;
+		e.options.threads = 1 + (unsigned)i % 3;
+		open_found(&e, &f);
+		assert_null(f.pb);
+		assert_true(f.unnamed);
+		note_all(&e, &f);
+		check(&e, !e.request.have_nr);
+		known += check_had(&e, &f);
+		found_close(&f);
+		for (uint32_t k = 0; k < e.r.nr; k++)
+			e.r.objects[k].ref_nr = ref_nr[k];
+	}
+	assert_true(known > 100);
+	free(ref_nr);
+	env_release(&e);
+}
+
+/* Note for each object whether a hash is that of one of its paths. */
+static void match_names(struct env *e, uint32_t tree, const char *path,
+			const uint32_t *hashes, bool *is_right)
+{
+	const struct randrepo_object *t = &e->r.objects[tree];
+	struct cursor c = cursor_make(t->data.data, t->data.len);
+	struct tree_entry entry;
+
+	is_right[tree] |= hashes[tree] == name_hash_add(0, path, strlen(path));
+	while (tree_next(&entry, &c, HASH_SHA1) > 0) {
+		char below[256];
+		struct oid oid;
+		uint32_t nr;
+
+		if (tree_entry_is_gitlink(&entry))
+			continue;
+		oid_from_raw(&oid, entry.oid, HASH_SHA1);
+		nr = randrepo_find(&e->r, &oid);
+		snprintf(below, sizeof(below), "%s%s%.*s", path,
+			 *path ? "/" : "", (int)entry.name_len, entry.name);
+		if (tree_entry_is_dir(&entry))
+			match_names(e, nr, below, hashes, is_right);
+		else
+			is_right[nr] |= hashes[nr] ==
+					name_hash_add(0, below, strlen(below));
+	}
+}
+
+static int add_item(void *ctx, const struct walk_item *item)
+{
+	return repack_items_add(ctx, item);
+}
+
+/* Of what was found without names, how many have one of theirs now. */
+static uint32_t check_names(struct env *e, struct found *f)
+{
+	uint32_t *hashes = calloc(RANDREPO_MAX, sizeof(*hashes));
+	bool *is_right = calloc(RANDREPO_MAX, sizeof(*is_right));
+	struct repack_items items;
+	uint32_t named = 0;
+
+	assert_true(hashes && is_right);
+	repack_items_init(&items, &f->walk.space);
+	assert_int_equal(
+		found_each_packed(f, &f->packed, add_item, &items, NULL), 0);
+	for (size_t i = 0; i < f->objects.nr; i++)
+		assert_int_equal(add_item(&items, &f->objects.items[i]), 0);
+	assert_int_equal(found_name_items(f, &items, NULL), 0);
+	for (size_t i = 0; i < items.nr; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, &f->walk.space, items.items[i].obj_pos);
+		hashes[randrepo_find(&e->r, &oid)] = items.items[i].name_hash;
+	}
+	for (uint32_t i = 0; i < e->r.commit_nr; i++)
+		match_names(e, e->r.objects[e->r.commits[i]].refs[0], "",
+			    hashes, is_right);
+	for (uint32_t i = 0; i < e->r.nr; i++) {
+		assert_true(!hashes[i] || is_right[i]);
+		named += hashes[i] != 0;
+	}
+	repack_items_release(&items);
+	free(hashes);
+	free(is_right);
+	return named;
+}
+
+static void names_are_found_out(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t named = 0;
 	struct found f;
 	struct env e;
 
 	env_init(&e, &seed);
-	e.wants[0] = e.r.objects[e.r.commits[e.r.commit_nr - 1]].oid;
+	for (uint32_t i = 0; i < 5; i++)
+		e.wants[i] =
+			e.r.objects[e.r.commits[e.r.commit_nr - 1 - i]].oid;
+	e.haves[0] = e.r.objects[e.r.commits[e.r.commit_nr - 8]].oid;
 	e.request = (struct repack_request){
 		.wants = e.wants,
-		.want_nr = 1,
-		.shallow = e.wants,
+		.want_nr = 5,
+		.shallow = e.haves,
 		.shallow_nr = 1,
-		.use_bitmap = true,
 	};
-	open_found(&e, &f);
-	assert_null(f.pb);
-	note_all(&e, &f);
-	for (uint32_t i = 0; i + 1 < e.r.commit_nr; i++)
-		assert_false(e.found[e.r.commits[i]]);
-	assert_true(e.found[e.r.commits[e.r.commit_nr - 1]]);
-	found_close(&f);
+	for (int i = 0; i < 2; i++) {
+		/* From an index and trees, and from trees alone. */
+		e.request.use_bitmap = i;
+		open_found(&e, &f);
+		assert_true(f.unnamed);
+		named = check_names(&e, &f);
+		assert_true(named > 10);
+		found_close(&f);
+	}
 	env_release(&e);
 }
 
@@ -405,7 +531,8 @@ int main(void)
 		cmocka_unit_test(few_bytes_get_no_bases),
 		cmocka_unit_test(versions_are_withheld),
 		cmocka_unit_test(a_broken_index_is_set_aside),
-		cmocka_unit_test(shallow_requests_walk),
+		cmocka_unit_test(cut_requests_walk),
+		cmocka_unit_test(names_are_found_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
