@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "builtin/builtin.h"
 #include "builtin/pack-objects-args.h"
@@ -18,7 +19,6 @@
 #include "walk/ref-tips.h"
 #include "repack/send.h"
 #include "repo/odb.h"
-#include "sys/io.h"
 
 /* One run of the command. */
 struct run {
@@ -54,30 +54,6 @@ static int load_options(struct run *r, const struct repo *repo)
 	write_too = a->to_stdout || a->all_progress || a->all_progress_implied;
 	make->write_progress = write_too ? make->progress : NULL;
 	return 0;
-}
-
-static void print_total(const struct run *r, const struct write_report *report,
-			uint32_t pack_reused, uint32_t packs_reused)
-{
-	if (!r->newpack.make.progress)
-		return;
-	fprintf(stderr,
-		"Total %u (delta %u), reused %u (delta %u), pack-reused %u "
-		"(from %u)\n",
-		report->objects, report->deltas, report->reused,
-		report->reused_deltas, pack_reused, packs_reused);
-}
-
-static int put_stdout(void *ctx, const void *bytes, size_t len,
-		      struct error *err)
-{
-	return sys_write_all(1, bytes, len, "standard output", err);
-}
-
-static int put_stdout_file(void *ctx, const struct sys_file_span *span,
-			   struct error *err)
-{
-	return sys_send_file(1, span, "standard output", err);
 }
 
 /* A visit to all refs that are tags, for --include-tag. */
@@ -131,8 +107,7 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 
 static int send_revs(struct run *r, const struct repo *repo)
 {
-	struct pack_sink sink = {.put = put_stdout,
-				 .put_file = put_stdout_file};
+	struct packing_file out = {STDOUT_FILENO, "standard output"};
 	struct repack_report report;
 	struct repack_request request = {
 		.wants = rev_list_oids(&r->revs.wants),
@@ -153,19 +128,12 @@ static int send_revs(struct run *r, const struct repo *repo)
 	if (!request.wants || !request.haves || !request.shallow)
 		ret = error_nomem(r->err);
 	if (!ret)
-		ret = repack_send(r->odb, &request, &r->newpack.make, sink,
-				  &report, r->err);
+		ret = repack_send(r->odb, &request, &r->newpack.make,
+				  packing_sink(&out), &report, r->err);
 	if (!ret && report.warning.code)
 		builtin_warn("%s", report.warning.msg);
-	if (!ret)
-		print_total(r,
-			    &(struct write_report){
-				    .objects = report.objects,
-				    .deltas = report.deltas,
-				    .reused = report.reused,
-				    .reused_deltas = report.reused_deltas,
-			    },
-			    report.pack_reused, report.packs_reused);
+	if (!ret && r->newpack.make.progress)
+		packing_print_sent(&report);
 	free((void *)(uintptr_t)request.wants);
 	free((void *)(uintptr_t)request.haves);
 	free((void *)(uintptr_t)request.shallow);
@@ -233,10 +201,8 @@ static int find_objects(struct run *r)
 
 static int make_pack(struct run *r)
 {
-	const struct pack_sink out = {
-		.put = put_stdout,
-		.put_file = put_stdout_file,
-	};
+	struct packing_file file = {STDOUT_FILENO, "standard output"};
+	const struct pack_sink out = packing_sink(&file);
 	int ret;
 
 	if (r->a.cruft)
@@ -287,7 +253,8 @@ static int run_job(struct run *r)
 		printf("%s\n",
 		       oid_to_hex(hex, &r->job.newpacks.packs[i]->checksum,
 				  r->odb->algo));
-	print_total(r, &r->job.newpacks.report, 0, 0);
+	if (r->newpack.make.progress)
+		packing_print_total(&r->job.newpacks.report, 0, 0);
 	return 0;
 }
 

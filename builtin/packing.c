@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that repack and pack-objects share. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/packing.h"
 #include "builtin/stderr-progress.h"
+#include "sys/io.h"
 
 #define MIN_PACK_SIZE ((uint64_t)1 << 20)
 
@@ -114,4 +116,49 @@ const struct progress_out *packing_progress(struct progress_out *out,
 		return stderr_progress(out, PROGRESS_OFF);
 	return stderr_progress(out, args->progress ? PROGRESS_ON
 						   : PROGRESS_IF_TERMINAL);
+}
+
+/* ---- where packs go */
+
+static int put(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	const struct packing_file *file = ctx;
+
+	return sys_write_all(file->fd, bytes, len, file->name, err);
+}
+
+static int put_file(void *ctx, const struct sys_file_span *span,
+		    struct error *err)
+{
+	const struct packing_file *file = ctx;
+
+	return sys_send_file(file->fd, span, file->name, err);
+}
+
+struct pack_sink packing_sink(struct packing_file *file)
+{
+	return (struct pack_sink){put, file, put_file};
+}
+
+void packing_print_total(const struct write_report *report,
+			 uint32_t pack_reused, uint32_t packs_reused)
+{
+	fprintf(stderr,
+		"Total %u (delta %u), reused %u (delta %u), pack-reused %u "
+		"(from %u)\n",
+		report->objects, report->deltas, report->reused,
+		report->reused_deltas, pack_reused, packs_reused);
+}
+
+void packing_print_sent(const struct repack_report *report)
+{
+	const struct write_report written = {
+		.objects = report->objects,
+		.deltas = report->deltas,
+		.reused = report->reused,
+		.reused_deltas = report->reused_deltas,
+	};
+
+	packing_print_total(&written, report->pack_reused,
+			    report->packs_reused);
 }

@@ -8,6 +8,8 @@
 
 #include "repack/named-packs.h"
 #include "repack/newpack.h"
+#include "repack/send.h"
+#include "repack/write.h"
 #include "sys/progress.h"
 
 #define PACKING_UNSET UINT64_MAX
@@ -91,6 +93,20 @@ int packing_index_version(struct pack_idx_format *format, const char *text,
 
 /* Callback of an option: a name for a struct named_packs. */
 int packing_take_pack(void *value, const char *arg);
+
+/* A file that a pack goes to, here and there. */
+struct packing_file {
+	int fd;
+	const char *name; /* borrowed: for messages */
+};
+
+/* Borrows `file`. */
+struct pack_sink packing_sink(struct packing_file *file);
+
+/* Say on stderr what was done to make a pack. */
+void packing_print_total(const struct write_report *report,
+			 uint32_t pack_reused, uint32_t packs_reused);
+void packing_print_sent(const struct repack_report *report);
 
 /* Meters for what the options say; see stderr_progress(). */
 const struct progress_out *packing_progress(struct progress_out *out,

@@ -22,8 +22,10 @@ int rev_args_init(struct rev_args *args, const struct odb *odb,
 
 static void list_release(struct rev_list *list)
 {
-	for (size_t i = 0; i < list->nr; i++)
+	for (size_t i = 0; i < list->nr; i++) {
 		free(list->items[i].path);
+		free(list->items[i].name);
+	}
 	free(list->items);
 }
 
@@ -35,23 +37,22 @@ void rev_args_release(struct rev_args *args)
 	list_release(&args->shallow);
 }
 
+/* `path` and `name` may be NULL. */
 static int list_add(struct rev_list *list, const struct oid *oid,
-		    const char *path)
+		    const char *path, const char *name)
 {
-	struct rev_arg arg = {.oid = *oid};
+	struct rev_arg *arg;
 
-	if (path) {
-		arg.path = mem_strdup(path);
-		if (!arg.path)
-			return ERR_NOMEM;
-	}
 	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
-		     sizeof(*list->items)) < 0) {
-		free(arg.path);
+		     sizeof(*list->items)) < 0)
 		return ERR_NOMEM;
-	}
-	list->items[list->nr++] = arg;
-	return 0;
+	arg = &list->items[list->nr++];
+	*arg = (struct rev_arg){
+		.oid = *oid,
+		.path = path ? mem_strdup(path) : NULL,
+		.name = name ? mem_strdup(name) : NULL,
+	};
+	return (path && !arg->path) || (name && !arg->name) ? ERR_NOMEM : 0;
 }
 
 struct oid *rev_list_oids(const struct rev_list *list)
@@ -81,7 +82,7 @@ static int add_name(struct rev_args *args, const char *name, bool negate,
 	if (ret < 0)
 		return ret;
 	if (list_add(negate != args->negate ? &args->haves : &args->wants, &oid,
-		     path_of(name)) < 0)
+		     path_of(name), args->keep_names ? name : NULL) < 0)
 		return error_nomem(err);
 	return 0;
 }
@@ -112,6 +113,7 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 
 struct adding_refs {
 	struct rev_list *list;
+	bool keep_names;
 	struct error *err;
 };
 
@@ -119,7 +121,10 @@ static int add_ref(void *ctx, const struct ref *ref)
 {
 	struct adding_refs *a = ctx;
 
-	return list_add(a->list, &ref->oid, NULL) < 0 ? error_nomem(a->err) : 0;
+	return list_add(a->list, &ref->oid, NULL,
+			a->keep_names ? ref->name : NULL) < 0
+		       ? error_nomem(a->err)
+		       : 0;
 }
 
 static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
@@ -127,6 +132,7 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 {
 	struct adding_refs a = {
 		args->negate ? &args->haves : &args->wants,
+		args->keep_names,
 		err,
 	};
 	struct ref head;
@@ -144,6 +150,7 @@ static int add_refs_of(struct rev_args *args, const char *dir,
 {
 	struct adding_refs a = {
 		args->negate ? &args->haves : &args->wants,
+		false,
 		err,
 	};
 	size_t len = strlen(dir);
@@ -202,7 +209,8 @@ static int add_shallow(struct rev_args *args, const char *hex,
 	if (!oid_from_hex(&oid, hex, strlen(hex), args->odb->algo))
 		return error_set(err, ERR_INVALID, "not an object name '%s'",
 				 hex);
-	return list_add(&args->shallow, &oid, NULL) < 0 ? error_nomem(err) : 0;
+	return list_add(&args->shallow, &oid, NULL, NULL) < 0 ? error_nomem(err)
+							      : 0;
 }
 
 /* An option that stands for refs: 1 when it was one. */

@@ -18,6 +18,8 @@
 struct rev_arg {
 	struct oid oid;
 	char *path; /* owned: of <rev>:<path>, else NULL */
+	char *name; /* owned: as it was given, or a ref's; NULL unless
+		       names are kept */
 };
 
 struct rev_list {
@@ -31,6 +33,7 @@ struct rev_args {
 	struct odb_reader *reader; /* owned */
 	struct rev_list wants, haves;
 	struct rev_list shallow; /* from "--shallow <oid>" lines */
+	bool keep_names;         /* of what is added from now on */
 	bool negate;             /* after an odd number of --not */
 	bool asked_for_refs;     /* --all and the like, of which there may be
 				    none */

@@ -50,6 +50,9 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 		ret = posix_spawn_file_actions_adddup2(actions, out, 1);
 	else if (!ret && (flags & SYS_SPAWN_OUT_TO_ERR))
 		ret = posix_spawn_file_actions_adddup2(actions, 2, 1);
+	else if (!ret && (flags & SYS_SPAWN_NULL_OUT))
+		ret = posix_spawn_file_actions_addopen(actions, 1, "/dev/null",
+						       O_WRONLY, 0);
 	if (!ret && err >= 0)
 		ret = posix_spawn_file_actions_adddup2(actions, err, 2);
 	else if (!ret && (flags & SYS_SPAWN_ERR_TO_OUT))

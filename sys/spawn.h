@@ -35,6 +35,7 @@ enum {
 	SYS_SPAWN_SILENT = 1 << 5,
 	SYS_SPAWN_PIPE_ERR = 1 << 6, /* connect child->err */
 	SYS_SPAWN_NULL_ERR = 1 << 7, /* its standard error leads nowhere */
+	SYS_SPAWN_NULL_OUT = 1 << 8, /* its standard output does */
 };
 
 /*
