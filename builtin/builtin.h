@@ -60,6 +60,7 @@ void builtin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int builtin_finish(int code);
 
 int cmd_bitmap(int argc, const char **argv, struct builtin_env *env);
+int cmd_bundle(int argc, const char **argv, struct builtin_env *env);
 int cmd_cat_file(int argc, const char **argv, struct builtin_env *env);
 int cmd_commit_graph(int argc, const char **argv, struct builtin_env *env);
 int cmd_count_objects(int argc, const char **argv, struct builtin_env *env);

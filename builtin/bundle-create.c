@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * git bundle create: refs and what they reach, in a file.
+ *
+ * Prerequisites are the commits behind those that are in the bundle, and
+ * nothing else is taken to be at the receiver's: what only an excluded commit
+ * reaches that is none of them is in the bundle.
+ *
+ * Limits of other kinds (--since, -<n>, paths) are left to the stock Git.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "builtin/bundle-parts.h"
+#include "builtin/fallback.h"
+#include "builtin/filterargs.h"
+#include "builtin/options.h"
+#include "builtin/packing.h"
+#include "builtin/revargs.h"
+#include "builtin/stderr-progress.h"
+#include "builtin/store.h"
+#include "builtin/tracing.h"
+#include "repack/send.h"
+#include "repo/bundle.h"
+#include "sys/lockfile.h"
+
+#define FILE_MODE 0666
+
+static const char usage_text[] =
+	"git bundle create [-q | --quiet | --progress]\n"
+	"[--version=<version>] <file> <git-rev-list-args>";
+
+struct args {
+	bool quiet, progress, no_progress;
+	int64_t version; /* -1: as it takes */
+	const char *file;
+	const char **revs;
+};
+
+/* One run of the command. */
+struct run {
+	struct args a;
+	struct store store;
+	struct rev_args revs;
+	struct filter_args filter;
+	bool read_stdin;
+	struct bundle_header header;
+	struct bundle_wants wants;
+	struct error *err;
+};
+
+/* ---- arguments */
+
+/* Options stand before the file, and revisions after it look like them. */
+static int option_nr(const char **argv)
+{
+	int nr = 1;
+
+	while (argv[nr] && argv[nr][0] == '-' && argv[nr][1])
+		nr += !strcmp(argv[nr], "--version") && argv[nr + 1] ? 2 : 1;
+	return nr;
+}
+
+static int parse(struct args *a, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &a->quiet,
+		 .help = "do not show progress meter"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "progress",
+		 .value = &a->progress,
+		 .flags = OPTION_NO_NEGATE,
+		 .help = "show progress meter"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "no-progress",
+		 .value = &a->no_progress,
+		 .flags = OPTION_NO_NEGATE},
+		{.kind = OPTION_I64,
+		 .long_name = "version",
+		 .value = &a->version,
+		 .help = "specify bundle format version"},
+		{.kind = OPTION_END},
+	};
+	int nr = option_nr(argv), ret;
+	const char **words = mem_calloc((size_t)nr + 1, sizeof(*words));
+
+	*a = (struct args){.version = -1};
+	if (!words)
+		return builtin_die("out of memory");
+	memcpy(words, argv, (size_t)nr * sizeof(*words));
+	ret = options_parse(nr, words, options, usage_text);
+	free(words);
+	if (ret < 0)
+		return 129;
+	if (!argv[nr]) {
+		fprintf(stderr, "fatal: need a <file> argument\n\n");
+		return options_usage(options, usage_text);
+	}
+	a->file = argv[nr];
+	a->revs = argv + nr + 1;
+	return 0;
+}
+
+/* "<rev>^!" and the like: parents of a revision. */
+static bool names_parents(const char *arg)
+{
+	return strstr(arg, "^!") || strstr(arg, "^@") || strstr(arg, "^-");
+}
+
+/* 1 when it is one, 0 when it is the stock Git's. */
+static int take_rev(struct run *r, const char *arg)
+{
+	if (names_parents(arg))
+		return 0;
+	if (!strcmp(arg, "--stdin")) {
+		r->read_stdin = true;
+		return 1;
+	}
+	if (!strncmp(arg, "--filter=", 9)) {
+		filter_args_add(&r->filter, arg + 9);
+		return 1;
+	}
+	return rev_args_add(&r->revs, arg, r->err);
+}
+
+static int take_revs(struct run *r)
+{
+	int ret = 1;
+
+	for (const char **arg = r->a.revs; *arg && ret > 0; arg++)
+		ret = take_rev(r, *arg);
+	if (ret == ERR_UNSUPPORTED && fallback_exists())
+		return 0;
+	if (ret > 0 && r->read_stdin)
+		ret = rev_args_add_stdin(&r->revs, r->err) < 0 ? ERR_INVALID
+							       : 1;
+	if (ret > 0 && filter_args_load(&r->filter, &r->revs, r->err) < 0)
+		ret = ERR_INVALID;
+	return ret;
+}
+
+/* ---- the file */
+
+static int choose_version(struct run *r)
+{
+	const struct filter *filter = &r->filter.filter;
+	struct buf spec = BUF_INIT;
+	unsigned least = r->store.repo->algo == HASH_SHA1 &&
+					 filter_is_empty(filter)
+				 ? 2
+				 : 3;
+
+	r->header.version = r->a.version < 0 ? least : (unsigned)r->a.version;
+	if (r->header.version != 2 && r->header.version != 3)
+		return error_set(r->err, ERR_INVALID,
+				 "unsupported bundle version %u",
+				 r->header.version);
+	if (r->header.version < least)
+		return error_set(r->err, ERR_INVALID,
+				 "cannot write bundle version %u with "
+				 "algorithm %s",
+				 r->header.version,
+				 hash_name(r->store.repo->algo));
+	if (filter_is_empty(filter))
+		return 0;
+	if (filter_print(&spec, filter) < 0)
+		return error_nomem(r->err);
+	r->header.filter = buf_detach(&spec, NULL);
+	return 0;
+}
+
+static int send_pack(struct run *r, struct packing_file *file)
+{
+	const struct bundle_items *prerequisites = &r->header.prerequisites;
+	enum show_progress show = r->a.quiet || r->a.no_progress ? PROGRESS_OFF
+				  : r->a.progress                ? PROGRESS_ON
+						  : PROGRESS_IF_TERMINAL;
+	struct progress_out out;
+	struct repack_report report;
+	struct repack_send_options options;
+	struct oid *haves = mem_alloc(prerequisites->nr, sizeof(*haves));
+	struct repack_request request = {
+		.wants = r->wants.oids,
+		.want_nr = r->wants.nr,
+		.haves = haves,
+		.have_nr = prerequisites->nr,
+		.filter = &r->filter.filter,
+		.thin = true,
+		.ofs_delta = true,
+		.use_bitmap = true,
+	};
+	int ret = haves ? repack_send_options_load(&options, r->store.repo,
+						   r->err)
+			: error_nomem(r->err);
+
+	for (size_t i = 0; haves && i < prerequisites->nr; i++)
+		haves[i] = prerequisites->items[i].oid;
+	if (!ret && config_bool(&r->store.repo->config, "pack.usebitmaps",
+				&request.use_bitmap, r->err) < 0)
+		ret = ERR_INVALID;
+	if (!ret) {
+		options.progress = stderr_progress(&out, show);
+		options.write_progress = options.progress;
+		ret = repack_send(r->store.odb, &request, &options,
+				  packing_sink(file), &report, r->err);
+	}
+	free(haves);
+	if (!ret && report.warning.code)
+		builtin_warn("%s", report.warning.msg);
+	if (!ret && options.progress)
+		packing_print_sent(&report);
+	return ret;
+}
+
+static int write_to(struct run *r, struct packing_file *file)
+{
+	struct buf text = BUF_INIT;
+	int ret = bundle_header_format(&text, &r->header) < 0
+			  ? error_nomem(r->err)
+			  : sys_write_all(file->fd, text.data, text.len,
+					  file->name, r->err);
+
+	buf_release(&text);
+	return ret < 0 ? ret : send_pack(r, file);
+}
+
+static int write_file(struct run *r)
+{
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	struct packing_file file = {.name = r->a.file};
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s.lock", r->a.file) < 0
+			  ? error_nomem(r->err)
+			  : sys_lockfile_create_mode(&lock, path.data,
+						     FILE_MODE, 0, r->err);
+
+	file.fd = lock.fd;
+	if (!ret)
+		ret = write_to(r, &file);
+	if (!ret)
+		ret = sys_tempfile_commit(&lock, r->a.file, SYS_FSYNC_FSYNC,
+					  r->err);
+	sys_tempfile_abort(&lock);
+	buf_release(&path);
+	return ret;
+}
+
+static int write_bundle(struct run *r)
+{
+	struct packing_file file = {STDOUT_FILENO, "standard output"};
+	int ret = choose_version(r);
+
+	if (!ret)
+		ret = bundle_choose(&r->header, &r->wants, &r->store, &r->revs,
+				    r->err);
+	if (ret < 0)
+		return ret;
+	return strcmp(r->a.file, "-") != 0 ? write_file(r) : write_to(r, &file);
+}
+
+/* 1, or 0 for the stock Git to do it. */
+static int run(struct run *r)
+{
+	int ret = rev_args_init(&r->revs, r->store.odb, r->store.refs) < 0
+			  ? error_nomem(r->err)
+			  : 1;
+
+	r->revs.keep_names = true;
+	if (ret > 0)
+		ret = take_revs(r);
+	if (ret > 0 && write_bundle(r) < 0)
+		ret = ERR_INVALID;
+	return ret;
+}
+
+static int hand_over(const char **argv, struct builtin_env *env)
+{
+	const char **words;
+	int nr = 0;
+
+	while (argv[nr])
+		nr++;
+	words = mem_calloc((size_t)nr + 2, sizeof(*words));
+	if (!words)
+		return builtin_die("out of memory");
+	words[0] = "bundle";
+	memcpy(words + 1, argv, (size_t)nr * sizeof(*words));
+	return fallback_git(words, tracing_trace(env->tracing));
+}
+
+int bundle_create(int argc, const char **argv, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	struct run r = {.err = &err};
+	int ret = parse(&r.a, argv);
+
+	if (ret)
+		return ret;
+	ret = store_open(&r.store, env);
+	if (ret)
+		return ret;
+	bundle_header_init(&r.header, r.store.repo->algo);
+	filter_args_init(&r.filter);
+	ret = run(&r);
+	filter_args_release(&r.filter);
+	bundle_header_release(&r.header);
+	rev_args_release(&r.revs);
+	free(r.wants.oids);
+	store_close(&r.store);
+	if (!ret)
+		return hand_over(argv, env);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
