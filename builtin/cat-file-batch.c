@@ -94,6 +94,9 @@ static int parse_field(struct batch *b, const char **p)
 		if (strlen(field_names[i].name) == (size_t)(end - name) &&
 		    !strncmp(field_names[i].name, name, (size_t)(end - name)))
 			return add_piece(b, field_names[i].field, NULL, 0);
+	if (!strncmp(name, "objectmode)", strlen("objectmode)")))
+		return error_set(&b->err, ERR_UNSUPPORTED,
+				 "%%(objectmode) is not supported yet");
 	return error_set(&b->err, ERR_INVALID, "unknown format element: %.*s",
 			 (int)(end - name), name);
 }
@@ -147,6 +150,12 @@ static int append_field(struct batch *b, const struct piece *piece,
 
 /* ---- printing */
 
+/* What ends each line, and each content. */
+static char line_end(const struct batch *b)
+{
+	return b->options->nul_out ? '\0' : '\n';
+}
+
 static void end_object(const struct batch *b)
 {
 	if (!b->options->buffered)
@@ -165,7 +174,7 @@ static int print_line(struct batch *b, const struct target *t)
 	for (i = 0; !ret && i < b->piece_nr; i++)
 		ret = append_field(b, &b->pieces[i], t, &info);
 	if (!ret)
-		ret = buf_append_char(&b->line, '\n');
+		ret = buf_append_char(&b->line, line_end(b));
 	if (!ret)
 		fwrite(b->line.data, 1, b->line.len, stdout);
 	return ret == ERR_NOMEM ? error_nomem(&b->err) : ret;
@@ -183,24 +192,37 @@ static int print_contents(struct batch *b, struct target *t)
 	ret = print_line(b, t);
 	if (!ret) {
 		fwrite(obj.data, 1, obj.len, stdout);
-		putchar('\n');
+		putchar(line_end(b));
 	}
 	odb_object_release(b->store->reader, &obj);
 	return ret;
 }
 
-/* 0; ERR_MISSING when there is no such object; or another error. */
+static bool is_excluded(const struct batch *b, const struct target *t)
+{
+	const struct filter *filter = b->options->filter;
+
+	if (filter_is_empty(filter))
+		return false;
+	return !filter_takes_type(filter, t->type) ||
+	       (t->type == OBJ_BLOB && t->size >= filter->blob_limit);
+}
+
+/*
+ * 0; 1 when the filter leaves it out; ERR_MISSING when there is no such
+ * object; or another error.
+ */
 static int print_object(struct batch *b, struct target *t)
 {
-	int ret;
+	int ret = 0;
 
-	if (t->contents)
-		ret = print_contents(b, t);
-	else
+	if (!t->contents || !filter_is_empty(b->options->filter))
 		ret = odb_info(b->store->reader, &t->oid, &t->type, &t->size,
 			       &b->err);
-	if (!ret && !t->contents)
-		ret = print_line(b, t);
+	if (!ret && is_excluded(b, t))
+		return 1;
+	if (!ret)
+		ret = t->contents ? print_contents(b, t) : print_line(b, t);
 	if (!ret)
 		end_object(b);
 	return ret;
@@ -239,10 +261,12 @@ static int print_named(struct batch *b, char *name, bool contents)
 	}
 	if (!ret) {
 		ret = print_object(b, &t);
-		if (ret != ERR_MISSING)
+		if (ret > 0)
+			why = "excluded";
+		else if (ret != ERR_MISSING)
 			return ret;
 	}
-	printf("%s %s\n", name, why);
+	printf("%s %s%c", name, why, line_end(b));
 	end_object(b);
 	return 0;
 }
@@ -285,6 +309,9 @@ static int run_command(struct batch *b, char *line)
 		return flush(b, after_word(line, "flush"));
 	if (!name)
 		name = after_word(line, "info");
+	if (!name && after_word(line, "mailmap"))
+		return error_set(&b->err, ERR_UNSUPPORTED,
+				 "mailmap is not supported yet");
 	if (!name)
 		return error_set(&b->err, ERR_INVALID, "unknown command: '%s'",
 				 line);
@@ -323,8 +350,11 @@ static int print_raw(struct batch *b, const uint8_t *raw)
 		.contents = b->options->mode == CAT_FILE_BATCH_CONTENTS,
 	};
 
+	int ret;
+
 	oid_from_raw(&t.oid, raw, b->store->odb->algo);
-	return print_object(b, &t);
+	ret = print_object(b, &t);
+	return ret < 0 ? ret : 0;
 }
 
 /* Raw ids; those of loose objects are kept apart. */

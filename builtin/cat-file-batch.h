@@ -4,6 +4,7 @@
 #define BUILTIN_CAT_FILE_BATCH_H
 
 #include "builtin/store.h"
+#include "walk/filter.h"
 
 enum cat_file_batch_mode {
 	CAT_FILE_BATCH_NONE,
@@ -18,6 +19,8 @@ struct cat_file_batch {
 	bool all_objects, unordered;
 	bool buffered; /* do not flush after each object */
 	bool nul;      /* input ends in NULs instead of newlines */
+	bool nul_out;  /* ... and so does what is printed */
+	const struct filter *filter; /* borrowed: of types and sizes */
 };
 
 /* Returns the exit code. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "builtin/cat-file-batch.h"
+#include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "builtin/quote.h"
 #include "object/parse.h"
@@ -14,12 +15,14 @@ static const char usage[] =
 	"git cat-file (-e | -p) <object>\n"
 	"git cat-file (-t | -s) <object>\n"
 	"git cat-file (--batch | --batch-check | --batch-command) "
-	"[--batch-all-objects] [--buffer] [--unordered] [-z]";
+	"[--batch-all-objects] [--buffer] [--unordered] "
+	"[--filter=<filter-spec>] [-z | -Z]";
 
 struct cat_file {
 	struct store store;
 	char mode; /* 't', 's', 'e', 'p', or 0: by type */
 	struct cat_file_batch batch;
+	struct filter_args filter;
 };
 
 /* ---- one object */
@@ -239,9 +242,18 @@ static int set_batch_command(void *value, const char *arg)
 	return set_batch(value, CAT_FILE_BATCH_COMMAND, arg);
 }
 
+static int set_nul(void *value, const char *arg)
+{
+	struct cat_file_batch *b = value;
+
+	(void)arg;
+	b->nul = b->nul_out = true;
+	return 0;
+}
+
 static int refuse(void *value, const char *arg)
 {
-	return builtin_error("%s is not supported", (const char *)value);
+	return builtin_error("%s is not supported yet", (const char *)value);
 }
 
 /* Options that only mean something in a batch; NULL when none was given. */
@@ -252,7 +264,7 @@ static const char *batch_only(const struct cat_file_batch *b)
 	if (b->buffered)
 		return "--buffer";
 	if (b->nul)
-		return "-z";
+		return b->nul_out ? "-Z" : "-z";
 	return b->unordered ? "--unordered" : NULL;
 }
 
@@ -281,6 +293,30 @@ static int check(const struct cat_file *c, int operand_nr)
 				   "<object> mode, not %d",
 				   operand_nr);
 	return !c->mode && !operand_nr;
+}
+
+/* What objects are filtered by has to be about each by itself. 0 or a code. */
+static int check_filter(const struct cat_file *c)
+{
+	const struct filter *filter = &c->filter.filter;
+
+	if (c->filter.err.code)
+		return builtin_fail(&c->filter.err);
+	if (filter->nr && c->batch.mode == CAT_FILE_BATCH_NONE) {
+		fprintf(stderr, "usage: objects filter only supported in batch "
+				"mode\n");
+		return 129;
+	}
+	for (size_t i = 0; i < filter->nr; i++) {
+		enum filter_kind kind = filter->parts[i].kind;
+
+		if (kind != FILTER_TREE && kind != FILTER_SPARSE_OID)
+			continue;
+		fprintf(stderr, "usage: objects filter not supported: '%s'\n",
+			filter_kind_name(kind));
+		return 129;
+	}
+	return 0;
 }
 
 #define MODE(letter, set, text)                                                \
@@ -319,6 +355,18 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'z',
 		 .value = &c.batch.nul,
 		 .help = "stdin is NUL-terminated"},
+		{.kind = OPTION_CALLBACK,
+		 .short_name = 'Z',
+		 .value = &c.batch,
+		 .fn = set_nul,
+		 .flags = OPTION_NO_ARG,
+		 .help = "stdin and stdout are NUL-terminated"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "filter",
+		 .value = &c.filter,
+		 .fn = filter_args_option,
+		 .arg_name = "<filter-spec>",
+		 .help = "leave objects out"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "batch-all-objects",
 		 .value = &c.batch.all_objects,
@@ -340,21 +388,24 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		REFUSED("mailmap"),
 		{.kind = OPTION_END},
 	};
-	int nr = options_parse(argc, argv, options, usage);
-	int ret = nr < 0 ? 129 : check(&c, nr);
+	int nr, ret;
 
-	if (ret) {
-		if (nr >= 0)
-			options_usage(options, usage);
-		return 129;
-	}
-	ret = store_open(&c.store, env);
+	filter_args_init(&c.filter);
+	c.batch.filter = &c.filter.filter;
+	nr = options_parse(argc, argv, options, usage);
+	ret = nr < 0 ? 129 : check_filter(&c);
+	if (!ret && check(&c, nr))
+		ret = options_usage(options, usage);
+	if (!ret)
+		ret = store_open(&c.store, env);
 	if (ret)
-		return ret;
+		goto out;
 	if (c.batch.mode != CAT_FILE_BATCH_NONE)
 		ret = cat_file_batch_run(&c.store, &c.batch);
 	else
 		ret = print_one(&c, argv[1], argv[nr]);
 	store_close(&c.store);
+out:
+	filter_args_release(&c.filter);
 	return builtin_finish(ret);
 }

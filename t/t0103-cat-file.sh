@@ -139,4 +139,34 @@ test_expect_success 'what we do not have is said' '
 	grep "textconv is not supported" err
 '
 
+# Printed is what Git 2.55 prints.
+test_expect_success '-Z and --filter' '
+	stock init -q zf && cd zf &&
+	echo a >a && echo long >b && stock add . && stock commit -qm x &&
+	commit=$(stock rev-parse HEAD) && size=$(stock cat-file -s HEAD) &&
+	a=$(stock rev-parse HEAD:a) &&
+	printf "HEAD:a\0x\nx\0HEAD\0" |
+		git cat-file -Z --batch --filter=blob:none >../actual &&
+	{
+		printf "HEAD:a excluded\0x\nx missing\0" &&
+		printf "%s commit %s\0" $commit $size &&
+		stock cat-file commit HEAD && printf "\0"
+	} >../expect &&
+	cmp ../expect ../actual &&
+	printf "info HEAD:a\0contents HEAD:b\0" |
+		git cat-file -Z --batch-command --filter=blob:limit=3 >../actual &&
+	printf "$a blob 2\0HEAD:b excluded\0" >../expect &&
+	cmp ../expect ../actual &&
+	git cat-file --batch-all-objects --batch-check \
+		--filter=object:type=commit >../actual &&
+	echo "$commit commit $size" >../expect && test_cmp ../expect ../actual &&
+	git cat-file --batch-all-objects --batch-check --filter=blob:none \
+		--no-filter --unordered >../actual &&
+	test_line_count 4 ../actual &&
+	test_expect_code 129 git cat-file --filter=blob:none HEAD &&
+	test_expect_code 129 git cat-file --batch --filter=tree:1 </dev/null &&
+	test_expect_code 128 git cat-file --batch --filter=odd </dev/null &&
+	cd ..
+'
+
 test_done
