@@ -152,7 +152,8 @@ test_expect_success 'loose objects go into packs, of so many' '
 	rm -rf work && cp -R base work &&
 	stock -C work config maintenance.loose-objects.batchSize 3 &&
 	again --task=loose-objects --quiet &&
-	again --task=loose-objects --quiet &&
+	again --task=loose-objects --quiet >out && ! test -s out &&
+	! test -s err &&
 	ls work/.git/objects/pack/loose-*.idx >packs &&
 	test_line_count 2 packs &&
 	stock -C work fsck --strict
