@@ -35,6 +35,7 @@ struct for_each_ref {
 	int64_t count;           /* 0: all */
 	const char *start_after; /* show what follows this name; NULL: all */
 	bool omit_empty;         /* no line for what expands to nothing */
+	bool include_roots;      /* HEAD and its like as well */
 	struct ref_filter filter;
 	bool from_stdin;
 	struct ref_filter_list lines; /* of it, NULL-terminated; owned, and
@@ -133,6 +134,9 @@ static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
 	size_t i;
 	int ret = 0;
 
+	if (f->include_roots)
+		ret = refs_each_root(f->store.refs, visit, f, &warning,
+				     &f->err);
 	sort_strings(prefixes, nr);
 	for (i = 0; !ret && i < nr; i++) {
 		if (last && !strncmp(prefixes[i], last, strlen(last)))
@@ -423,6 +427,10 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 		 .fn = add_to_list,
 		 .arg_name = "<pattern>",
 		 .help = "exclude refs which match pattern"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "include-root-refs",
+		 .value = &f.include_roots,
+		 .help = "also include HEAD ref and pseudorefs"},
 		COMMITS("merged", f.filter.merged,
 			"print only refs that are merged"),
 		COMMITS("no-merged", f.filter.no_merged,

@@ -107,6 +107,10 @@ struct refs_backend {
 	/* Let go of all locks and files that are not in place. */
 	void (*tx_unlock)(struct ref_transaction *tx);
 
+	/* Call `fn` with the names of root refs, in no order. */
+	int (*each_root)(struct refs *refs,
+			 int (*fn)(void *ctx, const char *name), void *ctx,
+			 struct error *err);
 	/* See ref_pack(). */
 	int (*pack)(const struct repo *repo, struct odb_reader *reader,
 		    const struct ref_pack_options *options, struct error *err);

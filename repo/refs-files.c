@@ -430,6 +430,38 @@ static int skip_dir(struct refs_iter *it, const char *dir, struct error *err)
 	return next_packed(it, err);
 }
 
+struct root_visit {
+	const struct repo *repo;
+	int (*fn)(void *ctx, const char *name);
+	void *ctx;
+};
+
+/* A directory is no ref, whatever it is called. */
+static int visit_root(void *ctx, const char *name)
+{
+	const struct root_visit *v = ctx;
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = 0;
+
+	if (!refs_name_is_root(name))
+		return 0;
+	if (buf_printf(&path, "%s/%s", v->repo->git_dir, name) < 0)
+		ret = ERR_NOMEM;
+	else if (!sys_lstat(&st, path.data, NULL) && !st.is_dir)
+		ret = v->fn(v->ctx, name);
+	buf_release(&path);
+	return ret;
+}
+
+static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
+		     void *ctx, struct error *err)
+{
+	struct root_visit v = {refs->repo, fn, ctx};
+
+	return sys_dir_each(refs->repo->git_dir, visit_root, &v, err);
+}
+
 const struct refs_backend refs_files_backend = {
 	.open = open_files,
 	.close = close_files,
@@ -446,6 +478,7 @@ const struct refs_backend refs_files_backend = {
 	.tx_ready = refs_files_tx_ready,
 	.tx_commit = refs_files_tx_commit,
 	.tx_unlock = refs_files_tx_unlock,
+	.each_root = each_root,
 	.pack = refs_files_pack,
 	.check = refs_check_files,
 	.each_kept = refs_files_each_kept,

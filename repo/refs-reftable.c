@@ -413,6 +413,33 @@ static int skip_dir(struct refs_iter *it, const char *dir, struct error *err)
 	return ret;
 }
 
+/* They come before "refs/". */
+static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
+		     void *ctx, struct error *err)
+{
+	struct refs_reftable_store *store;
+	const struct reftable_iter *it;
+	struct reftable_merged merged;
+	const char *inner;
+	int ret = refs_reftable_store(refs, "HEAD", &store, &inner, err);
+
+	if (!ret)
+		ret = reftable_merged_init(&merged, store->stack.tables,
+					   store->stack.nr, false, err);
+	if (ret < 0)
+		return ret;
+	ret = reftable_merged_seek(&merged, REFTABLE_REFS, "", 0, err);
+	while (!ret) {
+		ret = reftable_merged_next(&merged, &it, err);
+		if (ret <= 0 || strcmp(it->ref.name, "refs/") > 0)
+			break;
+		ret = refs_name_is_root(it->ref.name) ? fn(ctx, it->ref.name)
+						      : 0;
+	}
+	reftable_merged_release(&merged);
+	return ret < 0 ? ret : 0;
+}
+
 const struct refs_backend refs_reftable_backend = {
 	.open = open_refs,
 	.close = close_refs,
@@ -429,6 +456,7 @@ const struct refs_backend refs_reftable_backend = {
 	.tx_ready = refs_reftable_tx_ready,
 	.tx_commit = refs_reftable_tx_commit,
 	.tx_unlock = refs_reftable_tx_unlock,
+	.each_root = each_root,
 	.pack = refs_reftable_pack,
 	.check = refs_check_reftable,
 	.each_kept = refs_reftable_each_kept,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Visits, lookups, symbolic refs: what is the same for every store of refs. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "repo/refs-backend.h"
 
 #define SYMREF_MAX_DEPTH 5
@@ -149,6 +151,12 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	buf_release(&full);
 	return ret ? ret : broken;
 }
+
+/* Names, collected before they are looked up. */
+struct names {
+	char **items; /* owned, and each */
+	size_t nr, alloc;
+};
 
 /* A visit under way. */
 struct visit {
@@ -331,6 +339,45 @@ int refs_each_or_broken(struct refs *refs, const char *prefix,
 	};
 
 	return visit_all(&v, err);
+}
+
+static int add_root(void *ctx, const char *name)
+{
+	struct names *names = ctx;
+
+	if (mem_grow(&names->items, &names->alloc, names->nr + 1,
+		     sizeof(*names->items)) < 0)
+		return ERR_NOMEM;
+	names->items[names->nr] = mem_strdup(name);
+	return names->items[names->nr++] ? 0 : ERR_NOMEM;
+}
+
+int refs_each_root(struct refs *refs,
+		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		   struct error *warning, struct error *err)
+{
+	struct names names = {NULL, 0, 0};
+	struct ref ref;
+	int ret = refs->backend->each_root(refs, add_root, &names, err);
+
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	if (names.nr)
+		sort_strings(names.items, names.nr);
+	for (size_t i = 0; i < names.nr && !ret; i++) {
+		ret = refs_lookup(refs, names.items[i], &ref, err);
+		if (ret == ERR_CORRUPT) {
+			error_set(warning, ret, "ignoring broken ref %s",
+				  names.items[i]);
+			ret = 0;
+		}
+		if (ret > 0)
+			ret = fn(ctx, &ref);
+	}
+	while (names.nr)
+		free(names.items[--names.nr]);
+	free(names.items);
+	return ret;
 }
 
 int refs_list_now(struct refs *refs, struct error *err)

@@ -56,6 +56,14 @@ int refs_each_except(struct refs *refs, const char *prefix,
 		     struct error *warning, struct error *err);
 
 /*
+ * As refs_each() for the root refs of this work tree (refs_name_is_root()), in
+ * the order of their names; a symbolic one that leads nowhere is passed over.
+ */
+int refs_each_root(struct refs *refs,
+		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		   struct error *warning, struct error *err);
+
+/*
  * As refs_each() for those who must not miss an object that is named: a broken
  * ref is ERR_CORRUPT ("bad object <ref>"), and so is, where all refs are
  * visited, a record of packed-refs that is out of order or not below "refs/".

@@ -278,6 +278,36 @@ test_expect_success '--start-after: all refs in their order, or none' '
 	test_cmp expect err
 '
 
+# Printed is what Git 2.55 prints.
+test_expect_success '--include-root-refs' '
+	rm -rf roots tables &&
+	for format in files reftable
+	do
+		git init -q --bare --ref-format=$format roots &&
+		git -C roots for-each-ref --include-root-refs >actual 2>&1 &&
+		test_must_be_empty actual &&
+		tree=$(git -C roots hash-object -w -t tree --stdin </dev/null) &&
+		commit=$(stock -C repo cat-file commit HEAD |
+			sed "s/^tree .*/tree $tree/; /^parent /d" |
+			git -C roots hash-object -w -t commit --stdin) &&
+		for ref in refs/heads/main ORIG_HEAD _HEAD
+		do
+			git -C roots update-ref $ref $commit || return 1
+		done &&
+		git -C roots for-each-ref --include-root-refs \
+			--format="%(refname) %(symref)" >actual &&
+		printf "%s\n" "HEAD refs/heads/main" "ORIG_HEAD " "_HEAD " \
+			"refs/heads/main " >expect &&
+		test_cmp expect actual &&
+		git -C roots for-each-ref --include-root-refs \
+			--format="%(refname)" --sort=-refname \
+			--exclude=_HEAD HEAD "*_HEAD" >actual &&
+		printf "%s\n" ORIG_HEAD HEAD >expect &&
+		test_cmp expect actual &&
+		rm -rf roots || return 1
+	done
+'
+
 test_expect_success '--omit-empty' '
 	stock -C repo for-each-ref --format="%(tag)" >lines &&
 	grep "^\$" lines &&

@@ -52,6 +52,58 @@ static void assert_each(struct refs *refs, const char *prefix,
 	buf_release(&out);
 }
 
+static int append_broken(void *ctx, const char *name)
+{
+	return buf_printf(ctx, "%s? ", name);
+}
+
+/* What is broken, or leads nowhere, by name. */
+static void test_broken(void **state)
+{
+	struct buf out = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	tmprepo_write(&t, "refs/heads/a", "no id\n");
+	tmprepo_write(&t, "refs/heads/n", "ref: refs/heads/none\n");
+	assert_int_equal(refs_each_or_broken(refs, "refs/heads/", append_ref,
+					     append_broken, &out, NULL),
+			 0);
+	assert_string_equal(out.data, "refs/heads/a? refs/heads/dir/x=bb "
+				      "refs/heads/main=bb refs/heads/n? "
+				      "refs/heads/old=aa! ");
+	buf_release(&out);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
+static void test_roots(void **state)
+{
+	struct error warning = ERROR_INIT;
+	struct buf out = BUF_INIT;
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	tmprepo_write(&t, "ORIG_HEAD", HEX_A "\n");
+	tmprepo_write(&t, "FETCH_HEAD", HEX_A "\n");
+	tmprepo_write(&t, "AUTO_MERGE/x", HEX_A "\n");
+	tmprepo_write(&t, "LOST_HEAD", "ref: refs/heads/none\n");
+	tmprepo_write(&t, "config", "[core]\n");
+	assert_int_equal(refs_each_root(refs, append_ref, &out, &warning, NULL),
+			 0);
+	assert_string_equal(out.data, "HEAD=bb>refs/heads/main ORIG_HEAD=aa ");
+	assert_int_equal(warning.code, 0);
+	tmprepo_write(&t, "A_HEAD", "no id\n");
+	buf_reset(&out);
+	assert_int_equal(refs_each_root(refs, append_ref, &out, &warning, NULL),
+			 0);
+	assert_string_equal(out.data, "HEAD=bb>refs/heads/main ORIG_HEAD=aa ");
+	assert_string_equal(warning.msg, "ignoring broken ref A_HEAD");
+	buf_release(&out);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
 static void test_each(void **state)
 {
 	struct tmprepo t;
@@ -357,6 +409,8 @@ static void test_nested(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_each_except),
 		cmocka_unit_test(test_each_stops),
