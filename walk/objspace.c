@@ -151,11 +151,41 @@ int objspace_read(struct objspace *space, struct odb_reader *reader,
 		  uint32_t obj_pos, struct odb_object *obj, struct error *err)
 {
 	struct oid oid;
+	int ret = ERR_CORRUPT;
 
 	if (obj_pos < space->packed_nr)
-		return odb_read_pos(reader, obj_pos, obj, err);
+		ret = odb_read_pos(reader, obj_pos, obj, NULL);
+	if (!ret)
+		return 0;
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	/* What is wrong with it is said unless there is another copy. */
 	objspace_oid(&oid, space, obj_pos);
 	return odb_read(reader, &oid, obj, err);
+}
+
+int objspace_read_tree(struct objspace *space, struct odb_reader *reader,
+		       uint32_t tree_pos, struct odb_object *obj,
+		       struct error *err)
+{
+	int ret = objspace_read(space, reader, tree_pos, obj, err);
+
+	if (ret < 0 || obj->type == OBJ_TREE)
+		return ret;
+	odb_object_release(reader, obj);
+	return objspace_error(space, tree_pos, ERR_CORRUPT, "not a tree object",
+			      err);
+}
+
+int objspace_error(struct objspace *space, uint32_t obj_pos,
+		   enum error_code code, const char *what, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	objspace_oid(&oid, space, obj_pos);
+	return error_set(err, code, "%s: %s", what,
+			 oid_to_hex(hex, &oid, space->odb->algo));
 }
 
 int objspace_info(struct objspace *space, struct odb_reader *reader,

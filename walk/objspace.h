@@ -65,9 +65,18 @@ uint32_t objspace_end(struct objspace *space);
 /* The id of a number. */
 void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
 
-/* Read an object by number. As odb_read(). */
+/* Read an object by number. As odb_read(), other copies included. */
 int objspace_read(struct objspace *space, struct odb_reader *reader,
 		  uint32_t obj_pos, struct odb_object *obj, struct error *err);
+
+/* As objspace_read(), and ERR_CORRUPT when it is no tree, with *obj zeroed. */
+int objspace_read_tree(struct objspace *space, struct odb_reader *reader,
+		       uint32_t tree_pos, struct odb_object *obj,
+		       struct error *err);
+
+/* Set the error "<what>: <id>" about an object; returns its code. */
+int objspace_error(struct objspace *space, uint32_t obj_pos,
+		   enum error_code code, const char *what, struct error *err);
 
 /* Type and size by number. As odb_info(). */
 int objspace_info(struct objspace *space, struct odb_reader *reader,

@@ -107,16 +107,6 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
 	return 0;
 }
 
-static int too_deep(struct treediff *d, uint32_t tree_pos, struct error *err)
-{
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid oid;
-
-	objspace_oid(&oid, d->space, tree_pos);
-	return error_set(err, ERR_CORRUPT, "tree nested too deeply: %s",
-			 oid_to_hex(hex, &oid, d->algo));
-}
-
 /*
  * Whether a commit before this one has listed the tree; if not, this one is
  * entered. What it listed is complete up to its own parents' trees, which are
@@ -367,7 +357,8 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 	int opened, ret;
 
 	if (depth > TREEWALK_MAX_DEPTH)
-		return too_deep(d, tree_pos, err);
+		return objspace_error(d->space, tree_pos, ERR_CORRUPT,
+				      "tree nested too deeply", err);
 	ret = tree_store_read(d->store, tree_pos, &tree, err);
 	if (ret < 0)
 		return ret;

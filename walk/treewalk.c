@@ -97,34 +97,19 @@ static int visit_entries(const struct visit *v, const struct odb_object *tree,
 	return ret;
 }
 
-static int unusable(struct treewalk *w, uint32_t tree_pos, const char *what,
-		    struct error *err)
-{
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid oid;
-
-	objspace_oid(&oid, w->space, tree_pos);
-	return error_set(err, ERR_CORRUPT, "%s: %s", what,
-			 oid_to_hex(hex, &oid, w->space->odb->algo));
-}
-
 int treewalk_malformed(struct treewalk *w, uint32_t tree_pos, struct error *err)
 {
-	return unusable(w, tree_pos, "malformed tree", err);
+	return objspace_error(w->space, tree_pos, ERR_CORRUPT, "malformed tree",
+			      err);
 }
 
 int treewalk_read(struct treewalk *w, uint32_t tree_pos, unsigned depth,
 		  struct odb_object *tree, struct error *err)
 {
-	int ret;
-
 	if (depth > TREEWALK_MAX_DEPTH)
-		return unusable(w, tree_pos, "tree nested too deeply", err);
-	ret = objspace_read(w->space, w->reader, tree_pos, tree, err);
-	if (ret < 0 || tree->type == OBJ_TREE)
-		return ret;
-	odb_object_release(w->reader, tree);
-	return unusable(w, tree_pos, "not a tree object", err);
+		return objspace_error(w->space, tree_pos, ERR_CORRUPT,
+				      "tree nested too deeply", err);
+	return objspace_read_tree(w->space, w->reader, tree_pos, tree, err);
 }
 
 static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
