@@ -3,12 +3,11 @@
  * Everything that some trees hold, as a set: the enumeration for those who ask
  * neither where an object is nor which commit brought it.
  *
- * Each tree is decoded once, in the order of the pack, and of one that is
- * stored as a delta only what the delta inserts is looked at: the rest is in
- * its base, and when the base is in the set too, with all it holds, that is
- * enough. The base need not have been looked at before. Whatever is put into
- * the set is looked at sooner or later, and a chain of deltas ends at a tree
- * that is stored whole.
+ * Each tree is decoded once, next to its delta base, and of one that is stored
+ * as a delta only what the delta inserts is looked at (tree-family.h): the rest
+ * is in its base, which is in the set too, with all it holds. Whatever is put
+ * into the set is looked at sooner or later, and a chain of deltas ends at a
+ * tree that is read whole.
  */
 #ifndef WALK_TREE_CLOSURE_H
 #define WALK_TREE_CLOSURE_H

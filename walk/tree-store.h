@@ -10,12 +10,10 @@
 #ifndef WALK_TREE_STORE_H
 #define WALK_TREE_STORE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "ewah/bitset.h"
 #include "pack/base-cache.h"
 #include "walk/entry-pool.h"
 #include "walk/objspace.h"
@@ -53,31 +51,12 @@ struct entry_pool *tree_store_pool(struct tree_store *store);
 int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 		    struct tree *tree, struct error *err);
 
-/* Some entries of a tree, by entry_nr; valid until the store's next call. */
-struct tree_news {
-	const uint32_t *entries;
-	size_t nr;
-};
-
-/*
- * What a tree has besides its delta base, and perhaps some of what both have,
- * if that base is in `known` (by obj_pos; threads may share it); else all its
- * entries. `is_base`: others are likely made from this tree, so that its table
- * is kept. Errors as of tree_store_read().
- */
-int tree_store_news(struct tree_store *store, uint32_t obj_pos,
-		    const struct bitset *known, bool is_base,
-		    struct tree_news *news, struct error *err);
-
 /* The number of an entry's object: looked up once. 0 or ERR_NOMEM. */
 int tree_store_object(struct tree_store *store, uint32_t entry_nr,
 		      uint32_t *obj_pos);
 
 /* Let go of a tree; an empty one is accepted. */
 void tree_store_release(struct tree_store *store, struct tree *tree);
-
-/* Whether tree_store_trim() would forget all. */
-bool tree_store_is_full(const struct tree_store *store);
 
 /*
  * Forget all when the entries are more than the limit. To be called between

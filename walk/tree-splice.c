@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Deltas between trees, in terms of entries. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "pack/delta.h"
+#include "walk/tree-splice.h"
+
+/* An entry in pieces that gets longer than this is left to the plain parser,
+ * which does not begin again with each piece. */
+#define PART_LEN_MAX ((size_t)64 << 10)
+
+void tree_splice_init(struct tree_splice *s, const struct tree_splice_ops *ops,
+		      void *ctx, enum hash_algo algo)
+{
+	*s = (struct tree_splice){
+		.ops = ops,
+		.ctx = ctx,
+		.algo = algo,
+		.part = BUF_INIT,
+	};
+}
+
+void tree_splice_release(struct tree_splice *s)
+{
+	free(s->starts);
+	buf_release(&s->part);
+}
+
+static int reserve(struct tree_splice *s, size_t nr)
+{
+	return mem_grow(&s->starts, &s->alloc, s->nr + nr + 1,
+			sizeof(*s->starts));
+}
+
+static int start(struct tree_splice *s)
+{
+	s->nr = 0;
+	s->at = 0;
+	buf_reset(&s->part);
+	if (!s->with_starts)
+		return 0;
+	if (reserve(s, 0) < 0)
+		return ERR_NOMEM;
+	s->starts[0] = 0;
+	return 0;
+}
+
+/* Take whole entries from the front of *c, as many as there are. */
+static int take_entries(struct tree_splice *s, struct cursor *c)
+{
+	struct tree_entry entry;
+
+	while (tree_next(&entry, c, s->algo) > 0) {
+		s->at += (uint32_t)entry.raw_len;
+		if (s->ops->take_new(s->ctx, &entry) < 0)
+			return ERR_NOMEM;
+		if (!s->with_starts)
+			continue;
+		if (reserve(s, 1) < 0)
+			return ERR_NOMEM;
+		s->starts[++s->nr] = s->at;
+	}
+	return 0;
+}
+
+int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len)
+{
+	struct cursor c = cursor_make(bytes, len);
+
+	if (len >= UINT32_MAX)
+		return ERR_UNSUPPORTED;
+	if (start(s) < 0 || take_entries(s, &c) < 0)
+		return ERR_NOMEM;
+	return cursor_left(&c) ? ERR_CORRUPT : 0;
+}
+
+/* Take bytes that need not be whole entries, nor begin with one. */
+static int take_bytes(struct tree_splice *s, const uint8_t *bytes, size_t len)
+{
+	struct cursor c;
+	size_t left;
+
+	if (buf_append(&s->part, bytes, len) < 0)
+		return ERR_NOMEM;
+	c = cursor_make(s->part.data, s->part.len);
+	if (take_entries(s, &c) < 0)
+		return ERR_NOMEM;
+	left = cursor_left(&c);
+	if (left > PART_LEN_MAX)
+		return ERR_CORRUPT;
+	if (left)
+		memmove(s->part.data, c.p, left);
+	buf_set_len(&s->part, left);
+	return 0;
+}
+
+/* The first entry of the base that begins at or after `off`; nr: its end. */
+static uint32_t entry_from(const struct tree_starts *base, uint32_t off)
+{
+	const uint32_t *at = base->starts;
+	uint32_t len = base->nr;
+
+	while (len) {
+		uint32_t half = (len + 1) / 2;
+
+		at += at[half - 1] < off ? half : 0;
+		len -= half;
+	}
+	return (uint32_t)(at - base->starts);
+}
+
+/* Take bytes [off, end) of the base, all in its entry i. */
+static int take_piece(struct tree_splice *s, const struct tree_starts *base,
+		      uint32_t i, uint32_t off, uint32_t end)
+{
+	return take_bytes(
+		s, s->ops->old_bytes(s->ctx, i) + (off - base->starts[i]),
+		end - off);
+}
+
+/* In steps of a constant length, which compilers turn into vectors. */
+static void copy_shifted(uint32_t *restrict to, const uint32_t *restrict from,
+			 uint32_t nr, uint32_t shift)
+{
+	uint32_t i = 0;
+
+	for (; i + 8 <= nr; i += 8)
+		for (uint32_t k = 0; k < 8; k++)
+			to[i + k] = from[i + k] + shift;
+	for (; i < nr; i++)
+		to[i] = from[i] + shift;
+}
+
+/* Take entries [first, last) of the base as they are. */
+static int take_range(struct tree_splice *s, const struct tree_starts *base,
+		      uint32_t first, uint32_t last)
+{
+	uint32_t nr = last - first;
+
+	s->at += base->starts[last] - base->starts[first];
+	if (!nr)
+		return 0;
+	if (s->ops->take_old(s->ctx, first, last) < 0)
+		return ERR_NOMEM;
+	if (!s->with_starts)
+		return 0;
+	if (reserve(s, nr) < 0)
+		return ERR_NOMEM;
+	copy_shifted(s->starts + s->nr + 1, base->starts + first + 1, nr,
+		     s->at - base->starts[last]);
+	s->nr += nr;
+	return 0;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Take bytes [off, end) of the base. */
+static int take_copy(struct tree_splice *s, const struct tree_starts *base,
+		     uint32_t off, uint32_t end)
+{
+	const uint32_t *starts = base->starts;
+	uint32_t i = entry_from(base, off), last;
+	int ret = 0;
+
+	if (starts[i] > off)
+		ret = take_piece(s, base, i - 1, off, min_u32(starts[i], end));
+	/* Until both are between two entries. */
+	for (; !ret && s->part.len && starts[i] < end; i++)
+		ret = take_piece(s, base, i, starts[i],
+				 min_u32(starts[i + 1], end));
+	if (ret < 0 || starts[i] >= end)
+		return ret;
+	last = entry_from(base, end);
+	if (starts[last] > end)
+		last--;
+	if (take_range(s, base, i, last) < 0)
+		return ERR_NOMEM;
+	if (starts[last] == end)
+		return 0;
+	return take_piece(s, base, last, starts[last], end);
+}
+
+static int take_op(struct tree_splice *s, const struct tree_starts *base,
+		   const struct delta_op *op)
+{
+	if (op->len >= UINT32_MAX - s->at - s->part.len)
+		return ERR_UNSUPPORTED;
+	if (op->insert)
+		return take_bytes(s, op->insert, op->len);
+	return take_copy(s, base, (uint32_t)op->off,
+			 (uint32_t)(op->off + op->len));
+}
+
+int tree_splice_delta(struct tree_splice *s, const struct tree_starts *base,
+		      const uint8_t *delta, size_t delta_len)
+{
+	struct cursor c = cursor_make(delta, delta_len);
+	uint32_t base_len = base->starts[base->nr];
+	uint64_t base_size, size;
+	struct delta_op op;
+	size_t header_len;
+	int ret;
+
+	if (delta_sizes(delta, delta_len, &base_size, &size, &header_len) < 0 ||
+	    base_size != base_len)
+		return ERR_CORRUPT;
+	if (start(s) < 0)
+		return ERR_NOMEM;
+	c.p += header_len;
+	while ((ret = delta_next(&op, &c, base_len)) > 0) {
+		ret = take_op(s, base, &op);
+		if (ret < 0)
+			return ret;
+	}
+	if (ret < 0 || s->part.len || s->at != size)
+		return ERR_CORRUPT;
+	return 0;
+}
+
+int tree_splice_error(int code, struct objspace *space, uint32_t obj_pos,
+		      struct error *err)
+{
+	if (code == ERR_NOMEM)
+		return error_nomem(err);
+	return objspace_error(space, obj_pos, code,
+			      code == ERR_UNSUPPORTED ? "tree too large"
+						      : "malformed tree",
+			      err);
+}
