@@ -15,10 +15,9 @@ int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
 		     struct error *err)
 {
 	*fill = (struct bitmap_fill){.file = file, .space = space, .w = w};
-	if (bitset_init(&fill->packed, file->object_nr) < 0 ||
-	    bitset_init(&fill->outside, objspace_end(&w->space)) < 0)
-		return error_nomem(err);
-	return 0;
+	return bitset_init(&fill->packed, file->object_nr) < 0
+		       ? error_nomem(err)
+		       : 0;
 }
 
 void bitmap_fill_release(struct bitmap_fill *fill)
@@ -81,6 +80,17 @@ static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 	return find_bit(fill, obj_pos, &bit) && bitset_test(&fill->packed, bit);
 }
 
+/* The set of what is not indexed is made when there is something in it. */
+static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
+{
+	size_t end = objspace_end(&fill->w->space);
+	size_t least = (size_t)obj_pos + 4096;
+
+	return obj_pos < fill->outside.bits
+		       ? 0
+		       : bitset_grow(&fill->outside, end > least ? end : least);
+}
+
 /* Add an object: 1 when it is new to the set, 0 when not, or ERR_NOMEM. */
 static int add(struct bitmap_side *f, uint32_t obj_pos, enum object_type type,
 	       uint32_t name_hash)
@@ -95,8 +105,7 @@ static int add(struct bitmap_side *f, uint32_t obj_pos, enum object_type type,
 		fill->objects_walked++;
 		return 1;
 	}
-	if (obj_pos >= fill->outside.bits &&
-	    bitset_grow(&fill->outside, (size_t)obj_pos + 4096) < 0)
+	if (grow_outside(fill, obj_pos) < 0)
 		return ERR_NOMEM;
 	if (bitset_test(&fill->outside, obj_pos))
 		return 0;

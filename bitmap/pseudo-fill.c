@@ -19,10 +19,31 @@ void pseudo_fill_release(struct pseudo_fill *pf)
 	memset(pf, 0, sizeof(*pf));
 }
 
+/* A commit, and what holds it. */
+struct noting {
+	struct pseudo_fill *pf;
+	uint32_t bit_pos;
+};
+
+/* Sets are made when there is something for them: most tips are in none. */
+static int note_in(struct noting *n)
+{
+	struct pseudo_fill *pf = n->pf;
+
+	if (bitset_grow(&pf->noted, pf->pm->object_nr) < 0 ||
+	    bitset_grow(&pf->known, pf->pm->nr) < 0)
+		return ERR_NOMEM;
+	bitset_set(&pf->noted, n->bit_pos);
+	return 0;
+}
+
 static int add_candidate(void *ctx, uint32_t nr)
 {
-	struct pseudo_fill *pf = ctx;
+	struct noting *n = ctx;
+	struct pseudo_fill *pf = n->pf;
 
+	if (note_in(n) < 0)
+		return ERR_NOMEM;
 	if (bitset_test(&pf->known, nr))
 		return 0;
 	if (mem_grow(&pf->candidates, &pf->alloc, pf->nr + 1,
@@ -36,15 +57,12 @@ static int add_candidate(void *ctx, uint32_t nr)
 int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,
 		     struct error *err)
 {
+	struct noting n = {pf, bit_pos};
 	int ret;
 
 	if (!pf->pm->nr)
 		return 0;
-	if (bitset_grow(&pf->noted, pf->pm->object_nr) < 0 ||
-	    bitset_grow(&pf->known, pf->pm->nr) < 0)
-		return error_nomem(err);
-	bitset_set(&pf->noted, bit_pos);
-	ret = pseudo_merges_each_of(pf->pm, bit_pos, add_candidate, pf, err);
+	ret = pseudo_merges_each_of(pf->pm, bit_pos, add_candidate, &n, err);
 	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
