@@ -59,7 +59,8 @@ static int tagging_init(struct tagging *t)
 	struct found *f = t->f;
 	size_t nr = f->objects.nr + bitset_count(&f->packed);
 
-	if (bitset_init(&t->others, objspace_end(&f->walk.space)) < 0)
+	if (f->objects.nr &&
+	    bitset_init(&t->others, objspace_end(&f->walk.space)) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < f->objects.nr; i++)
 		bitset_set(&t->others, f->objects.items[i].obj_pos);

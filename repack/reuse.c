@@ -14,15 +14,15 @@ struct reuse {
 	size_t part_nr;
 	struct reuse_part *part; /* the last of them, that is being copied */
 	struct pack_writer *writer;
-	int fd;               /* owned: of the part's pack; -1: none */
-	struct bitset copied; /* by bit_pos */
-	struct bitset *left_over;
-	uint64_t span_start; /* of bytes not yet put */
-	uint64_t span_end;   /* == span_start: none */
-	uint64_t dropped;    /* pages before this offset were let go */
-	uint32_t next_pos;   /* pack_pos after the entry that was looked at
-				last, */
-	uint64_t next_off;   /* and where it is */
+	int fd;            /* owned: of the part's pack; -1: none */
+	uint32_t done_bit; /* what is wanted before it was copied, but for */
+	struct bitset *left_over; /* these; no words: none yet */
+	uint64_t span_start;      /* of bytes not yet put */
+	uint64_t span_end;        /* == span_start: none */
+	uint64_t dropped;         /* pages before this offset were let go */
+	uint32_t next_pos;        /* pack_pos after the entry that was looked at
+				     last, */
+	uint64_t next_off;        /* and where it is */
 	uint32_t objects;
 	uint64_t bytes;
 };
@@ -208,6 +208,12 @@ static bool find_bit(const struct reuse *u, uint32_t pack_pos,
 	       bitmap_space_bit_of(space, idx_pos, bit);
 }
 
+static bool is_copied(const struct reuse *u, uint32_t bit)
+{
+	return bit < u->done_bit && bitset_get(u->r->want, bit) &&
+	       !bitset_get(u->left_over, bit);
+}
+
 static void look_up_base(const struct reuse *u, uint32_t pack_pos,
 			 struct base *base)
 {
@@ -215,7 +221,7 @@ static void look_up_base(const struct reuse *u, uint32_t pack_pos,
 
 	if (!find_bit(u, pack_pos, base->raw, &bit))
 		return;
-	if (bitset_get(&u->copied, bit)) {
+	if (is_copied(u, bit)) {
 		const struct reuse_part *part = part_of(u, bit);
 		uint32_t at = reuse_part_pack_pos(part, bit);
 
@@ -297,6 +303,14 @@ static bool is_beside_base(const struct reuse *u, uint64_t off,
 		       part->segments[part->segment_nr - 1].in_off;
 }
 
+static int leave_over(struct reuse *u, uint32_t bit)
+{
+	if (bitset_grow(u->left_over, bitmap_space_nr(u->r->space)) < 0)
+		return ERR_NOMEM;
+	bitset_set(u->left_over, bit);
+	return 0;
+}
+
 static int take(struct reuse *u, uint32_t bit, struct error *err)
 {
 	const struct pack *pack = u->part->pack;
@@ -325,11 +339,9 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 	}
 	if (ret < 0)
 		return ret;
-	if (!taken) {
-		bitset_set(u->left_over, bit);
-		return 0;
-	}
-	bitset_set(&u->copied, bit);
+	u->done_bit = bit + 1;
+	if (!taken)
+		return leave_over(u, bit) < 0 ? error_nomem(err) : 0;
 	u->objects++;
 	u->bytes += end - off;
 	return 0;
@@ -351,7 +363,7 @@ static int take_all(struct reuse *u, struct error *err)
 				 part->pack->path);
 	if (begin_segment(u, first) < 0)
 		return error_nomem(err);
-	bitset_set_range(&u->copied, part->first, part->first + part->nr);
+	u->done_bit = part->first + part->nr;
 	u->objects += part->nr;
 	u->bytes += end - first;
 	return put_span(u, first, end, err);
@@ -390,14 +402,18 @@ static int take_each(struct reuse *u, struct error *err)
 }
 
 /* Nothing of a part is copied. */
-static void leave(struct reuse *u, const struct bitmap_space_part *bits)
+static int leave(struct reuse *u, const struct bitmap_space_part *bits,
+		 struct error *err)
 {
 	const struct bitset *want = u->r->want;
 	size_t end = (size_t)bits->first + bits->nr;
 
 	for (size_t bit = bitset_next(want, bits->first); bit < end;
 	     bit = bitset_next(want, bit + 1))
-		bitset_set(u->left_over, bit);
+		if (leave_over(u, (uint32_t)bit) < 0)
+			return error_nomem(err);
+	u->done_bit = bits->first + bits->nr;
+	return 0;
 }
 
 /* Whether much will be sent of a pack, to who can take it from the file. */
@@ -419,10 +435,8 @@ static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
 				  wanted, err);
 
 	u->part = &u->parts[u->part_nr++];
-	if (ret) {
-		leave(u, bits);
-		return ret < 0 ? ret : 0;
-	}
+	if (ret)
+		return ret < 0 ? ret : leave(u, bits, err);
 	u->span_start = u->span_end = UINT64_MAX;
 	u->dropped = 0;
 	u->next_pos = UINT32_MAX;
@@ -448,7 +462,7 @@ static int take_parts(struct reuse *u, const struct bitmap_space_part *bits,
 		if (!i || u->r->all_packs)
 			ret = take_part(u, &bits[i], err);
 		else
-			leave(u, &bits[i]);
+			ret = leave(u, &bits[i], err);
 		report->packs += u->objects > before;
 	}
 	return ret;
@@ -464,12 +478,11 @@ int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		.left_over = left_over,
 	};
 	struct bitmap_space_part *bits = NULL;
-	uint32_t nr = bitmap_space_nr(request->space);
 	size_t bits_nr = 0;
 	int ret = 0;
 
-	if (bitset_init(left_over, nr) < 0 || bitset_init(&u.copied, nr) < 0 ||
-	    bitmap_space_parts(&bits, &bits_nr, request->space) < 0)
+	*left_over = (struct bitset)BITSET_INIT;
+	if (bitmap_space_parts(&bits, &bits_nr, request->space) < 0)
 		ret = error_nomem(err);
 	else
 		u.parts = mem_calloc(bits_nr, sizeof(*u.parts));
@@ -483,6 +496,5 @@ int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		reuse_part_release(&u.parts[i]);
 	free(u.parts);
 	free(bits);
-	bitset_release(&u.copied);
 	return ret;
 }

@@ -92,7 +92,7 @@ static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 	assert_int_equal(read->nr, c->report.objects);
 	for (uint32_t bit = 0; bit < request->want->bits; bit++) {
 		bool wanted = bitset_test(request->want, bit);
-		bool left = bitset_test(&c->left_over, bit);
+		bool left = bitset_get(&c->left_over, bit);
 
 		assert_false(left && !wanted);
 		assert_int_equal(read->has[bitmaprepo_at(b, bit)],
@@ -271,7 +271,7 @@ static void base_after_delta(void **state)
 	request.ofs_delta = false;
 	copy_make(&c, &request);
 	assert_int_equal(c.report.objects, 1);
-	assert_true(bitset_test(&c.left_over, 0));
+	assert_true(bitset_get(&c.left_over, 0));
 	copy_release(&c);
 	bitset_release(&want);
 	pack_close(pack.pack);
