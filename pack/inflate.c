@@ -186,23 +186,64 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 	return status == Z_OK || status == Z_BUF_ERROR ? 0 : ERR_CORRUPT;
 }
 
+/* Append a stream: *z is initialised, and has perhaps made others. */
+static int append_stream(z_stream *z, struct buf *out, const void *src,
+			 size_t len)
+{
+	size_t start = out->len, in = 0;
+	int status = Z_OK;
+
+	deflateReset(z);
+	while (status != Z_STREAM_END) {
+		uInt in_chunk = chunk_len(len - in);
+		uInt room;
+
+		if (buf_reserve(out, in_chunk / 2 + 256) < 0)
+			goto nomem;
+		room = chunk_len(out->alloc - out->len - 1);
+		z->next_in = (const uint8_t *)src + in;
+		z->avail_in = in_chunk;
+		z->next_out = (uint8_t *)out->data + out->len;
+		z->avail_out = room;
+		status = deflate(z,
+				 in_chunk == len - in ? Z_FINISH : Z_NO_FLUSH);
+		if (status == Z_STREAM_ERROR)
+			goto nomem;
+		in += in_chunk - z->avail_in;
+		buf_set_len(out, out->len + (room - z->avail_out));
+	}
+	return 0;
+nomem:
+	buf_set_len(out, start);
+	return ERR_NOMEM;
+}
+
 #ifdef HAVE_LIBDEFLATE
 
+/*
+ * A compressor of libdeflate clears 192 KiB before each stream, which is most
+ * of what a small one costs, and touches them first, which is more. So the
+ * first small ones, all that there are in an answer to a small fetch, are
+ * zlib's, with no larger a window than they need.
+ */
+#define SMALL_LEN 4096
+#define SMALL_WINDOW_BITS 12 /* for as many bytes */
+#define SMALL_MEM_LEVEL 5
+#define SMALL_NR 256
+
 struct deflater {
-	struct libdeflate_compressor *whole; /* owned */
+	int level;
+	unsigned small_nr;
+	z_stream small;                      /* ready when small_nr is not 0 */
+	struct libdeflate_compressor *whole; /* owned; NULL: not used yet */
 };
 
 struct deflater *deflater_new(int level)
 {
 	struct deflater *def = mem_calloc(1, sizeof(*def));
 
-	if (!def)
-		return NULL;
-	def->whole = libdeflate_alloc_compressor(level < 0 ? 6 : level);
-	if (!def->whole) {
-		free(def);
-		return NULL;
-	}
+	if (def)
+		def->level = level;
 	return def;
 }
 
@@ -210,16 +251,34 @@ void deflater_free(struct deflater *def)
 {
 	if (!def)
 		return;
+	if (def->small_nr)
+		deflateEnd(&def->small);
 	libdeflate_free_compressor(def->whole);
 	free(def);
 }
 
-int deflater_append(struct deflater *def, struct buf *out, const void *src,
-		    size_t len)
+static int append_small(struct deflater *def, struct buf *out, const void *src,
+			size_t len)
 {
-	size_t bound = libdeflate_zlib_compress_bound(def->whole, len);
-	size_t n;
+	if (!def->small_nr &&
+	    deflateInit2(&def->small, def->level, Z_DEFLATED, SMALL_WINDOW_BITS,
+			 SMALL_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+		return ERR_NOMEM;
+	def->small_nr++;
+	return append_stream(&def->small, out, src, len);
+}
 
+static int append_whole(struct deflater *def, struct buf *out, const void *src,
+			size_t len)
+{
+	size_t bound, n;
+
+	if (!def->whole)
+		def->whole = libdeflate_alloc_compressor(
+			def->level < 0 ? 6 : def->level);
+	if (!def->whole)
+		return ERR_NOMEM;
+	bound = libdeflate_zlib_compress_bound(def->whole, len);
 	if (buf_reserve(out, bound) < 0)
 		return ERR_NOMEM;
 	n = libdeflate_zlib_compress(def->whole, src, len, out->data + out->len,
@@ -228,6 +287,14 @@ int deflater_append(struct deflater *def, struct buf *out, const void *src,
 		return ERR_NOMEM;
 	buf_set_len(out, out->len + n);
 	return 0;
+}
+
+int deflater_append(struct deflater *def, struct buf *out, const void *src,
+		    size_t len)
+{
+	return len <= SMALL_LEN && def->small_nr < SMALL_NR
+		       ? append_small(def, out, src, len)
+		       : append_whole(def, out, src, len);
 }
 
 uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len)
@@ -265,33 +332,7 @@ void deflater_free(struct deflater *def)
 int deflater_append(struct deflater *def, struct buf *out, const void *src,
 		    size_t len)
 {
-	z_stream *z = &def->stream;
-	size_t start = out->len, in = 0;
-	int status = Z_OK;
-
-	deflateReset(z);
-	while (status != Z_STREAM_END) {
-		uInt in_chunk = chunk_len(len - in);
-		uInt room;
-
-		if (buf_reserve(out, in_chunk / 2 + 256) < 0)
-			goto nomem;
-		room = chunk_len(out->alloc - out->len - 1);
-		z->next_in = (const uint8_t *)src + in;
-		z->avail_in = in_chunk;
-		z->next_out = (uint8_t *)out->data + out->len;
-		z->avail_out = room;
-		status = deflate(z,
-				 in_chunk == len - in ? Z_FINISH : Z_NO_FLUSH);
-		if (status == Z_STREAM_ERROR)
-			goto nomem;
-		in += in_chunk - z->avail_in;
-		buf_set_len(out, out->len + (room - z->avail_out));
-	}
-	return 0;
-nomem:
-	buf_set_len(out, start);
-	return ERR_NOMEM;
+	return append_stream(&def->stream, out, src, len);
 }
 
 uint32_t pack_crc32(uint32_t crc, const void *bytes, size_t len)

@@ -100,6 +100,34 @@ static void test_round_trip(void **state)
 	deflater_free(NULL);
 }
 
+/* Small and large ones by turns, more than the first few. */
+static void test_many(void **state)
+{
+	static const size_t lens[] = {0, 40, 600, 4096, 4097, 9000};
+	struct inflater *inf = inflater_new();
+	struct deflater *def = deflater_new(-1);
+	uint64_t seed = random_seed();
+	struct buf b = BUF_INIT;
+	char text[9000], out[9000];
+
+	assert_true(inf && def);
+	for (int i = 0; i < 600; i++) {
+		size_t len = lens[random_next(&seed) % ARRAY_NR(lens)];
+
+		for (size_t k = 0; k < len; k++)
+			text[k] = (char)('a' + random_next(&seed) % 4);
+		buf_reset(&b);
+		assert_int_equal(deflater_append(def, &b, text, len), 0);
+		assert_true(b.len < len / 2 + 20);
+		assert_int_equal(
+			inflater_exact(inf, out, len, b.data, b.len, NULL), 0);
+		assert_memory_equal(out, text, len);
+	}
+	buf_release(&b);
+	deflater_free(def);
+	inflater_free(inf);
+}
+
 static void test_prefix(void **state)
 {
 	enum { LEN = 5000 };
@@ -229,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_prefix),
 		cmocka_unit_test(test_corrupt),
 		cmocka_unit_test(test_pieces),
