@@ -194,3 +194,23 @@ bool commit_graph_filter_settings(struct bloom_settings *settings,
 		}
 	return false;
 }
+
+int commit_graph_filter_version(int64_t *version, const struct config *config,
+				struct error *err)
+{
+	bool read = true;
+	int ret;
+
+	*version = -1;
+	ret = config_i64(config, "commitgraph.changedpathsversion", version,
+			 err);
+	if (!ret) {
+		ret = config_bool(config, "commitgraph.readchangedpaths", &read,
+				  err);
+		if (ret > 0)
+			*version = read ? -1 : 0;
+	}
+	if (ret > 0 && (*version < -1 || *version > 2))
+		*version = 0;
+	return ret < 0 ? ret : 0;
+}

@@ -91,6 +91,15 @@ void commit_graph_filter(struct commit_graph_filter *filter,
 			 const struct commit_graph *graph, uint32_t graph_pos,
 			 const struct bloom_settings *settings);
 
+/*
+ * The version of filters to read and write, as commitGraph.changedPathsVersion
+ * says: -1, the default: as there are; 0: none are read; 1 or 2. Where it is
+ * not set, commitGraph.readChangedPaths counts. Values that Git does not have
+ * are 0. 0 or ERR_INVALID.
+ */
+int commit_graph_filter_version(int64_t *version, const struct config *config,
+				struct error *err);
+
 /* Settings of the filters of the topmost layer that has any; false: none. */
 bool commit_graph_filter_settings(struct bloom_settings *settings,
 				  const struct commit_graph *graph);

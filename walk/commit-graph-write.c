@@ -25,25 +25,6 @@ struct writing {
 	struct error *err;
 };
 
-/* -1, 0, 1 or 2; the older key counts where the newer one is not set. */
-static int load_filter_version(int64_t *version, const struct config *config,
-			       struct error *err)
-{
-	bool read = true;
-	int ret = config_i64(config, "commitgraph.changedpathsversion", version,
-			     err);
-
-	if (!ret) {
-		ret = config_bool(config, "commitgraph.readchangedpaths", &read,
-				  err);
-		if (ret > 0)
-			*version = read ? -1 : 0;
-	}
-	if (ret > 0 && (*version < -1 || *version > 2))
-		*version = 0;
-	return ret < 0 ? ret : 0;
-}
-
 int commit_graph_options_load(struct commit_graph_options *o,
 			      const struct repo *repo, struct error *err)
 {
@@ -68,8 +49,8 @@ int commit_graph_options_load(struct commit_graph_options *o,
 		ret = config_i64(config, "commitgraph.maxnewfilters",
 				 &o->max_new_filters, err);
 	if (ret >= 0)
-		ret = load_filter_version(&o->changed_paths_version, config,
-					  err);
+		ret = commit_graph_filter_version(&o->changed_paths_version,
+						  config, err);
 	return ret < 0 ? ret : 0;
 }
 
