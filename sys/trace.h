@@ -145,6 +145,8 @@ void trace_packet_at(struct trace *t, struct trace_at at, const char *who,
 	trace_call(t, trace_data_at, category, key, value)
 #define trace_data_u64(t, category, key, value)                                \
 	trace_call(t, trace_data_u64_at, category, key, value)
+#define trace_json(t, category, key, json)                                     \
+	trace_call(t, trace_json_at, category, key, json)
 #define trace_request(t, json) trace_call(t, trace_request_at, json)
 #define trace_error(t, msg) trace_call(t, trace_error_at, msg)
 #define trace_child_start(t, child, argv, hook)                                \

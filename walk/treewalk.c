@@ -56,6 +56,22 @@ static int deliver(const struct visit *v, uint32_t obj_pos,
 static int visit_tree(const struct visit *v, uint32_t tree_pos, unsigned depth,
 		      struct error *err);
 
+/* Whether the pathspec has to do with an entry: 1, 0 or ERR_NOMEM. */
+static int is_chosen(struct treewalk *w, const struct tree_entry *entry)
+{
+	size_t path_len = w->path.len;
+	bool chosen;
+
+	if (treewalk_enter(w, entry) < 0)
+		return ERR_NOMEM;
+	chosen = tree_entry_is_dir(entry)
+			 ? pathspec_lists(w->paths, w->path.data, w->path.len)
+			 : pathspec_takes(w->paths, w->path.data, w->path.len,
+					  false);
+	buf_set_len(&w->path, path_len);
+	return chosen;
+}
+
 static int visit_entry(const struct visit *v, const struct tree_entry *entry,
 		       unsigned depth, struct error *err)
 {
@@ -66,6 +82,11 @@ static int visit_entry(const struct visit *v, const struct tree_entry *entry,
 
 	if (tree_entry_is_gitlink(entry))
 		return 0;
+	if (w->paths && v->fn) {
+		ret = is_chosen(w, entry);
+		if (ret <= 0)
+			return ret < 0 ? error_nomem(err) : 0;
+	}
 	if (objspace_add(w->space, entry->oid, &obj_pos) < 0)
 		return error_nomem(err);
 	ret = treewalk_see(w, obj_pos);

@@ -15,6 +15,7 @@
 #include "ewah/bitset.h"
 #include "object/parse.h"
 #include "repo/odb.h"
+#include "repo/pathspec.h"
 #include "walk/objspace.h"
 
 /* Trees nested deeper than this are refused as corrupt. */
@@ -22,10 +23,13 @@
 
 /* One walk; one thread. */
 struct treewalk {
-	struct objspace *space;    /* borrowed */
-	struct odb_reader *reader; /* borrowed */
-	struct bitset seen;        /* by obj_pos: met before, or excluded */
-	struct buf path;           /* of the current entry */
+	struct objspace *space;       /* borrowed */
+	struct odb_reader *reader;    /* borrowed */
+	struct bitset seen;           /* by obj_pos: met before, or excluded */
+	const struct pathspec *paths; /* borrowed, may be set; NULL: all. What
+					 it does not list or take is passed
+					 over, and not seen */
+	struct buf path;              /* of the current entry */
 };
 
 /*
@@ -50,8 +54,8 @@ int treewalk_see(struct treewalk *w, uint32_t obj_pos);
 
 /*
  * Walk a tree whose path is `path`, delivering what was not seen yet. `fn`
- * NULL: only mark (how excluded trees are painted); an excluded tree that is
- * missing is passed over then.
+ * NULL: only mark (how excluded trees are painted), whatever w->paths; an
+ * excluded tree that is missing is passed over then.
  */
 int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
 		 treewalk_fn fn, void *ctx, struct error *err);

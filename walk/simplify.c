@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Simplified history: from options to a walk that is ready to give out. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "walk/simplify-parts.h"
+
+#define TREE_CACHE ((size_t)48 << 20) /* bytes */
+
+static int open_trees(struct simplify *s, struct error *err)
+{
+	const struct objspace *space = s->h->space;
+
+	if (!s->o.paths)
+		return 0;
+	s->changes = path_changes_new(s->h->space, TREE_CACHE);
+	if (!s->changes)
+		return error_nomem(err);
+	path_changes_limit(s->changes, s->o.paths);
+	return path_filters_init(&s->filters, s->h->graph,
+				 &space->odb->repo->config, s->o.paths, err);
+}
+
+static int prepare(struct simplify *s, const struct revwalk_tips *tips,
+		   struct error *err)
+{
+	int ret = open_trees(s, err);
+
+	if (!ret)
+		ret = simplify_walk(s, tips, err);
+	if (!ret && s->o.order != SIMPLIFY_ORDER_WALK &&
+	    simplify_sort(s, &s->list, s->o.order == SIMPLIFY_ORDER_DATE) < 0)
+		ret = error_nomem(err);
+	if (!ret && s->o.merges && s->o.paths)
+		ret = simplify_merges(s, err);
+	if (!ret && s->o.children && simplify_note_children(s) < 0)
+		ret = error_nomem(err);
+	return ret;
+}
+
+int simplify_new(struct simplify **out, struct history *h,
+		 const struct revwalk_tips *tips,
+		 const struct simplify_options *options, struct error *err)
+{
+	struct simplify *s = mem_calloc(1, sizeof(*s));
+	int ret;
+
+	*out = NULL;
+	if (!s)
+		return error_nomem(err);
+	s->h = h;
+	s->o = *options;
+	s->is_limited = tips->have_nr || options->children || options->merges ||
+			options->ancestry_path ||
+			options->order != SIMPLIFY_ORDER_WALK;
+	s->lowest = HISTORY_LEVEL_UNKNOWN;
+	s->skip_left = options->skip;
+	s->max_left = options->max;
+	ret = prepare(s, tips, err);
+	if (ret < 0) {
+		simplify_free(s);
+		return ret;
+	}
+	*out = s;
+	return 0;
+}
+
+void simplify_free(struct simplify *s)
+{
+	if (!s)
+		return;
+	free(s->nodes);
+	free(s->parents.items);
+	free(s->same);
+	path_changes_free(s->changes);
+	path_filters_release(&s->filters);
+	heap_release(&s->queue);
+	free(s->stack.items);
+	free(s->list.items);
+	free(s->child_ends);
+	free(s->children.items);
+	free(s->behind.items);
+	free(s->boundary.items);
+	free(s->all.items);
+	free(s);
+}
