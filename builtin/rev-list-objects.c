@@ -33,9 +33,9 @@ static int add_disk_size(struct rev_list_run *r, const struct oid *oid)
 	return ret;
 }
 
-int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
+/* Count an object: 1 when a line of it is to be printed, 0, or negative. */
+static int count_object(struct rev_list_run *r, uint32_t obj_pos)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid oid;
 
 	if (r->o.unpacked && obj_pos < r->walk.space.packed_nr)
@@ -43,11 +43,29 @@ int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
 	r->shown++;
 	if (r->o.quiet || (r->o.count && !r->o.disk_usage))
 		return 0;
+	if (!r->o.disk_usage)
+		return 1;
 	objspace_oid(&oid, &r->walk.space, obj_pos);
-	if (r->o.disk_usage)
-		return add_disk_size(r, &oid);
+	return add_disk_size(r, &oid);
+}
+
+static void print_id(struct rev_list_run *r, uint32_t obj_pos)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	objspace_oid(&oid, &r->walk.space, obj_pos);
 	oid_to_hex(hex, &oid, r->odb->algo);
 	fwrite(hex, 1, hash_hex_len(r->odb->algo), stdout);
+}
+
+int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
+{
+	int ret = count_object(r, obj_pos);
+
+	if (ret <= 0)
+		return ret;
+	print_id(r, obj_pos);
 	if (name && !r->o.no_object_names) {
 		putchar(' ');
 		/* as git does, nothing after a newline in a name */
@@ -300,7 +318,17 @@ int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr)
 	if (c->missing)
 		return note_missing(r, c->obj_pos, OBJ_COMMIT, "", r->err);
 	ret = passes(r, c->obj_pos, OBJ_COMMIT, r->err);
-	return ret > 0 ? rev_list_show(r, c->obj_pos, NULL) : ret;
+	if (ret <= 0 || !r->history.simplify)
+		return ret > 0 ? rev_list_show(r, c->obj_pos, NULL) : ret;
+	ret = count_object(r, c->obj_pos);
+	if (ret <= 0)
+		return ret;
+	if (simplify_is_boundary(r->history.simplify, commit_nr))
+		putchar('-');
+	print_id(r, c->obj_pos);
+	rev_list_print_relatives(r, commit_nr);
+	putchar('\n');
+	return 0;
 }
 
 static int show_others(struct showing *s)
@@ -318,7 +346,7 @@ static int show_tree_of(struct showing *s, uint32_t commit_nr)
 	struct rev_list_run *r = s->r;
 	const struct history_commit *c = &r->walk.history.commits[commit_nr];
 
-	if (!r->o.objects || c->missing || !needs_trees(r) ||
+	if (!r->o.objects || c->missing || !c->parsed || !needs_trees(r) ||
 	    (r->o.unpacked && c->obj_pos < r->walk.space.packed_nr))
 		return 0;
 	return show_tree(s, c->tree_pos, "", false);
@@ -385,6 +413,7 @@ int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 		      : exclude_trees(&s, boundary, boundary_nr);
 	if (!ret && filter_needs_paths(&r->filter.filter))
 		ret = start_paths(&s);
+	s.tree.paths = r->history.o.paths;
 	if (!ret)
 		ret = show_all(&s, commits, nr);
 	if (!ret && s.has_paths && r->o.print_omitted)

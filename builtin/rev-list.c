@@ -14,157 +14,6 @@
 #include "repo/odb.h"
 #include "walk/filtered.h"
 
-static const char usage_text[] =
-	"git rev-list [<options>] <commit>... [--] ...";
-
-/* A number; `none` instead of one below 0. */
-static bool parse_number(uint64_t *out, const char *text, uint64_t none)
-{
-	char *end;
-	long long value = strtoll(text, &end, 10);
-
-	if (!*text || *end)
-		return false;
-	*out = value < 0 ? none : (uint64_t)value;
-	return true;
-}
-
-/* "-5", "-n 5", "-n5", "--max-count=5", "--skip=5": 1 when it was one. */
-static int parse_limit(struct rev_list_run *r, const char ***argv)
-{
-	const char *arg = **argv, *value = NULL;
-	uint64_t *out = &r->o.max_count;
-
-	if (!strncmp(arg, "--max-count=", 12)) {
-		value = arg + 12;
-	} else if (!strncmp(arg, "--skip=", 7)) {
-		value = arg + 7;
-		out = &r->o.skip;
-	} else if (arg[0] == '-' && arg[1] == 'n') {
-		value = arg[2] ? arg + 2 : *++*argv;
-	} else if (arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9') {
-		value = arg + 1;
-	} else {
-		return 0;
-	}
-	if (value &&
-	    parse_number(out, value, out == &r->o.skip ? 0 : UINT64_MAX))
-		return 1;
-	return error_set(r->err, ERR_INVALID, "'%s': not an integer",
-			 value ? value : arg);
-}
-
-static int parse_flag(struct rev_list_run *r, const char *arg)
-{
-	const struct {
-		const char *name;
-		bool *flag;
-		bool value;
-	} flags[] = {
-		{"--objects", &r->o.objects, true},
-		{"--no-object-names", &r->o.no_object_names, true},
-		{"--object-names", &r->o.no_object_names, false},
-		{"--count", &r->o.count, true},
-		{"--use-bitmap-index", &r->o.use_bitmap, true},
-		{"--test-bitmap", &r->o.test_bitmap, true},
-		{"--quiet", &r->o.quiet, true},
-		{"--reverse", &r->o.reverse, true},
-		{"--stdin", &r->o.read_stdin, true},
-		{"--unpacked", &r->o.unpacked, true},
-		{"--exclude-promisor-objects", &r->o.exclude_promisor, true},
-		{"--in-commit-order", &r->o.in_commit_order, true},
-		{"--disk-usage", &r->o.disk_usage, true},
-		{"--filter-provided-objects", &r->o.filter_provided, true},
-		{"--filter-print-omitted", &r->o.print_omitted, true},
-	};
-
-	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
-		if (strcmp(arg, flags[i].name) != 0)
-			continue;
-		*flags[i].flag = flags[i].value;
-		return 1;
-	}
-	return 0;
-}
-
-static int parse_missing(struct rev_list_run *r, const char *value)
-{
-	static const struct {
-		const char *name;
-		enum rev_list_missing missing;
-	} values[] = {
-		{"error", MISSING_ERROR},
-		{"allow-any", MISSING_ALLOW_ANY},
-		{"allow-promisor", MISSING_ALLOW_PROMISOR},
-		{"print", MISSING_PRINT},
-		{"print-info", MISSING_PRINT_INFO},
-	};
-
-	for (size_t i = 0; i < ARRAY_NR(values); i++) {
-		if (strcmp(value, values[i].name) != 0)
-			continue;
-		r->o.missing = values[i].missing;
-		return 1;
-	}
-	return error_set(r->err, ERR_UNSUPPORTED,
-			 "--missing=%s is not supported", value);
-}
-
-/* --filter, --missing and --disk-usage with their values: 1 when it was one. */
-static int parse_valued(struct rev_list_run *r, const char ***argv)
-{
-	const char *arg = **argv;
-
-	if (!strncmp(arg, "--filter=", 9)) {
-		filter_args_add(&r->filter, arg + 9);
-	} else if (!strcmp(arg, "--filter") && (*argv)[1]) {
-		filter_args_add(&r->filter, *++*argv);
-	} else if (!strcmp(arg, "--no-filter")) {
-		filter_release(&r->filter.filter);
-	} else if (!strncmp(arg, "--missing=", 10)) {
-		return parse_missing(r, arg + 10);
-	} else if (!strncmp(arg, "--disk-usage=", 13)) {
-		r->o.disk_usage = r->o.disk_usage_human = true;
-		if (strcmp(arg + 13, "human") != 0)
-			return error_set(r->err, ERR_INVALID,
-					 "invalid value for "
-					 "'--disk-usage=<format>': '%s', the "
-					 "only allowed format is 'human'",
-					 arg + 13);
-	} else {
-		return 0;
-	}
-	return 1;
-}
-
-/* 0, 129 after a usage error, or negative. */
-static int parse_args(struct rev_list_run *r, const char **argv)
-{
-	for (argv++; *argv; argv++) {
-		int ret = parse_flag(r, *argv);
-
-		if (!ret)
-			ret = parse_limit(r, &argv);
-		if (!ret)
-			ret = parse_valued(r, &argv);
-		if (!ret && !strcmp(*argv, "--"))
-			return argv[1] ? error_set(r->err, ERR_UNSUPPORTED,
-						   "paths are not supported")
-				       : 0;
-		if (!ret)
-			ret = rev_args_add(&r->args, *argv, r->err);
-		if (ret < 0)
-			return ret;
-		if (!ret) {
-			fprintf(stderr,
-				"error: unsupported option '%s'\nusage: %s\n",
-				*argv, usage_text);
-			return 129;
-		}
-	}
-	return r->o.read_stdin ? rev_args_add_stdin(&r->args, r->err) : 0;
-}
-
 /* Where bitmaps may say all, commits are read only when they do not. */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)
@@ -413,7 +262,7 @@ static bool needs_list(const struct rev_list_run *r)
 static bool can_use_bitmap(const struct rev_list_run *r)
 {
 	return r->o.use_bitmap && !needs_list(r) && !r->o.reverse &&
-	       !r->o.in_commit_order &&
+	       !r->history.is_asked && !r->o.in_commit_order &&
 	       !pack_bitmap_answer_unfit(&r->walk, &r->filter.filter);
 }
 
@@ -425,7 +274,9 @@ static int answer(struct rev_list_run *r)
 		return test_bitmap(r);
 	if (can_use_bitmap(r))
 		ret = list_by_bitmap(r);
-	if (!ret && r->o.count && !r->o.disk_usage && !needs_list(r))
+	if (!ret && r->history.is_asked)
+		ret = rev_list_history(r);
+	else if (!ret && r->o.count && !r->o.disk_usage && !needs_list(r))
 		ret = count_by_walk(r);
 	else if (!ret)
 		ret = list_by_walk(r);
@@ -465,13 +316,12 @@ static int run_all(struct rev_list_run *r, const char **argv,
 		builtin_error("%s", warning.msg);
 	if (!ret && rev_args_init(&r->args, r->odb, r->refs) < 0)
 		ret = error_nomem(r->err);
+	r->args.takes_paths = true;
 	if (!ret)
-		ret = parse_args(r, argv);
+		ret = rev_list_parse(r, argv);
 	if (!ret && !r->args.wants.nr && !r->args.haves.nr &&
-	    !r->args.asked_for_refs && !r->o.read_stdin && !r->o.objects) {
-		fprintf(stderr, "usage: %s\n", usage_text);
-		return 129;
-	}
+	    !r->args.asked_for_refs && !r->o.read_stdin && !r->o.objects)
+		return rev_list_usage();
 	if (!ret)
 		ret = filter_args_load(&r->filter, &r->args, r->err);
 	if (!ret && r->filter.filter.nr && !r->o.objects)
@@ -493,6 +343,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 		.haves = WALK_TIPS_INIT,
 		.omitted = BUF_INIT,
 		.missing = BUF_INIT,
+		.history = REV_LIST_HISTORY_INIT,
 		.err = &err,
 	};
 	int ret = builtin_open_repo(env);
@@ -502,6 +353,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 	filter_args_init(&r.filter);
 	ret = run_all(&r, argv, env);
 	filter_args_release(&r.filter);
+	rev_list_history_release(&r.history);
 	bitset_release(&r.spared);
 	buf_release(&r.omitted);
 	buf_release(&r.missing);

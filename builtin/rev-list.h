@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git rev-list: one run of the command, and how it shows what it finds.
- * Arguments and strategy: rev-list.c; objects one by one: rev-list-objects.c
+ *
+ *   rev-list.c          strategy: by bitmaps or by walking
+ *   rev-list-args.c     arguments
+ *   rev-list-history.c  history limited by paths, parents, boundaries, orders
+ *   rev-list-objects.c  objects one by one
  */
 #ifndef BUILTIN_REV_LIST_H
 #define BUILTIN_REV_LIST_H
@@ -14,6 +18,7 @@
 #include "builtin/revargs.h"
 #include "ewah/bitset.h"
 #include "walk/promisor.h"
+#include "walk/simplify.h"
 #include "walk/walk.h"
 
 enum rev_list_missing {
@@ -44,8 +49,27 @@ struct rev_list_options {
 	uint64_t skip;
 };
 
+/* What needs history to be simplified, or put in order. */
+struct rev_list_history {
+	bool is_asked; /* whether any of this is */
+	struct simplify_options o;
+	bool topo; /* o.order is wanted: set by it, and by --simplify-merges */
+	bool by_date;
+	bool print_parents;
+	struct pathspec paths;
+	struct rev_list through; /* of --ancestry-path=<commit> */
+	struct walk_tips through_tips;
+	struct simplify *simplify; /* the walk, while there is one */
+};
+
+#define REV_LIST_HISTORY_INIT                                                  \
+	{                                                                      \
+		.through_tips = WALK_TIPS_INIT                                 \
+	}
+
 struct rev_list_run {
 	struct rev_list_options o;
+	struct rev_list_history history;
 	struct filter_args filter;
 	struct odb *odb;
 	struct refs *refs;
@@ -62,6 +86,32 @@ struct rev_list_run {
 	uint64_t disk_bytes;     /* of them, for --disk-usage */
 	struct error *err;
 };
+
+/* ---- rev-list-args.c */
+
+/* 0, 129 after a usage error, or negative. */
+int rev_list_parse(struct rev_list_run *r, const char **argv);
+
+/* Print how to use it; 129. */
+int rev_list_usage(void);
+
+/* ---- rev-list-history.c */
+
+/* Take an option that this is about: 1, 0 when it is none, or negative. */
+int rev_list_parse_history(struct rev_list_run *r, const char *arg);
+
+/* All arguments are known: whether they go together. 0 or negative. */
+int rev_list_check_history(struct rev_list_run *r);
+
+/* List what history.o asks for. 0 or negative. */
+int rev_list_history(struct rev_list_run *r);
+
+/* Print the ids that --parents or --children put behind a commit's. */
+void rev_list_print_relatives(const struct rev_list_run *r, uint32_t commit_nr);
+
+void rev_list_history_release(struct rev_list_history *history);
+
+/* ---- rev-list-objects.c */
 
 /*
  * Show an object: print it, or add it to what is counted. `name` NULL: none.

@@ -13,51 +13,22 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "builtin/place.h"
 #include "builtin/rev-parse.h"
 #include "sys/io.h"
 #include "sys/map.h"
-
-/* Where we are, seen from the repository. */
-struct place {
-	char *cwd;          /* owned, absolute */
-	const char *prefix; /* cwd below the work tree; "" at its top; NULL when
-			       we are not in it */
-	bool in_git_dir;
-};
 
 static bool starts_with(const char *s, const char *prefix)
 {
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* What follows `dir` in `path` when that is `dir` or below; else NULL. */
-static const char *path_below(const char *path, const char *dir)
-{
-	size_t len = strlen(dir);
-
-	if (strncmp(path, dir, len) != 0)
-		return NULL;
-	if (!path[len])
-		return path + len;
-	return path[len] == '/' ? path + len + 1 : NULL;
-}
-
+/* 0; or prints why not and returns 128. */
 static int find_place(struct place *place, const struct repo *repo)
 {
 	struct error err = ERROR_INIT;
-	char *git_dir;
 
-	memset(place, 0, sizeof(*place));
-	place->cwd = sys_realpath(".", &err);
-	if (!place->cwd)
-		return builtin_fail(&err);
-	git_dir = sys_realpath(repo->git_dir, NULL);
-	if (git_dir)
-		place->in_git_dir = path_below(place->cwd, git_dir) != NULL;
-	free(git_dir);
-	if (repo->worktree && !place->in_git_dir)
-		place->prefix = path_below(place->cwd, repo->worktree);
-	return 0;
+	return place_find(place, repo, &err) < 0 ? builtin_fail(&err) : 0;
 }
 
 /* Append the way from directory `from` to `to`, both absolute. */
@@ -103,7 +74,7 @@ static int append_found(struct buf *out, const struct repo *repo,
 	if (is_git_dir && !strcmp(place->cwd, dir))
 		return buf_append_str(out, *name ? name : ".");
 	if (is_git_dir && place->prefix && !*place->prefix)
-		rest = path_below(dir, place->cwd);
+		rest = place_below(dir, place->cwd);
 	if (rest && !strcmp(rest, ".git"))
 		dir = rest;
 	return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
@@ -127,7 +98,7 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 		return -ret;
 	relative = form == FORM_FOUND_RELATIVE && place.prefix &&
 		   *place.prefix && !getenv("GIT_DIR") &&
-		   path_below(dir, repo->worktree);
+		   place_below(dir, repo->worktree);
 	ret = buf_printf(&full, *name ? "%s/%s" : "%s", dir, name);
 	if (!ret && rp->path_format && !strcmp(rp->path_format, "absolute"))
 		ret = buf_append_str(&out, full.data);
@@ -141,7 +112,7 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 		puts(out.data);
 	buf_release(&out);
 	buf_release(&full);
-	free(place.cwd);
+	place_release(&place);
 	return ret < 0 ? ret : 1;
 }
 
@@ -165,10 +136,10 @@ static bool is_common(const char *name)
 	};
 
 	for (size_t i = 0; i < ARRAY_NR(own); i++)
-		if (path_below(name, own[i]))
+		if (place_below(name, own[i]))
 			return false;
 	for (size_t i = 0; i < ARRAY_NR(shared); i++)
-		if (path_below(name, shared[i]))
+		if (place_below(name, shared[i]))
 			return true;
 	return false;
 }
@@ -177,7 +148,7 @@ static bool is_common(const char *name)
 static const char *replaced_dir(const struct repo *repo, const char *name,
 				const char **rest)
 {
-	*rest = path_below(name, "objects");
+	*rest = place_below(name, "objects");
 	if (*rest && getenv("GIT_OBJECT_DIRECTORY"))
 		return getenv("GIT_OBJECT_DIRECTORY");
 	*rest = "";
@@ -185,7 +156,7 @@ static const char *replaced_dir(const struct repo *repo, const char *name,
 		return getenv("GIT_INDEX_FILE");
 	if (!strcmp(name, "info/grafts") && getenv("GIT_GRAFT_FILE"))
 		return getenv("GIT_GRAFT_FILE");
-	*rest = path_below(name, "hooks");
+	*rest = place_below(name, "hooks");
 	return *rest ? config_string(&repo->config, "core.hookspath") : NULL;
 }
 
@@ -277,7 +248,7 @@ static int place_option(const struct rev_parse *rp, const char *arg)
 		show_bool(place.prefix != NULL);
 	else
 		ret = 0;
-	free(place.cwd);
+	place_release(&place);
 	return ret;
 }
 

@@ -20,21 +20,25 @@ int rev_args_init(struct rev_args *args, const struct odb *odb,
 	return args->reader ? 0 : ERR_NOMEM;
 }
 
-static void list_release(struct rev_list *list)
+void rev_list_release(struct rev_list *list)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		free(list->items[i].path);
 		free(list->items[i].name);
 	}
 	free(list->items);
+	*list = (struct rev_list){NULL, 0, 0};
 }
 
 void rev_args_release(struct rev_args *args)
 {
 	odb_reader_free(args->reader);
-	list_release(&args->wants);
-	list_release(&args->haves);
-	list_release(&args->shallow);
+	rev_list_release(&args->wants);
+	rev_list_release(&args->haves);
+	rev_list_release(&args->shallow);
+	for (size_t i = 0; i < args->path_nr; i++)
+		free(args->paths[i]);
+	free(args->paths);
 }
 
 /* `path` and `name` may be NULL. */
@@ -72,8 +76,8 @@ static const char *path_of(const char *name)
 	return colon && colon != name ? colon + 1 : NULL;
 }
 
-static int add_name(struct rev_args *args, const char *name, bool negate,
-		    struct error *err)
+int rev_args_resolve(struct rev_args *args, struct rev_list *list,
+		     const char *name, struct error *err)
 {
 	struct oid oid;
 	int ret = revname_resolve(&oid, name, args->refs, args->reader,
@@ -81,10 +85,18 @@ static int add_name(struct rev_args *args, const char *name, bool negate,
 
 	if (ret < 0)
 		return ret;
-	if (list_add(negate != args->negate ? &args->haves : &args->wants, &oid,
-		     path_of(name), args->keep_names ? name : NULL) < 0)
+	if (list_add(list, &oid, path_of(name),
+		     args->keep_names ? name : NULL) < 0)
 		return error_nomem(err);
 	return 0;
+}
+
+static int add_name(struct rev_args *args, const char *name, bool negate,
+		    struct error *err)
+{
+	return rev_args_resolve(
+		args, negate != args->negate ? &args->haves : &args->wants,
+		name, err);
 }
 
 /* "<from>..<to>": an absent side is HEAD. */
@@ -287,6 +299,31 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
+int rev_args_add_path(struct rev_args *args, const char *path)
+{
+	char *copy = mem_strdup(path);
+
+	if (!copy || mem_grow(&args->paths, &args->path_alloc,
+			      args->path_nr + 1, sizeof(*args->paths)) < 0) {
+		free(copy);
+		return ERR_NOMEM;
+	}
+	args->paths[args->path_nr++] = copy;
+	return 0;
+}
+
+/* The lines behind "--". */
+static int add_paths(struct rev_args *args, struct stdin_lines *in,
+		     struct error *err)
+{
+	int ret;
+
+	while ((ret = stdin_lines_next(in, err)) > 0)
+		if (rev_args_add_path(args, in->line) < 0)
+			return error_nomem(err);
+	return ret;
+}
+
 int rev_args_add_stdin(struct rev_args *args, struct error *err)
 {
 	bool negate = args->negate;
@@ -295,6 +332,10 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err)
 
 	args->negate = false;
 	while ((ret = stdin_lines_next(&in, err)) > 0) {
+		if (args->takes_paths && !strcmp(in.line, "--")) {
+			ret = add_paths(args, &in, err);
+			break;
+		}
 		ret = *in.line ? add_line(args, in.line, err) : 0;
 		if (ret < 0 || !*in.line)
 			break;

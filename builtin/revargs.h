@@ -33,10 +33,13 @@ struct rev_args {
 	struct odb_reader *reader; /* owned */
 	struct rev_list wants, haves;
 	struct rev_list shallow; /* from "--shallow <oid>" lines */
-	bool keep_names;         /* of what is added from now on */
-	bool negate;             /* after an odd number of --not */
-	bool asked_for_refs;     /* --all and the like, of which there may be
-				    none */
+	char **paths;            /* owned: what stands behind "--" */
+	size_t path_nr, path_alloc;
+	bool takes_paths;    /* may be set: from standard input, too */
+	bool keep_names;     /* of what is added from now on */
+	bool negate;         /* after an odd number of --not */
+	bool asked_for_refs; /* --all and the like, of which there may be
+				none */
 };
 
 /* 0 or ERR_NOMEM; release in any case. */
@@ -51,10 +54,21 @@ void rev_args_release(struct rev_args *args);
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 
 /*
- * Take all lines of standard input; "--" and other options are errors. A
- * "--not" among them is for them alone, one that was added before is not.
+ * Take all lines of standard input; other options are errors. Behind "--" come
+ * paths, where these are taken. A "--not" among them is for them alone, one
+ * that was added before is not.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
+
+/* Take a path. 0 or ERR_NOMEM. */
+int rev_args_add_path(struct rev_args *args, const char *path);
+
+/* Empty a list and let go of its memory. */
+void rev_list_release(struct rev_list *list);
+
+/* Add the object of a name to a list. 0 or negative. */
+int rev_args_resolve(struct rev_args *args, struct rev_list *list,
+		     const char *name, struct error *err);
 
 /* The ids of a list alone: malloc()ed, NULL when out of memory. */
 struct oid *rev_list_oids(const struct rev_list *list);

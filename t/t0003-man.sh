@@ -54,7 +54,8 @@ test_expect_success PYTHON 'so are a negation, a literal and a macro' '
 		"$GITREACH_SRC/Documentation/gitreach-pack-objects.1" \
 		>tree/Documentation/gitreach-pack-objects.1 &&
 	sed "s/\"--test-bitmap\"/\"--prove-bitmap\"/" \
-		"$GITREACH_SRC/builtin/rev-list.c" >tree/builtin/rev-list.c &&
+		"$GITREACH_SRC/builtin/rev-list-args.c" \
+		>tree/builtin/rev-list-args.c &&
 	test_must_fail check_man 2>err &&
 	grep "pack-objects.1: --no-thin, .* is missing" err &&
 	grep "pack-objects.1: --non-empty, .* is missing" err &&

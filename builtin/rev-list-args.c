@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* git rev-list: its arguments. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "builtin/rev-list.h"
+
+int rev_list_usage(void)
+{
+	fputs("usage: git rev-list [<options>] <commit>... [--] [<path>...]\n",
+	      stderr);
+	return 129;
+}
+
+/* A number; `none` instead of one below 0. */
+static bool parse_number(uint64_t *out, const char *text, uint64_t none)
+{
+	char *end;
+	long long value = strtoll(text, &end, 10);
+
+	if (!*text || *end)
+		return false;
+	*out = value < 0 ? none : (uint64_t)value;
+	return true;
+}
+
+/* "-5", "-n 5", "-n5", "--max-count=5", "--skip=5": 1 when it was one. */
+static int parse_limit(struct rev_list_run *r, const char ***argv)
+{
+	const char *arg = **argv, *value = NULL;
+	uint64_t *out = &r->o.max_count;
+
+	if (!strncmp(arg, "--max-count=", 12)) {
+		value = arg + 12;
+	} else if (!strncmp(arg, "--skip=", 7)) {
+		value = arg + 7;
+		out = &r->o.skip;
+	} else if (arg[0] == '-' && arg[1] == 'n') {
+		value = arg[2] ? arg + 2 : *++*argv;
+	} else if (arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9') {
+		value = arg + 1;
+	} else {
+		return 0;
+	}
+	if (value &&
+	    parse_number(out, value, out == &r->o.skip ? 0 : UINT64_MAX))
+		return 1;
+	return error_set(r->err, ERR_INVALID, "'%s': not an integer",
+			 value ? value : arg);
+}
+
+static int parse_flag(struct rev_list_run *r, const char *arg)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+		bool value;
+	} flags[] = {
+		{"--objects", &r->o.objects, true},
+		{"--no-object-names", &r->o.no_object_names, true},
+		{"--object-names", &r->o.no_object_names, false},
+		{"--count", &r->o.count, true},
+		{"--use-bitmap-index", &r->o.use_bitmap, true},
+		{"--test-bitmap", &r->o.test_bitmap, true},
+		{"--quiet", &r->o.quiet, true},
+		{"--reverse", &r->o.reverse, true},
+		{"--stdin", &r->o.read_stdin, true},
+		{"--unpacked", &r->o.unpacked, true},
+		{"--exclude-promisor-objects", &r->o.exclude_promisor, true},
+		{"--in-commit-order", &r->o.in_commit_order, true},
+		{"--disk-usage", &r->o.disk_usage, true},
+		{"--filter-provided-objects", &r->o.filter_provided, true},
+		{"--filter-print-omitted", &r->o.print_omitted, true},
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		if (strcmp(arg, flags[i].name) != 0)
+			continue;
+		*flags[i].flag = flags[i].value;
+		return 1;
+	}
+	return 0;
+}
+
+static int parse_missing(struct rev_list_run *r, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum rev_list_missing missing;
+	} values[] = {
+		{"error", MISSING_ERROR},
+		{"allow-any", MISSING_ALLOW_ANY},
+		{"allow-promisor", MISSING_ALLOW_PROMISOR},
+		{"print", MISSING_PRINT},
+		{"print-info", MISSING_PRINT_INFO},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(values); i++) {
+		if (strcmp(value, values[i].name) != 0)
+			continue;
+		r->o.missing = values[i].missing;
+		return 1;
+	}
+	return error_set(r->err, ERR_UNSUPPORTED,
+			 "--missing=%s is not supported", value);
+}
+
+/* --filter, --missing and --disk-usage with their values: 1 when it was one. */
+static int parse_valued(struct rev_list_run *r, const char ***argv)
+{
+	const char *arg = **argv;
+
+	if (!strncmp(arg, "--filter=", 9)) {
+		filter_args_add(&r->filter, arg + 9);
+	} else if (!strcmp(arg, "--filter") && (*argv)[1]) {
+		filter_args_add(&r->filter, *++*argv);
+	} else if (!strcmp(arg, "--no-filter")) {
+		filter_release(&r->filter.filter);
+	} else if (!strncmp(arg, "--missing=", 10)) {
+		return parse_missing(r, arg + 10);
+	} else if (!strncmp(arg, "--disk-usage=", 13)) {
+		r->o.disk_usage = r->o.disk_usage_human = true;
+		if (strcmp(arg + 13, "human") != 0)
+			return error_set(r->err, ERR_INVALID,
+					 "invalid value for "
+					 "'--disk-usage=<format>': '%s', the "
+					 "only allowed format is 'human'",
+					 arg + 13);
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
+/* What stands behind the options: paths, and standard input. */
+static int parse_rest(struct rev_list_run *r, const char **paths)
+{
+	int ret = 0;
+
+	for (; *paths && !ret; paths++)
+		if (rev_args_add_path(&r->args, *paths) < 0)
+			ret = error_nomem(r->err);
+	if (!ret && r->o.read_stdin)
+		ret = rev_args_add_stdin(&r->args, r->err);
+	return ret < 0 ? ret : rev_list_check_history(r);
+}
+
+int rev_list_parse(struct rev_list_run *r, const char **argv)
+{
+	for (argv++; *argv; argv++) {
+		int ret = parse_flag(r, *argv);
+
+		if (!ret)
+			ret = parse_limit(r, &argv);
+		if (!ret)
+			ret = parse_valued(r, &argv);
+		if (!ret)
+			ret = rev_list_parse_history(r, *argv);
+		if (!ret && !strcmp(*argv, "--")) {
+			argv++;
+			break;
+		}
+		if (!ret)
+			ret = rev_args_add(&r->args, *argv, r->err);
+		if (ret < 0)
+			return ret;
+		if (!ret) {
+			fprintf(stderr, "error: unsupported option '%s'\n",
+				*argv);
+			return rev_list_usage();
+		}
+	}
+	return parse_rest(r, argv);
+}
