@@ -45,15 +45,26 @@ void bitmap_trace_release(struct bitmap_trace *trace)
 	*trace = (struct bitmap_trace){0};
 }
 
-/* Searches by offset after which a table is cheaper. */
-#define LOOKUPS_MAX 4096
+/*
+ * Searches by offset after which a table is cheaper, which costs as much as one
+ * for every 64 objects; never before so many.
+ */
+#define LOOKUPS_MIN 4096
+#define LOOKUPS_RATIO 64
+
+static uint32_t lookups_max(const struct bitmap_fill *fill)
+{
+	uint32_t nr = fill->file->object_nr / LOOKUPS_RATIO;
+
+	return nr > LOOKUPS_MIN ? nr : LOOKUPS_MIN;
+}
 
 /* As bitmap_space_bit(), with a table once many bits were asked for. */
 static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 {
 	struct objspace *objects = &fill->w->space;
 
-	if (!fill->table.bits && ++fill->lookups == LOOKUPS_MAX)
+	if (!fill->table.bits && ++fill->lookups == lookups_max(fill))
 		bitmap_space_table_init(&fill->table, &fill->space);
 	return bitmap_space_table_bit(&fill->table, &fill->space, objects,
 				      obj_pos, bit);
