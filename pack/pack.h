@@ -98,6 +98,15 @@ int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 		  uint64_t offset, struct error *err);
 
 /*
+ * Announce that the header of the entry at `offset` will be looked at; any
+ * offset will do.
+ */
+static inline void pack_prefetch(const struct pack *pack, uint64_t offset)
+{
+	__builtin_prefetch(pack->map.data + offset);
+}
+
+/*
  * Where the base of the entry at `offset`, parsed by pack_entry_at(), lies in
  * the same pack. Returns 1 with *base_offset set, 0 when the entry is no
  * delta, or ERR_CORRUPT when a REF_DELTA's base is not in the pack. The base

@@ -39,8 +39,9 @@ struct reuse {
 /* Pages behind are let go, so that a clone does not hold the whole pack. */
 #define DROP_MIN ((size_t)8 << 20)
 
-/* How far ahead offsets are announced. */
+/* How far ahead offsets are announced, and then entries. */
 #define PREFETCH_NR 16
+#define PREFETCH_ENTRY_NR 8
 
 /* Let go the pages of [*dropped, until) when they are many. */
 static void drop_behind(const struct pack *pack, uint64_t *dropped,
@@ -378,6 +379,27 @@ static bool wants_all(const struct reuse *u)
 		       (size_t)part->first + part->nr;
 }
 
+/*
+ * Announce what will be looked at after `bit`, if that is wanted: one after the
+ * other offsets are all over the index, and headers hundreds of bytes apart.
+ */
+static void prefetch_after(const struct reuse *u, size_t bit, size_t end)
+{
+	const struct reuse_part *part = u->part;
+
+	if (bit + PREFETCH_NR >= end)
+		return;
+	pack_rev_prefetch(
+		part->rev,
+		reuse_part_pack_pos(part, (uint32_t)bit + PREFETCH_NR));
+	bit += PREFETCH_ENTRY_NR;
+	if (bitset_test(u->r->want, bit))
+		pack_prefetch(part->pack,
+			      pack_rev_offset(part->rev,
+					      reuse_part_pack_pos(
+						      part, (uint32_t)bit)));
+}
+
 static int take_each(struct reuse *u, struct error *err)
 {
 	const struct bitset *want = u->r->want;
@@ -387,11 +409,7 @@ static int take_each(struct reuse *u, struct error *err)
 	     bit = bitset_next(want, bit + 1)) {
 		int ret;
 
-		if (bit + PREFETCH_NR < end)
-			pack_rev_prefetch(
-				u->part->rev,
-				reuse_part_pack_pos(
-					u->part, (uint32_t)bit + PREFETCH_NR));
+		prefetch_after(u, bit, end);
 		ret = take(u, (uint32_t)bit, err);
 		if (!ret && u->r->progress)
 			ret = progress_step(u->r->progress, 1, err);
