@@ -12,6 +12,9 @@ const char *pack_bitmap_answer_unfit(const struct walk *w,
 	/* Bitmaps do not know the cut. */
 	if (w->shallow.nr)
 		return "the repository is shallow";
+	/* Nor what history was made to look like. */
+	if (w->odb->replaced)
+		return "objects are replaced";
 	if (!bitmap_filter_can(filter))
 		return "the filter needs a walk";
 	return NULL;

@@ -396,8 +396,10 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 	ret = nr < 0 ? 129 : check_filter(&c);
 	if (!ret && check(&c, nr))
 		ret = options_usage(options, usage);
+	/* --batch-all-objects shows them as they are. */
 	if (!ret)
-		ret = store_open(&c.store, env);
+		ret = c.batch.all_objects ? store_open(&c.store, env)
+					  : store_open_replaced(&c.store, env);
 	if (ret)
 		goto out;
 	if (c.batch.mode != CAT_FILE_BATCH_NONE)

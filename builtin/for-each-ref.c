@@ -273,7 +273,7 @@ static int run(struct for_each_ref *f, const char **patterns,
 	f->filter.patterns = patterns;
 	if (ref_format_parse(&f->format, format, &f->err) < 0)
 		return builtin_fail(&f->err);
-	ret = store_open(&f->store, env);
+	ret = store_open_replaced(&f->store, env);
 	if (!ret)
 		ret = check_start(f);
 	if (!ret && f->from_stdin)

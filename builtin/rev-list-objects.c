@@ -38,7 +38,7 @@ static int count_object(struct rev_list_run *r, uint32_t obj_pos)
 {
 	struct oid oid;
 
-	if (r->o.unpacked && obj_pos < r->walk.space.packed_nr)
+	if (r->o.unpacked && objspace_is_packed(&r->walk.space, obj_pos))
 		return 0;
 	r->shown++;
 	if (r->o.quiet || (r->o.count && !r->o.disk_usage))
@@ -347,7 +347,7 @@ static int show_tree_of(struct showing *s, uint32_t commit_nr)
 	const struct history_commit *c = &r->walk.history.commits[commit_nr];
 
 	if (!r->o.objects || c->missing || !c->parsed || !needs_trees(r) ||
-	    (r->o.unpacked && c->obj_pos < r->walk.space.packed_nr))
+	    (r->o.unpacked && objspace_is_packed(&r->walk.space, c->obj_pos)))
 		return 0;
 	return show_tree(s, c->tree_pos, "", false);
 }

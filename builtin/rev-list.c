@@ -10,6 +10,7 @@
 #include "builtin/human.h"
 #include "builtin/rev-list.h"
 #include "builtin/revargs.h"
+#include "builtin/store.h"
 #include "pack-bitmap-answer.h"
 #include "repo/odb.h"
 #include "walk/filtered.h"
@@ -314,6 +315,8 @@ static int run_all(struct rev_list_run *r, const char **argv,
 		ret = odb_open(&r->odb, env->repo, &warning, r->err);
 	if (!ret && warning.code)
 		builtin_error("%s", warning.msg);
+	if (!ret)
+		ret = store_load_replaced(r->odb, r->refs, r->err);
 	if (!ret && rev_args_init(&r->args, r->odb, r->refs) < 0)
 		ret = error_nomem(r->err);
 	r->args.takes_paths = true;

@@ -539,7 +539,7 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 
 	if (ret >= 0)
 		return builtin_finish(ret);
-	ret = store_open(&rp.store, env);
+	ret = store_open_replaced(&rp.store, env);
 	if (ret)
 		return ret;
 	ret = take_all(&rp, &a);

@@ -356,7 +356,7 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 	ret = check_modes(&s);
 	if (ret)
 		return ret;
-	ret = store_open(&s.store, env);
+	ret = store_open_replaced(&s.store, env);
 	if (ret)
 		return ret;
 	s.code = set_len(&s);

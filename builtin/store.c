@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builtin/store.h"
+#include "repo/replaced.h"
 #include "repo/revname.h"
 
 #define BASE_CACHE_DEFAULT (UINT64_C(96) << 20) /* core.deltaBaseCacheLimit */
@@ -42,6 +43,27 @@ int store_open(struct store *store, struct builtin_env *env)
 	store->repo = env->repo;
 	if (!open_parts(store, &err))
 		return 0;
+	store_close(store);
+	return builtin_fail(&err);
+}
+
+int store_load_replaced(struct odb *odb, struct refs *refs, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	int ret = odb_replaced_load(odb, refs, &warning, err);
+
+	if (warning.code)
+		builtin_warn("%s", warning.msg);
+	return ret;
+}
+
+int store_open_replaced(struct store *store, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	int ret = store_open(store, env);
+
+	if (ret || !store_load_replaced(store->odb, store->refs, &err))
+		return ret;
 	store_close(store);
 	return builtin_fail(&err);
 }

@@ -28,6 +28,18 @@ int store_open(struct store *store, struct builtin_env *env);
 void store_close(struct store *store);
 
 /*
+ * As store_open(), and objects are read as refs/replace/ has them
+ * (repo/replaced.h).
+ */
+int store_open_replaced(struct store *store, struct builtin_env *env);
+
+/*
+ * What that does to objects, for who opens them otherwise. A warning is
+ * printed. 0 or negative.
+ */
+int store_load_replaced(struct odb *odb, struct refs *refs, struct error *err);
+
+/*
  * The id in hex, abbreviated to as few digits, but `len` at least, as are
  * unique (STORE_FULL: not at all). Returns `out`.
  */

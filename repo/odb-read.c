@@ -15,6 +15,7 @@
 #include "object/parse.h"
 #include "repo/loose.h"
 #include "repo/odb.h"
+#include "repo/replaced.h"
 #include "sys/map.h"
 
 #define PEEL_DEPTH_MAX 4096 /* tags whose ids are not checked could cycle */
@@ -268,7 +269,8 @@ static int search_late(const struct wanted *w, int *first, struct error *err)
 	return ret;
 }
 
-static int search(const struct wanted *w, struct error *err)
+/* Any copy of the object itself. */
+static int search_itself(const struct wanted *w, struct error *err)
 {
 	const struct odb *odb = w->reader->odb;
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -285,6 +287,17 @@ static int search(const struct wanted *w, struct error *err)
 		error_set(err, ERR_MISSING, "object %s is missing",
 			  oid_to_hex(hex, w->oid, odb->algo));
 	return first;
+}
+
+static int search(struct wanted *w, struct error *err)
+{
+	const struct odb *odb = w->reader->odb;
+	int ret = 0;
+
+	if (odb->replaced)
+		ret = odb_replaced_follow(odb->replaced, &w->oid, odb->algo,
+					  err);
+	return ret < 0 ? ret : search_itself(w, err);
 }
 
 int odb_read(struct odb_reader *reader, const struct oid *oid,

@@ -13,6 +13,7 @@
 #include "repo/odb-alternates.h"
 #include "repo/odb-midx.h"
 #include "repo/odb.h"
+#include "repo/replaced.h"
 #include "sys/io.h"
 
 /* Listing again when packs come and go under us: a repack is going on. */
@@ -347,6 +348,7 @@ void odb_close(struct odb *odb)
 		free(odb->dirs[i]);
 	free(odb->dirs);
 	free(odb->pack_mtimes);
+	odb_replaced_free(odb->replaced);
 	free(odb);
 }
 

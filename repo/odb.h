@@ -41,7 +41,8 @@ struct odb_pack {
 	uint32_t first_pos; /* odb_pos of its idx_pos 0 */
 };
 
-struct odb_midx; /* repo/odb-midx.h */
+struct odb_midx;     /* repo/odb-midx.h */
+struct odb_replaced; /* repo/replaced.h */
 
 /* What is searched for an id: a multi-pack-index, or a pack without one. */
 struct odb_source {
@@ -67,6 +68,8 @@ struct odb {
 				       layer; NULL: it has none */
 	struct odb_source *sources; /* owned: in the order of search */
 	uint32_t source_nr;
+	struct odb_replaced *replaced; /* owned; NULL: objects are read as they
+					  are */
 };
 
 /*
@@ -190,7 +193,8 @@ int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
 
 /*
  * Read any object by id. When the packed copy is corrupt, other copies are
- * tried. ERR_MISSING when there is none.
+ * tried. ERR_MISSING when there is none. What is replaced (repo/replaced.h) is
+ * not read itself, here and in odb_info(), nor when it is looked for by id.
  */
 int odb_read(struct odb_reader *reader, const struct oid *oid,
 	     struct odb_object *obj, struct error *err);

@@ -11,7 +11,7 @@ void objspace_init(struct objspace *space, const struct odb *odb)
 {
 	*space = (struct objspace){
 		.odb = odb,
-		.packed_nr = odb->packed_nr,
+		.packed_nr = odb->replaced ? 0 : odb->packed_nr,
 		.extra = OIDMAP_INIT,
 	};
 	pthread_mutex_init(&space->lock, NULL);
@@ -32,7 +32,7 @@ void objspace_accelerate(struct objspace *space)
 {
 	const struct odb *odb = space->odb;
 
-	if (space->tables || space->table.slots)
+	if (space->tables || space->table.slots || !space->packed_nr)
 		return;
 	if (odb->source_nr >= MANY_SOURCES) {
 		/* Without memory for it, look-ups are as they were. */
@@ -54,6 +54,8 @@ static bool find_packed(const struct objspace *space, const uint8_t *raw,
 	const struct odb *odb = space->odb;
 	uint32_t ids_pos;
 
+	if (!space->packed_nr)
+		return false;
 	if (space->table.slots)
 		return odb_table_find(&space->table, raw, obj_pos);
 	if (!space->tables)
@@ -145,6 +147,17 @@ void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos)
 	pthread_mutex_lock(&space->lock);
 	*out = space->extra_oids[obj_pos - space->packed_nr];
 	pthread_mutex_unlock(&space->lock);
+}
+
+bool objspace_is_packed(struct objspace *space, uint32_t obj_pos)
+{
+	struct oid oid;
+	uint32_t odb_pos;
+
+	if (obj_pos < space->packed_nr || !space->odb->replaced)
+		return obj_pos < space->packed_nr;
+	objspace_oid(&oid, space, obj_pos);
+	return odb_find(space->odb, &oid, &odb_pos);
 }
 
 int objspace_read(struct objspace *space, struct odb_reader *reader,

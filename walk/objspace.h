@@ -25,7 +25,9 @@
 
 struct objspace {
 	const struct odb *odb; /* borrowed */
-	uint32_t packed_nr;    /* first number of objects outside packs */
+	uint32_t packed_nr;    /* first number of objects outside packs; 0
+				  where some are replaced: none has its place
+				  for a number then, and each is read by id */
 	struct pack_idx_table *tables; /* owned: by source of the odb; NULL:
 					  none yet */
 	struct odb_table table;        /* instead of these, over many sources */
@@ -64,6 +66,9 @@ uint32_t objspace_end(struct objspace *space);
 
 /* The id of a number. */
 void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
+
+/* Whether it is in a pack of the snapshot. */
+bool objspace_is_packed(struct objspace *space, uint32_t obj_pos);
 
 /* Read an object by number. As odb_read(), other copies included. */
 int objspace_read(struct objspace *space, struct odb_reader *reader,

@@ -25,7 +25,8 @@ static bool is_shown(const struct simplify *s, uint32_t c)
 {
 	if (simplify_has(s, c, SIMPLIFY_SHOWN | SIMPLIFY_UNINTERESTING))
 		return false;
-	if (s->o.unpacked && s->h->commits[c].obj_pos < s->h->space->packed_nr)
+	if (s->o.unpacked &&
+	    objspace_is_packed(s->h->space, s->h->commits[c].obj_pos))
 		return false;
 	if (!s->o.paths || s->o.sparse ||
 	    !simplify_has(s, c, SIMPLIFY_TREESAME))

@@ -18,13 +18,14 @@ enum {
 
 #define PLACE_NONE UINT64_MAX /* in no pack, or in too many */
 
-static uint64_t place_of(const struct odb *odb, uint32_t obj_pos)
+static uint64_t place_of(const struct objspace *space, uint32_t obj_pos)
 {
+	const struct odb *odb = space->odb;
 	const struct odb_pack *at;
 	uint32_t idx_pos;
 	uint64_t offset;
 
-	if (obj_pos >= odb->packed_nr || odb->pack_nr >= PACKS_MAX)
+	if (obj_pos >= space->packed_nr || odb->pack_nr >= PACKS_MAX)
 		return PLACE_NONE;
 	at = odb_locate(odb, obj_pos, &idx_pos);
 	offset = pack_idx_offset(&at->pack->idx, idx_pos);
@@ -153,7 +154,7 @@ static int sort_trees(struct tree_families *f, const uint32_t *trees, size_t nr)
 	f->nr = nr;
 	for (size_t i = 0; i < nr; i++)
 		f->trees[i] = (struct sort_item){
-			.key = place_of(f->space->odb, trees[i]),
+			.key = place_of(f->space, trees[i]),
 			.value = trees[i],
 		};
 	return sort_items(f->trees, nr);
