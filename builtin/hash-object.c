@@ -188,6 +188,18 @@ static int hash_stdin(struct run *r)
 	return ret;
 }
 
+/* A device or a pipe: "/dev/null" is the empty tree's way of being named. */
+static int hash_stream(struct run *r, const char *name)
+{
+	struct buf content = BUF_INIT;
+	int ret = sys_read_any(&content, name, r->err);
+
+	if (!ret)
+		ret = hash(r, content.data, content.len);
+	buf_release(&content);
+	return ret;
+}
+
 static int hash_file(struct run *r, const char *name)
 {
 	const char *path = r->a.path ? r->a.path : name;
@@ -199,12 +211,14 @@ static int hash_file(struct run *r, const char *name)
 	if (sys_stat(&st, name, NULL) < 0)
 		return error_set_errno(r->err,
 				       "could not open '%s' for reading", name);
-	if (!st.is_file)
+	if (st.is_dir)
 		return error_set(r->err, ERR_IO, "Unable to hash %s", name);
 	if (r->repo && !r->a.no_filters && r->type == OBJ_BLOB)
 		ret = filters_check(r->repo, path, r->err);
 	if (ret < 0)
 		return ret;
+	if (!st.is_file)
+		return hash_stream(r, name);
 	ret = sys_map_open(&map, name, r->err);
 	if (ret < 0)
 		return ret;

@@ -131,4 +131,16 @@ test_expect_success 'outside a repository, and sha256' '
 	stock -C ../s cat-file -t "$(git -C ../s hash-object a)"
 '
 
+test_expect_success 'devices and pipes' '
+	for words in "-t tree /dev/null" "/dev/null" "-t blob /dev/stdin"
+	do
+		echo x | stock hash-object $words >expect &&
+		echo x | git hash-object $words >actual &&
+		test_cmp expect actual || return 1
+	done &&
+	test_must_fail stock hash-object . 2>expect &&
+	test_must_fail git hash-object . 2>actual &&
+	test_cmp expect actual
+'
+
 test_done
