@@ -259,15 +259,22 @@ static bool has_head(const char *git_dir)
 	return there;
 }
 
-static int choose_format(enum hash_algo *algo, const struct init_args *args)
+/* What is not on the command line is about new repositories only. */
+static int choose_format(enum hash_algo *algo, const struct init_args *args,
+			 const struct config *config)
 {
+	bool is_new = !has_head(args->git_dir);
 	const char *name = args->format;
 
-	/* The environment is about new repositories only. */
-	if (!name && !has_head(args->git_dir))
+	if (!name && is_new)
 		name = getenv("GIT_DEFAULT_HASH");
 	if (name && !hash_by_name(algo, name))
 		return builtin_die("unknown hash algorithm '%s'", name);
+	if (name || !is_new)
+		return 0;
+	name = config_string(config, "init.defaultobjectformat");
+	if (name && !hash_by_name(algo, name))
+		builtin_warn("unknown hash algorithm '%s'", name);
 	return 0;
 }
 
@@ -370,7 +377,7 @@ static int run(struct init_args *args, const struct config *config)
 	if (!ret)
 		ret = prepare_place(args);
 	if (!ret)
-		ret = choose_format(&options.algo, args);
+		ret = choose_format(&options.algo, args, config);
 	if (!ret)
 		ret = choose_ref_format(&options, &storage, args, config);
 	if (!ret)

@@ -172,4 +172,23 @@ test_expect_success 'stock Git works in what we made' '
 	test "$(cat format)" = sha256
 '
 
+# What Git 2.55 makes, and says.
+test_expect_success 'init.defaultObjectFormat' '
+	git -c init.defaultObjectFormat=sha256 init -q --bare format.git &&
+	test $(git -C format.git rev-parse --show-object-format) = sha256 &&
+	git -c init.defaultObjectFormat=sha1 init -q --bare format.git &&
+	test $(git -C format.git rev-parse --show-object-format) = sha256 &&
+	for how in "GIT_DEFAULT_HASH=sha1 git -c init.defaultObjectFormat=sha256
+		init -q --bare" \
+		"git -c init.defaultObjectFormat=sha256 init -q --bare
+		--object-format=sha1" \
+		"git -c init.defaultObjectFormat=odd init -q --bare"
+	do
+		rm -rf format.git && env $how format.git 2>err &&
+		test $(git -C format.git rev-parse --show-object-format) = \
+			sha1 || return 1
+	done &&
+	grep "^warning: unknown hash algorithm .odd.\$" err
+'
+
 test_done
