@@ -16,7 +16,7 @@
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "walk/graph-lacks.h"
-#include "walk/reflog-expire.h"
+#include "walk/reflog-limits.h"
 
 /*
  * maintenance.<task>.auto: 1 with *limit set, else what is to be returned:

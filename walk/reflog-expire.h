@@ -19,13 +19,7 @@
 #include "base/error.h"
 #include "repo/reflog.h"
 #include "repo/repo.h"
-
-/* Seconds since 1970; 0: no line is that old, INT64_MAX: all are. */
-struct reflog_limits {
-	int64_t total, unreachable;
-};
-
-#define REFLOG_LIMIT_UNSET INT64_MIN
+#include "walk/reflog-limits.h"
 
 struct reflog_expire_options {
 	struct reflog_limits limits; /* REFLOG_LIMIT_UNSET: as configured */
@@ -35,15 +29,6 @@ struct reflog_expire_options {
 	void (*told)(void *ctx, const struct reflog_line *line);
 	void *ctx;
 };
-
-/*
- * gc.reflogExpire and gc.reflogExpireUnreachable as they are for a ref: of the
- * first gc.<pattern>.* that matches its name, of which one that is not set is
- * "never"; refs/stash has never by default, others 90 and 30 days. ERR_INVALID
- * in Git's words for what is no date.
- */
-int reflog_limits_load(struct reflog_limits *out, const struct config *config,
-		       const char *name, int64_t now, struct error *err);
 
 struct reflog_expire;
 

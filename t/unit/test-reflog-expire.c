@@ -1,84 +1,76 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/reflog-expire.c: limits; t/t1410-reflog.sh has the rest. */
+/*
+ * walk/reflog-expire.c: by age, and what cannot be found; t/t1410-reflog.sh
+ * has histories.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 
+#include "t/unit/tmprepo.h"
 #include "walk/reflog-expire.h"
 
-#define NOW 2000000000
-#define DAY (24 * 60 * 60)
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define LINE_1 A " " B " A <a@b> 100 +0000\tone\n"
+#define LINE_2 B " " A " A <a@b> 200 +0000\ttwo\n"
 
-static struct reflog_limits load(const char *text, const char *name)
+static void tell(void *ctx, const struct reflog_line *line)
 {
-	struct config config = CONFIG_INIT;
-	struct error err = ERROR_INIT;
-	struct reflog_limits limits;
-
-	assert_int_equal(config_parse(&config, text, strlen(text), CONFIG_LOCAL,
-				      NULL, NULL, &err),
-			 0);
-	if (reflog_limits_load(&limits, &config, name, NOW, &err) < 0)
-		fail_msg("%s", err.msg);
-	config_release(&config);
-	return limits;
+	buf_printf(ctx, "%s%.*s ", line->drop ? "-" : "",
+		   (int)line->message_len, line->message);
 }
 
-static void limits_are(const char *text, const char *name, int64_t total,
-		       int64_t unreachable)
+/* With these limits, what is told of two lines. */
+static void check(int64_t total, int64_t unreachable, bool stale_fix,
+		  const char *told)
 {
-	struct reflog_limits limits = load(text, name);
+	struct buf out = BUF_INIT;
+	const struct reflog_expire_options options = {
+		.limits = {total, unreachable},
+		.stale_fix = stale_fix,
+		.dry_run = true,
+		.told = tell,
+		.ctx = &out,
+	};
+	struct reflog_expire *x;
+	struct tmprepo t;
 
-	assert_int_equal(limits.total, total);
-	assert_int_equal(limits.unreachable, unreachable);
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "logs/refs/heads/main", LINE_1 LINE_2);
+	assert_int_equal(sys_mkdir_p(t.objects, NULL), 0);
+	x = reflog_expire_new(&t.repo, &options);
+	assert_non_null(x);
+	assert_int_equal(reflog_expire_run(x, "refs/heads/main", NULL), 0);
+	assert_string_equal(out.data, told);
+	reflog_expire_free(x);
+	buf_release(&out);
+	tmprepo_release(&t);
 }
 
 static void test_limits(void **state)
 {
-	static const char both[] = "[gc]\nreflogExpire = never\n"
-				   "reflogExpireUnreachable = now\n";
-	static const char some[] =
-		"[gc \"refs/heads/*\"]\nreflogExpire = now\n"
-		"[gc \"refs/heads/x\"]\nreflogExpireUnreachable = now\n"
-		"[gc]\nreflogExpireUnreachable = now\n";
-
-	limits_are("", "HEAD", NOW - 90 * DAY, NOW - 30 * DAY);
-	limits_are("", "refs/stash", 0, 0);
-	limits_are(both, "HEAD", 0, INT64_MAX);
-	limits_are(both, "refs/stash", 0, 0);
-	limits_are(some, "refs/heads/x", INT64_MAX, 0);
-	limits_are(some, "HEAD", NOW - 90 * DAY, INT64_MAX);
-	limits_are("[gc \"refs/*\"]\nreflogExpire = now\n", "refs/stash",
-		   INT64_MAX, 0);
+	check(0, 0, false, "one two ");
+	check(101, 0, false, "-one two ");
+	check(200, 0, false, "-one two ");
+	check(INT64_MAX, 0, false, "-one -two ");
 }
 
-static void test_bad(void **state)
+/* Without a ref nothing is reachable; ids that name nothing are stale. */
+static void test_objects(void **state)
 {
-	static const char text[] = "[gc]\nreflogExpire = bogus\n";
-	struct config config = CONFIG_INIT;
-	struct error err = ERROR_INIT;
-	struct reflog_limits limits;
-
-	assert_int_equal(config_parse(&config, text, strlen(text), CONFIG_LOCAL,
-				      NULL, NULL, &err),
-			 0);
-	assert_int_equal(
-		reflog_limits_load(&limits, &config, "HEAD", NOW, &err),
-		ERR_INVALID);
-	assert_string_equal(err.msg, "'bogus' for 'gc.reflogexpire' is not a "
-				     "valid timestamp");
-	config_release(&config);
+	check(0, 150, false, "-one two ");
+	check(0, INT64_MAX, false, "-one -two ");
+	check(0, 0, true, "-one -two ");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
