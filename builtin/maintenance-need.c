@@ -197,9 +197,6 @@ int maintenance_needs_reflog_expire(const struct maintenance *m)
 
 	if (ret <= 0 || !c.limit)
 		return ret;
-	/* A reftable is read by who expires. */
-	if (!reflog_is_file(m->repo))
-		return 1;
 	ret = reflog_limits_load(&limits, &m->repo->config, "HEAD",
 				 sys_clock_seconds(), m->err);
 	if (!ret)

@@ -15,7 +15,6 @@
 #include "builtin/tracing.h"
 #include "builtin/options.h"
 #include "object/refs-name.h"
-#include "repo/reflog-write.h"
 #include "repo/reflog.h"
 #include "repo/refs.h"
 #include "sys/clock.h"
@@ -289,7 +288,7 @@ static int drop_one(void *ctx, const char *name)
 	struct error err = ERROR_INIT;
 	struct run *r = ctx;
 
-	return reflog_remove(r->repo, name, &err) < 0 ? fail(r, &err) : 0;
+	return reflog_drop(r->repo, name, &err) < 0 ? fail(r, &err) : 0;
 }
 
 static int run_drop(struct run *r, int argc, const char **argv)
@@ -391,7 +390,5 @@ int cmd_reflog(int argc, const char **argv, struct builtin_env *env)
 	if (ret)
 		return ret;
 	r.repo = env->repo;
-	if (!reflog_is_file(r.repo))
-		return fallback_git(argv, tracing_trace(env->tracing));
 	return builtin_finish(subcommands[i].run(&r, argc - 1, argv + 1));
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which refs have a reflog. */
+/* The files backend: which refs have a reflog. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
-#include "repo/reflog.h"
+#include "repo/refs-files.h"
 #include "repo/refs-loose.h"
 #include "repo/worktree.h"
 #include "sys/io.h"
@@ -18,8 +17,7 @@ struct lister {
 	size_t prefix_len; /* of the name: "worktrees/<id>/" */
 	bool private_only; /* names that each work tree has for itself */
 	bool shared_only;  /* the others */
-	char **names;      /* owned, and each */
-	size_t nr, alloc;
+	struct reflog_names *names; /* borrowed */
 	struct error *err;
 };
 
@@ -34,10 +32,7 @@ static int found(struct lister *l)
 	/* The lock of one that is written. */
 	if (len > 5 && !strcmp(l->name.data + len - 5, ".lock"))
 		return 0;
-	if (mem_grow(&l->names, &l->alloc, l->nr + 1, sizeof(*l->names)) < 0)
-		return error_nomem(l->err);
-	l->names[l->nr] = mem_strdup(l->name.data);
-	return l->names[l->nr++] ? 0 : error_nomem(l->err);
+	return reflog_names_add(l->names, l->name.data, l->err);
 }
 
 static int walk(struct lister *l);
@@ -122,22 +117,18 @@ static int list(struct lister *l, bool all_worktrees)
 	return ret;
 }
 
-int reflog_each(const struct repo *repo, bool all_worktrees,
-		int (*fn)(void *ctx, const char *name), void *ctx,
-		struct error *err)
+int reflog_files_list(struct reflog_names *names, const struct repo *repo,
+		      bool all_worktrees, struct error *err)
 {
 	struct lister l = {
-		.repo = repo, .path = BUF_INIT, .name = BUF_INIT, .err = err};
+		.repo = repo,
+		.path = BUF_INIT,
+		.name = BUF_INIT,
+		.names = names,
+		.err = err,
+	};
 	int ret = list(&l, all_worktrees);
 
-	if (!ret && l.nr)
-		sort_strings(l.names, l.nr);
-	for (size_t i = 0; i < l.nr; i++) {
-		if (!ret)
-			ret = fn(ctx, l.names[i]);
-		free(l.names[i]);
-	}
-	free(l.names);
 	buf_release(&l.path);
 	buf_release(&l.name);
 	return ret;

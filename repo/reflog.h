@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reflogs as files, read and rewritten: one below logs/ for each ref, with a
- * line for each change, oldest first. repo/reflog-write.h appends to them and
- * says what a line looks like.
+ * Reflogs, read and rewritten: an entry for each change of a ref, oldest first.
+ * They are files with a line for each (reflog-files.c), or records of reftables
+ * (reflog-reftable.c), which are given as such lines. repo/reflog-write.h says
+ * who appends.
  *
  *	<old> SP <new> SP <name> SP <mail> SP <seconds> SP <zone> [TAB
  *<message>]
@@ -10,12 +11,6 @@
  * For instance, with ids of four digits:
  *
  *	0000 1f3a A U Thor <author@example.com> 1700000000 +0100\tcommit: x
- *
- * A reflog changes under the lock of its ref. It is written anew beside
- * itself, in "<log>.lock", and renamed: a reader has the old one or the new
- * one. What is appended comes under the same lock.
- *
- * Only for repositories that keep refs in files (reflog_is_file()).
  */
 #ifndef REPO_REFLOG_H
 #define REPO_REFLOG_H
@@ -37,7 +32,8 @@ struct reflog_line {
 	size_t text_len;
 	const char *message; /* behind the tab, or of length 0 */
 	size_t message_len;
-	bool drop; /* for who edits */
+	uint64_t update_index; /* of the record of a reftable */
+	bool drop;             /* for who edits */
 };
 
 /*
@@ -48,7 +44,7 @@ int reflog_line_parse(struct reflog_line *out, const char *bytes, size_t len,
 		      enum hash_algo algo);
 
 struct reflog {
-	struct buf bytes;          /* of the file */
+	struct buf bytes;          /* of all lines */
 	struct reflog_line *lines; /* owned; what is no line is left out */
 	size_t nr, alloc;
 };
@@ -59,9 +55,6 @@ struct reflog {
 	}
 
 void reflog_release(struct reflog *log);
-
-/* Whether the repository's reflogs are files. */
-bool reflog_is_file(const struct repo *repo);
 
 /* Whether the ref has a reflog, maybe an empty one. `name` is well-formed. */
 bool reflog_exists(const struct repo *repo, const char *name);
@@ -102,5 +95,23 @@ struct reflog_edit {
  */
 int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *edit, struct error *err);
+
+/* Remove a reflog, if there is one. 0 or as above. */
+int reflog_drop(const struct repo *repo, const char *name, struct error *err);
+
+/* ---- for the backends */
+
+/* Cut log->bytes into lines; what is none is left out. 0 or ERR_NOMEM. */
+int reflog_split(struct reflog *log, enum hash_algo algo, struct error *err);
+
+/* Names of refs that have a reflog, in no order. */
+struct reflog_names {
+	char **names; /* owned, and each */
+	size_t nr, alloc;
+};
+
+/* Append a copy. 0 or ERR_NOMEM. */
+int reflog_names_add(struct reflog_names *l, const char *name,
+		     struct error *err);
 
 #endif

@@ -30,6 +30,9 @@
 
 struct ref_item;
 struct refs_check;
+struct reflog;
+struct reflog_edit;
+struct reflog_names;
 struct ref_transaction;
 
 enum refs_record_kind {
@@ -114,6 +117,16 @@ struct refs_backend {
 	/* See ref_pack(). */
 	int (*pack)(const struct repo *repo, struct odb_reader *reader,
 		    const struct ref_pack_options *options, struct error *err);
+	/* Reflogs, see the functions of these names in reflog.h. */
+	bool (*log_exists)(const struct repo *repo, const char *name);
+	int (*log_read)(struct reflog *log, const struct repo *repo,
+			const char *name, struct error *err);
+	int (*log_list)(struct reflog_names *names, const struct repo *repo,
+			bool all_worktrees, struct error *err);
+	int (*log_edit)(const struct repo *repo, const char *name,
+			const struct reflog_edit *how, struct error *err);
+	int (*log_drop)(const struct repo *repo, const char *name,
+			struct error *err);
 	/* See refs_check_run(). */
 	int (*check)(struct refs_check *c, const struct repo *repo,
 		     struct error *err);

@@ -480,6 +480,11 @@ const struct refs_backend refs_files_backend = {
 	.tx_unlock = refs_files_tx_unlock,
 	.each_root = each_root,
 	.pack = refs_files_pack,
+	.log_exists = reflog_files_exists,
+	.log_read = reflog_files_read,
+	.log_list = reflog_files_list,
+	.log_edit = reflog_files_edit,
+	.log_drop = reflog_remove,
 	.check = refs_check_files,
 	.each_kept = refs_files_each_kept,
 };

@@ -10,6 +10,7 @@
 #define REPO_REFS_FILES_H
 
 #include "repo/packed-refs.h"
+#include "repo/reflog.h"
 #include "repo/refs-backend.h"
 
 /*
@@ -35,6 +36,14 @@ int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 int refs_files_each_kept(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			 struct error *err);
+
+bool reflog_files_exists(const struct repo *repo, const char *name);
+int reflog_files_read(struct reflog *log, const struct repo *repo,
+		      const char *name, struct error *err);
+int reflog_files_list(struct reflog_names *names, const struct repo *repo,
+		      bool all_worktrees, struct error *err);
+int reflog_files_edit(const struct repo *repo, const char *name,
+		      const struct reflog_edit *how, struct error *err);
 
 /*
  * Whether a loose ref is in place of a directory that a new ref needs: 0, or 1

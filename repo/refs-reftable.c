@@ -458,6 +458,11 @@ const struct refs_backend refs_reftable_backend = {
 	.tx_unlock = refs_reftable_tx_unlock,
 	.each_root = each_root,
 	.pack = refs_reftable_pack,
+	.log_exists = reflog_reftable_exists,
+	.log_read = reflog_reftable_read,
+	.log_list = reflog_reftable_list,
+	.log_edit = reflog_reftable_edit,
+	.log_drop = reflog_reftable_drop,
 	.check = refs_check_reftable,
 	.each_kept = refs_reftable_each_kept,
 };

@@ -12,6 +12,7 @@
 #define REPO_REFS_REFTABLE_H
 
 #include "reftable/append.h"
+#include "repo/reflog.h"
 #include "repo/refs-backend.h"
 
 /*
@@ -66,6 +67,16 @@ int refs_reftable_pack(const struct repo *repo, struct odb_reader *reader,
 int refs_reftable_each_kept(const struct repo *repo,
 			    int (*fn)(void *ctx, const struct oid *oid),
 			    void *ctx, struct error *err);
+
+bool reflog_reftable_exists(const struct repo *repo, const char *name);
+int reflog_reftable_read(struct reflog *log, const struct repo *repo,
+			 const char *name, struct error *err);
+int reflog_reftable_list(struct reflog_names *names, const struct repo *repo,
+			 bool all_worktrees, struct error *err);
+int reflog_reftable_edit(const struct repo *repo, const char *name,
+			 const struct reflog_edit *how, struct error *err);
+int reflog_reftable_drop(const struct repo *repo, const char *name,
+			 struct error *err);
 
 /*
  * Make a stack whose HEAD leads to `target`, unless there is one. share:

@@ -154,6 +154,57 @@ test_expect_success 'to show a log, and to write one, are for stock Git' '
 	grep "reset: moving to HEAD~1" actual
 '
 
+# entries <dir>: messages of all logs
+entries () {
+	git -C $1 reflog list &&
+	git -C $1 reflog expire --all --expire=now --dry-run --verbose
+}
+
+# Stock Git of this version reads no reftables: files are the measure.
+test_expect_success 'in reftables as in files' '
+	for format in files reftable
+	do
+		dir=$format-log && git init -q --ref-format=$format $dir &&
+		printf "[core]\nlogAllRefUpdates = always\n" >>$dir/.git/config &&
+		tree=$(git -C $dir hash-object -w -t tree /dev/null) &&
+		for i in 1 2 3 4
+		do
+			commit=$(printf "%s\n" "tree $tree" \
+				"author A <a> $i +0000" \
+				"committer A <a> $i +0000" "" $i |
+				git -C $dir hash-object -w -t commit --stdin) &&
+			GIT_COMMITTER_DATE="170000000$i +0100" \
+				git -C $dir update-ref -m "to $i" HEAD $commit &&
+			GIT_COMMITTER_DATE="170000000$i +0100" \
+				git -C $dir update-ref -m "tag $i" refs/tags/t \
+				$commit || return 1
+		done
+	done &&
+	set "list" "delete main@{1}" "delete --rewrite --updateref main@{0}" \
+		"expire --expire=1700000003 main" "drop refs/tags/t" \
+		"expire --expire=now --all" "exists HEAD" \
+		"expire --expire=now --rewrite --all" "drop --all" \
+		"exists HEAD" "delete main@{0}" &&
+	for words
+	do
+		for format in files reftable
+		do
+			code=0 &&
+			git -C $format-log reflog $words >out 2>&1 || code=$?
+			{
+				cat out && echo $code &&
+				entries $format-log &&
+				git -C $format-log for-each-ref
+			} >$format.txt || return 1
+		done &&
+		echo "$words" && test_cmp files.txt reftable.txt || return 1
+	done &&
+	git -C reftable-log refs verify &&
+	git -C reftable-log update-ref -m again HEAD $commit &&
+	git -C reftable-log gc --quiet && git -C reftable-log fsck &&
+	git -C reftable-log maintenance run --quiet
+'
+
 again () {
 	rm -rf r && cp -R good r
 }

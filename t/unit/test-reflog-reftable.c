@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repo/reflog-reftable.c: against the same reflog in a file, which goes through
+ * the same edits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "repo/reflog.h"
+#include "repo/refs-reftable.h"
+#include "t/unit/random.h"
+#include "t/unit/tmprepo.h"
+
+static const char ref_name[] = "refs/heads/main";
+
+/* What is done to both. */
+struct twins {
+	struct tmprepo file, table;
+	uint64_t drop; /* a bit for each line */
+	size_t seen_nr;
+};
+
+static void id_hex(char *out, unsigned nr)
+{
+	snprintf(out, OID_MAX_HEX_LEN + 1, "%040x", nr);
+}
+
+static struct oid id_of(unsigned nr)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	id_hex(hex, nr);
+	oid_from_hex(&oid, hex, 40, HASH_SHA1);
+	return oid;
+}
+
+/* Entry i (from 1) makes id i - 1 to i. */
+static void put_record(const struct tmprepo *t, const char *dir,
+		       const char *name, unsigned i)
+{
+	struct reftable_append_options options = {.algo = HASH_SHA1};
+	struct reftable_ref ref = {
+		.name = name,
+		.name_len = strlen(name),
+		.value = REFTABLE_OID,
+		.oid = id_of(i),
+	};
+	struct reftable_log log = {
+		.name = name,
+		.name_len = strlen(name),
+		.old_oid = id_of(i - 1),
+		.new_oid = ref.oid,
+		.who = {"A U", 3},
+		.mail = {"a@b", 3},
+		.message = {"m\n", 2},
+		.time = 100 + i,
+		.zone = i & 1 ? -230 : 100,
+	};
+	struct reftable_append a;
+	struct buf path = BUF_INIT;
+
+	buf_printf(&path, "%s/%s", t->dir, dir);
+	assert_int_equal(reftable_append_begin(&a, path.data, &options, NULL),
+			 0);
+	ref.update_index = log.update_index = a.index;
+	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
+	assert_int_equal(reftable_writer_add_ref(a.writer, &ref, NULL), 0);
+	assert_int_equal(reftable_writer_add_log(a.writer, &log, NULL), 0);
+	assert_int_equal(reftable_append_finish(&a, NULL), 0);
+	assert_int_equal(reftable_append_commit(&a, NULL), 0);
+	reftable_append_release(&a);
+	buf_release(&path);
+}
+
+static void setup(struct twins *t, unsigned nr)
+{
+	char from[OID_MAX_HEX_LEN + 1], to[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+
+	tmprepo_init(&t->file, HASH_SHA1);
+	tmprepo_init(&t->table, HASH_SHA1);
+	t->table.repo.ref_storage = REPO_REFS_REFTABLE;
+	for (unsigned i = 1; i <= nr; i++) {
+		id_hex(from, i - 1);
+		id_hex(to, i);
+		buf_printf(&text, "%s %s A U <a@b> %u %s\tm\n", from, to,
+			   100 + i, i & 1 ? "-0230" : "+0100");
+		put_record(&t->table, "reftable", ref_name, i);
+		/* Others that must stay. */
+		put_record(&t->table, "reftable", "refs/heads/mai", i);
+		put_record(&t->table, "reftable", "refs/heads/main/x", i);
+	}
+	if (!nr)
+		return;
+	tmprepo_write(&t->file, "logs/refs/heads/main", text.data);
+	strcat(to, "\n");
+	tmprepo_write(&t->file, ref_name, to);
+	buf_release(&text);
+}
+
+static void teardown(struct twins *t)
+{
+	tmprepo_release(&t->file);
+	tmprepo_release(&t->table);
+}
+
+static struct oid value_of(const struct repo *repo)
+{
+	struct refs *refs;
+	struct ref ref;
+
+	assert_int_equal(refs_open(&refs, repo, NULL), 0);
+	refs_lookup(refs, ref_name, &ref, NULL);
+	refs_close(refs);
+	return ref.oid;
+}
+
+/* Both say the same. */
+static void compare(const struct twins *t)
+{
+	struct reflog a = REFLOG_INIT, b = REFLOG_INIT;
+	struct oid values[2] = {value_of(&t->file.repo),
+				value_of(&t->table.repo)};
+
+	assert_int_equal(reflog_read(&a, &t->file.repo, ref_name, NULL),
+			 reflog_read(&b, &t->table.repo, ref_name, NULL));
+	assert_int_equal(a.nr, b.nr);
+	for (size_t i = 0; i < a.nr; i++) {
+		const struct reflog_line *x = &a.lines[i], *y = &b.lines[i];
+
+		assert_true(oid_equal(&x->old_oid, &y->old_oid));
+		assert_true(oid_equal(&x->new_oid, &y->new_oid));
+		assert_int_equal(x->time, y->time);
+		assert_int_equal(x->text_len, y->text_len);
+		assert_memory_equal(x->text, y->text, x->text_len);
+		assert_int_equal(x->message_len, y->message_len);
+	}
+	assert_int_equal(reflog_exists(&t->file.repo, ref_name),
+			 reflog_exists(&t->table.repo, ref_name));
+	assert_true(oid_equal(&values[0], &values[1]));
+	reflog_release(&a);
+	reflog_release(&b);
+}
+
+static int decide(void *ctx, const char *name, const struct oid *tip,
+		  struct reflog *log, struct error *err)
+{
+	struct twins *t = ctx;
+
+	assert_string_equal(name, ref_name);
+	assert_non_null(tip);
+	(void)err;
+	for (size_t i = 0; i < log->nr; i++)
+		log->lines[i].drop = t->drop >> i & 1;
+	t->seen_nr = log->nr;
+	return 0;
+}
+
+static void edit(struct twins *t, struct reflog_edit *how)
+{
+	how->decide = decide;
+	how->ctx = t;
+	assert_int_equal(reflog_edit(&t->file.repo, ref_name, how, NULL), 0);
+	assert_int_equal(reflog_edit(&t->table.repo, ref_name, how, NULL), 0);
+	compare(t);
+}
+
+static void test_random(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int round = 0; round < 12; round++) {
+		struct twins t;
+
+		setup(&t, (unsigned)(random_next(&seed) % 6));
+		compare(&t);
+		for (int i = 0; i < 3; i++) {
+			struct reflog_edit how = {
+				.dry_run = random_next(&seed) % 4 == 0,
+				.rewrite = random_next(&seed) % 2,
+				.update_ref = random_next(&seed) % 2,
+			};
+
+			t.drop = random_next(&seed);
+			edit(&t, &how);
+		}
+		assert_int_equal(reflog_drop(&t.file.repo, ref_name, NULL), 0);
+		assert_int_equal(reflog_drop(&t.table.repo, ref_name, NULL), 0);
+		compare(&t);
+		assert_false(reflog_exists(&t.table.repo, ref_name));
+		teardown(&t);
+	}
+}
+
+/* All entries go, the reflog stays, and so do those of others. */
+static void test_empty(void **state)
+{
+	struct reflog log = REFLOG_INIT;
+	struct reflog_edit how = {.dry_run = false};
+	struct twins t;
+
+	setup(&t, 3);
+	t.drop = UINT64_MAX;
+	edit(&t, &how);
+	assert_true(reflog_exists(&t.table.repo, ref_name));
+	edit(&t, &how);
+	assert_int_equal(t.seen_nr, 0);
+	assert_int_equal(
+		reflog_read(&log, &t.table.repo, "refs/heads/main/x", NULL), 1);
+	assert_int_equal(log.nr, 3);
+	reflog_release(&log);
+	teardown(&t);
+}
+
+static void test_locked(void **state)
+{
+	struct reflog_edit how = {.decide = decide};
+	struct twins t;
+
+	setup(&t, 2);
+	how.ctx = &t;
+	tmprepo_write(&t.table, "reftable/tables.list.lock", "");
+	assert_int_equal(reflog_edit(&t.table.repo, ref_name, &how, NULL),
+			 ERR_DENIED);
+	compare(&t);
+	teardown(&t);
+}
+
+static int add_name(void *ctx, const char *name)
+{
+	return buf_printf(ctx, "%s\n", name);
+}
+
+static void names_are(const struct repo *repo, bool all, const char *want)
+{
+	struct buf got = BUF_INIT;
+
+	assert_int_equal(reflog_each(repo, all, add_name, &got, NULL), 0);
+	assert_string_equal(got.data, want);
+	buf_release(&got);
+}
+
+/* As files have them: own ones and shared ones, and maybe those of others. */
+static void test_names(void **state)
+{
+	struct buf git_dir = BUF_INIT;
+	struct repo linked;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	t.repo.ref_storage = REPO_REFS_REFTABLE;
+	names_are(&t.repo, true, "");
+	put_record(&t, "reftable", "HEAD", 1);
+	put_record(&t, "reftable", "HEAD", 2);
+	put_record(&t, "reftable", "refs/heads/a", 1);
+	put_record(&t, "worktrees/w/reftable", "HEAD", 1);
+	names_are(&t.repo, false, "HEAD\nrefs/heads/a\n");
+	names_are(&t.repo, true, "HEAD\nrefs/heads/a\nworktrees/w/HEAD\n");
+	buf_printf(&git_dir, "%s/worktrees/w", t.dir);
+	linked = t.repo;
+	linked.git_dir = git_dir.data;
+	names_are(&linked, false, "HEAD\nrefs/heads/a\n");
+	names_are(&linked, true, "HEAD\nmain-worktree/HEAD\nrefs/heads/a\n");
+	assert_true(reflog_exists(&linked, "main-worktree/HEAD"));
+	assert_false(reflog_exists(&linked, "refs/heads"));
+	buf_release(&git_dir);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_locked),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
