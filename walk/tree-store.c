@@ -93,7 +93,8 @@ static int keep_table(struct tree_store *s, const struct pack *pack,
 	node->type = OBJ_TREE;
 	data = (uint32_t *)(void *)node->data;
 	data[0] = made.nr;
-	memcpy(data + 1, made.entries, nr * sizeof(*data));
+	if (nr)
+		memcpy(data + 1, made.entries, nr * sizeof(*data));
 	memcpy(data + 1 + nr, made.starts, (nr + 1) * sizeof(*data));
 	base_cache_add(&s->tables, node, pack, offset);
 	*out = node;
