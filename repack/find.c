@@ -146,9 +146,9 @@ int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
 }
 
 /*
- * Find the objects of the boundary's trees, once. A bitmap has said what is
- * had, and they only serve as bases: those of the newest commits are as good
- * as all.
+ * Find the objects of the boundary's trees, once. When it is known what is had,
+ * by bitmap or otherwise, they only serve as bases: those of the newest commits
+ * are as good as all.
  */
 static int collect_boundary(struct found *f, struct error *err)
 {
@@ -159,9 +159,9 @@ static int collect_boundary(struct found *f, struct error *err)
 	struct treewalk tree;
 	int ret = 0;
 
-	if (f->had.bits || !f->boundary_nr)
+	if (f->has_boundary || !f->boundary_nr)
 		return 0;
-	if (f->pb) {
+	if (f->pb || f->had_all) {
 		ret = found_newest(few, &nr, h, commits, nr, err);
 		commits = few;
 	}
@@ -177,8 +177,11 @@ static int collect_boundary(struct found *f, struct error *err)
 			ret = treewalk_run(&tree, c->tree_pos, "",
 					   collect_boundary_object, f, err);
 	}
-	f->had = tree.seen;
-	tree.seen = (struct bitset)BITSET_INIT;
+	f->has_boundary = true;
+	if (!f->had_all) {
+		f->had = tree.seen;
+		tree.seen = (struct bitset)BITSET_INIT;
+	}
 	treewalk_release(&tree);
 	return ret;
 }
@@ -232,6 +235,32 @@ static int take_walked(struct finding *g, struct walk_result *result,
 }
 
 /*
+ * What the receiver has: all, if the walk has found that out, or what is in
+ * the trees where it stopped.
+ */
+static int take_had(struct finding *g, struct walk_result *result,
+		    struct error *err)
+{
+	struct found *f = g->f;
+	int ret;
+
+	if (keep_walked_boundary(g, &result->revs) < 0)
+		return error_nomem(err);
+	if (result->had.bits) {
+		f->had = result->had;
+		f->had_all = true;
+		result->had = (struct bitset)BITSET_INIT;
+		return 0;
+	}
+	ret = collect_boundary(f, err);
+	if (ret < 0)
+		return ret;
+	drop_had(f);
+	forget_doubtful(f);
+	return 0;
+}
+
+/*
  * Of a history that is cut, trees are wanted of commits whose parents are not:
  * to compare each with its parents would mean to go through all of those.
  */
@@ -244,6 +273,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 		.objects = true,
 		.set_only = is_cut,
 		.exclude_boundary = is_cut,
+		.exclude_had = is_cut && filter_is_empty(f->request->filter),
 		.threads = g->options->threads,
 		.progress = g->options->progress,
 		.filter = f->request->filter,
@@ -256,15 +286,8 @@ static int find_by_walk(struct finding *g, struct error *err)
 	f->unnamed = is_cut && !result.parents_first;
 	if (!ret)
 		ret = take_walked(g, &result, err);
-	if (!ret && f->request->thin) {
-		ret = keep_walked_boundary(g, &result.revs) < 0
-			      ? error_nomem(err)
-			      : collect_boundary(f, err);
-		if (!ret) {
-			drop_had(f);
-			forget_doubtful(f);
-		}
-	}
+	if (!ret && f->request->thin)
+		ret = take_had(g, &result, err);
 	walk_result_release(&result);
 	return ret ? ret : found_include_tags(f, err);
 }
@@ -477,10 +500,11 @@ static int split_packed(struct found *f, struct error *err)
 	if (bitset_init(&f->packed, nr) < 0 ||
 	    bitset_init(&f->packed_had, nr) < 0 || split_objects(f) < 0)
 		return error_nomem(err);
-	for (size_t i = 0; i < f->boundary_objects.nr; i++) {
+	for (size_t at = bitset_next(&f->had, 0); at < f->had.bits;
+	     at = bitset_next(&f->had, at + 1)) {
 		uint32_t bit;
 
-		if (found_bit(f, f->boundary_objects.items[i].obj_pos, &bit))
+		if (found_bit(f, (uint32_t)at, &bit))
 			bitset_set(&f->packed_had, bit);
 	}
 	return 0;
@@ -647,7 +671,7 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 		bytes += item->size;
 		(*kinds)[(*nr)++].key = kind_of(item->type, item->name_hash);
 	}
-	if (bytes < KINDS_MIN_BYTES && !f->had.bits)
+	if (bytes < KINDS_MIN_BYTES && !f->has_boundary)
 		*nr = 0;
 	return sort_items(*kinds, *nr);
 }

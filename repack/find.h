@@ -47,8 +47,10 @@ struct found {
 	size_t version_nr;
 	uint32_t *wants; /* owned: wanted commits (commit_nr) */
 	size_t want_nr;
-	struct bitset had;  /* by obj_pos: boundary_objects, that the
-			       receiver has, without pb */
+	struct bitset had;  /* by obj_pos: trees and blobs that the receiver
+			       has, without pb */
+	bool had_all;       /* these are all of them */
+	bool has_boundary;  /* boundary_objects are there */
 	uint32_t *boundary; /* owned: commit_nr whose trees the
 			       receiver has */
 	size_t boundary_nr;

@@ -107,6 +107,57 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 	return 0;
 }
 
+/*
+ * What the haves reach is looked through when it is at most so many commits for
+ * each that is wanted, and some: what they have need not be sent.
+ */
+#define HAD_RATIO 2
+#define HAD_FEW 64
+
+/* What the trees of these commits hold. */
+static int add_had(struct enumerate *e, const struct revwalk_result *revs)
+{
+	const struct tree_closure_options options = {
+		.threads = e->options->threads,
+	};
+	struct walk_items ignored = {0};
+	uint32_t *trees = mem_alloc(revs->nr, sizeof(*trees));
+	int ret;
+
+	if (!trees)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < revs->nr; i++)
+		trees[i] = e->w->history.commits[revs->commits[i]].tree_pos;
+	ret = tree_closure_find(&ignored, &e->result->had, &e->w->space, trees,
+				revs->nr, &options, NULL);
+	free(ignored.items);
+	free(trees);
+	return ret;
+}
+
+/*
+ * Nobody promised that what is behind a have can be read. If it cannot, the
+ * set would leave too much out.
+ */
+static int exclude_had(struct enumerate *e, const struct walk_tips *haves,
+		       struct error *err)
+{
+	const struct revwalk_tips tips = {haves->commits, haves->commit_nr,
+					  NULL, 0};
+	struct revwalk_result revs = REVWALK_RESULT_INIT;
+	size_t limit = HAD_RATIO * e->result->revs.nr + HAD_FEW;
+	int ret = revwalk_within(&revs, &e->w->history, &tips, limit, NULL);
+
+	if (!ret)
+		ret = add_had(e, &revs);
+	if (!ret)
+		ret = bitset_copy(&e->tree.seen, &e->result->had);
+	if (ret)
+		bitset_release(&e->result->had);
+	revwalk_result_release(&revs);
+	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+}
+
 static int emit_list(struct enumerate *e, const struct newobj_list *list,
 		     struct error *err)
 {
@@ -248,9 +299,13 @@ static int check_loose(struct enumerate *e, struct error *err)
 static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
 			     const struct walk_tips *haves, struct error *err)
 {
-	int ret = take_others(e, &haves->others, true, err);
+	int ret = 0;
 
-	if (!ret && e->options->exclude_boundary)
+	if (e->options->exclude_had && haves->commit_nr)
+		ret = exclude_had(e, haves, err);
+	if (!ret)
+		ret = take_others(e, &haves->others, true, err);
+	if (!ret && e->options->exclude_boundary && !e->result->had.bits)
 		ret = exclude_boundary(e, err);
 	if (!ret && e->filter && filter_needs_paths(e->filter)) {
 		ret = filter_walk_init(&e->paths, e->filter, &e->tree, err);

@@ -97,6 +97,11 @@ struct walk_options {
 	 * moved are listed again.
 	 */
 	bool exclude_boundary;
+	/*
+	 * Leave out everything that the haves reach, and note it in the result,
+	 * where that can be found and is not much more than what is wanted.
+	 */
+	bool exclude_had;
 	bool exact_commits; /* see revwalk.h */
 	bool keep_lists;    /* fill in result->lists */
 	bool missing_blobs; /* list blobs that are not there, too */
@@ -126,11 +131,14 @@ struct walk_result {
 	size_t trunk_nr;            /* how many of these the first want
 				       reaches; they come first */
 	struct newobj_set lists;    /* new(c); only with keep_lists */
+	struct bitset had; /* by obj_pos: trees and blobs that exclude_had has
+			      left out; no words: it was not done */
 };
 
 #define WALK_RESULT_INIT                                                       \
 	{                                                                      \
-		REVWALK_RESULT_INIT, {NULL, 0, 0}, NULL, 0, NEWOBJ_SET_INIT    \
+		REVWALK_RESULT_INIT, {NULL, 0, 0}, NULL, 0, NEWOBJ_SET_INIT,   \
+			BITSET_INIT                                            \
 	}
 
 void walk_result_release(struct walk_result *result);

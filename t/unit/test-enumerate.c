@@ -105,12 +105,37 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 	}
 }
 
+/* Trees and blobs that commits among the haves reach, all or no set at all. */
+static bool exclude_had(struct walkrepo *f, struct request *req,
+			const struct walk_result *result)
+{
+	const struct randrepo *r = &f->h.r;
+	bool *had = walkrepo_set();
+
+	for (size_t i = 0; i < req->haves.commit_nr; i++)
+		randrepo_reach(r, had,
+			       walkrepo_commit_obj(f, req->haves.commits[i]));
+	for (uint32_t at = 0;
+	     result->had.bits && at < objspace_end(&f->w.space); at++) {
+		uint32_t nr = walkrepo_nr(f, at);
+		enum object_type type = r->objects[nr].type;
+
+		if (type == OBJ_TREE || type == OBJ_BLOB) {
+			assert_int_equal(bitset_get(&result->had, at), had[nr]);
+			req->excluded[nr] |= had[nr];
+		}
+	}
+	free(had);
+	return result->had.bits;
+}
+
 static void check_objects(struct walkrepo *f, struct request *req,
 			  const struct walk_result *result, bool boundary)
 {
 	bool *expect = walkrepo_set(), *found = walkrepo_set();
 
 	expect_objects(f, req, result, boundary, expect);
+	boundary |= exclude_had(f, req, result);
 	for (size_t i = 0; i < result->objects.nr; i++) {
 		const struct walk_item *item = &result->objects.items[i];
 		uint32_t nr = walkrepo_nr(f, item->obj_pos);
@@ -139,6 +164,7 @@ static void one_request(struct walkrepo *f, unsigned i)
 	struct walk_options options = {
 		.objects = i % 8,
 		.exclude_boundary = i & 1,
+		.exclude_had = i % 5 > 2,
 		.exact_commits = true,
 		.keep_lists = i & 2,
 		.set_only = !(i & 2) && i & 16,
@@ -156,6 +182,7 @@ static void one_request(struct walkrepo *f, unsigned i)
 		check_objects(f, &req, &result, options.exclude_boundary);
 	else
 		assert_int_equal(result.objects.nr, 0);
+	assert_true(options.exclude_had || !result.had.bits);
 	assert_int_equal(result.lists.nr, options.objects && options.keep_lists
 						  ? result.revs.nr
 						  : 0);
@@ -269,12 +296,66 @@ static void missing_objects(void **state)
 	randhist_release(&f.h);
 }
 
+/* Behind a have it is none: what may be lost with it is sent. */
+static void missing_behind_haves(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randtree t = {.nr = 0};
+	struct walk_result result = WALK_RESULT_INIT;
+	struct walk_options options = {
+		.objects = true,
+		.set_only = true,
+		.exclude_boundary = true,
+		.exclude_had = true,
+	};
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	struct error err = ERROR_INIT;
+	uint32_t shared, gone, old, want, sent = 0;
+	struct walkrepo f;
+
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	shared = randrepo_blob(&f.h.r, 1);
+	gone = f.h.r.nr;
+	randtree_put(&t, "a/b", 1);
+	old = randhist_commit_tree(&f.h.r, randtree_store(&f.h.r, &t, ""), NULL,
+				   0, 10);
+	randtree_put(&t, "a/d", 3);
+	want = randhist_commit_tree(&f.h.r, randtree_store(&f.h.r, &t, ""),
+				    &old, 1, 20);
+	assert_int_equal(f.h.r.objects[gone].type, OBJ_TREE);
+	for (uint32_t i = 0; i < f.h.r.nr; i++)
+		if (i != gone)
+			randrepo_store_one(&f.h.r, "objects", i);
+	walkrepo_open(&f);
+	assert_int_equal(walk_add_tip(&f.w, &wants, &f.h.r.objects[want].oid,
+				      false, NULL),
+			 0);
+	assert_int_equal(
+		walk_add_tip(&f.w, &haves, &f.h.r.objects[old].oid, true, NULL),
+		0);
+	assert_int_equal(
+		walk_enumerate(&result, &f.w, &wants, &haves, &options, &err),
+		0);
+	assert_int_equal(err.code, 0);
+	assert_false(result.had.bits);
+	for (size_t i = 0; i < result.objects.nr; i++)
+		sent += walkrepo_nr(&f, result.objects.items[i].obj_pos) ==
+			shared;
+	assert_int_equal(sent, 1);
+	walk_result_release(&result);
+	walk_tips_release(&wants);
+	walk_tips_release(&haves);
+	walkrepo_close(&f);
+	randhist_release(&f.h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_requests),
 		cmocka_unit_test(everything),
 		cmocka_unit_test(missing_objects),
+		cmocka_unit_test(missing_behind_haves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -390,6 +390,15 @@ static size_t cut(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 	return nr;
 }
 
+/* Of a small history, no tree or blob that the receiver has is sent. */
+static void check_nothing_had(const struct env *e)
+{
+	for (uint32_t i = 0; i < e->r.nr; i++)
+		if (e->r.objects[i].type == OBJ_TREE ||
+		    e->r.objects[i].type == OBJ_BLOB)
+			assert_false(e->found[i] && e->had[i]);
+}
+
 /* Bitmaps do not know where history was cut. */
 static void cut_requests_walk(void **state)
 {
@@ -416,6 +425,7 @@ static void cut_requests_walk(void **state)
 		assert_true(f.unnamed);
 		note_all(&e, &f);
 		check(&e, !e.request.have_nr);
+		check_nothing_had(&e);
 		known += check_had(&e, &f);
 		found_close(&f);
 		for (uint32_t k = 0; k < e.r.nr; k++)
