@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads share a stack of commits to decode. Each takes one, decodes it
+ * Threads share a stack of commits to decode. Each takes some, decodes them
  * without the lock and pushes the parents nobody has pushed before. Depth
  * first, so that the stack of a history of a single line with side branches
  * fills up with side branches, which is work for the others.
+ *
+ * What commits name is looked up for all that were taken together, so that the
+ * waits for memory overlap.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,14 +21,15 @@ enum {
 	/* A sleeping thread is woken when this much is waiting. */
 	WAKE_NR = 8,
 	CACHE_LIMIT = 4 << 20,
-	PREFETCH_PARENTS = 2,
+	BATCH_MAX = 16,   /* commits taken at a time */
+	TOGETHER_NR = 32, /* ids looked up together */
 };
 
-/* As kept: parents are in an array of their own. */
+/* As kept: what it names is in an array of its own, the tree first. */
 struct record {
 	uint64_t date;
-	uint32_t tree_pos;
-	uint32_t first_parent, parent_nr;
+	uint32_t obj_pos;
+	uint32_t first_link, parent_nr;
 };
 
 /* What one thread has made. */
@@ -33,8 +37,10 @@ struct lane {
 	struct odb_reader *reader; /* owned */
 	struct record *records;    /* owned */
 	size_t nr, alloc;
-	uint32_t *parents; /* owned: obj_pos */
-	size_t parent_nr, parent_alloc;
+	uint32_t *links; /* owned: obj_pos */
+	size_t link_nr, link_alloc;
+	struct oid *ids; /* owned: of links to come */
+	size_t id_nr, id_alloc;
 };
 
 struct commit_ahead {
@@ -75,94 +81,175 @@ static bool is_cut(const struct commit_ahead *a, uint32_t obj_pos)
 	return oidmap_get(a->shallow, &oid, &ignored);
 }
 
-/* Its tree and its first parents are looked up together. */
-static void prefetch_links(const struct commit_ahead *a,
-			   const struct commit_view *view)
+static int add_id(struct lane *lane, const struct oid *oid)
 {
-	struct oid parents[PREFETCH_PARENTS];
-	const uint8_t *raws[PREFETCH_PARENTS + 1] = {view->tree.bytes};
-	size_t nr = 0;
-
-	for (; nr < view->parent_nr && nr < PREFETCH_PARENTS; nr++) {
-		commit_parent(&parents[nr], view, nr, a->space->odb->algo);
-		raws[nr + 1] = parents[nr].bytes;
-	}
-	objspace_prefetch(a->space, raws, nr + 1);
+	if (mem_grow(&lane->ids, &lane->id_alloc, lane->id_nr + 1,
+		     sizeof(*lane->ids)) < 0)
+		return ERR_NOMEM;
+	lane->ids[lane->id_nr++] = *oid;
+	return 0;
 }
 
+/* A record whose links are still ids. */
 static int add_record(struct commit_ahead *a, struct lane *lane,
-		      const struct commit_view *view)
+		      uint32_t obj_pos, const struct commit_view *view)
 {
-	enum hash_algo algo = a->space->odb->algo;
-	struct record *r;
+	size_t first_link = lane->link_nr + lane->id_nr;
 
-	if (view->parent_nr > UINT32_MAX - lane->parent_nr ||
+	if (first_link > UINT32_MAX || view->parent_nr > UINT32_MAX ||
 	    mem_grow(&lane->records, &lane->alloc, lane->nr + 1,
 		     sizeof(*lane->records)) < 0 ||
-	    mem_grow(&lane->parents, &lane->parent_alloc,
-		     lane->parent_nr + view->parent_nr,
-		     sizeof(*lane->parents)) < 0)
-		return ERR_NOMEM;
-	r = &lane->records[lane->nr];
-	*r = (struct record){
-		.date = view->committer_date,
-		.first_parent = (uint32_t)lane->parent_nr,
-		.parent_nr = (uint32_t)view->parent_nr,
-	};
-	prefetch_links(a, view);
-	if (objspace_add(a->space, view->tree.bytes, &r->tree_pos) < 0)
+	    add_id(lane, &view->tree) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < view->parent_nr; i++) {
 		struct oid parent;
 
-		commit_parent(&parent, view, i, algo);
-		if (objspace_add(a->space, parent.bytes,
-				 &lane->parents[lane->parent_nr + i]) < 0)
+		commit_parent(&parent, view, i, a->space->odb->algo);
+		if (add_id(lane, &parent) < 0)
 			return ERR_NOMEM;
 	}
-	lane->nr++;
-	lane->parent_nr += view->parent_nr;
+	lane->records[lane->nr++] = (struct record){
+		.date = view->committer_date,
+		.obj_pos = obj_pos,
+		.first_link = (uint32_t)first_link,
+		.parent_nr = (uint32_t)view->parent_nr,
+	};
 	return 0;
 }
 
-/* 1 when the commit has a record now, 0 when it is left to others. */
+static int look_up_some(struct commit_ahead *a, struct lane *lane,
+			const struct oid *ids, size_t nr)
+{
+	const uint8_t *raws[TOGETHER_NR];
+
+	for (size_t i = 0; i < nr; i++)
+		raws[i] = ids[i].bytes;
+	objspace_prefetch(a->space, raws, nr);
+	for (size_t i = 0; i < nr; i++)
+		if (objspace_add(a->space, raws[i],
+				 &lane->links[lane->link_nr++]) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+/* Make links of all ids. */
+static int look_up(struct commit_ahead *a, struct lane *lane)
+{
+	if (mem_grow(&lane->links, &lane->link_alloc,
+		     lane->link_nr + lane->id_nr, sizeof(*lane->links)) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < lane->id_nr; i += TOGETHER_NR) {
+		size_t left = lane->id_nr - i;
+
+		if (look_up_some(a, lane, lane->ids + i,
+				 left < TOGETHER_NR ? left : TOGETHER_NR) < 0)
+			return ERR_NOMEM;
+	}
+	lane->id_nr = 0;
+	return 0;
+}
+
+/* As decode(), of what an object was found to be. */
+static int decode_bytes(struct commit_ahead *a, struct lane *lane,
+			uint32_t obj_pos, enum object_type type,
+			const uint8_t *data, size_t len)
+{
+	struct commit_view view;
+
+	if (type != OBJ_COMMIT ||
+	    commit_parse(&view, data, len, a->space->odb->algo, NULL) < 0)
+		return 0;
+	return add_record(a, lane, obj_pos, &view);
+}
+
+/*
+ * Make a record of a commit that can be read, the others are left to others.
+ * Most are stored whole, and few are bases: they take no place among these.
+ */
 static int decode(struct commit_ahead *a, struct lane *lane, uint32_t obj_pos)
 {
+	struct pack_entry entry;
 	struct odb_object obj;
-	struct commit_view view;
+	const uint8_t *data;
+	struct pack *pack;
+	uint64_t offset;
 	int ret;
 
 	if (is_cut(a, obj_pos))
 		return 0;
+	offset = odb_offset(a->space->odb, obj_pos, &pack);
+	if (!pack_entry_at(&entry, pack, offset, NULL) &&
+	    entry.type == OBJ_COMMIT) {
+		ret = pack_reader_stored(odb_reader_pack(lane->reader), pack,
+					 offset, &entry, &data, NULL);
+		if (!ret)
+			return decode_bytes(a, lane, obj_pos, entry.type, data,
+					    entry.size);
+		return ret == ERR_NOMEM ? ret : 0;
+	}
 	ret = odb_read_pos(lane->reader, obj_pos, &obj, NULL);
 	if (ret < 0)
 		return ret == ERR_NOMEM ? ret : 0;
-	if (obj.type == OBJ_COMMIT &&
-	    !commit_parse(&view, obj.data, obj.len, a->space->odb->algo, NULL))
-		ret = add_record(a, lane, &view) < 0 ? ERR_NOMEM : 1;
+	ret = decode_bytes(a, lane, obj_pos, obj.type, obj.data, obj.len);
 	odb_object_release(lane->reader, &obj);
 	return ret;
 }
 
-/* Decode one commit; called and left with the lock held. */
-static int work_on(struct commit_ahead *a, unsigned lane_nr, uint32_t obj_pos)
+static int decode_batch(struct commit_ahead *a, struct lane *lane,
+			const uint32_t *batch, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct pack *pack;
+		uint64_t offset = odb_offset(a->space->odb, batch[i], &pack);
+
+		if (offset < pack->map.len)
+			__builtin_prefetch(pack->map.data + offset);
+	}
+	for (size_t i = 0; i < nr; i++)
+		if (decode(a, lane, batch[i]) < 0)
+			return ERR_NOMEM;
+	return look_up(a, lane);
+}
+
+/* Enter records from `first` on, and what is found by them. */
+static int push_parents(struct commit_ahead *a, unsigned lane_nr, size_t first)
 {
 	struct lane *lane = &a->lanes[lane_nr];
-	const struct record *r;
+
+	for (size_t i = first; i < lane->nr; i++) {
+		const struct record *r = &lane->records[i];
+
+		a->record_of[r->obj_pos] = (uint32_t)(i * a->lane_nr + lane_nr +
+						      1);
+		/* The first parent last: it is most likely the next in the
+		 * pack. */
+		for (uint32_t k = r->parent_nr; k > 0; k--)
+			if (push(a, lane->links[r->first_link + k]) < 0)
+				return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Decode some commits, but leave the other threads their share; called and left
+ * with the lock held.
+ */
+static int work(struct commit_ahead *a, unsigned lane_nr)
+{
+	struct lane *lane = &a->lanes[lane_nr];
+	size_t nr = (a->nr + a->lane_nr - 1) / a->lane_nr, first = lane->nr;
+	uint32_t batch[BATCH_MAX];
 	int ret;
 
+	if (nr > BATCH_MAX)
+		nr = BATCH_MAX;
+	for (size_t i = 0; i < nr; i++)
+		batch[i] = a->stack[--a->nr];
 	pthread_mutex_unlock(&a->lock);
-	ret = decode(a, lane, obj_pos);
+	ret = decode_batch(a, lane, batch, nr);
 	pthread_mutex_lock(&a->lock);
-	if (ret <= 0)
-		return ret;
-	r = &lane->records[lane->nr - 1];
-	a->record_of[obj_pos] = (uint32_t)((lane->nr - 1) * a->lane_nr +
-					   lane_nr + 1);
-	/* The first parent on top: it is most likely the next in the pack. */
-	for (uint32_t i = r->parent_nr; i--;)
-		if (push(a, lane->parents[r->first_parent + i]) < 0)
-			return ERR_NOMEM;
+	if (ret < 0 || push_parents(a, lane_nr, first) < 0)
+		return ERR_NOMEM;
 	if (a->asleep && a->nr >= WAKE_NR)
 		pthread_cond_signal(&a->wake);
 	return 0;
@@ -178,7 +265,7 @@ static int run_lane(void *ctx, unsigned thread_nr, size_t task_nr,
 	while (!ret) {
 		if (a->nr) {
 			a->busy++;
-			ret = work_on(a, (unsigned)task_nr, a->stack[--a->nr]);
+			ret = work(a, (unsigned)task_nr);
 			a->busy--;
 		} else if (a->busy) {
 			a->asleep++;
@@ -221,6 +308,8 @@ static void release_tools(struct commit_ahead *a)
 	for (unsigned i = 0; a->lanes && i < a->lane_nr; i++) {
 		odb_reader_free(a->lanes[i].reader);
 		a->lanes[i].reader = NULL;
+		free(a->lanes[i].ids);
+		a->lanes[i].ids = NULL;
 	}
 	bitset_release(&a->pushed);
 	free(a->stack);
@@ -263,7 +352,7 @@ void commit_ahead_free(struct commit_ahead *ahead)
 	release_tools(ahead);
 	for (unsigned i = 0; ahead->lanes && i < ahead->lane_nr; i++) {
 		free(ahead->lanes[i].records);
-		free(ahead->lanes[i].parents);
+		free(ahead->lanes[i].links);
 	}
 	free(ahead->lanes);
 	free(ahead->record_of);
@@ -286,9 +375,9 @@ bool commit_ahead_get(const struct commit_ahead *ahead, uint32_t obj_pos,
 	r = &lane->records[place / ahead->lane_nr];
 	*commit = (struct ahead_commit){
 		.date = r->date,
-		.tree_pos = r->tree_pos,
+		.tree_pos = lane->links[r->first_link],
 		.parent_nr = r->parent_nr,
-		.parents = lane->parents + r->first_parent,
+		.parents = lane->links + r->first_link + 1,
 	};
 	return true;
 }
