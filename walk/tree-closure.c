@@ -4,6 +4,9 @@
  * read, so that they can be read by families. Threads share the set; each has a
  * list of what it was the first to find.
  */
+#include <string.h>
+
+#include "base/bytes.h"
 #include "base/mem.h"
 #include "sys/thread.h"
 #include "walk/tree-closure.h"
@@ -20,12 +23,18 @@
 /* Ids that are looked up together. */
 #define TOGETHER_NR 32
 
+/* Ids that a thread remembers: most that it is told of are among them. */
+#define RECENT_NR 16384
+
 struct closure;
 
 /* What one thread has. */
 struct lane {
 	struct closure *closure;           /* borrowed */
 	struct tree_family_reader *reader; /* owned; NULL: not needed yet */
+	struct oid *recent;                /* owned: ids that are done with */
+	const struct tree_find *waiting[TOGETHER_NR]; /* to be looked up */
+	size_t waiting_nr;
 	struct walk_items found;
 };
 
@@ -48,51 +57,84 @@ static bool is_first(struct closure *c, uint32_t obj_pos)
 	return obj_pos >= c->shared_bits || bitset_claim(c->seen, obj_pos);
 }
 
-/* Look up some entries, no more than TOGETHER_NR. */
-static int take_some(struct lane *lane, const struct tree_find *finds,
-		     size_t nr)
+/* Look up what is waiting. */
+static int take_waiting(struct lane *lane)
 {
 	struct closure *c = lane->closure;
 	const uint8_t *raws[TOGETHER_NR];
+	size_t nr = lane->waiting_nr;
 
+	if (!nr)
+		return 0;
+	lane->waiting_nr = 0;
 	for (size_t i = 0; i < nr; i++)
-		raws[i] = finds[i].raw;
+		raws[i] = lane->waiting[i]->raw;
 	objspace_prefetch(c->space, raws, nr);
 	for (size_t i = 0; i < nr; i++) {
+		bool is_dir = lane->waiting[i]->is_dir;
 		uint32_t obj_pos;
 
 		if (objspace_add(c->space, raws[i], &obj_pos) < 0)
 			return ERR_NOMEM;
 		if (is_first(c, obj_pos) &&
 		    walk_items_append(&lane->found, obj_pos,
-				      finds[i].is_dir ? OBJ_TREE : OBJ_BLOB,
-				      0) < 0)
+				      is_dir ? OBJ_TREE : OBJ_BLOB, 0) < 0)
 			return ERR_NOMEM;
 	}
 	return 0;
 }
 
+/* Whether the thread had this id not long ago; from now on it had. */
+static bool is_recent(struct lane *lane, const uint8_t *raw)
+{
+	size_t id_len = hash_len(lane->closure->space->odb->algo);
+	uint8_t *known = lane->recent[load_be32(raw) % RECENT_NR].bytes;
+
+	if (!memcmp(known, raw, id_len))
+		return true;
+	memcpy(known, raw, id_len);
+	return false;
+}
+
 static int take_finds(void *ctx, const struct tree_find *finds, size_t nr,
 		      struct error *err)
 {
-	for (size_t i = 0; i < nr; i += TOGETHER_NR) {
-		size_t left = nr - i;
+	struct lane *lane = ctx;
 
-		if (take_some(ctx, finds + i,
-			      left < TOGETHER_NR ? left : TOGETHER_NR) < 0)
+	for (size_t i = 0; i < nr; i++) {
+		if (is_recent(lane, finds[i].raw))
+			continue;
+		lane->waiting[lane->waiting_nr++] = &finds[i];
+		if (lane->waiting_nr == TOGETHER_NR && take_waiting(lane) < 0)
 			return error_nomem(err);
 	}
-	return 0;
+	return take_waiting(lane) < 0 ? error_nomem(err) : 0;
 }
 
-static struct tree_family_reader *new_reader(struct lane *lane)
+static int prepare_lane(struct lane *lane)
 {
 	const struct tree_closure_options *options = lane->closure->options;
 	size_t limit = options->cache_limit;
 
-	return tree_family_reader_new(lane->closure->space,
-				      limit ? limit : DEFAULT_CACHE_LIMIT,
-				      options->trees_only, take_finds, lane);
+	if (lane->reader)
+		return 0;
+	if (!lane->recent)
+		lane->recent = mem_calloc(RECENT_NR, sizeof(*lane->recent));
+	if (!lane->recent)
+		return ERR_NOMEM;
+	/* The id of zeros would belong there, this one does not. */
+	memset(lane->recent[0].bytes, 0xff, sizeof(lane->recent[0].bytes));
+	lane->reader = tree_family_reader_new(
+		lane->closure->space, limit ? limit : DEFAULT_CACHE_LIMIT,
+		options->trees_only, take_finds, lane);
+	return lane->reader ? 0 : ERR_NOMEM;
+}
+
+static void release_lane(struct lane *lane)
+{
+	tree_family_reader_free(lane->reader);
+	free(lane->recent);
+	free(lane->found.items);
 }
 
 static int scan_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
@@ -105,9 +147,7 @@ static int scan_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 	size_t before = lane->found.nr;
 	int ret;
 
-	if (!lane->reader)
-		lane->reader = new_reader(lane);
-	if (!lane->reader)
+	if (prepare_lane(lane) < 0)
 		return error_nomem(err);
 	ret = tree_family_reader_run(
 		lane->reader, &c->families, first,
@@ -230,10 +270,8 @@ int tree_closure_find(struct walk_items *found, struct bitset *seen,
 	if (!ret)
 		ret = scan_all(&c, found, err);
 	progress_stop(&c.progress);
-	for (unsigned i = 0; c.lanes && i < c.lane_nr; i++) {
-		tree_family_reader_free(c.lanes[i].reader);
-		free(c.lanes[i].found.items);
-	}
+	for (unsigned i = 0; c.lanes && i < c.lane_nr; i++)
+		release_lane(&c.lanes[i]);
 	free(c.lanes);
 	free(c.trees);
 	return ret;

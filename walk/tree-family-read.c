@@ -16,7 +16,7 @@ enum {
 	 */
 	DEPTH_MAX = 32,
 	/* Entries are told when so many are there. */
-	FINDS_NR = 64,
+	FINDS_NR = 256,
 };
 
 /* A tree that others are made from. */

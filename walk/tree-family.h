@@ -70,8 +70,8 @@ struct tree_find {
 	bool is_dir;
 };
 
-/* What is told: entries that are no submodules, some tens at a time. A nonzero
- * return ends the reading and is returned; negative with *err set. */
+/* What is told: entries that are no submodules, some hundreds at a time. A
+ * nonzero return ends the reading and is returned; negative with *err set. */
 typedef int (*tree_find_fn)(void *ctx, const struct tree_find *finds, size_t nr,
 			    struct error *err);
 

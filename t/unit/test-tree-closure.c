@@ -192,12 +192,50 @@ static void deep_trees(void **state)
 	walkrepo_release(&f);
 }
 
+/* No id is taken for one that was met, whatever it looks like. */
+static void odd_ids(void **state)
+{
+	static const uint8_t firsts[] = {0, 0xff, 0, 1, 0xff};
+	const struct tree_closure_options options = {.threads = 1};
+	uint64_t seed = random_seed();
+	struct walk_items found = {NULL, 0, 0};
+	struct bitset seen = BITSET_INIT;
+	struct buf data = BUF_INIT;
+	struct walkrepo f = {.h.trees = NULL};
+	uint32_t nr, pos;
+
+	randrepo_init(&f.h.r, HASH_SHA1, &seed);
+	for (size_t i = 0; i < ARRAY_NR(firsts); i++) {
+		uint8_t id[20];
+
+		memset(id, firsts[i] == 0xff ? 0xff : 0, sizeof(id));
+		id[0] = firsts[i];
+		buf_printf(&data, "100644 %zu", i);
+		buf_append_char(&data, '\0');
+		buf_append(&data, id, sizeof(id));
+	}
+	nr = randrepo_add(&f.h.r, OBJ_TREE, &data, NULL, 0);
+	randrepo_store(&f.h.r);
+	walkrepo_open(&f);
+	pos = walkrepo_pos(&f, nr);
+	assert_int_equal(bitset_init(&seen, objspace_end(&f.w.space)), 0);
+	assert_int_equal(tree_closure_find(&found, &seen, &f.w.space, &pos, 1,
+					   &options, NULL),
+			 0);
+	assert_int_equal(found.nr, 4);
+	free(found.items);
+	bitset_release(&seen);
+	buf_release(&data);
+	walkrepo_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_sets),
 		cmocka_unit_test(broken_trees),
 		cmocka_unit_test(deep_trees),
+		cmocka_unit_test(odd_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
