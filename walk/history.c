@@ -16,8 +16,7 @@ int history_init(struct history *h, struct objspace *space,
 		.reader = reader,
 		.shallow = shallow,
 	};
-	h->by_packed = mem_calloc(space->packed_nr, sizeof(*h->by_packed));
-	if (!h->by_packed)
+	if (commit_map_init(&h->map, space->packed_nr) < 0)
 		return error_nomem(err);
 	if (!shallow && commit_graph_open(&h->graph, space->odb, NULL) < 0)
 		h->graph = NULL;
@@ -43,49 +42,23 @@ void history_release(struct history *h)
 	commit_ahead_free(h->ahead);
 	free(h->commits);
 	free(h->parents);
-	free(h->by_packed);
-	free(h->by_extra);
+	commit_map_release(&h->map);
 	memset(h, 0, sizeof(*h));
-}
-
-/* Where the commit_nr of an object is kept; NULL: never was. */
-static uint32_t *slot_of(const struct history *h, uint32_t obj_pos)
-{
-	if (obj_pos < h->space->packed_nr)
-		return &h->by_packed[obj_pos];
-	obj_pos -= h->space->packed_nr;
-	return obj_pos < h->extra_alloc ? &h->by_extra[obj_pos] : NULL;
-}
-
-static int grow_extra(struct history *h, uint32_t obj_pos)
-{
-	size_t old = h->extra_alloc;
-	size_t need = (size_t)obj_pos - h->space->packed_nr + 1;
-
-	if (mem_grow(&h->by_extra, &h->extra_alloc, need,
-		     sizeof(*h->by_extra)) < 0)
-		return ERR_NOMEM;
-	memset(h->by_extra + old, 0,
-	       (h->extra_alloc - old) * sizeof(*h->by_extra));
-	return 0;
 }
 
 uint32_t history_find(const struct history *h, uint32_t obj_pos)
 {
-	const uint32_t *slot = slot_of(h, obj_pos);
+	uint32_t value = commit_map_get(&h->map, obj_pos);
 
-	return slot && *slot ? *slot - 1 : HISTORY_NONE;
+	return value ? value - 1 : HISTORY_NONE;
 }
 
 int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr)
 {
-	uint32_t *slot = slot_of(h, obj_pos);
+	uint32_t *slot = commit_map_slot(&h->map, obj_pos);
 
-	if (!slot) {
-		if (grow_extra(h, obj_pos) < 0)
-			return ERR_NOMEM;
-		slot = slot_of(h, obj_pos);
-	}
+	if (!slot)
+		return ERR_NOMEM;
 	if (!*slot) {
 		if (mem_grow(&h->commits, &h->alloc, h->nr + 1,
 			     sizeof(*h->commits)) < 0)

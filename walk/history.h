@@ -22,6 +22,7 @@
 #include "repo/odb.h"
 #include "sys/progress.h"
 #include "walk/commit-ahead.h"
+#include "walk/commit-map.h"
 #include "walk/objspace.h"
 
 #define HISTORY_LEVEL_UNKNOWN UINT32_MAX
@@ -60,9 +61,7 @@ struct history {
 	size_t nr, alloc;
 	uint32_t *parents; /* owned: commit_nr of parents */
 	size_t parent_nr, parent_alloc;
-	uint32_t *by_packed; /* owned: obj_pos -> commit_nr + 1 */
-	uint32_t *by_extra;  /* owned: the same past packed_nr */
-	size_t extra_alloc;
+	struct commit_map map; /* obj_pos -> commit_nr + 1 */
 };
 
 /*
