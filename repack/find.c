@@ -596,6 +596,7 @@ int found_open(struct found *found, const struct odb *odb,
 	g.wants.commits = NULL;
 	walk_tips_release(&g.wants);
 	walk_tips_release(&g.haves);
+	pack_bitmap_result_release(&g.result);
 	if (ret < 0)
 		found_close(found);
 	return ret < 0 ? ret : 0;
