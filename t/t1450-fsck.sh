@@ -93,6 +93,7 @@ test_expect_success 'packed, with everything that stands beside packs' '
 '
 
 damaged 'a missing blob' 'rm $(object_file HEAD:a)'
+damaged 'a missing blob that no index names' 'rm $(object_file HEAD~1:a)'
 damaged 'a missing tree' 'rm $(object_file HEAD:d) .git/index'
 damaged 'a missing root tree' 'rm $(object_file HEAD^{tree}) .git/index'
 damaged 'a missing commit' 'rm $(object_file HEAD~1)'

@@ -227,7 +227,7 @@ static int reach_link(struct fsck_links *l,
 		ret = e->mistyped(e->ctx, &child, actual, err);
 	else
 		ret = 0;
-	if (!ret && actual == OBJ_NONE && type != OBJ_BLOB)
+	if (!ret && actual == OBJ_NONE)
 		ret = e->broken(e->ctx, from, &child, err);
 	if (ret)
 		return ret;

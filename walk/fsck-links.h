@@ -27,7 +27,7 @@ struct fsck_links_object {
 };
 
 struct fsck_links_events {
-	/* `from` is there and names `to`, which is not; no blobs. */
+	/* `from` is there and names `to`, which is not. */
 	int (*broken)(void *ctx, const struct fsck_links_object *from,
 		      const struct fsck_links_object *to, struct error *err);
 	/* An object of the type `actual` in the place of another. */
