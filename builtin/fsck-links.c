@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* fsck: the roots, and what is said of links. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "builtin/fsck-parts.h"
 #include "repo/index-file.h"
+#include "repo/reflog.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
@@ -20,18 +22,36 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 	       promisor_promises(&r->promisor, obj_pos, NULL) > 0;
 }
 
+/*
+ * The id, and where that is wanted and known how it is reached; valid until the
+ * next call.
+ */
+static const char *show(struct fsck_run *r, const struct oid *oid)
+{
+	const char *name = r->a.name_objects ? fsck_names_get(&r->names, oid)
+					     : NULL;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	buf_reset(&r->shown);
+	oid_to_hex(hex, oid, r->s.repo->algo);
+	if (name)
+		buf_printf(&r->shown, "%s (%s)", hex, name);
+	else
+		buf_append_str(&r->shown, hex);
+	return r->shown.data;
+}
+
 static int on_broken(void *ctx, const struct fsck_links_object *from,
 		     const struct fsck_links_object *to, struct error *err)
 {
 	struct fsck_run *r = ctx;
-	char from_hex[OID_MAX_HEX_LEN + 1], to_hex[OID_MAX_HEX_LEN + 1];
 
 	if (fsck_is_promised(r, &to->oid))
 		return 0;
 	printf("broken link from %7s %s\n", object_type_name(from->type),
-	       oid_to_hex(from_hex, &from->oid, r->s.repo->algo));
+	       show(r, &from->oid));
 	printf("              to %7s %s\n", object_type_name(to->type),
-	       oid_to_hex(to_hex, &to->oid, r->s.repo->algo));
+	       show(r, &to->oid));
 	r->found |= FSCK_FOUND_REACHABLE;
 	return 0;
 }
@@ -40,10 +60,8 @@ static int on_mistyped(void *ctx, const struct fsck_links_object *object,
 		       enum object_type actual, struct error *err)
 {
 	struct fsck_run *r = ctx;
-	char hex[OID_MAX_HEX_LEN + 1];
 
-	builtin_error("object %s is a %s, not a %s",
-		      oid_to_hex(hex, &object->oid, r->s.repo->algo),
+	builtin_error("object %s is a %s, not a %s", show(r, &object->oid),
 		      object_type_name(actual), object_type_name(object->type));
 	r->found |= FSCK_FOUND_OBJECT;
 	return 0;
@@ -53,12 +71,11 @@ static int on_missing(void *ctx, const struct fsck_links_object *object,
 		      struct error *err)
 {
 	struct fsck_run *r = ctx;
-	char hex[OID_MAX_HEX_LEN + 1];
 
 	if (fsck_is_promised(r, &object->oid))
 		return 0;
 	printf("missing %s %s\n", object_type_name(object->type),
-	       oid_to_hex(hex, &object->oid, r->s.repo->algo));
+	       show(r, &object->oid));
 	r->found |= FSCK_FOUND_REACHABLE;
 	return 0;
 }
@@ -128,6 +145,69 @@ struct roots {
 	size_t ref_nr;
 };
 
+static int name_root(struct fsck_run *r, const struct oid *oid,
+		     const char *name)
+{
+	if (!r->a.name_objects)
+		return 0;
+	return fsck_names_root(&r->names, oid, "%s", name) < 0
+		       ? error_nomem(r->err)
+		       : 0;
+}
+
+static int name_indexed(void *ctx, const struct index_entry *entry)
+{
+	struct fsck_run *r = ctx;
+
+	return fsck_names_root(&r->names, &entry->oid, ":%s", entry->path) < 0
+		       ? error_nomem(r->err)
+		       : 0;
+}
+
+/* What is not there is named by what needs it. */
+static int name_logged_id(struct fsck_run *r, const struct oid *oid,
+			  const char *name, int64_t time)
+{
+	uint32_t obj_pos;
+
+	if (!objspace_find(&r->walk.space, oid->bytes, &obj_pos) ||
+	    fsck_scan_type(&r->scan, obj_pos) == OBJ_NONE)
+		return 0;
+	return fsck_names_root(&r->names, oid, "%s@{%" PRId64 "}", name, time) <
+			       0
+		       ? error_nomem(r->err)
+		       : 0;
+}
+
+/* Both ids of each line, by the time of the line. */
+static int name_logged(void *ctx, const char *name)
+{
+	struct reflog log = REFLOG_INIT;
+	struct fsck_run *r = ctx;
+	int ret = reflog_read(&log, r->s.repo, name, r->err);
+
+	for (size_t i = 0; i < log.nr && ret >= 0; i++) {
+		const struct reflog_line *line = &log.lines[i];
+
+		ret = name_logged_id(r, &line->old_oid, name, line->time);
+		if (!ret)
+			ret = name_logged_id(r, &line->new_oid, name,
+					     line->time);
+	}
+	reflog_release(&log);
+	return ret < 0 ? ret : 0;
+}
+
+/* What stock Git prefers to the names of refs. */
+static int name_roots(struct fsck_run *r)
+{
+	int ret = index_file_each(r->s.repo, name_indexed, r, r->err);
+
+	return !ret && r->a.reflogs
+		       ? reflog_each(r->s.repo, true, name_logged, r, r->err)
+		       : ret;
+}
+
 static int add_ref(void *ctx, const struct ref *ref)
 {
 	struct roots *roots = ctx;
@@ -135,6 +215,8 @@ static int add_ref(void *ctx, const struct ref *ref)
 	char hex[OID_MAX_HEX_LEN + 1];
 	int type = fsck_links_root(roots->l, &ref->oid, OBJ_NONE, r->err);
 
+	if (type > 0 && name_root(r, &ref->oid, ref->name) < 0)
+		return ERR_NOMEM;
 	if (type < 0)
 		return type;
 	roots->ref_nr++;
@@ -224,13 +306,13 @@ static int add_named(struct roots *roots, const char *name)
 			      oid_to_hex(hex, &oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_OBJECT;
 	}
-	return type < 0 ? type : 0;
+	return type < 0 ? type : name_root(r, &oid, name);
 }
 
 static int add_roots(struct roots *roots, const char **names, int name_nr)
 {
 	struct fsck_run *r = roots->r;
-	int ret = 0;
+	int ret = r->a.name_objects && !name_nr ? name_roots(r) : 0;
 
 	for (int i = 0; !ret && i < name_nr; i++)
 		ret = add_named(roots, names[i]);
@@ -254,12 +336,16 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 	struct roots roots = {r, &l, 0};
 	int ret = fsck_links_init(&l, &r->walk, &r->scan, &events, r->err);
 
+	fsck_names_init(&r->names, &r->walk.space);
+	if (r->a.name_objects)
+		l.names = &r->names;
 	if (!ret)
 		ret = add_roots(&roots, names, name_nr);
 	if (!ret)
 		ret = fsck_links_reach(&l, r->err);
 	if (!ret && (r->a.unreachable || r->a.dangling || r->a.lost_found))
 		ret = fsck_links_leftover(&l, r->err);
+	fsck_names_release(&r->names);
 	fsck_links_release(&l);
 	return ret;
 }

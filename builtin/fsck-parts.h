@@ -23,7 +23,7 @@ enum {
 struct fsck_args {
 	bool unreachable, dangling, tags, root, cache, reflogs, full;
 	bool connectivity_only, strict, verbose, lost_found;
-	bool progress, no_progress, references;
+	bool progress, no_progress, references, name_objects;
 };
 
 struct fsck_run {
@@ -33,7 +33,9 @@ struct fsck_run {
 	struct walk walk;
 	struct fsck_scan scan;
 	struct promisor promisor;
-	unsigned found; /* FSCK_FOUND_*: the exit code */
+	struct fsck_names names; /* with a.name_objects */
+	struct buf shown;        /* an object, as it is spoken of */
+	unsigned found;          /* FSCK_FOUND_*: the exit code */
 	struct error *err;
 };
 

@@ -22,7 +22,7 @@ static const char usage_text[] =
 	"git fsck [--tags] [--root] [--unreachable] [--cache] [--no-reflogs] "
 	"[--[no-]full] [--strict] [--verbose] [--lost-found] "
 	"[--[no-]dangling] [--[no-]progress] [--connectivity-only] "
-	"[--[no-]references] [<object>...]";
+	"[--[no-]name-objects] [--[no-]references] [<object>...]";
 
 enum { READER_CACHE = 96 << 20 }; /* bytes of delta bases */
 
@@ -62,6 +62,8 @@ static int parse(struct fsck_args *a, int argc, const char **argv)
 		 .value = &a->no_progress,
 		 .flags = OPTION_NO_NEGATE,
 		 .help = "show none"},
+		FLAG("name-objects", name_objects,
+		     "show how objects are reached"),
 		FLAG("references", references,
 		     "check reference database consistency"),
 		{.kind = OPTION_END},
@@ -291,6 +293,7 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 		      .reflogs = true,
 		      .full = true,
 		      .references = true},
+		.shown = BUF_INIT,
 		.err = &err,
 	};
 	int name_nr = parse(&r.a, argc, argv);
@@ -306,6 +309,7 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 	if (!ret)
 		ret = run(&r, argv + 1, name_nr);
 	fsck_rules_release(&r.rules);
+	buf_release(&r.shown);
 	store_close(&r.s);
 	return ret < 0 ? builtin_fail(&err) : builtin_finish((int)r.found);
 }

@@ -124,6 +124,21 @@ test_expect_success 'loose objects that are broken' '
 	grep "hash-path mismatch, found at: .*/objects/" ../actual.err
 '
 
+# Without an index, whose cached trees stock Git names first.
+test_expect_success '--name-objects' '
+	rm -rf ../b.git && stock clone -q --bare ../r ../b.git &&
+	for object in HEAD:a HEAD~1:a HEAD:d/b HEAD:d HEAD^{tree} HEAD~1
+	do
+		rm -rf ../d && cp -R ../b.git ../d && cd ../d &&
+		both --name-objects &&
+		oid=$(stock rev-parse $object) &&
+		rm -f objects/$(echo $oid | sed "s,..,&/,") &&
+		both --name-objects && both --name-objects side &&
+		stock fsck --name-objects | grep "(.*)" || return 1
+	done &&
+	cd ../r
+'
+
 test_expect_success 'objects that are malformed' '
 	rm -rf ../d && stock init -q ../d && cd ../d &&
 	tree=$(stock mktree </dev/null) &&

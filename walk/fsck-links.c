@@ -124,8 +124,8 @@ static int enumerate(struct fsck_links *l, struct error *err)
 
 /* Gets each object that another names. */
 typedef int link_fn(struct fsck_links *l, const struct fsck_links_object *from,
-		    const struct oid *to, enum object_type type, void *ctx,
-		    struct error *err);
+		    const struct oid *to, enum object_type type,
+		    const struct fsck_way *way, void *ctx, struct error *err);
 
 static int commit_links(struct fsck_links *l,
 			const struct fsck_links_object *from,
@@ -133,6 +133,7 @@ static int commit_links(struct fsck_links *l,
 			struct error *err)
 {
 	enum hash_algo algo = l->walk->odb->algo;
+	struct fsck_way way = {.parent_nr = 0};
 	struct commit_view view;
 	struct oid parent;
 	uint32_t value;
@@ -140,12 +141,13 @@ static int commit_links(struct fsck_links *l,
 
 	if (commit_parse(&view, obj->data, obj->len, algo, NULL) < 0)
 		return 0; /* said already */
-	ret = fn(l, from, &view.tree, OBJ_TREE, ctx, err);
+	ret = fn(l, from, &view.tree, OBJ_TREE, &way, ctx, err);
 	if (oidmap_get(&l->walk->shallow, &from->oid, &value))
 		return ret;
 	for (size_t i = 0; !ret && i < view.parent_nr; i++) {
 		commit_parent(&parent, &view, i, algo);
-		ret = fn(l, from, &parent, OBJ_COMMIT, ctx, err);
+		way.parent_nr = i + 1;
+		ret = fn(l, from, &parent, OBJ_COMMIT, &way, ctx, err);
 	}
 	return ret;
 }
@@ -162,12 +164,17 @@ static int tree_links(struct fsck_links *l,
 	int ret = 0;
 
 	while (!ret && tree_next(&entry, &c, algo) > 0) {
+		const struct fsck_way way = {
+			.entry = entry.name,
+			.entry_len = entry.name_len,
+		};
+
 		if (tree_entry_is_gitlink(&entry))
 			continue;
 		oid_from_raw(&oid, entry.oid, algo);
 		ret = fn(l, from, &oid,
-			 tree_entry_is_dir(&entry) ? OBJ_TREE : OBJ_BLOB, ctx,
-			 err);
+			 tree_entry_is_dir(&entry) ? OBJ_TREE : OBJ_BLOB, &way,
+			 ctx, err);
 	}
 	return ret;
 }
@@ -176,6 +183,7 @@ static int tree_links(struct fsck_links *l,
 static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
 		     void *ctx, struct error *err)
 {
+	const struct fsck_way way = {.parent_nr = 0};
 	struct fsck_links_object from;
 	struct odb_object obj;
 	struct tag_view tag;
@@ -192,7 +200,8 @@ static int each_link(struct fsck_links *l, uint32_t obj_pos, link_fn *fn,
 		ret = tree_links(l, &from, &obj, fn, ctx, err);
 	else if (obj.type == OBJ_TAG &&
 		 !tag_parse(&tag, obj.data, obj.len, l->walk->odb->algo, NULL))
-		ret = fn(l, &from, &tag.target, tag.target_type, ctx, err);
+		ret = fn(l, &from, &tag.target, tag.target_type, &way, ctx,
+			 err);
 	odb_object_release(l->walk->reader, &obj);
 	return ret;
 }
@@ -209,8 +218,8 @@ static int push(struct fsck_links *l, uint32_t obj_pos)
 /* Something that is named by what is reached. */
 static int reach_link(struct fsck_links *l,
 		      const struct fsck_links_object *from,
-		      const struct oid *to, enum object_type type, void *ctx,
-		      struct error *err)
+		      const struct oid *to, enum object_type type,
+		      const struct fsck_way *way, void *ctx, struct error *err)
 {
 	const struct fsck_links_events *e = l->events;
 	struct fsck_links_object child = {*to, type};
@@ -220,6 +229,10 @@ static int reach_link(struct fsck_links *l,
 
 	if (!ret)
 		ret = mark(&l->reached, obj_pos);
+	if (ret > 0 && l->names &&
+	    fsck_names_link(l->names, &from->oid, from->type, to, type, way) <
+		    0)
+		ret = ERR_NOMEM;
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
 	actual = fsck_scan_type(l->scan, obj_pos);
@@ -281,11 +294,12 @@ int fsck_links_reach(struct fsck_links *l, struct error *err)
 /* ---- what is left over */
 
 static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
-		    const struct oid *to, enum object_type type, void *ctx,
-		    struct error *err)
+		    const struct oid *to, enum object_type type,
+		    const struct fsck_way *way, void *ctx, struct error *err)
 {
 	uint32_t obj_pos;
 
+	(void)way;
 	/* One without a number is not there. */
 	if (objspace_find(&l->walk->space, to->bytes, &obj_pos) &&
 	    mark(ctx, obj_pos) < 0)

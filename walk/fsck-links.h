@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "ewah/bitset.h"
+#include "walk/fsck-names.h"
 #include "walk/fsck-scan.h"
 #include "walk/walk.h"
 
@@ -46,7 +47,12 @@ struct fsck_links {
 	struct walk *walk;                      /* borrowed */
 	const struct fsck_scan *scan;           /* borrowed */
 	const struct fsck_links_events *events; /* borrowed */
-	struct bitset reached;                  /* owned: by obj_pos */
+	/*
+	 * Borrowed, may be set: what is gone through one by one is named from
+	 * the roots on. NULL: no names.
+	 */
+	struct fsck_names *names;
+	struct bitset reached;    /* owned: by obj_pos */
 	struct walk_items roots;  /* owned: those that are there */
 	struct walk_items absent; /* owned: reached, but not there */
 	uint32_t *stack;          /* owned: obj_pos, for going one by one */
