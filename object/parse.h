@@ -71,6 +71,14 @@ static inline bool tree_entry_is_gitlink(const struct tree_entry *e)
 	return (e->mode & TREE_MODE_TYPE) == TREE_MODE_GITLINK;
 }
 
+/* A mode as stock Git sees it: old trees have others, which mean the same. */
+static inline uint32_t tree_mode_plain(uint32_t mode)
+{
+	if ((mode & TREE_MODE_TYPE) == TREE_MODE_FILE)
+		return mode & 0100 ? 0100755 : 0100644;
+	return mode & TREE_MODE_TYPE;
+}
+
 /*
  * Take the next entry of a tree's bytes. Returns 1, 0 at the end, or
  * ERR_CORRUPT (a mode that is no octal number, an empty name or one with a

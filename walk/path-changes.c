@@ -125,14 +125,6 @@ static int report(struct path_changes *p, const struct entry_pair *pair,
 	return ret;
 }
 
-/* A mode as stock Git sees it: old trees have others, which mean the same. */
-static uint32_t plain_mode(uint32_t mode)
-{
-	if ((mode & TREE_MODE_TYPE) == TREE_MODE_FILE)
-		return mode & 0100 ? 0100755 : 0100644;
-	return mode & TREE_MODE_TYPE;
-}
-
 /* Whether two entries of one name are the same file, or directory. */
 static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
 {
@@ -140,7 +132,7 @@ static bool is_same(const struct path_changes *p, uint32_t a, uint32_t b)
 
 	entry_pool_get(&ea, p->pool, a, p->algo);
 	entry_pool_get(&eb, p->pool, b, p->algo);
-	return plain_mode(ea.mode) == plain_mode(eb.mode) &&
+	return tree_mode_plain(ea.mode) == tree_mode_plain(eb.mode) &&
 	       !memcmp(ea.oid, eb.oid, hash_len(p->algo));
 }
 

@@ -17,6 +17,7 @@
 #include "base/heap.h"
 #include "walk/path-changes.h"
 #include "walk/path-filters.h"
+#include "walk/path-look.h"
 #include "walk/simplify.h"
 
 enum {
@@ -62,6 +63,7 @@ struct simplify {
 	size_t same_nr, same_alloc;
 	struct path_changes *changes; /* owned; NULL without paths */
 	struct path_filters filters;
+	struct path_look *look; /* owned; NULL: `changes` compares */
 	struct heap queue;
 	size_t interesting_nr; /* of the queue, not uninteresting */
 	struct simplify_list stack;

@@ -33,9 +33,14 @@ static int compare_trees(struct simplify *s, uint32_t new_tree,
 			 struct error *err)
 {
 	struct gathered g = {0, s->o.remove_empty};
-	int ret = path_changes_run(s->changes, new_tree, old_tree, gather, &g,
-				   err);
+	int ret;
 
+	if (s->look && !s->o.remove_empty) {
+		ret = path_look_differs(s->look, new_tree, old_tree, err);
+		*changes = ret > 0 ? PATH_MODIFIED : 0;
+		return ret < 0 ? ret : 0;
+	}
+	ret = path_changes_run(s->changes, new_tree, old_tree, gather, &g, err);
 	*changes = g.changes;
 	return ret < 0 ? ret : 0;
 }

@@ -8,18 +8,28 @@
 
 #define TREE_CACHE ((size_t)48 << 20) /* bytes */
 
+/* Where filters leave few trees to read, one by one, names are looked for. */
 static int open_trees(struct simplify *s, struct error *err)
 {
-	const struct objspace *space = s->h->space;
+	struct objspace *space = s->h->space;
+	int ret;
 
 	if (!s->o.paths)
 		return 0;
-	s->changes = path_changes_new(s->h->space, TREE_CACHE);
+	ret = path_filters_init(&s->filters, s->h->graph,
+				&space->odb->repo->config, s->o.paths, err);
+	if (ret < 0)
+		return ret;
+	if (s->filters.graph && path_look_fits(s->o.paths)) {
+		s->look = path_look_new(space, s->o.paths, TREE_CACHE);
+		if (!s->look)
+			return error_nomem(err);
+	}
+	s->changes = path_changes_new(space, TREE_CACHE);
 	if (!s->changes)
 		return error_nomem(err);
 	path_changes_limit(s->changes, s->o.paths);
-	return path_filters_init(&s->filters, s->h->graph,
-				 &space->odb->repo->config, s->o.paths, err);
+	return 0;
 }
 
 static int prepare(struct simplify *s, const struct revwalk_tips *tips,
@@ -74,6 +84,7 @@ void simplify_free(struct simplify *s)
 	free(s->parents.items);
 	free(s->same);
 	path_changes_free(s->changes);
+	path_look_free(s->look);
 	path_filters_release(&s->filters);
 	heap_release(&s->queue);
 	free(s->stack.items);
