@@ -302,10 +302,15 @@ static int exclude_trees(struct showing *s, const uint32_t *boundary, size_t nr)
 	}
 	for (size_t i = 0; i < nr && !ret; i++) {
 		const struct history_commit *c = &commits[boundary[i]];
+		uint32_t tree_pos;
 
-		if (c->parsed && !c->missing)
-			ret = treewalk_run(&s->tree, c->tree_pos, "", NULL,
-					   NULL, r->err);
+		if (!c->parsed || c->missing)
+			continue;
+		ret = history_tree(&r->walk.history, boundary[i], &tree_pos,
+				   r->err);
+		if (!ret)
+			ret = treewalk_run(&s->tree, tree_pos, "", NULL, NULL,
+					   r->err);
 	}
 	return ret;
 }
@@ -345,11 +350,14 @@ static int show_tree_of(struct showing *s, uint32_t commit_nr)
 {
 	struct rev_list_run *r = s->r;
 	const struct history_commit *c = &r->walk.history.commits[commit_nr];
+	uint32_t tree_pos;
+	int ret;
 
 	if (!r->o.objects || c->missing || !c->parsed || !needs_trees(r) ||
 	    (r->o.unpacked && objspace_is_packed(&r->walk.space, c->obj_pos)))
 		return 0;
-	return show_tree(s, c->tree_pos, "", false);
+	ret = history_tree(&r->walk.history, commit_nr, &tree_pos, r->err);
+	return ret < 0 ? ret : show_tree(s, tree_pos, "", false);
 }
 
 /* Other wants come before the first tree, whichever the order. */

@@ -58,6 +58,7 @@ static int open_walk(struct rev_list_run *r)
 		return ret;
 	r->has_walk = true;
 	r->walk.history.allow_missing = r->o.missing != MISSING_ERROR;
+	r->walk.history.lazy_trees = r->history.is_asked;
 	if (r->o.exclude_promisor || r->o.missing == MISSING_ALLOW_PROMISOR)
 		ret = promisor_init(&r->promisor, &r->walk, r->err);
 	if (ret < 0)

@@ -43,6 +43,8 @@ void history_release(struct history *h)
 	free(h->commits);
 	free(h->parents);
 	commit_map_release(&h->map);
+	free(h->graph_pos);
+	free(h->by_graph);
 	memset(h, 0, sizeof(*h));
 }
 
@@ -73,16 +75,22 @@ int history_add(struct history *h, uint32_t obj_pos, uint32_t *commit_nr)
 	return 0;
 }
 
-static int add_parent_pos(struct history *h, uint32_t obj_pos)
+static int add_parent_nr(struct history *h, uint32_t commit_nr)
 {
-	uint32_t commit_nr;
-
-	if (history_add(h, obj_pos, &commit_nr) < 0 ||
-	    mem_grow(&h->parents, &h->parent_alloc, h->parent_nr + 1,
+	if (mem_grow(&h->parents, &h->parent_alloc, h->parent_nr + 1,
 		     sizeof(*h->parents)) < 0)
 		return ERR_NOMEM;
 	h->parents[h->parent_nr++] = commit_nr;
 	return 0;
+}
+
+static int add_parent_pos(struct history *h, uint32_t obj_pos)
+{
+	uint32_t commit_nr;
+
+	return history_add(h, obj_pos, &commit_nr) < 0
+		       ? ERR_NOMEM
+		       : add_parent_nr(h, commit_nr);
 }
 
 static int add_parent(struct history *h, const uint8_t *raw)
@@ -94,19 +102,77 @@ static int add_parent(struct history *h, const uint8_t *raw)
 	return add_parent_pos(h, obj_pos);
 }
 
+/* ---- from the graph */
+
 #define GRAPH_PARENTS_MAX 64
+
+/* Note where the graph has a commit. 0 or ERR_NOMEM. */
+static int note_graph_pos(struct history *h, uint32_t commit_nr,
+			  uint32_t graph_pos)
+{
+	size_t old = h->graph_pos_nr;
+
+	if (!h->by_graph)
+		h->by_graph = mem_calloc(commit_graph_nr(h->graph),
+					 sizeof(*h->by_graph));
+	if (!h->by_graph)
+		return ERR_NOMEM;
+	if (commit_nr >= old) {
+		if (mem_grow(&h->graph_pos, &h->graph_pos_alloc, h->nr,
+			     sizeof(*h->graph_pos)) < 0)
+			return ERR_NOMEM;
+		memset(h->graph_pos + old, 0,
+		       (h->nr - old) * sizeof(*h->graph_pos));
+		h->graph_pos_nr = h->nr;
+	}
+	h->graph_pos[commit_nr] = graph_pos + 1;
+	h->by_graph[graph_pos] = commit_nr + 1;
+	return 0;
+}
+
+/* A parent by its place in the graph: its id is looked up the first time. */
+static int add_graph_parent(struct history *h, uint32_t graph_pos)
+{
+	uint32_t obj_pos, commit_nr;
+
+	if (h->by_graph[graph_pos])
+		return add_parent_nr(h, h->by_graph[graph_pos] - 1);
+	if (objspace_add(h->space, commit_graph_oid_raw(h->graph, graph_pos),
+			 &obj_pos) < 0 ||
+	    history_add(h, obj_pos, &commit_nr) < 0 ||
+	    note_graph_pos(h, commit_nr, graph_pos) < 0)
+		return ERR_NOMEM;
+	return add_parent_nr(h, commit_nr);
+}
+
+/* The place of a commit in the graph: 1, 0, or ERR_NOMEM. */
+static int find_in_graph(struct history *h, uint32_t commit_nr,
+			 uint32_t *graph_pos)
+{
+	struct oid oid;
+
+	if (!h->graph)
+		return 0;
+	if (history_graph_pos(h, commit_nr, graph_pos))
+		return 1;
+	objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
+	if (!commit_graph_find(h->graph, oid.bytes, graph_pos))
+		return 0;
+	return note_graph_pos(h, commit_nr, *graph_pos) < 0 ? ERR_NOMEM : 1;
+}
 
 /* 1 when the commit-graph has the commit, 0 when it has not. */
 static int parse_from_graph(struct history *h, uint32_t commit_nr,
-			    const uint8_t *raw, struct error *err)
+			    struct error *err)
 {
 	struct history_commit *c = &h->commits[commit_nr];
-	uint32_t graph_pos, parents[GRAPH_PARENTS_MAX], tree_pos;
+	uint32_t graph_pos, parents[GRAPH_PARENTS_MAX];
+	uint32_t tree_pos = HISTORY_NONE;
 	struct commit_graph_entry entry;
-	int nr;
+	int nr = find_in_graph(h, commit_nr, &graph_pos);
 
-	if (!h->graph || !commit_graph_find(h->graph, raw, &graph_pos))
-		return 0;
+	if (nr <= 0)
+		return nr < 0 ? error_nomem(err) : 0;
 	nr = commit_graph_parents(h->graph, graph_pos, parents,
 				  ARRAY_NR(parents), err);
 	if (nr < 0 || nr > GRAPH_PARENTS_MAX ||
@@ -115,7 +181,7 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 		h->lacks_levels = true;
 		return 0;
 	}
-	if (objspace_add(h->space, entry.tree, &tree_pos) < 0)
+	if (!h->lazy_trees && objspace_add(h->space, entry.tree, &tree_pos) < 0)
 		return error_nomem(err);
 	c->tree_pos = tree_pos;
 	c->date = entry.date;
@@ -123,11 +189,31 @@ static int parse_from_graph(struct history *h, uint32_t commit_nr,
 	c->first_parent = (uint32_t)h->parent_nr;
 	c->parent_nr = (uint32_t)nr;
 	for (int i = 0; i < nr; i++)
-		if (add_parent(h, commit_graph_oid_raw(h->graph, parents[i])) <
-		    0)
+		if (add_graph_parent(h, parents[i]) < 0)
 			return error_nomem(err);
 	return 1;
 }
+
+int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
+		 struct error *err)
+{
+	struct commit_graph_entry entry;
+	uint32_t graph_pos;
+	int ret;
+
+	*tree_pos = h->commits[commit_nr].tree_pos;
+	if (*tree_pos != HISTORY_NONE ||
+	    !history_graph_pos(h, commit_nr, &graph_pos))
+		return 0;
+	ret = commit_graph_entry(&entry, h->graph, graph_pos, err);
+	if (!ret && objspace_add(h->space, entry.tree, tree_pos) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		h->commits[commit_nr].tree_pos = *tree_pos;
+	return ret;
+}
+
+/* ---- from what was decoded, or the object */
 
 /* 1 when the commit was decoded ahead, 0 when it was not. */
 static int parse_from_ahead(struct history *h, uint32_t commit_nr,
@@ -212,12 +298,12 @@ int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 	if (h->commits[commit_nr].parsed)
 		return 0;
 	ret = parse_from_ahead(h, commit_nr, err);
+	if (!ret)
+		ret = parse_from_graph(h, commit_nr, err);
 	if (!ret) {
 		objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
-		ret = parse_from_graph(h, commit_nr, oid.bytes, err);
-	}
-	if (!ret)
 		ret = parse_from_object(h, commit_nr, &oid, err);
+	}
 	if (ret == ERR_MISSING && h->allow_missing) {
 		h->commits[commit_nr].missing = true;
 		ret = 0;

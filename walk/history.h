@@ -31,7 +31,8 @@
 struct history_commit {
 	uint64_t date; /* committer date, seconds since 1970 */
 	uint32_t obj_pos;
-	uint32_t tree_pos;     /* obj_pos of its tree; valid once parsed */
+	uint32_t tree_pos;     /* obj_pos of its tree; valid once parsed,
+				  but see history->lazy_trees */
 	uint32_t first_parent; /* index into history->parents */
 	uint32_t parent_nr;
 	uint32_t level; /* topological level from the commit-graph, one
@@ -45,6 +46,11 @@ struct history {
 	struct objspace *space;     /* borrowed */
 	struct odb_reader *reader;  /* borrowed */
 	struct commit_graph *graph; /* owned; NULL when there is none */
+	uint32_t *graph_pos; /* owned: by commit_nr, below graph_pos_nr, its
+				place in the graph plus one; 0: not known */
+	size_t graph_pos_nr, graph_pos_alloc;
+	uint32_t *by_graph;         /* owned: graph_pos -> commit_nr + 1; NULL:
+				       none was met yet */
 	struct commit_ahead *ahead; /* owned; NULL: none */
 	unsigned threads;           /* that decode ahead; 0, the default:
 				       as many as processors */
@@ -53,6 +59,8 @@ struct history {
 	bool lacks_levels;          /* a commit of the graph was not taken from
 				       it, and its level is unknown though
 				       those of its children are known */
+	bool lazy_trees;    /* may be set: of commits of the graph, tree_pos is
+			       HISTORY_NONE until history_tree() */
 	bool allow_missing; /* may be set: a commit that is missing has no
 			       parents, date 0, no valid tree, and is marked */
 	const struct oidmap *shallow;   /* borrowed: ids of commits without
@@ -102,6 +110,23 @@ uint32_t history_find(const struct history *h, uint32_t obj_pos);
  * h->commits and h->parents may move.
  */
 int history_parse(struct history *h, uint32_t commit_nr, struct error *err);
+
+/*
+ * The tree of a parsed commit that is not missing, by obj_pos, whatever
+ * h->lazy_trees. 0 or negative.
+ */
+int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
+		 struct error *err);
+
+/* Where the graph has a commit that was parsed; false: not known to have. */
+static inline bool history_graph_pos(const struct history *h,
+				     uint32_t commit_nr, uint32_t *graph_pos)
+{
+	if (commit_nr >= h->graph_pos_nr || !h->graph_pos[commit_nr])
+		return false;
+	*graph_pos = h->graph_pos[commit_nr] - 1;
+	return true;
+}
 
 /*
  * Decode what commits that are not parsed yet reach, on h->threads threads,

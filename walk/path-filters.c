@@ -131,13 +131,10 @@ static bool has_any(const struct path_filters *f,
 }
 
 enum path_filters_answer path_filters_ask(struct path_filters *f,
-					  const uint8_t *raw)
+					  uint32_t graph_pos)
 {
-	struct commit_graph_filter filter = {NULL, 0};
-	uint32_t graph_pos;
+	struct commit_graph_filter filter;
 
-	if (!f->graph || !commit_graph_find(f->graph, raw, &graph_pos))
-		return PATH_FILTERS_ABSENT;
 	commit_graph_filter(&filter, f->graph, graph_pos, &f->settings);
 	if (!filter.len) {
 		f->absent_nr++;

@@ -53,8 +53,8 @@ enum path_filters_answer {
 	PATH_FILTERS_NO,
 };
 
-/* Whether a commit, by its raw id, differs from its first parent there. */
+/* Whether a commit of the graph differs from its first parent there. */
 enum path_filters_answer path_filters_ask(struct path_filters *f,
-					  const uint8_t *raw);
+					  uint32_t graph_pos);
 
 #endif

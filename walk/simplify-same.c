@@ -22,19 +22,30 @@ static int gather(void *ctx, const char *path, size_t len,
 	return g->all_added && g->changes == PATH_ADDED ? 0 : STOPPED;
 }
 
-static uint32_t tree_of(const struct simplify *s, uint32_t c)
+/* The tree of a commit; for none, a tree without entries. */
+static int tree_of(struct simplify *s, uint32_t c, uint32_t *tree_pos,
+		   struct error *err)
 {
-	return s->h->commits[c].tree_pos;
+	*tree_pos = PATH_CHANGES_NO_TREE;
+	return c == SIMPLIFY_NONE ? 0 : history_tree(s->h, c, tree_pos, err);
 }
 
-/* Compare trees; *changes gets bits of enum path_change, 0: none. */
-static int compare_trees(struct simplify *s, uint32_t new_tree,
-			 uint32_t old_tree, unsigned *changes,
-			 struct error *err)
+/*
+ * Compare the trees of a commit and a parent, or SIMPLIFY_NONE; *changes gets
+ * bits of enum path_change, 0: none.
+ */
+static int compare_trees(struct simplify *s, uint32_t c, uint32_t parent,
+			 unsigned *changes, struct error *err)
 {
 	struct gathered g = {0, s->o.remove_empty};
-	int ret;
+	uint32_t new_tree, old_tree;
+	int ret = tree_of(s, c, &new_tree, err);
 
+	*changes = 0;
+	if (!ret)
+		ret = tree_of(s, parent, &old_tree, err);
+	if (ret < 0)
+		return ret;
 	if (s->look && !s->o.remove_empty) {
 		ret = path_look_differs(s->look, new_tree, old_tree, err);
 		*changes = ret > 0 ? PATH_MODIFIED : 0;
@@ -45,23 +56,20 @@ static int compare_trees(struct simplify *s, uint32_t new_tree,
 	return ret < 0 ? ret : 0;
 }
 
-/* The same, for a commit and its first parent, or nothing if it has none. */
-static int compare_first(struct simplify *s, uint32_t c, uint32_t old_tree,
+/* The same, for its first parent, or SIMPLIFY_NONE if it has none. */
+static int compare_first(struct simplify *s, uint32_t c, uint32_t parent,
 			 unsigned *changes, struct error *err)
 {
 	enum path_filters_answer answer = PATH_FILTERS_ABSENT;
+	uint32_t graph_pos;
 	int ret;
 
 	*changes = 0;
-	if (s->filters.graph) {
-		struct oid oid;
-
-		objspace_oid(&oid, s->h->space, s->h->commits[c].obj_pos);
-		answer = path_filters_ask(&s->filters, oid.bytes);
-	}
+	if (s->filters.graph && history_graph_pos(s->h, c, &graph_pos))
+		answer = path_filters_ask(&s->filters, graph_pos);
 	if (answer == PATH_FILTERS_NO)
 		return 0;
-	ret = compare_trees(s, tree_of(s, c), old_tree, changes, err);
+	ret = compare_trees(s, c, parent, changes, err);
 	if (!ret && !*changes && answer == PATH_FILTERS_MAYBE)
 		s->filters.false_nr++;
 	return ret;
@@ -71,7 +79,7 @@ static int compare_first(struct simplify *s, uint32_t c, uint32_t old_tree,
 static int compare_root(struct simplify *s, uint32_t c, struct error *err)
 {
 	unsigned changes;
-	int ret = compare_first(s, c, PATH_CHANGES_NO_TREE, &changes, err);
+	int ret = compare_first(s, c, SIMPLIFY_NONE, &changes, err);
 
 	if (!ret && !changes)
 		simplify_node(s, c)->flags |= SIMPLIFY_TREESAME;
@@ -208,8 +216,7 @@ static void follow(struct simplify *s, uint32_t c, uint32_t i)
 static int cut_if_empty(struct simplify *s, uint32_t p, struct error *err)
 {
 	unsigned changes;
-	int ret = compare_trees(s, tree_of(s, p), PATH_CHANGES_NO_TREE,
-				&changes, err);
+	int ret = compare_trees(s, p, SIMPLIFY_NONE, &changes, err);
 
 	if (!ret && !changes)
 		simplify_node(s, p)->parent_nr = 0;
@@ -227,8 +234,8 @@ static int compare_parent(struct simplify *s, uint32_t c, uint32_t i,
 
 	if (ret < 0)
 		return ret;
-	ret = i ? compare_trees(s, tree_of(s, c), tree_of(s, p), &changes, err)
-		: compare_first(s, c, tree_of(s, p), &changes, err);
+	ret = i ? compare_trees(s, c, p, &changes, err)
+		: compare_first(s, c, p, &changes, err);
 	if (ret < 0)
 		return ret;
 	node = simplify_node(s, c);

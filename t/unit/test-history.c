@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
+#include "walk/commit-graph-write.h"
 
 static void check_commit(struct walkrepo *f, uint32_t c)
 {
@@ -22,7 +23,7 @@ static void check_commit(struct walkrepo *f, uint32_t c)
 				      f->odb->algo, NULL),
 			 0);
 	assert_true(commit->parsed);
-	assert_int_equal(commit->level, HISTORY_LEVEL_UNKNOWN);
+	assert_int_equal(commit->level == HISTORY_LEVEL_UNKNOWN, !h->graph);
 	assert_int_equal(commit->date, view.committer_date);
 	assert_int_equal(walkrepo_nr(f, commit->tree_pos), o->refs[0]);
 	assert_int_equal(commit->parent_nr, o->ref_nr - 1);
@@ -71,6 +72,44 @@ static void random_commits(void **state)
 				check_commit(&f, c);
 			}
 			walkrepo_reopen(&f);
+		}
+		walkrepo_release(&f);
+	}
+}
+
+/* From a commit-graph that has some of them; trees now, or when asked for. */
+static void from_graph(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int lazy = 0; lazy < 2; lazy++) {
+		struct commit_graph_options o;
+		struct walkrepo f;
+
+		walkrepo_init(&f, HASH_SHA1, &seed, 80, 0);
+		randrepo_all_refs(&f.h.r);
+		assert_int_equal(
+			commit_graph_options_load(&o, &f.h.r.t.repo, NULL), 0);
+		assert_int_equal(commit_graph_write(f.odb, &o, NULL), 1);
+		walkrepo_reopen(&f);
+		f.w.history.lazy_trees = lazy;
+		for (int i = 0; i < 200; i++) {
+			uint32_t nr = walkrepo_some_commit(&f), tree,
+				 graph_pos = 0;
+			uint32_t c = walkrepo_commit(&f, nr);
+
+			parse(&f, c);
+			assert_true(
+				history_graph_pos(&f.w.history, c, &graph_pos));
+			assert_memory_equal(
+				commit_graph_oid_raw(f.w.history.graph,
+						     graph_pos),
+				f.h.r.objects[nr].oid.bytes, 20);
+			assert_int_equal(
+				history_tree(&f.w.history, c, &tree, NULL), 0);
+			assert_int_equal(walkrepo_nr(&f, tree),
+					 f.h.r.objects[nr].refs[0]);
+			check_commit(&f, c);
 		}
 		walkrepo_release(&f);
 	}
@@ -151,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_commits),
+		cmocka_unit_test(from_graph),
 		cmocka_unit_test(shallow),
 		cmocka_unit_test(errors),
 	};

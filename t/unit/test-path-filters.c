@@ -73,6 +73,16 @@ static int note_path(void *ctx, const char *path, size_t len,
 	return buf_printf(paths, "%s\n", path);
 }
 
+static enum path_filters_answer ask(struct fixture *x, struct path_filters *f,
+				    uint32_t commit)
+{
+	uint32_t graph_pos;
+
+	assert_true(commit_graph_find(
+		x->graph, x->f.h.r.objects[commit].oid.bytes, &graph_pos));
+	return f->graph ? path_filters_ask(f, graph_pos) : PATH_FILTERS_ABSENT;
+}
+
 static void check_paths(struct fixture *x, struct path_changes *p,
 			const char *a, const char *b, uint64_t *no_nr)
 {
@@ -87,8 +97,7 @@ static void check_paths(struct fixture *x, struct path_changes *p,
 			 0);
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t commit = x->f.h.r.commits[i];
-		enum path_filters_answer answer = path_filters_ask(
-			&filters, x->f.h.r.objects[commit].oid.bytes);
+		enum path_filters_answer answer = ask(x, &filters, commit);
 		bool changed = has_changed(x, p, commit);
 
 		if (answer == PATH_FILTERS_NO)
