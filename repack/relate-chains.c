@@ -8,12 +8,11 @@
 #include "repack/relate-chains.h"
 #include "repack/relate.h"
 
-/*
- * Where more than a quarter of an object is not in a base, a better one is
- * worth a search, unless there is little to save.
- */
-#define GOOD_RATIO 4
+/* A delta saves at least so much of the object, as one that is searched for. */
 #define POOR_RATIO 2
+
+/* One that may be searched for has to save more, unless there is little. */
+#define GOOD_RATIO 4
 #define LITTLE 1024
 
 struct chains {
@@ -132,13 +131,14 @@ static int climb(struct chains *c, struct relate_pair *pair, uint32_t *top)
 	return ret;
 }
 
-static uint64_t max_delta_len(uint64_t size)
+static uint64_t max_delta_len(const struct repack_item *item)
 {
-	uint64_t len = size / POOR_RATIO;
+	uint64_t poor = item->size / POOR_RATIO;
+	uint64_t good = item->size / GOOD_RATIO;
 
-	if (len > LITTLE)
-		len = LITTLE;
-	return size / GOOD_RATIO > len ? size / GOOD_RATIO : len;
+	if (!item->retry || poor < LITTLE)
+		return poor;
+	return good < LITTLE ? LITTLE : good;
 }
 
 static int relate_orphan(struct chains *c, uint32_t item_nr)
@@ -154,7 +154,7 @@ static int relate_orphan(struct chains *c, uint32_t item_nr)
 
 	if (ret <= 0 || is_made_from(c->r.items, pair.base, item_nr))
 		return ret == ERR_NOMEM ? ret : 0;
-	ret = relate_pair(&c->r, &pair, max_delta_len(item->size));
+	ret = relate_pair(&c->r, &pair, max_delta_len(item));
 	if (!ret && pair.base != REPACK_NO_ITEM && !c->heirs[top])
 		c->heirs[top] = pair.base + 1;
 	return ret;
@@ -238,7 +238,9 @@ int relate_retry(struct repack_items *items, const struct packs *packs,
 	for (size_t i = 0; i < nr && !ret; i++) {
 		struct repack_item *item = &items->items[kinds[i].value];
 
+		/* Without a name hash, a tree is a root and a blob unknown. */
 		if (is_candidate(item) &&
+		    (item->name_hash || item->type == OBJ_TREE) &&
 		    ((i && kinds[i - 1].key == kinds[i].key) ||
 		     (i + 1 < nr && kinds[i + 1].key == kinds[i].key)))
 			item->retry = is_stored_delta(item, packs);

@@ -33,12 +33,21 @@ struct relate_chains_options {
 };
 
 /*
- * Make planned items that are stored as deltas, and that will be sent whole
- * since their base is not sent, deltas against the next object up their chain
- * that is an item or that is_base() allows; or, where another such item has
- * come past before it finds one, against that item. What becomes a delta of
- * more than a quarter of its size stays as it is, or if that is little, of more
- * than half.
+ * Mark planned items that are stored as deltas, and that will be sent whole
+ * since their base is not sent, as such that the search may try against others
+ * of their pack (`retry`), but only where there is another item of their type
+ * and name hash: for others it would be in vain as a rule. Before
+ * relate_chains(), if at all. 0 or ERR_NOMEM.
+ */
+int relate_retry(struct repack_items *items, const struct packs *packs,
+		 struct error *err);
+
+/*
+ * Make such items deltas against the next object up their chain that is an item
+ * or that is_base() allows; or, where another of them has come past before one
+ * finds that, against that item. What is more than half of an object's size is
+ * not taken, nor what is more than a quarter, unless that is little, of one
+ * that the search may do better for.
  *
  * No chain comes back to itself, whatever the packs say, and none gets longer
  * than it is in its pack, as long as each object is in one pack only. It ends
@@ -51,14 +60,5 @@ struct relate_chains_options {
 int relate_chains(struct repack_items *items,
 		  const struct relate_chains_options *options,
 		  struct error *err);
-
-/*
- * Let the search try pairs from one pack for planned items that stay whole, as
- * the chain of deltas that their pack has them on did not help; but only those
- * of whose type and name hash there is another item to be compared with. For
- * others it would be in vain as a rule. 0 or ERR_NOMEM.
- */
-int relate_retry(struct repack_items *items, const struct packs *packs,
-		 struct error *err);
 
 #endif

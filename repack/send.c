@@ -131,23 +131,30 @@ static int relate_orphans(struct send *s, struct error *err)
 	return relate_chains(&s->items, &options, err);
 }
 
-/* What is likely to be a good base, each of a few objects that need one. */
+/*
+ * What is likely to be a good base, for each of those that need one. What the
+ * receiver has at the boundary is looked for last, as chains leave little to be
+ * searched; but where history is cut that is much, and what there is to be
+ * found decides which ones are searched at all.
+ */
 static int relate(struct send *s, struct error *err)
 {
 	bool keeps_deltas = s->options->reuse_delta;
+	bool thin = s->request->thin, is_cut = s->request->shallow_nr;
 	int ret = relate_versions(&s->items, &s->found, s->options->compression,
 				  err);
 
 	if (ret < 0 || !s->options->window)
 		return ret;
-	if (keeps_deltas)
-		ret = relate_orphans(s, err);
-	if (!ret)
-		ret = found_name_items(&s->found, &s->items, err);
-	if (!ret && s->request->thin)
+	ret = found_name_items(&s->found, &s->items, err);
+	if (!ret && thin && is_cut)
 		ret = found_add_bases(&s->found, &s->items, err);
 	if (!ret && keeps_deltas)
 		ret = relate_retry(&s->items, &s->packs, err);
+	if (!ret && keeps_deltas)
+		ret = relate_orphans(s, err);
+	if (!ret && thin && !is_cut)
+		ret = found_add_bases(&s->found, &s->items, err);
 	return ret;
 }
 

@@ -455,6 +455,12 @@ static void retried(void **state)
 			v.l.list.items[k].retry = false;
 		relate_with(&v.l, &options);
 	}
+	/* Nobody knows what has no name. */
+	v.l.list.items[1].how = REPACK_COPY;
+	for (uint32_t k = 0; k < 4; k++)
+		v.l.list.items[k].name_hash = 0;
+	assert_int_equal(relate_retry(&v.l.list, &v.l.packs, NULL), 0);
+	assert_false(v.l.list.items[0].retry);
 	itemlist_release(&v.l);
 }
 
