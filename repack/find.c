@@ -440,6 +440,10 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 
 	if (!space->odb || odb_pos >= space->odb->packed_nr)
 		return false;
+	if (odb_pos - found->bits.first < found->bits.nr) {
+		*bit_pos = found->bits.bits[odb_pos - found->bits.first];
+		return true;
+	}
 	if (pack && odb_pos >= pack->first_pos &&
 	    odb_pos - pack->first_pos < pack->pack->idx.nr)
 		idx_pos = odb_pos - pack->first_pos;
@@ -486,17 +490,20 @@ static int split_packed(struct found *f, struct error *err)
 	const struct odb *odb = f->walk.odb;
 	const struct odb_pack *pack = largest_pack(odb);
 	const struct pack_rev *rev;
+	bool few;
 	uint32_t nr;
 
 	if (!pack)
 		return 0;
 	nr = pack->pack->idx.nr;
-	rev = f->objects.nr < nr / MANY_RATIO
-		      ? pack_get_rev_unproven(pack->pack, err)
-		      : pack_get_rev(pack->pack, err);
+	few = f->objects.nr < nr / MANY_RATIO;
+	rev = few ? pack_get_rev_unproven(pack->pack, err)
+		  : pack_get_rev(pack->pack, err);
 	if (!rev)
 		return ERR_NOMEM;
 	f->space = bitmap_space_of_pack(odb, pack, rev);
+	if (!few && bitmap_space_table_init(&f->bits, &f->space) < 0)
+		return error_nomem(err);
 	if (bitset_init(&f->packed, nr) < 0 ||
 	    bitset_init(&f->packed_had, nr) < 0 || split_objects(f) < 0)
 		return error_nomem(err);
@@ -605,6 +612,7 @@ int found_open(struct found *found, const struct odb *odb,
 void found_close(struct found *found)
 {
 	pack_bitmap_close(found->pb);
+	bitmap_space_table_release(&found->bits);
 	bitset_release(&found->packed);
 	bitset_release(&found->packed_had);
 	free(found->objects.items);

@@ -27,19 +27,21 @@ struct found_version {
 struct found {
 	const struct repack_request *request; /* borrowed */
 	struct walk walk;
-	struct pack_bitmap *pb;      /* owned; NULL: found by walking */
-	enum name_grouping grouping; /* of all objects; none with pb, which
-					stores name hashes only */
-	struct bitmap_space space;   /* in whose order `packed` is; odb NULL:
-					there is no pack */
-	struct bitset packed;        /* by bit_pos: to send; no words: none */
-	struct bitset packed_had;    /* by bit_pos: the receiver has these; no
-					words: none */
-	bool unnamed;                /* found by walking, but name hashes and
-					groups are not known */
-	struct walk_items objects;   /* owned: all others to send */
-	struct walk_items walked;    /* owned: without pb, what `packed` stands
-					for */
+	struct pack_bitmap *pb;         /* owned; NULL: found by walking */
+	enum name_grouping grouping;    /* of all objects; none with pb, which
+					   stores name hashes only */
+	struct bitmap_space space;      /* in whose order `packed` is; odb NULL:
+					   there is no pack */
+	struct bitmap_space_table bits; /* owned: of `space`; empty: few are
+					   asked for */
+	struct bitset packed;      /* by bit_pos: to send; no words: none */
+	struct bitset packed_had;  /* by bit_pos: the receiver has these; no
+				      words: none */
+	bool unnamed;              /* found by walking, but name hashes and
+				      groups are not known */
+	struct walk_items objects; /* owned: all others to send */
+	struct walk_items walked;  /* owned: without pb, what `packed` stands
+				      for */
 	struct walk_items boundary_objects; /* owned: of the boundary's trees */
 	struct found_version *versions;     /* owned: of those at the end of
 					       `objects`, which were withheld from
