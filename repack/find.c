@@ -395,6 +395,16 @@ static void set_aside(struct finding *g)
 	f->pb = NULL;
 }
 
+/* Why the index is not asked; NULL: it is. */
+static const char *why_no_bitmap(const struct found *f)
+{
+	if (!f->request->use_bitmap)
+		return "bitmaps are not to be used";
+	if (f->request->shallow_nr)
+		return "the client's history is cut";
+	return pack_bitmap_answer_unfit(&f->walk, f->request->filter);
+}
+
 /* 1 when answered, 0 when walking has to do it. */
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
@@ -402,10 +412,7 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	struct error why = ERROR_INIT;
 	int ret;
 
-	f->no_bitmap = f->request->use_bitmap
-			       ? pack_bitmap_answer_unfit(&f->walk,
-							  f->request->filter)
-			       : "bitmaps are not to be used";
+	f->no_bitmap = why_no_bitmap(f);
 	if (f->no_bitmap)
 		return 0;
 	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
