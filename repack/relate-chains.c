@@ -15,6 +15,9 @@
 #define GOOD_RATIO 4
 #define LITTLE 1024
 
+/* Of deltas; packs have none that are longer. */
+#define CHAIN_MAX 4096
+
 struct chains {
 	struct relating r;
 	const struct relate_chains_options *options;
@@ -35,27 +38,6 @@ static bool is_candidate(const struct repack_item *item)
 	       !item->no_delta && item->pack_nr != REPACK_NO_ITEM;
 }
 
-/* Neighbours in a pack have bases in common, which are read once then. */
-static int list_orphans(struct chains *c, const struct repack_items *items)
-{
-	c->orphans = mem_alloc(items->nr, sizeof(*c->orphans));
-	if (!c->orphans)
-		return ERR_NOMEM;
-	for (size_t i = 0; i < items->nr; i++) {
-		const struct repack_item *item = &items->items[i];
-		struct pack *pack;
-
-		if (!is_candidate(item))
-			continue;
-		c->orphans[c->nr++] = (struct sort_item){
-			((uint64_t)item->pack_nr << 48) +
-				odb_offset(c->odb, item->obj_pos, &pack),
-			(uint32_t)i,
-		};
-	}
-	return sort_items(c->orphans, c->nr);
-}
-
 /*
  * From an object of a pack to its stored base: 1; 0: it has none; or negative.
  */
@@ -69,6 +51,48 @@ static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 			stored.entry.type != OBJ_REF_DELTA))
 		return ret;
 	return packs_base(idx_pos, packs, pack_nr, *idx_pos, &stored, NULL);
+}
+
+/* What an item's chain begins with; in one without end, anything. */
+static uint32_t root_of(const struct chains *c, const struct repack_item *item)
+{
+	const struct odb_pack *pack = &c->odb->packs[item->pack_nr];
+	uint32_t idx_pos = item->obj_pos - pack->first_pos;
+
+	for (int i = 0; i < CHAIN_MAX; i++)
+		if (go_up(c, item->pack_nr, &idx_pos) <= 0)
+			break;
+	return pack->first_pos + idx_pos;
+}
+
+/*
+ * Those that are made from one object stand together, and a base before what is
+ * made from it, so that what they have in common is inflated once.
+ */
+static int list_orphans(struct chains *c, const struct repack_items *items)
+{
+	int ret;
+
+	c->orphans = mem_alloc(items->nr, sizeof(*c->orphans));
+	if (!c->orphans)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < items->nr; i++) {
+		struct pack *pack;
+
+		if (!is_candidate(&items->items[i]))
+			continue;
+		c->orphans[c->nr++] = (struct sort_item){
+			odb_offset(c->odb, items->items[i].obj_pos, &pack),
+			(uint32_t)i,
+		};
+	}
+	ret = sort_items(c->orphans, c->nr);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < c->nr; i++)
+		c->orphans[i].key = root_of(c,
+					    &items->items[c->orphans[i].value]);
+	return sort_items(c->orphans, c->nr);
 }
 
 /* The number of an object of a pack, by which items know it. */
