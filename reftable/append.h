@@ -80,6 +80,14 @@ int reftable_compact_auto(const char *dir,
 			  struct error *err);
 
 /*
+ * Whether that would merge any: 1, 0, also when someone else has the list
+ * locked, or negative.
+ */
+int reftable_compact_is_due(const char *dir,
+			    const struct reftable_append_options *options,
+			    struct error *err);
+
+/*
  * Merge all tables into one, and remove tables that no list names. ERR_DENIED
  * when the list, or a table, is locked by someone else.
  */

@@ -238,20 +238,48 @@ static int compact(struct compaction *c, struct error *err)
 	return ret;
 }
 
+/* Lock the list, and choose what is to be merged. */
+static int begin_auto(struct compaction *c, const char *dir,
+		      const struct reftable_append_options *options,
+		      struct error *err)
+{
+	int ret = reftable_append_begin(&c->a, dir, options, err);
+
+	if (ret < 0)
+		return ret;
+	ret = reftable_append_choose(&c->a, 0, &c->from);
+	c->nr = c->a.stack.nr - c->from;
+	if (ret < 0) {
+		error_nomem(err);
+		release(c);
+	}
+	return ret;
+}
+
+int reftable_compact_is_due(const char *dir,
+			    const struct reftable_append_options *options,
+			    struct error *err)
+{
+	struct compaction c = {.patient = false};
+	int ret = begin_auto(&c, dir, options, err);
+
+	if (!ret) {
+		ret = c.nr > 1;
+		release(&c);
+	}
+	return ret == ERR_DENIED ? 0 : ret;
+}
+
 int reftable_compact_auto(const char *dir,
 			  const struct reftable_append_options *options,
 			  struct error *err)
 {
 	struct compaction c = {.patient = false};
-	int ret = reftable_append_begin(&c.a, dir, options, err);
+	int ret = begin_auto(&c, dir, options, err);
 
 	if (ret < 0)
 		return ret;
-	ret = reftable_append_choose(&c.a, 0, &c.from);
-	if (ret < 0)
-		error_nomem(err);
-	c.nr = c.a.stack.nr - c.from;
-	if (!ret && c.nr > 1)
+	if (c.nr > 1)
 		ret = compact(&c, err);
 	release(&c);
 	return ret;

@@ -14,6 +14,12 @@ size_t ref_pack_limit(uint64_t size)
 	return limit < LEAST_LIMIT ? LEAST_LIMIT : limit;
 }
 
+int ref_pack_is_due(const struct repo *repo,
+		    const struct ref_pack_options *options, struct error *err)
+{
+	return refs_backend_of(repo)->pack_is_due(repo, options, err);
+}
+
 int ref_pack(const struct repo *repo, struct odb_reader *reader,
 	     const struct ref_pack_options *options, struct error *err)
 {

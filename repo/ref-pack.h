@@ -34,6 +34,13 @@ struct ref_pack_options {
 size_t ref_pack_limit(uint64_t size);
 
 /*
+ * Whether ref_pack() with `if_needed` would find enough to do. 1, 0, also when
+ * someone else is at it, or negative.
+ */
+int ref_pack_is_due(const struct repo *repo,
+		    const struct ref_pack_options *options, struct error *err);
+
+/*
  * Pack. Tags that were packed without what they peel to get that as well. 0 or
  * a negative error: ERR_DENIED when packed-refs is locked. Loose refs that
  * someone else has locked or changed meanwhile stay.

@@ -114,7 +114,10 @@ struct refs_backend {
 	int (*each_root)(struct refs *refs,
 			 int (*fn)(void *ctx, const char *name), void *ctx,
 			 struct error *err);
-	/* See ref_pack(). */
+	/* See ref_pack_is_due() and ref_pack(). */
+	int (*pack_is_due)(const struct repo *repo,
+			   const struct ref_pack_options *options,
+			   struct error *err);
 	int (*pack)(const struct repo *repo, struct odb_reader *reader,
 		    const struct ref_pack_options *options, struct error *err);
 	/* Reflogs, see the functions of these names in reflog.h. */

@@ -171,6 +171,31 @@ static bool is_due(const struct packer *p)
 	       p->chosen_nr >= ref_pack_limit(p->rw.old.map.len);
 }
 
+int refs_files_pack_is_due(const struct repo *repo,
+			   const struct ref_pack_options *options,
+			   struct error *err)
+{
+	struct packer p = {.repo = repo, .options = options};
+	char *path = repo_common_path(repo, "packed-refs");
+	struct sys_stat st;
+	int ret = path ? sys_stat(&st, path, err) : error_nomem(err);
+
+	if (ret == ERR_MISSING) {
+		st.size = 0;
+		ret = 0;
+	}
+	if (!ret)
+		ret = refs_loose_list_read(&p.list, repo, "refs/", err);
+	if (!ret)
+		ret = choose(&p, err);
+	if (!ret)
+		ret = p.chosen_nr >= ref_pack_limit(st.size);
+	refs_loose_list_free(p.list);
+	free(p.chosen);
+	free(path);
+	return ret;
+}
+
 int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 		    const struct ref_pack_options *options, struct error *err)
 {

@@ -479,6 +479,7 @@ const struct refs_backend refs_files_backend = {
 	.tx_commit = refs_files_tx_commit,
 	.tx_unlock = refs_files_tx_unlock,
 	.each_root = each_root,
+	.pack_is_due = refs_files_pack_is_due,
 	.pack = refs_files_pack,
 	.log_exists = reflog_files_exists,
 	.log_read = reflog_files_read,

@@ -31,6 +31,9 @@ int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 int refs_files_tx_ready(struct ref_transaction *tx, struct error *err);
 int refs_files_tx_commit(struct ref_transaction *tx, struct error *err);
 void refs_files_tx_unlock(struct ref_transaction *tx);
+int refs_files_pack_is_due(const struct repo *repo,
+			   const struct ref_pack_options *options,
+			   struct error *err);
 int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 		    const struct ref_pack_options *options, struct error *err);
 int refs_files_each_kept(const struct repo *repo,

@@ -107,28 +107,53 @@ static int compact(const char *dir,
 	return ret;
 }
 
-int refs_reftable_pack(const struct repo *repo, struct odb_reader *reader,
-		       const struct ref_pack_options *options,
-		       struct error *err)
+/* Call `fn` for the stacks of this work tree, until it returns nonzero. */
+static int each_own_stack(const struct repo *repo,
+			  int (*fn)(const char *dir,
+				    const struct reftable_append_options *o,
+				    bool if_needed, struct error *err),
+			  bool if_needed, struct error *err)
 {
 	struct reftable_append_options append;
 	struct buf dir = BUF_INIT;
 	int ret = refs_reftable_options(&append, repo, err);
 
-	(void)reader;
 	if (!ret && !refs_reftable_place(&dir, repo, "refs/"))
 		ret = error_nomem(err);
 	if (!ret)
-		ret = compact(dir.data, &append, options->if_needed, err);
+		ret = fn(dir.data, &append, if_needed, err);
 	if (!ret && strcmp(repo->git_dir, repo->common_dir)) {
 		buf_reset(&dir);
 		ret = refs_reftable_place(&dir, repo, "HEAD")
-			      ? compact(dir.data, &append, options->if_needed,
-					err)
+			      ? fn(dir.data, &append, if_needed, err)
 			      : error_nomem(err);
 	}
 	buf_release(&dir);
 	return ret;
+}
+
+int refs_reftable_pack(const struct repo *repo, struct odb_reader *reader,
+		       const struct ref_pack_options *options,
+		       struct error *err)
+{
+	(void)reader;
+	return each_own_stack(repo, compact, options->if_needed, err);
+}
+
+static int is_due(const char *dir,
+		  const struct reftable_append_options *options, bool if_needed,
+		  struct error *err)
+{
+	(void)if_needed;
+	return reftable_compact_is_due(dir, options, err);
+}
+
+int refs_reftable_pack_is_due(const struct repo *repo,
+			      const struct ref_pack_options *options,
+			      struct error *err)
+{
+	(void)options;
+	return each_own_stack(repo, is_due, true, err);
 }
 
 int refs_reftable_init(const char *git_dir, enum hash_algo algo,

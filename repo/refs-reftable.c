@@ -457,6 +457,7 @@ const struct refs_backend refs_reftable_backend = {
 	.tx_commit = refs_reftable_tx_commit,
 	.tx_unlock = refs_reftable_tx_unlock,
 	.each_root = each_root,
+	.pack_is_due = refs_reftable_pack_is_due,
 	.pack = refs_reftable_pack,
 	.log_exists = reflog_reftable_exists,
 	.log_read = reflog_reftable_read,

@@ -61,6 +61,9 @@ int refs_reftable_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 int refs_reftable_tx_ready(struct ref_transaction *tx, struct error *err);
 int refs_reftable_tx_commit(struct ref_transaction *tx, struct error *err);
 void refs_reftable_tx_unlock(struct ref_transaction *tx);
+int refs_reftable_pack_is_due(const struct repo *repo,
+			      const struct ref_pack_options *options,
+			      struct error *err);
 int refs_reftable_pack(const struct repo *repo, struct odb_reader *reader,
 		       const struct ref_pack_options *options,
 		       struct error *err);

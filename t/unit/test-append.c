@@ -131,6 +131,7 @@ static void test_random(void **state)
 		check(&t, &twin, entries, 12);
 	}
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(reftable_compact_is_due(t.dir, &options, NULL), 0);
 	check(&t, &twin, entries, 1);
 	/* What was open stays. */
 	assert_int_equal(old.nr, 1);
@@ -168,7 +169,9 @@ static void test_locks(void **state)
 	twin_init(&twin, NAME_NR, &seed, HASH_SHA1, 0);
 	change(&t, &twin, &seed);
 	change(&t, &twin, &seed);
+	assert_int_equal(reftable_compact_is_due(t.dir, &options, NULL), 1);
 	assert_int_equal(reftable_append_begin(&a, t.dir, &options, NULL), 0);
+	assert_int_equal(reftable_compact_is_due(t.dir, &options, NULL), 0);
 	assert_int_equal(reftable_append_begin(&b, t.dir, &options, NULL),
 			 ERR_DENIED);
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL),

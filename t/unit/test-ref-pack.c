@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "repo/ref-pack.h"
+#include "t/unit/tmprepo.h"
 
 /* Sizes of packed-refs, and the number of loose refs at which Git 2.55 packs.
  */
@@ -27,10 +28,45 @@ static void test_limit(void **state)
 				 measured[i].limit);
 }
 
+static bool is_no_tag(void *ctx, const char *name)
+{
+	(void)ctx;
+	return strncmp(name, "refs/tags/", 10) != 0;
+}
+
+/* Loose ones that are wanted, name objects, and are not of a work tree. */
+static void test_due(void **state)
+{
+	const struct ref_pack_options options = {.wants = is_no_tag};
+	static const char id[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n";
+	struct tmprepo t;
+	char name[32];
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(ref_pack_is_due(&t.repo, &options, NULL), 0);
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "refs/tags/%d", i);
+		tmprepo_write(&t, name, id);
+		snprintf(name, sizeof(name), "refs/bisect/%d", i);
+		tmprepo_write(&t, name, id);
+		snprintf(name, sizeof(name), "refs/s/%d", i);
+		tmprepo_write(&t, name, "ref: refs/tags/1\n");
+	}
+	for (int i = 0; i < 16; i++) {
+		assert_int_equal(ref_pack_is_due(&t.repo, &options, NULL), 0);
+		snprintf(name, sizeof(name), "refs/heads/%d", i);
+		tmprepo_write(&t, name, id);
+	}
+	assert_int_equal(ref_pack_is_due(&t.repo, &options, NULL), 1);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
