@@ -11,6 +11,7 @@
 #include "repack/geometry.h"
 #include "repo/commit-graph.h"
 #include "repo/odb-midx.h"
+#include "repo/ref-pack.h"
 #include "repo/reflog.h"
 #include "repo/worktree.h"
 #include "sys/clock.h"
@@ -185,7 +186,20 @@ int maintenance_needs_commit_graph(const struct maintenance *m)
 	return graph_lacks_commits(m->repo, limit, m->err);
 }
 
-/* ---- other directories */
+/* ---- refs and logs */
+
+static bool wants_ref(void *ctx, const char *name)
+{
+	(void)ctx, (void)name;
+	return true;
+}
+
+int maintenance_needs_pack_refs(const struct maintenance *m)
+{
+	const struct ref_pack_options all = {.wants = wants_ref};
+
+	return ref_pack_is_due(m->repo, &all, m->err);
+}
 
 int maintenance_needs_reflog_expire(const struct maintenance *m)
 {
@@ -208,6 +222,8 @@ int maintenance_needs_reflog_expire(const struct maintenance *m)
 	reflog_release(&log);
 	return ret;
 }
+
+/* ---- other directories */
 
 /* The work trees that are gone, and have been for long enough. */
 struct prunable {

@@ -69,6 +69,7 @@ int maintenance_needs_commit_graph(const struct maintenance *m);
 int maintenance_needs_loose_objects(const struct maintenance *m);
 int maintenance_needs_incremental_repack(const struct maintenance *m);
 int maintenance_needs_geometric_repack(const struct maintenance *m);
+int maintenance_needs_pack_refs(const struct maintenance *m);
 int maintenance_needs_reflog_expire(const struct maintenance *m);
 int maintenance_needs_worktree_prune(const struct maintenance *m);
 int maintenance_needs_rerere_gc(const struct maintenance *m);

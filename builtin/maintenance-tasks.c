@@ -55,13 +55,6 @@ static int expire_reflogs(const struct maintenance *m)
 	return run(m, &w);
 }
 
-/* pack-refs looks itself whether there is enough to be packed. */
-static int always(const struct maintenance *m)
-{
-	(void)m;
-	return 1;
-}
-
 /* ---- gc */
 
 static int before_gc(const struct maintenance *m)
@@ -359,7 +352,8 @@ const struct maintenance_task maintenance_tasks[MAINTENANCE_TASK_NR] = {
 	[MAINTENANCE_GC] = {"gc", before_gc, gc, maintenance_needs_gc},
 	[MAINTENANCE_COMMIT_GRAPH] = {"commit-graph", NULL, write_commit_graph,
 				      maintenance_needs_commit_graph},
-	[MAINTENANCE_PACK_REFS] = {"pack-refs", pack_refs, NULL, always},
+	[MAINTENANCE_PACK_REFS] = {"pack-refs", pack_refs, NULL,
+				   maintenance_needs_pack_refs},
 	[MAINTENANCE_REFLOG_EXPIRE] = {"reflog-expire", expire_reflogs, NULL,
 				       maintenance_needs_reflog_expire},
 	[MAINTENANCE_WORKTREE_PRUNE] = {"worktree-prune", NULL, prune_worktrees,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git maintenance run: which tasks, in which order, one run at a time.
+ * git maintenance run and is-needed: which tasks, in which order, one run at a
+ * time.
  *
  * <object dir>/maintenance.lock is there while one runs. What is done at once
  * comes first, of all tasks; the rest may go on in the background, as a process
@@ -24,6 +25,8 @@
 static const char usage_text[] =
 	"git maintenance run [--auto] [--[no-]quiet] [--task=<task>] "
 	"[--schedule]";
+static const char needed_usage[] =
+	"git maintenance is-needed [--auto] [--task=<task>]";
 
 /* How often; a run is for tasks of its own frequency and of shorter ones. */
 enum frequency { NEVER, WEEKLY, DAILY, HOURLY };
@@ -377,6 +380,59 @@ static int run(struct run *r, int argc, const char **argv,
 	return ret < 0 ? builtin_fail(r->m.err) : run_once(r);
 }
 
+/* ---- is-needed */
+
+/* Whether there is a task to be run: 0, 1 when there is none, or a code. */
+static int is_needed(struct run *r)
+{
+	int ret = 0;
+
+	if (choose_tasks(r) < 0)
+		return builtin_fail(r->m.err);
+	for (size_t i = 0; i < r->nr && !ret; i++) {
+		const struct maintenance_task *task =
+			&maintenance_tasks[r->tasks[i]];
+
+		if (!r->m.automatic)
+			ret = 1;
+		else if (task->needed)
+			ret = task->needed(&r->m);
+	}
+	return ret < 0 ? builtin_fail(r->m.err) : !ret;
+}
+
+static int run_is_needed(struct run *r, int argc, const char **argv,
+			 struct builtin_env *env)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "auto",
+		 .value = &r->m.automatic,
+		 .help = "run tasks based on the state of the repository"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "task",
+		 .value = r,
+		 .flags = OPTION_NO_NEGATE,
+		 .fn = take_task,
+		 .arg_name = "<task>",
+		 .help = "check a specific task"},
+		{0},
+	};
+	const struct gc_args gc = GC_ARGS_INIT;
+	int operands = options_parse(argc, argv, options, needed_usage);
+	int ret;
+
+	if (operands)
+		return operands < 0 ? 129
+				    : options_usage(options, needed_usage);
+	ret = builtin_open_repo(env);
+	if (ret)
+		return ret;
+	r->m.repo = env->repo;
+	ret = gc_settings_load(&r->m.gc, &gc, r->m.repo, r->m.err);
+	return ret < 0 ? builtin_fail(r->m.err) : is_needed(r);
+}
+
 int cmd_maintenance(int argc, const char **argv, struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
@@ -384,5 +440,8 @@ int cmd_maintenance(int argc, const char **argv, struct builtin_env *env)
 
 	if (argc > 1 && !strcmp(argv[1], "run"))
 		return builtin_finish(run(&r, argc - 1, argv + 1, env));
+	if (argc > 1 && !strcmp(argv[1], "is-needed"))
+		return builtin_finish(
+			run_is_needed(&r, argc - 1, argv + 1, env));
 	return fallback_git(argv, tracing_trace(env->tracing));
 }

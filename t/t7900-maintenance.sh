@@ -227,6 +227,41 @@ test_expect_success 'a remote is prefetched once, whatever it has of URLs' '
 	expect "fetch one $FETCH" "fetch two $FETCH"
 '
 
+# Exit codes are those of Git 2.55.
+test_expect_success 'is-needed' '
+	rm -rf work && cp -R base work && cd work &&
+	git maintenance is-needed &&
+	git maintenance is-needed --task=gc &&
+	git maintenance is-needed --auto &&
+	test_expect_code 1 git maintenance is-needed --auto --task=gc &&
+	test_expect_code 1 git maintenance is-needed --auto --task=prefetch &&
+	test_expect_code 1 git maintenance is-needed --auto --task=pack-refs &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
+	do
+		stock branch b$i || return 1
+	done &&
+	git maintenance is-needed --auto --task=pack-refs &&
+	git -c maintenance.commit-graph.auto=1 maintenance is-needed --auto \
+		--task=pack-refs --task=commit-graph &&
+	: >.git/objects/maintenance.lock &&
+	git maintenance is-needed &&
+	test_expect_code 128 git -c maintenance.strategy=odd \
+		maintenance is-needed &&
+	test_expect_code 129 git maintenance is-needed --schedule=daily &&
+	test_expect_code 129 git maintenance is-needed --task=odd &&
+	test_expect_code 129 git maintenance is-needed x &&
+	cd ..
+'
+
+test_expect_success '--auto packs refs where there are enough' '
+	rm work/.git/objects/maintenance.lock &&
+	again --auto --task=pack-refs && expect "$REFS --auto" &&
+	again --auto --task=pack-refs && nothing &&
+	git init -q --bare --ref-format=reftable tables &&
+	test_expect_code 1 git -C tables maintenance is-needed --auto \
+		--task=pack-refs
+'
+
 test_expect_success 'other subcommands are of stock Git' '
 	rm -rf work && cp -R base work &&
 	test_must_fail "$GIT" -C work maintenance unregister 2>err &&
