@@ -198,6 +198,17 @@ static int take_tag(void *ctx, const struct repack_tag *tag)
 	return send_chain(t, &tag->tag);
 }
 
+/* Look at all tags, unless it is known that no target is among the few. */
+static int visit(struct tagging *t)
+{
+	const struct repack_tags *tags = &t->f->request->tags;
+	int ret = 1;
+
+	if (t->few.nr && tags->may_have)
+		ret = tags->may_have(tags->ctx, &t->few, t->err);
+	return ret > 0 ? tags->each(tags->ctx, take_tag, t, t->err) : ret;
+}
+
 /* Read those that were put off, unless all tags have come by. */
 static int read_unread(struct tagging *t)
 {
@@ -225,8 +236,7 @@ int found_include_tags(struct found *found, struct error *err)
 	if (!tags->each ||
 	    (!found->objects.nr && bitset_is_empty(&found->packed)))
 		return 0;
-	ret = tagging_init(&t) < 0 ? error_nomem(err)
-				   : tags->each(tags->ctx, take_tag, &t, err);
+	ret = tagging_init(&t) < 0 ? error_nomem(err) : visit(&t);
 	if (!ret)
 		ret = read_unread(&t);
 	tagging_release(&t);

@@ -20,6 +20,7 @@
 #include "sys/progress.h"
 
 struct filter;
+struct oidmap;
 
 /* An annotated tag. */
 struct repack_tag {
@@ -37,6 +38,12 @@ struct repack_tags {
 		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
 		    void *fn_ctx, struct error *err);
 	void *ctx;
+	/*
+	 * Whether one of these ids may be the target of a tag: 0 when surely
+	 * none is, and each() needs not be called; 1 or negative. NULL: 1.
+	 */
+	int (*may_have)(void *ctx, const struct oidmap *targets,
+			struct error *err);
 };
 
 /*

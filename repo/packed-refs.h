@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "object/oid.h"
+#include "object/oidmap.h"
 #include "sys/map.h"
 
 struct packed_refs {
@@ -85,6 +86,15 @@ int packed_refs_next(const struct packed_refs *refs, size_t *off,
 /* Find one name: 1, 0 when it is not there, or ERR_CORRUPT. */
 int packed_refs_find(const struct packed_refs *refs, const char *name,
 		     struct packed_ref *ref, struct error *err);
+
+/*
+ * Whether a record whose name starts with `prefix` (of more than "") may be a
+ * tag that peels to one of `ids`: 1, or 0 when surely none is, or ERR_CORRUPT
+ * as packed_refs_seek(). A pass over the bytes, at a fraction of what it costs
+ * to take each record; they are not checked.
+ */
+int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
+			 const struct oidmap *ids, struct error *err);
 
 /* Whether a trait is among the words of a header line, or of its rest. */
 bool packed_refs_has_trait(const char *line, size_t len, const char *trait);

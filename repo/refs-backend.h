@@ -90,6 +90,9 @@ struct refs_backend {
 	int (*iter_skip)(struct refs_iter *iter, const char *dir,
 			 struct error *err);
 	void (*iter_free)(struct refs_iter *iter);
+	/* See refs_may_peel(); NULL: always 1. */
+	int (*may_peel)(struct refs *refs, const char *prefix,
+			const struct oidmap *ids, struct error *err);
 
 	/*
 	 * Transactions. begin: read the settings (0 or negative); then, for

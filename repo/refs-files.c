@@ -308,6 +308,24 @@ static int start_iter(struct refs_iter *it, struct refs_files *files,
 	return ret ? ret : next_packed(it, err);
 }
 
+static int may_peel(struct refs *refs, const char *prefix,
+		    const struct oidmap *ids, struct error *err)
+{
+	struct refs_files *files = files_of(refs);
+	struct refs_loose_list *list;
+	int ret = get_list(files, prefix, &list, err);
+	size_t i;
+
+	if (ret < 0)
+		return ret;
+	/* What a loose ref peels to is not known. */
+	i = refs_loose_list_seek(list, prefix);
+	if (i < list->nr &&
+	    !strncmp(list->refs[i].name, prefix, strlen(prefix)))
+		return 1;
+	return packed_refs_may_peel(&files->packed->table, prefix, ids, err);
+}
+
 static int new_iter(struct refs_iter **out, struct refs *refs,
 		    const char *prefix, bool strict, struct error *err)
 {
@@ -470,6 +488,7 @@ const struct refs_backend refs_files_backend = {
 	.iter_new = new_iter,
 	.iter_next = next_ref,
 	.iter_skip = skip_dir,
+	.may_peel = may_peel,
 	.iter_free = free_iter,
 	.tx_begin = refs_files_tx_begin,
 	.tx_lock = refs_files_tx_lock,

@@ -283,6 +283,15 @@ static int visit_all(struct visit *v, struct error *err)
 	return ret;
 }
 
+int refs_may_peel(struct refs *refs, const char *prefix,
+		  const struct oidmap *ids, struct error *err)
+{
+	const struct refs_backend *backend = refs->backend;
+
+	return backend->may_peel ? backend->may_peel(refs, prefix, ids, err)
+				 : 1;
+}
+
 int refs_each_except(struct refs *refs, const char *prefix,
 		     const char *const *except,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "object/oid.h"
+#include "object/oidmap.h"
 #include "object/refs-name.h"
 #include "repo/repo.h"
 
@@ -44,6 +45,14 @@ void refs_close(struct refs *refs);
 int refs_each(struct refs *refs, const char *prefix,
 	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 	      struct error *warning, struct error *err);
+
+/*
+ * Whether a ref whose name starts with `prefix` ("refs/x/") may be a tag that
+ * peels to one of `ids`: 0 when surely none is, which takes much less than a
+ * visit to all where they are many and packed; else 1, or negative.
+ */
+int refs_may_peel(struct refs *refs, const char *prefix,
+		  const struct oidmap *ids, struct error *err);
 
 /*
  * As refs_each(), without the refs in the directories `except` ("refs/x/",

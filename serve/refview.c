@@ -310,6 +310,14 @@ static int visit_with_others(void *ctx, const struct ref *full)
 	return each->fn(each->ctx, &ref);
 }
 
+int refview_may_peel(struct refview *view, const char *prefix,
+		     const struct oidmap *ids, struct error *err)
+{
+	if (qualify(view, prefix) < 0)
+		return error_nomem(err);
+	return refs_may_peel(view->refs, view->full.data, ids, err);
+}
+
 int refview_each_with_others(struct refview *view,
 			     int (*fn)(void *ctx, const struct ref *ref),
 			     void *ctx, struct error *warning,

@@ -71,6 +71,12 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 struct error *warning, struct error *err);
 
 /*
+ * As refs_may_peel() for what a client calls `prefix`, hidden or not.
+ */
+int refview_may_peel(struct refview *view, const char *prefix,
+		     const struct oidmap *ids, struct error *err);
+
+/*
  * As refview_each() for all visible refs and those outside the namespace,
  * which have no name (NULL) for clients.
  */

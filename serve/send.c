@@ -38,6 +38,16 @@ static int each_tag(void *ctx,
 			    &visit, NULL, err);
 }
 
+static int may_have_tag(void *ctx, const struct oidmap *targets,
+			struct error *err)
+{
+	struct session *s = ctx;
+	int ret = session_open_refs(s, err);
+
+	return ret < 0 ? ret
+		       : refview_may_peel(&s->refs, "refs/tags/", targets, err);
+}
+
 /* What the client has: what it said, and what it was shallow at. */
 static int add_edges(struct request *req, struct error *err)
 {
@@ -117,7 +127,8 @@ static int make_pack(struct sending *p, struct error *err)
 		.have_nr = req->common.nr,
 		.shallow = req->cut.oids,
 		.shallow_nr = req->cut.nr,
-		.tags = {req->include_tag ? each_tag : NULL, req->s},
+		.tags = {req->include_tag ? each_tag : NULL, req->s,
+			 may_have_tag},
 		.filter = &req->filter,
 		.elsewhere = p->offer ? &elsewhere : NULL,
 		.thin = req->thin,

@@ -251,6 +251,94 @@ static void test_random(void **state)
 	}
 }
 
+/* The slow twin of packed_refs_may_peel() where all is peeled. */
+static int scan_peeled(const struct packed_refs *refs, const char *prefix,
+		       const struct oidmap *ids)
+{
+	size_t off = 0, len = strlen(prefix);
+	struct packed_ref ref;
+	uint32_t value;
+
+	while (packed_refs_next(refs, &off, &ref, NULL) == 1)
+		if (ref.is_tag && ref.name_len >= len &&
+		    !memcmp(ref.name, prefix, len) &&
+		    oidmap_get(ids, &ref.peeled, &value))
+			return 1;
+	return 0;
+}
+
+/* Ids of which many begin alike. */
+static void random_id(struct oid *oid, unsigned *seed)
+{
+	memset(oid, 0, sizeof(*oid));
+	for (int i = 0; i < 20; i++)
+		oid->bytes[i] = (uint8_t)(rand_r(seed) % (i < 2 ? 8 : 2) * 31);
+	memset(oid->bytes + 4, 0x5a, 16);
+}
+
+static void test_may_peel(void **state)
+{
+	static const char *const dirs[] = {"x/tags", "tagsy", "tags", "heads"};
+	unsigned seed = 7;
+	int found = 0;
+
+	for (int round = 0; round < 300; round++) {
+		struct buf text = BUF_INIT;
+		struct oidmap ids = OIDMAP_INIT;
+		struct packed_refs refs;
+		char hex[OID_MAX_HEX_LEN + 1];
+		struct oid oid;
+		int ret;
+
+		buf_append_str(&text, HEADER);
+		for (int i = rand_r(&seed) % 60; i-- > 0;) {
+			random_id(&oid, &seed);
+			buf_printf(&text, "%s refs/%s/%03d\n", HEX_A,
+				   dirs[i / 15], 99 - i);
+			if (rand_r(&seed) % 2)
+				buf_printf(&text, "^%s\n",
+					   oid_to_hex(hex, &oid, HASH_SHA1));
+		}
+		for (int i = rand_r(&seed) % 20; i-- > 0;) {
+			random_id(&oid, &seed);
+			assert_int_equal(oidmap_put(&ids, &oid, 0), 0);
+		}
+		assert_int_equal(parse(&refs, text.data, NULL), 0);
+		ret = packed_refs_may_peel(&refs, "refs/tags/", &ids, NULL);
+		assert_int_equal(ret, scan_peeled(&refs, "refs/tags/", &ids));
+		found += ret;
+		packed_refs_release(&refs);
+		oidmap_release(&ids);
+		buf_release(&text);
+	}
+	assert_true(found > 20 && found < 280);
+}
+
+/* What is not peeled may be anything. */
+static void test_may_peel_traits(void **state)
+{
+	static const char body[] = HEX_A " refs/tags/v1\n";
+	struct oidmap ids = OIDMAP_INIT;
+	struct packed_refs refs;
+
+	assert_int_equal(parse(&refs, body, NULL), 0);
+	assert_int_equal(packed_refs_may_peel(&refs, "refs/tags/", &ids, NULL),
+			 1);
+	packed_refs_release(&refs);
+	assert_int_equal(parse(&refs,
+			       "# pack-refs with: peeled \n" HEX_A
+			       " refs/tags/v1\n",
+			       NULL),
+			 0);
+	assert_int_equal(packed_refs_may_peel(&refs, "refs/tags/", &ids, NULL),
+			 0);
+	assert_int_equal(packed_refs_may_peel(&refs, "refs/x/", &ids, NULL), 1);
+	packed_refs_release(&refs);
+	assert_int_equal(parse(&refs, "", NULL), 0);
+	assert_int_equal(packed_refs_may_peel(&refs, "refs/x/", &ids, NULL), 0);
+	packed_refs_release(&refs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +350,8 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_sha256),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_may_peel),
+		cmocka_unit_test(test_may_peel_traits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
