@@ -143,6 +143,7 @@ struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
 	size_t ref_nr;
+	struct oidmap told; /* owned: ids of HEAD and reflogs, by their names */
 };
 
 static int name_root(struct fsck_run *r, const struct oid *oid,
@@ -234,19 +235,57 @@ static int add_ref(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-static int add_logged(void *ctx, const struct oid *oid)
+/* One id of a reflog, or (NULL) of a HEAD or private ref of a work tree. */
+static int add_kept(struct roots *roots, const struct oid *oid,
+		    const char *name)
 {
-	struct roots *roots = ctx;
 	struct fsck_run *r = roots->r;
 	char hex[OID_MAX_HEX_LEN + 1];
 	int type = fsck_links_root(roots->l, oid, OBJ_NONE, r->err);
 
 	if (!type && !fsck_is_promised(r, oid)) {
-		builtin_error("invalid reflog entry %s",
+		builtin_error("%s%sinvalid reflog entry %s", name ? name : "",
+			      name ? ": " : "",
 			      oid_to_hex(hex, oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_REACHABLE;
 	}
 	return type < 0 ? type : 0;
+}
+
+static int add_logged_id(struct roots *roots, const struct oid *oid,
+			 const char *name)
+{
+	if (oid_is_zero(oid))
+		return 0;
+	if (oidmap_add(&roots->told, oid, 0, NULL) < 0)
+		return error_nomem(roots->r->err);
+	return add_kept(roots, oid, name);
+}
+
+static int add_log(void *ctx, const char *name)
+{
+	struct reflog log = REFLOG_INIT;
+	struct roots *roots = ctx;
+	int ret = reflog_read(&log, roots->r->s.repo, name, roots->r->err);
+
+	for (size_t i = 0; i < log.nr && ret >= 0; i++) {
+		ret = add_logged_id(roots, &log.lines[i].old_oid, name);
+		if (!ret)
+			ret = add_logged_id(roots, &log.lines[i].new_oid, name);
+	}
+	reflog_release(&log);
+	return ret < 0 ? ret : 0;
+}
+
+/* What else is kept alive, but by an entry that has been added. */
+static int add_other(void *ctx, const struct oid *oid)
+{
+	struct roots *roots = ctx;
+	uint32_t ignored;
+
+	return oidmap_get(&roots->told, oid, &ignored)
+		       ? 0
+		       : add_kept(roots, oid, NULL);
 }
 
 static int add_indexed(void *ctx, const struct oid *oid)
@@ -282,6 +321,8 @@ static int add_refs(struct roots *roots)
 	if (!roots->ref_nr)
 		fprintf(stderr, "notice: No default references\n");
 	ret = refs_lookup(r->s.refs, "HEAD", &head, NULL);
+	if (ret > 0 && oidmap_add(&roots->told, &head.oid, 0, NULL) < 0)
+		ret = error_nomem(r->err);
 	if (ret > 0)
 		ret = add_ref(roots, &head);
 	return ret == ERR_NOMEM ? ret : 0;
@@ -319,8 +360,9 @@ static int add_roots(struct roots *roots, const char **names, int name_nr)
 	if (!ret && !name_nr)
 		ret = add_refs(roots);
 	if (!ret && !name_nr && r->a.reflogs)
-		ret = refs_each_reflog_oid(r->s.repo, add_logged, roots,
-					   r->err);
+		ret = reflog_each(r->s.repo, true, add_log, roots, r->err);
+	if (!ret && !name_nr && r->a.reflogs)
+		ret = refs_each_reflog_oid(r->s.repo, add_other, roots, r->err);
 	if (!ret && (!name_nr || r->a.cache))
 		ret = index_file_each_oid(r->s.repo, add_indexed, roots,
 					  r->err);
@@ -333,7 +375,7 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 		on_broken, on_mistyped, on_missing, on_unreachable, r,
 	};
 	struct fsck_links l;
-	struct roots roots = {r, &l, 0};
+	struct roots roots = {r, &l, 0, OIDMAP_INIT};
 	int ret = fsck_links_init(&l, &r->walk, &r->scan, &events, r->err);
 
 	fsck_names_init(&r->names, &r->walk.space);
@@ -345,6 +387,7 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 		ret = fsck_links_reach(&l, r->err);
 	if (!ret && (r->a.unreachable || r->a.dangling || r->a.lost_found))
 		ret = fsck_links_leftover(&l, r->err);
+	oidmap_release(&roots.told);
 	fsck_names_release(&r->names);
 	fsck_links_release(&l);
 	return ret;

@@ -97,6 +97,15 @@ damaged 'a missing blob that no index names' 'rm $(object_file HEAD~1:a)'
 damaged 'a missing tree' 'rm $(object_file HEAD:d) .git/index'
 damaged 'a missing root tree' 'rm $(object_file HEAD^{tree}) .git/index'
 damaged 'a missing commit' 'rm $(object_file HEAD~1)'
+test_expect_success 'entries of reflogs that name nothing' '
+	rm -rf "$TRASH/d" && cp -R "$TRASH/r" "$TRASH/d" && cd "$TRASH/d" &&
+	rm -f $(object_file HEAD~1) &&
+	both &&
+	grep "invalid reflog entry" ../expect.err | sort >../expect &&
+	grep "invalid reflog entry" ../actual.err | sort >../actual &&
+	grep "error: HEAD: " ../expect && test_cmp ../expect ../actual
+'
+
 damaged 'a missing tip' 'rm $(object_file HEAD)'
 damaged 'a missing tag' 'rm $(object_file t1)'
 damaged 'a ref to nothing' \
