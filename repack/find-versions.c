@@ -19,9 +19,14 @@
 #include "repack/find.h"
 #include "walk/treepair.h"
 
-/* Objects that are looked at, and bytes of those that are taken. */
+/*
+ * Objects that are looked at, and bytes of those that are taken: more where
+ * history is cut, for of that there is little to send but newest versions, each
+ * of which would be whole.
+ */
 #define VERSIONS_MAX 4096
-#define VERSION_BYTES_MAX (UINT64_C(1) << 19)
+#define BYTES_MAX (UINT64_C(1) << 19)
+#define BYTES_MAX_OF_CUT (UINT64_C(1) << 22)
 
 /* An object that might be taken out. */
 struct candidate {
@@ -36,6 +41,7 @@ struct versions {
 	struct found *f;
 	struct candidate *candidates; /* owned */
 	size_t nr, alloc;
+	uint64_t bytes_max;
 };
 
 /* Whether an object is sent, or had: what is stored against it can go along. */
@@ -66,8 +72,9 @@ static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
  * Whether it cannot be sent as a stored delta. If it is stored whole that saves
  * having it inflated; else that will be done in any case.
  */
-static bool needs_base(struct candidate *c, const struct found *f)
+static bool needs_base(struct candidate *c, const struct versions *v)
 {
+	const struct found *f = v->f;
 	struct pack_entry entry;
 	uint64_t off, base_off, stored;
 	const struct odb_pack *p = bitmap_space_locate(&f->space, c->bit, &off);
@@ -78,7 +85,7 @@ static bool needs_base(struct candidate *c, const struct found *f)
 		stored = stored_len(p, off);
 		c->size = entry.size;
 		c->cost = stored ? c->size * 256 / stored : UINT64_MAX;
-		return c->size < VERSION_BYTES_MAX;
+		return c->size < v->bytes_max;
 	}
 	return pack_entry_base(&base_off, p->pack, off, &entry, NULL) > 0 &&
 	       !is_with_receiver(f, p, base_off) &&
@@ -100,7 +107,7 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	if (v->nr >= VERSIONS_MAX)
 		return 1;
 	if (!found_bit(f, new_pos, &c.bit) || !bitset_get(&f->packed, c.bit) ||
-	    !needs_base(&c, f) || old_pos >= f->walk.space.packed_nr ||
+	    !needs_base(&c, v) || old_pos >= f->walk.space.packed_nr ||
 	    !found_had(f, old_pos))
 		return 0;
 	c.item.name_hash = name_hash_add(0, path, path_len);
@@ -132,7 +139,7 @@ static int choose(struct versions *v)
 {
 	struct found *f = v->f;
 	struct sort_item *order = mem_alloc(v->nr, sizeof(*order));
-	uint64_t left = VERSION_BYTES_MAX;
+	uint64_t left = v->bytes_max;
 	int ret = ERR_NOMEM;
 
 	f->versions = mem_alloc(v->nr, sizeof(*f->versions));
@@ -157,7 +164,11 @@ static int choose(struct versions *v)
 
 int found_withhold_versions(struct found *found, struct error *err)
 {
-	struct versions v = {.f = found};
+	struct versions v = {
+		.f = found,
+		.bytes_max = found->request->shallow_nr ? BYTES_MAX_OF_CUT
+							: BYTES_MAX,
+	};
 	struct history *h = &found->walk.history;
 	uint32_t wants[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];
 	size_t want_nr, have_nr;
