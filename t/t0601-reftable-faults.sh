@@ -128,6 +128,44 @@ do
 	"
 done
 
+# entries <dir>: what is in all reflogs
+entries () {
+	"$GIT" -C $1 reflog list &&
+	"$GIT" -C $1 reflog expire --all --expire=now --dry-run --verbose
+}
+
+test_expect_success 'a reflog without its oldest entry' '
+	entries good.git >old.entries &&
+	rm -rf new.git && cp -R good.git new.git &&
+	"$GIT" -C new.git reflog delete --rewrite a@{1} &&
+	entries new.git >new.entries &&
+	! cmp -s old.entries new.entries
+'
+
+has_old_or_new_entries () {
+	if test $1 = lose
+	then
+		test -n "$fault_over" || test $fault_code -eq 137
+	else
+		test $fault_code -eq 0 || grep "^error: .*[^: ]$" fault.err
+	fi &&
+	"$GIT" -C r.git fsck >fsck 2>&1 &&
+	"$GIT" -C r.git for-each-ref >now && test_cmp old now &&
+	unlock && entries r.git >now.entries &&
+	{ cmp -s now.entries old.entries ||
+		test_cmp new.entries now.entries; } &&
+	is_packed
+}
+
+for mode in lose EIO ENOSPC
+do
+	test_expect_success "reflog delete: $mode at every call" "
+		fault_each $mode fresh \
+			'$GIT -C r.git -c core.fsync=all reflog delete --rewrite a@{1}' \
+			'has_old_or_new_entries $mode'
+	"
+done
+
 test_expect_success 'tables go after the list that is without them' '
 	fresh &&
 	fault_run none:0 "$GIT" -C r.git -c core.fsync=all pack-refs &&
