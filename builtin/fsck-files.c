@@ -14,6 +14,12 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
+static void note(struct fsck_run *r, unsigned found, const struct error *why)
+{
+	builtin_error("%s", why->msg);
+	r->found |= found;
+}
+
 /* ---- refs */
 
 void fsck_check_refs(struct fsck_run *r)
@@ -33,13 +39,52 @@ void fsck_check_refs(struct fsck_run *r)
 		r->found |= FSCK_FOUND_REFS;
 }
 
-/* ---- packs and what stands beside them */
+/* ---- what is no object */
 
-static void note(struct fsck_run *r, unsigned found, const struct error *why)
+struct loose_dir {
+	const char *path; /* "<objects>/ab" */
+	enum hash_algo algo;
+};
+
+/* Temporary files are prune's. */
+static int judge_name(void *ctx, const char *name)
 {
-	builtin_error("%s", why->msg);
-	r->found |= found;
+	const struct loose_dir *dir = ctx;
+	size_t len = strlen(name);
+
+	if (strncmp(name, "tmp_obj_", strlen("tmp_obj_")) != 0 &&
+	    (len != hash_hex_len(dir->algo) - 2 ||
+	     strspn(name, "0123456789abcdefABCDEF") != len))
+		fprintf(stderr, "bad sha1 file: %s/%s\n", dir->path, name);
+	return 0;
 }
+
+static void name_strangers(struct fsck_run *r, const char *objects)
+{
+	struct error why = ERROR_INIT;
+
+	for (unsigned i = 0; i < 256; i++) {
+		struct buf path = BUF_INIT;
+		int ret = buf_printf(&path, "%s/%02x", objects, i);
+		struct loose_dir dir = {path.data, r->s.repo->algo};
+
+		if (!ret)
+			ret = sys_dir_each(path.data, judge_name, &dir, &why);
+		if (ret < 0 && ret != ERR_MISSING)
+			note(r, FSCK_FOUND_OBJECT, &why);
+		buf_release(&path);
+	}
+}
+
+void fsck_name_strangers(struct fsck_run *r)
+{
+	const struct odb *odb = r->s.odb;
+
+	for (size_t i = 0; i < odb->dir_nr && (r->a.full || !i); i++)
+		name_strangers(r, odb->dirs[i]);
+}
+
+/* ---- packs and what stands beside them */
 
 /* "<pack>.rev": order and checksum. One that is not there is no error. */
 static void check_rev(struct fsck_run *r, const struct pack *pack)

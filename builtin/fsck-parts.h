@@ -42,6 +42,9 @@ struct fsck_run {
 /* Check what refs are kept in, as `git refs verify` does; prints. */
 void fsck_check_refs(struct fsck_run *r);
 
+/* Name what is among loose objects and is none; prints, and is no error. */
+void fsck_name_strangers(struct fsck_run *r);
+
 /*
  * Whether a remote has promised an object, so that it may be missing. What
  * cannot be found out was not promised.

@@ -188,6 +188,18 @@ test_expect_success 'objects that are malformed' '
 	done
 '
 
+test_expect_success 'what is among loose objects and is none' '
+	rm -rf ../d && cp -R ../r ../d && cd ../d &&
+	dir=$(dirname $(object_file HEAD)) &&
+	echo x >$dir/garbage && echo x >$dir/tmp_obj_x && mkdir $dir/0123 &&
+	mkdir -p .git/objects/zz && echo x >.git/objects/zz/garbage &&
+	both && both --connectivity-only && both --no-full &&
+	grep "^bad sha1 file" ../expect.err | sort >../expect &&
+	sed -n "s,^\(bad sha1 file: \).*/.git/,\1.git/,p" ../actual.err |
+		sort >../actual &&
+	test_line_count 2 ../expect && test_cmp ../expect ../actual
+'
+
 test_expect_success 'packs that are broken' '
 	rm -rf ../d && cp -R ../r ../d && cd ../d &&
 	stock repack -adq && chmod -R u+w .git/objects &&
