@@ -114,24 +114,34 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 #define HAD_RATIO 2
 #define HAD_FEW 64
 
-/* What the trees of these commits hold. */
+/* The trees and blobs of these commits that are not in `seen`, and now are. */
+static int find_set(struct enumerate *e, const struct revwalk_result *revs,
+		    const struct tree_closure_options *options,
+		    struct walk_items *found, struct bitset *seen,
+		    struct error *err)
+{
+	uint32_t *trees = mem_alloc(revs->nr, sizeof(*trees));
+	int ret;
+
+	if (!trees)
+		return error_nomem(err);
+	for (size_t i = 0; i < revs->nr; i++)
+		trees[i] = e->w->history.commits[revs->commits[i]].tree_pos;
+	ret = tree_closure_find(found, seen, &e->w->space, trees, revs->nr,
+				options, err);
+	free(trees);
+	return ret;
+}
+
 static int add_had(struct enumerate *e, const struct revwalk_result *revs)
 {
 	const struct tree_closure_options options = {
 		.threads = e->options->threads,
 	};
 	struct walk_items ignored = {0};
-	uint32_t *trees = mem_alloc(revs->nr, sizeof(*trees));
-	int ret;
+	int ret = find_set(e, revs, &options, &ignored, &e->result->had, NULL);
 
-	if (!trees)
-		return ERR_NOMEM;
-	for (size_t i = 0; i < revs->nr; i++)
-		trees[i] = e->w->history.commits[revs->commits[i]].tree_pos;
-	ret = tree_closure_find(&ignored, &e->result->had, &e->w->space, trees,
-				revs->nr, &options, NULL);
 	free(ignored.items);
-	free(trees);
 	return ret;
 }
 
@@ -212,23 +222,14 @@ static bool is_set_enough(const struct enumerate *e)
 
 static int emit_set(struct enumerate *e, struct error *err)
 {
-	const struct revwalk_result *revs = &e->result->revs;
 	const struct tree_closure_options options = {
 		.threads = e->options->threads,
 		.progress = e->options->progress,
 		.trees_only = !takes_type(e, OBJ_BLOB),
 	};
-	uint32_t *trees = mem_alloc(revs->nr, sizeof(*trees));
-	int ret;
 
-	if (!trees)
-		return error_nomem(err);
-	for (size_t i = 0; i < revs->nr; i++)
-		trees[i] = e->w->history.commits[revs->commits[i]].tree_pos;
-	ret = tree_closure_find(&e->result->objects, &e->tree.seen,
-				&e->w->space, trees, revs->nr, &options, err);
-	free(trees);
-	return ret;
+	return find_set(e, &e->result->revs, &options, &e->result->objects,
+			&e->tree.seen, err);
 }
 
 /* Tree by tree, for filters that ask where an object is. */

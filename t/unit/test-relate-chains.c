@@ -335,6 +335,16 @@ static void receiver_has(void **state)
 	itemlist_release(&v.l);
 }
 
+/* For objects whose size cannot be found out: all are to be sent whole. */
+static void plan_by_hand(struct versions *v)
+{
+	for (size_t i = 0; i < v->l.list.nr; i++) {
+		v->l.list.items[i].how = REPACK_WHOLE;
+		v->l.list.items[i].pack_nr = 0;
+	}
+	assert_int_equal(packs_prepare(&v->l.packs, 0, 6, NULL), 0);
+}
+
 /* Nothing of a ring can be read; that is for who has to read it. */
 static void ring(void **state)
 {
@@ -349,12 +359,7 @@ static void ring(void **state)
 	pack_end(&v);
 	versions_open(&v);
 	versions_send(&v, (const int[]){1, 4, -1});
-	/* Sizes cannot be found out, so that it is planned by hand. */
-	for (size_t i = 0; i < v.l.list.nr; i++) {
-		v.l.list.items[i].how = REPACK_WHOLE;
-		v.l.list.items[i].pack_nr = 0;
-	}
-	assert_int_equal(packs_prepare(&v.l.packs, 0, 6, NULL), 0);
+	plan_by_hand(&v);
 	relate_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 0);
 	assert_int_equal(v.l.list.nr, 2);
@@ -375,11 +380,7 @@ static void broken(void **state)
 	pack_end(&v);
 	versions_open(&v);
 	versions_send(&v, (const int[]){2, 5, -1});
-	for (size_t i = 0; i < v.l.list.nr; i++) {
-		v.l.list.items[i].how = REPACK_WHOLE;
-		v.l.list.items[i].pack_nr = 0;
-	}
-	assert_int_equal(packs_prepare(&v.l.packs, 0, 5, NULL), 0);
+	plan_by_hand(&v);
 	relate_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 0);
 	itemlist_release(&v.l);
