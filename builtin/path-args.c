@@ -1,7 +1,110 @@
 /* SPDX-License-Identifier: MIT */
-/* What pathspecs are relative to. */
+/* What pathspecs are relative to, and which arguments are some. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "builtin/path-args.h"
 #include "builtin/place.h"
+#include "sys/io.h"
+
+/* Whether it has wildcards, or magic in words. */
+static bool is_pattern(const char *arg)
+{
+	if (!strncmp(arg, ":(", 2))
+		return true;
+	for (; *arg; arg++) {
+		if (*arg == '\\' && arg[1])
+			arg++;
+		else if (strchr("*?[", *arg))
+			return true;
+	}
+	return false;
+}
+
+/* Whether something is there, short magic seen through. */
+static int is_there(const char *arg, const struct repo *repo, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = 0;
+
+	if (!strncmp(arg, ":/", 2) && repo->worktree)
+		ret = buf_printf(&path, "%s/", repo->worktree);
+	if (arg[0] == ':' && arg[1] && strchr("/!^", arg[1])) {
+		arg += 2;
+		if (!*arg) {
+			buf_release(&path);
+			return 1;
+		}
+	}
+	if (ret < 0 || buf_append_str(&path, arg) < 0) {
+		buf_release(&path);
+		return error_nomem(err);
+	}
+	ret = sys_lstat(&st, path.data, err);
+	buf_release(&path);
+	if (ret == ERR_MISSING)
+		return 0;
+	return ret < 0 ? ret : 1;
+}
+
+int path_args_check_path(const char *arg, bool is_first,
+			 const struct repo *repo, struct error *err)
+{
+	int ret;
+
+	if (*arg == '-')
+		return error_set(err, ERR_INVALID,
+				 "option '%s' must come before non-option "
+				 "arguments",
+				 arg);
+	ret = is_pattern(arg) ? 1 : is_there(arg, repo, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (is_first)
+		return error_set(err, ERR_MISSING,
+				 "ambiguous argument '%s': unknown revision or "
+				 "path not in the working tree.\n"
+				 "Use '--' to separate paths from revisions, "
+				 "like this:\n"
+				 "'git <command> [<revision>...] -- "
+				 "[<file>...]'",
+				 arg);
+	return error_set(err, ERR_MISSING,
+			 "%s: no such path in the working tree.\n"
+			 "Use 'git <command> -- <path>...' to specify paths "
+			 "that do not exist locally.",
+			 arg);
+}
+
+int path_args_check_rev(const char *arg, const struct repo *repo,
+			struct error *err)
+{
+	struct place place;
+	int ret;
+
+	if (*arg == '^')
+		arg++;
+	if (*arg == '-' || !repo->worktree)
+		return 0;
+	ret = is_there(arg, repo, err);
+	if (ret <= 0)
+		return ret;
+	ret = place_find(&place, repo, err);
+	if (ret < 0)
+		return ret;
+	if (place.prefix)
+		ret = error_set(err, ERR_INVALID,
+				"ambiguous argument '%s': both revision and "
+				"filename\n"
+				"Use '--' to separate paths from revisions, "
+				"like this:\n"
+				"'git <command> [<revision>...] -- "
+				"[<file>...]'",
+				arg);
+	place_release(&place);
+	return ret;
+}
 
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err)

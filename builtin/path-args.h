@@ -3,11 +3,24 @@
 #ifndef BUILTIN_PATH_ARGS_H
 #define BUILTIN_PATH_ARGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
 #include "repo/pathspec.h"
 #include "repo/repo.h"
+
+/*
+ * Without "--" revisions come first, then paths, and nothing may be both: an
+ * argument that is no revision has to be a pattern or a path that is there,
+ * and one that is must not be (in a work tree). 0, or ERR_INVALID or
+ * ERR_MISSING in Git's words; `is_first`: it might have been meant as a
+ * revision.
+ */
+int path_args_check_path(const char *arg, bool is_first,
+			 const struct repo *repo, struct error *err);
+int path_args_check_rev(const char *arg, const struct repo *repo,
+			struct error *err);
 
 /* As pathspec_parse(), with the environment's settings. */
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "builtin/path-args.h"
 #include "builtin/rev-list.h"
 
 int rev_list_usage(void)
@@ -147,8 +148,57 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 	return ret < 0 ? ret : rev_list_check_history(r);
 }
 
+/*
+ * Everything from here on is to be a path; else `why` the first is no revision
+ * may be the better reason.
+ */
+static int check_paths(struct rev_list_run *r, const char **argv,
+		       const struct error *why)
+{
+	int ret = 0;
+
+	for (size_t i = 0; argv[i] && !ret; i++) {
+		ret = path_args_check_path(argv[i], !i, r->odb->repo, r->err);
+		if (ret == ERR_MISSING && !i && why->code == ERR_INVALID)
+			return error_set(r->err, ERR_INVALID, "%s", why->msg);
+	}
+	return ret;
+}
+
+/*
+ * A revision, or an option that names some: 1, 0 for another option, negative;
+ * 2 where paths begin, though no "--" stands in front of them.
+ */
+static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
+{
+	struct error why = ERROR_INIT;
+	int ret;
+
+	/* Magic in words: hardly "(top)t" in the index. */
+	if (!has_dashes && !strncmp(*argv, ":(", 2))
+		return check_paths(r, argv, &why) < 0 ? r->err->code : 2;
+	ret = rev_args_add(&r->args, *argv, &why);
+
+	if (ret > 0 && !has_dashes) {
+		ret = path_args_check_rev(*argv, r->odb->repo, r->err);
+		return ret < 0 ? ret : 1;
+	}
+	if (ret >= 0)
+		return ret;
+	if (ret != ERR_MISSING && ret != ERR_INVALID)
+		return error_set(r->err, ret, "%s", why.msg);
+	if (**argv == '^' || has_dashes)
+		return error_set(r->err, ret, "bad revision '%s'", *argv);
+	ret = check_paths(r, argv, &why);
+	return ret < 0 ? ret : 2;
+}
+
 int rev_list_parse(struct rev_list_run *r, const char **argv)
 {
+	bool has_dashes = false;
+
+	for (size_t i = 1; argv[i]; i++)
+		has_dashes |= !strcmp(argv[i], "--");
 	for (argv++; *argv; argv++) {
 		int ret = parse_flag(r, *argv);
 
@@ -163,9 +213,11 @@ int rev_list_parse(struct rev_list_run *r, const char **argv)
 			break;
 		}
 		if (!ret)
-			ret = rev_args_add(&r->args, *argv, r->err);
+			ret = parse_rev(r, argv, has_dashes);
 		if (ret < 0)
 			return ret;
+		if (ret == 2)
+			break;
 		if (!ret) {
 			fprintf(stderr, "error: unsupported option '%s'\n",
 				*argv);

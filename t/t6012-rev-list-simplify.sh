@@ -119,6 +119,33 @@ test_expect_success 'from standard input' '
 	rm input
 '
 
+test_expect_success 'without "--" paths are those that are there' '
+	stock -C r tag docs &&
+	while read -r args
+	do
+		eval "same -e -C r rev-list --objects $args" || return 1
+	done <<-\EOA &&
+	HEAD Makefile
+	HEAD docs
+	HEAD Makefile t docs
+	HEAD nope
+	HEAD Makefile nope
+	HEAD Makefile --parents
+	HEAD "*.c"
+	HEAD ":(top)t"
+	^docs HEAD
+	^nope HEAD
+	HEAD..nope
+	nope -- Makefile
+	HEAD:nope
+	HEAD~9
+	docs --
+	EOA
+	same -e -C r/docs rev-list HEAD x.c &&
+	same -e -C r.git rev-list HEAD objects &&
+	stock -C r tag -d docs
+'
+
 test_expect_success 'what is not supported is refused by name' '
 	for args in "--missing=print HEAD -- docs" \
 		"--exclude-promisor-objects HEAD -- docs" \
