@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* walk/merge-bases.c: random pairs against plain searches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "t/unit/dag.h"
+#include "walk/merge-bases.h"
+
+#define COMMITS 60
+
+/* Merges of a few parents from not far back, and some roots. */
+static void make(struct dag *d, uint64_t *seed)
+{
+	dag_init(d);
+	for (uint32_t i = 0; i < COMMITS; i++) {
+		uint32_t parents[3];
+		uint32_t nr = i ? (uint32_t)(random_next(seed) % 4) : 0;
+
+		for (uint32_t k = 0; k < nr; k++)
+			parents[k] = i - 1 -
+				     (uint32_t)(random_next(seed) %
+						(i < 8 ? i : 8));
+		dag_add(d, 1000 + i, false, parents, nr);
+	}
+}
+
+static bool is_behind(const struct dag *d, uint32_t commit, uint32_t other)
+{
+	bool seen[COMMITS] = {false};
+
+	dag_ancestors(d, seen, other);
+	return commit != other && seen[commit];
+}
+
+/* A common commit that is behind no other one. */
+static void check(struct dag *d, uint32_t one, uint32_t other)
+{
+	bool a[COMMITS] = {false}, b[COMMITS] = {false};
+	bool found[COMMITS] = {false};
+	uint32_t *bases;
+	size_t nr;
+
+	dag_ancestors(d, a, one);
+	dag_ancestors(d, b, other);
+	assert_int_equal(merge_bases(&bases, &nr, &d->h, one, other, NULL), 0);
+	for (size_t i = 0; i < nr; i++) {
+		assert_false(found[bases[i]]);
+		assert_true(!i || bases[i] < bases[i - 1]);
+		found[bases[i]] = true;
+	}
+	for (uint32_t c = 0; c < COMMITS; c++) {
+		bool is_base = a[c] && b[c];
+
+		for (uint32_t k = 0; k < COMMITS && is_base; k++)
+			is_base = !a[k] || !b[k] || !is_behind(d, c, k);
+		assert_int_equal(found[c], is_base);
+	}
+	free(bases);
+}
+
+static void test_random(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int i = 0; i < 8; i++) {
+		struct dag d;
+
+		make(&d, &seed);
+		for (int pair = 0; pair < 12; pair++)
+			check(&d, (uint32_t)(random_next(&seed) % COMMITS),
+			      (uint32_t)(random_next(&seed) % COMMITS));
+		check(&d, COMMITS - 1, COMMITS - 1);
+		dag_release(&d);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
