@@ -38,6 +38,9 @@ static int parse_limit(struct rev_list_run *r, const char ***argv)
 	} else if (!strncmp(arg, "--skip=", 7)) {
 		value = arg + 7;
 		out = &r->o.skip;
+	} else if (!strcmp(arg, "--max-count") || !strcmp(arg, "--skip")) {
+		out = arg[2] == 's' ? &r->o.skip : out;
+		value = *++*argv;
 	} else if (arg[0] == '-' && arg[1] == 'n') {
 		value = arg[2] ? arg + 2 : *++*argv;
 	} else if (arg[0] == '-' && arg[1] >= '0' && arg[1] <= '9') {
@@ -208,6 +211,8 @@ int rev_list_parse(struct rev_list_run *r, const char **argv)
 			ret = parse_valued(r, &argv);
 		if (!ret)
 			ret = rev_list_parse_history(r, *argv);
+		if (!ret)
+			ret = rev_list_parse_pick(r, *argv);
 		if (!ret && !strcmp(*argv, "--")) {
 			argv++;
 			break;

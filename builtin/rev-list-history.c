@@ -126,6 +126,8 @@ int rev_list_check_history(struct rev_list_run *r)
 		return refuse(r, "--exclude-promisor-objects");
 	if (r->o.test_bitmap)
 		return refuse(r, "--test-bitmap");
+	if (rev_list_pick_leaves_out(&r->pick))
+		return refuse(r, "a choice by sides or numbers of parents");
 	h->o.rewrite |= h->print_parents || h->o.children;
 	if (h->topo)
 		h->o.order = h->by_date ? SIMPLIFY_ORDER_DATE

@@ -315,6 +315,16 @@ static int exclude_trees(struct showing *s, const uint32_t *boundary, size_t nr)
 	return ret;
 }
 
+static int count_commit(struct rev_list_run *r, uint32_t commit_nr)
+{
+	uint64_t before = r->shown;
+	int ret = count_object(r, r->walk.history.commits[commit_nr].obj_pos);
+
+	if (r->shown != before)
+		rev_list_count_side(r, commit_nr);
+	return ret;
+}
+
 int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr)
 {
 	const struct history_commit *c = &r->walk.history.commits[commit_nr];
@@ -323,15 +333,18 @@ int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr)
 	if (c->missing)
 		return note_missing(r, c->obj_pos, OBJ_COMMIT, "", r->err);
 	ret = passes(r, c->obj_pos, OBJ_COMMIT, r->err);
-	if (ret <= 0 || !r->history.simplify)
-		return ret > 0 ? rev_list_show(r, c->obj_pos, NULL) : ret;
-	ret = count_object(r, c->obj_pos);
+	if (ret > 0)
+		ret = count_commit(r, commit_nr);
 	if (ret <= 0)
 		return ret;
-	if (simplify_is_boundary(r->history.simplify, commit_nr))
+	if (r->history.simplify &&
+	    simplify_is_boundary(r->history.simplify, commit_nr))
 		putchar('-');
+	else
+		rev_list_print_side(r, commit_nr);
 	print_id(r, c->obj_pos);
-	rev_list_print_relatives(r, commit_nr);
+	if (r->history.simplify)
+		rev_list_print_relatives(r, commit_nr);
 	putchar('\n');
 	return 0;
 }

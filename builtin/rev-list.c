@@ -96,6 +96,9 @@ static void finish(struct rev_list_run *r)
 		putchar('\n');
 	} else if (r->o.disk_usage)
 		printf("%" PRIu64 "\n", r->disk_bytes);
+	else if (r->o.count && r->pick.left_right)
+		printf("%" PRIu64 "\t%" PRIu64 "\n", r->pick.left_nr,
+		       r->shown - r->pick.left_nr);
 	else if (r->o.count)
 		printf("%" PRIu64 "\n", r->shown);
 }
@@ -131,8 +134,10 @@ static int list_by_walk(struct rev_list_run *r)
 	if (!ret)
 		ret = filtered_spared(&r->spared, &r->walk, &r->wants,
 				      r->o.filter_provided, r->err);
-	if (!ret)
+	if (!ret) {
+		rev_list_pick(r, &revs);
 		limit(r, &revs);
+	}
 	for (size_t i = 0; i < revs.nr && !ret && !r->o.in_commit_order; i++)
 		ret = rev_list_show_commit(r, revs.commits[i]);
 	if (!ret && (r->o.objects || r->o.in_commit_order))
@@ -258,7 +263,8 @@ static bool needs_list(const struct rev_list_run *r)
 {
 	return r->o.max_count != UINT64_MAX || r->o.skip || r->o.unpacked ||
 	       r->o.print_omitted || r->o.missing != MISSING_ERROR ||
-	       r->o.exclude_promisor;
+	       r->o.exclude_promisor || r->pick.left_right ||
+	       rev_list_pick_leaves_out(&r->pick);
 }
 
 static bool can_use_bitmap(const struct rev_list_run *r)
@@ -334,6 +340,8 @@ static int run_all(struct rev_list_run *r, const char **argv,
 	if (!ret)
 		ret = open_walk(r);
 	if (!ret)
+		ret = rev_list_open_pick(r);
+	if (!ret)
 		ret = answer(r);
 	return ret;
 }
@@ -348,6 +356,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 		.omitted = BUF_INIT,
 		.missing = BUF_INIT,
 		.history = REV_LIST_HISTORY_INIT,
+		.pick = REV_LIST_PICK_INIT,
 		.err = &err,
 	};
 	int ret = builtin_open_repo(env);
@@ -358,6 +367,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 	ret = run_all(&r, argv, env);
 	filter_args_release(&r.filter);
 	rev_list_history_release(&r.history);
+	bitset_release(&r.pick.left);
 	bitset_release(&r.spared);
 	buf_release(&r.omitted);
 	buf_release(&r.missing);

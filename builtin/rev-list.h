@@ -4,6 +4,7 @@
  *
  *   rev-list.c          strategy: by bitmaps or by walking
  *   rev-list-args.c     arguments
+ *   rev-list-pick.c     commits by their side and the number of parents
  *   rev-list-history.c  history limited by paths, parents, boundaries, orders
  *   rev-list-objects.c  objects one by one
  */
@@ -67,9 +68,25 @@ struct rev_list_history {
 		.through_tips = WALK_TIPS_INIT                                 \
 	}
 
+/* Which commits are shown, and how they are marked. */
+struct rev_list_pick {
+	bool left_right; /* mark each with its side */
+	bool left_only, right_only;
+	uint32_t min_parents, max_parents; /* UINT32_MAX: any number */
+	struct bitset left; /* by commit_nr: on the left side, where that is
+			       asked for */
+	uint64_t left_nr;   /* of those that were shown */
+};
+
+#define REV_LIST_PICK_INIT                                                     \
+	{                                                                      \
+		.max_parents = UINT32_MAX, .left = BITSET_INIT                 \
+	}
+
 struct rev_list_run {
 	struct rev_list_options o;
 	struct rev_list_history history;
+	struct rev_list_pick pick;
 	struct filter_args filter;
 	struct odb *odb;
 	struct refs *refs;
@@ -94,6 +111,24 @@ int rev_list_parse(struct rev_list_run *r, const char **argv);
 
 /* Print how to use it; 129. */
 int rev_list_usage(void);
+
+/* ---- rev-list-pick.c */
+
+/* As rev_list_parse_history(). */
+int rev_list_parse_pick(struct rev_list_run *r, const char *arg);
+
+/* Whether there are commits that would be listed, and are not. */
+bool rev_list_pick_leaves_out(const struct rev_list_pick *pick);
+
+/* The tips are known. 0 or negative. */
+int rev_list_open_pick(struct rev_list_run *r);
+
+/* Take those off the list that are not shown. */
+void rev_list_pick(const struct rev_list_run *r, struct revwalk_result *revs);
+
+/* A commit is counted; its mark is printed, if it gets one. */
+void rev_list_count_side(struct rev_list_run *r, uint32_t commit_nr);
+void rev_list_print_side(const struct rev_list_run *r, uint32_t commit_nr);
 
 /* ---- rev-list-history.c */
 

@@ -9,6 +9,8 @@
 #include "builtin/revargs.h"
 #include "builtin/stdin-lines.h"
 #include "repo/revname.h"
+#include "walk/merge-bases.h"
+#include "walk/walk.h"
 
 #define READER_CACHE ((size_t)1 << 20)
 
@@ -99,6 +101,71 @@ static int add_name(struct rev_args *args, const char *name, bool negate,
 		name, err);
 }
 
+/* The commit that a side of a symmetric difference names. */
+static int load_side(struct walk *w, uint32_t *commit,
+		     const struct rev_arg *side, struct error *err)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = walk_add_tip(w, &tips, &side->oid, false, err);
+
+	if (!ret && !tips.commit_nr)
+		ret = error_set(err, ERR_INVALID, "'%s' is not a commit",
+				oid_to_hex(hex, &side->oid, w->odb->algo));
+	if (!ret)
+		*commit = tips.commits[0];
+	walk_tips_release(&tips);
+	return ret;
+}
+
+/* Commits that both sides have are left out. */
+static int add_bases(struct rev_args *args, struct rev_list *list,
+		     const struct rev_arg *left, const struct rev_arg *right,
+		     struct error *err)
+{
+	uint32_t one, other, *bases = NULL;
+	size_t nr = 0;
+	struct walk w;
+	int ret = walk_open(&w, args->odb, NULL, 0, err);
+
+	if (ret < 0)
+		return ret;
+	ret = load_side(&w, &one, left, err);
+	if (!ret)
+		ret = load_side(&w, &other, right, err);
+	if (!ret)
+		ret = merge_bases(&bases, &nr, &w.history, one, other, err);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, &w.space,
+			     w.history.commits[bases[i]].obj_pos);
+		if (list_add(list, &oid, NULL, NULL) < 0)
+			ret = error_nomem(err);
+	}
+	free(bases);
+	walk_close(&w);
+	return ret;
+}
+
+/* "<left>...<right>": what one of them has and the other has not. */
+static int add_difference(struct rev_args *args, const char *left,
+			  const char *right, struct error *err)
+{
+	struct rev_list *sides = args->negate ? &args->haves : &args->wants;
+	struct rev_list *others = args->negate ? &args->wants : &args->haves;
+	int ret = rev_args_resolve(args, sides, *left ? left : "HEAD", err);
+
+	if (!ret)
+		ret = rev_args_resolve(args, sides, *right ? right : "HEAD",
+				       err);
+	if (ret < 0)
+		return ret;
+	sides->items[sides->nr - 2].is_left = true;
+	return add_bases(args, others, &sides->items[sides->nr - 2],
+			 &sides->items[sides->nr - 1], err);
+}
+
 /* "<from>..<to>": an absent side is HEAD. */
 static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		     struct error *err)
@@ -110,15 +177,12 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 	if (!from)
 		return error_nomem(err);
 	if (*to == '.') {
-		free(from);
-		return error_set(err, ERR_UNSUPPORTED,
-				 "symmetric differences ('%s') are not "
-				 "supported",
-				 arg);
+		ret = add_difference(args, from, to + 1, err);
+	} else {
+		ret = add_name(args, *from ? from : "HEAD", true, err);
+		if (!ret)
+			ret = add_name(args, *to ? to : "HEAD", false, err);
 	}
-	ret = add_name(args, *from ? from : "HEAD", true, err);
-	if (!ret)
-		ret = add_name(args, *to ? to : "HEAD", false, err);
 	free(from);
 	return ret;
 }

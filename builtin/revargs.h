@@ -17,9 +17,10 @@
 /* A named object. */
 struct rev_arg {
 	struct oid oid;
-	char *path; /* owned: of <rev>:<path>, else NULL */
-	char *name; /* owned: as it was given, or a ref's; NULL unless
-		       names are kept */
+	char *path;   /* owned: of <rev>:<path>, else NULL */
+	char *name;   /* owned: as it was given, or a ref's; NULL unless
+			 names are kept */
+	bool is_left; /* the left side of <rev>...<rev> */
 };
 
 struct rev_list {
