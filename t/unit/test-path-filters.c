@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "t/unit/pathspecs.h"
 #include "t/unit/walkrepo.h"
 #include "t/unit/writtengraph.h"
-#include "walk/path-changes.h"
 #include "walk/path-filters.h"
 
 struct fixture {
@@ -38,21 +38,6 @@ static void release(struct fixture *x)
 	walkrepo_release(&x->f);
 }
 
-static void parse(struct pathspec *ps, const char *a, const char *b)
-{
-	const struct pathspec_place top = {.name = ""};
-	const char *patterns[] = {a, b};
-
-	assert_int_equal(pathspec_parse(ps, patterns, b ? 2 : 1, &top, NULL),
-			 0);
-}
-
-static int stop(void *ctx, const char *path, size_t len,
-		enum path_change change)
-{
-	return 1;
-}
-
 static bool has_changed(struct fixture *x, struct path_changes *p, uint32_t nr)
 {
 	struct randrepo *r = &x->f.h.r;
@@ -62,7 +47,7 @@ static bool has_changed(struct fixture *x, struct path_changes *p, uint32_t nr)
 	if (o->ref_nr > 1)
 		parent = walkrepo_pos(&x->f, r->objects[o->refs[1]].refs[0]);
 	return path_changes_run(p, walkrepo_pos(&x->f, o->refs[0]), parent,
-				stop, NULL, NULL);
+				pathspecs_stop, NULL, NULL);
 }
 
 static int note_path(void *ctx, const char *path, size_t len,
@@ -90,7 +75,7 @@ static void check_paths(struct fixture *x, struct path_changes *p,
 	struct pathspec ps;
 	uint64_t false_nr = 0, nr = x->f.h.r.commit_nr;
 
-	parse(&ps, a, b);
+	pathspecs_parse(&ps, a, b);
 	path_changes_limit(p, &ps);
 	assert_int_equal(path_filters_init(&filters, x->graph,
 					   &x->f.h.r.t.repo.config, &ps, NULL),
@@ -172,7 +157,7 @@ static void test_unfit(void **state)
 		struct path_filters filters;
 		struct pathspec ps;
 
-		parse(&ps, patterns[i], "a");
+		pathspecs_parse(&ps, patterns[i], "a");
 		assert_int_equal(path_filters_init(&filters, x.graph,
 						   &x.f.h.r.t.repo.config, &ps,
 						   NULL),
@@ -194,7 +179,7 @@ static void check_config(struct fixture *x, const char *text, bool is_used)
 	assert_int_equal(config_parse(&config, text, strlen(text), CONFIG_LOCAL,
 				      NULL, NULL, NULL),
 			 0);
-	parse(&ps, "a", NULL);
+	pathspecs_parse(&ps, "a", NULL);
 	assert_int_equal(
 		path_filters_init(&filters, x->graph, &config, &ps, NULL), 0);
 	assert_int_equal(filters.graph != NULL, is_used);

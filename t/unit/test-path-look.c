@@ -6,29 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "t/unit/pathspecs.h"
 #include "t/unit/walkrepo.h"
-#include "walk/path-changes.h"
 #include "walk/path-look.h"
 
 static const char *const names[] = {
 	"a",   "a.c",   "a-b",   "a0", "ab", "lib",  "lib.c", "z",
 	"a/a", "lib/z", "a/a/a", "a/", ".",  "lib/", "nope",  "lib/nope/x",
 };
-
-static void parse(struct pathspec *ps, const char *a, const char *b)
-{
-	const struct pathspec_place top = {.name = ""};
-	const char *patterns[] = {a, b};
-
-	assert_int_equal(pathspec_parse(ps, patterns, b ? 2 : 1, &top, NULL),
-			 0);
-}
-
-static int stop(void *ctx, const char *path, size_t len,
-		enum path_change change)
-{
-	return 1;
-}
 
 static void check_pair(struct walkrepo *f, const struct pathspec *ps,
 		       uint32_t a, uint32_t b)
@@ -41,13 +26,13 @@ static void check_pair(struct walkrepo *f, const struct pathspec *ps,
 	assert_non_null(l);
 	path_changes_limit(p, ps);
 	assert_int_equal(path_look_differs(l, a, b, NULL),
-			 path_changes_run(p, a, b, stop, NULL, NULL));
-	assert_int_equal(
-		path_look_differs(l, a, PATH_CHANGES_NO_TREE, NULL),
-		path_changes_run(p, a, PATH_CHANGES_NO_TREE, stop, NULL, NULL));
-	assert_int_equal(
-		path_look_differs(l, PATH_CHANGES_NO_TREE, b, NULL),
-		path_changes_run(p, PATH_CHANGES_NO_TREE, b, stop, NULL, NULL));
+			 path_changes_run(p, a, b, pathspecs_stop, NULL, NULL));
+	assert_int_equal(path_look_differs(l, a, PATH_CHANGES_NO_TREE, NULL),
+			 path_changes_run(p, a, PATH_CHANGES_NO_TREE,
+					  pathspecs_stop, NULL, NULL));
+	assert_int_equal(path_look_differs(l, PATH_CHANGES_NO_TREE, b, NULL),
+			 path_changes_run(p, PATH_CHANGES_NO_TREE, b,
+					  pathspecs_stop, NULL, NULL));
 	assert_int_equal(path_look_differs(l, a, a, NULL), 0);
 	path_changes_free(p);
 	path_look_free(l);
@@ -67,10 +52,11 @@ static void test_random(void **state)
 			size_t nr = ARRAY_NR(names);
 			struct pathspec ps;
 
-			parse(&ps, names[random_next(&seed) % nr],
-			      random_next(&seed) % 3
-				      ? NULL
-				      : names[random_next(&seed) % nr]);
+			pathspecs_parse(
+				&ps, names[random_next(&seed) % nr],
+				random_next(&seed) % 3
+					? NULL
+					: names[random_next(&seed) % nr]);
 			check_pair(&f, &ps,
 				   walkrepo_pos(&f, f.h.r.objects[a].refs[0]),
 				   walkrepo_pos(&f, f.h.r.objects[b].refs[0]));
@@ -87,7 +73,7 @@ static void test_unfit(void **state)
 	for (size_t i = 0; i < ARRAY_NR(patterns); i++) {
 		struct pathspec ps;
 
-		parse(&ps, patterns[i], "a");
+		pathspecs_parse(&ps, patterns[i], "a");
 		assert_false(path_look_fits(&ps));
 		pathspec_release(&ps);
 	}
@@ -103,7 +89,7 @@ static void test_no_tree(void **state)
 	uint32_t commit;
 
 	walkrepo_init(&f, HASH_SHA1, &seed, 10, 0);
-	parse(&ps, "a", NULL);
+	pathspecs_parse(&ps, "a", NULL);
 	l = path_look_new(&f.w.space, &ps, 0);
 	commit = walkrepo_pos(&f, walkrepo_some_commit(&f));
 	assert_int_equal(

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "t/unit/pathspecs.h"
 #include "t/unit/walkrepo.h"
 #include "t/unit/writtengraph.h"
 #include "walk/simplify.h"
@@ -92,13 +93,6 @@ static void mark(const struct model *m, uint32_t c, bool full, bool *walked,
 		mark(m, o->refs[i], full, walked, shown);
 }
 
-static void parse(struct pathspec *ps, const char *path)
-{
-	const struct pathspec_place top = {.name = ""};
-
-	assert_int_equal(pathspec_parse(ps, &path, 1, &top, NULL), 0);
-}
-
 /* Give all out; each once. Returns how many there are. */
 static size_t run(struct model *m, const struct revwalk_tips *tips,
 		  const struct simplify_options *o, uint32_t *out, bool *found)
@@ -156,7 +150,7 @@ static void check(struct model *m, uint32_t tip, bool full,
 	struct pathspec ps;
 	size_t found_nr;
 
-	parse(&ps, m->path);
+	pathspecs_parse(&ps, m->path, NULL);
 	o.paths = &ps;
 	mark(m, tip, full, walked, shown);
 	found_nr = run(m, &tips, &o, out, found);
