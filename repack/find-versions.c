@@ -162,6 +162,24 @@ static int choose(struct versions *v)
 	return ret;
 }
 
+/* Compare the trees of commits with those that the receiver has. */
+static int compare_trees(struct versions *v, const uint32_t *wants,
+			 size_t want_nr, const uint32_t *haves, size_t have_nr,
+			 struct error *err)
+{
+	struct walk *w = &v->f->walk;
+	const struct history_commit *commits = w->history.commits;
+	int ret = 0;
+
+	for (size_t i = 0; i < want_nr && !ret; i++)
+		for (size_t k = 0; k < have_nr && !ret; k++)
+			ret = treepair_run(&w->space, w->reader,
+					   commits[wants[i]].tree_pos,
+					   commits[haves[k]].tree_pos,
+					   note_version, v, err);
+	return ret;
+}
+
 int found_withhold_versions(struct found *found, struct error *err)
 {
 	struct versions v = {
@@ -170,26 +188,26 @@ int found_withhold_versions(struct found *found, struct error *err)
 							: BYTES_MAX,
 	};
 	struct history *h = &found->walk.history;
-	uint32_t wants[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];
+	uint32_t newest[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];
+	const uint32_t *wants = newest;
 	size_t want_nr, have_nr;
 	int ret;
 
 	if (bitset_is_empty(&found->packed))
 		return 0;
-	ret = found_newest(wants, &want_nr, h, found->wants, found->want_nr,
+	ret = found_newest(newest, &want_nr, h, found->wants, found->want_nr,
 			   err);
 	if (!ret)
 		ret = found_newest(haves, &have_nr, h, found->boundary,
 				   found->boundary_nr, err);
 	if (ret < 0)
 		return ret;
-	for (size_t i = 0; i < want_nr && !ret; i++)
-		for (size_t k = 0; k < have_nr && !ret; k++)
-			ret = treepair_run(&found->walk.space,
-					   found->walk.reader,
-					   h->commits[wants[i]].tree_pos,
-					   h->commits[haves[k]].tree_pos,
-					   note_version, &v, err);
+	/* A client that deepens gets older ones, of all commits on the way. */
+	if (found->walked_few_nr) {
+		wants = found->walked_few;
+		want_nr = found->walked_few_nr;
+	}
+	ret = compare_trees(&v, wants, want_nr, haves, have_nr, err);
 	if (ret >= 0 && v.nr)
 		ret = choose(&v) < 0 ? error_nomem(err) : 0;
 	free(v.candidates);

@@ -16,6 +16,9 @@
 /* One object in as many makes a proof of the index little beside sending. */
 #define LARGE_RATIO 16
 
+/* So many commits of a cut history are all looked into for versions. */
+#define CUT_FEW_MAX 64
+
 /* One object in as many makes the order of the pack worth a proof. */
 #define MANY_RATIO 64
 
@@ -207,6 +210,17 @@ static void forget_doubtful(struct found *f)
 		bitset_set(&f->had, f->boundary_objects.items[i].obj_pos);
 }
 
+/* Any commit of a cut history may have versions of what the receiver has. */
+static void keep_few(struct found *f, struct revwalk_result *revs)
+{
+	if (revs->nr > CUT_FEW_MAX)
+		return;
+	f->walked_few = revs->commits;
+	f->walked_few_nr = revs->nr;
+	revs->commits = NULL;
+	revs->nr = revs->alloc = 0;
+}
+
 /* The i-th commit; in the order of a pack, where the walk has made one. */
 static uint32_t commit_at(const struct walk_result *result, size_t i)
 {
@@ -288,6 +302,8 @@ static int find_by_walk(struct finding *g, struct error *err)
 		ret = take_walked(g, &result, err);
 	if (!ret && f->request->thin)
 		ret = take_had(g, &result, err);
+	if (!ret && is_cut)
+		keep_few(f, &result.revs);
 	walk_result_release(&result);
 	return ret ? ret : found_include_tags(f, err);
 }
@@ -627,6 +643,7 @@ void found_close(struct found *found)
 	free(found->boundary_objects.items);
 	free(found->versions);
 	free(found->wants);
+	free(found->walked_few);
 	free(found->boundary);
 	bitset_release(&found->had);
 	walk_close(&found->walk);

@@ -49,6 +49,9 @@ struct found {
 	size_t version_nr;
 	uint32_t *wants; /* owned: wanted commits (commit_nr) */
 	size_t want_nr;
+	uint32_t *walked_few; /* owned: commits to send of a history that is
+				 cut, if they are few (commit_nr) */
+	size_t walked_few_nr;
 	struct bitset had;  /* by obj_pos: trees and blobs that the receiver
 			       has, without pb */
 	bool had_all;       /* these are all of them */

@@ -283,6 +283,28 @@ static void few_bytes_get_no_bases(void **state)
 	env_release(&e);
 }
 
+/* What is sent stays the same; how many became versions of what is had. */
+static size_t check_withheld(struct env *e, struct found *f)
+{
+	bool *before = calloc(RANDREPO_MAX, 1);
+
+	assert_non_null(before);
+	note_all(e, f);
+	memcpy(before, e->found, RANDREPO_MAX);
+	assert_int_equal(found_withhold_versions(f, NULL), 0);
+	note_all(e, f);
+	assert_memory_equal(before, e->found, RANDREPO_MAX);
+	for (size_t k = 0; k < f->version_nr; k++) {
+		const struct walk_item *item = &f->versions[k].old;
+		struct oid oid;
+
+		objspace_oid(&oid, &f->walk.space, item->obj_pos);
+		assert_true(e->had[randrepo_find(&e->r, &oid)]);
+	}
+	free(before);
+	return f->version_nr;
+}
+
 /*
  * What is withheld is asked for no less than before, and what it is a version
  * of is with the receiver.
@@ -296,29 +318,13 @@ static void versions_are_withheld(void **state)
 
 	env_init(&e, &seed);
 	for (int i = 0; i < 80; i++) {
-		bool *before = calloc(RANDREPO_MAX, 1);
-
-		assert_non_null(before);
 		ask(&e, 4);
 		e.request.thin = true;
 		e.request.use_bitmap = i % 2;
 		open_found(&e, &f);
-		note_all(&e, &f);
-		memcpy(before, e.found, RANDREPO_MAX);
-		assert_int_equal(found_withhold_versions(&f, NULL), 0);
-		note_all(&e, &f);
-		assert_memory_equal(before, e.found, RANDREPO_MAX);
-		for (size_t k = 0; k < f.version_nr; k++) {
-			const struct walk_item *item = &f.versions[k].old;
-			struct oid oid;
-
-			objspace_oid(&oid, &f.walk.space, item->obj_pos);
-			assert_true(e.had[randrepo_find(&e.r, &oid)]);
-		}
-		withheld += f.version_nr;
+		withheld += check_withheld(&e, &f);
 		check_bases(&e, &f);
 		found_close(&f);
-		free(before);
 	}
 	assert_true(withheld > 20);
 	env_release(&e);
@@ -405,6 +411,7 @@ static void cut_requests_walk(void **state)
 	uint64_t seed = random_seed();
 	uint32_t *ref_nr = calloc(RANDREPO_MAX, sizeof(*ref_nr));
 	uint32_t known = 0;
+	size_t withheld = 0;
 	struct oid shallow[5];
 	struct found f;
 	struct env e;
@@ -427,11 +434,13 @@ static void cut_requests_walk(void **state)
 		check(&e, !e.request.have_nr);
 		check_nothing_had(&e);
 		known += check_had(&e, &f);
+		if (e.request.thin)
+			withheld += check_withheld(&e, &f);
 		found_close(&f);
 		for (uint32_t k = 0; k < e.r.nr; k++)
 			e.r.objects[k].ref_nr = ref_nr[k];
 	}
-	assert_true(known > 100);
+	assert_true(known > 100 && withheld > 10);
 	free(ref_nr);
 	env_release(&e);
 }
