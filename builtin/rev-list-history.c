@@ -126,8 +126,8 @@ int rev_list_check_history(struct rev_list_run *r)
 		return refuse(r, "--exclude-promisor-objects");
 	if (r->o.test_bitmap)
 		return refuse(r, "--test-bitmap");
-	if (rev_list_pick_leaves_out(&r->pick))
-		return refuse(r, "a choice by sides or numbers of parents");
+	if (r->pick.left_only || r->pick.right_only)
+		return refuse(r, "a choice by sides");
 	h->o.rewrite |= h->print_parents || h->o.children;
 	if (h->topo)
 		h->o.order = h->by_date ? SIMPLIFY_ORDER_DATE
@@ -136,6 +136,8 @@ int rev_list_check_history(struct rev_list_run *r)
 	h->o.max = r->o.max_count;
 	h->o.reverse = r->o.reverse;
 	h->o.unpacked = r->o.unpacked;
+	h->o.min_parents = r->pick.min_parents;
+	h->o.max_parents = r->pick.max_parents;
 	return 0;
 }
 

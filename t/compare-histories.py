@@ -14,7 +14,8 @@ import sys
 
 OPTIONS = """--parents --children --full-history --sparse --simplify-merges
 --ancestry-path --show-pulls --remove-empty --topo-order --date-order --boundary
---reverse --count --first-parent --objects --unpacked""".split()
+--reverse --count --first-parent --objects --unpacked --no-merges
+--merges""".split()
 
 PATHS = """a b d d/ d/e d/x f/a :(icase)f *a d/* :!a :!d/e :(glob)*
 :(glob)**/x a*b :(literal)a*b nope . d/../f :/d F/""".split()
@@ -25,7 +26,7 @@ def tip(rnd, nr, rate):
 
 
 def request(rnd, nr):
-    args = [o for o in OPTIONS if rnd.random() < 0.2]
+    args = [o for o in OPTIONS if rnd.random() < 0.17]
     if "--parents" in args and "--children" in args:
         args.remove("--children")
     if rnd.random() < 0.15:

@@ -23,10 +23,14 @@ static bool ties(const struct simplify *s, uint32_t c)
 
 static bool is_shown(const struct simplify *s, uint32_t c)
 {
+	uint32_t parent_nr = simplify_node(s, c)->parent_nr;
+
 	if (simplify_has(s, c, SIMPLIFY_SHOWN | SIMPLIFY_UNINTERESTING))
 		return false;
 	if (s->o.unpacked &&
 	    objspace_is_packed(s->h->space, s->h->commits[c].obj_pos))
+		return false;
+	if (parent_nr < s->o.min_parents || parent_nr > s->o.max_parents)
 		return false;
 	if (!s->o.paths || s->o.sparse ||
 	    !simplify_has(s, c, SIMPLIFY_TREESAME))

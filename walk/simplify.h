@@ -47,6 +47,9 @@ struct simplify_options {
 	bool children;     /* simplify_children() will be asked; with rewrite */
 	bool boundary;     /* give out what is behind the last commits, too */
 	bool unpacked;     /* leave out what is in packs */
+	/* Show only commits with so many parents, those that they are followed
+	 * to; UINT32_MAX: any number. */
+	uint32_t min_parents, max_parents;
 	/*
 	 * Only ancestors and descendants of `through` (commit_nr), and these.
 	 * through_haves: of all haves. With full_history.

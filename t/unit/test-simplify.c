@@ -146,6 +146,7 @@ static void check(struct model *m, uint32_t tip, bool full,
 		.full_history = full,
 		.order = order,
 		.max = UINT64_MAX,
+		.max_parents = UINT32_MAX,
 	};
 	struct pathspec ps;
 	size_t found_nr;
@@ -242,6 +243,7 @@ static void check_request(struct model *m, uint32_t a, uint32_t b)
 	struct simplify_options o = {
 		.order = SIMPLIFY_ORDER_TOPO,
 		.max = UINT64_MAX,
+		.max_parents = UINT32_MAX,
 	};
 	size_t all_nr, some_nr;
 
@@ -263,7 +265,11 @@ static void check_request(struct model *m, uint32_t a, uint32_t b)
 	assert_int_equal(some_nr, all_nr < 2 ? 0 : all_nr < 5 ? all_nr - 2 : 3);
 	/* The boundary is what haves reach of the parents. */
 	memset(found, 0, nr);
-	o = (struct simplify_options){.boundary = true, .max = UINT64_MAX};
+	o = (struct simplify_options){
+		.boundary = true,
+		.max = UINT64_MAX,
+		.max_parents = UINT32_MAX,
+	};
 	run(m, &tips, &o, some, found);
 	for (size_t i = 0; i < all_nr; i++) {
 		const struct randrepo_object *r = &m->f.h.r.objects[all[i]];
@@ -297,6 +303,7 @@ static void test_no_bottom(void **state)
 		.ancestry_path = true,
 		.through_haves = true,
 		.max = UINT64_MAX,
+		.max_parents = UINT32_MAX,
 	};
 	uint64_t seed = random_seed();
 	struct error err = ERROR_INIT;
