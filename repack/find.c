@@ -736,6 +736,77 @@ static int add_base(struct found *f, struct repack_items *items,
 	return ret;
 }
 
+struct adding {
+	struct found *found;
+	struct repack_items *items;
+	struct sort_item *kinds; /* owned */
+	size_t nr;
+	bool (*is_sent)(void *ctx, uint32_t odb_pos);
+	void *ctx;
+};
+
+static int add_sent(void *ctx, uint32_t obj_pos, enum object_type type,
+		    const char *path, size_t path_len, struct error *err)
+{
+	struct adding *a = ctx;
+	const struct walk_item item = {
+		.obj_pos = obj_pos,
+		.name_hash = name_hash_add(0, path, path_len),
+		.group = name_group_path(a->found->grouping, path, path_len),
+		.type = (uint8_t)type,
+	};
+	struct sort_item kind = {.key = kind_of(item.type, item.name_hash)};
+
+	if (obj_pos >= a->found->walk.space.packed_nr ||
+	    !bsearch(&kind, a->kinds, a->nr, sizeof(kind), compare_kinds) ||
+	    !a->is_sent(a->ctx, obj_pos))
+		return 0;
+	return add_base(a->found, a->items, &item, err);
+}
+
+static int add_all_sent(struct adding *a, struct error *err)
+{
+	struct found *f = a->found;
+	struct history *h = &f->walk.history;
+	uint32_t newest[FOUND_NEWEST_MAX];
+	struct treewalk tree;
+	size_t nr;
+	int ret = found_newest(newest, &nr, h, f->wants, f->want_nr, err);
+
+	if (ret < 0)
+		return ret;
+	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
+	if (ret < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = treewalk_run(&tree, h->commits[newest[i]].tree_pos, "",
+				   add_sent, a, err);
+	treewalk_release(&tree);
+	return ret;
+}
+
+int found_add_sent(struct found *found, struct repack_items *items,
+		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,
+		   struct error *err)
+{
+	struct adding a = {
+		.found = found,
+		.items = items,
+		.is_sent = is_sent,
+		.ctx = ctx,
+	};
+	int ret = 0;
+
+	if (found->commits_walked < 2)
+		return 0;
+	if (list_kinds(&a.kinds, &a.nr, found, items) < 0)
+		ret = error_nomem(err);
+	if (!ret && a.nr)
+		ret = add_all_sent(&a, err);
+	free(a.kinds);
+	return ret;
+}
+
 int found_add_bases(struct found *found, struct repack_items *items,
 		    struct error *err)
 {

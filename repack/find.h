@@ -144,4 +144,12 @@ bool found_had(const struct found *found, uint32_t odb_pos);
 int found_add_bases(struct found *found, struct repack_items *items,
 		    struct error *err);
 
+/*
+ * The same of what is in the newest wanted trees and is sent already, as
+ * is_sent() says, where more than one commit is sent.
+ */
+int found_add_sent(struct found *found, struct repack_items *items,
+		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,
+		   struct error *err);
+
 #endif

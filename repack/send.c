@@ -149,6 +149,8 @@ static int relate(struct send *s, struct error *err)
 	ret = found_name_items(&s->found, &s->items, err);
 	if (!ret && thin && is_cut)
 		ret = found_add_bases(&s->found, &s->items, err);
+	if (!ret && is_cut && !s->request->have_nr && s->sent.bits)
+		ret = found_add_sent(&s->found, &s->items, is_base, s, err);
 	if (!ret && keeps_deltas)
 		ret = relate_retry(&s->items, &s->packs, err);
 	if (!ret && keeps_deltas)

@@ -23,9 +23,9 @@ files = {}
 def content():
     name = "d%d/e%d/f%d" % (dice.randrange(2), dice.randrange(2),
                             dice.randrange(4))
-    lines = files.setdefault(name, ["%s %d" % (name, i) for i in range(60)])
+    lines = files.setdefault(name, ["%s %d" % (name, i) for i in range(900)])
     if dice.random() < 0.8:
-        lines[dice.randrange(60)] = "edit %d" % dice.randrange(20)
+        lines[dice.randrange(900)] = "edit %d" % dice.randrange(20)
     return name, "\n".join(lines) + "\n"
 
 
