@@ -136,6 +136,7 @@ int rev_list_check_history(struct rev_list_run *r)
 	h->o.max = r->o.max_count;
 	h->o.reverse = r->o.reverse;
 	h->o.unpacked = r->o.unpacked;
+	h->o.keep_parents = r->o.in_commit_order; /* printed behind all */
 	h->o.min_parents = r->pick.min_parents;
 	h->o.max_parents = r->pick.max_parents;
 	return 0;

@@ -79,6 +79,7 @@ struct simplify {
 	struct simplify_list children;
 	/* Giving out: */
 	uint64_t skip_left, max_left;
+	uint32_t last;               /* given out last, or SIMPLIFY_NONE */
 	struct simplify_list behind; /* parents of what was given out */
 	bool has_boundary;           /* the rest is made of these: */
 	struct simplify_list boundary;

@@ -204,8 +204,13 @@ int simplify_next(struct simplify *s, uint32_t *commit_nr, struct error *err)
 {
 	int ret;
 
-	if (!s->o.reverse)
-		return next_forward(s, commit_nr, err);
+	if (!s->o.reverse) {
+		if (s->last != SIMPLIFY_NONE && !s->o.keep_parents)
+			simplify_node(s, s->last)->parent_nr = 0;
+		ret = next_forward(s, commit_nr, err);
+		s->last = ret > 0 ? *commit_nr : SIMPLIFY_NONE;
+		return ret;
+	}
 	ret = s->has_all ? 0 : gather_all(s, err);
 	if (ret < 0 || !s->all.nr)
 		return ret;

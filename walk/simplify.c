@@ -65,6 +65,7 @@ int simplify_new(struct simplify **out, struct history *h,
 			options->ancestry_path ||
 			options->order != SIMPLIFY_ORDER_WALK;
 	s->lowest = HISTORY_LEVEL_UNKNOWN;
+	s->last = SIMPLIFY_NONE;
 	s->skip_left = options->skip;
 	s->max_left = options->max;
 	ret = prepare(s, tips, err);

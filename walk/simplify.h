@@ -58,6 +58,7 @@ struct simplify_options {
 	const uint32_t *through; /* borrowed */
 	size_t through_nr;
 	enum simplify_order order;
+	bool keep_parents;  /* of what was given out; see simplify_parents() */
 	uint64_t skip, max; /* of what would be given out; UINT64_MAX: all */
 	bool reverse;       /* what is left of it, last to first */
 };
@@ -83,7 +84,11 @@ struct simplify_commits {
 	size_t nr;
 };
 
-/* Parents and children of a commit that was given out. */
+/*
+ * Parents and children of the commit that was given out last; unless they are
+ * kept or the order is reversed, its parents are forgotten then: as with stock
+ * Git, a child that is met late and would be rewritten past it has none.
+ */
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr);
 struct simplify_commits simplify_children(const struct simplify *s,
