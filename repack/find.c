@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the objects of a request. */
+/*
+ * Finding the objects of a request. What the receiver has at its boundary:
+ * find-boundary.c; bases of deltas: find-bases.c.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
 #include "pack-bitmap-answer.h"
-#include "repack/find.h"
+#include "repack/find-parts.h"
 #include "sys/thread.h"
-#include "walk/treewalk.h"
-
-/* Boundary commits whose trees are looked into for thin bases. */
-#define MAX_BOUNDARY 256
 
 /* One object in as many makes a proof of the index little beside sending. */
 #define LARGE_RATIO 16
@@ -47,18 +45,6 @@ static int load_tips(struct finding *g, struct error *err)
 	return ret;
 }
 
-/* Add commits whose trees the receiver has, as long as there is room. */
-static int add_boundary(struct found *f, const uint32_t *commits, size_t nr)
-{
-	if (!f->boundary)
-		f->boundary = mem_alloc(MAX_BOUNDARY, sizeof(*f->boundary));
-	if (!f->boundary)
-		return ERR_NOMEM;
-	for (size_t i = 0; i < nr && f->boundary_nr < MAX_BOUNDARY; i++)
-		f->boundary[f->boundary_nr++] = commits[i];
-	return 0;
-}
-
 /*
  * Where a walk stopped. The boundary of one that was cut may be nowhere near
  * what the receiver has, which is then what it has said that it has.
@@ -69,124 +55,9 @@ static int keep_walked_boundary(struct finding *g,
 	struct found *f = g->f;
 
 	if (f->walk.shallow.nr &&
-	    add_boundary(f, g->haves.commits, g->haves.commit_nr) < 0)
+	    find_boundary_add(f, g->haves.commits, g->haves.commit_nr) < 0)
 		return ERR_NOMEM;
-	return add_boundary(f, revs->boundary, revs->boundary_nr);
-}
-
-/* Whether a receiver that has a tree has what of this type is in it. */
-static bool is_surely_had(const struct found *f, enum object_type type)
-{
-	return filter_is_empty(f->request->filter) ||
-	       filter_takes_all(f->request->filter, type);
-}
-
-static int collect_boundary_object(void *ctx, uint32_t obj_pos,
-				   enum object_type type, const char *path,
-				   size_t path_len, struct error *err)
-{
-	struct found *f = ctx;
-	const struct walk_item item = {
-		.obj_pos = obj_pos,
-		.name_hash = name_hash_add(0, path, path_len),
-		.group = name_group_path(f->grouping, path, path_len),
-		.type = (uint8_t)type,
-	};
-
-	if (!is_surely_had(f, type))
-		return 0;
-	return walk_items_add(&f->boundary_objects, &item) < 0
-		       ? error_nomem(err)
-		       : 0;
-}
-
-/* Set the bits (by commit_nr) of the commits' parents. */
-static int mark_parents(struct bitset *set, const struct history *h,
-			const uint32_t *commits, size_t nr)
-{
-	if (bitset_init(set, h->nr) < 0)
-		return ERR_NOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		const struct history_commit *c = &h->commits[commits[i]];
-
-		for (uint32_t k = 0; c->parsed && k < c->parent_nr; k++)
-			bitset_set(set, history_parents(h, commits[i])[k]);
-	}
-	return 0;
-}
-
-/* Put a commit in its place by date, the oldest falls out. */
-static void insert_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *nr,
-			  const struct history *h, uint32_t c)
-{
-	size_t at = *nr;
-
-	while (at && h->commits[out[at - 1]].date < h->commits[c].date) {
-		if (at < FOUND_NEWEST_MAX)
-			out[at] = out[at - 1];
-		at--;
-	}
-	if (at < FOUND_NEWEST_MAX)
-		out[at] = c;
-	*nr += *nr < FOUND_NEWEST_MAX;
-}
-
-int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
-		 const struct history *h, const uint32_t *commits, size_t nr,
-		 struct error *err)
-{
-	struct bitset parents = BITSET_INIT;
-
-	*out_nr = 0;
-	if (mark_parents(&parents, h, commits, nr) < 0)
-		return error_nomem(err);
-	for (size_t i = 0; i < nr; i++)
-		if (h->commits[commits[i]].parsed &&
-		    !bitset_test(&parents, commits[i]))
-			insert_newest(out, out_nr, h, commits[i]);
-	bitset_release(&parents);
-	return 0;
-}
-
-/*
- * Find the objects of the boundary's trees, once. When it is known what is had,
- * by bitmap or otherwise, they only serve as bases: those of the newest commits
- * are as good as all.
- */
-static int collect_boundary(struct found *f, struct error *err)
-{
-	struct history *h = &f->walk.history;
-	uint32_t few[FOUND_NEWEST_MAX];
-	const uint32_t *commits = f->boundary;
-	size_t nr = f->boundary_nr;
-	struct treewalk tree;
-	int ret = 0;
-
-	if (f->has_boundary || !f->boundary_nr)
-		return 0;
-	if (f->pb || f->had_all) {
-		ret = found_newest(few, &nr, h, commits, nr, err);
-		commits = few;
-	}
-	if (ret < 0)
-		return ret;
-	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
-	if (ret < 0)
-		ret = error_nomem(err);
-	for (size_t i = 0; i < nr && !ret; i++) {
-		const struct history_commit *c = &h->commits[commits[i]];
-
-		if (c->parsed)
-			ret = treewalk_run(&tree, c->tree_pos, "",
-					   collect_boundary_object, f, err);
-	}
-	f->has_boundary = true;
-	if (!f->had_all) {
-		f->had = tree.seen;
-		tree.seen = (struct bitset)BITSET_INIT;
-	}
-	treewalk_release(&tree);
-	return ret;
+	return find_boundary_add(f, revs->boundary, revs->boundary_nr);
 }
 
 /* Drop what the receiver has in its boundary trees, perhaps elsewhere. */
@@ -266,7 +137,7 @@ static int take_had(struct finding *g, struct walk_result *result,
 		result->had = (struct bitset)BITSET_INIT;
 		return 0;
 	}
-	ret = collect_boundary(f, err);
+	ret = find_boundary_collect(f, err);
 	if (ret < 0)
 		return ret;
 	drop_had(f);
@@ -321,7 +192,7 @@ static int take_result(struct finding *g)
 	f->pseudo_merges_used = g->result.pseudo_merges_used;
 	f->commits_walked = g->result.commits_walked;
 	g->result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
-	return add_boundary(f, g->haves.commits, g->haves.commit_nr);
+	return find_boundary_add(f, g->haves.commits, g->haves.commit_nr);
 }
 
 /* As before take_result(). */
@@ -661,178 +532,4 @@ bool found_had(const struct found *found, uint32_t odb_pos)
 	}
 	return found_bit(found, odb_pos, &bit) &&
 	       bitset_get(&found->packed_had, bit);
-}
-
-/* Objects of one type and name: what deltas are likely between. */
-static uint64_t kind_of(uint8_t type, uint32_t name_hash)
-{
-	return (uint64_t)type << 32 | name_hash;
-}
-
-/*
- * Bytes to be deflated anew from which it is worth to read the boundary's trees
- * for bases: less costs less than they do.
- */
-#define KINDS_MIN_BYTES 65536
-
-/* Whether an item is one of those with a version, from which bases come. */
-static bool has_version(const struct found *f, size_t item)
-{
-	return f->version_nr && item >= f->versions[0].object &&
-	       item - f->versions[0].object < f->version_nr;
-}
-
-/*
- * The kinds of items that will be deflated anew: value is unused. None, when
- * finding bases would cost more than that.
- */
-static int list_kinds(struct sort_item **kinds, size_t *nr,
-		      const struct found *f, const struct repack_items *items)
-{
-	uint64_t bytes = 0;
-
-	*nr = 0;
-	*kinds = mem_alloc(items->nr, sizeof(**kinds));
-	if (!*kinds)
-		return ERR_NOMEM;
-	for (size_t i = 0; i < items->nr; i++) {
-		const struct repack_item *item = &items->items[i];
-
-		if (item->how != REPACK_WHOLE || item->is_external ||
-		    has_version(f, i))
-			continue;
-		bytes += item->size;
-		(*kinds)[(*nr)++].key = kind_of(item->type, item->name_hash);
-	}
-	if (bytes < KINDS_MIN_BYTES && !f->has_boundary)
-		*nr = 0;
-	return sort_items(*kinds, *nr);
-}
-
-static int compare_kinds(const void *a, const void *b)
-{
-	const struct sort_item *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-/* The search wants the size of a base; one that is missing is none. */
-static int add_base(struct found *f, struct repack_items *items,
-		    const struct walk_item *object, struct error *err)
-{
-	uint64_t size;
-	int ret = objspace_info(&f->walk.space, f->walk.reader, object->obj_pos,
-				NULL, &size, err);
-
-	if (ret == ERR_MISSING)
-		return 0;
-	if (!ret && repack_items_append(items, object->obj_pos, object->type,
-					object->name_hash, true) < 0)
-		ret = error_nomem(err);
-	if (!ret) {
-		items->items[items->nr - 1].size = size;
-		items->items[items->nr - 1].group = object->group;
-	}
-	return ret;
-}
-
-struct adding {
-	struct found *found;
-	struct repack_items *items;
-	struct sort_item *kinds; /* owned */
-	size_t nr;
-	bool (*is_sent)(void *ctx, uint32_t odb_pos);
-	void *ctx;
-};
-
-static int add_sent(void *ctx, uint32_t obj_pos, enum object_type type,
-		    const char *path, size_t path_len, struct error *err)
-{
-	struct adding *a = ctx;
-	const struct walk_item item = {
-		.obj_pos = obj_pos,
-		.name_hash = name_hash_add(0, path, path_len),
-		.group = name_group_path(a->found->grouping, path, path_len),
-		.type = (uint8_t)type,
-	};
-	struct sort_item kind = {.key = kind_of(item.type, item.name_hash)};
-
-	if (obj_pos >= a->found->walk.space.packed_nr ||
-	    !bsearch(&kind, a->kinds, a->nr, sizeof(kind), compare_kinds) ||
-	    !a->is_sent(a->ctx, obj_pos))
-		return 0;
-	return add_base(a->found, a->items, &item, err);
-}
-
-static int add_all_sent(struct adding *a, struct error *err)
-{
-	struct found *f = a->found;
-	struct history *h = &f->walk.history;
-	uint32_t newest[FOUND_NEWEST_MAX];
-	struct treewalk tree;
-	size_t nr;
-	int ret = found_newest(newest, &nr, h, f->wants, f->want_nr, err);
-
-	if (ret < 0)
-		return ret;
-	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
-	if (ret < 0)
-		ret = error_nomem(err);
-	for (size_t i = 0; i < nr && !ret; i++)
-		ret = treewalk_run(&tree, h->commits[newest[i]].tree_pos, "",
-				   add_sent, a, err);
-	treewalk_release(&tree);
-	return ret;
-}
-
-int found_add_sent(struct found *found, struct repack_items *items,
-		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,
-		   struct error *err)
-{
-	struct adding a = {
-		.found = found,
-		.items = items,
-		.is_sent = is_sent,
-		.ctx = ctx,
-	};
-	int ret = 0;
-
-	if (found->commits_walked < 2)
-		return 0;
-	if (list_kinds(&a.kinds, &a.nr, found, items) < 0)
-		ret = error_nomem(err);
-	if (!ret && a.nr)
-		ret = add_all_sent(&a, err);
-	free(a.kinds);
-	return ret;
-}
-
-int found_add_bases(struct found *found, struct repack_items *items,
-		    struct error *err)
-{
-	const struct walk_items *objects = &found->boundary_objects;
-	struct sort_item *kinds = NULL;
-	size_t nr;
-	int ret = list_kinds(&kinds, &nr, found, items) < 0 ? error_nomem(err)
-							    : 0;
-
-	if (!ret && nr)
-		ret = collect_boundary(found, err);
-	for (size_t i = 0; i < found->version_nr && !ret; i++) {
-		const struct found_version *v = &found->versions[i];
-
-		if (items->items[v->object].how != REPACK_DELTA)
-			ret = add_base(found, items, &v->old, err);
-	}
-	for (size_t i = 0; nr && i < objects->nr && !ret; i++) {
-		const struct walk_item *object = &objects->items[i];
-		struct sort_item kind = {
-			.key = kind_of(object->type, object->name_hash),
-		};
-
-		if (bsearch(&kind, kinds, nr, sizeof(*kinds), compare_kinds))
-			ret = add_base(found, items, object, err);
-	}
-	free(kinds);
-	return ret;
 }

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Delta bases: what the receiver has, or gets, that is like what is sent. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "repack/find-parts.h"
+#include "walk/treewalk.h"
+
+/* Objects of one type and name: what deltas are likely between. */
+static uint64_t kind_of(uint8_t type, uint32_t name_hash)
+{
+	return (uint64_t)type << 32 | name_hash;
+}
+
+/*
+ * Bytes to be deflated anew from which it is worth to read the boundary's trees
+ * for bases: less costs less than they do.
+ */
+#define KINDS_MIN_BYTES 65536
+
+/* Whether an item is one of those with a version, from which bases come. */
+static bool has_version(const struct found *f, size_t item)
+{
+	return f->version_nr && item >= f->versions[0].object &&
+	       item - f->versions[0].object < f->version_nr;
+}
+
+/*
+ * The kinds of items that will be deflated anew: value is unused. None, when
+ * finding bases would cost more than that.
+ */
+static int list_kinds(struct sort_item **kinds, size_t *nr,
+		      const struct found *f, const struct repack_items *items)
+{
+	uint64_t bytes = 0;
+
+	*nr = 0;
+	*kinds = mem_alloc(items->nr, sizeof(**kinds));
+	if (!*kinds)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < items->nr; i++) {
+		const struct repack_item *item = &items->items[i];
+
+		if (item->how != REPACK_WHOLE || item->is_external ||
+		    has_version(f, i))
+			continue;
+		bytes += item->size;
+		(*kinds)[(*nr)++].key = kind_of(item->type, item->name_hash);
+	}
+	if (bytes < KINDS_MIN_BYTES && !f->has_boundary)
+		*nr = 0;
+	return sort_items(*kinds, *nr);
+}
+
+static int compare_kinds(const void *a, const void *b)
+{
+	const struct sort_item *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+/* The search wants the size of a base; one that is missing is none. */
+static int add_base(struct found *f, struct repack_items *items,
+		    const struct walk_item *object, struct error *err)
+{
+	uint64_t size;
+	int ret = objspace_info(&f->walk.space, f->walk.reader, object->obj_pos,
+				NULL, &size, err);
+
+	if (ret == ERR_MISSING)
+		return 0;
+	if (!ret && repack_items_append(items, object->obj_pos, object->type,
+					object->name_hash, true) < 0)
+		ret = error_nomem(err);
+	if (!ret) {
+		items->items[items->nr - 1].size = size;
+		items->items[items->nr - 1].group = object->group;
+	}
+	return ret;
+}
+
+struct adding {
+	struct found *found;
+	struct repack_items *items;
+	struct sort_item *kinds; /* owned */
+	size_t nr;
+	bool (*is_sent)(void *ctx, uint32_t odb_pos);
+	void *ctx;
+};
+
+static int add_sent(void *ctx, uint32_t obj_pos, enum object_type type,
+		    const char *path, size_t path_len, struct error *err)
+{
+	struct adding *a = ctx;
+	const struct walk_item item = {
+		.obj_pos = obj_pos,
+		.name_hash = name_hash_add(0, path, path_len),
+		.group = name_group_path(a->found->grouping, path, path_len),
+		.type = (uint8_t)type,
+	};
+	struct sort_item kind = {.key = kind_of(item.type, item.name_hash)};
+
+	if (obj_pos >= a->found->walk.space.packed_nr ||
+	    !bsearch(&kind, a->kinds, a->nr, sizeof(kind), compare_kinds) ||
+	    !a->is_sent(a->ctx, obj_pos))
+		return 0;
+	return add_base(a->found, a->items, &item, err);
+}
+
+static int add_all_sent(struct adding *a, struct error *err)
+{
+	struct found *f = a->found;
+	struct history *h = &f->walk.history;
+	uint32_t newest[FOUND_NEWEST_MAX];
+	struct treewalk tree;
+	size_t nr;
+	int ret = found_newest(newest, &nr, h, f->wants, f->want_nr, err);
+
+	if (ret < 0)
+		return ret;
+	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
+	if (ret < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = treewalk_run(&tree, h->commits[newest[i]].tree_pos, "",
+				   add_sent, a, err);
+	treewalk_release(&tree);
+	return ret;
+}
+
+int found_add_sent(struct found *found, struct repack_items *items,
+		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,
+		   struct error *err)
+{
+	struct adding a = {
+		.found = found,
+		.items = items,
+		.is_sent = is_sent,
+		.ctx = ctx,
+	};
+	int ret = 0;
+
+	if (found->commits_walked < 2)
+		return 0;
+	if (list_kinds(&a.kinds, &a.nr, found, items) < 0)
+		ret = error_nomem(err);
+	if (!ret && a.nr)
+		ret = add_all_sent(&a, err);
+	free(a.kinds);
+	return ret;
+}
+
+int found_add_bases(struct found *found, struct repack_items *items,
+		    struct error *err)
+{
+	const struct walk_items *objects = &found->boundary_objects;
+	struct sort_item *kinds = NULL;
+	size_t nr;
+	int ret = list_kinds(&kinds, &nr, found, items) < 0 ? error_nomem(err)
+							    : 0;
+
+	if (!ret && nr)
+		ret = find_boundary_collect(found, err);
+	for (size_t i = 0; i < found->version_nr && !ret; i++) {
+		const struct found_version *v = &found->versions[i];
+
+		if (items->items[v->object].how != REPACK_DELTA)
+			ret = add_base(found, items, &v->old, err);
+	}
+	for (size_t i = 0; nr && i < objects->nr && !ret; i++) {
+		const struct walk_item *object = &objects->items[i];
+		struct sort_item kind = {
+			.key = kind_of(object->type, object->name_hash),
+		};
+
+		if (bsearch(&kind, kinds, nr, sizeof(*kinds), compare_kinds))
+			ret = add_base(found, items, object, err);
+	}
+	free(kinds);
+	return ret;
+}
