@@ -31,6 +31,14 @@ uint32_t commit_graph_nr(const struct commit_graph *graph)
 	return graph->nr;
 }
 
+bool commit_graph_has_levels(const struct commit_graph *graph)
+{
+	struct commit_graph_entry entry;
+
+	return graph->nr && !commit_graph_entry(&entry, graph, 0, NULL) &&
+	       entry.level;
+}
+
 bool commit_graph_find(const struct commit_graph *graph, const uint8_t *raw,
 		       uint32_t *graph_pos)
 {

@@ -254,6 +254,19 @@ test_expect_success 'the same with a chain whose top has no filters' '
 	compare 33 80 even.git "$GIT" chain.git "$GIT"
 '
 
+test_expect_success 'orders while the walk goes on' '
+	for order in --topo-order --date-order
+	do
+		for mode in "" "-n3" --parents "--parents --full-history" \
+			"--boundary -n4" "--reverse --no-merges" --sparse
+		do
+			same -C v1.git rev-list $order $mode --all -- d &&
+			same -C v1.git rev-list $order $mode t59 t50 &&
+			same -C v1.git rev-list $order $mode t58 -- a f || return 1
+		done
+	done
+'
+
 # statistics <git> <dir> <args>...
 statistics () {
 	( GIT_TRACE2_EVENT=$PWD/trace && export GIT_TRACE2_EVENT &&

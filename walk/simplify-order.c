@@ -5,20 +5,14 @@
 #include "base/mem.h"
 #include "walk/simplify-parts.h"
 
-/* What can be given out: newest first, or last come first served. */
-struct ready {
-	bool by_date;
-	struct heap heap;
-	struct simplify_list stack;
-};
-
-static int ready_push(struct ready *r, const struct simplify *s, uint32_t c)
+int simplify_ready_push(struct simplify_ready *r, const struct simplify *s,
+			uint32_t c)
 {
 	return r->by_date ? heap_push(&r->heap, s->h->commits[c].date, c)
 			  : simplify_list_add(&r->stack, c);
 }
 
-static bool ready_pop(struct ready *r, uint32_t *c)
+bool simplify_ready_pop(struct simplify_ready *r, uint32_t *c)
 {
 	if (r->by_date)
 		return heap_pop(&r->heap, c);
@@ -28,14 +22,20 @@ static bool ready_pop(struct ready *r, uint32_t *c)
 	return true;
 }
 
-/* Commits that none of the list is a child of, the first of them on top. */
-static int push_tips(struct ready *r, const struct simplify *s,
-		     const struct simplify_list *list, const uint32_t *children)
+void simplify_ready_release(struct simplify_ready *r)
+{
+	heap_release(&r->heap);
+	free(r->stack.items);
+}
+
+int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
+			const struct simplify_list *list,
+			const uint32_t *children)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		uint32_t c = list->items[r->by_date ? i : list->nr - 1 - i];
 
-		if (children[c] == 1 && ready_push(r, s, c) < 0)
+		if (children[c] == 1 && simplify_ready_push(r, s, c) < 0)
 			return ERR_NOMEM;
 	}
 	return 0;
@@ -65,14 +65,14 @@ static uint32_t *count_children(const struct simplify *s,
 }
 
 /* Parents whose children are all out are ready. */
-static int release_parents(struct ready *r, const struct simplify *s,
+static int release_parents(struct simplify_ready *r, const struct simplify *s,
 			   uint32_t *children, uint32_t c)
 {
 	for (uint32_t k = 0; k < simplify_node(s, c)->parent_nr; k++) {
 		uint32_t p = simplify_node_parents(s, c)[k];
 
 		if (children[p] && --children[p] == 1 &&
-		    ready_push(r, s, p) < 0)
+		    simplify_ready_push(r, s, p) < 0)
 			return ERR_NOMEM;
 	}
 	return 0;
@@ -80,19 +80,19 @@ static int release_parents(struct ready *r, const struct simplify *s,
 
 int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date)
 {
-	struct ready ready = {.by_date = by_date, .heap = HEAP_INIT};
+	struct simplify_ready ready = {.by_date = by_date, .heap = HEAP_INIT};
 	uint32_t *children = count_children(s, list);
 	size_t nr = 0;
 	uint32_t c;
-	int ret = children ? push_tips(&ready, s, list, children) : ERR_NOMEM;
+	int ret = children ? simplify_ready_tips(&ready, s, list, children)
+			   : ERR_NOMEM;
 
 	/* All of the list has been read. */
-	while (!ret && ready_pop(&ready, &c)) {
+	while (!ret && simplify_ready_pop(&ready, &c)) {
 		ret = release_parents(&ready, s, children, c);
 		list->items[nr++] = c;
 	}
-	heap_release(&ready.heap);
-	free(ready.stack.items);
+	simplify_ready_release(&ready);
 	free(children);
 	return ret;
 }

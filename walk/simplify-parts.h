@@ -5,6 +5,7 @@
  *   simplify-walk.c    commits by date, what haves reach, the whole list
  *   simplify-same.c    TREESAME: which parents a commit is followed to
  *   simplify-order.c   children before parents; children
+ *   simplify-topo.c    the same while the walk goes on
  *   simplify-merges.c  --simplify-merges
  *   simplify-show.c    which are shown, rewriting, the boundary
  *
@@ -35,6 +36,8 @@ enum {
 	SIMPLIFY_CHILD = 1 << 10,    /* a child of it was */
 	SIMPLIFY_BOUNDARY = 1 << 11, /* is given out as a boundary */
 	SIMPLIFY_MARK = 1 << 12,     /* scratch, clear between uses */
+	SIMPLIFY_EXPLORED = 1 << 13, /* of simplify-topo.c: was queued to be */
+	SIMPLIFY_COUNTED = 1 << 14,  /* simplified, or to count children */
 };
 
 #define SIMPLIFY_NONE UINT32_MAX
@@ -63,7 +66,8 @@ struct simplify {
 	size_t same_nr, same_alloc;
 	struct path_changes *changes; /* owned; NULL without paths */
 	struct path_filters filters;
-	struct path_look *look; /* owned; NULL: `changes` compares */
+	struct path_look *look;     /* owned; NULL: `changes` compares */
+	struct simplify_topo *topo; /* owned; NULL: it does not give out */
 	struct heap queue;
 	size_t interesting_nr; /* of the queue, not uninteresting */
 	struct simplify_list stack;
@@ -160,11 +164,40 @@ int simplify_unite_parents(struct simplify *s, uint32_t c);
 
 /* ---- simplify-order.c */
 
+/* What can be given out: newest first, or last come first served. */
+struct simplify_ready {
+	bool by_date;
+	struct heap heap;
+	struct simplify_list stack;
+};
+
+int simplify_ready_push(struct simplify_ready *r, const struct simplify *s,
+			uint32_t c);
+bool simplify_ready_pop(struct simplify_ready *r, uint32_t *c);
+void simplify_ready_release(struct simplify_ready *r);
+
+/*
+ * Push the commits of a list that have no children (`children` counts one more,
+ * by commit_nr), the first of them on top.
+ */
+int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
+			const struct simplify_list *list,
+			const uint32_t *children);
+
 /* Children before parents. 0 or ERR_NOMEM. */
 int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date);
 
 /* Who is the child of whom in s->list. 0 or ERR_NOMEM. */
 int simplify_note_children(struct simplify *s);
+
+/* ---- simplify-topo.c */
+
+/* Begin to give out from the queued tips. 0 or negative. */
+int simplify_topo_begin(struct simplify *s, struct error *err);
+
+/* The next commit, shown or not: 1, 0 at the end, or negative. */
+int simplify_topo_next(struct simplify *s, uint32_t *c, struct error *err);
+void simplify_topo_end(struct simplify *s);
 
 /* ---- simplify-merges.c */
 

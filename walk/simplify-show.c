@@ -100,6 +100,10 @@ static int next_shown(struct simplify *s, uint32_t *c, struct error *err)
 			if (s->list_at == s->list.nr)
 				return 0;
 			*c = s->list.items[s->list_at++];
+		} else if (s->topo) {
+			ret = simplify_topo_next(s, c, err);
+			if (!ret)
+				return 0;
 		} else {
 			if (!simplify_dequeue(s, c))
 				return 0;

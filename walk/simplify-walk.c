@@ -83,7 +83,7 @@ int simplify_enqueue(struct simplify *s, uint32_t c)
 {
 	struct simplify_node *node = simplify_node(s, c);
 
-	if (node->flags & SIMPLIFY_SEEN)
+	if ((node->flags & SIMPLIFY_SEEN) || s->topo)
 		return 0;
 	if (heap_push(&s->queue, s->h->commits[c].date, c) < 0)
 		return ERR_NOMEM;

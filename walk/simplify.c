@@ -32,6 +32,21 @@ static int open_trees(struct simplify *s, struct error *err)
 	return 0;
 }
 
+/*
+ * With levels, and nothing to be painted, an order needs no whole walk. (With
+ * --first-parent, parents that are passed by are not known.)
+ */
+static bool can_stream(const struct simplify *s,
+		       const struct revwalk_tips *tips)
+{
+	if (tips->have_nr || s->o.children || s->o.merges || s->o.ancestry_path)
+		return false;
+	if (s->o.order == SIMPLIFY_ORDER_WALK)
+		return true;
+	return s->h->graph && !s->o.first_parent &&
+	       commit_graph_has_levels(s->h->graph);
+}
+
 static int prepare(struct simplify *s, const struct revwalk_tips *tips,
 		   struct error *err)
 {
@@ -39,6 +54,8 @@ static int prepare(struct simplify *s, const struct revwalk_tips *tips,
 
 	if (!ret)
 		ret = simplify_walk(s, tips, err);
+	if (!ret && s->o.order != SIMPLIFY_ORDER_WALK && !s->is_limited)
+		return simplify_topo_begin(s, err);
 	if (!ret && s->o.order != SIMPLIFY_ORDER_WALK &&
 	    simplify_sort(s, &s->list, s->o.order == SIMPLIFY_ORDER_DATE) < 0)
 		ret = error_nomem(err);
@@ -61,9 +78,7 @@ int simplify_new(struct simplify **out, struct history *h,
 		return error_nomem(err);
 	s->h = h;
 	s->o = *options;
-	s->is_limited = tips->have_nr || options->children || options->merges ||
-			options->ancestry_path ||
-			options->order != SIMPLIFY_ORDER_WALK;
+	s->is_limited = !can_stream(s, tips);
 	s->lowest = HISTORY_LEVEL_UNKNOWN;
 	s->last = SIMPLIFY_NONE;
 	s->skip_left = options->skip;
@@ -86,6 +101,7 @@ void simplify_free(struct simplify *s)
 	free(s->same);
 	path_changes_free(s->changes);
 	path_look_free(s->look);
+	simplify_topo_end(s);
 	path_filters_release(&s->filters);
 	heap_release(&s->queue);
 	free(s->stack.items);
