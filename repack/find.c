@@ -4,7 +4,6 @@
  * find-boundary.c; bases of deltas: find-bases.c.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "pack-bitmap-answer.h"
