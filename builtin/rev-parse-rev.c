@@ -6,6 +6,22 @@
 #include "base/mem.h"
 #include "builtin/rev-parse.h"
 #include "object/parse.h"
+#include "walk/merge-bases.h"
+
+/* What both sides of a symmetric difference have is excluded. */
+static int show_bases(struct rev_parse *rp, const struct oid *from,
+		      const struct oid *to)
+{
+	struct error err = ERROR_INIT;
+	struct oid *bases;
+	size_t nr;
+	int ret = merge_bases_of(&bases, &nr, rp->store.odb, from, to, &err);
+
+	for (size_t i = 0; i < nr && !ret; i++)
+		rev_parse_show_rev(rp, true, &bases[i], NULL);
+	free(bases);
+	return ret < 0 ? -builtin_fail(&err) : 1;
+}
 
 int rev_parse_range(struct rev_parse *rp, const char *arg)
 {
@@ -24,17 +40,10 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 	if (!store_resolve(&rp->store, &from_oid, *from ? from : "HEAD",
 			   NULL) &&
 	    !store_resolve(&rp->store, &to_oid, *to ? to : "HEAD", NULL)) {
-		ret = 1;
-		if (dots[2] == '.') {
-			ret = -builtin_die("symmetric differences ('%s') are "
-					   "not supported",
-					   arg);
-		} else {
-			rev_parse_show_rev(rp, false, &to_oid,
-					   *to ? to : "HEAD");
-			rev_parse_show_rev(rp, true, &from_oid,
-					   *from ? from : "HEAD");
-		}
+		rev_parse_show_rev(rp, false, &to_oid, *to ? to : "HEAD");
+		rev_parse_show_rev(rp, dots[2] != '.', &from_oid,
+				   *from ? from : "HEAD");
+		ret = dots[2] == '.' ? show_bases(rp, &from_oid, &to_oid) : 1;
 	}
 	free(from);
 	return ret;

@@ -47,9 +47,9 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);
 
 /*
- * "<from>..<to>"; a side that is left out is HEAD. Returns 1, 0 when the
- * argument is not of that form or names nothing, or after printing a message
- * its exit code negated.
+ * "<from>..<to>", "<from>...<to>"; a side that is left out is HEAD. Returns 1,
+ * 0 when the argument is not of that form or names nothing, or after printing a
+ * message its exit code negated.
  */
 int rev_parse_range(struct rev_parse *rp, const char *arg);
 

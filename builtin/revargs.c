@@ -10,7 +10,6 @@
 #include "builtin/stdin-lines.h"
 #include "repo/revname.h"
 #include "walk/merge-bases.h"
-#include "walk/walk.h"
 
 #define READER_CACHE ((size_t)1 << 20)
 
@@ -101,50 +100,20 @@ static int add_name(struct rev_args *args, const char *name, bool negate,
 		name, err);
 }
 
-/* The commit that a side of a symmetric difference names. */
-static int load_side(struct walk *w, uint32_t *commit,
-		     const struct rev_arg *side, struct error *err)
-{
-	struct walk_tips tips = WALK_TIPS_INIT;
-	char hex[OID_MAX_HEX_LEN + 1];
-	int ret = walk_add_tip(w, &tips, &side->oid, false, err);
-
-	if (!ret && !tips.commit_nr)
-		ret = error_set(err, ERR_INVALID, "'%s' is not a commit",
-				oid_to_hex(hex, &side->oid, w->odb->algo));
-	if (!ret)
-		*commit = tips.commits[0];
-	walk_tips_release(&tips);
-	return ret;
-}
-
 /* Commits that both sides have are left out. */
 static int add_bases(struct rev_args *args, struct rev_list *list,
 		     const struct rev_arg *left, const struct rev_arg *right,
 		     struct error *err)
 {
-	uint32_t one, other, *bases = NULL;
-	size_t nr = 0;
-	struct walk w;
-	int ret = walk_open(&w, args->odb, NULL, 0, err);
+	struct oid *bases;
+	size_t nr;
+	int ret = merge_bases_of(&bases, &nr, args->odb, &left->oid,
+				 &right->oid, err);
 
-	if (ret < 0)
-		return ret;
-	ret = load_side(&w, &one, left, err);
-	if (!ret)
-		ret = load_side(&w, &other, right, err);
-	if (!ret)
-		ret = merge_bases(&bases, &nr, &w.history, one, other, err);
-	for (size_t i = 0; i < nr && !ret; i++) {
-		struct oid oid;
-
-		objspace_oid(&oid, &w.space,
-			     w.history.commits[bases[i]].obj_pos);
-		if (list_add(list, &oid, NULL, NULL) < 0)
+	for (size_t i = 0; i < nr && !ret; i++)
+		if (list_add(list, &bases[i], NULL, NULL) < 0)
 			ret = error_nomem(err);
-	}
 	free(bases);
-	walk_close(&w);
 	return ret;
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "walk/merge-bases.h"
 #include "walk/revwalk.h"
+#include "walk/walk.h"
 
 /* Leave in *list what is behind no other commit of it. */
 static int keep_heads(struct revwalk_result *kept, struct history *h,
@@ -62,5 +63,61 @@ int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,
 	}
 	revwalk_result_release(&apart);
 	revwalk_result_release(&kept);
+	return ret;
+}
+
+/* The commit that an id leads to. */
+static int load(struct walk *w, uint32_t *commit, const struct oid *oid,
+		struct error *err)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = walk_add_tip(w, &tips, oid, false, err);
+
+	if (!ret && !tips.commit_nr)
+		ret = error_set(err, ERR_INVALID, "'%s' is not a commit",
+				oid_to_hex(hex, oid, w->odb->algo));
+	if (!ret)
+		*commit = tips.commits[0];
+	walk_tips_release(&tips);
+	return ret;
+}
+
+static int find_bases(struct walk *w, struct oid **bases, size_t *nr,
+		      const struct oid *one, const struct oid *other,
+		      struct error *err)
+{
+	uint32_t first, second, *commits = NULL;
+	int ret = load(w, &first, one, err);
+
+	if (!ret)
+		ret = load(w, &second, other, err);
+	if (!ret)
+		ret = merge_bases(&commits, nr, &w->history, first, second,
+				  err);
+	if (!ret) {
+		*bases = mem_alloc(*nr, sizeof(**bases));
+		ret = *bases ? 0 : error_nomem(err);
+	}
+	for (size_t i = 0; i < *nr && !ret; i++)
+		objspace_oid(&(*bases)[i], &w->space,
+			     w->history.commits[commits[i]].obj_pos);
+	free(commits);
+	return ret;
+}
+
+int merge_bases_of(struct oid **bases, size_t *nr, const struct odb *odb,
+		   const struct oid *one, const struct oid *other,
+		   struct error *err)
+{
+	struct walk w;
+	int ret = walk_open(&w, odb, NULL, 0, err);
+
+	*bases = NULL;
+	*nr = 0;
+	if (ret < 0)
+		return ret;
+	ret = find_bases(&w, bases, nr, one, other, err);
+	walk_close(&w);
 	return ret;
 }

@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "object/oid.h"
+#include "repo/odb.h"
 #include "walk/history.h"
 
 /*
@@ -25,5 +27,13 @@
  */
 int merge_bases(uint32_t **bases, size_t *nr, struct history *h, uint32_t one,
 		uint32_t other, struct error *err);
+
+/*
+ * The same by ids, which may be of tags. ERR_INVALID ("'<id>' is not a commit")
+ * for other objects; *bases and *nr are set in any case.
+ */
+int merge_bases_of(struct oid **bases, size_t *nr, const struct odb *odb,
+		   const struct oid *one, const struct oid *other,
+		   struct error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "t/unit/dag.h"
+#include "t/unit/randrepo.h"
 #include "walk/merge-bases.h"
 
 #define COMMITS 60
@@ -77,10 +78,46 @@ static void test_random(void **state)
 	}
 }
 
+/* By ids of commits, and of what is none. */
+static void test_ids(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	const struct oid *tip, *first;
+	struct oid *bases;
+	struct randrepo r;
+	struct odb *odb;
+	size_t nr;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 12);
+	randrepo_store_pack(&r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	first = &r.objects[r.commits[0]].oid;
+	tip = &r.objects[r.commits[r.commit_nr - 1]].oid;
+	assert_int_equal(merge_bases_of(&bases, &nr, odb, tip, tip, NULL), 0);
+	assert_int_equal(nr, 1);
+	assert_true(oid_equal(&bases[0], tip));
+	free(bases);
+	for (uint32_t i = 0; i < r.nr; i++) {
+		if (r.objects[i].type != OBJ_BLOB)
+			continue;
+		assert_int_equal(merge_bases_of(&bases, &nr, odb, first,
+						&r.objects[i].oid, &err),
+				 ERR_INVALID);
+		assert_null(bases);
+		assert_non_null(strstr(err.msg, "is not a commit"));
+		break;
+	}
+	odb_close(odb);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
