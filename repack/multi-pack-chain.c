@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "pack-bitmap.h"
 #include "pack/midx-write.h"
-#include "repack/multi-pack-bitmap.h"
 #include "repack/multi-pack-chain.h"
 #include "repack/multi-pack-lock.h"
+#include "repack/multi-pack-parts.h"
 #include "repack/multi-pack-remove.h"
 #include "repack/multi-pack-sources.h"
 #include "sys/io.h"
@@ -168,31 +168,14 @@ static int stack_layer(struct writing *w,
 static int make_bitmap(struct writing *w, const struct pack_bitmap *old,
 		       bool compacts)
 {
-	const struct pack_bitmap *base = w->base ? bitmap_of(w, w->base) : NULL;
-	struct multi_pack_bitmap_report report = {.warning = ERROR_INIT};
-	struct pack_midx_order order;
-	struct bitmap_space space;
-	struct multi_pack_bitmap_request rq = {
-		.space = &space,
-		.refs = w->o->refs,
-		.refs_snapshot = w->o->refs_snapshot,
-		.options = w->o->bitmap,
-		.below = old,
+	const struct multi_pack_below below = {
+		.base = w->base ? bitmap_of(w, w->base) : NULL,
+		.old = old,
 		.compacts = compacts,
 	};
-	int ret = pack_midx_order_init(&order, &w->om->midx, NULL, 0, w->err);
 
-	if (ret < 0)
-		return ret;
-	space = bitmap_space_of_midx(w->odb, w->om, &order);
-	space.base = base ? &base->space : NULL;
-	ret = multi_pack_bitmap_make(&w->bitmap, &report, &rq, w->err);
-	pack_midx_order_release(&order);
-	w->result->not_closed = ret == ERR_MISSING;
-	w->result->bitmap_nr = report.bitmap_nr;
-	w->result->bitmap_len = w->bitmap.len;
-	w->result->warning = report.warning;
-	return ret;
+	return multi_pack_make_bitmap(&w->bitmap, w->result, w->odb, w->om,
+				      w->o, &below, w->err);
 }
 
 static const struct pack_midx **list_layers(const struct odb_midx *top,
@@ -239,18 +222,9 @@ static int make_layer(struct writing *w)
 static int put_file(struct writing *w, const char *path, const void *bytes,
 		    size_t len)
 {
-	struct sys_tempfile file = SYS_TEMPFILE_INIT;
-	int ret = path ? sys_tempfile_create(&file, w->dir.data, "tmp_midx_",
-					     LAYER_MODE | w->odb->repo->share,
-					     w->err)
-		       : error_nomem(w->err);
-
-	if (!ret)
-		ret = sys_tempfile_write(&file, bytes, len, w->err);
-	if (!ret)
-		ret = sys_tempfile_commit(&file, path, w->method, w->err);
-	sys_tempfile_abort(&file);
-	return ret;
+	return multi_pack_put_file(w->dir.data, path, bytes, len,
+				   LAYER_MODE | w->odb->repo->share, w->method,
+				   w->err);
 }
 
 /* Give a file the name of a layer's; one that is not there is none. */

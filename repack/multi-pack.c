@@ -10,6 +10,7 @@
 #include "pack/midx-write.h"
 #include "repack/multi-pack-bitmap.h"
 #include "repack/multi-pack-lock.h"
+#include "repack/multi-pack-parts.h"
 #include "repack/multi-pack-remove.h"
 #include "repack/multi-pack-sources.h"
 #include "repack/multi-pack.h"
@@ -58,22 +59,28 @@ static void writing_release(struct writing *w)
 	free(w->path);
 }
 
+int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
+			size_t len, unsigned mode, enum sys_fsync_method method,
+			struct error *err)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	int ret = path ? sys_tempfile_create(&file, dir, "tmp_midx_", mode, err)
+		       : error_nomem(err);
+
+	if (!ret)
+		ret = sys_tempfile_write(&file, bytes, len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path, method, err);
+	sys_tempfile_abort(&file);
+	return ret;
+}
+
 static int install_file(struct writing *w, const char *path,
 			const struct buf *bytes, unsigned mode,
 			enum sys_fsync_method method)
 {
-	struct sys_tempfile file = SYS_TEMPFILE_INIT;
-	int ret = path ? sys_tempfile_create(&file, w->dir.data, "tmp_midx_",
-					     mode | w->odb->repo->share, w->err)
-		       : error_nomem(w->err);
-
-	if (!ret)
-		ret = sys_tempfile_write(&file, bytes->data, bytes->len,
-					 w->err);
-	if (!ret)
-		ret = sys_tempfile_commit(&file, path, method, w->err);
-	sys_tempfile_abort(&file);
-	return ret;
+	return multi_pack_put_file(w->dir.data, path, bytes->data, bytes->len,
+				   mode | w->odb->repo->share, method, w->err);
 }
 
 /* Nobody looks at it before there is a multi-pack-index of that checksum. */
@@ -151,33 +158,46 @@ static int make_midx(struct writing *w)
 			      w->odb->algo, w->err);
 }
 
-static int make_bitmap(struct writing *w)
+int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
+			   const struct odb *odb, struct odb_midx *om,
+			   const struct multi_pack_options *options,
+			   const struct multi_pack_below *below,
+			   struct error *err)
 {
 	struct multi_pack_bitmap_report report;
 	struct pack_midx_order order;
 	struct bitmap_space space;
 	struct multi_pack_bitmap_request rq = {
 		.space = &space,
-		.refs = w->o->refs,
-		.refs_snapshot = w->o->refs_snapshot,
-		.options = w->o->bitmap,
+		.refs = options->refs,
+		.refs_snapshot = options->refs_snapshot,
+		.options = options->bitmap,
+		.below = below ? below->old : NULL,
+		.compacts = below && below->compacts,
 	};
+	int ret = pack_midx_order_init(&order, &om->midx, NULL, 0, err);
+
+	if (ret < 0)
+		return ret;
+	space = bitmap_space_of_midx(odb, om, &order);
+	space.base = below && below->base ? &below->base->space : NULL;
+	ret = multi_pack_bitmap_make(out, &report, &rq, err);
+	pack_midx_order_release(&order);
+	result->not_closed = ret == ERR_MISSING;
+	result->bitmap_nr = report.bitmap_nr;
+	result->bitmap_len = out->len;
+	result->warning = report.warning;
+	return ret;
+}
+
+static int make_bitmap(struct writing *w)
+{
 	int ret = odb_midx_link(w->om, w->odb, w->odb->dirs[w->o->dir_nr],
 				w->err);
 
-	if (!ret)
-		ret = pack_midx_order_init(&order, &w->om->midx, NULL, 0,
-					   w->err);
-	if (ret < 0)
-		return ret;
-	space = bitmap_space_of_midx(w->odb, w->om, &order);
-	ret = multi_pack_bitmap_make(&w->bitmap, &report, &rq, w->err);
-	pack_midx_order_release(&order);
-	w->result->not_closed = ret == ERR_MISSING;
-	w->result->bitmap_nr = report.bitmap_nr;
-	w->result->bitmap_len = w->bitmap.len;
-	w->result->warning = report.warning;
-	return ret;
+	return ret < 0 ? ret
+		       : multi_pack_make_bitmap(&w->bitmap, w->result, w->odb,
+						w->om, w->o, NULL, w->err);
 }
 
 int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
