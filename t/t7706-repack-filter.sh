@@ -137,7 +137,7 @@ do
 
 	test_expect_success "--filter --filter-to: $mode at calls" "
 		passing blob:none >passing && comm -13 passing all >rest &&
-		fault_step=$step &&
+		fault_step=\$(fault_thin $step) &&
 		fault_each $mode fresh '$GIT -C r.git repack -adq
 			--filter=blob:none
 			--filter-to=../far.git/objects/pack/pack' \

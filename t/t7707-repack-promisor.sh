@@ -147,7 +147,7 @@ do
 	test_expect_success "repack -ad: $mode at calls" "
 		partial blob:none && here base >here &&
 		fresh && stock -C r repack -adq && packed r >packed &&
-		fault_step=$step &&
+		fault_step=\$(fault_thin $step) &&
 		fault_each $mode fresh '$GIT -C r repack -adq' 'is_whole $mode'
 	"
 done
