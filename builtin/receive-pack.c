@@ -59,12 +59,14 @@ static void tell(void *ctx, const char *text, size_t len)
 }
 
 static int serve(struct builtin_env *env, const struct arguments *a,
-		 const char *session_id, const char *committer)
+		 const char *path, const char *session_id,
+		 const char *committer)
 {
 	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
 	struct serve_io io = fdio_io(&fdio);
 	struct receive_options options = {
 		.repo = env->repo,
+		.path = path,
 		.version = serve_protocol_version(getenv("GIT_PROTOCOL")),
 		.stateless_rpc = a->stateless_rpc,
 		.advertise_only = a->info_refs,
@@ -99,7 +101,7 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	if (!ret && ident_committer(&committer, &env->repo->config, NULL) < 0)
 		buf_reset(&committer);
 	if (!ret)
-		ret = serve(env, &arguments, session_id.data,
+		ret = serve(env, &arguments, argv[1], session_id.data,
 			    committer.len ? committer.data : NULL);
 	buf_release(&session_id);
 	buf_release(&committer);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* HMAC with SHA-256. */
+/* HMAC with either hash. */
 #include <string.h>
 
 #include "object/hash.h"
 #include "object/hmac.h"
 
 enum {
-	BLOCK_LEN = 64, /* of SHA-256 */
+	BLOCK_LEN = 64, /* of both hashes */
 	INNER_PAD = 0x36,
 	OUTER_PAD = 0x5c,
 };
@@ -25,25 +25,23 @@ static void hash_padded(struct hash_ctx *h, struct oid *out,
 	hash_final(h, out);
 }
 
-int hmac_sha256(uint8_t out[HMAC_SHA256_LEN], const void *key, size_t key_len,
-		const void *bytes, size_t len)
+int hmac_make(struct oid *out, enum hash_algo algo, const void *key,
+	      size_t key_len, const void *bytes, size_t len)
 {
 	uint8_t block[BLOCK_LEN] = {0};
 	struct hash_ctx h;
-	struct oid sum;
 
-	if (hash_init(&h, HASH_SHA256) < 0)
+	if (hash_init(&h, algo) < 0)
 		return ERR_NOMEM;
 	if (key_len > BLOCK_LEN) {
 		hash_update(&h, key, key_len);
-		hash_final(&h, &sum);
-		key = sum.bytes;
-		key_len = HMAC_SHA256_LEN;
+		hash_final(&h, out);
+		key = out->bytes;
+		key_len = hash_len(algo);
 	}
 	memcpy(block, key, key_len);
-	hash_padded(&h, &sum, block, INNER_PAD, bytes, len);
-	hash_padded(&h, &sum, block, OUTER_PAD, sum.bytes, HMAC_SHA256_LEN);
-	memcpy(out, sum.bytes, HMAC_SHA256_LEN);
+	hash_padded(&h, out, block, INNER_PAD, bytes, len);
+	hash_padded(&h, out, block, OUTER_PAD, out->bytes, hash_len(algo));
 	hash_release(&h);
 	return 0;
 }

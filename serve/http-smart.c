@@ -102,6 +102,8 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	struct buf committer = BUF_INIT;
 	struct receive_options options = {
 		.repo = x->repo,
+		/* As of stock Git's program, which enters it first. */
+		.path = ".",
 		.version = serve_protocol_version(o->git_protocol),
 		.stateless_rpc = true,
 		.advertise_only = advertise_only,

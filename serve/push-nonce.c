@@ -11,18 +11,18 @@ enum { SECONDS_DIGITS_MAX = 18 }; /* fit into 63 bits */
 int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
 		    int64_t seconds)
 {
-	uint8_t code[HMAC_SHA256_LEN];
-	struct buf text = BUF_INIT;
-	int ret = buf_printf(&text, "%s:%lld", maker->path, (long long)seconds);
+	struct buf key = BUF_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid code;
+	int ret = buf_printf(&key, "%s:%lld", maker->path, (long long)seconds);
 
 	if (!ret)
-		ret = hmac_sha256(code, maker->seed, strlen(maker->seed),
-				  text.data, text.len);
+		ret = hmac_make(&code, maker->algo, key.data, key.len,
+				maker->seed, strlen(maker->seed));
 	if (!ret)
-		ret = buf_printf(out, "%lld-", (long long)seconds);
-	for (size_t i = 0; !ret && i < sizeof(code); i++)
-		ret = buf_printf(out, "%02x", code[i]);
-	buf_release(&text);
+		ret = buf_printf(out, "%lld-%s", (long long)seconds,
+				 oid_to_hex(hex, &code, maker->algo));
+	buf_release(&key);
 	return ret;
 }
 

@@ -4,12 +4,17 @@
  * certificate cannot be used again (gitprotocol-capabilities(5), "push-cert";
  * git-receive-pack(1)).
  *
- *	1795267539-bb7e4042dd3116c52b9f35b9d2ffa7766f...
- *	seconds    HMAC, keyed with receive.certNonceSeed, of the
+ *	1795290525-0c57491798408521baf716dc6534e1687c077707
+ *	seconds    HMAC of receive.certNonceSeed, keyed with the
  *	           repository's path, a colon and the seconds
  *
  * Nothing of it is stored: whoever has the seed knows which ones were issued
- * for a repository and when, also in the process of a later HTTP request.
+ * for a repository and when, also in the process of a later HTTP request, which
+ * may be served by another program: of servers that share a seed each takes the
+ * other's nonces. That is why seed and path are in this order (git-config(1)
+ * calls the seed the key), the hash is the repository's, and the path is that
+ * which the program was given: it is what stock Git 2.39 and 2.55 were seen to
+ * send.
  */
 #ifndef SERVE_PUSH_NONCE_H
 #define SERVE_PUSH_NONCE_H
@@ -18,9 +23,11 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "object/oid.h"
 
 /* What the nonces of a repository are made with; all borrowed. */
 struct push_nonce_maker {
+	enum hash_algo algo;
 	const char *seed;
 	const char *path;
 };

@@ -14,8 +14,8 @@
 
 static struct push_nonce_maker maker_of(const struct receive *r)
 {
-	return (struct push_nonce_maker){r->config.cert_nonce_seed,
-					 r->repo->git_dir};
+	return (struct push_nonce_maker){
+		r->repo->algo, r->config.cert_nonce_seed, r->options->path};
 }
 
 int receive_cert_init(struct receive *r, struct error *err)

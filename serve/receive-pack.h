@@ -14,6 +14,7 @@
 /* All pointers are borrowed for the call. */
 struct receive_options {
 	const struct repo *repo; /* the working directory is its git_dir */
+	const char *path;        /* the repository as it was asked for */
 	int version;             /* protocol; 1 announces itself, others not */
 	bool stateless_rpc;      /* one request, without advertisement */
 	bool advertise_only;     /* the advertisement, and nothing else */

@@ -268,6 +268,15 @@ test_expect_success 'nothing unsigned comes with what is signed' '
 	! test -e ours.git/pre-receive.log
 '
 
+# wait_for <file> <file>: until two servers have said where they listen.
+wait_for () {
+	for i in 1 2 3 4 5 6 7 8 9 10
+	do
+		test -e "$1" && test -e "$2" && break
+		sleep 0.3
+	done
+}
+
 # ---- over HTTP, the nonce comes from an earlier process
 
 test_expect_success 'start web servers' '
@@ -286,11 +295,7 @@ test_expect_success 'start web servers' '
 			pids="$pids $!"
 		} || return 1
 	done &&
-	for i in 1 2 3 4 5 6 7 8 9 10
-	do
-		test -e port.ours && test -e port.stock && break
-		sleep 0.3
-	done
+	wait_for port.ours port.stock
 '
 
 # An ssh-keygen that takes its time, so that the nonce gets old.
@@ -326,6 +331,42 @@ test_expect_success 'receive.certNonceSlop' '
 	grep "^the nonce is" ours.git/pre-receive.log &&
 	! grep SLOP ours.git/pre-receive.log &&
 	test_cmp stock.git/pre-receive.log ours.git/pre-receive.log
+'
+
+# Behind one address, the two requests of a push may reach different servers.
+test_expect_success 'each takes the nonces of the other' '
+	stock -C work config gpg.ssh.program ssh-keygen &&
+	cat >mixed <<-\EOC &&
+	#!/bin/sh
+	case "$REQUEST_METHOD" in
+	GET) exec "$FOR_GET" ;;
+	*) exec "$FOR_POST" ;;
+	esac
+	EOC
+	chmod +x mixed &&
+	ours_backend=$GITREACH_BUILD/exec/git-http-backend &&
+	stock_backend=$(stock --exec-path)/git-http-backend &&
+	for name in ours stock
+	do
+		case $name in
+		ours) FOR_GET=$stock_backend FOR_POST=$ours_backend ;;
+		stock) FOR_GET=$ours_backend FOR_POST=$stock_backend ;;
+		esac &&
+		export FOR_GET FOR_POST &&
+		{
+			GIT_PROJECT_ROOT="$PWD" GIT_HTTP_EXPORT_ALL=1 \
+				python3 "$GITREACH_SRC/t/cgi-server.py" \
+				mixed.$name "$PWD/mixed" 2>web.$name &
+			pids="$pids $!"
+		} || return 1
+	done &&
+	wait_for mixed.ours mixed.stock &&
+	for name in ours stock
+	do
+		url=http://127.0.0.1:$(cat mixed.$name)/$name.git &&
+		stock -C work push -q --signed "$url" main:refs/heads/mixed &&
+		grep NONCE_STATUS=OK $name.git/pre-receive.log || return 1
+	done
 '
 
 # ---- OpenPGP

@@ -47,6 +47,7 @@ static inline void pushed_init(struct pushed *p)
 	dialog_config(&p->d, CONFIG_LOCAL, "[receive]\nautogc = false\n");
 	p->options = (struct receive_options){
 		.repo = &p->d.t.repo,
+		.path = "x.git",
 		.stateless_rpc = true,
 		.agent = "test/1",
 		.committer = "C O Mitter <c@example.com> 1700000000 +0000",

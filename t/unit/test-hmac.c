@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/hmac.c: the test vectors of RFC 4231. */
+/* object/hmac.c: the test vectors of RFC 2202 and RFC 4231. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,40 +9,50 @@
 
 #include "object/hmac.h"
 
-static void check(const void *key, size_t key_len, const char *text,
-		  const uint8_t expected[HMAC_SHA256_LEN])
+static void check(enum hash_algo algo, const char *expected, const void *key,
+		  size_t key_len, const char *text)
 {
-	uint8_t got[HMAC_SHA256_LEN];
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid got;
 
-	assert_int_equal(hmac_sha256(got, key, key_len, text, strlen(text)), 0);
-	assert_memory_equal(got, expected, HMAC_SHA256_LEN);
+	assert_int_equal(
+		hmac_make(&got, algo, key, key_len, text, strlen(text)), 0);
+	assert_string_equal(oid_to_hex(hex, &got, algo), expected);
 }
 
-static void test_vectors(void **state)
+static void test_short_key(void **state)
 {
-	static const uint8_t short_key[] = {
-		0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e,
-		0x6a, 0x04, 0x24, 0x26, 0x08, 0x95, 0x75, 0xc7,
-		0x5a, 0x00, 0x3f, 0x08, 0x9d, 0x27, 0x39, 0x83,
-		0x9d, 0xec, 0x58, 0xb9, 0x64, 0xec, 0x38, 0x43};
-	static const uint8_t long_key[] = {
-		0x60, 0xe4, 0x31, 0x59, 0x1e, 0xe0, 0xb6, 0x7f,
-		0x0d, 0x8a, 0x26, 0xaa, 0xcb, 0xf5, 0xb7, 0x7f,
-		0x8e, 0x0b, 0xc6, 0x21, 0x37, 0x28, 0xc5, 0x14,
-		0x05, 0x46, 0x04, 0x0f, 0x0e, 0xe3, 0x7f, 0x54};
+	static const char text[] = "what do ya want for nothing?";
+
+	check(HASH_SHA1, "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79", "Jefe", 4,
+	      text);
+	check(HASH_SHA256,
+	      "5bdcc146bf60754e6a042426089575c7"
+	      "5a003f089d2739839dec58b964ec3843",
+	      "Jefe", 4, text);
+}
+
+/* Longer than a block. */
+static void test_long_key(void **state)
+{
+	static const char text[] =
+		"Test Using Larger Than Block-Size Key - Hash Key First";
 	uint8_t key[131];
 
 	memset(key, 0xaa, sizeof(key));
-	check("Jefe", 4, "what do ya want for nothing?", short_key);
-	check(key, sizeof(key),
-	      "Test Using Larger Than Block-Size Key - Hash Key First",
-	      long_key);
+	check(HASH_SHA1, "aa4ae5e15272d00e95705637ce8a3b55ed402112", key, 80,
+	      text);
+	check(HASH_SHA256,
+	      "60e431591ee0b67f0d8a26aacbf5b77f"
+	      "8e0bc6213728c5140546040f0ee37f54",
+	      key, sizeof(key), text);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_short_key),
+		cmocka_unit_test(test_long_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #define NOW 1700000000
 
-static const struct push_nonce_maker maker = {"seed", "/srv/x.git"};
+static const struct push_nonce_maker maker = {HASH_SHA1, "seed", "/srv/x.git"};
 
 static void make(struct buf *out, const struct push_nonce_maker *m,
 		 int64_t seconds)
@@ -31,29 +31,43 @@ static struct push_nonce_check check(const char *nonce, bool stateless,
 	return out;
 }
 
+/* What stock Git 2.39 and 2.55 sent. */
 static void test_make(void **state)
 {
-	static const struct push_nonce_maker others[] = {
-		{"other", "/srv/x.git"},
-		{"seed", "/srv/y.git"},
-	};
-	struct buf a = BUF_INIT, b = BUF_INIT;
+	static const struct push_nonce_maker sha1 = {HASH_SHA1, "sekret",
+						     "a.git"};
+	static const struct push_nonce_maker sha256 = {HASH_SHA256, "sekret",
+						       "b.git"};
+	struct buf nonce = BUF_INIT;
 
-	make(&a, &maker, NOW);
-	/* printf %s /srv/x.git:1700000000 | openssl dgst -sha256 -hmac seed */
-	assert_string_equal(a.data, "1700000000-"
-				    "207ab14b63519a1e23b4f41ef6e83f09099a9cc1b5"
-				    "78fbd5e6f10280df19a12b");
-	for (size_t i = 0; i < 2; i++) {
-		make(&b, &others[i], NOW);
-		assert_string_not_equal(a.data, b.data);
-		assert_int_equal(check(b.data, false, 0).status,
+	make(&nonce, &sha1, 1795290525);
+	assert_string_equal(
+		nonce.data,
+		"1795290525-0c57491798408521baf716dc6534e1687c077707");
+	make(&nonce, &sha256, 1795290525);
+	assert_string_equal(nonce.data,
+			    "1795290525-f8081461f6afddd1232b57276258e9e0"
+			    "3cd3bddfd308706b7c377b687206d503");
+	buf_release(&nonce);
+}
+
+static void test_others(void **state)
+{
+	static const struct push_nonce_maker others[] = {
+		{HASH_SHA1, "other", "/srv/x.git"},
+		{HASH_SHA1, "seed", "/srv/y.git"},
+		{HASH_SHA256, "seed", "/srv/x.git"},
+	};
+	struct buf nonce = BUF_INIT;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		make(&nonce, &others[i], NOW);
+		assert_int_equal(check(nonce.data, false, 0).status,
 				 PUSH_NONCE_BAD);
-		assert_int_equal(check(b.data, true, 600).status,
+		assert_int_equal(check(nonce.data, true, 600).status,
 				 PUSH_NONCE_BAD);
 	}
-	buf_release(&a);
-	buf_release(&b);
+	buf_release(&nonce);
 }
 
 /* One that talks to its pusher knows what it has issued. */
@@ -132,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_make),
+		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_session),
 		cmocka_unit_test(test_stateless),
 		cmocka_unit_test(test_bogus),

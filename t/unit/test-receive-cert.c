@@ -28,7 +28,8 @@ static void init(struct signed_push *s)
 {
 	pushed_init(&s->p);
 	dialog_config(&s->p.d, CONFIG_LOCAL, CONFIG);
-	s->maker = (struct push_nonce_maker){"seed", s->p.d.t.repo.git_dir};
+	s->maker = (struct push_nonce_maker){HASH_SHA1, "seed",
+					     s->p.options.path};
 }
 
 /* A push that deletes a ref, with a certificate that has those headers. */
