@@ -10,6 +10,7 @@ void islands_release(struct islands *islands)
 	bitset_release(&islands->tip);
 	island_sets_release(&islands->sets);
 	free(islands->set_of);
+	free(islands->layers);
 	*islands = (struct islands)ISLANDS_INIT;
 }
 

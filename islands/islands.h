@@ -11,6 +11,11 @@
  * trees of chosen commits hold, and so what a clone of depth 1 is made of.
  * Packs without it store files of the newest commit as deltas against older
  * and larger versions of them, which such a clone does not get.
+ *
+ * And there are layers, for clones with history: of one branch, as a rule
+ * HEAD's, or of all branches and tags. References of other kinds, pull requests
+ * for instance, are seldom cloned and often many. Each layer is an island
+ * together with those below it.
  */
 #ifndef ISLANDS_ISLANDS_H
 #define ISLANDS_ISLANDS_H
@@ -27,6 +32,13 @@
 
 #define ISLANDS_NO_CORE UINT32_MAX
 
+/* What a clone of which kind gets first, see above. */
+enum islands_layer {
+	ISLANDS_LAYER_HEAD,     /* what HEAD reaches, and tags of that */
+	ISLANDS_LAYER_BRANCHES, /* what refs/heads/ and refs/tags/ add */
+	ISLANDS_LAYER_REST,
+};
+
 /* Immutable once painted; threads may share it. obj_pos are a walk's. */
 struct islands {
 	struct bitset tip; /* by obj_pos: trees and blobs of tips, heads */
@@ -34,6 +46,9 @@ struct islands {
 	uint32_t *set_of;        /* owned: by obj_pos, < end: number of a set;
 				    NULL without such islands */
 	uint32_t end;
+	uint8_t *layers; /* owned: by obj_pos, < layer_end: enum
+			    islands_layer; NULL: all in the first */
+	uint32_t layer_end;
 	uint32_t core; /* island of pack.islandCore, or ISLANDS_NO_CORE */
 };
 
@@ -69,6 +84,26 @@ int islands_paint_refs(struct islands *islands, struct walk *w,
 		       const struct walk_result *found, struct refs *refs,
 		       const struct walk_tips *heads, struct error *err);
 
+/*
+ * Paint the layers over the lists of an enumeration (keep_lists) of all
+ * references. Reads tags, no trees. Without HEAD nothing is painted. 0, or
+ * negative with *islands partly painted.
+ */
+int islands_paint_layers(struct islands *islands, struct walk *w,
+			 const struct walk_result *found, struct refs *refs,
+			 struct error *err);
+
+/* The layer of an object. NULL: there are no islands. */
+static inline enum islands_layer islands_layer(const struct islands *islands,
+					       uint32_t obj_pos)
+{
+	if (!islands || !islands->layers)
+		return ISLANDS_LAYER_HEAD;
+	return obj_pos < islands->layer_end
+		       ? (enum islands_layer)islands->layers[obj_pos]
+		       : ISLANDS_LAYER_REST;
+}
+
 /* The set of islands that an object is in. NULL: there are no islands. */
 static inline uint32_t islands_set(const struct islands *islands,
 				   uint32_t obj_pos)
@@ -101,6 +136,9 @@ static inline bool islands_may_delta(const struct islands *islands,
 		return true;
 	if (islands_in_tip(islands, obj_pos) &&
 	    !islands_in_tip(islands, base_obj_pos))
+		return false;
+	if (islands_layer(islands, base_obj_pos) >
+	    islands_layer(islands, obj_pos))
 		return false;
 	return !islands->set_of ||
 	       island_sets_contains(&islands->sets,

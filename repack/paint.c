@@ -14,6 +14,9 @@ int paint_tip(struct islands *islands, bool *any, const struct paint *paint,
 	*any = tips.commit_nr || tips.others.nr;
 	if (!ret && *any)
 		ret = islands_paint_tip(islands, paint->walk, &tips, err);
+	if (!ret && *any && paint->found && paint->found->lists.lists)
+		ret = islands_paint_layers(islands, paint->walk, paint->found,
+					   paint->refs, err);
 	walk_tips_release(&tips);
 	return ret;
 }

@@ -31,8 +31,22 @@ static void place(struct ordering *o, uint32_t item)
 	}
 }
 
-/* Places in the order, by what an item is: core or not, type, tip or not. */
-#define CLASS_NR 16
+/* Places in the order, by what an item is: core or not, type, rank. */
+#define RANK_BITS 3
+#define CLASS_NR (2 << (2 + RANK_BITS))
+
+/*
+ * The tip, then layer by layer. What other tips than HEAD's have besides comes
+ * first, so that HEAD's part of the tip stands beside what else HEAD reaches.
+ */
+static unsigned rank_of(const struct islands *islands, uint32_t obj_pos)
+{
+	enum islands_layer layer = islands_layer(islands, obj_pos);
+
+	if (islands_in_tip(islands, obj_pos))
+		return layer == ISLANDS_LAYER_HEAD;
+	return 2 + (unsigned)layer;
+}
 
 static unsigned class_of(const struct repack_items *list,
 			 const struct repack_item *item)
@@ -47,8 +61,9 @@ static unsigned class_of(const struct repack_items *list,
 		       list->islands->core != ISLANDS_NO_CORE &&
 		       !islands_in_core(list->islands, item->obj_pos);
 
-	return (unsigned)outside << 3 | (unsigned)ranks[item->type] << 1 |
-	       !islands_in_tip(list->islands, item->obj_pos);
+	return (unsigned)outside << (2 + RANK_BITS) |
+	       (unsigned)ranks[item->type] << RANK_BITS |
+	       rank_of(list->islands, item->obj_pos);
 }
 
 /* The items by class, in each as in the list: NULL when out of memory. */

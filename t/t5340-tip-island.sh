@@ -111,6 +111,70 @@ test_expect_success 'where there is no bitmap index too' '
 	stock -C c fsck --full --strict
 '
 
+# copied <repo> <number>: that a clone of what is asked for on standard input,
+# in requests of version 2, was that many objects, all copied in spans.
+copied () {
+	rm -f events &&
+	{
+		pkt "command=fetch" && printf 0001 && pkt ofs-delta &&
+		pkt include-tag && cat && pkt done && printf 0000
+	} >request &&
+	GIT_TRACE2_EVENT=$PWD/events GIT_PROTOCOL=version=2 \
+		"$GIT" upload-pack --stateless-rpc "$1" <request >/dev/null &&
+	grep "\"objects_sent\":$2,\"objects_reused_in_spans\":$2," events
+}
+
+wants () {
+	sed "s/^/want /" | sort -u | while read -r line
+	do
+		pkt "$line"
+	done
+}
+
+# Branches that take turns in changing the same files.
+taking_turns () {
+	for i in $(test_seq 1 30)
+	do
+		nr=0
+		for branch in main next pull
+		do
+			nr=$((nr + 1))
+			stream_commit $branch $((3 * i + nr)) \
+				$((1112912000 + 60 * i)) "file$((i % 4))" \
+				"$(seq $((7 * i)) $((300 + 9 * i)); echo $nr)"
+		done
+	done
+}
+
+test_expect_success 'clones with history are copied as well' '
+	taking_turns | repo_import layers.git &&
+	stock -C layers.git symbolic-ref HEAD refs/heads/main &&
+	stock -C layers.git update-ref refs/pull/1/head pull &&
+	stock -C layers.git update-ref -d refs/heads/pull &&
+	stock -C layers.git tag -a -m one one main~3 &&
+	stock -C layers.git tag -a -m two two next~3 &&
+	stock -C layers.git tag light refs/pull/1/head~5 &&
+	stock -C layers.git -c repack.writeBitmaps=false repack -adfq &&
+	cp -R layers.git none.git &&
+	"$GIT" -C layers.git repack -adbq &&
+	stock -C layers.git fsck --full --strict &&
+	stock -C layers.git rev-parse main | wants >one-branch &&
+	nr=$(stock -C layers.git rev-list --objects main one | wc -l) &&
+	copied layers.git $nr <one-branch &&
+	stock -C layers.git for-each-ref --format="%(objectname)" refs/heads \
+		refs/tags | wants >branches &&
+	nr=$(stock -C layers.git rev-list --objects --branches --tags |
+		wc -l) &&
+	copied layers.git $nr <branches
+'
+
+test_expect_success 'which they are not from any pack' '
+	stock -C none.git config repack.tipIsland false &&
+	"$GIT" -C none.git repack -adbq &&
+	nr=$(stock -C none.git rev-list --objects main one | wc -l) &&
+	! copied none.git $nr <one-branch
+'
+
 test_expect_success 'a fetch gets deltas of what is stored whole' '
 	stock -C tip.git config uploadpack.allowAnySHA1InWant true &&
 	old=$(stock -C tip.git rev-parse main~1) &&

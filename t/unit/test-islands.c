@@ -140,6 +140,19 @@ static void write_fork_refs(struct walkrepo *w, bool **reached)
 	randrepo_ref(r, "refs/others/x", r->commits[r->commit_nr - 1]);
 }
 
+/* All that references reach, with lists. */
+static void enumerate(struct walk_result *found, struct walkrepo *w,
+		      struct refs *refs)
+{
+	struct walk_options options = {.objects = true, .keep_lists = true};
+	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+
+	assert_int_equal(ref_tips_add(&w->w, &wants, refs, "", NULL), 0);
+	assert_int_equal(
+		walk_enumerate(found, &w->w, &wants, &none, &options, NULL), 0);
+	walk_tips_release(&wants);
+}
+
 /* `heads`: numbers of commits. */
 static void paint(struct islands *islands, struct walkrepo *w,
 		  const uint32_t *heads, size_t head_nr)
@@ -147,9 +160,7 @@ static void paint(struct islands *islands, struct walkrepo *w,
 	static const char config[] = "[pack]\n"
 				     "island = refs/forks/([0-9]+)/\n"
 				     "islandCore = 3\n";
-	struct walk_options options = {.objects = true, .keep_lists = true};
 	struct walk_result found = WALK_RESULT_INIT;
-	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
 	struct walk_tips head_tips = WALK_TIPS_INIT;
 	struct config *c = &w->h.r.t.repo.config;
 	struct error err = ERROR_INIT;
@@ -159,10 +170,7 @@ static void paint(struct islands *islands, struct walkrepo *w,
 				      CONFIG_LOCAL, NULL, NULL, NULL),
 			 0);
 	assert_int_equal(refs_open(&refs, &w->h.r.t.repo, NULL), 0);
-	assert_int_equal(ref_tips_add(&w->w, &wants, refs, "", NULL), 0);
-	assert_int_equal(
-		walk_enumerate(&found, &w->w, &wants, &none, &options, NULL),
-		0);
+	enumerate(&found, w, refs);
 	for (size_t i = 0; i < head_nr; i++)
 		assert_int_equal(walk_add_tip(&w->w, &head_tips,
 					      &w->h.r.objects[heads[i]].oid,
@@ -172,7 +180,6 @@ static void paint(struct islands *islands, struct walkrepo *w,
 	    0)
 		fail_msg("%s", err.msg);
 	walk_tips_release(&head_tips);
-	walk_tips_release(&wants);
 	walk_result_release(&found);
 	refs_close(refs);
 	config_release(c);
@@ -284,6 +291,95 @@ static void heads_and_their_trees(void **state)
 	walkrepo_release(&w);
 }
 
+/* The layer of each object, by what names it. */
+static void expect_layers(const struct randrepo *r, enum islands_layer *layers,
+			  uint32_t nr, enum islands_layer layer)
+{
+	bool *reached = walkrepo_set();
+
+	randrepo_reach(r, reached, nr);
+	for (uint32_t i = 0; i < r->nr; i++)
+		if (reached[i] && layer < layers[i])
+			layers[i] = layer;
+	free(reached);
+}
+
+static void paint_layers(struct islands *islands, struct walkrepo *w)
+{
+	struct walk_result found = WALK_RESULT_INIT;
+	struct error err = ERROR_INIT;
+	struct refs *refs;
+
+	assert_int_equal(refs_open(&refs, &w->h.r.t.repo, NULL), 0);
+	enumerate(&found, w, refs);
+	if (islands_paint_layers(islands, &w->w, &found, refs, &err) < 0)
+		fail_msg("%s", err.msg);
+	walk_result_release(&found);
+	refs_close(refs);
+}
+
+static void check_layers(struct walkrepo *w, const struct islands *islands,
+			 const enum islands_layer *layers)
+{
+	const struct randrepo *r = &w->h.r;
+
+	for (uint32_t i = 0; i < r->nr; i++) {
+		uint32_t pos = walkrepo_pos(w, i);
+		uint32_t other = randrepo_below(&w->h.r, r->nr);
+
+		assert_int_equal(islands_layer(islands, pos), layers[i]);
+		assert_int_equal(
+			islands_may_delta(islands, pos, walkrepo_pos(w, other)),
+			layers[other] <= layers[i]);
+	}
+}
+
+/*
+ * What HEAD's branch reaches, then branches and tags, then others. A tag is
+ * with what it leads to; a tree that a reference names is nowhere.
+ */
+static void the_layers_of_clones(void **state)
+{
+	uint64_t seed = random_seed();
+
+	for (int round = 0; round < 6; round++) {
+		enum islands_layer layers[RANDREPO_MAX];
+		struct islands islands = ISLANDS_INIT;
+		struct walkrepo w;
+		uint32_t main_nr, side, pull, in_side, in_main;
+
+		walkrepo_init(&w, round % 2 ? HASH_SHA256 : HASH_SHA1, &seed,
+			      15, 5);
+		for (uint32_t i = 0; i < RANDREPO_MAX; i++)
+			layers[i] = ISLANDS_LAYER_REST;
+		main_nr = walkrepo_some_commit(&w);
+		side = walkrepo_some_commit(&w);
+		pull = walkrepo_some_commit(&w);
+		in_main = randrepo_tag(&w.h.r, randrepo_tag(&w.h.r, main_nr));
+		in_side = randrepo_tag(&w.h.r, walkrepo_some_commit(&w));
+		randrepo_store(&w.h.r);
+		walkrepo_reopen(&w);
+		randrepo_ref(&w.h.r, "refs/heads/side", side);
+		randrepo_ref(&w.h.r, "refs/changes/1", pull);
+		randrepo_ref(&w.h.r, "refs/tags/main", in_main);
+		randrepo_ref(&w.h.r, "refs/tags/side", in_side);
+		randrepo_ref(&w.h.r, "refs/tags/tree", tree_of(&w.h.r, pull));
+		paint_layers(&islands, &w);
+		assert_null(islands.layers);
+		assert_int_equal(islands_layer(&islands, 0),
+				 ISLANDS_LAYER_HEAD);
+		randrepo_ref(&w.h.r, "refs/heads/main", main_nr);
+		paint_layers(&islands, &w);
+		expect_layers(&w.h.r, layers, side, ISLANDS_LAYER_BRANCHES);
+		expect_layers(&w.h.r, layers, in_side, ISLANDS_LAYER_BRANCHES);
+		expect_layers(&w.h.r, layers, in_main, ISLANDS_LAYER_HEAD);
+		layers[in_side] = layers[w.h.r.objects[in_side].refs[0]];
+		check_layers(&w, &islands, layers);
+		islands_release(&islands);
+		walkrepo_release(&w);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -292,6 +388,7 @@ int main(void)
 		cmocka_unit_test(which_bases),
 		cmocka_unit_test(what_references_reach),
 		cmocka_unit_test(heads_and_their_trees),
+		cmocka_unit_test(the_layers_of_clones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,13 +168,70 @@ static void tip_first(void **state)
 	repack_items_release(&list);
 }
 
+/* What clones of four kinds get. */
+static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
+			 int kind)
+{
+	enum islands_layer layer = islands_layer(islands, obj_pos);
+	bool tip = bitset_test(&islands->tip, obj_pos);
+
+	return kind == 0   ? tip
+	       : kind == 1 ? tip && layer == ISLANDS_LAYER_HEAD
+	       : kind == 2 ? layer == ISLANDS_LAYER_HEAD
+			   : layer <= ISLANDS_LAYER_BRANCHES;
+}
+
+/* All tips, HEAD's tip, HEAD's history, all branches: each one run by type. */
+static void one_run_each(void **state)
+{
+	uint64_t seed = random_seed();
+	struct islands islands = ISLANDS_INIT;
+	struct repack_items list;
+	uint32_t *order;
+	size_t nr;
+
+	fill(&list, 500, &seed);
+	islands.layers = calloc(list.nr, 1);
+	islands.layer_end = (uint32_t)list.nr;
+	assert_non_null(islands.layers);
+	assert_int_equal(bitset_init(&islands.tip, list.nr), 0);
+	for (size_t i = 0; i < list.nr; i++) {
+		list.items[i].base = REPACK_NO_ITEM;
+		list.items[i].is_external = false;
+		islands.layers[i] = random_next(&seed) % 3;
+		if (random_next(&seed) % 4 == 0 &&
+		    islands.layers[i] != ISLANDS_LAYER_REST)
+			bitset_set(&islands.tip, i);
+	}
+	list.islands = &islands;
+	check(&list);
+	order = write_order(&list, &nr);
+	for (int kind = 0; kind < 4; kind++) {
+		unsigned runs = 0;
+
+		for (size_t i = 0; i < nr; i++) {
+			bool asked = is_asked_for(&islands, order[i], kind);
+			bool goes_on = i &&
+				       list.items[order[i]].type ==
+					       list.items[order[i - 1]].type;
+
+			runs += asked &&
+				!(goes_on &&
+				  is_asked_for(&islands, order[i - 1], kind));
+		}
+		assert_int_equal(runs, 4);
+	}
+	free(order);
+	islands_release(&islands);
+	repack_items_release(&list);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_lists),
-		cmocka_unit_test(order_is_kept),
-		cmocka_unit_test(long_chain),
-		cmocka_unit_test(tip_first),
+		cmocka_unit_test(random_lists), cmocka_unit_test(order_is_kept),
+		cmocka_unit_test(long_chain),   cmocka_unit_test(tip_first),
+		cmocka_unit_test(one_run_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
