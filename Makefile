@@ -86,7 +86,7 @@ ifneq ($(missing),)
 $(error $(missing))
 endif
 dep_cflags := $(shell $(libs_env) tools/libs cflags)
-dep_libs := $(shell $(libs_env) tools/libs libs) -lm
+dep_libs := $(shell $(libs_env) tools/libs libs)
 endif
 
 # libcrypto has so many symbols and tables of pointers that loading the shared

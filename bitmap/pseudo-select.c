@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Pseudo-merges as configured. */
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/power.h"
 #include "base/sort.h"
 #include "bitmap/pseudo-select.h"
 
@@ -125,11 +125,11 @@ static int add_unstable(struct pseudo_groups *out, const struct members *m,
 						    : (uint32_t)m->nr;
 
 	for (uint32_t n = 1; n <= merges; n++)
-		total += pow(n, -rules->decay);
+		total += 1 / power(n, rules->decay);
 	for (uint32_t n = 1; n <= merges && from < m->nr; n++) {
 		size_t to;
 
-		share += pow(n, -rules->decay);
+		share += 1 / power(n, rules->decay);
 		to = n == merges ? m->nr
 				 : (size_t)((double)m->nr * share / total + .5);
 		if (to > m->nr)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Powers by squaring, and by square roots for what is behind the point. */
+#include "base/power.h"
+
+enum { FRACTION_BITS = 48 };
+
+/* All but 1 are infinite with this exponent. */
+#define LARGEST_EXPONENT 1024
+
+/* By Newton's method, of 1 or more. */
+static double square_root(double x)
+{
+	double root = x, next;
+
+	/* From above the steps fall until they are too small to be seen. */
+	while ((next = (root + x / root) / 2) < root)
+		root = next;
+	return root;
+}
+
+static double whole_power(double x, uint64_t n)
+{
+	double result = 1;
+
+	for (; n; n >>= 1, x *= x)
+		if (n & 1)
+			result *= x;
+	return result;
+}
+
+double power(uint32_t base, double exponent)
+{
+	double x = base, result, fraction;
+	uint64_t whole;
+
+	if (exponent > LARGEST_EXPONENT)
+		exponent = LARGEST_EXPONENT;
+	whole = (uint64_t)exponent;
+	fraction = exponent - (double)whole;
+	result = whole_power(x, whole);
+	for (int i = 0; i < FRACTION_BITS && fraction > 0; i++) {
+		x = square_root(x);
+		fraction *= 2;
+		if (fraction >= 1) {
+			result *= x;
+			fraction -= 1;
+		}
+	}
+	return result;
+}
