@@ -13,7 +13,7 @@
 #	demo		the main job on a real or a generated repository
 #
 # Variables: DEBUG=1, SANITIZE=address,undefined or thread, LIBDEFLATE=0,
-# STATIC_CRYPTO=0, VERBOSE=1. Each kind of build has a directory of its own.
+# STATIC_LIBS=, VERBOSE=1. Each kind of build has a directory of its own.
 -include config.mak
 
 CC ?= cc
@@ -89,14 +89,15 @@ dep_cflags := $(shell $(libs_env) tools/libs cflags)
 dep_libs := $(shell $(libs_env) tools/libs libs)
 endif
 
-# libcrypto has so many symbols and tables of pointers that loading the shared
-# one takes longer than answering a small request: the program holds what it
-# needs of it. STATIC_CRYPTO=0 leaves it to the system's.
-STATIC_CRYPTO ?= 1
-crypto_archive := $(if $(filter 1,$(STATIC_CRYPTO)),$(filter /%,$(shell \
-	$(CC) -print-file-name=libcrypto.a)))
-program_libs = $(if $(crypto_archive),$(patsubst \
-	-lcrypto,$(crypto_archive),$(dep_libs)),$(dep_libs))
+# Loading a shared library costs each start of the program a twentieth of a small
+# request, libcrypto with its many relocations far more. Of these, which see no
+# byte of a peer but to hash it, the program holds what it needs; of what is left
+# out here, or has no archive, the shared one is loaded.
+STATIC_LIBS ?= crypto pcre2-8
+archive = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a))
+static_lib_of = $(if $(filter $(1),$(STATIC_LIBS:%=-l%)),$(call \
+	archive,$(1:-l%=%)))
+program_libs = $(foreach l,$(dep_libs),$(or $(call static_lib_of,$l),$l))
 
 # ---- flags
 
@@ -131,6 +132,8 @@ $O/flags: FORCE
 	@$(call record,$(CC) $(all_cflags) $(all_ldflags) $(dep_libs))
 $O/paths: FORCE
 	@$(call record,$(path_flags))
+$O/libs: FORCE
+	@$(call record,$(program_libs))
 $O/commands: FORCE
 	@$(call record,$(command_flags))
 
@@ -156,9 +159,10 @@ $(shared_lib): $(lib_obj)
 
 # $O/bin holds the program under its names; the plain build has them at the
 # top as well. $O/exec is an exec-path directory laid out as if installed.
-$O/bin/git: $(builtin_obj) $(static_lib)
+$O/bin/git: $(builtin_obj) $(static_lib) $O/libs
 	@mkdir -p $(@D)
-	$V$(CC) $(all_cflags) $(all_ldflags) -o $@ $^ $(program_libs)
+	$V$(CC) $(all_cflags) $(all_ldflags) -o $@ $(builtin_obj) \
+		$(static_lib) $(program_libs)
 	$Vfor n in $(git_names); do ln -sf git $O/bin/$$n || exit 1; done
 	$Vtools/exec-dir '$(CURDIR)/$O/exec' '$(CURDIR)/$O/bin/git' $(commands)
 ifeq ($O,build)

@@ -151,6 +151,16 @@ test_expect_success AUTOCONF './configure, plain' '
 	grep "^prefix = /usr/local$" tree/config.mak &&
 	grep "^sysconfdir = /etc$" tree/config.mak &&
 	grep "^LIBDEFLATE = 1$" tree/config.mak &&
+	grep "^STATIC_LIBS = crypto pcre2-8$" tree/config.mak &&
+	rm tree/config.mak
+'
+
+test_expect_success AUTOCONF './configure chooses libraries to hold' '
+	in_copy ./configure --with-static-libs="crypto z" &&
+	in_copy make build/libs && grep "/libz\.a" tree/build/libs &&
+	grep -e "-lpcre2-8" tree/build/libs &&
+	in_copy ./configure --without-static-libs &&
+	in_copy make build/libs && ! grep "\.a" tree/build/libs &&
 	rm tree/config.mak
 '
 
@@ -175,6 +185,13 @@ test_expect_success 'of libcrypto the program holds hash functions only' '
 	nm "$GIT" >symbols &&
 	grep " SHA1_Update" symbols &&
 	! grep -e OPENSSL_init_crypto -e ERR_new -e EVP_ symbols
+'
+
+# Each costs a twentieth of a small request.
+test_expect_success 'few shared libraries are loaded at each start' '
+	readelf -d "$GIT" >dynamic &&
+	grep "NEEDED.*libz" dynamic &&
+	! grep -e "NEEDED.*libm\." -e "NEEDED.*pcre" -e "NEEDED.*crypto" dynamic
 '
 
 test_done
