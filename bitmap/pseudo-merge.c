@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/cursor.h"
+#include "base/mem.h"
 #include "bitmap/pseudo-merge.h"
 
 static int corrupt(const struct pseudo_merges *pm, uint64_t off,
@@ -155,9 +156,12 @@ static int visit_extended(const struct pseudo_merges *pm, uint64_t off,
 		return corrupt(pm, off,
 			       "extended pseudo-merge entry is cut short", err);
 	for (uint32_t i = 0; i < nr; i++) {
-		int ret = visit(pm, load_be64(c.p + (size_t)i * 8), fn, ctx,
-				err);
+		const uint8_t *at = c.p + (size_t)i * 8;
+		int ret;
 
+		if (i && load_be64(at) == load_be64(at - 8))
+			continue;
+		ret = visit(pm, load_be64(at), fn, ctx, err);
 		if (ret)
 			return ret;
 	}
@@ -183,6 +187,8 @@ int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 struct verify {
 	const struct pseudo_merges *pm;
 	uint32_t bit_pos;
+	uint32_t *seen_for; /* owned, by pseudo-merge: a row has said that this
+			       bit_pos is in it */
 	uint64_t member_nr; /* (commit, pseudo-merge) pairs of the rows */
 	struct error *err;
 };
@@ -200,7 +206,8 @@ static int verify_member(void *ctx, uint32_t nr)
 			       "pseudo-merge lacks a commit that is looked up "
 			       "to be in it",
 			       v->err);
-	v->member_nr++;
+	v->member_nr += v->seen_for[nr] != v->bit_pos;
+	v->seen_for[nr] = v->bit_pos;
 	return 0;
 }
 
@@ -228,10 +235,19 @@ static int verify_rows(struct verify *v)
 
 int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err)
 {
-	struct verify v = {.pm = pm, .err = err};
+	struct verify v = {
+		.pm = pm,
+		.seen_for = mem_alloc(pm->nr, sizeof(*v.seen_for)),
+		.err = err,
+	};
 	uint64_t member_nr = 0;
-	int ret = verify_rows(&v);
+	int ret;
 
+	if (!v.seen_for)
+		return error_nomem(err);
+	memset(v.seen_for, 0xff, pm->nr * sizeof(*v.seen_for));
+	ret = verify_rows(&v);
+	free(v.seen_for);
 	for (uint32_t nr = 0; nr < pm->nr && !ret; nr++) {
 		struct pseudo_merge merge;
 

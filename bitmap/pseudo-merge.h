@@ -80,7 +80,9 @@ int pseudo_merges_view(struct pseudo_merge *merge,
 
 /*
  * Visit the numbers of the pseudo-merges that a commit is in. A nonzero return
- * stops and is returned; ERR_CORRUPT for offsets that lead nowhere.
+ * stops and is returned; ERR_CORRUPT for offsets that lead nowhere. A number
+ * may come again: stock Git names a pseudo-merge once for each reference to the
+ * commit, though only neighbours were ever seen alike, and those are skipped.
  * O(log rows) for the row and O(log pseudo-merges) for each.
  */
 int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,

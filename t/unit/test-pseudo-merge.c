@@ -108,6 +108,50 @@ static void the_example(void **state)
 	free(file);
 }
 
+static int count(void *ctx, uint32_t nr)
+{
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+/* Stock Git writes one for each reference to a commit. */
+static void names_a_pseudo_merge_twice(void **state)
+{
+	/* The extended entry of commit 1; where it leads; the section, from
+	   there on, is 8 bytes longer. */
+	static const uint64_t offsets[][3] = {
+		{0x1000, 0x1000, 0x1038},
+		{0x1000, 0x1038, 0x1038},
+		{0x1038, 0x1000, 0x1038},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(offsets); i++) {
+		uint8_t *file = realloc(example_file(),
+					START + EXAMPLE_LEN + 8);
+		uint8_t *entry = file + START + EXTENDED;
+		struct pseudo_merges pm;
+		unsigned visits = 0;
+
+		assert_non_null(file);
+		memmove(file + START + POSITION_0 + 8,
+			file + START + POSITION_0, EXAMPLE_LEN - POSITION_0);
+		store_be64(file + START + SECTION_LEN + 8, EXAMPLE_LEN + 8);
+		store_be32(entry, 3);
+		for (size_t k = 0; k < 3; k++)
+			store_be64(entry + 4 + 8 * k, offsets[i][k]);
+		assert_int_equal(pseudo_merges_parse(&pm, file, 0,
+						     START + EXAMPLE_LEN + 8,
+						     OBJECT_NR, "x", NULL),
+				 0);
+		assert_int_equal(pseudo_merges_verify(&pm, NULL), 0);
+		assert_int_equal(of(&pm, 1), 3);
+		assert_int_equal(
+			pseudo_merges_each_of(&pm, 1, count, &visits, NULL), 0);
+		assert_int_equal(visits, i < 2 ? 2 : 3);
+		free(file);
+	}
+}
+
 static int stop(void *ctx, uint32_t nr)
 {
 	return 7;
@@ -261,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
+		cmocka_unit_test(names_a_pseudo_merge_twice),
 		cmocka_unit_test(visits_stop),
 		cmocka_unit_test(wrong_sizes),
 		cmocka_unit_test(cut_short),
