@@ -226,13 +226,8 @@ static int visit_symbolic(struct visit *v, const char *name, struct error *err)
 	struct ref ref = {.name = name};
 	int ret = resolve(v->refs, name, &ref, &v->target, err);
 
-	if (!ret && v->broken)
-		return v->broken(v->ctx, name);
-	if (!ret) {
-		error_set(v->warning, ERR_CORRUPT,
-			  "ignoring dangling symref %s", name);
-		return 0;
-	}
+	if (!ret)
+		return v->broken ? v->broken(v->ctx, name) : 0;
 	if (ret == ERR_CORRUPT)
 		return pass_over(v, name, err);
 	if (ret < 0)

@@ -39,8 +39,9 @@ void refs_close(struct refs *refs);
 
 /*
  * Visit all refs under "refs/" whose name starts with `prefix` ("" or NULL:
- * all). Refs that are broken (dangling symrefs, malformed files) are left out
- * and described in *warning. A nonzero return stops and is returned.
+ * all). Dangling symrefs are left out, and so are refs that are broken
+ * (malformed files), which are described in *warning. A nonzero return stops
+ * and is returned.
  */
 int refs_each(struct refs *refs, const char *prefix,
 	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
