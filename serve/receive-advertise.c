@@ -110,7 +110,7 @@ static int write_shallow(void *ctx, const struct oid *oid)
 	struct advertisement *a = ctx;
 	char hex[OID_MAX_HEX_LEN + 1];
 
-	return pktline_printf(&a->r->out, a->err, "shallow %s",
+	return pktline_printf(&a->r->out, a->err, "shallow %s\n",
 			      oid_to_hex(hex, oid, a->r->repo->algo));
 }
 

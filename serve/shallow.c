@@ -205,8 +205,10 @@ struct advertising {
 static int advertise_one(void *ctx, const struct oid *oid)
 {
 	struct advertising *a = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
 
-	return write_line(a->s, "shallow", oid, a->err);
+	return pktline_printf(&a->s->out, a->err, "shallow %s\n",
+			      oid_to_hex(hex, oid, a->s->algo));
 }
 
 int shallow_advertise(struct session *s, struct error *err)
