@@ -28,7 +28,9 @@ static void test_object_info(void **state)
 	dialog_object(&d, "blob", OBJ_BLOB, "12345");
 	assert_string_equal(ask(&d, "size|oid blob|oid none|oid t"),
 			    "size|blob 5|none |t 0|F");
-	assert_string_equal(ask(&d, "oid blob"), "size|blob 5|F");
+	assert_string_equal(ask(&d, "oid blob|oid none"), "blob|none|F");
+	assert_string_equal(ask(&d, "oid blob|size|oid t|oid blob"),
+			    "size|blob 5|t 0|blob 5|F");
 	assert_string_equal(ask(&d, "size"), "F");
 	assert_string_equal(ask(&d, ""), "F");
 	assert_int_equal(d.ret, 0);
