@@ -145,6 +145,10 @@ static int take_key(struct keys *keys, const struct session *s,
 		return error_set(err, ERR_PEER, "unknown object format '%s'",
 				 pktline_quote(quoted, line));
 	}
+	if (!strcmp(line, "object-format"))
+		return error_set(err, ERR_PEER,
+				 "object-format capability requires an "
+				 "argument");
 	if (is_known_key(s, line))
 		return 0;
 	return error_set(err, ERR_PEER, "unknown capability '%s'",
