@@ -141,6 +141,9 @@ static int take_not(struct request *req, const char *line, const char *value,
 		ret = refview_expand(&req->s->refs, value, &ref, err);
 	if (ret < 0 && ret != ERR_CORRUPT)
 		return ret;
+	if (!ret)
+		return bad_line(err, "git upload-pack: deepen-not is not a ref",
+				line);
 	if (ret != 1)
 		return bad_line(err, "git upload-pack: ambiguous deepen-not",
 				line);

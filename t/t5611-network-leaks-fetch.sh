@@ -165,7 +165,7 @@ test_expect_success 'deepen-not of names of others' '
 		secret-tag refs/hidden/x refs/hidden/own virtual/2/heads/secret
 	do
 		not $name >out 2>err
-		grep -a "ERR upload-pack: ambiguous deepen-not" out || return
+		grep -a "ERR upload-pack: deepen-not is not a ref" out || return
 	done &&
 	alike $COMMIT not
 '

@@ -155,7 +155,7 @@ static void test_errors(void **state)
 		{"deepen 4294967297", "ERR Invalid deepen: deepen 4294967297"},
 		{"deepen-since zz", "ERR Invalid deepen-since: deepen-since "
 				    "zz"},
-		{"deepen-not zz", "ERR upload-pack: ambiguous deepen-not: "
+		{"deepen-not zz", "ERR upload-pack: deepen-not is not a ref: "
 				  "deepen-not zz"},
 		{"deepen 1|deepen-not side",
 		 "ERR upload-pack: deepen and deepen-since (or deepen-not) "
