@@ -80,7 +80,7 @@ static void tell(void *ctx, const char *text, size_t len)
 	fwrite(text, 1, len, stderr);
 }
 
-static int serve(struct builtin_env *env, const char *session_id)
+static int serve(struct builtin_env *env, const struct serving_names *names)
 {
 	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
 	struct serve_io io = fdio_io(&fdio);
@@ -99,8 +99,8 @@ static int serve(struct builtin_env *env, const char *session_id)
 		.export_all = getenv("GIT_HTTP_EXPORT_ALL"),
 		.git_protocol = getenv("GIT_PROTOCOL"),
 		.namespace = getenv("GIT_NAMESPACE"),
-		.agent = serving_agent(),
-		.session_id = session_id,
+		.agent = names->agent.data,
+		.session_id = names->session_id.data,
 		.enter = enter,
 		.log = write_log,
 		.tell = tell,
@@ -113,7 +113,7 @@ static int serve(struct builtin_env *env, const char *session_id)
 
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)
 {
-	struct buf session_id = BUF_INIT;
+	struct serving_names names = SERVING_NAMES_INIT;
 	int ret = parse(argc, argv);
 
 	/* A client that goes away is an error like any other. */
@@ -122,10 +122,10 @@ int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)
 		ret = set_committer();
 	if (!ret)
 		ret = set_protocol();
-	if (!ret && serving_session_id(&session_id, env) < 0)
-		ret = builtin_die("out of memory");
 	if (!ret)
-		ret = serve(env, session_id.data);
-	buf_release(&session_id);
+		ret = serving_names_load(&names, env);
+	if (!ret)
+		ret = serve(env, &names);
+	serving_names_release(&names);
 	return ret;
 }

@@ -59,7 +59,7 @@ static void tell(void *ctx, const char *text, size_t len)
 }
 
 static int serve(struct builtin_env *env, const struct arguments *a,
-		 const char *path, const char *session_id,
+		 const char *path, const struct serving_names *names,
 		 const char *committer)
 {
 	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
@@ -72,8 +72,8 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.advertise_only = a->info_refs,
 		.quiet = a->quiet,
 		.skip_connectivity = a->skip_connectivity,
-		.agent = serving_agent(),
-		.session_id = session_id,
+		.agent = names->agent.data,
+		.session_id = names->session_id.data,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.committer = committer,
 		.tell = tell,
@@ -87,7 +87,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 {
 	struct arguments arguments = {0};
-	struct buf session_id = BUF_INIT;
+	struct serving_names names = SERVING_NAMES_INIT;
 	struct buf committer = BUF_INIT;
 	int ret = parse(&arguments, argc, argv);
 
@@ -95,15 +95,15 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], false);
-	if (!ret && serving_session_id(&session_id, env) < 0)
-		ret = builtin_die("out of memory");
+	if (!ret)
+		ret = serving_names_load(&names, env);
 	/* Without one, refs that have no reflog can still be changed. */
 	if (!ret && ident_committer(&committer, &env->repo->config, NULL) < 0)
 		buf_reset(&committer);
 	if (!ret)
-		ret = serve(env, &arguments, argv[1], session_id.data,
+		ret = serve(env, &arguments, argv[1], &names,
 			    committer.len ? committer.data : NULL);
-	buf_release(&session_id);
+	serving_names_release(&names);
 	buf_release(&committer);
 	return ret;
 }

@@ -37,7 +37,20 @@ int serving_enter(struct builtin_env *env, const char *path, bool strict)
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
-int serving_session_id(struct buf *out, const struct builtin_env *env)
+static int add_agent(struct buf *out)
+{
+	const char *agent = getenv("GIT_USER_AGENT");
+	int ret = 0;
+
+	if (!agent || !*agent)
+		return buf_append_str(out, "gitreach/" GITREACH_VERSION);
+	for (; !ret && *agent; agent++)
+		ret = buf_append_char(
+			out, *agent > ' ' && *agent <= '~' ? *agent : '.');
+	return ret;
+}
+
+static int add_session_id(struct buf *out, const struct builtin_env *env)
 {
 	const struct trace *trace = tracing_trace(env->tracing);
 
@@ -48,9 +61,17 @@ int serving_session_id(struct buf *out, const struct builtin_env *env)
 			  (unsigned)getpid());
 }
 
-const char *serving_agent(void)
+int serving_names_load(struct serving_names *names,
+		       const struct builtin_env *env)
 {
-	const char *agent = getenv("GIT_USER_AGENT");
+	if (add_agent(&names->agent) < 0 ||
+	    add_session_id(&names->session_id, env) < 0)
+		return builtin_die("out of memory");
+	return 0;
+}
 
-	return agent && *agent ? agent : "gitreach/" GITREACH_VERSION;
+void serving_names_release(struct serving_names *names)
+{
+	buf_release(&names->agent);
+	buf_release(&names->session_id);
 }

@@ -20,13 +20,22 @@ int serving_open(struct builtin_env *env, const char *path, bool strict,
 /* As serving_open(), for commands: 0; or prints and returns 128. */
 int serving_enter(struct builtin_env *env, const char *path, bool strict);
 
-/*
- * Append a session id: unique to this process, printable; that of its trace,
- * if it has one. 0 or ERR_NOMEM.
- */
-int serving_session_id(struct buf *out, const struct builtin_env *env);
+/* What we call ourselves, printable and without spaces. */
+struct serving_names {
+	struct buf agent;      /* GIT_USER_AGENT with dots for what it may not
+				  have, or our name and version */
+	struct buf session_id; /* unique to this process; that of its trace, if
+				  it has one */
+};
 
-/* What we call ourselves: GIT_USER_AGENT, or name and version. */
-const char *serving_agent(void);
+#define SERVING_NAMES_INIT                                                     \
+	{                                                                      \
+		BUF_INIT, BUF_INIT                                             \
+	}
+
+/* Fill *names. 0; or prints and returns 128. */
+int serving_names_load(struct serving_names *names,
+		       const struct builtin_env *env);
+void serving_names_release(struct serving_names *names);
 
 #endif

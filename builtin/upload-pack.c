@@ -63,7 +63,7 @@ static void warn(void *ctx, const char *message)
 }
 
 static int serve(struct builtin_env *env, const struct arguments *a,
-		 const char *session_id)
+		 const struct serving_names *names)
 {
 	struct fdio fdio = {
 		.in = STDIN_FILENO,
@@ -76,8 +76,8 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.version = serve_protocol_version(getenv("GIT_PROTOCOL")),
 		.stateless_rpc = a->stateless_rpc,
 		.advertise_only = a->info_refs,
-		.agent = serving_agent(),
-		.session_id = session_id,
+		.agent = names->agent.data,
+		.session_id = names->session_id.data,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.warn = warn,
 	};
@@ -90,17 +90,17 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
 {
 	struct arguments arguments = {0};
-	struct buf session_id = BUF_INIT;
+	struct serving_names names = SERVING_NAMES_INIT;
 	int ret = parse(&arguments, argc, argv);
 
 	/* A client that goes away is an error like any other. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], arguments.strict);
-	if (!ret && serving_session_id(&session_id, env) < 0)
-		ret = builtin_die("out of memory");
 	if (!ret)
-		ret = serve(env, &arguments, session_id.data);
-	buf_release(&session_id);
+		ret = serving_names_load(&names, env);
+	if (!ret)
+		ret = serve(env, &arguments, &names);
+	serving_names_release(&names);
 	return ret;
 }
