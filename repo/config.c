@@ -161,6 +161,17 @@ int config_parse_bool(const char *value)
 	return parse_i64(&number, value, INT_MAX) ? ERR_INVALID : !!number;
 }
 
+int config_entry_bool(const struct config_entry *entry, struct error *err)
+{
+	int ret = config_parse_bool(entry->value);
+
+	if (ret < 0)
+		return error_set(err, ERR_INVALID,
+				 "bad boolean config value '%s' for '%s'",
+				 entry->value, entry->key);
+	return ret;
+}
+
 int config_bool(const struct config *config, const char *key, bool *out,
 		struct error *err)
 {
@@ -169,11 +180,9 @@ int config_bool(const struct config *config, const char *key, bool *out,
 
 	if (!entry)
 		return 0;
-	ret = config_parse_bool(entry->value);
+	ret = config_entry_bool(entry, err);
 	if (ret < 0)
-		return error_set(err, ERR_INVALID,
-				 "bad boolean config value '%s' for '%s'",
-				 entry->value, key);
+		return ret;
 	*out = ret;
 	return 1;
 }
@@ -196,6 +205,22 @@ int config_i64(const struct config *config, const char *key, int64_t *out,
 		return 0;
 	why = parse_i64(out, value, INT64_MAX);
 	return why ? bad_number(value, key, why, err) : 1;
+}
+
+int config_int(const struct config *config, const char *key, int *out,
+	       struct error *err)
+{
+	const char *value = config_string(config, key);
+	const char *why;
+	int64_t number;
+
+	if (!value)
+		return 0;
+	why = parse_i64(&number, value, INT_MAX);
+	if (why)
+		return bad_number(value, key, why, err);
+	*out = (int)number;
+	return 1;
 }
 
 int config_u64(const struct config *config, const char *key, uint64_t *out,

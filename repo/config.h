@@ -93,10 +93,18 @@ const char *config_string(const struct config *config, const char *key);
  */
 int config_bool(const struct config *config, const char *key, bool *out,
 		struct error *err);
+int config_int(const struct config *config, const char *key, int *out,
+	       struct error *err);
 int config_i64(const struct config *config, const char *key, int64_t *out,
 	       struct error *err);
 int config_u64(const struct config *config, const char *key, uint64_t *out,
 	       struct error *err);
+
+/*
+ * The boolean of one entry, where the order of several counts: 1, 0, or
+ * ERR_INVALID as from config_bool().
+ */
+int config_entry_bool(const struct config_entry *entry, struct error *err);
 
 /* Parse a boolean as git-config(1) says: 1, 0, or ERR_INVALID. NULL is true. */
 int config_parse_bool(const char *value);

@@ -20,9 +20,9 @@ static int add_capabilities(struct buf *out, const struct session *s,
 		     "shallow deepen-since deepen-not deepen-relative "
 		     "no-progress include-tag multi_ack_detailed");
 
-	if (!ret && (c->allow_tip || c->allow_any))
+	if (!ret && c->allow_tip)
 		ret = buf_append_str(out, " allow-tip-sha1-in-want");
-	if (!ret && (c->allow_reachable || c->allow_any))
+	if (!ret && c->allow_reachable)
 		ret = buf_append_str(out, " allow-reachable-sha1-in-want");
 	if (!ret && (o->stateless_rpc || o->advertise_only))
 		ret = buf_append_str(out, " no-done");

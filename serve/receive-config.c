@@ -6,10 +6,10 @@
 
 #include "base/mem.h"
 #include "serve/receive-config.h"
+#include "serve/sideband.h"
 
 enum {
 	UNPACK_LIMIT_DEFAULT = 100,
-	KEEP_ALIVE_DEFAULT = 5, /* seconds */
 };
 
 struct flag {
@@ -78,10 +78,9 @@ static int load_numbers(struct receive_config *c, const struct config *config,
 	if (ret >= 0 && limit < 0)
 		ret = config_i64(config, "transfer.unpacklimit", &limit, err);
 	c->unpack_limit = limit < 0 ? UNPACK_LIMIT_DEFAULT : (uint64_t)limit;
-	c->keep_alive = KEEP_ALIVE_DEFAULT;
 	if (ret >= 0)
-		ret = config_u64(config, "receive.keepalive", &c->keep_alive,
-				 err);
+		ret = sideband_load_keep_alive(&c->keep_alive, config,
+					       "receive.keepalive", err);
 	if (ret >= 0)
 		ret = config_u64(config, "receive.maxinputsize", &c->max_len,
 				 err);

@@ -4,8 +4,7 @@
 
 #include "base/mem.h"
 #include "serve/session.h"
-
-#define KEEP_ALIVE_DEFAULT 5 /* seconds */
+#include "serve/sideband.h"
 
 struct flag {
 	const char *key;
@@ -16,9 +15,6 @@ static int load_flags(struct session_config *c, const struct config *config,
 		      struct error *err)
 {
 	const struct flag flags[] = {
-		{"uploadpack.allowtipsha1inwant", &c->allow_tip},
-		{"uploadpack.allowreachablesha1inwant", &c->allow_reachable},
-		{"uploadpack.allowanysha1inwant", &c->allow_any},
 		{"uploadpack.allowrefinwant", &c->allow_ref_in_want},
 		{"uploadpack.allowfilter", &c->allow_filter},
 		{"uploadpack.allowsidebandall", &c->allow_sideband_all},
@@ -39,6 +35,45 @@ static int load_flags(struct session_config *c, const struct config *config,
 	return 0;
 }
 
+struct allowing {
+	struct session_config *c;
+	struct error *err;
+};
+
+/* allowAnySHA1InWant is about the other two as well, and the later one wins. */
+static int take_allow(void *ctx, const struct config_entry *entry)
+{
+	struct allowing *a = ctx;
+	const char *name = strchr(entry->key, '.') + 1;
+	bool is_any = !strcmp(name, "allowanysha1inwant");
+	bool is_tip = is_any || !strcmp(name, "allowtipsha1inwant");
+	bool is_behind = is_any || !strcmp(name, "allowreachablesha1inwant");
+	int value;
+
+	if (!is_tip && !is_behind)
+		return 0;
+	value = config_entry_bool(entry, a->err);
+	if (value < 0)
+		return value;
+	if (is_tip)
+		a->c->allow_tip = value;
+	if (is_behind)
+		a->c->allow_reachable = value;
+	if (is_any)
+		a->c->allow_any = value;
+	return 0;
+}
+
+static int load_allow(struct session_config *c, const struct config *config,
+		      struct error *err)
+{
+	struct allowing a = {c, err};
+	int ret = config_each(config, "uploadpack.", take_allow, &a);
+
+	c->allow_any = c->allow_any && c->allow_tip && c->allow_reachable;
+	return ret;
+}
+
 static int load_unborn(struct session_config *c, const struct config *config,
 		       struct error *err)
 {
@@ -52,7 +87,7 @@ static int load_unborn(struct session_config *c, const struct config *config,
 		c->unborn = SESSION_UNBORN_IGNORE;
 	else
 		return error_set(err, ERR_INVALID,
-				 "invalid value for lsrefs.unborn: '%s'",
+				 "invalid value for 'lsrefs.unborn': '%s'",
 				 value);
 	return 0;
 }
@@ -162,11 +197,12 @@ int session_init(struct session *s, const struct serve_options *options,
 	s->in.tap = s->out.tap = summary_tap(&s->summary);
 	ret = load_flags(&s->config, config, err);
 	if (!ret)
+		ret = load_allow(&s->config, config, err);
+	if (!ret)
 		ret = load_unborn(&s->config, config, err);
-	s->config.keep_alive = KEEP_ALIVE_DEFAULT;
-	if (!ret && config_u64(config, "uploadpack.keepalive",
-			       &s->config.keep_alive, err) < 0)
-		ret = ERR_INVALID;
+	if (!ret)
+		ret = sideband_load_keep_alive(&s->config.keep_alive, config,
+					       "uploadpack.keepalive", err);
 	if (!ret)
 		ret = visible_is_limit(&s->config.is_limit, options->repo, err);
 	if (!ret)

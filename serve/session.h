@@ -32,7 +32,8 @@ enum session_unborn {
 struct session_config {
 	bool allow_tip;             /* uploadpack.allowTipSHA1InWant */
 	bool allow_reachable;       /* uploadpack.allowReachableSHA1InWant */
-	bool allow_any;             /* uploadpack.allowAnySHA1InWant */
+	bool allow_any;             /* uploadpack.allowAnySHA1InWant, and none
+				       of the two was forbidden after it */
 	bool allow_ref_in_want;     /* uploadpack.allowRefInWant */
 	bool allow_filter;          /* uploadpack.allowFilter */
 	bool allow_sideband_all;    /* uploadpack.allowSidebandAll */

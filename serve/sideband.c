@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Framing of pack data. */
+#include <limits.h>
 #include <string.h>
 
 #include "serve/sideband.h"
 
 #define SMALL_MAX 1000 /* longest packet of side-band */
 #define HEADER (PKTLINE_HEADER + 1)
+
+#define KEEP_ALIVE_DEFAULT 5 /* seconds */
+#define KEEP_ALIVE_MAX (int)(UINT_MAX / 1000)
 
 /* Packets of one gathered write: 4 MB of them, two spans each. */
 #define BATCH 64
@@ -93,6 +97,18 @@ int sideband_keep_alive(struct sideband *sb, struct error *err)
 	ret = sb->is_held ? 0 : pktline_send_spans(sb->out, &iov, 1, err);
 	pthread_mutex_unlock(&sb->lock);
 	return ret;
+}
+
+int sideband_load_keep_alive(uint64_t *seconds, const struct config *config,
+			     const char *key, struct error *err)
+{
+	int value = KEEP_ALIVE_DEFAULT;
+	int ret = config_int(config, key, &value, err);
+
+	if (value < 0)
+		value = 0;
+	*seconds = value < KEEP_ALIVE_MAX ? (uint64_t)value : KEEP_ALIVE_MAX;
+	return ret < 0 ? ret : 0;
 }
 
 int sideband_keep_alive_if_quiet(struct sideband *sb, struct error *err)

@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "pack/writer.h"
+#include "repo/config.h"
 #include "serve/pktline.h"
 #include "sys/progress.h"
 
@@ -68,6 +69,14 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
  * not taken for dead. Nothing without side bands. 0 or the error.
  */
 int sideband_keep_alive(struct sideband *sb, struct error *err);
+
+/*
+ * The seconds of silence after which to do so, the value of `key`: 5 by
+ * default; 0, and so a negative value: never. At most what fits into an
+ * unsigned int as milliseconds. 0, or ERR_INVALID for what is no number.
+ */
+int sideband_load_keep_alive(uint64_t *seconds, const struct config *config,
+			     const char *key, struct error *err);
 
 /* As sideband_keep_alive(), if nothing was said since the last call. */
 int sideband_keep_alive_if_quiet(struct sideband *sb, struct error *err);

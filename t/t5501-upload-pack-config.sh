@@ -93,6 +93,27 @@ test_expect_success 'an unborn HEAD' '
 	stock -C server.git symbolic-ref HEAD refs/heads/main
 '
 
+test_expect_success 'dangling symrefs and shallow commits, as stock Git' '
+	rm -rf cut.git &&
+	stock clone -q --no-local --bare --depth=2 server.git cut.git &&
+	stock -C cut.git symbolic-ref refs/heads/dangling refs/heads/none &&
+	for command in upload-pack receive-pack
+	do
+		pkt F | stock $command cut.git 2>expect.err |
+			sed "1s/.*//" >expect &&
+		pkt F | git $command cut.git 2>err | sed "1s/.*//" >actual &&
+		grep -a "shallow" expect &&
+		test_cmp expect actual &&
+		test_cmp expect.err err || return
+	done
+'
+
+test_expect_success 'GIT_USER_AGENT is printable, whatever it is' '
+	GIT_PROTOCOL=version=2 GIT_USER_AGENT="a b	c/1~" \
+		git upload-pack --advertise-refs server.git >out &&
+	grep -a "agent=a.b.c/1~\$" out
+'
+
 # wanted <yes|no> <id> [<key>]: whether v0 gives an object.
 wanted () {
 	test -z "$3" || stock -C server.git config "$3" true

@@ -53,14 +53,79 @@ static void test_hook_is_protected(void **state)
 	dialog_release(&d);
 }
 
+/* allowAnySHA1InWant speaks for the other two; the later entry wins. */
+static void test_allow(void **state)
+{
+	static const struct {
+		const char *config;
+		const char *expect; /* tip, reachable, any */
+	} cases[] = {
+		{"allowTipSHA1InWant\n", "100"},
+		{"allowReachableSHA1InWant\n", "010"},
+		{"allowAnySHA1InWant\n", "111"},
+		{"allowTipSHA1InWant\nallowAnySHA1InWant = false\n", "000"},
+		{"allowAnySHA1InWant = false\nallowTipSHA1InWant\n", "100"},
+		{"allowAnySHA1InWant\nallowTipSHA1InWant = false\n", "010"},
+		{"allowAnySHA1InWant\nallowReachableSHA1InWant = false\n",
+		 "100"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256], actual[4];
+		struct dialog d;
+		struct session s;
+
+		snprintf(text, sizeof(text), "[uploadpack]\n%s",
+			 cases[i].config);
+		dialog_init(&d, HASH_SHA1);
+		dialog_config(&d, CONFIG_LOCAL, text);
+		assert_int_equal(open_session(&s, &d, NULL), 0);
+		snprintf(actual, sizeof(actual), "%d%d%d", s.config.allow_tip,
+			 s.config.allow_reachable, s.config.allow_any);
+		assert_string_equal(actual, cases[i].expect);
+		session_release(&s);
+		dialog_release(&d);
+	}
+}
+
+static void test_keep_alive(void **state)
+{
+	static const struct {
+		const char *config;
+		uint64_t expect;
+	} cases[] = {
+		{"", 5},
+		{"keepAlive = 0\n", 0},
+		{"keepAlive = -1\n", 0},
+		{"keepAlive = 1k\n", 1024},
+		{"keepAlive = 2147483647\n", 4294967},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[256];
+		struct dialog d;
+		struct session s;
+
+		snprintf(text, sizeof(text), "[uploadpack]\n%s",
+			 cases[i].config);
+		dialog_init(&d, HASH_SHA1);
+		dialog_config(&d, CONFIG_LOCAL, text);
+		assert_int_equal(open_session(&s, &d, NULL), 0);
+		assert_int_equal(s.config.keep_alive, cases[i].expect);
+		session_release(&s);
+		dialog_release(&d);
+	}
+}
+
 static void test_bad_values(void **state)
 {
 	static const char *const configs[] = {
 		"[uploadpack]\nallowAnySHA1InWant = perhaps\n",
+		"[uploadpack]\nkeepAlive = 99999999999999\n",
 		"[lsrefs]\nunborn = sometimes\n",
 	};
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct error err = ERROR_INIT;
 		struct dialog d;
 		struct session s;
@@ -106,6 +171,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_hook_is_protected),
+		cmocka_unit_test(test_allow),
+		cmocka_unit_test(test_keep_alive),
 		cmocka_unit_test(test_bad_values),
 		cmocka_unit_test(test_peel),
 	};
