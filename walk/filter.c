@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/percent.h"
 #include "walk/filter.h"
 #include "walk/sparse.h"
 
@@ -125,37 +126,12 @@ static int add_sparse(struct filter *filter, const char *name,
 	return part.name ? add_part(filter, part, err) : error_nomem(err);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Undo percent-encoding, in place. What is no encoding stays. */
-static void decode(char *text)
-{
-	char *out = text;
-
-	for (; *text; text++) {
-		int high = *text == '%' ? hex_digit(text[1]) : -1;
-		int low = high >= 0 ? hex_digit(text[2]) : -1;
-
-		if (low >= 0 && (high || low)) {
-			*out++ = (char)(high << 4 | low);
-			text += 2;
-		} else {
-			*out++ = *text;
-		}
-	}
-	*out = '\0';
-}
+/* What stands in a part of a combined filter as an encoding alone. */
+#define RESERVED "~`!@#$^&*()[]{}\\;'\",<>?"
 
 static bool is_reserved(char c)
 {
-	return (unsigned char)c <= ' ' ||
-	       strchr("~`!@#$^&*()[]{}\\;'\",<>?", c);
+	return (unsigned char)c <= ' ' || strchr(RESERVED, c);
 }
 
 static int add(struct filter *filter, const char *spec, unsigned nesting,
@@ -178,7 +154,7 @@ static int add_encoded(struct filter *filter, const char *spec, size_t len,
 	part = mem_strndup(spec, len);
 	if (!part)
 		return error_nomem(err);
-	decode(part);
+	percent_decode(part);
 	ret = add(filter, part, nesting + 1, err);
 	free(part);
 	return ret;
@@ -309,14 +285,8 @@ static int print_encoded(struct buf *out, const struct filter_part *part)
 	struct buf plain = BUF_INIT;
 	int ret = print_part(&plain, part);
 
-	for (size_t i = 0; !ret && i < plain.len; i++) {
-		char c = plain.data[i];
-
-		if (c == '%' || c == '+' || is_reserved(c))
-			ret = buf_printf(out, "%%%02x", (unsigned char)c);
-		else
-			ret = buf_append_char(out, c);
-	}
+	if (!ret)
+		ret = percent_encode(out, plain.data, plain.len, RESERVED "+");
 	buf_release(&plain);
 	return ret;
 }
