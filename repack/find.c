@@ -162,10 +162,13 @@ static int find_by_walk(struct finding *g, struct error *err)
 		.progress = g->options->progress,
 		.filter = f->request->filter,
 		.grouping = f->grouping,
+		.missing_blobs = f->request->promised_missing,
 	};
 	int ret = walk_enumerate(&result, &f->walk, &g->wants, &g->haves,
 				 &options, err);
 
+	if (!ret && f->request->promised_missing)
+		ret = found_drop_promised(&result.objects, &f->walk, err);
 	f->commits_walked = (uint32_t)result.revs.nr;
 	f->unnamed = is_cut && !result.parents_first;
 	if (!ret)

@@ -108,6 +108,13 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    bool *left_out, struct error *err);
 
 /*
+ * Drop the blobs of a list that are missing and were promised by a remote
+ * (walk/promisor.h). 0, or negative: ERR_MISSING when one should be there.
+ */
+int found_drop_promised(struct walk_items *objects, struct walk *walk,
+			struct error *err);
+
+/*
  * For a thin pack: move objects that would be sent whole and of which the
  * receiver has another version at the same path from `packed` to `objects`, so
  * that they become deltas against these; some at most.

@@ -81,6 +81,8 @@ struct repack_request {
 	bool thin;       /* deltas against objects the receiver has */
 	bool ofs_delta;  /* the receiver reads OFS_DELTA */
 	bool use_bitmap; /* answer from a bitmap index when there is one */
+	bool promised_missing; /* the receiver knows where to get blobs that
+				  were promised to us and are not here */
 };
 
 struct repack_send_options {

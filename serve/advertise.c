@@ -129,6 +129,20 @@ int advertise_refs(struct session *s, struct error *err)
 	return ret;
 }
 
+static int advertise_promisors(struct session *s, struct error *err)
+{
+	struct buf value = BUF_INIT;
+	int ret;
+
+	if (promisor_remotes_print(&value, &s->config.promisor_remotes) < 0)
+		ret = error_nomem(err);
+	else
+		ret = pktline_printf(&s->out, err, "promisor-remote=%s\n",
+				     value.data);
+	buf_release(&value);
+	return ret;
+}
+
 int advertise_v2(struct session *s, struct error *err)
 {
 	const struct session_config *c = &s->config;
@@ -160,5 +174,7 @@ int advertise_v2(struct session *s, struct error *err)
 		ret = pktline_printf(out, err, "object-info\n");
 	if (!ret && c->advertise_bundle_uris)
 		ret = pktline_printf(out, err, "bundle-uri\n");
+	if (!ret && c->promisor_remotes.nr)
+		ret = advertise_promisors(s, err);
 	return ret ? ret : pktline_write_flush(out, err);
 }

@@ -45,6 +45,8 @@ static int fill_args(const char **argv, struct buf *script, struct buf *filter,
 		argv[n++] = "--delta-base-offset";
 	if (req->include_tag)
 		argv[n++] = "--include-tag";
+	if (req->s->has_promisor)
+		argv[n++] = "--missing=allow-promisor";
 	if (filter->len)
 		argv[n++] = filter->data;
 	argv[n] = NULL;

@@ -134,6 +134,7 @@ static int make_pack(struct sending *p, struct error *err)
 		.thin = req->thin,
 		.ofs_delta = req->ofs_delta,
 		.use_bitmap = req->s->config.use_bitmaps,
+		.promised_missing = req->s->has_promisor,
 	};
 	int ret = repack_send_options_load(&send_options, options->repo, err);
 

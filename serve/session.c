@@ -111,6 +111,7 @@ void session_release(struct session *s)
 	if (s->refs_are_open)
 		refview_release(&s->refs);
 	pack_uris_release(&s->config.pack_uris);
+	promisor_remotes_release(&s->config.promisor_remotes);
 	summary_release(&s->summary);
 	pktline_reader_release(&s->in);
 	pktline_writer_release(&s->out);
@@ -185,6 +186,7 @@ int session_init(struct session *s, const struct serve_options *options,
 		 const struct serve_io *io, struct error *err)
 {
 	const struct config *config = &options->repo->config;
+	struct error warning = ERROR_INIT;
 	int ret;
 
 	memset(s, 0, sizeof(*s));
@@ -208,6 +210,10 @@ int session_init(struct session *s, const struct serve_options *options,
 	if (!ret)
 		ret = pack_uris_load(&s->config.pack_uris, config, s->algo,
 				     err);
+	if (!ret)
+		ret = promisor_remotes_load(&s->config.promisor_remotes, config,
+					    &warning, err);
+	session_warn(s, &warning);
 	if (!ret)
 		config_each(config, "uploadpack.packobjectshook", take_hook,
 			    &s->config);

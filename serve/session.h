@@ -15,6 +15,7 @@
 #include "repo/odb.h"
 #include "serve/pack-uris.h"
 #include "serve/pktline.h"
+#include "serve/promisor-remotes.h"
 #include "serve/refview.h"
 #include "serve/summary.h"
 #include "serve/upload-pack.h"
@@ -44,7 +45,8 @@ struct session_config {
 	bool is_limit;              /* see visible_is_limit() */
 	enum session_unborn unborn;
 	uint64_t keep_alive; /* uploadpack.keepAlive, seconds; 0: never */
-	struct pack_uris pack_uris;    /* uploadpack.blobPackfileUri */
+	struct pack_uris pack_uris; /* uploadpack.blobPackfileUri */
+	struct promisor_remotes promisor_remotes; /* promisor.advertise */
 	const char *pack_objects_hook; /* uploadpack.packObjectsHook of a
 					  protected file; NULL: none */
 };
@@ -57,6 +59,8 @@ struct session {
 	struct pktline_writer out;
 	struct summary summary; /* of each request */
 	bool in_pack;           /* a pack has begun: no "ERR" any more */
+	bool has_promisor;      /* the client of this request gets what we miss
+				   from a promisor remote of ours */
 	/* Each NULL or not open until asked for: */
 	struct odb *odb; /* owned */
 	struct walk walk;

@@ -37,6 +37,7 @@ static const struct command commands[] = {
 struct keys {
 	const struct command *command;
 	enum hash_algo algo; /* of the client */
+	bool has_promisor;   /* it accepted a promisor remote of ours */
 };
 
 int v2_args_next(struct v2_args *args, const char **line, struct error *err)
@@ -130,10 +131,23 @@ static bool is_known_key(const struct session *s, const char *line)
 	       s->config.advertise_sid && s->options->session_id;
 }
 
-static int take_key(struct keys *keys, const struct session *s,
-		    const char *line, struct error *err)
+static int take_promisors(struct keys *keys, struct session *s,
+			  const char *names, struct error *err)
 {
-	static const char command[] = "command=", format[] = "object-format=";
+	struct error warning = ERROR_INIT;
+	int ret = promisor_remotes_accepted(&s->config.promisor_remotes, names,
+					    &warning);
+
+	session_warn(s, &warning);
+	keys->has_promisor = ret > 0;
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static int take_key(struct keys *keys, struct session *s, const char *line,
+		    struct error *err)
+{
+	static const char command[] = "command=", format[] = "object-format=",
+			  promisor[] = "promisor-remote=";
 	char quoted[PKTLINE_QUOTE_MAX];
 
 	if (!strncmp(line, command, sizeof(command) - 1))
@@ -149,6 +163,10 @@ static int take_key(struct keys *keys, const struct session *s,
 		return error_set(err, ERR_PEER,
 				 "object-format capability requires an "
 				 "argument");
+	if (!strncmp(line, promisor, sizeof(promisor) - 1) &&
+	    s->config.promisor_remotes.nr)
+		return take_promisors(keys, s, line + sizeof(promisor) - 1,
+				      err);
 	if (is_known_key(s, line))
 		return 0;
 	return error_set(err, ERR_PEER, "unknown capability '%s'",
@@ -169,6 +187,7 @@ static int run(struct session *s, const struct keys *keys, bool has_args,
 				 "%s",
 				 hash_name(s->algo), hash_name(keys->algo));
 	args.command = keys->command->name;
+	s->has_promisor = keys->has_promisor;
 	session_begin(s, args.command);
 	ret = keys->command->run(s, &args, err);
 	if (!ret)

@@ -27,7 +27,11 @@ enum {
 
 static const char allowed[] =
 	"[uploadpack]\nallowRefInWant\nallowReachableSHA1InWant\n"
-	"allowTipSHA1InWant\n"
+	"allowTipSHA1InWant\nallowFilter\nallowSidebandAll\n"
+	"advertiseBundleURIs\n"
+	"[bundle]\nversion = 1\n"
+	"[promisor]\nadvertise\n"
+	"[remote \"r\"]\npromisor\nurl = x\n"
 	"[transfer]\nadvertiseObjectInfo\nhideRefs = refs/hidden\n";
 
 /* Made once: making it takes longer than any input. */
