@@ -18,8 +18,7 @@ int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr)
 	return 0;
 }
 
-/* Whether a receiver that has a tree has what of this type is in it. */
-static bool is_surely_had(const struct found *f, enum object_type type)
+bool find_has_entries(const struct found *f, enum object_type type)
 {
 	return filter_is_empty(f->request->filter) ||
 	       filter_takes_all(f->request->filter, type);
@@ -37,7 +36,7 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 		.type = (uint8_t)type,
 	};
 
-	if (!is_surely_had(f, type))
+	if (!find_has_entries(f, type))
 		return 0;
 	return walk_items_add(&f->boundary_objects, &item) < 0
 		       ? error_nomem(err)

@@ -18,4 +18,10 @@ int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr);
  */
 int find_boundary_collect(struct found *f, struct error *err);
 
+/*
+ * Whether a receiver that has a commit has all of this type that is in its
+ * trees: no filter that it asks with could have left them out.
+ */
+bool find_has_entries(const struct found *f, enum object_type type);
+
 #endif

@@ -16,7 +16,7 @@
 #include "base/sort.h"
 #include "object/parse.h"
 #include "pack/entry.h"
-#include "repack/find.h"
+#include "repack/find-parts.h"
 #include "walk/treepair.h"
 
 /*
@@ -93,6 +93,23 @@ static bool needs_base(struct candidate *c, const struct versions *v)
 				 NULL, &c->size, NULL);
 }
 
+/*
+ * Whether an object in a tree of the receiver is surely had. An index that was
+ * asked for no more than the request needed may not have said so.
+ */
+static bool learn_had(struct found *f, uint32_t old_pos, enum object_type type)
+{
+	uint32_t bit;
+
+	if (old_pos >= f->walk.space.packed_nr)
+		return false;
+	if (!f->pb || !find_has_entries(f, type))
+		return found_had(f, old_pos);
+	if (found_bit(f, old_pos, &bit))
+		bitset_set(&f->packed_had, bit);
+	return true;
+}
+
 static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 			enum object_type type, const char *path,
 			size_t path_len, struct error *err)
@@ -107,8 +124,7 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	if (v->nr >= VERSIONS_MAX)
 		return 1;
 	if (!found_bit(f, new_pos, &c.bit) || !bitset_get(&f->packed, c.bit) ||
-	    !needs_base(&c, v) || old_pos >= f->walk.space.packed_nr ||
-	    !found_had(f, old_pos))
+	    !learn_had(f, old_pos, type) || !needs_base(&c, v))
 		return 0;
 	c.item.name_hash = name_hash_add(0, path, path_len);
 	c.item.group = name_group_path(f->grouping, path, path_len);

@@ -318,6 +318,35 @@ test_expect_success 'explain: few commits far from the index are walked' '
 	test_cmp auto walk && test_cmp auto bitmap
 '
 
+# What the client has is not looked for in trees that the index does not need,
+# and yet is a base.
+test_expect_success 'thin deltas where no bitmap says what is had' '
+	content=$(test_seq 1 400 |
+		awk "{ print \$1 * 7919 % 10007 * 104729 }") &&
+	for i in $(test_seq 1 1200)
+	do
+		echo "commit refs/heads/main" &&
+		echo "committer A <a@b> $((1112912000 + 60 * i)) +0000" &&
+		echo "data 0" && echo "M 100644 inline file" &&
+		echo "data <<E" && echo "$content" && echo "$i" &&
+		echo "E" || return 1
+	done | repo_import line.git &&
+	git -C line.git repack -adbq &&
+	git -C line.git -c gitreach.bitmapStrategy=bitmap \
+		bitmap explain main~1197 ^main~1198 >out &&
+	test "$(value haves.bitmaps)" = 0 &&
+	test "$(value wants.bitmaps)" = 0 &&
+	stock -C line.git rev-parse main~1197 ^main~1198 >revs &&
+	for strategy in bitmap walk
+	do
+		git -C line.git -c gitreach.bitmapStrategy=$strategy \
+			pack-objects --thin --revs --stdout <revs >thin &&
+		test "$(wc -c <thin)" -lt 500 || return 1
+	done &&
+	stock clone -q --bare line.git client.git &&
+	stock -C client.git index-pack --stdin --fix-thin <thin
+'
+
 test_expect_success 'wrong usage' '
 	test_expect_code 129 git -C repo.git bitmap 2>err &&
 	grep "need a subcommand" err &&
