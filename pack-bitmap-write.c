@@ -137,6 +137,16 @@ static struct bitmap_build_input input_of_update(
 	};
 }
 
+/* What a limit leaves beside the lists; 0: there is none. */
+static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
+{
+	uint64_t used = newobj_size(lists);
+
+	if (!limit)
+		return 0;
+	return limit > used ? (size_t)(limit - used) : 1;
+}
+
 static int build(struct chosen *ch, const struct pack_bitmap_write *request,
 		 struct error *err)
 {
@@ -148,6 +158,7 @@ static int build(struct chosen *ch, const struct pack_bitmap_write *request,
 	input.history = &request->walk->history;
 	input.bit_pos = request->bit_pos;
 	input.bits = (size_t)base_nr(request) + request->object_nr;
+	input.memory_limit = memory_left(request->memory_limit, input.lists);
 	input.progress = request->progress;
 	ret = bitmap_build(&ch->built, &input, err);
 

@@ -274,6 +274,8 @@ struct pack_bitmap_write {
 	struct bitmap_previous *previous;
 	const struct bitmap_update *update;
 	bool lookup_table;
+	uint64_t memory_limit; /* bytes of lists and complete bitmaps, as far as
+				  they can be done without; 0: none */
 	const struct progress_out *progress;
 };
 

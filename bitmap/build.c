@@ -5,29 +5,28 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "bitmap/build.h"
+#include "bitmap/complete.h"
 #include "bitmap/file.h"
 
 #define NO_BITMAP UINT32_MAX
 
 /* How many earlier bitmaps are tried as the other side of a XOR. */
-#define XOR_CANDIDATES 32
+#define XOR_CANDIDATES BITMAP_COMPLETE_NEWEST
 /* Longest chain of XORs: what a query decodes for one bitmap. */
 #define XOR_MAX_DEPTH 160
 
 struct build {
 	const struct bitmap_build_input *in;
 	uint32_t *order;    /* by commit_nr: index into in->commits */
-	uint32_t *entry_of; /* by commit_nr: index into full, or NO_BITMAP */
-	struct ewah *full;  /* complete bitmaps, in the order of `out`; of old
-			       ones made when they are asked for */
-	uint8_t *has_full;  /* owned: by entry */
-	size_t entry_nr;    /* entries, when all are built */
+	uint32_t *entry_of; /* by commit_nr: index into out, or NO_BITMAP */
+	struct bitmap_complete complete; /* bitmaps of `out` */
 	struct bitset scratch;
 	struct bitmap_built *out;          /* borrowed from the result */
 	struct bitmap_built_group *groups; /* borrowed from the result */
 	uint8_t *depth;     /* length of each entry's XOR chain */
 	size_t done;        /* entries built */
 	struct bitset bits; /* of the commit at hand */
+	struct ewah full;   /* the same, compressed */
 	struct heap queue;  /* its ancestors, by order */
 	uint32_t nearest;   /* first built ancestor met, or NO_BITMAP */
 };
@@ -47,10 +46,8 @@ void bitmap_build_result_release(struct bitmap_build_result *result)
 
 static void build_release(struct build *b)
 {
-	for (size_t i = 0; b->full && i < b->entry_nr; i++)
-		ewah_release(&b->full[i]);
-	free(b->full);
-	free(b->has_full);
+	bitmap_complete_release(&b->complete);
+	ewah_release(&b->full);
 	bitset_release(&b->scratch);
 	free(b->order);
 	free(b->entry_of);
@@ -83,7 +80,8 @@ static int build_init(struct build *b, struct bitmap_build_result *result,
 {
 	size_t nr = in->old_nr + in->selected_nr, commit_nr = in->history->nr;
 
-	*b = (struct build){.in = in, .queue = HEAP_INIT, .entry_nr = nr};
+	*b = (struct build){.in = in, .queue = HEAP_INIT};
+	ewah_init(&b->full);
 	*result = (struct bitmap_build_result){
 		.entries = mem_calloc(nr, sizeof(*result->entries)),
 		.entry_nr = nr,
@@ -94,12 +92,12 @@ static int build_init(struct build *b, struct bitmap_build_result *result,
 	b->groups = result->groups;
 	b->order = mem_alloc(commit_nr, sizeof(*b->order));
 	b->entry_of = mem_alloc(commit_nr, sizeof(*b->entry_of));
-	b->full = mem_calloc(nr, sizeof(*b->full));
-	b->has_full = mem_calloc(nr, 1);
 	b->depth = mem_calloc(nr, 1);
-	if (!b->order || !b->entry_of || !b->full || !b->out || !b->groups ||
-	    !b->depth || !b->has_full || bitset_init(&b->bits, in->bits) < 0 ||
-	    bitset_init(&b->scratch, in->bits) < 0)
+	if (!b->order || !b->entry_of || !b->out || !b->groups || !b->depth ||
+	    bitset_init(&b->bits, in->bits) < 0 ||
+	    bitset_init(&b->scratch, in->bits) < 0 ||
+	    bitmap_complete_init(&b->complete, b->out, nr, in->memory_limit,
+				 &b->scratch) < 0)
 		return ERR_NOMEM;
 	memset(b->entry_of, 0xff, commit_nr * sizeof(*b->entry_of));
 	memset(b->order, 0xff, commit_nr * sizeof(*b->order));
@@ -168,27 +166,6 @@ static int queue_parents(struct build *b, uint32_t c)
 	return 0;
 }
 
-/* The complete bitmap of an entry. */
-static int complete(struct build *b, size_t entry, struct ewah_view *view)
-{
-	size_t at = entry;
-
-	if (!b->has_full[entry]) {
-		bitset_clear(&b->scratch);
-		for (;; at -= b->out[at].xor_offset) {
-			*view = ewah_view_of(&b->out[at].bitmap);
-			ewah_xor_into(&b->scratch, view);
-			if (!b->out[at].xor_offset)
-				break;
-		}
-		if (ewah_from_bitset(&b->full[entry], &b->scratch) < 0)
-			return ERR_NOMEM;
-		b->has_full[entry] = 1;
-	}
-	*view = ewah_view_of(&b->full[entry]);
-	return 0;
-}
-
 /* Whether there is a bitmap of a commit below, and which. */
 static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
 {
@@ -214,7 +191,7 @@ static int or_known(struct build *b, uint32_t c, struct error *err)
 				     err);
 		return ret < 0 ? ret : 1;
 	}
-	if (complete(b, entry, &view) < 0)
+	if (bitmap_complete_get(&b->complete, entry, &view) < 0)
 		return error_nomem(err);
 	ewah_or_into(&b->bits, &view);
 	if (b->nearest == NO_BITMAP)
@@ -258,14 +235,14 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 static int try_xor(struct build *b, size_t entry, size_t other)
 {
 	struct bitmap_built *built = &b->out[entry];
-	struct ewah_view full = ewah_view_of(&b->full[entry]);
+	struct ewah_view full = ewah_view_of(&b->full);
 	struct ewah_view base;
 	size_t best = built->xor_offset ? built->bitmap.word_nr : full.word_nr;
 	struct ewah diff;
 
 	if (b->depth[other] >= XOR_MAX_DEPTH)
 		return 0;
-	if (complete(b, other, &base) < 0)
+	if (bitmap_complete_get(&b->complete, other, &base) < 0)
 		return ERR_NOMEM;
 	ewah_init(&diff);
 	if (ewah_xor(&diff, &full, &base) < 0) {
@@ -283,11 +260,10 @@ static int try_xor(struct build *b, size_t entry, size_t other)
 	return 0;
 }
 
-/* Choose how to store an entry whose complete bitmap is there. */
+/* Choose how to store an entry, of which b->full is used up. */
 static int store(struct build *b, size_t entry)
 {
 	size_t first = entry > XOR_CANDIDATES ? entry - XOR_CANDIDATES : 0;
-	struct ewah_view full, none = {0};
 
 	if (b->in->whole)
 		first = entry;
@@ -298,11 +274,13 @@ static int store(struct build *b, size_t entry)
 	for (size_t other = entry; other-- > first;)
 		if (try_xor(b, entry, other) < 0)
 			return ERR_NOMEM;
-	if (b->out[entry].xor_offset)
-		return 0;
-	/* A copy: the complete bitmap serves further entries. */
-	full = ewah_view_of(&b->full[entry]);
-	return ewah_or(&b->out[entry].bitmap, &full, &none);
+	if (b->out[entry].xor_offset) {
+		bitmap_complete_put(&b->complete, entry, &b->full);
+	} else {
+		b->out[entry].bitmap = b->full;
+		ewah_init(&b->full);
+	}
+	return 0;
 }
 
 static int build_entry(struct build *b, uint32_t c, struct error *err)
@@ -312,13 +290,10 @@ static int build_entry(struct build *b, uint32_t c, struct error *err)
 
 	if (ret < 0)
 		return ret;
-	ewah_init(&b->full[entry]);
 	ewah_init(&b->out[entry].bitmap);
 	b->out[entry].commit_nr = c;
-	if (ewah_from_bitset(&b->full[entry], &b->bits) < 0 ||
-	    store(b, entry) < 0)
+	if (ewah_from_bitset(&b->full, &b->bits) < 0 || store(b, entry) < 0)
 		return error_nomem(err);
-	b->has_full[entry] = 1;
 	b->entry_of[c] = (uint32_t)entry;
 	b->done++;
 	return 0;

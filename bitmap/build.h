@@ -60,7 +60,9 @@ struct bitmap_build_input {
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of `below` */
-	bool whole; /* no differences: each is stored as it is */
+	bool whole;          /* no differences: each is stored as it is */
+	size_t memory_limit; /* bytes of complete bitmaps of what is stored as
+				differences, but for the newest; 0: none */
 	const struct bitmap_group *groups; /* pseudo-merges */
 	size_t group_nr;
 	const struct progress_out *progress; /* NULL: none */

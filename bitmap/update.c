@@ -380,6 +380,7 @@ static int list_objects(struct updating *s)
 	struct history *h = &s->in->walk->history;
 	const struct newobj_options options = {
 		.threads = s->in->threads,
+		.memory_limit = s->in->memory_limit,
 		.progress = s->in->progress,
 	};
 	int ret = revwalk_parents_first(h, u->commits, u->commit_nr, NULL, 0,

@@ -42,6 +42,7 @@ struct bitmap_update_input {
 	size_t is_tip_nr;      /* entries of is_tip */
 	bool pseudo_merges;
 	unsigned threads;
+	uint64_t memory_limit; /* as in walk/newobj.h */
 	const struct progress_out *progress;
 };
 

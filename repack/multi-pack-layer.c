@@ -21,6 +21,7 @@ int making_prepare_layer(struct making *m, struct error *err)
 		.tips = m->tips.commits,
 		.tip_nr = m->tips.commit_nr,
 		.threads = m->rq->options->make.threads,
+		.memory_limit = m->rq->options->bitmap_memory,
 		.progress = m->rq->options->make.progress,
 	};
 	struct bitmap_update_input in = input;

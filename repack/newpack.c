@@ -14,6 +14,9 @@
 #include "sys/io.h"
 #include "sys/trace.h"
 
+/* With less for building a bitmap index every tree would be read anew. */
+#define MIN_BITMAP_MEMORY ((uint64_t)8 << 20)
+
 /* Files of a repository's packs are never written again. */
 #define FILE_MODE 0444
 
@@ -52,6 +55,9 @@ int newpack_options_load(struct newpack_options *options,
 	if (!ret)
 		ret = load_bool(&repo->config, "pack.writebitmappseudomerges",
 				&options->pseudo_merges, err);
+	if (!ret && config_u64(&repo->config, "pack.bitmapbuildmemory",
+			       &options->bitmap_memory, err) < 0)
+		ret = ERR_INVALID;
 	if (!ret && config_u64(&repo->config, "pack.packsizelimit",
 			       &options->max_pack_size, err) < 0)
 		ret = ERR_INVALID;
@@ -62,6 +68,9 @@ int newpack_options_load(struct newpack_options *options,
 		ret = error_set(err, ERR_INVALID, "bad pack.indexVersion=%llu",
 				(unsigned long long)index_version);
 	options->idx_format.version = (unsigned)index_version;
+	if (options->bitmap_memory &&
+	    options->bitmap_memory < MIN_BITMAP_MEMORY)
+		options->bitmap_memory = MIN_BITMAP_MEMORY;
 	if (!ret)
 		ret = repo_fsync_method(repo, REPO_FSYNC_PACK,
 					&options->fsync_pack, err);
@@ -457,6 +466,7 @@ static int write_bitmap(struct newpack *np, const char *dir,
 		.is_tip = input->is_tip,
 		.pseudo = input->pseudo,
 		.lookup_table = np->options->lookup_table,
+		.memory_limit = np->options->bitmap_memory,
 		.progress = np->options->make.progress,
 	};
 	struct pack_bitmap_written written;

@@ -33,9 +33,11 @@ struct newpack_options {
 	bool replace;    /* remove what else a pack of the same name has: it may
 			    have been a cruft pack, or had a bitmap index */
 	bool hash_cache; /* in the bitmap index */
-	bool lookup_table;  /* in the bitmap index */
-	bool pseudo_merges; /* in the bitmap index */
-	unsigned share;     /* of its files: sys/share.h */
+	bool lookup_table;      /* in the bitmap index */
+	bool pseudo_merges;     /* in the bitmap index */
+	uint64_t bitmap_memory; /* bytes for building it, see
+				   pack_bitmap_write; 0: no limit */
+	unsigned share;         /* of its files: sys/share.h */
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 };
 

@@ -248,6 +248,9 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 		.missing_blobs = job->options->missing != PACK_MISSING_ERROR,
 		.grouping = job->options->newpack->make.grouping,
 		.threads = job->options->newpack->make.threads,
+		.memory_limit = job->options->write_bitmap
+					? job->options->newpack->bitmap_memory
+					: 0,
 		.progress = job->options->newpack->make.progress,
 	};
 	struct trace *trace = job->walk.odb->repo->trace;

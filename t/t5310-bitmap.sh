@@ -150,6 +150,19 @@ test_expect_success 'without lookup table, without name hashes, without both' '
 	done
 '
 
+test_expect_success 'less memory for building, the same index' '
+	for memory in 0 1 100k 1g
+	do
+		git -C cross.git -c pack.bitmapBuildMemory=$memory \
+			repack -adbq &&
+		cat cross.git/objects/pack/*.bitmap >$memory.bitmap &&
+		cmp 0.bitmap $memory.bitmap || return 1
+	done &&
+	test_expect_code 128 git -C cross.git -c pack.bitmapBuildMemory=much \
+		repack -adbq 2>err &&
+	grep "bad numeric config value .much. for .pack.bitmapbuildmemory." err
+'
+
 # ---- what comes after
 
 # push <dir> <nr> <name>: commits on top of main, loose.

@@ -191,6 +191,7 @@ static int emit_lists(struct enumerate *e, struct error *err)
 	struct walk_result *result = e->result;
 	struct newobj_options options = {
 		.threads = e->options->threads,
+		.memory_limit = e->options->memory_limit,
 		.progress = e->options->progress,
 		.union_only = !e->options->keep_lists,
 		.trees_only = !takes_type(e, OBJ_BLOB),

@@ -15,7 +15,7 @@
 #define CHUNK_COMMITS_MIN 256
 #define CHUNK_COMMITS_MAX 4096
 #define CHUNKS_PER_THREAD 8
-#define DEFAULT_CACHE_LIMIT ((size_t)48 << 20)
+#define MAX_CACHE_LIMIT ((size_t)48 << 20) /* of a thread */
 
 /* From so many commits on, and from this part of the objects, look-ups are
  * worth a table. */
@@ -133,12 +133,19 @@ static int parse_parents(struct history *h, const uint32_t *commits, size_t nr,
 	return 0;
 }
 
+/* A thread's tables take as much, and their entries as much again. */
+static size_t cache_limit(uint64_t all, unsigned threads)
+{
+	uint64_t limit = all / 2 / threads / 2;
+
+	return all && limit < MAX_CACHE_LIMIT ? (size_t)limit : MAX_CACHE_LIMIT;
+}
+
 static int compute_all(struct compute *c, const struct newobj_options *options,
 		       struct treediff_shared *shared, unsigned threads,
 		       struct error *err)
 {
-	size_t limit = options->cache_limit ? options->cache_limit
-					    : DEFAULT_CACHE_LIMIT;
+	size_t limit = cache_limit(options->memory_limit, threads);
 	int ret = 0;
 
 	c->differs = mem_calloc(threads, sizeof(*c->differs));
@@ -201,6 +208,16 @@ int newobj_compute(struct newobj_set *set, struct history *h,
 	progress_stop(&c.progress);
 	treediff_shared_release(&shared);
 	return ret;
+}
+
+uint64_t newobj_size(const struct newobj_set *set)
+{
+	uint64_t size = (uint64_t)set->nr * sizeof(*set->lists);
+
+	for (size_t i = 0; i < set->chunk_nr; i++)
+		size += (uint64_t)set->chunks[i].nr *
+			sizeof(*set->chunks[i].items);
+	return size;
 }
 
 void newobj_release(struct newobj_set *set)

@@ -62,8 +62,13 @@ struct newobj_set {
 struct newobj_options {
 	unsigned threads;                    /* 0: as many as processors */
 	const struct progress_out *progress; /* NULL: none */
-	size_t cache_limit; /* bytes of decoded trees per thread,
-			       0: the default */
+	/*
+	 * Bytes for lists and decoded trees. Half of it is for lists, which are
+	 * as long as they have to be; each thread keeps decoded trees in its
+	 * share of the rest. 0: each has its own, fixed limit, as it has with a
+	 * larger share.
+	 */
+	uint64_t memory_limit;
 	/*
 	 * Only the union over all commits is wanted: a commit then leaves out
 	 * subtrees that one before it in the array has listed. The array must
@@ -89,5 +94,8 @@ int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,
 		   const struct newobj_options *options, struct error *err);
 void newobj_release(struct newobj_set *set);
+
+/* Bytes of memory that a set takes. */
+uint64_t newobj_size(const struct newobj_set *set);
 
 #endif

@@ -118,7 +118,8 @@ struct walk_options {
 	 */
 	const struct filter *filter;
 	bool filter_wants;
-	unsigned threads;                    /* 0: as many as processors */
+	unsigned threads;      /* 0: as many as processors */
+	uint64_t memory_limit; /* with keep_lists: as in newobj.h */
 	const struct progress_out *progress; /* NULL: none */
 };
 

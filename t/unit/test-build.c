@@ -169,6 +169,31 @@ static void check_group(struct sample *s, const struct bitmap_group *group,
 	free(reached);
 }
 
+/* A limit to memory costs time, and changes nothing else. */
+static void same_with_less_memory(struct sample *s)
+{
+	static const size_t limits[] = {0, 1, 2000};
+	struct bitmap_build_result built[ARRAY_NR(limits)];
+
+	for (size_t l = 0; l < ARRAY_NR(limits); l++) {
+		s->in.memory_limit = limits[l];
+		assert_int_equal(bitmap_build(&built[l], &s->in, NULL), 0);
+		for (size_t i = 0; i < built[0].entry_nr; i++) {
+			struct bitmap_built *a = &built[0].entries[i];
+			struct bitmap_built *b = &built[l].entries[i];
+
+			assert_int_equal(a->xor_offset, b->xor_offset);
+			assert_int_equal(a->bitmap.word_nr, b->bitmap.word_nr);
+			assert_memory_equal(a->bitmap.words, b->bitmap.words,
+					    a->bitmap.word_nr *
+						    sizeof(uint64_t));
+		}
+	}
+	for (size_t l = 0; l < ARRAY_NR(limits); l++)
+		bitmap_build_result_release(&built[l]);
+	s->in.memory_limit = 0;
+}
+
 /* Each commit with a chance of `keep` in 16. */
 static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
 {
@@ -197,6 +222,7 @@ static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
 	for (size_t i = 0; i < ARRAY_NR(groups); i++)
 		check_group(s, &groups[i], &built.groups[i]);
 	bitmap_build_result_release(&built);
+	same_with_less_memory(s);
 	free(selected);
 }
 

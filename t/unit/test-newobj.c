@@ -162,7 +162,7 @@ static void one_request(struct walkrepo *f, bool bounded, unsigned i)
 			   walkrepo_commit_obj(f, req.commits[k]));
 	check_union(f, &req, &lists, bounded);
 	options.threads = i % 4;
-	options.cache_limit = i % 5 * 1000;
+	options.memory_limit = i % 5 * 10000;
 	compute(f, &req, &other, &options);
 	check_same(&lists, &other);
 	newobj_release(&other);
