@@ -478,9 +478,22 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 	return 1;
 }
 
-/* scratch ^= every bitmap of the chain that starts at `row`. */
-static int xor_chain(struct bitset *scratch, const struct bitmap_file *f,
-		     struct bitmap_row row, struct error *err)
+/*
+ * Go on to the bitmap that `row` is stored against. 0: there is none, or it is
+ * in the set already.
+ */
+static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
+		       const struct bitmap_held *held, struct error *err)
+{
+	int ret = next_link(row, f, err);
+
+	return ret > 0 && held && held->has(held->ctx, row->idx_pos) ? 0 : ret;
+}
+
+/* set ^= every bitmap of the chain that starts at `row`. */
+static int xor_chain(struct bitset *set, const struct bitmap_file *f,
+		     struct bitmap_row row, const struct bitmap_held *held,
+		     struct error *err)
 {
 	int ret;
 
@@ -490,22 +503,27 @@ static int xor_chain(struct bitset *scratch, const struct bitmap_file *f,
 		ret = view_entry(&view, f, &row, err);
 		if (ret < 0)
 			return ret;
-		ewah_xor_into(scratch, &view);
-		ret = next_link(&row, f, err);
+		ewah_xor_into(set, &view);
+		ret = next_unheld(&row, f, held, err);
 	} while (ret > 0);
 	return ret;
 }
 
-int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
-		   uint32_t row_nr, struct bitset *scratch, struct error *err)
+int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
+			uint32_t row_nr, const struct bitmap_held *held,
+			struct bitset *scratch, struct error *err)
 {
 	const struct bitmap_file *layer = layer_of(f, &row_nr);
-	struct bitmap_row row = own_row(layer, row_nr);
+	struct bitmap_row row = own_row(layer, row_nr), next = row;
 	struct ewah_view view;
 	int ret;
 
-	if (row.xor_row == BITMAP_NO_XOR) {
-		ret = view_entry(&view, layer, &row, err);
+	if (held && held->is_empty)
+		return xor_chain(set, layer, row, NULL, err);
+	ret = view_entry(&view, layer, &row, err);
+	if (!ret)
+		ret = next_unheld(&next, layer, held, err);
+	if (ret <= 0) {
 		if (!ret)
 			ewah_or_into(set, &view);
 		return ret;
@@ -513,10 +531,16 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 	if (bitset_grow(scratch, f->object_nr) < 0)
 		return error_nomem(err);
 	bitset_clear(scratch);
-	ret = xor_chain(scratch, layer, row, err);
+	ret = xor_chain(scratch, layer, row, held, err);
 	if (!ret)
 		bitset_or(set, scratch);
 	return ret;
+}
+
+int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
+		   uint32_t row, struct bitset *scratch, struct error *err)
+{
+	return bitmap_file_or_rest(set, f, row, NULL, scratch, err);
 }
 
 /* Bytes that a bitmap was read from. */

@@ -199,6 +199,24 @@ bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
+/* What a set holds, of which each commit's bitmap is there wholly if at all. */
+struct bitmap_held {
+	bool is_empty; /* nothing */
+	/* Whether the bitmap of the commit at an idx_pos is in the set. */
+	bool (*has)(void *ctx, uint32_t idx_pos);
+	void *ctx;
+};
+
+/*
+ * The same for such a set (held NULL: nothing is known about it). A bitmap adds
+ * to it no more than the difference to one that it holds, so that a chain is
+ * decoded down to there. An empty set is decoded into, and after ERR_CORRUPT
+ * has any bits.
+ */
+int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
+			uint32_t row, const struct bitmap_held *held,
+			struct bitset *scratch, struct error *err);
+
 /*
  * The words of a row as they are stored: the bitmap, or its difference to that
  * of the row's xor_row. 0 or ERR_CORRUPT.

@@ -196,23 +196,49 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr)
 			(double)ewah_count(&fill->file->types[BITMAP_COMMITS]));
 }
 
-/* Returns 1 when the commit has a bitmap, which is in the set then. */
-static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
+/*
+ * Whether the set has a commit that has a bitmap. Then it came with one, and
+ * with all it reaches: what is walked has none.
+ */
+static bool holds(void *ctx, uint32_t idx_pos)
+{
+	const struct bitmap_fill *fill = ctx;
+	uint32_t bit;
+
+	return bitmap_space_bit_of(&fill->space, idx_pos, &bit) &&
+	       bitset_test(&fill->packed, bit);
+}
+
+static int or_row(struct bitmap_side *f, uint32_t row, struct error *err)
 {
 	struct bitmap_fill *fill = f->fill;
-	uint32_t row;
-	int ret;
+	const struct bitmap_held held = {
+		.is_empty = !fill->bitmaps_used && !fill->pseudo_merges_used &&
+			    !fill->objects_walked && !f->pseudo.used,
+		.has = holds,
+		.ctx = fill,
+	};
+	int ret = bitmap_file_or_rest(&fill->packed, fill->file, row, &held,
+				      &fill->scratch, err);
 
-	if (!find_row(fill, obj_pos, &row))
-		return 0;
-	ret = bitmap_file_or(&fill->packed, fill->file, row, &fill->scratch,
-			     err);
 	if (ret < 0)
 		return ret;
 	fill->bitmaps_used++;
 	if (fill->trace && trace_row(fill->trace, row) < 0)
 		return error_nomem(err);
-	return 1;
+	return 0;
+}
+
+/* Returns 1 when the commit has a bitmap, which is in the set then. */
+static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
+{
+	uint32_t row;
+	int ret;
+
+	if (!find_row(f->fill, obj_pos, &row))
+		return 0;
+	ret = or_row(f, row, err);
+	return ret < 0 ? ret : 1;
 }
 
 /* Note a commit that will be in the set for pseudo-merges that hold it. */
@@ -480,36 +506,70 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
 			     : bitset_test(&fill->packed, bit);
 }
 
-/*
- * Bitmaps of the tips that were not read. Their dates are not known; in a pack
- * newer commits stand before older ones, as a rule, and the newer bitmap may
- * have the older tip in it.
- */
-static int or_unread(struct bitmap_side *f, const uint32_t *bits,
-		     const struct walk_tips *tips, struct error *err)
+/* Those tips that were not read and are not in the set: obj_pos by bit. */
+static int list_unread(struct sort_item *list, size_t *nr,
+		       const struct bitmap_side *f, const uint32_t *bits,
+		       const struct walk_tips *tips)
 {
 	const struct history *h = &f->fill->w->history;
-	struct bitset *packed = &f->fill->packed;
-	struct sort_item *order = mem_alloc(tips->commit_nr, sizeof(*order));
-	size_t nr = 0;
-	int ret = 0;
 
-	if (!order)
-		return error_nomem(err);
+	*nr = 0;
 	for (size_t i = 0; i < tips->commit_nr; i++) {
 		const struct history_commit *c = &h->commits[tips->commits[i]];
 
 		if (!c->parsed && bits[i] != NO_BIT &&
-		    !bitset_test(packed, bits[i]))
-			order[nr++] = (struct sort_item){bits[i], c->obj_pos};
+		    !bitset_test(&f->fill->packed, bits[i]))
+			list[(*nr)++] = (struct sort_item){bits[i], c->obj_pos};
 	}
-	if (sort_items(order, nr) < 0)
+	return sort_items(list, *nr);
+}
+
+/*
+ * Of such a list, what has a bitmap and is not in the set: rows by their place
+ * in the file. What a bitmap is stored against comes before it then.
+ */
+static int list_rows(struct sort_item *list, size_t *nr,
+		     const struct bitmap_side *f)
+{
+	const struct bitmap_fill *fill = f->fill;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *nr; i++) {
+		uint32_t row;
+
+		if (bitset_test(&fill->packed, list[i].key) ||
+		    !find_row(fill, list[i].value, &row))
+			continue;
+		list[kept++] = (struct sort_item){
+			bitmap_file_row(fill->file, row).off, row};
+	}
+	*nr = kept;
+	return sort_items(list, kept);
+}
+
+/*
+ * Bitmaps of the tips that were not read. Their dates are not known; in a pack
+ * newer commits stand before older ones, as a rule, and the bitmap of the
+ * newest has many others in it. After that there is little to add to the set
+ * for each.
+ */
+static int or_unread(struct bitmap_side *f, const uint32_t *bits,
+		     const struct walk_tips *tips, struct error *err)
+{
+	struct sort_item *list = mem_alloc(tips->commit_nr, sizeof(*list));
+	size_t nr = 0, i = 0;
+	int ret = 0;
+
+	if (!list || list_unread(list, &nr, f, bits, tips) < 0)
 		ret = error_nomem(err);
-	for (size_t i = 0; i < nr && ret >= 0; i++)
-		if (!bitset_test(packed, order[i].key))
-			ret = or_bitmap(f, order[i].value, err);
-	free(order);
-	return ret < 0 ? ret : 0;
+	while (i < nr && !ret)
+		ret = or_bitmap(f, list[i++].value, err);
+	if (ret > 0)
+		ret = list_rows(list, &nr, f) < 0 ? error_nomem(err) : 0;
+	for (i = 0; i < nr && !ret; i++)
+		ret = or_row(f, list[i].value, err);
+	free(list);
+	return ret;
 }
 
 /* Pseudo-merges that the tips fulfil, then a queue of the other tips. */

@@ -109,6 +109,48 @@ static void check_rows(const struct sample *s, const struct bitmap_file *f)
 	bitset_release(&scratch);
 }
 
+/* A set of whole bitmaps. */
+struct holding {
+	const struct sample *s;
+	struct bitset set;
+};
+
+static bool holds(void *ctx, uint32_t idx_pos)
+{
+	const struct holding *h = ctx;
+
+	for (uint32_t i = 0; i < ENTRIES; i++)
+		if (h->s->entries[i].idx_pos == idx_pos)
+			return bitset_count_and(&h->s->sets[i], &h->set) ==
+			       bitset_count(&h->s->sets[i]);
+	fail();
+	return false;
+}
+
+/* Joined in any order, from any beginning, they are what they are. */
+static void check_rest(const struct sample *s, const struct bitmap_file *f)
+{
+	struct bitset expected, scratch = BITSET_INIT;
+	struct holding h = {.s = s};
+
+	assert_int_equal(bitset_init(&h.set, BITS), 0);
+	assert_int_equal(bitset_init(&expected, BITS), 0);
+	for (uint32_t i = 0; i < ENTRIES; i++) {
+		uint32_t at = i * 7 % ENTRIES, row;
+		struct bitmap_held held = {!i, holds, &h};
+
+		assert_true(bitmap_file_find(f, s->entries[at].idx_pos, &row));
+		assert_int_equal(bitmap_file_or_rest(&h.set, f, row, &held,
+						     &scratch, NULL),
+				 0);
+		bitset_or(&expected, &s->sets[at]);
+		assert_true(bitset_equal(&h.set, &expected));
+	}
+	bitset_release(&h.set);
+	bitset_release(&expected);
+	bitset_release(&scratch);
+}
+
 static void check(const struct sample *s)
 {
 	struct bitmap_file f;
@@ -130,6 +172,7 @@ static void check(const struct sample *s)
 		assert_true(ewah_test(&f.types[i % 4], i));
 	}
 	check_rows(s, &f);
+	check_rest(s, &f);
 	bitmap_file_release(&f);
 	buf_release(&out);
 }
