@@ -8,19 +8,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "object/oid.h"
-#include "object/oidmap.h"
 
 /* Ids a request may name; only those of existing objects are ever kept. */
 #define OIDSET_MAX (UINT32_C(1) << 24)
 
 struct oidset {
-	struct oidmap map; /* id -> index into oids */
-	struct oid *oids;  /* owned, in order of arrival */
+	struct oid *oids; /* owned, in order of arrival */
 	size_t nr, alloc;
-	size_t max; /* most ids it takes */
+	uint32_t *slots; /* owned: places in oids, from 1; 0: free */
+	size_t slot_nr;  /* a power of two, or 0 */
+	size_t max;      /* most ids it takes; below 2^32 */
 };
 
 void oidset_init(struct oidset *set, size_t max);
