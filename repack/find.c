@@ -24,6 +24,7 @@ struct finding {
 	const struct repack_send_options *options;
 	struct walk_tips wants, haves;
 	struct pack_bitmap_result result;
+	struct sys_loop *proof; /* of the index, going on; or NULL */
 	struct error *warning;
 };
 
@@ -209,23 +210,28 @@ static void forget_result(struct found *f)
 	f->bitmaps_used = f->pseudo_merges_used = f->commits_walked = 0;
 }
 
-/* The rest of an answer. */
-struct completing {
-	struct found *f;
-	int tags; /* what became of them */
-	struct error tags_err;
-};
-
-static int run_completing(void *ctx, unsigned thread_nr, size_t task_nr,
-			  struct error *err)
+static int run_proof(void *ctx, unsigned thread_nr, size_t task_nr,
+		     struct error *err)
 {
-	struct completing *c = ctx;
+	return pack_bitmap_prove_part(ctx, (enum pack_bitmap_proof)task_nr,
+				      err);
+}
 
-	if (task_nr < PACK_BITMAP_PROOF_NR)
-		return pack_bitmap_prove_part(
-			c->f->pb, (enum pack_bitmap_proof)task_nr, err);
-	c->tags = found_include_tags(c->f, &c->tags_err);
-	return 0;
+static int start_proof(struct finding *g, struct error *err)
+{
+	unsigned threads = g->options->threads;
+
+	return sys_loop_start(&g->proof, threads ? threads : sys_cpu_nr(),
+			      PACK_BITMAP_PROOF_NR, run_proof, g->f->pb, err);
+}
+
+/*
+ * Whether the answer is likely to be large: who has nothing asks for a history.
+ * (Trees and blobs by themselves are asked for by who left them out.)
+ */
+static bool is_clone(const struct finding *g)
+{
+	return !g->f->request->have_nr && g->wants.commit_nr;
 }
 
 /*
@@ -236,17 +242,19 @@ static int run_completing(void *ctx, unsigned thread_nr, size_t task_nr,
 static int complete_proven(struct finding *g, struct error *why,
 			   struct error *err)
 {
-	unsigned threads = g->options->threads;
-	struct completing c = {.f = g->f, .tags_err = ERROR_INIT};
-	int ret = sys_parallel(threads ? threads : sys_cpu_nr(),
-			       PACK_BITMAP_PROOF_NR + 1, run_completing, &c,
-			       why);
+	struct error tags_err = ERROR_INIT;
+	int ret = g->proof ? 0 : start_proof(g, err), tags;
 
-	if (ret < 0 || !c.tags)
+	if (ret < 0)
+		return ret;
+	tags = found_include_tags(g->f, &tags_err);
+	ret = sys_loop_finish(g->proof, why);
+	g->proof = NULL;
+	if (ret < 0 || !tags)
 		return ret;
 	if (err)
-		*err = c.tags_err;
-	return c.tags;
+		*err = tags_err;
+	return tags;
 }
 
 /*
@@ -309,7 +317,10 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 		f->no_bitmap = "there is no bitmap index";
 	if (ret <= 0)
 		return ret == ERR_NOMEM ? error_nomem(err) : 0;
-	ret = query(g, &why, err);
+	ret = is_clone(g) ? start_proof(g, err) : 0;
+	if (!ret)
+		ret = query(g, &why, err);
+	sys_loop_cancel(g->proof);
 	if (!ret)
 		return 1;
 	if (ret < 0 && !why.code)

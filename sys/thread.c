@@ -18,7 +18,7 @@ unsigned sys_cpu_nr(void)
 	return nr > 0 ? (unsigned)nr : 1;
 }
 
-struct loop {
+struct sys_loop {
 	sys_task_fn fn;
 	void *ctx;
 	size_t task_nr;
@@ -27,15 +27,17 @@ struct loop {
 	size_t failed_task;
 	int ret;
 	struct error err;
+	struct worker *workers; /* owned: besides the calling thread */
+	unsigned started;
 };
 
 struct worker {
-	struct loop *loop;
+	struct sys_loop *loop;
 	unsigned thread_nr;
 	pthread_t thread;
 };
 
-static void record_failure(struct loop *loop, size_t task, int ret,
+static void record_failure(struct sys_loop *loop, size_t task, int ret,
 			   const struct error *err)
 {
 	pthread_mutex_lock(&loop->lock);
@@ -51,7 +53,7 @@ static void record_failure(struct loop *loop, size_t task, int ret,
 static void *run_worker(void *arg)
 {
 	struct worker *worker = arg;
-	struct loop *loop = worker->loop;
+	struct sys_loop *loop = worker->loop;
 
 	for (;;) {
 		size_t task = atomic_fetch_add(&loop->next, 1);
@@ -66,45 +68,85 @@ static void *run_worker(void *arg)
 	}
 }
 
-static unsigned start_workers(struct worker *workers, unsigned threads,
-			      struct loop *loop)
+static int loop_start(struct sys_loop *loop, size_t worker_nr)
 {
-	unsigned started = 0;
-
-	for (unsigned i = 0; i + 1 < threads; i++) {
-		workers[i].loop = loop;
-		workers[i].thread_nr = i + 1;
-		if (pthread_create(&workers[i].thread, NULL, run_worker,
-				   &workers[i]))
-			break;
-		started++;
+	if (worker_nr) {
+		loop->workers = mem_calloc(worker_nr, sizeof(*loop->workers));
+		if (!loop->workers)
+			return ERR_NOMEM;
 	}
-	return started;
+	pthread_mutex_init(&loop->lock, NULL);
+	for (unsigned i = 0; i < worker_nr; i++) {
+		struct worker *worker = &loop->workers[i];
+
+		worker->loop = loop;
+		worker->thread_nr = i + 1;
+		if (pthread_create(&worker->thread, NULL, run_worker, worker))
+			break;
+		loop->started++;
+	}
+	return 0;
+}
+
+/* Run what is left, wait for the others. */
+static int loop_finish(struct sys_loop *loop, struct error *err)
+{
+	struct worker self = {.loop = loop};
+
+	run_worker(&self);
+	for (unsigned i = 0; i < loop->started; i++)
+		pthread_join(loop->workers[i].thread, NULL);
+	pthread_mutex_destroy(&loop->lock);
+	free(loop->workers);
+	if (loop->ret < 0 && err)
+		*err = loop->err;
+	return loop->ret;
 }
 
 int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
 		 struct error *err)
 {
-	struct loop loop = {.fn = fn, .ctx = ctx, .task_nr = task_nr};
-	struct worker self = {.loop = &loop};
-	struct worker *workers = NULL;
-	unsigned started = 0;
+	struct sys_loop loop = {.fn = fn, .ctx = ctx, .task_nr = task_nr};
+	size_t most = threads < task_nr ? threads : task_nr;
 
-	if (threads > task_nr)
-		threads = (unsigned)task_nr;
-	if (threads > 1) {
-		workers = mem_calloc(threads - 1, sizeof(*workers));
-		if (!workers)
-			return error_nomem(err);
+	return loop_start(&loop, most ? most - 1 : 0) < 0
+		       ? error_nomem(err)
+		       : loop_finish(&loop, err);
+}
+
+int sys_loop_start(struct sys_loop **out, unsigned threads, size_t task_nr,
+		   sys_task_fn fn, void *ctx, struct error *err)
+{
+	struct sys_loop *loop = mem_calloc(1, sizeof(*loop));
+	size_t others = threads ? threads - 1 : 0;
+
+	*out = NULL;
+	if (!loop)
+		return error_nomem(err);
+	loop->fn = fn;
+	loop->ctx = ctx;
+	loop->task_nr = task_nr;
+	if (loop_start(loop, others < task_nr ? others : task_nr) < 0) {
+		free(loop);
+		return error_nomem(err);
 	}
-	pthread_mutex_init(&loop.lock, NULL);
-	started = start_workers(workers, threads, &loop);
-	run_worker(&self);
-	for (unsigned i = 0; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
-	pthread_mutex_destroy(&loop.lock);
-	free(workers);
-	if (loop.ret < 0 && err)
-		*err = loop.err;
-	return loop.ret;
+	*out = loop;
+	return 0;
+}
+
+int sys_loop_finish(struct sys_loop *loop, struct error *err)
+{
+	int ret = loop ? loop_finish(loop, err) : 0;
+
+	free(loop);
+	return ret;
+}
+
+void sys_loop_cancel(struct sys_loop *loop)
+{
+	if (!loop)
+		return;
+	atomic_store(&loop->next, loop->task_nr);
+	loop_finish(loop, NULL);
+	free(loop);
 }

@@ -28,4 +28,24 @@ typedef int (*sys_task_fn)(void *ctx, unsigned thread_nr, size_t task_nr,
 int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
 		 struct error *err);
 
+/* A parallel loop that goes on while the calling thread does something else. */
+struct sys_loop;
+
+/*
+ * Begin one as above, in all `threads` but the calling one. *out is for one of
+ * the two below. 0 or ERR_NOMEM.
+ */
+int sys_loop_start(struct sys_loop **out, unsigned threads, size_t task_nr,
+		   sys_task_fn fn, void *ctx, struct error *err);
+
+/*
+ * Join in, until all tasks are done; free. Returns as sys_parallel(); 0 for
+ * NULL.
+ */
+int sys_loop_finish(struct sys_loop *loop, struct error *err);
+
+/* Wait for the tasks that were begun, begin no others; free. NULL is nothing.
+ */
+void sys_loop_cancel(struct sys_loop *loop);
+
 #endif

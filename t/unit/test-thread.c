@@ -85,6 +85,52 @@ static void there_is_a_processor(void **state)
 	assert_true(sys_cpu_nr() >= 1);
 }
 
+/* All tasks run, in the caller too, whoever had time. */
+static void a_loop_goes_on_meanwhile(void **state)
+{
+	for (unsigned threads = 0; threads < 6; threads++) {
+		static struct record r;
+		struct error err = ERROR_INIT;
+		struct sys_loop *loop;
+
+		memset(&r, 0, sizeof(r));
+		r.threads = threads + 1;
+		r.fail_from = threads == 5 ? 100 : TASKS;
+		assert_int_equal(
+			sys_loop_start(&loop, threads, TASKS, run, &r, NULL),
+			0);
+		if (threads == 5) {
+			assert_int_equal(sys_loop_finish(loop, &err),
+					 ERR_CORRUPT);
+			assert_string_equal(err.msg, "task 100");
+			continue;
+		}
+		assert_int_equal(sys_loop_finish(loop, NULL), 0);
+		for (size_t i = 0; i < TASKS; i++)
+			assert_int_equal(r.runs[i], 1);
+	}
+	assert_int_equal(sys_loop_finish(NULL, NULL), 0);
+}
+
+static void a_loop_is_cancelled(void **state)
+{
+	static struct record r;
+	struct sys_loop *loop;
+
+	r.threads = 3;
+	r.fail_from = TASKS;
+	assert_int_equal(sys_loop_start(&loop, 3, TASKS, run, &r, NULL), 0);
+	sys_loop_cancel(loop);
+	for (size_t i = 1; i < TASKS; i++)
+		assert_true(r.runs[i] <= r.runs[i - 1]);
+	/* Without another thread nothing was begun. */
+	memset(&r, 0, sizeof(r));
+	assert_int_equal(sys_loop_start(&loop, 1, TASKS, run, &r, NULL), 0);
+	sys_loop_cancel(loop);
+	assert_int_equal(r.runs[0], 0);
+	sys_loop_cancel(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +138,8 @@ int main(void)
 		cmocka_unit_test(few_tasks_and_none),
 		cmocka_unit_test(the_lowest_failure_is_reported),
 		cmocka_unit_test(there_is_a_processor),
+		cmocka_unit_test(a_loop_goes_on_meanwhile),
+		cmocka_unit_test(a_loop_is_cancelled),
 	};
 
 	return cmocka_run_group_tests_name("thread", tests, NULL, NULL);
