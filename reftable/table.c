@@ -200,16 +200,37 @@ static int search_index(struct reftable_iter *it, const char *key,
 	return ret;
 }
 
+/*
+ * The same in the top level of an index, of which `it` has the first block: it
+ * may have several, one behind the other. Stock Git stops at 3.
+ */
+static int search_top(struct reftable_iter *it, const char *key, size_t key_len,
+		      uint64_t *off, struct error *err)
+{
+	const struct reftable_file *file = &it->table->file;
+	int ret = search_index(it, key, key_len, off, err);
+
+	while (!ret && reftable_block_peek(file, it->block.next_off) ==
+			       REFTABLE_INDEX) {
+		ret = reftable_block_open(&it->block, file, it->block.next_off,
+					  err);
+		if (!ret)
+			ret = search_index(it, key, key_len, off, err);
+	}
+	return ret;
+}
+
 /* Down the index: 1 with the block open, 0 when no key is that large. */
 static int descend(struct reftable_iter *it, const char *key, size_t key_len,
 		   struct error *err)
 {
 	const struct reftable_file *file = &it->table->file;
-	uint64_t off = index_off(it->table, it->type);
+	uint64_t top = index_off(it->table, it->type), off = top;
 	int ret = reftable_block_open(&it->block, file, off, err);
 
 	while (!ret && it->block.type == REFTABLE_INDEX) {
-		ret = search_index(it, key, key_len, &off, err);
+		ret = off == top ? search_top(it, key, key_len, &off, err)
+				 : search_index(it, key, key_len, &off, err);
 		if (ret <= 0)
 			return ret;
 		ret = reftable_block_open(&it->block, file, off, err);

@@ -28,7 +28,7 @@ struct verifier {
 	/* Blocks of the level below, of which `named` are in an index. */
 	struct seen_list below, level;
 	size_t named;
-	uint64_t root; /* the last index block of the section, or 0 */
+	bool has_index; /* the section has index blocks */
 	uint64_t *ref_blocks;
 	size_t ref_nr, ref_alloc;
 	struct error *err;
@@ -192,18 +192,22 @@ static uint64_t index_off(const struct verifier *v)
 						: 0;
 }
 
-/* The section's index, if there is one, has to lead to all of it. */
+/*
+ * The section's index, if there is one, has to lead to all of it: its last
+ * level names all of the one below, and begins where the footer says.
+ */
 static int end_section(struct verifier *v)
 {
-	bool whole = !v->root || (!v->named && v->below.nr == 1);
+	uint64_t top = v->has_index ? v->below.items[0].off : 0;
+	bool whole = !v->named && index_off(v) == top;
 
 	list_clear(&v->below);
 	list_clear(&v->level);
 	v->named = 0;
 	buf_reset(&v->last);
-	if (!whole || index_off(v) != v->root)
+	if (!whole)
 		return bad(v, "index does not lead to all blocks");
-	v->root = 0;
+	v->has_index = false;
 	return 0;
 }
 
@@ -238,7 +242,7 @@ static int check_index(struct verifier *v)
 	ret = check_records(v);
 	if (!ret)
 		ret = list_add(v, &v->level);
-	v->root = v->block.off;
+	v->has_index = true;
 	if (!ret && v->named == v->below.nr) {
 		struct seen_list done = v->below;
 
@@ -256,7 +260,7 @@ static int check_block(struct verifier *v)
 
 	if (v->block.type == REFTABLE_INDEX)
 		return v->section ? check_index(v) : bad(v, "index of nothing");
-	if (v->block.type != v->section || v->root)
+	if (v->block.type != v->section || v->has_index)
 		ret = start_section(v);
 	if (!ret)
 		ret = check_records(v);

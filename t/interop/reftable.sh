@@ -137,6 +137,29 @@ test_expect_success 'blocks of other sizes, and a long message' '
 	agree
 '
 
+# The last level of an index that stock Git writes may have several blocks.
+test_expect_success 'indexes of all depths' '
+	for nr in 30 100 300 1000
+	do
+		rm -rf b.git && stock init -q --bare --ref-format=reftable b.git &&
+		stock -C b.git config reftable.blockSize 256 &&
+		id=$(stock -C b.git hash-object -t tree -w /dev/null) &&
+		for n in $(seq 10 $nr)
+		do
+			echo "create refs/changes/${n#${n%??}}/$n $id"
+		done >new &&
+		stock -C b.git update-ref --stdin <new &&
+		stock -C b.git pack-refs &&
+		for n in 10 27 50 73 99
+		do
+			stock -C b.git for-each-ref refs/changes/$n >expected &&
+			ours -C b.git for-each-ref refs/changes/$n >found &&
+			test_cmp expected found || return 1
+		done &&
+		ours -C b.git refs verify || return 1
+	done
+'
+
 test_expect_success 'each sees what the other does at the same time' '
 	fill stock sha1 &&
 	for who in ours stock

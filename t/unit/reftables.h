@@ -8,6 +8,7 @@
 
 #include "reftable/table.h"
 #include "reftable/writer.h"
+#include "sys/map.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
@@ -177,6 +178,41 @@ static inline void twin_write(const struct twin *twin, size_t log_nr,
 	reftable_writer_free(w);
 	assert_int_equal(
 		sys_tempfile_commit(&file, path.data, SYS_FSYNC_NONE, NULL), 0);
+	buf_release(&path);
+}
+
+/*
+ * <dir>/<name>, which has refs and nothing else, without the last level of its
+ * index: the one below, of several blocks, is its top. That is how stock Git
+ * leaves up to 3 of them.
+ */
+static inline void twin_read_wide(struct buf *bytes, const char *dir,
+				  const char *name, enum hash_algo algo)
+{
+	struct reftable_footer footer;
+	struct reftable_block block;
+	struct reftable_cursor cur;
+	struct buf path = BUF_INIT;
+	struct reftable *table;
+
+	buf_printf(&path, "%s/%s", dir, name);
+	assert_int_equal(sys_read_file(bytes, path.data, NULL), 0);
+	assert_int_equal(reftable_open(&table, dir, name, algo, NULL), 0);
+	footer = table->file.footer;
+	reftable_block_init(&block);
+	reftable_cursor_init(&cur);
+	assert_int_equal(reftable_block_open(&block, &table->file,
+					     footer.ref_index_off, NULL),
+			 0);
+	reftable_cursor_start(&cur, &block);
+	assert_int_equal(reftable_cursor_next(&cur, &table->file, NULL), 1);
+	buf_set_len(bytes, footer.ref_index_off);
+	assert_true(reftable_cursor_take_off(&cur, &footer.ref_index_off));
+	assert_int_equal(bytes->data[footer.ref_index_off], REFTABLE_INDEX);
+	assert_int_equal(reftable_footer_append(bytes, &footer), 0);
+	reftable_cursor_release(&cur);
+	reftable_block_release(&block);
+	reftable_close(table);
 	buf_release(&path);
 }
 

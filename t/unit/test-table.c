@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "reftable/verify.h"
 #include "t/unit/reftables.h"
 
 #define ROUNDS 40
@@ -122,6 +123,42 @@ static void test_random(void **state)
 	}
 }
 
+static void test_wide_index(void **state)
+{
+	uint64_t seed = random_seed();
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		enum hash_algo algo = i % 2 ? HASH_SHA1 : HASH_SHA256;
+		struct reftable_writer_options options = {
+			.algo = algo,
+			.min_index = 3,
+			.max_index = 9,
+			.block_size = i < 2 ? 256 : 200,
+			.no_objects = true,
+		};
+		struct buf bytes = BUF_INIT;
+		struct reftable *table;
+		struct tmprepo t;
+		struct twin twin;
+
+		tmprepo_init(&t, algo);
+		twin_init(&twin, 2000, &seed, algo, 5);
+		twin_write(&twin, 0, &options, t.dir, "a.ref");
+		twin_read_wide(&bytes, t.dir, "a.ref", algo);
+		assert_int_equal(reftable_parse(&table, bytes.data, bytes.len,
+						algo, "a", NULL),
+				 0);
+		assert_int_equal(reftable_verify(table, NULL), 0);
+		check_all(table, &twin);
+		check_seeks(table, &twin, &seed);
+		reftable_close(table);
+		buf_release(&bytes);
+		twin_release(&twin);
+		tmprepo_release(&t);
+	}
+}
+
 static void test_refused(void **state)
 {
 	struct reftable_writer_options options = {.algo = HASH_SHA1};
@@ -154,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_wide_index),
 		cmocka_unit_test(test_refused),
 	};
 
