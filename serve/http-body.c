@@ -14,7 +14,8 @@ struct http_body {
 	const struct serve_io *io; /* borrowed */
 	uint64_t left;             /* bytes to come, UINT64_MAX: not known */
 	bool is_packed;
-	bool has_ended;  /* the gzip stream has */
+	bool is_between; /* a member of the gzip stream has ended, */
+	bool has_ended;  /*   ... and was the last */
 	z_stream stream; /* initialised if is_packed */
 	uint8_t piece[HTTP_BODY_PIECE];
 };
@@ -95,22 +96,34 @@ static ssize_t read_raw(struct http_body *body, void *bytes, size_t len,
 	return n;
 }
 
+/* Have packed bytes at hand: 1, 0 at the end of the body, or negative. */
 static int refill(struct http_body *body, struct error *err)
 {
 	ssize_t n;
 
 	if (body->stream.avail_in)
-		return 0;
+		return 1;
 	n = read_raw(body, body->piece, sizeof(body->piece), err);
-	if (n < 0)
+	if (n <= 0)
 		return (int)n;
-	if (!n)
-		return error_set(err, ERR_PEER,
-				 "request ended in the middle of the gzip "
-				 "stream");
 	body->stream.next_in = body->piece;
 	body->stream.avail_in = (uInt)n;
-	return 0;
+	return 1;
+}
+
+/*
+ * Behind a member (RFC 1952, 2.2) another may follow. What does not begin as
+ * one is not looked at.
+ */
+static int next_member(struct http_body *body, struct error *err)
+{
+	int ret = refill(body, err);
+
+	body->has_ended = ret <= 0 || *body->stream.next_in != 0x1f;
+	body->is_between = false;
+	if (ret > 0 && !body->has_ended)
+		inflateReset(&body->stream);
+	return ret < 0 ? ret : 0;
 }
 
 static ssize_t read_packed(struct http_body *body, void *bytes, uInt len,
@@ -122,7 +135,14 @@ static ssize_t read_packed(struct http_body *body, void *bytes, uInt len,
 	z->next_out = bytes;
 	z->avail_out = len;
 	while (!body->has_ended && z->avail_out == len) {
+		ret = body->is_between ? next_member(body, err) : 0;
+		if (ret < 0 || body->has_ended)
+			return ret;
 		ret = refill(body, err);
+		if (!ret)
+			return error_set(err, ERR_PEER,
+					 "request ended in the middle of the "
+					 "gzip stream");
 		if (ret < 0)
 			return ret;
 		ret = inflate(z, Z_NO_FLUSH);
@@ -133,7 +153,7 @@ static ssize_t read_packed(struct http_body *body, void *bytes, uInt len,
 					 "zlib error inflating request, "
 					 "result %d",
 					 ret);
-		body->has_ended = ret == Z_STREAM_END;
+		body->is_between = ret == Z_STREAM_END;
 	}
 	return (ssize_t)(len - z->avail_out);
 }

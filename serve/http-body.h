@@ -35,8 +35,9 @@ void http_body_close(struct http_body *body);
 
 /*
  * Read up to `len` (> 0) unpacked bytes: how many, 0 at the end, or negative;
- * ERR_PEER for a gzip stream that is damaged or cut short. What follows that
- * stream is not looked at. A read of a serve_io with ctx == body.
+ * ERR_PEER for a gzip stream that is damaged or cut short. It may have several
+ * members; what follows them is not looked at. A read of a serve_io with ctx ==
+ * body.
  */
 ssize_t http_body_read(void *ctx, void *bytes, size_t len, struct error *err);
 

@@ -106,6 +106,45 @@ static void test_round_trips(void **state)
 	free(s);
 }
 
+/* Members of a stream one after the other, then something else. */
+static void test_members(void **state)
+{
+	static const size_t pieces[] = {1, 7, 4096, LEN * 8};
+	struct sample *s = sample_new();
+	struct buf out = BUF_INIT, members = BUF_INIT;
+
+	for (size_t i = 0; i < 3; i++)
+		buf_append(&members, s->packed, s->packed_len);
+	for (size_t i = 0; i < ARRAY_NR(pieces); i++) {
+		struct input in = {(const uint8_t *)members.data, members.len,
+				   0, pieces[i], false};
+		struct error err = ERROR_INIT;
+
+		assert_int_equal(
+			read_all(&out, &in, NULL, "gzip", 3 * LEN, NULL), 0);
+		assert_int_equal(out.len, 3 * LEN);
+		for (size_t j = 0; j < 3; j++)
+			assert_memory_equal(out.data + j * LEN, s->plain, LEN);
+		in.at = 0;
+		in.len = members.len - 1;
+		assert_int_equal(
+			read_all(&out, &in, NULL, "gzip", 3 * LEN, &err),
+			ERR_PEER);
+	}
+	buf_append_str(&members, "and more");
+	{
+		struct input in = {(const uint8_t *)members.data, members.len,
+				   0, 4096, false};
+
+		assert_int_equal(
+			read_all(&out, &in, NULL, "gzip", 3 * LEN, NULL), 0);
+		assert_int_equal(out.len, 3 * LEN);
+	}
+	buf_release(&members);
+	buf_release(&out);
+	free(s);
+}
+
 static void test_lengths(void **state)
 {
 	static const struct {
@@ -239,6 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_encodings),
