@@ -88,3 +88,79 @@ test_expect_success 'start a web server with our git http-backend' '
 	start_web ours "$EXEC/git-http-backend"
 '
 test_transport 'our http' "http://127.0.0.1:$(cat port.ours)/server.git"
+
+# ---- nginx, which runs our http-backend by fcgiwrap, where both are there
+
+# What belongs to the system is often not on a user's PATH.
+find_server () {
+	PATH=$STOCK_PATH:/usr/sbin:/sbin command -v "$1"
+}
+
+write_nginx_conf () {
+	if test "$(id -u)" = 0
+	then
+		echo 'user root;'
+	fi &&
+	cat <<-EOC
+	daemon off;
+	worker_processes 1;
+	pid nginx.pid;
+	error_log nginx.log;
+	events {}
+	http {
+		access_log off;
+		client_body_temp_path body;
+		fastcgi_temp_path fastcgi;
+		proxy_temp_path proxy;
+		scgi_temp_path scgi;
+		uwsgi_temp_path uwsgi;
+		client_max_body_size 0;
+		server {
+			listen 127.0.0.1:$1;
+			location / {
+				fastcgi_pass 127.0.0.1:$2;
+				fastcgi_param SCRIPT_FILENAME \
+					"$EXEC/git-http-backend";
+				fastcgi_param GIT_EXEC_PATH "$EXEC";
+				fastcgi_param GIT_PROJECT_ROOT "$PWD/srv";
+				fastcgi_param GIT_HTTP_EXPORT_ALL 1;
+				fastcgi_param HOME "$HOME";
+				fastcgi_param PATH_INFO \$uri;
+				fastcgi_param QUERY_STRING \$query_string;
+				fastcgi_param REQUEST_METHOD \$request_method;
+				fastcgi_param CONTENT_TYPE \$content_type;
+				fastcgi_param CONTENT_LENGTH \$content_length;
+				fastcgi_param SERVER_PROTOCOL \
+					\$server_protocol;
+				fastcgi_param REMOTE_ADDR \$remote_addr;
+			}
+		}
+	}
+	EOC
+}
+
+nginx=$(find_server nginx) fcgiwrap=$(find_server fcgiwrap) nginx_port=0
+test -n "$nginx" && test -n "$fcgiwrap" && test_set_prereq NGINX
+
+test_expect_success NGINX 'start nginx with our git http-backend' '
+	nginx_port=$(free_port) && cgi_port=$(free_port) &&
+	mkdir -p nginx &&
+	write_nginx_conf $nginx_port $cgi_port >nginx/nginx.conf &&
+	{
+		"$fcgiwrap" -s tcp:127.0.0.1:$cgi_port 2>cgi.log &
+		pids="$pids $!"
+		"$nginx" -p "$PWD/nginx/" -c nginx.conf 2>nginx.log &
+		pids="$pids $!"
+	} &&
+	for i in 1 2 3 4 5 6 7 8 9 10
+	do
+		stock ls-remote http://127.0.0.1:$nginx_port/server.git \
+			>/dev/null 2>&1 && return 0
+		sleep 0.3
+	done &&
+	cat nginx.log cgi.log && return 1
+'
+if test_have_prereq NGINX
+then
+	test_transport 'nginx' "http://127.0.0.1:$nginx_port/server.git"
+fi

@@ -9,7 +9,11 @@ test_expect_success 'setup' '
 	repo_criss_cross srv/server.git 40 &&
 	repo_tags srv/server.git &&
 	stock -C srv/server.git repack -adq &&
-	touch srv/server.git/git-daemon-export-ok
+	touch srv/server.git/git-daemon-export-ok &&
+	stock -C srv/server.git config uploadpack.allowFilter true &&
+	# For version 0, in which what is fetched later has to be allowed.
+	stock -C srv/server.git config uploadpack.allowAnySHA1InWant true &&
+	stock -C srv/server.git log -p main >log.expect
 '
 
 # test_transport <name> <url> [<configuration>...]
@@ -31,6 +35,10 @@ test_transport () {
 				short.git &&
 			test_served_by_us &&
 			stock -C short.git fsck --full &&
+			stock_client -v$v -C short.git fetch -q --deepen=3 &&
+			test_served_by_us &&
+			stock -C short.git fsck --full &&
+			test $(stock -C short.git rev-list --count main) -gt 2 &&
 			stock -C srv/server.git update-ref refs/heads/new-$v \
 				$(echo new | stock -C srv/server.git \
 				commit-tree -p main -p side "main^{tree}") &&
@@ -40,8 +48,24 @@ test_transport () {
 			stock_client -v$v -C short.git fetch -q --unshallow &&
 			test_served_by_us &&
 			stock -C short.git fsck --full &&
+			test -z "$(find short.git/shallow -size +0)" &&
 			test_must_fail stock_client -v$v fetch "$url" \
 				1234567890123456789012345678901234567890
+		'
+
+		test_expect_success "$name: v$v, in part, the rest later" '
+			rm -rf part.git &&
+			stock_client -v$v clone -q --bare --filter=blob:none \
+				"$url" part.git &&
+			test_served_by_us &&
+			stock -C part.git fsck &&
+			stock -C part.git rev-list --objects --all \
+				--missing=print >objects &&
+			grep -c "^?" objects >missing &&
+			stock_client -v$v -C part.git log -p main >log.actual &&
+			test_served_by_us &&
+			test_cmp log.expect log.actual &&
+			stock -C part.git fsck
 		'
 	done
 }
