@@ -218,8 +218,9 @@ static const struct pack_rev *make_rev(struct pack *pack)
 	if (rev)
 		return rev;
 	if (!file_path(&path, pack, ".rev"))
-		rev = parse_rev_file(pack, path.data) ? &pack->rev_file
-						      : sort_rev(pack);
+		rev = !pack->ignores_rev && parse_rev_file(pack, path.data)
+			      ? &pack->rev_file
+			      : sort_rev(pack);
 	buf_release(&path);
 	atomic_store_explicit(&pack->rev, rev, memory_order_release);
 	return rev;

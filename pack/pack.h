@@ -44,6 +44,8 @@ struct pack {
 	bool is_kept;         /* has a .keep file */
 	bool is_promisor;     /* has a .promisor file */
 	bool is_cruft;        /* has a .mtimes file */
+	bool ignores_rev;     /* a .rev file is not read; the caller's to set
+				 before the pack is used */
 	pthread_mutex_t lock; /* guards making what follows */
 	struct sys_map rev_map;
 	struct pack_rev rev_file;             /* of the .rev file */
@@ -57,16 +59,17 @@ struct pack {
  * (pack_idx_parse), that object counts agree and that the index names this
  * pack's checksum. Returns 0, ERR_MISSING when a file is not there,
  * ERR_CORRUPT, ERR_UNSUPPORTED, ERR_IO or ERR_NOMEM with *out NULL. The
- * caller owns *out. `is_local` is left false: only the caller knows.
+ * caller owns *out. `is_local` and `ignores_rev` are left false: only the
+ * caller knows.
  */
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);
 void pack_close(struct pack *pack);
 
 /*
- * The reverse index: from "<base>.rev" when that is there and right, else
- * computed; O(objects) the first time. Thread-safe; owned by the pack. NULL
- * (and *err) when out of memory.
+ * The reverse index: from "<base>.rev" when that is there, right and not to be
+ * ignored, else computed; O(objects) the first time. Thread-safe; owned by the
+ * pack. NULL (and *err) when out of memory.
  */
 const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err);
 

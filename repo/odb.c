@@ -124,6 +124,7 @@ static int push_pack(struct odb *odb, size_t *alloc, struct pack *pack,
 		     sizeof(*odb->packs)) < 0)
 		return error_nomem(err);
 	pack->is_local = is_local;
+	pack->ignores_rev = !odb->read_rev;
 	odb->packs[odb->pack_nr++] = (struct odb_pack){pack, 0};
 	return 0;
 }
@@ -278,6 +279,9 @@ static int open_contents(struct odb *odb, struct error *warning,
 	    config_bool(&odb->repo->config, "core.multipackindex",
 			&odb->use_midx, err) < 0)
 		ret = ERR_INVALID;
+	if (!ret && config_bool(&odb->repo->config, "pack.readreverseindex",
+				&odb->read_rev, err) < 0)
+		ret = ERR_INVALID;
 	if (ret < 0)
 		return ret;
 	odb->pack_mtimes = mem_calloc(odb->dir_nr, sizeof(*odb->pack_mtimes));
@@ -302,6 +306,7 @@ static int open_odb(struct odb **out, const struct repo *repo, bool use_midx,
 	odb->repo = repo;
 	odb->algo = repo->algo;
 	odb->use_midx = use_midx;
+	odb->read_rev = true;
 	ret = open_contents(odb, warning, err);
 	if (ret < 0)
 		odb_close(odb);

@@ -64,6 +64,7 @@ struct odb {
 	bool warns_of_midx;         /* the warning is of a multi-pack-index: no
 				       object is out of reach */
 	bool use_midx;              /* core.multiPackIndex */
+	bool read_rev;              /* pack.readReverseIndex */
 	struct odb_midx **midxes;   /* owned: by directory, of a chain the top
 				       layer; NULL: it has none */
 	struct odb_source *sources; /* owned: in the order of search */

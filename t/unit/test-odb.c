@@ -8,6 +8,7 @@
 
 #include <sys/time.h>
 
+#include "base/mem.h"
 #include "repo/odb.h"
 #include "t/unit/tmppack.h"
 
@@ -140,6 +141,41 @@ static void test_left_out(void **state)
 	tmprepo_release(&t);
 }
 
+static void test_read_reverse_index(void **state)
+{
+	static const struct {
+		const char *value;
+		int ret;
+		bool ignores;
+	} cases[] = {
+		{"true", 0, false},
+		{"false", 0, true},
+		{"0", 0, true},
+		{"maybe", ERR_INVALID, false},
+	};
+	struct tmppack_object objects[] = {{OBJ_BLOB, "a", {{0}}}};
+	struct tmprepo t;
+	struct odb *odb;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmppack_write(&t, "objects", "pack-a", objects, 1, false);
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		struct config_entry entry = {(char *)"pack.readreverseindex",
+					     (char *)cases[i].value,
+					     CONFIG_LOCAL};
+
+		t.repo.config = (struct config){&entry, 1, 1};
+		assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL),
+				 cases[i].ret);
+		if (odb)
+			assert_int_equal(odb->packs[0].pack->ignores_rev,
+					 cases[i].ignores);
+		odb_close(odb);
+	}
+	t.repo.config = (struct config)CONFIG_INIT;
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_one_pack),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_read_reverse_index),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,6 +175,12 @@ static void test_rev_file(void **state)
 	assert_non_null(pack->rev_map.data);
 	pack_close(pack);
 
+	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
+	pack->ignores_rev = true;
+	check_small(&p, pack);
+	assert_null(pack->rev_map.data);
+	pack_close(pack);
+
 	/* One that cannot be used is computed again. */
 	packfile_save_file(&p, ".rev", file.data, file.len - 1);
 	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
