@@ -89,20 +89,6 @@ static int write_hash_cache(struct buf *out, const struct bitmap_write *w)
 	return 0;
 }
 
-static int write_trailer(struct buf *out, const struct bitmap_write *w,
-			 size_t base)
-{
-	struct hash_ctx hash;
-	struct oid checksum;
-
-	if (hash_init(&hash, w->algo) < 0)
-		return ERR_NOMEM;
-	hash_update(&hash, out->data + base, out->len - base);
-	hash_final(&hash, &checksum);
-	hash_release(&hash);
-	return buf_append(out, checksum.bytes, hash_len(w->algo));
-}
-
 int bitmap_file_write(struct buf *out, const struct bitmap_write *w,
 		      struct error *err)
 {
@@ -121,7 +107,7 @@ int bitmap_file_write(struct buf *out, const struct bitmap_write *w,
 	if (!ret && w->hash_cache)
 		ret = write_hash_cache(out, w);
 	if (!ret)
-		ret = write_trailer(out, w, base);
+		ret = hash_append_trailer(out, base, w->algo, NULL);
 	free(offs);
 	return ret < 0 ? error_nomem(err) : 0;
 }

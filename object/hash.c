@@ -116,3 +116,19 @@ int hash_check_trailer(const void *bytes, size_t len, enum hash_algo algo,
 	return error_set_at(err, ERR_CORRUPT, name, body_len,
 			    "checksum mismatch");
 }
+
+int hash_append_trailer(struct buf *out, size_t start, enum hash_algo algo,
+			struct oid *checksum)
+{
+	struct hash_ctx hash;
+	struct oid sum;
+
+	if (hash_init(&hash, algo) < 0)
+		return ERR_NOMEM;
+	hash_update(&hash, out->data + start, out->len - start);
+	hash_final(&hash, &sum);
+	hash_release(&hash);
+	if (checksum)
+		*checksum = sum;
+	return buf_append(out, sum.bytes, hash_len(algo));
+}

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "object/oid.h"
 #include "object/type.h"
@@ -62,5 +63,12 @@ int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
  */
 int hash_check_trailer(const void *bytes, size_t len, enum hash_algo algo,
 		       const char *name, struct error *err);
+
+/*
+ * Append the hash of what *out has from `start` on: how files end. *checksum
+ * (NULL allowed) is that hash. 0 or ERR_NOMEM.
+ */
+int hash_append_trailer(struct buf *out, size_t start, enum hash_algo algo,
+			struct oid *checksum);
 
 #endif

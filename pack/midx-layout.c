@@ -177,21 +177,17 @@ int pack_midx_lay_out(struct buf *out, const struct pack_midx_layout *m,
 {
 	struct layout l = {.m = m, .out = out};
 	size_t start = out->len;
-	struct hash_ctx hash;
 	int ret;
 
 	measure(&l);
 	ret = put_chunks(&l, start);
 	if (!ret)
-		ret = hash_init(&hash, m->algo);
+		ret = hash_append_trailer(out, start, m->algo,
+					  &written->checksum);
 	if (ret < 0) {
 		buf_set_len(out, start);
 		return ret;
 	}
-	hash_update(&hash, out->data + start, out->len - start);
-	hash_final(&hash, &written->checksum);
-	hash_release(&hash);
-	buf_append(out, written->checksum.bytes, hash_len(m->algo));
 	written->nr = (uint32_t)m->nr;
 	return 0;
 }

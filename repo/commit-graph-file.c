@@ -243,19 +243,6 @@ static int put_parts(struct layout *l, size_t file_start)
 	return 0;
 }
 
-static int put_trailer(struct buf *out, size_t start, struct oid *checksum,
-		       enum hash_algo algo)
-{
-	struct hash_ctx hash;
-
-	if (hash_init(&hash, algo) < 0)
-		return ERR_NOMEM;
-	hash_update(&hash, out->data + start, out->len - start);
-	hash_final(&hash, checksum);
-	hash_release(&hash);
-	return buf_append(out, checksum->bytes, hash_len(algo));
-}
-
 int commit_graph_file_append(struct buf *out, struct oid *checksum,
 			     const struct commit_graph_file *file,
 			     struct error *err)
@@ -273,7 +260,7 @@ int commit_graph_file_append(struct buf *out, struct oid *checksum,
 	ret = put_parts(&l, start);
 	progress_stop(&l.meter);
 	if (!ret)
-		ret = put_trailer(out, start, checksum, file->algo);
+		ret = hash_append_trailer(out, start, file->algo, checksum);
 	if (ret < 0) {
 		buf_set_len(out, start);
 		return error_nomem(err);
