@@ -37,6 +37,7 @@ enum islands_layer {
 	ISLANDS_LAYER_HEAD,     /* what HEAD reaches, and tags of that */
 	ISLANDS_LAYER_BRANCHES, /* what refs/heads/ and refs/tags/ add */
 	ISLANDS_LAYER_REST,
+	ISLANDS_LAYER_NR,
 };
 
 /* Immutable once painted; threads may share it. obj_pos are a walk's. */

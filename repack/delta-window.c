@@ -14,6 +14,7 @@
 
 struct member {
 	uint32_t item;
+	enum islands_layer layer;
 	uint32_t depth;            /* deltas from its whole root to here */
 	struct odb_object obj;     /* data NULL until read */
 	struct delta_index *index; /* NULL until made */
@@ -25,11 +26,12 @@ struct delta_window {
 	const uint16_t *heights;
 	uint16_t *depths;
 	struct odb_reader *reader;
-	struct member **members; /* owned: `size` + 1, the first `nr` in the
-				    window, oldest first; then spare ones */
+	struct member **members; /* owned: the first `nr` in the window, oldest
+				    first; then spare ones */
 	struct member *storage;  /* owned: what `members` points to */
 	size_t nr, size;
-	uint64_t bytes; /* of objects read and of indexes */
+	size_t nr_of[ISLANDS_LAYER_NR]; /* of them, by layer */
+	uint64_t bytes;                 /* of objects read and of indexes */
 };
 
 struct delta_window *delta_window_new(
@@ -38,7 +40,10 @@ struct delta_window *delta_window_new(
 	uint16_t *depths, struct odb_reader *reader)
 {
 	struct delta_window *w = mem_calloc(1, sizeof(*w));
-	size_t places = (size_t)options->window + 1;
+	bool has_layers = list->islands && list->islands->layers;
+	size_t places = (has_layers ? ISLANDS_LAYER_NR : 1) *
+				((size_t)options->window + 1) +
+			1;
 
 	if (!w)
 		return NULL;
@@ -75,6 +80,7 @@ void delta_window_reset(struct delta_window *w)
 	for (size_t i = 0; i < w->nr; i++)
 		member_clear(w, w->members[i]);
 	w->nr = 0;
+	memset(w->nr_of, 0, sizeof(w->nr_of));
 }
 
 void delta_window_free(struct delta_window *w)
@@ -98,22 +104,31 @@ static void move_up(struct delta_window *w, size_t from, size_t to)
 	w->members[to] = m;
 }
 
-static void drop_oldest(struct delta_window *w)
+static void drop(struct delta_window *w, size_t place)
 {
-	member_clear(w, w->members[0]);
-	move_up(w, 0, w->size);
+	w->nr_of[w->members[place]->layer]--;
+	member_clear(w, w->members[place]);
+	move_up(w, place, w->nr - 1);
 	w->nr--;
 }
 
-/* Make room for a candidate of `size` bytes. */
-static void make_room(struct delta_window *w, uint64_t size)
+/*
+ * Make room for a candidate. Layers do not push each other out, since only
+ * some of the members may be its base.
+ */
+static void make_room(struct delta_window *w, enum islands_layer layer,
+		      uint64_t size)
 {
 	uint64_t limit = w->options->window_memory;
+	size_t oldest = 0;
 
-	if (w->nr > w->size)
-		drop_oldest(w);
+	if (w->nr_of[layer] > w->size) {
+		while (w->members[oldest]->layer != layer)
+			oldest++;
+		drop(w, oldest);
+	}
 	while (limit && w->nr > 1 && (size > limit || w->bytes > limit - size))
-		drop_oldest(w);
+		drop(w, 0);
 }
 
 static int read_member(struct delta_window *w, struct member *m,
@@ -242,6 +257,7 @@ static int find_base(struct delta_window *w, struct member *target,
 {
 	uint32_t height = w->heights[target->item];
 	struct trial t = {.target = target, .found = found};
+	size_t tried = 0;
 
 	if (height >= w->options->depth)
 		return 0;
@@ -250,9 +266,13 @@ static int find_base(struct delta_window *w, struct member *target,
 		t.best_len = w->list->items[target->item].delta_size;
 		t.best_depth = target->depth - 1;
 	}
-	for (size_t i = w->nr; i-- > 0;) {
-		int ret = try_base(w, &t, i, err);
+	for (size_t i = w->nr; i-- > 0 && tried < w->size;) {
+		int ret;
 
+		if (w->members[i]->layer > target->layer)
+			continue;
+		tried++;
+		ret = try_base(w, &t, i, err);
 		if (ret < 0) {
 			free(found->delta);
 			*found = (struct delta_found){REPACK_NO_ITEM, NULL, 0};
@@ -281,21 +301,26 @@ static uint32_t depth_of(const struct delta_window *w, uint32_t item)
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		       struct delta_found *found, struct error *err)
 {
+	enum islands_layer layer;
 	struct member *m;
 	int ret = 0;
 
 	*found = (struct delta_found){REPACK_NO_ITEM, NULL, 0};
-	make_room(w, w->list->items[item].size);
+	layer = islands_layer(w->list->islands, w->list->items[item].obj_pos);
+	make_room(w, layer, w->list->items[item].size);
 	m = w->members[w->nr];
 	m->item = item;
+	m->layer = layer;
 	m->depth = depth_of(w, item);
 	if (is_target)
 		ret = find_base(w, m, found, err);
 	if (w->depths)
 		w->depths[item] = (uint16_t)m->depth;
-	if (ret < 0 || m->depth >= w->options->depth)
+	if (ret < 0 || m->depth >= w->options->depth) {
 		member_clear(w, m);
-	else
-		w->nr++;
-	return ret;
+		return ret;
+	}
+	w->nr++;
+	w->nr_of[layer]++;
+	return 0;
 }

@@ -11,6 +11,10 @@
  * serve again. A candidate that became a delta of the greatest depth is no
  * base and does not enter.
  *
+ * Of objects in layers (islands/islands.h) there are as many members from each
+ * as the window is long, so that a candidate meets as many that may be its
+ * base as it would without those that may not.
+ *
  * One window per thread.
  */
 #ifndef REPACK_DELTA_WINDOW_H
