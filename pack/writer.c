@@ -23,7 +23,8 @@ static int hand_over(struct pack_writer *w, const void *bytes, size_t len,
 {
 	if (w->counts_only)
 		return 0;
-	hash_update(&w->hash, bytes, len);
+	if (!w->has_checksum)
+		hash_update(&w->hash, bytes, len);
 	return w->sink.put(w->sink.ctx, bytes, len, err);
 }
 
@@ -110,7 +111,8 @@ int pack_writer_put_file(struct pack_writer *w,
 	ret = flush(w, err);
 	if (ret < 0)
 		return ret;
-	hash_update(&w->hash, span->bytes, span->len);
+	if (!w->has_checksum)
+		hash_update(&w->hash, span->bytes, span->len);
 	return pack_sink_put_file(&w->sink, span, err);
 }
 
@@ -122,7 +124,10 @@ int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
 
 	if (ret < 0)
 		return ret;
-	hash_final(&w->hash, checksum);
+	if (w->has_checksum)
+		*checksum = w->checksum;
+	else
+		hash_final(&w->hash, checksum);
 	w->off += len;
 	if (w->counts_only)
 		return 0;

@@ -43,10 +43,13 @@ struct pack_writer {
 	uint64_t off; /* bytes accepted so far: offset of what comes next */
 	uint32_t crc; /* of the bytes since pack_writer_begin_entry() */
 	bool want_crc;
-	bool counts_only; /* may be set after init: bytes are counted, neither
-			     hashed nor handed over, and not looked at where
-			     they are many */
-	uint8_t *buffer;  /* owned; bytes not yet handed to the sink */
+	bool counts_only;  /* may be set after init: bytes are counted, neither
+			      hashed nor handed over, and not looked at where
+			      they are many */
+	bool has_checksum; /* may be set after init, with `checksum`: what the
+			      pack ends with is known, nothing is hashed */
+	struct oid checksum;
+	uint8_t *buffer; /* owned; bytes not yet handed to the sink */
 	size_t buffered;
 };
 

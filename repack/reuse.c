@@ -25,6 +25,7 @@ struct reuse {
 	uint64_t next_off;        /* and where it is */
 	uint32_t objects;
 	uint64_t bytes;
+	bool changed_headers;
 };
 
 /*
@@ -159,6 +160,7 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 	size_t len = pack_entry_write(header, entry, u->part->pack->algo);
 	int ret = flush_span(u, err);
 
+	u->changed_headers = true;
 	if (!ret && begin_segment(u, off) < 0)
 		ret = error_nomem(err);
 	if (!ret)
@@ -348,26 +350,37 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 	return 0;
 }
 
+/* The bits [first, end), as they lie there. */
+static int take_run(struct reuse *u, size_t first, size_t end,
+		    struct error *err)
+{
+	const struct reuse_part *part = u->part;
+	uint64_t off = pack_rev_offset(
+		part->rev, reuse_part_pack_pos(part, (uint32_t)first));
+	uint64_t past = pack_rev_offset(
+		part->rev, reuse_part_pack_pos(part, (uint32_t)end - 1) + 1);
+
+	if (off > past || past > part->pack->map.len)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: objects are not in the order of the pack",
+				 part->pack->path);
+	u->objects += (uint32_t)(end - first);
+	u->bytes += past - off;
+	return put_span(u, off, past, err);
+}
+
 /*
  * All objects of the pack are wanted and the receiver reads every kind of
  * entry: no header needs to be looked at.
  */
 static int take_all(struct reuse *u, struct error *err)
 {
-	struct reuse_part *part = u->part;
-	uint64_t first = pack_rev_offset(part->rev, 0);
-	uint64_t end = pack_rev_offset(part->rev, part->nr);
+	const struct reuse_part *part = u->part;
 
-	if (first > end || end > part->pack->map.len)
-		return error_set(err, ERR_CORRUPT,
-				 "%s: objects are not in the order of the pack",
-				 part->pack->path);
-	if (begin_segment(u, first) < 0)
+	if (begin_segment(u, pack_rev_offset(part->rev, 0)) < 0)
 		return error_nomem(err);
 	u->done_bit = part->first + part->nr;
-	u->objects += part->nr;
-	u->bytes += end - first;
-	return put_span(u, first, end, err);
+	return take_run(u, part->first, (size_t)part->first + part->nr, err);
 }
 
 static bool wants_all(const struct reuse *u)
@@ -419,6 +432,24 @@ static int take_each(struct reuse *u, struct error *err)
 	return flush_span(u, err);
 }
 
+static int take_runs(struct reuse *u, struct error *err)
+{
+	const struct bitset *want = u->r->want;
+	size_t end = (size_t)u->part->first + u->part->nr, next;
+	int ret = 0;
+
+	for (size_t bit = bitset_next(want, u->part->first); bit < end && !ret;
+	     bit = bitset_next(want, next)) {
+		next = bitset_next_unset(want, bit);
+		if (next > end)
+			next = end;
+		ret = take_run(u, bit, next, err);
+		if (!ret)
+			ret = progress_step(u->r->progress, next - bit, err);
+	}
+	return ret;
+}
+
 /* Nothing of a part is copied. */
 static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 		 struct error *err)
@@ -460,7 +491,9 @@ static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
 	u->next_pos = UINT32_MAX;
 	u->fd = is_worth_opening(u, wanted) ? pack_open_file(u->part->pack)
 					    : -1;
-	ret = wants_all(u) ? take_all(u, err) : take_each(u, err);
+	ret = u->r->as_stored ? take_runs(u, err)
+	      : wants_all(u)  ? take_all(u, err)
+			      : take_each(u, err);
 	sys_close(u->fd);
 	return ret;
 }
@@ -510,6 +543,7 @@ int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		ret = take_parts(&u, bits, bits_nr, report, err);
 	report->objects += u.objects;
 	report->bytes_verbatim += u.bytes;
+	report->changed_headers = u.changed_headers;
 	for (size_t i = 0; i < u.part_nr; i++)
 		reuse_part_release(&u.parts[i]);
 	free(u.parts);

@@ -36,9 +36,11 @@ struct reuse_request {
 	const struct bitset *want;        /* bit_pos to send */
 	const struct bitset *had;         /* bit_pos that the receiver has, for
 					     thin bases; NULL: none */
-	bool all_packs;            /* copy from all packs, not only from the
-				      first (preferred) one */
-	bool ofs_delta;            /* else bases are named by id */
+	bool all_packs; /* copy from all packs, not only from the
+			   first (preferred) one */
+	bool ofs_delta; /* else bases are named by id */
+	bool as_stored; /* all can be copied as it is, that is known: nothing
+			   is looked at */
 	struct progress *progress; /* counts objects; NULL: none */
 };
 
@@ -46,6 +48,8 @@ struct reuse_report {
 	uint32_t objects;        /* copied */
 	uint32_t packs;          /* that some were copied from */
 	uint64_t bytes_verbatim; /* of entries copied */
+	bool changed_headers;    /* distances to bases were not what they
+				    are in the pack */
 };
 
 /*

@@ -157,6 +157,31 @@ static void spans_of_a_file(void **state)
 	}
 }
 
+/* A checksum that is known is what the pack ends with, whatever is put. */
+static void a_known_checksum(void **state)
+{
+	struct collector c = {BUF_INIT, NULL, SIZE_MAX};
+	uint8_t *span = calloc(1, 100000);
+	struct pack_writer w;
+	struct oid sum;
+
+	assert_non_null(span);
+	assert_int_equal(
+		pack_writer_init(&w, sink_of(&c), 3, HASH_SHA1, false, NULL),
+		0);
+	w.has_checksum = true;
+	memset(w.checksum.bytes, 0x5a, 20);
+	assert_int_equal(pack_writer_put(&w, span, 100000, NULL), 0);
+	assert_int_equal(pack_writer_put(&w, span, 3, NULL), 0);
+	assert_int_equal(pack_writer_finish(&w, &sum, NULL), 0);
+	assert_int_equal(c.got.len, 12 + 100003 + 20);
+	assert_true(oid_equal(&sum, &w.checksum));
+	assert_memory_equal(c.got.data + 12 + 100003, w.checksum.bytes, 20);
+	pack_writer_release(&w);
+	buf_release(&c.got);
+	free(span);
+}
+
 static void large_spans_are_not_copied(void **state)
 {
 	static const uint8_t span[100000];
@@ -206,6 +231,7 @@ int main(void)
 		cmocka_unit_test(empty_pack),
 		cmocka_unit_test(spans_of_all_sizes),
 		cmocka_unit_test(spans_of_a_file),
+		cmocka_unit_test(a_known_checksum),
 		cmocka_unit_test(large_spans_are_not_copied),
 		cmocka_unit_test(errors_of_the_sink_come_back),
 	};
