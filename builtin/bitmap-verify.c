@@ -6,6 +6,7 @@
 #include "builtin/bitmap-parts.h"
 #include "builtin/options.h"
 #include "builtin/stderr-progress.h"
+#include "repack/prepare.h"
 #include "sys/clock.h"
 
 static const char usage[] = "git bitmap verify [--sample=<n> [--seed=<n>]]";
@@ -31,6 +32,26 @@ static int verify_next(struct bitmap_place *place, size_t *next,
 		       pb->path);
 	pack_bitmap_close(pb);
 	return ret < 0 ? ret : 1;
+}
+
+/* What is worked out beforehand is believed as a bitmap is. */
+static int verify_prepared(const struct odb *odb)
+{
+	int code = 0;
+
+	for (size_t dir = 0; dir < odb->dir_nr; dir++) {
+		struct error err = ERROR_INIT;
+		size_t nr;
+
+		if (prepare_verify(&nr, odb, dir, &err) < 0) {
+			builtin_error("%s", err.msg);
+			code = 1;
+		} else if (nr) {
+			printf("verified=%zu of=%zu path=%s/info/prepared\n",
+			       nr, nr, odb->dirs[dir]);
+		}
+	}
+	return code;
 }
 
 /* All indexes, also after one that is wrong. */
@@ -82,6 +103,8 @@ int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
 	if (!code) {
 		history_check_graph(&place.walk.history);
 		code = verify(&place, &how);
+		if (verify_prepared(place.store.odb))
+			code = 1;
 	}
 	bitmap_place_close(&place);
 	return code;

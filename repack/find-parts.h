@@ -24,4 +24,25 @@ int find_boundary_collect(struct found *f, struct error *err);
  */
 bool find_has_entries(const struct found *f, enum object_type type);
 
+/*
+ * Take the answer to a clone of depth 1 that is prepared: 1, or 0 when there
+ * is none, or negative. Only for who copies what is stored, and understands
+ * distances.
+ */
+int find_prepared(struct found *f, const struct walk_tips *wants,
+		  struct error *err);
+
+/*
+ * The order of a pack: proven, unless `wanted` objects are few of it. NULL with
+ * *err when out of memory.
+ */
+const struct pack_rev *find_order(struct pack *pack, size_t wanted,
+				  struct error *err);
+
+/* Whether `nr` objects are few of a pack's. */
+static inline bool find_is_few(const struct pack *pack, size_t nr)
+{
+	return nr < pack->idx.nr / 64;
+}
+
 #endif

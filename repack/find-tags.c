@@ -85,7 +85,8 @@ static bool find_bit(const struct found *f, const struct oid *oid,
 {
 	uint32_t idx_pos;
 
-	return f->pb && bitmap_space_find(&f->space, oid->bytes, &idx_pos) &&
+	return f->space.odb &&
+	       bitmap_space_find(&f->space, oid->bytes, &idx_pos) &&
 	       bitmap_space_bit_of(&f->space, idx_pos, bit);
 }
 

@@ -16,9 +16,6 @@
 /* So many commits of a cut history are all looked into for versions. */
 #define CUT_FEW_MAX 64
 
-/* One object in as many makes the order of the pack worth a proof. */
-#define MANY_RATIO 64
-
 struct finding {
 	struct found *f;
 	const struct repack_send_options *options;
@@ -339,6 +336,22 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	return 0;
 }
 
+/* 1 when answered, 0 when walking has to do it. */
+static int find_by_preparation(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	int ret;
+
+	if (!g->options->use_prepared || !repack_copies_spans(g->options) ||
+	    !f->request->ofs_delta || f->request->elsewhere)
+		return 0;
+	ret = find_prepared(f, &g->wants, err);
+	if (ret <= 0)
+		return ret;
+	ret = found_include_tags(f, err);
+	return ret < 0 ? ret : 1;
+}
+
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 {
 	const struct bitmap_space *space = &found->space;
@@ -358,6 +371,13 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 				    &idx_pos))
 		return false;
 	return bitmap_space_bit_of(space, idx_pos, bit_pos);
+}
+
+const struct pack_rev *find_order(struct pack *pack, size_t wanted,
+				  struct error *err)
+{
+	return find_is_few(pack, wanted) ? pack_get_rev_unproven(pack, err)
+					 : pack_get_rev(pack, err);
 }
 
 static const struct odb_pack *largest_pack(const struct odb *odb)
@@ -397,19 +417,17 @@ static int split_packed(struct found *f, struct error *err)
 	const struct odb *odb = f->walk.odb;
 	const struct odb_pack *pack = largest_pack(odb);
 	const struct pack_rev *rev;
-	bool few;
 	uint32_t nr;
 
 	if (!pack)
 		return 0;
 	nr = pack->pack->idx.nr;
-	few = f->objects.nr < nr / MANY_RATIO;
-	rev = few ? pack_get_rev_unproven(pack->pack, err)
-		  : pack_get_rev(pack->pack, err);
+	rev = find_order(pack->pack, f->objects.nr, err);
 	if (!rev)
 		return ERR_NOMEM;
 	f->space = bitmap_space_of_pack(odb, pack, rev);
-	if (!few && bitmap_space_table_init(&f->bits, &f->space) < 0)
+	if (!find_is_few(pack->pack, f->objects.nr) &&
+	    bitmap_space_table_init(&f->bits, &f->space) < 0)
 		return error_nomem(err);
 	if (bitset_init(&f->packed, nr) < 0 ||
 	    bitset_init(&f->packed_had, nr) < 0 || split_objects(f) < 0)
@@ -459,6 +477,10 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 		return 0;
 	if (found->pb)
 		return each_indexed(found, subset, fn, ctx, err);
+	if (found->prepared.nr)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: prepared answers lack bases of deltas",
+				 found->prepared.pack->pack->name);
 	for (size_t i = 0; i < found->walked.nr; i++) {
 		const struct walk_item *object = &found->walked.items[i];
 		uint32_t bit;
@@ -499,9 +521,11 @@ int found_open(struct found *found, const struct odb *odb,
 	if (!ret) {
 		ret = find_by_bitmap(&g, err);
 		if (!ret)
+			ret = find_by_preparation(&g, err);
+		if (!ret)
 			ret = find_by_walk(&g, err);
 	}
-	if (ret >= 0 && !found->pb)
+	if (ret >= 0 && !found->space.odb)
 		ret = split_packed(found, err);
 	if (found->pb)
 		found->grouping = NAME_GROUP_NONE;
@@ -519,6 +543,7 @@ int found_open(struct found *found, const struct odb *odb,
 void found_close(struct found *found)
 {
 	pack_bitmap_close(found->pb);
+	prepared_close(&found->prepared);
 	bitmap_space_table_release(&found->bits);
 	bitset_release(&found->packed);
 	bitset_release(&found->packed_had);

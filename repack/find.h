@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "pack-bitmap.h"
 #include "repack/items.h"
+#include "repack/prepared.h"
 #include "repack/send.h"
 #include "walk/walk.h"
 
@@ -59,6 +60,8 @@ struct found {
 	uint32_t *boundary; /* owned: commit_nr whose trees the
 			       receiver has */
 	size_t boundary_nr;
+	struct prepared prepared; /* where `packed` is from, if it was asked
+				     and had it */
 	/* For the report: */
 	const char *no_bitmap; /* why none was asked; constant; NULL: one was */
 	struct bitmap_plan plan;
@@ -97,6 +100,13 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
  * at each tag; where much is sent, some look-ups.
  */
 int found_include_tags(struct found *found, struct error *err);
+
+/*
+ * Whether what was found is prepared, all of it: then it can be copied as it is
+ * stored, and *checksum is what its pack ends with. Not asked about little. A
+ * file that is broken has no answers.
+ */
+bool found_checksum(const struct found *found, struct oid *checksum);
 
 /*
  * Leave objects out that would be sent, as the receiver gets them in another

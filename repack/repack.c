@@ -9,6 +9,7 @@
 #include "repack/loosen.h"
 #include "repack/old-packs.h"
 #include "repack/pack-job.h"
+#include "repack/prepare.h"
 #include "repack/promisor-pack.h"
 #include "repack/prune-packed.h"
 #include "repack/repack-midx.h"
@@ -377,6 +378,18 @@ static int remove_redundant(struct run *r, struct error *err)
 	return ret < 0 ? ret : prune_packed(r->repo, &loose, err);
 }
 
+/* What the packs that were there had prepared goes with them. */
+static int prepare(struct run *r, struct error *err)
+{
+	const struct newpacks *np = &r->job.newpacks;
+
+	return np->nr == 1
+		       ? prepare_answers(r->repo, r->refs,
+					 &np->packs[0]->checksum,
+					 r->options->newpack.make.threads, err)
+		       : 0;
+}
+
 /* A step, as a region. */
 static int step(struct run *r, const char *label,
 		int (*run)(struct run *r, struct error *err), struct error *err)
@@ -419,6 +432,8 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 		ret = step(&r, "write-midx", write_midx, err);
 	if (!ret && options->remove_redundant)
 		ret = step(&r, "remove-redundant", remove_redundant, err);
+	if (!ret && options->all && options->write_bitmap)
+		ret = step(&r, "prepare-answers", prepare, err);
 	if (!ret && options->update_server_info)
 		ret = server_info_update(repo, r.refs, err);
 	run_release(&r);

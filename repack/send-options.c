@@ -106,6 +106,7 @@ int repack_send_options_load(struct repack_send_options *options,
 		.reuse_spans = true,
 		.reuse_delta = true,
 		.reuse_object = true,
+		.use_prepared = true,
 	};
 	load_u64(config, "pack.threads", &threads, &ret, err);
 	load_u64(config, "pack.window", &window, &ret, err);

@@ -217,6 +217,7 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 							      : NULL,
 		.all_packs = s->options->reuse_all_packs,
 		.ofs_delta = s->request->ofs_delta,
+		.as_stored = writer->has_checksum,
 		.progress = progress,
 	};
 	struct reuse_report report = {0};
@@ -255,12 +256,6 @@ static int send_nothing(struct send *s, struct pack_sink sink,
 	return ret;
 }
 
-static bool copies_spans(const struct repack_send_options *options)
-{
-	return options->reuse_spans && options->reuse_delta &&
-	       options->reuse_object;
-}
-
 /* Whether what is asked for is a pack that there is, of version 2. */
 static bool is_stored_pack(const struct send *s, size_t packed)
 {
@@ -269,7 +264,7 @@ static bool is_stored_pack(const struct send *s, size_t packed)
 
 	return pack && packed && !s->items.nr && packed == pack->idx.nr &&
 	       pack->map.data[7] == 2 && s->request->ofs_delta &&
-	       copies_spans(s->options);
+	       repack_copies_spans(s->options);
 }
 
 static int send_stored_pack(struct send *s, struct pack_sink sink,
@@ -293,6 +288,14 @@ static int send_stored_pack(struct send *s, struct pack_sink sink,
 	return ret;
 }
 
+/* Whether all of it is prepared, and if so what the pack ends with. */
+static bool is_prepared(const struct send *s, struct oid *checksum)
+{
+	return s->options->use_prepared && s->request->ofs_delta &&
+	       !s->items.nr && repack_copies_spans(s->options) &&
+	       found_checksum(&s->found, checksum);
+}
+
 static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 {
 	struct pack_writer writer;
@@ -310,9 +313,10 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 	ret = pack_writer_init(&writer, sink, (uint32_t)nr, s->odb->algo, false,
 			       err);
 	writer.counts_only = s->options->counts_only;
+	writer.has_checksum = is_prepared(s, &writer.checksum);
 	progress_start(&progress, s->options->write_progress, "Writing objects",
 		       nr);
-	if (!ret && packed && copies_spans(s->options))
+	if (!ret && packed && repack_copies_spans(s->options))
 		ret = send_spans(s, &writer, &progress, err);
 	else if (!ret && packed)
 		ret = load_left_over(s, &s->found.packed, err);
@@ -337,7 +341,8 @@ static int find(struct send *s, struct error *err)
 	if (ret < 0)
 		return ret;
 	r->used_bitmap = f->pb != NULL;
-	r->strategy = !f->pb              ? "walk"
+	r->strategy = f->prepared.nr      ? "prepared"
+		      : !f->pb            ? "walk"
 		      : f->commits_walked ? "bitmap+walk"
 					  : "bitmap";
 	r->no_bitmap = f->no_bitmap;
@@ -389,7 +394,8 @@ int repack_send(const struct odb *odb, const struct repack_request *request,
 	ret = packs_init(&s.packs, odb, err);
 	if (!ret && request->elsewhere)
 		ret = leave_out(&s, err);
-	if (!ret && request->thin && options->window && copies_spans(options))
+	if (!ret && request->thin && options->window &&
+	    repack_copies_spans(options))
 		ret = found_withhold_versions(&s.found, err);
 	if (!ret)
 		ret = load_items(&s, err);

@@ -101,12 +101,19 @@ struct repack_send_options {
 	bool reuse_all_packs;        /* or of all that a multi-pack-index has */
 	bool reuse_delta;            /* else deltas are made anew */
 	bool reuse_object;           /* else nothing is copied */
+	bool use_prepared;           /* answers (repack/prepared.h) */
 	bool exact; /* no boundary traversal: nothing that the receiver has by
 		       any way, as far as a bitmap index is asked */
 	enum bitmap_strategy strategy; /* gitreach.bitmapStrategy */
 	bool counts_only;              /* for the report: the sink gets nothing,
 					  or not all */
 };
+
+/* Whether runs of stored objects may be copied. */
+static inline bool repack_copies_spans(const struct repack_send_options *o)
+{
+	return o->reuse_spans && o->reuse_delta && o->reuse_object;
+}
 
 /* What larger values of configuration and options are cut to. */
 #define REPACK_MAX_THREADS 1024
@@ -130,9 +137,10 @@ struct repack_report {
 	/*
 	 * How it was done, for who wants to know; constant strings. strategy:
 	 * "bitmap", "bitmap+walk" (some history is newer than the index),
-	 * "walk", "stored pack" (sent as it lies there), or "nothing" (was
-	 * wanted); NULL: it came not so far. no_bitmap: why no bitmap was
-	 * asked; NULL: one was, or was set aside.
+	 * "walk", "prepared" (the answer was: repack/prepared.h), "stored
+	 * pack" (sent as it lies there), or "nothing" (was wanted); NULL: it
+	 * came not so far. no_bitmap: why no bitmap was asked; NULL: one was,
+	 * or was set aside.
 	 */
 	const char *strategy, *no_bitmap;
 	uint32_t bitmaps_used, pseudo_merges_used;

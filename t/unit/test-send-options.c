@@ -39,6 +39,7 @@ static void defaults(void **state)
 	assert_int_equal(o.delta_cache_limit, 0);
 	assert_int_equal(o.big_file_threshold, 512 << 20);
 	assert_true(o.reuse_spans && o.reuse_delta && o.reuse_object);
+	assert_true(o.use_prepared);
 	assert_null(o.progress);
 }
 

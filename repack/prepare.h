@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preparing answers (repack/prepared.h) to what is asked most: clones of depth
+ * 1 of the tips that the pack was laid out for (repack.tipIsland), a clone of
+ * HEAD's branch with its tags, and one of all branches and tags.
+ */
+#ifndef REPACK_PREPARE_H
+#define REPACK_PREPARE_H
+
+#include "base/error.h"
+#include "repo/odb.h"
+#include "repo/refs.h"
+#include "repo/repo.h"
+
+/*
+ * Work out what one pack of the repository, named by its checksum, can answer
+ * by copying runs, and write objects/info/prepared; or remove that file when
+ * there is nothing to write, or repack.prepareAnswers is false. What is sent
+ * for each answer is read and hashed once, by as many `threads` as there are
+ * answers (0: processors). 0 or negative.
+ */
+int prepare_answers(const struct repo *repo, struct refs *refs,
+		    const struct oid *checksum, unsigned threads,
+		    struct error *err);
+
+/*
+ * Check the prepared answers of the `dir_nr`-th object directory: that each can
+ * be copied as it is, with that checksum, and has what a clone of depth 1 gets.
+ * *nr is set to how many there are, 0 without such a file. 0; ERR_CORRUPT with
+ * a message that says which one is wrong; or another error.
+ */
+int prepare_verify(size_t *nr, const struct odb *odb, size_t dir_nr,
+		   struct error *err);
+
+#endif

@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='prepared answers: clones that are copied without a look'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
+
+# strategy_of <expected>: of the last request.
+strategy_of () {
+	grep "\"strategy\":\"$1\"" events
+}
+
+# clone_of_us <dir> <args>: by stock Git, from ours; told in "events".
+clone_of_us () {
+	dir=$1 && shift &&
+	rm -rf "$dir" events &&
+	GIT_TRACE2_EVENT=$PWD/events stock clone -q --bare "$UP" "$@" \
+		"file://$PWD/r.git" "$dir" &&
+	stock -C "$dir" fsck --full --strict
+}
+
+# has_all <dir> <revs>: exactly what these reach.
+has_all () {
+	dir=$1 && shift &&
+	stock -C r.git rev-list --objects "$@" | cut -d" " -f1 | sort >expect &&
+	stock -C "$dir" cat-file --batch-all-objects \
+		--batch-check="%(objectname)" | sort >actual &&
+	test_cmp expect actual
+}
+
+test_expect_success 'setup' '
+	repo_linear r.git 600 &&
+	stock -C r.git symbolic-ref HEAD refs/heads/main &&
+	stock -C r.git branch next main~10 &&
+	stock -C r.git tag -a -m one one main~20 &&
+	stock -C r.git tag -a -m two two next~20 &&
+	stock -C r.git update-ref refs/pull/1/head \
+		$(stock -C r.git commit-tree -p main -m x main^{tree}) &&
+	"$GIT" -C r.git repack -adbq &&
+	test -f r.git/objects/info/prepared &&
+	stock -C r.git count-objects -v >out &&
+	grep "^garbage: 0" out
+'
+
+test_expect_success 'a clone of depth 1' '
+	clone_of_us c --depth 1 --no-tags &&
+	strategy_of prepared &&
+	test $(stock -C c rev-list --count HEAD) = 1
+'
+
+test_expect_success 'of which a tag comes along' '
+	stock -C r.git tag -a -m tip tip main &&
+	clone_of_us c --depth 1 &&
+	strategy_of prepared &&
+	stock -C c rev-parse tip &&
+	stock -C r.git tag -d tip
+'
+
+test_expect_success 'of another commit: by walking' '
+	clone_of_us c --depth 1 --branch next &&
+	strategy_of walk
+'
+
+test_expect_success 'clones of a branch, and of all' '
+	clone_of_us c --single-branch &&
+	has_all c main one two &&
+	clone_of_us c &&
+	has_all c --branches --tags
+'
+
+test_expect_success 'they are what they are without' '
+	mv r.git/objects/info/prepared . &&
+	clone_of_us d --single-branch &&
+	has_all d main one two &&
+	clone_of_us c --depth 1 --no-tags &&
+	strategy_of walk &&
+	mv prepared r.git/objects/info/
+'
+
+# serve <request>: the answer, and what a pack it is made of ends with.
+serve () {
+	GIT_PROTOCOL=version=2 "$GIT" upload-pack --stateless-rpc r.git <"$1"
+}
+
+test_expect_success 'nothing is read but what is sent' '
+	{
+		pkt "command=fetch" && printf 0001 && pkt ofs-delta &&
+		pkt include-tag &&
+		pkt "want $(stock -C r.git rev-parse main)" && pkt done &&
+		printf 0000
+	} >request &&
+	serve request >with &&
+	pack=$(echo r.git/objects/pack/*.pack) &&
+	cp "$pack" saved && chmod u+w "$pack" &&
+	size=$(wc -c <"$pack") &&
+	printf X | dd of="$pack" bs=1 seek=$((size / 2)) conv=notrunc 2>dd &&
+	serve request >damaged &&
+	test $(wc -c <with) = $(wc -c <damaged) &&
+	tail -c 24 with >expect && tail -c 24 damaged >actual &&
+	cmp expect actual &&
+	cat saved >"$pack"
+'
+
+test_expect_success 'verify' '
+	"$GIT" -C r.git bitmap verify >out &&
+	grep "^verified=3 of=3 path=.*objects/info/prepared$" out &&
+	cp r.git/objects/info/prepared saved-answers &&
+	chmod u+w r.git/objects/info/prepared &&
+	printf X | dd of=r.git/objects/info/prepared bs=1 seek=90 \
+		conv=notrunc 2>dd &&
+	test_expect_code 1 "$GIT" -C r.git bitmap verify 2>err &&
+	grep "info/prepared.*checksum mismatch" err
+'
+
+test_expect_success 'a broken file is no answer' '
+	clone_of_us c --depth 1 --no-tags &&
+	strategy_of walk &&
+	clone_of_us c --single-branch &&
+	has_all c main one two &&
+	rm -f r.git/objects/info/prepared &&
+	cp saved-answers r.git/objects/info/prepared
+'
+
+test_expect_success 'the branch moves: nothing old is sent' '
+	stock -C r.git update-ref refs/heads/main refs/pull/1/head &&
+	clone_of_us c --single-branch &&
+	has_all c main one two &&
+	clone_of_us c --depth 1 --no-tags &&
+	strategy_of walk &&
+	"$GIT" -C r.git repack -adbq &&
+	clone_of_us c --depth 1 --no-tags &&
+	strategy_of prepared
+'
+
+test_expect_success 'of a pack that is gone' '
+	stock -C r.git repack -adbq &&
+	clone_of_us c --depth 1 --no-tags &&
+	strategy_of walk &&
+	"$GIT" -C r.git bitmap verify >out &&
+	! grep info/prepared out
+'
+
+test_expect_success 'repack.prepareAnswers, and a value that is none' '
+	"$GIT" -C r.git -c repack.prepareAnswers=false repack -adbq &&
+	! test -e r.git/objects/info/prepared &&
+	test_must_fail "$GIT" -C r.git -c repack.prepareAnswers=maybe \
+		repack -adbq 2>err &&
+	grep -i "repack.prepareanswers" err &&
+	"$GIT" -C r.git repack -adbq &&
+	test -f r.git/objects/info/prepared
+'
+
+test_done

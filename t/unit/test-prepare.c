@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * repack/prepare.c: with prepared answers the same bytes are sent as without.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "object/hash.h"
+#include "repack/prepare.h"
+#include "repack/prepared.h"
+#include "t/unit/bitmaprepo.h"
+#include "t/unit/sentpack.h"
+#include "t/unit/taglist.h"
+
+#define TAGS_MAX 400
+
+struct preparedrepo {
+	struct randrepo r;
+	struct odb *odb;
+	struct prepared prepared;
+	struct oid wants[RANDREPO_MAX];
+	size_t want_nr; /* all branches and tags */
+	struct repack_tag tags[TAGS_MAX];
+	struct taglist taglist;
+	uint32_t head;
+};
+
+/* Tags of commits, and what every ref names. */
+static void list_refs(struct preparedrepo *p)
+{
+	struct randrepo *r = &p->r;
+
+	randrepo_all_refs(r);
+	for (uint32_t i = 0; i < r->nr; i++) {
+		uint32_t target = i;
+		char name[32];
+
+		if (r->objects[i].type != OBJ_TAG)
+			continue;
+		while (r->objects[target].type == OBJ_TAG)
+			target = r->objects[target].refs[0];
+		snprintf(name, sizeof(name), "refs/tags/t%u", i);
+		randrepo_ref(r, name, i);
+		assert_true(p->taglist.nr < TAGS_MAX);
+		p->tags[p->taglist.nr++] = (struct repack_tag){
+			r->objects[i].oid, r->objects[target].oid};
+	}
+	p->taglist.tags = p->tags;
+	for (uint32_t i = 0; i < r->nr; i++)
+		p->wants[p->want_nr++] = r->objects[i].oid;
+}
+
+/*
+ * Everything is reached by branches and tags, but for one more history, so
+ * that what they reach is not the whole pack.
+ */
+static void preparedrepo_init(struct preparedrepo *p, enum hash_algo algo,
+			      const char *config, uint64_t *seed)
+{
+	struct randrepo *r = &p->r;
+
+	memset(p, 0, sizeof(*p));
+	randrepo_init(r, algo, seed);
+	randrepo_history(r, 250);
+	list_refs(p);
+	p->head = r->commits[r->commit_nr - 1];
+	for (uint32_t i = 0; i < 30; i++)
+		randrepo_grow(r);
+	randrepo_ref(r, "refs/pull/1/head", r->commits[r->commit_nr - 1]);
+	randrepo_store_pack(r);
+	assert_int_equal(config_parse(&r->t.repo.config, config, strlen(config),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	bitmaprepo_repack(r, true, true);
+	assert_int_equal(odb_open(&p->odb, &r->t.repo, NULL, NULL), 0);
+	if (prepared_open(&p->prepared, p->odb, 0, NULL) < 0)
+		fail_msg("the file is broken");
+}
+
+static void preparedrepo_release(struct preparedrepo *p)
+{
+	prepared_close(&p->prepared);
+	odb_close(p->odb);
+	config_release(&p->r.t.repo.config);
+	randrepo_release(&p->r);
+}
+
+/* The pack for a request; how it came about. */
+static struct repack_report send(struct preparedrepo *p, struct sentpack *out,
+				 const struct repack_request *request,
+				 bool use_prepared)
+{
+	struct repack_send_options options;
+	struct repack_report report;
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(repack_send_options_load(&options, &p->r.t.repo, NULL),
+			 0);
+	options.use_prepared = use_prepared;
+	if (repack_send(p->odb, request, &options, sentpack_init(out, &p->r),
+			&report, &err) < 0)
+		fail_msg("%s", err.msg);
+	return report;
+}
+
+/* Whether a request is answered alike with and without; and how many. */
+static uint32_t compare(struct preparedrepo *p,
+			const struct repack_request *request, bool is_prepared)
+{
+	struct sentpack with, without;
+	struct repack_report report = send(p, &with, request, true);
+
+	assert_int_equal(!strcmp(report.strategy, "prepared"), is_prepared);
+	report = send(p, &without, request, false);
+	assert_string_not_equal(report.strategy, "prepared");
+	assert_int_equal(with.bytes.len, without.bytes.len);
+	assert_memory_equal(with.bytes.data, without.bytes.data,
+			    with.bytes.len);
+	sentpack_release(&with);
+	sentpack_release(&without);
+	return report.objects;
+}
+
+static struct repack_request clone_of(const struct oid *wants, size_t nr)
+{
+	return (struct repack_request){
+		.wants = wants,
+		.want_nr = nr,
+		.ofs_delta = true,
+		.use_bitmap = true,
+	};
+}
+
+/* As clones ask, with tags and without, and when others ask alike. */
+static void check_clones(struct preparedrepo *p)
+{
+	const struct oid *head = &p->r.objects[p->head].oid;
+	struct repack_tags tags = {.each = taglist_each, .ctx = &p->taglist};
+	struct repack_request request = clone_of(head, 1);
+	uint32_t branch, all, tip;
+
+	request.tags = tags;
+	branch = compare(p, &request, false);
+	request.tags.each = NULL;
+	assert_true(compare(p, &request, false) <= branch);
+	request = clone_of(p->wants, p->want_nr);
+	all = compare(p, &request, false);
+	assert_true(all >= branch && all < p->odb->packed_nr);
+	request = clone_of(head, 1);
+	request.shallow = head;
+	request.shallow_nr = 1;
+	tip = compare(p, &request, true);
+	assert_true(tip <= branch);
+	assert_int_equal(prepared_of_commit(&p->prepared, head)->object_nr,
+			 tip);
+	request.tags = tags;
+	compare(p, &request, true);
+	request.ofs_delta = false;
+	compare(p, &request, false);
+	request = clone_of(p->wants, 1);
+	request.shallow = head;
+	request.shallow_nr = 1;
+	compare(p, &request, false);
+}
+
+static void what_clones_get(void **state)
+{
+	static const char config[] = "[repack]\ntipIsland = true\n";
+	uint64_t seed = random_seed();
+
+	for (int round = 0; round < 4; round++) {
+		struct preparedrepo p;
+		size_t nr;
+
+		preparedrepo_init(&p, round % 2 ? HASH_SHA256 : HASH_SHA1,
+				  config, &seed);
+		assert_true(p.prepared.nr >= 2);
+		check_clones(&p);
+		assert_int_equal(prepare_verify(&nr, p.odb, 0, NULL), 0);
+		assert_int_equal(nr, p.prepared.nr);
+		preparedrepo_release(&p);
+	}
+}
+
+/* Switched off, the file goes. */
+static void unless_it_is_unwanted(void **state)
+{
+	static const char config[] = "[repack]\ntipIsland = true\n";
+	static const char off[] = "[repack]\nprepareAnswers = false\n";
+	uint64_t seed = random_seed();
+	struct preparedrepo p;
+	struct prepared again;
+	size_t nr;
+
+	preparedrepo_init(&p, HASH_SHA1, config, &seed);
+	assert_true(p.prepared.nr > 0);
+	assert_int_equal(config_parse(&p.r.t.repo.config, off, sizeof(off) - 1,
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	bitmaprepo_repack(&p.r, true, true);
+	assert_int_equal(prepared_open(&again, p.odb, 0, NULL), 0);
+	assert_int_equal(prepare_verify(&nr, p.odb, 0, NULL), 0);
+	assert_int_equal(nr, 0);
+	preparedrepo_release(&p);
+}
+
+/* A file with other bytes at `at`, counted from the end of the header. */
+static void write_changed(struct preparedrepo *p, size_t at)
+{
+	size_t id_len = hash_len(p->odb->algo);
+	struct buf bytes = BUF_INIT;
+
+	assert_int_equal(buf_append(&bytes, p->prepared.map.data,
+				    p->prepared.map.len - id_len),
+			 0);
+	bytes.data[8 + id_len + at] ^= 1;
+	assert_int_equal(hash_append_trailer(&bytes, 0, p->odb->algo, NULL), 0);
+	tmprepo_remove(&p->r.t, "objects/info/prepared");
+	tmprepo_write_len(&p->r.t, "objects/info/prepared", bytes.data,
+			  bytes.len);
+	buf_release(&bytes);
+}
+
+/* What verify finds: a wrong checksum, objects of another commit. */
+static void what_is_wrong(void **state)
+{
+	static const char config[] = "[repack]\ntipIsland = true\n";
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	struct preparedrepo p;
+	struct oid id;
+	size_t nr;
+
+	preparedrepo_init(&p, HASH_SHA1, config, &seed);
+	write_changed(&p, hash_len(HASH_SHA1));
+	assert_int_equal(prepare_verify(&nr, p.odb, 0, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "is wrong"));
+	id = p.r.objects[p.head].oid;
+	assert_true(oid_equal(&p.prepared.answers[0].commit, &id));
+	write_changed(&p, 0);
+	assert_int_equal(prepare_verify(&nr, p.odb, 0, NULL), ERR_MISSING);
+	preparedrepo_release(&p);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_clones_get),
+		cmocka_unit_test(unless_it_is_unwanted),
+		cmocka_unit_test(what_is_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
