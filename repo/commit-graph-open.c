@@ -18,14 +18,6 @@ static struct commit_graph *new_graph(enum hash_algo algo)
 	if (!graph)
 		return NULL;
 	graph->algo = algo;
-	graph->layers = mem_calloc(COMMIT_GRAPH_LAYERS_MAX,
-				   sizeof(*graph->layers));
-	graph->dir_nrs = mem_calloc(COMMIT_GRAPH_LAYERS_MAX,
-				    sizeof(*graph->dir_nrs));
-	if (!graph->layers || !graph->dir_nrs) {
-		commit_graph_close(graph);
-		return NULL;
-	}
 	return graph;
 }
 
@@ -48,6 +40,13 @@ static int push_layer(struct commit_graph *graph,
 		commit_graph_layer_release(layer);
 		return error_set(err, ERR_CORRUPT,
 				 "commit-graph chain does not match");
+	}
+	if (mem_grow(&graph->layers, &graph->layer_alloc, graph->layer_nr + 1,
+		     sizeof(*graph->layers)) < 0 ||
+	    mem_grow(&graph->dir_nrs, &graph->dir_alloc, graph->layer_nr + 1,
+		     sizeof(*graph->dir_nrs)) < 0) {
+		commit_graph_layer_release(layer);
+		return error_nomem(err);
 	}
 	layer->below_nr = graph->nr;
 	graph->nr += layer->nr;

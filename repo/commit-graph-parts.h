@@ -23,7 +23,7 @@ struct commit_graph {
 	enum hash_algo algo;
 	struct commit_graph_layer *layers; /* owned; lowest first */
 	size_t *dir_nrs; /* owned: of each layer, where in odb->dirs it is */
-	size_t layer_nr;
+	size_t layer_nr, layer_alloc, dir_alloc;
 	uint32_t nr;
 	bool is_chain;   /* made of files in info/commit-graphs/ */
 	bool incomplete; /* some layers of the chain could not be opened */
