@@ -12,53 +12,61 @@
 #define MARKER "/gitreach"
 
 /* Where the directory may lie, from the one that holds the program. */
-static const char *const relative[] = {
-	"/../exec",                  /* bin/ of a build directory */
-	"/build/exec",               /* top of the tree */
-	"/../libexec/gitreach-core", /* bin/ of an installation */
-	"",                          /* a copy in the directory itself */
+static const struct {
+	bool is_beside; /* else below */
+	const char *rest;
+} places[] = {
+	{true, "/exec"},                  /* of bin/ of a build directory */
+	{false, "/build/exec"},           /* of the top of the tree */
+	{true, "/libexec/gitreach-core"}, /* of bin/ of an installation */
+	{false, ""},                      /* a copy in the directory itself */
 };
 
-/* Append `dir` with symlinks resolved if it is an exec path of ours. */
-static int add_if_ours(struct buf *out, const char *dir, const char *rest,
-		       struct error *err)
+/* Append the directory "<dir><rest>" if it is an exec path of ours. */
+static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
+		       const char *rest, struct error *err)
 {
 	struct buf path = BUF_INIT;
-	char *real;
 	int ret = ERR_MISSING;
 
-	if (buf_printf(&path, "%s%s%s", dir, rest, MARKER) < 0) {
-		buf_release(&path);
-		return error_nomem(err);
-	}
-	if (sys_exists(path.data)) {
-		buf_set_len(&path, path.len - strlen(MARKER));
-		real = sys_realpath(path.data, err);
-		if (real)
-			ret = buf_append_str(out, real);
-		free(real);
-	}
+	if (buf_printf(&path, "%.*s%s%s", (int)dir_len, dir, rest, MARKER) < 0)
+		ret = ERR_NOMEM;
+	else if (sys_exists(path.data))
+		ret = buf_append(out, path.data, path.len - strlen(MARKER));
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
 	buf_release(&path);
 	return ret;
 }
 
+/* Up to the slash before the last name. */
+static size_t parent_len(const char *path, size_t len)
+{
+	while (len && path[--len] != '/')
+		;
+	return len;
+}
+
 int exec_path_ours(struct buf *out, struct error *err)
 {
-	char *dir = sys_realpath("/proc/self/exe", NULL);
-	char *slash = dir ? strrchr(dir, '/') : NULL;
+	struct buf self = BUF_INIT;
 	int ret = ERR_MISSING;
 
-	if (slash) {
-		*slash = '\0';
-		for (size_t i = 0; i < ARRAY_NR(relative); i++) {
-			ret = add_if_ours(out, dir, relative[i], err);
-			if (ret != ERR_MISSING)
-				break;
-		}
+	/* The system names the file itself: no link is left to be resolved. */
+	if (!sys_readlink(&self, "/proc/self/exe", NULL)) {
+		size_t here = parent_len(self.data, self.len);
+		size_t above = parent_len(self.data, here);
+
+		for (size_t i = 0; i < ARRAY_NR(places) && ret == ERR_MISSING;
+		     i++)
+			ret = add_if_ours(out, self.data,
+					  places[i].is_beside ? above : here,
+					  places[i].rest, err);
 	}
-	free(dir);
+	buf_release(&self);
 	if (ret == ERR_MISSING)
-		ret = add_if_ours(out, paths_exec_dir, "", err);
+		ret = add_if_ours(out, paths_exec_dir, strlen(paths_exec_dir),
+				  "", err);
 	if (ret == ERR_MISSING)
 		error_set(err, ret, "no exec path: '%s' is not there",
 			  paths_exec_dir);

@@ -51,13 +51,9 @@ static const struct command *find_command(const char *name)
  */
 static void prepare_process(void)
 {
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= 2);
-	if (fd > 2)
-		close(fd);
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", O_RDWR);
 	signal(SIGPIPE, SIG_DFL);
 }
 

@@ -13,7 +13,8 @@
 
 struct finder {
 	char **dirs;  /* owned: to be returned */
-	char **reals; /* owned: their real paths */
+	char **reals; /* owned: their real paths; the first may be NULL as yet:
+			 most repositories have no other to compare it with */
 	size_t nr, dirs_alloc, reals_alloc;
 	struct error *warning, *err;
 };
@@ -47,17 +48,30 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 	return true;
 }
 
-/* Keep a directory unless it is there already: 1 when added. Takes `real`. */
+/* The repository's own directory, which may be still to be made. */
+static int resolve_own(struct finder *f)
+{
+	if (!f->reals[0])
+		f->reals[0] = sys_realpath(f->dirs[0], NULL);
+	if (!f->reals[0])
+		f->reals[0] = mem_strdup(f->dirs[0]);
+	return f->reals[0] ? 0 : error_nomem(f->err);
+}
+
+/* Whether it is there already: 1, 0 or ERR_NOMEM. */
+static int has_dir(struct finder *f, const char *real)
+{
+	if (resolve_own(f) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < f->nr; i++)
+		if (!strcmp(f->reals[i], real))
+			return 1;
+	return 0;
+}
+
+/* Keep a directory. Takes `real`. */
 static int add_dir(struct finder *f, const char *dir, char *real)
 {
-	size_t i;
-
-	for (i = 0; i < f->nr; i++) {
-		if (!strcmp(f->reals[i], real)) {
-			free(real);
-			return 0;
-		}
-	}
 	if (mem_grow(&f->dirs, &f->dirs_alloc, f->nr + 1, sizeof(*f->dirs)) <
 		    0 ||
 	    mem_grow(&f->reals, &f->reals_alloc, f->nr + 1, sizeof(*f->reals)) <
@@ -67,7 +81,7 @@ static int add_dir(struct finder *f, const char *dir, char *real)
 	if (!f->dirs[f->nr])
 		goto nomem;
 	f->reals[f->nr++] = real;
-	return 1;
+	return 0;
 nomem:
 	free(real);
 	return error_nomem(f->err);
@@ -127,8 +141,14 @@ static int add_alternate(struct finder *f, const char *path, const char *base,
 		free(real);
 		goto out;
 	}
+	ret = has_dir(f, real);
+	if (ret) {
+		free(real);
+		ret = ret < 0 ? ret : 0;
+		goto out;
+	}
 	ret = add_dir(f, real, real);
-	if (ret > 0)
+	if (!ret)
 		ret = add_alternates_of(f, f->dirs[f->nr - 1], depth + 1);
 out:
 	buf_release(&full);
@@ -150,26 +170,12 @@ static int add_list(struct finder *f, const char *list, char sep,
 	return ret;
 }
 
-/* The repository's own directory, which may be still to be made. */
-static int add_own(struct finder *f, const char *dir)
-{
-	char *real = sys_realpath(dir, NULL);
-	int ret;
-
-	if (!real)
-		real = mem_strdup(dir);
-	if (!real)
-		return error_nomem(f->err);
-	ret = add_dir(f, dir, real);
-	return ret < 0 ? ret : 0;
-}
-
 int odb_alternates_list(char ***dirs, size_t *dir_nr, const struct repo *repo,
 			struct error *warning, struct error *err)
 {
 	struct finder f = {.warning = warning, .err = err};
 	size_t i;
-	int ret = add_own(&f, repo->object_dir);
+	int ret = add_dir(&f, repo->object_dir, NULL);
 
 	if (!ret && repo->alternate_object_dirs)
 		ret = add_list(&f, repo->alternate_object_dirs, ':', NULL, 0);

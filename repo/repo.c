@@ -65,16 +65,20 @@ static int set_dirs(struct repo *repo, const struct repo_place *place,
 	const char *objects = getenv("GIT_OBJECT_DIRECTORY");
 	const char *alternates = getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES");
 	char *common;
+	bool is_main;
 	int ret = repo_read_common_dir(&common, place->git_dir, err);
 
 	if (ret < 0)
 		return ret;
 	repo->common_dir = sys_realpath(common, err);
+	is_main = !strcmp(common, place->git_dir);
 	free(common);
-	if (repo->common_dir)
-		repo->git_dir = sys_realpath(place->git_dir, err);
-	if (!repo->git_dir)
+	if (!repo->common_dir)
 		return error_recorded(err, ERR_IO);
+	repo->git_dir = is_main ? mem_strdup(repo->common_dir)
+				: sys_realpath(place->git_dir, err);
+	if (!repo->git_dir)
+		return is_main ? error_nomem(err) : error_recorded(err, ERR_IO);
 	repo->object_dir = objects ? repo_absolute_path(objects, err)
 				   : repo_common_path(repo, "objects");
 	if (alternates)
