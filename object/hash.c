@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "object/hash.h"
 #include "object/sha1-checked.h"
+#include "object/sha1-pair.h"
 
 union hash_state {
 	SHA_CTX sha1;
@@ -97,21 +98,33 @@ void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 	hash_final(h, out);
 }
 
+/* Whether a file's trailer is right, of which `done` bytes were hashed. */
+static bool trailer_is_right(struct hash_ctx *h, const uint8_t *bytes,
+			     size_t len, size_t done)
+{
+	size_t id_len = hash_len(h->algo);
+	struct oid sum;
+
+	if (len < id_len)
+		return false;
+	hash_update(h, bytes + done, len - id_len - done);
+	hash_final(h, &sum);
+	return !memcmp(sum.bytes, bytes + len - id_len, id_len);
+}
+
 int hash_check_trailer(const void *bytes, size_t len, enum hash_algo algo,
 		       const char *name, struct error *err)
 {
 	size_t id_len = hash_len(algo);
 	size_t body_len = len > id_len ? len - id_len : 0;
 	struct hash_ctx hash;
-	struct oid sum;
+	bool is_right;
 
 	if (hash_init(&hash, algo) < 0)
 		return error_nomem(err);
-	hash_update(&hash, bytes, body_len);
-	hash_final(&hash, &sum);
+	is_right = trailer_is_right(&hash, bytes, len, 0);
 	hash_release(&hash);
-	if (len >= id_len &&
-	    !memcmp(sum.bytes, (const uint8_t *)bytes + body_len, id_len))
+	if (is_right)
 		return 0;
 	return error_set_at(err, ERR_CORRUPT, name, body_len,
 			    "checksum mismatch");
@@ -131,4 +144,63 @@ int hash_append_trailer(struct buf *out, size_t start, enum hash_algo algo,
 	if (checksum)
 		*checksum = sum;
 	return buf_append(out, sum.bytes, hash_len(algo));
+}
+
+static void get_state(uint32_t *state, const SHA_CTX *sha1)
+{
+	state[0] = sha1->h0;
+	state[1] = sha1->h1;
+	state[2] = sha1->h2;
+	state[3] = sha1->h3;
+	state[4] = sha1->h4;
+}
+
+/* As if `len` bytes, whole blocks, had been hashed first of all. */
+static void set_state(SHA_CTX *sha1, const uint32_t *state, size_t len)
+{
+	sha1->h0 = state[0];
+	sha1->h1 = state[1];
+	sha1->h2 = state[2];
+	sha1->h3 = state[3];
+	sha1->h4 = state[4];
+	sha1->Nl = (SHA_LONG)(len << 3);
+	sha1->Nh = (SHA_LONG)((uint64_t)len >> 29);
+}
+
+/* Begin two hashes with the blocks that both have: how many bytes these are. */
+static size_t begin_two(struct hash_ctx *a, struct hash_ctx *b,
+			const uint8_t *const bytes[2], size_t len)
+{
+	uint32_t states[2][SHA1_STATE_NR];
+	size_t nr = len / SHA1_BLOCK_LEN;
+
+	if (a->algo != HASH_SHA1 || !sha1_pair_is_here())
+		return 0;
+	get_state(states[0], &a->state->sha1);
+	get_state(states[1], &b->state->sha1);
+	sha1_pair_compress(states, bytes, nr);
+	set_state(&a->state->sha1, states[0], nr * SHA1_BLOCK_LEN);
+	set_state(&b->state->sha1, states[1], nr * SHA1_BLOCK_LEN);
+	return nr * SHA1_BLOCK_LEN;
+}
+
+int hash_check_two(const void *a, size_t a_len, const void *b, size_t b_len,
+		   enum hash_algo algo)
+{
+	const uint8_t *bytes[2] = {a, b};
+	size_t id_len = hash_len(algo), least = a_len < b_len ? a_len : b_len;
+	struct hash_ctx ha = {0}, hb = {0};
+	int ret = ERR_NOMEM;
+
+	if (!hash_init(&ha, algo) && !hash_init(&hb, algo)) {
+		size_t done = least < id_len ? 0
+					     : begin_two(&ha, &hb, bytes,
+							 least - id_len);
+
+		ret = trailer_is_right(&ha, a, a_len, done) &&
+		      trailer_is_right(&hb, b, b_len, done);
+	}
+	hash_release(&ha);
+	hash_release(&hb);
+	return ret;
 }

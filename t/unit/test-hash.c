@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "object/hash.h"
+#include "t/unit/random.h"
 #include "t/unit/collisions.h"
 #include "t/unit/hexdump.h"
 
@@ -109,6 +110,52 @@ static void test_trailer(void **state)
 	}
 }
 
+/* A file of `len` bytes with its trailer behind them. */
+static void make_file(uint8_t *out, size_t len, enum hash_algo algo,
+		      uint64_t *seed)
+{
+	struct hash_ctx h;
+	struct oid sum;
+
+	for (size_t i = 0; i < len; i++)
+		out[i] = (uint8_t)(random_next(seed) >> 24);
+	assert_int_equal(hash_init(&h, algo), 0);
+	hash_update(&h, out, len);
+	hash_final(&h, &sum);
+	hash_release(&h);
+	memcpy(out + len, sum.bytes, hash_len(algo));
+}
+
+/* Two files of any lengths, and one of them with a bit changed. */
+static void test_check_two(void **state)
+{
+	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+	uint8_t files[2][1000 + OID_MAX_LEN];
+	uint64_t seed = random_seed();
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		enum hash_algo algo = algos[i % 2];
+		size_t len[2], bad = random_next(&seed) % 2, at;
+
+		for (int f = 0; f < 2; f++) {
+			len[f] = random_next(&seed) % 1000;
+			make_file(files[f], len[f], algo, &seed);
+			len[f] += hash_len(algo);
+		}
+		assert_int_equal(hash_check_two(files[0], len[0], files[1],
+						len[1], algo),
+				 1);
+		at = random_next(&seed) % len[bad];
+		files[bad][at] ^= (uint8_t)(1 << random_next(&seed) % 8);
+		assert_int_equal(hash_check_two(files[0], len[0], files[1],
+						len[1], algo),
+				 0);
+	}
+	assert_int_equal(hash_check_two(files[0], 3, files[1], 0, HASH_SHA1),
+			 0);
+}
+
 /* Checked: the same ids, and a refusal for the published collision. */
 static void test_checked(void **state)
 {
@@ -154,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_trailer),
+		cmocka_unit_test(test_check_two),
 		cmocka_unit_test(test_checked),
 	};
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* object/sha1-pair.h: two messages at once, against each by itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "object/sha1-pair.h"
+#include "t/unit/random.h"
+
+enum { BLOCKS_MAX = 20 };
+
+static void random_bytes(uint8_t *out, size_t len, uint64_t *seed)
+{
+	for (size_t i = 0; i < len; i++)
+		out[i] = (uint8_t)(random_next(seed) >> 24);
+}
+
+static void pairs(void **state)
+{
+	uint8_t messages[2][BLOCKS_MAX * SHA1_BLOCK_LEN];
+	const uint8_t *bytes[2] = {messages[0], messages[1]};
+	uint64_t seed = random_seed();
+
+	(void)state;
+	if (!sha1_pair_is_here())
+		skip();
+	for (size_t nr = 0; nr <= BLOCKS_MAX; nr++) {
+		uint32_t states[2][SHA1_STATE_NR], expected[2][SHA1_STATE_NR];
+
+		random_bytes(messages[0], sizeof(messages[0]), &seed);
+		random_bytes(messages[1], sizeof(messages[1]), &seed);
+		random_bytes((uint8_t *)states, sizeof(states), &seed);
+		memcpy(expected, states, sizeof(states));
+		for (size_t i = 0; i < 2 * nr; i++) {
+			struct sha1_block block;
+
+			sha1_block_compress(&block, expected[i % 2],
+					    bytes[i % 2] +
+						    i / 2 * SHA1_BLOCK_LEN);
+		}
+		sha1_pair_compress(states, bytes, nr);
+		assert_memory_equal(states, expected, sizeof(states));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pairs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
