@@ -64,21 +64,24 @@ static int prove_order(const struct pack_bitmap *pb, struct error *err)
 	return ret;
 }
 
-int pack_bitmap_prove_part(const struct pack_bitmap *pb,
-			   enum pack_bitmap_proof part, struct error *err)
+/* Whether both are right, at once if they are two files. */
+static bool prove_together(const struct pack_bitmap *pb)
 {
-	return part == PACK_BITMAP_PROOF_FILE
-		       ? bitmap_file_verify(&pb->file, err)
-		       : prove_order(pb, err);
+	const struct bitmap_space *space = &pb->space;
+
+	return space->pack && !pb->base &&
+	       pack_check_rev_with(space->pack->pack, space->rev,
+				   pb->file.bytes, pb->file.len) > 0;
 }
 
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err)
 {
-	int ret = 0;
+	int ret;
 
-	for (int part = 0; part < PACK_BITMAP_PROOF_NR && !ret; part++)
-		ret = pack_bitmap_prove_part(pb, part, err);
-	return ret;
+	if (prove_together(pb))
+		return 0;
+	ret = bitmap_file_verify(&pb->file, err);
+	return ret < 0 ? ret : prove_order(pb, err);
 }
 
 static int open_for_pack(struct pack_bitmap *pb, const struct odb_pack *pack,

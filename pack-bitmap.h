@@ -86,17 +86,6 @@ int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
  */
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err);
 
-/* The parts of a proof, for who has threads: each reads other bytes. */
-enum pack_bitmap_proof {
-	PACK_BITMAP_PROOF_FILE,
-	PACK_BITMAP_PROOF_ORDER,
-	PACK_BITMAP_PROOF_NR,
-};
-
-/* One part of pack_bitmap_prove(). */
-int pack_bitmap_prove_part(const struct pack_bitmap *pb,
-			   enum pack_bitmap_proof part, struct error *err);
-
 /* Indexed objects: bit positions are [0, nr). */
 static inline uint32_t pack_bitmap_object_nr(const struct pack_bitmap *pb)
 {

@@ -294,6 +294,20 @@ int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 	return ret;
 }
 
+int pack_check_rev_with(struct pack *pack, const struct pack_rev *rev,
+			const void *bytes, size_t len)
+{
+	int ret = rev->owned ? 0
+			     : hash_check_two(pack->rev_map.data,
+					      pack->rev_map.len, bytes, len,
+					      pack->algo);
+
+	if (ret > 0)
+		atomic_store_explicit(&pack->proven_rev, rev,
+				      memory_order_release);
+	return ret;
+}
+
 int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 		  uint64_t offset, struct error *err)
 {

@@ -210,16 +210,15 @@ static void forget_result(struct found *f)
 static int run_proof(void *ctx, unsigned thread_nr, size_t task_nr,
 		     struct error *err)
 {
-	return pack_bitmap_prove_part(ctx, (enum pack_bitmap_proof)task_nr,
-				      err);
+	return pack_bitmap_prove(ctx, err);
 }
 
 static int start_proof(struct finding *g, struct error *err)
 {
 	unsigned threads = g->options->threads;
 
-	return sys_loop_start(&g->proof, threads ? threads : sys_cpu_nr(),
-			      PACK_BITMAP_PROOF_NR, run_proof, g->f->pb, err);
+	return sys_loop_start(&g->proof, threads ? threads : sys_cpu_nr(), 1,
+			      run_proof, g->f->pb, err);
 }
 
 /*
