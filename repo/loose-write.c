@@ -14,6 +14,8 @@ enum {
 	LEVEL_FASTEST = 1, /* what Git uses for loose objects */
 	LEVEL_MAX = 9,
 	DIR_TRIES = 3, /* at making a file in a directory that comes and goes */
+	LARGE = 8 << 20, /* bytes: larger objects are deflated piece by piece */
+	PIECE = 1 << 20,
 };
 
 static int read_level(int64_t *level, const struct config *config,
@@ -155,7 +157,7 @@ static int find_place(struct loose_writer *w, const struct oid *oid,
 	return freshen(w->path.data);
 }
 
-int loose_writer_put(struct loose_writer *w, const struct oid *oid,
+static int put_whole(struct loose_writer *w, const struct oid *oid,
 		     enum object_type type, const void *data, size_t len,
 		     struct error *err)
 {
@@ -231,4 +233,36 @@ int loose_writer_end(struct loose_writer *w, struct error *err)
 	deflate_stream_free(w->stream);
 	w->stream = NULL;
 	return ret;
+}
+
+/* A second time in memory, and a third one deflated, would be too much. */
+static int put_in_pieces(struct loose_writer *w, const struct oid *oid,
+			 enum object_type type, const char *data, size_t len,
+			 struct error *err)
+{
+	int ret = loose_writer_begin(w, oid, type, len, err);
+
+	if (ret <= 0)
+		return ret;
+	for (ret = 0; !ret && len;) {
+		size_t n = len < PIECE ? len : PIECE;
+
+		ret = loose_writer_feed(w, data, n, err);
+		data += n;
+		len -= n;
+	}
+	if (!ret)
+		ret = loose_writer_end(w, err);
+	deflate_stream_free(w->stream);
+	w->stream = NULL;
+	sys_tempfile_abort(&w->file);
+	return ret ? ret : 1;
+}
+
+int loose_writer_put(struct loose_writer *w, const struct oid *oid,
+		     enum object_type type, const void *data, size_t len,
+		     struct error *err)
+{
+	return len > LARGE ? put_in_pieces(w, oid, type, data, len, err)
+			   : put_whole(w, oid, type, data, len, err);
 }

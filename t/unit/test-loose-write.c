@@ -74,6 +74,26 @@ static void test_round_trip(void **state)
 	}
 }
 
+/* Larger than what is deflated as a whole. */
+static void test_large(void **state)
+{
+	size_t len = (9 << 20) + 17;
+	char *text = malloc(len + 1);
+	struct tmprepo t;
+	struct oid oid;
+
+	assert_non_null(text);
+	for (size_t i = 0; i < len; i++)
+		text[i] = (char)('a' + (i ^ i >> 13) % 26);
+	text[len] = '\0';
+	tmprepo_init(&t, HASH_SHA1);
+	write_object(&t, &oid, text, 1);
+	check_object(&t, &oid, text);
+	write_object(&t, &oid, text, 0);
+	tmprepo_release(&t);
+	free(text);
+}
+
 /* The same bytes, a few at a time; a writer that gives up leaves nothing. */
 static void test_pieces(void **state)
 {
@@ -176,6 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_freshened),
 		cmocka_unit_test(test_levels),
