@@ -12,12 +12,14 @@ and the last "ERR" line of the answer, if any. A server that has not ended
 after two minutes is killed, and is "stuck".
 """
 
+import hashlib
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import zlib
 
 DEADLINE = 120
 LINES = 100000
@@ -128,7 +130,137 @@ def length_of_3(tip):
     yield b"0003"
 
 
+def deepen_nots(tip):
+    return fetch(pkt(f"want {tip}"), many("deepen-not refs/heads/main"),
+                 pkt("done"))
+
+
+def nested_filters(tip):
+    """A filter in a filter, percent-encoded as often."""
+    spec = "blob:none"
+    while len(spec) < 60000:
+        spec = "combine:" + spec.replace("%", "%25").replace("+", "%2b")
+        spec += "+tree:1"
+    return fetch(pkt(f"want {tip}"), pkt(f"filter {spec[:65000]}"),
+                 pkt("done"))
+
+
+def deep_filters(tip):
+    return fetch(pkt(f"want {tip}"),
+                 pkt("filter " + 8000 * "combine:" + "blob:none"),
+                 pkt("done"))
+
+
+def wide_filters(tip):
+    spec = "+".join(f"tree:{1 + i % 9}" for i in range(9000))
+    return fetch(pkt(f"want {tip}"), pkt(f"filter combine:{spec}"),
+                 pkt("done"))
+
+
+def repeated_filters(tip):
+    return fetch(pkt(f"want {tip}"), many("filter blob:none"), pkt("done"))
+
+
+def long_prefixes(tip):
+    """A gigabyte of names."""
+    yield pkt("command=ls-refs") + DELIM
+    for i in range(16000):
+        yield pkt(f"ref-prefix refs/{i:05}" + 65000 * "x")
+    yield FLUSH
+
+
+def many_prefixes(tip):
+    """Prefixes that no other one contains."""
+    yield pkt("command=ls-refs") + DELIM
+    for i in range(0, 200000, 1000):
+        yield b"".join(pkt(f"ref-prefix refs/heads/{j:07}")
+                       for j in range(i, i + 1000))
+    yield FLUSH
+
+
+def many_sizes(tip):
+    yield pkt("command=object-info") + DELIM + pkt("size")
+    yield from many_ids("oid", 300000)
+    yield FLUSH
+
+
+def too_many_sizes(tip):
+    yield pkt("command=object-info") + DELIM + pkt("size")
+    yield from many_ids("oid", 1100000)
+    yield FLUSH
+
+
+def many_commands(tip):
+    for _ in range(2000):
+        yield pkt("command=ls-refs") + DELIM + FLUSH
+
+
+def empty_lines(tip):
+    yield pkt("command=fetch") + DELIM + 1000000 * b"0004" + FLUSH
+
+
+def empty_keys(tip):
+    yield pkt("command=fetch") + 1000000 * b"0004" + FLUSH
+
+
+def delims(tip):
+    yield pkt("command=fetch") + 1000 * DELIM + FLUSH
+
+
+def nul_in_line(tip):
+    yield pkt("command=fetch") + DELIM + pkt(f"want {tip}\0{tip}\n")
+    yield pkt("done") + FLUSH
+
+
+def uppercase_length(tip):
+    yield b"001Ccommand=ls-refs\n"
+
+
+def endless_agents(tip):
+    yield pkt("command=ls-refs")
+    for _ in range(10000):
+        yield pkt("agent=" + 60000 * "x")
+    yield DELIM + FLUSH
+
+
+def endless_uris(tip):
+    return fetch(pkt(f"want {tip}"),
+                 pkt("packfile-uris " + 65000 * ","), pkt("done"))
+
+
+def want_refs(tip):
+    return fetch(many("want-ref refs/heads/main"), pkt("done"))
+
+
+def garbage(tip):
+    yield from (bytes(range(256)) * 256 for _ in range(1000))
+
+
+def slow_start(tip):
+    """A byte now and then, and no end."""
+    for byte in pkt("command=ls-refs"):
+        yield bytes([byte])
+        time.sleep(0.02)
+
+
+def v0_junk_capabilities(tip):
+    yield pkt(f"want {tip} " + " ".join(["x"] * 30000)) + FLUSH + pkt("done")
+
+
+def v0_filters(tip):
+    yield pkt(f"want {tip} filter") + pkt("filter blob:none")
+    yield pkt("filter blob:none") + FLUSH + pkt("done")
+
+
+def v0_depths(tip):
+    yield pkt(f"want {tip}") + pkt("deepen 1")
+    yield from many(f"shallow {tip}")
+    yield from many("deepen 99999")
+    yield FLUSH + pkt("done")
+
+
 ZERO = 40 * "0"
+ABSENT = 20 * "12"
 
 
 def push(tip, *parts):
@@ -169,6 +301,103 @@ def huge_object(tip):
 
 def garbage_pack(tip):
     yield from push(tip, FLUSH, FLUSH, 100000 * b"PACK")
+
+
+def long_names(tip):
+    yield from push(tip, (pkt(f"{ZERO} {tip} refs/heads/{i:05}" + 60000 * "x")
+                          for i in range(200)), FLUSH, FLUSH)
+
+
+def nested_names(tip):
+    """Each a directory of the next."""
+    yield from push(tip, (pkt(f"{ZERO} {tip} refs/heads" + i * "/a")
+                          for i in range(1, 2000)), FLUSH, FLUSH)
+
+
+def deletions(tip):
+    yield from push(tip, (pkt(f"{tip} {ZERO} refs/heads/x{i}")
+                          for i in range(LINES)), FLUSH, FLUSH)
+
+
+def same_ref(tip):
+    yield from push(tip, many(f"{ZERO} {tip} refs/heads/new"), FLUSH, FLUSH)
+
+
+def endless_certificate(tip):
+    yield pkt("push-cert\0report-status")
+    yield from many("certificate version 0.1\n", 1000000)
+    yield FLUSH
+
+
+def certificate_of_nothing(tip):
+    yield pkt("push-cert\0report-status") + pkt("push-cert-end\n") + FLUSH
+
+
+def vast_certificate(tip):
+    """A gigabyte before the signature."""
+    yield pkt("push-cert\0report-status")
+    for _ in range(16000):
+        yield pkt(65000 * "x" + "\n")
+    yield pkt("push-cert-end\n") + FLUSH
+
+
+def pack(objects):
+    """A pack of (type, size, deflated) and its trailer."""
+    data = b"PACK\0\0\0\2" + len(objects).to_bytes(4, "big")
+    for kind, size, body in objects:
+        byte, size = kind << 4 | size & 15, size >> 4
+        while size:
+            data += bytes([byte | 0x80])
+            byte, size = size & 0x7f, size >> 7
+        data += bytes([byte]) + body
+    return data + hashlib.sha1(data).digest()
+
+
+def zeros(size):
+    z = zlib.compressobj(9)
+    out = [z.compress(bytes(1 << 20)) for _ in range(size >> 20)]
+    return b"".join(out) + z.flush()
+
+
+def inflating_blob(tip):
+    """128 MiB of zeros, packed a thousandfold."""
+    yield from push(ABSENT, FLUSH, FLUSH,
+                    pack([(3, 1 << 27, zeros(1 << 27))]))
+
+
+def inflating_commit(tip):
+    yield from push(ABSENT, FLUSH, FLUSH,
+                    pack([(1, 1 << 24, zeros(1 << 24))]))
+
+
+def inflating_tree(tip):
+    yield from push(ABSENT, FLUSH, FLUSH,
+                    pack([(2, 1 << 24, zeros(1 << 24))]))
+
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+
+def inflating_delta(tip):
+    """It copies a base of 64 KiB 256 times."""
+    base = bytes(range(256)) * 256
+    name = hashlib.sha1(b"blob 65536\0" + base).digest()
+    delta = varint(65536) + varint(65536 * 256) + 256 * b"\x80"
+    yield from push(ABSENT, FLUSH, FLUSH, pack(
+        [(3, 65536, zlib.compress(base)),
+         (7, len(delta), name + zlib.compress(delta))]))
+
+
+def delta_circle(tip):
+    """Two deltas, each of which claims to be the other's base."""
+    delta = varint(10) + varint(10) + b"\x90\x0a"
+    yield from push(tip, FLUSH, FLUSH, pack(
+        [(7, len(delta), bytes([i] * 20) + zlib.compress(delta))
+         for i in (1, 2)]))
 
 
 def feed(child, parts):
@@ -243,4 +472,5 @@ def main():
         print(said[at:at + 80].split(b"\n")[0].decode(errors="replace"))
 
 
-main()
+if __name__ == "__main__":
+    main()
