@@ -2,39 +2,12 @@
 /* From requests to prepared answers. */
 #include "base/mem.h"
 #include "repack/find.h"
+#include "repack/prepare-parts.h"
 #include "repack/prepare.h"
 #include "repack/reuse.h"
-#include "repack/roots.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 #include "sys/thread.h"
-
-/* Clones of depth 1 that are prepared: of more tips, the first ones. */
-#define TIPS_MAX 256
-
-/* A request that many make. */
-struct preparation {
-	struct oid *wants; /* owned */
-	size_t want_nr, want_alloc;
-	bool is_cut; /* a clone of depth 1 */
-	/* What comes of it: */
-	bool is_done;
-	struct ewah objects; /* owned */
-	struct prepared_answer answer;
-};
-
-struct preparing {
-	const struct odb *odb;
-	struct refs *refs;
-	const struct odb_pack *pack; /* whose answers they are */
-	struct odb_reader *reader;   /* owned: for who visits references */
-	struct repack_send_options options;
-	struct repack_tag *tags; /* owned */
-	size_t tag_nr, tag_alloc;
-	struct preparation *list; /* owned */
-	size_t nr, alloc;
-	struct error *err; /* of who visits references */
-};
 
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
@@ -93,7 +66,7 @@ static int find(struct found *found, const struct preparing *p,
 		.want_nr = item->want_nr,
 		.shallow = item->wants,
 		.shallow_nr = item->is_cut ? item->want_nr : 0,
-		.tags = {.each = item->is_cut ? NULL : each_tag,
+		.tags = {.each = item->is_bare_tip ? NULL : each_tag,
 			 .ctx = (void *)p},
 		.ofs_delta = true,
 		.use_bitmap = true,
@@ -129,7 +102,7 @@ static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 		item->is_done = ret > 0;
 	}
 	if (ret > 0) {
-		if (item->is_cut)
+		if (item->is_bare_tip)
 			answer->commit = item->wants[0];
 		answer->object_nr = (uint32_t)bitset_count(&found.packed);
 		ret = ewah_from_bitset(&item->objects, &found.packed) < 0
@@ -141,106 +114,14 @@ static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 	return ret;
 }
 
-static struct preparation *add(struct preparing *p, bool is_cut)
+/* What is alike to the last byte is the same answer. */
+static bool is_there(const struct prepared_answer *answers, size_t nr,
+		     const struct prepared_answer *answer)
 {
-	struct preparation *item;
-
-	if (mem_grow(&p->list, &p->alloc, p->nr + 1, sizeof(*p->list)) < 0)
-		return NULL;
-	item = &p->list[p->nr++];
-	*item = (struct preparation){.is_cut = is_cut};
-	ewah_init(&item->objects);
-	return item;
-}
-
-static int add_want(struct preparation *item, const struct oid *oid)
-{
-	if (mem_grow(&item->wants, &item->want_alloc, item->want_nr + 1,
-		     sizeof(*item->wants)) < 0)
-		return ERR_NOMEM;
-	item->wants[item->want_nr++] = *oid;
-	return 0;
-}
-
-static int add_request(struct preparing *p, const struct oid *want, bool is_cut)
-{
-	struct preparation *item = add(p, is_cut);
-
-	return item && !add_want(item, want) ? 0 : error_nomem(p->err);
-}
-
-/* Clones of depth 1 of what the tip island was painted from. */
-static int add_tips(struct preparing *p)
-{
-	struct walk_tips tips = WALK_TIPS_INIT;
-	struct walk w;
-	int ret = walk_open(&w, p->odb, NULL, 0, p->err);
-
-	if (ret < 0)
-		return ret;
-	ret = roots_add_island_tips(&w, &tips, p->refs, p->err);
-	for (size_t i = 0; i < tips.commit_nr && i < TIPS_MAX && !ret; i++) {
-		struct oid oid;
-
-		objspace_oid(&oid, &w.space,
-			     w.history.commits[tips.commits[i]].obj_pos);
-		ret = add_request(p, &oid, true);
-	}
-	walk_tips_release(&tips);
-	walk_close(&w);
-	return ret;
-}
-
-static int add_branch(void *ctx, const struct ref *ref)
-{
-	struct preparing *p = ctx;
-
-	return add_want(&p->list[p->nr - 1], &ref->oid) < 0
-		       ? error_nomem(p->err)
-		       : 0;
-}
-
-/* A tag is wanted where all are, and comes along where it fits. */
-static int add_tag(void *ctx, const struct ref *ref)
-{
-	struct preparing *p = ctx;
-	struct repack_tag tag = {ref->oid, ref->oid};
-	enum object_type type;
-	int ret = 0;
-
-	if (!ref->has_peeled)
-		ret = odb_peel(p->reader, &tag.tag, &tag.target, &type, p->err);
-	else if (ref->is_tag)
-		tag.target = ref->peeled;
-	if (ret < 0)
-		return ret;
-	if (!oid_equal(&tag.tag, &tag.target)) {
-		if (mem_grow(&p->tags, &p->tag_alloc, p->tag_nr + 1,
-			     sizeof(*p->tags)) < 0)
-			return error_nomem(p->err);
-		p->tags[p->tag_nr++] = tag;
-	}
-	return add_branch(ctx, ref);
-}
-
-/* HEAD's branch, then all branches and tags. */
-static int add_clones(struct preparing *p)
-{
-	struct ref head;
-	int ret = refs_lookup(p->refs, "HEAD", &head, p->err);
-
-	if (ret <= 0)
-		return ret;
-	ret = add_request(p, &head.oid, false);
-	if (!ret && !add(p, false))
-		ret = error_nomem(p->err);
-	if (!ret)
-		ret = refs_each_strict(p->refs, "refs/heads/", add_branch, p,
-				       p->err);
-	if (!ret)
-		ret = refs_each_strict(p->refs, "refs/tags/", add_tag, p,
-				       p->err);
-	return ret;
+	for (size_t i = 0; i < nr; i++)
+		if (oid_equal(&answers[i].checksum, &answer->checksum))
+			return true;
+	return false;
 }
 
 /* The file's bytes; none when nothing could be prepared. */
@@ -252,7 +133,8 @@ static int put_answers(struct buf *out, const struct preparing *p)
 	int ret = answers ? 0 : ERR_NOMEM;
 
 	for (size_t i = 0; i < p->nr && !ret; i++)
-		if (p->list[i].is_done)
+		if (p->list[i].is_done &&
+		    !is_there(answers, nr, &p->list[i].answer))
 			answers[nr++] = p->list[i].answer;
 	if (!ret && nr)
 		ret = prepared_write(out, &pack->checksum, pack->algo, answers,
@@ -303,13 +185,10 @@ static void preparing_release(struct preparing *p)
 
 static int work_out(struct preparing *p, struct buf *bytes, unsigned threads)
 {
-	int ret = add_tips(p);
+	int ret;
 
 	p->reader = odb_reader_new(p->odb, 0);
-	if (!p->reader)
-		ret = error_nomem(p->err);
-	if (!ret)
-		ret = add_clones(p);
+	ret = p->reader ? prepare_list(p) : error_nomem(p->err);
 	if (!ret)
 		ret = sys_parallel(threads ? threads : sys_cpu_nr(), p->nr,
 				   prepare, p, p->err);
@@ -367,6 +246,7 @@ static int verify_tip(const struct preparing *p, struct oid commit,
 		.wants = &commit,
 		.want_nr = 1,
 		.is_cut = true,
+		.is_bare_tip = true,
 	};
 	struct found found;
 	int ret = find(&found, p, &item, err);

@@ -32,7 +32,8 @@ has_all () {
 test_expect_success 'setup' '
 	repo_linear r.git 600 &&
 	stock -C r.git symbolic-ref HEAD refs/heads/main &&
-	stock -C r.git branch next main~10 &&
+	stock -C r.git branch next \
+		$(stock -C r.git commit-tree -p main~10 -m y main^{tree}) &&
 	stock -C r.git tag -a -m one one main~20 &&
 	stock -C r.git tag -a -m two two next~20 &&
 	stock -C r.git update-ref refs/pull/1/head \
@@ -49,7 +50,16 @@ test_expect_success 'a clone of depth 1' '
 	test $(stock -C c rev-list --count HEAD) = 1
 '
 
-test_expect_success 'of which a tag comes along' '
+test_expect_success 'with the tag of a commit, and without' '
+	stock -C r.git tag -a -m tip tip main &&
+	"$GIT" -C r.git repack -adbq &&
+	"$GIT" -C r.git bitmap verify >out &&
+	grep "^verified=4 of=4 path=.*objects/info/prepared$" out &&
+	stock -C r.git tag -d tip &&
+	"$GIT" -C r.git repack -adbq
+'
+
+test_expect_success 'of which a new tag comes along' '
 	stock -C r.git tag -a -m tip tip main &&
 	clone_of_us c --depth 1 &&
 	strategy_of prepared &&

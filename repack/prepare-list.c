@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What many ask for. */
+#include "base/mem.h"
+#include "repack/prepare-parts.h"
+#include "repack/roots.h"
+
+/* Clones of depth 1 that are prepared: of more tips, the first ones. */
+#define TIPS_MAX 256
+
+static struct preparation *add(struct preparing *p)
+{
+	struct preparation *item;
+
+	if (mem_grow(&p->list, &p->alloc, p->nr + 1, sizeof(*p->list)) < 0)
+		return NULL;
+	item = &p->list[p->nr++];
+	*item = (struct preparation){.is_cut = false};
+	ewah_init(&item->objects);
+	return item;
+}
+
+static int add_want(struct preparation *item, const struct oid *oid)
+{
+	if (mem_grow(&item->wants, &item->want_alloc, item->want_nr + 1,
+		     sizeof(*item->wants)) < 0)
+		return ERR_NOMEM;
+	item->wants[item->want_nr++] = *oid;
+	return 0;
+}
+
+static int add_clone(struct preparing *p, const struct oid *want)
+{
+	struct preparation *item = add(p);
+
+	return item && !add_want(item, want) ? 0 : error_nomem(p->err);
+}
+
+/* Of a commit that has a tag two answers are prepared. */
+static int add_tip(struct preparing *p, const struct oid *want)
+{
+	int ret = add_clone(p, want);
+
+	if (!ret)
+		ret = add_clone(p, want);
+	if (ret < 0)
+		return ret;
+	p->list[p->nr - 2].is_cut = p->list[p->nr - 1].is_cut = true;
+	p->list[p->nr - 2].is_bare_tip = true;
+	return 0;
+}
+
+/* Clones of depth 1 of what the tip island was painted from. */
+static int add_tips(struct preparing *p)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	struct walk w;
+	int ret = walk_open(&w, p->odb, NULL, 0, p->err);
+
+	if (ret < 0)
+		return ret;
+	ret = roots_add_island_tips(&w, &tips, p->refs, p->err);
+	for (size_t i = 0; i < tips.commit_nr && i < TIPS_MAX && !ret; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, &w.space,
+			     w.history.commits[tips.commits[i]].obj_pos);
+		ret = add_tip(p, &oid);
+	}
+	walk_tips_release(&tips);
+	walk_close(&w);
+	return ret;
+}
+
+static int add_branch(void *ctx, const struct ref *ref)
+{
+	struct preparing *p = ctx;
+
+	return add_want(&p->list[p->nr - 1], &ref->oid) < 0
+		       ? error_nomem(p->err)
+		       : 0;
+}
+
+/* A tag is wanted where all are, and comes along where it fits. */
+static int add_tag(void *ctx, const struct ref *ref)
+{
+	struct preparing *p = ctx;
+	struct repack_tag tag = {ref->oid, ref->oid};
+	enum object_type type;
+	int ret = 0;
+
+	if (!ref->has_peeled)
+		ret = odb_peel(p->reader, &tag.tag, &tag.target, &type, p->err);
+	else if (ref->is_tag)
+		tag.target = ref->peeled;
+	if (ret < 0)
+		return ret;
+	if (!oid_equal(&tag.tag, &tag.target)) {
+		if (mem_grow(&p->tags, &p->tag_alloc, p->tag_nr + 1,
+			     sizeof(*p->tags)) < 0)
+			return error_nomem(p->err);
+		p->tags[p->tag_nr++] = tag;
+	}
+	return add_branch(ctx, ref);
+}
+
+/* HEAD's branch, then all branches and tags. */
+static int add_clones(struct preparing *p)
+{
+	struct ref head;
+	int ret = refs_lookup(p->refs, "HEAD", &head, p->err);
+
+	if (ret <= 0)
+		return ret;
+	ret = add_clone(p, &head.oid);
+	if (!ret && !add(p))
+		ret = error_nomem(p->err);
+	if (!ret)
+		ret = refs_each_strict(p->refs, "refs/heads/", add_branch, p,
+				       p->err);
+	if (!ret)
+		ret = refs_each_strict(p->refs, "refs/tags/", add_tag, p,
+				       p->err);
+	return ret;
+}
+
+int prepare_list(struct preparing *p)
+{
+	int ret = add_tips(p);
+
+	if (!ret)
+		ret = add_clones(p);
+	return ret;
+}
