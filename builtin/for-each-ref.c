@@ -142,8 +142,8 @@ static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
 		if (last && !strncmp(prefixes[i], last, strlen(last)))
 			continue;
 		last = prefixes[i];
-		ret = refs_each(f->store.refs, last, visit, f, &warning,
-				&f->err);
+		ret = refs_each_from(f->store.refs, last, f->start_after, visit,
+				     f, &warning, &f->err);
 	}
 	if (warning.code)
 		builtin_warn("%s", warning.msg);

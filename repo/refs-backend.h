@@ -86,8 +86,8 @@ struct refs_backend {
 	/* 1 with the next one in *record, 0 at the end, or negative. */
 	int (*iter_next)(struct refs_iter *iter, struct refs_record *record,
 			 struct error *err);
-	/* Go on behind the names in a directory ("refs/x/"), by a search. */
-	int (*iter_skip)(struct refs_iter *iter, const char *dir,
+	/* Go on with the first name that is not less, by a search. */
+	int (*iter_seek)(struct refs_iter *iter, const char *name,
 			 struct error *err);
 	void (*iter_free)(struct refs_iter *iter);
 	/* See refs_may_peel(); NULL: always 1. */

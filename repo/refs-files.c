@@ -420,26 +420,20 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 	return 1;
 }
 
-/* '0' follows '/'. */
-static int skip_dir(struct refs_iter *it, const char *dir, struct error *err)
+static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
 {
-	size_t len = strlen(dir), off, i;
-	struct buf *key = &it->name;
+	size_t len = strlen(name), off, i;
 	int ret;
 
-	buf_reset(key);
-	if (buf_append(key, dir, len) < 0)
-		return error_nomem(err);
-	key->data[len - 1] = '/' + 1;
-	i = refs_loose_list_seek(it->list, key->data);
+	i = refs_loose_list_seek(it->list, name);
 	if (i > it->next_loose)
 		it->next_loose = i;
 	if (!it->step_packed &&
 	    (!it->has_packed ||
-	     packed_refs_name_cmp(it->packed.name, it->packed.name_len,
-				  key->data, len) >= 0))
+	     packed_refs_name_cmp(it->packed.name, it->packed.name_len, name,
+				  len) >= 0))
 		return 0;
-	ret = packed_refs_seek(it->table, key->data, len, &off, err);
+	ret = packed_refs_seek(it->table, name, len, &off, err);
 	if (ret < 0)
 		return ret;
 	/* A file that is not sorted, though it says so, must not lead back. */
@@ -487,7 +481,7 @@ const struct refs_backend refs_files_backend = {
 	.list_now = list_files_now,
 	.iter_new = new_iter,
 	.iter_next = next_ref,
-	.iter_skip = skip_dir,
+	.iter_seek = seek_iter,
 	.may_peel = may_peel,
 	.iter_free = free_iter,
 	.tx_begin = refs_files_tx_begin,

@@ -269,7 +269,6 @@ struct refs_iter {
 	struct stream *given; /* has the ref given last */
 	bool is_linked;
 	struct buf target; /* of it */
-	struct buf key;    /* scratch */
 };
 
 /* Go to the next ref that is this stream's to give. */
@@ -323,7 +322,6 @@ static void free_iter(struct refs_iter *it)
 		if (it->streams[i].is_open)
 			reftable_merged_release(&it->streams[i].merged);
 	buf_release(&it->target);
-	buf_release(&it->key);
 	free(it);
 }
 
@@ -341,7 +339,6 @@ static int new_iter(struct refs_iter **out, struct refs *refs,
 	it->prefix_len = strlen(prefix);
 	it->is_linked = is_linked(refs->repo);
 	buf_init(&it->target);
-	buf_init(&it->key);
 	ret = open_stream(it, &it->streams[0], refs, "refs/", err);
 	if (!ret && it->is_linked)
 		ret = open_stream(it, &it->streams[1], refs, "HEAD", err);
@@ -394,20 +391,16 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 	return 1;
 }
 
-/* '0' follows '/'. */
-static int skip_dir(struct refs_iter *it, const char *dir, struct error *err)
+static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
 {
+	size_t len = strlen(name);
 	int ret = 0;
 
-	buf_reset(&it->key);
-	if (buf_append_str(&it->key, dir) < 0)
-		return error_nomem(err);
-	it->key.data[it->key.len - 1] = '/' + 1;
 	for (int i = 0; !ret && i < 2; i++) {
 		struct stream *s = &it->streams[i];
 
-		if (s->head && strcmp(s->head->ref.name, it->key.data) < 0)
-			ret = seek(it, s, it->key.data, it->key.len, err);
+		if (s->head && strcmp(s->head->ref.name, name) < 0)
+			ret = seek(it, s, name, len, err);
 	}
 	it->given = NULL;
 	return ret;
@@ -447,7 +440,7 @@ const struct refs_backend refs_reftable_backend = {
 	.list_now = list_now,
 	.iter_new = new_iter,
 	.iter_next = next_ref,
-	.iter_skip = skip_dir,
+	.iter_seek = seek_iter,
 	.iter_free = free_iter,
 	.tx_begin = refs_reftable_tx_begin,
 	.tx_lock = refs_reftable_tx_lock,

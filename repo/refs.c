@@ -164,8 +164,10 @@ struct visit {
 	const char *prefix;
 	const char *const *except; /* directories to leave out, but for those
 				      that are passed; NULL: none */
+	const char *start; /* names that are less are left out; NULL: none */
 	struct refs_iter *iter;
 	struct buf target; /* of the ref being visited */
+	struct buf behind; /* what follows a directory that is left out */
 	int (*fn)(void *ctx, const struct ref *ref);
 	/* Gets what is broken; NULL: nobody does. */
 	int (*broken)(void *ctx, const char *name);
@@ -189,6 +191,16 @@ static const char *find_except(struct visit *v, const char *name)
 	return NULL;
 }
 
+/* '0' follows '/'. */
+static int step_over(struct visit *v, const char *dir, struct error *err)
+{
+	buf_reset(&v->behind);
+	if (buf_append_str(&v->behind, dir) < 0)
+		return error_nomem(err);
+	v->behind.data[v->behind.len - 1] = '/' + 1;
+	return v->refs->backend->iter_seek(v->iter, v->behind.data, err);
+}
+
 /* The next record that is not left out: 1, 0 at the end, or negative. */
 static int next_record(struct visit *v, struct refs_record *record,
 		       struct error *err)
@@ -204,7 +216,7 @@ static int next_record(struct visit *v, struct refs_record *record,
 		except = find_except(v, record->name);
 		if (!except)
 			return 1;
-		ret = backend->iter_skip(v->iter, except, err);
+		ret = step_over(v, except, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -268,13 +280,13 @@ static int visit_all(struct visit *v, struct error *err)
 				err);
 	if (ret < 0)
 		return ret;
-	while ((ret = next_record(v, &record, err)) > 0) {
+	if (v->start)
+		ret = backend->iter_seek(v->iter, v->start, err);
+	while (!ret && (ret = next_record(v, &record, err)) > 0)
 		ret = visit_record(v, &record, err);
-		if (ret)
-			break;
-	}
 	backend->iter_free(v->iter);
 	buf_release(&v->target);
+	buf_release(&v->behind);
 	return ret;
 }
 
@@ -297,6 +309,7 @@ int refs_each_except(struct refs *refs, const char *prefix,
 		.prefix = prefix,
 		.except = except,
 		.target = BUF_INIT,
+		.behind = BUF_INIT,
 		.fn = fn,
 		.ctx = ctx,
 		.warning = warning,
@@ -312,6 +325,24 @@ int refs_each(struct refs *refs, const char *prefix,
 	return refs_each_except(refs, prefix, NULL, fn, ctx, warning, err);
 }
 
+int refs_each_from(struct refs *refs, const char *prefix, const char *start,
+		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		   struct error *warning, struct error *err)
+{
+	struct visit v = {
+		.refs = refs,
+		.prefix = prefix,
+		.start = start,
+		.target = BUF_INIT,
+		.behind = BUF_INIT,
+		.fn = fn,
+		.ctx = ctx,
+		.warning = warning,
+	};
+
+	return visit_all(&v, err);
+}
+
 int refs_each_strict(struct refs *refs, const char *prefix,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		     struct error *err)
@@ -320,6 +351,7 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 		.refs = refs,
 		.prefix = prefix,
 		.target = BUF_INIT,
+		.behind = BUF_INIT,
 		.fn = fn,
 		.ctx = ctx,
 		.is_strict = true,
@@ -337,6 +369,7 @@ int refs_each_or_broken(struct refs *refs, const char *prefix,
 		.refs = refs,
 		.prefix = prefix,
 		.target = BUF_INIT,
+		.behind = BUF_INIT,
 		.fn = fn,
 		.broken = broken,
 		.ctx = ctx,

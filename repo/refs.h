@@ -66,6 +66,14 @@ int refs_each_except(struct refs *refs, const char *prefix,
 		     struct error *warning, struct error *err);
 
 /*
+ * As refs_each(), without the names that are less than `start` (NULL: all):
+ * where a visit that ended goes on, without a look at what came before.
+ */
+int refs_each_from(struct refs *refs, const char *prefix, const char *start,
+		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		   struct error *warning, struct error *err);
+
+/*
  * As refs_each() for the root refs of this work tree (refs_name_is_root()), in
  * the order of their names; a symbolic one that leads nowhere is passed over.
  */

@@ -89,6 +89,21 @@ static void assert_visit(const struct repo *repo, const char *prefix,
 	buf_release(&found);
 }
 
+static void assert_visit_from(const struct repo *repo, const char *start,
+			      const char *expected)
+{
+	struct buf found = BUF_INIT;
+	struct refs *refs;
+
+	assert_int_equal(refs_open(&refs, repo, NULL), 0);
+	assert_int_equal(
+		refs_each_from(refs, "", start, append_ref, &found, NULL, NULL),
+		0);
+	assert_string_equal(found.data, expected);
+	refs_close(refs);
+	buf_release(&found);
+}
+
 static void assert_value(const struct repo *repo, const char *name, int byte)
 {
 	struct refs *refs;
@@ -159,6 +174,12 @@ static void test_linked(void **state)
 	assert_visit(&linked, "", NULL,
 		     "refs/bisect/good=6 refs/heads/a/x=1 refs/heads/main=2 "
 		     "refs/heads/sym=2>refs/heads/main refs/tags/t=3 ");
+	assert_visit_from(&linked, "refs/bisect/bae",
+			  "refs/bisect/good=6 refs/heads/a/x=1 "
+			  "refs/heads/main=2 refs/heads/sym=2>refs/heads/main "
+			  "refs/tags/t=3 ");
+	assert_visit_from(&linked, "refs/heads/sym",
+			  "refs/heads/sym=2>refs/heads/main refs/tags/t=3 ");
 	assert_value(&linked, "HEAD", 9);
 	assert_value(&linked, "main-worktree/HEAD", 2);
 	assert_value(&linked, "main-worktree/refs/bisect/bad", 5);

@@ -133,6 +133,39 @@ static int stop_at_once(void *ctx, const struct ref *ref)
 	return 17;
 }
 
+static void test_each_from(void **state)
+{
+	static const char all[] =
+		"refs/heads/dir/x=bb refs/heads/main=bb refs/heads/old=aa! "
+		"refs/tags/v1=aa^ ";
+	static const struct {
+		const char *start, *first;
+	} cases[] = {
+		{NULL, "refs/heads/dir"},
+		{"a", "refs/heads/dir"},
+		{"refs/heads/main", "refs/heads/main"},
+		{"refs/heads/main0", "refs/heads/old"},
+		{"refs/tags/", "refs/tags/v1"},
+		{"refs/u", NULL},
+	};
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *first = cases[i].first;
+		struct buf out = BUF_INIT;
+
+		buf_append_str(&out, "");
+		assert_int_equal(refs_each_from(refs, "", cases[i].start,
+						append_ref, &out, NULL, NULL),
+				 0);
+		assert_string_equal(out.data, first ? strstr(all, first) : "");
+		buf_release(&out);
+	}
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
 static void test_each_except(void **state)
 {
 	static const char *const no_heads[] = {"refs/heads/", NULL};
@@ -411,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_each),
+		cmocka_unit_test(test_each_from),
 		cmocka_unit_test(test_each_except),
 		cmocka_unit_test(test_each_stops),
 		cmocka_unit_test(test_each_symbolic),
