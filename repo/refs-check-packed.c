@@ -87,18 +87,16 @@ static int check_header(struct packed_check *k, bool *is_sorted)
 
 static int check_name(struct packed_check *k, const char *name, size_t len)
 {
-	const char *where = at_line(k, k->line_nr);
-
 	if (memchr(name, '\0', len))
-		return refs_check_complain(k->c, where,
+		return refs_check_complain(k->c, at_line(k, k->line_nr),
 					   FSCK_BAD_PACKED_REF_ENTRY, k->err,
 					   "refname '%.*s' contains NULL "
 					   "binaries",
 					   shown(len), name);
 	if (!refs_name_is_valid_len(name, len, false))
-		return refs_check_complain(k->c, where, FSCK_BAD_REF_NAME,
-					   k->err, "has bad refname '%.*s'",
-					   shown(len), name);
+		return refs_check_complain(
+			k->c, at_line(k, k->line_nr), FSCK_BAD_REF_NAME, k->err,
+			"has bad refname '%.*s'", shown(len), name);
 	return 0;
 }
 
@@ -119,20 +117,22 @@ static void check_order(struct packed_check *k, const char *name, size_t len)
 static int check_entry(struct packed_check *k)
 {
 	size_t hex_len = hash_hex_len(k->algo), name_len;
-	const char *where = at_line(k, k->line_nr), *name;
+	const char *name;
 	struct oid oid;
 
 	if (k->len < hex_len || !oid_from_hex(&oid, k->line, hex_len, k->algo))
-		return refs_check_complain(
-			k->c, where, FSCK_BAD_PACKED_REF_ENTRY, k->err,
-			"'%.*s' has invalid oid", shown(k->len), k->line);
+		return refs_check_complain(k->c, at_line(k, k->line_nr),
+					   FSCK_BAD_PACKED_REF_ENTRY, k->err,
+					   "'%.*s' has invalid oid",
+					   shown(k->len), k->line);
 	if (k->len == hex_len || !isspace((unsigned char)k->line[hex_len]))
-		return refs_check_complain(
-			k->c, where, FSCK_BAD_PACKED_REF_ENTRY, k->err,
-			"has no space after oid '%.*s' but "
-			"with '%.*s'",
-			(int)hex_len, k->line, shown(k->len - hex_len),
-			k->line + hex_len);
+		return refs_check_complain(k->c, at_line(k, k->line_nr),
+					   FSCK_BAD_PACKED_REF_ENTRY, k->err,
+					   "has no space after oid '%.*s' but "
+					   "with '%.*s'",
+					   (int)hex_len, k->line,
+					   shown(k->len - hex_len),
+					   k->line + hex_len);
 	name = k->line + hex_len + 1;
 	name_len = k->len - hex_len - 1;
 	check_order(k, name, name_len);
@@ -143,15 +143,16 @@ static int check_entry(struct packed_check *k)
 static int check_peeled(struct packed_check *k)
 {
 	size_t hex_len = hash_hex_len(k->algo), len = k->len - 1;
-	const char *where = at_line(k, k->line_nr), *hex = k->line + 1;
+	const char *hex = k->line + 1;
 	struct oid oid;
 
 	if (len < hex_len || !oid_from_hex(&oid, hex, hex_len, k->algo))
-		return refs_check_complain(
-			k->c, where, FSCK_BAD_PACKED_REF_ENTRY, k->err,
-			"'%.*s' has invalid peeled oid", shown(len), hex);
+		return refs_check_complain(k->c, at_line(k, k->line_nr),
+					   FSCK_BAD_PACKED_REF_ENTRY, k->err,
+					   "'%.*s' has invalid peeled oid",
+					   shown(len), hex);
 	if (len > hex_len)
-		return refs_check_complain(k->c, where,
+		return refs_check_complain(k->c, at_line(k, k->line_nr),
 					   FSCK_BAD_PACKED_REF_ENTRY, k->err,
 					   "has trailing garbage after peeled "
 					   "oid '%.*s'",
