@@ -25,6 +25,12 @@ int find_boundary_collect(struct found *f, struct error *err);
 bool find_has_entries(const struct found *f, enum object_type type);
 
 /*
+ * Make tips of the wants, asking the index what they are: for a client that has
+ * nothing. The index may be wrong about it, if it is not proven. 0 or negative.
+ */
+int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
+
+/*
  * Take the answer to a clone of depth 1 that is prepared: 1, or 0 when there
  * is none, or negative. Only for who copies what is stored, and understands
  * distances.

@@ -16,26 +16,41 @@
 /* So many commits of a cut history are all looked into for versions. */
 #define CUT_FEW_MAX 64
 
+/* So many wants are worth to ask an index what they are. */
+#define MANY_WANTS 64
+
 struct finding {
 	struct found *f;
 	const struct repack_send_options *options;
 	struct walk_tips wants, haves;
+	bool wants_by_index; /* what they are, was asked there */
 	struct pack_bitmap_result result;
 	struct sys_loop *proof; /* of the index, going on; or NULL */
 	struct error *warning;
 };
 
-static int load_tips(struct finding *g, struct error *err)
+/* Of who has nothing, only what bitmaps do not know is read. */
+static int read_wants(struct finding *g, struct error *err)
 {
 	const struct repack_request *r = g->f->request;
 	int ret = 0;
 
-	/* Of who has nothing, only what bitmaps do not know is read. */
 	for (size_t i = 0; i < r->want_nr && !ret; i++)
 		ret = r->have_nr ? walk_add_tip(&g->f->walk, &g->wants,
 						&r->wants[i], false, err)
 				 : walk_add_tip_unread(&g->f->walk, &g->wants,
 						       &r->wants[i], err);
+	return ret;
+}
+
+static int load_tips(struct finding *g, struct error *err)
+{
+	const struct repack_request *r = g->f->request;
+	int ret;
+
+	g->wants_by_index = g->f->pb && !r->have_nr && r->want_nr >= MANY_WANTS;
+	ret = g->wants_by_index ? find_wants(g->f, &g->wants, err)
+				: read_wants(g, err);
 	for (size_t i = 0; i < r->have_nr && !ret; i++)
 		ret = walk_add_tip(&g->f->walk, &g->haves, &r->haves[i], true,
 				   err);
@@ -277,8 +292,8 @@ static int query(struct finding *g, struct error *why, struct error *err)
 	return complete_proven(g, why, err);
 }
 
-/* What an index said is forgotten, and the index too. */
-static void set_aside(struct finding *g)
+/* What an index said is forgotten, and the index too. 0 or negative. */
+static int set_aside(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
 
@@ -286,6 +301,11 @@ static void set_aside(struct finding *g)
 	forget_result(f);
 	pack_bitmap_close(f->pb);
 	f->pb = NULL;
+	if (!g->wants_by_index)
+		return 0;
+	walk_tips_release(&g->wants);
+	g->wants = (struct walk_tips)WALK_TIPS_INIT;
+	return read_wants(g, err);
 }
 
 /* Why the index is not asked; NULL: it is. */
@@ -298,11 +318,10 @@ static const char *why_no_bitmap(const struct found *f)
 	return pack_bitmap_answer_unfit(&f->walk, f->request->filter);
 }
 
-/* 1 when answered, 0 when walking has to do it. */
-static int find_by_bitmap(struct finding *g, struct error *err)
+/* Open the index if there is one that fits. 0 or ERR_NOMEM. */
+static int open_index(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
-	struct error why = ERROR_INIT;
 	int ret;
 
 	f->no_bitmap = why_no_bitmap(f);
@@ -311,8 +330,18 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
 	if (!ret)
 		f->no_bitmap = "there is no bitmap index";
-	if (ret <= 0)
-		return ret == ERR_NOMEM ? error_nomem(err) : 0;
+	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+}
+
+/* 1 when answered, 0 when walking has to do it. */
+static int find_by_bitmap(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	struct error why = ERROR_INIT;
+	int ret;
+
+	if (!f->pb)
+		return 0;
 	ret = is_clone(g) ? start_proof(g, err) : 0;
 	if (!ret)
 		ret = query(g, &why, err);
@@ -331,8 +360,7 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 		*g->warning = why;
 	if (ret > 0)
 		f->no_bitmap = f->plan.reason;
-	set_aside(g);
-	return 0;
+	return set_aside(g, err);
 }
 
 /* 1 when answered, 0 when walking has to do it. */
@@ -516,7 +544,9 @@ int found_open(struct found *found, const struct odb *odb,
 	if (ret < 0)
 		return ret;
 	history_poll(&found->walk.history, options->progress);
-	ret = load_tips(&g, err);
+	ret = open_index(&g, err);
+	if (!ret)
+		ret = load_tips(&g, err);
 	if (!ret) {
 		ret = find_by_bitmap(&g, err);
 		if (!ret)

@@ -169,3 +169,9 @@ int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 {
 	return add_tip(w, tips, oid, TIP_UNREAD, err);
 }
+
+int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
+			   uint32_t obj_pos, struct error *err)
+{
+	return add_commit(w, tips, obj_pos, TIP_UNREAD, err);
+}

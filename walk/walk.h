@@ -88,6 +88,10 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 			const struct oid *oid, struct error *err);
 
+/* The same for what is known to be a commit. */
+int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
+			   uint32_t obj_pos, struct error *err);
+
 /* How to enumerate. */
 struct walk_options {
 	bool objects; /* trees, blobs and tags too; else commits only */

@@ -427,4 +427,20 @@ static inline void bitmaprepo_query(struct bitmaprepo *b, uint64_t *seed,
 	walk_tips_release(&haves);
 }
 
+/* The bytes of the index's file; returns its malloc()ed path in the repo. */
+static inline char *bitmaprepo_read_index(const struct randrepo *r,
+					  const struct odb *odb,
+					  struct buf *bytes)
+{
+	struct pack_bitmap *pb;
+	char *name;
+
+	assert_int_equal(pack_bitmap_open(&pb, odb, NULL), 1);
+	name = strdup(pb->path + strlen(r->t.dir) + 1);
+	assert_non_null(name);
+	assert_int_equal(buf_append(bytes, pb->map.data, pb->map.len), 0);
+	pack_bitmap_close(pb);
+	return name;
+}
+
 #endif

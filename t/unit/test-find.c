@@ -330,20 +330,6 @@ static void versions_are_withheld(void **state)
 	env_release(&e);
 }
 
-/* Where the bitmap index is, below the git directory. */
-static char *index_name(const struct env *e, struct buf *bytes)
-{
-	struct pack_bitmap *pb;
-	char *name;
-
-	assert_int_equal(pack_bitmap_open(&pb, e->odb, NULL), 1);
-	name = strdup(pb->path + strlen(e->r.t.dir) + 1);
-	assert_non_null(name);
-	assert_int_equal(buf_append(bytes, pb->map.data, pb->map.len), 0);
-	pack_bitmap_close(pb);
-	return name;
-}
-
 /* The answer is right; that the index is not is the operator's to know. */
 static void a_broken_index_is_set_aside(void **state)
 {
@@ -354,7 +340,7 @@ static void a_broken_index_is_set_aside(void **state)
 	char *name;
 
 	env_init(&e, &seed);
-	name = index_name(&e, &bytes);
+	name = bitmaprepo_read_index(&e.r, e.odb, &bytes);
 	for (size_t at = 0; at < bytes.len; at += 1 + bytes.len / 20) {
 		struct error warning = ERROR_INIT, err = ERROR_INIT;
 

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* repack/find-wants.c: what many wants reach, whoever says what they are */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "repack/find.h"
+#include "t/unit/bitmaprepo.h"
+
+#define COMMITS 100
+#define OTHERS 3
+
+struct env {
+	struct randrepo r;
+	struct odb *odb;
+	struct repack_send_options options;
+	struct oid *wants; /* RANDREPO_MAX */
+	struct repack_request request;
+	bool *named;    /* by number: tags that a ref names */
+	bool *expected; /* by number */
+	uint32_t visits;
+};
+
+/* An indexed pack, and perhaps newer objects elsewhere. */
+static void env_init(struct env *e, uint64_t *seed, bool is_all_packed)
+{
+	memset(e, 0, sizeof(*e));
+	randrepo_init(&e->r, HASH_SHA1, seed);
+	randrepo_history(&e->r, 600);
+	randrepo_store_pack(&e->r);
+	randrepo_all_refs(&e->r);
+	bitmaprepo_repack(&e->r, true, true);
+	if (!is_all_packed) {
+		randrepo_history(&e->r, 10);
+		randrepo_store_pack(&e->r);
+		randrepo_history(&e->r, 5);
+		randrepo_store(&e->r);
+	}
+	e->wants = calloc(RANDREPO_MAX, sizeof(*e->wants));
+	e->named = calloc(RANDREPO_MAX, sizeof(bool));
+	e->expected = calloc(RANDREPO_MAX, sizeof(bool));
+	assert_true(e->wants && e->named && e->expected);
+	assert_int_equal(
+		repack_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
+	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
+	assert_true((e->odb->pack_nr == 1) == is_all_packed);
+}
+
+static void env_release(struct env *e)
+{
+	odb_close(e->odb);
+	free(e->wants);
+	free(e->named);
+	free(e->expected);
+	randrepo_release(&e->r);
+}
+
+static uint32_t peel(const struct randrepo *r, uint32_t nr)
+{
+	while (r->objects[nr].type == OBJ_TAG)
+		nr = r->objects[nr].refs[0];
+	return nr;
+}
+
+static int each_named(void *ctx,
+		      int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		      void *fn_ctx, struct error *err)
+{
+	struct env *e = ctx;
+	int ret = 0;
+
+	e->visits++;
+	for (uint32_t i = 0; i < e->r.nr && !ret; i++) {
+		struct repack_tag tag = {.tag = e->r.objects[i].oid};
+
+		tag.target = e->r.objects[peel(&e->r, i)].oid;
+		if (e->named[i])
+			ret = fn(fn_ctx, &tag);
+	}
+	return ret;
+}
+
+static void want(struct env *e, uint32_t nr)
+{
+	e->wants[e->request.want_nr++] = e->r.objects[nr].oid;
+	randrepo_reach(&e->r, e->expected, nr);
+}
+
+/*
+ * Commits, all tags or all but some, and a few objects of any type. Of the tags
+ * those have refs that are wanted, or half of them, so that none comes along.
+ */
+static void ask(struct env *e, bool all_tags, bool all_refs)
+{
+	memset(e->expected, 0, RANDREPO_MAX);
+	e->request = (struct repack_request){
+		.wants = e->wants,
+		.tags = {each_named, e},
+		.use_bitmap = true,
+	};
+	for (uint32_t i = 0; i < e->r.nr; i++) {
+		bool is_tag = e->r.objects[i].type == OBJ_TAG;
+		bool is_wanted = all_tags || randrepo_below(&e->r, 8);
+
+		if (is_tag && is_wanted)
+			want(e, i);
+		e->named[i] = is_tag && is_wanted &&
+			      (all_refs || randrepo_below(&e->r, 2));
+	}
+	for (uint32_t i = 0; i < COMMITS; i++)
+		want(e, e->r.commits[randrepo_below(&e->r, e->r.commit_nr)]);
+	for (uint32_t i = 0; i < OTHERS; i++)
+		want(e, randrepo_below(&e->r, e->r.nr));
+}
+
+static void take(struct env *e, const struct oid *oid)
+{
+	uint32_t nr = randrepo_find(&e->r, oid);
+
+	assert_true(e->expected[nr]); /* and each once */
+	e->expected[nr] = false;
+}
+
+static void check(struct env *e, struct found *f)
+{
+	struct oid oid;
+
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
+		take(e, &oid);
+	}
+	for (size_t bit = bitset_next(&f->packed, 0); bit < f->packed.bits;
+	     bit = bitset_next(&f->packed, bit + 1)) {
+		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
+							(uint32_t)bit);
+
+		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos),
+			     HASH_SHA1);
+		take(e, &oid);
+	}
+	for (uint32_t i = 0; i < e->r.nr; i++)
+		assert_false(e->expected[i]);
+}
+
+static void open_found(struct env *e, struct found *f, struct error *warning)
+{
+	struct error err = ERROR_INIT;
+
+	if (found_open(f, e->odb, &e->request, &e->options, warning, &err) < 0)
+		fail_msg("%s", err.msg);
+}
+
+static void wants_are_answered(void **state)
+{
+	uint64_t seed = random_seed();
+
+	(void)state;
+	for (int packed = 0; packed < 2; packed++) {
+		struct env e;
+
+		env_init(&e, &seed, packed);
+		for (int i = 0; i < 24; i++) {
+			struct error warning;
+			struct found f;
+
+			ask(&e, i % 3, i / 3 % 2);
+			e.visits = 0;
+			open_found(&e, &f, &warning);
+			assert_non_null(f.pb);
+			/* For targets, and for what comes along. */
+			assert_int_equal(e.visits, i % 3 ? 2 : 1);
+			check(&e, &f);
+			found_close(&f);
+		}
+		env_release(&e);
+	}
+}
+
+/* What a damaged index said of the wants is forgotten with all else. */
+static void a_damaged_index_is_not_believed(void **state)
+{
+	uint64_t seed = random_seed();
+	struct buf bytes = BUF_INIT;
+	struct env e;
+	char *name;
+
+	(void)state;
+	env_init(&e, &seed, true);
+	name = bitmaprepo_read_index(&e.r, e.odb, &bytes);
+	for (size_t at = 0; at < bytes.len; at += 1 + bytes.len / 60) {
+		struct error warning = ERROR_INIT;
+		struct found f;
+
+		bytes.data[at] ^= 0x40;
+		tmprepo_write_len(&e.r.t, name, bytes.data, bytes.len);
+		bytes.data[at] ^= 0x40;
+		ask(&e, at % 2, true);
+		open_found(&e, &f, &warning);
+		assert_null(f.pb);
+		assert_non_null(strstr(warning.msg, ".bitmap"));
+		check(&e, &f);
+		found_close(&f);
+	}
+	buf_release(&bytes);
+	free(name);
+	env_release(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wants_are_answered),
+		cmocka_unit_test(a_damaged_index_is_not_believed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
