@@ -49,8 +49,18 @@ static int add_tip(struct preparing *p, const struct oid *want)
 	return 0;
 }
 
-/* Clones of depth 1 of what the tip island was painted from. */
-static int add_tips(struct preparing *p)
+static int add_heads(struct walk *w, struct walk_tips *tips,
+		     const struct prepare_options *options, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < options->head_nr && !ret; i++)
+		ret = walk_add_tip(w, tips, &options->heads[i], true, err);
+	return ret;
+}
+
+/* Clones of depth 1 of what the pack was laid out for. */
+static int add_tips(struct preparing *p, const struct prepare_options *options)
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
 	struct walk w;
@@ -59,6 +69,8 @@ static int add_tips(struct preparing *p)
 	if (ret < 0)
 		return ret;
 	ret = roots_add_island_tips(&w, &tips, p->refs, p->err);
+	if (!ret)
+		ret = add_heads(&w, &tips, options, p->err);
 	for (size_t i = 0; i < tips.commit_nr && i < TIPS_MAX && !ret; i++) {
 		struct oid oid;
 
@@ -123,9 +135,9 @@ static int add_clones(struct preparing *p)
 	return ret;
 }
 
-int prepare_list(struct preparing *p)
+int prepare_list(struct preparing *p, const struct prepare_options *options)
 {
-	int ret = add_tips(p);
+	int ret = add_tips(p, options);
 
 	if (!ret)
 		ret = add_clones(p);

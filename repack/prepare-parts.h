@@ -3,6 +3,7 @@
 #ifndef REPACK_PREPARE_PARTS_H
 #define REPACK_PREPARE_PARTS_H
 
+#include "repack/prepare.h"
 #include "repack/prepared.h"
 #include "repack/send.h"
 #include "repo/refs.h"
@@ -33,9 +34,7 @@ struct preparing {
 	struct error *err; /* of who visits references */
 };
 
-/*
- * List what many ask for, and the tags. 0 or negative with p->err set.
- */
-int prepare_list(struct preparing *p);
+/* List what many ask for, and the tags. 0 or negative with p->err set. */
+int prepare_list(struct preparing *p, const struct prepare_options *options);
 
 #endif

@@ -183,12 +183,14 @@ static void preparing_release(struct preparing *p)
 	odb_reader_free(p->reader);
 }
 
-static int work_out(struct preparing *p, struct buf *bytes, unsigned threads)
+static int work_out(struct preparing *p, const struct prepare_options *options,
+		    struct buf *bytes)
 {
+	unsigned threads = options->threads;
 	int ret;
 
 	p->reader = odb_reader_new(p->odb, 0);
-	ret = p->reader ? prepare_list(p) : error_nomem(p->err);
+	ret = p->reader ? prepare_list(p, options) : error_nomem(p->err);
 	if (!ret)
 		ret = sys_parallel(threads ? threads : sys_cpu_nr(), p->nr,
 				   prepare, p, p->err);
@@ -210,8 +212,7 @@ static int load_options(struct repack_send_options *options,
 }
 
 int prepare_answers(const struct repo *repo, struct refs *refs,
-		    const struct oid *checksum, unsigned threads,
-		    struct error *err)
+		    const struct prepare_options *options, struct error *err)
 {
 	struct preparing p = {.refs = refs, .err = err};
 	struct buf bytes = BUF_INIT;
@@ -226,10 +227,10 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 		ret = odb_open(&odb, repo, NULL, err);
 	if (!ret && odb) {
 		p.odb = odb;
-		p.pack = prepared_pack(odb, checksum);
+		p.pack = prepared_pack(odb, options->checksum);
 	}
 	if (!ret && p.pack)
-		ret = work_out(&p, &bytes, threads);
+		ret = work_out(&p, options, &bytes);
 	if (!ret)
 		ret = store(repo, &bytes, err);
 	preparing_release(&p);

@@ -12,16 +12,23 @@
 #include "repo/refs.h"
 #include "repo/repo.h"
 
+struct prepare_options {
+	const struct oid *checksum; /* of the pack that answers */
+	const struct oid *heads;    /* commits that are asked for besides, with
+				       depth 1; those that are not there are
+				       left out */
+	size_t head_nr;
+	unsigned threads; /* 0: as many as processors */
+};
+
 /*
- * Work out what one pack of the repository, named by its checksum, can answer
- * by copying runs, and write objects/info/prepared; or remove that file when
- * there is nothing to write, or repack.prepareAnswers is false. What is sent
- * for each answer is read and hashed once, by as many `threads` as there are
- * answers (0: processors). 0 or negative.
+ * Work out what one pack of the repository can answer by copying runs, and
+ * write objects/info/prepared; or remove that file when there is nothing to
+ * write, or repack.prepareAnswers is false. What is sent for each answer is
+ * read and hashed once. 0 or negative.
  */
 int prepare_answers(const struct repo *repo, struct refs *refs,
-		    const struct oid *checksum, unsigned threads,
-		    struct error *err);
+		    const struct prepare_options *options, struct error *err);
 
 /*
  * Check the prepared answers of the `dir_nr`-th object directory: that each can

@@ -382,12 +382,15 @@ static int remove_redundant(struct run *r, struct error *err)
 static int prepare(struct run *r, struct error *err)
 {
 	const struct newpacks *np = &r->job.newpacks;
+	const struct prepare_options options = {
+		.checksum = np->nr ? &np->packs[0]->checksum : NULL,
+		.heads = r->options->heads,
+		.head_nr = r->options->head_nr,
+		.threads = r->options->newpack.make.threads,
+	};
 
-	return np->nr == 1
-		       ? prepare_answers(r->repo, r->refs,
-					 &np->packs[0]->checksum,
-					 r->options->newpack.make.threads, err)
-		       : 0;
+	return np->nr == 1 ? prepare_answers(r->repo, r->refs, &options, err)
+			   : 0;
 }
 
 /* A step, as a region. */

@@ -97,6 +97,17 @@ test_expect_success 'clones of HEADs are copied, with and without history' '
 	grep "^crossing-deltas=0$" out
 '
 
+test_expect_success 'without history, they are prepared' '
+	"$GIT" -C store.git bitmap verify >out &&
+	grep "^verified=6 of=6 path=.*objects/info/prepared" out &&
+	for r in root.git f*.git
+	do
+		rm -f events &&
+		GIT_TRACE2_EVENT=$PWD/events copied $r --depth 1 --no-tags &&
+		grep "\"strategy\":\"prepared\"" events || return
+	done
+'
+
 test_expect_success 'what is configured as the tip takes their place' '
 	cp -R store.git tip.git &&
 	cp -R root.git theirs.git &&
