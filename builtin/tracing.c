@@ -132,18 +132,40 @@ static const char *setting(const char *variable, const struct config *config,
 
 /* ---- opening targets */
 
+/* The address of a socket, behind "af_unix:". */
+static void explain_address(const char *name, const char *value)
+{
+	const char *path = value + 8;
+
+	if (!strncmp(path, "stream:", 7))
+		path += 7;
+	else if (!strncmp(path, "dgram:", 6))
+		path += 6;
+	if (*path)
+		builtin_warn("trace2: invalid AF_UNIX path '%s' for '%s' "
+			     "tracing",
+			     path, name);
+	else
+		builtin_warn("trace2: invalid AF_UNIX value '%s' for '%s' "
+			     "tracing",
+			     value, name);
+}
+
 /* Why a target of trace2 is not open: for who asks. */
 static void explain(const char *name, const char *value,
 		    const struct error *err, bool is_asked)
 {
 	const char *reason = strerror(err->sys_errno);
+	bool is_socket = !strncmp(value, "af_unix:", 8);
 
 	if (!is_asked)
 		return;
-	if (err->code == ERR_INVALID)
+	if (err->code == ERR_INVALID && is_socket)
+		explain_address(name, value);
+	else if (err->code == ERR_INVALID)
 		builtin_warn("trace2: unknown value for '%s': '%s'", name,
 			     value);
-	else if (!strncmp(value, "af_unix:", 8))
+	else if (is_socket)
 		builtin_warn("trace2: could not connect to socket '%s' for "
 			     "'%s' tracing: %s",
 			     strchr(value, '/'), name, reason);

@@ -154,7 +154,8 @@ test_expect_success 'a directory gets a file for each process, up to a limit' '
 '
 
 test_expect_success 'targets that cannot be opened stop nothing' '
-	for value in relative /nonexistent/x af_unix:/nonexistent/x
+	for value in relative /nonexistent/x af_unix:/nonexistent/x af_unix: \
+		af_unix:relative af_unix:stream:relative af_unix:dgram:
 	do
 		GIT_TRACE2_DST_DEBUG=1 GIT_TRACE2=$value stock -C repo.git \
 			rev-parse --git-dir 2>expected &&
