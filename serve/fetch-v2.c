@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "object/hash.h"
 #include "serve/fetch-v2.h"
@@ -263,6 +264,36 @@ static int answer(struct fetch *f, struct error *err)
 	return ret ? ret : send_pack_section(&f->req, err);
 }
 
+/* What stock Git tells its traces of a request. */
+static void trace_fetch_info(const struct fetch *f)
+{
+	const struct request *req = &f->req;
+	const struct filter *filter = &req->filter;
+	const char *kind = filter->is_combined ? "combine"
+			   : filter->nr
+				   ? filter_kind_name(filter->parts[0].kind)
+				   : NULL;
+	struct buf json = BUF_INIT;
+	uint64_t depth = req->depth == DEPTH_INFINITE ? REQUEST_INFINITE
+						      : req->depth;
+
+	if (!f->s->summary.trace)
+		return;
+	if (!buf_append_char(&json, '{') &&
+	    !json_member_u64(&json, "haves", req->common.nr) &&
+	    !json_member_u64(&json, "wants", req->wants.nr) &&
+	    !json_member_u64(&json, "want-refs", f->ref_nr) &&
+	    !json_member_u64(&json, "depth", depth) &&
+	    !json_member_u64(&json, "shallows", req->client_shallow.nr) &&
+	    !json_member_bool(&json, "deepen-since", req->has_since) &&
+	    !json_member_u64(&json, "deepen-not", req->nots.nr) &&
+	    !json_member_bool(&json, "deepen-relative", req->is_relative) &&
+	    !json_member(&json, "filter", kind) && !buf_append_char(&json, '}'))
+		trace_json(f->s->summary.trace, "upload-pack", "fetch-info",
+			   json.data);
+	buf_release(&json);
+}
+
 int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err)
 {
 	struct fetch f = {.s = s};
@@ -272,8 +303,10 @@ int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err)
 	oidset_init(&f.ref_names, WANT_REFS_MAX);
 	f.req.sideband = SIDEBAND_LARGE;
 	ret = parse(&f, args, err);
-	if (!ret)
+	if (!ret) {
+		trace_fetch_info(&f);
 		ret = answer(&f, err);
+	}
 	request_summarize(&f.req);
 	for (size_t i = 0; i < f.ref_nr; i++)
 		free(f.refs[i].name);

@@ -40,6 +40,7 @@
 #include "serve/receive-report.h"
 #include "serve/receive-session.h"
 #include "serve/receive-update.h"
+#include "serve/upload-pack.h"
 #include "sys/spawn.h"
 
 enum state {
@@ -381,6 +382,7 @@ int serve_receive_pack(const struct receive_options *options,
 	int ret;
 
 	oidset_init(&p.cut, OIDSET_MAX);
+	serve_trace_version(options->repo->trace, options->version);
 	ret = receive_init(&p.r, options, io, &own);
 	if (!ret)
 		ret = run(&p);

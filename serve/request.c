@@ -10,9 +10,6 @@
 #include "serve/request.h"
 #include "walk/filter-walk.h"
 
-/* Git's clients ask for this depth when they want everything. */
-#define WIRE_INFINITE 0x7fffffff
-
 /* Refs one request may name in deepen-not. */
 #define NOTS_MAX 65536
 
@@ -116,9 +113,10 @@ static int take_deepen(struct request *req, const char *line, const char *value,
 {
 	uint64_t depth;
 
-	if (!parse_number(&depth, value) || !depth || depth > WIRE_INFINITE)
+	if (!parse_number(&depth, value) || !depth || depth > REQUEST_INFINITE)
 		return bad_line(err, "Invalid deepen", line);
-	req->depth = depth == WIRE_INFINITE ? DEPTH_INFINITE : (uint32_t)depth;
+	req->depth = depth == REQUEST_INFINITE ? DEPTH_INFINITE
+					       : (uint32_t)depth;
 	return 1;
 }
 

@@ -22,6 +22,9 @@
 #include "walk/filter.h"
 #include "walk/reach.h"
 
+/* Git's clients ask for this depth when they want everything. */
+#define REQUEST_INFINITE 0x7fffffff
+
 struct request {
 	struct session *s; /* borrowed */
 	struct oidset wants;

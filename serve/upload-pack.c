@@ -92,6 +92,13 @@ static void tell_client(struct session *s, const struct error *err)
 		pktline_send(&s->out, NULL);
 }
 
+void serve_trace_version(struct trace *trace, int version)
+{
+	const char text[] = {(char)('0' + version), '\0'};
+
+	trace_data(trace, "transfer", "negotiated-version", text);
+}
+
 int serve_upload_pack(const struct serve_options *options,
 		      const struct serve_io *io, struct error *err)
 {
@@ -99,6 +106,7 @@ int serve_upload_pack(const struct serve_options *options,
 	struct session s;
 	int ret = session_init(&s, options, io, &own);
 
+	serve_trace_version(options->repo->trace, options->version);
 	if (!ret)
 		ret = options->version == 2 ? serve_v2(&s, &own)
 					    : serve_v0(&s, &own);

@@ -50,4 +50,7 @@ int serve_upload_pack(const struct serve_options *options,
  */
 int serve_protocol_version(const char *git_protocol);
 
+/* Tell a trace which version is spoken. */
+void serve_trace_version(struct trace *trace, int version);
+
 #endif

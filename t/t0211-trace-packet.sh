@@ -3,6 +3,7 @@
 
 test_description='traces of serving: packets, and the account of each request'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
 
 # packets <file>: those of the server, without times and places; what names
 # the program or a capability that only one side has does not count.
@@ -123,6 +124,34 @@ test_expect_success 'a clone: by bitmap, and what it took' '
 		and r.get(\"pack_us\", 0) >= sum(r.get(k, 0) for k in (\"count_us\",
 		\"reuse_us\", \"search_us\", \"write_us\"))" >actual &&
 	test "$(sort -u actual)" = True
+'
+
+# fetch_info <argument>...: the events of a fetch that stock Git has as well.
+fetch_info () {
+	pkt command=fetch object-format=sha1 D "$@" done F >request &&
+	rm -f events &&
+	GIT_PROTOCOL=version=2 GIT_TRACE2_EVENT="$PWD/events" \
+		git upload-pack --stateless-rpc repo.git <request >answer &&
+	sed -n -e "s/.*\"key\":\"\(negotiated-version\|fetch-info\)\"/\1/p" \
+		events
+}
+
+test_expect_success 'what is asked for, in the words of stock Git' '
+	tip=$(stock -C repo.git rev-parse main) &&
+	stock -C repo.git config uploadpack.allowFilter true &&
+	fetch_info "want $tip" "have $(stock -C repo.git rev-parse main~3)" \
+		"have $(printf %040d 1)" "deepen 2147483647" deepen-relative \
+		"filter combine:blob:none+tree:3" >actual &&
+	fetch_info "want $tip" "deepen-since 5" "deepen-not v1" \
+		"filter tree:2" >>actual &&
+	common="\"want-refs\":0,\"depth\"" &&
+	cat >expected <<-EOF &&
+	negotiated-version,"value":"2"}
+	fetch-info,"value":{"haves":1,"wants":1,$common:2147483647,"shallows":0,"deepen-since":false,"deepen-not":0,"deepen-relative":true,"filter":"combine"}}
+	negotiated-version,"value":"2"}
+	fetch-info,"value":{"haves":0,"wants":1,$common:0,"shallows":0,"deepen-since":true,"deepen-not":1,"deepen-relative":false,"filter":"tree"}}
+	EOF
+	test_cmp expected actual
 '
 
 test_expect_success 'why there was no bitmap' '
