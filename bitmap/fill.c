@@ -180,20 +180,49 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr)
 			&row);
 }
 
+/* The first bit from `bit` on of a commit that has a bitmap; else the end. */
+static uint32_t next_bitmap(const struct bitmap_fill *fill, uint32_t bit)
+{
+	uint32_t next = fill->file->object_nr;
+
+	for (uint32_t row = 0; row < fill->file->row_nr; row++) {
+		struct bitmap_row r = bitmap_file_row(fill->file, row);
+		uint32_t at;
+
+		if (bitmap_space_bit_of(&fill->space, r.idx_pos, &at) &&
+		    at >= bit && at < next)
+			next = at;
+	}
+	return next;
+}
+
+/* Commits of the index in the order of the pack, older ones later. */
+static size_t indexed_distance(struct bitmap_fill *fill, uint32_t bit)
+{
+	struct bitset *commits = &fill->scratch;
+
+	if (bitset_grow(commits, fill->packed.bits) < 0)
+		return 0;
+	bitset_clear(commits);
+	bitmap_file_or_type(commits, fill->file, BITMAP_COMMITS);
+	return bitset_count_range(commits, bit, next_bitmap(fill, bit));
+}
+
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr)
 {
-	const struct bitmap_fill *fill = side->fill;
+	struct bitmap_fill *fill = side->fill;
 	const struct walk *w = fill->w;
 	size_t indexed = fill->file->object_nr;
 	size_t packed = w->odb->packed_nr;
-	uint32_t idx_pos;
+	uint32_t bit;
 
-	if (packed <= indexed ||
-	    bitmap_space_idx(&fill->space, &fill->w->space,
-			     w->history.commits[commit_nr].obj_pos, &idx_pos))
+	if (find_bit(fill, w->history.commits[commit_nr].obj_pos, &bit))
+		return indexed_distance(fill, bit);
+	if (packed <= indexed)
 		return 0;
 	return (size_t)((double)(packed - indexed) / (double)indexed *
-			(double)ewah_count(&fill->file->types[BITMAP_COMMITS]));
+			(double)bitmap_file_count_type(fill->file,
+						       BITMAP_COMMITS));
 }
 
 /*

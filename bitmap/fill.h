@@ -93,9 +93,10 @@ int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
- * About how many commits lie behind one that the index does not have, up to
- * those that it has: from the number of packed objects that it does not have. 0
- * for a commit that it has. O(words of a type bitmap).
+ * About how many commits lie behind one up to those that have bitmaps: by the
+ * order of the pack, which has newer commits first; for one that the index does
+ * not have, by the number of packed objects that it does not have. O(bitmaps +
+ * words of a type bitmap).
  */
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr);
 

@@ -16,16 +16,21 @@
 #define COMMITS_PER_HAVE 4
 
 /*
- * A commit on the way to a bitmap costs half a tree difference: only its own
+ * Commits on the way to a bitmap that cost a tree difference. Only their own
  * trees are read, and only as far as there is doubt. Where the wants' side
  * comes to no bitmap there is none, and a commit costs no more than its
- * decoding.
+ * decoding, or its look-up in a commit-graph.
  */
-#define HAVES_PER_COST 2
-#define HAVES_PER_COST_UNDOUBTED 64
+#define HAVES_PER_COST 8
+#define HAVES_PER_COST_UNDOUBTED 72
+#define HAVES_PER_COST_UNDOUBTED_GRAPH 96
 
-/* Reading all trees of one commit, and of a few that are much alike. */
-#define BOUNDARY_COST 8
+/*
+ * Reading all trees of the boundary's commits, which are much alike: so much,
+ * and so much for each of them.
+ */
+#define BOUNDARY_COST 4
+#define BOUNDARY_COST_EACH 2
 
 int bitmap_strategy_parse(enum bitmap_strategy *out, const char *name)
 {
@@ -62,12 +67,14 @@ bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves)
 
 /* Of commits of the haves' side for a tree difference. */
 static size_t haves_per_cost(const struct bitmap_side *side,
+			     const struct walk *w,
 			     const struct revwalk_result *wanted)
 {
 	for (size_t i = 0; i < wanted->nr; i++)
 		if (bitmap_side_has_bitmap(side, wanted->commits[i]))
 			return HAVES_PER_COST;
-	return HAVES_PER_COST_UNDOUBTED;
+	return w->history.graph ? HAVES_PER_COST_UNDOUBTED_GRAPH
+				: HAVES_PER_COST_UNDOUBTED;
 }
 
 /* One choice. */
@@ -91,9 +98,10 @@ static int estimate_walk(struct planning *p, size_t limit)
 	if (!ret) {
 		p->plan->want_commits = (uint32_t)revs.nr;
 		p->plan->boundary = (uint32_t)revs.boundary_nr;
-		p->plan->walk_cost = (uint64_t)revs.nr + revs.boundary_nr +
-				     BOUNDARY_COST;
-		p->per_cost = haves_per_cost(p->side, &revs);
+		p->plan->walk_cost = (uint64_t)revs.nr + BOUNDARY_COST +
+				     BOUNDARY_COST_EACH *
+					     (uint64_t)revs.boundary_nr;
+		p->per_cost = haves_per_cost(p->side, p->w, &revs);
 	}
 	revwalk_result_release(&revs);
 	return ret;
@@ -115,10 +123,12 @@ static size_t distance(const struct planning *p)
 static int go_on(struct planning *p)
 {
 	size_t limit = p->plan->walk_cost * p->per_cost;
+	size_t nr;
 	int ret = 1;
 
+	bitmap_side_walked(p->side, &nr);
 	p->distance = distance(p);
-	if (p->distance <= limit)
+	if (nr + p->distance <= limit)
 		ret = bitmap_side_walk(p->side, limit, p->err);
 	p->plan->reason = ret ? "few commits are wanted, and bitmaps are far"
 			      : "looking for bitmaps costs less than walking";

@@ -227,11 +227,68 @@ static void name_hashes(void **state)
 	randrepo_release(&r);
 }
 
+/* The commits of the index in pack order up to a bitmap, one by one. */
+static size_t slow_distance(const struct bitmaprepo *b, uint32_t bit)
+{
+	size_t nr = 0;
+
+	for (; bit < b->pb->file.object_nr; bit++) {
+		uint32_t row;
+
+		if (bitmap_file_find(&b->pb->file,
+				     pack_bitmap_idx_pos(b->pb, bit), &row))
+			break;
+		nr += pack_bitmap_type(b->pb, bit) == OBJ_COMMIT;
+	}
+	return nr;
+}
+
+static void distances(void **state)
+{
+	const struct walk_tips none = WALK_TIPS_INIT;
+	uint64_t seed = random_seed();
+	struct bitmap_side *side;
+	struct bitmap_fill fill;
+	struct randrepo r;
+	struct bitmaprepo b;
+	size_t far = 0;
+
+	make(&r, &b, &seed);
+	start(&fill, &b);
+	assert_int_equal(bitmap_side_start(&side, &fill, &none, NULL, NULL), 0);
+	for (uint32_t i = 0; i < r.commit_nr; i++) {
+		struct walk_tips tip = WALK_TIPS_INIT;
+		size_t distance;
+		uint32_t bit;
+
+		assert_int_equal(walk_add_tip(&b.walk, &tip,
+					      &r.objects[r.commits[i]].oid,
+					      false, NULL),
+				 0);
+		distance = bitmap_side_distance(side, tip.commits[0]);
+		if (!pack_bitmap_bit(
+			    b.pb, &b.walk,
+			    b.walk.history.commits[tip.commits[0]].obj_pos,
+			    &bit))
+			assert_true(distance > 0);
+		else
+			assert_int_equal(distance, slow_distance(&b, bit));
+		far = distance > far ? distance : far;
+		walk_tips_release(&tip);
+	}
+	assert_true(far > 1);
+	bitmap_side_free(side);
+	bitmap_fill_release(&fill);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(positions),
 		cmocka_unit_test(steps),
+		cmocka_unit_test(distances),
 		cmocka_unit_test(stops_at_bitmaps),
 		cmocka_unit_test(name_hashes),
 	};
