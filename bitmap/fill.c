@@ -593,7 +593,7 @@ static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 		ret = error_nomem(err);
 	while (i < nr && !ret)
 		ret = or_bitmap(f, list[i++].value, err);
-	if (ret > 0)
+	if (ret >= 0)
 		ret = list_rows(list, &nr, f) < 0 ? error_nomem(err) : 0;
 	for (i = 0; i < nr && !ret; i++)
 		ret = or_row(f, list[i].value, err);

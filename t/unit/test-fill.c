@@ -149,6 +149,41 @@ static void steps(void **state)
 	randrepo_release(&r);
 }
 
+/* Tips that nobody has read yet: of some sets none has a bitmap. */
+static void tips_that_were_not_read(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmap_fill fill;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &b, &seed);
+	for (int i = 0; i < 150; i++) {
+		struct walk_tips tips = WALK_TIPS_INIT;
+
+		memset(b.want, 0, RANDREPO_MAX);
+		for (uint64_t n = 1 + random_next(&seed) % 4; n > 0; n--) {
+			uint32_t nr =
+				r.commits[random_next(&seed) % r.commit_nr];
+
+			assert_int_equal(walk_add_tip_unread(&b.walk, &tips,
+							     &r.objects[nr].oid,
+							     NULL),
+					 0);
+			randrepo_reach(&r, b.want, nr);
+		}
+		start(&fill, &b);
+		assert_int_equal(bitmap_fill_tips(&fill, &tips, NULL, NULL), 0);
+		check_set(&b, &fill);
+		bitmap_fill_release(&fill);
+		walk_tips_release(&tips);
+		walk_close(&b.walk);
+		assert_int_equal(walk_open(&b.walk, b.odb, NULL, 0, NULL), 0);
+	}
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 /* Nothing that a bitmap has is walked. */
 static void stops_at_bitmaps(void **state)
 {
@@ -288,6 +323,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(positions),
 		cmocka_unit_test(steps),
+		cmocka_unit_test(tips_that_were_not_read),
 		cmocka_unit_test(distances),
 		cmocka_unit_test(stops_at_bitmaps),
 		cmocka_unit_test(name_hashes),
