@@ -229,7 +229,8 @@ static int test_bitmap(struct rev_list_run *r)
 	char hex[OID_MAX_HEX_LEN + 1];
 	int ret;
 
-	if (r->args.wants.nr != 1 || r->wants.commit_nr != 1)
+	if (r->args.wants.nr != 1 || r->wants.commit_nr != 1 ||
+	    r->args.haves.nr)
 		return error_set(r->err, ERR_INVALID,
 				 "you must specify exactly one commit to test");
 	oid_to_hex(hex, &r->args.wants.items[0].oid, r->odb->algo);
@@ -330,7 +331,8 @@ static int run_all(struct rev_list_run *r, const char **argv,
 	if (!ret)
 		ret = rev_list_parse(r, argv);
 	if (!ret && !r->args.wants.nr && !r->args.haves.nr &&
-	    !r->args.asked_for_refs && !r->o.read_stdin && !r->o.objects)
+	    !r->args.asked_for_refs && !r->o.read_stdin && !r->o.objects &&
+	    !r->o.test_bitmap)
 		return rev_list_usage();
 	if (!ret)
 		ret = filter_args_load(&r->filter, &r->args, r->err);

@@ -52,6 +52,19 @@ test_expect_success 'setup for the table of arguments' '
 	"$GIT" -C table.git repack -a -d -b -q
 '
 
+test_expect_success '--test-bitmap takes one commit, and nothing else' '
+	for args in "main side" "main ^side" "--all"
+	do
+		test_expect_code 128 stock -C table.git rev-list \
+			--test-bitmap $args 2>expect &&
+		test_expect_code 128 "$GIT" -C table.git rev-list \
+			--test-bitmap $args 2>actual &&
+		test_cmp expect actual || return 1
+	done &&
+	"$GIT" -C table.git rev-list --test-bitmap main 2>err &&
+	grep OK err
+'
+
 # Both sides print the same.
 for args in "main" "--objects --all" "--objects main~3..main" \
 	"--objects main ^side" "--objects main^{tree}" "--count --objects main" \
