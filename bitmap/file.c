@@ -472,6 +472,9 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 	if (row->xor_row >= own_row_nr(f))
 		return corrupt(f, off, "XOR row out of range", err);
 	*row = own_row(f, row->xor_row);
+	if (row->idx_pos >= f->object_nr)
+		return corrupt(f, row->off, "bitmap of an object out of range",
+			       err);
 	/* Entries are stored against earlier ones only: no cycles. */
 	if (row->off >= off)
 		return corrupt(f, off, "XOR chain does not go back", err);

@@ -202,7 +202,8 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 /* What a set holds, of which each commit's bitmap is there wholly if at all. */
 struct bitmap_held {
 	bool is_empty; /* nothing */
-	/* Whether the bitmap of the commit at an idx_pos is in the set. */
+	/* Whether the bitmap of the commit at idx_pos < object_nr is in the
+	   set. */
 	bool (*has)(void *ctx, uint32_t idx_pos);
 	void *ctx;
 };

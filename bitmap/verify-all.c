@@ -44,16 +44,16 @@ static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 		      struct error *err)
 {
 	struct walk_tips *tips = &v->tips;
-	uint32_t obj_pos;
+	int ret = bitmap_verify_commit(commit_nr, v->file, &v->space, v->w,
+				       idx_pos, err);
 
-	if (objspace_add(&v->w->space, bitmap_space_id(&v->space, idx_pos),
-			 &obj_pos) < 0 ||
-	    history_add(&v->w->history, obj_pos, commit_nr) < 0 ||
-	    mem_grow(&tips->commits, &tips->commit_alloc, tips->commit_nr + 1,
+	if (ret < 0)
+		return ret;
+	if (mem_grow(&tips->commits, &tips->commit_alloc, tips->commit_nr + 1,
 		     sizeof(*tips->commits)) < 0)
 		return error_nomem(err);
 	tips->commits[tips->commit_nr++] = *commit_nr;
-	return history_parse(&v->w->history, *commit_nr, err);
+	return 0;
 }
 
 /* ---- what is in the index */

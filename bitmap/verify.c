@@ -95,21 +95,32 @@ int bitmap_verify_same(const struct bitmap_file *file,
 				 : "not reachable but its bit is set");
 }
 
-/* The commit_nr of an indexed commit. */
+int bitmap_verify_commit(uint32_t *commit_nr, const struct bitmap_file *file,
+			 const struct bitmap_space *space, struct walk *w,
+			 uint32_t idx_pos, struct error *err)
+{
+	uint32_t obj_pos;
+	int ret;
+
+	if (idx_pos >= file->object_nr)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: bitmap of an object out of range",
+				 file->name);
+	if (objspace_add(&w->space, bitmap_space_id(space, idx_pos), &obj_pos) <
+		    0 ||
+	    history_add(&w->history, obj_pos, commit_nr) < 0)
+		return error_nomem(err);
+	ret = history_parse(&w->history, *commit_nr, err);
+	if (ret == ERR_CORRUPT && err)
+		error_set(err, ret, "%s: %s", file->name, err->msg);
+	return ret;
+}
+
 static int commit_of(const struct verify *v, uint32_t idx_pos,
 		     uint32_t *commit_nr, struct error *err)
 {
-	uint32_t obj_pos;
-
-	if (idx_pos >= v->file->object_nr)
-		return error_set(err, ERR_CORRUPT,
-				 "%s: bitmap of an object out of range",
-				 v->file->name);
-	if (objspace_add(&v->w->space, bitmap_space_id(&v->space, idx_pos),
-			 &obj_pos) < 0 ||
-	    history_add(&v->w->history, obj_pos, commit_nr) < 0)
-		return error_nomem(err);
-	return 0;
+	return bitmap_verify_commit(commit_nr, v->file, &v->space, v->w,
+				    idx_pos, err);
 }
 
 static int verify_row(struct verify *v, uint32_t row, struct bitset *stored,

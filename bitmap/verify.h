@@ -25,6 +25,14 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 			 struct error *err);
 
 /*
+ * The commit whose bitmap is that of an indexed object, parsed. ERR_CORRUPT,
+ * naming the index and the object, when it is no commit.
+ */
+int bitmap_verify_commit(uint32_t *commit_nr, const struct bitmap_file *file,
+			 const struct bitmap_space *space, struct walk *w,
+			 uint32_t idx_pos, struct error *err);
+
+/*
  * Compare what is stored with what is right. ERR_CORRUPT names the first object
  * on which they differ, and `whose` bitmap that is ("commit <id>").
  */

@@ -326,7 +326,8 @@ test_expect_success 'a repack heals a damaged bitmap index' '
 '
 
 test_expect_success 'bytes changed at random: right, or an error' '
-	"$GITREACH_SRC/t/interop/byte-flips" good.git 3 "$GIT"
+	"$GITREACH_SRC/t/interop/byte-flips" good.git 3 "$GIT" &&
+	"$GITREACH_SRC/t/interop/byte-flips" --signed good.git 3 "$GIT"
 '
 
 test_done

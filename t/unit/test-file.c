@@ -398,6 +398,38 @@ static void headers(void **state)
 	}
 }
 
+/* Looks at bits that a bitmap may be of only. */
+static bool has_none(void *ctx, uint32_t idx_pos)
+{
+	assert_true(idx_pos < OBJECT_NR);
+	return false;
+}
+
+/* The other side of a difference, in row and entry alike. */
+static void difference_to_no_object(void **state)
+{
+	static const uint32_t wrong[] = {OBJECT_NR, 1 << 23, UINT32_MAX};
+	const struct bitmap_held held = {.has = has_none};
+
+	for (size_t i = 0; i < ARRAY_NR(wrong); i++) {
+		uint8_t *bytes = example_bytes();
+		struct bitset set, scratch = BITSET_INIT;
+		struct bitmap_file f;
+
+		store_be32(bytes + ROW_1, wrong[i]);
+		store_be32(bytes + PARENT, wrong[i]);
+		assert_int_equal(parse(&f, bytes, EXAMPLE_LEN, NULL), 0);
+		assert_int_equal(bitset_init(&set, f.object_nr), 0);
+		assert_int_equal(
+			bitmap_file_or_rest(&set, &f, 0, &held, &scratch, NULL),
+			ERR_CORRUPT);
+		bitset_release(&set);
+		bitset_release(&scratch);
+		bitmap_file_release(&f);
+		free(bytes);
+	}
+}
+
 /* Fields of rows and entries that contradict each other or the file. */
 static void wrong_rows(void **state)
 {
@@ -564,6 +596,7 @@ int main(void)
 		cmocka_unit_test(what_is_stored),
 		cmocka_unit_test(pseudo_merges_are_found),
 		cmocka_unit_test(headers),
+		cmocka_unit_test(difference_to_no_object),
 		cmocka_unit_test(wrong_rows),
 		cmocka_unit_test(wrong_entries),
 		cmocka_unit_test(prefixes_and_flips),
