@@ -19,17 +19,19 @@ static const char usage_text[] =
 	"[--refs-snapshot=<path>] [--[no-]write-chain-file] "
 	"[--base=<checksum>]\n"
 	"git multi-pack-index [<options>] compact [--[no-]incremental] "
-	"[--[no-]bitmap] [--[no-]write-chain-file] <from> <to>\n"
+	"[--[no-]bitmap] [--base=<checksum>] [--[no-]write-chain-file] "
+	"<from> <to>\n"
 	"git multi-pack-index [<options>] verify\n"
 	"git multi-pack-index [<options>] expire\n"
 	"git multi-pack-index [<options>] repack [--batch-size=<size>]";
 
 struct call {
 	struct object_dir_call common;
-	const char *preferred, *refs_snapshot, *base; /* of write */
+	const char *preferred, *refs_snapshot; /* of write */
 	bool stdin_packs, bitmap;
 	bool incremental;
 	int chain_file;        /* 1, or 0: --no-write-chain-file */
+	const char *base;      /* checksum of a layer, "none"; or NULL */
 	const char *from, *to; /* of compact: checksums of layers */
 	uint64_t batch_size;   /* of repack */
 };
@@ -169,9 +171,10 @@ static int write_packs_of(const struct call *c,
 }
 
 static int compact_layers(const struct call *c, struct odb_midx *from,
-			  struct odb_midx *to)
+			  struct odb_midx *to, struct odb_midx *base)
 {
 	const struct multi_pack_layer_options layer = {
+		.base = base,
 		.no_chain_file = !c->chain_file,
 	};
 	struct multi_pack_options o = {
@@ -202,11 +205,25 @@ static bool is_at_or_above(const struct odb_midx *om,
 	return om != NULL;
 }
 
+/* What the new layer goes on top of: a layer below `from`, or none. */
+static int find_base(struct odb_midx **base, const struct call *c,
+		     const struct odb_midx *from)
+{
+	*base = from->base;
+	if (!c->base)
+		return 0;
+	*base = find_layer(c, c->base);
+	if (strcmp(c->base, "none") != 0 && !is_at_or_above(from->base, *base))
+		return builtin_error("could not find base MIDX '%s'", c->base);
+	return 0;
+}
+
 static int compact(struct object_dir_call *call)
 {
 	const struct call *c = (const struct call *)call;
 	struct odb_midx *from = find_layer(c, c->from);
 	struct odb_midx *to = find_layer(c, c->to);
+	struct odb_midx *base;
 
 	if (!from || !to)
 		return no_such_layer(from ? c->to : c->from);
@@ -215,7 +232,9 @@ static int compact(struct object_dir_call *call)
 	if (!is_at_or_above(to, from))
 		return builtin_die("MIDX %s must be an ancestor of %s", c->from,
 				   c->to);
-	return compact_layers(c, from, to);
+	if (find_base(&base, c, from))
+		return 255;
+	return compact_layers(c, from, to, base);
 }
 
 /* ---- the other subcommands */
@@ -331,17 +350,22 @@ static int repack(struct object_dir_call *call)
 	 .long_name = "incremental",                                           \
 	 .value = &(call)->incremental,                                        \
 	 .help = "write a layer of a chain"},                                  \
+		{.kind = OPTION_CALLBACK,                                      \
+		 .long_name = "write-chain-file",                              \
+		 .value = &(call)->chain_file,                                 \
+		 .flags = OPTION_NO_ARG,                                       \
+		 .fn = object_dir_take_choice,                                 \
+		 .help = "write the file that names the layers"},              \
 	{                                                                      \
-		.kind = OPTION_CALLBACK, .long_name = "write-chain-file",      \
-		.value = &(call)->chain_file, .flags = OPTION_NO_ARG,          \
-		.fn = object_dir_take_choice,                                  \
-		.help = "write the file that names the layers"                 \
+		.kind = OPTION_STRING, .long_name = "base",                    \
+		.value = &(call)->base, .arg_name = "<checksum>",              \
+		.help = "layer that the new one goes on top of, or none"       \
 	}
 
 /* Options that do not go together: true after printing. */
-static bool is_contradiction(const struct call *c)
+static bool is_contradiction(const struct call *c, bool compacts)
 {
-	if (c->chain_file && c->base)
+	if (c->chain_file && c->base && !compacts)
 		builtin_error("cannot use --base without "
 			      "--no-write-chain-file");
 	else if (!c->chain_file && !c->incremental)
@@ -364,11 +388,6 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .help = "pack whose copies of objects are taken"},
 		BITMAP_OPTION(c),
 		LAYER_OPTIONS(c),
-		{.kind = OPTION_STRING,
-		 .long_name = "base",
-		 .value = &c->base,
-		 .arg_name = "<checksum>",
-		 .help = "layer that the new one goes on top of, or none"},
 		{.kind = OPTION_STRING,
 		 .long_name = "refs-snapshot",
 		 .value = &c->refs_snapshot,
@@ -415,7 +434,7 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		c->from = argv[2];
 		c->to = argv[3];
 	}
-	if (run && is_contradiction(c)) {
+	if (run && is_contradiction(c, run == compact)) {
 		options_usage(run == compact ? compact_options : write_options,
 			      usage_text);
 		return NULL;

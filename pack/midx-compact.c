@@ -107,17 +107,16 @@ static int cmp_sha256(const void *a, const void *b)
 static int lay_out(struct compact *c, struct buf *out,
 		   struct pack_midx_written *written)
 {
-	const struct pack_midx *lowest = c->rq->layers[0];
 	const struct pack_midx_layout l = {
 		.copies = c->copies,
 		.nr = c->nr,
 		.names = c->names,
 		.pack_nr = c->pack_nr,
 		.preferred = PACK_MIDX_NO_PACK,
-		.base_nr = lowest->base_nr,
+		.base_nr = c->rq->base_nr,
 		.with_order = c->rq->with_order,
 		.version = 2,
-		.algo = lowest->algo,
+		.algo = c->rq->layers[0]->algo,
 	};
 
 	if (c->nr)

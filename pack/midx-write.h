@@ -64,14 +64,16 @@ struct pack_midx_compaction {
 	const struct pack_midx *const *layers; /* the lowest first */
 	/* Their orders: each bit is where it was. NULL: they have none. */
 	const struct pack_midx_order *const *orders;
-	bool with_order; /* write RIDX and BTMP */
+	bool with_order;  /* write RIDX and BTMP */
+	uint32_t base_nr; /* objects of the layers below the new one */
 	size_t nr;
 };
 
 /*
  * Append one file that says what these layers say, version 2: its packs are not
  * sorted by name but stand in the order of the pseudo-pack, so that bitmaps of
- * these layers and of those above stay right. ERR_CORRUPT for a layer that
+ * these layers and of those above stay right, if base_nr is the lowest one's.
+ * ERR_CORRUPT for a layer that
  * takes an object from no pack; ERR_NOMEM. On failure *out is as it was.
  * O(n log n) over their objects; packs are not looked at.
  */

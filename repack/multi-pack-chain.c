@@ -431,6 +431,8 @@ static int make_compaction(struct writing *w, const struct odb_midx *to,
 		.layers = layers,
 		.orders = orders,
 		.with_order = w->o->bitmap != NULL,
+		.base_nr = w->base ? w->base->midx.base_nr + w->base->midx.nr
+				   : 0,
 		.nr = nr,
 	};
 	struct pack_midx_written written;
@@ -443,11 +445,12 @@ static int make_compaction(struct writing *w, const struct odb_midx *to,
 	return ret < 0 ? ret : stack_layer(w, &written);
 }
 
-static int compact_bitmap(struct writing *w, const struct odb_midx *to)
+static int compact_bitmap(struct writing *w, const struct odb_midx *from,
+			  const struct odb_midx *to)
 {
 	const struct pack_bitmap *old = bitmap_of(w, to);
 
-	if (old)
+	if (old && w->base == from->base)
 		return make_bitmap(w, old, true);
 	return make_bitmap(w, w->base ? bitmap_of(w, w->base) : NULL, false);
 }
@@ -476,15 +479,17 @@ static int compact(struct writing *w, const struct odb_midx *from,
 		ret = begin(w);
 	if (ret < 0)
 		return ret;
-	w->above = top;
-	w->above_nr = odb_midx_layer_nr(top) - odb_midx_layer_nr(to);
+	if (w->base == from->base) {
+		w->above = top;
+		w->above_nr = odb_midx_layer_nr(top) - odb_midx_layer_nr(to);
+	}
 	/* A bit needs its type, those of layers below too. */
 	if (w->o->bitmap && w->base && !bitmap_of(w, w->base))
 		return error_set(w->err, ERR_INVALID,
 				 "the layers below have no bitmap index");
 	ret = make_compaction(w, to, nr);
 	if (!ret && w->o->bitmap)
-		ret = compact_bitmap(w, to);
+		ret = compact_bitmap(w, from, to);
 	return ret < 0 ? ret : install(w);
 }
 
@@ -495,10 +500,8 @@ int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
 		       struct error *err)
 {
 	struct writing w = writing_of(odb, options, layer, result, err);
-	int ret;
+	int ret = compact(&w, from, to);
 
-	w.base = from->base;
-	ret = compact(&w, from, to);
 	writing_release(&w);
 	return ret;
 }

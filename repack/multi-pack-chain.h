@@ -23,9 +23,9 @@
 struct multi_pack_layer_options {
 	/*
 	 * The layer of the snapshot that it goes on top of; those above that
-	 * are no more in the chain. NULL: none. With a bitmap index, the
-	 * highest from there down of which all that is below has one, too: a
-	 * bit needs its type.
+	 * are no more in the chain. NULL: none. With a bitmap index, append
+	 * takes the highest from there down of which all that is below has one,
+	 * too: a bit needs its type.
 	 */
 	struct odb_midx *base;
 	bool no_chain_file; /* only put the layer's files into place */
@@ -44,12 +44,15 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 
 /*
  * Write one layer in place of those from `from` up to `to` of the snapshot's
- * chain; what is above stays as it is. Its bitmap index takes theirs over, or
- * where they have none is made of its own; without options->bitmap it gets
- * none. Of the options packs and their preference are not looked at, nor is
- * layer->base. As multi_pack_append(), but for 1; ERR_UNSUPPORTED for
- * midx.version 1 ("cannot perform MIDX compaction with v1 format"), and
- * ERR_INVALID for a bitmap index where the layers below have none.
+ * chain, on top of layer->base: from->base as a rule, or one below. What is
+ * above `to` stays as it is; on top of another base it leaves the chain with
+ * what is between, because its bits would be those of other objects. The new
+ * layer's bitmap index takes theirs over, or where they have none, or stood
+ * elsewhere, is made of its own; without options->bitmap it gets none. Of the
+ * options packs and their preference are not looked at. As
+ * multi_pack_append(), but for 1; ERR_UNSUPPORTED for midx.version 1 ("cannot
+ * perform MIDX compaction with v1 format"), and ERR_INVALID for a bitmap index
+ * where the layers below have none.
  */
 int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
 		       const struct multi_pack_options *options,

@@ -91,7 +91,7 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 			const struct multi_pack_options *o, struct error *err)
 {
-	const struct multi_pack_layer_options layer = {.base = NULL};
+	struct multi_pack_layer_options layer = {.base = NULL};
 	const struct multi_pack_options merging = {
 		.progress = o->progress,
 		.bitmap = o->bitmap,
@@ -106,9 +106,11 @@ static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 		return ret;
 	top = m->odb->midxes[0];
 	lowest = top ? layered_lowest(top, m->rq->split_factor) : NULL;
-	return lowest == top ? 0
-			     : multi_pack_compact(written, m->odb, &merging,
-						  lowest, top, &layer, err);
+	if (lowest == top)
+		return 0;
+	layer.base = lowest->base;
+	return multi_pack_compact(written, m->odb, &merging, lowest, top,
+				  &layer, err);
 }
 
 /* A layer, and what becomes of those below. */

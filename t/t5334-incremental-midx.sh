@@ -146,6 +146,52 @@ test_expect_success 'a layer that the chain does not name' '
 	layers_are apart.git 1
 '
 
+test_expect_success 'compacted onto a lower base' '
+	repo_of_packs base.git &&
+	"$GIT" -C base.git multi-pack-index write --incremental --bitmap &&
+	for i in 2 3 4 5
+	do
+		push_layer base.git --bitmap || return 1
+	done &&
+	cp base.git/$CHAIN before &&
+	"$GIT" -C base.git multi-pack-index compact --incremental --bitmap \
+		--base=$(layer base.git 2) --no-write-chain-file \
+		$(layer base.git 3) $(layer base.git 4) &&
+	test_cmp before base.git/$CHAIN &&
+	"$GIT" -C base.git multi-pack-index compact --incremental \
+		--base=$(layer base.git 1) \
+		$(layer base.git 3) $(layer base.git 4) &&
+	layers_are base.git 2 &&
+	head -n 1 before >first &&
+	head -n 1 base.git/$CHAIN >actual && test_cmp first actual &&
+	push_layer base.git --bitmap &&
+	layers_are base.git 2 &&
+	"$GIT" -C base.git bitmap explain --all >out &&
+	grep "^wants.commits-walked=0\$" out &&
+	"$GIT" -C base.git multi-pack-index compact --incremental --bitmap \
+		--base=none $(layer base.git 1) $(layer base.git 2) &&
+	layers_are base.git 1
+'
+
+test_expect_success 'a base that will not do' '
+	push_layer base.git --bitmap &&
+	push_layer base.git --bitmap &&
+	cp base.git/$CHAIN before &&
+	for base in "" 1234 $(layer base.git 2) $(layer base.git 3)
+	do
+		test_expect_code 255 "$GIT" -C base.git multi-pack-index \
+			compact --incremental --base="$base" \
+			$(layer base.git 2) $(layer base.git 3) 2>err &&
+		grep "could not find base MIDX .$base." err || return 1
+	done &&
+	test_expect_code 255 "$GIT" -C base.git multi-pack-index compact \
+		--incremental --bitmap --base=none \
+		$(layer base.git 2) $(layer base.git 3) 2>err &&
+	grep "could not write multi-pack bitmap" err &&
+	test_cmp before base.git/$CHAIN &&
+	layers_are base.git 3
+'
+
 test_expect_success 'a layer of chosen packs' '
 	repo_of_packs some.git &&
 	ls some.git/objects/pack/*.idx | sed "s,.*/,," >names &&

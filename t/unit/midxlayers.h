@@ -63,19 +63,29 @@ static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 	return om;
 }
 
-/* Layers [from, to], counted from below, become one. */
-static inline void midxlayers_compact(const struct randrepo *r, size_t from,
-				      size_t to, bool bitmap)
+/* Layers [from, to], counted from below, become one on top of `base_nr`. */
+static inline void midxlayers_compact_onto(const struct randrepo *r,
+					   size_t from, size_t to,
+					   size_t base_nr, bool bitmap)
 {
-	const struct multi_pack_layer_options layer = {NULL, false};
+	struct multi_pack_layer_options layer = {NULL, false};
 	struct midxlayers m;
 
 	midxlayers_open(&m, r, bitmap);
+	if (base_nr)
+		layer.base = midxlayers_nth(m.odb, base_nr - 1);
 	if (multi_pack_compact(&m.result, m.odb, &m.o,
 			       midxlayers_nth(m.odb, from),
 			       midxlayers_nth(m.odb, to), &layer, &m.err) < 0)
 		fail_msg("%s", m.err.msg);
 	midxlayers_close(&m);
+}
+
+/* The same on top of those below them. */
+static inline void midxlayers_compact(const struct randrepo *r, size_t from,
+				      size_t to, bool bitmap)
+{
+	midxlayers_compact_onto(r, from, to, from, bitmap);
 }
 
 static inline size_t midxlayers_nr(const struct randrepo *r)

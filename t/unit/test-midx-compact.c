@@ -132,9 +132,10 @@ static void check_compaction(struct chain *c, size_t from, size_t to,
 		.layers = c->midx + from,
 		.orders = with_order ? c->order + from : NULL,
 		.with_order = with_order,
+		.base_nr = c->layers[from].base_nr,
 		.nr = to - from,
 	};
-	const uint32_t base_nr = c->layers[from].base_nr;
+	const uint32_t base_nr = rq.base_nr;
 	const uint32_t end = c->layers[to - 1].base_nr + c->layers[to - 1].nr;
 	struct buf file = BUF_INIT;
 	struct pack_midx m;

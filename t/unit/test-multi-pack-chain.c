@@ -115,6 +115,29 @@ static void lower_base(void **state)
 	randrepo_release(&r);
 }
 
+/* What is between leaves the chain, and what is above. */
+static void compacted_onto_a_lower_base(void **state)
+{
+	uint64_t seed = random_seed();
+	struct midxlayers m;
+	struct randrepo r;
+
+	midxlayers_history(&r, &seed, HASH_SHA1, 5, false);
+	midxlayers_compact_onto(&r, 2, 3, 1, false);
+	assert_int_equal(midxlayers_nr(&r), 2);
+	assert_int_equal(file_nr(&r), 3);
+	midxlayers_open(&m, &r, false);
+	assert_int_equal(m.odb->midxes[0]->midx.pack_nr, 2);
+	assert_int_equal(multi_pack_verify(m.odb, 0, NULL, NULL, NULL, NULL),
+			 0);
+	midxlayers_close(&m);
+	/* All that is left out is new again, and bitmaps have it all. */
+	assert_int_equal(midxlayers_append(&r, true), 0);
+	midxlayers_compact_onto(&r, 0, 0, 0, true);
+	assert_int_equal(midxlayers_nr(&r), 1);
+	randrepo_release(&r);
+}
+
 /* By a writer of a chain, or of the one file. */
 static void locked(void **state)
 {
@@ -173,9 +196,13 @@ static void replaced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_new),   cmocka_unit_test(migration),
-		cmocka_unit_test(no_chain_file), cmocka_unit_test(lower_base),
-		cmocka_unit_test(locked),        cmocka_unit_test(replaced),
+		cmocka_unit_test(nothing_new),
+		cmocka_unit_test(migration),
+		cmocka_unit_test(no_chain_file),
+		cmocka_unit_test(lower_base),
+		cmocka_unit_test(compacted_onto_a_lower_base),
+		cmocka_unit_test(locked),
+		cmocka_unit_test(replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
