@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* serve/upload-pack.c: what a client may put into GIT_PROTOCOL. */
+#include "serve/upload-pack.h"
+#include "t/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static const char key[] = ":version=2";
+	char *text = calloc(len + sizeof(key), 1);
+	int version;
+
+	if (!text)
+		return 0;
+	if (len)
+		memcpy(text, data, len);
+	version = serve_protocol_version(text);
+	require(version >= 0 && version <= 2);
+	/* The highest that is asked for, whatever else is. */
+	strcat(text, key);
+	require(serve_protocol_version(text) == 2);
+	free(text);
+	return 0;
+}
