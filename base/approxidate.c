@@ -128,21 +128,31 @@ static bool take_zone(struct text *t, int64_t *east)
 	return true;
 }
 
-static bool parse_epoch(struct text t, int64_t *when)
+/* What a text says of an instant. */
+struct date {
+	int64_t epoch; /* with is_epoch: seconds since 1970; else: */
+	struct tm tm;  /* in its zone */
+	bool is_epoch, has_time;
+	bool has_zone; /* else it is the local one */
+	int64_t east;  /* with has_zone: seconds */
+};
+
+/* The zone at the end of a text, if there is one; and nothing else. */
+static bool end_with_zone(struct text *t, struct date *date)
+{
+	while (take_char(t, ' '))
+		;
+	date->has_zone = *t->p && take_zone(t, &date->east);
+	return !*t->p;
+}
+
+static bool parse_epoch(struct text t, struct date *date)
 {
 	bool is_marked = take_char(&t, '@');
-	int64_t seconds, zone;
 
-	if (!take_number(&t, is_marked ? 1 : 9, 15, &seconds))
-		return false;
-	while (take_char(&t, ' '))
-		;
-	if (*t.p && !take_zone(&t, &zone))
-		return false;
-	if (*t.p)
-		return false;
-	*when = seconds;
-	return true;
+	date->is_epoch = true;
+	return take_number(&t, is_marked ? 1 : 9, 15, &date->epoch) &&
+	       end_with_zone(&t, date);
 }
 
 static bool set_date(struct tm *tm, int64_t year, int64_t month, int64_t day)
@@ -152,6 +162,17 @@ static bool set_date(struct tm *tm, int64_t year, int64_t month, int64_t day)
 	tm->tm_year = (int)(year - 1900);
 	tm->tm_mon = (int)(month - 1);
 	tm->tm_mday = (int)day;
+	return true;
+}
+
+static bool set_time(struct tm *tm, int64_t hours, int64_t minutes,
+		     int64_t seconds)
+{
+	if (hours > 23 || minutes > 59 || seconds > 60)
+		return false;
+	tm->tm_hour = (int)hours;
+	tm->tm_min = (int)minutes;
+	tm->tm_sec = (int)seconds;
 	return true;
 }
 
@@ -206,12 +227,40 @@ static bool take_time(struct text *t, struct tm *tm)
 		return false;
 	if (*t->p == '.')
 		t->p += 1 + strspn(t->p + 1, "0123456789");
-	if (hours > 23 || minutes > 59 || seconds > 60)
+	return set_time(tm, hours, minutes, seconds);
+}
+
+/* "20050407T221313", also without the seconds. */
+static bool take_basic_date(struct text *t, struct tm *tm)
+{
+	int64_t date, time;
+
+	if (!take_number(t, 8, 8, &date) || !take_char(t, 'T'))
 		return false;
-	tm->tm_hour = (int)hours;
-	tm->tm_min = (int)minutes;
-	tm->tm_sec = (int)seconds;
-	return true;
+	if (take_number(t, 4, 4, &time))
+		time *= 100;
+	else if (!take_number(t, 6, 6, &time))
+		return false;
+	return set_date(tm, date / 10000, date / 100 % 100, date % 100) &&
+	       set_time(tm, time / 10000, time / 100 % 100, time % 100);
+}
+
+/* "Apr 7 22:13:13 2005". */
+static bool take_asctime(struct text *t, struct tm *tm)
+{
+	int64_t day, year;
+	char name[16];
+
+	if (!take_name(t, name) || find_month(name) < 0)
+		return false;
+	skip_separators(t);
+	if (!take_number(t, 1, 2, &day))
+		return false;
+	skip_separators(t);
+	if (!take_time(t, tm) || !take_char(t, ' '))
+		return false;
+	return take_number(t, 4, 4, &year) &&
+	       set_date(tm, year, find_month(name) + 1, day);
 }
 
 static int64_t not_before_1970(int64_t seconds)
@@ -219,45 +268,59 @@ static int64_t not_before_1970(int64_t seconds)
 	return seconds < 0 ? 0 : seconds;
 }
 
-static bool parse_date(struct text t, int64_t now, int64_t *when)
+/* A date of one of the forms; with or without a time. */
+static bool take_date(struct text *t, struct date *date)
 {
-	time_t now_time = (time_t)now;
-	struct text start;
-	char name[16];
-	int64_t east;
-	struct tm tm;
+	struct text start = *t;
 
-	localtime_r(&now_time, &tm);
-	start = t;
+	date->has_time = true;
+	if (take_basic_date(t, &date->tm))
+		return true;
+	*t = start;
+	if (take_asctime(t, &date->tm))
+		return true;
+	*t = start;
+	date->has_time = false;
+	if (take_numeric_date(t, &date->tm))
+		return true;
+	*t = start;
+	return take_named_date(t, &date->tm);
+}
+
+/* The present time of the day has to be in date->tm. */
+static bool parse_date(struct text t, struct date *date)
+{
+	struct text start = t;
+	char name[16];
+
+	date->is_epoch = date->has_zone = false;
 	if (take_name(&t, name) && find_weekday(name) >= 0)
 		skip_separators(&t);
 	else
 		t = start;
-	start = t;
-	if (!take_numeric_date(&t, &tm)) {
-		t = start;
-		if (!take_named_date(&t, &tm))
+	if (!take_date(&t, date))
+		return false;
+	if (!date->has_time) {
+		if (!*t.p)
+			return true;
+		if ((!take_char(&t, 'T') && !take_char(&t, ' ')) ||
+		    !take_time(&t, &date->tm))
 			return false;
+		date->has_time = true;
 	}
-	if (!*t.p)
-		goto local;
-	if (!take_char(&t, 'T') && !take_char(&t, ' '))
-		return false;
-	if (!take_time(&t, &tm))
-		return false;
 	/* A date alone keeps the present's summer time, as in stock Git. */
-	tm.tm_isdst = -1;
-	while (take_char(&t, ' '))
-		;
-	if (!*t.p)
-		goto local;
-	if (!take_zone(&t, &east) || *t.p)
-		return false;
-	*when = not_before_1970((int64_t)timegm(&tm) - east);
-	return true;
-local:
-	*when = not_before_1970(mktime(&tm));
-	return true;
+	date->tm.tm_isdst = -1;
+	return end_with_zone(&t, date);
+}
+
+/* Seconds since 1970; negative for what was before. */
+static int64_t seconds_of(struct date *date)
+{
+	if (date->is_epoch)
+		return date->epoch;
+	if (date->has_zone)
+		return (int64_t)timegm(&date->tm) - date->east;
+	return (int64_t)mktime(&date->tm);
 }
 
 static bool parse_count(const char *name, int64_t *count)
@@ -410,18 +473,41 @@ static bool parse_steps(struct text t, int64_t now, int64_t *when)
 	return true;
 }
 
+int approxidate_parse_exact(int64_t *when, int *zone, const char *text)
+{
+	struct date date = {.has_zone = false};
+	struct text t = {text};
+	int64_t seconds;
+	struct tm tm;
+	time_t at;
+
+	if (!parse_epoch(t, &date) && !(parse_date(t, &date) && date.has_time))
+		return ERR_INVALID;
+	at = (time_t)(seconds = seconds_of(&date));
+	if (seconds < 0 || !localtime_r(&at, &tm))
+		return ERR_INVALID;
+	*when = seconds;
+	*zone = (int)((date.has_zone ? date.east : tm.tm_gmtoff) / 60);
+	return 0;
+}
+
 int approxidate_parse(int64_t *when, const char *text, int64_t now)
 {
+	struct date date = {.has_zone = false};
 	struct text t = {text};
+	time_t now_time = (time_t)now;
 
 	if (!strcasecmp(text, "never")) {
 		*when = 0;
 		return 0;
 	}
-	if (parse_epoch(t, when) || parse_date(t, now, when) ||
-	    parse_steps(t, now, when))
-		return 0;
-	return ERR_INVALID;
+	if (!parse_epoch(t, &date)) {
+		localtime_r(&now_time, &date.tm);
+		if (!parse_date(t, &date))
+			return parse_steps(t, now, when) ? 0 : ERR_INVALID;
+	}
+	*when = not_before_1970(seconds_of(&date));
+	return 0;
 }
 
 int approxidate_parse_expiry(int64_t *when, const char *text, int64_t now)

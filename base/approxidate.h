@@ -14,6 +14,8 @@
  *	HH:MM[:SS[.x]]      and after that Z, +hh, +hhmm or +hh:mm; without one
  *	                    local time. A date alone means the present time of
  *	                    that day
+ *	YYYYMMDDTHHMM[SS], Mon D HH:MM[:SS] YYYY, which have a time; a zone as
+ *	                    above
  *	<n> <unit> [ago]    second, minute, hour, day, week, month, year, or a
  *	                    day of the week; one to ten, "last" and "a" count;
  *	                    several add up
@@ -35,6 +37,15 @@
  * ERR_INVALID with *when untouched.
  */
 int approxidate_parse(int64_t *when, const char *text, int64_t now);
+
+/*
+ * The first of these, down to the zones: what names one second and, but for the
+ * zone, no more depends on where and when it is read. That is what Git takes
+ * for the date of a commit (git-commit(1), "DATE FORMATS"). *when, and *zone in
+ * minutes east of Greenwich: that of the text, or the local one at that time.
+ * 0, or ERR_INVALID with both untouched.
+ */
+int approxidate_parse_exact(int64_t *when, int *zone, const char *text);
 
 /*
  * As approxidate_parse() for the age from which on things are removed:

@@ -7,10 +7,6 @@
 #ifndef REPO_IDENT_H
 #define REPO_IDENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/error.h"
 #include "repo/config.h"
@@ -20,20 +16,11 @@
  * committer.name and .email, user.name and .email, EMAIL, else the login and
  * host names; the time now in the local zone. Characters that would end a
  * field are left out, as is punctuation at the ends. 0; ERR_INVALID for a date
- * that is none ("invalid date format: .."), for an empty name that was given
- * ("empty ident name (for <..>) not allowed") or when
- * user.useConfigOnly forbids to guess; ERR_NOMEM.
+ * that approxidate_parse_exact() does not take ("invalid date format: .."), for
+ * an empty name that was given ("empty ident name (for <..>) not allowed") or
+ * when user.useConfigOnly forbids to guess; ERR_NOMEM.
  */
 int ident_committer(struct buf *out, const struct config *config,
 		    struct error *err);
-
-/*
- * Parse a date: "[@]<seconds> <zone>" as Git writes it, or ISO 8601,
- * "2005-04-07T22:13:13[Z| +0200]" (a space for the T, '.' or '/' for the '-').
- * `local_zone`: the zone of one that names none, in minutes east of
- * Greenwich. *zone gets minutes. False when it is none of these.
- */
-bool ident_parse_date(int64_t *seconds, int *zone, const char *text,
-		      int local_zone);
 
 #endif

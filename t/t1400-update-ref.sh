@@ -166,6 +166,16 @@ nonsense\000
 \000
 EOF2
 
+test_expect_success 'dates as git-commit(1) has them' 'twins && both "
+for date in \"Thu, 07 Apr 2005 22:13:13 +0200\" 2005-04-07T22:13:13 \
+	\"04/07/2005 22:13:13.019 -0300\" \"07.04.2005 22:13\" @1112911993 \
+	\"Thu Apr  7 22:13:13 2005 -0700\" 20050407T221313Z
+do
+	GIT_COMMITTER_DATE=\$date TZ=Europe/Berlin \
+		g update-ref -m \"\$date\" HEAD \$(g commit-tree -m x \$TREE)
+done"
+'
+
 test_expect_success 'bare repositories have reflogs only where one is' '
 	cd "$TRASH" && twins --bare &&
 	both "g update-ref refs/heads/main $A; mkdir -p logs/refs/heads;

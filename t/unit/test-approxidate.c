@@ -327,12 +327,70 @@ static void any_text(void **state)
 	}
 }
 
+static void test_exact(void **state)
+{
+	/* As GIT_COMMITTER_DATE in Europe/Berlin, with Git 2.39.5 and 2.55. */
+	static const struct {
+		const char *text;
+		int64_t when; /* -1: no such date */
+		int zone;
+	} cases[] = {
+		{"1112911993 -0700", 1112911993, -420},
+		{"1112911993", 1112911993, 120},
+		{"112911993", 112911993, 60},
+		{"@0 +0000", 0, 0},
+		{"@112911993", 112911993, 60},
+		{"2005-04-07T22:13:13", 1112904793, 120},
+		{"2005-12-07 22:13:13", 1133989993, 60},
+		{"2005-04-07 22:13:13.019", 1112904793, 120},
+		{"2005-04-07T22:13:13Z", 1112911993, 0},
+		{"2005-04-07T22:13:13-07", 1112937193, -420},
+		{"2005-04-07T22:13:13+02:30", 1112902993, 150},
+		{"2005.04.07T22:13:13", 1112904793, 120},
+		{"04/07/2005 22:13", 1112904780, 120},
+		{"07.04.2005 22:13:13 +0100", 1112908393, 60},
+		{"20050407T221313+0200", 1112904793, 120},
+		{"20050407T2213", 1112904780, 120},
+		{"Thu, 07 Apr 2005 22:13:13 +0200", 1112904793, 120},
+		{"Thu, 7 Apr 2005 22:13:13", 1112904793, 120},
+		{"Thu Apr  7 22:13:13 2005", 1112904793, 120},
+		{"Apr 7 22:13:13 2005 -0700", 1112937193, -420},
+		{"2000-02-29T00:00:00Z", 951782400, 0},
+		{"12345 +0000", -1, 0},
+		{"0 +0000", -1, 0},
+		{"2005-13-07T22:13:13", -1, 0},
+		{"2005-04-07", -1, 0},
+		{"04/07/2005", -1, 0},
+		{"7 Apr 2005", -1, 0},
+		{"1969-12-31T23:59:59Z", -1, 0},
+		{"1970-01-01T00:00:00+0100", -1, 0},
+		{"99999999999999999999 +0000", -1, 0},
+		{"yesterday", -1, 0},
+		{"2 days ago", -1, 0},
+		{"never", -1, 0},
+		{"", -1, 0},
+	};
+
+	(void)state;
+	set_zone("Europe/Berlin");
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		int64_t when = -1;
+		int zone = 0, ret;
+
+		ret = approxidate_parse_exact(&when, &zone, cases[i].text);
+		if (when != cases[i].when || zone != cases[i].zone ||
+		    ret != (when < 0 ? ERR_INVALID : 0))
+			fail_msg("%s: %lld %d", cases[i].text, (long long)when,
+				 zone);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_stock_git), cmocka_unit_test(refused),
-		cmocka_unit_test(long_ago),     cmocka_unit_test(expiry),
-		cmocka_unit_test(any_text),
+		cmocka_unit_test(test_exact), cmocka_unit_test(as_stock_git),
+		cmocka_unit_test(refused),    cmocka_unit_test(long_ago),
+		cmocka_unit_test(expiry),     cmocka_unit_test(any_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
