@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='small requests open no more than they need'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+
+# What a sanitizer opens, and that it cannot be traced, is its own affair.
+case "$GITREACH_BUILD" in
+*/build)
+	if strace -o /dev/null true 2>/dev/null
+	then
+		test_set_prereq STRACE
+	fi
+	;;
+esac
+
+# serve <want> <have>: a fetch of protocol version 2 without progress.
+serve () {
+	pkt command=fetch agent=test object-format=sha1 D \
+		thin-pack ofs-delta include-tag no-progress \
+		"want $1" "have $2" done F >request &&
+	GIT_PROTOCOL=version=2 $TRACER "$GIT" upload-pack --stateless-rpc \
+		server.git <request >answer 2>err
+}
+
+# opened: files of the server's repository that were, without names of packs.
+opened () {
+	sed -n "s,.*$PWD/server.git/\([^\"]*\)\".* = [0-9].*,\1,p; \
+		s,.*\"server.git/\([^\"]*\)\".* = [0-9].*,\1,p" log |
+	sed "s/pack-[0-9a-f]*[.]/pack./" | sort
+}
+
+test_expect_success 'a repository with all that makes it fast' '
+	awk "BEGIN {
+		for (i = 1; i <= 2500; i++) {
+			print \"commit refs/heads/main\"
+			print \"committer A <a@example.com> \" i \" +0000\"
+			print \"data 0\"
+			print \"M 100644 inline dir/file\" i % 10
+			print \"data 5\"
+			printf \"%05d\\n\", i
+		}
+	}" | repo_import server.git &&
+	repo_tags server.git &&
+	git -C server.git pack-refs --all &&
+	git -C server.git repack -adbq &&
+	git -C server.git commit-graph write --reachable &&
+	tip=$(git -C server.git rev-parse main) &&
+	parent=$(git -C server.git rev-parse main^)
+'
+
+test_expect_success STRACE 'nothing new' '
+	TRACER="strace -f -e trace=openat -o log" serve $tip $tip &&
+	cat >expect <<-\EOF &&
+	HEAD
+	config
+	config
+	objects/pack
+	objects/pack/pack.idx
+	objects/pack/pack.pack
+	EOF
+	opened >actual &&
+	test_cmp expect actual
+'
+
+test_expect_success STRACE 'one commit: and each of these once' '
+	TRACER="strace -f -e trace=openat -o log" serve $tip $parent &&
+	cat >expect <<-\EOF &&
+	HEAD
+	config
+	config
+	objects/info/commit-graph
+	objects/pack
+	objects/pack/pack.bitmap
+	objects/pack/pack.idx
+	objects/pack/pack.pack
+	objects/pack/pack.rev
+	EOF
+	opened | grep -v refs >actual &&
+	test_cmp expect actual
+'
+
+# What is broken and was opened would be complained about.
+test_expect_success 'nothing new: nothing else is even looked at' '
+	serve $tip $tip && mv answer expect && test_must_be_empty err &&
+	for file in server.git/objects/pack/pack-*.bitmap \
+		server.git/objects/pack/pack-*.rev \
+		server.git/objects/info/commit-graph \
+		server.git/packed-refs
+	do
+		chmod u+w $file && echo broken >$file || return 1
+	done &&
+	serve $tip $tip && test_cmp expect answer && test_must_be_empty err
+'
+
+test_done
