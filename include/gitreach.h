@@ -43,6 +43,8 @@
  * - Threads. There is no global state. A repository and a set never change:
  *   any number of threads may use one. A query, and an error, is for one thread
  *   at a time. Functions that compute much start threads of their own.
+ * - Objects are what they are: references under refs/replace/ put none in the
+ *   place of another, as in what `git upload-pack` serves.
  * - Nothing is printed and the process is never ended. No signal handlers are
  *   set; SIGPIPE does not arise, as bytes go to callbacks.
  * - The environment variables of Git that say where objects lie

@@ -112,6 +112,12 @@ static int each(void *ctx, const uint8_t *id, size_t id_len, int type)
 	return 0;
 }
 
+static int each_bitmap(void *ctx, const struct gitreach_bitmap_entry *entry)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
 /* Sets and packs of a query that was made. */
 static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
 	       gitreach_error *err)
@@ -119,6 +125,7 @@ static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
 	struct gitreach_verify_options verify = {.size = sizeof(verify),
 						 .sample = 2};
 	gitreach_set *set = NULL, *both = NULL;
+	uint64_t bytes;
 	size_t seen = 0;
 	int ret = gitreach_query_run(&set, query, err);
 
@@ -131,6 +138,9 @@ static int use(gitreach_repo *repo, gitreach_query *query, uint64_t *nr,
 		*nr = gitreach_set_count(set, GITREACH_ANY_TYPE);
 	if (!ret && seen != *nr)
 		ret = 77;
+	if (!ret)
+		ret = gitreach_set_disk_size(&bytes, set, GITREACH_ANY_TYPE,
+					     err);
 	if (!ret)
 		ret = gitreach_set_write_pack(set, NULL, take, &seen, NULL,
 					      err);
@@ -172,44 +182,95 @@ static int everything(const char *dir, int strategy, uint64_t *nr,
 	return ret;
 }
 
+/* The index looked at, written and looked at again; *nr: its objects. */
+static int write_index(const char *dir, int strategy, uint64_t *nr,
+		       gitreach_error *err)
+{
+	struct gitreach_bitmap_options write = {.size = sizeof(write),
+						.threads = 1};
+	struct gitreach_bitmap_info info = {.size = sizeof(info)};
+	gitreach_repo *repo = NULL, *now = NULL;
+	size_t seen = 0;
+	int ret = gitreach_repo_open(&repo, dir, 0, err);
+
+	if (!ret)
+		ret = gitreach_bitmap_info(&info, repo, err);
+	if (!ret)
+		ret = gitreach_bitmap_each(repo, each_bitmap, &seen, err);
+	if (!ret && seen != info.bitmaps)
+		ret = 77;
+	if (!ret)
+		ret = gitreach_bitmap_write(repo, &write, err);
+	if (!ret)
+		ret = gitreach_repo_refresh(&now, repo, err);
+	if (!ret)
+		ret = gitreach_bitmap_info(&info, now, err);
+	if (!ret)
+		*nr = info.objects;
+	gitreach_repo_close(now);
+	gitreach_repo_close(repo);
+	return ret;
+}
+
 /*
  * Whichever allocation fails, the answer is right or an error, and all memory
  * is given back.
  */
+static void fail_each(struct apirepo *a, int strategy,
+		      int (*fn)(const char *dir, int strategy, uint64_t *nr,
+				gitreach_error *err))
+{
+	uint64_t right, nr;
+	long at = 0, step = 1;
+
+	/* What libraries allocate once and for all is there then. */
+	APIREPO_OK(a, fn(a->r.t.dir, strategy, &right, a->err));
+	do {
+		int ret;
+
+		at += step;
+		step = at < 120 ? 1 : 1 + (long)randrepo_below(&a->r, 150);
+		nr = right;
+		atomic_store(&balance, 0);
+		atomic_store(&counting, true);
+		atomic_store(&left, at);
+		ret = fn(a->r.t.dir, strategy, &nr, a->err);
+		atomic_store(&counting, false);
+		assert_true(ret <= 0);
+		assert_int_equal(nr, right);
+		assert_int_equal(gitreach_error_code(a->err), ret);
+		if (atomic_load(&balance))
+			fail_msg("allocation %ld: %ld are left", at,
+				 atomic_load(&balance));
+	} while (atomic_exchange(&left, 0) <= 0);
+	assert_true(at > 300);
+}
+
 static void out_of_memory(void **state)
 {
-	uint64_t seed = random_seed(), right, nr;
+	uint64_t seed = random_seed();
 	struct apirepo a;
 
 	apirepo_make(&a, HASH_SHA1, 12, &seed);
 	randrepo_ref(&a.r, "refs/old", a.r.commits[3]);
 	tmprepo_write(&a.r.t, "config", "[pack]\n\tthreads = 1\n");
-	for (int strategy = 0; strategy < 2; strategy++) {
-		long at = 0, step = 1;
+	for (int strategy = 0; strategy < 2; strategy++)
+		fail_each(&a, strategy, everything);
+	apirepo_release(&a);
+}
 
-		/* What libraries allocate once and for all is there then. */
-		APIREPO_OK(&a, everything(a.r.t.dir, strategy, &right, a.err));
-		do {
-			int ret;
+/* There is a right index at any time. */
+static void out_of_memory_writing(void **state)
+{
+	uint64_t seed = random_seed();
+	struct apirepo a;
 
-			at += step;
-			step = at < 120 ? 1
-					: 1 + (long)randrepo_below(&a.r, 150);
-			nr = right;
-			atomic_store(&balance, 0);
-			atomic_store(&counting, true);
-			atomic_store(&left, at);
-			ret = everything(a.r.t.dir, strategy, &nr, a.err);
-			atomic_store(&counting, false);
-			assert_true(ret <= 0);
-			assert_int_equal(nr, right);
-			assert_int_equal(gitreach_error_code(a.err), ret);
-			if (atomic_load(&balance))
-				fail_msg("allocation %ld: %ld are left", at,
-					 atomic_load(&balance));
-		} while (atomic_exchange(&left, 0) <= 0);
-		assert_true(at > 300);
-	}
+	apirepo_make(&a, HASH_SHA1, 12, &seed);
+	bitmaprepo_repack(&a.r, true, true);
+	tmprepo_write(&a.r.t, "config", "[pack]\n\tthreads = 1\n");
+	fail_each(&a, GITREACH_AUTO, write_index);
+	apirepo_open(&a, 0);
+	APIREPO_OK(&a, gitreach_bitmap_verify(a.repo, NULL, a.err));
 	apirepo_release(&a);
 }
 #endif
@@ -222,6 +283,7 @@ int main(void)
 		cmocka_unit_test(nobody_has_to_want_errors),
 #ifdef CAN_FAIL
 		cmocka_unit_test(out_of_memory),
+		cmocka_unit_test(out_of_memory_writing),
 #endif
 	};
 
