@@ -11,6 +11,7 @@
 struct advertisement {
 	struct receive *r;
 	struct buf capabilities; /* emptied when the first line was written */
+	struct buf line;         /* scratch */
 	bool is_empty;           /* no line was written yet */
 	bool has_others;         /* there may be ".have" lines */
 	struct oidset seen;      /* ids that were shown, when there may be */
@@ -44,22 +45,19 @@ static int add_capabilities(struct buf *out, const struct receive *r)
 static int write_line(struct advertisement *a, const struct oid *oid,
 		      const char *name)
 {
-	struct pktline_writer *out = &a->r->out;
 	char hex[OID_MAX_HEX_LEN + 1];
-	struct buf line = BUF_INIT;
-	int ret;
+	struct buf *line = &a->line;
 
 	oid_to_hex(hex, oid, a->r->repo->algo);
-	if (!a->is_empty)
-		return pktline_printf(out, a->err, "%s %s\n", hex, name);
+	buf_reset(line);
+	if (buf_append(line, hex, hash_hex_len(a->r->repo->algo)) < 0 ||
+	    buf_append_char(line, ' ') < 0 || buf_append_str(line, name) < 0 ||
+	    (a->is_empty && (buf_append_char(line, '\0') < 0 ||
+			     buf_append_str(line, a->capabilities.data) < 0)) ||
+	    buf_append_char(line, '\n') < 0)
+		return error_nomem(a->err);
 	a->is_empty = false;
-	if (buf_printf(&line, "%s %s%c%s\n", hex, name, '\0',
-		       a->capabilities.data) < 0)
-		ret = error_nomem(a->err);
-	else
-		ret = pktline_write(out, line.data, line.len, a->err);
-	buf_release(&line);
-	return ret;
+	return pktline_write(&a->r->out, line->data, line->len, a->err);
 }
 
 /* Remember an id: 1 when it is new, or nobody will ask. */
@@ -136,8 +134,11 @@ static int write_all(struct advertisement *a)
 
 int receive_advertise(struct receive *r, struct error *err)
 {
-	struct advertisement a = {
-		.r = r, .capabilities = BUF_INIT, .is_empty = true, .err = err};
+	struct advertisement a = {.r = r,
+				  .capabilities = BUF_INIT,
+				  .line = BUF_INIT,
+				  .is_empty = true,
+				  .err = err};
 	int ret = 0;
 
 	oidset_init(&a.seen, OIDSET_MAX);
@@ -151,5 +152,6 @@ int receive_advertise(struct receive *r, struct error *err)
 		ret = write_all(&a);
 	oidset_release(&a.seen);
 	buf_release(&a.capabilities);
+	buf_release(&a.line);
 	return ret;
 }

@@ -205,6 +205,60 @@ static int find_skips(struct refview *view)
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Add the full names at which what a rule says may change: it matches the
+ * pattern itself, not what else starts with it, but all below "<pattern>/".
+ */
+static int add_bounds(struct refview *view, size_t *nr,
+		      const struct buf *pattern)
+{
+	static const char *const ends[] = {"", "\1", "/", "0"};
+
+	for (size_t i = 0; i < ARRAY_NR(ends); i++) {
+		struct buf bound = BUF_INIT;
+
+		if (buf_append(&bound, pattern->data, pattern->len) < 0 ||
+		    buf_append_str(&bound, ends[i]) < 0) {
+			buf_release(&bound);
+			return ERR_NOMEM;
+		}
+		view->bounds[(*nr)++] = buf_detach(&bound, NULL);
+	}
+	return 0;
+}
+
+/* Of all rules, and of the namespace, outside of which names are others. */
+static int find_bounds(struct refview *view)
+{
+	struct buf pattern = BUF_INIT;
+	size_t nr = 0;
+	int ret;
+
+	view->bounds = mem_calloc(4 * (view->rules.nr + 1) + 1,
+				  sizeof(*view->bounds));
+	if (!view->bounds)
+		return ERR_NOMEM;
+	ret = buf_append(&pattern, view->prefix.data,
+			 view->prefix.len - !!view->prefix.len);
+	if (!ret)
+		ret = add_bounds(view, &nr, &pattern);
+	for (size_t i = 0; !ret && i < view->rules.nr; i++) {
+		ret = full_pattern(&pattern, view, &view->rules.rules[i]);
+		if (!ret)
+			ret = add_bounds(view, &nr, &pattern);
+	}
+	sort_strings(view->bounds, nr);
+	buf_release(&pattern);
+	return ret;
+}
+
+static void free_strings(char **strings)
+{
+	for (size_t i = 0; strings && strings[i]; i++)
+		free(strings[i]);
+	free(strings);
+}
+
 int refview_open(struct refview *view, const struct repo *repo,
 		 const char *hide_key, const char *name, struct error *err)
 {
@@ -217,7 +271,7 @@ int refview_open(struct refview *view, const struct repo *repo,
 	if (ret < 0)
 		return ret;
 	ret = load_rules(&view->rules, &repo->config, hide_key, err);
-	if (!ret && find_skips(view) < 0)
+	if (!ret && (find_skips(view) < 0 || find_bounds(view) < 0))
 		ret = error_nomem(err);
 	if (ret < 0)
 		return ret;
@@ -230,10 +284,9 @@ void refview_release(struct refview *view)
 	refview_rules_release(&view->rules);
 	buf_release(&view->prefix);
 	buf_release(&view->full);
-	for (size_t i = 0; view->skips && view->skips[i]; i++)
-		free(view->skips[i]);
-	free(view->skips);
-	view->skips = NULL;
+	free_strings(view->skips);
+	free_strings(view->bounds);
+	view->skips = view->bounds = NULL;
 	view->refs = NULL;
 }
 
@@ -250,7 +303,32 @@ struct each {
 	bool hidden_too;
 	int (*fn)(void *ctx, const struct ref *ref);
 	void *ctx;
+	/* What the rules say of all names before bounds[bound]. */
+	size_t bound;
+	bool is_judged, is_hidden;
 };
+
+/*
+ * As refview_rules_hide(), with one look at the rules for all names between two
+ * bounds. Names come in order; one that does not, from a file that is damaged,
+ * is judged by itself.
+ */
+static bool hides(struct each *each, const char *name, const char *full)
+{
+	const struct refview_rules *rules = &each->view->rules;
+	char **bounds = each->view->bounds;
+	size_t at = each->bound;
+
+	while (bounds[at] && strcmp(full, bounds[at]) >= 0)
+		at++;
+	if (at && strcmp(full, bounds[at - 1]) < 0)
+		return refview_rules_hide(rules, name, full);
+	if (at != each->bound || !each->is_judged)
+		each->is_hidden = refview_rules_hide(rules, name, full);
+	each->is_judged = true;
+	each->bound = at;
+	return each->is_hidden;
+}
 
 static int visit(void *ctx, const struct ref *full)
 {
@@ -260,8 +338,7 @@ static int visit(void *ctx, const struct ref *full)
 	each->view->looked_at++;
 	ref.name = strip(each->view, full->name);
 	ref.target = strip(each->view, full->target);
-	if (!each->hidden_too &&
-	    refview_rules_hide(&each->view->rules, ref.name, full->name))
+	if (!each->hidden_too && hides(each, ref.name, full->name))
 		return 0;
 	return each->fn(each->ctx, &ref);
 }
@@ -280,7 +357,8 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		 struct error *warning, struct error *err)
 {
-	struct each each = {view, hidden_too, fn, ctx};
+	struct each each = {
+		.view = view, .hidden_too = hidden_too, .fn = fn, .ctx = ctx};
 
 	/* A namespace's HEAD lies below refs/, but is none of its refs. */
 	if (!strncmp("refs/", prefix, strlen(prefix)))
@@ -304,7 +382,7 @@ static int visit_with_others(void *ctx, const struct ref *full)
 	    !each->view->prefix.len)
 		return visit(ctx, full);
 	each->view->looked_at++;
-	if (refview_rules_hide(&each->view->rules, "", full->name))
+	if (hides(each, "", full->name))
 		return 0;
 	ref.name = NULL;
 	return each->fn(each->ctx, &ref);
@@ -323,7 +401,7 @@ int refview_each_with_others(struct refview *view,
 			     void *ctx, struct error *warning,
 			     struct error *err)
 {
-	struct each each = {view, false, fn, ctx};
+	struct each each = {.view = view, .fn = fn, .ctx = ctx};
 
 	return refs_each_except(view->refs, "",
 				(const char *const *)view->skips,

@@ -49,6 +49,8 @@ struct refview {
 	uint64_t looked_at; /* refs, by all functions below */
 	char **skips;       /* owned: directories of which all is hidden, with
 			       prefix and slash; NULL after the last */
+	char **bounds; /* owned, in order: between two of them the rules say
+			  the same of all full names; NULL after the last */
 };
 
 /*

@@ -146,21 +146,46 @@ static void test_each(void **state)
 	tmprepo_release(&t);
 }
 
-/* Whatever the rules, skipping directories changes nothing. */
+/*
+ * Whatever the rules, skipping directories changes nothing, and neither does to
+ * judge names of a range at once.
+ */
 static void test_skips(void **state)
 {
 	static const char *const patterns[] = {
 		"refs",          "refs/secret", "refs/secret/x",  "refs/heads",
 		"refs/heads/v1", "refs/tags",   "refs/namespaces"};
+	static const char *const names[] = {
+		"refs/heads/main",
+		"refs/heads/v1",
+		"refs/namespaces/a/HEAD",
+		"refs/namespaces/a/refs/heads/in",
+		"refs/namespaces/a/refs/namespaces/b/refs/heads/bb",
+		"refs/namespaces/a/refs/secret/x",
+		"refs/namespaces/a0",
+		"refs/secret-a",
+		"refs/secret/x",
+		"refs/secret/x-y",
+		"refs/secret/x1",
+		"refs/secret0",
+		"refs/tags/v1",
+		NULL,
+	};
 	uint64_t seed = random_seed();
 	struct refview v;
 	struct tmprepo t;
 
 	fill(&t);
-	for (int i = 0; i < 100; i++) {
+	tmprepo_write(&t, "refs/namespaces/a/refs/secret/x", OID);
+	tmprepo_write(&t, "refs/namespaces/a0", OID);
+	tmprepo_write(&t, "refs/secret-a", OID);
+	tmprepo_write(&t, "refs/secret/x-y", OID);
+	tmprepo_write(&t, "refs/secret/x1", OID);
+	tmprepo_write(&t, "refs/secret0", OID);
+	for (int i = 0; i < 300; i++) {
 		struct buf rules = BUF_INIT;
 		struct listing with = {BUF_INIT}, all = {BUF_INIT};
-		char **skips;
+		char **skips, **bounds;
 
 		buf_append_str(&rules, "[transfer]\n");
 		for (int n = (int)(random_next(&seed) % 5); n > 0; n--)
@@ -175,9 +200,12 @@ static void test_skips(void **state)
 				 0);
 		list_all(&v, &with);
 		skips = v.skips;
+		bounds = v.bounds;
 		v.skips = NULL;
+		v.bounds = (char **)(uintptr_t)names;
 		list_all(&v, &all);
 		v.skips = skips;
+		v.bounds = bounds;
 		assert_string_equal(with.names.data, all.names.data);
 		refview_release(&v);
 		config_release(&t.repo.config);
