@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/find.h"
-#include "t/unit/bitmaprepo.h"
+#include "t/unit/foundrepo.h"
 
 #define WANTS 300
 
@@ -18,7 +17,8 @@ struct env {
 	struct oid wants[WANTS], have;
 	struct repack_request request;
 	uint32_t asked, spared; /* visits that may not have been needed */
-	bool *named;            /* by number: tags that a ref names */
+	struct foundrepo_tags tags;
+	bool *named; /* by number: tags that a ref names */
 	bool *want_set, *had_set, *found, *expected;
 };
 
@@ -45,6 +45,7 @@ static void env_init(struct env *e, uint64_t *seed)
 	assert_int_equal(
 		repack_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
 	e->options.exact = true;
+	e->tags = (struct foundrepo_tags){&e->r, e->named, 0};
 	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
 }
 
@@ -59,28 +60,13 @@ static void env_release(struct env *e)
 	randrepo_release(&e->r);
 }
 
-static uint32_t peel(const struct randrepo *r, uint32_t nr)
-{
-	while (r->objects[nr].type == OBJ_TAG)
-		nr = r->objects[nr].refs[0];
-	return nr;
-}
-
 static int each_named(void *ctx,
 		      int (*fn)(void *fn_ctx, const struct repack_tag *tag),
 		      void *fn_ctx, struct error *err)
 {
 	struct env *e = ctx;
-	int ret = 0;
 
-	for (uint32_t i = 0; i < e->r.nr && !ret; i++) {
-		struct repack_tag tag = {.tag = e->r.objects[i].oid};
-
-		tag.target = e->r.objects[peel(&e->r, i)].oid;
-		if (e->named[i])
-			ret = fn(fn_ctx, &tag);
-	}
-	return ret;
+	return foundrepo_each_tag(&e->tags, fn, fn_ctx, err);
 }
 
 /* What is known without a visit: exactly. */
@@ -92,7 +78,8 @@ static int may_have(void *ctx, const struct oidmap *targets, struct error *err)
 	e->asked++;
 	for (uint32_t i = 0; i < e->r.nr; i++)
 		if (e->named[i] &&
-		    oidmap_get(targets, &e->r.objects[peel(&e->r, i)].oid,
+		    oidmap_get(targets,
+			       &e->r.objects[foundrepo_peel(&e->r, i)].oid,
 			       &value))
 			return 1;
 	e->spared++;
@@ -137,34 +124,6 @@ static void ask(struct env *e, uint32_t want_nr, bool has_have)
 	};
 }
 
-static void note(struct env *e, const struct oid *oid)
-{
-	uint32_t nr = randrepo_find(&e->r, oid);
-
-	assert_false(e->found[nr]); /* each once */
-	e->found[nr] = true;
-}
-
-static void note_all(struct env *e, struct found *f)
-{
-	struct oid oid;
-
-	memset(e->found, 0, RANDREPO_MAX);
-	for (size_t i = 0; i < f->objects.nr; i++) {
-		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
-		note(e, &oid);
-	}
-	for (size_t bit = bitset_next(&f->packed, 0); bit < f->packed.bits;
-	     bit = bitset_next(&f->packed, bit + 1)) {
-		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
-							(uint32_t)bit);
-
-		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos),
-			     HASH_SHA1);
-		note(e, &oid);
-	}
-}
-
 /* What was found without tags, and what the named ones add. */
 static uint32_t check(struct env *e)
 {
@@ -175,7 +134,7 @@ static uint32_t check(struct env *e)
 					 ? e->want_set[i] && !e->had_set[i]
 					 : e->found[i];
 	for (uint32_t i = 0; i < e->r.nr; i++)
-		if (e->named[i] && e->expected[peel(&e->r, i)])
+		if (e->named[i] && e->expected[foundrepo_peel(&e->r, i)])
 			for (uint32_t at = i; e->r.objects[at].type == OBJ_TAG;
 			     at = e->r.objects[at].refs[0])
 				e->expected[at] = true;
@@ -207,7 +166,7 @@ static void tags_come_along(void **state)
 		assert_int_equal(f.pb != NULL, e.request.use_bitmap);
 		many += bitset_count(&f.packed) > 1024;
 		few += bitset_count(&f.packed) < 1024;
-		note_all(&e, &f);
+		foundrepo_mark_all(&e.r, e.found, &f);
 		tags += check(&e);
 		found_close(&f);
 	}

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repack/find.h"
-#include "t/unit/bitmaprepo.h"
+#include "t/unit/foundrepo.h"
 
 #define COMMITS 100
 #define OTHERS 3
@@ -19,9 +18,9 @@ struct env {
 	struct repack_send_options options;
 	struct oid *wants; /* RANDREPO_MAX */
 	struct repack_request request;
-	bool *named;    /* by number: tags that a ref names */
-	bool *expected; /* by number */
-	uint32_t visits;
+	struct foundrepo_tags tags;
+	bool *named;            /* by number: tags that a ref names */
+	bool *expected, *found; /* by number */
 };
 
 /* An indexed pack, and perhaps newer objects elsewhere. */
@@ -42,7 +41,9 @@ static void env_init(struct env *e, uint64_t *seed, bool is_all_packed)
 	e->wants = calloc(RANDREPO_MAX, sizeof(*e->wants));
 	e->named = calloc(RANDREPO_MAX, sizeof(bool));
 	e->expected = calloc(RANDREPO_MAX, sizeof(bool));
-	assert_true(e->wants && e->named && e->expected);
+	e->found = calloc(RANDREPO_MAX, sizeof(bool));
+	assert_true(e->wants && e->named && e->expected && e->found);
+	e->tags = (struct foundrepo_tags){&e->r, e->named, 0};
 	assert_int_equal(
 		repack_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
 	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
@@ -55,32 +56,8 @@ static void env_release(struct env *e)
 	free(e->wants);
 	free(e->named);
 	free(e->expected);
+	free(e->found);
 	randrepo_release(&e->r);
-}
-
-static uint32_t peel(const struct randrepo *r, uint32_t nr)
-{
-	while (r->objects[nr].type == OBJ_TAG)
-		nr = r->objects[nr].refs[0];
-	return nr;
-}
-
-static int each_named(void *ctx,
-		      int (*fn)(void *fn_ctx, const struct repack_tag *tag),
-		      void *fn_ctx, struct error *err)
-{
-	struct env *e = ctx;
-	int ret = 0;
-
-	e->visits++;
-	for (uint32_t i = 0; i < e->r.nr && !ret; i++) {
-		struct repack_tag tag = {.tag = e->r.objects[i].oid};
-
-		tag.target = e->r.objects[peel(&e->r, i)].oid;
-		if (e->named[i])
-			ret = fn(fn_ctx, &tag);
-	}
-	return ret;
 }
 
 static void want(struct env *e, uint32_t nr)
@@ -98,7 +75,7 @@ static void ask(struct env *e, bool all_tags, bool all_refs)
 	memset(e->expected, 0, RANDREPO_MAX);
 	e->request = (struct repack_request){
 		.wants = e->wants,
-		.tags = {each_named, e},
+		.tags = {foundrepo_each_tag, &e->tags},
 		.use_bitmap = true,
 	};
 	for (uint32_t i = 0; i < e->r.nr; i++) {
@@ -116,33 +93,11 @@ static void ask(struct env *e, bool all_tags, bool all_refs)
 		want(e, randrepo_below(&e->r, e->r.nr));
 }
 
-static void take(struct env *e, const struct oid *oid)
-{
-	uint32_t nr = randrepo_find(&e->r, oid);
-
-	assert_true(e->expected[nr]); /* and each once */
-	e->expected[nr] = false;
-}
-
 static void check(struct env *e, struct found *f)
 {
-	struct oid oid;
-
-	for (size_t i = 0; i < f->objects.nr; i++) {
-		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
-		take(e, &oid);
-	}
-	for (size_t bit = bitset_next(&f->packed, 0); bit < f->packed.bits;
-	     bit = bitset_next(&f->packed, bit + 1)) {
-		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
-							(uint32_t)bit);
-
-		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos),
-			     HASH_SHA1);
-		take(e, &oid);
-	}
+	foundrepo_mark_all(&e->r, e->found, f);
 	for (uint32_t i = 0; i < e->r.nr; i++)
-		assert_false(e->expected[i]);
+		assert_int_equal(e->found[i], e->expected[i]);
 }
 
 static void open_found(struct env *e, struct found *f, struct error *warning)
@@ -167,11 +122,11 @@ static void wants_are_answered(void **state)
 			struct found f;
 
 			ask(&e, i % 3, i / 3 % 2);
-			e.visits = 0;
+			e.tags.visits = 0;
 			open_found(&e, &f, &warning);
 			assert_non_null(f.pb);
 			/* For targets, and for what comes along. */
-			assert_int_equal(e.visits, i % 3 ? 2 : 1);
+			assert_int_equal(e.tags.visits, i % 3 ? 2 : 1);
 			check(&e, &f);
 			found_close(&f);
 		}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* What was found in a random repository, and the tags that refs of it name. */
+#ifndef T_UNIT_FOUNDREPO_H
+#define T_UNIT_FOUNDREPO_H
+
+#include "repack/find.h"
+#include "t/unit/bitmaprepo.h"
+
+/* What an object is when all tags are taken off. */
+static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
+{
+	while (r->objects[nr].type == OBJ_TAG)
+		nr = r->objects[nr].refs[0];
+	return nr;
+}
+
+/* Tags that have refs: for struct repack_tags. */
+struct foundrepo_tags {
+	const struct randrepo *r;
+	const bool *named; /* by number */
+	uint32_t visits;
+};
+
+static inline int foundrepo_each_tag(void *ctx,
+				     int (*fn)(void *fn_ctx,
+					       const struct repack_tag *tag),
+				     void *fn_ctx, struct error *err)
+{
+	struct foundrepo_tags *tags = ctx;
+	const struct randrepo_object *objects = tags->r->objects;
+	int ret = 0;
+
+	(void)err;
+	tags->visits++;
+	for (uint32_t i = 0; i < tags->r->nr && !ret; i++) {
+		struct repack_tag tag = {.tag = objects[i].oid};
+
+		tag.target = objects[foundrepo_peel(tags->r, i)].oid;
+		if (tags->named[i])
+			ret = fn(fn_ctx, &tag);
+	}
+	return ret;
+}
+
+static inline void foundrepo_mark(const struct randrepo *r, bool *set,
+				  const struct oid *oid)
+{
+	uint32_t nr = randrepo_find(r, oid);
+
+	assert_false(set[nr]); /* each once */
+	set[nr] = true;
+}
+
+/* Make the set, by number, what was found. */
+static inline void foundrepo_mark_all(const struct randrepo *r, bool *set,
+				      struct found *f)
+{
+	struct oid oid;
+
+	memset(set, 0, RANDREPO_MAX);
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
+		foundrepo_mark(r, set, &oid);
+	}
+	for (size_t bit = bitset_next(&f->packed, 0); bit < f->packed.bits;
+	     bit = bitset_next(&f->packed, bit + 1)) {
+		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
+							(uint32_t)bit);
+
+		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos),
+			     HASH_SHA1);
+		foundrepo_mark(r, set, &oid);
+	}
+}
+
+#endif
