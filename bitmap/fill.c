@@ -180,35 +180,30 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr)
 			&row);
 }
 
-/* The first bit from `bit` on of a commit that has a bitmap; else the end. */
-static uint32_t next_bitmap(const struct bitmap_fill *fill, uint32_t bit)
-{
-	uint32_t next = fill->file->object_nr;
-
-	for (uint32_t row = 0; row < fill->file->row_nr; row++) {
-		struct bitmap_row r = bitmap_file_row(fill->file, row);
-		uint32_t at;
-
-		if (bitmap_space_bit_of(&fill->space, r.idx_pos, &at) &&
-		    at >= bit && at < next)
-			next = at;
-	}
-	return next;
-}
-
 /* Commits of the index in the order of the pack, older ones later. */
-static size_t indexed_distance(struct bitmap_fill *fill, uint32_t bit)
+static size_t indexed_distance(struct bitmap_fill *fill, uint32_t bit,
+			       size_t most)
 {
 	struct bitset *commits = &fill->scratch;
+	size_t nr = 0;
 
 	if (bitset_grow(commits, fill->packed.bits) < 0)
 		return 0;
 	bitset_clear(commits);
 	bitmap_file_or_type(commits, fill->file, BITMAP_COMMITS);
-	return bitset_count_range(commits, bit, next_bitmap(fill, bit));
+	for (size_t at = bit; nr < most && at < commits->bits;
+	     at = bitset_next(commits, at + 1), nr++) {
+		uint32_t idx_pos, row;
+
+		idx_pos = bitmap_space_idx_pos(&fill->space, (uint32_t)at);
+		if (bitmap_file_find(fill->file, idx_pos, &row))
+			break;
+	}
+	return nr;
 }
 
-size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr)
+size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
+			    size_t most)
 {
 	struct bitmap_fill *fill = side->fill;
 	const struct walk *w = fill->w;
@@ -217,7 +212,7 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr)
 	uint32_t bit;
 
 	if (find_bit(fill, w->history.commits[commit_nr].obj_pos, &bit))
-		return indexed_distance(fill, bit);
+		return indexed_distance(fill, bit, most);
 	if (packed <= indexed)
 		return 0;
 	return (size_t)((double)(packed - indexed) / (double)indexed *

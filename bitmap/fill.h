@@ -94,11 +94,12 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
  * About how many commits lie behind one up to those that have bitmaps: by the
- * order of the pack, which has newer commits first; for one that the index does
- * not have, by the number of packed objects that it does not have. O(bitmaps +
- * words of a type bitmap).
+ * order of the pack, which has newer commits first, as far as `most`; for one
+ * that the index does not have, by the number of packed objects that it does
+ * not have. O(most + words of a type bitmap).
  */
-size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr);
+size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
+			    size_t most);
 
 /* The commits that were walked (commit_nr), until the next call. */
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);

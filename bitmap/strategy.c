@@ -107,13 +107,15 @@ static int estimate_walk(struct planning *p, size_t limit)
 	return ret;
 }
 
-/* About how far the commit that was met last is from the index. */
-static size_t distance(const struct planning *p)
+/* Whether bitmaps are likely to be met before so many commits are walked. */
+static bool is_near(struct planning *p, size_t limit)
 {
 	size_t nr;
 	const uint32_t *walked = bitmap_side_walked(p->side, &nr);
 
-	return nr ? bitmap_side_distance(p->side, walked[nr - 1]) : 0;
+	p->distance = nr ? bitmap_side_distance(p->side, walked[nr - 1], limit)
+			 : 0;
+	return nr + p->distance <= limit;
 }
 
 /*
@@ -123,12 +125,9 @@ static size_t distance(const struct planning *p)
 static int go_on(struct planning *p)
 {
 	size_t limit = p->plan->walk_cost * p->per_cost;
-	size_t nr;
 	int ret = 1;
 
-	bitmap_side_walked(p->side, &nr);
-	p->distance = distance(p);
-	if (nr + p->distance <= limit)
+	if (is_near(p, limit))
 		ret = bitmap_side_walk(p->side, limit, p->err);
 	p->plan->reason = ret ? "few commits are wanted, and bitmaps are far"
 			      : "looking for bitmaps costs less than walking";
@@ -146,7 +145,7 @@ static int choose(struct planning *p)
 		if (!ret)
 			return go_on(p);
 		limit *= HAVES_GROWTH;
-		if (ret > 0)
+		if (ret > 0 && is_near(p, limit))
 			ret = bitmap_side_walk(p->side, limit, p->err);
 		p->plan->reason = "many commits are wanted";
 	}

@@ -293,23 +293,26 @@ static void distances(void **state)
 	assert_int_equal(bitmap_side_start(&side, &fill, &none, NULL, NULL), 0);
 	for (uint32_t i = 0; i < r.commit_nr; i++) {
 		struct walk_tips tip = WALK_TIPS_INIT;
-		size_t distance;
-		uint32_t bit;
+		size_t expected, distance;
+		uint32_t c, bit;
 
 		assert_int_equal(walk_add_tip(&b.walk, &tip,
 					      &r.objects[r.commits[i]].oid,
 					      false, NULL),
 				 0);
-		distance = bitmap_side_distance(side, tip.commits[0]);
-		if (!pack_bitmap_bit(
-			    b.pb, &b.walk,
-			    b.walk.history.commits[tip.commits[0]].obj_pos,
-			    &bit))
-			assert_true(distance > 0);
-		else
-			assert_int_equal(distance, slow_distance(&b, bit));
-		far = distance > far ? distance : far;
+		c = tip.commits[0];
 		walk_tips_release(&tip);
+		distance = bitmap_side_distance(side, c, SIZE_MAX);
+		if (!pack_bitmap_bit(b.pb, &b.walk,
+				     b.walk.history.commits[c].obj_pos, &bit)) {
+			assert_true(distance > 0);
+			continue;
+		}
+		expected = slow_distance(&b, bit);
+		assert_int_equal(distance, expected);
+		assert_int_equal(bitmap_side_distance(side, c, 1),
+				 expected ? 1 : 0);
+		far = distance > far ? distance : far;
 	}
 	assert_true(far > 1);
 	bitmap_side_free(side);
