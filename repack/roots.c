@@ -31,9 +31,11 @@ static int add_prefix(void *ctx, const struct config_entry *entry)
 {
 	struct marking *m = ctx;
 
+	if (!entry->value)
+		return error_set(m->err, ERR_INVALID, "missing value for '%s'",
+				 entry->key);
 	m->prefix_nr++;
-	return ref_tips_add(m->w, &m->tips, m->refs,
-			    entry->value ? entry->value : "", m->err);
+	return ref_tips_add(m->w, &m->tips, m->refs, entry->value, m->err);
 }
 
 static int add_head(struct marking *m)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of making packs, from configuration. */
 #include <string.h>
+#include <strings.h>
 
 #include "repack/send.h"
 #include "repo/config.h"
@@ -52,13 +53,16 @@ static int load_span_reuse(struct repack_send_options *options,
 {
 	const char *key = "pack.allowpackreuse";
 	const char *value = config_string(config, key);
-	int ret;
 
-	options->reuse_all_packs = value && !strcmp(value, "multi");
-	if (value && (!strcmp(value, "single") || !strcmp(value, "multi")))
+	options->reuse_all_packs = value && !strcasecmp(value, "multi");
+	if (value &&
+	    (!strcasecmp(value, "single") || !strcasecmp(value, "multi")))
 		return 0;
-	ret = config_bool(config, key, &options->reuse_spans, err);
-	return ret < 0 ? ret : 0;
+	if (config_bool(config, key, &options->reuse_spans, NULL) < 0)
+		return error_set(err, ERR_INVALID,
+				 "invalid pack.allowPackReuse value: '%s'",
+				 value);
+	return 0;
 }
 
 /* pack.usePathWalk, which feature.experimental turns on. */

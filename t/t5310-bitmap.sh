@@ -348,7 +348,10 @@ test_expect_success 'preferred tips have bitmaps however old they are' '
 		return 1
 	done &&
 	same_objects prefer.git --all &&
-	same_difference prefer.git refs/releases/r171 --not main~190
+	same_difference prefer.git refs/releases/r171 --not main~190 &&
+	test_expect_code 128 git -C prefer.git -c pack.preferBitmapTips \
+		repack -adbq 2>err &&
+	grep "missing value for .pack.preferbitmaptips." err
 '
 
 # ---- work trees

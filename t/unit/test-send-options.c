@@ -75,7 +75,12 @@ static void which_one_wins(void **state)
 			 0);
 	assert_int_equal(o.compression, 9);
 	assert_int_equal(load("[pack]\nallowPackReuse = multi\n", &o, NULL), 0);
-	assert_true(o.reuse_spans);
+	assert_true(o.reuse_spans && o.reuse_all_packs);
+	assert_int_equal(load("[pack]\nallowPackReuse = MULTI\n", &o, NULL), 0);
+	assert_true(o.reuse_spans && o.reuse_all_packs);
+	assert_int_equal(load("[pack]\nallowPackReuse = Single\n", &o, NULL),
+			 0);
+	assert_true(o.reuse_spans && !o.reuse_all_packs);
 }
 
 static void limits(void **state)
