@@ -164,13 +164,23 @@ test_expect_success 'repack.midxNewLayerThreshold' '
 	grep "invalid value for --midx-new-layer-threshold: 0" err
 '
 
+# new_commit <message>: on top of main. A directory of loose objects that stock
+# Git has just made for it may be gone again, as empty, with the next repack.
+new_commit () {
+	for attempt in 1 2 3 4
+	do
+		echo $1 | stock -C server.git commit-tree -p main \
+			main^{tree} 2>/dev/null && return
+	done
+	return 1
+}
+
 # keep_repacking <branch> <mode>: with a new commit each time. What comes in the
 # way of another says so, and the next one does it.
 keep_repacking () {
 	for i in 1 2 3 4 5 6 7 8
 	do
-		commit=$(echo $i | stock -C server.git commit-tree \
-			-p main main^{tree}) &&
+		commit=$(new_commit $i) &&
 		stock -C server.git update-ref refs/heads/$1 $commit || return
 		code=0 &&
 		"$GIT" -C server.git repack -d -q --geometric=2 -b $2 \
