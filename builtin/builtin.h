@@ -25,6 +25,25 @@ struct builtin_env {
 extern const char builtin_version[];
 
 /*
+ * What a command returns when it is asked for what it does not have, before it
+ * has read standard input, printed or changed anything: main closes the
+ * repository and becomes the stock Git, with the words that were given. It is
+ * no exit code and no enum error_code.
+ *
+ * Commands that serve strangers never return it.
+ */
+#define BUILTIN_NOT_OURS (-256)
+
+/* Whether there is a stock Git to become. */
+bool builtin_has_stock(void);
+
+/*
+ * BUILTIN_NOT_OURS, if there is a stock Git; else says what is lacking, as
+ * builtin_fail() does, and returns 128.
+ */
+int builtin_not_ours(const struct error *why);
+
+/*
  * Open the repository of the working directory and environment into
  * env->repo, once. 0; or prints "fatal: ..." and returns 128.
  */

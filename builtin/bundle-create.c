@@ -15,14 +15,12 @@
 
 #include "base/mem.h"
 #include "builtin/bundle-parts.h"
-#include "builtin/fallback.h"
 #include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "builtin/packing.h"
 #include "builtin/revargs.h"
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
-#include "builtin/tracing.h"
 #include "repack/send.h"
 #include "repo/bundle.h"
 #include "sys/lockfile.h"
@@ -107,41 +105,32 @@ static int parse(struct args *a, const char **argv)
 	return 0;
 }
 
-/* "<rev>^!" and the like: parents of a revision. */
-static bool names_parents(const char *arg)
-{
-	return strstr(arg, "^!") || strstr(arg, "^@") || strstr(arg, "^-");
-}
-
-/* 1 when it is one, 0 when it is the stock Git's. */
 static int take_rev(struct run *r, const char *arg)
 {
-	if (names_parents(arg))
-		return 0;
+	int ret;
+
 	if (!strcmp(arg, "--stdin")) {
 		r->read_stdin = true;
-		return 1;
+		return 0;
 	}
 	if (!strncmp(arg, "--filter=", 9)) {
 		filter_args_add(&r->filter, arg + 9);
-		return 1;
+		return 0;
 	}
-	return rev_args_add(&r->revs, arg, r->err);
+	ret = rev_args_add(&r->revs, arg, r->err);
+	if (!ret)
+		return error_set(r->err, ERR_UNSUPPORTED,
+				 "'%s' is not supported yet", arg);
+	return ret < 0 ? ret : 0;
 }
 
+/* 0 or negative; ERR_UNSUPPORTED is for the stock Git. */
 static int take_revs(struct run *r)
 {
-	int ret = 1;
+	int ret = 0;
 
-	for (const char **arg = r->a.revs; *arg && ret > 0; arg++)
+	for (const char **arg = r->a.revs; *arg && !ret; arg++)
 		ret = take_rev(r, *arg);
-	if (ret == ERR_UNSUPPORTED && fallback_exists())
-		return 0;
-	if (ret > 0 && r->read_stdin)
-		ret = rev_args_add_stdin(&r->revs, r->err) < 0 ? ERR_INVALID
-							       : 1;
-	if (ret > 0 && filter_args_load(&r->filter, &r->revs, r->err) < 0)
-		ret = ERR_INVALID;
 	return ret;
 }
 
@@ -264,34 +253,31 @@ static int write_bundle(struct run *r)
 	return strcmp(r->a.file, "-") != 0 ? write_file(r) : write_to(r, &file);
 }
 
-/* 1, or 0 for the stock Git to do it. */
-static int run(struct run *r)
+/* What standard input adds, and the bundle. */
+static int make_bundle(struct run *r)
 {
-	int ret = rev_args_init(&r->revs, r->store.odb, r->store.refs) < 0
-			  ? error_nomem(r->err)
-			  : 1;
+	int ret = 0;
 
-	r->revs.keep_names = true;
-	if (ret > 0)
-		ret = take_revs(r);
-	if (ret > 0 && write_bundle(r) < 0)
-		ret = ERR_INVALID;
-	return ret;
+	if (r->read_stdin)
+		ret = rev_args_add_stdin(&r->revs, r->err);
+	if (!ret)
+		ret = filter_args_load(&r->filter, &r->revs, r->err);
+	return ret < 0 ? ret : write_bundle(r);
 }
 
-static int hand_over(const char **argv, struct builtin_env *env)
+/* As take_revs(). */
+static int run(struct run *r)
 {
-	const char **words;
-	int nr = 0;
+	int ret = 0;
 
-	while (argv[nr])
-		nr++;
-	words = mem_calloc((size_t)nr + 2, sizeof(*words));
-	if (!words)
-		return builtin_die("out of memory");
-	words[0] = "bundle";
-	memcpy(words + 1, argv, (size_t)nr * sizeof(*words));
-	return fallback_git(words, tracing_trace(env->tracing));
+	if (rev_args_init(&r->revs, r->store.odb, r->store.refs) < 0)
+		ret = error_nomem(r->err);
+	r->revs.keep_names = true;
+	if (!ret)
+		ret = take_revs(r);
+	if (!ret && make_bundle(r) < 0)
+		ret = ERR_INVALID; /* whatever it was, it is ours */
+	return ret;
 }
 
 int bundle_create(int argc, const char **argv, struct builtin_env *env)
@@ -313,7 +299,7 @@ int bundle_create(int argc, const char **argv, struct builtin_env *env)
 	rev_args_release(&r.revs);
 	free(r.wants.oids);
 	store_close(&r.store);
-	if (!ret)
-		return hand_over(argv, env);
+	if (ret == ERR_UNSUPPORTED)
+		return builtin_not_ours(&err);
 	return ret < 0 ? builtin_fail(&err) : 0;
 }

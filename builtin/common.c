@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "builtin/builtin.h"
+#include "builtin/fallback.h"
 #include "builtin/tracing.h"
 
 #define EXIT_FATAL 128
@@ -22,6 +23,16 @@ static void say(const char *kind, const char *fmt, va_list ap)
 int builtin_fail(const struct error *err)
 {
 	return builtin_die("%s", err->msg);
+}
+
+bool builtin_has_stock(void)
+{
+	return fallback_exists();
+}
+
+int builtin_not_ours(const struct error *why)
+{
+	return builtin_has_stock() ? BUILTIN_NOT_OURS : builtin_fail(why);
 }
 
 int builtin_die(const char *fmt, ...)

@@ -57,19 +57,30 @@ static void prepare_process(void)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-/* argv[0] is the command's name. */
+/*
+ * argv[0] is the command's name. Commands move the words of argv about; those
+ * that were given are kept for the stock Git.
+ */
 static int run_command(const struct command *command, int argc,
 		       const char **argv, struct tracing *tracing)
 {
 	struct builtin_env env = {NULL, tracing};
 	struct error err = ERROR_INIT;
+	const char **words;
 	int code;
 
 	if (exec_path_prepend(&err) < 0)
 		return builtin_fail(&err);
+	words = mem_alloc((size_t)argc + 1, sizeof(*words));
+	if (!words)
+		return builtin_die("out of memory");
+	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	tracing_command(tracing, argv);
 	code = command->run(argc, argv, &env);
 	repo_close(env.repo);
+	if (code == BUILTIN_NOT_OURS)
+		code = fallback_git(words, tracing_trace(tracing));
+	free(words);
 	return builtin_finish(code);
 }
 

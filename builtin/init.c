@@ -38,14 +38,6 @@ static int parse_shared(void *value, const char *arg)
 	return 0;
 }
 
-static int parse_separate(void *value, const char *arg)
-{
-	if (arg == option_negated)
-		return 0;
-	builtin_error("--separate-git-dir is not supported");
-	return -1;
-}
-
 static int parse_args(struct init_args *args, int argc, const char **argv)
 {
 	const struct option options[] = {
@@ -71,9 +63,7 @@ static int parse_args(struct init_args *args, int argc, const char **argv)
 		 .long_name = "quiet",
 		 .value = &args->quiet,
 		 .help = "be quiet"},
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "separate-git-dir",
-		 .fn = parse_separate},
+		{.kind = OPTION_NOT_OURS, .long_name = "separate-git-dir"},
 		{.kind = OPTION_STRING,
 		 .short_name = 'b',
 		 .long_name = "initial-branch",
@@ -95,7 +85,7 @@ static int parse_args(struct init_args *args, int argc, const char **argv)
 	int nr = options_parse(argc, argv, options, usage);
 
 	if (nr < 0)
-		return 129;
+		return options_failed(nr);
 	if (nr > 1)
 		return options_usage(options, usage);
 	args->directory = nr ? argv[1] : NULL;

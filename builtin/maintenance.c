@@ -16,11 +16,10 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/child.h"
-#include "builtin/fallback.h"
 #include "builtin/maintenance-parts.h"
 #include "builtin/options.h"
-#include "builtin/tracing.h"
 #include "sys/lockfile.h"
+#include "sys/trace.h"
 
 static const char usage_text[] =
 	"git maintenance run [--auto] [--[no-]quiet] [--task=<task>] "
@@ -443,5 +442,5 @@ int cmd_maintenance(int argc, const char **argv, struct builtin_env *env)
 	if (argc > 1 && !strcmp(argv[1], "is-needed"))
 		return builtin_finish(
 			run_is_needed(&r, argc - 1, argv + 1, env));
-	return fallback_git(argv, tracing_trace(env->tracing));
+	return BUILTIN_NOT_OURS;
 }

@@ -210,11 +210,20 @@ static int set_negated(const struct option *o)
 	}
 }
 
+static int not_ours(const struct named *n)
+{
+	if (builtin_has_stock())
+		return BUILTIN_NOT_OURS;
+	return complain(n, "is not supported yet");
+}
+
 /* `arg` NULL: none was attached; the next word is taken if one is needed. */
 static int set_value(struct parse *p, const struct named *n, const char *arg)
 {
 	const struct option *o = n->option;
 
+	if (o->kind == OPTION_NOT_OURS)
+		return not_ours(n);
 	if (arg && (n->negated || !takes_arg(o)))
 		return complain(n, "takes no value");
 	if (n->negated)

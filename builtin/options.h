@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "builtin/builtin.h"
+
 enum option_kind {
 	OPTION_END = 0,
 	OPTION_FLAG,     /* bool: set, or cleared by --no-<name> */
@@ -20,6 +22,8 @@ enum option_kind {
 	OPTION_U64,      /* uint64_t: number with an optional k, m or g */
 	OPTION_I64,      /* int64_t, likewise; may be negative */
 	OPTION_CALLBACK, /* fn(value, arg): arg NULL when none was given */
+	OPTION_NOT_OURS, /* Git has it, we do not: negated or not, with an
+			    argument or without */
 };
 
 enum {
@@ -54,11 +58,19 @@ extern const char option_negated[];
  * how many there are, with a NULL after them; "--" is not among them.
  * argv[argc] must be there, for that NULL. An unknown option prints
  * "error: unknown option `x'" and the usage and returns -129; -h prints the
- * usage to stdout and returns -129 as well: the caller returns 129.
- * `usage`: the text after "usage: ", lines separated by newlines.
+ * usage to stdout and returns -129 as well: the caller returns 129. At the
+ * first OPTION_NOT_OURS it stops and returns BUILTIN_NOT_OURS, if there is a
+ * stock Git; else "error: option `x' is not supported yet" is printed and it
+ * returns -129. `usage`: the text after "usage: ", lines separated by newlines.
  */
 int options_parse(int argc, const char **argv, const struct option *options,
 		  const char *usage);
+
+/* What the command returns when options_parse() returned `ret`, below 0. */
+static inline int options_failed(int ret)
+{
+	return ret == BUILTIN_NOT_OURS ? ret : 129;
+}
 
 /* Print "usage: <usage>" and the options on stderr; returns 129. */
 int options_usage(const struct option *options, const char *usage);

@@ -11,8 +11,6 @@
 #include "base/approxidate.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
-#include "builtin/fallback.h"
-#include "builtin/tracing.h"
 #include "builtin/options.h"
 #include "object/refs-name.h"
 #include "repo/reflog.h"
@@ -235,17 +233,23 @@ static int delete_from(struct run *r, const char *name, uint64_t nr)
 	return reflog_edit(r->repo, name, &edit, &err) < 0 ? fail(r, &err) : 0;
 }
 
+/* "<ref>@{<date>}" */
+static bool is_by_date(const char *spec)
+{
+	const char *at = strstr(spec, "@{");
+	size_t digits = at ? strspn(at + 2, "0123456789") : 0;
+
+	return at && (!digits || digits > 9 || strcmp(at + 2 + digits, "}"));
+}
+
 static int delete_one(struct run *r, const char *spec)
 {
 	const char *at = strstr(spec, "@{");
-	char *name, *full = NULL, *end;
-	uint64_t nr;
+	char *name, *full = NULL;
 
 	if (!at)
 		return builtin_error("not a reflog: %s", spec);
-	nr = strtoull(at + 2, &end, 10);
-	if (end == at + 2 || strcmp(end, "}") ||
-	    strspn(at + 2, "0123456789") > 9)
+	if (is_by_date(spec))
 		return builtin_error("an entry by its date is not supported "
 				     "yet: %s",
 				     spec);
@@ -255,7 +259,7 @@ static int delete_one(struct run *r, const char *spec)
 	free(name);
 	if (!full)
 		return builtin_error("no reflog for '%s'", spec);
-	delete_from(r, full, nr);
+	delete_from(r, full, strtoull(at + 2, NULL, 10));
 	free(full);
 	return 0;
 }
@@ -275,6 +279,9 @@ static int run_delete(struct run *r, int argc, const char **argv)
 		builtin_error("no reflog specified to delete");
 		return FAILED;
 	}
+	for (int i = 1; i <= nr; i++)
+		if (is_by_date(argv[i]) && builtin_has_stock())
+			return BUILTIN_NOT_OURS;
 	for (int i = 1; i <= nr; i++)
 		if (delete_one(r, argv[i]) < 0)
 			r->code = FAILED;
@@ -385,7 +392,7 @@ int cmd_reflog(int argc, const char **argv, struct builtin_env *env)
 	       (argc < 2 || strcmp(argv[1], subcommands[i].name) != 0))
 		i++;
 	if (i == ARRAY_NR(subcommands))
-		return fallback_git(argv, tracing_trace(env->tracing));
+		return BUILTIN_NOT_OURS;
 	ret = builtin_open_repo(env);
 	if (ret)
 		return ret;

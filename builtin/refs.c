@@ -7,12 +7,10 @@
 #include <string.h>
 
 #include "builtin/builtin.h"
-#include "builtin/fallback.h"
 #include "builtin/options.h"
 #include "builtin/ref-exists.h"
 #include "builtin/refs-report.h"
 #include "builtin/subcommand.h"
-#include "builtin/tracing.h"
 #include "repo/fsck-config.h"
 
 static const char verify_usage[] = "git refs verify [--strict] [--verbose]";
@@ -114,6 +112,6 @@ static const struct subcommand subcommands[] = {
 int cmd_refs(int argc, const char **argv, struct builtin_env *env)
 {
 	if (argc > 1 && !strcmp(argv[1], "migrate"))
-		return fallback_git(argv, tracing_trace(env->tracing));
+		return BUILTIN_NOT_OURS;
 	return subcommand_run(subcommands, usage, argc, argv, env);
 }

@@ -301,6 +301,12 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 	return ret;
 }
 
+/* "<rev>^!" and the like: parents of a revision. */
+static bool names_parents(const char *arg)
+{
+	return strstr(arg, "^!") || strstr(arg, "^@") || strstr(arg, "^-");
+}
+
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
 {
 	const char *dots;
@@ -315,6 +321,11 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
 		ret = add_range(args, arg, dots, err);
 	else
 		ret = add_name(args, arg, false, err);
+	if (ret < 0 && names_parents(arg))
+		ret = error_set(err, ERR_UNSUPPORTED,
+				"'%s': parents of a revision are not supported "
+				"yet",
+				arg);
 	return ret < 0 ? ret : 1;
 }
 

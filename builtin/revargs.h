@@ -50,7 +50,8 @@ void rev_args_release(struct rev_args *args);
 
 /*
  * Take one argument. Returns 1 when it was one of ours, 0 when it is an option
- * that is not, or a negative error.
+ * that is not, or a negative error: ERR_UNSUPPORTED for what only stock Git
+ * resolves.
  */
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 

@@ -81,6 +81,11 @@ stock () {
 	env -u GIT_EXEC_PATH PATH="$STOCK_PATH" "$STOCK_GIT" "$@"
 }
 
+# Run ours where there is no stock Git for what it does not have.
+git_alone () {
+	GITREACH_FALLBACK=/none "$GIT" "$@"
+}
+
 # The date of the next commit or tag, one minute after the last one.
 test_tick () {
 	test_tick_now=$((${test_tick_now:-1112911993} + 60))

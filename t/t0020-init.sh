@@ -158,7 +158,7 @@ test_expect_success 'bad branch names leave nothing behind' '
 '
 
 test_expect_success 'what we do not do is an error' '
-	test_expect_code 129 git init --separate-git-dir=y x &&
+	test_expect_code 129 git_alone init --separate-git-dir=y x &&
 	! test -e x
 '
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,6 +94,9 @@ static int run(struct world *w, const char *words)
 		 .value = w,
 		 .fn = remember,
 		 .flags = OPTION_NO_ARG},
+		{.kind = OPTION_NOT_OURS,
+		 .short_name = 'Y',
+		 .long_name = "stock-only"},
 		{.kind = OPTION_END},
 	};
 	char *rest = w->words, *word;
@@ -289,6 +293,47 @@ static void mistakes(void **state)
 	assert_int_equal(run(&w, "-a x --nope"), -129);
 }
 
+/* Found wherever it stands, before and after what would be wrong. */
+static const char *const stock_only[] = {
+	"--stock-only",
+	"--stock-only=x",
+	"--no-stock-only",
+	"--stock",
+	"-Y",
+	"-aYx",
+	"x --stock-only y",
+	"--stock-only --nope",
+};
+
+static void for_the_stock_git(void **state)
+{
+	assert_int_equal(setenv("GITREACH_FALLBACK", "/bin/sh", 1), 0);
+	for (size_t i = 0; i < sizeof(stock_only) / sizeof(*stock_only); i++) {
+		struct world w = WORLD_INIT;
+		int ret = run(&w, stock_only[i]);
+
+		assert_int_equal(ret, BUILTIN_NOT_OURS);
+		assert_int_equal(options_failed(ret), BUILTIN_NOT_OURS);
+		assert_string_equal(w.text, "");
+	}
+	assert_says("--nope --stock-only", "error: unknown option `nope'\n");
+	assert_int_equal(options_failed(-129), 129);
+}
+
+static void without_a_stock_git(void **state)
+{
+	assert_int_equal(setenv("GITREACH_FALLBACK", "/no/such/git", 1), 0);
+	for (size_t i = 0; i < sizeof(stock_only) / sizeof(*stock_only); i++) {
+		struct world w = WORLD_INIT;
+
+		assert_int_equal(run(&w, stock_only[i]), -129);
+		assert_non_null(strstr(w.text, "not supported yet\n"));
+	}
+	assert_says("--no-stock-only",
+		    "error: option `no-stock-only' is not supported yet\n");
+	assert_says("-Y", "error: switch `Y' is not supported yet\n");
+}
+
 static void usage(void **state)
 {
 	assert_says("-h", "usage: git test [<options>]\n"
@@ -320,6 +365,8 @@ int main(void)
 		cmocka_unit_test(abbreviations),
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(usage),
+		cmocka_unit_test(for_the_stock_git),
+		cmocka_unit_test(without_a_stock_git),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
