@@ -475,10 +475,13 @@ int cat_file_batch_run(const struct store *store,
 	};
 	int ret = parse_format(&b, options->format ? options->format
 						   : default_format);
+	bool is_ours = ret != ERR_UNSUPPORTED;
 
 	if (!ret)
 		ret = options->all_objects ? run_all(&b) : run_input(&b);
 	free(b.pieces);
 	buf_release(&b.line);
+	if (!is_ours)
+		return builtin_not_ours(&b.err);
 	return ret < 0 ? builtin_fail(&b.err) : 0;
 }

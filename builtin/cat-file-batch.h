@@ -23,7 +23,7 @@ struct cat_file_batch {
 	const struct filter *filter; /* borrowed: of types and sizes */
 };
 
-/* Returns the exit code. */
+/* Returns the exit code, or BUILTIN_NOT_OURS for a format of stock Git's. */
 int cat_file_batch_run(const struct store *store,
 		       const struct cat_file_batch *options);
 

@@ -156,6 +156,8 @@ static int print_typed(struct cat_file *c, struct oid *oid,
 /* What was said of a name that does not resolve. */
 static int unresolved(const char *name, const struct error *err)
 {
+	if (err->code == ERR_UNSUPPORTED)
+		return builtin_not_ours(err);
 	if (err->code == ERR_MISSING)
 		return not_valid(name);
 	if (err->code == ERR_INVALID && !strncmp(err->msg, "path ", 5))
@@ -251,11 +253,6 @@ static int set_nul(void *value, const char *arg)
 	return 0;
 }
 
-static int refuse(void *value, const char *arg)
-{
-	return builtin_error("%s is not supported yet", (const char *)value);
-}
-
 /* Options that only mean something in a batch; NULL when none was given. */
 static const char *batch_only(const struct cat_file_batch *b)
 {
@@ -330,11 +327,9 @@ static int check_filter(const struct cat_file *c)
 		.fn = set, .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,    \
 		.arg_name = "<format>", .help = text                           \
 	}
-#define REFUSED(name)                                                          \
+#define NOT_OURS(name)                                                         \
 	{                                                                      \
-		.kind = OPTION_CALLBACK, .long_name = name,                    \
-		.value = (void *)(uintptr_t)("--" name), .fn = refuse,         \
-		.flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE                \
+		.kind = OPTION_NOT_OURS, .long_name = name                     \
 	}
 
 int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
@@ -379,13 +374,13 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "unordered",
 		 .value = &c.batch.unordered,
 		 .help = "do not order objects before emitting them"},
-		REFUSED("allow-unknown-type"),
-		REFUSED("follow-symlinks"),
-		REFUSED("textconv"),
-		REFUSED("filters"),
-		REFUSED("path"),
-		REFUSED("use-mailmap"),
-		REFUSED("mailmap"),
+		NOT_OURS("allow-unknown-type"),
+		NOT_OURS("follow-symlinks"),
+		NOT_OURS("textconv"),
+		NOT_OURS("filters"),
+		NOT_OURS("path"),
+		NOT_OURS("use-mailmap"),
+		NOT_OURS("mailmap"),
 		{.kind = OPTION_END},
 	};
 	int nr, ret;
@@ -393,7 +388,7 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 	filter_args_init(&c.filter);
 	c.batch.filter = &c.filter.filter;
 	nr = options_parse(argc, argv, options, usage);
-	ret = nr < 0 ? 129 : check_filter(&c);
+	ret = nr < 0 ? options_failed(nr) : check_filter(&c);
 	if (!ret && check(&c, nr))
 		ret = options_usage(options, usage);
 	/* --batch-all-objects shows them as they are. */

@@ -187,8 +187,7 @@ static int add_sort(void *value, const char *arg)
 		ref_sort_release(&f->sort);
 		return 0;
 	}
-	return ref_sort_add(&f->sort, arg, &f->err) < 0 ? builtin_fail(&f->err)
-							: 0;
+	return ref_sort_add(&f->sort, arg, &f->err);
 }
 
 static int take_count(void *value, const char *arg)
@@ -253,6 +252,13 @@ static int check_start(const struct for_each_ref *f)
 	return 0;
 }
 
+/* A field that there is not, or that only stock Git has: f->err. */
+static int bad_field(const struct for_each_ref *f)
+{
+	return f->err.code == ERR_UNSUPPORTED ? builtin_not_ours(&f->err)
+					      : builtin_fail(&f->err);
+}
+
 static int find_head(struct for_each_ref *f)
 {
 	struct ref ref;
@@ -272,14 +278,14 @@ static int run(struct for_each_ref *f, const char **patterns,
 
 	f->filter.patterns = patterns;
 	if (ref_format_parse(&f->format, format, &f->err) < 0)
-		return builtin_fail(&f->err);
+		return bad_field(f);
 	ret = store_open_replaced(&f->store, env);
 	if (!ret)
 		ret = check_start(f);
-	if (!ret && f->from_stdin)
-		ret = read_patterns(f);
 	if (!ret)
 		ret = ref_filter_open(&f->filter, &f->store);
+	if (!ret && f->from_stdin)
+		ret = read_patterns(f);
 	if (!ret)
 		ret = find_head(f);
 	if (ret)
@@ -333,18 +339,6 @@ static void release(struct for_each_ref *f)
 	buf_release(&f->line);
 	store_close(&f->store);
 }
-
-static int refuse(void *value, const char *arg)
-{
-	return builtin_error("%s is not supported", (const char *)value);
-}
-
-#define REFUSED(name)                                                          \
-	{                                                                      \
-		.kind = OPTION_CALLBACK, .long_name = name,                    \
-		.value = (void *)(uintptr_t)("--" name), .fn = refuse,         \
-		.flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE                \
-	}
 
 #define COMMITS(name, list, text)                                              \
 	{                                                                      \
@@ -439,12 +433,12 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 			"print only refs which contain the commit"),
 		COMMITS("no-contains", f.filter.no_contains,
 			"print only refs which don't contain the commit"),
-		REFUSED("color"),
+		{.kind = OPTION_NOT_OURS, .long_name = "color"},
 		{.kind = OPTION_END},
 	};
 	int ret = options_parse(argc, argv, options, usage);
 	if (ret < 0)
-		ret = f.err.code ? 128 : 129;
+		ret = f.err.code ? bad_field(&f) : options_failed(ret);
 	else if (check_arguments(&f, quotes))
 		ret = options_usage(options, usage);
 	else

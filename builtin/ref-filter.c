@@ -86,8 +86,12 @@ static int resolve_points_at(struct ref_filter *f)
 		return builtin_die("out of memory");
 	for (size_t i = 0; i < nr; i++) {
 		const char *name = f->points_at.items[i];
+		struct error err = ERROR_INIT;
+		int ret = store_resolve(f->store, &f->targets[i], name, &err);
 
-		if (store_resolve(f->store, &f->targets[i], name, NULL) < 0) {
+		if (ret == ERR_UNSUPPORTED)
+			return builtin_not_ours(&err);
+		if (ret < 0) {
 			builtin_error("malformed object name '%s'", name);
 			return 129;
 		}
@@ -134,11 +138,16 @@ static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 			  const char *name, const char *option)
 {
+	struct error err = ERROR_INIT;
 	struct oid oid;
+	int ret;
 
 	if (!name)
 		name = "HEAD";
-	if (store_resolve(f->store, &oid, name, NULL) < 0) {
+	ret = store_resolve(f->store, &oid, name, &err);
+	if (ret == ERR_UNSUPPORTED)
+		return builtin_not_ours(&err);
+	if (ret < 0) {
 		if (option)
 			return builtin_die("malformed object name %s", name);
 		builtin_error("malformed object name %s", name);

@@ -44,7 +44,8 @@ int ref_filter_add(struct ref_filter_list *list, const char *arg);
 
 /*
  * Look up the objects that were named; `store` has to live as long. An exit
- * code: 0, or after printing why.
+ * code: 0, or after printing why; BUILTIN_NOT_OURS for names that only stock
+ * Git resolves.
  */
 int ref_filter_open(struct ref_filter *f, const struct store *store);
 

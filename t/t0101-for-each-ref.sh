@@ -319,9 +319,10 @@ test_expect_success '--omit-empty' '
 '
 
 test_expect_success 'what we do not have is said' '
-	test_must_fail git -C repo for-each-ref --color 2>err &&
-	grep "color is not supported" err &&
-	test_must_fail git -C repo for-each-ref --format="%(upstream)" 2>err &&
+	test_expect_code 129 git_alone -C repo for-each-ref --color 2>err &&
+	grep "option .color. is not supported" err &&
+	test_expect_code 128 git_alone -C repo for-each-ref \
+		--format="%(upstream)" 2>err &&
 	grep "%(upstream) is not supported" err
 '
 

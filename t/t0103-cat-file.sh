@@ -135,8 +135,9 @@ test_expect_success 'another copy of a corrupt object' '
 '
 
 test_expect_success 'what we do not have is said' '
-	test_must_fail git -C repo cat-file --textconv HEAD:file1 2>err &&
-	grep "textconv is not supported" err
+	test_expect_code 129 git_alone -C repo cat-file --textconv HEAD:file1 \
+		2>err &&
+	grep "option .textconv. is not supported" err
 '
 
 # Printed is what Git 2.55 prints.
