@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "builtin/builtin.h"
 #include "builtin/path-args.h"
 #include "builtin/rev-list.h"
 
@@ -146,8 +147,12 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 	for (; *paths && !ret; paths++)
 		if (rev_args_add_path(&r->args, *paths) < 0)
 			ret = error_nomem(r->err);
-	if (!ret && r->o.read_stdin)
-		ret = rev_args_add_stdin(&r->args, r->err);
+	if (!ret)
+		ret = rev_list_check_history(r);
+	if (ret < 0 || !r->o.read_stdin)
+		return ret;
+	r->has_read = true;
+	ret = rev_args_add_stdin(&r->args, r->err);
 	return ret < 0 ? ret : rev_list_check_history(r);
 }
 
@@ -196,6 +201,16 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	return ret < 0 ? ret : 2;
 }
 
+/* One of stock Git's, or of nobody's: stock Git knows. */
+static int unknown_option(struct rev_list_run *r, const char *arg)
+{
+	if (builtin_has_stock())
+		return error_set(r->err, ERR_UNSUPPORTED,
+				 "unsupported option '%s'", arg);
+	fprintf(stderr, "error: unsupported option '%s'\n", arg);
+	return rev_list_usage();
+}
+
 int rev_list_parse(struct rev_list_run *r, const char **argv)
 {
 	bool has_dashes = false;
@@ -223,11 +238,8 @@ int rev_list_parse(struct rev_list_run *r, const char **argv)
 			return ret;
 		if (ret == 2)
 			break;
-		if (!ret) {
-			fprintf(stderr, "error: unsupported option '%s'\n",
-				*argv);
-			return rev_list_usage();
-		}
+		if (!ret)
+			return unknown_option(r, *argv);
 	}
 	return parse_rest(r, argv);
 }

@@ -109,6 +109,7 @@ int rev_list_check_history(struct rev_list_run *r)
 
 	if (r->args.path_nr) {
 		h->is_asked = true;
+		pathspec_release(&h->paths);
 		ret = path_args_parse(&h->paths,
 				      (const char *const *)r->args.paths,
 				      r->args.path_nr, r->odb->repo, r->err);
@@ -128,6 +129,8 @@ int rev_list_check_history(struct rev_list_run *r)
 		return refuse(r, "--test-bitmap");
 	if (r->pick.left_only || r->pick.right_only)
 		return refuse(r, "a choice by sides");
+	if (r->o.objects && h->o.paths && filter_needs_paths(&r->filter.filter))
+		return refuse(r, "a filter of paths or depths");
 	h->o.rewrite |= h->print_parents || h->o.children;
 	if (h->topo)
 		h->o.order = h->by_date ? SIMPLIFY_ORDER_DATE
@@ -262,11 +265,8 @@ int rev_list_history(struct rev_list_run *r)
 		r->haves.commit_nr,
 	};
 	struct rev_list_history *h = &r->history;
-	int ret = 0;
+	int ret = open_through(r);
 
-	if (r->o.objects && h->o.paths && filter_needs_paths(&r->filter.filter))
-		return refuse(r, "a filter of paths or depths");
-	ret = open_through(r);
 	if (!ret)
 		ret = filtered_spared(&r->spared, &r->walk, &r->wants,
 				      r->o.filter_provided, r->err);

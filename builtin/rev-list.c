@@ -311,25 +311,37 @@ static bool asks_for_refs(const char **argv)
 	return false;
 }
 
-static int run_all(struct rev_list_run *r, const char **argv,
-		   struct builtin_env *env)
+static int open_all(struct rev_list_run *r, const char **argv,
+		    const struct repo *repo, struct error *warning)
 {
-	struct error warning = ERROR_INIT;
-	int ret = refs_open(&r->refs, env->repo, r->err);
+	int ret = refs_open(&r->refs, repo, r->err);
 
 	if (!ret && asks_for_refs(argv))
 		ret = refs_list_now(r->refs, r->err);
 	if (!ret)
-		ret = odb_open(&r->odb, env->repo, &warning, r->err);
-	if (!ret && warning.code)
-		builtin_error("%s", warning.msg);
+		ret = odb_open(&r->odb, repo, warning, r->err);
 	if (!ret)
 		ret = store_load_replaced(r->odb, r->refs, r->err);
 	if (!ret && rev_args_init(&r->args, r->odb, r->refs) < 0)
 		ret = error_nomem(r->err);
 	r->args.takes_paths = true;
-	if (!ret)
+	return ret;
+}
+
+/* 0, an exit code, negative, or BUILTIN_NOT_OURS. */
+static int run_all(struct rev_list_run *r, const char **argv,
+		   struct builtin_env *env)
+{
+	struct error warning = ERROR_INIT;
+	int ret = open_all(r, argv, env->repo, &warning);
+
+	if (!ret) {
 		ret = rev_list_parse(r, argv);
+		if (ret == ERR_UNSUPPORTED && !r->has_read)
+			return builtin_not_ours(r->err);
+	}
+	if (warning.code)
+		builtin_error("%s", warning.msg);
 	if (!ret && !r->args.wants.nr && !r->args.haves.nr &&
 	    !r->args.asked_for_refs && !r->o.read_stdin && !r->o.objects &&
 	    !r->o.test_bitmap)
@@ -382,7 +394,7 @@ int cmd_rev_list(int argc, const char **argv, struct builtin_env *env)
 	free(r.want_paths);
 	odb_close(r.odb);
 	refs_close(r.refs);
-	if (ret < 0)
+	if (ret < 0 && ret != BUILTIN_NOT_OURS)
 		return builtin_fail(&err);
 	return builtin_finish(ret);
 }

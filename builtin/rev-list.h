@@ -93,6 +93,7 @@ struct rev_list_run {
 	struct rev_args args;
 	struct walk walk;
 	bool has_walk;
+	bool has_read; /* standard input: too late for the stock Git */
 	struct promisor promisor; /* where an option asks for it */
 	struct walk_tips wants, haves;
 	const char **want_paths; /* owned: of wants.others, borrowed strings */
@@ -106,7 +107,10 @@ struct rev_list_run {
 
 /* ---- rev-list-args.c */
 
-/* 0, 129 after a usage error, or negative. */
+/*
+ * 0, 129 after a usage error, or negative; ERR_UNSUPPORTED, unless r->has_read,
+ * is for the stock Git.
+ */
 int rev_list_parse(struct rev_list_run *r, const char **argv);
 
 /* Print how to use it; 129. */
@@ -135,7 +139,10 @@ void rev_list_print_side(const struct rev_list_run *r, uint32_t commit_nr);
 /* Take an option that this is about: 1, 0 when it is none, or negative. */
 int rev_list_parse_history(struct rev_list_run *r, const char *arg);
 
-/* All arguments are known: whether they go together. 0 or negative. */
+/*
+ * Whether the arguments that are known go together; again when there are more.
+ * 0 or negative.
+ */
 int rev_list_check_history(struct rev_list_run *r);
 
 /* List what history.o asks for. 0 or negative. */

@@ -78,7 +78,8 @@ test_expect_success 'what does not go together' '
 	grep "marked counting and .--objects. cannot be used together" err &&
 	test_expect_code 128 "$GIT" -C $repo rev-list --max-parents=x main 2>err &&
 	grep ".x.: not an integer" err &&
-	test_expect_code 128 "$GIT" -C $repo rev-list --left-only main -- x 2>err &&
+	test_expect_code 128 git_alone -C $repo rev-list --left-only main -- x \
+		2>err &&
 	grep "is not supported yet" err &&
 	test_expect_code 128 "$GIT" -C $repo rev-list main^{tree}...side 2>err &&
 	grep "is not a commit" err
