@@ -2,7 +2,9 @@
 /*
  * git hash-object: the id of what would be an object, and the object.
  *
- * Content filters are not applied: where one could be, the file is refused.
+ * Content filters are the stock Git's: where one could apply to a file that is
+ * named on the command line, it does all of the command. Only standard input
+ * knows of others; of these, one to which a filter could apply is refused.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -167,8 +169,6 @@ static int hash_stdin(struct run *r)
 	ssize_t n = 1;
 	int ret = 0;
 
-	if (r->a.path && r->repo && r->type == OBJ_BLOB)
-		ret = filters_check(r->repo, r->a.path, r->err);
 	while (!ret && n > 0) {
 		if (buf_reserve(&content, 1 << 16) < 0) {
 			ret = error_nomem(r->err);
@@ -202,10 +202,9 @@ static int hash_stream(struct run *r, const char *name)
 
 static int hash_file(struct run *r, const char *name)
 {
-	const char *path = r->a.path ? r->a.path : name;
 	struct sys_map map;
 	struct sys_stat st;
-	int ret = 0;
+	int ret;
 
 	errno = 0;
 	if (sys_stat(&st, name, NULL) < 0)
@@ -213,10 +212,6 @@ static int hash_file(struct run *r, const char *name)
 				       "could not open '%s' for reading", name);
 	if (st.is_dir)
 		return error_set(r->err, ERR_IO, "Unable to hash %s", name);
-	if (r->repo && !r->a.no_filters && r->type == OBJ_BLOB)
-		ret = filters_check(r->repo, path, r->err);
-	if (ret < 0)
-		return ret;
 	if (!st.is_file)
 		return hash_stream(r, name);
 	ret = sys_map_open(&map, name, r->err);
@@ -227,7 +222,41 @@ static int hash_file(struct run *r, const char *name)
 	return ret;
 }
 
+/* ---- filters */
+
+/* 0, or ERR_UNSUPPORTED where a filter could apply to a file of that name. */
+static int check_path(struct run *r, const char *path)
+{
+	if (!r->repo || r->a.no_filters || r->type != OBJ_BLOB)
+		return 0;
+	return filters_check(r->repo, path, r->err);
+}
+
+/*
+ * What the arguments say of it. Files named by standard input are taken to be
+ * around here, so that most of them are found before it is read.
+ */
+static int check_arguments(struct run *r, const char **files, int file_nr)
+{
+	int ret = 0;
+
+	if (r->a.path && (r->a.from_stdin || file_nr))
+		return check_path(r, r->a.path);
+	for (int i = 0; !ret && i < file_nr; i++)
+		ret = check_path(r, files[i]);
+	if (!ret && r->a.stdin_paths)
+		ret = check_path(r, ".");
+	return ret;
+}
+
 /* ---- all of them */
+
+static int hash_named_by_stdin(struct run *r, const char *name)
+{
+	int ret = check_path(r, name);
+
+	return ret < 0 ? ret : hash_file(r, name);
+}
 
 /* A name is a line; one that starts with a quote is a C string. */
 static int hash_stdin_paths(struct run *r)
@@ -239,12 +268,12 @@ static int hash_stdin_paths(struct run *r)
 	while ((ret = stdin_lines_next(&in, r->err)) > 0) {
 		buf_reset(&name);
 		if (*in.line != '"')
-			ret = hash_file(r, in.line);
+			ret = hash_named_by_stdin(r, in.line);
 		else if (unquote_c(&name, in.line, NULL) < 0)
 			ret = error_set(r->err, ERR_INVALID,
 					"line is badly quoted");
 		else
-			ret = hash_file(r, name.data);
+			ret = hash_named_by_stdin(r, name.data);
 		if (ret < 0)
 			break;
 	}
@@ -273,17 +302,32 @@ static int prepare(struct run *r)
 	return ret;
 }
 
-static int run_all(struct run *r, const char **files, int file_nr)
+static int hash_all(struct run *r, const char **files, int file_nr)
 {
-	int ret = prepare(r);
+	int ret = 0;
 
-	if (!ret && r->a.from_stdin)
+	if (r->a.from_stdin)
 		ret = hash_stdin(r);
 	for (int i = 0; !ret && i < file_nr; i++)
 		ret = hash_file(r, files[i]);
 	if (!ret && r->a.stdin_paths)
 		ret = hash_stdin_paths(r);
 	return ret;
+}
+
+/* The command's exit code. */
+static int run_all(struct run *r, const char **files, int file_nr)
+{
+	int ret = prepare(r);
+
+	if (!ret) {
+		ret = check_arguments(r, files, file_nr);
+		if (ret == ERR_UNSUPPORTED)
+			return builtin_not_ours(r->err);
+	}
+	if (!ret)
+		ret = hash_all(r, files, file_nr);
+	return ret < 0 ? builtin_fail(r->err) : builtin_finish(0);
 }
 
 int cmd_hash_object(int argc, const char **argv, struct builtin_env *env)
@@ -305,5 +349,5 @@ int cmd_hash_object(int argc, const char **argv, struct builtin_env *env)
 	loose_writer_release(&r.writer);
 	odb_close(r.odb);
 	hash_release(&r.hash);
-	return ret < 0 ? builtin_fail(&err) : builtin_finish(0);
+	return ret;
 }
