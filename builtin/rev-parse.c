@@ -13,6 +13,7 @@
 #include "builtin/options.h"
 #include "builtin/ref-short.h"
 #include "builtin/rev-parse.h"
+#include "repo/revname.h"
 #include "sys/io.h"
 
 static const char usage[] = "git rev-parse --sq-quote [<arg>...]\n"
@@ -198,9 +199,9 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 }
 
 /* Options of Git that we do not have; others are passed on. */
-static int refuse_option(const char *arg)
+static bool is_not_ours(const char *arg)
 {
-	static const char *const refused[] = {
+	static const char *const not_ours[] = {
 		"--bisect",
 		"--prefix",
 		"--exclude-hidden",
@@ -213,10 +214,15 @@ static int refuse_option(const char *arg)
 		"--output-object-format",
 	};
 
-	for (size_t i = 0; i < ARRAY_NR(refused); i++)
-		if (after(arg, refused[i]))
-			return -builtin_die("%s is not supported", arg);
-	return 0;
+	for (size_t i = 0; i < ARRAY_NR(not_ours); i++)
+		if (after(arg, not_ours[i]))
+			return true;
+	return false;
+}
+
+static int refuse_option(const char *arg)
+{
+	return is_not_ours(arg) ? -builtin_die("%s is not supported", arg) : 0;
 }
 
 /* Whether an unknown option is one of rev-list's. */
@@ -344,7 +350,8 @@ static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
 		return ret < 0 ? -ret : 0;
 	if (store_resolve(&rp->store, &oid, name, &err) < 0) {
 		if (rp->verify)
-			return not_single(rp);
+			return err.code == ERR_UNSUPPORTED ? builtin_fail(&err)
+							   : not_single(rp);
 		return take_first_file(rp, a, arg, &err);
 	}
 	if (!rp->verify) {
@@ -467,6 +474,20 @@ static int take_all(struct rev_parse *rp, struct args *a)
 	return not_single(rp);
 }
 
+/*
+ * As arguments are printed while they are taken, all of them are looked at
+ * before: whether one may be what only stock Git understands.
+ */
+static bool has_not_ours(int argc, const char **argv)
+{
+	bool found = false;
+
+	for (int i = 1; i < argc && !found && strcmp(argv[i], "--") != 0; i++)
+		found = is_not_ours(argv[i]) ||
+			revname_may_be_unsupported(argv[i]);
+	return found;
+}
+
 /* ---- what needs no repository */
 
 static int quote_all(int argc, const char **argv)
@@ -505,6 +526,14 @@ static int local_env_vars(void)
 	return 0;
 }
 
+static int no_mode(const char *arg)
+{
+	struct error err = ERROR_INIT;
+
+	error_set(&err, ERR_UNSUPPORTED, "%s is not supported", arg);
+	return builtin_not_ours(&err);
+}
+
 /* -1: the arguments are for a repository. */
 static int without_repository(int argc, const char **argv)
 {
@@ -513,7 +542,7 @@ static int without_repository(int argc, const char **argv)
 	if (argc < 2)
 		return -1;
 	if (!strcmp(argv[1], "--parseopt"))
-		return builtin_die("--parseopt is not supported");
+		return no_mode(argv[1]);
 	if (!strcmp(argv[1], "--sq-quote"))
 		return quote_all(argc, argv);
 	if (argc == 2 && !strcmp(argv[1], "--local-env-vars"))
@@ -523,7 +552,7 @@ static int without_repository(int argc, const char **argv)
 		return 129;
 	}
 	if (!strcmp(argv[1], "--resolve-git-dir"))
-		return builtin_die("--resolve-git-dir is not supported");
+		return no_mode(argv[1]);
 	return -1;
 }
 
@@ -537,8 +566,10 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 	struct args a = {.argv = argv, .argc = argc, .next = 1};
 	int ret = without_repository(argc, argv);
 
-	if (ret >= 0)
+	if (ret != -1)
 		return builtin_finish(ret);
+	if (has_not_ours(argc, argv) && builtin_has_stock())
+		return BUILTIN_NOT_OURS;
 	ret = store_open_replaced(&rp.store, env);
 	if (ret)
 		return ret;

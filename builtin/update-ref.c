@@ -5,6 +5,7 @@
 
 #include "builtin/options.h"
 #include "builtin/update-ref.h"
+#include "repo/revname.h"
 
 static const char usage[] =
 	"git update-ref [<options>] -d <refname> [<old-val>]\n"
@@ -24,6 +25,15 @@ bool update_ref_value(struct oid *out, const struct store *store,
 	    oid_from_hex(out, name, len, store->odb->algo))
 		return true;
 	return store_resolve(store, out, name, NULL) >= 0;
+}
+
+/* Whether one of the values may be a name that only stock Git resolves. */
+static bool names_not_ours(const char **values)
+{
+	for (; *values; values++)
+		if (revname_may_be_unsupported(*values))
+			return builtin_has_stock();
+	return false;
 }
 
 /* One change, by itself. */
@@ -152,6 +162,8 @@ int cmd_update_ref(int argc, const char **argv, struct builtin_env *env)
 		    ? nr || is_delete
 		    : nul || batch || nr < 2 - is_delete || nr > 3 - is_delete)
 		return options_usage(options, usage);
+	if (nr && names_not_ours(argv + 2))
+		return BUILTIN_NOT_OURS;
 	ret = store_open(&store, env);
 	if (ret)
 		return ret;

@@ -329,6 +329,12 @@ static const char *find_colon(const char *name)
 	return NULL;
 }
 
+bool revname_may_be_unsupported(const char *arg)
+{
+	return arg[*arg == '^'] == ':' || strstr(arg, "@{") ||
+	       strstr(arg, "^{/") || strstr(arg, ":./") || strstr(arg, ":../");
+}
+
 int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,
 		    struct error *err)

@@ -3,6 +3,8 @@
 #ifndef REPO_REVNAME_H
 #define REPO_REVNAME_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "object/oid.h"
 #include "repo/odb.h"
@@ -22,6 +24,12 @@
 int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,
 		    struct error *err);
+
+/*
+ * Whether an argument (a name, "^<name>", a range) may hold one that is
+ * ERR_UNSUPPORTED: a look at its letters, which also finds some that are not.
+ */
+bool revname_may_be_unsupported(const char *arg);
 
 /* What an abbreviated id is meant to name, when several objects fit. */
 enum revname_hint {

@@ -167,9 +167,13 @@ test_expect_success 'SHA-256' '
 '
 
 test_expect_success 'what we do not have is said' '
-	test_must_fail git -C repo rev-parse --since=yesterday 2>err &&
+	test_expect_code 128 git_alone -C repo rev-parse --since=yesterday \
+		2>err &&
 	grep "since=yesterday is not supported" err &&
-	test_must_fail git -C repo rev-parse HEAD@{1} 2>err &&
+	test_expect_code 128 git_alone -C repo rev-parse HEAD@{1} 2>err &&
+	grep "reflog selectors are not supported" err &&
+	test_expect_code 128 git_alone -C repo rev-parse --verify -q HEAD@{1} \
+		2>err &&
 	grep "reflog selectors are not supported" err
 '
 
