@@ -35,15 +35,16 @@ static int verify_next(struct bitmap_place *place, size_t *next,
 }
 
 /* What is worked out beforehand is believed as a bitmap is. */
-static int verify_prepared(const struct odb *odb)
+static int verify_prepared(const struct store *store)
 {
+	const struct odb *odb = store->odb;
 	int code = 0;
 
 	for (size_t dir = 0; dir < odb->dir_nr; dir++) {
 		struct error err = ERROR_INIT;
 		size_t nr;
 
-		if (prepare_verify(&nr, odb, dir, &err) < 0) {
+		if (prepare_verify(&nr, odb, store->refs, dir, &err) < 0) {
 			builtin_error("%s", err.msg);
 			code = 1;
 		} else if (nr) {
@@ -103,7 +104,7 @@ int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
 	if (!code) {
 		history_check_graph(&place.walk.history);
 		code = verify(&place, &how);
-		if (verify_prepared(place.store.odb))
+		if (verify_prepared(&place.store))
 			code = 1;
 	}
 	bitmap_place_close(&place);

@@ -31,12 +31,10 @@ bool find_has_entries(const struct found *f, enum object_type type);
 int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
 /*
- * Take the answer to a clone of depth 1 that is prepared: 1, or 0 when there
- * is none, or negative. Only for who copies what is stored, and understands
- * distances.
+ * Take the answer to a request that is prepared: 1, or 0 when there is none, or
+ * negative. Only for who copies what is stored, and understands distances.
  */
-int find_prepared(struct found *f, const struct walk_tips *wants,
-		  struct error *err);
+int find_prepared(struct found *f, struct error *err);
 
 /*
  * The order of a pack: proven, unless `wanted` objects are few of it. NULL with

@@ -5,16 +5,23 @@
 /* Fewer objects are hashed sooner than a file is opened. */
 #define PREPARED_MIN 512
 
-/* The only want, if it is a commit, of a client that gets no parents of it. */
-static bool is_depth_1(const struct found *f, const struct walk_tips *wants)
+/*
+ * Whether a clone is asked for, of which all or nothing is cut: no history, or
+ * the parents of each want.
+ */
+static bool is_clone(const struct found *f)
 {
 	const struct repack_request *r = f->request;
+	bool is_cut = f->walk.shallow.nr;
 	uint32_t ignored;
 
-	return r->want_nr == 1 && !r->have_nr && wants->commit_nr == 1 &&
-	       !wants->others.nr && filter_is_empty(r->filter) &&
-	       !f->walk.odb->replaced &&
-	       oidmap_get(&f->walk.shallow, &r->wants[0], &ignored);
+	if (!r->want_nr || r->have_nr || !filter_is_empty(r->filter) ||
+	    f->walk.odb->replaced)
+		return false;
+	for (size_t i = 0; is_cut && i < r->want_nr; i++)
+		if (!oidmap_get(&f->walk.shallow, &r->wants[i], &ignored))
+			return false;
+	return true;
 }
 
 /* Make the answer what was found. */
@@ -29,45 +36,48 @@ static int take(struct found *f, const struct prepared_answer *answer,
 		return ERR_NOMEM;
 	if (bitset_init(&f->packed, pack->pack->idx.nr) < 0)
 		return error_nomem(err);
+	f->answer = answer;
 	f->space = bitmap_space_of_pack(f->walk.odb, pack, rev);
 	ewah_or_into(&f->packed, &answer->objects);
 	return 1;
 }
 
-int find_prepared(struct found *f, const struct walk_tips *wants,
-		  struct error *err)
+int find_prepared(struct found *f, struct error *err)
 {
+	const struct repack_request *r = f->request;
 	const struct odb *odb = f->walk.odb;
+	struct prepared_request request;
+	int ret = 0;
 
-	if (!is_depth_1(f, wants))
+	if (!is_clone(f))
 		return 0;
-	for (size_t i = 0; i < odb->dir_nr; i++) {
-		const struct prepared_answer *answer = NULL;
-		int ret = prepared_open(&f->prepared, odb, i, NULL);
+	for (size_t i = 0; i < odb->dir_nr && ret >= 0; i++) {
+		const struct prepared_answer *answer;
 
-		if (ret == ERR_NOMEM)
-			return error_nomem(err);
-		if (ret > 0)
-			answer = prepared_of_commit(&f->prepared,
-						    &f->request->wants[0]);
+		ret = prepared_open(&f->prepared, odb, i, NULL);
+		if (ret <= 0)
+			continue;
+		ret = prepared_request(&request, odb->algo, f->walk.shallow.nr,
+				       r->wants, r->want_nr);
+		answer = ret < 0 ? NULL : prepared_find(&f->prepared, &request);
 		if (answer)
 			return take(f, answer, err);
 		prepared_close(&f->prepared);
 	}
-	return 0;
+	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
 /* Whether a file has the answer, of the pack that was asked. */
 static bool look_up(struct oid *checksum, const struct prepared *p,
 		    const struct found *f, size_t nr)
 {
-	const struct prepared_answer *answer = NULL;
+	const struct oid *known = NULL;
 
-	if (p->pack && p->pack == f->space.pack)
-		answer = prepared_of_set(p, &f->packed, nr);
-	if (answer)
-		*checksum = answer->checksum;
-	return answer != NULL;
+	if (p->pack == f->space.pack)
+		known = prepared_checksum(p, &f->packed, nr);
+	if (known)
+		*checksum = *known;
+	return known != NULL;
 }
 
 bool found_checksum(const struct found *f, struct oid *checksum)
@@ -78,7 +88,7 @@ bool found_checksum(const struct found *f, struct oid *checksum)
 
 	if (f->objects.nr || !f->space.pack || nr < PREPARED_MIN)
 		return false;
-	if (f->prepared.nr)
+	if (f->answer)
 		return look_up(checksum, &f->prepared, f, nr);
 	for (size_t i = 0; i < odb->dir_nr && !is_there; i++) {
 		struct prepared p;

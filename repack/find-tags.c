@@ -20,14 +20,17 @@
 struct tagging {
 	struct found *f;
 	struct error *err;
-	struct bitset others;  /* by obj_pos: of found->objects */
-	struct oidmap few;     /* the ids of all that is sent when that is
-				  little, else empty: looking there first costs
-				  less than looking the id up */
-	bool defers;           /* tags of the index are read at the end if at
-				  all, and what follows is kept */
-	struct bitset unnamed; /* by bit_pos: tags that no ref has named yet */
-	struct oid *unread;    /* owned: tags that are sent, not looked into */
+	struct bitset others; /* by obj_pos: of found->objects */
+	struct oidmap few;    /* the ids of all that is sent when that is
+				 little, else empty: looking there first costs
+				 less than looking the id up */
+	/*
+	 * By bit_pos: tags that no ref has named yet, of all that the index
+	 * has, or that were found to come along before. These are read at the
+	 * end if at all. No words: others are read as they come.
+	 */
+	struct bitset unnamed;
+	struct oid *unread; /* owned: tags that are sent, not looked into */
 	size_t unread_nr, unread_alloc;
 };
 
@@ -66,9 +69,20 @@ static int tagging_init(struct tagging *t)
 		bitset_set(&t->others, f->objects.items[i].obj_pos);
 	if (nr <= FEW_MAX)
 		return list_few(t);
-	t->defers = f->pb != NULL;
-	return t->defers ? pack_bitmap_type_set(&t->unnamed, f->pb, BITMAP_TAGS)
-			 : 0;
+	if (f->pb)
+		return pack_bitmap_type_set(&t->unnamed, f->pb, BITMAP_TAGS);
+	if (!f->answer)
+		return 0;
+	if (bitset_init(&t->unnamed, f->packed.bits) < 0)
+		return ERR_NOMEM;
+	ewah_or_into(&t->unnamed, &f->answer->tags);
+	return 0;
+}
+
+/* Whether a tag is one of those that can be put off. */
+static bool is_known(const struct tagging *t, uint32_t bit)
+{
+	return t->f->pb || ewah_test(&t->f->answer->tags, bit);
 }
 
 static void tagging_release(struct tagging *t)
@@ -192,7 +206,8 @@ static int take_tag(void *ctx, const struct repack_tag *tag)
 
 	if (t->few.nr && !oidmap_get(&t->few, &tag->target, &bit))
 		return 0;
-	if (t->defers && find_bit(t->f, &tag->tag, &bit))
+	if (t->unnamed.bits && find_bit(t->f, &tag->tag, &bit) &&
+	    is_known(t, bit))
 		return defer(t, tag, bit);
 	if (!is_sent(t, &tag->target) || is_sent(t, &tag->tag))
 		return 0;

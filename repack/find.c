@@ -367,14 +367,16 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 static int find_by_preparation(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
+	const struct repack_request *r = f->request;
 	int ret;
 
 	if (!g->options->use_prepared || !repack_copies_spans(g->options) ||
-	    !f->request->ofs_delta || f->request->elsewhere)
+	    !r->use_bitmap || !r->ofs_delta || r->elsewhere)
 		return 0;
-	ret = find_prepared(f, &g->wants, err);
+	ret = find_prepared(f, err);
 	if (ret <= 0)
 		return ret;
+	f->no_bitmap = "the answer is prepared";
 	ret = found_include_tags(f, err);
 	return ret < 0 ? ret : 1;
 }
@@ -504,7 +506,7 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 		return 0;
 	if (found->pb)
 		return each_indexed(found, subset, fn, ctx, err);
-	if (found->prepared.nr)
+	if (found->answer)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: prepared answers lack bases of deltas",
 				 found->prepared.pack->pack->name);
@@ -517,6 +519,18 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 			return error_nomem(err);
 	}
 	return 0;
+}
+
+/* 1, or negative. */
+static int find_by_search(struct finding *g, struct error *err)
+{
+	int ret = open_index(g, err);
+
+	if (!ret)
+		ret = load_tips(g, err);
+	if (!ret)
+		ret = find_by_bitmap(g, err);
+	return ret ? ret : find_by_walk(g, err);
 }
 
 int found_open(struct found *found, const struct odb *odb,
@@ -544,16 +558,9 @@ int found_open(struct found *found, const struct odb *odb,
 	if (ret < 0)
 		return ret;
 	history_poll(&found->walk.history, options->progress);
-	ret = open_index(&g, err);
+	ret = find_by_preparation(&g, err);
 	if (!ret)
-		ret = load_tips(&g, err);
-	if (!ret) {
-		ret = find_by_bitmap(&g, err);
-		if (!ret)
-			ret = find_by_preparation(&g, err);
-		if (!ret)
-			ret = find_by_walk(&g, err);
-	}
+		ret = find_by_search(&g, err);
 	if (ret >= 0 && !found->space.odb)
 		ret = split_packed(found, err);
 	if (found->pb)

@@ -60,8 +60,10 @@ struct found {
 	uint32_t *boundary; /* owned: commit_nr whose trees the
 			       receiver has */
 	size_t boundary_nr;
-	struct prepared prepared; /* where `packed` is from, if it was asked
-				     and had it */
+	struct prepared prepared; /* where `packed` is from, if that is
+				     prepared, */
+	const struct prepared_answer *answer; /* and which one; NULL: it is not
+					       */
 	/* For the report: */
 	const char *no_bitmap; /* why none was asked; constant; NULL: one was */
 	struct bitmap_plan plan;

@@ -16,6 +16,7 @@ static struct preparation *add(struct preparing *p)
 	item = &p->list[p->nr++];
 	*item = (struct preparation){.is_cut = false};
 	ewah_init(&item->objects);
+	ewah_init(&item->tags);
 	return item;
 }
 
@@ -35,18 +36,13 @@ static int add_clone(struct preparing *p, const struct oid *want)
 	return item && !add_want(item, want) ? 0 : error_nomem(p->err);
 }
 
-/* Of a commit that has a tag two answers are prepared. */
 static int add_tip(struct preparing *p, const struct oid *want)
 {
 	int ret = add_clone(p, want);
 
 	if (!ret)
-		ret = add_clone(p, want);
-	if (ret < 0)
-		return ret;
-	p->list[p->nr - 2].is_cut = p->list[p->nr - 1].is_cut = true;
-	p->list[p->nr - 2].is_bare_tip = true;
-	return 0;
+		p->list[p->nr - 1].is_cut = true;
+	return ret;
 }
 
 static int add_heads(struct walk *w, struct walk_tips *tips,
@@ -115,7 +111,23 @@ static int add_tag(void *ctx, const struct ref *ref)
 	return add_branch(ctx, ref);
 }
 
-/* HEAD's branch, then all branches and tags. */
+/* Of all branches and tags, then of everything. */
+static int add_mirrors(struct preparing *p)
+{
+	int ret = add(p) ? 0 : error_nomem(p->err);
+
+	if (!ret)
+		ret = refs_each_strict(p->refs, "refs/heads/", add_branch, p,
+				       p->err);
+	if (!ret)
+		ret = refs_each_strict(p->refs, "refs/tags/", add_tag, p,
+				       p->err);
+	if (!ret && !add(p))
+		ret = error_nomem(p->err);
+	return ret ? ret : refs_each_strict(p->refs, "", add_branch, p, p->err);
+}
+
+/* HEAD's branch, and those. */
 static int add_clones(struct preparing *p)
 {
 	struct ref head;
@@ -124,15 +136,7 @@ static int add_clones(struct preparing *p)
 	if (ret <= 0)
 		return ret;
 	ret = add_clone(p, &head.oid);
-	if (!ret && !add(p))
-		ret = error_nomem(p->err);
-	if (!ret)
-		ret = refs_each_strict(p->refs, "refs/heads/", add_branch, p,
-				       p->err);
-	if (!ret)
-		ret = refs_each_strict(p->refs, "refs/tags/", add_tag, p,
-				       p->err);
-	return ret;
+	return ret < 0 ? ret : add_mirrors(p);
 }
 
 int prepare_list(struct preparing *p, const struct prepare_options *options)

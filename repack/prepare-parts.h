@@ -12,11 +12,10 @@
 struct preparation {
 	struct oid *wants; /* owned */
 	size_t want_nr, want_alloc;
-	bool is_cut;      /* a clone of depth 1, */
-	bool is_bare_tip; /* to which no tags come along */
+	bool is_cut; /* a clone of depth 1 */
 	/* What comes of it: */
 	bool is_done;
-	struct ewah objects; /* owned */
+	struct ewah objects, tags; /* owned */
 	struct prepared_answer answer;
 };
 

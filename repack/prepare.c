@@ -40,13 +40,19 @@ static int hash_answer(struct oid *checksum, const struct bitmap_space *space,
 		.ofs_delta = true,
 	};
 	const struct pack_sink sink = {.put = put_nothing};
+	const struct pack *pack = space->pack->pack;
 	struct reuse_report report = {0};
 	struct bitset left_over = BITSET_INIT;
 	struct pack_writer writer;
-	int ret = pack_writer_init(&writer, sink,
-				   (uint32_t)bitset_count(objects),
-				   space->odb->algo, false, err);
+	size_t nr = bitset_count(objects);
+	int ret;
 
+	if (nr == pack->idx.nr) {
+		*checksum = pack->checksum;
+		return pack->map.data[7] == 2;
+	}
+	ret = pack_writer_init(&writer, sink, (uint32_t)nr, space->odb->algo,
+			       false, err);
 	if (!ret)
 		ret = reuse_write(&left_over, &request, &writer, &report, err);
 	if (!ret)
@@ -58,68 +64,108 @@ static int hash_answer(struct oid *checksum, const struct bitmap_space *space,
 	return ret;
 }
 
-static int find(struct found *found, const struct preparing *p,
-		const struct preparation *item, struct error *err)
+/* Whether what was found is in the pack. */
+static bool is_of_pack(const struct preparing *p, const struct found *found)
 {
-	const struct repack_request request = {
+	return found->space.pack == p->pack && !found->objects.nr;
+}
+
+/* Keep a set as a bitmap that the answer borrows. */
+static int keep(struct ewah *kept, struct ewah_view *view, uint32_t *nr,
+		const struct bitset *set, struct error *err)
+{
+	if (ewah_from_bitset(kept, set) < 0)
+		return error_nomem(err);
+	*view = ewah_view_of(kept);
+	*nr = (uint32_t)bitset_count(set);
+	return 0;
+}
+
+/* The answer without tags, of `objects`, and with those that are found. */
+static int answer_with_tags(const struct preparing *p, struct preparation *item,
+			    struct found *found, const struct bitset *objects,
+			    struct error *err)
+{
+	struct prepared_answer *answer = &item->answer;
+	struct bitset *all = &found->packed;
+	int ret = hash_answer(&answer->checksum, &found->space, objects, err);
+
+	if (ret > 0)
+		ret = found_include_tags(found, err) < 0 ? err->code
+							 : is_of_pack(p, found);
+	answer->tagged = answer->checksum;
+	if (ret > 0 && !bitset_equal(all, objects))
+		ret = hash_answer(&answer->tagged, &found->space, all, err);
+	if (ret <= 0)
+		return ret;
+	bitset_andnot(all, objects);
+	ret = keep(&item->objects, &answer->objects, &answer->object_nr,
+		   objects, err);
+	if (!ret)
+		ret = keep(&item->tags, &answer->tags, &answer->tag_nr, all,
+			   err);
+	item->is_done = !ret;
+	return ret;
+}
+
+/*
+ * Find what an item is answered with, without tags. Those come along that are
+ * added to found->request->tags.
+ */
+static int find(struct found *found, const struct preparing *p,
+		const struct preparation *item, struct repack_request *request,
+		struct error *err)
+{
+	struct error warning = ERROR_INIT;
+
+	*request = (struct repack_request){
 		.wants = item->wants,
 		.want_nr = item->want_nr,
 		.shallow = item->wants,
 		.shallow_nr = item->is_cut ? item->want_nr : 0,
-		.tags = {.each = item->is_bare_tip ? NULL : each_tag,
-			 .ctx = (void *)p},
 		.ofs_delta = true,
 		.use_bitmap = true,
 	};
-	struct error warning = ERROR_INIT;
-	int ret = found_open(found, p->odb, &request, &p->options, &warning,
-			     err);
-
-	found->request = NULL;
-	return ret;
-}
-
-/* Whether what was found is in the pack, but not all that the pack has. */
-static bool is_of_pack(const struct preparing *p, const struct found *found)
-{
-	return found->space.pack == p->pack && !found->objects.nr &&
-	       bitset_count(&found->packed) < p->pack->pack->idx.nr;
+	return found_open(found, p->odb, request, &p->options, &warning, err);
 }
 
 static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
-	const struct preparing *p = ctx;
+	struct preparing *p = ctx;
 	struct preparation *item = &p->list[nr];
-	struct prepared_answer *answer = &item->answer;
+	struct bitset objects = BITSET_INIT;
+	struct repack_request request;
 	struct found found;
-	int ret = find(&found, p, item, err);
+	int ret;
 
+	if (!item->want_nr)
+		return 0;
+	ret = find(&found, p, item, &request, err);
 	if (ret < 0)
 		return ret;
+	request.tags = (struct repack_tags){.each = each_tag, .ctx = p};
 	if (is_of_pack(p, &found)) {
-		ret = hash_answer(&answer->checksum, &found.space,
-				  &found.packed, err);
-		item->is_done = ret > 0;
-	}
-	if (ret > 0) {
-		if (item->is_bare_tip)
-			answer->commit = item->wants[0];
-		answer->object_nr = (uint32_t)bitset_count(&found.packed);
-		ret = ewah_from_bitset(&item->objects, &found.packed) < 0
+		ret = bitset_copy(&objects, &found.packed) < 0
 			      ? error_nomem(err)
-			      : 0;
-		answer->objects = ewah_view_of(&item->objects);
+			      : answer_with_tags(p, item, &found, &objects,
+						 err);
 	}
+	if (!ret &&
+	    prepared_request(&item->answer.request, p->odb->algo, item->is_cut,
+			     item->wants, item->want_nr) < 0)
+		ret = error_nomem(err);
+	bitset_release(&objects);
 	found_close(&found);
 	return ret;
 }
 
-/* What is alike to the last byte is the same answer. */
+/* A tip may be that of several references. */
 static bool is_there(const struct prepared_answer *answers, size_t nr,
 		     const struct prepared_answer *answer)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (oid_equal(&answers[i].checksum, &answer->checksum))
+		if (prepared_same_request(&answers[i].request,
+					  &answer->request))
 			return true;
 	return false;
 }
@@ -176,6 +222,7 @@ static void preparing_release(struct preparing *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		ewah_release(&p->list[i].objects);
+		ewah_release(&p->list[i].tags);
 		free(p->list[i].wants);
 	}
 	free(p->list);
@@ -239,18 +286,33 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 	return ret;
 }
 
-/* Whether a clone of depth 1 gets these objects. */
-static int verify_tip(const struct preparing *p, struct oid commit,
-		      const struct bitset *objects, struct error *err)
+/*
+ * Whether a set of objects, with tags or without, can be copied as it is, and
+ * what is sent then ends with the checksum.
+ */
+static int verify_set(const struct preparing *p, const struct bitset *objects,
+		      const struct oid *expected, struct error *err)
 {
-	const struct preparation item = {
-		.wants = &commit,
-		.want_nr = 1,
-		.is_cut = true,
-		.is_bare_tip = true,
-	};
+	const struct pack_rev *rev = pack_get_rev(p->pack->pack, err);
+	struct bitmap_space space;
+	struct oid checksum;
+	int ret;
+
+	if (!rev)
+		return ERR_NOMEM;
+	space = bitmap_space_of_pack(p->odb, p->pack, rev);
+	ret = hash_answer(&checksum, &space, objects, err);
+	return ret > 0 ? oid_equal(&checksum, expected) : ret;
+}
+
+/* Whether what is wanted is answered with these objects. */
+static int verify_found(const struct preparing *p,
+			const struct preparation *item,
+			const struct bitset *objects, struct error *err)
+{
+	struct repack_request request;
 	struct found found;
-	int ret = find(&found, p, &item, err);
+	int ret = find(&found, p, item, &request, err);
 
 	if (ret < 0)
 		return ret;
@@ -259,28 +321,54 @@ static int verify_tip(const struct preparing *p, struct oid commit,
 	return ret;
 }
 
+/*
+ * What is asked for by several wants can only be compared while references
+ * name them still.
+ */
+static int verify_request(const struct preparing *p,
+			  const struct prepared_request *request,
+			  const struct bitset *objects, struct error *err)
+{
+	struct oid want = request->id;
+	const struct preparation single = {
+		.wants = &want,
+		.want_nr = 1,
+		.is_cut = request->kind == PREPARED_DEPTH_1,
+	};
+	int ret = 1;
+
+	if (prepared_is_of_one(request))
+		return verify_found(p, &single, objects, err);
+	for (size_t i = 0; i < p->nr && ret > 0; i++) {
+		const struct preparation *item = &p->list[i];
+		struct prepared_request other;
+
+		if (prepared_request(&other, p->odb->algo, item->is_cut,
+				     item->wants, item->want_nr) < 0)
+			return error_nomem(err);
+		if (prepared_same_request(&other, request))
+			ret = verify_found(p, item, objects, err);
+	}
+	return ret;
+}
+
 static int verify_answer(const struct preparing *p,
 			 const struct prepared_answer *answer,
 			 struct error *err)
 {
-	const struct pack_rev *rev = pack_get_rev(p->pack->pack, err);
 	struct bitset objects = BITSET_INIT;
-	struct bitmap_space space;
 	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid checksum;
 	int ret;
 
-	if (!rev)
-		return ERR_NOMEM;
-	space = bitmap_space_of_pack(p->odb, p->pack, rev);
 	if (bitset_init(&objects, p->pack->pack->idx.nr) < 0)
 		return error_nomem(err);
 	ewah_or_into(&objects, &answer->objects);
-	ret = hash_answer(&checksum, &space, &objects, err);
+	ret = verify_set(p, &objects, &answer->checksum, err);
 	if (ret > 0)
-		ret = oid_equal(&checksum, &answer->checksum);
-	if (ret > 0 && !oid_is_zero(&answer->commit))
-		ret = verify_tip(p, answer->commit, &objects, err);
+		ret = verify_request(p, &answer->request, &objects, err);
+	ewah_or_into(&objects, &answer->tags);
+	if (ret > 0)
+		ret = verify_set(p, &objects, &answer->tagged, err);
 	bitset_release(&objects);
 	if (ret < 0)
 		return ret;
@@ -293,21 +381,36 @@ static int verify_answer(const struct preparing *p,
 			     oid_to_hex(hex, &answer->checksum, p->odb->algo));
 }
 
-int prepare_verify(size_t *nr, const struct odb *odb, size_t dir_nr,
-		   struct error *err)
+/* Every answer of a file. */
+static int verify_all(struct preparing *p, const struct prepared *file)
 {
-	struct preparing p = {.odb = odb, .err = err};
+	const struct prepare_options nothing = {.checksum = NULL};
+	int ret = load_options(&p->options, p->odb->repo, p->err);
+
+	p->pack = file->pack;
+	p->reader = odb_reader_new(p->odb, 0);
+	if (!p->reader)
+		ret = error_nomem(p->err);
+	if (!ret)
+		ret = prepare_list(p, &nothing);
+	for (size_t i = 0; i < file->nr && !ret; i++)
+		ret = verify_answer(p, &file->answers[i], p->err);
+	return ret;
+}
+
+int prepare_verify(size_t *nr, const struct odb *odb, struct refs *refs,
+		   size_t dir_nr, struct error *err)
+{
+	struct preparing p = {.odb = odb, .refs = refs, .err = err};
 	struct prepared file;
-	int ret;
+	int ret = prepared_open(&file, odb, dir_nr, err);
 
 	*nr = 0;
-	ret = prepared_open(&file, odb, dir_nr, err);
 	if (ret <= 0)
 		return ret;
-	p.pack = file.pack;
-	ret = load_options(&p.options, odb->repo, err);
-	for (; *nr < file.nr && !ret; ++*nr)
-		ret = verify_answer(&p, &file.answers[*nr], err);
+	*nr = file.nr;
+	ret = verify_all(&p, &file);
+	preparing_release(&p);
 	prepared_close(&file);
 	return ret;
 }

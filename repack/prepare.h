@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Preparing answers (repack/prepared.h) to what is asked most: clones of depth
- * 1 of the tips that the pack was laid out for (repack.tipIsland), a clone of
- * HEAD's branch with its tags, and one of all branches and tags.
+ * 1 of the tips that the pack was laid out for (repack.tipIsland), of HEAD's
+ * branch, of all branches and tags, and of all references.
  */
 #ifndef REPACK_PREPARE_H
 #define REPACK_PREPARE_H
@@ -32,11 +32,12 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 
 /*
  * Check the prepared answers of the `dir_nr`-th object directory: that each can
- * be copied as it is, with that checksum, and has what a clone of depth 1 gets.
- * *nr is set to how many there are, 0 without such a file. 0; ERR_CORRUPT with
- * a message that says which one is wrong; or another error.
+ * be copied as it is, with its checksums, and is what its request asks for; of
+ * several wants only if references name these. *nr is set to how many there
+ * are, 0 without such a file. 0; ERR_CORRUPT with a message that says which one
+ * is wrong; or another error.
  */
-int prepare_verify(size_t *nr, const struct odb *odb, size_t dir_nr,
-		   struct error *err);
+int prepare_verify(size_t *nr, const struct odb *odb, struct refs *refs,
+		   size_t dir_nr, struct error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "object/hash.h"
 #include "repack/prepared.h"
 
@@ -31,16 +32,19 @@ static int parse_answer(struct prepared_answer *answer, struct cursor *c,
 {
 	int ret;
 
-	if (!take_oid(&answer->commit, c, algo) ||
+	if (!cursor_u8(c, &answer->request.kind) ||
+	    !take_oid(&answer->request.id, c, algo) ||
 	    !take_oid(&answer->checksum, c, algo) ||
-	    !cursor_be32(c, &answer->object_nr))
+	    !take_oid(&answer->tagged, c, algo))
 		return corrupt(name, "ends within an answer", err);
 	ret = ewah_view_parse(&answer->objects, c, err);
+	if (!ret)
+		ret = ewah_view_parse(&answer->tags, c, err);
 	if (ret < 0)
 		return ret;
-	return ewah_count(&answer->objects) == answer->object_nr
-		       ? 0
-		       : corrupt(name, "a wrong number of objects", err);
+	answer->object_nr = (uint32_t)ewah_count(&answer->objects);
+	answer->tag_nr = (uint32_t)ewah_count(&answer->tags);
+	return 0;
 }
 
 static int parse_header(uint16_t *nr, struct oid *pack_checksum,
@@ -102,7 +106,8 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 static bool fits_pack(const struct prepared *p)
 {
 	for (size_t i = 0; i < p->nr; i++)
-		if (p->answers[i].objects.bits > p->pack->pack->idx.nr)
+		if (p->answers[i].objects.bits > p->pack->pack->idx.nr ||
+		    p->answers[i].tags.bits > p->pack->pack->idx.nr)
 			return false;
 	return true;
 }
@@ -141,26 +146,92 @@ void prepared_close(struct prepared *p)
 	*p = (struct prepared)PREPARED_INIT;
 }
 
-const struct prepared_answer *prepared_of_commit(const struct prepared *p,
-						 const struct oid *commit)
+/* By the first bytes; ids that have these in common come in any order. */
+static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
+{
+	struct sort_item *order = mem_alloc(nr, sizeof(*order));
+
+	for (size_t i = 0; order && i < nr; i++)
+		order[i] = (struct sort_item){
+			load_be64(ids[i].bytes),
+			(uint32_t)i,
+		};
+	if (order && !sort_items(order, nr))
+		return order;
+	free(order);
+	return NULL;
+}
+
+/* Ids that are sorted, each once; *several: there is more than one. */
+static int hash_ids(struct oid *out, enum hash_algo algo, const struct oid *ids,
+		    const struct sort_item *order, size_t nr, bool *several)
+{
+	struct hash_ctx hash;
+
+	if (hash_init(&hash, algo) < 0)
+		return ERR_NOMEM;
+	*several = false;
+	for (size_t i = 0; i < nr; i++) {
+		const struct oid *id = &ids[order[i].value];
+
+		if (i && oid_equal(id, &ids[order[i - 1].value]))
+			continue;
+		*several |= i > 0;
+		hash_update(&hash, id->bytes, hash_len(algo));
+	}
+	hash_final(&hash, out);
+	hash_release(&hash);
+	return 0;
+}
+
+int prepared_request(struct prepared_request *request, enum hash_algo algo,
+		     bool depth_1, const struct oid *wants, size_t nr)
+{
+	struct sort_item *order = sort_ids(wants, nr);
+	bool several = false;
+	int ret = order ? hash_ids(&request->id, algo, wants, order, nr,
+				   &several)
+			: ERR_NOMEM;
+
+	free(order);
+	request->kind = depth_1 ? PREPARED_DEPTH_1 : PREPARED_CLONE;
+	if (several)
+		request->kind += PREPARED_SEVERAL;
+	else
+		request->id = wants[0];
+	return ret;
+}
+
+const struct prepared_answer *prepared_find(
+	const struct prepared *p, const struct prepared_request *request)
 {
 	for (size_t i = 0; i < p->nr; i++)
-		if (!oid_is_zero(commit) &&
-		    oid_equal(&p->answers[i].commit, commit))
+		if (prepared_same_request(&p->answers[i].request, request))
 			return &p->answers[i];
 	return NULL;
 }
 
-const struct prepared_answer *prepared_of_set(const struct prepared *p,
-					      const struct bitset *objects,
-					      size_t nr)
+/* Whether all of a bitmap is in a set. */
+static bool is_in(const struct ewah_view *bits, uint32_t nr,
+		  const struct bitset *set)
+{
+	return ewah_count_and(bits, set) == nr;
+}
+
+const struct oid *prepared_checksum(const struct prepared *p,
+				    const struct bitset *objects, size_t nr)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		const struct prepared_answer *answer = &p->answers[i];
+		size_t tagged_nr = (size_t)answer->object_nr + answer->tag_nr;
 
-		if (answer->object_nr == nr &&
-		    ewah_count_and(&answer->objects, objects) == nr)
-			return answer;
+		if ((nr != answer->object_nr && nr != tagged_nr) ||
+		    !is_in(&answer->objects, answer->object_nr, objects))
+			continue;
+		if (nr == answer->object_nr)
+			return &answer->checksum;
+		if (is_in(&answer->tags, answer->tag_nr, objects))
+			return &answer->tagged;
 	}
 	return NULL;
 }
@@ -174,13 +245,17 @@ static int write_answers(struct buf *out, enum hash_algo algo,
 	for (size_t i = 0; i < nr && !ret; i++) {
 		const struct prepared_answer *answer = &answers[i];
 
-		ret = buf_append(out, answer->commit.bytes, len);
+		ret = buf_append_char(out, (char)answer->request.kind);
+		if (!ret)
+			ret = buf_append(out, answer->request.id.bytes, len);
 		if (!ret)
 			ret = buf_append(out, answer->checksum.bytes, len);
 		if (!ret)
-			ret = buf_append_be32(out, answer->object_nr);
+			ret = buf_append(out, answer->tagged.bytes, len);
 		if (!ret)
 			ret = ewah_view_write(out, &answer->objects);
+		if (!ret)
+			ret = ewah_view_write(out, &answer->tags);
 	}
 	return ret;
 }

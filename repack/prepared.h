@@ -1,37 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Answers that were prepared when a pack was made: of a few requests that many
- * clients make, such as for a clone of depth 1, which objects of the pack they
- * get, and the checksum of the pack that they are sent. These objects stand in
- * the pack as they are sent, so that nothing has to be looked for or hashed.
+ * clients make, clones, which objects of the pack they get, and the checksum of
+ * the pack that they are sent. These objects stand in the pack as they are
+ * sent, so that nothing has to be looked for or hashed.
  *
  * objects/info/prepared, all big-endian:
  *
  *	"PREP" | version 1: 1 | hash id: 1 | number of answers: 2
  *	checksum of the pack they are about
  *	of each answer:
- *		id of a commit, or zeros
- *		checksum of the answer
- *		number of objects: 4
- *		which ones, by their place in the pack: a bitmap (ewah/ewah.h)
- *	checksum of all of the above
+ *		the request: 1, and an id
+ *		checksum of the answer, and with tags
+ *		which objects, by their place in the pack: a bitmap
+ *(ewah/ewah.h) tags that come along, if that is asked for: a bitmap checksum of
+ *all of the above
  *
  * What an answer promises: the pack of version 2 that consists of these
  * entries, byte by byte and in their order, has every base at the distance that
- * its delta says, and ends with that checksum. With a commit it is what a clone
- * of depth 1 gets of it: the commit and all that its tree holds.
+ * its delta says, and ends with that checksum; and so does the one that has the
+ * tags too. The objects are all that the request asks for.
  *
- * One answer of SHA-1, the first three objects of a pack:
+ * A request is a clone of what one id reaches (1), or with depth 1 (2); or the
+ * same of several (3, 4): then what stands for them is the hash of these ids,
+ * ascending, each once.
+ *
+ * One answer of SHA-1, the first three objects of a pack, no tags:
  *
  *	50 52 45 50  01 01 00 01
  *	06 95 .. 08			the pack's checksum, 20 bytes
- *	e8 3b .. cb			the commit
+ *	02  e8 3b .. cb			the request: depth 1 of this commit
  *	5d a1 .. 77			the answer's checksum
- *	00 00 00 03			objects
+ *	5d a1 .. 77			and with tags
  *	00 00 00 03  00 00 00 02	bitmap: 3 bits, 2 words
  *	00 00 00 02  00 00 00 00	no run, one literal
  *	00 00 00 00  00 00 00 07
  *	00 00 00 00			the last run is word 0
+ *	00 00 00 00  00 00 00 01	bitmap: no bits, one word
+ *	00 00 00 00  00 00 00 00	no run, no literal
+ *	00 00 00 00
  *	b1 0c .. 3e			checksum
  *
  * The file is ours; other implementations pass over it. Nothing is lost with
@@ -54,11 +61,23 @@
 /* How many answers a file can have. */
 #define PREPARED_MAX UINT16_MAX
 
+enum prepared_kind {
+	PREPARED_CLONE = 1,
+	PREPARED_DEPTH_1 = 2,
+	PREPARED_SEVERAL = 2, /* to be added for several wants */
+};
+
+struct prepared_request {
+	uint8_t kind;  /* enum prepared_kind, see above */
+	struct oid id; /* what is wanted, or a hash of it */
+};
+
 struct prepared_answer {
-	struct oid commit;   /* null: not of one commit's tree */
-	struct oid checksum; /* that its pack ends with */
-	uint32_t object_nr;
-	struct ewah_view objects; /* by pack_pos; borrowed */
+	struct prepared_request request;
+	struct oid checksum;            /* that its pack ends with */
+	struct oid tagged;              /* the same with tags */
+	struct ewah_view objects, tags; /* by pack_pos; borrowed */
+	uint32_t object_nr, tag_nr;     /* bits of these */
 };
 
 /* An opened file. Immutable; threads may share it. */
@@ -77,8 +96,8 @@ struct prepared {
 
 /*
  * Take a file's bytes, which *p borrows, but for `map` and `pack`. The checksum
- * is looked at, and that counts of objects are those of the bitmaps. 0,
- * ERR_CORRUPT or ERR_NOMEM with *p empty. `name` is for messages.
+ * is looked at. 0, ERR_CORRUPT or ERR_NOMEM with *p empty. `name` is for
+ * messages.
  */
 int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
@@ -95,16 +114,40 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		  struct error *err);
 void prepared_close(struct prepared *p);
 
-/* The answer for a clone of depth 1; NULL: it is not prepared. */
-const struct prepared_answer *prepared_of_commit(const struct prepared *p,
-						 const struct oid *commit);
+/*
+ * The request for `nr` ids, 1 or more: a clone of depth 1, or of all that they
+ * reach. 0 or ERR_NOMEM.
+ */
+int prepared_request(struct prepared_request *request, enum hash_algo algo,
+		     bool depth_1, const struct oid *wants, size_t nr);
 
-/* The answer that has these objects (by pack_pos), `nr` of them; or NULL. */
-const struct prepared_answer *prepared_of_set(const struct prepared *p,
-					      const struct bitset *objects,
-					      size_t nr);
+static inline bool prepared_same_request(const struct prepared_request *a,
+					 const struct prepared_request *b)
+{
+	return a->kind == b->kind && oid_equal(&a->id, &b->id);
+}
 
-/* Append a whole file. 0 or ERR_NOMEM. `nr` <= PREPARED_MAX. */
+/* Whether a request is of one want, which its id is. */
+static inline bool prepared_is_of_one(const struct prepared_request *request)
+{
+	return request->kind <= PREPARED_DEPTH_1;
+}
+
+/* The answer to a request; NULL: it is not prepared. */
+const struct prepared_answer *prepared_find(
+	const struct prepared *p, const struct prepared_request *request);
+
+/*
+ * What a pack of these objects (by pack_pos), `nr` of them, ends with, if they
+ * are an answer with its tags or without; else NULL.
+ */
+const struct oid *prepared_checksum(const struct prepared *p,
+				    const struct bitset *objects, size_t nr);
+
+/*
+ * Append a whole file. Counts are those of the bitmaps. 0 or ERR_NOMEM. `nr` <=
+ * PREPARED_MAX.
+ */
 int prepared_write(struct buf *out, const struct oid *pack_checksum,
 		   enum hash_algo algo, const struct prepared_answer *answers,
 		   size_t nr);

@@ -341,7 +341,7 @@ static int find(struct send *s, struct error *err)
 	if (ret < 0)
 		return ret;
 	r->used_bitmap = f->pb != NULL;
-	r->strategy = f->prepared.nr      ? "prepared"
+	r->strategy = f->answer           ? "prepared"
 		      : !f->pb            ? "walk"
 		      : f->commits_walked ? "bitmap+walk"
 					  : "bitmap";

@@ -30,7 +30,7 @@ test_expect_success 'a repository with a bitmap index, and one without' '
 	stock -C repo.git tag -a -m v1 v1 main~3 &&
 	cp -R repo.git plain.git &&
 	cp -R repo.git stock.git &&
-	"$GIT" -C repo.git repack -adbq
+	"$GIT" -C repo.git -c repack.prepareAnswers=false repack -adbq
 '
 
 for version in 0 1 2

@@ -50,15 +50,6 @@ test_expect_success 'a clone of depth 1' '
 	test $(stock -C c rev-list --count HEAD) = 1
 '
 
-test_expect_success 'with the tag of a commit, and without' '
-	stock -C r.git tag -a -m tip tip main &&
-	"$GIT" -C r.git repack -adbq &&
-	"$GIT" -C r.git bitmap verify >out &&
-	grep "^verified=4 of=4 path=.*objects/info/prepared$" out &&
-	stock -C r.git tag -d tip &&
-	"$GIT" -C r.git repack -adbq
-'
-
 test_expect_success 'of which a new tag comes along' '
 	stock -C r.git tag -a -m tip tip main &&
 	clone_of_us c --depth 1 &&
@@ -72,11 +63,40 @@ test_expect_success 'of another commit: by walking' '
 	strategy_of walk
 '
 
-test_expect_success 'clones of a branch, and of all' '
+test_expect_success 'clones of a branch, of all branches, of everything' '
 	clone_of_us c --single-branch &&
+	strategy_of prepared &&
 	has_all c main one two &&
 	clone_of_us c &&
-	has_all c --branches --tags
+	strategy_of prepared &&
+	has_all c --branches --tags &&
+	clone_of_us c --mirror &&
+	strategy_of "stored pack" &&
+	has_all c --all
+'
+
+test_expect_success 'a tag that is hidden or gone does not come along' '
+	stock -C r.git config transfer.hideRefs refs/tags/one &&
+	clone_of_us c --single-branch &&
+	strategy_of prepared &&
+	has_all c main two &&
+	stock -C r.git config --unset transfer.hideRefs &&
+	old=$(stock -C r.git rev-parse two) &&
+	stock -C r.git tag -d two &&
+	clone_of_us c --single-branch &&
+	has_all c main one &&
+	stock -C r.git update-ref refs/tags/two $old
+'
+
+test_expect_success 'a tag of a tag does' '
+	cp -R r.git nested.git &&
+	stock -C nested.git tag -a -m three three one &&
+	stock -C nested.git tag -d one &&
+	"$GIT" -C nested.git repack -adbq &&
+	stock clone -q --bare --single-branch "$UP" "file://$PWD/nested.git" n &&
+	stock -C n fsck --full --strict &&
+	stock -C n cat-file tag three >out &&
+	grep "^type tag" out
 '
 
 test_expect_success 'they are what they are without' '
@@ -114,7 +134,7 @@ test_expect_success 'nothing is read but what is sent' '
 
 test_expect_success 'verify' '
 	"$GIT" -C r.git bitmap verify >out &&
-	grep "^verified=3 of=3 path=.*objects/info/prepared$" out &&
+	grep "^verified=4 of=4 path=.*objects/info/prepared$" out &&
 	cp r.git/objects/info/prepared saved-answers &&
 	chmod u+w r.git/objects/info/prepared &&
 	printf X | dd of=r.git/objects/info/prepared bs=1 seek=90 \

@@ -10,14 +10,14 @@ static void use(const struct prepared *p)
 		const struct prepared_answer *answer = &p->answers[i];
 		struct bitset set = BITSET_INIT;
 
+		require(prepared_find(p, &answer->request) != NULL);
 		/* A run may stand for more than is worth its memory. */
 		if (answer->objects.bits > 1 << 20)
 			continue;
 		require(!bitset_init(&set, answer->objects.bits));
 		ewah_or_into(&set, &answer->objects);
 		require(bitset_count(&set) == answer->object_nr);
-		require(prepared_of_set(p, &set, answer->object_nr) != NULL);
-		prepared_of_commit(p, &answer->commit);
+		require(prepared_checksum(p, &set, answer->object_nr) != NULL);
 		bitset_release(&set);
 	}
 }

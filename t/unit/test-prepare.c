@@ -23,15 +23,25 @@ struct preparedrepo {
 	struct randrepo r;
 	struct odb *odb;
 	struct prepared prepared;
+	struct refs *refs;
 	struct oid wants[RANDREPO_MAX];
-	size_t want_nr; /* all branches and tags */
+	size_t want_nr; /* what all branches and tags name */
 	struct repack_tag tags[TAGS_MAX];
 	struct taglist taglist;
+	size_t tag_nr; /* in it */
 	uint32_t head;
 };
 
-/* Tags of commits, and what every ref names. */
-static void list_refs(struct preparedrepo *p)
+static int add_want(void *ctx, const struct ref *ref)
+{
+	struct preparedrepo *p = ctx;
+
+	p->wants[p->want_nr++] = ref->oid;
+	return 0;
+}
+
+/* What is not reached gets a ref, and so does every tag. */
+static void write_refs(struct preparedrepo *p)
 {
 	struct randrepo *r = &p->r;
 
@@ -51,8 +61,13 @@ static void list_refs(struct preparedrepo *p)
 			r->objects[i].oid, r->objects[target].oid};
 	}
 	p->taglist.tags = p->tags;
-	for (uint32_t i = 0; i < r->nr; i++)
-		p->wants[p->want_nr++] = r->objects[i].oid;
+	p->tag_nr = p->taglist.nr;
+	assert_int_equal(refs_open(&p->refs, &r->t.repo, NULL), 0);
+	assert_int_equal(
+		refs_each_strict(p->refs, "refs/heads/", add_want, p, NULL), 0);
+	assert_int_equal(
+		refs_each_strict(p->refs, "refs/tags/", add_want, p, NULL), 0);
+	refs_close(p->refs);
 }
 
 /*
@@ -67,7 +82,7 @@ static void preparedrepo_init(struct preparedrepo *p, enum hash_algo algo,
 	memset(p, 0, sizeof(*p));
 	randrepo_init(r, algo, seed);
 	randrepo_history(r, 250);
-	list_refs(p);
+	write_refs(p);
 	p->head = r->commits[r->commit_nr - 1];
 	for (uint32_t i = 0; i < 30; i++)
 		randrepo_grow(r);
@@ -77,6 +92,7 @@ static void preparedrepo_init(struct preparedrepo *p, enum hash_algo algo,
 				      CONFIG_LOCAL, NULL, NULL, NULL),
 			 0);
 	bitmaprepo_repack(r, true, true);
+	assert_int_equal(refs_open(&p->refs, &r->t.repo, NULL), 0);
 	assert_int_equal(odb_open(&p->odb, &r->t.repo, NULL, NULL), 0);
 	if (prepared_open(&p->prepared, p->odb, 0, NULL) < 0)
 		fail_msg("the file is broken");
@@ -85,6 +101,7 @@ static void preparedrepo_init(struct preparedrepo *p, enum hash_algo algo,
 static void preparedrepo_release(struct preparedrepo *p)
 {
 	prepared_close(&p->prepared);
+	refs_close(p->refs);
 	odb_close(p->odb);
 	config_release(&p->r.t.repo.config);
 	randrepo_release(&p->r);
@@ -136,36 +153,60 @@ static struct repack_request clone_of(const struct oid *wants, size_t nr)
 	};
 }
 
-/* As clones ask, with tags and without, and when others ask alike. */
+/* As clients clone, with tags and without, and others who ask for as much. */
 static void check_clones(struct preparedrepo *p)
 {
 	const struct oid *head = &p->r.objects[p->head].oid;
 	struct repack_tags tags = {.each = taglist_each, .ctx = &p->taglist};
 	struct repack_request request = clone_of(head, 1);
-	uint32_t branch, all, tip;
+	struct oid twice[2] = {*head, *head};
+	uint32_t branch, tagged, all;
 
+	branch = compare(p, &request, true);
 	request.tags = tags;
-	branch = compare(p, &request, false);
-	request.tags.each = NULL;
-	assert_true(compare(p, &request, false) <= branch);
+	tagged = compare(p, &request, true);
+	assert_true(tagged >= branch);
+	request.wants = twice;
+	request.want_nr = 2;
+	assert_int_equal(compare(p, &request, true), tagged);
+	p->taglist.nr /= 2;
+	assert_true(compare(p, &request, true) <= tagged);
+	p->taglist.nr = p->tag_nr;
 	request = clone_of(p->wants, p->want_nr);
-	all = compare(p, &request, false);
+	all = compare(p, &request, true);
 	assert_true(all >= branch && all < p->odb->packed_nr);
-	request = clone_of(head, 1);
+	p->wants[p->want_nr] = *head;
+	request.want_nr++;
+	assert_int_equal(compare(p, &request, true), all);
+	p->wants[p->want_nr] = p->r.objects[0].oid;
+	assert_int_equal(compare(p, &request, false), all);
+}
+
+static void check_depth_1(struct preparedrepo *p)
+{
+	const struct oid *head = &p->r.objects[p->head].oid;
+	struct repack_request request = clone_of(head, 1);
+
 	request.shallow = head;
 	request.shallow_nr = 1;
-	tip = compare(p, &request, true);
-	assert_true(tip <= branch);
-	assert_int_equal(prepared_of_commit(&p->prepared, head)->object_nr,
-			 tip);
-	request.tags = tags;
 	compare(p, &request, true);
+	request.tags = (struct repack_tags){.each = taglist_each,
+					    .ctx = &p->taglist};
+	compare(p, &request, true);
+	request.use_bitmap = false;
+	compare(p, &request, false);
+	request.use_bitmap = true;
 	request.ofs_delta = false;
 	compare(p, &request, false);
-	request = clone_of(p->wants, 1);
+	request = clone_of(&p->r.objects[p->r.commits[0]].oid, 1);
 	request.shallow = head;
 	request.shallow_nr = 1;
 	compare(p, &request, false);
+}
+
+static int verify(const struct preparedrepo *p, size_t *nr, struct error *err)
+{
+	return prepare_verify(nr, p->odb, p->refs, 0, err);
 }
 
 static void what_clones_get(void **state)
@@ -179,9 +220,10 @@ static void what_clones_get(void **state)
 
 		preparedrepo_init(&p, round % 2 ? HASH_SHA256 : HASH_SHA1,
 				  config, &seed);
-		assert_true(p.prepared.nr >= 2);
+		assert_int_equal(p.prepared.nr, 4);
 		check_clones(&p);
-		assert_int_equal(prepare_verify(&nr, p.odb, 0, NULL), 0);
+		check_depth_1(&p);
+		assert_int_equal(verify(&p, &nr, NULL), 0);
 		assert_int_equal(nr, p.prepared.nr);
 		preparedrepo_release(&p);
 	}
@@ -204,13 +246,13 @@ static void unless_it_is_unwanted(void **state)
 			 0);
 	bitmaprepo_repack(&p.r, true, true);
 	assert_int_equal(prepared_open(&again, p.odb, 0, NULL), 0);
-	assert_int_equal(prepare_verify(&nr, p.odb, 0, NULL), 0);
+	assert_int_equal(verify(&p, &nr, NULL), 0);
 	assert_int_equal(nr, 0);
 	preparedrepo_release(&p);
 }
 
 /* A file with other bytes at `at`, counted from the end of the header. */
-static void write_changed(struct preparedrepo *p, size_t at)
+static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 {
 	size_t id_len = hash_len(p->odb->algo);
 	struct buf bytes = BUF_INIT;
@@ -218,7 +260,8 @@ static void write_changed(struct preparedrepo *p, size_t at)
 	assert_int_equal(buf_append(&bytes, p->prepared.map.data,
 				    p->prepared.map.len - id_len),
 			 0);
-	bytes.data[8 + id_len + at] ^= 1;
+	bytes.data[8 + id_len + at] = (char)(bytes.data[8 + id_len + at] ^
+					     mask);
 	assert_int_equal(hash_append_trailer(&bytes, 0, p->odb->algo, NULL), 0);
 	tmprepo_remove(&p->r.t, "objects/info/prepared");
 	tmprepo_write_len(&p->r.t, "objects/info/prepared", bytes.data,
@@ -226,24 +269,26 @@ static void write_changed(struct preparedrepo *p, size_t at)
 	buf_release(&bytes);
 }
 
-/* What verify finds: a wrong checksum, objects of another commit. */
+/* What verify finds: wrong checksums, and objects of another request. */
 static void what_is_wrong(void **state)
 {
 	static const char config[] = "[repack]\ntipIsland = true\n";
 	uint64_t seed = random_seed();
+	size_t id_len = hash_len(HASH_SHA1);
 	struct error err = ERROR_INIT;
 	struct preparedrepo p;
-	struct oid id;
 	size_t nr;
 
 	preparedrepo_init(&p, HASH_SHA1, config, &seed);
-	write_changed(&p, hash_len(HASH_SHA1));
-	assert_int_equal(prepare_verify(&nr, p.odb, 0, &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "is wrong"));
-	id = p.r.objects[p.head].oid;
-	assert_true(oid_equal(&p.prepared.answers[0].commit, &id));
-	write_changed(&p, 0);
-	assert_int_equal(prepare_verify(&nr, p.odb, 0, NULL), ERR_MISSING);
+	assert_int_equal(p.prepared.answers[0].request.kind, PREPARED_DEPTH_1);
+	for (size_t i = 1; i < 3; i++) {
+		write_changed(&p, 1 + i * id_len, 1);
+		assert_int_equal(verify(&p, &nr, &err), ERR_CORRUPT);
+		assert_non_null(strstr(err.msg, "is wrong"));
+	}
+	/* A clone of depth 1 becomes one of everything. */
+	write_changed(&p, 0, PREPARED_CLONE ^ PREPARED_DEPTH_1);
+	assert_true(verify(&p, &nr, NULL) < 0);
 	preparedrepo_release(&p);
 }
 
