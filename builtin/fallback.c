@@ -42,18 +42,43 @@ static int format_file(char out[64], const struct sys_stat *st)
 	return snprintf(out, 64, " %" PRIx64 ":%" PRIx64, st->dev, st->ino);
 }
 
-static bool on_trail(const struct search *s, const struct sys_stat *st)
+/* `word` begins with a blank. */
+static bool has_word(const char *trail, const char *word)
 {
-	char file[64];
-	size_t len = (size_t)format_file(file, st);
-	const char *at = s->trail.data;
+	size_t len = strlen(word);
 
-	while ((at = strstr(at, file))) {
-		at += len;
-		if (*at == ' ' || !*at)
+	while ((trail = strstr(trail, word))) {
+		trail += len;
+		if (*trail == ' ' || !*trail)
 			return true;
 	}
 	return false;
+}
+
+static bool on_trail(const struct search *s, const struct sys_stat *st)
+{
+	char file[64];
+
+	format_file(file, st);
+	return has_word(s->trail.data, file);
+}
+
+/* A process that becomes stock Git, and for which command. */
+static int format_process(struct buf *out, pid_t pid, const char *command)
+{
+	return buf_printf(out, " =%ld:%s", (long)pid, command);
+}
+
+bool fallback_is_parent(const char *command)
+{
+	const char *trail = getenv(TRAIL);
+	struct buf parent = BUF_INIT;
+	bool found = trail &&
+		     format_process(&parent, getppid(), command) == 0 &&
+		     has_word(trail, parent.data);
+
+	buf_release(&parent);
+	return found;
 }
 
 /* Take over our caller's trail, if it looks like one, and step onto it. */
@@ -75,7 +100,8 @@ static int extend_trail(struct search *s, struct error *err)
 				 s->command, depth);
 	if (*files && *files != ' ')
 		files = (char *)"";
-	if (buf_printf(&s->trail, "%lu%s", depth + 1, files) < 0)
+	if (buf_printf(&s->trail, "%lu%s", depth + 1, files) < 0 ||
+	    format_process(&s->trail, getpid(), s->command) < 0)
 		return error_nomem(err);
 	if (sys_stat(&self, "/proc/self/exe", err) < 0)
 		return ERR_IO;

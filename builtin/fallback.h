@@ -8,11 +8,12 @@
  * it starts: `git gc` runs our `git repack`.
  *
  * GITREACH_TRAIL keeps us from going round in circles, which another copy of
- * gitreach on PATH or a wrapper script would lead us into. It holds how many
- * times a process or its ancestors have come this way, and the files (device
- * and inode) that are known to be ours:
+ * gitreach on PATH, a wrapper script, or a stock Git that does not have the
+ * command and starts the one in our exec path would lead us into. It holds how
+ * many times a process or its ancestors have come this way, which process for
+ * which command, and the files (device and inode) that are known to be ours:
  *
- *	"2 fe01:1a2b fe01:3c4d"
+ *	"2 =1234:gc fe01:1a2b =1240:refs fe01:3c4d"
  */
 #ifndef BUILTIN_FALLBACK_H
 #define BUILTIN_FALLBACK_H
@@ -23,6 +24,12 @@
 
 /* Whether there is a stock Git. */
 bool fallback_exists(void);
+
+/*
+ * Whether the process that started us has become stock Git for this command.
+ * Called as git-<command>, we are then what it found for want of its own.
+ */
+bool fallback_is_parent(const char *command);
 
 /*
  * Run stock Git with the words `args` (NULL-terminated, without the leading

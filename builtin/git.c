@@ -98,6 +98,8 @@ static int run_by_name(int argc, const char **argv, const char *name,
 	const struct command *command = find_command(name);
 
 	argv[0] = name;
+	if (command && fallback_is_parent(name))
+		return builtin_die("the stock Git has no '%s'", name);
 	if (command && !asks_for_help(argc, argv))
 		return run_command(command, argc, argv, tracing);
 	return command ? fallback_git(argv, tracing_trace(tracing))
