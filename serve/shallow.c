@@ -39,7 +39,8 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 /*
  * Boundaries that the wants do not reach move as well: "relative to the
  * client's current shallow boundary, instead of relative to the requested
- * commits", says gitprotocol-v2(5).
+ * commits", says gitprotocol-v2(5). What the client has beyond one part of its
+ * boundary, by way of a merge, is not cut because another part moves there.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)
@@ -53,6 +54,11 @@ static int from_boundary(struct depth_result *result, struct request *req,
 		ret = depth_by_distance(result, &req->s->walk.history,
 					from.commits, from.commit_nr, depth,
 					err);
+	if (!ret)
+		ret = depth_keep_known(result, &req->s->walk.history,
+				       req->want_tips.commits,
+				       req->want_tips.commit_nr, from.commits,
+				       from.commit_nr, err);
 	walk_tips_release(&from);
 	return ret;
 }

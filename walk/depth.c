@@ -129,6 +129,57 @@ int depth_by_distance(struct depth_result *result, struct history *h,
 	return ret;
 }
 
+/* Follow parents, but not those of the boundary. */
+static int meet_known(struct frontier *f, struct history *h,
+		      const struct bitset *stop, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < f->nr; i++) {
+		if (bitset_get(stop, f->commits[i]))
+			continue;
+		ret = history_parse(h, f->commits[i], err);
+		if (!ret)
+			ret = meet_parents(f, h, f->commits[i]);
+	}
+	return ret;
+}
+
+int depth_keep_known(struct depth_result *result, struct history *h,
+		     const uint32_t *from, size_t nr, const uint32_t *boundary,
+		     size_t boundary_nr, struct error *err)
+{
+	struct frontier known = {.seen = BITSET_INIT};
+	struct bitset stop = BITSET_INIT;
+	size_t kept = 0;
+	int ret = 0;
+
+	if (!result->shallow_nr)
+		return 0;
+	if (bitset_init(&stop, h->nr) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < boundary_nr; i++)
+		bitset_set(&stop, boundary[i]);
+	for (size_t i = 0; !ret && i < nr; i++)
+		ret = meet(&known, h, from[i]);
+	if (!ret)
+		ret = meet_known(&known, h, &stop, err);
+	for (size_t i = 0; !ret && i < result->shallow_nr; i++) {
+		uint32_t c = result->shallow[i];
+
+		if (!bitset_get(&known.seen, c) || bitset_get(&stop, c) ||
+		    is_cut(h, c))
+			result->shallow[kept++] = c;
+	}
+	if (!ret)
+		result->shallow_nr = kept;
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	frontier_release(&known);
+	bitset_release(&stop);
+	return ret;
+}
+
 /* The commits of from-without-nots, as a set. */
 static int select_commits(struct bitset *selected, struct history *h,
 			  const uint32_t *from, size_t nr,

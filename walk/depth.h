@@ -45,6 +45,17 @@ int depth_by_distance(struct depth_result *result, struct history *h,
 		      const uint32_t *from, size_t nr, uint32_t depth,
 		      struct error *err);
 
+/*
+ * Of what depth_by_distance() found from a receiver's `boundary`: shallow
+ * commits that `from` reaches without going beyond that boundary are not
+ * shallow after all. The receiver has their parents, by another way; cut there
+ * it would lose them. (Not those that h->shallow cuts.) Reads the commits
+ * between the two, if there are any shallow ones. 0 or negative.
+ */
+int depth_keep_known(struct depth_result *result, struct history *h,
+		     const uint32_t *from, size_t nr, const uint32_t *boundary,
+		     size_t boundary_nr, struct error *err);
+
 /* What cuts a history other than its depth. */
 struct depth_cut {
 	const uint32_t *nots; /* these and their ancestors are left out */

@@ -62,11 +62,17 @@ static void test_relative(void **state)
 	      "want c4 no-progress deepen-relative|shallow c3|deepen 2|F|done",
 	      "shallow c1|unshallow c3|F|NAK|"
 	      "=PACK wants=c4,c2 haves=c3 cut=c1,c3");
-	/* Also a boundary that the wants do not reach. */
+	/*
+	 * Also a boundary that the wants do not reach; not at c1, of which
+	 * they bring the parents.
+	 */
 	check(&d,
 	      "want c4 no-progress deepen-relative|shallow s0|deepen 1|F|done",
+	      "unshallow s0|F|NAK|=PACK wants=c4,c1 haves=s0 cut=s0");
+	check(&d,
+	      "want h0 no-progress deepen-relative|shallow s0|deepen 1|F|done",
 	      "shallow c1|unshallow s0|F|NAK|"
-	      "=PACK wants=c4,c1 haves=s0 cut=c1,s0");
+	      "=PACK wants=h0,c1 haves=s0 cut=c1,s0");
 	check(&d, "want c4 no-progress deepen-relative|deepen 1|F|done",
 	      "F|NAK|=PACK wants=c4");
 	dialog_release(&d);
