@@ -99,14 +99,18 @@ static int find_weekday(const char *name)
 	return find_name(weekdays, ARRAY_NR(weekdays), name);
 }
 
-/* Z, +hh, +hhmm or +hh:mm, in seconds east of Greenwich. */
+/* Z, GMT, UTC, +hh, +hhmm or +hh:mm, in seconds east of Greenwich. */
 static bool take_zone(struct text *t, int64_t *east)
 {
 	struct text at = *t;
 	int64_t hours, minutes = 0;
+	char name[16];
 	bool west;
 
-	if (take_char(&at, 'Z') || take_char(&at, 'z')) {
+	if (take_name(&at, name)) {
+		if (strcmp(name, "z") && strcmp(name, "gmt") &&
+		    strcmp(name, "utc"))
+			return false;
 		*east = 0;
 		*t = at;
 		return true;

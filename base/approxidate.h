@@ -11,9 +11,9 @@
  *	YYYY-MM-DD          also with "/" or "."; MM/DD/YYYY, DD.MM.YYYY,
  *	                    D Mon YYYY, Mon D YYYY, a day of the week before it;
  *	                    and after it, or after a "T":
- *	HH:MM[:SS[.x]]      and after that Z, +hh, +hhmm or +hh:mm; without one
- *	                    local time. A date alone means the present time of
- *	                    that day
+ *	HH:MM[:SS[.x]]      and after that Z, GMT, UTC, +hh, +hhmm or +hh:mm;
+ *	                    without one local time. A date alone means the
+ *	                    present time of that day
  *	YYYYMMDDTHHMM[SS], Mon D HH:MM[:SS] YYYY, which have a time; a zone as
  *	                    above
  *	<n> <unit> [ago]    second, minute, hour, day, week, month, year, or a
