@@ -26,7 +26,7 @@ test_expect_success 'a pack of more than 8,192 objects' '
 		}
 	}" | repo_import large.git &&
 	repo_tags large.git &&
-	git -C large.git repack -adbq &&
+	git -C large.git -c repack.prepareAnswers=false repack -adbq &&
 	chmod u+w large.git/objects/pack/* &&
 	stock -C large.git rev-list --objects --all >raw &&
 	cut -d" " -f1 raw | sort >all &&
@@ -65,5 +65,17 @@ do
 		clone all --mirror && test_must_be_empty err
 	'
 done
+
+test_expect_success 'prepared answers do not need them' '
+	git -C large.git repack -adbq &&
+	chmod u+w large.git/objects/pack/* &&
+	for ext in bitmap rev
+	do
+		damage "$(echo large.git/objects/pack/*.$ext)" || return
+	done &&
+	clone all --mirror &&
+	clone branch --single-branch &&
+	test_must_be_empty err
+'
 
 test_done
