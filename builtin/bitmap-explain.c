@@ -59,11 +59,25 @@ static int add_tips(struct explain *e, struct walk_tips *tips,
 	return ret;
 }
 
+/* rev-list heeds refs/replace/, and names may lead through what is replaced. */
+static int load_replaced(struct explain *e, const char **args)
+{
+	const struct store *store = &e->place.store;
+
+	for (; *args; args++)
+		if (!strcmp(*args, "--exact"))
+			return store_load_replaced(store->odb, store->refs,
+						   e->err);
+	return 0;
+}
+
 static int load(struct explain *e, const char **args)
 {
 	uint64_t start = sys_clock_ns();
-	int ret = 0;
+	int ret = load_replaced(e, args);
 
+	if (ret < 0)
+		return ret;
 	if (rev_args_init(&e->revs, e->place.store.odb, e->place.store.refs) <
 	    0)
 		return error_nomem(e->err);

@@ -257,7 +257,11 @@ test_expect_success 'explain: why an index is not used' '
 	unused "[.]bitmap: .*" bad.git \
 		bitmap explain main &&
 	fresh && stock -C bad.git rev-parse main~5 >bad.git/shallow &&
-	unused "the repository is shallow" bad.git bitmap explain main
+	unused "the repository is shallow" bad.git bitmap explain main &&
+	fresh && stock -C bad.git replace main~3 main~5 &&
+	unused "objects are replaced" bad.git bitmap explain --exact main &&
+	git -C bad.git bitmap explain main >out &&
+	test "$(value answered-by)" = bitmap
 '
 
 test_expect_success 'explain: the choice, its reason and its numbers' '
