@@ -30,7 +30,8 @@ struct tagging {
 	 * end if at all. No words: others are read as they come.
 	 */
 	struct bitset unnamed;
-	struct oid *unread; /* owned: tags that are sent, not looked into */
+	struct oidmap along; /* bits of the latter */
+	struct oid *unread;  /* owned: tags that are sent, not looked into */
 	size_t unread_nr, unread_alloc;
 };
 
@@ -57,6 +58,28 @@ static int list_few(struct tagging *t)
 	return ret;
 }
 
+/* The tags that a prepared answer has besides. */
+static int list_along(struct tagging *t)
+{
+	struct found *f = t->f;
+	struct bitset *tags = &t->unnamed;
+	int ret = bitset_init(tags, f->packed.bits);
+
+	if (!ret)
+		ewah_or_into(tags, &f->answer->tags);
+	for (size_t bit = bitset_next(tags, 0); bit < tags->bits && !ret;
+	     bit = bitset_next(tags, bit + 1)) {
+		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
+							(uint32_t)bit);
+		struct oid oid;
+
+		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos),
+			     f->walk.odb->algo);
+		ret = oidmap_put(&t->along, &oid, (uint32_t)bit);
+	}
+	return ret;
+}
+
 static int tagging_init(struct tagging *t)
 {
 	struct found *f = t->f;
@@ -71,24 +94,14 @@ static int tagging_init(struct tagging *t)
 		return list_few(t);
 	if (f->pb)
 		return pack_bitmap_type_set(&t->unnamed, f->pb, BITMAP_TAGS);
-	if (!f->answer)
-		return 0;
-	if (bitset_init(&t->unnamed, f->packed.bits) < 0)
-		return ERR_NOMEM;
-	ewah_or_into(&t->unnamed, &f->answer->tags);
-	return 0;
-}
-
-/* Whether a tag is one of those that can be put off. */
-static bool is_known(const struct tagging *t, uint32_t bit)
-{
-	return t->f->pb || ewah_test(&t->f->answer->tags, bit);
+	return f->answer ? list_along(t) : 0;
 }
 
 static void tagging_release(struct tagging *t)
 {
 	bitset_release(&t->others);
 	oidmap_release(&t->few);
+	oidmap_release(&t->along);
 	bitset_release(&t->unnamed);
 	free(t->unread);
 }
@@ -188,7 +201,8 @@ static int defer(struct tagging *t, const struct repack_tag *tag, uint32_t bit)
 	if (!bitset_get(&t->unnamed, bit))
 		return 0;
 	bitset_unset(&t->unnamed, bit);
-	if (bitset_get(&f->packed, bit) || !is_sent(t, &tag->target))
+	if (bitset_get(&f->packed, bit) ||
+	    (!f->answer && !is_sent(t, &tag->target)))
 		return 0;
 	if (mem_grow(&t->unread, &t->unread_alloc, t->unread_nr + 1,
 		     sizeof(*t->unread)) < 0)
@@ -196,6 +210,15 @@ static int defer(struct tagging *t, const struct repack_tag *tag, uint32_t bit)
 	t->unread[t->unread_nr++] = tag->tag;
 	send_bit(f, bit);
 	return 0;
+}
+
+/* Whether a tag is one of those that can be put off. */
+static bool is_known(const struct tagging *t, const struct oid *tag,
+		     uint32_t *bit)
+{
+	if (t->f->answer)
+		return oidmap_get(&t->along, tag, bit);
+	return t->unnamed.bits && find_bit(t->f, tag, bit);
 }
 
 /* The tag and the tags it names, if its target is sent. */
@@ -206,10 +229,9 @@ static int take_tag(void *ctx, const struct repack_tag *tag)
 
 	if (t->few.nr && !oidmap_get(&t->few, &tag->target, &bit))
 		return 0;
-	if (t->unnamed.bits && find_bit(t->f, &tag->tag, &bit) &&
-	    is_known(t, bit))
+	if (is_known(t, &tag->tag, &bit))
 		return defer(t, tag, bit);
-	if (!is_sent(t, &tag->target) || is_sent(t, &tag->tag))
+	if (is_sent(t, &tag->tag) || !is_sent(t, &tag->target))
 		return 0;
 	return send_chain(t, &tag->tag);
 }
@@ -246,6 +268,7 @@ int found_include_tags(struct found *found, struct error *err)
 		.others = BITSET_INIT,
 		.few = OIDMAP_INIT,
 		.unnamed = BITSET_INIT,
+		.along = OIDMAP_INIT,
 	};
 	int ret;
 

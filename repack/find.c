@@ -405,8 +405,12 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 const struct pack_rev *find_order(struct pack *pack, size_t wanted,
 				  struct error *err)
 {
-	return find_is_few(pack, wanted) ? pack_get_rev_unproven(pack, err)
-					 : pack_get_rev(pack, err);
+	const struct pack_rev *rev = pack_get_rev_unproven(pack, err);
+
+	if (!rev || find_is_few(pack, wanted) ||
+	    (!rev->owned && !pack_check_rev(pack, rev, NULL)))
+		return rev;
+	return pack_get_rev(pack, err);
 }
 
 static const struct odb_pack *largest_pack(const struct odb *odb)
