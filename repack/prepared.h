@@ -5,7 +5,8 @@
  * the pack that they are sent. These objects stand in the pack as they are
  * sent, so that nothing has to be looked for or hashed.
  *
- * objects/info/prepared, all big-endian:
+ * objects/info/prepared, all big-endian, with an example byte by byte in
+ * Documentation/format/prepared.md:
  *
  *	"PREP" | version 1: 1 | hash id: 1 | number of answers: 2
  *	checksum of the pack they are about
@@ -24,22 +25,6 @@
  * A request is a clone of what one id reaches (1), or with depth 1 (2); or the
  * same of several (3, 4): then what stands for them is the hash of these ids,
  * ascending, each once.
- *
- * One answer of SHA-1, the first three objects of a pack, no tags:
- *
- *	50 52 45 50  01 01 00 01
- *	06 95 .. 08			the pack's checksum, 20 bytes
- *	02  e8 3b .. cb			the request: depth 1 of this commit
- *	5d a1 .. 77			the answer's checksum
- *	5d a1 .. 77			and with tags
- *	00 00 00 03  00 00 00 02	bitmap: 3 bits, 2 words
- *	00 00 00 02  00 00 00 00	no run, one literal
- *	00 00 00 00  00 00 00 07
- *	00 00 00 00			the last run is word 0
- *	00 00 00 00  00 00 00 01	bitmap: no bits, one word
- *	00 00 00 00  00 00 00 00	no run, no literal
- *	00 00 00 00
- *	b1 0c .. 3e			checksum
  *
  * The file is ours; other implementations pass over it. Nothing is lost with
  * it, and when its pack is gone it means nothing.

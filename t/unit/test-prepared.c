@@ -10,6 +10,7 @@
 
 #include "object/hash.h"
 #include "repack/prepared.h"
+#include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
 #define ANSWERS 5
@@ -137,6 +138,46 @@ static void there_and_back(void **state)
 	}
 }
 
+/* The example of Documentation/format/prepared.md. */
+static void worked_example(void **state)
+{
+	static const char example[] =
+		"50524550 01 01 0001"
+		" 069543fd 64102fc8 f326b98f ba297c80 7ebce5f8"
+		" 02"
+		" e83c5163 316f89bf bde7d9ab 23ca2e25 604af290"
+		" 5da13333 33333333 33333333 33333333 33333377"
+		" 9b024444 44444444 44444444 44444444 4444441c"
+		" 00000005 00000002 00000002 00000000"
+		" 00000000 00000015 00000000"
+		" 00000002 00000002 00000002 00000000"
+		" 00000000 00000002 00000000"
+		" a52de96d f2811aa5 0db817f2 a52d270f 3b66a650";
+	struct buf bytes = BUF_INIT, again = BUF_INIT;
+	const struct prepared_answer *answer;
+	struct prepared p;
+
+	hexdump_parse(&bytes, example);
+	assert_int_equal(prepared_parse(&p, bytes.data, bytes.len, HASH_SHA1,
+					"example", NULL),
+			 0);
+	assert_int_equal(p.nr, 1);
+	answer = &p.answers[0];
+	assert_int_equal(answer->request.kind, PREPARED_DEPTH_1);
+	assert_int_equal(answer->object_nr, 3);
+	assert_true(ewah_test(&answer->objects, 4));
+	assert_int_equal(answer->tag_nr, 1);
+	assert_true(ewah_test(&answer->tags, 1));
+	assert_int_equal(
+		prepared_write(&again, &p.pack_checksum, HASH_SHA1, answer, 1),
+		0);
+	assert_int_equal(again.len, bytes.len);
+	assert_memory_equal(again.data, bytes.data, bytes.len);
+	prepared_close(&p);
+	buf_release(&bytes);
+	buf_release(&again);
+}
+
 /* The same wants in any order, some twice, are the same request. */
 static void requests(void **state)
 {
@@ -214,6 +255,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(worked_example),
 		cmocka_unit_test(requests),
 		cmocka_unit_test(what_is_broken),
 		cmocka_unit_test(what_is_wrong),
