@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/ident.c, base/approxidate.c: any text as a date. */
+/* base/approxidate.c: any text as a date. */
 #include "base/approxidate.h"
-#include "repo/ident.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -14,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	if (len)
 		memcpy(text, data, len);
-	if (ident_parse_date(&seconds, &zone, text, 60))
+	if (!approxidate_parse_exact(&seconds, &zone, text))
 		require(seconds >= 0 && zone > -100 * 60 && zone < 100 * 60);
 	approxidate_parse(&seconds, text, 1700000000);
 	approxidate_parse_expiry(&seconds, text, 1700000000);
