@@ -84,7 +84,8 @@ void found_close(struct found *found);
 /*
  * Visit the objects of a subset of `packed`, in no promised order. ERR_NOMEM
  * from fn stops and is returned, with a message; ERR_CORRUPT is a
- * multi-pack-index that contradicts its packs.
+ * multi-pack-index that contradicts its packs, or a prepared answer that does
+ * its own.
  */
 int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),

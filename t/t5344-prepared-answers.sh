@@ -88,6 +88,36 @@ test_expect_success 'a tag that is hidden or gone does not come along' '
 	stock -C r.git update-ref refs/tags/two $old
 '
 
+# Tags that differ little are deltas of each other.
+test_expect_success 'a tag whose base is hidden comes along' '
+	cp -R r.git deltas.git &&
+	test_seq 1 200 >message &&
+	for i in 1 2 3 4 5 6
+	do
+		echo $i >>message &&
+		stock -C deltas.git tag -a -F ../message delta$i main || return
+	done &&
+	"$GIT" -C deltas.git repack -adbq &&
+	stock verify-pack -v deltas.git/objects/pack/*.idx >raw &&
+	awk "\$2 == \"tag\" && NF == 7 { print \$1, \$7; exit }" raw >pair &&
+	test -s pair &&
+	read tag base <pair &&
+	hidden=$(stock -C deltas.git for-each-ref \
+		--format="%(objectname) %(refname)" refs/tags |
+		sed -n "s/^$base //p") &&
+	stock -C deltas.git config transfer.hideRefs $hidden &&
+	for option in --single-branch "--depth 1"
+	do
+		rm -rf c events &&
+		GIT_TRACE2_EVENT=$PWD/events stock clone -q --bare "$UP" \
+			$option "file://$PWD/deltas.git" c &&
+		strategy_of prepared &&
+		stock -C c fsck --full --strict &&
+		stock -C c cat-file -e $tag &&
+		test_must_fail stock -C c cat-file -e $base || return
+	done
+'
+
 test_expect_success 'a tag of a tag does' '
 	cp -R r.git nested.git &&
 	stock -C nested.git tag -a -m three three one &&
