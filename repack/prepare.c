@@ -129,6 +129,16 @@ static int find(struct found *found, const struct preparing *p,
 	return found_open(found, p->odb, request, &p->options, &warning, err);
 }
 
+/*
+ * Whether what was found has the history that is asked for. A repository that
+ * is shallow has not, and may get it when its answers are there still.
+ */
+static bool has_history(const struct preparation *item,
+			const struct found *found)
+{
+	return item->is_cut || !found->walk.shallow.nr;
+}
+
 static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
 	struct preparing *p = ctx;
@@ -144,7 +154,7 @@ static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 	if (ret < 0)
 		return ret;
 	request.tags = (struct repack_tags){.each = each_tag, .ctx = p};
-	if (is_of_pack(p, &found)) {
+	if (has_history(item, &found) && is_of_pack(p, &found)) {
 		ret = bitset_copy(&objects, &found.packed) < 0
 			      ? error_nomem(err)
 			      : answer_with_tags(p, item, &found, &objects,
@@ -305,7 +315,10 @@ static int verify_set(const struct preparing *p, const struct bitset *objects,
 	return ret > 0 ? oid_equal(&checksum, expected) : ret;
 }
 
-/* Whether what is wanted is answered with these objects. */
+/*
+ * Whether what is wanted is answered with these objects; a history that is not
+ * here any more cannot be compared.
+ */
 static int verify_found(const struct preparing *p,
 			const struct preparation *item,
 			const struct bitset *objects, struct error *err)
@@ -316,7 +329,8 @@ static int verify_found(const struct preparing *p,
 
 	if (ret < 0)
 		return ret;
-	ret = is_of_pack(p, &found) && bitset_equal(&found.packed, objects);
+	ret = !has_history(item, &found) ||
+	      (is_of_pack(p, &found) && bitset_equal(&found.packed, objects));
 	found_close(&found);
 	return ret;
 }

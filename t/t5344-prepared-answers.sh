@@ -201,6 +201,21 @@ test_expect_success 'of a pack that is gone' '
 	! grep info/prepared out
 '
 
+test_expect_success 'a shallow repository gets its history back' '
+	stock clone -q --bare --depth 3 "$UP" "file://$PWD/r.git" s.git &&
+	"$GIT" -C s.git repack -adbq &&
+	"$GIT" -C s.git bitmap verify &&
+	cp s.git/objects/info/prepared answers &&
+	stock -C s.git fetch -q --unshallow "$UP" &&
+	cmp answers s.git/objects/info/prepared &&
+	rm -rf c &&
+	stock clone -q --bare --single-branch "$UP" "file://$PWD/s.git" c &&
+	stock -C c fsck --full --strict &&
+	stock -C r.git rev-list --count main >expect &&
+	stock -C c rev-list --count main >actual &&
+	test_cmp expect actual
+'
+
 test_expect_success 'repack.prepareAnswers, and a value that is none' '
 	"$GIT" -C r.git -c repack.prepareAnswers=false repack -adbq &&
 	! test -e r.git/objects/info/prepared &&
