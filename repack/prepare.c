@@ -139,10 +139,9 @@ static bool has_history(const struct preparation *item,
 	return item->is_cut || !found->walk.shallow.nr;
 }
 
-static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
+static int prepare_item(struct preparing *p, struct preparation *item,
+			struct error *err)
 {
-	struct preparing *p = ctx;
-	struct preparation *item = &p->list[nr];
 	struct bitset objects = BITSET_INIT;
 	struct repack_request request;
 	struct found found;
@@ -167,6 +166,18 @@ static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 	bitset_release(&objects);
 	found_close(&found);
 	return ret;
+}
+
+/*
+ * What is asked for may not be there: it was promised, or has come after the
+ * snapshot. Then it is not prepared.
+ */
+static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
+{
+	struct preparing *p = ctx;
+	int ret = prepare_item(p, &p->list[nr], err);
+
+	return ret == ERR_MISSING ? 0 : ret;
 }
 
 /* A tip may be that of several references. */
@@ -251,7 +262,10 @@ static int work_out(struct preparing *p, const struct prepare_options *options,
 	if (!ret)
 		ret = sys_parallel(threads ? threads : sys_cpu_nr(), p->nr,
 				   prepare, p, p->err);
-	return ret < 0 ? ret : put_answers(bytes, p);
+	if (!ret)
+		ret = put_answers(bytes, p);
+	/* References that are newer than the snapshot: nothing is prepared. */
+	return ret == ERR_MISSING ? 0 : ret;
 }
 
 /*

@@ -216,6 +216,19 @@ test_expect_success 'a shallow repository gets its history back' '
 	test_cmp expect actual
 '
 
+test_expect_success 'what is promised is not here to be prepared' '
+	stock -C r.git config uploadpack.allowFilter true &&
+	stock clone -q --bare --filter=blob:none "$UP" \
+		"file://$PWD/r.git" p.git &&
+	stock -C p.git update-ref refs/heads/own \
+		$(stock -C p.git commit-tree -p main -m own main^{tree}) &&
+	"$GIT" -C p.git repack -adbq &&
+	"$GIT" -C p.git gc -q --prune=now &&
+	stock -C p.git fsck &&
+	stock -C p.git config remote.origin.url /dev/null &&
+	stock -C p.git rev-list --count own
+'
+
 test_expect_success 'repack.prepareAnswers, and a value that is none' '
 	"$GIT" -C r.git -c repack.prepareAnswers=false repack -adbq &&
 	! test -e r.git/objects/info/prepared &&
