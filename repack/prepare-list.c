@@ -111,6 +111,13 @@ static int add_tag(void *ctx, const struct ref *ref)
 	return add_branch(ctx, ref);
 }
 
+/* The last one, if it turned out to want nothing. */
+static void drop_empty(struct preparing *p)
+{
+	if (!p->list[p->nr - 1].want_nr)
+		p->nr--;
+}
+
 /* Of all branches and tags, then of everything. */
 static int add_mirrors(struct preparing *p)
 {
@@ -122,9 +129,14 @@ static int add_mirrors(struct preparing *p)
 	if (!ret)
 		ret = refs_each_strict(p->refs, "refs/tags/", add_tag, p,
 				       p->err);
-	if (!ret && !add(p))
-		ret = error_nomem(p->err);
-	return ret ? ret : refs_each_strict(p->refs, "", add_branch, p, p->err);
+	if (ret < 0)
+		return ret;
+	drop_empty(p);
+	if (!add(p))
+		return error_nomem(p->err);
+	ret = refs_each_strict(p->refs, "", add_branch, p, p->err);
+	drop_empty(p);
+	return ret;
 }
 
 /* HEAD's branch, and those. */

@@ -10,7 +10,7 @@
 
 /* A request that many make. */
 struct preparation {
-	struct oid *wants; /* owned */
+	struct oid *wants; /* owned: one or more */
 	size_t want_nr, want_alloc;
 	bool is_cut; /* a clone of depth 1 */
 	/* What comes of it: */

@@ -145,11 +145,8 @@ static int prepare_item(struct preparing *p, struct preparation *item,
 	struct bitset objects = BITSET_INIT;
 	struct repack_request request;
 	struct found found;
-	int ret;
+	int ret = find(&found, p, item, &request, err);
 
-	if (!item->want_nr)
-		return 0;
-	ret = find(&found, p, item, &request, err);
 	if (ret < 0)
 		return ret;
 	request.tags = (struct repack_tags){.each = each_tag, .ctx = p};

@@ -229,6 +229,20 @@ test_expect_success 'what is promised is not here to be prepared' '
 	stock -C p.git rev-list --count own
 '
 
+test_expect_success 'HEAD is detached and there is no branch' '
+	cp -R r.git d.git &&
+	stock -C d.git update-ref --no-deref HEAD main &&
+	for ref in $(stock -C d.git for-each-ref --format="%(refname)" \
+		refs/heads refs/tags)
+	do
+		stock -C d.git update-ref refs/pull${ref#refs} $ref &&
+		stock -C d.git update-ref -d $ref || return
+	done &&
+	"$GIT" -C d.git repack -adbq &&
+	"$GIT" -C d.git bitmap verify >out &&
+	grep "^verified=3 of=3 path=.*objects/info/prepared$" out
+'
+
 test_expect_success 'repack.prepareAnswers, and a value that is none' '
 	"$GIT" -C r.git -c repack.prepareAnswers=false repack -adbq &&
 	! test -e r.git/objects/info/prepared &&
