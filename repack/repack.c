@@ -378,7 +378,10 @@ static int remove_redundant(struct run *r, struct error *err)
 	return ret < 0 ? ret : prune_packed(r->repo, &loose, err);
 }
 
-/* What the packs that were there had prepared goes with them. */
+/*
+ * What the packs that were there had prepared goes with them. Where nothing can
+ * be written, clones take longer: no reason to fail when all else is done.
+ */
 static int prepare(struct run *r, struct error *err)
 {
 	const struct newpacks *np = &r->job.newpacks;
@@ -388,9 +391,18 @@ static int prepare(struct run *r, struct error *err)
 		.head_nr = r->options->head_nr,
 		.threads = r->options->newpack.make.threads,
 	};
+	struct error why = ERROR_INIT;
+	int ret = np->nr == 1
+			  ? prepare_answers(r->repo, r->refs, &options, &why)
+			  : 0;
 
-	return np->nr == 1 ? prepare_answers(r->repo, r->refs, &options, err)
-			   : 0;
+	if (ret == ERR_IO) {
+		r->result->warning = why;
+		return 0;
+	}
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
 }
 
 /* A step, as a region. */
