@@ -51,7 +51,7 @@ int find_prepared(struct found *f, struct error *err)
 
 	if (!is_clone(f))
 		return 0;
-	for (size_t i = 0; i < odb->dir_nr && ret >= 0; i++) {
+	for (size_t i = 0; i < odb->dir_nr && ret != ERR_NOMEM; i++) {
 		const struct prepared_answer *answer;
 
 		ret = prepared_open(&f->prepared, odb, i, NULL);

@@ -243,6 +243,29 @@ test_expect_success 'HEAD is detached and there is no branch' '
 	grep "^verified=3 of=3 path=.*objects/info/prepared$" out
 '
 
+test_expect_success 'where they cannot be written a warning says so' '
+	cp -R r.git w.git &&
+	rm -f w.git/objects/info/prepared &&
+	mkdir w.git/objects/info/prepared &&
+	"$GIT" -C w.git repack -adbq 2>err &&
+	grep "^warning: .*objects/info/prepared" err &&
+	ls w.git/objects/info >actual &&
+	! grep tmp_prepared actual &&
+	stock -C w.git fsck --full &&
+	rm -rf c &&
+	stock clone -q --bare "$UP" "file://$PWD/w.git" c
+'
+
+test_expect_success 'a broken file beside the one of an alternate' '
+	rm -rf member.git &&
+	stock clone -q --bare --shared r.git member.git &&
+	echo broken >member.git/objects/info/prepared &&
+	rm -rf c events &&
+	GIT_TRACE2_EVENT=$PWD/events stock clone -q --bare --depth 1 \
+		--no-tags "$UP" "file://$PWD/member.git" c &&
+	strategy_of prepared
+'
+
 test_expect_success 'repack.prepareAnswers, and a value that is none' '
 	"$GIT" -C r.git -c repack.prepareAnswers=false repack -adbq &&
 	! test -e r.git/objects/info/prepared &&
