@@ -307,6 +307,17 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 	return ret;
 }
 
+static int open_space(struct bitmap_space *space, const struct preparing *p,
+		      struct error *err)
+{
+	const struct pack_rev *rev = pack_get_rev(p->pack->pack, err);
+
+	if (!rev)
+		return ERR_NOMEM;
+	*space = bitmap_space_of_pack(p->odb, p->pack, rev);
+	return 0;
+}
+
 /*
  * Whether a set of objects, with tags or without, can be copied as it is, and
  * what is sent then ends with the checksum.
@@ -314,16 +325,55 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 static int verify_set(const struct preparing *p, const struct bitset *objects,
 		      const struct oid *expected, struct error *err)
 {
-	const struct pack_rev *rev = pack_get_rev(p->pack->pack, err);
 	struct bitmap_space space;
 	struct oid checksum;
-	int ret;
+	int ret = open_space(&space, p, err);
 
-	if (!rev)
-		return ERR_NOMEM;
-	space = bitmap_space_of_pack(p->odb, p->pack, rev);
-	ret = hash_answer(&checksum, &space, objects, err);
+	if (!ret)
+		ret = hash_answer(&checksum, &space, objects, err);
 	return ret > 0 ? oid_equal(&checksum, expected) : ret;
+}
+
+static bool has(const struct bitset *objects, const struct bitmap_space *space,
+		struct found *found, uint32_t obj_pos)
+{
+	uint32_t bit;
+
+	return bitmap_space_bit(space, &found->walk.space, obj_pos, &bit) &&
+	       bitset_get(objects, bit);
+}
+
+/*
+ * Whether these objects of the pack are those that were found: it may have been
+ * another pack where they were, or a multi-pack-index.
+ */
+static int is_found(const struct preparing *p, struct found *found,
+		    const struct bitset *objects, struct error *err)
+{
+	const struct bitset *packed = &found->packed;
+	struct bitmap_space space;
+	int ret = open_space(&space, p, err);
+
+	if (ret < 0)
+		return ret;
+	if (found->objects.nr + bitset_count(packed) != bitset_count(objects))
+		return false;
+	for (size_t i = 0; i < found->objects.nr; i++)
+		if (!has(objects, &space, found,
+			 found->objects.items[i].obj_pos))
+			return false;
+	for (size_t bit = bitset_next(packed, 0); bit < packed->bits;
+	     bit = bitset_next(packed, bit + 1)) {
+		uint32_t obj_pos;
+
+		ret = bitmap_space_obj_of_bit(&obj_pos, &found->space,
+					      (uint32_t)bit, err);
+		if (ret < 0)
+			return ret;
+		if (!has(objects, &space, found, obj_pos))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -340,8 +390,8 @@ static int verify_found(const struct preparing *p,
 
 	if (ret < 0)
 		return ret;
-	ret = !has_history(item, &found) ||
-	      (is_of_pack(p, &found) && bitset_equal(&found.packed, objects));
+	ret = has_history(item, &found) ? is_found(p, &found, objects, err)
+					: true;
 	found_close(&found);
 	return ret;
 }

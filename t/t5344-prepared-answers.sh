@@ -173,6 +173,23 @@ test_expect_success 'verify' '
 	grep "info/prepared.*checksum mismatch" err
 '
 
+test_expect_success 'verify, with other indexes and copies of the objects' '
+	cp -R r.git m.git &&
+	rm -f m.git/objects/info/prepared &&
+	cp saved-answers m.git/objects/info/prepared &&
+	stock -C m.git multi-pack-index write --bitmap &&
+	"$GIT" -C m.git bitmap verify >out &&
+	grep "^verified=4 of=4 path=.*objects/info/prepared$" out &&
+	rm m.git/objects/pack/multi-pack-index* &&
+	stock clone -q --bare --shared m.git member.git &&
+	"$GIT" -C member.git repack -adbq &&
+	"$GIT" -C member.git bitmap verify >out &&
+	grep -c "^verified=.*objects/info/prepared$" out >actual &&
+	echo 2 >expect &&
+	test_cmp expect actual &&
+	rm -rf m.git member.git
+'
+
 test_expect_success 'a broken file is no answer' '
 	clone_of_us c --depth 1 --no-tags &&
 	strategy_of walk &&
