@@ -29,20 +29,42 @@ static int add_want(struct preparation *item, const struct oid *oid)
 	return 0;
 }
 
-static int add_clone(struct preparing *p, const struct oid *want)
+/* Whether an earlier one asks for the same as the last. */
+static bool is_asked_twice(const struct preparing *p)
+{
+	const struct preparation *last = &p->list[p->nr - 1];
+
+	for (const struct preparation *item = p->list; item < last; item++)
+		if (prepared_same_request(&item->answer.request,
+					  &last->answer.request))
+			return true;
+	return false;
+}
+
+/* The last one has its wants. It goes if it has none, or another has these. */
+static int settle(struct preparing *p)
+{
+	struct preparation *last = &p->list[p->nr - 1];
+
+	if (last->want_nr &&
+	    prepared_request(&last->answer.request, p->odb->algo, last->is_cut,
+			     last->wants, last->want_nr) < 0)
+		return error_nomem(p->err);
+	if (!last->want_nr || is_asked_twice(p)) {
+		free(last->wants);
+		p->nr--;
+	}
+	return 0;
+}
+
+static int add_clone(struct preparing *p, const struct oid *want, bool is_cut)
 {
 	struct preparation *item = add(p);
 
-	return item && !add_want(item, want) ? 0 : error_nomem(p->err);
-}
-
-static int add_tip(struct preparing *p, const struct oid *want)
-{
-	int ret = add_clone(p, want);
-
-	if (!ret)
-		p->list[p->nr - 1].is_cut = true;
-	return ret;
+	if (!item || add_want(item, want) < 0)
+		return error_nomem(p->err);
+	item->is_cut = is_cut;
+	return settle(p);
 }
 
 static int add_heads(struct walk *w, struct walk_tips *tips,
@@ -72,7 +94,7 @@ static int add_tips(struct preparing *p, const struct prepare_options *options)
 
 		objspace_oid(&oid, &w.space,
 			     w.history.commits[tips.commits[i]].obj_pos);
-		ret = add_tip(p, &oid);
+		ret = add_clone(p, &oid, true);
 	}
 	walk_tips_release(&tips);
 	walk_close(&w);
@@ -111,13 +133,6 @@ static int add_tag(void *ctx, const struct ref *ref)
 	return add_branch(ctx, ref);
 }
 
-/* The last one, if it turned out to want nothing. */
-static void drop_empty(struct preparing *p)
-{
-	if (!p->list[p->nr - 1].want_nr)
-		p->nr--;
-}
-
 /* Of all branches and tags, then of everything. */
 static int add_mirrors(struct preparing *p)
 {
@@ -129,14 +144,13 @@ static int add_mirrors(struct preparing *p)
 	if (!ret)
 		ret = refs_each_strict(p->refs, "refs/tags/", add_tag, p,
 				       p->err);
-	if (ret < 0)
-		return ret;
-	drop_empty(p);
-	if (!add(p))
-		return error_nomem(p->err);
-	ret = refs_each_strict(p->refs, "", add_branch, p, p->err);
-	drop_empty(p);
-	return ret;
+	if (!ret)
+		ret = settle(p);
+	if (!ret && !add(p))
+		ret = error_nomem(p->err);
+	if (!ret)
+		ret = refs_each_strict(p->refs, "", add_branch, p, p->err);
+	return ret ? ret : settle(p);
 }
 
 /* HEAD's branch, and those. */
@@ -147,7 +161,7 @@ static int add_clones(struct preparing *p)
 
 	if (ret <= 0)
 		return ret;
-	ret = add_clone(p, &head.oid);
+	ret = add_clone(p, &head.oid, false);
 	return ret < 0 ? ret : add_mirrors(p);
 }
 

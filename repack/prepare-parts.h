@@ -13,7 +13,7 @@ struct preparation {
 	struct oid *wants; /* owned: one or more */
 	size_t want_nr, want_alloc;
 	bool is_cut; /* a clone of depth 1 */
-	/* What comes of it: */
+	/* What comes of it; answer.request is there before: */
 	bool is_done;
 	struct ewah objects, tags; /* owned */
 	struct prepared_answer answer;
@@ -33,7 +33,10 @@ struct preparing {
 	struct error *err; /* of who visits references */
 };
 
-/* List what many ask for, and the tags. 0 or negative with p->err set. */
+/*
+ * List what many ask for, each request once, and the tags. 0 or negative with
+ * p->err set.
+ */
 int prepare_list(struct preparing *p, const struct prepare_options *options);
 
 #endif

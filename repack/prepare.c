@@ -156,10 +156,6 @@ static int prepare_item(struct preparing *p, struct preparation *item,
 			      : answer_with_tags(p, item, &found, &objects,
 						 err);
 	}
-	if (!ret &&
-	    prepared_request(&item->answer.request, p->odb->algo, item->is_cut,
-			     item->wants, item->want_nr) < 0)
-		ret = error_nomem(err);
 	bitset_release(&objects);
 	found_close(&found);
 	return ret;
@@ -177,17 +173,6 @@ static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* A tip may be that of several references. */
-static bool is_there(const struct prepared_answer *answers, size_t nr,
-		     const struct prepared_answer *answer)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (prepared_same_request(&answers[i].request,
-					  &answer->request))
-			return true;
-	return false;
-}
-
 /* The file's bytes; none when nothing could be prepared. */
 static int put_answers(struct buf *out, const struct preparing *p)
 {
@@ -197,8 +182,7 @@ static int put_answers(struct buf *out, const struct preparing *p)
 	int ret = answers ? 0 : ERR_NOMEM;
 
 	for (size_t i = 0; i < p->nr && !ret; i++)
-		if (p->list[i].is_done &&
-		    !is_there(answers, nr, &p->list[i].answer))
+		if (p->list[i].is_done)
 			answers[nr++] = p->list[i].answer;
 	if (!ret && nr)
 		ret = prepared_write(out, &pack->checksum, pack->algo, answers,
@@ -414,16 +398,9 @@ static int verify_request(const struct preparing *p,
 
 	if (prepared_is_of_one(request))
 		return verify_found(p, &single, objects, err);
-	for (size_t i = 0; i < p->nr && ret > 0; i++) {
-		const struct preparation *item = &p->list[i];
-		struct prepared_request other;
-
-		if (prepared_request(&other, p->odb->algo, item->is_cut,
-				     item->wants, item->want_nr) < 0)
-			return error_nomem(err);
-		if (prepared_same_request(&other, request))
-			ret = verify_found(p, item, objects, err);
-	}
+	for (size_t i = 0; i < p->nr && ret > 0; i++)
+		if (prepared_same_request(&p->list[i].answer.request, request))
+			ret = verify_found(p, &p->list[i], objects, err);
 	return ret;
 }
 
