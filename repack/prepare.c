@@ -263,18 +263,24 @@ static int load_options(struct repack_send_options *options,
 	return ret;
 }
 
+int prepare_is_wanted(const struct repo *repo, struct error *err)
+{
+	bool wanted = true;
+	int ret = config_bool(&repo->config, "repack.prepareanswers", &wanted,
+			      err);
+
+	return ret < 0 ? ret : wanted;
+}
+
 int prepare_answers(const struct repo *repo, struct refs *refs,
 		    const struct prepare_options *options, struct error *err)
 {
 	struct preparing p = {.refs = refs, .err = err};
 	struct buf bytes = BUF_INIT;
 	struct odb *odb = NULL;
-	bool wanted = true;
-	int ret = config_bool(&repo->config, "repack.prepareanswers", &wanted,
-			      err);
+	int wanted = prepare_is_wanted(repo, err);
+	int ret = wanted < 0 ? wanted : load_options(&p.options, repo, err);
 
-	if (ret >= 0)
-		ret = load_options(&p.options, repo, err);
 	if (!ret && wanted)
 		ret = odb_open(&odb, repo, NULL, err);
 	if (!ret && odb) {

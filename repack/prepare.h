@@ -21,6 +21,9 @@ struct prepare_options {
 	unsigned threads; /* 0: as many as processors */
 };
 
+/* What repack.prepareAnswers says: 1, 0 or ERR_INVALID. */
+int prepare_is_wanted(const struct repo *repo, struct error *err);
+
 /*
  * Work out what one pack of the repository can answer by copying runs, and
  * write objects/info/prepared; or remove that file when there is nothing to

@@ -429,7 +429,9 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 		if (ret < 0)
 			return ret;
 	}
-	ret = find_objects(&r, err);
+	ret = options->write_bitmap ? prepare_is_wanted(repo, err) : 0;
+	if (ret >= 0)
+		ret = find_objects(&r, err);
 	if (ret == ERR_MISSING)
 		ret = find_objects_again(&r, err);
 	if (!ret && options->all)
