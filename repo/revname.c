@@ -331,8 +331,9 @@ static const char *find_colon(const char *name)
 
 bool revname_may_be_unsupported(const char *arg)
 {
-	return arg[*arg == '^'] == ':' || strstr(arg, "@{") ||
-	       strstr(arg, "^{/") || strstr(arg, ":./") || strstr(arg, ":../");
+	return arg[*arg == '^'] == ':' || strstr(arg, "..:") ||
+	       strstr(arg, "@{") || strstr(arg, "^{/") || strstr(arg, ":./") ||
+	       strstr(arg, ":../");
 }
 
 int revname_resolve(struct oid *out, const char *name, struct refs *refs,

@@ -193,6 +193,12 @@ do
 done <lines.tree
 set +f
 
+test_expect_success 'a range that ends in a name of stock Git'\''s' '
+	input=/dev/null &&
+	check tree rev-parse HEAD~1..:/aside &&
+	check tree rev-parse HEAD~1...:text
+'
+
 # ---- standard input
 
 test_expect_success 'what arguments say is known before it is read' '

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "repo/revname.h"
 #include "t/unit/tmppack.h"
 
@@ -238,6 +239,41 @@ static void test_failures(void **state)
 	}
 }
 
+static void check_may_be_unsupported(bool expected, const char *format,
+				     const char *name)
+{
+	struct buf arg = BUF_INIT;
+
+	buf_append(&arg, format, strcspn(format, "@"));
+	buf_append_str(&arg, name);
+	buf_append_str(&arg, strchr(format, '@') + 1);
+	assert_int_equal(revname_may_be_unsupported(arg.data), expected);
+	buf_release(&arg);
+}
+
+/* However it stands in an argument. */
+static void test_may_be_unsupported(void **state)
+{
+	static const char *const unsupported[] = {
+		"HEAD@{1}", "@{u}",        ":/text",       "HEAD^{/text}",
+		":file",    "HEAD:./file", "HEAD:../file", ":",
+	};
+	static const char *const others[] = {
+		"HEAD", "@", "", "HEAD^{}", "HEAD^{commit}~2", "HEAD:dir/.file",
+	};
+	static const char *const formats[] = {
+		"@", "^@", "@..HEAD", "HEAD..@", "HEAD...@", "@...", "..@",
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(formats); i++) {
+		for (size_t k = 0; k < ARRAY_NR(unsupported); k++)
+			check_may_be_unsupported(true, formats[i],
+						 unsupported[k]);
+		for (size_t k = 0; k < ARRAY_NR(others); k++)
+			check_may_be_unsupported(false, formats[i], others[k]);
+	}
+}
+
 /* A name of nothing but suffixes ends without exhausting the stack. */
 static void test_many_suffixes(void **state)
 {
@@ -260,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_hex),
 		cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_may_be_unsupported),
 		cmocka_unit_test(test_many_suffixes),
 	};
 
