@@ -21,6 +21,8 @@
 static int add_through(struct rev_list_run *r, const char *name)
 {
 	struct rev_list_history *history = &r->history;
+	struct error why = ERROR_INIT;
+	int ret;
 
 	history->o.ancestry_path = true;
 	history->o.full_history = true;
@@ -29,7 +31,10 @@ static int add_through(struct rev_list_run *r, const char *name)
 		history->o.through_haves = true;
 		return 1;
 	}
-	if (rev_args_resolve(&r->args, &history->through, name, NULL) < 0)
+	ret = rev_args_resolve(&r->args, &history->through, name, &why);
+	if (ret == ERR_UNSUPPORTED)
+		return error_set(r->err, ret, "%s", why.msg);
+	if (ret < 0)
 		return error_set(r->err, ERR_INVALID,
 				 "could not get commit for --ancestry-path "
 				 "argument %s",

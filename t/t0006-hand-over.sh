@@ -91,6 +91,7 @@ rev-list HEAD^@ ^side
 rev-list HEAD~1^-
 rev-list :/aside
 rev-list HEAD^{/f3}
+rev-list --ancestry-path=HEAD^{/f3} HEAD
 rev-list --left-only main...side -- big
 rev-list --missing=print HEAD -- a
 rev-list --missing=nothing HEAD
