@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "builtin/builtin.h"
 #include "builtin/cat-file-batch.h"
+#include "builtin/child.h"
 #include "builtin/stdin-lines.h"
 #include "repo/odb-stored.h"
 #include "repo/revname.h"
@@ -239,6 +241,38 @@ static bool is_ambiguous(const struct batch *b, const char *name)
 				     NULL) == ERR_INVALID;
 }
 
+/*
+ * It is too late to become stock Git in the midst of a batch, but what only
+ * stock Git resolves is resolved by it: a process for each such name. 0,
+ * ERR_MISSING, ERR_NOMEM, or ERR_UNSUPPORTED where there is nobody to ask, or
+ * no answer.
+ */
+static int ask_stock(struct batch *b, struct oid *oid, const char *name)
+{
+	const char *words[] = {"rev-parse",        "--verify", "--quiet",
+			       "--end-of-options", name,       NULL};
+	struct buf answer = BUF_INIT;
+	struct child_words w;
+	int ret;
+
+	if (!builtin_has_stock())
+		return ERR_UNSUPPORTED;
+	w = child_git(words);
+	ret = child_ask(&answer, &w, b->store->repo, &b->err);
+	if (!ret &&
+	    !oid_from_hex(oid, answer.data, answer.len, b->store->odb->algo))
+		ret = 1; /* "^<id>", for one */
+	if (ret == 1)
+		ret = ERR_MISSING;
+	else if (ret > 1)
+		ret = error_set(&b->err, ERR_UNSUPPORTED,
+				"'%s': stock Git does not resolve it", name);
+	else if (ret < 0 && ret != ERR_NOMEM)
+		ret = error_recode(&b->err, ERR_UNSUPPORTED);
+	buf_release(&answer);
+	return ret;
+}
+
 static int print_named(struct batch *b, char *name, bool contents)
 {
 	struct target t = {.contents = contents};
@@ -253,7 +287,9 @@ static int print_named(struct batch *b, char *name, bool contents)
 		t.rest = p + strspn(p, " \t");
 	}
 	ret = store_resolve(b->store, &t.oid, name, &b->err);
-	if (ret == ERR_NOMEM)
+	if (ret == ERR_UNSUPPORTED)
+		ret = ask_stock(b, &t.oid, name);
+	if (ret == ERR_NOMEM || ret == ERR_UNSUPPORTED)
 		return ret;
 	if (ret == ERR_INVALID && is_ambiguous(b, name)) {
 		builtin_error("%s", b->err.msg);

@@ -52,28 +52,54 @@ struct child_words child_git(const char *const *words)
 	return w;
 }
 
-int child_run(struct child_words *w, const struct repo *repo, struct error *err)
+static int take_answer(void *ctx, const char *bytes, size_t len,
+		       struct error *err)
 {
-	struct trace *trace = repo->trace;
+	return buf_append(ctx, bytes, len) < 0 ? error_nomem(err) : 0;
+}
+
+/* Its exit code, or negative. `answer` NULL: what it prints is ours. */
+static int run_to_end(const struct child_words *w, const struct repo *repo,
+		      struct buf *answer, struct error *err)
+{
+	const struct sys_talk talk = {.output = take_answer, .ctx = answer};
 	struct trace_child told;
 	struct sys_child child;
-	int ret, code = 0;
+	int ret, code;
 
+	if (w->failed)
+		return error_nomem(err);
 	fflush(stdout);
-	if (!w->failed)
-		trace_child_start(trace, &told, (const char **)w->items, NULL);
-	ret = w->failed ? error_nomem(err)
-			: sys_spawn(&child, w->items, NULL, SYS_SPAWN_NULL_IN,
-				    err);
-	if (!ret)
-		code = sys_spawn_wait(&child, err);
-	if (!w->failed)
-		trace_child_exit(trace, &told, ret ? -1 : child.pid,
-				 ret ? -1 : code);
-	if (!ret && code)
-		ret = code < 0 ? code
-			       : error_set(err, ERR_PEER, "failed to run %s",
-					   w->items[1]);
+	trace_child_start(repo->trace, &told, (const char **)w->items, NULL);
+	ret = sys_spawn(&child, w->items, NULL,
+			SYS_SPAWN_NULL_IN | (answer ? SYS_SPAWN_PIPE_OUT : 0),
+			err);
+	if (ret < 0) {
+		trace_child_exit(repo->trace, &told, -1, -1);
+		return ret;
+	}
+	if (answer)
+		ret = sys_spawn_talk(&child, &talk, err);
+	code = sys_spawn_wait(&child, ret < 0 ? NULL : err);
+	trace_child_exit(repo->trace, &told, child.pid, code);
+	return ret < 0 ? ret : code;
+}
+
+int child_run(struct child_words *w, const struct repo *repo, struct error *err)
+{
+	int ret = run_to_end(w, repo, NULL, err);
+
+	if (ret > 0)
+		ret = error_set(err, ERR_PEER, "failed to run %s", w->items[1]);
+	child_words_release(w);
+	return ret;
+}
+
+int child_ask(struct buf *answer, struct child_words *w,
+	      const struct repo *repo, struct error *err)
+{
+	int ret = run_to_end(w, repo, answer, err);
+
 	child_words_release(w);
 	return ret;
 }

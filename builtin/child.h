@@ -2,6 +2,7 @@
 /*
  * Commands that are steps of another, gc or maintenance: a process each, which
  * takes a snapshot of its own after the step before and gives its memory back.
+ * And questions that one command has for another.
  */
 #ifndef BUILTIN_CHILD_H
 #define BUILTIN_CHILD_H
@@ -9,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "repo/repo.h"
 
@@ -31,6 +33,13 @@ void child_words_release(struct child_words *w);
  */
 int child_run(struct child_words *w, const struct repo *repo,
 	      struct error *err);
+
+/*
+ * The same, and what it prints is appended to `answer`. Its exit code, or
+ * negative.
+ */
+int child_ask(struct buf *answer, struct child_words *w,
+	      const struct repo *repo, struct error *err);
 
 /*
  * The same for what only stock Git can do, about a directory of the repository

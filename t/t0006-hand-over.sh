@@ -243,6 +243,37 @@ test_expect_success 'what only standard input says is refused by name' '
 	! test -e called
 '
 
+test_expect_success 'names of a batch that stock Git alone resolves' '
+	cat >tree.names <<-\EOF &&
+	HEAD
+	HEAD@{1}
+	HEAD@{1}^{tree} and more
+	side@{u}
+	HEAD^{/f3}
+	HEAD^{/nothing}
+	:text
+	:nothing
+	:/aside
+	HEAD:./text
+	^HEAD@{1}
+	-x@{1}
+	none@{1}
+	HEAD~1
+	EOF
+	input=$PWD/tree.names &&
+	for dir in tree tree/a
+	do
+		same -C $dir cat-file --batch-check &&
+		same -C $dir cat-file --batch --buffer &&
+		same -C $dir cat-file --batch-check="%(objectname) %(rest)" ||
+		return 1
+	done &&
+	sed "s/^/info /" tree.names >commands && input=$PWD/commands &&
+	same -C tree cat-file --batch-command &&
+	echo "HEAD@{1}" >one && input=$PWD/one &&
+	refused tree cat-file --batch-check
+'
+
 # ---- how the command was called
 
 test_expect_success 'options before the command hold for stock Git' '
