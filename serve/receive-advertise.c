@@ -10,7 +10,7 @@
 
 struct advertisement {
 	struct receive *r;
-	struct buf capabilities; /* emptied when the first line was written */
+	struct buf capabilities; /* of the first line */
 	struct buf line;         /* scratch */
 	bool is_empty;           /* no line was written yet */
 	bool has_others;         /* there may be ".have" lines */
