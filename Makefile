@@ -92,9 +92,13 @@ endif
 # Loading a shared library costs each start of the program a twentieth of a small
 # request, libcrypto with its many relocations far more. Of these, which see no
 # byte of a peer but to hash it, the program holds what it needs; of what is left
-# out here, or has no archive, the shared one is loaded.
+# out here, or has no archive, the shared one is loaded. Directories that are
+# named (-L) come first, as for the linker: the headers are of the same library.
 STATIC_LIBS ?= crypto pcre2-8
-archive = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a))
+lib_dirs = $(patsubst -L%,%,$(filter -L%,$(LDFLAGS) $(dep_libs)))
+archive = $(filter %.a,$(firstword $(wildcard $(foreach \
+	d,$(lib_dirs),$d/lib$(1).a $d/lib$(1).so)) $(filter /%,$(shell \
+	$(CC) -print-file-name=lib$(1).a))))
 static_lib_of = $(if $(filter $(1),$(STATIC_LIBS:%=-l%)),$(call \
 	archive,$(1:-l%=%)))
 program_libs = $(foreach l,$(dep_libs),$(or $(call static_lib_of,$l),$l))

@@ -164,6 +164,16 @@ test_expect_success AUTOCONF './configure chooses libraries to hold' '
 	rm tree/config.mak
 '
 
+test_expect_success 'a library of a directory that is named is not mixed up' '
+	mkdir named &&
+	ln -s "$(cc -print-file-name=libpcre2-8.so)" named &&
+	in_copy make LDFLAGS=-L../named build/libs &&
+	grep -e "-lpcre2-8" tree/build/libs &&
+	>named/libpcre2-8.a &&
+	in_copy make LDFLAGS=-L../named build/libs &&
+	grep " \.\./named/libpcre2-8\.a" tree/build/libs
+'
+
 # A pkg-config that knows no library.
 test_expect_success 'a missing library is one line that names the package' '
 	mkdir fake &&
