@@ -77,6 +77,35 @@ static int check_file(const char *file, struct error *err)
 	return ret;
 }
 
+/*
+ * Make `path` absolute. The work tree's name has no symlinks: a path that leads
+ * into it through some is had without them.
+ */
+static int make_absolute(struct buf *out, const char *path, const char *top,
+			 const char *here)
+{
+	struct buf real = BUF_INIT;
+	size_t top_len = strlen(top);
+	char *slash, *dir;
+	int ret = *path == '/' ? buf_append_str(out, path)
+			       : buf_printf(out, "%s/%s", here, path);
+
+	if (ret < 0 ||
+	    (!strncmp(out->data, top, top_len) && out->data[top_len] == '/'))
+		return ret;
+	slash = memrchr(out->data, '/', out->len);
+	*slash = '\0';
+	dir = sys_realpath(out->data, NULL);
+	*slash = '/';
+	if (!dir)
+		return 0;
+	ret = buf_printf(&real, "%s%s", dir, slash);
+	free(dir);
+	buf_release(out);
+	*out = real;
+	return ret;
+}
+
 /* .gitattributes of the directories above a path, up to the work tree. */
 static int check_above(const struct repo *repo, const char *path,
 		       struct error *err)
@@ -92,8 +121,7 @@ static int check_above(const struct repo *repo, const char *path,
 		goto out;
 	}
 	top_len = strlen(top);
-	if (buf_printf(&file, "%s%s%s", *path == '/' ? "" : here,
-		       *path == '/' ? "" : "/", path) < 0)
+	if (make_absolute(&file, path, top, here) < 0)
 		ret = error_nomem(err);
 	while (!ret) {
 		char *slash = memrchr(file.data, '/', file.len);

@@ -107,6 +107,9 @@ test_expect_success 'content filters are stock Git'\''s, or refused' '
 	grep "content filters.*are not supported yet" err &&
 	mkdir -p d/e && cp a d/e/f &&
 	same -e hash-object d/e/f &&
+	ln -s "$PWD" ../link && printf "a\r\n" >crlf.txt &&
+	same -e hash-object "$PWD/../link/crlf.txt" &&
+	test_must_fail git_alone hash-object "$PWD/../link/crlf.txt" &&
 	test_must_fail git_alone hash-object d/e/f &&
 	git hash-object --no-filters a >actual &&
 	stock hash-object --no-filters a >expect &&
