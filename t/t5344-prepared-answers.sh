@@ -99,9 +99,14 @@ test_expect_success 'a tag whose base is hidden comes along' '
 	done &&
 	"$GIT" -C deltas.git repack -adbq &&
 	stock verify-pack -v deltas.git/objects/pack/*.idx >raw &&
-	awk "\$2 == \"tag\" && NF == 7 { print \$1, \$7 }" raw >pairs &&
-	test -s pairs &&
-	while read tag base
+	awk "\$2 == \"tag\" && NF == 7 { print \$1, \$7; exit }" raw >pair &&
+	test -s pair &&
+	read tag base <pair &&
+	hidden=$(stock -C deltas.git for-each-ref \
+		--format="%(objectname) %(refname)" refs/tags |
+		sed -n "s/^$base //p") &&
+	stock -C deltas.git config transfer.hideRefs $hidden &&
+	for option in --single-branch "--depth 1"
 	do
 		rm -rf c events &&
 		GIT_TRACE2_EVENT=$PWD/events stock clone -q --bare "$UP" \
