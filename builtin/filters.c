@@ -145,32 +145,53 @@ out:
 	return ret;
 }
 
-/* The user's file and the repository's own. */
-static int check_central(const struct repo *repo, struct error *err)
+/* The system's file, the user's, and the repository's own. */
+static int check_central(const struct repo *repo, const struct config *config,
+			 struct error *err)
 {
-	char *path = NULL, *info = repo_common_path(repo, "info/attributes");
-	int ret = info ? check_file(info, err) : error_nomem(err);
+	char *user = NULL, *info = NULL;
+	int ret = check_file("/etc/gitattributes", err);
 
 	if (!ret)
-		ret = attr_files_user_path(&path, repo, err);
-	if (!ret && path)
-		ret = check_file(path, err);
-	free(path);
+		ret = attr_files_user_path(&user, config, err);
+	if (!ret && user)
+		ret = check_file(user, err);
+	if (!ret && repo) {
+		info = repo_common_path(repo, "info/attributes");
+		ret = info ? check_file(info, err) : error_nomem(err);
+	}
+	free(user);
 	free(info);
 	return ret;
 }
 
-int filters_check(const struct repo *repo, const char *path, struct error *err)
+static int check(const struct repo *repo, const struct config *config,
+		 const char *path, struct error *err)
 {
-	const char *crlf = config_string(&repo->config, "core.autocrlf");
+	const char *crlf = config_string(config, "core.autocrlf");
 	int ret;
 
 	if (crlf && config_parse_bool(crlf) != 0)
 		return error_set(err, ERR_UNSUPPORTED,
 				 "core.autocrlf is not supported yet; "
 				 "--no-filters hashes the content as it is");
-	ret = check_central(repo, err);
-	if (!ret && repo->worktree)
+	ret = check_central(repo, config, err);
+	if (!ret && repo && repo->worktree)
 		ret = check_above(repo, path, err);
+	return ret;
+}
+
+int filters_check(const struct repo *repo, const char *path, struct error *err)
+{
+	const struct config_sources sources = {.protected_only = true};
+	struct config config = CONFIG_INIT;
+	int ret;
+
+	if (repo)
+		return check(repo, &repo->config, path, err);
+	ret = config_load(&config, &sources, err);
+	if (!ret)
+		ret = check(NULL, &config, path, err);
+	config_release(&config);
 	return ret;
 }

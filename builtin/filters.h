@@ -11,7 +11,8 @@
 
 /*
  * 0 when no filter can apply to the file `path` (relative to the working
- * directory, or absolute), or ERR_UNSUPPORTED naming what asks for one:
+ * directory, or absolute; `repo` NULL: outside of repositories), another error,
+ * or ERR_UNSUPPORTED naming what asks for one:
  * core.autocrlf, or an attributes file that is read for this path and sets
  * one of the attributes in question for any path.
  */

@@ -227,7 +227,7 @@ static int hash_file(struct run *r, const char *name)
 /* 0, or ERR_UNSUPPORTED where a filter could apply to a file of that name. */
 static int check_path(struct run *r, const char *path)
 {
-	if (!r->repo || r->a.no_filters || r->type != OBJ_BLOB)
+	if (r->a.no_filters || r->type != OBJ_BLOB)
 		return 0;
 	return filters_check(r->repo, path, r->err);
 }

@@ -295,9 +295,10 @@ static int add_work_tree(struct loader *l)
 
 /* ---- all of them */
 
-int attr_files_user_path(char **out, const struct repo *repo, struct error *err)
+int attr_files_user_path(char **out, const struct config *config,
+			 struct error *err)
 {
-	const char *value = config_string(&repo->config, "core.attributesfile");
+	const char *value = config_string(config, "core.attributesfile");
 	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
 	struct buf path = BUF_INIT;
 	int ret = 0;
@@ -321,9 +322,9 @@ static int add_outer_files(struct loader *l)
 {
 	int skip_system = config_env_bool("GIT_ATTR_NOSYSTEM", false, l->err);
 	char *user;
-	int ret = skip_system < 0
-			  ? skip_system
-			  : attr_files_user_path(&user, l->repo, l->err);
+	int ret = skip_system < 0 ? skip_system
+				  : attr_files_user_path(
+					    &user, &l->repo->config, l->err);
 
 	if (ret < 0)
 		return ret;

@@ -29,7 +29,7 @@ int attr_files_load(struct attrs **out, const char *name, const struct odb *odb,
  * Path of the user's file, malloc()ed: core.attributesFile, or the default
  * below XDG_CONFIG_HOME or HOME. 0 with NULL when there is no such place.
  */
-int attr_files_user_path(char **out, const struct repo *repo,
+int attr_files_user_path(char **out, const struct config *config,
 			 struct error *err);
 
 #endif

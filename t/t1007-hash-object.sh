@@ -129,6 +129,14 @@ test_expect_success 'outside a repository, and sha256' '
 	mkdir ../none &&
 	cp a ../none &&
 	same -e -C ../none hash-object a &&
+	printf "a\r\n" >../none/crlf &&
+	echo "crlf text" >../none/attributes &&
+	for key in autocrlf=input "attributesFile=$PWD/../none/attributes"
+	do
+		same -e -C ../none -c core.$key hash-object crlf &&
+		test_must_fail git_alone -C ../none -c core.$key \
+			hash-object crlf || return 1
+	done &&
 	test_must_fail git -C ../none hash-object -w a 2>err &&
 	grep "not a git repository" err &&
 	stock init -q --object-format=sha256 ../s &&
