@@ -211,11 +211,20 @@ static void trace_filters(const struct rev_list_run *r)
 static int open_through(struct rev_list_run *r)
 {
 	struct rev_list_history *h = &r->history;
+	char hex[OID_MAX_HEX_LEN + 1];
 	int ret = 0;
 
-	for (size_t i = 0; i < h->through.nr && !ret; i++)
-		ret = walk_add_tip(&r->walk, &h->through_tips,
-				   &h->through.items[i].oid, false, r->err);
+	for (size_t i = 0; i < h->through.nr && !ret; i++) {
+		const struct oid *oid = &h->through.items[i].oid;
+
+		ret = walk_add_tip(&r->walk, &h->through_tips, oid, false,
+				   r->err);
+		if (!ret && h->through_tips.commit_nr == i)
+			ret = error_set(r->err, ERR_INVALID,
+					"could not get commit for "
+					"--ancestry-path argument %s",
+					oid_to_hex(hex, oid, r->odb->algo));
+	}
 	h->o.through = h->through_tips.commits;
 	h->o.through_nr = h->through_tips.commit_nr;
 	return ret;

@@ -162,7 +162,8 @@ test_expect_success 'wrong usage is told as stock Git does' '
 	same -e -C r rev-list --parents --children HEAD &&
 	same -e -C r rev-list --simplify-merges --children HEAD &&
 	same -e -C r rev-list --ancestry-path HEAD &&
-	same -C r rev-list --ancestry-path=nope HEAD
+	same -C r rev-list --ancestry-path=nope HEAD &&
+	same -C r rev-list --ancestry-path=HEAD: HEAD
 '
 
 # ---- the example of git-rev-list(1)
