@@ -213,7 +213,7 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 
 	if (find_bit(fill, w->history.commits[commit_nr].obj_pos, &bit))
 		return indexed_distance(fill, bit, most);
-	if (packed <= indexed)
+	if (!indexed || packed <= indexed)
 		return 0;
 	return (size_t)((double)(packed - indexed) / (double)indexed *
 			(double)bitmap_file_count_type(fill->file,
@@ -571,6 +571,14 @@ static int list_rows(struct sort_item *list, size_t *nr,
 	return sort_items(list, kept);
 }
 
+/* The set may have it by now, of another tip or of the same one. */
+static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
+{
+	uint32_t idx_pos = bitmap_file_row(f->fill->file, row).idx_pos;
+
+	return holds(f->fill, idx_pos) ? 0 : or_row(f, row, err);
+}
+
 /*
  * Bitmaps of the tips that were not read. Their dates are not known; in a pack
  * newer commits stand before older ones, as a rule, and the bitmap of the
@@ -591,7 +599,7 @@ static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 	if (ret >= 0)
 		ret = list_rows(list, &nr, f) < 0 ? error_nomem(err) : 0;
 	for (i = 0; i < nr && !ret; i++)
-		ret = or_row(f, list[i].value, err);
+		ret = or_lacking(f, list[i].value, err);
 	free(list);
 	return ret;
 }

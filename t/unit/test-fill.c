@@ -149,7 +149,22 @@ static void steps(void **state)
 	randrepo_release(&r);
 }
 
-/* Tips that nobody has read yet: of some sets none has a bitmap. */
+/* No bitmap was used that the set had already. */
+static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
+{
+	memset(b->found, 0, RANDREPO_MAX);
+	for (size_t i = 0; i < trace->row_nr; i++) {
+		uint32_t nr = bitmaprepo_row(b, trace->rows[i]);
+
+		assert_false(b->found[nr]);
+		randrepo_reach(b->r, b->found, nr);
+	}
+}
+
+/*
+ * Tips that nobody has read yet, each named twice: of some sets none has a
+ * bitmap.
+ */
 static void tips_that_were_not_read(void **state)
 {
 	uint64_t seed = random_seed();
@@ -160,21 +175,27 @@ static void tips_that_were_not_read(void **state)
 	make(&r, &b, &seed);
 	for (int i = 0; i < 150; i++) {
 		struct walk_tips tips = WALK_TIPS_INIT;
+		struct bitmap_trace trace = {0};
 
 		memset(b.want, 0, RANDREPO_MAX);
 		for (uint64_t n = 1 + random_next(&seed) % 4; n > 0; n--) {
 			uint32_t nr =
 				r.commits[random_next(&seed) % r.commit_nr];
 
-			assert_int_equal(walk_add_tip_unread(&b.walk, &tips,
-							     &r.objects[nr].oid,
-							     NULL),
-					 0);
+			for (int twice = 0; twice < 2; twice++)
+				assert_int_equal(
+					walk_add_tip_unread(&b.walk, &tips,
+							    &r.objects[nr].oid,
+							    NULL),
+					0);
 			randrepo_reach(&r, b.want, nr);
 		}
 		start(&fill, &b);
+		fill.trace = &trace;
 		assert_int_equal(bitmap_fill_tips(&fill, &tips, NULL, NULL), 0);
 		check_set(&b, &fill);
+		check_trace(&b, &trace);
+		bitmap_trace_release(&trace);
 		bitmap_fill_release(&fill);
 		walk_tips_release(&tips);
 		walk_close(&b.walk);
@@ -321,6 +342,36 @@ static void distances(void **state)
 	randrepo_release(&r);
 }
 
+/* Nothing is known of what an empty index is far from. */
+static void distance_to_nothing(void **state)
+{
+	const struct walk_tips none = WALK_TIPS_INIT;
+	const struct bitmap_file empty = {.name = "empty"};
+	struct walk_tips tip = WALK_TIPS_INIT;
+	uint64_t seed = random_seed();
+	struct bitmap_side *side;
+	struct bitmap_fill fill;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, &b, &seed);
+	start(&fill, &b);
+	fill.file = &empty;
+	assert_int_equal(bitmap_side_start(&side, &fill, &none, NULL, NULL), 0);
+	assert_int_equal(
+		walk_add_tip(&b.walk, &tip,
+			     &r.objects[r.commits[r.commit_nr - 1]].oid, false,
+			     NULL),
+		0);
+	assert_int_equal(bitmap_side_distance(side, tip.commits[0], SIZE_MAX),
+			 0);
+	walk_tips_release(&tip);
+	bitmap_side_free(side);
+	bitmap_fill_release(&fill);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -328,6 +379,7 @@ int main(void)
 		cmocka_unit_test(steps),
 		cmocka_unit_test(tips_that_were_not_read),
 		cmocka_unit_test(distances),
+		cmocka_unit_test(distance_to_nothing),
 		cmocka_unit_test(stops_at_bitmaps),
 		cmocka_unit_test(name_hashes),
 	};
