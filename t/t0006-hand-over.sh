@@ -63,7 +63,7 @@ spied () {
 # Words of commands with something that we do not have: one line each, split
 # at blanks. These are right anywhere.
 cat >lines <<\EOF
-rev-list --since=2005-04-07 HEAD
+rev-list --since=2005-04-01 HEAD
 rev-list --max-age=1112912300 --all
 rev-list --pretty HEAD
 rev-list --pretty=oneline --abbrev-commit HEAD~2..HEAD
@@ -278,7 +278,7 @@ test_expect_success 'names of a batch that stock Git alone resolves' '
 
 test_expect_success 'options before the command hold for stock Git' '
 	input=/dev/null &&
-	same -C tree/a -C b rev-list --since=2005-04-07 --objects HEAD -- . &&
+	same -C tree/a -C b rev-list --since=2005-04-01 --objects HEAD -- . &&
 	same --git-dir=bare.git rev-list --graph side &&
 	same -C tree/a --git-dir=../../bare.git --work-tree=.. rev-list \
 		--no-walk --oneline side &&
@@ -332,9 +332,9 @@ test_expect_success 'commands that change something' '
 '
 
 test_expect_success 'bundle create' '
-	spied git -C tree bundle create -q ../one.bundle --since=2005-04-07 \
+	spied git -C tree bundle create -q ../one.bundle --since=2005-04-01 \
 		main side^! &&
-	echo "<bundle><create><-q><../one.bundle><--since=2005-04-07><main><side^!>" \
+	echo "<bundle><create><-q><../one.bundle><--since=2005-04-01><main><side^!>" \
 		>expect &&
 	test_cmp expect called &&
 	stock -C tree bundle verify ../one.bundle &&
