@@ -213,7 +213,9 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 
 	if (find_bit(fill, w->history.commits[commit_nr].obj_pos, &bit))
 		return indexed_distance(fill, bit, most);
-	if (!indexed || packed <= indexed)
+	if (!indexed)
+		return most;
+	if (packed <= indexed)
 		return 0;
 	return (size_t)((double)(packed - indexed) / (double)indexed *
 			(double)bitmap_file_count_type(fill->file,

@@ -96,7 +96,7 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
  * About how many commits lie behind one up to those that have bitmaps: by the
  * order of the pack, which has newer commits first, as far as `most`; for one
  * that the index does not have, by the number of packed objects that it does
- * not have. O(most + words of a type bitmap).
+ * not have, and `most` if it has none at all. O(most + words of a type bitmap).
  */
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);
