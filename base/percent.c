@@ -28,20 +28,23 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+int percent_byte(const char *p)
+{
+	int high = *p == '%' ? hex_digit(p[1]) : -1;
+	int low = high < 0 ? -1 : hex_digit(p[2]);
+
+	return low < 0 ? -1 : high << 4 | low;
+}
+
 void percent_decode(char *text)
 {
 	char *out = text;
 
 	for (; *text; text++) {
-		int high = *text == '%' ? hex_digit(text[1]) : -1;
-		int low = high >= 0 ? hex_digit(text[2]) : -1;
+		int byte = percent_byte(text);
 
-		if (low >= 0 && (high || low)) {
-			*out++ = (char)(high << 4 | low);
-			text += 2;
-		} else {
-			*out++ = *text;
-		}
+		*out++ = byte > 0 ? (char)byte : *text;
+		text += byte > 0 ? 2 : 0;
 	}
 	*out = '\0';
 }

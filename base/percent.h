@@ -17,6 +17,9 @@
 int percent_encode(struct buf *out, const char *text, size_t len,
 		   const char *reserved);
 
+/* The byte that "%xx" at `p`, which ends with a NUL, stands for; or -1. */
+int percent_byte(const char *p);
+
 /*
  * Undo it, in place. What is no encoding stays, and so does "%00", which would
  * cut the string.

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/percent.h"
 #include "repo/submodule-url.h"
 
 #define PORT_MAX 65535
@@ -35,27 +36,10 @@ bool submodule_url_is_option(const char *value)
 
 /* ---- percent signs */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The byte that "%xx" at p stands for, or -1. */
-static int escaped(const char *p)
-{
-	int high = p[0] == '%' ? hex_digit(p[1]) : -1;
-	int low = high < 0 ? -1 : hex_digit(p[2]);
-
-	return low < 0 ? -1 : high << 4 | low;
-}
-
 static bool has_newline(const char *url)
 {
 	for (; *url; url++)
-		if (*url == '\n' || escaped(url) == '\n')
+		if (*url == '\n' || percent_byte(url) == '\n')
 			return true;
 	return false;
 }
@@ -107,7 +91,7 @@ static bool is_alnum(char c)
 static bool escapes_are_good(const char *p, const char *end)
 {
 	for (; p < end; p++)
-		if (*p == '%' && (end - p < 3 || escaped(p) < 0))
+		if (*p == '%' && (end - p < 3 || percent_byte(p) < 0))
 			return false;
 	return true;
 }
@@ -158,7 +142,7 @@ static size_t dot_len(const char *p, const char *end)
 {
 	if (p < end && *p == '.')
 		return 1;
-	return end - p >= 3 && escaped(p) == '.' ? 3 : 0;
+	return end - p >= 3 && percent_byte(p) == '.' ? 3 : 0;
 }
 
 /* How many dots a segment consists of; 0: of other things. */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/percent.h"
 #include "serve/http-url.h"
 
 /* The end of a path: `a`, `x` hexadecimal digits, `b`, `y` digits, `c`. */
@@ -103,23 +104,14 @@ bool http_url_parse(struct http_url *url, const char *path)
 	return false;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Append one character, which may be written as several; returns their end. */
 static const char *decode_one(struct buf *out, const char *p)
 {
-	int high = *p == '%' ? digit(p[1]) : -1;
-	int low = high >= 0 ? digit(p[2]) : -1;
+	int byte = percent_byte(p);
 	char c = *p == '+' ? ' ' : *p;
 
-	if (low >= 0 && (high || low)) {
-		c = (char)(high << 4 | low);
+	if (byte > 0) {
+		c = (char)byte;
 		p += 2;
 	}
 	return buf_append_char(out, c) < 0 ? NULL : p + 1;
