@@ -272,6 +272,7 @@ static int visit_all(struct visit *v, struct error *err)
 	struct refs_record record;
 	int ret;
 
+	v->target = v->behind = (struct buf)BUF_INIT;
 	if (!v->prefix || starts_with("refs/", v->prefix))
 		v->prefix = "refs/";
 	if (!starts_with(v->prefix, "refs/"))
@@ -308,8 +309,6 @@ int refs_each_except(struct refs *refs, const char *prefix,
 		.refs = refs,
 		.prefix = prefix,
 		.except = except,
-		.target = BUF_INIT,
-		.behind = BUF_INIT,
 		.fn = fn,
 		.ctx = ctx,
 		.warning = warning,
@@ -333,8 +332,6 @@ int refs_each_from(struct refs *refs, const char *prefix, const char *start,
 		.refs = refs,
 		.prefix = prefix,
 		.start = start,
-		.target = BUF_INIT,
-		.behind = BUF_INIT,
 		.fn = fn,
 		.ctx = ctx,
 		.warning = warning,
@@ -350,8 +347,6 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 	struct visit v = {
 		.refs = refs,
 		.prefix = prefix,
-		.target = BUF_INIT,
-		.behind = BUF_INIT,
 		.fn = fn,
 		.ctx = ctx,
 		.is_strict = true,
@@ -368,8 +363,6 @@ int refs_each_or_broken(struct refs *refs, const char *prefix,
 	struct visit v = {
 		.refs = refs,
 		.prefix = prefix,
-		.target = BUF_INIT,
-		.behind = BUF_INIT,
 		.fn = fn,
 		.broken = broken,
 		.ctx = ctx,
