@@ -129,6 +129,20 @@ repo_import () {
 	stock -C "$1" fast-import --quiet --date-format=raw
 }
 
+# repo_many <dir> <nr>: <nr> commits of a file each, with three objects, fast.
+repo_many () {
+	awk -v nr="$2" 'BEGIN {
+		for (i = 1; i <= nr; i++) {
+			print "commit refs/heads/main"
+			print "committer A <a@example.com> " i " +0000"
+			print "data 0"
+			print "M 100644 inline dir/file" i % 10
+			print "data 5"
+			printf "%05d\n", i
+		}
+	}' | repo_import "$1"
+}
+
 # One commit of a stream:
 #	stream_commit <branch> <mark> <seconds> <path> <content> [<line>...]
 # The lines ("from :1", "merge :2") stand before the file's change.

@@ -15,16 +15,7 @@ damage () {
 }
 
 test_expect_success 'a pack of more than 8,192 objects' '
-	awk "BEGIN {
-		for (i = 1; i <= 3000; i++) {
-			print \"commit refs/heads/main\"
-			print \"committer A <a@example.com> \" i \" +0000\"
-			print \"data 0\"
-			print \"M 100644 inline dir/file\" i % 10
-			print \"data 5\"
-			printf \"%05d\\n\", i
-		}
-	}" | repo_import large.git &&
+	repo_many large.git 3000 &&
 	repo_tags large.git &&
 	git -C large.git -c repack.prepareAnswers=false repack -adbq &&
 	chmod u+w large.git/objects/pack/* &&

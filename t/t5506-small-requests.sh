@@ -31,16 +31,7 @@ opened () {
 }
 
 test_expect_success 'a repository with all that makes it fast' '
-	awk "BEGIN {
-		for (i = 1; i <= 2500; i++) {
-			print \"commit refs/heads/main\"
-			print \"committer A <a@example.com> \" i \" +0000\"
-			print \"data 0\"
-			print \"M 100644 inline dir/file\" i % 10
-			print \"data 5\"
-			printf \"%05d\\n\", i
-		}
-	}" | repo_import server.git &&
+	repo_many server.git 2500 &&
 	repo_tags server.git &&
 	git -C server.git pack-refs --all &&
 	git -C server.git repack -adbq &&

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "object/oid.h"
 
 /* 0. What is wrong with what is tested aborts. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
@@ -22,6 +23,25 @@ static inline void require(bool ok)
 {
 	if (!ok)
 		abort();
+}
+
+/*
+ * Check input for either hash function, in memory of exactly its size, so that
+ * a byte too far is noticed.
+ */
+static inline void fuzz_exactly(const void *data, size_t len,
+				void (*check)(const char *bytes, size_t len,
+					      enum hash_algo algo))
+{
+	char *bytes = malloc(len ? len : 1);
+
+	if (!bytes)
+		return;
+	if (len)
+		memcpy(bytes, data, len);
+	check(bytes, len, HASH_SHA1);
+	check(bytes, len, HASH_SHA256);
+	free(bytes);
 }
 
 struct fuzz_input {

@@ -18,6 +18,18 @@ static int open_session(struct session *s, struct dialog *d, struct error *err)
 	return session_init(s, &d->options, &io, err);
 }
 
+/* With these lines of section uploadpack. */
+static void open_configured(struct session *s, struct dialog *d,
+			    const char *lines)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "[uploadpack]\n%s", lines);
+	dialog_init(d, HASH_SHA1);
+	dialog_config(d, CONFIG_LOCAL, text);
+	assert_int_equal(open_session(s, d, NULL), 0);
+}
+
 static void test_defaults(void **state)
 {
 	struct dialog d;
@@ -71,15 +83,11 @@ static void test_allow(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[256], actual[4];
+		char actual[4];
 		struct dialog d;
 		struct session s;
 
-		snprintf(text, sizeof(text), "[uploadpack]\n%s",
-			 cases[i].config);
-		dialog_init(&d, HASH_SHA1);
-		dialog_config(&d, CONFIG_LOCAL, text);
-		assert_int_equal(open_session(&s, &d, NULL), 0);
+		open_configured(&s, &d, cases[i].config);
 		snprintf(actual, sizeof(actual), "%d%d%d", s.config.allow_tip,
 			 s.config.allow_reachable, s.config.allow_any);
 		assert_string_equal(actual, cases[i].expect);
@@ -102,15 +110,10 @@ static void test_keep_alive(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char text[256];
 		struct dialog d;
 		struct session s;
 
-		snprintf(text, sizeof(text), "[uploadpack]\n%s",
-			 cases[i].config);
-		dialog_init(&d, HASH_SHA1);
-		dialog_config(&d, CONFIG_LOCAL, text);
-		assert_int_equal(open_session(&s, &d, NULL), 0);
+		open_configured(&s, &d, cases[i].config);
 		assert_int_equal(s.config.keep_alive, cases[i].expect);
 		session_release(&s);
 		dialog_release(&d);

@@ -45,6 +45,16 @@ static void fill(struct repack_items *list, uint32_t nr, uint64_t *seed)
 	}
 }
 
+/* The same, no deltas among them. */
+static void fill_alone(struct repack_items *list, uint32_t nr, uint64_t *seed)
+{
+	fill(list, nr, seed);
+	for (size_t i = 0; i < list->nr; i++) {
+		list->items[i].base = REPACK_NO_ITEM;
+		list->items[i].is_external = false;
+	}
+}
+
 static void check(const struct repack_items *list)
 {
 	uint32_t *place = calloc(list->nr + 1, sizeof(*place));
@@ -94,11 +104,7 @@ static void order_is_kept(void **state)
 	uint32_t *order;
 	size_t nr;
 
-	fill(&list, 500, &seed);
-	for (size_t i = 0; i < list.nr; i++) {
-		list.items[i].base = REPACK_NO_ITEM;
-		list.items[i].is_external = false;
-	}
+	fill_alone(&list, 500, &seed);
 	order = write_order(&list, &nr);
 	assert_int_equal(nr, 500);
 	for (size_t i = 1; i < nr; i++)
@@ -141,11 +147,9 @@ static void tip_first(void **state)
 	uint32_t *order;
 	size_t nr;
 
-	fill(&list, 500, &seed);
+	fill_alone(&list, 500, &seed);
 	assert_int_equal(bitset_init(&islands.tip, list.nr), 0);
 	for (size_t i = 0; i < list.nr; i++) {
-		list.items[i].base = REPACK_NO_ITEM;
-		list.items[i].is_external = false;
 		if (random_next(&seed) % 4 == 0)
 			bitset_set(&islands.tip, i);
 	}
@@ -190,14 +194,12 @@ static void one_run_each(void **state)
 	uint32_t *order;
 	size_t nr;
 
-	fill(&list, 500, &seed);
+	fill_alone(&list, 500, &seed);
 	islands.layers = calloc(list.nr, 1);
 	islands.layer_end = (uint32_t)list.nr;
 	assert_non_null(islands.layers);
 	assert_int_equal(bitset_init(&islands.tip, list.nr), 0);
 	for (size_t i = 0; i < list.nr; i++) {
-		list.items[i].base = REPACK_NO_ITEM;
-		list.items[i].is_external = false;
 		islands.layers[i] = random_next(&seed) % 3;
 		if (random_next(&seed) % 4 == 0 &&
 		    islands.layers[i] != ISLANDS_LAYER_REST)
