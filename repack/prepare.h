@@ -28,7 +28,7 @@ int prepare_is_wanted(const struct repo *repo, struct error *err);
  * Work out what one pack of the repository can answer by copying runs, and
  * write objects/info/prepared; or remove that file when there is nothing to
  * write, or repack.prepareAnswers is false. What is sent for each answer is
- * read and hashed once. 0 or negative.
+ * read and hashed, once more with tags that come along. 0 or negative.
  */
 int prepare_answers(const struct repo *repo, struct refs *refs,
 		    const struct prepare_options *options, struct error *err);
