@@ -86,7 +86,8 @@ bool found_checksum(const struct found *f, struct oid *checksum)
 	size_t nr = bitset_count(&f->packed);
 	bool is_there = false;
 
-	if (f->objects.nr || !f->space.pack || nr < PREPARED_MIN)
+	if (f->request->have_nr || f->objects.nr || !f->space.pack ||
+	    nr < PREPARED_MIN)
 		return false;
 	if (f->answer)
 		return look_up(checksum, &f->prepared, f, nr);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finding the objects of a request. What the receiver has at its boundary:
- * find-boundary.c; bases of deltas: find-bases.c.
+ * find-boundary.c; bases of deltas: find-bases.c; what is known of each object:
+ * find-packed.c.
  */
 #include <stdlib.h>
 
@@ -381,27 +382,6 @@ static int find_by_preparation(struct finding *g, struct error *err)
 	return ret < 0 ? ret : 1;
 }
 
-bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
-{
-	const struct bitmap_space *space = &found->space;
-	const struct odb_pack *pack = space->pack;
-	uint32_t idx_pos;
-
-	if (!space->odb || odb_pos >= space->odb->packed_nr)
-		return false;
-	if (odb_pos - found->bits.first < found->bits.nr) {
-		*bit_pos = found->bits.bits[odb_pos - found->bits.first];
-		return true;
-	}
-	if (pack && odb_pos >= pack->first_pos &&
-	    odb_pos - pack->first_pos < pack->pack->idx.nr)
-		idx_pos = odb_pos - pack->first_pos;
-	else if (!bitmap_space_find(space, odb_oid_raw(space->odb, odb_pos),
-				    &idx_pos))
-		return false;
-	return bitmap_space_bit_of(space, idx_pos, bit_pos);
-}
-
 const struct pack_rev *find_order(struct pack *pack, size_t wanted,
 				  struct error *err)
 {
@@ -471,81 +451,6 @@ static int split_packed(struct found *f, struct error *err)
 
 		if (found_bit(f, (uint32_t)at, &bit))
 			bitset_set(&f->packed_had, bit);
-	}
-	return 0;
-}
-
-/* What the bitmap index knows about the objects of `subset`. */
-static int each_indexed(const struct found *f, const struct bitset *subset,
-			int (*fn)(void *ctx, const struct walk_item *object),
-			void *ctx, struct error *err)
-{
-	if (bitset_count(subset) > f->pb->file.object_nr / 16)
-		bitmap_space_prepare(&f->space);
-	for (size_t bit = bitset_next(subset, 0); bit < subset->bits;
-	     bit = bitset_next(subset, bit + 1)) {
-		uint32_t bit_pos = (uint32_t)bit;
-		struct walk_item object = {
-			.name_hash = bitmap_file_name_hash(
-				&f->pb->file,
-				pack_bitmap_idx_pos(f->pb, bit_pos)),
-			.type = (uint8_t)pack_bitmap_type(f->pb, bit_pos),
-		};
-		int ret = pack_bitmap_odb_pos(&object.obj_pos, f->pb, bit_pos,
-					      err);
-
-		if (ret < 0)
-			return ret;
-		if (fn(ctx, &object) < 0)
-			return error_nomem(err);
-	}
-	return 0;
-}
-
-/*
- * Of a prepared answer only tags that came along can be deltas whose base does
- * not come along: the rest was seen to have all of its bases.
- */
-static int each_tag(const struct found *found, const struct bitset *subset,
-		    int (*fn)(void *ctx, const struct walk_item *object),
-		    void *ctx, struct error *err)
-{
-	int ret = 0;
-
-	for (size_t bit = bitset_next(subset, 0); bit < subset->bits && !ret;
-	     bit = bitset_next(subset, bit + 1)) {
-		struct walk_item tag = {.type = OBJ_TAG};
-
-		if (ewah_test(&found->answer->objects, bit))
-			return error_set(
-				err, ERR_CORRUPT,
-				"%s: a prepared answer lacks bases of deltas",
-				found->prepared.pack->pack->name);
-		ret = bitmap_space_obj_of_bit(&tag.obj_pos, &found->space,
-					      (uint32_t)bit, err);
-		if (!ret && fn(ctx, &tag) < 0)
-			ret = error_nomem(err);
-	}
-	return ret;
-}
-
-int found_each_packed(const struct found *found, const struct bitset *subset,
-		      int (*fn)(void *ctx, const struct walk_item *object),
-		      void *ctx, struct error *err)
-{
-	if (bitset_is_empty(subset))
-		return 0;
-	if (found->pb)
-		return each_indexed(found, subset, fn, ctx, err);
-	if (found->answer)
-		return each_tag(found, subset, fn, ctx, err);
-	for (size_t i = 0; i < found->walked.nr; i++) {
-		const struct walk_item *object = &found->walked.items[i];
-		uint32_t bit;
-
-		if (found_bit(found, object->obj_pos, &bit) &&
-		    bitset_get(subset, bit) && fn(ctx, object) < 0)
-			return error_nomem(err);
 	}
 	return 0;
 }
@@ -621,18 +526,4 @@ void found_close(struct found *found)
 	free(found->boundary);
 	bitset_release(&found->had);
 	walk_close(&found->walk);
-}
-
-bool found_had(const struct found *found, uint32_t odb_pos)
-{
-	const struct odb *odb = found->walk.odb;
-	uint32_t bit;
-
-	if (!found->pb) {
-		if (odb->pack_nr > 1)
-			odb_find_raw(odb, odb_oid_raw(odb, odb_pos), &odb_pos);
-		return bitset_get(&found->had, odb_pos);
-	}
-	return found_bit(found, odb_pos, &bit) &&
-	       bitset_get(&found->packed_had, bit);
 }

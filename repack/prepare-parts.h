@@ -3,6 +3,7 @@
 #ifndef REPACK_PREPARE_PARTS_H
 #define REPACK_PREPARE_PARTS_H
 
+#include "repack/find.h"
 #include "repack/prepare.h"
 #include "repack/prepared.h"
 #include "repack/send.h"
@@ -38,5 +39,38 @@ struct preparing {
  * p->err set.
  */
 int prepare_list(struct preparing *p, const struct prepare_options *options);
+
+/*
+ * How answers are made: as configured, but nothing is taken from what is
+ * prepared already, since a mistake would go from file to file. 0 or negative.
+ */
+int prepare_load_options(struct repack_send_options *options,
+			 const struct repo *repo, struct error *err);
+
+/*
+ * Find what an item is answered with, without tags; *request is filled in, and
+ * has to stay until found_close(). Those come along that are then added to
+ * request->tags. 0 or negative.
+ */
+int prepare_find(struct found *found, const struct preparing *p,
+		 const struct preparation *item, struct repack_request *request,
+		 struct error *err);
+
+/*
+ * Whether what was found has the history that is asked for. A repository that
+ * is shallow has not, and may get it when its answers are there still.
+ */
+bool prepare_has_history(const struct preparation *item,
+			 const struct found *found);
+
+/*
+ * What the pack of these objects ends with: 1; 0 when they cannot be copied as
+ * they are; or negative. Of some of a pack, all is read.
+ */
+int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
+		 const struct bitset *objects, struct error *err);
+
+/* Release what is owned. */
+void preparing_release(struct preparing *p);
 
 #endif

@@ -27,12 +27,8 @@ static int put_nothing(void *ctx, const void *bytes, size_t len,
 	return 0;
 }
 
-/*
- * What the pack of these objects ends with: 1; 0 when they cannot be copied as
- * they are.
- */
-static int hash_answer(struct oid *checksum, const struct bitmap_space *space,
-		       const struct bitset *objects, struct error *err)
+int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
+		 const struct bitset *objects, struct error *err)
 {
 	const struct reuse_request request = {
 		.space = space,
@@ -88,16 +84,19 @@ static int answer_with_tags(const struct preparing *p, struct preparation *item,
 {
 	struct prepared_answer *answer = &item->answer;
 	struct bitset *all = &found->packed;
-	int ret = hash_answer(&answer->checksum, &found->space, objects, err);
+	int ret = prepare_hash(&answer->checksum, &found->space, objects, err);
 
-	if (ret > 0)
-		ret = found_include_tags(found, err) < 0 ? err->code
-							 : is_of_pack(p, found);
-	answer->tagged = answer->checksum;
-	if (ret > 0 && !bitset_equal(all, objects))
-		ret = hash_answer(&answer->tagged, &found->space, all, err);
 	if (ret <= 0)
 		return ret;
+	ret = found_include_tags(found, err);
+	if (ret < 0 || !is_of_pack(p, found))
+		return ret;
+	answer->tagged = answer->checksum;
+	if (!bitset_equal(all, objects)) {
+		ret = prepare_hash(&answer->tagged, &found->space, all, err);
+		if (ret <= 0)
+			return ret;
+	}
 	bitset_andnot(all, objects);
 	ret = keep(&item->objects, &answer->objects, &answer->object_nr,
 		   objects, err);
@@ -108,13 +107,9 @@ static int answer_with_tags(const struct preparing *p, struct preparation *item,
 	return ret;
 }
 
-/*
- * Find what an item is answered with, without tags. Those come along that are
- * added to found->request->tags.
- */
-static int find(struct found *found, const struct preparing *p,
-		const struct preparation *item, struct repack_request *request,
-		struct error *err)
+int prepare_find(struct found *found, const struct preparing *p,
+		 const struct preparation *item, struct repack_request *request,
+		 struct error *err)
 {
 	struct error warning = ERROR_INIT;
 
@@ -129,12 +124,8 @@ static int find(struct found *found, const struct preparing *p,
 	return found_open(found, p->odb, request, &p->options, &warning, err);
 }
 
-/*
- * Whether what was found has the history that is asked for. A repository that
- * is shallow has not, and may get it when its answers are there still.
- */
-static bool has_history(const struct preparation *item,
-			const struct found *found)
+bool prepare_has_history(const struct preparation *item,
+			 const struct found *found)
 {
 	return item->is_cut || !found->walk.shallow.nr;
 }
@@ -145,12 +136,12 @@ static int prepare_item(struct preparing *p, struct preparation *item,
 	struct bitset objects = BITSET_INIT;
 	struct repack_request request;
 	struct found found;
-	int ret = find(&found, p, item, &request, err);
+	int ret = prepare_find(&found, p, item, &request, err);
 
 	if (ret < 0)
 		return ret;
 	request.tags = (struct repack_tags){.each = each_tag, .ctx = p};
-	if (has_history(item, &found) && is_of_pack(p, &found)) {
+	if (prepare_has_history(item, &found) && is_of_pack(p, &found)) {
 		ret = bitset_copy(&objects, &found.packed) < 0
 			      ? error_nomem(err)
 			      : answer_with_tags(p, item, &found, &objects,
@@ -220,7 +211,7 @@ out:
 	return ret;
 }
 
-static void preparing_release(struct preparing *p)
+void preparing_release(struct preparing *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		ewah_release(&p->list[i].objects);
@@ -249,12 +240,8 @@ static int work_out(struct preparing *p, const struct prepare_options *options,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/*
- * Nothing is taken from what is prepared already: a mistake would go from file
- * to file.
- */
-static int load_options(struct repack_send_options *options,
-			const struct repo *repo, struct error *err)
+int prepare_load_options(struct repack_send_options *options,
+			 const struct repo *repo, struct error *err)
 {
 	int ret = repack_send_options_load(options, repo, err);
 
@@ -279,7 +266,8 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 	struct buf bytes = BUF_INIT;
 	struct odb *odb = NULL;
 	int wanted = prepare_is_wanted(repo, err);
-	int ret = wanted < 0 ? wanted : load_options(&p.options, repo, err);
+	int ret = wanted < 0 ? wanted
+			     : prepare_load_options(&p.options, repo, err);
 
 	if (!ret && wanted)
 		ret = odb_open(&odb, repo, NULL, err);
@@ -294,181 +282,5 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 	preparing_release(&p);
 	buf_release(&bytes);
 	odb_close(odb);
-	return ret;
-}
-
-static int open_space(struct bitmap_space *space, const struct preparing *p,
-		      struct error *err)
-{
-	const struct pack_rev *rev = pack_get_rev(p->pack->pack, err);
-
-	if (!rev)
-		return ERR_NOMEM;
-	*space = bitmap_space_of_pack(p->odb, p->pack, rev);
-	return 0;
-}
-
-/*
- * Whether a set of objects, with tags or without, can be copied as it is, and
- * what is sent then ends with the checksum.
- */
-static int verify_set(const struct preparing *p, const struct bitset *objects,
-		      const struct oid *expected, struct error *err)
-{
-	struct bitmap_space space;
-	struct oid checksum;
-	int ret = open_space(&space, p, err);
-
-	if (!ret)
-		ret = hash_answer(&checksum, &space, objects, err);
-	return ret > 0 ? oid_equal(&checksum, expected) : ret;
-}
-
-static bool has(const struct bitset *objects, const struct bitmap_space *space,
-		struct found *found, uint32_t obj_pos)
-{
-	uint32_t bit;
-
-	return bitmap_space_bit(space, &found->walk.space, obj_pos, &bit) &&
-	       bitset_get(objects, bit);
-}
-
-/*
- * Whether these objects of the pack are those that were found: it may have been
- * another pack where they were, or a multi-pack-index.
- */
-static int is_found(const struct preparing *p, struct found *found,
-		    const struct bitset *objects, struct error *err)
-{
-	const struct bitset *packed = &found->packed;
-	struct bitmap_space space;
-	int ret = open_space(&space, p, err);
-
-	if (ret < 0)
-		return ret;
-	if (found->objects.nr + bitset_count(packed) != bitset_count(objects))
-		return false;
-	for (size_t i = 0; i < found->objects.nr; i++)
-		if (!has(objects, &space, found,
-			 found->objects.items[i].obj_pos))
-			return false;
-	for (size_t bit = bitset_next(packed, 0); bit < packed->bits;
-	     bit = bitset_next(packed, bit + 1)) {
-		uint32_t obj_pos;
-
-		ret = bitmap_space_obj_of_bit(&obj_pos, &found->space,
-					      (uint32_t)bit, err);
-		if (ret < 0)
-			return ret;
-		if (!has(objects, &space, found, obj_pos))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Whether what is wanted is answered with these objects; a history that is not
- * here any more cannot be compared.
- */
-static int verify_found(const struct preparing *p,
-			const struct preparation *item,
-			const struct bitset *objects, struct error *err)
-{
-	struct repack_request request;
-	struct found found;
-	int ret = find(&found, p, item, &request, err);
-
-	if (ret < 0)
-		return ret;
-	ret = has_history(item, &found) ? is_found(p, &found, objects, err)
-					: true;
-	found_close(&found);
-	return ret;
-}
-
-/*
- * What is asked for by several wants can only be compared while references
- * name them still.
- */
-static int verify_request(const struct preparing *p,
-			  const struct prepared_request *request,
-			  const struct bitset *objects, struct error *err)
-{
-	struct oid want = request->id;
-	const struct preparation single = {
-		.wants = &want,
-		.want_nr = 1,
-		.is_cut = request->kind == PREPARED_DEPTH_1,
-	};
-	int ret = 1;
-
-	if (prepared_is_of_one(request))
-		return verify_found(p, &single, objects, err);
-	for (size_t i = 0; i < p->nr && ret > 0; i++)
-		if (prepared_same_request(&p->list[i].answer.request, request))
-			ret = verify_found(p, &p->list[i], objects, err);
-	return ret;
-}
-
-static int verify_answer(const struct preparing *p,
-			 const struct prepared_answer *answer,
-			 struct error *err)
-{
-	struct bitset objects = BITSET_INIT;
-	char hex[OID_MAX_HEX_LEN + 1];
-	int ret;
-
-	if (bitset_init(&objects, p->pack->pack->idx.nr) < 0)
-		return error_nomem(err);
-	ewah_or_into(&objects, &answer->objects);
-	ret = verify_set(p, &objects, &answer->checksum, err);
-	if (ret > 0)
-		ret = verify_request(p, &answer->request, &objects, err);
-	ewah_or_into(&objects, &answer->tags);
-	if (ret > 0)
-		ret = verify_set(p, &objects, &answer->tagged, err);
-	bitset_release(&objects);
-	if (ret < 0)
-		return ret;
-	return ret ? 0
-		   : error_set(
-			     err, ERR_CORRUPT,
-			     "%s: the prepared answer that ends with %s is "
-			     "wrong",
-			     p->pack->pack->name,
-			     oid_to_hex(hex, &answer->checksum, p->odb->algo));
-}
-
-/* Every answer of a file. */
-static int verify_all(struct preparing *p, const struct prepared *file)
-{
-	const struct prepare_options nothing = {.checksum = NULL};
-	int ret = load_options(&p->options, p->odb->repo, p->err);
-
-	p->pack = file->pack;
-	p->reader = odb_reader_new(p->odb, 0);
-	if (!p->reader)
-		ret = error_nomem(p->err);
-	if (!ret)
-		ret = prepare_list(p, &nothing);
-	for (size_t i = 0; i < file->nr && !ret; i++)
-		ret = verify_answer(p, &file->answers[i], p->err);
-	return ret;
-}
-
-int prepare_verify(size_t *nr, const struct odb *odb, struct refs *refs,
-		   size_t dir_nr, struct error *err)
-{
-	struct preparing p = {.odb = odb, .refs = refs, .err = err};
-	struct prepared file;
-	int ret = prepared_open(&file, odb, dir_nr, err);
-
-	*nr = 0;
-	if (ret <= 0)
-		return ret;
-	*nr = file.nr;
-	ret = verify_all(&p, &file);
-	preparing_release(&p);
-	prepared_close(&file);
 	return ret;
 }
