@@ -39,7 +39,7 @@ repo_newer () {
 		{
 			stream_commit packed 1 1512912000 new/file new \
 				"from $(stock rev-parse main)" &&
-			for i in $(test_seq 2 60)
+			for i in $(seq 2 60)
 			do
 				stream_commit packed $i $((1512912000 + i)) \
 					"new/$((i % 5))" "packed $i" \

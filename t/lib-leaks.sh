@@ -31,7 +31,7 @@ build_commit () {
 network_of_two () {
 	mkdir srv &&
 	repo_linear srv/root.git 12 &&
-	test_seq 1 400 >big && { cat big && echo secret; } >secret.txt &&
+	seq 1 400 >big && { cat big && echo secret; } >secret.txt &&
 	{ cat big && echo own; } >own.txt && echo hidden >hidden.txt &&
 	build_commit srv/root.git refs/heads/main shared/big big main &&
 	MAIN=$commit &&

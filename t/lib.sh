@@ -168,12 +168,22 @@ stream_commit () {
 
 # repo_linear <dir> <nr>: <nr> commits on main; each changes one of ten files.
 repo_linear () {
-	for i in $(test_seq 1 "$2")
-	do
-		stream_commit main "$i" $((1112912000 + 60 * i)) \
-			"dir$((i % 3))/file$((i % 10))" \
-			"$(test_seq 1 20; echo "edit $i"; test_seq 21 40)"
-	done | repo_import "$1"
+	awk -v nr="$2" 'BEGIN {
+		for (n = 1; n <= 20; n++) {
+			head = head n "\n"
+			tail = tail "\n" n + 20
+		}
+		for (i = 1; i <= nr; i++) {
+			when = (1112912000 + 60 * i) " +0200"
+			text = head "edit " i tail
+			print "commit refs/heads/main\nmark :" i
+			print "author A U Thor <author@example.com> " when
+			print "committer C O Mitter <committer@example.com> " when
+			print "data <<END\ncommit " i " on main\nEND"
+			print "M 100644 inline dir" i % 3 "/file" i % 10
+			print "data " length(text) + 1 "\n" text "\n"
+		}
+	}' | repo_import "$1"
 }
 
 # repo_criss_cross <dir> <nr>: two branches that merge each other <nr> times.
@@ -184,7 +194,7 @@ repo_criss_cross () {
 		stream_commit main 1 1112912000 base base
 		stream_commit main 2 1112912060 left 'left 0' 'from :1'
 		stream_commit side 3 1112912060 right 'right 0' 'from :1'
-		for i in $(test_seq 1 "$2")
+		for i in $(seq 1 "$2")
 		do
 			when=$((1112912060 + 60 * i))
 			m=$((2 * i)) s=$((2 * i + 1))
@@ -202,7 +212,7 @@ repo_octopus () {
 	{
 		stream_commit main 1 1112912000 base base
 		set -- "$1" "$2" 'from :1'
-		for i in $(test_seq 2 $(($2 + 1)))
+		for i in $(seq 2 $(($2 + 1)))
 		do
 			stream_commit "arm$i" "$i" $((1112912000 + 60 * i)) \
 				"arm$i" "arm $i" 'from :1'

@@ -31,7 +31,7 @@ test_expect_success 'linear history' '
 
 test_expect_success 'the same repository on every machine' '
 	stock -C linear rev-parse main >actual &&
-	echo df847e39afdb3ba4a70649c0dedf25834ca37951 >expect &&
+	echo 75f94991d4e440befece5906414a10d4580ff31f >expect &&
 	test_cmp expect actual
 '
 

@@ -26,7 +26,7 @@ requests () {
 }
 
 test_expect_success 'a repository with a bitmap index, and one without' '
-	repo_linear repo.git 30 &&
+	repo_linear repo.git 20 &&
 	stock -C repo.git tag -a -m v1 v1 main~3 &&
 	cp -R repo.git plain.git &&
 	cp -R repo.git stock.git &&

@@ -5,11 +5,11 @@ test_description='index-pack, against stock Git'
 
 # repo_edits <dir> <nr>: <nr> commits on main; each edits one of ten files.
 repo_edits () {
-	for n in $(test_seq 1 "$2")
+	for n in $(seq 1 "$2")
 	do
 		stream_commit main $n $((1112912000 + 60 * n)) \
 			"dir$((n % 3))/file$((n % 10))" \
-			"$(test_seq 1 20; echo "edit $n"; test_seq 21 40)"
+			"$(seq 1 20; echo "edit $n"; seq 21 40)"
 	done | repo_import "$1"
 }
 

@@ -167,7 +167,7 @@ test_expect_success 'less memory for building, the same index' '
 
 # push <dir> <nr> <name>: commits on top of main, loose.
 push () {
-	for i in $(test_seq 1 $2)
+	for i in $(seq 1 $2)
 	do
 		test_tick &&
 		blob=$(echo "$3 $i" | stock -C $1 hash-object -w --stdin) &&

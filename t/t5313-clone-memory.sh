@@ -5,7 +5,7 @@ test_description='a clone takes little memory besides the mapped files'
 
 # Bytes that no compression and no delta makes less.
 blobs () {
-	for i in $(test_seq 1 "$2")
+	for i in $(seq 1 "$2")
 	do
 		printf 'commit refs/heads/%s\ncommitter A <a@example.com> %d +0000\n' \
 			"$1" "$i" &&

@@ -24,7 +24,7 @@ for format in sha1 sha256
 do
 	test_expect_success "repositories, $format" '
 		REPO_FORMAT=$format &&
-		repo_linear linear-$format.git 30 &&
+		repo_linear linear-$format.git 20 &&
 		repo_criss_cross cross-$format.git 12 &&
 		repo_octopus octopus-$format.git 5 &&
 		repo_tags octopus-$format.git &&
@@ -210,7 +210,7 @@ test_expect_success 'repositories for changed paths' '
 		stream_commit side 7 1112912300 x/y/z six "from :4" &&
 		stream_commit main 8 1112912360 m seven "from :6" "merge :7"
 	} | repo_import odd.git &&
-	for i in $(test_seq 1 511)
+	for i in $(seq 1 511)
 	do
 		echo "M 100644 inline dir/$i" && echo "data 2" && echo "$i" |
 		cut -c1 && echo

@@ -31,7 +31,7 @@ do
 	export REPO_FORMAT
 
 	test_expect_success "$REPO_FORMAT: setup" '
-		repo_linear base.git 30 &&
+		repo_linear base.git 20 &&
 		repo_split base.git 7 &&
 		test $(pack_names base.git | wc -l) -eq 7 &&
 		repo_objects base.git >want
@@ -80,7 +80,7 @@ done
 REPO_FORMAT=sha1
 
 test_expect_success 'setup' '
-	repo_linear base.git 30 &&
+	repo_linear base.git 20 &&
 	repo_split base.git 7 &&
 	repo_objects base.git >want
 '

@@ -10,7 +10,7 @@ info=objects/info
 
 # grow <nr>: commits on main, in both.
 grow () {
-	for i in $(test_seq 1 "$1")
+	for i in $(seq 1 "$1")
 	do
 		test_tick &&
 		commit=$(stock -C a.git commit-tree -m "at $test_tick_now" \

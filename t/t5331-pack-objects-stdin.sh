@@ -262,7 +262,7 @@ test_expect_success 'and what changes nothing is taken' '
 '
 
 test_expect_success '--compression=-1 is the default of zlib' '
-	test_seq 1 20000 >text &&
+	seq 1 20000 >text &&
 	stock -C repo.git hash-object -w --stdin <text >list &&
 	for level in 0 -1 9
 	do

@@ -8,14 +8,14 @@ test_description='pseudo-merges: written by default, read by ours and others'
 # older than most of it, which nothing merges: refs/pull/<n>/head.
 make_repo () {
 	{
-		for i in $(test_seq 1 260)
+		for i in $(seq 1 260)
 		do
 			stream_commit main $i $((1112912000 + 600 * i)) \
 				"f$((i % 10))" "main $i" || exit
 		done
-		for n in $(test_seq 1 80)
+		for n in $(seq 1 80)
 		do
-			for i in $(test_seq 1 8)
+			for i in $(seq 1 8)
 			do
 				from=
 				test $i = 1 && from="from :$((1 + n % 8))"

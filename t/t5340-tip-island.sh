@@ -8,13 +8,13 @@ UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
 # Files that lose lines, so that older versions are larger, and are bases.
 shrinking () {
-	for i in $(test_seq 1 40)
+	for i in $(seq 1 40)
 	do
 		stream_commit main "$i" $((1112912000 + 60 * i)) \
 			"dir$((i % 3))/file$((i % 8))" \
 			"$(seq 1000 $((1400 - 5 * i)))"
 	done
-	stream_commit side 41 1112920000 other "$(test_seq 1 300)" 'from :20'
+	stream_commit side 41 1112920000 other "$(seq 1 300)" 'from :20'
 }
 
 # crossing <repo> <rev>: how many bases outside a commit's tree its objects
@@ -133,7 +133,7 @@ wants () {
 
 # Branches that take turns in changing the same files.
 taking_turns () {
-	for i in $(test_seq 1 30)
+	for i in $(seq 1 30)
 	do
 		nr=0
 		for branch in main next pull

@@ -8,14 +8,14 @@ FORKS=6
 
 # A history, and forks that each change the same files in a way of their own.
 network () {
-	for i in $(test_seq 1 20)
+	for i in $(seq 1 20)
 	do
 		stream_commit main "$i" $((1112912000 + 60 * i)) \
 			"file$((i % 5))" "$(seq $i $((200 + i)))"
 	done
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
-		for i in $(test_seq 1 5)
+		for i in $(seq 1 5)
 		do
 			from=
 			test $i != 1 || from="from :$((10 + f))"
@@ -29,7 +29,7 @@ network () {
 
 test_expect_success 'setup' '
 	network | repo_import base.git &&
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		tip=$(stock -C base.git rev-parse f$f) &&
 		stock -C base.git update-ref refs/virtual/$f/heads/main $tip &&
@@ -42,7 +42,7 @@ test_expect_success 'setup' '
 
 test_expect_success 'without islands, clones of forks are made anew' '
 	sum=0 &&
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		nr=$(recompressed base.git refs/virtual/$f/) &&
 		sum=$((sum + nr)) || return
@@ -55,7 +55,7 @@ test_expect_success 'with islands, all of them are copied' '
 	stock -C net.git config --add pack.island "refs/heads/" &&
 	stock -C net.git config --add pack.island "refs/virtual/([0-9]+)/" &&
 	"$GIT" -C net.git repack -adbiq &&
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		test $(recompressed net.git refs/virtual/$f/) = 0 || return
 	done &&
@@ -66,7 +66,7 @@ test_expect_success 'with islands, all of them are copied' '
 
 test_expect_success 'and without bitmaps' '
 	rm -f net.git/objects/pack/*.bitmap &&
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		test $(recompressed net.git refs/virtual/$f/) = 0 || return
 	done
@@ -76,7 +76,7 @@ test_expect_success 'what stock Git packed by islands is copied too' '
 	cp -R base.git stock.git &&
 	cp net.git/config stock.git/config &&
 	stock -C stock.git repack -adfiq &&
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		test $(recompressed stock.git refs/virtual/$f/) = 0 || return
 	done
@@ -123,7 +123,7 @@ test_expect_success 'pack-objects --delta-islands' '
 		--delta-islands --delta-base-offset "$PWD/made" >name &&
 	rm -f made.git/objects/pack/* &&
 	cp made-$(cat name).* made.git/objects/pack/ &&
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		test $(recompressed made.git refs/virtual/$f/) = 0 || return
 	done

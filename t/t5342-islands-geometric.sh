@@ -10,13 +10,13 @@ FORKS=6
 # A trunk in one pack, then a pack for each fork: they change the same files in
 # ways of their own, so that one's are good bases for another's.
 network () {
-	for i in $(test_seq 1 60)
+	for i in $(seq 1 60)
 	do
 		stream_commit main "$i" $((1112912000 + 60 * i)) \
 			"file$((i % 5))" "$(seq $i $((400 + i)))"
 	done | repo_import "$1" &&
 	stock -C "$1" repack -adq &&
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		grow "$1" $f 1 $(stock -C "$1" rev-parse main~$((20 - f))) ||
 			return
@@ -27,7 +27,7 @@ network () {
 grow () {
 	name=refs/virtual/$2/heads/main
 	from=${4:-$(stock -C "$1" rev-parse $name)} &&
-	for i in $(test_seq 1 5)
+	for i in $(seq 1 5)
 	do
 		line=
 		test $i != 1 || line="from $from"
@@ -60,7 +60,7 @@ crossing () {
 
 # No clone of a fork, or of the trunk, is made anew.
 nothing_recompressed () {
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		test $(recompressed $1 refs/virtual/$f/) = 0 || return
 	done &&
@@ -117,7 +117,7 @@ test_expect_success 'nor when deltas are made afresh, or loose objects are new' 
 test_expect_success 'what crosses in packs that are rolled up is redone' '
 	"$GIT" -C stock.git repack -dqi --geometric=2 >out &&
 	test $(crossing stock.git) -gt 0 &&
-	for f in $(test_seq 1 $FORKS)
+	for f in $(seq 1 $FORKS)
 	do
 		grow stock.git $f 2 || return
 	done &&

@@ -13,7 +13,7 @@ with the other.'
 # the file <name> gets its id and that of its blob.
 commit () {
 	repo=$1 name=$2 && shift 2 &&
-	blob=$(printf "%s\n" $name "$@" $(test_seq 1 300) |
+	blob=$(printf "%s\n" $name "$@" $(seq 1 300) |
 		stock -C "$repo" hash-object -w --stdin) &&
 	tree=$(printf "100644 blob %s\tf\n" $blob |
 		stock -C "$repo" mktree) &&

@@ -290,7 +290,7 @@ test_expect_success 'explain: the choice, its reason and its numbers' '
 test_expect_success 'explain: few commits far from the index are walked' '
 	stock clone -q --bare repo.git far.git &&
 	stock -C far.git rev-parse main >tip &&
-	for i in $(test_seq 1 1000)
+	for i in $(seq 1 1000)
 	do
 		echo "commit refs/heads/main" &&
 		echo "committer A <a@b> $((2000000000 + i)) +0000" &&
@@ -325,9 +325,9 @@ test_expect_success 'explain: few commits far from the index are walked' '
 # What the client has is not looked for in trees that the index does not need,
 # and yet is a base.
 test_expect_success 'thin deltas where no bitmap says what is had' '
-	content=$(test_seq 1 400 |
+	content=$(seq 1 400 |
 		awk "{ print \$1 * 7919 % 10007 * 104729 }") &&
-	for i in $(test_seq 1 1200)
+	for i in $(seq 1 1200)
 	do
 		echo "commit refs/heads/main" &&
 		echo "committer A <a@b> $((1112912000 + 60 * i)) +0000" &&

@@ -8,7 +8,7 @@ UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
 # grow <dir> <nr>: <nr> more commits on main.
 grow () {
-	for i in $(test_seq 1 "$2")
+	for i in $(seq 1 "$2")
 	do
 		tip=$(stock -C "$1" rev-parse main) &&
 		test_tick &&
@@ -111,7 +111,7 @@ do
 		stock clone -q server.git diverged &&
 		(
 			cd diverged &&
-			for i in $(test_seq 1 40)
+			for i in $(seq 1 40)
 			do
 				test_tick &&
 				stock commit -q --allow-empty -m $i || exit 1
@@ -244,7 +244,7 @@ done
 test_expect_success 'deepening beyond a merge takes nothing away' '
 	{
 		stream_commit main 1 1112912000 file 1
-		for i in $(test_seq 2 30)
+		for i in $(seq 2 30)
 		do
 			merge=
 			test $i = 28 && merge="merge :100"
@@ -341,7 +341,7 @@ test_expect_success 'a client that breaks the rules is told' '
 test_expect_success 'a repack while a pack is on its way' '
 	rm -rf loose.git &&
 	repo_init loose.git &&
-	tree=$(for i in $(test_seq 1 20)
+	tree=$(for i in $(seq 1 20)
 	do
 		blob=$(head -c 30000 /dev/urandom |
 			stock -C loose.git hash-object -w --stdin) &&
@@ -391,7 +391,7 @@ large_pack () {
 test_expect_success 'a large pack on its way, while the file is deleted' '
 	rm -rf large.git &&
 	repo_init large.git &&
-	for i in $(test_seq 1 40)
+	for i in $(seq 1 40)
 	do
 		blob=$(head -c 100000 /dev/urandom |
 			stock -C large.git hash-object -w --stdin) &&
@@ -426,7 +426,7 @@ test_expect_success 'truncated dialogs end' '
 	for v in 0 2
 	do
 		size=$(wc -c <v$v) &&
-		for n in $(test_seq 0 7 $((size - 1)))
+		for n in $(seq 0 7 $((size - 1)))
 		do
 			head -c $n v$v >part &&
 			GIT_PROTOCOL=version=$v timeout 20 \

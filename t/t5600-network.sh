@@ -168,8 +168,8 @@ test_expect_success 'packs of a push are linked, not copied' '
 	stock clone -q forks/a.git work &&
 	(
 		cd work &&
-		test_seq 1 150 >file &&
-		for i in $(test_seq 1 60)
+		seq 1 150 >file &&
+		for i in $(seq 1 60)
 		do
 			test_tick &&
 			echo $i >>file && stock add file &&

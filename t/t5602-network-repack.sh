@@ -18,13 +18,13 @@ stock_whole () {
 # grow <repo> <salt> <nr>: commits on main that change the same files
 grow () {
 	stock -C "$1" fast-export refs/heads/main >"/dev/null" &&
-	for i in $(test_seq 1 $3)
+	for i in $(seq 1 $3)
 	do
 		from=
 		test $i != 1 || from="from refs/heads/main^0"
 		stream_commit main $(($2 * 100 + i)) \
 			$((1113000000 + 600 * i + $2)) "dir$((i % 3))/file$i" \
-			"$(test_seq $((i * 7)) $((i * 7 + 250)); echo "fork $2")" \
+			"$(seq $((i * 7)) $((i * 7 + 250)); echo "fork $2")" \
 			${from:+"$from"}
 	done | stock -C "$1" fast-import --quiet --date-format=raw
 }
@@ -115,8 +115,10 @@ test_expect_success 'what is configured as the tip takes their place' '
 	printf "# gitreach network 1\nnext 2\nmember 1 %s\n" \
 		"$PWD/theirs.git" >tip.git/network/members &&
 	stock -C tip.git config extensions.preciousObjects false &&
-	stock -C tip.git config pack.threads 1 && # the same deltas each time
-	stock -C tip.git repack -adfq &&
+	stream_commit main 41 1113000000 dir1/file1 "$(seq 1 19)" \
+		"from refs/heads/main^0" |
+		stock -C theirs.git fast-import --quiet --date-format=raw &&
+	stock -C theirs.git -c pack.threads=1 repack -adfq &&
 	for value in false refs/virtual/1/heads/
 	do
 		stock -C tip.git config repack.tipIsland $value &&

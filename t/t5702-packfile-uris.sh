@@ -68,7 +68,7 @@ test_expect_success 'setup' '
 	stock init -q work &&
 	for n in 1 2 3 4
 	do
-		test_seq $n 2000 >work/big && echo $n >work/file$n &&
+		seq $n 2000 >work/big && echo $n >work/file$n &&
 		stock -C work add . && test_tick &&
 		stock -C work commit -q -m $n || return 1
 	done &&
@@ -216,7 +216,7 @@ test_expect_success 'SHA-256' '
 	stock init -q --object-format=sha256 work256 &&
 	for n in 1 2
 	do
-		test_seq $n 2000 >work256/big && stock -C work256 add . &&
+		seq $n 2000 >work256/big && stock -C work256 add . &&
 		test_tick && stock -C work256 commit -q -m $n || return 1
 	done &&
 	elsewhere work256 main:big &&

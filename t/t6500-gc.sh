@@ -16,7 +16,7 @@ grown () {
 	stock -C "$1" config maintenance.auto true &&
 	for n in 1 2 3 4
 	do
-		test_seq $n 200 >"$1/file$n" && stock -C "$1" add . &&
+		seq $n 200 >"$1/file$n" && stock -C "$1" add . &&
 		stock -C "$1" commit -q -m $n &&
 		stock -C "$1" tag -m $n v$n &&
 		{ test $n = 4 || stock -C "$1" repack -dq; } || return 1

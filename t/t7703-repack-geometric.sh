@@ -6,7 +6,7 @@ test_description='repack --geometric'
 
 # add_pack <dir> <nr>: a pack of that many blobs of its own.
 add_pack () {
-	for i in $(test_seq 1 $2)
+	for i in $(seq 1 $2)
 	do
 		serial=$((serial + 1)) &&
 		printf "blob\ndata <<END\nblob %s\nEND\n\n" $serial
@@ -109,7 +109,7 @@ test_expect_success 'pack after pack' '
 	repo_linear from.git 150 &&
 	repo_init stock.git && repo_init ours.git &&
 	last= &&
-	for i in $(test_seq 1 30)
+	for i in $(seq 1 30)
 	do
 		tip=$(stock -C from.git rev-parse main~$((150 - 5 * i))) &&
 		printf "%s\n" $tip ${last:+^$last} |

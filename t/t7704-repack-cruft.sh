@@ -343,7 +343,7 @@ test_expect_success '--max-pack-size and --max-cruft-size' '
 
 # Linked by deltas, so that packs cut chains.
 test_expect_success 'packs of limited size, with deltas' '
-	for i in $(test_seq 1 60)
+	for i in $(seq 1 60)
 	do
 		stream_commit main $i $((1112912000 + 60 * i)) file$((i % 4)) \
 			"$(seq $i 9000; head -c 30000 /dev/urandom | base64)"

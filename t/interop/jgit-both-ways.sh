@@ -53,13 +53,13 @@ test_expect_success 'JGit serves a clone from it' '
 test_expect_success 'JGit accepts our XOR offsets' '
 	{
 		stream_commit main 1 1112912000 base base &&
-		for i in $(test_seq 1 300)
+		for i in $(seq 1 300)
 		do
 			echo "M 100644 inline f$i" &&
 			printf "data 2\n%x\n" $((i % 16)) || exit
 		done &&
 		stream_commit first 2 1112912060 first first "from :1" &&
-		for i in $(test_seq 3 150)
+		for i in $(seq 3 150)
 		do
 			stream_commit b$i $i $((1112912000 + 60 * i)) b$i $i \
 				"from :1" || exit
