@@ -34,6 +34,8 @@ int buf_reserve(struct buf *b, size_t extra)
 	char *data = b->alloc ? b->data : NULL;
 	size_t need;
 
+	if (extra < b->alloc - b->len)
+		return 0;
 	if (!mem_add(&need, b->len, extra) || !mem_add(&need, need, 1))
 		return ERR_NOMEM;
 	if (mem_grow(&data, &b->alloc, need, 1) < 0)
@@ -54,10 +56,11 @@ int buf_append(struct buf *b, const void *bytes, size_t len)
 {
 	if (!len)
 		return 0;
-	if (buf_reserve(b, len) < 0)
+	if (len >= b->alloc - b->len && buf_reserve(b, len) < 0)
 		return ERR_NOMEM;
 	memcpy(b->data + b->len, bytes, len);
-	buf_set_len(b, b->len + len);
+	b->len += len;
+	b->data[b->len] = '\0';
 	return 0;
 }
 
@@ -68,7 +71,11 @@ int buf_append_str(struct buf *b, const char *s)
 
 int buf_append_char(struct buf *b, char c)
 {
-	return buf_append(b, &c, 1);
+	if (b->alloc - b->len <= 1 && buf_reserve(b, 1) < 0)
+		return ERR_NOMEM;
+	b->data[b->len++] = c;
+	b->data[b->len] = '\0';
+	return 0;
 }
 
 int buf_append_be32(struct buf *b, uint32_t v)
