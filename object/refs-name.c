@@ -5,6 +5,10 @@
 
 #include "object/refs-name.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* What a byte above the blank is in a name. */
 enum byte_kind { PLAIN, FORBIDDEN, DOT, BRACE, SLASH };
 
@@ -25,11 +29,72 @@ static bool end_is_valid(const char *component, size_t len)
 		       memcmp(component + len - lock_len, lock, lock_len) != 0);
 }
 
-/* One pass, since every ref that is shown comes through here. */
+#ifdef __SSE2__
+#define CHUNK 16 /* bytes that is_plain() takes at once */
+
+static __m128i is_between(__m128i bytes, char first, char last)
+{
+	__m128i at = _mm_sub_epi8(bytes, _mm_set1_epi8(first));
+
+	return _mm_cmpeq_epi8(
+		_mm_min_epu8(at, _mm_set1_epi8((char)(last - first))), at);
+}
+
+/* Bytes that a rule speaks of, and neighbours of theirs; not the slash. */
+static __m128i is_special(__m128i bytes)
+{
+	__m128i ends = _mm_or_si128(is_between(bytes, '\0', ' '),
+				    is_between(bytes, '{', '\x7f'));
+	__m128i middle = _mm_or_si128(is_between(bytes, ':', '?'),
+				      is_between(bytes, '[', '^'));
+
+	return _mm_or_si128(
+		_mm_or_si128(ends, middle),
+		_mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('*')),
+			     _mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'))));
+}
+
+/*
+ * Whether a name of at least CHUNK bytes has a slash, no component that is
+ * empty, and nothing else to look at: nearly all have. The last chunk may
+ * overlap the one before.
+ */
+static bool is_plain(const char *name, size_t len)
+{
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < len; i += CHUNK) {
+		size_t at = i + CHUNK > len ? len - CHUNK : i;
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(name + at));
+		unsigned slashes = (unsigned)_mm_movemask_epi8(
+			_mm_cmpeq_epi8(bytes, _mm_set1_epi8('/')));
+		unsigned before = !at || name[at - 1] == '/';
+
+		if (_mm_movemask_epi8(is_special(bytes)) ||
+		    (slashes & (slashes << 1 | before)))
+			return false;
+		seen |= slashes;
+	}
+	return seen && name[len - 1] != '/';
+}
+#else
+#define CHUNK SIZE_MAX
+
+static bool is_plain(const char *name, size_t len)
+{
+	(void)name;
+	(void)len;
+	return false;
+}
+#endif
+
 bool refs_name_is_valid_len(const char *name, size_t len, bool one_level)
 {
 	size_t levels = 1, start = 0;
 
+	/* Every ref that is shown comes through here. */
+	if (len >= CHUNK && is_plain(name, len))
+		return true;
 	if (!len || name[len - 1] == '.' || (len == 1 && name[0] == '@'))
 		return false;
 	for (size_t i = 0; i < len; i++) {

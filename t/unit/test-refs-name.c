@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "object/refs-name.h"
+#include "random.h"
 
 static void test_valid(void **state)
 {
@@ -69,6 +70,59 @@ static void test_len(void **state)
 	assert_false(refs_name_is_valid_len("a/b\0c", 5, false));
 }
 
+/* The rules of the manual page, each by itself. */
+static bool twin_component(const char *s, size_t len)
+{
+	return len && s[0] != '.' &&
+	       (len < 5 || memcmp(s + len - 5, ".lock", 5) != 0);
+}
+
+static bool twin(const char *s, size_t len)
+{
+	size_t start = 0;
+
+	for (size_t i = 0; i < len; i++)
+		if ((uint8_t)s[i] <= ' ' || strchr("\x7f~^:?*[\\", s[i]))
+			return false;
+	if (!len || s[len - 1] == '.' || memmem(s, len, "..", 2) ||
+	    memmem(s, len, "@{", 2) || !memchr(s, '/', len))
+		return false;
+	for (size_t i = 0; i <= len; i++) {
+		if (i < len && s[i] != '/')
+			continue;
+		if (!twin_component(s + start, i - start))
+			return false;
+		start = i + 1;
+	}
+	return true;
+}
+
+/* One that is good but for a byte or two, at any place of a chunk. */
+static void test_random(void **state)
+{
+	static const char some[] = "/.@{~^:?*[\\] \x7f}|;<\x1f\xff/a";
+	uint64_t seed = random_seed();
+	size_t good = 0;
+
+	for (int round = 0; round < 200000; round++) {
+		size_t len = 1 + random_next(&seed) % 50;
+		char name[64];
+
+		for (size_t i = 0; i < len; i++)
+			name[i] = (char)(i % 7 == 4 ? '/' : 'a' + i % 26);
+		for (size_t n = random_next(&seed) % 3; n; n--)
+			name[random_next(&seed) % len] =
+				some[random_next(&seed) % (sizeof(some) - 1)];
+		if (len > 10 && random_next(&seed) % 4 == 0)
+			memcpy(name + random_next(&seed) % (len - 5), ".lock",
+			       5);
+		assert_int_equal(refs_name_is_valid_len(name, len, false),
+				 twin(name, len));
+		good += twin(name, len);
+	}
+	assert_in_range(good, 20000, 180000);
+}
+
 static void test_roots(void **state)
 {
 	static const char *const roots[] = {
@@ -94,9 +148,8 @@ static void test_roots(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_valid),
-		cmocka_unit_test(test_invalid),
-		cmocka_unit_test(test_len),
+		cmocka_unit_test(test_valid), cmocka_unit_test(test_invalid),
+		cmocka_unit_test(test_len),   cmocka_unit_test(test_random),
 		cmocka_unit_test(test_roots),
 	};
 
