@@ -24,11 +24,77 @@ bool find_has_entries(const struct found *f, enum object_type type)
 	       filter_takes_all(f->request->filter, type);
 }
 
+/*
+ * Which trees of the boundary are entered. Nearly all of them are in the wanted
+ * commits as well, and say nothing of what is sent: so only those at a path at
+ * which a tree is sent; those that are sent themselves, from another place; and
+ * those that the newest commits do not have any more, for what was moved.
+ */
+struct collecting {
+	struct found *f;
+	bool all;            /* enter all of them */
+	struct bitset paths; /* by path_bit(): where trees are sent */
+	struct bitset sent;  /* by obj_pos */
+	struct bitset kept;  /* by obj_pos: in the newest wanted trees there */
+};
+
+/* Paths that share a bit are entered together. */
+#define PATH_BITS 16
+
+static uint32_t path_bit(uint32_t name_hash)
+{
+	return name_hash * UINT32_C(0x9e3779b1) >> (32 - PATH_BITS);
+}
+
+static int note_sent(struct collecting *c)
+{
+	const struct found *f = c->f;
+
+	if (bitset_init(&c->paths, (size_t)1 << PATH_BITS) < 0 ||
+	    bitset_init(&c->sent, objspace_end(&c->f->walk.space)) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		const struct walk_item *item = &f->objects.items[i];
+
+		if (item->type != OBJ_TREE)
+			continue;
+		bitset_set(&c->paths, path_bit(item->name_hash));
+		bitset_set(&c->sent, item->obj_pos);
+	}
+	return 0;
+}
+
+static void collecting_release(struct collecting *c)
+{
+	bitset_release(&c->paths);
+	bitset_release(&c->sent);
+	bitset_release(&c->kept);
+}
+
+static bool is_entered(const struct collecting *c, uint32_t obj_pos,
+		       uint32_t name_hash)
+{
+	return c->all || bitset_test(&c->paths, path_bit(name_hash)) ||
+	       bitset_get(&c->sent, obj_pos) || !bitset_get(&c->kept, obj_pos);
+}
+
+/* Of a wanted tree only what is at paths where trees are sent. */
+static int pass_unsent(void *ctx, uint32_t obj_pos, enum object_type type,
+		       const char *path, size_t path_len, struct error *err)
+{
+	const struct collecting *c = ctx;
+
+	return type == OBJ_TREE &&
+	       !bitset_test(&c->paths,
+			    path_bit(name_hash_add(0, path, path_len)));
+}
+
 static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 				   enum object_type type, const char *path,
 				   size_t path_len, struct error *err)
 {
-	struct found *f = ctx;
+	const struct collecting *c = ctx;
+	struct found *f = c->f;
 	const struct walk_item item = {
 		.obj_pos = obj_pos,
 		.name_hash = name_hash_add(0, path, path_len),
@@ -36,11 +102,34 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 		.type = (uint8_t)type,
 	};
 
-	if (!find_has_entries(f, type))
-		return 0;
-	return walk_items_add(&f->boundary_objects, &item) < 0
-		       ? error_nomem(err)
-		       : 0;
+	if (find_has_entries(f, type) &&
+	    walk_items_add(&f->boundary_objects, &item) < 0)
+		return error_nomem(err);
+	return type == OBJ_TREE && !is_entered(c, obj_pos, item.name_hash);
+}
+
+/* Walk the trees of commits; *seen is what was met. */
+static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
+		      const uint32_t *commits, size_t nr, struct error *err)
+{
+	struct walk *w = &c->f->walk;
+	struct treewalk tree;
+	int ret = 0;
+
+	if (treewalk_init(&tree, &w->space, w->reader) < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		const struct history_commit *commit =
+			&w->history.commits[commits[i]];
+
+		if (commit->parsed)
+			ret = treewalk_run(&tree, commit->tree_pos, "", fn, c,
+					   err);
+	}
+	*seen = tree.seen;
+	tree.seen = (struct bitset)BITSET_INIT;
+	treewalk_release(&tree);
+	return ret;
 }
 
 /* Set the bits (by commit_nr) of the commits' parents. */
@@ -91,38 +180,58 @@ int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
 	return 0;
 }
 
+/* Collect from the trees of boundary commits. */
+static int collect(struct collecting *c, const uint32_t *commits, size_t nr,
+		   struct error *err)
+{
+	struct found *f = c->f;
+	struct bitset seen;
+	int ret = walk_trees(&seen, c, collect_boundary_object, commits, nr,
+			     err);
+
+	f->has_boundary = true;
+	if (!f->had_all) {
+		f->had = seen;
+		seen = (struct bitset)BITSET_INIT;
+	}
+	bitset_release(&seen);
+	return ret;
+}
+
 int find_boundary_collect(struct found *f, struct error *err)
 {
-	struct history *h = &f->walk.history;
+	struct collecting c = {.f = f, .all = true};
 	uint32_t few[FOUND_NEWEST_MAX];
-	const uint32_t *commits = f->boundary;
-	size_t nr = f->boundary_nr;
-	struct treewalk tree;
-	int ret = 0;
+	size_t nr;
+	int ret;
 
 	if (f->has_boundary || !f->boundary_nr)
 		return 0;
-	if (f->pb || f->had_all) {
-		ret = found_newest(few, &nr, h, commits, nr, err);
-		commits = few;
-	}
-	if (ret < 0)
-		return ret;
-	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
-	if (ret < 0)
-		ret = error_nomem(err);
-	for (size_t i = 0; i < nr && !ret; i++) {
-		const struct history_commit *c = &h->commits[commits[i]];
+	if (!f->pb && !f->had_all)
+		return collect(&c, f->boundary, f->boundary_nr, err);
+	ret = found_newest(few, &nr, &f->walk.history, f->boundary,
+			   f->boundary_nr, err);
+	return ret < 0 ? ret : collect(&c, few, nr, err);
+}
 
-		if (c->parsed)
-			ret = treewalk_run(&tree, c->tree_pos, "",
-					   collect_boundary_object, f, err);
-	}
-	f->has_boundary = true;
-	if (!f->had_all) {
-		f->had = tree.seen;
-		tree.seen = (struct bitset)BITSET_INIT;
-	}
-	treewalk_release(&tree);
+int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
+			       struct error *err)
+{
+	struct collecting c = {.f = f};
+	uint32_t newest[FOUND_NEWEST_MAX];
+	size_t nr;
+	int ret;
+
+	if (f->unnamed || !find_has_entries(f, OBJ_TREE))
+		return find_boundary_collect(f, err);
+	ret = found_newest(newest, &nr, &f->walk.history, wants->commits,
+			   wants->commit_nr, err);
+	if (!ret && note_sent(&c) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = walk_trees(&c.kept, &c, pass_unsent, newest, nr, err);
+	if (!ret && f->boundary_nr)
+		ret = collect(&c, f->boundary, f->boundary_nr, err);
+	collecting_release(&c);
 	return ret;
 }

@@ -19,6 +19,13 @@ int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr);
 int find_boundary_collect(struct found *f, struct error *err);
 
 /*
+ * The same after a walk whose objects are listed: only as far as that may say
+ * something of these, or be a base for them.
+ */
+int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
+			       struct error *err);
+
+/*
  * Whether a receiver that has a commit has all of this type that is in its
  * trees: no filter that it asks with could have left them out.
  */

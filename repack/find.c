@@ -150,7 +150,7 @@ static int take_had(struct finding *g, struct walk_result *result,
 		result->had = (struct bitset)BITSET_INIT;
 		return 0;
 	}
-	ret = find_boundary_collect(f, err);
+	ret = find_boundary_collect_near(f, &g->wants, err);
 	if (ret < 0)
 		return ret;
 	drop_had(f);

@@ -226,6 +226,43 @@ test_expect_success '--keep-true-parents, --sparse: what is packed is the same' 
 	done
 '
 
+# what_is_sent <git> <option>...: the ids of a thin pack of `main`, of who has
+# `old`.
+what_is_sent () {
+	program=$1 && shift &&
+	printf "main\n^old\n" | $program -C moved.git pack-objects --revs --thin \
+		--stdout -q "$@" >moved.pack &&
+	rm -rf receiver.git && stock clone -q --bare --single-branch -b old \
+		"file://$PWD/moved.git" receiver.git &&
+	stock -C receiver.git index-pack --stdin --fix-thin <moved.pack \
+		>/dev/null &&
+	stock -C receiver.git update-ref refs/heads/main \
+		$(stock -C moved.git rev-parse main) &&
+	stock -C receiver.git fsck --strict --no-dangling >&2 &&
+	dd if=moved.pack bs=1 skip=8 count=4 2>/dev/null | od -An -tu1
+}
+
+# Entered are trees where trees are sent, and those that are sent themselves.
+test_expect_success '--thin: what was moved or came back is not sent again' '
+	stock init -q -b old moved && (
+		cd moved &&
+		mkdir -p a/deep b c && for i in 1 2 3 4 5 6 7 8 9
+		do
+			seq $i 60 >a/deep/$i && seq $i 70 >b/$i &&
+			seq $i 80 >c/$i || exit 1
+		done &&
+		stock add . && stock commit -q -m old &&
+		stock checkout -q -b main && stock mv a/deep elsewhere &&
+		stock commit -q -m "a directory moved" &&
+		stock mv b/1 elsewhere/10 && stock commit -q -m "a file moved" &&
+		echo other >c/5 && stock commit -q -a -m "changed" &&
+		stock revert --no-edit HEAD
+	) &&
+	stock clone -q --bare moved moved.git &&
+	what_is_sent stock --no-sparse >expect &&
+	what_is_sent "$GIT" >actual && test_cmp expect actual
+'
+
 # A shallow receiver has the tree of its edge: bases for a thin pack.
 test_expect_success '--shallow --thin: complete for the receiver' '
 	stock clone -q --bare --depth=1 --branch t4 "file://$PWD/repo.git" \
