@@ -106,17 +106,32 @@ static int add_parent(struct history *h, const uint8_t *raw)
 
 #define GRAPH_PARENTS_MAX 64
 
+/*
+ * So many commits are searched one by one. The table for more has a page for
+ * each thousand commits of the graph, which a small request would clear in
+ * vain.
+ */
+#define FEW_NOTED 64
+
+/* The table of what was noted. 0 or ERR_NOMEM. */
+static int fill_by_graph(struct history *h)
+{
+	h->by_graph = mem_calloc(commit_graph_nr(h->graph),
+				 sizeof(*h->by_graph));
+	if (!h->by_graph)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < h->graph_pos_nr; i++)
+		if (h->graph_pos[i])
+			h->by_graph[h->graph_pos[i] - 1] = (uint32_t)i + 1;
+	return 0;
+}
+
 /* Note where the graph has a commit. 0 or ERR_NOMEM. */
 static int note_graph_pos(struct history *h, uint32_t commit_nr,
 			  uint32_t graph_pos)
 {
 	size_t old = h->graph_pos_nr;
 
-	if (!h->by_graph)
-		h->by_graph = mem_calloc(commit_graph_nr(h->graph),
-					 sizeof(*h->by_graph));
-	if (!h->by_graph)
-		return ERR_NOMEM;
 	if (commit_nr >= old) {
 		if (mem_grow(&h->graph_pos, &h->graph_pos_alloc, h->nr,
 			     sizeof(*h->graph_pos)) < 0)
@@ -126,8 +141,27 @@ static int note_graph_pos(struct history *h, uint32_t commit_nr,
 		h->graph_pos_nr = h->nr;
 	}
 	h->graph_pos[commit_nr] = graph_pos + 1;
-	h->by_graph[graph_pos] = commit_nr + 1;
+	if (h->by_graph)
+		h->by_graph[graph_pos] = commit_nr + 1;
+	else if (h->graph_pos_nr > FEW_NOTED)
+		return fill_by_graph(h);
 	return 0;
+}
+
+/* Whether a place in the graph was noted, and for which commit. */
+static bool find_noted(const struct history *h, uint32_t graph_pos,
+		       uint32_t *commit_nr)
+{
+	size_t i = 0;
+
+	if (h->by_graph) {
+		*commit_nr = h->by_graph[graph_pos] - 1;
+		return h->by_graph[graph_pos];
+	}
+	while (i < h->graph_pos_nr && h->graph_pos[i] != graph_pos + 1)
+		i++;
+	*commit_nr = (uint32_t)i;
+	return i < h->graph_pos_nr;
 }
 
 /* A parent by its place in the graph: its id is looked up the first time. */
@@ -135,8 +169,8 @@ static int add_graph_parent(struct history *h, uint32_t graph_pos)
 {
 	uint32_t obj_pos, commit_nr;
 
-	if (h->by_graph[graph_pos])
-		return add_parent_nr(h, h->by_graph[graph_pos] - 1);
+	if (find_noted(h, graph_pos, &commit_nr))
+		return add_parent_nr(h, commit_nr);
 	if (objspace_add(h->space, commit_graph_oid_raw(h->graph, graph_pos),
 			 &obj_pos) < 0 ||
 	    history_add(h, obj_pos, &commit_nr) < 0 ||

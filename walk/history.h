@@ -50,7 +50,7 @@ struct history {
 				place in the graph plus one; 0: not known */
 	size_t graph_pos_nr, graph_pos_alloc;
 	uint32_t *by_graph;         /* owned: graph_pos -> commit_nr + 1; NULL:
-				       none was met yet */
+				       few were met yet */
 	struct commit_ahead *ahead; /* owned; NULL: none */
 	unsigned threads;           /* that decode ahead; 0, the default:
 				       as many as processors */
