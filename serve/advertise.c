@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Advertisements. */
+#include <string.h>
+
 #include "serve/advertise.h"
+#include "serve/ref-line.h"
 #include "serve/shallow.h"
 
 struct advertisement {
 	struct session *s;
-	struct buf capabilities; /* emptied when the first ref was written */
-	bool is_empty;           /* no ref was written yet */
+	struct buf capabilities; /* of the first line, and a NUL before */
+	bool is_empty;           /* no line was written yet */
 	struct error *err;
 };
 
@@ -15,11 +18,14 @@ static int add_capabilities(struct buf *out, const struct session *s,
 {
 	const struct session_config *c = &s->config;
 	const struct serve_options *o = s->options;
-	int ret = buf_append_str(
-		out, "multi_ack thin-pack side-band side-band-64k ofs-delta "
-		     "shallow deepen-since deepen-not deepen-relative "
-		     "no-progress include-tag multi_ack_detailed");
+	int ret = buf_append_char(out, '\0');
 
+	if (!ret)
+		ret = buf_append_str(
+			out,
+			"multi_ack thin-pack side-band side-band-64k ofs-delta "
+			"shallow deepen-since deepen-not deepen-relative "
+			"no-progress include-tag multi_ack_detailed");
 	if (!ret && c->allow_tip)
 		ret = buf_append_str(out, " allow-tip-sha1-in-want");
 	if (!ret && c->allow_reachable)
@@ -38,27 +44,17 @@ static int add_capabilities(struct buf *out, const struct session *s,
 	return ret;
 }
 
-/* One line, the first one with the capabilities. */
+/* One line, the first one with the capabilities; that is of no peeled tag. */
 static int write_ref(struct advertisement *a, const struct oid *oid,
 		     const char *name, const char *suffix)
 {
-	struct pktline_writer *out = &a->s->out;
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct buf line = BUF_INIT;
-	int ret;
+	const struct buf *c = &a->capabilities;
+	bool is_first = a->is_empty;
 
-	oid_to_hex(hex, oid, a->s->algo);
-	if (!a->is_empty)
-		return pktline_printf(out, a->err, "%s %s%s\n", hex, name,
-				      suffix);
 	a->is_empty = false;
-	if (buf_printf(&line, "%s %s%s%c%s\n", hex, name, suffix, '\0',
-		       a->capabilities.data) < 0)
-		ret = error_nomem(a->err);
-	else
-		ret = pktline_write(out, line.data, line.len, a->err);
-	buf_release(&line);
-	return ret;
+	return ref_line_write(&a->s->out, a->s->algo, oid, name,
+			      is_first ? c->data : suffix,
+			      is_first ? c->len : strlen(suffix), a->err);
 }
 
 static int write_with_peeled(void *ctx, const struct ref *ref)
@@ -120,7 +116,7 @@ int advertise_refs(struct session *s, struct error *err)
 				   &warning, err);
 	session_warn(s, &warning);
 	if (!ret && a.is_empty)
-		ret = write_ref(&a, &zero, "capabilities", "^{}");
+		ret = write_ref(&a, &zero, "capabilities^{}", "");
 	if (!ret)
 		ret = shallow_advertise(s, err);
 	if (!ret)

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "serve/ls-refs.h"
+#include "serve/ref-line.h"
 
 /*
  * Beyond these a client is shown all refs: prefixes save work, they are no
@@ -19,8 +20,8 @@ struct listing {
 	bool symrefs, peel, unborn;
 	char **prefixes; /* owned, and so are the strings */
 	size_t prefix_nr, prefix_alloc, prefix_bytes;
-	bool all;        /* too many prefixes */
-	struct buf line; /* of the ref that is being written */
+	bool all;              /* too many prefixes */
+	struct buf attributes; /* of the ref that is being written */
 	struct error *err;
 };
 
@@ -90,7 +91,7 @@ static int put_oid(struct listing *l, const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 
-	return buf_append_str(&l->line, oid_to_hex(hex, oid, l->s->algo));
+	return buf_append_str(&l->attributes, oid_to_hex(hex, oid, l->s->algo));
 }
 
 static int put_attributes(struct listing *l, const struct ref *ref,
@@ -99,13 +100,13 @@ static int put_attributes(struct listing *l, const struct ref *ref,
 	int ret = 0;
 
 	if (l->symrefs && ref->target)
-		ret = buf_printf(&l->line, " symref-target:%s", ref->target);
+		ret = buf_printf(&l->attributes, " symref-target:%s",
+				 ref->target);
 	if (!ret && peeled)
-		ret = buf_append_str(&l->line, " peeled:");
+		ret = buf_append_str(&l->attributes, " peeled:");
 	return !ret && peeled ? put_oid(l, peeled) : ret;
 }
 
-/* A server does this more often than anything else: no formats, no copies. */
 static int write_ref(void *ctx, const struct ref *ref)
 {
 	struct listing *l = ctx;
@@ -116,13 +117,11 @@ static int write_ref(void *ctx, const struct ref *ref)
 		is_tag = session_peel_ref(l->s, ref, &peeled, l->err);
 	if (is_tag < 0)
 		return is_tag;
-	buf_set_len(&l->line, 0);
-	if (put_oid(l, &ref->oid) < 0 || buf_append_char(&l->line, ' ') < 0 ||
-	    buf_append_str(&l->line, ref->name) < 0 ||
-	    put_attributes(l, ref, is_tag ? &peeled : NULL) < 0 ||
-	    buf_append_char(&l->line, '\n') < 0)
+	buf_reset(&l->attributes);
+	if (put_attributes(l, ref, is_tag ? &peeled : NULL) < 0)
 		return error_nomem(l->err);
-	return pktline_write(&l->s->out, l->line.data, l->line.len, l->err);
+	return ref_line_write(&l->s->out, l->s->algo, &ref->oid, ref->name,
+			      l->attributes.data, l->attributes.len, l->err);
 }
 
 static bool has_head(const struct listing *l)
@@ -170,7 +169,7 @@ static int write_refs(struct listing *l)
 
 int ls_refs_run(struct session *s, struct v2_args *args, struct error *err)
 {
-	struct listing l = {.s = s, .line = BUF_INIT, .err = err};
+	struct listing l = {.s = s, .attributes = BUF_INIT, .err = err};
 	int ret = parse(&l, args);
 
 	disjoin(&l);
@@ -181,6 +180,6 @@ int ls_refs_run(struct session *s, struct v2_args *args, struct error *err)
 	for (size_t i = 0; i < l.prefix_nr; i++)
 		free(l.prefixes[i]);
 	free(l.prefixes);
-	buf_release(&l.line);
+	buf_release(&l.attributes);
 	return ret;
 }

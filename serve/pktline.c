@@ -321,24 +321,47 @@ static int append(struct pktline_writer *w, const void *bytes, size_t len,
 	return 0;
 }
 
-int pktline_write(struct pktline_writer *w, const void *data, size_t len,
+int pktline_begin(char **data, struct pktline_writer *w, size_t len,
 		  struct error *err)
 {
 	size_t band_len = w->band ? 1 : 0;
-	char header[PKTLINE_HEADER];
+	char *at;
 
 	if (len > PKTLINE_DATA_MAX - band_len)
 		return error_set(err, ERR_INVALID,
 				 "protocol error: impossibly long line");
+	if (buf_reserve(&w->pending, PKTLINE_HEADER + band_len + len) < 0)
+		return error_nomem(err);
+	at = w->pending.data + w->pending.len;
+	pktline_header(at, PKTLINE_HEADER + band_len + len);
+	at[PKTLINE_HEADER] = (char)w->band;
+	*data = at + PKTLINE_HEADER + band_len;
+	return 0;
+}
+
+int pktline_end(struct pktline_writer *w, size_t len, struct error *err)
+{
+	size_t head_len = PKTLINE_HEADER + (w->band ? 1 : 0);
+	const char *data = w->pending.data + w->pending.len + head_len;
+
 	if (w->tap)
 		tell_packet(w->tap, true,
 			    &(struct pktline){PKTLINE_DATA, data, len});
-	pktline_header(header, len + band_len + PKTLINE_HEADER);
-	if (append(w, header, sizeof(header), err) < 0 ||
-	    append(w, &w->band, band_len, err) < 0 ||
-	    append(w, data, len, err) < 0)
-		return ERR_NOMEM;
+	buf_set_len(&w->pending, w->pending.len + head_len + len);
 	return w->pending.len >= SEND_AT ? pktline_send(w, err) : 0;
+}
+
+int pktline_write(struct pktline_writer *w, const void *data, size_t len,
+		  struct error *err)
+{
+	char *at;
+	int ret = pktline_begin(&at, w, len, err);
+
+	if (ret < 0)
+		return ret;
+	if (len)
+		memcpy(at, data, len);
+	return pktline_end(w, len, err);
 }
 
 int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,

@@ -128,6 +128,14 @@ void pktline_writer_release(struct pktline_writer *w);
 int pktline_write(struct pktline_writer *w, const void *data, size_t len,
 		  struct error *err);
 
+/*
+ * The same in two steps, for who writes `len` bytes of data in their place, at
+ * *data. What is not ended was not begun.
+ */
+int pktline_begin(char **data, struct pktline_writer *w, size_t len,
+		  struct error *err);
+int pktline_end(struct pktline_writer *w, size_t len, struct error *err);
+
 /* As pktline_write() for formatted text; no line feed is added. */
 int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
 		   ...) __attribute__((format(printf, 3, 4)));

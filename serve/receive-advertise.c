@@ -7,11 +7,11 @@
 #include "repo/shallow.h"
 #include "serve/receive-advertise.h"
 #include "serve/receive-haves.h"
+#include "serve/ref-line.h"
 
 struct advertisement {
 	struct receive *r;
-	struct buf capabilities; /* of the first line */
-	struct buf line;         /* scratch */
+	struct buf capabilities; /* of the first line, and a NUL before */
 	bool is_empty;           /* no line was written yet */
 	bool has_others;         /* there may be ".have" lines */
 	struct oidset seen;      /* ids that were shown, when there may be */
@@ -22,9 +22,11 @@ static int add_capabilities(struct buf *out, const struct receive *r)
 {
 	const struct receive_config *c = &r->config;
 	const struct receive_options *o = r->options;
-	int ret = buf_append_str(out, "report-status report-status-v2 "
-				      "delete-refs side-band-64k quiet");
+	int ret = buf_append_char(out, '\0');
 
+	if (!ret)
+		ret = buf_append_str(out, "report-status report-status-v2 "
+					  "delete-refs side-band-64k quiet");
 	if (!ret && c->advertise_atomic)
 		ret = buf_append_str(out, " atomic");
 	if (!ret && c->ofs_delta)
@@ -41,23 +43,15 @@ static int add_capabilities(struct buf *out, const struct receive *r)
 	return ret;
 }
 
-/* One line, the first one with the capabilities. */
+/* One line, the first one with the capabilities behind its NUL. */
 static int write_line(struct advertisement *a, const struct oid *oid,
 		      const char *name)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct buf *line = &a->line;
+	size_t len = a->is_empty ? a->capabilities.len : 0;
 
-	oid_to_hex(hex, oid, a->r->repo->algo);
-	buf_reset(line);
-	if (buf_append(line, hex, hash_hex_len(a->r->repo->algo)) < 0 ||
-	    buf_append_char(line, ' ') < 0 || buf_append_str(line, name) < 0 ||
-	    (a->is_empty && (buf_append_char(line, '\0') < 0 ||
-			     buf_append_str(line, a->capabilities.data) < 0)) ||
-	    buf_append_char(line, '\n') < 0)
-		return error_nomem(a->err);
 	a->is_empty = false;
-	return pktline_write(&a->r->out, line->data, line->len, a->err);
+	return ref_line_write(&a->r->out, a->r->repo->algo, oid, name,
+			      a->capabilities.data, len, a->err);
 }
 
 /* Remember an id: 1 when it is new, or nobody will ask. */
@@ -134,11 +128,8 @@ static int write_all(struct advertisement *a)
 
 int receive_advertise(struct receive *r, struct error *err)
 {
-	struct advertisement a = {.r = r,
-				  .capabilities = BUF_INIT,
-				  .line = BUF_INIT,
-				  .is_empty = true,
-				  .err = err};
+	struct advertisement a = {
+		.r = r, .capabilities = BUF_INIT, .is_empty = true, .err = err};
 	int ret = 0;
 
 	oidset_init(&a.seen, OIDSET_MAX);
@@ -152,6 +143,5 @@ int receive_advertise(struct receive *r, struct error *err)
 		ret = write_all(&a);
 	oidset_release(&a.seen);
 	buf_release(&a.capabilities);
-	buf_release(&a.line);
 	return ret;
 }
