@@ -121,32 +121,82 @@ static size_t record_start(const struct packed_refs *refs, size_t low,
 	}
 }
 
+/* Where a search is: names before `low` are less than its key, others not. */
+struct range {
+	const char *key;
+	size_t key_len;
+	size_t low, high; /* starts of records */
+};
+
+/* Compare the record that the byte at `off`, of the range, belongs to. */
+static int narrow(struct range *range, const struct packed_refs *refs,
+		  size_t off, struct error *err)
+{
+	size_t start = record_start(refs, range->low, off), next;
+	struct packed_ref ref;
+
+	if (!record_name(refs, start, &ref, &next))
+		return bad_line(refs, start, err);
+	if (packed_refs_name_cmp(ref.name, ref.name_len, range->key,
+				 range->key_len) >= 0) {
+		range->high = start;
+		return 0;
+	}
+	if (next < refs->len && refs->table[next] == '^') {
+		next = line_end(refs, next);
+		next += next < refs->len;
+	}
+	range->low = next;
+	return 0;
+}
+
+static int bisect(struct range *range, const struct packed_refs *refs,
+		  size_t *off, struct error *err)
+{
+	int ret = 0;
+
+	while (!ret && range->low < range->high)
+		ret = narrow(range, refs,
+			     range->low + (range->high - range->low) / 2, err);
+	if (!ret)
+		*off = range->low;
+	return ret;
+}
+
 int packed_refs_seek(const struct packed_refs *refs, const char *key,
 		     size_t key_len, size_t *off, struct error *err)
 {
-	size_t low = 0, high = refs->len;
+	struct range range = {key, key_len, 0, refs->len};
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		size_t start = record_start(refs, low, mid);
-		struct packed_ref ref;
-		size_t next;
+	return bisect(&range, refs, off, err);
+}
 
-		if (!record_name(refs, start, &ref, &next))
-			return bad_line(refs, start, err);
-		if (packed_refs_name_cmp(ref.name, ref.name_len, key,
-					 key_len) >= 0) {
-			high = start;
-			continue;
-		}
-		low = next;
-		if (low < refs->len && refs->table[low] == '^') {
-			low = line_end(refs, low);
-			low += low < refs->len;
-		}
+/* The first steps to both sides of where a search is thought to end. */
+#define STEP_MIN 4096
+
+int packed_refs_seek_on(const struct packed_refs *refs, const char *key,
+			size_t key_len, size_t hint, size_t *off,
+			struct error *err)
+{
+	struct range range = {key, key_len, *off, refs->len};
+	size_t at = *off + (hint < refs->len - *off ? hint : 0);
+	size_t step = STEP_MIN;
+	bool has_low = false, has_high = false;
+
+	while (range.low < range.high && !(has_low && has_high)) {
+		size_t high = range.high;
+		int ret = narrow(&range, refs, at, err);
+
+		if (ret < 0)
+			return ret;
+		has_high |= range.high < high;
+		has_low |= range.high == high;
+		if (step >= range.high - range.low)
+			break;
+		at = range.high < high ? range.high - step : range.low + step;
+		step *= 2;
 	}
-	*off = low;
-	return 0;
+	return bisect(&range, refs, off, err);
 }
 
 int packed_refs_find(const struct packed_refs *refs, const char *name,
@@ -162,89 +212,6 @@ int packed_refs_find(const struct packed_refs *refs, const char *name,
 	if (ret <= 0)
 		return ret;
 	return !packed_refs_name_cmp(ref->name, ref->name_len, name, len);
-}
-
-/* Offset of the first record behind those whose names start with `prefix`. */
-static int seek_behind(const struct packed_refs *refs, const char *prefix,
-		       size_t *off, struct error *err)
-{
-	size_t len = strlen(prefix);
-	char *next = mem_strdup(prefix);
-	int ret;
-
-	if (!next)
-		return error_nomem(err);
-	next[len - 1]++;
-	ret = packed_refs_seek(refs, next, len, off, err);
-	free(next);
-	return ret;
-}
-
-/* First bytes that ids have: most others need not be parsed. */
-#define SIEVE_LEN (1 << 13)
-
-static void fill_sieve(uint8_t sieve[SIEVE_LEN], const struct oidmap *ids)
-{
-	memset(sieve, 0, SIEVE_LEN);
-	for (size_t i = 0; i < ids->slot_nr; i++) {
-		const uint8_t *id = ids->slots[i].oid.bytes;
-
-		if (ids->slots[i].used)
-			sieve[id[0] << 5 | id[1] >> 3] |=
-				(uint8_t)(1 << (id[1] & 7));
-	}
-}
-
-/* The value of a digit; of what is none, any. */
-static unsigned digit(char c)
-{
-	return (unsigned)((c & 15) + (c >> 6 & 1) * 9) & 15;
-}
-
-static bool passes(const uint8_t sieve[SIEVE_LEN], const char *hex)
-{
-	unsigned second = digit(hex[2]) << 4 | digit(hex[3]);
-
-	return sieve[digit(hex[0]) << 9 | digit(hex[1]) << 5 | second >> 3] &
-	       1 << (second & 7);
-}
-
-/* Whether a line that begins with '^' is of one of the ids. */
-static bool names_one(const struct packed_refs *refs, size_t off,
-		      const uint8_t sieve[SIEVE_LEN], const struct oidmap *ids)
-{
-	size_t hex_len = hash_hex_len(refs->algo);
-	const char *hex = refs->table + off + 1;
-	struct oid oid;
-	uint32_t value;
-
-	return refs->len - off > hex_len && passes(sieve, hex) &&
-	       oid_from_hex(&oid, hex, hex_len, refs->algo) &&
-	       oidmap_get(ids, &oid, &value);
-}
-
-int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
-			 const struct oidmap *ids, struct error *err)
-{
-	uint8_t sieve[SIEVE_LEN];
-	size_t off, end;
-	int ret;
-
-	if (!refs->fully_peeled &&
-	    !(refs->peeled && !strncmp(prefix, "refs/tags/", 10)))
-		return refs->len != 0;
-	ret = packed_refs_seek(refs, prefix, strlen(prefix), &off, err);
-	if (!ret)
-		ret = seek_behind(refs, prefix, &end, err);
-	if (ret < 0)
-		return ret;
-	fill_sieve(sieve, ids);
-	while (off < end) {
-		if (refs->table[off] == '^' && names_one(refs, off, sieve, ids))
-			return 1;
-		off = line_end(refs, off) + 1;
-	}
-	return 0;
 }
 
 bool packed_refs_has_trait(const char *line, size_t len, const char *trait)

@@ -239,6 +239,7 @@ struct refs_iter {
 	size_t next_loose;
 	const struct packed_refs *table;
 	size_t packed_off;        /* after the current packed ref */
+	size_t skipped;           /* by the last search that went on from it */
 	struct packed_ref packed; /* that one */
 	bool has_packed;          /* `packed` is one to visit */
 	bool step_packed;         /* it has been visited */
@@ -301,10 +302,15 @@ static int start_iter(struct refs_iter *it, struct refs_files *files,
 	it->list = list;
 	it->next_loose = refs_loose_list_seek(list, it->prefix);
 	it->table = &files->packed->table;
-	if (!it->is_strict || strcmp(it->prefix, "refs/"))
+	/* No record is expected before those of all refs. */
+	if (strcmp(it->prefix, "refs/"))
 		ret = packed_refs_seek(it->table, it->prefix,
 				       strlen(it->prefix), &it->packed_off,
 				       err);
+	else if (!it->is_strict)
+		ret = packed_refs_seek_on(it->table, it->prefix,
+					  strlen(it->prefix), 0,
+					  &it->packed_off, err);
 	return ret ? ret : next_packed(it, err);
 }
 
@@ -420,10 +426,27 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 	return 1;
 }
 
+/*
+ * Go on from the current packed ref. Directories that are stepped over in a row
+ * are often of a size: changes by the last digits of their numbers.
+ */
+static int seek_packed(struct refs_iter *it, const char *name, size_t len,
+		       struct error *err)
+{
+	size_t off = it->packed_off;
+	int ret = packed_refs_seek_on(it->table, name, len, it->skipped, &off,
+				      err);
+
+	if (ret < 0)
+		return ret;
+	it->skipped = off - it->packed_off;
+	it->packed_off = off;
+	return next_packed(it, err);
+}
+
 static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
 {
-	size_t len = strlen(name), off, i;
-	int ret;
+	size_t len = strlen(name), i;
 
 	i = refs_loose_list_seek(it->list, name);
 	if (i > it->next_loose)
@@ -433,13 +456,7 @@ static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
 	     packed_refs_name_cmp(it->packed.name, it->packed.name_len, name,
 				  len) >= 0))
 		return 0;
-	ret = packed_refs_seek(it->table, name, len, &off, err);
-	if (ret < 0)
-		return ret;
-	/* A file that is not sorted, though it says so, must not lead back. */
-	if (off > it->packed_off)
-		it->packed_off = off;
-	return next_packed(it, err);
+	return seek_packed(it, name, len, err);
 }
 
 struct root_visit {

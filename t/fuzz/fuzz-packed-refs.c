@@ -22,6 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		packed_refs_seek(&refs, keys[i], strlen(keys[i]), &off, NULL);
 		packed_refs_find(&refs, keys[i], &ref, NULL);
+		for (size_t hint = 0; hint < len; hint += 1 + len / 3) {
+			off = 0;
+			packed_refs_seek_on(&refs, keys[i], strlen(keys[i]),
+					    hint, &off, NULL);
+		}
 	}
 	packed_refs_release(&refs);
 	return 0;

@@ -212,6 +212,30 @@ static void random_name(char out[32], unsigned *seed)
 	out[i] = '\0';
 }
 
+/* From any record before it, whatever is thought of where it is. */
+static void assert_same_from_before(const struct packed_refs *refs,
+				    const char *key, size_t expected,
+				    unsigned *seed)
+{
+	size_t before = 0, nr = 0, off = 0;
+	struct packed_ref ref;
+
+	while (off < expected) {
+		if (rand_r(seed) % ++nr == 0)
+			before = off;
+		packed_refs_next(refs, &off, &ref, NULL);
+	}
+	for (size_t i = 0; i < 4; i++) {
+		size_t hint = (size_t)rand_r(seed) % (refs->len * 5 / 4 + 1);
+
+		off = before;
+		assert_int_equal(packed_refs_seek_on(refs, key, strlen(key),
+						     hint, &off, NULL),
+				 0);
+		assert_int_equal(off, expected);
+	}
+}
+
 static void test_random(void **state)
 {
 	const char *env = getenv("GITREACH_TEST_SEED");
@@ -221,7 +245,7 @@ static void test_random(void **state)
 	for (int round = 0; round < 50; round++) {
 		struct packed_refs unsorted, sorted;
 		struct buf text = BUF_INIT, again = BUF_INIT;
-		int nr = rand_r(&seed) % 200;
+		int nr = rand_r(&seed) % (round % 10 ? 200 : 2000);
 		char name[32];
 
 		for (int i = 0; i < nr; i++) {
@@ -243,6 +267,7 @@ static void test_random(void **state)
 							  NULL),
 					 0);
 			assert_int_equal(off, scan(&sorted, name));
+			assert_same_from_before(&sorted, name, off, &seed);
 		}
 		packed_refs_release(&unsorted);
 		packed_refs_release(&sorted);
