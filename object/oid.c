@@ -9,9 +9,10 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* Eight bytes from 16 digits; *good loses the bits of what is none. */
-static __m128i bytes_of(__m128i text, __m128i *good)
+/* Values of 16 digits, in pairs; *good loses the bits of what is none. */
+static __m128i values_of(const char *hex, __m128i *good)
 {
+	__m128i text = _mm_loadu_si128((const __m128i *)hex);
 	__m128i digit = _mm_sub_epi8(text, _mm_set1_epi8('0'));
 	__m128i letter = _mm_sub_epi8(_mm_or_si128(text, _mm_set1_epi8(0x20)),
 				      _mm_set1_epi8('a'));
@@ -23,12 +24,43 @@ static __m128i bytes_of(__m128i text, __m128i *good)
 		_mm_and_si128(is_digit, digit),
 		_mm_and_si128(is_letter,
 			      _mm_add_epi8(letter, _mm_set1_epi8(10))));
-	__m128i pairs = _mm_or_si128(_mm_slli_epi16(value, 4),
-				     _mm_srli_epi16(value, 8));
 
 	*good = _mm_and_si128(*good, _mm_or_si128(is_digit, is_letter));
-	return _mm_packus_epi16(_mm_and_si128(pairs, _mm_set1_epi16(0xff)),
-				_mm_setzero_si128());
+	return value;
+}
+
+/* The bytes of which each pair of values has the halves. */
+static __m128i join(__m128i values)
+{
+	__m128i pairs = _mm_or_si128(_mm_slli_epi16(values, 4),
+				     _mm_srli_epi16(values, 8));
+
+	return _mm_and_si128(pairs, _mm_set1_epi16(0xff));
+}
+
+/*
+ * Written as two halves, as it is copied: a processor that has to gather a copy
+ * from smaller writes waits for all of them.
+ */
+static bool from_hex(struct oid *oid, const char *hex, size_t nr)
+{
+	__m128i good = _mm_set1_epi8(-1), zero = _mm_setzero_si128();
+	__m128i a = join(values_of(hex, &good));
+	__m128i b = join(values_of(hex + 16, &good));
+	__m128i c, d = zero;
+
+	if (nr == 32) {
+		c = join(values_of(hex + 32, &good));
+		d = join(values_of(hex + 48, &good));
+	} else {
+		/* The last eight digits, behind eight that were seen. */
+		c = _mm_srli_si128(join(values_of(hex + 24, &good)), 8);
+	}
+	if (_mm_movemask_epi8(good) != 0xffff)
+		return false;
+	_mm_storeu_si128((__m128i *)oid->bytes, _mm_packus_epi16(a, b));
+	_mm_storeu_si128((__m128i *)(oid->bytes + 16), _mm_packus_epi16(c, d));
+	return true;
 }
 
 /* 16 digits from eight bytes. */
@@ -49,19 +81,6 @@ static __m128i digits_of(__m128i bytes)
 static size_t step(size_t i, size_t nr)
 {
 	return i + 8 < nr && nr < i + 16 ? nr - 8 : i + 8;
-}
-
-static bool from_hex(uint8_t *out, const char *hex, size_t nr)
-{
-	__m128i good = _mm_set1_epi8(-1);
-
-	for (size_t i = 0; i < nr; i = step(i, nr))
-		_mm_storel_epi64(
-			(__m128i *)(out + i),
-			bytes_of(
-				_mm_loadu_si128((const __m128i *)(hex + 2 * i)),
-				&good));
-	return _mm_movemask_epi8(good) == 0xffff;
 }
 
 static void to_hex(char *out, const uint8_t *bytes, size_t nr)
@@ -86,8 +105,9 @@ static const uint8_t hex_values[256] = {
 	['F'] = DIGIT | 15,
 };
 
-static bool from_hex(uint8_t *out, const char *hex, size_t nr)
+static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 {
+	struct oid parsed = OID_ZERO_INIT;
 	unsigned good = DIGIT;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -95,8 +115,10 @@ static bool from_hex(uint8_t *out, const char *hex, size_t nr)
 		unsigned lo = hex_values[(uint8_t)hex[2 * i + 1]];
 
 		good &= hi & lo;
-		out[i] = (uint8_t)(hi << 4 | (lo & 0xf));
+		parsed.bytes[i] = (uint8_t)(hi << 4 | (lo & 0xf));
 	}
+	if (good)
+		*oid = parsed;
 	return good;
 }
 
@@ -137,13 +159,9 @@ bool oid_is_zero(const struct oid *oid)
 bool oid_from_hex(struct oid *oid, const char *hex, size_t len,
 		  enum hash_algo algo)
 {
-	struct oid parsed = OID_ZERO_INIT;
 	size_t nr = hash_len(algo);
 
-	if (len < 2 * nr || !from_hex(parsed.bytes, hex, nr))
-		return false;
-	*oid = parsed;
-	return true;
+	return len >= 2 * nr && from_hex(oid, hex, nr);
 }
 
 char *oid_to_hex(char out[OID_MAX_HEX_LEN + 1], const struct oid *oid,

@@ -44,12 +44,11 @@ enum refs_record_kind {
 /* A ref as it is stored. Strings live until the iterator moves. */
 struct refs_record {
 	enum refs_record_kind kind;
-	const char *name;
-	const char *target; /* REFS_RECORD_SYMBOLIC */
-	struct oid oid;     /* REFS_RECORD_OID */
-	bool has_peeled;    /* the store says what it peels to, */
-	bool is_tag;        /*   ... and it is a tag: `peeled` is set */
-	struct oid peeled;
+	/*
+	 * REFS_RECORD_OID: what visitors get. Else only its name is set, and
+	 * with REFS_RECORD_SYMBOLIC its target, the ref that it names.
+	 */
+	struct ref ref;
 };
 
 /* Refs in the order of their names; each backend has its own kind. */

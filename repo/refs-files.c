@@ -367,14 +367,15 @@ static const struct refs_loose *peek_loose(const struct refs_iter *it)
 static void give_loose(struct refs_record *record,
 		       const struct refs_loose *loose)
 {
-	memset(record, 0, sizeof(*record));
+	record->ref = (struct ref){
+		.name = loose->name,
+		.oid = loose->oid,
+		.target = loose->target,
+	};
 	record->kind = loose->kind == REFS_LOOSE_OID ? REFS_RECORD_OID
 		       : loose->kind == REFS_LOOSE_SYMBOLIC
 			       ? REFS_RECORD_SYMBOLIC
 			       : REFS_RECORD_BROKEN;
-	record->name = loose->name;
-	record->oid = loose->oid;
-	record->target = loose->target;
 }
 
 static int give_packed(struct refs_iter *it, struct refs_record *record,
@@ -389,12 +390,9 @@ static int give_packed(struct refs_iter *it, struct refs_record *record,
 	if (!refs_name_is_valid_len(it->name.data, it->name.len, false) ||
 	    oid_is_zero(&packed->oid))
 		record->kind = REFS_RECORD_BROKEN;
-	record->name = it->name.data;
-	record->target = NULL;
-	record->oid = packed->oid;
-	record->has_peeled = packed->has_peeled;
-	record->is_tag = packed->is_tag;
-	record->peeled = packed->peeled;
+	record->ref.name = it->name.data;
+	record->ref.target = NULL;
+	take_packed(&record->ref, packed);
 	return 1;
 }
 

@@ -371,13 +371,13 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 	if (!it->given)
 		return 0;
 	ref = &it->given->head->ref;
-	record->name = ref->name;
-	record->target = NULL;
+	record->ref.name = ref->name;
+	record->ref.target = NULL;
 	record->kind = REFS_RECORD_OID;
-	record->oid = ref->oid;
-	record->has_peeled = true;
-	record->is_tag = ref->value == REFTABLE_TAG;
-	record->peeled = ref->peeled;
+	record->ref.oid = ref->oid;
+	record->ref.has_peeled = true;
+	record->ref.is_tag = ref->value == REFTABLE_TAG;
+	record->ref.peeled = ref->peeled;
 	if (!is_valid(ref) ||
 	    !refs_name_is_valid_len(ref->name, ref->name_len, false)) {
 		record->kind = REFS_RECORD_BROKEN;
@@ -386,7 +386,7 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 		if (buf_append(&it->target, ref->target, ref->target_len) < 0)
 			return error_nomem(err);
 		record->kind = REFS_RECORD_SYMBOLIC;
-		record->target = it->target.data;
+		record->ref.target = it->target.data;
 	}
 	return 1;
 }

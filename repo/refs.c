@@ -213,7 +213,7 @@ static int next_record(struct visit *v, struct refs_record *record,
 		ret = backend->iter_next(v->iter, record, err);
 		if (ret <= 0)
 			return ret;
-		except = find_except(v, record->name);
+		except = find_except(v, record->ref.name);
 		if (!except)
 			return 1;
 		ret = step_over(v, except, err);
@@ -251,19 +251,11 @@ static int visit_symbolic(struct visit *v, const char *name, struct error *err)
 static int visit_record(struct visit *v, const struct refs_record *record,
 			struct error *err)
 {
-	struct ref ref;
-
 	if (record->kind == REFS_RECORD_BROKEN)
-		return pass_over(v, record->name, err);
+		return pass_over(v, record->ref.name, err);
 	if (record->kind == REFS_RECORD_SYMBOLIC)
-		return visit_symbolic(v, record->name, err);
-	ref.name = record->name;
-	ref.oid = record->oid;
-	ref.target = NULL;
-	ref.has_peeled = record->has_peeled;
-	ref.is_tag = record->is_tag;
-	ref.peeled = record->peeled;
-	return v->fn(v->ctx, &ref);
+		return visit_symbolic(v, record->ref.name, err);
+	return v->fn(v->ctx, &record->ref);
 }
 
 static int visit_all(struct visit *v, struct error *err)

@@ -333,13 +333,17 @@ static bool hides(struct each *each, const char *name, const char *full)
 static int visit(void *ctx, const struct ref *full)
 {
 	struct each *each = ctx;
-	struct ref ref = *full;
+	const char *name = strip(each->view, full->name);
+	struct ref ref;
 
 	each->view->looked_at++;
-	ref.name = strip(each->view, full->name);
-	ref.target = strip(each->view, full->target);
-	if (!each->hidden_too && hides(each, ref.name, full->name))
+	if (!each->hidden_too && hides(each, name, full->name))
 		return 0;
+	if (!each->view->prefix.len)
+		return each->fn(each->ctx, full);
+	ref = *full;
+	ref.name = name;
+	ref.target = strip(each->view, full->target);
 	return each->fn(each->ctx, &ref);
 }
 
@@ -376,14 +380,15 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 static int visit_with_others(void *ctx, const struct ref *full)
 {
 	struct each *each = ctx;
-	struct ref ref = *full;
+	struct ref ref;
 
-	if (strip(each->view, full->name) != full->name ||
-	    !each->view->prefix.len)
+	if (!each->view->prefix.len ||
+	    strip(each->view, full->name) != full->name)
 		return visit(ctx, full);
 	each->view->looked_at++;
 	if (hides(each, "", full->name))
 		return 0;
+	ref = *full;
 	ref.name = NULL;
 	return each->fn(each->ctx, &ref);
 }
