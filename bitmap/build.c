@@ -10,10 +10,17 @@
 
 #define NO_BITMAP UINT32_MAX
 
-/* How many earlier bitmaps are tried as the other side of a XOR. */
-#define XOR_CANDIDATES BITMAP_COMPLETE_NEWEST
-/* Longest chain of XORs: what a query decodes for one bitmap. */
-#define XOR_MAX_DEPTH 160
+/*
+ * A word that is stored costs as much as so many that a query has to decode
+ * before it comes to the bitmap.
+ */
+#define CHAIN_WORDS_PER_WORD 64
+
+/* What has to be decoded for an entry. */
+struct build_chain {
+	uint32_t links; /* before it */
+	uint32_t words; /* with its own */
+};
 
 struct build {
 	const struct bitmap_build_input *in;
@@ -23,12 +30,15 @@ struct build {
 	struct bitset scratch;
 	struct bitmap_built *out;          /* borrowed from the result */
 	struct bitmap_built_group *groups; /* borrowed from the result */
-	uint8_t *depth;     /* length of each entry's XOR chain */
-	size_t done;        /* entries built */
-	struct bitset bits; /* of the commit at hand */
-	struct ewah full;   /* the same, compressed */
-	struct heap queue;  /* its ancestors, by order */
-	uint32_t nearest;   /* first built ancestor met, or NO_BITMAP */
+	struct build_chain *chains;        /* by entry */
+	size_t done;                       /* entries built */
+	struct bitset bits;                /* of the commit at hand */
+	struct ewah full;                  /* the same, compressed */
+	struct ewah best, diff; /* the best difference so far, and the one
+				   that is tried */
+	size_t best_cost;       /* of the best: words */
+	struct heap queue;      /* its ancestors, by order */
+	uint32_t nearest;       /* first built ancestor met, or NO_BITMAP */
 };
 
 void bitmap_build_result_release(struct bitmap_build_result *result)
@@ -48,12 +58,42 @@ static void build_release(struct build *b)
 {
 	bitmap_complete_release(&b->complete);
 	ewah_release(&b->full);
+	ewah_release(&b->best);
+	ewah_release(&b->diff);
 	bitset_release(&b->scratch);
 	free(b->order);
 	free(b->entry_of);
-	free(b->depth);
+	free(b->chains);
 	bitset_release(&b->bits);
 	heap_release(&b->queue);
+}
+
+static void note_chain(struct build *b, size_t entry)
+{
+	const struct bitmap_built *built = &b->out[entry];
+	struct build_chain *chain = &b->chains[entry];
+
+	*chain = (struct build_chain){0};
+	if (built->xor_offset) {
+		*chain = b->chains[entry - built->xor_offset];
+		chain->links++;
+	}
+	if (built->bitmap.word_nr > UINT32_MAX - chain->words)
+		chain->words = UINT32_MAX;
+	else
+		chain->words += (uint32_t)built->bitmap.word_nr;
+}
+
+/* How many words a difference to an entry must not have; 0: there is none. */
+static size_t chain_room(const struct build *b, size_t entry)
+{
+	const struct build_chain *chain = &b->chains[entry];
+	size_t most = BITMAP_CHAIN_WORDS +
+		      BITMAP_CHAIN_FACTOR * b->bits.word_nr;
+
+	if (chain->links >= BITMAP_CHAIN_LINKS || chain->words >= most)
+		return 0;
+	return most - chain->words;
 }
 
 /*
@@ -64,12 +104,10 @@ static void take_old(struct build *b)
 {
 	for (size_t i = 0; i < b->in->old_nr; i++) {
 		struct bitmap_built *old = &b->in->old[i];
-		size_t back = old->xor_offset;
-		unsigned depth = back ? b->depth[i - back] + 1u : 0;
 
 		b->out[i] = *old;
 		ewah_init(&old->bitmap);
-		b->depth[i] = depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
+		note_chain(b, i);
 		b->entry_of[old->commit_nr] = (uint32_t)i;
 	}
 	b->done = b->in->old_nr;
@@ -82,6 +120,8 @@ static int build_init(struct build *b, struct bitmap_build_result *result,
 
 	*b = (struct build){.in = in, .queue = HEAP_INIT};
 	ewah_init(&b->full);
+	ewah_init(&b->best);
+	ewah_init(&b->diff);
 	*result = (struct bitmap_build_result){
 		.entries = mem_calloc(nr, sizeof(*result->entries)),
 		.entry_nr = nr,
@@ -92,8 +132,8 @@ static int build_init(struct build *b, struct bitmap_build_result *result,
 	b->groups = result->groups;
 	b->order = mem_alloc(commit_nr, sizeof(*b->order));
 	b->entry_of = mem_alloc(commit_nr, sizeof(*b->entry_of));
-	b->depth = mem_calloc(nr, 1);
-	if (!b->order || !b->entry_of || !b->out || !b->groups || !b->depth ||
+	b->chains = mem_calloc(nr, sizeof(*b->chains));
+	if (!b->order || !b->entry_of || !b->out || !b->groups || !b->chains ||
 	    bitset_init(&b->bits, in->bits) < 0 ||
 	    bitset_init(&b->scratch, in->bits) < 0 ||
 	    bitmap_complete_init(&b->complete, b->out, nr, in->memory_limit,
@@ -231,55 +271,71 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 	return 0;
 }
 
-/* Keep the difference to entry `other` if it is the smallest so far. */
+/* Keep the difference to entry `other` if it is the best so far. */
 static int try_xor(struct build *b, size_t entry, size_t other)
 {
-	struct bitmap_built *built = &b->out[entry];
 	struct ewah_view full = ewah_view_of(&b->full);
+	size_t chain = b->chains[other].words / CHAIN_WORDS_PER_WORD;
+	size_t room = chain_room(b, other);
 	struct ewah_view base;
-	size_t best = built->xor_offset ? built->bitmap.word_nr : full.word_nr;
 	struct ewah diff;
+	int ret;
 
-	if (b->depth[other] >= XOR_MAX_DEPTH)
+	if (!room || b->best_cost <= chain)
 		return 0;
+	if (room > b->best_cost - chain)
+		room = b->best_cost - chain;
 	if (bitmap_complete_get(&b->complete, other, &base) < 0)
 		return ERR_NOMEM;
-	ewah_init(&diff);
-	if (ewah_xor(&diff, &full, &base) < 0) {
-		ewah_release(&diff);
-		return ERR_NOMEM;
-	}
-	if (diff.word_nr >= best) {
-		ewah_release(&diff);
-		return 0;
-	}
-	ewah_release(&built->bitmap);
-	built->bitmap = diff;
-	built->xor_offset = (uint8_t)(entry - other);
-	b->depth[entry] = (uint8_t)(b->depth[other] + 1);
+	ret = ewah_xor_below(&b->diff, &full, &base, room);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	diff = b->best;
+	b->best = b->diff;
+	b->diff = diff;
+	b->best_cost = b->best.word_nr + chain;
+	b->out[entry].xor_offset = (uint8_t)(entry - other);
 	return 0;
 }
 
-/* Choose how to store an entry, of which b->full is used up. */
-static int store(struct build *b, size_t entry)
+/*
+ * Find the best difference, and have it in b->best. The ancestor first: it is a
+ * good one, and others are given up when they get larger.
+ */
+static int choose_base(struct build *b, size_t entry)
 {
-	size_t first = entry > XOR_CANDIDATES ? entry - XOR_CANDIDATES : 0;
+	size_t first = entry > BITMAP_WRITE_XOR_OFFSET
+			       ? entry - BITMAP_WRITE_XOR_OFFSET
+			       : 0;
 
+	b->best_cost = b->full.word_nr;
 	if (b->in->whole)
-		first = entry;
-	else if (b->nearest != NO_BITMAP && b->nearest < first &&
-		 entry - b->nearest <= BITMAP_WRITE_XOR_OFFSET &&
-		 try_xor(b, entry, b->nearest) < 0)
+		return 0;
+	if (b->nearest != NO_BITMAP && b->nearest >= first &&
+	    try_xor(b, entry, b->nearest) < 0)
 		return ERR_NOMEM;
 	for (size_t other = entry; other-- > first;)
-		if (try_xor(b, entry, other) < 0)
+		if (other != b->nearest && try_xor(b, entry, other) < 0)
 			return ERR_NOMEM;
-	if (b->out[entry].xor_offset) {
-		bitmap_complete_put(&b->complete, entry, &b->full);
-	} else {
-		b->out[entry].bitmap = b->full;
-		ewah_init(&b->full);
-	}
+	return 0;
+}
+
+/* Store an entry, of which b->full is the complete bitmap. */
+static int store(struct build *b, size_t entry)
+{
+	struct bitmap_built *built = &b->out[entry];
+	struct ewah full;
+
+	if (choose_base(b, entry) < 0 ||
+	    ewah_copy(&built->bitmap, built->xor_offset ? &b->best : &b->full) <
+		    0)
+		return ERR_NOMEM;
+	note_chain(b, entry);
+	if (!built->xor_offset)
+		return 0;
+	if (ewah_copy(&full, &b->full) < 0)
+		return ERR_NOMEM;
+	bitmap_complete_put(&b->complete, entry, &full);
 	return 0;
 }
 

@@ -16,13 +16,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bitmap/file.h"
 #include "ewah/bitset.h"
 #include "ewah/ewah.h"
 
 struct bitmap_built;
 
 /* So many of the newest are kept, whatever the limit. */
-#define BITMAP_COMPLETE_NEWEST 32
+#define BITMAP_COMPLETE_NEWEST BITMAP_WRITE_XOR_OFFSET
 
 struct bitmap_complete {
 	const struct bitmap_built *entries; /* borrowed */

@@ -5,6 +5,7 @@
  * runs out.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -29,6 +30,21 @@ void ewah_reset(struct ewah *e)
 	e->word_nr = 0;
 	e->bits = 0;
 	e->last_rlw = 0;
+}
+
+int ewah_copy(struct ewah *out, const struct ewah *e)
+{
+	uint64_t *words = mem_alloc(e->word_nr, sizeof(*words));
+
+	ewah_init(out);
+	if (!words)
+		return ERR_NOMEM;
+	if (e->word_nr)
+		memcpy(words, e->words, e->word_nr * sizeof(*words));
+	*out = *e;
+	out->words = words;
+	out->word_alloc = e->word_nr;
+	return 0;
 }
 
 int ewah_append_reserve(struct ewah *e, size_t nr)

@@ -115,6 +115,12 @@ int ewah_set(struct ewah *e, size_t i);
  */
 int ewah_from_bitset(struct ewah *e, const struct bitset *set);
 
+/*
+ * Copy, into memory of just that size. *out is overwritten, and what it held
+ * lost: an empty one. 0, or ERR_NOMEM with *out empty.
+ */
+int ewah_copy(struct ewah *out, const struct ewah *e);
+
 /* A view of an owned bitmap; valid until *e changes. */
 struct ewah_view ewah_view_of(const struct ewah *e);
 
@@ -150,6 +156,13 @@ int ewah_xor(struct ewah *out, const struct ewah_view *a,
 	     const struct ewah_view *b);
 int ewah_andnot(struct ewah *out, const struct ewah_view *a,
 		const struct ewah_view *b);
+
+/*
+ * As ewah_xor(), if the result has fewer than `limit` words: else 1, with *out
+ * empty, as soon as it has so many.
+ */
+int ewah_xor_below(struct ewah *out, const struct ewah_view *a,
+		   const struct ewah_view *b, size_t limit);
 
 /* Number of set bits; of bits set in the plain set as well. */
 size_t ewah_count(const struct ewah_view *v);

@@ -21,9 +21,13 @@ enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 /* First RLW, a tail split off a run on each side, the zeros at the end. */
 #define END_WORDS 4
 
+/* With a limit, literals are looked at so many words past it at a time. */
+#define STEP_WORDS 64
+
 struct operand {
 	struct ewah_iter it;
 	struct ewah_chunk chunk; /* what is left of the current chunk */
+	size_t max_literals;     /* of a chunk */
 	bool big_endian;
 	bool ended; /* `chunk` is the zeros after the last word */
 };
@@ -45,7 +49,8 @@ EWAH_INLINE uint64_t apply(enum merge_op op, uint64_t a, uint64_t b)
 
 EWAH_INLINE void operand_fill(struct operand *o, uint64_t *tail)
 {
-	if (o->chunk.nr || ewah_chunk_next(&o->it, &o->chunk, SIZE_MAX, tail))
+	if (o->chunk.nr ||
+	    ewah_chunk_next(&o->it, &o->chunk, o->max_literals, tail))
 		return;
 	o->chunk.literals = NULL;
 	o->chunk.run_bit = false;
@@ -61,10 +66,11 @@ EWAH_INLINE void operand_consume(struct operand *o, size_t nr)
 }
 
 EWAH_INLINE void operand_init(struct operand *o, const struct ewah_view *v,
-			      uint64_t *tail)
+			      size_t max_literals, uint64_t *tail)
 {
 	ewah_chunk_start(&o->it, v);
 	o->chunk.nr = 0;
+	o->max_literals = max_literals;
 	o->big_endian = v->big_endian;
 	o->ended = false;
 	operand_fill(o, tail);
@@ -210,31 +216,38 @@ EWAH_INLINE void emit_step(struct ewah *out, const struct operand *a,
 	}
 }
 
+/* `most`: words after which it is given up, and a step past these. */
 static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
-		   const struct ewah_view *b)
+		   const struct ewah_view *b, size_t most)
 {
 	size_t nr = a->word_nr + b->word_nr;
 
 	if (nr > ewah_words_of(bits))
 		nr = ewah_words_of(bits);
+	if (nr > most)
+		nr = most;
 	return ewah_append_reserve(out, nr + END_WORDS);
 }
 
+/* Returns 1, with *out empty, when it gets `limit` words. */
 EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
-		      const struct ewah_view *vb, enum merge_op op)
+		      const struct ewah_view *vb, enum merge_op op,
+		      size_t limit)
 {
 	size_t bits = va->bits > vb->bits ? va->bits : vb->bits;
-	size_t covered = 0, nr;
+	size_t words = ewah_words_of(bits), covered = 0, nr;
+	size_t step = limit < words ? limit + STEP_WORDS : SIZE_MAX;
 	struct operand a, b;
 	uint64_t tail_a, tail_b;
 
 	ewah_reset(out);
-	if (reserve(out, bits, va, vb) < 0)
+	if (reserve(out, bits, va, vb, limit < words ? limit + step : words) <
+	    0)
 		return ERR_NOMEM;
 	ewah_push_start(out);
-	operand_init(&a, va, &tail_a);
-	operand_init(&b, vb, &tail_b);
-	while (!a.ended || !b.ended) {
+	operand_init(&a, va, step, &tail_a);
+	operand_init(&b, vb, step, &tail_b);
+	while ((!a.ended || !b.ended) && out->word_nr < limit) {
 		nr = a.chunk.nr < b.chunk.nr ? a.chunk.nr : b.chunk.nr;
 		emit_step(out, &a, &b, nr, op);
 		covered += nr;
@@ -243,8 +256,12 @@ EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
 		operand_fill(&a, &tail_a);
 		operand_fill(&b, &tail_b);
 	}
-	if (covered < ewah_words_of(bits))
-		ewah_push_run(out, false, ewah_words_of(bits) - covered);
+	if (covered < words)
+		ewah_push_run(out, false, words - covered);
+	if (out->word_nr >= limit) {
+		ewah_reset(out);
+		return 1;
+	}
 	out->bits = bits;
 	return 0;
 }
@@ -252,23 +269,29 @@ EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
 int ewah_or(struct ewah *out, const struct ewah_view *a,
 	    const struct ewah_view *b)
 {
-	return merge(out, a, b, MERGE_OR);
+	return merge(out, a, b, MERGE_OR, SIZE_MAX);
 }
 
 int ewah_and(struct ewah *out, const struct ewah_view *a,
 	     const struct ewah_view *b)
 {
-	return merge(out, a, b, MERGE_AND);
+	return merge(out, a, b, MERGE_AND, SIZE_MAX);
 }
 
 int ewah_xor(struct ewah *out, const struct ewah_view *a,
 	     const struct ewah_view *b)
 {
-	return merge(out, a, b, MERGE_XOR);
+	return merge(out, a, b, MERGE_XOR, SIZE_MAX);
+}
+
+int ewah_xor_below(struct ewah *out, const struct ewah_view *a,
+		   const struct ewah_view *b, size_t limit)
+{
+	return merge(out, a, b, MERGE_XOR, limit);
 }
 
 int ewah_andnot(struct ewah *out, const struct ewah_view *a,
 		const struct ewah_view *b)
 {
-	return merge(out, a, b, MERGE_ANDNOT);
+	return merge(out, a, b, MERGE_ANDNOT, SIZE_MAX);
 }

@@ -104,21 +104,26 @@ static uint32_t object_of(struct sample *s, uint32_t commit_nr)
 	return s->object[s->bit_pos[obj]];
 }
 
-/* The complete bitmap of entry i, and the length of its chain. */
-static unsigned unpack(struct bitset *set, const struct bitmap_built *built,
-		       size_t i)
+/* The complete bitmap of entry i; its chain is no longer than it may be. */
+static void unpack(struct bitset *set, const struct bitmap_built *built,
+		   size_t i)
 {
-	unsigned depth = 0;
+	unsigned links = 0;
+	size_t words = 0;
 
-	for (;; i -= built[i].xor_offset, depth++) {
+	for (;; i -= built[i].xor_offset, links++) {
 		struct ewah_view view = ewah_view_of(&built[i].bitmap);
 
 		ewah_xor_into(set, &view);
+		words += view.word_nr;
 		if (!built[i].xor_offset)
-			return depth;
+			break;
 		assert_true(built[i].xor_offset <= i);
-		assert_true(built[i].xor_offset <= BITMAP_MAX_XOR_OFFSET);
+		assert_true(built[i].xor_offset <= BITMAP_WRITE_XOR_OFFSET);
 	}
+	assert_true(links <= BITMAP_CHAIN_LINKS);
+	assert_true(words <=
+		    BITMAP_CHAIN_WORDS + BITMAP_CHAIN_FACTOR * set->word_nr);
 }
 
 static void check(struct sample *s, const struct bitmap_built *built, size_t nr)
@@ -131,7 +136,7 @@ static void check(struct sample *s, const struct bitmap_built *built, size_t nr)
 		struct bitset set;
 
 		assert_int_equal(bitset_init(&set, s->bits), 0);
-		assert_true(unpack(&set, built, i) <= 160);
+		unpack(&set, built, i);
 		xored += built[i].xor_offset != 0;
 		memset(reached, 0, RANDREPO_MAX);
 		randrepo_reach(&s->r, reached,

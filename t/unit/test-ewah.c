@@ -467,6 +467,61 @@ static void test_merge(void **state)
 	}
 }
 
+/* Given up at the limit and not before it, and a copy is the same. */
+static void check_below(const struct ewah_view *a, const struct ewah_view *b,
+			size_t limit)
+{
+	struct ewah whole, out, copy;
+
+	ewah_init(&whole);
+	ewah_init(&out);
+	assert_int_equal(ewah_xor(&whole, a, b), 0);
+	if (whole.word_nr >= limit) {
+		assert_int_equal(ewah_xor_below(&out, a, b, limit), 1);
+		assert_int_equal(out.word_nr, 0);
+		assert_true(out.word_alloc <= 2 * (limit + 100));
+	} else {
+		assert_int_equal(ewah_xor_below(&out, a, b, limit), 0);
+		assert_int_equal(out.bits, whole.bits);
+		assert_int_equal(ewah_copy(&copy, &out), 0);
+		assert_int_equal(copy.word_nr, whole.word_nr);
+		assert_int_equal(copy.word_alloc, whole.word_nr);
+		assert_int_equal(copy.last_rlw, whole.last_rlw);
+		assert_memory_equal(copy.words, whole.words,
+				    whole.word_nr * sizeof(*whole.words));
+		ewah_release(&copy);
+	}
+	ewah_release(&whole);
+	ewah_release(&out);
+}
+
+static void test_xor_below(void **state)
+{
+	struct rng r = rng_new();
+	struct buf bytes[2] = {BUF_INIT, BUF_INIT};
+	struct ewah owned[2];
+	struct ewah_view v[2];
+	struct twin t[2];
+
+	ewah_init(&owned[0]);
+	ewah_init(&owned[1]);
+	for (size_t round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < 2; i++) {
+			twin_random(&t[i], &r, rng_size(&r));
+			v[i] = make_operand(&t[i], &owned[i], &bytes[i], &r);
+		}
+		check_below(&v[0], &v[1], 1);
+		check_below(&v[0], &v[1], SIZE_MAX);
+		check_below(&v[0], &v[1], 1 + rng_next(&r) % 20);
+		check_below(&v[0], &v[1], 1 + rng_next(&r) % 300);
+		check_below(&v[0], &v[0], 2);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		ewah_release(&owned[i]);
+		buf_release(&bytes[i]);
+	}
+}
+
 /* The output is reused, and what comes out as a run is stored as one. */
 static void test_merge_output(void **state)
 {
@@ -632,6 +687,7 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_into),
 		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_xor_below),
 		cmocka_unit_test(test_merge_output),
 		cmocka_unit_test(test_rejects),
 		cmocka_unit_test(test_corrupted),
