@@ -64,6 +64,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(int(code), reason)
         for name, value in headers:
             self.send_header(name, value)
+        if "content-length" not in [name.lower() for name, _ in headers]:
+            self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 

@@ -3,10 +3,11 @@
 # Sourced by tests of clients that are not Git's own, after lib.sh and the
 # definition of
 #
-#	client clone <url> <dir> [<depth>]     a bare mirror
-#	client fetch <dir> [<depth>]           from where it was cloned
-#	client push <dir> <refspec>...         to there
-#	client_ssh, client_shallow             empty where it knows no such thing
+#	client clone <url> <dir> [<depth> [<filter>]]    a bare mirror
+#	client fetch <dir> [<depth> [<refspec>...]]      from where it was cloned
+#	client push <dir> <refspec>...                   to there
+#	client_can <what> <url>   whether it knows such a thing there: "clone",
+#	                          "shallow" or "filter"
 #
 # The server is ours, behind each transport; what comes of it is judged by
 # stock Git.
@@ -20,6 +21,8 @@ test_expect_success 'setup' '
 	repo_init srv/server.git &&
 	stock -C srv/server.git config http.receivepack true &&
 	stock -C srv/server.git config receive.denyDeleteCurrent ignore &&
+	stock -C srv/server.git config uploadpack.allowFilter true &&
+	stock -C srv/server.git config uploadpack.allowAnySHA1InWant true &&
 	touch srv/server.git/git-daemon-export-ok
 '
 
@@ -42,11 +45,20 @@ server_grows () {
 	done
 }
 
+# mark_promised <dir>: what its packs lack, stock Git takes as promised.
+mark_promised () {
+	stock -C "$1" config core.repositoryFormatVersion 1 &&
+	stock -C "$1" config extensions.partialClone origin &&
+	stock -C "$1" config remote.origin.promisor true &&
+	for pack in "$1"/objects/pack/*.pack
+	do
+		: >"${pack%.pack}.promisor" || return
+	done
+}
+
 test_transport () {
-	case $2 in
-	ssh:*) test -n "$client_ssh" || return 0 ;;
-	esac
 	name=$1 url=$2
+	client_can clone "$url" || return 0
 
 	test_expect_success "$name: clone and fetch" '
 		rm -rf clone.git && server_anew &&
@@ -57,7 +69,7 @@ test_transport () {
 		test_same_repo srv/server.git clone.git
 	'
 
-	test -z "$client_shallow" ||
+	! client_can shallow "$url" ||
 	test_expect_success "$name: shallow, deeper, and all" '
 		rm -rf short.git && server_anew &&
 		client clone "$url" short.git 1 &&
@@ -71,6 +83,26 @@ test_transport () {
 		client fetch short.git 2147483647 &&
 		test_must_fail test -s short.git/shallow &&
 		test_same_repo srv/server.git short.git
+	'
+
+	! client_can filter "$url" ||
+	test_expect_success "$name: in part, and a blob later" '
+		rm -rf part.git && server_anew &&
+		client clone "$url" part.git 0 blob:none &&
+		stock -C srv/server.git rev-list --objects --all \
+			--filter=blob:none --filter-print-omitted >listed &&
+		sed -n "s/^~//p" listed >omitted &&
+		stock -C part.git rev-list --objects --all \
+			--missing=print >listed &&
+		sed -n "s/^?//p" listed >missing &&
+		test_cmp_sorted omitted missing &&
+		mark_promised part.git &&
+		stock -C part.git fsck --full &&
+		blob=$(sed -n 1p omitted) &&
+		client fetch part.git 0 $blob:refs/blobs/1 &&
+		stock -C part.git cat-file blob $blob >actual &&
+		stock -C srv/server.git cat-file blob $blob >expect &&
+		test_cmp expect actual
 	'
 
 	test_expect_success "$name: push new, forced, and deleted" '

@@ -5,7 +5,7 @@
 
 # stock_client [-v<version>] <command> [<argument>...]: the stock Git as a
 # client of a protocol version (2 if not given), its packets traced to
-# `packets`.
+# `packets`. On this machine it starts what is in $LOCAL_SERVERS, if given.
 stock_client () {
 	version=2
 	case "$1" in
@@ -16,7 +16,8 @@ stock_client () {
 	esac
 	rm -f "$TRACE_DIR/packets" &&
 	GIT_TRACE_PACKET=$TRACE_DIR/packets \
-		stock -c protocol.version="$version" "$@"
+		stock ${LOCAL_SERVERS:+--exec-path="$LOCAL_SERVERS"} \
+		-c protocol.version="$version" "$@"
 }
 TRACE_DIR=$PWD
 

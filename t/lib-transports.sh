@@ -6,11 +6,26 @@
 #
 # which is called with srv/server.git behind each of them: servers of stock Git
 # that find our commands, and our own http-backend. They listen on 127.0.0.1
-# and are ended by their pids. $DAEMON_OPTIONS are for git daemon.
+# and are ended by their pids. $DAEMON_OPTIONS are for git daemon. Where the
+# client starts the server, it finds it in $LOCAL_SERVERS.
 
 EXEC=$GITREACH_BUILD/exec
 pids=
 trap 'for pid in $pids; do kill $pid; done 2>/dev/null' EXIT
+
+# ---- local: a directory where git-upload-pack and git-receive-pack are ours
+
+test_expect_success 'servers of our own' '
+	mkdir local &&
+	ln -s "$STOCK_GIT" local/git &&
+	for name in git-upload-pack git-receive-pack
+	do
+		ln -s "$GITREACH_BUILD/bin/$name" local || return
+	done
+'
+LOCAL_SERVERS=$PWD/local
+test_transport 'local' "file://$PWD/srv/server.git"
+LOCAL_SERVERS=
 
 # ---- git daemon
 

@@ -14,6 +14,8 @@ import org.eclipse.jgit.api.CloneCommand;
 import org.eclipse.jgit.api.FetchCommand;
 import org.eclipse.jgit.api.Git;
 import org.eclipse.jgit.api.PushCommand;
+import org.eclipse.jgit.api.TransportConfigCallback;
+import org.eclipse.jgit.errors.PackProtocolException;
 import org.eclipse.jgit.internal.storage.file.FileRepository;
 import org.eclipse.jgit.internal.storage.file.GC;
 import org.eclipse.jgit.internal.storage.file.Pack;
@@ -35,6 +37,7 @@ import org.eclipse.jgit.revwalk.RevCommit;
 import org.eclipse.jgit.revwalk.RevObject;
 import org.eclipse.jgit.storage.file.FileRepositoryBuilder;
 import org.eclipse.jgit.storage.pack.PackConfig;
+import org.eclipse.jgit.transport.FilterSpec;
 import org.eclipse.jgit.transport.PushResult;
 import org.eclipse.jgit.transport.RefSpec;
 import org.eclipse.jgit.transport.RemoteRefUpdate;
@@ -53,9 +56,11 @@ public class JGitPeer {
 			"       JGitPeer walk <repo> (--all | <want>...) [--not <have>...]",
 			"       JGitPeer bitmap-list <repo>",
 			"       JGitPeer bitmap-check <repo> [<sample size>]",
-			"       JGitPeer clone <url> <directory> [<depth>]",
-			"       JGitPeer fetch <repo> [<depth>]",
-			"       JGitPeer push <repo> <refspec>..."));
+			"       JGitPeer clone <url> <directory> [<depth> [<filter>]]",
+			"       JGitPeer fetch <repo> [<depth> [<refspec>...]]",
+			"       JGitPeer push <repo> <refspec>...",
+			"JGIT_SERVERS=<directory>: where a local clone, fetch or push",
+			"finds its git-upload-pack and git-receive-pack"));
 		return 129;
 	}
 
@@ -68,7 +73,8 @@ public class JGitPeer {
 			return usage();
 		if (args[0].equals("clone"))
 			return args.length < 3 ? usage()
-				: copy(args[1], args[2], depth(args, 3));
+				: copy(args[1], args[2], depth(args, 3),
+					args.length > 4 ? args[4] : null);
 		try (FileRepository repo = open(args[1])) {
 			switch (args[0]) {
 			case "gc":
@@ -85,10 +91,10 @@ public class JGitPeer {
 				return bitmaps(repo, args.length > 2
 					? Integer.parseInt(args[2]) : SAMPLE_NR);
 			case "fetch":
-				return fetch(repo, depth(args, 2));
+				return fetch(repo, depth(args, 2),
+					rest(args, 3));
 			case "push":
-				return push(repo, List.of(args)
-					.subList(2, args.length));
+				return push(repo, rest(args, 2));
 			default:
 				return usage();
 			}
@@ -297,11 +303,45 @@ public class JGitPeer {
 		return args.length > at ? Integer.parseInt(args[at]) : 0;
 	}
 
-	/* A bare clone, through JGit's own transport. */
-	private static int copy(String url, String dir, int depth)
+	private static List<String> rest(String[] args, int from) {
+		return List.of(args).subList(Math.min(from, args.length),
+			args.length);
+	}
+
+	/*
+	 * The program of a server on this machine, as the shell takes it; null:
+	 * JGit's own code.
+	 */
+	private static String server(String name) {
+		String dir = System.getenv("JGIT_SERVERS");
+
+		return dir == null || dir.isEmpty() ? null
+			: "'" + dir + "/" + name + "'";
+	}
+
+	private static TransportConfigCallback configure(String filter) {
+		String server = server("git-upload-pack");
+
+		return transport -> {
+			if (server != null)
+				transport.setOptionUploadPack(server);
+			if (filter == null)
+				return;
+			try {
+				transport.setFilterSpec(
+					FilterSpec.fromFilterLine(filter));
+			} catch (PackProtocolException e) {
+				throw new IllegalArgumentException(e);
+			}
+		};
+	}
+
+	/* A bare clone, through JGit's own transport; filter may be null. */
+	private static int copy(String url, String dir, int depth, String filter)
 			throws Exception {
 		CloneCommand clone = Git.cloneRepository().setURI(url)
-			.setDirectory(new File(dir)).setBare(true).setMirror(true);
+			.setDirectory(new File(dir)).setBare(true).setMirror(true)
+			.setTransportConfigCallback(configure(filter));
 
 		if (depth > 0)
 			clone.setDepth(depth);
@@ -309,13 +349,17 @@ public class JGitPeer {
 		return 0;
 	}
 
-	/* What is new at the origin, or as much of it. */
-	private static int fetch(Repository repo, int depth) throws Exception {
+	/* What is new at the origin, or as much of it, or what specs name. */
+	private static int fetch(Repository repo, int depth, List<String> specs)
+			throws Exception {
 		try (Git git = new Git(repo)) {
-			FetchCommand fetch = git.fetch();
+			FetchCommand fetch = git.fetch()
+				.setTransportConfigCallback(configure(null));
 
 			if (depth > 0)
 				fetch.setDepth(depth);
+			if (!specs.isEmpty())
+				fetch.setRefSpecs(specs.toArray(new String[0]));
 			fetch.call();
 		}
 		return 0;
@@ -329,6 +373,8 @@ public class JGitPeer {
 		try (Git git = new Git(repo)) {
 			PushCommand push = git.push();
 
+			if (server("git-receive-pack") != null)
+				push.setReceivePack(server("git-receive-pack"));
 			push.setRefSpecs(specs.stream().map(RefSpec::new)
 				.collect(Collectors.toList()));
 			for (PushResult result : push.call())
