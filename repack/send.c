@@ -160,11 +160,25 @@ static int relate(struct send *s, struct error *err)
 	return ret;
 }
 
+/* Bytes of what is read to be stored anew. */
+static uint64_t bytes_to_read(const struct send *s)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < s->items.nr; i++)
+		if (s->items.items[i].how == REPACK_WHOLE)
+			bytes += s->items.items[i].size;
+	return bytes;
+}
+
 static int prepare(struct send *s, struct error *err)
 {
 	uint64_t start = begin(s, "prepare-pack");
 	int ret = plan(s, err);
 
+	if (!ret)
+		ret = progress_ask(s->options->progress, "Reading objects",
+				   bytes_to_read(s), err);
 	if (!ret)
 		ret = relate(s, err);
 	if (!ret)

@@ -5,8 +5,13 @@
 
 #include "serve/hook.h"
 #include "serve/send.h"
-#include "sys/thread.h"
+#include "sys/clock.h"
 #include "sys/ticker.h"
+
+/* What is much to do, commits, objects or bytes; and how long it is little. */
+#define MUCH_DONE 1024
+#define MUCH_AHEAD (1 << 20)
+#define SOON_NS UINT64_C(20000000)
 
 /* A visit to the annotated tags that may come along. */
 struct tag_visit {
@@ -92,6 +97,8 @@ struct sending {
 	struct request *req;
 	struct sideband sb;
 	const struct pack_offer *offer; /* NULL: all is sent here */
+	struct sys_ticker *ticker;      /* signs of life; NULL: none */
+	uint64_t begun_ns;
 	bool is_empty;
 };
 
@@ -109,6 +116,29 @@ static int tell_uris(void *ctx, const bool *left_out, struct error *err)
 	return ret;
 }
 
+static void put_progress(void *ctx, const char *text, size_t len)
+{
+	struct sending *p = ctx;
+
+	sideband_put(&p->sb, SIDEBAND_PROGRESS, text, len, NULL);
+}
+
+/*
+ * Signs of life take a thread, which costs a tenth of a small request: it
+ * starts when there is much to do, or some of it is done and took its time.
+ * Where there can be none, the pack is sent all the same.
+ */
+static int see_to_life(void *ctx, const char *title, uint64_t done,
+		       uint64_t total)
+{
+	struct sending *p = ctx;
+
+	if (done >= MUCH_DONE || total >= MUCH_AHEAD ||
+	    sys_clock_ns() - p->begun_ns >= SOON_NS)
+		sys_ticker_go(p->ticker, NULL);
+	return 0;
+}
+
 static int make_pack(struct sending *p, struct error *err)
 {
 	struct request *req = p->req;
@@ -117,7 +147,11 @@ static int make_pack(struct sending *p, struct error *err)
 	const struct serve_options *options = req->s->options;
 	serve_make_pack_fn make = options->make_pack ? options->make_pack
 						     : repack_send;
-	struct progress_out progress = sideband_progress(sb);
+	struct progress_out progress = {
+		.put = req->no_progress ? NULL : put_progress,
+		.ctx = p,
+		.poll = p->ticker ? see_to_life : NULL,
+	};
 	struct repack_send_options send_options;
 	struct repack_report *report = &req->made;
 	struct repack_request request = {
@@ -144,7 +178,7 @@ static int make_pack(struct sending *p, struct error *err)
 		elsewhere.oids = p->offer->blobs;
 		elsewhere.nr = p->offer->nr;
 	}
-	send_options.progress = req->no_progress ? NULL : &progress;
+	send_options.progress = &progress;
 	ret = make(req->s->odb, &request, &send_options, sideband_sink(sb),
 		   report, err);
 	req->has_pack = true;
@@ -173,30 +207,33 @@ static void keep_alive(void *ctx)
 	sideband_keep_alive_if_quiet(ctx, NULL);
 }
 
-static int run_hook(struct request *req, struct sideband *sb, struct error *err)
+static int run_hook(struct sending *p, struct error *err)
 {
+	struct request *req = p->req;
+	int ret = p->ticker ? sys_ticker_go(p->ticker, err) : 0;
+
 	req->has_pack = true;
 	req->made.strategy = "hook";
 	req->made.no_bitmap = "uploadpack.packObjectsHook makes the pack";
-	return hook_pack_objects(req, sb, err);
+	return ret < 0 ? ret : hook_pack_objects(req, &p->sb, err);
 }
 
 static int send_to(struct sending *p, struct error *err)
 {
 	struct session *s = p->req->s;
 	struct sideband *sb = &p->sb;
-	struct sys_ticker *ticker = NULL;
 	int ret = 0;
 
+	p->begun_ns = sys_clock_ns();
 	p->is_empty = wants_nothing_new(p->req);
 	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE && !p->is_empty)
-		ret = sys_ticker_start(&ticker, s->config.keep_alive,
-				       keep_alive, sb, err);
+		ret = sys_ticker_new(&p->ticker, s->config.keep_alive,
+				     keep_alive, sb, err);
 	if (!ret && s->config.pack_objects_hook)
-		ret = run_hook(p->req, sb, err);
+		ret = run_hook(p, err);
 	else if (!ret)
 		ret = make_pack(p, err);
-	sys_ticker_stop(ticker);
+	sys_ticker_stop(p->ticker);
 	if (ret < 0 && s->in_pack && !s->out.failed)
 		tell_failure(sb);
 	if (!ret && sb->mode != SIDEBAND_NONE)

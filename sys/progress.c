@@ -67,9 +67,12 @@ static void draw(struct progress *p, const char *end)
 /* Called with the lock held, after `done` has changed. */
 static void maybe_draw(struct progress *p)
 {
-	uint64_t now = sys_clock_ns();
+	uint64_t now;
 
-	if (!p->out->put || now - p->started_ns < p->out->delay_ns)
+	if (!p->out->put)
+		return;
+	now = sys_clock_ns();
+	if (now - p->started_ns < p->out->delay_ns)
 		return;
 	if (percent_of(p) == p->drawn_percent && now - p->drawn_ns < REDRAW_NS)
 		return;
@@ -105,6 +108,14 @@ int progress_step(struct progress *p, uint64_t nr, struct error *err)
 	is_cancelled = p->is_cancelled;
 	pthread_mutex_unlock(&p->lock);
 	return is_cancelled ? error_set(err, ERR_CANCELLED, "cancelled") : 0;
+}
+
+int progress_ask(const struct progress_out *out, const char *title,
+		 uint64_t total, struct error *err)
+{
+	if (!out || !out->poll || !out->poll(out->ctx, title, 0, total))
+		return 0;
+	return error_set(err, ERR_CANCELLED, "cancelled");
 }
 
 void progress_add(struct progress *p, uint64_t nr)

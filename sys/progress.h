@@ -63,6 +63,13 @@ void progress_add(struct progress *p, uint64_t nr);
  */
 int progress_step(struct progress *p, uint64_t nr, struct error *err);
 
+/*
+ * Ask out->poll, if there is one, before something that counts no steps, of
+ * which there is `total`: 0 or ERR_CANCELLED.
+ */
+int progress_ask(const struct progress_out *out, const char *title,
+		 uint64_t total, struct error *err);
+
 /* Set the number of items. */
 void progress_set(struct progress *p, uint64_t done);
 

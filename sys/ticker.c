@@ -17,9 +17,9 @@ struct sys_ticker {
 	void *ctx;
 	uint64_t seconds;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards `stopped` */
+	pthread_mutex_t lock; /* guards what follows but `wake` */
 	pthread_cond_t wake;
-	bool stopped;
+	bool started, stopped;
 };
 
 /* `seconds` from now, as pthread_cond_timedwait() counts. */
@@ -61,11 +61,10 @@ static int init_wake(pthread_cond_t *wake)
 	return ret;
 }
 
-int sys_ticker_start(struct sys_ticker **out, uint64_t seconds,
-		     void (*fn)(void *ctx), void *ctx, struct error *err)
+int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
+		   void (*fn)(void *ctx), void *ctx, struct error *err)
 {
 	struct sys_ticker *t;
-	int ret;
 
 	*out = NULL;
 	t = mem_calloc(1, sizeof(*t));
@@ -74,32 +73,54 @@ int sys_ticker_start(struct sys_ticker **out, uint64_t seconds,
 	t->fn = fn;
 	t->ctx = ctx;
 	t->seconds = seconds;
-	ret = init_wake(&t->wake);
-	if (ret) {
+	if (init_wake(&t->wake)) {
 		free(t);
 		return error_set(err, ERR_IO, "cannot wait for time to pass");
 	}
 	pthread_mutex_init(&t->lock, NULL);
-	ret = pthread_create(&t->thread, NULL, tick, t);
-	if (ret) {
-		pthread_cond_destroy(&t->wake);
-		pthread_mutex_destroy(&t->lock);
-		free(t);
-		return error_set(err, ERR_IO, "cannot start a thread");
-	}
 	*out = t;
 	return 0;
 }
 
+int sys_ticker_go(struct sys_ticker *t, struct error *err)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&t->lock);
+	if (!t->started)
+		ret = pthread_create(&t->thread, NULL, tick, t);
+	t->started = !ret;
+	pthread_mutex_unlock(&t->lock);
+	return ret ? error_set(err, ERR_IO, "cannot start a thread") : 0;
+}
+
+int sys_ticker_start(struct sys_ticker **out, uint64_t seconds,
+		     void (*fn)(void *ctx), void *ctx, struct error *err)
+{
+	int ret = sys_ticker_new(out, seconds, fn, ctx, err);
+
+	if (!ret)
+		ret = sys_ticker_go(*out, err);
+	if (ret < 0) {
+		sys_ticker_stop(*out);
+		*out = NULL;
+	}
+	return ret;
+}
+
 void sys_ticker_stop(struct sys_ticker *t)
 {
+	bool started;
+
 	if (!t)
 		return;
 	pthread_mutex_lock(&t->lock);
 	t->stopped = true;
+	started = t->started;
 	pthread_cond_signal(&t->wake);
 	pthread_mutex_unlock(&t->lock);
-	pthread_join(t->thread, NULL);
+	if (started)
+		pthread_join(t->thread, NULL);
 	pthread_cond_destroy(&t->wake);
 	pthread_mutex_destroy(&t->lock);
 	free(t);

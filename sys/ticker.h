@@ -17,6 +17,19 @@ struct sys_ticker;
 int sys_ticker_start(struct sys_ticker **out, uint64_t seconds,
 		     void (*fn)(void *ctx), void *ctx, struct error *err);
 
+/*
+ * The same without a thread before sys_ticker_go(): it costs more than all else
+ * that some short work does. `seconds` count from then.
+ */
+int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
+		   void (*fn)(void *ctx), void *ctx, struct error *err);
+
+/*
+ * Start the thread, unless it was; from any thread, not beside
+ * sys_ticker_stop(). 0 or ERR_IO.
+ */
+int sys_ticker_go(struct sys_ticker *t, struct error *err);
+
 /* Wait for a call under way, stop and free; NULL is accepted. */
 void sys_ticker_stop(struct sys_ticker *t);
 

@@ -165,7 +165,9 @@ static inline int dialog_make_pack(const struct odb *odb,
 		buf_printf(&text, " tags=%zu", taglist_count(&r->tags));
 	buf_append_str(&text, r->thin ? " thin" : "");
 	buf_append_str(&text, r->ofs_delta ? " ofs" : "");
-	buf_append_str(&text, options->progress ? " progress" : "");
+	buf_append_str(&text, options->progress && options->progress->put
+				      ? " progress"
+				      : "");
 	memset(report, 0, sizeof(*report));
 	ret = sink.put(sink.ctx, text.data, text.len, err);
 	buf_release(&text);

@@ -178,6 +178,22 @@ static void polling(void **state)
 	progress_stop(&p);
 }
 
+static void asking_by_hand(void **state)
+{
+	struct polled polled = {.cancel_at = 2};
+	struct progress_out deaf = {.ctx = &polled};
+	struct progress_out out = {.ctx = &polled, .poll = poll_it};
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(progress_ask(NULL, "Working", 1000000, &err), 0);
+	assert_int_equal(progress_ask(&deaf, "Working", 1000000, &err), 0);
+	assert_int_equal(progress_ask(&out, "Working", 1000000, &err), 0);
+	assert_int_equal(polled.nr, 1);
+	assert_int_equal(progress_ask(&out, "Working", 1000000, &err),
+			 ERR_CANCELLED);
+	assert_int_equal(err.code, ERR_CANCELLED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +205,7 @@ int main(void)
 		cmocka_unit_test(without_a_place_to_go),
 		cmocka_unit_test(several_threads_count_together),
 		cmocka_unit_test(polling),
+		cmocka_unit_test(asking_by_hand),
 	};
 
 	return cmocka_run_group_tests_name("progress", tests, NULL, NULL);

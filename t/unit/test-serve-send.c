@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "sys/clock.h"
 #include "t/unit/dialog.h"
 
 /* Sends some bytes, then finds the repository broken. */
@@ -113,6 +114,44 @@ static void test_had_wants(void **state)
 	dialog_release(&d);
 }
 
+static struct dialog *waiting;
+
+/* Much is ahead: waits for a sign of life. */
+
+static int wait_and_pack(const struct odb *odb,
+			 const struct repack_request *request,
+			 const struct repack_send_options *options,
+			 struct pack_sink sink, struct repack_report *report,
+			 struct error *err)
+{
+	uint64_t start = sys_clock_ns();
+	size_t len = waiting->out.len;
+
+	(void)odb;
+	*report = (struct repack_report){.objects = 1};
+	assert_int_equal(progress_ask(options->progress, "Much",
+				      request->want_nr << 20, err),
+			 0);
+	while (__atomic_load_n(&waiting->out.len, __ATOMIC_RELAXED) == len &&
+	       sys_clock_ns() - start < UINT64_C(20000000000))
+		;
+	return sink.put(sink.ctx, "PACK", 4, err);
+}
+
+static void test_signs_of_life(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_LOCAL, "[uploadpack]\nkeepAlive = 1\n");
+	d.options.make_pack = wait_and_pack;
+	waiting = &d;
+	assert_string_equal(
+		dialog_answer(&d, "want c4 side-band-64k no-progress|F|done"),
+		"NAK|2:|1:PACK|F");
+	dialog_release(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +159,7 @@ int main(void)
 		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_broken_tag),
 		cmocka_unit_test(test_had_wants),
+		cmocka_unit_test(test_signs_of_life),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,10 +35,31 @@ static void test_ticks(void **state)
 	sys_ticker_stop(NULL);
 }
 
+/* What is not told to go does not. */
+static void test_goes_later(void **state)
+{
+	uint64_t start = sys_clock_ns();
+	struct sys_ticker *t;
+	atomic_uint nr = 0;
+
+	assert_int_equal(sys_ticker_new(&t, 1, tick, &nr, NULL), 0);
+	sys_ticker_stop(t);
+	assert_int_equal(atomic_load(&nr), 0);
+	assert_int_equal(sys_ticker_new(&t, 1, tick, &nr, NULL), 0);
+	assert_int_equal(sys_ticker_go(t, NULL), 0);
+	assert_int_equal(sys_ticker_go(t, NULL), 0);
+	while (!atomic_load(&nr) &&
+	       sys_clock_ns() - start < UINT64_C(20000000000))
+		;
+	sys_ticker_stop(t);
+	assert_true(atomic_load(&nr) >= 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_goes_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
