@@ -28,18 +28,19 @@ bool find_has_entries(const struct found *f, enum object_type type)
  * Which trees of the boundary are entered. Nearly all of them are in the wanted
  * commits as well, and say nothing of what is sent: so only those at a path at
  * which a tree is sent; those that are sent themselves, from another place; and
- * those that the newest commits do not have any more, for what was moved.
+ * directories that are no more, for what was moved out of them.
  */
 struct collecting {
 	struct found *f;
 	bool all;            /* enter all of them */
 	struct bitset paths; /* by path_bit(): where trees are sent */
+	struct bitset kept;  /* likewise: directories of the newest wanted trees
+				at these paths */
 	struct bitset sent;  /* by obj_pos */
-	struct bitset kept;  /* by obj_pos: in the newest wanted trees there */
 };
 
 /* Paths that share a bit are entered together. */
-#define PATH_BITS 16
+#define PATH_BITS 18
 
 static uint32_t path_bit(uint32_t name_hash)
 {
@@ -51,6 +52,7 @@ static int note_sent(struct collecting *c)
 	const struct found *f = c->f;
 
 	if (bitset_init(&c->paths, (size_t)1 << PATH_BITS) < 0 ||
+	    bitset_init(&c->kept, (size_t)1 << PATH_BITS) < 0 ||
 	    bitset_init(&c->sent, objspace_end(&c->f->walk.space)) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < f->objects.nr; i++) {
@@ -67,26 +69,30 @@ static int note_sent(struct collecting *c)
 static void collecting_release(struct collecting *c)
 {
 	bitset_release(&c->paths);
-	bitset_release(&c->sent);
 	bitset_release(&c->kept);
+	bitset_release(&c->sent);
 }
 
 static bool is_entered(const struct collecting *c, uint32_t obj_pos,
 		       uint32_t name_hash)
 {
-	return c->all || bitset_test(&c->paths, path_bit(name_hash)) ||
-	       bitset_get(&c->sent, obj_pos) || !bitset_get(&c->kept, obj_pos);
+	uint32_t bit = path_bit(name_hash);
+
+	return c->all || bitset_test(&c->paths, bit) ||
+	       !bitset_test(&c->kept, bit) || bitset_get(&c->sent, obj_pos);
 }
 
 /* Of a wanted tree only what is at paths where trees are sent. */
-static int pass_unsent(void *ctx, uint32_t obj_pos, enum object_type type,
-		       const char *path, size_t path_len, struct error *err)
+static int note_kept(void *ctx, uint32_t obj_pos, enum object_type type,
+		     const char *path, size_t path_len, struct error *err)
 {
-	const struct collecting *c = ctx;
+	struct collecting *c = ctx;
+	uint32_t bit = path_bit(name_hash_add(0, path, path_len));
 
-	return type == OBJ_TREE &&
-	       !bitset_test(&c->paths,
-			    path_bit(name_hash_add(0, path, path_len)));
+	if (type != OBJ_TREE)
+		return 0;
+	bitset_set(&c->kept, bit);
+	return !bitset_test(&c->paths, bit);
 }
 
 static int collect_boundary_object(void *ctx, uint32_t obj_pos,
@@ -218,6 +224,7 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 			       struct error *err)
 {
 	struct collecting c = {.f = f};
+	struct bitset ignored = BITSET_INIT;
 	uint32_t newest[FOUND_NEWEST_MAX];
 	size_t nr;
 	int ret;
@@ -229,9 +236,10 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 	if (!ret && note_sent(&c) < 0)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = walk_trees(&c.kept, &c, pass_unsent, newest, nr, err);
+		ret = walk_trees(&ignored, &c, note_kept, newest, nr, err);
 	if (!ret && f->boundary_nr)
 		ret = collect(&c, f->boundary, f->boundary_nr, err);
+	bitset_release(&ignored);
 	collecting_release(&c);
 	return ret;
 }
