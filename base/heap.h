@@ -36,4 +36,12 @@ int heap_push(struct heap *h, uint64_t key, uint32_t value);
 /* Take the value with the largest key; false when the heap is empty. */
 bool heap_pop(struct heap *h, uint32_t *value);
 
+/* As heap_pop(), and it stays. */
+static inline bool heap_peek(const struct heap *h, uint32_t *value)
+{
+	if (h->nr)
+		*value = h->items[0].value;
+	return h->nr;
+}
+
 #endif

@@ -628,6 +628,18 @@ static int queue_tips(struct bitmap_side *f, const struct walk_tips *tips,
 	return ret;
 }
 
+bool bitmap_side_next(struct bitmap_side *side, uint32_t *commit_nr)
+{
+	const struct history *h = &side->fill->w->history;
+
+	while (heap_peek(&side->queue, commit_nr)) {
+		if (!has(side->fill, h->commits[*commit_nr].obj_pos))
+			return true;
+		heap_pop(&side->queue, commit_nr);
+	}
+	return false;
+}
+
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr)
 {
 	*nr = side->walked_nr;

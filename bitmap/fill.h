@@ -101,6 +101,12 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);
 
+/*
+ * The commit at which bitmap_side_walk() would go on, the newest that waits;
+ * false: there is none.
+ */
+bool bitmap_side_next(struct bitmap_side *side, uint32_t *commit_nr);
+
 /* The commits that were walked (commit_nr), until the next call. */
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
 

@@ -5,32 +5,41 @@
 #include "bitmap/strategy.h"
 #include "walk/revwalk.h"
 
-/* Commits from haves to bitmaps that are walked without a second thought. */
-#define HAVES_FIRST 64
+/*
+ * Commits of both sides that are walked before anything is known: what walking
+ * would cost is often known then.
+ */
+#define COMMITS_FIRST 64
 
 /* By so much more is tried at a time, of both sides. */
-#define HAVES_GROWTH 4
-
-/* Commits that the other way may walk meanwhile, for each of these: they are
- * only decoded. */
-#define COMMITS_PER_HAVE 4
+#define COMMITS_GROWTH 4
 
 /*
- * Commits on the way to a bitmap that cost a tree difference. Only their own
- * trees are read, and only as far as there is doubt. Where the wants' side
- * comes to no bitmap there is none, and a commit costs no more than its
- * decoding, or its look-up in a commit-graph.
+ * Commits on the way to a bitmap that cost a tree difference. Where the wants'
+ * side comes to a bitmap of what is wanted, their trees are read, as far as
+ * there is doubt. Else a commit costs no more than its decoding; half of what
+ * that allows, as less is known then of what stored deltas may stand on.
  */
 #define HAVES_PER_COST 8
-#define HAVES_PER_COST_UNDOUBTED 72
-#define HAVES_PER_COST_UNDOUBTED_GRAPH 96
+#define HAVES_PER_COST_UNDOUBTED 32
 
 /*
- * Reading all trees of the boundary's commits, which are much alike: so much,
- * and so much for each of them.
+ * Reading the trees of the boundary's commits where they matter: so much, and
+ * so much for each of them.
  */
-#define BOUNDARY_COST 4
-#define BOUNDARY_COST_EACH 2
+#define BOUNDARY_COST 1
+#define BOUNDARY_COST_EACH 1
+
+/*
+ * What any request costs, in tree differences; and of all that a walk would
+ * cost a tenth, in commits. So many may be walked in vain.
+ */
+#define REQUEST_COST 4
+#define COMMITS_IN_VAIN_PER_COST 5
+
+/* An index that saves less of the walk than this is asked only if it is near.
+ */
+#define SAVED_LITTLE 8
 
 int bitmap_strategy_parse(enum bitmap_strategy *out, const char *name)
 {
@@ -65,18 +74,6 @@ bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves)
 	return plan->strategy == BITMAP_STRATEGY_WALK;
 }
 
-/* Of commits of the haves' side for a tree difference. */
-static size_t haves_per_cost(const struct bitmap_side *side,
-			     const struct walk *w,
-			     const struct revwalk_result *wanted)
-{
-	for (size_t i = 0; i < wanted->nr; i++)
-		if (bitmap_side_has_bitmap(side, wanted->commits[i]))
-			return HAVES_PER_COST;
-	return w->history.graph ? HAVES_PER_COST_UNDOUBTED_GRAPH
-				: HAVES_PER_COST_UNDOUBTED;
-}
-
 /* One choice. */
 struct planning {
 	struct bitmap_plan *plan;
@@ -84,51 +81,101 @@ struct planning {
 	struct walk *w;
 	const struct revwalk_tips *tips;
 	size_t per_cost; /* commits of the haves' side for a cost of one */
-	size_t distance; /* of the last one of these to the index, if it was
+	size_t distance; /* of the haves' side to the index, if it was
 			    estimated */
 	struct error *err;
 };
+
+/*
+ * Of commits, newest first, those that no bitmap of another one has: their
+ * trees are compared whichever way is taken. ERR_NOMEM is negative.
+ */
+static int count_beyond(uint32_t *nr, const struct planning *p,
+			const struct revwalk_result *wanted)
+{
+	const struct history *h = &p->w->history;
+	struct bitset had = BITSET_INIT;
+
+	if (bitset_init(&had, h->nr) < 0)
+		return ERR_NOMEM;
+	*nr = 0;
+	for (size_t i = 0; i < wanted->nr; i++) {
+		uint32_t c = wanted->commits[i];
+
+		if (!bitset_test(&had, c) &&
+		    !bitmap_side_has_bitmap(p->side, c)) {
+			++*nr;
+			continue;
+		}
+		for (uint32_t k = 0; k < h->commits[c].parent_nr; k++)
+			bitset_set(&had, history_parents(h, c)[k]);
+	}
+	bitset_release(&had);
+	return 0;
+}
 
 /* What walking would cost, if that can be told from `limit` commits: else 1. */
 static int estimate_walk(struct planning *p, size_t limit)
 {
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
+	struct bitmap_plan *plan = p->plan;
 	int ret = revwalk_within(&revs, &p->w->history, p->tips, limit, p->err);
 
 	if (!ret) {
-		p->plan->want_commits = (uint32_t)revs.nr;
-		p->plan->boundary = (uint32_t)revs.boundary_nr;
-		p->plan->walk_cost = (uint64_t)revs.nr + BOUNDARY_COST +
-				     BOUNDARY_COST_EACH *
-					     (uint64_t)revs.boundary_nr;
-		p->per_cost = haves_per_cost(p->side, p->w, &revs);
+		plan->want_commits = (uint32_t)revs.nr;
+		plan->boundary = (uint32_t)revs.boundary_nr;
+		plan->walk_cost = (uint64_t)revs.nr + BOUNDARY_COST +
+				  BOUNDARY_COST_EACH *
+					  (uint64_t)revs.boundary_nr;
+		if (count_beyond(&plan->want_beyond, p, &revs) < 0)
+			ret = error_nomem(p->err);
+		if (plan->want_beyond == plan->want_commits)
+			p->per_cost = HAVES_PER_COST_UNDOUBTED;
 	}
 	revwalk_result_release(&revs);
 	return ret;
 }
 
+static size_t walked_nr(const struct planning *p)
+{
+	size_t nr;
+
+	bitmap_side_walked(p->side, &nr);
+	return nr;
+}
+
 /* Whether bitmaps are likely to be met before so many commits are walked. */
 static bool is_near(struct planning *p, size_t limit)
 {
-	size_t nr;
-	const uint32_t *walked = bitmap_side_walked(p->side, &nr);
+	uint32_t next;
 
-	p->distance = nr ? bitmap_side_distance(p->side, walked[nr - 1], limit)
-			 : 0;
-	return nr + p->distance <= limit;
+	p->distance = bitmap_side_next(p->side, &next)
+			      ? bitmap_side_distance(p->side, next, limit + 1)
+			      : 0;
+	return walked_nr(p) + p->distance <= limit;
 }
 
 /*
- * The walk's cost is known: go on to where the index would cost more, unless
- * that is likely to be in vain.
+ * The walk's cost is known, and what of it the index saves: go on to where
+ * looking for bitmaps would cost more. A part of it, little beside the walk, is
+ * done in any case if much can be saved; more as long as it is likely not to be
+ * in vain.
  */
 static int go_on(struct planning *p)
 {
-	size_t limit = p->plan->walk_cost * p->per_cost;
+	uint64_t walk_cost = p->plan->walk_cost;
+	uint64_t saved = walk_cost - p->plan->want_beyond;
+	size_t most = saved * p->per_cost, limit = most;
+	bool goes = saved > SAVED_LITTLE || is_near(p, most);
 	int ret = 1;
 
-	if (is_near(p, limit))
+	if (limit > (REQUEST_COST + walk_cost) * COMMITS_IN_VAIN_PER_COST)
+		limit = (REQUEST_COST + walk_cost) * COMMITS_IN_VAIN_PER_COST;
+	while (goes) {
 		ret = bitmap_side_walk(p->side, limit, p->err);
+		goes = ret > 0 && limit < most && is_near(p, most);
+		limit = limit < most / 2 ? 2 * limit : most;
+	}
 	p->plan->reason = ret ? "few commits are wanted, and bitmaps are far"
 			      : "looking for bitmaps costs less than walking";
 	return ret;
@@ -136,18 +183,24 @@ static int go_on(struct planning *p)
 
 static int choose(struct planning *p)
 {
-	size_t limit = HAVES_FIRST;
-	int ret = bitmap_side_walk(p->side, limit, p->err);
+	size_t limit = COMMITS_FIRST;
+	int ret = estimate_walk(p, limit);
 
+	if (!ret)
+		return go_on(p);
+	if (ret > 0)
+		ret = bitmap_side_walk(p->side, limit, p->err);
 	p->plan->reason = "bitmaps are near the haves";
 	while (ret > 0) {
-		ret = estimate_walk(p, limit * COMMITS_PER_HAVE);
+		limit *= COMMITS_GROWTH;
+		p->plan->reason = "many commits are wanted";
+		if (is_near(p, limit))
+			ret = bitmap_side_walk(p->side, limit, p->err);
+		if (ret <= 0)
+			break;
+		ret = estimate_walk(p, limit);
 		if (!ret)
 			return go_on(p);
-		limit *= HAVES_GROWTH;
-		if (ret > 0 && is_near(p, limit))
-			ret = bitmap_side_walk(p->side, limit, p->err);
-		p->plan->reason = "many commits are wanted";
 	}
 	return ret;
 }
@@ -171,10 +224,10 @@ int bitmap_plan_haves(struct bitmap_plan *plan, struct bitmap_side *side,
 		.err = err,
 	};
 	int ret = choose(&p);
-	size_t nr;
+	size_t nr = walked_nr(&p);
 
-	bitmap_side_walked(side, &nr);
 	plan->have_commits = (uint32_t)nr;
-	plan->bitmap_cost = (nr + (ret ? p.distance : 0)) / p.per_cost;
+	plan->bitmap_cost = plan->want_beyond +
+			    (nr + (ret ? p.distance : 0)) / p.per_cost;
 	return ret;
 }

@@ -5,9 +5,10 @@
  *
  * Both ways have to look at trees, and that is what they cost: a walk at those
  * of all commits that are wanted and not had, and at those of the boundary; an
- * index at those of commits between the tips and the nearest bitmaps. How many
- * these are is known when commits were walked, which costs little: so both
- * sides are walked by turns, as far as it takes to know which is less.
+ * index at those of wanted commits that no bitmap has, and of haves' commits on
+ * the way to bitmaps. How many these are is known when commits were walked,
+ * which costs little: so both sides are walked by turns, as far as it takes to
+ * know which is less. What was done in vain is little beside what is done then.
  */
 #ifndef BITMAP_STRATEGY_H
 #define BITMAP_STRATEGY_H
@@ -28,14 +29,15 @@ enum bitmap_strategy {
 
 /*
  * The choice, and what it came from. Costs are in tree differences: what it
- * takes to compare the trees of one commit with those of its parents. They are
- * what would have come on top when the choice was made.
+ * takes to compare the trees of one commit with those of its parents.
  */
 struct bitmap_plan {
 	enum bitmap_strategy strategy; /* given: before */
 	const char *reason;            /* constant; NULL: nothing was planned */
 	uint32_t have_commits; /* from the haves back to bitmaps, at least */
 	uint32_t want_commits; /* wanted and not had; UINT32_MAX: not known */
+	uint32_t want_beyond;  /* of these, in no bitmap of a wanted one; 0 if
+				  they are not known */
 	uint32_t boundary;     /* had, with a child that is wanted; likewise */
 	uint64_t bitmap_cost;  /* at least */
 	uint64_t walk_cost;    /* UINT64_MAX: not known */

@@ -158,6 +158,7 @@ static void print_plan(const struct bitmap_plan *plan)
 		return;
 	printf("estimate.walk=%" PRIu64 "\n", plan->walk_cost);
 	printf("estimate.want-commits=%" PRIu32 "\n", plan->want_commits);
+	printf("estimate.want-commits-beyond=%" PRIu32 "\n", plan->want_beyond);
 	printf("estimate.boundary=%" PRIu32 "\n", plan->boundary);
 }
 

@@ -268,10 +268,13 @@ test_expect_success 'explain: the choice, its reason and its numbers' '
 	git -C repo.git bitmap explain main >out &&
 	test "$(value reason)" = "there are no haves" &&
 	git -C repo.git bitmap explain main ^main~6 >out &&
-	test "$(value reason)" = "bitmaps are near the haves" &&
+	test "$(value reason)" = "looking for bitmaps costs less than walking" &&
 	test "$(value estimate.have-commits)" = 0 &&
-	test "$(value estimate.bitmap)" = 0 &&
-	! grep estimate.walk out &&
+	test "$(value estimate.want-commits)" = 6 &&
+	test "$(value estimate.boundary)" = 1 &&
+	test "$(value estimate.walk)" = 8 &&
+	test "$(value estimate.bitmap)" = \
+		"$(value estimate.want-commits-beyond)" &&
 	git -C repo.git bitmap explain --exact main ^main~6 >out &&
 	test "$(value reason)" = "the answer has to be exact" &&
 	git -C repo.git -c pack.useBitmapBoundaryTraversal=false \

@@ -27,9 +27,12 @@ static void equal_keys_leave_as_they_came(void **state)
 		assert_int_equal(heap_push(&h, i % 3, i), 0);
 	for (uint32_t key = 3; key-- > 0;)
 		for (uint32_t i = key; i < 1000; i += 3) {
+			assert_true(heap_peek(&h, &value));
+			assert_int_equal(value, i);
 			assert_true(heap_pop(&h, &value));
 			assert_int_equal(value, i);
 		}
+	assert_false(heap_peek(&h, &value));
 	assert_false(heap_pop(&h, &value));
 	heap_release(&h);
 }

@@ -16,8 +16,8 @@ enum {
 	COMMITS = 1200, /* of so many */
 };
 
-/* A line of commits that change one file each. */
-static void make_line(struct randrepo *r)
+/* A line of commits that change one file each, the oldest `indexed`. */
+static void make_line(struct randrepo *r, uint32_t indexed)
 {
 	uint8_t files[RANDREPO_FILES] = {0};
 
@@ -28,16 +28,16 @@ static void make_line(struct randrepo *r)
 		files[1] = (uint8_t)(1 + i / 100);
 		randrepo_commit(r, files, &parent, i > 0,
 				1700000000 + 60 * (uint64_t)i);
-		if (i == INDEXED - 1 || i % 200 == 199)
+		if (i == indexed - 1 || i % 200 == 199)
 			randrepo_store_pack(r);
-		if (i != INDEXED - 1)
+		if (i != indexed - 1)
 			continue;
 		randrepo_all_refs(r);
 		bitmaprepo_repack(r, true, true);
 	}
 }
 
-static int setup(void **state)
+static int open_line(void **state, uint32_t indexed)
 {
 	static uint64_t seed;
 	struct randrepo *r = calloc(1, sizeof(*r));
@@ -46,10 +46,24 @@ static int setup(void **state)
 	assert_true(r && b);
 	seed = random_seed();
 	randrepo_init(r, HASH_SHA1, &seed);
-	make_line(r);
+	make_line(r, indexed);
+	if (indexed == COMMITS)
+		bitmaprepo_thin_out(r, 1, 0, true, true);
 	bitmaprepo_open(b, r);
 	*state = b;
 	return 0;
+}
+
+/* The index has a small part of it. */
+static int setup(void **state)
+{
+	return open_line(state, INDEXED);
+}
+
+/* Or all, with few bitmaps. */
+static int setup_sparse(void **state)
+{
+	return open_line(state, COMMITS);
 }
 
 static int teardown(void **state)
@@ -109,11 +123,12 @@ static void few_commits_far_away_are_walked(void **state)
 
 	assert_int_equal(ask(*state, &plan, COMMITS - 1, COMMITS - 2), 1);
 	assert_int_equal(plan.want_commits, 1);
+	assert_int_equal(plan.want_beyond, 1);
 	assert_int_equal(plan.boundary, 1);
-	assert_int_equal(plan.walk_cost, 7);
-	/* It was not tried: too much is not indexed. */
+	assert_int_equal(plan.walk_cost, 3);
+	/* Nothing was tried: too much is not indexed. */
 	assert_true(plan.bitmap_cost > plan.walk_cost);
-	assert_int_equal(plan.have_commits, 64);
+	assert_int_equal(plan.have_commits, 0);
 	assert_string_equal(plan.reason,
 			    "few commits are wanted, and bitmaps are far");
 }
@@ -122,18 +137,79 @@ static void many_commits_far_away_are_not(void **state)
 {
 	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
 
-	/* 200 commits to bitmaps, 30 wanted. */
-	assert_int_equal(ask(*state, &plan, INDEXED + 229, INDEXED + 199), 0);
-	assert_int_equal(plan.want_commits, 30);
-	assert_int_equal(plan.have_commits, 200);
-	assert_true(plan.bitmap_cost < plan.walk_cost);
-	assert_string_equal(plan.reason,
-			    "looking for bitmaps costs less than walking");
 	/* 100 to bitmaps, more wanted than is worth counting. */
 	assert_int_equal(ask(*state, &plan, COMMITS - 1, INDEXED + 99), 0);
 	assert_int_equal(plan.have_commits, 100);
 	assert_true(plan.walk_cost == UINT64_MAX);
 	assert_string_equal(plan.reason, "many commits are wanted");
+}
+
+/* The newest commit with a bitmap that is no newer; UINT32_MAX: none. */
+static uint32_t newest_row(const bool *has_row, uint32_t at)
+{
+	while (at != UINT32_MAX && !has_row[at])
+		at--;
+	return at;
+}
+
+/* Which commits of the line have bitmaps. */
+static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
+{
+	memset(has_row, 0, COMMITS);
+	for (uint32_t row = 0; row < b->pb->file.row_nr; row++)
+		for (uint32_t i = 0; i < COMMITS; i++)
+			if (b->r->commits[i] == bitmaprepo_row(b, row))
+				has_row[i] = true;
+}
+
+/* What a plan says, against what is known of the line. */
+static void check_plan(const struct bitmap_plan *plan, bool walks,
+		       const bool *has_row, uint32_t want, uint32_t have)
+{
+	uint32_t row = newest_row(has_row, want);
+	uint32_t back = have - newest_row(has_row, have);
+	uint64_t saved, most;
+
+	if (!walks)
+		assert_int_equal(plan->have_commits, back);
+	if (plan->walk_cost == UINT64_MAX) {
+		assert_false(walks);
+		return;
+	}
+	assert_int_equal(plan->want_commits, want - have);
+	assert_int_equal(plan->want_beyond, row != UINT32_MAX && row > have
+						    ? want - row
+						    : want - have);
+	assert_int_equal(plan->walk_cost, plan->want_commits + 2);
+	saved = plan->walk_cost - plan->want_beyond;
+	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
+	/* The first 64 are walked before anything is known. */
+	assert_true(plan->have_commits <= most || plan->have_commits <= 64);
+	/* What is near, and saves much, is found whatever was estimated. */
+	if (walks && saved > 8)
+		assert_true(back > most || back > 5 * (4 + plan->walk_cost));
+}
+
+static void what_is_done_in_vain_is_bounded(void **state)
+{
+	struct bitmaprepo *b = *state;
+	uint32_t known = 0, walked = 0;
+	bool has_row[COMMITS];
+
+	list_rows(has_row, b);
+	for (int i = 0; i < 400; i++) {
+		struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
+		uint32_t have = (uint32_t)(random_next(b->r->seed) %
+					   (COMMITS - 100));
+		uint32_t want = have + 1 +
+				(uint32_t)(random_next(b->r->seed) % 90);
+		bool walks = ask(b, &plan, want, have);
+
+		check_plan(&plan, walks, has_row, want, have);
+		known += plan.walk_cost != UINT64_MAX;
+		walked += walks;
+	}
+	assert_true(known > 50 && walked > 20 && walked < known);
 }
 
 static void what_is_settled_is_not_estimated(void **state)
@@ -172,6 +248,8 @@ int main(void)
 		cmocka_unit_test(many_commits_far_away_are_not),
 		cmocka_unit_test(what_is_settled_is_not_estimated),
 		cmocka_unit_test(strategies_have_names),
+		cmocka_unit_test_setup_teardown(what_is_done_in_vain_is_bounded,
+						setup_sparse, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
