@@ -38,8 +38,9 @@ bool find_has_entries(const struct found *f, enum object_type type);
 int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
 /*
- * Take the answer to a request that is prepared: 1, or 0 when there is none, or
- * negative. Only for who copies what is stored, and understands distances.
+ * Take the answer to a request that is prepared, and tags that come along: 1,
+ * or 0 when there is none, or negative. Only for who copies what is stored, and
+ * understands distances.
  */
 int find_prepared(struct found *f, struct error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers that were prepared (repack/prepared.h). */
 #include "repack/find-parts.h"
+#include "sys/thread.h"
 
 /* Fewer objects are hashed sooner than a file is opened. */
 #define PREPARED_MIN 512
@@ -24,22 +25,55 @@ static bool is_clone(const struct found *f)
 	return true;
 }
 
-/* Make the answer what was found. */
-static int take(struct found *f, const struct prepared_answer *answer,
-		struct error *err)
+/* Make the answer what was found, by this order of the pack. 0 or ERR_NOMEM. */
+static int take(struct found *f, const struct pack_rev *rev, struct error *err)
 {
 	const struct odb_pack *pack = f->prepared.pack;
-	const struct pack_rev *rev = find_order(pack->pack, answer->object_nr,
-						err);
 
 	if (!rev)
 		return ERR_NOMEM;
+	bitset_release(&f->packed);
+	f->objects.nr = 0;
 	if (bitset_init(&f->packed, pack->pack->idx.nr) < 0)
 		return error_nomem(err);
-	f->answer = answer;
 	f->space = bitmap_space_of_pack(f->walk.odb, pack, rev);
-	ewah_or_into(&f->packed, &answer->objects);
-	return 1;
+	ewah_or_into(&f->packed, &f->answer->objects);
+	return 0;
+}
+
+static int check_order(void *ctx, unsigned thread_nr, size_t task_nr,
+		       struct error *err)
+{
+	const struct found *f = ctx;
+
+	return pack_check_rev(f->prepared.pack->pack, f->space.rev, err);
+}
+
+/*
+ * Add tags to the answer while the order of the pack is looked at. They are
+ * looked for again, by another order, if it was wrong.
+ */
+static int complete(struct found *f, struct error *err)
+{
+	struct pack *pack = f->prepared.pack->pack;
+	struct error tags_err = ERROR_INIT;
+	struct sys_loop *proof;
+	int ret, tags;
+
+	if (f->space.rev->owned || find_is_few(pack, f->answer->object_nr))
+		return found_include_tags(f, err);
+	ret = sys_loop_start(&proof, sys_cpu_nr(), 1, check_order, f, err);
+	if (ret < 0)
+		return ret;
+	tags = found_include_tags(f, &tags_err);
+	ret = sys_loop_finish(proof, NULL);
+	if (!ret) {
+		if (tags && err)
+			*err = tags_err;
+		return tags;
+	}
+	ret = take(f, pack_get_rev(pack, err), err);
+	return ret < 0 ? ret : found_include_tags(f, err);
 }
 
 int find_prepared(struct found *f, struct error *err)
@@ -52,19 +86,25 @@ int find_prepared(struct found *f, struct error *err)
 	if (!is_clone(f))
 		return 0;
 	for (size_t i = 0; i < odb->dir_nr && ret != ERR_NOMEM; i++) {
-		const struct prepared_answer *answer;
-
 		ret = prepared_open(&f->prepared, odb, i, NULL);
 		if (ret <= 0)
 			continue;
 		ret = prepared_request(&request, odb->algo, f->walk.shallow.nr,
 				       r->wants, r->want_nr);
-		answer = ret < 0 ? NULL : prepared_find(&f->prepared, &request);
-		if (answer)
-			return take(f, answer, err);
+		if (!ret)
+			f->answer = prepared_find(&f->prepared, &request);
+		if (f->answer)
+			break;
 		prepared_close(&f->prepared);
 	}
-	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (!f->answer)
+		return 0;
+	ret = take(f, pack_get_rev_unproven(f->prepared.pack->pack, err), err);
+	if (!ret)
+		ret = complete(f, err);
+	return ret < 0 ? ret : 1;
 }
 
 /* Whether a file has the answer, of the pack that was asked. */

@@ -375,11 +375,9 @@ static int find_by_preparation(struct finding *g, struct error *err)
 	    !r->use_bitmap || !r->ofs_delta || r->elsewhere)
 		return 0;
 	ret = find_prepared(f, err);
-	if (ret <= 0)
-		return ret;
-	f->no_bitmap = "the answer is prepared";
-	ret = found_include_tags(f, err);
-	return ret < 0 ? ret : 1;
+	if (ret > 0)
+		f->no_bitmap = "the answer is prepared";
+	return ret;
 }
 
 const struct pack_rev *find_order(struct pack *pack, size_t wanted,
