@@ -3,8 +3,6 @@
  * Open addressing with linear probing; at least half of the slots are free,
  * so that every probe ends. Nothing is ever removed.
  */
-#include <string.h>
-
 #include "base/error.h"
 #include "base/mem.h"
 #include "object/oidmap.h"
@@ -16,10 +14,9 @@ static struct oidmap_entry *find_slot(const struct oidmap *map,
 				      const struct oid *oid)
 {
 	size_t mask = map->slot_nr - 1;
-	uint64_t start;
 
-	memcpy(&start, oid->bytes, sizeof(start));
-	for (size_t i = (size_t)start & mask;; i = (i + 1) & mask) {
+	for (size_t i = oidhash_of(&map->hash, oid) & mask;;
+	     i = (i + 1) & mask) {
 		struct oidmap_entry *e = &map->slots[i];
 
 		if (!e->used || oid_equal(&e->oid, oid))
@@ -40,10 +37,13 @@ static int grow(struct oidmap *map)
 	bigger.slots = mem_calloc(bigger.slot_nr, sizeof(*bigger.slots));
 	if (!bigger.slots)
 		return ERR_NOMEM;
+	bigger.nr = map->nr;
+	bigger.hash = map->hash;
+	if (!map->slot_nr)
+		oidhash_init(&bigger.hash);
 	for (size_t i = 0; i < map->slot_nr; i++)
 		if (map->slots[i].used)
 			*find_slot(&bigger, &map->slots[i].oid) = map->slots[i];
-	bigger.nr = map->nr;
 	free(map->slots);
 	*map = bigger;
 	return 0;

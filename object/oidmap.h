@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash table from object ids to 32-bit values: open addressing, keyed by
- * the id's own leading bytes (they are uniformly distributed already).
- *
- * Ids from a hostile peer can collide only as far as SHA prefixes can be
- * made to; probing is bounded by the load factor of one half otherwise.
+ * A hash table from object ids to 32-bit values: open addressing, with a
+ * secret key (oidhash.h), so that ids which a hostile peer chose are as far
+ * apart as any.
  */
 #ifndef OBJECT_OIDMAP_H
 #define OBJECT_OIDMAP_H
@@ -13,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "object/oid.h"
+#include "object/oidhash.h"
 
 struct oidmap_entry {
 	struct oid oid;
@@ -24,12 +22,18 @@ struct oidmap_entry {
 struct oidmap {
 	struct oidmap_entry *slots; /* owned; a power of two of them, or NULL */
 	size_t slot_nr;
-	size_t nr; /* entries */
+	size_t nr;           /* entries */
+	struct oidhash hash; /* set when there are slots */
 };
 
 #define OIDMAP_INIT                                                            \
 	{                                                                      \
-		NULL, 0, 0                                                     \
+		NULL, 0, 0,                                                    \
+		{                                                              \
+			{                                                      \
+				0                                              \
+			}                                                      \
+		}                                                              \
 	}
 
 void oidmap_release(struct oidmap *map);

@@ -206,18 +206,25 @@ int pack_check_links(struct pack_check *check,
 		     const struct pack_indexer_hooks *known,
 		     bool *is_self_contained, struct error *err)
 {
-	int ret = 0;
+	const struct oidmap_entry *wrong = NULL;
 
 	*is_self_contained = true;
-	for (size_t s = 0; !ret && s < SHARD_NR; s++) {
+	/* In no order: of several that are wrong, the least one is named. */
+	for (size_t s = 0; s < SHARD_NR; s++) {
 		const struct oidmap *ids = &check->shards[s].ids;
 
-		for (size_t i = 0; !ret && i < ids->slot_nr; i++)
-			if (ids->slots[i].used && ids->slots[i].value & NAMED)
-				ret = check_named(check, &ids->slots[i], known,
-						  is_self_contained, err);
+		for (size_t i = 0; i < ids->slot_nr; i++) {
+			const struct oidmap_entry *e = &ids->slots[i];
+
+			if (e->used && e->value & NAMED &&
+			    (!wrong || oid_cmp(&e->oid, &wrong->oid) < 0) &&
+			    check_named(check, e, known, is_self_contained,
+					NULL) < 0)
+				wrong = e;
+		}
 	}
-	return ret;
+	return wrong ? check_named(check, wrong, known, is_self_contained, err)
+		     : 0;
 }
 
 struct pack_check *pack_check_new(const struct pack_check_options *options)

@@ -6,7 +6,6 @@
  * touch several hundred pages of it.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "serve/oidset.h"
@@ -29,10 +28,9 @@ void oidset_release(struct oidset *set)
 static uint32_t *find_slot(const struct oidset *set, const struct oid *oid)
 {
 	size_t mask = set->slot_nr - 1;
-	uint64_t start;
 
-	memcpy(&start, oid->bytes, sizeof(start));
-	for (size_t i = (size_t)start & mask;; i = (i + 1) & mask) {
+	for (size_t i = oidhash_of(&set->hash, oid) & mask;;
+	     i = (i + 1) & mask) {
 		uint32_t *slot = &set->slots[i];
 
 		if (!*slot || oid_equal(&set->oids[*slot - 1], oid))
@@ -51,6 +49,8 @@ static int grow_slots(struct oidset *set)
 	slots = mem_calloc(nr, sizeof(*slots));
 	if (!slots)
 		return ERR_NOMEM;
+	if (!set->slot_nr)
+		oidhash_init(&set->hash);
 	free(set->slots);
 	set->slots = slots;
 	set->slot_nr = nr;

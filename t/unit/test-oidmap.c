@@ -78,12 +78,36 @@ static void test_add_keeps_put_replaces(void **state)
 	oidmap_release(&map);
 }
 
+/* Ids with the same first bytes are as far from where they belong as any. */
+static void test_chosen(void **state)
+{
+	enum { NR = 20000 };
+	struct oidmap map = OIDMAP_INIT;
+	size_t total = 0;
+
+	for (uint32_t i = 0; i < NR; i++) {
+		struct oid oid = make_oid(i * 8);
+
+		assert_int_equal(oidmap_add(&map, &oid, i, NULL), 1);
+	}
+	for (size_t i = 0; i < map.slot_nr; i++) {
+		const struct oidmap_entry *e = &map.slots[i];
+		size_t mask = map.slot_nr - 1;
+
+		if (e->used)
+			total += (i - oidhash_of(&map.hash, &e->oid)) & mask;
+	}
+	assert_in_range(total, 0, 8 * NR);
+	oidmap_release(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_add_get),
 		cmocka_unit_test(test_add_keeps_put_replaces),
+		cmocka_unit_test(test_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,11 +58,35 @@ static void test_maximum(void **state)
 	oidset_release(&set);
 }
 
+/* 60,000 with the same first bytes: most are where they belong, or near. */
+static void test_chosen(void **state)
+{
+	enum { NR = 60000 };
+	struct oidset set;
+	size_t total = 0;
+
+	oidset_init(&set, NR);
+	for (uint32_t n = 0; n < NR; n++) {
+		struct oid oid = OID_ZERO_INIT;
+
+		store_be32(oid.bytes + 16, n);
+		assert_int_equal(oidset_add(&set, &oid, NULL), 1);
+	}
+	for (size_t i = 0; i < set.slot_nr; i++)
+		if (set.slots[i])
+			total += (i - oidhash_of(&set.hash,
+						 &set.oids[set.slots[i] - 1])) &
+				 (set.slot_nr - 1);
+	assert_in_range(total, 0, 8 * NR);
+	oidset_release(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_maximum),
+		cmocka_unit_test(test_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
