@@ -69,7 +69,9 @@ struct refs_backend {
 	void (*close)(struct refs *refs);
 	/*
 	 * Read one ref: 1 with ref's values set, or *target, which is empty
-	 * before, when it is symbolic; 0; ERR_CORRUPT for a broken one.
+	 * before, when it is symbolic; 0; ERR_CORRUPT for a broken one. A HEAD
+	 * that leads to an impossible name is not there: in a clone that Git
+	 * is making it is "refs/heads/.invalid" until the branch is known.
 	 */
 	int (*read)(struct refs *refs, const char *name, struct ref *ref,
 		    struct buf *target, struct error *err);

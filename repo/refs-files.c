@@ -202,7 +202,9 @@ static int read_files(struct refs *refs, const char *name, struct ref *ref,
 			take_packed(ref, &packed);
 		return ret;
 	}
-	if (loose.kind == REFS_LOOSE_BROKEN) {
+	if (loose.leads_nowhere && !strcmp(name, "HEAD")) {
+		ret = 0;
+	} else if (loose.kind == REFS_LOOSE_BROKEN) {
 		ret = error_set(err, ERR_CORRUPT, "broken ref %s", name);
 	} else if (loose.kind == REFS_LOOSE_OID) {
 		ref->oid = loose.oid;

@@ -41,7 +41,9 @@ static int parse_symbolic(struct refs_loose *ref, const char *p,
 		p++;
 	while (end > p && isspace((unsigned char)end[-1]))
 		end--;
-	if (!refs_name_is_valid_len(p, (size_t)(end - p), true))
+	ref->leads_nowhere = !refs_name_is_valid_len(p, (size_t)(end - p),
+						     true);
+	if (ref->leads_nowhere)
 		return 0;
 	ref->target = mem_strndup(p, (size_t)(end - p));
 	if (!ref->target)
@@ -56,6 +58,7 @@ int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 	size_t hex_len = hash_hex_len(algo);
 
 	ref->kind = REFS_LOOSE_BROKEN;
+	ref->leads_nowhere = false;
 	if (len >= 4 && !memcmp(bytes, "ref:", 4))
 		return parse_symbolic(ref, bytes + 4, bytes + len);
 	if (len < hex_len || !oid_from_hex(&ref->oid, bytes, len, algo))

@@ -25,9 +25,10 @@ enum refs_loose_kind {
 
 struct refs_loose {
 	enum refs_loose_kind kind;
-	struct oid oid; /* REFS_LOOSE_OID */
-	char *target;   /* owned; REFS_LOOSE_SYMBOLIC, well-formed */
-	char *name;     /* owned; full name, set by lists only */
+	struct oid oid;     /* REFS_LOOSE_OID */
+	char *target;       /* owned; REFS_LOOSE_SYMBOLIC, well-formed */
+	char *name;         /* owned; full name, set by lists only */
+	bool leads_nowhere; /* BROKEN: symbolic, to an impossible name */
 };
 
 void refs_loose_release(struct refs_loose *ref);

@@ -200,7 +200,10 @@ static int read_ref(struct refs *refs, const char *name, struct ref *ref,
 	if (ret <= 0)
 		return ret;
 	if (!is_valid(&found))
-		return error_set(err, ERR_CORRUPT, "broken ref %s", name);
+		return found.value == REFTABLE_SYMBOLIC && !strcmp(name, "HEAD")
+			       ? 0
+			       : error_set(err, ERR_CORRUPT, "broken ref %s",
+					   name);
 	if (found.value == REFTABLE_SYMBOLIC)
 		return buf_append(target, found.target, found.target_len) < 0
 			       ? error_nomem(err)

@@ -25,6 +25,8 @@ GITREACH_SRC=$(cd "$(dirname "$0")" && while ! test -e configure.ac
 export GITREACH_SRC GITREACH_BUILD
 
 GIT=$GITREACH_BUILD/bin/git
+# What our git hands over goes to the stock Git that the caller chose.
+test -z "${STOCK_GIT-}" || PATH=$(dirname "$STOCK_GIT"):$PATH
 STOCK_PATH=$PATH
 GITREACH_HOME=$HOME
 : "${STOCK_GIT:=$("$GITREACH_SRC/tools/stock-git")}"

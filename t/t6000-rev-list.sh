@@ -192,6 +192,17 @@ test_expect_success 'no names at all' '
 	done
 '
 
+test_expect_success 'a clone that does not know its branch yet' '
+	repo_linear young 3 &&
+	echo "ref: refs/heads/.invalid" >young/HEAD &&
+	for how in --all "--objects --all" "--not --all" HEAD
+	do
+		same -C young rev-list $how || return 1
+	done &&
+	"$GIT" -C young repack -adbq &&
+	"$GIT" -C young rev-list --test-bitmap main
+'
+
 test_expect_success 'names that are not there' '
 	for name in nothing 1234567812345678123456781234567812345678 main..no \
 		^no main:no/such/path

@@ -153,6 +153,10 @@ static void test_visit(void **state)
 	tmprepo_write(&t, "FETCH_HEAD",
 		      "0700000000000000000000000000000000000000\tbranch x\n");
 	assert_value(&t.repo, "FETCH_HEAD", 7);
+	put(&t, "reftable", "HEAD", 0, "refs/heads/.invalid");
+	put(&t, "reftable", "refs/heads/z", 0, "refs/heads/.invalid");
+	assert_value(&t.repo, "HEAD", 0);
+	assert_value(&t.repo, "refs/heads/z", ERR_CORRUPT);
 	tmprepo_release(&t);
 }
 

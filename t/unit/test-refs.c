@@ -331,6 +331,9 @@ static void test_lookup_unborn(void **state)
 	tmprepo_write(&t, "HEAD", "ref: refs/heads/unborn\n");
 	assert_int_equal(refs_lookup(refs, "HEAD", &ref, NULL), 0);
 	assert_string_equal(ref.target, "refs/heads/unborn");
+	tmprepo_write(&t, "HEAD", "ref: refs/heads/.invalid\n");
+	assert_int_equal(refs_lookup(refs, "HEAD", &ref, NULL), 0);
+	assert_null(ref.target);
 	tmprepo_write(&t, "HEAD", "\n");
 	assert_int_equal(refs_lookup(refs, "HEAD", &ref, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "broken ref HEAD");
