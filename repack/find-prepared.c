@@ -79,28 +79,14 @@ static int complete(struct found *f, struct error *err)
 int find_prepared(struct found *f, struct error *err)
 {
 	const struct repack_request *r = f->request;
-	const struct odb *odb = f->walk.odb;
-	struct prepared_request request;
-	int ret = 0;
+	int ret;
 
 	if (!is_clone(f))
 		return 0;
-	for (size_t i = 0; i < odb->dir_nr && ret != ERR_NOMEM; i++) {
-		ret = prepared_open(&f->prepared, odb, i, NULL);
-		if (ret <= 0)
-			continue;
-		ret = prepared_request(&request, odb->algo, f->walk.shallow.nr,
-				       r->wants, r->want_nr);
-		if (!ret)
-			f->answer = prepared_find(&f->prepared, &request);
-		if (f->answer)
-			break;
-		prepared_close(&f->prepared);
-	}
-	if (ret == ERR_NOMEM)
-		return error_nomem(err);
-	if (!f->answer)
-		return 0;
+	ret = prepared_open_for(&f->prepared, &f->answer, f->walk.odb,
+				f->walk.shallow.nr, r->wants, r->want_nr);
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
 	ret = take(f, pack_get_rev_unproven(f->prepared.pack->pack, err), err);
 	if (!ret)
 		ret = complete(f, err);

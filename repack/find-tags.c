@@ -221,12 +221,22 @@ static bool is_known(const struct tagging *t, const struct oid *tag,
 	return t->unnamed.bits && find_bit(t->f, tag, bit);
 }
 
+/* Whether a prepared answer has a tag because it was asked for. */
+static bool is_wanted(const struct tagging *t, const struct oid *tag)
+{
+	const struct repack_tags *tags = &t->f->request->tags;
+
+	return t->f->answer && tags->is_want && tags->is_want(tags->ctx, tag);
+}
+
 /* The tag and the tags it names, if its target is sent. */
 static int take_tag(void *ctx, const struct repack_tag *tag)
 {
 	struct tagging *t = ctx;
 	uint32_t bit;
 
+	if (is_wanted(t, &tag->tag))
+		return 0;
 	if (t->few.nr && !oidmap_get(&t->few, &tag->target, &bit))
 		return 0;
 	if (is_known(t, &tag->tag, &bit))

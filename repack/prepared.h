@@ -123,6 +123,16 @@ const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
+ * Open the file of a snapshot that has the answer to a clone of what these ids
+ * reach, `nr` of them, 1 or more, or with depth 1. Then there are objects of
+ * these ids. 1; or 0 or ERR_NOMEM with *p empty and *answer NULL. A file that
+ * cannot be used is passed over.
+ */
+int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
+		      const struct odb *odb, bool depth_1,
+		      const struct oid *wants, size_t nr);
+
+/*
  * What a pack of these objects (by pack_pos), `nr` of them, ends with, if they
  * are an answer with its tags or without; else NULL.
  */

@@ -44,6 +44,11 @@ struct repack_tags {
 	 */
 	int (*may_have)(void *ctx, const struct oidmap *targets,
 			struct error *err);
+	/*
+	 * Whether an id is one of the wants, in less time than to look it up.
+	 * NULL: that is not known.
+	 */
+	bool (*is_want)(void *ctx, const struct oid *oid);
 };
 
 /*

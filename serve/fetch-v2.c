@@ -46,7 +46,6 @@ static int take_want(struct fetch *f, const char *line, struct error *err)
 	char quoted[PKTLINE_QUOTE_MAX];
 	const char *rest;
 	struct oid oid;
-	int ret;
 
 	rest = request_parse_oid(&f->req, line, "want", &oid);
 	if (!rest || *rest)
@@ -54,8 +53,7 @@ static int take_want(struct fetch *f, const char *line, struct error *err)
 				 "git upload-pack: protocol error, expected to "
 				 "get oid, not '%s'",
 				 pktline_quote(quoted, line));
-	ret = request_add_want(&f->req, &oid, err);
-	return ret < 0 ? ret : 0;
+	return request_add_want_later(&f->req, &oid, err);
 }
 
 /* A ref may be wanted by name once. */
@@ -102,8 +100,7 @@ static int take_want_ref(struct fetch *f, const char *name, struct error *err)
 	if (!wanted.name)
 		return error_nomem(err);
 	f->refs[f->ref_nr++] = wanted;
-	ret = oidset_add(&f->req.wants, &wanted.oid, err);
-	return ret < 0 ? ret : 0;
+	return request_add_ref(&f->req, &wanted.oid, err);
 }
 
 static int take_have(struct fetch *f, const char *line, struct error *err)
@@ -183,7 +180,7 @@ static int take_line(struct fetch *f, const char *line, struct error *err)
 	return v2_args_unexpected(line, err);
 }
 
-static int parse(struct fetch *f, struct v2_args *args, struct error *err)
+static int take_lines(struct fetch *f, struct v2_args *args, struct error *err)
 {
 	const char *line;
 	int ret;
@@ -193,6 +190,20 @@ static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 		if (ret < 0)
 			return ret;
 	}
+	return ret;
+}
+
+/* Of two things that are wrong the first is told. */
+static int parse(struct fetch *f, struct v2_args *args, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = take_lines(f, args, &why);
+	int wants = request_check_wants(&f->req, err);
+
+	if (wants < 0)
+		return wants;
+	if (ret < 0 && err)
+		*err = why;
 	return ret ? ret : request_check_cut(&f->req, err);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "repack/prepared.h"
 #include "repo/revname.h"
 #include "serve/filter-policy.h"
 #include "serve/request.h"
@@ -12,6 +13,12 @@
 
 /* Refs one request may name in deepen-not. */
 #define NOTS_MAX 65536
+
+/* Wants that are kept before they are looked for. */
+#define UNCHECKED_MAX 16384
+
+/* To look for so many takes longer than to see whether they are prepared. */
+#define MANY_WANTS 64
 
 void request_init(struct request *req, struct session *s)
 {
@@ -273,15 +280,72 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 			 pktline_quote(quoted, line + strlen("have ")));
 }
 
+/* Whether the wants so far are a clone that is prepared: 1, 0 or negative. */
+static int is_prepared(struct request *req, struct error *err)
+{
+	const struct oidset *wants = &req->wants;
+	const struct prepared_answer *answer;
+	struct prepared prepared;
+	int ret;
+
+	if (wants->nr < MANY_WANTS || req->checked_nr || req->common.nr ||
+	    request_has_cut(req) || !req->s->config.use_bitmaps ||
+	    req->s->config.is_limit)
+		return 0;
+	ret = session_open_odb(req->s, err);
+	if (ret < 0)
+		return ret;
+	ret = prepared_open_for(&prepared, &answer, req->s->odb, false,
+				wants->oids, wants->nr);
+	prepared_close(&prepared);
+	return ret < 0 ? error_nomem(err) : ret;
+}
+
+int request_check_wants(struct request *req, struct error *err)
+{
+	int ret = is_prepared(req, err);
+
+	if (ret > 0)
+		req->checked_nr = req->wants.nr;
+	for (; ret >= 0 && req->checked_nr < req->wants.nr; req->checked_nr++) {
+		const struct oid *oid = &req->wants.oids[req->checked_nr];
+
+		ret = session_has(req->s, oid, err);
+		if (!ret)
+			return request_not_our_ref(req, oid, err);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int request_add_want_later(struct request *req, const struct oid *oid,
+			   struct error *err)
+{
+	int ret = oidset_add(&req->wants, oid, err);
+
+	if (ret >= 0 && (req->s->config.is_limit ||
+			 req->wants.nr - req->checked_nr >= UNCHECKED_MAX))
+		ret = request_check_wants(req, err);
+	return ret < 0 ? ret : 0;
+}
+
 int request_add_want(struct request *req, const struct oid *oid,
 		     struct error *err)
 {
-	int ret = session_has(req->s, oid, err);
+	int ret = oidset_add(&req->wants, oid, err);
+
+	if (ret >= 0)
+		ret = request_check_wants(req, err);
+	return ret < 0 ? ret : 0;
+}
+
+int request_add_ref(struct request *req, const struct oid *oid,
+		    struct error *err)
+{
+	int ret = request_check_wants(req, err);
 
 	if (!ret)
-		return request_not_our_ref(req, oid, err);
-	if (ret > 0)
 		ret = oidset_add(&req->wants, oid, err);
+	req->checked_nr = req->wants.nr;
 	return ret < 0 ? ret : 0;
 }
 

@@ -3,8 +3,9 @@
  * What a client asks for in a fetch, whichever protocol version it spoke:
  * wants, haves, its shallow boundary, and how the pack has to look.
  *
- * Ids kept are those of objects that we have, so that a request cannot grow
- * larger than the repository.
+ * Ids kept are those of objects that we have, but for some thousands of wants
+ * that were not looked for yet, so that a request cannot grow larger than the
+ * repository.
  */
 #ifndef SERVE_REQUEST_H
 #define SERVE_REQUEST_H
@@ -28,6 +29,7 @@
 struct request {
 	struct session *s; /* borrowed */
 	struct oidset wants;
+	size_t checked_nr;            /* wants that there are, so many */
 	struct oidset common;         /* haves that we have */
 	uint64_t have_nr;             /* of all that were said */
 	struct oidset client_shallow; /* where the client's history ends */
@@ -90,6 +92,20 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 /* Add a want: 0, negative, or ERR_PEER when there is no such object. */
 int request_add_want(struct request *req, const struct oid *oid,
 		     struct error *err);
+
+/*
+ * The same, but whether there is such an object may be left to
+ * request_check_wants(). Of a clone that is prepared it is known at once.
+ */
+int request_add_want_later(struct request *req, const struct oid *oid,
+			   struct error *err);
+
+/* Look for wants that were not: 0, ERR_PEER for the first that is not there. */
+int request_check_wants(struct request *req, struct error *err);
+
+/* Add the object of a ref, whether it is there or not. 0 or negative. */
+int request_add_ref(struct request *req, const struct oid *oid,
+		    struct error *err);
 
 /* The error for a want that cannot be given: ERR_PEER. */
 int request_not_our_ref(const struct request *req, const struct oid *oid,

@@ -34,7 +34,8 @@ static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
 		    void *fn_ctx, struct error *err)
 {
-	struct tag_visit visit = {ctx, fn, fn_ctx, err};
+	const struct request *req = ctx;
+	struct tag_visit visit = {req->s, fn, fn_ctx, err};
 	int ret = session_open_refs(visit.s, err);
 
 	if (ret < 0)
@@ -46,11 +47,19 @@ static int each_tag(void *ctx,
 static int may_have_tag(void *ctx, const struct oidmap *targets,
 			struct error *err)
 {
-	struct session *s = ctx;
-	int ret = session_open_refs(s, err);
+	const struct request *req = ctx;
+	int ret = session_open_refs(req->s, err);
 
 	return ret < 0 ? ret
-		       : refview_may_peel(&s->refs, "refs/tags/", targets, err);
+		       : refview_may_peel(&req->s->refs, "refs/tags/", targets,
+					  err);
+}
+
+static bool is_want(void *ctx, const struct oid *oid)
+{
+	const struct request *req = ctx;
+
+	return oidset_has(&req->wants, oid);
 }
 
 /* What the client has: what it said, and what it was shallow at. */
@@ -161,8 +170,8 @@ static int make_pack(struct sending *p, struct error *err)
 		.have_nr = req->common.nr,
 		.shallow = req->cut.oids,
 		.shallow_nr = req->cut.nr,
-		.tags = {req->include_tag ? each_tag : NULL, req->s,
-			 may_have_tag},
+		.tags = {req->include_tag ? each_tag : NULL, req, may_have_tag,
+			 is_want},
 		.filter = &req->filter,
 		.elsewhere = p->offer ? &elsewhere : NULL,
 		.thin = req->thin,

@@ -129,6 +129,39 @@ test_expect_success 'a tag of a tag does' '
 	grep "^type tag" out
 '
 
+# ask_for_many <id>: for all branches and tags of many.git, and for that.
+ask_for_many () {
+	stock -C many.git for-each-ref --format="want %(objectname)" \
+		refs/heads refs/tags >wants &&
+	{
+		pkt "command=fetch" && printf 0001 && pkt ofs-delta &&
+		pkt include-tag && while read want
+		do
+			pkt "$want" || return
+		done <wants && pkt "want $1" && pkt "done" && printf 0000
+	} >request &&
+	rm -f events &&
+	GIT_TRACE2_EVENT=$PWD/events GIT_PROTOCOL=version=2 \
+		"$GIT" upload-pack --stateless-rpc many.git <request >out
+}
+
+test_expect_success 'many wants: known at once, or all are looked for' '
+	cp -R r.git many.git &&
+	for i in $(seq 1 70)
+	do
+		stock -C many.git tag -a -m $i many$i main~$i || return
+	done &&
+	"$GIT" -C many.git repack -adbq &&
+	ask_for_many $(stock -C many.git rev-parse main) &&
+	strategy_of prepared &&
+	none=$(echo none | stock hash-object --stdin) &&
+	test_expect_code 128 ask_for_many $none 2>err &&
+	grep -a "not our ref $none" out &&
+	stock clone -q --bare "$UP" "file://$PWD/many.git" m &&
+	stock -C m fsck --full --strict &&
+	test $(stock -C m tag | wc -l) = $(stock -C many.git tag | wc -l)
+'
+
 test_expect_success 'they are what they are without' '
 	mv r.git/objects/info/prepared . &&
 	clone_of_us d --single-branch &&

@@ -126,6 +126,8 @@ static void test_errors(void **state)
 		{"want c4|have zz",
 		 "ERR upload-pack: expected SHA1 object, got 'zz'"},
 		{"want c4|bogus", "ERR unexpected line: 'bogus'"},
+		{"want none|bogus", "ERR upload-pack: not our ref none"},
+		{"bogus|want none", "ERR unexpected line: 'bogus'"},
 		{"want c4|filter blob:none",
 		 "ERR unexpected line: 'filter blob:none'"},
 		{"want c4|sideband-all", "ERR unexpected line: 'sideband-all'"},
