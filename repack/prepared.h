@@ -13,9 +13,9 @@
  *	of each answer:
  *		the request: 1, and an id
  *		checksum of the answer, and with tags
- *		which objects, by their place in the pack: a bitmap
- *(ewah/ewah.h) tags that come along, if that is asked for: a bitmap checksum of
- *all of the above
+ *		which objects, by pack_pos: a bitmap
+ *		tags that come along, where asked for: a bitmap
+ *	checksum of all of the above
  *
  * What an answer promises: the pack of version 2 that consists of these
  * entries, byte by byte and in their order, has every base at the distance that
