@@ -141,7 +141,7 @@ static bool is_poor_delta(const struct repack_item *item)
 static bool may_be_target(const struct repack_item *item,
 			  const struct seen *seen, bool retry_same_pack)
 {
-	if (item->is_external || !seen->any)
+	if (item->is_external || !seen->any || (item->settled && !item->retry))
 		return false;
 	if (item->how == REPACK_DELTA && !is_poor_delta(item))
 		return false;

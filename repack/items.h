@@ -53,6 +53,7 @@ struct repack_item {
 	uint8_t how;         /* enum repack_how */
 	bool is_external : 1;
 	bool no_delta : 1; /* no part of the search for deltas */
+	bool settled : 1;  /* stays as it is stored, whole: a base at most */
 	bool retry : 1;    /* may get a base from its own pack: what that has
 			      as base is not allowed or not sent, or it is such
 			      a base */

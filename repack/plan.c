@@ -102,6 +102,8 @@ static int plan_packed(struct plan *p, struct repack_item *item,
 				    object_type_name(item->type));
 	if (p->options->reuse_object)
 		item->how = REPACK_COPY;
+	item->settled = item->how == REPACK_COPY && p->options->settled_min &&
+			pack->pack->idx.nr >= p->options->settled_min;
 	return 0;
 }
 

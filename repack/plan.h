@@ -22,6 +22,11 @@ struct plan_options {
 	unsigned threads;            /* 0: as many as processors */
 	uint64_t big_file_threshold; /* larger objects are never deltas */
 	/*
+	 * What a pack of so many objects or more stores whole is settled: its
+	 * maker had enough to compare with. 0: nothing is.
+	 */
+	uint32_t settled_min;
+	/*
 	 * Whether an object (by odb_pos, any copy) that is no item may be a
 	 * base: the receiver of a thin pack has it, or it is in the pack
 	 * already. NULL: none may. Called by several threads.

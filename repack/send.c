@@ -67,6 +67,9 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 	return found_each_packed(&s->found, left_over, add_item, s, err);
 }
 
+/* Objects of a pack that had enough to choose bases from. */
+#define SETTLED_MIN 1000
+
 static int plan(struct send *s, struct error *err)
 {
 	struct plan_options options = {
@@ -74,6 +77,9 @@ static int plan(struct send *s, struct error *err)
 		.reuse_object = s->options->reuse_object,
 		.threads = s->options->threads,
 		.big_file_threshold = s->options->big_file_threshold,
+		.settled_min = s->options->spare_search && !s->request->have_nr
+				       ? SETTLED_MIN
+				       : 0,
 	};
 
 	if (s->request->thin || s->sent.bits) {

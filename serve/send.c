@@ -187,6 +187,7 @@ static int make_pack(struct sending *p, struct error *err)
 		elsewhere.oids = p->offer->blobs;
 		elsewhere.nr = p->offer->nr;
 	}
+	send_options.spare_search = true;
 	send_options.progress = &progress;
 	ret = make(req->s->odb, &request, &send_options, sideband_sink(sb),
 		   report, err);

@@ -3,6 +3,7 @@
 test_description='copying runs of several packs into one that is sent'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-midx.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
 
 # send <dir> <reuse> [<option>...]: what pack-objects makes of the revisions on
 # standard input, in out.pack; *reused is what of it was copied in runs, from
@@ -96,6 +97,55 @@ test_expect_success 'clones and fetches by upload-pack' '
 	stock -C part.git fetch -q --upload-pack="'"'"'$PWD/up'"'"'" \
 		"file://$PWD/r.git" $(stock -C r.git rev-parse main~15) &&
 	stock -C part.git fsck
+'
+
+# Three packs of over a thousand objects each. Those of two of them are whole,
+# and could be deltas against each other.
+test_expect_success 'setup: whole objects in large packs' '
+	awk "BEGIN {
+		for (n = 1; n <= 60; n++)
+			text = text n * 104729 % 99991 \"\\n\"
+		for (i = 1; i <= 1080; i++) {
+			print \"commit refs/heads/main\"
+			print \"committer A <a@example.com> \" i \" +0000\"
+			print \"data 0\\nM 100644 inline dir/\" i % 9
+			print \"data \" 7 + length(text) \"\\n\" 100000 + i
+			print text
+		}
+	}" | repo_import w.git &&
+	mkdir whole &&
+	for range in main~680 "main~340 ^main~680" "main ^main~340"
+	do
+		test "$range" = main~680 && deltas= ||
+			deltas="--window=0 --no-reuse-delta"
+		printf "%s\n" $range | stock -C w.git pack-objects -q --revs \
+			$deltas "$PWD/whole/pack" >name || return
+	done &&
+	rm -f w.git/objects/pack/* && cp whole/* w.git/objects/pack &&
+	stock -C w.git fsck --full --strict
+'
+
+# recompressed <have>...: how many objects are not sent as they are to who asks
+# for all with these.
+recompressed () {
+	{
+		pkt command=fetch && printf 0001 && pkt ofs-delta &&
+		pkt thin-pack && pkt "want $(stock -C w.git rev-parse main)" &&
+		for have in "$@"
+		do
+			pkt "have $(stock -C w.git rev-parse $have)"
+		done &&
+		pkt done && printf 0000
+	} >request &&
+	rm -f events &&
+	GIT_PROTOCOL=version=2 GIT_TRACE2_EVENT=$PWD/events \
+		"$GIT" upload-pack --stateless-rpc w.git <request >answer &&
+	sed -n "s/.*\"objects_recompressed\":\([0-9]*\).*/\1/p" events
+}
+
+test_expect_success 'to who has nothing, they are sent as they are' '
+	test $(recompressed) = 0 &&
+	test $(recompressed main~680) -gt 100
 '
 
 test_done

@@ -86,6 +86,36 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
+/* What is copied whole from a pack of at least so many objects is settled. */
+static void settled(void **state)
+{
+	uint64_t seed = random_seed();
+	struct itemlist l;
+	size_t nr = 0;
+
+	itemlist_init(&l, &seed);
+	for (uint32_t min = 0; min < 400; min += 20) {
+		struct plan_options options = itemlist_plan_options;
+
+		options.settled_min = min;
+		itemlist_fill(&l, 12, false);
+		plan(&l, &options);
+		for (size_t i = 0; i < l.list.nr; i++) {
+			const struct repack_item *item = &l.list.items[i];
+			bool is_whole = min && item->how == REPACK_COPY;
+
+			assert_int_equal(
+				item->settled,
+				is_whole &&
+					l.odb->packs[item->pack_nr]
+							.pack->idx.nr >= min);
+			nr += item->settled;
+		}
+	}
+	assert_true(nr > 0);
+	itemlist_release(&l);
+}
+
 struct receiver {
 	struct itemlist *l;
 	const bool *has;
@@ -301,9 +331,10 @@ static void tip_island(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_lists), cmocka_unit_test(thin),
-		cmocka_unit_test(ring),         cmocka_unit_test(tip_island),
-		cmocka_unit_test(missing),      cmocka_unit_test(wrong_type),
+		cmocka_unit_test(random_lists), cmocka_unit_test(settled),
+		cmocka_unit_test(thin),         cmocka_unit_test(ring),
+		cmocka_unit_test(tip_island),   cmocka_unit_test(missing),
+		cmocka_unit_test(wrong_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
