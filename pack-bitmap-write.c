@@ -74,6 +74,7 @@ static int choose_groups(struct chosen *ch,
 		.commit_nr = request->enumerated->revs.nr,
 		.has_bitmap = has_bitmap,
 		.tips = request->pseudo,
+		.object_nr = request->object_nr,
 	};
 	int ret;
 
@@ -96,7 +97,9 @@ static int choose(struct chosen *ch, const struct pack_bitmap_write *request,
 		return 0;
 	ret = bitmap_select(&ch->selected, &ch->selected_nr,
 			    &request->walk->history, found->revs.commits,
-			    found->revs.nr, request->is_tip, err);
+			    found->revs.nr,
+			    bitmap_select_dense_nr(request->object_nr),
+			    request->is_tip, err);
 
 	if (!ret && request->pseudo)
 		ret = choose_groups(ch, request, err);

@@ -26,6 +26,7 @@ struct selecting {
 	const struct pseudo_select_input *in;
 	uint8_t *flags; /* by commit_nr */
 	struct class_tips named, others;
+	size_t room; /* tips that may still be put into pseudo-merges */
 };
 
 static int mark_tips(struct selecting *s)
@@ -107,16 +108,19 @@ static int pass_history(struct selecting *s)
 }
 
 /* The oldest half first, then half of the rest, and so on. */
-static int split(struct pseudo_groups *out, struct class_tips *class)
+static int split(struct pseudo_groups *out, struct class_tips *class,
+		 size_t *room)
 {
+	size_t end = class->nr < *room ? class->nr : *room;
 	size_t from = 0;
 
 	if (class->saved < PSEUDO_DEFAULT_MIN_SAVED)
 		return 0;
 	if (sort_items(class->by_date, class->nr) < 0)
 		return ERR_NOMEM;
-	for (int left = PSEUDO_DEFAULT_MERGES; from < class->nr; left--) {
-		size_t nr = class->nr - from;
+	*room -= end;
+	for (int left = PSEUDO_DEFAULT_MERGES; from < end; left--) {
+		size_t nr = end - from;
 
 		if (left > 1 && nr >= 2 * PSEUDO_DEFAULT_MIN_SIZE)
 			nr /= 2;
@@ -130,15 +134,18 @@ static int split(struct pseudo_groups *out, struct class_tips *class)
 int pseudo_select_default(struct pseudo_groups *out,
 			  const struct pseudo_select_input *in)
 {
-	struct selecting s = {.in = in};
+	struct selecting s = {
+		.in = in,
+		.room = in->object_nr / PSEUDO_DEFAULT_OBJECTS,
+	};
 	int ret = mark_tips(&s);
 
 	if (!ret)
 		ret = pass_history(&s);
 	if (!ret)
-		ret = split(out, &s.named);
+		ret = split(out, &s.named, &s.room);
 	if (!ret)
-		ret = split(out, &s.others);
+		ret = split(out, &s.others, &s.room);
 	free(s.flags);
 	free(s.named.by_date);
 	free(s.others.by_date);

@@ -10,7 +10,8 @@
  * and lie behind no tip of such a request that has one. Of these only what no
  * other one reaches, because the union is the same. They are split by age,
  * halves first: whoever moves or deletes one ref puts its whole pseudo-merge
- * out of use, and refs with an old tip move least.
+ * out of use, and refs with an old tip move least. A tip takes some 20 bytes,
+ * so that there is a limit, beyond which the newest are left out.
  */
 #ifndef BITMAP_PSEUDO_SELECT_H
 #define BITMAP_PSEUDO_SELECT_H
@@ -28,6 +29,8 @@
 /* Pseudo-merges of a class by default, and commits in the smallest. */
 #define PSEUDO_DEFAULT_MERGES 8
 #define PSEUDO_DEFAULT_MIN_SIZE 64
+/* By default no more than one of so many objects is in a pseudo-merge. */
+#define PSEUDO_DEFAULT_OBJECTS 12
 
 /* Classes of tips by default. */
 enum pseudo_class {
@@ -74,6 +77,7 @@ struct pseudo_select_input {
 	size_t commit_nr;
 	const uint8_t *has_bitmap; /* by commit_nr */
 	const struct pseudo_tips *tips;
+	size_t object_nr; /* of the index */
 };
 
 /* The commits of each pseudo-merge. */

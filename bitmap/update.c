@@ -175,6 +175,11 @@ static int select_one(struct updating *s, uint32_t c)
 	return 0;
 }
 
+static size_t dense_nr(const struct updating *s)
+{
+	return bitmap_select_dense_nr(bitmap_space_nr(s->in->space));
+}
+
 /* How many new commits there are for each bitmap, if all goes well. */
 static size_t choose_gap(const struct updating *s)
 {
@@ -182,7 +187,7 @@ static size_t choose_gap(const struct updating *s)
 
 	if (s->in->previous || !nr)
 		return UPDATE_GAP;
-	most = bitmap_select_nr(nr);
+	most = bitmap_select_nr(nr, dense_nr(s));
 	return nr / UPDATE_GAP <= most ? UPDATE_GAP : nr / most;
 }
 
@@ -229,9 +234,9 @@ static bool is_time_to_choose_anew(const struct updating *s)
 
 		wanted += c < s->in->is_tip_nr && s->in->is_tip[c];
 	}
-	return s->u->new_nr > all / 4 + SELECT_DENSE_NR ||
+	return s->u->new_nr > all / 4 + dense_nr(s) ||
 	       p->nr + s->u->selected_nr >
-		       2 * bitmap_select_nr(all) + 2 * wanted;
+		       2 * bitmap_select_nr(all, dense_nr(s)) + 2 * wanted;
 }
 
 /* ---- pseudo-merges */

@@ -46,9 +46,11 @@ int making_prepare_layer(struct making *m, struct error *err)
 /* ---- layers that become one */
 
 /* How many of `nr` bitmaps stay, of commits that have been written so. */
-static size_t choose_most(size_t nr, size_t commit_nr)
+static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 {
-	size_t most = bitmap_select_nr(commit_nr);
+	uint32_t object_nr = bitmap_space_nr(m->space);
+	size_t most = bitmap_select_nr(commit_nr,
+				       bitmap_select_dense_nr(object_nr));
 
 	/* Seldom, so that merging again and again does not thin them out. */
 	return nr > 2 * most ? most : nr;
@@ -144,7 +146,7 @@ int making_prepare_compaction(struct making *m, struct error *err)
 
 	m->update = (struct bitmap_update){.lists = NEWOBJ_SET_INIT,
 					   .groups = PSEUDO_GROUPS_INIT};
-	most = choose_most(nr, bitmap_file_count_type(f, BITMAP_COMMITS));
+	most = choose_most(m, nr, bitmap_file_count_type(f, BITMAP_COMMITS));
 	if (!ret)
 		ret = choose_rows(m, rows + first, nr, most, err);
 	if (!ret)

@@ -163,6 +163,29 @@ test_expect_success 'less memory for building, the same index' '
 	grep "bad numeric config value .much. for .pack.bitmapbuildmemory." err
 '
 
+# index_size <dir>: bytes of the bitmap index.
+index_size () {
+	wc -c <$(echo $1/objects/pack/pack-*.bitmap)
+}
+
+test_expect_success 'no larger than the index of stock Git' '
+	for size in "40 5" "400 20" "1500 10" "60 900"
+	do
+		set -- $size &&
+		rm -rf ours.git stock.git &&
+		stock init -q --bare ours.git &&
+		"$GITREACH_SRC/t/perf/gen-repo" --commits $1 --refs $2 \
+			--files 100 | stock -C ours.git fast-import --quiet &&
+		cp -R ours.git stock.git &&
+		git -C ours.git repack -adbq &&
+		stock -C stock.git -c pack.writeBitmapLookupTable=true \
+			repack -adbq &&
+		test $(index_size ours.git) -le $(index_size stock.git) ||
+		return 1
+	done &&
+	rm -rf ours.git stock.git
+'
+
 # ---- what comes after
 
 # push <dir> <nr> <name>: commits on top of main, loose.

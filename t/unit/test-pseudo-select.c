@@ -18,12 +18,14 @@ struct sample {
 	uint8_t has_bitmap[COMMITS];
 	struct pseudo_tips tips;
 	struct pseudo_groups groups;
+	size_t object_nr;
 };
 
 /* Commits of date 1000 and up, each with up to two parents near it. */
 static void sample_init(struct sample *s, uint64_t *seed)
 {
 	memset(s, 0, sizeof(*s));
+	s->object_nr = COMMITS * PSEUDO_DEFAULT_OBJECTS;
 	dag_init(&s->d);
 	for (uint32_t i = 0; i < COMMITS; i++) {
 		uint32_t parents[2], nr = 0;
@@ -58,6 +60,7 @@ static void choose(struct sample *s, size_t commit_nr)
 		.commit_nr = commit_nr,
 		.has_bitmap = s->has_bitmap,
 		.tips = &s->tips,
+		.object_nr = s->object_nr,
 	};
 
 	pseudo_groups_release(&s->groups);
@@ -195,6 +198,34 @@ static void halves(void **state)
 	for (size_t i = 0; i < s.groups.nr; i++)
 		for (size_t k = 0; k < s.groups.groups[i].nr; k++)
 			assert_true(s.groups.groups[i].commits[k] < 600);
+	sample_release(&s);
+}
+
+/* No more tips than a share of the objects, the oldest ones. */
+static void limited(void **state)
+{
+	uint64_t seed = random_seed();
+	struct sample s;
+	size_t nr = 0;
+
+	sample_init(&s, &seed);
+	memset(s.has_bitmap, 0, sizeof(s.has_bitmap));
+	for (uint32_t c = 0; c < COMMITS; c++) {
+		s.d.h.commits[c].parent_nr = 0;
+		add_tip(&s, c, c % 2 ? PSEUDO_NAMED : PSEUDO_OTHERS);
+	}
+	s.object_nr = 700 * PSEUDO_DEFAULT_OBJECTS + 1;
+	choose(&s, COMMITS);
+	for (size_t i = 0; i < s.groups.nr; i++)
+		for (size_t k = 0; k < s.groups.groups[i].nr; k++, nr++) {
+			uint32_t c = s.groups.groups[i].commits[k];
+
+			assert_true(c % 2 || c < 200);
+		}
+	assert_int_equal(nr, 700);
+	s.object_nr = 0;
+	choose(&s, COMMITS);
+	assert_int_equal(s.groups.nr, 0);
 	sample_release(&s);
 }
 
@@ -352,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_default),
 		cmocka_unit_test(halves),
+		cmocka_unit_test(limited),
 		cmocka_unit_test(stable_and_unstable),
 		cmocka_unit_test(decay),
 		cmocka_unit_test(sampling),

@@ -9,6 +9,8 @@
 #include "bitmap/select.h"
 #include "t/unit/dag.h"
 
+#define DENSE_NR SELECT_MAX_DENSE_NR
+
 /* Commits newest first, and tips. */
 struct sample {
 	struct dag d;
@@ -36,7 +38,8 @@ static void sample_select(struct sample *s)
 	free(s->selected);
 	s->selected = NULL;
 	assert_int_equal(bitmap_select(&s->selected, &s->selected_nr, &s->d.h,
-				       s->commits, s->nr, s->is_tip, NULL),
+				       s->commits, s->nr, DENSE_NR, s->is_tip,
+				       NULL),
 			 0);
 }
 
@@ -94,16 +97,15 @@ static void dense_near_the_newest(void **state)
 
 	linear(&s, 20000, 0);
 	sample_select(&s);
-	for (uint32_t i = 0; i < SELECT_DENSE_NR; i++)
+	for (uint32_t i = 0; i < DENSE_NR; i++)
 		assert_int_equal(s.selected[i], s.commits[i]);
 	for (size_t i = 1; i < s.selected_nr; i++)
 		assert_true(s.selected[i] < s.selected[i - 1]);
 	/* Gaps grow with the distance; so the number with its logarithm. */
 	for (uint32_t i = 100; i < s.nr; i *= 2)
-		assert_true(longest_gap(&s, 0, i) <=
-			    2 * (i / SELECT_DENSE_NR + 1));
-	assert_true(s.selected_nr < 8 * SELECT_DENSE_NR);
-	assert_true(s.selected_nr > 2 * SELECT_DENSE_NR);
+		assert_true(longest_gap(&s, 0, i) <= 2 * (i / DENSE_NR + 1));
+	assert_true(s.selected_nr < 8 * DENSE_NR);
+	assert_true(s.selected_nr > 2 * DENSE_NR);
 	sample_release(&s);
 }
 
@@ -111,7 +113,7 @@ static void gaps_have_an_end(void **state)
 {
 	struct sample s;
 
-	linear(&s, 3 * SELECT_DENSE_NR * SELECT_MAX_GAP, 0);
+	linear(&s, 3 * DENSE_NR * SELECT_MAX_GAP, 0);
 	sample_select(&s);
 	assert_true(longest_gap(&s, 0, s.nr) < 2 * SELECT_MAX_GAP);
 	sample_release(&s);
@@ -158,7 +160,7 @@ static void merges_are_preferred(void **state)
 		uint32_t c = s.selected[i];
 
 		/* From here on every gap has room for a merge. */
-		if (c > s.nr - 16 * SELECT_DENSE_NR)
+		if (c > s.nr - 16 * DENSE_NR)
 			continue;
 		sparse++;
 		merges += s.d.h.commits[c].parent_nr > 1;
@@ -176,10 +178,27 @@ static void counted(void **state)
 
 		linear(&s, nr ? nr : 1, 0);
 		sample_select(&s);
-		assert_int_equal(bitmap_select_nr(nr ? nr : 1), s.selected_nr);
+		assert_int_equal(bitmap_select_nr(nr ? nr : 1, DENSE_NR),
+				 s.selected_nr);
 		sample_release(&s);
 	}
-	assert_int_equal(bitmap_select_nr(0), 0);
+	assert_int_equal(bitmap_select_nr(0, DENSE_NR), 0);
+}
+
+static void fewer_for_fewer_objects(void **state)
+{
+	size_t before = bitmap_select_dense_nr(0);
+
+	assert_int_equal(before, SELECT_MIN_DENSE_NR);
+	for (size_t nr = 1; nr < (1 << 24); nr *= 2) {
+		size_t dense_nr = bitmap_select_dense_nr(nr);
+
+		assert_true(dense_nr >= before);
+		assert_true(bitmap_select_nr(5000, dense_nr) >=
+			    bitmap_select_nr(5000, before));
+		before = dense_nr;
+	}
+	assert_int_equal(before, SELECT_MAX_DENSE_NR);
 }
 
 int main(void)
@@ -191,6 +210,7 @@ int main(void)
 		cmocka_unit_test(tips_are_always_taken),
 		cmocka_unit_test(merges_are_preferred),
 		cmocka_unit_test(counted),
+		cmocka_unit_test(fewer_for_fewer_objects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
