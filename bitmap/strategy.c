@@ -14,6 +14,9 @@
 /* By so much more is tried at a time, of both sides. */
 #define COMMITS_GROWTH 4
 
+/* Of commits to be walked for knowing more. */
+#define LOOK_RATIO 4
+
 /*
  * Commits on the way to a bitmap that cost a tree difference. Where the wants'
  * side comes to a bitmap of what is wanted, their trees are read, as far as
@@ -80,6 +83,7 @@ struct planning {
 	struct bitmap_side *side;
 	struct walk *w;
 	const struct revwalk_tips *tips;
+	size_t seen;     /* commits that seem wanted, where not all are known */
 	size_t per_cost; /* commits of the haves' side for a cost of one */
 	size_t distance; /* of the haves' side to the index, if it was
 			    estimated */
@@ -132,6 +136,7 @@ static int estimate_walk(struct planning *p, size_t limit)
 		if (plan->want_beyond == plan->want_commits)
 			p->per_cost = HAVES_PER_COST_UNDOUBTED;
 	}
+	p->seen = revs.nr;
 	revwalk_result_release(&revs);
 	return ret;
 }
@@ -181,27 +186,41 @@ static int go_on(struct planning *p)
 	return ret;
 }
 
+/*
+ * It is not known what walking costs, and `limit` commits have to be walked to
+ * know more. Part of these can as well be spent on looking for bitmaps, and
+ * something for each commit that seems to be wanted up to here.
+ */
+static int look(struct planning *p, size_t limit)
+{
+	size_t most = p->seen * HAVES_PER_COST + limit / LOOK_RATIO;
+	int ret;
+
+	if (most > limit)
+		most = limit;
+	ret = bitmap_side_walk(
+		p->side, most < COMMITS_FIRST ? most : COMMITS_FIRST, p->err);
+	if (ret > 0 && is_near(p, most))
+		ret = bitmap_side_walk(p->side, most, p->err);
+	p->plan->reason = walked_nr(p) > COMMITS_FIRST
+				  ? "many commits are wanted"
+				  : "bitmaps are near the haves";
+	return ret;
+}
+
 static int choose(struct planning *p)
 {
 	size_t limit = COMMITS_FIRST;
-	int ret = estimate_walk(p, limit);
+	int ret;
 
-	if (!ret)
-		return go_on(p);
-	if (ret > 0)
-		ret = bitmap_side_walk(p->side, limit, p->err);
-	p->plan->reason = "bitmaps are near the haves";
-	while (ret > 0) {
-		limit *= COMMITS_GROWTH;
-		p->plan->reason = "many commits are wanted";
-		if (is_near(p, limit))
-			ret = bitmap_side_walk(p->side, limit, p->err);
-		if (ret <= 0)
-			break;
+	do {
 		ret = estimate_walk(p, limit);
 		if (!ret)
 			return go_on(p);
-	}
+		limit *= COMMITS_GROWTH;
+		if (ret > 0)
+			ret = look(p, limit);
+	} while (ret > 0);
 	return ret;
 }
 

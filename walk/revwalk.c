@@ -232,8 +232,9 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 	return 0;
 }
 
-/* Drop what turned out uninteresting late, and collect the boundary. */
-static int settle(struct walk *w, struct revwalk_result *result)
+/* Drop what turned out uninteresting late. */
+static void drop_uninteresting(const struct walk *w,
+			       struct revwalk_result *result)
 {
 	size_t kept = 0;
 
@@ -241,7 +242,11 @@ static int settle(struct walk *w, struct revwalk_result *result)
 		if (!(w->flags[result->commits[i]] & UNINTERESTING))
 			result->commits[kept++] = result->commits[i];
 	result->nr = kept;
-	for (size_t i = 0; i < kept; i++) {
+}
+
+static int collect_boundary(struct walk *w, struct revwalk_result *result)
+{
+	for (size_t i = 0; i < result->nr; i++) {
 		uint32_t c = result->commits[i];
 		const uint32_t *parents = history_parents(w->h, c);
 
@@ -297,7 +302,9 @@ static int run(struct revwalk_result *result, struct history *h,
 
 	if (!ret)
 		ret = pop_all(&w, result, exact, err);
-	if (!ret && settle(&w, result) < 0)
+	if (ret >= 0)
+		drop_uninteresting(&w, result);
+	if (!ret && collect_boundary(&w, result) < 0)
 		ret = error_nomem(err);
 	heap_release(&w.queue);
 	free(w.flags);

@@ -52,7 +52,8 @@ int revwalk_run(struct revwalk_result *result, struct history *h,
 
 /*
  * The same, not exact, as long as it takes no more than `limit` commits: 1 when
- * it would, and *result is of no use. For who has another way.
+ * it would, and *result has the commits that seem wanted as far as it went. For
+ * who has another way.
  */
 int revwalk_within(struct revwalk_result *result, struct history *h,
 		   const struct revwalk_tips *tips, size_t limit,

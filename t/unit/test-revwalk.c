@@ -149,6 +149,8 @@ static void walks_within_limits(void **state)
 						 NULL);
 
 			assert_true(now == ret || (ret == 1 && !now));
+			assert_true(part.nr <= limit &&
+				    (!now || !part.boundary_nr));
 			both += now != ret;
 			ret = now;
 			if (!now) {
