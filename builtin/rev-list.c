@@ -311,11 +311,28 @@ static bool asks_for_refs(const char **argv)
 	return false;
 }
 
+/* Keys that mean nothing here, but that stock Git refuses when wrong. */
+static int check_keys(const struct config *config, struct error *err)
+{
+	static const char *const keys[] = {
+		"feature.experimental",
+		"pack.usebitmapboundarytraversal",
+	};
+	bool unused;
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < ARRAY_NR(keys); i++)
+		ret = config_bool(config, keys[i], &unused, err);
+	return ret < 0 ? ret : 0;
+}
+
 static int open_all(struct rev_list_run *r, const char **argv,
 		    const struct repo *repo, struct error *warning)
 {
-	int ret = refs_open(&r->refs, repo, r->err);
+	int ret = check_keys(&repo->config, r->err);
 
+	if (!ret)
+		ret = refs_open(&r->refs, repo, r->err);
 	if (!ret && asks_for_refs(argv))
 		ret = refs_list_now(r->refs, r->err);
 	if (!ret)

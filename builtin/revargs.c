@@ -123,11 +123,10 @@ static int add_difference(struct rev_args *args, const char *left,
 {
 	struct rev_list *sides = args->negate ? &args->haves : &args->wants;
 	struct rev_list *others = args->negate ? &args->wants : &args->haves;
-	int ret = rev_args_resolve(args, sides, *left ? left : "HEAD", err);
+	int ret = rev_args_resolve(args, sides, left, err);
 
 	if (!ret)
-		ret = rev_args_resolve(args, sides, *right ? right : "HEAD",
-				       err);
+		ret = rev_args_resolve(args, sides, right, err);
 	if (ret < 0)
 		return ret;
 	sides->items[sides->nr - 2].is_left = true;
@@ -135,24 +134,50 @@ static int add_difference(struct rev_args *args, const char *left,
 			 &sides->items[sides->nr - 1], err);
 }
 
-/* "<from>..<to>": an absent side is HEAD. */
+static bool is_name(const struct rev_args *args, const char *name)
+{
+	struct oid oid;
+
+	return !revname_resolve(&oid, name, args->refs, args->reader, args->odb,
+				NULL);
+}
+
+/* 1 or negative. */
+static int add_ends(struct rev_args *args, const char *from, const char *to,
+		    bool difference, struct error *err)
+{
+	int ret;
+
+	if (difference) {
+		ret = add_difference(args, from, to, err);
+	} else {
+		ret = add_name(args, from, true, err);
+		if (!ret)
+			ret = add_name(args, to, false, err);
+	}
+	return ret < 0 ? ret : 1;
+}
+
+/*
+ * "<from>..<to>", "<left>...<right>": an absent side is HEAD. 1; 0 when one of
+ * them is no revision: the dots may belong to a name, as in "HEAD:../x".
+ */
 static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		     struct error *err)
 {
-	char *from = mem_strndup(arg, (size_t)(dots - arg));
-	const char *to = dots + 2;
-	int ret;
+	char *start = mem_strndup(arg, (size_t)(dots - arg));
+	bool difference = dots[2] == '.';
+	const char *from = start && *start ? start : "HEAD";
+	const char *to = dots + 2 + difference;
+	int ret = 0;
 
-	if (!from)
+	if (!start)
 		return error_nomem(err);
-	if (*to == '.') {
-		ret = add_difference(args, from, to + 1, err);
-	} else {
-		ret = add_name(args, *from ? from : "HEAD", true, err);
-		if (!ret)
-			ret = add_name(args, *to ? to : "HEAD", false, err);
-	}
-	free(from);
+	if (!*to)
+		to = "HEAD";
+	if (strcmp(arg, "..") != 0 && is_name(args, from) && is_name(args, to))
+		ret = add_ends(args, from, to, difference, err);
+	free(start);
 	return ret;
 }
 
@@ -309,18 +334,15 @@ static bool names_parents(const char *arg)
 
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err)
 {
-	const char *dots;
+	bool negate = *arg == '^';
+	const char *dots = negate ? NULL : strstr(arg, "..");
 	int ret;
 
 	if (*arg == '-')
 		return add_option(args, arg, err);
-	dots = strstr(arg, "..");
-	if (*arg == '^')
-		ret = add_name(args, arg + 1, true, err);
-	else if (dots)
-		ret = add_range(args, arg, dots, err);
-	else
-		ret = add_name(args, arg, false, err);
+	ret = dots ? add_range(args, arg, dots, err) : 0;
+	if (!ret)
+		ret = add_name(args, arg + negate, negate, err);
 	if (ret < 0 && names_parents(arg))
 		ret = error_set(err, ERR_UNSUPPORTED,
 				"'%s': parents of a revision are not supported "

@@ -215,6 +215,34 @@ test_expect_success 'names that are not there' '
 	grep "^usage: git rev-list" err
 '
 
+test_expect_success 'dots that belong to names' '
+	stock init -q dots && mkdir -p dots/dir &&
+	echo 1 >dots/file && echo 2 >"dots/a..b" && echo 3 >dots/dir/file &&
+	stock -C dots add . && stock -C dots commit -qm one &&
+	echo 4 >dots/file && stock -C dots commit -qam two &&
+	for name in HEAD:../file HEAD:a..b HEAD~1..HEAD:file ^HEAD:a..b \
+		HEAD:file..HEAD HEAD..HEAD:../file HEAD:a..b..HEAD \
+		HEAD:no..file no..HEAD HEAD...HEAD~1 ..HEAD
+	do
+		stock -C dots/dir rev-list --objects $name >expect 2>expect.err
+		code=$? &&
+		test_expect_code $code git -C dots/dir rev-list --objects \
+			$name >actual 2>actual.err &&
+		test_cmp expect actual && test_cmp expect.err actual.err ||
+		return 1
+	done
+'
+
+test_expect_success 'keys that stock Git refuses when they are wrong' '
+	for key in feature.experimental pack.useBitmapBoundaryTraversal
+	do
+		test_expect_code 128 git -c $key=x -C linear-sha1 rev-list \
+			--count main 2>err &&
+		grep "^fatal: bad boolean config value .x. for" err &&
+		git -c $key=true -C linear-sha1 rev-list --count main || return 1
+	done
+'
+
 test_expect_success 'missing and broken objects' '
 	repo_linear broken 3 &&
 	blob=$(stock -C broken rev-parse main:dir0/file3) &&
