@@ -135,6 +135,7 @@ int prune_file_other(const struct prune_file *file,
 
 struct stale {
 	const char *dir;
+	const char *const *prefixes; /* of names; NULL after the last */
 	const struct prune_options *options;
 	struct error *err;
 };
@@ -142,10 +143,13 @@ struct stale {
 static int visit(void *ctx, const char *name)
 {
 	const struct stale *s = ctx;
+	const char *const *prefix = s->prefixes;
 	char *path;
 	int ret;
 
-	if (!starts_with(name, TEMP_PREFIX))
+	while (*prefix && !starts_with(name, *prefix))
+		prefix++;
+	if (!*prefix)
 		return 0;
 	path = join(s->dir, name);
 	ret = path ? remove_stale(path, s->options, s->err)
@@ -154,17 +158,31 @@ static int visit(void *ctx, const char *name)
 	return ret;
 }
 
+/* In a directory of the objects' that may be missing, or with NULL in theirs.
+ */
+static int remove_from(const struct repo *repo, const char *dir,
+		       const char *const *prefixes,
+		       const struct prune_options *options, struct error *err)
+{
+	char *path = dir ? repo_object_path(repo, dir) : NULL;
+	struct stale s = {path ? path : repo->object_dir, prefixes, options,
+			  err};
+	int ret = path || !dir ? sys_dir_each(s.dir, visit, &s, err)
+			       : error_nomem(err);
+
+	free(path);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
 int prune_stale(const struct repo *repo, const struct prune_options *options,
 		struct error *err)
 {
-	struct stale s = {repo->object_dir, options, err};
-	char *packs = repo_object_path(repo, "pack");
-	int ret = packs ? sys_dir_each(s.dir, visit, &s, err)
-			: error_nomem(err);
+	static const char *const all[] = {TEMP_PREFIX, NULL};
+	/* Stock Git leaves all that is there: only what is ours. */
+	static const char *const ours[] = {"tmp_prepared_", "tmp_info_", NULL};
+	int ret = remove_from(repo, NULL, all, options, err);
 
-	s.dir = packs;
 	if (!ret)
-		ret = sys_dir_each(packs, visit, &s, err);
-	free(packs);
-	return ret == ERR_MISSING ? 0 : ret;
+		ret = remove_from(repo, "pack", all, options, err);
+	return ret ? ret : remove_from(repo, "info", ours, options, err);
 }

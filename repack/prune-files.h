@@ -31,7 +31,10 @@ void prune_files_release(struct prune_files *files);
 int prune_file_other(const struct prune_file *file,
 		     const struct prune_options *options, struct error *err);
 
-/* The temporary files and directories of the object and the pack directory. */
+/*
+ * The temporary files and directories of the object and the pack directory, and
+ * in the directory for what is known of objects those that only we make.
+ */
 int prune_stale(const struct repo *repo, const struct prune_options *options,
 		struct error *err);
 

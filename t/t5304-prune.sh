@@ -215,4 +215,21 @@ test_expect_success 'usage' '
 	(cd none && same -e prune)
 '
 
+test_expect_success 'what a repack that was killed left beside answers' '
+	info=small.git/objects/info && mkdir -p $info &&
+	git -C small.git prune &&
+	echo x >$info/tmp_prepared_old && echo x >$info/tmp_other &&
+	touch -d "10 days ago" $info/tmp_prepared_old $info/tmp_other &&
+	echo x >$info/tmp_prepared_new && chmod 0444 $info/tmp_prepared_* &&
+	git -C small.git prune --expire=5.days.ago -n >actual &&
+	echo "Removing stale temporary file objects/info/tmp_prepared_old" \
+		>expect &&
+	test_cmp expect actual &&
+	git -C small.git prune --expire=5.days.ago &&
+	! test -e $info/tmp_prepared_old &&
+	test -f $info/tmp_prepared_new && test -f $info/tmp_other &&
+	git -C small.git prune &&
+	! test -e $info/tmp_prepared_new && test -f $info/tmp_other
+'
+
 test_done
