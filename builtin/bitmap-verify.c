@@ -55,8 +55,6 @@ static int verify_prepared(const struct store *store)
 	return code;
 }
 
-#define SEED_NOT_GIVEN UINT64_MAX
-
 /* All indexes, also after one that is wrong. */
 static int verify(struct bitmap_place *place,
 		  const struct pack_bitmap_verify *how)
@@ -80,7 +78,6 @@ int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
 {
 	struct progress_out progress;
 	struct pack_bitmap_verify how = {
-		.seed = SEED_NOT_GIVEN,
 		.progress = stderr_progress(&progress, PROGRESS_IF_TERMINAL),
 	};
 	const struct option options[] = {
@@ -100,10 +97,10 @@ int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
 
 	if (operands < 0)
 		return 129;
-	if (operands || (how.seed != SEED_NOT_GIVEN && !how.sample))
+	if (operands || (how.seed && !how.sample))
 		return options_usage(options, usage);
-	if (how.seed == SEED_NOT_GIVEN)
-		how.seed = sys_clock_ns() % 1000000;
+	if (!how.seed)
+		how.seed = 1 + sys_clock_ns() % 1000000;
 	code = bitmap_place_open(&place, env, true);
 	if (!code) {
 		history_check_graph(&place.walk.history);

@@ -368,6 +368,7 @@ test_expect_success 'wrong usage' '
 	test_expect_code 128 git -C repo.git bitmap explain nothing &&
 	test_expect_code 129 git -C repo.git bitmap verify --sample=x &&
 	test_expect_code 129 git -C repo.git bitmap verify --seed=3 &&
+	git -C repo.git bitmap verify --seed=3 --no-seed &&
 	test_expect_code 129 git -C repo.git bitmap show &&
 	test_expect_code 129 git -C repo.git bitmap show --count --objects main
 '
