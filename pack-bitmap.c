@@ -239,16 +239,28 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err)
 {
 	struct error passed_over = ERROR_INIT;
+	struct pack_bitmap *empty = NULL;
 	size_t next = 0;
 	int ret;
 
-	do {
+	for (;;) {
 		ret = pack_bitmap_open_next(out, odb, &next, err);
+		if (ret > 0 && !(*out)->file.row_nr && !empty) {
+			empty = *out;
+			continue;
+		}
 		if (ret >= 0 || ret == ERR_NOMEM || next > odb->dir_nr)
 			break;
 		if (err && !passed_over.code)
 			passed_over = *err;
-	} while (true);
+	}
+	/* One without commits is better than none. */
+	if (!ret && empty) {
+		*out = empty;
+		empty = NULL;
+		ret = 1;
+	}
+	pack_bitmap_close(empty);
 	if (ret >= 0 && err)
 		*err = passed_over;
 	return !ret && passed_over.code ? passed_over.code : ret;

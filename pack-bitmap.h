@@ -44,13 +44,14 @@ struct pack_bitmap {
 
 /*
  * Open the bitmap index of the snapshot: that of the first multi-pack-index
- * that has one, or else of the first pack. Returns 1, 0 when there is none, or
- * a negative error when it cannot be used (it is malformed, or belongs to
- * another pack): the caller warns and walks instead. With 1, err->code is not
- * 0 when the index of a multi-pack-index was passed over, and why, which the
- * caller warns of. *out is owned by the caller, NULL unless 1 was returned.
- * Maps and parses: the cost does not grow with a pack. What a damaged disk has
- * changed is found where it matters most, see pack_bitmap_prove().
+ * that has one, or else of the first pack; of one that has bitmaps, before one
+ * that has none. Returns 1, 0 when there is none, or a negative error when it
+ * cannot be used (it is malformed, or belongs to another pack): the caller
+ * warns and walks instead. With 1, err->code is not 0 when the index of a
+ * multi-pack-index was passed over, and why, which the caller warns of. *out is
+ * owned by the caller, NULL unless 1 was returned. Maps and parses: the cost
+ * does not grow with a pack. What a damaged disk has changed is found where it
+ * matters most, see pack_bitmap_prove().
  */
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err);

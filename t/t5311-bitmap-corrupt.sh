@@ -330,4 +330,18 @@ test_expect_success 'bytes changed at random: right, or an error' '
 	"$GITREACH_SRC/t/interop/byte-flips" --signed good.git 3 "$GIT"
 '
 
+test_expect_success 'an index of an empty pack beside one that is none' '
+	git init -q --bare empty.git &&
+	(cd empty.git && git pack-objects --all --write-bitmap-index pack \
+		</dev/null) &&
+	cp -R good.git two.git && cp empty.git/pack-* two.git/objects/pack/ &&
+	for date in 2001-01-01 2031-01-01
+	do
+		touch -d $date two.git/objects/pack/pack-029d08* &&
+		git -C two.git rev-list --test-bitmap main 2>err &&
+		grep "^Found bitmap" err && still_right two.git || return 1
+	done &&
+	git -C empty.git bitmap verify
+'
+
 test_done
