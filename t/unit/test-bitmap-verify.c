@@ -32,7 +32,7 @@ static void right_ones(void **state)
 
 	make(&r, &seed);
 	bitmaprepo_open(&b, &r);
-	assert_int_equal(b.pb->file.row_nr, r.commit_nr);
+	assert_in_range(b.pb->file.row_nr, 1, r.commit_nr);
 	for (uint32_t row = 0; row < b.pb->file.row_nr; row++)
 		assert_int_equal(verify(&b, row, NULL), 0);
 	bitmaprepo_close(&b);
