@@ -251,24 +251,22 @@ int commit_graph_is_writable(const struct repo *repo, struct error *err)
 	       !has_lines(repo, "info/grafts");
 }
 
-/* Whether the stored parents are those that history has here. 1, 0, < 0. */
-static int is_usable(const struct repo *repo, struct error *err)
-{
-	int ret = commit_graph_is_writable(repo, err);
-
-	if (ret <= 0)
-		return ret;
-	ret = has_replace_refs(repo, err);
-	return ret < 0 ? ret : !ret;
-}
-
+/* Refs are looked at when there is a graph: that takes longer than to see. */
 int commit_graph_open(struct commit_graph **out, const struct odb *odb,
 		      struct error *err)
 {
-	int ret = is_usable(odb->repo, err);
+	int ret = commit_graph_is_writable(odb->repo, err);
 
 	*out = NULL;
+	if (ret > 0)
+		ret = commit_graph_open_first(out, odb, 0, err);
 	if (ret <= 0)
 		return ret;
-	return commit_graph_open_first(out, odb, 0, err);
+	/* The stored parents are not those that history has here, then. */
+	ret = has_replace_refs(odb->repo, err);
+	if (!ret)
+		return 1;
+	commit_graph_close(*out);
+	*out = NULL;
+	return ret < 0 ? ret : 0;
 }
