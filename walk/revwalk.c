@@ -11,6 +11,7 @@ enum {
 	UNINTERESTING = 1 << 1, /* reached from a have */
 	POPPED = 1 << 2,        /* left the queue: its parents were queued */
 	BOUNDARY = 1 << 3,      /* is in result->boundary */
+	BELOW = 1 << 4,         /* a parent of the only result, once ending */
 };
 
 /*
@@ -106,12 +107,15 @@ static int paint_ancestors(struct walk *w, uint32_t c)
 
 /*
  * Whether a result may be among the ancestors of a commit: they are on lower
- * levels, and who has a level has ancestors that all have one.
+ * levels, and who has a level has ancestors that all have one. What is itself
+ * an ancestor of all results is none of their descendants.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {
 	uint32_t level = w->h->commits[c].level;
 
+	if (w->flags[c] & BELOW)
+		return false;
 	return level == HISTORY_LEVEL_UNKNOWN || level > w->lowest ||
 	       w->lacks_levels;
 }
@@ -154,23 +158,29 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 }
 
 /* From here on no commit is added to the result, only taken out of it. */
-static void begin_end(struct walk *w)
+static void begin_end(struct walk *w, const struct revwalk_result *result)
 {
+	uint32_t only = result->nr == 1 ? result->commits[0] : HISTORY_NONE;
+
 	w->is_ending = true;
 	w->lacks_levels = w->h->lacks_levels;
 	w->threat_nr = 0;
+	if (only != HISTORY_NONE)
+		for (uint32_t i = 0; i < w->h->commits[only].parent_nr; i++)
+			w->flags[history_parents(w->h, only)[i]] |= BELOW;
 	for (size_t i = 0; i < w->queue.nr; i++)
 		w->threat_nr += may_reach_result(w, w->queue.items[i].value);
 }
 
 /* Whether anything queued could still change the result. */
-static bool is_settled(struct walk *w, bool exact, int *slop)
+static bool is_settled(struct walk *w, const struct revwalk_result *result,
+		       bool exact, int *slop)
 {
 	if (w->interesting_nr)
 		return false;
 	if (!w->is_ending || w->lacks_levels != w->h->lacks_levels)
-		begin_end(w);
-	if (!w->threat_nr)
+		begin_end(w, result);
+	if (!w->threat_nr || !result->nr)
 		return true;
 	if (exact)
 		return false;
@@ -206,7 +216,8 @@ static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 	int slop = SLOP;
 	uint32_t c;
 
-	while (!is_settled(w, exact, &slop) && heap_pop(&w->queue, &c)) {
+	while (!is_settled(w, result, exact, &slop) &&
+	       heap_pop(&w->queue, &c)) {
 		int ret;
 
 		if (!w->left--)
