@@ -12,10 +12,11 @@
 #define COMMITS_FIRST 64
 
 /* By so much more is tried at a time, of both sides. */
-#define COMMITS_GROWTH 4
+#define COMMITS_GROWTH 2
 
-/* Of commits to be walked for knowing more. */
-#define LOOK_RATIO 4
+/* Of commits to be walked for knowing more: in any case, and if it promises. */
+#define LOOK_RATIO_LEAST 4
+#define LOOK_RATIO_MOST 2
 
 /*
  * Commits on the way to a bitmap that cost a tree difference. Where the wants'
@@ -35,14 +36,10 @@
 
 /*
  * What any request costs, in tree differences; and of all that a walk would
- * cost a tenth, in commits. So many may be walked in vain.
+ * cost about a fifteenth, in commits. So many may be walked in vain.
  */
 #define REQUEST_COST 4
-#define COMMITS_IN_VAIN_PER_COST 5
-
-/* An index that saves less of the walk than this is asked only if it is near.
- */
-#define SAVED_LITTLE 8
+#define COMMITS_IN_VAIN_PER_COST 3
 
 int bitmap_strategy_parse(enum bitmap_strategy *out, const char *name)
 {
@@ -163,23 +160,21 @@ static bool is_near(struct planning *p, size_t limit)
 /*
  * The walk's cost is known, and what of it the index saves: go on to where
  * looking for bitmaps would cost more. A part of it, little beside the walk, is
- * done in any case if much can be saved; more as long as it is likely not to be
- * in vain.
+ * done in any case; more as long as it is likely not to be in vain.
  */
 static int go_on(struct planning *p)
 {
 	uint64_t walk_cost = p->plan->walk_cost;
 	uint64_t saved = walk_cost - p->plan->want_beyond;
 	size_t most = saved * p->per_cost, limit = most;
-	bool goes = saved > SAVED_LITTLE || is_near(p, most);
-	int ret = 1;
+	int ret;
 
 	if (limit > (REQUEST_COST + walk_cost) * COMMITS_IN_VAIN_PER_COST)
 		limit = (REQUEST_COST + walk_cost) * COMMITS_IN_VAIN_PER_COST;
-	while (goes) {
-		ret = bitmap_side_walk(p->side, limit, p->err);
-		goes = ret > 0 && limit < most && is_near(p, most);
+	ret = bitmap_side_walk(p->side, limit, p->err);
+	while (ret > 0 && limit < most && is_near(p, most)) {
 		limit = limit < most / 2 ? 2 * limit : most;
+		ret = bitmap_side_walk(p->side, limit, p->err);
 	}
 	p->plan->reason = ret ? "few commits are wanted, and bitmaps are far"
 			      : "looking for bitmaps costs less than walking";
@@ -188,18 +183,19 @@ static int go_on(struct planning *p)
 
 /*
  * It is not known what walking costs, and `limit` commits have to be walked to
- * know more. Part of these can as well be spent on looking for bitmaps, and
- * something for each commit that seems to be wanted up to here.
+ * know more. A part of these is spent on looking for bitmaps; a larger one, and
+ * something for each commit that seems to be wanted up to here, if bitmaps are
+ * likely to be within that.
  */
 static int look(struct planning *p, size_t limit)
 {
-	size_t most = p->seen * HAVES_PER_COST + limit / LOOK_RATIO;
+	size_t least = limit / LOOK_RATIO_LEAST;
+	size_t most = limit / LOOK_RATIO_MOST + p->seen * HAVES_PER_COST;
 	int ret;
 
-	if (most > limit)
-		most = limit;
-	ret = bitmap_side_walk(
-		p->side, most < COMMITS_FIRST ? most : COMMITS_FIRST, p->err);
+	if (least < COMMITS_FIRST)
+		least = COMMITS_FIRST;
+	ret = bitmap_side_walk(p->side, least, p->err);
 	if (ret > 0 && is_near(p, most))
 		ret = bitmap_side_walk(p->side, most, p->err);
 	p->plan->reason = walked_nr(p) > COMMITS_FIRST
