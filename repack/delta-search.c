@@ -20,7 +20,7 @@
 /* Chains are never longer, as in Git. */
 #define DEPTH_MAX 4095
 /* Bytes of delta bases that each thread's reader keeps. */
-#define READER_CACHE ((size_t)32 << 20)
+#define READER_CACHE ((size_t)8 << 20)
 
 struct worker {
 	struct odb_reader *reader; /* owned, as the others; NULL until used */

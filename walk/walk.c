@@ -8,7 +8,7 @@
 #include "walk/walk.h"
 
 /* The main reader decodes commits and the trees of fill-ins. */
-#define READER_CACHE_LIMIT ((size_t)32 << 20)
+#define READER_CACHE_LIMIT ((size_t)16 << 20)
 
 static int add_shallow(void *ctx, const struct oid *oid)
 {
