@@ -78,7 +78,7 @@ static int settle_entries(struct settling *s, const struct odb_object *tree,
 	struct tree_entry entry;
 	int ret;
 
-	if (tree->type != OBJ_TREE || depth > TREEWALK_MAX_DEPTH)
+	if (tree->type != OBJ_TREE || odb_is_too_deep(w->odb, depth))
 		return error_set(s->err, ERR_CORRUPT,
 				 "not a usable tree object");
 	while ((ret = tree_next(&entry, &c, w->odb->algo)) > 0) {

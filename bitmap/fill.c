@@ -383,7 +383,7 @@ static int fill_entries(struct bitmap_side *f, const struct odb_object *tree,
 	struct tree_entry entry;
 	int ret;
 
-	if (tree->type != OBJ_TREE || depth > TREEWALK_MAX_DEPTH)
+	if (tree->type != OBJ_TREE || odb_is_too_deep(f->fill->w->odb, depth))
 		return error_set(err, ERR_CORRUPT, "not a usable tree object");
 	while ((ret = tree_next(&entry, &c, algo)) > 0) {
 		ret = fill_entry(f, &entry, dir_hash, depth, err);

@@ -268,6 +268,27 @@ static int open_all_packs(struct odb *odb, struct error *warning,
 	return number_packs(odb, err);
 }
 
+static int load_config(struct odb *odb, struct error *err)
+{
+	const struct config *config = &odb->repo->config;
+	int ret = 0;
+
+	odb->read_rev = true;
+	odb->max_tree_depth = ODB_MAX_TREE_DEPTH;
+	if (odb->use_midx)
+		ret = config_bool(config, "core.multipackindex", &odb->use_midx,
+				  err);
+	if (ret >= 0)
+		ret = config_bool(config, "pack.readreverseindex",
+				  &odb->read_rev, err);
+	if (ret >= 0)
+		ret = config_i64(config, "core.maxtreedepth",
+				 &odb->max_tree_depth, err);
+	if (odb->max_tree_depth > ODB_MAX_TREE_DEPTH)
+		odb->max_tree_depth = ODB_MAX_TREE_DEPTH;
+	return ret < 0 ? ret : 0;
+}
+
 /* Everything that is on disk; odb->use_midx: as configured, or not at all. */
 static int open_contents(struct odb *odb, struct error *warning,
 			 struct error *err)
@@ -275,13 +296,8 @@ static int open_contents(struct odb *odb, struct error *warning,
 	int ret = odb_alternates_list(&odb->dirs, &odb->dir_nr, odb->repo,
 				      warning, err);
 
-	if (!ret && odb->use_midx &&
-	    config_bool(&odb->repo->config, "core.multipackindex",
-			&odb->use_midx, err) < 0)
-		ret = ERR_INVALID;
-	if (!ret && config_bool(&odb->repo->config, "pack.readreverseindex",
-				&odb->read_rev, err) < 0)
-		ret = ERR_INVALID;
+	if (!ret)
+		ret = load_config(odb, err);
 	if (ret < 0)
 		return ret;
 	odb->pack_mtimes = mem_calloc(odb->dir_nr, sizeof(*odb->pack_mtimes));
@@ -306,7 +322,6 @@ static int open_odb(struct odb **out, const struct repo *repo, bool use_midx,
 	odb->repo = repo;
 	odb->algo = repo->algo;
 	odb->use_midx = use_midx;
-	odb->read_rev = true;
 	ret = open_contents(odb, warning, err);
 	if (ret < 0)
 		odb_close(odb);

@@ -65,6 +65,7 @@ struct odb {
 				       object is out of reach */
 	bool use_midx;              /* core.multiPackIndex */
 	bool read_rev;              /* pack.readReverseIndex */
+	int64_t max_tree_depth;     /* core.maxTreeDepth */
 	struct odb_midx **midxes;   /* owned: by directory, of a chain the top
 				       layer; NULL: it has none */
 	struct odb_source *sources; /* owned: in the order of search */
@@ -72,6 +73,18 @@ struct odb {
 	struct odb_replaced *replaced; /* owned; NULL: objects are read as they
 					  are */
 };
+
+/* The largest core.maxTreeDepth, and the default: as deep as stacks allow. */
+#define ODB_MAX_TREE_DEPTH 2048
+
+/* What to say of a tree that is too deep. */
+#define ODB_TOO_DEEP "exceeded maximum allowed tree depth"
+
+/* Whether a tree is not to be entered: a commit's own tree is at depth 0. */
+static inline bool odb_is_too_deep(const struct odb *odb, unsigned depth)
+{
+	return depth > odb->max_tree_depth;
+}
 
 /*
  * Open a snapshot. Alternates come from info/alternates (nested, at most 5

@@ -12,6 +12,7 @@
 struct path_changes {
 	struct tree_store *store; /* owned */
 	struct entry_pool *pool;  /* borrowed from the store */
+	const struct odb *odb;    /* borrowed */
 	enum hash_algo algo;
 	const struct pathspec *limits; /* borrowed; NULL: all paths */
 	struct buf path;   /* of the directory at hand, with its slash */
@@ -33,6 +34,7 @@ struct path_changes *path_changes_new(struct objspace *space,
 
 	if (!p)
 		return NULL;
+	p->odb = space->odb;
 	p->algo = space->odb->algo;
 	buf_init(&p->path);
 	p->store = tree_store_new(space, cache_limit);
@@ -206,9 +208,9 @@ static int diff_trees(struct path_changes *p, uint32_t new_tree,
 
 	if (new_tree == old_tree)
 		return 0;
-	if (depth > TREEWALK_MAX_DEPTH)
-		return error_set(p->err, ERR_CORRUPT,
-				 "tree nested too deeply: %s", p->path.data);
+	if (odb_is_too_deep(p->odb, depth))
+		return error_set(p->err, ERR_CORRUPT, ODB_TOO_DEEP ": %s",
+				 p->path.data);
 	ret = open_side(p, &a, new_tree);
 	if (!ret)
 		ret = open_side(p, &b, old_tree);

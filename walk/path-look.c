@@ -209,9 +209,9 @@ static int trees_differ(struct path_look *l, uint32_t new_tree,
 
 	if (new_tree == old_tree)
 		return 0;
-	if (depth > TREEWALK_MAX_DEPTH)
+	if (odb_is_too_deep(l->space->odb, depth))
 		return bad_tree(l, new_tree == PATH_CHANGES_NO_TREE ? &b : &a,
-				"tree nested too deeply");
+				ODB_TOO_DEEP);
 	ret = open_side(l, &a, new_tree);
 	if (!ret)
 		ret = open_side(l, &b, old_tree);

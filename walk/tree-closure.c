@@ -221,10 +221,9 @@ static int scan_all(struct closure *c, struct walk_items *found,
 	int ret = 0;
 
 	for (unsigned depth = 0; c->nr && !ret; depth++) {
-		if (depth > TREEWALK_MAX_DEPTH)
+		if (odb_is_too_deep(c->space->odb, depth))
 			return objspace_error(c->space, c->trees[0],
-					      ERR_CORRUPT,
-					      "tree nested too deeply", err);
+					      ERR_CORRUPT, ODB_TOO_DEEP, err);
 		ret = scan_level(c, found, err);
 	}
 	return ret;

@@ -356,9 +356,9 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 	struct tree tree;
 	int opened, ret;
 
-	if (depth > TREEWALK_MAX_DEPTH)
+	if (odb_is_too_deep(d->space->odb, depth))
 		return objspace_error(d->space, tree_pos, ERR_CORRUPT,
-				      "tree nested too deeply", err);
+				      ODB_TOO_DEEP, err);
 	ret = tree_store_read(d->store, tree_pos, &tree, err);
 	if (ret < 0)
 		return ret;

@@ -96,7 +96,7 @@ static int compare_trees(struct pairing *p, uint32_t new_tree,
 	struct odb_object new_obj = ODB_OBJECT_INIT, old_obj = ODB_OBJECT_INIT;
 	int ret;
 
-	if (new_tree == old_tree || depth > TREEWALK_MAX_DEPTH)
+	if (new_tree == old_tree || odb_is_too_deep(p->space->odb, depth))
 		return 0;
 	ret = p->fn(p->ctx, new_tree, old_tree, OBJ_TREE, p->path.data,
 		    p->path.len, p->err);

@@ -127,9 +127,9 @@ int treewalk_malformed(struct treewalk *w, uint32_t tree_pos, struct error *err)
 int treewalk_read(struct treewalk *w, uint32_t tree_pos, unsigned depth,
 		  struct odb_object *tree, struct error *err)
 {
-	if (depth > TREEWALK_MAX_DEPTH)
+	if (odb_is_too_deep(w->space->odb, depth))
 		return objspace_error(w->space, tree_pos, ERR_CORRUPT,
-				      "tree nested too deeply", err);
+				      ODB_TOO_DEEP, err);
 	return objspace_read_tree(w->space, w->reader, tree_pos, tree, err);
 }
 

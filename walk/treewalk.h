@@ -18,9 +18,6 @@
 #include "repo/pathspec.h"
 #include "walk/objspace.h"
 
-/* Trees nested deeper than this are refused as corrupt. */
-#define TREEWALK_MAX_DEPTH 2048
-
 /* One walk; one thread. */
 struct treewalk {
 	struct objspace *space;       /* borrowed */

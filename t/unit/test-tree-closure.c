@@ -170,7 +170,7 @@ static void deep_trees(void **state)
 	walkrepo_init(&f, HASH_SHA1, &seed, 3, 0);
 	walkrepo_close(&f);
 	nr = randrepo_add(&f.h.r, OBJ_TREE, &none, NULL, 0);
-	for (int i = 0; i <= TREEWALK_MAX_DEPTH; i++) {
+	for (int i = 0; i <= ODB_MAX_TREE_DEPTH; i++) {
 		struct randrepo_tree t = {.data = BUF_INIT};
 
 		last = nr;
@@ -180,13 +180,13 @@ static void deep_trees(void **state)
 	randtree_store_packs(&f.h.r);
 	walkrepo_open(&f);
 	expect_error(&f, walkrepo_pos(&f, nr), ERR_CORRUPT,
-		     "tree nested too deeply: 4b825dc");
+		     "exceeded maximum allowed tree depth: 4b825dc");
 	pos = walkrepo_pos(&f, last);
 	assert_int_equal(bitset_init(&seen, objspace_end(&f.w.space)), 0);
 	assert_int_equal(tree_closure_find(&found, &seen, &f.w.space, &pos, 1,
 					   &options, NULL),
 			 0);
-	assert_int_equal(found.nr, TREEWALK_MAX_DEPTH + 1);
+	assert_int_equal(found.nr, ODB_MAX_TREE_DEPTH + 1);
 	free(found.items);
 	bitset_release(&seen);
 	walkrepo_release(&f);

@@ -337,7 +337,7 @@ static void deep_trees(void **state)
 
 	randhist_init(&f.h, HASH_SHA1, &seed);
 	nr = raw_tree(&f.h.r, "", 0);
-	for (int i = 0; i <= TREEWALK_MAX_DEPTH; i++) {
+	for (int i = 0; i <= ODB_MAX_TREE_DEPTH; i++) {
 		struct randrepo_tree t = {.data = BUF_INIT};
 
 		last = nr;
@@ -348,13 +348,13 @@ static void deep_trees(void **state)
 	assert_int_equal(odb_open(&f.odb, &f.h.r.t.repo, NULL, NULL), 0);
 	objspace_init(&f.space, f.odb);
 	expect_error(&f, pos_of(&f, nr), ERR_CORRUPT,
-		     "tree nested too deeply: 4b825dc");
+		     "exceeded maximum allowed tree depth: 4b825dc");
 	d = treediff_new(&f.space, NULL,
 			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
 	assert_int_equal(
 		treediff_run(d, pos_of(&f, last), NULL, 0, 0, &result, NULL),
 		0);
-	assert_int_equal(result.tree_nr, TREEWALK_MAX_DEPTH + 1);
+	assert_int_equal(result.tree_nr, ODB_MAX_TREE_DEPTH + 1);
 	treediff_free(d);
 	teardown(&f);
 }

@@ -201,7 +201,7 @@ static void deep_trees(void **state)
 
 	randhist_init(&f.h, HASH_SHA1, &seed);
 	nr = raw_tree(&f.h.r, "", 0);
-	for (int i = 0; i <= TREEWALK_MAX_DEPTH; i++) {
+	for (int i = 0; i <= ODB_MAX_TREE_DEPTH; i++) {
 		struct randrepo_tree t = {.data = BUF_INIT};
 
 		last = nr;
@@ -211,7 +211,8 @@ static void deep_trees(void **state)
 	randtree_store_packs(&f.h.r);
 	walkrepo_open(&f);
 	assert_int_equal(walk(&f, walkrepo_pos(&f, last), ignore, NULL), 0);
-	fails(&f, walkrepo_pos(&f, nr), ERR_CORRUPT, "tree nested too deeply");
+	fails(&f, walkrepo_pos(&f, nr), ERR_CORRUPT,
+	      "exceeded maximum allowed tree depth");
 	walkrepo_release(&f);
 }
 
