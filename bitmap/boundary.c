@@ -7,19 +7,24 @@
 #include "object/parse.h"
 #include "walk/treewalk.h"
 
-/* So many objects in doubt are listed, for look-ups that cost less. */
-#define FEW_MAX 4096
+/*
+ * Objects in doubt are listed, for look-ups that cost a tenth, once some were
+ * made for a part of them; but not so many that the list would be large.
+ */
+#define LOOKUPS_RATIO 32
+#define LIST_MAX (1u << 18)
 
 struct settling {
 	struct bitset *had;
 	struct bitset doubt; /* by bit_pos */
 	struct bitmap_fill *fill;
-	struct oidmap few; /* ids in doubt, with their bits */
-	bool lists_few;    /* `few` has all of them */
+	struct oidmap list;  /* ids in doubt, with their bits */
+	bool is_listed;      /* `list` has all of them */
+	size_t lookups_left; /* until they are to be listed */
 	struct error *err;
 };
 
-static int list_few(struct settling *s)
+static int list_doubt(struct settling *s)
 {
 	const struct bitmap_space *space = &s->fill->space;
 	enum hash_algo algo = s->fill->w->odb->algo;
@@ -31,37 +36,48 @@ static int list_few(struct settling *s)
 		struct oid oid;
 
 		oid_from_raw(&oid, bitmap_space_id(space, idx_pos), algo);
-		if (oidmap_put(&s->few, &oid, bit_pos) < 0)
+		if (oidmap_put(&s->list, &oid, bit_pos) < 0)
 			return ERR_NOMEM;
 	}
+	s->is_listed = true;
 	return 0;
 }
 
 static int note_doubt(struct settling *s)
 {
+	size_t nr;
+
 	if (bitset_copy(&s->doubt, &s->fill->packed) < 0)
 		return error_nomem(s->err);
 	bitset_andnot(&s->doubt, s->had);
-	s->lists_few = bitset_count(&s->doubt) <= FEW_MAX;
-	return s->lists_few && list_few(s) < 0 ? error_nomem(s->err) : 0;
+	nr = bitset_count(&s->doubt);
+	s->lookups_left = nr > LIST_MAX ? SIZE_MAX : nr / LOOKUPS_RATIO;
+	return 0;
+}
+
+/* An object that may be in doubt, by its id. */
+static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
+{
+	const struct bitmap_space *space = &s->fill->space;
+	uint32_t idx_pos;
+	struct oid oid;
+
+	/* Out of memory, all are searched for. */
+	if (!s->is_listed && !s->lookups_left-- && list_doubt(s) < 0)
+		oidmap_release(&s->list);
+	if (!s->is_listed)
+		return bitmap_space_find(space, raw, &idx_pos) &&
+		       bitmap_space_bit_of(space, idx_pos, bit);
+	oid_from_raw(&oid, raw, s->fill->w->odb->algo);
+	return oidmap_get(&s->list, &oid, bit);
 }
 
 /* Whether an object was in doubt: it is had. */
 static bool settle(struct settling *s, const uint8_t *raw)
 {
-	const struct bitmap_space *space = &s->fill->space;
-	uint32_t idx_pos, bit;
-	struct oid oid;
+	uint32_t bit;
 
-	if (s->lists_few) {
-		oid_from_raw(&oid, raw, s->fill->w->odb->algo);
-		if (!oidmap_get(&s->few, &oid, &bit))
-			return false;
-	} else if (!bitmap_space_find(space, raw, &idx_pos) ||
-		   !bitmap_space_bit_of(space, idx_pos, &bit)) {
-		return false;
-	}
-	if (!bitset_test(&s->doubt, bit))
+	if (!find(s, raw, &bit) || !bitset_test(&s->doubt, bit))
 		return false;
 	bitset_unset(&s->doubt, bit);
 	bitset_set(s->had, bit);
@@ -128,7 +144,7 @@ int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
 		.had = had,
 		.doubt = BITSET_INIT,
 		.fill = fill,
-		.few = OIDMAP_INIT,
+		.list = OIDMAP_INIT,
 		.err = err,
 	};
 	int ret = nr ? note_doubt(&s) : 0;
@@ -136,6 +152,6 @@ int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
 	for (size_t i = 0; i < nr && !ret; i++)
 		ret = settle_commit(&s, commits[i]);
 	bitset_release(&s.doubt);
-	oidmap_release(&s.few);
+	oidmap_release(&s.list);
 	return ret;
 }
