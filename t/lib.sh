@@ -83,6 +83,12 @@ stock () {
 	env -u GIT_EXEC_PATH PATH="$STOCK_PATH" "$STOCK_GIT" "$@"
 }
 
+# Some tests compare to the letter what the stock Git of Debian 12 says; newer
+# ones use other words.
+case "$(stock version)" in
+'git version 2.39.'*) test_set_prereq STOCK_239 ;;
+esac
+
 # Run ours where there is no stock Git for what it does not have.
 git_alone () {
 	GITREACH_FALLBACK=/none "$GIT" "$@"

@@ -47,7 +47,9 @@ def change(rnd, tree):
         tree.pop(path, None)
     elif kind < 0.2 and path in tree:
         mode, content = tree[path]
-        tree[path] = ("100644" if mode == "100755" else "100755", content)
+        if mode != "160000":
+            mode = "100644" if mode == "100755" else "100755"
+        tree[path] = (mode, content)
     elif kind < 0.27:
         tree[path] = ("160000", rnd.randint(1, 3))
     elif kind < 0.33 and "/" in path:

@@ -153,9 +153,12 @@ test_expect_success 'outside of a repository' '
 	(
 		cd none &&
 		same rev-parse --git-dir &&
-		same rev-parse --sq-quote x &&
-		same rev-parse --local-env-vars
+		same rev-parse --sq-quote x
 	)
+'
+
+test_expect_success STOCK_239 'the variables of a repository' '
+	same rev-parse --local-env-vars
 '
 
 test_expect_success 'SHA-256' '

@@ -67,6 +67,9 @@ do
 		packets stocks >expected &&
 		packets ours >actual &&
 		grep "^upload-pack< have" actual &&
+		# Newer ones acknowledge no more than they have to.
+		test_have_prereq STOCK_239 ||
+		sed -i "/^upload-pack> ACK/d" expected actual &&
 		test_cmp expected actual
 	'
 done

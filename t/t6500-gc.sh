@@ -12,8 +12,6 @@ down and runs ours. Killed in the midst, run twice at once, with clones going on
 grown () {
 	stock init -q -b main "$1" &&
 	# The test suite has it off for everyone.
-	stock -C "$1" config gc.auto 6700 &&
-	stock -C "$1" config maintenance.auto true &&
 	for n in 1 2 3 4
 	do
 		seq $n 200 >"$1/file$n" && stock -C "$1" add . &&
@@ -22,7 +20,9 @@ grown () {
 		{ test $n = 4 || stock -C "$1" repack -dq; } || return 1
 	done &&
 	stock -C "$1" commit -q --amend -m again &&
-	echo lost | stock -C "$1" hash-object -w --stdin >"$1/.git/lost"
+	echo lost | stock -C "$1" hash-object -w --stdin >"$1/.git/lost" &&
+	stock -C "$1" config gc.auto 6700 &&
+	stock -C "$1" config maintenance.auto true
 }
 
 # What has to be there whatever happens.
@@ -128,7 +128,11 @@ test_expect_success 'one pack, one cruft pack, packed refs, a commit-graph' '
 test_expect_success 'all packs above the threshold stay; not too many with --auto' '
 	steps -c gc.bigPackThreshold=1 gc --no-cruft &&
 	tr " " "\n" <git.log | sed -n "s/^--keep-pack=//p" | sort >actual &&
-	ls good/.git/objects/pack/*.pack | sed "s,.*/,," | sort >expect &&
+	for pack in good/.git/objects/pack/*.pack
+	do
+		# Cruft packs are no big packs, however big.
+		test -e ${pack%.pack}.mtimes || echo ${pack##*/}
+	done | sort >expect &&
 	test_cmp expect actual &&
 	steps -c gc.bigPackThreshold=1 -c gc.autoPackLimit=2 gc --auto \
 		--no-detach &&
@@ -380,7 +384,7 @@ test_expect_success 'receive.autoGC: after a push' '
 			"file://$PWD/srv.git" HEAD:refs/heads/new$n || return 1
 	done &&
 	tries=0 &&
-	while test $(ls srv.git/objects/pack/*.pack | wc -l) -gt 2 ||
+	while test $(ls srv.git/objects/pack/*.pack | wc -l) -gt 3 ||
 		test -e srv.git/gc.pid
 	do
 		tries=$((tries + 1)) && test $tries -lt 600 && sleep 0.1 ||
