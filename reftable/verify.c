@@ -31,6 +31,7 @@ struct verifier {
 	bool has_index; /* the section has index blocks */
 	uint64_t *ref_blocks;
 	size_t ref_nr, ref_alloc;
+	struct reftable_names *symbolic; /* borrowed; NULL: nobody asks */
 	struct error *err;
 };
 
@@ -64,8 +65,12 @@ static int list_add(struct verifier *v, struct seen_list *list)
 
 static bool is_ref_block(const struct verifier *v, uint64_t off)
 {
+	uint32_t size = v->file->footer.block_size;
 	size_t low = 0, high = v->ref_nr;
 
+	/* Where blocks are aligned each has the place of its number. */
+	if (size && off / size < high && v->ref_blocks[off / size] == off)
+		return true;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -115,28 +120,63 @@ static int check_named(struct verifier *v)
 	return 0;
 }
 
-static int check_value(struct verifier *v)
+static int set_name(struct verifier *v, struct buf *name)
+{
+	buf_reset(name);
+	return buf_append(name, v->cur.key.data, v->cur.key.len) < 0
+		       ? error_nomem(v->err)
+		       : 0;
+}
+
+static int note_symbolic(struct verifier *v)
+{
+	struct buf *first = &v->symbolic->first, *last = &v->symbolic->last;
+	const struct buf *key = &v->cur.key;
+	int ret = 0;
+
+	if (!first->len ||
+	    reftable_key_cmp(key->data, key->len, first->data, first->len) < 0)
+		ret = set_name(v, first);
+	if (!ret &&
+	    reftable_key_cmp(key->data, key->len, last->data, last->len) > 0)
+		ret = set_name(v, last);
+	return ret;
+}
+
+static int check_ref(struct verifier *v)
 {
 	const struct reftable_footer *f = &v->file->footer;
 	struct reftable_cursor *cur = &v->cur;
 	struct reftable_ref ref;
-	struct reftable_log log;
-	bool good = true;
-	int ret = 0;
 
-	if (v->block.type == REFTABLE_REFS)
-		good = reftable_ref_take(&cur->value, &ref, &cur->key,
-					 cur->extra, f->min_index, f->algo) &&
-		       ref.update_index <= f->max_index;
-	else if (v->block.type == REFTABLE_LOGS)
-		good = reftable_log_take(&cur->value, &log, &cur->key,
-					 cur->extra, f->algo);
-	else if (v->block.type == REFTABLE_OBJECTS)
-		ret = cur->key.len == f->obj_id_len ? check_ref_blocks(v)
-						    : bad(v, "bad object");
-	else
-		ret = check_named(v);
-	return good ? ret : bad(v, "bad value");
+	if (!reftable_ref_take(&cur->value, &ref, &cur->key, cur->extra,
+			       f->min_index, f->algo) ||
+	    ref.update_index > f->max_index)
+		return bad(v, "bad value");
+	return v->symbolic && ref.value == REFTABLE_SYMBOLIC ? note_symbolic(v)
+							     : 0;
+}
+
+static int check_value(struct verifier *v)
+{
+	const struct reftable_footer *f = &v->file->footer;
+	struct reftable_cursor *cur = &v->cur;
+	struct reftable_log log;
+
+	switch (v->block.type) {
+	case REFTABLE_REFS:
+		return check_ref(v);
+	case REFTABLE_LOGS:
+		return reftable_log_take(&cur->value, &log, &cur->key,
+					 cur->extra, f->algo)
+			       ? 0
+			       : bad(v, "bad value");
+	case REFTABLE_OBJECTS:
+		return cur->key.len == f->obj_id_len ? check_ref_blocks(v)
+						     : bad(v, "bad object");
+	default:
+		return check_named(v);
+	}
 }
 
 static size_t restart_at(const struct reftable_block *block, uint32_t i)
@@ -293,9 +333,17 @@ static int check_blocks(struct verifier *v)
 	return ret;
 }
 
-int reftable_verify(const struct reftable *table, struct error *err)
+void reftable_names_release(struct reftable_names *names)
 {
-	struct verifier v = {.file = &table->file, .err = err};
+	buf_release(&names->first);
+	buf_release(&names->last);
+}
+
+int reftable_verify(const struct reftable *table,
+		    struct reftable_names *symbolic, struct error *err)
+{
+	struct verifier v = {
+		.file = &table->file, .symbolic = symbolic, .err = err};
 	int ret;
 
 	reftable_block_init(&v.block);

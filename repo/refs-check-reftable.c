@@ -16,6 +16,7 @@
 struct checker {
 	struct refs_check *c;
 	const struct repo *repo;
+	struct reftable_names symbolic; /* of the stack at hand */
 	struct error *err;
 };
 
@@ -60,7 +61,7 @@ static int check_table(struct checker *k, const struct reftable *table)
 		ret = refs_check_complain(k->c, table->name,
 					  FSCK_BAD_REFTABLE_TABLE_NAME, k->err,
 					  "invalid reftable table name");
-	return ret ? ret : reftable_verify(table, k->err);
+	return ret ? ret : reftable_verify(table, &k->symbolic, k->err);
 }
 
 static int check_record(struct checker *k, const char *prefix,
@@ -81,25 +82,30 @@ static int check_record(struct checker *k, const char *prefix,
 	return ret;
 }
 
+/* Symbolic refs are few, and mostly HEAD: only what is between them is read. */
 static int check_records(struct checker *k, const struct reftable_stack *stack,
 			 const char *prefix)
 {
+	const struct buf *first = &k->symbolic.first, *last = &k->symbolic.last;
 	const struct reftable_iter *it;
 	struct reftable_merged m;
-	int ret = reftable_merged_init(&m, stack->tables, stack->nr, false,
-				       k->err);
+	int ret;
 
+	if (!first->len)
+		return 0;
+	ret = reftable_merged_init(&m, stack->tables, stack->nr, false, k->err);
 	if (ret < 0)
 		return ret;
-	ret = reftable_merged_seek(&m, REFTABLE_REFS, "", 0, k->err);
+	ret = reftable_merged_seek(&m, REFTABLE_REFS, first->data, first->len,
+				   k->err);
 	while (!ret) {
 		ret = reftable_merged_next(&m, &it, k->err);
-		if (ret <= 0)
+		if (ret <= 0 || strcmp(it->ref.name, last->data) > 0)
 			break;
 		ret = check_record(k, prefix, &it->ref);
 	}
 	reftable_merged_release(&m);
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 static int check_stack(struct checker *k, const char *git_dir,
@@ -119,10 +125,12 @@ static int check_stack(struct checker *k, const char *git_dir,
 	buf_release(&dir);
 	if (ret < 0)
 		return ret;
+	k->symbolic = (struct reftable_names)REFTABLE_NAMES_INIT;
 	for (size_t i = 0; !ret && i < stack.nr; i++)
 		ret = check_table(k, stack.tables[i]);
 	if (!ret)
 		ret = check_records(k, &stack, prefix);
+	reftable_names_release(&k->symbolic);
 	reftable_stack_release(&stack);
 	return ret;
 }
@@ -142,7 +150,7 @@ static int check_worktree(void *ctx, const char *name, const char *git_dir)
 int refs_check_reftable(struct refs_check *c, const struct repo *repo,
 			struct error *err)
 {
-	struct checker k = {c, repo, err};
+	struct checker k = {.c = c, .repo = repo, .err = err};
 	int ret = check_stack(&k, repo->common_dir, "");
 
 	return ret ? ret : worktree_each(repo, check_worktree, &k, err);

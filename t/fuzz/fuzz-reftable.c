@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (!reftable_parse(&table, bytes, len, algo, "fuzz", NULL)) {
 		look(table, REFTABLE_REFS);
 		look(table, REFTABLE_LOGS);
-		reftable_verify(table, NULL);
+		reftable_verify(table, NULL, NULL);
 		reftable_close(table);
 	}
 	free(bytes);

@@ -10,6 +10,22 @@
 #include "sys/map.h"
 #include "t/unit/reftables.h"
 
+/* The names of the twin's first and last symbolic ref. */
+static void check_symbolic(const struct reftable_names *names,
+			   const struct twin *twin)
+{
+	const char *first = "", *last = "";
+
+	for (size_t i = 0; i < twin->nr; i++) {
+		if (twin->refs[i].ref.value != REFTABLE_SYMBOLIC)
+			continue;
+		last = twin->refs[i].name;
+		first = *first ? first : last;
+	}
+	assert_string_equal(names->first.data, first);
+	assert_string_equal(names->last.data, last);
+}
+
 static void test_sound(void **state)
 {
 	static const struct {
@@ -30,6 +46,7 @@ static void test_sound(void **state)
 			.block_size = cases[i].block_size,
 		};
 		struct error err = ERROR_INIT;
+		struct reftable_names symbolic = REFTABLE_NAMES_INIT;
 		struct reftable *table;
 		struct twin twin;
 
@@ -38,8 +55,10 @@ static void test_sound(void **state)
 		assert_int_equal(
 			reftable_open(&table, t.dir, "a.ref", HASH_SHA1, NULL),
 			0);
-		if (reftable_verify(table, &err) < 0)
+		if (reftable_verify(table, &symbolic, &err) < 0)
 			fail_msg("%zu: %s", i, err.msg);
+		check_symbolic(&symbolic, &twin);
+		reftable_names_release(&symbolic);
 		reftable_close(table);
 		twin_release(&twin);
 	}
@@ -93,7 +112,7 @@ static void test_damaged(void **state)
 		assert_int_equal(reftable_parse(&table, bytes.data, bytes.len,
 						HASH_SHA1, "a", NULL),
 				 0);
-		if (reftable_verify(table, NULL) < 0)
+		if (reftable_verify(table, NULL, NULL) < 0)
 			caught++;
 		else
 			assert_in_range(count_refs(table, &twin), twin.nr - 16,

@@ -149,7 +149,7 @@ static void test_wide_index(void **state)
 		assert_int_equal(reftable_parse(&table, bytes.data, bytes.len,
 						algo, "a", NULL),
 				 0);
-		assert_int_equal(reftable_verify(table, NULL), 0);
+		assert_int_equal(reftable_verify(table, NULL, NULL), 0);
 		check_all(table, &twin);
 		check_seeks(table, &twin, &seed);
 		reftable_close(table);
