@@ -14,43 +14,60 @@ static uint64_t kind_of(uint8_t type, uint32_t name_hash)
 }
 
 /*
- * Bytes to be deflated anew from which it is worth to read the boundary's trees
+ * Bytes of what wants bases from which it is worth to read the boundary's trees
  * for bases: less costs less than they do.
  */
 #define KINDS_MIN_BYTES 65536
 
-/* Whether an item is one of those with a version, from which bases come. */
-static bool has_version(const struct found *f, size_t item)
+/* Whether a base is looked for: it has no version yet, from which one comes. */
+static bool wants_base(const struct repack_item *item, bool stored_too)
 {
-	return f->version_nr && item >= f->versions[0].object &&
-	       item - f->versions[0].object < f->version_nr;
+	return !item->is_external && !item->settled &&
+	       (item->how == REPACK_WHOLE ||
+		(stored_too && item->how == REPACK_COPY));
+}
+
+/* The items that have versions. */
+static int mark_versions(struct bitset *marked, const struct found *f,
+			 size_t item_nr)
+{
+	if (bitset_init(marked, item_nr) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < f->version_nr; i++)
+		bitset_set(marked, f->versions[i].object);
+	return 0;
 }
 
 /*
- * The kinds of items that will be deflated anew: value is unused. None, when
- * finding bases would cost more than that.
+ * The kinds of items that will be deflated anew, or that are stored whole too:
+ * value is unused. None, when finding bases would cost more than that.
  */
 static int list_kinds(struct sort_item **kinds, size_t *nr,
-		      const struct found *f, const struct repack_items *items)
+		      const struct found *f, const struct repack_items *items,
+		      bool stored_too)
 {
+	struct bitset has_version = BITSET_INIT;
 	uint64_t bytes = 0;
+	int ret;
 
 	*nr = 0;
 	*kinds = mem_alloc(items->nr, sizeof(**kinds));
-	if (!*kinds)
+	if (!*kinds || mark_versions(&has_version, f, items->nr) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < items->nr; i++) {
 		const struct repack_item *item = &items->items[i];
 
-		if (item->how != REPACK_WHOLE || item->is_external ||
-		    has_version(f, i))
+		if (!wants_base(item, stored_too) ||
+		    bitset_get(&has_version, i))
 			continue;
 		bytes += item->size;
 		(*kinds)[(*nr)++].key = kind_of(item->type, item->name_hash);
 	}
 	if (bytes < KINDS_MIN_BYTES && !f->has_boundary)
 		*nr = 0;
-	return sort_items(*kinds, *nr);
+	ret = sort_items(*kinds, *nr);
+	bitset_release(&has_version);
+	return ret;
 }
 
 static int compare_kinds(const void *a, const void *b)
@@ -143,7 +160,7 @@ int found_add_sent(struct found *found, struct repack_items *items,
 
 	if (found->commits_walked < 2)
 		return 0;
-	if (list_kinds(&a.kinds, &a.nr, found, items) < 0)
+	if (list_kinds(&a.kinds, &a.nr, found, items, false) < 0)
 		ret = error_nomem(err);
 	if (!ret && a.nr)
 		ret = add_all_sent(&a, err);
@@ -157,8 +174,9 @@ int found_add_bases(struct found *found, struct repack_items *items,
 	const struct walk_items *objects = &found->boundary_objects;
 	struct sort_item *kinds = NULL;
 	size_t nr;
-	int ret = list_kinds(&kinds, &nr, found, items) < 0 ? error_nomem(err)
-							    : 0;
+	int ret = list_kinds(&kinds, &nr, found, items, true) < 0
+			  ? error_nomem(err)
+			  : 0;
 
 	if (!ret && nr)
 		ret = find_boundary_collect(found, err);

@@ -4,7 +4,8 @@
  * a file whole, and older ones as deltas against it: copied as it is stored, a
  * fetch of one commit would get its files whole. So these are taken out of what
  * is copied, with the older version beside them; and so are those whose stored
- * base is not sent.
+ * base is not sent. Those that are not copied in any case, of other packs, only
+ * get the older version beside them.
  *
  * A delta for one costs the inflating of both versions, many times what copying
  * costs. So there is a limit, and those come first that save most: trees, which
@@ -28,13 +29,17 @@
 #define BYTES_MAX (UINT64_C(1) << 19)
 #define BYTES_MAX_OF_CUT (UINT64_C(1) << 22)
 
-/* An object that might be taken out. */
+/* No bit: the object is listed. */
+#define LISTED UINT32_MAX
+
+/* An object that might be taken out, or is listed. */
 struct candidate {
 	struct walk_item item;
 	uint32_t old_pos;
-	uint32_t bit;
-	uint64_t size; /* inflated bytes */
-	uint64_t cost; /* these for each byte that is saved, times 256 */
+	uint32_t bit;   /* of `packed`, or LISTED */
+	uint32_t place; /* index into found->objects, if so */
+	uint64_t size;  /* inflated bytes */
+	uint64_t cost;  /* these for each byte that is saved, times 256 */
 };
 
 struct versions {
@@ -42,19 +47,64 @@ struct versions {
 	struct candidate *candidates; /* owned */
 	size_t nr, alloc;
 	uint64_t bytes_max;
+	struct sort_item *listed; /* owned: places in found->objects, by
+				     obj_pos */
+	size_t listed_nr;
 };
 
-/* Whether an object is sent, or had: what is stored against it can go along. */
-static bool is_with_receiver(const struct found *f, const struct odb_pack *pack,
-			     uint64_t off)
+static int list_objects(struct versions *v)
 {
-	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
-	uint32_t pack_pos, bit;
+	const struct walk_items *objects = &v->f->objects;
 
-	return rev && pack_rev_find(rev, off, &pack_pos) &&
-	       found_bit(f, pack->first_pos + pack_rev_idx_pos(rev, pack_pos),
-			 &bit) &&
-	       (bitset_get(&f->packed, bit) || bitset_get(&f->packed_had, bit));
+	v->listed = mem_alloc(objects->nr, sizeof(*v->listed));
+	if (!v->listed)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < objects->nr; i++)
+		v->listed[i] = (struct sort_item){objects->items[i].obj_pos,
+						  (uint32_t)i};
+	v->listed_nr = objects->nr;
+	return sort_items(v->listed, v->listed_nr);
+}
+
+static bool find_listed(const struct versions *v, uint32_t obj_pos,
+			uint32_t *place)
+{
+	size_t low = 0, high = v->listed_nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (v->listed[mid].key < obj_pos)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == v->listed_nr || v->listed[low].key != obj_pos)
+		return false;
+	*place = v->listed[low].value;
+	return true;
+}
+
+/* Whether an object is sent, or had: what is stored against it can go along. */
+static bool is_with_receiver(const struct versions *v,
+			     const struct odb_pack *pack, uint64_t off)
+{
+	const struct found *f = v->f;
+	const struct odb *odb = f->walk.odb;
+	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
+	uint32_t pack_pos, obj_pos, bit, ignored;
+
+	if (!rev || !pack_rev_find(rev, off, &pack_pos))
+		return false;
+	obj_pos = pack->first_pos + pack_rev_idx_pos(rev, pack_pos);
+	if (found_bit(f, obj_pos, &bit) &&
+	    (bitset_get(&f->packed, bit) || bitset_get(&f->packed_had, bit)))
+		return true;
+	if (!v->listed_nr)
+		return false;
+	if (odb->pack_nr > 1)
+		odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &obj_pos);
+	return find_listed(v, obj_pos, &ignored) || found_had(f, obj_pos);
 }
 
 /* Bytes of an entry as it is stored; 0 when its place is not known. */
@@ -68,6 +118,34 @@ static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
 		       : 0;
 }
 
+/* Where a candidate is stored; NULL: in no pack. */
+static const struct odb_pack *locate(const struct candidate *c,
+				     const struct found *f, uint64_t *off)
+{
+	const struct odb_pack *pack;
+	uint32_t idx_pos;
+
+	if (c->bit != LISTED)
+		return bitmap_space_locate(&f->space, c->bit, off);
+	if (c->item.obj_pos >= f->walk.space.packed_nr)
+		return NULL;
+	pack = odb_locate(f->walk.odb, c->item.obj_pos, &idx_pos);
+	*off = pack_idx_offset(&pack->pack->idx, idx_pos);
+	return pack;
+}
+
+/* Whether an object is to be sent: its bit, or its place in the list. */
+static bool is_sent(struct candidate *c, const struct versions *v)
+{
+	const struct found *f = v->f;
+
+	if (found_bit(f, c->item.obj_pos, &c->bit) &&
+	    bitset_get(&f->packed, c->bit))
+		return true;
+	c->bit = LISTED;
+	return find_listed(v, c->item.obj_pos, &c->place);
+}
+
 /*
  * Whether it cannot be sent as a stored delta. If it is stored whole that saves
  * having it inflated; else that will be done in any case.
@@ -77,9 +155,9 @@ static bool needs_base(struct candidate *c, const struct versions *v)
 	const struct found *f = v->f;
 	struct pack_entry entry;
 	uint64_t off, base_off, stored;
-	const struct odb_pack *p = bitmap_space_locate(&f->space, c->bit, &off);
+	const struct odb_pack *p = locate(c, f, &off);
 
-	if (pack_entry_at(&entry, p->pack, off, NULL) < 0)
+	if (!p || pack_entry_at(&entry, p->pack, off, NULL) < 0)
 		return false;
 	if (entry.type != OBJ_OFS_DELTA && entry.type != OBJ_REF_DELTA) {
 		stored = stored_len(p, off);
@@ -88,7 +166,7 @@ static bool needs_base(struct candidate *c, const struct versions *v)
 		return c->size < v->bytes_max;
 	}
 	return pack_entry_base(&base_off, p->pack, off, &entry, NULL) > 0 &&
-	       !is_with_receiver(f, p, base_off) &&
+	       !is_with_receiver(v, p, base_off) &&
 	       !pack_reader_info(odb_reader_pack(f->walk.reader), p->pack, off,
 				 NULL, &c->size, NULL);
 }
@@ -123,8 +201,8 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 
 	if (v->nr >= VERSIONS_MAX)
 		return 1;
-	if (!found_bit(f, new_pos, &c.bit) || !bitset_get(&f->packed, c.bit) ||
-	    !learn_had(f, old_pos, type) || !needs_base(&c, v))
+	if (!is_sent(&c, v) || !learn_had(f, old_pos, type) ||
+	    !needs_base(&c, v))
 		return 0;
 	c.item.name_hash = name_hash_add(0, path, path_len);
 	c.item.group = name_group_path(f->grouping, path, path_len);
@@ -132,18 +210,22 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 		     sizeof(*v->candidates)) < 0)
 		return error_nomem(err);
 	v->candidates[v->nr++] = c;
-	bitset_unset(&f->packed, c.bit);
+	if (c.bit != LISTED)
+		bitset_unset(&f->packed, c.bit);
 	return 0;
 }
 
-/* Take an object out of what is copied. */
+/* Take an object out of what is copied, if it is, and note its version. */
 static int withhold(struct found *f, const struct candidate *c)
 {
 	struct found_version *version = &f->versions[f->version_nr];
 
-	if (walk_items_add(&f->objects, &c->item) < 0)
-		return ERR_NOMEM;
-	version->object = f->objects.nr - 1;
+	version->object = c->place;
+	if (c->bit != LISTED) {
+		if (walk_items_add(&f->objects, &c->item) < 0)
+			return ERR_NOMEM;
+		version->object = f->objects.nr - 1;
+	}
 	version->old = c->item;
 	version->old.obj_pos = c->old_pos;
 	f->version_nr++;
@@ -168,7 +250,8 @@ static int choose(struct versions *v)
 		const struct candidate *c = &v->candidates[order[i].value];
 
 		if (c->size > left) {
-			bitset_set(&f->packed, c->bit);
+			if (c->bit != LISTED)
+				bitset_set(&f->packed, c->bit);
 			continue;
 		}
 		left -= c->size;
@@ -209,15 +292,17 @@ int found_withhold_versions(struct found *found, struct error *err)
 	size_t want_nr, have_nr;
 	int ret;
 
-	if (bitset_is_empty(&found->packed))
+	if (bitset_is_empty(&found->packed) && !found->objects.nr)
 		return 0;
-	ret = found_newest(newest, &want_nr, h, found->wants, found->want_nr,
-			   err);
+	ret = list_objects(&v) < 0 ? error_nomem(err) : 0;
+	if (!ret)
+		ret = found_newest(newest, &want_nr, h, found->wants,
+				   found->want_nr, err);
 	if (!ret)
 		ret = found_newest(haves, &have_nr, h, found->boundary,
 				   found->boundary_nr, err);
 	if (ret < 0)
-		return ret;
+		goto out;
 	/* A client that deepens gets older ones, of all commits on the way. */
 	if (found->walked_few_nr) {
 		wants = found->walked_few;
@@ -226,6 +311,8 @@ int found_withhold_versions(struct found *found, struct error *err)
 	ret = compare_trees(&v, wants, want_nr, haves, have_nr, err);
 	if (ret >= 0 && v.nr)
 		ret = choose(&v) < 0 ? error_nomem(err) : 0;
+out:
+	free(v.listed);
 	free(v.candidates);
 	return ret < 0 ? ret : 0;
 }

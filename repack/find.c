@@ -422,6 +422,27 @@ static int split_objects(struct found *f)
 	return 0;
 }
 
+/* Whether some of what was found is in a pack. Of much, it is not asked. */
+static bool has_some(const struct found *f, const struct odb_pack *pack)
+{
+	const struct odb *odb = f->walk.odb;
+	uint32_t idx_pos;
+
+	if (!find_is_few(pack->pack, f->objects.nr))
+		return true;
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		uint32_t obj_pos = f->objects.items[i].obj_pos;
+
+		if (obj_pos >= odb->packed_nr)
+			continue;
+		if (obj_pos - pack->first_pos < pack->pack->idx.nr ||
+		    pack_idx_find(&pack->pack->idx, odb_oid_raw(odb, obj_pos),
+				  &idx_pos))
+			return true;
+	}
+	return false;
+}
+
 /* Divide what a walk has found as a bitmap query does. */
 static int split_packed(struct found *f, struct error *err)
 {
@@ -430,7 +451,7 @@ static int split_packed(struct found *f, struct error *err)
 	const struct pack_rev *rev;
 	uint32_t nr;
 
-	if (!pack)
+	if (!pack || !has_some(f, pack))
 		return 0;
 	nr = pack->pack->idx.nr;
 	rev = find_order(pack->pack, f->objects.nr, err);

@@ -44,9 +44,9 @@ struct found {
 	struct walk_items walked;  /* owned: without pb, what `packed` stands
 				      for */
 	struct walk_items boundary_objects; /* owned: of the boundary's trees */
-	struct found_version *versions;     /* owned: of those at the end of
-					       `objects`, which were withheld from
-					       `packed` */
+	struct found_version *versions;     /* owned: of some of `objects`,
+					       those at its end were withheld
+					       from `packed` */
 	size_t version_nr;
 	uint32_t *wants; /* owned: wanted commits (commit_nr) */
 	size_t want_nr;
@@ -128,9 +128,9 @@ int found_drop_promised(struct walk_items *objects, struct walk *walk,
 			struct error *err);
 
 /*
- * For a thin pack: move objects that would be sent whole and of which the
- * receiver has another version at the same path from `packed` to `objects`, so
- * that they become deltas against these; some at most.
+ * For a thin pack: note the versions that the receiver has, at the same path,
+ * of objects that would be sent whole, so that they become deltas against
+ * these; some at most. What is in `packed` moves to `objects`.
  */
 int found_withhold_versions(struct found *found, struct error *err);
 
@@ -159,7 +159,8 @@ bool found_had(const struct found *found, uint32_t odb_pos);
  * Append what the receiver has to the items as external delta bases, with
  * sizes: versions of what was withheld and is no delta yet; and trees and blobs
  * at the boundary that share type and name with a planned item that will be
- * deflated anew. Others would cost their look-up and seldom be chosen.
+ * deflated anew, or is stored whole and may not stay so. Others would cost
+ * their look-up and seldom be chosen.
  */
 int found_add_bases(struct found *found, struct repack_items *items,
 		    struct error *err);

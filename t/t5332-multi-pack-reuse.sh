@@ -148,4 +148,13 @@ test_expect_success 'to who has nothing, they are sent as they are' '
 	test $(recompressed main~680) -gt 100
 '
 
+# The blob of one commit and its directory, of which it has older versions.
+test_expect_success 'to who has versions of them, as deltas against those' '
+	test $(recompressed main~1) = 2 &&
+	test $(wc -c <answer) -lt 700 &&
+	"$GIT" -C w.git multi-pack-index write --bitmap &&
+	test $(recompressed main~1) = 2 &&
+	test $(wc -c <answer) -lt 700
+'
+
 test_done

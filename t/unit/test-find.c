@@ -283,10 +283,14 @@ static void few_bytes_get_no_bases(void **state)
 	env_release(&e);
 }
 
-/* What is sent stays the same; how many became versions of what is had. */
-static size_t check_withheld(struct env *e, struct found *f)
+/*
+ * What is sent stays the same; how many became versions of what is had, and
+ * how many of these were listed before.
+ */
+static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
 	bool *before = calloc(RANDREPO_MAX, 1);
+	size_t list_nr = f->objects.nr;
 
 	assert_non_null(before);
 	note_all(e, f);
@@ -296,8 +300,11 @@ static size_t check_withheld(struct env *e, struct found *f)
 	assert_memory_equal(before, e->found, RANDREPO_MAX);
 	for (size_t k = 0; k < f->version_nr; k++) {
 		const struct walk_item *item = &f->versions[k].old;
+		size_t object = f->versions[k].object;
 		struct oid oid;
 
+		assert_int_equal(f->objects.items[object].type, item->type);
+		*listed += object < list_nr;
 		objspace_oid(&oid, &f->walk.space, item->obj_pos);
 		assert_true(e->had[randrepo_find(&e->r, &oid)]);
 	}
@@ -312,7 +319,7 @@ static size_t check_withheld(struct env *e, struct found *f)
 static void versions_are_withheld(void **state)
 {
 	uint64_t seed = random_seed();
-	size_t withheld = 0;
+	size_t withheld = 0, listed = 0;
 	struct found f;
 	struct env e;
 
@@ -322,11 +329,11 @@ static void versions_are_withheld(void **state)
 		e.request.thin = true;
 		e.request.use_bitmap = i % 2;
 		open_found(&e, &f);
-		withheld += check_withheld(&e, &f);
+		withheld += check_withheld(&e, &f, &listed);
 		check_bases(&e, &f);
 		found_close(&f);
 	}
-	assert_true(withheld > 20);
+	assert_true(withheld > 20 + listed && listed > 20);
 	env_release(&e);
 }
 
@@ -397,7 +404,7 @@ static void cut_requests_walk(void **state)
 	uint64_t seed = random_seed();
 	uint32_t *ref_nr = calloc(RANDREPO_MAX, sizeof(*ref_nr));
 	uint32_t known = 0;
-	size_t withheld = 0;
+	size_t withheld = 0, listed = 0;
 	struct oid shallow[5];
 	struct found f;
 	struct env e;
@@ -421,12 +428,12 @@ static void cut_requests_walk(void **state)
 		check_nothing_had(&e);
 		known += check_had(&e, &f);
 		if (e.request.thin)
-			withheld += check_withheld(&e, &f);
+			withheld += check_withheld(&e, &f, &listed);
 		found_close(&f);
 		for (uint32_t k = 0; k < e.r.nr; k++)
 			e.r.objects[k].ref_nr = ref_nr[k];
 	}
-	assert_true(known > 100 && withheld > 10);
+	assert_true(known > 100 && withheld > 10 + listed);
 	free(ref_nr);
 	env_release(&e);
 }
