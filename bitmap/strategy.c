@@ -28,6 +28,12 @@
 #define HAVES_PER_COST_UNDOUBTED 32
 
 /*
+ * A walk knows less of what is had, and finds deltas anew that could be copied:
+ * something for every so many wanted commits.
+ */
+#define COMMITS_PER_DELTA_COST 4
+
+/*
  * Reading the trees of the boundary's commits where they matter: so much, and
  * so much for each of them.
  */
@@ -125,7 +131,9 @@ static int estimate_walk(struct planning *p, size_t limit)
 	if (!ret) {
 		plan->want_commits = (uint32_t)revs.nr;
 		plan->boundary = (uint32_t)revs.boundary_nr;
-		plan->walk_cost = (uint64_t)revs.nr + BOUNDARY_COST +
+		plan->walk_cost = (uint64_t)revs.nr +
+				  revs.nr / COMMITS_PER_DELTA_COST +
+				  BOUNDARY_COST +
 				  BOUNDARY_COST_EACH *
 					  (uint64_t)revs.boundary_nr;
 		if (count_beyond(&plan->want_beyond, p, &revs) < 0)

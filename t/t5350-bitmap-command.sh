@@ -273,7 +273,7 @@ test_expect_success 'explain: the choice, its reason and its numbers' '
 	test "$(value estimate.have-commits)" = 0 &&
 	test "$(value estimate.want-commits)" = 6 &&
 	test "$(value estimate.boundary)" = 1 &&
-	test "$(value estimate.walk)" = 8 &&
+	test "$(value estimate.walk)" = 9 &&
 	test "$(value estimate.bitmap)" = \
 		"$(value estimate.want-commits-beyond)" &&
 	git -C repo.git bitmap explain --exact main ^main~6 >out &&

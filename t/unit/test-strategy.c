@@ -180,7 +180,8 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 	assert_int_equal(plan->want_beyond, row != UINT32_MAX && row > have
 						    ? want - row
 						    : want - have);
-	assert_int_equal(plan->walk_cost, plan->want_commits + 2);
+	assert_int_equal(plan->walk_cost,
+			 plan->want_commits + plan->want_commits / 4 + 2);
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
 	/* Some are walked before it is known what that saves. */
