@@ -34,9 +34,15 @@ static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
 }
 
 /* Bytes that the file needs at most; false when they cannot be counted. */
-static bool file_len_max(size_t *len, uint32_t nr, enum hash_algo algo)
+static bool file_len_max(size_t *len, const struct pack_idx_entry *entries,
+			 uint32_t nr, uint32_t off64_from, enum hash_algo algo)
 {
-	return mem_mul(len, nr, hash_len(algo) + 16) &&
+	size_t off64_nr = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		off64_nr += entries[i].offset >= off64_from;
+	return mem_mul(len, nr, hash_len(algo) + 8) &&
+	       mem_add(len, *len, 8 * off64_nr) &&
 	       mem_add(len, *len, 8 + 256 * 4 + 2 * hash_len(algo));
 }
 
@@ -125,8 +131,8 @@ int pack_idx_write_as(struct buf *out, const struct pack_idx_entry *entries,
 	ret = check_entries(entries, nr, version, algo, err);
 	if (ret < 0)
 		return ret;
-	if (!file_len_max(&room, nr, algo) || buf_reserve(out, room) < 0 ||
-	    hash_init(&hash, algo) < 0)
+	if (!file_len_max(&room, entries, nr, off64_from, algo) ||
+	    buf_reserve(out, room) < 0 || hash_init(&hash, algo) < 0)
 		return error_nomem(err);
 	start = (uint8_t *)out->data + out->len;
 	p = version == 1 ? put_v1(start, entries, nr, algo)

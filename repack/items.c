@@ -18,6 +18,24 @@ void repack_items_release(struct repack_items *list)
 	list->nr = list->alloc = 0;
 }
 
+int repack_items_reserve(struct repack_items *list, size_t nr)
+{
+	struct repack_item *items;
+	size_t alloc, len;
+
+	if (!mem_add(&alloc, list->nr, nr) ||
+	    !mem_mul(&len, alloc, sizeof(*items)))
+		return ERR_NOMEM;
+	if (alloc <= list->alloc)
+		return 0;
+	items = realloc(list->items, len);
+	if (!items)
+		return ERR_NOMEM;
+	list->items = items;
+	list->alloc = alloc;
+	return 0;
+}
+
 int repack_items_append(struct repack_items *list, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash,
 			bool is_external)

@@ -84,6 +84,9 @@ int repack_items_check(const struct repack_items *list,
 int repack_check_id(enum hash_algo algo, const struct oid *oid,
 		    const struct odb_object *obj, struct error *err);
 
+/* Make room for `nr` more, and no more than that: 0 or ERR_NOMEM. */
+int repack_items_reserve(struct repack_items *list, size_t nr);
+
 /* Append an object; 0 or ERR_NOMEM. Its size and storage are planned later. */
 int repack_items_append(struct repack_items *list, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash,

@@ -119,7 +119,8 @@ static int enumerate(struct making *m, struct error *err)
 		.objects = true,
 		.keep_lists = true,
 		.threads = m->rq->options->make.threads,
-		.memory_limit = m->rq->options->bitmap_memory,
+		.memory_limit = newpack_bitmap_memory(m->rq->options,
+						      m->walk.odb),
 		.progress = m->rq->options->make.progress,
 	};
 
@@ -274,7 +275,8 @@ static int choose_update(struct making *m, struct error *err)
 		.is_tip_nr = m->is_tip_nr,
 		.pseudo_merges = m->rq->options->pseudo_merges,
 		.threads = m->rq->options->make.threads,
-		.memory_limit = m->rq->options->bitmap_memory,
+		.memory_limit = newpack_bitmap_memory(m->rq->options,
+						      m->walk.odb),
 		.progress = m->rq->options->make.progress,
 	};
 
@@ -398,7 +400,8 @@ static int write_index(struct making *m, struct buf *out, bool is_update,
 		.previous = is_update && !below ? &m->previous : NULL,
 		.update = is_update ? &m->update : NULL,
 		.lookup_table = m->rq->options->lookup_table,
-		.memory_limit = m->rq->options->bitmap_memory,
+		.memory_limit = newpack_bitmap_memory(m->rq->options,
+						      m->walk.odb),
 		.progress = m->rq->options->make.progress,
 	};
 	struct pack_bitmap_written written;

@@ -21,7 +21,8 @@ int making_prepare_layer(struct making *m, struct error *err)
 		.tips = m->tips.commits,
 		.tip_nr = m->tips.commit_nr,
 		.threads = m->rq->options->make.threads,
-		.memory_limit = m->rq->options->bitmap_memory,
+		.memory_limit = newpack_bitmap_memory(m->rq->options,
+						      m->walk.odb),
 		.progress = m->rq->options->make.progress,
 	};
 	struct bitmap_update_input in = input;

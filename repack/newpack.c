@@ -12,10 +12,18 @@
 #include "repack/newpack.h"
 #include "repack/plan.h"
 #include "sys/io.h"
+#include "sys/memory.h"
 #include "sys/trace.h"
 
 /* With less for building a bitmap index every tree would be read anew. */
 #define MIN_BITMAP_MEMORY ((uint64_t)8 << 20)
+
+/*
+ * By default so much for each packed object, and no less than that: git/git is
+ * not faster with more.
+ */
+#define BITMAP_MEMORY_PER_OBJECT 64
+#define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
 
 /* Files of a repository's packs are never written again. */
 #define FILE_MODE 0444
@@ -41,6 +49,7 @@ int newpack_options_load(struct newpack_options *options,
 		.hash_cache = true,
 		.lookup_table = true,
 		.pseudo_merges = true,
+		.bitmap_memory = NEWPACK_BITMAP_MEMORY_AUTO,
 	};
 	ret = repack_send_options_load(&options->make, repo, err);
 	if (!ret)
@@ -78,6 +87,16 @@ int newpack_options_load(struct newpack_options *options,
 		ret = repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA,
 					&options->fsync_metadata, err);
 	return ret;
+}
+
+uint64_t newpack_bitmap_memory(const struct newpack_options *options,
+			       const struct odb *odb)
+{
+	uint64_t bytes = (uint64_t)odb->packed_nr * BITMAP_MEMORY_PER_OBJECT;
+
+	if (options->bitmap_memory != NEWPACK_BITMAP_MEMORY_AUTO)
+		return options->bitmap_memory;
+	return bytes > DEFAULT_BITMAP_MEMORY ? bytes : DEFAULT_BITMAP_MEMORY;
 }
 
 static int plan_and_search(struct newpack *np, bool check, struct error *err)
@@ -228,6 +247,7 @@ int newpack_make(struct newpack *np, struct repack_items *items,
 {
 	int ret = prepare(np, items, options, true, err);
 
+	sys_memory_trim();
 	return ret < 0 ? ret : write_file(np, dir, err);
 }
 
@@ -268,17 +288,24 @@ void newpack_release(struct newpack *np)
 	np->order = np->idx_pos = NULL;
 }
 
-/* Items of equal leading 64 bits, by their whole ids. */
-static void sort_ties(struct sort_item *sorted, size_t nr,
-		      const struct oid *oids)
+static const uint8_t *id_of(const struct newpack *np, uint32_t bit)
 {
-	for (size_t i = 1; i < nr; i++) {
+	return objspace_raw(np->items->space,
+			    np->items->items[np->order[bit]].obj_pos);
+}
+
+/* Items of equal leading 64 bits, by their whole ids. */
+static void sort_ties(const struct newpack *np, struct sort_item *sorted)
+{
+	size_t id_len = hash_len(np->packs.odb->algo);
+
+	for (size_t i = 1; i < np->nr; i++) {
 		struct sort_item item = sorted[i];
 		size_t j = i;
 
-		for (;
-		     j && sorted[j - 1].key == item.key &&
-		     oid_cmp(&oids[sorted[j - 1].value], &oids[item.value]) > 0;
+		for (; j && sorted[j - 1].key == item.key &&
+		       memcmp(id_of(np, sorted[j - 1].value),
+			      id_of(np, item.value), id_len) > 0;
 		     j--)
 			sorted[j] = sorted[j - 1];
 		sorted[j] = item;
@@ -286,21 +313,20 @@ static void sort_ties(struct sort_item *sorted, size_t nr,
 }
 
 /* The objects in the order of their ids: value is bit_pos. */
-static struct sort_item *sort_by_oid(const struct newpack *np,
-				     const struct oid *oids)
+static struct sort_item *sort_by_oid(const struct newpack *np)
 {
 	struct sort_item *sorted = mem_alloc(np->nr, sizeof(*sorted));
 
 	if (!sorted)
 		return NULL;
-	for (size_t bit = 0; bit < np->nr; bit++)
-		sorted[bit] = (struct sort_item){load_be64(oids[bit].bytes),
-						 (uint32_t)bit};
+	for (uint32_t bit = 0; bit < np->nr; bit++)
+		sorted[bit] = (struct sort_item){load_be64(id_of(np, bit)),
+						 bit};
 	if (sort_items(sorted, np->nr) < 0) {
 		free(sorted);
 		return NULL;
 	}
-	sort_ties(sorted, np->nr, oids);
+	sort_ties(np, sorted);
 	return sorted;
 }
 
@@ -317,28 +343,40 @@ static int write_part(struct newpack *np, enum newpack_part part,
 	return ret;
 }
 
-static int write_idx(struct newpack *np, const char *dir,
-		     const struct sort_item *sorted, const struct oid *oids,
-		     struct error *err)
+/* The index's entries, sorted; notes where each object is among them. */
+static struct pack_idx_entry *list_entries(struct newpack *np)
 {
 	struct pack_idx_entry *entries = mem_alloc(np->nr, sizeof(*entries));
-	struct buf bytes = BUF_INIT;
-	int ret;
+	struct sort_item *sorted = entries ? sort_by_oid(np) : NULL;
 
-	if (!entries)
-		return error_nomem(err);
+	if (!sorted) {
+		free(entries);
+		return NULL;
+	}
 	for (size_t i = 0; i < np->nr; i++) {
 		uint32_t bit = sorted[i].value;
 		const struct repack_item *item =
 			&np->items->items[np->order[bit]];
 
 		entries[i] = (struct pack_idx_entry){
-			oids[bit].bytes,
+			id_of(np, bit),
 			item->out_off,
 			item->crc,
 		};
 		np->idx_pos[bit] = (uint32_t)i;
 	}
+	free(sorted);
+	return entries;
+}
+
+static int write_idx(struct newpack *np, const char *dir, struct error *err)
+{
+	struct pack_idx_entry *entries = list_entries(np);
+	struct buf bytes = BUF_INIT;
+	int ret;
+
+	if (!entries)
+		return error_nomem(err);
 	ret = pack_idx_write_as(&bytes, entries, (uint32_t)np->nr,
 				&np->checksum, &np->options->idx_format,
 				np->packs.odb->algo, err);
@@ -363,29 +401,15 @@ static int write_rev(struct newpack *np, const char *dir, struct error *err)
 
 int newpack_index(struct newpack *np, const char *dir, struct error *err)
 {
-	struct oid *oids = mem_alloc(np->nr, sizeof(*oids));
-	struct sort_item *sorted = NULL;
-	int ret = 0;
+	int ret;
 
+	sys_memory_trim();
 	np->idx_pos = mem_alloc(np->nr, sizeof(*np->idx_pos));
-	if (!oids || !np->idx_pos) {
-		ret = error_nomem(err);
-		goto out;
-	}
-	for (size_t bit = 0; bit < np->nr; bit++)
-		objspace_oid(&oids[bit], np->items->space,
-			     np->items->items[np->order[bit]].obj_pos);
-	sorted = sort_by_oid(np, oids);
-	if (!sorted) {
-		ret = error_nomem(err);
-		goto out;
-	}
-	ret = write_idx(np, dir, sorted, oids, err);
+	if (!np->idx_pos)
+		return error_nomem(err);
+	ret = write_idx(np, dir, err);
 	if (!ret && np->options->write_rev)
 		ret = write_rev(np, dir, err);
-out:
-	free(oids);
-	free(sorted);
 	return ret;
 }
 
@@ -466,7 +490,8 @@ static int write_bitmap(struct newpack *np, const char *dir,
 		.is_tip = input->is_tip,
 		.pseudo = input->pseudo,
 		.lookup_table = np->options->lookup_table,
-		.memory_limit = np->options->bitmap_memory,
+		.memory_limit = newpack_bitmap_memory(np->options,
+						      np->packs.odb),
 		.progress = np->options->make.progress,
 	};
 	struct pack_bitmap_written written;

@@ -36,14 +36,24 @@ struct newpack_options {
 	bool lookup_table;      /* in the bitmap index */
 	bool pseudo_merges;     /* in the bitmap index */
 	uint64_t bitmap_memory; /* bytes for building it, see
-				   pack_bitmap_write; 0: no limit */
+				   newpack_bitmap_memory() */
 	unsigned share;         /* of its files: sys/share.h */
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 };
 
+/* As bitmap_memory: as much as the repository's size asks for. */
+#define NEWPACK_BITMAP_MEMORY_AUTO UINT64_MAX
+
 /* pack.*, core.* and repack.* configuration applied. */
 int newpack_options_load(struct newpack_options *options,
 			 const struct repo *repo, struct error *err);
+
+/*
+ * Bytes for building the bitmap index of a repository, see
+ * pack_bitmap_write; 0: no limit.
+ */
+uint64_t newpack_bitmap_memory(const struct newpack_options *options,
+			       const struct odb *odb);
 
 enum newpack_part {
 	NEWPACK_PACK,

@@ -10,6 +10,7 @@
 #include "repack/pseudo-tips.h"
 #include "repack/roots.h"
 #include "sys/clock.h"
+#include "sys/memory.h"
 #include "sys/trace.h"
 
 /* Which packs' objects the options leave out. */
@@ -187,6 +188,11 @@ static int load_items(struct pack_job *job, struct error *err)
 	if (job->options->note_reached &&
 	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
 		return error_nomem(err);
+	/* For all: room for what is left out is never touched. */
+	if (repack_items_reserve(&job->items,
+				 job->found.revs.nr + job->found.objects.nr) <
+	    0)
+		return error_nomem(err);
 	for (size_t i = 0; i < job->found.revs.nr && !ret; i++) {
 		uint32_t c = walk_result_commit(&job->found, i);
 		const struct walk_item item = {
@@ -249,7 +255,9 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 		.grouping = job->options->newpack->make.grouping,
 		.threads = job->options->newpack->make.threads,
 		.memory_limit = job->options->write_bitmap
-					? job->options->newpack->bitmap_memory
+					? newpack_bitmap_memory(
+						  job->options->newpack,
+						  job->walk.odb)
 					: 0,
 		.progress = job->options->newpack->make.progress,
 	};
@@ -268,7 +276,11 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 		job->found_all = job->options->all_refs;
 	if (!ret)
 		ret = apply_filter(job, err);
-	return ret < 0 ? ret : load_items(job, err);
+	if (!ret)
+		ret = load_items(job, err);
+	if (job->options->write_bitmap)
+		sys_memory_trim();
+	return ret;
 }
 
 /* Add an object of which all but its number and type is known. */

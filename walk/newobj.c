@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sys/memory.h"
 #include "sys/thread.h"
 #include "walk/newobj.h"
 #include "walk/treediff.h"
@@ -175,6 +176,13 @@ static size_t chunk_len(size_t nr, unsigned threads)
 	return len < CHUNK_COMMITS_MAX ? len : CHUNK_COMMITS_MAX;
 }
 
+/* With a limit, what was freed before does not come on top of what follows. */
+static void trim(const struct newobj_options *options)
+{
+	if (options->memory_limit)
+		sys_memory_trim();
+}
+
 int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,
 		   const struct newobj_options *options, struct error *err)
@@ -201,12 +209,14 @@ int newobj_compute(struct newobj_set *set, struct history *h,
 		return error_nomem(err);
 	if (threads > set->chunk_nr)
 		threads = set->chunk_nr ? (unsigned)set->chunk_nr : 1;
+	trim(options);
 	progress_start(&c.progress, options->progress, "Enumerating objects",
 		       0);
 	ret = compute_all(&c, options, options->union_only ? &shared : NULL,
 			  threads, err);
 	progress_stop(&c.progress);
 	treediff_shared_release(&shared);
+	trim(options);
 	return ret;
 }
 

@@ -149,6 +149,13 @@ void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos)
 	pthread_mutex_unlock(&space->lock);
 }
 
+const uint8_t *objspace_raw(const struct objspace *space, uint32_t obj_pos)
+{
+	if (obj_pos < space->packed_nr)
+		return odb_oid_raw(space->odb, obj_pos);
+	return space->extra_oids[obj_pos - space->packed_nr].bytes;
+}
+
 bool objspace_is_packed(struct objspace *space, uint32_t obj_pos)
 {
 	struct oid oid;

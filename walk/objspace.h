@@ -67,6 +67,12 @@ uint32_t objspace_end(struct objspace *space);
 /* The id of a number. */
 void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
 
+/*
+ * The same where it is stored: valid until a number is given out. Not while
+ * threads share the space.
+ */
+const uint8_t *objspace_raw(const struct objspace *space, uint32_t obj_pos);
+
 /* Whether it is in a pack of the snapshot. */
 bool objspace_is_packed(struct objspace *space, uint32_t obj_pos);
 

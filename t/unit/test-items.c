@@ -10,6 +10,28 @@
 
 #include "repack/items.h"
 
+static void reserve(void **state)
+{
+	struct repack_items list;
+
+	repack_items_init(&list, NULL);
+	assert_int_equal(repack_items_reserve(&list, 10), 0);
+	assert_int_equal(list.alloc, 10);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(
+			repack_items_append(&list, i, OBJ_BLOB, 0, false), 0);
+	assert_int_equal(list.alloc, 10);
+	assert_int_equal(repack_items_reserve(&list, 5), 0);
+	assert_int_equal(list.alloc, 15);
+	assert_int_equal(list.items[9].obj_pos, 9);
+	assert_int_equal(repack_items_reserve(&list, 0), 0);
+	assert_int_equal(list.alloc, 15);
+	assert_int_equal(repack_items_reserve(&list, SIZE_MAX), ERR_NOMEM);
+	assert_int_equal(repack_items_reserve(&list, SIZE_MAX / 64), ERR_NOMEM);
+	assert_int_equal(list.nr, 10);
+	repack_items_release(&list);
+}
+
 static void append(void **state)
 {
 	struct objspace space;
@@ -64,6 +86,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(append),
 		cmocka_unit_test(deltas_are_owned),
+		cmocka_unit_test(reserve),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,12 +248,41 @@ static void configuration(void **state)
 	tmprepo_release(&t);
 }
 
+/* By default by the number of objects. */
+static void bitmap_memory(void **state)
+{
+	struct odb few = {.packed_nr = 1000}, many = {.packed_nr = 1 << 24};
+	static const char text[] = "[pack]\nbitmapBuildMemory = 100m\n";
+	static const char none[] = "[pack]\nbitmapBuildMemory = 0\n";
+	struct newpack_options o;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(newpack_options_load(&o, &t.repo, NULL), 0);
+	assert_int_equal(newpack_bitmap_memory(&o, &few), 64 << 20);
+	assert_int_equal(newpack_bitmap_memory(&o, &many), 64 << 24);
+	assert_int_equal(config_parse(&t.repo.config, text, strlen(text),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	assert_int_equal(newpack_options_load(&o, &t.repo, NULL), 0);
+	assert_int_equal(newpack_bitmap_memory(&o, &many), 100 << 20);
+	assert_int_equal(config_parse(&t.repo.config, none, strlen(none),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	assert_int_equal(newpack_options_load(&o, &t.repo, NULL), 0);
+	assert_int_equal(newpack_bitmap_memory(&o, &few), 0);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_files),     cmocka_unit_test(twice),
-		cmocka_unit_test(given_up),      cmocka_unit_test(no_directory),
+		cmocka_unit_test(all_files),
+		cmocka_unit_test(twice),
+		cmocka_unit_test(given_up),
+		cmocka_unit_test(no_directory),
 		cmocka_unit_test(configuration),
+		cmocka_unit_test(bitmap_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,8 @@ static void check_numbers(struct walkrepo *f)
 		assert_int_equal(again, pos);
 		objspace_oid(&back, s, pos);
 		assert_true(oid_equal(&back, oid));
+		assert_memory_equal(objspace_raw(s, pos), oid->bytes,
+				    hash_len(s->odb->algo));
 		if (odb_find(f->odb, oid, &odb_pos))
 			assert_int_equal(pos, odb_pos);
 		else
