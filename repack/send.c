@@ -70,6 +70,21 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 /* Objects of a pack that had enough to choose bases from. */
 #define SETTLED_MIN 1000
 
+/*
+ * How many objects a pack has of which what is whole stays so: of tips without
+ * their history, of which there is one version of each file, of any pack.
+ */
+static uint32_t settled_min(const struct send *s)
+{
+	const struct repack_request *r = s->request;
+
+	if (!s->options->spare_search || r->have_nr)
+		return 0;
+	return r->shallow_nr && s->found.commits_walked <= r->want_nr
+		       ? 1
+		       : SETTLED_MIN;
+}
+
 static int plan(struct send *s, struct error *err)
 {
 	struct plan_options options = {
@@ -77,9 +92,7 @@ static int plan(struct send *s, struct error *err)
 		.reuse_object = s->options->reuse_object,
 		.threads = s->options->threads,
 		.big_file_threshold = s->options->big_file_threshold,
-		.settled_min = s->options->spare_search && !s->request->have_nr
-				       ? SETTLED_MIN
-				       : 0,
+		.settled_min = settled_min(s),
 	};
 
 	if (s->request->thin || s->sent.bits) {
