@@ -17,18 +17,69 @@ static ssize_t fd_read(void *ctx, void *bytes, size_t len, struct error *err)
 	return n;
 }
 
-/* One packet at a time: a slow peer is not a silent one. */
+/*
+ * A slow peer is not a silent one: what it has to take in time is a piece, the
+ * size of a packet. Without side-band a whole pack may come at once.
+ */
+#define PIECE (1 << 16)
+
+static int write_pieces(struct fdio *f, const struct iovec *iov,
+			struct error *err)
+{
+	const uint8_t *bytes = iov->iov_base;
+	size_t left = iov->iov_len;
+	int ret = 0;
+
+	while (!ret && left) {
+		size_t len = left < PIECE ? left : PIECE;
+
+		sys_alarm_set(f->timeout);
+		ret = sys_write_all(f->out, bytes, len, "the client", err);
+		bytes += len;
+		left -= len;
+	}
+	return ret;
+}
+
+/* A packet is two spans, its head and what is in it. */
 static int write_slowly(struct fdio *f, struct iovec *iov, size_t nr,
 			struct error *err)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < nr; i += 2) {
+		bool is_pair = i + 1 < nr;
+
+		if (iov[i].iov_len > PIECE ||
+		    (is_pair && iov[i + 1].iov_len > PIECE)) {
+			ret = write_pieces(f, &iov[i], err);
+			if (!ret && is_pair)
+				ret = write_pieces(f, &iov[i + 1], err);
+			continue;
+		}
 		sys_alarm_set(f->timeout);
-		ret = sys_writev_all(f->out, iov + i, nr - i < 2 ? nr - i : 2,
+		ret = sys_writev_all(f->out, iov + i, is_pair ? 2 : 1,
 				     "the client", err);
 	}
 	sys_alarm_set(0);
+	return ret;
+}
+
+static int send_slowly(struct fdio *f, const struct sys_file_span *span,
+		       struct error *err)
+{
+	struct sys_file_span piece = *span;
+	size_t left = span->len;
+	int ret = 0;
+
+	while (!ret && left) {
+		piece.len = left < PIECE ? left : PIECE;
+		sys_alarm_set(f->timeout);
+		ret = sys_send_file(f->out, &piece, "the client", err);
+		piece.bytes += piece.len;
+		piece.off += piece.len;
+		left -= piece.len;
+	}
 	return ret;
 }
 
@@ -60,7 +111,9 @@ static int fd_send_file(void *ctx, const void *head, size_t len,
 		sys_alarm_set(f->timeout);
 	ret = sys_write_all(f->out, head, len, "the client", err);
 	if (!ret)
-		ret = sys_send_file(f->out, span, "the client", err);
+		ret = f->timeout
+			      ? send_slowly(f, span, err)
+			      : sys_send_file(f->out, span, "the client", err);
 	if (f->timeout)
 		sys_alarm_set(0);
 	return ret;

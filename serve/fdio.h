@@ -10,8 +10,8 @@
 struct fdio {
 	int in, out; /* borrowed */
 	/*
-	 * Seconds a single read or write may wait for the peer before the
-	 * process is ended (git upload-pack --timeout); 0: for ever.
+	 * Seconds a read, or the write of 64 KiB, may wait for the peer before
+	 * the process is ended (git upload-pack --timeout); 0: for ever.
 	 */
 	unsigned timeout;
 	bool is_wide; /* `out` was given room for much data */

@@ -91,12 +91,87 @@ static void test_timeout(void **state)
 	close(fds[1]);
 }
 
+#define MANY (3 << 20)
+#define AT_ONCE (1 << 19)
+
+/* Send MANY bytes, by writev() or from a file, with a second of patience. */
+static pid_t send_many(int *from, bool is_file)
+{
+	static const char path[] = "/tmp/gitreach-fdio-XXXXXX";
+	char name[sizeof(path)], *bytes = calloc(1, MANY);
+	int fds[2];
+	pid_t pid;
+
+	assert_non_null(bytes);
+	assert_int_equal(pipe(fds), 0);
+	*from = fds[0];
+	memcpy(name, path, sizeof(path));
+	pid = fork();
+	if (!pid) {
+		struct fdio f = {.in = -1, .out = fds[1], .timeout = 1};
+		struct serve_io io = fdio_io(&f);
+		struct iovec iov = {bytes, MANY};
+		struct sys_file_span span = {.bytes = (uint8_t *)bytes,
+					     .len = MANY};
+
+		close(fds[0]);
+		if (!is_file)
+			_exit(io.writev(io.ctx, &iov, 1, NULL) != 0);
+		span.fd = mkstemp(name);
+		unlink(name);
+		if (ftruncate(span.fd, MANY) < 0)
+			_exit(1);
+		_exit(io.send_file(io.ctx, "", 0, &span, NULL) != 0);
+	}
+	close(fds[1]);
+	free(bytes);
+	return pid;
+}
+
+static size_t take(int from, size_t len)
+{
+	static const size_t buf_len = 1 << 16;
+	char buf[1 << 16];
+	size_t got = 0;
+	ssize_t n = 1;
+
+	while (got < len && n > 0) {
+		n = read(from, buf, len - got < buf_len ? len - got : buf_len);
+		got += n > 0 ? (size_t)n : 0;
+	}
+	return got;
+}
+
+/* A peer that takes longer over all of it, but never stops, gets it. */
+static void test_slow_reader(void **state)
+{
+	int from[2], status;
+	size_t got[2] = {0, 0};
+	pid_t pid[2];
+
+	for (int i = 0; i < 2; i++)
+		pid[i] = send_many(&from[i], i);
+	for (int round = 0; round < MANY / AT_ONCE; round++) {
+		for (int i = 0; i < 2; i++)
+			got[i] += take(from[i], AT_ONCE);
+		if (round < 3)
+			usleep(400000);
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(got[i], MANY);
+		assert_int_equal(waitpid(pid[i], &status, 0), pid[i]);
+		assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+		close(from[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_send_file),
 		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_slow_reader),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
