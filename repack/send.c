@@ -70,19 +70,26 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 /* Objects of a pack that had enough to choose bases from. */
 #define SETTLED_MIN 1000
 
-/*
- * How many objects a pack has of which what is whole stays so: of tips without
- * their history, of which there is one version of each file, of any pack.
- */
-static uint32_t settled_min(const struct send *s)
+/* Whether search is spared, and the receiver has nothing. */
+static bool spares(const struct send *s)
 {
-	const struct repack_request *r = s->request;
+	return s->options->spare_search && !s->request->have_nr;
+}
 
-	if (!s->options->spare_search || r->have_nr)
-		return 0;
-	return r->shallow_nr && s->found.commits_walked <= r->want_nr
-		       ? 1
-		       : SETTLED_MIN;
+/*
+ * Whether a tip is sent to such a one without its history: of each file one
+ * version, so that there is little to be found.
+ */
+static bool is_without_history(const struct send *s)
+{
+	return spares(s) && s->request->shallow_nr &&
+	       s->found.commits_walked <= 1;
+}
+
+/* Candidates that the search compares with; 0: there is none. */
+static unsigned window_of(const struct send *s)
+{
+	return is_without_history(s) ? 0 : s->options->window;
 }
 
 static int plan(struct send *s, struct error *err)
@@ -92,7 +99,7 @@ static int plan(struct send *s, struct error *err)
 		.reuse_object = s->options->reuse_object,
 		.threads = s->options->threads,
 		.big_file_threshold = s->options->big_file_threshold,
-		.settled_min = settled_min(s),
+		.settled_min = spares(s) ? SETTLED_MIN : 0,
 	};
 
 	if (s->request->thin || s->sent.bits) {
@@ -106,7 +113,7 @@ static int search(struct send *s, struct error *err)
 {
 	struct delta_search_options options = {
 		.threads = s->options->threads,
-		.window = s->options->window,
+		.window = window_of(s),
 		.depth = s->options->depth,
 		.grouping = s->found.grouping,
 		.window_memory = s->options->window_memory,
@@ -163,7 +170,7 @@ static int relate(struct send *s, struct error *err)
 	int ret = relate_versions(&s->items, &s->found, s->options->compression,
 				  err);
 
-	if (ret < 0 || !s->options->window)
+	if (ret < 0 || !window_of(s))
 		return ret;
 	ret = found_name_items(&s->found, &s->items, err);
 	if (!ret && thin && is_cut)
