@@ -266,11 +266,13 @@ static void bitmap_memory(void **state)
 			 0);
 	assert_int_equal(newpack_options_load(&o, &t.repo, NULL), 0);
 	assert_int_equal(newpack_bitmap_memory(&o, &many), 100 << 20);
+	config_release(&t.repo.config);
 	assert_int_equal(config_parse(&t.repo.config, none, strlen(none),
 				      CONFIG_LOCAL, NULL, NULL, NULL),
 			 0);
 	assert_int_equal(newpack_options_load(&o, &t.repo, NULL), 0);
 	assert_int_equal(newpack_bitmap_memory(&o, &few), 0);
+	config_release(&t.repo.config);
 	tmprepo_release(&t);
 }
 
