@@ -76,14 +76,12 @@ int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		return ret;
 	c.end -= hash_len(algo);
 	ret = parse_header(&nr, &p->pack_checksum, &c, algo, name, err);
-	if (!ret) {
-		/* Cut to what there can be, for counts that lie. */
-		p->answers = mem_calloc(nr < cursor_left(&c) ? nr : 0,
-					sizeof(*p->answers));
-		ret = p->answers ? 0 : error_nomem(err);
-	}
 	if (!ret && nr > cursor_left(&c))
 		ret = corrupt(name, "ends within an answer", err);
+	if (!ret) {
+		p->answers = mem_calloc(nr, sizeof(*p->answers));
+		ret = p->answers ? 0 : error_nomem(err);
+	}
 	for (; p->nr < nr && !ret; p->nr++)
 		ret = parse_answer(&p->answers[p->nr], &c, algo, name, err);
 	if (!ret && cursor_left(&c))
