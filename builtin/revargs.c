@@ -134,12 +134,15 @@ static int add_difference(struct rev_args *args, const char *left,
 			 &sides->items[sides->nr - 1], err);
 }
 
-static bool is_name(const struct rev_args *args, const char *name)
+/* 1 or 0; ERR_UNSUPPORTED for a name in a form that is not ours. */
+static int is_name(const struct rev_args *args, const char *name,
+		   struct error *err)
 {
 	struct oid oid;
+	int ret = revname_resolve(&oid, name, args->refs, args->reader,
+				  args->odb, err);
 
-	return !revname_resolve(&oid, name, args->refs, args->reader, args->odb,
-				NULL);
+	return ret == ERR_UNSUPPORTED ? ret : !ret;
 }
 
 /* 1 or negative. */
@@ -175,7 +178,11 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		return error_nomem(err);
 	if (!*to)
 		to = "HEAD";
-	if (strcmp(arg, "..") != 0 && is_name(args, from) && is_name(args, to))
+	if (strcmp(arg, "..") != 0)
+		ret = is_name(args, from, err);
+	if (ret > 0)
+		ret = is_name(args, to, err);
+	if (ret > 0)
 		ret = add_ends(args, from, to, difference, err);
 	free(start);
 	return ret;
