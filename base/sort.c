@@ -83,6 +83,22 @@ int sort_items(struct sort_item *items, size_t nr)
 	return 0;
 }
 
+const struct sort_item *sort_find(const struct sort_item *items, size_t nr,
+				  uint64_t key)
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (items[mid].key < key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < nr && items[low].key == key ? &items[low] : NULL;
+}
+
 static int compare_strings(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

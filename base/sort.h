@@ -22,6 +22,13 @@ struct sort_item {
  */
 int sort_items(struct sort_item *items, size_t nr);
 
+/*
+ * The first item of a key in an array that is sorted; NULL: there is none.
+ * O(log nr).
+ */
+const struct sort_item *sort_find(const struct sort_item *items, size_t nr,
+				  uint64_t key);
+
 /* Sort an array of pointers to strings by strcmp(). */
 void sort_strings(char **strings, size_t nr);
 

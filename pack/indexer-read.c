@@ -44,18 +44,10 @@ static int index_offsets(struct pack_indexer *ix, struct error *err)
 /* The place of the entry at `offset`; NONE when there is none. */
 static uint32_t place_at(const struct pack_indexer *ix, uint64_t offset)
 {
-	size_t lo = 0, hi = ix->nr;
+	const struct sort_item *found = sort_find(ix->by_offset, ix->nr,
+						  offset);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (ix->by_offset[mid].key < offset)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < ix->nr && ix->by_offset[lo].key == offset ? (uint32_t)lo
-							      : INDEXER_NONE;
+	return found ? (uint32_t)(found - ix->by_offset) : INDEXER_NONE;
 }
 
 static uint32_t place_of(const struct pack_indexer *ix, const struct oid *oid)

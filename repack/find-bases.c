@@ -70,13 +70,6 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 	return ret;
 }
 
-static int compare_kinds(const void *a, const void *b)
-{
-	const struct sort_item *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
 /* The search wants the size of a base; one that is missing is none. */
 static int add_base(struct found *f, struct repack_items *items,
 		    const struct walk_item *object, struct error *err)
@@ -116,11 +109,10 @@ static int add_sent(void *ctx, uint32_t obj_pos, enum object_type type,
 		.group = name_group_path(a->found->grouping, path, path_len),
 		.type = (uint8_t)type,
 	};
-	struct sort_item kind = {.key = kind_of(item.type, item.name_hash)};
+	uint64_t kind = kind_of(item.type, item.name_hash);
 
 	if (obj_pos >= a->found->walk.space.packed_nr ||
-	    !bsearch(&kind, a->kinds, a->nr, sizeof(kind), compare_kinds) ||
-	    !a->is_sent(a->ctx, obj_pos))
+	    !sort_find(a->kinds, a->nr, kind) || !a->is_sent(a->ctx, obj_pos))
 		return 0;
 	return add_base(a->found, a->items, &item, err);
 }
@@ -188,11 +180,9 @@ int found_add_bases(struct found *found, struct repack_items *items,
 	}
 	for (size_t i = 0; nr && i < objects->nr && !ret; i++) {
 		const struct walk_item *object = &objects->items[i];
-		struct sort_item kind = {
-			.key = kind_of(object->type, object->name_hash),
-		};
 
-		if (bsearch(&kind, kinds, nr, sizeof(*kinds), compare_kinds))
+		if (sort_find(kinds, nr,
+			      kind_of(object->type, object->name_hash)))
 			ret = add_base(found, items, object, err);
 	}
 	free(kinds);

@@ -69,20 +69,12 @@ static int list_objects(struct versions *v)
 static bool find_listed(const struct versions *v, uint32_t obj_pos,
 			uint32_t *place)
 {
-	size_t low = 0, high = v->listed_nr;
+	const struct sort_item *found = sort_find(v->listed, v->listed_nr,
+						  obj_pos);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (v->listed[mid].key < obj_pos)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == v->listed_nr || v->listed[low].key != obj_pos)
-		return false;
-	*place = v->listed[low].value;
-	return true;
+	if (found)
+		*place = found->value;
+	return found != NULL;
 }
 
 /* Whether an object is sent, or had: what is stored against it can go along. */

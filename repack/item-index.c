@@ -54,26 +54,13 @@ void item_index_release(struct item_index *index)
 	*index = (struct item_index){0};
 }
 
-static uint32_t search(const struct item_index *index, uint32_t obj_pos)
-{
-	size_t lo = 0, hi = index->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (index->sorted[mid].key == obj_pos)
-			return index->sorted[mid].value;
-		if (index->sorted[mid].key < obj_pos)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return REPACK_NO_ITEM;
-}
-
 uint32_t item_index_get(const struct item_index *index, uint32_t obj_pos)
 {
-	if (index->sorted)
-		return search(index, obj_pos);
-	return obj_pos < index->end ? index->dense[obj_pos] : REPACK_NO_ITEM;
+	const struct sort_item *found;
+
+	if (!index->sorted)
+		return obj_pos < index->end ? index->dense[obj_pos]
+					    : REPACK_NO_ITEM;
+	found = sort_find(index->sorted, index->nr, obj_pos);
+	return found ? found->value : REPACK_NO_ITEM;
 }

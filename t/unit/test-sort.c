@@ -61,6 +61,24 @@ static void agrees_with_qsort(void **state)
 			check(sizes[s], masks[m], &random);
 }
 
+/* Keys in runs, with gaps between them. */
+static void finds_the_first(void **state)
+{
+	struct sort_item items[90];
+
+	for (uint32_t i = 0; i < 90; i++)
+		items[i] = (struct sort_item){10 + 2 * (uint64_t)(i / 3), i};
+	for (uint64_t key = 0; key < 80; key++) {
+		const struct sort_item *found = sort_find(items, 90, key);
+
+		if (key < 10 || key % 2 || key >= 70)
+			assert_null(found);
+		else
+			assert_ptr_equal(found, &items[3 * (key - 10) / 2]);
+	}
+	assert_null(sort_find(items, 0, 10));
+}
+
 static void strings(void **state)
 {
 	char b[] = "refs/b", refs[] = "refs/", empty[] = "";
@@ -77,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strings),
+		cmocka_unit_test(finds_the_first),
 		cmocka_unit_test(agrees_with_qsort),
 	};
 
