@@ -166,10 +166,12 @@ int found_add_bases(struct found *found, struct repack_items *items,
 	const struct walk_items *objects = &found->boundary_objects;
 	struct sort_item *kinds = NULL;
 	size_t nr;
-	int ret = list_kinds(&kinds, &nr, found, items, true) < 0
-			  ? error_nomem(err)
-			  : 0;
+	int ret;
 
+	if (!found->boundary_nr)
+		return 0;
+	ret = list_kinds(&kinds, &nr, found, items, true) < 0 ? error_nomem(err)
+							      : 0;
 	if (!ret && nr)
 		ret = find_boundary_collect(found, err);
 	for (size_t i = 0; i < found->version_nr && !ret; i++) {

@@ -229,7 +229,7 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 	size_t nr;
 	int ret;
 
-	if (f->unnamed || !find_has_entries(f, OBJ_TREE))
+	if (!f->boundary_nr || f->unnamed || !find_has_entries(f, OBJ_TREE))
 		return find_boundary_collect(f, err);
 	ret = found_newest(newest, &nr, &f->walk.history, wants->commits,
 			   wants->commit_nr, err);
@@ -237,7 +237,7 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 		ret = error_nomem(err);
 	if (!ret)
 		ret = walk_trees(&ignored, &c, note_kept, newest, nr, err);
-	if (!ret && f->boundary_nr)
+	if (!ret)
 		ret = collect(&c, f->boundary, f->boundary_nr, err);
 	bitset_release(&ignored);
 	collecting_release(&c);

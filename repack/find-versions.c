@@ -284,7 +284,8 @@ int found_withhold_versions(struct found *found, struct error *err)
 	size_t want_nr, have_nr;
 	int ret;
 
-	if (bitset_is_empty(&found->packed) && !found->objects.nr)
+	if (!found->boundary_nr ||
+	    (bitset_is_empty(&found->packed) && !found->objects.nr))
 		return 0;
 	ret = list_objects(&v) < 0 ? error_nomem(err) : 0;
 	if (!ret)
