@@ -50,6 +50,7 @@ struct versions {
 	struct sort_item *listed; /* owned: places in found->objects, by
 				     obj_pos */
 	size_t listed_nr;
+	struct bitset noted; /* places of those that are candidates */
 };
 
 static int list_objects(struct versions *v)
@@ -57,7 +58,7 @@ static int list_objects(struct versions *v)
 	const struct walk_items *objects = &v->f->objects;
 
 	v->listed = mem_alloc(objects->nr, sizeof(*v->listed));
-	if (!v->listed)
+	if (!v->listed || bitset_init(&v->noted, objects->nr) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < objects->nr; i++)
 		v->listed[i] = (struct sort_item){objects->items[i].obj_pos,
@@ -126,7 +127,10 @@ static const struct odb_pack *locate(const struct candidate *c,
 	return pack;
 }
 
-/* Whether an object is to be sent: its bit, or its place in the list. */
+/*
+ * Whether an object is to be sent, and no candidate yet: its bit, or its place
+ * in the list.
+ */
 static bool is_sent(struct candidate *c, const struct versions *v)
 {
 	const struct found *f = v->f;
@@ -135,7 +139,8 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 	    bitset_get(&f->packed, c->bit))
 		return true;
 	c->bit = LISTED;
-	return find_listed(v, c->item.obj_pos, &c->place);
+	return find_listed(v, c->item.obj_pos, &c->place) &&
+	       !bitset_test(&v->noted, c->place);
 }
 
 /*
@@ -202,7 +207,9 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 		     sizeof(*v->candidates)) < 0)
 		return error_nomem(err);
 	v->candidates[v->nr++] = c;
-	if (c.bit != LISTED)
+	if (c.bit == LISTED)
+		bitset_set(&v->noted, c.place);
+	else
 		bitset_unset(&f->packed, c.bit);
 	return 0;
 }
@@ -306,6 +313,7 @@ int found_withhold_versions(struct found *found, struct error *err)
 		ret = choose(&v) < 0 ? error_nomem(err) : 0;
 out:
 	free(v.listed);
+	bitset_release(&v.noted);
 	free(v.candidates);
 	return ret < 0 ? ret : 0;
 }

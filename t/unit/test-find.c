@@ -284,15 +284,16 @@ static void few_bytes_get_no_bases(void **state)
 }
 
 /*
- * What is sent stays the same; how many became versions of what is had, and
- * how many of these were listed before.
+ * What is sent stays the same; how many became versions of what is had, each of
+ * one, and how many of these were listed before.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
 	bool *before = calloc(RANDREPO_MAX, 1);
+	bool *has_version = calloc(RANDREPO_MAX, 1);
 	size_t list_nr = f->objects.nr;
 
-	assert_non_null(before);
+	assert_true(before && has_version);
 	note_all(e, f);
 	memcpy(before, e->found, RANDREPO_MAX);
 	assert_int_equal(found_withhold_versions(f, NULL), 0);
@@ -304,11 +305,14 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 		struct oid oid;
 
 		assert_int_equal(f->objects.items[object].type, item->type);
+		assert_false(has_version[object]);
+		has_version[object] = true;
 		*listed += object < list_nr;
 		objspace_oid(&oid, &f->walk.space, item->obj_pos);
 		assert_true(e->had[randrepo_find(&e->r, &oid)]);
 	}
 	free(before);
+	free(has_version);
 	return f->version_nr;
 }
 
