@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/splitmix.h"
 #include "bitmap/verify.h"
 #include "walk/revwalk.h"
 #include "walk/treewalk.h"
@@ -209,16 +210,6 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 	return verify(file, space, w, nr, verify_pseudo, err);
 }
 
-/* The next number of a sequence (splitmix64). */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 /* Rows are numbered first, then pseudo-merges. */
 static int verify_any(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t i, struct error *err)
@@ -241,7 +232,7 @@ int bitmap_verify_sample(const struct bitmap_file *file,
 	for (size_t i = 0; i < all; i++)
 		order[i] = (uint32_t)i;
 	for (size_t i = 0; i < all && i < nr && !ret; i++) {
-		size_t k = i + (size_t)(next_random(&seed) % (all - i));
+		size_t k = i + (size_t)(splitmix_next(&seed) % (all - i));
 		uint32_t chosen = order[k];
 
 		order[k] = order[i];

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "base/splitmix.h"
 #include "ewah/bitset.h"
 
 #define TWIN_MAX 2048
@@ -40,14 +41,9 @@ static inline struct rng rng_new(void)
 	return r;
 }
 
-/* splitmix64 */
 static inline uint64_t rng_next(struct rng *r)
 {
-	uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return splitmix_next(&r->state);
 }
 
 /* A number in [0, n), n > 0. */

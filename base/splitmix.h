@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers that look random: splitmix64 (G. Steele et al., "Fast Splittable
+ * Pseudorandom Number Generators", 2014). Any state will do to begin with, and
+ * one state gives one sequence; who knows a number knows all that follow.
+ */
+#ifndef BASE_SPLITMIX_H
+#define BASE_SPLITMIX_H
+
+#include <stdint.h>
+
+/* The next number of a sequence. */
+static inline uint64_t splitmix_next(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+#endif
