@@ -8,10 +8,11 @@
 #include "walk/treewalk.h"
 
 /*
- * Objects in doubt are listed, for look-ups that cost a tenth, once some were
- * made for a part of them; but not so many that the list would be large.
+ * Objects in doubt are listed, for look-ups that cost a tenth, once so many
+ * were made that listing costs about as much; but not so many objects that the
+ * list would be large.
  */
-#define LOOKUPS_RATIO 32
+#define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
 
 struct settling {
