@@ -39,9 +39,12 @@ static void *tick(void *ctx)
 	while (!t->stopped) {
 		struct timespec until = later(t->seconds);
 
-		if (pthread_cond_timedwait(&t->wake, &t->lock, &until) ==
+		if (pthread_cond_timedwait(&t->wake, &t->lock, &until) !=
 		    ETIMEDOUT)
-			t->fn(t->ctx);
+			continue;
+		pthread_mutex_unlock(&t->lock);
+		t->fn(t->ctx);
+		pthread_mutex_lock(&t->lock);
 	}
 	pthread_mutex_unlock(&t->lock);
 	return NULL;

@@ -26,7 +26,7 @@ int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
 
 /*
  * Start the thread, unless it was; from any thread, not beside
- * sys_ticker_stop(). 0 or ERR_IO.
+ * sys_ticker_stop(). It does not wait for a call under way. 0 or ERR_IO.
  */
 int sys_ticker_go(struct sys_ticker *t, struct error *err);
 

@@ -35,24 +35,43 @@ static void test_ticks(void **state)
 	sys_ticker_stop(NULL);
 }
 
-/* What is not told to go does not. */
+/* A call that returns when it is set free, or has waited for ten seconds. */
+struct stuck {
+	atomic_uint nr, is_free, has_waited;
+};
+
+static void tick_stuck(void *ctx)
+{
+	uint64_t start = sys_clock_ns();
+	struct stuck *s = ctx;
+
+	atomic_fetch_add(&s->nr, 1);
+	while (!atomic_load(&s->is_free) && !atomic_load(&s->has_waited))
+		if (sys_clock_ns() - start > UINT64_C(10000000000))
+			atomic_store(&s->has_waited, 1);
+}
+
+/* What is not told to go does not; nobody waits for a call under way. */
 static void test_goes_later(void **state)
 {
 	uint64_t start = sys_clock_ns();
+	struct stuck stuck = {0, 0, 0};
 	struct sys_ticker *t;
-	atomic_uint nr = 0;
 
-	assert_int_equal(sys_ticker_new(&t, 1, tick, &nr, NULL), 0);
+	assert_int_equal(sys_ticker_new(&t, 1, tick_stuck, &stuck, NULL), 0);
 	sys_ticker_stop(t);
-	assert_int_equal(atomic_load(&nr), 0);
-	assert_int_equal(sys_ticker_new(&t, 1, tick, &nr, NULL), 0);
+	assert_int_equal(atomic_load(&stuck.nr), 0);
+	assert_int_equal(sys_ticker_new(&t, 1, tick_stuck, &stuck, NULL), 0);
 	assert_int_equal(sys_ticker_go(t, NULL), 0);
 	assert_int_equal(sys_ticker_go(t, NULL), 0);
-	while (!atomic_load(&nr) &&
+	while (!atomic_load(&stuck.nr) &&
 	       sys_clock_ns() - start < UINT64_C(20000000000))
 		;
+	assert_int_equal(sys_ticker_go(t, NULL), 0);
+	atomic_store(&stuck.is_free, 1);
 	sys_ticker_stop(t);
-	assert_true(atomic_load(&nr) >= 1);
+	assert_true(atomic_load(&stuck.nr) >= 1);
+	assert_int_equal(atomic_load(&stuck.has_waited), 0);
 }
 
 int main(void)
