@@ -207,6 +207,7 @@ int pack_check_links(struct pack_check *check,
 		     bool *is_self_contained, struct error *err)
 {
 	const struct oidmap_entry *wrong = NULL;
+	int ret = 0;
 
 	*is_self_contained = true;
 	/* In no order: of several that are wrong, the least one is named. */
@@ -215,16 +216,20 @@ int pack_check_links(struct pack_check *check,
 
 		for (size_t i = 0; i < ids->slot_nr; i++) {
 			const struct oidmap_entry *e = &ids->slots[i];
+			int why;
 
-			if (e->used && e->value & NAMED &&
-			    (!wrong || oid_cmp(&e->oid, &wrong->oid) < 0) &&
-			    check_named(check, e, known, is_self_contained,
-					NULL) < 0)
+			if (!e->used || !(e->value & NAMED) ||
+			    (wrong && oid_cmp(&e->oid, &wrong->oid) > 0))
+				continue;
+			why = check_named(check, e, known, is_self_contained,
+					  err);
+			if (why < 0) {
 				wrong = e;
+				ret = why;
+			}
 		}
 	}
-	return wrong ? check_named(check, wrong, known, is_self_contained, err)
-		     : 0;
+	return ret;
 }
 
 struct pack_check *pack_check_new(const struct pack_check_options *options)

@@ -30,6 +30,13 @@ static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 
 static const struct pack_indexer_hooks known = {.has = has};
 
+/* Cannot tell at first, and has it then. */
+static int has_later(void *ctx, unsigned thread_nr, const struct oid *oid,
+		     struct error *err)
+{
+	return (*(int *)ctx)++ ? 1 : error_set(err, ERR_IO, "try again");
+}
+
 static struct oid id_of(uint8_t byte)
 {
 	struct oid oid = OID_ZERO_INIT;
@@ -110,6 +117,9 @@ static int links(struct fixture *f, bool *contained, char *message)
 
 static void test_links(void **state)
 {
+	int asked = 0;
+	const struct pack_indexer_hooks hooks = {.has = has_later,
+						 .ctx = &asked};
 	char message[ERROR_MESSAGE_MAX];
 	struct fixture f;
 	bool contained;
@@ -140,6 +150,14 @@ static void test_links(void **state)
 	put(&f, 0x11, OBJ_BLOB, "x");
 	put(&f, 3, OBJ_COMMIT, "tree " ONES "\n" WHO);
 	assert_int_equal(links(&f, &contained, message), ERR_CORRUPT);
+	end(&f);
+
+	/* What cannot be told is not taken for good. */
+	begin(&f, false, true);
+	put(&f, 3, OBJ_COMMIT, "tree " TWOS "\n" WHO);
+	assert_int_equal(pack_check_links(f.check, &hooks, &contained, NULL),
+			 ERR_IO);
+	assert_int_equal(asked, 1);
 	end(&f);
 
 	begin(&f, false, true);
