@@ -77,6 +77,15 @@ static const char *path_of(const char *name)
 	return colon && colon != name ? colon + 1 : NULL;
 }
 
+static int add_found(const struct rev_args *args, struct rev_list *list,
+		     const char *name, const struct oid *oid, struct error *err)
+{
+	if (list_add(list, oid, path_of(name), args->keep_names ? name : NULL) <
+	    0)
+		return error_nomem(err);
+	return 0;
+}
+
 int rev_args_resolve(struct rev_args *args, struct rev_list *list,
 		     const char *name, struct error *err)
 {
@@ -84,12 +93,7 @@ int rev_args_resolve(struct rev_args *args, struct rev_list *list,
 	int ret = revname_resolve(&oid, name, args->refs, args->reader,
 				  args->odb, err);
 
-	if (ret < 0)
-		return ret;
-	if (list_add(list, &oid, path_of(name),
-		     args->keep_names ? name : NULL) < 0)
-		return error_nomem(err);
-	return 0;
+	return ret < 0 ? ret : add_found(args, list, name, &oid, err);
 }
 
 static int add_name(struct rev_args *args, const char *name, bool negate,
@@ -117,46 +121,45 @@ static int add_bases(struct rev_args *args, struct rev_list *list,
 	return ret;
 }
 
-/* "<left>...<right>": what one of them has and the other has not. */
-static int add_difference(struct rev_args *args, const char *left,
-			  const char *right, struct error *err)
+/* The ends of a range. */
+struct range {
+	const char *names[2];
+	struct oid oids[2];
+	bool is_difference; /* what one of them has and the other has not */
+};
+
+/* 1; 0 when one is no name; ERR_UNSUPPORTED for a form that is not ours. */
+static int find_ends(struct range *range, const struct rev_args *args,
+		     struct error *err)
 {
-	struct rev_list *sides = args->negate ? &args->haves : &args->wants;
-	struct rev_list *others = args->negate ? &args->wants : &args->haves;
-	int ret = rev_args_resolve(args, sides, left, err);
+	for (int i = 0; i < 2; i++) {
+		int ret = revname_resolve(&range->oids[i], range->names[i],
+					  args->refs, args->reader, args->odb,
+					  err);
 
-	if (!ret)
-		ret = rev_args_resolve(args, sides, right, err);
-	if (ret < 0)
-		return ret;
-	sides->items[sides->nr - 2].is_left = true;
-	return add_bases(args, others, &sides->items[sides->nr - 2],
-			 &sides->items[sides->nr - 1], err);
-}
-
-/* 1 or 0; ERR_UNSUPPORTED for a name in a form that is not ours. */
-static int is_name(const struct rev_args *args, const char *name,
-		   struct error *err)
-{
-	struct oid oid;
-	int ret = revname_resolve(&oid, name, args->refs, args->reader,
-				  args->odb, err);
-
-	return ret == ERR_UNSUPPORTED ? ret : !ret;
+		if (ret < 0)
+			return ret == ERR_UNSUPPORTED ? ret : 0;
+	}
+	return 1;
 }
 
 /* 1 or negative. */
-static int add_ends(struct rev_args *args, const char *from, const char *to,
-		    bool difference, struct error *err)
+static int add_ends(struct rev_args *args, const struct range *range,
+		    struct error *err)
 {
-	int ret;
+	struct rev_list *sides = args->negate ? &args->haves : &args->wants;
+	struct rev_list *others = args->negate ? &args->wants : &args->haves;
+	int ret = add_found(args, range->is_difference ? sides : others,
+			    range->names[0], &range->oids[0], err);
 
-	if (difference) {
-		ret = add_difference(args, from, to, err);
-	} else {
-		ret = add_name(args, from, true, err);
-		if (!ret)
-			ret = add_name(args, to, false, err);
+	if (!ret)
+		ret = add_found(args, sides, range->names[1], &range->oids[1],
+				err);
+	if (!ret && range->is_difference) {
+		struct rev_arg *left = &sides->items[sides->nr - 2];
+
+		left->is_left = true;
+		ret = add_bases(args, others, left, left + 1, err);
 	}
 	return ret < 0 ? ret : 1;
 }
@@ -168,23 +171,22 @@ static int add_ends(struct rev_args *args, const char *from, const char *to,
 static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		     struct error *err)
 {
-	char *start = mem_strndup(arg, (size_t)(dots - arg));
-	bool difference = dots[2] == '.';
-	const char *from = start && *start ? start : "HEAD";
-	const char *to = dots + 2 + difference;
+	char *from = mem_strndup(arg, (size_t)(dots - arg));
+	bool is_difference = dots[2] == '.';
+	const char *to = dots + 2 + is_difference;
+	struct range range = {
+		.names = {from && *from ? from : "HEAD", *to ? to : "HEAD"},
+		.is_difference = is_difference,
+	};
 	int ret = 0;
 
-	if (!start)
+	if (!from)
 		return error_nomem(err);
-	if (!*to)
-		to = "HEAD";
 	if (strcmp(arg, "..") != 0)
-		ret = is_name(args, from, err);
+		ret = find_ends(&range, args, err);
 	if (ret > 0)
-		ret = is_name(args, to, err);
-	if (ret > 0)
-		ret = add_ends(args, from, to, difference, err);
-	free(start);
+		ret = add_ends(args, &range, err);
+	free(from);
 	return ret;
 }
 
