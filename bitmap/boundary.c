@@ -95,9 +95,6 @@ static int settle_entries(struct settling *s, const struct odb_object *tree,
 	struct tree_entry entry;
 	int ret;
 
-	if (tree->type != OBJ_TREE || odb_is_too_deep(w->odb, depth))
-		return error_set(s->err, ERR_CORRUPT,
-				 "not a usable tree object");
 	while ((ret = tree_next(&entry, &c, w->odb->algo)) > 0) {
 		uint32_t pos;
 
@@ -118,8 +115,12 @@ static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth)
 {
 	struct walk *w = s->fill->w;
 	struct odb_object tree = ODB_OBJECT_INIT;
-	int ret = objspace_read(&w->space, w->reader, tree_pos, &tree, s->err);
+	int ret;
 
+	if (odb_is_too_deep(w->odb, depth))
+		return objspace_error(&w->space, tree_pos, ERR_CORRUPT,
+				      ODB_TOO_DEEP, s->err);
+	ret = objspace_read_tree(&w->space, w->reader, tree_pos, &tree, s->err);
 	if (ret < 0)
 		return ret;
 	ret = settle_entries(s, &tree, depth);

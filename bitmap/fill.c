@@ -383,8 +383,6 @@ static int fill_entries(struct bitmap_side *f, const struct odb_object *tree,
 	struct tree_entry entry;
 	int ret;
 
-	if (tree->type != OBJ_TREE || odb_is_too_deep(f->fill->w->odb, depth))
-		return error_set(err, ERR_CORRUPT, "not a usable tree object");
 	while ((ret = tree_next(&entry, &c, algo)) > 0) {
 		ret = fill_entry(f, &entry, dir_hash, depth, err);
 		if (ret < 0)
@@ -403,7 +401,10 @@ static int fill_tree(struct bitmap_side *f, uint32_t tree_pos,
 
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
-	ret = objspace_read(&w->space, w->reader, tree_pos, &tree, err);
+	if (odb_is_too_deep(w->odb, depth))
+		return objspace_error(&w->space, tree_pos, ERR_CORRUPT,
+				      ODB_TOO_DEEP, err);
+	ret = objspace_read_tree(&w->space, w->reader, tree_pos, &tree, err);
 	if (ret < 0)
 		return ret;
 	if (depth)

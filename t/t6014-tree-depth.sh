@@ -53,6 +53,20 @@ test_expect_success 'what enters no trees, and names' '
 	git -C bare.git -c core.maxTreeDepth=0 fsck
 '
 
+test_expect_success 'a tree that is wanted by itself, with an index' '
+	cp -R bare.git indexed.git && git -C indexed.git repack -adbq &&
+	for depth in 4 5
+	do
+		git -C indexed.git -c core.maxTreeDepth=$depth \
+			-c gitreach.bitmapStrategy=bitmap rev-list --objects \
+			--use-bitmap-index main^{tree} >out$depth 2>err$depth
+		echo $? >code$depth
+	done &&
+	test "$(cat code4)" = 128 && test "$(cat code5)" = 0 &&
+	grep "^fatal: exceeded maximum allowed tree depth" err4 &&
+	test $(wc -l <out5) = 7
+'
+
 test_expect_success 'a clone' '
 	cp -R bare.git deep.git && stock -C deep.git config core.maxTreeDepth 4 &&
 	test_must_fail stock clone -q --bare --no-local \
