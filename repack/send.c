@@ -29,6 +29,8 @@ struct send {
 	struct repack_items items;
 	struct packs packs;
 	struct bitset sent; /* by bit_pos: copied in spans; no words: none */
+	unsigned window;    /* candidates that the search compares with; 0:
+			       there is none. Known when items are planned */
 };
 
 /* What items may be deltas against, besides each other. */
@@ -86,10 +88,28 @@ static bool is_without_history(const struct send *s)
 	       s->found.commits_walked <= 1;
 }
 
-/* Candidates that the search compares with; 0: there is none. */
-static unsigned window_of(const struct send *s)
+/*
+ * Whether more than half of what is sent has to be made anew, or is stored
+ * whole where nobody has looked for a base: files may be alike there.
+ */
+static bool is_mostly_unsettled(const struct send *s)
 {
-	return is_without_history(s) ? 0 : s->options->window;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->items.nr; i++) {
+		const struct repack_item *item = &s->items.items[i];
+
+		nr += item->how == REPACK_WHOLE ||
+		      (item->how == REPACK_COPY && !item->settled);
+	}
+	return nr > (s->items.nr + s->report->pack_reused) / 2;
+}
+
+static void choose_window(struct send *s)
+{
+	bool spared = is_without_history(s) && !is_mostly_unsettled(s);
+
+	s->window = spared ? 0 : s->options->window;
 }
 
 static int plan(struct send *s, struct error *err)
@@ -113,7 +133,7 @@ static int search(struct send *s, struct error *err)
 {
 	struct delta_search_options options = {
 		.threads = s->options->threads,
-		.window = window_of(s),
+		.window = s->window,
 		.depth = s->options->depth,
 		.grouping = s->found.grouping,
 		.window_memory = s->options->window_memory,
@@ -170,7 +190,7 @@ static int relate(struct send *s, struct error *err)
 	int ret = relate_versions(&s->items, &s->found, s->options->compression,
 				  err);
 
-	if (ret < 0 || !window_of(s))
+	if (ret < 0 || !s->window)
 		return ret;
 	ret = found_name_items(&s->found, &s->items, err);
 	if (!ret && thin && is_cut)
@@ -202,6 +222,7 @@ static int prepare(struct send *s, struct error *err)
 	uint64_t start = begin(s, "prepare-pack");
 	int ret = plan(s, err);
 
+	choose_window(s);
 	if (!ret)
 		ret = progress_ask(s->options->progress, "Reading objects",
 				   bytes_to_read(s), err);

@@ -108,8 +108,8 @@ struct repack_send_options {
 	bool reuse_object;           /* else nothing is copied */
 	bool use_prepared;           /* answers (repack/prepared.h) */
 	bool spare_search; /* for who has nothing, what a pack of some size
-			      stores whole is sent whole; without history, there
-			      is no search */
+			      stores whole is sent whole; without history, and
+			      most of it so, there is no search */
 	bool exact; /* no boundary traversal: nothing that the receiver has by
 		       any way, as far as a bitmap index is asked */
 	enum bitmap_strategy strategy; /* gitreach.bitmapStrategy */

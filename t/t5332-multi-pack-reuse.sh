@@ -157,4 +157,32 @@ test_expect_success 'to who has versions of them, as deltas against those' '
 	test $(wc -c <answer) -lt 700
 '
 
+# shallow_size <upload-pack>: bytes of the pack of a clone of depth 1.
+shallow_size () {
+	rm -rf shallow.git &&
+	stock clone -q --bare --depth 1 -u "$1" "file://$PWD/loose.git" \
+		shallow.git &&
+	stock -C shallow.git fsck --full --strict >&2 &&
+	cat shallow.git/objects/pack/*.pack | wc -c
+}
+
+test_expect_success 'files that are alike, where nobody has repacked yet' '
+	awk "BEGIN {
+		for (n = 1; n <= 60; n++)
+			text = text n * 104729 % 99991 \"\\n\"
+		print \"commit refs/heads/main\"
+		print \"committer A <a@example.com> 1 +0000\\ndata 0\"
+		for (i = 1; i <= 150; i++) {
+			print \"M 100644 inline dir/\" i
+			print \"data \" 7 + length(text) \"\\n\" 100000 + i
+			print text
+		}
+	}" | repo_import loose.git &&
+	cat loose.git/objects/pack/*.pack >all.pack &&
+	rm -f loose.git/objects/pack/* &&
+	stock -C loose.git unpack-objects -q <all.pack &&
+	test $(shallow_size "$GITREACH_BUILD/bin/git-upload-pack") -lt \
+		$((2 * $(shallow_size "$STOCK_GIT upload-pack")))
+'
+
 test_done
