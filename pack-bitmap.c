@@ -245,7 +245,8 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 
 	for (;;) {
 		ret = pack_bitmap_open_next(out, odb, &next, err);
-		if (ret > 0 && !(*out)->file.row_nr && !empty) {
+		if (ret > 0 && !(*out)->file.row_nr) {
+			pack_bitmap_close(empty);
 			empty = *out;
 			continue;
 		}

@@ -330,11 +330,16 @@ test_expect_success 'bytes changed at random: right, or an error' '
 	"$GITREACH_SRC/t/interop/byte-flips" --signed good.git 3 "$GIT"
 '
 
-test_expect_success 'an index of an empty pack beside one that is none' '
+test_expect_success 'indexes of empty packs beside one that is none' '
 	git init -q --bare empty.git &&
 	(cd empty.git && git pack-objects --all --write-bitmap-index pack \
 		</dev/null) &&
 	cp -R good.git two.git && cp empty.git/pack-* two.git/objects/pack/ &&
+	for ext in pack idx rev bitmap
+	do
+		cp two.git/objects/pack/pack-029d08*.$ext \
+			two.git/objects/pack/pack-029d08.$ext || return 1
+	done &&
 	for date in 2001-01-01 2031-01-01
 	do
 		touch -d $date two.git/objects/pack/pack-029d08* &&
