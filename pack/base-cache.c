@@ -7,11 +7,7 @@
 #include "base/mem.h"
 #include "pack/base-cache.h"
 
-enum {
-	BUCKET_NR_MIN = 256,
-	/* One object may take up at most this fraction of the cache. */
-	SHARE_MAX = 4,
-};
+enum { BUCKET_NR_MIN = 256 };
 
 static size_t node_size(const struct base_cache_node *node)
 {
@@ -144,7 +140,7 @@ void base_cache_add(struct base_cache *cache, struct base_cache_node *node,
 {
 	struct base_cache_node **p;
 
-	if (node_size(node) > cache->limit / SHARE_MAX)
+	if (node_size(node) > cache->limit)
 		return;
 	if (cache->nr >= cache->bucket_nr)
 		table_grow(cache);

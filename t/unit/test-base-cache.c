@@ -93,11 +93,15 @@ static void test_too_large(void **state)
 	struct base_cache_node *node = base_cache_alloc(NODE_LEN);
 	struct base_cache c;
 
-	assert_int_equal(base_cache_init(&c, 3 * node_bytes()), 0);
+	assert_int_equal(base_cache_init(&c, node_bytes() - 1), 0);
 	base_cache_add(&c, node, PACK_A, 1);
 	assert_int_equal(c.nr, 0);
 	base_cache_unpin(&c, node);
 	assert_null(base_cache_get(&c, PACK_A, 1));
+	base_cache_release(&c);
+	assert_int_equal(base_cache_init(&c, node_bytes()), 0);
+	add(&c, PACK_A, 1);
+	assert_true(has(&c, PACK_A, 1));
 	base_cache_release(&c);
 	assert_null(base_cache_alloc(SIZE_MAX - 8));
 }
