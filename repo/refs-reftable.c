@@ -183,6 +183,20 @@ static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 	return ret;
 }
 
+/*
+ * The value of a ref that is not symbolic. What a tag peels to is stored with
+ * it, but not by "git refs migrate": where tags are, it has to be looked up.
+ */
+static void take_value(struct ref *ref, const char *name,
+		       const struct reftable_ref *stored)
+{
+	ref->oid = stored->oid;
+	ref->is_tag = stored->value == REFTABLE_TAG;
+	ref->has_peeled = ref->is_tag || !starts_with(name, "refs/tags/");
+	if (ref->is_tag)
+		ref->peeled = stored->peeled;
+}
+
 static int read_ref(struct refs *refs, const char *name, struct ref *ref,
 		    struct buf *target, struct error *err)
 {
@@ -208,11 +222,7 @@ static int read_ref(struct refs *refs, const char *name, struct ref *ref,
 		return buf_append(target, found.target, found.target_len) < 0
 			       ? error_nomem(err)
 			       : 1;
-	ref->oid = found.oid;
-	ref->has_peeled = true;
-	ref->is_tag = found.value == REFTABLE_TAG;
-	if (ref->is_tag)
-		ref->peeled = found.peeled;
+	take_value(ref, inner, &found);
 	return 1;
 }
 
@@ -377,10 +387,7 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 	record->ref.name = ref->name;
 	record->ref.target = NULL;
 	record->kind = REFS_RECORD_OID;
-	record->ref.oid = ref->oid;
-	record->ref.has_peeled = true;
-	record->ref.is_tag = ref->value == REFTABLE_TAG;
-	record->ref.peeled = ref->peeled;
+	take_value(&record->ref, ref->name, ref);
 	if (!is_valid(ref) ||
 	    !refs_name_is_valid_len(ref->name, ref->name_len, false)) {
 		record->kind = REFS_RECORD_BROKEN;

@@ -116,6 +116,33 @@ static void assert_value(const struct repo *repo, const char *name, int byte)
 	refs_close(refs);
 }
 
+static int check_peeled(void *ctx, const struct ref *ref)
+{
+	const struct repo *repo = ctx;
+	struct refs *refs;
+	struct ref found;
+
+	assert_int_equal(ref->has_peeled,
+			 strcmp(ref->name, "refs/tags/t") != 0);
+	assert_false(ref->is_tag);
+	assert_int_equal(refs_open(&refs, repo, NULL), 0);
+	assert_int_equal(refs_lookup(refs, ref->name, &found, NULL), 1);
+	assert_int_equal(found.has_peeled, ref->has_peeled);
+	refs_close(refs);
+	return 0;
+}
+
+/* Git migrates tags without what they peel to, so that it is not known. */
+static void assert_peeled(struct repo *repo)
+{
+	struct refs *refs;
+
+	assert_int_equal(refs_open(&refs, repo, NULL), 0);
+	assert_int_equal(refs_each(refs, "", check_peeled, repo, NULL, NULL),
+			 0);
+	refs_close(refs);
+}
+
 static void fill(struct tmprepo *t)
 {
 	tmprepo_init(t, HASH_SHA1);
@@ -137,6 +164,7 @@ static void test_visit(void **state)
 
 	(void)state;
 	fill(&t);
+	assert_peeled(&t.repo);
 	assert_visit(&t.repo, "", NULL,
 		     "refs/bisect/bad=5 refs/heads/a/x=1 refs/heads/main=2 "
 		     "refs/heads/sym=2>refs/heads/main refs/tags/t=3 ");
