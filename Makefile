@@ -167,9 +167,9 @@ $(shared_lib): $(lib_obj)
 # keeps larger parts, and maps them so: each start is a twentieth cheaper.
 $O/bin/git: $(builtin_obj) $(static_lib) $O/libs
 	@mkdir -p $(@D)
-	$V$(CC) $(all_cflags) $(all_ldflags) -o $@ $(builtin_obj) \
+	$V$(CC) $(all_cflags) $(all_ldflags) -o $@.linked $(builtin_obj) \
 		$(static_lib) $(program_libs)
-	$Vcp $@ $@.new && mv -f $@.new $@
+	$Vcp $@.linked $@.new && rm -f $@.linked && mv -f $@.new $@
 	$Vfor n in $(git_names); do ln -sf git $O/bin/$$n || exit 1; done
 	$Vtools/exec-dir '$(CURDIR)/$O/exec' '$(CURDIR)/$O/bin/git' $(commands)
 ifeq ($O,build)
