@@ -62,7 +62,7 @@ static int take_entry(struct loading *l, uint32_t row)
 		if (at.xor_row >= p->file->row_nr)
 			return 1;
 		back = (uint32_t)p->nr - l->place[at.xor_row];
-		if (!back || back > p->nr || back > BITMAP_MAX_XOR_OFFSET)
+		if (!back || back > p->nr || back > BITMAP_WRITE_XOR_OFFSET)
 			return 1;
 	}
 	entry->xor_offset = (uint8_t)back;

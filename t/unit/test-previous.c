@@ -159,9 +159,78 @@ static void from_a_pack(void **state)
 	randrepo_release(&r);
 }
 
+/* An index of `nr` commits, of which the last is stored against the first. */
+static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
+{
+	struct bitmap_write_entry *entries = calloc(nr, sizeof(*entries));
+	struct ewah types[BITMAP_TYPE_NR], bitmap;
+	struct bitmap_write write = {
+		.algo = HASH_SHA1,
+		.object_nr = b->pb->file.object_nr,
+		.checksum = b->pb->space.pack->pack->checksum,
+		.types = types,
+		.entries = entries,
+		.entry_nr = nr,
+	};
+	uint32_t commit = 0;
+
+	assert_non_null(entries);
+	ewah_init(&bitmap);
+	assert_int_equal(ewah_set(&bitmap, 0), 0);
+	bitmaprepo_types(b, types);
+	for (uint32_t i = 0; i < nr; commit++)
+		if (ewah_test(&b->pb->file.types[BITMAP_COMMITS], commit))
+			entries[i++] = (struct bitmap_write_entry){
+				.idx_pos = pack_bitmap_idx_pos(b->pb, commit),
+				.bitmap = &bitmap,
+			};
+	entries[nr - 1].xor_offset = (uint8_t)(nr - 1);
+	assert_int_equal(bitmap_file_write(out, &write, NULL), 0);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_release(&types[i]);
+	ewah_release(&bitmap);
+	free(entries);
+}
+
+/* What others may store, but not all can read, is not taken over. */
+static void far_differences(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 140);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	bitmaprepo_open(&b, &r);
+	for (uint32_t far = BITMAP_WRITE_XOR_OFFSET; far < 129; far++) {
+		struct bitmap_file file;
+		struct bitmap_previous p;
+		struct buf out = BUF_INIT;
+
+		write_far(&out, &b, far + 1);
+		assert_int_equal(bitmap_file_parse(&file, out.data, out.len,
+						   b.pb->file.object_nr,
+						   HASH_SHA1, "far", NULL),
+				 0);
+		assert_int_equal(bitmap_previous_load(&p, &file, &b.pb->space,
+						      &b.pb->space, &b.walk,
+						      NULL),
+				 far > BITMAP_WRITE_XOR_OFFSET);
+		bitmap_previous_release(&p);
+		bitmap_file_release(&file);
+		buf_release(&out);
+	}
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(far_differences),
 		cmocka_unit_test(other_orders),
 		cmocka_unit_test(from_a_pack),
 	};
