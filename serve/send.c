@@ -188,7 +188,8 @@ static int make_pack(struct sending *p, struct error *err)
 		elsewhere.nr = p->offer->nr;
 	}
 	send_options.spare_search = true;
-	send_options.progress = &progress;
+	if (progress.put || progress.poll)
+		send_options.progress = &progress;
 	ret = make(req->s->odb, &request, &send_options, sideband_sink(sb),
 		   report, err);
 	req->has_pack = true;
