@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+#
+# Sourced after t/lib.sh by tests of clients that PyPI has. Defines
+#
+#	pip_fetch <name>    fetches, once, what t/interop/<name>/requirements.txt
+#	                    names, into a virtual environment of its own,
+#	                    build/<name>. pip.log in there says why it failed
+
+pip_fetch () {
+	pip_dir=$GITREACH_SRC/build/$1
+	pip_wanted=$GITREACH_SRC/t/interop/$1/requirements.txt
+	test "$pip_dir/fetched" -nt "$pip_wanted" && return
+	# pip is configured in the caller's home, not in the test's.
+	mkdir -p "$pip_dir" &&
+	/usr/bin/python3 -m venv "$pip_dir" >"$pip_dir/pip.log" 2>&1 &&
+	HOME=$GITREACH_HOME "$pip_dir/bin/python" -m pip install -q \
+		--disable-pip-version-check --only-binary :all: \
+		-r "$pip_wanted" >"$pip_dir/pip.log" 2>&1 &&
+	touch "$pip_dir/fetched"
+}
