@@ -10,8 +10,6 @@
 #include "object/type.h"
 #include "pack/chains.h"
 
-#define PACK_HEADER_LEN 12
-
 static int allocate(struct pack_chains *c, struct error *err)
 {
 	size_t nr = c->nr;

@@ -13,8 +13,6 @@
 #include "pack/pack.h"
 #include "sys/io.h"
 
-enum { PACK_HEADER_LEN = 12 };
-
 /* Name of the file "<base><ext>" in *path, which is reset first. */
 static int file_path(struct buf *path, const struct pack *pack, const char *ext)
 {

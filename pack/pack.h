@@ -31,6 +31,9 @@
 #include "pack/rev.h"
 #include "sys/map.h"
 
+/* Bytes before the first entry. */
+#define PACK_HEADER_LEN 12
+
 struct pack {
 	char *path;       /* owned: "<dir>/pack-<hex>", no extension */
 	const char *name; /* points into path: "pack-<hex>" */

@@ -95,33 +95,6 @@ static int each_indexed(const struct found *f, const struct bitset *subset,
 	return ret;
 }
 
-/*
- * Of a prepared answer only tags that came along can be deltas whose base does
- * not come along: the rest was seen to have all of its bases.
- */
-static int each_tag(const struct found *found, const struct bitset *subset,
-		    int (*fn)(void *ctx, const struct walk_item *object),
-		    void *ctx, struct error *err)
-{
-	int ret = 0;
-
-	for (size_t bit = bitset_next(subset, 0); bit < subset->bits && !ret;
-	     bit = bitset_next(subset, bit + 1)) {
-		struct walk_item tag = {.type = OBJ_TAG};
-
-		if (ewah_test(&found->answer->objects, bit))
-			return error_set(
-				err, ERR_CORRUPT,
-				"%s: a prepared answer lacks bases of deltas",
-				found->prepared.pack->pack->name);
-		ret = bitmap_space_obj_of_bit(&tag.obj_pos, &found->space,
-					      (uint32_t)bit, err);
-		if (!ret && fn(ctx, &tag) < 0)
-			ret = error_nomem(err);
-	}
-	return ret;
-}
-
 int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),
 		      void *ctx, struct error *err)
@@ -130,8 +103,6 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 		return 0;
 	if (found->pb)
 		return each_indexed(found, subset, fn, ctx, err);
-	if (found->answer)
-		return each_tag(found, subset, fn, ctx, err);
 	for (size_t i = 0; i < found->walked.nr; i++) {
 		const struct walk_item *object = &found->walked.items[i];
 		uint32_t bit;

@@ -44,6 +44,9 @@ int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
  */
 int find_prepared(struct found *f, struct error *err);
 
+/* Whether an object is sent as part of found->content. */
+bool find_is_prepared(const struct found *f, const struct oid *oid);
+
 /*
  * The order of a pack: proven, unless `wanted` objects are few of it. NULL with
  * *err when out of memory.

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers that were prepared (repack/prepared.h). */
+#include <stdlib.h>
+
 #include "repack/find-parts.h"
-#include "sys/thread.h"
 
 /* Fewer objects are hashed sooner than a file is opened. */
 #define PREPARED_MIN 512
+
+/* The tags there are, held against those that were when it was prepared. */
+struct tag_check {
+	const struct found *f;
+	struct bitset missing; /* by place in the file: come along, and have not
+				  been seen yet */
+};
 
 /*
  * Whether a clone is asked for, of which all or nothing is cut: no history, or
@@ -25,55 +33,63 @@ static bool is_clone(const struct found *f)
 	return true;
 }
 
-/* Make the answer what was found, by this order of the pack. 0 or ERR_NOMEM. */
-static int take(struct found *f, const struct pack_rev *rev, struct error *err)
+bool find_is_prepared(const struct found *f, const struct oid *oid)
 {
-	const struct odb_pack *pack = f->prepared.pack;
+	const struct pack_idx *idx;
+	uint32_t idx_pos;
 
-	if (!rev)
-		return ERR_NOMEM;
-	bitset_release(&f->packed);
-	f->objects.nr = 0;
-	if (bitset_init(&f->packed, pack->pack->idx.nr) < 0)
-		return error_nomem(err);
-	f->space = bitmap_space_of_pack(f->walk.odb, pack, rev);
-	ewah_or_into(&f->packed, &f->answer->objects);
-	return 0;
+	if (!f->content)
+		return false;
+	idx = &f->content_pack->pack->idx;
+	return pack_idx_find(idx, oid->bytes, &idx_pos) &&
+	       prepared_has(f->content, pack_idx_offset(idx, idx_pos));
 }
 
-static int check_order(void *ctx, unsigned thread_nr, size_t task_nr,
-		       struct error *err)
+/* 1: this tag was not there, and comes along now. */
+static int check_tag(void *ctx, const struct repack_tag *tag)
 {
-	const struct found *f = ctx;
+	struct tag_check *check = ctx;
+	const struct found *f = check->f;
+	const struct repack_tags *tags = &f->request->tags;
+	uint32_t at;
 
-	return pack_check_rev(f->prepared.pack->pack, f->space.rev, err);
-}
-
-/*
- * Add tags to the answer while the order of the pack is looked at. They are
- * looked for again, by another order, if it was wrong.
- */
-static int complete(struct found *f, struct error *err)
-{
-	struct pack *pack = f->prepared.pack->pack;
-	struct error tags_err = ERROR_INIT;
-	struct sys_loop *proof;
-	int ret, tags;
-
-	if (f->space.rev->owned || find_is_few(pack, f->answer->object_nr))
-		return found_include_tags(f, err);
-	ret = sys_loop_start(&proof, sys_cpu_nr(), 1, check_order, f, err);
-	if (ret < 0)
-		return ret;
-	tags = found_include_tags(f, &tags_err);
-	ret = sys_loop_finish(proof, NULL);
-	if (!ret) {
-		if (tags && err)
-			*err = tags_err;
-		return tags;
+	if (prepared_find_tag(&f->prepared, &tag->tag, &at)) {
+		if (bitset_get(&check->missing, at))
+			bitset_unset(&check->missing, at);
+		return 0;
 	}
-	ret = take(f, pack_get_rev(pack, err), err);
-	return ret < 0 ? ret : found_include_tags(f, err);
+	return !(tags->is_want && tags->is_want(tags->ctx, &tag->tag)) &&
+	       find_is_prepared(f, &tag->target);
+}
+
+/* Whether just those tags come along that were prepared; or negative. */
+static int has_same_tags(const struct found *f, struct error *err)
+{
+	struct tag_check check = {.f = f, .missing = BITSET_INIT};
+	const struct repack_tags *tags = &f->request->tags;
+	int ret;
+
+	if (bitset_init(&check.missing, f->prepared.tag_nr) < 0)
+		return error_nomem(err);
+	ewah_or_into(&check.missing, &f->answer->along);
+	ret = tags->each(tags->ctx, check_tag, &check, err);
+	if (ret >= 0)
+		ret = !ret && bitset_is_empty(&check.missing);
+	bitset_release(&check.missing);
+	return ret;
+}
+
+/* Other tags than those that were prepared are sent one by one. */
+static int add_tags(struct found *f, struct error *err)
+{
+	int ret;
+
+	if (!f->request->tags.each)
+		return 0;
+	ret = has_same_tags(f, err);
+	if (ret > 0)
+		f->content = &f->answer->tagged;
+	return ret ? ret : found_include_tags(f, err);
 }
 
 int find_prepared(struct found *f, struct error *err)
@@ -87,43 +103,77 @@ int find_prepared(struct found *f, struct error *err)
 				f->walk.shallow.nr, r->wants, r->want_nr);
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
-	ret = take(f, pack_get_rev_unproven(f->prepared.pack->pack, err), err);
-	if (!ret)
-		ret = complete(f, err);
+	f->content = &f->answer->plain;
+	f->content_pack = f->prepared.pack;
+	ret = add_tags(f, err);
 	return ret < 0 ? ret : 1;
 }
 
-/* Whether a file has the answer, of the pack that was asked. */
-static bool look_up(struct oid *checksum, const struct prepared *p,
-		    const struct found *f, size_t nr)
+/* All that is wanted is all of a pack. */
+static void take_whole_pack(struct found *f)
 {
-	const struct oid *known = NULL;
+	const struct pack *pack = f->space.pack->pack;
 
-	if (p->pack == f->space.pack)
-		known = prepared_checksum(p, &f->packed, nr);
-	if (known)
-		*checksum = *known;
-	return known != NULL;
+	f->whole_run = (struct prepared_run){
+		PACK_HEADER_LEN,
+		pack->map.len - hash_len(pack->algo) - PACK_HEADER_LEN,
+	};
+	f->whole = (struct prepared_content){
+		.checksum = pack->checksum,
+		.object_nr = pack->idx.nr,
+		.runs = &f->whole_run,
+		.run_nr = 1,
+	};
+	f->content = &f->whole;
 }
 
-bool found_checksum(const struct found *f, struct oid *checksum)
+static bool is_whole_pack(const struct found *f, size_t nr)
 {
-	const struct odb *odb = f->walk.odb;
+	const struct pack *pack = f->space.pack->pack;
+
+	return nr == pack->idx.nr && pack->map.data[7] == 2;
+}
+
+/* As found_look_for_stored(), in the file of one directory. */
+static int look_in(struct found *f, size_t dir_nr,
+		   const struct prepared_run *runs, size_t nr)
+{
+	int ret = prepared_open(&f->prepared, f->walk.odb, dir_nr, NULL);
+
+	if (ret > 0 && f->prepared.pack == f->space.pack)
+		f->content = prepared_find_content(&f->prepared, runs, nr);
+	if (!f->content)
+		prepared_close(&f->prepared);
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static int look_for_prepared(struct found *f, struct error *err)
+{
+	struct prepared_run *runs;
+	size_t nr;
+	int ret = prepared_runs(&runs, &nr, f->space.rev, &f->packed, err);
+
+	for (size_t i = 0; i < f->walk.odb->dir_nr && !f->content && !ret; i++)
+		if (look_in(f, i, runs, nr) < 0)
+			ret = error_nomem(err);
+	free(runs);
+	return ret;
+}
+
+int found_look_for_stored(struct found *f, bool use_prepared, struct error *err)
+{
 	size_t nr = bitset_count(&f->packed);
-	bool is_there = false;
+	int ret = 0;
 
-	if (f->request->have_nr || f->objects.nr || !f->space.pack ||
-	    nr < PREPARED_MIN)
-		return false;
-	if (f->answer)
-		return look_up(checksum, &f->prepared, f, nr);
-	for (size_t i = 0; i < odb->dir_nr && !is_there; i++) {
-		struct prepared p;
-
-		if (prepared_open(&p, odb, i, NULL) <= 0)
-			continue;
-		is_there = look_up(checksum, &p, f, nr);
-		prepared_close(&p);
+	if (f->content || f->objects.nr || !f->space.pack)
+		return 0;
+	if (is_whole_pack(f, nr))
+		take_whole_pack(f);
+	else if (use_prepared && !f->request->have_nr && nr >= PREPARED_MIN)
+		ret = look_for_prepared(f, err);
+	if (f->content) {
+		f->content_pack = f->space.pack;
+		bitset_release(&f->packed);
 	}
-	return is_there;
+	return ret;
 }

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "object/oidmap.h"
 #include "object/parse.h"
-#include "repack/find.h"
+#include "repack/find-parts.h"
 
 /* So few objects to send are listed rather than all tags looked up. */
 #define FEW_MAX 1024
@@ -26,12 +26,11 @@ struct tagging {
 				 less than looking the id up */
 	/*
 	 * By bit_pos: tags that no ref has named yet, of all that the index
-	 * has, or that were found to come along before. These are read at the
-	 * end if at all. No words: others are read as they come.
+	 * has. These are read at the end if at all. No words: others are read
+	 * as they come.
 	 */
 	struct bitset unnamed;
-	struct oidmap along; /* bits of the latter */
-	struct oid *unread;  /* owned: tags that are sent, not looked into */
+	struct oid *unread; /* owned: tags that are sent, not looked into */
 	size_t unread_nr, unread_alloc;
 };
 
@@ -58,28 +57,6 @@ static int list_few(struct tagging *t)
 	return ret;
 }
 
-/* The tags that a prepared answer has besides. */
-static int list_along(struct tagging *t)
-{
-	struct found *f = t->f;
-	struct bitset *tags = &t->unnamed;
-	int ret = bitset_init(tags, f->packed.bits);
-
-	if (!ret)
-		ewah_or_into(tags, &f->answer->tags);
-	for (size_t bit = bitset_next(tags, 0); bit < tags->bits && !ret;
-	     bit = bitset_next(tags, bit + 1)) {
-		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
-							(uint32_t)bit);
-		struct oid oid;
-
-		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos),
-			     f->walk.odb->algo);
-		ret = oidmap_put(&t->along, &oid, (uint32_t)bit);
-	}
-	return ret;
-}
-
 static int tagging_init(struct tagging *t)
 {
 	struct found *f = t->f;
@@ -90,18 +67,16 @@ static int tagging_init(struct tagging *t)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < f->objects.nr; i++)
 		bitset_set(&t->others, f->objects.items[i].obj_pos);
-	if (nr <= FEW_MAX)
+	if (nr <= FEW_MAX && !f->content)
 		return list_few(t);
-	if (f->pb)
-		return pack_bitmap_type_set(&t->unnamed, f->pb, BITMAP_TAGS);
-	return f->answer ? list_along(t) : 0;
+	return f->pb ? pack_bitmap_type_set(&t->unnamed, f->pb, BITMAP_TAGS)
+		     : 0;
 }
 
 static void tagging_release(struct tagging *t)
 {
 	bitset_release(&t->others);
 	oidmap_release(&t->few);
-	oidmap_release(&t->along);
 	bitset_release(&t->unnamed);
 	free(t->unread);
 }
@@ -122,6 +97,8 @@ static bool is_sent(const struct tagging *t, const struct oid *oid)
 	struct found *f = t->f;
 	uint32_t at;
 
+	if (find_is_prepared(f, oid))
+		return true;
 	if (find_bit(f, oid, &at))
 		return bitset_get(&f->packed, at);
 	return objspace_find(&f->walk.space, oid->bytes, &at) &&
@@ -144,7 +121,7 @@ static int send_tag(struct tagging *t, const struct oid *oid, uint32_t obj_pos)
 		send_bit(f, bit);
 		return 0;
 	}
-	if (bitset_get(&t->others, obj_pos))
+	if (bitset_get(&t->others, obj_pos) || find_is_prepared(f, oid))
 		return 0;
 	if (bitset_grow(&t->others, (size_t)obj_pos + 1) < 0 ||
 	    walk_items_append(&f->objects, obj_pos, OBJ_TAG, 0) < 0)
@@ -201,8 +178,7 @@ static int defer(struct tagging *t, const struct repack_tag *tag, uint32_t bit)
 	if (!bitset_get(&t->unnamed, bit))
 		return 0;
 	bitset_unset(&t->unnamed, bit);
-	if (bitset_get(&f->packed, bit) ||
-	    (!f->answer && !is_sent(t, &tag->target)))
+	if (bitset_get(&f->packed, bit) || !is_sent(t, &tag->target))
 		return 0;
 	if (mem_grow(&t->unread, &t->unread_alloc, t->unread_nr + 1,
 		     sizeof(*t->unread)) < 0)
@@ -212,34 +188,15 @@ static int defer(struct tagging *t, const struct repack_tag *tag, uint32_t bit)
 	return 0;
 }
 
-/* Whether a tag is one of those that can be put off. */
-static bool is_known(const struct tagging *t, const struct oid *tag,
-		     uint32_t *bit)
-{
-	if (t->f->answer)
-		return oidmap_get(&t->along, tag, bit);
-	return t->unnamed.bits && find_bit(t->f, tag, bit);
-}
-
-/* Whether a prepared answer has a tag because it was asked for. */
-static bool is_wanted(const struct tagging *t, const struct oid *tag)
-{
-	const struct repack_tags *tags = &t->f->request->tags;
-
-	return t->f->answer && tags->is_want && tags->is_want(tags->ctx, tag);
-}
-
 /* The tag and the tags it names, if its target is sent. */
 static int take_tag(void *ctx, const struct repack_tag *tag)
 {
 	struct tagging *t = ctx;
 	uint32_t bit;
 
-	if (is_wanted(t, &tag->tag))
-		return 0;
 	if (t->few.nr && !oidmap_get(&t->few, &tag->target, &bit))
 		return 0;
-	if (is_known(t, &tag->tag, &bit))
+	if (t->unnamed.bits && find_bit(t->f, &tag->tag, &bit))
 		return defer(t, tag, bit);
 	if (is_sent(t, &tag->tag) || !is_sent(t, &tag->target))
 		return 0;
@@ -278,12 +235,11 @@ int found_include_tags(struct found *found, struct error *err)
 		.others = BITSET_INIT,
 		.few = OIDMAP_INIT,
 		.unnamed = BITSET_INIT,
-		.along = OIDMAP_INIT,
 	};
 	int ret;
 
-	if (!tags->each ||
-	    (!found->objects.nr && bitset_is_empty(&found->packed)))
+	if (!tags->each || (!found->objects.nr && !found->content &&
+			    bitset_is_empty(&found->packed)))
 		return 0;
 	ret = tagging_init(&t) < 0 ? error_nomem(err) : visit(&t);
 	if (!ret)

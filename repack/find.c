@@ -514,7 +514,7 @@ int found_open(struct found *found, const struct odb *odb,
 	ret = find_by_preparation(&g, err);
 	if (!ret)
 		ret = find_by_search(&g, err);
-	if (ret >= 0 && !found->space.odb)
+	if (ret >= 0 && !found->space.odb && !found->content)
 		ret = split_packed(found, err);
 	if (found->pb)
 		found->grouping = NAME_GROUP_NONE;

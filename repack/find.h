@@ -60,10 +60,14 @@ struct found {
 	uint32_t *boundary; /* owned: commit_nr whose trees the
 			       receiver has */
 	size_t boundary_nr;
-	struct prepared prepared; /* where `packed` is from, if that is
-				     prepared, */
-	const struct prepared_answer *answer; /* and which one; NULL: it is not
-					       */
+	/* Sent as it is stored, besides what else was found; NULL: nothing: */
+	const struct prepared_content *content;
+	const struct odb_pack *content_pack;  /* where that is */
+	struct prepared prepared;             /* where it is prepared, */
+	const struct prepared_answer *answer; /* in answer to just this request;
+						 NULL: it is not */
+	struct prepared_content whole;        /* where it is a whole pack */
+	struct prepared_run whole_run;
 	/* For the report: */
 	const char *no_bitmap; /* why none was asked; constant; NULL: one was */
 	struct bitmap_plan plan;
@@ -84,8 +88,7 @@ void found_close(struct found *found);
 /*
  * Visit the objects of a subset of `packed`, in no promised order. ERR_NOMEM
  * from fn stops and is returned, with a message; ERR_CORRUPT is a
- * multi-pack-index that contradicts its packs, or a prepared answer that does
- * its own.
+ * multi-pack-index that contradicts its packs.
  */
 int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),
@@ -105,11 +108,13 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 int found_include_tags(struct found *found, struct error *err);
 
 /*
- * Whether what was found is prepared, all of it: then it can be copied as it is
- * stored, and *checksum is what its pack ends with. Not asked about little. A
- * file that is broken has no answers.
+ * Whether what was found is a whole pack, or something that is prepared: then
+ * that becomes its content, and `packed` is empty. Only for who copies what is
+ * stored, and understands distances. Not asked about little. A file that is
+ * broken has no answers. 0 or negative.
  */
-bool found_checksum(const struct found *found, struct oid *checksum);
+int found_look_for_stored(struct found *found, bool use_prepared,
+			  struct error *err);
 
 /*
  * Leave objects out that would be sent, as the receiver gets them in another

@@ -15,8 +15,7 @@ static struct preparation *add(struct preparing *p)
 		return NULL;
 	item = &p->list[p->nr++];
 	*item = (struct preparation){.is_cut = false};
-	ewah_init(&item->objects);
-	ewah_init(&item->tags);
+	ewah_init(&item->along);
 	return item;
 }
 
@@ -165,11 +164,33 @@ static int add_clones(struct preparing *p)
 	return ret < 0 ? ret : add_mirrors(p);
 }
 
+static int cmp_tags(const void *a, const void *b)
+{
+	const struct repack_tag *tag_a = a, *tag_b = b;
+
+	return oid_cmp(&tag_a->tag, &tag_b->tag);
+}
+
+/* A tag may have several references. */
+static void sort_tags(struct preparing *p)
+{
+	size_t kept = 0;
+
+	if (p->tag_nr)
+		qsort(p->tags, p->tag_nr, sizeof(*p->tags), cmp_tags);
+	for (size_t i = 0; i < p->tag_nr; i++)
+		if (!i || cmp_tags(&p->tags[i - 1], &p->tags[i]))
+			p->tags[kept++] = p->tags[i];
+	p->tag_nr = kept;
+}
+
 int prepare_list(struct preparing *p, const struct prepare_options *options)
 {
 	int ret = add_tips(p, options);
 
 	if (!ret)
 		ret = add_clones(p);
+	if (!ret)
+		sort_tags(p);
 	return ret;
 }

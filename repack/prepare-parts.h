@@ -16,8 +16,9 @@ struct preparation {
 	bool is_cut; /* a clone of depth 1 */
 	/* What comes of it; answer.request is there before: */
 	bool is_done;
-	struct ewah objects, tags; /* owned */
 	struct prepared_answer answer;
+	struct prepared_run *plain, *tagged; /* owned: runs of it, */
+	struct ewah along;                   /* and the tags */
 };
 
 /* Preparing the answers of one pack. */
@@ -27,7 +28,7 @@ struct preparing {
 	const struct odb_pack *pack; /* whose answers they are */
 	struct odb_reader *reader;   /* owned: for who visits references */
 	struct repack_send_options options;
-	struct repack_tag *tags; /* owned */
+	struct repack_tag *tags; /* owned; by id, each once */
 	size_t tag_nr, tag_alloc;
 	struct preparation *list; /* owned */
 	size_t nr, alloc;

@@ -14,19 +14,55 @@ static int open_space(struct bitmap_space *space, const struct preparing *p,
 }
 
 /*
- * Whether a set of objects, with tags or without, can be copied as it is, and
- * what is sent then ends with the checksum.
+ * Whether what is sent are whole entries that can be copied as they are, and it
+ * ends with the checksum. They are set in *objects, which is empty.
  */
-static int verify_set(const struct preparing *p, const struct bitset *objects,
-		      const struct oid *expected, struct error *err)
+static int verify_content(const struct preparing *p,
+			  const struct prepared_content *content,
+			  struct bitset *objects, struct error *err)
 {
 	struct bitmap_space space;
 	struct oid checksum;
 	int ret = open_space(&space, p, err);
 
-	if (!ret)
-		ret = prepare_hash(&checksum, &space, objects, err);
-	return ret > 0 ? oid_equal(&checksum, expected) : ret;
+	if (ret < 0)
+		return ret;
+	if (bitset_init(objects, p->pack->pack->idx.nr) < 0)
+		return error_nomem(err);
+	if (!prepared_objects(objects, space.rev, content))
+		return false;
+	ret = prepare_hash(&checksum, &space, objects, err);
+	return ret > 0 ? oid_equal(&checksum, &content->checksum) : ret;
+}
+
+/*
+ * Whether what comes with tags has all that comes without, and of the listed
+ * tags those besides that are said to come along.
+ */
+static int verify_tags(const struct preparing *p, const struct prepared *file,
+		       const struct prepared_answer *answer,
+		       const struct bitset *objects,
+		       const struct bitset *tagged, struct error *err)
+{
+	struct bitmap_space space;
+	int ret = open_space(&space, p, err);
+
+	if (ret < 0)
+		return ret;
+	if (!bitset_contains(tagged, objects))
+		return false;
+	for (uint32_t i = 0; i < file->tag_nr; i++) {
+		const uint8_t *raw = file->tags + i * hash_len(file->algo);
+		uint32_t idx_pos, bit;
+		bool added = bitmap_space_find(&space, raw, &idx_pos) &&
+			     bitmap_space_bit_of(&space, idx_pos, &bit) &&
+			     bitset_get(tagged, bit) &&
+			     !bitset_get(objects, bit);
+
+		if (added != ewah_test(&answer->along, i))
+			return false;
+	}
+	return true;
 }
 
 static bool has(const struct bitset *objects, const struct bitmap_space *space,
@@ -116,33 +152,30 @@ static int verify_request(const struct preparing *p,
 	return ret;
 }
 
-static int verify_answer(const struct preparing *p,
+static int verify_answer(const struct preparing *p, const struct prepared *file,
 			 const struct prepared_answer *answer,
 			 struct error *err)
 {
-	struct bitset objects = BITSET_INIT;
+	struct bitset objects = BITSET_INIT, tagged = BITSET_INIT;
 	char hex[OID_MAX_HEX_LEN + 1];
-	int ret;
+	int ret = verify_content(p, &answer->plain, &objects, err);
 
-	if (bitset_init(&objects, p->pack->pack->idx.nr) < 0)
-		return error_nomem(err);
-	ewah_or_into(&objects, &answer->objects);
-	ret = verify_set(p, &objects, &answer->checksum, err);
 	if (ret > 0)
 		ret = verify_request(p, &answer->request, &objects, err);
-	ewah_or_into(&objects, &answer->tags);
 	if (ret > 0)
-		ret = verify_set(p, &objects, &answer->tagged, err);
+		ret = verify_content(p, &answer->tagged, &tagged, err);
+	if (ret > 0)
+		ret = verify_tags(p, file, answer, &objects, &tagged, err);
 	bitset_release(&objects);
+	bitset_release(&tagged);
 	if (ret < 0)
 		return ret;
+	oid_to_hex(hex, &answer->plain.checksum, p->odb->algo);
 	return ret ? 0
-		   : error_set(
-			     err, ERR_CORRUPT,
-			     "%s: the prepared answer that ends with %s is "
-			     "wrong",
-			     p->pack->pack->name,
-			     oid_to_hex(hex, &answer->checksum, p->odb->algo));
+		   : error_set(err, ERR_CORRUPT,
+			       "%s: the prepared answer that ends with %s is "
+			       "wrong",
+			       p->pack->pack->name, hex);
 }
 
 /* Every answer of a file. */
@@ -158,7 +191,7 @@ static int verify_all(struct preparing *p, const struct prepared *file)
 	if (!ret)
 		ret = prepare_list(p, &nothing);
 	for (size_t i = 0; i < file->nr && !ret; i++)
-		ret = verify_answer(p, &file->answers[i], p->err);
+		ret = verify_answer(p, file, &file->answers[i], p->err);
 	return ret;
 }
 

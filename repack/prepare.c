@@ -66,15 +66,53 @@ static bool is_of_pack(const struct preparing *p, const struct found *found)
 	return found->space.pack == p->pack && !found->objects.nr;
 }
 
-/* Keep a set as a bitmap that the answer borrows. */
-static int keep(struct ewah *kept, struct ewah_view *view, uint32_t *nr,
-		const struct bitset *set, struct error *err)
+/* What a set is in the pack; `runs` is the caller's. */
+static int keep_runs(struct prepared_content *content,
+		     struct prepared_run **runs, const struct found *found,
+		     const struct bitset *set, struct error *err)
 {
-	if (ewah_from_bitset(kept, set) < 0)
-		return error_nomem(err);
-	*view = ewah_view_of(kept);
-	*nr = (uint32_t)bitset_count(set);
+	int ret = prepared_runs(runs, &content->run_nr, found->space.rev, set,
+				err);
+
+	content->runs = *runs;
+	content->object_nr = (uint32_t)bitset_count(set);
+	return ret;
+}
+
+/* Which of the tags that have a reference are in `set`. */
+static int keep_tags(struct ewah *along, const struct preparing *p,
+		     const struct found *found, const struct bitset *set,
+		     struct error *err)
+{
+	for (size_t i = 0; i < p->tag_nr; i++) {
+		uint32_t idx_pos, bit;
+
+		if (bitmap_space_find(&found->space, p->tags[i].tag.bytes,
+				      &idx_pos) &&
+		    bitmap_space_bit_of(&found->space, idx_pos, &bit) &&
+		    bitset_get(set, bit) && ewah_set(along, i) < 0)
+			return error_nomem(err);
+	}
 	return 0;
+}
+
+static int keep(const struct preparing *p, struct preparation *item,
+		struct found *found, const struct bitset *objects,
+		struct error *err)
+{
+	struct prepared_answer *answer = &item->answer;
+	struct bitset *all = &found->packed;
+	int ret = keep_runs(&answer->plain, &item->plain, found, objects, err);
+
+	if (!ret)
+		ret = keep_runs(&answer->tagged, &item->tagged, found, all,
+				err);
+	bitset_andnot(all, objects);
+	if (!ret)
+		ret = keep_tags(&item->along, p, found, all, err);
+	answer->along = ewah_view_of(&item->along);
+	item->is_done = !ret;
+	return ret;
 }
 
 /* The answer without tags, of `objects`, and with those that are found. */
@@ -82,29 +120,22 @@ static int answer_with_tags(const struct preparing *p, struct preparation *item,
 			    struct found *found, const struct bitset *objects,
 			    struct error *err)
 {
-	struct prepared_answer *answer = &item->answer;
-	struct bitset *all = &found->packed;
-	int ret = prepare_hash(&answer->checksum, &found->space, objects, err);
+	struct oid *checksum = &item->answer.plain.checksum;
+	struct oid *tagged = &item->answer.tagged.checksum;
+	int ret = prepare_hash(checksum, &found->space, objects, err);
 
 	if (ret <= 0)
 		return ret;
 	ret = found_include_tags(found, err);
 	if (ret < 0 || !is_of_pack(p, found))
 		return ret;
-	answer->tagged = answer->checksum;
-	if (!bitset_equal(all, objects)) {
-		ret = prepare_hash(&answer->tagged, &found->space, all, err);
+	*tagged = *checksum;
+	if (!bitset_equal(&found->packed, objects)) {
+		ret = prepare_hash(tagged, &found->space, &found->packed, err);
 		if (ret <= 0)
 			return ret;
 	}
-	bitset_andnot(all, objects);
-	ret = keep(&item->objects, &answer->objects, &answer->object_nr,
-		   objects, err);
-	if (!ret)
-		ret = keep(&item->tags, &answer->tags, &answer->tag_nr, all,
-			   err);
-	item->is_done = !ret;
-	return ret;
+	return keep(p, item, found, objects, err);
 }
 
 int prepare_find(struct found *found, const struct preparing *p,
@@ -164,20 +195,36 @@ static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
+static int put_tags(struct buf *out, const struct preparing *p)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < p->tag_nr && !ret; i++)
+		ret = buf_append(out, p->tags[i].tag.bytes,
+				 hash_len(p->odb->algo));
+	return ret;
+}
+
 /* The file's bytes; none when nothing could be prepared. */
 static int put_answers(struct buf *out, const struct preparing *p)
 {
 	struct prepared_answer *answers = mem_alloc(p->nr, sizeof(*answers));
-	const struct pack *pack = p->pack->pack;
-	size_t nr = 0;
-	int ret = answers ? 0 : ERR_NOMEM;
+	struct buf tags = BUF_INIT;
+	struct prepared file = {
+		.algo = p->odb->algo,
+		.pack_checksum = p->pack->pack->checksum,
+		.tag_nr = (uint32_t)p->tag_nr,
+		.answers = answers,
+	};
+	int ret = answers ? put_tags(&tags, p) : ERR_NOMEM;
 
 	for (size_t i = 0; i < p->nr && !ret; i++)
 		if (p->list[i].is_done)
-			answers[nr++] = p->list[i].answer;
-	if (!ret && nr)
-		ret = prepared_write(out, &pack->checksum, pack->algo, answers,
-				     nr);
+			answers[file.nr++] = p->list[i].answer;
+	file.tags = (const uint8_t *)tags.data;
+	if (!ret && file.nr)
+		ret = prepared_write(out, &file);
+	buf_release(&tags);
 	free(answers);
 	return ret < 0 ? error_nomem(p->err) : 0;
 }
@@ -214,8 +261,9 @@ out:
 void preparing_release(struct preparing *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
-		ewah_release(&p->list[i].objects);
-		ewah_release(&p->list[i].tags);
+		free(p->list[i].plain);
+		free(p->list[i].tagged);
+		ewah_release(&p->list[i].along);
 		free(p->list[i].wants);
 	}
 	free(p->list);

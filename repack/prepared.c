@@ -1,95 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of prepared answers. */
+/* Prepared answers: which file has one, and what is in it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sort.h"
 #include "object/hash.h"
+#include "pack/pack.h"
 #include "repack/prepared.h"
-
-static const char magic[] = "PREP";
-
-enum { VERSION = 1 };
-
-static int corrupt(const char *name, const char *what, struct error *err)
-{
-	return error_set(err, ERR_CORRUPT, "%s: %s", name, what);
-}
-
-static bool take_oid(struct oid *oid, struct cursor *c, enum hash_algo algo)
-{
-	const uint8_t *raw;
-
-	if (!cursor_bytes(c, &raw, hash_len(algo)))
-		return false;
-	oid_from_raw(oid, raw, algo);
-	return true;
-}
-
-static int parse_answer(struct prepared_answer *answer, struct cursor *c,
-			enum hash_algo algo, const char *name,
-			struct error *err)
-{
-	int ret;
-
-	if (!cursor_u8(c, &answer->request.kind) ||
-	    !take_oid(&answer->request.id, c, algo) ||
-	    !take_oid(&answer->checksum, c, algo) ||
-	    !take_oid(&answer->tagged, c, algo))
-		return corrupt(name, "ends within an answer", err);
-	ret = ewah_view_parse(&answer->objects, c, err);
-	if (!ret)
-		ret = ewah_view_parse(&answer->tags, c, err);
-	if (ret < 0)
-		return ret;
-	answer->object_nr = (uint32_t)ewah_count(&answer->objects);
-	answer->tag_nr = (uint32_t)ewah_count(&answer->tags);
-	return 0;
-}
-
-static int parse_header(uint16_t *nr, struct oid *pack_checksum,
-			struct cursor *c, enum hash_algo algo, const char *name,
-			struct error *err)
-{
-	const uint8_t *start;
-
-	if (!cursor_bytes(c, &start, 6) || memcmp(start, magic, 4) != 0 ||
-	    start[4] != VERSION)
-		return corrupt(name, "not a file of prepared answers", err);
-	if (start[5] != (uint8_t)algo)
-		return corrupt(name, "wrong hash function", err);
-	if (!cursor_be16(c, nr) || !take_oid(pack_checksum, c, algo))
-		return corrupt(name, "ends within its header", err);
-	return 0;
-}
-
-int prepared_parse(struct prepared *p, const void *bytes, size_t len,
-		   enum hash_algo algo, const char *name, struct error *err)
-{
-	struct cursor c = cursor_make(bytes, len);
-	uint16_t nr = 0;
-	int ret;
-
-	*p = (struct prepared)PREPARED_INIT;
-	ret = hash_check_trailer(bytes, len, algo, name, err);
-	if (ret < 0)
-		return ret;
-	c.end -= hash_len(algo);
-	ret = parse_header(&nr, &p->pack_checksum, &c, algo, name, err);
-	if (!ret && nr > cursor_left(&c))
-		ret = corrupt(name, "ends within an answer", err);
-	if (!ret) {
-		p->answers = mem_calloc(nr, sizeof(*p->answers));
-		ret = p->answers ? 0 : error_nomem(err);
-	}
-	for (; p->nr < nr && !ret; p->nr++)
-		ret = parse_answer(&p->answers[p->nr], &c, algo, name, err);
-	if (!ret && cursor_left(&c))
-		ret = corrupt(name, "bytes after the last answer", err);
-	if (ret < 0)
-		prepared_close(p);
-	return ret;
-}
 
 const struct odb_pack *prepared_pack(const struct odb *odb,
 				     const struct oid *checksum)
@@ -100,12 +18,22 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 	return NULL;
 }
 
-/* Whether all answers are about objects that the pack has. */
+/* Whether runs end before the pack does. */
+static bool is_within(const struct prepared_content *content, uint64_t end)
+{
+	const struct prepared_run *last = &content->runs[content->run_nr - 1];
+
+	return last->off + last->len <= end;
+}
+
+/* Whether all answers are of bytes that the pack has. */
 static bool fits_pack(const struct prepared *p)
 {
+	uint64_t end = p->pack->pack->map.len - hash_len(p->algo);
+
 	for (size_t i = 0; i < p->nr; i++)
-		if (p->answers[i].objects.bits > p->pack->pack->idx.nr ||
-		    p->answers[i].tags.bits > p->pack->pack->idx.nr)
+		if (!is_within(&p->answers[i].plain, end) ||
+		    !is_within(&p->answers[i].tagged, end))
 			return false;
 	return true;
 }
@@ -128,7 +56,8 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 	if (!ret) {
 		p->pack = prepared_pack(odb, &p->pack_checksum);
 		if (p->pack && !fits_pack(p))
-			ret = corrupt(path.data, "not of its pack", err);
+			ret = error_set(err, ERR_CORRUPT, "%s: not of its pack",
+					path.data);
 	}
 	buf_release(&path);
 	if (!ret && p->pack)
@@ -140,6 +69,7 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 void prepared_close(struct prepared *p)
 {
 	free(p->answers);
+	free(p->runs);
 	sys_map_close(&p->map);
 	*p = (struct prepared)PREPARED_INIT;
 }
@@ -234,71 +164,126 @@ int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
 	return 0;
 }
 
-/* Whether all of a bitmap is in a set. */
-static bool is_in(const struct ewah_view *bits, uint32_t nr,
-		  const struct bitset *set)
+static bool has_runs(const struct prepared_content *content,
+		     const struct prepared_run *runs, size_t nr)
 {
-	return ewah_count_and(bits, set) == nr;
+	if (content->run_nr != nr)
+		return false;
+	for (size_t i = 0; i < nr; i++)
+		if (content->runs[i].off != runs[i].off ||
+		    content->runs[i].len != runs[i].len)
+			return false;
+	return true;
 }
 
-const struct oid *prepared_checksum(const struct prepared *p,
-				    const struct bitset *objects, size_t nr)
+const struct prepared_content *prepared_find_content(
+	const struct prepared *p, const struct prepared_run *runs, size_t nr)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		const struct prepared_answer *answer = &p->answers[i];
-		size_t tagged_nr = (size_t)answer->object_nr + answer->tag_nr;
 
-		if ((nr != answer->object_nr && nr != tagged_nr) ||
-		    !is_in(&answer->objects, answer->object_nr, objects))
-			continue;
-		if (nr == answer->object_nr)
-			return &answer->checksum;
-		if (is_in(&answer->tags, answer->tag_nr, objects))
+		if (has_runs(&answer->plain, runs, nr))
+			return &answer->plain;
+		if (has_runs(&answer->tagged, runs, nr))
 			return &answer->tagged;
 	}
 	return NULL;
 }
 
-static int write_answers(struct buf *out, enum hash_algo algo,
-			 const struct prepared_answer *answers, size_t nr)
+bool prepared_find_tag(const struct prepared *p, const struct oid *tag,
+		       uint32_t *at)
 {
-	size_t len = hash_len(algo);
-	int ret = 0;
+	size_t id_len = hash_len(p->algo);
+	uint32_t low = 0, high = p->tag_nr;
 
-	for (size_t i = 0; i < nr && !ret; i++) {
-		const struct prepared_answer *answer = &answers[i];
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		int cmp = memcmp(p->tags + mid * id_len, tag->bytes, id_len);
 
-		ret = buf_append_char(out, (char)answer->request.kind);
-		if (!ret)
-			ret = buf_append(out, answer->request.id.bytes, len);
-		if (!ret)
-			ret = buf_append(out, answer->checksum.bytes, len);
-		if (!ret)
-			ret = buf_append(out, answer->tagged.bytes, len);
-		if (!ret)
-			ret = ewah_view_write(out, &answer->objects);
-		if (!ret)
-			ret = ewah_view_write(out, &answer->tags);
+		*at = mid;
+		if (!cmp)
+			return true;
+		if (cmp < 0)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return ret;
+	return false;
 }
 
-int prepared_write(struct buf *out, const struct oid *pack_checksum,
-		   enum hash_algo algo, const struct prepared_answer *answers,
-		   size_t nr)
+bool prepared_has(const struct prepared_content *content, uint64_t off)
 {
-	uint8_t header[8];
-	size_t start = out->len;
-	int ret;
+	size_t low = 0, high = content->run_nr;
 
-	memcpy(header, magic, 4);
-	header[4] = VERSION;
-	header[5] = (uint8_t)algo;
-	store_be16(header + 6, (uint16_t)nr);
-	ret = buf_append(out, header, sizeof(header));
-	if (!ret)
-		ret = buf_append(out, pack_checksum->bytes, hash_len(algo));
-	if (!ret)
-		ret = write_answers(out, algo, answers, nr);
-	return ret < 0 ? ret : hash_append_trailer(out, start, algo, NULL);
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct prepared_run *run = &content->runs[mid];
+
+		if (off < run->off)
+			high = mid;
+		else if (off - run->off < run->len)
+			return true;
+		else
+			low = mid + 1;
+	}
+	return false;
+}
+
+uint64_t prepared_bytes(const struct prepared_content *content)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < content->run_nr; i++)
+		bytes += content->runs[i].len;
+	return bytes;
+}
+
+int prepared_runs(struct prepared_run **runs, size_t *nr,
+		  const struct pack_rev *rev, const struct bitset *objects,
+		  struct error *err)
+{
+	size_t alloc = 0, next;
+
+	*runs = NULL;
+	*nr = 0;
+	for (size_t pos = bitset_next(objects, 0); pos < objects->bits;
+	     pos = bitset_next(objects, next)) {
+		uint64_t off = pack_rev_offset(rev, (uint32_t)pos), end;
+
+		next = bitset_next_unset(objects, pos);
+		end = pack_rev_offset(rev, (uint32_t)next);
+		if (mem_grow(runs, &alloc, *nr + 1, sizeof(**runs)) < 0)
+			return error_nomem(err);
+		if (end <= off)
+			return error_set(err, ERR_CORRUPT,
+					 "objects are not in the order of the "
+					 "pack");
+		(*runs)[(*nr)++] = (struct prepared_run){off, end - off};
+	}
+	return 0;
+}
+
+/* The pack_pos of what begins at an offset, or of the end. */
+static bool find_pos(const struct pack_rev *rev, uint64_t off, uint32_t *pos)
+{
+	*pos = rev->idx->nr;
+	return off == rev->end || pack_rev_find(rev, off, pos);
+}
+
+bool prepared_objects(struct bitset *objects, const struct pack_rev *rev,
+		      const struct prepared_content *content)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < content->run_nr; i++) {
+		const struct prepared_run *run = &content->runs[i];
+		uint32_t first, end;
+
+		if (!pack_rev_find(rev, run->off, &first) ||
+		    !find_pos(rev, run->off + run->len, &end))
+			return false;
+		bitset_set_range(objects, first, end);
+		nr += end - first;
+	}
+	return nr == content->object_nr;
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pack/copy.h"
 #include "repack/reuse-part.h"
 #include "repack/reuse.h"
-#include "sys/io.h"
 
 struct reuse {
 	const struct reuse_request *r;
@@ -14,12 +14,11 @@ struct reuse {
 	size_t part_nr;
 	struct reuse_part *part; /* the last of them, that is being copied */
 	struct pack_writer *writer;
-	int fd;            /* owned: of the part's pack; -1: none */
+	struct pack_copy copy; /* of the part's pack */
 	uint32_t done_bit; /* what is wanted before it was copied, but for */
 	struct bitset *left_over; /* these; no words: none yet */
 	uint64_t span_start;      /* of bytes not yet put */
 	uint64_t span_end;        /* == span_start: none */
-	uint64_t dropped;         /* pages before this offset were let go */
 	uint32_t next_pos;        /* pack_pos after the entry that was looked at
 				     last, */
 	uint64_t next_off;        /* and where it is */
@@ -28,94 +27,19 @@ struct reuse {
 	bool changed_headers;
 };
 
-/*
- * Bytes put at a time: they are hashed, then written, and should not have to
- * come from memory twice.
- */
+/* Bytes that are collected before they are put. */
 #define SPAN_MAX ((size_t)512 << 10)
-
-/* Bytes of a pack to send for which it is opened again. */
-#define FILE_MIN ((size_t)1 << 20)
-
-/* Pages behind are let go, so that a clone does not hold the whole pack. */
-#define DROP_MIN ((size_t)8 << 20)
 
 /* How far ahead offsets are announced, and then entries. */
 #define PREFETCH_NR 16
 #define PREFETCH_ENTRY_NR 8
-
-/* Let go the pages of [*dropped, until) when they are many. */
-static void drop_behind(const struct pack *pack, uint64_t *dropped,
-			uint64_t until)
-{
-	if (until - *dropped < DROP_MIN)
-		return;
-	sys_map_drop(&pack->map, (size_t)*dropped, (size_t)(until - *dropped));
-	*dropped = until;
-}
-
-/* The piece of [start, end) that is put at a time. */
-static struct sys_file_span piece_of(const struct pack *pack, int fd,
-				     uint64_t start, uint64_t end)
-{
-	return (struct sys_file_span){
-		.bytes = pack->map.data + start,
-		.len = end - start < SPAN_MAX ? (size_t)(end - start)
-					      : SPAN_MAX,
-		.fd = fd,
-		.off = start,
-	};
-}
-
-static int put_span(struct reuse *u, uint64_t start, uint64_t end,
-		    struct error *err)
-{
-	const struct pack *pack = u->part->pack;
-
-	while (start < end) {
-		struct sys_file_span piece = piece_of(pack, u->fd, start, end);
-		int ret = u->fd < 0 ? pack_writer_put(u->writer, piece.bytes,
-						      piece.len, err)
-				    : pack_writer_put_file(u->writer, &piece,
-							   err);
-
-		if (ret < 0)
-			return ret;
-		start += piece.len;
-		drop_behind(pack, &u->dropped, start);
-	}
-	return 0;
-}
-
-int reuse_file(const struct pack *pack, struct pack_sink sink,
-	       struct progress *progress, struct error *err)
-{
-	uint64_t dropped = 0, end = pack->map.len, done = 0;
-	int fd = pack_open_file(pack), ret = 0;
-
-	for (uint64_t start = 0; start < end && !ret;) {
-		struct sys_file_span piece = piece_of(pack, fd, start, end);
-		uint64_t objects = (uint64_t)((double)(start + piece.len) /
-					      (double)end * pack->idx.nr);
-
-		ret = fd < 0 ? sink.put(sink.ctx, piece.bytes, piece.len, err)
-			     : pack_sink_put_file(&sink, &piece, err);
-		if (!ret)
-			ret = progress_step(progress, objects - done, err);
-		done = objects;
-		start += piece.len;
-		drop_behind(pack, &dropped, start);
-	}
-	sys_close(fd);
-	return ret;
-}
 
 static int flush_span(struct reuse *u, struct error *err)
 {
 	uint64_t start = u->span_start;
 
 	u->span_start = u->span_end;
-	return put_span(u, start, u->span_end, err);
+	return pack_copy_put(&u->copy, u->writer, start, u->span_end, err);
 }
 
 /* Offset in the new pack of what comes next. */
@@ -350,25 +274,6 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 	return 0;
 }
 
-/* The bits [first, end), as they lie there. */
-static int take_run(struct reuse *u, size_t first, size_t end,
-		    struct error *err)
-{
-	const struct reuse_part *part = u->part;
-	uint64_t off = pack_rev_offset(
-		part->rev, reuse_part_pack_pos(part, (uint32_t)first));
-	uint64_t past = pack_rev_offset(
-		part->rev, reuse_part_pack_pos(part, (uint32_t)end - 1) + 1);
-
-	if (off > past || past > part->pack->map.len)
-		return error_set(err, ERR_CORRUPT,
-				 "%s: objects are not in the order of the pack",
-				 part->pack->path);
-	u->objects += (uint32_t)(end - first);
-	u->bytes += past - off;
-	return put_span(u, off, past, err);
-}
-
 /*
  * All objects of the pack are wanted and the receiver reads every kind of
  * entry: no header needs to be looked at.
@@ -376,11 +281,18 @@ static int take_run(struct reuse *u, size_t first, size_t end,
 static int take_all(struct reuse *u, struct error *err)
 {
 	const struct reuse_part *part = u->part;
+	uint64_t off = pack_rev_offset(part->rev, 0);
+	int ret;
 
-	if (begin_segment(u, pack_rev_offset(part->rev, 0)) < 0)
+	if (begin_segment(u, off) < 0)
 		return error_nomem(err);
 	u->done_bit = part->first + part->nr;
-	return take_run(u, part->first, (size_t)part->first + part->nr, err);
+	u->objects += part->nr;
+	u->bytes += part->rev->end - off;
+	ret = pack_copy_put(&u->copy, u->writer, off, part->rev->end, err);
+	if (!ret && u->r->progress)
+		ret = progress_step(u->r->progress, part->nr, err);
+	return ret;
 }
 
 static bool wants_all(const struct reuse *u)
@@ -432,24 +344,6 @@ static int take_each(struct reuse *u, struct error *err)
 	return flush_span(u, err);
 }
 
-static int take_runs(struct reuse *u, struct error *err)
-{
-	const struct bitset *want = u->r->want;
-	size_t end = (size_t)u->part->first + u->part->nr, next;
-	int ret = 0;
-
-	for (size_t bit = bitset_next(want, u->part->first); bit < end && !ret;
-	     bit = bitset_next(want, next)) {
-		next = bitset_next_unset(want, bit);
-		if (next > end)
-			next = end;
-		ret = take_run(u, bit, next, err);
-		if (!ret)
-			ret = progress_step(u->r->progress, next - bit, err);
-	}
-	return ret;
-}
-
 /* Nothing of a part is copied. */
 static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 		 struct error *err)
@@ -465,14 +359,11 @@ static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 	return 0;
 }
 
-/* Whether much will be sent of a pack, to who can take it from the file. */
-static bool is_worth_opening(const struct reuse *u, size_t wanted)
+/* Bytes of a part, if objects are as large as others in the pack. */
+static uint64_t estimate(const struct pack *pack, size_t wanted)
 {
-	const struct pack *pack = u->part->pack;
-
-	return u->writer->sink.put_file &&
-	       (double)wanted / pack->idx.nr * (double)pack->map.len >=
-		       (double)FILE_MIN;
+	return (uint64_t)((double)wanted / pack->idx.nr *
+			  (double)pack->map.len);
 }
 
 static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
@@ -487,14 +378,11 @@ static int take_part(struct reuse *u, const struct bitmap_space_part *bits,
 	if (ret)
 		return ret < 0 ? ret : leave(u, bits, err);
 	u->span_start = u->span_end = UINT64_MAX;
-	u->dropped = 0;
 	u->next_pos = UINT32_MAX;
-	u->fd = is_worth_opening(u, wanted) ? pack_open_file(u->part->pack)
-					    : -1;
-	ret = u->r->as_stored ? take_runs(u, err)
-	      : wants_all(u)  ? take_all(u, err)
-			      : take_each(u, err);
-	sys_close(u->fd);
+	pack_copy_open(&u->copy, u->part->pack, u->writer,
+		       estimate(u->part->pack, wanted));
+	ret = wants_all(u) ? take_all(u, err) : take_each(u, err);
+	pack_copy_close(&u->copy);
 	return ret;
 }
 

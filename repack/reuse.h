@@ -36,11 +36,9 @@ struct reuse_request {
 	const struct bitset *want;        /* bit_pos to send */
 	const struct bitset *had;         /* bit_pos that the receiver has, for
 					     thin bases; NULL: none */
-	bool all_packs; /* copy from all packs, not only from the
-			   first (preferred) one */
-	bool ofs_delta; /* else bases are named by id */
-	bool as_stored; /* all can be copied as it is, that is known: nothing
-			   is looked at */
+	bool all_packs;            /* copy from all packs, not only from the
+				      first (preferred) one */
+	bool ofs_delta;            /* else bases are named by id */
 	struct progress *progress; /* counts objects; NULL: none */
 };
 
@@ -51,14 +49,6 @@ struct reuse_report {
 	bool changed_headers;    /* distances to bases were not what they
 				    are in the pack */
 };
-
-/*
- * The whole file, with the header and the checksum that it has: nothing is
- * hashed, and what a disk has damaged does not get a checksum that says it is
- * right.
- */
-int reuse_file(const struct pack *pack, struct pack_sink sink,
-	       struct progress *progress, struct error *err);
 
 /*
  * Copy into *writer. Bits of `want` that could not be copied are set in

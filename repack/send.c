@@ -278,7 +278,6 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 							      : NULL,
 		.all_packs = s->options->reuse_all_packs,
 		.ofs_delta = s->request->ofs_delta,
-		.as_stored = writer->has_checksum,
 		.progress = progress,
 	};
 	struct reuse_report report = {0};
@@ -317,44 +316,32 @@ static int send_nothing(struct send *s, struct pack_sink sink,
 	return ret;
 }
 
-/* Whether what is asked for is a pack that there is, of version 2. */
-static bool is_stored_pack(const struct send *s, size_t packed)
+static int send_content(struct send *s, struct pack_writer *writer,
+			struct progress *progress, struct error *err)
 {
-	const struct odb_pack *indexed = s->found.space.pack;
-	const struct pack *pack = indexed ? indexed->pack : NULL;
-
-	return pack && packed && !s->items.nr && packed == pack->idx.nr &&
-	       pack->map.data[7] == 2 && s->request->ofs_delta &&
-	       repack_copies_spans(s->options);
-}
-
-static int send_stored_pack(struct send *s, struct pack_sink sink,
-			    struct error *err)
-{
-	const struct pack *pack = s->found.space.pack->pack;
-	struct progress progress;
+	const struct prepared_content *content = s->found.content;
 	uint64_t start = begin(s, "reuse-pack");
-	int ret;
+	int ret = prepared_send(content, s->found.content_pack->pack, writer,
+				progress, err);
 
-	progress_start(&progress, s->options->write_progress, "Writing objects",
-		       pack->idx.nr);
-	ret = reuse_file(pack, sink, &progress, err);
-	progress_stop(&progress);
-	s->report->strategy = "stored pack";
 	s->report->reuse_ns += end(s, "reuse-pack", start);
-	s->report->objects = s->report->pack_reused = pack->idx.nr;
-	s->report->bytes_verbatim = pack_rev_offset(s->found.space.rev,
-						    pack->idx.nr) -
-				    pack_rev_offset(s->found.space.rev, 0);
+	s->report->objects += content->object_nr;
+	s->report->pack_reused += content->object_nr;
+	s->report->packs_reused++;
+	s->report->bytes_verbatim += prepared_bytes(content);
 	return ret;
 }
 
-/* Whether all of it is prepared, and if so what the pack ends with. */
-static bool is_prepared(const struct send *s, struct oid *checksum)
+/*
+ * What is sent as it is stored, and nothing else, ends as it is known: nothing
+ * is hashed, and what a disk has damaged does not get a checksum that says it
+ * is right.
+ */
+static void expect_checksum(const struct send *s, struct pack_writer *writer)
 {
-	return s->options->use_prepared && s->request->ofs_delta &&
-	       !s->items.nr && repack_copies_spans(s->options) &&
-	       found_checksum(&s->found, checksum);
+	writer->has_checksum = s->found.content && !s->items.nr;
+	if (writer->has_checksum)
+		writer->checksum = s->found.content->checksum;
 }
 
 static int send_all(struct send *s, struct pack_sink sink, struct error *err)
@@ -362,21 +349,22 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 	struct pack_writer writer;
 	struct progress progress;
 	struct oid checksum;
+	const struct prepared_content *content = s->found.content;
 	size_t packed = bitset_count(&s->found.packed);
-	size_t nr = packed + s->items.nr;
+	size_t nr = (content ? content->object_nr : 0) + packed + s->items.nr;
 	int ret;
 
-	if (is_stored_pack(s, packed))
-		return send_stored_pack(s, sink, err);
 	if (nr > UINT32_MAX)
 		return error_set(err, ERR_UNSUPPORTED,
 				 "more objects than a pack can hold");
 	ret = pack_writer_init(&writer, sink, (uint32_t)nr, s->odb->algo, false,
 			       err);
 	writer.counts_only = s->options->counts_only;
-	writer.has_checksum = is_prepared(s, &writer.checksum);
+	expect_checksum(s, &writer);
 	progress_start(&progress, s->options->write_progress, "Writing objects",
 		       nr);
+	if (!ret && content)
+		ret = send_content(s, &writer, &progress, err);
 	if (!ret && packed && repack_copies_spans(s->options))
 		ret = send_spans(s, &writer, &progress, err);
 	else if (!ret && packed)
@@ -432,6 +420,18 @@ static int leave_out(struct send *s, struct error *err)
 	return ret;
 }
 
+static int look_for_stored(struct send *s, struct error *err)
+{
+	int ret = 0;
+
+	if (s->request->ofs_delta && repack_copies_spans(s->options))
+		ret = found_look_for_stored(&s->found, s->options->use_prepared,
+					    err);
+	if (s->found.content == &s->found.whole)
+		s->report->strategy = "stored pack";
+	return ret;
+}
+
 int repack_send(const struct odb *odb, const struct repack_request *request,
 		const struct repack_send_options *options,
 		struct pack_sink sink, struct repack_report *report,
@@ -458,6 +458,8 @@ int repack_send(const struct odb *odb, const struct repack_request *request,
 	if (!ret && request->thin && options->window &&
 	    repack_copies_spans(options))
 		ret = found_withhold_versions(&s.found, err);
+	if (!ret)
+		ret = look_for_stored(&s, err);
 	if (!ret)
 		ret = load_items(&s, err);
 	if (!ret)

@@ -71,7 +71,7 @@ test_expect_success 'clones of a branch, of all branches, of everything' '
 	strategy_of prepared &&
 	has_all c --branches --tags &&
 	clone_of_us c --mirror &&
-	strategy_of "stored pack" &&
+	strategy_of prepared &&
 	has_all c --all
 '
 

@@ -4,21 +4,32 @@
 #include "repack/prepared.h"
 #include "t/fuzz/fuzz.h"
 
+static void use_content(const struct prepared *p,
+			const struct prepared_content *content)
+{
+	require(prepared_find_content(p, content->runs, content->run_nr) !=
+		NULL);
+	require(prepared_has(content, content->runs[0].off));
+	require(!prepared_has(content, content->runs[0].off - 1));
+}
+
 static void use(const struct prepared *p)
 {
+	struct oid oid;
+	uint32_t at;
+
 	for (size_t i = 0; i < p->nr; i++) {
 		const struct prepared_answer *answer = &p->answers[i];
-		struct bitset set = BITSET_INIT;
 
 		require(prepared_find(p, &answer->request) != NULL);
-		/* A run may stand for more than is worth its memory. */
-		if (answer->objects.bits > 1 << 20)
-			continue;
-		require(!bitset_init(&set, answer->objects.bits));
-		ewah_or_into(&set, &answer->objects);
-		require(bitset_count(&set) == answer->object_nr);
-		require(prepared_checksum(p, &set, answer->object_nr) != NULL);
-		bitset_release(&set);
+		use_content(p, &answer->plain);
+		use_content(p, &answer->tagged);
+		require(!p->tag_nr || !ewah_test(&answer->along, p->tag_nr));
+	}
+	for (uint32_t i = 0; i < p->tag_nr; i++) {
+		oid_from_raw(&oid, p->tags + i * hash_len(p->algo), p->algo);
+		if (prepared_find_tag(p, &oid, &at))
+			require(at < p->tag_nr);
 	}
 }
 

@@ -6,23 +6,25 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "object/hash.h"
 #include "repack/prepared.h"
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
 #define ANSWERS 5
-#define BITS 700
+#define RUNS 40
+#define TAGS 70
 
 struct file {
-	enum hash_algo algo;
-	struct oid pack_checksum;
-	struct bitset objects[ANSWERS], tags[ANSWERS];
-	struct ewah ewahs[2 * ANSWERS];
+	struct prepared made;
 	struct prepared_answer answers[ANSWERS];
-	size_t nr;
+	struct prepared_run runs[2 * ANSWERS][RUNS];
+	struct ewah along[ANSWERS];
+	uint8_t tags[TAGS * OID_MAX_LEN];
 	struct buf bytes;
 };
 
@@ -33,90 +35,125 @@ static void random_oid(struct oid *oid, enum hash_algo algo, uint64_t *seed)
 		oid->bytes[i] = (uint8_t)random_next(seed);
 }
 
-/* One in `ratio` of the bits, but for those in `without`. */
-static void random_set(struct bitset *set, struct ewah *ewah, uint64_t ratio,
-		       const struct bitset *without, uint64_t *seed)
+static void random_content(struct prepared_content *content,
+			   struct prepared_run runs[RUNS], enum hash_algo algo,
+			   uint64_t *seed)
 {
-	assert_int_equal(bitset_init(set, BITS), 0);
-	for (size_t bit = 0; bit < BITS; bit++)
-		if (random_next(seed) % ratio == 0)
-			bitset_set(set, bit);
-	if (without)
-		bitset_andnot(set, without);
-	ewah_init(ewah);
-	assert_int_equal(ewah_from_bitset(ewah, set), 0);
+	uint64_t off = 12;
+
+	random_oid(&content->checksum, algo, seed);
+	content->runs = runs;
+	content->run_nr = 1 + random_next(seed) % RUNS;
+	content->object_nr = (uint32_t)content->run_nr + 5;
+	for (size_t i = 0; i < content->run_nr; i++) {
+		runs[i].off = off;
+		runs[i].len = 1 + random_next(seed) % (UINT64_C(1) << 40);
+		off += runs[i].len + 1 + random_next(seed) % 1000;
+	}
+}
+
+/* Tags that ascend, and which of them come along. */
+static void random_tags(struct file *f, size_t answer, uint64_t *seed)
+{
+	ewah_init(&f->along[answer]);
+	for (size_t i = 0; i < f->made.tag_nr; i++)
+		if (random_next(seed) % 3 == 0)
+			assert_int_equal(ewah_set(&f->along[answer], i), 0);
+	f->answers[answer].along = ewah_view_of(&f->along[answer]);
 }
 
 static void file_init(struct file *f, enum hash_algo algo, size_t nr,
 		      uint64_t *seed)
 {
 	memset(f, 0, sizeof(*f));
-	f->algo = algo;
-	f->nr = nr;
-	random_oid(&f->pack_checksum, algo, seed);
+	f->made.algo = algo;
+	f->made.nr = nr;
+	f->made.answers = f->answers;
+	f->made.tags = f->tags;
+	f->made.tag_nr = nr % 3 ? TAGS : 0;
+	for (size_t i = 0; i < f->made.tag_nr; i++)
+		f->tags[i * hash_len(algo)] = (uint8_t)(3 * i);
+	random_oid(&f->made.pack_checksum, algo, seed);
 	for (size_t i = 0; i < nr; i++) {
 		struct prepared_answer *answer = &f->answers[i];
-		struct bitset *objects = &f->objects[i], *tags = &f->tags[i];
 
-		random_set(objects, &f->ewahs[2 * i], i + 2, NULL, seed);
-		random_set(tags, &f->ewahs[2 * i + 1], 30, objects, seed);
 		answer->request.kind = (uint8_t)(1 + i % 4);
 		random_oid(&answer->request.id, algo, seed);
-		random_oid(&answer->checksum, algo, seed);
-		random_oid(&answer->tagged, algo, seed);
-		answer->objects = ewah_view_of(&f->ewahs[2 * i]);
-		answer->tags = ewah_view_of(&f->ewahs[2 * i + 1]);
-		answer->object_nr = (uint32_t)bitset_count(objects);
-		answer->tag_nr = (uint32_t)bitset_count(tags);
+		random_content(&answer->plain, f->runs[2 * i], algo, seed);
+		random_content(&answer->tagged, f->runs[2 * i + 1], algo, seed);
+		random_tags(f, i, seed);
 	}
-	assert_int_equal(prepared_write(&f->bytes, &f->pack_checksum, algo,
-					f->answers, nr),
-			 0);
+	assert_int_equal(prepared_write(&f->bytes, &f->made), 0);
 }
 
 static void file_release(struct file *f)
 {
-	for (size_t i = 0; i < f->nr; i++) {
-		bitset_release(&f->objects[i]);
-		bitset_release(&f->tags[i]);
-		ewah_release(&f->ewahs[2 * i]);
-		ewah_release(&f->ewahs[2 * i + 1]);
-	}
+	for (size_t i = 0; i < f->made.nr; i++)
+		ewah_release(&f->along[i]);
 	buf_release(&f->bytes);
 }
 
 static int parse(struct prepared *p, const struct file *f)
 {
-	return prepared_parse(p, f->bytes.data, f->bytes.len, f->algo, "file",
-			      NULL);
+	return prepared_parse(p, f->bytes.data, f->bytes.len, f->made.algo,
+			      "file", NULL);
 }
 
-static bool is_known(const struct prepared *p, const struct bitset *set,
-		     const struct oid *checksum)
+/* By its runs, and which offsets are in these. */
+static void check_content(const struct prepared *p,
+			  const struct prepared_content *content,
+			  struct prepared_content *expect)
 {
-	const struct oid *got = prepared_checksum(p, set, bitset_count(set));
+	struct prepared_run *last =
+		(struct prepared_run *)&expect->runs[expect->run_nr - 1];
+	uint64_t bytes = 0;
 
-	return got && oid_equal(got, checksum);
+	assert_true(oid_equal(&content->checksum, &expect->checksum));
+	assert_int_equal(content->object_nr, expect->object_nr);
+	assert_ptr_equal(prepared_find_content(p, expect->runs, expect->run_nr),
+			 content);
+	for (size_t i = 0; i < content->run_nr; i++) {
+		const struct prepared_run *run = &content->runs[i];
+
+		assert_false(prepared_has(content, run->off - 1));
+		assert_true(prepared_has(content, run->off));
+		assert_true(prepared_has(content, run->off + run->len - 1));
+		assert_false(prepared_has(content, run->off + run->len));
+		bytes += run->len;
+	}
+	assert_int_equal(prepared_bytes(content), bytes);
+	last->len++;
+	assert_null(prepared_find_content(p, expect->runs, expect->run_nr));
 }
 
-/* By request, by its objects, and by these with tags. */
 static void check_answer(const struct prepared *p, struct file *f, size_t i)
 {
-	const struct prepared_answer *expect = &f->answers[i];
+	struct prepared_answer *expect = &f->answers[i];
 	const struct prepared_answer *answer = &p->answers[i];
 	struct prepared_request request = expect->request;
-	struct bitset *set = &f->objects[i];
 
 	assert_ptr_equal(prepared_find(p, &request), answer);
 	request.kind ^= 4;
 	assert_null(prepared_find(p, &request));
-	assert_int_equal(answer->object_nr, expect->object_nr);
-	assert_int_equal(answer->tag_nr, expect->tag_nr);
-	assert_true(is_known(p, set, &expect->checksum));
-	bitset_or(set, &f->tags[i]);
-	assert_true(is_known(p, set, &expect->tagged));
-	bitset_unset(set, bitset_next(&f->tags[i], 0));
-	assert_null(prepared_checksum(p, set, bitset_count(set)));
+	check_content(p, &answer->plain, &expect->plain);
+	check_content(p, &answer->tagged, &expect->tagged);
+	for (size_t k = 0; k < p->tag_nr; k++)
+		assert_int_equal(ewah_test(&answer->along, k),
+				 ewah_test(&expect->along, k));
+}
+
+static void check_tags(const struct prepared *p, uint64_t *seed)
+{
+	struct oid oid;
+	uint32_t at;
+
+	for (uint32_t i = 0; i < p->tag_nr; i++) {
+		oid_from_raw(&oid, p->tags + i * hash_len(p->algo), p->algo);
+		assert_true(prepared_find_tag(p, &oid, &at));
+		assert_int_equal(at, i);
+		random_oid(&oid, p->algo, seed);
+		assert_false(prepared_find_tag(p, &oid, &at));
+	}
 }
 
 static void there_and_back(void **state)
@@ -129,8 +166,10 @@ static void there_and_back(void **state)
 
 		file_init(&f, nr % 2 ? HASH_SHA256 : HASH_SHA1, nr, &seed);
 		assert_int_equal(parse(&p, &f), 0);
-		assert_true(oid_equal(&p.pack_checksum, &f.pack_checksum));
+		assert_true(oid_equal(&p.pack_checksum, &f.made.pack_checksum));
 		assert_int_equal(p.nr, nr);
+		assert_int_equal(p.tag_nr, f.made.tag_nr);
+		check_tags(&p, &seed);
 		for (size_t i = 0; i < nr; i++)
 			check_answer(&p, &f, i);
 		prepared_close(&p);
@@ -142,17 +181,22 @@ static void there_and_back(void **state)
 static void worked_example(void **state)
 {
 	static const char example[] =
-		"50524550 01 01 0001"
+		"50524550 02 01 0001 00000002"
 		" 069543fd 64102fc8 f326b98f ba297c80 7ebce5f8"
+		" 11111111 11111111 11111111 11111111 11111111"
+		" 22222222 22222222 22222222 22222222 22222222"
 		" 02"
 		" e83c5163 316f89bf bde7d9ab 23ca2e25 604af290"
 		" 5da13333 33333333 33333333 33333333 33333377"
+		" 00000003 00000002"
+		" 00000000 0000000c 00000000 00000040"
+		" 00000000 00000100 00000000 00000200"
 		" 9b024444 44444444 44444444 44444444 4444441c"
-		" 00000005 00000002 00000002 00000000"
-		" 00000000 00000015 00000000"
+		" 00000004 00000001"
+		" 00000000 0000000c 00000000 000002f4"
 		" 00000002 00000002 00000002 00000000"
 		" 00000000 00000002 00000000"
-		" a52de96d f2811aa5 0db817f2 a52d270f 3b66a650";
+		" 5a86169f 3f33b481 8db45b80 00812c8e 88d050fb";
 	struct buf bytes = BUF_INIT, again = BUF_INIT;
 	const struct prepared_answer *answer;
 	struct prepared p;
@@ -164,13 +208,14 @@ static void worked_example(void **state)
 	assert_int_equal(p.nr, 1);
 	answer = &p.answers[0];
 	assert_int_equal(answer->request.kind, PREPARED_DEPTH_1);
-	assert_int_equal(answer->object_nr, 3);
-	assert_true(ewah_test(&answer->objects, 4));
-	assert_int_equal(answer->tag_nr, 1);
-	assert_true(ewah_test(&answer->tags, 1));
-	assert_int_equal(
-		prepared_write(&again, &p.pack_checksum, HASH_SHA1, answer, 1),
-		0);
+	assert_int_equal(answer->plain.object_nr, 3);
+	assert_int_equal(answer->plain.run_nr, 2);
+	assert_int_equal(answer->plain.runs[1].off, 0x100);
+	assert_int_equal(answer->plain.runs[1].len, 0x200);
+	assert_int_equal(answer->tagged.object_nr, 4);
+	assert_false(ewah_test(&answer->along, 0));
+	assert_true(ewah_test(&answer->along, 1));
+	assert_int_equal(prepared_write(&again, &p), 0);
 	assert_int_equal(again.len, bytes.len);
 	assert_memory_equal(again.data, bytes.data, bytes.len);
 	prepared_close(&p);
@@ -208,6 +253,83 @@ static void requests(void **state)
 	assert_true(oid_equal(&b.id, &wants[0]));
 }
 
+#define NR 1000
+
+/* A pack's index, with offsets that ascend with the ids, and its order. */
+struct indexed {
+	struct oid ids[NR];
+	struct buf file;
+	struct pack_idx idx;
+	struct pack_rev rev;
+};
+
+static void indexed_init(struct indexed *p, uint64_t *seed)
+{
+	struct pack_idx_entry entries[NR];
+	uint64_t off = 12;
+	struct oid checksum;
+
+	memset(p, 0, sizeof(*p));
+	random_oid(&checksum, HASH_SHA1, seed);
+	for (uint32_t i = 0; i < NR; i++) {
+		store_be32(p->ids[i].bytes, i * 4000000);
+		entries[i] = (struct pack_idx_entry){p->ids[i].bytes, off, 0};
+		off += 2 + random_next(seed) % 5000;
+	}
+	assert_int_equal(pack_idx_write(&p->file, entries, NR, &checksum, 2,
+					HASH_SHA1, NULL),
+			 0);
+	assert_int_equal(pack_idx_parse(&p->idx, p->file.data, p->file.len,
+					HASH_SHA1, "index", NULL),
+			 0);
+	assert_int_equal(
+		pack_rev_compute(&p->rev, &p->idx, off + hash_len(HASH_SHA1)),
+		0);
+}
+
+static void indexed_release(struct indexed *p)
+{
+	pack_rev_release(&p->rev);
+	pack_idx_release(&p->idx);
+	buf_release(&p->file);
+}
+
+/* Some objects of a pack as runs of it, and back. */
+static void runs_of_objects(void **state)
+{
+	uint64_t seed = random_seed();
+	static struct indexed pack;
+
+	indexed_init(&pack, &seed);
+	for (uint64_t ratio = 1; ratio < 10; ratio++) {
+		struct bitset set = BITSET_INIT, again = BITSET_INIT;
+		struct prepared_content content;
+		struct prepared_run *runs;
+
+		assert_int_equal(bitset_init(&set, NR), 0);
+		assert_int_equal(bitset_init(&again, NR), 0);
+		for (size_t i = 0; i < NR; i++)
+			if (random_next(&seed) % ratio == 0)
+				bitset_set(&set, i);
+		assert_int_equal(prepared_runs(&runs, &content.run_nr,
+					       &pack.rev, &set, NULL),
+				 0);
+		content.runs = runs;
+		content.object_nr = (uint32_t)bitset_count(&set);
+		assert_true(prepared_objects(&again, &pack.rev, &content));
+		assert_true(bitset_equal(&again, &set));
+		content.object_nr++;
+		assert_false(prepared_objects(&again, &pack.rev, &content));
+		content.object_nr--;
+		runs[content.run_nr / 2].off++;
+		assert_false(prepared_objects(&again, &pack.rev, &content));
+		free(runs);
+		bitset_release(&set);
+		bitset_release(&again);
+	}
+	indexed_release(&pack);
+}
+
 static void what_is_broken(void **state)
 {
 	uint64_t seed = random_seed();
@@ -215,7 +337,7 @@ static void what_is_broken(void **state)
 	struct file f;
 
 	file_init(&f, HASH_SHA1, ANSWERS, &seed);
-	for (size_t at = 0; at < f.bytes.len; at += 3) {
+	for (size_t at = 0; at < f.bytes.len; at += 7) {
 		f.bytes.data[at] ^= 0x10;
 		assert_int_equal(parse(&p, &f), ERR_CORRUPT);
 		f.bytes.data[at] ^= 0x10;
@@ -257,6 +379,7 @@ int main(void)
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(worked_example),
 		cmocka_unit_test(requests),
+		cmocka_unit_test(runs_of_objects),
 		cmocka_unit_test(what_is_broken),
 		cmocka_unit_test(what_is_wrong),
 	};

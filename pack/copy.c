@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Copying bytes of a stored pack. */
+#include "pack/copy.h"
+#include "sys/io.h"
+
+/*
+ * Bytes put at a time: they are hashed, then written, and should not have to
+ * come from memory twice.
+ */
+#define PIECE_MAX ((size_t)512 << 10)
+
+/* Bytes for which the file is opened again. */
+#define FILE_MIN ((size_t)1 << 20)
+
+/* Pages behind are let go, so that a clone does not hold the whole pack. */
+#define DROP_MIN ((size_t)8 << 20)
+
+void pack_copy_open(struct pack_copy *copy, const struct pack *pack,
+		    const struct pack_writer *writer, uint64_t bytes)
+{
+	bool by_file = writer->sink.put_file && bytes >= FILE_MIN;
+
+	*copy = (struct pack_copy){
+		.pack = pack,
+		.fd = by_file ? pack_open_file(pack) : -1,
+	};
+}
+
+void pack_copy_close(struct pack_copy *copy)
+{
+	sys_close(copy->fd);
+	copy->fd = -1;
+}
+
+static void drop_behind(struct pack_copy *copy, uint64_t until)
+{
+	if (until - copy->dropped < DROP_MIN)
+		return;
+	sys_map_drop(&copy->pack->map, (size_t)copy->dropped,
+		     (size_t)(until - copy->dropped));
+	copy->dropped = until;
+}
+
+int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
+		  uint64_t start, uint64_t end, struct error *err)
+{
+	const struct sys_map *map = &copy->pack->map;
+
+	if (start > end || (start < end && end > map->len))
+		return error_set_at(err, ERR_CORRUPT, copy->pack->path, start,
+				    "objects are not in the order of the pack");
+	while (start < end) {
+		uint64_t left = end - start;
+		struct sys_file_span piece = {
+			.bytes = map->data + start,
+			.len = left < PIECE_MAX ? (size_t)left : PIECE_MAX,
+			.fd = copy->fd,
+			.off = start,
+		};
+		int ret = piece.fd < 0
+				  ? pack_writer_put(writer, piece.bytes,
+						    piece.len, err)
+				  : pack_writer_put_file(writer, &piece, err);
+
+		if (ret < 0)
+			return ret;
+		start += piece.len;
+		drop_behind(copy, start);
+	}
+	return 0;
+}

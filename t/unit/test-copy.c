@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* pack/copy.c: bytes of a pack, by way of its map or of its file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "pack/copy.h"
+#include "t/unit/random.h"
+#include "t/unit/tmprepo.h"
+
+/* Enough for the file to be opened, and for pages to be let go. */
+#define LEN ((size_t)9 << 20)
+
+struct env {
+	struct tmprepo t;
+	struct pack pack; /* of bytes at random */
+	struct buf got;
+	size_t by_file; /* bytes that came as such */
+};
+
+static void env_init(struct env *e, uint64_t *seed)
+{
+	uint8_t *bytes = malloc(LEN);
+	struct buf path = BUF_INIT, file = BUF_INIT;
+
+	memset(e, 0, sizeof(*e));
+	assert_non_null(bytes);
+	for (size_t i = 0; i < LEN; i += 8) {
+		uint64_t word = random_next(seed);
+
+		memcpy(bytes + i, &word, 8);
+	}
+	tmprepo_init(&e->t, HASH_SHA1);
+	tmprepo_write_len(&e->t, "objects/pack/pack-a.pack", bytes, LEN);
+	buf_printf(&path, "%s/pack/pack-a", e->t.objects);
+	buf_printf(&file, "%s.pack", path.data);
+	assert_int_equal(sys_map_open(&e->pack.map, file.data, NULL), 0);
+	e->pack.path = buf_detach(&path, NULL);
+	e->pack.algo = HASH_SHA1;
+	memcpy(e->pack.checksum.bytes, bytes + LEN - 20, 20);
+	buf_release(&file);
+	free(bytes);
+}
+
+static void env_release(struct env *e)
+{
+	sys_map_close(&e->pack.map);
+	free(e->pack.path);
+	buf_release(&e->got);
+	tmprepo_release(&e->t);
+}
+
+static int put(void *ctx, const void *bytes, size_t len, struct error *err)
+{
+	struct env *e = ctx;
+
+	return buf_append(&e->got, bytes, len);
+}
+
+static int put_file(void *ctx, const struct sys_file_span *span,
+		    struct error *err)
+{
+	struct env *e = ctx;
+
+	e->by_file += span->len;
+	return buf_append(&e->got, span->bytes, span->len);
+}
+
+static void check(struct env *e, bool takes_files, uint64_t start, uint64_t end)
+{
+	const struct pack_sink sink = {put, e, takes_files ? put_file : NULL};
+	struct pack_writer writer;
+	struct pack_copy copy;
+	struct oid checksum;
+
+	buf_reset(&e->got);
+	e->by_file = 0;
+	assert_int_equal(
+		pack_writer_init(&writer, sink, 1, HASH_SHA1, false, NULL), 0);
+	pack_copy_open(&copy, &e->pack, &writer, end - start);
+	assert_int_equal(pack_copy_put(&copy, &writer, start, end, NULL), 0);
+	assert_int_equal(pack_copy_put(&copy, &writer, end, end, NULL), 0);
+	pack_copy_close(&copy);
+	assert_int_equal(pack_writer_finish(&writer, &checksum, NULL), 0);
+	pack_writer_release(&writer);
+	assert_int_equal(e->got.len, PACK_HEADER_LEN + (end - start) + 20);
+	assert_memory_equal(e->got.data + PACK_HEADER_LEN,
+			    e->pack.map.data + start, end - start);
+}
+
+static void by_map_and_by_file(void **state)
+{
+	uint64_t seed = random_seed();
+	struct env e;
+
+	env_init(&e, &seed);
+	for (int i = 0; i < 8; i++) {
+		uint64_t end = random_next(&seed) % LEN;
+		uint64_t start = i ? end / 2 : end;
+
+		check(&e, i % 2, start, end);
+		if (!(i % 2) || end - start < 1 << 20)
+			assert_int_equal(e.by_file, 0);
+		else
+			assert_true(e.by_file > (end - start) / 2);
+	}
+	check(&e, true, 0, LEN);
+	assert_int_equal(e.by_file, LEN);
+	tmprepo_remove(&e.t, "objects/pack/pack-a.pack");
+	check(&e, true, 0, LEN);
+	assert_int_equal(e.by_file, 0);
+	env_release(&e);
+}
+
+static void what_is_not_there(void **state)
+{
+	const struct pack_sink sink = {.put = put};
+	uint64_t seed = random_seed();
+	struct pack_writer writer;
+	struct pack_copy copy;
+	struct env e;
+
+	env_init(&e, &seed);
+	assert_int_equal(
+		pack_writer_init(&writer, sink, 1, HASH_SHA1, false, NULL), 0);
+	pack_copy_open(&copy, &e.pack, &writer, 100);
+	assert_int_equal(pack_copy_put(&copy, &writer, 12, LEN + 1, NULL),
+			 ERR_CORRUPT);
+	assert_int_equal(pack_copy_put(&copy, &writer, 13, 12, NULL),
+			 ERR_CORRUPT);
+	pack_copy_close(&copy);
+	pack_writer_release(&writer);
+	env_release(&e);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_map_and_by_file),
+		cmocka_unit_test(what_is_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
