@@ -95,19 +95,36 @@ static int take_bytes(struct tree_splice *s, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* The first entry of the base that begins at or after `off`; nr: its end. */
-static uint32_t entry_from(const struct tree_starts *base, uint32_t off)
+/*
+ * The first entry of the base that begins at or after `off`; nr: its end. It
+ * is looked for around `near`.
+ */
+static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
+			   uint32_t off)
 {
 	const uint32_t *at = base->starts;
-	uint32_t len = base->nr;
+	uint32_t lo = near, hi = near, step = 1;
 
-	while (len) {
-		uint32_t half = (len + 1) / 2;
-
-		at += at[half - 1] < off ? half : 0;
-		len -= half;
+	/* starts[hi] is not before off; what is before lo is. */
+	while (lo && at[lo - 1] >= off) {
+		hi = lo - 1;
+		lo = lo > step ? lo - step : 0;
+		step *= 2;
 	}
-	return (uint32_t)(at - base->starts);
+	while (at[hi] < off) {
+		lo = hi + 1;
+		hi = base->nr - hi > step ? hi + step : base->nr;
+		step *= 2;
+	}
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (at[mid] < off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 /* Take bytes [off, end) of the base, all in its entry i. */
@@ -158,23 +175,86 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Take bytes [off, end) of the base. */
+/* ---- what deltas say */
+
+/* An instruction, and where in the base it copies from. */
+struct splice_op {
+	const uint8_t *insert; /* NULL: a copy */
+	uint32_t off, len;
+	uint32_t first; /* entries of the base: the first that begins in what */
+	uint32_t last;  /* is copied, the first that begins behind it */
+};
+
+/* Instructions that are looked at together. */
+#define OPS_TOGETHER 32
+
+/* Where the reading of a delta is. */
+struct splice_run {
+	const struct tree_starts *base;
+	struct cursor c;
+	uint64_t density; /* entries in 2^32 bytes of the base, about */
+	uint32_t near;    /* an entry near what is copied next */
+};
+
+/*
+ * Find the entries that a copy is of, and load those that it copies a part of:
+ * they are in random places.
+ */
+static void locate(struct tree_splice *s, struct splice_run *r,
+		   struct splice_op *op)
+{
+	const uint32_t *starts = r->base->starts;
+	uint32_t end = op->off + op->len, guess;
+
+	op->first = entry_from(r->base, r->near, op->off);
+	guess = op->first + (uint32_t)(op->len * r->density >> 32);
+	op->last = entry_from(r->base, min_u32(guess, r->base->nr), end);
+	if (starts[op->first] > op->off)
+		__builtin_prefetch(s->ops->old_bytes(s->ctx, op->first - 1));
+	if (starts[op->last] > end)
+		__builtin_prefetch(s->ops->old_bytes(s->ctx, op->last - 1));
+	r->near = op->last;
+}
+
+/* Take the next instructions; returns how many, or negative. */
+static int take_ops(struct tree_splice *s, struct splice_run *r,
+		    struct splice_op *ops)
+{
+	uint32_t base_len = r->base->starts[r->base->nr];
+	struct delta_op op;
+	int nr = 0, more = 0;
+
+	while (nr < OPS_TOGETHER &&
+	       (more = delta_next(&op, &r->c, base_len)) > 0) {
+		if (op.len >= UINT32_MAX)
+			return ERR_UNSUPPORTED;
+		ops[nr].insert = op.insert;
+		ops[nr].off = op.insert ? 0 : (uint32_t)op.off;
+		ops[nr].len = (uint32_t)op.len;
+		if (!op.insert)
+			locate(s, r, &ops[nr]);
+		nr++;
+	}
+	return more < 0 ? more : nr;
+}
+
+/* Take what a copy is of. */
 static int take_copy(struct tree_splice *s, const struct tree_starts *base,
-		     uint32_t off, uint32_t end)
+		     const struct splice_op *op)
 {
 	const uint32_t *starts = base->starts;
-	uint32_t i = entry_from(base, off), last;
+	uint32_t i = op->first, last = op->last, end = op->off + op->len;
 	int ret = 0;
 
-	if (starts[i] > off)
-		ret = take_piece(s, base, i - 1, off, min_u32(starts[i], end));
+	if (starts[i] > op->off)
+		ret = take_piece(s, base, i - 1, op->off,
+				 min_u32(starts[i], end));
 	/* Until both are between two entries. */
 	for (; !ret && s->part.len && starts[i] < end; i++)
 		ret = take_piece(s, base, i, starts[i],
 				 min_u32(starts[i + 1], end));
 	if (ret < 0 || starts[i] >= end)
 		return ret;
-	last = entry_from(base, end);
 	if (starts[last] > end)
 		last--;
 	if (take_range(s, base, i, last) < 0)
@@ -185,40 +265,44 @@ static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 }
 
 static int take_op(struct tree_splice *s, const struct tree_starts *base,
-		   const struct delta_op *op)
+		   const struct splice_op *op)
 {
 	if (op->len >= UINT32_MAX - s->at - s->part.len)
 		return ERR_UNSUPPORTED;
 	if (op->insert)
 		return take_bytes(s, op->insert, op->len);
-	return take_copy(s, base, (uint32_t)op->off,
-			 (uint32_t)(op->off + op->len));
+	return take_copy(s, base, op);
 }
 
 int tree_splice_delta(struct tree_splice *s, const struct tree_starts *base,
 		      const uint8_t *delta, size_t delta_len)
 {
-	struct cursor c = cursor_make(delta, delta_len);
+	struct splice_run r = {.base = base,
+			       .c = cursor_make(delta, delta_len)};
 	uint32_t base_len = base->starts[base->nr];
+	struct splice_op ops[OPS_TOGETHER];
 	uint64_t base_size, size;
-	struct delta_op op;
 	size_t header_len;
-	int ret;
+	int nr;
 
 	if (delta_sizes(delta, delta_len, &base_size, &size, &header_len) < 0 ||
 	    base_size != base_len)
 		return ERR_CORRUPT;
 	if (start(s) < 0)
 		return ERR_NOMEM;
-	c.p += header_len;
-	while ((ret = delta_next(&op, &c, base_len)) > 0) {
-		ret = take_op(s, base, &op);
-		if (ret < 0)
-			return ret;
+	r.c.p += header_len;
+	r.density = ((uint64_t)base->nr << 32) / ((uint64_t)base_len + 1);
+	while ((nr = take_ops(s, &r, ops)) > 0) {
+		for (int i = 0; i < nr; i++) {
+			int ret = take_op(s, base, &ops[i]);
+
+			if (ret < 0)
+				return ret;
+		}
 	}
-	if (ret < 0 || s->part.len || s->at != size)
-		return ERR_CORRUPT;
-	return 0;
+	if (nr < 0)
+		return nr;
+	return s->part.len || s->at != size ? ERR_CORRUPT : 0;
 }
 
 int tree_splice_error(int code, struct objspace *space, uint32_t obj_pos,
