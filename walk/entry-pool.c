@@ -10,24 +10,22 @@
 enum {
 	SLOT_NR_MIN = 1024,
 	PROBES_MAX = 16,
+	CACHE_LINE = 64,
 };
 
 int entry_pool_init(struct entry_pool *pool)
 {
 	*pool = (struct entry_pool){0};
 	pool->slots = mem_calloc(SLOT_NR_MIN, sizeof(*pool->slots));
-	if (!pool->slots || mem_grow(&pool->entries, &pool->entry_alloc, 1,
-				     sizeof(*pool->entries)) < 0)
+	if (!pool->slots)
 		return ERR_NOMEM;
 	pool->slot_nr = SLOT_NR_MIN;
-	pool->entries[0].start = 0;
 	return 0;
 }
 
 void entry_pool_release(struct entry_pool *pool)
 {
-	free(pool->bytes);
-	free(pool->entries);
+	free(pool->words);
 	free(pool->slots);
 	*pool = (struct entry_pool){0};
 }
@@ -35,14 +33,21 @@ void entry_pool_release(struct entry_pool *pool)
 void entry_pool_reset(struct entry_pool *pool)
 {
 	memset(pool->slots, 0, pool->slot_nr * sizeof(*pool->slots));
-	pool->len = 0;
+	pool->used = pool->end = 0;
 	pool->nr = 0;
+	pool->waiting_nr = 0;
 }
 
 size_t entry_pool_size(const struct entry_pool *pool)
 {
-	return pool->len + (pool->nr + 1) * sizeof(*pool->entries) +
+	return pool->used * sizeof(*pool->words) +
 	       pool->slot_nr * sizeof(*pool->slots);
+}
+
+/* Words of an entry of `len` bytes, with what is noted of it. */
+static size_t words_of(size_t len)
+{
+	return (sizeof(struct pool_entry) + len + 7) / 8;
 }
 
 static uint64_t load_word(const uint8_t *p)
@@ -53,39 +58,69 @@ static uint64_t load_word(const uint8_t *p)
 	return word;
 }
 
-/* An entry is never shorter than a word. */
+/* Two words at a time, the last two at the end: an entry has more than that. */
 static uint32_t hash_entry(const uint8_t *raw, size_t len)
 {
-	uint64_t h = len;
+	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t a = len, b = 0;
 
-	for (size_t i = 0; i + 8 < len; i += 8) {
-		h = (h ^ load_word(raw + i)) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
+	for (size_t i = 0; i + 16 < len; i += 16) {
+		a = (a ^ load_word(raw + i)) * factor;
+		b = (b ^ load_word(raw + i + 8)) * factor;
 	}
-	h = (h ^ load_word(raw + len - 8)) * UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(h >> 32);
+	a = (a ^ load_word(raw + len - 16)) * factor;
+	b = (b ^ load_word(raw + len - 8)) * factor;
+	a ^= b >> 32 | b << 32;
+	return (uint32_t)((a ^ a >> 32) * factor >> 32);
 }
 
-/*
- * Whether an entry is these bytes. Entries of one name differ in their ids:
- * those, at the end, are looked at first.
- */
-static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
-		     const uint8_t *raw, size_t len)
+int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len)
 {
-	const uint8_t *known = entry_pool_raw(pool, entry_nr);
+	size_t nr = words_of(len), end;
+	uint64_t *words;
+	uint32_t hash;
 
-	return entry_pool_len(pool, entry_nr) == len &&
-	       load_word(known + len - 8) == load_word(raw + len - 8) &&
-	       !memcmp(known, raw, len - 8);
+	if (len > UINT32_MAX - sizeof(struct pool_entry) ||
+	    !mem_add(&end, pool->end, nr) || end >= ENTRY_POOL_NONE ||
+	    mem_grow(&pool->words, &pool->alloc, end, sizeof(*words)) < 0)
+		return ERR_NOMEM;
+	words = pool->words + pool->end;
+	words[nr - 1] = 0;
+	*(struct pool_entry *)(void *)words = (struct pool_entry){
+		.obj_pos = ENTRY_POOL_NONE,
+		.len = (uint32_t)len,
+	};
+	memcpy(words + 1, raw, len);
+	hash = hash_entry(raw, len);
+	__builtin_prefetch(&pool->slots[hash & (pool->slot_nr - 1)]);
+	pool->waiting[pool->waiting_nr++] = (struct pool_slot){
+		hash, (uint32_t)pool->end};
+	pool->end = end;
+	return 0;
+}
+
+/* Whether an entry is the same as the one at place `waiting`. */
+static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
+		     uint32_t waiting)
+{
+	const uint64_t *known = pool->words + entry_nr;
+	const uint64_t *entry = pool->words + waiting;
+	size_t nr = words_of(entry_pool_len(pool, waiting));
+	uint64_t differ = 0;
+
+	if (entry_pool_len(pool, entry_nr) != entry_pool_len(pool, waiting))
+		return false;
+	for (size_t i = 1; i < nr; i++)
+		differ |= known[i] ^ entry[i];
+	return !differ;
 }
 
 /*
- * The slot that holds the entry, or the one to put it into. `raw` NULL: only
- * look for room.
+ * The slot that holds the entry at place `waiting`, or the one to put it into.
+ * ENTRY_POOL_NONE: only look for room.
  */
 static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
-				   const uint8_t *raw, size_t len)
+				   uint32_t waiting)
 {
 	size_t mask = pool->slot_nr - 1;
 	struct pool_slot *slot = NULL;
@@ -94,11 +129,11 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 		slot = &pool->slots[(hash + i) & mask];
 		if (!slot->entry_nr)
 			return slot;
-		if (raw && slot->hash == hash &&
-		    is_entry(pool, slot->entry_nr - 1, raw, len))
+		if (waiting != ENTRY_POOL_NONE && slot->hash == hash &&
+		    is_entry(pool, slot->entry_nr - 1, waiting))
 			return slot;
 	}
-	if (raw)
+	if (waiting != ENTRY_POOL_NONE)
 		slot->entry_nr = 0;
 	return slot;
 }
@@ -115,60 +150,55 @@ static void grow_slots(struct entry_pool *pool)
 		return;
 	for (size_t i = 0; i < pool->slot_nr; i++)
 		if (pool->slots[i].entry_nr)
-			*find_slot(&bigger, pool->slots[i].hash, NULL,
-				   0) = pool->slots[i];
+			*find_slot(&bigger, pool->slots[i].hash,
+				   ENTRY_POOL_NONE) = pool->slots[i];
 	free(pool->slots);
-	*pool = bigger;
+	pool->slots = bigger.slots;
+	pool->slot_nr = bigger.slot_nr;
 }
 
-static int append(struct entry_pool *pool, const uint8_t *raw, size_t len)
+/* Load the entry that is most likely the same as one that waits. */
+static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 {
-	size_t end;
+	const struct pool_slot *slot = &pool->slots[hash & (pool->slot_nr - 1)];
+	const uint8_t *entry;
 
-	if (!mem_add(&end, pool->len, len) || end > UINT32_MAX ||
-	    mem_grow(&pool->bytes, &pool->alloc, end, 1) < 0 ||
-	    mem_grow(&pool->entries, &pool->entry_alloc, pool->nr + 2,
-		     sizeof(*pool->entries)) < 0)
-		return ERR_NOMEM;
-	memcpy(pool->bytes + pool->len, raw, len);
-	pool->len = end;
-	pool->entries[pool->nr].obj_pos = ENTRY_POOL_NONE;
-	pool->entries[pool->nr++].next = ENTRY_POOL_NONE;
-	pool->entries[pool->nr].start = (uint32_t)end;
-	return 0;
+	if (!slot->entry_nr)
+		return;
+	entry = (const uint8_t *)(pool->words + slot->entry_nr - 1);
+	__builtin_prefetch(entry);
+	__builtin_prefetch(entry + CACHE_LINE);
 }
 
-static int find_or_append(struct entry_pool *pool, const uint8_t *raw,
-			  size_t len, uint32_t *entry_nr)
+/* The entry at a place behind `used` gets a number: it moves to the others. */
+static uint32_t keep(struct entry_pool *pool, uint32_t waiting)
 {
-	uint32_t hash = hash_entry(raw, len);
-	struct pool_slot *slot;
+	uint32_t entry_nr = (uint32_t)pool->used;
+	size_t nr = words_of(entry_pool_len(pool, waiting));
 
-	if (pool->nr >= pool->slot_nr / 2)
+	memmove(pool->words + entry_nr, pool->words + waiting,
+		nr * sizeof(*pool->words));
+	pool->used += nr;
+	pool->nr++;
+	return entry_nr;
+}
+
+void entry_pool_settle(struct entry_pool *pool, uint32_t *entry_nrs)
+{
+	if (pool->nr + pool->waiting_nr > pool->slot_nr / 2)
 		grow_slots(pool);
-	slot = find_slot(pool, hash, raw, len);
-	if (!slot->entry_nr) {
-		if (append(pool, raw, len) < 0)
-			return ERR_NOMEM;
-		*slot = (struct pool_slot){hash, (uint32_t)pool->nr};
-	}
-	*entry_nr = slot->entry_nr - 1;
-	return 0;
-}
+	for (uint32_t i = 0; i < pool->waiting_nr; i++)
+		prefetch_entry(pool, pool->waiting[i].hash);
+	for (uint32_t i = 0; i < pool->waiting_nr; i++) {
+		uint32_t hash = pool->waiting[i].hash;
+		uint32_t waiting = pool->waiting[i].entry_nr;
+		struct pool_slot *slot = find_slot(pool, hash, waiting);
 
-int entry_pool_add(struct entry_pool *pool, uint32_t prev, const uint8_t *raw,
-		   size_t len, uint32_t *entry_nr)
-{
-	uint32_t next = prev == ENTRY_POOL_NONE ? ENTRY_POOL_NONE
-						: pool->entries[prev].next;
-
-	if (next != ENTRY_POOL_NONE && is_entry(pool, next, raw, len)) {
-		*entry_nr = next;
-		return 0;
+		if (!slot->entry_nr)
+			*slot = (struct pool_slot){hash,
+						   keep(pool, waiting) + 1};
+		entry_nrs[i] = slot->entry_nr - 1;
 	}
-	if (find_or_append(pool, raw, len, entry_nr) < 0)
-		return ERR_NOMEM;
-	if (prev != ENTRY_POOL_NONE)
-		pool->entries[prev].next = *entry_nr;
-	return 0;
+	pool->waiting_nr = 0;
+	pool->end = pool->used;
 }

@@ -9,8 +9,15 @@
  * found again through a table with a bounded search, and one that is not
  * found gets a second number. Callers fall back on comparing bytes.
  *
+ * Where an entry is known from is a random place of a few megabytes. So
+ * entries are put down some at a time, and then numbered together, so that the
+ * waits for memory overlap:
+ *
+ *	words  | obj_pos, len | "100644 a\0..id.." | obj_pos, len | ...
+ *	         ^ entry_nr 0                        ^ entry_nr 5
+ *
  * One thread. Numbers and pointers are good until the pool is reset;
- * pointers also end with the next entry added.
+ * pointers also end with the next entry put down.
  */
 #ifndef WALK_ENTRY_POOL_H
 #define WALK_ENTRY_POOL_H
@@ -24,12 +31,14 @@
 
 #define ENTRY_POOL_NONE UINT32_MAX
 
+/* Entries that can wait for their numbers. */
+#define ENTRY_POOL_WAIT_MAX 32
+
 struct pool_entry {
-	uint32_t start;   /* in `bytes`; it ends where the next one starts */
 	uint32_t obj_pos; /* of its object, noted by the pool's user, or
 			     ENTRY_POOL_NONE */
-	uint32_t next;    /* entry_nr that came after it last time, or
-			     ENTRY_POOL_NONE */
+	uint32_t len;
+	uint8_t raw[]; /* len bytes, and zeros up to a whole word */
 };
 
 struct pool_slot {
@@ -38,12 +47,16 @@ struct pool_slot {
 };
 
 struct entry_pool {
-	uint8_t *bytes; /* owned: entries one after the other */
-	size_t len, alloc;
-	struct pool_entry *entries; /* owned: nr and one that ends the last */
-	size_t nr, entry_alloc;
+	/* Owned: entries one after the other, each at a whole word. Its place
+	 * is its number. Those that wait are behind `used`. */
+	uint64_t *words;
+	size_t used, end, alloc;
+	size_t nr;               /* entries with a number */
 	struct pool_slot *slots; /* owned: a power of two of them */
 	size_t slot_nr;
+	struct pool_slot waiting[ENTRY_POOL_WAIT_MAX]; /* at places that are
+							  not numbers yet */
+	uint32_t waiting_nr;
 };
 
 /* 0 or ERR_NOMEM; release in any case. */
@@ -57,26 +70,42 @@ void entry_pool_reset(struct entry_pool *pool);
 size_t entry_pool_size(const struct entry_pool *pool);
 
 /*
- * The number of the entry of `len` bytes at `raw`, which tree_next() has
- * accepted; not in the pool's own memory. `prev` is the entry before it in
- * the tree, or ENTRY_POOL_NONE: the one that followed that last time is tried
- * first. 0 or ERR_NOMEM (also when four gigabytes are full).
+ * Put down the entry of `len` bytes at `raw`, which tree_next() has accepted;
+ * not in the pool's own memory. While fewer than ENTRY_POOL_WAIT_MAX wait. 0 or
+ * ERR_NOMEM (also when 32 gigabytes are full).
  */
-int entry_pool_add(struct entry_pool *pool, uint32_t prev, const uint8_t *raw,
-		   size_t len, uint32_t *entry_nr);
+int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len);
+
+/* Number those that wait, in the order in which they were put down. */
+void entry_pool_settle(struct entry_pool *pool, uint32_t *entry_nrs);
+
+static inline struct pool_entry *entry_pool_at(const struct entry_pool *pool,
+					       uint32_t entry_nr)
+{
+	return (struct pool_entry *)(void *)(pool->words + entry_nr);
+}
+
+/* The number of the entry behind this one in memory; pool->used: none. */
+static inline uint32_t entry_pool_after(const struct entry_pool *pool,
+					uint32_t entry_nr)
+{
+	size_t len = sizeof(struct pool_entry) +
+		     entry_pool_at(pool, entry_nr)->len;
+
+	return entry_nr + (uint32_t)((len + 7) / 8);
+}
 
 /* An entry's bytes. */
 static inline const uint8_t *entry_pool_raw(const struct entry_pool *pool,
 					    uint32_t entry_nr)
 {
-	return pool->bytes + pool->entries[entry_nr].start;
+	return entry_pool_at(pool, entry_nr)->raw;
 }
 
 static inline size_t entry_pool_len(const struct entry_pool *pool,
 				    uint32_t entry_nr)
 {
-	return pool->entries[entry_nr + 1].start -
-	       pool->entries[entry_nr].start;
+	return entry_pool_at(pool, entry_nr)->len;
 }
 
 /* An entry, taken apart. */

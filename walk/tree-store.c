@@ -236,7 +236,7 @@ int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 int tree_store_object(struct tree_store *store, uint32_t entry_nr,
 		      uint32_t *obj_pos)
 {
-	struct pool_entry *known = &store->pool.entries[entry_nr];
+	struct pool_entry *known = entry_pool_at(&store->pool, entry_nr);
 
 	if (known->obj_pos == ENTRY_POOL_NONE) {
 		struct tree_entry entry = {0};

@@ -23,20 +23,31 @@ static int take_old(void *ctx, uint32_t first, uint32_t last)
 	memcpy(b->entries + b->nr, b->base->entries + first,
 	       nr * sizeof(*b->entries));
 	b->nr += nr;
-	b->last = b->base->entries[last - 1];
 	return 0;
+}
+
+/* Give those that wait their numbers. */
+static void settle(struct tree_builder *b)
+{
+	uint32_t nr = b->pool->waiting_nr, entry_nrs[ENTRY_POOL_WAIT_MAX];
+
+	entry_pool_settle(b->pool, entry_nrs);
+	for (uint32_t i = 0; i < nr; i++)
+		b->entries[b->waiting[i]] = entry_nrs[i];
 }
 
 static int take_new(void *ctx, const struct tree_entry *entry)
 {
 	struct tree_builder *b = ctx;
+	uint32_t waiting = b->pool->waiting_nr;
 
 	if (mem_grow(&b->entries, &b->alloc, b->nr + 1, sizeof(*b->entries)) <
 		    0 ||
-	    entry_pool_add(b->pool, b->last, entry->raw, entry->raw_len,
-			   &b->last) < 0)
+	    entry_pool_put(b->pool, entry->raw, entry->raw_len) < 0)
 		return ERR_NOMEM;
-	b->entries[b->nr++] = b->last;
+	b->waiting[waiting] = (uint32_t)b->nr++;
+	if (waiting + 1 == ENTRY_POOL_WAIT_MAX)
+		settle(b);
 	return 0;
 }
 
@@ -62,18 +73,23 @@ void tree_builder_release(struct tree_builder *b)
 
 int tree_builder_parse(struct tree_builder *b, const uint8_t *bytes, size_t len)
 {
+	int ret;
+
 	b->nr = 0;
-	b->last = ENTRY_POOL_NONE;
-	return tree_splice_whole(&b->splice, bytes, len);
+	ret = tree_splice_whole(&b->splice, bytes, len);
+	settle(b);
+	return ret;
 }
 
 int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
 			const uint8_t *delta, size_t delta_len)
 {
 	const struct tree_starts starts = {base->starts, base->nr};
+	int ret;
 
 	b->nr = 0;
-	b->last = ENTRY_POOL_NONE;
 	b->base = base;
-	return tree_splice_delta(&b->splice, &starts, delta, delta_len);
+	ret = tree_splice_delta(&b->splice, &starts, delta, delta_len);
+	settle(b);
+	return ret;
 }

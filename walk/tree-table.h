@@ -29,7 +29,8 @@ struct tree_builder {
 	const struct tree_table *base; /* borrowed, while deriving */
 	uint32_t *entries;             /* owned */
 	size_t nr, alloc;
-	uint32_t last; /* the entry before the next one; ENTRY_POOL_NONE */
+	uint32_t waiting[ENTRY_POOL_WAIT_MAX]; /* places in `entries` of those
+						  that wait in the pool */
 };
 
 /* The builder stays where it is. */

@@ -32,36 +32,76 @@ static void make(struct sample *s, uint64_t number)
 	s->len = (size_t)n + 21;
 }
 
-static uint32_t add(struct entry_pool *pool, uint32_t prev, uint64_t number)
+/* Put some down, and number them; their numbers name them. */
+static void add_some(struct entry_pool *pool, const uint64_t *numbers,
+		     uint32_t nr, uint32_t *entry_nrs)
 {
 	struct sample s;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		make(&s, numbers[i]);
+		assert_int_equal(entry_pool_put(pool, (uint8_t *)s.raw, s.len),
+				 0);
+	}
+	entry_pool_settle(pool, entry_nrs);
+	assert_int_equal(pool->waiting_nr, 0);
+	assert_int_equal(pool->end, pool->used);
+	for (uint32_t i = 0; i < nr; i++) {
+		make(&s, numbers[i]);
+		assert_int_equal(entry_pool_len(pool, entry_nrs[i]), s.len);
+		assert_memory_equal(entry_pool_raw(pool, entry_nrs[i]), s.raw,
+				    s.len);
+	}
+}
+
+static uint32_t add(struct entry_pool *pool, uint64_t number)
+{
 	uint32_t nr;
 
-	make(&s, number);
-	assert_int_equal(
-		entry_pool_add(pool, prev, (uint8_t *)s.raw, s.len, &nr), 0);
-	assert_int_equal(entry_pool_len(pool, nr), s.len);
-	assert_memory_equal(entry_pool_raw(pool, nr), s.raw, s.len);
+	add_some(pool, &number, 1, &nr);
 	return nr;
+}
+
+/* Entries in memory are all that there are. */
+static void check_places(const struct entry_pool *pool)
+{
+	uint32_t at = 0;
+	size_t nr = 0;
+
+	for (; at < pool->used; nr++)
+		at = entry_pool_after(pool, at);
+	assert_int_equal(at, pool->used);
+	assert_int_equal(nr, pool->nr);
 }
 
 static void fill(struct entry_pool *pool, uint64_t *seed)
 {
 	uint32_t *nr_of = mem_alloc(ENTRIES, sizeof(*nr_of));
-	uint32_t again = 0, prev = ENTRY_POOL_NONE;
+	uint32_t again = 0, asked = 0;
 
 	assert_non_null(nr_of);
 	memset(nr_of, 0xff, ENTRIES * sizeof(*nr_of));
-	for (int i = 0; i < 20 * ENTRIES; i++) {
-		uint64_t number = random_next(seed) % ENTRIES;
-		uint32_t nr = add(pool, i % 3 ? prev : ENTRY_POOL_NONE, number);
+	while (asked < 20 * ENTRIES) {
+		uint64_t numbers[ENTRY_POOL_WAIT_MAX];
+		uint32_t nrs[ENTRY_POOL_WAIT_MAX];
+		uint32_t nr = random_next(seed) % (ENTRY_POOL_WAIT_MAX + 1);
 
-		if (nr_of[number] == ENTRY_POOL_NONE)
-			nr_of[number] = nr;
-		else
-			again += nr_of[number] != nr;
-		assert_true(entry_pool_equal(pool, nr, nr_of[number]));
-		prev = nr;
+		for (uint32_t i = 0; i < nr; i++)
+			numbers[i] = random_next(seed) % ENTRIES;
+		/* Twice the same, not known before. */
+		if (nr > 1)
+			numbers[nr - 1] = numbers[0];
+		add_some(pool, numbers, nr, nrs);
+		for (uint32_t i = 0; i < nr; i++) {
+			uint32_t *known = &nr_of[numbers[i]];
+
+			if (*known == ENTRY_POOL_NONE)
+				*known = nrs[i];
+			else
+				again += *known != nrs[i];
+			assert_true(entry_pool_equal(pool, nrs[i], *known));
+		}
+		asked += nr;
 	}
 	for (int i = 0; i < 1000; i++) {
 		uint64_t a = random_next(seed) % ENTRIES;
@@ -73,6 +113,7 @@ static void fill(struct entry_pool *pool, uint64_t *seed)
 	/* Second numbers are rare. */
 	assert_true(again < 20 * ENTRIES / 100);
 	assert_true(pool->nr < ENTRIES + ENTRIES / 100);
+	check_places(pool);
 	free(nr_of);
 }
 
@@ -83,30 +124,10 @@ static void random_entries(void **state)
 
 	assert_int_equal(entry_pool_init(&pool), 0);
 	fill(&pool, &seed);
-	assert_true(entry_pool_size(&pool) > pool.len);
+	assert_true(entry_pool_size(&pool) > 8 * pool.used);
 	entry_pool_reset(&pool);
 	assert_int_equal(pool.nr, 0);
 	fill(&pool, &seed);
-	entry_pool_release(&pool);
-}
-
-/* What followed an entry last time is found without the table. */
-static void successors(void **state)
-{
-	struct entry_pool pool;
-	uint32_t a, b, c;
-
-	assert_int_equal(entry_pool_init(&pool), 0);
-	a = add(&pool, ENTRY_POOL_NONE, 1);
-	b = add(&pool, a, 2);
-	assert_int_equal(pool.entries[a].next, b);
-	assert_int_equal(pool.entries[b].next, ENTRY_POOL_NONE);
-	assert_int_equal(pool.entries[b].obj_pos, ENTRY_POOL_NONE);
-	memset(pool.slots, 0, pool.slot_nr * sizeof(*pool.slots));
-	assert_int_equal(add(&pool, a, 2), b);
-	c = add(&pool, a, 3);
-	assert_int_equal(pool.entries[a].next, c);
-	assert_int_not_equal(add(&pool, a, 2), c);
 	entry_pool_release(&pool);
 }
 
@@ -117,12 +138,39 @@ static void crowded_table(void **state)
 	uint32_t first, second;
 
 	assert_int_equal(entry_pool_init(&pool), 0);
-	first = add(&pool, ENTRY_POOL_NONE, 1);
+	first = add(&pool, 1);
 	for (size_t i = 0; i < pool.slot_nr; i++)
 		pool.slots[i] = (struct pool_slot){(uint32_t)i, first + 1};
-	second = add(&pool, ENTRY_POOL_NONE, 2);
+	second = add(&pool, 2);
 	assert_int_not_equal(first, second);
-	assert_int_equal(add(&pool, ENTRY_POOL_NONE, 2), second);
+	assert_int_equal(add(&pool, 2), second);
+	entry_pool_release(&pool);
+}
+
+/* An entry that differs anywhere is another one; objects are noted of each. */
+static void single_bits(void **state)
+{
+	struct entry_pool pool;
+	struct sample s;
+	uint32_t first, nr;
+
+	make(&s, 71 * 1234 + 5);
+	assert_int_equal(entry_pool_init(&pool), 0);
+	first = add(&pool, 71 * 1234 + 5);
+	assert_int_equal(entry_pool_at(&pool, first)->obj_pos, ENTRY_POOL_NONE);
+	entry_pool_at(&pool, first)->obj_pos = 7;
+	for (size_t bit = 0; bit < 8 * s.len; bit++) {
+		s.raw[bit / 8] ^= (char)(1 << bit % 8);
+		assert_int_equal(entry_pool_put(&pool, (uint8_t *)s.raw, s.len),
+				 0);
+		entry_pool_settle(&pool, &nr);
+		assert_int_not_equal(nr, first);
+		assert_false(entry_pool_equal(&pool, nr, first));
+		s.raw[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	assert_int_equal(pool.nr, 8 * s.len + 1);
+	assert_int_equal(add(&pool, 71 * 1234 + 5), first);
+	assert_int_equal(entry_pool_at(&pool, first)->obj_pos, 7);
 	entry_pool_release(&pool);
 }
 
@@ -134,9 +182,8 @@ static void taken_apart(void **state)
 	uint32_t nr;
 
 	assert_int_equal(entry_pool_init(&pool), 0);
-	assert_int_equal(entry_pool_add(&pool, ENTRY_POOL_NONE, raw,
-					sizeof(raw) - 1, &nr),
-			 0);
+	assert_int_equal(entry_pool_put(&pool, raw, sizeof(raw) - 1), 0);
+	entry_pool_settle(&pool, &nr);
 	entry_pool_get(&entry, &pool, nr, HASH_SHA1);
 	assert_string_equal(entry.name, "dir");
 	assert_int_equal(entry.mode, 040000);
@@ -148,7 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_entries),
-		cmocka_unit_test(successors),
+		cmocka_unit_test(single_bits),
 		cmocka_unit_test(crowded_table),
 		cmocka_unit_test(taken_apart),
 	};
