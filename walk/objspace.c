@@ -48,8 +48,8 @@ void objspace_accelerate(struct objspace *space)
 }
 
 /* As odb_find_raw(), with the tables when there are any. */
-static bool find_packed(const struct objspace *space, const uint8_t *raw,
-			uint32_t *obj_pos)
+bool objspace_find_packed(const struct objspace *space, const uint8_t *raw,
+			  uint32_t *obj_pos)
 {
 	const struct odb *odb = space->odb;
 	uint32_t ids_pos;
@@ -101,7 +101,7 @@ int objspace_add(struct objspace *space, const uint8_t *raw, uint32_t *obj_pos)
 	struct oid oid;
 	int ret;
 
-	if (find_packed(space, raw, obj_pos))
+	if (objspace_find_packed(space, raw, obj_pos))
 		return 0;
 	oid_from_raw(&oid, raw, space->odb->algo);
 	pthread_mutex_lock(&space->lock);
@@ -117,7 +117,7 @@ bool objspace_find(struct objspace *space, const uint8_t *raw,
 	uint32_t index;
 	bool found;
 
-	if (find_packed(space, raw, obj_pos))
+	if (objspace_find_packed(space, raw, obj_pos))
 		return true;
 	oid_from_raw(&oid, raw, space->odb->algo);
 	pthread_mutex_lock(&space->lock);

@@ -61,6 +61,10 @@ int objspace_add(struct objspace *space, const uint8_t *raw, uint32_t *obj_pos);
 bool objspace_find(struct objspace *space, const uint8_t *raw,
 		   uint32_t *obj_pos);
 
+/* The number of a packed object; false otherwise. */
+bool objspace_find_packed(const struct objspace *space, const uint8_t *raw,
+			  uint32_t *obj_pos);
+
 /* One past the largest number given out. */
 uint32_t objspace_end(struct objspace *space);
 

@@ -37,7 +37,7 @@ struct path_changes *path_changes_new(struct objspace *space,
 	p->odb = space->odb;
 	p->algo = space->odb->algo;
 	buf_init(&p->path);
-	p->store = tree_store_new(space, cache_limit);
+	p->store = tree_store_new(space, cache_limit, false);
 	if (!p->store) {
 		free(p);
 		return NULL;

@@ -11,6 +11,9 @@
 /* Chains longer than this (circles) are the plain reader's. */
 #define CHAIN_MAX 10000
 
+/* Ids that are looked up together. */
+#define LOOK_UP_TOGETHER 32
+
 struct link {
 	uint64_t offset;
 	struct pack_entry entry;
@@ -22,12 +25,15 @@ struct tree_store {
 	size_t limit;
 	struct base_cache tables;
 	struct entry_pool pool;
+	bool wants_objects;
+	uint32_t looked_up; /* entries below have been, some at a time */
 	struct tree_builder builder;
 	struct link *chain; /* owned: from a tree to its base */
 	size_t chain_nr, chain_alloc;
 };
 
-struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit)
+struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
+				  bool wants_objects)
 {
 	struct tree_store *s = mem_calloc(1, sizeof(*s));
 
@@ -35,6 +41,7 @@ struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit)
 		return NULL;
 	s->space = space;
 	s->limit = cache_limit;
+	s->wants_objects = wants_objects;
 	tree_builder_init(&s->builder, &s->pool, space->odb->algo);
 	/* Whole objects are read in exceptional cases only: no cache. */
 	s->reader = odb_reader_new(space->odb, 0);
@@ -69,6 +76,46 @@ struct entry_pool *tree_store_pool(struct tree_store *store)
 	return &store->pool;
 }
 
+/* Note the objects of some entries, as far as they are in packs. */
+static void look_up_some(struct tree_store *s, const uint32_t *entry_nrs,
+			 size_t nr)
+{
+	const uint8_t *ids[LOOK_UP_TOGETHER] = {NULL};
+	size_t id_len = hash_len(s->space->odb->algo);
+
+	for (size_t i = 0; i < nr; i++)
+		ids[i] = entry_pool_raw(&s->pool, entry_nrs[i]) +
+			 entry_pool_len(&s->pool, entry_nrs[i]) - id_len;
+	objspace_prefetch(s->space, ids, nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct pool_entry *entry = entry_pool_at(&s->pool,
+							 entry_nrs[i]);
+		uint32_t obj_pos;
+
+		if (objspace_find_packed(s->space, ids[i], &obj_pos))
+			entry->obj_pos = obj_pos;
+	}
+}
+
+/*
+ * Look up what is new in the pool, where that costs little. Of a submodule
+ * nobody asks for the object.
+ */
+static void look_up_new(struct tree_store *s)
+{
+	uint32_t entry_nrs[LOOK_UP_TOGETHER];
+
+	while (s->looked_up < s->pool.used) {
+		size_t nr = 0;
+
+		while (nr < LOOK_UP_TOGETHER && s->looked_up < s->pool.used) {
+			entry_nrs[nr++] = s->looked_up;
+			s->looked_up = entry_pool_after(&s->pool, s->looked_up);
+		}
+		look_up_some(s, entry_nrs, nr);
+	}
+}
+
 /* A node's data: the number of entries; their numbers; where they start. */
 static struct tree_table table_of(const struct base_cache_node *node)
 {
@@ -97,6 +144,8 @@ static int keep_table(struct tree_store *s, const struct pack *pack,
 		memcpy(data + 1, made.entries, nr * sizeof(*data));
 	memcpy(data + 1 + nr, made.starts, (nr + 1) * sizeof(*data));
 	base_cache_add(&s->tables, node, pack, offset);
+	if (s->wants_objects && s->space->tables)
+		look_up_new(s);
 	*out = node;
 	return 0;
 }
@@ -263,5 +312,6 @@ int tree_store_trim(struct tree_store *store)
 		return 0;
 	base_cache_release(&store->tables);
 	entry_pool_reset(&store->pool);
+	store->looked_up = 0;
 	return base_cache_init(&store->tables, store->limit);
 }

@@ -10,6 +10,7 @@
 #ifndef WALK_TREE_STORE_H
 #define WALK_TREE_STORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,9 +35,11 @@ struct tree {
 
 /*
  * `cache_limit`: bytes of tables that are not in use, and as many again of
- * entries. NULL when out of memory.
+ * entries. `wants_objects`: most entries' objects will be asked for, so they
+ * are looked up together where that is cheap. NULL when out of memory.
  */
-struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit);
+struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
+				  bool wants_objects);
 
 /* All trees must have been released. */
 void tree_store_free(struct tree_store *store);

@@ -68,7 +68,7 @@ struct treediff *treediff_new(struct objspace *space,
 	d->trees_only = options->trees_only;
 	d->grouping = options->grouping;
 	d->algo = space->odb->algo;
-	d->store = tree_store_new(space, cache_limit);
+	d->store = tree_store_new(space, cache_limit, !options->trees_only);
 	if (!d->store) {
 		free(d);
 		return NULL;

@@ -54,6 +54,9 @@ static void numbers(void **state)
 
 			assert_int_equal(objspace_find(&f.w.space, id, &pos),
 					 packed);
+			assert_int_equal(
+				objspace_find_packed(&f.w.space, id, &pos),
+				packed);
 			loose += !packed;
 			walkrepo_pos(&f, i);
 			if (i % 50 == 0)

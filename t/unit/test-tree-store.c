@@ -11,6 +11,22 @@
 
 #define LIMIT ((size_t)1 << 20)
 
+/* The object of an entry is that of its id. */
+static void check_object(struct walkrepo *f, struct tree_store *store,
+			 uint32_t entry_nr)
+{
+	struct tree_entry entry = {0};
+	uint32_t pos, expect;
+
+	entry_pool_get(&entry, tree_store_pool(store), entry_nr,
+		       f->w.space.odb->algo);
+	if (tree_entry_is_gitlink(&entry))
+		return;
+	assert_int_equal(objspace_add(&f->w.space, entry.oid, &expect), 0);
+	assert_int_equal(tree_store_object(store, entry_nr, &pos), 0);
+	assert_int_equal(pos, expect);
+}
+
 static void check_tree(struct walkrepo *f, struct tree_store *store,
 		       const struct tree *tree, uint32_t nr)
 {
@@ -25,6 +41,7 @@ static void check_tree(struct walkrepo *f, struct tree_store *store,
 		assert_int_equal(t->starts[i + 1] - t->starts[i], len);
 		assert_memory_equal(entry_pool_raw(pool, t->entries[i]),
 				    o->data.data + t->starts[i], len);
+		check_object(f, store, t->entries[i]);
 	}
 }
 
@@ -50,11 +67,14 @@ static void random_reads(void **state)
 		struct walkrepo f;
 
 		walkrepo_init(&f, algo, &seed, 120, 10);
-		for (size_t i = 0; i < ARRAY_NR(limits); i++) {
+		for (size_t i = 0; i < 2 * ARRAY_NR(limits); i++) {
+			size_t limit = limits[i % ARRAY_NR(limits)];
 			struct tree_store *store = tree_store_new(&f.w.space,
-								  limits[i]);
+								  limit, i % 2);
 
 			assert_non_null(store);
+			if (i == ARRAY_NR(limits))
+				objspace_accelerate(&f.w.space);
 			for (int k = 0; k < 2000; k++) {
 				uint32_t nr = randrepo_below(&f.h.r, f.h.r.nr);
 
@@ -79,7 +99,7 @@ static void trees_in_use(void **state)
 	struct walkrepo f;
 
 	walkrepo_init(&f, HASH_SHA1, &seed, 80, 10);
-	store = tree_store_new(&f.w.space, 5000);
+	store = tree_store_new(&f.w.space, 5000, false);
 	trees = calloc(f.h.r.nr, sizeof(*trees));
 	assert_true(store && trees);
 	for (int pass = 0; pass < 2; pass++) {
@@ -113,13 +133,13 @@ static void trimmed(void **state)
 	uint32_t nr;
 
 	walkrepo_init(&f, HASH_SHA1, &seed, 30, 0);
-	store = tree_store_new(&f.w.space, 20000);
+	store = tree_store_new(&f.w.space, 20000, false);
 	nr = randhist_tree(&f.h, f.h.r.commits[29]);
 	read_and_check(&f, store, nr);
 	assert_int_equal(tree_store_trim(store), 0);
 	assert_true(tree_store_pool(store)->nr > 0);
 	tree_store_free(store);
-	store = tree_store_new(&f.w.space, 10);
+	store = tree_store_new(&f.w.space, 10, false);
 	read_and_check(&f, store, nr);
 	assert_int_equal(tree_store_trim(store), 0);
 	assert_int_equal(tree_store_pool(store)->nr, 0);
@@ -160,7 +180,7 @@ static void malformed(void **state)
 	tmprepo_write_len(&f.h.r.t, "objects/pack/pack-x.idx", p->idx.data,
 			  p->idx.len);
 	walkrepo_open(&f);
-	store = tree_store_new(&f.w.space, LIMIT);
+	store = tree_store_new(&f.w.space, LIMIT, true);
 	for (uint32_t i = 0; i < p->nr; i++) {
 		assert_true(objspace_find(&f.w.space, p->oids[i].bytes, &pos));
 		if (i == good) {
