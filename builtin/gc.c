@@ -189,26 +189,29 @@ static int run_steps(struct run *r)
 
 /* ---- --auto */
 
-/* 1 when the hook is for it, 0, or negative. */
-static int ask_hook(struct run *r)
+static int run_hook(void *ctx, const char *const *argv, struct error *err)
 {
-	char *path = NULL;
+	const struct run *r = ctx;
 	struct trace_child told;
 	struct sys_child child;
-	int ret = repo_hook_find(&path, r->repo, "pre-auto-gc", r->err);
-	char *argv[] = {path, NULL};
+	int ret;
 
-	if (ret <= 0)
-		return ret < 0 ? ret : 1;
-	trace_child_start(r->repo->trace, &told, (const char **)argv,
-			  "pre-auto-gc");
-	ret = sys_spawn(&child, argv, NULL,
-			SYS_SPAWN_NULL_IN | SYS_SPAWN_OUT_TO_ERR, r->err);
-	if (!ret) {
-		ret = sys_spawn_wait(&child, r->err);
-		trace_child_exit(r->repo->trace, &told, child.pid, ret);
-	}
-	free(path);
+	trace_child_start(r->repo->trace, &told, argv, "pre-auto-gc");
+	ret = sys_spawn(&child, (char *const *)argv, NULL,
+			SYS_SPAWN_NULL_IN | SYS_SPAWN_OUT_TO_ERR, err);
+	if (ret < 0)
+		return ret;
+	ret = sys_spawn_wait(&child, err);
+	trace_child_exit(r->repo->trace, &told, child.pid, ret);
+	return ret;
+}
+
+/* 1 when the hooks are for it, 0, or negative. */
+static int ask_hooks(struct run *r)
+{
+	int ret = repo_hooks_run(r->repo, "pre-auto-gc", NULL, 0, run_hook, r,
+				 r->err);
+
 	return ret < 0 ? ret : !ret;
 }
 
@@ -300,7 +303,7 @@ static int begin_auto(struct run *r, const char *const *argv)
 
 	if (ret <= 0 || r->a.background)
 		return ret;
-	ret = ask_hook(r);
+	ret = ask_hooks(r);
 	if (ret <= 0)
 		return ret;
 	announce(r);

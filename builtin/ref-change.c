@@ -48,57 +48,59 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 	return 0;
 }
 
-/* Run the hook with the changes on its standard input; its exit code. */
-static int run_hook(const char *path, enum ref_state state,
-		    const struct ref_transaction *tx, struct trace *trace,
-		    struct error *err)
+static const char hook_name[] = "reference-transaction";
+
+/* What a hook is told, and of which repository. */
+struct tell {
+	const struct repo *repo;
+	struct buf input;
+};
+
+/* Run a hook with the changes on its standard input; its exit code. */
+static int run_hook(void *ctx, const char *const *argv, struct error *err)
 {
-	const char *argv[] = {path, ref_state_name(state), NULL};
-	struct buf input = BUF_INIT;
-	struct sys_talk talk = {.input = NULL};
+	const struct tell *t = ctx;
+	struct sys_talk talk = {.input = t->input.data,
+				.input_len = t->input.len};
 	struct trace_child told;
 	struct sys_child child;
 	void (*on_pipe)(int);
 	int ret, status;
 
+	setenv("GIT_DIR", t->repo->git_dir, 1);
 	/* A hook that does not read its input must not end us. */
 	on_pipe = signal(SIGPIPE, SIG_IGN);
-	if (ref_transaction_describe(&input, tx) < 0) {
-		ret = error_nomem(err);
-		goto out;
-	}
-	trace_child_start(trace, &told, argv, "reference-transaction");
+	trace_child_start(t->repo->trace, &told, argv, hook_name);
 	ret = sys_spawn(&child, (char *const *)argv, NULL,
 			SYS_SPAWN_PIPE_IN | SYS_SPAWN_OUT_TO_ERR, err);
 	if (ret < 0)
 		goto out;
-	talk.input = input.data;
-	talk.input_len = input.len;
 	ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret ? NULL : err);
-	trace_child_exit(trace, &told, child.pid, status);
+	trace_child_exit(t->repo->trace, &told, child.pid, status);
 	ret = ret ? ret : status;
 out:
 	signal(SIGPIPE, on_pipe);
-	buf_release(&input);
 	return ret;
 }
 
 /* on_state of a transaction: the reference-transaction hook. */
-static int tell_hook(void *ctx, enum ref_state state,
-		     const struct ref_transaction *tx, struct error *err)
+static int tell_hooks(void *ctx, enum ref_state state,
+		      const struct ref_transaction *tx, struct error *err)
 {
 	const struct ref_changer *changer = ctx;
-	char *path;
-	int ret = repo_hook_find(&path, changer->store->repo,
-				 "reference-transaction", err);
+	struct tell t = {changer->store->repo, BUF_INIT};
+	const char *name = ref_state_name(state);
+	int ret = repo_hooks_has(t.repo, hook_name, err);
 
-	if (ret > 0) {
-		setenv("GIT_DIR", changer->store->repo->git_dir, 1);
-		ret = run_hook(path, state, tx, changer->store->repo->trace,
-			       err);
-	}
-	free(path);
+	if (ret <= 0)
+		return ret;
+	if (ref_transaction_describe(&t.input, tx) < 0)
+		ret = error_nomem(err);
+	else
+		ret = repo_hooks_run(t.repo, hook_name, &name, 1, run_hook, &t,
+				     err);
+	buf_release(&t.input);
 	if (ret <= 0)
 		return ret;
 	return error_set(err, ERR_DENIED, "ref updates aborted by hook");
@@ -110,7 +112,7 @@ int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 	struct ref_transaction_options options = {
 		.keep_going = changer->keep_going,
 		.check_value = check_value,
-		.on_state = tell_hook,
+		.on_state = tell_hooks,
 		.ctx = changer,
 	};
 	int ret;

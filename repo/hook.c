@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding hooks. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "repo/hook.h"
 #include "sys/io.h"
+
+/* ---- in the directory */
 
 static int name_dir(struct buf *out, const struct repo *repo)
 {
@@ -35,4 +39,307 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 	}
 	*path = buf_detach(&b, NULL);
 	return 1;
+}
+
+/* ---- in the configuration */
+
+/* What githooks(5) has: no hook may be called so. */
+static const char *const events[] = {
+	"applypatch-msg",
+	"commit-msg",
+	"fsmonitor-watchman",
+	"p4-changelist",
+	"p4-post-changelist",
+	"p4-pre-submit",
+	"p4-prepare-changelist",
+	"post-applypatch",
+	"post-checkout",
+	"post-commit",
+	"post-index-change",
+	"post-merge",
+	"post-receive",
+	"post-rewrite",
+	"post-update",
+	"pre-applypatch",
+	"pre-auto-gc",
+	"pre-commit",
+	"pre-merge-commit",
+	"pre-push",
+	"pre-rebase",
+	"pre-receive",
+	"prepare-commit-msg",
+	"proc-receive",
+	"push-to-checkout",
+	"reference-transaction",
+	"sendemail-validate",
+	"update",
+};
+
+/* A hook's name: part of a key, which lives as long as the configuration. */
+struct hook_name {
+	const char *p;
+	size_t len;
+	bool is_listed; /* the event in question is one of its own */
+};
+
+/* All hooks that have an event, for one event. */
+struct listing {
+	const char *event;
+	struct hook_name *names; /* owned */
+	size_t nr, alloc;
+	struct error *err;
+};
+
+static bool name_is(const struct hook_name *name, const char *s, size_t len)
+{
+	return name->len == len && !memcmp(name->p, s, len);
+}
+
+static int refuse_event(const struct hook_name *name, struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_NR(events); i++)
+		if (name_is(name, events[i], strlen(events[i])))
+			return error_set(
+				err, ERR_INVALID,
+				"hook friendly-name '%s' collides with a "
+				"known event name; please choose a different "
+				"friendly-name",
+				events[i]);
+	return 0;
+}
+
+/* The hook of a key "hook.<name>.event"; false for another key. */
+static bool is_event_key(struct hook_name *name, const char *key)
+{
+	static const char first[] = "hook.", last[] = ".event";
+	size_t len = strlen(key), around = sizeof(first) + sizeof(last) - 2;
+
+	if (len < around || strcmp(key + len - sizeof(last) + 1, last) != 0)
+		return false;
+	*name = (struct hook_name){key + sizeof(first) - 1, len - around,
+				   false};
+	return true;
+}
+
+static void forget(struct listing *list, size_t i)
+{
+	memmove(&list->names[i], &list->names[i + 1],
+		(list->nr - i - 1) * sizeof(*list->names));
+	list->nr--;
+}
+
+static int take_event(void *ctx, const struct config_entry *entry)
+{
+	struct listing *list = ctx;
+	const char *value = entry->value ? entry->value : "";
+	struct hook_name name;
+	size_t i = 0;
+	int ret;
+
+	if (!is_event_key(&name, entry->key))
+		return 0;
+	ret = refuse_event(&name, list->err);
+	if (ret < 0)
+		return ret;
+	while (i < list->nr && !name_is(&list->names[i], name.p, name.len))
+		i++;
+	if (!*value) {
+		if (i < list->nr)
+			forget(list, i);
+		return 0;
+	}
+	if (i == list->nr) {
+		if (mem_grow(&list->names, &list->alloc, list->nr + 1,
+			     sizeof(*list->names)) < 0)
+			return error_nomem(list->err);
+		list->names[list->nr++] = name;
+	}
+	list->names[i].is_listed |= !strcmp(value, list->event);
+	return 0;
+}
+
+/* Of hook.<name>.<variable>, the last: *value, or NULL. 0 or ERR_NOMEM. */
+static int look_up(const char **value, const struct repo *repo,
+		   const struct hook_name *name, const char *variable)
+{
+	struct buf key = BUF_INIT;
+	int ret = buf_printf(&key, "hook.%.*s.%s", (int)name->len, name->p,
+			     variable);
+
+	*value = ret ? NULL : config_string(&repo->config, key.data);
+	buf_release(&key);
+	return ret;
+}
+
+/* Anything but a clear no is yes, as for Git. 1, 0 or ERR_NOMEM. */
+static int is_enabled(const struct repo *repo, const struct hook_name *name)
+{
+	const char *value;
+	int ret = look_up(&value, repo, name, "enabled");
+
+	if (ret < 0)
+		return ret;
+	return !value || config_parse_bool(value) != 0;
+}
+
+/* 1 with the hook's command, 0 when it is not enabled, or negative. */
+static int find_command(const char **command, const struct repo *repo,
+			const struct hook_name *name, struct error *err)
+{
+	int ret = is_enabled(repo, name);
+
+	if (ret > 0 && look_up(command, repo, name, "command") < 0)
+		ret = ERR_NOMEM;
+	if (ret < 0)
+		return error_nomem(err);
+	if (ret && !*command)
+		return error_set(err, ERR_INVALID,
+				 "'hook.%.*s.command' must be configured or "
+				 "'hook.%.*s.event' must be removed; aborting.",
+				 (int)name->len, name->p, (int)name->len,
+				 name->p);
+	if (ret && !**command)
+		return error_set(err, ERR_INVALID,
+				 "'hook.%.*s.command' is empty", (int)name->len,
+				 name->p);
+	return ret;
+}
+
+/* ---- both */
+
+/* The hooks of an event. */
+struct hooks {
+	const char **commands; /* owned; they are the configuration's */
+	size_t nr, alloc;
+	char *path; /* owned; the program in the directory, or NULL */
+};
+
+static void hooks_release(struct hooks *hooks)
+{
+	free(hooks->commands);
+	free(hooks->path);
+}
+
+static int add_command(struct hooks *hooks, const char *command)
+{
+	if (mem_grow(&hooks->commands, &hooks->alloc, hooks->nr + 1,
+		     sizeof(*hooks->commands)) < 0)
+		return ERR_NOMEM;
+	hooks->commands[hooks->nr++] = command;
+	return 0;
+}
+
+/* All are looked at: one that makes no sense fails the first event already. */
+static int list_configured(struct hooks *hooks, const struct repo *repo,
+			   const char *event, struct error *err)
+{
+	const struct hook_name all = {event, strlen(event), true};
+	struct listing list = {.event = event, .err = err};
+	int ret = config_each(&repo->config, "hook.", take_event, &list);
+	int enabled = is_enabled(repo, &all);
+
+	if (enabled < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; ret >= 0 && i < list.nr; i++) {
+		const char *command = NULL;
+
+		ret = find_command(&command, repo, &list.names[i], err);
+		if (ret > 0 && enabled && list.names[i].is_listed &&
+		    add_command(hooks, command) < 0)
+			ret = error_nomem(err);
+	}
+	free(list.names);
+	return ret < 0 ? ret : 0;
+}
+
+/* Released by the caller, also on failure. */
+static int hooks_list(struct hooks *hooks, const struct repo *repo,
+		      const char *event, struct error *err)
+{
+	int ret;
+
+	*hooks = (struct hooks){0};
+	ret = list_configured(hooks, repo, event, err);
+	if (!ret)
+		ret = repo_hook_find(&hooks->path, repo, event, err);
+	return ret < 0 ? ret : 0;
+}
+
+struct starter {
+	const char *const *args;
+	size_t arg_nr;
+	int (*run)(void *ctx, const char *const *argv, struct error *err);
+	void *ctx;
+	const char **argv; /* room for the shell's and `args` */
+};
+
+/* The first `nr` of argv are set. */
+static int start(const struct starter *s, size_t nr, struct error *err)
+{
+	for (size_t i = 0; i < s->arg_nr; i++)
+		s->argv[nr + i] = s->args[i];
+	s->argv[nr + s->arg_nr] = NULL;
+	return s->run(s->ctx, s->argv, err);
+}
+
+/* sh -c '<command> "$@"' <command> <args> */
+static int start_command(const struct starter *s, const char *command,
+			 struct error *err)
+{
+	struct buf script = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&script, "%s \"$@\"", command) < 0) {
+		ret = error_nomem(err);
+	} else {
+		s->argv[0] = "sh";
+		s->argv[1] = "-c";
+		s->argv[2] = script.data;
+		s->argv[3] = command;
+		ret = start(s, 4, err);
+	}
+	buf_release(&script);
+	return ret;
+}
+
+int repo_hooks_run(const struct repo *repo, const char *event,
+		   const char *const *args, size_t arg_nr,
+		   int (*run)(void *ctx, const char *const *argv,
+			      struct error *err),
+		   void *ctx, struct error *err)
+{
+	struct starter s = {args, arg_nr, run, ctx, NULL};
+	struct hooks hooks;
+	int ret = hooks_list(&hooks, repo, event, err), code = 0;
+
+	if (ret < 0 || (!hooks.nr && !hooks.path))
+		goto out;
+	s.argv = mem_calloc(arg_nr + 5, sizeof(*s.argv));
+	if (!s.argv)
+		ret = error_nomem(err);
+	for (size_t i = 0; ret >= 0 && i < hooks.nr; i++) {
+		ret = start_command(&s, hooks.commands[i], err);
+		code = ret ? ret : code;
+	}
+	if (ret >= 0 && hooks.path) {
+		s.argv[0] = hooks.path;
+		ret = start(&s, 1, err);
+		code = ret ? ret : code;
+	}
+out:
+	free(s.argv);
+	hooks_release(&hooks);
+	return ret < 0 ? ret : code;
+}
+
+int repo_hooks_has(const struct repo *repo, const char *event,
+		   struct error *err)
+{
+	struct hooks hooks;
+	int ret = hooks_list(&hooks, repo, event, err);
+
+	if (!ret)
+		ret = hooks.nr || hooks.path;
+	hooks_release(&hooks);
+	return ret;
 }

@@ -91,18 +91,14 @@ static int store(struct receive *r, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether there is a hook that is told of certificates: 1, 0 or ERR_NOMEM. */
+/* Whether there is a hook that is told of certificates: 1, 0 or negative. */
 static int has_listener(struct receive *r, struct error *err)
 {
 	static const char *const hooks[] = {"pre-receive", "post-receive"};
 	int ret = 0;
 
-	for (size_t i = 0; !ret && i < ARRAY_NR(hooks); i++) {
-		char *path;
-
-		ret = repo_hook_find(&path, r->repo, hooks[i], err);
-		free(path);
-	}
+	for (size_t i = 0; !ret && i < ARRAY_NR(hooks); i++)
+		ret = repo_hooks_has(r->repo, hooks[i], err);
 	return ret;
 }
 

@@ -65,29 +65,22 @@ static int run(const struct run *h, struct error *err)
 	return ret < 0 ? ret : status;
 }
 
-/* Exit code of a hook, 0 when there is none, or negative. */
-static int run_hook(struct receive *r, const char *name,
-		    const char *const *args, size_t arg_nr,
-		    const struct buf *input, unsigned env, struct error *err)
+static int run_one(void *ctx, const char *const *argv, struct error *err)
+{
+	struct run *h = ctx;
+
+	h->argv = argv;
+	return run(h, err);
+}
+
+/* Exit code of the hooks of an event, 0 when there is none, or negative. */
+static int run_hooks(struct receive *r, const char *name,
+		     const char *const *args, size_t arg_nr,
+		     const struct buf *input, unsigned env, struct error *err)
 {
 	struct run h = {r, NULL, input, env, name, NULL};
-	const char **argv = mem_calloc(arg_nr + 2, sizeof(*argv));
-	char *path;
-	int ret;
 
-	if (!argv)
-		return error_nomem(err);
-	ret = repo_hook_find(&path, r->repo, name, err);
-	if (ret > 0) {
-		argv[0] = path;
-		for (size_t i = 0; i < arg_nr; i++)
-			argv[i + 1] = args[i];
-		h.argv = argv;
-		ret = run(&h, err);
-		free(path);
-	}
-	free(argv);
-	return ret;
+	return repo_hooks_run(r->repo, name, args, arg_nr, run_one, &h, err);
 }
 
 int receive_run_in(struct receive *r, const char *const *argv, const char *name,
@@ -120,10 +113,10 @@ int receive_hook_pre(struct receive *r, struct error *err)
 	if (ret < 0)
 		ret = error_nomem(err);
 	else
-		ret = run_hook(r, "pre-receive", NULL, 0, &input,
-			       RECEIVE_ENV_QUARANTINE | RECEIVE_ENV_OPTIONS |
-				       RECEIVE_ENV_CERT,
-			       err);
+		ret = run_hooks(r, "pre-receive", NULL, 0, &input,
+				RECEIVE_ENV_QUARANTINE | RECEIVE_ENV_OPTIONS |
+					RECEIVE_ENV_CERT,
+				err);
 	buf_release(&input);
 	return ret < 0 ? ret : ret > 0;
 }
@@ -137,7 +130,7 @@ int receive_hook_update(struct receive *r, const struct receive_command *cmd,
 		oid_to_hex(old_hex, &cmd->old_oid, r->repo->algo),
 		oid_to_hex(new_hex, &cmd->new_oid, r->repo->algo),
 	};
-	int ret = run_hook(r, "update", args, ARRAY_NR(args), NULL, 0, err);
+	int ret = run_hooks(r, "update", args, ARRAY_NR(args), NULL, 0, err);
 
 	return ret < 0 ? ret : ret > 0;
 }
@@ -154,8 +147,8 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 	if (ref_transaction_describe(&input, tx) < 0)
 		ret = error_nomem(err);
 	else
-		ret = run_hook(r, "reference-transaction", &name, 1, &input, 0,
-			       err);
+		ret = run_hooks(r, "reference-transaction", &name, 1, &input, 0,
+				err);
 	buf_release(&input);
 	if (ret > 0 && (state == REF_PREPARING || state == REF_PREPARED))
 		return error_set(err, ERR_DENIED,
@@ -202,8 +195,8 @@ static int post_receive(struct receive *r, struct error *err)
 	if (ret < 0)
 		ret = error_nomem(err);
 	else if (input.len)
-		ret = run_hook(r, "post-receive", NULL, 0, &input,
-			       RECEIVE_ENV_OPTIONS | RECEIVE_ENV_CERT, err);
+		ret = run_hooks(r, "post-receive", NULL, 0, &input,
+				RECEIVE_ENV_OPTIONS | RECEIVE_ENV_CERT, err);
 	buf_release(&input);
 	return ret;
 }
@@ -221,7 +214,7 @@ static int post_update(struct receive *r, struct error *err)
 		if (was_done(&req->commands[i]))
 			args[nr++] = req->commands[i].ref;
 	if (nr)
-		ret = run_hook(r, "post-update", args, nr, NULL, 0, err);
+		ret = run_hooks(r, "post-update", args, nr, NULL, 0, err);
 	free(args);
 	return ret;
 }

@@ -122,6 +122,8 @@ int receive_worktree_find(struct receive_worktree *out, struct receive *r,
 
 /* ---- updating */
 
+static const char hook_name[] = "push-to-checkout";
+
 struct update {
 	struct receive *r;
 	struct receive_command *cmd;
@@ -185,23 +187,25 @@ static int read_tree(struct update *u, const char *hex)
 	return refuse(u, "Could not update working tree to new HEAD");
 }
 
+static int run_hook(void *ctx, const char *const *argv, struct error *err)
+{
+	struct update *u = ctx;
+
+	return receive_run_in(u->r, argv, hook_name, u->worktree, err);
+}
+
 /* The hook instead, when there is one: 1 when it has spoken, 0 or negative. */
 static int ask_hook(struct update *u, const char *hex)
 {
-	static const char name[] = "push-to-checkout";
-	char *path;
-	int ret = repo_hook_find(&path, u->r->repo, name, u->err);
+	int ret = repo_hooks_has(u->r->repo, hook_name, u->err);
 
-	if (ret > 0) {
-		const char *const argv[] = {path, hex, NULL};
-
-		ret = receive_run_in(u->r, argv, name, u->worktree, u->err);
-		if (ret > 0)
-			ret = refuse(u, "push-to-checkout hook declined");
-		free(path);
-		return ret < 0 ? ret : 1;
-	}
-	return ret;
+	if (ret <= 0)
+		return ret;
+	ret = repo_hooks_run(u->r->repo, hook_name, &hex, 1, run_hook, u,
+			     u->err);
+	if (ret > 0)
+		ret = refuse(u, "push-to-checkout hook declined");
+	return ret < 0 ? ret : 1;
 }
 
 static int update(struct update *u)

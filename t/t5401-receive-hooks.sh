@@ -202,6 +202,64 @@ test_expect_success 'a push into a repository that borrows' '
 	grep "^1 " count
 '
 
+# ---- hooks of the configuration, which Git has since 2.54
+
+test_expect_success 'hooks of the configuration run before the program' '
+	rm -rf ours.git && repo_init ours.git &&
+	hook ours.git pre-receive <<-\EOH &&
+	echo "program $(cat)"
+	EOH
+	stock -C ours.git config hook.two.event pre-receive &&
+	stock -C ours.git config hook.two.command "echo two \"\$(cat)\";" &&
+	stock -C ours.git config hook.one.event pre-receive &&
+	stock -C ours.git config --add hook.one.event update &&
+	stock -C ours.git config hook.one.command "echo one" &&
+	new=$(stock -C client.git rev-parse main) &&
+	zero=$(echo $new | tr 0-9a-f 0) &&
+	line="$zero $new refs/heads/main" &&
+	stock -C client.git push --receive-pack="$OURS" ../ours.git main \
+		2>err &&
+	sed -n "s/^remote: //p" err | sed "s/ *$//" >actual &&
+	cat >expect <<-EOF &&
+	two $line
+	one
+	program $line
+	one refs/heads/main $zero $new
+	EOF
+	test_cmp expect actual
+'
+
+test_expect_success 'each of them may decline, and all are asked' '
+	stock -C ours.git config hook.two.command "echo no; exit 1" &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main:refs/heads/other 2>err &&
+	grep "remote rejected.*pre-receive hook declined" err &&
+	grep "remote: one" err && grep "remote: program" err &&
+	test_must_fail stock -C ours.git rev-parse -q --verify other &&
+	stock -C ours.git config hook.two.enabled false &&
+	stock -C client.git push -q --receive-pack="$OURS" ../ours.git \
+		main:refs/heads/other 2>err &&
+	test_must_fail grep "remote: no" err
+'
+
+test_expect_success 'one that cannot be run refuses all' '
+	stock -C ours.git config hook.three.event post-receive &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main:refs/heads/third 2>err &&
+	grep "hook.three.command. must be configured" err &&
+	test_must_fail stock -C ours.git rev-parse -q --verify third
+'
+
+test_expect_success 'reference-transaction of update-ref is asked too' '
+	stock -C ours.git config --unset hook.three.event &&
+	stock -C ours.git config hook.four.event reference-transaction &&
+	stock -C ours.git config hook.four.command "cat; echo" &&
+	"$GIT" -C ours.git update-ref refs/heads/fourth main 2>err &&
+	grep "^preparing" err && grep "refs/heads/fourth" err &&
+	stock -C ours.git config hook.four.command "exit 1;" &&
+	test_must_fail "$GIT" -C ours.git update-ref refs/heads/fifth main
+'
+
 # ---- object checks
 
 test_expect_success 'transfer.fsckObjects' '

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/hook.c: where hooks are looked for. */
+/* repo/hook.c: where hooks are looked for, which an event has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,10 +57,107 @@ static void test_find(void **state)
 	tmprepo_release(&t);
 }
 
+static int note(void *ctx, const char *const *argv, struct error *err)
+{
+	struct buf *told = ctx;
+
+	for (; *argv; argv++)
+		buf_printf(told, "%s%s", *argv, argv[1] ? "," : "|");
+	/* Each has an exit code of its own: how much was told. */
+	return (int)told->len;
+}
+
+/* The hooks of pre-receive with a configuration: "!<message>", or what ran. */
+static const char *run_with(struct buf *told, const char *text)
+{
+	static const char *const args[] = {"x", "y"};
+	struct error err = {0};
+	struct tmprepo t;
+	int ret;
+
+	buf_reset(told);
+	tmprepo_init(&t, HASH_SHA1);
+	make(&t, "hooks/pre-receive", 0755);
+	assert_int_equal(config_parse(&t.repo.config, text, strlen(text),
+				      CONFIG_LOCAL, NULL, NULL, NULL),
+			 0);
+	ret = repo_hooks_run(&t.repo, "pre-receive", args, 2, note, told, &err);
+	if (ret < 0) {
+		assert_int_equal(ret, ERR_INVALID);
+		assert_int_equal(repo_hooks_has(&t.repo, "pre-receive", NULL),
+				 ret);
+		buf_printf(told, "!%s", err.msg);
+	} else {
+		assert_int_equal(ret, told->len);
+		assert_int_equal(repo_hooks_has(&t.repo, "pre-receive", NULL),
+				 1);
+	}
+	/* The program is last; where it lies differs from run to run. */
+	if (ret > 0) {
+		char *path = strstr(told->data, t.dir);
+
+		assert_non_null(path);
+		assert_string_equal(path + strlen(t.dir),
+				    "/hooks/pre-receive,x,y|");
+		*path = '\0';
+	}
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+	return told->data;
+}
+
+#define RUN(c) "sh,-c," c " \"$@\"," c ",x,y|"
+
+static void test_configured(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{"", ""},
+		{"[hook \"a\"]\nevent = pre-receive\ncommand = one\n",
+		 RUN("one")},
+		/* In the order of their first events; the last command. */
+		{"[hook \"a.b\"]\nevent = update\nevent = pre-receive\n"
+		 "command = one\n"
+		 "[hook \"c\"]\nevent = pre-receive\ncommand = two\n"
+		 "[hook \"a.b\"]\nevent = pre-receive\ncommand = three\n",
+		 RUN("three") RUN("two")},
+		{"[hook \"a\"]\nevent = pre-receive\nevent =\n"
+		 "command = one\n",
+		 ""},
+		{"[hook \"a\"]\nevent = pre-receive\nenabled = no\n"
+		 "[hook \"b\"]\nevent = pre-receive\nenabled = perhaps\n"
+		 "command = two\n",
+		 RUN("two")},
+		{"[hook \"a\"]\nevent = pre-receive\ncommand = one\n"
+		 "[hook \"pre-receive\"]\nenabled = false\n",
+		 ""},
+		{"[hook]\njobs = 2\nevent = pre-receive\n"
+		 "[hook \"pre-receive\"]\njobs = 2\n"
+		 "[hook \"a\"]\nevents = pre-receive\n",
+		 ""},
+		{"[hook \"a\"]\nevent = post-receive\n",
+		 "!'hook.a.command' must be configured or 'hook.a.event' must "
+		 "be removed; aborting."},
+		{"[hook \"a\"]\nevent = pre-receive\ncommand =\n",
+		 "!'hook.a.command' is empty"},
+		{"[hook \"update\"]\nevent = post-update\n",
+		 "!hook friendly-name 'update' collides with a known event "
+		 "name; please choose a different friendly-name"},
+	};
+	struct buf told = BUF_INIT;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_string_equal(run_with(&told, cases[i].text),
+				    cases[i].want);
+	buf_release(&told);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_configured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
