@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "builtin/gc-lock.h"
+#include "sys/cleanup.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
@@ -61,18 +62,23 @@ static int look_for_other(const char *path, struct buf *other,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-static int write_pid(struct sys_tempfile *lock, const char *path,
-		     struct error *err)
+static int write_pid(struct sys_tempfile *pid, struct sys_tempfile *lock,
+		     const char *path, struct error *err)
 {
 	struct buf text = BUF_INIT;
+	struct sys_hold hold;
 	int ret = buf_printf(&text, "%ld ", sys_process_id()) < 0
 			  ? error_nomem(err)
 			  : sys_host_name(&text, err);
 
 	if (!ret)
 		ret = sys_tempfile_write(lock, text.data, text.len, err);
+	sys_hold_signals(&hold);
 	if (!ret)
 		ret = sys_tempfile_commit(lock, path, SYS_FSYNC_NONE, err);
+	if (!ret)
+		ret = sys_tempfile_adopt(pid, path, err);
+	sys_release_signals(&hold);
 	buf_release(&text);
 	return ret;
 }
@@ -95,13 +101,14 @@ static int lock_briefly(struct sys_tempfile *lock, const char *path,
 	return sys_lockfile_create_mode(lock, path, mode, LOCK_TIMEOUT_MS, err);
 }
 
-int gc_lock_take(const struct repo *repo, bool force, struct buf *other,
-		 struct error *err)
+int gc_lock_take(struct sys_tempfile *pid, const struct repo *repo, bool force,
+		 struct buf *other, struct error *err)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	struct buf path = BUF_INIT, lock_path = BUF_INIT;
 	int ret = 0;
 
+	*pid = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 	if (path_of(&path, repo, "gc.pid") < 0 ||
 	    path_of(&lock_path, repo, "gc.pid.lock") < 0)
 		ret = error_nomem(err);
@@ -112,25 +119,11 @@ int gc_lock_take(const struct repo *repo, bool force, struct buf *other,
 	if (!ret && !force)
 		ret = look_for_other(path.data, other, err);
 	if (!ret)
-		ret = write_pid(&lock, path.data, err);
+		ret = write_pid(pid, &lock, path.data, err);
 	sys_tempfile_abort(&lock);
 	buf_release(&path);
 	buf_release(&lock_path);
 	return ret;
-}
-
-static void remove_file(const struct repo *repo, const char *name)
-{
-	struct buf path = BUF_INIT;
-
-	if (path_of(&path, repo, name) == 0)
-		sys_unlink(path.data, NULL);
-	buf_release(&path);
-}
-
-void gc_lock_drop(const struct repo *repo)
-{
-	remove_file(repo, "gc.pid");
 }
 
 int gc_log_read(struct buf *text, const struct repo *repo, int64_t expiry,
@@ -192,5 +185,9 @@ int gc_log_close(struct sys_tempfile *log, const struct repo *repo,
 
 void gc_log_remove(const struct repo *repo)
 {
-	remove_file(repo, "gc.log");
+	struct buf path = BUF_INIT;
+
+	if (path_of(&path, repo, "gc.log") == 0)
+		sys_unlink(path.data, NULL);
+	buf_release(&path);
 }

@@ -18,14 +18,12 @@
 #include "sys/tempfile.h"
 
 /*
- * Write gc.pid. 0; or 1 with who runs in *other ("machine '<host>' pid <n>")
- * when someone does, unless `force`; or negative.
+ * Write gc.pid, which goes when *pid is aborted. 0; or 1 with who runs in
+ * *other ("machine '<host>' pid <n>") when someone does, unless `force`; or
+ * negative.
  */
-int gc_lock_take(const struct repo *repo, bool force, struct buf *other,
-		 struct error *err);
-
-/* Remove gc.pid, of which we are the owner. */
-void gc_lock_drop(const struct repo *repo);
+int gc_lock_take(struct sys_tempfile *pid, const struct repo *repo, bool force,
+		 struct buf *other, struct error *err);
 
 /*
  * Append gc.log to *text, unless it is empty or older than `expiry` (seconds

@@ -277,7 +277,8 @@ static int run_locked(struct run *r)
 static int collect(struct run *r)
 {
 	struct buf other = BUF_INIT;
-	int ret = gc_lock_take(r->repo, r->a.force, &other, r->err);
+	struct sys_tempfile pid;
+	int ret = gc_lock_take(&pid, r->repo, r->a.force, &other, r->err);
 
 	if (ret > 0 && r->a.automatic)
 		ret = 0;
@@ -289,7 +290,7 @@ static int collect(struct run *r)
 		ret = builtin_fail(r->err);
 	else {
 		ret = run_locked(r);
-		gc_lock_drop(r->repo);
+		sys_tempfile_abort(&pid);
 	}
 	buf_release(&other);
 	return ret;

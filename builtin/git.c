@@ -18,6 +18,7 @@
 #include "builtin/fallback.h"
 #include "builtin/global.h"
 #include "builtin/tracing.h"
+#include "sys/cleanup.h"
 
 struct command {
 	const char *name; /* with '_' for '-' */
@@ -47,7 +48,8 @@ static const struct command *find_command(const char *name)
 
 /*
  * What a daemon may have left us with: closed standard streams, which the
- * next file opened would become, and an ignored SIGPIPE.
+ * next file opened would become, and an ignored SIGPIPE. And whoever ends us
+ * finds no lock files afterwards.
  */
 static void prepare_process(void)
 {
@@ -55,6 +57,7 @@ static void prepare_process(void)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", O_RDWR);
 	signal(SIGPIPE, SIG_DFL);
+	sys_cleanup_arm();
 }
 
 /*

@@ -45,7 +45,7 @@ struct run {
 	struct fsck_rules rules;
 	struct pack_check *check; /* owned; NULL: nothing is checked */
 	struct pack_indexer *ix;  /* owned */
-	char *dir;                /* owned: where the pack is for a while */
+	struct sys_tempdir dir;   /* where the pack is for a while */
 	struct progress_out out;
 	bool is_damaged;   /* an object of the pack is */
 	bool is_malformed; /* --strict found something */
@@ -181,7 +181,7 @@ static int receive(struct run *r)
 
 	if (!ret)
 		ret = pack_indexer_receive(r->ix, pack_input_source(&r->input),
-					   r->dir, r->err);
+					   r->dir.path, r->err);
 	return ret ? ret : pack_indexer_resolve(r->ix, r->err);
 }
 
@@ -222,7 +222,7 @@ static int write_objects(struct run *r)
 		return ret;
 	ret = loose_writer_init(&w, r->repo, r->repo->object_dir, r->err);
 	if (!ret)
-		ret = unpack_received(r->ix, r->dir, &w, &options, r->err);
+		ret = unpack_received(r->ix, r->dir.path, &w, &options, r->err);
 	loose_writer_release(&w);
 	return ret;
 }
@@ -255,9 +255,7 @@ static void run_release(struct run *r)
 	fsck_rules_release(&r->rules);
 	known_objects_close(r->known);
 	pack_input_release(&r->input);
-	if (r->dir)
-		sys_tempdir_remove(r->dir, NULL);
-	free(r->dir);
+	sys_tempdir_release(&r->dir);
 }
 
 static int finish(struct run *r, int ret)

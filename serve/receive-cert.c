@@ -60,7 +60,7 @@ static int judge_signature(struct receive *r, const struct push_cert *cert,
 			   struct error *err)
 {
 	int ret = signature_verify(
-		&r->cert.signature, &r->repo->config, r->quarantine.dir,
+		&r->cert.signature, &r->repo->config, r->quarantine.dir.path,
 		cert->text, cert->signed_len, cert->text + cert->signed_len,
 		cert->len - cert->signed_len, err);
 
@@ -83,7 +83,7 @@ static int store(struct receive *r, struct error *err)
 	hash_release(&h);
 	if (ret)
 		return ret;
-	ret = loose_writer_init(&writer, r->repo, r->quarantine.dir, err);
+	ret = loose_writer_init(&writer, r->repo, r->quarantine.dir.path, err);
 	if (!ret)
 		ret = loose_writer_put(&writer, &r->cert.oid, OBJ_BLOB,
 				       text->data, text->len, err);
@@ -114,7 +114,7 @@ int receive_cert_judge(struct receive *r, struct error *err)
 		return ret;
 	ret = push_cert_parse(&cert, r->request.cert.data, r->request.cert.len,
 			      err);
-	if (!ret && !r->quarantine.dir)
+	if (!ret && !r->quarantine.dir.path)
 		ret = quarantine_create(&r->quarantine, r->repo, err);
 	if (!ret)
 		ret = judge_nonce(r, &cert, err);

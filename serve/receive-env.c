@@ -24,8 +24,8 @@ static int set(struct receive_environment *env, const char *name,
 static int set_quarantine(struct receive_environment *env,
 			  const struct quarantine *q)
 {
-	if (set(env, "GIT_QUARANTINE_PATH", q->dir) < 0 ||
-	    set(env, "GIT_OBJECT_DIRECTORY", q->dir) < 0)
+	if (set(env, "GIT_QUARANTINE_PATH", q->dir.path) < 0 ||
+	    set(env, "GIT_OBJECT_DIRECTORY", q->dir.path) < 0)
 		return ERR_NOMEM;
 	return set(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES", q->alternates);
 }
@@ -90,7 +90,7 @@ int receive_environment_init(struct receive_environment *env,
 	ret = set(env, "GIT_DIR", worktree ? worktree->git_dir : ".");
 	if (!ret && worktree)
 		ret = set(env, "GIT_WORK_TREE", worktree->dir);
-	if (!ret && (flags & RECEIVE_ENV_QUARANTINE) && r->quarantine.dir)
+	if (!ret && (flags & RECEIVE_ENV_QUARANTINE) && r->quarantine.dir.path)
 		ret = set_quarantine(env, &r->quarantine);
 	if (!ret && (flags & RECEIVE_ENV_OPTIONS) && r->config.push_options)
 		ret = set_options(env, &r->request);

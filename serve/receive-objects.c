@@ -33,7 +33,7 @@ static char *name_file(const struct receive *r, const struct oid *checksum,
 	struct buf path = BUF_INIT;
 
 	oid_to_hex(hex, checksum, r->repo->algo);
-	if (buf_printf(&path, "%s/pack/pack-%s%s", r->quarantine.dir, hex,
+	if (buf_printf(&path, "%s/pack/pack-%s%s", r->quarantine.dir.path, hex,
 		       ext) < 0) {
 		buf_release(&path);
 		return NULL;
@@ -111,9 +111,9 @@ static int take_apart(struct receive_objects *o, struct receive *r,
 	};
 	struct buf dir = BUF_INIT;
 	struct loose_writer w;
-	int ret = loose_writer_init(&w, r->repo, r->quarantine.dir, err);
+	int ret = loose_writer_init(&w, r->repo, r->quarantine.dir.path, err);
 
-	if (!ret && buf_printf(&dir, "%s/pack", r->quarantine.dir) < 0)
+	if (!ret && buf_printf(&dir, "%s/pack", r->quarantine.dir.path) < 0)
 		ret = error_nomem(err);
 	if (!ret)
 		ret = unpack_received(o->ix, dir.data, &w, &options, err);
@@ -202,7 +202,7 @@ static int index_pack(struct receive_objects *o, struct receive *r,
 	if (r->is_limit)
 		limit_hooks(&config.hooks, &seen, r);
 	o->ix = pack_indexer_new(&config);
-	if (!o->ix || buf_printf(&dir, "%s/pack", r->quarantine.dir) < 0)
+	if (!o->ix || buf_printf(&dir, "%s/pack", r->quarantine.dir.path) < 0)
 		ret = error_nomem(err);
 	if (!ret)
 		ret = sys_mkdir_shared(dir.data, r->repo->share, err);

@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "serve/receive-quarantine.h"
+#include "sys/cleanup.h"
 #include "sys/clock.h"
 #include "sys/io.h"
-#include "sys/tempdir.h"
 
 /* Paths that hold what would end or quote them are quoted as C strings. */
 static int add_quoted(struct buf *out, const char *path)
@@ -49,7 +49,7 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 	char *object_dir = sys_realpath(repo->object_dir, err);
 	int ret;
 
-	*q = (struct quarantine){.repo = repo};
+	*q = (struct quarantine){.repo = repo, .keep = SYS_TEMPFILE_INIT};
 	if (!object_dir)
 		return error_set(err, ERR_IO, "cannot find '%s'",
 				 repo->object_dir);
@@ -59,36 +59,25 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 		ret = error_nomem(err);
 	if (!ret) {
 		q->view = *repo;
-		q->view.object_dir = q->dir;
+		q->view.object_dir = q->dir.path;
 		q->view.alternate_object_dirs = q->alternates;
 	}
 	free(object_dir);
 	return ret;
 }
 
-static void drop_dir(struct quarantine *q)
-{
-	/* Nothing can be done about what stays; housekeeping finds it. */
-	if (q->dir)
-		sys_tempdir_remove(q->dir, NULL);
-	free(q->dir);
-	q->dir = NULL;
-}
-
 void quarantine_release(struct quarantine *q)
 {
-	drop_dir(q);
-	if (q->keep_path)
-		sys_unlink(q->keep_path, NULL);
-	free(q->keep_path);
+	sys_tempdir_release(&q->dir);
+	sys_tempfile_abort(&q->keep);
 	free(q->alternates);
-	*q = (struct quarantine){0};
+	*q = (struct quarantine){.keep = SYS_TEMPFILE_INIT};
 }
 
 const struct repo *quarantine_repo(const struct quarantine *q,
 				   const struct repo *repo)
 {
-	return q->dir ? &q->view : repo;
+	return q->dir.path ? &q->view : repo;
 }
 
 /* Files of a pack in the order in which they may appear. */
@@ -118,10 +107,9 @@ static int note_keep(struct move *m, const char *to, bool was_there)
 {
 	const char *dot = strrchr(to, '.');
 
-	if (was_there || !dot || strcmp(dot, ".keep") || m->q->keep_path)
+	if (was_there || !dot || strcmp(dot, ".keep") || m->q->keep.path)
 		return 0;
-	m->q->keep_path = mem_strdup(to);
-	return m->q->keep_path ? 0 : error_nomem(m->err);
+	return sys_tempfile_adopt(&m->q->keep, to, m->err);
 }
 
 static int move_file(void *ctx, const char *name)
@@ -161,7 +149,7 @@ static int move_dir(struct move *m)
 	struct buf from = BUF_INIT, to = BUF_INIT;
 	int ret = 0;
 
-	if (buf_printf(&from, "%s/%s", m->q->dir, m->sub) < 0 ||
+	if (buf_printf(&from, "%s/%s", m->q->dir.path, m->sub) < 0 ||
 	    buf_printf(&to, "%s/%s", m->q->repo->object_dir, m->sub) < 0)
 		ret = error_nomem(m->err);
 	m->from = from.data;
@@ -191,15 +179,19 @@ static int move_fanout(void *ctx, const char *name)
 int quarantine_migrate(struct quarantine *q, struct error *err)
 {
 	struct move m = {.q = q, .rank = -1, .err = err};
+	struct sys_hold hold;
 	int ret;
 
-	if (!q->dir)
+	if (!q->dir.path)
 		return 0;
-	ret = sys_dir_each(q->dir, move_fanout, &m, err);
+	/* A pack should not come without its index, nor its .keep stay. */
+	sys_hold_signals(&hold);
+	ret = sys_dir_each(q->dir.path, move_fanout, &m, err);
 	m.sub = "pack";
 	m.rank = 0;
 	if (!ret)
 		ret = move_dir(&m);
-	drop_dir(q);
+	sys_tempdir_release(&q->dir);
+	sys_release_signals(&hold);
 	return ret;
 }

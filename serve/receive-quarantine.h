@@ -9,7 +9,8 @@
  *		pack/pack-<hex>.keep .pack .rev .idx     kept as a pack
  *		5f/<hex>                                 or loose
  *
- * A process that is killed leaves the directory; `git gc` removes it.
+ * A signal that ends the process removes both (sys/cleanup.h). What SIGKILL
+ * leaves, `git gc` removes.
  */
 #ifndef SERVE_RECEIVE_QUARANTINE_H
 #define SERVE_RECEIVE_QUARANTINE_H
@@ -17,15 +18,17 @@
 #include "base/error.h"
 #include "repo/odb.h"
 #include "repo/repo.h"
+#include "sys/tempdir.h"
+#include "sys/tempfile.h"
 
 struct quarantine {
-	const struct repo *repo; /* borrowed */
-	char *dir;               /* owned; NULL: none */
-	char *alternates;        /* owned: the object directories behind it,
-				    for the environment */
-	struct repo view;        /* repo with `dir` as its object directory */
-	char *keep_path;         /* owned: the .keep of a migrated pack, to be
-				    removed when refs name what is in it */
+	const struct repo *repo;  /* borrowed */
+	struct sys_tempdir dir;   /* inactive: none */
+	char *alternates;         /* owned: the object directories behind it,
+				     for the environment */
+	struct repo view;         /* repo with `dir` as its object directory */
+	struct sys_tempfile keep; /* the .keep of a migrated pack, to be
+				     removed when refs name what is in it */
 };
 
 /* Make the directory. 0 or negative; release in any case. */

@@ -8,25 +8,64 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "sys/cleanup.h"
 #include "sys/tempdir.h"
 
 enum { OPEN_DIRS = 16 }; /* descriptors that a removal uses */
 
-int sys_tempdir_create(char **path, const char *dir, const char *prefix,
-		       struct error *err)
+/* Have a signal remove td->path. */
+static int enroll(struct sys_tempdir *td, struct error *err)
 {
-	struct buf b = BUF_INIT;
+	struct sys_hold section;
+	int ret = sys_cleanup_new(&td->cleanup, SYS_CLEANUP_DIR, td->path, err);
 
-	*path = NULL;
-	if (buf_printf(&b, "%s/%sXXXXXX", dir, prefix) < 0)
+	sys_cleanup_begin(&section);
+	sys_cleanup_add(td->cleanup);
+	sys_cleanup_end(&section);
+	return ret;
+}
+
+int sys_tempdir_create(struct sys_tempdir *td, const char *dir,
+		       const char *prefix, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_hold hold;
+	int ret = 0;
+
+	*td = (struct sys_tempdir){NULL, NULL};
+	if (buf_printf(&path, "%s/%sXXXXXX", dir, prefix) < 0) {
+		buf_release(&path);
 		return error_nomem(err);
-	if (!mkdtemp(b.data)) {
-		error_set_errno(err, "cannot create '%s'", b.data);
-		buf_release(&b);
-		return ERR_IO;
 	}
-	*path = buf_detach(&b, NULL);
-	return 0;
+	td->path = buf_detach(&path, NULL);
+	sys_hold_signals(&hold);
+	if (!mkdtemp(td->path)) {
+		ret = error_set_errno(err, "cannot create '%s'", td->path);
+	} else {
+		ret = enroll(td, err);
+		if (ret < 0)
+			rmdir(td->path);
+	}
+	sys_release_signals(&hold);
+	if (ret < 0) {
+		free(td->path);
+		td->path = NULL;
+	}
+	return ret;
+}
+
+void sys_tempdir_release(struct sys_tempdir *td)
+{
+	struct sys_hold section;
+
+	if (td->path)
+		sys_tempdir_remove(td->path, NULL);
+	sys_cleanup_begin(&section);
+	sys_cleanup_drop(td->cleanup);
+	sys_cleanup_end(&section);
+	sys_cleanup_free(td->cleanup);
+	free(td->path);
+	*td = (struct sys_tempdir){NULL, NULL};
 }
 
 static int remove_one(const char *path, const struct stat *st, int type,

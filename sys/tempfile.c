@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "sys/cleanup.h"
 #include "sys/io.h"
 #include "sys/share.h"
 #include "sys/tempfile.h"
@@ -18,47 +19,85 @@
 #define NAME_TRIES 1000 /* names tried before we say that they are taken */
 
 /* Replace the last NAME_LEN characters of `path` by random ones. */
-static int random_name(struct buf *path, struct error *err)
+static int random_name(char *path, struct error *err)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	char *end = path + strlen(path);
 	uint64_t r;
 
 	if (getrandom(&r, sizeof(r), 0) != sizeof(r))
 		return error_set_errno(err, "cannot get random bytes");
 	for (size_t i = 1; i <= NAME_LEN; i++) {
-		path->data[path->len - i] = letters[r % (sizeof(letters) - 1)];
+		end[-(ptrdiff_t)i] = letters[r % (sizeof(letters) - 1)];
 		r /= sizeof(letters) - 1;
 	}
 	return 0;
 }
 
-/*
- * Open a file that is not there yet. The kernel applies the umask: asking for
- * it would mean changing it for all threads.
- */
-static int open_fresh(struct buf *path, unsigned mode, struct error *err)
+/* Let go of what is not there, or not ours any more. */
+static void forget(struct sys_tempfile *tf)
 {
-	for (int i = 0; i < NAME_TRIES; i++) {
-		int fd = random_name(path, err);
-
-		if (fd < 0)
-			return fd;
-		fd = open(path->data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-			  SYS_SHARE_MODE(mode));
-		if (fd >= 0)
-			return fd;
-		if (errno != EEXIST && errno != EINTR)
-			break;
-	}
-	return error_set_errno(err, "cannot create '%s'", path->data);
+	sys_cleanup_free(tf->cleanup);
+	free(tf->path);
+	*tf = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 }
 
-/* Open to those whom `mode` shares it with, or not there. */
-static int share(struct sys_tempfile *tf, unsigned mode, struct error *err)
+/*
+ * Create tf->path unless there is such a file. The kernel applies the umask:
+ * asking for it would mean changing it for all threads.
+ */
+static int create(struct sys_tempfile *tf, unsigned mode, struct error *err)
 {
-	int ret = sys_share_fd(tf->fd, mode, tf->path, err);
+	struct sys_hold section;
+	int ret = sys_cleanup_new(&tf->cleanup, SYS_CLEANUP_FILE, tf->path,
+				  err);
 
+	if (ret < 0)
+		return ret;
+	sys_cleanup_begin(&section);
+	tf->fd = open(tf->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+		      SYS_SHARE_MODE(mode));
+	if (tf->fd >= 0)
+		sys_cleanup_add(tf->cleanup);
+	sys_cleanup_end(&section);
+	if (tf->fd >= 0)
+		return 0;
+	ret = error_set_errno(err, "cannot create '%s'", tf->path);
+	sys_cleanup_free(tf->cleanup);
+	tf->cleanup = NULL;
+	return ret;
+}
+
+/* Create tf->path with another end. */
+static int create_fresh(struct sys_tempfile *tf, unsigned mode,
+			struct error *err)
+{
+	struct error io = ERROR_INIT;
+	int ret = ERR_IO;
+
+	for (int i = 0; ret && i < NAME_TRIES; i++) {
+		ret = random_name(tf->path, &io);
+		if (ret < 0)
+			break;
+		ret = create(tf, mode, &io);
+		if (ret && io.sys_errno != EEXIST && io.sys_errno != EINTR)
+			break;
+	}
+	if (ret && err)
+		*err = io;
+	return ret;
+}
+
+/* What was created, open to those whom `mode` shares it with; or nothing. */
+static int settle(struct sys_tempfile *tf, int ret, unsigned mode,
+		  struct error *err)
+{
+	if (ret < 0) {
+		forget(tf);
+		return ret;
+	}
+	ret = sys_share_fd(tf->fd, mode, tf->path, err);
 	if (ret < 0)
 		sys_tempfile_abort(tf);
 	return ret;
@@ -70,18 +109,12 @@ int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
 	struct buf path = BUF_INIT;
 
 	*tf = (struct sys_tempfile)SYS_TEMPFILE_INIT;
-	if (buf_printf(&path, "%s/%sXXXXXX", dir, prefix) < 0)
-		return error_nomem(err);
-	tf->fd = open_fresh(&path, mode, err);
-	if (tf->fd < 0) {
-		int ret = tf->fd;
-
-		tf->fd = -1;
+	if (buf_printf(&path, "%s/%sXXXXXX", dir, prefix) < 0) {
 		buf_release(&path);
-		return ret;
+		return error_nomem(err);
 	}
 	tf->path = buf_detach(&path, NULL);
-	return share(tf, mode, err);
+	return settle(tf, create_fresh(tf, mode, err), mode, err);
 }
 
 int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
@@ -91,15 +124,28 @@ int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
 	tf->path = mem_strdup(path);
 	if (!tf->path)
 		return error_nomem(err);
-	tf->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-		      SYS_SHARE_MODE(mode));
-	if (tf->fd < 0) {
-		error_set_errno(err, "cannot create '%s'", path);
-		free(tf->path);
-		tf->path = NULL;
-		return ERR_IO;
+	return settle(tf, create(tf, mode, err), mode, err);
+}
+
+int sys_tempfile_adopt(struct sys_tempfile *tf, const char *path,
+		       struct error *err)
+{
+	struct sys_hold section;
+	int ret;
+
+	*tf = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	tf->path = mem_strdup(path);
+	ret = tf->path ? sys_cleanup_new(&tf->cleanup, SYS_CLEANUP_FILE, path,
+					 err)
+		       : error_nomem(err);
+	if (ret < 0) {
+		forget(tf);
+		return ret;
 	}
-	return share(tf, mode, err);
+	sys_cleanup_begin(&section);
+	sys_cleanup_add(tf->cleanup);
+	sys_cleanup_end(&section);
+	return 0;
 }
 
 int sys_tempfile_write(struct sys_tempfile *tf, const void *bytes, size_t len,
@@ -190,32 +236,51 @@ static int sync_parent(const char *path, struct error *err)
 	return ret;
 }
 
+/* Rename, and nothing will remove it any more. */
+static int put_in_place(struct sys_tempfile *tf, const char *path,
+			struct error *err)
+{
+	struct sys_hold section;
+	int ret;
+
+	sys_cleanup_begin(&section);
+	ret = rename(tf->path, path);
+	if (!ret)
+		sys_cleanup_drop(tf->cleanup);
+	sys_cleanup_end(&section);
+	return ret < 0 ? error_set_errno(err, "cannot rename '%s' to '%s'",
+					 tf->path, path)
+		       : 0;
+}
+
 int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 			enum sys_fsync_method method, struct error *err)
 {
 	int ret = sys_tempfile_finish(tf, method, err);
 
-	if (!ret && rename(tf->path, path) < 0)
-		ret = error_set_errno(err, "cannot rename '%s' to '%s'",
-				      tf->path, path);
+	if (!ret)
+		ret = put_in_place(tf, path, err);
 	if (ret < 0) {
 		sys_tempfile_abort(tf);
 		return ret;
 	}
-	free(tf->path);
-	*tf = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	forget(tf);
 	return method == SYS_FSYNC_NONE ? 0 : sync_parent(path, err);
 }
 
 void sys_tempfile_abort(struct sys_tempfile *tf)
 {
+	struct sys_hold section;
+
 	if (!tf->path)
 		return;
 	if (tf->fd >= 0)
 		close(tf->fd);
+	sys_cleanup_begin(&section);
 	unlink(tf->path);
-	free(tf->path);
-	*tf = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	sys_cleanup_drop(tf->cleanup);
+	sys_cleanup_end(&section);
+	forget(tf);
 }
 
 int sys_tempfile_replace(const char *path, const void *bytes, size_t len,

@@ -4,8 +4,9 @@
  *
  * A temporary file in the target's directory is written, fsynced if the
  * policy says so, and renamed onto its final name. Nobody sees a part of it.
- * A process that is killed leaves at most a file named after the template,
- * which Git's own housekeeping removes.
+ * A signal removes what is not renamed (sys/cleanup.h). A process that is
+ * killed by SIGKILL leaves at most a file named after the template, which Git's
+ * own housekeeping removes.
  */
 #ifndef SYS_TEMPFILE_H
 #define SYS_TEMPFILE_H
@@ -16,6 +17,8 @@
 
 #include "base/error.h"
 
+struct sys_cleanup;
+
 /* How core.fsyncMethod wants data made durable. */
 enum sys_fsync_method {
 	SYS_FSYNC_NONE,          /* component not listed in core.fsync */
@@ -25,13 +28,14 @@ enum sys_fsync_method {
 
 /* One writer; not shared between threads. */
 struct sys_tempfile {
-	int fd;     /* -1 when closed */
-	char *path; /* owned; NULL when inactive */
+	int fd;                      /* -1 when closed */
+	char *path;                  /* owned; NULL when inactive */
+	struct sys_cleanup *cleanup; /* owned; NULL: signals are not ours */
 };
 
 #define SYS_TEMPFILE_INIT                                                      \
 	{                                                                      \
-		-1, NULL                                                       \
+		-1, NULL, NULL                                                 \
 	}
 
 /*
@@ -45,6 +49,14 @@ int sys_tempfile_create(struct sys_tempfile *tf, const char *dir,
 /* As above with exactly this path, failing if it exists: a lock file. */
 int sys_tempfile_create_exact(struct sys_tempfile *tf, const char *path,
 			      unsigned mode, struct error *err);
+
+/*
+ * Take a file that is there, and closed, as one that goes by abort() or by a
+ * signal. Call it with signals held if it was made just now. 0, or ERR_NOMEM
+ * with *tf inactive.
+ */
+int sys_tempfile_adopt(struct sys_tempfile *tf, const char *path,
+		       struct error *err);
 
 /* Append bytes. */
 int sys_tempfile_write(struct sys_tempfile *tf, const void *bytes, size_t len,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A parallel loop: an atomic counter hands out tasks. */
+/* Threads. A parallel loop: an atomic counter hands out tasks. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "sys/cleanup.h"
 #include "sys/thread.h"
 
 unsigned sys_cpu_nr(void)
@@ -16,6 +17,19 @@ unsigned sys_cpu_nr(void)
 		return 1;
 	nr = CPU_COUNT(&set);
 	return nr > 0 ? (unsigned)nr : 1;
+}
+
+int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
+{
+	sigset_t set, before;
+	int ret;
+
+	/* It inherits what is blocked. */
+	sys_cleanup_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+	ret = pthread_create(thread, NULL, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ret;
 }
 
 struct sys_loop {
@@ -81,7 +95,7 @@ static int loop_start(struct sys_loop *loop, size_t worker_nr)
 
 		worker->loop = loop;
 		worker->thread_nr = i + 1;
-		if (pthread_create(&worker->thread, NULL, run_worker, worker))
+		if (sys_thread_start(&worker->thread, run_worker, worker))
 			break;
 		loop->started++;
 	}

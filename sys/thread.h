@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Data-parallel loops over threads. */
+/*
+ * Threads, and data-parallel loops over them.
+ *
+ * What ends a process is for its main thread to hear: the threads made here
+ * have those signals blocked (sys/cleanup.h), in a library's host too.
+ */
 #ifndef SYS_THREAD_H
 #define SYS_THREAD_H
 
@@ -10,6 +15,9 @@
 
 /* Processors this process may run on; at least 1. */
 unsigned sys_cpu_nr(void);
+
+/* As pthread_create(). Returns 0 or an error number. */
+int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 
 /*
  * One task of a parallel loop. `thread_nr` in [0, threads) is stable for the

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "sys/clock.h"
+#include "sys/thread.h"
 #include "sys/ticker.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -91,7 +92,7 @@ int sys_ticker_go(struct sys_ticker *t, struct error *err)
 
 	pthread_mutex_lock(&t->lock);
 	if (!t->started)
-		ret = pthread_create(&t->thread, NULL, tick, t);
+		ret = sys_thread_start(&t->thread, tick, t);
 	t->started = !ret;
 	pthread_mutex_unlock(&t->lock);
 	return ret ? error_set(err, ERR_IO, "cannot start a thread") : 0;

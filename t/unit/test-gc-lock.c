@@ -30,10 +30,11 @@ static bool exists(const struct tmprepo *t, const char *name)
 	return sys_exists(path);
 }
 
-static int take(const struct tmprepo *t, bool force, const char *other)
+static int take(struct sys_tempfile *pid, const struct tmprepo *t, bool force,
+		const char *other)
 {
 	struct buf b = BUF_INIT;
-	int ret = gc_lock_take(&t->repo, force, &b, NULL);
+	int ret = gc_lock_take(pid, &t->repo, force, &b, NULL);
 
 	if (ret > 0)
 		assert_string_equal(b.data, other);
@@ -43,36 +44,44 @@ static int take(const struct tmprepo *t, bool force, const char *other)
 
 static void test_pid(void **state)
 {
+	struct sys_tempfile pid, own;
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
 	tmprepo_write(&t, "gc.pid", "1 elsewhere");
-	assert_int_equal(take(&t, false, "machine 'elsewhere' pid 1"), 1);
+	assert_int_equal(take(&pid, &t, false, "machine 'elsewhere' pid 1"), 1);
 	make_old(&t, "gc.pid", 11 * 60 * 60);
-	assert_int_equal(take(&t, false, "machine 'elsewhere' pid 1"), 1);
+	assert_int_equal(take(&pid, &t, false, "machine 'elsewhere' pid 1"), 1);
+	sys_tempfile_abort(&pid);
+	assert_true(exists(&t, "gc.pid"));
 	make_old(&t, "gc.pid", 13 * 60 * 60);
-	assert_int_equal(take(&t, false, ""), 0);
+	assert_int_equal(take(&own, &t, false, ""), 0);
 	/* Our own is no hindrance. */
-	assert_int_equal(take(&t, false, ""), 0);
-	gc_lock_drop(&t.repo);
+	assert_int_equal(take(&pid, &t, false, ""), 0);
+	sys_tempfile_abort(&pid);
 	assert_false(exists(&t, "gc.pid"));
+	sys_tempfile_abort(&own);
 	tmprepo_write(&t, "gc.pid", "1 elsewhere");
-	assert_int_equal(take(&t, true, ""), 0);
+	assert_int_equal(take(&pid, &t, true, ""), 0);
+	sys_tempfile_abort(&pid);
 	tmprepo_write(&t, "gc.pid", "no number");
-	assert_int_equal(take(&t, false, ""), 0);
+	assert_int_equal(take(&pid, &t, false, ""), 0);
 	assert_false(exists(&t, "gc.pid.lock"));
+	sys_tempfile_abort(&pid);
 	tmprepo_release(&t);
 }
 
 static void test_stale_lock(void **state)
 {
+	struct sys_tempfile pid;
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
 	tmprepo_write(&t, "gc.pid.lock", "");
-	assert_int_equal(take(&t, false, ""), ERR_DENIED);
+	assert_int_equal(take(&pid, &t, false, ""), ERR_DENIED);
 	make_old(&t, "gc.pid.lock", 100);
-	assert_int_equal(take(&t, false, ""), 0);
+	assert_int_equal(take(&pid, &t, false, ""), 0);
+	sys_tempfile_abort(&pid);
 	tmprepo_release(&t);
 }
 

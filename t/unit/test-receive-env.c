@@ -50,9 +50,9 @@ static void test_flags(void **state)
 						  NULL, NULL),
 			 0);
 	assert_string_equal(find(&env, "GIT_QUARANTINE_PATH"),
-			    r.quarantine.dir);
+			    r.quarantine.dir.path);
 	assert_string_equal(find(&env, "GIT_OBJECT_DIRECTORY"),
-			    r.quarantine.dir);
+			    r.quarantine.dir.path);
 	assert_string_equal(find(&env, "GIT_PUSH_OPTION_COUNT"), "1");
 	assert_string_equal(find(&env, "GIT_PUSH_OPTION_0"), "a=b");
 	receive_environment_release(&env);

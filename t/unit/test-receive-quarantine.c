@@ -21,7 +21,7 @@ static void put(const struct quarantine *q, const struct repo *repo,
 	assert_int_equal(hash_init(&hash, HASH_SHA1), 0);
 	hash_object(&hash, oid, OBJ_BLOB, "new", 3);
 	hash_release(&hash);
-	assert_int_equal(loose_writer_init(&w, repo, q->dir, NULL), 0);
+	assert_int_equal(loose_writer_init(&w, repo, q->dir.path, NULL), 0);
 	assert_int_equal(loose_writer_put(&w, oid, OBJ_BLOB, "new", 3, NULL),
 			 1);
 	loose_writer_release(&w);
@@ -43,7 +43,7 @@ static void write_in(const struct quarantine *q, const char *name)
 	struct buf path = BUF_INIT;
 	FILE *f;
 
-	buf_printf(&path, "%s/pack", q->dir);
+	buf_printf(&path, "%s/pack", q->dir.path);
 	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
 	buf_printf(&path, "/%s", name);
 	f = fopen(path.data, "w");
@@ -72,7 +72,7 @@ static void test_migrate(void **state)
 	assert_int_equal(quarantine_migrate(&q, NULL), 0);
 	assert_true(quarantine_repo(&q, p.options.repo) == p.options.repo);
 	assert_true(sees(p.options.repo, &oid));
-	assert_true(sys_exists(q.keep_path));
+	assert_true(sys_exists(q.keep.path));
 	for (size_t i = 0; i < 4; i++) {
 		struct buf path = BUF_INIT;
 

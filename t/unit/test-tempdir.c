@@ -17,30 +17,32 @@ static void test_life(void **state)
 {
 	struct tmprepo t;
 	struct buf file = BUF_INIT;
-	char *a, *b, *outside;
+	struct sys_tempdir a, b, none;
+	char *outside;
 
 	tmprepo_init(&t, HASH_SHA1);
 	tmprepo_write(&t, "stays", "x");
 	assert_int_equal(sys_tempdir_create(&a, t.dir, "tmp_x-", NULL), 0);
 	assert_int_equal(sys_tempdir_create(&b, t.dir, "tmp_x-", NULL), 0);
-	assert_string_not_equal(a, b);
-	buf_printf(&file, "%s/deep/er", a);
+	assert_string_not_equal(a.path, b.path);
+	buf_printf(&file, "%s/deep/er", a.path);
 	assert_int_equal(sys_mkdir_p(file.data, NULL), 0);
 	buf_printf(&file, "/link");
 	assert_int_equal(sys_symlink(t.dir, file.data, NULL), 0);
-	assert_int_equal(sys_tempdir_remove(a, NULL), 0);
-	assert_false(sys_exists(a));
-	assert_true(sys_exists(b));
+	assert_int_equal(sys_tempdir_remove(a.path, NULL), 0);
+	assert_false(sys_exists(a.path));
+	assert_true(sys_exists(b.path));
 	outside = repo_common_path(&t.repo, "stays");
 	assert_true(sys_exists(outside));
 	/* Not there any more: nothing to do. */
-	assert_int_equal(sys_tempdir_remove(a, NULL), 0);
-	assert_int_equal(sys_tempdir_remove(b, NULL), 0);
-	free(b);
-	assert_int_equal(sys_tempdir_create(&b, a, "x", NULL), ERR_IO);
-	assert_null(b);
+	assert_int_equal(sys_tempdir_remove(a.path, NULL), 0);
+	assert_int_equal(sys_tempdir_create(&none, a.path, "x", NULL), ERR_IO);
+	assert_null(none.path);
+	sys_tempdir_release(&a);
+	sys_tempdir_release(&b);
+	assert_null(b.path);
+	sys_tempdir_release(&b);
 	free(outside);
-	free(a);
 	buf_release(&file);
 	tmprepo_release(&t);
 }
