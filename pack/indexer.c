@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "pack/indexer-parts.h"
 #include "pack/rev.h"
+#include "sys/cleanup.h"
 #include "sys/io.h"
 
 struct pack_indexer *pack_indexer_new(const struct pack_indexer_config *config)
@@ -286,9 +287,8 @@ static int place_idx(struct pack_indexer *ix,
 	return ret;
 }
 
-int pack_indexer_write(struct pack_indexer *ix,
-		       const struct pack_indexer_files *files,
-		       struct error *err)
+static int place_all(struct pack_indexer *ix,
+		     const struct pack_indexer_files *files, struct error *err)
 {
 	int kept = place_mark(files->keep, files->keep_text,
 			      files->fsync_metadata, err);
@@ -305,4 +305,22 @@ int pack_indexer_write(struct pack_indexer *ix,
 	if (ret >= 0 && files->idx)
 		ret = place_idx(ix, files, err);
 	return ret < 0 ? ret : kept;
+}
+
+int pack_indexer_write(struct pack_indexer *ix,
+		       const struct pack_indexer_files *files,
+		       struct error *err)
+{
+	struct sys_hold hold;
+	int ret = 0;
+
+	if (files->pack)
+		ret = sys_tempfile_finish(&ix->file, files->fsync_pack, err);
+	if (ret < 0)
+		return ret;
+	/* No mark or pack without the index. */
+	sys_hold_signals(&hold);
+	ret = place_all(ix, files, err);
+	sys_release_signals(&hold);
+	return ret;
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "reftable/append-internal.h"
+#include "sys/cleanup.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
 
@@ -152,13 +153,17 @@ static int commit_as(struct reftable_append *a, struct sys_tempfile *file,
 
 int reftable_append_commit(struct reftable_append *a, struct error *err)
 {
+	struct sys_hold hold;
 	int ret = 0;
 
+	/* No table that is in no list. */
+	sys_hold_signals(&hold);
 	if (a->is_ready) {
 		ret = commit_as(a, &a->file, a->name.data, err);
 		if (!ret)
 			ret = commit_as(a, &a->lock, "tables.list", err);
 	}
+	sys_release_signals(&hold);
 	a->is_ready = false;
 	sys_tempfile_abort(&a->lock);
 	return ret;

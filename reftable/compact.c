@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "reftable/append-internal.h"
+#include "sys/cleanup.h"
 #include "sys/io.h"
 
 #define DEFAULT_FACTOR 2
@@ -202,12 +203,15 @@ static void remove_tables(struct compaction *c)
 
 static int replace(struct compaction *c, struct error *err)
 {
+	struct sys_hold hold;
 	int ret = reftable_append_list(&c->a, c->from, c->nr, err);
 
+	sys_hold_signals(&hold);
 	if (!ret)
 		ret = reftable_append_commit(&c->a, err);
 	if (!ret)
 		remove_tables(c);
+	sys_release_signals(&hold);
 	return ret;
 }
 

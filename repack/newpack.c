@@ -11,6 +11,7 @@
 #include "repack/delta-search.h"
 #include "repack/newpack.h"
 #include "repack/plan.h"
+#include "sys/cleanup.h"
 #include "sys/io.h"
 #include "sys/memory.h"
 #include "sys/trace.h"
@@ -523,16 +524,32 @@ int newpack_bitmap(struct newpack *np, const char *dir,
 	return ret;
 }
 
+static enum sys_fsync_method fsync_of(const struct newpack *np,
+				      enum newpack_part part)
+{
+	return part == NEWPACK_PACK ? np->options->fsync_pack
+				    : np->options->fsync_metadata;
+}
+
 static int install_part(struct newpack *np, enum newpack_part part,
 			const char *path, struct error *err)
 {
-	enum sys_fsync_method method = part == NEWPACK_PACK
-					       ? np->options->fsync_pack
-					       : np->options->fsync_metadata;
-
 	if (!np->files[part].path)
 		return np->options->replace ? sys_unlink(path, err) : 0;
-	return sys_tempfile_commit(&np->files[part], path, method, err);
+	return sys_tempfile_commit(&np->files[part], path, fsync_of(np, part),
+				   err);
+}
+
+/* All that takes long: what remains is to rename. */
+static int finish_parts(struct newpack *np, struct error *err)
+{
+	int ret = 0;
+
+	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++)
+		if (np->files[i].path)
+			ret = sys_tempfile_finish(&np->files[i],
+						  fsync_of(np, i), err);
+	return ret;
 }
 
 int newpack_install(struct newpack *np, const char *base, struct error *err)
@@ -542,11 +559,13 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 		[NEWPACK_BITMAP] = "bitmap",     [NEWPACK_MTIMES] = "mtimes",
 		[NEWPACK_PROMISOR] = "promisor", [NEWPACK_IDX] = "idx",
 	};
+	int ret = finish_parts(np, err);
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct buf path = BUF_INIT;
-	int ret = 0;
+	struct sys_hold hold;
 
 	oid_to_hex(hex, &np->checksum, np->packs.odb->algo);
+	sys_hold_signals(&hold);
 	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++) {
 		buf_reset(&path);
 		if (buf_printf(&path, "%s-%s.%s", base, hex, extensions[i]) < 0)
@@ -554,6 +573,7 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 		else
 			ret = install_part(np, i, path.data, err);
 	}
+	sys_release_signals(&hold);
 	buf_release(&path);
 	np->is_installed = !ret;
 	return ret;

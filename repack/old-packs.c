@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "repack/multi-pack-remove.h"
 #include "repack/old-packs.h"
+#include "sys/cleanup.h"
 #include "sys/io.h"
 
 /* All files a pack can have beside its index, which goes first. */
@@ -179,10 +180,14 @@ static bool is_redundant(const struct old_pack *pack)
 
 int old_pack_remove(const char *base, struct error *err)
 {
+	struct sys_hold hold;
 	int ret = 0;
 
+	/* A pack without its index would be nobody's. */
+	sys_hold_signals(&hold);
 	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
 		ret = remove_file(base, extensions[i], err);
+	sys_release_signals(&hold);
 	return ret;
 }
 

@@ -5,6 +5,8 @@
  * New values first: an entry in the reflog, then the rename. Deletions last,
  * and there packed-refs before the loose file: whoever is interrupted leaves a
  * ref with its last value, never with an older one that packed-refs still had.
+ * Signals wait until all of it is done: what is one transaction should not be
+ * half of one because someone restarted a server.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include "repo/ref-transaction-internal.h"
 #include "repo/refs-files.h"
 #include "repo/refs-loose.h"
+#include "sys/cleanup.h"
 #include "sys/io.h"
 
 static int item_path(struct ref_transaction *tx, const struct ref_item *item,
@@ -113,11 +116,15 @@ static int commit_deletions(struct ref_transaction *tx, struct error *err)
 int refs_files_tx_commit(struct ref_transaction *tx, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	int ret = commit_values(tx, &why);
+	struct sys_hold hold;
+	int ret;
 
+	sys_hold_signals(&hold);
+	ret = commit_values(tx, &why);
 	if (!ret)
 		ret = commit_deletions(tx, &why);
 	refs_files_tx_unlock(tx);
+	sys_release_signals(&hold);
 	if (ret < 0 && err)
 		*err = why;
 	return ret;

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "repo/refs-reftable-tx.h"
+#include "sys/cleanup.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 100
 #define FACTOR_MAX 256
@@ -206,12 +207,12 @@ int refs_reftable_tx_ready(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Put one table in place; a stack that is full is compacted afterwards. */
+/* Put one table in place. */
 static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 		      struct error *err)
 {
 	struct error why = ERROR_INIT;
-	int full, ret = reftable_append_commit(&top->append, &why);
+	int ret = reftable_append_commit(&top->append, &why);
 
 	if (ret < 0) {
 		for (size_t i = 0; i < top->nr; i++)
@@ -221,19 +222,40 @@ static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 		return error_set(err, ret, "cannot update references: %s",
 				 why.msg);
 	}
-	/* What is there is good without it, so failing does not matter. */
-	full = reftable_append_is_full(&top->append);
-	if (full > 0)
-		reftable_compact_auto(top->dir, &tx->tables->options, NULL);
 	return 0;
+}
+
+/* Of all stacks, or of none because a signal came. */
+static int commit_tops(struct ref_transaction *tx, struct error *err)
+{
+	struct sys_hold hold;
+	int ret = 0;
+
+	sys_hold_signals(&hold);
+	for (size_t i = 0; !ret && i < tx->tables->nr; i++)
+		ret = commit_top(tx, tx->tables->tops[i], err);
+	sys_release_signals(&hold);
+	return ret;
+}
+
+/* What is there is good without it, so failing does not matter. */
+static void compact_full(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->tables->nr; i++) {
+		struct refs_reftable_top *top = tx->tables->tops[i];
+
+		if (reftable_append_is_full(&top->append) > 0)
+			reftable_compact_auto(top->dir, &tx->tables->options,
+					      NULL);
+	}
 }
 
 int refs_reftable_tx_commit(struct ref_transaction *tx, struct error *err)
 {
-	int ret = 0;
+	int ret = commit_tops(tx, err);
 
-	for (size_t i = 0; !ret && i < tx->tables->nr; i++)
-		ret = commit_top(tx, tx->tables->tops[i], err);
+	if (!ret)
+		compact_full(tx);
 	refs_reftable_tx_unlock(tx);
 	return ret;
 }

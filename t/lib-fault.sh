@@ -8,13 +8,14 @@
 # evaluates <setup> (a fresh repository), runs <command> with a disk that fails
 # at the first call that changes it, and evaluates <check>; then the same with
 # the second call, and so on until the command runs through. Modes are kill,
-# lose (power), EIO, ENOSPC and short, see t/helper/preload-fault.c. <command>
-# is words, not a shell's text; $fault_in is its standard input. With fault_step
-# set, it is each fault_step-th call only: `fault_step=$(fault_thin 3)` is for
-# what takes long, and is 1 where GITREACH_FAULT_ALL is set. <check> finds
+# lose (power), EIO, ENOSPC, short and term, see t/helper/preload-fault.c.
+# <command> is words, not a shell's text; $fault_in is its standard input. With
+# fault_step set, it is each fault_step-th call only: `fault_step=$(fault_thin 3)`
+# is for what takes long, and is 1 where GITREACH_FAULT_ALL is set. <check> finds
 #
 #	$fault_nr      the call that failed
-#	$fault_code    the command's exit code: 137 when it was killed
+#	$fault_code    the command's exit code: 137 when it was killed, 143 by
+#	               SIGTERM
 #	fault.err, fault.out, fault.log   what it printed, and its calls
 #
 # and fails the test by failing. Where it does, "fault.log" ends with the call.
@@ -93,6 +94,7 @@ fault_said () {
 fault_exited () {
 	case ${fault_over:-$1} in
 	kill|lose) test $fault_code -eq 137 ;;
+	term) test $fault_code -eq 143 ;;
 	*) fault_said ;;
 	esac
 }

@@ -60,6 +60,7 @@ has_ended () {
 	else
 		case $1 in
 		lose) test $fault_code -eq 137 ;;
+		term) test $fault_code -eq 143 && test_must_be_empty left ;;
 		# What cannot be removed stays; merging may fail unsaid.
 		EIO) { test $fault_code -eq 0 || fault_said; } ;;
 		*) { test $fault_code -eq 0 || fault_said; } &&
@@ -100,7 +101,7 @@ is_packed () {
 	test $(ls r.git/reftable/*.ref | wc -l) -eq 1
 }
 
-for mode in lose EIO ENOSPC
+for mode in lose term EIO ENOSPC
 do
 	test_expect_success "update-ref --stdin: $mode at every call" "
 		fault_in=changes &&
@@ -119,7 +120,7 @@ is_packed_later () {
 	is_packed
 }
 
-for mode in lose EIO ENOSPC
+for mode in lose term EIO ENOSPC
 do
 	test_expect_success "pack-refs: $mode at every call" "
 		fault_each $mode fresh \
@@ -143,12 +144,10 @@ test_expect_success 'a reflog without its oldest entry' '
 '
 
 has_old_or_new_entries () {
-	if test $1 = lose
-	then
-		test -n "$fault_over" || test $fault_code -eq 137
-	else
-		test $fault_code -eq 0 || grep "^error: .*[^: ]$" fault.err
-	fi &&
+	case ${fault_over:-$1} in
+	lose|term) fault_exited "$1" ;;
+	*) test $fault_code -eq 0 || grep "^error: .*[^: ]$" fault.err ;;
+	esac &&
 	"$GIT" -C r.git fsck >fsck 2>&1 &&
 	"$GIT" -C r.git for-each-ref >now && test_cmp old now &&
 	unlock && entries r.git >now.entries &&
@@ -157,7 +156,7 @@ has_old_or_new_entries () {
 	is_packed
 }
 
-for mode in lose EIO ENOSPC
+for mode in lose term EIO ENOSPC
 do
 	test_expect_success "reflog delete: $mode at every call" "
 		fault_each $mode fresh \

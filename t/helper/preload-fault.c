@@ -17,6 +17,7 @@
  *	EIO     the call fails, once
  *	ENOSPC  the call fails, and each later one that needs room
  *	short   this write, and each later one, is done by half and says so
+ *	term    the call is done, and SIGTERM comes then
  *
  * Counted are the calls that create, write, sync, rename, link or remove, on
  * descriptors above standard error. stdio's own writes go past this library.
@@ -41,7 +42,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define MAX_ENTRIES 256
 
-enum mode { NOTHING, KILL, LOSE, FAIL, FULL, SHORT };
+enum mode { NOTHING, KILL, LOSE, FAIL, FULL, SHORT, TERM };
 
 /* A file whose bytes, or a name, that a power failure would take. */
 struct volatile_file {
@@ -59,6 +60,7 @@ struct volatile_name {
 static struct {
 	pthread_mutex_t lock; /* guards everything here */
 	bool is_set;
+	bool is_due; /* the signal */
 	enum mode mode;
 	uint64_t nr;
 	uint64_t *count; /* mapped, shared with other processes */
@@ -67,15 +69,18 @@ static struct {
 	size_t file_nr;
 	struct volatile_name names[MAX_ENTRIES];
 	size_t name_nr;
-} fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} fault = {
+	/* A signal's handler may come here when its thread is here already. */
+	.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
+};
 
 static enum mode parse_mode(const char *name)
 {
 	static const char *const names[] = {
-		"kill", "lose", "EIO", "ENOSPC", "short",
+		"kill", "lose", "EIO", "ENOSPC", "short", "term",
 	};
 
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 6; i++)
 		if (!strncmp(name, names[i], strlen(names[i])))
 			return KILL + i;
 	return NOTHING;
@@ -266,10 +271,24 @@ static int enter(enum need need)
 		return nr >= fault.nr && need != NO_ROOM ? ENOSPC : 0;
 	case SHORT:
 		return nr >= fault.nr && need == BYTES ? -2 : 0;
+	case TERM:
+		fault.is_due = nr == fault.nr;
+		break;
 	case NOTHING:
 		break;
 	}
 	return 0;
+}
+
+/* Let go of the lock, and of the signal. */
+static void leave(void)
+{
+	bool is_due = fault.is_due;
+
+	fault.is_due = false;
+	pthread_mutex_unlock(&fault.lock);
+	if (is_due)
+		kill(getpid(), SIGTERM);
 }
 
 /* Take the lock; whether calls are counted. */
@@ -285,7 +304,7 @@ static int done(long ret)
 {
 	int saved = errno;
 
-	pthread_mutex_unlock(&fault.lock);
+	leave();
 	errno = saved;
 	return (int)ret;
 }
@@ -331,7 +350,7 @@ static ssize_t end_write(ssize_t ret, bool dies)
 
 	if (dies)
 		die();
-	pthread_mutex_unlock(&fault.lock);
+	leave();
 	errno = saved;
 	return ret;
 }
