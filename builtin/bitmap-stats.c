@@ -108,7 +108,7 @@ static int print_packs(const struct pack_bitmap *pb, struct error *err)
 	if (bitmap_space_parts(&parts, &nr, &pb->space) < 0)
 		return error_nomem(err);
 	for (size_t i = 0; i < nr; i++)
-		len += parts[i].pack->pack->map.len;
+		len += parts[i].pack->pack->file.len;
 	free(parts);
 	print_number("pack", "bytes", len);
 	print_share("pack", "index-percent", bitmap_file_len(&pb->file), len);

@@ -234,7 +234,7 @@ static void count_packs(struct count *c)
 			continue;
 		c->pack_nr++;
 		c->packed_nr += pack->idx.nr;
-		c->pack_bytes += pack->map.len + pack->idx_map.len;
+		c->pack_bytes += pack->file.len + pack->idx_map.len;
 	}
 }
 

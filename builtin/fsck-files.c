@@ -101,7 +101,7 @@ static void check_rev(struct fsck_run *r, const struct pack *pack)
 		ret = hash_check_trailer(map.data, map.len, pack->algo,
 					 path.data, &why);
 	if (!ret) {
-		ret = pack_rev_parse(&rev, &pack->idx, pack->map.len, map.data,
+		ret = pack_rev_parse(&rev, &pack->idx, pack->file.len, map.data,
 				     map.len, path.data, &why);
 		if (!ret)
 			ret = pack_rev_verify(&rev, path.data, &why);

@@ -23,7 +23,7 @@ static int open_parts(struct store *store, struct error *err)
 	ret = refs_open(&store->refs, store->repo, err);
 	if (ret < 0)
 		return ret;
-	ret = odb_open(&store->odb, store->repo, &warning, err);
+	ret = odb_open_held(&store->odb, store->repo, &warning, err);
 	if (ret < 0)
 		return ret;
 	if (warning.code)

@@ -22,7 +22,7 @@ static int allocate(struct pack_chains *c, struct error *err)
 	c->order = mem_alloc(nr, sizeof(*c->order));
 	if (!c->base || !c->depth || !c->type || !c->children ||
 	    !c->child_first || !c->order ||
-	    pack_rev_compute(&c->rev, &c->pack->idx, c->pack->map.len) < 0)
+	    pack_rev_compute(&c->rev, &c->pack->idx, c->pack->file.len) < 0)
 		return error_nomem(err);
 	return 0;
 }

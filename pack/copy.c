@@ -36,23 +36,26 @@ static void drop_behind(struct pack_copy *copy, uint64_t until)
 {
 	if (until - copy->dropped < DROP_MIN)
 		return;
-	sys_map_drop(&copy->pack->map, (size_t)copy->dropped,
-		     (size_t)(until - copy->dropped));
+	sys_held_drop(&copy->pack->file, (size_t)copy->dropped,
+		      (size_t)(until - copy->dropped));
 	copy->dropped = until;
 }
 
 int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
 		  uint64_t start, uint64_t end, struct error *err)
 {
-	const struct sys_map *map = &copy->pack->map;
+	const struct pack *pack = copy->pack;
+	const uint8_t *bytes = pack_bytes(pack, err);
 
-	if (start > end || (start < end && end > map->len))
-		return error_set_at(err, ERR_CORRUPT, copy->pack->path, start,
+	if (!bytes)
+		return error_recorded(err, ERR_IO);
+	if (start > end || (start < end && end > pack->file.len))
+		return error_set_at(err, ERR_CORRUPT, pack->path, start,
 				    "objects are not in the order of the pack");
 	while (start < end) {
 		uint64_t left = end - start;
 		struct sys_file_span piece = {
-			.bytes = map->data + start,
+			.bytes = bytes + start,
 			.len = left < PIECE_MAX ? (size_t)left : PIECE_MAX,
 			.fd = copy->fd,
 			.off = start,

@@ -29,7 +29,7 @@ void pack_copy_close(struct pack_copy *copy);
 
 /*
  * Put the bytes [start, end) of the pack, which may be none. 0; ERR_CORRUPT
- * when the pack has no such bytes; or the writer's error.
+ * when the pack has no such bytes; or the error of pack_bytes() or the writer.
  */
 int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
 		  uint64_t start, uint64_t end, struct error *err);

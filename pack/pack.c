@@ -31,13 +31,29 @@ static int has_file(bool *has, struct buf *path, const struct pack *pack,
 	return 0;
 }
 
-/* What the files beside the pack say of it. */
-static int look_around(struct pack *pack, struct buf *path, struct error *err)
+static int look_around(struct pack_beside *beside, struct buf *path,
+		       const struct pack *pack)
 {
-	if (has_file(&pack->is_kept, path, pack, ".keep") < 0 ||
-	    has_file(&pack->is_promisor, path, pack, ".promisor") < 0 ||
-	    has_file(&pack->is_cruft, path, pack, ".mtimes") < 0)
+	if (has_file(&beside->has_keep, path, pack, ".keep") < 0 ||
+	    has_file(&beside->has_promisor, path, pack, ".promisor") < 0 ||
+	    has_file(&beside->has_mtimes, path, pack, ".mtimes") < 0)
+		return ERR_NOMEM;
+	return 0;
+}
+
+/* What the files beside the pack say of it; NULL: that is to be found out. */
+static int see_around(struct pack *pack, struct buf *path,
+		      const struct pack_beside *known, struct error *err)
+{
+	struct pack_beside beside = {0};
+
+	if (known)
+		beside = *known;
+	else if (look_around(&beside, path, pack) < 0)
 		return error_nomem(err);
+	pack->is_kept = beside.has_keep;
+	pack->is_promisor = beside.has_promisor;
+	pack->is_cruft = beside.has_mtimes;
 	return 0;
 }
 
@@ -56,55 +72,58 @@ static int open_idx(struct pack *pack, struct buf *path, struct error *err)
 
 static int check_pack(struct pack *pack, const char *file, struct error *err)
 {
-	const uint8_t *p = pack->map.data;
-	size_t id_len = hash_len(pack->algo);
-	uint32_t version;
+	uint8_t header[PACK_HEADER_LEN], trailer[OID_MAX_LEN];
+	size_t len = pack->file.len, id_len = hash_len(pack->algo);
+	int ret;
 
-	if (pack->map.len < PACK_HEADER_LEN + id_len)
+	if (len < PACK_HEADER_LEN + id_len)
 		return error_set(err, ERR_CORRUPT, "%s: pack file too small",
 				 file);
-	if (memcmp(p, "PACK", 4) != 0)
+	ret = sys_held_read(&pack->file, header, PACK_HEADER_LEN, 0, file, err);
+	if (!ret)
+		ret = sys_held_read(&pack->file, trailer, id_len, len - id_len,
+				    file, err);
+	if (ret < 0)
+		return ret;
+	if (memcmp(header, "PACK", 4) != 0)
 		return error_set(err, ERR_CORRUPT, "%s: not a pack", file);
-	version = load_be32(p + 4);
-	if (version != 2 && version != 3)
+	pack->version = load_be32(header + 4);
+	if (pack->version != 2 && pack->version != 3)
 		return error_set(err, ERR_UNSUPPORTED,
 				 "%s: pack version %u is not known", file,
-				 version);
-	if (load_be32(p + 8) != pack->idx.nr)
+				 pack->version);
+	if (load_be32(header + 8) != pack->idx.nr)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: %u objects in the pack, %u in its index",
-				 file, load_be32(p + 8), pack->idx.nr);
-	oid_from_raw(&pack->checksum, p + pack->map.len - id_len, pack->algo);
+				 file, load_be32(header + 8), pack->idx.nr);
+	oid_from_raw(&pack->checksum, trailer, pack->algo);
 	if (memcmp(pack->checksum.bytes, pack->idx.pack_checksum, id_len) != 0)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: index belongs to another pack", file);
 	return 0;
 }
 
-static int map_pack(struct pack *pack, struct buf *path, struct error *err)
+static int hold_pack(struct pack *pack, struct buf *path, struct error *err)
 {
-	struct sys_stat st;
 	int ret;
 
 	if (file_path(path, pack, ".pack") < 0)
 		return error_nomem(err);
-	ret = sys_map_open(&pack->map, path->data, err);
-	if (!ret)
-		ret = sys_stat(&st, path->data, err);
-	if (!ret)
-		pack->mtime_ns = st.mtime_ns;
+	ret = sys_held_open(&pack->file, path->data, err);
+	pack->mtime_ns = pack->file.mtime_ns;
 	return ret;
 }
 
 /* The pack first: an index without one is left over and not looked at. */
-static int open_files(struct pack *pack, struct buf *path, struct error *err)
+static int open_files(struct pack *pack, struct buf *path,
+		      const struct pack_beside *beside, struct error *err)
 {
-	int ret = map_pack(pack, path, err);
+	int ret = hold_pack(pack, path, err);
 
 	if (!ret)
 		ret = open_idx(pack, path, err);
 	if (!ret)
-		ret = look_around(pack, path, err);
+		ret = see_around(pack, path, beside, err);
 	if (ret < 0)
 		return ret;
 	if (file_path(path, pack, ".pack") < 0)
@@ -112,8 +131,8 @@ static int open_files(struct pack *pack, struct buf *path, struct error *err)
 	return check_pack(pack, path->data, err);
 }
 
-int pack_open(struct pack **out, const char *base, enum hash_algo algo,
-	      struct error *err)
+int pack_open_beside(struct pack **out, const char *base, enum hash_algo algo,
+		     const struct pack_beside *beside, struct error *err)
 {
 	struct pack *pack = mem_calloc(1, sizeof(*pack));
 	struct buf path = BUF_INIT;
@@ -124,6 +143,7 @@ int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	if (!pack)
 		return error_nomem(err);
 	pthread_mutex_init(&pack->lock, NULL);
+	pack->file = (struct sys_held)SYS_HELD_INIT;
 	pack->algo = algo;
 	pack->path = mem_strdup(base);
 	if (!pack->path) {
@@ -132,7 +152,7 @@ int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	}
 	slash = strrchr(pack->path, '/');
 	pack->name = slash ? slash + 1 : pack->path;
-	ret = open_files(pack, &path, err);
+	ret = open_files(pack, &path, beside, err);
 	if (ret < 0)
 		goto out;
 	*out = pack;
@@ -143,13 +163,19 @@ out:
 	return ret;
 }
 
+int pack_open(struct pack **out, const char *base, enum hash_algo algo,
+	      struct error *err)
+{
+	return pack_open_beside(out, base, algo, NULL, err);
+}
+
 /* A file of the same name may have other bytes; not with this checksum. */
 static bool is_same_file(const struct pack *pack, int fd, uint64_t len)
 {
 	uint8_t checksum[OID_MAX_LEN];
 	size_t id_len = hash_len(pack->algo);
 
-	return len == pack->map.len &&
+	return len == pack->file.len &&
 	       !sys_read_at(fd, checksum, id_len, len - id_len, pack->path,
 			    NULL) &&
 	       !memcmp(checksum, pack->checksum.bytes, id_len);
@@ -180,7 +206,7 @@ void pack_close(struct pack *pack)
 	sys_map_close(&pack->rev_map);
 	pack_idx_release(&pack->idx);
 	sys_map_close(&pack->idx_map);
-	sys_map_close(&pack->map);
+	sys_held_close(&pack->file);
 	pthread_mutex_destroy(&pack->lock);
 	free(pack->path);
 	free(pack);
@@ -189,7 +215,7 @@ void pack_close(struct pack *pack)
 static bool parse_rev_file(struct pack *pack, const char *path)
 {
 	if (!sys_map_open(&pack->rev_map, path, NULL) &&
-	    !pack_rev_parse(&pack->rev_file, &pack->idx, pack->map.len,
+	    !pack_rev_parse(&pack->rev_file, &pack->idx, pack->file.len,
 			    pack->rev_map.data, pack->rev_map.len, path, NULL))
 		return true;
 	sys_map_close(&pack->rev_map);
@@ -199,7 +225,7 @@ static bool parse_rev_file(struct pack *pack, const char *path)
 /* Under the lock, as what follows. What is computed is proven. */
 static const struct pack_rev *sort_rev(struct pack *pack)
 {
-	if (pack_rev_compute(&pack->rev_sorted, &pack->idx, pack->map.len) < 0)
+	if (pack_rev_compute(&pack->rev_sorted, &pack->idx, pack->file.len) < 0)
 		return NULL;
 	atomic_store_explicit(&pack->proven_rev, &pack->rev_sorted,
 			      memory_order_release);
@@ -309,13 +335,16 @@ int pack_check_rev_with(struct pack *pack, const struct pack_rev *rev,
 int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 		  uint64_t offset, struct error *err)
 {
-	uint64_t end = pack->map.len - hash_len(pack->algo);
+	uint64_t end = pack->file.len - hash_len(pack->algo);
+	const uint8_t *bytes = pack_bytes(pack, err);
 	struct cursor c;
 
+	if (!bytes)
+		return error_recorded(err, ERR_IO);
 	if (offset < PACK_HEADER_LEN || offset >= end)
 		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
 				    "no object can be in the pack");
-	c = cursor_make(pack->map.data + offset, (size_t)(end - offset));
+	c = cursor_make(bytes + offset, (size_t)(end - offset));
 	if (pack_entry_parse(entry, &c, pack->algo) < 0)
 		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
 				    "invalid object header");
@@ -350,6 +379,10 @@ int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
 
 int pack_verify_checksum(const struct pack *pack, struct error *err)
 {
-	return hash_check_trailer(pack->map.data, pack->map.len, pack->algo,
-				  pack->path, err);
+	const uint8_t *bytes = pack_bytes(pack, err);
+
+	if (!bytes)
+		return error_recorded(err, ERR_IO);
+	return hash_check_trailer(bytes, pack->file.len, pack->algo, pack->path,
+				  err);
 }

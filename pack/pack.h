@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An opened pack: the mapped .pack and .idx, and the reverse index when
- * asked for.
+ * An opened pack: the .pack, which is held open and mapped when an entry is
+ * first looked at (sys/held.h), the .idx, and the reverse index when asked for.
  *
  *	"PACK" | version 2 or 3 (be32) | number of objects (be32)
  *	entries     header and zlib stream, see entry.h
@@ -29,6 +29,7 @@
 #include "pack/entry.h"
 #include "pack/idx.h"
 #include "pack/rev.h"
+#include "sys/held.h"
 #include "sys/map.h"
 
 /* Bytes before the first entry. */
@@ -38,7 +39,8 @@ struct pack {
 	char *path;       /* owned: "<dir>/pack-<hex>", no extension */
 	const char *name; /* points into path: "pack-<hex>" */
 	enum hash_algo algo;
-	struct sys_map map; /* the .pack file */
+	struct sys_held file; /* the .pack */
+	uint32_t version;     /* 2 or 3 */
 	struct sys_map idx_map;
 	struct pack_idx idx;
 	struct oid checksum;  /* the pack's trailer */
@@ -67,6 +69,15 @@ struct pack {
  */
 int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	      struct error *err);
+
+/* What other files say of a pack. */
+struct pack_beside {
+	bool has_keep, has_promisor, has_mtimes;
+};
+
+/* The same for who knows what is beside it; NULL: it is looked for. */
+int pack_open_beside(struct pack **out, const char *base, enum hash_algo algo,
+		     const struct pack_beside *beside, struct error *err);
 void pack_close(struct pack *pack);
 
 /*
@@ -105,19 +116,29 @@ int pack_check_rev_with(struct pack *pack, const struct pack_rev *rev,
 
 /*
  * Parse the entry header at `offset`. Checks that the offset lies between
- * header and trailer and an OFS_DELTA's base does too. 0 or ERR_CORRUPT with
- * a message that names pack and offset.
+ * header and trailer and an OFS_DELTA's base does too. 0, ERR_CORRUPT with a
+ * message that names pack and offset, or that of pack_bytes().
  */
 int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 		  uint64_t offset, struct error *err);
 
 /*
- * Announce that the header of the entry at `offset` will be looked at; any
- * offset will do.
+ * The bytes of the .pack, `file.len` of them. NULL and *err when it cannot be
+ * mapped; not after an entry was parsed.
  */
+static inline const uint8_t *pack_bytes(const struct pack *pack,
+					struct error *err)
+{
+	return sys_held_bytes(&pack->file, pack->path, err);
+}
+
+/* Announce that the entry at `offset` will be looked at. */
 static inline void pack_prefetch(const struct pack *pack, uint64_t offset)
 {
-	__builtin_prefetch(pack->map.data + offset);
+	const uint8_t *bytes = sys_held_mapped(&pack->file);
+
+	if (bytes && offset < pack->file.len)
+		__builtin_prefetch(bytes + offset);
 }
 
 /*

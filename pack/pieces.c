@@ -12,9 +12,9 @@ static int inflate_all(const struct pack *pack, uint64_t offset,
 				 struct error *err),
 		       void *ctx, struct error *err)
 {
-	const uint8_t *src = pack->map.data + offset + entry->header_len;
-	const uint8_t *end = pack->map.data + pack->map.len -
-			     hash_len(pack->algo);
+	const uint8_t *bytes = pack_bytes(pack, NULL);
+	const uint8_t *src = bytes + offset + entry->header_len;
+	const uint8_t *end = bytes + pack->file.len - hash_len(pack->algo);
 	uint64_t total = 0;
 	int ended = inflater_start(inf);
 

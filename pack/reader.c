@@ -84,7 +84,7 @@ static size_t stream_len_max(struct pack *pack, uint64_t offset,
 			     size_t header_len, uint64_t size)
 {
 	uint64_t start = offset + header_len;
-	uint64_t end = pack->map.len - hash_len(pack->algo);
+	uint64_t end = pack->file.len - hash_len(pack->algo);
 	const struct pack_rev *rev;
 	uint32_t pack_pos;
 
@@ -115,7 +115,7 @@ static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      size_t header_len, void *dst, size_t size,
 		      size_t stream_len, struct error *err)
 {
-	const uint8_t *stream = pack->map.data + offset + header_len;
+	const uint8_t *stream = pack_bytes(pack, NULL) + offset + header_len;
 	int ret = inflater_exact(r->inflater, dst, size, stream, stream_len,
 				 NULL);
 
@@ -358,13 +358,14 @@ static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 			    uint64_t *size, struct error *err)
 {
 	uint64_t start = offset + entry->header_len;
-	uint64_t end = pack->map.len - hash_len(pack->algo);
+	uint64_t end = pack->file.len - hash_len(pack->algo);
 	uint8_t head[DELTA_HEADER_MAX];
 	uint64_t base_size;
 	ssize_t n;
 
 	n = inflater_prefix(r->inflater, head, sizeof(head),
-			    pack->map.data + start, (size_t)(end - start));
+			    pack_bytes(pack, NULL) + start,
+			    (size_t)(end - start));
 	if (n == ERR_NOMEM)
 		return error_nomem(err);
 	if (n < 0 || delta_sizes(head, (size_t)n, &base_size, size, NULL) < 0)

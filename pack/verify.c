@@ -78,7 +78,7 @@ static int find_extent(struct extent *x, const struct pack_chains *c,
 	ret = pack_entry_at(&x->entry, pack, x->offset, err);
 	if (ret < 0)
 		return ret;
-	bytes = pack->map.data + x->offset;
+	bytes = pack_bytes(pack, NULL) + x->offset;
 	len = (size_t)(end - x->offset);
 	if (x->entry.header_len > len)
 		return corrupt(c, x->offset, "objects overlap", err);

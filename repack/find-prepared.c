@@ -116,7 +116,7 @@ static void take_whole_pack(struct found *f)
 
 	f->whole_run = (struct prepared_run){
 		PACK_HEADER_LEN,
-		pack->map.len - hash_len(pack->algo) - PACK_HEADER_LEN,
+		pack->file.len - hash_len(pack->algo) - PACK_HEADER_LEN,
 	};
 	f->whole = (struct prepared_content){
 		.checksum = pack->checksum,
@@ -131,7 +131,7 @@ static bool is_whole_pack(const struct found *f, size_t nr)
 {
 	const struct pack *pack = f->space.pack->pack;
 
-	return nr == pack->idx.nr && pack->map.data[7] == 2;
+	return nr == pack->idx.nr && pack->version == 2;
 }
 
 /* As found_look_for_stored(), in the file of one directory. */

@@ -167,7 +167,7 @@ static uint64_t expected_size(const struct batch *b, uint32_t pack_nr)
 
 	if (!pack->idx.nr)
 		return 0;
-	return (uint64_t)((double)pack->map.len * b->taken[pack_nr] /
+	return (uint64_t)((double)pack->file.len * b->taken[pack_nr] /
 			  pack->idx.nr);
 }
 

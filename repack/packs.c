@@ -83,11 +83,11 @@ int packs_stored(struct packs_stored *stored, const struct packs *p,
 	if (ret < 0)
 		return ret;
 	end = pack_rev_offset(rev, pack_pos + 1);
-	if (end > pack->map.len || end < off ||
+	if (end > pack->file.len || end < off ||
 	    end - off < stored->entry.header_len)
 		return error_set_at(err, ERR_CORRUPT, pack->path, off,
 				    "pack entry overlaps the next");
-	stored->bytes = pack->map.data + off;
+	stored->bytes = pack_bytes(pack, NULL) + off;
 	stored->len = (size_t)(end - off);
 	stored->off = off;
 	return 0;

@@ -45,7 +45,7 @@ int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 
 	if (nr == pack->idx.nr) {
 		*checksum = pack->checksum;
-		return pack->map.data[7] == 2;
+		return pack->version == 2;
 	}
 	ret = pack_writer_init(&writer, sink, (uint32_t)nr, space->odb->algo,
 			       false, err);

@@ -29,7 +29,7 @@ static bool is_within(const struct prepared_content *content, uint64_t end)
 /* Whether all answers are of bytes that the pack has. */
 static bool fits_pack(const struct prepared *p)
 {
-	uint64_t end = p->pack->pack->map.len - hash_len(p->algo);
+	uint64_t end = p->pack->pack->file.len - hash_len(p->algo);
 
 	for (size_t i = 0; i < p->nr; i++)
 		if (!is_within(&p->answers[i].plain, end) ||

@@ -97,7 +97,7 @@ static int spare_packs(struct run *r, struct error *err)
 
 		if (o->unreachable == REPACK_CRUFT && pack->is_cruft &&
 		    o->combine_cruft_below &&
-		    pack->map.len >= o->combine_cruft_below)
+		    pack->file.len >= o->combine_cruft_below)
 			old_packs_spare(&r->old, pack->name);
 	}
 	if (o->geometric && o->midx_layers)

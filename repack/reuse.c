@@ -252,7 +252,7 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 
 	if (ret < 0)
 		return ret;
-	if (end > pack->map.len || end < off || end - off < entry.header_len)
+	if (end > pack->file.len || end < off || end - off < entry.header_len)
 		return error_set_at(err, ERR_CORRUPT, pack->path, off,
 				    "pack entry overlaps the next");
 	u->next_pos = pack_pos + 1;
@@ -363,7 +363,7 @@ static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 static uint64_t estimate(const struct pack *pack, size_t wanted)
 {
 	return (uint64_t)((double)wanted / pack->idx.nr *
-			  (double)pack->map.len);
+			  (double)pack->file.len);
 }
 
 static int take_part(struct reuse *u, const struct bitmap_space_part *bits,

@@ -221,8 +221,8 @@ static void drop_pages(struct writing *w)
 		return;
 	w->dropped_at = w->writer->off;
 	for (uint32_t i = 0; i < odb->pack_nr; i++)
-		sys_map_drop(&odb->packs[i].pack->map, 0,
-			     odb->packs[i].pack->map.len);
+		sys_held_drop(&odb->packs[i].pack->file, 0,
+			      odb->packs[i].pack->file.len);
 }
 
 static int write_how(struct writing *w, struct repack_item *item,

@@ -13,49 +13,12 @@
 #include "repo/odb-alternates.h"
 #include "repo/odb-midx.h"
 #include "repo/odb.h"
+#include "repo/pack-list.h"
 #include "repo/replaced.h"
 #include "sys/io.h"
 
 /* Listing again when packs come and go under us: a repack is going on. */
 #define LIST_ATTEMPTS 4
-
-/* Names of the packs in one directory. */
-struct pack_names {
-	char **bases; /* owned: paths without extension */
-	size_t nr, alloc;
-	const char *dir;  /* borrowed: objects/pack */
-	int64_t mtime_ns; /* of the directory before it was listed */
-	struct error *err;
-};
-
-static void pack_names_release(struct pack_names *names)
-{
-	while (names->nr)
-		free(names->bases[--names->nr]);
-	free(names->bases);
-	names->bases = NULL;
-	names->alloc = 0;
-}
-
-/* Keep "<name>.idx", which comes last and goes first of a pack's files. */
-static int collect_pack(void *ctx, const char *name)
-{
-	struct pack_names *names = ctx;
-	size_t len = strlen(name);
-	struct buf base = BUF_INIT;
-
-	if (len < 5 || strcmp(name + len - 4, ".idx") != 0)
-		return 0;
-	if (buf_printf(&base, "%s/%.*s", names->dir, (int)(len - 4), name) <
-		    0 ||
-	    mem_grow(&names->bases, &names->alloc, names->nr + 1,
-		     sizeof(*names->bases)) < 0) {
-		buf_release(&base);
-		return error_nomem(names->err);
-	}
-	names->bases[names->nr++] = buf_detach(&base, NULL);
-	return 0;
-}
 
 /* When a directory was last changed; 0: there is none. */
 static int64_t dir_mtime(const char *dir)
@@ -95,28 +58,6 @@ bool odb_has_changed(const struct odb *odb)
 	return false;
 }
 
-static int list_packs(struct pack_names *names, const char *object_dir,
-		      struct error *err)
-{
-	struct buf dir = BUF_INIT;
-	int ret;
-
-	if (buf_printf(&dir, "%s/pack", object_dir) < 0) {
-		ret = error_nomem(err);
-		goto out;
-	}
-	names->dir = dir.data;
-	names->err = err;
-	names->mtime_ns = packs_mtime(dir.data);
-	ret = sys_dir_each(dir.data, collect_pack, names, err);
-	if (ret == ERR_MISSING)
-		ret = 0;
-out:
-	names->dir = NULL;
-	buf_release(&dir);
-	return ret;
-}
-
 static int push_pack(struct odb *odb, size_t *alloc, struct pack *pack,
 		     bool is_local, struct error *err)
 {
@@ -141,13 +82,28 @@ static int is_gone(const char *base)
 	return ret;
 }
 
+/* Packs that are past what may be held are mapped now. */
+static int hold_pack(struct pack **pack, const struct odb *odb,
+		     const char *base, const struct pack_beside *beside,
+		     struct error *err)
+{
+	int ret = pack_open_beside(pack, base, odb->algo, beside, err);
+
+	if (ret || odb->pack_nr < odb->held_max || pack_bytes(*pack, err))
+		return ret;
+	pack_close(*pack);
+	*pack = NULL;
+	return error_recorded(err, ERR_IO);
+}
+
 /* Open one pack. Returns 1 when it has vanished. */
 static int open_pack(struct odb *odb, size_t *alloc, const char *base,
-		     bool is_local, struct error *warning, struct error *err)
+		     const struct pack_beside *beside, bool is_local,
+		     struct error *warning, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	struct pack *pack;
-	int ret = pack_open(&pack, base, odb->algo, &why);
+	int ret = hold_pack(&pack, odb, base, beside, &why);
 
 	if (!ret) {
 		ret = push_pack(odb, alloc, pack, is_local, err);
@@ -180,6 +136,24 @@ static int open_midx(struct odb *odb, size_t i, struct error *warning,
 	return 0;
 }
 
+static int open_listed(struct odb *odb, size_t *alloc,
+		       const struct pack_list *list, bool is_local,
+		       struct error *warning, struct error *err)
+{
+	bool vanished = false;
+
+	for (size_t p = 0; p < list->nr; p++) {
+		int ret = open_pack(odb, alloc, list->entries[p].base,
+				    pack_list_beside(list, p), is_local,
+				    warning, err);
+
+		if (ret < 0)
+			return ret;
+		vanished |= ret > 0;
+	}
+	return vanished;
+}
+
 /*
  * Open the packs of directory `i`. Returns 1 when it has changed meanwhile:
  * the listing may have missed what came, and what went may be in it.
@@ -187,21 +161,27 @@ static int open_midx(struct odb *odb, size_t i, struct error *warning,
 static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		      struct error *warning, struct error *err)
 {
-	struct pack_names names = {0};
-	int ret = list_packs(&names, odb->dirs[i], err);
-	bool vanished = false;
+	struct buf dir = BUF_INIT;
+	struct pack_list list = {0};
+	int ret, vanished = 0;
 
-	for (size_t p = 0; ret >= 0 && p < names.nr; p++) {
-		ret = open_pack(odb, alloc, names.bases[p], !i, warning, err);
-		vanished |= ret > 0;
+	if (buf_printf(&dir, "%s/pack", odb->dirs[i]) < 0) {
+		ret = error_nomem(err);
+		goto out;
 	}
+	odb->pack_mtimes[i] = packs_mtime(dir.data);
+	ret = pack_list_read(&list, dir.data, err);
+	if (!ret)
+		ret = vanished = open_listed(odb, alloc, &list, !i, warning,
+					     err);
 	if (ret >= 0 && odb->use_midx)
 		ret = open_midx(odb, i, warning, err);
-	odb->pack_mtimes[i] = names.mtime_ns;
-	pack_names_release(&names);
-	if (ret < 0)
-		return ret;
-	return vanished || dir_has_changed(odb, i);
+	if (ret >= 0)
+		ret = vanished || dir_has_changed(odb, i);
+out:
+	pack_list_release(&list);
+	buf_release(&dir);
+	return ret;
 }
 
 static void close_packs(struct odb *odb)
@@ -308,8 +288,15 @@ static int open_contents(struct odb *odb, struct error *warning,
 	return ret < 0 ? ret : odb_sources_init(odb, warning, err);
 }
 
-static int open_odb(struct odb **out, const struct repo *repo, bool use_midx,
-		    struct error *warning, struct error *err)
+/* What odb_open() and its kin differ in. */
+struct how {
+	bool use_midx;
+	size_t held_max;
+};
+
+static int open_odb(struct odb **out, const struct repo *repo,
+		    const struct how *how, struct error *warning,
+		    struct error *err)
 {
 	struct odb *odb = mem_calloc(1, sizeof(*odb));
 	int ret;
@@ -321,7 +308,8 @@ static int open_odb(struct odb **out, const struct repo *repo, bool use_midx,
 		return error_nomem(err);
 	odb->repo = repo;
 	odb->algo = repo->algo;
-	odb->use_midx = use_midx;
+	odb->use_midx = how->use_midx;
+	odb->held_max = how->held_max;
 	ret = open_contents(odb, warning, err);
 	if (ret < 0)
 		odb_close(odb);
@@ -333,7 +321,17 @@ static int open_odb(struct odb **out, const struct repo *repo, bool use_midx,
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err)
 {
-	return open_odb(out, repo, true, warning, err);
+	const struct how how = {.use_midx = true};
+
+	return open_odb(out, repo, &how, warning, err);
+}
+
+int odb_open_held(struct odb **out, const struct repo *repo,
+		  struct error *warning, struct error *err)
+{
+	const struct how how = {.use_midx = true, .held_max = sys_held_max()};
+
+	return open_odb(out, repo, &how, warning, err);
 }
 
 int odb_open_whole(struct odb **out, const struct repo *repo, struct error *err)
@@ -351,7 +349,9 @@ int odb_open_whole(struct odb **out, const struct repo *repo, struct error *err)
 int odb_open_packs(struct odb **out, const struct repo *repo,
 		   struct error *warning, struct error *err)
 {
-	return open_odb(out, repo, false, warning, err);
+	const struct how how = {.use_midx = false};
+
+	return open_odb(out, repo, &how, warning, err);
 }
 
 void odb_close(struct odb *odb)

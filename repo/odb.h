@@ -65,6 +65,7 @@ struct odb {
 				       object is out of reach */
 	bool use_midx;              /* core.multiPackIndex */
 	bool read_rev;              /* pack.readReverseIndex */
+	size_t held_max;            /* packs that are not mapped at once */
 	int64_t max_tree_depth;     /* core.maxTreeDepth */
 	struct odb_midx **midxes;   /* owned: by directory, of a chain the top
 				       layer; NULL: it has none */
@@ -98,6 +99,15 @@ static inline bool odb_is_too_deep(const struct odb *odb, unsigned depth)
  */
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err);
+
+/*
+ * As odb_open() for a command that looks into few of many packs: up to
+ * sys_held_max() are mapped when they are read, and take a descriptor each
+ * until then (sys/held.h). What odb_open() opens takes none. A pack that goes
+ * meanwhile is there to the end in either case.
+ */
+int odb_open_held(struct odb **out, const struct repo *repo,
+		  struct error *warning, struct error *err);
 
 /*
  * As odb_open() for those who remove what they do not find: a pack that cannot

@@ -150,7 +150,7 @@ int session_open_odb(struct session *s, struct error *err)
 
 	if (s->odb)
 		return 0;
-	ret = odb_open(&s->odb, s->options->repo, &warning, err);
+	ret = odb_open_held(&s->odb, s->options->repo, &warning, err);
 	session_warn(s, &warning);
 	return ret;
 }

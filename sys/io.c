@@ -175,6 +175,29 @@ int sys_open_read(const char *path, uint64_t *len, struct error *err)
 	return fd;
 }
 
+int sys_open_file(struct sys_stat *st, const char *path, struct error *err)
+{
+	struct stat s;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret;
+
+	if (fd < 0) {
+		bool missing = errno == ENOENT || errno == ENOTDIR;
+
+		error_set_errno(err, "cannot open '%s'", path);
+		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
+	}
+	ret = fill_stat(st, fstat(fd, &s), &s, path, err);
+	if (!ret && !st->is_file) {
+		errno = st->is_dir ? EISDIR : EINVAL;
+		ret = error_set_errno(err, "cannot read '%s'", path);
+	}
+	if (ret < 0) {
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
 void sys_close(int fd)
 {
 	if (fd >= 0)

@@ -75,6 +75,13 @@ struct sys_stat {
 /* 0, ERR_MISSING when nothing is there, or ERR_IO. Follows symlinks. */
 int sys_stat(struct sys_stat *st, const char *path, struct error *err);
 
+/*
+ * Open a regular file for reading, and look at it. What is none is refused
+ * (ERR_IO), and not waited for as a pipe would be. The descriptor, ERR_MISSING
+ * or ERR_IO.
+ */
+int sys_open_file(struct sys_stat *st, const char *path, struct error *err);
+
 /* As sys_stat() for a symlink itself. */
 int sys_lstat(struct sys_stat *st, const char *path, struct error *err);
 

@@ -1,73 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /* Mapping and reading whole files. */
 #include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "sys/io.h"
 #include "sys/map.h"
 
-/* What is no file is refused, and not waited for as a pipe would be. */
-static int open_regular(const char *path, struct stat *st, struct error *err)
+static int copy_file(struct sys_map *map, int fd, size_t len, const char *path,
+		     struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint8_t *data = mem_alloc(len, 1);
+	int ret = data ? sys_read_at(fd, data, len, 0, path, err)
+		       : error_nomem(err);
 
-	if (fd < 0) {
-		int missing = errno == ENOENT || errno == ENOTDIR;
+	if (ret < 0) {
+		free(data);
+		return ret;
+	}
+	*map = (struct sys_map){data, len, true};
+	return 0;
+}
 
-		error_set_errno(err, "cannot open '%s'", path);
-		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
+int sys_map_file(struct sys_map *map, int fd, size_t len, const char *path,
+		 struct error *err)
+{
+	static const uint8_t nothing[1];
+	void *data;
+
+	*map = (struct sys_map)SYS_MAP_INIT;
+	if (!len) {
+		map->data = nothing;
+		return 0;
 	}
-	if (fstat(fd, st) < 0) {
-		error_set_errno(err, "cannot stat '%s'", path);
-		close(fd);
-		return ERR_IO;
-	}
-	if (!S_ISREG(st->st_mode)) {
-		errno = S_ISDIR(st->st_mode) ? EISDIR : EINVAL;
-		error_set_errno(err, "cannot read '%s'", path);
-		close(fd);
-		return ERR_IO;
-	}
-	return fd;
+	if (len <= SYS_MAP_COPY_MAX)
+		return copy_file(map, fd, len, path, err);
+	data = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data == MAP_FAILED)
+		return error_set_errno(err, "cannot map '%s'", path);
+	*map = (struct sys_map){data, len, false};
+	return 0;
 }
 
 int sys_map_open(struct sys_map *map, const char *path, struct error *err)
 {
-	static const uint8_t nothing[1];
-	struct stat st;
-	void *data;
-	int fd;
+	struct sys_stat st;
+	int fd, ret;
 
 	*map = (struct sys_map)SYS_MAP_INIT;
-	fd = open_regular(path, &st, err);
+	fd = sys_open_file(&st, path, err);
 	if (fd < 0)
 		return fd;
-	if (!st.st_size) {
-		close(fd);
-		map->data = nothing;
-		return 0;
-	}
-	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	ret = sys_map_file(map, fd, (size_t)st.size, path, err);
 	close(fd);
-	if (data == MAP_FAILED)
-		return error_set_errno(err, "cannot map '%s'", path);
-	map->data = data;
-	map->len = (size_t)st.st_size;
-	return 0;
+	return ret;
 }
 
 void sys_map_close(struct sys_map *map)
 {
-	if (map->len)
+	if (map->is_copy)
+		free((void *)(uintptr_t)map->data);
+	else if (map->len)
 		munmap((void *)(uintptr_t)map->data, map->len);
 	*map = (struct sys_map)SYS_MAP_INIT;
 }
 
 void sys_map_advise_sequential(const struct sys_map *map)
 {
-	if (map->len)
+	if (map->len && !map->is_copy)
 		madvise((void *)(uintptr_t)map->data, map->len,
 			MADV_SEQUENTIAL);
 }
@@ -77,7 +79,7 @@ void sys_map_drop(const struct sys_map *map, size_t off, size_t len)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t end;
 
-	if (off >= map->len)
+	if (map->is_copy || off >= map->len)
 		return;
 	end = len < map->len - off ? off + len : map->len;
 	off = (off + page - 1) & ~(page - 1);
@@ -89,16 +91,16 @@ void sys_map_drop(const struct sys_map *map, size_t off, size_t len)
 
 int sys_read_file(struct buf *out, const char *path, struct error *err)
 {
-	struct stat st;
+	struct sys_stat st;
 	size_t room = 4096;
 	int ret = 0;
-	int fd = open_regular(path, &st, err);
+	int fd = sys_open_file(&st, path, err);
 
 	if (fd < 0)
 		return fd;
 	/* Its size is a hint only: it may grow, or be 0 for files in /proc. */
-	if (st.st_size > (off_t)room)
-		room = (size_t)st.st_size + 1;
+	if (st.size > room)
+		room = (size_t)st.size + 1;
 	for (;;) {
 		ssize_t n;
 

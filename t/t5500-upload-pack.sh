@@ -373,6 +373,45 @@ test_expect_success 'a repack while a pack is on its way' '
 	test_line_count 22 objects
 '
 
+# The old packs have only been held when they go: their blobs were not read.
+test_expect_success 'a repack of many packs before the wants are read' '
+	rm -rf many.git received.git &&
+	repo_init many.git &&
+	for i in $(seq 1 12)
+	do
+		blob=$(head -c 30000 /dev/urandom |
+			stock -C many.git hash-object -w --stdin) &&
+		printf "100644 blob %s\tfile%s\n" "$blob" "$i" >>entries &&
+		stock -C many.git update-ref refs/tags/$i $blob &&
+		stock -C many.git repack -dq || return 1
+	done &&
+	tip=$(stock -C many.git commit-tree -m many \
+		$(stock -C many.git mktree <entries)) &&
+	stock -C many.git update-ref refs/heads/main $tip &&
+	stock -C many.git repack -dq &&
+	{
+		pkt "want $tip" F "have $(echo none | stock hash-object --stdin)" F &&
+		for i in $(seq 1 200)
+		do
+			grep -q NAK answer && break
+			sleep 0.05
+		done &&
+		wc -c <answer >begun &&
+		ls many.git/objects/pack/*.pack >before &&
+		stock -C many.git repack -adq &&
+		pkt done
+	} | git upload-pack many.git >answer 2>err &&
+	test_line_count 13 before &&
+	ls many.git/objects/pack/*.pack >after &&
+	test_line_count 1 after &&
+	test_must_be_empty err &&
+	tail -c +$(($(cat begun) + 9)) answer >answer.pack &&
+	repo_init received.git &&
+	stock -C received.git index-pack --stdin <answer.pack &&
+	stock -C received.git rev-list --objects $tip >objects &&
+	test_line_count 14 objects
+'
+
 # large_pack <how> <tip>...: ask for tips of large.git, whose pack is deleted
 # once the answer has begun; the pack that came is `sent.pack`.
 large_pack () {

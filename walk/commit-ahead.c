@@ -202,8 +202,7 @@ static int decode_batch(struct commit_ahead *a, struct lane *lane,
 		struct pack *pack;
 		uint64_t offset = odb_offset(a->space->odb, batch[i], &pack);
 
-		if (offset < pack->map.len)
-			__builtin_prefetch(pack->map.data + offset);
+		pack_prefetch(pack, offset);
 	}
 	for (size_t i = 0; i < nr; i++)
 		if (decode(a, lane, batch[i]) < 0)

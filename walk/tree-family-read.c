@@ -233,13 +233,11 @@ static void prefetch(const struct tree_families *f, uint32_t tree)
 {
 	struct pack *pack;
 	uint64_t offset;
-	const uint8_t *p;
 
 	if (tree == NONE || !tree_families_at(f, tree, &pack, &offset))
 		return;
-	p = pack->map.data + offset;
-	__builtin_prefetch(p);
-	__builtin_prefetch(p + 64);
+	pack_prefetch(pack, offset);
+	pack_prefetch(pack, offset + 64);
 }
 
 /* The last tree that is made from the base on top takes its place. */

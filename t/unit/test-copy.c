@@ -38,7 +38,7 @@ static void env_init(struct env *e, uint64_t *seed)
 	tmprepo_write_len(&e->t, "objects/pack/pack-a.pack", bytes, LEN);
 	buf_printf(&path, "%s/pack/pack-a", e->t.objects);
 	buf_printf(&file, "%s.pack", path.data);
-	assert_int_equal(sys_map_open(&e->pack.map, file.data, NULL), 0);
+	assert_int_equal(sys_held_open(&e->pack.file, file.data, NULL), 0);
 	e->pack.path = buf_detach(&path, NULL);
 	e->pack.algo = HASH_SHA1;
 	memcpy(e->pack.checksum.bytes, bytes + LEN - 20, 20);
@@ -48,7 +48,7 @@ static void env_init(struct env *e, uint64_t *seed)
 
 static void env_release(struct env *e)
 {
-	sys_map_close(&e->pack.map);
+	sys_held_close(&e->pack.file);
 	free(e->pack.path);
 	buf_release(&e->got);
 	tmprepo_release(&e->t);
@@ -89,7 +89,7 @@ static void check(struct env *e, bool takes_files, uint64_t start, uint64_t end)
 	pack_writer_release(&writer);
 	assert_int_equal(e->got.len, PACK_HEADER_LEN + (end - start) + 20);
 	assert_memory_equal(e->got.data + PACK_HEADER_LEN,
-			    e->pack.map.data + start, end - start);
+			    pack_bytes(&e->pack, NULL) + start, end - start);
 }
 
 static void by_map_and_by_file(void **state)

@@ -180,7 +180,7 @@ static void disk_size(void **state)
 
 		assert_int_equal(odb_open(&odb, &a.r.t.repo, NULL, NULL), 0);
 		assert_int_equal(odb->pack_nr, 1);
-		assert_int_equal(all, odb->packs[0].pack->map.len - 12 - 20);
+		assert_int_equal(all, odb->packs[0].pack->file.len - 12 - 20);
 		odb_close(odb);
 	}
 	gitreach_set_free(set);

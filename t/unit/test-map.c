@@ -52,6 +52,24 @@ static void maps_what_is_there(void **state)
 	sys_map_close(&map);
 }
 
+static void small_is_copied(void **state)
+{
+	struct sys_map map;
+
+	for (size_t len = SYS_MAP_COPY_MAX - 1; len <= SYS_MAP_COPY_MAX + 1;
+	     len++) {
+		write_file(len);
+		assert_int_equal(sys_map_open(&map, path, NULL), 0);
+		assert_int_equal(map.len, len);
+		assert_int_equal(map.is_copy, len <= SYS_MAP_COPY_MAX);
+		sys_map_advise_sequential(&map);
+		sys_map_drop(&map, 0, len);
+		check_bytes(&map);
+		sys_map_close(&map);
+		assert_null(map.data);
+	}
+}
+
 static void dropped_pages_come_back(void **state)
 {
 	struct sys_map map;
@@ -144,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(maps_what_is_there),
+		cmocka_unit_test(small_is_copied),
 		cmocka_unit_test(dropped_pages_come_back),
 		cmocka_unit_test(empty_file),
 		cmocka_unit_test(missing_and_unsuitable),

@@ -84,7 +84,8 @@ static void check_installed(struct sample *s, const struct newpack *np)
 	assert_int_equal(pack_verify_checksum(pack, NULL), 0);
 	assert_int_equal(pack_idx_verify(&pack->idx, NULL), 0);
 	assert_int_equal(pack->idx.version, s->options.idx_format.version);
-	packread_open(&read, &s->l.r, pack->map.data, pack->map.len, NULL);
+	packread_open(&read, &s->l.r, pack_bytes(pack, NULL), pack->file.len,
+		      NULL);
 	assert_int_equal(read.nr, s->l.list.nr);
 	assert_int_equal(pack->idx.nr, read.nr);
 	for (uint32_t i = 0; i < read.nr; i++) {

@@ -48,8 +48,9 @@ static void check_pack(struct sample *s, const struct newpack *np)
 	assert_int_equal(pack_open(&pack, base, HASH_SHA1, NULL), 0);
 	assert_int_equal(pack_verify_checksum(pack, NULL), 0);
 	if (s->options.max_pack_size && pack->idx.nr > 1)
-		assert_true(pack->map.len <= s->options.max_pack_size);
-	packread_open(&read, &s->l.r, pack->map.data, pack->map.len, NULL);
+		assert_true(pack->file.len <= s->options.max_pack_size);
+	packread_open(&read, &s->l.r, pack_bytes(pack, NULL), pack->file.len,
+		      NULL);
 	assert_int_equal(read.nr, pack->idx.nr);
 	for (uint32_t i = 0; i < read.nr; i++) {
 		assert_false(s->packed[read.entries[i].object]);

@@ -40,7 +40,7 @@ static void packed(void **state)
 			r.objects[i].type);
 	}
 	assert_true(deltas > 0);
-	assert_int_equal(sum, odb->packs[0].pack->map.len - 12 - 20);
+	assert_int_equal(sum, odb->packs[0].pack->file.len - 12 - 20);
 	odb_close(odb);
 	randrepo_release(&r);
 }

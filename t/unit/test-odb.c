@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 
 #include "base/mem.h"
@@ -141,6 +144,98 @@ static void test_left_out(void **state)
 	tmprepo_release(&t);
 }
 
+/* An object that packs to more than is read when a pack is opened. */
+static char *make_noise(size_t len, unsigned seed)
+{
+	char *text = mem_alloc(len + 1, 1);
+
+	assert_non_null(text);
+	for (size_t i = 0; i < len; i++) {
+		seed = seed * 1103515245 + 12345;
+		text[i] = (char)(seed >> 16 | 1);
+	}
+	text[len] = '\0';
+	return text;
+}
+
+static void assert_reads(struct odb_reader *reader, const struct oid *oid,
+			 const char *text)
+{
+	struct odb_object obj;
+
+	assert_int_equal(odb_read(reader, oid, &obj, NULL), 0);
+	assert_string_equal(obj.data, text);
+	odb_object_release(reader, &obj);
+}
+
+#define HELD_PACKS 6
+
+/* Packs that go are there to the end, in whatever way they were opened. */
+static void check_gone(const struct tmprepo *t, struct odb *odb,
+		       const struct tmppack_object *objects, size_t held_nr)
+{
+	struct odb_reader *reader = odb_reader_new(odb, 1 << 20);
+	size_t unmapped = 0;
+
+	assert_non_null(reader);
+	assert_int_equal(odb->pack_nr, HELD_PACKS);
+	for (uint32_t i = 0; i < HELD_PACKS; i++)
+		unmapped += !sys_held_mapped(&odb->packs[i].pack->file);
+	assert_int_equal(unmapped, held_nr);
+	for (int i = 0; i < HELD_PACKS; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "objects/pack/pack-%d.idx", i);
+		tmprepo_remove(t, name);
+		snprintf(name, sizeof(name), "objects/pack/pack-%d.pack", i);
+		tmprepo_remove(t, name);
+	}
+	for (int i = 0; i < HELD_PACKS; i++)
+		assert_reads(reader, &objects[i].oid, objects[i].text);
+	odb_reader_free(reader);
+	odb_close(odb);
+}
+
+static void test_held(void **state)
+{
+	struct tmppack_object objects[HELD_PACKS];
+	struct rlimit before, low;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (int round = 0; round < 3; round++) {
+		struct tmprepo t;
+		struct odb *odb;
+
+		tmprepo_init(&t, HASH_SHA1);
+		for (int i = 0; i < HELD_PACKS; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "pack-%d", i);
+			objects[i] = (struct tmppack_object){
+				OBJ_BLOB,
+				make_noise(20000, (unsigned)i),
+				{{0}}};
+			tmppack_write(&t, "objects", name, &objects[i], 1,
+				      false);
+		}
+		low = before;
+		low.rlim_cur = round == 1 ? 18 : before.rlim_cur;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+		assert_int_equal(
+			round ? odb_open_held(&odb, &t.repo, NULL, NULL)
+			      : odb_open(&odb, &t.repo, NULL, NULL),
+			0);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		check_gone(&t, odb, objects,
+			   !round       ? 0
+			   : round == 1 ? 4
+					: HELD_PACKS);
+		for (int i = 0; i < HELD_PACKS; i++)
+			free((char *)objects[i].text);
+		tmprepo_release(&t);
+	}
+}
+
 static void test_read_reverse_index(void **state)
 {
 	static const struct {
@@ -183,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_one_pack),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_read_reverse_index),
 	};
 

@@ -59,7 +59,7 @@ static void test_example(void **state)
 	assert_int_equal(e.size, 6);
 	assert_int_equal(e.header_len, 1);
 	assert_int_equal(pack_idx_crc(&pack->idx, 0),
-			 pack_crc32(0, pack->map.data + 12, 15));
+			 pack_crc32(0, pack_bytes(pack, NULL) + 12, 15));
 	assert_int_equal(pack_verify_checksum(pack, NULL), 0);
 	pack_close(pack);
 	packfile_release(&p);
@@ -87,7 +87,7 @@ static void check_small(struct packfile *p, struct pack *pack)
 	for (uint32_t i = 0; i < p->nr; i++)
 		assert_true(pack_rev_offset(rev, i) == p->offsets[i]);
 	assert_true(pack_rev_offset(rev, p->nr) ==
-		    pack->map.len - hash_len(p->algo));
+		    pack->file.len - hash_len(p->algo));
 	assert_int_equal(pack_entry_at(&e, pack, p->offsets[0], NULL), 0);
 	assert_int_equal(pack_entry_base(&base, pack, p->offsets[0], &e, NULL),
 			 0);
@@ -144,8 +144,8 @@ static void test_open_file(void **state)
 	snprintf(path, sizeof(path), "%s.pack", p.base);
 	unlink(path);
 	assert_int_equal(pack_open_file(pack), -1);
-	packfile_save_file(&p, ".pack", (const char *)pack->map.data,
-			   pack->map.len - 1);
+	packfile_save_file(&p, ".pack", (const char *)pack_bytes(pack, NULL),
+			   pack->file.len - 1);
 	assert_int_equal(pack_open_file(pack), -1);
 	unlink(path);
 	packfile_add(&p, OBJ_BLOB, "base", 4);
@@ -217,7 +217,7 @@ static void test_entry_bounds(void **state)
 	for (uint64_t off = 0; off < 12; off++)
 		assert_int_equal(pack_entry_at(&e, pack, off, &err),
 				 ERR_CORRUPT);
-	assert_int_equal(pack_entry_at(&e, pack, pack->map.len - 20, &err),
+	assert_int_equal(pack_entry_at(&e, pack, pack->file.len - 20, &err),
 			 ERR_CORRUPT);
 	assert_int_equal(pack_entry_at(&e, pack, UINT64_MAX, &err),
 			 ERR_CORRUPT);

@@ -43,7 +43,8 @@ static uint32_t check_pack(struct packs *p, uint32_t pack_nr)
 
 		assert_int_equal(packs_stored(&stored, p, pack_nr, i, NULL), 0);
 		assert_int_equal(stored.off, pack_idx_offset(&pack->idx, i));
-		assert_ptr_equal(stored.bytes, pack->map.data + stored.off);
+		assert_ptr_equal(stored.bytes,
+				 pack_bytes(pack, NULL) + stored.off);
 		assert_int_equal(pack_crc32(0, stored.bytes, stored.len),
 				 pack_idx_crc(&pack->idx, i));
 		bytes += stored.len;
@@ -57,7 +58,7 @@ static uint32_t check_pack(struct packs *p, uint32_t pack_nr)
 			packs_base(&base, p, pack_nr, i, &stored, NULL), 1);
 		assert_int_equal(pack_idx_offset(&pack->idx, base), base_off);
 	}
-	assert_int_equal(bytes, pack->map.len - 12 - 20);
+	assert_int_equal(bytes, pack->file.len - 12 - 20);
 	return deltas;
 }
 

@@ -351,7 +351,7 @@ static void test_large_claim(void **state)
 	add_claim(&p, OBJ_BLOB, UINT64_C(100) << 20, "abc", 3, &none);
 	packfile_add(&p, OBJ_BLOB, noise, LEN);
 	pack = packfile_open(&p);
-	assert_true(pack->map.len * 1032 > UINT64_C(100) << 20);
+	assert_true(pack->file.len * 1032 > UINT64_C(100) << 20);
 	check_fails(pack, p.offsets[0], "its data can be");
 	pack_close(pack);
 	packfile_release(&p);

@@ -177,10 +177,11 @@ static void everything(void **state)
 		assert_true(bitset_is_empty(&c.left_over));
 		if (request.ofs_delta || !(i & 2)) {
 			assert_int_equal(c.pack.len,
-					 b.pb->space.pack->pack->map.len);
-			assert_memory_equal(c.pack.data,
-					    b.pb->space.pack->pack->map.data,
-					    c.pack.len);
+					 b.pb->space.pack->pack->file.len);
+			assert_memory_equal(
+				c.pack.data,
+				pack_bytes(b.pb->space.pack->pack, NULL),
+				c.pack.len);
 		}
 		packread_release(&read);
 		copy_release(&c);

@@ -148,8 +148,9 @@ static void test_received(void **state)
 
 	setup(&f);
 	assert_int_equal(sys_mkdir_p(f.t.objects, NULL), 0);
-	assert_int_equal(buf_append(&bytes, f.pack->map.data, f.pack->map.len),
-			 0);
+	assert_int_equal(
+		buf_append(&bytes, pack_bytes(f.pack, NULL), f.pack->file.len),
+		0);
 	assert_int_equal(
 		pack_indexer_receive(
 			ix, (struct pack_source){.read = deal, .ctx = &bytes},
