@@ -86,6 +86,8 @@ static int load(struct explain *e, const char **args)
 	if (!ret && e->read_stdin)
 		ret = rev_args_add_stdin(&e->revs, e->err);
 	if (!ret)
+		ret = rev_args_check(&e->revs, e->err);
+	if (!ret)
 		ret = filter_args_load(&e->filter, &e->revs, e->err);
 	if (!ret)
 		ret = add_tips(e, &e->wants, &e->revs.wants);

@@ -261,6 +261,8 @@ static int make_bundle(struct run *r)
 	if (r->read_stdin)
 		ret = rev_args_add_stdin(&r->revs, r->err);
 	if (!ret)
+		ret = rev_args_check(&r->revs, r->err);
+	if (!ret)
 		ret = filter_args_load(&r->filter, &r->revs, r->err);
 	return ret < 0 ? ret : write_bundle(r);
 }

@@ -180,6 +180,7 @@ static int check_paths(struct rev_list_run *r, const char **argv,
 static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 {
 	struct error why = ERROR_INIT;
+	int was_absent = r->args.absent.code;
 	int ret;
 
 	/* Magic in words: hardly "(top)t" in the index. */
@@ -193,7 +194,8 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 	}
 	if (ret >= 0)
 		return ret;
-	if (ret != ERR_MISSING && ret != ERR_INVALID)
+	if ((ret != ERR_MISSING && ret != ERR_INVALID) ||
+	    r->args.absent.code != was_absent)
 		return error_set(r->err, ret, "%s", why.msg);
 	if (**argv == '^' || has_dashes)
 		return error_set(r->err, ret, "bad revision '%s'", *argv);

@@ -52,8 +52,12 @@ static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
 
 static int open_walk(struct rev_list_run *r)
 {
-	int ret = walk_open(&r->walk, r->odb, NULL, 0, r->err);
+	int ret = 0;
 
+	if (r->o.missing == MISSING_ERROR && !r->o.exclude_promisor)
+		ret = rev_args_check(&r->args, r->err);
+	if (!ret)
+		ret = walk_open(&r->walk, r->odb, NULL, 0, r->err);
 	if (ret < 0)
 		return ret;
 	r->has_walk = true;

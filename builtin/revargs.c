@@ -93,7 +93,18 @@ int rev_args_resolve(struct rev_args *args, struct rev_list *list,
 	int ret = revname_resolve(&oid, name, args->refs, args->reader,
 				  args->odb, err);
 
-	return ret < 0 ? ret : add_found(args, list, name, &oid, err);
+	if (ret < 0)
+		return ret;
+	if (!args->absent.code && !odb_has(args->odb, &oid))
+		error_set(&args->absent, ERR_MISSING, "bad object %s", name);
+	return add_found(args, list, name, &oid, err);
+}
+
+int rev_args_check(const struct rev_args *args, struct error *err)
+{
+	if (args->absent.code && err)
+		*err = args->absent;
+	return args->absent.code;
 }
 
 static int add_name(struct rev_args *args, const char *name, bool negate,
@@ -143,6 +154,22 @@ static int find_ends(struct range *range, const struct rev_args *args,
 	return 1;
 }
 
+/* A range has two ends, whoever could do without an object: 1 or ERR_MISSING.
+ */
+static int check_ends(struct rev_args *args, const struct range *range,
+		      const char *arg, struct error *err)
+{
+	if (odb_has(args->odb, &range->oids[0]) &&
+	    odb_has(args->odb, &range->oids[1]))
+		return 1;
+	error_set(&args->absent, ERR_MISSING, "%s %s",
+		  range->is_difference ? "Invalid symmetric difference "
+					 "expression"
+				       : "Invalid revision range",
+		  arg);
+	return rev_args_check(args, err);
+}
+
 /* 1 or negative. */
 static int add_ends(struct rev_args *args, const struct range *range,
 		    struct error *err)
@@ -184,6 +211,8 @@ static int add_range(struct rev_args *args, const char *arg, const char *dots,
 		return error_nomem(err);
 	if (strcmp(arg, "..") != 0)
 		ret = find_ends(&range, args, err);
+	if (ret > 0)
+		ret = check_ends(args, &range, arg, err);
 	if (ret > 0)
 		ret = add_ends(args, &range, err);
 	free(from);
@@ -367,6 +396,9 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 	if (!strncmp(line, "--shallow ", 10))
 		return add_shallow(args, line + 10, err);
 	ret = rev_args_add(args, line, err);
+	/* There are no paths here that it could have been. */
+	if (ret == ERR_MISSING && !args->absent.code)
+		return error_set(err, ERR_MISSING, "bad revision '%s'", line);
 	if (!ret)
 		return error_set(err, ERR_INVALID,
 				 "options not supported in --stdin mode: '%s'",

@@ -41,6 +41,8 @@ struct rev_args {
 	bool negate;         /* after an odd number of --not */
 	bool asked_for_refs; /* --all and the like, of which there may be
 				none */
+	struct error absent; /* about an object that does not exist, though it
+				has a name or a full id; code 0: all do */
 };
 
 /* 0 or ERR_NOMEM; release in any case. */
@@ -61,6 +63,12 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
  * that was added before is not.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
+
+/*
+ * When all are taken: 0, or ERR_MISSING when one has the id of an object that
+ * does not exist, for who cannot do without.
+ */
+int rev_args_check(const struct rev_args *args, struct error *err);
 
 /* Take a path. 0 or ERR_NOMEM. */
 int rev_args_add_path(struct rev_args *args, const char *path);

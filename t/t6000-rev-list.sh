@@ -263,4 +263,34 @@ test_expect_success 'missing and broken objects' '
 	done
 '
 
+# as_stock <words>...: exit code, output and message are stock Git's.
+as_stock () {
+	expect_code=0 actual_code=0
+	stock "$@" <in >expect 2>expect.err || expect_code=$?
+	git "$@" <in >actual 2>actual.err || actual_code=$?
+	test $expect_code -eq $actual_code &&
+	test_cmp expect actual &&
+	test_cmp expect.err actual.err
+}
+
+test_expect_success 'ids of objects that do not exist' '
+	commit=$(stock -C linear-sha1 rev-parse main) &&
+	none=$(echo $commit | tr 0-9a-f 123456789abcdef0) &&
+	for words in $none ^$none $none..$commit $commit..$none $none..$none \
+		$commit...$none $none...$commit "$commit ^$none" \
+		$none^0 ^$none^{} nosuch ^nosuch nosuch..$commit
+	do
+		printf "%s\n" $words >in &&
+		for how in "" --objects --use-bitmap-index
+		do
+			as_stock -C linear-sha1 rev-list $how --stdin ||
+				return 1
+		done &&
+		as_stock -C linear-sha1 pack-objects -q --revs --stdout &&
+		: >in &&
+		as_stock -C linear-sha1 rev-list $words || return 1
+	done &&
+	test_expect_code 128 git -C linear-sha1 bundle create -q b main ^$none
+'
+
 test_done
