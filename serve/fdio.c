@@ -1,27 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading from and writing to descriptors, with a limit on silence. */
+/* Reading from and writing to descriptors, with a limit on waiting. */
 #include "serve/fdio.h"
 #include "sys/alarm.h"
+#include "sys/clock.h"
 #include "sys/io.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/*
+ * A slow peer is not a silent one: what it has to take or give in time is a
+ * piece, the size of a packet. Without side-band a whole pack may come at once.
+ */
+#define PIECE (1 << 16)
+
+static void start_clock(const struct fdio *f)
+{
+	sys_alarm_set(f->timeout * SECOND_NS);
+}
+
+/* What is heard next is heard anew. */
+static void forget_wait(struct fdio *f)
+{
+	f->heard = f->waited_ns = 0;
+}
+
+/* Time that is ours, between two reads, does not count. */
+static ssize_t read_in_time(struct fdio *f, void *bytes, size_t len,
+			    struct error *err)
+{
+	uint64_t limit = f->timeout * SECOND_NS, start = sys_clock_ns();
+	ssize_t n;
+
+	sys_alarm_set(f->waited_ns < limit ? limit - f->waited_ns : 1);
+	n = sys_read_some(f->in, bytes, len, "the client", err);
+	sys_alarm_set(0);
+	f->waited_ns += sys_clock_ns() - start;
+	f->heard += n > 0 ? (uint64_t)n : 0;
+	if (f->heard >= PIECE)
+		forget_wait(f);
+	return n;
+}
 
 static ssize_t fd_read(void *ctx, void *bytes, size_t len, struct error *err)
 {
 	struct fdio *f = ctx;
-	ssize_t n;
 
-	if (f->timeout)
-		sys_alarm_set(f->timeout);
-	n = sys_read_some(f->in, bytes, len, "the client", err);
-	if (f->timeout)
-		sys_alarm_set(0);
-	return n;
+	return f->timeout ? read_in_time(f, bytes, len, err)
+			  : sys_read_some(f->in, bytes, len, "the client", err);
 }
-
-/*
- * A slow peer is not a silent one: what it has to take in time is a piece, the
- * size of a packet. Without side-band a whole pack may come at once.
- */
-#define PIECE (1 << 16)
 
 static int write_pieces(struct fdio *f, const struct iovec *iov,
 			struct error *err)
@@ -33,7 +59,7 @@ static int write_pieces(struct fdio *f, const struct iovec *iov,
 	while (!ret && left) {
 		size_t len = left < PIECE ? left : PIECE;
 
-		sys_alarm_set(f->timeout);
+		start_clock(f);
 		ret = sys_write_all(f->out, bytes, len, "the client", err);
 		bytes += len;
 		left -= len;
@@ -57,7 +83,7 @@ static int write_slowly(struct fdio *f, struct iovec *iov, size_t nr,
 				ret = write_pieces(f, &iov[i + 1], err);
 			continue;
 		}
-		sys_alarm_set(f->timeout);
+		start_clock(f);
 		ret = sys_writev_all(f->out, iov + i, is_pair ? 2 : 1,
 				     "the client", err);
 	}
@@ -74,7 +100,7 @@ static int send_slowly(struct fdio *f, const struct sys_file_span *span,
 
 	while (!ret && left) {
 		piece.len = left < PIECE ? left : PIECE;
-		sys_alarm_set(f->timeout);
+		start_clock(f);
 		ret = sys_send_file(f->out, &piece, "the client", err);
 		piece.bytes += piece.len;
 		piece.off += piece.len;
@@ -87,6 +113,7 @@ static int fd_writev(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 {
 	struct fdio *f = ctx;
 
+	forget_wait(f);
 	if (f->timeout)
 		return write_slowly(f, iov, nr, err);
 	return sys_writev_all(f->out, iov, nr, "the client", err);
@@ -104,11 +131,12 @@ static int fd_send_file(void *ctx, const void *head, size_t len,
 	struct fdio *f = ctx;
 	int ret;
 
+	forget_wait(f);
 	if (!f->is_wide)
 		sys_pipe_widen(f->out, WIDE);
 	f->is_wide = true;
 	if (f->timeout)
-		sys_alarm_set(f->timeout);
+		start_clock(f);
 	ret = sys_write_all(f->out, head, len, "the client", err);
 	if (!ret)
 		ret = f->timeout

@@ -10,11 +10,15 @@
 struct fdio {
 	int in, out; /* borrowed */
 	/*
-	 * Seconds a read, or the write of 64 KiB, may wait for the peer before
-	 * the process is ended (git upload-pack --timeout); 0: for ever.
+	 * Seconds that the peer may let us wait before the process is ended
+	 * (git upload-pack --timeout); 0: for ever. In that time it takes
+	 * 64 KiB, or gives as many or all that it has to say before the next
+	 * answer: a few bytes now and then do not do.
 	 */
 	unsigned timeout;
-	bool is_wide; /* `out` was given room for much data */
+	bool is_wide;       /* `out` was given room for much data */
+	uint64_t heard;     /* bytes of these 64 KiB, */
+	uint64_t waited_ns; /*   and what we have waited for them */
 };
 
 /* The input and output interface; borrows f. */

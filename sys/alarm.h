@@ -6,10 +6,12 @@
 #ifndef SYS_ALARM_H
 #define SYS_ALARM_H
 
+#include <stdint.h>
+
 /*
- * End the process by SIGALRM in `seconds`, unless this is called again before;
- * 0: not at all.
+ * End the process by SIGALRM in `ns` nanoseconds, unless this is called again
+ * before; 0: not at all.
  */
-void sys_alarm_set(unsigned seconds);
+void sys_alarm_set(uint64_t ns);
 
 #endif

@@ -323,6 +323,15 @@ test_expect_success '--timeout ends a silent connection' '
 	grep -a refs/heads/main out >/dev/null
 '
 
+test_expect_success '... and one that sends a byte now and then' '
+	(for i in 1 2 3 4 5 6 7 8
+	 do
+		sleep 0.25
+		printf a
+	 done | GIT_PROTOCOL=version=2 test_expect_code 142 git upload-pack \
+		--timeout=1 server.git >out)
+'
+
 test_expect_success 'a client that breaks the rules is told' '
 	none=1234567890123456789012345678901234567890 &&
 	pkt "want $none" F done |

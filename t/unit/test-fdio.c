@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "serve/fdio.h"
+#include "sys/clock.h"
 
 static void test_round_trip(void **state)
 {
@@ -89,6 +90,53 @@ static void test_timeout(void **state)
 	assert_int_equal(WTERMSIG(status), SIGALRM);
 	close(fds[0]);
 	close(fds[1]);
+}
+
+/* A child that reads to the end, with a second of patience. */
+static pid_t read_all(int *to)
+{
+	int fds[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		struct fdio f = {.in = fds[0], .out = -1, .timeout = 1};
+		struct serve_io io = fdio_io(&f);
+		char bytes[4096];
+
+		close(fds[1]);
+		while (io.read(io.ctx, bytes, sizeof(bytes), NULL) > 0)
+			;
+		_exit(0);
+	}
+	close(fds[0]);
+	*to = fds[1];
+	return pid;
+}
+
+/* One byte now and then is as good as none; 64 KiB are something. */
+static void test_trickle(void **state)
+{
+	static const char bytes[1 << 16];
+	int little, much, status;
+	pid_t tried = read_all(&little), served = read_all(&much);
+
+	signal(SIGPIPE, SIG_IGN);
+	for (int i = 0; i < 7; i++) {
+		sys_sleep_ns(200000000);
+		(void)!write(little, bytes, 1);
+		assert_int_equal(write(much, bytes, sizeof(bytes)),
+				 sizeof(bytes));
+	}
+	signal(SIGPIPE, SIG_DFL);
+	close(little);
+	close(much);
+	assert_int_equal(waitpid(tried, &status, 0), tried);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGALRM);
+	assert_int_equal(waitpid(served, &status, 0), served);
+	assert_true(WIFEXITED(status));
 }
 
 #define MANY (3 << 20)
@@ -171,6 +219,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_send_file),
 		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_trickle),
 		cmocka_unit_test(test_slow_reader),
 	};
 
