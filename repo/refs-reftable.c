@@ -185,14 +185,15 @@ static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 
 /*
  * The value of a ref that is not symbolic. What a tag peels to is stored with
- * it, but not by "git refs migrate": where tags are, it has to be looked up.
+ * it, but not by stock Git's "git refs migrate": but for branches, which are
+ * commits, it has to be looked up.
  */
 static void take_value(struct ref *ref, const char *name,
 		       const struct reftable_ref *stored)
 {
 	ref->oid = stored->oid;
 	ref->is_tag = stored->value == REFTABLE_TAG;
-	ref->has_peeled = ref->is_tag || !starts_with(name, "refs/tags/");
+	ref->has_peeled = ref->is_tag || starts_with(name, "refs/heads/");
 	if (ref->is_tag)
 		ref->peeled = stored->peeled;
 }
