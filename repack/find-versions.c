@@ -23,11 +23,13 @@
 /*
  * Objects that are looked at, and bytes of those that are taken: more where
  * history is cut, for of that there is little to send but newest versions, each
- * of which would be whole.
+ * of which would be whole. Most where it is one commit: of several, one has
+ * better bases in the others.
  */
 #define VERSIONS_MAX 4096
 #define BYTES_MAX (UINT64_C(1) << 19)
 #define BYTES_MAX_OF_CUT (UINT64_C(1) << 22)
+#define BYTES_MAX_OF_ONE (UINT64_C(1) << 25)
 
 /* No bit: the object is listed. */
 #define LISTED UINT32_MAX
@@ -260,6 +262,13 @@ static int choose(struct versions *v)
 	return ret;
 }
 
+static uint64_t bytes_max(const struct found *f)
+{
+	if (!f->request->shallow_nr)
+		return BYTES_MAX;
+	return f->walked_few_nr == 1 ? BYTES_MAX_OF_ONE : BYTES_MAX_OF_CUT;
+}
+
 /* Compare the trees of commits with those that the receiver has. */
 static int compare_trees(struct versions *v, const uint32_t *wants,
 			 size_t want_nr, const uint32_t *haves, size_t have_nr,
@@ -282,8 +291,7 @@ int found_withhold_versions(struct found *found, struct error *err)
 {
 	struct versions v = {
 		.f = found,
-		.bytes_max = found->request->shallow_nr ? BYTES_MAX_OF_CUT
-							: BYTES_MAX,
+		.bytes_max = bytes_max(found),
 	};
 	struct history *h = &found->walk.history;
 	uint32_t newest[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='fetches into shallow clones: no more bytes than need be'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
+UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
+
+# 70 files that do not deflate well, 100,000 bytes each, one line of each new.
+test_expect_success 'a repository in which every file has changed a bit' '
+	for i in $(seq 1 70)
+	do
+		head -c 75000 /dev/urandom | base64 -w 0 >text.$i || return 1
+	done &&
+	for mark in 1 2
+	do
+		echo "commit refs/heads/main" &&
+		echo "committer A <a@example.com> $mark +0000" &&
+		echo "data 0" &&
+		for i in $(seq 1 70)
+		do
+			echo "M 100644 inline dir/$i" &&
+			echo "data 100002" &&
+			cat text.$i &&
+			echo &&
+			echo $mark || return 1
+		done
+	done >stream &&
+	repo_import server.git <stream &&
+	git -C server.git repack -adbq &&
+	old=$(stock -C server.git rev-parse main~1) &&
+	new=$(stock -C server.git rev-parse main)
+'
+
+test_expect_success 'the next commit of depth 1: deltas of all of them' '
+	pkt command=fetch agent=test object-format=sha1 D thin-pack ofs-delta \
+		no-progress "want $new" "shallow $old" "deepen 1" "have $old" \
+		done F >request &&
+	GIT_PROTOCOL=version=2 git upload-pack --stateless-rpc server.git \
+		<request >answer &&
+	test $(wc -c <answer) -gt 1000 &&
+	test $(wc -c <answer) -lt 100000
+'
+
+test_expect_success 'and a client can do something with it' '
+	stock -C server.git branch old $old &&
+	stock clone -q --bare --depth 1 -b old $UP "file://$PWD/server.git" \
+		client.git &&
+	stock -C client.git fetch -q --depth 1 $UP origin main:main &&
+	stock -C client.git fsck --full --strict &&
+	test "$(stock -C client.git rev-parse main)" = $new
+'
+
+test_done
