@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* new(c) of many commits, in parallel. The comparison itself: treediff.c */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -35,6 +36,8 @@ struct compute {
 	size_t nr;
 	size_t chunk_len;          /* commits in a chunk */
 	struct treediff **differs; /* by thread_nr */
+	unsigned threads;
+	_Atomic bool *taken; /* owned: chunks that a thread has begun */
 	struct progress progress;
 };
 
@@ -97,12 +100,27 @@ static void settle_chunk(struct newobj_set *set, struct newobj_chunk *chunk,
 	}
 }
 
+/*
+ * The next chunk for a thread. Each begins at a place of its own and goes on
+ * from there, since of two chunks one after the other the second finds decoded
+ * what the first has left. As many times as there are chunks.
+ */
+static size_t take_chunk(struct compute *c, unsigned thread_nr)
+{
+	size_t nr = c->set->chunk_nr, i = nr * thread_nr / c->threads;
+
+	while (atomic_exchange(&c->taken[i], true))
+		i = i + 1 == nr ? 0 : i + 1;
+	return i;
+}
+
 static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 			 struct error *err)
 {
 	struct compute *c = ctx;
-	struct newobj_chunk *chunk = &c->set->chunks[task_nr];
-	size_t first = task_nr * c->chunk_len;
+	size_t chunk_nr = take_chunk(c, thread_nr);
+	struct newobj_chunk *chunk = &c->set->chunks[chunk_nr];
+	size_t first = chunk_nr * c->chunk_len;
 	size_t last = c->nr - first < c->chunk_len ? c->nr
 						   : first + c->chunk_len;
 
@@ -149,9 +167,11 @@ static int compute_all(struct compute *c, const struct newobj_options *options,
 	size_t limit = cache_limit(options->memory_limit, threads);
 	int ret = 0;
 
+	c->threads = threads;
+	c->taken = mem_calloc(c->set->chunk_nr, sizeof(*c->taken));
 	c->differs = mem_calloc(threads, sizeof(*c->differs));
-	if (!c->differs)
-		return error_nomem(err);
+	if (!c->taken || !c->differs)
+		ret = error_nomem(err);
 	for (unsigned i = 0; i < threads && !ret; i++) {
 		c->differs[i] = treediff_new(c->h->space, shared, options,
 					     limit);
@@ -161,9 +181,10 @@ static int compute_all(struct compute *c, const struct newobj_options *options,
 	if (!ret)
 		ret = sys_parallel(threads, c->set->chunk_nr, compute_chunk, c,
 				   err);
-	for (unsigned i = 0; i < threads; i++)
+	for (unsigned i = 0; c->differs && i < threads; i++)
 		treediff_free(c->differs[i]);
 	free(c->differs);
+	free(c->taken);
 	return ret;
 }
 
