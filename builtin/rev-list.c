@@ -12,6 +12,7 @@
 #include "builtin/revargs.h"
 #include "builtin/store.h"
 #include "pack-bitmap-answer.h"
+#include "repo/grafts.h"
 #include "repo/odb.h"
 #include "walk/filtered.h"
 
@@ -330,6 +331,22 @@ static int check_keys(const struct config *config, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
+static int stop_at_first(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+/* Histories that info/grafts rewrites are for stock Git to walk. */
+static int check_grafts(const struct repo *repo, struct error *err)
+{
+	int ret = grafts_each_oid(repo, stop_at_first, NULL, err);
+
+	if (ret <= 0)
+		return ret;
+	return error_set(err, ERR_UNSUPPORTED,
+			 "parents in info/grafts are not supported yet");
+}
+
 static int open_all(struct rev_list_run *r, const char **argv,
 		    const struct repo *repo, struct error *warning)
 {
@@ -354,8 +371,12 @@ static int run_all(struct rev_list_run *r, const char **argv,
 		   struct builtin_env *env)
 {
 	struct error warning = ERROR_INIT;
-	int ret = open_all(r, argv, env->repo, &warning);
+	int ret = check_grafts(env->repo, r->err);
 
+	if (ret == ERR_UNSUPPORTED)
+		return builtin_not_ours(r->err);
+	if (!ret)
+		ret = open_all(r, argv, env->repo, &warning);
 	if (!ret) {
 		ret = rev_list_parse(r, argv);
 		if (ret == ERR_UNSUPPORTED && !r->has_read)

@@ -208,6 +208,25 @@ test_expect_success 'killed, or told of an error, it loses nothing' '
 	test_must_fail stock -C torn cat-file -e $oid
 '
 
+test_expect_success 'history that only info/grafts joins is kept' '
+	repo_linear joined.git 3 &&
+	old=$(stock -C joined.git rev-parse main) &&
+	new=$(echo new | stock -C joined.git commit-tree "main^{tree}") &&
+	stock -C joined.git update-ref refs/heads/main $new &&
+	rm -rf joined.git/logs && mkdir -p joined.git/info &&
+	echo "$new $old" >joined.git/info/grafts &&
+	git -C joined.git prune &&
+	stock -C joined.git cat-file -e $old~2 &&
+	git -C joined.git repack -adq && git -C joined.git prune &&
+	git -C joined.git gc --prune=now -q &&
+	stock -C joined.git cat-file -e $old~2 &&
+	stock -C joined.git rev-list main >expect 2>err &&
+	git -C joined.git rev-list main >actual 2>err &&
+	test_line_count 4 actual && test_cmp expect actual &&
+	rm joined.git/info/grafts && git -C joined.git gc --prune=now -q &&
+	test_must_fail stock -C joined.git cat-file -e $old
+'
+
 test_expect_success 'usage' '
 	(cd work && same prune --nonesuch &&
 	test_expect_code 129 git prune --exclude-promisor-objects 2>err &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* References, reflogs and the index as tips. */
 #include "base/mem.h"
+#include "repo/grafts.h"
 #include "repo/index-file.h"
 #include "walk/ref-tips.h"
 
@@ -60,8 +61,9 @@ int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 			 struct error *err)
 {
 	struct adding a = {.w = w, .tips = tips, .err = err};
+	int ret = refs_each_reflog_oid(w->odb->repo, add_if_there, &a, err);
 
-	return refs_each_reflog_oid(w->odb->repo, add_if_there, &a, err);
+	return ret ? ret : grafts_each_oid(w->odb->repo, add_if_there, &a, err);
 }
 
 int ref_tips_add_index(struct walk *w, struct walk_tips *tips,

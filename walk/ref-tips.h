@@ -18,8 +18,9 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);
 
 /*
- * Add what all reflogs and the HEADs of worktrees keep alive; and what the
- * indexes of all worktrees do. Entries whose objects are gone are left out.
+ * Add what all reflogs, the HEADs of worktrees and info/grafts keep alive; and
+ * what the indexes of all worktrees do. Entries whose objects are gone are left
+ * out.
  */
 int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 			 struct error *err);

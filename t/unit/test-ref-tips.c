@@ -157,6 +157,30 @@ static void reflogs(void **state)
 	teardown(&x);
 }
 
+/* Commits that only info/grafts names, and an id of nothing. */
+static void grafts(void **state)
+{
+	char hex[2][OID_MAX_HEX_LEN + 1];
+	uint64_t seed = random_seed();
+	struct buf text = BUF_INIT;
+	struct fixture x;
+
+	setup(&x, &seed);
+	for (int i = 0; i < 2; i++)
+		oid_to_hex(hex[i], &x.f.h.r.objects[x.commits[i]].oid,
+			   HASH_SHA1);
+	buf_printf(&text, "%s 1234567812345678123456781234567812345678 %s\n",
+		   hex[0], hex[1]);
+	tmprepo_write(&x.f.h.r.t, "info/grafts", text.data);
+	assert_int_equal(ref_tips_add_reflogs(&x.f.w, &x.tips, NULL), 0);
+	assert_true(has_commit(&x, x.commits[0]));
+	assert_true(has_commit(&x, x.commits[1]));
+	assert_false(has_commit(&x, x.commits[2]));
+	assert_int_equal(x.tips.others.nr, 0);
+	buf_release(&text);
+	teardown(&x);
+}
+
 /* An index of version 2 with one blob that is there and one that is not. */
 static void index_entries(void **state)
 {
@@ -196,9 +220,9 @@ static void index_entries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_refs),      cmocka_unit_test(heads),
-		cmocka_unit_test(bad_refs),      cmocka_unit_test(reflogs),
-		cmocka_unit_test(index_entries),
+		cmocka_unit_test(all_refs), cmocka_unit_test(heads),
+		cmocka_unit_test(bad_refs), cmocka_unit_test(reflogs),
+		cmocka_unit_test(grafts),   cmocka_unit_test(index_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/grafts.c: any bytes as info/grafts. */
+#include "repo/grafts.h"
+#include "t/fuzz/fuzz.h"
+
+static int count(void *ctx, const struct oid *oid)
+{
+	size_t *left = ctx;
+
+	(void)oid;
+	require(*left > 0);
+	--*left;
+	return 0;
+}
+
+static void check(const char *bytes, size_t len, enum hash_algo algo)
+{
+	/* Each takes its digits, and a byte between two. */
+	size_t most = (len + 1) / (hash_hex_len(algo) + 1);
+
+	require(grafts_each(bytes, len, algo, count, &most) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	fuzz_exactly(data, len, check);
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* repo/grafts.c: which ids a file has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "repo/grafts.h"
+#include "t/unit/tmprepo.h"
+
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+/* Notes the first digit; stops at a 5, with it. */
+static int note(void *ctx, const struct oid *oid)
+{
+	struct buf *seen = ctx;
+
+	buf_printf(seen, "%x", oid->bytes[0] >> 4);
+	return oid->bytes[0] >> 4 == 5 ? 5 : 0;
+}
+
+static void check(const char *text, const char *want, int result)
+{
+	struct buf seen = BUF_INIT;
+
+	buf_append_str(&seen, "");
+	assert_int_equal(
+		grafts_each(text, strlen(text), HASH_SHA1, note, &seen),
+		result);
+	assert_string_equal(seen.data ? seen.data : "", want);
+	buf_release(&seen);
+}
+
+static void test_lines(void **state)
+{
+	check("", "", 0);
+	check(A "\n", "a", 0);
+	check(A " " B, "ab", 0);
+	check("#" A "\n# " A "\n" B "\n", "b", 0);
+	check("\n \n" A "\t" B "  " A "\r\n" B " \n", "abab", 0);
+	/* Too short, too long, and no id at all. */
+	check("aaaa " B "b " A "\nx " B "\n", "ab", 0);
+	check(A " 5555555555555555555555555555555555555555 " B, "a5", 5);
+}
+
+static void test_file(void **state)
+{
+	struct buf seen = BUF_INIT;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(grafts_each_oid(&t.repo, note, &seen, NULL), 0);
+	assert_int_equal(seen.len, 0);
+	tmprepo_write(&t, "info/grafts", A "\n");
+	assert_int_equal(grafts_each_oid(&t.repo, note, &seen, NULL), 0);
+	setenv("GIT_GRAFT_FILE", "/dev/null", 1);
+	assert_true(grafts_each_oid(&t.repo, note, &seen, NULL) <= 0);
+	unsetenv("GIT_GRAFT_FILE");
+	assert_string_equal(seen.data, "a");
+	buf_release(&seen);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
