@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "repack/network-graph.h"
-#include "repo/commit-graph.h"
+#include "repo/commit-graph-parts.h"
 #include "repo/odb.h"
 #include "sys/io.h"
 #include "sys/tempdir.h"
@@ -45,12 +45,18 @@ int network_graph_write(const struct repo *store, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* 1 when a commit is missing, 0, or negative. */
+/*
+ * 1 when a commit is missing, 0, or negative. One that nobody reads now, for
+ * there are replace refs, will be read when they are gone. It may be younger
+ * than the snapshot, and name what came in packs since.
+ */
 static int is_stale(const struct odb *odb, struct error *err)
 {
-	struct commit_graph *graph;
+	struct odb_reader *reader = odb_reader_new(odb, 0);
+	struct commit_graph *graph = NULL;
 	struct commit_graph_entry entry;
-	int ret = commit_graph_open(&graph, odb, err);
+	int ret = reader ? commit_graph_open_dir(&graph, odb, 0, err)
+			 : error_nomem(err);
 	uint32_t nr = ret > 0 ? commit_graph_nr(graph) : 0;
 
 	/* One that cannot be read is not ours to judge. */
@@ -62,9 +68,10 @@ static int is_stale(const struct odb *odb, struct error *err)
 		if (ret < 0)
 			continue;
 		oid_from_raw(&oid, entry.oid, odb->algo);
-		ret = !odb_has(odb, &oid);
+		ret = !odb_reader_has(reader, &oid);
 	}
 	commit_graph_close(graph);
+	odb_reader_free(reader);
 	return ret == ERR_CORRUPT ? 1 : ret;
 }
 

@@ -268,6 +268,21 @@ test_expect_success 'a commit-graph does not name what was pruned' '
 	stock_whole g5.git store.git
 '
 
+# Nobody reads it as long as there is one, but then they do.
+test_expect_success '... nor one that a replace ref hides' '
+	grow g5.git 10 3 &&
+	old=$(stock -C g5.git rev-parse main) &&
+	stock -C g5.git commit-graph write --reachable &&
+	"$GIT" -C store.git network repack -q &&
+	stock -C g5.git update-ref refs/heads/main main~1 &&
+	stock -C g5.git replace main~1 main~2 &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	! stock -C g5.git cat-file -e $old &&
+	! test -e g5.git/objects/info/commit-graph &&
+	stock -C g5.git replace -d main~1 &&
+	stock_whole g5.git store.git
+'
+
 test_expect_success 'the store has a commit-graph, unless it is configured to have none' '
 	test -e store.git/objects/info/commit-graph &&
 	stock -C store.git commit-graph verify &&
