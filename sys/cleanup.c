@@ -19,7 +19,8 @@ enum {
 	PATIENCE_NS = 50000 /* between two looks whether a section has ended */
 };
 
-static const int fatal_signals[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+static const int fatal_signals[] = {SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
+				    SIGTERM, SIGXCPU, SIGXFSZ};
 
 struct sys_cleanup {
 	struct sys_cleanup *newer, *older;

@@ -2,8 +2,9 @@
 /*
  * What a signal removes before it ends the process.
  *
- * SIGHUP, SIGINT, SIGPIPE, SIGQUIT and SIGTERM come at any moment; a lock file
- * that stayed behind would keep everybody else out. Temporary files and
+ * SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM and, where there are limits,
+ * SIGXCPU and SIGXFSZ come at any moment; a lock file that stayed behind would
+ * keep everybody else out. Temporary files and
  * directories are registered here while they exist (sys/tempfile.h and
  * sys/tempdir.h see to it). The handler removes what is registered, what came
  * last first, since a lock is older than what is written under it, and then

@@ -141,6 +141,16 @@ test_expect_success 'repack' '
 	ends_well repack -adbq
 '
 
+test_expect_success 'a limit to the size of files' '
+	fresh &&
+	(
+		ulimit -f 1 &&
+		"$GIT" -C r.git repack -adq
+	) 2>"/dev/null"
+	test $? -eq 153 &&
+	is_tidy
+'
+
 test_expect_success 'repack of packs, with a multi-pack-index' '
 	cp -R good.git packs.git &&
 	stock -C packs.git repack -dq &&

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "sys/cleanup.h"
 #include "sys/clock.h"
 #include "sys/io.h"
@@ -119,12 +120,12 @@ static void make_all_kinds(const char *dir)
 
 static void test_removes(void **state)
 {
-	static const int signals[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT,
-				      SIGTERM};
+	static const int signals[] = {SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
+				      SIGTERM, SIGXCPU, SIGXFSZ};
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < ARRAY_NR(signals); i++) {
 		char *dir = repo_common_path(&t.repo, "d");
 		int status;
 
