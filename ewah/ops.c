@@ -97,12 +97,13 @@ EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
 EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
 			      uint64_t *to)
 {
-	to[0] = pair_word(p, op, i);
-	to[1] = pair_word(p, op, i + 1);
-	to[2] = pair_word(p, op, i + 2);
-	to[3] = pair_word(p, op, i + 3);
-	return !(ewah_is_run_word(to[0]) | ewah_is_run_word(to[1]) |
-		 ewah_is_run_word(to[2]) | ewah_is_run_word(to[3]));
+	unsigned runs = 0;
+
+	for (size_t k = 0; k < 4; k++) {
+		to[k] = pair_word(p, op, i + k);
+		runs |= ewah_is_run_word(to[k]);
+	}
+	return !runs;
 }
 
 /*
