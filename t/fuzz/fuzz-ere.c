@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: POSIX extended regular expressions, rewritten for PCRE2. The
+ * input is cut at its first NUL: a pattern and a name to match. What was
+ * rewritten is compiled, and the name searched.
+ */
+#include "base/pattern.h"
+#include "t/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct error err = ERROR_INIT;
+	struct pattern *pattern;
+	const char *name;
+	char *text = malloc(len + 2);
+
+	require(text);
+	if (len)
+		memcpy(text, data, len);
+	text[len] = text[len + 1] = '\0';
+	name = text + strlen(text) + 1;
+	if (name > text + len)
+		name = text + len;
+	if (!pattern_new(&pattern, text, false, &err)) {
+		struct buf captured = BUF_INIT;
+
+		if (pattern_match(pattern, name, strlen(name), &err) > 0)
+			require(!pattern_captures(&captured, pattern, name));
+		buf_release(&captured);
+		pattern_free(pattern);
+	}
+	free(text);
+	return 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzz target: trees as arrays of entry numbers. The first byte says where the
+ * input is cut in two: a tree and a delta against it. A table has the entries
+ * that tree_next() finds, also when it was made by way of the delta.
+ */
+#include "pack/delta.h"
+#include "t/fuzz/fuzz.h"
+#include "walk/tree-table.h"
+
+#define RESULT_MAX (1 << 16)
+
+struct input {
+	const uint8_t *tree, *delta;
+	size_t tree_len, delta_len;
+	enum hash_algo algo;
+};
+
+/* The table is that of the bytes. */
+static void check(const struct entry_pool *pool, struct tree_table table,
+		  const uint8_t *bytes, size_t len, enum hash_algo algo)
+{
+	struct cursor c = cursor_make(bytes, len);
+	struct tree_entry entry;
+	uint32_t i = 0;
+
+	while (tree_next(&entry, &c, algo) > 0) {
+		require(i < table.nr);
+		require(entry_pool_len(pool, table.entries[i]) ==
+			entry.raw_len);
+		require(!memcmp(entry_pool_raw(pool, table.entries[i]),
+				entry.raw, entry.raw_len));
+		require(table.starts[i] == (size_t)(entry.raw - bytes));
+		i++;
+	}
+	require(i == table.nr && table.starts[i] == len);
+}
+
+/* What the delta makes of the tree, whose table is `base`. */
+static void derive(struct entry_pool *pool, const struct tree_table *base,
+		   const struct input *in)
+{
+	uint64_t base_size, size;
+	struct tree_builder b;
+	uint8_t *out;
+
+	if (delta_sizes(in->delta, in->delta_len, &base_size, &size, NULL) <
+		    0 ||
+	    size > RESULT_MAX)
+		return;
+	out = malloc(size ? size : 1);
+	require(out);
+	tree_builder_init(&b, pool, in->algo);
+	if (!tree_builder_derive(&b, base, in->delta, in->delta_len)) {
+		require(delta_apply(out, size, in->tree, in->tree_len,
+				    in->delta, in->delta_len) == 0);
+		check(pool, tree_builder_table(&b), out, size, in->algo);
+	}
+	tree_builder_release(&b);
+	free(out);
+}
+
+static void run(const struct input *in)
+{
+	struct entry_pool pool;
+	struct tree_builder b;
+
+	require(entry_pool_init(&pool) == 0);
+	tree_builder_init(&b, &pool, in->algo);
+	if (!tree_builder_parse(&b, in->tree, in->tree_len)) {
+		struct tree_table table = tree_builder_table(&b);
+
+		check(&pool, table, in->tree, in->tree_len, in->algo);
+		derive(&pool, &table, in);
+	}
+	tree_builder_release(&b);
+	entry_pool_release(&pool);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct input in;
+
+	if (!len)
+		return 0;
+	in.tree = data + 1;
+	in.tree_len = (size_t)data[0] * (len - 1) / 255;
+	in.delta = in.tree + in.tree_len;
+	in.delta_len = len - 1 - in.tree_len;
+	for (int i = 0; i < 2; i++) {
+		in.algo = i ? HASH_SHA256 : HASH_SHA1;
+		run(&in);
+	}
+	return 0;
+}
