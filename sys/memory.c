@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving memory back. */
+/* Large pages, and giving memory back. */
 #include <stdlib.h>
+#include <sys/mman.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include "sys/memory.h"
+
+/* Of most machines; on others this is only an alignment. */
+#define LARGE_PAGE ((size_t)2 << 20)
+
+void *sys_memory_large(size_t size)
+{
+	void *memory;
+
+	if (size < LARGE_PAGE)
+		return malloc(size ? size : 1);
+	if (posix_memalign(&memory, LARGE_PAGE, size))
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	/* Only where it is filled: what is left over stays in small pages. */
+	madvise(memory, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+#endif
+	return memory;
+}
 
 void sys_memory_trim(void)
 {

@@ -5,18 +5,33 @@
  */
 #include "base/error.h"
 #include "base/mem.h"
+#include "sys/memory.h"
 #include "walk/entry-pool.h"
 
 enum {
 	SLOT_NR_MIN = 1024,
+	WORD_NR_MIN = 1024,
 	PROBES_MAX = 16,
 	CACHE_LINE = 64,
 };
 
+static struct pool_slot *new_slots(size_t nr)
+{
+	struct pool_slot *slots;
+	size_t size;
+
+	if (!mem_mul(&size, nr, sizeof(*slots)))
+		return NULL;
+	slots = sys_memory_large(size);
+	if (slots)
+		memset(slots, 0, size);
+	return slots;
+}
+
 int entry_pool_init(struct entry_pool *pool)
 {
 	*pool = (struct entry_pool){0};
-	pool->slots = mem_calloc(SLOT_NR_MIN, sizeof(*pool->slots));
+	pool->slots = new_slots(SLOT_NR_MIN);
 	if (!pool->slots)
 		return ERR_NOMEM;
 	pool->slot_nr = SLOT_NR_MIN;
@@ -74,6 +89,28 @@ static uint32_t hash_entry(const uint8_t *raw, size_t len)
 	return (uint32_t)((a ^ a >> 32) * factor >> 32);
 }
 
+/* Room for `need` words. */
+static int grow_words(struct entry_pool *pool, size_t need)
+{
+	size_t alloc = pool->alloc ? pool->alloc : WORD_NR_MIN, size;
+	uint64_t *words;
+
+	while (alloc < need)
+		if (!mem_mul(&alloc, alloc, 2))
+			return ERR_NOMEM;
+	if (!mem_mul(&size, alloc, sizeof(*words)))
+		return ERR_NOMEM;
+	words = sys_memory_large(size);
+	if (!words)
+		return ERR_NOMEM;
+	if (pool->end)
+		memcpy(words, pool->words, pool->end * sizeof(*words));
+	free(pool->words);
+	pool->words = words;
+	pool->alloc = alloc;
+	return 0;
+}
+
 int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len)
 {
 	size_t nr = words_of(len), end;
@@ -82,7 +119,7 @@ int entry_pool_put(struct entry_pool *pool, const uint8_t *raw, size_t len)
 
 	if (len > UINT32_MAX - sizeof(struct pool_entry) ||
 	    !mem_add(&end, pool->end, nr) || end >= ENTRY_POOL_NONE ||
-	    mem_grow(&pool->words, &pool->alloc, end, sizeof(*words)) < 0)
+	    (end > pool->alloc && grow_words(pool, end) < 0))
 		return ERR_NOMEM;
 	words = pool->words + pool->end;
 	words[nr - 1] = 0;
@@ -145,7 +182,7 @@ static void grow_slots(struct entry_pool *pool)
 
 	if (!mem_mul(&bigger.slot_nr, pool->slot_nr, 2))
 		return;
-	bigger.slots = mem_calloc(bigger.slot_nr, sizeof(*bigger.slots));
+	bigger.slots = new_slots(bigger.slot_nr);
 	if (!bigger.slots)
 		return;
 	for (size_t i = 0; i < pool->slot_nr; i++)

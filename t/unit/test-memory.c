@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/memory.c: what is in use stays; what was freed goes. */
+/* sys/memory.c: what is in use stays; what was freed goes; large pages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,10 +36,29 @@ static void in_use_stays(void **state)
 	sys_memory_trim();
 }
 
+/* Below a large page, at one, and in between: all of it is there. */
+static void large(void **state)
+{
+	static const size_t sizes[] = {
+		0, 1, 4096, (2 << 20) - 1, 2 << 20, (2 << 20) + 1, 5 << 20};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		char *memory = sys_memory_large(sizes[i]);
+
+		assert_non_null(memory);
+		memset(memory, (int)i, sizes[i]);
+		if (sizes[i])
+			assert_int_equal(memory[sizes[i] - 1], i);
+		free(memory);
+	}
+	assert_null(sys_memory_large(SIZE_MAX - 4096));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_use_stays),
+		cmocka_unit_test(large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
