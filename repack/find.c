@@ -172,6 +172,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 		.set_only = is_cut,
 		.exclude_boundary = is_cut,
 		.exclude_had = is_cut && filter_is_empty(f->request->filter),
+		.had_beside = true,
 		.threads = g->options->threads,
 		.progress = g->options->progress,
 		.filter = f->request->filter,

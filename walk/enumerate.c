@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Enumeration of a request's objects by tree difference. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "object/parse.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
+#include "walk/tree-beside.h"
 #include "walk/tree-closure.h"
 #include "walk/treewalk.h"
 #include "walk/walk.h"
@@ -18,6 +20,9 @@ struct enumerate {
 	const struct filter *filter; /* NULL: none */
 	struct filter_walk paths;    /* with a filter that needs paths */
 	bool has_paths;
+	struct walk_items beside; /* with had_beside: what is new, some of it
+				     twice, and some of it had */
+	bool is_beside;           /* these are all */
 };
 
 /* Whether the filter lets anything of a type through. */
@@ -133,14 +138,48 @@ static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 	return ret;
 }
 
+/* Commits that are compared with the newest that is had. */
+#define BESIDE_MAX 8
+
+/*
+ * Compare what is wanted with the newest of what is had: 0, 1 when that does
+ * not tell enough, or negative.
+ */
+static int find_beside(struct enumerate *e, const struct revwalk_result *revs)
+{
+	const struct revwalk_result *wanted = &e->result->revs;
+	const struct history_commit *commits = e->w->history.commits;
+	struct treewalk had;
+	int ret;
+
+	if (!revs->nr || wanted->nr > BESIDE_MAX || e->filter ||
+	    !e->options->set_only)
+		return 1;
+	ret = treewalk_init(&had, &e->w->space, e->w->reader);
+	for (size_t i = 0; i < wanted->nr && !ret; i++)
+		ret = tree_beside_find(
+			&e->beside, &had, commits[revs->commits[0]].tree_pos,
+			commits[wanted->commits[i]].tree_pos, NULL);
+	if (!ret) {
+		e->result->had = had.seen;
+		had.seen = (struct bitset)BITSET_INIT;
+	}
+	treewalk_release(&had);
+	return ret;
+}
+
 static int add_had(struct enumerate *e, const struct revwalk_result *revs)
 {
 	const struct tree_closure_options options = {
 		.threads = e->options->threads,
 	};
 	struct walk_items ignored = {0};
-	int ret = find_set(e, revs, &options, &ignored, &e->result->had, NULL);
+	int ret = e->options->had_beside ? find_beside(e, revs) : 1;
 
+	e->is_beside = !ret;
+	if (ret <= 0)
+		return ret;
+	ret = find_set(e, revs, &options, &ignored, &e->result->had, NULL);
 	free(ignored.items);
 	return ret;
 }
@@ -233,6 +272,15 @@ static int emit_set(struct enumerate *e, struct error *err)
 			&e->tree.seen, err);
 }
 
+static int emit_beside(struct enumerate *e, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < e->beside.nr && !ret; i++)
+		ret = emit(e, &e->beside.items[i], err);
+	return ret;
+}
+
 /* Tree by tree, for filters that ask where an object is. */
 static int emit_by_path(struct enumerate *e, struct error *err)
 {
@@ -256,6 +304,8 @@ static int emit_trees(struct enumerate *e, const struct walk_tips *wants,
 	bool any = takes_type(e, OBJ_TREE) || takes_type(e, OBJ_BLOB);
 	int ret;
 
+	if (e->is_beside)
+		return emit_beside(e, err);
 	if (any && is_set_enough(e))
 		return emit_set(e, err);
 	result->parents_first = mem_alloc(nr, sizeof(uint32_t));
@@ -355,5 +405,6 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 	if (e.has_paths)
 		filter_walk_release(&e.paths);
 	treewalk_release(&e.tree);
+	free(e.beside.items);
 	return ret;
 }

@@ -23,8 +23,13 @@
 /* Ids that are looked up together. */
 #define TOGETHER_NR 32
 
-/* Ids that a thread remembers: most that it is told of are among them. */
+/*
+ * Ids that a thread remembers: most that it is told of are among them, if the
+ * trees are those of many commits. Else it is spared the page faults.
+ */
 #define RECENT_NR 16384
+#define RECENT_FEW_NR 256
+#define FEW_ROOTS 16
 
 struct closure;
 
@@ -42,6 +47,7 @@ struct closure {
 	struct objspace *space; /* borrowed, and so are these */
 	struct bitset *seen;
 	const struct tree_closure_options *options;
+	uint32_t recent_nr; /* of each lane */
 	size_t shared_bits; /* of `seen`, for threads; it grows later */
 	uint32_t *trees;    /* owned: obj_pos of the trees of this level */
 	size_t nr, alloc;
@@ -88,7 +94,8 @@ static int take_waiting(struct lane *lane)
 static bool is_recent(struct lane *lane, const uint8_t *raw)
 {
 	size_t id_len = hash_len(lane->closure->space->odb->algo);
-	uint8_t *known = lane->recent[load_be32(raw) % RECENT_NR].bytes;
+	uint8_t *known =
+		lane->recent[load_be32(raw) % lane->closure->recent_nr].bytes;
 
 	if (!memcmp(known, raw, id_len))
 		return true;
@@ -119,7 +126,8 @@ static int prepare_lane(struct lane *lane)
 	if (lane->reader)
 		return 0;
 	if (!lane->recent)
-		lane->recent = mem_calloc(RECENT_NR, sizeof(*lane->recent));
+		lane->recent = mem_calloc(lane->closure->recent_nr,
+					  sizeof(*lane->recent));
 	if (!lane->recent)
 		return ERR_NOMEM;
 	/* The id of zeros would belong there, this one does not. */
@@ -253,6 +261,7 @@ int tree_closure_find(struct walk_items *found, struct bitset *seen,
 		.space = space,
 		.seen = seen,
 		.options = options,
+		.recent_nr = nr > FEW_ROOTS ? RECENT_NR : RECENT_FEW_NR,
 		.lane_nr = options->threads ? options->threads : sys_cpu_nr(),
 	};
 	int ret = 0;

@@ -106,6 +106,13 @@ struct walk_options {
 	 * where that can be found and is not much more than what is wanted.
 	 */
 	bool exclude_had;
+	/*
+	 * With exclude_had and set_only, where little is new: what differs from
+	 * the newest commit that is had, place by place (tree-beside.h). Only
+	 * what is had in these places is noted, and what is had elsewhere, a
+	 * file that was copied or changed back, is listed.
+	 */
+	bool had_beside;
 	bool exact_commits; /* see revwalk.h */
 	bool keep_lists;    /* fill in result->lists */
 	bool missing_blobs; /* list blobs that are not there, too */

@@ -105,9 +105,12 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 	}
 }
 
-/* Trees and blobs that commits among the haves reach, all or no set at all. */
+/*
+ * Trees and blobs that commits among the haves reach: all, some of them, or no
+ * set at all.
+ */
 static bool exclude_had(struct walkrepo *f, struct request *req,
-			const struct walk_result *result)
+			const struct walk_result *result, bool in_part)
 {
 	const struct randrepo *r = &f->h.r;
 	bool *had = walkrepo_set();
@@ -120,22 +123,27 @@ static bool exclude_had(struct walkrepo *f, struct request *req,
 		uint32_t nr = walkrepo_nr(f, at);
 		enum object_type type = r->objects[nr].type;
 
-		if (type == OBJ_TREE || type == OBJ_BLOB) {
+		if (type != OBJ_TREE && type != OBJ_BLOB)
+			continue;
+		if (in_part)
+			assert_true(had[nr] || !bitset_get(&result->had, at));
+		else
 			assert_int_equal(bitset_get(&result->had, at), had[nr]);
-			req->excluded[nr] |= had[nr];
-		}
+		req->excluded[nr] |= had[nr];
 	}
 	free(had);
 	return result->had.bits;
 }
 
 static void check_objects(struct walkrepo *f, struct request *req,
-			  const struct walk_result *result, bool boundary)
+			  const struct walk_result *result, bool boundary,
+			  bool in_part)
 {
 	bool *expect = walkrepo_set(), *found = walkrepo_set();
 
 	expect_objects(f, req, result, boundary, expect);
-	boundary |= exclude_had(f, req, result);
+	boundary |= exclude_had(f, req, result, in_part);
+	in_part &= result->had.bits != 0;
 	for (size_t i = 0; i < result->objects.nr; i++) {
 		const struct walk_item *item = &result->objects.items[i];
 		uint32_t nr = walkrepo_nr(f, item->obj_pos);
@@ -144,13 +152,15 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		assert_int_not_equal(item->type, OBJ_COMMIT);
 		assert_false(found[nr]);
 		found[nr] = true;
-		assert_true(expect[nr] && !req->excluded[nr]);
+		assert_true(expect[nr] && (in_part || !req->excluded[nr]));
 	}
 	for (uint32_t i = 0; i < f->h.r.nr; i++) {
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/* All of the boundary's trees are gone, or none is needed. */
-		if (boundary || !result->revs.boundary_nr)
+		if (in_part)
+			assert_true(found[i] || !expect[i] || req->excluded[i]);
+		else if (boundary || !result->revs.boundary_nr)
 			assert_int_equal(found[i],
 					 expect[i] && !req->excluded[i]);
 	}
@@ -165,6 +175,7 @@ static void one_request(struct walkrepo *f, unsigned i)
 		.objects = i % 8,
 		.exclude_boundary = i & 1,
 		.exclude_had = i % 5 > 2,
+		.had_beside = i % 5 > 3,
 		.exact_commits = true,
 		.keep_lists = i & 2,
 		.set_only = !(i & 2) && i & 16,
@@ -179,7 +190,8 @@ static void one_request(struct walkrepo *f, unsigned i)
 		fail_msg("%s", err.msg);
 	check_commits(f, &req, &result);
 	if (options.objects)
-		check_objects(f, &req, &result, options.exclude_boundary);
+		check_objects(f, &req, &result, options.exclude_boundary,
+			      options.had_beside);
 	else
 		assert_int_equal(result.objects.nr, 0);
 	assert_true(options.exclude_had || !result.had.bits);
@@ -243,7 +255,7 @@ static void everything(void **state)
 						&none, &options, NULL),
 				 0);
 		check_commits(&f, &req, &result);
-		check_objects(&f, &req, &result, false);
+		check_objects(&f, &req, &result, false, false);
 		assert_int_equal(result.revs.nr + result.objects.nr, f.h.r.nr);
 		walk_result_release(&result);
 		request_release(&req);

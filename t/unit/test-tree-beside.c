@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* walk/tree-beside.c against everything that the two trees reach. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "t/unit/walkrepo.h"
+#include "walk/tree-beside.h"
+
+/* Compare trees by number; *had and *found by number too. */
+static int compare(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr,
+		   bool *found, bool *had)
+{
+	struct walk_items items = {0};
+	struct treewalk walk;
+	int ret;
+
+	assert_int_equal(treewalk_init(&walk, &f->w.space, f->w.reader), 0);
+	ret = tree_beside_find(&items, &walk, walkrepo_pos(f, old_nr),
+			       walkrepo_pos(f, new_nr), NULL);
+	for (size_t i = 0; i < items.nr; i++) {
+		uint32_t nr = walkrepo_nr(f, items.items[i].obj_pos);
+
+		assert_int_equal(items.items[i].type, f->h.r.objects[nr].type);
+		found[nr] = true;
+	}
+	for (uint32_t at = 0; at < objspace_end(&f->w.space); at++)
+		if (bitset_test(&walk.seen, at))
+			had[walkrepo_nr(f, at)] = true;
+	treewalk_release(&walk);
+	free(items.items);
+	return ret;
+}
+
+static bool check_pair(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr)
+{
+	bool *found = walkrepo_set(), *had = walkrepo_set();
+	bool *of_old = walkrepo_set(), *of_new = walkrepo_set();
+	int ret = compare(f, old_nr, new_nr, found, had);
+
+	randrepo_reach(&f->h.r, of_old, old_nr);
+	randrepo_reach(&f->h.r, of_new, new_nr);
+	assert_in_range(ret, 0, 1);
+	for (uint32_t i = 0; i < f->h.r.nr && !ret; i++) {
+		assert_true(!found[i] || of_new[i]);
+		assert_true(!had[i] || of_old[i]);
+		assert_true(found[i] || of_old[i] || !of_new[i]);
+	}
+	free(found);
+	free(had);
+	free(of_old);
+	free(of_new);
+	return !ret;
+}
+
+static void random_pairs(void **state)
+{
+	uint64_t seed = random_seed();
+	unsigned told = 0;
+
+	for (int algo = HASH_SHA1; algo <= HASH_SHA256; algo++) {
+		struct walkrepo f;
+
+		walkrepo_init(&f, algo, &seed, 100, 20);
+		for (uint32_t i = 0; i < 300; i++) {
+			const struct randrepo *r = &f.h.r;
+			uint32_t a = randrepo_below(&f.h.r, r->commit_nr);
+			uint32_t b = i % 2 ? randrepo_below(&f.h.r,
+							    r->commit_nr)
+					   : (a + 1) % r->commit_nr;
+
+			told += check_pair(&f,
+					   randhist_tree(&f.h, r->commits[a]),
+					   randhist_tree(&f.h, r->commits[b]));
+		}
+		walkrepo_release(&f);
+	}
+	assert_true(told > 20);
+}
+
+/* Trees that are made by hand, all objects loose. */
+struct pair {
+	struct walkrepo f;
+	struct randtree t;
+	uint32_t old_nr, new_nr;
+	bool *found, *had;
+};
+
+static void begin(struct pair *p, uint64_t *seed)
+{
+	*p = (struct pair){.t = {.nr = 0}};
+	randhist_init(&p->f.h, HASH_SHA1, seed);
+	randtree_put(&p->t, "dir/a", 1);
+	randtree_put(&p->t, "dir/b", 2);
+	randtree_put(&p->t, "same/c", 3);
+	randtree_put(&p->t, "d", 4);
+	p->old_nr = randtree_store(&p->f.h.r, &p->t, "");
+}
+
+/* `missing`: an object that is not there, or none. */
+static int run(struct pair *p, uint32_t missing)
+{
+	p->new_nr = randtree_store(&p->f.h.r, &p->t, "");
+	for (uint32_t i = 0; i < p->f.h.r.nr; i++)
+		if (i != missing)
+			randrepo_store_one(&p->f.h.r, "objects", i);
+	walkrepo_open(&p->f);
+	p->found = walkrepo_set();
+	p->had = walkrepo_set();
+	return compare(&p->f, p->old_nr, p->new_nr, p->found, p->had);
+}
+
+static void end(struct pair *p)
+{
+	free(p->found);
+	free(p->had);
+	walkrepo_close(&p->f);
+	randhist_release(&p->f.h);
+}
+
+static unsigned count(const struct pair *p, const bool *set)
+{
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; i < p->f.h.r.nr; i++)
+		nr += set[i];
+	return nr;
+}
+
+static void one_file_changed(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pair p;
+
+	begin(&p, &seed);
+	p.t.nr = 0;
+	randtree_put(&p.t, "dir/a", 7);
+	randtree_put(&p.t, "dir/b", 2);
+	randtree_put(&p.t, "same/c", 3);
+	randtree_put(&p.t, "d", 4);
+	assert_int_equal(run(&p, UINT32_MAX), 0);
+	assert_int_equal(count(&p, p.found), 3);
+	assert_int_equal(count(&p, p.had), 3);
+	assert_true(p.found[p.new_nr] && p.had[p.old_nr]);
+	end(&p);
+}
+
+/* Both a new file and one that is gone: its blob is in both sets. */
+static void moved(void **state)
+{
+	uint64_t seed = random_seed();
+	uint32_t blob;
+	struct pair p;
+
+	begin(&p, &seed);
+	blob = randrepo_blob(&p.f.h.r, 4);
+	p.t.nr--;
+	randtree_put(&p.t, "dir/e", 4);
+	assert_int_equal(run(&p, UINT32_MAX), 0);
+	assert_true(p.found[blob] && p.had[blob]);
+	end(&p);
+}
+
+static void a_directory_is_new(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pair p;
+
+	begin(&p, &seed);
+	randtree_put(&p.t, "new/e", 5);
+	assert_int_equal(run(&p, UINT32_MAX), 1);
+	end(&p);
+}
+
+static void much_is_new(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pair p;
+	char path[16];
+
+	for (int extra = 0; extra < 2; extra++) {
+		begin(&p, &seed);
+		for (int i = 0; i < TREE_BESIDE_ADDED_MAX + extra; i++) {
+			snprintf(path, sizeof(path), "dir/n%d", i);
+			randtree_put(&p.t, path, (uint8_t)(10 + i));
+		}
+		assert_int_equal(run(&p, UINT32_MAX), extra);
+		end(&p);
+	}
+}
+
+static void equal(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pair p;
+
+	begin(&p, &seed);
+	assert_int_equal(run(&p, UINT32_MAX), 0);
+	assert_int_equal(count(&p, p.found), 0);
+	assert_int_equal(count(&p, p.had), 1);
+	end(&p);
+}
+
+/* Of the old trees it is an error, the new ones are somebody else's affair. */
+static void not_there(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pair p;
+
+	begin(&p, &seed);
+	randtree_put(&p.t, "e", 5);
+	assert_int_equal(run(&p, p.old_nr), ERR_MISSING);
+	end(&p);
+	begin(&p, &seed);
+	randtree_put(&p.t, "e", 5);
+	assert_int_equal(run(&p, p.f.h.r.nr + 1), 1);
+	end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_pairs),
+		cmocka_unit_test(one_file_changed),
+		cmocka_unit_test(moved),
+		cmocka_unit_test(a_directory_is_new),
+		cmocka_unit_test(much_is_new),
+		cmocka_unit_test(equal),
+		cmocka_unit_test(not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
