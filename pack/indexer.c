@@ -208,25 +208,30 @@ void pack_indexer_result(const struct pack_indexer *ix,
 	};
 }
 
-/* Write a whole small file by way of a temporary one beside it. */
-static int place_file(const char *path, const struct buf *content,
-		      const char *prefix, unsigned share,
-		      enum sys_fsync_method method, struct error *err)
+/* What stands beside the pack, written and durable under other names. */
+struct parts {
+	struct sys_tempfile rev, idx; /* inactive: not wanted */
+};
+
+/* Write all of a small file, which becomes `path`. */
+static int write_part(struct sys_tempfile *tf, const char *path,
+		      const struct buf *content, const char *prefix,
+		      unsigned share, enum sys_fsync_method method,
+		      struct error *err)
 {
-	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
 	const char *slash = strrchr(path, '/');
-	char *dir = slash ? mem_strndup(path, (size_t)(slash - path) + 1)
+	char *dir = slash ? mem_strndup(path, (size_t)(slash - path))
 			  : mem_strdup(".");
 	int ret;
 
 	if (!dir)
 		return error_nomem(err);
-	ret = sys_tempfile_create(&tf, dir, prefix, 0444 | share, err);
+	ret = sys_tempfile_create(tf, *dir ? dir : "/", prefix, 0444 | share,
+				  err);
 	if (!ret)
-		ret = sys_tempfile_write(&tf, content->data, content->len, err);
+		ret = sys_tempfile_write(tf, content->data, content->len, err);
 	if (!ret)
-		ret = sys_tempfile_commit(&tf, path, method, err);
-	sys_tempfile_abort(&tf);
+		ret = sys_tempfile_finish(tf, method, err);
 	free(dir);
 	return ret;
 }
@@ -251,7 +256,7 @@ static int place_mark(const char *path, const char *text,
 	return ret < 0 ? ret : 1;
 }
 
-static int place_rev(struct pack_indexer *ix,
+static int write_rev(struct parts *parts, struct pack_indexer *ix,
 		     const struct pack_indexer_files *files, struct error *err)
 {
 	uint32_t *idx_pos = mem_alloc(ix->nr, sizeof(*idx_pos));
@@ -265,14 +270,14 @@ static int place_rev(struct pack_indexer *ix,
 	ret = pack_rev_write(&b, idx_pos, (uint32_t)ix->nr, &ix->checksum,
 			     ix->config.algo, err);
 	if (!ret)
-		ret = place_file(files->rev, &b, "tmp_rev_", ix->config.share,
-				 files->fsync_metadata, err);
+		ret = write_part(&parts->rev, files->rev, &b, "tmp_rev_",
+				 ix->config.share, files->fsync_metadata, err);
 	buf_release(&b);
 	free(idx_pos);
 	return ret;
 }
 
-static int place_idx(struct pack_indexer *ix,
+static int write_idx(struct parts *parts, struct pack_indexer *ix,
 		     const struct pack_indexer_files *files, struct error *err)
 {
 	struct buf b = BUF_INIT;
@@ -281,29 +286,46 @@ static int place_idx(struct pack_indexer *ix,
 				    ix->config.algo, err);
 
 	if (!ret)
-		ret = place_file(files->idx, &b, "tmp_idx_", ix->config.share,
-				 files->fsync_metadata, err);
+		ret = write_part(&parts->idx, files->idx, &b, "tmp_idx_",
+				 ix->config.share, files->fsync_metadata, err);
 	buf_release(&b);
 	return ret;
 }
 
-static int place_all(struct pack_indexer *ix,
-		     const struct pack_indexer_files *files, struct error *err)
+/* All that may fail for want of room, before anything has its name. */
+static int write_parts(struct parts *parts, struct pack_indexer *ix,
+		       const struct pack_indexer_files *files,
+		       struct error *err)
 {
-	int kept = place_mark(files->keep, files->keep_text,
-			      files->fsync_metadata, err);
+	int ret = 0;
+
+	if (files->pack)
+		ret = sys_tempfile_finish(&ix->file, files->fsync_pack, err);
+	if (!ret && files->rev)
+		ret = write_rev(parts, ix, files, err);
+	if (!ret && files->idx)
+		ret = write_idx(parts, ix, files, err);
+	return ret;
+}
+
+static int place_parts(struct parts *parts, struct pack_indexer *ix,
+		       const struct pack_indexer_files *files,
+		       struct error *err)
+{
+	enum sys_fsync_method method = files->fsync_metadata;
+	int kept = place_mark(files->keep, files->keep_text, method, err);
 	int ret = kept < 0 ? kept : 0;
 
 	if (!ret)
-		ret = place_mark(files->promisor, files->promisor_text,
-				 files->fsync_metadata, err);
+		ret = place_mark(files->promisor, files->promisor_text, method,
+				 err);
 	if (ret >= 0 && files->pack)
 		ret = sys_tempfile_commit(&ix->file, files->pack,
 					  files->fsync_pack, err);
 	if (ret >= 0 && files->rev)
-		ret = place_rev(ix, files, err);
+		ret = sys_tempfile_commit(&parts->rev, files->rev, method, err);
 	if (ret >= 0 && files->idx)
-		ret = place_idx(ix, files, err);
+		ret = sys_tempfile_commit(&parts->idx, files->idx, method, err);
 	return ret < 0 ? ret : kept;
 }
 
@@ -311,16 +333,16 @@ int pack_indexer_write(struct pack_indexer *ix,
 		       const struct pack_indexer_files *files,
 		       struct error *err)
 {
+	struct parts parts = {SYS_TEMPFILE_INIT, SYS_TEMPFILE_INIT};
 	struct sys_hold hold;
-	int ret = 0;
+	int ret = write_parts(&parts, ix, files, err);
 
-	if (files->pack)
-		ret = sys_tempfile_finish(&ix->file, files->fsync_pack, err);
-	if (ret < 0)
-		return ret;
 	/* No mark or pack without the index. */
 	sys_hold_signals(&hold);
-	ret = place_all(ix, files, err);
+	if (!ret)
+		ret = place_parts(&parts, ix, files, err);
 	sys_release_signals(&hold);
+	sys_tempfile_abort(&parts.rev);
+	sys_tempfile_abort(&parts.idx);
 	return ret;
 }

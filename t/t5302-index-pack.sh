@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='index-pack, against stock Git'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
 
 # repo_edits <dir> <nr>: <nr> commits on main; each edits one of ten files.
 repo_edits () {
@@ -240,6 +241,33 @@ test_expect_success 'as the child of stock Git: clone, fetch, push' '
 	stock -C pushed.git fsck --full &&
 	ls pushed.git/objects/pack/*.idx >files &&
 	test_line_count 2 files
+'
+
+# All is there or nothing, but where there was no room for a name.
+has_all_or_nothing () {
+	fault_exited ENOSPC &&
+	find room.git -name "pack-*" -o -name "tmp_*" >left &&
+	if test $fault_code -eq 0
+	then
+		test_line_count 3 left
+	else
+		tail -n +$fault_nr fault.log |
+			grep -E "^(create|write|rename|mkdir)" | head -n 1 |
+			grep ^rename ||
+			test_must_be_empty left
+	fi
+}
+
+test_expect_success 'without room for the index there is no pack either' '
+	repo_linear src.git 4 &&
+	echo main | stock -C src.git pack-objects -q --revs --stdout \
+		>room.pack &&
+	fault_in=room.pack &&
+	fault_each ENOSPC \
+		"rm -rf room.git && repo_init room.git" \
+		"$GIT -C room.git -c core.fsync=all index-pack --rev-index \
+			--stdin" has_all_or_nothing &&
+	fault_in=/dev/null
 '
 
 test_done
