@@ -48,21 +48,24 @@ static int prune_one(void *ctx, const struct oid *oid, const char *path)
 	return p->options->dry_run ? 0 : sys_unlink(path, p->err);
 }
 
-/* Those that are not empty stay. */
+/*
+ * Those that are not empty stay, and so do those that cannot be removed: a
+ * read-only file system says that of all, and an empty one does no harm.
+ */
 static int remove_empty(const struct odb *odb, struct error *err)
 {
 	struct buf path = BUF_INIT;
 	int ret = 0;
 
-	for (unsigned i = 0; i < FANOUT_NR && ret >= 0; i++) {
+	for (unsigned i = 0; i < FANOUT_NR && !ret; i++) {
 		buf_reset(&path);
 		if (buf_printf(&path, "%s/%02x", odb->dirs[0], i) < 0)
 			ret = error_nomem(err);
 		else if (sys_exists(path.data))
-			ret = sys_rmdir(path.data, err);
+			sys_rmdir(path.data, NULL);
 	}
 	buf_release(&path);
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 int prune_packed(const struct repo *repo,

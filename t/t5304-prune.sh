@@ -251,4 +251,17 @@ test_expect_success 'what a repack that was killed left beside answers' '
 	! test -e $info/tmp_prepared_new && test -f $info/tmp_other
 '
 
+# A read-only file system says so of every directory, full ones too.
+test_expect_success 'a directory that cannot be removed stays' '
+	stock init -q --bare full.git &&
+	echo x | stock -C full.git hash-object -w --stdin >id &&
+	stock -C full.git update-ref refs/x $(cat id) &&
+	fault_run none:0 "$GIT" -C full.git prune --expire=now &&
+	nr=$(sed -n "/^rmdir/=" fault.log | head -n 1) &&
+	test -n "$nr" &&
+	fault_run EIO:$nr "$GIT" -C full.git prune --expire=now &&
+	test $fault_code -eq 0 &&
+	stock -C full.git cat-file -e $(cat id)
+'
+
 test_done
