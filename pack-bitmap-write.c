@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a bitmap index for a pack: choose commits (bitmap/select.c) and
- * pseudo-merges (bitmap/pseudo-select.c), build them (bitmap/build.c), put the
- * file together (bitmap/file-write.c).
+ * Writing a bitmap index for a pack: choose commits and pseudo-merges and build
+ * their bitmaps (bitmap/choose.c), or what is added to an older index
+ * (bitmap/build.c), and put the file together (bitmap/file-write.c).
  */
 #include "base/mem.h"
 #include "bitmap/build.h"
+#include "bitmap/choose.h"
 #include "bitmap/file-write.h"
-#include "bitmap/select.h"
 #include "pack-bitmap.h"
 
 struct types {
@@ -47,97 +47,26 @@ static int types_build(struct types *types,
 	return 0;
 }
 
-/* What goes into the file. */
-struct chosen {
-	uint32_t *selected; /* owned: commits that get a bitmap */
-	size_t selected_nr;
-	struct pseudo_groups groups;
-	struct bitmap_build_result built;
-};
-
-static void chosen_release(struct chosen *ch)
-{
-	free(ch->selected);
-	pseudo_groups_release(&ch->groups);
-	bitmap_build_result_release(&ch->built);
-}
-
-static int choose_groups(struct chosen *ch,
-			 const struct pack_bitmap_write *request,
-			 struct error *err)
-{
-	const struct history *h = &request->walk->history;
-	uint8_t *has_bitmap = mem_calloc(h->nr, 1);
-	struct pseudo_select_input input = {
-		.history = h,
-		.commits = request->enumerated->parents_first,
-		.commit_nr = request->enumerated->revs.nr,
-		.has_bitmap = has_bitmap,
-		.tips = request->pseudo,
-		.object_nr = request->object_nr,
-	};
-	int ret;
-
-	if (!has_bitmap)
-		return error_nomem(err);
-	for (size_t i = 0; i < ch->selected_nr; i++)
-		has_bitmap[ch->selected[i]] = 1;
-	ret = pseudo_select(&ch->groups, &input, err);
-	free(has_bitmap);
-	return ret;
-}
-
-static int choose(struct chosen *ch, const struct pack_bitmap_write *request,
-		  struct error *err)
-{
-	const struct walk_result *found = request->enumerated;
-	int ret;
-
-	if (request->update)
-		return 0;
-	ret = bitmap_select(&ch->selected, &ch->selected_nr,
-			    &request->walk->history, found->revs.commits,
-			    found->revs.nr,
-			    bitmap_select_dense_nr(request->object_nr),
-			    request->is_tip, err);
-
-	if (!ret && request->pseudo)
-		ret = choose_groups(ch, request, err);
-	return ret;
-}
-
-static struct bitmap_build_input input_of_all(
-	const struct chosen *ch, const struct pack_bitmap_write *request)
-{
-	return (struct bitmap_build_input){
-		.commits = request->enumerated->parents_first,
-		.commit_nr = request->enumerated->revs.nr,
-		.lists = &request->enumerated->lists,
-		.selected = ch->selected,
-		.selected_nr = ch->selected_nr,
-		.groups = ch->groups.groups,
-		.group_nr = ch->groups.nr,
-	};
-}
-
-static struct bitmap_build_input input_of_update(
-	const struct pack_bitmap_write *request)
+static void set_update(struct bitmap_build_input *input,
+		       const struct pack_bitmap_write *request)
 {
 	const struct bitmap_update *update = request->update;
 
-	return (struct bitmap_build_input){
-		.commits = update->commits,
-		.commit_nr = update->commit_nr,
-		.lists = &update->lists,
-		.old = request->previous ? request->previous->entries : NULL,
-		.old_nr = request->previous ? request->previous->nr : 0,
-		.below = request->below ? &request->below->file : NULL,
-		.space = request->below ? &request->below->space : NULL,
-		.selected = update->selected,
-		.selected_nr = update->selected_nr,
-		.groups = update->groups.groups,
-		.group_nr = update->groups.nr,
-	};
+	input->commits = update->commits;
+	input->commit_nr = update->commit_nr;
+	input->lists = &update->lists;
+	if (request->previous) {
+		input->old = request->previous->entries;
+		input->old_nr = request->previous->nr;
+	}
+	if (request->below) {
+		input->below = &request->below->file;
+		input->space = &request->below->space;
+	}
+	input->selected = update->selected;
+	input->selected_nr = update->selected_nr;
+	input->groups = update->groups.groups;
+	input->group_nr = update->groups.nr;
 }
 
 /* What a limit leaves beside the lists; 0: there is none. */
@@ -150,21 +79,46 @@ static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 	return limit > used ? (size_t)(limit - used) : 1;
 }
 
-static int build(struct chosen *ch, const struct pack_bitmap_write *request,
-		 struct error *err)
+static int build_all(struct bitmap_build_result *built,
+		     const struct pack_bitmap_write *request,
+		     struct bitmap_build_input *build, struct error *err)
 {
-	struct bitmap_build_input input = request->update
-						  ? input_of_update(request)
-						  : input_of_all(ch, request);
+	const struct walk_result *found = request->enumerated;
+	struct bitmap_choose_input input = {
+		.newest_first = found->revs.commits,
+		.is_tip = request->is_tip,
+		.pseudo = request->pseudo,
+		.object_nr = request->object_nr,
+	};
+
+	build->commits = found->parents_first;
+	build->commit_nr = found->revs.nr;
+	build->lists = &found->lists;
+	input.build = *build;
+	return bitmap_choose(built, &input, err);
+}
+
+static int build(struct bitmap_build_result *built,
+		 const struct pack_bitmap_write *request, struct error *err)
+{
+	const struct newobj_set *lists = request->update
+						 ? &request->update->lists
+						 : &request->enumerated->lists;
+	struct bitmap_build_input input = {
+		.history = &request->walk->history,
+		.bit_pos = request->bit_pos,
+		.bits = (size_t)base_nr(request) + request->object_nr,
+		.memory_limit = memory_left(request->memory_limit, lists),
+		.progress = request->progress,
+	};
 	int ret;
 
-	input.history = &request->walk->history;
-	input.bit_pos = request->bit_pos;
-	input.bits = (size_t)base_nr(request) + request->object_nr;
-	input.memory_limit = memory_left(request->memory_limit, input.lists);
-	input.progress = request->progress;
-	ret = bitmap_build(&ch->built, &input, err);
-
+	if (request->update) {
+		set_update(&input, request);
+		ret = bitmap_build(built, &input, err);
+	} else {
+		ret = build_all(built, request, &input, err);
+	}
 	if (ret == ERR_MISSING && err)
 		error_set(err, ret, "%s: no bitmap can be written", err->msg);
 	return ret;
@@ -253,23 +207,21 @@ out:
 int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
 		      struct pack_bitmap_written *written, struct error *err)
 {
-	struct chosen ch = {0};
+	struct bitmap_build_result built = {0};
 	size_t before = out->len;
-	int ret = choose(&ch, request, err);
+	int ret = build(&built, request, err);
 
 	if (!ret)
-		ret = build(&ch, request, err);
-	if (!ret)
-		ret = write_file(out, &ch.built, request, err);
+		ret = write_file(out, &built, request, err);
 	if (ret < 0)
 		buf_set_len(out, before);
 	else if (written)
 		*written = (struct pack_bitmap_written){
-			.bitmap_nr = (uint32_t)ch.built.entry_nr,
-			.pseudo_merge_nr = (uint32_t)(ch.built.group_nr +
+			.bitmap_nr = (uint32_t)built.entry_nr,
+			.pseudo_merge_nr = (uint32_t)(built.group_nr +
 						      old_group_nr(request)),
 			.file_len = out->len - before,
 		};
-	chosen_release(&ch);
+	bitmap_build_result_release(&built);
 	return ret;
 }

@@ -252,7 +252,7 @@ struct pack_bitmap_write {
 	const uint8_t *types;       /* by bit_pos: enum object_type */
 	uint32_t object_nr;         /* of a layer: its own */
 	struct oid checksum;        /* of the pack */
-	const uint8_t *is_tip;      /* by commit_nr: wanted tips */
+	const uint8_t *is_tip;      /* by commit_nr: enum select_tip */
 	const struct pseudo_tips *pseudo; /* tips for pseudo-merges; NULL:
 					     none are made */
 	/*

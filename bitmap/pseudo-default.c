@@ -109,7 +109,7 @@ static int pass_history(struct selecting *s)
 
 /* The oldest half first, then half of the rest, and so on. */
 static int split(struct pseudo_groups *out, struct class_tips *class,
-		 size_t *room)
+		 size_t *room, size_t most)
 {
 	size_t end = class->nr < *room ? class->nr : *room;
 	size_t from = 0;
@@ -119,7 +119,7 @@ static int split(struct pseudo_groups *out, struct class_tips *class,
 	if (sort_items(class->by_date, class->nr) < 0)
 		return ERR_NOMEM;
 	*room -= end;
-	for (int left = PSEUDO_DEFAULT_MERGES; from < end; left--) {
+	for (size_t left = most; from < end; left--) {
 		size_t nr = end - from;
 
 		if (left > 1 && nr >= 2 * PSEUDO_DEFAULT_MIN_SIZE)
@@ -143,9 +143,9 @@ int pseudo_select_default(struct pseudo_groups *out,
 	if (!ret)
 		ret = pass_history(&s);
 	if (!ret)
-		ret = split(out, &s.named, &s.room);
+		ret = split(out, &s.named, &s.room, in->default_merge_nr);
 	if (!ret)
-		ret = split(out, &s.others, &s.room);
+		ret = split(out, &s.others, &s.room, in->default_merge_nr);
 	free(s.flags);
 	free(s.named.by_date);
 	free(s.others.by_date);

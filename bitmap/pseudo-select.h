@@ -77,7 +77,8 @@ struct pseudo_select_input {
 	size_t commit_nr;
 	const uint8_t *has_bitmap; /* by commit_nr */
 	const struct pseudo_tips *tips;
-	size_t object_nr; /* of the index */
+	size_t object_nr;        /* of the index */
+	size_t default_merge_nr; /* of a class by default, at most; >= 1 */
 };
 
 /* The commits of each pseudo-merge. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Commit selection. */
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "bitmap/select.h"
 
@@ -11,45 +14,100 @@ size_t bitmap_select_dense_nr(size_t object_nr)
 	return dense_nr < SELECT_MAX_DENSE_NR ? dense_nr : SELECT_MAX_DENSE_NR;
 }
 
+static size_t plain_gap_at(size_t i)
+{
+	if (i < SELECT_PLAIN_NEWEST)
+		return 1;
+	return i < SELECT_PLAIN_FAR ? SELECT_PLAIN_GAP : SELECT_PLAIN_FAR_GAP;
+}
+
 /* Commits in the gap that begins at distance `i` from the newest. */
 static size_t gap_at(size_t i, size_t dense_nr)
 {
-	size_t gap = i / dense_nr;
+	size_t gap;
 
+	if (dense_nr == SELECT_PLAIN)
+		return plain_gap_at(i);
+	gap = i / dense_nr;
 	if (gap < 1)
 		return 1;
 	return gap < SELECT_MAX_GAP ? gap : SELECT_MAX_GAP;
 }
 
-/* The commit of [from, to) that serves best. */
-static size_t best_of(const struct history *h, const uint32_t *commits,
-		      size_t from, size_t to)
+/*
+ * By commit_nr, how many wanted tips have a commit on their line of first
+ * parents; NULL: out of memory.
+ */
+static uint32_t *count_lines(const struct bitmap_select_input *in)
 {
-	for (size_t i = from; i < to; i++)
-		if (h->commits[commits[i]].parent_nr > 1)
-			return i;
-	return from;
+	const struct history *h = in->history;
+	uint32_t *lines = mem_calloc(h->nr, sizeof(*lines));
+
+	for (size_t i = in->nr; lines && i-- > 0;) {
+		uint32_t c = in->parents_first[i];
+
+		lines[c] += in->is_tip[c] == SELECT_TIP;
+		if (h->commits[c].parent_nr)
+			lines[history_parents(h, c)[0]] += lines[c];
+	}
+	return lines;
+}
+
+/* The commit of [from, to) that serves best. */
+static size_t best_of(const struct bitmap_select_input *in,
+		      const uint32_t *lines, size_t from, size_t to)
+{
+	const struct history_commit *commits = in->history->commits;
+	size_t best = from;
+
+	for (size_t i = from + 1; i < to; i++) {
+		uint32_t c = in->commits[i], b = in->commits[best];
+
+		if (lines[c] > lines[b] ||
+		    (lines[c] == lines[b] && commits[c].parent_nr > 1 &&
+		     commits[b].parent_nr < 2))
+			best = i;
+	}
+	return best;
+}
+
+/* Whether a commit is taken as a tip; *left: default tips that may be. */
+static bool take_tip(uint8_t tip, size_t *left)
+{
+	if (tip != SELECT_DEFAULT_TIP)
+		return tip != SELECT_NO_TIP;
+	if (!*left)
+		return false;
+	--*left;
+	return true;
 }
 
 int bitmap_select(uint32_t **selected, size_t *selected_nr,
-		  const struct history *h, const uint32_t *commits, size_t nr,
-		  size_t dense_nr, const uint8_t *is_tip, struct error *err)
+		  const struct bitmap_select_input *in, struct error *err)
 {
-	uint32_t *out = mem_alloc(nr, sizeof(*out));
-	size_t out_nr = 0;
+	uint32_t *out = mem_alloc(in->nr, sizeof(*out));
+	uint32_t *lines = count_lines(in);
+	size_t out_nr = 0, tips_left = in->default_tip_nr;
 
-	if (!out)
+	if (!out || !lines) {
+		free(out);
+		free(lines);
 		return error_nomem(err);
-	for (size_t from = 0; from < nr;) {
-		size_t gap = gap_at(from, dense_nr);
-		size_t to = nr - from < gap ? nr : from + gap;
-		size_t best = best_of(h, commits, from, to);
+	}
+	for (size_t from = 0; from < in->nr;) {
+		size_t gap = gap_at(from, in->dense_nr);
+		size_t to = in->nr - from < gap ? in->nr : from + gap;
+		size_t best = best_of(in, lines, from, to);
 
-		for (size_t i = from; i < to; i++)
-			if (i == best || is_tip[commits[i]])
-				out[out_nr++] = commits[i];
+		for (size_t i = from; i < to; i++) {
+			uint32_t c = in->commits[i];
+
+			if (take_tip(in->is_tip[c], &tips_left) || i == best)
+				out[out_nr++] = c;
+		}
 		from = to;
 	}
+	free(lines);
 	*selected = out;
 	*selected_nr = out_nr;
 	return 0;

@@ -180,6 +180,18 @@ static size_t dense_nr(const struct updating *s)
 	return bitmap_select_dense_nr(bitmap_space_nr(s->in->space));
 }
 
+/*
+ * Whether a commit gets a bitmap as a tip. Older ones that nobody named were
+ * passed over when the index was made.
+ */
+static bool is_wanted_tip(const struct updating *s, uint32_t c)
+{
+	uint8_t tip = c < s->in->is_tip_nr ? s->in->is_tip[c] : SELECT_NO_TIP;
+
+	return tip == SELECT_TIP ||
+	       (tip == SELECT_DEFAULT_TIP && has_flag(s, c, SEEN_NEW));
+}
+
 /* How many new commits there are for each bitmap, if all goes well. */
 static size_t choose_gap(const struct updating *s)
 {
@@ -209,12 +221,9 @@ static int choose_commits(struct updating *s)
 		ret = error_nomem(s->err);
 	for (size_t i = 0; i < nr && !ret; i += gap)
 		ret = select_one(s, items[i].value);
-	for (size_t i = 0; i < s->in->tip_nr && !ret; i++) {
-		uint32_t c = s->in->tips[i];
-
-		if (c < s->in->is_tip_nr && s->in->is_tip[c])
-			ret = select_one(s, c);
-	}
+	for (size_t i = 0; i < s->in->tip_nr && !ret; i++)
+		if (is_wanted_tip(s, s->in->tips[i]))
+			ret = select_one(s, s->in->tips[i]);
 	free(items);
 	return ret;
 }
@@ -229,11 +238,8 @@ static bool is_time_to_choose_anew(const struct updating *s)
 	size_t old = bitmap_file_count_type(p->file, BITMAP_COMMITS);
 	size_t all = old + s->u->new_nr, wanted = 0;
 
-	for (size_t i = 0; i < s->in->tip_nr; i++) {
-		uint32_t c = s->in->tips[i];
-
-		wanted += c < s->in->is_tip_nr && s->in->is_tip[c];
-	}
+	for (size_t i = 0; i < s->in->tip_nr; i++)
+		wanted += is_wanted_tip(s, s->in->tips[i]);
 	return s->u->new_nr > all / 4 + dense_nr(s) ||
 	       p->nr + s->u->selected_nr >
 		       2 * bitmap_select_nr(all, dense_nr(s)) + 2 * wanted;

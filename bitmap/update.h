@@ -38,7 +38,7 @@ struct bitmap_update_input {
 	struct walk *walk;
 	const uint32_t *tips; /* commit_nr; all have bits */
 	size_t tip_nr;
-	const uint8_t *is_tip; /* by commit_nr: wanted tips */
+	const uint8_t *is_tip; /* by commit_nr: enum select_tip */
 	size_t is_tip_nr;      /* entries of is_tip */
 	bool pseudo_merges;
 	unsigned threads;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "bitmap/select.h"
 #include "repack/multi-pack-making.h"
 #include "repack/roots.h"
 #include "sys/clock.h"
@@ -91,7 +92,7 @@ int making_mark_tips(struct making *m, struct error *err)
 			ret = error_nomem(err);
 	}
 	for (size_t i = 0; !ret && i < preferred.commit_nr; i++)
-		m->is_tip[preferred.commits[i]] = 1;
+		m->is_tip[preferred.commits[i]] = SELECT_TIP;
 	walk_tips_release(&preferred);
 	return ret;
 }

@@ -119,8 +119,8 @@ struct newpack_bitmap_input {
 	struct walk *walk;
 	const struct walk_result *enumerated; /* with the lists of all commits
 						 of the pack */
-	const uint8_t *is_tip;                /* by commit_nr: wanted tips */
-	const struct pseudo_tips *pseudo;     /* NULL: no pseudo-merges */
+	const uint8_t *is_tip;            /* by commit_nr: enum select_tip */
+	const struct pseudo_tips *pseudo; /* NULL: no pseudo-merges */
 };
 
 /*

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "bitmap/select.h"
 #include "repack/roots.h"
 #include "walk/ref-tips.h"
 
@@ -24,6 +25,7 @@ struct marking {
 	struct refs *refs;
 	struct walk_tips tips;
 	size_t prefix_nr;
+	size_t default_nr; /* of the first tips: nobody named them */
 	struct error *err;
 };
 
@@ -71,6 +73,7 @@ static int add_default(struct marking *m)
 	for (size_t i = 0; i < m->tips.commit_nr; i++)
 		m->tips.commits[i] = by_age[i].value;
 	free(by_age);
+	m->default_nr = m->tips.commit_nr;
 	return ret < 0 ? ret : add_head(m);
 }
 
@@ -89,7 +92,8 @@ int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 		ret = marks ? 0 : error_nomem(err);
 	}
 	for (size_t i = 0; marks && i < m.tips.commit_nr; i++)
-		marks[m.tips.commits[i]] = 1;
+		marks[m.tips.commits[i]] = i < m.default_nr ? SELECT_DEFAULT_TIP
+							    : SELECT_TIP;
 	walk_tips_release(&m.tips);
 	*is_tip = marks;
 	return ret;

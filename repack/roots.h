@@ -28,7 +28,8 @@ int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
  * Mark by commit_nr the tips that bitmaps are wanted for: those of refs under
  * the prefixes that pack.preferBitmapTips names; without any, HEAD and the
  * newest ROOTS_DEFAULT_TIPS branches. *is_tip is malloc()ed, of
- * w->history.nr bytes. Call it after the enumeration.
+ * w->history.nr bytes: enum select_tip (bitmap/select.h). Call it after the
+ * enumeration.
  */
 int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 		    struct error *err);

@@ -61,6 +61,7 @@ static void choose(struct sample *s, size_t commit_nr)
 		.has_bitmap = s->has_bitmap,
 		.tips = &s->tips,
 		.object_nr = s->object_nr,
+		.default_merge_nr = PSEUDO_DEFAULT_MERGES,
 	};
 
 	pseudo_groups_release(&s->groups);

@@ -14,9 +14,10 @@
 /* Commits newest first, and tips. */
 struct sample {
 	struct dag d;
-	uint32_t *commits;
+	uint32_t *commits, *parents_first;
 	uint8_t *is_tip;
 	uint32_t nr;
+	size_t dense_nr, default_tip_nr;
 	uint32_t *selected;
 	size_t selected_nr;
 };
@@ -27,26 +28,39 @@ static void sample_init(struct sample *s, uint32_t nr)
 	dag_init(&s->d);
 	s->nr = nr;
 	s->commits = calloc(nr + 1, sizeof(*s->commits));
+	s->parents_first = calloc(nr + 1, sizeof(*s->parents_first));
 	s->is_tip = calloc(nr + 1, 1);
-	assert_true(s->commits && s->is_tip);
-	for (uint32_t i = 0; i < nr; i++)
+	s->dense_nr = DENSE_NR;
+	assert_true(s->commits && s->parents_first && s->is_tip);
+	for (uint32_t i = 0; i < nr; i++) {
 		s->commits[i] = nr - 1 - i;
+		s->parents_first[i] = i;
+	}
 }
 
 static void sample_select(struct sample *s)
 {
+	const struct bitmap_select_input in = {
+		.history = &s->d.h,
+		.commits = s->commits,
+		.parents_first = s->parents_first,
+		.nr = s->nr,
+		.dense_nr = s->dense_nr,
+		.is_tip = s->is_tip,
+		.default_tip_nr = s->default_tip_nr,
+	};
+
 	free(s->selected);
 	s->selected = NULL;
-	assert_int_equal(bitmap_select(&s->selected, &s->selected_nr, &s->d.h,
-				       s->commits, s->nr, DENSE_NR, s->is_tip,
-				       NULL),
-			 0);
+	assert_int_equal(
+		bitmap_select(&s->selected, &s->selected_nr, &in, NULL), 0);
 }
 
 static void sample_release(struct sample *s)
 {
 	free(s->selected);
 	free(s->commits);
+	free(s->parents_first);
 	free(s->is_tip);
 	dag_release(&s->d);
 }
@@ -113,7 +127,8 @@ static void gaps_have_an_end(void **state)
 {
 	struct sample s;
 
-	linear(&s, 3 * DENSE_NR * SELECT_MAX_GAP, 0);
+	linear(&s, 3 * 8 * SELECT_MAX_GAP, 0);
+	s.dense_nr = 8;
 	sample_select(&s);
 	assert_true(longest_gap(&s, 0, s.nr) < 2 * SELECT_MAX_GAP);
 	sample_release(&s);
@@ -130,7 +145,8 @@ static void tips_are_always_taken(void **state)
 	sample_select(&s);
 	without = s.selected_nr;
 	for (uint32_t i = 0; i < s.nr; i++)
-		s.is_tip[i] = random_next(&seed) % 10 == 0;
+		s.is_tip[i] = random_next(&seed) % 10 ? SELECT_NO_TIP
+						      : SELECT_TIP;
 	sample_select(&s);
 	assert_true(s.selected_nr > without);
 	for (uint32_t i = 0, k = 0; i < s.nr; i++) {
@@ -143,7 +159,7 @@ static void tips_are_always_taken(void **state)
 	}
 	/* Tips come on top; they replace nothing. */
 	for (uint32_t i = 0; i < s.nr; i++)
-		s.is_tip[i] = 1;
+		s.is_tip[i] = SELECT_TIP;
 	sample_select(&s);
 	assert_int_equal(s.selected_nr, s.nr);
 	sample_release(&s);
@@ -167,6 +183,58 @@ static void merges_are_preferred(void **state)
 	}
 	assert_true(sparse > 100);
 	assert_true(merges >= sparse - 1);
+	sample_release(&s);
+}
+
+/* Of tips that nobody named, the newest, and no more than so many. */
+static void default_tips_are_limited(void **state)
+{
+	struct sample s;
+	size_t without;
+
+	linear(&s, 50000, 0);
+	s.dense_nr = SELECT_PLAIN;
+	sample_select(&s);
+	without = s.selected_nr;
+	for (uint32_t i = 0; i < s.nr; i += 100)
+		s.is_tip[i + 50] = SELECT_DEFAULT_TIP;
+	sample_select(&s);
+	assert_int_equal(s.selected_nr, without);
+	s.default_tip_nr = 7;
+	sample_select(&s);
+	/* One of the seven is among the newest, which are all taken. */
+	assert_int_equal(s.selected_nr, without + 6);
+	s.default_tip_nr = s.nr;
+	sample_select(&s);
+	assert_int_equal(s.selected_nr, without + 499);
+	sample_release(&s);
+}
+
+/*
+ * Pairs of commits, one upon the other's parent: the even ones are the line of
+ * first parents.
+ */
+static void lines_are_preferred(void **state)
+{
+	struct sample s;
+	size_t sparse = 0;
+
+	sample_init(&s, 30000);
+	for (uint32_t i = 0; i < s.nr; i++) {
+		uint32_t parents[2] = {i - 2 + i % 2, i - 3};
+		bool is_merge = i % 6 == 5;
+
+		dag_add(&s.d, 1000 + i, false, parents, i ? 1 + is_merge : 0);
+	}
+	s.is_tip[s.nr - 2] = SELECT_TIP;
+	sample_select(&s);
+	for (size_t i = 0; i < s.selected_nr; i++) {
+		if (s.selected[i] > s.nr - 3 * DENSE_NR)
+			continue;
+		sparse++;
+		assert_int_equal(s.selected[i] % 2, 0);
+	}
+	assert_true(sparse > 100);
 	sample_release(&s);
 }
 
@@ -209,6 +277,8 @@ int main(void)
 		cmocka_unit_test(gaps_have_an_end),
 		cmocka_unit_test(tips_are_always_taken),
 		cmocka_unit_test(merges_are_preferred),
+		cmocka_unit_test(default_tips_are_limited),
+		cmocka_unit_test(lines_are_preferred),
 		cmocka_unit_test(counted),
 		cmocka_unit_test(fewer_for_fewer_objects),
 	};

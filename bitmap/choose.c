@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Choosing what an index has, within a budget of words. */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "bitmap/choose.h"
+#include "bitmap/select.h"
+
+/* Words of an entry and its row in the lookup table, beside its bitmap. */
+#define ENTRY_WORDS 4
+
+struct choosing {
+	const struct bitmap_choose_input *in;
+	size_t budget;         /* words */
+	size_t default_tip_nr; /* tips that nobody named, at most */
+	size_t merge_nr; /* pseudo-merges of a class by default; 0: none */
+	const struct progress_out *progress;
+	struct error *err;
+};
+
+/* What a selection takes. */
+struct cost {
+	size_t words;        /* of all that counts */
+	size_t pseudo_words; /* of these: of default pseudo-merges */
+};
+
+/* Pseudo-merges that were configured are asked for, whatever they take. */
+static bool has_default_groups(const struct choosing *s)
+{
+	return s->in->pseudo && !s->in->pseudo->rules;
+}
+
+/* With 12 bytes of lookup for each commit. */
+static size_t group_words(const struct bitmap_built_group *group)
+{
+	struct ewah_view commits = ewah_view_of(&group->commits);
+
+	return group->commits.word_nr + group->objects.word_nr +
+	       ewah_count(&commits) * 3 / 2;
+}
+
+static struct cost cost_of(const struct choosing *s,
+			   const struct bitmap_build_result *built)
+{
+	struct cost cost = {0};
+
+	for (size_t i = 0; has_default_groups(s) && i < built->group_nr; i++)
+		cost.pseudo_words += group_words(&built->groups[i]);
+	cost.words = cost.pseudo_words;
+	for (size_t i = 0; i < built->entry_nr; i++)
+		cost.words += built->entries[i].bitmap.word_nr + ENTRY_WORDS;
+	return cost;
+}
+
+static int choose_groups(const struct choosing *s, struct pseudo_groups *groups,
+			 const uint32_t *selected, size_t nr)
+{
+	const struct bitmap_build_input *build = &s->in->build;
+	uint8_t *has_bitmap = mem_calloc(build->history->nr, 1);
+	const struct pseudo_select_input input = {
+		.history = build->history,
+		.commits = build->commits,
+		.commit_nr = build->commit_nr,
+		.has_bitmap = has_bitmap,
+		.tips = s->in->pseudo,
+		.object_nr = s->in->object_nr,
+		.default_merge_nr = s->merge_nr,
+	};
+	int ret;
+
+	if (!has_bitmap)
+		return error_nomem(s->err);
+	for (size_t i = 0; i < nr; i++)
+		has_bitmap[selected[i]] = 1;
+	ret = pseudo_select(groups, &input, s->err);
+	free(has_bitmap);
+	return ret;
+}
+
+/* Build a selection of some density. Release *out in any case. */
+static int build(const struct choosing *s, struct bitmap_build_result *out,
+		 size_t dense_nr)
+{
+	const struct bitmap_select_input select = {
+		.history = s->in->build.history,
+		.commits = s->in->newest_first,
+		.parents_first = s->in->build.commits,
+		.nr = s->in->build.commit_nr,
+		.dense_nr = dense_nr,
+		.is_tip = s->in->is_tip,
+		.default_tip_nr = s->default_tip_nr,
+	};
+	struct bitmap_build_input input = s->in->build;
+	struct pseudo_groups groups = PSEUDO_GROUPS_INIT;
+	uint32_t *selected = NULL;
+	int ret = bitmap_select(&selected, &input.selected_nr, &select, s->err);
+
+	if (!ret && s->in->pseudo && s->merge_nr)
+		ret = choose_groups(s, &groups, selected, input.selected_nr);
+	input.selected = selected;
+	input.groups = groups.groups;
+	input.group_nr = groups.nr;
+	input.progress = s->progress;
+	if (!ret)
+		ret = bitmap_build(out, &input, s->err);
+	pseudo_groups_release(&groups);
+	free(selected);
+	return ret;
+}
+
+/* The budget, and what it says about tips. */
+static int build_plain(struct choosing *s)
+{
+	struct bitmap_build_result plain = {0};
+	int ret = build(s, &plain, SELECT_PLAIN);
+
+	if (!ret && plain.entry_nr == s->in->build.commit_nr) {
+		/* It has all commits: others only make it smaller. */
+		s->budget = cost_of(s, &plain).words;
+		s->default_tip_nr = plain.entry_nr;
+	} else if (!ret) {
+		s->budget = cost_of(s, &plain).words / 16 *
+			    CHOOSE_BUDGET_SIXTEENTHS;
+		s->default_tip_nr = plain.entry_nr / CHOOSE_TIPS_PART;
+	}
+	bitmap_build_result_release(&plain);
+	return ret;
+}
+
+/* The first density to try: as many bitmaps as the plain selection has. */
+static size_t first_guess(const struct choosing *s, size_t most)
+{
+	size_t nr = s->in->build.commit_nr, dense_nr = most;
+
+	while (dense_nr > 1 && bitmap_select_nr(nr, dense_nr) >
+				       bitmap_select_nr(nr, SELECT_PLAIN))
+		dense_nr--;
+	return dense_nr;
+}
+
+/*
+ * The next one, after a density that took so much: words grow with the number
+ * of bitmaps, by a power below 1.
+ */
+static size_t next_guess(const struct choosing *s, size_t dense_nr,
+			 const struct cost *cost)
+{
+	double room = (double)(s->budget - cost->pseudo_words);
+	double ratio = room / (double)(cost->words - cost->pseudo_words);
+	size_t guess = (size_t)((double)dense_nr * ratio *
+				(ratio < 1 ? ratio : 1));
+
+	if (ratio < 1 && guess > dense_nr - dense_nr / 4)
+		guess = dense_nr - dense_nr / 4;
+	return guess;
+}
+
+/* Fewer pseudo-merges if they take more than their part. */
+static bool limit_groups(struct choosing *s, const struct cost *cost,
+			 size_t group_nr)
+{
+	size_t room = s->budget / CHOOSE_PSEUDO_PART;
+	size_t nr;
+
+	if (cost->pseudo_words <= room)
+		return false;
+	nr = group_nr * room / cost->pseudo_words;
+	s->merge_nr = nr < s->merge_nr ? nr : s->merge_nr - 1;
+	return true;
+}
+
+/* Densities that may still be tried. */
+struct range {
+	size_t fits; /* the densest that does; 0: none so far */
+	size_t most; /* none above does, or is wanted */
+};
+
+/* Keep the densest that fits, and say which density comes next. */
+static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
+		    struct bitmap_build_result *best,
+		    struct bitmap_build_result *built)
+{
+	struct cost cost = cost_of(s, built);
+	size_t next;
+
+	if (limit_groups(s, &cost, built->group_nr))
+		return dense_nr;
+	if (cost.words > s->budget) {
+		range->most = dense_nr - 1;
+	} else {
+		range->fits = dense_nr;
+		if (cost.words >= s->budget - s->budget / CHOOSE_LEFT_PART)
+			range->most = dense_nr;
+		bitmap_build_result_release(best);
+		*best = *built;
+		*built = (struct bitmap_build_result){0};
+	}
+	next = next_guess(s, dense_nr, &cost);
+	if (next > range->most)
+		next = range->most;
+	return next > range->fits ? next : range->fits + 1;
+}
+
+/* Try densities. 1 if none fits. */
+static int try_densities(struct choosing *s, struct bitmap_build_result *best)
+{
+	struct range range = {
+		.most = bitmap_select_dense_nr(s->in->object_nr),
+	};
+	size_t dense_nr = first_guess(s, range.most);
+	int ret = 0;
+
+	for (int i = 0; i < CHOOSE_TRIES && range.fits < range.most; i++) {
+		struct bitmap_build_result built = {0};
+
+		ret = build(s, &built, dense_nr);
+		s->progress = NULL;
+		if (!ret)
+			dense_nr = judge(s, &range, dense_nr, best, &built);
+		bitmap_build_result_release(&built);
+		if (ret < 0)
+			return ret;
+	}
+	return !range.fits;
+}
+
+int bitmap_choose(struct bitmap_build_result *out,
+		  const struct bitmap_choose_input *input, struct error *err)
+{
+	struct choosing s = {.in = input, .err = err};
+	int ret = build_plain(&s);
+
+	s.progress = input->build.progress;
+	s.merge_nr = PSEUDO_DEFAULT_MERGES;
+	if (!ret)
+		ret = try_densities(&s, out);
+	if (ret <= 0)
+		return ret;
+	/* Nothing fits that thins out: as plain as the budget is. */
+	s.default_tip_nr = 0;
+	s.merge_nr = has_default_groups(&s) ? 0 : s.merge_nr;
+	return build(&s, out, SELECT_PLAIN);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* bitmap/choose.c: no more words than a plain selection takes, none wasted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "bitmap/choose.h"
+#include "bitmap/select.h"
+#include "t/unit/dag.h"
+
+#define COMMITS 4000
+#define TOPICS 1500 /* one commit each, upon an old one */
+#define ADDED 4     /* objects of each commit, beside itself */
+#define ALL (COMMITS + TOPICS)
+#define OBJECTS (ALL * (1 + ADDED))
+
+/* A line of commits with topics; obj_pos are those of commits, then others. */
+struct sample {
+	struct dag d;
+	struct newobj_list lists[ALL];
+	struct newobj items[ALL * ADDED];
+	struct newobj_set set;
+	uint32_t parents_first[ALL], newest_first[ALL];
+	uint32_t bit_pos[OBJECTS];
+	uint8_t is_tip[ALL];
+	struct pseudo_tips pseudo;
+	struct bitmap_choose_input in;
+};
+
+static void sample_add(struct sample *s, uint32_t date, uint32_t parent)
+{
+	uint32_t c = dag_add(&s->d, date, false, &parent, s->d.h.nr > 0);
+	struct newobj *items = s->items + c * ADDED;
+
+	s->d.h.commits[c].obj_pos = c;
+	for (uint32_t k = 0; k < ADDED; k++)
+		items[k].obj_pos = ALL + c * ADDED + k;
+	s->lists[c] = (struct newobj_list){.items = items, .nr = ADDED};
+	s->parents_first[c] = c;
+	s->newest_first[ALL - 1 - c] = c;
+}
+
+/* What a commit adds lies together, or anywhere. */
+static void number(struct sample *s, bool scattered, uint64_t *seed)
+{
+	for (uint32_t i = 0; i < OBJECTS; i++)
+		s->bit_pos[i] = OBJECTS - 1 - i;
+	for (uint32_t i = OBJECTS - 1; scattered && i > 0; i--) {
+		uint32_t j = (uint32_t)(random_next(seed) % (i + 1));
+		uint32_t t = s->bit_pos[i];
+
+		s->bit_pos[i] = s->bit_pos[j];
+		s->bit_pos[j] = t;
+	}
+}
+
+static struct sample *sample_new(void)
+{
+	struct sample *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	dag_init(&s->d);
+	for (uint32_t i = 0; i < COMMITS; i++)
+		sample_add(s, 1000 + i, i - 1);
+	for (uint32_t i = 0; i < TOPICS; i++) {
+		sample_add(s, 1000 + COMMITS + i, i * COMMITS / TOPICS);
+		assert_int_equal(
+			pseudo_tips_add(&s->pseudo, COMMITS + i, PSEUDO_OTHERS),
+			0);
+	}
+	s->is_tip[COMMITS - 1] = SELECT_TIP;
+	s->set = (struct newobj_set){.lists = s->lists, .nr = ALL};
+	s->in = (struct bitmap_choose_input){
+		.build = {.history = &s->d.h,
+			  .commits = s->parents_first,
+			  .commit_nr = ALL,
+			  .lists = &s->set,
+			  .bit_pos = s->bit_pos,
+			  .bits = OBJECTS},
+		.newest_first = s->newest_first,
+		.is_tip = s->is_tip,
+		.object_nr = OBJECTS,
+	};
+	return s;
+}
+
+static void sample_free(struct sample *s)
+{
+	pseudo_tips_release(&s->pseudo);
+	dag_release(&s->d);
+	free(s);
+}
+
+static size_t entry_words(const struct bitmap_build_result *built)
+{
+	size_t words = 0;
+
+	for (size_t i = 0; i < built->entry_nr; i++)
+		words += built->entries[i].bitmap.word_nr;
+	return words;
+}
+
+static size_t pseudo_words(const struct bitmap_build_result *built)
+{
+	size_t words = 0;
+
+	for (size_t i = 0; i < built->group_nr; i++)
+		words += built->groups[i].objects.word_nr;
+	return words;
+}
+
+/* The words of a plain selection without tips of topics. */
+static size_t plain_words(const struct sample *s, size_t *nr)
+{
+	const struct bitmap_select_input select = {
+		.history = &s->d.h,
+		.commits = s->newest_first,
+		.parents_first = s->parents_first,
+		.nr = ALL,
+		.dense_nr = SELECT_PLAIN,
+		.is_tip = s->is_tip,
+	};
+	struct bitmap_build_input in = s->in.build;
+	struct bitmap_build_result built;
+	uint32_t *selected;
+	size_t words;
+
+	assert_int_equal(
+		bitmap_select(&selected, &in.selected_nr, &select, NULL), 0);
+	in.selected = selected;
+	assert_int_equal(bitmap_build(&built, &in, NULL), 0);
+	words = entry_words(&built);
+	*nr = built.entry_nr;
+	bitmap_build_result_release(&built);
+	free(selected);
+	return words;
+}
+
+static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
+{
+	for (size_t i = 0; i < built->entry_nr; i++)
+		if (built->entries[i].commit_nr == c)
+			return true;
+	return false;
+}
+
+static void within_the_budget(void **state)
+{
+	struct sample *s = sample_new();
+	uint64_t seed = random_seed();
+
+	for (int round = 0; round < 4; round++) {
+		struct bitmap_build_result built = {0};
+		size_t plain, plain_nr, words, pseudo;
+
+		number(s, round & 1, &seed);
+		s->in.pseudo = round & 2 ? &s->pseudo : NULL;
+		plain = plain_words(s, &plain_nr);
+		assert_int_equal(bitmap_choose(&built, &s->in, NULL), 0);
+		words = entry_words(&built);
+		pseudo = pseudo_words(&built);
+		assert_true(words + pseudo <= plain);
+		assert_true(words + pseudo + 4 * built.entry_nr >
+			    plain / 2 + 2 * plain_nr);
+		assert_true(pseudo <=
+			    plain / CHOOSE_PSEUDO_PART + plain_nr * 4);
+		assert_true(has_entry(&built, COMMITS - 1));
+		bitmap_build_result_release(&built);
+	}
+	sample_free(s);
+}
+
+/* Tips that nobody named get a part of the bitmaps; named ones all. */
+static void tips(void **state)
+{
+	struct sample *s = sample_new();
+	uint64_t seed = random_seed();
+
+	number(s, true, &seed);
+	for (int named = 0; named < 2; named++) {
+		struct bitmap_build_result built = {0};
+		size_t tip_nr = 0;
+
+		for (uint32_t c = COMMITS; c < ALL; c++)
+			s->is_tip[c] = named ? SELECT_TIP : SELECT_DEFAULT_TIP;
+		assert_int_equal(bitmap_choose(&built, &s->in, NULL), 0);
+		for (uint32_t c = COMMITS; c < ALL; c++)
+			tip_nr += has_entry(&built, c);
+		if (named)
+			assert_int_equal(tip_nr, TOPICS);
+		else
+			assert_true(tip_nr > 0 && tip_nr < TOPICS / 4);
+		bitmap_build_result_release(&built);
+	}
+	sample_free(s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(within_the_budget),
+		cmocka_unit_test(tips),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
