@@ -138,12 +138,15 @@ test_expect_success 'bytes, then names, then removal' '
 	pass "^create pack/tmp_pack_" "^write pack/tmp_pack_" \
 		"^fsync pack/tmp_pack_" \
 		"^rename pack/tmp_pack_.* pack/pack-.*[.]pack$" \
-		"^fsync pack/tmp_bitmap" \
 		"^rename pack/tmp_bitmap_.* pack/pack-.*[.]bitmap$" \
-		"^fsync pack$" "^fsync pack/tmp_idx_" \
+		"^fsync pack$" \
 		"^rename pack/tmp_idx_.* pack/pack-.*[.]idx$" \
 		"^fsync pack$" "^unlink pack/pack-.*[.]idx$" \
 		"^unlink pack/pack-.*[.]pack$" "^unlink ../" &&
+	for part in bitmap idx
+	do
+		sed "/^rename/q" log | grep "^fsync pack/tmp_${part}_" || return
+	done &&
 	grep -n "^rename pack/\|^fsync pack$" log | tail -n 1 >last &&
 	grep -n "^unlink pack/pack-.*idx$" log | head -n 1 >first &&
 	test $(sed "s/:.*//" last) -lt $(sed "s/:.*//" first) &&
