@@ -42,7 +42,7 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys ewah object pack reftable repo walk bitmap islands repack \
+rooms = base sys ewah object pack reftable repo walk bitmap islands packing repack \
 	serve libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
 builtin_src := $(wildcard builtin/*.c)

@@ -9,7 +9,7 @@
 #include "builtin/options.h"
 #include "builtin/revargs.h"
 #include "pack-bitmap-answer.h"
-#include "repack/send.h"
+#include "packing/send.h"
 #include "sys/clock.h"
 
 static const char usage[] =
@@ -191,7 +191,7 @@ static int print_answer(struct explain *e,
 /* As git upload-pack and git pack-objects ask. */
 static int query(struct explain *e)
 {
-	struct repack_send_options options;
+	struct packing_send_options options;
 	struct bitmap_plan plan = {0};
 	struct pack_bitmap_query query = {
 		.filter = &e->filter.filter,
@@ -199,8 +199,8 @@ static int query(struct explain *e)
 	};
 	struct pack_bitmap_trace trace = {0};
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
-	int ret = repack_send_options_load(&options, e->place.store.repo,
-					   e->err);
+	int ret = packing_send_options_load(&options, e->place.store.repo,
+					    e->err);
 
 	if (ret < 0)
 		return ret;

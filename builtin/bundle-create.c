@@ -21,7 +21,7 @@
 #include "builtin/revargs.h"
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
-#include "repack/send.h"
+#include "packing/send.h"
 #include "repo/bundle.h"
 #include "sys/lockfile.h"
 
@@ -171,10 +171,10 @@ static int send_pack(struct run *r, struct packing_file *file)
 				  : r->a.progress                ? PROGRESS_ON
 						  : PROGRESS_IF_TERMINAL;
 	struct progress_out out;
-	struct repack_report report;
-	struct repack_send_options options;
+	struct packing_report report;
+	struct packing_send_options options;
 	struct oid *haves = mem_alloc(prerequisites->nr, sizeof(*haves));
-	struct repack_request request = {
+	struct packing_request request = {
 		.wants = r->wants.oids,
 		.want_nr = r->wants.nr,
 		.haves = haves,
@@ -184,8 +184,8 @@ static int send_pack(struct run *r, struct packing_file *file)
 		.ofs_delta = true,
 		.use_bitmap = true,
 	};
-	int ret = haves ? repack_send_options_load(&options, r->store.repo,
-						   r->err)
+	int ret = haves ? packing_send_options_load(&options, r->store.repo,
+						    r->err)
 			: error_nomem(r->err);
 
 	for (size_t i = 0; haves && i < prerequisites->nr; i++)
@@ -196,8 +196,8 @@ static int send_pack(struct run *r, struct packing_file *file)
 	if (!ret) {
 		options.progress = stderr_progress(&out, show);
 		options.write_progress = options.progress;
-		ret = repack_send(r->store.odb, &request, &options,
-				  packing_sink(file), &report, r->err);
+		ret = packing_send(r->store.odb, &request, &options,
+				   packing_sink(file), &report, r->err);
 	}
 	free(haves);
 	if (!ret && report.warning.code)

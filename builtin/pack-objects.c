@@ -2,7 +2,7 @@
 /*
  * git pack-objects: a pack to standard output for a receiver, or to files.
  *
- * Revisions to a receiver go through repack_send(); everything else is a
+ * Revisions to a receiver go through packing_send(); everything else is a
  * pack job (repack/pack-job.h).
  */
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "builtin/stdin-lines.h"
 #include "repack/pack-job.h"
 #include "walk/ref-tips.h"
-#include "repack/send.h"
+#include "packing/send.h"
 #include "repo/odb.h"
 
 /* One run of the command. */
@@ -36,7 +36,7 @@ struct run {
 
 static int load_options(struct run *r, const struct repo *repo)
 {
-	struct repack_send_options *make = &r->newpack.make;
+	struct packing_send_options *make = &r->newpack.make;
 	const struct pack_objects_args *a = &r->a;
 	int ret = newpack_options_load(&r->newpack, repo, r->err);
 	bool write_too;
@@ -59,14 +59,14 @@ static int load_options(struct run *r, const struct repo *repo)
 /* A visit to all refs that are tags, for --include-tag. */
 struct tag_visit {
 	struct run *r;
-	int (*fn)(void *ctx, const struct repack_tag *tag);
+	int (*fn)(void *ctx, const struct packing_tag *tag);
 	void *ctx;
 };
 
 static int visit_tag(void *ctx, const struct ref *ref)
 {
 	struct tag_visit *visit = ctx;
-	struct repack_tag tag = {.tag = ref->oid, .target = ref->peeled};
+	struct packing_tag tag = {.tag = ref->oid, .target = ref->peeled};
 	enum object_type type;
 
 	if (!ref->has_peeled && odb_peel(visit->r->revs.reader, &ref->oid,
@@ -79,7 +79,7 @@ static int visit_tag(void *ctx, const struct ref *ref)
 }
 
 static int each_tag(void *ctx,
-		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
 		    void *fn_ctx, struct error *err)
 {
 	struct tag_visit visit = {ctx, fn, fn_ctx};
@@ -108,8 +108,8 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 static int send_revs(struct run *r, const struct repo *repo)
 {
 	struct packing_file out = {STDOUT_FILENO, "standard output"};
-	struct repack_report report;
-	struct repack_request request = {
+	struct packing_report report;
+	struct packing_request request = {
 		.wants = rev_list_oids(&r->revs.wants),
 		.want_nr = r->revs.wants.nr,
 		.haves = rev_list_oids(&r->revs.haves),
@@ -128,8 +128,8 @@ static int send_revs(struct run *r, const struct repo *repo)
 	if (!request.wants || !request.haves || !request.shallow)
 		ret = error_nomem(r->err);
 	if (!ret)
-		ret = repack_send(r->odb, &request, &r->newpack.make,
-				  packing_sink(&out), &report, r->err);
+		ret = packing_send(r->odb, &request, &r->newpack.make,
+				   packing_sink(&out), &report, r->err);
 	if (!ret && report.warning.code)
 		builtin_warn("%s", report.warning.msg);
 	if (!ret && r->newpack.make.progress)

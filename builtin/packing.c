@@ -49,13 +49,13 @@ static void apply_grouping(enum name_grouping *grouping,
 void packing_apply(struct newpack_options *options,
 		   const struct packing_args *args)
 {
-	struct repack_send_options *make = &options->make;
+	struct packing_send_options *make = &options->make;
 
 	make->reuse_object = !args->no_reuse_object;
 	make->reuse_delta = !args->no_reuse_delta && make->reuse_object;
-	override(&make->window, args->window, REPACK_MAX_WINDOW);
-	override(&make->depth, args->depth, REPACK_MAX_DEPTH);
-	override(&make->threads, args->threads, REPACK_MAX_THREADS);
+	override(&make->window, args->window, PACKING_MAX_WINDOW);
+	override(&make->depth, args->depth, PACKING_MAX_DEPTH);
+	override(&make->threads, args->threads, PACKING_MAX_THREADS);
 	apply_grouping(&make->grouping, args);
 	if (args->window_memory != PACKING_UNSET)
 		make->window_memory = args->window_memory;
@@ -150,7 +150,7 @@ void packing_print_total(const struct write_report *report,
 		report->reused_deltas, pack_reused, packs_reused);
 }
 
-void packing_print_sent(const struct repack_report *report)
+void packing_print_sent(const struct packing_report *report)
 {
 	const struct write_report written = {
 		.objects = report->objects,

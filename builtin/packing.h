@@ -8,8 +8,8 @@
 
 #include "repack/named-packs.h"
 #include "repack/newpack.h"
-#include "repack/send.h"
-#include "repack/write.h"
+#include "packing/send.h"
+#include "packing/write.h"
 #include "sys/progress.h"
 
 #define PACKING_UNSET UINT64_MAX
@@ -106,7 +106,7 @@ struct pack_sink packing_sink(struct packing_file *file);
 /* Say on stderr what was done to make a pack. */
 void packing_print_total(const struct write_report *report,
 			 uint32_t pack_reused, uint32_t packs_reused);
-void packing_print_sent(const struct repack_report *report);
+void packing_print_sent(const struct packing_report *report);
 
 /* Meters for what the options say; see stderr_progress(). */
 const struct progress_out *packing_progress(struct progress_out *out,

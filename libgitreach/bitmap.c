@@ -163,9 +163,9 @@ int gitreach_bitmap_write(const gitreach_repo *repo,
 	newpack.make.progress = libgitreach_progress(
 		&progress, options.progress, options.progress_ctx);
 	if (options.threads)
-		newpack.make.threads = options.threads < REPACK_MAX_THREADS
+		newpack.make.threads = options.threads < PACKING_MAX_THREADS
 					       ? (unsigned)options.threads
-					       : REPACK_MAX_THREADS;
+					       : PACKING_MAX_THREADS;
 	ret = write_index(repo, refs, &newpack, inner);
 	refs_close(refs);
 	return libgitreach_done(ret, err);

@@ -2,7 +2,7 @@
 /* Packs of the public interface: bytes for a callback of the caller's. */
 #include "libgitreach/internal.h"
 #include "repack/pack-job.h"
-#include "repack/send.h"
+#include "packing/send.h"
 
 #define ALL_FLAGS                                                              \
 	(GITREACH_PACK_THIN | GITREACH_PACK_OFS_DELTA | GITREACH_PACK_ANEW)
@@ -43,7 +43,7 @@ static int start(struct packing *p, const struct gitreach_pack_options *given,
 }
 
 /* What the caller says, over what is configured. */
-static void apply(struct packing *p, struct repack_send_options *make)
+static void apply(struct packing *p, struct packing_send_options *make)
 {
 	const struct progress_out *progress = libgitreach_progress(
 		&p->progress, p->options.progress, p->options.progress_ctx);
@@ -51,8 +51,8 @@ static void apply(struct packing *p, struct repack_send_options *make)
 	make->progress = make->write_progress = progress;
 	if (p->options.threads)
 		make->threads = p->options.threads;
-	if (make->threads > REPACK_MAX_THREADS)
-		make->threads = REPACK_MAX_THREADS;
+	if (make->threads > PACKING_MAX_THREADS)
+		make->threads = PACKING_MAX_THREADS;
 	if (p->options.flags & GITREACH_PACK_ANEW)
 		make->reuse_delta = make->reuse_object = make->reuse_spans =
 			false;
@@ -83,7 +83,7 @@ static int send_query(struct packing *p, const gitreach_query *q,
 		      const struct filter *filter, struct error *err)
 {
 	const gitreach_repo *repo = q->repo;
-	struct repack_request request = {
+	struct packing_request request = {
 		.wants = q->wants.items,
 		.want_nr = q->wants.nr,
 		.haves = q->haves.items,
@@ -96,16 +96,16 @@ static int send_query(struct packing *p, const gitreach_query *q,
 		.use_bitmap = repo->pb && q->strategy == GITREACH_AUTO,
 	};
 	struct pack_sink sink = {.put = put, .ctx = p};
-	struct repack_send_options make;
-	struct repack_report report;
-	int ret = repack_send_options_load(&make, repo->repo, err);
+	struct packing_send_options make;
+	struct packing_report report;
+	int ret = packing_send_options_load(&make, repo->repo, err);
 
 	if (ret < 0)
 		return ret;
 	apply(p, &make);
 	if (!p->options.threads && q->threads)
 		make.threads = q->threads;
-	ret = repack_send(repo->odb, &request, &make, sink, &report, err);
+	ret = packing_send(repo->odb, &request, &make, sink, &report, err);
 	p->report.objects = report.objects;
 	p->report.bytes_copied = report.bytes_verbatim;
 	p->report.used_bitmap = report.used_bitmap;

@@ -3,13 +3,13 @@
 #include "base/mem.h"
 #include "pack/mtimes.h"
 #include "repack/cruft.h"
-#include "repack/names.h"
+#include "packing/names.h"
 #include "repo/config.h"
 
 struct cruft {
 	struct unreachable *u;
 	const struct cruft_options *options;
-	struct repack_items items;
+	struct packing_items items;
 	uint32_t *mtimes; /* owned: by item */
 };
 
@@ -40,8 +40,8 @@ static int add_items(struct cruft *c, struct error *err)
 		if (ret < 0)
 			return ret;
 		c->mtimes[c->items.nr] = time_of(c, item);
-		if (repack_items_append(&c->items, item->obj_pos, type, 0,
-					false) < 0)
+		if (packing_items_append(&c->items, item->obj_pos, type, 0,
+					 false) < 0)
 			return error_nomem(err);
 	}
 	return 0;
@@ -54,7 +54,7 @@ int cruft_write(struct newpacks *np, struct unreachable *u,
 	int ret;
 
 	*np = (struct newpacks){0};
-	repack_items_init(&c.items, &u->walk->space);
+	packing_items_init(&c.items, &u->walk->space);
 	c.mtimes = mem_alloc(u->nr, sizeof(*c.mtimes));
 	ret = c.mtimes ? add_items(&c, err) : error_nomem(err);
 	if (!ret && (c.items.nr || options->empty)) {
@@ -71,7 +71,7 @@ int cruft_write(struct newpacks *np, struct unreachable *u,
 			ret = newpacks_install(np, options->base, err);
 	}
 	free(c.mtimes);
-	repack_items_release(&c.items);
+	packing_items_release(&c.items);
 	return ret;
 }
 
@@ -89,16 +89,16 @@ static int load_number(const struct repo *repo, const char *key, uint64_t max,
 int cruft_options_load(struct newpack_options *options, const struct repo *repo,
 		       struct error *err)
 {
-	struct repack_send_options *make = &options->make;
-	int ret = load_number(repo, "repack.cruftwindow", REPACK_MAX_WINDOW,
+	struct packing_send_options *make = &options->make;
+	int ret = load_number(repo, "repack.cruftwindow", PACKING_MAX_WINDOW,
 			      &make->window, err);
 
 	if (!ret)
-		ret = load_number(repo, "repack.cruftdepth", REPACK_MAX_DEPTH,
+		ret = load_number(repo, "repack.cruftdepth", PACKING_MAX_DEPTH,
 				  &make->depth, err);
 	if (!ret)
 		ret = load_number(repo, "repack.cruftthreads",
-				  REPACK_MAX_THREADS, &make->threads, err);
+				  PACKING_MAX_THREADS, &make->threads, err);
 	if (!ret && config_u64(&repo->config, "repack.cruftwindowmemory",
 			       &make->window_memory, err) < 0)
 		ret = ERR_INVALID;

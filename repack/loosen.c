@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loosening objects. */
-#include "repack/items.h"
+#include "packing/items.h"
 #include "repack/loosen.h"
 #include "repo/loose-write.h"
 #include "sys/io.h"
@@ -16,7 +16,7 @@ static int write_one(struct loose_writer *writer, struct walk *w,
 	objspace_oid(&oid, &w->space, item->obj_pos);
 	ret = objspace_read(&w->space, w->reader, item->obj_pos, &obj, err);
 	if (!ret)
-		ret = repack_check_id(w->odb->algo, &oid, &obj, err);
+		ret = packing_check_id(w->odb->algo, &oid, &obj, err);
 	if (!ret)
 		ret = loose_writer_put(writer, &oid, obj.type, obj.data,
 				       obj.len, err);

@@ -6,7 +6,7 @@
 #include "islands/network-member.h"
 #include "islands/network-refs.h"
 #include "repack/network-stats.h"
-#include "repack/send.h"
+#include "packing/send.h"
 
 static int ignore(void *ctx, const void *bytes, size_t len, struct error *err)
 {
@@ -16,24 +16,24 @@ static int ignore(void *ctx, const void *bytes, size_t len, struct error *err)
 static int plan(struct network_stats *stats, const struct repo *repo,
 		const struct oid *wants, size_t want_nr, struct error *err)
 {
-	struct repack_request request = {
+	struct packing_request request = {
 		.wants = wants,
 		.want_nr = want_nr,
 		.ofs_delta = true,
 		.use_bitmap = true,
 	};
 	struct pack_sink sink = {.put = ignore};
-	struct repack_send_options options;
-	struct repack_report report;
+	struct packing_send_options options;
+	struct packing_report report;
 	struct odb *odb = NULL;
-	int ret = repack_send_options_load(&options, repo, err);
+	int ret = packing_send_options_load(&options, repo, err);
 
 	options.window = 0;
 	options.counts_only = true;
 	if (!ret)
 		ret = odb_open(&odb, repo, NULL, err);
 	if (!ret)
-		ret = repack_send(odb, &request, &options, sink, &report, err);
+		ret = packing_send(odb, &request, &options, sink, &report, err);
 	if (!ret)
 		*stats = (struct network_stats){
 			.object_nr = report.objects,

@@ -274,7 +274,7 @@ static int add_boundary(struct sync *s)
 /* How many of the items a pack has; 0 where it has other new objects too. */
 static bool is_same(const struct sync *s, const struct pack *pack)
 {
-	const struct repack_items *items = &s->job.items;
+	const struct packing_items *items = &s->job.items;
 	uint32_t ignored;
 
 	if (pack->idx.nr < items->nr || count_new(s, pack) != items->nr)
@@ -439,7 +439,7 @@ int network_sync_count(uint32_t *nr, const struct network *network,
 		.refs = refs,
 		.err = err,
 	};
-	struct repack_items *items = &s.job.items;
+	struct packing_items *items = &s.job.items;
 	int ret = open_all(&s, options);
 
 	if (!ret)

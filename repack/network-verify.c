@@ -8,7 +8,7 @@
 #include "islands/network-member.h"
 #include "repack/network-sync.h"
 #include "repack/network-verify.h"
-#include "repack/packs.h"
+#include "packing/packs.h"
 #include "repack/roots.h"
 
 struct verify {

@@ -8,9 +8,9 @@
 #include "pack-bitmap.h"
 #include "pack/file-sink.h"
 #include "pack/mtimes.h"
-#include "repack/delta-search.h"
+#include "packing/delta-search.h"
 #include "repack/newpack.h"
-#include "repack/plan.h"
+#include "packing/plan.h"
 #include "sys/cleanup.h"
 #include "sys/io.h"
 #include "sys/memory.h"
@@ -52,7 +52,7 @@ int newpack_options_load(struct newpack_options *options,
 		.pseudo_merges = true,
 		.bitmap_memory = NEWPACK_BITMAP_MEMORY_AUTO,
 	};
-	ret = repack_send_options_load(&options->make, repo, err);
+	ret = packing_send_options_load(&options->make, repo, err);
 	if (!ret)
 		ret = load_bool(&repo->config, "pack.writereverseindex",
 				&options->write_rev, err);
@@ -102,7 +102,7 @@ uint64_t newpack_bitmap_memory(const struct newpack_options *options,
 
 static int plan_and_search(struct newpack *np, bool check, struct error *err)
 {
-	const struct repack_send_options *make = &np->options->make;
+	const struct packing_send_options *make = &np->options->make;
 	struct plan_options plan = {
 		.reuse_delta = np->options->make.reuse_delta,
 		.reuse_object = np->options->make.reuse_object,
@@ -218,7 +218,7 @@ static int write_file(struct newpack *np, const char *dir, struct error *err)
 	return ret || !np->rest_nr ? ret : correct_count(np, err);
 }
 
-static void init(struct newpack *np, struct repack_items *items,
+static void init(struct newpack *np, struct packing_items *items,
 		 const struct newpack_options *options)
 {
 	*np = (struct newpack){.options = options, .items = items};
@@ -226,7 +226,7 @@ static void init(struct newpack *np, struct repack_items *items,
 		np->files[i] = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 }
 
-static int prepare(struct newpack *np, struct repack_items *items,
+static int prepare(struct newpack *np, struct packing_items *items,
 		   const struct newpack_options *options, bool check,
 		   struct error *err)
 {
@@ -242,7 +242,7 @@ static int prepare(struct newpack *np, struct repack_items *items,
 	return np->order ? 0 : error_nomem(err);
 }
 
-int newpack_make(struct newpack *np, struct repack_items *items,
+int newpack_make(struct newpack *np, struct packing_items *items,
 		 const char *dir, const struct newpack_options *options,
 		 struct error *err)
 {
@@ -269,7 +269,7 @@ int newpack_continue(struct newpack *next, struct newpack *np, const char *dir,
 	return write_file(next, dir, err);
 }
 
-int newpack_send(struct newpack *np, struct repack_items *items,
+int newpack_send(struct newpack *np, struct packing_items *items,
 		 struct pack_sink sink, const struct newpack_options *options,
 		 struct error *err)
 {
@@ -356,7 +356,7 @@ static struct pack_idx_entry *list_entries(struct newpack *np)
 	}
 	for (size_t i = 0; i < np->nr; i++) {
 		uint32_t bit = sorted[i].value;
-		const struct repack_item *item =
+		const struct packing_item *item =
 			&np->items->items[np->order[bit]];
 
 		entries[i] = (struct pack_idx_entry){
@@ -464,7 +464,7 @@ static int tables_fill(struct tables *t, const struct newpack *np)
 		return ERR_NOMEM;
 	memset(t->bit_pos, 0xff, end * sizeof(*t->bit_pos));
 	for (size_t bit = 0; bit < np->nr; bit++) {
-		const struct repack_item *item =
+		const struct packing_item *item =
 			&np->items->items[np->order[bit]];
 
 		t->bit_pos[item->obj_pos] = (uint32_t)bit;

@@ -17,15 +17,15 @@
 
 #include "base/error.h"
 #include "bitmap/pseudo-select.h"
-#include "repack/items.h"
-#include "repack/packs.h"
-#include "repack/send.h"
-#include "repack/write.h"
+#include "packing/items.h"
+#include "packing/packs.h"
+#include "packing/send.h"
+#include "packing/write.h"
 #include "sys/tempfile.h"
 #include "walk/walk.h"
 
 struct newpack_options {
-	struct repack_send_options make; /* threads, search, compression */
+	struct packing_send_options make; /* threads, search, compression */
 	bool ofs_delta;
 	uint64_t max_pack_size; /* bytes; 0: no limit */
 	struct pack_idx_format idx_format;
@@ -68,7 +68,7 @@ enum newpack_part {
 /* A pack in the making; one thread. */
 struct newpack {
 	const struct newpack_options *options; /* borrowed */
-	struct repack_items *items;            /* borrowed */
+	struct packing_items *items;           /* borrowed */
 	struct packs packs;
 	uint32_t *order; /* owned: items in pack order (bit_pos) */
 	size_t nr;
@@ -87,7 +87,7 @@ struct newpack {
  * When they do not all fit into max_pack_size np->rest_nr of them are left.
  * Release in any case; that removes what was not installed.
  */
-int newpack_make(struct newpack *np, struct repack_items *items,
+int newpack_make(struct newpack *np, struct packing_items *items,
 		 const char *dir, const struct newpack_options *options,
 		 struct error *err);
 void newpack_release(struct newpack *np);
@@ -100,7 +100,7 @@ int newpack_continue(struct newpack *next, struct newpack *np, const char *dir,
 		     struct error *err);
 
 /* The same bytes into a sink: nothing to index or install. */
-int newpack_send(struct newpack *np, struct repack_items *items,
+int newpack_send(struct newpack *np, struct packing_items *items,
 		 struct pack_sink sink, const struct newpack_options *options,
 		 struct error *err);
 

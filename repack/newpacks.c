@@ -27,7 +27,7 @@ static void add_report(struct write_report *sum, const struct write_report *r)
 	sum->bytes_recompressed += r->bytes_recompressed;
 }
 
-int newpacks_make(struct newpacks *np, struct repack_items *items,
+int newpacks_make(struct newpacks *np, struct packing_items *items,
 		  const uint32_t *mtimes, const char *dir,
 		  const struct newpack_options *options, struct error *err)
 {
@@ -63,7 +63,7 @@ int newpacks_promisor(struct newpacks *np, const char *dir, struct error *err)
 	return ret;
 }
 
-int newpacks_send(struct newpacks *np, struct repack_items *items,
+int newpacks_send(struct newpacks *np, struct packing_items *items,
 		  struct pack_sink sink, const struct newpack_options *options,
 		  struct error *err)
 {

@@ -24,7 +24,7 @@ struct newpacks {
  * Make and index the packs in directory `dir`. `mtimes`, by item, makes them
  * cruft packs; NULL: they are none. Release in any case.
  */
-int newpacks_make(struct newpacks *np, struct repack_items *items,
+int newpacks_make(struct newpacks *np, struct packing_items *items,
 		  const uint32_t *mtimes, const char *dir,
 		  const struct newpack_options *options, struct error *err);
 
@@ -32,7 +32,7 @@ int newpacks_make(struct newpacks *np, struct repack_items *items,
 int newpacks_promisor(struct newpacks *np, const char *dir, struct error *err);
 
 /* newpack_send(): a single pack into a sink. */
-int newpacks_send(struct newpacks *np, struct repack_items *items,
+int newpacks_send(struct newpacks *np, struct packing_items *items,
 		  struct pack_sink sink, const struct newpack_options *options,
 		  struct error *err);
 void newpacks_release(struct newpacks *np);

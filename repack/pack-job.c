@@ -70,8 +70,8 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	history_check_graph(&job->walk.history);
 	job->options = options;
 	job->refs = refs;
-	repack_items_init(&job->items, &job->walk.space);
-	repack_items_init(&job->rest, &job->walk.space);
+	packing_items_init(&job->items, &job->walk.space);
+	packing_items_init(&job->rest, &job->walk.space);
 	/* What is configured wrongly is an error before anything is done. */
 	if (options->exclude_promisor ||
 	    options->missing == PACK_MISSING_PROMISED)
@@ -95,8 +95,8 @@ void pack_job_close(struct pack_job *job)
 	newpacks_release(&job->rest_packs);
 	bitset_release(&job->reached);
 	bitset_release(&job->passed);
-	repack_items_release(&job->items);
-	repack_items_release(&job->rest);
+	packing_items_release(&job->items);
+	packing_items_release(&job->rest);
 	promisor_release(&job->promisor);
 	islands_release(&job->islands);
 	pseudo_config_release(&job->pseudo);
@@ -170,11 +170,11 @@ static int add_item(struct pack_job *job, const struct walk_item *item,
 	}
 	if (filter_is_empty(job->options->filter) ||
 	    bitset_get(&job->passed, obj_pos)) {
-		ret = repack_items_add(&job->items, item);
+		ret = packing_items_add(&job->items, item);
 	} else {
 		job->left_out = true;
 		ret = job->options->keep_rest
-			      ? repack_items_add(&job->rest, item)
+			      ? packing_items_add(&job->rest, item)
 			      : 0;
 	}
 	return ret < 0 ? error_nomem(err) : 0;
@@ -189,8 +189,8 @@ static int load_items(struct pack_job *job, struct error *err)
 	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
 		return error_nomem(err);
 	/* For all: room for what is left out is never touched. */
-	if (repack_items_reserve(&job->items,
-				 job->found.revs.nr + job->found.objects.nr) <
+	if (packing_items_reserve(&job->items,
+				  job->found.revs.nr + job->found.objects.nr) <
 	    0)
 		return error_nomem(err);
 	for (size_t i = 0; i < job->found.revs.nr && !ret; i++) {
@@ -299,7 +299,7 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 	job->left_out = true;
 	item.type = (uint8_t)type;
 	if (!ret && pack_job_wants(job, item.obj_pos) &&
-	    repack_items_add(&job->items, &item) < 0)
+	    packing_items_add(&job->items, &item) < 0)
 		ret = error_nomem(err);
 	return ret;
 }
@@ -329,8 +329,8 @@ int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,
 {
 	if (!pack_job_wants(job, obj_pos))
 		return 0;
-	return repack_items_append(&job->items, obj_pos, type, name_hash,
-				   false);
+	return packing_items_append(&job->items, obj_pos, type, name_hash,
+				    false);
 }
 
 static int write_bitmap(struct pack_job *job, struct error *err)

@@ -71,8 +71,8 @@ struct pack_job {
 	struct walk walk;
 	struct walk_tips wants, haves;
 	struct walk_result found;
-	struct repack_items items;
-	struct repack_items rest; /* with keep_rest */
+	struct packing_items items;
+	struct packing_items rest; /* with keep_rest */
 	struct islands islands;
 	struct bitset reached; /* by obj_pos, with note_reached: enumerated,
 				  also what options leave out, but for

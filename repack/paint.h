@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "islands/islands.h"
-#include "repack/items.h"
+#include "packing/items.h"
 #include "repo/refs.h"
 #include "sys/progress.h"
 #include "walk/walk.h"
@@ -24,7 +24,7 @@
 struct paint {
 	struct walk *walk;
 	struct refs *refs;
-	const struct repack_items *items;
+	const struct packing_items *items;
 	/*
 	 * What all references reach, with lists (walk/walk.h); NULL: that is
 	 * not known.

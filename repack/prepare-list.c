@@ -113,7 +113,7 @@ static int add_branch(void *ctx, const struct ref *ref)
 static int add_tag(void *ctx, const struct ref *ref)
 {
 	struct preparing *p = ctx;
-	struct repack_tag tag = {ref->oid, ref->oid};
+	struct packing_tag tag = {ref->oid, ref->oid};
 	enum object_type type;
 	int ret = 0;
 
@@ -166,7 +166,7 @@ static int add_clones(struct preparing *p)
 
 static int cmp_tags(const void *a, const void *b)
 {
-	const struct repack_tag *tag_a = a, *tag_b = b;
+	const struct packing_tag *tag_a = a, *tag_b = b;
 
 	return oid_cmp(&tag_a->tag, &tag_b->tag);
 }

@@ -3,10 +3,10 @@
 #ifndef REPACK_PREPARE_PARTS_H
 #define REPACK_PREPARE_PARTS_H
 
-#include "repack/find.h"
+#include "packing/find.h"
 #include "repack/prepare.h"
-#include "repack/prepared.h"
-#include "repack/send.h"
+#include "packing/prepared.h"
+#include "packing/send.h"
 #include "repo/refs.h"
 
 /* A request that many make. */
@@ -27,8 +27,8 @@ struct preparing {
 	struct refs *refs;
 	const struct odb_pack *pack; /* whose answers they are */
 	struct odb_reader *reader;   /* owned: for who visits references */
-	struct repack_send_options options;
-	struct repack_tag *tags; /* owned; by id, each once */
+	struct packing_send_options options;
+	struct packing_tag *tags; /* owned; by id, each once */
 	size_t tag_nr, tag_alloc;
 	struct preparation *list; /* owned */
 	size_t nr, alloc;
@@ -45,7 +45,7 @@ int prepare_list(struct preparing *p, const struct prepare_options *options);
  * How answers are made: as configured, but nothing is taken from what is
  * prepared already, since a mistake would go from file to file. 0 or negative.
  */
-int prepare_load_options(struct repack_send_options *options,
+int prepare_load_options(struct packing_send_options *options,
 			 const struct repo *repo, struct error *err);
 
 /*
@@ -54,8 +54,8 @@ int prepare_load_options(struct repack_send_options *options,
  * request->tags. 0 or negative.
  */
 int prepare_find(struct found *found, const struct preparing *p,
-		 const struct preparation *item, struct repack_request *request,
-		 struct error *err);
+		 const struct preparation *item,
+		 struct packing_request *request, struct error *err);
 
 /*
  * Whether what was found has the history that is asked for. A repository that

@@ -115,7 +115,7 @@ static int verify_found(const struct preparing *p,
 			const struct preparation *item,
 			const struct bitset *objects, struct error *err)
 {
-	struct repack_request request;
+	struct packing_request request;
 	struct found found;
 	int ret = prepare_find(&found, p, item, &request, err);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* From requests to prepared answers. */
 #include "base/mem.h"
-#include "repack/find.h"
+#include "packing/find.h"
 #include "repack/prepare-parts.h"
 #include "repack/prepare.h"
-#include "repack/reuse.h"
+#include "packing/reuse.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 #include "sys/thread.h"
 
 static int each_tag(void *ctx,
-		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
 		    void *fn_ctx, struct error *err)
 {
 	const struct preparing *p = ctx;
@@ -139,12 +139,12 @@ static int answer_with_tags(const struct preparing *p, struct preparation *item,
 }
 
 int prepare_find(struct found *found, const struct preparing *p,
-		 const struct preparation *item, struct repack_request *request,
-		 struct error *err)
+		 const struct preparation *item,
+		 struct packing_request *request, struct error *err)
 {
 	struct error warning = ERROR_INIT;
 
-	*request = (struct repack_request){
+	*request = (struct packing_request){
 		.wants = item->wants,
 		.want_nr = item->want_nr,
 		.shallow = item->wants,
@@ -165,13 +165,13 @@ static int prepare_item(struct preparing *p, struct preparation *item,
 			struct error *err)
 {
 	struct bitset objects = BITSET_INIT;
-	struct repack_request request;
+	struct packing_request request;
 	struct found found;
 	int ret = prepare_find(&found, p, item, &request, err);
 
 	if (ret < 0)
 		return ret;
-	request.tags = (struct repack_tags){.each = each_tag, .ctx = p};
+	request.tags = (struct packing_tags){.each = each_tag, .ctx = p};
 	if (prepare_has_history(item, &found) && is_of_pack(p, &found)) {
 		ret = bitset_copy(&objects, &found.packed) < 0
 			      ? error_nomem(err)
@@ -288,10 +288,10 @@ static int work_out(struct preparing *p, const struct prepare_options *options,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-int prepare_load_options(struct repack_send_options *options,
+int prepare_load_options(struct packing_send_options *options,
 			 const struct repo *repo, struct error *err)
 {
-	int ret = repack_send_options_load(options, repo, err);
+	int ret = packing_send_options_load(options, repo, err);
 
 	options->threads = 1;
 	options->use_prepared = false;

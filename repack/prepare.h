@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preparing answers (repack/prepared.h) to what is asked most: clones of depth
+ * Preparing answers (packing/prepared.h) to what is asked most: clones of depth
  * 1 of the tips that the pack was laid out for (repack.tipIsland), of HEAD's
  * branch, of all branches and tags, and of all references.
  */

@@ -3,7 +3,7 @@
 #include "repack/promisor-pack.h"
 
 /* What a pack has and the list has not. */
-static int add_pack(struct repack_items *items, struct bitset *listed,
+static int add_pack(struct packing_items *items, struct bitset *listed,
 		    struct pack_job *job, const struct odb_pack *pack,
 		    struct error *err)
 {
@@ -24,13 +24,13 @@ static int add_pack(struct repack_items *items, struct bitset *listed,
 				    err);
 		if (ret < 0)
 			return ret;
-		if (repack_items_append(items, obj_pos, type, 0, false) < 0)
+		if (packing_items_append(items, obj_pos, type, 0, false) < 0)
 			return error_nomem(err);
 	}
 	return 0;
 }
 
-static int list_objects(struct repack_items *items, struct pack_job *job,
+static int list_objects(struct packing_items *items, struct pack_job *job,
 			const struct old_packs *old, struct error *err)
 {
 	const struct odb *odb = job->walk.odb;
@@ -54,14 +54,14 @@ int promisor_pack_write(uint32_t *nr, struct pack_job *job,
 			const struct old_packs *old, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
-	struct repack_items items;
+	struct packing_items items;
 	struct newpacks np = {0};
 	int ret;
 
 	*nr = 0;
 	if (!job->promisor.has_packs)
 		return 0;
-	repack_items_init(&items, &job->walk.space);
+	packing_items_init(&items, &job->walk.space);
 	ret = list_objects(&items, job, old, err);
 	if (!ret && items.nr) {
 		ret = newpacks_make(&np, &items, NULL, o->dir, o->newpack, err);
@@ -72,6 +72,6 @@ int promisor_pack_write(uint32_t *nr, struct pack_job *job,
 	}
 	*nr = np.report.objects;
 	newpacks_release(&np);
-	repack_items_release(&items);
+	packing_items_release(&items);
 	return ret;
 }

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "object/links.h"
-#include "repack/names.h"
+#include "packing/names.h"
 #include "repack/rollup.h"
 
 /* Whether a name is that of a pack's file. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repack/prepared.h"
+#include "packing/prepared.h"
 #include "repo/revname.h"
 #include "serve/filter-policy.h"
 #include "serve/request.h"
@@ -449,7 +449,7 @@ static void tell_plan(struct summary *s, const struct bitmap_plan *plan)
 		summary_u64(s, "estimated_walk", plan->walk_cost);
 }
 
-static void summarize_pack(struct summary *s, const struct repack_report *r)
+static void summarize_pack(struct summary *s, const struct packing_report *r)
 {
 	const char *reason = r->warning.code ? r->warning.msg : r->no_bitmap;
 

@@ -52,7 +52,7 @@ struct request {
 	struct reach reach;
 	bool reach_is_open;
 	bool has_pack; /* one was made; how, is in `made` */
-	struct repack_report made;
+	struct packing_report made;
 	size_t target_nr; /* of `common` that are targets by now */
 };
 

@@ -16,7 +16,7 @@
 /* A visit to the annotated tags that may come along. */
 struct tag_visit {
 	struct session *s;
-	int (*fn)(void *ctx, const struct repack_tag *tag);
+	int (*fn)(void *ctx, const struct packing_tag *tag);
 	void *ctx;
 	struct error *err;
 };
@@ -24,14 +24,14 @@ struct tag_visit {
 static int visit_tag(void *ctx, const struct ref *ref)
 {
 	struct tag_visit *visit = ctx;
-	struct repack_tag tag = {.tag = ref->oid};
+	struct packing_tag tag = {.tag = ref->oid};
 	int ret = session_peel_ref(visit->s, ref, &tag.target, visit->err);
 
 	return ret <= 0 ? ret : visit->fn(visit->ctx, &tag);
 }
 
 static int each_tag(void *ctx,
-		    int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
 		    void *fn_ctx, struct error *err)
 {
 	const struct request *req = ctx;
@@ -87,7 +87,7 @@ static bool wants_nothing_new(const struct request *req)
 }
 
 /* The last line of Git's progress. */
-static void put_total(struct sideband *sb, const struct repack_report *report)
+static void put_total(struct sideband *sb, const struct packing_report *report)
 {
 	struct buf line = BUF_INIT;
 
@@ -152,18 +152,18 @@ static int make_pack(struct sending *p, struct error *err)
 {
 	struct request *req = p->req;
 	struct sideband *sb = &p->sb;
-	struct repack_elsewhere elsewhere = {.tell = tell_uris, .ctx = p};
+	struct packing_elsewhere elsewhere = {.tell = tell_uris, .ctx = p};
 	const struct serve_options *options = req->s->options;
 	serve_make_pack_fn make = options->make_pack ? options->make_pack
-						     : repack_send;
+						     : packing_send;
 	struct progress_out progress = {
 		.put = req->no_progress ? NULL : put_progress,
 		.ctx = p,
 		.poll = p->ticker ? see_to_life : NULL,
 	};
-	struct repack_send_options send_options;
-	struct repack_report *report = &req->made;
-	struct repack_request request = {
+	struct packing_send_options send_options;
+	struct packing_report *report = &req->made;
+	struct packing_request request = {
 		.wants = req->wants.oids,
 		.want_nr = p->is_empty ? 0 : req->wants.nr,
 		.haves = req->common.oids,
@@ -179,7 +179,7 @@ static int make_pack(struct sending *p, struct error *err)
 		.use_bitmap = req->s->config.use_bitmaps,
 		.promised_missing = req->s->has_promisor,
 	};
-	int ret = repack_send_options_load(&send_options, options->repo, err);
+	int ret = packing_send_options_load(&send_options, options->repo, err);
 
 	if (ret < 0)
 		return ret;

@@ -8,17 +8,17 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "repack/send.h"
+#include "packing/send.h"
 #include "repo/odb.h"
 #include "repo/repo.h"
 #include "serve/io.h"
 
-/* Makes the pack of a request; repack_send() is one. */
+/* Makes the pack of a request; packing_send() is one. */
 typedef int (*serve_make_pack_fn)(const struct odb *odb,
-				  const struct repack_request *request,
-				  const struct repack_send_options *options,
+				  const struct packing_request *request,
+				  const struct packing_send_options *options,
 				  struct pack_sink sink,
-				  struct repack_report *report,
+				  struct packing_report *report,
 				  struct error *err);
 
 /* All pointers are borrowed for the call. */
@@ -30,7 +30,7 @@ struct serve_options {
 	const char *agent;      /* "<name>/<version>", printable, no spaces */
 	const char *session_id; /* for transfer.advertiseSID; NULL: none */
 	const char *namespace;  /* GIT_NAMESPACE; NULL: none */
-	serve_make_pack_fn make_pack; /* NULL: repack_send() */
+	serve_make_pack_fn make_pack; /* NULL: packing_send() */
 	/* What went wrong without ending the service. NULL: not wanted. */
 	void (*warn)(void *ctx, const char *message);
 	void *warn_ctx;

@@ -25,11 +25,12 @@ LEVELS = {
     "pack-bitmap-query": 6,
     "pack-bitmap-write": 6,
     "islands": 6,
-    "repack": 7,
-    "serve": 8,
-    "builtin": 9,
-    "libgitreach": 9,
-    "include": 9,
+    "packing": 7,
+    "repack": 8,
+    "serve": 9,
+    "builtin": 10,
+    "libgitreach": 10,
+    "include": 10,
 }
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prepared.c: any bytes as prepared answers, with a right checksum. */
+/* packing/prepared.c: any bytes as prepared answers, with a right checksum. */
 #include "object/hash.h"
-#include "repack/prepared.h"
+#include "packing/prepared.h"
 #include "t/fuzz/fuzz.h"
 
 static void use_content(const struct prepared *p,

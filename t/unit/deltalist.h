@@ -8,7 +8,7 @@
 #define T_UNIT_DELTALIST_H
 
 #include "pack/delta.h"
-#include "repack/delta-search.h"
+#include "packing/delta-search.h"
 #include "t/unit/random.h"
 #include "t/unit/tmppack.h"
 
@@ -20,7 +20,7 @@ struct deltalist {
 	struct tmprepo repo;
 	struct odb *odb;
 	struct objspace space;
-	struct repack_items list;
+	struct packing_items list;
 	struct buf contents[DELTALIST_MAX]; /* by item */
 };
 
@@ -31,21 +31,21 @@ static inline void deltalist_init(struct deltalist *d)
 	tmprepo_write(&d->repo, "objects/info/made", "");
 	assert_int_equal(odb_open(&d->odb, &d->repo.repo, NULL, NULL), 0);
 	objspace_init(&d->space, d->odb);
-	repack_items_init(&d->list, &d->space);
+	packing_items_init(&d->list, &d->space);
 }
 
 /* The list again as it was before a search. */
 static inline void deltalist_reset(struct deltalist *d)
 {
 	for (size_t i = 0; i < d->list.nr; i++) {
-		struct repack_item *item = &d->list.items[i];
+		struct packing_item *item = &d->list.items[i];
 
-		if (item->how != REPACK_DELTA)
+		if (item->how != PACKING_DELTA)
 			continue;
 		free(item->delta);
 		item->delta = NULL;
-		item->how = REPACK_WHOLE;
-		item->base = REPACK_NO_ITEM;
+		item->how = PACKING_WHOLE;
+		item->base = PACKING_NO_ITEM;
 		item->delta_len = item->delta_size = 0;
 	}
 }
@@ -54,19 +54,19 @@ static inline void deltalist_release(struct deltalist *d)
 {
 	for (size_t i = 0; i < d->list.nr; i++)
 		buf_release(&d->contents[i]);
-	repack_items_release(&d->list);
+	packing_items_release(&d->list);
 	objspace_release(&d->space);
 	odb_close(d->odb);
 	tmprepo_release(&d->repo);
 }
 
 /* Add an object, which must be a new one, and its item. */
-static inline struct repack_item *deltalist_add(struct deltalist *d,
-						enum object_type type,
-						uint32_t name_hash,
-						const void *data, size_t len)
+static inline struct packing_item *deltalist_add(struct deltalist *d,
+						 enum object_type type,
+						 uint32_t name_hash,
+						 const void *data, size_t len)
 {
-	struct repack_item *item;
+	struct packing_item *item;
 	uint32_t obj_pos;
 	struct oid oid;
 
@@ -74,7 +74,7 @@ static inline struct repack_item *deltalist_add(struct deltalist *d,
 	tmppack_loose(&d->repo, "objects", &oid, type, data, len);
 	assert_int_equal(objspace_add(&d->space, oid.bytes, &obj_pos), 0);
 	assert_int_equal(
-		repack_items_append(&d->list, obj_pos, type, name_hash, false),
+		packing_items_append(&d->list, obj_pos, type, name_hash, false),
 		0);
 	assert_int_equal(buf_append(&d->contents[d->list.nr - 1], data, len),
 			 0);
@@ -141,7 +141,7 @@ static inline void deltalist_search(struct deltalist *d,
 /* The inflated delta of an item, kept or made again; the caller frees it. */
 static inline uint8_t *deltalist_delta(struct deltalist *d, uint32_t nr)
 {
-	const struct repack_item *item = &d->list.items[nr];
+	const struct packing_item *item = &d->list.items[nr];
 	struct odb_reader *reader = odb_reader_new(d->odb, 0);
 	struct inflater *inf = inflater_new();
 	uint8_t *delta = malloc(item->delta_size);
@@ -164,8 +164,8 @@ static inline uint8_t *deltalist_delta(struct deltalist *d, uint32_t nr)
 
 static inline void deltalist_verify_delta(struct deltalist *d, uint32_t nr)
 {
-	const struct repack_item *item = &d->list.items[nr];
-	const struct repack_item *base = &d->list.items[item->base];
+	const struct packing_item *item = &d->list.items[nr];
+	const struct packing_item *base = &d->list.items[item->base];
 	uint8_t *delta = deltalist_delta(d, nr);
 	uint8_t *result = malloc(item->size);
 
@@ -191,14 +191,14 @@ static inline size_t deltalist_verify(struct deltalist *d, uint32_t depth)
 	size_t deltas = 0;
 
 	for (uint32_t i = 0; i < d->list.nr; i++) {
-		const struct repack_item *item = &d->list.items[i];
+		const struct packing_item *item = &d->list.items[i];
 		uint32_t chain = 0;
 
-		if (item->how == REPACK_DELTA) {
+		if (item->how == PACKING_DELTA) {
 			deltalist_verify_delta(d, i);
 			deltas++;
 		}
-		for (; item->base != REPACK_NO_ITEM; chain++) {
+		for (; item->base != PACKING_NO_ITEM; chain++) {
 			assert_true(chain < depth);
 			item = &d->list.items[item->base];
 		}

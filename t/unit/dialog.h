@@ -145,12 +145,12 @@ static inline void dialog_put_ids(const struct dialog *d, struct buf *out,
 			   oid_to_hex(hex, &oids[i], d->t.repo.algo));
 }
 
-/* Stands in for repack_send(). */
+/* Stands in for packing_send(). */
 static inline int dialog_make_pack(const struct odb *odb,
-				   const struct repack_request *r,
-				   const struct repack_send_options *options,
+				   const struct packing_request *r,
+				   const struct packing_send_options *options,
 				   struct pack_sink sink,
-				   struct repack_report *report,
+				   struct packing_report *report,
 				   struct error *err)
 {
 	struct dialog d = {.t.repo.algo = odb->algo};

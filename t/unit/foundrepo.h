@@ -3,7 +3,7 @@
 #ifndef T_UNIT_FOUNDREPO_H
 #define T_UNIT_FOUNDREPO_H
 
-#include "repack/find.h"
+#include "packing/find.h"
 #include "t/unit/bitmaprepo.h"
 
 /* What an object is when all tags are taken off. */
@@ -14,7 +14,7 @@ static inline uint32_t foundrepo_peel(const struct randrepo *r, uint32_t nr)
 	return nr;
 }
 
-/* Tags that have refs: for struct repack_tags. */
+/* Tags that have refs: for struct packing_tags. */
 struct foundrepo_tags {
 	const struct randrepo *r;
 	const bool *named; /* by number */
@@ -23,7 +23,7 @@ struct foundrepo_tags {
 
 static inline int foundrepo_each_tag(void *ctx,
 				     int (*fn)(void *fn_ctx,
-					       const struct repack_tag *tag),
+					       const struct packing_tag *tag),
 				     void *fn_ctx, struct error *err)
 {
 	struct foundrepo_tags *tags = ctx;
@@ -33,7 +33,7 @@ static inline int foundrepo_each_tag(void *ctx,
 	(void)err;
 	tags->visits++;
 	for (uint32_t i = 0; i < tags->r->nr && !ret; i++) {
-		struct repack_tag tag = {.tag = objects[i].oid};
+		struct packing_tag tag = {.tag = objects[i].oid};
 
 		tag.target = objects[foundrepo_peel(tags->r, i)].oid;
 		if (tags->named[i])

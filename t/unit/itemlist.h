@@ -6,8 +6,8 @@
 #ifndef T_UNIT_ITEMLIST_H
 #define T_UNIT_ITEMLIST_H
 
-#include "repack/plan.h"
-#include "repack/write.h"
+#include "packing/plan.h"
+#include "packing/write.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/packread.h"
 
@@ -16,7 +16,7 @@ struct itemlist {
 	struct odb *odb;
 	struct objspace space;
 	struct packs packs;
-	struct repack_items list;
+	struct packing_items list;
 	uint32_t *object; /* by item: number in the repository */
 };
 
@@ -49,13 +49,13 @@ static inline void itemlist_init(struct itemlist *l, uint64_t *seed)
 	objspace_init(&l->space, l->odb);
 	l->object = calloc(RANDREPO_MAX, sizeof(*l->object));
 	assert_non_null(l->object);
-	repack_items_init(&l->list, &l->space);
+	packing_items_init(&l->list, &l->space);
 	assert_int_equal(packs_init(&l->packs, l->odb, NULL), 0);
 }
 
 static inline void itemlist_release(struct itemlist *l)
 {
-	repack_items_release(&l->list);
+	packing_items_release(&l->list);
 	packs_release(&l->packs);
 	objspace_release(&l->space);
 	odb_close(l->odb);
@@ -67,7 +67,7 @@ static inline void itemlist_release(struct itemlist *l)
 static inline void itemlist_fill(struct itemlist *l, unsigned keep,
 				 bool externals)
 {
-	repack_items_release(&l->list);
+	packing_items_release(&l->list);
 	for (uint32_t i = 0; i < l->r.nr; i++) {
 		const struct randrepo_object *o = &l->r.objects[i];
 		uint32_t obj_pos;
@@ -79,8 +79,8 @@ static inline void itemlist_fill(struct itemlist *l, unsigned keep,
 		assert_int_equal(
 			objspace_add(&l->space, o->oid.bytes, &obj_pos), 0);
 		l->object[l->list.nr] = i;
-		assert_int_equal(repack_items_append(&l->list, obj_pos, o->type,
-						     i % 7, external),
+		assert_int_equal(packing_items_append(&l->list, obj_pos,
+						      o->type, i % 7, external),
 				 0);
 	}
 }

@@ -6,7 +6,7 @@
 #ifndef T_UNIT_SENDREPO_H
 #define T_UNIT_SENDREPO_H
 
-#include "repack/send.h"
+#include "packing/send.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/packread.h"
 #include "t/unit/taglist.h"
@@ -17,11 +17,11 @@
 struct sendrepo {
 	struct randrepo r;
 	struct odb *odb;
-	struct repack_send_options options;
-	struct repack_request request;
+	struct packing_send_options options;
+	struct packing_request request;
 	struct oid wants[SENDREPO_TIPS], haves[SENDREPO_TIPS];
 	struct oid shallow[SENDREPO_TIPS];
-	struct repack_tag tags[SENDREPO_TAGS];
+	struct packing_tag tags[SENDREPO_TAGS];
 	struct taglist taglist; /* those of `tags` */
 	bool *want, *had, *cut; /* by number: closures; cut commits */
 };
@@ -58,14 +58,14 @@ static inline void sendrepo_init(struct sendrepo *s, uint64_t *seed)
 	randrepo_store(&s->r);
 	assert_int_equal(odb_open(&s->odb, &s->r.t.repo, NULL, NULL), 0);
 	assert_int_equal(
-		repack_send_options_load(&s->options, &s->r.t.repo, NULL), 0);
+		packing_send_options_load(&s->options, &s->r.t.repo, NULL), 0);
 	for (uint32_t i = 0; i < s->r.nr; i++) {
 		uint32_t target = sendrepo_peel(&s->r, i);
 
 		if (s->r.objects[i].type != OBJ_TAG)
 			continue;
 		assert_true(s->taglist.nr < SENDREPO_TAGS);
-		s->tags[s->taglist.nr++] = (struct repack_tag){
+		s->tags[s->taglist.nr++] = (struct packing_tag){
 			s->r.objects[i].oid, s->r.objects[target].oid};
 	}
 	s->taglist.tags = s->tags;
@@ -125,12 +125,12 @@ static inline size_t sendrepo_tips(struct sendrepo *s, struct oid *oids,
 /* A random request; `shallow` ones have no haves. */
 static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 {
-	struct repack_request *q = &s->request;
+	struct packing_request *q = &s->request;
 
 	memset(s->want, 0, RANDREPO_MAX);
 	memset(s->had, 0, RANDREPO_MAX);
 	memset(s->cut, 0, RANDREPO_MAX);
-	*q = (struct repack_request){
+	*q = (struct packing_request){
 		.wants = s->wants,
 		.haves = s->haves,
 		.shallow = s->shallow,
@@ -162,7 +162,7 @@ static inline void sendrepo_request(struct sendrepo *s, bool shallow)
 static inline void sendrepo_check(const struct sendrepo *s, const bool *sent,
 				  bool used_bitmap)
 {
-	const struct repack_request *q = &s->request;
+	const struct packing_request *q = &s->request;
 	bool *tag = calloc(RANDREPO_MAX, sizeof(*tag));
 
 	assert_non_null(tag);

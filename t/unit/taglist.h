@@ -5,16 +5,16 @@
 
 #include <stddef.h>
 
-#include "repack/send.h"
+#include "packing/send.h"
 
 struct taglist {
-	const struct repack_tag *tags;
+	const struct packing_tag *tags;
 	size_t nr;
 };
 
 static inline int taglist_each(void *ctx,
 			       int (*fn)(void *fn_ctx,
-					 const struct repack_tag *tag),
+					 const struct packing_tag *tag),
 			       void *fn_ctx, struct error *err)
 {
 	const struct taglist *list = ctx;
@@ -25,13 +25,13 @@ static inline int taglist_each(void *ctx,
 	return ret;
 }
 
-static inline int taglist_add_one(void *ctx, const struct repack_tag *tag)
+static inline int taglist_add_one(void *ctx, const struct packing_tag *tag)
 {
 	++*(size_t *)ctx;
 	return 0;
 }
 
-static inline size_t taglist_count(const struct repack_tags *tags)
+static inline size_t taglist_count(const struct packing_tags *tags)
 {
 	size_t nr = 0;
 

@@ -112,7 +112,7 @@ static void configured(void **state)
 			 0);
 	assert_int_equal(cruft_options_load(&options, &repo, NULL), 0);
 	assert_int_equal(options.make.window, 7);
-	assert_int_equal(options.make.depth, REPACK_MAX_DEPTH);
+	assert_int_equal(options.make.depth, PACKING_MAX_DEPTH);
 	assert_int_equal(options.make.threads, 3);
 	assert_int_equal(options.make.window_memory, 1 << 20);
 	config_release(&repo.config);

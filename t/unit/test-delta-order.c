@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/delta-order.c: the order of candidates, targets, segments. */
+/* packing/delta-order.c: the order of candidates, targets, segments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/delta-order.h"
+#include "packing/delta-order.h"
 #include "t/unit/random.h"
 
 static const struct delta_search_options options = {
@@ -15,13 +15,14 @@ static const struct delta_search_options options = {
 	.big_file_threshold = 100000,
 };
 
-static struct repack_item *add(struct repack_items *list, enum object_type type,
-			       uint32_t name_hash, uint64_t size)
+static struct packing_item *add(struct packing_items *list,
+				enum object_type type, uint32_t name_hash,
+				uint64_t size)
 {
-	struct repack_item *item;
+	struct packing_item *item;
 
-	assert_int_equal(repack_items_append(list, (uint32_t)list->nr, type,
-					     name_hash, false),
+	assert_int_equal(packing_items_append(list, (uint32_t)list->nr, type,
+					      name_hash, false),
 			 0);
 	item = &list->items[list->nr - 1];
 	item->size = size;
@@ -38,26 +39,26 @@ static void assert_items(const struct delta_order *order, const uint32_t *items,
 
 static void only_candidates(void **state)
 {
-	struct repack_items list = {0};
+	struct packing_items list = {0};
 	struct delta_order order;
 
 	add(&list, OBJ_BLOB, 1, 49);
 	add(&list, OBJ_BLOB, 1, 50);
 	add(&list, OBJ_BLOB, 1, 100000);
 	add(&list, OBJ_BLOB, 1, 100001);
-	add(&list, OBJ_BLOB, 1, 80)->how = REPACK_COPY_DELTA;
-	add(&list, OBJ_BLOB, 1, 80)->how = REPACK_COPY;
+	add(&list, OBJ_BLOB, 1, 80)->how = PACKING_COPY_DELTA;
+	add(&list, OBJ_BLOB, 1, 80)->how = PACKING_COPY;
 	add(&list, OBJ_BLOB, 1, 80)->is_external = true;
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
 	assert_items(&order, (uint32_t[]){6, 2, 5, 1}, 4);
 	assert_int_equal(order.target_nr, 3);
 	delta_order_release(&order);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 static void sorted_by_type_name_external_size(void **state)
 {
-	struct repack_items list = {0};
+	struct packing_items list = {0};
 	struct delta_order order;
 
 	add(&list, OBJ_BLOB, 7, 100);                             /* 0 */
@@ -76,14 +77,14 @@ static void sorted_by_type_name_external_size(void **state)
 	assert_int_equal(order.segments[0].end, 8);
 	assert_int_equal(order.segments[0].target_nr, 4);
 	delta_order_release(&order);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 /* Names, lengths and targets that the rule on packs leaves. */
 static void targets_by_pack(void **state)
 {
 	struct delta_search_options retry = options;
-	struct repack_items list = {0};
+	struct packing_items list = {0};
 	struct delta_order order;
 
 	for (uint32_t i = 0; i < 8; i++)
@@ -110,7 +111,7 @@ static void targets_by_pack(void **state)
 	delta_order_release(&order);
 
 	list.items[2].pack_nr = 3;
-	list.items[5].pack_nr = REPACK_NO_ITEM; /* loose: both ways */
+	list.items[5].pack_nr = PACKING_NO_ITEM; /* loose: both ways */
 	list.items[4].no_delta = false;
 	assert_int_equal(delta_order_init(&order, &list, &options), 0);
 	assert_int_equal(order.target_nr, 3);
@@ -122,16 +123,16 @@ static void targets_by_pack(void **state)
 	assert_int_equal(order.candidates[0].item, 6);
 	assert_int_equal(order.target_nr, 7);
 	delta_order_release(&order);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 /* By path; then what is whole; then all, and poor deltas once more. */
 static void passes(void **state)
 {
 	struct delta_search_options by_path = options;
-	struct repack_items list = {0};
+	struct packing_items list = {0};
 	struct delta_order order;
-	struct repack_item *item;
+	struct packing_item *item;
 
 	by_path.grouping = NAME_GROUP_PATH;
 	for (uint32_t i = 0; i < 6; i++)
@@ -144,7 +145,7 @@ static void passes(void **state)
 	}
 	for (uint32_t i = 2; i < 6; i++) {
 		item = &list.items[i];
-		item->how = REPACK_DELTA;
+		item->how = PACKING_DELTA;
 		item->base = i - 2;
 		item->delta_size = i == 4 ? 4000 : 20;
 	}
@@ -165,7 +166,7 @@ static void passes(void **state)
 	}
 	assert_int_equal(order.target_nr, 2);
 	delta_order_release(&order);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 static int by_first(const void *a, const void *b)
@@ -178,7 +179,7 @@ static int by_first(const void *a, const void *b)
 /* Segments cover everything once; names are cut only when very many. */
 static void segments(void **state)
 {
-	struct repack_items list = {0};
+	struct packing_items list = {0};
 	struct delta_order order;
 	uint64_t seed = random_seed();
 	size_t end = 0, cuts_in_names = 0;
@@ -200,9 +201,9 @@ static void segments(void **state)
 	      by_first);
 	for (size_t i = 0; i < order.segment_nr; i++) {
 		const struct delta_segment *seg = &order.segments[i];
-		const struct repack_item *first =
+		const struct packing_item *first =
 			&list.items[order.candidates[seg->first].item];
-		const struct repack_item *last =
+		const struct packing_item *last =
 			&list.items[order.candidates[seg->end - 1].item];
 
 		assert_int_equal(seg->first, end);
@@ -221,7 +222,7 @@ static void segments(void **state)
 	assert_int_equal(end, order.nr);
 	assert_true(cuts_in_names >= 2);
 	delta_order_release(&order);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 int main(void)

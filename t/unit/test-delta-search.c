@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/delta-search.c: deltas are right, bounded, and always the same. */
+/* packing/delta-search.c: deltas are right, bounded, and always the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/delta-search.h"
+#include "packing/delta-search.h"
 #include "t/unit/deltalist.h"
 
 /* Texts of several versions, of all types that have deltas. */
@@ -59,7 +59,7 @@ static void depth_is_kept(void **state)
 static void depth_with_copied_deltas(void **state)
 {
 	struct delta_search_options options = deltalist_options;
-	struct repack_item *items;
+	struct packing_item *items;
 	struct deltalist d;
 	size_t rooted = 0;
 
@@ -71,25 +71,25 @@ static void depth_with_copied_deltas(void **state)
 
 		if (i % 7 == 0 || items[base].type != items[i].type)
 			continue;
-		items[i].how = REPACK_COPY_DELTA;
+		items[i].how = PACKING_COPY_DELTA;
 		items[i].base = base;
 	}
-	items[d.list.nr - 1].base = REPACK_NO_ITEM; /* with the receiver */
+	items[d.list.nr - 1].base = PACKING_NO_ITEM; /* with the receiver */
 	options.depth = 8;
 	deltalist_search(&d, &options);
 	deltalist_verify(&d, 16); /* copied chains may be longer than asked */
 	for (uint32_t i = 0; i < d.list.nr; i++) {
 		uint32_t chain = 0, at = i;
-		bool found = items[i].how == REPACK_DELTA;
+		bool found = items[i].how == PACKING_DELTA;
 
-		while (items[at].base != REPACK_NO_ITEM) {
+		while (items[at].base != PACKING_NO_ITEM) {
 			at = items[at].base;
-			found |= items[at].how == REPACK_DELTA;
+			found |= items[at].how == PACKING_DELTA;
 			chain++;
 		}
 		/* A chain with a new delta in it keeps to the limit. */
 		assert_true(!found || chain <= 8);
-		rooted += found && items[i].how == REPACK_COPY_DELTA;
+		rooted += found && items[i].how == PACKING_COPY_DELTA;
 	}
 	assert_true(rooted > 0);
 	deltalist_release(&d);
@@ -138,13 +138,13 @@ static void one_pack(void **state)
 	remove_objects(&d);
 	deltalist_search(&d, &options);
 	for (uint32_t i = 0; i < d.list.nr; i++)
-		assert_int_equal(d.list.items[i].how, REPACK_WHOLE);
+		assert_int_equal(d.list.items[i].how, PACKING_WHOLE);
 	deltalist_release(&d);
 }
 
 static void two_packs(void **state)
 {
-	struct repack_item *items;
+	struct packing_item *items;
 	struct deltalist d;
 
 	deltalist_init(&d);
@@ -155,7 +155,7 @@ static void two_packs(void **state)
 	deltalist_search(&d, &deltalist_options);
 	assert_true(deltalist_verify(&d, 50) > 30);
 	for (uint32_t i = 0; i < d.list.nr; i++)
-		if (items[i].how == REPACK_DELTA)
+		if (items[i].how == PACKING_DELTA)
 			assert_int_not_equal(items[i].pack_nr,
 					     items[items[i].base].pack_nr);
 	deltalist_release(&d);
@@ -175,7 +175,7 @@ static void any_number_of_threads(void **state)
 	for (options.threads = 1; options.threads <= 3; options.threads++) {
 		deltalist_search(&d, &options);
 		for (uint32_t i = 0; i < d.list.nr; i++) {
-			const struct repack_item *item = &d.list.items[i];
+			const struct packing_item *item = &d.list.items[i];
 
 			if (options.threads > 1) {
 				assert_int_equal(bases[i], item->base);
@@ -204,10 +204,10 @@ static void little_cache(void **state)
 	options.threads = 2;
 	deltalist_search(&d, &options);
 	for (uint32_t i = 0; i < d.list.nr; i++) {
-		const struct repack_item *item = &d.list.items[i];
+		const struct packing_item *item = &d.list.items[i];
 
 		kept += !!item->delta;
-		made += item->how == REPACK_DELTA && !item->delta;
+		made += item->how == PACKING_DELTA && !item->delta;
 		bytes += item->delta_len;
 	}
 	assert_true(kept > 0 && bytes <= 300);
@@ -222,9 +222,9 @@ static void little_cache(void **state)
 	deltalist_search(&d, &options);
 	kept = made = 0;
 	for (uint32_t i = 0; i < d.list.nr; i++) {
-		const struct repack_item *item = &d.list.items[i];
+		const struct packing_item *item = &d.list.items[i];
 
-		if (item->how != REPACK_DELTA)
+		if (item->how != PACKING_DELTA)
 			continue;
 		assert_int_equal(!item->delta,
 				 item->delta_size > options.cache_limit);
@@ -369,7 +369,7 @@ static void missing_objects(void **state)
 	deltalist_init(&d);
 	add_texts(&d, 2, 5);
 	deltalist_search(&d, &options);
-	while (d.list.items[nr].how != REPACK_DELTA)
+	while (d.list.items[nr].how != PACKING_DELTA)
 		nr++;
 	remove_objects(&d);
 	reader = odb_reader_new(d.odb, 0);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/delta-window.c: which base is chosen, and what stays in the window. */
+/* packing/delta-window.c: which base is chosen, and what stays in the window.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/delta-window.h"
+#include "packing/delta-window.h"
 #include "t/unit/deltalist.h"
 
 struct fixture {
@@ -67,7 +68,7 @@ static uint32_t slide(struct fixture *f, uint32_t item)
 	struct delta_found found;
 
 	assert_int_equal(delta_window_slide(f->w, item, true, &found, NULL), 0);
-	assert_int_equal(!found.delta, found.base == REPACK_NO_ITEM);
+	assert_int_equal(!found.delta, found.base == PACKING_NO_ITEM);
 	free(found.delta);
 	return found.base;
 }
@@ -82,9 +83,9 @@ static void the_smallest_delta(void **state)
 	add_other(&f);
 	add_version(&f, 12);
 	add_version(&f, 1);
-	assert_int_equal(slide(&f, 0), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), 0);
-	assert_int_equal(slide(&f, 2), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 2), PACKING_NO_ITEM);
 	slide(&f, 3);
 	assert_int_equal(slide(&f, 4), 1);
 	teardown(&f);
@@ -100,15 +101,15 @@ static void a_base_stays_longer(void **state)
 	add_version(&f, 1);
 	add_other(&f);
 	add_version(&f, 1);
-	assert_int_equal(slide(&f, 0), REPACK_NO_ITEM);
-	assert_int_equal(slide(&f, 1), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
+	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
 	/* This would have been the last use of item 0. */
 	assert_int_equal(slide(&f, 2), 0);
-	assert_int_equal(slide(&f, 3), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 3), PACKING_NO_ITEM);
 	/* Items 0, 2 and 3 were there; the oldest is 0 now, and left. */
 	assert_int_equal(slide(&f, 4), 2);
 	delta_window_reset(f.w);
-	assert_int_equal(slide(&f, 2), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 2), PACKING_NO_ITEM);
 	teardown(&f);
 }
 
@@ -119,14 +120,14 @@ static void depth_ends_chains(void **state)
 	setup(&f, 1, 2);
 	for (unsigned i = 0; i < 6; i++)
 		add_version(&f, 1);
-	assert_int_equal(slide(&f, 0), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), 0);
 	/* At the greatest depth: does not enter, so that item 1 stays. */
 	assert_int_equal(slide(&f, 2), 1);
 	assert_int_equal(slide(&f, 3), 1);
 	/* A copied delta hangs on this one: no base of depth 1 will do. */
 	f.heights[4] = 1;
-	assert_int_equal(slide(&f, 4), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 4), PACKING_NO_ITEM);
 	f.heights[5] = 1;
 	assert_int_equal(slide(&f, 5), 4);
 	teardown(&f);
@@ -141,7 +142,7 @@ static void shallow_bases_first(void **state)
 	add_version(&f, 0);
 	add_version(&f, 3);
 	add_version(&f, 4);
-	assert_int_equal(slide(&f, 0), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(slide(&f, 1), 0);
 	assert_int_equal(slide(&f, 2), 0);
 	teardown(&f);
@@ -171,9 +172,9 @@ static void memory_shrinks_the_window(void **state)
 	add_other(&f);
 	add_version(&f, 1);
 	add_version(&f, 2);
-	assert_int_equal(slide(&f, 0), REPACK_NO_ITEM);
-	assert_int_equal(slide(&f, 1), REPACK_NO_ITEM);
-	assert_int_equal(slide(&f, 2), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
+	assert_int_equal(slide(&f, 1), PACKING_NO_ITEM);
+	assert_int_equal(slide(&f, 2), PACKING_NO_ITEM);
 	/* The last one always stays. */
 	assert_int_equal(slide(&f, 3), 2);
 	teardown(&f);
@@ -189,7 +190,7 @@ static void errors(void **state)
 	add_version(&f, 0);
 	add_version(&f, 1);
 	f.d.list.items[1].size++;
-	assert_int_equal(slide(&f, 0), REPACK_NO_ITEM);
+	assert_int_equal(slide(&f, 0), PACKING_NO_ITEM);
 	assert_int_equal(delta_window_slide(f.w, 1, true, &found, &err),
 			 ERR_CORRUPT);
 	assert_null(found.delta);

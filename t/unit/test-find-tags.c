@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/find-tags.c: tags of what is sent, and those between, and no others */
+/* packing/find-tags.c: tags of what is sent, and those between, and no others
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +14,9 @@
 struct env {
 	struct randrepo r;
 	struct odb *odb;
-	struct repack_send_options options;
+	struct packing_send_options options;
 	struct oid wants[WANTS], have;
-	struct repack_request request;
+	struct packing_request request;
 	uint32_t asked, spared; /* visits that may not have been needed */
 	struct foundrepo_tags tags;
 	bool *named; /* by number: tags that a ref names */
@@ -43,7 +44,7 @@ static void env_init(struct env *e, uint64_t *seed)
 		assert_non_null(*sets[i]);
 	}
 	assert_int_equal(
-		repack_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
+		packing_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
 	e->options.exact = true;
 	e->tags = (struct foundrepo_tags){&e->r, e->named, 0};
 	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
@@ -61,7 +62,7 @@ static void env_release(struct env *e)
 }
 
 static int each_named(void *ctx,
-		      int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		      int (*fn)(void *fn_ctx, const struct packing_tag *tag),
 		      void *fn_ctx, struct error *err)
 {
 	struct env *e = ctx;
@@ -115,7 +116,7 @@ static void ask(struct env *e, uint32_t want_nr, bool has_have)
 	if (has_have)
 		randrepo_reach(&e->r, e->had_set, have);
 	e->have = e->r.objects[have].oid;
-	e->request = (struct repack_request){
+	e->request = (struct packing_request){
 		.wants = e->wants,
 		.want_nr = want_nr,
 		.haves = &e->have,
@@ -176,7 +177,7 @@ static void tags_come_along(void **state)
 }
 
 static int fail_each(void *ctx,
-		     int (*fn)(void *fn_ctx, const struct repack_tag *tag),
+		     int (*fn)(void *fn_ctx, const struct packing_tag *tag),
 		     void *fn_ctx, struct error *err)
 {
 	return error_set(err, ERR_CORRUPT, "no tags");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/find-wants.c: what many wants reach, whoever says what they are */
+/* packing/find-wants.c: what many wants reach, whoever says what they are */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@
 struct env {
 	struct randrepo r;
 	struct odb *odb;
-	struct repack_send_options options;
+	struct packing_send_options options;
 	struct oid *wants; /* RANDREPO_MAX */
-	struct repack_request request;
+	struct packing_request request;
 	struct foundrepo_tags tags;
 	bool *named;            /* by number: tags that a ref names */
 	bool *expected, *found; /* by number */
@@ -45,7 +45,7 @@ static void env_init(struct env *e, uint64_t *seed, bool is_all_packed)
 	assert_true(e->wants && e->named && e->expected && e->found);
 	e->tags = (struct foundrepo_tags){&e->r, e->named, 0};
 	assert_int_equal(
-		repack_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
+		packing_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
 	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
 	assert_true((e->odb->pack_nr == 1) == is_all_packed);
 }
@@ -73,7 +73,7 @@ static void want(struct env *e, uint32_t nr)
 static void ask(struct env *e, bool all_tags, bool all_refs)
 {
 	memset(e->expected, 0, RANDREPO_MAX);
-	e->request = (struct repack_request){
+	e->request = (struct packing_request){
 		.wants = e->wants,
 		.tags = {foundrepo_each_tag, &e->tags},
 		.use_bitmap = true,

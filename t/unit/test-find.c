@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/find.c: bitmaps and walks find the same. */
+/* packing/find.c: bitmaps and walks find the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,15 +8,15 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
-#include "repack/find.h"
+#include "packing/find.h"
 #include "t/unit/bitmaprepo.h"
 
 struct env {
 	struct randrepo r;
 	struct odb *odb;
-	struct repack_send_options options;
+	struct packing_send_options options;
 	struct oid wants[5], haves[5];
-	struct repack_request request;
+	struct packing_request request;
 	bool *want, *had, *found; /* by number */
 };
 
@@ -38,7 +38,7 @@ static void env_init(struct env *e, uint64_t *seed)
 	e->found = calloc(RANDREPO_MAX, sizeof(bool));
 	assert_true(e->want && e->had && e->found);
 	assert_int_equal(
-		repack_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
+		packing_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
 	e->options.threads = 1;
 	e->options.exact = true;
 	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
@@ -73,7 +73,7 @@ static size_t random_tips(struct env *e, struct oid *tips, bool *set,
 
 static void ask(struct env *e, uint32_t max_haves)
 {
-	e->request = (struct repack_request){
+	e->request = (struct packing_request){
 		.wants = e->wants,
 		.haves = e->haves,
 	};
@@ -192,12 +192,12 @@ static void bitmaps_and_walks_agree(void **state)
 }
 
 /* The list of what is not in `packed`, all to be deflated anew. */
-static void list_items(struct repack_items *items, struct found *f,
+static void list_items(struct packing_items *items, struct found *f,
 		       uint64_t size)
 {
-	repack_items_init(items, &f->walk.space);
+	packing_items_init(items, &f->walk.space);
 	for (size_t i = 0; i < f->objects.nr; i++) {
-		assert_int_equal(repack_items_append(
+		assert_int_equal(packing_items_append(
 					 items, f->objects.items[i].obj_pos,
 					 f->objects.items[i].type,
 					 f->objects.items[i].name_hash, false),
@@ -210,7 +210,7 @@ static void list_items(struct repack_items *items, struct found *f,
 static uint32_t check_bases(struct env *e, struct found *f)
 {
 	struct error err = ERROR_INIT;
-	struct repack_items items;
+	struct packing_items items;
 	size_t own;
 
 	list_items(&items, f, 1 << 16);
@@ -218,7 +218,7 @@ static uint32_t check_bases(struct env *e, struct found *f)
 	if (found_add_bases(f, &items, &err) < 0)
 		fail_msg("%s", err.msg);
 	for (size_t i = own; i < items.nr; i++) {
-		const struct repack_item *item = &items.items[i];
+		const struct packing_item *item = &items.items[i];
 		struct oid oid;
 		uint32_t nr;
 		size_t k = 0;
@@ -234,7 +234,7 @@ static uint32_t check_bases(struct env *e, struct found *f)
 		assert_true(k < own);
 	}
 	own = items.nr - own;
-	repack_items_release(&items);
+	packing_items_release(&items);
 	return (uint32_t)own;
 }
 
@@ -267,7 +267,7 @@ static void few_bytes_get_no_bases(void **state)
 
 	env_init(&e, &seed);
 	for (int i = 0; i < 20; i++) {
-		struct repack_items items;
+		struct packing_items items;
 		size_t own;
 
 		ask(&e, 4);
@@ -277,7 +277,7 @@ static void few_bytes_get_no_bases(void **state)
 		own = items.nr;
 		assert_int_equal(found_add_bases(&f, &items, NULL), 0);
 		assert_int_equal(items.nr, own);
-		repack_items_release(&items);
+		packing_items_release(&items);
 		found_close(&f);
 	}
 	env_release(&e);
@@ -482,7 +482,7 @@ static void match_names(struct env *e, uint32_t tree, const char *path,
 
 static int add_item(void *ctx, const struct walk_item *item)
 {
-	return repack_items_add(ctx, item);
+	return packing_items_add(ctx, item);
 }
 
 /* Of what was found without names, how many have one of theirs now. */
@@ -490,11 +490,11 @@ static uint32_t check_names(struct env *e, struct found *f)
 {
 	uint32_t *hashes = calloc(RANDREPO_MAX, sizeof(*hashes));
 	bool *is_right = calloc(RANDREPO_MAX, sizeof(*is_right));
-	struct repack_items items;
+	struct packing_items items;
 	uint32_t named = 0;
 
 	assert_true(hashes && is_right);
-	repack_items_init(&items, &f->walk.space);
+	packing_items_init(&items, &f->walk.space);
 	assert_int_equal(
 		found_each_packed(f, &f->packed, add_item, &items, NULL), 0);
 	for (size_t i = 0; i < f->objects.nr; i++)
@@ -513,7 +513,7 @@ static uint32_t check_names(struct env *e, struct found *f)
 		assert_true(!hashes[i] || is_right[i]);
 		named += hashes[i] != 0;
 	}
-	repack_items_release(&items);
+	packing_items_release(&items);
 	free(hashes);
 	free(is_right);
 	return named;
@@ -531,7 +531,7 @@ static void names_are_found_out(void **state)
 		e.wants[i] =
 			e.r.objects[e.r.commits[e.r.commit_nr - 1 - i]].oid;
 	e.haves[0] = e.r.objects[e.r.commits[e.r.commit_nr - 8]].oid;
-	e.request = (struct repack_request){
+	e.request = (struct packing_request){
 		.wants = e.wants,
 		.want_nr = 5,
 		.shallow = e.haves,

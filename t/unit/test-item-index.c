@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/item-index.h"
+#include "packing/item-index.h"
 #include "t/unit/itemlist.h"
 
 /* The index of the first `nr` items against a search through the list. */
@@ -20,7 +20,7 @@ static void check(struct itemlist *l, size_t nr, bool dense)
 	assert_int_equal(item_index_init(&index, &l->list), 0);
 	assert_int_equal(index.dense != NULL, dense);
 	for (uint32_t obj_pos = 0; obj_pos < end + 3; obj_pos++) {
-		uint32_t want = REPACK_NO_ITEM;
+		uint32_t want = PACKING_NO_ITEM;
 
 		for (size_t i = 0; i < nr; i++)
 			if (l->list.items[i].obj_pos == obj_pos)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/items.c: a list of objects. */
+/* packing/items.c: a list of objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,60 +8,61 @@
 
 #include <stdlib.h>
 
-#include "repack/items.h"
+#include "packing/items.h"
 
 static void reserve(void **state)
 {
-	struct repack_items list;
+	struct packing_items list;
 
-	repack_items_init(&list, NULL);
-	assert_int_equal(repack_items_reserve(&list, 10), 0);
+	packing_items_init(&list, NULL);
+	assert_int_equal(packing_items_reserve(&list, 10), 0);
 	assert_int_equal(list.alloc, 10);
 	for (uint32_t i = 0; i < 10; i++)
 		assert_int_equal(
-			repack_items_append(&list, i, OBJ_BLOB, 0, false), 0);
+			packing_items_append(&list, i, OBJ_BLOB, 0, false), 0);
 	assert_int_equal(list.alloc, 10);
-	assert_int_equal(repack_items_reserve(&list, 5), 0);
+	assert_int_equal(packing_items_reserve(&list, 5), 0);
 	assert_int_equal(list.alloc, 15);
 	assert_int_equal(list.items[9].obj_pos, 9);
-	assert_int_equal(repack_items_reserve(&list, 0), 0);
+	assert_int_equal(packing_items_reserve(&list, 0), 0);
 	assert_int_equal(list.alloc, 15);
-	assert_int_equal(repack_items_reserve(&list, SIZE_MAX), ERR_NOMEM);
-	assert_int_equal(repack_items_reserve(&list, SIZE_MAX / 64), ERR_NOMEM);
+	assert_int_equal(packing_items_reserve(&list, SIZE_MAX), ERR_NOMEM);
+	assert_int_equal(packing_items_reserve(&list, SIZE_MAX / 64),
+			 ERR_NOMEM);
 	assert_int_equal(list.nr, 10);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 static void append(void **state)
 {
 	struct objspace space;
-	struct repack_items list;
+	struct packing_items list;
 
-	repack_items_init(&list, &space);
+	packing_items_init(&list, &space);
 	assert_int_equal(list.nr, 0);
 	assert_ptr_equal(list.space, &space);
 	for (uint32_t i = 0; i < 1000; i++)
 		assert_int_equal(
-			repack_items_append(&list, i * 3,
-					    i % 2 ? OBJ_TREE : OBJ_BLOB, i * 7,
-					    i % 5 == 0),
+			packing_items_append(&list, i * 3,
+					     i % 2 ? OBJ_TREE : OBJ_BLOB, i * 7,
+					     i % 5 == 0),
 			0);
 	assert_int_equal(list.nr, 1000);
 	for (uint32_t i = 0; i < 1000; i++) {
-		const struct repack_item *item = &list.items[i];
+		const struct packing_item *item = &list.items[i];
 
 		assert_int_equal(item->obj_pos, i * 3);
 		assert_int_equal(item->type, i % 2 ? OBJ_TREE : OBJ_BLOB);
 		assert_int_equal(item->name_hash, i * 7);
 		assert_int_equal(item->is_external, i % 5 == 0);
 		/* Nothing is planned yet. */
-		assert_int_equal(item->how, REPACK_WHOLE);
-		assert_int_equal(item->base, REPACK_NO_ITEM);
-		assert_int_equal(item->pack_nr, REPACK_NO_ITEM);
+		assert_int_equal(item->how, PACKING_WHOLE);
+		assert_int_equal(item->base, PACKING_NO_ITEM);
+		assert_int_equal(item->pack_nr, PACKING_NO_ITEM);
 		assert_int_equal(item->size, 0);
 		assert_null(item->delta);
 	}
-	repack_items_release(&list);
+	packing_items_release(&list);
 	assert_int_equal(list.nr, 0);
 	assert_null(list.items);
 }
@@ -69,16 +70,16 @@ static void append(void **state)
 /* Deltas that were kept go with the list. */
 static void deltas_are_owned(void **state)
 {
-	struct repack_items list;
+	struct packing_items list;
 
-	repack_items_init(&list, NULL);
+	packing_items_init(&list, NULL);
 	for (uint32_t i = 0; i < 10; i++) {
 		assert_int_equal(
-			repack_items_append(&list, i, OBJ_BLOB, 0, false), 0);
+			packing_items_append(&list, i, OBJ_BLOB, 0, false), 0);
 		list.items[i].delta = malloc(10);
 	}
-	repack_items_release(&list);
-	repack_items_release(&list);
+	packing_items_release(&list);
+	packing_items_release(&list);
 }
 
 int main(void)

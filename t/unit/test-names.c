@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/names.c: every name is one by which the list reaches the object. */
+/* packing/names.c: every name is one by which the list reaches the object. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "object/parse.h"
-#include "repack/names.h"
+#include "packing/names.h"
 #include "t/unit/oldrepo.h"
 
 struct naming {
@@ -77,16 +77,16 @@ static void named(void **state)
 	assert_true(name_hash && listed);
 	oldrepo_init(&o, &seed, OLD_PACK | OLD_LOOSE);
 	for (uint32_t share = 1; share <= 8; share++) {
-		struct repack_items list;
+		struct packing_items list;
 
-		repack_items_init(&list, &o.w.space);
+		packing_items_init(&list, &o.w.space);
 		memset(listed, 0, RANDREPO_MAX);
 		memset(name_hash, 0, RANDREPO_MAX * sizeof(*name_hash));
 		for (uint32_t i = 0; i < o.r.nr; i++) {
 			listed[i] = randrepo_below(&o.r, 8) < share;
 			if (listed[i])
 				assert_int_equal(
-					repack_items_append(
+					packing_items_append(
 						&list, oldrepo_pos(&o, i),
 						o.r.objects[i].type, 0, false),
 					0);
@@ -96,7 +96,7 @@ static void named(void **state)
 			name_hash[oldrepo_nr(&o, list.items[i].obj_pos)] =
 				list.items[i].name_hash;
 		check(&o, listed, name_hash);
-		repack_items_release(&list);
+		packing_items_release(&list);
 	}
 	oldrepo_release(&o);
 	free(name_hash);
@@ -111,16 +111,16 @@ static void unset(void **state)
 	bool *is_right = calloc(RANDREPO_MAX, sizeof(*is_right));
 	uint32_t *none = calloc(RANDREPO_MAX, sizeof(*none));
 	uint64_t seed = random_seed();
-	struct repack_items list;
+	struct packing_items list;
 	struct oldrepo o;
 
 	assert_true(listed && is_named && is_right && none);
 	oldrepo_init(&o, &seed, OLD_PACK | OLD_LOOSE);
-	repack_items_init(&list, &o.w.space);
+	packing_items_init(&list, &o.w.space);
 	for (uint32_t i = 0; i < o.r.nr; i++) {
 		listed[i] = randrepo_below(&o.r, 4) > 0;
 		if (listed[i])
-			assert_int_equal(repack_items_append(
+			assert_int_equal(packing_items_append(
 						 &list, oldrepo_pos(&o, i),
 						 o.r.objects[i].type, 0, false),
 					 0);
@@ -141,7 +141,7 @@ static void unset(void **state)
 				 is_named[nr] &&
 					 o.r.objects[nr].type == OBJ_BLOB);
 	}
-	repack_items_release(&list);
+	packing_items_release(&list);
 	oldrepo_release(&o);
 	free(listed);
 	free(is_named);

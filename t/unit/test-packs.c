@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/packs.c: where stored bytes begin and end, and what their base is. */
+/* packing/packs.c: where stored bytes begin and end, and what their base is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/packs.h"
+#include "packing/packs.h"
 #include "t/unit/bitmaprepo.h"
 
 /* Two packs, the first of them with deltas. */

@@ -19,7 +19,7 @@ struct fixture {
 	struct odb *odb;
 	struct refs *refs;
 	struct walk walk;
-	struct repack_items items;
+	struct packing_items items;
 	uint32_t *numbers;    /* owned: of each item */
 	bool *reached[FORKS]; /* owned */
 };
@@ -75,7 +75,7 @@ static void setup(struct fixture *f, uint64_t *seed, bool bitmap, bool mixed)
 	assert_int_equal(odb_open(&f->odb, &f->r.t.repo, NULL, NULL), 0);
 	assert_int_equal(refs_open(&f->refs, &f->r.t.repo, NULL), 0);
 	assert_int_equal(walk_open(&f->walk, f->odb, NULL, 0, NULL), 0);
-	repack_items_init(&f->items, &f->walk.space);
+	packing_items_init(&f->items, &f->walk.space);
 	f->numbers = calloc(RANDREPO_MAX, sizeof(*f->numbers));
 	assert_non_null(f->numbers);
 	for (uint32_t i = mixed ? 0 : old_nr; i < f->r.nr; i++) {
@@ -87,9 +87,9 @@ static void setup(struct fixture *f, uint64_t *seed, bool bitmap, bool mixed)
 					      f->r.objects[i].oid.bytes, &pos),
 				 0);
 		f->numbers[f->items.nr] = i;
-		assert_int_equal(repack_items_append(&f->items, pos,
-						     f->r.objects[i].type, 0,
-						     false),
+		assert_int_equal(packing_items_append(&f->items, pos,
+						      f->r.objects[i].type, 0,
+						      false),
 				 0);
 	}
 }
@@ -99,7 +99,7 @@ static void teardown(struct fixture *f)
 	for (uint32_t i = 0; i < FORKS; i++)
 		free(f->reached[i]);
 	free(f->numbers);
-	repack_items_release(&f->items);
+	packing_items_release(&f->items);
 	walk_close(&f->walk);
 	refs_close(f->refs);
 	odb_close(f->odb);

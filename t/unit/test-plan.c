@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/plan.c: what is copied, and that it can be. */
+/* packing/plan.c: what is copied, and that it can be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,13 +23,13 @@ static size_t check_chains(const struct itemlist *l)
 	size_t deltas = 0;
 
 	for (size_t i = 0; i < l->list.nr; i++) {
-		const struct repack_item *item = &l->list.items[i];
+		const struct packing_item *item = &l->list.items[i];
 		size_t steps = 0;
 
-		assert_int_equal(item->how == REPACK_COPY_DELTA,
-				 item->base != REPACK_NO_ITEM);
-		deltas += item->how == REPACK_COPY_DELTA;
-		for (; item->base != REPACK_NO_ITEM; steps++) {
+		assert_int_equal(item->how == PACKING_COPY_DELTA,
+				 item->base != PACKING_NO_ITEM);
+		deltas += item->how == PACKING_COPY_DELTA;
+		for (; item->base != PACKING_NO_ITEM; steps++) {
 			assert_true(item->base < l->list.nr);
 			assert_true(steps < l->list.nr);
 			assert_int_equal(item->type,
@@ -44,20 +44,20 @@ static void check_items(const struct itemlist *l,
 			const struct plan_options *options)
 {
 	for (size_t i = 0; i < l->list.nr; i++) {
-		const struct repack_item *item = &l->list.items[i];
+		const struct packing_item *item = &l->list.items[i];
 		const struct randrepo_object *o = &l->r.objects[l->object[i]];
 		bool packed = item->obj_pos < l->space.packed_nr;
 
-		assert_int_equal(item->pack_nr != REPACK_NO_ITEM, packed);
-		if (item->how != REPACK_COPY_DELTA)
+		assert_int_equal(item->pack_nr != PACKING_NO_ITEM, packed);
+		if (item->how != PACKING_COPY_DELTA)
 			assert_int_equal(item->size, o->data.len);
 		if (!packed || item->is_external)
-			assert_true(item->how == REPACK_WHOLE ||
-				    item->how == REPACK_COPY);
+			assert_true(item->how == PACKING_WHOLE ||
+				    item->how == PACKING_COPY);
 		if (!options->reuse_object)
-			assert_int_equal(item->how == REPACK_COPY, 0);
+			assert_int_equal(item->how == PACKING_COPY, 0);
 		if (!options->reuse_delta)
-			assert_int_equal(item->how == REPACK_COPY_DELTA, 0);
+			assert_int_equal(item->how == PACKING_COPY_DELTA, 0);
 		assert_int_equal(item->no_delta,
 				 item->size > options->big_file_threshold);
 	}
@@ -101,8 +101,8 @@ static void settled(void **state)
 		itemlist_fill(&l, 12, false);
 		plan(&l, &options);
 		for (size_t i = 0; i < l.list.nr; i++) {
-			const struct repack_item *item = &l.list.items[i];
-			bool is_whole = min && item->how == REPACK_COPY;
+			const struct packing_item *item = &l.list.items[i];
+			bool is_whole = min && item->how == PACKING_COPY;
 
 			assert_int_equal(
 				item->settled,
@@ -151,12 +151,12 @@ static void thin(void **state)
 	options.base_ctx = &receiver;
 	plan(&l, &options);
 	for (size_t i = 0; i < l.list.nr; i++) {
-		const struct repack_item *item = &l.list.items[i];
+		const struct packing_item *item = &l.list.items[i];
 		const struct odb_pack *pack;
 		struct packs_stored stored;
 		uint32_t idx_pos;
 
-		if (item->pack_nr == REPACK_NO_ITEM)
+		if (item->pack_nr == PACKING_NO_ITEM)
 			continue;
 		pack = odb_locate(l.odb, item->obj_pos, &idx_pos);
 		assert_int_equal(packs_stored(&stored, &l.packs,
@@ -167,9 +167,9 @@ static void thin(void **state)
 		    stored.entry.type != OBJ_REF_DELTA)
 			continue;
 		/* Every base is with the receiver or in the list. */
-		assert_int_equal(item->how, REPACK_COPY_DELTA);
+		assert_int_equal(item->how, PACKING_COPY_DELTA);
 		nr++;
-		without += item->base == REPACK_NO_ITEM;
+		without += item->base == PACKING_NO_ITEM;
 	}
 	assert_true(nr > without && without > 0);
 	free(has);
@@ -182,7 +182,7 @@ static void ring(void **state)
 	uint64_t seed = random_seed();
 	struct packfile *p = malloc(sizeof(*p));
 	struct objspace space;
-	struct repack_items list;
+	struct packing_items list;
 	struct randrepo r;
 	struct packs packs;
 	struct odb *odb;
@@ -208,17 +208,17 @@ static void ring(void **state)
 	free(p);
 	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
 	objspace_init(&space, odb);
-	repack_items_init(&list, &space);
+	packing_items_init(&list, &space);
 	assert_int_equal(packs_init(&packs, odb, NULL), 0);
 	for (uint32_t i = 0; i < r.nr; i++)
 		assert_int_equal(
-			repack_items_append(&list, i, OBJ_BLOB, 0, false), 0);
+			packing_items_append(&list, i, OBJ_BLOB, 0, false), 0);
 	plan_items(&list, &packs, &itemlist_plan_options, NULL);
 	for (size_t i = 0; i < list.nr; i++)
-		copied += list.items[i].how == REPACK_COPY_DELTA;
+		copied += list.items[i].how == PACKING_COPY_DELTA;
 	assert_int_equal(list.nr, 6);
 	assert_int_equal(copied, 5);
-	repack_items_release(&list);
+	packing_items_release(&list);
 	packs_release(&packs);
 	objspace_release(&space);
 	odb_close(odb);
@@ -235,7 +235,7 @@ static void missing(void **state)
 	itemlist_init(&l, &seed);
 	assert_int_equal(objspace_add(&l.space, nothing, &obj_pos), 0);
 	assert_int_equal(
-		repack_items_append(&l.list, obj_pos, OBJ_BLOB, 0, false), 0);
+		packing_items_append(&l.list, obj_pos, OBJ_BLOB, 0, false), 0);
 	assert_int_equal(
 		plan_items(&l.list, &l.packs, &itemlist_plan_options, NULL),
 		ERR_MISSING);
@@ -259,8 +259,8 @@ static void wrong_type(void **state)
 					      l.r.objects[nr].oid.bytes,
 					      &obj_pos),
 				 0);
-		assert_int_equal(repack_items_append(&l.list, obj_pos, OBJ_BLOB,
-						     0, false),
+		assert_int_equal(packing_items_append(&l.list, obj_pos,
+						      OBJ_BLOB, 0, false),
 				 0);
 	}
 	assert_int_equal(
@@ -293,7 +293,7 @@ static void tip_island(void **state)
 			bitset_init(&islands.tip, objspace_end(&l.space)), 0);
 		for (size_t k = 0; k < l.list.nr; k++) {
 			base[k] = l.list.items[k].base;
-			l.list.items[k].base = REPACK_NO_ITEM;
+			l.list.items[k].base = PACKING_NO_ITEM;
 			assert_false(l.list.items[k].retry);
 			if (!randrepo_below(&l.r, 3))
 				bitset_set(&islands.tip,
@@ -303,11 +303,11 @@ static void tip_island(void **state)
 		plan(&l, &itemlist_plan_options);
 		check_chains(&l);
 		for (size_t k = 0; k < l.list.nr; k++) {
-			const struct repack_item *item = &l.list.items[k];
+			const struct packing_item *item = &l.list.items[k];
 			bool allowed;
 
-			if (base[k] == REPACK_NO_ITEM) {
-				assert_int_equal(item->base, REPACK_NO_ITEM);
+			if (base[k] == PACKING_NO_ITEM) {
+				assert_int_equal(item->base, PACKING_NO_ITEM);
 				retried += item->retry;
 				continue;
 			}
@@ -315,7 +315,7 @@ static void tip_island(void **state)
 				&islands, item->obj_pos,
 				l.list.items[base[k]].obj_pos);
 			assert_int_equal(item->base,
-					 allowed ? base[k] : REPACK_NO_ITEM);
+					 allowed ? base[k] : PACKING_NO_ITEM);
 			assert_true(allowed || item->retry);
 			inside += allowed;
 			lost += !allowed;

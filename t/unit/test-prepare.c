@@ -12,7 +12,7 @@
 
 #include "object/hash.h"
 #include "repack/prepare.h"
-#include "repack/prepared.h"
+#include "packing/prepared.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/sentpack.h"
 #include "t/unit/taglist.h"
@@ -26,7 +26,7 @@ struct preparedrepo {
 	struct refs *refs;
 	struct oid wants[RANDREPO_MAX];
 	size_t want_nr; /* what all branches and tags name */
-	struct repack_tag tags[TAGS_MAX];
+	struct packing_tag tags[TAGS_MAX];
 	struct taglist taglist;
 	size_t tag_nr; /* in it */
 	uint32_t head;
@@ -57,7 +57,7 @@ static void write_refs(struct preparedrepo *p)
 		snprintf(name, sizeof(name), "refs/tags/t%u", i);
 		randrepo_ref(r, name, i);
 		assert_true(p->taglist.nr < TAGS_MAX);
-		p->tags[p->taglist.nr++] = (struct repack_tag){
+		p->tags[p->taglist.nr++] = (struct packing_tag){
 			r->objects[i].oid, r->objects[target].oid};
 	}
 	p->taglist.tags = p->tags;
@@ -108,29 +108,29 @@ static void preparedrepo_release(struct preparedrepo *p)
 }
 
 /* The pack for a request; how it came about. */
-static struct repack_report send(struct preparedrepo *p, struct sentpack *out,
-				 const struct repack_request *request,
-				 bool use_prepared)
+static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
+				  const struct packing_request *request,
+				  bool use_prepared)
 {
-	struct repack_send_options options;
-	struct repack_report report;
+	struct packing_send_options options;
+	struct packing_report report;
 	struct error err = ERROR_INIT;
 
-	assert_int_equal(repack_send_options_load(&options, &p->r.t.repo, NULL),
-			 0);
+	assert_int_equal(
+		packing_send_options_load(&options, &p->r.t.repo, NULL), 0);
 	options.use_prepared = use_prepared;
-	if (repack_send(p->odb, request, &options, sentpack_init(out, &p->r),
-			&report, &err) < 0)
+	if (packing_send(p->odb, request, &options, sentpack_init(out, &p->r),
+			 &report, &err) < 0)
 		fail_msg("%s", err.msg);
 	return report;
 }
 
 /* Whether a request is answered alike with and without; and how many. */
 static uint32_t compare(struct preparedrepo *p,
-			const struct repack_request *request, bool is_prepared)
+			const struct packing_request *request, bool is_prepared)
 {
 	struct sentpack with, without;
-	struct repack_report report = send(p, &with, request, true);
+	struct packing_report report = send(p, &with, request, true);
 
 	assert_int_equal(!strcmp(report.strategy, "prepared"), is_prepared);
 	report = send(p, &without, request, false);
@@ -148,10 +148,10 @@ static uint32_t compare(struct preparedrepo *p,
  * objects are sent in another order.
  */
 static uint32_t compare_objects(struct preparedrepo *p,
-				const struct repack_request *request)
+				const struct packing_request *request)
 {
 	struct sentpack with, without;
-	struct repack_report report = send(p, &with, request, true);
+	struct packing_report report = send(p, &with, request, true);
 
 	assert_string_equal(report.strategy, "prepared");
 	assert_int_equal(send(p, &without, request, false).objects,
@@ -164,9 +164,9 @@ static uint32_t compare_objects(struct preparedrepo *p,
 	return report.objects;
 }
 
-static struct repack_request clone_of(const struct oid *wants, size_t nr)
+static struct packing_request clone_of(const struct oid *wants, size_t nr)
 {
-	return (struct repack_request){
+	return (struct packing_request){
 		.wants = wants,
 		.want_nr = nr,
 		.ofs_delta = true,
@@ -178,8 +178,8 @@ static struct repack_request clone_of(const struct oid *wants, size_t nr)
 static void check_clones(struct preparedrepo *p)
 {
 	const struct oid *head = &p->r.objects[p->head].oid;
-	struct repack_tags tags = {.each = taglist_each, .ctx = &p->taglist};
-	struct repack_request request = clone_of(head, 1);
+	struct packing_tags tags = {.each = taglist_each, .ctx = &p->taglist};
+	struct packing_request request = clone_of(head, 1);
 	struct oid twice[2] = {*head, *head};
 	uint32_t branch, tagged, all;
 
@@ -206,13 +206,13 @@ static void check_clones(struct preparedrepo *p)
 static void check_depth_1(struct preparedrepo *p)
 {
 	const struct oid *head = &p->r.objects[p->head].oid;
-	struct repack_request request = clone_of(head, 1);
+	struct packing_request request = clone_of(head, 1);
 
 	request.shallow = head;
 	request.shallow_nr = 1;
 	compare(p, &request, true);
-	request.tags = (struct repack_tags){.each = taglist_each,
-					    .ctx = &p->taglist};
+	request.tags = (struct packing_tags){.each = taglist_each,
+					     .ctx = &p->taglist};
 	compare(p, &request, true);
 	request.use_bitmap = false;
 	compare(p, &request, false);

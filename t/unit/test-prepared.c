@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prepared.c: the file of prepared answers, there and back. */
+/* packing/prepared.c: the file of prepared answers, there and back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "object/hash.h"
-#include "repack/prepared.h"
+#include "packing/prepared.h"
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 

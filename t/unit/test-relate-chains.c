@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/relate-chains.c: other bases for deltas that have lost theirs. */
+/* packing/relate-chains.c: other bases for deltas that have lost theirs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "pack/delta.h"
-#include "repack/relate-chains.h"
+#include "packing/relate-chains.h"
 #include "t/unit/itemlist.h"
 
 static void relate_with(struct itemlist *l,
@@ -41,7 +41,7 @@ static const struct buf *content_of(const struct itemlist *l, uint32_t item)
 
 static void check_delta(const struct itemlist *l, uint32_t nr)
 {
-	const struct repack_item *item = &l->list.items[nr];
+	const struct packing_item *item = &l->list.items[nr];
 	const struct buf *to = content_of(l, nr);
 	const struct buf *from = content_of(l, item->base);
 	struct buf delta = BUF_INIT, made = BUF_INIT;
@@ -67,15 +67,15 @@ static size_t check(const struct itemlist *l)
 	size_t made = 0;
 
 	for (uint32_t i = 0; i < l->list.nr; i++) {
-		const struct repack_item *item = &l->list.items[i];
+		const struct packing_item *item = &l->list.items[i];
 		size_t steps = 0;
 
-		if (item->how == REPACK_DELTA) {
+		if (item->how == PACKING_DELTA) {
 			assert_false(item->is_external);
 			check_delta(l, i);
 			made++;
 		}
-		for (; item->base != REPACK_NO_ITEM; steps++) {
+		for (; item->base != PACKING_NO_ITEM; steps++) {
 			assert_true(steps < l->list.nr);
 			item = &l->list.items[item->base];
 		}
@@ -88,9 +88,9 @@ static size_t orphans(const struct itemlist *l)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < l->list.nr; i++)
-		nr += l->list.items[i].how == REPACK_WHOLE &&
+		nr += l->list.items[i].how == PACKING_WHOLE &&
 		      !l->list.items[i].is_external &&
-		      l->list.items[i].pack_nr != REPACK_NO_ITEM;
+		      l->list.items[i].pack_nr != PACKING_NO_ITEM;
 	return nr;
 }
 
@@ -206,7 +206,7 @@ static void versions_open(struct versions *v)
 
 	assert_int_equal(odb_open(&l->odb, &l->r.t.repo, NULL, NULL), 0);
 	objspace_init(&l->space, l->odb);
-	repack_items_init(&l->list, &l->space);
+	packing_items_init(&l->list, &l->space);
 	assert_int_equal(packs_init(&l->packs, l->odb, NULL), 0);
 }
 
@@ -221,8 +221,8 @@ static void versions_send(struct versions *v, const int *nrs)
 				     version(v, (unsigned)*nrs)->oid.bytes,
 				     &obj_pos),
 			0);
-		assert_int_equal(repack_items_append(&v->l.list, obj_pos,
-						     OBJ_BLOB, 7, false),
+		assert_int_equal(packing_items_append(&v->l.list, obj_pos,
+						      OBJ_BLOB, 7, false),
 				 0);
 	}
 }
@@ -241,9 +241,9 @@ static void versions_chain(struct versions *v, uint64_t *seed, unsigned nr)
 
 static uint32_t base_of(const struct versions *v, uint32_t item)
 {
-	const struct repack_item *i = &v->l.list.items[item];
+	const struct packing_item *i = &v->l.list.items[item];
 
-	assert_int_equal(i->how, REPACK_DELTA);
+	assert_int_equal(i->how, PACKING_DELTA);
 	return i->base;
 }
 
@@ -262,7 +262,7 @@ static void next_on_the_chain(void **state)
 	assert_int_equal(base_of(&v, 0), 4);
 	assert_int_equal(base_of(&v, 2), 1);
 	assert_int_equal(base_of(&v, 3), 2);
-	assert_int_equal(v.l.list.items[4].how, REPACK_COPY_DELTA);
+	assert_int_equal(v.l.list.items[4].how, PACKING_COPY_DELTA);
 	assert_int_equal(v.l.list.nr, 5);
 	itemlist_release(&v.l);
 }
@@ -289,7 +289,7 @@ static void heirs(void **state)
 	assert_int_equal(orphans(&v.l), 5);
 	relate_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 4);
-	assert_int_equal(v.l.list.items[0].how, REPACK_WHOLE);
+	assert_int_equal(v.l.list.items[0].how, PACKING_WHOLE);
 	for (uint32_t i = 1; i < 5; i++)
 		assert_int_equal(base_of(&v, i), 0);
 	itemlist_release(&v.l);
@@ -339,7 +339,7 @@ static void receiver_has(void **state)
 static void plan_by_hand(struct versions *v)
 {
 	for (size_t i = 0; i < v->l.list.nr; i++) {
-		v->l.list.items[i].how = REPACK_WHOLE;
+		v->l.list.items[i].how = PACKING_WHOLE;
 		v->l.list.items[i].pack_nr = 0;
 	}
 	assert_int_equal(packs_prepare(&v->l.packs, 0, 6, NULL), 0);
@@ -420,8 +420,8 @@ static void others_stay(void **state)
 	v.l.list.items[3].is_external = true;
 	relate_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 0);
-	assert_int_equal(v.l.list.items[0].how, REPACK_COPY);
-	assert_int_equal(v.l.list.items[1].how, REPACK_COPY_DELTA);
+	assert_int_equal(v.l.list.items[0].how, PACKING_COPY);
+	assert_int_equal(v.l.list.items[1].how, PACKING_COPY_DELTA);
 	itemlist_release(&v.l);
 }
 
@@ -457,7 +457,7 @@ static void retried(void **state)
 		relate_with(&v.l, &options);
 	}
 	/* Nobody knows what has no name. */
-	v.l.list.items[1].how = REPACK_COPY;
+	v.l.list.items[1].how = PACKING_COPY;
 	for (uint32_t k = 0; k < 4; k++)
 		v.l.list.items[k].name_hash = 0;
 	assert_int_equal(relate_retry(&v.l.list, &v.l.packs, NULL), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/relate.c: deltas against the versions that were named. */
+/* packing/relate.c: deltas against the versions that were named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repack/relate.h"
+#include "packing/relate.h"
 #include "t/unit/deltalist.h"
 
 #define PAIRS 40
@@ -56,11 +56,11 @@ static void run(struct pairs *p)
 	odb_reader_free(p->found.walk.reader);
 	/* What was appended are the old ones again, of those that were used. */
 	for (size_t i = 0; i < nr; i++) {
-		const struct repack_item *item = &d->list.items[i];
-		struct repack_item *base;
+		const struct packing_item *item = &d->list.items[i];
+		struct packing_item *base;
 		const struct buf *old = &d->contents[i + 1];
 
-		if (item->how != REPACK_DELTA)
+		if (item->how != PACKING_DELTA)
 			continue;
 		base = &d->list.items[item->base];
 		assert_true(base->is_external && item->base >= nr);
@@ -110,7 +110,7 @@ static void others_stay_as_they_are(void **state)
 	add_pair(&p, text, text + 1, strlen(text + 1), OBJ_TAG);
 	text[0] = '2';
 	add_pair(&p, text, text + 2, strlen(text + 2), OBJ_BLOB);
-	p.d.list.items[p.d.list.nr - 2].how = REPACK_COPY_DELTA;
+	p.d.list.items[p.d.list.nr - 2].how = PACKING_COPY_DELTA;
 	text[0] = '3';
 	add_pair(&p, text, text + 3, strlen(text + 3), OBJ_BLOB);
 	assert_int_equal(objspace_add(&p.d.space,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/reuse-part.c: bits and places in a pack, and what went where. */
+/* packing/reuse-part.c: bits and places in a pack, and what went where. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/reuse-part.h"
+#include "packing/reuse-part.h"
 #include "t/unit/midxrepo.h"
 
 static void bits(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/reuse.c: copied spans, against every entry decoded. */
+/* packing/reuse.c: copied spans, against every entry decoded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repack/reuse.h"
+#include "packing/reuse.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/packread.h"
 

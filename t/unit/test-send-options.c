@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/send-options.c: configuration of making packs. */
+/* packing/send-options.c: configuration of making packs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#include "repack/send.h"
+#include "packing/send.h"
 
-static int load(const char *text, struct repack_send_options *o,
+static int load(const char *text, struct packing_send_options *o,
 		struct error *err)
 {
 	struct repo repo;
@@ -20,14 +20,14 @@ static int load(const char *text, struct repack_send_options *o,
 	assert_int_equal(config_parse(&repo.config, text, strlen(text),
 				      CONFIG_LOCAL, NULL, NULL, NULL),
 			 0);
-	ret = repack_send_options_load(o, &repo, err);
+	ret = packing_send_options_load(o, &repo, err);
 	config_release(&repo.config);
 	return ret;
 }
 
 static void defaults(void **state)
 {
-	struct repack_send_options o;
+	struct packing_send_options o;
 
 	assert_int_equal(load("", &o, NULL), 0);
 	assert_int_equal(o.threads, 0);
@@ -45,7 +45,7 @@ static void defaults(void **state)
 
 static void all_keys(void **state)
 {
-	struct repack_send_options o;
+	struct packing_send_options o;
 
 	assert_int_equal(load("[core]\ncompression = 3\nbigFileThreshold = 1m\n"
 			      "[pack]\nthreads = 7\nwindow = 20\ndepth = 9\n"
@@ -67,7 +67,7 @@ static void all_keys(void **state)
 
 static void which_one_wins(void **state)
 {
-	struct repack_send_options o;
+	struct packing_send_options o;
 
 	assert_int_equal(load("[pack]\ncompression = 9\n"
 			      "[core]\ncompression = 1\n",
@@ -85,15 +85,15 @@ static void which_one_wins(void **state)
 
 static void limits(void **state)
 {
-	struct repack_send_options o;
+	struct packing_send_options o;
 
 	assert_int_equal(load("[pack]\nthreads = 5000000000\n"
 			      "window = 5000000000\ndepth = 5000000000\n",
 			      &o, NULL),
 			 0);
-	assert_int_equal(o.threads, REPACK_MAX_THREADS);
-	assert_int_equal(o.window, REPACK_MAX_WINDOW);
-	assert_int_equal(o.depth, REPACK_MAX_DEPTH);
+	assert_int_equal(o.threads, PACKING_MAX_THREADS);
+	assert_int_equal(o.window, PACKING_MAX_WINDOW);
+	assert_int_equal(o.depth, PACKING_MAX_DEPTH);
 }
 
 static void bad_values(void **state)
@@ -111,7 +111,7 @@ static void bad_values(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct repack_send_options o;
+		struct packing_send_options o;
 		struct error err = ERROR_INIT;
 
 		assert_true(load(bad[i], &o, &err) < 0);

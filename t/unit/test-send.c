@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/send.c: packs for receivers, taken apart and compared with a twin. */
+/* packing/send.c: packs for receivers, taken apart and compared with a twin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repack/send.h"
+#include "packing/send.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/sentpack.h"
 #include "t/unit/taglist.h"
@@ -17,9 +17,9 @@
 /* A random request and what is known about its answer. */
 struct asking {
 	struct randrepo *r;
-	struct repack_request request;
+	struct packing_request request;
 	struct oid wants[MAX_TIPS], haves[MAX_TIPS], shallow[MAX_TIPS];
-	struct repack_tag *tags;
+	struct packing_tag *tags;
 	struct taglist taglist; /* those of `tags` */
 	bool *cut;              /* by number: a commit without parents */
 	bool *want, *had;       /* by number */
@@ -97,7 +97,7 @@ static void list_tags(struct asking *a)
 
 	for (uint32_t i = 0; i < a->r->nr; i++)
 		if (a->r->objects[i].type == OBJ_TAG)
-			a->tags[nr++] = (struct repack_tag){
+			a->tags[nr++] = (struct packing_tag){
 				a->r->objects[i].oid,
 				a->r->objects[peel(a->r, i)].oid,
 			};
@@ -106,10 +106,10 @@ static void list_tags(struct asking *a)
 
 static void ask(struct asking *a, bool with_shallow)
 {
-	struct repack_request *q = &a->request;
+	struct packing_request *q = &a->request;
 	uint32_t flags = randrepo_below(a->r, 16);
 
-	*q = (struct repack_request){
+	*q = (struct packing_request){
 		.wants = a->wants,
 		.haves = a->haves,
 		.shallow = a->shallow,
@@ -140,7 +140,7 @@ static bool comes_along(const struct asking *a, const bool *sent, uint32_t nr)
 
 /* What was asked for, and where it is to be exact nothing else. */
 static void check(const struct asking *a, const struct sentpack *s,
-		  const struct repack_report *report, bool exact)
+		  const struct packing_report *report, bool exact)
 {
 	for (uint32_t i = 0; i < a->r->nr; i++) {
 		bool due = a->want[i] && !a->had[i];
@@ -157,9 +157,9 @@ static void check(const struct asking *a, const struct sentpack *s,
 	assert_true(a->request.thin || !s->external);
 }
 
-static void random_options(struct repack_send_options *o, struct randrepo *r)
+static void random_options(struct packing_send_options *o, struct randrepo *r)
 {
-	assert_int_equal(repack_send_options_load(o, &r->t.repo, NULL), 0);
+	assert_int_equal(packing_send_options_load(o, &r->t.repo, NULL), 0);
 	o->threads = 1 + randrepo_below(r, 2);
 	o->exact = randrepo_below(r, 2);
 	o->window = randrepo_below(r, 4) ? 5 : 0;
@@ -176,14 +176,14 @@ struct tally {
 static void send_and_check(struct asking *a, const struct odb *odb,
 			   struct tally *tally)
 {
-	struct repack_send_options options;
+	struct packing_send_options options;
 	struct error err = ERROR_INIT;
-	struct repack_report report;
+	struct packing_report report;
 	struct sentpack s;
 	struct pack_sink sink = sentpack_init(&s, a->r);
 
 	random_options(&options, a->r);
-	if (repack_send(odb, &a->request, &options, sink, &report, &err) < 0)
+	if (packing_send(odb, &a->request, &options, sink, &report, &err) < 0)
 		fail_msg("%s", err.msg);
 	assert_int_equal(report.warning.code, 0);
 	sentpack_decode(&s, a->request.thin ? a->had : NULL);
@@ -283,25 +283,25 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 /* The same without them, and those told that would have been sent. */
 static void send_without(struct asking *a, const struct odb *odb)
 {
-	struct repack_send_options options;
-	struct repack_report report;
+	struct packing_send_options options;
+	struct packing_report report;
 	struct sentpack all, rest;
 	struct elsewhere e;
-	struct repack_elsewhere elsewhere = {e.oids, ARRAY_NR(e.oids),
-					     note_left_out, &e};
+	struct packing_elsewhere elsewhere = {e.oids, ARRAY_NR(e.oids),
+					      note_left_out, &e};
 	struct pack_sink sink = sentpack_init(&all, a->r);
 
 	random_options(&options, a->r);
 	choose_elsewhere(&e, a->r);
 	assert_int_equal(
-		repack_send(odb, &a->request, &options, sink, &report, NULL),
+		packing_send(odb, &a->request, &options, sink, &report, NULL),
 		0);
 	sentpack_decode(&all, a->request.thin ? a->had : NULL);
 	sink = sentpack_init(&rest, a->r);
 	e.s = &rest;
 	a->request.elsewhere = &elsewhere;
 	assert_int_equal(
-		repack_send(odb, &a->request, &options, sink, &report, NULL),
+		packing_send(odb, &a->request, &options, sink, &report, NULL),
 		0);
 	assert_int_equal(e.told, 1);
 	sentpack_decode(&rest, a->request.thin ? a->had : NULL);
@@ -340,8 +340,8 @@ static void objects_elsewhere(void **state)
 static void nothing_to_send(void **state)
 {
 	uint64_t seed = random_seed();
-	struct repack_send_options options;
-	struct repack_report report;
+	struct packing_send_options options;
+	struct packing_report report;
 	struct tally tally = {0};
 	struct pack_sink sink;
 	struct sentpack s;
@@ -366,7 +366,8 @@ static void nothing_to_send(void **state)
 	random_options(&options, &r);
 	sink = sentpack_init(&s, &r);
 	assert_int_equal(
-		repack_send(odb, &a.request, &options, sink, &report, NULL), 0);
+		packing_send(odb, &a.request, &options, sink, &report, NULL),
+		0);
 	assert_string_equal(report.strategy, "nothing");
 	assert_int_equal(s.bytes.len, 12 + 20);
 	sentpack_release(&s);
@@ -384,9 +385,9 @@ static int refuse(void *ctx, const void *bytes, size_t len, struct error *err)
 static void failures(void **state)
 {
 	uint64_t seed = random_seed();
-	struct repack_send_options options;
+	struct packing_send_options options;
 	struct error err = ERROR_INIT;
-	struct repack_report report;
+	struct packing_report report;
 	struct tally tally = {0};
 	struct pack_sink sink;
 	struct sentpack s;
@@ -406,13 +407,13 @@ static void failures(void **state)
 	random_options(&options, &r);
 	sink = (struct pack_sink){.put = refuse};
 	assert_int_equal(
-		repack_send(odb, &a.request, &options, sink, &report, &err),
+		packing_send(odb, &a.request, &options, sink, &report, &err),
 		ERR_PEER);
 	assert_string_equal(err.msg, "gone");
 	a.wants[0] = a.haves[0];
 	sink = sentpack_init(&s, &r);
 	assert_int_equal(
-		repack_send(odb, &a.request, &options, sink, &report, &err),
+		packing_send(odb, &a.request, &options, sink, &report, &err),
 		ERR_MISSING);
 	sentpack_release(&s);
 	odb_close(odb);

@@ -12,9 +12,9 @@
 
 /* Sends some bytes, then finds the repository broken. */
 static int fail_to_pack(const struct odb *odb,
-			const struct repack_request *request,
-			const struct repack_send_options *options,
-			struct pack_sink sink, struct repack_report *report,
+			const struct packing_request *request,
+			const struct packing_send_options *options,
+			struct pack_sink sink, struct packing_report *report,
 			struct error *err)
 {
 	(void)odb;
@@ -43,20 +43,20 @@ static void test_failure(void **state)
 }
 
 static int warn_and_pack(const struct odb *odb,
-			 const struct repack_request *request,
-			 const struct repack_send_options *options,
-			 struct pack_sink sink, struct repack_report *report,
+			 const struct packing_request *request,
+			 const struct packing_send_options *options,
+			 struct pack_sink sink, struct packing_report *report,
 			 struct error *err)
 {
 	(void)odb;
 	(void)options;
 	assert_int_equal(taglist_count(&request->tags), 1);
 	assert_true(request->use_bitmap);
-	*report = (struct repack_report){.objects = 12,
-					 .deltas = 3,
-					 .reused = 10,
-					 .reused_deltas = 2,
-					 .pack_reused = 1};
+	*report = (struct packing_report){.objects = 12,
+					  .deltas = 3,
+					  .reused = 10,
+					  .reused_deltas = 2,
+					  .pack_reused = 1};
 	error_set(&report->warning, ERR_CORRUPT, "bitmap is odd");
 	return sink.put(sink.ctx, "PACK", 4, err);
 }
@@ -119,16 +119,16 @@ static struct dialog *waiting;
 /* Much is ahead: waits for a sign of life. */
 
 static int wait_and_pack(const struct odb *odb,
-			 const struct repack_request *request,
-			 const struct repack_send_options *options,
-			 struct pack_sink sink, struct repack_report *report,
+			 const struct packing_request *request,
+			 const struct packing_send_options *options,
+			 struct pack_sink sink, struct packing_report *report,
 			 struct error *err)
 {
 	uint64_t start = sys_clock_ns();
 	size_t len = waiting->out.len;
 
 	(void)odb;
-	*report = (struct repack_report){.objects = 1};
+	*report = (struct packing_report){.objects = 1};
 	assert_int_equal(progress_ask(options->progress, "Much",
 				      request->want_nr << 20, err),
 			 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/write-order.c: types in their order, bases before deltas. */
+/* packing/write-order.c: types in their order, bases before deltas. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "repack/write.h"
+#include "packing/write.h"
 #include "t/unit/random.h"
 
 static const enum object_type types[] = {OBJ_COMMIT, OBJ_TAG, OBJ_TREE,
@@ -24,11 +24,11 @@ static unsigned rank(uint8_t type)
 }
 
 /* Items of random types; bases of the same type, chains without rings. */
-static void fill(struct repack_items *list, uint32_t nr, uint64_t *seed)
+static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
-	repack_items_init(list, NULL);
+	packing_items_init(list, NULL);
 	for (uint32_t i = 0; i < nr; i++)
-		assert_int_equal(repack_items_append(
+		assert_int_equal(packing_items_append(
 					 list, i, types[random_next(seed) % 4],
 					 0, random_next(seed) % 8 == 0),
 				 0);
@@ -40,22 +40,22 @@ static void fill(struct repack_items *list, uint32_t nr, uint64_t *seed)
 		    list->items[i].type != list->items[base].type ||
 		    base * UINT64_C(7919) % nr >= i * UINT64_C(7919) % nr)
 			continue;
-		list->items[i].how = REPACK_COPY_DELTA;
+		list->items[i].how = PACKING_COPY_DELTA;
 		list->items[i].base = base;
 	}
 }
 
 /* The same, no deltas among them. */
-static void fill_alone(struct repack_items *list, uint32_t nr, uint64_t *seed)
+static void fill_alone(struct packing_items *list, uint32_t nr, uint64_t *seed)
 {
 	fill(list, nr, seed);
 	for (size_t i = 0; i < list->nr; i++) {
-		list->items[i].base = REPACK_NO_ITEM;
+		list->items[i].base = PACKING_NO_ITEM;
 		list->items[i].is_external = false;
 	}
 }
 
-static void check(const struct repack_items *list)
+static void check(const struct packing_items *list)
 {
 	uint32_t *place = calloc(list->nr + 1, sizeof(*place));
 	size_t nr, expected = 0;
@@ -71,11 +71,11 @@ static void check(const struct repack_items *list)
 				    rank(list->items[order[i]].type));
 	}
 	for (uint32_t i = 0; i < list->nr; i++) {
-		const struct repack_item *item = &list->items[i];
+		const struct packing_item *item = &list->items[i];
 
 		expected += !item->is_external;
 		assert_int_equal(place[i] != 0, !item->is_external);
-		if (place[i] && item->base != REPACK_NO_ITEM)
+		if (place[i] && item->base != PACKING_NO_ITEM)
 			assert_true(place[item->base] < place[i]);
 	}
 	assert_int_equal(nr, expected);
@@ -88,11 +88,11 @@ static void random_lists(void **state)
 	uint64_t seed = random_seed();
 
 	for (uint32_t nr = 0; nr < 300; nr += 7) {
-		struct repack_items list;
+		struct packing_items list;
 
 		fill(&list, nr, &seed);
 		check(&list);
-		repack_items_release(&list);
+		packing_items_release(&list);
 	}
 }
 
@@ -100,7 +100,7 @@ static void random_lists(void **state)
 static void order_is_kept(void **state)
 {
 	uint64_t seed = random_seed();
-	struct repack_items list;
+	struct packing_items list;
 	uint32_t *order;
 	size_t nr;
 
@@ -112,21 +112,21 @@ static void order_is_kept(void **state)
 				    rank(list.items[order[i]].type) ||
 			    order[i - 1] < order[i]);
 	free(order);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 /* A chain of the greatest length there can be, deepest delta first. */
 static void long_chain(void **state)
 {
 	enum { NR = 100000 };
-	struct repack_items list;
+	struct packing_items list;
 	uint32_t *order;
 	size_t nr;
 
-	repack_items_init(&list, NULL);
+	packing_items_init(&list, NULL);
 	for (uint32_t i = 0; i < NR; i++) {
 		assert_int_equal(
-			repack_items_append(&list, i, OBJ_BLOB, 0, false), 0);
+			packing_items_append(&list, i, OBJ_BLOB, 0, false), 0);
 		if (i + 1 < NR)
 			list.items[i].base = i + 1;
 	}
@@ -135,7 +135,7 @@ static void long_chain(void **state)
 	for (uint32_t i = 0; i < NR; i++)
 		assert_int_equal(order[i], NR - 1 - i);
 	free(order);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 /* The tip comes first within its type. */
@@ -143,7 +143,7 @@ static void tip_first(void **state)
 {
 	uint64_t seed = random_seed();
 	struct islands islands = ISLANDS_INIT;
-	struct repack_items list;
+	struct packing_items list;
 	uint32_t *order;
 	size_t nr;
 
@@ -169,7 +169,7 @@ static void tip_first(void **state)
 	}
 	free(order);
 	islands_release(&islands);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 /* What clones of four kinds get. */
@@ -190,7 +190,7 @@ static void one_run_each(void **state)
 {
 	uint64_t seed = random_seed();
 	struct islands islands = ISLANDS_INIT;
-	struct repack_items list;
+	struct packing_items list;
 	uint32_t *order;
 	size_t nr;
 
@@ -225,7 +225,7 @@ static void one_run_each(void **state)
 	}
 	free(order);
 	islands_release(&islands);
-	repack_items_release(&list);
+	packing_items_release(&list);
 }
 
 int main(void)

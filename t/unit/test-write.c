@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/write.c: what is written is what was listed. */
+/* packing/write.c: what is written is what was listed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "repack/delta-search.h"
+#include "packing/delta-search.h"
 #include "t/unit/itemlist.h"
 
 static const struct delta_search_options search_options = {
@@ -43,7 +43,7 @@ static void check(struct itemlist *l, const struct buf *pack,
 	else
 		assert_int_equal(read.ref_nr, read.thin_nr);
 	for (size_t i = 0; i < l->list.nr; i++) {
-		const struct repack_item *item = &l->list.items[i];
+		const struct packing_item *item = &l->list.items[i];
 
 		assert_int_equal(read.has[l->object[i]], !item->is_external);
 		nr += !item->is_external;
@@ -137,7 +137,7 @@ static void corruption_does_not_spread(void **state)
 	assert_int_equal(
 		plan_items(&l.list, &l.packs, &itemlist_plan_options, NULL), 0);
 	for (int i = 0; i < 8; i++) {
-		const struct repack_item *item;
+		const struct packing_item *item;
 		struct packs_stored stored;
 		uint32_t idx_pos;
 		uint8_t *byte;
@@ -145,9 +145,9 @@ static void corruption_does_not_spread(void **state)
 
 		do
 			item = &l.list.items[random_next(&seed) % l.list.nr];
-		while (item->pack_nr == REPACK_NO_ITEM ||
-		       (item->how != REPACK_COPY &&
-			item->how != REPACK_COPY_DELTA));
+		while (item->pack_nr == PACKING_NO_ITEM ||
+		       (item->how != PACKING_COPY &&
+			item->how != PACKING_COPY_DELTA));
 		odb_locate(l.odb, item->obj_pos, &idx_pos);
 		assert_int_equal(packs_stored(&stored, &l.packs, item->pack_nr,
 					      idx_pos, NULL),

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* Choosing, sorting and cutting the candidates of a delta search. */
+#include "base/mem.h"
+#include "base/sort.h"
+#include "packing/delta-order.h"
+
+/* Smaller objects are not worth a delta's header. */
+#define SIZE_MIN 50
+/* What an object costs besides its bytes, when segments are weighed. */
+#define WEIGHT_OF_OBJECT 1024
+/*
+ * Segments are an even share of the whole, where names change. Objects of one
+ * name stay together unless they are many: each cut among them costs about
+ * one object stored whole.
+ */
+#define SEGMENTS 64
+/* Of passes that look for few objects' bases, far and wide. */
+#define SEGMENTS_FEW 16
+/* Where a cut is due, names that end alike are kept together a while longer:
+ * what is more in a name hash is its last three characters or so. */
+#define ENDING_SHIFT 22
+#define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
+#define CUT_OBJECTS_MIN 8192
+/* Deltas that a later pass tries to improve: of so many bytes, and of more
+ * than this part of the object. */
+#define POOR_SIZE_MIN 256
+#define POOR_RATIO 8
+
+static bool is_candidate(const struct packing_item *item,
+			 const struct delta_search_options *options)
+{
+	if (item->size < SIZE_MIN || item->size > UINT32_MAX ||
+	    item->size > options->big_file_threshold || item->no_delta)
+		return false;
+	return item->is_external || item->how == PACKING_WHOLE ||
+	       item->how == PACKING_COPY;
+}
+
+static size_t choose(struct sort_item *keys, const struct packing_items *list,
+		     const struct delta_search_options *options)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		if (!is_candidate(&list->items[i], options))
+			continue;
+		keys[nr].key = UINT32_MAX - (uint32_t)list->items[i].size;
+		keys[nr++].value = (uint32_t)i;
+	}
+	return nr;
+}
+
+/* Among objects of one name, those come first that may be bases of others. */
+static unsigned rank_of(const struct packing_item *item,
+			const struct islands *islands)
+{
+	if (item->is_external)
+		return 0;
+	return islands_in_tip(islands, item->obj_pos) ? 1 : 2;
+}
+
+/*
+ * Objects of the same islands stand together, those of more islands before
+ * those of fewer; and first in each, whole ones that islands ask to become
+ * deltas against what is right before.
+ */
+static uint64_t island_key(const struct packing_item *item,
+			   const struct islands *islands)
+{
+	uint32_t set = islands_set(islands, item->obj_pos);
+	uint32_t others = 0;
+
+	if (islands && islands->set_of)
+		others = islands->sets.island_nr -
+			 island_sets_count(&islands->sets, set);
+	return (uint64_t)others << 33 | (uint64_t)set << 1 |
+	       !(item->retry && item->how == PACKING_COPY);
+}
+
+static uint32_t name_of(const struct packing_item *item,
+			const struct delta_search_options *options)
+{
+	return options->grouping == NAME_GROUP_COMPONENTS ? item->group
+							  : item->name_hash;
+}
+
+static uint64_t name_key(const struct packing_item *item,
+			 const struct islands *islands,
+			 const struct delta_search_options *options)
+{
+	return (uint64_t)item->type << 34 |
+	       (uint64_t)name_of(item, options) << 2 | rank_of(item, islands);
+}
+
+/* By type, name, rank, islands, and size; the sort is stable. */
+static int sort_candidates(struct sort_item *keys, size_t nr,
+			   const struct packing_items *list,
+			   const struct delta_search_options *options)
+{
+	int ret = sort_items(keys, nr);
+
+	if (ret < 0)
+		return ret;
+	if (list->islands) {
+		for (size_t i = 0; i < nr; i++)
+			keys[i].key = island_key(&list->items[keys[i].value],
+						 list->islands);
+		ret = sort_items(keys, nr);
+		if (ret < 0)
+			return ret;
+	}
+	for (size_t i = 0; i < nr; i++)
+		keys[i].key = name_key(&list->items[keys[i].value],
+				       list->islands, options);
+	return sort_items(keys, nr);
+}
+
+/* The packs that the candidates of a segment so far come from. */
+struct seen {
+	bool any;
+	bool several; /* packs, or an object from none */
+	uint32_t pack_nr;
+};
+
+static void seen_add(struct seen *seen, const struct packing_item *item)
+{
+	if (item->is_external || item->pack_nr == PACKING_NO_ITEM ||
+	    (seen->any && seen->pack_nr != item->pack_nr))
+		seen->several = true;
+	seen->any = true;
+	seen->pack_nr = item->pack_nr;
+}
+
+/* A delta that another pass can hope to make much smaller. */
+static bool is_poor_delta(const struct packing_item *item)
+{
+	return item->how == PACKING_DELTA &&
+	       item->delta_size >= POOR_SIZE_MIN &&
+	       item->delta_size > item->size / POOR_RATIO;
+}
+
+static bool may_be_target(const struct packing_item *item,
+			  const struct seen *seen, bool retry_same_pack)
+{
+	if (item->is_external || !seen->any || (item->settled && !item->retry))
+		return false;
+	if (item->how == PACKING_DELTA && !is_poor_delta(item))
+		return false;
+	return retry_same_pack || item->retry || seen->several ||
+	       seen->pack_nr != item->pack_nr;
+}
+
+static uint64_t weight_of(const struct packing_item *item)
+{
+	return item->size + WEIGHT_OF_OBJECT;
+}
+
+/* What is cut: the state of one pass. */
+struct cutting {
+	struct delta_order *order;
+	const struct packing_items *list;
+	const struct delta_search_options *options;
+	enum delta_pass pass;
+	uint64_t goal;        /* weight of a segment */
+	uint32_t *segment_of; /* by item, its segment's first candidate plus
+				 one; only with deltas among them */
+};
+
+static void set_goal(struct cutting *c)
+{
+	const struct delta_order *order = c->order;
+
+	for (size_t i = 0; i < order->nr; i++)
+		c->goal += weight_of(
+			&c->list->items[order->candidates[i].item]);
+	c->goal /= c->pass == DELTA_PASS_ROOTS || c->pass == DELTA_PASS_ALL
+			   ? SEGMENTS_FEW
+			   : SEGMENTS;
+	if (c->goal < SEGMENT_WEIGHT_MIN)
+		c->goal = SEGMENT_WEIGHT_MIN;
+}
+
+static bool has_same_path(const struct packing_item *a,
+			  const struct packing_item *b)
+{
+	return a->type == b->type && a->group == b->group &&
+	       a->name_hash == b->name_hash;
+}
+
+/* Whether a segment ends before the candidate at `at`. */
+static bool is_cut(const struct cutting *c, const struct delta_segment *seg,
+		   size_t at)
+{
+	const struct packing_item *item, *last;
+	unsigned shift = seg->weight / 2 < c->goal ? ENDING_SHIFT : 0;
+	bool is_other;
+
+	if (at == c->order->nr)
+		return true;
+	item = &c->list->items[c->order->candidates[at].item];
+	last = &c->list->items[c->order->candidates[at - 1].item];
+	if (item->type != last->type)
+		return true;
+	if (seg->weight < c->goal)
+		return false;
+	if (c->pass == DELTA_PASS_PATHS)
+		is_other = !has_same_path(item, last);
+	else
+		is_other = name_of(item, c->options) >> shift !=
+			   name_of(last, c->options) >> shift;
+	return is_other || (seg->weight / 2 >= c->goal &&
+			    at - seg->first >= CUT_OBJECTS_MIN);
+}
+
+/* Mark a candidate that is a delta, as far as this segment knows its base. */
+static void note_segment(struct cutting *c, struct delta_candidate *candidate,
+			 size_t first)
+{
+	const struct packing_item *item = &c->list->items[candidate->item];
+
+	if (!c->segment_of)
+		return;
+	c->segment_of[candidate->item] = (uint32_t)first + 1;
+	candidate->is_near = item->how == PACKING_DELTA &&
+			     c->segment_of[item->base] == first + 1;
+}
+
+static struct delta_segment take_segment(struct cutting *c, size_t first)
+{
+	struct delta_segment seg = {.first = first, .end = first};
+	struct seen seen = {false, false, PACKING_NO_ITEM};
+	const struct packing_item *last = NULL;
+
+	do {
+		struct delta_candidate *candidate =
+			&c->order->candidates[seg.end++];
+		const struct packing_item *item =
+			&c->list->items[candidate->item];
+
+		candidate->starts = c->pass == DELTA_PASS_PATHS && last &&
+				    !has_same_path(item, last);
+		if (candidate->starts)
+			seen = (struct seen){false, false, PACKING_NO_ITEM};
+		candidate->is_target = may_be_target(
+			item, &seen, c->options->retry_same_pack);
+		note_segment(c, candidate, first);
+		candidate->is_skipped = c->pass == DELTA_PASS_ROOTS &&
+					item->how == PACKING_DELTA;
+		candidate->is_target = !candidate->is_skipped &&
+				       candidate->is_target;
+		seg.target_nr += candidate->is_target;
+		seg.weight += weight_of(item);
+		if (!candidate->is_skipped)
+			seen_add(&seen, item);
+		last = item;
+	} while (!is_cut(c, &seg, seg.end));
+	return seg;
+}
+
+static int cut_segments(struct cutting *c)
+{
+	struct delta_order *order = c->order;
+	struct delta_segment seg;
+
+	set_goal(c);
+	for (size_t at = 0; at < order->nr; at = seg.end) {
+		seg = take_segment(c, at);
+		if (!seg.target_nr)
+			continue;
+		if (mem_grow(&order->segments, &order->segment_alloc,
+			     order->segment_nr + 1, sizeof(seg)) < 0)
+			return ERR_NOMEM;
+		order->segments[order->segment_nr++] = seg;
+		order->target_nr += seg.target_nr;
+	}
+	return 0;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct delta_segment *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* The candidates in the order of names. */
+static void restore(struct delta_order *order)
+{
+	for (size_t i = 0; i < order->nr; i++)
+		order->candidates[i] = (struct delta_candidate){
+			.item = order->sorted[i],
+		};
+}
+
+/* By type, group and name hash; what is equal keeps its order. */
+static int sort_by_path(struct delta_order *order,
+			const struct packing_items *list)
+{
+	struct sort_item *keys = mem_alloc(order->nr, sizeof(*keys));
+	int ret = keys ? 0 : ERR_NOMEM;
+
+	for (size_t i = 0; i < order->nr && !ret; i++) {
+		uint32_t item = order->candidates[i].item;
+
+		keys[i] = (struct sort_item){
+			(uint64_t)list->items[item].type << 32 |
+				list->items[item].group,
+			item,
+		};
+	}
+	/* The order of names has equal name hashes together already. */
+	if (!ret)
+		ret = sort_items(keys, order->nr);
+	for (size_t i = 0; i < order->nr && !ret; i++)
+		order->candidates[i].item = keys[i].value;
+	free(keys);
+	return ret;
+}
+
+/*
+ * A delta whose base is in another segment must not get deeper while its own
+ * segment is searched: what is between it and the whole object that its chain
+ * ends at stays as it is. There are few of these.
+ */
+static int settle_far(struct delta_order *order,
+		      const struct packing_items *list)
+{
+	uint8_t *is_settled = mem_calloc(list->nr, 1);
+
+	if (!is_settled)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < order->nr; i++) {
+		const struct delta_candidate *c = &order->candidates[i];
+		uint32_t at = c->item;
+
+		if (c->is_near)
+			continue;
+		while (list->items[at].how == PACKING_DELTA &&
+		       !is_settled[at]) {
+			is_settled[at] = 1;
+			at = list->items[at].base;
+		}
+		if (at != c->item)
+			is_settled[at] = 1;
+	}
+	for (size_t i = 0; i < order->nr; i++) {
+		struct delta_candidate *c = &order->candidates[i];
+
+		order->target_nr -= c->is_target && is_settled[c->item];
+		c->is_target = c->is_target && !is_settled[c->item];
+	}
+	free(is_settled);
+	return 0;
+}
+
+int delta_order_pass(struct delta_order *order,
+		     const struct packing_items *list,
+		     const struct delta_search_options *options,
+		     enum delta_pass pass)
+{
+	struct cutting c = {
+		.order = order,
+		.list = list,
+		.options = options,
+		.pass = pass,
+	};
+	int ret = 0;
+
+	order->segment_nr = 0;
+	order->target_nr = 0;
+	restore(order);
+	if (pass == DELTA_PASS_PATHS)
+		ret = sort_by_path(order, list);
+	if (!ret && pass == DELTA_PASS_ALL) {
+		c.segment_of = mem_calloc(list->nr, sizeof(*c.segment_of));
+		ret = c.segment_of ? 0 : ERR_NOMEM;
+	}
+	if (!ret)
+		ret = cut_segments(&c);
+	free(c.segment_of);
+	if (!ret && pass == DELTA_PASS_ALL)
+		ret = settle_far(order, list);
+	if (!ret && order->segment_nr)
+		qsort(order->segments, order->segment_nr,
+		      sizeof(*order->segments), by_weight);
+	return ret;
+}
+
+int delta_order_init(struct delta_order *order,
+		     const struct packing_items *list,
+		     const struct delta_search_options *options)
+{
+	struct sort_item *keys = mem_alloc(list->nr, sizeof(*keys));
+	int ret = ERR_NOMEM;
+
+	*order = (struct delta_order){0};
+	if (!keys)
+		return ERR_NOMEM;
+	order->nr = choose(keys, list, options);
+	order->sorted = mem_alloc(order->nr, sizeof(*order->sorted));
+	order->candidates = mem_alloc(order->nr, sizeof(*order->candidates));
+	if (order->sorted && order->candidates)
+		ret = sort_candidates(keys, order->nr, list, options);
+	for (size_t i = 0; i < order->nr && !ret; i++)
+		order->sorted[i] = keys[i].value;
+	free(keys);
+	if (!ret)
+		ret = delta_order_pass(order, list, options,
+				       options->grouping == NAME_GROUP_PATH
+					       ? DELTA_PASS_PATHS
+					       : DELTA_PASS_NAMES);
+	if (ret < 0)
+		delta_order_release(order);
+	return ret;
+}
+
+void delta_order_release(struct delta_order *order)
+{
+	free(order->sorted);
+	free(order->candidates);
+	free(order->segments);
+	*order = (struct delta_order){0};
+}

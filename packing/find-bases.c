@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Delta bases: what the receiver has, or gets, that is like what is sent. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "packing/find-parts.h"
+#include "walk/treewalk.h"
+
+/* Objects of one type and name: what deltas are likely between. */
+static uint64_t kind_of(uint8_t type, uint32_t name_hash)
+{
+	return (uint64_t)type << 32 | name_hash;
+}
+
+/*
+ * Bytes of what wants bases from which it is worth to read the boundary's trees
+ * for bases: less costs less than they do.
+ */
+#define KINDS_MIN_BYTES 65536
+
+/* Whether a base is looked for: it has no version yet, from which one comes. */
+static bool wants_base(const struct packing_item *item, bool stored_too)
+{
+	return !item->is_external && !item->settled &&
+	       (item->how == PACKING_WHOLE ||
+		(stored_too && item->how == PACKING_COPY));
+}
+
+/* The items that have versions. */
+static int mark_versions(struct bitset *marked, const struct found *f,
+			 size_t item_nr)
+{
+	if (bitset_init(marked, item_nr) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < f->version_nr; i++)
+		bitset_set(marked, f->versions[i].object);
+	return 0;
+}
+
+/*
+ * The kinds of items that will be deflated anew, or that are stored whole too:
+ * value is unused. None, when finding bases would cost more than that.
+ */
+static int list_kinds(struct sort_item **kinds, size_t *nr,
+		      const struct found *f, const struct packing_items *items,
+		      bool stored_too)
+{
+	struct bitset has_version = BITSET_INIT;
+	uint64_t bytes = 0;
+	int ret;
+
+	*nr = 0;
+	*kinds = mem_alloc(items->nr, sizeof(**kinds));
+	if (!*kinds || mark_versions(&has_version, f, items->nr) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < items->nr; i++) {
+		const struct packing_item *item = &items->items[i];
+
+		if (!wants_base(item, stored_too) ||
+		    bitset_get(&has_version, i))
+			continue;
+		bytes += item->size;
+		(*kinds)[(*nr)++].key = kind_of(item->type, item->name_hash);
+	}
+	if (bytes < KINDS_MIN_BYTES && !f->has_boundary)
+		*nr = 0;
+	ret = sort_items(*kinds, *nr);
+	bitset_release(&has_version);
+	return ret;
+}
+
+/* The search wants the size of a base; one that is missing is none. */
+static int add_base(struct found *f, struct packing_items *items,
+		    const struct walk_item *object, struct error *err)
+{
+	uint64_t size;
+	int ret = objspace_info(&f->walk.space, f->walk.reader, object->obj_pos,
+				NULL, &size, err);
+
+	if (ret == ERR_MISSING)
+		return 0;
+	if (!ret && packing_items_append(items, object->obj_pos, object->type,
+					 object->name_hash, true) < 0)
+		ret = error_nomem(err);
+	if (!ret) {
+		items->items[items->nr - 1].size = size;
+		items->items[items->nr - 1].group = object->group;
+	}
+	return ret;
+}
+
+struct adding {
+	struct found *found;
+	struct packing_items *items;
+	struct sort_item *kinds; /* owned */
+	size_t nr;
+	bool (*is_sent)(void *ctx, uint32_t odb_pos);
+	void *ctx;
+};
+
+static int add_sent(void *ctx, uint32_t obj_pos, enum object_type type,
+		    const char *path, size_t path_len, struct error *err)
+{
+	struct adding *a = ctx;
+	const struct walk_item item = {
+		.obj_pos = obj_pos,
+		.name_hash = name_hash_add(0, path, path_len),
+		.group = name_group_path(a->found->grouping, path, path_len),
+		.type = (uint8_t)type,
+	};
+	uint64_t kind = kind_of(item.type, item.name_hash);
+
+	if (obj_pos >= a->found->walk.space.packed_nr ||
+	    !sort_find(a->kinds, a->nr, kind) || !a->is_sent(a->ctx, obj_pos))
+		return 0;
+	return add_base(a->found, a->items, &item, err);
+}
+
+static int add_all_sent(struct adding *a, struct error *err)
+{
+	struct found *f = a->found;
+	struct history *h = &f->walk.history;
+	uint32_t newest[FOUND_NEWEST_MAX];
+	struct treewalk tree;
+	size_t nr;
+	int ret = found_newest(newest, &nr, h, f->wants, f->want_nr, err);
+
+	if (ret < 0)
+		return ret;
+	ret = treewalk_init(&tree, &f->walk.space, f->walk.reader);
+	if (ret < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = treewalk_run(&tree, h->commits[newest[i]].tree_pos, "",
+				   add_sent, a, err);
+	treewalk_release(&tree);
+	return ret;
+}
+
+int found_add_sent(struct found *found, struct packing_items *items,
+		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,
+		   struct error *err)
+{
+	struct adding a = {
+		.found = found,
+		.items = items,
+		.is_sent = is_sent,
+		.ctx = ctx,
+	};
+	int ret = 0;
+
+	if (found->commits_walked < 2)
+		return 0;
+	if (list_kinds(&a.kinds, &a.nr, found, items, false) < 0)
+		ret = error_nomem(err);
+	if (!ret && a.nr)
+		ret = add_all_sent(&a, err);
+	free(a.kinds);
+	return ret;
+}
+
+int found_add_bases(struct found *found, struct packing_items *items,
+		    struct error *err)
+{
+	const struct walk_items *objects = &found->boundary_objects;
+	struct sort_item *kinds = NULL;
+	size_t nr;
+	int ret;
+
+	if (!found->boundary_nr)
+		return 0;
+	ret = list_kinds(&kinds, &nr, found, items, true) < 0 ? error_nomem(err)
+							      : 0;
+	if (!ret && nr)
+		ret = find_boundary_collect(found, err);
+	for (size_t i = 0; i < found->version_nr && !ret; i++) {
+		const struct found_version *v = &found->versions[i];
+
+		if (items->items[v->object].how != PACKING_DELTA)
+			ret = add_base(found, items, &v->old, err);
+	}
+	for (size_t i = 0; nr && i < objects->nr && !ret; i++) {
+		const struct walk_item *object = &objects->items[i];
+
+		if (sort_find(kinds, nr,
+			      kind_of(object->type, object->name_hash)))
+			ret = add_base(found, items, object, err);
+	}
+	free(kinds);
+	return ret;
+}

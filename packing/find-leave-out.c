@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects that the receiver gets in another way. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "packing/find.h"
+
+/* Take an object out of `packed`, or note it for `objects`. */
+static bool leave_out(struct found *f, struct bitset *listed, uint32_t obj_pos)
+{
+	uint32_t bit;
+
+	if (f->packed.bits && found_bit(f, obj_pos, &bit) &&
+	    bitset_get(&f->packed, bit)) {
+		bitset_unset(&f->packed, bit);
+		return true;
+	}
+	bitset_set(listed, obj_pos);
+	return false;
+}
+
+/* Those of `objects` that are noted go; the set says then which were there. */
+static void drop_listed(struct found *f, struct bitset *listed,
+			struct bitset *dropped)
+{
+	struct walk_items *objects = &f->objects;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < objects->nr; i++) {
+		uint32_t obj_pos = objects->items[i].obj_pos;
+
+		if (bitset_get(listed, obj_pos))
+			bitset_set(dropped, obj_pos);
+		else
+			objects->items[kept++] = objects->items[i];
+	}
+	objects->nr = kept;
+}
+
+int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
+		    bool *left_out, struct error *err)
+{
+	struct objspace *space = &found->walk.space;
+	struct bitset listed = BITSET_INIT, dropped = BITSET_INIT;
+	uint32_t obj_pos, end = objspace_end(space);
+	int ret = 0;
+
+	if (bitset_init(&listed, end) < 0 || bitset_init(&dropped, end) < 0) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < nr; i++)
+		left_out[i] = objspace_find(space, oids[i].bytes, &obj_pos) &&
+			      leave_out(found, &listed, obj_pos);
+	drop_listed(found, &listed, &dropped);
+	for (size_t i = 0; i < nr; i++) {
+		if (left_out[i] ||
+		    !objspace_find(space, oids[i].bytes, &obj_pos) ||
+		    !bitset_get(&dropped, obj_pos))
+			continue;
+		/* Named twice, it is told once. */
+		bitset_unset(&dropped, obj_pos);
+		left_out[i] = true;
+	}
+out:
+	bitset_release(&listed);
+	bitset_release(&dropped);
+	return ret;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* What was found, object by object: bits, and what is known of them. */
+#include "packing/find.h"
+
+bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
+{
+	const struct bitmap_space *space = &found->space;
+	const struct odb_pack *pack = space->pack;
+	uint32_t idx_pos;
+
+	if (!space->odb || odb_pos >= space->odb->packed_nr)
+		return false;
+	if (odb_pos - found->bits.first < found->bits.nr) {
+		*bit_pos = found->bits.bits[odb_pos - found->bits.first];
+		return true;
+	}
+	if (pack && odb_pos >= pack->first_pos &&
+	    odb_pos - pack->first_pos < pack->pack->idx.nr)
+		idx_pos = odb_pos - pack->first_pos;
+	else if (!bitmap_space_find(space, odb_oid_raw(space->odb, odb_pos),
+				    &idx_pos))
+		return false;
+	return bitmap_space_bit_of(space, idx_pos, bit_pos);
+}
+
+/* Fewer of an index's objects are asked for their types one by one. */
+#define FEW_RATIO 1024
+
+/* Types by bit: plain sets where many are asked for. */
+struct types {
+	const struct pack_bitmap *pb;
+	struct bitset of[BITMAP_TYPE_NR]; /* owned; no words: few are */
+};
+
+static int types_init(struct types *types, const struct pack_bitmap *pb,
+		      size_t nr)
+{
+	*types = (struct types){.pb = pb};
+	if (nr <= pb->file.object_nr / FEW_RATIO)
+		return 0;
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		if (pack_bitmap_type_set(&types->of[i], pb, i) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+static void types_release(struct types *types)
+{
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		bitset_release(&types->of[i]);
+}
+
+static enum object_type type_of(const struct types *types, uint32_t bit)
+{
+	if (!types->of[0].bits)
+		return pack_bitmap_type(types->pb, bit);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		if (bitset_get(&types->of[i], bit))
+			return bitmap_object_type(i);
+	return OBJ_NONE;
+}
+
+static int visit_indexed(const struct types *types, uint32_t bit,
+			 int (*fn)(void *ctx, const struct walk_item *object),
+			 void *ctx, struct error *err)
+{
+	const struct pack_bitmap *pb = types->pb;
+	struct walk_item object = {
+		.name_hash = bitmap_file_name_hash(
+			&pb->file, pack_bitmap_idx_pos(pb, bit)),
+		.type = (uint8_t)type_of(types, bit),
+	};
+	int ret = pack_bitmap_odb_pos(&object.obj_pos, pb, bit, err);
+
+	if (ret < 0)
+		return ret;
+	return fn(ctx, &object) < 0 ? error_nomem(err) : 0;
+}
+
+/* What the bitmap index knows about the objects of `subset`. */
+static int each_indexed(const struct found *f, const struct bitset *subset,
+			int (*fn)(void *ctx, const struct walk_item *object),
+			void *ctx, struct error *err)
+{
+	size_t nr = bitset_count(subset);
+	struct types types;
+	int ret = types_init(&types, f->pb, nr) < 0 ? error_nomem(err) : 0;
+
+	if (nr > f->pb->file.object_nr / 16)
+		bitmap_space_prepare(&f->space);
+	for (size_t bit = bitset_next(subset, 0); bit < subset->bits && !ret;
+	     bit = bitset_next(subset, bit + 1))
+		ret = visit_indexed(&types, (uint32_t)bit, fn, ctx, err);
+	types_release(&types);
+	return ret;
+}
+
+int found_each_packed(const struct found *found, const struct bitset *subset,
+		      int (*fn)(void *ctx, const struct walk_item *object),
+		      void *ctx, struct error *err)
+{
+	if (bitset_is_empty(subset))
+		return 0;
+	if (found->pb)
+		return each_indexed(found, subset, fn, ctx, err);
+	for (size_t i = 0; i < found->walked.nr; i++) {
+		const struct walk_item *object = &found->walked.items[i];
+		uint32_t bit;
+
+		if (found_bit(found, object->obj_pos, &bit) &&
+		    bitset_get(subset, bit) && fn(ctx, object) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+bool found_had(const struct found *found, uint32_t odb_pos)
+{
+	const struct odb *odb = found->walk.odb;
+	uint32_t bit;
+
+	if (!found->pb) {
+		if (odb->pack_nr > 1)
+			odb_find_raw(odb, odb_oid_raw(odb, odb_pos), &odb_pos);
+		return bitset_get(&found->had, odb_pos);
+	}
+	return found_bit(found, odb_pos, &bit) &&
+	       bitset_get(&found->packed_had, bit);
+}

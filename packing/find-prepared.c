@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers that were prepared (packing/prepared.h). */
+#include <stdlib.h>
+
+#include "packing/find-parts.h"
+
+/* Fewer objects are hashed sooner than a file is opened. */
+#define PREPARED_MIN 512
+
+/* The tags there are, held against those that were when it was prepared. */
+struct tag_check {
+	const struct found *f;
+	struct bitset missing; /* by place in the file: come along, and have not
+				  been seen yet */
+};
+
+/*
+ * Whether a clone is asked for, of which all or nothing is cut: no history, or
+ * the parents of each want.
+ */
+static bool is_clone(const struct found *f)
+{
+	const struct packing_request *r = f->request;
+	bool is_cut = f->walk.shallow.nr;
+	uint32_t ignored;
+
+	if (!r->want_nr || r->have_nr || !filter_is_empty(r->filter) ||
+	    f->walk.odb->replaced)
+		return false;
+	for (size_t i = 0; is_cut && i < r->want_nr; i++)
+		if (!oidmap_get(&f->walk.shallow, &r->wants[i], &ignored))
+			return false;
+	return true;
+}
+
+bool find_is_prepared(const struct found *f, const struct oid *oid)
+{
+	const struct pack_idx *idx;
+	uint32_t idx_pos;
+
+	if (!f->content)
+		return false;
+	idx = &f->content_pack->pack->idx;
+	return pack_idx_find(idx, oid->bytes, &idx_pos) &&
+	       prepared_has(f->content, pack_idx_offset(idx, idx_pos));
+}
+
+/* 1: this tag was not there, and comes along now. */
+static int check_tag(void *ctx, const struct packing_tag *tag)
+{
+	struct tag_check *check = ctx;
+	const struct found *f = check->f;
+	const struct packing_tags *tags = &f->request->tags;
+	uint32_t at;
+
+	if (prepared_find_tag(&f->prepared, &tag->tag, &at)) {
+		if (bitset_get(&check->missing, at))
+			bitset_unset(&check->missing, at);
+		return 0;
+	}
+	return !(tags->is_want && tags->is_want(tags->ctx, &tag->tag)) &&
+	       find_is_prepared(f, &tag->target);
+}
+
+/* Whether just those tags come along that were prepared; or negative. */
+static int has_same_tags(const struct found *f, struct error *err)
+{
+	struct tag_check check = {.f = f, .missing = BITSET_INIT};
+	const struct packing_tags *tags = &f->request->tags;
+	int ret;
+
+	if (bitset_init(&check.missing, f->prepared.tag_nr) < 0)
+		return error_nomem(err);
+	ewah_or_into(&check.missing, &f->answer->along);
+	ret = tags->each(tags->ctx, check_tag, &check, err);
+	if (ret >= 0)
+		ret = !ret && bitset_is_empty(&check.missing);
+	bitset_release(&check.missing);
+	return ret;
+}
+
+/* Other tags than those that were prepared are sent one by one. */
+static int add_tags(struct found *f, struct error *err)
+{
+	int ret;
+
+	if (!f->request->tags.each)
+		return 0;
+	ret = has_same_tags(f, err);
+	if (ret > 0)
+		f->content = &f->answer->tagged;
+	return ret ? ret : found_include_tags(f, err);
+}
+
+int find_prepared(struct found *f, struct error *err)
+{
+	const struct packing_request *r = f->request;
+	int ret;
+
+	if (!is_clone(f))
+		return 0;
+	ret = prepared_open_for(&f->prepared, &f->answer, f->walk.odb,
+				f->walk.shallow.nr, r->wants, r->want_nr);
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	f->content = &f->answer->plain;
+	f->content_pack = f->prepared.pack;
+	ret = add_tags(f, err);
+	return ret < 0 ? ret : 1;
+}
+
+/* All that is wanted is all of a pack. */
+static void take_whole_pack(struct found *f)
+{
+	const struct pack *pack = f->space.pack->pack;
+
+	f->whole_run = (struct prepared_run){
+		PACK_HEADER_LEN,
+		pack->file.len - hash_len(pack->algo) - PACK_HEADER_LEN,
+	};
+	f->whole = (struct prepared_content){
+		.checksum = pack->checksum,
+		.object_nr = pack->idx.nr,
+		.runs = &f->whole_run,
+		.run_nr = 1,
+	};
+	f->content = &f->whole;
+}
+
+static bool is_whole_pack(const struct found *f, size_t nr)
+{
+	const struct pack *pack = f->space.pack->pack;
+
+	return nr == pack->idx.nr && pack->version == 2;
+}
+
+/* As found_look_for_stored(), in the file of one directory. */
+static int look_in(struct found *f, size_t dir_nr,
+		   const struct prepared_run *runs, size_t nr)
+{
+	int ret = prepared_open(&f->prepared, f->walk.odb, dir_nr, NULL);
+
+	if (ret > 0 && f->prepared.pack == f->space.pack)
+		f->content = prepared_find_content(&f->prepared, runs, nr);
+	if (!f->content)
+		prepared_close(&f->prepared);
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static int look_for_prepared(struct found *f, struct error *err)
+{
+	struct prepared_run *runs;
+	size_t nr;
+	int ret = prepared_runs(&runs, &nr, f->space.rev, &f->packed, err);
+
+	for (size_t i = 0; i < f->walk.odb->dir_nr && !f->content && !ret; i++)
+		if (look_in(f, i, runs, nr) < 0)
+			ret = error_nomem(err);
+	free(runs);
+	return ret;
+}
+
+int found_look_for_stored(struct found *f, bool use_prepared, struct error *err)
+{
+	size_t nr = bitset_count(&f->packed);
+	int ret = 0;
+
+	if (f->content || f->objects.nr || !f->space.pack)
+		return 0;
+	if (is_whole_pack(f, nr))
+		take_whole_pack(f);
+	else if (use_prepared && !f->request->have_nr && nr >= PREPARED_MIN)
+		ret = look_for_prepared(f, err);
+	if (f->content) {
+		f->content_pack = f->space.pack;
+		bitset_release(&f->packed);
+	}
+	return ret;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tags that come along: those whose target is sent, and the tags between.
+ *
+ * A ref says what its tag names at last, not whether another tag stands
+ * between; that the tag itself says. Thousands of tags are not read for that:
+ * those of an index name tags of the index only, and when a ref names each of
+ * these, with the same target, then each comes along by itself.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "object/oidmap.h"
+#include "object/parse.h"
+#include "packing/find-parts.h"
+
+/* So few objects to send are listed rather than all tags looked up. */
+#define FEW_MAX 1024
+
+struct tagging {
+	struct found *f;
+	struct error *err;
+	struct bitset others; /* by obj_pos: of found->objects */
+	struct oidmap few;    /* the ids of all that is sent when that is
+				 little, else empty: looking there first costs
+				 less than looking the id up */
+	/*
+	 * By bit_pos: tags that no ref has named yet, of all that the index
+	 * has. These are read at the end if at all. No words: others are read
+	 * as they come.
+	 */
+	struct bitset unnamed;
+	struct oid *unread; /* owned: tags that are sent, not looked into */
+	size_t unread_nr, unread_alloc;
+};
+
+static int list_few(struct tagging *t)
+{
+	struct found *f = t->f;
+	enum hash_algo algo = f->walk.odb->algo;
+	struct oid oid;
+	int ret = 0;
+
+	for (size_t i = 0; i < f->objects.nr && !ret; i++) {
+		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
+		ret = oidmap_put(&t->few, &oid, 0);
+	}
+	for (size_t bit = bitset_next(&f->packed, 0);
+	     bit < f->packed.bits && !ret;
+	     bit = bitset_next(&f->packed, bit + 1)) {
+		uint32_t idx_pos = bitmap_space_idx_pos(&f->space,
+							(uint32_t)bit);
+
+		oid_from_raw(&oid, bitmap_space_id(&f->space, idx_pos), algo);
+		ret = oidmap_put(&t->few, &oid, 0);
+	}
+	return ret;
+}
+
+static int tagging_init(struct tagging *t)
+{
+	struct found *f = t->f;
+	size_t nr = f->objects.nr + bitset_count(&f->packed);
+
+	if (f->objects.nr &&
+	    bitset_init(&t->others, objspace_end(&f->walk.space)) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < f->objects.nr; i++)
+		bitset_set(&t->others, f->objects.items[i].obj_pos);
+	if (nr <= FEW_MAX && !f->content)
+		return list_few(t);
+	return f->pb ? pack_bitmap_type_set(&t->unnamed, f->pb, BITMAP_TAGS)
+		     : 0;
+}
+
+static void tagging_release(struct tagging *t)
+{
+	bitset_release(&t->others);
+	oidmap_release(&t->few);
+	bitset_release(&t->unnamed);
+	free(t->unread);
+}
+
+/* The bit of an object; false: it has none. */
+static bool find_bit(const struct found *f, const struct oid *oid,
+		     uint32_t *bit)
+{
+	uint32_t idx_pos;
+
+	return f->space.odb &&
+	       bitmap_space_find(&f->space, oid->bytes, &idx_pos) &&
+	       bitmap_space_bit_of(&f->space, idx_pos, bit);
+}
+
+static bool is_sent(const struct tagging *t, const struct oid *oid)
+{
+	struct found *f = t->f;
+	uint32_t at;
+
+	if (find_is_prepared(f, oid))
+		return true;
+	if (find_bit(f, oid, &at))
+		return bitset_get(&f->packed, at);
+	return objspace_find(&f->walk.space, oid->bytes, &at) &&
+	       bitset_get(&t->others, at);
+}
+
+static void send_bit(struct found *f, uint32_t bit)
+{
+	if (!bitset_get(&f->packed_had, bit))
+		bitset_set(&f->packed, bit);
+}
+
+/* Send one tag more: by its bit if it has one. */
+static int send_tag(struct tagging *t, const struct oid *oid, uint32_t obj_pos)
+{
+	struct found *f = t->f;
+	uint32_t bit;
+
+	if (find_bit(f, oid, &bit)) {
+		send_bit(f, bit);
+		return 0;
+	}
+	if (bitset_get(&t->others, obj_pos) || find_is_prepared(f, oid))
+		return 0;
+	if (bitset_grow(&t->others, (size_t)obj_pos + 1) < 0 ||
+	    walk_items_append(&f->objects, obj_pos, OBJ_TAG, 0) < 0)
+		return error_nomem(t->err);
+	bitset_set(&t->others, obj_pos);
+	return 0;
+}
+
+/* Send what is a tag, and go to what it names. 0: that is no tag. */
+static int send_link(struct tagging *t, struct oid *at)
+{
+	struct walk *w = &t->f->walk;
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct tag_view tag;
+	uint32_t obj_pos;
+	int ret;
+
+	if (objspace_add(&w->space, at->bytes, &obj_pos) < 0)
+		return error_nomem(t->err);
+	ret = objspace_read(&w->space, w->reader, obj_pos, &obj, t->err);
+	if (ret < 0 || obj.type != OBJ_TAG)
+		goto out;
+	ret = tag_parse(&tag, obj.data, obj.len, w->odb->algo, t->err);
+	if (!ret)
+		ret = send_tag(t, at, obj_pos);
+	if (!ret) {
+		*at = tag.target;
+		ret = tag.target_type == OBJ_TAG;
+	}
+out:
+	odb_object_release(w->reader, &obj);
+	return ret;
+}
+
+static int send_chain(struct tagging *t, const struct oid *tag)
+{
+	struct oid at = *tag;
+	int ret;
+
+	do {
+		ret = send_link(t, &at);
+	} while (ret > 0);
+	return ret;
+}
+
+/*
+ * As take_tag() where tags of the index are many. Of one that is sent already
+ * all is known: it is wanted, or was named before.
+ */
+static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
+{
+	struct found *f = t->f;
+
+	if (!bitset_get(&t->unnamed, bit))
+		return 0;
+	bitset_unset(&t->unnamed, bit);
+	if (bitset_get(&f->packed, bit) || !is_sent(t, &tag->target))
+		return 0;
+	if (mem_grow(&t->unread, &t->unread_alloc, t->unread_nr + 1,
+		     sizeof(*t->unread)) < 0)
+		return error_nomem(t->err);
+	t->unread[t->unread_nr++] = tag->tag;
+	send_bit(f, bit);
+	return 0;
+}
+
+/* The tag and the tags it names, if its target is sent. */
+static int take_tag(void *ctx, const struct packing_tag *tag)
+{
+	struct tagging *t = ctx;
+	uint32_t bit;
+
+	if (t->few.nr && !oidmap_get(&t->few, &tag->target, &bit))
+		return 0;
+	if (t->unnamed.bits && find_bit(t->f, &tag->tag, &bit))
+		return defer(t, tag, bit);
+	if (is_sent(t, &tag->tag) || !is_sent(t, &tag->target))
+		return 0;
+	return send_chain(t, &tag->tag);
+}
+
+/* Look at all tags, unless it is known that no target is among the few. */
+static int visit(struct tagging *t)
+{
+	const struct packing_tags *tags = &t->f->request->tags;
+	int ret = 1;
+
+	if (t->few.nr && tags->may_have)
+		ret = tags->may_have(tags->ctx, &t->few, t->err);
+	return ret > 0 ? tags->each(tags->ctx, take_tag, t, t->err) : ret;
+}
+
+/* Read those that were put off, unless all tags have come by. */
+static int read_unread(struct tagging *t)
+{
+	int ret = 0;
+
+	if (bitset_is_empty(&t->unnamed))
+		return 0;
+	for (size_t i = 0; i < t->unread_nr && !ret; i++)
+		ret = send_chain(t, &t->unread[i]);
+	return ret;
+}
+
+int found_include_tags(struct found *found, struct error *err)
+{
+	const struct packing_tags *tags = &found->request->tags;
+	struct tagging t = {
+		.f = found,
+		.err = err,
+		.others = BITSET_INIT,
+		.few = OIDMAP_INIT,
+		.unnamed = BITSET_INIT,
+	};
+	int ret;
+
+	if (!tags->each || (!found->objects.nr && !found->content &&
+			    bitset_is_empty(&found->packed)))
+		return 0;
+	ret = tagging_init(&t) < 0 ? error_nomem(err) : visit(&t);
+	if (!ret)
+		ret = read_unread(&t);
+	tagging_release(&t);
+	return ret;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Newer versions of what the receiver has. Packs store the newest version of
+ * a file whole, and older ones as deltas against it: copied as it is stored, a
+ * fetch of one commit would get its files whole. So these are taken out of what
+ * is copied, with the older version beside them; and so are those whose stored
+ * base is not sent. Those that are not copied in any case, of other packs, only
+ * get the older version beside them.
+ *
+ * A delta for one costs the inflating of both versions, many times what copying
+ * costs. So there is a limit, and those come first that save most: trees, which
+ * deflate badly, before files.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "object/parse.h"
+#include "pack/entry.h"
+#include "packing/find-parts.h"
+#include "walk/treepair.h"
+
+/*
+ * Objects that are looked at, and bytes of those that are taken: more where
+ * history is cut, for of that there is little to send but newest versions, each
+ * of which would be whole. Most where it is one commit: of several, one has
+ * better bases in the others.
+ */
+#define VERSIONS_MAX 4096
+#define BYTES_MAX (UINT64_C(1) << 19)
+#define BYTES_MAX_OF_CUT (UINT64_C(1) << 22)
+#define BYTES_MAX_OF_ONE (UINT64_C(1) << 25)
+
+/* No bit: the object is listed. */
+#define LISTED UINT32_MAX
+
+/* An object that might be taken out, or is listed. */
+struct candidate {
+	struct walk_item item;
+	uint32_t old_pos;
+	uint32_t bit;   /* of `packed`, or LISTED */
+	uint32_t place; /* index into found->objects, if so */
+	uint64_t size;  /* inflated bytes */
+	uint64_t cost;  /* these for each byte that is saved, times 256 */
+};
+
+struct versions {
+	struct found *f;
+	struct candidate *candidates; /* owned */
+	size_t nr, alloc;
+	uint64_t bytes_max;
+	struct sort_item *listed; /* owned: places in found->objects, by
+				     obj_pos */
+	size_t listed_nr;
+	struct bitset noted; /* places of those that are candidates */
+};
+
+static int list_objects(struct versions *v)
+{
+	const struct walk_items *objects = &v->f->objects;
+
+	v->listed = mem_alloc(objects->nr, sizeof(*v->listed));
+	if (!v->listed || bitset_init(&v->noted, objects->nr) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < objects->nr; i++)
+		v->listed[i] = (struct sort_item){objects->items[i].obj_pos,
+						  (uint32_t)i};
+	v->listed_nr = objects->nr;
+	return sort_items(v->listed, v->listed_nr);
+}
+
+static bool find_listed(const struct versions *v, uint32_t obj_pos,
+			uint32_t *place)
+{
+	const struct sort_item *found = sort_find(v->listed, v->listed_nr,
+						  obj_pos);
+
+	if (found)
+		*place = found->value;
+	return found != NULL;
+}
+
+/* Whether an object is sent, or had: what is stored against it can go along. */
+static bool is_with_receiver(const struct versions *v,
+			     const struct odb_pack *pack, uint64_t off)
+{
+	const struct found *f = v->f;
+	const struct odb *odb = f->walk.odb;
+	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
+	uint32_t pack_pos, obj_pos, bit, ignored;
+
+	if (!rev || !pack_rev_find(rev, off, &pack_pos))
+		return false;
+	obj_pos = pack->first_pos + pack_rev_idx_pos(rev, pack_pos);
+	if (found_bit(f, obj_pos, &bit) &&
+	    (bitset_get(&f->packed, bit) || bitset_get(&f->packed_had, bit)))
+		return true;
+	if (!v->listed_nr)
+		return false;
+	if (odb->pack_nr > 1)
+		odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &obj_pos);
+	return find_listed(v, obj_pos, &ignored) || found_had(f, obj_pos);
+}
+
+/* Bytes of an entry as it is stored; 0 when its place is not known. */
+static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
+{
+	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
+	uint32_t pack_pos;
+
+	return rev && pack_rev_find(rev, off, &pack_pos)
+		       ? pack_rev_offset(rev, pack_pos + 1) - off
+		       : 0;
+}
+
+/* Where a candidate is stored; NULL: in no pack. */
+static const struct odb_pack *locate(const struct candidate *c,
+				     const struct found *f, uint64_t *off)
+{
+	const struct odb_pack *pack;
+	uint32_t idx_pos;
+
+	if (c->bit != LISTED)
+		return bitmap_space_locate(&f->space, c->bit, off);
+	if (c->item.obj_pos >= f->walk.space.packed_nr)
+		return NULL;
+	pack = odb_locate(f->walk.odb, c->item.obj_pos, &idx_pos);
+	*off = pack_idx_offset(&pack->pack->idx, idx_pos);
+	return pack;
+}
+
+/*
+ * Whether an object is to be sent, and no candidate yet: its bit, or its place
+ * in the list.
+ */
+static bool is_sent(struct candidate *c, const struct versions *v)
+{
+	const struct found *f = v->f;
+
+	if (found_bit(f, c->item.obj_pos, &c->bit) &&
+	    bitset_get(&f->packed, c->bit))
+		return true;
+	c->bit = LISTED;
+	return find_listed(v, c->item.obj_pos, &c->place) &&
+	       !bitset_test(&v->noted, c->place);
+}
+
+/*
+ * Whether it cannot be sent as a stored delta. If it is stored whole that saves
+ * having it inflated; else that will be done in any case.
+ */
+static bool needs_base(struct candidate *c, const struct versions *v)
+{
+	const struct found *f = v->f;
+	struct pack_entry entry;
+	uint64_t off, base_off, stored;
+	const struct odb_pack *p = locate(c, f, &off);
+
+	if (!p || pack_entry_at(&entry, p->pack, off, NULL) < 0)
+		return false;
+	if (entry.type != OBJ_OFS_DELTA && entry.type != OBJ_REF_DELTA) {
+		stored = stored_len(p, off);
+		c->size = entry.size;
+		c->cost = stored ? c->size * 256 / stored : UINT64_MAX;
+		return c->size < v->bytes_max;
+	}
+	return pack_entry_base(&base_off, p->pack, off, &entry, NULL) > 0 &&
+	       !is_with_receiver(v, p, base_off) &&
+	       !pack_reader_info(odb_reader_pack(f->walk.reader), p->pack, off,
+				 NULL, &c->size, NULL);
+}
+
+/*
+ * Whether an object in a tree of the receiver is surely had. An index that was
+ * asked for no more than the request needed may not have said so.
+ */
+static bool learn_had(struct found *f, uint32_t old_pos, enum object_type type)
+{
+	uint32_t bit;
+
+	if (old_pos >= f->walk.space.packed_nr)
+		return false;
+	if (!f->pb || !find_has_entries(f, type))
+		return found_had(f, old_pos);
+	if (found_bit(f, old_pos, &bit))
+		bitset_set(&f->packed_had, bit);
+	return true;
+}
+
+static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
+			enum object_type type, const char *path,
+			size_t path_len, struct error *err)
+{
+	struct versions *v = ctx;
+	struct found *f = v->f;
+	struct candidate c = {
+		.item = {.obj_pos = new_pos, .type = (uint8_t)type},
+		.old_pos = old_pos,
+	};
+
+	if (v->nr >= VERSIONS_MAX)
+		return 1;
+	if (!is_sent(&c, v) || !learn_had(f, old_pos, type) ||
+	    !needs_base(&c, v))
+		return 0;
+	c.item.name_hash = name_hash_add(0, path, path_len);
+	c.item.group = name_group_path(f->grouping, path, path_len);
+	if (mem_grow(&v->candidates, &v->alloc, v->nr + 1,
+		     sizeof(*v->candidates)) < 0)
+		return error_nomem(err);
+	v->candidates[v->nr++] = c;
+	if (c.bit == LISTED)
+		bitset_set(&v->noted, c.place);
+	else
+		bitset_unset(&f->packed, c.bit);
+	return 0;
+}
+
+/* Take an object out of what is copied, if it is, and note its version. */
+static int withhold(struct found *f, const struct candidate *c)
+{
+	struct found_version *version = &f->versions[f->version_nr];
+
+	version->object = c->place;
+	if (c->bit != LISTED) {
+		if (walk_items_add(&f->objects, &c->item) < 0)
+			return ERR_NOMEM;
+		version->object = f->objects.nr - 1;
+	}
+	version->old = c->item;
+	version->old.obj_pos = c->old_pos;
+	f->version_nr++;
+	return 0;
+}
+
+/* Take those that cost least for what they save; the others are copied. */
+static int choose(struct versions *v)
+{
+	struct found *f = v->f;
+	struct sort_item *order = mem_alloc(v->nr, sizeof(*order));
+	uint64_t left = v->bytes_max;
+	int ret = ERR_NOMEM;
+
+	f->versions = mem_alloc(v->nr, sizeof(*f->versions));
+	for (size_t i = 0; order && i < v->nr; i++)
+		order[i] = (struct sort_item){v->candidates[i].cost,
+					      (uint32_t)i};
+	if (order && f->versions)
+		ret = sort_items(order, v->nr);
+	for (size_t i = 0; i < v->nr && !ret; i++) {
+		const struct candidate *c = &v->candidates[order[i].value];
+
+		if (c->size > left) {
+			if (c->bit != LISTED)
+				bitset_set(&f->packed, c->bit);
+			continue;
+		}
+		left -= c->size;
+		ret = withhold(f, c);
+	}
+	free(order);
+	return ret;
+}
+
+static uint64_t bytes_max(const struct found *f)
+{
+	if (!f->request->shallow_nr)
+		return BYTES_MAX;
+	return f->walked_few_nr == 1 ? BYTES_MAX_OF_ONE : BYTES_MAX_OF_CUT;
+}
+
+/* Compare the trees of commits with those that the receiver has. */
+static int compare_trees(struct versions *v, const uint32_t *wants,
+			 size_t want_nr, const uint32_t *haves, size_t have_nr,
+			 struct error *err)
+{
+	struct walk *w = &v->f->walk;
+	const struct history_commit *commits = w->history.commits;
+	int ret = 0;
+
+	for (size_t i = 0; i < want_nr && !ret; i++)
+		for (size_t k = 0; k < have_nr && !ret; k++)
+			ret = treepair_run(&w->space, w->reader,
+					   commits[wants[i]].tree_pos,
+					   commits[haves[k]].tree_pos,
+					   note_version, v, err);
+	return ret;
+}
+
+int found_withhold_versions(struct found *found, struct error *err)
+{
+	struct versions v = {
+		.f = found,
+		.bytes_max = bytes_max(found),
+	};
+	struct history *h = &found->walk.history;
+	uint32_t newest[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];
+	const uint32_t *wants = newest;
+	size_t want_nr, have_nr;
+	int ret;
+
+	if (!found->boundary_nr ||
+	    (bitset_is_empty(&found->packed) && !found->objects.nr))
+		return 0;
+	ret = list_objects(&v) < 0 ? error_nomem(err) : 0;
+	if (!ret)
+		ret = found_newest(newest, &want_nr, h, found->wants,
+				   found->want_nr, err);
+	if (!ret)
+		ret = found_newest(haves, &have_nr, h, found->boundary,
+				   found->boundary_nr, err);
+	if (ret < 0)
+		goto out;
+	/* A client that deepens gets older ones, of all commits on the way. */
+	if (found->walked_few_nr) {
+		wants = found->walked_few;
+		want_nr = found->walked_few_nr;
+	}
+	ret = compare_trees(&v, wants, want_nr, haves, have_nr, err);
+	if (ret >= 0 && v.nr)
+		ret = choose(&v) < 0 ? error_nomem(err) : 0;
+out:
+	free(v.listed);
+	bitset_release(&v.noted);
+	free(v.candidates);
+	return ret < 0 ? ret : 0;
+}

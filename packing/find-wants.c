@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The wants of a client that has nothing, where they are many: an index knows
+ * which are commits and which are tags, so that none is looked at in the pack.
+ *
+ * Tags are not read either where the wants name all tags of the index, as all
+ * refs do: what stands between a tag and its target is wanted by itself then,
+ * and the target is told by the ref, as it is for who asks what tags peel to.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "object/oidmap.h"
+#include "packing/find-parts.h"
+
+/* A wanted tag of the index. */
+struct wanted_tag {
+	struct oid tag, target;
+	uint32_t obj_pos;
+	bool has_target; /* known */
+};
+
+struct wanting {
+	struct found *f;
+	struct walk_tips *tips;
+	struct error *err;
+	struct bitset commits;   /* by bit_pos */
+	struct bitset unwanted;  /* by bit_pos: tags that are not wanted */
+	struct wanted_tag *tags; /* owned */
+	size_t tag_nr, tag_alloc;
+	struct oidmap by_id; /* of tags */
+};
+
+/* The bit of an object, and its number; false: the index has it not. */
+static bool find_indexed(const struct wanting *w, const struct oid *oid,
+			 uint32_t *bit, uint32_t *obj_pos)
+{
+	const struct bitmap_space *space = &w->f->pb->space;
+	uint32_t idx_pos;
+
+	if (!bitmap_space_find(space, oid->bytes, &idx_pos) ||
+	    !bitmap_space_bit_of(space, idx_pos, bit))
+		return false;
+	/* Of several copies the index may have another than all others ask. */
+	if (w->f->walk.odb->pack_nr == 1)
+		return bitmap_space_obj(space, idx_pos, obj_pos);
+	return objspace_find(&w->f->walk.space, oid->bytes, obj_pos);
+}
+
+static int add_read(struct wanting *w, const struct oid *oid)
+{
+	return walk_add_tip_unread(&w->f->walk, w->tips, oid, w->err);
+}
+
+static int list_tag(struct wanting *w, const struct oid *oid, uint32_t obj_pos)
+{
+	if (mem_grow(&w->tags, &w->tag_alloc, w->tag_nr + 1, sizeof(*w->tags)) <
+		    0 ||
+	    oidmap_put(&w->by_id, oid, (uint32_t)w->tag_nr) < 0)
+		return error_nomem(w->err);
+	w->tags[w->tag_nr++] = (struct wanted_tag){.tag = *oid,
+						   .obj_pos = obj_pos};
+	return 0;
+}
+
+static int add_want(struct wanting *w, const struct oid *oid)
+{
+	uint32_t bit, obj_pos;
+
+	if (!find_indexed(w, oid, &bit, &obj_pos))
+		return add_read(w, oid);
+	if (bitset_test(&w->commits, bit))
+		return walk_add_commit_unread(&w->f->walk, w->tips, obj_pos,
+					      w->err);
+	if (!bitset_test(&w->unwanted, bit))
+		return add_read(w, oid);
+	bitset_unset(&w->unwanted, bit);
+	return list_tag(w, oid, obj_pos);
+}
+
+static int take_target(void *ctx, const struct packing_tag *tag)
+{
+	struct wanting *w = ctx;
+	uint32_t nr;
+
+	if (oidmap_get(&w->by_id, &tag->tag, &nr)) {
+		w->tags[nr].target = tag->target;
+		w->tags[nr].has_target = true;
+	}
+	return 0;
+}
+
+/* A tag, and what it names if that is a commit of the index. */
+static int add_tag(struct wanting *w, const struct wanted_tag *t)
+{
+	uint32_t bit, obj_pos;
+
+	if (!t->has_target || !find_indexed(w, &t->target, &bit, &obj_pos) ||
+	    !bitset_test(&w->commits, bit))
+		return add_read(w, &t->tag);
+	if (walk_items_append(&w->tips->others, t->obj_pos, OBJ_TAG, 0) < 0)
+		return error_nomem(w->err);
+	return walk_add_commit_unread(&w->f->walk, w->tips, obj_pos, w->err);
+}
+
+static int add_tags(struct wanting *w)
+{
+	const struct packing_tags *tags = &w->f->request->tags;
+	int ret = 0;
+
+	if (w->tag_nr && tags->each && bitset_is_empty(&w->unwanted))
+		ret = tags->each(tags->ctx, take_target, w, w->err);
+	for (size_t i = 0; i < w->tag_nr && !ret; i++)
+		ret = add_tag(w, &w->tags[i]);
+	return ret;
+}
+
+int find_wants(struct found *f, struct walk_tips *tips, struct error *err)
+{
+	const struct packing_request *r = f->request;
+	struct wanting w = {.f = f, .tips = tips, .err = err};
+	int ret = 0;
+
+	if (pack_bitmap_type_set(&w.commits, f->pb, BITMAP_COMMITS) < 0 ||
+	    pack_bitmap_type_set(&w.unwanted, f->pb, BITMAP_TAGS) < 0)
+		ret = error_nomem(err);
+	for (size_t i = 0; i < r->want_nr && !ret; i++)
+		ret = add_want(&w, &r->wants[i]);
+	if (!ret)
+		ret = add_tags(&w);
+	bitset_release(&w.commits);
+	bitset_release(&w.unwanted);
+	oidmap_release(&w.by_id);
+	free(w.tags);
+	return ret;
+}

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finding the objects of a request. What the receiver has at its boundary:
+ * find-boundary.c; bases of deltas: find-bases.c; what is known of each object:
+ * find-packed.c.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "pack-bitmap-answer.h"
+#include "packing/find-parts.h"
+#include "sys/thread.h"
+
+/* One object in as many makes a proof of the index little beside sending. */
+#define LARGE_RATIO 16
+
+/* So many commits of a cut history are all looked into for versions. */
+#define CUT_FEW_MAX 64
+
+/* So many wants are worth to ask an index what they are. */
+#define MANY_WANTS 64
+
+struct finding {
+	struct found *f;
+	const struct packing_send_options *options;
+	struct walk_tips wants, haves;
+	bool wants_by_index; /* what they are, was asked there */
+	struct pack_bitmap_result result;
+	struct sys_loop *proof; /* of the index, going on; or NULL */
+	struct error *warning;
+};
+
+/* Of who has nothing, only what bitmaps do not know is read. */
+static int read_wants(struct finding *g, struct error *err)
+{
+	const struct packing_request *r = g->f->request;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->want_nr && !ret; i++)
+		ret = r->have_nr ? walk_add_tip(&g->f->walk, &g->wants,
+						&r->wants[i], false, err)
+				 : walk_add_tip_unread(&g->f->walk, &g->wants,
+						       &r->wants[i], err);
+	return ret;
+}
+
+static int load_tips(struct finding *g, struct error *err)
+{
+	const struct packing_request *r = g->f->request;
+	int ret;
+
+	g->wants_by_index = g->f->pb && !r->have_nr && r->want_nr >= MANY_WANTS;
+	ret = g->wants_by_index ? find_wants(g->f, &g->wants, err)
+				: read_wants(g, err);
+	for (size_t i = 0; i < r->have_nr && !ret; i++)
+		ret = walk_add_tip(&g->f->walk, &g->haves, &r->haves[i], true,
+				   err);
+	return ret;
+}
+
+/*
+ * Where a walk stopped. The boundary of one that was cut may be nowhere near
+ * what the receiver has, which is then what it has said that it has.
+ */
+static int keep_walked_boundary(struct finding *g,
+				const struct revwalk_result *revs)
+{
+	struct found *f = g->f;
+
+	if (f->walk.shallow.nr &&
+	    find_boundary_add(f, g->haves.commits, g->haves.commit_nr) < 0)
+		return ERR_NOMEM;
+	return find_boundary_add(f, revs->boundary, revs->boundary_nr);
+}
+
+/* Drop what the receiver has in its boundary trees, perhaps elsewhere. */
+static void drop_had(struct found *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->objects.nr; i++)
+		if (!bitset_get(&f->had, f->objects.items[i].obj_pos))
+			f->objects.items[kept++] = f->objects.items[i];
+	f->objects.nr = kept;
+}
+
+/* The objects of the boundary's trees that are surely had, and no others. */
+static void forget_doubtful(struct found *f)
+{
+	if (filter_is_empty(f->request->filter))
+		return;
+	bitset_clear(&f->had);
+	for (size_t i = 0; i < f->boundary_objects.nr; i++)
+		bitset_set(&f->had, f->boundary_objects.items[i].obj_pos);
+}
+
+/* Any commit of a cut history may have versions of what the receiver has. */
+static void keep_few(struct found *f, struct revwalk_result *revs)
+{
+	if (revs->nr > CUT_FEW_MAX)
+		return;
+	f->walked_few = revs->commits;
+	f->walked_few_nr = revs->nr;
+	revs->commits = NULL;
+	revs->nr = revs->alloc = 0;
+}
+
+/* The i-th commit; in the order of a pack, where the walk has made one. */
+static uint32_t commit_at(const struct walk_result *result, size_t i)
+{
+	return result->parents_first ? walk_result_commit(result, i)
+				     : result->revs.commits[i];
+}
+
+static int take_walked(struct finding *g, struct walk_result *result,
+		       struct error *err)
+{
+	struct found *f = g->f;
+	const struct history *h = &f->walk.history;
+
+	for (size_t i = 0; i < result->revs.nr; i++)
+		if (walk_items_append(&f->objects,
+				      h->commits[commit_at(result, i)].obj_pos,
+				      OBJ_COMMIT, 0) < 0)
+			return error_nomem(err);
+	for (size_t i = 0; i < result->objects.nr; i++) {
+		const struct walk_item *item = &result->objects.items[i];
+
+		if (walk_items_add(&f->objects, item) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+/*
+ * What the receiver has: all, if the walk has found that out, or what is in
+ * the trees where it stopped.
+ */
+static int take_had(struct finding *g, struct walk_result *result,
+		    struct error *err)
+{
+	struct found *f = g->f;
+	int ret;
+
+	if (keep_walked_boundary(g, &result->revs) < 0)
+		return error_nomem(err);
+	if (result->had.bits) {
+		f->had = result->had;
+		f->had_all = true;
+		result->had = (struct bitset)BITSET_INIT;
+		return 0;
+	}
+	ret = find_boundary_collect_near(f, &g->wants, err);
+	if (ret < 0)
+		return ret;
+	drop_had(f);
+	forget_doubtful(f);
+	return 0;
+}
+
+/*
+ * Of a history that is cut, trees are wanted of commits whose parents are not:
+ * to compare each with its parents would mean to go through all of those.
+ */
+static int find_by_walk(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	bool is_cut = f->walk.shallow.nr;
+	struct walk_result result = WALK_RESULT_INIT;
+	struct walk_options options = {
+		.objects = true,
+		.set_only = is_cut,
+		.exclude_boundary = is_cut,
+		.exclude_had = is_cut && filter_is_empty(f->request->filter),
+		.had_beside = true,
+		.threads = g->options->threads,
+		.progress = g->options->progress,
+		.filter = f->request->filter,
+		.grouping = f->grouping,
+		.missing_blobs = f->request->promised_missing,
+	};
+	int ret = walk_enumerate(&result, &f->walk, &g->wants, &g->haves,
+				 &options, err);
+
+	if (!ret && f->request->promised_missing)
+		ret = found_drop_promised(&result.objects, &f->walk, err);
+	f->commits_walked = (uint32_t)result.revs.nr;
+	f->unnamed = is_cut && !result.parents_first;
+	if (!ret)
+		ret = take_walked(g, &result, err);
+	if (!ret && f->request->thin)
+		ret = take_had(g, &result, err);
+	if (!ret && is_cut)
+		keep_few(f, &result.revs);
+	walk_result_release(&result);
+	return ret ? ret : found_include_tags(f, err);
+}
+
+/* Make the answer of a query that of the request. */
+static int take_result(struct finding *g)
+{
+	struct found *f = g->f;
+
+	f->space = f->pb->space;
+	f->packed = g->result.packed;
+	f->packed_had = g->result.had;
+	f->objects = g->result.others;
+	f->bitmaps_used = g->result.bitmaps_used;
+	f->pseudo_merges_used = g->result.pseudo_merges_used;
+	f->commits_walked = g->result.commits_walked;
+	g->result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
+	return find_boundary_add(f, g->haves.commits, g->haves.commit_nr);
+}
+
+/* As before take_result(). */
+static void forget_result(struct found *f)
+{
+	bitset_release(&f->packed);
+	bitset_release(&f->packed_had);
+	free(f->objects.items);
+	f->objects = (struct walk_items){0};
+	f->space = (struct bitmap_space){0};
+	f->boundary_nr = 0;
+	f->bitmaps_used = f->pseudo_merges_used = f->commits_walked = 0;
+}
+
+static int run_proof(void *ctx, unsigned thread_nr, size_t task_nr,
+		     struct error *err)
+{
+	return pack_bitmap_prove(ctx, err);
+}
+
+static int start_proof(struct finding *g, struct error *err)
+{
+	unsigned threads = g->options->threads;
+
+	return sys_loop_start(&g->proof, threads ? threads : sys_cpu_nr(), 1,
+			      run_proof, g->f->pb, err);
+}
+
+/*
+ * Whether the answer is likely to be large: who has nothing asks for a history.
+ * (Trees and blobs by themselves are asked for by who left them out.)
+ */
+static bool is_clone(const struct finding *g)
+{
+	return !g->f->request->have_nr && g->wants.commit_nr;
+}
+
+/*
+ * Add tags to a large answer while the index is proven: what either takes
+ * grows with the repository, and a client waits for both. ERR_CORRUPT in *why
+ * is the index, which is not to be believed then.
+ */
+static int complete_proven(struct finding *g, struct error *why,
+			   struct error *err)
+{
+	struct error tags_err = ERROR_INIT;
+	int ret = g->proof ? 0 : start_proof(g, err), tags;
+
+	if (ret < 0)
+		return ret;
+	tags = found_include_tags(g->f, &tags_err);
+	ret = sys_loop_finish(g->proof, why);
+	g->proof = NULL;
+	if (ret < 0 || !tags)
+		return ret;
+	if (err)
+		*err = tags_err;
+	return tags;
+}
+
+/*
+ * Ask the index; where much will be sent, see whether it is right. 1: it is
+ * better not asked. An error in *why is of the index.
+ */
+static int query(struct finding *g, struct error *why, struct error *err)
+{
+	struct found *f = g->f;
+	const struct pack_bitmap_query query = {
+		.filter = f->request->filter,
+		.inexact = !g->options->exact,
+		.plan = &f->plan,
+	};
+	int ret = pack_bitmap_query(&g->result, f->pb, &f->walk, &g->wants,
+				    &g->haves, &query, why);
+
+	if (ret)
+		return ret;
+	if (take_result(g) < 0)
+		return error_nomem(err);
+	if (bitset_count(&f->packed) <= f->packed.bits / LARGE_RATIO)
+		return found_include_tags(f, err);
+	return complete_proven(g, why, err);
+}
+
+/* What an index said is forgotten, and the index too. 0 or negative. */
+static int set_aside(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+
+	pack_bitmap_result_release(&g->result);
+	forget_result(f);
+	pack_bitmap_close(f->pb);
+	f->pb = NULL;
+	if (!g->wants_by_index)
+		return 0;
+	walk_tips_release(&g->wants);
+	g->wants = (struct walk_tips)WALK_TIPS_INIT;
+	return read_wants(g, err);
+}
+
+/* Why the index is not asked; NULL: it is. */
+static const char *why_no_bitmap(const struct found *f)
+{
+	if (!f->request->use_bitmap)
+		return "bitmaps are not to be used";
+	if (f->request->shallow_nr)
+		return "the client's history is cut";
+	return pack_bitmap_answer_unfit(&f->walk, f->request->filter);
+}
+
+/* Open the index if there is one that fits. 0 or ERR_NOMEM. */
+static int open_index(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	int ret;
+
+	f->no_bitmap = why_no_bitmap(f);
+	if (f->no_bitmap)
+		return 0;
+	ret = pack_bitmap_open(&f->pb, f->walk.odb, g->warning);
+	if (!ret)
+		f->no_bitmap = "there is no bitmap index";
+	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+}
+
+/* 1 when answered, 0 when walking has to do it. */
+static int find_by_bitmap(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	struct error why = ERROR_INIT;
+	int ret;
+
+	if (!f->pb)
+		return 0;
+	ret = is_clone(g) ? start_proof(g, err) : 0;
+	if (!ret)
+		ret = query(g, &why, err);
+	sys_loop_cancel(g->proof);
+	if (!ret)
+		return 1;
+	if (ret < 0 && !why.code)
+		return ret;
+	/*
+	 * A broken index is the caller's to warn about; the answer is not. What
+	 * is missing may only be missing behind a have: the walk will tell.
+	 */
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret == ERR_CORRUPT)
+		*g->warning = why;
+	if (ret > 0)
+		f->no_bitmap = f->plan.reason;
+	return set_aside(g, err);
+}
+
+/* 1 when answered, 0 when walking has to do it. */
+static int find_by_preparation(struct finding *g, struct error *err)
+{
+	struct found *f = g->f;
+	const struct packing_request *r = f->request;
+	int ret;
+
+	if (!g->options->use_prepared || !packing_copies_spans(g->options) ||
+	    !r->use_bitmap || !r->ofs_delta || r->elsewhere)
+		return 0;
+	ret = find_prepared(f, err);
+	if (ret > 0)
+		f->no_bitmap = "the answer is prepared";
+	return ret;
+}
+
+const struct pack_rev *find_order(struct pack *pack, size_t wanted,
+				  struct error *err)
+{
+	const struct pack_rev *rev = pack_get_rev_unproven(pack, err);
+
+	if (!rev || find_is_few(pack, wanted) ||
+	    (!rev->owned && !pack_check_rev(pack, rev, NULL)))
+		return rev;
+	return pack_get_rev(pack, err);
+}
+
+static const struct odb_pack *largest_pack(const struct odb *odb)
+{
+	const struct odb_pack *largest = odb->pack_nr ? &odb->packs[0] : NULL;
+
+	for (uint32_t i = 1; i < odb->pack_nr; i++)
+		if (odb->packs[i].pack->idx.nr > largest->pack->idx.nr)
+			largest = &odb->packs[i];
+	return largest;
+}
+
+/* Move the pack's objects out of the list, into the set. */
+static int split_objects(struct found *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		struct walk_item *item = &f->objects.items[i];
+		uint32_t bit;
+
+		if (!found_bit(f, item->obj_pos, &bit)) {
+			f->objects.items[kept++] = *item;
+			continue;
+		}
+		bitset_set(&f->packed, bit);
+		if (walk_items_add(&f->walked, item) < 0)
+			return ERR_NOMEM;
+	}
+	f->objects.nr = kept;
+	return 0;
+}
+
+/* Whether some of what was found is in a pack. Of much, it is not asked. */
+static bool has_some(const struct found *f, const struct odb_pack *pack)
+{
+	const struct odb *odb = f->walk.odb;
+	uint32_t idx_pos;
+
+	if (!find_is_few(pack->pack, f->objects.nr))
+		return true;
+	for (size_t i = 0; i < f->objects.nr; i++) {
+		uint32_t obj_pos = f->objects.items[i].obj_pos;
+
+		if (obj_pos >= odb->packed_nr)
+			continue;
+		if (obj_pos - pack->first_pos < pack->pack->idx.nr ||
+		    pack_idx_find(&pack->pack->idx, odb_oid_raw(odb, obj_pos),
+				  &idx_pos))
+			return true;
+	}
+	return false;
+}
+
+/* Divide what a walk has found as a bitmap query does. */
+static int split_packed(struct found *f, struct error *err)
+{
+	const struct odb *odb = f->walk.odb;
+	const struct odb_pack *pack = largest_pack(odb);
+	const struct pack_rev *rev;
+	uint32_t nr;
+
+	if (!pack || !has_some(f, pack))
+		return 0;
+	nr = pack->pack->idx.nr;
+	rev = find_order(pack->pack, f->objects.nr, err);
+	if (!rev)
+		return ERR_NOMEM;
+	f->space = bitmap_space_of_pack(odb, pack, rev);
+	if (!find_is_few(pack->pack, f->objects.nr) &&
+	    bitmap_space_table_init(&f->bits, &f->space) < 0)
+		return error_nomem(err);
+	if (bitset_init(&f->packed, nr) < 0 ||
+	    bitset_init(&f->packed_had, nr) < 0 || split_objects(f) < 0)
+		return error_nomem(err);
+	for (size_t at = bitset_next(&f->had, 0); at < f->had.bits;
+	     at = bitset_next(&f->had, at + 1)) {
+		uint32_t bit;
+
+		if (found_bit(f, (uint32_t)at, &bit))
+			bitset_set(&f->packed_had, bit);
+	}
+	return 0;
+}
+
+/* 1, or negative. */
+static int find_by_search(struct finding *g, struct error *err)
+{
+	int ret = open_index(g, err);
+
+	if (!ret)
+		ret = load_tips(g, err);
+	if (!ret)
+		ret = find_by_bitmap(g, err);
+	return ret ? ret : find_by_walk(g, err);
+}
+
+int found_open(struct found *found, const struct odb *odb,
+	       const struct packing_request *request,
+	       const struct packing_send_options *options,
+	       struct error *warning, struct error *err)
+{
+	struct finding g = {
+		.f = found,
+		.options = options,
+		.wants = WALK_TIPS_INIT,
+		.haves = WALK_TIPS_INIT,
+		.result = PACK_BITMAP_RESULT_INIT,
+		.warning = warning,
+	};
+	int ret;
+
+	*found = (struct found){
+		.request = request,
+		.grouping = options->grouping,
+		.plan = {.strategy = options->strategy},
+	};
+	ret = walk_open(&found->walk, odb, request->shallow,
+			request->shallow_nr, err);
+	if (ret < 0)
+		return ret;
+	history_poll(&found->walk.history, options->progress);
+	ret = find_by_preparation(&g, err);
+	if (!ret)
+		ret = find_by_search(&g, err);
+	if (ret >= 0 && !found->space.odb && !found->content)
+		ret = split_packed(found, err);
+	if (found->pb)
+		found->grouping = NAME_GROUP_NONE;
+	found->wants = g.wants.commits;
+	found->want_nr = g.wants.commit_nr;
+	g.wants.commits = NULL;
+	walk_tips_release(&g.wants);
+	walk_tips_release(&g.haves);
+	pack_bitmap_result_release(&g.result);
+	if (ret < 0)
+		found_close(found);
+	return ret < 0 ? ret : 0;
+}
+
+void found_close(struct found *found)
+{
+	pack_bitmap_close(found->pb);
+	prepared_close(&found->prepared);
+	bitmap_space_table_release(&found->bits);
+	bitset_release(&found->packed);
+	bitset_release(&found->packed_had);
+	free(found->objects.items);
+	free(found->walked.items);
+	free(found->boundary_objects.items);
+	free(found->versions);
+	free(found->wants);
+	free(found->walked_few);
+	free(found->boundary);
+	bitset_release(&found->had);
+	walk_close(&found->walk);
+}

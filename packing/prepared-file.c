@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of prepared answers, there and back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/hash.h"
+#include "pack/pack.h"
+#include "packing/prepared.h"
+
+static const char magic[] = "PREP";
+
+enum { VERSION = 2, RUN_LEN = 16 };
+
+/* A file that is being taken apart. */
+struct parsing {
+	struct prepared *p;
+	struct cursor c;
+	size_t run_nr; /* taken */
+	const char *name;
+	struct error *err;
+};
+
+static int corrupt(const struct parsing *g, const char *what)
+{
+	return error_set(g->err, ERR_CORRUPT, "%s: %s", g->name, what);
+}
+
+static bool take_oid(struct parsing *g, struct oid *oid)
+{
+	const uint8_t *raw;
+
+	if (!cursor_bytes(&g->c, &raw, hash_len(g->p->algo)))
+		return false;
+	oid_from_raw(oid, raw, g->p->algo);
+	return true;
+}
+
+/* A run that begins behind the one before it. */
+static int parse_run(struct parsing *g, uint64_t *end)
+{
+	struct prepared_run *run = &g->p->runs[g->run_nr];
+
+	if (!cursor_be64(&g->c, &run->off) || !cursor_be64(&g->c, &run->len))
+		return corrupt(g, "ends within a run");
+	if (run->off <= *end || !run->len || run->len > UINT64_MAX - run->off)
+		return corrupt(g, "runs are not in order");
+	*end = run->off + run->len;
+	g->run_nr++;
+	return 0;
+}
+
+static int parse_content(struct parsing *g, struct prepared_content *content)
+{
+	uint64_t end = PACK_HEADER_LEN - 1;
+	uint32_t run_nr;
+	int ret = 0;
+
+	if (!take_oid(g, &content->checksum) ||
+	    !cursor_be32(&g->c, &content->object_nr) ||
+	    !cursor_be32(&g->c, &run_nr))
+		return corrupt(g, "ends within an answer");
+	if (!run_nr || run_nr > content->object_nr)
+		return corrupt(g, "runs without objects");
+	content->runs = g->p->runs + g->run_nr;
+	content->run_nr = run_nr;
+	for (uint32_t i = 0; i < run_nr && !ret; i++)
+		ret = parse_run(g, &end);
+	return ret;
+}
+
+static int parse_answer(struct parsing *g, struct prepared_answer *answer)
+{
+	int ret;
+
+	if (!cursor_u8(&g->c, &answer->request.kind) ||
+	    !take_oid(g, &answer->request.id))
+		return corrupt(g, "ends within an answer");
+	ret = parse_content(g, &answer->plain);
+	if (!ret)
+		ret = parse_content(g, &answer->tagged);
+	if (!ret)
+		ret = ewah_view_parse(&answer->along, &g->c, g->err);
+	if (!ret && answer->along.bits > g->p->tag_nr)
+		ret = corrupt(g, "a tag comes along that is not listed");
+	return ret;
+}
+
+static int parse_header(struct parsing *g, uint16_t *nr)
+{
+	struct prepared *p = g->p;
+	const uint8_t *start;
+
+	if (!cursor_bytes(&g->c, &start, 6) || memcmp(start, magic, 4) != 0 ||
+	    start[4] != VERSION)
+		return corrupt(g, "not a file of prepared answers");
+	if (start[5] != (uint8_t)p->algo)
+		return corrupt(g, "wrong hash function");
+	if (!cursor_be16(&g->c, nr) || !cursor_be32(&g->c, &p->tag_nr) ||
+	    !take_oid(g, &p->pack_checksum))
+		return corrupt(g, "ends within its header");
+	if (p->tag_nr > cursor_left(&g->c) / hash_len(p->algo) ||
+	    !cursor_bytes(&g->c, &p->tags, p->tag_nr * hash_len(p->algo)))
+		return corrupt(g, "ends within its tags");
+	return 0;
+}
+
+/* The lengths of what is there bound what is allocated. */
+static int parse_answers(struct parsing *g, uint16_t nr)
+{
+	struct prepared *p = g->p;
+	size_t left = cursor_left(&g->c);
+	int ret = 0;
+
+	if (nr > left)
+		return corrupt(g, "ends within an answer");
+	p->answers = mem_calloc(nr, sizeof(*p->answers));
+	p->runs = mem_alloc(left / RUN_LEN + 1, sizeof(*p->runs));
+	if (!p->answers || !p->runs)
+		return error_nomem(g->err);
+	for (; p->nr < nr && !ret; p->nr++)
+		ret = parse_answer(g, &p->answers[p->nr]);
+	if (!ret && cursor_left(&g->c))
+		ret = corrupt(g, "bytes after the last answer");
+	return ret;
+}
+
+int prepared_parse(struct prepared *p, const void *bytes, size_t len,
+		   enum hash_algo algo, const char *name, struct error *err)
+{
+	struct parsing g = {
+		.p = p,
+		.c = cursor_make(bytes, len),
+		.name = name,
+		.err = err,
+	};
+	uint16_t nr = 0;
+	int ret;
+
+	*p = (struct prepared)PREPARED_INIT;
+	p->algo = algo;
+	ret = hash_check_trailer(bytes, len, algo, name, err);
+	if (ret < 0)
+		return ret;
+	g.c.end -= hash_len(algo);
+	ret = parse_header(&g, &nr);
+	if (!ret)
+		ret = parse_answers(&g, nr);
+	if (ret < 0)
+		prepared_close(p);
+	return ret;
+}
+
+static int write_content(struct buf *out, enum hash_algo algo,
+			 const struct prepared_content *content)
+{
+	int ret = buf_append(out, content->checksum.bytes, hash_len(algo));
+
+	if (!ret)
+		ret = buf_append_be32(out, content->object_nr);
+	if (!ret)
+		ret = buf_append_be32(out, (uint32_t)content->run_nr);
+	for (size_t i = 0; i < content->run_nr && !ret; i++) {
+		ret = buf_append_be64(out, content->runs[i].off);
+		if (!ret)
+			ret = buf_append_be64(out, content->runs[i].len);
+	}
+	return ret;
+}
+
+static int write_answer(struct buf *out, enum hash_algo algo,
+			const struct prepared_answer *answer)
+{
+	int ret = buf_append_char(out, (char)answer->request.kind);
+
+	if (!ret)
+		ret = buf_append(out, answer->request.id.bytes, hash_len(algo));
+	if (!ret)
+		ret = write_content(out, algo, &answer->plain);
+	if (!ret)
+		ret = write_content(out, algo, &answer->tagged);
+	return ret ? ret : ewah_view_write(out, &answer->along);
+}
+
+int prepared_write(struct buf *out, const struct prepared *p)
+{
+	size_t start = out->len, id_len = hash_len(p->algo);
+	uint8_t header[12];
+	int ret;
+
+	memcpy(header, magic, 4);
+	header[4] = VERSION;
+	header[5] = (uint8_t)p->algo;
+	store_be16(header + 6, (uint16_t)p->nr);
+	store_be32(header + 8, p->tag_nr);
+	ret = buf_append(out, header, sizeof(header));
+	if (!ret)
+		ret = buf_append(out, p->pack_checksum.bytes, id_len);
+	if (!ret && p->tag_nr)
+		ret = buf_append(out, p->tags, p->tag_nr * id_len);
+	for (size_t i = 0; i < p->nr && !ret; i++)
+		ret = write_answer(out, p->algo, &p->answers[i]);
+	return ret < 0 ? ret : hash_append_trailer(out, start, p->algo, NULL);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Sending what is prepared. */
+#include "pack/copy.h"
+#include "packing/prepared.h"
+
+/* Bytes that are sent before a meter is told. */
+#define METER_BYTES ((uint64_t)8 << 20)
+
+struct sending {
+	struct pack_copy copy;
+	struct pack_writer *writer;
+	double objects_per_byte; /* entries are taken to be of one length */
+	uint64_t done;           /* bytes */
+	struct progress *progress;
+};
+
+static int put(struct sending *s, uint64_t start, uint64_t end,
+	       struct error *err)
+{
+	uint64_t told = (uint64_t)((double)s->done * s->objects_per_byte), now;
+	int ret = pack_copy_put(&s->copy, s->writer, start, end, err);
+
+	if (ret < 0)
+		return ret;
+	s->done += end - start;
+	now = (uint64_t)((double)s->done * s->objects_per_byte);
+	return progress_step(s->progress, now - told, err);
+}
+
+static int put_run(struct sending *s, const struct prepared_run *run,
+		   struct error *err)
+{
+	uint64_t end = run->off + run->len, next;
+	int ret = 0;
+
+	for (uint64_t at = run->off; at < end && !ret; at = next) {
+		next = end - at < METER_BYTES ? end : at + METER_BYTES;
+		ret = put(s, at, next, err);
+	}
+	return ret;
+}
+
+int prepared_send(const struct prepared_content *content,
+		  const struct pack *pack, struct pack_writer *writer,
+		  struct progress *progress, struct error *err)
+{
+	uint64_t bytes = prepared_bytes(content);
+	struct sending s = {
+		.writer = writer,
+		.objects_per_byte = content->object_nr / (double)bytes,
+		.progress = progress,
+	};
+	int ret = 0;
+
+	pack_copy_open(&s.copy, pack, writer, bytes);
+	for (size_t i = 0; i < content->run_nr && !ret; i++)
+		ret = put_run(&s, &content->runs[i], err);
+	pack_copy_close(&s.copy);
+	return ret;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Going up stored chains of deltas, past what is not sent. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "packing/item-index.h"
+#include "packing/relate-chains.h"
+#include "packing/relate.h"
+
+/* A delta saves at least so much of the object, as one that is searched for. */
+#define POOR_RATIO 2
+
+/* One that may be searched for has to save more, unless there is little. */
+#define GOOD_RATIO 4
+#define LITTLE 1024
+
+/* Of deltas; packs have none that are longer. */
+#define CHAIN_MAX 4096
+
+struct chains {
+	struct relating r;
+	const struct relate_chains_options *options;
+	const struct odb *odb;
+	struct item_index item_of;
+	struct sort_item *orphans; /* owned: items, in the order of their
+				      packs */
+	size_t nr;
+	uint32_t *heirs; /* owned: by obj_pos of what is not to be written, an
+			    item plus 1: its external one, or the first that
+			    came past it; 0: none */
+};
+
+/* Whether an item would be inflated though it is in a pack. */
+static bool is_candidate(const struct packing_item *item)
+{
+	return item->how == PACKING_WHOLE && !item->is_external &&
+	       !item->no_delta && item->pack_nr != PACKING_NO_ITEM;
+}
+
+/*
+ * From an object of a pack to its stored base: 1; 0: it has none; or negative.
+ */
+static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
+{
+	const struct packs *packs = c->options->packs;
+	struct packs_stored stored;
+	int ret = packs_stored(&stored, packs, pack_nr, *idx_pos, NULL);
+
+	if (ret < 0 || (stored.entry.type != OBJ_OFS_DELTA &&
+			stored.entry.type != OBJ_REF_DELTA))
+		return ret;
+	return packs_base(idx_pos, packs, pack_nr, *idx_pos, &stored, NULL);
+}
+
+/* What an item's chain begins with; in one without end, anything. */
+static uint32_t root_of(const struct chains *c, const struct packing_item *item)
+{
+	const struct odb_pack *pack = &c->odb->packs[item->pack_nr];
+	uint32_t idx_pos = item->obj_pos - pack->first_pos;
+
+	for (int i = 0; i < CHAIN_MAX; i++)
+		if (go_up(c, item->pack_nr, &idx_pos) <= 0)
+			break;
+	return pack->first_pos + idx_pos;
+}
+
+/*
+ * Those that are made from one object stand together, and a base before what is
+ * made from it, so that what they have in common is inflated once.
+ */
+static int list_orphans(struct chains *c, const struct packing_items *items)
+{
+	int ret;
+
+	c->orphans = mem_alloc(items->nr, sizeof(*c->orphans));
+	if (!c->orphans)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < items->nr; i++) {
+		struct pack *pack;
+
+		if (!is_candidate(&items->items[i]))
+			continue;
+		c->orphans[c->nr++] = (struct sort_item){
+			odb_offset(c->odb, items->items[i].obj_pos, &pack),
+			(uint32_t)i,
+		};
+	}
+	ret = sort_items(c->orphans, c->nr);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < c->nr; i++)
+		c->orphans[i].key = root_of(c,
+					    &items->items[c->orphans[i].value]);
+	return sort_items(c->orphans, c->nr);
+}
+
+/* The number of an object of a pack, by which items know it. */
+static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
+			   uint32_t idx_pos)
+{
+	uint32_t obj_pos = c->odb->packs[pack_nr].first_pos + idx_pos;
+
+	if (c->odb->pack_nr > 1)
+		odb_find_raw(c->odb, odb_oid_raw(c->odb, obj_pos), &obj_pos);
+	return obj_pos;
+}
+
+/* Whether an object on the chain, or an heir of it, is a base. */
+static bool find_base(const struct chains *c, struct relate_pair *pair,
+		      uint32_t obj_pos)
+{
+	const struct relate_chains_options *o = c->options;
+
+	pair->old.obj_pos = obj_pos;
+	pair->base = item_index_get(&c->item_of, obj_pos);
+	if (pair->base == PACKING_NO_ITEM && c->heirs[obj_pos])
+		pair->base = c->heirs[obj_pos] - 1;
+	if (pair->base == PACKING_NO_ITEM)
+		return o->is_base && o->is_base(o->base_ctx, obj_pos);
+	pair->old.obj_pos = c->r.items->items[pair->base].obj_pos;
+	return true;
+}
+
+/*
+ * Whether a base is, by way of others, a delta against the item: chains that
+ * are broken come back to where they began, and packs that have the same
+ * objects may store them as deltas of each other.
+ */
+static bool is_made_from(const struct packing_items *items, uint32_t base,
+			 uint32_t item)
+{
+	while (base != PACKING_NO_ITEM && base != item)
+		base = items->items[base].base;
+	return base == item;
+}
+
+/*
+ * Go up to the first base. Every object on the way has this item for its heir
+ * then, so that a chain which comes back to itself ends too.
+ */
+static int climb(struct chains *c, struct relate_pair *pair, uint32_t *top)
+{
+	const struct packing_item *item = &c->r.items->items[pair->item];
+	uint32_t pack_nr = item->pack_nr;
+	uint32_t idx_pos = item->obj_pos - c->odb->packs[pack_nr].first_pos;
+	int ret;
+
+	while ((ret = go_up(c, pack_nr, &idx_pos)) > 0) {
+		*top = obj_pos_of(c, pack_nr, idx_pos);
+		if (find_base(c, pair, *top))
+			break;
+		c->heirs[*top] = pair->item + 1;
+	}
+	return ret;
+}
+
+static uint64_t max_delta_len(const struct packing_item *item)
+{
+	uint64_t poor = item->size / POOR_RATIO;
+	uint64_t good = item->size / GOOD_RATIO;
+
+	if (!item->retry || poor < LITTLE)
+		return poor;
+	return good < LITTLE ? LITTLE : good;
+}
+
+static int relate_orphan(struct chains *c, uint32_t item_nr)
+{
+	const struct packing_item *item = &c->r.items->items[item_nr];
+	struct relate_pair pair = {
+		.item = item_nr,
+		.base = PACKING_NO_ITEM,
+		.old = {.type = item->type, .name_hash = item->name_hash},
+	};
+	uint32_t top;
+	int ret = climb(c, &pair, &top);
+
+	if (ret <= 0 || is_made_from(c->r.items, pair.base, item_nr))
+		return ret == ERR_NOMEM ? ret : 0;
+	ret = relate_pair(&c->r, &pair, max_delta_len(item));
+	if (!ret && pair.base != PACKING_NO_ITEM && !c->heirs[top])
+		c->heirs[top] = pair.base + 1;
+	return ret;
+}
+
+static int relate_orphans(struct chains *c)
+{
+	uint64_t limit = c->options->cache_size;
+	int ret = item_index_init(&c->item_of, c->r.items);
+
+	if (ret < 0)
+		return ret;
+	c->heirs = mem_calloc(c->odb->packed_nr, sizeof(*c->heirs));
+	if (!c->heirs)
+		ret = ERR_NOMEM;
+	for (size_t i = 0; i < c->nr && !ret && (!limit || c->r.kept < limit);
+	     i++)
+		ret = relate_orphan(c, c->orphans[i].value);
+	free(c->heirs);
+	item_index_release(&c->item_of);
+	return ret;
+}
+
+int relate_chains(struct packing_items *items,
+		  const struct relate_chains_options *options,
+		  struct error *err)
+{
+	struct chains c = {.options = options, .odb = items->space->odb};
+	int ret = list_orphans(&c, items);
+
+	if (!ret && c.nr) {
+		ret = relating_init(&c.r, items, options->reader,
+				    options->compression);
+		if (!ret)
+			ret = relate_orphans(&c);
+		relating_release(&c.r);
+	}
+	free(c.orphans);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+/* Whether the pack that an item is in stores it as a delta. */
+static bool is_stored_delta(const struct packing_item *item,
+			    const struct packs *packs)
+{
+	const struct odb_pack *pack = &packs->odb->packs[item->pack_nr];
+	struct packs_stored stored;
+
+	return !packs_stored(&stored, packs, item->pack_nr,
+			     item->obj_pos - pack->first_pos, NULL) &&
+	       (stored.entry.type == OBJ_OFS_DELTA ||
+		stored.entry.type == OBJ_REF_DELTA);
+}
+
+/* What the search will have in its windows, by type and name hash. */
+static size_t list_kinds(struct sort_item *kinds,
+			 const struct packing_items *items)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < items->nr; i++) {
+		const struct packing_item *item = &items->items[i];
+
+		if (item->is_external || item->how == PACKING_WHOLE ||
+		    item->how == PACKING_COPY)
+			kinds[nr++] = (struct sort_item){
+				(uint64_t)item->type << 32 | item->name_hash,
+				(uint32_t)i,
+			};
+	}
+	return nr;
+}
+
+int relate_retry(struct packing_items *items, const struct packs *packs,
+		 struct error *err)
+{
+	struct sort_item *kinds = mem_alloc(items->nr, sizeof(*kinds));
+	size_t nr = kinds ? list_kinds(kinds, items) : 0;
+	int ret = kinds ? sort_items(kinds, nr) : ERR_NOMEM;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct packing_item *item = &items->items[kinds[i].value];
+
+		/* Without a name hash, a tree is a root and a blob unknown. */
+		if (is_candidate(item) &&
+		    (item->name_hash || item->type == OBJ_TREE) &&
+		    ((i && kinds[i - 1].key == kinds[i].key) ||
+		     (i + 1 < nr && kinds[i + 1].key == kinds[i].key)))
+			item->retry = is_stored_delta(item, packs);
+	}
+	free(kinds);
+	return ret < 0 ? error_nomem(err) : 0;
+}

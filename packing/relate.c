@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Deltas between pairs of objects that are known to be alike. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pack/delta.h"
+#include "packing/relate.h"
+
+/* What a delta takes besides: the id of a base. */
+#define OVERHEAD 20
+
+int relating_init(struct relating *r, struct packing_items *items,
+		  struct odb_reader *reader, int compression)
+{
+	*r = (struct relating){
+		.items = items,
+		.reader = reader,
+		.deflater = deflater_new(compression),
+		.stream = BUF_INIT,
+	};
+	return r->deflater ? 0 : ERR_NOMEM;
+}
+
+void relating_release(struct relating *r)
+{
+	deflater_free(r->deflater);
+	buf_release(&r->stream);
+}
+
+/* Append the item of a base that has none. */
+static int add_base(struct relating *r, struct relate_pair *pair)
+{
+	const struct walk_item *old = &pair->old;
+
+	if (packing_items_append(r->items, old->obj_pos, old->type,
+				 old->name_hash, true) < 0)
+		return ERR_NOMEM;
+	pair->base = (uint32_t)(r->items->nr - 1);
+	return 0;
+}
+
+static int keep(struct relating *r, struct relate_pair *pair, const void *delta,
+		size_t len)
+{
+	struct packing_item *item;
+
+	buf_reset(&r->stream);
+	if (deflater_append(r->deflater, &r->stream, delta, len) < 0 ||
+	    (pair->base == PACKING_NO_ITEM && add_base(r, pair) < 0))
+		return ERR_NOMEM;
+	item = &r->items->items[pair->item];
+	item->delta = mem_alloc(r->stream.len, 1);
+	if (!item->delta)
+		return ERR_NOMEM;
+	memcpy(item->delta, r->stream.data, r->stream.len);
+	item->delta_len = (uint32_t)r->stream.len;
+	item->delta_size = (uint32_t)len;
+	item->how = PACKING_DELTA;
+	item->base = pair->base;
+	r->kept += r->stream.len;
+	return 0;
+}
+
+static int make(struct relating *r, struct relate_pair *pair, uint64_t max_len,
+		const struct odb_object *obj, const struct odb_object *old)
+{
+	void *delta = NULL;
+	size_t len;
+	int ret;
+
+	if (max_len <= OVERHEAD || obj->len > UINT32_MAX ||
+	    old->len > UINT32_MAX || obj->type != pair->old.type ||
+	    old->type != pair->old.type)
+		return 0;
+	ret = delta_create_near(old->data, old->len, obj->data, obj->len,
+				max_len - OVERHEAD, &delta, &len);
+	if (!ret)
+		ret = keep(r, pair, delta, len);
+	free(delta);
+	return ret < 0 ? ret : 0;
+}
+
+int relate_pair(struct relating *r, struct relate_pair *pair, uint64_t max_len)
+{
+	uint32_t obj_pos = r->items->items[pair->item].obj_pos;
+	struct objspace *space = r->items->space;
+	struct odb_object obj = ODB_OBJECT_INIT, old = ODB_OBJECT_INIT;
+	int ret = objspace_read(space, r->reader, obj_pos, &obj, NULL);
+
+	if (!ret)
+		ret = objspace_read(space, r->reader, pair->old.obj_pos, &old,
+				    NULL);
+	if (!ret)
+		ret = make(r, pair, max_len, &obj, &old);
+	odb_object_release(r->reader, &old);
+	odb_object_release(r->reader, &obj);
+	/* What cannot be read is left to who has to read it. */
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static int relate_version(struct relating *r,
+			  const struct found_version *version)
+{
+	struct relate_pair pair = {
+		.item = (uint32_t)version->object,
+		.base = PACKING_NO_ITEM,
+		.old = version->old,
+	};
+	const struct packing_item *item = &r->items->items[version->object];
+
+	if (item->how != PACKING_COPY && item->how != PACKING_WHOLE)
+		return 0;
+	return relate_pair(r, &pair, item->size / 2);
+}
+
+int relate_versions(struct packing_items *items, struct found *found,
+		    int compression, struct error *err)
+{
+	struct relating r;
+	int ret;
+
+	if (!found->version_nr)
+		return 0;
+	ret = relating_init(&r, items, found->walk.reader, compression);
+	for (size_t i = 0; i < found->version_nr && !ret; i++)
+		ret = relate_version(&r, &found->versions[i]);
+	relating_release(&r);
+	return ret < 0 ? error_nomem(err) : 0;
+}

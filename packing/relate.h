@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Deltas against objects that the receiver is known to have or to get: each
+ * against one base, without a search for the best of many.
+ */
+#ifndef PACKING_RELATE_H
+#define PACKING_RELATE_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "pack/inflate.h"
+#include "packing/find.h"
+#include "packing/items.h"
+
+/* What makes such deltas. */
+struct relating {
+	struct packing_items *items; /* borrowed */
+	struct odb_reader *reader;   /* borrowed */
+	struct deflater *deflater;   /* owned */
+	struct buf stream;
+	uint64_t kept; /* bytes of deltas that were made */
+};
+
+/* An item, and the object that it is like. */
+struct relate_pair {
+	uint32_t item;
+	uint32_t base;        /* item; PACKING_NO_ITEM: none yet for `old` */
+	struct walk_item old; /* the base's object */
+};
+
+/* 0 or ERR_NOMEM; release in any case. */
+int relating_init(struct relating *r, struct packing_items *items,
+		  struct odb_reader *reader, int compression);
+void relating_release(struct relating *r);
+
+/*
+ * Make a planned item a delta against the other of its pair, where that is at
+ * most max_len bytes, the id of the base included; if there is no item for that
+ * one, an external one is appended and noted in the pair. An item for which
+ * this will not do, or that cannot be read, stays as it is. 0 or ERR_NOMEM.
+ */
+int relate_pair(struct relating *r, struct relate_pair *pair, uint64_t max_len);
+
+/*
+ * Make planned items that would be sent whole deltas against the versions that
+ * `found` knows for them, where that is at most half their size. 0 or
+ * ERR_NOMEM.
+ */
+int relate_versions(struct packing_items *items, struct found *found,
+		    int compression, struct error *err);
+
+#endif

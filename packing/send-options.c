@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of making packs, from configuration. */
+#include <string.h>
+#include <strings.h>
+
+#include "packing/send.h"
+#include "repo/config.h"
+
+static void load_u64(const struct config *config, const char *key,
+		     uint64_t *out, int *ret, struct error *err)
+{
+	int found = *ret < 0 ? 0 : config_u64(config, key, out, err);
+
+	if (found < 0)
+		*ret = found;
+}
+
+/* A zlib level: core.compression, then pack.compression. */
+static int load_compression(int *level, const struct config *config,
+			    struct error *err)
+{
+	static const char *const keys[] = {
+		"core.compression",
+		"pack.compression",
+	};
+
+	*level = -1;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		int64_t value;
+		int found = config_i64(config, keys[i], &value, err);
+
+		if (found < 0)
+			return found;
+		if (!found)
+			continue;
+		if (value < -1 || value > 9)
+			return error_set(err, ERR_INVALID,
+					 "bad zlib compression level %lld",
+					 (long long)value);
+		*level = (int)value;
+	}
+	return 0;
+}
+
+static unsigned at_most(uint64_t value, unsigned max)
+{
+	return value < max ? (unsigned)value : max;
+}
+
+/* A boolean, "single", which is true, or "multi". */
+static int load_span_reuse(struct packing_send_options *options,
+			   const struct config *config, struct error *err)
+{
+	const char *key = "pack.allowpackreuse";
+	const char *value = config_string(config, key);
+
+	options->reuse_all_packs = value && !strcasecmp(value, "multi");
+	if (value &&
+	    (!strcasecmp(value, "single") || !strcasecmp(value, "multi")))
+		return 0;
+	if (config_bool(config, key, &options->reuse_spans, NULL) < 0)
+		return error_set(err, ERR_INVALID,
+				 "invalid pack.allowPackReuse value: '%s'",
+				 value);
+	return 0;
+}
+
+/* pack.usePathWalk, which feature.experimental turns on. */
+static int load_grouping(enum name_grouping *grouping,
+			 const struct config *config, struct error *err)
+{
+	bool by_path = false;
+	int ret = config_bool(config, "feature.experimental", &by_path, err);
+
+	if (ret >= 0)
+		ret = config_bool(config, "pack.usepathwalk", &by_path, err);
+	*grouping = by_path ? NAME_GROUP_PATH : NAME_GROUP_NONE;
+	return ret < 0 ? ret : 0;
+}
+
+/* How objects are found where there is a bitmap index. */
+static int load_strategy(struct packing_send_options *options,
+			 const struct config *config, struct error *err)
+{
+	const char *name = config_string(config, "gitreach.bitmapstrategy");
+	bool boundary = true;
+	int ret = config_bool(config, "pack.usebitmapboundarytraversal",
+			      &boundary, err);
+
+	options->exact = !boundary;
+	if (ret < 0)
+		return ret;
+	if (name && bitmap_strategy_parse(&options->strategy, name) < 0)
+		return error_set(err, ERR_INVALID,
+				 "gitreach.bitmapStrategy: '%s' is none", name);
+	return 0;
+}
+
+int packing_send_options_load(struct packing_send_options *options,
+			      const struct repo *repo, struct error *err)
+{
+	const struct config *config = &repo->config;
+	uint64_t threads = 0, window = 10, depth = 50;
+	int ret = load_compression(&options->compression, config, err);
+
+	*options = (struct packing_send_options){
+		.compression = options->compression,
+		.delta_cache_size = UINT64_C(256) << 20,
+		.big_file_threshold = UINT64_C(512) << 20,
+		.reuse_spans = true,
+		.reuse_delta = true,
+		.reuse_object = true,
+		.use_prepared = true,
+	};
+	load_u64(config, "pack.threads", &threads, &ret, err);
+	load_u64(config, "pack.window", &window, &ret, err);
+	load_u64(config, "pack.depth", &depth, &ret, err);
+	load_u64(config, "pack.windowmemory", &options->window_memory, &ret,
+		 err);
+	load_u64(config, "pack.deltacachesize", &options->delta_cache_size,
+		 &ret, err);
+	load_u64(config, "pack.deltacachelimit", &options->delta_cache_limit,
+		 &ret, err);
+	load_u64(config, "core.bigfilethreshold", &options->big_file_threshold,
+		 &ret, err);
+	options->threads = at_most(threads, PACKING_MAX_THREADS);
+	options->window = at_most(window, PACKING_MAX_WINDOW);
+	options->depth = at_most(depth, PACKING_MAX_DEPTH);
+	if (ret >= 0)
+		ret = load_span_reuse(options, config, err);
+	if (ret >= 0)
+		ret = load_strategy(options, config, err);
+	return ret < 0 ? ret : load_grouping(&options->grouping, config, err);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making a pack for a receiver: find the objects (find.c), copy spans of
+ * stored packs (reuse.c), then write what is left item by item.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "packing/delta-search.h"
+#include "packing/find.h"
+#include "packing/plan.h"
+#include "packing/relate-chains.h"
+#include "packing/relate.h"
+#include "packing/reuse.h"
+#include "packing/send.h"
+#include "packing/write.h"
+#include "sys/clock.h"
+#include "sys/thread.h"
+#include "sys/trace.h"
+
+struct send {
+	const struct odb *odb;
+	const struct packing_request *request;
+	const struct packing_send_options *options;
+	struct packing_report *report;
+	struct found found;
+	struct packing_items items;
+	struct packs packs;
+	struct bitset sent; /* by bit_pos: copied in spans; no words: none */
+	unsigned window;    /* candidates that the search compares with; 0:
+			       there is none. Known when items are planned */
+};
+
+/* What items may be deltas against, besides each other. */
+static bool is_base(void *ctx, uint32_t odb_pos)
+{
+	const struct send *s = ctx;
+	uint32_t bit;
+
+	if (s->sent.bits && found_bit(&s->found, odb_pos, &bit) &&
+	    bitset_get(&s->sent, bit))
+		return true;
+	return s->request->thin && found_had(&s->found, odb_pos);
+}
+
+static int add_item(void *ctx, const struct walk_item *object)
+{
+	struct send *s = ctx;
+
+	return packing_items_add(&s->items, object);
+}
+
+static int load_items(struct send *s, struct error *err)
+{
+	const struct walk_items *objects = &s->found.objects;
+
+	for (size_t i = 0; i < objects->nr; i++)
+		if (add_item(s, &objects->items[i]) < 0)
+			return error_nomem(err);
+	return 0;
+}
+
+/* What the pack could not send as stored joins the items. */
+static int load_left_over(struct send *s, const struct bitset *left_over,
+			  struct error *err)
+{
+	return found_each_packed(&s->found, left_over, add_item, s, err);
+}
+
+/* Objects of a pack that had enough to choose bases from. */
+#define SETTLED_MIN 1000
+
+/* Whether search is spared, and the receiver has nothing. */
+static bool spares(const struct send *s)
+{
+	return s->options->spare_search && !s->request->have_nr;
+}
+
+/*
+ * Whether a tip is sent to such a one without its history: of each file one
+ * version, so that there is little to be found.
+ */
+static bool is_without_history(const struct send *s)
+{
+	return spares(s) && s->request->shallow_nr &&
+	       s->found.commits_walked <= 1;
+}
+
+/*
+ * Whether more than half of what is sent has to be made anew, or is stored
+ * whole where nobody has looked for a base: files may be alike there.
+ */
+static bool is_mostly_unsettled(const struct send *s)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->items.nr; i++) {
+		const struct packing_item *item = &s->items.items[i];
+
+		nr += item->how == PACKING_WHOLE ||
+		      (item->how == PACKING_COPY && !item->settled);
+	}
+	return nr > (s->items.nr + s->report->pack_reused) / 2;
+}
+
+static void choose_window(struct send *s)
+{
+	bool spared = is_without_history(s) && !is_mostly_unsettled(s);
+
+	s->window = spared ? 0 : s->options->window;
+}
+
+static int plan(struct send *s, struct error *err)
+{
+	struct plan_options options = {
+		.reuse_delta = s->options->reuse_delta,
+		.reuse_object = s->options->reuse_object,
+		.threads = s->options->threads,
+		.big_file_threshold = s->options->big_file_threshold,
+		.settled_min = spares(s) ? SETTLED_MIN : 0,
+	};
+
+	if (s->request->thin || s->sent.bits) {
+		options.is_base = is_base;
+		options.base_ctx = s;
+	}
+	return plan_items(&s->items, &s->packs, &options, err);
+}
+
+static int search(struct send *s, struct error *err)
+{
+	struct delta_search_options options = {
+		.threads = s->options->threads,
+		.window = s->window,
+		.depth = s->options->depth,
+		.grouping = s->found.grouping,
+		.window_memory = s->options->window_memory,
+		.cache_size = s->options->delta_cache_size,
+		.cache_limit = s->options->delta_cache_limit,
+		.big_file_threshold = s->options->big_file_threshold,
+		.compression = s->options->compression,
+		.retry_same_pack = !s->options->reuse_delta,
+		.progress = s->options->progress,
+	};
+
+	return delta_search_run(&s->items, &options, err);
+}
+
+/* A phase begins; the time. */
+static uint64_t begin(const struct send *s, const char *label)
+{
+	trace_region_enter(s->odb->repo->trace, "pack-objects", label);
+	return sys_clock_ns();
+}
+
+/* It has ended; how long it took. */
+static uint64_t end(const struct send *s, const char *label, uint64_t start)
+{
+	trace_region_leave(s->odb->repo->trace, "pack-objects", label);
+	return sys_clock_ns() - start;
+}
+
+/* Stored deltas that lost their base get another from along their chain. */
+static int relate_orphans(struct send *s, struct error *err)
+{
+	struct relate_chains_options options = {
+		.packs = &s->packs,
+		.reader = s->found.walk.reader,
+		.is_base = is_base,
+		.base_ctx = s,
+		.compression = s->options->compression,
+		.cache_size = s->options->delta_cache_size,
+	};
+
+	return relate_chains(&s->items, &options, err);
+}
+
+/*
+ * What is likely to be a good base, for each of those that need one. What the
+ * receiver has at the boundary is looked for last, as chains leave little to be
+ * searched; but where history is cut that is much, and what there is to be
+ * found decides which ones are searched at all.
+ */
+static int relate(struct send *s, struct error *err)
+{
+	bool keeps_deltas = s->options->reuse_delta;
+	bool thin = s->request->thin, is_cut = s->request->shallow_nr;
+	int ret = relate_versions(&s->items, &s->found, s->options->compression,
+				  err);
+
+	if (ret < 0 || !s->window)
+		return ret;
+	ret = found_name_items(&s->found, &s->items, err);
+	if (!ret && thin && is_cut)
+		ret = found_add_bases(&s->found, &s->items, err);
+	if (!ret && is_cut && !s->request->have_nr && s->sent.bits)
+		ret = found_add_sent(&s->found, &s->items, is_base, s, err);
+	if (!ret && keeps_deltas)
+		ret = relate_retry(&s->items, &s->packs, err);
+	if (!ret && keeps_deltas)
+		ret = relate_orphans(s, err);
+	if (!ret && thin && !is_cut)
+		ret = found_add_bases(&s->found, &s->items, err);
+	return ret;
+}
+
+/* Bytes of what is read to be stored anew. */
+static uint64_t bytes_to_read(const struct send *s)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < s->items.nr; i++)
+		if (s->items.items[i].how == PACKING_WHOLE)
+			bytes += s->items.items[i].size;
+	return bytes;
+}
+
+static int prepare(struct send *s, struct error *err)
+{
+	uint64_t start = begin(s, "prepare-pack");
+	int ret = plan(s, err);
+
+	choose_window(s);
+	if (!ret)
+		ret = progress_ask(s->options->progress, "Reading objects",
+				   bytes_to_read(s), err);
+	if (!ret)
+		ret = relate(s, err);
+	if (!ret)
+		ret = search(s, err);
+	s->report->search_ns += end(s, "prepare-pack", start);
+	return ret;
+}
+
+/* Plan, search and write everything that was not copied in spans. */
+static int send_items(struct send *s, struct pack_writer *writer,
+		      struct progress *progress, struct error *err)
+{
+	struct write_options options = {
+		.ofs_delta = s->request->ofs_delta,
+		.compression = s->options->compression,
+		.progress = progress,
+	};
+	struct write_report report = {0};
+	uint32_t *order = NULL;
+	uint64_t start;
+	size_t nr = 0;
+	int ret = prepare(s, err);
+
+	if (ret < 0)
+		return ret;
+	start = begin(s, "write-pack-file");
+	order = write_order(&s->items, &nr);
+	ret = !order ? error_nomem(err)
+		     : write_items(&s->items, order, &nr, &s->packs, writer,
+				   &options, &report, err);
+	free(order);
+	s->report->write_ns += end(s, "write-pack-file", start);
+	s->report->objects += report.objects;
+	s->report->deltas += report.deltas;
+	s->report->reused += report.reused;
+	s->report->reused_deltas += report.reused_deltas;
+	s->report->bytes_verbatim += report.bytes_verbatim;
+	s->report->bytes_recompressed += report.bytes_recompressed;
+	return ret;
+}
+
+static int send_spans(struct send *s, struct pack_writer *writer,
+		      struct progress *progress, struct error *err)
+{
+	const struct found *f = &s->found;
+	struct reuse_request request = {
+		.space = &f->space,
+		.want = &f->packed,
+		.had = s->request->thin && f->packed_had.bits ? &f->packed_had
+							      : NULL,
+		.all_packs = s->options->reuse_all_packs,
+		.ofs_delta = s->request->ofs_delta,
+		.progress = progress,
+	};
+	struct reuse_report report = {0};
+	struct bitset left_over = BITSET_INIT;
+	uint64_t start = begin(s, "reuse-pack");
+	int ret = reuse_write(&left_over, &request, writer, &report, err);
+
+	s->report->reuse_ns += end(s, "reuse-pack", start);
+	if (!ret && !bitset_is_empty(&left_over)) {
+		ret = load_left_over(s, &left_over, err);
+		if (!ret && bitset_copy(&s->sent, &f->packed) < 0)
+			ret = error_nomem(err);
+		bitset_andnot(&s->sent, &left_over);
+	}
+	s->report->objects += report.objects;
+	s->report->pack_reused += report.objects;
+	s->report->packs_reused += report.packs;
+	s->report->bytes_verbatim += report.bytes_verbatim;
+	bitset_release(&left_over);
+	return ret;
+}
+
+/* Without wants: a header and a checksum. */
+static int send_nothing(struct send *s, struct pack_sink sink,
+			struct error *err)
+{
+	struct pack_writer writer;
+	struct oid checksum;
+	int ret = pack_writer_init(&writer, sink, 0, s->odb->algo, false, err);
+
+	s->report->strategy = "nothing";
+	s->report->no_bitmap = "nothing is wanted";
+	if (!ret)
+		ret = pack_writer_finish(&writer, &checksum, err);
+	pack_writer_release(&writer);
+	return ret;
+}
+
+static int send_content(struct send *s, struct pack_writer *writer,
+			struct progress *progress, struct error *err)
+{
+	const struct prepared_content *content = s->found.content;
+	uint64_t start = begin(s, "reuse-pack");
+	int ret = prepared_send(content, s->found.content_pack->pack, writer,
+				progress, err);
+
+	s->report->reuse_ns += end(s, "reuse-pack", start);
+	s->report->objects += content->object_nr;
+	s->report->pack_reused += content->object_nr;
+	s->report->packs_reused++;
+	s->report->bytes_verbatim += prepared_bytes(content);
+	return ret;
+}
+
+/*
+ * What is sent as it is stored, and nothing else, ends as it is known: nothing
+ * is hashed, and what a disk has damaged does not get a checksum that says it
+ * is right.
+ */
+static void expect_checksum(const struct send *s, struct pack_writer *writer)
+{
+	writer->has_checksum = s->found.content && !s->items.nr;
+	if (writer->has_checksum)
+		writer->checksum = s->found.content->checksum;
+}
+
+static int send_all(struct send *s, struct pack_sink sink, struct error *err)
+{
+	struct pack_writer writer;
+	struct progress progress;
+	struct oid checksum;
+	const struct prepared_content *content = s->found.content;
+	size_t packed = bitset_count(&s->found.packed);
+	size_t nr = (content ? content->object_nr : 0) + packed + s->items.nr;
+	int ret;
+
+	if (nr > UINT32_MAX)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "more objects than a pack can hold");
+	ret = pack_writer_init(&writer, sink, (uint32_t)nr, s->odb->algo, false,
+			       err);
+	writer.counts_only = s->options->counts_only;
+	expect_checksum(s, &writer);
+	progress_start(&progress, s->options->write_progress, "Writing objects",
+		       nr);
+	if (!ret && content)
+		ret = send_content(s, &writer, &progress, err);
+	if (!ret && packed && packing_copies_spans(s->options))
+		ret = send_spans(s, &writer, &progress, err);
+	else if (!ret && packed)
+		ret = load_left_over(s, &s->found.packed, err);
+	if (!ret && s->items.nr)
+		ret = send_items(s, &writer, &progress, err);
+	if (!ret)
+		ret = pack_writer_finish(&writer, &checksum, err);
+	progress_stop(&progress);
+	pack_writer_release(&writer);
+	return ret;
+}
+
+static int find(struct send *s, struct error *err)
+{
+	const struct found *f = &s->found;
+	struct packing_report *r = s->report;
+	uint64_t start = begin(s, "enumerate-objects");
+	int ret = found_open(&s->found, s->odb, s->request, s->options,
+			     &r->warning, err);
+
+	r->count_ns = end(s, "enumerate-objects", start);
+	if (ret < 0)
+		return ret;
+	r->used_bitmap = f->pb != NULL;
+	r->strategy = f->answer           ? "prepared"
+		      : !f->pb            ? "walk"
+		      : f->commits_walked ? "bitmap+walk"
+					  : "bitmap";
+	r->no_bitmap = f->no_bitmap;
+	r->plan = f->plan;
+	r->bitmaps_used = f->bitmaps_used;
+	r->pseudo_merges_used = f->pseudo_merges_used;
+	r->commits_walked = f->commits_walked;
+	return 0;
+}
+
+/* `s` has found something, or nothing was asked for. */
+static int leave_out(struct send *s, struct error *err)
+{
+	const struct packing_elsewhere *elsewhere = s->request->elsewhere;
+	bool *left_out = mem_calloc(elsewhere->nr, sizeof(*left_out));
+	int ret = 0;
+
+	if (!left_out)
+		return error_nomem(err);
+	if (s->request->want_nr)
+		ret = found_leave_out(&s->found, elsewhere->oids, elsewhere->nr,
+				      left_out, err);
+	if (!ret)
+		ret = elsewhere->tell(elsewhere->ctx, left_out, err);
+	free(left_out);
+	return ret;
+}
+
+static int look_for_stored(struct send *s, struct error *err)
+{
+	int ret = 0;
+
+	if (s->request->ofs_delta && packing_copies_spans(s->options))
+		ret = found_look_for_stored(&s->found, s->options->use_prepared,
+					    err);
+	if (s->found.content == &s->found.whole)
+		s->report->strategy = "stored pack";
+	return ret;
+}
+
+int packing_send(const struct odb *odb, const struct packing_request *request,
+		 const struct packing_send_options *options,
+		 struct pack_sink sink, struct packing_report *report,
+		 struct error *err)
+{
+	struct send s = {.odb = odb,
+			 .request = request,
+			 .options = options,
+			 .report = report};
+	int ret;
+
+	*report = (struct packing_report){.warning = ERROR_INIT};
+	if (!request->want_nr) {
+		ret = request->elsewhere ? leave_out(&s, err) : 0;
+		return ret ? ret : send_nothing(&s, sink, err);
+	}
+	ret = find(&s, err);
+	if (ret < 0)
+		return ret;
+	packing_items_init(&s.items, &s.found.walk.space);
+	ret = packs_init(&s.packs, odb, err);
+	if (!ret && request->elsewhere)
+		ret = leave_out(&s, err);
+	if (!ret && request->thin && options->window &&
+	    packing_copies_spans(options))
+		ret = found_withhold_versions(&s.found, err);
+	if (!ret)
+		ret = look_for_stored(&s, err);
+	if (!ret)
+		ret = load_items(&s, err);
+	if (!ret)
+		ret = send_all(&s, sink, err);
+	bitset_release(&s.sent);
+	packing_items_release(&s.items);
+	packs_release(&s.packs);
+	found_close(&s.found);
+	return ret;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The order in which items are written. */
+#include "base/mem.h"
+#include "packing/write.h"
+
+struct ordering {
+	const struct packing_items *list;
+	uint8_t *placed;
+	uint32_t *out;
+	size_t nr;
+};
+
+/* Place an item, its chain of unplaced bases first. */
+static void place(struct ordering *o, uint32_t item)
+{
+	const struct packing_item *items = o->list->items;
+	size_t first = o->nr, last;
+
+	for (uint32_t at = item;
+	     at != PACKING_NO_ITEM && !o->placed[at] && !items[at].is_external;
+	     at = items[at].base) {
+		o->placed[at] = 1;
+		o->out[o->nr++] = at;
+	}
+	/* Collected from the delta down to its base: turn round. */
+	for (last = o->nr; last > first + 1; first++) {
+		uint32_t swap = o->out[first];
+
+		o->out[first] = o->out[--last];
+		o->out[last] = swap;
+	}
+}
+
+/* Places in the order, by what an item is: core or not, type, rank. */
+#define RANK_BITS 3
+#define CLASS_NR (2 << (2 + RANK_BITS))
+
+/*
+ * The tip, then layer by layer. What other tips than HEAD's have besides comes
+ * first, so that HEAD's part of the tip stands beside what else HEAD reaches.
+ */
+static unsigned rank_of(const struct islands *islands, uint32_t obj_pos)
+{
+	enum islands_layer layer = islands_layer(islands, obj_pos);
+
+	if (islands_in_tip(islands, obj_pos))
+		return layer == ISLANDS_LAYER_HEAD;
+	return 2 + (unsigned)layer;
+}
+
+static unsigned class_of(const struct packing_items *list,
+			 const struct packing_item *item)
+{
+	static const uint8_t ranks[] = {
+		[OBJ_COMMIT] = 0,
+		[OBJ_TAG] = 1,
+		[OBJ_TREE] = 2,
+		[OBJ_BLOB] = 3,
+	};
+	bool outside = list->islands &&
+		       list->islands->core != ISLANDS_NO_CORE &&
+		       !islands_in_core(list->islands, item->obj_pos);
+
+	return (unsigned)outside << (2 + RANK_BITS) |
+	       (unsigned)ranks[item->type] << RANK_BITS |
+	       rank_of(list->islands, item->obj_pos);
+}
+
+/* The items by class, in each as in the list: NULL when out of memory. */
+static uint32_t *sort_by_class(const struct packing_items *list)
+{
+	uint32_t *sorted = mem_alloc(list->nr, sizeof(*sorted));
+	size_t starts[CLASS_NR + 1] = {0};
+
+	if (!sorted)
+		return NULL;
+	for (size_t i = 0; i < list->nr; i++)
+		starts[class_of(list, &list->items[i]) + 1]++;
+	for (size_t c = 1; c <= CLASS_NR; c++)
+		starts[c] += starts[c - 1];
+	for (size_t i = 0; i < list->nr; i++)
+		sorted[starts[class_of(list, &list->items[i])]++] = (uint32_t)i;
+	return sorted;
+}
+
+uint32_t *write_order(const struct packing_items *list, size_t *nr)
+{
+	struct ordering o = {.list = list};
+	uint32_t *sorted = sort_by_class(list);
+
+	o.placed = mem_calloc(list->nr, 1);
+	o.out = mem_alloc(list->nr, sizeof(*o.out));
+	if (!sorted || !o.placed || !o.out) {
+		free(sorted);
+		free(o.placed);
+		free(o.out);
+		return NULL;
+	}
+	for (size_t i = 0; i < list->nr; i++)
+		place(&o, sorted[i]);
+	free(sorted);
+	free(o.placed);
+	*nr = o.nr;
+	return o.out;
+}
