@@ -280,13 +280,18 @@ int session_peel_ref(struct session *s, const struct ref *ref,
 		*peeled = ref->peeled;
 		return ref->is_tag;
 	}
+	if (s->knows_no_tag && oid_equal(&s->no_tag, &ref->oid))
+		return 0;
 	ret = session_open_walk(s, err);
 	if (ret < 0)
 		return ret;
 	if (odb_info(s->walk.reader, &ref->oid, &type, NULL, NULL) < 0)
 		return warn_missing(s, ref);
-	if (type != OBJ_TAG)
+	if (type != OBJ_TAG) {
+		s->no_tag = ref->oid;
+		s->knows_no_tag = true;
 		return 0;
+	}
 	if (odb_peel(s->walk.reader, &ref->oid, peeled, &type, NULL) < 0)
 		return warn_missing(s, ref);
 	return 1;

@@ -67,6 +67,8 @@ struct session {
 	bool walk_is_open;
 	struct refview refs;
 	bool refs_are_open;
+	struct oid no_tag;       /* what was last looked at and is none, */
+	bool knows_no_tag;       /* if anything was */
 	struct visible *visible; /* owned: with config.is_limit */
 	uint64_t refs_before;    /* looked at by earlier requests */
 };
@@ -101,7 +103,8 @@ void session_warn(struct session *s, const struct error *warning);
  * What a ref peels to: 1 with *peeled set for a tag, 0 for anything else, or
  * negative. A ref to an object that is missing is 0 too, with a warning: it
  * is advertised like any other, since a client that prunes would take its
- * absence for its deletion. Costs nothing when packed-refs knows the answer.
+ * absence for its deletion. Costs nothing when packed-refs knows the answer, or
+ * the ref before named the same.
  */
 int session_peel_ref(struct session *s, const struct ref *ref,
 		     struct oid *peeled, struct error *err);
