@@ -15,9 +15,9 @@
 #include "builtin/pack-objects-packs.h"
 #include "builtin/revargs.h"
 #include "builtin/stdin-lines.h"
+#include "packing/send.h"
 #include "repack/pack-job.h"
 #include "walk/ref-tips.h"
-#include "packing/send.h"
 #include "repo/odb.h"
 
 /* One run of the command. */

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "repack/named-packs.h"
-#include "repack/newpack.h"
 #include "packing/send.h"
 #include "packing/write.h"
+#include "repack/named-packs.h"
+#include "repack/newpack.h"
 #include "sys/progress.h"
 
 #define PACKING_UNSET UINT64_MAX

@@ -2,8 +2,8 @@
 /* Writing cruft packs. */
 #include "base/mem.h"
 #include "pack/mtimes.h"
-#include "repack/cruft.h"
 #include "packing/names.h"
+#include "repack/cruft.h"
 #include "repo/config.h"
 
 struct cruft {

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "islands/network-member.h"
 #include "islands/network-refs.h"
-#include "repack/network-stats.h"
 #include "packing/send.h"
+#include "repack/network-stats.h"
 
 static int ignore(void *ctx, const void *bytes, size_t len, struct error *err)
 {

@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "islands/islands.h"
 #include "islands/network-member.h"
+#include "packing/packs.h"
 #include "repack/network-sync.h"
 #include "repack/network-verify.h"
-#include "packing/packs.h"
 #include "repack/roots.h"
 
 struct verify {

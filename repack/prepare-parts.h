@@ -4,9 +4,9 @@
 #define REPACK_PREPARE_PARTS_H
 
 #include "packing/find.h"
-#include "repack/prepare.h"
 #include "packing/prepared.h"
 #include "packing/send.h"
+#include "repack/prepare.h"
 #include "repo/refs.h"
 
 /* A request that many make. */

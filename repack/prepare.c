@@ -2,9 +2,9 @@
 /* From requests to prepared answers. */
 #include "base/mem.h"
 #include "packing/find.h"
+#include "packing/reuse.h"
 #include "repack/prepare-parts.h"
 #include "repack/prepare.h"
-#include "packing/reuse.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 #include "sys/thread.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "object/hash.h"
-#include "repack/prepare.h"
 #include "packing/prepared.h"
+#include "repack/prepare.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/sentpack.h"
 #include "t/unit/taglist.h"
