@@ -11,20 +11,27 @@ struct sending {
 	struct pack_writer *writer;
 	double objects_per_byte; /* entries are taken to be of one length */
 	uint64_t done;           /* bytes */
+	uint64_t told;           /* objects that the meter has counted */
 	struct progress *progress;
 };
+
+static int tell(struct sending *s, uint64_t objects, struct error *err)
+{
+	uint64_t before = s->told;
+
+	s->told = objects;
+	return progress_step(s->progress, objects - before, err);
+}
 
 static int put(struct sending *s, uint64_t start, uint64_t end,
 	       struct error *err)
 {
-	uint64_t told = (uint64_t)((double)s->done * s->objects_per_byte), now;
 	int ret = pack_copy_put(&s->copy, s->writer, start, end, err);
 
 	if (ret < 0)
 		return ret;
 	s->done += end - start;
-	now = (uint64_t)((double)s->done * s->objects_per_byte);
-	return progress_step(s->progress, now - told, err);
+	return tell(s, (uint64_t)((double)s->done * s->objects_per_byte), err);
 }
 
 static int put_run(struct sending *s, const struct prepared_run *run,
@@ -56,5 +63,5 @@ int prepared_send(const struct prepared_content *content,
 	for (size_t i = 0; i < content->run_nr && !ret; i++)
 		ret = put_run(&s, &content->runs[i], err);
 	pack_copy_close(&s.copy);
-	return ret;
+	return ret ? ret : tell(&s, content->object_nr, err);
 }
