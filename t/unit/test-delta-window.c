@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/delta-window.c: which base is chosen, and what stays in the window.
- */
+/* packing/delta-window.c: which base is chosen, and what stays in a window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

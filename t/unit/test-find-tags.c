@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/find-tags.c: tags of what is sent, and those between, and no others
- */
+/* packing/find-tags.c: tags of what is sent, those between, and no others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
