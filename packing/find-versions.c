@@ -23,13 +23,14 @@
 /*
  * Objects that are looked at, and bytes of those that are taken: more where
  * history is cut, for of that there is little to send but newest versions, each
- * of which would be whole. Most where it is one commit: of several, one has
- * better bases in the others.
+ * of which would be whole. Most where that is few commits, but for versions
+ * whose stored base is not sent: of several, one has better bases in the
+ * others.
  */
 #define VERSIONS_MAX 4096
 #define BYTES_MAX (UINT64_C(1) << 19)
 #define BYTES_MAX_OF_CUT (UINT64_C(1) << 22)
-#define BYTES_MAX_OF_ONE (UINT64_C(1) << 25)
+#define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
 /* No bit: the object is listed. */
 #define LISTED UINT32_MAX
@@ -41,14 +42,17 @@ struct candidate {
 	uint32_t bit;   /* of `packed`, or LISTED */
 	uint32_t place; /* index into found->objects, if so */
 	uint64_t size;  /* inflated bytes */
-	uint64_t cost;  /* these for each byte that is saved, times 256 */
+	uint64_t cost;  /* these for each byte that is saved, times 256; 0: an
+			   orphan, a delta without its base, is inflated in any
+			   case */
 };
 
 struct versions {
 	struct found *f;
 	struct candidate *candidates; /* owned */
 	size_t nr, alloc;
-	uint64_t bytes_max;
+	uint64_t bytes_max, orphan_bytes_max; /* of all; of orphans, which come
+						 first */
 	struct sort_item *listed; /* owned: places in found->objects, by
 				     obj_pos */
 	size_t listed_nr;
@@ -238,7 +242,7 @@ static int choose(struct versions *v)
 {
 	struct found *f = v->f;
 	struct sort_item *order = mem_alloc(v->nr, sizeof(*order));
-	uint64_t left = v->bytes_max;
+	uint64_t taken = 0;
 	int ret = ERR_NOMEM;
 
 	f->versions = mem_alloc(v->nr, sizeof(*f->versions));
@@ -249,24 +253,30 @@ static int choose(struct versions *v)
 		ret = sort_items(order, v->nr);
 	for (size_t i = 0; i < v->nr && !ret; i++) {
 		const struct candidate *c = &v->candidates[order[i].value];
+		uint64_t max = c->cost ? v->bytes_max : v->orphan_bytes_max;
 
-		if (c->size > left) {
+		if (c->size > max || taken > max - c->size) {
 			if (c->bit != LISTED)
 				bitset_set(&f->packed, c->bit);
 			continue;
 		}
-		left -= c->size;
+		taken += c->size;
 		ret = withhold(f, c);
 	}
 	free(order);
 	return ret;
 }
 
-static uint64_t bytes_max(const struct found *f)
+static void set_limits(struct versions *v)
 {
+	const struct found *f = v->f;
+
+	v->bytes_max = v->orphan_bytes_max = BYTES_MAX;
 	if (!f->request->shallow_nr)
-		return BYTES_MAX;
-	return f->walked_few_nr == 1 ? BYTES_MAX_OF_ONE : BYTES_MAX_OF_CUT;
+		return;
+	v->bytes_max = f->walked_few_nr ? BYTES_MAX_OF_FEW : BYTES_MAX_OF_CUT;
+	v->orphan_bytes_max = f->walked_few_nr == 1 ? BYTES_MAX_OF_FEW
+						    : BYTES_MAX_OF_CUT;
 }
 
 /* Compare the trees of commits with those that the receiver has. */
@@ -291,7 +301,6 @@ int found_withhold_versions(struct found *found, struct error *err)
 {
 	struct versions v = {
 		.f = found,
-		.bytes_max = bytes_max(found),
 	};
 	struct history *h = &found->walk.history;
 	uint32_t newest[FOUND_NEWEST_MAX], haves[FOUND_NEWEST_MAX];
@@ -302,6 +311,7 @@ int found_withhold_versions(struct found *found, struct error *err)
 	if (!found->boundary_nr ||
 	    (bitset_is_empty(&found->packed) && !found->objects.nr))
 		return 0;
+	set_limits(&v);
 	ret = list_objects(&v) < 0 ? error_nomem(err) : 0;
 	if (!ret)
 		ret = found_newest(newest, &want_nr, h, found->wants,

@@ -5,12 +5,27 @@ test_description='fetches into shallow clones: no more bytes than need be'
 . "$GITREACH_SRC/t/lib-serve.sh"
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
+# answer_to <repository> <want> <have> <depth>: of a client that has a commit.
+answer_to () {
+	pkt command=fetch agent=test object-format=sha1 D thin-pack ofs-delta \
+		no-progress "want $2" "shallow $3" "deepen $4" "have $3" \
+		done F >request &&
+	GIT_PROTOCOL=version=2 git upload-pack --stateless-rpc "$1" \
+		<request >answer &&
+	test $(wc -c <answer) -gt 1000
+}
+
 # 70 files that do not deflate well, 100,000 bytes each, one line of each new.
 test_expect_success 'a repository in which every file has changed a bit' '
 	for i in $(seq 1 70)
 	do
 		head -c 75000 /dev/urandom | base64 -w 0 >text.$i || return 1
 	done &&
+	{
+		echo "commit refs/heads/main" &&
+		echo "committer A <a@example.com> 0 +0000" &&
+		echo "data 0"
+	} >stream &&
 	for mark in 1 2
 	do
 		echo "commit refs/heads/main" &&
@@ -24,7 +39,7 @@ test_expect_success 'a repository in which every file has changed a bit' '
 			echo &&
 			echo $mark || return 1
 		done
-	done >stream &&
+	done >>stream &&
 	repo_import server.git <stream &&
 	git -C server.git repack -adbq &&
 	old=$(stock -C server.git rev-parse main~1) &&
@@ -32,12 +47,7 @@ test_expect_success 'a repository in which every file has changed a bit' '
 '
 
 test_expect_success 'the next commit of depth 1: deltas of all of them' '
-	pkt command=fetch agent=test object-format=sha1 D thin-pack ofs-delta \
-		no-progress "want $new" "shallow $old" "deepen 1" "have $old" \
-		done F >request &&
-	GIT_PROTOCOL=version=2 git upload-pack --stateless-rpc server.git \
-		<request >answer &&
-	test $(wc -c <answer) -gt 1000 &&
+	answer_to server.git $new $old 1 &&
 	test $(wc -c <answer) -lt 100000
 '
 
@@ -48,6 +58,23 @@ test_expect_success 'and a client can do something with it' '
 	stock -C client.git fetch -q --depth 1 $UP origin main:main &&
 	stock -C client.git fsck --full --strict &&
 	test "$(stock -C client.git rev-parse main)" = $new
+'
+
+# What a pack stores whole is the older one, where the newer was pushed.
+test_expect_success 'two commits deeper: deltas too' '
+	stock init -q --bare pushed.git &&
+	for branch in old main
+	do
+		stock -C pushed.git -c fetch.unpackLimit=1 fetch -q \
+			../server.git $branch:$branch || return 1
+	done &&
+	answer_to pushed.git $new $new 3 &&
+	test $(wc -c <answer) -lt 100000 &&
+	stock clone -q --bare --depth 1 $UP "file://$PWD/pushed.git" \
+		-b main deep.git &&
+	stock -C deep.git fetch -q --depth 3 $UP origin main &&
+	stock -C deep.git fsck --full --strict &&
+	test $(stock -C deep.git rev-list --count main) = 3
 '
 
 test_done
