@@ -3,7 +3,6 @@
  * git bundle: a pack with refs in one file, to be carried elsewhere. Making one
  * is in bundle-create.c.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,7 +331,7 @@ static int run_index_pack(struct bundle *b, struct child_words *w,
 			  struct error *err)
 {
 	struct sys_child child;
-	void (*on_pipe)(int);
+	sigset_t before;
 	int fed, ret = w->failed ? error_nomem(err)
 				 : sys_spawn(&child, w->items, NULL,
 					     SYS_SPAWN_PIPE_IN |
@@ -341,9 +340,9 @@ static int run_index_pack(struct bundle *b, struct child_words *w,
 
 	if (ret < 0)
 		return ret;
-	on_pipe = signal(SIGPIPE, SIG_IGN);
+	sys_sigpipe_block(&before);
 	fed = feed(b, child.in, err);
-	signal(SIGPIPE, on_pipe);
+	sys_sigpipe_restore(&before);
 	ret = sys_spawn_wait(&child, err);
 	if (ret > 0)
 		return error_set(err, ERR_PEER, "index-pack died");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Transactions of commands. */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,24 +63,18 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 				.input_len = t->input.len};
 	struct trace_child told;
 	struct sys_child child;
-	void (*on_pipe)(int);
 	int ret, status;
 
 	setenv("GIT_DIR", t->repo->git_dir, 1);
-	/* A hook that does not read its input must not end us. */
-	on_pipe = signal(SIGPIPE, SIG_IGN);
 	trace_child_start(t->repo->trace, &told, argv, hook_name);
 	ret = sys_spawn(&child, (char *const *)argv, NULL,
 			SYS_SPAWN_PIPE_IN | SYS_SPAWN_OUT_TO_ERR, err);
 	if (ret < 0)
-		goto out;
+		return ret;
 	ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret ? NULL : err);
 	trace_child_exit(t->repo->trace, &told, child.pid, status);
-	ret = ret ? ret : status;
-out:
-	signal(SIGPIPE, on_pipe);
-	return ret;
+	return ret ? ret : status;
 }
 
 /* on_state of a transaction: the reference-transaction hook. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -97,6 +98,32 @@ int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
 void sys_pipe_widen(int fd, size_t len)
 {
 	(void)fcntl(fd, F_SETPIPE_SZ, (int)len);
+}
+
+static void only_sigpipe(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGPIPE);
+}
+
+void sys_sigpipe_block(sigset_t *before)
+{
+	sigset_t set;
+
+	only_sigpipe(&set);
+	pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+void sys_sigpipe_restore(const sigset_t *before)
+{
+	const struct timespec now = {0, 0};
+	int saved = errno;
+	sigset_t set;
+
+	only_sigpipe(&set);
+	sigtimedwait(&set, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+	errno = saved;
 }
 
 int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,

@@ -3,6 +3,7 @@
 #ifndef SYS_IO_H
 #define SYS_IO_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,14 @@ int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
 /* As sys_write_all() for `nr` spans; the array is used up as scratch. */
 int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,
 		   struct error *err);
+
+/*
+ * Between the two no SIGPIPE comes of what this thread writes to who is gone:
+ * the write fails, and that is all. The disposition of the signal, which is the
+ * process's, stays. Nests; errno is kept.
+ */
+void sys_sigpipe_block(sigset_t *before);
+void sys_sigpipe_restore(const sigset_t *before);
 
 /* Bytes of a file that does not change, mapped as well as open. */
 struct sys_file_span {

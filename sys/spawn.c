@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sys/io.h"
 #include "sys/spawn.h"
 
 extern char **environ;
@@ -141,8 +142,13 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 static int feed(struct sys_child *child, const char **p, size_t *left,
 		struct error *err)
 {
-	ssize_t n = *left ? write(child->in, *p, *left) : 0;
+	sigset_t before;
+	ssize_t n;
 
+	/* One that does not read is not to end us. */
+	sys_sigpipe_block(&before);
+	n = *left ? write(child->in, *p, *left) : 0;
+	sys_sigpipe_restore(&before);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (n < 0 && errno != EPIPE)

@@ -2,12 +2,10 @@
 /* The target of a trace. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -156,21 +154,16 @@ int trace_file_open(struct trace_file *f, const char *value,
 void trace_file_append(const struct trace_file *f, const void *bytes,
 		       size_t len)
 {
-	const struct timespec now = {0, 0};
-	sigset_t pipe, before;
+	sigset_t before;
 	ssize_t n;
 
 	if (f->fd < 0)
 		return;
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	sys_sigpipe_block(&before);
 	do
 		n = write(f->fd, bytes, len);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EPIPE)
-		sigtimedwait(&pipe, NULL, &now);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	sys_sigpipe_restore(&before);
 }
 
 void trace_file_close(struct trace_file *f)

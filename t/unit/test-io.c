@@ -324,6 +324,28 @@ static void directories_need_room(void **state)
 	assert_true(sys_exists(in_dir(path, "e/f")));
 }
 
+/* Of a thread that hears the signal, which would end the test. */
+static void no_sigpipe_comes(void **state)
+{
+	sigset_t outer, inner, now;
+	int fds[2];
+
+	signal(SIGPIPE, SIG_DFL);
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	sys_sigpipe_block(&outer);
+	sys_sigpipe_block(&inner);
+	assert_int_equal(sys_write_all(fds[1], "x", 1, "pipe", NULL), ERR_PEER);
+	sys_sigpipe_restore(&inner);
+	assert_int_equal(sys_write_all(fds[1], "x", 1, "pipe", NULL), ERR_PEER);
+	errno = EPIPE;
+	sys_sigpipe_restore(&outer);
+	assert_int_equal(errno, EPIPE);
+	pthread_sigmask(SIG_BLOCK, NULL, &now);
+	assert_int_equal(sigismember(&now, SIGPIPE), 0);
+	close(fds[1]);
+}
+
 static int make_dir(void **state)
 {
 	return mkdtemp(dir) ? 0 : -1;
@@ -344,6 +366,7 @@ int main(void)
 		cmocka_unit_test(sends_files),
 		cmocka_unit_test(empty_spans_are_no_trouble),
 		cmocka_unit_test(a_peer_that_left_is_told_apart),
+		cmocka_unit_test(no_sigpipe_comes),
 		cmocka_unit_test(facts_about_files),
 		cmocka_unit_test(bytes_at_an_offset),
 		cmocka_unit_test(directories),
