@@ -155,6 +155,60 @@ void receive_tell(struct receive *r, const char *fmt, ...)
 	buf_release(&text);
 }
 
+/* Where a path ends that begins at `p`, behind `before`; or later. */
+static const char *path_end(const char *p, char before)
+{
+	const char *end = NULL;
+
+	if (before == '\'' || before == '"')
+		end = strchr(p, before);
+	return end ? end : p + strcspn(p, ":\n");
+}
+
+void receive_hide_paths(char *msg)
+{
+	const char *p = msg;
+	char *out = msg, before = ' ';
+
+	while (*p) {
+		if (*p == '/' && strchr(" '\"(", before)) {
+			const char *end = path_end(p, before);
+
+			while (end[-1] != '/')
+				end--;
+			p = end;
+		}
+		if (*p)
+			before = *out++ = *p++;
+	}
+	*out = '\0';
+}
+
+void receive_tell_failure(struct receive *r, const char *msg)
+{
+	struct buf text = BUF_INIT;
+
+	if (!buf_printf(&text, "error: %s\n", msg)) {
+		if (r->band.mode != SIDEBAND_NONE)
+			receive_hide_paths(text.data);
+		receive_tell_text(r, text.data, strlen(text.data), NULL);
+	}
+	buf_release(&text);
+}
+
+/* The same about objects; when the disk is why, its owner reads where. */
+static void tell_objects(struct receive *r, const struct error *err)
+{
+	const struct receive_options *o = r->options;
+	struct buf text = BUF_INIT;
+
+	receive_tell_failure(r, err->msg);
+	if (err->code == ERR_IO && r->band.mode != SIDEBAND_NONE && o->tell &&
+	    !buf_printf(&text, "error: %s\n", err->msg))
+		o->tell(o->tell_ctx, text.data, text.len);
+	buf_release(&text);
+}
+
 /* ---- the states: each returns the next one, or a negative error */
 
 static void begin(struct push *p, const char *command, enum summary_phase phase)
@@ -227,7 +281,7 @@ static int objects(struct push *p)
 	    !receive_fsck(r, &p->objects, &p->failure))
 		return JUDGE;
 	p->has_failed = true;
-	receive_tell(r, "error: %s\n", p->failure.msg);
+	tell_objects(r, &p->failure);
 	if (receive_refuse_all(&r->request, "unpacker error") < 0)
 		return error_nomem(p->err);
 	return REPORT;
@@ -271,7 +325,7 @@ static int accept(struct push *p)
 	summary_phase(&r->summary, SUMMARY_MIGRATE);
 	if (!quarantine_migrate(&r->quarantine, p->err))
 		return UPDATE;
-	receive_tell(r, "error: %s\n", p->err->msg);
+	tell_objects(r, p->err);
 	if (receive_refuse_all(&r->request,
 			       "unable to migrate objects to permanent "
 			       "storage") < 0)
@@ -294,13 +348,15 @@ static int update(struct push *p)
 
 static int report(struct push *p)
 {
+	struct error told = p->failure;
 	struct receive *r = &p->r;
 	int ret;
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/* Refs hold what is in the pack now, or nobody will. */
 	quarantine_release(&r->quarantine);
-	ret = receive_report(r, p->has_failed ? p->failure.msg : NULL, p->err);
+	receive_hide_paths(told.msg);
+	ret = receive_report(r, p->has_failed ? told.msg : NULL, p->err);
 	summary_phase(&r->summary, SUMMARY_HOOKS);
 	if (!ret)
 		ret = receive_hook_post(r, p->err);
@@ -374,6 +430,13 @@ static void tell_client(struct receive *r, const struct error *err)
 		pktline_send(&r->out, NULL);
 }
 
+/* The caller has all of it. */
+static void tell_end(struct receive *r, struct error err)
+{
+	receive_hide_paths(err.msg);
+	receive_tell(r, "fatal: %s\n", err.msg);
+}
+
 int serve_receive_pack(const struct receive_options *options,
 		       const struct serve_io *io, struct error *err)
 {
@@ -389,7 +452,7 @@ int serve_receive_pack(const struct receive_options *options,
 	if (ret == ERR_PEER)
 		tell_client(&p.r, &own);
 	else if (ret < 0)
-		receive_tell(&p.r, "fatal: %s\n", own.msg);
+		tell_end(&p.r, own);
 	if (ret < 0)
 		finish(&p, &own);
 	if (ret < 0)

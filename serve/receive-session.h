@@ -60,4 +60,13 @@ void receive_tell(struct receive *r, const char *fmt, ...)
 int receive_tell_text(struct receive *r, const char *text, size_t len,
 		      struct error *err);
 
+/* The same for what went wrong here, "error: <msg>": no paths on the band. */
+void receive_tell_failure(struct receive *r, const char *msg);
+
+/*
+ * What a pusher is not told: where on this machine something is. Of each
+ * absolute path in a message its last part is left.
+ */
+void receive_hide_paths(char *msg);
+
 #endif

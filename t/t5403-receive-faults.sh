@@ -151,4 +151,24 @@ indexed 1 lose
 indexed 1 ENOSPC
 EOF
 
+# Standard error is the log of a daemon, and a terminal over ssh.
+test_expect_success 'why a disk refuses, without where' '
+	limit=1 && fresh &&
+	cat >full <<-EOC &&
+	trap "" XFSZ
+	ulimit -f 1
+	exec "$OURS" "\$@"
+	EOC
+	head -c 9999 /dev/urandom >client.git/noise &&
+	stock -C client.git hash-object -w noise >blob &&
+	test_must_fail stock -C client.git push \
+		--receive-pack="sh \"$PWD/full\"" ../r.git \
+		"$(cat blob):refs/tags/x" 2>err &&
+	grep "^remote: error: cannot write to tmp_pack_[^/]*: File too large" \
+		err &&
+	grep "^error: remote unpack failed: cannot write to tmp_pack_[^/]*:" \
+		err &&
+	grep "^error: cannot write to $PWD/r.git/objects/.*/pack/tmp_pack_" err
+'
+
 test_done
