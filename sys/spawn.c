@@ -5,9 +5,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
 
@@ -102,6 +105,27 @@ out:
 	return ret;
 }
 
+/* What is no program, nor names one by "#!", is for the shell to read. */
+static int spawn_script(struct sys_child *child, char *const argv[],
+			char *const envp[], unsigned flags, int in, int out,
+			int err)
+{
+	char shell[] = "sh", **words;
+	size_t nr = 0;
+	int ret;
+
+	while (argv[nr])
+		nr++;
+	words = mem_alloc(nr + 2, sizeof(*words));
+	if (!words)
+		return ENOMEM;
+	words[0] = shell;
+	memcpy(words + 1, argv, (nr + 1) * sizeof(*words));
+	ret = spawn_with(child, words, envp, flags, in, out, err);
+	free(words);
+	return ret;
+}
+
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err)
 {
@@ -119,6 +143,9 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 		return ERR_IO;
 	}
 	ret = spawn_with(child, argv, envp, flags, in[0], out[1], heard[1]);
+	if (ret == ENOEXEC)
+		ret = spawn_script(child, argv, envp, flags, in[0], out[1],
+				   heard[1]);
 	if (ret) {
 		close_pair(in);
 		close_pair(out);

@@ -39,7 +39,8 @@ enum {
 };
 
 /*
- * Start argv[0] (searched in PATH) with environment `envp` (NULL: ours).
+ * Start argv[0] (searched in PATH) with environment `envp` (NULL: ours), or sh
+ * to read it when it is a script that does not say by "#!" what should.
  * Streams that are not redirected are inherited; SIGPIPE has its default
  * effect again. Returns 0 or ERR_IO.
  */

@@ -110,6 +110,17 @@ test_expect_success 'hooks that print much, read nothing, or end early' '
 	test_cmp expect count
 '
 
+test_expect_success 'the shell reads a hook that names no program' '
+	rm -rf ours.git &&
+	repo_init ours.git &&
+	mkdir -p ours.git/hooks &&
+	echo "echo plain \$# \$1" >ours.git/hooks/post-update &&
+	chmod +x ours.git/hooks/post-update &&
+	stock -C client.git push --receive-pack="$OURS" ../ours.git main \
+		2>err &&
+	grep "^remote: plain 1 refs/heads/main" err
+'
+
 test_expect_success 'core.hooksPath, and hooks that cannot be run' '
 	rm -rf ours.git &&
 	repo_init ours.git &&

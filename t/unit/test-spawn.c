@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sys/io.h"
@@ -160,6 +161,23 @@ static void talks_and_listens(void **state)
 	assert_int_equal(talk(&h, "echo x", all, 0), ERR_PEER);
 }
 
+/* As a hook of a long time ago. */
+static void shell_reads_what_names_no_program(void **state)
+{
+	char path[] = "/tmp/gitreach-spawn-XXXXXX", arg[] = "7";
+	char *argv[] = {path, arg, NULL};
+	struct sys_child child;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "exit $1\n", 8), 8);
+	assert_int_equal(fchmod(fd, 0700), 0);
+	close(fd);
+	assert_int_equal(sys_spawn(&child, argv, NULL, 0, NULL), 0);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 7);
+	unlink(path);
+}
+
 static void hands_down_no_ignored_sigpipe(void **state)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -175,6 +193,7 @@ int main(void)
 		cmocka_unit_test(environment_is_the_one_given),
 		cmocka_unit_test(what_cannot_be_run),
 		cmocka_unit_test(talks_and_listens),
+		cmocka_unit_test(shell_reads_what_names_no_program),
 		cmocka_unit_test(hands_down_no_ignored_sigpipe),
 	};
 
