@@ -126,8 +126,9 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 		"refs/remotes/%s",
 		"refs/remotes/%s/HEAD",
 	};
+	struct error why = ERROR_INIT, broken = ERROR_INIT;
 	struct buf full = BUF_INIT;
-	int ret = 0, broken = 0;
+	int ret = 0;
 	size_t i;
 
 	for (i = 0; !ret && i < ARRAY_NR(rules); i++) {
@@ -137,19 +138,25 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 		if (buf_append(&full, rules[i], (size_t)(slot - rules[i])) ||
 		    buf_append_str(&full, name) ||
 		    buf_append_str(&full, slot + 2)) {
-			ret = error_nomem(err);
+			ret = error_nomem(&why);
 			break;
 		}
-		ret = refs_lookup(refs, full.data, ref, err);
+		ret = refs_lookup(refs, full.data, ref, &why);
 		if (ret != ERR_CORRUPT)
 			continue;
 		/* Any file of the git directory has a one-level name. */
 		if (i || starts_with(name, "refs/") || !strcmp(name, "HEAD"))
-			broken = ret;
+			broken = broken.code ? broken : why;
 		ret = 0;
 	}
 	buf_release(&full);
-	return ret ? ret : broken;
+	if (!ret && broken.code) {
+		ret = broken.code;
+		why = broken;
+	}
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
 }
 
 /* Names, collected before they are looked up. */

@@ -372,8 +372,10 @@ static void test_dwim(void **state)
 	};
 	struct tmprepo t;
 	struct refs *refs = fill(&t);
+	struct error err = ERROR_INIT;
 	struct ref ref;
 
+	tmprepo_write(&t, "refs/tags/cut", "1234\n");
 	tmprepo_write(&t, "refs/remotes/origin/HEAD",
 		      "ref: refs/remotes/origin/x\n");
 	tmprepo_write(&t, "refs/remotes/origin/x", HEX_A "\n");
@@ -385,6 +387,9 @@ static void test_dwim(void **state)
 	assert_int_equal(refs_dwim(refs, "config", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "none", &ref, NULL), 0);
 	assert_int_equal(refs_dwim(refs, "objects/pack", &ref, NULL), 0);
+	/* Whatever is looked for after it. */
+	assert_int_equal(refs_dwim(refs, "cut", &ref, &err), ERR_CORRUPT);
+	assert_string_equal(err.msg, "broken ref refs/tags/cut");
 	refs_close(refs);
 	tmprepo_release(&t);
 }
