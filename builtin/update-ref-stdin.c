@@ -149,6 +149,7 @@ static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 static int take_value(struct session *s, const char *what, struct oid *oid,
 		      enum arg_kind *kind)
 {
+	struct error err = ERROR_INIT;
 	int ret = take_arg(s, what, kind);
 
 	if (ret)
@@ -156,8 +157,13 @@ static int take_value(struct session *s, const char *what, struct oid *oid,
 	memset(oid, 0, sizeof(*oid));
 	if (*kind == ARG_EMPTY && s->nul)
 		*kind = ARG_NONE;
-	if (*kind == ARG_GIVEN &&
-	    !update_ref_value(oid, s->args->changer.store, s->arg.data, true))
+	if (*kind != ARG_GIVEN)
+		return 0;
+	ret = update_ref_value(oid, s->args->changer.store, s->arg.data, true,
+			       &err);
+	if (ret < 0)
+		return builtin_fail(&err);
+	if (!ret)
 		return builtin_die("%s %s: invalid %s: %s", s->verb,
 				   s->name.data, what, s->arg.data);
 	return 0;

@@ -12,10 +12,11 @@ static const char usage[] =
 	"git update-ref [<options>]    <refname> <new-val> [<old-val>]\n"
 	"git update-ref [<options>] --stdin [-z] [--batch-updates]";
 
-bool update_ref_value(struct oid *out, const struct store *store,
-		      const char *name, bool may_be_empty)
+int update_ref_value(struct oid *out, const struct store *store,
+		     const char *name, bool may_be_empty, struct error *err)
 {
 	size_t len = strlen(name);
+	int ret;
 
 	memset(out, 0, sizeof(*out));
 	if (!len)
@@ -23,8 +24,11 @@ bool update_ref_value(struct oid *out, const struct store *store,
 	/* A whole id is taken as it is: whether it exists is asked later. */
 	if (len == hash_hex_len(store->odb->algo) &&
 	    oid_from_hex(out, name, len, store->odb->algo))
-		return true;
-	return store_resolve(store, out, name, NULL) >= 0;
+		return 1;
+	ret = store_resolve(store, out, name, err);
+	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
+		return ret;
+	return ret >= 0;
 }
 
 /* Whether one of the values may be a name that only stock Git resolves. */
@@ -99,11 +103,21 @@ static int run_one(struct update_ref_args *args, const char **argv, int nr,
 	const char *new_name = is_delete ? NULL : argv[1];
 	const char *old_name = nr > 1 + !is_delete ? argv[1 + !is_delete]
 						   : NULL;
+	struct error err = ERROR_INIT;
 	struct oid new_oid, old_oid;
+	int has_new = 1, has_old = 1;
 
-	if (new_name && !update_ref_value(&new_oid, store, new_name, false))
+	if (new_name)
+		has_new = update_ref_value(&new_oid, store, new_name, false,
+					   &err);
+	if (has_new > 0 && old_name)
+		has_old = update_ref_value(&old_oid, store, old_name, true,
+					   &err);
+	if (has_new < 0 || has_old < 0)
+		return builtin_fail(&err);
+	if (!has_new)
 		return builtin_die("%s: not a valid SHA1", new_name);
-	if (old_name && !update_ref_value(&old_oid, store, old_name, true))
+	if (!has_old)
 		return builtin_die("%s: not a valid old SHA1", old_name);
 	if (is_delete)
 		return delete_one(args, argv[0], old_name ? &old_oid : NULL);

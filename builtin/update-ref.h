@@ -12,11 +12,11 @@ struct update_ref_args {
 };
 
 /*
- * Resolve the name of a value; "" is the zero id where `may_be_empty`. False
- * when it names nothing.
+ * Resolve the name of a value; "" is the zero id where `may_be_empty`. 1; 0
+ * when it names nothing; or negative when that cannot be told.
  */
-bool update_ref_value(struct oid *out, const struct store *store,
-		      const char *name, bool may_be_empty);
+int update_ref_value(struct oid *out, const struct store *store,
+		     const char *name, bool may_be_empty, struct error *err);
 
 /*
  * Carry out the commands on standard input, which end in NUL (`nul`) or

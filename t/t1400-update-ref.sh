@@ -334,4 +334,19 @@ test_expect_success 'two writers' '
 	! find . -name "*.lock" | grep .
 '
 
+test_expect_success 'names of values, when packed-refs cannot be read' '
+	repo_linear cut 2 &&
+	stock -C cut pack-refs --all &&
+	file=$(find cut -name packed-refs) &&
+	echo garbage >"$file" &&
+	echo "update refs/heads/x main" >commands &&
+	test_expect_code 128 git -C cut update-ref refs/heads/x main 2>err &&
+	grep "^fatal: unexpected line in .*packed-refs: " err &&
+	test_expect_code 128 git -C cut update-ref refs/heads/x HEAD main \
+		2>err &&
+	grep "^fatal: unexpected line in .*packed-refs: " err &&
+	test_expect_code 128 git -C cut update-ref --stdin <commands 2>err &&
+	grep "^fatal: unexpected line in .*packed-refs: " err
+'
+
 test_done
