@@ -220,6 +220,16 @@ int find_boundary_collect(struct found *f, struct error *err)
 	return ret < 0 ? ret : collect(&c, few, nr, err);
 }
 
+/* Whether anything is listed that a tree of the boundary may have. */
+static bool lists_entries(const struct found *f)
+{
+	for (size_t i = 0; i < f->objects.nr; i++)
+		if (f->objects.items[i].type == OBJ_TREE ||
+		    f->objects.items[i].type == OBJ_BLOB)
+			return true;
+	return false;
+}
+
 int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 			       struct error *err)
 {
@@ -229,7 +239,9 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 	size_t nr;
 	int ret;
 
-	if (!f->boundary_nr || f->unnamed || !find_has_entries(f, OBJ_TREE))
+	if (!f->boundary_nr || !lists_entries(f))
+		return 0;
+	if (f->unnamed || !find_has_entries(f, OBJ_TREE))
 		return find_boundary_collect(f, err);
 	ret = found_newest(newest, &nr, &f->walk.history, wants->commits,
 			   wants->commit_nr, err);
