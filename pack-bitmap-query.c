@@ -83,6 +83,15 @@ static bool is_boundary_enough(const struct asking *a)
 	       !has_trees(a->haves);
 }
 
+static bool asks_for_trees(const struct asking *a)
+{
+	const struct filter *filter = a->query->filter;
+
+	return !a->query->commits_only &&
+	       (!filter || filter_takes_type(filter, OBJ_TREE) ||
+		filter_takes_type(filter, OBJ_BLOB));
+}
+
 /* The haves' commits, as far as the plan lets them; 1: walk instead. */
 static int walk_haves(struct asking *a, struct walk *w)
 {
@@ -91,6 +100,7 @@ static int walk_haves(struct asking *a, struct walk *w)
 	if (!plan || plan->strategy != BITMAP_STRATEGY_AUTO ||
 	    !is_boundary_enough(a))
 		return bitmap_side_walk(a->had, SIZE_MAX, a->err);
+	plan->no_trees = !asks_for_trees(a);
 	return bitmap_plan_haves(plan, a->had, w, a->wants, a->haves, a->err);
 }
 
@@ -125,13 +135,10 @@ static int add_wants(struct asking *a)
 /* What the haves' commits without bitmap have of what was found. */
 static int settle(struct asking *a)
 {
-	const struct filter *filter = a->query->filter;
 	const uint32_t *walked;
 	size_t nr;
 
-	if (!a->had || a->query->commits_only || !is_boundary_enough(a) ||
-	    (filter && !filter_takes_type(filter, OBJ_TREE) &&
-	     !filter_takes_type(filter, OBJ_BLOB)))
+	if (!a->had || !asks_for_trees(a) || !is_boundary_enough(a))
 		return 0;
 	walked = bitmap_side_walked(a->had, &nr);
 	return bitmap_boundary_settle(&a->result->had, &a->fill, walked, nr,

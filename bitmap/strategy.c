@@ -11,6 +11,12 @@
  */
 #define COMMITS_FIRST 64
 
+/*
+ * Where no trees are asked for, a walk of few commits is the answer, and of
+ * more it would cost as much as what the index spares.
+ */
+#define COMMITS_FIRST_NO_TREES 8
+
 /* By so much more is tried at a time, of both sides. */
 #define COMMITS_GROWTH 2
 
@@ -67,6 +73,7 @@ bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves)
 {
 	*plan = (struct bitmap_plan){
 		.strategy = plan->strategy,
+		.no_trees = plan->no_trees,
 		.want_commits = UINT32_MAX,
 		.boundary = UINT32_MAX,
 		.walk_cost = UINT64_MAX,
@@ -121,6 +128,21 @@ static int count_beyond(uint32_t *nr, const struct planning *p,
 	return 0;
 }
 
+/* The walk's cost, of commits that are known. */
+static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
+{
+	struct bitmap_plan *plan = p->plan;
+
+	plan->walk_cost = (uint64_t)revs->nr +
+			  revs->nr / COMMITS_PER_DELTA_COST + BOUNDARY_COST +
+			  BOUNDARY_COST_EACH * (uint64_t)revs->boundary_nr;
+	if (count_beyond(&plan->want_beyond, p, revs) < 0)
+		return error_nomem(p->err);
+	if (plan->want_beyond == plan->want_commits)
+		p->per_cost = HAVES_PER_COST_UNDOUBTED;
+	return 0;
+}
+
 /* What walking would cost, if that can be told from `limit` commits: else 1. */
 static int estimate_walk(struct planning *p, size_t limit)
 {
@@ -131,15 +153,10 @@ static int estimate_walk(struct planning *p, size_t limit)
 	if (!ret) {
 		plan->want_commits = (uint32_t)revs.nr;
 		plan->boundary = (uint32_t)revs.boundary_nr;
-		plan->walk_cost = (uint64_t)revs.nr +
-				  revs.nr / COMMITS_PER_DELTA_COST +
-				  BOUNDARY_COST +
-				  BOUNDARY_COST_EACH *
-					  (uint64_t)revs.boundary_nr;
-		if (count_beyond(&plan->want_beyond, p, &revs) < 0)
-			ret = error_nomem(p->err);
-		if (plan->want_beyond == plan->want_commits)
-			p->per_cost = HAVES_PER_COST_UNDOUBTED;
+		if (plan->no_trees)
+			plan->walk_cost = revs.nr / HAVES_PER_COST_UNDOUBTED;
+		else
+			ret = estimate_trees(p, &revs);
 	}
 	p->seen = revs.nr;
 	revwalk_result_release(&revs);
@@ -189,6 +206,13 @@ static int go_on(struct planning *p)
 	return ret;
 }
 
+/* The walk's cost is known, and was all that there is to it. */
+static int walk_is_done(struct planning *p)
+{
+	p->plan->reason = "few commits are wanted, and no trees";
+	return 1;
+}
+
 /*
  * It is not known what walking costs, and `limit` commits have to be walked to
  * know more. A part of these is spent on looking for bitmaps; a larger one, and
@@ -214,13 +238,14 @@ static int look(struct planning *p, size_t limit)
 
 static int choose(struct planning *p)
 {
-	size_t limit = COMMITS_FIRST;
+	size_t limit = p->plan->no_trees ? COMMITS_FIRST_NO_TREES
+					 : COMMITS_FIRST;
 	int ret;
 
 	do {
 		ret = estimate_walk(p, limit);
 		if (!ret)
-			return go_on(p);
+			return p->plan->no_trees ? walk_is_done(p) : go_on(p);
 		limit *= COMMITS_GROWTH;
 		if (ret > 0)
 			ret = look(p, limit);

@@ -9,6 +9,9 @@
  * the way to bitmaps. How many these are is known when commits were walked,
  * which costs little: so both sides are walked by turns, as far as it takes to
  * know which is less. What was done in vain is little beside what is done then.
+ *
+ * Where a filter leaves out trees and blobs, commits are all that a walk looks
+ * at: who knows what walking costs has done it.
  */
 #ifndef BITMAP_STRATEGY_H
 #define BITMAP_STRATEGY_H
@@ -33,7 +36,8 @@ enum bitmap_strategy {
  */
 struct bitmap_plan {
 	enum bitmap_strategy strategy; /* given: before */
-	const char *reason;            /* constant; NULL: nothing was planned */
+	bool no_trees;      /* given: neither trees nor blobs are asked for */
+	const char *reason; /* constant; NULL: nothing was planned */
 	uint32_t have_commits; /* from the haves back to bitmaps, at least */
 	uint32_t want_commits; /* wanted and not had; UINT32_MAX: not known */
 	uint32_t want_beyond;  /* of these, in no bitmap of a wanted one; 0 if

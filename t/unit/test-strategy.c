@@ -79,12 +79,17 @@ static int teardown(void **state)
 }
 
 /* Ask for what is between two commits of the line: 0 by index, 1 by walk. */
-static int ask(struct bitmaprepo *b, struct bitmap_plan *plan, uint32_t want,
-	       uint32_t have)
+static int ask_filtered(struct bitmaprepo *b, struct bitmap_plan *plan,
+			uint32_t want, uint32_t have,
+			const struct filter *filter)
 {
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
 	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
-	const struct pack_bitmap_query query = {.inexact = true, .plan = plan};
+	const struct pack_bitmap_query query = {
+		.filter = filter,
+		.inexact = true,
+		.plan = plan,
+	};
 	const struct randrepo *r = b->r;
 	int ret;
 
@@ -103,6 +108,12 @@ static int ask(struct bitmaprepo *b, struct bitmap_plan *plan, uint32_t want,
 	walk_tips_release(&wants);
 	walk_tips_release(&haves);
 	return ret;
+}
+
+static int ask(struct bitmaprepo *b, struct bitmap_plan *plan, uint32_t want,
+	       uint32_t have)
+{
+	return ask_filtered(b, plan, want, have, NULL);
 }
 
 static void bitmaps_that_are_near_are_used(void **state)
@@ -142,6 +153,33 @@ static void many_commits_far_away_are_not(void **state)
 	assert_int_equal(plan.have_commits, 100);
 	assert_true(plan.walk_cost == UINT64_MAX);
 	assert_string_equal(plan.reason, "many commits are wanted");
+}
+
+/* Without trees few commits are walked, and of more bitmaps are looked for. */
+static void commits_alone(void **state)
+{
+	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
+	struct filter filter;
+
+	filter_init(&filter);
+	assert_int_equal(filter_add(&filter, "tree:0", NULL), 0);
+	assert_int_equal(
+		ask_filtered(*state, &plan, INDEXED + 12, INDEXED + 9, &filter),
+		1);
+	assert_string_equal(plan.reason,
+			    "few commits are wanted, and no trees");
+	assert_int_equal(plan.want_commits, 3);
+	assert_int_equal(plan.have_commits, 0);
+	assert_int_equal(
+		ask_filtered(*state, &plan, INDEXED + 59, INDEXED + 9, &filter),
+		0);
+	assert_string_equal(plan.reason, "bitmaps are near the haves");
+	assert_int_equal(plan.have_commits, 10);
+	/* With trees the walk is not the answer. */
+	assert_int_equal(ask(*state, &plan, INDEXED + 59, INDEXED + 9), 0);
+	assert_string_equal(plan.reason,
+			    "looking for bitmaps costs less than walking");
+	filter_release(&filter);
 }
 
 /* The newest commit with a bitmap that is no newer; UINT32_MAX: none. */
@@ -248,6 +286,7 @@ int main(void)
 		cmocka_unit_test(bitmaps_that_are_near_are_used),
 		cmocka_unit_test(few_commits_far_away_are_walked),
 		cmocka_unit_test(many_commits_far_away_are_not),
+		cmocka_unit_test(commits_alone),
 		cmocka_unit_test(what_is_settled_is_not_estimated),
 		cmocka_unit_test(strategies_have_names),
 		cmocka_unit_test_setup_teardown(what_is_done_in_vain_is_bounded,
