@@ -584,6 +584,44 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 	return ret;
 }
 
+/* Of a row; known of those whose entries come before it. */
+static int stored_next(struct bitmap_stored *stored,
+		       const struct bitmap_file *f, uint32_t row_nr,
+		       struct error *err)
+{
+	uint32_t own = row_nr;
+	const struct bitmap_file *layer = layer_of(f, &own);
+	struct bitmap_row row = own_row(layer, own), base = row;
+	struct ewah_view view;
+	int ret = view_entry(&view, layer, &row, err);
+
+	if (!ret)
+		ret = next_link(&base, layer, err);
+	if (ret < 0)
+		return ret;
+	stored[row_nr] = (struct bitmap_stored){
+		.len = ENTRY_HEADER_LEN + view_len(&view),
+		.depth = ret ? stored[layer->base_row_nr + row.xor_row].depth +
+					 1
+			     : 0,
+	};
+	return 0;
+}
+
+int bitmap_file_stored_all(struct bitmap_stored *stored,
+			   const struct bitmap_file *f, struct error *err)
+{
+	uint32_t *order = mem_alloc(f->row_nr, sizeof(*order));
+	int ret = 0;
+
+	if (!order || bitmap_file_order(order, f) < 0)
+		ret = error_nomem(err);
+	for (uint32_t i = 0; i < f->row_nr && !ret; i++)
+		ret = stored_next(stored, f, order[i], err);
+	free(order);
+	return ret;
+}
+
 /* From the header on, and from the end back. */
 static void add_sections(struct bitmap_sections *s, const struct bitmap_file *f)
 {

@@ -240,6 +240,13 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row,
 		       struct error *err);
 
+/*
+ * The same of all rows: `stored` has room for row_nr. O(words of the file),
+ * however long chains are. 0, ERR_CORRUPT or ERR_NOMEM.
+ */
+int bitmap_file_stored_all(struct bitmap_stored *stored,
+			   const struct bitmap_file *f, struct error *err);
+
 /* Bytes of each part of the files; together they are bitmap_file_len(). */
 struct bitmap_sections {
 	uint64_t header, types, entries, pseudo_merges, lookup_table,

@@ -14,17 +14,16 @@ static const char usage[] = "git bitmap list [--commits]";
 /* "<id> <date> <depth> <bytes>" */
 static int print_commit(struct bitmap_place *place,
 			const struct pack_bitmap *pb, uint32_t row,
-			struct error *err)
+			const struct bitmap_stored *stored, struct error *err)
 {
 	uint32_t idx_pos = bitmap_file_row(&pb->file, row).idx_pos;
 	uint32_t obj_pos, commit;
 	struct history *h = &place->walk.history;
 	struct buf date = BUF_INIT;
-	struct bitmap_stored stored;
 	char hex[OID_MAX_HEX_LEN + 1];
-	int ret = bitmap_file_stored(&stored, &pb->file, row, err);
+	int ret = 0;
 
-	if (!ret && idx_pos >= pb->file.object_nr)
+	if (idx_pos >= pb->file.object_nr)
 		ret = error_set(err, ERR_CORRUPT,
 				"%s: bitmap of an object out of range",
 				pb->path);
@@ -42,8 +41,8 @@ static int print_commit(struct bitmap_place *place,
 		return error_nomem(err);
 	oid_raw_to_hex(hex, bitmap_space_id(&pb->space, idx_pos),
 		       pb->odb->algo);
-	printf("%s %s %" PRIu32 " %" PRIu64 "\n", hex, date.data, stored.depth,
-	       stored.len);
+	printf("%s %s %" PRIu32 " %" PRIu64 "\n", hex, date.data, stored->depth,
+	       stored->len);
 	buf_release(&date);
 	return 0;
 }
@@ -54,13 +53,17 @@ static int print_commits(struct bitmap_place *place,
 {
 	uint32_t nr = pb->file.row_nr;
 	uint32_t *order = mem_alloc(nr, sizeof(*order));
+	struct bitmap_stored *stored = mem_alloc(nr, sizeof(*stored));
 	int ret = 0;
 
-	if (!order || bitmap_file_order(order, &pb->file) < 0)
+	if (!order || !stored || bitmap_file_order(order, &pb->file) < 0)
 		ret = error_nomem(err);
+	if (!ret)
+		ret = bitmap_file_stored_all(stored, &pb->file, err);
 	for (uint32_t i = 0; i < nr && !ret; i++)
-		ret = print_commit(place, pb, order[i], err);
+		ret = print_commit(place, pb, order[i], &stored[order[i]], err);
 	free(order);
+	free(stored);
 	return ret;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "bitmap/coverage.h"
 #include "builtin/bitmap-parts.h"
 #include "builtin/options.h"
@@ -123,17 +124,18 @@ static int print_chains(const struct pack_bitmap *pb, struct error *err)
 {
 	uint32_t nr = pb->file.row_nr, depth_max = 0;
 	uint64_t depth_sum = 0;
+	struct bitmap_stored *stored = mem_alloc(nr, sizeof(*stored));
+	int ret = stored ? bitmap_file_stored_all(stored, &pb->file, err)
+			 : error_nomem(err);
 
-	for (uint32_t row = 0; row < nr; row++) {
-		struct bitmap_stored stored;
-		int ret = bitmap_file_stored(&stored, &pb->file, row, err);
-
-		if (ret < 0)
-			return ret;
-		depth_sum += stored.depth;
-		if (stored.depth > depth_max)
-			depth_max = stored.depth;
+	for (uint32_t row = 0; row < nr && !ret; row++) {
+		depth_sum += stored[row].depth;
+		if (stored[row].depth > depth_max)
+			depth_max = stored[row].depth;
 	}
+	free(stored);
+	if (ret < 0)
+		return ret;
 	printf("xor-depth.mean=%.2f\n",
 	       nr ? (double)depth_sum / (double)nr : 0.0);
 	print_number("xor-depth", "max", depth_max);

@@ -205,6 +205,7 @@ static unsigned bits_of(const struct bitmap_file *f, uint32_t idx_pos)
 static void check_layers(const struct bitmap_file *f)
 {
 	struct bitmap_sections s;
+	struct bitmap_stored stored[3], one;
 	uint32_t rows[3];
 
 	assert_int_equal(f->object_nr, OBJECT_NR + UPPER_NR);
@@ -222,6 +223,13 @@ static void check_layers(const struct bitmap_file *f)
 	assert_int_equal(rows[0], 1);
 	assert_int_equal(rows[1], 0);
 	assert_int_equal(rows[2], 2);
+	assert_int_equal(bitmap_file_stored_all(stored, f, NULL), 0);
+	for (uint32_t row = 0; row < 3; row++) {
+		assert_int_equal(bitmap_file_stored(&one, f, row, NULL), 0);
+		assert_int_equal(stored[row].len, one.len);
+		assert_int_equal(stored[row].depth, one.depth);
+	}
+	assert_int_equal(stored[0].depth, 1);
 	assert_int_equal(bitmap_file_name_hash(f, 3), 0x62000000);
 	for (uint32_t i = 0; i < UPPER_NR; i++)
 		assert_int_equal(bitmap_file_name_hash(f, OBJECT_NR + i),
