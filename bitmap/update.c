@@ -274,7 +274,8 @@ static int group_add(struct updating *s, struct sort_item **items, size_t *nr,
 	if (*flags & IS_GROUPED)
 		return 0;
 	*flags |= IS_GROUPED;
-	(*items)[(*nr)++] = (struct sort_item){0, c};
+	(*items)[(*nr)++] = (struct sort_item){
+		s->in->walk->history.commits[c].date, c};
 	return 0;
 }
 
@@ -337,9 +338,26 @@ static int check_groups(struct updating *s, const struct bitset *tips)
 	return ret;
 }
 
+/* Commits that may still be put into pseudo-merges. */
+static size_t group_room(const struct updating *s)
+{
+	const struct bitmap_previous *p = s->in->previous;
+	size_t most = s->in->grouped_max, nr = 0;
+
+	for (size_t i = 0; i < p->group_nr; i++) {
+		struct ewah_view commits = ewah_view_of(&p->groups[i].commits);
+
+		nr += ewah_count(&commits);
+	}
+	for (size_t i = 0; i < s->u->groups.nr; i++)
+		nr += s->u->groups.groups[i].nr;
+	return nr < most ? most - nr : 0;
+}
+
 /* Tips that came since and have no bitmap. */
 static int group_new_tips(struct updating *s)
 {
+	size_t room = group_room(s);
 	struct sort_item *items = NULL;
 	size_t nr = 0, alloc = 0;
 	int ret = 0;
@@ -349,6 +367,10 @@ static int group_new_tips(struct updating *s)
 
 		if (has_flag(s, c, SEEN_NEW) && !has_flag(s, c, IS_SELECTED))
 			ret = group_add(s, &items, &nr, &alloc, c);
+	}
+	if (!ret && nr > room) {
+		ret = sort_items(items, nr) < 0 ? error_nomem(s->err) : 0;
+		nr = room;
 	}
 	if (!ret && nr >= PSEUDO_DEFAULT_MIN_SIZE &&
 	    pseudo_groups_add(&s->u->groups, items, nr) < 0)

@@ -41,6 +41,8 @@ struct bitmap_update_input {
 	const uint8_t *is_tip; /* by commit_nr: enum select_tip */
 	size_t is_tip_nr;      /* entries of is_tip */
 	bool pseudo_merges;
+	size_t grouped_max; /* commits in pseudo-merges beyond which no more
+			       come; the oldest first */
 	unsigned threads;
 	uint64_t memory_limit; /* as in walk/newobj.h */
 	const struct progress_out *progress;

@@ -275,6 +275,9 @@ static int choose_update(struct making *m, struct error *err)
 		.is_tip = m->is_tip,
 		.is_tip_nr = m->is_tip_nr,
 		.pseudo_merges = m->rq->options->pseudo_merges,
+		.grouped_max = m->config.nr ? SIZE_MAX
+					    : bitmap_space_nr(m->space) /
+						      PSEUDO_DEFAULT_OBJECTS,
 		.threads = m->rq->options->make.threads,
 		.memory_limit = newpack_bitmap_memory(m->rq->options,
 						      m->walk.odb),

@@ -149,6 +149,27 @@ test_expect_success 'no pseudo-merges where they are not wanted' '
 	same_counts plain.git
 '
 
+# 500 commits of one tree, then 110 refs with one commit each.
+test_expect_success 'an update keeps within what a choice among all may have' '
+	for i in $(seq 1 500)
+	do
+		stream_commit main $i $((1112912000 + 60 * i)) f "main" || exit
+	done | repo_import few.git &&
+	git -C few.git repack -q -ad --write-midx --write-bitmap-index &&
+	main=$(stock -C few.git rev-parse main) &&
+	tree=$main^{tree} &&
+	for i in $(seq 1 110)
+	do
+		new=$(echo $i | stock -C few.git commit-tree $tree -p main~$((300 + i))) &&
+		echo "create refs/changes/$i $new" || exit
+	done >new &&
+	stock -C few.git update-ref --stdin <new &&
+	git -C few.git repack -q -d --geometric=2 --write-midx --write-bitmap-index &&
+	git -C few.git bitmap list >list &&
+	grep "pseudo-merges=0" list &&
+	same_counts few.git
+'
+
 test_expect_success 'stock Git serves a mirror from them' '
 	stock clone -q --mirror --no-local repo.git mirror.git &&
 	stock -C repo.git show-ref >expect &&
