@@ -229,8 +229,9 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Whether there would be twice the bitmaps that a choice among all commits
- * makes, or the new commits are a good part of all.
+ * Whether there would be twice the bitmaps of a plain selection, which is what
+ * a choice among all commits has words for, or the new commits are a good part
+ * of all.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {
@@ -242,7 +243,7 @@ static bool is_time_to_choose_anew(const struct updating *s)
 		wanted += is_wanted_tip(s, s->in->tips[i]);
 	return s->u->new_nr > all / 4 + dense_nr(s) ||
 	       p->nr + s->u->selected_nr >
-		       2 * bitmap_select_nr(all, dense_nr(s)) + 2 * wanted;
+		       2 * bitmap_select_nr(all, SELECT_PLAIN) + 2 * wanted;
 }
 
 /* ---- pseudo-merges */

@@ -10,7 +10,7 @@
  *
  * For a layer of a chain the older index is that of the layers below, whose
  * bitmaps are used where they are, and new commits are the layer's own; it gets
- * no more bitmaps than a choice among them would make.
+ * no more bitmaps than the densest choice among them.
  *
  * Pseudo-merges stay while all their commits are tips. What is left of another
  * one becomes one again.
