@@ -17,7 +17,7 @@
 #include "builtin/bundle-parts.h"
 #include "builtin/filterargs.h"
 #include "builtin/options.h"
-#include "builtin/packing.h"
+#include "builtin/pack-args.h"
 #include "builtin/revargs.h"
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
@@ -164,7 +164,7 @@ static int choose_version(struct run *r)
 	return 0;
 }
 
-static int send_pack(struct run *r, struct packing_file *file)
+static int send_pack(struct run *r, struct pack_args_file *file)
 {
 	const struct bundle_items *prerequisites = &r->header.prerequisites;
 	enum show_progress show = r->a.quiet || r->a.no_progress ? PROGRESS_OFF
@@ -197,17 +197,17 @@ static int send_pack(struct run *r, struct packing_file *file)
 		options.progress = stderr_progress(&out, show);
 		options.write_progress = options.progress;
 		ret = packing_send(r->store.odb, &request, &options,
-				   packing_sink(file), &report, r->err);
+				   pack_args_sink(file), &report, r->err);
 	}
 	free(haves);
 	if (!ret && report.warning.code)
 		builtin_warn("%s", report.warning.msg);
 	if (!ret && options.progress)
-		packing_print_sent(&report);
+		pack_args_print_sent(&report);
 	return ret;
 }
 
-static int write_to(struct run *r, struct packing_file *file)
+static int write_to(struct run *r, struct pack_args_file *file)
 {
 	struct buf text = BUF_INIT;
 	int ret = bundle_header_format(&text, &r->header) < 0
@@ -222,7 +222,7 @@ static int write_to(struct run *r, struct packing_file *file)
 static int write_file(struct run *r)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
-	struct packing_file file = {.name = r->a.file};
+	struct pack_args_file file = {.name = r->a.file};
 	struct buf path = BUF_INIT;
 	int ret = buf_printf(&path, "%s.lock", r->a.file) < 0
 			  ? error_nomem(r->err)
@@ -242,7 +242,7 @@ static int write_file(struct run *r)
 
 static int write_bundle(struct run *r)
 {
-	struct packing_file file = {STDOUT_FILENO, "standard output"};
+	struct pack_args_file file = {STDOUT_FILENO, "standard output"};
 	int ret = choose_version(r);
 
 	if (!ret)

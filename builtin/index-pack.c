@@ -16,7 +16,7 @@
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/pack-input.h"
-#include "builtin/packing.h"
+#include "builtin/pack-args.h"
 #include "builtin/stderr-progress.h"
 #include "pack/indexer.h"
 #include "repo/fsck-config.h"
@@ -177,8 +177,8 @@ static int choose_version(struct run *r)
 	int ret = 0;
 
 	if (text)
-		return packing_index_version(&r->files.idx_format, text, NULL) <
-				       0
+		return pack_args_index_version(&r->files.idx_format, text,
+					       NULL) < 0
 			       ? error_set(r->err, ERR_INVALID,
 					   "bad --index-version=%s", text)
 			       : 0;

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "builtin/network-parts.h"
-#include "builtin/packing.h"
+#include "builtin/pack-args.h"
 #include "builtin/subcommand.h"
 #include "repack/network-sync.h"
 
@@ -47,11 +47,11 @@ int network_place_options(struct newpack_options *options,
 			  const struct network *network, bool quiet,
 			  struct error *err)
 {
-	struct packing_args args = PACKING_ARGS_INIT;
+	struct pack_args args = PACK_ARGS_INIT;
 	int ret = network_pack_options(options, network, err);
 
 	args.quiet = quiet;
-	options->make.progress = packing_progress(out, &args);
+	options->make.progress = pack_args_progress(out, &args);
 	options->make.write_progress = options->make.progress;
 	return ret;
 }

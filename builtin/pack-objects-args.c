@@ -75,7 +75,7 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		 .long_name = "keep-pack",
 		 .value = &a->keep_packs,
 		 .help = "leave out objects of this pack",
-		 .fn = packing_take_pack,
+		 .fn = pack_args_take_pack,
 		 .arg_name = "<name>"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "stdin-packs",
@@ -191,11 +191,11 @@ static int check_values(struct pack_objects_args *a, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "bad pack compression level %lld",
 				 (long long)a->compression);
-	if (parse_missing(a, err) < 0 || packing_check(&a->packing, err) < 0)
+	if (parse_missing(a, err) < 0 || pack_args_check(&a->packing, err) < 0)
 		return ERR_INVALID;
 	return a->index_version_text
-		       ? packing_index_version(&a->idx_format,
-					       a->index_version_text, err)
+		       ? pack_args_index_version(&a->idx_format,
+						 a->index_version_text, err)
 		       : 0;
 }
 
@@ -254,7 +254,7 @@ static int check_receiver(const struct pack_objects_args *a, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "--thin cannot be used to build an indexable "
 				 "pack");
-	if (a->to_stdout && a->packing.max_pack_size != PACKING_UNSET)
+	if (a->to_stdout && a->packing.max_pack_size != PACK_ARGS_UNSET)
 		return error_set(err, ERR_INVALID,
 				 "--max-pack-size cannot be used to build a "
 				 "pack for transfer");
@@ -293,7 +293,7 @@ int pack_objects_args_check(struct pack_objects_args *a, struct error *err)
 void pack_objects_args_init(struct pack_objects_args *a)
 {
 	*a = (struct pack_objects_args){
-		.packing = PACKING_ARGS_INIT,
+		.packing = PACK_ARGS_INIT,
 		.compression = INT64_MIN,
 	};
 	filter_args_init(&a->filter);

@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "builtin/filterargs.h"
-#include "builtin/packing.h"
+#include "builtin/pack-args.h"
 #include "repack/named-packs.h"
 #include "repack/pack-job.h"
 
 struct pack_objects_args {
-	struct packing_args packing;
+	struct pack_args packing;
 	bool to_stdout, revs, all, reflog, indexed_objects, thin;
 	bool include_tag, honor_keep, local, incremental, unpacked, non_empty;
 	bool ofs_delta;

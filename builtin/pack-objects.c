@@ -43,14 +43,14 @@ static int load_options(struct run *r, const struct repo *repo)
 
 	if (ret < 0)
 		return ret;
-	packing_apply(&r->newpack, &a->packing);
-	packing_limit(&r->newpack, a->packing.max_pack_size);
+	pack_args_apply(&r->newpack, &a->packing);
+	pack_args_limit(&r->newpack, a->packing.max_pack_size);
 	r->newpack.ofs_delta = a->ofs_delta;
 	if (a->idx_format.version)
 		r->newpack.idx_format = a->idx_format;
 	if (a->compression != INT64_MIN)
 		make->compression = (int)a->compression;
-	make->progress = packing_progress(&r->out, &a->packing);
+	make->progress = pack_args_progress(&r->out, &a->packing);
 	write_too = a->to_stdout || a->all_progress || a->all_progress_implied;
 	make->write_progress = write_too ? make->progress : NULL;
 	return 0;
@@ -107,7 +107,7 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 
 static int send_revs(struct run *r, const struct repo *repo)
 {
-	struct packing_file out = {STDOUT_FILENO, "standard output"};
+	struct pack_args_file out = {STDOUT_FILENO, "standard output"};
 	struct packing_report report;
 	struct packing_request request = {
 		.wants = rev_list_oids(&r->revs.wants),
@@ -129,11 +129,11 @@ static int send_revs(struct run *r, const struct repo *repo)
 		ret = error_nomem(r->err);
 	if (!ret)
 		ret = packing_send(r->odb, &request, &r->newpack.make,
-				   packing_sink(&out), &report, r->err);
+				   pack_args_sink(&out), &report, r->err);
 	if (!ret && report.warning.code)
 		builtin_warn("%s", report.warning.msg);
 	if (!ret && r->newpack.make.progress)
-		packing_print_sent(&report);
+		pack_args_print_sent(&report);
 	free((void *)(uintptr_t)request.wants);
 	free((void *)(uintptr_t)request.haves);
 	free((void *)(uintptr_t)request.shallow);
@@ -201,8 +201,8 @@ static int find_objects(struct run *r)
 
 static int make_pack(struct run *r)
 {
-	struct packing_file file = {STDOUT_FILENO, "standard output"};
-	const struct pack_sink out = packing_sink(&file);
+	struct pack_args_file file = {STDOUT_FILENO, "standard output"};
+	const struct pack_sink out = pack_args_sink(&file);
 	int ret;
 
 	if (r->a.cruft)
@@ -254,7 +254,7 @@ static int run_job(struct run *r)
 		       oid_to_hex(hex, &r->job.newpacks.packs[i]->checksum,
 				  r->odb->algo));
 	if (r->newpack.make.progress)
-		packing_print_total(&r->job.newpacks.report, 0, 0);
+		pack_args_print_total(&r->job.newpacks.report, 0, 0);
 	return 0;
 }
 

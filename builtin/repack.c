@@ -9,7 +9,7 @@
 #include "builtin/builtin.h"
 #include "builtin/filterargs.h"
 #include "builtin/options.h"
-#include "builtin/packing.h"
+#include "builtin/pack-args.h"
 #include "repack/cruft.h"
 #include "repack/layered.h"
 #include "repack/repack.h"
@@ -20,7 +20,7 @@ static const char usage_text[] = "git repack [<options>]";
 
 /* What was given on the command line. */
 struct args {
-	struct packing_args packing;
+	struct pack_args packing;
 	bool all, loosen, remove_redundant, local, no_server_info;
 	bool cruft, keep_unreachable;
 	/* 1, 0, or -1: not given */
@@ -60,7 +60,7 @@ static int take_midx(void *value, const char *arg)
 #define CHOICE(letter, name, field, text)                                      \
 	{                                                                      \
 		OPTION_CALLBACK, letter, name, field, text, OPTION_NO_ARG,     \
-			NULL, packing_take_choice, NULL                        \
+			NULL, pack_args_take_choice, NULL                      \
 	}
 
 static int parse(struct args *a, int argc, const char **argv)
@@ -110,7 +110,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		CHOICE(0, "pack-kept-objects", &a->pack_kept_objects,
 		       "pack objects of packs with .keep too"),
 		{OPTION_CALLBACK, 0, "keep-pack", &a->keep_packs,
-		 "do not repack this pack", 0, NULL, packing_take_pack,
+		 "do not repack this pack", 0, NULL, pack_args_take_pack,
 		 "<name>"},
 		VALUE(OPTION_U64, 'g', "geometric", &a->geometric,
 		      "put small packs into one, for a progression by <n>",
@@ -151,7 +151,7 @@ static int check_args(const struct args *a, struct error *err)
 				 "with '--filter'");
 	if (a->geometric && !filter_is_empty(&a->filter.filter))
 		return incompatible(err, "--geometric", "--filter");
-	return packing_check(&a->packing, err);
+	return pack_args_check(&a->packing, err);
 }
 
 /*
@@ -212,8 +212,8 @@ static int load_unreachable(struct repack_options *o, const struct args *a,
 	o->cruft = o->newpack;
 	if (!ret)
 		ret = cruft_options_load(&o->cruft, repo, err);
-	packing_apply(&o->cruft, &a->packing);
-	packing_limit(&o->cruft, a->max_cruft_size);
+	pack_args_apply(&o->cruft, &a->packing);
+	pack_args_limit(&o->cruft, a->max_cruft_size);
 	return ret;
 }
 
@@ -270,11 +270,11 @@ static int load_options(struct repack_options *o, struct args *a,
 	o->filter = &a->filter.filter;
 	o->filter_to = a->filter_to;
 	o->newpack.replace = true;
-	packing_apply(&o->newpack, &a->packing);
+	pack_args_apply(&o->newpack, &a->packing);
 	if (!ret)
 		ret = load_bool(repo, "repack.usedeltabaseoffset",
 				&o->newpack.ofs_delta, err);
-	packing_limit(&o->newpack, a->packing.max_pack_size);
+	pack_args_limit(&o->newpack, a->packing.max_pack_size);
 	if (!ret)
 		ret = load_unreachable(o, a, repo, err);
 	if (!ret)
@@ -325,7 +325,7 @@ static int run(struct args *a, struct builtin_env *env, struct error *err)
 		ret = load_options(&options, a, env->repo, err);
 	if (ret < 0)
 		return ret;
-	options.newpack.make.progress = packing_progress(&out, &a->packing);
+	options.newpack.make.progress = pack_args_progress(&out, &a->packing);
 	options.newpack.make.write_progress = options.newpack.make.progress;
 	options.cruft.make.progress = options.newpack.make.progress;
 	options.cruft.make.write_progress = options.newpack.make.progress;
@@ -344,11 +344,11 @@ static int run(struct args *a, struct builtin_env *env, struct error *err)
 int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 {
 	struct args a = {
-		.packing = PACKING_ARGS_INIT,
+		.packing = PACK_ARGS_INIT,
 		.write_bitmap = -1,
 		.pack_kept_objects = -1,
 		.delta_islands = -1,
-		.max_cruft_size = PACKING_UNSET,
+		.max_cruft_size = PACK_ARGS_UNSET,
 	};
 	struct error err = ERROR_INIT;
 	int ret;

@@ -5,7 +5,7 @@
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
-#include "builtin/packing.h"
+#include "builtin/pack-args.h"
 #include "builtin/stderr-progress.h"
 #include "sys/io.h"
 
@@ -13,17 +13,17 @@
 
 static void override(unsigned *option, uint64_t given, unsigned max)
 {
-	if (given != PACKING_UNSET)
+	if (given != PACK_ARGS_UNSET)
 		*option = given < max ? (unsigned)given : max;
 }
 
-int packing_take_choice(void *value, const char *arg)
+int pack_args_take_choice(void *value, const char *arg)
 {
 	*(int *)value = arg != option_negated;
 	return 0;
 }
 
-int packing_check(const struct packing_args *args, struct error *err)
+int pack_args_check(const struct pack_args *args, struct error *err)
 {
 	int64_t version = args->name_hash_version;
 
@@ -36,7 +36,7 @@ int packing_check(const struct packing_args *args, struct error *err)
 
 /* Versions under 0 are the default, as in stock Git. */
 static void apply_grouping(enum name_grouping *grouping,
-			   const struct packing_args *args)
+			   const struct pack_args *args)
 {
 	if (args->path_walk == 0)
 		*grouping = NAME_GROUP_NONE;
@@ -46,8 +46,8 @@ static void apply_grouping(enum name_grouping *grouping,
 		*grouping = NAME_GROUP_COMPONENTS;
 }
 
-void packing_apply(struct newpack_options *options,
-		   const struct packing_args *args)
+void pack_args_apply(struct newpack_options *options,
+		     const struct pack_args *args)
 {
 	struct packing_send_options *make = &options->make;
 
@@ -57,13 +57,13 @@ void packing_apply(struct newpack_options *options,
 	override(&make->depth, args->depth, PACKING_MAX_DEPTH);
 	override(&make->threads, args->threads, PACKING_MAX_THREADS);
 	apply_grouping(&make->grouping, args);
-	if (args->window_memory != PACKING_UNSET)
+	if (args->window_memory != PACK_ARGS_UNSET)
 		make->window_memory = args->window_memory;
 }
 
-void packing_limit(struct newpack_options *options, uint64_t max_size)
+void pack_args_limit(struct newpack_options *options, uint64_t max_size)
 {
-	if (max_size != PACKING_UNSET)
+	if (max_size != PACK_ARGS_UNSET)
 		options->max_pack_size = max_size;
 	if (!options->max_pack_size || options->max_pack_size >= MIN_PACK_SIZE)
 		return;
@@ -71,8 +71,8 @@ void packing_limit(struct newpack_options *options, uint64_t max_size)
 	options->max_pack_size = MIN_PACK_SIZE;
 }
 
-int packing_index_version(struct pack_idx_format *format, const char *text,
-			  struct error *err)
+int pack_args_index_version(struct pack_idx_format *format, const char *text,
+			    struct error *err)
 {
 	char *end;
 	unsigned long version = strtoul(text, &end, 10), offset = 0;
@@ -97,7 +97,7 @@ int packing_index_version(struct pack_idx_format *format, const char *text,
 	return 0;
 }
 
-int packing_take_pack(void *value, const char *arg)
+int pack_args_take_pack(void *value, const char *arg)
 {
 	if (arg == option_negated) {
 		named_packs_release(value);
@@ -109,8 +109,8 @@ int packing_take_pack(void *value, const char *arg)
 	return -1;
 }
 
-const struct progress_out *packing_progress(struct progress_out *out,
-					    const struct packing_args *args)
+const struct progress_out *pack_args_progress(struct progress_out *out,
+					      const struct pack_args *args)
 {
 	if (args->quiet || args->no_progress)
 		return stderr_progress(out, PROGRESS_OFF);
@@ -122,7 +122,7 @@ const struct progress_out *packing_progress(struct progress_out *out,
 
 static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 {
-	const struct packing_file *file = ctx;
+	const struct pack_args_file *file = ctx;
 
 	return sys_write_all(file->fd, bytes, len, file->name, err);
 }
@@ -130,18 +130,18 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 static int put_file(void *ctx, const struct sys_file_span *span,
 		    struct error *err)
 {
-	const struct packing_file *file = ctx;
+	const struct pack_args_file *file = ctx;
 
 	return sys_send_file(file->fd, span, file->name, err);
 }
 
-struct pack_sink packing_sink(struct packing_file *file)
+struct pack_sink pack_args_sink(struct pack_args_file *file)
 {
 	return (struct pack_sink){put, file, put_file};
 }
 
-void packing_print_total(const struct write_report *report,
-			 uint32_t pack_reused, uint32_t packs_reused)
+void pack_args_print_total(const struct write_report *report,
+			   uint32_t pack_reused, uint32_t packs_reused)
 {
 	fprintf(stderr,
 		"Total %u (delta %u), reused %u (delta %u), pack-reused %u "
@@ -150,7 +150,7 @@ void packing_print_total(const struct write_report *report,
 		report->reused_deltas, pack_reused, packs_reused);
 }
 
-void packing_print_sent(const struct packing_report *report)
+void pack_args_print_sent(const struct packing_report *report)
 {
 	const struct write_report written = {
 		.objects = report->objects,
@@ -159,6 +159,6 @@ void packing_print_sent(const struct packing_report *report)
 		.reused_deltas = report->reused_deltas,
 	};
 
-	packing_print_total(&written, report->pack_reused,
-			    report->packs_reused);
+	pack_args_print_total(&written, report->pack_reused,
+			      report->packs_reused);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that repack and pack-objects share. */
-#ifndef BUILTIN_PACKING_H
-#define BUILTIN_PACKING_H
+#ifndef BUILTIN_PACK_ARGS_H
+#define BUILTIN_PACK_ARGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,10 +12,10 @@
 #include "repack/newpack.h"
 #include "sys/progress.h"
 
-#define PACKING_UNSET UINT64_MAX
+#define PACK_ARGS_UNSET UINT64_MAX
 
-/* As given on the command line; PACKING_UNSET: not given. */
-struct packing_args {
+/* As given on the command line; PACK_ARGS_UNSET: not given. */
+struct pack_args {
 	uint64_t window, depth, threads, window_memory, max_pack_size;
 	int64_t name_hash_version; /* -1: not given */
 	int path_walk;             /* 1, 0, or -1: not given */
@@ -23,15 +23,15 @@ struct packing_args {
 	bool quiet, progress, no_progress;
 };
 
-#define PACKING_ARGS_INIT                                                      \
+#define PACK_ARGS_INIT                                                         \
 	{                                                                      \
-		.window = PACKING_UNSET, .depth = PACKING_UNSET,               \
-		.threads = PACKING_UNSET, .window_memory = PACKING_UNSET,      \
-		.max_pack_size = PACKING_UNSET, .name_hash_version = -1,       \
+		.window = PACK_ARGS_UNSET, .depth = PACK_ARGS_UNSET,           \
+		.threads = PACK_ARGS_UNSET, .window_memory = PACK_ARGS_UNSET,  \
+		.max_pack_size = PACK_ARGS_UNSET, .name_hash_version = -1,     \
 		.path_walk = -1                                                \
 	}
 
-/* Entries of an option table for them; `a` is a struct packing_args *. */
+/* Entries of an option table for them; `a` is a struct pack_args *. */
 #define PACKING_NUMBER(a, name, field, text)                                   \
 	{                                                                      \
 		.kind = OPTION_U64, .long_name = name, .value = &(a)->field,   \
@@ -55,7 +55,7 @@ struct packing_args {
 		 .long_name = "path-walk",                                     \
 		 .value = &(a)->path_walk,                                     \
 		 .flags = OPTION_NO_ARG,                                       \
-		 .fn = packing_take_choice,                                    \
+		 .fn = pack_args_take_choice,                                  \
 		 .help = "compare versions of each path first"},               \
 		{.kind = OPTION_FLAG,                                          \
 		 .long_name = "progress",                                      \
@@ -69,47 +69,47 @@ struct packing_args {
 	}
 
 /* Callback of an option that has a default of its own: an int, 1 or 0. */
-int packing_take_choice(void *value, const char *arg);
+int pack_args_take_choice(void *value, const char *arg);
 
 /* Whether the values can be had: 0 or ERR_INVALID. */
-int packing_check(const struct packing_args *args, struct error *err);
+int pack_args_check(const struct pack_args *args, struct error *err);
 
 /* Let what was given override what configuration says. */
-void packing_apply(struct newpack_options *options,
-		   const struct packing_args *args);
+void pack_args_apply(struct newpack_options *options,
+		     const struct pack_args *args);
 
 /*
  * Limit the size of packs, unless that was not given; warns where less than a
  * mebibyte is taken for one.
  */
-void packing_limit(struct newpack_options *options, uint64_t max_size);
+void pack_args_limit(struct newpack_options *options, uint64_t max_size);
 
 /*
  * "<version>[,<offset>]", as --index-version has it: offsets past that one get
  * 64 bits. 0 or ERR_INVALID.
  */
-int packing_index_version(struct pack_idx_format *format, const char *text,
-			  struct error *err);
+int pack_args_index_version(struct pack_idx_format *format, const char *text,
+			    struct error *err);
 
 /* Callback of an option: a name for a struct named_packs. */
-int packing_take_pack(void *value, const char *arg);
+int pack_args_take_pack(void *value, const char *arg);
 
 /* A file that a pack goes to, here and there. */
-struct packing_file {
+struct pack_args_file {
 	int fd;
 	const char *name; /* borrowed: for messages */
 };
 
 /* Borrows `file`. */
-struct pack_sink packing_sink(struct packing_file *file);
+struct pack_sink pack_args_sink(struct pack_args_file *file);
 
 /* Say on stderr what was done to make a pack. */
-void packing_print_total(const struct write_report *report,
-			 uint32_t pack_reused, uint32_t packs_reused);
-void packing_print_sent(const struct packing_report *report);
+void pack_args_print_total(const struct write_report *report,
+			   uint32_t pack_reused, uint32_t packs_reused);
+void pack_args_print_sent(const struct packing_report *report);
 
 /* Meters for what the options say; see stderr_progress(). */
-const struct progress_out *packing_progress(struct progress_out *out,
-					    const struct packing_args *args);
+const struct progress_out *pack_args_progress(struct progress_out *out,
+					      const struct pack_args *args);
 
 #endif
