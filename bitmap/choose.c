@@ -196,6 +196,9 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		*best = *built;
 		*built = (struct bitmap_build_result){0};
 	}
+	/* Also where there is nothing to build, and no ratio. */
+	if (range->fits == range->most)
+		return dense_nr;
 	next = next_guess(s, dense_nr, &cost);
 	if (next > range->most)
 		next = range->most;
