@@ -34,6 +34,19 @@ static int verify_next(struct bitmap_place *place, size_t *next,
 	return ret < 0 ? ret : 1;
 }
 
+/* Of a file that is not used there is nothing to be said against. */
+static void tell_unused(const struct error *why)
+{
+	if (why->code == ERR_UNSUPPORTED)
+		fprintf(stderr,
+			"note: %s; unused, the next repack replaces "
+			"it\n",
+			why->msg);
+	else
+		builtin_warn("%s; unused, the next repack replaces it",
+			     why->msg);
+}
+
 /* What is worked out beforehand is believed as a bitmap is. */
 static int verify_prepared(const struct store *store)
 {
@@ -43,10 +56,13 @@ static int verify_prepared(const struct store *store)
 	for (size_t dir = 0; dir < odb->dir_nr; dir++) {
 		struct error err = ERROR_INIT;
 		size_t nr;
+		int ret = prepare_verify(&nr, odb, store->refs, dir, &err);
 
-		if (prepare_verify(&nr, odb, store->refs, dir, &err) < 0) {
+		if (ret < 0) {
 			builtin_error("%s", err.msg);
 			code = 1;
+		} else if (ret) {
+			tell_unused(&err);
 		} else if (nr) {
 			printf("verified=%zu of=%zu path=%s/info/prepared\n",
 			       nr, nr, odb->dirs[dir]);

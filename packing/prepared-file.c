@@ -17,6 +17,7 @@ struct parsing {
 	struct prepared *p;
 	struct cursor c;
 	size_t run_nr; /* taken */
+	bool is_short; /* more bytes were expected than there are */
 	const char *name;
 	struct error *err;
 };
@@ -24,6 +25,13 @@ struct parsing {
 static int corrupt(const struct parsing *g, const char *what)
 {
 	return error_set(g->err, ERR_CORRUPT, "%s: %s", g->name, what);
+}
+
+static int ends_within(struct parsing *g, const char *what)
+{
+	g->is_short = true;
+	return error_set(g->err, ERR_CORRUPT, "%s: ends within %s", g->name,
+			 what);
 }
 
 static bool take_oid(struct parsing *g, struct oid *oid)
@@ -42,7 +50,7 @@ static int parse_run(struct parsing *g, uint64_t *end)
 	struct prepared_run *run = &g->p->runs[g->run_nr];
 
 	if (!cursor_be64(&g->c, &run->off) || !cursor_be64(&g->c, &run->len))
-		return corrupt(g, "ends within a run");
+		return ends_within(g, "a run");
 	if (run->off <= *end || !run->len || run->len > UINT64_MAX - run->off)
 		return corrupt(g, "runs are not in order");
 	*end = run->off + run->len;
@@ -59,7 +67,7 @@ static int parse_content(struct parsing *g, struct prepared_content *content)
 	if (!take_oid(g, &content->checksum) ||
 	    !cursor_be32(&g->c, &content->object_nr) ||
 	    !cursor_be32(&g->c, &run_nr))
-		return corrupt(g, "ends within an answer");
+		return ends_within(g, "an answer");
 	if (!run_nr || run_nr > content->object_nr)
 		return corrupt(g, "runs without objects");
 	content->runs = g->p->runs + g->run_nr;
@@ -69,16 +77,27 @@ static int parse_content(struct parsing *g, struct prepared_content *content)
 	return ret;
 }
 
+static bool has_view(struct cursor c)
+{
+	uint32_t bits, word_nr;
+	uint64_t last_rlw_len = 4;
+
+	return cursor_be32(&c, &bits) && cursor_be32(&c, &word_nr) &&
+	       cursor_left(&c) >= 8 * (uint64_t)word_nr + last_rlw_len;
+}
+
 static int parse_answer(struct parsing *g, struct prepared_answer *answer)
 {
 	int ret;
 
 	if (!cursor_u8(&g->c, &answer->request.kind) ||
 	    !take_oid(g, &answer->request.id))
-		return corrupt(g, "ends within an answer");
+		return ends_within(g, "an answer");
 	ret = parse_content(g, &answer->plain);
 	if (!ret)
 		ret = parse_content(g, &answer->tagged);
+	if (!ret && !has_view(g->c))
+		ret = ends_within(g, "an answer");
 	if (!ret)
 		ret = ewah_view_parse(&answer->along, &g->c, g->err);
 	if (!ret && answer->along.bits > g->p->tag_nr)
@@ -91,17 +110,22 @@ static int parse_header(struct parsing *g, uint16_t *nr)
 	struct prepared *p = g->p;
 	const uint8_t *start;
 
-	if (!cursor_bytes(&g->c, &start, 6) || memcmp(start, magic, 4) != 0 ||
-	    start[4] != VERSION)
+	if (!cursor_bytes(&g->c, &start, 6))
+		return ends_within(g, "its header");
+	if (memcmp(start, magic, 4) != 0)
 		return corrupt(g, "not a file of prepared answers");
+	if (start[4] != VERSION)
+		return error_set(g->err, ERR_UNSUPPORTED,
+				 "%s: written by another version (%u)", g->name,
+				 start[4]);
 	if (start[5] != (uint8_t)p->algo)
 		return corrupt(g, "wrong hash function");
 	if (!cursor_be16(&g->c, nr) || !cursor_be32(&g->c, &p->tag_nr) ||
 	    !take_oid(g, &p->pack_checksum))
-		return corrupt(g, "ends within its header");
+		return ends_within(g, "its header");
 	if (p->tag_nr > cursor_left(&g->c) / hash_len(p->algo) ||
 	    !cursor_bytes(&g->c, &p->tags, p->tag_nr * hash_len(p->algo)))
-		return corrupt(g, "ends within its tags");
+		return ends_within(g, "its tags");
 	return 0;
 }
 
@@ -113,7 +137,7 @@ static int parse_answers(struct parsing *g, uint16_t nr)
 	int ret = 0;
 
 	if (nr > left)
-		return corrupt(g, "ends within an answer");
+		return ends_within(g, "an answer");
 	p->answers = mem_calloc(nr, sizeof(*p->answers));
 	p->runs = mem_alloc(left / RUN_LEN + 1, sizeof(*p->runs));
 	if (!p->answers || !p->runs)
@@ -125,6 +149,31 @@ static int parse_answers(struct parsing *g, uint16_t nr)
 	return ret;
 }
 
+static int parse_all(struct parsing *g)
+{
+	uint16_t nr = 0;
+	int ret = parse_header(g, &nr);
+
+	return ret ? ret : parse_answers(g, nr);
+}
+
+/*
+ * The checksum says more than what is the first thing to be wrong, except of
+ * what is not all there: that was not changed, but never written.
+ */
+static int check_sum(struct parsing *g, const void *bytes, size_t len,
+		     int parsed)
+{
+	struct error sum = ERROR_INIT;
+	int ret = hash_check_trailer(bytes, len, g->p->algo, g->name, &sum);
+
+	if (!ret)
+		return parsed;
+	if (g->is_short && ret == ERR_CORRUPT)
+		return error_recode(g->err, ERR_MISSING);
+	return error_set(g->err, ret, "%s", sum.msg);
+}
+
 int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err)
 {
@@ -134,18 +183,15 @@ int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		.name = name,
 		.err = err,
 	};
-	uint16_t nr = 0;
 	int ret;
 
 	*p = (struct prepared)PREPARED_INIT;
 	p->algo = algo;
-	ret = hash_check_trailer(bytes, len, algo, name, err);
-	if (ret < 0)
-		return ret;
-	g.c.end -= hash_len(algo);
-	ret = parse_header(&g, &nr);
-	if (!ret)
-		ret = parse_answers(&g, nr);
+	if (len > hash_len(algo))
+		g.c.end -= hash_len(algo);
+	ret = parse_all(&g);
+	if (ret != ERR_UNSUPPORTED && ret != ERR_NOMEM)
+		ret = check_sum(&g, bytes, len, ret);
 	if (ret < 0)
 		prepared_close(p);
 	return ret;

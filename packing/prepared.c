@@ -49,6 +49,10 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 	if (buf_printf(&path, "%s/info/prepared", odb->dirs[dir_nr]) < 0)
 		return error_nomem(err);
 	ret = sys_map_open(&map, path.data, err);
+	if (ret == ERR_MISSING) {
+		buf_release(&path);
+		return 0;
+	}
 	if (!ret)
 		ret = prepared_parse(p, map.data, map.len, odb->algo, path.data,
 				     err);
@@ -63,7 +67,7 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 	if (!ret && p->pack)
 		return 1;
 	prepared_close(p);
-	return ret == ERR_MISSING ? 0 : ret;
+	return ret;
 }
 
 void prepared_close(struct prepared *p)

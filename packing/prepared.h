@@ -110,8 +110,9 @@ struct prepared {
 
 /*
  * Take a file's bytes, which *p borrows, but for `map` and `pack`. The checksum
- * is looked at, and that runs ascend. 0, ERR_CORRUPT or ERR_NOMEM with *p
- * empty. `name` is for messages.
+ * is looked at, and that runs ascend. 0, or with *p empty ERR_UNSUPPORTED for
+ * another version, ERR_MISSING when there are but the first bytes of a file, or
+ * none, ERR_CORRUPT or ERR_NOMEM. `name` is for messages.
  */
 int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
@@ -128,7 +129,7 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 
 /*
  * Open the file of the `dir_nr`-th object directory. 1; 0 when there is none
- * or its pack is not in the snapshot; or negative as above.
+ * or its pack is not in the snapshot; or negative as above, or ERR_IO.
  */
 int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		  struct error *err);

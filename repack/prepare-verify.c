@@ -203,6 +203,8 @@ int prepare_verify(size_t *nr, const struct odb *odb, struct refs *refs,
 	int ret = prepared_open(&file, odb, dir_nr, err);
 
 	*nr = 0;
+	if (ret == ERR_UNSUPPORTED || ret == ERR_MISSING)
+		return 1;
 	if (ret <= 0)
 		return ret;
 	*nr = file.nr;

@@ -38,7 +38,9 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
  * be copied as it is, with its checksums, and is what its request asks for; of
  * several wants only if references name these. *nr is set to how many there
  * are, 0 without such a file. 0; ERR_CORRUPT with a message that says which one
- * is wrong; or another error.
+ * is wrong; or another error. 1, with a message: it is a file that nobody uses,
+ * of another version (the error's code is ERR_UNSUPPORTED) or not written to
+ * its end.
  */
 int prepare_verify(size_t *nr, const struct odb *odb, struct refs *refs,
 		   size_t dir_nr, struct error *err);

@@ -232,6 +232,36 @@ test_expect_success 'a broken file is no answer' '
 	cp saved-answers r.git/objects/info/prepared
 '
 
+# left_alone <expression>: not used, not found fault with, and replaced.
+left_alone () {
+	clone_of_us c --depth 1 --no-tags &&
+	strategy_of walk &&
+	"$GIT" -C r.git bitmap verify >out 2>err &&
+	! grep info/prepared out &&
+	grep "$1; unused, the next repack replaces it$" err &&
+	test_line_count 1 err &&
+	"$GIT" -C r.git repack -adbq &&
+	cmp r.git/objects/info/prepared saved-answers
+}
+
+test_expect_success 'a file of another version is left alone' '
+	chmod u+w r.git/objects/info/prepared &&
+	printf "\003" | dd of=r.git/objects/info/prepared bs=1 seek=4 \
+		conv=notrunc 2>dd &&
+	left_alone "^note: .*info/prepared: written by another version (3)"
+'
+
+test_expect_success 'as is one that was not written to its end' '
+	size=$(wc -c <saved-answers) &&
+	for len in 0 3 70 500 $((size - 30)) $((size - 1))
+	do
+		rm -f r.git/objects/info/prepared &&
+		head -c $len saved-answers >r.git/objects/info/prepared &&
+		left_alone "^warning: .*info/prepared: ends within .*" ||
+			return
+	done
+'
+
 test_expect_success 'the branch moves: nothing old is sent' '
 	stock -C r.git update-ref refs/heads/main refs/pull/1/head &&
 	clone_of_us c --single-branch &&
