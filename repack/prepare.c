@@ -229,11 +229,12 @@ static int put_answers(struct buf *out, const struct preparing *p)
 	return ret < 0 ? error_nomem(p->err) : 0;
 }
 
-/* Nothing is lost with the file: it need not be on the disk at once. */
+/* Made durable as the pack's other files that can be made anew. */
 static int store(const struct repo *repo, const struct buf *bytes,
 		 struct error *err)
 {
 	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	enum sys_fsync_method method = SYS_FSYNC_NONE;
 	char *dir = repo_object_path(repo, "info");
 	char *path = repo_object_path(repo, "info/prepared");
 	int ret = dir && path ? 0 : error_nomem(err);
@@ -243,6 +244,9 @@ static int store(const struct repo *repo, const struct buf *bytes,
 		goto out;
 	}
 	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA, &method,
+					err);
+	if (!ret)
 		ret = sys_mkdir_shared(dir, repo->share, err);
 	if (!ret)
 		ret = sys_tempfile_create(&file, dir, "tmp_prepared_",
@@ -250,7 +254,7 @@ static int store(const struct repo *repo, const struct buf *bytes,
 	if (!ret)
 		ret = sys_tempfile_write(&file, bytes->data, bytes->len, err);
 	if (!ret)
-		ret = sys_tempfile_commit(&file, path, SYS_FSYNC_NONE, err);
+		ret = sys_tempfile_commit(&file, path, method, err);
 out:
 	sys_tempfile_abort(&file);
 	free(dir);

@@ -3,6 +3,7 @@
 test_description='prepared answers: clones that are copied without a look'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
 
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
@@ -260,6 +261,19 @@ test_expect_success 'as is one that was not written to its end' '
 		left_alone "^warning: .*info/prepared: ends within .*" ||
 			return
 	done
+'
+
+test_expect_success 'it is made durable as core.fsync says' '
+	rm -rf f.git &&
+	cp -R r.git f.git &&
+	for set in all none
+	do
+		fault_run none "$GIT" -C f.git -c core.fsync=$set repack \
+			-adbq &&
+		mv fault.log log.$set || return
+	done &&
+	grep "fsync.*tmp_prepared" log.all &&
+	! grep "fsync.*tmp_prepared" log.none
 '
 
 test_expect_success 'the branch moves: nothing old is sent' '
