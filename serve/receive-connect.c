@@ -12,8 +12,9 @@ struct check {
 	struct walk w;
 	bool walk_is_open;
 	struct walk_tips wants, haves;
-	struct oidset frontier; /* existing commits that new ones lean on */
-	struct oidset doubts;   /* those of them not known to be reachable */
+	struct revwalk_result push; /* its commits; what they lean on */
+	struct oidset frontier;     /* existing commits that new ones lean on */
+	struct oidset doubts; /* those of them not known to be reachable */
 	struct error *why, *err;
 };
 
@@ -57,56 +58,79 @@ static void commit_oid(struct oid *oid, struct check *k, uint32_t commit_nr)
 
 /* ---- the frontier */
 
-/* Commits of the push that are still to be looked at. */
-struct todo {
-	uint32_t *commits; /* owned */
-	size_t nr, alloc;
-	struct oidset seen;
-};
-
-static int visit(struct check *k, struct todo *todo, uint32_t commit_nr)
+static int append(uint32_t **commits, size_t *nr, size_t *alloc,
+		  uint32_t commit_nr, struct error *err)
 {
+	if (mem_grow(commits, alloc, *nr + 1, sizeof(**commits)) < 0)
+		return error_nomem(err);
+	(*commits)[(*nr)++] = commit_nr;
+	return 0;
+}
+
+/* `seen`: commits that are in `push`. */
+static int visit(struct check *k, struct oidset *seen, uint32_t commit_nr)
+{
+	struct revwalk_result *push = &k->push;
 	struct oid oid;
 	int ret;
 
 	commit_oid(&oid, k, commit_nr);
-	if (!came(k, &oid)) {
-		ret = oidset_add(&k->frontier, &oid, k->why);
-		return ret < 0 ? ret : 0;
+	if (came(k, &oid)) {
+		ret = oidset_add(seen, &oid, k->why);
+		return ret <= 0 ? ret
+				: append(&push->commits, &push->nr,
+					 &push->alloc, commit_nr, k->why);
 	}
-	ret = oidset_add(&todo->seen, &oid, k->why);
-	if (ret <= 0)
-		return ret;
-	if (mem_grow(&todo->commits, &todo->alloc, todo->nr + 1,
-		     sizeof(*todo->commits)) < 0)
-		return error_nomem(k->why);
-	todo->commits[todo->nr++] = commit_nr;
-	return 0;
+	ret = oidset_add(&k->frontier, &oid, k->why);
+	return ret <= 0 ? ret
+			: append(&push->boundary, &push->boundary_nr,
+				 &push->boundary_alloc, commit_nr, k->why);
 }
 
-static int visit_parents(struct check *k, struct todo *todo, uint32_t commit_nr)
+static int visit_parents(struct check *k, struct oidset *seen,
+			 uint32_t commit_nr)
 {
 	struct history *h = &k->w.history;
 	int ret = history_parse(h, commit_nr, k->why);
 
 	for (uint32_t i = 0; !ret && i < h->commits[commit_nr].parent_nr; i++)
-		ret = visit(k, todo, history_parents(h, commit_nr)[i]);
+		ret = visit(k, seen, history_parents(h, commit_nr)[i]);
 	return ret;
+}
+
+/*
+ * Tips that came are where to begin. Those that did not are of the frontier,
+ * but of the boundary only where something that came leans on them.
+ */
+static int visit_tips(struct check *k, struct oidset *seen, bool that_came)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < k->wants.commit_nr; i++) {
+		struct oid oid;
+
+		commit_oid(&oid, k, k->wants.commits[i]);
+		if (came(k, &oid) != that_came)
+			continue;
+		ret = that_came ? visit(k, seen, k->wants.commits[i])
+				: oidset_add(&k->frontier, &oid, k->why);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /* Find the commits that were there before. O(commits of the push). */
 static int find_frontier(struct check *k)
 {
-	struct todo todo = {0};
-	int ret = 0;
+	struct oidset seen;
+	int ret;
 
-	oidset_init(&todo.seen, OIDSET_MAX);
-	for (size_t i = 0; !ret && i < k->wants.commit_nr; i++)
-		ret = visit(k, &todo, k->wants.commits[i]);
-	while (!ret && todo.nr)
-		ret = visit_parents(k, &todo, todo.commits[--todo.nr]);
-	oidset_release(&todo.seen);
-	free(todo.commits);
+	oidset_init(&seen, OIDSET_MAX);
+	ret = visit_tips(k, &seen, true);
+	for (size_t i = 0; !ret && i < k->push.nr; i++)
+		ret = visit_parents(k, &seen, k->push.commits[i]);
+	if (!ret)
+		ret = visit_tips(k, &seen, false);
+	oidset_release(&seen);
 	return ret;
 }
 
@@ -365,7 +389,12 @@ static int check_sight(struct check *k, const struct walk_items *objects)
 	return ret > 0 ? 0 : ret ? ret : refuse(k);
 }
 
-static int check_objects(struct check *k, struct oidset *cut)
+/*
+ * What the new tips need that refs do not reach. If these reach the whole
+ * frontier it is what came: a walk by date could go through all of history, for
+ * a push whose dates are old.
+ */
+static int find_new(struct walk_result *result, struct check *k)
 {
 	struct walk_options options = {
 		.objects = true,
@@ -373,9 +402,20 @@ static int check_objects(struct check *k, struct oidset *cut)
 		.exclude_boundary = k->c->r->is_limit,
 		.threads = 1,
 	};
+
+	if (k->doubts.nr)
+		return walk_enumerate(result, &k->w, &k->wants, &k->haves,
+				      &options, k->why);
+	result->revs = k->push;
+	k->push = (struct revwalk_result)REVWALK_RESULT_INIT;
+	return walk_enumerate_commits(result, &k->w, &k->wants, &k->haves,
+				      &options, k->why);
+}
+
+static int check_objects(struct check *k, struct oidset *cut)
+{
 	struct walk_result result = WALK_RESULT_INIT;
-	int ret = walk_enumerate(&result, &k->w, &k->wants, &k->haves, &options,
-				 k->why);
+	int ret = find_new(&result, k);
 
 	if (!ret)
 		ret = check_commits(k, &result.revs);
@@ -430,6 +470,7 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 		.c = c,
 		.wants = WALK_TIPS_INIT,
 		.haves = WALK_TIPS_INIT,
+		.push = REVWALK_RESULT_INIT,
 		.why = why,
 		.err = err,
 	};
@@ -450,6 +491,7 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 		ret = check_objects(&k, cut);
 	walk_tips_release(&k.wants);
 	walk_tips_release(&k.haves);
+	revwalk_result_release(&k.push);
 	oidset_release(&k.frontier);
 	oidset_release(&k.doubts);
 	if (k.walk_is_open)

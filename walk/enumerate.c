@@ -374,9 +374,11 @@ static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
 	return ret;
 }
 
-int walk_enumerate(struct walk_result *result, struct walk *w,
-		   const struct walk_tips *wants, const struct walk_tips *haves,
-		   const struct walk_options *options, struct error *err)
+int walk_enumerate_commits(struct walk_result *result, struct walk *w,
+			   const struct walk_tips *wants,
+			   const struct walk_tips *haves,
+			   const struct walk_options *options,
+			   struct error *err)
 {
 	struct enumerate e = {
 		.w = w,
@@ -385,6 +387,26 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 		.filter = filter_is_empty(options->filter) ? NULL
 							   : options->filter,
 	};
+	int ret;
+
+	w->history.threads = options->threads;
+	if (!options->objects)
+		return 0;
+	if (treewalk_init(&e.tree, &w->space, w->reader) < 0)
+		ret = error_nomem(err);
+	else
+		ret = enumerate_objects(&e, wants, haves, err);
+	if (e.has_paths)
+		filter_walk_release(&e.paths);
+	treewalk_release(&e.tree);
+	free(e.beside.items);
+	return ret;
+}
+
+int walk_enumerate(struct walk_result *result, struct walk *w,
+		   const struct walk_tips *wants, const struct walk_tips *haves,
+		   const struct walk_options *options, struct error *err)
+{
 	struct revwalk_tips tips = {
 		wants->commits,
 		wants->commit_nr,
@@ -396,15 +418,7 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 	w->history.threads = options->threads;
 	ret = revwalk_run(&result->revs, &w->history, &tips,
 			  options->exact_commits, err);
-	if (ret < 0 || !options->objects)
-		return ret;
-	if (treewalk_init(&e.tree, &w->space, w->reader) < 0)
-		ret = error_nomem(err);
-	else
-		ret = enumerate_objects(&e, wants, haves, err);
-	if (e.has_paths)
-		filter_walk_release(&e.paths);
-	treewalk_release(&e.tree);
-	free(e.beside.items);
-	return ret;
+	return ret < 0 ? ret
+		       : walk_enumerate_commits(result, w, wants, haves,
+						options, err);
 }

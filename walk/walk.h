@@ -186,4 +186,15 @@ int walk_enumerate(struct walk_result *result, struct walk *w,
 		   const struct walk_tips *wants, const struct walk_tips *haves,
 		   const struct walk_options *options, struct error *err);
 
+/*
+ * The same where the caller has found out which commits: result->revs has them,
+ * parsed and in any order, and their boundary, and no other commit is looked
+ * at.
+ */
+int walk_enumerate_commits(struct walk_result *result, struct walk *w,
+			   const struct walk_tips *wants,
+			   const struct walk_tips *haves,
+			   const struct walk_options *options,
+			   struct error *err);
+
 #endif

@@ -111,6 +111,59 @@ static void test_leftovers(void **state)
 	pushed_release(&p);
 }
 
+static void push_dated(struct pushed *p, const char *name, const char *parent,
+		       unsigned date)
+{
+	struct buf text = BUF_INIT;
+
+	buf_printf(&text, "tree %s\n", dialog_hex(&p->d, "t"));
+	buf_printf(&text, "parent %s\n", dialog_hex(&p->d, parent));
+	buf_printf(&text,
+		   "author A <a@b> %u +0000\ncommitter A <a@b> %u +0000\n\nx\n",
+		   date, date);
+	pushed_object(p, name, OBJ_COMMIT, text.data, text.len);
+	buf_release(&text);
+}
+
+/*
+ * Of history no more is read than what was pushed leans on, be its dates far
+ * in the past: what is broken further back is not met.
+ */
+static void test_old_dates(void **state)
+{
+	struct pushed p;
+
+	pushed_init(&p);
+	dialog_object(&p.d, "bad", OBJ_COMMIT, "not a commit");
+	dialog_commit(&p.d, "c5", 1700000050, "bad", NULL);
+	dialog_commit(&p.d, "c6", 1700000060, "c5", NULL);
+	dialog_ref(&p.d, "refs/heads/six", "c6");
+	push_dated(&p, "n1", "c6", 2);
+	push_dated(&p, "n2", "n1", 1);
+	pushed_command(&p, "c6 n2 refs/heads/six", "report-status");
+	assert_non_null(strstr(pushed_run(&p, true), "|ok "));
+	pushed_release(&p);
+}
+
+/* A tip that was there is not looked into; here its tree is none. */
+static void test_tip_that_was_there(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct pushed p;
+
+	pushed_init(&p);
+	dialog_config(&p.d, CONFIG_LOCAL, "[gitreach]\nreachableOnly\n");
+	buf_printf(&text,
+		   "tree %s\nauthor A <a@b> 1 +0000\n"
+		   "committer A <a@b> 1 +0000\n\nx\n",
+		   dialog_hex(&p.d, "c4"));
+	dialog_object(&p.d, "wrong", OBJ_COMMIT, text.data);
+	dialog_ref(&p.d, "refs/heads/wrong", "wrong");
+	assert_true(accepts(&p, "c4", "zero wrong refs/heads/new"));
+	buf_release(&text);
+	pushed_release(&p);
+}
+
 static void push_tree(struct pushed *p, const char *mode, const char *entry,
 		      bool expected)
 {
@@ -160,6 +213,8 @@ int main(void)
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_old_dates),
+		cmocka_unit_test(test_tip_that_was_there),
 		cmocka_unit_test(test_trees),
 	};
 
