@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "repo/known-objects.h"
 #include "serve/receive-connect.h"
 #include "walk/walk.h"
 
@@ -15,6 +16,7 @@ struct check {
 	struct revwalk_result push; /* its commits; what they lean on */
 	struct oidset frontier;     /* existing commits that new ones lean on */
 	struct oidset doubts; /* those of them not known to be reachable */
+	struct oidset ends;   /* commits of the push where its history is cut */
 	struct error *why, *err;
 };
 
@@ -425,32 +427,93 @@ static int check_objects(struct check *k, struct oidset *cut)
 		struct oid oid;
 
 		commit_oid(&oid, k, result.revs.commits[i]);
-		if (oidset_has(&k->c->r->request.shallow, &oid) &&
-		    came(k, &oid))
+		if (oidset_has(&k->ends, &oid))
 			ret = oidset_add(cut, &oid, k->why);
 	}
 	walk_result_release(&result);
 	return ret < 0 ? ret : 0;
 }
 
-/* With a cut, commits that the pusher says are shallow have no parents. */
-static int open_walk(struct check *k, bool with_cut)
+/* Whether all parents of a commit are there. */
+static int has_parents(struct check *k, const struct oid *oid)
 {
-	const struct oidset *shallow = &k->c->r->request.shallow;
-	struct oid *oids = mem_alloc(shallow->nr, sizeof(*oids));
-	size_t nr = 0;
+	const struct history *h = &k->w.history;
+	struct walk_tips tip = WALK_TIPS_INIT;
+	int ret = walk_add_tip(&k->w, &tip, oid, false, k->why);
+	bool has = true;
+
+	for (uint32_t i = 0; !ret && has && tip.commit_nr &&
+			     i < h->commits[tip.commits[0]].parent_nr;
+	     i++) {
+		struct oid parent;
+
+		commit_oid(&parent, k, history_parents(h, tip.commits[0])[i]);
+		has = odb_reader_has(k->w.reader, &parent);
+	}
+	walk_tips_release(&tip);
+	return ret < 0 ? ret : has;
+}
+
+/*
+ * Whether a commit that came was there before, with a history that refs may
+ * need, and that would be lost to them.
+ */
+static int had_history(struct check *k, const struct oid *oid)
+{
+	struct pack_indexer_hooks before;
 	int ret;
 
-	if (!oids)
-		return error_nomem(k->why);
-	/* One that was there before keeps its history. */
-	for (size_t i = 0; with_cut && i < shallow->nr; i++)
-		if (came(k, &shallow->oids[i]))
-			oids[nr++] = shallow->oids[i];
-	ret = walk_open(&k->w, k->c->odb, oids, nr, k->why);
+	if (k->c->r->is_limit)
+		return receive_sees(k->c->r, oid, k->why);
+	before = known_objects_hooks(k->c->objects->known);
+	ret = before.has(before.ctx, 0, oid, k->why);
+	return ret <= 0 ? ret : has_parents(k, oid);
+}
+
+/* Which of the commits that the pusher says are shallow end its history. */
+static int find_ends(struct check *k)
+{
+	const struct oidset *shallow = &k->c->r->request.shallow;
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < shallow->nr; i++) {
+		const struct oid *oid = &shallow->oids[i];
+
+		if (!came(k, oid))
+			continue;
+		ret = had_history(k, oid);
+		if (!ret)
+			ret = oidset_add(&k->ends, oid, k->why);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int open_walk(struct check *k)
+{
+	int ret = walk_open(&k->w, k->c->odb, k->ends.oids, k->ends.nr, k->why);
+
 	k->walk_is_open = !ret;
-	free(oids);
 	return ret;
+}
+
+static void close_walk(struct check *k)
+{
+	if (k->walk_is_open)
+		walk_close(&k->w);
+	k->walk_is_open = false;
+}
+
+/* With a cut: commits where it is have no parents. */
+static int open_cut_walk(struct check *k)
+{
+	int ret = open_walk(k);
+
+	if (!ret)
+		ret = find_ends(k);
+	if (ret < 0 || !k->ends.nr)
+		return ret;
+	close_walk(k);
+	return open_walk(k);
 }
 
 static int check_tips(struct check *k, const struct oid *tips, size_t nr)
@@ -478,7 +541,8 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 
 	oidset_init(&k.frontier, OIDSET_MAX);
 	oidset_init(&k.doubts, OIDSET_MAX);
-	ret = open_walk(&k, cut);
+	oidset_init(&k.ends, OIDSET_MAX);
+	ret = cut ? open_cut_walk(&k) : open_walk(&k);
 	if (!ret && c->r->is_limit)
 		ret = check_tips(&k, tips, nr);
 	for (size_t i = 0; !ret && i < nr; i++)
@@ -494,8 +558,8 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 	revwalk_result_release(&k.push);
 	oidset_release(&k.frontier);
 	oidset_release(&k.doubts);
-	if (k.walk_is_open)
-		walk_close(&k.w);
+	oidset_release(&k.ends);
+	close_walk(&k);
 	ret = ret ? judge(&k, ret) : 1;
 	if (!ret && c->r->is_limit)
 		refuse(&k);

@@ -49,8 +49,9 @@ void receive_connect_release(struct receive_connect *c);
 /*
  * Check the new values of `nr` refs together. 1 when nothing is missing; 0
  * when something is, and *why says what; or negative. With `cut` the history
- * of the push may also end at commits of it that the pusher named as shallow;
- * those where it does are added to *cut.
+ * of the push may also end at commits of it that the pusher named as shallow,
+ * but for those that came again to where they were, with their parents; those
+ * where it does are added to *cut.
  */
 int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 			  size_t nr, struct oidset *cut, struct error *why,

@@ -407,6 +407,39 @@ test_expect_success 'receive.shallowUpdate' '
 	test_cmp expect actual
 '
 
+# What the pusher has of it begins with a commit that comes again, since the
+# server only tells of a later one. What ends at the other is new.
+test_expect_success 'a shallow push cuts no history that was there' '
+	rm -rf two other server.git &&
+	stock clone -q --depth=1 "file://$PWD/client.git" two &&
+	stock init -q other &&
+	for i in 1 2
+	do
+		stock -C other commit -q --allow-empty -m $i || return
+	done &&
+	stock -C two fetch -q --depth=1 "file://$PWD/other" HEAD &&
+	end=$(stock -C two rev-parse FETCH_HEAD) &&
+	stock -C two merge -q --allow-unrelated-histories -m two $end &&
+	for head in main elsewhere
+	do
+		rm -rf server.git &&
+		repo_init server.git &&
+		stock -C server.git config receive.shallowUpdate true &&
+		stock -C client.git push -q ../server.git main:refs/heads/tmp &&
+		later=$(stock -C server.git commit-tree -p tmp -m later \
+			"tmp^{tree}") &&
+		stock -C server.git update-ref refs/heads/main $later &&
+		stock -C server.git update-ref -d refs/heads/tmp &&
+		stock -C server.git symbolic-ref HEAD refs/heads/$head &&
+		nr=$(stock -C server.git rev-list --count main) &&
+		CLIENT=two push_ours -q ../server.git main:two &&
+		test_pushed server.git two main two &&
+		test "$(cat server.git/shallow)" = $end &&
+		test $(stock -C server.git rev-list --count main) = $nr ||
+		return
+	done
+'
+
 # ---- configuration
 
 test_expect_success 'receive.updateServerInfo' '
