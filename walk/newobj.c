@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "sys/memory.h"
 #include "sys/thread.h"
 #include "walk/newobj.h"
@@ -34,6 +35,7 @@ struct compute {
 	const struct history *h;
 	const uint32_t *commits;
 	size_t nr;
+	uint32_t *turns;           /* owned: places in commits, by date */
 	size_t chunk_len;          /* commits in a chunk */
 	struct treediff **differs; /* by thread_nr */
 	unsigned threads;
@@ -84,7 +86,7 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 }
 
 /* Lists point into the chunk only now that its array moves no more. */
-static void settle_chunk(struct newobj_set *set, struct newobj_chunk *chunk,
+static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 			 size_t first, size_t last)
 {
 	struct newobj *fitted;
@@ -95,8 +97,10 @@ static void settle_chunk(struct newobj_set *set, struct newobj_chunk *chunk,
 	if (fitted)
 		chunk->items = fitted;
 	for (size_t i = first; i < last; i++) {
-		set->lists[i].items = chunk->items + off;
-		off += set->lists[i].nr;
+		struct newobj_list *list = &c->set->lists[c->turns[i]];
+
+		list->items = chunk->items + off;
+		off += list->nr;
 	}
 }
 
@@ -125,14 +129,36 @@ static int compute_chunk(void *ctx, unsigned thread_nr, size_t task_nr,
 						   : first + c->chunk_len;
 
 	for (size_t i = first; i < last; i++) {
-		int ret = compute_commit(c, c->differs[thread_nr], chunk, i,
-					 err);
+		int ret = compute_commit(c, c->differs[thread_nr], chunk,
+					 c->turns[i], err);
 
 		if (ret < 0)
 			return ret;
 	}
-	settle_chunk(c->set, chunk, first, last);
+	settle_chunk(c, chunk, first, last);
 	return progress_step(&c->progress, last - first + chunk->nr, err);
+}
+
+/*
+ * Each commit has its turn by date, whatever the order of the array: branches
+ * have most trees from the trunk of their time, and these are decoded then.
+ */
+static int take_turns(struct compute *c)
+{
+	struct sort_item *by_date = mem_alloc(c->nr, sizeof(*by_date));
+	int ret;
+
+	c->turns = mem_alloc(c->nr, sizeof(*c->turns));
+	ret = by_date && c->turns ? 0 : ERR_NOMEM;
+	for (size_t i = 0; i < c->nr && !ret; i++)
+		by_date[i] = (struct sort_item){
+			c->h->commits[c->commits[i]].date, (uint32_t)i};
+	if (!ret)
+		ret = sort_items(by_date, c->nr);
+	for (size_t i = 0; i < c->nr && !ret; i++)
+		c->turns[i] = by_date[i].value;
+	free(by_date);
+	return ret;
 }
 
 /* Parents outside the array are compared with, so they have to be parsed. */
@@ -168,6 +194,8 @@ static int compute_all(struct compute *c, const struct newobj_options *options,
 	int ret = 0;
 
 	c->threads = threads;
+	if (take_turns(c) < 0)
+		ret = error_nomem(err);
 	c->taken = mem_calloc(c->set->chunk_nr, sizeof(*c->taken));
 	c->differs = mem_calloc(threads, sizeof(*c->differs));
 	if (!c->taken || !c->differs)
@@ -185,6 +213,7 @@ static int compute_all(struct compute *c, const struct newobj_options *options,
 		treediff_free(c->differs[i]);
 	free(c->differs);
 	free(c->taken);
+	free(c->turns);
 	return ret;
 }
 

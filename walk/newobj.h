@@ -86,9 +86,9 @@ struct newobj_options {
 
 /*
  * Compute the lists of `nr` parsed commits. The result does not depend on the
- * number of threads, but for union_only, where the union does not. Neighbours
- * in the array should be neighbours in history. *set must be initialised;
- * release it in any case.
+ * number of threads, but for union_only, where the union does not. Commits of
+ * about the same date are compared one after the other, whatever the order of
+ * the array. *set must be initialised; release it in any case.
  */
 int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,

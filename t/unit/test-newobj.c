@@ -188,6 +188,28 @@ static void random_requests(void **state)
 	}
 }
 
+/* The lists stand in the order of the array, which need not be by date. */
+static void check_turned(struct walkrepo *f, struct request *req,
+			 struct newobj_set *lists,
+			 const struct newobj_options *options)
+{
+	struct newobj_set other;
+	size_t nr = req->nr;
+
+	for (size_t i = 0; i < nr / 2; i++) {
+		uint32_t c = req->commits[i];
+		struct newobj_list list = lists->lists[i];
+
+		req->commits[i] = req->commits[nr - 1 - i];
+		req->commits[nr - 1 - i] = c;
+		lists->lists[i] = lists->lists[nr - 1 - i];
+		lists->lists[nr - 1 - i] = list;
+	}
+	compute(f, req, &other, options);
+	check_same(lists, &other);
+	newobj_release(&other);
+}
+
 /* More commits than one thread takes at a time, and look-ups by table. */
 static void many_commits(void **state)
 {
@@ -220,6 +242,8 @@ static void many_commits(void **state)
 		check_union(&f, &req, &other, false);
 		newobj_release(&other);
 	}
+	options.union_only = false;
+	check_turned(&f, &req, &lists, &options);
 	newobj_release(&lists);
 	request_release(&req);
 	walkrepo_release(&f);
