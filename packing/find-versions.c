@@ -28,7 +28,7 @@
  * others.
  */
 #define VERSIONS_MAX 4096
-#define BYTES_MAX (UINT64_C(1) << 19)
+#define BYTES_MAX (UINT64_C(1) << 17)
 #define BYTES_MAX_OF_CUT (UINT64_C(1) << 22)
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 

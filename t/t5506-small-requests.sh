@@ -71,6 +71,42 @@ test_expect_success STRACE 'one commit: and each of these once' '
 	test_cmp expect actual
 '
 
+# versions: how many of what is sent are deltas against what the client has.
+versions () {
+	rm -f trace &&
+	git -C many.git rev-parse tip tip^ >tips &&
+	pkt command=fetch agent=test object-format=sha1 D thin-pack ofs-delta \
+		"want $(sed -n 1p tips)" "have $(sed -n 2p tips)" done F \
+		>request &&
+	GIT_TRACE2_EVENT="$PWD/trace" GIT_PROTOCOL=version=2 \
+		"$GIT" upload-pack --stateless-rpc many.git <request >answer &&
+	sed -n "s/.*\"objects_recompressed\":\([0-9]*\).*/\1/p" trace
+}
+
+# change <from> <to>: a commit that changes files of 20 kB, and a repack.
+change () {
+	for i in $(seq $1 $2)
+	do
+		echo "what is new in $i" >>many/file-$i || return
+	done &&
+	git -C many commit -qam "$1 to $2" &&
+	git -C many push -qf ../many.git HEAD:refs/heads/tip &&
+	git -C many.git repack -adbq
+}
+
+test_expect_success 'few versions are read, of many as few' '
+	git init -q many && git init -q --bare many.git &&
+	for i in $(seq 40)
+	do
+		seq $((i * 10000)) $((i * 10000 + 3000)) >many/file-$i ||
+		return
+	done &&
+	git -C many add . && git -C many commit -qm all &&
+	change 1 3 && test "$(versions)" -eq 4 &&
+	change 1 40 && many=$(versions) &&
+	test "$many" -gt 4 && test "$many" -lt 10
+'
+
 # What is broken and was opened would be complained about.
 test_expect_success 'nothing new: nothing else is even looked at' '
 	serve $tip $tip && mv answer expect && test_must_be_empty err &&
