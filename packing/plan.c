@@ -157,13 +157,18 @@ static int prepare_packs(struct plan *p, struct error *err)
 static int plan_sizes(struct plan *p, struct error *err)
 {
 	struct objspace *space = p->list->space;
-	struct odb_reader *reader = odb_reader_new(space->odb, 0);
-	int ret = reader ? 0 : error_nomem(err);
+	struct odb_reader *reader = NULL; /* a small request needs none */
+	int ret = 0;
 
 	for (size_t i = 0; i < p->list->nr && !ret; i++) {
 		struct packing_item *item = &p->list->items[i];
+		bool has_none = item->how == PACKING_WHOLE && !item->size;
 
-		if (item->how == PACKING_WHOLE && !item->size)
+		if (has_none && !reader) {
+			reader = odb_reader_new(space->odb, 0);
+			ret = reader ? 0 : error_nomem(err);
+		}
+		if (has_none && !ret)
 			ret = objspace_info(space, reader, item->obj_pos, NULL,
 					    &item->size, err);
 		if (item->size > p->options->big_file_threshold)
