@@ -119,17 +119,22 @@ int pack_writer_put_file(struct pack_writer *w,
 int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
 		       struct error *err)
 {
-	size_t len = hash_len(w->algo);
-	int ret = flush(w, err);
+	size_t len = hash_len(w->algo), buffered;
+	int ret = w->buffered > BUFFER_LEN - len ? flush(w, err) : 0;
 
 	if (ret < 0)
 		return ret;
+	buffered = w->buffered;
+	w->buffered = 0;
+	w->off += len;
+	if (!w->has_checksum && !w->counts_only)
+		hash_update(&w->hash, w->buffer, buffered);
 	if (w->has_checksum)
 		*checksum = w->checksum;
 	else
 		hash_final(&w->hash, checksum);
-	w->off += len;
 	if (w->counts_only)
 		return 0;
-	return w->sink.put(w->sink.ctx, checksum->bytes, len, err);
+	memcpy(w->buffer + buffered, checksum->bytes, len);
+	return w->sink.put(w->sink.ctx, w->buffer, buffered + len, err);
 }
