@@ -11,6 +11,9 @@
 /* Collected output is sent when it has grown to this many bytes. */
 #define SEND_AT 65536
 
+/* Of spans behind it, so many bytes are copied rather than written apart. */
+#define JOINED_MAX 4096
+
 static int hex_value(uint8_t c)
 {
 	if (c >= '0' && c <= '9')
@@ -270,12 +273,35 @@ static int write_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 	return ret;
 }
 
+static int append(struct pktline_writer *w, const void *bytes, size_t len,
+		  struct error *err)
+{
+	if (buf_append(&w->pending, bytes, len) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* Whether spans are so few bytes that a copy costs less than a write. */
+static bool are_small(const struct iovec *iov, size_t nr)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < nr && len <= JOINED_MAX; i++)
+		len += iov[i].iov_len;
+	return len <= JOINED_MAX;
+}
+
 int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 		       struct error *err)
 {
-	int ret = pktline_send(w, err);
+	bool joins = w->pending.len && are_small(iov, nr);
+	int ret = 0;
 
+	for (size_t i = 0; joins && i < nr && !ret; i++)
+		ret = append(w, iov[i].iov_base, iov[i].iov_len, err);
 	if (!ret)
+		ret = pktline_send(w, err);
+	if (!ret && !joins)
 		ret = write_spans(w, iov, nr, err);
 	if (ret < 0)
 		w->failed = true;
@@ -311,14 +337,6 @@ int pktline_send(struct pktline_writer *w, struct error *err)
 	if (ret < 0)
 		w->failed = true;
 	return ret;
-}
-
-static int append(struct pktline_writer *w, const void *bytes, size_t len,
-		  struct error *err)
-{
-	if (buf_append(&w->pending, bytes, len) < 0)
-		return error_nomem(err);
-	return 0;
 }
 
 int pktline_begin(char **data, struct pktline_writer *w, size_t len,

@@ -149,7 +149,8 @@ int pktline_send(struct pktline_writer *w, struct error *err);
 
 /*
  * Send what was appended, then `nr` spans as they are: for callers that frame
- * large data themselves. The array is used up as scratch.
+ * large data themselves. The array is used up as scratch. What is small and
+ * follows something is copied behind it, and both are one write.
  */
 int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 		       struct error *err);

@@ -237,6 +237,7 @@ static void test_write(void **state)
 	struct serve_io io = {
 		.read = mem_read, .writev = mem_writev, .ctx = &m};
 	struct iovec iov[2] = {{(char *)"x", 1}, {(char *)"yz", 2}};
+	static char large[5000];
 	struct pktline_writer w;
 
 	pktline_writer_init(&w, &io);
@@ -248,7 +249,14 @@ static void test_write(void **state)
 	assert_int_equal(pktline_send_spans(&w, iov, 2, NULL), 0);
 	assert_string_equal(m.out.data, "0008n 7\n000100040000xyz");
 	assert_int_equal(pktline_send(&w, NULL), 0);
-	assert_int_equal(m.write_nr, 2);
+	assert_int_equal(m.write_nr, 1);
+
+	/* What is large is not copied. */
+	iov[1] = (struct iovec){large, sizeof(large)};
+	assert_int_equal(pktline_write_flush(&w, NULL), 0);
+	assert_int_equal(pktline_send_spans(&w, iov, 2, NULL), 0);
+	assert_int_equal(m.write_nr, 3);
+	assert_int_equal(m.out.len, 23 + 4 + 1 + sizeof(large));
 	m.fail = true;
 	assert_int_equal(pktline_printf(&w, NULL, "x"), 0);
 	assert_int_equal(pktline_send(&w, NULL), ERR_PEER);
