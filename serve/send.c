@@ -86,7 +86,7 @@ static bool wants_nothing_new(const struct request *req)
 	return true;
 }
 
-/* The last line of Git's progress. */
+/* The last line of Git's progress, which goes out with the end. */
 static void put_total(struct sideband *sb, const struct packing_report *report)
 {
 	struct buf line = BUF_INIT;
@@ -97,7 +97,7 @@ static void put_total(struct sideband *sb, const struct packing_report *report)
 			report->objects, report->deltas, report->reused,
 			report->reused_deltas, report->pack_reused,
 			report->packs_reused))
-		sideband_put(sb, SIDEBAND_PROGRESS, line.data, line.len, NULL);
+		sideband_add(sb, SIDEBAND_PROGRESS, line.data, line.len, NULL);
 	buf_release(&line);
 }
 

@@ -76,6 +76,28 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
 	return ret;
 }
 
+int sideband_add(struct sideband *sb, enum sideband_band band,
+		 const void *bytes, size_t len, struct error *err)
+{
+	struct buf *pending = &sb->out->pending;
+	char header[HEADER];
+	int ret = 0;
+
+	if (sb->mode == SIDEBAND_NONE)
+		return sideband_put(sb, band, bytes, len, err);
+	pktline_header(header, len + HEADER);
+	header[PKTLINE_HEADER] = (char)band;
+	pthread_mutex_lock(&sb->lock);
+	if (buf_reserve(pending, len + HEADER) < 0) {
+		ret = error_nomem(err);
+	} else {
+		buf_append(pending, header, HEADER);
+		buf_append(pending, bytes, len);
+	}
+	pthread_mutex_unlock(&sb->lock);
+	return ret;
+}
+
 void sideband_hold(struct sideband *sb, bool is_held)
 {
 	pthread_mutex_lock(&sb->lock);

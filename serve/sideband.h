@@ -65,6 +65,13 @@ int sideband_put(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
 
 /*
+ * The same for what fits into one packet, and need not go out before what comes
+ * next.
+ */
+int sideband_add(struct sideband *sb, enum sideband_band band,
+		 const void *bytes, size_t len, struct error *err);
+
+/*
  * Send an empty packet of progress, so that a line on which nothing is said is
  * not taken for dead. Nothing without side bands. 0 or the error.
  */

@@ -107,6 +107,13 @@ test_expect_success 'few versions are read, of many as few' '
 	test "$many" -gt 4 && test "$many" -lt 10
 '
 
+test_expect_success STRACE 'an answer that is small is written in two pieces' '
+	TRACER="strace -f -e trace=write,writev -o log" serve $tip $parent &&
+	test "$(grep -c "writev(" log)" -eq 2 &&
+	TRACER="strace -f -e trace=write,writev -o log" serve $tip $tip &&
+	test "$(grep -c "writev(" log)" -eq 2
+'
+
 # What is broken and was opened would be complained about.
 test_expect_success 'nothing new: nothing else is even looked at' '
 	serve $tip $tip && mv answer expect && test_must_be_empty err &&

@@ -244,6 +244,28 @@ static void test_output_fails(void **state)
 	stop(&f);
 }
 
+/* What is added goes out with what comes next. */
+static void test_add(void **state)
+{
+	struct fixture f;
+
+	start(&f, SIDEBAND_LARGE);
+	assert_int_equal(sideband_add(&f.sb, SIDEBAND_PROGRESS, "hi", 2, NULL),
+			 0);
+	assert_int_equal(f.sink.out.len, 0);
+	assert_int_equal(pktline_write_flush(&f.out, NULL), 0);
+	assert_int_equal(pktline_send(&f.out, NULL), 0);
+	assert_int_equal(f.sink.largest_write, 1);
+	assert_string_equal(f.sink.out.data, "0007\002hi0000");
+	stop(&f);
+	start(&f, SIDEBAND_NONE);
+	assert_int_equal(sideband_add(&f.sb, SIDEBAND_PROGRESS, "hi", 2, NULL),
+			 0);
+	assert_int_equal(pktline_send(&f.out, NULL), 0);
+	assert_int_equal(f.sink.out.len, 0);
+	stop(&f);
+}
+
 /* A large span goes out in few gathered writes. */
 static void test_gathers(void **state)
 {
@@ -270,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_output_fails),
 		cmocka_unit_test(test_gathers),
+		cmocka_unit_test(test_add),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
