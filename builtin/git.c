@@ -60,6 +60,12 @@ static void prepare_process(void)
 	sys_cleanup_arm();
 }
 
+/* Whether a command prepares for children itself, when it starts one. */
+static bool prepares_for_children(const struct command *command)
+{
+	return command->run == cmd_upload_pack;
+}
+
 /*
  * argv[0] is the command's name. Commands move the words of argv about; those
  * that were given are kept for the stock Git.
@@ -72,7 +78,7 @@ static int run_command(const struct command *command, int argc,
 	const char **words;
 	int code;
 
-	if (exec_path_prepend(&err) < 0)
+	if (!prepares_for_children(command) && exec_path_prepend(&err) < 0)
 		return builtin_fail(&err);
 	words = mem_alloc((size_t)argc + 1, sizeof(*words));
 	if (!words)

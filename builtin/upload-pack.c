@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "builtin/builtin.h"
+#include "builtin/exec-path.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
 #include "serve/fdio.h"
@@ -80,6 +81,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 		.session_id = names->session_id.data,
 		.namespace = getenv("GIT_NAMESPACE"),
 		.warn = warn,
+		.before_hook = exec_path_prepend,
 	};
 	struct error err = ERROR_INIT;
 

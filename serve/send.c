@@ -221,8 +221,11 @@ static void keep_alive(void *ctx)
 static int run_hook(struct sending *p, struct error *err)
 {
 	struct request *req = p->req;
+	const struct serve_options *options = req->s->options;
 	int ret = p->ticker ? sys_ticker_go(p->ticker, err) : 0;
 
+	if (!ret && options->before_hook)
+		ret = options->before_hook(err);
 	req->has_pack = true;
 	req->made.strategy = "hook";
 	req->made.no_bitmap = "uploadpack.packObjectsHook makes the pack";

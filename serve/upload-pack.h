@@ -34,6 +34,11 @@ struct serve_options {
 	/* What went wrong without ending the service. NULL: not wanted. */
 	void (*warn)(void *ctx, const char *message);
 	void *warn_ctx;
+	/*
+	 * Called before a hook is started: what only a child needs, and a small
+	 * request would pay for. NULL: nothing.
+	 */
+	int (*before_hook)(struct error *err);
 };
 
 /*

@@ -199,6 +199,7 @@ write_hook () {
 	cat >hook <<-EOC &&
 	#!/bin/sh
 	echo "\$@" >"$PWD/args" &&
+	echo "\$PATH" >"$PWD/path" &&
 	exec "\$@"
 	EOC
 	chmod +x hook
@@ -213,6 +214,15 @@ test_expect_success 'packObjectsHook makes the pack' '
 	test_served_by_us &&
 	grep "^git pack-objects --revs --thin --stdout" args &&
 	stock -C hooked.git fsck --full
+'
+
+test_expect_success 'packObjectsHook finds our commands' '
+	pkt command=fetch agent=test object-format=sha1 D \
+		"want $(stock -C server.git rev-parse main)" done F |
+	env -u GIT_EXEC_PATH GIT_PROTOCOL=version=2 PATH=/usr/bin:/bin \
+		"$GIT" upload-pack --stateless-rpc server.git >answer &&
+	echo "$("$GIT" --exec-path):/usr/bin:/bin" >expect &&
+	test_cmp expect path
 '
 
 test_expect_success 'packObjectsHook with a shallow clone' '

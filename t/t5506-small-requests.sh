@@ -114,6 +114,13 @@ test_expect_success STRACE 'an answer that is small is written in two pieces' '
 	test "$(grep -c "writev(" log)" -eq 2
 '
 
+# The directory for children is not looked for, nor the program.
+test_expect_success STRACE 'nothing is prepared for children' '
+	TRACER="strace -f -e trace=readlink,access -o log" \
+		serve $tip $parent &&
+	test_must_fail grep -e /proc/self -e gitreach\" log
+'
+
 # What is broken and was opened would be complained about.
 test_expect_success 'nothing new: nothing else is even looked at' '
 	serve $tip $tip && mv answer expect && test_must_be_empty err &&
