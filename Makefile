@@ -94,7 +94,9 @@ endif
 # byte of a peer but to hash it, the program holds what it needs; of what is left
 # out here, or has no archive, the shared one is loaded. Directories that are
 # named (-L) come first, as for the linker: the headers are of the same library.
+# With "c" the program holds the C library and all others: nothing is loaded.
 STATIC_LIBS ?= crypto pcre2-8
+static_flag = $(if $(SANITIZE),,$(if $(filter c,$(STATIC_LIBS)),-static))
 lib_dirs = $(patsubst -L%,%,$(filter -L%,$(LDFLAGS) $(dep_libs)))
 archive = $(filter %.a,$(firstword $(wildcard $(foreach \
 	d,$(lib_dirs),$d/lib$(1).a $d/lib$(1).so)) $(filter /%,$(shell \
@@ -137,7 +139,7 @@ $O/flags: FORCE
 $O/paths: FORCE
 	@$(call record,$(path_flags))
 $O/libs: FORCE
-	@$(call record,$(program_libs))
+	@$(call record,$(static_flag) $(program_libs))
 $O/commands: FORCE
 	@$(call record,$(command_flags))
 
@@ -167,8 +169,8 @@ $(shared_lib): $(lib_obj)
 # keeps larger parts, and maps them so: each start is a twentieth cheaper.
 $O/bin/git: $(builtin_obj) $(static_lib) $O/libs
 	@mkdir -p $(@D)
-	$V$(CC) $(all_cflags) $(all_ldflags) -o $@.linked $(builtin_obj) \
-		$(static_lib) $(program_libs)
+	$V$(CC) $(all_cflags) $(all_ldflags) $(static_flag) -o $@.linked \
+		$(builtin_obj) $(static_lib) $(program_libs)
 	$Vcp $@.linked $@.new && rm -f $@.linked && mv -f $@.new $@
 	$Vfor n in $(git_names); do ln -sf git $O/bin/$$n || exit 1; done
 	$Vtools/exec-dir '$(CURDIR)/$O/exec' '$(CURDIR)/$O/bin/git' $(commands)

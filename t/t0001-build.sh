@@ -104,6 +104,36 @@ in_copy () {
 	(cd tree && env -i PATH="$PATH" HOME="$HOME" "$@")
 }
 
+for lib in c z deflate crypto pcre2-8
+do
+	case "$(cc -print-file-name=lib$lib.a)" in
+	/*) ;;
+	*) no_archive=$lib ;;
+	esac
+done
+if test -z "${no_archive-}" && test_have_prereq PLAIN
+then
+	test_set_prereq ARCHIVES
+fi
+
+test_expect_success ARCHIVES 'a program that loads no library' '
+	copy_tree tree && mkdir tree/build &&
+	(cd "$GITREACH_BUILD" && tar cf - --exclude=./t .) |
+	tar xf - -C tree/build &&
+	in_copy make STATIC_LIBS="crypto pcre2-8 z deflate c" git 2>err &&
+	readelf -lW tree/build/bin/git >segments &&
+	test_must_fail grep INTERP segments &&
+	stock init -q looked-at && echo file >looked-at/file &&
+	stock -C looked-at add file && stock -C looked-at commit -qm one &&
+	tree/build/bin/git -C looked-at repack -adbq &&
+	tree/build/bin/git -C looked-at rev-list --objects --all \
+		--use-bitmap-index >actual &&
+	test_line_count 3 actual &&
+	in_copy make git && readelf -lW tree/build/bin/git >segments &&
+	grep INTERP segments &&
+	rm -rf tree
+'
+
 test_expect_success 'the paths of an installation recompile one file' '
 	copy_tree tree &&
 	some="build/builtin/paths.o build/base/heap.o build/base/buf.o" &&
