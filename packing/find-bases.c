@@ -124,7 +124,8 @@ static int add_all_sent(struct adding *a, struct error *err)
 	uint32_t newest[FOUND_NEWEST_MAX];
 	struct treewalk tree;
 	size_t nr;
-	int ret = found_newest(newest, &nr, h, f->wants, f->want_nr, err);
+	int ret = found_newest(newest, &nr, FOUND_NEWEST_MAX, h, f->wants,
+			       f->want_nr, err);
 
 	if (ret < 0)
 		return ret;

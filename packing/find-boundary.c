@@ -154,22 +154,22 @@ static int mark_parents(struct bitset *set, const struct history *h,
 }
 
 /* Put a commit in its place by date, the oldest falls out. */
-static void insert_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *nr,
+static void insert_newest(uint32_t *out, size_t *nr, size_t max,
 			  const struct history *h, uint32_t c)
 {
 	size_t at = *nr;
 
 	while (at && h->commits[out[at - 1]].date < h->commits[c].date) {
-		if (at < FOUND_NEWEST_MAX)
+		if (at < max)
 			out[at] = out[at - 1];
 		at--;
 	}
-	if (at < FOUND_NEWEST_MAX)
+	if (at < max)
 		out[at] = c;
-	*nr += *nr < FOUND_NEWEST_MAX;
+	*nr += *nr < max;
 }
 
-int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
+int found_newest(uint32_t *out, size_t *out_nr, size_t max,
 		 const struct history *h, const uint32_t *commits, size_t nr,
 		 struct error *err)
 {
@@ -178,10 +178,13 @@ int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
 	*out_nr = 0;
 	if (mark_parents(&parents, h, commits, nr) < 0)
 		return error_nomem(err);
-	for (size_t i = 0; i < nr; i++)
-		if (h->commits[commits[i]].parsed &&
-		    !bitset_test(&parents, commits[i]))
-			insert_newest(out, out_nr, h, commits[i]);
+	for (size_t i = 0; i < nr; i++) {
+		const struct history_commit *c = &h->commits[commits[i]];
+
+		if (c->parsed &&
+		    (!c->parent_nr || !bitset_test(&parents, commits[i])))
+			insert_newest(out, out_nr, max, h, commits[i]);
+	}
 	bitset_release(&parents);
 	return 0;
 }
@@ -207,7 +210,8 @@ static int collect(struct collecting *c, const uint32_t *commits, size_t nr,
 int find_boundary_collect(struct found *f, struct error *err)
 {
 	struct collecting c = {.f = f, .all = true};
-	uint32_t few[FOUND_NEWEST_MAX];
+	uint32_t few[FOUND_EDGES_MAX];
+	size_t max = f->walk.shallow.nr ? FOUND_EDGES_MAX : FOUND_NEWEST_MAX;
 	size_t nr;
 	int ret;
 
@@ -215,7 +219,7 @@ int find_boundary_collect(struct found *f, struct error *err)
 		return 0;
 	if (!f->pb && !f->had_all)
 		return collect(&c, f->boundary, f->boundary_nr, err);
-	ret = found_newest(few, &nr, &f->walk.history, f->boundary,
+	ret = found_newest(few, &nr, max, &f->walk.history, f->boundary,
 			   f->boundary_nr, err);
 	return ret < 0 ? ret : collect(&c, few, nr, err);
 }
@@ -243,8 +247,8 @@ int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 		return 0;
 	if (f->unnamed || !find_has_entries(f, OBJ_TREE))
 		return find_boundary_collect(f, err);
-	ret = found_newest(newest, &nr, &f->walk.history, wants->commits,
-			   wants->commit_nr, err);
+	ret = found_newest(newest, &nr, FOUND_NEWEST_MAX, &f->walk.history,
+			   wants->commits, wants->commit_nr, err);
 	if (!ret && note_sent(&c) < 0)
 		ret = error_nomem(err);
 	if (!ret)

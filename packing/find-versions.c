@@ -314,11 +314,11 @@ int found_withhold_versions(struct found *found, struct error *err)
 	set_limits(&v);
 	ret = list_objects(&v) < 0 ? error_nomem(err) : 0;
 	if (!ret)
-		ret = found_newest(newest, &want_nr, h, found->wants,
-				   found->want_nr, err);
+		ret = found_newest(newest, &want_nr, FOUND_NEWEST_MAX, h,
+				   found->wants, found->want_nr, err);
 	if (!ret)
-		ret = found_newest(haves, &have_nr, h, found->boundary,
-				   found->boundary_nr, err);
+		ret = found_newest(haves, &have_nr, FOUND_NEWEST_MAX, h,
+				   found->boundary, found->boundary_nr, err);
 	if (ret < 0)
 		goto out;
 	/* A client that deepens gets older ones, of all commits on the way. */

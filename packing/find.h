@@ -143,10 +143,17 @@ int found_withhold_versions(struct found *found, struct error *err);
 #define FOUND_NEWEST_MAX 4
 
 /*
- * The newest parsed commits of a list, newest first, without those that are
- * parents of others; *out_nr: how many. 0 or ERR_NOMEM.
+ * The same for bases where history is cut: what is next to what is sent are
+ * then the edges of what the receiver has, one for each of its branches.
  */
-int found_newest(uint32_t out[FOUND_NEWEST_MAX], size_t *out_nr,
+#define FOUND_EDGES_MAX 16
+
+/*
+ * The newest parsed commits of a list, newest first, at most `max`, without
+ * those that are parents of others, unless history ends or is cut there;
+ * *out_nr: how many. 0 or ERR_NOMEM.
+ */
+int found_newest(uint32_t *out, size_t *out_nr, size_t max,
 		 const struct history *h, const uint32_t *commits, size_t nr,
 		 struct error *err);
 

@@ -77,4 +77,53 @@ test_expect_success 'two commits deeper: deltas too' '
 	test $(stock -C deep.git rev-list --count main) = 3
 '
 
+# Three branches with a file of 75,000 bytes each, in two versions of which the
+# first is stored whole and the second was pushed; their merge has none of them.
+test_expect_success 'branches that end in a merge: deltas of what each had' '
+	for mark in 1 2 3
+	do
+		for i in $(seq 1 3)
+		do
+			test $mark = 3 && continue
+			echo "commit refs/heads/v$mark-$i" &&
+			echo "committer A <a@example.com> $mark$i +0000" &&
+			echo "data 0" &&
+			if test $mark = 2
+			then
+				echo "from refs/heads/v1-$i"
+			fi &&
+			echo "M 100644 inline dir/$i" &&
+			echo "data 100002" &&
+			cat text.$i &&
+			echo &&
+			echo $mark || return 1
+		done
+	done >stream &&
+	{
+		echo "commit refs/heads/main" &&
+		echo "committer A <a@example.com> 31 +0000" &&
+		echo "data 0" &&
+		for i in $(seq 1 3)
+		do
+			echo "merge refs/heads/v2-$i" || return 1
+		done &&
+		echo "M 100644 inline README" &&
+		echo "data 0"
+	} >>stream &&
+	repo_import all.git <stream &&
+	stock init -q --bare merged.git &&
+	for refs in "refs/heads/v1-*:refs/heads/v1-*" main:main
+	do
+		stock -C merged.git -c fetch.unpackLimit=1 fetch -q \
+			../all.git "$refs" || return 1
+	done &&
+	stock clone -q --bare --depth 2 $UP "file://$PWD/merged.git" \
+		-b main edges.git &&
+	GIT_TRACE_PACKFILE=$PWD/sent stock -C edges.git fetch -q --deepen 1 \
+		$UP origin main &&
+	stock -C edges.git fsck --full --strict &&
+	test $(stock -C edges.git rev-list --count main) = 7 &&
+	test $(wc -c <sent) -lt 20000
+'
+
 test_done
