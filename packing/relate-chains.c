@@ -12,7 +12,7 @@
 #define POOR_RATIO 2
 
 /* One that may be searched for has to save more, unless there is little. */
-#define GOOD_RATIO 4
+#define GOOD_RATIO 16
 #define LITTLE 1024
 
 /* Of deltas; packs have none that are longer. */

@@ -46,7 +46,7 @@ int relate_retry(struct packing_items *items, const struct packs *packs,
  * Make such items deltas against the next object up their chain that is an item
  * or that is_base() allows; or, where another of them has come past before one
  * finds that, against that item. What is more than half of an object's size is
- * not taken, nor what is more than a quarter, unless that is little, of one
+ * not taken, nor what is more than a sixteenth, unless that is little, of one
  * that the search may do better for.
  *
  * No chain comes back to itself, whatever the packs say, and none gets longer

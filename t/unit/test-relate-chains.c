@@ -126,6 +126,8 @@ struct versions {
 };
 
 #define COMMON_LEN 4000
+/* A version that has so many bytes more than others. */
+#define LONG_VERSION 1200
 
 /* What version `nr` is, the same every time. */
 static uint32_t version_object(struct versions *v, unsigned nr)
@@ -135,6 +137,8 @@ static uint32_t version_object(struct versions *v, unsigned nr)
 	uint32_t object;
 
 	for (unsigned i = 0; i < COMMON_LEN; i++)
+		buf_append_char(&data, (char)('a' + random_next(&seed) % 26));
+	for (unsigned i = 0; nr == LONG_VERSION && i < nr; i++)
 		buf_append_char(&data, (char)('a' + random_next(&seed) % 26));
 	buf_printf(&data, "version %u", nr);
 	object = randrepo_add(&v->l.r, OBJ_BLOB, &data, NULL, 0);
@@ -465,6 +469,31 @@ static void retried(void **state)
 	itemlist_release(&v.l);
 }
 
+/* A delta of a fifth of the object is for the search to do better. */
+static void mediocre(void **state)
+{
+	for (int i = 0; i < 2; i++) {
+		struct relate_chains_options options = {0};
+		uint64_t seed = random_seed();
+		struct versions v;
+
+		versions_begin(&v, &seed);
+		pack_begin(&v);
+		pack_whole(&v, 0);
+		pack_delta(&v, 1, 0);
+		pack_delta(&v, LONG_VERSION, 1);
+		pack_end(&v);
+		versions_open(&v);
+		versions_send(&v, (const int[]){0, LONG_VERSION, -1});
+		plan(&v.l, &itemlist_plan_options);
+		v.l.list.items[1].retry = i;
+		relate_with(&v.l, &options);
+		assert_int_equal(v.l.list.items[1].how,
+				 i ? PACKING_WHOLE : PACKING_DELTA);
+		itemlist_release(&v.l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +506,7 @@ int main(void)
 		cmocka_unit_test(budget),
 		cmocka_unit_test(others_stay),
 		cmocka_unit_test(retried),
+		cmocka_unit_test(mediocre),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
