@@ -72,30 +72,33 @@ static int write_with_peeled(void *ctx, const struct ref *ref)
 	return ret;
 }
 
-/* Look up HEAD; a broken one is as good as none. 1, 0 or negative. */
-static int find_head(struct session *s, struct ref *head, struct error *err)
+/*
+ * Look up HEAD, and what it is called; a broken one is as good as none. 1, 0 or
+ * negative.
+ */
+static int find_head(struct session *s, struct ref *head, const char **branch,
+		     struct error *err)
 {
 	struct error why = ERROR_INIT;
-	int ret = refview_lookup(&s->refs, "HEAD", head, &why);
+	int ret = refview_head(&s->refs, head, branch, &why);
 
 	if (ret >= 0)
 		return ret;
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	session_warn(s, &why);
-	head->target = NULL;
 	return 0;
 }
 
 static int write_head(struct advertisement *a)
 {
 	struct ref head;
-	int ret = find_head(a->s, &head, a->err);
+	const char *branch;
+	int ret = find_head(a->s, &head, &branch, a->err);
 
 	if (ret < 0)
 		return ret;
-	if (add_capabilities(&a->capabilities, a->s, ret ? head.target : NULL) <
-	    0)
+	if (add_capabilities(&a->capabilities, a->s, branch) < 0)
 		return error_nomem(a->err);
 	return ret ? write_with_peeled(a, &head) : 0;
 }

@@ -434,6 +434,19 @@ static bool is_for_clients(const char *name)
 	return !strcmp(name, "HEAD") || !strncmp(name, "refs/", 5);
 }
 
+/* Look up what is in view->full; names in *ref keep their prefix. */
+static int lookup_full(struct refview *view, struct ref *ref, struct error *err)
+{
+	view->looked_at++;
+	return refs_lookup(view->refs, view->full.data, ref, err);
+}
+
+static void strip_ref(const struct refview *view, struct ref *ref)
+{
+	ref->name = strip(view, ref->name);
+	ref->target = strip(view, ref->target);
+}
+
 int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err)
 {
@@ -446,11 +459,37 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		return error_nomem(err);
 	if (refview_rules_hide(&view->rules, name, view->full.data))
 		return 0;
-	view->looked_at++;
-	ret = refs_lookup(view->refs, view->full.data, ref, err);
-	ref->name = strip(view, ref->name);
-	ref->target = strip(view, ref->target);
+	ret = lookup_full(view, ref, err);
+	strip_ref(view, ref);
 	return ret;
+}
+
+/* Whether clients see a ref that exists. */
+static bool shows(const struct refview *view, const char *full)
+{
+	const char *name = strip(view, full);
+
+	return (name != full || !view->prefix.len) &&
+	       !refview_rules_hide(&view->rules, name, full);
+}
+
+int refview_head(struct refview *view, struct ref *head, const char **branch,
+		 struct error *err)
+{
+	bool is_shown, is_hidden;
+	int ret;
+
+	memset(head, 0, sizeof(*head));
+	*branch = NULL;
+	if (qualify(view, "HEAD") < 0)
+		return error_nomem(err);
+	is_hidden = refview_rules_hide(&view->rules, "HEAD", view->full.data);
+	ret = lookup_full(view, head, err);
+	is_shown = !is_hidden || (head->target && shows(view, head->target));
+	strip_ref(view, head);
+	if (ret > 0 && is_shown)
+		*branch = head->target;
+	return is_hidden && ret != ERR_NOMEM ? 0 : ret;
 }
 
 int refview_expand(struct refview *view, const char *name, struct ref *ref,

@@ -104,6 +104,14 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);
 
 /*
+ * As refview_lookup() for HEAD. *branch: what it is a symbolic ref to, if it
+ * has a value; of a HEAD that is hidden (0), only what clients see. It lives as
+ * long as head->target; NULL: nothing.
+ */
+int refview_head(struct refview *view, struct ref *head, const char **branch,
+		 struct error *err);
+
+/*
  * What a short name means to a client:
  * <name>, refs/<name>, refs/tags/<name>, refs/heads/<name>. Returns how many
  * of them exist; of *ref, the first, only the id is valid.

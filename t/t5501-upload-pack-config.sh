@@ -42,6 +42,13 @@ test_expect_success 'hidden refs' '
 		"!^refs/tags/annotated" &&
 	test_same_refs &&
 	stock -C server.git config --unset-all uploadpack.hideRefs &&
+	stock -C server.git config --replace-all transfer.hideRefs HEAD &&
+	test_same_refs &&
+	stock upload-pack --http-backend-info-refs server.git |
+		tr " " "\012" | grep -a ^symref >expect &&
+	git upload-pack --http-backend-info-refs server.git |
+		tr " " "\012" | grep -a ^symref >actual &&
+	test_cmp expect actual &&
 	stock -C server.git config --replace-all transfer.hideRefs \
 		refs/hidden &&
 	test_same_refs

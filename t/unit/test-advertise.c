@@ -64,6 +64,36 @@ static void test_v0_detached(void **state)
 	dialog_release(&d);
 }
 
+/* Of a hidden HEAD the branch is told, unless that is hidden, too. */
+static void test_v0_hidden_head(void **state)
+{
+	struct dialog d;
+
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_LOCAL, "[transfer]\nhideRefs = HEAD\n");
+	assert_string_equal(dialog_run(&d, "F"),
+			    "c4 refs/heads/main~" CAPABILITIES
+			    " symref=HEAD:refs/heads/main" LAST
+			    "|s0 refs/heads/side|h0 refs/hidden/h|"
+			    "v1 refs/tags/v1|c3 refs/tags/v1^{}|F");
+	tmprepo_write(&d.t, "HEAD", "ref: refs/heads/none\n");
+	assert_null(strstr(dialog_run(&d, "F"), "symref"));
+	tmprepo_write(&d.t, "HEAD", "ref: HEAD\n");
+	assert_null(strstr(dialog_run(&d, "F"), "symref"));
+	dialog_ref(&d, "HEAD", "c1");
+	assert_null(strstr(dialog_run(&d, "F"), "symref"));
+	dialog_release(&d);
+	dialog_init(&d, HASH_SHA1);
+	dialog_config(&d, CONFIG_LOCAL,
+		      "[transfer]\nhideRefs = HEAD\n"
+		      "hideRefs = refs/heads/main\n");
+	assert_string_equal(dialog_run(&d, "F"),
+			    "s0 refs/heads/side~" CAPABILITIES LAST
+			    "|h0 refs/hidden/h|v1 refs/tags/v1|"
+			    "c3 refs/tags/v1^{}|F");
+	dialog_release(&d);
+}
+
 static void test_v0_unborn(void **state)
 {
 	struct dialog d;
@@ -149,6 +179,7 @@ int main(void)
 		cmocka_unit_test(test_v0),
 		cmocka_unit_test(test_v0_configured),
 		cmocka_unit_test(test_v0_detached),
+		cmocka_unit_test(test_v0_hidden_head),
 		cmocka_unit_test(test_v0_unborn),
 		cmocka_unit_test(test_v0_empty),
 		cmocka_unit_test(test_v0_shallow),

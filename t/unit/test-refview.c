@@ -274,6 +274,67 @@ static void test_namespace(void **state)
 	tmprepo_release(&t);
 }
 
+/* What HEAD names, where it is hidden itself. */
+static void head(const char *namespace, const char *rules, int expect_ret,
+		 const char *expect_branch)
+{
+	const char *branch;
+	struct refview v;
+	struct tmprepo t;
+	struct ref ref;
+
+	fill(&t);
+	hide(&t, rules);
+	assert_int_equal(refview_open(&v, &t.repo, "uploadpack.hiderefs",
+				      namespace, NULL),
+			 0);
+	assert_int_equal(refview_head(&v, &ref, &branch, NULL), expect_ret);
+	if (expect_branch)
+		assert_string_equal(branch, expect_branch);
+	else
+		assert_null(branch);
+	refview_release(&v);
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+}
+
+#define HIDE "[transfer]\nhideRefs = "
+
+static void test_head(void **state)
+{
+	head(NULL, "", 1, "refs/heads/main");
+	head(NULL, HIDE "refs/heads\n", 1, "refs/heads/main");
+	head(NULL, HIDE "HEAD\n", 0, "refs/heads/main");
+	head(NULL, HIDE "HEAD\nhideRefs = refs/heads\n", 0, NULL);
+	head("a", "", 1, "refs/heads/in");
+	head("a", HIDE "HEAD\n", 0, "refs/heads/in");
+	head("a", HIDE "HEAD\nhideRefs = refs/heads/in\n", 0, NULL);
+	head("a", HIDE "HEAD\nhideRefs = ^refs/namespaces/a/refs\n", 0, NULL);
+	/* It has none. */
+	head("a/b", HIDE "HEAD\n", 0, NULL);
+	head("a/b", "", 0, NULL);
+}
+
+/* One that points out of its namespace. */
+static void test_head_outside(void **state)
+{
+	const char *branch;
+	struct refview v;
+	struct tmprepo t;
+	struct ref ref;
+
+	fill(&t);
+	tmprepo_write(&t, "refs/namespaces/a/HEAD", "ref: refs/heads/main\n");
+	hide(&t, HIDE "HEAD\n");
+	assert_int_equal(
+		refview_open(&v, &t.repo, "uploadpack.hiderefs", "a", NULL), 0);
+	assert_int_equal(refview_head(&v, &ref, &branch, NULL), 0);
+	assert_null(branch);
+	refview_release(&v);
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+}
+
 /* A rule without a value: better nothing than everything. */
 static void test_no_value(void **state)
 {
@@ -336,6 +397,8 @@ int main(void)
 		cmocka_unit_test(test_namespace),
 		cmocka_unit_test(test_no_value),
 		cmocka_unit_test(test_lookup),
+		cmocka_unit_test(test_head),
+		cmocka_unit_test(test_head_outside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
