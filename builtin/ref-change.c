@@ -49,22 +49,26 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 
 static const char hook_name[] = "reference-transaction";
 
-/* What a hook is told, and of which repository. */
+/* What hooks are told, and of which repository. */
 struct tell {
 	const struct repo *repo;
-	struct buf input;
+	const struct ref_transaction *tx;
+	struct buf input; /* its changes, from the first hook on */
 };
 
 /* Run a hook with the changes on its standard input; its exit code. */
 static int run_hook(void *ctx, const char *const *argv, struct error *err)
 {
-	const struct tell *t = ctx;
-	struct sys_talk talk = {.input = t->input.data,
-				.input_len = t->input.len};
+	struct tell *t = ctx;
 	struct trace_child told;
 	struct sys_child child;
+	struct sys_talk talk;
 	int ret, status;
 
+	if (!t->input.len && ref_transaction_describe(&t->input, t->tx) < 0)
+		return error_nomem(err);
+	talk = (struct sys_talk){.input = t->input.data,
+				 .input_len = t->input.len};
 	setenv("GIT_DIR", t->repo->git_dir, 1);
 	trace_child_start(t->repo->trace, &told, argv, hook_name);
 	ret = sys_spawn(&child, (char *const *)argv, NULL,
@@ -82,17 +86,11 @@ static int tell_hooks(void *ctx, enum ref_state state,
 		      const struct ref_transaction *tx, struct error *err)
 {
 	const struct ref_changer *changer = ctx;
-	struct tell t = {changer->store->repo, BUF_INIT};
+	struct tell t = {changer->store->repo, tx, BUF_INIT};
 	const char *name = ref_state_name(state);
-	int ret = repo_hooks_has(t.repo, hook_name, err);
+	int ret = repo_hooks_run(t.repo, hook_name, &name, 1, run_hook, &t,
+				 err);
 
-	if (ret <= 0)
-		return ret;
-	if (ref_transaction_describe(&t.input, tx) < 0)
-		ret = error_nomem(err);
-	else
-		ret = repo_hooks_run(t.repo, hook_name, &name, 1, run_hook, &t,
-				     err);
 	buf_release(&t.input);
 	if (ret <= 0)
 		return ret;

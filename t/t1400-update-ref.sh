@@ -295,6 +295,27 @@ test_expect_success 'the reference-transaction hook' '
 	git update-ref --stdin <input
 '
 
+# A sanitizer cannot be traced.
+case "$GITREACH_BUILD" in
+*/build)
+	if strace -o /dev/null true 2>/dev/null
+	then
+		test_set_prereq STRACE
+	fi
+	;;
+esac
+
+test_expect_success STRACE 'hooks are looked for once for each state' '
+	cd "$TRASH" && twins && cd ours &&
+	hook=.git/hooks/reference-transaction &&
+	printf "#!/bin/sh\ncat >>said\n" >$hook && chmod +x $hook &&
+	strace -e trace=%file -o log git update-ref refs/heads/one $A &&
+	yes "$ZERO $A refs/heads/one" | sed 3q >expect &&
+	test_cmp expect said &&
+	grep "stat.*$hook" log >looked &&
+	test_line_count 3 looked
+'
+
 test_expect_success 'stock Git finds nothing wrong' '
 	stock -C "$TRASH/ours" fsck --no-dangling
 '
