@@ -282,7 +282,9 @@ static int ask_exec_path(struct buf *out, const struct search *s,
 	unsetenv("GIT_EXEC_PATH");
 	trace_child_start(trace, &told, (const char **)argv, NULL);
 	ret = sys_spawn(&child, argv, NULL, SYS_SPAWN_PIPE_OUT, err);
-	if (!ret) {
+	if (ret < 0) {
+		trace_child_exit(trace, &told, -1, -1);
+	} else {
 		ret = read_line(out, &child, err);
 		code = sys_spawn_wait(&child, NULL);
 		trace_child_exit(trace, &told, child.pid, code);

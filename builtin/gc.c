@@ -199,8 +199,10 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	trace_child_start(r->repo->trace, &told, argv, "pre-auto-gc");
 	ret = sys_spawn(&child, (char *const *)argv, NULL,
 			SYS_SPAWN_NULL_IN | SYS_SPAWN_OUT_TO_ERR, err);
-	if (ret < 0)
+	if (ret < 0) {
+		trace_child_exit(r->repo->trace, &told, -1, -1);
 		return ret;
+	}
 	ret = sys_spawn_wait(&child, err);
 	trace_child_exit(r->repo->trace, &told, child.pid, ret);
 	return ret;

@@ -73,8 +73,10 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	trace_child_start(t->repo->trace, &told, argv, hook_name);
 	ret = sys_spawn(&child, (char *const *)argv, NULL,
 			SYS_SPAWN_PIPE_IN | SYS_SPAWN_OUT_TO_ERR, err);
-	if (ret < 0)
+	if (ret < 0) {
+		trace_child_exit(t->repo->trace, &told, -1, -1);
 		return ret;
+	}
 	ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret ? NULL : err);
 	trace_child_exit(t->repo->trace, &told, child.pid, status);

@@ -118,8 +118,10 @@ static int run(char *const argv[], char *const env[], const struct buf *input,
 	trace_child_start(trace, &told, (const char **)argv, NULL);
 	ret = sys_spawn(&child, argv, env,
 			SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT, err);
-	if (ret < 0)
+	if (ret < 0) {
+		trace_child_exit(trace, &told, -1, -1);
 		return ret;
+	}
 	ret = pass_on(&child, input, sb, err);
 	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 	trace_child_exit(trace, &told, child.pid, status);

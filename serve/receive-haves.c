@@ -73,8 +73,10 @@ static int run_command(struct haves *h, const char *git_dir)
 	ret = sys_spawn(&child, (char *const *)argv, NULL,
 			SYS_SPAWN_NULL_IN | SYS_SPAWN_PIPE_OUT, h->err);
 	buf_release(&script);
-	if (ret < 0)
+	if (ret < 0) {
+		trace_child_exit(h->repo->trace, &told, -1, -1);
 		return ret;
+	}
 	buf_reset(&h->line);
 	h->is_bad = false;
 	ret = sys_spawn_talk(&child, &talk, h->err);

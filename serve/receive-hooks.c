@@ -46,9 +46,8 @@ static int run(const struct run *h, struct error *err)
 	int ret = receive_environment_init(&env, r, h->env, h->worktree, err),
 	    status;
 
-	if (!ret)
+	if (!ret) {
 		trace_child_start(r->repo->trace, &told, h->argv, h->name);
-	if (!ret)
 		ret = sys_spawn(
 			&child, (char *const *)h->argv, env.strings,
 			(h->input ? SYS_SPAWN_PIPE_IN : SYS_SPAWN_NULL_IN) |
@@ -56,6 +55,9 @@ static int run(const struct run *h, struct error *err)
 						    SYS_SPAWN_ERR_TO_OUT
 					  : SYS_SPAWN_OUT_TO_ERR),
 			err);
+		if (ret < 0)
+			trace_child_exit(r->repo->trace, &told, -1, -1);
+	}
 	receive_environment_release(&env);
 	if (ret < 0)
 		return ret;

@@ -3,6 +3,7 @@
 
 test_description='traces of commands: targets, and the lines of stock Git'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-serve.sh"
 
 # The events of a file, one a line: the event and the names of its members, for
 # those that both Gits are to tell alike.
@@ -216,6 +217,40 @@ test_expect_success 'children of gc, and parts of fsck' '
 	grep -c "| region_leave .*| fsck  " ours.fsck >nr &&
 	echo 4 >expected &&
 	test_cmp expected nr
+'
+
+# never_ran [<variable>=<value>...] <command>...: one child, that could not be started.
+never_ran () {
+	rm -f ours &&
+	{ env GIT_TRACE2_EVENT="$PWD/ours" "$@" >/dev/null 2>err || :; } &&
+	grep "\"event\":\"child_start\"" ours >started &&
+	test_line_count 1 started &&
+	grep "\"event\":\"child_exit\".*\"child_id\":0,\"pid\":-1,\"code\":-1" ours
+}
+
+test_expect_success 'a child that could not be started has ended, too' '
+	id=$(stock -C full.git rev-parse HEAD) &&
+	printf "#!/no/such/program\n" >broken && chmod +x broken &&
+	cp broken full.git/hooks/reference-transaction &&
+	never_ran "$GIT" -C full.git update-ref refs/heads/x $id &&
+	mv full.git/hooks/reference-transaction full.git/hooks/pre-receive &&
+	pkt "$(echo $id | sed "s/./0/g") $id refs/heads/y" F >push &&
+	stock -C full.git pack-objects --stdout </dev/null >>push &&
+	never_ran "$GIT" receive-pack --stateless-rpc full.git <push &&
+	mv full.git/hooks/pre-receive full.git/hooks/pre-auto-gc &&
+	echo $id | stock -C full.git pack-objects -q objects/pack/pack &&
+	never_ran "$GIT" -C full.git -c gc.autoPackLimit=1 \
+		-c gc.auto=9999 gc --auto --no-detach &&
+	rm full.git/hooks/pre-auto-gc &&
+	pkt command=fetch object-format=sha1 D "want $id" done F >fetch &&
+	never_ran GIT_PROTOCOL=version=2 PATH=/none "$GIT" \
+		-c uploadpack.packObjectsHook=any upload-pack --stateless-rpc \
+		full.git <fetch &&
+	stock clone -q --bare -s full.git borrows.git &&
+	never_ran PATH=/none "$GIT" -c core.alternateRefsCommand=any \
+		receive-pack --http-backend-info-refs borrows.git &&
+	ln -s "$GIT" git-some-helper &&
+	never_ran GITREACH_FALLBACK="$PWD/broken" ./git-some-helper
 '
 
 test_done
