@@ -26,6 +26,13 @@ static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 	return walk_add_tip(&r->walk, tips, oid, false, r->err);
 }
 
+static int miss_tip(struct rev_list_run *r, const struct oid *oid)
+{
+	return r->o.missing == MISSING_ERROR
+		       ? rev_args_name_missing(&r->args, oid, r->err)
+		       : rev_list_miss_tip(r, oid);
+}
+
 static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
 		    const struct rev_list *list, bool with_paths)
 {
@@ -34,8 +41,8 @@ static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
 		int ret = add_tip(r, tips, &list->items[i].oid);
 		const char **grown;
 
-		if (ret == ERR_MISSING && r->o.missing != MISSING_ERROR)
-			ret = rev_list_miss_tip(r, &list->items[i].oid);
+		if (ret == ERR_MISSING)
+			ret = miss_tip(r, &list->items[i].oid);
 		if (ret < 0)
 			return ret;
 		if (!with_paths || tips->others.nr == before)

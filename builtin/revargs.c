@@ -107,6 +107,39 @@ int rev_args_check(const struct rev_args *args, struct error *err)
 	return args->absent.code;
 }
 
+struct naming {
+	const struct oid *oid;
+	struct error *err;
+};
+
+/* ERR_MISSING ends the search. */
+static int name_missing(void *ctx, const struct ref *ref)
+{
+	const struct naming *n = ctx;
+
+	return oid_equal(&ref->oid, n->oid)
+		       ? error_set(n->err, ERR_MISSING, "bad object %s",
+				   ref->name)
+		       : 0;
+}
+
+int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
+			  struct error *err)
+{
+	struct naming n = {oid, err};
+	struct ref head;
+	int ret;
+
+	if (!args->asked_for_refs || odb_has(args->odb, oid))
+		return ERR_MISSING;
+	ret = refs_each_strict(args->refs, "", name_missing, &n, err);
+	if (!ret)
+		ret = refs_lookup(args->refs, "HEAD", &head, err);
+	if (ret > 0)
+		ret = name_missing(&n, &head);
+	return ret < 0 ? ret : ERR_MISSING;
+}
+
 static int add_name(struct rev_args *args, const char *name, bool negate,
 		    struct error *err)
 {

@@ -70,6 +70,15 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err);
  */
 int rev_args_check(const struct rev_args *args, struct error *err);
 
+/*
+ * The words for who cannot do without a tip that is missing: those of a ref
+ * that has its id, where refs were asked for and the object does not exist.
+ * Returns ERR_MISSING, with *err left as it is in any other case, or a negative
+ * error. Reads all refs.
+ */
+int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
+			  struct error *err);
+
 /* Take a path. 0 or ERR_NOMEM. */
 int rev_args_add_path(struct rev_args *args, const char *path);
 

@@ -293,4 +293,19 @@ test_expect_success 'ids of objects that do not exist' '
 	test_expect_code 128 git -C linear-sha1 bundle create -q b main ^$none
 '
 
+test_expect_success 'refs whose objects do not exist are named' '
+	rm -rf miss && cp -R linear-sha1 miss && : >in &&
+	none=$(echo 1234567890 | sed "s/.*/&&&&/") &&
+	echo $none >miss/refs/heads/miss &&
+	for words in --all "--count main --not --all" \
+		"--objects --all" "--use-bitmap-index --objects --all"
+	do
+		as_stock -C miss rev-list $words || return 1
+	done &&
+	grep "^fatal: bad object refs/heads/miss$" actual.err &&
+	rm miss/refs/heads/miss && echo $none >miss/HEAD &&
+	as_stock -C miss rev-list --all &&
+	grep "^fatal: bad object HEAD$" actual.err
+'
+
 test_done
