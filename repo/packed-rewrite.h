@@ -25,6 +25,17 @@
 #include "repo/repo.h"
 #include "sys/tempfile.h"
 
+/*
+ * What stands behind the message that a lock on references is held: what to do
+ * about it, in Git's words.
+ */
+#define PACKED_REWRITE_LOCK_ADVICE                                             \
+	"\n\nAnother git process seems to be running in this repository, "     \
+	"e.g.\nan editor opened by 'git commit'. Please make sure all "        \
+	"processes\nare terminated then try again. If it still fails, a git "  \
+	"process\nmay have crashed in this repository earlier:\nremove the "   \
+	"file manually to continue."
+
 struct packed_rewrite {
 	const struct repo *repo; /* borrowed */
 	struct packed_refs old;  /* the file as locked */

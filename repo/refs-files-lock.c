@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "repo/packed-rewrite.h"
 #include "repo/ref-transaction-internal.h"
 #include "repo/refs-files.h"
 #include "repo/refs-loose.h"
@@ -33,18 +34,12 @@ int refs_files_tx_begin(struct ref_transaction *tx, struct error *err)
 static int reject_lock(struct ref_transaction *tx, struct ref_item *item,
 		       const struct error *why, struct error *err)
 {
-	static const char advice[] =
-		"\n\nAnother git process seems to be running in this "
-		"repository, e.g.\nan editor opened by 'git commit'. Please "
-		"make sure all processes\nare terminated then try again. If "
-		"it still fails, a git process\nmay have crashed in this "
-		"repository earlier:\nremove the file manually to continue.";
 	bool held = why->code == ERR_DENIED;
 
 	return ref_update_reject(
 		tx, item->update, held ? REF_LOCKED : REF_FAILED, err,
 		"cannot lock ref '%s': %s%s", item->update->name, why->msg,
-		held ? advice : "");
+		held ? PACKED_REWRITE_LOCK_ADVICE : "");
 }
 
 /* Make the directory of tx->path, the path of a lock file. */

@@ -47,6 +47,10 @@ test_expect_success 'what is locked or changed meanwhile stays' '
 		>.git/packed-refs.lock &&
 		test_must_fail git -c core.packedRefsTimeout=10 pack-refs --all 2>err &&
 		grep "Unable to create .*packed-refs.lock.: File exists" err &&
+		grep "^Another git process seems to be running" err &&
+		test_must_fail git -c core.packedRefsTimeout=10 update-ref -d \
+			refs/heads/held 2>err &&
+		grep "^Another git process seems to be running" err &&
 		rm .git/packed-refs.lock
 	)
 '
