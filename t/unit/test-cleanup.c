@@ -53,6 +53,8 @@ static int end_child(child_fn fn, const char *dir, int signal_nr,
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
+		/* Under nohup it would be ignored. */
+		signal(signal_nr, SIG_DFL);
 		sys_cleanup_arm();
 		fn(dir);
 		for (;;)
