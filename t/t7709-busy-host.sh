@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what others do to a repository while a command is at work in it'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
+
+test_expect_success 'a repository of four packs' '
+	repo_linear base.git 40 && rm -r base.git/hooks &&
+	stock -C base.git repack -dq &&
+	for i in 1 2 3
+	do
+		test_tick &&
+		tree=$(echo $i | stock -C base.git hash-object -w --stdin) &&
+		tree=$(printf "100644 blob %s\tf\n" $tree |
+			stock -C base.git mktree) &&
+		new=$(stock -C base.git commit-tree -m $i -p main $tree) &&
+		stock -C base.git update-ref refs/heads/main $new &&
+		stock -C base.git repack -dq || return
+	done &&
+	ls base.git/objects/pack/*.idx >packs && test_line_count 4 packs
+'
+
+again () {
+	rm -rf r.git && cp -R base.git r.git
+}
+
+# $lost is in a cruft pack, and is not old.
+with_cruft () {
+	again &&
+	lost=$(echo lost | stock -C r.git hash-object -w --stdin) &&
+	stock -C r.git repack --cruft -dq &&
+	ls r.git/objects/pack/*.mtimes >"/dev/null" &&
+	! test -e r.git/objects/$(echo $lost | sed "s,..,&/,") &&
+	echo loose | stock -C r.git hash-object -w --stdin
+}
+
+test_expect_success 'repack --cruft: the old cruft pack goes' '
+	with_cruft &&
+	meanwhile "*.mtimes" "\"\$STOCK_GIT\" repack -Adq" \
+		git -C r.git repack --cruft -dq &&
+	stock -C r.git cat-file -e $lost &&
+	stock -C r.git fsck --no-dangling
+'
+
+test_done
