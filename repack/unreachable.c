@@ -100,6 +100,17 @@ static int collect_objects(struct collecting *c, const struct odb_pack *p,
 	return 0;
 }
 
+/* Whether somebody has removed the pack since it was opened. */
+static bool is_gone(const struct pack *pack)
+{
+	struct buf path = BUF_INIT;
+	bool gone = !buf_printf(&path, "%s.idx", pack->path) &&
+		    !sys_exists(path.data);
+
+	buf_release(&path);
+	return gone;
+}
+
 static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 {
 	struct sys_map map = SYS_MAP_INIT;
@@ -118,6 +129,9 @@ static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 		ret = pack_mtimes_verify(&times, path.data, c->err);
 	if (!ret)
 		ret = collect_objects(c, p, &times);
+	/* None of its objects is younger than itself. */
+	else if (ret == ERR_MISSING && is_gone(p->pack))
+		ret = collect_objects(c, p, NULL);
 	sys_map_close(&map);
 	buf_release(&path);
 	return ret;

@@ -34,6 +34,14 @@ with_cruft () {
 	echo loose | stock -C r.git hash-object -w --stdin
 }
 
+test_expect_success 'prune: a cruft pack goes' '
+	with_cruft &&
+	meanwhile "*.mtimes" "\"\$STOCK_GIT\" repack -Adq" \
+		git -C r.git prune --expire=1.hour.ago &&
+	stock -C r.git cat-file -e $lost &&
+	stock -C r.git fsck --no-dangling
+'
+
 test_expect_success 'repack --cruft: the old cruft pack goes' '
 	with_cruft &&
 	meanwhile "*.mtimes" "\"\$STOCK_GIT\" repack -Adq" \
