@@ -73,7 +73,7 @@ int prune_packed(const struct repo *repo,
 {
 	struct prune p = {.options = options, .first = FANOUT_NR, .err = err};
 	struct odb *odb;
-	int ret = odb_open(&odb, repo, NULL, err);
+	int ret = odb_open_named(&odb, repo, NULL, err);
 
 	if (ret < 0)
 		return ret;

@@ -101,7 +101,7 @@ static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 	int ret;
 
 	odb_close(m->odb);
-	ret = odb_open(&m->odb, m->rq->repo, NULL, err);
+	ret = odb_open_named(&m->odb, m->rq->repo, NULL, err);
 	if (ret < 0)
 		return ret;
 	top = m->odb->midxes[0];
@@ -199,7 +199,7 @@ int repack_midx_write(struct repack_result *result,
 {
 	struct midx_run m = {.rq = request, .but = NAMED_PACKS_INIT};
 	struct error warning = ERROR_INIT;
-	int ret = odb_open(&m.odb, request->repo, &warning, err);
+	int ret = odb_open_named(&m.odb, request->repo, &warning, err);
 
 	if (!ret)
 		ret = write_all(&m, result, err);

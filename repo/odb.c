@@ -143,10 +143,13 @@ static int open_listed(struct odb *odb, size_t *alloc,
 	bool vanished = false;
 
 	for (size_t p = 0; p < list->nr; p++) {
-		int ret = open_pack(odb, alloc, list->entries[p].base,
-				    pack_list_beside(list, p), is_local,
-				    warning, err);
+		const char *base = list->entries[p].base;
+		int ret = 0;
 
+		if (!odb->named_only || strrchr(base, '/')[1] != '.')
+			ret = open_pack(odb, alloc, base,
+					pack_list_beside(list, p), is_local,
+					warning, err);
 		if (ret < 0)
 			return ret;
 		vanished |= ret > 0;
@@ -291,6 +294,7 @@ static int open_contents(struct odb *odb, struct error *warning,
 /* What odb_open() and its kin differ in. */
 struct how {
 	bool use_midx;
+	bool named_only;
 	size_t held_max;
 };
 
@@ -309,6 +313,7 @@ static int open_odb(struct odb **out, const struct repo *repo,
 	odb->repo = repo;
 	odb->algo = repo->algo;
 	odb->use_midx = how->use_midx;
+	odb->named_only = how->named_only;
 	odb->held_max = how->held_max;
 	ret = open_contents(odb, warning, err);
 	if (ret < 0)
@@ -334,10 +339,18 @@ int odb_open_held(struct odb **out, const struct repo *repo,
 	return open_odb(out, repo, &how, warning, err);
 }
 
+int odb_open_named(struct odb **out, const struct repo *repo,
+		   struct error *warning, struct error *err)
+{
+	const struct how how = {.use_midx = true, .named_only = true};
+
+	return open_odb(out, repo, &how, warning, err);
+}
+
 int odb_open_whole(struct odb **out, const struct repo *repo, struct error *err)
 {
 	struct error warning = ERROR_INIT;
-	int ret = odb_open(out, repo, &warning, err);
+	int ret = odb_open_named(out, repo, &warning, err);
 
 	if (ret || !warning.code || (*out)->warns_of_midx)
 		return ret;

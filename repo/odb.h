@@ -64,6 +64,7 @@ struct odb {
 	bool warns_of_midx;         /* the warning is of a multi-pack-index: no
 				       object is out of reach */
 	bool use_midx;              /* core.multiPackIndex */
+	bool named_only;            /* see odb_open_named() */
 	bool read_rev;              /* pack.readReverseIndex */
 	size_t held_max;            /* packs that are not mapped at once */
 	int64_t max_tree_depth;     /* core.maxTreeDepth */
@@ -110,9 +111,18 @@ int odb_open_held(struct odb **out, const struct repo *repo,
 		  struct error *warning, struct error *err);
 
 /*
- * As odb_open() for those who remove what they do not find: a pack that cannot
- * be read may hold what is needed, and is an error. A multi-pack-index that is
- * left out is not: all is found without it.
+ * As odb_open() for those who remove what packs have, or leave it out of a new
+ * one, or judge by packs whether it is time for that: without packs whose names
+ * start with a dot. Such a one is of a repack of stock Git that has yet to name
+ * it, and goes when that fails; or stays when that is killed.
+ */
+int odb_open_named(struct odb **out, const struct repo *repo,
+		   struct error *warning, struct error *err);
+
+/*
+ * As odb_open_named() for those who remove what they do not find: a pack that
+ * cannot be read may hold what is needed, and is an error. A multi-pack-index
+ * that is left out is not: all is found without it.
  */
 int odb_open_whole(struct odb **out, const struct repo *repo,
 		   struct error *err);

@@ -24,6 +24,15 @@ again () {
 	rm -rf r.git && cp -R base.git r.git
 }
 
+# All objects of r.git are loose.
+unpacked () {
+	rm -f r.git/objects/pack/* &&
+	for pack in base.git/objects/pack/*.pack
+	do
+		stock -C r.git unpack-objects -q <$pack || return
+	done
+}
+
 # $lost is in a cruft pack, and is not old.
 with_cruft () {
 	again &&
@@ -48,6 +57,49 @@ test_expect_success 'repack --cruft: the old cruft pack goes' '
 		git -C r.git repack --cruft -dq &&
 	stock -C r.git cat-file -e $lost &&
 	stock -C r.git fsck --no-dangling
+'
+
+# A repack of stock Git is at work that has written its pack but not named it.
+unnamed () {
+	again && unpacked &&
+	for end in pack idx
+	do
+		cp base.git/objects/pack/$base.$end \
+			r.git/objects/pack/.tmp-1-$base.$end || return
+	done
+}
+
+test_expect_success 'a pack that has no name yet may go: nothing relies on it' '
+	base=$(ls -S base.git/objects/pack/*.pack | head -n 1) &&
+	base=$(basename $base .pack) &&
+	for words in prune-packed "repack -dq" "repack -adq" \
+		"repack --geometric=2 -dq" "repack --cruft -dq" \
+		"maintenance run --task=loose-objects"
+	do
+		unnamed && git -C r.git $words &&
+		test -e r.git/objects/pack/.tmp-1-$base.idx &&
+		rm r.git/objects/pack/.tmp-1-* &&
+		stock -C r.git fsck || return
+	done
+'
+
+test_expect_success 'a pack that has no name yet is read' '
+	unnamed && rm -rf r.git/objects/[0-9a-f][0-9a-f] &&
+	for pack in base.git/objects/pack/*.pack
+	do
+		case $pack in
+		*$base*) ;;
+		*) stock -C r.git unpack-objects -q <$pack ;;
+		esac || return
+	done &&
+	git -C r.git fsck && git -C r.git rev-list --objects --all >actual &&
+	for words in "repack -adq" "repack -adbq" "repack --cruft -dq" gc
+	do
+		rm -rf again.git && cp -R r.git again.git &&
+		git -C again.git $words &&
+		rm again.git/objects/pack/.tmp-1-* &&
+		stock -C again.git fsck || return
+	done
 '
 
 test_done
