@@ -52,7 +52,9 @@ static int add_source(struct multi_pack_sources *s, const struct odb *odb,
 {
 	struct buf name = BUF_INIT;
 
-	if ((o->only && !named_packs_has(o->only, pack)) ||
+	/* A repack has yet to name it: another name it will have then. */
+	if (*pack->name == '.' ||
+	    (o->only && !named_packs_has(o->only, pack)) ||
 	    named_packs_has(o->but, pack) || is_below(below, odb, pack))
 		return 0;
 	if (buf_printf(&name, "%s.idx", pack->name) < 0)

@@ -80,7 +80,10 @@ test_expect_success 'a pack that has no name yet may go: nothing relies on it' '
 		test -e r.git/objects/pack/.tmp-1-$base.idx &&
 		rm r.git/objects/pack/.tmp-1-* &&
 		stock -C r.git fsck || return
-	done
+	done &&
+	unnamed && git -C r.git repack -dq &&
+	git -C r.git multi-pack-index write &&
+	! grep -a "[.]tmp-" r.git/objects/pack/multi-pack-index
 '
 
 test_expect_success 'a pack that has no name yet is read' '
