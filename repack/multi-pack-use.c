@@ -38,16 +38,20 @@ struct expiry {
 	struct error *err;
 };
 
-/* Whether a pack that the multi-pack-index names, and that stays, has it. */
+/*
+ * Whether a pack that the multi-pack-index names, and that stays, has it; one
+ * that a repack of stock Git has yet to name may go.
+ */
 static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 {
 	uint32_t idx_pos;
 
 	for (uint32_t i = 0; i < e->om->midx.pack_nr; i++) {
 		uint32_t nr = e->om->pack_nrs[i];
+		const struct pack *pack = e->odb->packs[nr].pack;
 
-		if (e->taken[nr] &&
-		    pack_idx_find(&e->odb->packs[nr].pack->idx, raw, &idx_pos))
+		if (e->taken[nr] && *pack->name != '.' &&
+		    pack_idx_find(&pack->idx, raw, &idx_pos))
 			return true;
 	}
 	return false;
@@ -67,7 +71,7 @@ static int choose_one(struct expiry *e, uint32_t pack_nr)
 	const struct pack *pack = e->odb->packs[pack_nr].pack;
 
 	if (e->taken[pack_nr] || pack->is_kept || pack->is_cruft ||
-	    !is_redundant(e, pack))
+	    *pack->name == '.' || !is_redundant(e, pack))
 		return 0;
 	e->goes[pack_nr] = true;
 	return named_packs_add(&e->names, pack->name) < 0 ? error_nomem(e->err)

@@ -86,6 +86,25 @@ test_expect_success 'a pack that has no name yet may go: nothing relies on it' '
 	! grep -a "[.]tmp-" r.git/objects/pack/multi-pack-index
 '
 
+test_expect_success 'multi-pack-index expire: a pack that has no name yet' '
+	again && name=$(ls -S base.git/objects/pack/*.pack | tail -n 1) &&
+	name=$(basename $name .pack) &&
+	for end in pack idx
+	do
+		cp base.git/objects/pack/$name.$end \
+			r.git/objects/pack/.tmp-1-$name.$end || return
+	done &&
+	for preferred in .tmp-1-$name $name
+	do
+		stock -C r.git multi-pack-index write \
+			--preferred-pack=$preferred.idx &&
+		grep -a "[.]tmp-1-$name" r.git/objects/pack/multi-pack-index &&
+		git -C r.git multi-pack-index expire &&
+		test -e r.git/objects/pack/.tmp-1-$name.idx &&
+		test -e r.git/objects/pack/$name.idx || return
+	done
+'
+
 test_expect_success 'a pack that has no name yet is read' '
 	unnamed && rm -rf r.git/objects/[0-9a-f][0-9a-f] &&
 	for pack in base.git/objects/pack/*.pack
