@@ -104,7 +104,7 @@ int maintenance_needs_incremental_repack(const struct maintenance *m)
 
 	if (ret <= 0 || !c.limit)
 		return ret;
-	ret = odb_open(&odb, m->repo, NULL, m->err);
+	ret = odb_open_named(&odb, m->repo, NULL, m->err);
 	if (ret < 0)
 		return ret;
 	for (uint32_t i = 0; odb->use_midx && i < odb->pack_nr && !ret; i++)
@@ -162,7 +162,7 @@ int maintenance_needs_geometric_repack(const struct maintenance *m)
 		return ret;
 	ret = maintenance_split_factor(m, &factor);
 	if (!ret)
-		ret = odb_open(&odb, m->repo, NULL, m->err);
+		ret = odb_open_named(&odb, m->repo, NULL, m->err);
 	if (ret < 0)
 		return ret;
 	ret = maintenance_geometry(m, odb, factor, &first, &nr);

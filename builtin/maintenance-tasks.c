@@ -96,7 +96,7 @@ static int geometric_repack(const struct maintenance *m)
 	int ret = maintenance_split_factor(m, &factor);
 
 	if (!ret)
-		ret = odb_open(&odb, m->repo, NULL, m->err);
+		ret = odb_open_named(&odb, m->repo, NULL, m->err);
 	if (ret < 0)
 		return ret;
 	ret = maintenance_geometry(m, odb, factor, &first, &nr);

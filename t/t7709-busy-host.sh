@@ -105,6 +105,21 @@ test_expect_success 'multi-pack-index expire: a pack that has no name yet' '
 	done
 '
 
+test_expect_success 'maintenance: what is left of a repack is no pack' '
+	again && stock -C r.git repack -adq &&
+	name=$(basename r.git/objects/pack/*.pack .pack) &&
+	for end in pack idx
+	do
+		cp r.git/objects/pack/$name.$end \
+			r.git/objects/pack/.tmp-1-$name.$end || return
+	done &&
+	git -C r.git multi-pack-index write &&
+	test_must_fail git -C r.git maintenance is-needed --auto \
+		--task=geometric-repack &&
+	test_must_fail git -C r.git -c maintenance.incremental-repack.auto=1 \
+		maintenance is-needed --auto --task=incremental-repack
+'
+
 test_expect_success 'a pack that has no name yet is read' '
 	unnamed && rm -rf r.git/objects/[0-9a-f][0-9a-f] &&
 	for pack in base.git/objects/pack/*.pack
