@@ -103,6 +103,7 @@ static int check_current(struct writing *w)
 	for (; !ret && ours; ours = ours->base, now = now->base)
 		ret = !is_same_layer(ours, now);
 	odb_midx_close(top);
+	w->result->outdated = ret;
 	return ret ? error_set(w->err, ERR_IO,
 			       "the multi-pack-index was replaced meanwhile")
 		   : 0;
@@ -340,6 +341,7 @@ static int install(struct writing *w)
 {
 	int ret = multi_pack_sources_check(&w->sources, w->dir.data, w->err);
 
+	w->result->outdated = ret == ERR_MISSING;
 	if (!ret)
 		ret = put_layer(w);
 	if (ret < 0 || w->no_chain_file)

@@ -94,8 +94,8 @@ int multi_pack_sources_check(const struct multi_pack_sources *s,
 		if (buf_printf(&path, "%s/%s", dir, name) < 0)
 			ret = error_nomem(err);
 		else if (!sys_exists(path.data))
-			ret = error_set(err, ERR_IO, "%s was removed meanwhile",
-					name);
+			ret = error_set(err, ERR_MISSING,
+					"%s was removed meanwhile", name);
 	}
 	buf_release(&path);
 	return ret;

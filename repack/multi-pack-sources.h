@@ -29,7 +29,7 @@ void multi_pack_sources_release(struct multi_pack_sources *sources);
 
 /*
  * Whether all are still in pack directory `dir`: one that was removed meanwhile
- * must not be named. 0, ERR_IO or ERR_NOMEM.
+ * must not be named. 0, ERR_MISSING or ERR_NOMEM.
  */
 int multi_pack_sources_check(const struct multi_pack_sources *sources,
 			     const char *dir, struct error *err);

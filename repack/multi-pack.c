@@ -117,6 +117,7 @@ static int install(struct writing *w)
 	if (!ret)
 		ret = multi_pack_sources_check(&w->sources, w->dir.data,
 					       w->err);
+	w->result->outdated = ret == ERR_MISSING;
 	if (!ret && w->bitmap.len)
 		ret = install_bitmap(w, method);
 	if (!ret && !is_same(w->path, &w->bytes))

@@ -22,6 +22,9 @@
 #include "repo/odb.h"
 #include "sys/progress.h"
 
+/* How often others may come in between before that is an error. */
+#define MULTI_PACK_MAX_TRIES 10
+
 /* All borrowed. */
 struct multi_pack_options {
 	size_t dir_nr;                  /* of odb->dirs */
@@ -41,6 +44,8 @@ struct multi_pack_result {
 	bool no_such_preferred; /* the preferred pack is none of those */
 	bool not_closed;        /* an error: the bitmap index needs an object
 				   that is not covered */
+	bool outdated;          /* an error: others have removed packs, or
+				   replaced the chain: a newer snapshot may do */
 	uint32_t bitmap_nr;     /* commits with bitmaps */
 	uint64_t bitmap_len;    /* bytes of the bitmap index */
 	struct error warning;   /* code 0: none */

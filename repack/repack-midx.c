@@ -164,22 +164,40 @@ static int write_with_bitmap(struct midx_run *m,
 			return error_nomem(err);
 		ret = write_once(m, written, true, err);
 	}
-	if (ret < 0 && ret != ERR_NOMEM && m->rq->bitmap_is_default)
+	if (ret < 0 && ret != ERR_NOMEM && !written->outdated &&
+	    m->rq->bitmap_is_default)
 		ret = write_once(m, written, false, err);
 	return ret;
+}
+
+/* Of the packs that there are now. */
+static int write_now(struct midx_run *m, struct multi_pack_result *written,
+		     struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	int ret;
+
+	odb_close(m->odb);
+	named_packs_release(&m->but);
+	*written = (struct multi_pack_result){.warning = ERROR_INIT};
+	ret = odb_open_named(&m->odb, m->rq->repo, &warning, err);
+	if (ret < 0)
+		return ret;
+	if (add_leaving(m) < 0 ||
+	    (!m->rq->must_contain_cruft && leave_out_cruft(m) < 0))
+		return error_nomem(err);
+	return m->rq->bitmap ? write_with_bitmap(m, written, err)
+			     : write_once(m, written, false, err);
 }
 
 static int write_all(struct midx_run *m, struct repack_result *result,
 		     struct error *err)
 {
 	struct multi_pack_result written;
-	int ret;
+	int ret = write_now(m, &written, err);
 
-	if (add_leaving(m) < 0 ||
-	    (!m->rq->must_contain_cruft && leave_out_cruft(m) < 0))
-		return error_nomem(err);
-	ret = m->rq->bitmap ? write_with_bitmap(m, &written, err)
-			    : write_once(m, &written, false, err);
+	for (int i = 1; i < MULTI_PACK_MAX_TRIES && written.outdated; i++)
+		ret = write_now(m, &written, err);
 	if (ret < 0)
 		return ret;
 	result->midx_pack_nr = written.pack_nr;
@@ -198,11 +216,8 @@ int repack_midx_write(struct repack_result *result,
 		      struct error *err)
 {
 	struct midx_run m = {.rq = request, .but = NAMED_PACKS_INIT};
-	struct error warning = ERROR_INIT;
-	int ret = odb_open_named(&m.odb, request->repo, &warning, err);
+	int ret = write_all(&m, result, err);
 
-	if (!ret)
-		ret = write_all(&m, result, err);
 	odb_close(m.odb);
 	named_packs_release(&m.but);
 	return ret;

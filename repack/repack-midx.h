@@ -36,9 +36,10 @@ struct repack_midx_request {
 };
 
 /*
- * Write it over a new snapshot of the repository; fill in what *result says of
- * it. With a bitmap index those of single packs are removed, as by stock Git:
- * nobody would use them. Without packs nothing is written.
+ * Write it over a new snapshot of the repository, and a newer one when packs of
+ * that are removed before it is written; fill in what *result says of it. With
+ * a bitmap index those of single packs are removed, as by stock Git: nobody
+ * would use them. Without packs nothing is written.
  */
 int repack_midx_write(struct repack_result *result,
 		      const struct repack_midx_request *request,

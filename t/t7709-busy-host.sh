@@ -33,6 +33,23 @@ unpacked () {
 	done
 }
 
+# What others do, in r.git: all in one pack.
+repack='"$STOCK_GIT" repack -adq'
+repack_midx="$repack && "'"$STOCK_GIT" multi-pack-index write'
+
+for mode in default incremental
+do
+	test_expect_success "repack --write-midx=$mode: packs go" '
+		again &&
+		meanwhile "*/multi-pack-index.lock" "$repack" \
+			git -C r.git repack --geometric=2 -dq \
+			--write-midx=$mode --write-bitmap-index &&
+		stock -C r.git fsck &&
+		git -C r.git multi-pack-index verify &&
+		git -C r.git bitmap verify
+	'
+done
+
 # $lost is in a cruft pack, and is not old.
 with_cruft () {
 	again &&

@@ -66,7 +66,8 @@ static void test_check(void **state)
 	assert_int_equal(multi_pack_sources_init(&s, odb, &o, NULL, NULL), 0);
 	assert_int_equal(multi_pack_sources_check(&s, dir.data, &err), 0);
 	tmprepo_remove(&m.t, "objects/pack/pack-b.idx");
-	assert_int_equal(multi_pack_sources_check(&s, dir.data, &err), ERR_IO);
+	assert_int_equal(multi_pack_sources_check(&s, dir.data, &err),
+			 ERR_MISSING);
 	assert_string_equal(err.msg, "pack-b.idx was removed meanwhile");
 	multi_pack_sources_release(&s);
 	odb_close(odb);
