@@ -239,15 +239,19 @@ static int compact(struct object_dir_call *call)
 
 /* ---- the other subcommands */
 
-static int write_midx(struct object_dir_call *call)
+/*
+ * Of the packs of the store, those in `only` if it is not NULL. An exit code;
+ * *outdated: a newer store may do.
+ */
+static int write_now(bool *outdated, struct object_dir_call *call,
+		     const struct named_packs *only, bool is_last)
 {
 	const struct call *c = (const struct call *)call;
 	struct odb_midx *base = call->store.odb->midxes[call->dir_nr];
-	struct named_packs only = {0};
 	struct newpack_options newpack;
 	struct multi_pack_options o = {
 		.dir_nr = call->dir_nr,
-		.only = c->stdin_packs ? &only : NULL,
+		.only = only,
 		.preferred = c->preferred,
 		.progress = call->progress,
 		.refs = call->store.refs,
@@ -257,21 +261,40 @@ static int write_midx(struct object_dir_call *call)
 	struct error err = ERROR_INIT;
 	int ret;
 
+	*outdated = false;
 	if (c->base) {
 		base = find_layer(c, c->base);
 		if (!base && strcmp(c->base, "none") != 0)
 			return no_such_layer(c->base);
 	}
-	ret = c->stdin_packs ? read_names(&only, &err) : 0;
-	if (!ret)
-		ret = load_bitmap(c, &newpack, &o, &err);
+	ret = load_bitmap(c, &newpack, &o, &err);
 	if (!ret)
 		ret = c->incremental
 			      ? append(c, &result, &o, base, &err)
 			      : multi_pack_write(&result, call->store.odb, &o,
 						 &err);
+	*outdated = result.outdated && !is_last;
+	return *outdated ? 0 : finish_write(ret, &o, &result, &err);
+}
+
+static int write_midx(struct object_dir_call *call)
+{
+	const struct call *c = (const struct call *)call;
+	struct named_packs only = {0};
+	struct error err = ERROR_INIT;
+	bool outdated = true;
+	int code = 0;
+
+	if (c->stdin_packs && read_names(&only, &err) < 0)
+		code = builtin_fail(&err);
+	for (int i = 1; !code && outdated; i++) {
+		code = write_now(&outdated, call, c->stdin_packs ? &only : NULL,
+				 i == MULTI_PACK_MAX_TRIES);
+		if (outdated)
+			code = object_dir_reopen(call);
+	}
 	named_packs_release(&only);
-	return finish_write(ret, &o, &result, &err);
+	return code;
 }
 
 static int verify(struct object_dir_call *call)
@@ -303,10 +326,7 @@ static int expire(struct object_dir_call *call)
 /* Cover the new pack too. */
 static int write_again(struct object_dir_call *call)
 {
-	store_close(&call->store);
-	if (store_open(&call->store, call->env))
-		return 128;
-	return write_midx(call);
+	return object_dir_reopen(call) ? 128 : write_midx(call);
 }
 
 static int repack(struct object_dir_call *call)

@@ -81,13 +81,21 @@ static int choose_dir(struct object_dir_call *call)
 	return ret;
 }
 
+int object_dir_reopen(struct object_dir_call *call)
+{
+	int code;
+
+	store_close(&call->store);
+	code = store_open(&call->store, call->env);
+	return code ? code : choose_dir(call);
+}
+
 int object_dir_run(struct object_dir_call *call, object_dir_fn *run)
 {
-	int code = store_open(&call->store, call->env);
+	int code;
 
 	choose_progress(call);
-	if (!code)
-		code = choose_dir(call);
+	code = object_dir_reopen(call);
 	if (!code)
 		code = run(call);
 	store_close(&call->store);

@@ -65,6 +65,12 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 /* Open the repository and the directory, run, close. The exit code. */
 int object_dir_run(struct object_dir_call *call, object_dir_fn *run);
 
+/*
+ * Open the repository anew, with what is there now; a directory that has ceased
+ * to be one of its own is none. 0, or an exit code after printing.
+ */
+int object_dir_reopen(struct object_dir_call *call);
+
 /* A line for people; `ctx` is not used. */
 void object_dir_print_line(void *ctx, const char *line);
 

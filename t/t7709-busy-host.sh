@@ -37,6 +37,45 @@ unpacked () {
 repack='"$STOCK_GIT" repack -adq'
 repack_midx="$repack && "'"$STOCK_GIT" multi-pack-index write'
 
+for options in '' --bitmap --incremental '--incremental --bitmap'
+do
+	test_expect_success "multi-pack-index write $options: packs go" '
+		again &&
+		meanwhile "*/multi-pack-index.lock" "$repack" \
+			git -C r.git multi-pack-index write $options &&
+		stock -C r.git fsck &&
+		git -C r.git multi-pack-index verify
+	'
+done
+
+test_expect_success 'multi-pack-index write --base: the layer goes' '
+	again && git -C r.git multi-pack-index write --incremental &&
+	base=$(cat r.git/objects/pack/multi-pack-index.d/*-chain) &&
+	test_tick && stock -C r.git update-ref refs/heads/more $(
+		stock -C r.git commit-tree -m more main^{tree} </dev/null) &&
+	stock -C r.git repack -dq &&
+	(
+		meanwhile_skip=1 &&
+		test_expect_code 128 meanwhile "*/multi-pack-index-chain" \
+			"rm -r objects/pack/multi-pack-index.d" \
+			git -C r.git multi-pack-index write --incremental \
+			--no-write-chain-file --base=$base 2>err
+	) &&
+	echo "fatal: could not find MIDX: $base" >expect &&
+	test_cmp expect err
+'
+
+test_expect_success 'multi-pack-index write: the alternate goes' '
+	again && rm -rf fork.git && stock init -q --bare fork.git &&
+	echo "$PWD/r.git/objects" >fork.git/objects/info/alternates &&
+	test_must_fail meanwhile "*/multi-pack-index.lock" \
+		"rm objects/info/alternates &&
+			\"\$STOCK_GIT\" -C ../r.git repack -adq" \
+		git -C fork.git multi-pack-index \
+		--object-dir="$PWD/r.git/objects" write 2>err &&
+	grep "could not find object directory" err
+'
+
 for mode in default incremental
 do
 	test_expect_success "repack --write-midx=$mode: packs go" '
