@@ -293,15 +293,18 @@ static int verify_layer(const struct odb *odb, size_t dir_nr,
 	return ret < 0 ? ret : 0;
 }
 
-int multi_pack_verify(const struct odb *odb, size_t dir_nr,
-		      void (*report)(void *ctx, const char *line), void *ctx,
-		      const struct progress_out *progress, struct error *err)
+/* Lines that wait to be told. */
+static void keep_line(void *ctx, const char *line)
 {
-	struct pack_midx_check check = {
-		.report = report,
-		.ctx = ctx,
-		.progress = progress,
-	};
+	struct buf *lines = ctx;
+
+	/* Of lines that do not fit the result is left. */
+	buf_append(lines, line, strlen(line) + 1);
+}
+
+static int verify_layers(const struct odb *odb, size_t dir_nr,
+			 struct pack_midx_check *check, struct error *err)
+{
 	struct error why = ERROR_INIT;
 	struct odb_midx *top;
 	int bad = 0, ret;
@@ -313,7 +316,50 @@ int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 	if (why.code)
 		ret = error_set(err, why.code, "%s", why.msg);
 	for (const struct odb_midx *om = top; om && !ret; om = om->base)
-		ret = verify_layer(odb, dir_nr, om, &check, &bad, err);
+		ret = verify_layer(odb, dir_nr, om, check, &bad, err);
 	odb_midx_close(top);
 	return ret < 0 ? ret : bad;
+}
+
+/* Whether a newer snapshot has the directory under the same number. */
+static bool has_dir(const struct odb *newer, const struct odb *odb,
+		    size_t dir_nr)
+{
+	return dir_nr < newer->dir_nr &&
+	       !strcmp(newer->dirs[dir_nr], odb->dirs[dir_nr]);
+}
+
+int multi_pack_verify(const struct odb *odb, size_t dir_nr,
+		      void (*report)(void *ctx, const char *line), void *ctx,
+		      const struct progress_out *progress, struct error *err)
+{
+	struct buf lines = BUF_INIT;
+	struct pack_midx_check check = {
+		.report = keep_line,
+		.ctx = &lines,
+		.progress = progress,
+	};
+	const struct odb *now = odb;
+	struct odb *newer = NULL;
+	int ret = verify_layers(now, dir_nr, &check, err);
+
+	for (int i = 0; i < MULTI_PACK_MAX_TRIES && ret && odb_has_changed(now);
+	     i++) {
+		odb_close(newer);
+		ret = odb_open_packs(&newer, odb->repo, NULL, err);
+		if (!ret && !has_dir(newer, odb, dir_nr))
+			ret = error_set(err, ERR_MISSING,
+					"'%s' is not an alternate any more",
+					odb->dirs[dir_nr]);
+		if (ret < 0)
+			break;
+		now = newer;
+		buf_reset(&lines);
+		ret = verify_layers(now, dir_nr, &check, err);
+	}
+	for (size_t at = 0; at < lines.len; at += strlen(lines.data + at) + 1)
+		report(ctx, lines.data + at);
+	odb_close(newer);
+	buf_release(&lines);
+	return ret;
 }

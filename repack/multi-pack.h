@@ -67,9 +67,11 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 
 /*
  * Check the multi-pack-index of a directory against the packs, see
- * pack_midx_verify(), which calls `report`; of a chain, all layers. Returns 0
- * (also when there is none), 1 when something was reported, ERR_CORRUPT or
- * ERR_UNSUPPORTED when it cannot be parsed, or another error.
+ * pack_midx_verify(), which calls `report`; of a chain, all layers. Where
+ * something is wrong and packs came or went since the snapshot was taken, all
+ * is looked at again as it is then. Returns 0 (also when there is none), 1 when
+ * something was reported, ERR_CORRUPT or ERR_UNSUPPORTED when it cannot be
+ * parsed, or another error.
  */
 int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 		      void (*report)(void *ctx, const char *line), void *ctx,

@@ -37,6 +37,13 @@ unpacked () {
 repack='"$STOCK_GIT" repack -adq'
 repack_midx="$repack && "'"$STOCK_GIT" multi-pack-index write'
 
+test_expect_success 'multi-pack-index verify: packs are replaced' '
+	again && stock -C r.git multi-pack-index write &&
+	meanwhile_skip=1 meanwhile "*/pack/multi-pack-index" \
+		"$repack_midx" git -C r.git multi-pack-index verify 2>err &&
+	test_must_be_empty err
+'
+
 for options in '' --bitmap --incremental '--incremental --bitmap'
 do
 	test_expect_success "multi-pack-index write $options: packs go" '
@@ -74,6 +81,20 @@ test_expect_success 'multi-pack-index write: the alternate goes' '
 		git -C fork.git multi-pack-index \
 		--object-dir="$PWD/r.git/objects" write 2>err &&
 	grep "could not find object directory" err
+'
+
+test_expect_success 'multi-pack-index verify: the alternate goes' '
+	again && stock -C r.git multi-pack-index write &&
+	echo "$PWD/r.git/objects" >fork.git/objects/info/alternates &&
+	(
+		meanwhile_skip=1 &&
+		test_expect_code 1 meanwhile "$PWD/r.git/*/multi-pack-index" \
+			"rm objects/info/alternates && cd ../r.git &&
+				$repack_midx" \
+			git -C fork.git multi-pack-index \
+			--object-dir="$PWD/r.git/objects" verify 2>err
+	) &&
+	grep "is not an alternate any more" err
 '
 
 for mode in default incremental
