@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "builtin/fsck-parts.h"
+#include "object/hash.h"
 #include "repo/index-file.h"
 #include "repo/reflog.h"
 #include "sys/io.h"
@@ -20,6 +21,36 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 	return r->s.repo->has_promisor &&
 	       objspace_add(&r->walk.space, oid->bytes, &obj_pos) == 0 &&
 	       promisor_promises(&r->promisor, obj_pos, NULL) > 0;
+}
+
+/*
+ * Whether an object is there by now, sound: it was pushed, or packed, after the
+ * packs were opened.
+ */
+static bool has_come(struct fsck_run *r, const struct oid *oid)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct hash_ctx hash;
+	struct oid actual;
+	bool same;
+
+	if (!odb_reader_has(r->s.reader, oid) ||
+	    hash_init_checked(&hash, r->s.repo->algo) < 0)
+		return false;
+	same = odb_read(r->s.reader, oid, &obj, NULL) == 0;
+	if (same) {
+		hash_object(&hash, &actual, obj.type, obj.data, obj.len);
+		same = oid_equal(&actual, oid);
+	}
+	odb_object_release(r->s.reader, &obj);
+	hash_release(&hash);
+	return same;
+}
+
+/* Whether it is no fault that an object was not found. */
+static bool may_lack(struct fsck_run *r, const struct oid *oid)
+{
+	return fsck_is_promised(r, oid) || has_come(r, oid);
 }
 
 /*
@@ -46,7 +77,7 @@ static int on_broken(void *ctx, const struct fsck_links_object *from,
 {
 	struct fsck_run *r = ctx;
 
-	if (fsck_is_promised(r, &to->oid))
+	if (may_lack(r, &to->oid))
 		return 0;
 	printf("broken link from %7s %s\n", object_type_name(from->type),
 	       show(r, &from->oid));
@@ -72,7 +103,7 @@ static int on_missing(void *ctx, const struct fsck_links_object *object,
 {
 	struct fsck_run *r = ctx;
 
-	if (fsck_is_promised(r, &object->oid))
+	if (may_lack(r, &object->oid))
 		return 0;
 	printf("missing %s %s\n", object_type_name(object->type),
 	       show(r, &object->oid));
@@ -221,7 +252,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 	if (type < 0)
 		return type;
 	roots->ref_nr++;
-	if (!type && !fsck_is_promised(r, &ref->oid)) {
+	if (!type && !may_lack(r, &ref->oid)) {
 		builtin_error("%s: invalid sha1 pointer %s", ref->name,
 			      oid_to_hex(hex, &ref->oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_REACHABLE;
@@ -243,7 +274,7 @@ static int add_kept(struct roots *roots, const struct oid *oid,
 	char hex[OID_MAX_HEX_LEN + 1];
 	int type = fsck_links_root(roots->l, oid, OBJ_NONE, r->err);
 
-	if (!type && !fsck_is_promised(r, oid)) {
+	if (!type && !may_lack(r, oid)) {
 		builtin_error("%s%sinvalid reflog entry %s", name ? name : "",
 			      name ? ": " : "",
 			      oid_to_hex(hex, oid, r->s.repo->algo));

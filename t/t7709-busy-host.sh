@@ -33,9 +33,47 @@ unpacked () {
 	done
 }
 
-# What others do, in r.git: all in one pack.
+# What others do, in r.git: a commit, in a pack of its own, and its ref with a
+# reflog; all in one pack.
+push='tree=$(echo new | "$STOCK_GIT" hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tf\n" $tree | "$STOCK_GIT" mktree) &&
+	new=$("$STOCK_GIT" commit-tree -m new -p main $tree </dev/null) &&
+	"$STOCK_GIT" update-ref --create-reflog refs/heads/new $new &&
+	"$STOCK_GIT" repack -dq'
 repack='"$STOCK_GIT" repack -adq'
 repack_midx="$repack && "'"$STOCK_GIT" multi-pack-index write'
+
+for options in '' --connectivity-only
+do
+	test_expect_success "fsck $options: a push in its midst" '
+		again &&
+		meanwhile "*/packed-refs" "$push" \
+			git -C r.git fsck $options --no-dangling 2>err &&
+		test_must_be_empty err
+	'
+
+	test_expect_success "fsck $options: loose objects are packed" '
+		again && unpacked &&
+		meanwhile "*/objects/[0-9a-f][0-9a-f]" "$repack" \
+			git -C r.git fsck $options --no-dangling >out 2>err &&
+		test_must_be_empty out && test_must_be_empty err
+	'
+
+	test_expect_success "fsck $options: packs and their index are replaced" '
+		again && stock -C r.git multi-pack-index write &&
+		meanwhile "*/info/grafts" \
+			"$repack_midx" \
+			git -C r.git fsck $options 2>err &&
+		test_must_be_empty err
+	'
+done
+
+test_expect_success 'fsck: what is missing is' '
+	again && unpacked && blob=$(stock -C r.git rev-parse main:f) &&
+	rm -f r.git/objects/$(echo $blob | sed "s,..,&/,") &&
+	test_must_fail git -C r.git fsck >out &&
+	grep "missing blob $blob" out
+'
 
 test_expect_success 'multi-pack-index verify: packs are replaced' '
 	again && stock -C r.git multi-pack-index write &&
