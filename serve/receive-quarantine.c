@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Quarantine directories. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "sys/cleanup.h"
 #include "sys/clock.h"
 #include "sys/io.h"
+
+#define DIR_TRIES 3 /* at renaming into a directory that comes and goes */
 
 /* Paths that hold what would end or quote them are quoted as C strings. */
 static int add_quoted(struct buf *out, const char *path)
@@ -112,6 +115,23 @@ static int note_keep(struct move *m, const char *to, bool was_there)
 	return sys_tempfile_adopt(&m->q->keep, to, m->err);
 }
 
+/* Who prunes removes directories that are empty; one with a file in it stays.
+ */
+static int rename_into(const struct move *m, const char *from, const char *to)
+{
+	struct error own = ERROR_INIT;
+	int ret = sys_rename(from, to, &own);
+
+	for (int i = 1; i < DIR_TRIES && own.sys_errno == ENOENT && ret; i++) {
+		ret = sys_mkdir_shared(m->to, m->q->repo->share, &own);
+		if (!ret)
+			ret = sys_rename(from, to, &own);
+	}
+	if (ret < 0 && m->err)
+		*m->err = own;
+	return ret;
+}
+
 static int move_file(void *ctx, const char *name)
 {
 	struct move *m = ctx;
@@ -133,7 +153,7 @@ static int move_file(void *ctx, const char *name)
 		 * new too, so that nobody prunes what is about to be named.
 		 */
 		if (!was_there || m->rank < 0)
-			ret = sys_rename(from.data, to.data, m->err);
+			ret = rename_into(m, from.data, to.data);
 		else
 			sys_set_mtime(to.data, sys_clock_seconds(), NULL);
 		if (!ret && m->rank >= 0)

@@ -148,6 +148,18 @@ do
 	'
 done
 
+test_expect_success 'a push: empty directories of objects go' '
+	again && rm -rf client.git && stock clone -q --bare base.git client.git &&
+	new=$(stock -C client.git commit-tree -m new -p main main^{tree} \
+		</dev/null) &&
+	meanwhile "*/tmp_objdir-incoming-*/[0-9a-f][0-9a-f]" \
+		"cd \"$PWD/r.git/objects\" && rmdir ?? 2>\"$PWD/rmdir\"; true" \
+		"$STOCK_GIT" -C client.git push -q --receive-pack=\
+"env -u GIT_EXEC_PATH $(dirname "$GIT")/git-receive-pack" \
+		"$PWD/r.git" $new:refs/heads/pushed &&
+	stock -C r.git fsck
+'
+
 # $lost is in a cruft pack, and is not old.
 with_cruft () {
 	again &&
