@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='what others do to a repository while a command is at work in it'
+test_description='what others do to a repository while a command is at work in it
+
+t/interop/soak has found these; here each is done at the moment that matters.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-meanwhile.sh"
 
