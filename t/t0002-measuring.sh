@@ -143,4 +143,13 @@ test_expect_success 'many refs, shown and hidden' '
 	grep "^reftable  *hidden: want-ref " table
 '
 
+test_expect_success 'many refs over the commits of a repository' '
+	PYTHONDONTWRITEBYTECODE=1 "$perf/refs" -r gen.git "$GIT" "$STOCK_GIT" \
+		300 "hidden: want" >table &&
+	test_line_count 5 table &&
+	grep "^files  *hidden: want .* [0-9]*\.[0-9][0-9]$" table &&
+	test_expect_code 2 "$perf/refs" "$GIT" 2>err &&
+	grep "^Makes a repository with" err
+'
+
 test_done
