@@ -23,13 +23,14 @@
 /*
  * Objects that are looked at, and bytes of those that are taken: more where
  * history is cut, for of that there is little to send but newest versions, each
- * of which would be whole. Most where that is few commits, but for versions
- * whose stored base is not sent: of several, one has better bases in the
- * others.
+ * of which would be whole; and where a search by path is asked for, for that is
+ * to spend time on a small pack. Most where what is cut is few commits, but for
+ * versions whose stored base is not sent: of several, one has better bases in
+ * the others.
  */
 #define VERSIONS_MAX 4096
 #define BYTES_MAX (UINT64_C(1) << 17)
-#define BYTES_MAX_OF_CUT (UINT64_C(1) << 22)
+#define BYTES_MAX_OF_MORE (UINT64_C(1) << 22)
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
 /* No bit: the object is listed. */
@@ -271,12 +272,15 @@ static void set_limits(struct versions *v)
 {
 	const struct found *f = v->f;
 
-	v->bytes_max = v->orphan_bytes_max = BYTES_MAX;
-	if (!f->request->shallow_nr)
-		return;
-	v->bytes_max = f->walked_few_nr ? BYTES_MAX_OF_FEW : BYTES_MAX_OF_CUT;
-	v->orphan_bytes_max = f->walked_few_nr == 1 ? BYTES_MAX_OF_FEW
-						    : BYTES_MAX_OF_CUT;
+	bool is_cut = f->request->shallow_nr > 0;
+	bool is_more = is_cut || f->grouping != NAME_GROUP_NONE;
+
+	v->bytes_max = is_more ? BYTES_MAX_OF_MORE : BYTES_MAX;
+	v->orphan_bytes_max = v->bytes_max;
+	if (is_cut && f->walked_few_nr)
+		v->bytes_max = BYTES_MAX_OF_FEW;
+	if (is_cut && f->walked_few_nr == 1)
+		v->orphan_bytes_max = BYTES_MAX_OF_FEW;
 }
 
 /* Compare the trees of commits with those that the receiver has. */
