@@ -27,7 +27,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +38,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#include "preload.h"
+
 #define MAX_ENTRIES 256
 
 enum mode { NOTHING, KILL, LOSE, FAIL, FULL, SHORT, TERM };
@@ -449,7 +449,7 @@ static int enter_named(const char *name, const char *path, const char *to,
 	return enter(need);
 }
 
-static int open_at(int dir, const char *path, int flags, unsigned mode)
+static int open_at(int dir, const char *path, int flags, mode_t mode)
 {
 	int what;
 
@@ -461,30 +461,19 @@ static int open_at(int dir, const char *path, int flags, unsigned mode)
 	return done(syscall(SYS_openat, dir, path, flags, mode));
 }
 
-static unsigned mode_argument(int flags, va_list args)
-{
-	return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, unsigned) : 0;
-}
-
 EXPORT int open(const char *path, int flags, ...)
 {
-	va_list args;
-	unsigned mode;
+	mode_t mode;
 
-	va_start(args, flags);
-	mode = mode_argument(flags, args);
-	va_end(args);
+	TAKE_MODE(mode, flags);
 	return open_at(AT_FDCWD, path, flags, mode);
 }
 
 EXPORT int openat(int dir, const char *path, int flags, ...)
 {
-	va_list args;
-	unsigned mode;
+	mode_t mode;
 
-	va_start(args, flags);
-	mode = mode_argument(flags, args);
-	va_end(args);
+	TAKE_MODE(mode, flags);
 	return open_at(dir, path, flags, mode);
 }
 

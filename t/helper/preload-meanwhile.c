@@ -14,15 +14,13 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#include "preload.h"
 
 static void look(const char *path)
 {
@@ -49,34 +47,26 @@ static void look(const char *path)
 		abort();
 }
 
-static int do_open(int dir, const char *path, int flags, va_list args)
+static int open_at(int dir, const char *path, int flags, mode_t mode)
 {
-	mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
-
 	look(path);
 	return (int)syscall(SYS_openat, dir, path, flags, mode);
 }
 
 EXPORT int open(const char *path, int flags, ...)
 {
-	va_list args;
-	int fd;
+	mode_t mode;
 
-	va_start(args, flags);
-	fd = do_open(AT_FDCWD, path, flags, args);
-	va_end(args);
-	return fd;
+	TAKE_MODE(mode, flags);
+	return open_at(AT_FDCWD, path, flags, mode);
 }
 
 EXPORT int openat(int dir, const char *path, int flags, ...)
 {
-	va_list args;
-	int fd;
+	mode_t mode;
 
-	va_start(args, flags);
-	fd = do_open(dir, path, flags, args);
-	va_end(args);
-	return fd;
+	TAKE_MODE(mode, flags);
+	return open_at(dir, path, flags, mode);
 }
 
 EXPORT DIR *opendir(const char *path)
