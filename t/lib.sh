@@ -89,6 +89,11 @@ case "$(stock version)" in
 'git version 2.39.'*) test_set_prereq STOCK_239 ;;
 esac
 
+# Not one for a sanitizer, which has a build directory of its own.
+case "$GITREACH_BUILD" in
+*/build) test_set_prereq PLAIN ;;
+esac
+
 # Run ours where there is no stock Git for what it does not have.
 git_alone () {
 	GITREACH_FALLBACK=/none "$GIT" "$@"

@@ -3,6 +3,7 @@
 test_description='update-ref does and says what stock Git does and says'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-refs.sh"
+. "$GITREACH_SRC/t/lib-strace.sh"
 
 test_expect_success 'set up' '
 	twins &&
@@ -294,16 +295,6 @@ test_expect_success 'the reference-transaction hook' '
 	done >input &&
 	git update-ref --stdin <input
 '
-
-# A sanitizer cannot be traced.
-case "$GITREACH_BUILD" in
-*/build)
-	if strace -o /dev/null true 2>/dev/null
-	then
-		test_set_prereq STRACE
-	fi
-	;;
-esac
 
 test_expect_success STRACE 'hooks are looked for once for each state' '
 	cd "$TRASH" && twins && cd ours &&

@@ -3,16 +3,7 @@
 test_description='small requests open no more than they need'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
-
-# What a sanitizer opens, and that it cannot be traced, is its own affair.
-case "$GITREACH_BUILD" in
-*/build)
-	if strace -o /dev/null true 2>/dev/null
-	then
-		test_set_prereq STRACE
-	fi
-	;;
-esac
+. "$GITREACH_SRC/t/lib-strace.sh"
 
 # serve <want> <have>: a fetch of protocol version 2 without progress.
 serve () {
