@@ -32,19 +32,20 @@ struct pack_args {
 	}
 
 /* Entries of an option table for them; `a` is a struct pack_args *. */
-#define PACKING_NUMBER(a, name, field, text)                                   \
+#define PACK_ARGS_NUMBER(a, name, field, text)                                 \
 	{                                                                      \
 		.kind = OPTION_U64, .long_name = name, .value = &(a)->field,   \
 		.help = text                                                   \
 	}
-#define PACKING_OPTIONS(a)                                                     \
-	PACKING_NUMBER(a, "window", window,                                    \
-		       "objects compared with in the delta search"),           \
-		PACKING_NUMBER(a, "depth", depth, "longest chain of deltas"),  \
-		PACKING_NUMBER(a, "threads", threads, "number of threads"),    \
-		PACKING_NUMBER(a, "window-memory", window_memory,              \
-			       "bytes per thread of the delta search"),        \
-		PACKING_NUMBER(                                                \
+#define PACK_ARGS_OPTIONS(a)                                                   \
+	PACK_ARGS_NUMBER(a, "window", window,                                  \
+			 "objects compared with in the delta search"),         \
+		PACK_ARGS_NUMBER(a, "depth", depth,                            \
+				 "longest chain of deltas"),                   \
+		PACK_ARGS_NUMBER(a, "threads", threads, "number of threads"),  \
+		PACK_ARGS_NUMBER(a, "window-memory", window_memory,            \
+				 "bytes per thread of the delta search"),      \
+		PACK_ARGS_NUMBER(                                              \
 			a, "max-pack-size", max_pack_size,                     \
 			"bytes of a pack; what is over goes into more"),       \
 		{.kind = OPTION_I64,                                           \

@@ -115,7 +115,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		VALUE(OPTION_U64, 'g', "geometric", &a->geometric,
 		      "put small packs into one, for a progression by <n>",
 		      NULL),
-		PACKING_OPTIONS(&a->packing),
+		PACK_ARGS_OPTIONS(&a->packing),
 		{0},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
