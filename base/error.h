@@ -30,7 +30,9 @@ enum error_code {
 struct error {
 	int code;                    /* an enum error_code, 0 when unset */
 	int sys_errno;               /* errno for ERR_IO, else 0 */
-	char msg[ERROR_MESSAGE_MAX]; /* one line, no newline, NUL-terminated */
+	char msg[ERROR_MESSAGE_MAX]; /* NUL-terminated, no newline at its end;
+					one line, but for locks on references:
+					PACKED_REWRITE_LOCK_ADVICE */
 };
 
 #define ERROR_INIT                                                             \

@@ -26,15 +26,12 @@
 #include "sys/tempfile.h"
 
 /*
- * What stands behind the message that a lock on references is held: what to do
- * about it, in Git's words.
+ * What stands behind the message that a lock on references is held, in the
+ * words of Git 2.55. Such a message has three lines, the second empty.
  */
 #define PACKED_REWRITE_LOCK_ADVICE                                             \
-	"\n\nAnother git process seems to be running in this repository, "     \
-	"e.g.\nan editor opened by 'git commit'. Please make sure all "        \
-	"processes\nare terminated then try again. If it still fails, a git "  \
-	"process\nmay have crashed in this repository earlier:\nremove the "   \
-	"file manually to continue."
+	"\n\nAnother git process seems to be running in this repository, or "  \
+	"the lock file may be stale"
 
 struct packed_rewrite {
 	const struct repo *repo; /* borrowed */

@@ -77,7 +77,7 @@ g update-ref -d refs/heads/junk
 rm .git/refs/heads/junk
 stock symbolic-ref refs/heads/l1 refs/heads/l2; stock symbolic-ref refs/heads/l2 refs/heads/l1; g update-ref refs/heads/l1 $A
 rm .git/refs/heads/l1 .git/refs/heads/l2
->.git/refs/heads/lk.lock; g update-ref refs/heads/lk $A
+>.git/refs/heads/lk.lock; g update-ref refs/heads/lk $A 2>.git/err
 rm .git/refs/heads/lk.lock
 g update-ref --stdin -m "" </dev/null
 g update-ref --stdin --no-deref --create-reflog -m x </dev/null
@@ -253,6 +253,19 @@ test_expect_success 'a batch does what it can and reports the rest' '
 	stock rev-parse refs/heads/new >actual &&
 	test_cmp expect actual &&
 	test_must_fail git update-ref --stdin <input
+'
+
+# Stock Git 2.39 says more.
+test_expect_success 'a lock that is held, in the words of Git 2.55' '
+	cd "$TRASH" && twins && cd ours &&
+	lock=$PWD/.git/refs/heads/held.lock && >$lock &&
+	cat >expect <<-EOF &&
+	error: cannot lock ref '\''refs/heads/held'\'': Unable to create '\''$lock'\'': File exists.
+
+	Another git process seems to be running in this repository, or the lock file may be stale
+	EOF
+	test_expect_code 1 git update-ref -d refs/heads/held 2>err &&
+	test_cmp expect err
 '
 
 test_expect_success 'the reference-transaction hook' '

@@ -45,12 +45,18 @@ test_expect_success 'what is locked or changed meanwhile stays' '
 		test -f .git/refs/heads/held &&
 		rm .git/refs/heads/held.lock &&
 		>.git/packed-refs.lock &&
-		test_must_fail git -c core.packedRefsTimeout=10 pack-refs --all 2>err &&
-		grep "Unable to create .*packed-refs.lock.: File exists" err &&
-		grep "^Another git process seems to be running" err &&
-		test_must_fail git -c core.packedRefsTimeout=10 update-ref -d \
-			refs/heads/held 2>err &&
-		grep "^Another git process seems to be running" err &&
+		cat >expect <<-EOF &&
+		fatal: Unable to create '\''$PWD/.git/packed-refs.lock'\'': File exists.
+
+		Another git process seems to be running in this repository, or the lock file may be stale
+		EOF
+		test_expect_code 128 git -c core.packedRefsTimeout=10 \
+			pack-refs --all 2>err &&
+		test_cmp expect err &&
+		sed -i s/fatal:/error:/ expect &&
+		test_expect_code 1 git -c core.packedRefsTimeout=10 \
+			update-ref -d refs/heads/held 2>err &&
+		test_cmp expect err &&
 		rm .git/packed-refs.lock
 	)
 '
