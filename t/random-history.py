@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: MIT
 """A random history as a stream for fast-import.
 
-	random-history.py <seed> <commits> [even|ties|skew]
+	random-history.py <seed> <commits> [even|ties|skew] [sha1|sha256] [sizes]
 
 Merges with two and three parents that take a side, mix or add; roots; renames,
 changes of mode, files that become directories and back, submodules. Each
 commit has a tag t<n>. Dates go up, are the same for some commits each, or go
-back at times.
+back at times. With `sizes` every third commit brings a file whose size is a limit
+that filters name, or one off.
 """
 
 import random
 import sys
 
 PATHS = ["a", "b", "d/x", "d/y", "d/e/z", "f/a", "F/a", "a*b"]
+
+SIZES = [limit + off for limit in (1, 100, 1024, 20480) for off in (-1, 0, 1)]
 
 
 def pick_parents(rnd, nr):
@@ -105,6 +108,9 @@ def main():
             for _ in range(rnd.choice([0, 1, 1, 2])):
                 change(rnd, tree)
         drop_conflicts(tree)
+        if "sizes" in sys.argv and nr % 3 == 0:
+            size = SIZES[nr // 3 % len(SIZES)]
+            tree["sized"] = ("100644", ("%0*d" % (size, nr))[:size])
         trees.append(tree)
         if dates == "even":
             date += rnd.randint(1, 10)

@@ -15,10 +15,11 @@ then
 fi
 
 # Commits that merge each other crosswise, merges of many, roots, clocks that go
-# back; tags of a commit, a tag, a tree, a blob; a ref of a tree.
+# back; blobs just as large as the limits of filters, and one byte more or less;
+# tags of a commit, a tag, a tree, a blob; a ref of a tree.
 make_history () {
 	repo_init "$1" &&
-	python3 "$GITREACH_SRC/t/random-history.py" $2 150 $3 |
+	python3 "$GITREACH_SRC/t/random-history.py" $2 150 $3 sizes |
 		stock -C "$1" fast-import --quiet &&
 	for i in 1 20 63
 	do
