@@ -107,4 +107,17 @@ do
 	'
 done
 
+# Most that is wanted is had: stock Git sends none of that.
+test_expect_success 'a history of few commits, and of none' '
+	seed=$SEED &&
+	repo_many few.git 3 && agree few.git 40 2 0 &&
+	stock -C few.git symbolic-ref HEAD refs/heads/none &&
+	agree few.git 40 2 0 &&
+	stock init -q --bare none.git &&
+	test_must_fail "$GITREACH_SRC/t/interop/random-cuts" none.git 20 \
+		"$GIT" "$STOCK_GIT" 2>err &&
+	echo "none.git: no reference is of a commit" >expect &&
+	test_cmp expect err
+'
+
 test_done
