@@ -36,6 +36,11 @@ s.bind(("127.0.0.1", 0))
 print(s.getsockname()[1])'
 }
 
+# answers <url>
+answers () {
+	stock ls-remote "$1/server.git" >/dev/null 2>&1
+}
+
 test_expect_success 'start git daemon' '
 	port=$(free_port) &&
 	{
@@ -45,12 +50,7 @@ test_expect_success 'start git daemon' '
 			"$PWD/srv" 2>daemon.log &
 		pids="$pids $!"
 	} &&
-	for i in 1 2 3 4 5 6 7 8 9 10
-	do
-		stock ls-remote git://127.0.0.1:$port/server.git >/dev/null \
-			2>&1 && break
-		sleep 0.3
-	done
+	wait_until answers git://127.0.0.1:$port
 '
 test_transport 'git daemon' "git://127.0.0.1:$port/server.git"
 
@@ -86,12 +86,7 @@ start_web () {
 			2>web.log &
 		pids="$pids $!"
 	} &&
-	for i in 1 2 3 4 5 6 7 8 9 10
-	do
-		test -e port.$1 && break
-		sleep 0.3
-	done &&
-	test -e port.$1
+	wait_until test -e port.$1
 }
 
 test_expect_success 'start a web server with git http-backend of stock Git' '
@@ -167,13 +162,10 @@ test_expect_success NGINX 'start nginx with our git http-backend' '
 		"$nginx" -p "$PWD/nginx/" -c nginx.conf 2>nginx.log &
 		pids="$pids $!"
 	} &&
-	for i in 1 2 3 4 5 6 7 8 9 10
-	do
-		stock ls-remote http://127.0.0.1:$nginx_port/server.git \
-			>/dev/null 2>&1 && return 0
-		sleep 0.3
-	done &&
-	cat nginx.log cgi.log && return 1
+	if ! wait_until answers http://127.0.0.1:$nginx_port
+	then
+		cat nginx.log cgi.log && return 1
+	fi
 '
 if test_have_prereq NGINX
 then

@@ -117,6 +117,17 @@ test_line_count () {
 	}
 }
 
+# wait_until <command>...: until it succeeds, or a minute has passed: a machine
+# may be busy.
+wait_until () {
+	wait_left=600
+	until "$@"
+	do
+		wait_left=$((wait_left - 1))
+		test $wait_left -gt 0 && sleep 0.1 || return
+	done
+}
+
 # Whether two files hold the same lines, whatever their order.
 test_cmp_sorted () {
 	LC_ALL=C sort "$1" >"$1.sorted" &&

@@ -435,11 +435,7 @@ test_expect_success 'start a web server' '
 			"$OURS" 2>web.log &
 		pids="$pids $!"
 	} &&
-	for i in 1 2 3 4 5 6 7 8 9 10
-	do
-		test -e port && break
-		sleep 0.3
-	done &&
+	wait_until test -e port &&
 	url=http://127.0.0.1:$(cat port) &&
 	stock -C srv/r.git config --unset transfer.hideRefs
 '

@@ -56,11 +56,7 @@ test_expect_success 'a web server' '
 		python3 server.py 2>web.log &
 		pids="$pids $!"
 	} &&
-	for i in 1 2 3 4 5 6 7 8 9 10
-	do
-		test -e port && break
-		sleep 0.3
-	done &&
+	wait_until test -e port &&
 	port=$(cat port)
 '
 

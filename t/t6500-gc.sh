@@ -250,31 +250,23 @@ test_expect_success 'the hook pre-auto-gc may say no' '
 	git -C r gc --auto --no-detach && test "$(packs_of r)" -eq 2
 '
 
-# until_idle <dir>: wait for a gc in the background
-until_idle () {
-	tries=0
-	while test -e "$1/.git/gc.pid" || test "$(packs_of "$1")" -gt 2
-	do
-		tries=$((tries + 1)) && test $tries -lt 600 && sleep 0.1 ||
-		return 1
-	done
+# is_idle <git directory> <nr>: whether a gc in the background is over, and has
+# left that many packs at most
+is_idle () {
+	! test -e "$1/gc.pid" && test $(ls "$1"/objects/pack/*.idx | wc -l) -le $2
 }
 
 test_expect_success 'in the background, and what went wrong there' '
 	rm -rf r && cp -R good r && stock -C r config gc.autoPackLimit 1 &&
 	git -C r gc --auto 2>err &&
 	grep "^Auto packing the repository in background" err &&
-	until_idle r && sound r &&
+	wait_until is_idle r/.git 2 && sound r &&
 	! test -e r/.git/gc.log &&
 	rm -rf r && cp -R good r && stock -C r config gc.autoPackLimit 1 &&
 	>r/.git/packed-refs.lock &&
 	git -C r gc --auto &&
-	tries=0 &&
-	while ! test -e r/.git/gc.log
-	do
-		tries=$((tries + 1)) && test $tries -lt 600 && sleep 0.1 ||
-		return 1
-	done &&
+	wait_until test -e r/.git/gc.log &&
+	wait_until test ! -e r/.git/gc.pid &&
 	grep "^fatal: failed to run pack-refs" r/.git/gc.log &&
 	rm r/.git/packed-refs.lock &&
 	git -C r gc --auto 2>err &&
@@ -383,13 +375,7 @@ test_expect_success 'receive.autoGC: after a push' '
 			"$GITREACH_BUILD/bin/git-receive-pack" \
 			"file://$PWD/srv.git" HEAD:refs/heads/new$n || return 1
 	done &&
-	tries=0 &&
-	while test $(ls srv.git/objects/pack/*.pack | wc -l) -gt 3 ||
-		test -e srv.git/gc.pid
-	do
-		tries=$((tries + 1)) && test $tries -lt 600 && sleep 0.1 ||
-		return 1
-	done &&
+	wait_until is_idle srv.git 3 &&
 	stock -C srv.git fsck --no-dangling
 '
 

@@ -171,12 +171,9 @@ test_expect_success 'in the background' '
 	rm -rf work && cp -R base work &&
 	again --detach --task=commit-graph --task=pack-refs &&
 	expect "$REFS" &&
-	for i in 1 2 3 4 5 6 7 8 9 10
-	do
-		test -e work/.git/objects/info/commit-graphs/commit-graph-chain &&
-		! test -e work/.git/objects/maintenance.lock && break
-		sleep 1
-	done &&
+	wait_until test -e \
+		work/.git/objects/info/commit-graphs/commit-graph-chain &&
+	wait_until test ! -e work/.git/objects/maintenance.lock &&
 	stock -C work commit-graph verify
 '
 
