@@ -97,7 +97,9 @@ test_expect_success '--auto packs when there are many' '
 # Readers see every ref at any time, whoever packs and updates.
 test_expect_success 'packing while refs change' '
 	cd "$TRASH" && twins --bare && cd ours &&
-	stock update-ref refs/heads/steady $A || return 1
+	stock update-ref refs/heads/steady $A &&
+	stock config core.filesRefLockTimeout 60000 &&
+	stock config core.packedRefsTimeout 60000 || return 1
 	(
 		for i in 1 2 3 4 5 6 7 8 9 10 11 12
 		do

@@ -149,9 +149,13 @@ test_expect_success 'what follows the pack' '
 '
 
 test_expect_success 'an answer is not kept waiting for the end of input' '
-	{ cat sha1-ofs.pack && sleep 2 && echo late >late; } |
-	{ git -C dst.git index-pack --stdin >actual && ! test -e late; } &&
-	grep "^pack" actual
+	{
+		cat sha1-ofs.pack &&
+		wait_until test -s actual &&
+		echo in time >when
+	} | git -C dst.git index-pack --stdin >actual &&
+	grep "^pack" actual &&
+	test -s when
 '
 
 # fatal <words> <command>...: fails as "fatal: <words>", and so does stock Git

@@ -324,10 +324,10 @@ test_expect_success '--timeout ends a silent connection' '
 '
 
 test_expect_success '... and one that sends a byte now and then' '
-	(for i in 1 2 3 4 5 6 7 8
+	(for i in $(seq 1 80)
 	 do
 		sleep 0.25
-		printf a
+		printf a || exit
 	 done | GIT_PROTOCOL=version=2 test_expect_code 142 git upload-pack \
 		--timeout=1 server.git >out)
 '
@@ -400,11 +400,7 @@ test_expect_success 'a repack of many packs before the wants are read' '
 	stock -C many.git repack -dq &&
 	{
 		pkt "want $tip" F "have $(echo none | stock hash-object --stdin)" F &&
-		for i in $(seq 1 200)
-		do
-			grep -q NAK answer && break
-			sleep 0.05
-		done &&
+		wait_until grep -q NAK answer &&
 		wc -c <answer >begun &&
 		ls many.git/objects/pack/*.pack >before &&
 		stock -C many.git repack -adq &&
