@@ -205,7 +205,7 @@ int ref_items_sort(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-static const struct ref_item *final_target(const struct ref_item *item)
+const struct ref_item *ref_item_final(const struct ref_item *item)
 {
 	while (item->target)
 		item = item->target;
@@ -215,7 +215,7 @@ static const struct ref_item *final_target(const struct ref_item *item)
 bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
 		  struct reflog_entry *entry, bool *make)
 {
-	const struct ref_item *final = final_target(item);
+	const struct ref_item *final = ref_item_final(item);
 	const struct ref_update *u = item->update;
 
 	if ((u->flags & REF_NO_REFLOG) || !ref_update_changes(u))

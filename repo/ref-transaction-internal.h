@@ -34,6 +34,7 @@ struct ref_item {
 	struct sys_tempfile lock;
 	bool made_dirs; /* directories were made for it */
 	bool is_dir;    /* there is an empty directory instead of the ref */
+	struct reflog_before log_before;
 };
 
 enum ref_phase {
@@ -84,8 +85,8 @@ static inline bool ref_update_changes(const struct ref_update *u)
 }
 
 /*
- * Record why an update cannot be made. 0 when the others go on without it,
- * ERR_INVALID with *err set when they do not, or ERR_NOMEM.
+ * Record why an update cannot be made. 0 when the others go on without it;
+ * when they do not, ERR_INVALID, or ERR_IO for REF_FAILED; or ERR_NOMEM.
  */
 int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
 		      enum ref_result result, struct error *err,
@@ -133,6 +134,9 @@ int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
  */
 int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
+
+/* The item whose ref changes: itself, or where a log_only one leads. */
+const struct ref_item *ref_item_final(const struct ref_item *item);
 
 /*
  * Whether an item that is changed or log_only has an entry to write; *entry

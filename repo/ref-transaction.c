@@ -229,7 +229,8 @@ int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
 	if (tx->options.keep_going && result != REF_DUPLICATE &&
 	    result != REF_FAILED)
 		return 0;
-	return error_set(err, ERR_INVALID, "%s", update->error);
+	return error_set(err, result == REF_FAILED ? ERR_IO : ERR_INVALID, "%s",
+			 update->error);
 }
 
 static int tell(struct ref_transaction *tx, enum ref_state state,

@@ -112,22 +112,45 @@ static int append_making(const char *path, const struct buf *line,
 		if (!fixed)
 			break;
 	}
-	return error_set(err, ERR_IO, "unable to append to '%s': %s", path,
-			 io.msg);
+	errno = io.sys_errno;
+	return error_set_errno(err, "unable to append to '%s'", path);
+}
+
+static void look_at(struct reflog_before *before, const char *path)
+{
+	struct sys_stat st;
+
+	*before = (struct reflog_before){0};
+	before->existed = sys_stat(&st, path, NULL) == 0 && !st.is_dir;
+	if (before->existed)
+		before->len = st.size;
+}
+
+/* A line that a full disk has cut off would spoil the next one. */
+static void restore(const char *path, const char *name,
+		    const struct reflog_before *before)
+{
+	if (before->existed) {
+		sys_truncate(path, before->len, NULL);
+	} else {
+		sys_unlink(path, NULL);
+		reflog_prune_dirs(path, name);
+	}
 }
 
 int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
-		  bool make, struct error *err)
+		  bool make, struct reflog_before *before, struct error *err)
 {
 	struct buf path = BUF_INIT, line = BUF_INIT;
-	struct sys_stat st;
 	int ret = 0;
 
+	*before = (struct reflog_before){0};
 	if (refs_log_path(&path, repo, entry->name) < 0) {
 		ret = error_nomem(err);
 		goto out;
 	}
-	if (!make && (sys_stat(&st, path.data, NULL) < 0 || st.is_dir))
+	look_at(before, path.data);
+	if (!make && !before->existed)
 		goto out;
 	if (!entry->committer) {
 		ret = error_set(err, ERR_INVALID,
@@ -135,14 +158,28 @@ int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
 				entry->name);
 		goto out;
 	}
-	if (format_entry(&line, entry, repo->algo) < 0)
+	if (format_entry(&line, entry, repo->algo) < 0) {
 		ret = error_nomem(err);
-	else
-		ret = append_making(path.data, &line, repo->share, err);
+		goto out;
+	}
+	ret = append_making(path.data, &line, repo->share, err);
+	if (ret < 0)
+		restore(path.data, entry->name, before);
+	before->is_appended = !ret;
 out:
 	buf_release(&path);
 	buf_release(&line);
 	return ret;
+}
+
+void reflog_take_back(const struct repo *repo, const char *name,
+		      const struct reflog_before *before)
+{
+	struct buf path = BUF_INIT;
+
+	if (before->is_appended && refs_log_path(&path, repo, name) == 0)
+		restore(path.data, name, before);
+	buf_release(&path);
 }
 
 void reflog_prune_dirs(const char *path, const char *name)

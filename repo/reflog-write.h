@@ -9,6 +9,7 @@
 #define REPO_REFLOG_WRITE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -42,14 +43,26 @@ struct reflog_entry {
 	const char *message;   /* clean, or NULL */
 };
 
+/* How a reflog was before an entry was appended. */
+struct reflog_before {
+	bool is_appended; /* there was one to append, and it was */
+	bool existed;
+	uint64_t len; /* in bytes */
+};
+
 /*
  * Append an entry to the ref's reflog; `make`: even if there is none yet. An
- * empty directory that is in its place is removed. 0 (also when no entry is
- * called for); ERR_INVALID when one is and there is no committer; ERR_IO,
- * ERR_NOMEM.
+ * empty directory that is in its place is removed. Who calls it has the ref's
+ * lock. 0 (also when no entry is called for); ERR_INVALID when one is and there
+ * is no committer; ERR_IO, ERR_NOMEM. *before is set in any case; after an
+ * error the reflog is as it was, as far as the disk allows.
  */
 int reflog_append(const struct repo *repo, const struct reflog_entry *entry,
-		  bool make, struct error *err);
+		  bool make, struct reflog_before *before, struct error *err);
+
+/* Take back what was appended, under the same lock; as far as possible. */
+void reflog_take_back(const struct repo *repo, const char *name,
+		      const struct reflog_before *before);
 
 /* Remove a ref's reflog and the directories that are empty without it. */
 int reflog_remove(const struct repo *repo, const char *name, struct error *err);

@@ -2,9 +2,11 @@
 /*
  * The files backend: making a prepared transaction so.
  *
- * New values first: an entry in the reflog, then the rename. Deletions last,
- * and there packed-refs before the loose file: whoever is interrupted leaves a
- * ref with its last value, never with an older one that packed-refs still had.
+ * New values first: the entries of all reflogs, then the renames. Deletions
+ * last, and there packed-refs before the loose file: whoever is interrupted
+ * leaves a ref with its last value, never with an older one that packed-refs
+ * still had. Entries need room and renames do not: on a full disk they are
+ * taken back, and nothing has changed.
  * Signals wait until all of it is done: what is one transaction should not be
  * half of one because someone restarted a server.
  */
@@ -27,7 +29,7 @@ static int item_path(struct ref_transaction *tx, const struct ref_item *item,
 	return 0;
 }
 
-static int log_item(struct ref_transaction *tx, const struct ref_item *item,
+static int log_item(struct ref_transaction *tx, struct ref_item *item,
 		    struct error *err)
 {
 	struct reflog_entry entry;
@@ -35,7 +37,7 @@ static int log_item(struct ref_transaction *tx, const struct ref_item *item,
 
 	if (!ref_item_log(tx, item, &entry, &make))
 		return 0;
-	return reflog_append(tx->repo, &entry, make, err);
+	return reflog_append(tx->repo, &entry, make, &item->log_before, err);
 }
 
 /* Rename the lock file over the ref's. */
@@ -58,22 +60,35 @@ static int fail(struct ref_update *update, int code, struct error *err)
 			 err ? err->msg : "");
 }
 
-static int commit_values(struct ref_transaction *tx, struct error *err)
+static int commit_logs(struct ref_transaction *tx, struct error *err)
 {
 	for (size_t i = 0; i < tx->sorted_nr; i++) {
 		struct ref_item *item = tx->sorted[i];
 		int ret = 0;
 
-		if (item->update->result != REF_OK)
-			continue;
-		if (item->log_only || item->writes)
+		if (item->update->result == REF_OK &&
+		    (item->log_only || item->writes))
 			ret = log_item(tx, item, err);
-		if (!ret && item->writes)
-			ret = put_in_place(tx, item, err);
 		if (ret < 0)
 			return fail(item->update, ret, err);
 	}
 	return 0;
+}
+
+static int commit_values(struct ref_transaction *tx, struct error *err)
+{
+	int ret = commit_logs(tx, err);
+
+	for (size_t i = 0; !ret && i < tx->sorted_nr; i++) {
+		struct ref_item *item = tx->sorted[i];
+
+		if (item->update->result != REF_OK || !item->writes)
+			continue;
+		ret = put_in_place(tx, item, err);
+		if (ret < 0)
+			ret = fail(item->update, ret, err);
+	}
+	return ret;
 }
 
 static int delete_loose(struct ref_transaction *tx, struct ref_item *item,
@@ -113,6 +128,18 @@ static int commit_deletions(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
+/* Of refs that have not changed: their locks are still there. */
+static void take_back_logs(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->sorted_nr; i++) {
+		const struct ref_item *item = tx->sorted[i];
+
+		if (ref_item_final(item)->lock.path)
+			reflog_take_back(tx->repo, item->name,
+					 &item->log_before);
+	}
+}
+
 int refs_files_tx_commit(struct ref_transaction *tx, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -123,6 +150,8 @@ int refs_files_tx_commit(struct ref_transaction *tx, struct error *err)
 	ret = commit_values(tx, &why);
 	if (!ret)
 		ret = commit_deletions(tx, &why);
+	if (ret < 0)
+		take_back_logs(tx);
 	refs_files_tx_unlock(tx);
 	sys_release_signals(&hold);
 	if (ret < 0 && err)

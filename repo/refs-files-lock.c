@@ -125,6 +125,9 @@ int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 		ret = sys_tempfile_write(&item->lock, text.data, text.len, err);
 	if (!ret)
 		ret = sys_tempfile_finish(&item->lock, tx->method, err);
+	if (ret == ERR_IO)
+		error_set(err, ret, "cannot update ref '%s': %s", item->name,
+			  err ? err->msg : "");
 	buf_release(&text);
 	return ret;
 }

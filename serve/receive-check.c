@@ -24,7 +24,7 @@ static int check_one(struct receive *r, struct receive_connect *c,
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		receive_tell_failure(r, why.msg);
+		receive_tell_failure(r, why.code, why.msg);
 		ret = receive_refuse(cmd, "missing necessary objects");
 	} else if (cmd->needs_cut && !r->config.shallow_update) {
 		ret = receive_refuse(cmd, "shallow update not allowed");

@@ -399,7 +399,7 @@ static int run_hook(struct proc *p, struct error *err)
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	if (ret < 0)
-		receive_tell_failure(p->r, why.msg);
+		receive_tell_failure(p->r, why.code, why.msg);
 	return ret || p->is_wrong;
 }
 

@@ -184,28 +184,19 @@ void receive_hide_paths(char *msg)
 	*out = '\0';
 }
 
-void receive_tell_failure(struct receive *r, const char *msg)
-{
-	struct buf text = BUF_INIT;
-
-	if (!buf_printf(&text, "error: %s\n", msg)) {
-		if (r->band.mode != SIDEBAND_NONE)
-			receive_hide_paths(text.data);
-		receive_tell_text(r, text.data, strlen(text.data), NULL);
-	}
-	buf_release(&text);
-}
-
-/* The same about objects; when the disk is why, its owner reads where. */
-static void tell_objects(struct receive *r, const struct error *err)
+void receive_tell_failure(struct receive *r, int code, const char *msg)
 {
 	const struct receive_options *o = r->options;
 	struct buf text = BUF_INIT;
 
-	receive_tell_failure(r, err->msg);
-	if (err->code == ERR_IO && r->band.mode != SIDEBAND_NONE && o->tell &&
-	    !buf_printf(&text, "error: %s\n", err->msg))
+	if (buf_printf(&text, "error: %s\n", msg) < 0)
+		goto out;
+	if (code == ERR_IO && r->band.mode != SIDEBAND_NONE && o->tell)
 		o->tell(o->tell_ctx, text.data, text.len);
+	if (r->band.mode != SIDEBAND_NONE)
+		receive_hide_paths(text.data);
+	receive_tell_text(r, text.data, strlen(text.data), NULL);
+out:
 	buf_release(&text);
 }
 
@@ -281,7 +272,7 @@ static int objects(struct push *p)
 	    !receive_fsck(r, &p->objects, &p->failure))
 		return JUDGE;
 	p->has_failed = true;
-	tell_objects(r, &p->failure);
+	receive_tell_failure(r, p->failure.code, p->failure.msg);
 	if (receive_refuse_all(&r->request, "unpacker error") < 0)
 		return error_nomem(p->err);
 	return REPORT;
@@ -325,7 +316,7 @@ static int accept(struct push *p)
 	summary_phase(&r->summary, SUMMARY_MIGRATE);
 	if (!quarantine_migrate(&r->quarantine, p->err))
 		return UPDATE;
-	tell_objects(r, p->err);
+	receive_tell_failure(r, p->err->code, p->err->msg);
 	if (receive_refuse_all(&r->request,
 			       "unable to migrate objects to permanent "
 			       "storage") < 0)

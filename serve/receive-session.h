@@ -60,8 +60,11 @@ void receive_tell(struct receive *r, const char *fmt, ...)
 int receive_tell_text(struct receive *r, const char *text, size_t len,
 		      struct error *err);
 
-/* The same for what went wrong here, "error: <msg>": no paths on the band. */
-void receive_tell_failure(struct receive *r, const char *msg);
+/*
+ * The same for what went wrong here, "error: <msg>": no paths on the band. Of
+ * ERR_IO the owner of the disk reads where: on options->tell as well.
+ */
+void receive_tell_failure(struct receive *r, int code, const char *msg);
 
 /*
  * What a pusher is not told: where on this machine something is. Of each

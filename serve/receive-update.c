@@ -99,7 +99,7 @@ static int queue(struct batch *b, struct receive_command *cmd, const char *full)
 	if (!ret)
 		ret = ref_transaction_add(b->tx, &change, b->err);
 	if (ret == ERR_INVALID) {
-		receive_tell_failure(b->r, b->err->msg);
+		receive_tell_failure(b->r, b->err->code, b->err->msg);
 		ret = receive_refuse(cmd, "failed to update ref");
 	} else if (!ret) {
 		b->commands[b->nr++] = cmd;
@@ -175,7 +175,7 @@ static int take_results(struct batch *b)
 
 		if (u->result == REF_OK)
 			continue;
-		receive_tell_failure(b->r, u->error);
+		receive_tell_failure(b->r, 0, u->error);
 		ret = receive_refuse(b->commands[i],
 				     ref_result_reason(u->result));
 	}
@@ -187,7 +187,7 @@ static int refuse_batch(struct batch *b, const char *why)
 {
 	int ret = 0;
 
-	receive_tell_failure(b->r, b->err->msg);
+	receive_tell_failure(b->r, b->err->code, b->err->msg);
 	for (size_t i = 0; !ret && i < b->nr; i++)
 		ret = receive_refuse(b->commands[i], why);
 	return ret;
@@ -237,7 +237,7 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 	if (!ret && !failure) {
 		ret = b.nr ? ref_transaction_commit(b.tx, err) : 0;
 		if (ret < 0 && ret != ERR_NOMEM) {
-			receive_tell_failure(r, err->msg);
+			receive_tell_failure(r, err->code, err->msg);
 			failure = "atomic transaction failed";
 			ret = 0;
 		}

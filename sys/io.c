@@ -463,6 +463,13 @@ int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 	return ret;
 }
 
+int sys_truncate(const char *path, uint64_t len, struct error *err)
+{
+	if (truncate(path, (off_t)len) < 0)
+		return error_set_errno(err, "cannot truncate '%s'", path);
+	return 0;
+}
+
 char *sys_realpath(const char *path, struct error *err)
 {
 	char *real = realpath(path, NULL);

@@ -148,6 +148,9 @@ int sys_rmdir_empty(const char *path, struct error *err);
 int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 	       struct error *err);
 
+/* Cut a file to a length that it has. 0 or ERR_IO. */
+int sys_truncate(const char *path, uint64_t len, struct error *err);
+
 /*
  * Append what can be read from `path` to *out: also a device or a pipe, which
  * sys_read_file() refuses (configuration is often "/dev/null"). Returns 0,

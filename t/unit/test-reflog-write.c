@@ -92,21 +92,25 @@ static void test_append(void **state)
 		.committer = "U <u@x> 1 +0000",
 		.message = "why",
 	};
+	struct reflog_before before;
 	struct buf path = BUF_INIT;
 	struct tmprepo t;
 
 	(void)state;
 	memset(entry.new_oid.bytes, 0xaa, 20);
 	tmprepo_init(&t, HASH_SHA1);
-	assert_int_equal(reflog_append(&t.repo, &entry, false, NULL), 0);
+	assert_int_equal(reflog_append(&t.repo, &entry, false, &before, NULL),
+			 0);
 	assert_log(&t, NULL);
-	assert_int_equal(reflog_append(&t.repo, &entry, true, NULL), 0);
+	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
+			 0);
 	entry.message = "";
-	assert_int_equal(reflog_append(&t.repo, &entry, false, NULL), 0);
+	assert_int_equal(reflog_append(&t.repo, &entry, false, &before, NULL),
+			 0);
 	assert_log(&t, HEX_0 " " HEX_A " U <u@x> 1 +0000\twhy\n" HEX_0 " " HEX_A
 			     " U <u@x> 1 +0000\n");
 	entry.committer = NULL;
-	assert_int_equal(reflog_append(&t.repo, &entry, false, NULL),
+	assert_int_equal(reflog_append(&t.repo, &entry, false, &before, NULL),
 			 ERR_INVALID);
 	assert_int_equal(reflog_remove(&t.repo, entry.name, NULL), 0);
 	buf_printf(&path, "%s/logs/refs/heads", t.dir);
@@ -125,17 +129,48 @@ static void test_in_the_way(void **state)
 		.name = "refs/heads/a/b",
 		.committer = "U <u@x> 1 +0000",
 	};
+	struct reflog_before before;
 	struct tmprepo t;
 
 	(void)state;
 	tmprepo_init(&t, HASH_SHA1);
 	tmprepo_write(&t, "logs/refs/heads/a", "");
-	assert_int_equal(reflog_append(&t.repo, &entry, true, NULL), ERR_IO);
+	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
+			 ERR_IO);
 	tmprepo_remove(&t, "logs/refs/heads/a");
 	tmprepo_write(&t, "logs/refs/heads/a/b/c/d", "");
-	assert_int_equal(reflog_append(&t.repo, &entry, true, NULL), ERR_IO);
+	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
+			 ERR_IO);
 	tmprepo_remove(&t, "logs/refs/heads/a/b/c/d");
-	assert_int_equal(reflog_append(&t.repo, &entry, true, NULL), 0);
+	assert_int_equal(reflog_append(&t.repo, &entry, true, &before, NULL),
+			 0);
+	tmprepo_release(&t);
+}
+
+static void test_take_back(void **state)
+{
+	struct reflog_entry entry = {
+		.name = "refs/heads/a/b",
+		.committer = "U <u@x> 1 +0000",
+	};
+	struct reflog_before none, made, second;
+	struct buf path = BUF_INIT;
+	struct tmprepo t;
+
+	(void)state;
+	memset(entry.new_oid.bytes, 0xaa, 20);
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(reflog_append(&t.repo, &entry, false, &none, NULL), 0);
+	assert_int_equal(reflog_append(&t.repo, &entry, true, &made, NULL), 0);
+	assert_int_equal(reflog_append(&t.repo, &entry, true, &second, NULL),
+			 0);
+	reflog_take_back(&t.repo, entry.name, &second);
+	reflog_take_back(&t.repo, entry.name, &none);
+	assert_log(&t, HEX_0 " " HEX_A " U <u@x> 1 +0000\n");
+	reflog_take_back(&t.repo, entry.name, &made);
+	buf_printf(&path, "%s/logs/refs/heads/a", t.dir);
+	assert_false(sys_exists(path.data));
+	buf_release(&path);
 	tmprepo_release(&t);
 }
 
@@ -146,6 +181,7 @@ int main(void)
 		cmocka_unit_test(test_message),
 		cmocka_unit_test(test_append),
 		cmocka_unit_test(test_in_the_way),
+		cmocka_unit_test(test_take_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
