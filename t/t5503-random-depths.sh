@@ -103,10 +103,24 @@ fetch_both () {
 	test_served_by_us
 }
 
-# The same boundary, and all that is within it.
+# reached_cuts <repository>: where its refs' history is cut.
+reached_cuts () {
+	stock -C "$1" rev-list --all | sort >reached &&
+	sort "$1/shallow" | comm -12 - reached
+}
+
+# The same boundary, and all that is within it. Stock Git also tells of commits
+# that are behind a boundary, and does not send all of them: a client that lacks
+# one will not be able to deepen its history past it. Nothing of ours does that.
 test_same_clone () {
 	touch theirs.git/shallow ours.git/shallow &&
-	test_cmp_sorted theirs.git/shallow ours.git/shallow &&
+	stock -C ours.git cat-file --batch-check <ours.git/shallow >cuts &&
+	! grep missing cuts &&
+	reached_cuts theirs.git >expect && reached_cuts ours.git >actual &&
+	test_cmp expect actual &&
+	stock -C theirs.git cat-file --batch-check="%(objectname)" \
+		<ours.git/shallow | sed "/missing$/d" >cuts &&
+	cp cuts theirs.git/shallow &&
 	stock -C ours.git fsck --full --strict >fsck.out 2>&1 &&
 	repo_objects theirs.git >expect &&
 	repo_objects ours.git >actual &&

@@ -127,4 +127,35 @@ test_expect_success 'branches that end in a merge: deltas of what each had' '
 	test $(wc -c <sent) -lt 20000
 '
 
+# A merge of an old side and a new one, newest first: tip, merge, side, older; the
+# other side and the root are from before.
+test_expect_success 'a date that cuts a merge: no commit is promised that is not sent' '
+	stock init -q --bare merge.git &&
+	{
+		stream_commit main 1 1500000000 f root &&
+		stream_commit other 2 1500000100 g other "from :1" &&
+		stream_commit main 3 1500001000 f older "from :1" &&
+		stream_commit main 4 1500001100 f side "from :3" &&
+		stream_commit main 5 1500001200 f merge "from :4" "merge :2" &&
+		stream_commit main 6 1500001300 f tip "from :5"
+	} | stock -C merge.git fast-import --quiet --date-format=raw &&
+	merge=$(stock -C merge.git rev-parse main~1) &&
+	for cut in --shallow-since=1500000500 --shallow-exclude=other
+	do
+		rm -rf client.git &&
+		stock clone -q --bare $cut $UP "file://$PWD/merge.git" \
+			client.git &&
+		echo $merge >expect &&
+		test_cmp expect client.git/shallow &&
+		for version in 0 2
+		do
+			rm -rf whole.git && cp -R client.git whole.git &&
+			stock -C whole.git -c protocol.version=$version fetch \
+				-q --unshallow $UP origin main:main &&
+			test $(stock -C whole.git rev-list --count main) = 6 &&
+			stock -C whole.git fsck || return 1
+		done
+	done
+'
+
 test_done

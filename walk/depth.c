@@ -207,7 +207,8 @@ static bool is_selected(const struct bitset *selected, const struct history *h,
 }
 
 /*
- * Classify a commit; its selected parents are walked next. 0 or negative.
+ * Classify a commit; if it is inside its parents are walked next. 0 or
+ * negative.
  */
 static int visit_cut(struct depth_result *result, struct frontier *f,
 		     struct history *h, const struct bitset *selected,
@@ -223,13 +224,13 @@ static int visit_cut(struct depth_result *result, struct frontier *f,
 
 		if (ret < 0)
 			return ret;
-		if (!is_selected(selected, h, cut, parent))
-			loses = true;
-		else if (meet(f, h, parent) < 0)
-			return ERR_NOMEM;
+		loses |= !is_selected(selected, h, cut, parent);
 	}
-	return loses ? add_shallow(result, commit_nr)
-		     : add_inside(result, h, commit_nr);
+	if (loses)
+		return add_shallow(result, commit_nr);
+	if (meet_parents(f, h, commit_nr) < 0)
+		return ERR_NOMEM;
+	return add_inside(result, h, commit_nr);
 }
 
 int depth_by_cut(struct depth_result *result, struct history *h,

@@ -66,8 +66,11 @@ struct depth_cut {
 
 /*
  * What is left between `from` and the cut: inside or, with a parent that is
- * left out (or cut by h->shallow), shallow. Nothing at all may be left. 0 or
- * negative.
+ * left out (or cut by h->shallow), shallow. What is only behind shallow commits
+ * is neither, as these lose all parents. (Stock Git calls some of it shallow,
+ * too; a client that was told so of a commit that it does not get cannot deepen
+ * its history any more: "error in object: unshallow <id>".) Nothing at all may
+ * be left. 0 or negative.
  */
 int depth_by_cut(struct depth_result *result, struct history *h,
 		 const uint32_t *from, size_t nr, const struct depth_cut *cut,

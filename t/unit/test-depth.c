@@ -67,25 +67,35 @@ static void slow_select(bool *selected, const struct dag *d,
 			    history_parents(&d->h, c)[k]);
 }
 
+/* Reached from `from` by commits that lose no parent. */
+static void slow_classify(struct expected *e, const struct dag *d,
+			  const bool *selected, uint32_t c)
+{
+	const uint32_t *parents = history_parents(&d->h, c);
+	uint32_t nr = d->h.commits[c].parent_nr;
+
+	for (uint32_t k = 0; k < nr; k++)
+		e->shallow[c] |= !selected[parents[k]];
+	e->inside[c] = !e->shallow[c];
+	for (uint32_t k = 0; k < nr && e->inside[c]; k++)
+		slow_classify(e, d, selected, parents[k]);
+}
+
 static void slow_cut(struct expected *e, const struct dag *d,
 		     const uint32_t *from, size_t nr,
 		     const struct depth_cut *cut)
 {
 	bool selected[COMMITS] = {false}, left_out[COMMITS] = {false};
 
+	memset(e, 0, sizeof(*e));
+
 	for (size_t i = 0; i < cut->not_nr; i++)
 		dag_ancestors(d, left_out, cut->nots[i]);
 	for (size_t i = 0; i < nr; i++)
 		slow_select(selected, d, cut, left_out, from[i]);
-	for (uint32_t c = 0; c < COMMITS; c++) {
-		bool loses = false;
-
-		for (uint32_t k = 0; k < d->h.commits[c].parent_nr; k++)
-			if (!selected[history_parents(&d->h, c)[k]])
-				loses = true;
-		e->shallow[c] = selected[c] && loses;
-		e->inside[c] = selected[c] && !loses;
-	}
+	for (size_t i = 0; i < nr; i++)
+		if (selected[from[i]])
+			slow_classify(e, d, selected, from[i]);
 }
 
 static void pick(uint32_t *out, size_t nr, uint64_t *seed)
