@@ -180,9 +180,14 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 	static const char *const all[] = {TEMP_PREFIX, NULL};
 	/* Stock Git leaves all that is there: only what is ours. */
 	static const char *const ours[] = {"tmp_prepared_", "tmp_info_", NULL};
+	static const char *const graphs[] = {"tmp_graph_", NULL};
 	int ret = remove_from(repo, NULL, all, options, err);
 
 	if (!ret)
 		ret = remove_from(repo, "pack", all, options, err);
-	return ret ? ret : remove_from(repo, "info", ours, options, err);
+	if (!ret)
+		ret = remove_from(repo, "info", ours, options, err);
+	return ret ? ret
+		   : remove_from(repo, "info/commit-graphs", graphs, options,
+				 err);
 }

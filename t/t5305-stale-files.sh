@@ -84,6 +84,18 @@ do
 	'
 done
 
+# What a killed `commit-graph write --split` has left; stock Git leaves it.
+test_expect_success 'prune: temporary files of commit-graphs' '
+	git -C good.git commit-graph write --reachable --split &&
+	graphs=good.git/objects/info/commit-graphs && ls $graphs >expect &&
+	>$graphs/tmp_graph_x && touch -d 2020-01-01 $graphs/tmp_graph_x &&
+	git -C good.git prune --expire=2019-01-01 &&
+	test -e $graphs/tmp_graph_x &&
+	git -C good.git prune --expire=2021-01-01 &&
+	ls $graphs >actual && test_cmp expect actual &&
+	git -C good.git commit-graph verify
+'
+
 test_expect_success 'nothing of it is in the way' '
 	rm -rf r.git && cp -R base.git r.git &&
 	git -C r.git rev-list --objects --all >actual &&
