@@ -152,4 +152,18 @@ test_expect_success 'many refs over the commits of a repository' '
 	grep "^Makes a repository with" err
 '
 
+test_expect_success 'one of SHA-256 that borrows by a relative path' '
+	REPO_FORMAT=sha256 repo_linear lender.git 5 &&
+	stock clone -q --bare -s lender.git borrower.git &&
+	echo ../../lender.git/objects >borrower.git/objects/info/alternates &&
+	PYTHONDONTWRITEBYTECODE=1 "$perf/refs" -r borrower.git "$GIT" \
+		"$STOCK_GIT" 300 hidden >table &&
+	test_line_count 11 table &&
+	echo "\"../../lender.git/objects\"" \
+		>borrower.git/objects/info/alternates &&
+	test_must_fail env PYTHONDONTWRITEBYTECODE=1 "$perf/refs" \
+		-r borrower.git "$GIT" "$STOCK_GIT" 300 hidden 2>err &&
+	grep "borrower.git: a quoted path" err
+'
+
 test_done
