@@ -39,8 +39,7 @@ static void tell_unused(const struct error *why)
 {
 	if (why->code == ERR_UNSUPPORTED)
 		fprintf(stderr,
-			"note: %s; unused, the next repack replaces "
-			"it\n",
+			"note: %s; unused, the next repack replaces it\n",
 			why->msg);
 	else
 		builtin_warn("%s; unused, the next repack replaces it",

@@ -115,8 +115,7 @@ static int note_keep(struct move *m, const char *to, bool was_there)
 	return sys_tempfile_adopt(&m->q->keep, to, m->err);
 }
 
-/* Who prunes removes directories that are empty; one with a file in it stays.
- */
+/* Who prunes removes empty directories; one with a file in it stays. */
 static int rename_into(const struct move *m, const char *from, const char *to)
 {
 	struct error own = ERROR_INIT;

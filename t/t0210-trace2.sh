@@ -219,7 +219,8 @@ test_expect_success 'children of gc, and parts of fsck' '
 	test_cmp expected nr
 '
 
-# never_ran [<variable>=<value>...] <command>...: one child, that could not be started.
+# never_ran [<variable>=<value>...] <command>...
+# It has had one child, which could not be started.
 never_ran () {
 	rm -f ours &&
 	{ env GIT_TRACE2_EVENT="$PWD/ours" "$@" >/dev/null 2>err || :; } &&

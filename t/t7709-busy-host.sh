@@ -167,7 +167,7 @@ with_cruft () {
 	again &&
 	lost=$(echo lost | stock -C r.git hash-object -w --stdin) &&
 	stock -C r.git repack --cruft -dq &&
-	ls r.git/objects/pack/*.mtimes >"/dev/null" &&
+	ls r.git/objects/pack/*.mtimes >/dev/null &&
 	! test -e r.git/objects/$(echo $lost | sed "s,..,&/,") &&
 	echo loose | stock -C r.git hash-object -w --stdin
 }
