@@ -270,7 +270,17 @@ static int migrate(struct writing *w, const struct odb_midx *om)
 
 static int put_layer(struct writing *w)
 {
-	char *bitmap = odb_midx_part_path(w->om, "bitmap");
+	char *bitmap_path = odb_midx_part_path(w->om, "bitmap");
+	const unsigned mode = LAYER_MODE | w->odb->repo->share;
+	const struct multi_pack_files files = {
+		.dir = w->dir.data,
+		.path = w->om->path,
+		.bitmap_path = bitmap_path,
+		.bytes = &w->bytes,
+		.bitmap = &w->bitmap,
+		.mode = mode,
+		.bitmap_mode = mode,
+	};
 	const struct odb_midx *lowest = w->base;
 	int ret = 0;
 
@@ -278,11 +288,9 @@ static int put_layer(struct writing *w)
 		lowest = lowest->base;
 	if (lowest && !lowest->in_chain)
 		ret = migrate(w, lowest);
-	if (!ret && w->bitmap.len)
-		ret = put_file(w, bitmap, w->bitmap.data, w->bitmap.len);
 	if (!ret)
-		ret = put_file(w, w->om->path, w->bytes.data, w->bytes.len);
-	free(bitmap);
+		ret = multi_pack_put_files(&files, w->method, w->err);
+	free(bitmap_path);
 	return ret;
 }
 
@@ -301,22 +309,31 @@ static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 	return ret;
 }
 
-static int put_chain(struct writing *w)
+/* Into its lock: what needs room comes before anything gets a name. */
+static int stage_chain(struct writing *w)
 {
-	char *path = odb_midx_chain_path(w->dir.data, CHAIN_FILE);
 	struct buf text = BUF_INIT;
 	int ret = 0;
 
-	if (!path || put_lines(&text, w->om, odb_midx_layer_nr(w->om)) < 0 ||
+	if (put_lines(&text, w->om, odb_midx_layer_nr(w->om)) < 0 ||
 	    put_lines(&text, w->above, w->above_nr) < 0)
 		ret = error_nomem(w->err);
 	if (!ret)
 		ret = sys_tempfile_write(&w->chain_lock, text.data, text.len,
 					 w->err);
 	if (!ret)
-		ret = sys_tempfile_commit(&w->chain_lock, path, w->method,
-					  w->err);
+		ret = sys_tempfile_finish(&w->chain_lock, w->method, w->err);
 	buf_release(&text);
+	return ret;
+}
+
+static int put_chain(struct writing *w)
+{
+	char *path = odb_midx_chain_path(w->dir.data, CHAIN_FILE);
+	int ret = path ? sys_tempfile_commit(&w->chain_lock, path, w->method,
+					     w->err)
+		       : error_nomem(w->err);
+
 	free(path);
 	return ret;
 }
@@ -342,6 +359,8 @@ static int install(struct writing *w)
 	int ret = multi_pack_sources_check(&w->sources, w->dir.data, w->err);
 
 	w->result->outdated = ret == ERR_MISSING;
+	if (!ret && !w->no_chain_file)
+		ret = stage_chain(w);
 	if (!ret)
 		ret = put_layer(w);
 	if (ret < 0 || w->no_chain_file)

@@ -25,6 +25,24 @@ int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
 			size_t len, unsigned mode, enum sys_fsync_method method,
 			struct error *err);
 
+/* A multi-pack-index and its bitmap index. */
+struct multi_pack_files {
+	const char *dir;         /* a pack directory; borrowed */
+	const char *path;        /* of the multi-pack-index; borrowed */
+	const char *bitmap_path; /* borrowed; NULL: no memory for it */
+	const struct buf *bytes, *bitmap; /* borrowed; no bitmap: empty */
+	unsigned mode, bitmap_mode;
+};
+
+/*
+ * Put both into place, the bitmap index first: nobody looks at it before there
+ * is a multi-pack-index of that checksum. Both are written before the first
+ * gets its name, so that a full disk leaves nothing. A multi-pack-index that
+ * holds these bytes already is left as it is. 0 or negative.
+ */
+int multi_pack_put_files(const struct multi_pack_files *files,
+			 enum sys_fsync_method method, struct error *err);
+
 /* What a layer has to do with others; all borrowed, or NULL. */
 struct multi_pack_below {
 	const struct pack_bitmap *base; /* of the layers below it */

@@ -59,37 +59,76 @@ static void writing_release(struct writing *w)
 	free(w->path);
 }
 
+/* Write it under a temporary name. */
+static int stage(struct sys_tempfile *file, const char *dir, const void *bytes,
+		 size_t len, unsigned mode, enum sys_fsync_method method,
+		 struct error *err)
+{
+	int ret = sys_tempfile_create(file, dir, "tmp_midx_", mode, err);
+
+	if (!ret)
+		ret = sys_tempfile_write(file, bytes, len, err);
+	return ret ? ret : sys_tempfile_finish(file, method, err);
+}
+
 int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
 			size_t len, unsigned mode, enum sys_fsync_method method,
 			struct error *err)
 {
 	struct sys_tempfile file = SYS_TEMPFILE_INIT;
-	int ret = path ? sys_tempfile_create(&file, dir, "tmp_midx_", mode, err)
+	int ret = path ? stage(&file, dir, bytes, len, mode, method, err)
 		       : error_nomem(err);
 
-	if (!ret)
-		ret = sys_tempfile_write(&file, bytes, len, err);
 	if (!ret)
 		ret = sys_tempfile_commit(&file, path, method, err);
 	sys_tempfile_abort(&file);
 	return ret;
 }
 
-static int install_file(struct writing *w, const char *path,
-			const struct buf *bytes, unsigned mode,
-			enum sys_fsync_method method)
+int multi_pack_put_files(const struct multi_pack_files *files,
+			 enum sys_fsync_method method, struct error *err)
 {
-	return multi_pack_put_file(w->dir.data, path, bytes->data, bytes->len,
-				   mode | w->odb->repo->share, method, w->err);
+	struct sys_tempfile midx = SYS_TEMPFILE_INIT;
+	struct sys_tempfile bitmap = SYS_TEMPFILE_INIT;
+	const struct buf *bytes = files->bytes;
+	bool same = files->path && is_same(files->path, bytes);
+	int ret = 0;
+
+	if (!files->path || !files->bitmap_path)
+		return error_nomem(err);
+	if (files->bitmap->len)
+		ret = stage(&bitmap, files->dir, files->bitmap->data,
+			    files->bitmap->len, files->bitmap_mode, method,
+			    err);
+	if (!ret && !same)
+		ret = stage(&midx, files->dir, bytes->data, bytes->len,
+			    files->mode, method, err);
+	if (!ret && files->bitmap->len)
+		ret = sys_tempfile_commit(&bitmap, files->bitmap_path, method,
+					  err);
+	if (!ret && !same)
+		ret = sys_tempfile_commit(&midx, files->path, method, err);
+	sys_tempfile_abort(&bitmap);
+	sys_tempfile_abort(&midx);
+	return ret;
 }
 
-/* Nobody looks at it before there is a multi-pack-index of that checksum. */
-static int install_bitmap(struct writing *w, enum sys_fsync_method method)
+static int put_files(struct writing *w, enum sys_fsync_method method)
 {
-	char *path = odb_midx_part_path(w->om, "bitmap");
-	int ret = install_file(w, path, &w->bitmap, BITMAP_MODE, method);
+	char *bitmap_path = odb_midx_part_path(w->om, "bitmap");
+	const unsigned share = w->odb->repo->share;
+	const struct multi_pack_files files = {
+		.dir = w->dir.data,
+		.path = w->path,
+		.bitmap_path = bitmap_path,
+		.bytes = &w->bytes,
+		.bitmap = &w->bitmap,
+		.mode = FILE_MODE | share,
+		.bitmap_mode = BITMAP_MODE | share,
+	};
+	int ret = multi_pack_put_files(&files, method, w->err);
 
-	free(path);
+	free(bitmap_path);
 	return ret;
 }
 
@@ -118,10 +157,8 @@ static int install(struct writing *w)
 		ret = multi_pack_sources_check(&w->sources, w->dir.data,
 					       w->err);
 	w->result->outdated = ret == ERR_MISSING;
-	if (!ret && w->bitmap.len)
-		ret = install_bitmap(w, method);
-	if (!ret && !is_same(w->path, &w->bytes))
-		ret = install_file(w, w->path, &w->bytes, FILE_MODE, method);
+	if (!ret)
+		ret = put_files(w, method);
 	if (!ret)
 		ret = remove_replaced(w);
 	sys_tempfile_abort(&lock);

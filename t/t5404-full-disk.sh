@@ -10,6 +10,7 @@ room the same command succeeds.'
 small_disk_or_skip
 
 OURS=$(dirname "$GIT")/git-receive-pack
+ZERO=0000000000000000000000000000000000000000
 
 values_of () {
 	git -C "$1" for-each-ref --format="%(objectname) %(refname)"
@@ -77,6 +78,22 @@ push_is_clean () {
 	is_tidy || { cat push.out >&2; return 1; }
 }
 
+request_is_clean () {
+	"$OURS" --stateless-rpc disk/r.git <request >out 2>err &&
+	values_of disk/r.git >now &&
+	if grep -a "ok refs/heads/rpc" out >"/dev/null"
+	then
+		small_over=yes && grep "^$new refs/heads/rpc" now
+	else
+		grep -a "ng refs/heads/rpc \(unpacker error\|failed to update\)" \
+			out >"/dev/null" &&
+		grep -a "error: .*: No space left on device" out >"/dev/null" &&
+		grep "error: .*/r.git/.*: No space left on device" err &&
+		! grep $new now
+	fi &&
+	is_tidy
+}
+
 while read -r format limit options
 do
 	test_expect_success "a push to $format, $limit $options" '
@@ -91,6 +108,67 @@ files 1 --atomic
 files 1000
 reftable 1
 reftable 1 --atomic
+EOC
+
+# As an HTTP server runs it.
+test_expect_success 'a push in one request' '
+	new=$(stock -C client.git rev-parse main) &&
+	{
+		first="$ZERO $new refs/heads/rpc" &&
+		caps="report-status side-band-64k" &&
+		printf "%04x%s\\0%s0000" $((${#first} + 5 + ${#caps})) \
+			"$first" "$caps" &&
+		printf "%s\n" $new ^$old |
+			stock -C client.git pack-objects -q --revs --stdout
+	} >request &&
+	small_from=files.git &&
+	small_disk_each 0 4 400 request_is_clean
+'
+
+test_expect_success 'a repository of three packs and loose objects' '
+	git init -q --bare packs.git &&
+	for commit in main~6 main~3 main~1 main
+	do
+		git -C packs.git repack -dq &&
+		stock -C client.git push -q ../packs.git \
+			$commit:refs/heads/main || return
+	done &&
+	ls packs.git/objects/pack/*.idx >list && test_line_count 3 list &&
+	ls packs.git/objects | grep "^..$" &&
+	(cd packs.git && find . -type f ! -name packed-refs | sort) >before
+'
+
+# What is refused leaves no file behind that was not there: "packs" may be new
+# where what covers them comes after them.
+command_is_clean () {
+	if git -C disk/r.git $words 2>err
+	then
+		small_over=yes
+	else
+		grep "^fatal: .*: No space left on device" err >"/dev/null" &&
+		(cd disk/r.git && find . -type f ! -name packed-refs | sort) \
+			>after &&
+		comm -13 before after | grep -v "$may_stay" >more
+		test_must_be_empty more &&
+		comm -23 before after >gone && test_must_be_empty gone &&
+		roomy_disk && git -C disk/r.git $words
+	fi &&
+	is_tidy || { cat err >&2; return 1; }
+}
+
+while read -r may_stay words
+do
+	test_expect_success "$words" '
+		small_from=packs.git &&
+		small_disk_each 0 4 400 command_is_clean
+	'
+done <<-EOC
+none pack-refs --all
+none repack -adbq
+/pack-.*[.]\(pack\|idx\|rev\)$ repack --geometric=2 -dq --write-midx --write-bitmap-index
+none multi-pack-index write
+none multi-pack-index write --bitmap
+none multi-pack-index write --bitmap --incremental
 EOC
 
 test_done
