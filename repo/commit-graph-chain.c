@@ -143,21 +143,31 @@ static int put_lines(struct buf *out, const struct commit_graph_chain *c)
 			  oid_to_hex(hex, c->checksum, c->odb->algo));
 }
 
+/* Into its lock: what needs room comes before anything gets a name. */
+static int stage_chain(const struct commit_graph_chain *c,
+		       struct commit_graph_chain_lock *lock,
+		       enum sys_fsync_method method, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = put_lines(&text, c) < 0
+			  ? error_nomem(err)
+			  : sys_tempfile_write(&lock->file, text.data, text.len,
+					       err);
+
+	buf_release(&text);
+	return ret ? ret : sys_tempfile_finish(&lock->file, method, err);
+}
+
 static int put_chain(const struct commit_graph_chain *c,
 		     struct commit_graph_chain_lock *lock,
 		     enum sys_fsync_method method, struct error *err)
 {
-	struct buf text = BUF_INIT, path = BUF_INIT;
-	int ret = 0;
+	struct buf path = BUF_INIT;
+	int ret = chain_path(&path, c->odb, c->dir_nr, "commit-graph-chain") < 0
+			  ? error_nomem(err)
+			  : sys_tempfile_commit(&lock->file, path.data, method,
+						err);
 
-	if (put_lines(&text, c) < 0 ||
-	    chain_path(&path, c->odb, c->dir_nr, "commit-graph-chain") < 0)
-		ret = error_nomem(err);
-	if (!ret)
-		ret = sys_tempfile_write(&lock->file, text.data, text.len, err);
-	if (!ret)
-		ret = sys_tempfile_commit(&lock->file, path.data, method, err);
-	buf_release(&text);
 	buf_release(&path);
 	return ret;
 }
@@ -267,6 +277,8 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 	int ret = repo_fsync_method(c->odb->repo, REPO_FSYNC_COMMIT_GRAPH,
 				    &method, err);
 
+	if (!ret)
+		ret = stage_chain(c, lock, method, err);
 	/* A single file that stays becomes the lowest layer. */
 	if (!ret && c->kept && !c->graph->is_chain) {
 		const struct commit_graph_layer *layer = &c->graph->layers[0];

@@ -169,6 +169,8 @@ none repack -adbq
 none multi-pack-index write
 none multi-pack-index write --bitmap
 none multi-pack-index write --bitmap --incremental
+none commit-graph write --reachable
+none commit-graph write --reachable --split
 EOC
 
 test_done
