@@ -41,7 +41,8 @@ struct receive_options {
  * has got its report, whatever that says; negative when the conversation
  * could not be held: ERR_PEER for a client that breaks the rules (it is told
  * in an "ERR" packet) or goes away. In all cases refs are as the report says
- * or as they were, and nothing is left of what was not accepted.
+ * or as they were, and nothing is left of what was not accepted. Refs that have
+ * changed have had their hooks run, whether the client was still there or not.
  */
 int serve_receive_pack(const struct receive_options *options,
 		       const struct serve_io *io, struct error *err);

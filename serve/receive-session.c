@@ -25,7 +25,9 @@
  *
  * A peer that breaks the rules in REQUEST is told so by "ERR"; from OBJECTS on
  * everything that goes wrong is told in the report. Until ACCEPT nothing can
- * be seen of the push, and leaving at any point removes the quarantine.
+ * be seen of the push, and leaving at any point removes the quarantine. A
+ *client that goes away from UPDATE on misses what it would have been told, and
+ *nothing else is different: who has a hook for what was pushed hears of it.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -66,6 +68,23 @@ struct push {
 	struct error *err;
 };
 
+/* Whoever leaves while refs change misses the rest; the hooks do not. */
+static int write_client(void *ctx, struct iovec *iov, size_t nr,
+			struct error *err)
+{
+	struct receive *r = ctx;
+	int ret;
+
+	if (r->gone.code)
+		return 0;
+	if (!r->is_settling)
+		return r->client->writev(r->client->ctx, iov, nr, err);
+	ret = r->client->writev(r->client->ctx, iov, nr, &r->gone);
+	if (!ret)
+		r->gone = (struct error)ERROR_INIT;
+	return 0;
+}
+
 int receive_init(struct receive *r, const struct receive_options *options,
 		 const struct serve_io *io, struct error *err)
 {
@@ -76,7 +95,9 @@ int receive_init(struct receive *r, const struct receive_options *options,
 	r->repo = options->repo;
 	receive_request_init(&r->request, r->repo->algo);
 	summary_init(&r->summary, r->repo->trace, "receive-pack");
-	pktline_writer_init(&r->out, io);
+	r->client = io;
+	r->io = (struct serve_io){.writev = write_client, .ctx = r};
+	pktline_writer_init(&r->out, &r->io);
 	sideband_init(&r->band, &r->out, SIDEBAND_NONE);
 	if (pktline_reader_init(&r->in, io) < 0)
 		return error_nomem(err);
@@ -329,6 +350,7 @@ static int update(struct push *p)
 	int ret;
 
 	summary_phase(&p->r.summary, SUMMARY_UPDATE);
+	p->r.is_settling = true;
 	ret = receive_check_aliases(&p->r, p->err);
 	if (!ret)
 		ret = receive_proc_run(&p->r, p->err);
@@ -356,7 +378,7 @@ static int report(struct push *p)
 	if (!ret)
 		ret = pktline_send(&r->out, p->err);
 	if (!ret)
-		finish(p, NULL);
+		finish(p, r->gone.code ? &r->gone : NULL);
 	return ret < 0 ? ret : TIDY;
 }
 
@@ -446,6 +468,10 @@ int serve_receive_pack(const struct receive_options *options,
 		tell_end(&p.r, own);
 	if (ret < 0)
 		finish(&p, &own);
+	if (!ret && p.r.gone.code) {
+		own = p.r.gone;
+		ret = own.code;
+	}
 	if (ret < 0)
 		trace_error(options->repo->trace, own.msg);
 	if (ret < 0 && err)

@@ -36,6 +36,11 @@ struct receive {
 	struct quarantine quarantine; /* of objects; gone when migrated */
 	bool is_limit;                /* see visible_is_limit() */
 	struct visible *visible;      /* owned: with is_limit, when needed */
+	/* What is written goes through this: */
+	struct serve_io io;
+	const struct serve_io *client; /* borrowed */
+	bool is_settling;  /* objects are in place, refs change: it goes on */
+	struct error gone; /* code 0, or why the client hears nothing more */
 };
 
 /* 0 or negative; release in any case. */

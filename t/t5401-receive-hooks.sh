@@ -271,6 +271,53 @@ test_expect_success 'reference-transaction of update-ref is asked too' '
 	test_must_fail "$GIT" -C ours.git update-ref refs/heads/fifth main
 '
 
+# ---- without a client
+
+# gone <capabilities>: a push whose client is away when pre-receive has ended.
+gone () {
+	rm -rf ours.git && repo_init ours.git &&
+	mkdir -p ours.git/hooks && echo "sleep 1" | hook ours.git pre-receive &&
+	for name in update post-receive post-update
+	do
+		hook ours.git $name <<-\EOH || return 1
+		name=$(basename "$0")
+		test $name != post-receive || cat >pushed
+		yes "much to say" | head -n 20000
+		echo $name >>ran
+		EOH
+	done &&
+	new=$(stock -C client.git rev-parse main) &&
+	first="$(echo $new | tr 0-9a-f 0) $new refs/heads/gone" &&
+	{
+		printf "%04x%s\\0%s0000" $((${#first} + 5 + ${#1})) "$first" "$1" &&
+		echo $new | stock -C client.git pack-objects -q --revs --stdout
+	} >request &&
+	{
+		code=0 &&
+		"$OURS" --stateless-rpc ours.git <request 2>err || code=$?
+		echo $code >code
+	} | true
+	while ! test -e code
+	do
+		sleep 1
+	done
+}
+
+for caps in report-status "report-status side-band-64k"
+do
+	test_expect_success "who is away misses the rest, hooks do not: $caps" '
+		rm -f code && gone "$caps" &&
+		echo 128 >expect && test_cmp expect code &&
+		grep "^fatal: cannot write to the client: Broken pipe" err &&
+		echo $new >expect &&
+		stock -C ours.git rev-parse refs/heads/gone >actual &&
+		test_cmp expect actual &&
+		printf "%s\n" update post-receive post-update >expect &&
+		test_cmp expect ours.git/ran &&
+		grep "$new refs/heads/gone" ours.git/pushed
+	'
+done
+
 # ---- object checks
 
 test_expect_success 'transfer.fsckObjects' '
