@@ -36,7 +36,8 @@ check_man () {
 
 test_expect_success PYTHON 'pages agree with the option tables' '
 	copy_sources &&
-	check_man
+	check_man &&
+	CC="env ${CC:-cc}" check_man
 '
 
 test_expect_success PYTHON 'an option that a page lacks is noticed' '
