@@ -63,13 +63,8 @@ test_by_ssh () {
 				port.ssh host.key user.key.pub 2>ssh.log &
 			pids="$pids $!"
 		} &&
-		for i in 1 2 3 4 5 6 7 8 9 10
-		do
-			test -e port.ssh && break
-			sleep 0.3
-		done &&
 		export SSH_KEY="$PWD/user.key" &&
-		test -e port.ssh
+		wait_until test -e port.ssh
 	'
 	! test_have_prereq PARAMIKO ||
 	test_transport 'ssh by itself' \
