@@ -128,6 +128,19 @@ wait_until () {
 	done
 }
 
+# try_to_fetch <required> <command>...: from a registry, which may be away for a
+# moment: where it is required (not empty), it is tried three times.
+try_to_fetch () {
+	fetch_required=$1 fetch_pause=5
+	shift
+	until "$@"
+	do
+		test -n "$fetch_required" && test $fetch_pause -lt 100 || return
+		sleep $fetch_pause
+		fetch_pause=$((fetch_pause * 6))
+	done
+}
+
 # Whether two files hold the same lines, whatever their order.
 test_cmp_sorted () {
 	LC_ALL=C sort "$1" >"$1.sorted" &&

@@ -10,7 +10,7 @@ itself, but what it is told to.'
 
 dulwich_dir=$GITREACH_SRC/build/dulwich
 
-pip_fetch dulwich || {
+try_to_fetch "${GITREACH_REQUIRE_DULWICH-}" pip_fetch dulwich || {
 	if test -n "${GITREACH_REQUIRE_DULWICH-}"
 	then
 		echo "dulwich is required, see $dulwich_dir/pip.log" >&2

@@ -11,7 +11,7 @@ pygit2_dir=$GITREACH_SRC/build/pygit2
 PYGIT2_PYTHON=$pygit2_dir/bin/python PYGIT2_SHALLOW=yes
 . "$GITREACH_SRC/t/interop/pygit2/setup.sh"
 
-pip_fetch pygit2 ||
+try_to_fetch "${GITREACH_REQUIRE_PYGIT2-}" pip_fetch pygit2 ||
 	pygit2_unavailable "cannot be fetched, see $pygit2_dir/pip.log"
 
 . "$GITREACH_SRC/t/lib-clients.sh"

@@ -51,6 +51,7 @@ done
 mkdir -p "$JGIT_DIR"
 exec 9>"$JGIT_DIR/lock"
 flock 9
-jgit_fetch || jgit_unavailable "Maven cannot fetch it, see $JGIT_DIR/mvn.log"
+try_to_fetch "${GITREACH_REQUIRE_JGIT-}" jgit_fetch ||
+	jgit_unavailable "Maven cannot fetch it, see $JGIT_DIR/mvn.log"
 jgit_compile || jgit_unavailable "javac failed, see $JGIT_DIR/javac.log"
 exec 9>&-
