@@ -29,11 +29,13 @@ LOCAL_SERVERS=
 
 # ---- git daemon
 
-free_port () {
-	python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])'
+# free_ports <nr>: that many, which differ.
+free_ports () {
+	python3 -c 'import socket, sys
+held = [socket.socket() for _ in range(int(sys.argv[1]))]
+for s in held:
+    s.bind(("127.0.0.1", 0))
+print(*(s.getsockname()[1] for s in held))' "$1"
 }
 
 # answers <url>
@@ -42,7 +44,7 @@ answers () {
 }
 
 test_expect_success 'start git daemon' '
-	port=$(free_port) &&
+	port=$(free_ports 1) &&
 	{
 		GIT_EXEC_PATH=$EXEC "$EXEC/git-daemon" --listen=127.0.0.1 \
 			${DAEMON_OPTIONS-} \
@@ -153,7 +155,8 @@ nginx=$(find_server nginx) fcgiwrap=$(find_server fcgiwrap) nginx_port=0
 test -n "$nginx" && test -n "$fcgiwrap" && test_set_prereq NGINX
 
 test_expect_success NGINX 'start nginx with our git http-backend' '
-	nginx_port=$(free_port) && cgi_port=$(free_port) &&
+	ports=$(free_ports 2) &&
+	nginx_port=${ports% *} cgi_port=${ports#* } &&
 	mkdir -p nginx &&
 	write_nginx_conf $nginx_port $cgi_port >nginx/nginx.conf &&
 	{
