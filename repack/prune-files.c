@@ -102,9 +102,8 @@ void prune_files_release(struct prune_files *files)
 	*files = (struct prune_files){0};
 }
 
-/* Remove a temporary file or directory that is old enough. */
-static int remove_stale(const char *path, const struct prune_options *o,
-			struct error *err)
+int prune_file_stale(const char *path, const struct prune_options *o,
+		     struct error *err)
 {
 	struct sys_stat st;
 	int ret = sys_lstat(&st, path, err);
@@ -127,7 +126,7 @@ int prune_file_other(const struct prune_file *file,
 	const struct prune_hooks *hooks = &options->hooks;
 
 	if (starts_with(strrchr(file->path, '/') + 1, TEMP_OBJECT_PREFIX))
-		return remove_stale(file->path, options, err);
+		return prune_file_stale(file->path, options, err);
 	if (hooks->strange)
 		hooks->strange(hooks->ctx, file->path);
 	return 0;
@@ -152,7 +151,7 @@ static int visit(void *ctx, const char *name)
 	if (!*prefix)
 		return 0;
 	path = join(s->dir, name);
-	ret = path ? remove_stale(path, s->options, s->err)
+	ret = path ? prune_file_stale(path, s->options, s->err)
 		   : error_nomem(s->err);
 	free(path);
 	return ret;

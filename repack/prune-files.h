@@ -27,6 +27,10 @@ int prune_files_list(struct prune_files *files, const struct repo *repo,
 		     struct error *err);
 void prune_files_release(struct prune_files *files);
 
+/* Remove a temporary file or directory that is old enough, and still there. */
+int prune_file_stale(const char *path, const struct prune_options *options,
+		     struct error *err);
+
 /* Deal with one that is no object: a temporary file, or a strange one. */
 int prune_file_other(const struct prune_file *file,
 		     const struct prune_options *options, struct error *err);

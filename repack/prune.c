@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "repack/prune-files.h"
 #include "repack/prune-packed.h"
+#include "repack/prune-unnamed.h"
 #include "repack/prune.h"
 #include "repack/roots.h"
 #include "repack/unreachable.h"
@@ -17,6 +18,7 @@ struct run {
 	const struct repo *repo;
 	const struct prune_options *options;
 	struct prune_files files;
+	struct prune_unnamed unnamed;
 	struct refs *refs; /* owned */
 	struct odb *odb;   /* owned */
 	struct walk walk;  /* open when `is_walking` */
@@ -24,6 +26,7 @@ struct run {
 	struct bitset reached; /* by obj_pos */
 	struct unreachable unreachable;
 	bool is_walking;
+	bool has_promised; /* what promisor packs reach is not enumerated */
 };
 
 static void release_walk(struct run *r)
@@ -93,6 +96,7 @@ static int enumerate(struct run *r, struct walk_result *found,
 						   err)
 			      : walk_enumerate(found, &r->walk, &r->tips, &none,
 					       &options, err);
+	r->has_promised = promisor.has_packs;
 	promisor_release(&promisor);
 	return ret;
 }
@@ -161,6 +165,24 @@ static bool may_go(struct run *r, const struct oid *oid)
 	       objspace_find(&r->walk.space, oid->bytes, &obj_pos) &&
 	       unreachable_find(&r->unreachable, obj_pos) &&
 	       !is_wanted(r, obj_pos);
+}
+
+/*
+ * What is reached, or recent, or met on the way there. Objects without a pack
+ * that has a name are read from where they are (repo/odb.h), so that nobody
+ * asks for what has not been met.
+ */
+static bool may_be_asked_for(void *ctx, const uint8_t *raw)
+{
+	struct run *r = ctx;
+	uint32_t obj_pos;
+
+	if (r->has_promised)
+		return true;
+	if (!objspace_find(&r->walk.space, raw, &obj_pos))
+		return false;
+	return is_wanted(r, obj_pos) ||
+	       !unreachable_find(&r->unreachable, obj_pos);
 }
 
 static void tell_object(struct run *r, const struct oid *oid)
@@ -243,7 +265,8 @@ static int prune_shallow(struct run *r, struct error *err)
 
 /*
  * Nothing is enumerated where the answer would change nothing: without loose
- * objects and a shallow boundary, or when everything stays.
+ * objects, a shallow boundary and packs that never got a name, or when
+ * everything stays.
  */
 static int prune(struct run *r, struct error *err)
 {
@@ -258,11 +281,14 @@ static int prune(struct run *r, struct error *err)
 	int shallow = 0;
 
 	if (!ret)
+		ret = prune_unnamed_list(&r->unnamed, r->repo, o, err);
+	if (!ret)
 		shallow = repo_shallow_each(r->repo, find_shallow, NULL, err);
 	if (shallow < 0)
 		return shallow;
 	if (!ret && o->expiry > 0 &&
-	    (r->files.object_nr || shallow || o->head_nr))
+	    (r->files.object_nr || shallow || o->head_nr ||
+	     prune_unnamed_asks(&r->unnamed)))
 		ret = find_kept(r, err);
 	if (!ret)
 		ret = prune_objects(r, err);
@@ -270,6 +296,10 @@ static int prune(struct run *r, struct error *err)
 		ret = prune_packed(r->repo, &packed, err);
 	if (!ret)
 		ret = prune_stale(r->repo, o, err);
+	if (!ret)
+		ret = prune_unnamed_remove(&r->unnamed,
+					   r->is_walking ? r->odb : NULL,
+					   may_be_asked_for, r, o, err);
 	if (!ret && shallow && r->is_walking)
 		ret = prune_shallow(r, err);
 	return ret;
@@ -288,6 +318,7 @@ int prune_run(const struct repo *repo, const struct prune_options *options,
 	if (!ret)
 		ret = prune(&r, err);
 	release_walk(&r);
+	prune_unnamed_release(&r.unnamed);
 	prune_files_release(&r.files);
 	return ret;
 }

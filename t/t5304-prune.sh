@@ -251,6 +251,134 @@ test_expect_success 'what a repack that was killed left beside answers' '
 	! test -e $info/tmp_prepared_new && test -f $info/tmp_other
 '
 
+# unnamed <n>: r.git/objects/pack/*.pack as a repack left it that was killed.
+unnamed () {
+	for file in r.git/objects/pack/pack-*
+	do
+		name=$(basename "$file") &&
+		mv "$file" "r.git/objects/pack/.tmp-$1-$name" || return 1
+	done
+}
+
+tmp_packs () {
+	ls -A r.git/objects/pack | grep "^[.]tmp-"
+}
+
+test_expect_success 'packs without a name: what nobody can read goes' '
+	repo_linear unnamed.git 3 && stock -C unnamed.git repack -adq &&
+	cp unnamed.git/objects/pack/pack-*.pack pack &&
+	name=$(basename unnamed.git/objects/pack/pack-*.pack .pack) &&
+	rm -rf r.git && cp -R unnamed.git r.git && dir=r.git/objects/pack &&
+	for file in 1-$name 2-$name 3-pack-1 x-$name
+	do
+		cp pack $dir/.tmp-$file.pack || return 1
+	done &&
+	cp $dir/$name.idx $dir/.tmp-4-$name.idx &&
+	touch -d "10 days ago" $dir/.tmp-[134x]* &&
+	git -C r.git prune -n --expire=5.days.ago | sort >actual &&
+	printf "Removing stale temporary file objects/pack/.tmp-%s\n" \
+		1-$name.pack 4-$name.idx >expect &&
+	test_cmp expect actual &&
+	git -C r.git prune --expire=5.days.ago && tmp_packs | sort >actual &&
+	printf ".tmp-%s.pack\n" 2-$name 3-pack-1 x-$name | sort >expect &&
+	test_cmp expect actual &&
+	git -C r.git prune && tmp_packs | sort >actual &&
+	printf ".tmp-%s.pack\n" 3-pack-1 x-$name | sort >expect &&
+	test_cmp expect actual &&
+	stock -C r.git fsck
+'
+
+# A whole one, ten days old, of all objects; with the usual pack beside it.
+whole_unnamed () {
+	rm -rf r.git && cp -R unnamed.git r.git && unnamed 1 &&
+	cp -R unnamed.git/objects r.git &&
+	find r.git/objects/pack -name ".tmp-*" -exec \
+		touch -d "10 days ago" {} + &&
+	test $(tmp_packs | wc -l) -ge 2
+}
+
+test_expect_success 'packs without a name: one whose objects are elsewhere' '
+	whole_unnamed && tmp_packs >before &&
+	git -C r.git prune --expire=12.days.ago && tmp_packs >after &&
+	test_cmp before after &&
+	git -C r.git prune -n --expire=5.days.ago >actual &&
+	test_line_count 1 actual &&
+	grep "^Removing stale temporary file objects/pack/.tmp-1-.*pack$" \
+		actual &&
+	tmp_packs >after && test_cmp before after &&
+	git -C r.git prune --expire=5.days.ago && ! tmp_packs &&
+	stock -C r.git fsck &&
+	whole_unnamed && git -C r.git gc -q && tmp_packs &&
+	git -C r.git -c gc.pruneExpire=5.days.ago gc -q && ! tmp_packs &&
+	stock -C r.git fsck
+'
+
+test_expect_success 'packs without a name: all of them or none' '
+	whole_unnamed && tmp=$(ls -A r.git/objects/pack/.tmp-1-*.idx) &&
+	tmp=${tmp%.idx} && other=$(echo $tmp | sed s/.tmp-1/.tmp-2/) &&
+	for end in idx pack
+	do
+		cp $tmp.$end $other.$end || return 1
+	done &&
+	tmp_packs >before && git -C r.git prune --expire=5.days.ago &&
+	tmp_packs >after && test_cmp before after &&
+	touch -d "10 days ago" $other.* && >$tmp.keep &&
+	git -C r.git prune --expire=5.days.ago && test -e $other.idx &&
+	rm $tmp.keep && printf x >$other.idx && touch -d "10 days ago" $other.* &&
+	git -C r.git prune --expire=5.days.ago && test -e $tmp.idx &&
+	rm $other.* && git -C r.git prune --expire=5.days.ago && ! tmp_packs
+'
+
+# The objects of old main that the new one does not reach are only there.
+partly_unnamed () {
+	whole_unnamed && old=$(stock -C r.git rev-parse main) &&
+	tree=$(stock -C r.git rev-parse main^{tree}) &&
+	rm r.git/objects/pack/pack-* &&
+	stock -C r.git update-ref refs/heads/main main~1 &&
+	stock -C r.git rev-parse main |
+		stock -C r.git pack-objects -q --revs objects/pack/pack &&
+	find r.git/objects/pack -name ".tmp-*.pack" -exec \
+		touch -d "10 days ago" {} +
+}
+
+test_expect_success 'packs without a name: what is only there stays' '
+	partly_unnamed && stock -C r.git update-ref refs/heads/main $old &&
+	git -C r.git prune --expire=5.days.ago && tmp_packs &&
+	stock -C r.git fsck &&
+	id=$(echo loose | stock -C r.git hash-object -w --stdin) &&
+	git -C r.git prune && test_must_fail stock -C r.git cat-file -e $id &&
+	tmp_packs && stock -C r.git fsck &&
+	git -C r.git gc -q --prune=5.days.ago && ! tmp_packs &&
+	stock -C r.git fsck
+'
+
+test_expect_success 'packs without a name: what nobody asks for' '
+	partly_unnamed && git -C r.git prune --expire=5.days.ago &&
+	! tmp_packs && stock -C r.git fsck &&
+	test_must_fail stock -C r.git cat-file -e $old
+'
+
+test_expect_success 'packs without a name: what something recent asks for' '
+	partly_unnamed &&
+	printf "tree %s\nauthor x <x> 0 +0000\ncommitter x <x> 0 +0000\n\nm\n" \
+		$tree | stock -C r.git hash-object -w --stdin -t commit &&
+	git -C r.git prune --expire=5.days.ago && tmp_packs &&
+	stock -C r.git cat-file -e $tree && git -C r.git prune &&
+	! tmp_packs && stock -C r.git fsck
+'
+
+test_expect_success 'packs without a name: one that a multi-pack-index names' '
+	whole_unnamed && stock -C r.git multi-pack-index write &&
+	if grep -a "[.]tmp-" r.git/objects/pack/multi-pack-index >/dev/null
+	then
+		git -C r.git prune --expire=5.days.ago && tmp_packs &&
+		stock -C r.git fsck
+	fi &&
+	git -C r.git multi-pack-index write &&
+	git -C r.git prune --expire=5.days.ago && ! tmp_packs &&
+	stock -C r.git fsck
+'
+
 # A read-only file system says so of every directory, full ones too.
 test_expect_success 'a directory that cannot be removed stays' '
 	stock init -q --bare full.git &&
