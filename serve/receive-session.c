@@ -26,8 +26,8 @@
  * A peer that breaks the rules in REQUEST is told so by "ERR"; from OBJECTS on
  * everything that goes wrong is told in the report. Until ACCEPT nothing can
  * be seen of the push, and leaving at any point removes the quarantine. A
- *client that goes away from UPDATE on misses what it would have been told, and
- *nothing else is different: who has a hook for what was pushed hears of it.
+ * client that goes away from UPDATE on misses what it would have been told, and
+ * nothing else is different: who has a hook for what was pushed hears of it.
  */
 #include <stdarg.h>
 #include <string.h>
