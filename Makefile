@@ -218,7 +218,7 @@ TESTS = $(unit_bin) $(fuzz_bin) $(command_tests)
 test_env = CMOCKA_MESSAGE_OUTPUT=TAP GITREACH_BUILD='$(CURDIR)/$O' \
 	ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	TSAN_OPTIONS=allocator_may_return_null=1
-test: all $(unit_bin) $(fuzz_bin) $(helper_bin)
+test: all $(filter $(unit_bin) $(fuzz_bin),$(TESTS)) $(helper_bin)
 	$V$(test_env) prove --timer -j$(JOBS) $(TESTS)
 
 test-unit: $(unit_bin) $(fuzz_bin)
