@@ -61,7 +61,7 @@ counts_right () {
 
 # list_leftovers <file>: what a command should not leave when it ends.
 list_leftovers () {
-	find r.git -name 'tmp_*' -o -name '*.lock' >"$1"
+	find r.git -name 'tmp_*' -o -name '*.lock' | LC_ALL=C sort >"$1"
 }
 
 # What others left is for housekeeping; a repack adds nothing to it.
