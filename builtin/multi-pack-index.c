@@ -29,6 +29,9 @@ struct call {
 	struct object_dir_call common;
 	const char *preferred, *refs_snapshot; /* of write */
 	bool stdin_packs, bitmap;
+	struct named_packs only; /* of write: those on standard input */
+	unsigned tries_left;     /* with newer stores */
+	bool outdated;           /* one is to be made, nothing was changed */
 	bool incremental;
 	int chain_file;        /* 1, or 0: --no-write-chain-file */
 	const char *base;      /* checksum of a layer, "none"; or NULL */
@@ -98,6 +101,30 @@ static int load_bitmap(const struct call *c, struct newpack_options *newpack,
 	newpack->make.progress = c->common.progress;
 	o->bitmap = newpack;
 	return ret;
+}
+
+/* Do it with newer stores until others have not changed what was there. */
+static int try_anew(struct object_dir_call *call, object_dir_fn *run)
+{
+	struct call *c = (struct call *)call;
+	int code;
+
+	c->tries_left = MULTI_PACK_MAX_TRIES;
+	do {
+		c->outdated = false;
+		c->tries_left--;
+		code = run(call);
+		if (c->outdated)
+			code = object_dir_reopen(call);
+	} while (!code && c->outdated);
+	return code;
+}
+
+/* Whether to say nothing: it will be tried again. */
+static bool is_tried_again(struct call *c, bool outdated)
+{
+	c->outdated = outdated && c->tries_left;
+	return c->outdated;
 }
 
 /* ---- layers of chains */
@@ -170,7 +197,7 @@ static int write_packs_of(const struct call *c,
 	return ret;
 }
 
-static int compact_layers(const struct call *c, struct odb_midx *from,
+static int compact_layers(struct call *c, struct odb_midx *from,
 			  struct odb_midx *to, struct odb_midx *base)
 {
 	const struct multi_pack_layer_options layer = {
@@ -194,6 +221,8 @@ static int compact_layers(const struct call *c, struct odb_midx *from,
 		ret = write_packs_of(c, &result, &o, from, to, &err);
 	if (!ret)
 		print_checksum(c, result.checksum.bytes);
+	if (is_tried_again(c, result.outdated))
+		return 0;
 	return finish_write(ret, &o, &result, &err);
 }
 
@@ -218,9 +247,9 @@ static int find_base(struct odb_midx **base, const struct call *c,
 	return 0;
 }
 
-static int compact(struct object_dir_call *call)
+static int compact_now(struct object_dir_call *call)
 {
-	const struct call *c = (const struct call *)call;
+	struct call *c = (struct call *)call;
 	struct odb_midx *from = find_layer(c, c->from);
 	struct odb_midx *to = find_layer(c, c->to);
 	struct odb_midx *base;
@@ -237,21 +266,22 @@ static int compact(struct object_dir_call *call)
 	return compact_layers(c, from, to, base);
 }
 
+static int compact(struct object_dir_call *call)
+{
+	return try_anew(call, compact_now);
+}
+
 /* ---- the other subcommands */
 
-/*
- * Of the packs of the store, those in `only` if it is not NULL. An exit code;
- * *outdated: a newer store may do.
- */
-static int write_now(bool *outdated, struct object_dir_call *call,
-		     const struct named_packs *only, bool is_last)
+/* Of the packs of the store, or those of them that are wanted. */
+static int write_now(struct object_dir_call *call)
 {
-	const struct call *c = (const struct call *)call;
+	struct call *c = (struct call *)call;
 	struct odb_midx *base = call->store.odb->midxes[call->dir_nr];
 	struct newpack_options newpack;
 	struct multi_pack_options o = {
 		.dir_nr = call->dir_nr,
-		.only = only,
+		.only = c->stdin_packs ? &c->only : NULL,
 		.preferred = c->preferred,
 		.progress = call->progress,
 		.refs = call->store.refs,
@@ -261,7 +291,6 @@ static int write_now(bool *outdated, struct object_dir_call *call,
 	struct error err = ERROR_INIT;
 	int ret;
 
-	*outdated = false;
 	if (c->base) {
 		base = find_layer(c, c->base);
 		if (!base && strcmp(c->base, "none") != 0)
@@ -273,28 +302,19 @@ static int write_now(bool *outdated, struct object_dir_call *call,
 			      ? append(c, &result, &o, base, &err)
 			      : multi_pack_write(&result, call->store.odb, &o,
 						 &err);
-	*outdated = result.outdated && !is_last;
-	return *outdated ? 0 : finish_write(ret, &o, &result, &err);
+	if (is_tried_again(c, result.outdated))
+		return 0;
+	return finish_write(ret, &o, &result, &err);
 }
 
 static int write_midx(struct object_dir_call *call)
 {
-	const struct call *c = (const struct call *)call;
-	struct named_packs only = {0};
+	struct call *c = (struct call *)call;
 	struct error err = ERROR_INIT;
-	bool outdated = true;
-	int code = 0;
 
-	if (c->stdin_packs && read_names(&only, &err) < 0)
-		code = builtin_fail(&err);
-	for (int i = 1; !code && outdated; i++) {
-		code = write_now(&outdated, call, c->stdin_packs ? &only : NULL,
-				 i == MULTI_PACK_MAX_TRIES);
-		if (outdated)
-			code = object_dir_reopen(call);
-	}
-	named_packs_release(&only);
-	return code;
+	if (c->stdin_packs && read_names(&c->only, &err) < 0)
+		return builtin_fail(&err);
+	return try_anew(call, write_now);
 }
 
 static int verify(struct object_dir_call *call)
@@ -314,13 +334,21 @@ static int verify(struct object_dir_call *call)
 	return ret != 0;
 }
 
-static int expire(struct object_dir_call *call)
+static int expire_now(struct object_dir_call *call)
 {
 	struct error err = ERROR_INIT;
-	int ret = multi_pack_expire(call->store.odb, call->dir_nr,
+	bool outdated;
+	int ret = multi_pack_expire(&outdated, call->store.odb, call->dir_nr,
 				    call->progress, &err);
 
+	if (is_tried_again((struct call *)call, outdated))
+		return 0;
 	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+static int expire(struct object_dir_call *call)
+{
+	return try_anew(call, expire_now);
 }
 
 /* Cover the new pack too. */
@@ -469,6 +497,8 @@ int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env)
 		.chain_file = 1,
 	};
 	object_dir_fn *run = parse(&c, argc, argv);
+	int code = run ? object_dir_run(&c.common, run) : 129;
 
-	return run ? object_dir_run(&c.common, run) : 129;
+	named_packs_release(&c.only);
+	return code;
 }

@@ -74,41 +74,6 @@ static int take_locks(struct writing *w)
 	return ret;
 }
 
-static bool is_same_layer(const struct odb_midx *a, const struct odb_midx *b)
-{
-	return a->in_chain == b->in_chain &&
-	       !memcmp(a->midx.checksum, b->midx.checksum,
-		       hash_len(a->midx.algo));
-}
-
-/*
- * The snapshot's chain has to be what is there, from the lowest layer on. What
- * is on top of it was added since, or cannot be used: its packs are covered by
- * no layer of ours, and found without.
- */
-static int check_current(struct writing *w)
-{
-	const struct odb_midx *ours = w->odb->midxes[w->o->dir_nr], *now;
-	size_t nr = odb_midx_layer_nr(ours), now_nr;
-	struct odb_midx *top;
-	int ret = odb_midx_open(&top, w->odb->dirs[w->o->dir_nr], w->odb->algo,
-				NULL);
-
-	if (ret == ERR_NOMEM)
-		return error_nomem(w->err);
-	now_nr = odb_midx_layer_nr(top);
-	ret = now_nr < nr;
-	for (now = top; now_nr > nr; now_nr--)
-		now = now->base;
-	for (; !ret && ours; ours = ours->base, now = now->base)
-		ret = !is_same_layer(ours, now);
-	odb_midx_close(top);
-	w->result->outdated = ret;
-	return ret ? error_set(w->err, ERR_IO,
-			       "the multi-pack-index was replaced meanwhile")
-		   : 0;
-}
-
 /* The bitmap index of a layer and all below it; NULL: there is none. */
 static struct pack_bitmap *bitmap_of(const struct writing *w,
 				     const struct odb_midx *om)
@@ -132,7 +97,8 @@ static int begin(struct writing *w)
 	if (!ret)
 		ret = take_locks(w);
 	if (!ret)
-		ret = check_current(w);
+		ret = multi_pack_check_current(&w->result->outdated, odb,
+					       dir_nr, w->err);
 	if (!ret && w->o->bitmap &&
 	    pack_bitmap_open_midx(&w->pb, odb, dir_nr, NULL) == ERR_NOMEM)
 		ret = error_nomem(w->err);
@@ -356,9 +322,9 @@ static int tidy_up(struct writing *w)
 
 static int install(struct writing *w)
 {
-	int ret = multi_pack_sources_check(&w->sources, w->dir.data, w->err);
+	int ret = multi_pack_check_packs(&w->result->outdated, &w->om->midx,
+					 w->dir.data, w->err);
 
-	w->result->outdated = ret == ERR_MISSING;
 	if (!ret && !w->no_chain_file)
 		ret = stage_chain(w);
 	if (!ret)

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "repack/multi-pack-sources.h"
 #include "repo/odb-midx.h"
-#include "sys/io.h"
 
 /* Whether a pack lies in object directory `dir_nr` of the snapshot. */
 bool multi_pack_is_in(const struct odb *odb, size_t dir_nr,
@@ -79,26 +78,6 @@ int multi_pack_sources_init(struct multi_pack_sources *s, const struct odb *odb,
 		return error_set(err, ERR_MISSING, "no pack files to index.");
 	qsort(s->packs, s->nr, sizeof(*s->packs), cmp_sources);
 	return 0;
-}
-
-int multi_pack_sources_check(const struct multi_pack_sources *s,
-			     const char *dir, struct error *err)
-{
-	struct buf path = BUF_INIT;
-	int ret = 0;
-
-	for (uint32_t i = 0; i < s->nr && !ret; i++) {
-		const char *name = s->packs[i].name;
-
-		buf_reset(&path);
-		if (buf_printf(&path, "%s/%s", dir, name) < 0)
-			ret = error_nomem(err);
-		else if (!sys_exists(path.data))
-			ret = error_set(err, ERR_MISSING,
-					"%s was removed meanwhile", name);
-	}
-	buf_release(&path);
-	return ret;
 }
 
 /* Whether "pack-<hex>.idx" is what was meant: ".pack", ".idx" or no end. */

@@ -28,13 +28,6 @@ int multi_pack_sources_init(struct multi_pack_sources *sources,
 void multi_pack_sources_release(struct multi_pack_sources *sources);
 
 /*
- * Whether all are still in pack directory `dir`: one that was removed meanwhile
- * must not be named. 0, ERR_MISSING or ERR_NOMEM.
- */
-int multi_pack_sources_check(const struct multi_pack_sources *sources,
-			     const char *dir, struct error *err);
-
-/*
  * The one whose name was given, with or without extension; or
  * PACK_MIDX_NO_PACK, also for NULL.
  */

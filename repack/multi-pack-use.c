@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "repack/multi-pack.h"
-#include "repack/old-packs.h"
 #include "repack/pack-job.h"
 #include "repo/odb-midx.h"
 
@@ -33,7 +32,6 @@ struct expiry {
 	const struct odb *odb;
 	const struct odb_midx *om;
 	uint32_t *taken;          /* owned: by pack of the snapshot */
-	bool *goes;               /* owned: likewise */
 	struct named_packs names; /* of those that go */
 	struct error *err;
 };
@@ -73,7 +71,6 @@ static int choose_one(struct expiry *e, uint32_t pack_nr)
 	if (e->taken[pack_nr] || pack->is_kept || pack->is_cruft ||
 	    *pack->name == '.' || !is_redundant(e, pack))
 		return 0;
-	e->goes[pack_nr] = true;
 	return named_packs_add(&e->names, pack->name) < 0 ? error_nomem(e->err)
 							  : 0;
 }
@@ -84,8 +81,7 @@ static int choose(struct expiry *e, const struct progress_out *progress)
 	int ret = 0;
 
 	e->taken = count_taken(e->odb, e->om);
-	e->goes = mem_calloc(e->odb->pack_nr, sizeof(*e->goes));
-	if (!e->taken || !e->goes)
+	if (!e->taken)
 		return error_nomem(e->err);
 	progress_start(&meter, progress,
 		       "Finding and deleting unreferenced packfiles",
@@ -108,33 +104,32 @@ static int names_of(struct named_packs *names, const struct odb_midx *om)
 	return ret;
 }
 
-static int rewrite_and_remove(struct expiry *e, size_t dir_nr)
+static int rewrite_and_remove(struct expiry *e, bool *outdated, size_t dir_nr)
 {
 	struct named_packs only = {0};
 	const struct multi_pack_options o = {
 		.dir_nr = dir_nr,
 		.only = &only,
 		.but = &e->names,
+		.removes_but = true,
 	};
-	struct multi_pack_result result;
+	struct multi_pack_result result = {.warning = ERROR_INIT};
 	int ret = names_of(&only, e->om);
 
 	ret = ret < 0 ? error_nomem(e->err)
 		      : multi_pack_write(&result, e->odb, &o, e->err);
-	for (uint32_t i = 0; i < e->odb->pack_nr && !ret; i++)
-		if (e->goes[i])
-			ret = old_pack_remove(e->odb->packs[i].pack->path,
-					      e->err);
+	*outdated = result.outdated;
 	named_packs_release(&only);
 	return ret;
 }
 
-int multi_pack_expire(const struct odb *odb, size_t dir_nr,
+int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 		      const struct progress_out *progress, struct error *err)
 {
 	struct expiry e = {.odb = odb, .om = odb->midxes[dir_nr], .err = err};
 	int ret;
 
+	*outdated = false;
 	if (!e.om)
 		return 0;
 	if (e.om->in_chain)
@@ -143,13 +138,12 @@ int multi_pack_expire(const struct odb *odb, size_t dir_nr,
 				 "multi-pack-index");
 	ret = choose(&e, progress);
 	if (!ret && e.names.nr) {
-		ret = rewrite_and_remove(&e, dir_nr);
+		ret = rewrite_and_remove(&e, outdated, dir_nr);
 		if (!ret)
 			ret = (int)e.names.nr;
 	}
 	named_packs_release(&e.names);
 	free(e.taken);
-	free(e.goes);
 	return ret;
 }
 

@@ -14,6 +14,7 @@
 #include "repack/multi-pack-remove.h"
 #include "repack/multi-pack-sources.h"
 #include "repack/multi-pack.h"
+#include "repack/old-packs.h"
 #include "repo/odb-midx.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -144,6 +145,36 @@ static int remove_replaced(struct writing *w)
 	return ret < 0 ? ret : multi_pack_remove_chain(w->dir.data, w->err);
 }
 
+/* Nothing is found in them any more. */
+static int remove_left_out(struct writing *w)
+{
+	struct buf base = BUF_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; i < w->o->but->nr && !ret; i++) {
+		buf_reset(&base);
+		ret = buf_printf(&base, "%s/%s", w->dir.data,
+				 w->o->but->names[i]) < 0
+			      ? error_nomem(w->err)
+			      : old_pack_remove(base.data, w->err);
+	}
+	buf_release(&base);
+	return ret;
+}
+
+/* Whether the snapshot still holds. */
+static int check(struct writing *w)
+{
+	bool *outdated = &w->result->outdated;
+	int ret = multi_pack_check_packs(outdated, &w->om->midx, w->dir.data,
+					 w->err);
+
+	return ret || !w->o->removes_but
+		       ? ret
+		       : multi_pack_check_current(outdated, w->odb,
+						  w->o->dir_nr, w->err);
+}
+
 static int install(struct writing *w)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
@@ -154,13 +185,13 @@ static int install(struct writing *w)
 	if (!ret)
 		ret = multi_pack_lock(&lock, w->dir.data, w->err);
 	if (!ret)
-		ret = multi_pack_sources_check(&w->sources, w->dir.data,
-					       w->err);
-	w->result->outdated = ret == ERR_MISSING;
+		ret = check(w);
 	if (!ret)
 		ret = put_files(w, method);
 	if (!ret)
 		ret = remove_replaced(w);
+	if (!ret && w->o->removes_but)
+		ret = remove_left_out(w);
 	sys_tempfile_abort(&lock);
 	return ret;
 }

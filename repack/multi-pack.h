@@ -30,6 +30,7 @@ struct multi_pack_options {
 	size_t dir_nr;                  /* of odb->dirs */
 	const struct named_packs *only; /* cover these; NULL: all */
 	const struct named_packs *but;  /* leave these out; or NULL */
+	bool removes_but;               /* and remove them in the end */
 	const char *preferred;          /* with or without extension; or NULL */
 	const struct progress_out *progress; /* or NULL */
 	/* With a bitmap index; see multi-pack-bitmap.h. NULL: without. */
@@ -60,6 +61,10 @@ struct multi_pack_result {
  * ("no pack files to index."), ERR_DENIED (multi-pack-lock.h), or what
  * pack_midx_write() says, or multi_pack_bitmap_make(): nothing was written
  * then.
+ *
+ * With options->removes_but it has to be the snapshot's that is replaced, else
+ * ERR_IO, and packs are removed under the same lock: of two who do that with
+ * different multi-pack-indexes each would rely on what the other removes.
  */
 int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,
@@ -82,9 +87,9 @@ int multi_pack_verify(const struct odb *odb, size_t dir_nr,
  * kept and cruft ones, and rewrite it without them first. A pack goes only if
  * each of its objects is found in the index of a pack that stays. Returns the
  * number of packs removed, or a negative error; nothing to do is 0; a chain is
- * ERR_UNSUPPORTED.
+ * ERR_UNSUPPORTED. *outdated is that of the result of multi_pack_write().
  */
-int multi_pack_expire(const struct odb *odb, size_t dir_nr,
+int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 		      const struct progress_out *progress, struct error *err);
 
 /*

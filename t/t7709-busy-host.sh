@@ -5,6 +5,7 @@ test_description='what others do to a repository while a command is at work in i
 t/interop/soak has found these; here each is done at the moment that matters.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-meanwhile.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
 
 test_expect_success 'a repository of four packs' '
 	repo_linear base.git 40 && rm -r base.git/hooks &&
@@ -92,6 +93,89 @@ do
 			git -C r.git multi-pack-index write $options &&
 		stock -C r.git fsck &&
 		git -C r.git multi-pack-index verify
+	'
+done
+
+# r.git, with a multi-pack-index that takes nothing from the old packs.
+with_redundant () {
+	again && git -C r.git multi-pack-index write &&
+	git -C r.git multi-pack-index repack &&
+	ls r.git/objects/pack/*.idx >packs && test_line_count 5 packs
+}
+
+test_expect_success 'multi-pack-index expire: packs go' '
+	with_redundant &&
+	meanwhile "*/multi-pack-index.lock" "$repack_midx" \
+		git -C r.git multi-pack-index expire &&
+	stock -C r.git fsck && git -C r.git multi-pack-index verify
+'
+
+test_expect_success 'multi-pack-index expire: another one is written' '
+	with_redundant &&
+	meanwhile "*/multi-pack-index.lock" \
+		"$push && \"\$STOCK_GIT\" multi-pack-index write" \
+		git -C r.git multi-pack-index expire &&
+	ls r.git/objects/pack/*.idx >packs && test_line_count 2 packs &&
+	for pack in $(cat packs)
+	do
+		grep -a $(basename $pack) r.git/objects/pack/multi-pack-index ||
+			return
+	done &&
+	stock -C r.git fsck && git -C r.git multi-pack-index verify
+'
+
+# Two who do this at once would each rely on a pack that the other removes.
+test_expect_success 'multi-pack-index expire: packs go under the lock' '
+	with_redundant &&
+	fault_run none:0 git -C r.git multi-pack-index expire &&
+	grep "^unlink .*/pack/\(pack-.*idx\|.*lock\)$" fault.log >log &&
+	test_line_count 5 log && tail -n 1 log | grep "multi-pack-index.lock$"
+'
+
+# r.git, with a chain of a layer for each of four packs, and their checksums.
+with_chain () {
+	again && mkdir -p away && mv r.git/objects/pack/* away &&
+	for pack in $(cd away && ls *.idx)
+	do
+		mv away/${pack%.idx}.* r.git/objects/pack &&
+		git -C r.git multi-pack-index write --incremental || return
+	done &&
+	chain=r.git/objects/pack/multi-pack-index.d/multi-pack-index-chain &&
+	test_line_count 4 $chain && set -- $(cat $chain) &&
+	layer1=$1 layer2=$2 layer3=$3 layer4=$4
+}
+
+for options in '' --incremental
+do
+	test_expect_success "multi-pack-index compact $options: packs go" '
+		with_chain &&
+		test_expect_code 128 meanwhile "*/multi-pack-index.lock" \
+			"$repack_midx" git -C r.git multi-pack-index compact \
+			$options $layer3 $layer4 2>err &&
+		echo "fatal: could not find MIDX: $layer3" >expect &&
+		test_cmp expect err &&
+		git -C r.git multi-pack-index verify && stock -C r.git fsck
+	'
+done
+
+test_expect_success 'multi-pack-index compact: other layers are compacted' '
+	with_chain &&
+	meanwhile "*/multi-pack-index.lock" \
+		"\"$GIT\" multi-pack-index compact --incremental \
+			$layer1 $layer2" \
+		git -C r.git multi-pack-index compact --incremental \
+		$layer3 $layer4 &&
+	test_line_count 2 $chain && ! grep "$layer1\|$layer3" $chain &&
+	git -C r.git multi-pack-index verify
+'
+
+for at in '*/multi-pack-index' '*.pack' '*/multi-pack-index.lock'
+do
+	test_expect_success "multi-pack-index repack: packs go at $at" '
+		again && git -C r.git multi-pack-index write &&
+		meanwhile "$at" "$repack_midx" \
+			git -C r.git multi-pack-index repack &&
+		git -C r.git multi-pack-index verify && stock -C r.git fsck
 	'
 done
 

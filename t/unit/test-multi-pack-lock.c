@@ -10,7 +10,7 @@
 #include "repack/multi-pack-lock.h"
 #include "sys/clock.h"
 #include "sys/io.h"
-#include "t/unit/tmprepo.h"
+#include "t/unit/midxchain.h"
 
 static void *let_go(void *ctx)
 {
@@ -43,10 +43,65 @@ static void test_lock(void **state)
 	tmprepo_release(&t);
 }
 
+static void test_check_packs(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct buf dir = BUF_INIT;
+	bool outdated = false;
+	struct midxchain m;
+	struct odb *odb;
+
+	(void)state;
+	midxchain_init(&m, HASH_SHA1);
+	midxchain_write(&m, 2);
+	buf_printf(&dir, "%s/pack", m.t.objects);
+	assert_int_equal(odb_open(&odb, &m.t.repo, NULL, NULL), 0);
+	assert_int_equal(multi_pack_check_packs(&outdated,
+						&odb->midxes[0]->midx, dir.data,
+						NULL),
+			 0);
+	assert_false(outdated);
+	tmprepo_remove(&m.t, "objects/pack/pack-b.idx");
+	assert_int_equal(multi_pack_check_packs(&outdated,
+						&odb->midxes[0]->midx, dir.data,
+						&err),
+			 ERR_MISSING);
+	assert_true(outdated);
+	assert_string_equal(err.msg, "pack-b.idx was removed meanwhile");
+	odb_close(odb);
+	buf_release(&dir);
+	midxchain_release(&m);
+}
+
+/* A layer on top does not matter, one that is gone does. */
+static void test_check_current(void **state)
+{
+	bool outdated = false;
+	struct midxchain m;
+	struct odb *odb;
+
+	(void)state;
+	midxchain_init(&m, HASH_SHA1);
+	midxchain_write(&m, 2);
+	assert_int_equal(odb_open(&odb, &m.t.repo, NULL, NULL), 0);
+	assert_int_equal(multi_pack_check_current(&outdated, odb, 0, NULL), 0);
+	midxchain_write(&m, 3);
+	assert_int_equal(multi_pack_check_current(&outdated, odb, 0, NULL), 0);
+	assert_false(outdated);
+	midxchain_write(&m, 1);
+	assert_int_equal(multi_pack_check_current(&outdated, odb, 0, NULL),
+			 ERR_IO);
+	assert_true(outdated);
+	odb_close(odb);
+	midxchain_release(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_check_packs),
+		cmocka_unit_test(test_check_current),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

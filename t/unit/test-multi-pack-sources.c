@@ -51,35 +51,10 @@ static void test_choice(void **state)
 	midxchain_release(&m);
 }
 
-static void test_check(void **state)
-{
-	const struct multi_pack_options o = {.dir_nr = 0};
-	struct multi_pack_sources s = {NULL, 0};
-	struct error err = ERROR_INIT;
-	struct buf dir = BUF_INIT;
-	struct midxchain m;
-	struct odb *odb;
-
-	midxchain_init(&m, HASH_SHA1);
-	buf_printf(&dir, "%s/pack", m.t.objects);
-	assert_int_equal(odb_open(&odb, &m.t.repo, NULL, NULL), 0);
-	assert_int_equal(multi_pack_sources_init(&s, odb, &o, NULL, NULL), 0);
-	assert_int_equal(multi_pack_sources_check(&s, dir.data, &err), 0);
-	tmprepo_remove(&m.t, "objects/pack/pack-b.idx");
-	assert_int_equal(multi_pack_sources_check(&s, dir.data, &err),
-			 ERR_MISSING);
-	assert_string_equal(err.msg, "pack-b.idx was removed meanwhile");
-	multi_pack_sources_release(&s);
-	odb_close(odb);
-	buf_release(&dir);
-	midxchain_release(&m);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_choice),
-		cmocka_unit_test(test_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

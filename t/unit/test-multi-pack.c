@@ -166,6 +166,15 @@ static void test_locked(void **state)
 	bed_release(&b);
 }
 
+static int expire(const struct bed *b)
+{
+	bool outdated = true;
+	int ret = multi_pack_expire(&outdated, b->odb, 0, NULL, NULL);
+
+	assert_false(outdated);
+	return ret;
+}
+
 static void test_expire(void **state)
 {
 	const struct multi_pack_options o = {.dir_nr = 0};
@@ -173,14 +182,14 @@ static void test_expire(void **state)
 	struct bed b;
 
 	bed_init(&b);
-	assert_int_equal(multi_pack_expire(b.odb, 0, NULL, NULL), 0);
+	assert_int_equal(expire(&b), 0);
 	write_midx(&b, &o, 3, 4);
 	tmprepo_write(&b.t, "objects/pack/pack-c.keep", "");
 	reopen(&b);
-	assert_int_equal(multi_pack_expire(b.odb, 0, NULL, NULL), 0);
+	assert_int_equal(expire(&b), 0);
 	tmprepo_remove(&b.t, "objects/pack/pack-c.keep");
 	reopen(&b);
-	assert_int_equal(multi_pack_expire(b.odb, 0, NULL, NULL), 1);
+	assert_int_equal(expire(&b), 1);
 	assert_false(has_file(&b, "pack-c.idx"));
 	assert_false(has_file(&b, "pack-c.pack"));
 	reopen(&b);
@@ -189,6 +198,34 @@ static void test_expire(void **state)
 		for (unsigned i = 0; i < PER_PACK; i++)
 			assert_true(
 				odb_find(b.odb, &b.objects[p][i].oid, &pos));
+	bed_release(&b);
+}
+
+/* Another multi-pack-index, or none, is there meanwhile: nothing goes. */
+static void test_expire_outdated(void **state)
+{
+	const struct multi_pack_options o = {.dir_nr = 0};
+	const struct multi_pack_options other = {.preferred = "pack-c"};
+	struct multi_pack_result result;
+	struct error err = ERROR_INIT;
+	bool outdated = false;
+	struct bed b;
+
+	bed_init(&b);
+	write_midx(&b, &o, 3, 4);
+	assert_int_equal(multi_pack_write(&result, b.odb, &other, NULL), 0);
+	assert_int_equal(multi_pack_expire(&outdated, b.odb, 0, NULL, &err),
+			 ERR_IO);
+	assert_true(outdated);
+	assert_string_equal(err.msg,
+			    "the multi-pack-index was replaced meanwhile");
+	assert_true(has_file(&b, "pack-c.idx"));
+	tmprepo_remove(&b.t, "objects/pack/pack-a.idx");
+	outdated = false;
+	assert_int_equal(multi_pack_expire(&outdated, b.odb, 0, NULL, NULL),
+			 ERR_MISSING);
+	assert_true(outdated);
+	assert_true(has_file(&b, "pack-c.idx"));
 	bed_release(&b);
 }
 
@@ -211,7 +248,7 @@ static void test_expire_distrusts(void **state)
 	tmprepo_write_len(&b.t, "objects/pack/multi-pack-index", file.data,
 			  file.len);
 	reopen(&b);
-	assert_int_equal(multi_pack_expire(b.odb, 0, NULL, NULL), 0);
+	assert_int_equal(expire(&b), 0);
 	assert_true(has_file(&b, "pack-a.pack"));
 	assert_true(has_file(&b, "pack-b.pack"));
 	buf_release(&file);
@@ -234,7 +271,7 @@ static void test_repack(void **state)
 	reopen(&b);
 	assert_int_equal(b.odb->pack_nr, 4);
 	write_midx(&b, &o, 4, 4);
-	assert_int_equal(multi_pack_expire(b.odb, 0, NULL, NULL), 3);
+	assert_int_equal(expire(&b), 3);
 	reopen(&b);
 	assert_int_equal(b.odb->pack_nr, 1);
 	assert_int_equal(b.odb->packed_nr, 4);
@@ -248,6 +285,7 @@ int main(void)
 		cmocka_unit_test(test_parts_removed),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_expire),
+		cmocka_unit_test(test_expire_outdated),
 		cmocka_unit_test(test_expire_distrusts),
 		cmocka_unit_test(test_repack),
 	};
