@@ -98,7 +98,7 @@ static int check_all(const struct repo *repo, struct error *err)
 	int ret = refs_open(&refs, repo, err);
 
 	if (!ret)
-		ret = odb_open(&odb, repo, NULL, err);
+		ret = odb_open_named(&odb, repo, NULL, err);
 	c.odb = odb;
 	if (!ret)
 		ret = walk_open(&c.walk, odb, NULL, 0, err);

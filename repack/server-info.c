@@ -130,7 +130,7 @@ int server_info_update(const struct repo *repo, struct refs *refs,
 		       struct error *err)
 {
 	struct odb *odb;
-	int ret = odb_open(&odb, repo, NULL, err);
+	int ret = odb_open_named(&odb, repo, NULL, err);
 
 	if (ret < 0)
 		return ret;

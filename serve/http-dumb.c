@@ -123,7 +123,7 @@ static int put_packs(struct http_exchange *x, struct error *err)
 {
 	struct buf text = BUF_INIT;
 	struct odb *odb = NULL;
-	int ret = odb_open(&odb, x->repo, NULL, err);
+	int ret = odb_open_named(&odb, x->repo, NULL, err);
 
 	if (!ret)
 		ret = server_info_put_packs(&text, odb, err);

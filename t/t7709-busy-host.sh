@@ -299,6 +299,15 @@ test_expect_success 'a pack that has no name yet may go: nothing relies on it' '
 	! grep -a "[.]tmp-" r.git/objects/pack/multi-pack-index
 '
 
+test_expect_success 'a pack that has no name yet is not told of' '
+	unnamed && git -C r.git repack -dq &&
+	grep "^P pack-" r.git/objects/info/packs &&
+	! grep "[.]tmp-" r.git/objects/info/packs &&
+	REQUEST_METHOD=GET GIT_HTTP_EXPORT_ALL=1 PATH_INFO=/objects/info/packs \
+		GIT_PROJECT_ROOT="$PWD/r.git" git http-backend >out &&
+	grep "^P pack-" out && ! grep "[.]tmp-" out
+'
+
 test_expect_success 'multi-pack-index expire: a pack that has no name yet' '
 	again && name=$(ls -S base.git/objects/pack/*.pack | tail -n 1) &&
 	name=$(basename $name .pack) &&
