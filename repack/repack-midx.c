@@ -87,9 +87,9 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 	return ret;
 }
 
-/* Merge the layer that was written with those below, as a step of its own. */
-static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
-			const struct multi_pack_options *o, struct error *err)
+/* With none to merge *written is left alone. */
+static int merge_now(struct midx_run *m, struct multi_pack_result *written,
+		     const struct multi_pack_options *o, struct error *err)
 {
 	struct multi_pack_layer_options layer = {.base = NULL};
 	const struct multi_pack_options merging = {
@@ -111,6 +111,26 @@ static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 	layer.base = lowest->base;
 	return multi_pack_compact(written, m->odb, &merging, lowest, top,
 				  &layer, err);
+}
+
+/*
+ * Merge the layer that was written with those below, as a step of its own:
+ * where others come in between it is this that is done again. With a new layer
+ * there would be nothing new, and nothing to tell of.
+ */
+static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
+			const struct multi_pack_options *o, struct error *err)
+{
+	struct multi_pack_result merged = *written;
+	int ret = merge_now(m, &merged, o, err);
+
+	for (int i = 1; i < MULTI_PACK_MAX_TRIES && merged.outdated; i++) {
+		merged = *written;
+		ret = merge_now(m, &merged, o, err);
+	}
+	if (!ret)
+		*written = merged;
+	return ret;
 }
 
 /* A layer, and what becomes of those below. */

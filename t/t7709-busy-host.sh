@@ -234,6 +234,22 @@ do
 	'
 done
 
+# A layer that is new is merged with those below in a second step.
+test_expect_success 'repack --write-midx=incremental: another one is faster' '
+	with_chain && test_tick && stock -C r.git update-ref refs/heads/more $(
+		stock -C r.git commit-tree -m more main^{tree} </dev/null) &&
+	(
+		meanwhile_skip=1 &&
+		meanwhile "*/multi-pack-index.lock" \
+			"\"$GIT\" multi-pack-index compact --incremental \
+				$layer1 $layer2" \
+			git -C r.git -c repack.midxSplitFactor=1000 repack -dq \
+			--geometric=2 --write-midx=incremental
+	) &&
+	test_line_count 1 $chain && git -C r.git multi-pack-index verify &&
+	stock -C r.git fsck
+'
+
 test_expect_success 'a push: empty directories of objects go' '
 	again && rm -rf client.git && stock clone -q --bare base.git client.git &&
 	new=$(stock -C client.git commit-tree -m new -p main main^{tree} \
