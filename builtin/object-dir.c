@@ -83,10 +83,8 @@ static int choose_dir(struct object_dir_call *call)
 
 int object_dir_reopen(struct object_dir_call *call)
 {
-	int code;
+	int code = store_reopen(&call->store, call->env);
 
-	store_close(&call->store);
-	code = store_open(&call->store, call->env);
 	return code ? code : choose_dir(call);
 }
 

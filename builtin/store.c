@@ -26,25 +26,43 @@ static int open_parts(struct store *store, struct error *err)
 	ret = odb_open_held(&store->odb, store->repo, &warning, err);
 	if (ret < 0)
 		return ret;
-	if (warning.code)
+	if (warning.code && strcmp(warning.msg, store->warning.msg) != 0)
 		builtin_warn("%s", warning.msg);
+	store->warning = warning;
 	store->reader = odb_reader_new(store->odb, cache_limit);
 	return store->reader ? 0 : error_nomem(err);
 }
 
-int store_open(struct store *store, struct builtin_env *env)
+/* `warned` is not to be repeated; NULL: nothing. */
+static int open_store(struct store *store, struct builtin_env *env,
+		      const struct error *warned)
 {
 	struct error err = ERROR_INIT;
 	int ret = builtin_open_repo(env);
 
-	*store = (struct store){NULL, NULL, NULL, NULL};
+	*store = (struct store){.warning = ERROR_INIT};
 	if (ret)
 		return ret;
+	if (warned)
+		store->warning = *warned;
 	store->repo = env->repo;
 	if (!open_parts(store, &err))
 		return 0;
 	store_close(store);
 	return builtin_fail(&err);
+}
+
+int store_open(struct store *store, struct builtin_env *env)
+{
+	return open_store(store, env, NULL);
+}
+
+int store_reopen(struct store *store, struct builtin_env *env)
+{
+	const struct error warned = store->warning;
+
+	store_close(store);
+	return open_store(store, env, &warned);
 }
 
 int store_load_replaced(struct odb *odb, struct refs *refs, struct error *err)
@@ -73,7 +91,7 @@ void store_close(struct store *store)
 	odb_reader_free(store->reader);
 	odb_close(store->odb);
 	refs_close(store->refs);
-	*store = (struct store){NULL, NULL, NULL, NULL};
+	*store = (struct store){.warning = ERROR_INIT};
 }
 
 char *store_abbrev(char out[OID_MAX_HEX_LEN + 1], const struct store *store,

@@ -15,6 +15,7 @@ struct store {
 	struct odb *odb;           /* owned */
 	struct odb_reader *reader; /* owned */
 	struct refs *refs;         /* owned */
+	struct error warning;      /* printed last; code 0: none */
 };
 
 /* No abbreviation: ids are printed whole. */
@@ -25,6 +26,12 @@ struct store {
  * 128. A broken pack is a warning.
  */
 int store_open(struct store *store, struct builtin_env *env);
+
+/*
+ * Close it and open it anew, with what is there now; what was warned of is not
+ * repeated. As store_open().
+ */
+int store_reopen(struct store *store, struct builtin_env *env);
 void store_close(struct store *store);
 
 /*

@@ -250,6 +250,17 @@ test_expect_success 'repack --write-midx=incremental: another one is faster' '
 	stock -C r.git fsck
 '
 
+test_expect_success 'multi-pack-index: a warning is given once' '
+	with_redundant && >r.git/objects/pack/pack-$layer1.idx &&
+	>r.git/objects/pack/pack-$layer1.pack &&
+	some=$(basename $(ls base.git/objects/pack/*.pack | head -n 1)) &&
+	meanwhile "*/multi-pack-index.lock" \
+		"\"$GIT\" multi-pack-index write --preferred-pack=$some \
+			2>\"$PWD/ignored\"" \
+		git -C r.git multi-pack-index expire 2>err &&
+	grep "pack-$layer1" err && test_line_count 1 err
+'
+
 test_expect_success 'a push: empty directories of objects go' '
 	again && rm -rf client.git && stock clone -q --bare base.git client.git &&
 	new=$(stock -C client.git commit-tree -m new -p main main^{tree} \
