@@ -7,36 +7,32 @@
 #include "serve/receive-check.h"
 #include "serve/receive-worktree.h"
 
-/* Git's advice to those who have configured nothing. */
+/* Advice that follows a refusal if the key that allows it was never set. */
 static const char advice_current[] =
-	"error: By default, updating the current branch in a non-bare "
+	"error: The branch is checked out in this repository. A push would "
+	"move it,\n"
+	"but not the files of the work tree. The next commit made there "
+	"would undo\n"
+	"the push.\n"
+	"\n"
+	"Push to another branch, or to a bare repository. The owner of this "
 	"repository\n"
-	"is denied, because it will make the index and work tree "
-	"inconsistent\n"
-	"with what you pushed, and will require 'git reset --hard' to match\n"
-	"the work tree to HEAD.\n"
-	"\n"
-	"You can set the 'receive.denyCurrentBranch' configuration variable\n"
-	"to 'ignore' or 'warn' in the remote repository to allow pushing "
-	"into\n"
-	"its current branch; however, this is not recommended unless you\n"
-	"arranged to update its work tree to match what you pushed in some\n"
-	"other way.\n"
-	"\n"
-	"To squelch this message and still keep the default behaviour, set\n"
-	"'receive.denyCurrentBranch' configuration variable to 'refuse'.\n";
+	"can set receive.denyCurrentBranch: to updateInstead, so that a push "
+	"updates\n"
+	"the files as well, or to ignore or warn, so that only the branch "
+	"moves.\n"
+	"With refuse, pushes are refused without this advice.\n";
 
 static const char advice_delete[] =
-	"error: By default, deleting the current branch is denied, because "
-	"the next\n"
-	"'git clone' won't result in any file checked out, causing "
-	"confusion.\n"
+	"error: HEAD of this repository names the branch. Without it, a new "
+	"clone has\n"
+	"no branch to check out.\n"
 	"\n"
-	"You can set 'receive.denyDeleteCurrent' configuration variable to\n"
-	"'warn' or 'ignore' in the remote repository to allow deleting the\n"
-	"current branch, with or without a warning message.\n"
-	"\n"
-	"To squelch this message, you can set it to 'refuse'.\n";
+	"The owner of this repository can point HEAD to another branch, or "
+	"set\n"
+	"receive.denyDeleteCurrent to ignore or warn. With refuse, such pushes "
+	"are\n"
+	"refused without this advice.\n";
 
 int receive_rules_init(struct receive_rules *rules, struct receive *r,
 		       struct error *err)

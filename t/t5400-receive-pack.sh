@@ -183,6 +183,10 @@ while at < len(data):
     elif flushes and data[at + 4] in text:
         text[data[at + 4]] += data[at + 5:at + n]
     at += n
+# The advice of each program is its own prose. What has to match: that it is given.
+text[2] = re.sub(rb"error: (By default, .*?.refuse.\.|(HEAD of|The branch is) "
+                 rb".*?without this advice\.)\n", b"<advice>\n", text[2],
+                 flags=re.S)
 report = re.sub(rb"(\A|\n)[0-9a-f]{4}", rb"\n", text[1])
 # Objects that are missing are described in words of ones own.
 told = re.sub(rb"(?m)^(fatal: bad object|error: (missing|object)).*\n", b"",
