@@ -223,7 +223,7 @@ static void announce(const struct run *r)
 		return;
 	fprintf(stderr,
 		"Auto packing the repository %sfor optimum performance.\n"
-		"See \"git help gc\" for manual housekeeping.\n",
+		"The key gc.auto sets when this happens.\n",
 		r->s.detach ? "in background " : "");
 }
 
@@ -234,12 +234,10 @@ static int show_last_log(struct run *r)
 	int ret = gc_log_read(&text, r->repo, r->s.log_expiry, r->err);
 
 	if (ret > 0)
-		builtin_warn(
-			"The last gc run reported the following. Please "
-			"correct the root cause\nand remove %s/gc.log\n"
-			"Automatic cleanup will not be performed until the "
-			"file is removed.\n\n%s",
-			r->repo->git_dir, text.data);
+		builtin_warn("The last gc run reported the following.\n"
+			     "No automatic gc runs while %s/gc.log is there: "
+			     "remove the cause, then that file.\n\n%s",
+			     r->repo->git_dir, text.data);
 	buf_release(&text);
 	return ret;
 }

@@ -62,18 +62,15 @@ int path_args_check_path(const char *arg, bool is_first,
 	if (ret)
 		return ret < 0 ? ret : 0;
 	if (is_first)
-		return error_set(err, ERR_MISSING,
-				 "ambiguous argument '%s': unknown revision or "
-				 "path not in the working tree.\n"
-				 "Use '--' to separate paths from revisions, "
-				 "like this:\n"
-				 "'git <command> [<revision>...] -- "
-				 "[<file>...]'",
-				 arg);
+		return error_set(
+			err, ERR_MISSING,
+			"ambiguous argument '%s': unknown revision or "
+			"path not in the working tree.\n" PATH_ARGS_ADVICE,
+			arg);
 	return error_set(err, ERR_MISSING,
 			 "%s: no such path in the working tree.\n"
-			 "Use 'git <command> -- <path>...' to specify paths "
-			 "that do not exist locally.",
+			 "A path that does not exist here follows '--': "
+			 "git <command> -- <path>...",
 			 arg);
 }
 
@@ -96,11 +93,7 @@ int path_args_check_rev(const char *arg, const struct repo *repo,
 	if (place.prefix)
 		ret = error_set(err, ERR_INVALID,
 				"ambiguous argument '%s': both revision and "
-				"filename\n"
-				"Use '--' to separate paths from revisions, "
-				"like this:\n"
-				"'git <command> [<revision>...] -- "
-				"[<file>...]'",
+				"filename\n" PATH_ARGS_ADVICE,
 				arg);
 	place_release(&place);
 	return ret;

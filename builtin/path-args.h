@@ -22,6 +22,11 @@ int path_args_check_path(const char *arg, bool is_first,
 int path_args_check_rev(const char *arg, const struct repo *repo,
 			struct error *err);
 
+/* Advice for an argument that may be a revision or a path; no final newline. */
+#define PATH_ARGS_ADVICE                                                       \
+	"Write '--' between the revisions and the paths: "                     \
+	"git <command> [<revision>...] -- [<path>...]"
+
 /* As pathspec_parse(), with the environment's settings. */
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err);

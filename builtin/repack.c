@@ -66,7 +66,7 @@ static int take_midx(void *value, const char *arg)
 static int parse(struct args *a, int argc, const char **argv)
 {
 	const struct option options[] = {
-		FLAG('a', NULL, &a->all, "pack everything in a single pack"),
+		FLAG('a', NULL, &a->all, "make one pack of all objects"),
 		FLAG('A', NULL, &a->loosen,
 		     "as -a, and with -d make loose what nothing reaches"),
 		FLAG('d', NULL, &a->remove_redundant, "remove redundant packs"),
@@ -110,7 +110,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		CHOICE(0, "pack-kept-objects", &a->pack_kept_objects,
 		       "pack objects of packs with .keep too"),
 		{OPTION_CALLBACK, 0, "keep-pack", &a->keep_packs,
-		 "do not repack this pack", 0, NULL, pack_args_take_pack,
+		 "leave this pack as it is", 0, NULL, pack_args_take_pack,
 		 "<name>"},
 		VALUE(OPTION_U64, 'g', "geometric", &a->geometric,
 		      "put small packs into one, for a progression by <n>",
@@ -175,11 +175,11 @@ static int load_bitmap_option(struct repack_options *o, const struct args *a,
 	o->bitmap_is_default = !found;
 	o->write_bitmap = found ? wanted : repo->is_bare && o->all;
 	if (o->write_bitmap && !o->all && !o->write_midx)
-		return error_set(err, ERR_INVALID,
-				 "incremental repacks are incompatible with "
-				 "bitmap indexes; use "
-				 "--no-write-bitmap-index or disable "
-				 "repack.writeBitmaps");
+		return error_set(
+			err, ERR_INVALID,
+			"incremental repacks are incompatible with "
+			"bitmap indexes: add --no-write-bitmap-index, or "
+			"set repack.writeBitmaps to false");
 	return 0;
 }
 

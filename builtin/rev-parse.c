@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "builtin/options.h"
+#include "builtin/path-args.h"
 #include "builtin/ref-short.h"
 #include "builtin/rev-parse.h"
 #include "repo/revname.h"
@@ -291,9 +292,7 @@ static int unknown_revision(const char *arg)
 {
 	return builtin_die(
 		"ambiguous argument '%s': unknown revision or path not in the "
-		"working tree.\n"
-		"Use '--' to separate paths from revisions, like this:\n"
-		"'git <command> [<revision>...] -- [<file>...]'",
+		"working tree.\n" PATH_ARGS_ADVICE,
 		arg);
 }
 

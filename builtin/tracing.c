@@ -180,11 +180,9 @@ static void explain_old(const char *name, const char *value,
 {
 	if (err->code == ERR_INVALID)
 		builtin_warn("unknown trace value for '%s': %s\n"
-			     "         If you want to trace into a file, then "
-			     "please set %s\n"
-			     "         to an absolute pathname (starting with "
-			     "/)",
-			     name, value, name);
+			     "         The name of a trace file has to begin "
+			     "with /",
+			     name, value);
 	else
 		builtin_warn("could not open '%s' for tracing: %s", value,
 			     strerror(err->sys_errno));

@@ -91,7 +91,7 @@ static int too_deep(const struct config_loader *loader, const char *path,
 	return error_set(err, ERR_CORRUPT,
 			 "exceeded maximum include depth (%d) while including\n"
 			 "\t%.300s\nfrom\n\t%.300s\n"
-			 "This might be due to circular includes.",
+			 "Does one of the files include itself?",
 			 CONFIG_INCLUDE_DEPTH, path,
 			 loader->path ? loader->path : "the command line");
 }

@@ -131,8 +131,8 @@ static int at_border(const char *dir, struct error *err)
 	return error_set(err, ERR_MISSING,
 			 "not a git repository (or any parent up to mount "
 			 "point %s)\n"
-			 "Stopping at filesystem boundary "
-			 "(GIT_DISCOVERY_ACROSS_FILESYSTEM not set).",
+			 "The search ends at the mount point unless "
+			 "GIT_DISCOVERY_ACROSS_FILESYSTEM is set.",
 			 dir);
 }
 

@@ -102,8 +102,7 @@ static int refuse_event(const struct hook_name *name, struct error *err)
 			return error_set(
 				err, ERR_INVALID,
 				"hook friendly-name '%s' collides with a "
-				"known event name; please choose a different "
-				"friendly-name",
+				"known event name",
 				events[i]);
 	return 0;
 }

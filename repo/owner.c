@@ -157,8 +157,8 @@ static int refuse(const char *path, struct error *err)
 		ret = error_set(err, ERR_DENIED,
 				"detected dubious ownership in repository at "
 				"'%s'\n"
-				"To add an exception for this directory, "
-				"call:\n\n"
+				"To trust this directory whoever owns it, "
+				"run:\n\n"
 				"\tgit config --global --add safe.directory %s",
 				path, quoted.data);
 	buf_release(&quoted);

@@ -288,9 +288,8 @@ static int parse_one(struct pathspec *ps, const char *pattern,
 
 	if (!*pattern)
 		return error_set(err, ERR_INVALID,
-				 "empty string is not a valid pathspec. please "
-				 "use . instead if you meant to match all "
-				 "paths");
+				 "empty string is not a valid pathspec; '.' "
+				 "matches all paths");
 	ret = parse_magic(&m, pattern, &path, place, err);
 	if (!ret)
 		ret = resolve(&match, &prefix_len, pattern, path, m.top, place,

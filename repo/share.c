@@ -41,8 +41,8 @@ static int parse_bits(unsigned *share, unsigned long bits, struct error *err)
 	if ((bits & OWNER) != OWNER)
 		return error_set(err, ERR_INVALID,
 				 "problem with core.sharedRepository filemode "
-				 "value (0%.3lo).\nThe owner of files must "
-				 "always have read and write permissions.",
+				 "value (0%.3lo).\nThe mode has to let the "
+				 "owner read and write (0600).",
 				 bits);
 	*share = SYS_SHARE_EXACT(bits & READ_WRITE);
 	return 0;

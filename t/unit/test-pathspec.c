@@ -123,8 +123,7 @@ static void refused(void **state)
 		const char *msg;
 	} cases[] = {
 		{"", ERR_INVALID,
-		 "empty string is not a valid pathspec. please use . instead "
-		 "if you meant to match all paths"},
+		 "empty string is not a valid pathspec; '.' matches all paths"},
 		{":(foo)x", ERR_INVALID,
 		 "Invalid pathspec magic 'foo' in ':(foo)x'"},
 		{":%x", ERR_INVALID,

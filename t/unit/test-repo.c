@@ -498,7 +498,7 @@ static void owners(void **state)
 	setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1", 1);
 	buf_printf(&expected,
 		   "detected dubious ownership in repository at '%s/w'\n"
-		   "To add an exception for this directory, call:\n\n"
+		   "To trust this directory whoever owns it, run:\n\n"
 		   "\tgit config --global --add safe.directory %s/w",
 		   top.dir, top.dir);
 	refuses("w", 0, ERR_DENIED, expected.data);
