@@ -69,7 +69,7 @@ static int parse(struct args *a, const char **argv)
 		 .short_name = 'q',
 		 .long_name = "quiet",
 		 .value = &a->quiet,
-		 .help = "do not show progress meter"},
+		 .help = "print no progress"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "progress",
 		 .value = &a->progress,
@@ -82,7 +82,7 @@ static int parse(struct args *a, const char **argv)
 		{.kind = OPTION_I64,
 		 .long_name = "version",
 		 .value = &a->version,
-		 .help = "specify bundle format version"},
+		 .help = "write version 2 or 3 of the format"},
 		{.kind = OPTION_END},
 	};
 	int nr = option_nr(argv), ret;

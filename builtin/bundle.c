@@ -280,7 +280,7 @@ static int verify(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'q',
 		 .long_name = "quiet",
 		 .value = &quiet,
-		 .help = "do not show bundle details"},
+		 .help = "print nothing but errors"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, verify_usage), ret;

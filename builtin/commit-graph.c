@@ -216,53 +216,53 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .long_name = "reachable",
 		 .value = &c->reachable,
-		 .help = "start walk at all refs"},
+		 .help = "include the commits that refs reach"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "stdin-packs",
 		 .value = &c->stdin_packs,
-		 .help = "scan pack-indexes listed by stdin for commits"},
+		 .help = "include the commits of the packs whose .idx files "
+			 "standard input names"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "stdin-commits",
 		 .value = &c->stdin_commits,
-		 .help = "start walk at commits listed by stdin"},
+		 .help = "include the commits whose ids standard input lists"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "append",
 		 .value = &c->append,
-		 .help = "include all commits already in the commit-graph "
-			 "file"},
+		 .help = "keep the commits of the present commit-graph"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "changed-paths",
 		 .value = &c->changed_paths,
 		 .flags = OPTION_NO_ARG,
 		 .fn = object_dir_take_choice,
-		 .help = "enable computation for changed paths"},
+		 .help = "write changed-path filters, too"},
 		{.kind = OPTION_I64,
 		 .long_name = "max-new-filters",
 		 .value = &c->max_new_filters,
-		 .help = "maximum number of changed-path Bloom filters to "
-			 "compute"},
+		 .help = "compute at most this many new changed-path filters"},
 		{.kind = OPTION_STRING,
 		 .long_name = "split",
 		 .value = &c->split,
 		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
 		 .dflt = "",
 		 .arg_name = "<strategy>",
-		 .help = "allow writing an incremental commit-graph file"},
+		 .help = "add a layer to the chain of commit-graphs"},
 		{.kind = OPTION_U64,
 		 .long_name = "max-commits",
 		 .value = &c->max_commits,
-		 .help = "maximum number of commits in a non-base split "
-			 "commit-graph"},
+		 .help = "merge layers until each but the base has at most "
+			 "this many commits"},
 		{.kind = OPTION_U64,
 		 .long_name = "size-multiple",
 		 .value = &c->size_multiple,
-		 .help = "maximum ratio between two levels of a split "
-			 "commit-graph"},
+		 .help = "merge a layer with the one below unless that is this "
+			 "many times larger"},
 		{.kind = OPTION_STRING,
 		 .long_name = "expire-time",
 		 .value = &c->expire_time,
 		 .arg_name = "<expiry-date>",
-		 .help = "only expire files older than a given date-time"},
+		 .help = "delete replaced layers only if they are older than "
+			 "this time"},
 		{.kind = OPTION_END},
 	};
 	const struct option verify_options[] = {
@@ -270,8 +270,7 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .long_name = "shallow",
 		 .value = &c->shallow,
-		 .help = "if the commit-graph is split, only verify the tip "
-			 "file"},
+		 .help = "verify the newest layer of the chain only"},
 		{.kind = OPTION_END},
 	};
 	const struct option options[] = {

@@ -309,7 +309,7 @@ int cmd_count_objects(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'H',
 		 .long_name = "human-readable",
 		 .value = &c.human,
-		 .help = "print sizes in human readable format"},
+		 .help = "print sizes with the unit that suits them"},
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, usage);

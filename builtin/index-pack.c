@@ -124,7 +124,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		STRING("index-version", index_version, "<version>[,<offset>]",
 		       "of the index: 1 or 2"),
 		STRING("object-format", format, "<hash-algorithm>",
-		       "specify the hash algorithm to use"),
+		       "sha1 or sha256"),
 		{.kind = OPTION_U64,
 		 .long_name = "threads",
 		 .value = &a->threads,

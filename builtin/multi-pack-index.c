@@ -445,8 +445,8 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .long_name = "stdin-packs",
 		 .value = &c->stdin_packs,
-		 .help = "write multi-pack index containing only given "
-			 "indexes"},
+		 .help = "cover only the packs whose .idx files standard input "
+			 "names"},
 		{.kind = OPTION_END},
 	};
 	const struct option compact_options[] = {
@@ -460,8 +460,8 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_U64,
 		 .long_name = "batch-size",
 		 .value = &c->batch_size,
-		 .help = "during repack, collect pack-files of smaller size "
-			 "into a batch that is larger than this size"},
+		 .help = "gather packs smaller than this until together they "
+			 "are as large"},
 		{.kind = OPTION_END},
 	};
 	const struct option options[] = {

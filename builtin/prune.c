@@ -35,12 +35,12 @@ static int parse(struct args *a, int argc, const char **argv)
 		 .short_name = 'n',
 		 .long_name = "dry-run",
 		 .value = &a->dry_run,
-		 .help = "do not remove, show only"},
+		 .help = "delete nothing, print what would be deleted"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'v',
 		 .long_name = "verbose",
 		 .value = &a->verbose,
-		 .help = "report pruned objects"},
+		 .help = "print each deleted object"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "progress",
 		 .value = &a->progress,
@@ -51,7 +51,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		 .long_name = "expire",
 		 .value = &a->expire,
 		 .arg_name = "<expiry-date>",
-		 .help = "expire objects older than <time>"},
+		 .help = "delete only objects that are older"},
 		{.kind = OPTION_END},
 	};
 

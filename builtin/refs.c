@@ -57,7 +57,7 @@ static int run_verify(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .long_name = "strict",
 		 .value = &is_strict,
-		 .help = "enable strict checking"},
+		 .help = "treat warnings as errors"},
 		{.kind = OPTION_END},
 	};
 	struct error err = ERROR_INIT;

@@ -68,7 +68,7 @@ int cmd_show_index(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "object-format",
 		 .value = &format,
 		 .arg_name = "<hash-algorithm>",
-		 .help = "specify the hash algorithm to use"},
+		 .help = "sha1 or sha256"},
 		{.kind = OPTION_END},
 	};
 	enum hash_algo algo;

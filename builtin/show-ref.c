@@ -303,17 +303,16 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .long_name = "verify",
 		 .value = &s.verify,
-		 .help = "stricter reference checking, requires exact ref "
-			 "path"},
+		 .help = "take full names of refs, not patterns"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "head",
 		 .value = &s.head,
-		 .help = "show the HEAD reference, even if filtered out"},
+		 .help = "list HEAD, too"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'd',
 		 .long_name = "dereference",
 		 .value = &s.deref,
-		 .help = "dereference tags into object IDs"},
+		 .help = "print what tags point to, too"},
 		{.kind = OPTION_CALLBACK,
 		 .short_name = 's',
 		 .long_name = "hash",
@@ -328,7 +327,7 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 		 .fn = take_abbrev,
 		 .arg_name = "<n>",
 		 .flags = OPTION_OPTIONAL_ARG,
-		 .help = "use <n> digits to display object names"},
+		 .help = "abbreviate ids to <n> digits or more"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
@@ -340,12 +339,13 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 		 .fn = take_exclude,
 		 .arg_name = "<pattern>",
 		 .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,
-		 .help = "show refs from stdin that aren't in local "
-			 "repository"},
+		 .help = "print the lines of standard input whose ref does not "
+			 "exist here"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "exists",
 		 .value = &s.exists,
-		 .help = "check for reference existence without resolving"},
+		 .help = "say by the exit code whether the ref exists; its "
+			 "object need not"},
 		{.kind = OPTION_END},
 	};
 	int ret = options_parse(argc, argv, options, usage);

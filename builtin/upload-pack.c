@@ -27,24 +27,23 @@ static int parse(struct arguments *a, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .long_name = "stateless-rpc",
 		 .value = &a->stateless_rpc,
-		 .help = "quit after a single request/response exchange"},
+		 .help = "answer one request and exit"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "http-backend-info-refs",
 		 .value = &a->info_refs,
-		 .help = "serve up the info/refs for git-http-backend"},
+		 .help = "print the advertisement of refs and exit"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "advertise-refs",
 		 .value = &a->info_refs},
 		{.kind = OPTION_FLAG,
 		 .long_name = "strict",
 		 .value = &a->strict,
-		 .help = "do not try <directory>/.git/ if <directory> is no "
-			 "Git directory"},
+		 .help = "take the directory as it is, without looking for "
+			 ".git in it"},
 		{.kind = OPTION_U64,
 		 .long_name = "timeout",
 		 .value = &a->timeout,
-		 .help = "interrupt transfer after <n> seconds of "
-			 "inactivity"},
+		 .help = "give up if the client is silent for <n> seconds"},
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, usage);

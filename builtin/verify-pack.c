@@ -174,12 +174,12 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 's',
 		 .long_name = "stat-only",
 		 .value = &rq.stat_only,
-		 .help = "show statistics only"},
+		 .help = "print only how many chains have which length"},
 		{.kind = OPTION_STRING,
 		 .long_name = "object-format",
 		 .value = &format,
 		 .arg_name = "<hash>",
-		 .help = "specify the hash algorithm to use"},
+		 .help = "sha1 or sha256"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);
