@@ -50,6 +50,25 @@ struct option {
 	const char *arg_name;
 };
 
+/* Short forms for the rows of a table of options. letter: 0 for none. */
+#define OPTION_ROW_FLAG(letter, name, field, text)                             \
+	{                                                                      \
+		.kind = OPTION_FLAG, .short_name = letter, .long_name = name,  \
+		.value = field, .help = text                                   \
+	}
+#define OPTION_ROW_STRING(letter, name, field, arg, text)                      \
+	{                                                                      \
+		.kind = OPTION_STRING, .short_name = letter,                   \
+		.long_name = name, .value = field, .arg_name = arg,            \
+		.help = text                                                   \
+	}
+#define OPTION_ROW_CALLBACK(letter, name, call, ctx, arg, text)                \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .short_name = letter,                 \
+		.long_name = name, .value = ctx, .fn = call, .arg_name = arg,  \
+		.help = text                                                   \
+	}
+
 /* What a callback gets as `arg` for --no-<name>. */
 extern const char option_negated[];
 
