@@ -42,8 +42,9 @@ version := $(shell sed -n \
 
 # ---- what there is to build
 
-rooms = base sys ewah object pack reftable repo walk bitmap islands packing repack \
-	serve libgitreach
+rooms = base sys ewah object pack reftable config repo odb refs graph names walk \
+	graph-write simplify check bitmap islands packing packs wire midx repack network \
+	serve receive http libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
 builtin_src := $(wildcard builtin/*.c)
 unit_src := $(wildcard t/unit/test-*.c)
@@ -232,7 +233,7 @@ fuzz:
 fuzz-targets: $(fuzz_src:%.c=$O/%)
 
 check: $(lib_obj) $(builtin_obj) $(shared_lib)
-	$VCC='$(CC)' CHECK_CFLAGS="$$(cat $O/flags | sed 's/^[^ ]* //')" \
+	$VCC='$(CC)' CHECK_CFLAGS="$$(cat $O/flags | sed 's|^$(CC) ||')" \
 		BUILD='$O' tools/check $(CHECKS)
 
 format:

@@ -16,7 +16,7 @@
 #include "bitmap/file.h"
 #include "bitmap/space.h"
 #include "ewah/bitset.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "walk/walk.h"
 
 /* Which bitmaps served, in the order in which they were used. */

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/pattern.h"
 #include "bitmap/pseudo-select.h"
-#include "repo/config.h"
+#include "config/config.h"
 
 /* The keys of one <name>. */
 struct pseudo_section {

@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "odb/odb-midx.h"
+#include "odb/odb.h"
 #include "pack/midx.h"
-#include "repo/odb-midx.h"
-#include "repo/odb.h"
 #include "walk/objspace.h"
 
 /* A small value; borrows all of it. */

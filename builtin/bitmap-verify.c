@@ -6,7 +6,7 @@
 #include "builtin/bitmap-parts.h"
 #include "builtin/options.h"
 #include "builtin/stderr-progress.h"
-#include "repack/prepare.h"
+#include "packs/prepare.h"
 #include "sys/clock.h"
 
 static const char usage[] = "git bitmap verify [--sample=<n> [--seed=<n>]]";

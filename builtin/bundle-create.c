@@ -21,8 +21,8 @@
 #include "builtin/revargs.h"
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
+#include "pack/bundle.h"
 #include "packing/send.h"
-#include "repo/bundle.h"
 #include "sys/lockfile.h"
 
 #define FILE_MODE 0666

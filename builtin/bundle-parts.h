@@ -6,7 +6,7 @@
 #include "builtin/builtin.h"
 #include "builtin/revargs.h"
 #include "builtin/store.h"
-#include "repo/bundle.h"
+#include "pack/bundle.h"
 
 /* Subcommands in files of their own; see subcommand.h. */
 int bundle_create(int argc, const char **argv, struct builtin_env *env);

@@ -13,7 +13,7 @@
 #include "builtin/options.h"
 #include "builtin/store.h"
 #include "builtin/subcommand.h"
-#include "repo/bundle.h"
+#include "pack/bundle.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
 #include "walk/ref-tips.h"

@@ -16,8 +16,8 @@
 #include "builtin/cat-file-batch.h"
 #include "builtin/child.h"
 #include "builtin/stdin-lines.h"
-#include "repo/odb-stored.h"
-#include "repo/revname.h"
+#include "names/revname.h"
+#include "odb/odb-stored.h"
 
 static const char default_format[] = "%(objectname) %(objecttype) "
 				     "%(objectsize)";

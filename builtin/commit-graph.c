@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git commit-graph: arguments of walk/commit-graph-write.h. */
+/* git commit-graph: arguments of graph-write/commit-graph-write.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "builtin/builtin.h"
 #include "builtin/object-dir.h"
 #include "builtin/stdin-lines.h"
-#include "repo/commit-graph-verify.h"
-#include "repo/config.h"
+#include "config/config.h"
+#include "graph-write/commit-graph-write.h"
+#include "graph/commit-graph-verify.h"
 #include "sys/clock.h"
-#include "walk/commit-graph-write.h"
 
 static const char usage_text[] =
 	"git commit-graph verify [--object-dir <dir>] [--shallow] "

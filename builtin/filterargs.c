@@ -3,7 +3,7 @@
 #include "builtin/builtin.h"
 #include "builtin/filterargs.h"
 #include "builtin/options.h"
-#include "repo/revname.h"
+#include "names/revname.h"
 #include "walk/filter-walk.h"
 
 void filter_args_init(struct filter_args *args)

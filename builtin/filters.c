@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/filters.h"
-#include "repo/attr-files.h"
+#include "names/attr-files.h"
 #include "sys/io.h"
 #include "sys/map.h"
 

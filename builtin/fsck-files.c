@@ -6,11 +6,11 @@
 
 #include "builtin/fsck-parts.h"
 #include "builtin/refs-report.h"
+#include "graph/commit-graph-verify.h"
+#include "midx/multi-pack.h"
 #include "object/hash.h"
 #include "pack-bitmap.h"
 #include "pack/verify.h"
-#include "repack/multi-pack.h"
-#include "repo/commit-graph-verify.h"
 #include "sys/io.h"
 #include "sys/map.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "builtin/fsck-parts.h"
+#include "names/index-file.h"
 #include "object/hash.h"
-#include "repo/index-file.h"
-#include "repo/reflog.h"
+#include "refs/reflog.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 

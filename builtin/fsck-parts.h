@@ -5,8 +5,8 @@
 
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
-#include "walk/fsck-links.h"
-#include "walk/promisor.h"
+#include "check/fsck-links.h"
+#include "check/promisor.h"
 
 /* The exit code, bit by bit; stock Git's. */
 enum {

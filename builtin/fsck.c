@@ -3,8 +3,8 @@
  * git fsck: is every object what its id says, well-formed, and is all there
  * that is needed.
  *
- *	scan (walk/fsck-scan.h) -> blobs that trees name (repo/fsck-blob.h)
- *	     -> roots -> links (walk/fsck-links.h) -> files that are derived
+ *	scan (check/fsck-scan.h) -> blobs that trees name (odb/fsck-blob.h)
+ *	     -> roots -> links (check/fsck-links.h) -> files that are derived
  *
  * Here is what is printed, and where the roots come from.
  */
@@ -15,7 +15,7 @@
 #include "builtin/fsck-parts.h"
 #include "builtin/options.h"
 #include "object/parse.h"
-#include "repo/fsck-config.h"
+#include "odb/fsck-config.h"
 #include "sys/trace.h"
 
 static const char usage_text[] =

@@ -20,8 +20,8 @@
 #include "builtin/stdin-lines.h"
 #include "object/fsck.h"
 #include "object/hash.h"
-#include "repo/loose-write.h"
-#include "repo/odb.h"
+#include "odb/loose-write.h"
+#include "odb/odb.h"
 #include "sys/io.h"
 #include "sys/map.h"
 

@@ -9,8 +9,8 @@
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
-#include "serve/fdio.h"
-#include "serve/http.h"
+#include "http/http.h"
+#include "wire/fdio.h"
 
 static const char usage[] = "git http-backend";
 
@@ -108,7 +108,7 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 	};
 	struct error err = ERROR_INIT;
 
-	return serve_http(&options, &io, &err) < 0 ? builtin_fail(&err) : 0;
+	return http_serve(&options, &io, &err) < 0 ? builtin_fail(&err) : 0;
 }
 
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
-#include "repo/refs.h"
+#include "refs/refs.h"
 #include "repo/repo.h"
 #include "sys/io.h"
 

@@ -8,16 +8,16 @@
 #include "base/sort.h"
 #include "builtin/gc-need.h"
 #include "builtin/maintenance-parts.h"
+#include "check/reflog-limits.h"
+#include "graph-write/graph-lacks.h"
+#include "graph/commit-graph.h"
+#include "odb/odb-midx.h"
+#include "refs/ref-pack.h"
+#include "refs/reflog.h"
 #include "repack/geometry.h"
-#include "repo/commit-graph.h"
-#include "repo/odb-midx.h"
-#include "repo/ref-pack.h"
-#include "repo/reflog.h"
 #include "repo/worktree.h"
 #include "sys/clock.h"
 #include "sys/io.h"
-#include "walk/graph-lacks.h"
-#include "walk/reflog-limits.h"
 
 /*
  * maintenance.<task>.auto: 1 with *limit set, else what is to be returned:

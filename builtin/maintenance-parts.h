@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "builtin/gc-options.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 
 /* One run of the command. */
 struct maintenance {

@@ -12,7 +12,7 @@
 #include "builtin/child.h"
 #include "builtin/gc-need.h"
 #include "builtin/maintenance-parts.h"
-#include "repo/commit-graph.h"
+#include "graph/commit-graph.h"
 #include "sys/spawn.h"
 
 /* A batch of loose objects for one pack, where nothing else is configured. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git multi-pack-index: arguments of repack/multi-pack.h. */
+/* git multi-pack-index: arguments of midx/multi-pack.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "builtin/builtin.h"
 #include "builtin/object-dir.h"
 #include "builtin/stdin-lines.h"
-#include "repack/multi-pack-chain.h"
-#include "repack/multi-pack.h"
-#include "repo/config.h"
+#include "config/config.h"
+#include "midx/multi-pack-chain.h"
+#include "midx/multi-pack.h"
 
 static const char usage_text[] =
 	"git multi-pack-index [<options>] write [--preferred-pack=<pack>] "

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
-#include "repack/network-sync.h"
+#include "network/network-sync.h"
 
 static const char add_usage[] = "git network add [-q] <repository>...";
 static const char sync_usage[] = "git network sync [-q] (--all | <member>...)";

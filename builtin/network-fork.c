@@ -8,7 +8,7 @@
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
 #include "islands/network-member.h"
-#include "repack/network-sync.h"
+#include "network/network-sync.h"
 
 static const char usage[] = "git network fork [-q] <source> <destination>";
 

@@ -7,7 +7,7 @@
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
 #include "islands/network-delete.h"
-#include "repack/network-leave.h"
+#include "network/network-leave.h"
 
 static const char leave_usage[] = "git network leave [-q] <member>...";
 static const char delete_usage[] = "git network delete [-q] <member>...";

@@ -5,7 +5,7 @@
 
 #include "builtin/builtin.h"
 #include "islands/network.h"
-#include "repack/newpack.h"
+#include "packs/newpack.h"
 #include "sys/progress.h"
 
 /*

@@ -6,7 +6,7 @@
 #include "base/approxidate.h"
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
-#include "repack/network-repack.h"
+#include "network/network-repack.h"
 #include "sys/clock.h"
 
 static const char usage[] =

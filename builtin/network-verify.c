@@ -5,8 +5,8 @@
 
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
-#include "repack/network-stats.h"
-#include "repack/network-verify.h"
+#include "network/network-stats.h"
+#include "network/network-verify.h"
 
 static const char verify_usage[] = "git network verify";
 static const char stats_usage[] = "git network stats [<member>...]";

@@ -8,7 +8,7 @@
 #include "builtin/network-parts.h"
 #include "builtin/pack-args.h"
 #include "builtin/subcommand.h"
-#include "repack/network-sync.h"
+#include "network/network-sync.h"
 
 static const char usage_text[] =
 	"git network init [--object-format=<format>] <store>\n"

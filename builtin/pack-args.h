@@ -8,8 +8,8 @@
 
 #include "packing/send.h"
 #include "packing/write.h"
-#include "repack/named-packs.h"
-#include "repack/newpack.h"
+#include "packs/named-packs.h"
+#include "packs/newpack.h"
 #include "sys/progress.h"
 
 #define PACK_ARGS_UNSET UINT64_MAX

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "builtin/filterargs.h"
 #include "builtin/pack-args.h"
-#include "repack/named-packs.h"
-#include "repack/pack-job.h"
+#include "packs/named-packs.h"
+#include "packs/pack-job.h"
 
 struct pack_objects_args {
 	struct pack_args packing;

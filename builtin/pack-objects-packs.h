@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "builtin/pack-objects-args.h"
-#include "repack/pack-job.h"
+#include "packs/pack-job.h"
 
 /* --stdin-packs: add the objects of the packs that stdin names to the job. */
 int pack_objects_add_packs(struct pack_job *job,

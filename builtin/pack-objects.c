@@ -3,7 +3,7 @@
  * git pack-objects: a pack to standard output for a receiver, or to files.
  *
  * Revisions to a receiver go through packing_send(); everything else is a
- * pack job (repack/pack-job.h).
+ * pack job (packs/pack-job.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "builtin/pack-objects-packs.h"
 #include "builtin/revargs.h"
 #include "builtin/stdin-lines.h"
+#include "odb/odb.h"
 #include "packing/send.h"
-#include "repack/pack-job.h"
+#include "packs/pack-job.h"
 #include "walk/ref-tips.h"
-#include "repo/odb.h"
 
 /* One run of the command. */
 struct run {

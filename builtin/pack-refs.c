@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/wildmatch.h"
 #include "builtin/options.h"
 #include "builtin/store.h"
-#include "repo/ref-pack.h"
-#include "repo/wildmatch.h"
+#include "refs/ref-pack.h"
 
 static const char usage[] =
 	"git pack-refs [--all] [--no-prune] [--auto] [--include <pattern>] "

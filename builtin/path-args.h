@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "repo/pathspec.h"
+#include "names/pathspec.h"
 #include "repo/repo.h"
 
 /*

@@ -8,10 +8,10 @@
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
-#include "repo/ident.h"
-#include "serve/fdio.h"
-#include "serve/receive-pack.h"
+#include "config/ident.h"
+#include "receive/receive-pack.h"
 #include "serve/upload-pack.h"
+#include "wire/fdio.h"
 
 static const char usage[] = "git receive-pack <git-dir>";
 
@@ -80,7 +80,7 @@ static int serve(struct builtin_env *env, const struct arguments *a,
 	};
 	struct error err = ERROR_INIT;
 
-	return serve_receive_pack(&options, &io, &err) < 0 ? builtin_fail(&err)
+	return receive_pack_serve(&options, &io, &err) < 0 ? builtin_fail(&err)
 							   : 0;
 }
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "builtin/message.h"
-#include "repo/odb-stored.h"
 #include "builtin/ref-atom.h"
 #include "builtin/ref-short.h"
 #include "object/parse.h"
+#include "odb/odb-stored.h"
 
 void ref_atom_subject_init(struct ref_atom_subject *subject,
 			   const struct store *store, const struct ref *ref,

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "builtin/ref-change.h"
+#include "config/ident.h"
 #include "repo/hook.h"
-#include "repo/ident.h"
 #include "sys/spawn.h"
 #include "sys/trace.h"
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "builtin/store.h"
-#include "repo/ref-transaction.h"
+#include "refs/ref-transaction.h"
 
 struct ref_changer {
 	struct store *store;  /* borrowed */

@@ -3,7 +3,7 @@
 #ifndef BUILTIN_REF_EXISTS_H
 #define BUILTIN_REF_EXISTS_H
 
-#include "repo/refs.h"
+#include "refs/refs.h"
 
 /*
  * The exit code: 0 when the ref of that full name is there, whether or not its

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/wildmatch.h"
 #include "builtin/options.h"
 #include "builtin/ref-filter.h"
-#include "repo/wildmatch.h"
 
 void ref_filter_init(struct ref_filter *f)
 {

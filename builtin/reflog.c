@@ -12,11 +12,11 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
+#include "check/reflog-expire.h"
 #include "object/refs-name.h"
-#include "repo/reflog.h"
-#include "repo/refs.h"
+#include "refs/reflog.h"
+#include "refs/refs.h"
 #include "sys/clock.h"
-#include "walk/reflog-expire.h"
 
 enum {
 	FAILED = 255, /* exit code: some log could not be edited */

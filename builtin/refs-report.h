@@ -3,7 +3,7 @@
 #ifndef BUILTIN_REFS_REPORT_H
 #define BUILTIN_REFS_REPORT_H
 
-#include "repo/refs-check.h"
+#include "refs/refs-check.h"
 
 /* Members of struct refs_check: "error: <where>: <id>: <text>" on stderr, */
 void refs_report_print(void *ctx, const struct refs_report *report);

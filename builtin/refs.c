@@ -11,7 +11,7 @@
 #include "builtin/ref-exists.h"
 #include "builtin/refs-report.h"
 #include "builtin/subcommand.h"
-#include "repo/fsck-config.h"
+#include "odb/fsck-config.h"
 
 static const char verify_usage[] = "git refs verify [--strict] [--verbose]";
 static const char exists_usage[] = "git refs exists <ref>";

@@ -10,10 +10,10 @@
 #include "builtin/filterargs.h"
 #include "builtin/options.h"
 #include "builtin/pack-args.h"
+#include "config/config.h"
+#include "packs/layered.h"
 #include "repack/cruft.h"
-#include "repack/layered.h"
 #include "repack/repack.h"
-#include "repo/config.h"
 #include "sys/clock.h"
 
 static const char usage_text[] = "git repack [<options>]";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git rev-list: history limited by paths, with rewritten parents, boundaries
- * and orders: what walk/simplify.h does, its options and what is printed of
+ * and orders: what simplify/simplify.h does, its options and what is printed of
  * it.
  */
 #include <inttypes.h>
@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "builtin/path-args.h"
 #include "builtin/rev-list.h"
+#include "simplify/path-filters.h"
 #include "sys/trace.h"
 #include "walk/filtered.h"
-#include "walk/path-filters.h"
 
 /* ---- options */
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/odb-stored.h"
 #include "builtin/quote.h"
 #include "builtin/rev-list.h"
 #include "object/parse.h"
+#include "odb/odb-stored.h"
 #include "walk/filter-walk.h"
 #include "walk/treewalk.h"
 

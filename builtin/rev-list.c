@@ -11,9 +11,9 @@
 #include "builtin/rev-list.h"
 #include "builtin/revargs.h"
 #include "builtin/store.h"
+#include "odb/odb.h"
 #include "pack-bitmap-answer.h"
 #include "repo/grafts.h"
-#include "repo/odb.h"
 #include "walk/filtered.h"
 
 /* Where bitmaps may say all, commits are read only when they do not. */

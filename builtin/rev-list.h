@@ -17,9 +17,9 @@
 #include "base/error.h"
 #include "builtin/filterargs.h"
 #include "builtin/revargs.h"
+#include "check/promisor.h"
 #include "ewah/bitset.h"
-#include "walk/promisor.h"
-#include "walk/simplify.h"
+#include "simplify/simplify.h"
 #include "walk/walk.h"
 
 enum rev_list_missing {

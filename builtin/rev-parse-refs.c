@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/wildmatch.h"
 #include "builtin/rev-parse.h"
-#include "repo/wildmatch.h"
 
 /* A visit of the refs of one option. */
 struct visit {

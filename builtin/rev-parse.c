@@ -14,7 +14,7 @@
 #include "builtin/path-args.h"
 #include "builtin/ref-short.h"
 #include "builtin/rev-parse.h"
-#include "repo/revname.h"
+#include "names/revname.h"
 #include "sys/io.h"
 
 static const char usage[] = "git rev-parse --sq-quote [<arg>...]\n"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "builtin/revargs.h"
 #include "builtin/stdin-lines.h"
-#include "repo/revname.h"
+#include "names/revname.h"
 #include "walk/merge-bases.h"
 
 #define READER_CACHE ((size_t)1 << 20)

@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "object/oid.h"
-#include "repo/odb.h"
-#include "repo/refs.h"
+#include "odb/odb.h"
+#include "refs/refs.h"
 
 /* A named object. */
 struct rev_arg {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "builtin/store.h"
-#include "repo/replaced.h"
-#include "repo/revname.h"
+#include "names/revname.h"
+#include "odb/replaced.h"
 
 #define BASE_CACHE_DEFAULT (UINT64_C(96) << 20) /* core.deltaBaseCacheLimit */
 #define ABBREV_MIN 4

@@ -7,8 +7,8 @@
 #define BUILTIN_STORE_H
 
 #include "builtin/builtin.h"
-#include "repo/odb.h"
-#include "repo/refs.h"
+#include "odb/odb.h"
+#include "refs/refs.h"
 
 struct store {
 	struct repo *repo;         /* borrowed from the environment */
@@ -36,7 +36,7 @@ void store_close(struct store *store);
 
 /*
  * As store_open(), and objects are read as refs/replace/ has them
- * (repo/replaced.h).
+ * (odb/replaced.h).
  */
 int store_open_replaced(struct store *store, struct builtin_env *env);
 

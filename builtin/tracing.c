@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/wildmatch.h"
 #include "builtin/builtin.h"
 #include "builtin/tracing.h"
 #include "include/gitreach.h"
 #include "object/hash.h"
-#include "repo/wildmatch.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/user.h"

@@ -14,10 +14,10 @@
 #include "builtin/options.h"
 #include "builtin/pack-input.h"
 #include "builtin/stderr-progress.h"
-#include "repo/fsck-config.h"
-#include "repo/known-objects.h"
-#include "repo/pack-check.h"
-#include "repo/unpack.h"
+#include "odb/fsck-config.h"
+#include "odb/known-objects.h"
+#include "odb/pack-check.h"
+#include "odb/unpack.h"
 #include "sys/tempdir.h"
 
 static const char usage_text[] = "git unpack-objects [-n] [-q] [-r] [--strict]";

@@ -5,7 +5,7 @@
 
 #include "builtin/options.h"
 #include "builtin/update-ref.h"
-#include "repo/revname.h"
+#include "names/revname.h"
 
 static const char usage[] =
 	"git update-ref [<options>] -d <refname> [<old-val>]\n"

@@ -8,9 +8,9 @@
 
 #include "builtin/builtin.h"
 #include "builtin/fallback.h"
-#include "builtin/tracing.h"
 #include "builtin/options.h"
-#include "serve/visible.h"
+#include "builtin/tracing.h"
+#include "wire/visible.h"
 
 static const char usage[] = "git upload-archive <repository>";
 

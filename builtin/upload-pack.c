@@ -9,8 +9,8 @@
 #include "builtin/exec-path.h"
 #include "builtin/options.h"
 #include "builtin/serving.h"
-#include "serve/fdio.h"
 #include "serve/upload-pack.h"
+#include "wire/fdio.h"
 
 static const char usage[] =
 	"git upload-pack [--[no-]strict] [--timeout=<n>] [--stateless-rpc]\n"

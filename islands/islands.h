@@ -27,7 +27,7 @@
 #include "base/error.h"
 #include "ewah/bitset.h"
 #include "islands/sets.h"
-#include "repo/refs.h"
+#include "refs/refs.h"
 #include "walk/walk.h"
 
 #define ISLANDS_NO_CORE UINT32_MAX

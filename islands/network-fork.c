@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "islands/network-fork.h"
 #include "islands/network-member.h"
-#include "repo/refs.h"
+#include "refs/refs.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/tempdir.h"

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/relpath.h"
 #include "islands/network-member.h"
-#include "repo/odb-alternates.h"
+#include "odb/odb-alternates.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
 #include "sys/map.h"

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "islands/network-refs.h"
-#include "repo/refs.h"
+#include "refs/refs.h"
 
 struct reading {
 	struct network_refs *refs;

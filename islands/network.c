@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/relpath.h"
 #include "islands/network.h"
-#include "repo/odb-alternates.h"
+#include "odb/odb-alternates.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/rangelock.h"

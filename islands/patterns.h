@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/pattern.h"
-#include "repo/config.h"
+#include "config/config.h"
 
 struct island_name {
 	char *name;      /* owned */

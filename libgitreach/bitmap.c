@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The bitmap index of a repository, looked at by the public interface. */
 #include "libgitreach/internal.h"
-#include "repack/multi-pack-bitmap.h"
-#include "repack/multi-pack.h"
+#include "midx/multi-pack-bitmap.h"
+#include "midx/multi-pack.h"
 
 _Static_assert((int)GITREACH_BITMAP_HASH_CACHE == BITMAP_HASH_CACHE, "");
 _Static_assert((int)GITREACH_BITMAP_LOOKUP_TABLE == BITMAP_LOOKUP_TABLE, "");

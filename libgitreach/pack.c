@@ -2,7 +2,7 @@
 /* Packs of the public interface: bytes for a callback of the caller's. */
 #include "libgitreach/internal.h"
 #include "packing/send.h"
-#include "repack/pack-job.h"
+#include "packs/pack-job.h"
 
 #define ALL_FLAGS                                                              \
 	(GITREACH_PACK_THIN | GITREACH_PACK_OFS_DELTA | GITREACH_PACK_ANEW)

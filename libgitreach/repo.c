@@ -2,7 +2,7 @@
 /* Repositories of the public interface: one snapshot, shared. */
 #include "base/mem.h"
 #include "libgitreach/internal.h"
-#include "repo/revname.h"
+#include "names/revname.h"
 
 #define ALL_FLAGS                                                              \
 	(GITREACH_OPEN_EXACT | GITREACH_OPEN_ANY_OWNER |                       \

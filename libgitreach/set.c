@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "libgitreach/internal.h"
-#include "repo/odb-stored.h"
+#include "odb/odb-stored.h"
 
 #define SAME_TYPE(public, inner)                                               \
 	_Static_assert((int)(public) == (int)(inner), #public)

@@ -12,7 +12,7 @@
  * One pass over the bytes, nothing but bytes: whether what an object names is
  * there, and of the right type, is for others. Names and texts are stock
  * Git's, to the letter; what is checked was found by asking it. Contents of
- * .gitmodules are a matter of configuration files, see repo/fsck-blob.h;
+ * .gitmodules are a matter of configuration files, see odb/fsck-blob.h;
  * messages about references are known by name, so that they can be configured,
  * and come from elsewhere.
  */

@@ -44,7 +44,7 @@
  *	4b4  00000000 00000001               pack 0: from bit 0, one bit
  *	4bc  33a97e4e cd98830d 9c3b6bdd 3959da36 d2065bf5
  *
- * A file may be a layer of a chain (repo/odb-midx.h). It says nothing of the
+ * A file may be a layer of a chain (odb/odb-midx.h). It says nothing of the
  * layers below but in RIDX and BTMP, whose midx_pos and bit_pos run through the
  * chain, those of the lowest layer first; here they are the file's own.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Objects that a partial clone cannot send, since it has them not. */
+#include "check/promisor.h"
 #include "packing/find.h"
-#include "walk/promisor.h"
 
 int found_drop_promised(struct walk_items *objects, struct walk *walk,
 			struct error *err)

@@ -127,7 +127,7 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 
 /*
  * Drop the blobs of a list that are missing and were promised by a remote
- * (walk/promisor.h). 0, or negative: ERR_MISSING when one should be there.
+ * (check/promisor.h). 0, or negative: ERR_MISSING when one should be there.
  */
 int found_drop_promised(struct walk_items *objects, struct walk *walk,
 			struct error *err);

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "islands/islands.h"
 #include "object/type.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "walk/walk.h"
 
 #define PACKING_NO_ITEM UINT32_MAX

@@ -4,10 +4,10 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "names/attr-files.h"
 #include "object/oidmap.h"
 #include "object/parse.h"
 #include "packing/names.h"
-#include "repo/attr-files.h"
 
 /* Trees nested deeper than this are not looked into. */
 #define MAX_DEPTH 2048

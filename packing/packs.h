@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "odb/odb.h"
 #include "pack/entry.h"
-#include "repo/odb.h"
 
 struct packs_table {
 	const struct pack_rev *rev; /* borrowed; NULL: not prepared */

@@ -49,9 +49,9 @@
 #include "ewah/bitset.h"
 #include "ewah/ewah.h"
 #include "object/oid.h"
+#include "odb/odb.h"
 #include "pack/rev.h"
 #include "pack/writer.h"
-#include "repo/odb.h"
 #include "sys/map.h"
 #include "sys/progress.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/config.h"
 #include "packing/send.h"
-#include "repo/config.h"
 
 static void load_u64(const struct config *config, const char *key,
 		     uint64_t *out, int *ret, struct error *err)

@@ -15,8 +15,8 @@
 #include "bitmap/strategy.h"
 #include "object/name-group.h"
 #include "object/oid.h"
+#include "odb/odb.h"
 #include "pack/writer.h"
-#include "repo/odb.h"
 #include "sys/progress.h"
 
 struct filter;

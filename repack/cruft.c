@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing cruft packs. */
 #include "base/mem.h"
+#include "config/config.h"
 #include "pack/mtimes.h"
 #include "packing/names.h"
 #include "repack/cruft.h"
-#include "repo/config.h"
 
 struct cruft {
 	struct unreachable *u;

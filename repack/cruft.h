@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "repack/newpacks.h"
+#include "packs/newpacks.h"
 #include "repack/unreachable.h"
 
 struct cruft_options {

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "repack/old-packs.h"
-#include "repack/pack-job.h"
+#include "packs/old-packs.h"
+#include "packs/pack-job.h"
 
 /*
  * Leave on the list those packs that have to be put into one for the numbers of

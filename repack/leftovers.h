@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "repack/pack-job.h"
+#include "packs/pack-job.h"
 #include "repack/rollup.h"
 #include "repack/unreachable.h"
 

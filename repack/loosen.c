@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Loosening objects. */
+#include "odb/loose-write.h"
 #include "packing/items.h"
 #include "repack/loosen.h"
-#include "repo/loose-write.h"
 #include "sys/io.h"
 
 static int write_one(struct loose_writer *writer, struct walk *w,

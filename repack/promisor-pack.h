@@ -8,8 +8,8 @@
 #define REPACK_PROMISOR_PACK_H
 
 #include "base/error.h"
-#include "repack/old-packs.h"
-#include "repack/pack-job.h"
+#include "packs/old-packs.h"
+#include "packs/pack-job.h"
 
 /*
  * Make one pack (or as many as its size limit takes) of all objects of the

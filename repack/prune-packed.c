@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loose objects that packs have. */
+#include "odb/odb.h"
 #include "repack/prune-packed.h"
-#include "repo/odb.h"
 #include "sys/io.h"
 
 enum { FANOUT_NR = 256 };

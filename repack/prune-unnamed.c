@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "repack/old-packs.h"
+#include "odb/odb-midx.h"
+#include "packs/old-packs.h"
 #include "repack/prune-files.h"
 #include "repack/prune-unnamed.h"
-#include "repo/odb-midx.h"
 #include "sys/io.h"
 #include "sys/map.h"
 

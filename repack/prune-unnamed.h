@@ -20,8 +20,8 @@
 #ifndef REPACK_PRUNE_UNNAMED_H
 #define REPACK_PRUNE_UNNAMED_H
 
+#include "odb/odb.h"
 #include "repack/prune.h"
-#include "repo/odb.h"
 
 struct prune_unnamed {
 	char **packs; /* owned: "<dir>/.tmp-...", no extension, of the pairs */

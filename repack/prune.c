@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "check/promisor.h"
+#include "packs/roots.h"
 #include "repack/prune-files.h"
 #include "repack/prune-packed.h"
 #include "repack/prune-unnamed.h"
 #include "repack/prune.h"
-#include "repack/roots.h"
 #include "repack/unreachable.h"
 #include "repo/shallow.h"
 #include "sys/io.h"
-#include "walk/promisor.h"
 
 struct run {
 	const struct repo *repo;
@@ -169,7 +169,7 @@ static bool may_go(struct run *r, const struct oid *oid)
 
 /*
  * What is reached, or recent, or met on the way there. Objects without a pack
- * that has a name are read from where they are (repo/odb.h), so that nobody
+ * that has a name are read from where they are (odb/odb.h), so that nobody
  * asks for what has not been met.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)

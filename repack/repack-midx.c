@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "midx/multi-pack-chain.h"
+#include "midx/multi-pack.h"
 #include "pack-bitmap.h"
-#include "repack/layered.h"
-#include "repack/multi-pack-chain.h"
-#include "repack/multi-pack.h"
+#include "packs/layered.h"
 #include "repack/repack-midx.h"
 #include "sys/io.h"
 

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "repack/newpack.h"
-#include "repack/old-packs.h"
+#include "packs/newpack.h"
+#include "packs/old-packs.h"
+#include "refs/refs.h"
 #include "repack/repack.h"
-#include "repo/refs.h"
 
 /* All borrowed. */
 struct repack_midx_request {

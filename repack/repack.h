@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "repack/newpack.h"
-#include "repack/old-packs.h"
+#include "packs/newpack.h"
+#include "packs/old-packs.h"
 #include "repo/repo.h"
 #include "walk/filter.h"
 
@@ -71,7 +71,7 @@ struct repack_options {
 	const struct oid *roots;
 	size_t root_nr;
 	/* With delta_islands: commits that are asked for by themselves, see
-	   repack/paint.h. Borrowed. */
+	   packs/paint.h. Borrowed. */
 	const struct oid *heads;
 	size_t head_nr;
 	/*

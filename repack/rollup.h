@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "repack/pack-job.h"
+#include "packs/pack-job.h"
 
 /* What becomes of a pack. */
 enum rollup_part {

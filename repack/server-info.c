@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "odb/odb.h"
 #include "repack/server-info.h"
-#include "repo/odb.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/tempfile.h"

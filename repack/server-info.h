@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "repo/odb.h"
-#include "repo/refs.h"
+#include "odb/odb.h"
+#include "refs/refs.h"
 #include "repo/repo.h"
 
 /*

@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "repo/config-internal.h"
+#include "config/config-internal.h"
 #include "repo/repo-internal.h"
 
 #define VERSION_MAX 1

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "repo/config-internal.h"
+#include "config/config-internal.h"
 #include "repo/repo.h"
 
 #define OBJECTS (REPO_FSYNC_LOOSE_OBJECT | REPO_FSYNC_PACK)

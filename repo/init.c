@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "repo/config-internal.h"
-#include "repo/refs-reftable.h"
+#include "config/config-internal.h"
+#include "refs/refs-reftable.h"
 #include "repo/repo-internal.h"
 #include "sys/io.h"
 #include "sys/map.h"

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "config/config.h"
 #include "object/oid.h"
-#include "repo/config.h"
 #include "sys/tempfile.h"
 
 struct trace;

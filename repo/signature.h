@@ -18,7 +18,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "repo/config.h"
+#include "config/config.h"
 
 enum signature_format {
 	SIGNATURE_NONE,

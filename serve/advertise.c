@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "serve/advertise.h"
-#include "serve/ref-line.h"
 #include "serve/shallow.h"
+#include "wire/ref-line.h"
 
 struct advertisement {
 	struct session *s;

@@ -7,7 +7,7 @@
 #define SERVE_FILTER_POLICY_H
 
 #include "base/error.h"
-#include "repo/config.h"
+#include "config/config.h"
 #include "walk/filter.h"
 
 /*

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "serve/request.h"
-#include "serve/sideband.h"
+#include "wire/sideband.h"
 
 /*
  * Run the hook of the session's configuration for a request and pass its

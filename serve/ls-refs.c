@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "serve/ls-refs.h"
-#include "serve/ref-line.h"
+#include "wire/ref-line.h"
 
 /*
  * Beyond these a client is shown all refs: prefixes save work, they are no

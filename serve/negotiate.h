@@ -27,8 +27,8 @@
 
 #include "base/error.h"
 #include "object/oid.h"
-#include "serve/oidset.h"
-#include "serve/pktline.h"
+#include "wire/oidset.h"
+#include "wire/pktline.h"
 
 enum negotiate_mode {
 	NEGOTIATE_PLAIN,

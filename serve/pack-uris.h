@@ -16,9 +16,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "config/config.h"
 #include "object/oid.h"
-#include "repo/config.h"
-#include "serve/pktline.h"
+#include "wire/pktline.h"
 
 struct pack_uri {
 	struct oid blob;

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/percent.h"
-#include "serve/pktline.h"
 #include "serve/promisor-remotes.h"
+#include "wire/pktline.h"
 
 /* What separates names and fields. */
 #define SEPARATORS ",;"

@@ -17,7 +17,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "repo/config.h"
+#include "config/config.h"
 
 struct promisor_remote {
 	char *name; /* owned */

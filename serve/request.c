@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names/revname.h"
 #include "packing/prepared.h"
-#include "repo/revname.h"
 #include "serve/filter-policy.h"
 #include "serve/request.h"
 #include "walk/filter-walk.h"

@@ -16,12 +16,12 @@
 
 #include "base/error.h"
 #include "serve/negotiate.h"
-#include "serve/oidset.h"
 #include "serve/session.h"
-#include "serve/sideband.h"
 #include "walk/depth.h"
 #include "walk/filter.h"
 #include "walk/reach.h"
+#include "wire/oidset.h"
+#include "wire/sideband.h"
 
 /* Git's clients ask for this depth when they want everything. */
 #define REQUEST_INFINITE 0x7fffffff

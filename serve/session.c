@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "serve/session.h"
-#include "serve/sideband.h"
+#include "wire/sideband.h"
 
 struct flag {
 	const char *key;

@@ -12,15 +12,15 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "serve/pack-uris.h"
-#include "serve/pktline.h"
 #include "serve/promisor-remotes.h"
-#include "serve/refview.h"
-#include "serve/summary.h"
 #include "serve/upload-pack.h"
-#include "serve/visible.h"
 #include "walk/walk.h"
+#include "wire/pktline.h"
+#include "wire/refview.h"
+#include "wire/summary.h"
+#include "wire/visible.h"
 
 /* lsrefs.unborn */
 enum session_unborn {

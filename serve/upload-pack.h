@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "odb/odb.h"
 #include "packing/send.h"
-#include "repo/odb.h"
 #include "repo/repo.h"
-#include "serve/io.h"
+#include "wire/io.h"
 
 /* Makes the pack of a request; packing_send() is one. */
 typedef int (*serve_make_pack_fn)(const struct odb *odb,

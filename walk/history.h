@@ -17,9 +17,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "graph/commit-graph.h"
 #include "object/oidmap.h"
-#include "repo/commit-graph.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "sys/progress.h"
 #include "walk/commit-ahead.h"
 #include "walk/commit-map.h"

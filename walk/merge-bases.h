@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "object/oid.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "walk/history.h"
 
 /*

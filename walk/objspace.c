@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbering of packed and other objects. */
 #include "base/mem.h"
-#include "repo/odb-midx.h"
+#include "odb/odb-midx.h"
 #include "walk/objspace.h"
 
 /* Packs and multi-pack-indexes from which on one table is the faster. */

@@ -19,9 +19,9 @@
 #include "base/error.h"
 #include "object/oid.h"
 #include "object/oidmap.h"
+#include "odb/odb-table.h"
+#include "odb/odb.h"
 #include "pack/idx-table.h"
-#include "repo/odb-table.h"
-#include "repo/odb.h"
 
 struct objspace {
 	const struct odb *odb; /* borrowed */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* References, reflogs and the index as tips. */
 #include "base/mem.h"
+#include "names/index-file.h"
 #include "repo/grafts.h"
-#include "repo/index-file.h"
 #include "walk/ref-tips.h"
 
 struct adding {

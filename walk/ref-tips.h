@@ -4,7 +4,7 @@
 #define WALK_REF_TIPS_H
 
 #include "base/error.h"
-#include "repo/refs.h"
+#include "refs/refs.h"
 #include "walk/walk.h"
 
 /*

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "repo/wildmatch.h"
+#include "base/wildmatch.h"
 #include "walk/sparse.h"
 
 struct pattern {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "walk/objspace.h"
 
 /*

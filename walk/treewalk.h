@@ -13,9 +13,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "ewah/bitset.h"
+#include "names/pathspec.h"
 #include "object/parse.h"
-#include "repo/odb.h"
-#include "repo/pathspec.h"
+#include "odb/odb.h"
 #include "walk/objspace.h"
 
 /* One walk; one thread. */

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "object/oidmap.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "walk/filter.h"
 #include "walk/history.h"
 #include "walk/newobj.h"

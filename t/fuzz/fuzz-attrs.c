@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repo/attrs.c: any bytes as rules, read as those of the top and as those of a
+ * names/attrs.c: any bytes as rules, read as those of the top and as those of a
  * directory. Rules that none matter are none that decide.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/attrs.h"
+#include "names/attrs.h"
 #include "t/fuzz/fuzz.h"
 
 static void ask(const char *text, size_t len, const char *dir, unsigned flags)

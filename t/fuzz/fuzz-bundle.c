@@ -3,7 +3,7 @@
  * Fuzz target: headers of bundles. What is parsed is written, and parsed to
  * the same again.
  */
-#include "repo/bundle.h"
+#include "pack/bundle.h"
 #include "t/fuzz/fuzz.h"
 
 static void check_same(const struct bundle_items *a,

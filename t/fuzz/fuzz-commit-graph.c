@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-layer.c: any bytes as a commit-graph file. */
+/* graph/commit-graph-layer.c: any bytes as a commit-graph file. */
 #include <stddef.h>
 #include <stdint.h>
 
-#include "repo/commit-graph-layer.h"
+#include "graph/commit-graph-layer.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/config-parse.c: any bytes as a configuration file. */
+/* config/config-parse.c: any bytes as a configuration file. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/config.h"
+#include "config/config.h"
 #include "t/fuzz/fuzz.h"
 
 /* Whatever came out can be asked for, and names what it should. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/fsck.c and repo/fsck-blob.c: any bytes as any object. The first byte
+ * object/fsck.c and odb/fsck-blob.c: any bytes as any object. The first byte
  * chooses what they are. What passes without a word can be parsed.
  */
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "object/parse.h"
-#include "repo/fsck-blob.h"
+#include "odb/fsck-blob.h"
 #include "t/fuzz/fuzz.h"
 
 static int count(void *ctx, const struct fsck_report *report, struct error *err)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/http-body.h"
+#include "http/http-body.h"
 #include "t/fuzz/fuzz.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/index-file.h"
+#include "names/index-file.h"
 #include "t/fuzz/fuzz.h"
 
 static int count(void *ctx, const struct index_entry *entry)

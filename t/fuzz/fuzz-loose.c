@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repo/loose.c: any bytes as a loose object's file, and as the content of
+ * odb/loose.c: any bytes as a loose object's file, and as the content of
  * its stream.
  */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "repo/loose.h"
+#include "odb/loose.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/packed-refs.c: any bytes as a packed-refs file. */
+/* refs/packed-refs.c: any bytes as a packed-refs file. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "repo/packed-refs.h"
+#include "refs/packed-refs.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

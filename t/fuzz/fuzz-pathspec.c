@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repo/pathspec.c: any bytes as patterns, one a line, of which the last line is
- * a path. What is said of the directories above it has to hold for the path.
+ * names/pathspec.c: any bytes as patterns, one a line, of which the last line
+ * is a path. What is said of the directories above it has to hold for the path.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/pathspec.h"
+#include "names/pathspec.h"
 #include "t/fuzz/fuzz.h"
 
 #define PATTERNS_MAX 16

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/pktline.h"
 #include "t/fuzz/fuzz.h"
+#include "wire/pktline.h"
 
 static void check_same(const struct pktline *read, const struct pktline *parsed)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "receive/push-cert.h"
 #include "repo/signature.h"
-#include "serve/push-cert.h"
 #include "t/fuzz/fuzz.h"
 
 static void check_line(const struct push_cert_line *line, const char *from,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/receive-commands.h"
+#include "receive/receive-commands.h"
 #include "t/fuzz/fuzz.h"
 
 enum {

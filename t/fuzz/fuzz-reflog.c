@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/reflog.c: any bytes as a line of a reflog. */
+/* refs/reflog.c: any bytes as a line of a reflog. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/reflog.h"
+#include "refs/reflog.h"
 #include "t/fuzz/fuzz.h"
 
 /* What a line is said to hold lies in it, in this order. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/refs-check.h"
+#include "refs/refs-check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

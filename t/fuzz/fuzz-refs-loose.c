@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-loose.c: any bytes as the file of a ref. */
-#include "repo/refs-loose.h"
+/* refs/refs-loose.c: any bytes as the file of a ref. */
 #include "object/refs-name.h"
+#include "refs/refs-loose.h"
 #include "t/fuzz/fuzz.h"
 
 static void check(const char *bytes, size_t len, enum hash_algo algo)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/snapshot.c: any bytes as a list of tips. */
-#include "repack/snapshot.h"
+/* packs/snapshot.c: any bytes as a list of tips. */
+#include "packs/snapshot.h"
 #include "t/fuzz/fuzz.h"
 
 static void check(const char *bytes, size_t len, enum hash_algo algo)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repo/wildmatch.c: a pattern, a NUL, and a text. Patterns come from blobs that
+ * base/wildmatch.c: a pattern, a NUL, and a text. Patterns come from blobs that
  * clients name in filters; what takes too long is found by the fuzzer's limit.
  */
 #include "base/buf.h"
-#include "repo/wildmatch.h"
+#include "base/wildmatch.h"
 #include "t/fuzz/fuzz.h"
 
 /* Each of its characters, and nothing else, by a backslash before it. */

@@ -27,8 +27,8 @@
 
 #include "base/cursor.h"
 #include "object/hash.h"
-#include "serve/pktline.h"
 #include "serve/upload-pack.h"
+#include "wire/pktline.h"
 
 #define DIALOG_OBJECTS_MAX 64
 

@@ -6,7 +6,7 @@
 #ifndef T_UNIT_GRAPHCHAIN_H
 #define T_UNIT_GRAPHCHAIN_H
 
-#include "repo/commit-graph-parts.h"
+#include "graph/commit-graph-parts.h"
 #include "t/unit/graphfile.h"
 #include "t/unit/tmprepo.h"
 

@@ -6,7 +6,7 @@
 #ifndef T_UNIT_MIDXBITMAP_H
 #define T_UNIT_MIDXBITMAP_H
 
-#include "repack/multi-pack.h"
+#include "midx/multi-pack.h"
 #include "t/unit/bitmaprepo.h"
 
 /* A history, and the last commits of it again in `packs` - 1 more packs. */

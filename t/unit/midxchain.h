@@ -6,8 +6,8 @@
 #ifndef T_UNIT_MIDXCHAIN_H
 #define T_UNIT_MIDXCHAIN_H
 
+#include "odb/odb-midx.h"
 #include "pack/midx-write.h"
-#include "repo/odb-midx.h"
 #include "t/unit/tmppack.h"
 
 enum { MIDXCHAIN_LAYERS = 3, MIDXCHAIN_PER_PACK = 3 };

@@ -6,7 +6,7 @@
 #ifndef T_UNIT_MIDXLAYERS_H
 #define T_UNIT_MIDXLAYERS_H
 
-#include "repack/multi-pack-chain.h"
+#include "midx/multi-pack-chain.h"
 #include "t/unit/midxbitmap.h"
 
 /* What the functions of multi-pack-chain.h are called with. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "bitmap/space.h"
+#include "odb/odb-midx.h"
 #include "pack/midx-write.h"
-#include "repo/odb-midx.h"
 #include "t/unit/tmppack.h"
 
 enum { MIDXREPO_PACKS = 3, MIDXREPO_PER_PACK = 4 };

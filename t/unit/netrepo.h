@@ -12,8 +12,8 @@
 
 #include "islands/network.h"
 #include "object/hash.h"
-#include "repo/loose-write.h"
-#include "repo/odb.h"
+#include "odb/loose-write.h"
+#include "odb/odb.h"
 #include "t/unit/tmprepo.h"
 
 struct netrepo {

@@ -6,7 +6,7 @@
 #ifndef T_UNIT_NETSYNC_H
 #define T_UNIT_NETSYNC_H
 
-#include "repack/network-sync.h"
+#include "network/network-sync.h"
 #include "t/unit/netrepo.h"
 
 struct netsync {

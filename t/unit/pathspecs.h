@@ -3,7 +3,7 @@
 #ifndef T_UNIT_PATHSPECS_H
 #define T_UNIT_PATHSPECS_H
 
-#include "walk/path-changes.h"
+#include "graph-write/path-changes.h"
 
 /* Of one or two patterns (`b` NULL), seen from the top. */
 static inline void pathspecs_parse(struct pathspec *ps, const char *a,

@@ -16,8 +16,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "serve/receive-pack.h"
-#include "serve/receive-session.h"
+#include "receive/receive-pack.h"
+#include "receive/receive-session.h"
 #include "t/unit/dialog.h"
 #include "t/unit/packfile.h"
 
@@ -119,7 +119,7 @@ static inline const char *pushed_run(struct pushed *p, bool with_pack)
 	p->d.read = 0;
 	buf_reset(&p->d.out);
 	p->d.err = (struct error)ERROR_INIT;
-	p->d.ret = serve_receive_pack(&p->options, &io, &p->d.err);
+	p->d.ret = receive_pack_serve(&p->options, &io, &p->d.err);
 	dialog_transcribe(&p->d);
 	return p->d.text.data;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/attr-files.c: which file wins, in a work tree and without one. */
+/* names/attr-files.c: which file wins, in a work tree and without one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/attr-files.h"
+#include "names/attr-files.h"
 #include "t/unit/indexfile.h"
 #include "t/unit/tmppack.h"
 

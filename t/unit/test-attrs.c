@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/attrs.c: patterns, macros, and which line counts. */
+/* names/attrs.c: patterns, macros, and which line counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "repo/attrs.h"
+#include "names/attrs.h"
 
 static struct attrs *load(const char *text, const char *dir, unsigned flags)
 {

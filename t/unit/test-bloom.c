@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/bloom.c: known hashes, and filters that forget nothing. */
+/* graph/bloom.c: known hashes, and filters that forget nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/bloom.h"
+#include "graph/bloom.h"
 #include "t/unit/random.h"
 
 /* Values that everybody's murmur3 gives. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/bundle.c: headers there and back, cut short anywhere, and wrong ones. */
+/* pack/bundle.c: headers there and back, cut short anywhere, and wrong ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "repo/bundle.h"
+#include "pack/bundle.h"
 
 #define A "2f4045abf1af51f49ecff8034da3bca195a47c77"
 #define B "6949608296cf6f325502708aa42097b5c5144209"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/changed-paths.c: filters hold what was changed; reuse, and limits. */
+/* graph-write/changed-paths.c: filters hold what was changed; reuse, and
+ * limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/commit-graph-levels.h"
+#include "graph-write/changed-paths.h"
+#include "graph-write/path-changes.h"
+#include "graph/commit-graph-levels.h"
 #include "t/unit/walkrepo.h"
 #include "t/unit/writtengraph.h"
-#include "walk/changed-paths.h"
-#include "walk/path-changes.h"
 
 struct fixture {
 	struct walkrepo f;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-chain.c: which layers stay, and what becomes of files. */
+/* graph/commit-graph-chain.c: which layers stay, and what becomes of files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/commit-graph-chain.h"
+#include "graph/commit-graph-chain.h"
 #include "sys/clock.h"
 #include "sys/map.h"
 #include "t/unit/graphchain.h"

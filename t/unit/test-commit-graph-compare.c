@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-compare.c: each thing that can be wrong with a commit. */
+/* graph/commit-graph-compare.c: each thing that can be wrong with a commit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/commit-graph-compare.h"
+#include "graph/commit-graph-compare.h"
 #include "t/unit/writtengraph.h"
 
 #define RECORD 36 /* bytes of CDAT for each commit */

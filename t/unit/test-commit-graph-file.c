@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-file.c: what is written is what is read. */
+/* graph/commit-graph-file.c: what is written is what is read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "graph/commit-graph-file.h"
+#include "graph/commit-graph-layer.h"
 #include "object/hash.h"
-#include "repo/commit-graph-file.h"
-#include "repo/commit-graph-layer.h"
 
 static const uint32_t parents[] = {0, 0, 3, 4, 0, 3, 9};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-layer.c: a file by hand, and every way to spoil it. */
+/* graph/commit-graph-layer.c: a file by hand, and every way to spoil it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "repo/commit-graph-layer.h"
+#include "graph/commit-graph-layer.h"
 #include "t/unit/graphfile.h"
 
 #define NONE COMMIT_GRAPH_NO_PARENT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-levels.c: random graphs against the definition. */
+/* graph/commit-graph-levels.c: random graphs against the definition. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/commit-graph-levels.h"
+#include "graph/commit-graph-levels.h"
 #include "t/unit/random.h"
 
 #define NR 80

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-open.c: chains, and when a graph is not used. */
+/* graph/commit-graph-open.c: chains, and when a graph is not used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-store.c: into place, or not at all. */
+/* graph/commit-graph-store.c: into place, or not at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/commit-graph-store.h"
+#include "graph/commit-graph-store.h"
 #include "sys/map.h"
 #include "t/unit/tmprepo.h"
 

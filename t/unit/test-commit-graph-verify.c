@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph-verify.c: what is found, and in which order it is said. */
+/* graph/commit-graph-verify.c: what is found, and in which order it is said. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/commit-graph-verify.h"
+#include "graph/commit-graph-verify.h"
 #include "t/unit/writtengraph.h"
 
 static void take_line(void *ctx, const char *line)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/commit-graph-write.c: a written graph says what the commits say. */
+/* graph-write/commit-graph-write.c: a written graph says what the commits say.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/commit-graph.h"
+#include "graph-write/commit-graph-write.h"
+#include "graph/commit-graph.h"
 #include "t/unit/walkrepo.h"
-#include "walk/commit-graph-write.h"
 
 /* A commit's level, by the definition. */
 static uint32_t level_of(const struct randrepo *r, uint32_t nr)

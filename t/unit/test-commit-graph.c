@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/commit-graph.c: commits and their parents, over layers. */
+/* graph/commit-graph.c: commits and their parents, over layers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/config.c and its parts: syntax, sources, includes, types. */
+/* config/config.c and its parts: syntax, sources, includes, types. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repo/config.h"
+#include "config/config.h"
 #include "t/unit/confenv.h"
 #include "t/unit/tmprepo.h"
 

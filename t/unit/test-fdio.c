@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "serve/fdio.h"
 #include "sys/clock.h"
+#include "wire/fdio.h"
 
 static void test_round_trip(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/filter-split.c: what of an enumeration passes, with and without paths.
+/* packs/filter-split.c: what of an enumeration passes, with and without paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/filter-split.h"
+#include "packs/filter-split.h"
 #include "t/unit/filterset.h"
 #include "t/unit/walkrepo.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/fsck-blob.[ch]: .gitmodules, and blobs that are checked at the end. */
+/* odb/fsck-blob.[ch]: .gitmodules, and blobs that are checked at the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/fsck-blob.h"
+#include "odb/fsck-blob.h"
 
 /* All that was said, a line each. */
 static int hear(void *ctx, const struct fsck_report *report, struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/fsck-config.[ch]: rules from configuration, lists and skip lists. */
+/* odb/fsck-config.[ch]: rules from configuration, lists and skip lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "repo/fsck-config.h"
+#include "odb/fsck-config.h"
 
 #define HEX "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/fsck-links.[ch]: what is reached, missing and left over, against a
+ * check/fsck-links.[ch]: what is reached, missing and left over, against a
  * model; the fast way and the way one by one have to agree.
  */
 #include <setjmp.h>
@@ -12,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "check/fsck-links.h"
 #include "t/unit/random.h"
 #include "t/unit/walkrepo.h"
-#include "walk/fsck-links.h"
 
 struct heard {
 	struct walkrepo *f;

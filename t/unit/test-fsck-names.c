@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/fsck-names.c: names of what is reached from named roots. */
+/* check/fsck-names.c: names of what is reached from named roots. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "check/fsck-names.h"
 #include "t/unit/walkrepo.h"
-#include "walk/fsck-names.h"
 
 static struct oid id(uint8_t nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/fsck-scan.[ch]: every object seen once, and what is wrong with it. */
+/* check/fsck-scan.[ch]: every object seen once, and what is wrong with it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "check/fsck-scan.h"
 #include "t/unit/random.h"
 #include "t/unit/walkrepo.h"
-#include "walk/fsck-scan.h"
 
 struct heard {
 	size_t reports, corrupt, objects;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/graph-commits.c: random histories against a plain walk. */
+/* graph-write/graph-commits.c: random histories against a plain walk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "graph-write/graph-commits.h"
 #include "t/unit/walkrepo.h"
-#include "walk/graph-commits.h"
 
 static void check_parents(const struct walkrepo *f,
 			  const struct graph_records *r, uint32_t i)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/graph-lacks.c: against what a plain walk of the history finds. */
+/* graph-write/graph-lacks.c: against what a plain walk of the history finds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "graph-write/graph-lacks.h"
 #include "t/unit/writtengraph.h"
-#include "walk/graph-lacks.h"
 
 static int lacks(const struct walkrepo *f, uint64_t limit)
 {

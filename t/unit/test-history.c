@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "graph-write/commit-graph-write.h"
 #include "t/unit/walkrepo.h"
-#include "walk/commit-graph-write.h"
 
 static void check_commit(struct walkrepo *f, uint32_t c)
 {

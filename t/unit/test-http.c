@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "serve/http.h"
+#include "http/http.h"
 #include "t/unit/dialog.h"
 
 /* A server of the repository of dialog.h, at /srv/r.git. */
@@ -82,7 +82,7 @@ static const char *ask(struct server *s, const char *method, const char *url,
 	buf_reset(&s->d.in);
 	buf_reset(&s->d.out);
 	buf_append_str(&s->d.in, body ? body : "");
-	s->d.ret = serve_http(&s->options, &io, &s->d.err);
+	s->d.ret = http_serve(&s->options, &io, &s->d.err);
 	to = s->d.out.data;
 	for (const char *from = to; *from; from++)
 		if (*from != '\r')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/ident.h: whose name is taken, and how dates are read. */
+/* config/ident.h: whose name is taken, and how dates are read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/ident.h"
+#include "config/ident.h"
 
 static void set_env(const char *name, const char *mail, const char *date)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/index-file.c: ids of all versions of index files. */
+/* names/index-file.c: ids of all versions of index files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/index-file.h"
+#include "names/index-file.h"
 #include "t/unit/indexfile.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/known-objects.c: packed and loose objects; equal and other content. */
+/* odb/known-objects.c: packed and loose objects; equal and other content. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/known-objects.h"
+#include "odb/known-objects.h"
 #include "t/unit/randrepo.h"
 
 static void check_object(const struct pack_indexer_hooks *hooks,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/layered.c: which layers become one, and which packs stay. */
+/* packs/layered.c: which layers become one, and which packs stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/layered.h"
+#include "packs/layered.h"
 #include "t/unit/midxchain.h"
 
 /* How many of `counts`, the lowest layer first, become one with the last. */

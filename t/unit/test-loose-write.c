@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/loose-write.c: what is written is read back; levels; what is there. */
+/* odb/loose-write.c: what is written is read back; levels; what is there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 #include "object/hash.h"
-#include "repo/loose-write.h"
-#include "repo/odb.h"
+#include "odb/loose-write.h"
+#include "odb/odb.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "t/unit/tmprepo.h"

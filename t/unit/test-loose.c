@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/loose.c: headers, whole objects, and what is wrong with others. */
+/* odb/loose.c: headers, whole objects, and what is wrong with others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "repo/loose.h"
+#include "odb/loose.h"
 
 static void test_header(void **state)
 {

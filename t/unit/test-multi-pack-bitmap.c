@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/multi-pack-bitmap.c: bitmaps over several packs, and queries. */
+/* midx/multi-pack-bitmap.c: bitmaps over several packs, and queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/multi-pack-chain.c: files of a chain, and who may replace it. */
+/* midx/multi-pack-chain.c: files of a chain, and who may replace it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

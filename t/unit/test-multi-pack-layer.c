@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/multi-pack-layer.c: bitmap indexes of layers, new and put into one,
+ * midx/multi-pack-layer.c: bitmap indexes of layers, new and put into one,
  * against walks.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/multi-pack-lock.h: one holder, for whom others wait. */
+/* packs/multi-pack-lock.h: one holder, for whom others wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <cmocka.h>
 
-#include "repack/multi-pack-lock.h"
+#include "packs/multi-pack-lock.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "t/unit/midxchain.h"

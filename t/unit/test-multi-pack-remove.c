@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/multi-pack-remove.c: what goes, and what stays. */
+/* packs/multi-pack-remove.c: what goes, and what stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/multi-pack-remove.h"
+#include "packs/multi-pack-remove.h"
 #include "t/unit/midxchain.h"
 
 static char *pack_dir(const struct midxchain *m)

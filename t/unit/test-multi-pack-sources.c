@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/multi-pack-sources.c: which packs are covered. */
+/* midx/multi-pack-sources.c: which packs are covered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/multi-pack-sources.h"
+#include "midx/multi-pack-sources.h"
 #include "t/unit/midxchain.h"
 
 static void test_choice(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/multi-pack.c: what is covered, what is removed, and that a wrong
+ * midx/multi-pack.c: what is covered, what is removed, and that a wrong
  * multi-pack-index makes nothing go away.
  */
 #include <setjmp.h>
@@ -12,10 +12,10 @@
 #include <sys/time.h>
 
 #include "base/mem.h"
+#include "midx/multi-pack.h"
+#include "odb/odb-midx.h"
 #include "pack/midx.h"
-#include "repack/multi-pack-remove.h"
-#include "repack/multi-pack.h"
-#include "repo/odb-midx.h"
+#include "packs/multi-pack-remove.h"
 #include "t/unit/tmppack.h"
 
 enum { PACKS = 3, PER_PACK = 2 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/named-packs.c */
+/* packs/named-packs.c */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/named-packs.h"
+#include "packs/named-packs.h"
 
 static void names(void **state)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/network-drop.h: a member has what the store lacks. */
+/* network/network-drop.h: a member has what the store lacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/network-drop.h"
+#include "network/network-drop.h"
 #include "t/unit/netsync.h"
 
 static void test_drop(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/network-graph.h: without a commit-graph nothing happens, and one that
+ * network/network-graph.h: without a commit-graph nothing happens, and one that
  * is no commit-graph stays. What a stale one does is in
  * t/t5602-network-repack.sh.
  */
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/network-graph.h"
+#include "network/network-graph.h"
 #include "t/unit/netrepo.h"
 
 static void test_none(void **state)

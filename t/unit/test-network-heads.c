@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/network-heads.c: whose HEADs the store is laid out for. */
+/* network/network-heads.c: whose HEADs the store is laid out for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/network-heads.h"
+#include "network/network-heads.h"
 #include "t/unit/netrepo.h"
 
 static void add(struct network_heads *heads, struct netrepo *n,

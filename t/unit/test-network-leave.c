@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/network-leave.h: who leaves has all it needs. */
+/* network/network-leave.h: who leaves has all it needs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/network-drop.h"
-#include "repack/network-leave.h"
+#include "network/network-drop.h"
+#include "network/network-leave.h"
 #include "sys/tempdir.h"
 #include "t/unit/netsync.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "islands/network-refs.h"
-#include "repo/refs.h"
+#include "refs/refs.h"
 #include "t/unit/netrepo.h"
 
 static size_t nr_of(struct netrepo *n, const char *prefix)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/network-repack.h: one pack, and what goes and stays. */
+/* network/network-repack.h: one pack, and what goes and stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "islands/network-delete.h"
-#include "repack/network-repack.h"
+#include "network/network-repack.h"
 #include "t/unit/netsync.h"
 
 static int repack(struct netsync *f, bool prune,

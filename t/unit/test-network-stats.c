@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/network-stats.h: what is copied, and what is not. */
+/* network/network-stats.h: what is copied, and what is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/network-drop.h"
-#include "repack/network-repack.h"
-#include "repack/network-stats.h"
+#include "network/network-drop.h"
+#include "network/network-repack.h"
+#include "network/network-stats.h"
 #include "t/unit/netsync.h"
 
 static void test_stats(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/network-sync.h: what the store gets of members. */
+/* network/network-sync.h: what the store gets of members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/network-verify.h: each thing that can be wrong is told. */
+/* network/network-verify.h: each thing that can be wrong is told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/network-drop.h"
-#include "repack/network-verify.h"
+#include "network/network-drop.h"
+#include "network/network-verify.h"
 #include "sys/tempdir.h"
 #include "t/unit/netsync.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/newpack.c: all files of a new pack, or none. */
+/* packs/newpack.c: all files of a new pack, or none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repack/newpack.h"
+#include "packs/newpack.h"
 #include "sys/io.h"
 #include "t/unit/itemlist.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/newpacks.c: all objects, each in one pack, none of them too large. */
+/* packs/newpacks.c: all objects, each in one pack, none of them too large. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/newpacks.h"
+#include "packs/newpacks.h"
 #include "t/unit/itemlist.h"
 
 struct sample {

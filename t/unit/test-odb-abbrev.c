@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repo/odb-abbrev.c: prefixes and shortest lengths, against a comparison
+ * odb/odb-abbrev.c: prefixes and shortest lengths, against a comparison
  * with every object.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
 enum { PACKED = 2000, LOOSE = 40, ALL = PACKED + LOOSE };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/odb-alternates.c: nesting, cycles, quoting, relative paths. */
+/* odb/odb-alternates.c: nesting, cycles, quoting, relative paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/odb-alternates.h"
+#include "odb/odb-alternates.h"
 #include "t/unit/tmprepo.h"
 
 static void assert_paths(const char *list, char sep,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/odb-loose.c: paths and listings of loose objects. */
+/* odb/odb-loose.c: paths and listings of loose objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
 /* What a visit saw. */

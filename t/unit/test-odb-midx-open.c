@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/odb-midx-open.c: chains of multi-pack-indexes, good and bad. */
+/* odb/odb-midx-open.c: chains of multi-pack-indexes, good and bad. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repo/odb-midx.c and odb-find.c: positions through a multi-pack-index, and
+ * odb/odb-midx.c and odb-find.c: positions through a multi-pack-index, and
  * what happens to one that cannot be used.
  */
 #include <setjmp.h>
@@ -12,8 +12,8 @@
 #include <sys/time.h>
 
 #include "base/mem.h"
+#include "odb/odb-midx.h"
 #include "pack/midx-write.h"
-#include "repo/odb-midx.h"
 #include "t/unit/tmppack.h"
 
 enum { PACKS = 3, PER_PACK = 3 };

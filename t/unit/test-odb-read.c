@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/odb-read.c: packed, loose, and what is left when one is broken. */
+/* odb/odb-read.c: packed, loose, and what is left when one is broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
 struct fixture {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/odb-stored.c: how objects are stored, against what files hold. */
+/* odb/odb-stored.c: how objects are stored, against what files hold. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/odb-stored.h"
+#include "odb/odb-stored.h"
 #include "t/unit/bitmaprepo.h"
 
 /* Entries of a pack fill it, and the base of a delta is in it. */

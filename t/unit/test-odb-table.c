@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/odb-table.c: the answers of odb_find_raw(). */
+/* odb/odb-table.c: the answers of odb_find_raw(). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "repo/odb-table.h"
+#include "odb/odb-table.h"
 #include "t/unit/walkrepo.h"
 
 static void check(const struct odb *odb, const struct odb_table *table,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/odb.c: the order of packs, canonical positions, packs left out. */
+/* odb/odb.c: the order of packs, canonical positions, packs left out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <sys/time.h>
 
 #include "base/mem.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
 /* Give <dir>/<name> a modification time. */

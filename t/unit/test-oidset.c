@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "serve/oidset.h"
+#include "wire/oidset.h"
 
 static struct oid make(uint32_t n)
 {

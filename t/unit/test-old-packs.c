@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/old-packs.c: which packs go, and which stay. */
+/* packs/old-packs.c: which packs go, and which stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "repack/old-packs.h"
-#include "repo/odb.h"
+#include "odb/odb.h"
+#include "packs/old-packs.h"
 #include "sys/io.h"
 #include "t/unit/tmppack.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/pack-check.[ch]: form and links of objects that come in any order. */
+/* odb/pack-check.[ch]: form and links of objects that come in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/pack-check.h"
+#include "odb/pack-check.h"
 
 #define ONES "1111111111111111111111111111111111111111"
 #define TWOS "2222222222222222222222222222222222222222"

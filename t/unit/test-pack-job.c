@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/pack-job.c: what the options leave out, and what follows from it. */
+/* packs/pack-job.c: what the options leave out, and what follows from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "pack-bitmap.h"
-#include "repack/pack-job.h"
+#include "packs/pack-job.h"
 #include "t/unit/sentpack.h"
 
 /* Where a copy of an object is. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/pack-list.c: the packs in a directory, and what is beside them. */
+/* odb/pack-list.c: the packs in a directory, and what is beside them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/pack-list.h"
+#include "odb/pack-list.h"
 #include "t/unit/tmprepo.h"
 
 static char *pack_dir(const struct tmprepo *t)

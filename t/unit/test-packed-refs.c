@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/packed-refs.c: a table by hand, and random ones against a scan. */
+/* refs/packed-refs.c: a table by hand, and random ones against a scan. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "repo/packed-refs.h"
+#include "refs/packed-refs.h"
 
 #define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define HEX_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/packed-rewrite.h: edits merged with the file, one lock, traits. */
+/* refs/packed-rewrite.h: edits merged with the file, one lock, traits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/packed-rewrite.h"
+#include "refs/packed-rewrite.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 

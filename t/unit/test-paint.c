@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/paint.c: the islands of listed objects are the same whether somebody
+ * packs/paint.c: the islands of listed objects are the same whether somebody
  * has enumerated everything or not, with a bitmap index and without.
  */
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/paint.h"
+#include "packs/paint.h"
 #include "t/unit/bitmaprepo.h"
 
 #define FORKS 4

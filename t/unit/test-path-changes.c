@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/path-changes.c: random pairs of commits against lists of all paths, and
- * limited to some.
+ * graph-write/path-changes.c: random pairs of commits against lists of all
+ * paths, and limited to some.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "graph-write/path-changes.h"
 #include "t/unit/walkrepo.h"
-#include "walk/path-changes.h"
 
 /* Files of a tree: "<path>\t<mode> <id>\n". */
 static void list(struct buf *out, struct randrepo *r, uint32_t tree,

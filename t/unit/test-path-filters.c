@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/path-filters.c: "no" is never said of a commit that changed a path. */
+/* simplify/path-filters.c: "no" is never said of a commit that changed a path.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "simplify/path-filters.h"
 #include "t/unit/pathspecs.h"
 #include "t/unit/walkrepo.h"
 #include "t/unit/writtengraph.h"
-#include "walk/path-filters.h"
 
 struct fixture {
 	struct walkrepo f;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/path-look.c: random trees and names, against comparisons by tables. */
+/* simplify/path-look.c: random trees and names, against comparisons by tables.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "simplify/path-look.h"
 #include "t/unit/pathspecs.h"
 #include "t/unit/walkrepo.h"
-#include "walk/path-look.h"
 
 static const char *const names[] = {
 	"a",   "a.c",   "a-b",   "a0", "ab", "lib",  "lib.c", "z",

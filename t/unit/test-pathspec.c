@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/pathspec.c: what stock Git takes, and directories against paths. */
+/* names/pathspec.c: what stock Git takes, and directories against paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/pathspec.h"
+#include "names/pathspec.h"
 #include "t/unit/random.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

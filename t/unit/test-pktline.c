@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "serve/pktline.h"
+#include "wire/pktline.h"
 
 /* An input from memory, in chunks, and an output to memory. */
 struct mem {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repack/prepare.c: with prepared answers the same bytes are sent as without.
+ * packs/prepare.c: with prepared answers the same bytes are sent as without.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "object/hash.h"
 #include "packing/prepared.h"
-#include "repack/prepare.h"
+#include "packs/prepare.h"
 #include "t/unit/bitmaprepo.h"
 #include "t/unit/sentpack.h"
 #include "t/unit/taglist.h"

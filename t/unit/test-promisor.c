@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/promisor.c, walk/promisor-walk.c: random repositories, of which a part
+ * check/promisor.c, check/promisor-walk.c: random repositories, of which a part
  * is in a promisor pack, a part is loose, and some of what the pack names is
  * not there.
  */
@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "check/promisor.h"
 #include "t/unit/packfile.h"
 #include "t/unit/randrepo.h"
-#include "walk/promisor.h"
 
 struct bed {
 	struct randrepo r;

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "odb/odb.h"
 #include "repack/prune-packed.h"
-#include "repo/odb.h"
 #include "sys/io.h"
 #include "t/unit/tmppack.h"
 

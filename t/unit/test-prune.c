@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "odb/odb.h"
 #include "repack/prune.h"
-#include "repo/odb.h"
 #include "t/unit/tmppack.h"
 
 struct told {

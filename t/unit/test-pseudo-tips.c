@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/pseudo-tips.c: references as tips for pseudo-merges. */
+/* packs/pseudo-tips.c: references as tips for pseudo-merges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/pseudo-tips.h"
+#include "packs/pseudo-tips.h"
 #include "t/unit/walkrepo.h"
 
 static bool has_tip(const struct pseudo_tips *tips, struct walkrepo *w,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/push-cert.c: the worked example, and what is none. */
+/* receive/push-cert.c: the worked example, and what is none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/push-cert.h"
+#include "receive/push-cert.h"
 
 #define HEADERS "certificate version 0.1\npusher x 1 +0000\n"
 #define SIGNATURE "-----BEGIN SSH SIGNATURE-----\nabc\n"

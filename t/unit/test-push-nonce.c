@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/push-nonce.c: which nonces are ours, and of when. */
+/* receive/push-nonce.c: which nonces are ours, and of when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/push-nonce.h"
+#include "receive/push-nonce.h"
 
 #define NOW 1700000000
 

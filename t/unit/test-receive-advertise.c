@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-advertise.c: refs, capabilities, what is not ours. */
+/* receive/receive-advertise.c: refs, capabilities, what is not ours. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-cert.c: what hooks are told of signed pushes. */
+/* receive/receive-cert.c: what hooks are told of signed pushes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/push-nonce.h"
+#include "receive/push-nonce.h"
 #include "sys/clock.h"
 #include "t/unit/pushed.h"
 

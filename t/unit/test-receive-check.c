@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-check.c: rules of refs, one by one. */
+/* receive/receive-check.c: rules of refs, one by one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

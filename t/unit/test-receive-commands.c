@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-commands.c: the worked example, capabilities, limits. */
+/* receive/receive-commands.c: the worked example, capabilities, limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/receive-commands.h"
+#include "receive/receive-commands.h"
 
 #define HEX_A "7d1665144a3a975c05f1f43902ddaf084e784dbe"
 #define HEX_B "74730d410fcb6603ace96f1dc55ea6196122532d"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-config.c: defaults, precedence, refusals. */
+/* receive/receive-config.c: defaults, precedence, refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/receive-config.h"
+#include "receive/receive-config.h"
 
 static int load(struct receive_config *c, const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-connect.c: random pushes against what is known. */
+/* receive/receive-connect.c: random pushes against what is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "serve/receive-connect.h"
+#include "receive/receive-connect.h"
 #include "t/unit/pushed.h"
 
 /* Push commit n1 on `parent`; whether it is accepted. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-env.c: what hooks are told. */
+/* receive/receive-env.c: what hooks are told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/receive-env.h"
+#include "receive/receive-env.h"
 #include "t/unit/pushed.h"
 
 static const char *find(const struct receive_environment *env, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-fsck.c: on, off, and told to look away. */
+/* receive/receive-fsck.c: on, off, and told to look away. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

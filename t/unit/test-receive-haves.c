@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-haves.c: refs of alternates, prefixes, a command. */
+/* receive/receive-haves.c: refs of alternates, prefixes, a command. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/receive-haves.h"
+#include "receive/receive-haves.h"
 #include "t/unit/pushed.h"
 
 struct list {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-hooks.c: what hooks get, and what they decide. */
+/* receive/receive-hooks.c: what hooks get, and what they decide. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-objects.c: packs kept, taken apart, refused. */
+/* receive/receive-objects.c: packs kept, taken apart, refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/receive-objects.h"
+#include "receive/receive-objects.h"
 #include "t/unit/pushed.h"
 
 /* Take the pack with some configuration; `len`: how much of it comes. */

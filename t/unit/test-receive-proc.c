@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-proc.h: which commands are the hook's, and its report. */
+/* receive/receive-proc.h: which commands are the hook's, and its report. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "serve/receive-proc.h"
+#include "receive/receive-proc.h"
 
 static struct receive_proc_ref proc_ref = {(char *)"refs/for", true, true, true,
 					   false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-quarantine.c: what is seen from where, and when. */
+/* receive/receive-quarantine.c: what is seen from where, and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/receive-quarantine.h"
-#include "repo/loose-write.h"
+#include "odb/loose-write.h"
+#include "receive/receive-quarantine.h"
 #include "t/unit/pushed.h"
 
 static void put(const struct quarantine *q, const struct repo *repo,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-report.c: with and without side bands; rewrites. */
+/* receive/receive-report.c: with and without side bands; rewrites. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/receive-report.h"
+#include "receive/receive-report.h"
 #include "t/unit/pushed.h"
 
 static const char *report(struct pushed *p, bool v2, bool band,

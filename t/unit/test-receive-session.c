@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-session.c: whole pushes, and where they can end. */
+/* receive/receive-session.c: whole pushes, and where they can end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void test_cut_off(void **state)
 		p.d.read = 0;
 		p.d.chunk = 1 + len % 7;
 		buf_reset(&p.d.out);
-		serve_receive_pack(&p.options, &io, NULL);
+		receive_pack_serve(&p.options, &io, NULL);
 		assert_true(pushed_ref_is(&p, "refs/heads/main", "c4"));
 		assert_int_equal(pushed_leftovers(&p), 0);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/receive-update.c: one by one, and all or nothing. */
+/* receive/receive-update.c: one by one, and all or nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

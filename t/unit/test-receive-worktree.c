@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve/receive-worktree.c: which work tree has a branch, and where it is.
+ * receive/receive-worktree.c: which work tree has a branch, and where it is.
  * Bringing one up to date takes stock Git: t5405-update-instead.sh.
  */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/receive-worktree.h"
+#include "receive/receive-worktree.h"
 #include "t/unit/pushed.h"
 
 struct fixture {

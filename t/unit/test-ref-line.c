@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/ref-line.c: against the same line put together and written. */
+/* wire/ref-line.c: against the same line put together and written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "serve/ref-line.h"
+#include "wire/ref-line.h"
 
 static int take(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/ref-pack.h: when packing is worth it. What it does is tested against
+/* refs/ref-pack.h: when packing is worth it. What it does is tested against
  * stock Git, in t/t3210-pack-refs.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/ref-pack.h"
+#include "refs/ref-pack.h"
 #include "t/unit/tmprepo.h"
 
 /* Sizes of packed-refs, and the number of loose refs at which Git 2.55 packs.

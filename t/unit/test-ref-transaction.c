@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/ref-transaction.h: changes together, locks, reflogs, conflicts. */
+/* refs/ref-transaction.h: changes together, locks, reflogs, conflicts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/ref-transaction.h"
-#include "repo/refs.h"
+#include "refs/ref-transaction.h"
+#include "refs/refs.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/reflog-expire.c: by age, and what cannot be found; t/t1410-reflog.sh
+ * check/reflog-expire.c: by age, and what cannot be found; t/t1410-reflog.sh
  * has histories.
  */
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "check/reflog-expire.h"
 #include "t/unit/tmprepo.h"
-#include "walk/reflog-expire.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* walk/reflog-limits.c. */
+/* check/reflog-limits.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "walk/reflog-limits.h"
+#include "check/reflog-limits.h"
 
 #define NOW 2000000000
 #define DAY (24 * 60 * 60)

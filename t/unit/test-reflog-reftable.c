@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * repo/reflog-reftable.c: against the same reflog in a file, which goes through
+ * refs/reflog-reftable.c: against the same reflog in a file, which goes through
  * the same edits.
  */
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/reflog.h"
-#include "repo/refs-reftable.h"
+#include "refs/reflog.h"
+#include "refs/refs-reftable.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/reflog-write.h: whose reflog is written, and what stands in it. */
+/* refs/reflog-write.h: whose reflog is written, and what stands in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/reflog-write.h"
+#include "refs/reflog-write.h"
 #include "t/unit/tmprepo.h"
 
 #define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/reflog.c: lines right and wrong; editing under locks. */
+/* refs/reflog.c: lines right and wrong; editing under locks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/reflog.h"
+#include "refs/reflog.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "t/unit/tmprepo.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-check.c and its parts: bytes against what stock Git 2.55 says. */
+/* refs/refs-check.c and its parts: bytes against what stock Git 2.55 says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/refs-check.h"
+#include "refs/refs-check.h"
 #include "t/unit/tmprepo.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

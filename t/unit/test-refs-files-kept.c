@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-files-kept.c: what reflogs and other work trees keep alive. */
+/* refs/refs-files-kept.c: what reflogs and other work trees keep alive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/refs.h"
+#include "refs/refs.h"
 #include "t/unit/tmprepo.h"
 
 /* A 40-digit id of one repeated digit. */

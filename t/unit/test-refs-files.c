@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-files.c: two streams of refs as one, with directories left out. */
+/* refs/refs-files.c: two streams of refs as one, with directories left out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/refs-files.h"
+#include "refs/refs-files.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-loose.c: contents, places and listings of loose refs. */
+/* refs/refs-loose.c: contents, places and listings of loose refs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/refs-loose.h"
+#include "refs/refs-loose.h"
 #include "t/unit/tmprepo.h"
 
 #define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-reftable-tx.h: random transactions, each also in a repository with
+/* refs/refs-reftable-tx.h: random transactions, each also in a repository with
  * loose files: the same results, refs and reflogs. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/ref-transaction.h"
-#include "repo/refs-reftable.h"
+#include "refs/ref-transaction.h"
+#include "refs/refs-reftable.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs-reftable.h: where refs are, lookups and visits, of the main work
+/* refs/refs-reftable.h: where refs are, lookups and visits, of the main work
  * tree and a linked one. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/refs-reftable.h"
+#include "refs/refs-reftable.h"
 #include "t/unit/tmprepo.h"
 
 static void test_place(void **state)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/refs.c: loose over packed, symbolic refs, short names. */
+/* refs/refs.c: loose over packed, symbolic refs, short names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/refs.h"
+#include "refs/refs.h"
 #include "t/unit/tmprepo.h"
 
 #define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -11,7 +11,7 @@
 #include "t/unit/tmprepo.h"
 
 #include "base/mem.h"
-#include "serve/refview.h"
+#include "wire/refview.h"
 
 #define OID "1111111111111111111111111111111111111111\n"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/replaced.c: what is read in the place of what. */
+/* odb/replaced.c: what is read in the place of what. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/replaced.h"
+#include "odb/replaced.h"
 #include "t/unit/randrepo.h"
 
 #define OBJECTS 8

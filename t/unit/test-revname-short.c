@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/revname-short.c: ambiguity, hints, and how long ids are made. */
+/* names/revname-short.c: ambiguity, hints, and how long ids are made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/revname.h"
+#include "names/revname.h"
 #include "t/unit/tmppack.h"
 
 struct fixture {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/revname.c: every form of a name, on a small history by hand. */
+/* names/revname.c: every form of a name, on a small history by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/revname.h"
+#include "names/revname.h"
 #include "t/unit/tmppack.h"
 
 /*

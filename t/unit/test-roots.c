@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/roots.c: what is kept alive, and which tips get bitmaps. */
+/* packs/roots.c: what is kept alive, and which tips get bitmaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "repack/roots.h"
+#include "packs/roots.h"
 #include "t/unit/walkrepo.h"
 
 static void open_refs(struct refs **refs, struct walkrepo *w)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "serve/sideband.h"
+#include "wire/sideband.h"
 
 struct sink {
 	struct buf out;

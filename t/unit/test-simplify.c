@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk/simplify.c: random histories and one file, against the rules as
+ * simplify/simplify.c: random histories and one file, against the rules as
  * git-rev-list(1) has them, applied commit by commit.
  */
 #include <setjmp.h>
@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "simplify/simplify.h"
 #include "t/unit/pathspecs.h"
 #include "t/unit/walkrepo.h"
 #include "t/unit/writtengraph.h"
-#include "walk/simplify.h"
 
 #define COMMITS 80
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/snapshot.c: lines with ids, with a mark, and with neither. */
+/* packs/snapshot.c: lines with ids, with a mark, and with neither. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repack/snapshot.h"
+#include "packs/snapshot.h"
 #include "t/unit/tmprepo.h"
 
 #define ID "0123456789abcdef0123456789abcdef01234567"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/submodule-url.[ch]: what .gitmodules may say, as stock Git has it. */
+/* odb/submodule-url.[ch]: what .gitmodules may say, as stock Git has it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "repo/submodule-url.h"
+#include "odb/submodule-url.h"
 
 static void test_good(void **state)
 {

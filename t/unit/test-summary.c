@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/summary.c: the account of a request, and none for nobody. */
+/* wire/summary.c: the account of a request, and none for nobody. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "serve/summary.h"
 #include "sys/clock.h"
+#include "wire/summary.h"
 
 struct listener {
 	struct trace t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/unpack.c: whole objects and deltas, in pieces, what is known. */
+/* odb/unpack.c: whole objects and deltas, in pieces, what is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/odb.h"
-#include "repo/unpack.h"
+#include "odb/odb.h"
+#include "odb/unpack.h"
 #include "sys/io.h"
 #include "t/unit/packfile.h"
 #include "t/unit/tmprepo.h"

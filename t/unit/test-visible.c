@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* serve/visible.c: by every way to find out, and against each other. */
+/* wire/visible.c: by every way to find out, and against each other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "serve/visible.h"
 #include "t/unit/dialog.h"
+#include "wire/visible.h"
 
 static struct visible *open_one(struct dialog *d, const char *namespace)
 {

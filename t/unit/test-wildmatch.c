@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/wildmatch.c: each rule of gitignore(5), and random ones twice. */
+/* base/wildmatch.c: each rule of gitignore(5), and random ones twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/wildmatch.h"
+#include "base/wildmatch.h"
 #include "t/unit/random.h"
 
 #define PATH WILDMATCH_PATHNAME

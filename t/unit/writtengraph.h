@@ -7,11 +7,11 @@
 #define T_UNIT_WRITTENGRAPH_H
 
 #include "base/bytes.h"
+#include "graph-write/commit-graph-write.h"
+#include "graph/commit-graph-parts.h"
 #include "object/hash.h"
-#include "repo/commit-graph-parts.h"
 #include "sys/map.h"
 #include "t/unit/walkrepo.h"
-#include "walk/commit-graph-write.h"
 
 struct writtengraph {
 	struct walkrepo f;

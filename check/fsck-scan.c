@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading all objects of a repository. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "check/fsck-scan.h"
+#include "object/hash.h"
+#include "odb/loose.h"
+#include "pack/verify.h"
+#include "sys/map.h"
+#include "sys/thread.h"
+
+enum { LOOSE_TASKS = 256 }; /* by first byte of the id */
+
+/* What one thread needs; also what fsck calls back with. */
+struct worker {
+	struct fsck_scan *scan;
+	struct fsck fsck;
+	struct hash_ctx hash;
+	struct inflater *inflater; /* owned */
+	struct error *err;         /* of the call at hand */
+};
+
+struct run {
+	struct fsck_scan *scan;
+	struct worker *workers; /* owned; by thread_nr */
+	unsigned threads;
+	const struct odb_pack *pack; /* the one at hand */
+	bool list_only;
+	struct progress meter;
+};
+
+void fsck_scan_init(struct fsck_scan *scan)
+{
+	memset(scan, 0, sizeof(*scan));
+	pthread_mutex_init(&scan->lock, NULL);
+	fsck_blobs_init(&scan->blobs);
+}
+
+void fsck_scan_release(struct fsck_scan *scan)
+{
+	free(scan->types);
+	fsck_blobs_release(&scan->blobs);
+	pthread_mutex_destroy(&scan->lock);
+}
+
+/* ---- events, one at a time */
+
+static int on_report(void *ctx, const struct fsck_report *report,
+		     struct error *err)
+{
+	struct worker *w = ctx;
+	struct fsck_scan *scan = w->scan;
+	int ret;
+
+	pthread_mutex_lock(&scan->lock);
+	scan->has_errors |= report->is_error;
+	ret = scan->events->report(scan->events->ctx, report, err);
+	pthread_mutex_unlock(&scan->lock);
+	return ret;
+}
+
+static int on_found(void *ctx, const struct oid *oid, enum fsck_special special,
+		    struct error *err)
+{
+	struct worker *w = ctx;
+
+	return fsck_blobs_add(&w->scan->blobs, oid, special, err);
+}
+
+static int say_corrupt(struct fsck_scan *scan, const struct oid *oid,
+		       const struct pack *pack, const char *path,
+		       const struct error *why, struct error *err)
+{
+	int ret;
+
+	pthread_mutex_lock(&scan->lock);
+	ret = scan->events->corrupt(scan->events->ctx, oid, pack, path, why,
+				    err);
+	pthread_mutex_unlock(&scan->lock);
+	return ret;
+}
+
+static int say_object(struct fsck_scan *scan, const struct oid *oid,
+		      enum object_type type, const void *data, size_t len,
+		      struct error *err)
+{
+	int ret;
+
+	if (!scan->events->object)
+		return 0;
+	pthread_mutex_lock(&scan->lock);
+	ret = scan->events->object(scan->events->ctx, oid, type, data, len,
+				   err);
+	pthread_mutex_unlock(&scan->lock);
+	return ret;
+}
+
+/* ---- types */
+
+static int note_type(struct fsck_scan *scan, uint32_t obj_pos,
+		     enum object_type type)
+{
+	size_t before = scan->type_alloc;
+
+	if (mem_grow(&scan->types, &scan->type_alloc, (size_t)obj_pos + 1, 1) <
+	    0)
+		return ERR_NOMEM;
+	memset(scan->types + before, OBJ_NONE, scan->type_alloc - before);
+	if (scan->type_nr <= obj_pos)
+		scan->type_nr = (size_t)obj_pos + 1;
+	scan->types[obj_pos] = (uint8_t)type;
+	return 0;
+}
+
+/* An object of any place: packed ones count at their canonical position. */
+static int note_object(struct fsck_scan *scan, const struct oid *oid,
+		       enum object_type type, struct error *err)
+{
+	uint32_t obj_pos;
+	int ret = objspace_add(scan->space, oid->bytes, &obj_pos);
+
+	pthread_mutex_lock(&scan->lock);
+	if (!ret)
+		ret = note_type(scan, obj_pos, type);
+	pthread_mutex_unlock(&scan->lock);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static int note_packed(struct run *r, uint32_t idx_pos, const struct oid *oid,
+		       enum object_type type, struct error *err)
+{
+	const struct odb *odb = r->scan->space->odb;
+	uint32_t obj_pos = r->pack->first_pos + idx_pos;
+
+	if (odb->pack_nr > 1 && !odb_find(odb, oid, &obj_pos))
+		return 0;
+	/* Below packed_nr the array is there, and bytes are written whole. */
+	r->scan->types[obj_pos] = (uint8_t)type;
+	progress_add(&r->meter, 1);
+	return 0;
+}
+
+/* ---- one object */
+
+static int check(struct worker *w, const struct oid *oid, enum object_type type,
+		 const void *data, size_t len, struct error *err)
+{
+	int ret = fsck_object(&w->fsck, oid, type, data, len, err);
+
+	return ret < 0 ? ret : say_object(w->scan, oid, type, data, len, err);
+}
+
+static int on_packed(void *ctx, unsigned thread_nr, uint32_t idx_pos,
+		     enum object_type type, const void *data, size_t len,
+		     struct error *err)
+{
+	struct run *r = ctx;
+	const struct pack_idx *idx = &r->pack->pack->idx;
+	struct oid oid;
+	int ret;
+
+	oid_from_raw(&oid, pack_idx_oid(idx, idx_pos), r->pack->pack->algo);
+	ret = check(&r->workers[thread_nr], &oid, type, data, len, err);
+	return ret < 0 ? ret : note_packed(r, idx_pos, &oid, type, err);
+}
+
+static int on_bad(void *ctx, unsigned thread_nr, uint32_t idx_pos,
+		  const struct error *why, struct error *err)
+{
+	struct run *r = ctx;
+	const struct pack *pack = r->pack->pack;
+	struct oid oid;
+
+	oid_from_raw(&oid, pack_idx_oid(&pack->idx, idx_pos), pack->algo);
+	return say_corrupt(r->scan, &oid, pack, NULL, why, err);
+}
+
+/* Hash what was read and compare. */
+static int check_id(struct worker *w, const struct oid *oid,
+		    const struct loose_object *obj, struct error *why)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid actual;
+
+	hash_object(&w->hash, &actual, obj->type, obj->data, obj->len);
+	if (oid_equal(&actual, oid))
+		return hash_refuse_attack(&w->hash, oid, why);
+	return error_set(why, ERR_CORRUPT, "%s: hash-path mismatch",
+			 oid_to_hex(hex, &actual, w->scan->rules->algo));
+}
+
+static int read_loose(struct worker *w, const struct oid *oid, const char *path,
+		      struct loose_object *obj, struct error *why)
+{
+	struct sys_map map;
+	int ret = sys_map_open(&map, path, why);
+
+	if (ret < 0)
+		return ret;
+	if (!map.len)
+		ret = error_set(why, ERR_CORRUPT, "object file %s is empty",
+				path);
+	else
+		ret = loose_read(obj, w->inflater, map.data, map.len, path,
+				 why);
+	sys_map_close(&map);
+	if (!ret)
+		ret = check_id(w, oid, obj, why);
+	return ret;
+}
+
+static int check_loose(void *ctx, const struct oid *oid, const char *path)
+{
+	struct worker *w = ctx;
+	struct loose_object obj = {OBJ_NONE, NULL, 0, NULL};
+	struct error why = ERROR_INIT;
+	int ret = read_loose(w, oid, path, &obj, &why);
+
+	if (ret == ERR_NOMEM)
+		ret = error_nomem(w->err);
+	else if (ret < 0)
+		ret = say_corrupt(w->scan, oid, NULL, path, &why, w->err);
+	else
+		ret = check(w, oid, obj.type, obj.data, obj.len, w->err);
+	if (ret >= 0 && obj.data && !why.code)
+		ret = note_object(w->scan, oid, obj.type, w->err);
+	free(obj.memory);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- packs */
+
+/* One by one, when the chains of a pack cannot be told. */
+static int read_slowly(struct run *r, struct error *err)
+{
+	struct pack *pack = r->pack->pack;
+	struct pack_reader *reader = pack_reader_new(16 << 20);
+	int ret = reader ? 0 : error_nomem(err);
+
+	for (uint32_t i = 0; !ret && i < pack->idx.nr; i++) {
+		struct error why = ERROR_INIT;
+		struct pack_object obj;
+		struct oid oid, actual;
+
+		oid_from_raw(&oid, pack_idx_oid(&pack->idx, i), pack->algo);
+		if (!pack_reader_read(reader, pack,
+				      pack_idx_offset(&pack->idx, i), &obj,
+				      &why)) {
+			hash_object(&r->workers[0].hash, &actual, obj.type,
+				    obj.data, obj.len);
+			if (!oid_equal(&oid, &actual))
+				error_set(&why, ERR_CORRUPT,
+					  "object has another id");
+			else
+				hash_refuse_attack(&r->workers[0].hash, &oid,
+						   &why);
+		}
+		ret = why.code ? on_bad(r, 0, i, &why, err)
+			       : on_packed(r, 0, i, obj.type, obj.data, obj.len,
+					   err);
+		pack_object_release(reader, &obj);
+	}
+	pack_reader_free(reader);
+	return ret;
+}
+
+static int scan_pack(struct run *r, struct error *err)
+{
+	const struct pack_verify_hooks hooks = {on_packed, on_bad, r};
+	struct pack_chains chains;
+	int ret = pack_chains_init(&chains, r->pack->pack, err);
+
+	if (ret == ERR_NOMEM)
+		return ret;
+	if (ret < 0)
+		return read_slowly(r, err);
+	ret = pack_verify_objects(&chains, r->threads, &hooks, err);
+	pack_chains_release(&chains);
+	return ret;
+}
+
+static int list_pack(struct run *r, struct error *err)
+{
+	struct pack *pack = r->pack->pack;
+	struct pack_reader *reader = pack_reader_new(1 << 20);
+	int ret = reader ? 0 : error_nomem(err);
+
+	for (uint32_t i = 0; !ret && i < pack->idx.nr; i++) {
+		enum object_type type;
+		struct oid oid;
+
+		oid_from_raw(&oid, pack_idx_oid(&pack->idx, i), pack->algo);
+		if (!pack_reader_info(reader, pack,
+				      pack_idx_offset(&pack->idx, i), &type,
+				      NULL, NULL))
+			ret = note_packed(r, i, &oid, type, err);
+	}
+	pack_reader_free(reader);
+	return ret;
+}
+
+/* ---- loose objects */
+
+static int list_loose(void *ctx, const struct oid *oid, const char *path)
+{
+	struct worker *w = ctx;
+	struct loose_header header = {.type = OBJ_BLOB};
+	struct sys_map map;
+
+	/* One that is broken is there, says stock Git, and so it is. */
+	if (!sys_map_open(&map, path, NULL)) {
+		loose_info(&header, w->inflater, map.data, map.len, path, NULL);
+		sys_map_close(&map);
+	}
+	return note_object(w->scan, oid,
+			   header.type == OBJ_NONE ? OBJ_BLOB : header.type,
+			   w->err);
+}
+
+static int loose_task(void *ctx, unsigned thread_nr, size_t task_nr,
+		      struct error *err)
+{
+	struct run *r = ctx;
+	struct worker *w = &r->workers[thread_nr];
+
+	w->err = err;
+	return odb_each_loose_with(r->scan->space->odb, (uint8_t)task_nr,
+				   r->list_only ? list_loose : check_loose, w,
+				   err);
+}
+
+static int scan_loose(struct run *r, struct error *err)
+{
+	if (!r->scan->local_loose_only)
+		return sys_parallel(r->threads, LOOSE_TASKS, loose_task, r,
+				    err);
+	r->workers[0].err = err;
+	return odb_each_loose(r->scan->space->odb, true,
+			      r->list_only ? list_loose : check_loose,
+			      &r->workers[0], err);
+}
+
+/* ---- all of it */
+
+static int worker_init(struct worker *w, struct fsck_scan *scan)
+{
+	w->scan = scan;
+	fsck_init(&w->fsck, scan->rules);
+	w->fsck.report = on_report;
+	w->fsck.found = on_found;
+	w->fsck.ctx = w;
+	w->inflater = inflater_new();
+	if (!w->inflater)
+		return ERR_NOMEM;
+	return hash_init_checked(&w->hash, scan->rules->algo);
+}
+
+static void worker_release(struct worker *w)
+{
+	fsck_release(&w->fsck);
+	inflater_free(w->inflater);
+	hash_release(&w->hash);
+}
+
+static int prepare(struct run *r)
+{
+	struct fsck_scan *scan = r->scan;
+	uint32_t packed_nr = scan->space->packed_nr;
+	int ret = 0;
+
+	r->threads = scan->threads ? scan->threads : sys_cpu_nr();
+	r->workers = mem_calloc(r->threads, sizeof(*r->workers));
+	if (!r->workers || mem_grow(&scan->types, &scan->type_alloc,
+				    (size_t)packed_nr + 1, 1) < 0)
+		return ERR_NOMEM;
+	memset(scan->types, OBJ_NONE, scan->type_alloc);
+	scan->type_nr = packed_nr;
+	for (unsigned i = 0; !ret && i < r->threads; i++)
+		ret = worker_init(&r->workers[i], scan);
+	return ret;
+}
+
+static int run(struct run *r, struct error *err)
+{
+	const struct odb *odb = r->scan->space->odb;
+	/* What is packed is there, also where it is not looked at. */
+	bool list_packs = r->list_only || r->scan->local_loose_only;
+	int ret = prepare(r);
+
+	if (ret < 0)
+		error_nomem(err);
+	progress_start(&r->meter, r->scan->progress, "Checking objects",
+		       odb->packed_nr);
+	for (uint32_t i = 0; !ret && i < odb->pack_nr; i++) {
+		r->pack = &odb->packs[i];
+		ret = list_packs ? list_pack(r, err) : scan_pack(r, err);
+	}
+	if (!ret)
+		ret = scan_loose(r, err);
+	progress_stop(&r->meter);
+	for (unsigned i = 0; r->workers && i < r->threads; i++)
+		worker_release(&r->workers[i]);
+	free(r->workers);
+	return ret;
+}
+
+int fsck_scan_run(struct fsck_scan *scan, struct error *err)
+{
+	struct run r = {.scan = scan};
+
+	return run(&r, err);
+}
+
+int fsck_scan_list(struct fsck_scan *scan, struct error *err)
+{
+	struct run r = {.scan = scan, .list_only = true};
+
+	return run(&r, err);
+}

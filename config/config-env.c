@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Configuration from the environment.
+ *
+ * GIT_CONFIG_PARAMETERS is what -c leaves for child processes: items between
+ * white space, each quoted for the shell. An item is either 'key=value' (or
+ * 'key', true) or, so that a key may contain "=", 'key'='value' (or 'key'=,
+ * true).
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config-internal.h"
+
+static int add_var(struct config_loader *loader, const char *key, size_t len,
+		   const char *value, struct error *err)
+{
+	struct buf name = BUF_INIT;
+	int ret = config_normalise_key(&name, key, len, err);
+
+	if (!ret)
+		ret = config_load_var(loader, name.data, value, err);
+	buf_release(&name);
+	return ret;
+}
+
+static int load_pair(struct config_loader *loader, unsigned long i,
+		     struct error *err)
+{
+	char name[64];
+	const char *key, *value;
+
+	snprintf(name, sizeof(name), "GIT_CONFIG_KEY_%lu", i);
+	key = getenv(name);
+	if (!key)
+		return error_set(err, ERR_INVALID, "missing config key %s",
+				 name);
+	snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%lu", i);
+	value = getenv(name);
+	if (!value)
+		return error_set(err, ERR_INVALID, "missing config value %s",
+				 name);
+	return add_var(loader, key, strlen(key), value, err);
+}
+
+static int load_count(struct config_loader *loader, struct error *err)
+{
+	const char *text = getenv("GIT_CONFIG_COUNT");
+	unsigned long count;
+	char *end;
+	int ret = 0;
+
+	if (!text || !*text)
+		return 0;
+	errno = 0;
+	count = strtoul(text, &end, 10);
+	if (*end || end == text)
+		return error_set(err, ERR_INVALID,
+				 "bogus count in GIT_CONFIG_COUNT");
+	if (errno || count > INT_MAX)
+		return error_set(err, ERR_INVALID,
+				 "too many entries in GIT_CONFIG_COUNT");
+	for (unsigned long i = 0; i < count && !ret; i++)
+		ret = load_pair(loader, i, err);
+	return ret;
+}
+
+/*
+ * Undo the shell quoting of the word at `p`: '...' with '\'' and '\!' for
+ * those two characters. Returns what follows; NULL when it is malformed (or
+ * memory is out, *nomem).
+ */
+static const char *unquote(struct buf *out, const char *p, bool *nomem)
+{
+	if (*p++ != '\'')
+		return NULL;
+	for (;;) {
+		size_t len = strcspn(p, "'");
+
+		if (buf_append(out, p, len) < 0)
+			goto nomem;
+		p += len;
+		if (!*p++)
+			return NULL;
+		if (*p != '\\')
+			return p;
+		if ((p[1] != '\'' && p[1] != '!') || p[2] != '\'')
+			return NULL;
+		if (buf_append_char(out, p[1]) < 0)
+			goto nomem;
+		p += 3;
+	}
+nomem:
+	*nomem = true;
+	return NULL;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* An item of the older form, all in one word. */
+static int add_word(struct config_loader *loader, const struct buf *word,
+		    struct error *err)
+{
+	const char *equals = strchr(word->data, '=');
+	const char *key = word->data;
+	const char *end = equals ? equals : key + word->len;
+
+	while (key < end && is_space(*key))
+		key++;
+	while (end > key && is_space(end[-1]))
+		end--;
+	if (key == end)
+		return error_set(err, ERR_INVALID, "bogus config parameter: %s",
+				 word->data);
+	return add_var(loader, key, (size_t)(end - key),
+		       equals ? equals + 1 : NULL, err);
+}
+
+/* One item at *p, which is moved behind it. */
+static int load_item(struct config_loader *loader, const char **p,
+		     struct buf *key, struct buf *value, struct error *err)
+{
+	bool nomem = false, has_value = false, one_word = true;
+
+	buf_reset(key);
+	buf_reset(value);
+	*p = unquote(key, *p, &nomem);
+	if (*p && **p == '=') {
+		one_word = false;
+		has_value = *++*p && !is_space(**p);
+		if (has_value)
+			*p = unquote(value, *p, &nomem);
+	}
+	if (nomem)
+		return error_nomem(err);
+	if (!*p || (**p && !is_space(**p)))
+		return error_set(err, ERR_INVALID,
+				 "bogus format in GIT_CONFIG_PARAMETERS");
+	if (one_word)
+		return add_word(loader, key, err);
+	return add_var(loader, key->data, key->len,
+		       has_value ? value->data : NULL, err);
+}
+
+static int load_parameters(struct config_loader *loader, struct error *err)
+{
+	const char *p = getenv("GIT_CONFIG_PARAMETERS");
+	struct buf key = BUF_INIT, value = BUF_INIT;
+	int ret = 0;
+
+	while (p && *p && !ret) {
+		ret = load_item(loader, &p, &key, &value, err);
+		while (!ret && is_space(*p))
+			p++;
+	}
+	buf_release(&key);
+	buf_release(&value);
+	return ret;
+}
+
+int config_load_env(struct config_loader *loader, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = load_count(loader, &why);
+
+	if (!ret)
+		ret = load_parameters(loader, &why);
+	if (ret == ERR_INVALID)
+		return error_set(err, ret,
+				 "unable to parse command-line config: %s",
+				 why.msg);
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
+}

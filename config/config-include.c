@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* The conditions of includeIf, git-config(1), "Conditional includes". */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/wildmatch.h"
+#include "config/config-internal.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+#define SYMREF_DEPTH 5
+
+/* A pattern whose first bytes stand for themselves. */
+struct pattern {
+	struct buf text;
+	size_t literal_len;
+};
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* The real directory of the file at hand, with a slash at its end. */
+static int append_file_dir(struct buf *out, const char *path)
+{
+	char *real = sys_realpath(path, NULL);
+	const char *slash = real ? strrchr(real, '/') : NULL;
+	int ret = ERR_MISSING;
+
+	if (slash)
+		ret = buf_append(out, real, (size_t)(slash - real) + 1);
+	free(real);
+	return ret;
+}
+
+static int append_home_dir(struct buf *out)
+{
+	char *home = config_expand_path("~/");
+	char *real = home ? sys_realpath(home, NULL) : NULL;
+	int ret = ERR_MISSING;
+
+	if (real)
+		ret = buf_printf(out, "%s/", strcmp(real, "/") ? real : "");
+	free(home);
+	free(real);
+	return ret;
+}
+
+/*
+ * The pattern of gitdir: with its abbreviations spelled out. ERR_MISSING when
+ * one of them has no meaning here: nothing matches then.
+ */
+static int expand_gitdir(struct pattern *pattern, const char *p,
+			 const char *path)
+{
+	struct buf *text = &pattern->text;
+	int ret = 0;
+
+	if (starts_with(p, "~/")) {
+		ret = append_home_dir(text);
+		pattern->literal_len = text->len;
+		p += 2;
+	} else if (starts_with(p, "./")) {
+		ret = path ? append_file_dir(text, path) : ERR_MISSING;
+		pattern->literal_len = text->len;
+		p += 2;
+	} else if (*p != '/') {
+		ret = buf_append_str(text, "**/");
+	}
+	if (ret < 0)
+		return ret;
+	if (buf_append_str(text, p) < 0)
+		return ERR_NOMEM;
+	if (text->data[text->len - 1] == '/')
+		return buf_append_str(text, "**");
+	return 0;
+}
+
+static bool matches(const struct pattern *pattern, const char *dir,
+		    unsigned flags)
+{
+	const char *p = pattern->text.data;
+	size_t len = pattern->literal_len;
+	bool differs = flags & WILDMATCH_ICASE ? strncasecmp(p, dir, len)
+					       : strncmp(p, dir, len);
+
+	return !differs &&
+	       wildmatch(p + len, dir + len, flags | WILDMATCH_PATHNAME);
+}
+
+/* The part of `path` below directory `dir`; NULL when it is elsewhere. */
+static const char *below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	if (strncmp(path, dir, len) || path[len] != '/')
+		return NULL;
+	return path + len;
+}
+
+/*
+ * The git directory as the user may see it who came here through a symlink:
+ * by $PWD, when that is where we are. malloc()ed, or NULL.
+ */
+static char *path_by_pwd(const char *git_dir)
+{
+	const char *pwd = getenv("PWD");
+	char *here = sys_realpath(".", NULL);
+	char *there = pwd && *pwd == '/' ? sys_realpath(pwd, NULL) : NULL;
+	const char *rest = NULL;
+	struct buf out = BUF_INIT;
+
+	if (here && there && !strcmp(here, there))
+		rest = below(git_dir, here);
+	if (rest && buf_printf(&out, "%s%s", pwd, rest) < 0)
+		rest = NULL;
+	free(here);
+	free(there);
+	return rest ? buf_detach(&out, NULL) : NULL;
+}
+
+static int gitdir_holds(const struct config_loader *loader, const char *p,
+			unsigned flags)
+{
+	struct pattern pattern = {BUF_INIT, 0};
+	const char *git_dir = loader->sources ? loader->sources->git_dir : NULL;
+	char *paths[2] = {NULL, NULL};
+	int ret;
+
+	if (!git_dir)
+		return 0;
+	ret = expand_gitdir(&pattern, p, loader->path);
+	if (!ret) {
+		paths[0] = sys_realpath(git_dir, NULL);
+		paths[1] = paths[0] ? path_by_pwd(paths[0]) : NULL;
+		ret = matches(&pattern, git_dir, flags);
+	}
+	for (size_t i = 0; i < ARRAY_NR(paths); i++) {
+		if (paths[i] && !ret)
+			ret = matches(&pattern, paths[i], flags);
+		free(paths[i]);
+	}
+	buf_release(&pattern.text);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+/* The target of the symbolic ref in a file; NULL when it is none. */
+static char *read_symref(const char *dir, const char *name)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	char *target = NULL;
+
+	if (buf_printf(&path, "%s/%s", dir, name) < 0 ||
+	    sys_read_file(&text, path.data, NULL) < 0)
+		goto out;
+	if (starts_with(text.data, "ref:")) {
+		const char *start = text.data + 4;
+
+		start += strspn(start, " \t");
+		target = mem_strndup(start, strcspn(start, "\r\n"));
+	}
+out:
+	buf_release(&path);
+	buf_release(&text);
+	return target;
+}
+
+/* The branch that HEAD leads to, in full; NULL: none. */
+static char *current_branch(const struct config_sources *sources)
+{
+	const char *common = sources->common_dir;
+	char *ref = read_symref(sources->git_dir, "HEAD");
+
+	if (!common)
+		common = sources->git_dir;
+	for (int i = 0; ref && i < SYMREF_DEPTH; i++) {
+		char *target = starts_with(ref, "refs/") && !strstr(ref, "..")
+				       ? read_symref(common, ref)
+				       : NULL;
+
+		if (!target)
+			break;
+		free(ref);
+		ref = target;
+	}
+	return ref;
+}
+
+static int onbranch_holds(const struct config_loader *loader, const char *p)
+{
+	static const char heads[] = "refs/heads/";
+	struct buf pattern = BUF_INIT;
+	char *ref;
+	int ret = 0;
+
+	if (!loader->sources || !loader->sources->git_dir)
+		return 0;
+	ref = current_branch(loader->sources);
+	if (!ref || !starts_with(ref, heads))
+		goto out;
+	ret = buf_append_str(&pattern, p);
+	if (!ret && pattern.len && pattern.data[pattern.len - 1] == '/')
+		ret = buf_append_str(&pattern, "**");
+	if (!ret)
+		ret = wildmatch(pattern.data, ref + strlen(heads),
+				WILDMATCH_PATHNAME);
+out:
+	free(ref);
+	buf_release(&pattern);
+	return ret;
+}
+
+bool config_is_remote_url(const char *key)
+{
+	size_t len = strlen(key);
+
+	return starts_with(key, "remote.") && len >= strlen("remote..url") &&
+	       !strcmp(key + len - strlen(".url"), ".url");
+}
+
+/* Read all sources once without the includes that depend on the outcome. */
+static int scan_urls(struct config_loader *loader, struct error *err)
+{
+	struct config_loader scan = {.config = &loader->urls,
+				     .sources = loader->sources,
+				     .scanning = true};
+
+	if (loader->scanned)
+		return 0;
+	loader->scanned = true;
+	return config_load_all(&scan, err);
+}
+
+static int hasconfig_holds(struct config_loader *loader, const char *p,
+			   struct error *err)
+{
+	int ret;
+
+	if (loader->scanning || !loader->sources)
+		return 0;
+	ret = scan_urls(loader, err);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < loader->urls.nr; i++) {
+		const struct config_entry *entry = &loader->urls.entries[i];
+
+		if (config_is_remote_url(entry->key) && entry->value &&
+		    wildmatch(p, entry->value, WILDMATCH_PATHNAME))
+			return 2;
+	}
+	return 0;
+}
+
+static int condition_holds(struct config_loader *loader, const char *condition,
+			   struct error *err)
+{
+	static const char gitdir[] = "gitdir:", gitdir_i[] = "gitdir/i:",
+			  onbranch[] = "onbranch:",
+			  hasconfig[] = "hasconfig:remote.*.url:";
+	int ret = 0;
+
+	if (starts_with(condition, gitdir))
+		ret = gitdir_holds(loader, condition + strlen(gitdir), 0);
+	else if (starts_with(condition, gitdir_i))
+		ret = gitdir_holds(loader, condition + strlen(gitdir_i),
+				   WILDMATCH_ICASE);
+	else if (starts_with(condition, onbranch))
+		ret = onbranch_holds(loader, condition + strlen(onbranch));
+	else if (starts_with(condition, hasconfig))
+		return hasconfig_holds(loader, condition + strlen(hasconfig),
+				       err);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
+
+int config_include_holds(struct config_loader *loader, const char *condition,
+			 size_t len, struct error *err)
+{
+	char *copy = mem_strndup(condition, len);
+	int ret;
+
+	if (!copy)
+		return error_nomem(err);
+	ret = condition_holds(loader, copy, err);
+	free(copy);
+	return ret;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Where configuration comes from: files in order, and their includes. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "config/config-internal.h"
+#include "sys/io.h"
+
+static int unreadable(const char *path, const struct error *why,
+		      struct error *err)
+{
+	errno = why->sys_errno;
+	return error_set_errno(err, "unable to access '%s'", path);
+}
+
+/* Read a file whole; ERR_IO has Git's words for it. */
+static int read_source(struct buf *text, const char *path, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = sys_read_any(text, path, &why);
+
+	if (ret == ERR_IO)
+		unreadable(path, &why, err);
+	else if (ret < 0 && err)
+		*err = why;
+	return ret;
+}
+
+static int parse_source(struct config_loader *loader, const struct buf *text,
+			const char *path, struct error *err)
+{
+	const char *outer = loader->path;
+	int ret;
+
+	loader->path = path;
+	ret = config_parse_text(text->data, text->len, path, config_load_var,
+				loader, err);
+	loader->path = outer;
+	return ret;
+}
+
+int config_load_file(struct config_loader *loader, const char *path,
+		     struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = read_source(&text, path, err);
+
+	if (!ret)
+		ret = parse_source(loader, &text, path, err);
+	buf_release(&text);
+	return ret;
+}
+
+/* The path of an include, complete; malloc()ed, or NULL with *err set. */
+static char *include_path(const struct config_loader *loader, const char *value,
+			  struct error *err)
+{
+	char *path = config_expand_path(value);
+	const char *slash;
+	struct buf full = BUF_INIT;
+
+	if (!path) {
+		error_set(err, ERR_INVALID,
+			  "could not expand include path '%s'", value);
+		return NULL;
+	}
+	if (*path == '/')
+		return path;
+	if (!loader->path) {
+		error_set(err, ERR_INVALID,
+			  "relative config includes must come from files");
+		free(path);
+		return NULL;
+	}
+	slash = strrchr(loader->path, '/');
+	if ((slash && buf_append(&full, loader->path,
+				 (size_t)(slash - loader->path) + 1) < 0) ||
+	    buf_append_str(&full, path) < 0) {
+		buf_release(&full);
+		error_nomem(err);
+	}
+	free(path);
+	return full.len ? buf_detach(&full, NULL) : NULL;
+}
+
+static int too_deep(const struct config_loader *loader, const char *path,
+		    struct error *err)
+{
+	return error_set(err, ERR_CORRUPT,
+			 "exceeded maximum include depth (%d) while including\n"
+			 "\t%.300s\nfrom\n\t%.300s\n"
+			 "Does one of the files include itself?",
+			 CONFIG_INCLUDE_DEPTH, path,
+			 loader->path ? loader->path : "the command line");
+}
+
+static int follow_include(struct config_loader *loader, const char *value,
+			  struct error *err)
+{
+	struct error why = ERROR_INIT;
+	char *path;
+	int ret;
+
+	if (!value)
+		return error_set(err, ERR_INVALID,
+				 "missing value for 'include.path'");
+	path = include_path(loader, value, &why);
+	if (!path) {
+		if (err)
+			*err = why;
+		return why.code;
+	}
+	if (!sys_exists(path)) {
+		ret = 0;
+	} else if (loader->depth >= CONFIG_INCLUDE_DEPTH) {
+		ret = too_deep(loader, path, err);
+	} else {
+		loader->depth++;
+		ret = config_load_file(loader, path, err);
+		loader->depth--;
+	}
+	free(path);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+/* An includeIf.<condition>.path. */
+static int follow_conditional(struct config_loader *loader, const char *key,
+			      const char *value, struct error *err)
+{
+	bool outer = loader->forbid_urls;
+	const char *condition = key + strlen("includeif.");
+	size_t key_len = strlen(key);
+	size_t rest = key_len - strlen("includeif.");
+	int ret;
+
+	if (rest < strlen(".path") ||
+	    strcmp(key + key_len - strlen(".path"), ".path"))
+		return 0;
+	ret = config_include_holds(loader, condition, rest - strlen(".path"),
+				   err);
+	if (ret <= 0)
+		return ret;
+	if (ret == 2)
+		loader->forbid_urls = true;
+	ret = follow_include(loader, value, err);
+	loader->forbid_urls = outer;
+	return ret;
+}
+
+/* What config_load_all() has to know of the repository's own file. */
+static int note_extensions(struct config_loader *loader, const char *key,
+			   const char *value, struct error *err)
+{
+	int ret;
+
+	if (!strcmp(key, "core.repositoryformatversion"))
+		loader->has_version = true;
+	if (strcmp(key, "extensions.worktreeconfig"))
+		return 0;
+	ret = config_parse_bool(value);
+	if (ret < 0)
+		return error_set(err, ERR_INVALID,
+				 "bad boolean config value '%s' for '%s'",
+				 value, key);
+	loader->worktree_config = ret;
+	return 0;
+}
+
+int config_load_var(void *ctx, const char *key, const char *value,
+		    struct error *err)
+{
+	struct config_loader *loader = ctx;
+	int ret;
+
+	if (loader->forbid_urls && config_is_remote_url(key))
+		return error_set(
+			err, ERR_CORRUPT,
+			"remote URLs cannot be configured in file directly or "
+			"indirectly included by "
+			"includeIf.hasconfig:remote.*.url");
+	if (config_add(loader->config, key, value, loader->scope) < 0)
+		return error_nomem(err);
+	if (loader->no_includes)
+		return 0;
+	if (!loader->depth && loader->scope == CONFIG_LOCAL) {
+		ret = note_extensions(loader, key, value, err);
+		if (ret < 0)
+			return ret;
+	}
+	if (!strcmp(key, "include.path"))
+		return follow_include(loader, value, err);
+	if (!strncmp(key, "includeif.", 10))
+		return follow_conditional(loader, key, value, err);
+	return 0;
+}
+
+/*
+ * Load "<dir><name>". A missing file is none, and so is one that we may not
+ * read, if it is not the repository's.
+ */
+static int load_source(struct config_loader *loader, enum config_scope scope,
+		       const char *dir, const char *name, struct error *err)
+{
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	struct error why = ERROR_INIT;
+	int ret;
+
+	if (buf_printf(&path, "%s%s", dir, name) < 0)
+		return error_nomem(err);
+	loader->scope = scope;
+	ret = read_source(&text, path.data, &why);
+	if (!ret)
+		ret = parse_source(loader, &text, path.data, &why);
+	else if (ret == ERR_MISSING ||
+		 (why.sys_errno == EACCES && scope != CONFIG_LOCAL))
+		ret = 0;
+	if (ret < 0 && err)
+		*err = why;
+	buf_release(&text);
+	buf_release(&path);
+	return ret;
+}
+
+static int load_system(struct config_loader *loader, struct error *err)
+{
+	const char *path = getenv("GIT_CONFIG_SYSTEM");
+	int skip = config_env_bool("GIT_CONFIG_NOSYSTEM", false, err);
+
+	if (skip)
+		return skip < 0 ? skip : 0;
+	if (!path)
+		path = "/etc/gitconfig";
+	return load_source(loader, CONFIG_SYSTEM, path, "", err);
+}
+
+static int load_global(struct config_loader *loader, struct error *err)
+{
+	const char *path = getenv("GIT_CONFIG_GLOBAL");
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	int ret = 0;
+
+	if (path)
+		return load_source(loader, CONFIG_GLOBAL, path, "", err);
+	if (xdg && *xdg)
+		ret = load_source(loader, CONFIG_GLOBAL, xdg, "/git/config",
+				  err);
+	else if (home)
+		ret = load_source(loader, CONFIG_GLOBAL, home,
+				  "/.config/git/config", err);
+	if (!ret && home)
+		ret = load_source(loader, CONFIG_GLOBAL, home, "/.gitconfig",
+				  err);
+	return ret;
+}
+
+static int load_local(struct config_loader *loader, struct error *err)
+{
+	const struct config_sources *sources = loader->sources;
+	const char *common = sources->common_dir;
+	int ret;
+
+	if (!common)
+		common = sources->git_dir;
+	if (!common)
+		return 0;
+	ret = load_source(loader, CONFIG_LOCAL, common, "/config", err);
+	if (!ret && sources->git_dir && loader->has_version &&
+	    loader->worktree_config)
+		ret = load_source(loader, CONFIG_LOCAL, sources->git_dir,
+				  "/config.worktree", err);
+	return ret;
+}
+
+int config_load_all(struct config_loader *loader, struct error *err)
+{
+	int ret = load_system(loader, err);
+
+	if (!ret)
+		ret = load_global(loader, err);
+	if (!ret && !loader->sources->protected_only)
+		ret = load_local(loader, err);
+	if (!ret) {
+		loader->scope = CONFIG_COMMAND;
+		ret = config_load_env(loader, err);
+	}
+	return ret;
+}
+
+int config_load(struct config *config, const struct config_sources *sources,
+		struct error *err)
+{
+	struct config_loader loader = {.config = config, .sources = sources};
+	int ret = config_load_all(&loader, err);
+
+	config_release(&loader.urls);
+	if (ret < 0)
+		config_release(config);
+	return ret;
+}
+
+int config_load_plain(struct config *config, const char *path,
+		      struct error *err)
+{
+	struct config_loader loader = {
+		.config = config, .scope = CONFIG_LOCAL, .no_includes = true};
+
+	return config_load_file(&loader, path, err);
+}
+
+int config_parse(struct config *config, const char *text, size_t len,
+		 enum config_scope scope, const char *path,
+		 const struct config_sources *sources, struct error *err)
+{
+	struct config_loader loader = {.config = config,
+				       .sources = sources,
+				       .scope = scope,
+				       .path = path,
+				       .no_includes = !path};
+	int ret = config_parse_text(text, len, path, config_load_var, &loader,
+				    err);
+
+	config_release(&loader.urls);
+	return ret;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The committer, from the environment, the configuration or the system. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/approxidate.h"
+#include "config/ident.h"
+#include "sys/clock.h"
+#include "sys/user.h"
+
+/* Punctuation that is no part of a name at either end of it. */
+static bool is_crud(char c)
+{
+	return (unsigned char)c <= ' ' || strchr(".,:;<>\"\\'", c);
+}
+
+static int append_clean(struct buf *out, const char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && is_crud(*text)) {
+		text++;
+		len--;
+	}
+	while (len && is_crud(text[len - 1]))
+		len--;
+	for (size_t i = 0; i < len; i++) {
+		if (strchr("\n<>", text[i]))
+			continue;
+		if (buf_append_char(out, text[i]) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+static int local_zone_at(int64_t seconds)
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	return localtime_r(&t, &tm) ? (int)(tm.tm_gmtoff / 60) : 0;
+}
+
+static int append_date(struct buf *out, struct error *err)
+{
+	const char *given = getenv("GIT_COMMITTER_DATE");
+	int64_t seconds = sys_clock_seconds();
+	int zone = local_zone_at(seconds);
+	int minutes;
+
+	if (given && *given &&
+	    approxidate_parse_exact(&seconds, &zone, given) < 0)
+		return error_set(err, ERR_INVALID, "invalid date format: %s",
+				 given);
+	minutes = abs(zone);
+	if (buf_printf(out, " %lld %c%02d%02d", (long long)seconds,
+		       zone < 0 ? '-' : '+', minutes / 60, minutes % 60))
+		return error_nomem(err);
+	return 0;
+}
+
+/* The first that is there of the environment's and the configuration's. */
+static const char *setting(const struct config *config, const char *variable,
+			   const char *own_key, const char *user_key)
+{
+	const char *value = getenv(variable);
+
+	if (!value)
+		value = config_string(config, own_key);
+	if (!value || !*value)
+		value = value && getenv(variable)
+				? value
+				: config_string(config, user_key);
+	return value;
+}
+
+static int may_guess(const struct config *config, const char *what,
+		     struct error *err)
+{
+	bool only = false;
+	int ret = config_bool(config, "user.useconfigonly", &only, err);
+
+	if (ret >= 0 && only)
+		ret = error_set(err, ERR_INVALID,
+				"no %s was given and auto-detection is "
+				"disabled",
+				what);
+	return ret < 0 ? ret : 0;
+}
+
+static int guess_mail(struct buf *out, const struct config *config,
+		      struct error *err)
+{
+	const char *mail = getenv("EMAIL");
+	int ret;
+
+	if (mail && *mail)
+		return buf_append_str(out, mail) ? error_nomem(err) : 0;
+	ret = may_guess(config, "email", err);
+	if (!ret && sys_user_name(out, false, NULL) < 0)
+		ret = buf_append_str(out, "unknown");
+	if (!ret && buf_append_char(out, '@') < 0)
+		ret = error_nomem(err);
+	return ret ? ret : sys_host_name(out, err);
+}
+
+static int guess_name(struct buf *out, const struct config *config,
+		      struct error *err)
+{
+	size_t start = out->len;
+	int ret = may_guess(config, "name", err);
+
+	if (!ret && (sys_user_name(out, true, NULL) < 0 || out->len == start))
+		ret = sys_user_name(out, false, NULL);
+	if (ret == ERR_MISSING)
+		ret = buf_append_str(out, "unknown");
+	return ret;
+}
+
+int ident_committer(struct buf *out, const struct config *config,
+		    struct error *err)
+{
+	const char *name = setting(config, "GIT_COMMITTER_NAME",
+				   "committer.name", "user.name");
+	const char *mail = setting(config, "GIT_COMMITTER_EMAIL",
+				   "committer.email", "user.email");
+	struct buf guessed_name = BUF_INIT, guessed_mail = BUF_INIT;
+	size_t start = out->len;
+	int ret = 0;
+
+	if (!mail) {
+		ret = guess_mail(&guessed_mail, config, err);
+		mail = guessed_mail.data;
+	}
+	if (!ret && !name) {
+		ret = guess_name(&guessed_name, config, err);
+		name = guessed_name.data;
+	}
+	if (ret < 0)
+		goto out;
+	if (append_clean(out, name) || buf_append_str(out, " <") ||
+	    append_clean(out, mail) || buf_append_char(out, '>'))
+		ret = error_nomem(err);
+	else if (out->data[start] == ' ')
+		ret = error_set(err, ERR_INVALID,
+				"empty ident name (for <%s>) not allowed",
+				mail);
+	else
+		ret = append_date(out, err);
+out:
+	if (ret < 0)
+		buf_set_len(out, start);
+	buf_release(&guessed_name);
+	buf_release(&guessed_mail);
+	return ret;
+}

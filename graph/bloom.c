@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Murmur3, and the bits of a filter. */
+#include "graph/bloom.h"
+
+#define SEED_0 UINT32_C(0x293ae76f)
+#define SEED_1 UINT32_C(0x7e646e2c)
+
+/* A byte as the version has it: from 0x80 on version 1 fills with ones. */
+static uint32_t widen(char c, uint32_t version)
+{
+	return version == 1 ? (uint32_t)(int32_t)(signed char)c
+			    : (uint32_t)(uint8_t)c;
+}
+
+static uint32_t rotate(uint32_t v, unsigned by)
+{
+	return v << by | v >> (32 - by);
+}
+
+static uint32_t scramble(uint32_t k)
+{
+	return rotate(k * UINT32_C(0xcc9e2d51), 15) * UINT32_C(0x1b873593);
+}
+
+/* `nr` <= 4 bytes, the first one lowest. */
+static uint32_t load(const char *p, size_t nr, uint32_t version)
+{
+	uint32_t k = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		uint32_t byte = widen(p[i], version) << 8 * i;
+
+		/*
+		 * Whole words are put together by OR, the rest of fewer
+		 * bytes by XOR: the same but for version 1.
+		 */
+		k = nr == 4 ? k | byte : k ^ byte;
+	}
+	return k;
+}
+
+uint32_t bloom_murmur3(uint32_t seed, const char *bytes, size_t len,
+		       uint32_t version)
+{
+	uint32_t h = seed;
+	size_t at = 0;
+
+	for (; len - at >= 4; at += 4)
+		h = rotate(h ^ scramble(load(bytes + at, 4, version)), 13) * 5 +
+		    UINT32_C(0xe6546b64);
+	if (at < len)
+		h ^= scramble(load(bytes + at, len - at, version));
+	h ^= (uint32_t)len;
+	h = (h ^ h >> 16) * UINT32_C(0x85ebca6b);
+	h = (h ^ h >> 13) * UINT32_C(0xc2b2ae35);
+	return h ^ h >> 16;
+}
+
+struct bloom_key bloom_key(const char *path, size_t len, uint32_t version)
+{
+	return (struct bloom_key){
+		bloom_murmur3(SEED_0, path, len, version),
+		bloom_murmur3(SEED_1, path, len, version),
+	};
+}
+
+size_t bloom_filter_len(size_t nr, const struct bloom_settings *settings)
+{
+	size_t len = (nr * settings->bits_per_entry + 7) / 8;
+
+	return len ? len : 1;
+}
+
+/* The byte and the bit of the i-th hash. */
+static size_t place(uint8_t *bit, const struct bloom_key *key, uint32_t i,
+		    size_t len)
+{
+	uint64_t at = (uint32_t)(key->h0 + i * key->h1) % ((uint64_t)len * 8);
+
+	*bit = (uint8_t)(1u << (at & 7));
+	return (size_t)(at >> 3);
+}
+
+void bloom_filter_add(uint8_t *filter, size_t len, const struct bloom_key *key,
+		      const struct bloom_settings *settings)
+{
+	for (uint32_t i = 0; i < settings->hash_nr; i++) {
+		uint8_t bit;
+		size_t byte = place(&bit, key, i, len);
+
+		filter[byte] |= bit;
+	}
+}
+
+bool bloom_filter_has(const uint8_t *filter, size_t len,
+		      const struct bloom_key *key,
+		      const struct bloom_settings *settings)
+{
+	for (uint32_t i = 0; len && i < settings->hash_nr; i++) {
+		uint8_t bit;
+		size_t byte = place(&bit, key, i, len);
+
+		if (!(filter[byte] & bit))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* Merging, replacing and tidying up chains of commit-graph files. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "graph/commit-graph-chain.h"
+#include "graph/commit-graph-parts.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "sys/lockfile.h"
+
+#define FILE_MODE 0444
+#define BASES_MAX 255 /* counted in one byte */
+
+/* ---- what is merged */
+
+static bool is_merged(const struct commit_graph_layer *layer, uint64_t nr,
+		      const struct commit_graph_split_options *o)
+{
+	size_t most;
+
+	if (o->max_commits && nr > o->max_commits)
+		return true;
+	return !mem_mul(&most, o->size_multiple ? o->size_multiple : 2, nr) ||
+	       layer->nr <= most;
+}
+
+/* Layers that nobody could refer to from a chain in `dir_nr`. */
+static bool is_unfit(const struct commit_graph *graph, size_t dir_nr)
+{
+	return !graph->is_chain && graph->dir_nrs[0] != dir_nr;
+}
+
+size_t commit_graph_layers_kept(const struct commit_graph *graph, size_t dir_nr,
+				uint64_t new_nr,
+				const struct commit_graph_split_options *o)
+{
+	size_t kept = graph ? graph->layer_nr : 0;
+
+	if (!graph || o->split == COMMIT_GRAPH_SPLIT_NONE ||
+	    o->split == COMMIT_GRAPH_SPLIT_REPLACE || is_unfit(graph, dir_nr))
+		return 0;
+	while (kept && graph->dir_nrs[kept - 1] == dir_nr) {
+		const struct commit_graph_layer *layer =
+			&graph->layers[kept - 1];
+
+		if (kept <= BASES_MAX &&
+		    (o->split == COMMIT_GRAPH_SPLIT_NO_MERGE ||
+		     !is_merged(layer, new_nr, o)))
+			break;
+		new_nr += layer->nr;
+		kept--;
+	}
+	return kept <= BASES_MAX ? kept : 0;
+}
+
+/* ---- names */
+
+static int chain_path(struct buf *out, const struct odb *odb, size_t dir_nr,
+		      const char *name)
+{
+	buf_reset(out);
+	return buf_printf(out, "%s/info/commit-graphs%s%s", odb->dirs[dir_nr],
+			  *name ? "/" : "", name);
+}
+
+static int layer_path(struct buf *out, const struct commit_graph_chain *c,
+		      const uint8_t *checksum)
+{
+	char name[OID_MAX_HEX_LEN + 16], hex[OID_MAX_HEX_LEN + 1];
+
+	oid_raw_to_hex(hex, checksum, c->odb->algo);
+	snprintf(name, sizeof(name), "graph-%s.graph", hex);
+	return chain_path(out, c->odb, c->dir_nr, name);
+}
+
+/* ---- files */
+
+int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
+			    const struct odb *odb, size_t dir_nr,
+			    struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	lock->file = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	if (chain_path(&path, odb, dir_nr, "") < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_mkdir_shared(path.data, odb->repo->share, err);
+	if (!ret &&
+	    chain_path(&path, odb, dir_nr, "commit-graph-chain.lock") < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_lockfile_create_mode(&lock->file, path.data,
+					       FILE_MODE | odb->repo->share, 0,
+					       err);
+	buf_release(&path);
+	return ret;
+}
+
+void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock)
+{
+	sys_tempfile_abort(&lock->file);
+}
+
+/* A layer into place under the name that its checksum gives it. */
+static int put_layer(const struct commit_graph_chain *c,
+		     const uint8_t *checksum, const void *bytes, size_t len,
+		     enum sys_fsync_method method, struct error *err)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	struct buf path = BUF_INIT;
+	int ret = chain_path(&path, c->odb, c->dir_nr, "") < 0
+			  ? error_nomem(err)
+			  : sys_tempfile_create(&file, path.data, "tmp_graph_",
+						FILE_MODE | c->odb->repo->share,
+						err);
+
+	if (!ret)
+		ret = sys_tempfile_write(&file, bytes, len, err);
+	if (!ret && layer_path(&path, c, checksum) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path.data, method, err);
+	sys_tempfile_abort(&file);
+	buf_release(&path);
+	return ret;
+}
+
+/* Checksums of the chain, one a line. */
+static int put_lines(struct buf *out, const struct commit_graph_chain *c)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (size_t i = 0; i < c->kept; i++)
+		if (buf_printf(out, "%s\n",
+			       oid_raw_to_hex(hex, c->graph->layers[i].checksum,
+					      c->odb->algo)) < 0)
+			return ERR_NOMEM;
+	return buf_printf(out, "%s\n",
+			  oid_to_hex(hex, c->checksum, c->odb->algo));
+}
+
+/* Into its lock: what needs room comes before anything gets a name. */
+static int stage_chain(const struct commit_graph_chain *c,
+		       struct commit_graph_chain_lock *lock,
+		       enum sys_fsync_method method, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = put_lines(&text, c) < 0
+			  ? error_nomem(err)
+			  : sys_tempfile_write(&lock->file, text.data, text.len,
+					       err);
+
+	buf_release(&text);
+	return ret ? ret : sys_tempfile_finish(&lock->file, method, err);
+}
+
+static int put_chain(const struct commit_graph_chain *c,
+		     struct commit_graph_chain_lock *lock,
+		     enum sys_fsync_method method, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = chain_path(&path, c->odb, c->dir_nr, "commit-graph-chain") < 0
+			  ? error_nomem(err)
+			  : sys_tempfile_commit(&lock->file, path.data, method,
+						err);
+
+	buf_release(&path);
+	return ret;
+}
+
+/* ---- tidying up */
+
+struct tidying {
+	const struct odb *odb;
+	size_t dir_nr;
+	const char *chain; /* text of the chain that holds */
+	const char *old;   /* ... and of the one before */
+	int64_t expiry;
+	struct error *err;
+};
+
+/* A layer that is in no chain goes when it is old enough. */
+static int expire_layer(void *ctx, const char *name)
+{
+	static const char prefix[] = "graph-", suffix[] = ".graph";
+	const struct tidying *t = ctx;
+	size_t len = strlen(name), hex_len = hash_hex_len(t->odb->algo);
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = 0;
+
+	if (len != strlen(prefix) + hex_len + strlen(suffix) ||
+	    strncmp(name, prefix, strlen(prefix)) != 0 ||
+	    strcmp(name + len - strlen(suffix), suffix) != 0)
+		return 0;
+	memcpy(hex, name + strlen(prefix), hex_len);
+	hex[hex_len] = '\0';
+	if (strstr(t->chain, hex))
+		return 0;
+	if (chain_path(&path, t->odb, t->dir_nr, name) < 0)
+		return error_nomem(t->err);
+	/* Others may have read the old chain and not yet its layers. */
+	if (strstr(t->old, hex))
+		ret = sys_set_mtime(path.data, sys_clock_seconds(), t->err);
+	if (!ret && !sys_stat(&st, path.data, NULL) &&
+	    st.mtime_ns / 1000000000 <= t->expiry)
+		ret = sys_unlink(path.data, t->err);
+	buf_release(&path);
+	return ret;
+}
+
+static int expire_layers(struct tidying *t)
+{
+	struct buf dir = BUF_INIT;
+	int ret = chain_path(&dir, t->odb, t->dir_nr, "") < 0
+			  ? error_nomem(t->err)
+			  : sys_dir_each(dir.data, expire_layer, t, t->err);
+
+	buf_release(&dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int put_old_lines(struct buf *out, const struct commit_graph *graph)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (size_t i = 0; graph && i < graph->layer_nr; i++)
+		if (buf_printf(out, "%s\n",
+			       oid_raw_to_hex(hex, graph->layers[i].checksum,
+					      graph->algo)) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+/* After the chain: the single file that it replaces, layers it has not. */
+static int tidy_up(const struct commit_graph_chain *c, struct error *err)
+{
+	struct tidying t = {
+		.odb = c->odb,
+		.dir_nr = c->dir_nr,
+		.expiry = c->expiry,
+		.err = err,
+	};
+	struct buf path = BUF_INIT, chain = BUF_INIT, old = BUF_INIT;
+	int ret = buf_printf(&path, "%s/info/commit-graph",
+			     c->odb->dirs[c->dir_nr]);
+
+	if (!ret)
+		ret = put_lines(&chain, c);
+	if (!ret)
+		ret = put_old_lines(&old, c->graph);
+	if (ret < 0) {
+		error_nomem(err);
+	} else {
+		t.chain = chain.data;
+		t.old = old.data;
+		ret = sys_unlink(path.data, err);
+		if (!ret)
+			ret = expire_layers(&t);
+	}
+	buf_release(&path);
+	buf_release(&chain);
+	buf_release(&old);
+	return ret;
+}
+
+int commit_graph_chain_install(const struct commit_graph_chain *c,
+			       struct commit_graph_chain_lock *lock,
+			       struct error *err)
+{
+	enum sys_fsync_method method;
+	int ret = repo_fsync_method(c->odb->repo, REPO_FSYNC_COMMIT_GRAPH,
+				    &method, err);
+
+	if (!ret)
+		ret = stage_chain(c, lock, method, err);
+	/* A single file that stays becomes the lowest layer. */
+	if (!ret && c->kept && !c->graph->is_chain) {
+		const struct commit_graph_layer *layer = &c->graph->layers[0];
+
+		ret = put_layer(c, layer->checksum, layer->map.data,
+				layer->map.len, method, err);
+	}
+	if (!ret)
+		ret = put_layer(c, c->checksum->bytes, c->bytes->data,
+				c->bytes->len, method, err);
+	if (!ret)
+		ret = put_chain(c, lock, method, err);
+	commit_graph_chain_unlock(lock);
+	return ret < 0 ? ret : tidy_up(c, err);
+}
+
+int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
+			      struct error *err)
+{
+	struct tidying t = {
+		.odb = odb,
+		.dir_nr = dir_nr,
+		.chain = "",
+		.old = "",
+		.expiry = INT64_MAX,
+		.err = err,
+	};
+	struct buf path = BUF_INIT;
+	int ret = chain_path(&path, odb, dir_nr, "commit-graph-chain") < 0
+			  ? error_nomem(err)
+			  : sys_unlink(path.data, err);
+
+	buf_release(&path);
+	return ret < 0 ? ret : expire_layers(&t);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Generation numbers, by a depth-first walk with a stack of its own. */
+#include "base/mem.h"
+#include "graph/commit-graph-levels.h"
+
+/* A commit whose parents are being looked at. */
+struct frame {
+	uint32_t record;
+	uint32_t next; /* parent */
+};
+
+struct walker {
+	const struct commit_graph_levels *l;
+	struct frame *stack;
+	size_t nr, alloc;
+	struct progress meter;
+	struct error *err;
+};
+
+static int push(struct walker *w, uint32_t record)
+{
+	/* A commit is on the way at most once. */
+	if (w->nr >= w->l->nr)
+		return error_set(w->err, ERR_CORRUPT,
+				 "commits that are their own ancestors");
+	if (mem_grow(&w->stack, &w->alloc, w->nr + 1, sizeof(*w->stack)) < 0)
+		return error_nomem(w->err);
+	w->stack[w->nr++] = (struct frame){record, 0};
+	return 0;
+}
+
+/* Raise a commit above a parent. */
+static void raise(struct commit_graph_record *r,
+		  const struct commit_graph_generation *parent)
+{
+	if (r->level <= parent->level)
+		r->level = parent->level < COMMIT_GRAPH_LEVEL_MAX
+				   ? parent->level + 1
+				   : COMMIT_GRAPH_LEVEL_MAX;
+	if (r->corrected <= parent->corrected)
+		r->corrected = parent->corrected + 1;
+}
+
+/*
+ * A parent's generations: 1 when they are known, 0 when its record has to be
+ * gone through first, which is pushed.
+ */
+static int get_parent(struct walker *w, uint32_t graph_pos,
+		      struct commit_graph_generation *generation)
+{
+	const struct commit_graph_levels *l = w->l;
+	const struct commit_graph_record *r;
+
+	if (graph_pos < l->below_nr) {
+		int ret = l->below(l->ctx, graph_pos, generation, w->err);
+
+		return ret < 0 ? ret : 1;
+	}
+	if (graph_pos - l->below_nr >= l->nr)
+		return error_set(w->err, ERR_CORRUPT,
+				 "a parent outside of the commit-graph");
+	r = &l->records[graph_pos - l->below_nr];
+	if (!r->level)
+		return push(w, graph_pos - l->below_nr);
+	*generation = (struct commit_graph_generation){r->corrected, r->level};
+	return 1;
+}
+
+/* All parents are known: the numbers of the commit itself. */
+static int number(struct walker *w, struct commit_graph_record *r)
+{
+	const uint32_t *parents = w->l->parents + r->first_parent;
+
+	r->level = 1;
+	r->corrected = r->date ? r->date : 1;
+	for (uint32_t i = 0; i < r->parent_nr; i++) {
+		struct commit_graph_generation parent;
+		int ret = get_parent(w, parents[i], &parent);
+
+		if (ret < 0)
+			return ret;
+		raise(r, &parent);
+	}
+	progress_add(&w->meter, 1);
+	return 0;
+}
+
+/* Take the topmost frame one step further. */
+static int step(struct walker *w)
+{
+	struct frame *f = &w->stack[w->nr - 1];
+	struct commit_graph_record *r = &w->l->records[f->record];
+	struct commit_graph_generation ignored;
+
+	while (!r->level && f->next < r->parent_nr) {
+		int ret = get_parent(
+			w, w->l->parents[r->first_parent + f->next], &ignored);
+
+		/* After a push it is looked at again, and then known. */
+		if (ret <= 0)
+			return ret;
+		f->next++;
+	}
+	w->nr--;
+	return r->level ? 0 : number(w, r);
+}
+
+int commit_graph_levels_compute(const struct commit_graph_levels *l,
+				struct error *err)
+{
+	struct walker w = {.l = l, .err = err};
+	int ret = 0;
+
+	progress_start(&w.meter, l->progress,
+		       "Computing commit graph generation numbers", l->nr);
+	for (uint32_t i = 0; !ret && i < l->nr; i++) {
+		if (l->records[i].level)
+			continue;
+		ret = push(&w, i);
+		while (!ret && w.nr)
+			ret = step(&w);
+	}
+	progress_stop(&w.meter);
+	free(w.stack);
+	return ret;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dumb clients: they read files of the repository, and put the rest together
+ * themselves. Lists are made on the spot, so that they are never out of date.
+ * Objects and packs never change under their names and may be kept; all else
+ * may not.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "http/http-exchange.h"
+#include "odb/odb.h"
+#include "repack/server-info.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "wire/refview.h"
+
+#define PIECE 65536 /* bytes of a file held at once */
+
+static int put_text(struct http_exchange *x, const char *type,
+		    const struct buf *text, struct error *err)
+{
+	int ret = http_reply_number(&x->reply, "Content-Length", text->len,
+				    err);
+
+	if (!ret)
+		ret = http_reply_header(&x->reply, "Content-Type", type, err);
+	return ret ? ret
+		   : http_reply_put(&x->reply, text->data, text->len, err);
+}
+
+static int open_view(struct refview *view, const struct http_exchange *x,
+		     struct error *err)
+{
+	return refview_open(view, x->repo, "uploadpack.hiderefs",
+			    x->options->namespace, err);
+}
+
+static int describe_head(struct buf *text, struct refview *view,
+			 enum hash_algo algo, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct ref head;
+	int ret = refview_lookup(view, "HEAD", &head, err);
+
+	/* An unborn branch is not told. */
+	if (ret <= 0)
+		return ret;
+	if (head.target)
+		ret = buf_printf(text, "ref: %s\n", head.target);
+	else
+		ret = buf_printf(text, "%s\n",
+				 oid_to_hex(hex, &head.oid, algo));
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static int put_head(struct http_exchange *x, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	struct refview view;
+	int ret = open_view(&view, x, err);
+
+	if (!ret)
+		ret = describe_head(&text, &view, x->repo->algo, err);
+	if (!ret)
+		ret = put_text(x, "text/plain", &text, err);
+	refview_release(&view);
+	buf_release(&text);
+	return ret;
+}
+
+struct listing {
+	struct buf text;
+	struct odb_reader *reader;
+	enum hash_algo algo;
+	struct error *err;
+};
+
+static int list_ref(void *ctx, const struct ref *ref)
+{
+	struct listing *l = ctx;
+	int ret = server_info_put_ref(&l->text, l->reader, l->algo, ref,
+				      l->err);
+
+	/* One ref that is broken does not take the others away. */
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static int list_refs(struct listing *l, struct http_exchange *x,
+		     struct error *err)
+{
+	struct refview view;
+	int ret = open_view(&view, x, err);
+
+	/* Who may read any file can read these. */
+	if (!ret)
+		ret = refview_each(&view, "", true, list_ref, l, NULL, err);
+	refview_release(&view);
+	return ret;
+}
+
+static int put_refs(struct http_exchange *x, struct error *err)
+{
+	struct listing l = {BUF_INIT, NULL, x->repo->algo, err};
+	struct odb *odb = NULL;
+	int ret = odb_open(&odb, x->repo, NULL, err);
+
+	if (!ret) {
+		l.reader = odb_reader_new(odb, 0);
+		ret = l.reader ? list_refs(&l, x, err) : error_nomem(err);
+	}
+	if (!ret)
+		ret = http_reply_never_cache(&x->reply, err);
+	if (!ret)
+		ret = put_text(x, "text/plain", &l.text, err);
+	odb_reader_free(l.reader);
+	odb_close(odb);
+	buf_release(&l.text);
+	return ret;
+}
+
+static int put_packs(struct http_exchange *x, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	struct odb *odb = NULL;
+	int ret = odb_open_named(&odb, x->repo, NULL, err);
+
+	if (!ret)
+		ret = server_info_put_packs(&text, odb, err);
+	if (!ret)
+		ret = http_reply_never_cache(&x->reply, err);
+	if (!ret)
+		ret = put_text(x, "text/plain; charset=utf-8", &text, err);
+	odb_close(odb);
+	buf_release(&text);
+	return ret;
+}
+
+static int copy_file(struct http_exchange *x, int fd, uint64_t size,
+		     const char *path, struct error *err)
+{
+	char *piece = mem_alloc(PIECE, 1);
+	int ret = piece ? http_reply_begin(&x->reply, err) : error_nomem(err);
+
+	/* As much as was announced, also of a file that grows. */
+	for (uint64_t off = 0; !ret && off < size && !x->reply.no_body;) {
+		uint64_t left = size - off;
+		size_t len = left < PIECE ? (size_t)left : PIECE;
+
+		ret = sys_read_at(fd, piece, len, off, path, err);
+		if (!ret)
+			ret = http_reply_put(&x->reply, piece, len, err);
+		off += len;
+	}
+	free(piece);
+	return ret;
+}
+
+static int describe_file(struct http_exchange *x, const char *type,
+			 const struct sys_stat *st, uint64_t size,
+			 bool is_fixed, struct error *err)
+{
+	struct http_reply *r = &x->reply;
+	int ret = is_fixed ? http_reply_cache_for_ever(r, sys_clock_seconds(),
+						       err)
+			   : http_reply_never_cache(r, err);
+
+	if (!ret)
+		ret = http_reply_number(r, "Content-Length", size, err);
+	if (!ret)
+		ret = http_reply_header(r, "Content-Type", type, err);
+	if (!ret)
+		ret = http_reply_date(r, "Last-Modified",
+				      st->mtime_ns / 1000000000, err);
+	return ret;
+}
+
+static int put_file(struct http_exchange *x, const char *type, bool is_fixed,
+		    struct error *err)
+{
+	/* The name begins with "objects/". */
+	char *path = repo_object_path(x->repo, x->url.name + 8);
+	struct sys_stat st;
+	uint64_t size = 0;
+	int fd = -1, ret;
+
+	if (!path)
+		return error_nomem(err);
+	/* Nothing else is opened: a pipe would wait for a writer. */
+	ret = sys_stat(&st, path, err);
+	if (!ret && !st.is_file)
+		ret = error_set(err, ERR_MISSING, "not a file: '%s'", path);
+	if (!ret)
+		ret = sys_open_read(path, &size, err);
+	if (ret >= 0)
+		fd = ret;
+	if (ret == ERR_MISSING) {
+		ret = http_refuse(x, "404 Not Found", err,
+				  "Cannot open '%s': %s", x->url.name,
+				  "No such file or directory");
+		goto out;
+	}
+	if (ret >= 0)
+		ret = describe_file(x, type, &st, size, is_fixed, err);
+	if (!ret)
+		ret = copy_file(x, fd, size, path, err);
+out:
+	sys_close(fd);
+	free(path);
+	return ret;
+}
+
+int http_dumb(struct http_exchange *x, struct error *err)
+{
+	if (!x->get_any_file)
+		return http_refuse(x, "403 Forbidden", err,
+				   "Unsupported service: getanyfile");
+	switch (x->url.route) {
+	case HTTP_HEAD:
+		return put_head(x, err);
+	case HTTP_INFO_REFS:
+		return put_refs(x, err);
+	case HTTP_INFO_PACKS:
+		return put_packs(x, err);
+	case HTTP_LOOSE:
+		return put_file(x, "application/x-git-loose-object", true, err);
+	case HTTP_PACK:
+		return put_file(x, "application/x-git-packed-objects", true,
+				err);
+	case HTTP_IDX:
+		return put_file(x, "application/x-git-packed-objects-toc", true,
+				err);
+	default:
+		return put_file(x, "text/plain", false, err);
+	}
+}

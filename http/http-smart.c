@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Smart clients: upload-pack and receive-pack, one request each.
+ *
+ * A web server may hand over the whole request before it takes any of the
+ * answer. What a fetch asks for is therefore read to its end first, up to
+ * http.maxRequestBuffer; a push is read to its end by receive-pack itself
+ * before it answers, and may be of any size.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/ident.h"
+#include "http/http-body.h"
+#include "http/http-exchange.h"
+#include "receive/receive-pack.h"
+#include "serve/upload-pack.h"
+#include "wire/pktline.h"
+
+/* A request that was read, or is being read; and the way of the answer. */
+struct stream {
+	struct http_reply *reply; /* borrowed */
+	struct http_body *body;   /* owned; NULL: there is none */
+	struct buf held;          /* the body, if it was read to its end */
+	size_t at;                /* in `held` */
+	bool is_held;
+};
+
+static ssize_t stream_read(void *ctx, void *bytes, size_t len,
+			   struct error *err)
+{
+	struct stream *s = ctx;
+	size_t left = s->held.len - s->at;
+
+	if (!s->is_held)
+		return http_body_read(s->body, bytes, len, err);
+	if (len > left)
+		len = left;
+	memcpy(bytes, s->held.data + s->at, len);
+	s->at += len;
+	return (ssize_t)len;
+}
+
+static int stream_writev(void *ctx, struct iovec *iov, size_t nr,
+			 struct error *err)
+{
+	struct stream *s = ctx;
+
+	return http_reply_writev(s->reply, iov, nr, err);
+}
+
+static int stream_send_file(void *ctx, const void *head, size_t len,
+			    const struct sys_file_span *span, struct error *err)
+{
+	struct stream *s = ctx;
+
+	return http_reply_send_file(s->reply, head, len, span, err);
+}
+
+static struct serve_io stream_io(struct stream *s)
+{
+	return (struct serve_io){
+		.read = stream_read,
+		.writev = stream_writev,
+		.send_file = s->reply->io->send_file ? stream_send_file : NULL,
+		.ctx = s,
+	};
+}
+
+static void warn(void *ctx, const char *message)
+{
+	const struct http_options *o = ctx;
+
+	o->log(o->ctx, message);
+}
+
+static int upload(const struct http_exchange *x, struct stream *s,
+		  bool advertise_only, struct error *err)
+{
+	const struct http_options *o = x->options;
+	struct serve_io io = stream_io(s);
+	struct serve_options options = {
+		.repo = x->repo,
+		.version = serve_protocol_version(o->git_protocol),
+		.stateless_rpc = true,
+		.advertise_only = advertise_only,
+		.agent = o->agent,
+		.session_id = o->session_id,
+		.namespace = o->namespace,
+		.warn = warn,
+		.warn_ctx = (void *)o,
+	};
+
+	return serve_upload_pack(&options, &io, err);
+}
+
+static int receive(const struct http_exchange *x, struct stream *s,
+		   bool advertise_only, struct error *err)
+{
+	const struct http_options *o = x->options;
+	struct serve_io io = stream_io(s);
+	struct buf committer = BUF_INIT;
+	struct receive_options options = {
+		.repo = x->repo,
+		/* As of stock Git's program, which enters it first. */
+		.path = ".",
+		.version = serve_protocol_version(o->git_protocol),
+		.stateless_rpc = true,
+		.advertise_only = advertise_only,
+		.agent = o->agent,
+		.session_id = o->session_id,
+		.namespace = o->namespace,
+		.tell = o->tell,
+		.tell_ctx = o->ctx,
+	};
+	int ret;
+
+	/* Without one, refs that have no reflog can still be changed. */
+	if (!ident_committer(&committer, &x->repo->config, NULL))
+		options.committer = committer.data;
+	ret = receive_pack_serve(&options, &io, err);
+	buf_release(&committer);
+	return ret;
+}
+
+struct service {
+	const char *name; /* without "git-" */
+	enum http_route route;
+	int (*run)(const struct http_exchange *x, struct stream *s,
+		   bool advertise_only, struct error *err);
+};
+
+static const struct service services[] = {
+	{"upload-pack", HTTP_UPLOAD_PACK, upload},
+	{"receive-pack", HTTP_RECEIVE_PACK, receive},
+};
+
+/* 1 when the service may be used; else refuses, and 0 or negative. */
+static int check_enabled(struct http_exchange *x, const struct service *service,
+			 struct error *err)
+{
+	if (service->route == HTTP_UPLOAD_PACK ? x->upload_pack
+					       : x->receive_pack)
+		return 1;
+	return http_refuse(x, "403 Forbidden", err, "Service not enabled: '%s'",
+			   service->name);
+}
+
+static const struct service *find_service(const char *name)
+{
+	if (strncmp(name, "git-", 4))
+		return NULL;
+	for (size_t i = 0; i < sizeof(services) / sizeof(*services); i++)
+		if (!strcmp(services[i].name, name + 4))
+			return &services[i];
+	return NULL;
+}
+
+/* "# service=git-<name>" and a flush; version 2 goes without. */
+static int announce(struct http_exchange *x, const struct service *service,
+		    struct stream *s, struct error *err)
+{
+	struct serve_io io = {.writev = stream_writev, .ctx = s};
+	struct pktline_writer out;
+	int ret;
+
+	if (serve_protocol_version(x->options->git_protocol) == 2)
+		return 0;
+	pktline_writer_init(&out, &io);
+	ret = pktline_printf(&out, err, "# service=git-%s\n", service->name);
+	if (!ret)
+		ret = pktline_write_flush(&out, err);
+	if (!ret)
+		ret = pktline_send(&out, err);
+	pktline_writer_release(&out);
+	return ret;
+}
+
+int http_smart_advertise(struct http_exchange *x, const char *name,
+			 struct error *err)
+{
+	const struct service *service = find_service(name);
+	struct stream s = {.reply = &x->reply, .is_held = true};
+	char quoted[PKTLINE_QUOTE_MAX], type[64];
+	int ret;
+
+	if (!service)
+		return http_refuse(x, "403 Forbidden", err,
+				   "Unsupported service: '%s'",
+				   pktline_quote(quoted, name));
+	ret = check_enabled(x, service, err);
+	if (ret <= 0)
+		return ret;
+	snprintf(type, sizeof(type), "application/x-git-%s-advertisement",
+		 service->name);
+	ret = http_reply_never_cache(&x->reply, err);
+	if (!ret)
+		ret = http_reply_header(&x->reply, "Content-Type", type, err);
+	buf_init(&s.held);
+	if (!ret)
+		ret = announce(x, service, &s, err);
+	if (!ret)
+		ret = service->run(x, &s, true, err);
+	return ret;
+}
+
+/* 1 when the body is of the type it has to be; else refuses. */
+static int check_type(struct http_exchange *x, const char *expected,
+		      struct error *err)
+{
+	const char *type = x->options->content_type;
+	char quoted[PKTLINE_QUOTE_MAX];
+	struct buf text = BUF_INIT;
+	int ret;
+
+	if (type && !strcmp(type, expected))
+		return 1;
+	ret = buf_printf(&text,
+			 "Expected POST with Content-Type '%s', but received "
+			 "'%s' instead.\n",
+			 expected, pktline_quote(quoted, type ? type : ""));
+	ret = ret < 0 ? error_nomem(err)
+		      : http_reply_refuse(&x->reply,
+					  "415 Unsupported Media Type", NULL,
+					  text.data, err);
+	buf_release(&text);
+	return ret;
+}
+
+/* Open the body, and for a fetch read it. 1; or refuses. */
+static int take_body(struct http_exchange *x, struct stream *s,
+		     struct error *err)
+{
+	const struct http_options *o = x->options;
+	int ret = http_body_open(&s->body, x->io, o->content_length,
+				 o->content_encoding, err);
+
+	if (ret == ERR_UNSUPPORTED)
+		return http_refuse(x, "415 Unsupported Media Type", err, "%s",
+				   err->msg);
+	if (ret < 0 || x->url.route != HTTP_UPLOAD_PACK)
+		return ret < 0 ? ret : 1;
+	ret = http_body_read_all(s->body, &s->held, x->request_buffer, err);
+	if (ret == ERR_DENIED)
+		return http_refuse(x, "413 Content Too Large", err, "%s",
+				   err->msg);
+	s->is_held = true;
+	return ret < 0 ? ret : 1;
+}
+
+static int answer(struct http_exchange *x, const struct service *service,
+		  struct stream *s, struct error *err)
+{
+	char type[64];
+	int ret;
+
+	snprintf(type, sizeof(type), "application/x-git-%s-result",
+		 service->name);
+	ret = http_reply_never_cache(&x->reply, err);
+	if (!ret)
+		ret = http_reply_header(&x->reply, "Content-Type", type, err);
+	if (!ret)
+		ret = service->run(x, s, false, err);
+	/* Nothing to say is an answer, too. */
+	return ret < 0 ? ret : http_reply_begin(&x->reply, err);
+}
+
+int http_smart_serve(struct http_exchange *x, struct error *err)
+{
+	const struct service *service =
+		&services[x->url.route == HTTP_RECEIVE_PACK];
+	struct stream s = {.reply = &x->reply};
+	char type[64];
+	int ret = check_enabled(x, service, err);
+
+	snprintf(type, sizeof(type), "application/x-git-%s-request",
+		 service->name);
+	if (ret > 0)
+		ret = check_type(x, type, err);
+	if (ret <= 0)
+		return ret;
+	buf_init(&s.held);
+	ret = take_body(x, &s, err);
+	if (ret > 0)
+		ret = answer(x, service, &s, err);
+	http_body_close(s.body);
+	buf_release(&s.held);
+	return ret;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths and query strings. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/percent.h"
+#include "http/http-url.h"
+
+/* The end of a path: `a`, `x` hexadecimal digits, `b`, `y` digits, `c`. */
+struct shape {
+	enum http_route route;
+	const char *a;
+	size_t x;
+	const char *b;
+	size_t y;
+	const char *c;
+};
+
+static const struct shape shapes[] = {
+	{HTTP_HEAD, "/HEAD", 0, "", 0, ""},
+	{HTTP_INFO_REFS, "/info/refs", 0, "", 0, ""},
+	{HTTP_ALTERNATES, "/objects/info/alternates", 0, "", 0, ""},
+	{HTTP_ALTERNATES, "/objects/info/http-alternates", 0, "", 0, ""},
+	{HTTP_INFO_PACKS, "/objects/info/packs", 0, "", 0, ""},
+	{HTTP_LOOSE, "/objects/", 2, "/", 38, ""},
+	{HTTP_LOOSE, "/objects/", 2, "/", 62, ""},
+	{HTTP_PACK, "/objects/pack/pack-", 40, ".pack", 0, ""},
+	{HTTP_PACK, "/objects/pack/pack-", 64, ".pack", 0, ""},
+	{HTTP_IDX, "/objects/pack/pack-", 40, ".idx", 0, ""},
+	{HTTP_IDX, "/objects/pack/pack-", 64, ".idx", 0, ""},
+	{HTTP_UPLOAD_PACK, "/git-upload-pack", 0, "", 0, ""},
+	{HTTP_RECEIVE_PACK, "/git-receive-pack", 0, "", 0, ""},
+};
+
+bool http_path_is_plain(const char *path)
+{
+	if (*path != '/')
+		return false;
+	while (*path) {
+		size_t len = strcspn(++path, "/");
+
+		if ((!len && *path) || (len == 1 && *path == '.') ||
+		    (len == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		path += len;
+	}
+	return true;
+}
+
+bool http_path_climbs(const char *path)
+{
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 2 && path[0] == '.' && path[1] == '.')
+			return true;
+		path += len + (path[len] == '/');
+	}
+	return false;
+}
+
+static bool take_text(const char **p, const char *text)
+{
+	size_t len = strlen(text);
+
+	if (strncmp(*p, text, len))
+		return false;
+	*p += len;
+	return true;
+}
+
+static bool take_digits(const char **p, size_t nr)
+{
+	if (strspn(*p, "0123456789abcdef") < nr)
+		return false;
+	*p += nr;
+	return true;
+}
+
+static bool has_shape(const char *p, const struct shape *s)
+{
+	return take_text(&p, s->a) && take_digits(&p, s->x) &&
+	       take_text(&p, s->b) && take_digits(&p, s->y) &&
+	       take_text(&p, s->c) && !*p;
+}
+
+bool http_url_parse(struct http_url *url, const char *path)
+{
+	size_t path_len = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_NR(shapes); i++) {
+		const struct shape *s = &shapes[i];
+		size_t len = strlen(s->a) + s->x + strlen(s->b) + s->y +
+			     strlen(s->c);
+
+		if (len > path_len || !has_shape(path + path_len - len, s))
+			continue;
+		url->route = s->route;
+		url->repo_len = path_len - len;
+		url->name = path + url->repo_len + 1;
+		return true;
+	}
+	return false;
+}
+
+/* Append one character, which may be written as several; returns their end. */
+static const char *decode_one(struct buf *out, const char *p)
+{
+	int byte = percent_byte(p);
+	char c = *p == '+' ? ' ' : *p;
+
+	if (byte > 0) {
+		c = (char)byte;
+		p += 2;
+	}
+	return buf_append_char(out, c) < 0 ? NULL : p + 1;
+}
+
+/* Replace *out by what stands before one of `ends`; returns where that is. */
+static const char *decode(struct buf *out, const char *p, const char *ends)
+{
+	buf_reset(out);
+	while (p && *p && !strchr(ends, *p))
+		p = decode_one(out, p);
+	return p;
+}
+
+int http_query_get(struct buf *out, const char *query, const char *name)
+{
+	struct buf key = BUF_INIT, value = BUF_INIT;
+	const char *p = query;
+	int ret = 0;
+
+	while (p && *p) {
+		p = decode(&key, p, "=&");
+		if (p && !key.len)
+			break;
+		if (p)
+			p = decode(&value, p + (*p == '='), "&");
+		if (!p)
+			break;
+		p += *p == '&';
+		if (strcmp(key.data, name))
+			continue;
+		buf_reset(out);
+		ret = buf_append(out, value.data, value.len) < 0 ? ERR_NOMEM
+								 : 1;
+		if (ret < 0)
+			break;
+	}
+	buf_release(&key);
+	buf_release(&value);
+	return query && !p ? ERR_NOMEM : ret;
+}
+
+bool http_url_verify(const struct http_url *url, const char *path)
+{
+	size_t len = strlen(path), objects = strlen("objects/");
+	const char *name = path + url->repo_len + 1;
+
+	if (url->repo_len >= len || path[url->repo_len] != '/' ||
+	    url->name != name || !*name)
+		return false;
+	/* A name cannot lead out of the repository by itself. */
+	if (strstr(name, "..") || strstr(name, "//") || *name == '/')
+		return false;
+	switch (url->route) {
+	case HTTP_LOOSE:
+		return strlen(name) == objects + 41 ||
+		       strlen(name) == objects + 65;
+	case HTTP_ALTERNATES:
+	case HTTP_INFO_PACKS:
+	case HTTP_PACK:
+	case HTTP_IDX:
+		return !strncmp(name, "objects/", objects);
+	case HTTP_INFO_REFS:
+		return !strcmp(name, "info/refs");
+	default:
+		return !strchr(name, '/');
+	}
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One request, from its variables to its answer:
+ *
+ *	step         else
+ *	-----------  --------------------------------------------------
+ *	path         500: the web server is not set up, or an alias
+ *	route        404
+ *	method       405, 400 for a client that does not know that
+ *	repository   404; 500 when it is another user's or broken
+ *	exported     404
+ *	configured   500
+ *	enabled      403
+ *	body         415, 413, 400
+ *	answer
+ *
+ * Whatever goes wrong for another reason is 500, or the end of an answer that
+ * has begun.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "http/http-exchange.h"
+#include "sys/io.h"
+#include "wire/pktline.h"
+#include "wire/summary.h"
+#include "wire/visible.h"
+
+#define DEFAULT_REQUEST_BUFFER (UINT64_C(10) << 20)
+
+int http_refuse(struct http_exchange *x, const char *status, struct error *err,
+		const char *fmt, ...)
+{
+	struct buf line = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!buf_vprintf(&line, fmt, ap))
+		x->options->log(x->options->ctx, line.data);
+	va_end(ap);
+	buf_release(&line);
+	return http_reply_refuse(&x->reply, status, NULL, NULL, err);
+}
+
+static int refuse_alias(const char *path, struct error *err)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+
+	return error_set(err, ERR_INVALID, "'%s': aliased",
+			 pktline_quote(quoted, path));
+}
+
+/* The web server made a path of it. */
+static int locate_translated(struct buf *path, const char *translated,
+			     struct error *err)
+{
+	if (!translated || !*translated)
+		return error_set(err, ERR_INVALID,
+				 "No GIT_PROJECT_ROOT or PATH_TRANSLATED from "
+				 "server");
+	if (http_path_climbs(translated))
+		return refuse_alias(translated, err);
+	return buf_append_str(path, translated) < 0 ? error_nomem(err) : 0;
+}
+
+/* The path of what is asked for, on disk. */
+static int locate(struct buf *path, const struct http_options *o,
+		  struct error *err)
+{
+	const char *root = o->project_root, *info = o->path_info;
+	size_t len;
+
+	if (!root || !*root)
+		return locate_translated(path, o->path_translated, err);
+	if (!info || !*info)
+		return error_set(err, ERR_INVALID,
+				 "GIT_PROJECT_ROOT is set but PATH_INFO is "
+				 "not");
+	if (!http_path_is_plain(info))
+		return refuse_alias(info, err);
+	for (len = strlen(root); len > 1 && root[len - 1] == '/';)
+		len--;
+	if (buf_append(path, root, len) < 0 || buf_append_str(path, info) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/* 1 when the method is one that the route has; else refuses. */
+static int check_method(struct http_exchange *x, struct error *err)
+{
+	const char *method = x->options->request_method;
+	const char *protocol = x->options->server_protocol;
+	bool is_post = x->url.route == HTTP_UPLOAD_PACK ||
+		       x->url.route == HTTP_RECEIVE_PACK;
+
+	if (is_post ? !strcmp(method, "POST")
+		    : !strcmp(method, "GET") || !strcmp(method, "HEAD"))
+		return 1;
+	if (!protocol || strcmp(protocol, "HTTP/1.1"))
+		return http_reply_refuse(&x->reply, "400 Bad Request", NULL,
+					 NULL, err);
+	return http_reply_refuse(&x->reply, "405 Method Not Allowed",
+				 is_post ? "POST" : "GET, HEAD", NULL, err);
+}
+
+/* 1 when there is a repository that may be shown; else refuses, or fails. */
+static int enter(struct http_exchange *x, struct buf *path, struct error *err)
+{
+	const struct http_options *o = x->options;
+	int ret;
+
+	/* What comes after it stays: url.name points there. */
+	path->data[x->url.repo_len] = '\0';
+	ret = o->enter(o->ctx, path->data, &x->repo, err);
+	if (ret == ERR_MISSING)
+		return http_refuse(x, "404 Not Found", err,
+				   "Not a git repository: '%s'", path->data);
+	if (ret < 0)
+		return ret;
+	if (!o->export_all && !sys_exists("git-daemon-export-ok"))
+		return http_refuse(x, "404 Not Found", err,
+				   "Repository not exported: '%s'", path->data);
+	return 1;
+}
+
+/* Who may read files of objects may read all of them. */
+static int forbid_files(struct http_exchange *x, struct error *err)
+{
+	bool is_limit = false;
+	int ret = visible_is_limit(&is_limit, x->repo, err);
+
+	if (is_limit)
+		x->get_any_file = false;
+	/* What cannot be read to learn from whom it borrows borrows nothing. */
+	return ret == ERR_NOMEM ? ret : 0;
+}
+
+static int configure(struct http_exchange *x, struct error *err)
+{
+	const struct http_options *o = x->options;
+	const struct config *config = &x->repo->config;
+	const char *max = o->max_request_buffer;
+	int ret;
+
+	x->get_any_file = x->upload_pack = true;
+	x->receive_pack = o->remote_user && *o->remote_user;
+	x->request_buffer = DEFAULT_REQUEST_BUFFER;
+	ret = config_bool(config, "http.getanyfile", &x->get_any_file, err);
+	if (ret >= 0)
+		ret = forbid_files(x, err);
+	if (ret >= 0)
+		ret = config_bool(config, "http.uploadpack", &x->upload_pack,
+				  err);
+	if (ret >= 0)
+		ret = config_bool(config, "http.receivepack", &x->receive_pack,
+				  err);
+	if (ret >= 0)
+		ret = config_u64(config, "http.maxrequestbuffer",
+				 &x->request_buffer, err);
+	if (ret >= 0 && max && config_parse_u64(&x->request_buffer, max) < 0)
+		return error_set(err, ERR_INVALID,
+				 "failed to parse GIT_HTTP_MAX_REQUEST_BUFFER");
+	return ret < 0 ? ret : 0;
+}
+
+/* A file or a listing; told of as upload-pack and receive-pack do. */
+static int dumb(struct http_exchange *x, struct error *err)
+{
+	struct summary summary;
+	int ret;
+
+	summary_init(&summary, x->repo->trace, "http-backend");
+	x->reply.tap = summary_tap(&summary);
+	summary_begin(&summary, "get");
+	summary_phase(&summary, SUMMARY_ANSWER);
+	summary_string(&summary, "file", x->url.name);
+	ret = http_dumb(x, err);
+	x->reply.tap = NULL;
+	summary_end(&summary, ret < 0 ? err : NULL);
+	summary_release(&summary);
+	return ret;
+}
+
+static int dispatch(struct http_exchange *x, struct error *err)
+{
+	struct buf service = BUF_INIT;
+	int ret;
+
+	if (x->url.route == HTTP_UPLOAD_PACK ||
+	    x->url.route == HTTP_RECEIVE_PACK)
+		return http_smart_serve(x, err);
+	if (x->url.route != HTTP_INFO_REFS)
+		return dumb(x, err);
+	ret = http_query_get(&service, x->options->query_string, "service");
+	if (ret < 0)
+		ret = error_nomem(err);
+	else
+		ret = ret ? http_smart_advertise(x, service.data, err)
+			  : dumb(x, err);
+	buf_release(&service);
+	return ret;
+}
+
+static int answer(struct http_exchange *x, struct buf *path, struct error *err)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+	int ret;
+
+	if (!x->options->request_method)
+		return error_set(err, ERR_INVALID,
+				 "No REQUEST_METHOD from server");
+	ret = locate(path, x->options, err);
+	if (ret < 0)
+		return ret;
+	if (!http_url_parse(&x->url, path->data))
+		return http_refuse(x, "404 Not Found", err,
+				   "Request not supported: '%s'",
+				   pktline_quote(quoted, path->data));
+	ret = check_method(x, err);
+	if (ret > 0)
+		ret = enter(x, path, err);
+	if (ret <= 0)
+		return ret;
+	ret = configure(x, err);
+	return ret < 0 ? ret : dispatch(x, err);
+}
+
+int http_serve(const struct http_options *options, const struct serve_io *io,
+	       struct error *err)
+{
+	const char *method = options->request_method;
+	struct http_exchange x = {.options = options, .io = io};
+	struct error own = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	int ret;
+
+	http_reply_init(&x.reply, io, method && !strcmp(method, "HEAD"));
+	ret = answer(&x, &path, &own);
+	if (ret < 0 && !x.reply.has_begun)
+		ret = http_refuse(&x,
+				  ret == ERR_PEER ? "400 Bad Request"
+						  : "500 Internal Server Error",
+				  &own, "fatal: %s", own.msg);
+	if (ret < 0 && err)
+		*err = own;
+	http_reply_release(&x.reply);
+	buf_release(&path);
+	return ret;
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT */
+/* What a bitmap index over several packs is made from. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bitmap/select.h"
+#include "midx/multi-pack-making.h"
+#include "packs/roots.h"
+#include "sys/clock.h"
+
+#define FILE_MODE 0444
+
+/* Old commits that a request walks for which pseudo-merges are missing. */
+#define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
+
+static void making_release(struct making *m)
+{
+	free(m->is_tip);
+	free(m->idx_pos);
+	free(m->bit_pos);
+	free(m->hash_cache);
+	free(m->types);
+	free(m->obj_pos);
+	bitmap_update_release(&m->update);
+	bitmap_previous_release(&m->previous);
+	pack_bitmap_close(m->old);
+	pseudo_tips_release(&m->pseudo);
+	pseudo_config_release(&m->config);
+	snapshot_release(&m->snapshot);
+	walk_result_release(&m->found);
+	walk_tips_release(&m->tips);
+	walk_close(&m->walk);
+}
+
+uint32_t making_nr(const struct making *m)
+{
+	return bitmap_space_nr(m->space) - m->base_nr;
+}
+
+static bool is_covered(struct making *m, uint32_t commit_nr)
+{
+	uint32_t obj_pos = m->walk.history.commits[commit_nr].obj_pos, bit;
+
+	return bitmap_space_bit(m->space, &m->walk.space, obj_pos, &bit);
+}
+
+/* Only commits have bitmaps; nothing else is looked for. */
+static void keep_covered(struct making *m)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->tips.commit_nr; i++)
+		if (is_covered(m, m->tips.commits[i]))
+			m->tips.commits[kept++] = m->tips.commits[i];
+	m->tips.commit_nr = kept;
+	m->tips.others.nr = 0;
+}
+
+static int load_tips(struct making *m, struct error *err)
+{
+	const char *path = m->rq->refs_snapshot;
+	int ret = path ? snapshot_load(&m->snapshot, path, m->walk.odb->algo,
+				       err)
+		       : roots_add(&m->walk, &m->tips, m->rq->refs, false, err);
+
+	if (!ret && path)
+		ret = snapshot_add_tips(&m->snapshot, &m->walk, &m->tips, false,
+					err);
+	if (!ret)
+		keep_covered(m);
+	return ret;
+}
+
+int making_mark_tips(struct making *m, struct error *err)
+{
+	struct walk_tips preferred = WALK_TIPS_INIT;
+	int ret;
+
+	free(m->is_tip);
+	m->is_tip = NULL;
+	if (!m->rq->refs_snapshot) {
+		ret = roots_mark_tips(&m->is_tip, &m->walk, m->rq->refs, err);
+		m->is_tip_nr = m->walk.history.nr;
+		return ret;
+	}
+	ret = snapshot_add_tips(&m->snapshot, &m->walk, &preferred, true, err);
+	if (!ret) {
+		m->is_tip_nr = m->walk.history.nr;
+		m->is_tip = mem_calloc(m->is_tip_nr, 1);
+		if (!m->is_tip)
+			ret = error_nomem(err);
+	}
+	for (size_t i = 0; !ret && i < preferred.commit_nr; i++)
+		m->is_tip[preferred.commits[i]] = SELECT_TIP;
+	walk_tips_release(&preferred);
+	return ret;
+}
+
+static int load_pseudo(struct making *m, struct error *err)
+{
+	size_t kept = 0;
+	int ret;
+
+	if (!m->rq->options->pseudo_merges)
+		return 0;
+	ret = pseudo_tips_load(&m->pseudo, &m->walk, m->rq->refs, &m->config,
+			       err);
+	for (size_t i = 0; !ret && i < m->pseudo.nr; i++)
+		if (is_covered(m, m->pseudo.tips[i].commit_nr))
+			m->pseudo.tips[kept++] = m->pseudo.tips[i];
+	m->pseudo.nr = kept;
+	return ret;
+}
+
+static int enumerate(struct making *m, struct error *err)
+{
+	struct walk_tips none = WALK_TIPS_INIT;
+	struct walk_options options = {
+		.objects = true,
+		.keep_lists = true,
+		.threads = m->rq->options->make.threads,
+		.memory_limit = newpack_bitmap_memory(m->rq->options,
+						      m->walk.odb),
+		.progress = m->rq->options->make.progress,
+	};
+
+	return walk_enumerate(&m->found, &m->walk, &m->tips, &none, &options,
+			      err);
+}
+
+int making_alloc_tables(struct making *m, struct error *err)
+{
+	uint32_t nr = making_nr(m);
+	uint32_t end = objspace_end(&m->walk.space);
+
+	m->idx_pos = mem_alloc(nr, sizeof(*m->idx_pos));
+	m->obj_pos = mem_alloc(nr, sizeof(*m->obj_pos));
+	m->bit_pos = mem_alloc(end, sizeof(*m->bit_pos));
+	m->types = mem_calloc(nr, 1);
+	if (!m->idx_pos || !m->obj_pos || !m->bit_pos || !m->types)
+		return error_nomem(err);
+	if (m->rq->options->hash_cache) {
+		m->hash_cache = mem_calloc(nr, sizeof(*m->hash_cache));
+		if (!m->hash_cache)
+			return error_nomem(err);
+	}
+	memset(m->bit_pos, 0xff, end * sizeof(*m->bit_pos));
+	for (uint32_t bit = 0; bit < nr; bit++)
+		m->idx_pos[bit] = bitmap_space_idx_pos(m->space,
+						       m->base_nr + bit) -
+				  m->base_nr;
+	return 0;
+}
+
+static int number_objects(struct making *m, struct error *err)
+{
+	uint32_t nr = bitmap_space_nr(m->space);
+	uint32_t end = objspace_end(&m->walk.space);
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (uint32_t bit = 0; bit < nr; bit++) {
+		const uint8_t *raw = bitmap_space_id(m->space, m->idx_pos[bit]);
+		uint32_t *obj_pos = &m->obj_pos[bit];
+
+		if (!objspace_find(&m->walk.space, raw, obj_pos) ||
+		    *obj_pos >= end)
+			return error_set(
+				err, ERR_MISSING, "object %s cannot be found",
+				oid_raw_to_hex(hex, raw, m->walk.odb->algo));
+		m->bit_pos[*obj_pos] = bit;
+	}
+	return 0;
+}
+
+void making_note_object(struct making *m, uint32_t obj_pos,
+			enum object_type type, uint32_t name_hash)
+{
+	uint32_t bit = m->bit_pos[obj_pos];
+
+	if (bit == UINT32_MAX || bit < m->base_nr)
+		return;
+	bit -= m->base_nr;
+	m->types[bit] = (uint8_t)type;
+	if (m->hash_cache)
+		m->hash_cache[m->idx_pos[bit]] = name_hash;
+}
+
+/* What was enumerated; the types of all others are looked up. */
+static int note_objects(struct making *m, struct error *err)
+{
+	const struct history *h = &m->walk.history;
+	const struct walk_items *objects = &m->found.objects;
+	int ret = 0;
+
+	for (size_t i = 0; i < m->found.revs.nr; i++)
+		making_note_object(m,
+				   h->commits[m->found.revs.commits[i]].obj_pos,
+				   OBJ_COMMIT, 0);
+	for (size_t i = 0; i < objects->nr; i++)
+		making_note_object(m, objects->items[i].obj_pos,
+				   objects->items[i].type,
+				   objects->items[i].name_hash);
+	for (uint32_t bit = 0; bit < making_nr(m) && !ret; bit++) {
+		enum object_type type;
+
+		if (m->types[bit])
+			continue;
+		ret = objspace_info(&m->walk.space, m->walk.reader,
+				    m->obj_pos[bit], &type, NULL, err);
+		if (!ret)
+			m->types[bit] = (uint8_t)type;
+	}
+	return ret;
+}
+
+/* ---- with an older index */
+
+/* 0 when there is one to be brought up to date, else 1. */
+static int load_previous(struct making *m, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret;
+
+	if (m->rq->afresh)
+		return 1;
+	ret = pack_bitmap_open(&m->old, m->walk.odb, &why);
+	if (ret > 0)
+		ret = pack_bitmap_prove(m->old, &why) < 0 ? 0 : 1;
+	if (ret <= 0)
+		return ret == ERR_NOMEM ? error_nomem(err) : 1;
+	return bitmap_previous_load(&m->previous, &m->old->file, &m->old->space,
+				    m->space, &m->walk, err);
+}
+
+/* Commits that a request for all tips walks with the older index. */
+static int count_walked(struct making *m, uint32_t *walked, struct error *err)
+{
+	struct bitmap_fill fill;
+	int ret = bitmap_fill_init(&fill, &m->old->file, m->old->space,
+				   &m->walk, err);
+
+	if (!ret)
+		ret = bitmap_fill_commits(&fill, &m->tips, err);
+	*walked = fill.commits_walked;
+	bitmap_fill_release(&fill);
+	return ret;
+}
+
+/*
+ * Whether there are no pseudo-merges where a choice among all tips would make
+ * some: 1 or 0.
+ */
+static int lacks_pseudo_merges(struct making *m, struct error *err)
+{
+	uint32_t walked;
+	int ret;
+
+	if (!m->rq->options->pseudo_merges || m->previous.group_nr)
+		return 0;
+	if (m->config.nr)
+		return 1;
+	ret = count_walked(m, &walked, err);
+	return ret < 0 ? ret : walked > m->update.new_nr + PSEUDO_MANY_WALKED;
+}
+
+static int choose_update(struct making *m, struct error *err)
+{
+	const struct bitmap_update_input input = {
+		.previous = &m->previous,
+		.space = m->space,
+		.walk = &m->walk,
+		.tips = m->tips.commits,
+		.tip_nr = m->tips.commit_nr,
+		.is_tip = m->is_tip,
+		.is_tip_nr = m->is_tip_nr,
+		.pseudo_merges = m->rq->options->pseudo_merges,
+		.grouped_max = m->config.nr ? SIZE_MAX
+					    : bitmap_space_nr(m->space) /
+						      PSEUDO_DEFAULT_OBJECTS,
+		.threads = m->rq->options->make.threads,
+		.memory_limit = newpack_bitmap_memory(m->rq->options,
+						      m->walk.odb),
+		.progress = m->rq->options->make.progress,
+	};
+
+	return bitmap_update_choose(&m->update, &input, err);
+}
+
+static void number_object(struct making *m, uint32_t obj_pos)
+{
+	uint32_t bit;
+
+	if (m->bit_pos[obj_pos] == UINT32_MAX &&
+	    bitmap_space_bit(m->space, &m->walk.space, obj_pos, &bit))
+		m->bit_pos[obj_pos] = bit;
+}
+
+void making_number_update(struct making *m)
+{
+	const struct bitmap_update *u = &m->update;
+	const struct history *h = &m->walk.history;
+
+	for (uint32_t c = 0; c < h->nr; c++)
+		number_object(m, h->commits[c].obj_pos);
+	for (size_t i = 0; i < u->lists.nr; i++) {
+		const struct newobj_list *list = &u->lists.lists[i];
+
+		making_note_object(m, h->commits[u->commits[i]].obj_pos,
+				   OBJ_COMMIT, 0);
+		for (uint32_t k = 0; k < list->nr; k++) {
+			number_object(m, list->items[k].obj_pos);
+			making_note_object(m, list->items[k].obj_pos,
+					   k < list->tree_nr ? OBJ_TREE
+							     : OBJ_BLOB,
+					   list->items[k].name_hash);
+		}
+	}
+}
+
+int making_look_up_type(struct making *m, uint32_t own_bit, struct error *err)
+{
+	enum object_type type;
+	uint32_t obj_pos;
+	int ret = bitmap_space_obj_of_bit(&obj_pos, m->space,
+					  m->base_nr + own_bit, err);
+
+	if (!ret)
+		ret = objspace_info(&m->walk.space, m->walk.reader, obj_pos,
+				    &type, NULL, err);
+	if (!ret)
+		m->types[own_bit] = (uint8_t)type;
+	return ret;
+}
+
+/* Objects that are new and were not met: their types are looked up. */
+static int note_rest(struct making *m, struct error *err)
+{
+	const struct bitset *is_old = &m->previous.map.is_old;
+	int ret = 0;
+
+	for (size_t bit = bitset_next_unset(is_old, 0);
+	     bit < is_old->bits && !ret;
+	     bit = bitset_next_unset(is_old, bit + 1))
+		if (!m->types[bit])
+			ret = making_look_up_type(m, (uint32_t)bit, err);
+	return ret;
+}
+
+/* Bring the older index up to date. Returns 1 when that is not worth it. */
+static int prepare_update(struct making *m, struct error *err)
+{
+	int ret = load_previous(m, err);
+
+	if (!ret)
+		ret = making_mark_tips(m, err);
+	if (!ret)
+		ret = choose_update(m, err);
+	if (!ret)
+		ret = lacks_pseudo_merges(m, err);
+	if (!ret)
+		ret = making_alloc_tables(m, err);
+	if (ret)
+		return ret;
+	if (bitmap_previous_note(&m->previous, m->types, m->hash_cache) < 0)
+		return error_nomem(err);
+	making_number_update(m);
+	return note_rest(m, err);
+}
+
+/* ---- without */
+
+static int prepare_all(struct making *m, struct error *err)
+{
+	int ret = enumerate(m, err);
+
+	if (!ret)
+		ret = making_mark_tips(m, err);
+	if (!ret)
+		ret = load_pseudo(m, err);
+	if (!ret)
+		ret = making_alloc_tables(m, err);
+	if (!ret)
+		ret = number_objects(m, err);
+	return ret < 0 ? ret : note_objects(m, err);
+}
+
+static int write_index(struct making *m, struct buf *out, bool is_update,
+		       struct error *err)
+{
+	const struct pack_bitmap *below = m->rq->below;
+	struct pack_bitmap_write request = {
+		.walk = &m->walk,
+		.space = below ? m->space : NULL,
+		.below = below,
+		.enumerated = &m->found,
+		.idx_pos = m->idx_pos,
+		.bit_pos = m->bit_pos,
+		.hash_cache = m->hash_cache,
+		.types = m->types,
+		.object_nr = making_nr(m),
+		.is_tip = m->is_tip,
+		.pseudo = m->pseudo.nr ? &m->pseudo : NULL,
+		.previous = is_update && !below ? &m->previous : NULL,
+		.update = is_update ? &m->update : NULL,
+		.lookup_table = m->rq->options->lookup_table,
+		.memory_limit = newpack_bitmap_memory(m->rq->options,
+						      m->walk.odb),
+		.progress = m->rq->options->make.progress,
+	};
+	struct pack_bitmap_written written;
+	int ret;
+
+	if (m->space->midx)
+		oid_from_raw(&request.checksum, m->space->midx->midx.checksum,
+			     m->walk.odb->algo);
+	else
+		request.checksum = m->space->pack->pack->checksum;
+	ret = pack_bitmap_write(out, &request, &written, err);
+	if (!ret) {
+		m->report->bitmap_nr = written.bitmap_nr;
+		m->report->pseudo_merge_nr = written.pseudo_merge_nr;
+	}
+	return ret;
+}
+
+/* 0: to be built as m->update says; 1: from all; or negative. */
+static int prepare(struct making *m, struct error *err)
+{
+	int ret;
+
+	if (m->rq->compacts)
+		return making_prepare_compaction(m, err);
+	ret = load_tips(m, err);
+	if (ret < 0)
+		return ret;
+	if (m->rq->below)
+		return making_prepare_layer(m, err);
+	ret = prepare_update(m, err);
+	if (ret <= 0)
+		return ret;
+	ret = prepare_all(m, err);
+	return ret < 0 ? ret : 1;
+}
+
+static int make(struct making *m, struct buf *out, struct error *err)
+{
+	int ret;
+
+	history_check_graph(&m->walk.history);
+	/* What a commit reaches is for ever; the edge of a history is not. */
+	if (m->walk.shallow.nr)
+		return error_set(err, ERR_INVALID, "the repository is shallow");
+	ret = pseudo_config_load(&m->config, &m->walk.odb->repo->config,
+				 sys_clock_seconds(), &m->report->warning, err);
+	if (!ret)
+		ret = prepare(m, err);
+	return ret < 0 ? ret : write_index(m, out, !ret, err);
+}
+
+int multi_pack_bitmap_make(struct buf *out,
+			   struct multi_pack_bitmap_report *report,
+			   const struct multi_pack_bitmap_request *request,
+			   struct error *err)
+{
+	struct making m = {
+		.rq = request,
+		.space = request->space,
+		.base_nr = bitmap_space_base_nr(request->space),
+		.report = report,
+		.tips = WALK_TIPS_INIT,
+		.found = WALK_RESULT_INIT,
+		.pseudo = PSEUDO_TIPS_INIT,
+	};
+	int ret;
+
+	*report = (struct multi_pack_bitmap_report){.warning = ERROR_INIT};
+	ret = walk_open(&m.walk, request->space->odb, NULL, 0, err);
+	if (ret < 0)
+		return ret;
+	ret = make(&m, out, err);
+	making_release(&m);
+	return ret;
+}
+
+static int install(const struct odb *odb, const struct odb_pack *pack,
+		   const struct buf *bytes,
+		   const struct newpack_options *options, struct error *err)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	char *path = pack_bitmap_path(pack->pack->path);
+	char *dir = repo_object_path(odb->repo, "pack");
+	int ret = path && dir
+			  ? sys_tempfile_create(&file, dir, "tmp_bitmap_",
+						FILE_MODE | odb->repo->share,
+						err)
+			  : error_nomem(err);
+
+	if (!ret)
+		ret = sys_tempfile_write(&file, bytes->data, bytes->len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path, options->fsync_metadata,
+					  err);
+	sys_tempfile_abort(&file);
+	free(dir);
+	free(path);
+	return ret;
+}
+
+int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,
+				 const struct odb *odb,
+				 const struct odb_pack *pack, struct refs *refs,
+				 const struct newpack_options *options,
+				 struct error *err)
+{
+	const struct pack_rev *rev = pack_get_rev(pack->pack, err);
+	struct bitmap_space space = bitmap_space_of_pack(odb, pack, rev);
+	struct multi_pack_bitmap_request request = {
+		.space = &space,
+		.refs = refs,
+		.options = options,
+		.afresh = true,
+	};
+	struct buf bytes = BUF_INIT;
+	int ret = rev ? multi_pack_bitmap_make(&bytes, report, &request, err)
+		      : ERR_NOMEM;
+
+	if (!ret)
+		ret = install(odb, pack, &bytes, options, err);
+	buf_release(&bytes);
+	return ret;
+}

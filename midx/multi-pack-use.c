@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* What a multi-pack-index makes redundant, and packing small packs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "midx/multi-pack.h"
+#include "odb/odb-midx.h"
+#include "packs/pack-job.h"
+
+/*
+ * How many objects the multi-pack-index takes from each pack of the snapshot,
+ * by its number; NULL when out of memory.
+ */
+static uint32_t *count_taken(const struct odb *odb, const struct odb_midx *om)
+{
+	uint32_t *taken = mem_calloc(odb->pack_nr, sizeof(*taken));
+
+	for (uint32_t i = 0; i < om->midx.nr && taken; i++) {
+		uint32_t midx_pack = pack_midx_pack(&om->midx, i);
+
+		if (midx_pack < om->midx.pack_nr)
+			taken[om->pack_nrs[midx_pack]]++;
+	}
+	return taken;
+}
+
+/* What is being expired. */
+struct expiry {
+	const struct odb *odb;
+	const struct odb_midx *om;
+	uint32_t *taken;          /* owned: by pack of the snapshot */
+	struct named_packs names; /* of those that go */
+	struct error *err;
+};
+
+/*
+ * Whether a pack that the multi-pack-index names, and that stays, has it; one
+ * that a repack of stock Git has yet to name may go.
+ */
+static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
+{
+	uint32_t idx_pos;
+
+	for (uint32_t i = 0; i < e->om->midx.pack_nr; i++) {
+		uint32_t nr = e->om->pack_nrs[i];
+		const struct pack *pack = e->odb->packs[nr].pack;
+
+		if (e->taken[nr] && *pack->name != '.' &&
+		    pack_idx_find(&pack->idx, raw, &idx_pos))
+			return true;
+	}
+	return false;
+}
+
+/* Do not take the multi-pack-index's word for it. */
+static bool is_redundant(const struct expiry *e, const struct pack *pack)
+{
+	for (uint32_t i = 0; i < pack->idx.nr; i++)
+		if (!is_elsewhere(e, pack_idx_oid(&pack->idx, i)))
+			return false;
+	return true;
+}
+
+static int choose_one(struct expiry *e, uint32_t pack_nr)
+{
+	const struct pack *pack = e->odb->packs[pack_nr].pack;
+
+	if (e->taken[pack_nr] || pack->is_kept || pack->is_cruft ||
+	    *pack->name == '.' || !is_redundant(e, pack))
+		return 0;
+	return named_packs_add(&e->names, pack->name) < 0 ? error_nomem(e->err)
+							  : 0;
+}
+
+static int choose(struct expiry *e, const struct progress_out *progress)
+{
+	struct progress meter;
+	int ret = 0;
+
+	e->taken = count_taken(e->odb, e->om);
+	if (!e->taken)
+		return error_nomem(e->err);
+	progress_start(&meter, progress,
+		       "Finding and deleting unreferenced packfiles",
+		       e->om->midx.pack_nr);
+	for (uint32_t i = 0; i < e->om->midx.pack_nr && !ret; i++) {
+		ret = choose_one(e, e->om->pack_nrs[i]);
+		progress_add(&meter, 1);
+	}
+	progress_stop(&meter);
+	return ret;
+}
+
+/* Packs that the old multi-pack-index does not name stay out of the new. */
+static int names_of(struct named_packs *names, const struct odb_midx *om)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < om->midx.pack_nr && !ret; i++)
+		ret = named_packs_add(names, om->midx.names[i]);
+	return ret;
+}
+
+static int rewrite_and_remove(struct expiry *e, bool *outdated, size_t dir_nr)
+{
+	struct named_packs only = {0};
+	const struct multi_pack_options o = {
+		.dir_nr = dir_nr,
+		.only = &only,
+		.but = &e->names,
+		.removes_but = true,
+	};
+	struct multi_pack_result result = {.warning = ERROR_INIT};
+	int ret = names_of(&only, e->om);
+
+	ret = ret < 0 ? error_nomem(e->err)
+		      : multi_pack_write(&result, e->odb, &o, e->err);
+	*outdated = result.outdated;
+	named_packs_release(&only);
+	return ret;
+}
+
+int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
+		      const struct progress_out *progress, struct error *err)
+{
+	struct expiry e = {.odb = odb, .om = odb->midxes[dir_nr], .err = err};
+	int ret;
+
+	*outdated = false;
+	if (!e.om)
+		return 0;
+	if (e.om->in_chain)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "cannot expire packs from an incremental "
+				 "multi-pack-index");
+	ret = choose(&e, progress);
+	if (!ret && e.names.nr) {
+		ret = rewrite_and_remove(&e, outdated, dir_nr);
+		if (!ret)
+			ret = (int)e.names.nr;
+	}
+	named_packs_release(&e.names);
+	free(e.taken);
+	return ret;
+}
+
+/* What is being packed together. */
+struct batch {
+	const struct odb *odb;
+	const struct odb_midx *om;
+	uint64_t size; /* in bytes; 0: all */
+	bool pack_kept_objects;
+	uint32_t *taken; /* owned: by pack of the snapshot */
+	bool *chosen;    /* owned: likewise */
+	unsigned chosen_nr;
+};
+
+/* Bytes that the objects taken from a pack make up of it, about. */
+static uint64_t expected_size(const struct batch *b, uint32_t pack_nr)
+{
+	const struct pack *pack = b->odb->packs[pack_nr].pack;
+
+	if (!pack->idx.nr)
+		return 0;
+	return (uint64_t)((double)pack->file.len * b->taken[pack_nr] /
+			  pack->idx.nr);
+}
+
+/* Choose from the oldest pack on. */
+static int choose_batch(struct batch *b)
+{
+	uint32_t nr = b->om->midx.pack_nr;
+	struct sort_item *items = mem_alloc(nr, sizeof(*items));
+	uint64_t total = 0;
+	int ret = items ? 0 : ERR_NOMEM;
+
+	for (uint32_t i = 0; i < nr && !ret; i++) {
+		uint32_t pack_nr = b->om->pack_nrs[i];
+
+		items[i] = (struct sort_item){
+			(uint64_t)b->odb->packs[pack_nr].pack->mtime_ns,
+			pack_nr};
+	}
+	if (!ret)
+		ret = sort_items(items, nr);
+	for (uint32_t i = 0; i < nr && !ret; i++) {
+		uint32_t pack_nr = items[i].value;
+		const struct pack *pack = b->odb->packs[pack_nr].pack;
+		uint64_t size = expected_size(b, pack_nr);
+
+		if (b->size && total >= b->size)
+			break;
+		if ((pack->is_kept && !b->pack_kept_objects) ||
+		    pack->is_cruft || (b->size && size >= b->size))
+			continue;
+		b->chosen[pack_nr] = true;
+		b->chosen_nr++;
+		total += size;
+	}
+	free(items);
+	return ret;
+}
+
+static int add_objects(const struct batch *b, struct pack_job *job,
+		       struct error *err)
+{
+	const struct pack_midx *midx = &b->om->midx;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < midx->nr && !ret; i++) {
+		uint32_t midx_pack = pack_midx_pack(midx, i);
+		struct oid oid;
+
+		if (midx_pack >= midx->pack_nr)
+			return error_set(err, ERR_CORRUPT,
+					 "%s: bad pack of object %u",
+					 midx->name, i);
+		if (!b->chosen[b->om->pack_nrs[midx_pack]])
+			continue;
+		oid_from_raw(&oid, pack_midx_oid(midx, i), midx->algo);
+		ret = pack_job_add(job, &oid, 0, err);
+	}
+	return ret;
+}
+
+static int pack_batch(const struct batch *b,
+		      const struct newpack_options *newpack, struct error *err)
+{
+	const struct repo *repo = b->odb->repo;
+	char *dir = repo_object_path(repo, "pack");
+	char *base = repo_object_path(repo, "pack/pack");
+	const struct pack_job_options o = {
+		.newpack = newpack,
+		.dir = dir,
+		.base = base,
+	};
+	struct pack_job job = {0};
+	int ret;
+
+	if (!dir || !base)
+		ret = error_nomem(err);
+	else
+		ret = pack_job_open(&job, b->odb, NULL, &o, err);
+	if (!ret)
+		ret = add_objects(b, &job, err);
+	if (!ret && job.items.nr) {
+		ret = pack_job_run(&job, err);
+		if (!ret)
+			ret = 1;
+	}
+	pack_job_close(&job);
+	free(dir);
+	free(base);
+	return ret;
+}
+
+int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
+		      bool pack_kept_objects,
+		      const struct newpack_options *newpack, struct error *err)
+{
+	struct batch b = {
+		.odb = odb,
+		.om = odb->midxes[0],
+		.size = batch_size,
+		.pack_kept_objects = pack_kept_objects,
+	};
+	int ret = 0;
+
+	if (!b.om)
+		return 0;
+	if (b.om->in_chain)
+		return error_set(err, ERR_UNSUPPORTED,
+				 "cannot repack an incremental "
+				 "multi-pack-index");
+	b.taken = count_taken(odb, b.om);
+	b.chosen = mem_calloc(odb->pack_nr, sizeof(*b.chosen));
+	if (!b.taken || !b.chosen || choose_batch(&b) < 0)
+		ret = error_nomem(err);
+	if (!ret && b.chosen_nr > 1)
+		ret = pack_batch(&b, newpack, err);
+	free(b.taken);
+	free(b.chosen);
+	return ret;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing a multi-pack-index, and its bitmap index, into a repository. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "midx/multi-pack-bitmap.h"
+#include "midx/multi-pack-parts.h"
+#include "midx/multi-pack-sources.h"
+#include "midx/multi-pack.h"
+#include "odb/odb-midx.h"
+#include "pack/midx-verify.h"
+#include "pack/midx-write.h"
+#include "packs/multi-pack-lock.h"
+#include "packs/multi-pack-remove.h"
+#include "packs/old-packs.h"
+#include "sys/io.h"
+#include "sys/map.h"
+#include "sys/tempfile.h"
+
+#define FILE_MODE 0666
+#define BITMAP_MODE 0444
+
+/* Whether the file holds these bytes already. */
+static bool is_same(const char *path, const struct buf *bytes)
+{
+	struct sys_map map;
+	bool same;
+
+	if (sys_map_open(&map, path, NULL) < 0)
+		return false;
+	same = map.len == bytes->len && !memcmp(map.data, bytes->data, map.len);
+	sys_map_close(&map);
+	return same;
+}
+
+/* What is being written. */
+struct writing {
+	const struct odb *odb;
+	const struct multi_pack_options *o;
+	struct multi_pack_result *result;
+	struct multi_pack_sources sources;
+	struct buf bytes;    /* of the multi-pack-index */
+	struct buf bitmap;   /* of its bitmap index; empty: none */
+	struct buf dir;      /* "<objects>/pack" */
+	char *path;          /* owned: of the multi-pack-index */
+	struct odb_midx *om; /* owned: what is in `bytes` */
+	struct error *err;
+};
+
+static void writing_release(struct writing *w)
+{
+	odb_midx_close(w->om);
+	multi_pack_sources_release(&w->sources);
+	buf_release(&w->bytes);
+	buf_release(&w->bitmap);
+	buf_release(&w->dir);
+	free(w->path);
+}
+
+/* Write it under a temporary name. */
+static int stage(struct sys_tempfile *file, const char *dir, const void *bytes,
+		 size_t len, unsigned mode, enum sys_fsync_method method,
+		 struct error *err)
+{
+	int ret = sys_tempfile_create(file, dir, "tmp_midx_", mode, err);
+
+	if (!ret)
+		ret = sys_tempfile_write(file, bytes, len, err);
+	return ret ? ret : sys_tempfile_finish(file, method, err);
+}
+
+int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
+			size_t len, unsigned mode, enum sys_fsync_method method,
+			struct error *err)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	int ret = path ? stage(&file, dir, bytes, len, mode, method, err)
+		       : error_nomem(err);
+
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path, method, err);
+	sys_tempfile_abort(&file);
+	return ret;
+}
+
+int multi_pack_put_files(const struct multi_pack_files *files,
+			 enum sys_fsync_method method, struct error *err)
+{
+	struct sys_tempfile midx = SYS_TEMPFILE_INIT;
+	struct sys_tempfile bitmap = SYS_TEMPFILE_INIT;
+	const struct buf *bytes = files->bytes;
+	bool same = files->path && is_same(files->path, bytes);
+	int ret = 0;
+
+	if (!files->path || !files->bitmap_path)
+		return error_nomem(err);
+	if (files->bitmap->len)
+		ret = stage(&bitmap, files->dir, files->bitmap->data,
+			    files->bitmap->len, files->bitmap_mode, method,
+			    err);
+	if (!ret && !same)
+		ret = stage(&midx, files->dir, bytes->data, bytes->len,
+			    files->mode, method, err);
+	if (!ret && files->bitmap->len)
+		ret = sys_tempfile_commit(&bitmap, files->bitmap_path, method,
+					  err);
+	if (!ret && !same)
+		ret = sys_tempfile_commit(&midx, files->path, method, err);
+	sys_tempfile_abort(&bitmap);
+	sys_tempfile_abort(&midx);
+	return ret;
+}
+
+static int put_files(struct writing *w, enum sys_fsync_method method)
+{
+	char *bitmap_path = odb_midx_part_path(w->om, "bitmap");
+	const unsigned share = w->odb->repo->share;
+	const struct multi_pack_files files = {
+		.dir = w->dir.data,
+		.path = w->path,
+		.bitmap_path = bitmap_path,
+		.bytes = &w->bytes,
+		.bitmap = &w->bitmap,
+		.mode = FILE_MODE | share,
+		.bitmap_mode = BITMAP_MODE | share,
+	};
+	int ret = multi_pack_put_files(&files, method, w->err);
+
+	free(bitmap_path);
+	return ret;
+}
+
+/* What is replaced; nobody looks at a chain when there is the one file. */
+static int remove_replaced(struct writing *w)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = multi_pack_remove_parts(
+		w->dir.data,
+		oid_to_hex(hex, &w->result->checksum, w->odb->algo),
+		w->bitmap.len != 0, w->err);
+
+	return ret < 0 ? ret : multi_pack_remove_chain(w->dir.data, w->err);
+}
+
+/* Nothing is found in them any more. */
+static int remove_left_out(struct writing *w)
+{
+	struct buf base = BUF_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; i < w->o->but->nr && !ret; i++) {
+		buf_reset(&base);
+		ret = buf_printf(&base, "%s/%s", w->dir.data,
+				 w->o->but->names[i]) < 0
+			      ? error_nomem(w->err)
+			      : old_pack_remove(base.data, w->err);
+	}
+	buf_release(&base);
+	return ret;
+}
+
+/* Whether the snapshot still holds. */
+static int check(struct writing *w)
+{
+	bool *outdated = &w->result->outdated;
+	int ret = multi_pack_check_packs(outdated, &w->om->midx, w->dir.data,
+					 w->err);
+
+	return ret || !w->o->removes_but
+		       ? ret
+		       : multi_pack_check_current(outdated, w->odb,
+						  w->o->dir_nr, w->err);
+}
+
+static int install(struct writing *w)
+{
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	enum sys_fsync_method method;
+	int ret = repo_fsync_method(w->odb->repo, REPO_FSYNC_PACK_METADATA,
+				    &method, w->err);
+
+	if (!ret)
+		ret = multi_pack_lock(&lock, w->dir.data, w->err);
+	if (!ret)
+		ret = check(w);
+	if (!ret)
+		ret = put_files(w, method);
+	if (!ret)
+		ret = remove_replaced(w);
+	if (!ret && w->o->removes_but)
+		ret = remove_left_out(w);
+	sys_tempfile_abort(&lock);
+	return ret;
+}
+
+static int make_midx(struct writing *w)
+{
+	const struct multi_pack_options *o = w->o;
+	struct pack_midx_request rq = {
+		.algo = w->odb->algo,
+		.progress = o->progress,
+		.with_order = o->bitmap != NULL,
+	};
+	struct pack_midx_written written;
+	int ret = multi_pack_version(&rq.version, w->odb->repo, w->err);
+
+	if (!ret)
+		ret = multi_pack_sources_init(&w->sources, w->odb, o, NULL,
+					      w->err);
+	if (ret < 0)
+		return ret;
+	rq.packs = w->sources.packs;
+	rq.pack_nr = w->sources.nr;
+	rq.preferred = multi_pack_sources_find(&w->sources, o->preferred);
+	w->result->no_such_preferred = o->preferred &&
+				       rq.preferred == PACK_MIDX_NO_PACK;
+	ret = pack_midx_write(&w->bytes, &rq, &written, w->err);
+	if (ret < 0)
+		return ret;
+	w->result->object_nr = written.nr;
+	w->result->pack_nr = rq.pack_nr;
+	w->result->checksum = written.checksum;
+	return odb_midx_parse(&w->om, w->bytes.data, w->bytes.len, w->path,
+			      w->odb->algo, w->err);
+}
+
+int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
+			   const struct odb *odb, struct odb_midx *om,
+			   const struct multi_pack_options *options,
+			   const struct multi_pack_below *below,
+			   struct error *err)
+{
+	struct multi_pack_bitmap_report report;
+	struct pack_midx_order order;
+	struct bitmap_space space;
+	struct multi_pack_bitmap_request rq = {
+		.space = &space,
+		.refs = options->refs,
+		.refs_snapshot = options->refs_snapshot,
+		.options = options->bitmap,
+		.below = below ? below->old : NULL,
+		.compacts = below && below->compacts,
+	};
+	int ret = pack_midx_order_init(&order, &om->midx, NULL, 0, err);
+
+	if (ret < 0)
+		return ret;
+	space = bitmap_space_of_midx(odb, om, &order);
+	space.base = below && below->base ? &below->base->space : NULL;
+	ret = multi_pack_bitmap_make(out, &report, &rq, err);
+	pack_midx_order_release(&order);
+	result->not_closed = ret == ERR_MISSING;
+	result->bitmap_nr = report.bitmap_nr;
+	result->bitmap_len = out->len;
+	result->warning = report.warning;
+	return ret;
+}
+
+static int make_bitmap(struct writing *w)
+{
+	int ret = odb_midx_link(w->om, w->odb, w->odb->dirs[w->o->dir_nr],
+				w->err);
+
+	return ret < 0 ? ret
+		       : multi_pack_make_bitmap(&w->bitmap, w->result, w->odb,
+						w->om, w->o, NULL, w->err);
+}
+
+int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
+		     const struct multi_pack_options *options,
+		     struct error *err)
+{
+	struct writing w = {
+		.odb = odb,
+		.o = options,
+		.result = result,
+		.bytes = BUF_INIT,
+		.bitmap = BUF_INIT,
+		.dir = BUF_INIT,
+		.err = err,
+	};
+	int ret = 0;
+
+	*result = (struct multi_pack_result){.warning = ERROR_INIT};
+	if (!buf_printf(&w.dir, "%s/pack", odb->dirs[options->dir_nr]))
+		w.path = odb_midx_path(w.dir.data);
+	if (!w.path)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = make_midx(&w);
+	if (!ret && options->bitmap && result->object_nr)
+		ret = make_bitmap(&w);
+	if (!ret)
+		ret = install(&w);
+	writing_release(&w);
+	return ret;
+}
+
+/* The index of each pack that a multi-pack-index names; NULL: not there. */
+static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
+					  const struct pack_midx *midx)
+{
+	const struct pack_idx **packs = mem_calloc(
+		midx->pack_nr, sizeof(const struct pack_idx *));
+
+	for (uint32_t i = 0; i < midx->pack_nr && packs; i++)
+		for (uint32_t p = 0; p < odb->pack_nr && !packs[i]; p++) {
+			const struct pack *pack = odb->packs[p].pack;
+			size_t len = strlen(pack->name);
+
+			if (multi_pack_is_in(odb, dir_nr, pack) &&
+			    !strncmp(midx->names[i], pack->name, len) &&
+			    !strcmp(midx->names[i] + len, ".idx"))
+				packs[i] = &pack->idx;
+		}
+	return packs;
+}
+
+/* Each object of a layer has to be in no other: it has one bit. */
+static void check_once(const struct odb_midx *om,
+		       const struct pack_midx_check *check, int *bad)
+{
+	char line[2 * OID_MAX_HEX_LEN], hex[OID_MAX_HEX_LEN + 1];
+	uint32_t pos;
+
+	for (uint32_t i = 0; i < om->midx.nr; i++) {
+		const uint8_t *raw = pack_midx_oid(&om->midx, i);
+		const struct odb_midx *base = om->base;
+
+		while (base && !pack_midx_find(&base->midx, raw, &pos))
+			base = base->base;
+		if (!base)
+			continue;
+		snprintf(line, sizeof(line),
+			 "oid %s is in a lower layer of the chain too",
+			 oid_raw_to_hex(hex, raw, om->midx.algo));
+		check->report(check->ctx, line);
+		*bad = 1;
+	}
+}
+
+static int verify_layer(const struct odb *odb, size_t dir_nr,
+			const struct odb_midx *om,
+			struct pack_midx_check *check, int *bad,
+			struct error *err)
+{
+	const struct pack_idx **packs = find_packs(odb, dir_nr, &om->midx);
+	int ret;
+
+	check->packs = packs;
+	ret = packs ? pack_midx_verify(&om->midx, check, err)
+		    : error_nomem(err);
+	free(packs);
+	if (ret > 0)
+		*bad = 1;
+	if (ret >= 0)
+		check_once(om, check, bad);
+	return ret < 0 ? ret : 0;
+}
+
+/* Lines that wait to be told. */
+static void keep_line(void *ctx, const char *line)
+{
+	struct buf *lines = ctx;
+
+	/* Of lines that do not fit the result is left. */
+	buf_append(lines, line, strlen(line) + 1);
+}
+
+static int verify_layers(const struct odb *odb, size_t dir_nr,
+			 struct pack_midx_check *check, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct odb_midx *top;
+	int bad = 0, ret;
+
+	ret = odb_midx_open(&top, odb->dirs[dir_nr], odb->algo, &why);
+	if (ret == ERR_MISSING)
+		return 0;
+	/* Also when only some of a chain's layers could be opened. */
+	if (why.code)
+		ret = error_set(err, why.code, "%s", why.msg);
+	for (const struct odb_midx *om = top; om && !ret; om = om->base)
+		ret = verify_layer(odb, dir_nr, om, check, &bad, err);
+	odb_midx_close(top);
+	return ret < 0 ? ret : bad;
+}
+
+/* Whether a newer snapshot has the directory under the same number. */
+static bool has_dir(const struct odb *newer, const struct odb *odb,
+		    size_t dir_nr)
+{
+	return dir_nr < newer->dir_nr &&
+	       !strcmp(newer->dirs[dir_nr], odb->dirs[dir_nr]);
+}
+
+int multi_pack_verify(const struct odb *odb, size_t dir_nr,
+		      void (*report)(void *ctx, const char *line), void *ctx,
+		      const struct progress_out *progress, struct error *err)
+{
+	struct buf lines = BUF_INIT;
+	struct pack_midx_check check = {
+		.report = keep_line,
+		.ctx = &lines,
+		.progress = progress,
+	};
+	const struct odb *now = odb;
+	struct odb *newer = NULL;
+	int ret = verify_layers(now, dir_nr, &check, err);
+
+	for (int i = 0; i < MULTI_PACK_MAX_TRIES && ret && odb_has_changed(now);
+	     i++) {
+		odb_close(newer);
+		ret = odb_open_packs(&newer, odb->repo, NULL, err);
+		if (!ret && !has_dir(newer, odb, dir_nr))
+			ret = error_set(err, ERR_MISSING,
+					"'%s' is not an alternate any more",
+					odb->dirs[dir_nr]);
+		if (ret < 0)
+			break;
+		now = newer;
+		buf_reset(&lines);
+		ret = verify_layers(now, dir_nr, &check, err);
+	}
+	for (size_t at = 0; at < lines.len; at += strlen(lines.data + at) + 1)
+		report(ctx, lines.data + at);
+	odb_close(newer);
+	buf_release(&lines);
+	return ret;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* Collecting rules of attributes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "config/config-internal.h"
+#include "names/attr-files.h"
+#include "names/index-file.h"
+#include "names/revname.h"
+#include "object/parse.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+#define ATTR_FILE ".gitattributes"
+/* Larger files are passed over, as stock Git does. */
+#define FILE_MAX_LEN ((uint64_t)100 << 20)
+/* Trees nested deeper than this are not looked into. */
+#define MAX_DEPTH 2048
+
+struct loader {
+	struct attrs *attrs;
+	const struct odb *odb;
+	const struct repo *repo;
+	struct odb_reader *reader; /* owned */
+	unsigned icase;            /* ATTRS_ICASE or 0 */
+	struct buf dir;            /* at hand: "" or with a slash at its end */
+	struct error *err;
+};
+
+static int add_text(struct loader *l, const char *text, size_t len,
+		    const char *dir)
+{
+	unsigned flags = l->icase | (*dir ? 0 : ATTRS_MACROS);
+
+	if (len > FILE_MAX_LEN)
+		return 0;
+	return attrs_add(l->attrs, text, len, dir, flags) < 0
+		       ? error_nomem(l->err)
+		       : 0;
+}
+
+/* The rules of a file, if it is there: 1, or 0. */
+static int add_file(struct loader *l, const char *path, const char *dir)
+{
+	struct buf text = BUF_INIT;
+	int ret = sys_read_any(&text, path, l->err);
+
+	if (!ret)
+		ret = add_text(l, text.data, text.len, dir);
+	else if (ret != ERR_NOMEM)
+		ret = 1;
+	buf_release(&text);
+	return ret < 0 ? ret : !ret;
+}
+
+static int add_blob(struct loader *l, const struct oid *oid)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	int ret = odb_read(l->reader, oid, &obj, l->err);
+
+	/* One that is not there, as in a partial clone, has no rules. */
+	if (ret < 0)
+		return ret == ERR_NOMEM ? ret : 0;
+	if (obj.type == OBJ_BLOB)
+		ret = add_text(l, (const char *)obj.data, obj.len, l->dir.data);
+	odb_object_release(l->reader, &obj);
+	return ret;
+}
+
+/* ---- a tree as the source */
+
+static int add_tree(struct loader *l, const struct oid *oid, unsigned depth);
+
+/* First its own rules: those of subdirectories override them. */
+static int add_entries(struct loader *l, struct cursor c, bool dirs,
+		       unsigned depth)
+{
+	size_t dir_len = l->dir.len;
+	struct tree_entry e;
+	struct oid oid;
+	int ret = 0;
+
+	while (!ret && tree_next(&e, &c, l->odb->algo) > 0) {
+		oid_from_raw(&oid, e.oid, l->odb->algo);
+		if (!dirs && (e.mode & TREE_MODE_TYPE) == TREE_MODE_FILE &&
+		    !strcmp(e.name, ATTR_FILE))
+			ret = add_blob(l, &oid);
+		if (!dirs || !tree_entry_is_dir(&e) || ret < 0)
+			continue;
+		if (buf_append(&l->dir, e.name, e.name_len) < 0 ||
+		    buf_append_char(&l->dir, '/') < 0)
+			return error_nomem(l->err);
+		ret = add_tree(l, &oid, depth + 1);
+		buf_set_len(&l->dir, dir_len);
+	}
+	return ret;
+}
+
+static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	int ret = odb_read(l->reader, oid, &obj, l->err);
+
+	if (ret < 0)
+		return ret == ERR_NOMEM ? ret : 0;
+	if (obj.type == OBJ_TREE && depth < MAX_DEPTH) {
+		struct cursor c = cursor_make(obj.data, obj.len);
+
+		ret = add_entries(l, c, false, depth);
+		if (!ret)
+			ret = add_entries(l, c, true, depth);
+	}
+	odb_object_release(l->reader, &obj);
+	return ret;
+}
+
+/* The tree that a name leads to: 1, 0 when it leads to none. */
+static int find_tree(struct loader *l, struct oid *tree, const char *name)
+{
+	struct buf spec = BUF_INIT;
+	struct refs *refs = NULL;
+	int ret = refs_open(&refs, l->repo, l->err);
+
+	if (!ret && buf_printf(&spec, "%s^{tree}", name) < 0)
+		ret = error_nomem(l->err);
+	if (!ret && revname_resolve(tree, spec.data, refs, l->reader, l->odb,
+				    NULL) == 0)
+		ret = 1;
+	refs_close(refs);
+	buf_release(&spec);
+	return ret;
+}
+
+/* The tree that was named, if one was: 1, or 0 for none. */
+static int add_named_tree(struct loader *l)
+{
+	const char *env = getenv("GIT_ATTR_SOURCE");
+	const char *name = config_string(&l->repo->config, "attr.tree");
+	struct oid tree;
+	int ret;
+
+	if (env)
+		name = env;
+	if (!name)
+		return 0;
+	ret = find_tree(l, &tree, name);
+	if (!ret && env)
+		return error_set(l->err, ERR_INVALID,
+				 "bad --attr-source or GIT_ATTR_SOURCE");
+	if (ret > 0)
+		ret = add_tree(l, &tree, 0);
+	return ret < 0 ? ret : 1;
+}
+
+/* ---- a work tree */
+
+/* A directory, and the file that its index has there. */
+struct work_dir {
+	char *path; /* owned: "" or with a slash at its end */
+	struct oid oid;
+	bool is_indexed; /* `oid` is set */
+};
+
+struct work_tree {
+	struct loader *l;
+	struct work_dir *dirs; /* owned */
+	size_t nr, alloc;
+};
+
+/* Note a directory: the one at hand. */
+static int note_dir(struct work_tree *w)
+{
+	struct work_dir dir = {.path = mem_strdup(w->l->dir.data)};
+
+	if (!dir.path ||
+	    mem_grow(&w->dirs, &w->alloc, w->nr + 1, sizeof(dir)) < 0) {
+		free(dir.path);
+		return error_nomem(w->l->err);
+	}
+	w->dirs[w->nr++] = dir;
+	return 0;
+}
+
+/* How much of the directory at hand is above a path as well. */
+static size_t same_dirs(const struct buf *dir, const char *path)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < dir->len && dir->data[i] == path[i]; i++)
+		if (path[i] == '/')
+			same = i + 1;
+	return same;
+}
+
+/* Go to the directory of a path; note those that were not come by. */
+static int enter_dirs(struct work_tree *w, const char *path)
+{
+	struct buf *dir = &w->l->dir;
+	const char *slash;
+	int ret = 0;
+
+	buf_set_len(dir, same_dirs(dir, path));
+	while (!ret && (slash = strchr(path + dir->len, '/')) != NULL) {
+		size_t len = (size_t)(slash + 1 - path) - dir->len;
+
+		ret = buf_append(dir, path + dir->len, len) < 0
+			      ? error_nomem(w->l->err)
+			      : note_dir(w);
+	}
+	return ret;
+}
+
+static int note_entry(void *ctx, const struct index_entry *entry)
+{
+	struct work_tree *w = ctx;
+	int ret = enter_dirs(w, entry->path);
+
+	if (ret < 0 || strcmp(entry->path + w->l->dir.len, ATTR_FILE) != 0 ||
+	    (entry->mode & TREE_MODE_TYPE) != TREE_MODE_FILE)
+		return ret;
+	/* Its directory may have been noted long before. */
+	ret = note_dir(w);
+	if (ret < 0)
+		return ret;
+	w->dirs[w->nr - 1].oid = entry->oid;
+	w->dirs[w->nr - 1].is_indexed = true;
+	return 0;
+}
+
+/* Directories come before what is in them; what the index has comes last. */
+static int by_path(const void *a, const void *b)
+{
+	const struct work_dir *x = a, *y = b;
+	int order = strcmp(x->path, y->path);
+
+	return order ? order : (int)x->is_indexed - (int)y->is_indexed;
+}
+
+/* Whether the work tree has the file of the directory at hand: 1 or 0. */
+static int add_work_file(struct loader *l)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = 0;
+
+	if (buf_printf(&path, "%s/%s%s", l->repo->worktree, l->dir.data,
+		       ATTR_FILE) < 0)
+		ret = error_nomem(l->err);
+	else if (!sys_lstat(&st, path.data, NULL))
+		/* Symlinks are not followed, nor does the index help then. */
+		ret = st.is_file ? add_file(l, path.data, l->dir.data) : 1;
+	buf_release(&path);
+	return ret;
+}
+
+static int add_noted(struct work_tree *w)
+{
+	struct loader *l = w->l;
+	int has_file = 0, ret = 0;
+
+	qsort(w->dirs, w->nr, sizeof(*w->dirs), by_path);
+	for (size_t i = 0; i < w->nr && ret >= 0; i++) {
+		const struct work_dir *dir = &w->dirs[i];
+
+		buf_reset(&l->dir);
+		if (buf_append_str(&l->dir, dir->path) < 0)
+			return error_nomem(l->err);
+		if (!dir->is_indexed)
+			ret = has_file = add_work_file(l);
+		else if (!has_file)
+			ret = add_blob(l, &dir->oid);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int add_work_tree(struct loader *l)
+{
+	struct work_tree w = {.l = l};
+	int ret;
+
+	if (!l->repo->worktree)
+		return 0;
+	ret = note_dir(&w);
+	if (!ret)
+		ret = index_file_each(l->repo, note_entry, &w, l->err);
+	if (!ret)
+		ret = add_noted(&w);
+	for (size_t i = 0; i < w.nr; i++)
+		free(w.dirs[i].path);
+	free(w.dirs);
+	return ret;
+}
+
+/* ---- all of them */
+
+int attr_files_user_path(char **out, const struct config *config,
+			 struct error *err)
+{
+	const char *value = config_string(config, "core.attributesfile");
+	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	*out = NULL;
+	if (value) {
+		*out = config_expand_path(value);
+		return 0;
+	}
+	if (xdg && *xdg)
+		ret = buf_printf(&path, "%s/git/attributes", xdg);
+	else if (home)
+		ret = buf_printf(&path, "%s/.config/git/attributes", home);
+	if (!ret && path.len)
+		*out = buf_detach(&path, NULL);
+	buf_release(&path);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static int add_outer_files(struct loader *l)
+{
+	int skip_system = config_env_bool("GIT_ATTR_NOSYSTEM", false, l->err);
+	char *user;
+	int ret = skip_system < 0 ? skip_system
+				  : attr_files_user_path(
+					    &user, &l->repo->config, l->err);
+
+	if (ret < 0)
+		return ret;
+	if (!skip_system)
+		ret = add_file(l, "/etc/gitattributes", "");
+	if (ret >= 0 && user)
+		ret = add_file(l, user, "");
+	free(user);
+	return ret < 0 ? ret : 0;
+}
+
+static int add_all(struct loader *l)
+{
+	static const char built_in[] = "[attr]binary -diff -merge -text\n";
+	char *info = repo_common_path(l->repo, "info/attributes");
+	int ret = info ? add_text(l, built_in, sizeof(built_in) - 1, "")
+		       : error_nomem(l->err);
+
+	if (!ret)
+		ret = add_outer_files(l);
+	if (!ret)
+		ret = add_named_tree(l);
+	if (!ret)
+		ret = add_work_tree(l);
+	buf_reset(&l->dir);
+	if (ret >= 0)
+		ret = add_file(l, info, "");
+	free(info);
+	return ret < 0 ? ret : attrs_settle(l->attrs, l->err);
+}
+
+int attr_files_load(struct attrs **out, const char *name, const struct odb *odb,
+		    struct error *err)
+{
+	struct loader l = {
+		.attrs = attrs_new(name),
+		.odb = odb,
+		.repo = odb->repo,
+		.reader = odb_reader_new(odb, (size_t)1 << 20),
+		.dir = BUF_INIT,
+		.err = err,
+	};
+	bool icase = false;
+	int ret = l.attrs && l.reader ? 0 : error_nomem(err);
+
+	if (!ret)
+		ret = config_bool(&odb->repo->config, "core.ignorecase", &icase,
+				  err);
+	l.icase = icase ? ATTRS_ICASE : 0;
+	if (ret >= 0)
+		ret = add_all(&l);
+	odb_reader_free(l.reader);
+	buf_release(&l.dir);
+	if (ret < 0) {
+		attrs_free(l.attrs);
+		return ret;
+	}
+	*out = l.attrs;
+	return 0;
+}

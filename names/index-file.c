@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Entries of index files. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "base/varint.h"
+#include "names/index-file.h"
+#include "object/parse.h"
+#include "repo/worktree.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+enum {
+	INDEX_MODE_OFF = 24, /* after times, device and inode */
+	INDEX_OID_OFF = 40,
+	INDEX_FLAG_EXTENDED = 0x4000,
+};
+
+static int corrupt(struct error *err)
+{
+	return error_set(err, ERR_CORRUPT, "malformed index file");
+}
+
+/* An index file that is being read. */
+struct reading {
+	struct cursor c;
+	uint32_t version;
+	enum hash_algo algo;
+	struct buf path; /* of the last entry: those of version 4 go on from
+			    there */
+};
+
+/*
+ * The path of a version 4 entry: how many bytes of the last one to drop, a
+ * number as in base/varint.h, and the suffix that comes in their place.
+ */
+static int take_compressed_path(struct reading *r)
+{
+	const uint8_t *nul;
+	uint64_t drop;
+
+	if (!varint_take(&r->c, &drop) || drop > r->path.len)
+		return ERR_CORRUPT;
+	nul = memchr(r->c.p, 0, cursor_left(&r->c));
+	if (!nul)
+		return ERR_CORRUPT;
+	buf_set_len(&r->path, r->path.len - drop);
+	if (buf_append(&r->path, r->c.p, (size_t)(nul - r->c.p)) < 0)
+		return ERR_NOMEM;
+	r->c.p = nul + 1;
+	return 0;
+}
+
+/* Path and padding of an older entry that began at `start`. */
+static int take_padded_path(struct reading *r, const uint8_t *start)
+{
+	const uint8_t *nul = memchr(r->c.p, 0, cursor_left(&r->c));
+	size_t len;
+
+	if (!nul)
+		return ERR_CORRUPT;
+	len = (size_t)(nul - start);
+	/* One to eight NULs make the entry a multiple of eight bytes. */
+	len += 8 - len % 8;
+	if (len > (size_t)(r->c.end - start))
+		return ERR_CORRUPT;
+	buf_reset(&r->path);
+	if (buf_append(&r->path, r->c.p, (size_t)(nul - r->c.p)) < 0)
+		return ERR_NOMEM;
+	r->c.p = start + len;
+	return 0;
+}
+
+static int parse_entry(struct reading *r, struct index_entry *entry)
+{
+	const uint8_t *start = r->c.p, *fixed;
+	uint16_t flags;
+	int ret;
+
+	if (!cursor_bytes(&r->c, &fixed, INDEX_OID_OFF + hash_len(r->algo)) ||
+	    !cursor_be16(&r->c, &flags))
+		return ERR_CORRUPT;
+	entry->mode = load_be32(fixed + INDEX_MODE_OFF);
+	oid_from_raw(&entry->oid, fixed + INDEX_OID_OFF, r->algo);
+	if ((flags & INDEX_FLAG_EXTENDED) &&
+	    (r->version < 3 || !cursor_skip(&r->c, 2)))
+		return ERR_CORRUPT;
+	ret = r->version >= 4 ? take_compressed_path(r)
+			      : take_padded_path(r, start);
+	entry->path = r->path.data;
+	entry->path_len = r->path.len;
+	return ret;
+}
+
+/* Extensions in lower case change the meaning of the entries. */
+static int parse_extension(const uint8_t *name, struct cursor *data,
+			   enum hash_algo algo, struct oid *shared,
+			   struct error *err)
+{
+	const uint8_t *raw;
+
+	if (!memcmp(name, "link", 4)) {
+		if (!cursor_bytes(data, &raw, hash_len(algo)))
+			return corrupt(err);
+		oid_from_raw(shared, raw, algo);
+		return 0;
+	}
+	/* "sdir" only says that entries may be trees. */
+	if ((name[0] >= 'A' && name[0] <= 'Z') || !memcmp(name, "sdir", 4))
+		return 0;
+	return error_set(err, ERR_UNSUPPORTED,
+			 "index extension '%.4s' is not supported",
+			 (const char *)name);
+}
+
+static int parse_extensions(struct cursor *c, enum hash_algo algo,
+			    struct oid *shared, struct error *err)
+{
+	while (cursor_left(c) >= 8) {
+		const uint8_t *name = c->p, *bytes;
+		struct cursor data;
+		uint32_t len;
+		int ret;
+
+		cursor_skip(c, 4);
+		if (!cursor_be32(c, &len) || !cursor_bytes(c, &bytes, len))
+			return corrupt(err);
+		data = cursor_make(bytes, len);
+		ret = parse_extension(name, &data, algo, shared, err);
+		if (ret < 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int parse_entries(struct reading *r, index_entry_fn *fn, void *ctx,
+			 struct error *err)
+{
+	const uint8_t *magic;
+	uint32_t nr;
+
+	if (!cursor_bytes(&r->c, &magic, 4) || memcmp(magic, "DIRC", 4) != 0 ||
+	    !cursor_be32(&r->c, &r->version) || !cursor_be32(&r->c, &nr) ||
+	    r->version < 2 || r->version > 4)
+		return corrupt(err);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct index_entry entry;
+		int ret = parse_entry(r, &entry);
+
+		if (ret < 0)
+			return ret == ERR_NOMEM ? error_nomem(err)
+						: corrupt(err);
+		ret = fn(ctx, &entry);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
+		     index_entry_fn *fn, void *ctx, struct oid *shared,
+		     struct error *err)
+{
+	struct reading r = {
+		.c = cursor_make(bytes, len),
+		.algo = algo,
+		.path = BUF_INIT,
+	};
+	int ret;
+
+	*shared = (struct oid)OID_ZERO_INIT;
+	if (len < hash_len(algo))
+		return corrupt(err);
+	r.c.end -= hash_len(algo);
+	ret = parse_entries(&r, fn, ctx, err);
+	if (!ret)
+		ret = parse_extensions(&r.c, algo, shared, err);
+	buf_release(&r.path);
+	return ret;
+}
+
+struct visit {
+	const struct repo *repo;
+	index_entry_fn *fn;
+	void *ctx;
+	struct error *err;
+};
+
+/* Visit one file, if it is there. */
+static int visit_one(const struct visit *v, const char *path,
+		     struct oid *shared)
+{
+	struct sys_map map;
+	int ret = sys_map_open(&map, path, v->err);
+
+	*shared = (struct oid)OID_ZERO_INIT;
+	if (ret == ERR_MISSING)
+		return 0;
+	if (ret < 0)
+		return ret;
+	ret = index_file_parse(map.data, map.len, v->repo->algo, v->fn, v->ctx,
+			       shared, v->err);
+	if ((ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED) && v->err)
+		error_set(v->err, ret, "%s: %s", path, v->err->msg);
+	sys_map_close(&map);
+	return ret;
+}
+
+/* Visit the index `path` of `dir` and what it shares there. */
+static int visit_file(const struct visit *v, const char *path, const char *dir)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid none = OID_ZERO_INIT, shared, ignored;
+	struct buf other = BUF_INIT;
+	int ret = visit_one(v, path, &shared);
+
+	if (!ret && !oid_equal(&shared, &none)) {
+		oid_to_hex(hex, &shared, v->repo->algo);
+		if (buf_printf(&other, "%s/sharedindex.%s", dir, hex) < 0)
+			ret = error_nomem(v->err);
+		else
+			ret = visit_one(v, other.data, &ignored);
+	}
+	buf_release(&other);
+	return ret;
+}
+
+static int visit_dir(const struct visit *v, const char *dir)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s/index", dir);
+
+	ret = ret < 0 ? error_nomem(v->err) : visit_file(v, path.data, dir);
+	buf_release(&path);
+	return ret;
+}
+
+int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
+		    struct error *err)
+{
+	struct visit v = {repo, fn, ctx, err};
+	const char *file = getenv("GIT_INDEX_FILE");
+
+	return file ? visit_file(&v, file, repo->git_dir)
+		    : visit_dir(&v, repo->git_dir);
+}
+
+static int visit_worktree(void *ctx, const char *name, const char *git_dir)
+{
+	(void)name;
+	return visit_dir(ctx, git_dir);
+}
+
+/* Who wants ids alone. */
+struct oid_visit {
+	int (*fn)(void *ctx, const struct oid *oid);
+	void *ctx;
+};
+
+static int visit_oid(void *ctx, const struct index_entry *entry)
+{
+	const struct oid_visit *v = ctx;
+
+	if ((entry->mode & TREE_MODE_TYPE) == TREE_MODE_GITLINK)
+		return 0;
+	return v->fn(v->ctx, &entry->oid);
+}
+
+int index_file_each_oid(const struct repo *repo,
+			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			struct error *err)
+{
+	struct oid_visit oids = {fn, ctx};
+	struct visit v = {repo, visit_oid, &oids, err};
+	int ret = visit_dir(&v, repo->common_dir);
+
+	if (!ret)
+		ret = worktree_each(repo, visit_worktree, &v, err);
+	return ret;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing the store's commit-graph, and removing those that are stale. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "graph-write/commit-graph-write.h"
+#include "graph/commit-graph-parts.h"
+#include "network/network-graph.h"
+#include "odb/odb.h"
+#include "sys/io.h"
+#include "sys/tempdir.h"
+
+/* 1, 0 or negative. */
+static int is_wanted(const struct repo *store, struct error *err)
+{
+	static const char *const keys[] = {
+		"core.commitgraph",
+		"gc.writecommitgraph",
+	};
+	bool wanted = true;
+
+	for (size_t i = 0; i < ARRAY_NR(keys) && wanted; i++) {
+		int ret = config_bool(&store->config, keys[i], &wanted, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return wanted;
+}
+
+int network_graph_write(const struct repo *store, struct error *err)
+{
+	struct commit_graph_options options;
+	struct odb *odb = NULL;
+	int ret = is_wanted(store, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = commit_graph_options_load(&options, store, err);
+	if (!ret)
+		ret = odb_open(&odb, store, NULL, err);
+	if (!ret)
+		ret = commit_graph_write(odb, &options, err);
+	odb_close(odb);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * 1 when a commit is missing, 0, or negative. One that nobody reads now, for
+ * there are replace refs, will be read when they are gone. It may be younger
+ * than the snapshot, and name what came in packs since.
+ */
+static int is_stale(const struct odb *odb, struct error *err)
+{
+	struct odb_reader *reader = odb_reader_new(odb, 0);
+	struct commit_graph *graph = NULL;
+	struct commit_graph_entry entry;
+	int ret = reader ? commit_graph_open_dir(&graph, odb, 0, err)
+			 : error_nomem(err);
+	uint32_t nr = ret > 0 ? commit_graph_nr(graph) : 0;
+
+	/* One that cannot be read is not ours to judge. */
+	ret = ret == ERR_NOMEM ? ret : 0;
+	for (uint32_t i = 0; i < nr && !ret; i++) {
+		struct oid oid;
+
+		ret = commit_graph_entry(&entry, graph, i, err);
+		if (ret < 0)
+			continue;
+		oid_from_raw(&oid, entry.oid, odb->algo);
+		ret = !odb_reader_has(reader, &oid);
+	}
+	commit_graph_close(graph);
+	odb_reader_free(reader);
+	return ret == ERR_CORRUPT ? 1 : ret;
+}
+
+int network_graph_clean(const struct repo *repo, struct error *err)
+{
+	char *file = repo_object_path(repo, "info/commit-graph");
+	char *chain = repo_object_path(repo, "info/commit-graphs");
+	struct odb *odb = NULL;
+	int ret = file && chain ? 0 : error_nomem(err);
+
+	if (ret < 0 || (!sys_exists(file) && !sys_exists(chain)))
+		goto out;
+	ret = odb_open(&odb, repo, NULL, err);
+	if (!ret)
+		ret = is_stale(odb, err);
+	if (ret > 0) {
+		int failed = sys_unlink(file, err);
+
+		if (!failed)
+			failed = sys_tempdir_remove(chain, err);
+		if (failed)
+			ret = failed;
+	}
+out:
+	odb_close(odb);
+	free(file);
+	free(chain);
+	return ret;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Members that come, and members that are brought up to date. */
+#include <stdlib.h>
+
+#include "islands/network-fork.h"
+#include "islands/network-member.h"
+#include "network/network-sync.h"
+#include "repo/shallow.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+/* Write a batch before it has more changes than these. */
+#define BATCH_MAX 200000
+
+/* Objects of a member whose lock is held; its references into the batch. */
+static int sync_locked(struct network_batch *batch, struct network *network,
+		       const struct network_entry *entry,
+		       const struct newpack_options *options,
+		       struct network_sync_report *report, struct error *err)
+{
+	struct network_refs refs = NETWORK_REFS_INIT;
+	enum network_link link;
+	struct repo *repo;
+	uint32_t id = entry->id;
+	int ret = network_member_open(&repo, network, entry, err);
+
+	if (!ret)
+		ret = network_link_check(&link, network, repo, err);
+	if (!ret && link != NETWORK_LINK_STORE)
+		ret = error_set(err, ERR_INVALID,
+				"member %u, '%s', does not borrow from the "
+				"store alone",
+				id, repo->git_dir);
+	/* What is pushed from now on waits for the next time. */
+	if (!ret)
+		ret = network_refs_read(&refs, repo, "refs/", true, err);
+	if (!ret)
+		ret = network_sync_objects(network, repo, &refs, options,
+					   report, err);
+	if (!ret)
+		ret = network_batch_add(batch, id, &refs, &report->ref_nr, err);
+	network_refs_release(&refs);
+	repo_close(repo);
+	return ret;
+}
+
+/* Members whose references wait in the batch, and whose locks are held. */
+struct syncing {
+	struct network *network;
+	const struct network_sync *sync;
+	struct network_batch batch;
+	const uint32_t *ids; /* members from here on are locked, */
+	size_t locked_nr;    /* so many */
+	struct error *err;
+};
+
+static int flush(struct syncing *s)
+{
+	int ret = network_batch_write(&s->batch, s->err);
+
+	for (size_t i = 0; i < s->locked_nr; i++)
+		network_unlock(s->network, NETWORK_LOCK_MEMBERS + s->ids[i]);
+	s->ids += s->locked_nr;
+	s->locked_nr = 0;
+	return ret;
+}
+
+static int sync_one(struct syncing *s, uint32_t id,
+		    struct network_sync_report *report, struct error *err)
+{
+	struct network *network = s->network;
+	const struct network_entry *entry;
+	int ret = network_lock(network, NETWORK_LOCK_MEMBERS + id, false, true,
+			       err);
+
+	if (!ret)
+		ret = network_reload(network, err);
+	entry = ret ? NULL : network_registry_find(&network->registry, id);
+	if (!ret && !entry)
+		ret = error_set(err, ERR_MISSING, "there is no member %u", id);
+	if (!ret && entry->state != NETWORK_MEMBER)
+		ret = error_set(err, ERR_INVALID, "member %u is %s", id,
+				network_state_name(entry->state));
+	return ret ? ret
+		   : sync_locked(&s->batch, network, entry, s->sync->options,
+				 report, err);
+}
+
+/* Those that fail are told of, and others gone on with. */
+static int sync_each(struct syncing *s, const uint32_t *ids, size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct network_sync_report report = {0};
+		struct error err = ERROR_INIT;
+		int failed = sync_one(s, ids[i], &report, &err);
+
+		s->locked_nr++;
+		if (failed && s->err)
+			*s->err = err;
+		ret = s->sync->done(s->sync->ctx, ids[i],
+				    failed ? NULL : &report, &err);
+		if (!ret && s->batch.nr > BATCH_MAX)
+			ret = flush(s);
+	}
+	return ret;
+}
+
+int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,
+		      const struct network_sync *sync, struct error *err)
+{
+	struct syncing s = {
+		.network = network,
+		.sync = sync,
+		.batch = {.network = network, .names = BUF_INIT},
+		.ids = ids,
+		.err = err,
+	};
+	int ret = sync_each(&s, ids, nr);
+	int written = ret ? 0 : flush(&s);
+
+	for (size_t i = 0; i < s.locked_nr; i++)
+		network_unlock(network, NETWORK_LOCK_MEMBERS + s.ids[i]);
+	network_batch_release(&s.batch);
+	return ret ? ret : written;
+}
+
+int network_sync(struct network *network, const uint32_t *ids, size_t nr,
+		 const struct network_sync *sync, struct error *err)
+{
+	int ret = network_lock(network, NETWORK_LOCK_OBJECTS, true, true, err);
+
+	if (!ret)
+		ret = network_sync_held(network, ids, nr, sync, err);
+	network_unlock(network, NETWORK_LOCK_OBJECTS);
+	return ret;
+}
+
+static int stop_at(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+/* Whether a repository can be a member at all. */
+static int check_candidate(const struct network *network,
+			   const struct repo *repo, struct error *err)
+{
+	const char *path = repo->git_dir;
+	enum network_link link;
+	char *store = NULL;
+	int ret;
+
+	if (repo->algo != network->store->algo)
+		return error_set(
+			err, ERR_INVALID,
+			"'%s' has another hash function than the store", path);
+	if (repo->has_promisor)
+		return error_set(err, ERR_INVALID,
+				 "'%s' is a partial clone: the store must have "
+				 "all that members reach",
+				 path);
+	ret = repo_shallow_each(repo, stop_at, NULL, err);
+	if (ret > 0)
+		return error_set(
+			err, ERR_INVALID,
+			"'%s' is shallow: the store must have all that "
+			"members reach",
+			path);
+	if (!ret)
+		ret = network_link_check(&link, network, repo, err);
+	if (ret < 0)
+		return ret;
+	if (link == NETWORK_LINK_OTHER)
+		return error_set(
+			err, ERR_INVALID,
+			"'%s' borrows from elsewhere; `git repack -ad' "
+			"there and remove objects/info/alternates",
+			path);
+	ret = network_find(&store, repo, err);
+	free(store);
+	return ret > 0 && link == NETWORK_LINK_NONE
+		       ? error_set(err, ERR_INVALID,
+				   "'%s' is the store of a network", path)
+	       : ret < 0 ? ret
+			 : 0;
+}
+
+/* The entry of the repository, "adding", and its lock. */
+static int register_repo(uint32_t *id, struct network *network,
+			 const struct repo *repo, struct error *err)
+{
+	struct network_entry *entry;
+	struct buf path = BUF_INIT;
+	int ret = network_registry_path(&path, network, repo->common_dir) < 0
+			  ? error_nomem(err)
+			  : network_edit_begin(network, err);
+
+	if (ret < 0)
+		goto out;
+	entry = network_registry_find_path(&network->registry, path.data);
+	if (entry && entry->state != NETWORK_ADDING)
+		ret = error_set(err, ERR_INVALID, "'%s' is member %u already",
+				repo->common_dir, entry->id);
+	if (!entry)
+		ret = network_registry_add(&entry, &network->registry,
+					   NETWORK_ADDING, path.data, err);
+	if (!ret)
+		ret = network_lock(network, NETWORK_LOCK_MEMBERS + entry->id,
+				   false, false, err);
+	if (ret == ERR_DENIED)
+		error_set(err, ERR_DENIED,
+			  "'%s' is being added by somebody else",
+			  repo->common_dir);
+	if (!ret)
+		*id = entry->id;
+	if (!ret)
+		ret = network_edit_save(network, network->fsync, err);
+out:
+	network_edit_end(network);
+	buf_release(&path);
+	return ret;
+}
+
+int network_add(uint32_t *id, struct network *network, const char *path,
+		const struct newpack_options *options,
+		struct network_sync_report *report, struct error *err)
+{
+	struct repo_options where = {.path = path, .flags = REPO_OPEN_ENTER};
+	struct network_batch batch = {.network = network, .names = BUF_INIT};
+	struct repo *repo = NULL;
+	int ret = repo_open(&repo, &where, err);
+
+	*id = 0;
+	*report = (struct network_sync_report){0};
+	if (!ret)
+		ret = check_candidate(network, repo, err);
+	if (!ret)
+		ret = network_lock(network, NETWORK_LOCK_OBJECTS, true, true,
+				   err);
+	if (!ret)
+		ret = register_repo(id, network, repo, err);
+	if (!ret)
+		ret = network_link(network, repo, *id, err);
+	if (!ret)
+		ret = sync_locked(
+			&batch, network,
+			network_registry_find(&network->registry, *id), options,
+			report, err);
+	if (!ret)
+		ret = network_batch_write(&batch, err);
+	if (!ret)
+		ret = network_set_state(network, *id, NETWORK_MEMBER,
+					network->fsync, err);
+	if (*id)
+		network_unlock(network, NETWORK_LOCK_MEMBERS + *id);
+	network_unlock(network, NETWORK_LOCK_OBJECTS);
+	network_batch_release(&batch);
+	repo_close(repo);
+	return ret;
+}
+
+int network_fork_synced(uint32_t *id, struct network *network,
+			const struct repo *source, const char *path,
+			const struct newpack_options *options,
+			struct error *err)
+{
+	struct network_refs refs = NETWORK_REFS_INIT;
+	struct network_sync_report report = {0};
+	struct network_fork fork = {source, &refs, path};
+	int ret = network_lock(network, NETWORK_LOCK_OBJECTS, true, true, err);
+
+	if (!ret)
+		ret = network_refs_read(&refs, source, "refs/", false, err);
+	if (!ret)
+		ret = network_sync_objects(network, source, &refs, options,
+					   &report, err);
+	if (!ret)
+		ret = network_fork(id, network, &fork, err);
+	network_unlock(network, NETWORK_LOCK_OBJECTS);
+	network_refs_release(&refs);
+	return ret;
+}

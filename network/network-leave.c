@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Leaving a network. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "islands/network-delete.h"
+#include "islands/network-member.h"
+#include "network/network-leave.h"
+#include "packs/roots.h"
+#include "repack/repack.h"
+#include "sys/io.h"
+#include "sys/tempfile.h"
+
+/* All of it in one pack, as `git repack -a -d -k` makes it. */
+static int pack_all(const struct repo *repo, struct error *err)
+{
+	struct repack_options options = {
+		.unreachable = REPACK_KEEP,
+		.all = true,
+		.remove_redundant = true,
+		.write_bitmap = repo->is_bare,
+		.bitmap_is_default = true,
+		.pack_kept_objects = true,
+		.update_server_info = true,
+	};
+	struct repack_result result;
+	int ret = repo_check_precious(repo, "delete packs", err);
+
+	/* Then nothing goes but what is there twice. */
+	if (ret == ERR_DENIED) {
+		options.remove_redundant = false;
+		ret = 0;
+	}
+	if (!ret)
+		ret = newpack_options_load(&options.newpack, repo, err);
+	options.newpack.replace = true;
+	options.newpack.max_pack_size = 0;
+	return ret < 0 ? ret : repack_run(&result, repo, &options, err);
+}
+
+struct checking {
+	struct walk walk;
+	const struct odb *odb;
+	char *dir; /* owned: its own object directory, as the snapshot has it */
+	struct error *err;
+};
+
+/* 0 when the object is the repository's own. */
+static int check_object(struct checking *c, uint32_t obj_pos)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+	uint32_t ignored;
+	struct oid oid;
+	bool found = false;
+	struct sys_stat st;
+
+	objspace_oid(&oid, &c->walk.space, obj_pos);
+	for (uint32_t i = 0; i < c->odb->pack_nr && !found; i++)
+		found = c->odb->packs[i].pack->is_local &&
+			pack_idx_find(&c->odb->packs[i].pack->idx, oid.bytes,
+				      &ignored);
+	if (!found && odb_loose_path(&path, c->odb, c->odb->dirs[0], &oid) < 0)
+		return error_nomem(c->err);
+	if (!found)
+		found = !sys_stat(&st, path.data, NULL);
+	buf_release(&path);
+	return found ? 0
+		     : error_set(c->err, ERR_MISSING,
+				 "%s is not in '%s' by itself",
+				 oid_to_hex(hex, &oid, c->odb->algo),
+				 c->odb->dirs[0]);
+}
+
+static int check_result(struct checking *c, const struct walk_result *found)
+{
+	const struct history *h = &c->walk.history;
+	int ret = 0;
+
+	for (size_t i = 0; i < found->revs.nr && !ret; i++)
+		ret = check_object(c,
+				   h->commits[found->revs.commits[i]].obj_pos);
+	for (size_t i = 0; i < found->objects.nr && !ret; i++)
+		ret = check_object(c, found->objects.items[i].obj_pos);
+	return ret;
+}
+
+/* Enumerate all that it needs, and see that each object is its own. */
+static int check_all(const struct repo *repo, struct error *err)
+{
+	struct checking c = {.err = err};
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+	struct walk_result found = WALK_RESULT_INIT;
+	struct walk_options options = {.objects = true};
+	struct refs *refs = NULL;
+	struct odb *odb = NULL;
+	int ret = refs_open(&refs, repo, err);
+
+	if (!ret)
+		ret = odb_open_named(&odb, repo, NULL, err);
+	c.odb = odb;
+	if (!ret)
+		ret = walk_open(&c.walk, odb, NULL, 0, err);
+	if (ret < 0)
+		goto out;
+	ret = roots_add(&c.walk, &wants, refs, true, err);
+	if (!ret)
+		ret = walk_enumerate(&found, &c.walk, &wants, &haves, &options,
+				     err);
+	if (!ret)
+		ret = check_result(&c, &found);
+	walk_result_release(&found);
+	walk_tips_release(&wants);
+	walk_close(&c.walk);
+out:
+	odb_close(odb);
+	refs_close(refs);
+	return ret;
+}
+
+static int unlink_member(struct network *network, const struct repo *repo,
+			 uint32_t id, struct error *err)
+{
+	char *info;
+	int ret = pack_all(repo, err);
+
+	if (!ret)
+		ret = check_all(repo, err);
+	if (!ret)
+		ret = network_set_state(network, id, NETWORK_LEAVING,
+					network->fsync, err);
+	if (!ret)
+		ret = network_unlink(repo, err);
+	if (ret < 0)
+		return ret;
+	/* Were the alternate back after the store has forgotten it, pruning
+	   there would be no harm, but would look like one. */
+	info = repo_object_path(repo, "info");
+	ret = info ? sys_sync_dir(info, err) : error_nomem(err);
+	free(info);
+	return ret;
+}
+
+static int leave(struct network *network, const struct network_entry *entry,
+		 struct error *err)
+{
+	enum network_link link;
+	struct repo *repo;
+	uint32_t id = entry->id;
+	int ret;
+
+	if (entry->state != NETWORK_MEMBER && entry->state != NETWORK_LEAVING)
+		return error_set(err, ERR_INVALID, "member %u is %s", id,
+				 network_state_name(entry->state));
+	ret = network_member_open(&repo, network, entry, err);
+	if (!ret)
+		ret = network_link_check(&link, network, repo, err);
+	if (!ret && link == NETWORK_LINK_OTHER)
+		ret = error_set(err, ERR_INVALID,
+				"member %u, '%s', does not borrow from the "
+				"store alone",
+				id, repo->git_dir);
+	if (!ret && link == NETWORK_LINK_STORE)
+		ret = unlink_member(network, repo, id, err);
+	if (!ret)
+		ret = network_part(network, id, err);
+	repo_close(repo);
+	return ret;
+}
+
+int network_leave(struct network *network, uint32_t id, struct error *err)
+{
+	const struct network_entry *entry;
+	int ret = network_lock(network, NETWORK_LOCK_OBJECTS, true, true, err);
+
+	if (!ret)
+		ret = network_lock(network, NETWORK_LOCK_MEMBERS + id, false,
+				   true, err);
+	if (!ret)
+		ret = network_reload(network, err);
+	entry = ret ? NULL : network_registry_find(&network->registry, id);
+	if (!ret)
+		ret = entry ? leave(network, entry, err)
+			    : error_set(err, ERR_MISSING,
+					"there is no member %u", id);
+	network_unlock(network, NETWORK_LOCK_MEMBERS + id);
+	network_unlock(network, NETWORK_LOCK_OBJECTS);
+	return ret;
+}

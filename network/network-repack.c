@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of `git network repack`. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "islands/network-member.h"
+#include "names/index-file.h"
+#include "network/network-drop.h"
+#include "network/network-graph.h"
+#include "network/network-heads.h"
+#include "network/network-repack.h"
+#include "network/network-sync.h"
+#include "odb/odb.h"
+#include "refs/ref-pack.h"
+#include "refs/refs.h"
+#include "repack/cruft.h"
+#include "sys/clock.h"
+
+#define CACHE_BYTES ((size_t)4 << 20)
+
+struct run {
+	struct network *network;
+	const struct network_repack *options;
+	struct network_repack_report *report;
+	uint32_t *ids; /* owned: members */
+	size_t nr;
+	uint32_t *good; /* owned: of these, those that are up to date */
+	size_t good_nr;
+	struct oid *roots; /* owned: what members need besides references */
+	size_t root_nr, root_alloc;
+	struct network_heads heads;
+	struct error *err;
+};
+
+static int add_root(void *ctx, const struct oid *oid)
+{
+	struct run *r = ctx;
+
+	if (mem_grow(&r->roots, &r->root_alloc, r->root_nr + 1,
+		     sizeof(*r->roots)) < 0)
+		return error_nomem(r->err);
+	r->roots[r->root_nr++] = *oid;
+	return 0;
+}
+
+/* 0, with *out NULL when there is no such member any more; or negative. */
+static int open_member(struct repo **out, const struct run *r, uint32_t id,
+		       struct error *err)
+{
+	const struct network_entry *entry = network_registry_find(
+		&r->network->registry, id);
+
+	*out = NULL;
+	return entry ? network_member_open(out, r->network, entry, err) : 0;
+}
+
+/* Reflogs, HEADs and indexes of a member; and HEAD as a head. */
+static int add_roots(struct run *r, uint32_t id, struct error *err)
+{
+	struct repo *repo;
+	int ret = open_member(&repo, r, id, err);
+
+	if (!ret && repo)
+		ret = refs_each_reflog_oid(repo, add_root, r, err);
+	if (!ret && repo)
+		ret = index_file_each_oid(repo, add_root, r, err);
+	if (!ret && repo)
+		ret = network_heads_add(&r->heads, repo, err);
+	repo_close(repo);
+	return ret;
+}
+
+static int list_members(struct run *r)
+{
+	const struct network_registry *registry = &r->network->registry;
+
+	r->ids = mem_alloc(registry->nr, sizeof(*r->ids));
+	if (!r->ids)
+		return error_nomem(r->err);
+	for (size_t i = 0; i < registry->nr; i++)
+		if (registry->entries[i].state == NETWORK_MEMBER)
+			r->ids[r->nr++] = registry->entries[i].id;
+		else if (r->options->prune)
+			return error_set(
+				r->err, ERR_DENIED,
+				"member %u is %s: nothing is pruned "
+				"before that has ended",
+				registry->entries[i].id,
+				network_state_name(registry->entries[i].state));
+	return 0;
+}
+
+/* Those that fail come off the list, which is gone through in its order. */
+static int synced(void *ctx, uint32_t id,
+		  const struct network_sync_report *report,
+		  const struct error *failed)
+{
+	struct run *r = ctx;
+	struct error err = ERROR_INIT;
+	int ret = report ? add_roots(r, id, &err) : failed->code;
+
+	if (ret)
+		failed = report ? &err : failed;
+	if (!ret)
+		r->good[r->good_nr++] = id;
+	else if (r->options->prune || ret == ERR_NOMEM)
+		return error_set(r->err, (enum error_code)ret, "%s",
+				 failed->msg);
+	else if (r->options->warn)
+		r->options->warn(r->options->ctx, failed);
+	return 0;
+}
+
+static int sync_members(struct run *r)
+{
+	const struct network_sync sync = {&r->options->newpack, synced, r};
+	int ret;
+
+	r->good = mem_alloc(r->nr, sizeof(*r->good));
+	if (!r->good)
+		return error_nomem(r->err);
+	ret = network_sync_held(r->network, r->ids, r->nr, &sync, r->err);
+	r->report->member_nr = (uint32_t)r->good_nr;
+	return ret;
+}
+
+static bool is_any(void *ctx, const char *name)
+{
+	return true;
+}
+
+static void ignore_broken(void *ctx, const char *name)
+{
+}
+
+static int pack_refs(struct run *r)
+{
+	struct ref_pack_options options = {
+		.wants = is_any,
+		.broken = ignore_broken,
+		.prune = true,
+	};
+	struct odb_reader *reader = NULL;
+	struct odb *odb;
+	int ret = odb_open(&odb, r->network->store, NULL, r->err);
+
+	if (!ret) {
+		reader = odb_reader_new(odb, CACHE_BYTES);
+		ret = reader ? ref_pack(r->network->store, reader, &options,
+					r->err)
+			     : error_nomem(r->err);
+	}
+	odb_reader_free(reader);
+	odb_close(odb);
+	return ret;
+}
+
+/* What is configured as the tip takes the place of HEADs. */
+static int choose_heads(struct run *r)
+{
+	if (config_find(&r->network->store->config, "repack.tipisland"))
+		network_heads_release(&r->heads);
+	return network_heads_choose(&r->heads, r->err);
+}
+
+static int rescue_member(struct run *r, uint32_t id,
+			 const struct old_packs *leaving, struct error *err)
+{
+	struct network_refs refs = NETWORK_REFS_INIT;
+	struct repo *repo;
+	int ret = open_member(&repo, r, id, err);
+
+	if (!ret && repo)
+		ret = network_refs_read(&refs, repo, "refs/", true, err);
+	if (!ret && repo)
+		ret = network_sync_rescue(r->network, repo, &refs, leaving,
+					  &r->options->newpack, err);
+	network_refs_release(&refs);
+	repo_close(repo);
+	return ret;
+}
+
+/*
+ * Pushes do not wait for us. What a reference has come to name since members
+ * were synced may be in nothing but what is about to be pruned.
+ */
+static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
+{
+	struct run *r = ctx;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->good_nr && !ret; i++)
+		ret = rescue_member(r, r->good[i], leaving, err);
+	return ret;
+}
+
+static int repack_store(struct run *r)
+{
+	struct repack_options options = {
+		.newpack = r->options->newpack,
+		.cruft = r->options->newpack,
+		.unreachable = REPACK_CRUFT,
+		.expiry = r->options->prune ? r->options->expiry : 0,
+		.all = true,
+		.remove_redundant = true,
+		.write_bitmap = true,
+		.pack_kept_objects = true,
+		.delta_islands = true,
+		.roots = r->roots,
+		.root_nr = r->root_nr,
+		.heads = r->heads.heads,
+		.head_nr = r->heads.nr,
+		.before_removal = r->options->prune ? rescue : NULL,
+		.ctx = r,
+		.precious_too = true,
+	};
+
+	options.cruft.make.progress = NULL;
+	return repack_run(&r->report->store, r->network->store, &options,
+			  r->err);
+}
+
+/* Everything for which objects have to stay in the store. */
+static int run_locked(struct run *r)
+{
+	int ret = network_reload(r->network, r->err);
+
+	if (!ret)
+		ret = list_members(r);
+	if (!ret)
+		ret = sync_members(r);
+	if (!ret)
+		ret = pack_refs(r);
+	if (!ret)
+		ret = network_graph_write(r->network->store, r->err);
+	if (!ret)
+		ret = choose_heads(r);
+	return ret < 0 ? ret : repack_store(r);
+}
+
+static int clean_member(struct run *r, uint32_t id)
+{
+	struct repo *repo;
+	int ret = open_member(&repo, r, id, r->err);
+
+	if (!ret && repo)
+		ret = network_graph_clean(repo, r->err);
+	repo_close(repo);
+	return ret < 0 ? ret : 0;
+}
+
+/* What was pruned is in no commit-graph any more. */
+static int clean_graphs(struct run *r)
+{
+	int ret = network_graph_clean(r->network->store, r->err);
+
+	for (size_t i = 0; i < r->good_nr && ret >= 0; i++)
+		ret = clean_member(r, r->good[i]);
+	return ret < 0 ? ret : 0;
+}
+
+static int drop(struct run *r)
+{
+	int ret = network_lock(r->network, NETWORK_LOCK_OBJECTS, true, true,
+			       r->err);
+
+	for (size_t i = 0; i < r->good_nr && !ret; i++) {
+		struct network_drop_report report;
+
+		ret = network_drop(r->network, r->good[i], &r->options->newpack,
+				   &report, r->err);
+		r->report->pack_nr += report.pack_nr;
+		if (!ret || ret == ERR_NOMEM || !r->options->warn)
+			continue;
+		r->options->warn(r->options->ctx, r->err);
+		ret = 0;
+	}
+	return ret;
+}
+
+int network_repack(struct network_repack_report *report,
+		   struct network *network,
+		   const struct network_repack *options, struct error *err)
+{
+	struct run r = {
+		.network = network,
+		.options = options,
+		.report = report,
+		.err = err,
+	};
+	int ret = network_settle(network, &options->newpack, err);
+
+	*report = (struct network_repack_report){.member_nr = 0};
+	if (!ret)
+		ret = network_lock(network, NETWORK_LOCK_OBJECTS,
+				   !options->prune, true, err);
+	if (!ret)
+		ret = run_locked(&r);
+	if (!ret && options->prune)
+		ret = clean_graphs(&r);
+	if (!ret && !options->keep)
+		ret = drop(&r);
+	network_unlock(network, NETWORK_LOCK_OBJECTS);
+	free(r.ids);
+	free(r.good);
+	free(r.roots);
+	network_heads_release(&r.heads);
+	return ret;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What was begun and killed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "islands/network-delete.h"
+#include "islands/network-fork.h"
+#include "islands/network-member.h"
+#include "network/network-leave.h"
+#include "network/network-repack.h"
+#include "network/network-sync.h"
+
+/* An add goes on where the repository borrows already; else it never began. */
+static int settle_add(struct network *network, uint32_t id,
+		      const struct newpack_options *options, struct error *err)
+{
+	const struct network_entry *entry = network_registry_find(
+		&network->registry, id);
+	struct network_sync_report report;
+	enum network_link link = NETWORK_LINK_NONE;
+	struct repo *repo = NULL;
+	int ret = network_member_open(&repo, network, entry, err);
+
+	if (!ret)
+		ret = network_link_check(&link, network, repo, err);
+	network_unlock(network, NETWORK_LOCK_MEMBERS + id);
+	if (ret == ERR_MISSING || (!ret && link != NETWORK_LINK_STORE))
+		ret = network_part(network, id, err);
+	else if (!ret)
+		ret = network_add(&id, network, repo->git_dir, options, &report,
+				  err);
+	repo_close(repo);
+	return ret;
+}
+
+static int settle(struct network *network, const struct network_entry *entry,
+		  const struct newpack_options *options, struct error *err)
+{
+	uint32_t id = entry->id;
+	int ret;
+
+	switch (entry->state) {
+	case NETWORK_FORKING:
+		ret = network_fork_settle(network, id, err);
+		return ret < 0 ? ret : 0;
+	case NETWORK_ADDING:
+		return settle_add(network, id, options, err);
+	case NETWORK_LEAVING:
+		network_unlock(network, NETWORK_LOCK_MEMBERS + id);
+		return network_leave(network, id, err);
+	case NETWORK_DELETING:
+		return network_delete(network, id, err);
+	case NETWORK_MEMBER:
+		break;
+	}
+	return 0;
+}
+
+/* The ids that something is to be done for. */
+static uint32_t *list_ids(const struct network *network, size_t *nr)
+{
+	const struct network_registry *registry = &network->registry;
+	uint32_t *ids = mem_alloc(registry->nr, sizeof(*ids));
+
+	*nr = 0;
+	for (size_t i = 0; ids && i < registry->nr; i++)
+		if (registry->entries[i].state != NETWORK_MEMBER)
+			ids[(*nr)++] = registry->entries[i].id;
+	return ids;
+}
+
+int network_settle(struct network *network,
+		   const struct newpack_options *options, struct error *err)
+{
+	size_t nr;
+	int ret = network_reload(network, err);
+	uint32_t *ids = ret ? NULL : list_ids(network, &nr);
+
+	if (!ret && !ids)
+		return error_nomem(err);
+	for (size_t i = 0; !ret && i < nr; i++) {
+		const struct network_entry *entry;
+
+		ret = network_lock(network, NETWORK_LOCK_MEMBERS + ids[i],
+				   false, false, err);
+		/* Somebody works on it. */
+		if (ret == ERR_DENIED) {
+			ret = 0;
+			continue;
+		}
+		if (!ret)
+			ret = network_reload(network, err);
+		entry = network_registry_find(&network->registry, ids[i]);
+		if (!ret && entry)
+			ret = settle(network, entry, options, err);
+		network_unlock(network, NETWORK_LOCK_MEMBERS + ids[i]);
+	}
+	free(ids);
+	return ret;
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects of a member that the store lacks. Members as such: network-join.c */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "names/index-file.h"
+#include "network/network-sync.h"
+#include "pack-bitmap.h"
+#include "packs/pack-job.h"
+#include "refs/refs.h"
+#include "sys/io.h"
+#include "sys/tempfile.h"
+
+struct sync {
+	const struct network *network;
+	const struct repo *repo;
+	const struct network_refs *refs;
+	struct network_sync_report *report;
+	struct pack_job_options options;
+	struct pack_job job;
+	bool lenient; /* about what is not there */
+	char *dir;    /* owned: "<store>/objects/pack" */
+	char *base;   /* owned: "<store>/objects/pack/pack" */
+	struct odb *odb;
+	struct error *err;
+};
+
+int network_pack_options(struct newpack_options *options,
+			 const struct network *network, struct error *err)
+{
+	int ret = newpack_options_load(options, network->store, err);
+
+	/* Half of it would have objects that need the other half. */
+	options->max_pack_size = 0;
+	options->replace = true;
+	return ret;
+}
+
+static int open_odb(struct sync *s)
+{
+	odb_close(s->odb);
+	s->odb = NULL;
+	return odb_open_whole(&s->odb, s->repo, s->err);
+}
+
+static bool has_name(const struct odb *odb, const char *name)
+{
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if (!odb->packs[i].pack->is_local &&
+		    !strcmp(odb->packs[i].pack->name, name))
+			return true;
+	return false;
+}
+
+/* Whether a pack is one of the store's, and stays. */
+static bool is_lasting(const struct sync *s, const struct pack *pack)
+{
+	const struct old_packs *leaving = s->options.leaving;
+
+	return !pack->is_local && !(leaving && old_packs_has(leaving, pack));
+}
+
+static bool store_has(const struct sync *s, const uint8_t *raw)
+{
+	const struct odb *odb = s->odb;
+	uint32_t ignored;
+
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if (is_lasting(s, odb->packs[i].pack) &&
+		    pack_idx_find(&odb->packs[i].pack->idx, raw, &ignored))
+			return true;
+	return false;
+}
+
+/* Objects of a pack that the store lacks. */
+static uint32_t count_new(const struct sync *s, const struct pack *pack)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < pack->idx.nr; i++)
+		nr += !store_has(s, pack_idx_oid(&pack->idx, i));
+	return nr;
+}
+
+/* 0; 1 when the two cannot be linked; or negative. */
+static int link_part(const struct sync *s, const struct pack *pack,
+		     const char *ext, bool required)
+{
+	struct buf from = BUF_INIT, to = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&from, "%s.%s", pack->path, ext) < 0 ||
+	    buf_printf(&to, "%s/%s.%s", s->dir, pack->name, ext) < 0)
+		ret = error_nomem(s->err);
+	if (!ret && (required || sys_exists(from.data)))
+		ret = sys_link(from.data, to.data, s->err);
+	buf_release(&from);
+	buf_release(&to);
+	return ret;
+}
+
+/* Its index comes last. As link_part(). */
+static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
+{
+	int ret = link_part(s, pack, "pack", true);
+
+	if (!ret)
+		ret = link_part(s, pack, "rev", false);
+	if (!ret && bitmap)
+		ret = link_part(s, pack, "bitmap", false);
+	if (!ret)
+		ret = sys_sync_dir(s->dir, s->err);
+	if (!ret)
+		ret = link_part(s, pack, "idx", true);
+	if (!ret)
+		ret = sys_sync_dir(s->dir, s->err);
+	return ret;
+}
+
+/* Whether a pack could be the store's as it is. */
+static bool is_linkable(const struct sync *s, const struct pack *pack)
+{
+	return pack->is_local && !pack->is_kept && !pack->is_cruft &&
+	       !pack->is_promisor && !has_name(s->odb, pack->name);
+}
+
+static bool store_has_bitmap(const struct odb *odb)
+{
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		struct pack_bitmap *pb = NULL;
+		bool found = !odb->packs[i].pack->is_local &&
+			     pack_bitmap_open_pack(&pb, odb, &odb->packs[i],
+						   NULL) > 0;
+
+		pack_bitmap_close(pb);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A pack with a bitmap index has all that its objects reach. Where most of it
+ * is new, it is linked without looking at an object. 1 when it was.
+ */
+static int link_bitmapped(struct sync *s, const struct odb_pack *pack)
+{
+	struct pack_bitmap *pb = NULL;
+	uint32_t nr;
+	int ret;
+
+	if (!is_linkable(s, pack->pack) ||
+	    pack_bitmap_open_pack(&pb, s->odb, pack, NULL) <= 0)
+		return 0;
+	pack_bitmap_close(pb);
+	nr = count_new(s, pack->pack);
+	if (nr < pack->pack->idx.nr - pack->pack->idx.nr / 8)
+		return 0;
+	ret = link_pack(s, pack->pack, !store_has_bitmap(s->odb));
+	if (!ret)
+		s->report->linked_nr += nr;
+	return ret < 0 ? ret : !ret;
+}
+
+static int link_all_bitmapped(struct sync *s)
+{
+	int linked = 0;
+
+	for (uint32_t i = 0; i < s->odb->pack_nr; i++) {
+		int ret = link_bitmapped(s, &s->odb->packs[i]);
+
+		if (ret < 0)
+			return ret;
+		linked |= ret;
+	}
+	return linked ? open_odb(s) : 0;
+}
+
+static int add_tip(void *ctx, const struct oid *oid)
+{
+	struct sync *s = ctx;
+	struct walk *w = &s->job.walk;
+	uint32_t obj_pos;
+
+	if (objspace_add(&w->space, oid->bytes, &obj_pos) < 0)
+		return error_nomem(s->err);
+	if (!pack_job_wants(&s->job, obj_pos))
+		return 0;
+	return walk_add_tip(w, &s->job.wants, oid, s->lenient, s->err);
+}
+
+/* What the references name and the store lacks. */
+static int add_tips(struct sync *s)
+{
+	int ret = 0;
+
+	s->lenient = false;
+	for (size_t i = 0; i < s->refs->nr && !ret; i++)
+		ret = add_tip(s, &s->refs->refs[i].oid);
+	/* Entries of reflogs may be about what is gone. */
+	s->lenient = true;
+	if (!ret)
+		ret = refs_each_reflog_oid(s->repo, add_tip, s, s->err);
+	if (!ret)
+		ret = index_file_each_oid(s->repo, add_tip, s, s->err);
+	return ret;
+}
+
+/* Commits that are still to be looked at. */
+struct stack {
+	uint32_t *commits; /* owned: commit_nr */
+	size_t nr, alloc;
+	uint8_t *seen; /* owned: by commit_nr */
+	size_t seen_alloc;
+};
+
+static int push(struct stack *stack, uint32_t commit)
+{
+	size_t had = stack->seen_alloc;
+
+	if (mem_grow(&stack->seen, &stack->seen_alloc, (size_t)commit + 1, 1) <
+		    0 ||
+	    mem_grow(&stack->commits, &stack->alloc, stack->nr + 1,
+		     sizeof(*stack->commits)) < 0)
+		return ERR_NOMEM;
+	memset(stack->seen + had, 0, stack->seen_alloc - had);
+	if (stack->seen[commit])
+		return 0;
+	stack->seen[commit] = 1;
+	stack->commits[stack->nr++] = commit;
+	return 0;
+}
+
+/* A commit of the store is a boundary; of another the parents follow. */
+static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
+{
+	struct history *h = &s->job.walk.history;
+	uint32_t obj_pos = h->commits[commit].obj_pos;
+	struct oid oid;
+	int ret;
+
+	if (!pack_job_wants(&s->job, obj_pos)) {
+		objspace_oid(&oid, &s->job.walk.space, obj_pos);
+		return walk_add_tip(&s->job.walk, &s->job.haves, &oid, true,
+				    s->err);
+	}
+	ret = history_parse(h, commit, s->err);
+	for (uint32_t i = 0; !ret && i < h->commits[commit].parent_nr; i++)
+		if (push(stack, history_parents(h, commit)[i]) < 0)
+			ret = error_nomem(s->err);
+	return ret;
+}
+
+/*
+ * From the tips to what the store has: being closed, it has all that is behind
+ * such a commit.
+ */
+static int add_boundary(struct sync *s)
+{
+	struct stack stack = {0};
+	int ret = 0;
+
+	for (size_t i = 0; i < s->job.wants.commit_nr && !ret; i++)
+		if (push(&stack, s->job.wants.commits[i]) < 0)
+			ret = error_nomem(s->err);
+	while (!ret && stack.nr)
+		ret = visit_commit(s, &stack, stack.commits[--stack.nr]);
+	free(stack.commits);
+	free(stack.seen);
+	return ret;
+}
+
+/* How many of the items a pack has; 0 where it has other new objects too. */
+static bool is_same(const struct sync *s, const struct pack *pack)
+{
+	const struct packing_items *items = &s->job.items;
+	uint32_t ignored;
+
+	if (pack->idx.nr < items->nr || count_new(s, pack) != items->nr)
+		return false;
+	for (size_t i = 0; i < items->nr; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, items->space, items->items[i].obj_pos);
+		if (!pack_idx_find(&pack->idx, oid.bytes, &ignored))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Link the pack that has just what is new (and a few of the store's objects
+ * besides, such as the bases that a thin one got). 1 when there is one.
+ */
+static int link_same(struct sync *s)
+{
+	uint32_t nr = (uint32_t)s->job.items.nr;
+
+	for (uint32_t i = 0; i < s->odb->pack_nr; i++) {
+		const struct pack *pack = s->odb->packs[i].pack;
+		int ret;
+
+		if (!is_linkable(s, pack) || pack->idx.nr / 8 > nr ||
+		    pack->idx.nr - pack->idx.nr / 8 > nr || !is_same(s, pack))
+			continue;
+		ret = link_pack(s, pack, false);
+		if (!ret)
+			s->report->linked_nr += nr;
+		return ret < 0 ? ret : !ret;
+	}
+	return 0;
+}
+
+/* The items of the job become what the store lacks. */
+static int find_new(struct sync *s)
+{
+	int ret = add_tips(s);
+
+	if (ret < 0 || !(s->job.wants.commit_nr || s->job.wants.others.nr))
+		return ret;
+	ret = add_boundary(s);
+	return ret < 0 ? ret : pack_job_enumerate(&s->job, s->err);
+}
+
+static int bring(struct sync *s)
+{
+	int ret = find_new(s);
+
+	if (ret < 0 || !s->job.items.nr)
+		return ret;
+	ret = link_same(s);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = pack_job_run(&s->job, s->err);
+	if (!ret)
+		s->report->copied_nr += (uint32_t)s->job.items.nr;
+	return ret;
+}
+
+static int stop(void *ctx, const struct oid *oid, const char *path)
+{
+	return 1;
+}
+
+/* 1 when the repository has objects of its own; 0 or negative. */
+static int has_objects(struct sync *s)
+{
+	for (uint32_t i = 0; i < s->odb->pack_nr; i++)
+		if (s->odb->packs[i].pack->is_local)
+			return 1;
+	return odb_each_loose(s->odb, true, stop, NULL, s->err);
+}
+
+static int open_all(struct sync *s, const struct newpack_options *options)
+{
+	s->dir = repo_object_path(s->network->store, "pack");
+	s->base = repo_object_path(s->network->store, "pack/pack");
+	if (!s->dir || !s->base)
+		return error_nomem(s->err);
+	s->options = (struct pack_job_options){
+		.newpack = options,
+		.dir = s->dir,
+		.base = s->base,
+		.local = true,
+	};
+	return open_odb(s);
+}
+
+static void sync_release(struct sync *s)
+{
+	pack_job_close(&s->job);
+	odb_close(s->odb);
+	free(s->dir);
+	free(s->base);
+}
+
+int network_sync_objects(const struct network *network, const struct repo *repo,
+			 const struct network_refs *refs,
+			 const struct newpack_options *options,
+			 struct network_sync_report *report, struct error *err)
+{
+	struct sync s = {
+		.network = network,
+		.repo = repo,
+		.refs = refs,
+		.report = report,
+		.err = err,
+	};
+	int ret = open_all(&s, options);
+
+	if (!ret)
+		ret = has_objects(&s);
+	if (ret > 0)
+		ret = link_all_bitmapped(&s);
+	else
+		goto out;
+	if (!ret)
+		ret = pack_job_open(&s.job, s.odb, NULL, &s.options, err);
+	if (!ret)
+		ret = bring(&s);
+out:
+	sync_release(&s);
+	return ret;
+}
+
+int network_sync_rescue(const struct network *network, const struct repo *repo,
+			const struct network_refs *refs,
+			const struct old_packs *leaving,
+			const struct newpack_options *options,
+			struct error *err)
+{
+	struct network_sync_report report = {0};
+	struct sync s = {
+		.network = network,
+		.repo = repo,
+		.refs = refs,
+		.report = &report,
+		.err = err,
+	};
+	int ret = open_all(&s, options);
+
+	s.options.leaving = leaving;
+	if (!ret)
+		ret = pack_job_open(&s.job, s.odb, NULL, &s.options, err);
+	if (!ret)
+		ret = bring(&s);
+	sync_release(&s);
+	return ret;
+}
+
+int network_sync_count(uint32_t *nr, const struct network *network,
+		       const struct repo *repo, const struct network_refs *refs,
+		       const struct newpack_options *options, struct error *err)
+{
+	struct sync s = {
+		.network = network,
+		.repo = repo,
+		.refs = refs,
+		.err = err,
+	};
+	struct packing_items *items = &s.job.items;
+	int ret = open_all(&s, options);
+
+	if (!ret)
+		ret = pack_job_open(&s.job, s.odb, NULL, &s.options, err);
+	if (!ret)
+		ret = find_new(&s);
+	for (size_t i = 0; i < items->nr && !ret; i++)
+		ret = objspace_info(&s.job.walk.space, s.job.walk.reader,
+				    items->items[i].obj_pos, NULL, NULL, err);
+	*nr = ret ? 0 : (uint32_t)items->nr;
+	sync_release(&s);
+	return ret;
+}

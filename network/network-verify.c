@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Checking a network. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "islands/islands.h"
+#include "islands/network-member.h"
+#include "network/network-sync.h"
+#include "network/network-verify.h"
+#include "packing/packs.h"
+#include "packs/roots.h"
+
+struct verify {
+	struct network *network;
+	const struct network_verify *how;
+	struct network_verify_report *report;
+	struct error *err;
+};
+
+static void wrong(struct verify *v, uint32_t id, const char *what)
+{
+	v->how->wrong(v->how->ctx, id, what);
+}
+
+/* ---- the store */
+
+struct store {
+	struct refs *refs;
+	struct odb *odb;
+	struct walk walk;
+	struct walk_tips wants;
+	struct walk_result found;
+	struct islands islands;
+	struct packs packs;
+};
+
+static void store_release(struct store *s)
+{
+	if (s->packs.odb)
+		packs_release(&s->packs);
+	islands_release(&s->islands);
+	walk_result_release(&s->found);
+	walk_tips_release(&s->wants);
+	if (s->walk.odb)
+		walk_close(&s->walk);
+	odb_close(s->odb);
+	refs_close(s->refs);
+}
+
+static int store_open(struct store *s, const struct network *network,
+		      struct error *err)
+{
+	int ret = refs_open(&s->refs, network->store, err);
+
+	s->islands = (struct islands)ISLANDS_INIT;
+	if (!ret)
+		ret = odb_open_whole(&s->odb, network->store, err);
+	if (!ret)
+		ret = walk_open(&s->walk, s->odb, NULL, 0, err);
+	if (!ret)
+		history_check_graph(&s->walk.history);
+	return ret;
+}
+
+/* Enumerating reads commits and trees; blobs are looked for. */
+static int check_there(const struct verify *v, struct store *s)
+{
+	const struct walk_items *objects = &s->found.objects;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (size_t i = 0; i < objects->nr; i++) {
+		uint32_t obj_pos = objects->items[i].obj_pos;
+		struct oid oid;
+
+		if (obj_pos < s->odb->packed_nr)
+			continue;
+		objspace_oid(&oid, &s->walk.space, obj_pos);
+		if (!odb_has(s->odb, &oid))
+			return error_set(v->err, ERR_MISSING, "%s is missing",
+					 oid_to_hex(hex, &oid, s->odb->algo));
+	}
+	return 0;
+}
+
+static int enumerate(const struct verify *v, struct store *s)
+{
+	struct walk_tips none = WALK_TIPS_INIT;
+	struct walk_options options = {.objects = true, .keep_lists = true};
+	int ret = roots_add(&s->walk, &s->wants, s->refs, false, v->err);
+
+	if (!ret)
+		ret = walk_enumerate(&s->found, &s->walk, &s->wants, &none,
+				     &options, v->err);
+	return ret < 0 ? ret : check_there(v, s);
+}
+
+/* The number of an object by its place in a pack. */
+static uint32_t obj_pos_of(struct store *s, const struct odb_pack *pack,
+			   uint32_t idx_pos)
+{
+	uint32_t obj_pos = pack->first_pos + idx_pos;
+
+	odb_find_raw(s->odb, pack_idx_oid(&pack->pack->idx, idx_pos), &obj_pos);
+	return obj_pos;
+}
+
+/* Where in the pack the base of an object is: 1, 0 without one, or negative. */
+static int find_base(const struct verify *v, const struct store *s, uint32_t nr,
+		     uint32_t idx_pos, uint32_t *base_idx_pos)
+{
+	struct packs_stored stored;
+	int ret = packs_stored(&stored, &s->packs, nr, idx_pos, v->err);
+
+	if (ret < 0 || (stored.entry.type != OBJ_OFS_DELTA &&
+			stored.entry.type != OBJ_REF_DELTA))
+		return ret;
+	return packs_base(base_idx_pos, &s->packs, nr, idx_pos, &stored,
+			  v->err);
+}
+
+static int check_deltas(struct verify *v, struct store *s, uint32_t nr)
+{
+	const struct odb_pack *pack = &s->odb->packs[nr];
+	int ret = packs_prepare(&s->packs, nr, pack->pack->idx.nr, v->err);
+
+	for (uint32_t i = 0; i < pack->pack->idx.nr && ret >= 0; i++) {
+		uint32_t base;
+
+		ret = find_base(v, s, nr, i, &base);
+		if (ret > 0 &&
+		    !islands_may_delta(&s->islands, obj_pos_of(s, pack, i),
+				       obj_pos_of(s, pack, base)))
+			v->report->crossing_nr++;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int check_islands(struct verify *v, struct store *s)
+{
+	const struct walk_tips no_heads = WALK_TIPS_INIT;
+	int ret = islands_paint_refs(&s->islands, &s->walk, &s->found, s->refs,
+				     &no_heads, v->err);
+
+	if (ret < 0 || !s->islands.set_of)
+		return ret;
+	ret = packs_init(&s->packs, s->odb, v->err);
+	for (uint32_t i = 0; i < s->odb->pack_nr && !ret; i++)
+		ret = check_deltas(v, s, i);
+	return ret;
+}
+
+static int check_store(struct verify *v)
+{
+	const struct config *config = &v->network->store->config;
+	struct store s = {.refs = NULL};
+	bool precious = false;
+	int ret = store_open(&s, v->network, v->err);
+
+	if (config_bool(config, "extensions.preciousobjects", &precious, NULL) <
+		    0 ||
+	    !precious)
+		wrong(v, 0,
+		      "extensions.preciousObjects is not set: stock Git may "
+		      "remove what members need");
+	if (!ret)
+		ret = enumerate(v, &s);
+	if (!ret) {
+		v->report->object_nr = (uint32_t)(s.found.revs.nr +
+						  s.found.objects.nr);
+		ret = check_islands(v, &s);
+	}
+	if (ret < 0 && ret != ERR_NOMEM) {
+		wrong(v, 0, v->err->msg);
+		ret = 0;
+	}
+	store_release(&s);
+	return ret;
+}
+
+/* ---- members */
+
+static void check_prefixes(struct verify *v, const struct repo *repo,
+			   uint32_t id)
+{
+	const char *value = config_string(&repo->config,
+					  "core.alternaterefsprefixes");
+	const char *command = config_string(&repo->config,
+					    "core.alternaterefscommand");
+	struct buf wanted = BUF_INIT;
+
+	if (network_prefix(&wanted, id) < 0)
+		return;
+	if (!command && !(value && !strcmp(value, wanted.data)))
+		wrong(v, id,
+		      "core.alternateRefsPrefixes is not its own part of the "
+		      "store: a push is told of other members");
+	buf_release(&wanted);
+}
+
+static int check_repo(struct verify *v, const struct repo *repo, uint32_t id)
+{
+	struct network_refs refs = NETWORK_REFS_INIT;
+	enum network_link link;
+	uint32_t nr = 0;
+	int ret = network_link_check(&link, v->network, repo, v->err);
+
+	if (!ret && link != NETWORK_LINK_STORE) {
+		wrong(v, id, "it does not borrow from the store alone");
+		return 0;
+	}
+	check_prefixes(v, repo, id);
+	if (!ret)
+		ret = network_refs_read(&refs, repo, "refs/", true, v->err);
+	if (!ret)
+		ret = network_sync_count(&nr, v->network, repo, &refs,
+					 v->how->options, v->err);
+	v->report->unsynced_nr += nr;
+	network_refs_release(&refs);
+	return ret;
+}
+
+static int check_member(struct verify *v, const struct network_entry *entry)
+{
+	struct repo *repo;
+	int ret = network_member_open(&repo, v->network, entry, v->err);
+
+	if (!ret)
+		ret = check_repo(v, repo, entry->id);
+	repo_close(repo);
+	if (ret < 0 && ret != ERR_NOMEM) {
+		wrong(v, entry->id, v->err->msg);
+		ret = 0;
+	}
+	return ret;
+}
+
+int network_verify(struct network_verify_report *report,
+		   struct network *network, const struct network_verify *how,
+		   struct error *err)
+{
+	struct error own = ERROR_INIT;
+	struct verify v = {network, how, report, err ? err : &own};
+	int ret = network_lock(network, NETWORK_LOCK_OBJECTS, true, true,
+			       v.err);
+
+	*report = (struct network_verify_report){0};
+	if (!ret)
+		ret = network_reload(network, v.err);
+	if (!ret)
+		ret = check_store(&v);
+	for (size_t i = 0; i < network->registry.nr && !ret; i++) {
+		const struct network_entry *entry =
+			&network->registry.entries[i];
+
+		report->member_nr++;
+		if (entry->state == NETWORK_MEMBER)
+			ret = check_member(&v, entry);
+		else
+			report->pending_nr++;
+	}
+	network_unlock(network, NETWORK_LOCK_OBJECTS);
+	return ret;
+}

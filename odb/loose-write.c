@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Loose objects, written. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "odb/loose-write.h"
+#include "odb/loose.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+
+enum {
+	LEVEL_MIN = -1,
+	LEVEL_FASTEST = 1, /* what Git uses for loose objects */
+	LEVEL_MAX = 9,
+	DIR_TRIES = 3, /* at making a file in a directory that comes and goes */
+	LARGE = 8 << 20, /* bytes: larger objects are deflated piece by piece */
+	PIECE = 1 << 20,
+};
+
+static int read_level(int64_t *level, const struct config *config,
+		      const char *key, struct error *err)
+{
+	int ret = config_i64(config, key, level, err);
+
+	if (ret < 0)
+		return ret;
+	if (ret && (*level < LEVEL_MIN || *level > LEVEL_MAX))
+		return error_set(err, ERR_INVALID,
+				 "bad zlib compression level %" PRId64, *level);
+	return ret;
+}
+
+static int choose_level(int *out, const struct config *config,
+			struct error *err)
+{
+	int64_t level = LEVEL_FASTEST;
+	int ret = read_level(&level, config, "core.loosecompression", err);
+
+	if (!ret)
+		ret = read_level(&level, config, "core.compression", err);
+	*out = (int)level;
+	return ret < 0 ? ret : 0;
+}
+
+int loose_writer_init(struct loose_writer *w, const struct repo *repo,
+		      const char *dir, struct error *err)
+{
+	int ret;
+
+	*w = (struct loose_writer){
+		.dir = dir,
+		.algo = repo->algo,
+		.share = repo->share,
+		.path = BUF_INIT,
+		.bytes = BUF_INIT,
+		.file = SYS_TEMPFILE_INIT,
+	};
+	ret = choose_level(&w->level, &repo->config, err);
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_LOOSE_OBJECT,
+					&w->fsync, err);
+	if (ret < 0)
+		return ret;
+	w->deflater = deflater_new(w->level);
+	return w->deflater ? 0 : error_nomem(err);
+}
+
+void loose_writer_release(struct loose_writer *w)
+{
+	sys_tempfile_abort(&w->file);
+	deflate_stream_free(w->stream);
+	deflater_free(w->deflater);
+	buf_release(&w->path);
+	buf_release(&w->bytes);
+}
+
+/* The file's bytes: header and content in one stream. */
+static int encode(struct loose_writer *w, enum object_type type,
+		  const void *data, size_t len)
+{
+	struct buf plain = BUF_INIT;
+	int ret = buf_printf(&plain, "%s %zu%c", object_type_name(type), len,
+			     '\0');
+
+	buf_reset(&w->bytes);
+	if (!ret)
+		ret = buf_append(&plain, data, len);
+	if (!ret)
+		ret = deflater_append(w->deflater, &w->bytes, plain.data,
+				      plain.len);
+	buf_release(&plain);
+	return ret;
+}
+
+/*
+ * Who prunes removes directories that are empty; one with a file in it stays.
+ */
+static int create_file(struct sys_tempfile *tf, const char *dir, unsigned share,
+		       struct error *err)
+{
+	struct error own = ERROR_INIT;
+	int ret;
+
+	for (unsigned tries = 0; tries < DIR_TRIES; tries++) {
+		ret = sys_mkdir_shared(dir, share, &own);
+		if (!ret)
+			ret = sys_tempfile_create(tf, dir, "tmp_obj_",
+						  0444 | share, &own);
+		if (!ret || own.sys_errno != ENOENT)
+			break;
+	}
+	if (ret < 0 && err)
+		*err = own;
+	return ret;
+}
+
+static int write_file(struct loose_writer *w, const char *dir,
+		      struct error *err)
+{
+	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
+	int ret = create_file(&tf, dir, w->share, err);
+
+	if (!ret)
+		ret = sys_tempfile_write(&tf, w->bytes.data, w->bytes.len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&tf, w->path.data, w->fsync, err);
+	sys_tempfile_abort(&tf);
+	return ret;
+}
+
+/*
+ * Whether the object is there. It is as new as if it had been written now:
+ * whoever prunes what is old and unreachable must not take it away before a
+ * reference names it.
+ */
+static bool freshen(const char *path)
+{
+	return sys_exists(path) &&
+	       sys_set_mtime(path, sys_clock_seconds(), NULL) == 0;
+}
+
+/*
+ * Set w->path, and *dir to where that is (the caller's in any case). 1 when
+ * the object is there, 0 when it is to be written, or a negative error.
+ */
+static int find_place(struct loose_writer *w, const struct oid *oid,
+		      struct buf *dir, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, oid, w->algo);
+	buf_reset(&w->path);
+	if (buf_printf(dir, "%s/%.2s", w->dir, hex) < 0 ||
+	    buf_printf(&w->path, "%s/%s", dir->data, hex + 2) < 0)
+		return error_nomem(err);
+	return freshen(w->path.data);
+}
+
+static int put_whole(struct loose_writer *w, const struct oid *oid,
+		     enum object_type type, const void *data, size_t len,
+		     struct error *err)
+{
+	struct buf dir = BUF_INIT;
+	int ret = find_place(w, oid, &dir, err);
+
+	if (ret > 0) {
+		ret = 0;
+	} else if (!ret) {
+		if (encode(w, type, data, len) < 0)
+			ret = error_nomem(err);
+		else
+			ret = write_file(w, dir.data, err);
+		ret = ret ? ret : 1;
+	}
+	buf_release(&dir);
+	return ret;
+}
+
+/* ---- in pieces */
+
+static int feed(struct loose_writer *w, const void *data, size_t len, bool end,
+		struct error *err)
+{
+	buf_reset(&w->bytes);
+	if (deflate_stream_feed(w->stream, &w->bytes, data, len, end) < 0)
+		return error_nomem(err);
+	return sys_tempfile_write(&w->file, w->bytes.data, w->bytes.len, err);
+}
+
+static int begin(struct loose_writer *w, const char *dir, enum object_type type,
+		 uint64_t len, struct error *err)
+{
+	struct buf front = BUF_INIT;
+	int ret;
+
+	w->stream = deflate_stream_new(w->level);
+	if (!w->stream || buf_printf(&front, "%s %" PRIu64 "%c",
+				     object_type_name(type), len, '\0') < 0)
+		ret = error_nomem(err);
+	else
+		ret = create_file(&w->file, dir, w->share, err);
+	if (!ret)
+		ret = feed(w, front.data, front.len, false, err);
+	buf_release(&front);
+	return ret ? ret : 1;
+}
+
+int loose_writer_begin(struct loose_writer *w, const struct oid *oid,
+		       enum object_type type, uint64_t len, struct error *err)
+{
+	struct buf dir = BUF_INIT;
+	int ret = find_place(w, oid, &dir, err);
+
+	ret = ret ? (ret > 0 ? 0 : ret) : begin(w, dir.data, type, len, err);
+	buf_release(&dir);
+	return ret;
+}
+
+int loose_writer_feed(struct loose_writer *w, const void *data, size_t len,
+		      struct error *err)
+{
+	return feed(w, data, len, false, err);
+}
+
+int loose_writer_end(struct loose_writer *w, struct error *err)
+{
+	int ret = feed(w, NULL, 0, true, err);
+
+	if (!ret)
+		ret = sys_tempfile_commit(&w->file, w->path.data, w->fsync,
+					  err);
+	deflate_stream_free(w->stream);
+	w->stream = NULL;
+	return ret;
+}
+
+/* A second time in memory, and a third one deflated, would be too much. */
+static int put_in_pieces(struct loose_writer *w, const struct oid *oid,
+			 enum object_type type, const char *data, size_t len,
+			 struct error *err)
+{
+	int ret = loose_writer_begin(w, oid, type, len, err);
+
+	if (ret <= 0)
+		return ret;
+	for (ret = 0; !ret && len;) {
+		size_t n = len < PIECE ? len : PIECE;
+
+		ret = loose_writer_feed(w, data, n, err);
+		data += n;
+		len -= n;
+	}
+	if (!ret)
+		ret = loose_writer_end(w, err);
+	deflate_stream_free(w->stream);
+	w->stream = NULL;
+	sys_tempfile_abort(&w->file);
+	return ret ? ret : 1;
+}
+
+int loose_writer_put(struct loose_writer *w, const struct oid *oid,
+		     enum object_type type, const void *data, size_t len,
+		     struct error *err)
+{
+	return len > LARGE ? put_in_pieces(w, oid, type, data, len, err)
+			   : put_whole(w, oid, type, data, len, err);
+}

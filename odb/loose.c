@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoding loose objects from the bytes of their files. */
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/mem.h"
+#include "odb/loose.h"
+
+/* Deflate makes at best 258 bytes of two bits: less than 1032 to 1. */
+#define INFLATE_RATIO_MAX 1032
+
+static bool parse_size(struct cursor *c, uint64_t *size)
+{
+	const uint8_t *start = c->p;
+	uint64_t value = 0;
+
+	while (cursor_left(c) && *c->p >= '0' && *c->p <= '9') {
+		uint64_t digit = *c->p++ - (uint64_t)'0';
+
+		if (value > (UINT64_MAX - digit) / 10)
+			return false;
+		value = value * 10 + digit;
+	}
+	if (c->p == start || (*start == '0' && c->p > start + 1))
+		return false;
+	*size = value;
+	return true;
+}
+
+int loose_header_parse(struct loose_header *header, const void *bytes,
+		       size_t len, struct error *err)
+{
+	size_t look_len = len < LOOSE_HEADER_MAX ? len : LOOSE_HEADER_MAX;
+	const uint8_t *space = memchr(bytes, ' ', look_len);
+	struct cursor c = cursor_make(bytes, len);
+	size_t type_len;
+	uint8_t nul;
+
+	memset(header, 0, sizeof(*header));
+	if (!space)
+		return error_set(err, ERR_CORRUPT,
+				 "loose object header "
+				 "without a type");
+	type_len = (size_t)(space - c.p);
+	header->type = object_type_by_name(bytes, type_len);
+	if (header->type == OBJ_NONE)
+		return error_set(err, ERR_CORRUPT,
+				 "unknown loose object type '%.*s'",
+				 (int)type_len, (const char *)bytes);
+	cursor_skip(&c, type_len + 1);
+	if (!parse_size(&c, &header->size) || !cursor_u8(&c, &nul) || nul)
+		return error_set(err, ERR_CORRUPT,
+				 "loose object header without a size");
+	header->header_len = (size_t)(c.p - (const uint8_t *)bytes);
+	return 0;
+}
+
+static int in_file(int code, const char *name, const struct error *detail,
+		   struct error *err)
+{
+	return error_set(err, (enum error_code)code, "%s: %s", name,
+			 detail->msg);
+}
+
+int loose_info(struct loose_header *header, struct inflater *inf,
+	       const void *file, size_t file_len, const char *name,
+	       struct error *err)
+{
+	uint8_t bytes[LOOSE_HEADER_MAX];
+	struct error detail = ERROR_INIT;
+	ssize_t n;
+
+	memset(header, 0, sizeof(*header));
+	n = inflater_prefix(inf, bytes, sizeof(bytes), file, file_len);
+	if (n < 0)
+		return error_set(err, ERR_CORRUPT, "%s: not a zlib stream",
+				 name);
+	if (loose_header_parse(header, bytes, (size_t)n, &detail) < 0)
+		return in_file(detail.code, name, &detail, err);
+	return 0;
+}
+
+int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
+	       size_t file_len, const char *name, struct error *err)
+{
+	struct loose_header header;
+	size_t total_len, used;
+	uint8_t *memory;
+	int ret;
+
+	memset(obj, 0, sizeof(*obj));
+	ret = loose_info(&header, inf, file, file_len, name, err);
+	if (ret < 0)
+		return ret;
+	if (header.size / INFLATE_RATIO_MAX > file_len ||
+	    !mem_add(&total_len, (size_t)header.size, header.header_len))
+		return error_set(err, ERR_CORRUPT,
+				 "%s: more content announced than can be there",
+				 name);
+	memory = mem_alloc(total_len + 1, 1);
+	if (!memory)
+		return error_nomem(err);
+	ret = inflater_exact(inf, memory, total_len, file, file_len, &used);
+	if (ret < 0 || used != file_len) {
+		free(memory);
+		return error_set(err, ERR_CORRUPT,
+				 ret < 0 ? "%s: corrupt loose object"
+					 : "%s: garbage after loose object",
+				 name);
+	}
+	memory[total_len] = '\0';
+	*obj = (struct loose_object){
+		.type = header.type,
+		.data = memory + header.header_len,
+		.len = (size_t)header.size,
+		.memory = memory,
+	};
+	return 0;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Multi-pack-indexes and the packs of a snapshot; odb-midx-open.c opens them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "odb/odb-midx.h"
+
+/* The packs of a snapshot by path, to be searched. */
+struct pack_path {
+	const char *path;
+	uint32_t nr;
+};
+
+static int cmp_paths(const void *a, const void *b)
+{
+	const struct pack_path *pa = a, *pb = b;
+
+	return strcmp(pa->path, pb->path);
+}
+
+static struct pack_path *sort_paths(const struct odb *odb)
+{
+	struct pack_path *paths = mem_alloc(odb->pack_nr, sizeof(*paths));
+
+	for (uint32_t i = 0; paths && i < odb->pack_nr; i++)
+		paths[i] = (struct pack_path){odb->packs[i].pack->path, i};
+	if (paths && odb->pack_nr)
+		qsort(paths, odb->pack_nr, sizeof(*paths), cmp_paths);
+	return paths;
+}
+
+/* One pack: "<name>.idx" in the file is the pack "<object_dir>/pack/<name>". */
+static int link_pack(struct odb_midx *om, uint32_t midx_pack,
+		     const struct pack_path *paths, uint32_t pack_nr,
+		     const char *object_dir, struct error *err)
+{
+	const char *name = om->midx.names[midx_pack];
+	size_t len = strlen(name);
+	struct pack_path wanted = {NULL, 0}, *found = NULL;
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (len > 4 && !strcmp(name + len - 4, ".idx"))
+		len -= 4;
+	if (buf_printf(&path, "%s/pack/%.*s", object_dir, (int)len, name) < 0)
+		ret = error_nomem(err);
+	wanted.path = path.data;
+	if (!ret && pack_nr)
+		found = bsearch(&wanted, paths, pack_nr, sizeof(*paths),
+				cmp_paths);
+	if (found)
+		om->pack_nrs[midx_pack] = found->nr;
+	else if (!ret)
+		ret = error_set(err, ERR_MISSING,
+				"%s is not used: %s is not there", om->path,
+				name);
+	buf_release(&path);
+	return ret;
+}
+
+int odb_midx_link(struct odb_midx *om, const struct odb *odb,
+		  const char *object_dir, struct error *err)
+{
+	struct pack_path *paths = sort_paths(odb);
+	int ret = 0;
+
+	om->pack_nrs = mem_alloc(om->midx.pack_nr, sizeof(*om->pack_nrs));
+	if (!paths || !om->pack_nrs)
+		ret = error_nomem(err);
+	for (uint32_t i = 0; i < om->midx.pack_nr && !ret; i++)
+		ret = link_pack(om, i, paths, odb->pack_nr, object_dir, err);
+	free(paths);
+	return ret;
+}
+
+/* The pack that an object is taken from; NULL in a corrupt file. */
+static const struct odb_pack *pack_of(const struct odb *odb,
+				      const struct odb_midx *om,
+				      uint32_t midx_pos)
+{
+	uint32_t midx_pack = pack_midx_pack(&om->midx, midx_pos);
+
+	if (midx_pack >= om->midx.pack_nr)
+		return NULL;
+	return &odb->packs[om->pack_nrs[midx_pack]];
+}
+
+/* Without the table. */
+static bool search_pack(const struct odb *odb, const struct odb_midx *om,
+			uint32_t midx_pos, uint32_t *odb_pos)
+{
+	const struct odb_pack *op = pack_of(odb, om, midx_pos);
+	uint32_t idx_pos;
+
+	if (!op || !pack_idx_find(&op->pack->idx,
+				  pack_midx_oid(&om->midx, midx_pos), &idx_pos))
+		return false;
+	*odb_pos = op->first_pos + idx_pos;
+	return true;
+}
+
+bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
+		  uint32_t midx_pos, uint32_t *odb_pos)
+{
+	const uint32_t *table = atomic_load_explicit(&om->odb_pos,
+						     memory_order_acquire);
+
+	if (!table)
+		return search_pack(odb, om, midx_pos, odb_pos);
+	if (table[midx_pos] == ODB_MIDX_WRONG)
+		return false;
+	*odb_pos = table[midx_pos];
+	return true;
+}
+
+/*
+ * Where an object is in its pack's index, which is read front to back: both
+ * ascend. `next` is how far the index was read.
+ */
+static bool step_to(const struct pack_idx *idx, const uint8_t *raw,
+		    uint32_t *next)
+{
+	size_t id_len = hash_len(idx->algo);
+	int cmp = -1;
+
+	while (*next < idx->nr) {
+		cmp = memcmp(pack_idx_oid(idx, *next), raw, id_len);
+		if (cmp >= 0)
+			break;
+		++*next;
+	}
+	/* Of an object that is there twice, a search may find the other one. */
+	return !cmp && (*next + 1 == idx->nr ||
+			memcmp(pack_idx_oid(idx, *next + 1), raw, id_len) != 0);
+}
+
+static uint32_t *make_table(const struct odb *odb, const struct odb_midx *om)
+{
+	uint32_t nr = om->midx.nr;
+	uint32_t *table = mem_alloc(nr, sizeof(*table));
+	uint32_t *next = mem_calloc(odb->pack_nr, sizeof(*next));
+
+	for (uint32_t i = 0; i < nr && table && next; i++) {
+		const struct odb_pack *op = pack_of(odb, om, i);
+		const uint8_t *raw = pack_midx_oid(&om->midx, i);
+
+		if (op && step_to(&op->pack->idx, raw, &next[op - odb->packs]))
+			table[i] = op->first_pos + next[op - odb->packs];
+		else if (!search_pack(odb, om, i, &table[i]))
+			table[i] = ODB_MIDX_WRONG;
+	}
+	if (!next) {
+		free(table);
+		table = NULL;
+	}
+	free(next);
+	return table;
+}
+
+const uint32_t *odb_midx_table(const struct odb *odb, struct odb_midx *om)
+{
+	uint32_t *table = atomic_load_explicit(&om->odb_pos,
+					       memory_order_acquire);
+
+	if (table)
+		return table;
+	pthread_mutex_lock(&om->lock);
+	table = atomic_load_explicit(&om->odb_pos, memory_order_relaxed);
+	if (!table) {
+		table = make_table(odb, om);
+		atomic_store_explicit(&om->odb_pos, table,
+				      memory_order_release);
+	}
+	pthread_mutex_unlock(&om->lock);
+	return table;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The snapshot of all packs, and positions in it; odb-find.c searches it.
+ *
+ * Invariants: packs are ordered local first, then by age, newest first, then
+ * by name; packs[i + 1].first_pos == packs[i].first_pos + packs[i].nr;
+ * packed_nr fits 32 bits.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "odb/odb-alternates.h"
+#include "odb/odb-midx.h"
+#include "odb/odb.h"
+#include "odb/pack-list.h"
+#include "odb/replaced.h"
+#include "sys/io.h"
+
+/* Listing again when packs come and go under us: a repack is going on. */
+#define LIST_ATTEMPTS 4
+
+/* When a directory was last changed; 0: there is none. */
+static int64_t dir_mtime(const char *dir)
+{
+	struct sys_stat st;
+
+	return sys_stat(&st, dir, NULL) < 0 ? 0 : st.mtime_ns;
+}
+
+/* When a pack directory was, or the chain of multi-pack-indexes in it. */
+static int64_t packs_mtime(const char *dir)
+{
+	char *chain = odb_midx_chain_path(dir, "");
+	int64_t packs = dir_mtime(dir), layers = chain ? dir_mtime(chain) : 0;
+
+	free(chain);
+	return packs > layers ? packs : layers;
+}
+
+/* Whether directory `i` has other packs than when it was listed. */
+static bool dir_has_changed(const struct odb *odb, size_t i)
+{
+	struct buf dir = BUF_INIT;
+	bool changed = true;
+
+	if (!buf_printf(&dir, "%s/pack", odb->dirs[i]))
+		changed = packs_mtime(dir.data) != odb->pack_mtimes[i];
+	buf_release(&dir);
+	return changed;
+}
+
+bool odb_has_changed(const struct odb *odb)
+{
+	for (size_t i = 0; i < odb->dir_nr; i++)
+		if (dir_has_changed(odb, i))
+			return true;
+	return false;
+}
+
+static int push_pack(struct odb *odb, size_t *alloc, struct pack *pack,
+		     bool is_local, struct error *err)
+{
+	if (mem_grow(&odb->packs, alloc, (size_t)odb->pack_nr + 1,
+		     sizeof(*odb->packs)) < 0)
+		return error_nomem(err);
+	pack->is_local = is_local;
+	pack->ignores_rev = !odb->read_rev;
+	odb->packs[odb->pack_nr++] = (struct odb_pack){pack, 0};
+	return 0;
+}
+
+/* Whether an index that was listed is not there any more: 1, 0, ERR_NOMEM. */
+static int is_gone(const char *base)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s.idx", base);
+
+	if (!ret)
+		ret = !sys_exists(path.data);
+	buf_release(&path);
+	return ret;
+}
+
+/* Packs that are past what may be held are mapped now. */
+static int hold_pack(struct pack **pack, const struct odb *odb,
+		     const char *base, const struct pack_beside *beside,
+		     struct error *err)
+{
+	int ret = pack_open_beside(pack, base, odb->algo, beside, err);
+
+	if (ret || odb->pack_nr < odb->held_max || pack_bytes(*pack, err))
+		return ret;
+	pack_close(*pack);
+	*pack = NULL;
+	return error_recorded(err, ERR_IO);
+}
+
+/* Open one pack. Returns 1 when it has vanished. */
+static int open_pack(struct odb *odb, size_t *alloc, const char *base,
+		     const struct pack_beside *beside, bool is_local,
+		     struct error *warning, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct pack *pack;
+	int ret = hold_pack(&pack, odb, base, beside, &why);
+
+	if (!ret) {
+		ret = push_pack(odb, alloc, pack, is_local, err);
+		if (ret < 0)
+			pack_close(pack);
+		return ret;
+	}
+	if (ret == ERR_MISSING)
+		ret = is_gone(base);
+	else if (ret != ERR_NOMEM) {
+		if (warning)
+			*warning = why;
+		odb->warns_of_midx = false;
+		ret = 0;
+	}
+	return ret < 0 ? error_nomem(err) : ret;
+}
+
+/* Map the multi-pack-index of directory `i`, if it has a usable one. */
+static int open_midx(struct odb *odb, size_t i, struct error *warning,
+		     struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = odb_midx_open(&odb->midxes[i], odb->dirs[i], odb->algo, &why);
+
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret != ERR_MISSING && why.code)
+		odb_warn_of_midx(odb, &why, warning);
+	return 0;
+}
+
+static int open_listed(struct odb *odb, size_t *alloc,
+		       const struct pack_list *list, bool is_local,
+		       struct error *warning, struct error *err)
+{
+	bool vanished = false;
+
+	for (size_t p = 0; p < list->nr; p++) {
+		const char *base = list->entries[p].base;
+		int ret = 0;
+
+		if (!odb->named_only || strrchr(base, '/')[1] != '.')
+			ret = open_pack(odb, alloc, base,
+					pack_list_beside(list, p), is_local,
+					warning, err);
+		if (ret < 0)
+			return ret;
+		vanished |= ret > 0;
+	}
+	return vanished;
+}
+
+/*
+ * Open the packs of directory `i`. Returns 1 when it has changed meanwhile:
+ * the listing may have missed what came, and what went may be in it.
+ */
+static int open_packs(struct odb *odb, size_t *alloc, size_t i,
+		      struct error *warning, struct error *err)
+{
+	struct buf dir = BUF_INIT;
+	struct pack_list list = {0};
+	int ret, vanished = 0;
+
+	if (buf_printf(&dir, "%s/pack", odb->dirs[i]) < 0) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	odb->pack_mtimes[i] = packs_mtime(dir.data);
+	ret = pack_list_read(&list, dir.data, err);
+	if (!ret)
+		ret = vanished = open_listed(odb, alloc, &list, !i, warning,
+					     err);
+	if (ret >= 0 && odb->use_midx)
+		ret = open_midx(odb, i, warning, err);
+	if (ret >= 0)
+		ret = vanished || dir_has_changed(odb, i);
+out:
+	pack_list_release(&list);
+	buf_release(&dir);
+	return ret;
+}
+
+static void close_packs(struct odb *odb)
+{
+	while (odb->pack_nr)
+		pack_close(odb->packs[--odb->pack_nr].pack);
+	for (size_t i = 0; i < odb->dir_nr && odb->midxes; i++) {
+		odb_midx_close(odb->midxes[i]);
+		odb->midxes[i] = NULL;
+	}
+}
+
+static int cmp_packs(const void *va, const void *vb)
+{
+	const struct pack *a = ((const struct odb_pack *)va)->pack;
+	const struct pack *b = ((const struct odb_pack *)vb)->pack;
+
+	if (a->is_local != b->is_local)
+		return a->is_local ? -1 : 1;
+	if (a->mtime_ns != b->mtime_ns)
+		return a->mtime_ns > b->mtime_ns ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+static int number_packs(struct odb *odb, struct error *err)
+{
+	uint64_t next = 0;
+	uint32_t i;
+
+	if (odb->pack_nr)
+		qsort(odb->packs, odb->pack_nr, sizeof(*odb->packs), cmp_packs);
+	for (i = 0; i < odb->pack_nr; i++) {
+		odb->packs[i].first_pos = (uint32_t)next;
+		next += odb->packs[i].pack->idx.nr;
+		if (next >= UINT32_MAX)
+			return error_set(err, ERR_UNSUPPORTED,
+					 "too many packed objects");
+	}
+	odb->packed_nr = (uint32_t)next;
+	return 0;
+}
+
+static int open_all_packs(struct odb *odb, struct error *warning,
+			  struct error *err)
+{
+	size_t alloc = 0;
+	unsigned attempt;
+	int ret = 0;
+
+	for (attempt = 0; attempt < LIST_ATTEMPTS; attempt++) {
+		int changed = 0;
+		size_t i;
+
+		close_packs(odb);
+		for (i = 0; i < odb->dir_nr; i++) {
+			ret = open_packs(odb, &alloc, i, warning, err);
+			if (ret < 0)
+				return ret;
+			changed |= ret;
+		}
+		if (!changed)
+			break;
+	}
+	return number_packs(odb, err);
+}
+
+static int load_config(struct odb *odb, struct error *err)
+{
+	const struct config *config = &odb->repo->config;
+	int ret = 0;
+
+	odb->read_rev = true;
+	odb->max_tree_depth = ODB_MAX_TREE_DEPTH;
+	if (odb->use_midx)
+		ret = config_bool(config, "core.multipackindex", &odb->use_midx,
+				  err);
+	if (ret >= 0)
+		ret = config_bool(config, "pack.readreverseindex",
+				  &odb->read_rev, err);
+	if (ret >= 0)
+		ret = config_i64(config, "core.maxtreedepth",
+				 &odb->max_tree_depth, err);
+	if (odb->max_tree_depth > ODB_MAX_TREE_DEPTH)
+		odb->max_tree_depth = ODB_MAX_TREE_DEPTH;
+	return ret < 0 ? ret : 0;
+}
+
+/* Everything that is on disk; odb->use_midx: as configured, or not at all. */
+static int open_contents(struct odb *odb, struct error *warning,
+			 struct error *err)
+{
+	int ret = odb_alternates_list(&odb->dirs, &odb->dir_nr, odb->repo,
+				      warning, err);
+
+	if (!ret)
+		ret = load_config(odb, err);
+	if (ret < 0)
+		return ret;
+	odb->pack_mtimes = mem_calloc(odb->dir_nr, sizeof(*odb->pack_mtimes));
+	odb->midxes = mem_calloc(odb->dir_nr, sizeof(*odb->midxes));
+	if (!odb->pack_mtimes || !odb->midxes)
+		return error_nomem(err);
+	ret = open_all_packs(odb, warning, err);
+	return ret < 0 ? ret : odb_sources_init(odb, warning, err);
+}
+
+/* What odb_open() and its kin differ in. */
+struct how {
+	bool use_midx;
+	bool named_only;
+	size_t held_max;
+};
+
+static int open_odb(struct odb **out, const struct repo *repo,
+		    const struct how *how, struct error *warning,
+		    struct error *err)
+{
+	struct odb *odb = mem_calloc(1, sizeof(*odb));
+	int ret;
+
+	*out = NULL;
+	if (warning)
+		*warning = (struct error)ERROR_INIT;
+	if (!odb)
+		return error_nomem(err);
+	odb->repo = repo;
+	odb->algo = repo->algo;
+	odb->use_midx = how->use_midx;
+	odb->named_only = how->named_only;
+	odb->held_max = how->held_max;
+	ret = open_contents(odb, warning, err);
+	if (ret < 0)
+		odb_close(odb);
+	else
+		*out = odb;
+	return ret;
+}
+
+int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
+	     struct error *err)
+{
+	const struct how how = {.use_midx = true};
+
+	return open_odb(out, repo, &how, warning, err);
+}
+
+int odb_open_held(struct odb **out, const struct repo *repo,
+		  struct error *warning, struct error *err)
+{
+	const struct how how = {.use_midx = true, .held_max = sys_held_max()};
+
+	return open_odb(out, repo, &how, warning, err);
+}
+
+int odb_open_named(struct odb **out, const struct repo *repo,
+		   struct error *warning, struct error *err)
+{
+	const struct how how = {.use_midx = true, .named_only = true};
+
+	return open_odb(out, repo, &how, warning, err);
+}
+
+int odb_open_whole(struct odb **out, const struct repo *repo, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+	int ret = odb_open_named(out, repo, &warning, err);
+
+	if (ret || !warning.code || (*out)->warns_of_midx)
+		return ret;
+	odb_close(*out);
+	*out = NULL;
+	return error_set(err, warning.code, "%s", warning.msg);
+}
+
+int odb_open_packs(struct odb **out, const struct repo *repo,
+		   struct error *warning, struct error *err)
+{
+	const struct how how = {.use_midx = false};
+
+	return open_odb(out, repo, &how, warning, err);
+}
+
+void odb_close(struct odb *odb)
+{
+	size_t i;
+
+	if (!odb)
+		return;
+	close_packs(odb);
+	free(odb->packs);
+	free(odb->midxes);
+	free(odb->sources);
+	for (i = 0; i < odb->dir_nr; i++)
+		free(odb->dirs[i]);
+	free(odb->dirs);
+	free(odb->pack_mtimes);
+	odb_replaced_free(odb->replaced);
+	free(odb);
+}
+
+const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,
+				  uint32_t *idx_pos)
+{
+	uint32_t low = 0, high = odb->pack_nr;
+
+	/* The last pack that starts at or before odb_pos. */
+	while (high - low > 1) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (odb->packs[mid].first_pos <= odb_pos)
+			low = mid;
+		else
+			high = mid;
+	}
+	*idx_pos = odb_pos - odb->packs[low].first_pos;
+	return &odb->packs[low];
+}
+
+uint64_t odb_offset(const struct odb *odb, uint32_t odb_pos, struct pack **pack)
+{
+	uint32_t idx_pos;
+	const struct odb_pack *op = odb_locate(odb, odb_pos, &idx_pos);
+
+	if (pack)
+		*pack = op->pack;
+	return pack_idx_offset(&op->pack->idx, idx_pos);
+}
+
+const uint8_t *odb_oid_raw(const struct odb *odb, uint32_t odb_pos)
+{
+	uint32_t idx_pos;
+	const struct odb_pack *op = odb_locate(odb, odb_pos, &idx_pos);
+
+	return pack_idx_oid(&op->pack->idx, idx_pos);
+}
+
+void odb_oid(struct oid *out, const struct odb *odb, uint32_t odb_pos)
+{
+	oid_from_raw(out, odb_oid_raw(odb, odb_pos), odb->algo);
+}
+
+bool odb_has(const struct odb *odb, const struct oid *oid)
+{
+	uint32_t odb_pos;
+
+	return odb_find(odb, oid, &odb_pos) || odb_has_loose(odb, oid);
+}

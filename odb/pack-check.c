@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects of a pack that is coming in: their form, and what they name. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/hash.h"
+#include "object/links.h"
+#include "odb/pack-check.h"
+
+#define SHARD_NR 64 /* locks: threads seldom want the same one */
+
+/* A part of the ids: by their first bits. */
+struct shard {
+	pthread_mutex_t lock; /* guards the map */
+	/*
+	 * Values: the type of an object that came (enum object_type), and
+	 * NAMED_AS(type) for each type that it was named as.
+	 */
+	struct oidmap ids;
+};
+
+#define NAMED_AS(type) (UINT32_C(1) << (8 + (type)))
+#define TYPE_OF(value) ((value)&0xff)
+#define NAMED (~UINT32_C(0xff))
+
+struct pack_check {
+	struct pack_check_options o;
+	struct fsck *fscks;          /* owned: by thread_nr */
+	struct fsck_blobs blobs;     /* .gitmodules and the like */
+	pthread_mutex_t report_lock; /* one report at a time */
+	struct shard shards[SHARD_NR];
+};
+
+/* ---- what fsck says */
+
+static int on_report(void *ctx, const struct fsck_report *report,
+		     struct error *err)
+{
+	struct pack_check *check = ctx;
+	int ret;
+
+	pthread_mutex_lock(&check->report_lock);
+	ret = check->o.report(check->o.ctx, report, err);
+	pthread_mutex_unlock(&check->report_lock);
+	return ret;
+}
+
+static int on_found(void *ctx, const struct oid *oid, enum fsck_special special,
+		    struct error *err)
+{
+	struct pack_check *check = ctx;
+
+	return fsck_blobs_add(&check->blobs, oid, special, err);
+}
+
+static int malformed(struct error *err)
+{
+	return error_set(err, ERR_CORRUPT, "fsck error in packed object");
+}
+
+/* ---- what objects name */
+
+static int note(struct pack_check *check, const struct oid *oid, uint32_t bits,
+		struct error *err)
+{
+	struct shard *shard = &check->shards[oid->bytes[0] % SHARD_NR];
+	uint32_t value = 0;
+	int ret = 0;
+
+	pthread_mutex_lock(&shard->lock);
+	oidmap_get(&shard->ids, oid, &value);
+	if ((value | bits) != value)
+		ret = oidmap_put(&shard->ids, oid, value | bits);
+	pthread_mutex_unlock(&shard->lock);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static int note_link(void *ctx, const struct oid *to, enum object_type type,
+		     struct error *err)
+{
+	return note(ctx, to, NAMED_AS(type), err);
+}
+
+int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
+		      enum object_type type, const void *data, size_t len,
+		      struct error *err)
+{
+	struct pack_check *check = ctx;
+	int ret = 0;
+
+	if (check->o.rules && type != OBJ_BLOB)
+		ret = fsck_object(&check->fscks[thread_nr], oid, type, data,
+				  len, err);
+	if (ret > 0)
+		return malformed(err);
+	if (!ret && check->o.links)
+		ret = note(check, oid, (uint32_t)type, err);
+	if (!ret && check->o.links)
+		ret = object_links_each(type, data, len, check->o.algo,
+					note_link, check, err);
+	return ret;
+}
+
+/* ---- in the end */
+
+/* Blobs out of the pack, or else out of the repository. */
+struct reader {
+	struct pack_indexer *ix;
+	const struct pack_indexer_hooks *known;
+	void (*missing)(void *ctx, const struct oid *oid);
+	void *ctx;
+	void *data; /* owned */
+};
+
+static int read_blob(void *ctx, const struct oid *oid, enum object_type *type,
+		     const void **data, size_t *len, struct error *err)
+{
+	struct reader *r = ctx;
+	int ret;
+
+	free(r->data);
+	r->data = NULL;
+	ret = pack_indexer_read(r->ix, oid, type, &r->data, len, err);
+	if (!ret && r->known->base)
+		ret = r->known->base(r->known->ctx, oid, type, &r->data, len,
+				     err);
+	*data = r->data;
+	return ret;
+}
+
+static bool leave_missing(void *ctx, const struct oid *oid)
+{
+	const struct reader *r = ctx;
+
+	if (r->missing)
+		r->missing(r->ctx, oid);
+	return r->missing != NULL;
+}
+
+int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
+		     const struct pack_indexer_hooks *known,
+		     void (*missing)(void *ctx, const struct oid *oid),
+		     void *ctx, struct error *err)
+{
+	struct reader r = {ix, known, missing, ctx, NULL};
+	const struct fsck_blobs_source source = {read_blob, leave_missing, &r};
+	int ret;
+
+	if (!check->o.rules)
+		return 0;
+	ret = fsck_blobs_check(&check->blobs, &check->fscks[0], &source, err);
+	free(r.data);
+	return ret > 0 ? malformed(err) : ret;
+}
+
+/* The empty tree is everywhere: Git makes it up where it is missing. */
+static bool is_empty_tree(const struct pack_check *check, const struct oid *oid)
+{
+	static const uint8_t starts[][4] = {
+		[HASH_SHA1] = {0x4b, 0x82, 0x5d, 0xc6},
+		[HASH_SHA256] = {0x6e, 0xf1, 0x9b, 0x41},
+	};
+	struct hash_ctx hash;
+	struct oid empty;
+
+	/* Most ids need no hash to tell. */
+	if (memcmp(oid->bytes, starts[check->o.algo], 4) != 0 ||
+	    hash_init(&hash, check->o.algo) < 0)
+		return false;
+	hash_object(&hash, &empty, OBJ_TREE, "", 0);
+	hash_release(&hash);
+	return oid_equal(&empty, oid);
+}
+
+/* One that was named, and did it come? */
+static int check_named(const struct pack_check *check,
+		       const struct oidmap_entry *named,
+		       const struct pack_indexer_hooks *known,
+		       bool *is_self_contained, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	uint32_t type = TYPE_OF(named->value);
+	int ret;
+
+	oid_to_hex(hex, &named->oid, check->o.algo);
+	if (type) {
+		if ((named->value & NAMED & ~NAMED_AS(type)) == 0)
+			return 0;
+		return error_set(err, ERR_CORRUPT,
+				 "object %s: expected type differs from %s",
+				 hex, object_type_name(type));
+	}
+	*is_self_contained = false;
+	if (is_empty_tree(check, &named->oid))
+		return 0;
+	ret = known->has ? known->has(known->ctx, 0, &named->oid, err) : 0;
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return error_set(err, ERR_MISSING, "did not receive expected object %s",
+			 hex);
+}
+
+int pack_check_links(struct pack_check *check,
+		     const struct pack_indexer_hooks *known,
+		     bool *is_self_contained, struct error *err)
+{
+	const struct oidmap_entry *wrong = NULL;
+	int ret = 0;
+
+	*is_self_contained = true;
+	/* In no order: of several that are wrong, the least one is named. */
+	for (size_t s = 0; s < SHARD_NR; s++) {
+		const struct oidmap *ids = &check->shards[s].ids;
+
+		for (size_t i = 0; i < ids->slot_nr; i++) {
+			const struct oidmap_entry *e = &ids->slots[i];
+			int why;
+
+			if (!e->used || !(e->value & NAMED) ||
+			    (wrong && oid_cmp(&e->oid, &wrong->oid) > 0))
+				continue;
+			why = check_named(check, e, known, is_self_contained,
+					  err);
+			if (why < 0) {
+				wrong = e;
+				ret = why;
+			}
+		}
+	}
+	return ret;
+}
+
+struct pack_check *pack_check_new(const struct pack_check_options *options)
+{
+	struct pack_check *check = mem_calloc(1, sizeof(*check));
+
+	if (!check)
+		return NULL;
+	check->o = *options;
+	check->fscks = mem_calloc(options->threads, sizeof(*check->fscks));
+	if (!check->fscks) {
+		free(check);
+		return NULL;
+	}
+	for (unsigned i = 0; i < options->threads; i++) {
+		fsck_init(&check->fscks[i], options->rules);
+		check->fscks[i].report = on_report;
+		check->fscks[i].found = on_found;
+		check->fscks[i].ctx = check;
+	}
+	fsck_blobs_init(&check->blobs);
+	pthread_mutex_init(&check->report_lock, NULL);
+	for (size_t i = 0; i < SHARD_NR; i++)
+		pthread_mutex_init(&check->shards[i].lock, NULL);
+	return check;
+}
+
+void pack_check_free(struct pack_check *check)
+{
+	if (!check)
+		return;
+	for (unsigned i = 0; i < check->o.threads; i++)
+		fsck_release(&check->fscks[i]);
+	free(check->fscks);
+	fsck_blobs_release(&check->blobs);
+	pthread_mutex_destroy(&check->report_lock);
+	for (size_t i = 0; i < SHARD_NR; i++) {
+		oidmap_release(&check->shards[i].ids);
+		pthread_mutex_destroy(&check->shards[i].lock);
+	}
+	free(check);
+}

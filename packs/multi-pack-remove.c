@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking multi-pack-indexes out of the way. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "odb/odb-midx.h"
+#include "pack/midx.h"
+#include "packs/multi-pack-lock.h"
+#include "packs/multi-pack-remove.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+#define MIDX_HASH_AT 5 /* offset of the byte that says which hash it has */
+#define CHAIN_FILE "multi-pack-index-chain"
+
+struct removal {
+	const char *dir;
+	const char *keep; /* hex of the checksum whose files stay; or "" */
+	bool keep_bitmap; /* of these the bitmap index too */
+	struct error *err;
+};
+
+static int remove_named(const struct removal *r, const char *name)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s/%s", r->dir, name) < 0
+			  ? error_nomem(r->err)
+			  : sys_unlink(path.data, r->err);
+
+	buf_release(&path);
+	return ret;
+}
+
+static bool is_kept(const struct removal *r, const char *name)
+{
+	size_t len = strlen(r->keep);
+
+	return len && !strncmp(name, r->keep, len) &&
+	       (r->keep_bitmap || strcmp(name + len, ".bitmap") != 0);
+}
+
+/* "multi-pack-index-<hex>.bitmap" and ".rev". */
+static int remove_part(void *ctx, const char *name)
+{
+	static const char prefix[] = "multi-pack-index-";
+	const struct removal *r = ctx;
+	size_t len = sizeof(prefix) - 1;
+
+	if (strncmp(name, prefix, len) != 0 || is_kept(r, name + len))
+		return 0;
+	return remove_named(r, name);
+}
+
+int multi_pack_remove_parts(const char *dir, const char *keep, bool keep_bitmap,
+			    struct error *err)
+{
+	struct removal r = {dir, keep, keep_bitmap, err};
+
+	return sys_dir_each(dir, remove_part, &r, err);
+}
+
+int multi_pack_remove(const char *dir, struct error *err)
+{
+	struct removal r = {dir, "", false, err};
+	int ret = remove_named(&r, "multi-pack-index");
+
+	return ret < 0 ? ret : multi_pack_remove_parts(dir, "", false, err);
+}
+
+static bool names_any(const struct pack_midx *midx,
+		      const struct named_packs *names)
+{
+	for (uint32_t i = 0; i < midx->pack_nr; i++) {
+		size_t len = strlen(midx->names[i]);
+
+		for (size_t k = 0; k < names->nr; k++) {
+			size_t base_len = strlen(names->names[k]);
+
+			if (len == base_len + 4 &&
+			    !memcmp(midx->names[i], names->names[k], base_len))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Whether one of its packs has no index in `dir`. */
+static bool names_missing(const struct pack_midx *midx, const char *dir)
+{
+	struct buf path = BUF_INIT;
+	bool found = false;
+
+	for (uint32_t i = 0; i < midx->pack_nr && !found; i++) {
+		buf_reset(&path);
+		found = buf_printf(&path, "%s/%s", dir, midx->names[i]) < 0 ||
+			!sys_exists(path.data);
+	}
+	buf_release(&path);
+	return found;
+}
+
+/*
+ * Whether a file names one of the packs, or one that is not there, or cannot be
+ * read: then, who knows.
+ */
+static bool file_names_any(const char *path, const char *dir,
+			   const struct named_packs *names)
+{
+	struct sys_map map = SYS_MAP_INIT;
+	struct pack_midx midx;
+	bool found = true;
+	int ret = sys_map_open(&map, path, NULL);
+
+	if (!ret && map.len > MIDX_HASH_AT)
+		ret = pack_midx_parse(&midx, map.data, map.len,
+				      map.data[MIDX_HASH_AT], path, NULL);
+	else if (!ret)
+		ret = ERR_CORRUPT;
+	if (!ret) {
+		found = names_any(&midx, names) || names_missing(&midx, dir);
+		pack_midx_release(&midx);
+	}
+	sys_map_close(&map);
+	return found;
+}
+
+/* ---- chains */
+
+struct chain_removal {
+	const char *pack_dir, *dir;    /* `dir`: of the chain's files */
+	const struct odb_midx *top;    /* whose layers' files stay; or NULL */
+	const struct named_packs *any; /* packs to look for */
+	struct error *err;
+};
+
+/* The checksum in the name of a layer's file; false: it is none. */
+static bool layer_checksum(struct oid *checksum, const char *name,
+			   enum hash_algo algo)
+{
+	static const char prefix[] = "multi-pack-index-";
+	size_t len = sizeof(prefix) - 1;
+
+	return !strncmp(name, prefix, len) &&
+	       oid_from_hex(checksum, name + len, strlen(name + len), algo) &&
+	       name[len + hash_hex_len(algo)] == '.';
+}
+
+static bool is_in_chain(const struct odb_midx *om, const char *name)
+{
+	struct oid checksum;
+
+	for (; om; om = om->base)
+		if (layer_checksum(&checksum, name, om->midx.algo) &&
+		    !memcmp(checksum.bytes, om->midx.checksum,
+			    hash_len(om->midx.algo)))
+			return true;
+	return false;
+}
+
+static int remove_layer(void *ctx, const char *name)
+{
+	const struct chain_removal *c = ctx;
+	const struct removal r = {.dir = c->dir, .err = c->err};
+	struct oid checksum;
+
+	if ((!layer_checksum(&checksum, name, HASH_SHA1) &&
+	     !layer_checksum(&checksum, name, HASH_SHA256)) ||
+	    is_in_chain(c->top, name))
+		return 0;
+	return remove_named(&r, name);
+}
+
+int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
+			     struct error *err)
+{
+	char *chain_dir = odb_midx_chain_path(dir, "");
+	struct chain_removal c = {.dir = chain_dir, .top = top, .err = err};
+	int ret = chain_dir ? sys_dir_each(chain_dir, remove_layer, &c, err)
+			    : error_nomem(err);
+
+	free(chain_dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+int multi_pack_remove_chain(const char *dir, struct error *err)
+{
+	char *path = odb_midx_chain_path(dir, CHAIN_FILE);
+	int ret = path ? sys_unlink(path, err) : error_nomem(err);
+
+	free(path);
+	return ret < 0 ? ret : multi_pack_remove_layers(dir, NULL, err);
+}
+
+/* 1: this layer names one, look no further. */
+static int check_layer(void *ctx, const char *name)
+{
+	const struct chain_removal *c = ctx;
+	size_t len = strlen(name);
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (len < 5 || strcmp(name + len - 5, ".midx") != 0)
+		return 0;
+	if (buf_printf(&path, "%s/%s", c->dir, name) < 0)
+		ret = error_nomem(c->err);
+	else
+		ret = file_names_any(path.data, c->pack_dir, c->any);
+	buf_release(&path);
+	return ret;
+}
+
+static int remove_chain_naming(const char *dir, const struct named_packs *names,
+			       struct error *err)
+{
+	char *chain_dir = odb_midx_chain_path(dir, "");
+	struct chain_removal c = {
+		.pack_dir = dir,
+		.dir = chain_dir,
+		.any = names,
+		.err = err,
+	};
+	int ret = chain_dir ? sys_dir_each(chain_dir, check_layer, &c, err)
+			    : error_nomem(err);
+
+	free(chain_dir);
+	if (ret == ERR_MISSING)
+		return 0;
+	return ret > 0 ? multi_pack_remove_chain(dir, err) : ret;
+}
+
+static int remove_naming(const char *dir, const struct named_packs *names,
+			 struct error *err)
+{
+	char *path = odb_midx_path(dir);
+	bool found = path && names->nr && file_names_any(path, dir, names);
+
+	free(path);
+	if (!path)
+		return error_nomem(err);
+	if (found) {
+		int ret = multi_pack_remove(dir, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return remove_chain_naming(dir, names, err);
+}
+
+/* Whether there is anything: 1, 0, ERR_NOMEM. */
+static int has_any(const char *dir)
+{
+	char *path = odb_midx_path(dir);
+	char *chain_dir = odb_midx_chain_path(dir, "");
+	int ret = path && chain_dir ? sys_exists(path) || sys_exists(chain_dir)
+				    : ERR_NOMEM;
+
+	free(path);
+	free(chain_dir);
+	return ret;
+}
+
+int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
+			     struct error *err)
+{
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	int ret = has_any(dir);
+
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	ret = multi_pack_lock(&lock, dir, err);
+	if (!ret)
+		ret = remove_naming(dir, names, err);
+	sys_tempfile_abort(&lock);
+	return ret;
+}

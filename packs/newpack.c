@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: MIT */
+/* Making and installing a pack. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "object/hash.h"
+#include "pack-bitmap.h"
+#include "pack/file-sink.h"
+#include "pack/mtimes.h"
+#include "packing/delta-search.h"
+#include "packing/plan.h"
+#include "packs/newpack.h"
+#include "sys/cleanup.h"
+#include "sys/io.h"
+#include "sys/memory.h"
+#include "sys/trace.h"
+
+/* With less for building a bitmap index every tree would be read anew. */
+#define MIN_BITMAP_MEMORY ((uint64_t)8 << 20)
+
+/*
+ * By default so much for each packed object, and no less than that: git/git is
+ * not faster with more.
+ */
+#define BITMAP_MEMORY_PER_OBJECT 64
+#define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
+
+/* Files of a repository's packs are never written again. */
+#define FILE_MODE 0444
+
+static int load_bool(const struct config *config, const char *key, bool *out,
+		     struct error *err)
+{
+	int found = config_bool(config, key, out, err);
+
+	return found < 0 ? found : 0;
+}
+
+int newpack_options_load(struct newpack_options *options,
+			 const struct repo *repo, struct error *err)
+{
+	uint64_t index_version = 2;
+	int ret;
+
+	*options = (struct newpack_options){
+		.share = repo->share,
+		.ofs_delta = true,
+		.write_rev = true,
+		.hash_cache = true,
+		.lookup_table = true,
+		.pseudo_merges = true,
+		.bitmap_memory = NEWPACK_BITMAP_MEMORY_AUTO,
+	};
+	ret = packing_send_options_load(&options->make, repo, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writereverseindex",
+				&options->write_rev, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writebitmaphashcache",
+				&options->hash_cache, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writebitmaplookuptable",
+				&options->lookup_table, err);
+	if (!ret)
+		ret = load_bool(&repo->config, "pack.writebitmappseudomerges",
+				&options->pseudo_merges, err);
+	if (!ret && config_u64(&repo->config, "pack.bitmapbuildmemory",
+			       &options->bitmap_memory, err) < 0)
+		ret = ERR_INVALID;
+	if (!ret && config_u64(&repo->config, "pack.packsizelimit",
+			       &options->max_pack_size, err) < 0)
+		ret = ERR_INVALID;
+	if (!ret && config_u64(&repo->config, "pack.indexversion",
+			       &index_version, err) < 0)
+		ret = ERR_INVALID;
+	if (!ret && (index_version < 1 || index_version > 2))
+		ret = error_set(err, ERR_INVALID, "bad pack.indexVersion=%llu",
+				(unsigned long long)index_version);
+	options->idx_format.version = (unsigned)index_version;
+	if (options->bitmap_memory &&
+	    options->bitmap_memory < MIN_BITMAP_MEMORY)
+		options->bitmap_memory = MIN_BITMAP_MEMORY;
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACK,
+					&options->fsync_pack, err);
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA,
+					&options->fsync_metadata, err);
+	return ret;
+}
+
+uint64_t newpack_bitmap_memory(const struct newpack_options *options,
+			       const struct odb *odb)
+{
+	uint64_t bytes = (uint64_t)odb->packed_nr * BITMAP_MEMORY_PER_OBJECT;
+
+	if (options->bitmap_memory != NEWPACK_BITMAP_MEMORY_AUTO)
+		return options->bitmap_memory;
+	return bytes > DEFAULT_BITMAP_MEMORY ? bytes : DEFAULT_BITMAP_MEMORY;
+}
+
+static int plan_and_search(struct newpack *np, bool check, struct error *err)
+{
+	const struct packing_send_options *make = &np->options->make;
+	struct plan_options plan = {
+		.reuse_delta = np->options->make.reuse_delta,
+		.reuse_object = np->options->make.reuse_object,
+		.threads = make->threads,
+		.big_file_threshold = make->big_file_threshold,
+	};
+	struct delta_search_options search = {
+		.threads = make->threads,
+		.window = make->window,
+		.depth = make->depth,
+		.grouping = make->grouping,
+		.window_memory = make->window_memory,
+		.cache_size = make->delta_cache_size,
+		.cache_limit = make->delta_cache_limit,
+		.big_file_threshold = make->big_file_threshold,
+		.compression = make->compression,
+		.check_ids = check,
+		.retry_same_pack = !np->options->make.reuse_delta,
+		.progress = make->progress,
+	};
+	struct trace *trace = np->packs.odb->repo->trace;
+	int ret;
+
+	trace_region_enter(trace, "pack-objects", "prepare-pack");
+	ret = plan_items(np->items, &np->packs, &plan, err);
+	if (!ret)
+		ret = delta_search_run(np->items, &search, err);
+	trace_region_leave(trace, "pack-objects", "prepare-pack");
+	return ret;
+}
+
+static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
+		      uint64_t max_len, struct error *err)
+{
+	struct pack_writer writer;
+	struct progress progress;
+	struct write_options options = {
+		.ofs_delta = np->options->ofs_delta,
+		.check = check,
+		.compression = np->options->make.compression,
+		.max_len = max_len,
+		.progress = &progress,
+	};
+	struct trace *trace = np->packs.odb->repo->trace;
+	size_t all = np->nr;
+	int ret;
+
+	trace_region_enter(trace, "pack-objects", "write-pack-file");
+	ret = pack_writer_init(&writer, sink, (uint32_t)np->nr,
+			       np->packs.odb->algo, true, err);
+	progress_start(&progress, np->options->make.write_progress,
+		       "Writing objects", np->nr);
+	if (!ret)
+		ret = write_items(np->items, np->order, &np->nr, &np->packs,
+				  &writer, &options, &np->report, err);
+	np->rest_nr = all - np->nr;
+	if (!ret)
+		ret = pack_writer_finish(&writer, &np->checksum, err);
+	progress_stop(&progress);
+	pack_writer_release(&writer);
+	trace_region_leave(trace, "pack-objects", "write-pack-file");
+	return ret;
+}
+
+/*
+ * The header of a pack that was cut short promises more objects than there
+ * are: correct it, and the checksum, which is that of the file.
+ */
+static int correct_count(struct newpack *np, struct error *err)
+{
+	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
+	size_t id_len = hash_len(np->packs.odb->algo);
+	struct sys_map map = SYS_MAP_INIT;
+	struct hash_ctx hash;
+	uint8_t nr[4];
+	uint64_t end;
+	int ret;
+
+	store_be32(nr, (uint32_t)np->nr);
+	if (hash_init(&hash, np->packs.odb->algo) < 0)
+		return error_nomem(err);
+	ret = sys_tempfile_write_at(file, 8, nr, sizeof(nr), err);
+	if (!ret)
+		ret = sys_map_open(&map, file->path, err);
+	if (!ret) {
+		end = map.len - id_len;
+		hash_update(&hash, map.data, end);
+		hash_final(&hash, &np->checksum);
+		ret = sys_tempfile_write_at(file, end, np->checksum.bytes,
+					    id_len, err);
+	}
+	sys_map_close(&map);
+	hash_release(&hash);
+	return ret;
+}
+
+/* Write what is in order[0 .. nr), as far as it fits, to a temporary file. */
+static int write_file(struct newpack *np, const char *dir, struct error *err)
+{
+	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
+	struct pack_file_sink sink = {0};
+	int ret = sys_tempfile_create(file, dir, "tmp_pack_",
+				      FILE_MODE | np->options->share, err);
+
+	if (!ret)
+		ret = pack_file_sink_init(&sink, file, err);
+	if (!ret)
+		ret = write_pack(np, pack_file_sink(&sink), true,
+				 np->options->max_pack_size, err);
+	if (!ret)
+		ret = pack_file_sink_flush(&sink, err);
+	pack_file_sink_release(&sink);
+	return ret || !np->rest_nr ? ret : correct_count(np, err);
+}
+
+static void init(struct newpack *np, struct packing_items *items,
+		 const struct newpack_options *options)
+{
+	*np = (struct newpack){.options = options, .items = items};
+	for (int i = 0; i < NEWPACK_PART_NR; i++)
+		np->files[i] = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+}
+
+static int prepare(struct newpack *np, struct packing_items *items,
+		   const struct newpack_options *options, bool check,
+		   struct error *err)
+{
+	int ret;
+
+	init(np, items, options);
+	ret = packs_init(&np->packs, items->space->odb, err);
+	if (!ret)
+		ret = plan_and_search(np, check, err);
+	if (ret < 0)
+		return ret;
+	np->order = write_order(items, &np->nr);
+	return np->order ? 0 : error_nomem(err);
+}
+
+int newpack_make(struct newpack *np, struct packing_items *items,
+		 const char *dir, const struct newpack_options *options,
+		 struct error *err)
+{
+	int ret = prepare(np, items, options, true, err);
+
+	sys_memory_trim();
+	return ret < 0 ? ret : write_file(np, dir, err);
+}
+
+int newpack_continue(struct newpack *next, struct newpack *np, const char *dir,
+		     struct error *err)
+{
+	init(next, np->items, np->options);
+	next->packs = np->packs;
+	np->packs.tables = NULL;
+	next->order = mem_alloc(np->rest_nr, sizeof(*next->order));
+	if (!next->order)
+		return error_nomem(err);
+	next->nr = np->rest_nr;
+	memcpy(next->order, np->order + np->nr,
+	       next->nr * sizeof(*next->order));
+	np->rest_nr = 0;
+	write_cut_bases(next->items, next->order, next->nr);
+	return write_file(next, dir, err);
+}
+
+int newpack_send(struct newpack *np, struct packing_items *items,
+		 struct pack_sink sink, const struct newpack_options *options,
+		 struct error *err)
+{
+	/* The receiver checks every id. */
+	int ret = prepare(np, items, options, false, err);
+
+	return ret < 0 ? ret : write_pack(np, sink, false, 0, err);
+}
+
+void newpack_release(struct newpack *np)
+{
+	for (int i = 0; i < NEWPACK_PART_NR; i++)
+		sys_tempfile_abort(&np->files[i]);
+	packs_release(&np->packs);
+	free(np->order);
+	free(np->idx_pos);
+	np->order = np->idx_pos = NULL;
+}
+
+static const uint8_t *id_of(const struct newpack *np, uint32_t bit)
+{
+	return objspace_raw(np->items->space,
+			    np->items->items[np->order[bit]].obj_pos);
+}
+
+/* Items of equal leading 64 bits, by their whole ids. */
+static void sort_ties(const struct newpack *np, struct sort_item *sorted)
+{
+	size_t id_len = hash_len(np->packs.odb->algo);
+
+	for (size_t i = 1; i < np->nr; i++) {
+		struct sort_item item = sorted[i];
+		size_t j = i;
+
+		for (; j && sorted[j - 1].key == item.key &&
+		       memcmp(id_of(np, sorted[j - 1].value),
+			      id_of(np, item.value), id_len) > 0;
+		     j--)
+			sorted[j] = sorted[j - 1];
+		sorted[j] = item;
+	}
+}
+
+/* The objects in the order of their ids: value is bit_pos. */
+static struct sort_item *sort_by_oid(const struct newpack *np)
+{
+	struct sort_item *sorted = mem_alloc(np->nr, sizeof(*sorted));
+
+	if (!sorted)
+		return NULL;
+	for (uint32_t bit = 0; bit < np->nr; bit++)
+		sorted[bit] = (struct sort_item){load_be64(id_of(np, bit)),
+						 bit};
+	if (sort_items(sorted, np->nr) < 0) {
+		free(sorted);
+		return NULL;
+	}
+	sort_ties(np, sorted);
+	return sorted;
+}
+
+static int write_part(struct newpack *np, enum newpack_part part,
+		      const char *dir, const char *prefix,
+		      const struct buf *bytes, struct error *err)
+{
+	struct sys_tempfile *file = &np->files[part];
+	int ret = sys_tempfile_create(file, dir, prefix,
+				      FILE_MODE | np->options->share, err);
+
+	if (!ret)
+		ret = sys_tempfile_write(file, bytes->data, bytes->len, err);
+	return ret;
+}
+
+/* The index's entries, sorted; notes where each object is among them. */
+static struct pack_idx_entry *list_entries(struct newpack *np)
+{
+	struct pack_idx_entry *entries = mem_alloc(np->nr, sizeof(*entries));
+	struct sort_item *sorted = entries ? sort_by_oid(np) : NULL;
+
+	if (!sorted) {
+		free(entries);
+		return NULL;
+	}
+	for (size_t i = 0; i < np->nr; i++) {
+		uint32_t bit = sorted[i].value;
+		const struct packing_item *item =
+			&np->items->items[np->order[bit]];
+
+		entries[i] = (struct pack_idx_entry){
+			id_of(np, bit),
+			item->out_off,
+			item->crc,
+		};
+		np->idx_pos[bit] = (uint32_t)i;
+	}
+	free(sorted);
+	return entries;
+}
+
+static int write_idx(struct newpack *np, const char *dir, struct error *err)
+{
+	struct pack_idx_entry *entries = list_entries(np);
+	struct buf bytes = BUF_INIT;
+	int ret;
+
+	if (!entries)
+		return error_nomem(err);
+	ret = pack_idx_write_as(&bytes, entries, (uint32_t)np->nr,
+				&np->checksum, &np->options->idx_format,
+				np->packs.odb->algo, err);
+	free(entries);
+	if (!ret)
+		ret = write_part(np, NEWPACK_IDX, dir, "tmp_idx_", &bytes, err);
+	buf_release(&bytes);
+	return ret;
+}
+
+static int write_rev(struct newpack *np, const char *dir, struct error *err)
+{
+	struct buf bytes = BUF_INIT;
+	int ret = pack_rev_write(&bytes, np->idx_pos, (uint32_t)np->nr,
+				 &np->checksum, np->packs.odb->algo, err);
+
+	if (!ret)
+		ret = write_part(np, NEWPACK_REV, dir, "tmp_rev_", &bytes, err);
+	buf_release(&bytes);
+	return ret;
+}
+
+int newpack_index(struct newpack *np, const char *dir, struct error *err)
+{
+	int ret;
+
+	sys_memory_trim();
+	np->idx_pos = mem_alloc(np->nr, sizeof(*np->idx_pos));
+	if (!np->idx_pos)
+		return error_nomem(err);
+	ret = write_idx(np, dir, err);
+	if (!ret && np->options->write_rev)
+		ret = write_rev(np, dir, err);
+	return ret;
+}
+
+int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
+		   struct error *err)
+{
+	uint32_t *by_idx = mem_alloc(np->nr, sizeof(*by_idx));
+	struct buf bytes = BUF_INIT;
+	int ret;
+
+	if (!by_idx)
+		return error_nomem(err);
+	for (size_t bit = 0; bit < np->nr; bit++)
+		by_idx[np->idx_pos[bit]] = mtimes[np->order[bit]];
+	ret = pack_mtimes_write(&bytes, by_idx, (uint32_t)np->nr, &np->checksum,
+				np->packs.odb->algo, err);
+	free(by_idx);
+	if (!ret)
+		ret = write_part(np, NEWPACK_MTIMES, dir, "tmp_mtimes_", &bytes,
+				 err);
+	buf_release(&bytes);
+	return ret;
+}
+
+int newpack_promisor(struct newpack *np, const char *dir, struct error *err)
+{
+	const struct buf empty = BUF_INIT;
+
+	return write_part(np, NEWPACK_PROMISOR, dir, "tmp_promisor_", &empty,
+			  err);
+}
+
+/* What the bitmap writer wants to know about each object. */
+struct tables {
+	uint32_t *bit_pos;    /* by obj_pos */
+	uint32_t *hash_cache; /* by idx_pos; NULL: not wanted */
+	uint8_t *types;       /* by bit_pos */
+};
+
+static int tables_fill(struct tables *t, const struct newpack *np)
+{
+	size_t end = objspace_end(np->items->space);
+
+	t->bit_pos = mem_alloc(end, sizeof(*t->bit_pos));
+	t->types = mem_alloc(np->nr, 1);
+	t->hash_cache = np->options->hash_cache
+				? mem_alloc(np->nr, sizeof(*t->hash_cache))
+				: NULL;
+	if (!t->bit_pos || !t->types ||
+	    (np->options->hash_cache && !t->hash_cache))
+		return ERR_NOMEM;
+	memset(t->bit_pos, 0xff, end * sizeof(*t->bit_pos));
+	for (size_t bit = 0; bit < np->nr; bit++) {
+		const struct packing_item *item =
+			&np->items->items[np->order[bit]];
+
+		t->bit_pos[item->obj_pos] = (uint32_t)bit;
+		t->types[bit] = item->type;
+		if (t->hash_cache)
+			t->hash_cache[np->idx_pos[bit]] = item->name_hash;
+	}
+	return 0;
+}
+
+static int write_bitmap(struct newpack *np, const char *dir,
+			const struct newpack_bitmap_input *input,
+			const struct tables *tables, struct error *err)
+{
+	struct pack_bitmap_write request = {
+		.walk = input->walk,
+		.enumerated = input->enumerated,
+		.idx_pos = np->idx_pos,
+		.bit_pos = tables->bit_pos,
+		.hash_cache = tables->hash_cache,
+		.types = tables->types,
+		.object_nr = (uint32_t)np->nr,
+		.checksum = np->checksum,
+		.is_tip = input->is_tip,
+		.pseudo = input->pseudo,
+		.lookup_table = np->options->lookup_table,
+		.memory_limit = newpack_bitmap_memory(np->options,
+						      np->packs.odb),
+		.progress = np->options->make.progress,
+	};
+	struct pack_bitmap_written written;
+	struct buf bytes = BUF_INIT;
+	int ret = pack_bitmap_write(&bytes, &request, &written, err);
+
+	if (!ret)
+		ret = write_part(np, NEWPACK_BITMAP, dir, "tmp_bitmap_", &bytes,
+				 err);
+	if (!ret) {
+		np->bitmap_nr = written.bitmap_nr;
+		np->bitmap_len = written.file_len;
+	}
+	buf_release(&bytes);
+	return ret;
+}
+
+int newpack_bitmap(struct newpack *np, const char *dir,
+		   const struct newpack_bitmap_input *input, struct error *err)
+{
+	struct tables tables = {0};
+	int ret = tables_fill(&tables, np) < 0
+			  ? error_nomem(err)
+			  : write_bitmap(np, dir, input, &tables, err);
+
+	free(tables.bit_pos);
+	free(tables.hash_cache);
+	free(tables.types);
+	return ret;
+}
+
+static enum sys_fsync_method fsync_of(const struct newpack *np,
+				      enum newpack_part part)
+{
+	return part == NEWPACK_PACK ? np->options->fsync_pack
+				    : np->options->fsync_metadata;
+}
+
+static int install_part(struct newpack *np, enum newpack_part part,
+			const char *path, struct error *err)
+{
+	if (!np->files[part].path)
+		return np->options->replace ? sys_unlink(path, err) : 0;
+	return sys_tempfile_commit(&np->files[part], path, fsync_of(np, part),
+				   err);
+}
+
+/* All that takes long: what remains is to rename. */
+static int finish_parts(struct newpack *np, struct error *err)
+{
+	int ret = 0;
+
+	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++)
+		if (np->files[i].path)
+			ret = sys_tempfile_finish(&np->files[i],
+						  fsync_of(np, i), err);
+	return ret;
+}
+
+int newpack_install(struct newpack *np, const char *base, struct error *err)
+{
+	static const char *const extensions[NEWPACK_PART_NR] = {
+		[NEWPACK_PACK] = "pack",         [NEWPACK_REV] = "rev",
+		[NEWPACK_BITMAP] = "bitmap",     [NEWPACK_MTIMES] = "mtimes",
+		[NEWPACK_PROMISOR] = "promisor", [NEWPACK_IDX] = "idx",
+	};
+	int ret = finish_parts(np, err);
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+	struct sys_hold hold;
+
+	oid_to_hex(hex, &np->checksum, np->packs.odb->algo);
+	sys_hold_signals(&hold);
+	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++) {
+		buf_reset(&path);
+		if (buf_printf(&path, "%s-%s.%s", base, hex, extensions[i]) < 0)
+			ret = error_nomem(err);
+		else
+			ret = install_part(np, i, path.data, err);
+	}
+	sys_release_signals(&hold);
+	buf_release(&path);
+	np->is_installed = !ret;
+	return ret;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Listing and removing packs. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "packs/multi-pack-remove.h"
+#include "packs/old-packs.h"
+#include "sys/cleanup.h"
+#include "sys/io.h"
+
+/* All files a pack can have beside its index, which goes first. */
+static const char *const extensions[] = {
+	"idx", "rev", "bitmap", "mtimes", "promisor", "pack",
+};
+
+struct listing {
+	struct old_packs *old;
+	struct error *err;
+};
+
+static int stat_idx(struct sys_stat *st, const char *base, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s.idx", base) < 0
+			  ? error_nomem(err)
+			  : sys_stat(st, path.data, err);
+
+	buf_release(&path);
+	return ret;
+}
+
+static bool has_file(const char *base, const char *extension)
+{
+	struct buf path = BUF_INIT;
+	bool exists = buf_printf(&path, "%s.%s", base, extension) == 0 &&
+		      sys_exists(path.data);
+
+	buf_release(&path);
+	return exists;
+}
+
+/* Add a pack that is still there. */
+static int add_pack(struct old_packs *old, const char *base, struct error *err)
+{
+	struct old_pack pack = {.base = mem_strdup(base)};
+	int ret = pack.base ? stat_idx(&pack.idx, base, err) : error_nomem(err);
+
+	if (!ret && mem_grow(&old->packs, &old->alloc, old->nr + 1,
+			     sizeof(*old->packs)) < 0)
+		ret = error_nomem(err);
+	if (ret < 0) {
+		free(pack.base);
+		return ret == ERR_MISSING ? 0 : ret;
+	}
+	old->packs[old->nr++] = pack;
+	return 0;
+}
+
+static int list_entry(void *ctx, const char *name)
+{
+	struct listing *l = ctx;
+	size_t len = strlen(name);
+	struct buf base = BUF_INIT;
+	int ret = 0;
+
+	if (len < 9 || memcmp(name, "pack-", 5) != 0 ||
+	    strcmp(name + len - 4, ".idx") != 0)
+		return 0;
+	if (buf_printf(&base, "%s/%.*s", l->old->dir, (int)(len - 4), name) < 0)
+		return error_nomem(l->err);
+	if (!has_file(base.data, "keep"))
+		ret = add_pack(l->old, base.data, l->err);
+	buf_release(&base);
+	return ret;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	int64_t x = ((const struct old_pack *)a)->idx.mtime_ns;
+	int64_t y = ((const struct old_pack *)b)->idx.mtime_ns;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+int old_packs_list(struct old_packs *old, const char *dir, struct error *err)
+{
+	struct listing l = {old, err};
+	int ret;
+
+	*old = (struct old_packs){.dir = mem_strdup(dir)};
+	if (!old->dir)
+		return error_nomem(err);
+	ret = sys_dir_each(dir, list_entry, &l, err);
+	if (old->nr)
+		qsort(old->packs, old->nr, sizeof(*old->packs), newest_first);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+void old_packs_release(struct old_packs *old)
+{
+	for (size_t i = 0; i < old->nr; i++)
+		free(old->packs[i].base);
+	free(old->packs);
+	free(old->dir);
+	*old = (struct old_packs){0};
+}
+
+static const char *name_of(const struct old_pack *pack)
+{
+	return strrchr(pack->base, '/') + 1;
+}
+
+bool old_packs_has(const struct old_packs *old, const struct pack *pack)
+{
+	for (size_t i = 0; i < old->nr; i++)
+		if (!strcmp(name_of(&old->packs[i]), pack->name))
+			return true;
+	return false;
+}
+
+/* Take off the list those that are named, or those that are not. */
+static void filter(struct old_packs *old, const struct named_packs *names,
+		   bool named)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < old->nr; i++)
+		if (named_packs_has_name(names, name_of(&old->packs[i])) ==
+		    named)
+			free(old->packs[i].base);
+		else
+			old->packs[kept++] = old->packs[i];
+	old->nr = kept;
+}
+
+void old_packs_spare(struct old_packs *old, const char *name)
+{
+	char *names[] = {(char *)(uintptr_t)name};
+
+	filter(old, &(struct named_packs){names, 1, 1}, true);
+}
+
+void old_packs_retain(struct old_packs *old, const struct named_packs *names)
+{
+	filter(old, names, false);
+}
+
+void old_packs_spare_kept(struct old_packs *old, const struct odb *odb)
+{
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (pack->is_local && pack->is_kept)
+			old_packs_spare(old, pack->name);
+	}
+}
+
+static int remove_file(const char *base, const char *extension,
+		       struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = buf_printf(&path, "%s.%s", base, extension) < 0
+			  ? error_nomem(err)
+			  : sys_unlink(path.data, err);
+
+	buf_release(&path);
+	return ret;
+}
+
+static bool is_redundant(const struct old_pack *pack)
+{
+	struct sys_stat now;
+
+	return /* It came after the listing: its objects may not be in ours. */
+		!has_file(pack->base, "keep") &&
+		!stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&
+		now.ino == pack->idx.ino && now.mtime_ns == pack->idx.mtime_ns;
+}
+
+int old_pack_remove(const char *base, struct error *err)
+{
+	struct sys_hold hold;
+	int ret = 0;
+
+	/* A pack without its index would be nobody's. */
+	sys_hold_signals(&hold);
+	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
+		ret = remove_file(base, extensions[i], err);
+	sys_release_signals(&hold);
+	return ret;
+}
+
+int old_packs_names(struct named_packs *names, const struct old_packs *old)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < old->nr && !ret; i++)
+		if (is_redundant(&old->packs[i]))
+			ret = named_packs_add(names, name_of(&old->packs[i]));
+	return ret;
+}
+
+int old_packs_remove(struct old_packs *old, struct error *err)
+{
+	struct named_packs names = NAMED_PACKS_INIT;
+	int ret = old_packs_names(&names, old) < 0
+			  ? error_nomem(err)
+			  : multi_pack_remove_naming(old->dir, &names, err);
+
+	named_packs_release(&names);
+
+	for (size_t i = 0; i < old->nr && !ret; i++) {
+		if (!is_redundant(&old->packs[i]))
+			continue;
+		ret = old_pack_remove(old->packs[i].base, err);
+	}
+	return ret;
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps from tips to an installed pack. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "object/parse.h"
+#include "packs/filter-split.h"
+#include "packs/pack-job.h"
+#include "packs/paint.h"
+#include "packs/pseudo-tips.h"
+#include "packs/roots.h"
+#include "sys/clock.h"
+#include "sys/memory.h"
+#include "sys/trace.h"
+
+/* Which packs' objects the options leave out. */
+static int choose_packs(struct pack_job *job, const struct odb *odb,
+			const struct pack_job_options *o)
+{
+	job->excluding = mem_alloc(odb->pack_nr, sizeof(*job->excluding));
+	if (!job->excluding)
+		return ERR_NOMEM;
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (pack->is_local
+			    ? (o->honor_keep && pack->is_kept) ||
+				      named_packs_has(o->keep_packs, pack)
+			    : o->local && !(o->leaving &&
+					    old_packs_has(o->leaving, pack)))
+			job->excluding[job->excluding_nr++] = pack;
+	}
+	return 0;
+}
+
+static int add_loose_elsewhere(void *ctx, const struct oid *oid,
+			       const char *path)
+{
+	struct pack_job *job = ctx;
+	const char *own = job->walk.odb->dirs[0];
+	size_t own_len = strlen(own);
+
+	if (!strncmp(path, own, own_len) && path[own_len] == '/')
+		return 0;
+	return oidmap_put(&job->loose_elsewhere, oid, 0);
+}
+
+/* Find out where copies are that leave an object out. */
+static int choose_excluded(struct pack_job *job, struct error *err)
+{
+	const struct odb *odb = job->walk.odb;
+	int ret = choose_packs(job, odb, job->options);
+
+	if (!ret && job->options->local && odb->dir_nr > 1)
+		ret = odb_each_loose(odb, false, add_loose_elsewhere, job, err);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
+
+int pack_job_open(struct pack_job *job, const struct odb *odb,
+		  struct refs *refs, const struct pack_job_options *options,
+		  struct error *err)
+{
+	int ret;
+
+	memset(job, 0, sizeof(*job));
+	job->islands = (struct islands)ISLANDS_INIT;
+	ret = walk_open(&job->walk, odb, NULL, 0, err);
+	if (ret < 0)
+		return ret;
+	history_check_graph(&job->walk.history);
+	job->options = options;
+	job->refs = refs;
+	packing_items_init(&job->items, &job->walk.space);
+	packing_items_init(&job->rest, &job->walk.space);
+	/* What is configured wrongly is an error before anything is done. */
+	if (options->exclude_promisor ||
+	    options->missing == PACK_MISSING_PROMISED)
+		ret = promisor_init(&job->promisor, &job->walk, err);
+	if (!ret && options->delta_islands && job->promisor.has_packs)
+		ret = error_set(err, ERR_UNSUPPORTED,
+				"delta islands are not supported yet where "
+				"there are promisor packs");
+	if (!ret && options->write_bitmap)
+		ret = pseudo_config_load(&job->pseudo, &odb->repo->config,
+					 sys_clock_seconds(), &job->warning,
+					 err);
+	return ret < 0 ? ret : choose_excluded(job, err);
+}
+
+void pack_job_close(struct pack_job *job)
+{
+	if (!job->options)
+		return;
+	newpacks_release(&job->newpacks);
+	newpacks_release(&job->rest_packs);
+	bitset_release(&job->reached);
+	bitset_release(&job->passed);
+	packing_items_release(&job->items);
+	packing_items_release(&job->rest);
+	promisor_release(&job->promisor);
+	islands_release(&job->islands);
+	pseudo_config_release(&job->pseudo);
+	walk_result_release(&job->found);
+	walk_tips_release(&job->wants);
+	walk_tips_release(&job->haves);
+	walk_close(&job->walk);
+	oidmap_release(&job->loose_elsewhere);
+	free(job->excluding);
+	job->excluding = NULL;
+	job->options = NULL;
+}
+
+bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos)
+{
+	struct objspace *space = (struct objspace *)&job->walk.space;
+	uint32_t ignored;
+	struct oid oid;
+
+	if (obj_pos < space->packed_nr && job->options->loose_only)
+		return false;
+	if (!job->excluding_nr && !job->loose_elsewhere.nr)
+		return true;
+	objspace_oid(&oid, space, obj_pos);
+	for (size_t i = 0; i < job->excluding_nr; i++)
+		if (pack_idx_find(&job->excluding[i]->idx, oid.bytes, &ignored))
+			return false;
+	return !oidmap_get(&job->loose_elsewhere, &oid, &ignored);
+}
+
+/*
+ * Whether an object that was reached is one to go on with: 1, or 0 for one that
+ * may be missing. Only blobs: without the others there is no enumeration.
+ */
+static int check_there(struct pack_job *job, const struct walk_item *item,
+		       struct error *err)
+{
+	struct walk *w = &job->walk;
+	struct oid oid;
+
+	if (job->options->missing == PACK_MISSING_ERROR ||
+	    item->type != OBJ_BLOB)
+		return 1;
+	if (job->options->missing == PACK_MISSING_PROMISED)
+		return promisor_check(&job->promisor, item->obj_pos, OBJ_BLOB,
+				      err);
+	objspace_oid(&oid, &w->space, item->obj_pos);
+	return item->obj_pos < w->space.packed_nr ||
+	       odb_reader_has(w->reader, &oid);
+}
+
+static int add_item(struct pack_job *job, const struct walk_item *item,
+		    struct error *err)
+{
+	uint32_t obj_pos = item->obj_pos;
+	int ret = check_there(job, item, err);
+
+	if (ret <= 0) {
+		job->left_out = true;
+		return ret;
+	}
+	if (job->options->unpacked && obj_pos < job->walk.space.packed_nr) {
+		job->left_out = true;
+		return 0;
+	}
+	if (job->options->note_reached)
+		bitset_set(&job->reached, obj_pos);
+	if (!pack_job_wants(job, obj_pos)) {
+		job->left_out = true;
+		return 0;
+	}
+	if (filter_is_empty(job->options->filter) ||
+	    bitset_get(&job->passed, obj_pos)) {
+		ret = packing_items_add(&job->items, item);
+	} else {
+		job->left_out = true;
+		ret = job->options->keep_rest
+			      ? packing_items_add(&job->rest, item)
+			      : 0;
+	}
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static int load_items(struct pack_job *job, struct error *err)
+{
+	const struct history *h = &job->walk.history;
+	int ret = 0;
+
+	if (job->options->note_reached &&
+	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
+		return error_nomem(err);
+	/* For all: room for what is left out is never touched. */
+	if (packing_items_reserve(&job->items,
+				  job->found.revs.nr + job->found.objects.nr) <
+	    0)
+		return error_nomem(err);
+	for (size_t i = 0; i < job->found.revs.nr && !ret; i++) {
+		uint32_t c = walk_result_commit(&job->found, i);
+		const struct walk_item item = {
+			.obj_pos = h->commits[c].obj_pos,
+			.type = OBJ_COMMIT,
+		};
+
+		ret = add_item(job, &item, err);
+	}
+	for (size_t i = 0; i < job->found.objects.nr && !ret; i++)
+		ret = add_item(job, &job->found.objects.items[i], err);
+	if (ret < 0)
+		return ret;
+	free(job->found.objects.items);
+	job->found.objects = (struct walk_items){0};
+	return 0;
+}
+
+static int apply_filter(struct pack_job *job, struct error *err)
+{
+	const struct filter_split split = {
+		.walk = &job->walk,
+		.wants = &job->wants,
+		.haves = &job->haves,
+		.found = &job->found,
+	};
+
+	if (filter_is_empty(job->options->filter))
+		return 0;
+	return filter_split_passed(&job->passed, &split, job->options->filter,
+				   err);
+}
+
+/*
+ * Of a partial clone. What asks for all that is reachable, and not only for
+ * what is here besides, cannot be answered.
+ */
+static int enumerate_local(struct pack_job *job, struct error *err)
+{
+	const struct pack_job_options *o = job->options;
+
+	if (!filter_is_empty(o->filter) && filter_needs_paths(o->filter))
+		return error_set(err, ERR_UNSUPPORTED,
+				 "filters by path are not supported yet where "
+				 "there are promisor packs");
+	job->left_out = true;
+	return promisor_enumerate(&job->found, &job->promisor, &job->wants,
+				  &job->haves, o->newpack->make.grouping,
+				  o->keep_promised && job->promisor.has_others,
+				  err);
+}
+
+int pack_job_enumerate(struct pack_job *job, struct error *err)
+{
+	struct walk_options options = {
+		.objects = true,
+		.keep_lists = job->options->write_bitmap ||
+			      job->options->delta_islands,
+		.missing_blobs = job->options->missing != PACK_MISSING_ERROR,
+		.grouping = job->options->newpack->make.grouping,
+		.threads = job->options->newpack->make.threads,
+		.memory_limit = job->options->write_bitmap
+					? newpack_bitmap_memory(
+						  job->options->newpack,
+						  job->walk.odb)
+					: 0,
+		.progress = job->options->newpack->make.progress,
+	};
+	struct trace *trace = job->walk.odb->repo->trace;
+	int ret;
+
+	trace_region_enter(trace, "pack-objects", "enumerate-objects");
+	ret = job->options->exclude_promisor && job->promisor.has_packs
+		      ? enumerate_local(job, err)
+		      : walk_enumerate(&job->found, &job->walk, &job->wants,
+				       &job->haves, &options, err);
+	trace_region_leave(trace, "pack-objects", "enumerate-objects");
+	if (!ret && (job->haves.commit_nr || job->haves.others.nr))
+		job->left_out = true;
+	else if (!ret)
+		job->found_all = job->options->all_refs;
+	if (!ret)
+		ret = apply_filter(job, err);
+	if (!ret)
+		ret = load_items(job, err);
+	if (job->options->write_bitmap)
+		sys_memory_trim();
+	return ret;
+}
+
+/* Add an object of which all but its number and type is known. */
+static int add_listed(struct pack_job *job, const struct oid *oid,
+		      struct walk_item item, struct error *err)
+{
+	struct walk *w = &job->walk;
+	enum object_type type;
+	int ret;
+
+	if (objspace_add(&w->space, oid->bytes, &item.obj_pos) < 0)
+		return error_nomem(err);
+	ret = objspace_info(&w->space, w->reader, item.obj_pos, &type, NULL,
+			    err);
+	/* A list of objects says nothing about what they reach. */
+	job->left_out = true;
+	item.type = (uint8_t)type;
+	if (!ret && pack_job_wants(job, item.obj_pos) &&
+	    packing_items_add(&job->items, &item) < 0)
+		ret = error_nomem(err);
+	return ret;
+}
+
+int pack_job_add(struct pack_job *job, const struct oid *oid,
+		 uint32_t name_hash, struct error *err)
+{
+	return add_listed(job, oid, (struct walk_item){.name_hash = name_hash},
+			  err);
+}
+
+int pack_job_add_named(struct pack_job *job, const struct oid *oid,
+		       const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	const struct walk_item item = {
+		.name_hash = name_hash_add(0, path, len),
+		.group = name_group_path(job->options->newpack->make.grouping,
+					 path, len),
+	};
+
+	return add_listed(job, oid, item, err);
+}
+
+int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,
+		     enum object_type type, uint32_t name_hash)
+{
+	if (!pack_job_wants(job, obj_pos))
+		return 0;
+	return packing_items_append(&job->items, obj_pos, type, name_hash,
+				    false);
+}
+
+static int write_bitmap(struct pack_job *job, struct error *err)
+{
+	struct pseudo_tips pseudo = PSEUDO_TIPS_INIT;
+	uint8_t *is_tip = NULL;
+	int ret;
+	/*
+	 * What a commit reaches never changes, but for commits at the edge of a
+	 * shallow history: these get their parents when it is deepened.
+	 */
+	const char *why = job->left_out          ? "some objects are not being "
+						   "packed"
+			  : job->walk.shallow.nr ? "the repository is shallow"
+						 : NULL;
+
+	/* Bitmaps are of one pack; the limit was asked for. */
+	if (job->newpacks.nr > 1)
+		why = "packs are split due to pack.packSizeLimit";
+	if (why) {
+		if (!job->options->bitmap_is_default)
+			error_set(&job->warning, ERR_INVALID,
+				  "disabling bitmap writing, as %s", why);
+		return 0;
+	}
+	ret = roots_mark_tips(&is_tip, &job->walk, job->refs, err);
+	if (!ret && job->options->newpack->pseudo_merges)
+		ret = pseudo_tips_load(&pseudo, &job->walk, job->refs,
+				       &job->pseudo, err);
+	if (!ret) {
+		struct newpack_bitmap_input input = {
+			.walk = &job->walk,
+			.enumerated = &job->found,
+			.is_tip = is_tip,
+			.pseudo = pseudo.nr ? &pseudo : NULL,
+		};
+
+		ret = newpack_bitmap(job->newpacks.packs[0], job->options->dir,
+				     &input, err);
+	}
+	free(is_tip);
+	pseudo_tips_release(&pseudo);
+	return ret;
+}
+
+static int paint_islands(struct pack_job *job, struct error *err)
+{
+	const struct pack_job_options *o = job->options;
+	const struct paint paint = {
+		.walk = &job->walk,
+		.refs = job->refs,
+		.items = &job->items,
+		.found = job->found_all ? &job->found : NULL,
+		.heads = o->heads,
+		.head_nr = o->head_nr,
+		.threads = o->newpack->make.threads,
+		.progress = o->newpack->make.progress,
+	};
+	bool any = false;
+	int ret = 0;
+
+	/* The tip of a partial clone is not here to be packed. */
+	if (o->tip_island && !job->promisor.has_packs)
+		ret = paint_tip(&job->islands, &any, &paint, err);
+	if (!ret && o->delta_islands)
+		ret = paint_references(&job->islands, &paint, err);
+	if (any || o->delta_islands)
+		job->items.islands = &job->islands;
+	return ret;
+}
+
+int pack_job_run(struct pack_job *job, struct error *err)
+{
+	const struct pack_job_options *o = job->options;
+	struct trace *trace = job->walk.odb->repo->trace;
+	int ret = paint_islands(job, err);
+
+	if (!ret)
+		ret = newpacks_make(&job->newpacks, &job->items, NULL, o->dir,
+				    o->newpack, err);
+	if (!ret && o->write_bitmap) {
+		trace_region_enter(trace, "pack-bitmap-write",
+				   "building_bitmaps_total");
+		ret = write_bitmap(job, err);
+		trace_region_leave(trace, "pack-bitmap-write",
+				   "building_bitmaps_total");
+	}
+	return ret < 0 ? ret : newpacks_install(&job->newpacks, o->base, err);
+}
+
+int pack_job_run_rest(struct pack_job *job, const char *dir, const char *base,
+		      struct error *err)
+{
+	const struct newpack_options *newpack = job->options->newpack;
+	int ret;
+
+	if (!job->rest.nr)
+		return 0;
+	job->rest.islands = job->items.islands;
+	ret = newpacks_make(&job->rest_packs, &job->rest, NULL, dir, newpack,
+			    err);
+	return ret < 0 ? ret : newpacks_install(&job->rest_packs, base, err);
+}
+
+int pack_job_send(struct pack_job *job, struct pack_sink sink,
+		  struct error *err)
+{
+	int ret = paint_islands(job, err);
+
+	return ret < 0 ? ret
+		       : newpacks_send(&job->newpacks, &job->items, sink,
+				       job->options->newpack, err);
+}

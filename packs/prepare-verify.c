@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Prepared answers, worked out again. */
+#include "packs/prepare-parts.h"
+
+static int open_space(struct bitmap_space *space, const struct preparing *p,
+		      struct error *err)
+{
+	const struct pack_rev *rev = pack_get_rev(p->pack->pack, err);
+
+	if (!rev)
+		return ERR_NOMEM;
+	*space = bitmap_space_of_pack(p->odb, p->pack, rev);
+	return 0;
+}
+
+/*
+ * Whether what is sent are whole entries that can be copied as they are, and it
+ * ends with the checksum. They are set in *objects, which is empty.
+ */
+static int verify_content(const struct preparing *p,
+			  const struct prepared_content *content,
+			  struct bitset *objects, struct error *err)
+{
+	struct bitmap_space space;
+	struct oid checksum;
+	int ret = open_space(&space, p, err);
+
+	if (ret < 0)
+		return ret;
+	if (bitset_init(objects, p->pack->pack->idx.nr) < 0)
+		return error_nomem(err);
+	if (!prepared_objects(objects, space.rev, content))
+		return false;
+	ret = prepare_hash(&checksum, &space, objects, err);
+	return ret > 0 ? oid_equal(&checksum, &content->checksum) : ret;
+}
+
+/*
+ * Whether what comes with tags has all that comes without, and of the listed
+ * tags those besides that are said to come along.
+ */
+static int verify_tags(const struct preparing *p, const struct prepared *file,
+		       const struct prepared_answer *answer,
+		       const struct bitset *objects,
+		       const struct bitset *tagged, struct error *err)
+{
+	struct bitmap_space space;
+	int ret = open_space(&space, p, err);
+
+	if (ret < 0)
+		return ret;
+	if (!bitset_contains(tagged, objects))
+		return false;
+	for (uint32_t i = 0; i < file->tag_nr; i++) {
+		const uint8_t *raw = file->tags + i * hash_len(file->algo);
+		uint32_t idx_pos, bit;
+		bool added = bitmap_space_find(&space, raw, &idx_pos) &&
+			     bitmap_space_bit_of(&space, idx_pos, &bit) &&
+			     bitset_get(tagged, bit) &&
+			     !bitset_get(objects, bit);
+
+		if (added != ewah_test(&answer->along, i))
+			return false;
+	}
+	return true;
+}
+
+static bool has(const struct bitset *objects, const struct bitmap_space *space,
+		struct found *found, uint32_t obj_pos)
+{
+	uint32_t bit;
+
+	return bitmap_space_bit(space, &found->walk.space, obj_pos, &bit) &&
+	       bitset_get(objects, bit);
+}
+
+/*
+ * Whether these objects of the pack are those that were found: it may have been
+ * another pack where they were, or a multi-pack-index.
+ */
+static int is_found(const struct preparing *p, struct found *found,
+		    const struct bitset *objects, struct error *err)
+{
+	const struct bitset *packed = &found->packed;
+	struct bitmap_space space;
+	int ret = open_space(&space, p, err);
+
+	if (ret < 0)
+		return ret;
+	if (found->objects.nr + bitset_count(packed) != bitset_count(objects))
+		return false;
+	for (size_t i = 0; i < found->objects.nr; i++)
+		if (!has(objects, &space, found,
+			 found->objects.items[i].obj_pos))
+			return false;
+	for (size_t bit = bitset_next(packed, 0); bit < packed->bits;
+	     bit = bitset_next(packed, bit + 1)) {
+		uint32_t obj_pos;
+
+		ret = bitmap_space_obj_of_bit(&obj_pos, &found->space,
+					      (uint32_t)bit, err);
+		if (ret < 0)
+			return ret;
+		if (!has(objects, &space, found, obj_pos))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether what is wanted is answered with these objects; a history that is not
+ * here any more cannot be compared.
+ */
+static int verify_found(const struct preparing *p,
+			const struct preparation *item,
+			const struct bitset *objects, struct error *err)
+{
+	struct packing_request request;
+	struct found found;
+	int ret = prepare_find(&found, p, item, &request, err);
+
+	if (ret < 0)
+		return ret;
+	ret = prepare_has_history(item, &found)
+		      ? is_found(p, &found, objects, err)
+		      : true;
+	found_close(&found);
+	return ret;
+}
+
+/*
+ * What is asked for by several wants can only be compared while references
+ * name them still.
+ */
+static int verify_request(const struct preparing *p,
+			  const struct prepared_request *request,
+			  const struct bitset *objects, struct error *err)
+{
+	struct oid want = request->id;
+	const struct preparation single = {
+		.wants = &want,
+		.want_nr = 1,
+		.is_cut = request->kind == PREPARED_DEPTH_1,
+	};
+	int ret = 1;
+
+	if (prepared_is_of_one(request))
+		return verify_found(p, &single, objects, err);
+	for (size_t i = 0; i < p->nr && ret > 0; i++)
+		if (prepared_same_request(&p->list[i].answer.request, request))
+			ret = verify_found(p, &p->list[i], objects, err);
+	return ret;
+}
+
+static int verify_answer(const struct preparing *p, const struct prepared *file,
+			 const struct prepared_answer *answer,
+			 struct error *err)
+{
+	struct bitset objects = BITSET_INIT, tagged = BITSET_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = verify_content(p, &answer->plain, &objects, err);
+
+	if (ret > 0)
+		ret = verify_request(p, &answer->request, &objects, err);
+	if (ret > 0)
+		ret = verify_content(p, &answer->tagged, &tagged, err);
+	if (ret > 0)
+		ret = verify_tags(p, file, answer, &objects, &tagged, err);
+	bitset_release(&objects);
+	bitset_release(&tagged);
+	if (ret < 0)
+		return ret;
+	oid_to_hex(hex, &answer->plain.checksum, p->odb->algo);
+	return ret ? 0
+		   : error_set(err, ERR_CORRUPT,
+			       "%s: the prepared answer that ends with %s is "
+			       "wrong",
+			       p->pack->pack->name, hex);
+}
+
+/* Every answer of a file. */
+static int verify_all(struct preparing *p, const struct prepared *file)
+{
+	const struct prepare_options nothing = {.checksum = NULL};
+	int ret = prepare_load_options(&p->options, p->odb->repo, p->err);
+
+	p->pack = file->pack;
+	p->reader = odb_reader_new(p->odb, 0);
+	if (!p->reader)
+		ret = error_nomem(p->err);
+	if (!ret)
+		ret = prepare_list(p, &nothing);
+	for (size_t i = 0; i < file->nr && !ret; i++)
+		ret = verify_answer(p, file, &file->answers[i], p->err);
+	return ret;
+}
+
+int prepare_verify(size_t *nr, const struct odb *odb, struct refs *refs,
+		   size_t dir_nr, struct error *err)
+{
+	struct preparing p = {.odb = odb, .refs = refs, .err = err};
+	struct prepared file;
+	int ret = prepared_open(&file, odb, dir_nr, err);
+
+	*nr = 0;
+	if (ret == ERR_UNSUPPORTED || ret == ERR_MISSING)
+		return 1;
+	if (ret <= 0)
+		return ret;
+	*nr = file.nr;
+	ret = verify_all(&p, &file);
+	preparing_release(&p);
+	prepared_close(&file);
+	return ret;
+}

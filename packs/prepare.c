@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* From requests to prepared answers. */
+#include "base/mem.h"
+#include "packing/find.h"
+#include "packing/reuse.h"
+#include "packs/prepare-parts.h"
+#include "packs/prepare.h"
+#include "sys/io.h"
+#include "sys/tempfile.h"
+#include "sys/thread.h"
+
+static int each_tag(void *ctx,
+		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
+		    void *fn_ctx, struct error *err)
+{
+	const struct preparing *p = ctx;
+	int ret = 0;
+
+	for (size_t i = 0; i < p->tag_nr && !ret; i++)
+		ret = fn(fn_ctx, &p->tags[i]);
+	return ret;
+}
+
+static int put_nothing(void *ctx, const void *bytes, size_t len,
+		       struct error *err)
+{
+	return 0;
+}
+
+int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
+		 const struct bitset *objects, struct error *err)
+{
+	const struct reuse_request request = {
+		.space = space,
+		.want = objects,
+		.ofs_delta = true,
+	};
+	const struct pack_sink sink = {.put = put_nothing};
+	const struct pack *pack = space->pack->pack;
+	struct reuse_report report = {0};
+	struct bitset left_over = BITSET_INIT;
+	struct pack_writer writer;
+	size_t nr = bitset_count(objects);
+	int ret;
+
+	if (nr == pack->idx.nr) {
+		*checksum = pack->checksum;
+		return pack->version == 2;
+	}
+	ret = pack_writer_init(&writer, sink, (uint32_t)nr, space->odb->algo,
+			       false, err);
+	if (!ret)
+		ret = reuse_write(&left_over, &request, &writer, &report, err);
+	if (!ret)
+		ret = pack_writer_finish(&writer, checksum, err);
+	if (!ret)
+		ret = bitset_is_empty(&left_over) && !report.changed_headers;
+	bitset_release(&left_over);
+	pack_writer_release(&writer);
+	return ret;
+}
+
+/* Whether what was found is in the pack. */
+static bool is_of_pack(const struct preparing *p, const struct found *found)
+{
+	return found->space.pack == p->pack && !found->objects.nr;
+}
+
+/* What a set is in the pack; `runs` is the caller's. */
+static int keep_runs(struct prepared_content *content,
+		     struct prepared_run **runs, const struct found *found,
+		     const struct bitset *set, struct error *err)
+{
+	int ret = prepared_runs(runs, &content->run_nr, found->space.rev, set,
+				err);
+
+	content->runs = *runs;
+	content->object_nr = (uint32_t)bitset_count(set);
+	return ret;
+}
+
+/* Which of the tags that have a reference are in `set`. */
+static int keep_tags(struct ewah *along, const struct preparing *p,
+		     const struct found *found, const struct bitset *set,
+		     struct error *err)
+{
+	for (size_t i = 0; i < p->tag_nr; i++) {
+		uint32_t idx_pos, bit;
+
+		if (bitmap_space_find(&found->space, p->tags[i].tag.bytes,
+				      &idx_pos) &&
+		    bitmap_space_bit_of(&found->space, idx_pos, &bit) &&
+		    bitset_get(set, bit) && ewah_set(along, i) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+static int keep(const struct preparing *p, struct preparation *item,
+		struct found *found, const struct bitset *objects,
+		struct error *err)
+{
+	struct prepared_answer *answer = &item->answer;
+	struct bitset *all = &found->packed;
+	int ret = keep_runs(&answer->plain, &item->plain, found, objects, err);
+
+	if (!ret)
+		ret = keep_runs(&answer->tagged, &item->tagged, found, all,
+				err);
+	bitset_andnot(all, objects);
+	if (!ret)
+		ret = keep_tags(&item->along, p, found, all, err);
+	answer->along = ewah_view_of(&item->along);
+	item->is_done = !ret;
+	return ret;
+}
+
+/* The answer without tags, of `objects`, and with those that are found. */
+static int answer_with_tags(const struct preparing *p, struct preparation *item,
+			    struct found *found, const struct bitset *objects,
+			    struct error *err)
+{
+	struct oid *checksum = &item->answer.plain.checksum;
+	struct oid *tagged = &item->answer.tagged.checksum;
+	int ret = prepare_hash(checksum, &found->space, objects, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = found_include_tags(found, err);
+	if (ret < 0 || !is_of_pack(p, found))
+		return ret;
+	*tagged = *checksum;
+	if (!bitset_equal(&found->packed, objects)) {
+		ret = prepare_hash(tagged, &found->space, &found->packed, err);
+		if (ret <= 0)
+			return ret;
+	}
+	return keep(p, item, found, objects, err);
+}
+
+int prepare_find(struct found *found, const struct preparing *p,
+		 const struct preparation *item,
+		 struct packing_request *request, struct error *err)
+{
+	struct error warning = ERROR_INIT;
+
+	*request = (struct packing_request){
+		.wants = item->wants,
+		.want_nr = item->want_nr,
+		.shallow = item->wants,
+		.shallow_nr = item->is_cut ? item->want_nr : 0,
+		.ofs_delta = true,
+		.use_bitmap = true,
+	};
+	return found_open(found, p->odb, request, &p->options, &warning, err);
+}
+
+bool prepare_has_history(const struct preparation *item,
+			 const struct found *found)
+{
+	return item->is_cut || !found->walk.shallow.nr;
+}
+
+static int prepare_item(struct preparing *p, struct preparation *item,
+			struct error *err)
+{
+	struct bitset objects = BITSET_INIT;
+	struct packing_request request;
+	struct found found;
+	int ret = prepare_find(&found, p, item, &request, err);
+
+	if (ret < 0)
+		return ret;
+	request.tags = (struct packing_tags){.each = each_tag, .ctx = p};
+	if (prepare_has_history(item, &found) && is_of_pack(p, &found)) {
+		ret = bitset_copy(&objects, &found.packed) < 0
+			      ? error_nomem(err)
+			      : answer_with_tags(p, item, &found, &objects,
+						 err);
+	}
+	bitset_release(&objects);
+	found_close(&found);
+	return ret;
+}
+
+/*
+ * What is asked for may not be there: it was promised, or has come after the
+ * snapshot. Then it is not prepared.
+ */
+static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
+{
+	struct preparing *p = ctx;
+	int ret = prepare_item(p, &p->list[nr], err);
+
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int put_tags(struct buf *out, const struct preparing *p)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < p->tag_nr && !ret; i++)
+		ret = buf_append(out, p->tags[i].tag.bytes,
+				 hash_len(p->odb->algo));
+	return ret;
+}
+
+/* The file's bytes; none when nothing could be prepared. */
+static int put_answers(struct buf *out, const struct preparing *p)
+{
+	struct prepared_answer *answers = mem_alloc(p->nr, sizeof(*answers));
+	struct buf tags = BUF_INIT;
+	struct prepared file = {
+		.algo = p->odb->algo,
+		.pack_checksum = p->pack->pack->checksum,
+		.tag_nr = (uint32_t)p->tag_nr,
+		.answers = answers,
+	};
+	int ret = answers ? put_tags(&tags, p) : ERR_NOMEM;
+
+	for (size_t i = 0; i < p->nr && !ret; i++)
+		if (p->list[i].is_done)
+			answers[file.nr++] = p->list[i].answer;
+	file.tags = (const uint8_t *)tags.data;
+	if (!ret && file.nr)
+		ret = prepared_write(out, &file);
+	buf_release(&tags);
+	free(answers);
+	return ret < 0 ? error_nomem(p->err) : 0;
+}
+
+/* Made durable as the pack's other files that can be made anew. */
+static int store(const struct repo *repo, const struct buf *bytes,
+		 struct error *err)
+{
+	struct sys_tempfile file = SYS_TEMPFILE_INIT;
+	enum sys_fsync_method method = SYS_FSYNC_NONE;
+	char *dir = repo_object_path(repo, "info");
+	char *path = repo_object_path(repo, "info/prepared");
+	int ret = dir && path ? 0 : error_nomem(err);
+
+	if (!ret && !bytes->len) {
+		ret = sys_unlink(path, err);
+		goto out;
+	}
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA, &method,
+					err);
+	if (!ret)
+		ret = sys_mkdir_shared(dir, repo->share, err);
+	if (!ret)
+		ret = sys_tempfile_create(&file, dir, "tmp_prepared_",
+					  0444 | repo->share, err);
+	if (!ret)
+		ret = sys_tempfile_write(&file, bytes->data, bytes->len, err);
+	if (!ret)
+		ret = sys_tempfile_commit(&file, path, method, err);
+out:
+	sys_tempfile_abort(&file);
+	free(dir);
+	free(path);
+	return ret;
+}
+
+void preparing_release(struct preparing *p)
+{
+	for (size_t i = 0; i < p->nr; i++) {
+		free(p->list[i].plain);
+		free(p->list[i].tagged);
+		ewah_release(&p->list[i].along);
+		free(p->list[i].wants);
+	}
+	free(p->list);
+	free(p->tags);
+	odb_reader_free(p->reader);
+}
+
+static int work_out(struct preparing *p, const struct prepare_options *options,
+		    struct buf *bytes)
+{
+	unsigned threads = options->threads;
+	int ret;
+
+	p->reader = odb_reader_new(p->odb, 0);
+	ret = p->reader ? prepare_list(p, options) : error_nomem(p->err);
+	if (!ret)
+		ret = sys_parallel(threads ? threads : sys_cpu_nr(), p->nr,
+				   prepare, p, p->err);
+	if (!ret)
+		ret = put_answers(bytes, p);
+	/* References that are newer than the snapshot: nothing is prepared. */
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+int prepare_load_options(struct packing_send_options *options,
+			 const struct repo *repo, struct error *err)
+{
+	int ret = packing_send_options_load(options, repo, err);
+
+	options->threads = 1;
+	options->use_prepared = false;
+	return ret;
+}
+
+int prepare_is_wanted(const struct repo *repo, struct error *err)
+{
+	bool wanted = true;
+	int ret = config_bool(&repo->config, "repack.prepareanswers", &wanted,
+			      err);
+
+	return ret < 0 ? ret : wanted;
+}
+
+int prepare_answers(const struct repo *repo, struct refs *refs,
+		    const struct prepare_options *options, struct error *err)
+{
+	struct preparing p = {.refs = refs, .err = err};
+	struct buf bytes = BUF_INIT;
+	struct odb *odb = NULL;
+	int wanted = prepare_is_wanted(repo, err);
+	int ret = wanted < 0 ? wanted
+			     : prepare_load_options(&p.options, repo, err);
+
+	if (!ret && wanted)
+		ret = odb_open(&odb, repo, NULL, err);
+	if (!ret && odb) {
+		p.odb = odb;
+		p.pack = prepared_pack(odb, options->checksum);
+	}
+	if (!ret && p.pack)
+		ret = work_out(&p, options, &bytes);
+	if (!ret)
+		ret = store(repo, &bytes, err);
+	preparing_release(&p);
+	buf_release(&bytes);
+	odb_close(odb);
+	return ret;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Tips of references, from a file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "packs/snapshot.h"
+#include "sys/io.h"
+
+/* One line without its newline. */
+static int take_line(struct snapshot *s, const char *line, size_t len,
+		     enum hash_algo algo)
+{
+	struct snapshot_tip tip = {.is_preferred = len && *line == '+'};
+
+	if (tip.is_preferred) {
+		line++;
+		len--;
+	}
+	if (len < hash_hex_len(algo) ||
+	    !oid_from_hex(&tip.oid, line, len, algo))
+		return 0;
+	if (mem_grow(&s->tips, &s->alloc, s->nr + 1, sizeof(*s->tips)) < 0)
+		return ERR_NOMEM;
+	s->tips[s->nr++] = tip;
+	return 0;
+}
+
+int snapshot_parse(struct snapshot *snapshot, const void *bytes, size_t len,
+		   enum hash_algo algo)
+{
+	const char *p = bytes, *end = p + len;
+
+	*snapshot = (struct snapshot){0};
+	while (p < end) {
+		const char *newline = memchr(p, '\n', (size_t)(end - p));
+		const char *stop = newline ? newline : end;
+
+		if (take_line(snapshot, p, (size_t)(stop - p), algo) < 0)
+			return ERR_NOMEM;
+		p = newline ? newline + 1 : end;
+	}
+	return 0;
+}
+
+int snapshot_load(struct snapshot *snapshot, const char *path,
+		  enum hash_algo algo, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct buf bytes = BUF_INIT;
+	int ret = sys_read_any(&bytes, path, &why);
+
+	*snapshot = (struct snapshot){0};
+	if (ret == ERR_NOMEM)
+		ret = error_nomem(err);
+	else if (ret < 0)
+		ret = error_set(err, ERR_IO,
+				"could not open '%s' for reading: %s", path,
+				ret == ERR_MISSING ? "No such file or directory"
+						   : why.msg);
+	else if (snapshot_parse(snapshot, bytes.data, bytes.len, algo) < 0)
+		ret = error_nomem(err);
+	buf_release(&bytes);
+	return ret;
+}
+
+void snapshot_release(struct snapshot *snapshot)
+{
+	free(snapshot->tips);
+	*snapshot = (struct snapshot){0};
+}
+
+int snapshot_add_tips(const struct snapshot *snapshot, struct walk *w,
+		      struct walk_tips *tips, bool only_preferred,
+		      struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < snapshot->nr && !ret; i++)
+		if (!only_preferred || snapshot->tips[i].is_preferred)
+			ret = walk_add_tip(w, tips, &snapshot->tips[i].oid,
+					   true, err);
+	return ret;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* The advertisement before a push. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "odb/odb-alternates.h"
+#include "receive/receive-advertise.h"
+#include "receive/receive-haves.h"
+#include "repo/shallow.h"
+#include "wire/ref-line.h"
+
+struct advertisement {
+	struct receive *r;
+	struct buf capabilities; /* of the first line, and a NUL before */
+	bool is_empty;           /* no line was written yet */
+	bool has_others;         /* there may be ".have" lines */
+	struct oidset seen;      /* ids that were shown, when there may be */
+	struct error *err;
+};
+
+static int add_capabilities(struct buf *out, const struct receive *r)
+{
+	const struct receive_config *c = &r->config;
+	const struct receive_options *o = r->options;
+	int ret = buf_append_char(out, '\0');
+
+	if (!ret)
+		ret = buf_append_str(out, "report-status report-status-v2 "
+					  "delete-refs side-band-64k quiet");
+	if (!ret && c->advertise_atomic)
+		ret = buf_append_str(out, " atomic");
+	if (!ret && c->ofs_delta)
+		ret = buf_append_str(out, " ofs-delta");
+	if (!ret && c->push_options)
+		ret = buf_append_str(out, " push-options");
+	if (!ret && r->cert.issued.len)
+		ret = buf_printf(out, " push-cert=%s", r->cert.issued.data);
+	if (!ret && c->advertise_sid && o->session_id)
+		ret = buf_printf(out, " session-id=%s", o->session_id);
+	if (!ret)
+		ret = buf_printf(out, " object-format=%s agent=%s",
+				 hash_name(r->repo->algo), o->agent);
+	return ret;
+}
+
+/* One line, the first one with the capabilities behind its NUL. */
+static int write_line(struct advertisement *a, const struct oid *oid,
+		      const char *name)
+{
+	size_t len = a->is_empty ? a->capabilities.len : 0;
+
+	a->is_empty = false;
+	return ref_line_write(&a->r->out, a->r->repo->algo, oid, name,
+			      a->capabilities.data, len, a->err);
+}
+
+/* Remember an id: 1 when it is new, or nobody will ask. */
+static int see(struct advertisement *a, const struct oid *oid)
+{
+	return a->has_others ? oidset_add(&a->seen, oid, a->err) : 1;
+}
+
+static int write_have(void *ctx, const struct oid *oid)
+{
+	struct advertisement *a = ctx;
+	int ret = see(a, oid);
+
+	/* To be told of an object is to know of it. */
+	if (ret > 0 && a->r->is_limit)
+		ret = receive_sees(a->r, oid, a->err);
+	return ret > 0 ? write_line(a, oid, ".have") : ret;
+}
+
+static int write_ref(void *ctx, const struct ref *ref)
+{
+	struct advertisement *a = ctx;
+	int ret;
+
+	/* Outside the namespace: refview gives it without a name. */
+	if (!ref->name)
+		return write_have(a, &ref->oid);
+	ret = see(a, &ref->oid);
+	return ret < 0 ? ret : write_line(a, &ref->oid, ref->name);
+}
+
+/* Whether ids may be told that belong to no ref of ours. */
+static int look_for_others(struct advertisement *a)
+{
+	char **dirs = NULL;
+	size_t nr = 0;
+	int ret = odb_alternates_list(&dirs, &nr, a->r->repo, NULL, a->err);
+
+	a->has_others = nr > 1 || a->r->refs.prefix.len;
+	for (size_t i = 0; i < nr; i++)
+		free(dirs[i]);
+	free(dirs);
+	return ret;
+}
+
+static int write_shallow(void *ctx, const struct oid *oid)
+{
+	struct advertisement *a = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	return pktline_printf(&a->r->out, a->err, "shallow %s\n",
+			      oid_to_hex(hex, oid, a->r->repo->algo));
+}
+
+static int write_all(struct advertisement *a)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	struct error warning = ERROR_INIT;
+	struct receive *r = a->r;
+	int ret = refview_each_with_others(&r->refs, write_ref, a, &warning,
+					   a->err);
+
+	if (!ret && a->has_others)
+		ret = receive_haves_each(r->repo, write_have, a, &warning,
+					 a->err);
+	if (!ret && warning.code)
+		receive_tell(r, "warning: %s\n", warning.msg);
+	if (!ret && a->is_empty)
+		ret = write_line(a, &zero, "capabilities^{}");
+	if (!ret)
+		ret = repo_shallow_each(r->repo, write_shallow, a, a->err);
+	return ret ? ret : pktline_write_flush(&r->out, a->err);
+}
+
+int receive_advertise(struct receive *r, struct error *err)
+{
+	struct advertisement a = {
+		.r = r, .capabilities = BUF_INIT, .is_empty = true, .err = err};
+	int ret = 0;
+
+	oidset_init(&a.seen, OIDSET_MAX);
+	if (r->options->version == 1)
+		ret = pktline_printf(&r->out, err, "version 1\n");
+	if (!ret && add_capabilities(&a.capabilities, r) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = look_for_others(&a);
+	if (!ret)
+		ret = write_all(&a);
+	oidset_release(&a.seen);
+	buf_release(&a.capabilities);
+	return ret;
+}

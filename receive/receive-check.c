@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules for all commands of a push: connectivity, hidden refs, aliases. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "receive/receive-check.h"
+
+/* ---- connectivity */
+
+/* Check one command by itself; a shallow pusher's history may be cut. */
+static int check_one(struct receive *r, struct receive_connect *c,
+		     struct receive_command *cmd, struct oidset *cut,
+		     struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = receive_connect_check(c, &cmd->new_oid, 1, NULL, &why, err);
+
+	if (!ret && r->request.shallow.nr) {
+		ret = receive_connect_check(c, &cmd->new_oid, 1, cut, &why,
+					    err);
+		cmd->needs_cut = ret > 0;
+	}
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		receive_tell_failure(r, why.code, why.msg);
+		ret = receive_refuse(cmd, "missing necessary objects");
+	} else if (cmd->needs_cut && !r->config.shallow_update) {
+		ret = receive_refuse(cmd, "shallow update not allowed");
+	} else {
+		ret = 0;
+	}
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+/* Check all commands that are left at once. 1, 0 or negative. */
+static int check_all(struct receive *r, struct receive_connect *c,
+		     struct error *err)
+{
+	const struct receive_request *req = &r->request;
+	struct oid *tips = mem_alloc(req->nr, sizeof(*tips));
+	struct error why = ERROR_INIT;
+	size_t nr = 0;
+	int ret = 1;
+
+	if (!tips)
+		return error_nomem(err);
+	for (size_t i = 0; i < req->nr; i++)
+		if (receive_is_live(&req->commands[i]) &&
+		    !receive_is_delete(&req->commands[i]))
+			tips[nr++] = req->commands[i].new_oid;
+	if (nr)
+		ret = receive_connect_check(c, tips, nr, NULL, &why, err);
+	free(tips);
+	return ret;
+}
+
+int receive_check_connected(struct receive *r,
+			    const struct receive_objects *objects,
+			    struct oidset *cut, struct error *err)
+{
+	struct receive_request *req = &r->request;
+	struct receive_connect c;
+	int ret;
+
+	if (r->options->skip_connectivity)
+		return 0;
+	ret = receive_connect_init(&c, r, objects, err);
+	if (!ret)
+		ret = check_all(r, &c, err);
+	if (!ret)
+		for (size_t i = 0; !ret && i < req->nr; i++)
+			if (receive_is_live(&req->commands[i]) &&
+			    !receive_is_delete(&req->commands[i]))
+				ret = check_one(r, &c, &req->commands[i], cut,
+						err);
+	receive_connect_release(&c);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- hidden refs */
+
+int receive_check_hidden(struct receive *r, struct error *err)
+{
+	for (size_t i = 0; i < r->request.nr; i++) {
+		struct receive_command *cmd = &r->request.commands[i];
+		int hides;
+
+		if (!receive_is_live(cmd))
+			continue;
+		hides = refview_hides(&r->refs, cmd->ref);
+		if (hides > 0)
+			hides = receive_refuse(
+				cmd, receive_is_delete(cmd)
+					     ? "deny deleting a hidden ref"
+					     : "deny updating a hidden ref");
+		if (hides < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+/* ---- symbolic refs */
+
+static int by_ref(const void *a, const void *b)
+{
+	const struct receive_command *const *x = a, *const *y = b;
+
+	return strcmp((*x)->ref, (*y)->ref);
+}
+
+static int match_ref(const void *key, const void *item)
+{
+	const struct receive_command *const *cmd = item;
+
+	return strcmp(key, (*cmd)->ref);
+}
+
+static int refuse_pair(struct receive *r, struct receive_command *symbolic,
+		       struct receive_command *target, struct error *err)
+{
+	enum { SHORT = 7 };
+	char hex[4][OID_MAX_HEX_LEN + 1];
+	enum hash_algo algo = r->repo->algo;
+
+	oid_to_hex(hex[0], &symbolic->old_oid, algo)[SHORT] = '\0';
+	oid_to_hex(hex[1], &symbolic->new_oid, algo)[SHORT] = '\0';
+	oid_to_hex(hex[2], &target->old_oid, algo)[SHORT] = '\0';
+	oid_to_hex(hex[3], &target->new_oid, algo)[SHORT] = '\0';
+	receive_tell(r,
+		     "error: refusing inconsistent update between symref '%s' "
+		     "(%s..%s) and its target '%s' (%s..%s)\n",
+		     symbolic->ref, hex[0], hex[1], target->ref, hex[2],
+		     hex[3]);
+	if (receive_refuse(symbolic, "inconsistent aliased update") < 0 ||
+	    receive_refuse(target, "inconsistent aliased update") < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+static int check_alias(struct receive *r, struct receive_command *cmd,
+		       struct receive_command **sorted, struct error *err)
+{
+	const char *name = refview_full_name(&r->refs, cmd->ref);
+	struct receive_command **target;
+	struct ref ref;
+
+	if (!name)
+		return error_nomem(err);
+	if (!refs_name_is_valid(cmd->ref) ||
+	    refs_lookup(r->refs.refs, name, &ref, NULL) < 0 || !ref.target)
+		return 0;
+	name = ref.target;
+	if (!strncmp(name, r->refs.prefix.data, r->refs.prefix.len))
+		name += r->refs.prefix.len;
+	target = bsearch(name, sorted, r->request.nr,
+			 sizeof(struct receive_command *), match_ref);
+	if (!target || *target == cmd)
+		return 0;
+	if (!oid_equal(&cmd->old_oid, &(*target)->old_oid) ||
+	    !oid_equal(&cmd->new_oid, &(*target)->new_oid))
+		return refuse_pair(r, cmd, *target, err);
+	cmd->is_alias = true;
+	return 0;
+}
+
+int receive_check_aliases(struct receive *r, struct error *err)
+{
+	struct receive_request *req = &r->request;
+	struct receive_command **sorted;
+	int ret = 0;
+
+	/* An alias needs company. */
+	if (req->nr < 2)
+		return 0;
+	sorted = mem_alloc(req->nr, sizeof(*sorted));
+	if (!sorted)
+		return error_nomem(err);
+	for (size_t i = 0; i < req->nr; i++)
+		sorted[i] = &req->commands[i];
+	qsort(sorted, req->nr, sizeof(struct receive_command *), by_ref);
+	for (size_t i = 0; !ret && i < req->nr; i++)
+		if (receive_is_live(&req->commands[i]))
+			ret = check_alias(r, &req->commands[i], sorted, err);
+	free(sorted);
+	return ret;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Refs of alternates. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "odb/odb-alternates.h"
+#include "receive/receive-haves.h"
+#include "refs/refs.h"
+#include "sys/io.h"
+#include "sys/spawn.h"
+#include "sys/trace.h"
+
+struct haves {
+	const struct repo *repo;
+	int (*fn)(void *ctx, const struct oid *oid);
+	void *ctx;
+	const char *command, *prefixes; /* of the configuration, or NULL */
+	struct error *warning, *err;
+	struct buf line; /* of a command's output, as far as it has come */
+	bool is_bad;     /* it was no id */
+};
+
+/* A line that is no id ends what the command has to say. */
+static int take_line(struct haves *h)
+{
+	enum hash_algo algo = h->repo->algo;
+	struct oid oid;
+
+	if (h->line.len != hash_hex_len(algo) ||
+	    !oid_from_hex(&oid, h->line.data, h->line.len, algo)) {
+		h->is_bad = true;
+		error_set(h->warning, ERR_CORRUPT,
+			  "invalid line while parsing alternate refs: %.100s",
+			  h->line.data);
+		return 0;
+	}
+	buf_reset(&h->line);
+	return h->fn(h->ctx, &oid);
+}
+
+static int take_output(void *ctx, const char *bytes, size_t len,
+		       struct error *err)
+{
+	struct haves *h = ctx;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && !h->is_bad && i < len; i++) {
+		/* No id is that long. */
+		if (bytes[i] == '\n' || h->line.len > OID_MAX_HEX_LEN)
+			ret = take_line(h);
+		else if (buf_append_char(&h->line, bytes[i]) < 0)
+			ret = error_nomem(err);
+	}
+	return ret;
+}
+
+/* core.alternateRefsCommand <git dir>: a line of an id for each tip. */
+static int run_command(struct haves *h, const char *git_dir)
+{
+	struct sys_talk talk = {.output = take_output, .ctx = h};
+	struct trace_child told;
+	struct sys_child child;
+	struct buf script = BUF_INIT;
+	const char *argv[] = {"sh", "-c", NULL, h->command, git_dir, NULL};
+	int ret, status;
+
+	if (buf_printf(&script, "%s \"$@\"", h->command) < 0)
+		return error_nomem(h->err);
+	argv[2] = script.data;
+	trace_child_start(h->repo->trace, &told, argv, NULL);
+	ret = sys_spawn(&child, (char *const *)argv, NULL,
+			SYS_SPAWN_NULL_IN | SYS_SPAWN_PIPE_OUT, h->err);
+	buf_release(&script);
+	if (ret < 0) {
+		trace_child_exit(h->repo->trace, &told, -1, -1);
+		return ret;
+	}
+	buf_reset(&h->line);
+	h->is_bad = false;
+	ret = sys_spawn_talk(&child, &talk, h->err);
+	status = sys_spawn_wait(&child, NULL);
+	trace_child_exit(h->repo->trace, &told, child.pid, status);
+	if (!ret && status)
+		error_set(h->warning, ERR_IO,
+			  "core.alternateRefsCommand failed for '%s'", git_dir);
+	return ret;
+}
+
+static int visit(void *ctx, const struct ref *ref)
+{
+	struct haves *h = ctx;
+
+	return h->fn(h->ctx, &ref->oid);
+}
+
+/* The prefixes are separated by spaces; none: all refs. */
+static int each_prefix(struct haves *h, struct refs *refs)
+{
+	const char *p = h->prefixes ? h->prefixes : "";
+	struct buf prefix = BUF_INIT;
+	int ret = 0;
+
+	do {
+		size_t len = strcspn(p, " ");
+
+		buf_reset(&prefix);
+		if (buf_append(&prefix, p, len) < 0)
+			ret = error_nomem(h->err);
+		else if (len || !h->prefixes)
+			ret = refs_each(refs, prefix.data, visit, h, NULL,
+					h->err);
+		p += len;
+		p += strspn(p, " ");
+	} while (!ret && *p);
+	buf_release(&prefix);
+	return ret;
+}
+
+static int list_refs(struct haves *h, const char *git_dir)
+{
+	struct repo_options options = {
+		.path = git_dir,
+		.flags = REPO_OPEN_EXACT | REPO_OPEN_NO_OWNER,
+	};
+	struct repo *repo = NULL;
+	struct refs *refs = NULL;
+	int ret = repo_open(&repo, &options, h->warning);
+
+	/* A bare object directory is no repository, and no error. */
+	if (ret < 0)
+		return ret == ERR_NOMEM ? error_nomem(h->err) : 0;
+	ret = refs_open(&refs, repo, h->err);
+	if (!ret)
+		ret = each_prefix(h, refs);
+	refs_close(refs);
+	repo_close(repo);
+	return ret;
+}
+
+/* The repository of an object directory: what it lies in. */
+static int visit_dir(struct haves *h, const char *object_dir)
+{
+	struct buf path = BUF_INIT;
+	char *git_dir;
+	int ret = 0;
+
+	if (buf_printf(&path, "%s/..", object_dir) < 0)
+		return error_nomem(h->err);
+	git_dir = sys_realpath(path.data, h->warning);
+	buf_release(&path);
+	if (git_dir)
+		ret = h->command ? run_command(h, git_dir)
+				 : list_refs(h, git_dir);
+	free(git_dir);
+	return ret;
+}
+
+int receive_haves_each(const struct repo *repo,
+		       int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+		       struct error *warning, struct error *err)
+{
+	struct haves h = {
+		.repo = repo,
+		.fn = fn,
+		.ctx = ctx,
+		.command = config_string(&repo->config,
+					 "core.alternaterefscommand"),
+		.prefixes = config_string(&repo->config,
+					  "core.alternaterefsprefixes"),
+		.warning = warning,
+		.err = err,
+		.line = BUF_INIT,
+	};
+	char **dirs = NULL;
+	size_t nr = 0;
+	int ret = odb_alternates_list(&dirs, &nr, repo, NULL, err);
+
+	for (size_t i = 1; !ret && i < nr; i++)
+		ret = visit_dir(&h, dirs[i]);
+	for (size_t i = 0; i < nr; i++)
+		free(dirs[i]);
+	free(dirs);
+	buf_release(&h.line);
+	return ret;
+}

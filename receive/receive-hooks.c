@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Running the hooks of a push. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "receive/receive-env.h"
+#include "receive/receive-hooks.h"
+#include "repo/hook.h"
+#include "sys/spawn.h"
+
+/* One run of a program. */
+struct run {
+	struct receive *r;
+	const char *const *argv;
+	const struct buf *input; /* NULL: none */
+	unsigned env;            /* of enum receive_env */
+	const char *name;        /* of a hook; NULL: another program */
+	const struct receive_worktree *worktree; /* NULL: none */
+};
+
+static int pass_on(void *ctx, const char *bytes, size_t len, struct error *err)
+{
+	struct receive *r = ctx;
+
+	if (!len)
+		return sideband_keep_alive(&r->band, err);
+	return receive_tell_text(r, bytes, len, err);
+}
+
+/* Exit code, or negative. */
+static int run(const struct run *h, struct error *err)
+{
+	struct receive *r = h->r;
+	bool has_band = r->band.mode != SIDEBAND_NONE;
+	struct receive_environment env;
+	struct sys_talk talk = {
+		.input = h->input ? h->input->data : NULL,
+		.input_len = h->input ? h->input->len : 0,
+		.silence_ms = (unsigned)r->config.keep_alive * 1000,
+		.output = pass_on,
+		.ctx = r,
+	};
+	struct sys_child child;
+	struct trace_child told;
+	int ret = receive_environment_init(&env, r, h->env, h->worktree, err),
+	    status;
+
+	if (!ret) {
+		trace_child_start(r->repo->trace, &told, h->argv, h->name);
+		ret = sys_spawn(
+			&child, (char *const *)h->argv, env.strings,
+			(h->input ? SYS_SPAWN_PIPE_IN : SYS_SPAWN_NULL_IN) |
+				(has_band ? SYS_SPAWN_PIPE_OUT |
+						    SYS_SPAWN_ERR_TO_OUT
+					  : SYS_SPAWN_OUT_TO_ERR),
+			err);
+		if (ret < 0)
+			trace_child_exit(r->repo->trace, &told, -1, -1);
+	}
+	receive_environment_release(&env);
+	if (ret < 0)
+		return ret;
+	ret = sys_spawn_talk(&child, &talk, err);
+	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
+	trace_child_exit(r->repo->trace, &told, child.pid, status);
+	return ret < 0 ? ret : status;
+}
+
+static int run_one(void *ctx, const char *const *argv, struct error *err)
+{
+	struct run *h = ctx;
+
+	h->argv = argv;
+	return run(h, err);
+}
+
+/* Exit code of the hooks of an event, 0 when there is none, or negative. */
+static int run_hooks(struct receive *r, const char *name,
+		     const char *const *args, size_t arg_nr,
+		     const struct buf *input, unsigned env, struct error *err)
+{
+	struct run h = {r, NULL, input, env, name, NULL};
+
+	return repo_hooks_run(r->repo, name, args, arg_nr, run_one, &h, err);
+}
+
+int receive_run_in(struct receive *r, const char *const *argv, const char *name,
+		   const struct receive_worktree *worktree, struct error *err)
+{
+	struct run h = {r, argv, NULL, 0, name, worktree};
+
+	return run(&h, err);
+}
+
+static int add_line(struct buf *out, enum hash_algo algo,
+		    const struct oid *old_oid, const struct oid *new_oid,
+		    const char *ref)
+{
+	char old_hex[OID_MAX_HEX_LEN + 1], new_hex[OID_MAX_HEX_LEN + 1];
+
+	return buf_printf(out, "%s %s %s\n", oid_to_hex(old_hex, old_oid, algo),
+			  oid_to_hex(new_hex, new_oid, algo), ref);
+}
+
+int receive_hook_pre(struct receive *r, struct error *err)
+{
+	const struct receive_request *req = &r->request;
+	struct buf input = BUF_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < req->nr; i++)
+		ret = add_line(&input, req->algo, &req->commands[i].old_oid,
+			       &req->commands[i].new_oid, req->commands[i].ref);
+	if (ret < 0)
+		ret = error_nomem(err);
+	else
+		ret = run_hooks(r, "pre-receive", NULL, 0, &input,
+				RECEIVE_ENV_QUARANTINE | RECEIVE_ENV_OPTIONS |
+					RECEIVE_ENV_CERT,
+				err);
+	buf_release(&input);
+	return ret < 0 ? ret : ret > 0;
+}
+
+int receive_hook_update(struct receive *r, const struct receive_command *cmd,
+			struct error *err)
+{
+	char old_hex[OID_MAX_HEX_LEN + 1], new_hex[OID_MAX_HEX_LEN + 1];
+	const char *args[] = {
+		cmd->ref,
+		oid_to_hex(old_hex, &cmd->old_oid, r->repo->algo),
+		oid_to_hex(new_hex, &cmd->new_oid, r->repo->algo),
+	};
+	int ret = run_hooks(r, "update", args, ARRAY_NR(args), NULL, 0, err);
+
+	return ret < 0 ? ret : ret > 0;
+}
+
+int receive_hook_transaction(void *ctx, enum ref_state state,
+			     const struct ref_transaction *tx,
+			     struct error *err)
+{
+	struct receive *r = ctx;
+	const char *name = ref_state_name(state);
+	struct buf input = BUF_INIT;
+	int ret;
+
+	if (ref_transaction_describe(&input, tx) < 0)
+		ret = error_nomem(err);
+	else
+		ret = run_hooks(r, "reference-transaction", &name, 1, &input, 0,
+				err);
+	buf_release(&input);
+	if (ret > 0 && (state == REF_PREPARING || state == REF_PREPARED))
+		return error_set(err, ERR_DENIED,
+				 "in '%s' phase, update aborted by the "
+				 "reference-transaction hook",
+				 name);
+	return ret < 0 ? ret : 0;
+}
+
+/* What came of a command, as the post hooks are told. */
+static bool was_done(const struct receive_command *cmd)
+{
+	return !cmd->error && !cmd->is_void;
+}
+
+static int add_result(struct buf *input, const struct receive_command *cmd,
+		      enum hash_algo algo)
+{
+	int ret = 0;
+
+	if (!cmd->rewrite_nr)
+		return add_line(input, algo, &cmd->old_oid, &cmd->new_oid,
+				cmd->ref);
+	for (size_t i = 0; !ret && i < cmd->rewrite_nr; i++) {
+		const struct receive_rewrite *w = &cmd->rewrites[i];
+
+		ret = add_line(input, algo,
+			       w->has_old ? &w->old_oid : &cmd->old_oid,
+			       w->has_new ? &w->new_oid : &cmd->new_oid,
+			       w->ref ? w->ref : cmd->ref);
+	}
+	return ret;
+}
+
+static int post_receive(struct receive *r, struct error *err)
+{
+	const struct receive_request *req = &r->request;
+	struct buf input = BUF_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < req->nr; i++)
+		if (was_done(&req->commands[i]))
+			ret = add_result(&input, &req->commands[i], req->algo);
+	if (ret < 0)
+		ret = error_nomem(err);
+	else if (input.len)
+		ret = run_hooks(r, "post-receive", NULL, 0, &input,
+				RECEIVE_ENV_OPTIONS | RECEIVE_ENV_CERT, err);
+	buf_release(&input);
+	return ret;
+}
+
+static int post_update(struct receive *r, struct error *err)
+{
+	const struct receive_request *req = &r->request;
+	const char **args = mem_alloc(req->nr, sizeof(*args));
+	size_t nr = 0;
+	int ret = 0;
+
+	if (!args)
+		return error_nomem(err);
+	for (size_t i = 0; i < req->nr; i++)
+		if (was_done(&req->commands[i]))
+			args[nr++] = req->commands[i].ref;
+	if (nr)
+		ret = run_hooks(r, "post-update", args, nr, NULL, 0, err);
+	free(args);
+	return ret;
+}
+
+int receive_hook_post(struct receive *r, struct error *err)
+{
+	int ret = post_receive(r, err);
+
+	if (ret >= 0)
+		ret = post_update(r, err);
+	return ret < 0 ? ret : 0;
+}

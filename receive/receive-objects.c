@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Storing what is pushed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "odb/known-objects.h"
+#include "odb/unpack.h"
+#include "receive/receive-objects.h"
+#include "sys/io.h"
+#include "sys/process.h"
+#include "sys/thread.h"
+#include "sys/ticker.h"
+#include "sys/user.h"
+
+enum {
+	THREADS_MAX = 20,
+	CACHE_LIMIT = 96 << 20, /* bytes of waiting delta bases, per thread */
+};
+
+static ssize_t read_pack(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct receive *r = ctx;
+
+	return pktline_read_raw(&r->in, bytes, len, err);
+}
+
+/* "<quarantine>/pack/pack-<hex><ext>", malloc()ed, or NULL. */
+static char *name_file(const struct receive *r, const struct oid *checksum,
+		       const char *ext)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+
+	oid_to_hex(hex, checksum, r->repo->algo);
+	if (buf_printf(&path, "%s/pack/pack-%s%s", r->quarantine.dir.path, hex,
+		       ext) < 0) {
+		buf_release(&path);
+		return NULL;
+	}
+	return buf_detach(&path, NULL);
+}
+
+static int choose_fsync(struct pack_indexer_files *files,
+			const struct repo *repo, struct error *err)
+{
+	int ret = repo_fsync_method(repo, REPO_FSYNC_PACK, &files->fsync_pack,
+				    err);
+
+	return ret ? ret
+		   : repo_fsync_method(repo, REPO_FSYNC_PACK_METADATA,
+				       &files->fsync_metadata, err);
+}
+
+/* What a .keep says about why it is there. */
+static int say_who(struct buf *text, struct error *err)
+{
+	if (buf_printf(text, "receive-pack %ld on ", sys_process_id()) < 0)
+		return error_nomem(err);
+	return sys_host_name(text, err);
+}
+
+/*
+ * Keep the pack, in its files. A .keep holds off a repack until refs name what
+ * is in it.
+ */
+static int keep(struct receive_objects *o, struct receive *r, struct error *err)
+{
+	const struct oid *sum = &o->result.checksum;
+	struct buf text = BUF_INIT;
+	struct pack_indexer_files files = {
+		.pack = name_file(r, sum, ".pack"),
+		.idx = name_file(r, sum, ".idx"),
+		.rev = name_file(r, sum, ".rev"),
+		.keep = name_file(r, sum, ".keep"),
+		.idx_format.version = 2,
+	};
+	int ret = say_who(&text, err);
+
+	files.keep_text = text.data;
+	if (!files.pack || !files.idx || !files.rev || !files.keep)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = choose_fsync(&files, r->repo, err);
+	if (!ret)
+		ret = pack_indexer_write(o->ix, &files, err);
+	free((char *)files.pack);
+	free((char *)files.idx);
+	free((char *)files.rev);
+	free((char *)files.keep);
+	buf_release(&text);
+	return ret < 0 ? ret : 0;
+}
+
+/* Objects that exist are not written again. */
+static int is_known(void *ctx, const struct oid *oid, struct error *err)
+{
+	struct receive_objects *o = ctx;
+	struct pack_indexer_hooks hooks = known_objects_hooks(o->known);
+
+	return hooks.has(hooks.ctx, 0, oid, err);
+}
+
+static int take_apart(struct receive_objects *o, struct receive *r,
+		      struct error *err)
+{
+	struct unpack_options options = {
+		.has = is_known,
+		.ctx = o,
+		.piecewise_above = CACHE_LIMIT,
+	};
+	struct buf dir = BUF_INIT;
+	struct loose_writer w;
+	int ret = loose_writer_init(&w, r->repo, r->quarantine.dir.path, err);
+
+	if (!ret && buf_printf(&dir, "%s/pack", r->quarantine.dir.path) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = unpack_received(o->ix, dir.data, &w, &options, err);
+	loose_writer_release(&w);
+	buf_release(&dir);
+	return ret;
+}
+
+/* A write that fails is left for the report to meet. */
+static void keep_alive(void *ctx)
+{
+	sideband_keep_alive(ctx, NULL);
+}
+
+/* Hooks of the indexer for a repository in which pushers see not all. */
+struct seen_only {
+	struct pack_indexer_hooks all; /* without limits */
+	struct receive *r;             /* borrowed */
+};
+
+static int seen_has(void *ctx, unsigned thread_nr, const struct oid *oid,
+		    struct error *err)
+{
+	struct seen_only *s = ctx;
+
+	return s->all.has(s->all.ctx, thread_nr, oid, err);
+}
+
+static int seen_compare(void *ctx, unsigned thread_nr, const struct oid *oid,
+			enum object_type type, const void *data, size_t len,
+			struct error *err)
+{
+	struct seen_only *s = ctx;
+
+	return s->all.compare(s->all.ctx, thread_nr, oid, type, data, len, err);
+}
+
+/* A base that the pusher cannot have is as good as missing. */
+static int seen_base(void *ctx, const struct oid *oid, enum object_type *type,
+		     void **data, size_t *len, struct error *err)
+{
+	struct seen_only *s = ctx;
+	int ret = receive_sees(s->r, oid, err);
+
+	return ret <= 0 ? ret
+			: s->all.base(s->all.ctx, oid, type, data, len, err);
+}
+
+static void limit_hooks(struct pack_indexer_hooks *hooks, struct seen_only *s,
+			struct receive *r)
+{
+	*s = (struct seen_only){*hooks, r};
+	*hooks = (struct pack_indexer_hooks){
+		.base = seen_base,
+		.has = seen_has,
+		.compare = seen_compare,
+		.ctx = s,
+	};
+}
+
+static int index_pack(struct receive_objects *o, struct receive *r,
+		      struct error *err)
+{
+	uint64_t threads = r->config.threads ? r->config.threads : sys_cpu_nr();
+	struct progress_out out = sideband_progress(&r->band);
+	bool shows = r->band.mode != SIDEBAND_NONE && !r->request.quiet &&
+		     !r->options->quiet;
+	struct pack_indexer_config config = {
+		.algo = r->repo->algo,
+		.share = r->repo->share,
+		.threads = threads < THREADS_MAX ? (unsigned)threads
+						 : THREADS_MAX,
+		.max_len = r->config.max_len,
+		.cache_limit = CACHE_LIMIT,
+		.resolve_progress = shows ? &out : NULL,
+	};
+	const struct pack_source source = {.read = read_pack, .ctx = r};
+	struct sys_ticker *ticker = NULL;
+	struct seen_only seen;
+	struct buf dir = BUF_INIT;
+	int ret = known_objects_open(&o->known, r->repo, config.threads, err);
+
+	if (ret < 0)
+		return ret;
+	config.hooks = known_objects_hooks(o->known);
+	if (r->is_limit)
+		limit_hooks(&config.hooks, &seen, r);
+	o->ix = pack_indexer_new(&config);
+	if (!o->ix || buf_printf(&dir, "%s/pack", r->quarantine.dir.path) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_mkdir_shared(dir.data, r->repo->share, err);
+	if (!ret)
+		ret = pack_indexer_receive(o->ix, source, dir.data, err);
+	if (!ret && r->config.keep_alive)
+		ret = sys_ticker_start(&ticker, r->config.keep_alive,
+				       keep_alive, &r->band, err);
+	if (!ret)
+		ret = pack_indexer_resolve(o->ix, err);
+	sys_ticker_stop(ticker);
+	buf_release(&dir);
+	return ret;
+}
+
+int receive_objects_take(struct receive_objects *o, struct receive *r,
+			 struct error *err)
+{
+	uint32_t sent_nr;
+	int ret;
+
+	*o = (struct receive_objects){0};
+	ret = quarantine_create(&r->quarantine, r->repo, err);
+	if (!ret)
+		ret = index_pack(o, r, err);
+	if (ret < 0)
+		return ret;
+	pack_indexer_result(o->ix, &o->result);
+	sent_nr = o->result.nr - o->result.appended_nr;
+	if (!sent_nr)
+		return 0;
+	return sent_nr >= r->config.unpack_limit ? keep(o, r, err)
+						 : take_apart(o, r, err);
+}
+
+void receive_objects_release(struct receive_objects *o)
+{
+	pack_indexer_free(o->ix);
+	known_objects_close(o->known);
+	*o = (struct receive_objects){0};
+}
+
+bool receive_objects_has(const struct receive_objects *o, enum hash_algo algo,
+			 const struct oid *oid)
+{
+	uint32_t low = 0, high = o->result.nr;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		int cmp = memcmp(o->result.entries[mid].oid, oid->bytes,
+				 hash_len(algo));
+
+		if (!cmp)
+			return true;
+		if (cmp < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return false;
+}

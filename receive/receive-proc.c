@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* Talking to the proc-receive hook. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "receive/receive-env.h"
+#include "receive/receive-proc.h"
+#include "repo/hook.h"
+#include "sys/io.h"
+#include "sys/spawn.h"
+#include "sys/thread.h"
+#include "sys/ticker.h"
+#include "wire/fdio.h"
+
+#define HEARD_MAX 4096 /* bytes of its standard error at a time */
+
+/* One run: two tasks, which share the side band only. */
+struct proc {
+	struct receive *r;
+	struct sys_child child;
+	struct pktline_reader in;
+	struct pktline_writer out;
+	bool options;    /* the hook takes push options */
+	bool has_report; /* it came to its report */
+	bool is_wrong;   /* its report has lines that are none, or refuses */
+};
+
+enum { PROC_TALK, PROC_HEAR, PROC_TASKS };
+
+/* ---- which commands */
+
+static bool has_prefix(const char *ref, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return !strncmp(ref, prefix, len) && (!ref[len] || ref[len] == '/');
+}
+
+static bool matches(const struct receive_proc_ref *p,
+		    const struct receive_command *cmd)
+{
+	if (oid_is_zero(&cmd->new_oid)   ? !p->deletes
+	    : oid_is_zero(&cmd->old_oid) ? !p->creates
+					 : !p->changes)
+		return false;
+	return has_prefix(cmd->ref, p->prefix) != p->is_negated;
+}
+
+void receive_proc_choose(struct receive *r)
+{
+	const struct receive_config *config = &r->config;
+
+	for (size_t i = 0; i < r->request.nr; i++) {
+		struct receive_command *cmd = &r->request.commands[i];
+
+		for (size_t k = 0; k < config->proc_ref_nr; k++)
+			if (!cmd->error && matches(&config->proc_refs[k], cmd))
+				cmd->by_hook = true;
+	}
+}
+
+static bool is_for_hook(const struct receive_command *cmd)
+{
+	return cmd->by_hook && !cmd->error && !cmd->is_alias;
+}
+
+/* ---- what it reports */
+
+static struct receive_command *find(struct receive_request *req,
+				    const char *ref)
+{
+	for (size_t i = 0; i < req->nr; i++)
+		if (!strcmp(req->commands[i].ref, ref))
+			return &req->commands[i];
+	return NULL;
+}
+
+/* The rewrite that options are put into: the first one after "ok" makes it. */
+static struct receive_rewrite *rewrite_of(struct receive_command *cmd)
+{
+	if (cmd->in_rewrite)
+		return &cmd->rewrites[cmd->rewrite_nr - 1];
+	if (mem_grow(&cmd->rewrites, &cmd->rewrite_alloc, cmd->rewrite_nr + 1,
+		     sizeof(*cmd->rewrites)) < 0)
+		return NULL;
+	cmd->rewrites[cmd->rewrite_nr] = (struct receive_rewrite){0};
+	cmd->in_rewrite = true;
+	return &cmd->rewrites[cmd->rewrite_nr++];
+}
+
+static int take_option(struct receive_command *cmd, enum hash_algo algo,
+		       const char *name, const char *value)
+{
+	struct receive_rewrite *rewrite;
+
+	if (!strcmp(name, "fall-through")) {
+		cmd->by_hook = false;
+		return 0;
+	}
+	rewrite = rewrite_of(cmd);
+	if (!rewrite)
+		return ERR_NOMEM;
+	if (!strcmp(name, "forced-update"))
+		rewrite->is_forced = true;
+	else if (value && !strcmp(name, "old-oid"))
+		rewrite->has_old = oid_from_hex(&rewrite->old_oid, value,
+						strlen(value), algo);
+	else if (value && !strcmp(name, "new-oid"))
+		rewrite->has_new = oid_from_hex(&rewrite->new_oid, value,
+						strlen(value), algo);
+	if (!value || strcmp(name, "refname") != 0)
+		return 0;
+	free(rewrite->ref);
+	rewrite->ref = mem_strdup(value);
+	return rewrite->ref ? 0 : ERR_NOMEM;
+}
+
+/* "ok <ref>", "ng <ref> <why>". */
+static int take_status(struct receive *r, struct receive_command **at,
+		       const char *status, const char *ref, const char *why)
+{
+	struct receive_command *cmd;
+	const char *wrong = NULL;
+	char quoted[PKTLINE_QUOTE_MAX], other[PKTLINE_QUOTE_MAX];
+
+	*at = NULL;
+	pktline_quote(quoted, ref);
+	if (strcmp(status, "ok") != 0 && strcmp(status, "ng") != 0) {
+		receive_tell(r,
+			     "error: proc-receive reported bad status '%s' on "
+			     "ref '%s'\n",
+			     pktline_quote(other, status), quoted);
+		return 1;
+	}
+	cmd = find(&r->request, ref);
+	if (!cmd)
+		wrong = "unknown";
+	else if (!is_for_hook(cmd))
+		wrong = "unexpected";
+	if (wrong) {
+		receive_tell(r,
+			     "error: proc-receive reported status on %s ref: "
+			     "%s\n",
+			     wrong, quoted);
+		return 1;
+	}
+	cmd->is_told = true;
+	cmd->in_rewrite = false;
+	*at = cmd;
+	if (*status == 'o')
+		return 0;
+	return receive_refuse(cmd, why ? why : "failed") < 0 ? ERR_NOMEM : 1;
+}
+
+/* Cut at the first space: what follows it, or NULL. */
+static char *cut(char *text)
+{
+	char *space = text ? strchr(text, ' ') : NULL;
+
+	if (space)
+		*space++ = '\0';
+	return space;
+}
+
+int receive_proc_take(struct receive *r, struct receive_command **at,
+		      char *line)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+	char *name = cut(line), *value;
+
+	if (!name) {
+		receive_tell(r,
+			     "error: proc-receive reported incomplete status "
+			     "line: '%s'\n",
+			     pktline_quote(quoted, line));
+		return 1;
+	}
+	value = cut(name);
+	if (strcmp(line, "option") != 0)
+		return take_status(r, at, line, name, value);
+	if (*at)
+		return take_option(*at, r->repo->algo, name, value);
+	receive_tell(r, "error: proc-receive reported 'option' without a "
+			"matching 'ok/ng' directive\n");
+	return 1;
+}
+
+static int read_report(struct proc *p, struct error *err)
+{
+	struct receive_command *at = NULL;
+	struct pktline pkt;
+	int ret;
+
+	for (;;) {
+		char *line;
+
+		ret = pktline_read(&p->in, &pkt, err);
+		if (ret < 0 || pkt.kind != PKTLINE_DATA)
+			return ret < 0 ? ret : 0;
+		line = mem_strndup(pkt.data, pkt.len);
+		if (!line)
+			return error_nomem(err);
+		ret = receive_proc_take(p->r, &at, line);
+		free(line);
+		if (ret < 0)
+			return error_nomem(err);
+		p->is_wrong |= ret > 0;
+	}
+}
+
+/* ---- what it is told */
+
+static int send_version(struct proc *p, struct error *err)
+{
+	static const char version[] = "version=1";
+	const struct receive_request *req = &p->r->request;
+	struct buf line = BUF_INIT;
+	bool has_features = req->has_options || req->atomic;
+	int ret = buf_append(&line, version, sizeof(version) - !has_features);
+
+	if (!ret && req->has_options)
+		ret = buf_append_str(&line, "push-options");
+	if (!ret && req->atomic)
+		ret = buf_append_str(&line,
+				     req->has_options ? " atomic" : "atomic");
+	if (!ret)
+		ret = buf_append_char(&line, '\n');
+	ret = ret < 0 ? error_nomem(err)
+		      : pktline_write(&p->out, line.data, line.len, err);
+	buf_release(&line);
+	if (!ret)
+		ret = pktline_write_flush(&p->out, err);
+	return ret ? ret : pktline_send(&p->out, err);
+}
+
+/* "version=1", with features behind a NUL; none is version 1 too. */
+static int read_version(struct proc *p, struct error *err)
+{
+	struct pktline pkt;
+	long version = 1;
+	int ret = pktline_read(&p->in, &pkt, err);
+
+	for (; !ret && pkt.kind == PKTLINE_DATA;
+	     ret = pktline_read(&p->in, &pkt, err)) {
+		const char *features = memchr(pkt.data, '\0', pkt.len);
+
+		if (strncmp(pkt.data, "version=", 8) != 0)
+			continue;
+		version = strtol(pkt.data + 8, NULL, 10);
+		if (features && strstr(features + 1, "push-options"))
+			p->options = p->r->request.has_options;
+	}
+	if (!ret && pkt.kind == PKTLINE_EOF)
+		return error_set(err, ERR_PEER,
+				 "fail to negotiate version with proc-receive "
+				 "hook");
+	if (!ret && version != 1)
+		return error_set(err, ERR_PEER,
+				 "proc-receive version '%ld' is not supported",
+				 version);
+	return ret;
+}
+
+static int send_commands(struct proc *p, struct error *err)
+{
+	const struct receive_request *req = &p->r->request;
+	char old_hex[OID_MAX_HEX_LEN + 1], new_hex[OID_MAX_HEX_LEN + 1];
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < req->nr; i++) {
+		const struct receive_command *cmd = &req->commands[i];
+
+		if (is_for_hook(cmd))
+			ret = pktline_printf(
+				&p->out, err, "%s %s %s",
+				oid_to_hex(old_hex, &cmd->old_oid, req->algo),
+				oid_to_hex(new_hex, &cmd->new_oid, req->algo),
+				cmd->ref);
+	}
+	if (!ret)
+		ret = pktline_write_flush(&p->out, err);
+	for (size_t i = 0; !ret && p->options && i < req->option_nr; i++)
+		ret = pktline_printf(&p->out, err, "%s", req->options[i]);
+	if (!ret && p->options)
+		ret = pktline_write_flush(&p->out, err);
+	return ret ? ret : pktline_send(&p->out, err);
+}
+
+static int talk(struct proc *p, struct error *err)
+{
+	int ret = send_version(p, err);
+
+	if (!ret)
+		ret = read_version(p, err);
+	if (!ret)
+		ret = send_commands(p, err);
+	if (ret)
+		return ret;
+	p->has_report = true;
+	return read_report(p, err);
+}
+
+/* ---- running it */
+
+/* All of it is read, also when nobody listens any more: it must not wait. */
+static void hear(struct proc *p)
+{
+	char bytes[HEARD_MAX];
+	ssize_t n;
+
+	while ((n = sys_read_some(p->child.err, bytes, sizeof(bytes),
+				  "proc-receive", NULL)) > 0)
+		receive_tell_text(p->r, bytes, (size_t)n, NULL);
+}
+
+/* Once we are done talking the hook sees the end of its input. */
+static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
+		   struct error *err)
+{
+	struct proc *p = ctx;
+	int ret = 0;
+
+	if (task_nr == PROC_TALK) {
+		ret = talk(p, err);
+		sys_spawn_close_in(&p->child);
+		sys_close(p->child.out);
+		p->child.out = -1;
+	} else if (p->child.err >= 0) {
+		hear(p);
+	}
+	return ret;
+}
+
+static void keep_alive(void *ctx)
+{
+	sideband_keep_alive(ctx, NULL);
+}
+
+/* Both ways at once, with a sign of life on the band. 0 or negative. */
+static int converse(struct proc *p, struct error *err)
+{
+	struct receive *r = p->r;
+	struct fdio fdio = {.in = p->child.out, .out = p->child.in};
+	const struct serve_io io = fdio_io(&fdio);
+	struct sys_ticker *ticker = NULL;
+	int ret = pktline_reader_init(&p->in, &io);
+
+	pktline_writer_init(&p->out, &io);
+	if (ret < 0)
+		error_nomem(err);
+	else if (r->config.keep_alive && r->band.mode != SIDEBAND_NONE)
+		ret = sys_ticker_start(&ticker, r->config.keep_alive,
+				       keep_alive, &r->band, err);
+	if (!ret)
+		ret = sys_parallel(PROC_TASKS, PROC_TASKS, do_task, p, err);
+	sys_ticker_stop(ticker);
+	pktline_writer_release(&p->out);
+	pktline_reader_release(&p->in);
+	return ret;
+}
+
+/* Exit code, or negative. */
+static int run(struct proc *p, char *path, struct error *err)
+{
+	struct receive *r = p->r;
+	char *argv[] = {path, NULL};
+	struct receive_environment env;
+	unsigned flags = SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT;
+	int ret = receive_environment_init(&env, r, 0, NULL, err), status;
+
+	if (r->band.mode != SIDEBAND_NONE)
+		flags |= SYS_SPAWN_PIPE_ERR;
+	if (!ret)
+		ret = sys_spawn(&p->child, argv, env.strings, flags, err);
+	receive_environment_release(&env);
+	if (ret < 0)
+		return ret;
+	ret = converse(p, err);
+	status = sys_spawn_wait(&p->child, ret < 0 ? NULL : err);
+	return ret < 0 ? ret : status;
+}
+
+/* 0, 1 when something went wrong (which the pusher was told), or ERR_NOMEM. */
+static int run_hook(struct proc *p, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	char *path;
+	int ret = repo_hook_find(&path, p->r->repo, "proc-receive", err);
+
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		receive_tell(p->r, "error: cannot find hook 'proc-receive'\n");
+		return 1;
+	}
+	ret = run(p, path, &why);
+	free(path);
+	if (ret == ERR_NOMEM)
+		return error_nomem(err);
+	if (ret < 0)
+		receive_tell_failure(p->r, why.code, why.msg);
+	return ret || p->is_wrong;
+}
+
+/* What nothing was said about; after a failure also what was not the hook's. */
+static int settle(struct receive_request *req, bool failed, bool had_report)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && had_report && i < req->nr; i++)
+		if (is_for_hook(&req->commands[i]) &&
+		    !req->commands[i].is_told) {
+			ret = receive_refuse(&req->commands[i],
+					     "proc-receive failed to report "
+					     "status");
+			failed = true;
+		}
+	for (size_t i = 0; !ret && failed && i < req->nr; i++) {
+		struct receive_command *cmd = &req->commands[i];
+
+		if (!cmd->error && !cmd->is_told &&
+		    (cmd->by_hook || req->atomic))
+			ret = receive_refuse(cmd,
+					     "fail to run proc-receive hook");
+	}
+	return ret;
+}
+
+int receive_proc_run(struct receive *r, struct error *err)
+{
+	struct proc p = {.r = r, .child = {-1, -1, -1, -1}};
+	size_t nr = 0;
+	int ret;
+
+	for (size_t i = 0; i < r->request.nr; i++)
+		nr += is_for_hook(&r->request.commands[i]);
+	if (!nr)
+		return 0;
+	ret = run_hook(&p, err);
+	if (ret >= 0 && settle(&r->request, ret > 0, p.has_report) < 0)
+		ret = error_nomem(err);
+	return ret < 0 ? ret : 0;
+}

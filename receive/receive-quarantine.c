@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Quarantine directories. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "receive/receive-quarantine.h"
+#include "sys/cleanup.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+
+#define DIR_TRIES 3 /* at renaming into a directory that comes and goes */
+
+/* Paths that hold what would end or quote them are quoted as C strings. */
+static int add_quoted(struct buf *out, const char *path)
+{
+	int ret;
+
+	if (!strpbrk(path, ":\"\n\\") && *path != '#')
+		return buf_append_str(out, path);
+	ret = buf_append_char(out, '"');
+	for (; !ret && *path; path++) {
+		if (*path == '"' || *path == '\\')
+			ret = buf_append_char(out, '\\');
+		if (!ret)
+			ret = *path == '\n' ? buf_append_str(out, "\\n")
+					    : buf_append_char(out, *path);
+	}
+	return ret ? ret : buf_append_char(out, '"');
+}
+
+static int list_alternates(struct quarantine *q, const char *object_dir)
+{
+	const char *others = q->repo->alternate_object_dirs;
+	struct buf b = BUF_INIT;
+
+	if (add_quoted(&b, object_dir) < 0 ||
+	    (others && buf_printf(&b, ":%s", others) < 0)) {
+		buf_release(&b);
+		return ERR_NOMEM;
+	}
+	q->alternates = buf_detach(&b, NULL);
+	return 0;
+}
+
+int quarantine_create(struct quarantine *q, const struct repo *repo,
+		      struct error *err)
+{
+	char *object_dir = sys_realpath(repo->object_dir, err);
+	int ret;
+
+	*q = (struct quarantine){.repo = repo, .keep = SYS_TEMPFILE_INIT};
+	if (!object_dir)
+		return error_set(err, ERR_IO, "cannot find '%s'",
+				 repo->object_dir);
+	ret = sys_tempdir_create(&q->dir, object_dir, "tmp_objdir-incoming-",
+				 err);
+	if (!ret && list_alternates(q, object_dir) < 0)
+		ret = error_nomem(err);
+	if (!ret) {
+		q->view = *repo;
+		q->view.object_dir = q->dir.path;
+		q->view.alternate_object_dirs = q->alternates;
+	}
+	free(object_dir);
+	return ret;
+}
+
+void quarantine_release(struct quarantine *q)
+{
+	sys_tempdir_release(&q->dir);
+	sys_tempfile_abort(&q->keep);
+	free(q->alternates);
+	*q = (struct quarantine){.keep = SYS_TEMPFILE_INIT};
+}
+
+const struct repo *quarantine_repo(const struct quarantine *q,
+				   const struct repo *repo)
+{
+	return q->dir.path ? &q->view : repo;
+}
+
+/* Files of a pack in the order in which they may appear. */
+static int pack_file_rank(const char *name)
+{
+	static const char *const order[] = {".keep", ".promisor", ".pack",
+					    ".rev", ".idx"};
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && i < ARRAY_NR(order); i++)
+		if (!strcmp(dot, order[i]))
+			return (int)i;
+	return -1;
+}
+
+/* One directory on its way. */
+struct move {
+	struct quarantine *q;
+	const char *sub; /* "pack" or two digits */
+	char *from, *to; /* owned: the directories */
+	int rank;        /* of pack files; -1: any file */
+	struct error *err;
+};
+
+/* Let the caller of a .keep know it, when it is new. */
+static int note_keep(struct move *m, const char *to, bool was_there)
+{
+	const char *dot = strrchr(to, '.');
+
+	if (was_there || !dot || strcmp(dot, ".keep") || m->q->keep.path)
+		return 0;
+	return sys_tempfile_adopt(&m->q->keep, to, m->err);
+}
+
+/* Who prunes removes empty directories; one with a file in it stays. */
+static int rename_into(const struct move *m, const char *from, const char *to)
+{
+	struct error own = ERROR_INIT;
+	int ret = sys_rename(from, to, &own);
+
+	for (int i = 1; i < DIR_TRIES && own.sys_errno == ENOENT && ret; i++) {
+		ret = sys_mkdir_shared(m->to, m->q->repo->share, &own);
+		if (!ret)
+			ret = sys_rename(from, to, &own);
+	}
+	if (ret < 0 && m->err)
+		*m->err = own;
+	return ret;
+}
+
+static int move_file(void *ctx, const char *name)
+{
+	struct move *m = ctx;
+	struct buf from = BUF_INIT, to = BUF_INIT;
+	int ret = 0;
+
+	if (m->rank >= 0 ? pack_file_rank(name) != m->rank
+			 : !strncmp(name, "tmp_", 4))
+		return 0;
+	if (buf_printf(&from, "%s/%s", m->from, name) < 0 ||
+	    buf_printf(&to, "%s/%s", m->to, name) < 0) {
+		ret = error_nomem(m->err);
+	} else {
+		bool was_there = sys_exists(to.data);
+
+		/*
+		 * The same name is the same content. A loose object becomes as
+		 * new as it would be; of a pack what is there stays, and is
+		 * new too, so that nobody prunes what is about to be named.
+		 */
+		if (!was_there || m->rank < 0)
+			ret = rename_into(m, from.data, to.data);
+		else
+			sys_set_mtime(to.data, sys_clock_seconds(), NULL);
+		if (!ret && m->rank >= 0)
+			ret = note_keep(m, to.data, was_there);
+	}
+	buf_release(&from);
+	buf_release(&to);
+	return ret;
+}
+
+static int move_dir(struct move *m)
+{
+	struct buf from = BUF_INIT, to = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&from, "%s/%s", m->q->dir.path, m->sub) < 0 ||
+	    buf_printf(&to, "%s/%s", m->q->repo->object_dir, m->sub) < 0)
+		ret = error_nomem(m->err);
+	m->from = from.data;
+	m->to = to.data;
+	if (!ret)
+		ret = sys_mkdir_shared(m->to, m->q->repo->share, m->err);
+	if (!ret && m->rank < 0)
+		ret = sys_dir_each(m->from, move_file, m, m->err);
+	for (; !ret && m->rank >= 0 && m->rank < 5; m->rank++)
+		ret = sys_dir_each(m->from, move_file, m, m->err);
+	buf_release(&from);
+	buf_release(&to);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int move_fanout(void *ctx, const char *name)
+{
+	struct move *m = ctx;
+
+	if (strlen(name) != 2 || !isxdigit((unsigned char)name[0]) ||
+	    !isxdigit((unsigned char)name[1]))
+		return 0;
+	m->sub = name;
+	return move_dir(m);
+}
+
+int quarantine_migrate(struct quarantine *q, struct error *err)
+{
+	struct move m = {.q = q, .rank = -1, .err = err};
+	struct sys_hold hold;
+	int ret;
+
+	if (!q->dir.path)
+		return 0;
+	/* A pack should not come without its index, nor its .keep stay. */
+	sys_hold_signals(&hold);
+	ret = sys_dir_each(q->dir.path, move_fanout, &m, err);
+	m.sub = "pack";
+	m.rank = 0;
+	if (!ret)
+		ret = move_dir(&m);
+	sys_tempdir_release(&q->dir);
+	sys_release_signals(&hold);
+	return ret;
+}

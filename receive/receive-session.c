@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One push from its advertisement to its end.
+ *
+ *	state       on                      does                       next
+ *	----------  ----------------------  -------------------------  --------
+ *	HELLO       connection              advertisement              REQUEST
+ *	REQUEST     flush at once           nothing                    END
+ *	            commands, options       takes them                 OBJECTS
+ *	OBJECTS     pack (none when all     quarantine, index          JUDGE
+ *	            commands delete)
+ *	            no good pack            refuses all                REPORT
+ *	JUDGE       --                      connectivity, hidden refs, ACCEPT
+ *	                                    certificate, pre-receive
+ *	            other push options      refuses all                REPORT
+ *	            than were signed
+ *	            hook declines           refuses all                REPORT
+ *	ACCEPT      nothing is left to do   --                         REPORT
+ *	            --                      migrates the objects       UPDATE
+ *	UPDATE      --                      aliases, proc-receive and  REPORT
+ *	                                    update hooks, rules,
+ *	                                    transactions
+ *	REPORT      --                      report, post hooks, flush  TIDY
+ *	TIDY        --                      server info, maintenance   END
+ *
+ * A peer that breaks the rules in REQUEST is told so by "ERR"; from OBJECTS on
+ * everything that goes wrong is told in the report. Until ACCEPT nothing can
+ * be seen of the push, and leaving at any point removes the quarantine. A
+ * client that goes away from UPDATE on misses what it would have been told, and
+ * nothing else is different: who has a hook for what was pushed hears of it.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "receive/receive-advertise.h"
+#include "receive/receive-check.h"
+#include "receive/receive-fsck.h"
+#include "receive/receive-hooks.h"
+#include "receive/receive-objects.h"
+#include "receive/receive-proc.h"
+#include "receive/receive-report.h"
+#include "receive/receive-session.h"
+#include "receive/receive-update.h"
+#include "repack/server-info.h"
+#include "serve/upload-pack.h"
+#include "sys/spawn.h"
+
+enum state {
+	HELLO,
+	REQUEST,
+	OBJECTS,
+	JUDGE,
+	ACCEPT,
+	UPDATE,
+	REPORT,
+	TIDY,
+	END,
+};
+
+/* What one push leaves for its later states. */
+struct push {
+	struct receive r;
+	struct receive_objects objects;
+	struct oidset cut;    /* commits that become shallow */
+	uint64_t refs_before; /* looked at by earlier requests */
+	bool has_failed;      /* there are no objects: */
+	struct error failure; /*   ... why */
+	struct error *err;
+};
+
+/* Whoever leaves while refs change misses the rest; the hooks do not. */
+static int write_client(void *ctx, struct iovec *iov, size_t nr,
+			struct error *err)
+{
+	struct receive *r = ctx;
+	int ret;
+
+	if (r->gone.code)
+		return 0;
+	if (!r->is_settling)
+		return r->client->writev(r->client->ctx, iov, nr, err);
+	ret = r->client->writev(r->client->ctx, iov, nr, &r->gone);
+	if (!ret)
+		r->gone = (struct error)ERROR_INIT;
+	return 0;
+}
+
+int receive_init(struct receive *r, const struct receive_options *options,
+		 const struct serve_io *io, struct error *err)
+{
+	int ret;
+
+	memset(r, 0, sizeof(*r));
+	r->options = options;
+	r->repo = options->repo;
+	receive_request_init(&r->request, r->repo->algo);
+	summary_init(&r->summary, r->repo->trace, "receive-pack");
+	r->client = io;
+	r->io = (struct serve_io){.writev = write_client, .ctx = r};
+	pktline_writer_init(&r->out, &r->io);
+	sideband_init(&r->band, &r->out, SIDEBAND_NONE);
+	if (pktline_reader_init(&r->in, io) < 0)
+		return error_nomem(err);
+	r->in.tap = r->out.tap = summary_tap(&r->summary);
+	ret = receive_config_load(&r->config, &r->repo->config, err);
+	if (ret < 0)
+		return ret;
+	r->request.accept_atomic = r->config.advertise_atomic;
+	r->request.accept_options = r->config.push_options;
+	r->request.accept_cert = r->config.cert_nonce_seed != NULL;
+	ret = receive_cert_init(r, err);
+	if (ret < 0)
+		return ret;
+	ret = refview_open(&r->refs, r->repo, "receive.hiderefs",
+			   options->namespace, err);
+	r->refs_are_open = true;
+	return ret ? ret : visible_is_limit(&r->is_limit, r->repo, err);
+}
+
+void receive_release(struct receive *r)
+{
+	visible_close(r->visible);
+	quarantine_release(&r->quarantine);
+	receive_cert_release(&r->cert);
+	receive_request_release(&r->request);
+	receive_config_release(&r->config);
+	if (r->refs_are_open)
+		refview_release(&r->refs);
+	sideband_release(&r->band);
+	summary_release(&r->summary);
+	pktline_reader_release(&r->in);
+	pktline_writer_release(&r->out);
+}
+
+/* Trees of the old values are where a push finds its delta bases. */
+static int open_visible(struct receive *r, struct error *err)
+{
+	int ret = visible_open(&r->visible, r->repo, r->options->namespace,
+			       NULL, NULL, err);
+
+	for (size_t i = 0; !ret && i < r->request.nr; i++)
+		if (!oid_is_zero(&r->request.commands[i].old_oid))
+			ret = visible_hint(r->visible,
+					   &r->request.commands[i].old_oid,
+					   err);
+	return ret;
+}
+
+int receive_sees(struct receive *r, const struct oid *oid, struct error *err)
+{
+	int ret = r->visible ? 0 : open_visible(r, err);
+
+	return ret < 0 ? ret : visible_has(r->visible, oid, err);
+}
+
+int receive_tell_text(struct receive *r, const char *text, size_t len,
+		      struct error *err)
+{
+	if (r->band.mode != SIDEBAND_NONE)
+		return sideband_put(&r->band, SIDEBAND_PROGRESS, text, len,
+				    err);
+	if (r->options->tell)
+		r->options->tell(r->options->tell_ctx, text, len);
+	return 0;
+}
+
+void receive_tell(struct receive *r, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!buf_vprintf(&text, fmt, ap))
+		receive_tell_text(r, text.data, text.len, NULL);
+	va_end(ap);
+	buf_release(&text);
+}
+
+/* Where a path ends that begins at `p`, behind `before`; or later. */
+static const char *path_end(const char *p, char before)
+{
+	const char *end = NULL;
+
+	if (before == '\'' || before == '"')
+		end = strchr(p, before);
+	return end ? end : p + strcspn(p, ":\n");
+}
+
+void receive_hide_paths(char *msg)
+{
+	const char *p = msg;
+	char *out = msg, before = ' ';
+
+	while (*p) {
+		if (*p == '/' && strchr(" '\"(", before)) {
+			const char *end = path_end(p, before);
+
+			while (end[-1] != '/')
+				end--;
+			p = end;
+		}
+		if (*p)
+			before = *out++ = *p++;
+	}
+	*out = '\0';
+}
+
+void receive_tell_failure(struct receive *r, int code, const char *msg)
+{
+	const struct receive_options *o = r->options;
+	struct buf text = BUF_INIT;
+
+	if (buf_printf(&text, "error: %s\n", msg) < 0)
+		goto out;
+	if (code == ERR_IO && r->band.mode != SIDEBAND_NONE && o->tell)
+		o->tell(o->tell_ctx, text.data, text.len);
+	if (r->band.mode != SIDEBAND_NONE)
+		receive_hide_paths(text.data);
+	receive_tell_text(r, text.data, strlen(text.data), NULL);
+out:
+	buf_release(&text);
+}
+
+/* ---- the states: each returns the next one, or a negative error */
+
+static void begin(struct push *p, const char *command, enum summary_phase phase)
+{
+	struct receive *r = &p->r;
+
+	summary_begin(&r->summary, command);
+	summary_phase(&r->summary, phase);
+	summary_u64(&r->summary, "protocol", (uint64_t)r->options->version);
+	p->refs_before = r->refs.looked_at;
+}
+
+static void finish(struct push *p, const struct error *error)
+{
+	struct receive *r = &p->r;
+	size_t refused = 0;
+
+	summary_u64(&r->summary, "refs_looked_at",
+		    r->refs.looked_at - p->refs_before);
+	if (r->request.nr) {
+		for (size_t i = 0; i < r->request.nr; i++)
+			refused += r->request.commands[i].error != NULL;
+		summary_u64(&r->summary, "refs_asked", r->request.nr);
+		summary_u64(&r->summary, "refs_refused", refused);
+		summary_string(&r->summary, "unpack_error",
+			       p->has_failed ? p->failure.msg : NULL);
+	}
+	summary_end(&r->summary, error);
+}
+
+static int hello(struct push *p)
+{
+	struct receive *r = &p->r;
+	int ret;
+
+	if (!r->options->advertise_only && r->options->stateless_rpc)
+		return REQUEST;
+	begin(p, "advertise", SUMMARY_ANSWER);
+	ret = receive_advertise(r, p->err);
+	if (!ret)
+		ret = pktline_send(&r->out, p->err);
+	if (ret < 0)
+		return ret;
+	finish(p, NULL);
+	return r->options->advertise_only ? END : REQUEST;
+}
+
+static int request(struct push *p)
+{
+	struct receive *r = &p->r;
+	int ret;
+
+	begin(p, "push", SUMMARY_NEGOTIATE);
+	ret = receive_request_read(&r->request, &r->in, p->err);
+	if (!ret)
+		summary_drop(&r->summary);
+	if (ret <= 0)
+		return ret < 0 ? ret : END;
+	if (r->request.sideband)
+		r->band.mode = SIDEBAND_LARGE;
+	return receive_request_only_deletes(&r->request) ? JUDGE : OBJECTS;
+}
+
+static int objects(struct push *p)
+{
+	struct receive *r = &p->r;
+
+	summary_phase(&r->summary, SUMMARY_RECEIVE);
+	if (!receive_objects_take(&p->objects, r, &p->failure) &&
+	    !receive_fsck(r, &p->objects, &p->failure))
+		return JUDGE;
+	p->has_failed = true;
+	receive_tell_failure(r, p->failure.code, p->failure.msg);
+	if (receive_refuse_all(&r->request, "unpacker error") < 0)
+		return error_nomem(p->err);
+	return REPORT;
+}
+
+static int judge(struct push *p)
+{
+	struct receive *r = &p->r;
+	int ret;
+
+	ret = receive_cert_check_options(r, p->err);
+	if (ret)
+		return ret < 0 ? ret : REPORT;
+	summary_phase(&r->summary, SUMMARY_CONNECTIVITY);
+	ret = receive_check_connected(r, &p->objects, &p->cut, p->err);
+	if (!ret)
+		ret = receive_check_hidden(r, p->err);
+	summary_phase(&r->summary, SUMMARY_HOOKS);
+	if (!ret)
+		receive_proc_choose(r);
+	if (!ret)
+		ret = receive_cert_judge(r, p->err);
+	if (!ret)
+		ret = receive_hook_pre(r, p->err);
+	if (ret <= 0)
+		return ret < 0 ? ret : ACCEPT;
+	if (receive_refuse_all(&r->request, "pre-receive hook declined") < 0)
+		return error_nomem(p->err);
+	return REPORT;
+}
+
+static int accept(struct push *p)
+{
+	struct receive *r = &p->r;
+	size_t live = 0;
+
+	for (size_t i = 0; i < r->request.nr; i++)
+		live += receive_is_live(&r->request.commands[i]);
+	if (!live)
+		return REPORT;
+	summary_phase(&r->summary, SUMMARY_MIGRATE);
+	if (!quarantine_migrate(&r->quarantine, p->err))
+		return UPDATE;
+	receive_tell_failure(r, p->err->code, p->err->msg);
+	if (receive_refuse_all(&r->request,
+			       "unable to migrate objects to permanent "
+			       "storage") < 0)
+		return error_nomem(p->err);
+	return REPORT;
+}
+
+static int update(struct push *p)
+{
+	int ret;
+
+	summary_phase(&p->r.summary, SUMMARY_UPDATE);
+	p->r.is_settling = true;
+	ret = receive_check_aliases(&p->r, p->err);
+	if (!ret)
+		ret = receive_proc_run(&p->r, p->err);
+	if (!ret)
+		ret = receive_update_refs(&p->r, &p->cut, p->err);
+	return ret < 0 ? ret : REPORT;
+}
+
+static int report(struct push *p)
+{
+	struct error told = p->failure;
+	struct receive *r = &p->r;
+	int ret;
+
+	summary_phase(&r->summary, SUMMARY_REPORT);
+	/* Refs hold what is in the pack now, or nobody will. */
+	quarantine_release(&r->quarantine);
+	receive_hide_paths(told.msg);
+	ret = receive_report(r, p->has_failed ? told.msg : NULL, p->err);
+	summary_phase(&r->summary, SUMMARY_HOOKS);
+	if (!ret)
+		ret = receive_hook_post(r, p->err);
+	if (!ret && r->band.mode != SIDEBAND_NONE)
+		ret = pktline_write_flush(&r->out, p->err);
+	if (!ret)
+		ret = pktline_send(&r->out, p->err);
+	if (!ret)
+		finish(p, r->gone.code ? &r->gone : NULL);
+	return ret < 0 ? ret : TIDY;
+}
+
+/* Whether `git maintenance run --auto` has a chance to do something. */
+static bool wants_maintenance(const struct receive *r)
+{
+	bool wanted = true;
+
+	if (config_bool(&r->repo->config, "maintenance.auto", &wanted, NULL) <
+	    0)
+		return false;
+	return wanted && r->config.auto_gc;
+}
+
+/*
+ * Nobody waits for this: what goes wrong is for the repository's next
+ * maintenance, and nothing of it belongs on the connection.
+ */
+static int tidy(struct push *p)
+{
+	static const char *const argv[] = {"git",    "maintenance", "run",
+					   "--auto", "--quiet",     NULL};
+	struct receive *r = &p->r;
+	struct sys_child child;
+	int ret = 0;
+
+	if (r->config.server_info) {
+		struct refs *refs;
+
+		ret = refs_open(&refs, r->repo, p->err);
+		if (!ret)
+			ret = server_info_update(r->repo, refs, p->err);
+		refs_close(refs);
+	}
+	if (!ret && wants_maintenance(r))
+		sys_spawn(&child, (char *const *)argv, NULL, SYS_SPAWN_SILENT,
+			  NULL);
+	return ret < 0 ? ret : END;
+}
+
+static int run(struct push *p)
+{
+	static int (*const steps[])(struct push * p) = {
+		[HELLO] = hello,   [REQUEST] = request, [OBJECTS] = objects,
+		[JUDGE] = judge,   [ACCEPT] = accept,   [UPDATE] = update,
+		[REPORT] = report, [TIDY] = tidy,
+	};
+	int state = HELLO;
+
+	while (state >= 0 && state != END)
+		state = steps[state](p);
+	return state < 0 ? state : 0;
+}
+
+/* Tell a client that is still there, and listens to packets, what is wrong. */
+static void tell_client(struct receive *r, const struct error *err)
+{
+	if (!r->in.bytes || r->in.ended || r->out.failed)
+		return;
+	if (r->band.mode == SIDEBAND_NONE &&
+	    !pktline_printf(&r->out, NULL, "ERR %s", err->msg))
+		pktline_send(&r->out, NULL);
+}
+
+/* The caller has all of it. */
+static void tell_end(struct receive *r, struct error err)
+{
+	receive_hide_paths(err.msg);
+	receive_tell(r, "fatal: %s\n", err.msg);
+}
+
+int receive_pack_serve(const struct receive_options *options,
+		       const struct serve_io *io, struct error *err)
+{
+	struct error own = ERROR_INIT;
+	struct push p = {.err = &own};
+	int ret;
+
+	oidset_init(&p.cut, OIDSET_MAX);
+	serve_trace_version(options->repo->trace, options->version);
+	ret = receive_init(&p.r, options, io, &own);
+	if (!ret)
+		ret = run(&p);
+	if (ret == ERR_PEER)
+		tell_client(&p.r, &own);
+	else if (ret < 0)
+		tell_end(&p.r, own);
+	if (ret < 0)
+		finish(&p, &own);
+	if (!ret && p.r.gone.code) {
+		own = p.r.gone;
+		ret = own.code;
+	}
+	if (ret < 0)
+		trace_error(options->repo->trace, own.msg);
+	if (ret < 0 && err)
+		*err = own;
+	receive_objects_release(&p.objects);
+	receive_release(&p.r);
+	oidset_release(&p.cut);
+	return ret;
+}

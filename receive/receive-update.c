@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Executing commands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "receive/receive-check.h"
+#include "receive/receive-hooks.h"
+#include "receive/receive-update.h"
+#include "receive/receive-worktree.h"
+#include "refs/ref-transaction.h"
+#include "repo/shallow.h"
+
+/* One transaction. */
+struct batch {
+	struct receive *r;
+	struct receive_rules *rules;
+	struct ref_transaction *tx;
+	struct receive_command **commands; /* owned: in the order of tx */
+	size_t nr;
+	struct error *err;
+};
+
+static bool is_for_us(const struct receive_command *cmd)
+{
+	return !cmd->error && !cmd->by_hook && !cmd->is_alias;
+}
+
+/* ERR_INVALID for what a ref must not name. */
+static int check_value(void *ctx, const char *name, const struct oid *oid,
+		       struct error *err)
+{
+	struct batch *b = ctx;
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum object_type type;
+	int ret = receive_rules_type(b->rules, oid, &type, err);
+
+	if (ret < 0)
+		return ret;
+	oid_to_hex(hex, oid, b->r->repo->algo);
+	if (!ret)
+		return error_set(err, ERR_INVALID,
+				 "trying to write ref '%s' with nonexistent "
+				 "object %s",
+				 name, hex);
+	if (type != OBJ_COMMIT && !strncmp(name, "refs/heads/", 11))
+		return error_set(err, ERR_INVALID,
+				 "trying to write non-commit object %s to "
+				 "branch '%s'",
+				 hex, name);
+	return 0;
+}
+
+static int on_state(void *ctx, enum ref_state state,
+		    const struct ref_transaction *tx, struct error *err)
+{
+	struct batch *b = ctx;
+
+	return receive_hook_transaction(b->r, state, tx, err);
+}
+
+/*
+ * What a deletion expects: what is not there, or whose object is not, is
+ * deleted whatever it was said to be.
+ */
+static int prepare_delete(struct batch *b, struct receive_command *cmd,
+			  const char *full, struct ref_change *change)
+{
+	struct ref ref;
+	int ret = 0;
+
+	if (!oid_is_zero(&cmd->old_oid))
+		ret = receive_rules_old(b->rules, cmd, full, b->err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	change->old_oid = NULL;
+	if (refs_lookup(b->r->refs.refs, full, &ref, NULL)) {
+		receive_tell(b->r,
+			     "warning: allowing deletion of corrupt ref\n");
+	} else {
+		receive_tell(b->r, "warning: deleting a non-existent ref\n");
+		cmd->is_void = true;
+	}
+	return 0;
+}
+
+static int queue(struct batch *b, struct receive_command *cmd, const char *full)
+{
+	struct ref_change change = {
+		.name = full,
+		.new_oid = &cmd->new_oid,
+		.old_oid = &cmd->old_oid,
+		.message = "push",
+	};
+	int ret = 0;
+
+	if (receive_is_delete(cmd))
+		ret = prepare_delete(b, cmd, full, &change);
+	if (!ret)
+		ret = ref_transaction_add(b->tx, &change, b->err);
+	if (ret == ERR_INVALID) {
+		receive_tell_failure(b->r, b->err->code, b->err->msg);
+		ret = receive_refuse(cmd, "failed to update ref");
+	} else if (!ret) {
+		b->commands[b->nr++] = cmd;
+	}
+	return ret;
+}
+
+/* What was agreed to. The full name outlives lookups, as it is a copy. */
+static int execute(struct batch *b, struct receive_command *cmd)
+{
+	const char *name = refview_full_name(&b->r->refs, cmd->ref);
+	char *full = name ? mem_strdup(name) : NULL;
+	int ret = full ? 0 : error_nomem(b->err);
+
+	if (!ret && cmd->updates_worktree)
+		ret = receive_worktree_update(b->r, cmd, full, b->err);
+	if (!ret && !cmd->error)
+		ret = queue(b, cmd, full);
+	free(full);
+	return ret;
+}
+
+/* Ask rules and hook about a command, and execute it. */
+static int take(struct batch *b, struct receive_command *cmd)
+{
+	int ret = receive_rules_check(b->rules, cmd, b->err);
+
+	if (ret < 0 || cmd->error)
+		return ret;
+	ret = receive_hook_update(b->r, cmd, b->err);
+	if (ret < 0)
+		return ret;
+	if (ret) {
+		receive_tell(b->r, "error: hook declined to update %s\n",
+			     cmd->ref);
+		return receive_refuse(cmd, "hook declined");
+	}
+	return execute(b, cmd);
+}
+
+static int batch_open(struct batch *b, struct receive *r,
+		      struct receive_rules *rules, bool atomic,
+		      struct error *err)
+{
+	struct ref_transaction_options options = {
+		.committer = r->options->committer,
+		.keep_going = !atomic,
+		.check_value = check_value,
+		.on_state = on_state,
+		.ctx = b,
+	};
+
+	*b = (struct batch){.r = r, .rules = rules, .err = err};
+	b->commands = mem_alloc(r->request.nr, sizeof(*b->commands));
+	if (!b->commands)
+		return error_nomem(err);
+	return ref_transaction_new(&b->tx, r->repo, &options, err);
+}
+
+static void batch_close(struct batch *b)
+{
+	ref_transaction_free(b->tx);
+	free(b->commands);
+}
+
+/* What the transaction says about each of its changes. */
+static int take_results(struct batch *b)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < b->nr; i++) {
+		const struct ref_update *u = ref_transaction_get(b->tx, i);
+
+		if (u->result == REF_OK)
+			continue;
+		receive_tell_failure(b->r, 0, u->error);
+		ret = receive_refuse(b->commands[i],
+				     ref_result_reason(u->result));
+	}
+	return ret;
+}
+
+/* All commands of a transaction that failed. */
+static int refuse_batch(struct batch *b, const char *why)
+{
+	int ret = 0;
+
+	receive_tell_failure(b->r, b->err->code, b->err->msg);
+	for (size_t i = 0; !ret && i < b->nr; i++)
+		ret = receive_refuse(b->commands[i], why);
+	return ret;
+}
+
+static int commit(struct batch *b, const char *failure)
+{
+	int ret = b->nr ? ref_transaction_commit(b->tx, b->err) : 0;
+
+	if (ret == ERR_NOMEM)
+		return ret;
+	return ret ? refuse_batch(b, failure) : take_results(b);
+}
+
+static int run_separately(struct receive *r, struct receive_rules *rules,
+			  bool deletions, struct error *err)
+{
+	struct receive_request *req = &r->request;
+	struct batch b;
+	int ret = batch_open(&b, r, rules, false, err);
+
+	for (size_t i = 0; !ret && i < req->nr; i++)
+		if (is_for_us(&req->commands[i]) &&
+		    receive_is_delete(&req->commands[i]) == deletions)
+			ret = take(&b, &req->commands[i]);
+	if (!ret)
+		ret = commit(&b, "failed to update refs");
+	batch_close(&b);
+	return ret;
+}
+
+/* The first refusal is the end of it. */
+static int run_atomic(struct receive *r, struct receive_rules *rules,
+		      struct error *err)
+{
+	struct receive_request *req = &r->request;
+	const char *failure = NULL;
+	struct batch b;
+	int ret = batch_open(&b, r, rules, true, err);
+
+	for (size_t i = 0; !ret && !failure && i < req->nr; i++) {
+		if (is_for_us(&req->commands[i]))
+			ret = take(&b, &req->commands[i]);
+		if (req->commands[i].error)
+			failure = "atomic push failure";
+	}
+	if (!ret && !failure) {
+		ret = b.nr ? ref_transaction_commit(b.tx, err) : 0;
+		if (ret < 0 && ret != ERR_NOMEM) {
+			receive_tell_failure(r, err->code, err->msg);
+			failure = "atomic transaction failed";
+			ret = 0;
+		}
+	}
+	/* What the proc-receive hook did is done. */
+	for (size_t i = 0; !ret && failure && i < req->nr; i++)
+		if (!req->commands[i].by_hook)
+			ret = receive_refuse(&req->commands[i], failure);
+	batch_close(&b);
+	return ret;
+}
+
+/* Cut the history before refs name it: the other way round it is broken. */
+static int add_cut(struct receive *r, const struct oidset *cut,
+		   struct error *err)
+{
+	bool is_needed = false;
+
+	for (size_t i = 0; i < r->request.nr; i++)
+		is_needed |= !r->request.commands[i].error &&
+			     r->request.commands[i].needs_cut;
+	return is_needed ? repo_shallow_add(r->repo, cut->oids, cut->nr, err)
+			 : 0;
+}
+
+int receive_update_refs(struct receive *r, const struct oidset *cut,
+			struct error *err)
+{
+	struct receive_rules rules;
+	int ret = add_cut(r, cut, err);
+
+	if (ret < 0)
+		return ret;
+	ret = receive_rules_init(&rules, r, err);
+	if (!ret && r->request.atomic) {
+		ret = run_atomic(r, &rules, err);
+	} else if (!ret) {
+		ret = run_separately(r, &rules, true, err);
+		if (!ret)
+			ret = run_separately(r, &rules, false, err);
+	}
+	receive_rules_release(&rules);
+	return ret;
+}

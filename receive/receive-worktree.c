@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Work trees of the branches that a push changes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "receive/receive-hooks.h"
+#include "receive/receive-session.h"
+#include "receive/receive-worktree.h"
+#include "repo/hook.h"
+#include "repo/worktree.h"
+#include "sys/io.h"
+
+static const char empty_tree[] = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+static const char empty_tree_sha256[] =
+	"6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
+
+void receive_worktree_release(struct receive_worktree *worktree)
+{
+	free(worktree->git_dir);
+	free(worktree->dir);
+	*worktree = (struct receive_worktree){0};
+}
+
+/* ---- finding */
+
+/* A path whose last component is `name`: the path without it, else NULL. */
+static char *strip_name(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path || strcmp(slash + 1, name) != 0)
+		return NULL;
+	return mem_strndup(path, (size_t)(slash - path));
+}
+
+/*
+ * core.worktree, or where the git directory is called ".git". A git directory
+ * of another name does not say.
+ */
+static int place_main(struct receive_worktree *out, const struct repo *repo)
+{
+	const char *value = config_string(&repo->config, "core.worktree");
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	out->git_dir = mem_strdup(repo->common_dir);
+	if (value && *value != '/')
+		ret = buf_printf(&path, "%s/", repo->common_dir);
+	if (!ret && value)
+		ret = buf_append_str(&path, value);
+	if (!ret)
+		out->dir = value ? sys_realpath(path.data, NULL)
+				 : strip_name(repo->common_dir, ".git");
+	buf_release(&path);
+	return ret < 0 || !out->git_dir ? ERR_NOMEM : 0;
+}
+
+static int place_linked(struct receive_worktree *out, const char *git_dir)
+{
+	struct buf git_file = BUF_INIT;
+	int ret = worktree_git_file(&git_file, git_dir);
+
+	if (ret > 0)
+		out->dir = strip_name(git_file.data, ".git");
+	out->git_dir = mem_strdup(git_dir);
+	buf_release(&git_file);
+	return ret < 0 || !out->git_dir ? ERR_NOMEM : 0;
+}
+
+struct search {
+	struct receive *r;
+	struct receive_worktree *out; /* NULL: only whether there is one */
+	const char *full;             /* the branch that is asked for */
+};
+
+static bool has_head(const struct search *s, const char *head)
+{
+	struct ref ref;
+
+	return refs_lookup(s->r->refs.refs, head, &ref, NULL) >= 0 &&
+	       ref.target && !strcmp(ref.target, s->full);
+}
+
+/* 1 when the work tree of that name has the branch. */
+static int visit(void *ctx, const char *name, const char *git_dir)
+{
+	struct search *s = ctx;
+	struct buf head = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&head, "worktrees/%s/HEAD", name) < 0)
+		ret = ERR_NOMEM;
+	else
+		ret = has_head(s, head.data);
+	buf_release(&head);
+	if (ret <= 0 || !s->out)
+		return ret;
+	ret = place_linked(s->out, git_dir);
+	return ret < 0 ? ret : 1;
+}
+
+int receive_worktree_find(struct receive_worktree *out, struct receive *r,
+			  const char *full, struct error *err)
+{
+	struct search s = {r, out, full};
+	int ret;
+
+	if (out)
+		*out = (struct receive_worktree){0};
+	if (!r->repo->is_bare && has_head(&s, "main-worktree/HEAD")) {
+		if (!out || !place_main(out, r->repo))
+			return 1;
+		receive_worktree_release(out);
+		return error_nomem(err);
+	}
+	ret = worktree_each(r->repo, visit, &s, err);
+	if (ret < 0 && out)
+		receive_worktree_release(out);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
+
+/* ---- updating */
+
+static const char hook_name[] = "push-to-checkout";
+
+struct update {
+	struct receive *r;
+	struct receive_command *cmd;
+	const struct receive_worktree *worktree;
+	bool is_unborn; /* the branch does not exist */
+	struct error *err;
+};
+
+/* `git <args>` in the work tree: its exit code, or negative. */
+static int run_git(struct update *u, const char *const *args)
+{
+	enum { ARGS_MAX = 6, HEAD_NR = 3 };
+	const char *argv[HEAD_NR + ARGS_MAX + 1] = {"git", "-C",
+						    u->worktree->dir};
+
+	for (size_t i = 0; i < ARGS_MAX && args[i]; i++)
+		argv[HEAD_NR + i] = args[i];
+	return receive_run_in(u->r, argv, NULL, u->worktree, u->err);
+}
+
+static int refuse(struct update *u, const char *why)
+{
+	return receive_refuse(u->cmd, why) < 0 ? error_nomem(u->err) : 0;
+}
+
+/* Whether nothing in it would be lost: refuses, if not. 0 or negative. */
+static int check_clean(struct update *u)
+{
+	const char *nothing = u->r->repo->algo == HASH_SHA256
+				      ? empty_tree_sha256
+				      : empty_tree;
+	const struct {
+		const char *args[7];
+		const char *why;
+	} steps[] = {
+		{{"update-index", "-q", "--ignore-submodules", "--refresh"},
+		 "Up-to-date check failed"},
+		{{"diff-files", "--quiet", "--ignore-submodules", "--"},
+		 "Working directory has unstaged changes"},
+		{{"diff-index", "--quiet", "--cached", "--ignore-submodules",
+		  u->is_unborn ? nothing : "HEAD", "--"},
+		 "Working directory has staged changes"},
+	};
+
+	for (size_t i = 0; i < ARRAY_NR(steps); i++) {
+		int ret = run_git(u, steps[i].args);
+
+		if (ret)
+			return ret < 0 ? ret : refuse(u, steps[i].why);
+	}
+	return 0;
+}
+
+static int read_tree(struct update *u, const char *hex)
+{
+	const char *const args[] = {"read-tree", "-u", "-m", hex, NULL};
+	int ret = run_git(u, args);
+
+	if (ret <= 0)
+		return ret;
+	return refuse(u, "Could not update working tree to new HEAD");
+}
+
+static int run_hook(void *ctx, const char *const *argv, struct error *err)
+{
+	struct update *u = ctx;
+
+	return receive_run_in(u->r, argv, hook_name, u->worktree, err);
+}
+
+/* The hook instead, when there is one: 1 when it has spoken, 0 or negative. */
+static int ask_hook(struct update *u, const char *hex)
+{
+	int ret = repo_hooks_has(u->r->repo, hook_name, u->err);
+
+	if (ret <= 0)
+		return ret;
+	ret = repo_hooks_run(u->r->repo, hook_name, &hex, 1, run_hook, u,
+			     u->err);
+	if (ret > 0)
+		ret = refuse(u, "push-to-checkout hook declined");
+	return ret < 0 ? ret : 1;
+}
+
+static int update(struct update *u)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret;
+
+	oid_to_hex(hex, &u->cmd->new_oid, u->r->repo->algo);
+	ret = ask_hook(u, hex);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = check_clean(u);
+	return ret < 0 || u->cmd->error ? ret : read_tree(u, hex);
+}
+
+int receive_worktree_update(struct receive *r, struct receive_command *cmd,
+			    const char *full, struct error *err)
+{
+	struct receive_worktree worktree;
+	struct update u = {r, cmd, &worktree, false, err};
+	struct ref ref;
+	int ret = refs_lookup(r->refs.refs, full, &ref, err);
+
+	if (ret < 0)
+		return ret;
+	u.is_unborn = !ret;
+	if (ret ? !oid_equal(&ref.oid, &cmd->old_oid)
+		: !oid_is_zero(&cmd->old_oid))
+		return 0;
+	if (receive_is_delete(cmd))
+		return refuse(&u, "Could not update working tree to new HEAD");
+	ret = receive_worktree_find(&worktree, r, full, err);
+	if (ret <= 0)
+		return ret;
+	if (worktree.dir)
+		ret = update(&u);
+	else
+		ret = refuse(&u, "denyCurrentBranch = updateInstead needs a "
+				 "worktree");
+	receive_worktree_release(&worktree);
+	return ret;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merging edits into packed-refs.
+ *
+ * The lock is a file of its own that is never renamed: whoever deletes a ref
+ * has to keep others from packing its loose file again until that is gone too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/packed-rewrite.h"
+#include "sys/io.h"
+#include "sys/lockfile.h"
+
+#define DEFAULT_TIMEOUT_MS 1000
+#define OUT_BYTES ((size_t)1 << 16)
+
+static int lock_file(struct packed_rewrite *rw, const struct repo *repo,
+		     struct error *err)
+{
+	int64_t timeout_ms = DEFAULT_TIMEOUT_MS;
+	char *path = repo_common_path(repo, "packed-refs.lock");
+	int ret;
+
+	if (!path)
+		return error_nomem(err);
+	ret = config_i64(&repo->config, "core.packedrefstimeout", &timeout_ms,
+			 err);
+	if (ret >= 0)
+		ret = sys_lockfile_create_mode(
+			&rw->lock, path, 0666 | repo->share, timeout_ms, err);
+	free(path);
+	if (ret == ERR_DENIED && err)
+		error_set(err, ERR_DENIED, "%s%s", err->msg,
+			  PACKED_REWRITE_LOCK_ADVICE);
+	return ret;
+}
+
+int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
+			 struct error *err)
+{
+	char *path = repo_common_path(repo, "packed-refs");
+	int ret;
+
+	*rw = (struct packed_rewrite){
+		.repo = repo,
+		.old = PACKED_REFS_INIT,
+		.lock = SYS_TEMPFILE_INIT,
+		.file = SYS_TEMPFILE_INIT,
+		.out = BUF_INIT,
+	};
+	ret = path ? lock_file(rw, repo, err) : error_nomem(err);
+	if (!ret)
+		ret = repo_fsync_method(repo, REPO_FSYNC_PACKED_REFS,
+					&rw->method, err);
+	if (!ret)
+		ret = packed_refs_open(&rw->old, path, repo->algo, err);
+	free(path);
+	if (ret < 0)
+		packed_rewrite_release(rw);
+	rw->peeled = rw->old.peeled;
+	rw->fully_peeled = rw->old.fully_peeled;
+	return ret;
+}
+
+bool packed_rewrite_is_changed(const struct packed_rewrite *rw)
+{
+	return rw->file.path != NULL;
+}
+
+static int flush(struct packed_rewrite *rw, struct error *err)
+{
+	int ret = sys_tempfile_write(&rw->file, rw->out.data, rw->out.len, err);
+
+	buf_reset(&rw->out);
+	return ret;
+}
+
+/* Create the new file. One that is there is left of a process that died. */
+static int start(struct packed_rewrite *rw, struct error *err)
+{
+	char *path;
+	int ret;
+
+	if (packed_rewrite_is_changed(rw))
+		return 0;
+	path = repo_common_path(rw->repo, "packed-refs.new");
+	if (!path)
+		return error_nomem(err);
+	ret = sys_unlink(path, err);
+	if (!ret)
+		ret = sys_tempfile_create_exact(&rw->file, path,
+						0666 | rw->repo->share, err);
+	if (!ret && buf_printf(&rw->out, "# pack-refs with:%s%s sorted \n",
+			       rw->peeled ? " peeled" : "",
+			       rw->fully_peeled ? " fully-peeled" : "") < 0)
+		ret = error_nomem(err);
+	free(path);
+	return ret;
+}
+
+/* Copy old records up to offset `end`. */
+static int copy_until(struct packed_rewrite *rw, size_t end, struct error *err)
+{
+	size_t len = end - rw->copied;
+	const char *from = rw->old.table + rw->copied;
+	int ret = 0;
+
+	rw->copied = end;
+	if (len < OUT_BYTES) {
+		if (buf_append(&rw->out, from, len) < 0)
+			return error_nomem(err);
+		return rw->out.len < OUT_BYTES ? 0 : flush(rw, err);
+	}
+	ret = flush(rw, err);
+	return ret ? ret : sys_tempfile_write(&rw->file, from, len, err);
+}
+
+/*
+ * Go to a name: records before it are at [copied, *off), it is itself up to
+ * *end. 1, 0 when it is not there (*end == *off), or ERR_CORRUPT.
+ */
+static int go_to(struct packed_rewrite *rw, const char *name, size_t *off,
+		 size_t *end, struct error *err)
+{
+	size_t len = strlen(name);
+	struct packed_ref ref;
+	int ret = packed_refs_seek(&rw->old, name, len, off, err);
+
+	*end = *off;
+	if (!ret)
+		ret = packed_refs_next(&rw->old, end, &ref, err);
+	if (ret <= 0)
+		return ret;
+	if (!packed_refs_name_cmp(ref.name, ref.name_len, name, len))
+		return 1;
+	*end = *off;
+	return 0;
+}
+
+int packed_rewrite_delete(struct packed_rewrite *rw, const char *name,
+			  struct error *err)
+{
+	size_t off, end;
+	int ret = go_to(rw, name, &off, &end, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = start(rw, err);
+	if (!ret)
+		ret = copy_until(rw, off, err);
+	rw->copied = end;
+	return ret < 0 ? ret : 1;
+}
+
+int packed_rewrite_put(struct packed_rewrite *rw, const char *name,
+		       const struct oid *oid, const struct oid *peeled,
+		       struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum hash_algo algo = rw->repo->algo;
+	size_t off, end;
+	int ret = go_to(rw, name, &off, &end, err);
+
+	if (ret >= 0)
+		ret = start(rw, err);
+	if (!ret)
+		ret = copy_until(rw, off, err);
+	if (ret < 0)
+		return ret;
+	rw->copied = end;
+	if (buf_printf(&rw->out, "%s %s\n", oid_to_hex(hex, oid, algo), name))
+		return error_nomem(err);
+	if (peeled &&
+	    buf_printf(&rw->out, "^%s\n", oid_to_hex(hex, peeled, algo)))
+		return error_nomem(err);
+	return rw->out.len < OUT_BYTES ? 0 : flush(rw, err);
+}
+
+int packed_rewrite_finish(struct packed_rewrite *rw, struct error *err)
+{
+	int ret;
+
+	if (!packed_rewrite_is_changed(rw))
+		return 0;
+	ret = copy_until(rw, rw->old.len, err);
+	if (!ret)
+		ret = flush(rw, err);
+	return ret ? ret : sys_tempfile_finish(&rw->file, rw->method, err);
+}
+
+int packed_rewrite_commit(struct packed_rewrite *rw, struct error *err)
+{
+	char *path;
+	int ret;
+
+	if (!packed_rewrite_is_changed(rw))
+		return 0;
+	path = repo_common_path(rw->repo, "packed-refs");
+	if (!path)
+		return error_nomem(err);
+	ret = sys_tempfile_commit(&rw->file, path, rw->method, err);
+	free(path);
+	return ret;
+}
+
+void packed_rewrite_release(struct packed_rewrite *rw)
+{
+	sys_tempfile_abort(&rw->file);
+	sys_tempfile_abort(&rw->lock);
+	packed_refs_release(&rw->old);
+	buf_release(&rw->out);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The refs that a transaction comes to, in the order of their names, and what
+ * cannot be together: of that set, and of it and the store.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/ref-transaction-internal.h"
+
+int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
+		  const char *name, unsigned depth, struct error *err)
+{
+	struct ref_item *item;
+
+	if (mem_grow(&tx->items, &tx->item_alloc, tx->item_nr + 1,
+		     sizeof(*tx->items)) < 0)
+		return error_nomem(err);
+	item = mem_calloc(1, sizeof(*item));
+	if (!item)
+		return error_nomem(err);
+	item->lock = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	item->update = update;
+	item->depth = depth;
+	item->name = mem_strdup(name);
+	if (!item->name) {
+		free(item);
+		return error_nomem(err);
+	}
+	tx->items[tx->item_nr++] = item;
+	return 0;
+}
+
+static int cmp_items(const void *a, const void *b)
+{
+	const struct ref_item *const *ia = a, *const *ib = b;
+
+	return strcmp((*ia)->name, (*ib)->name);
+}
+
+/* Index of the first sorted item whose name is not less than `name`. */
+static size_t seek(const struct ref_transaction *tx, const char *name,
+		   size_t len)
+{
+	size_t low = 0, high = tx->sorted_nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const char *at = tx->sorted[mid]->name;
+
+		if (packed_refs_name_cmp(at, strlen(at), name, len) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static struct ref_item *find_len(const struct ref_transaction *tx,
+				 const char *name, size_t len)
+{
+	size_t i = seek(tx, name, len);
+
+	if (i == tx->sorted_nr || strncmp(tx->sorted[i]->name, name, len) ||
+	    tx->sorted[i]->name[len])
+		return NULL;
+	return tx->sorted[i];
+}
+
+const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
+					  const char *name)
+{
+	const struct ref_item *item;
+	size_t i, len = strlen(name);
+
+	for (const char *slash = strchr(name, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		item = find_len(tx, name, (size_t)(slash - name));
+		if (item && item->update->result == REF_OK)
+			return item;
+	}
+	/* Names that start with it, of which "<name>-x" come before "<name>/".
+	 */
+	for (i = seek(tx, name, len); i < tx->sorted_nr; i++) {
+		item = tx->sorted[i];
+		if (strncmp(item->name, name, len) != 0 ||
+		    (unsigned char)item->name[len] > '/')
+			break;
+		if (item->name[len] == '/' && item->update->result == REF_OK)
+			return item;
+	}
+	return NULL;
+}
+
+int ref_items_find_above(struct ref_transaction *tx, const char *name,
+			 ref_exists_fn *exists, struct buf *other,
+			 struct error *err)
+{
+	const char *slash = strrchr(name, '/');
+	size_t dir_len = slash ? (size_t)(slash - name) : 0;
+	int ret = 0;
+
+	if (tx->checked_dir && strlen(tx->checked_dir) == dir_len &&
+	    !memcmp(tx->checked_dir, name, dir_len))
+		return 0;
+	for (slash = strchr(name, '/'); slash && !ret;
+	     slash = strchr(slash + 1, '/')) {
+		buf_reset(other);
+		if (buf_append(other, name, (size_t)(slash - name)) < 0)
+			return error_nomem(err);
+		ret = exists(tx->refs, other->data, err);
+	}
+	if (ret)
+		return ret;
+	free(tx->checked_dir);
+	tx->checked_dir = mem_strndup(name, dir_len);
+	return tx->checked_dir ? 0 : error_nomem(err);
+}
+
+static int sort_all(struct ref_transaction *tx, struct error *err)
+{
+	struct ref_item **sorted = mem_alloc(tx->item_nr, sizeof(*sorted));
+
+	if (!sorted)
+		return error_nomem(err);
+	memcpy(sorted, tx->items, tx->item_nr * sizeof(*sorted));
+	qsort(sorted, tx->item_nr, sizeof(*sorted), cmp_items);
+	free(tx->sorted);
+	tx->sorted = sorted;
+	tx->sorted_nr = tx->item_nr;
+	return 0;
+}
+
+/*
+ * HEAD's reflog gets an entry when the ref that it leads to changes; HEAD
+ * cannot be changed itself then.
+ */
+static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
+{
+	struct ref_item *item = NULL, *head = find_len(tx, "HEAD", 4);
+	int ret;
+
+	*added = false;
+	if (tx->head_target)
+		item = find_len(tx, tx->head_target, strlen(tx->head_target));
+	if (!item || !ref_update_changes(item->update))
+		return 0;
+	if (head && (head->update->flags & REF_NO_DEREF) &&
+	    head->update != item->update)
+		return ref_update_reject(tx, head->update, REF_DUPLICATE, err,
+					 "multiple updates for 'HEAD' "
+					 "(including one via its referent "
+					 "'%s') are not allowed",
+					 tx->head_target);
+	if (head)
+		return 0;
+	ret = ref_items_add(tx, item->update, "HEAD", 0, err);
+	if (ret < 0)
+		return ret;
+	tx->items[tx->item_nr - 1]->log_only = true;
+	tx->items[tx->item_nr - 1]->target = item;
+	*added = true;
+	return 0;
+}
+
+static int reject_twice(struct ref_transaction *tx, const struct ref_item *a,
+			const struct ref_item *b, struct error *err)
+{
+	const struct ref_item *late = a->via ? a : b;
+
+	if (!late->via)
+		return ref_update_reject(tx, b->update, REF_DUPLICATE, err,
+					 "multiple updates for ref '%s' not "
+					 "allowed",
+					 b->name);
+	return ref_update_reject(tx, late->update, REF_DUPLICATE, err,
+				 "multiple updates for '%s' (including one "
+				 "via symref '%s') are not allowed",
+				 late->name, late->via->name);
+}
+
+static int check_twice(struct ref_transaction *tx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 1; !ret && i < tx->sorted_nr; i++)
+		if (!strcmp(tx->sorted[i - 1]->name, tx->sorted[i]->name))
+			ret = reject_twice(tx, tx->sorted[i - 1], tx->sorted[i],
+					   err);
+	return ret;
+}
+
+int ref_items_sort(struct ref_transaction *tx, struct error *err)
+{
+	bool added = false;
+	int ret = sort_all(tx, err);
+
+	if (!ret)
+		ret = add_head(tx, &added, err);
+	if (!ret && added)
+		ret = sort_all(tx, err);
+	if (!ret)
+		ret = check_twice(tx, err);
+	return ret;
+}
+
+const struct ref_item *ref_item_final(const struct ref_item *item)
+{
+	while (item->target)
+		item = item->target;
+	return item;
+}
+
+bool ref_item_log(const struct ref_transaction *tx, const struct ref_item *item,
+		  struct reflog_entry *entry, bool *make)
+{
+	const struct ref_item *final = ref_item_final(item);
+	const struct ref_update *u = item->update;
+
+	if ((u->flags & REF_NO_REFLOG) || !ref_update_changes(u))
+		return false;
+	/* A symbolic ref that leads nowhere has no value to log. */
+	if (u->new_target && oid_is_zero(&final->new_oid))
+		return false;
+	*entry = (struct reflog_entry){
+		.name = item->name,
+		.old_oid = final->old_oid,
+		.new_oid = final->new_oid,
+		.committer = tx->committer,
+		.message = u->message,
+	};
+	*make = (u->flags & REF_FORCE_REFLOG) ||
+		reflog_is_made(tx->policy, item->name);
+	return true;
+}
+
+void ref_items_free(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->item_nr; i++) {
+		free(tx->items[i]->name);
+		free(tx->items[i]);
+	}
+	free(tx->items);
+	free(tx->sorted);
+	free(tx->checked_dir);
+	tx->items = tx->sorted = NULL;
+	tx->checked_dir = NULL;
+	tx->item_nr = tx->item_alloc = tx->sorted_nr = 0;
+}

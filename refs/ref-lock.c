@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locking one ref of a transaction, comparing it with what is expected, and
+ * staging its new value.
+ *
+ * What is read under the lock stays as it is: everyone who changes a ref holds
+ * this lock.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/ref-transaction-internal.h"
+#include "refs/refs-backend.h"
+#include "sys/io.h"
+
+#define SYMREF_MAX_DEPTH 5
+
+int ref_item_reject_conflict(struct ref_transaction *tx, struct ref_item *item,
+			     const char *other, struct error *err)
+{
+	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
+				 "cannot lock ref '%s': '%s' exists; cannot "
+				 "create '%s'",
+				 item->update->name, other, item->name);
+}
+
+static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
+			    const char *target, struct error *err)
+{
+	struct ref_update *u = item->update;
+
+	if (!item->existed)
+		return ref_update_reject(tx, u, REF_ABSENT, err,
+					 "cannot lock ref '%s': unable to "
+					 "resolve reference '%s'",
+					 u->name, item->name);
+	if (!target)
+		return ref_update_reject(tx, u, REF_NOT_SYMBOLIC, err,
+					 "cannot lock ref '%s': expected "
+					 "symref with target '%s': but is a "
+					 "regular ref",
+					 u->name, u->old_target);
+	if (strcmp(target, u->old_target))
+		return ref_update_reject(tx, u, REF_OLD_DIFFERS, err,
+					 "verifying symref target: '%s': is at "
+					 "%s but expected %s",
+					 u->name, target, u->old_target);
+	return 0;
+}
+
+/* item->old_oid is what it has; compare with what it should have. */
+static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
+			 struct error *err)
+{
+	char is[OID_MAX_HEX_LEN + 1], expected[OID_MAX_HEX_LEN + 1];
+	struct ref_update *u = item->update;
+
+	if (oid_equal(&u->old_oid, &item->old_oid))
+		return 0;
+	if (oid_is_zero(&u->old_oid))
+		return ref_update_reject(tx, u, REF_EXISTS, err,
+					 "cannot lock ref '%s': reference "
+					 "already exists",
+					 u->name);
+	if (oid_is_zero(&item->old_oid))
+		return ref_update_reject(tx, u, REF_ABSENT, err,
+					 "cannot lock ref '%s': unable to "
+					 "resolve reference '%s'",
+					 u->name, item->name);
+	return ref_update_reject(
+		tx, u, REF_OLD_DIFFERS, err,
+		"cannot lock ref '%s': is at %s but expected %s", u->name,
+		oid_to_hex(is, &item->old_oid, tx->repo->algo),
+		oid_to_hex(expected, &u->old_oid, tx->repo->algo));
+}
+
+static int check_among(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err)
+{
+	const struct ref_item *other = ref_items_conflict(tx, item->name);
+	bool is_above;
+
+	if (!other)
+		return 0;
+	is_above = strlen(other->name) < strlen(item->name);
+	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
+				 "cannot lock ref '%s': cannot process '%s' "
+				 "and '%s' at the same time",
+				 item->update->name,
+				 is_above ? other->name : item->name,
+				 is_above ? item->name : other->name);
+}
+
+/* What exists, and what else is to be changed, against a ref that is not. */
+static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
+			  struct error *err)
+{
+	struct buf other = BUF_INIT;
+	int ret = tx->backend->tx_conflict(tx, item, &other, err);
+
+	if (ret > 0)
+		ret = ref_item_reject_conflict(tx, item, other.data, err);
+	else if (!ret)
+		ret = check_among(tx, item, err);
+	buf_release(&other);
+	return ret;
+}
+
+static int check_value(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err)
+{
+	struct ref_update *u = item->update;
+	struct error why = ERROR_INIT;
+	int ret;
+
+	if (!tx->options.check_value)
+		return 0;
+	ret = tx->options.check_value(tx->options.ctx, item->name, &u->new_oid,
+				      &why);
+	if (ret == ERR_INVALID)
+		return ref_update_reject(tx, u, REF_BAD_VALUE, err,
+					 "cannot update ref '%s': %s",
+					 item->name, why.msg);
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
+}
+
+/* What a symbolic ref will name, for its reflog: zero when it dangles. */
+static int resolve_target(struct ref_transaction *tx, struct ref_item *item,
+			  struct error *err)
+{
+	struct ref ref;
+	int ret = refs_lookup(tx->refs, item->update->new_target, &ref, err);
+
+	if (ret > 0)
+		item->new_oid = ref.oid;
+	return ret < 0 && ret != ERR_CORRUPT ? ret : 0;
+}
+
+/* Stage the new value, unless the ref has that already. */
+static int stage(struct ref_transaction *tx, struct ref_item *item,
+		 bool is_symbolic, struct error *err)
+{
+	struct ref_update *u = item->update;
+	int ret;
+
+	if (u->new_target) {
+		ret = resolve_target(tx, item, err);
+		if (ret < 0)
+			return ret;
+	} else {
+		item->new_oid = u->new_oid;
+		if (!is_symbolic && oid_equal(&u->new_oid, &item->old_oid))
+			return 0;
+	}
+	ret = tx->backend->tx_stage(tx, item, err);
+	item->writes = !ret;
+	return ret;
+}
+
+/* The item's ref is symbolic, and is to be followed. */
+static int follow(struct ref_transaction *tx, struct ref_item *item,
+		  const char *target, struct error *err)
+{
+	int ret;
+
+	if (item->depth == SYMREF_MAX_DEPTH)
+		return ref_update_reject(tx, item->update, REF_BROKEN, err,
+					 "cannot lock ref '%s': unable to "
+					 "resolve reference '%s': too many "
+					 "levels of symbolic refs",
+					 item->update->name, item->name);
+	ret = ref_items_add(tx, item->update, target, item->depth + 1, err);
+	if (!ret) {
+		item->log_only = true;
+		item->target = tx->items[tx->item_nr - 1];
+		item->target->via = item;
+	}
+	return ret;
+}
+
+/* HEAD, locked for its reflog: it may lead elsewhere by now. */
+static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
+			const char *target, struct error *err)
+{
+	if (target && !strcmp(target, tx->head_target))
+		return 0;
+	return ref_update_reject(tx, item->update, REF_LOCKED, err,
+				 "cannot lock ref '%s': HEAD has changed "
+				 "meanwhile",
+				 item->update->name);
+}
+
+/* The value of a symbolic ref that is changed itself. */
+static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err)
+{
+	struct ref ref;
+	int ret = refs_lookup(tx->refs, item->name, &ref, err);
+
+	if (ret > 0)
+		item->old_oid = ref.oid;
+	return ret < 0 && ret != ERR_CORRUPT ? ret : 0;
+}
+
+/* All checks of the ref that changes, and its new value. */
+static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
+			   const char *target, struct error *err)
+{
+	struct ref_update *u = item->update;
+	int ret = target ? resolve_old(tx, item, err) : 0;
+
+	if (!ret && u->old_target)
+		ret = check_old_target(tx, item, target, err);
+	if (!ret && u->has_old)
+		ret = check_old_oid(tx, item, err);
+	if (!ret && u->result == REF_OK && !item->existed)
+		ret = check_conflict(tx, item, err);
+	if (ret || u->result != REF_OK || !ref_update_is_write(u))
+		return ret;
+	if (!u->new_target)
+		ret = check_value(tx, item, err);
+	if (!ret && u->result == REF_OK)
+		ret = stage(tx, item, target != NULL, err);
+	return ret;
+}
+
+static int read_and_stage(struct ref_transaction *tx, struct ref_item *item,
+			  struct error *err)
+{
+	struct ref_update *u = item->update;
+	char *target = NULL;
+	struct ref ref;
+	int ret = refs_read(tx->refs, item->name, &ref, err);
+
+	if (ret == ERR_CORRUPT)
+		return ref_update_reject(tx, u, REF_BROKEN, err,
+					 "cannot lock ref '%s': unable to "
+					 "resolve reference '%s': reference "
+					 "broken",
+					 u->name, item->name);
+	if (ret < 0)
+		return ret;
+	item->existed = ret > 0;
+	item->old_oid = ref.oid;
+	if (ref.target) {
+		target = mem_strdup(ref.target);
+		if (!target)
+			return error_nomem(err);
+	}
+	if (item->log_only)
+		ret = recheck_head(tx, item, target, err);
+	else if (target && !(u->flags & REF_NO_DEREF))
+		ret = follow(tx, item, target, err);
+	else
+		ret = check_and_stage(tx, item, target, err);
+	free(target);
+	return ret;
+}
+
+int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
+		  struct error *err)
+{
+	int ret = 0;
+
+	if (item->update->result == REF_OK)
+		ret = tx->backend->tx_lock(tx, item, err);
+	if (!ret && item->update->result == REF_OK)
+		ret = read_and_stage(tx, item, err);
+	/* Very many locks are held at once: not one open file for each. */
+	if (item->lock.fd >= 0) {
+		sys_close(item->lock.fd);
+		item->lock.fd = -1;
+	}
+	return ret;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* A transaction as its caller sees it: a queue of changes, and its states. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/ref-transaction-internal.h"
+#include "refs/refs-backend.h"
+
+const char *ref_result_reason(enum ref_result result)
+{
+	switch (result) {
+	case REF_OK:
+		return "";
+	case REF_LOCKED:
+		return "reference is locked";
+	case REF_NAME_CONFLICT:
+		return "refname conflict";
+	case REF_EXISTS:
+		return "reference already exists";
+	case REF_ABSENT:
+		return "reference does not exist";
+	case REF_OLD_DIFFERS:
+		return "incorrect old value provided";
+	case REF_BAD_VALUE:
+		return "invalid new value provided";
+	case REF_NOT_SYMBOLIC:
+		return "expected symref but found regular ref";
+	case REF_DUPLICATE:
+		return "multiple updates for one reference";
+	case REF_BROKEN:
+		return "reference is broken";
+	case REF_FAILED:
+		break;
+	}
+	return "unknown failure";
+}
+
+const char *ref_state_name(enum ref_state state)
+{
+	static const char *const names[] = {
+		[REF_PREPARING] = "preparing",
+		[REF_PREPARED] = "prepared",
+		[REF_COMMITTED] = "committed",
+		[REF_ABORTED] = "aborted",
+	};
+
+	return names[state];
+}
+
+int ref_transaction_new(struct ref_transaction **out, const struct repo *repo,
+			const struct ref_transaction_options *options,
+			struct error *err)
+{
+	struct ref_transaction *tx = mem_calloc(1, sizeof(*tx));
+
+	*out = NULL;
+	if (!tx)
+		return error_nomem(err);
+	tx->repo = repo;
+	tx->backend = refs_backend_of(repo);
+	buf_init(&tx->path);
+	if (options)
+		tx->options = *options;
+	tx->options.committer = NULL;
+	if (options && options->committer) {
+		tx->committer = mem_strdup(options->committer);
+		if (!tx->committer) {
+			ref_transaction_free(tx);
+			return error_nomem(err);
+		}
+	}
+	*out = tx;
+	return 0;
+}
+
+static void update_free(struct ref_update *u)
+{
+	if (!u)
+		return;
+	free(u->name);
+	free(u->new_target);
+	free(u->old_target);
+	free(u->message);
+	free(u->error);
+	free(u);
+}
+
+void ref_transaction_free(struct ref_transaction *tx)
+{
+	size_t i;
+
+	if (!tx)
+		return;
+	ref_transaction_abort(tx, NULL);
+	ref_items_free(tx);
+	for (i = 0; i < tx->update_nr; i++)
+		update_free(tx->updates[i]);
+	free(tx->updates);
+	free(tx->committer);
+	buf_release(&tx->path);
+	free(tx);
+}
+
+/*
+ * Whether the file of an ill-formed name is below refs/ all the same, so that
+ * what is there by accident can be removed.
+ */
+static bool name_is_safe(const char *name)
+{
+	if (strncmp(name, "refs/", 5))
+		return false;
+	for (name += 5;; name++) {
+		size_t len = strcspn(name, "/");
+
+		if (!len || (len <= 2 && !strncmp(name, "..", len)))
+			return false;
+		name += len;
+		if (!*name)
+			return true;
+	}
+}
+
+/* "HEAD", "FETCH_HEAD": what may stand in a git directory as a ref. */
+static bool name_is_root(const char *name)
+{
+	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")];
+}
+
+/* What is deleted or verified has to look like a ref, too, to be one. */
+static int check_name(const struct ref_change *change, struct error *err)
+{
+	const char *name = change->name;
+	bool writes = change->new_target ||
+		      (change->new_oid && !oid_is_zero(change->new_oid));
+	bool valid = refs_name_is_valid_len(name, strlen(name), true);
+
+	if (valid &&
+	    (writes || name_is_root(name) || !strncmp(name, "worktrees/", 10) ||
+	     !strncmp(name, "main-worktree/", 14)))
+		return 0;
+	if (!writes && name_is_safe(name))
+		return 0;
+	return error_set(err, ERR_INVALID,
+			 "refusing to update ref with bad name '%s'", name);
+}
+
+/* Copy a string that may be NULL. False when out of memory. */
+static bool copy_string(char **out, const char *s)
+{
+	*out = s ? mem_strdup(s) : NULL;
+	return *out || !s;
+}
+
+static int copy_message(struct ref_update *u, const char *message)
+{
+	struct buf clean = BUF_INIT;
+	int ret;
+
+	if (!message)
+		return 0;
+	ret = reflog_clean_message(&clean, message);
+	if (!ret) {
+		u->message = buf_detach(&clean, NULL);
+		ret = u->message ? 0 : ERR_NOMEM;
+	}
+	buf_release(&clean);
+	return ret;
+}
+
+static struct ref_update *update_new(const struct ref_change *change)
+{
+	struct ref_update *u = mem_calloc(1, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->flags = change->flags;
+	u->has_new = change->new_oid != NULL;
+	u->has_old = change->old_oid != NULL;
+	if (u->has_new)
+		u->new_oid = *change->new_oid;
+	if (u->has_old)
+		u->old_oid = *change->old_oid;
+	if (copy_string(&u->name, change->name) &&
+	    copy_string(&u->new_target, change->new_target) &&
+	    copy_string(&u->old_target, change->old_target) &&
+	    !copy_message(u, change->message))
+		return u;
+	update_free(u);
+	return NULL;
+}
+
+int ref_transaction_add(struct ref_transaction *tx,
+			const struct ref_change *change, struct error *err)
+{
+	struct ref_update *u;
+	int ret = check_name(change, err);
+
+	if (ret < 0)
+		return ret;
+	if (mem_grow(&tx->updates, &tx->update_alloc, tx->update_nr + 1,
+		     sizeof(*tx->updates)) < 0)
+		return error_nomem(err);
+	u = update_new(change);
+	if (!u)
+		return error_nomem(err);
+	tx->updates[tx->update_nr++] = u;
+	return 0;
+}
+
+int ref_update_reject(struct ref_transaction *tx, struct ref_update *update,
+		      enum ref_result result, struct error *err,
+		      const char *fmt, ...)
+{
+	struct buf words = BUF_INIT;
+	va_list ap;
+	int ret;
+
+	if (update->result != REF_OK)
+		return 0;
+	va_start(ap, fmt);
+	ret = buf_vprintf(&words, fmt, ap);
+	va_end(ap);
+	update->error = ret ? NULL : buf_detach(&words, NULL);
+	buf_release(&words);
+	if (!update->error)
+		return error_nomem(err);
+	update->result = result;
+	if (tx->options.keep_going && result != REF_DUPLICATE &&
+	    result != REF_FAILED)
+		return 0;
+	return error_set(err, result == REF_FAILED ? ERR_IO : ERR_INVALID, "%s",
+			 update->error);
+}
+
+static int tell(struct ref_transaction *tx, enum ref_state state,
+		struct error *err)
+{
+	if (!tx->options.on_state || !tx->update_nr)
+		return 0;
+	return tx->options.on_state(tx->options.ctx, state, tx, err);
+}
+
+/* Everything but telling: what is locked is let go. */
+static void close_transaction(struct ref_transaction *tx)
+{
+	tx->backend->tx_unlock(tx);
+	refs_close(tx->refs);
+	tx->refs = NULL;
+	free(tx->head_target);
+	tx->head_target = NULL;
+	tx->phase = REF_PHASE_CLOSED;
+}
+
+/* What HEAD leads to, when it is symbolic: its reflog follows that ref's. */
+static int read_head(struct ref_transaction *tx, struct error *err)
+{
+	struct ref head;
+	int ret = refs_read(tx->refs, "HEAD", &head, err);
+
+	/* A HEAD that cannot be read leads nowhere. */
+	if (ret == ERR_CORRUPT || !ret)
+		return 0;
+	if (ret > 0 && head.target) {
+		tx->head_target = mem_strdup(head.target);
+		if (!tx->head_target)
+			return error_nomem(err);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int add_items(struct ref_transaction *tx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < tx->update_nr; i++)
+		ret = ref_items_add(tx, tx->updates[i], tx->updates[i]->name, 0,
+				    err);
+	return ret;
+}
+
+/*
+ * Lock all items, in the order of their names so that two transactions do not
+ * wait for each other; symbolic refs bring in others, which come next.
+ */
+static int lock_items(struct ref_transaction *tx, struct error *err)
+{
+	size_t locked = 0;
+	int ret = 0;
+
+	while (!ret && locked < tx->item_nr) {
+		ret = ref_items_sort(tx, err);
+		for (size_t i = 0; !ret && i < tx->sorted_nr; i++) {
+			if (tx->sorted[i]->is_visited)
+				continue;
+			tx->sorted[i]->is_visited = true;
+			locked++;
+			ret = ref_item_lock(tx, tx->sorted[i], err);
+		}
+	}
+	return ret;
+}
+
+static int prepare(struct ref_transaction *tx, struct error *err)
+{
+	int ret = reflog_policy(tx->repo, &tx->policy, err);
+
+	if (!ret)
+		ret = tx->backend->tx_begin(tx, err);
+	if (!ret)
+		ret = refs_open(&tx->refs, tx->repo, err);
+	if (!ret)
+		ret = read_head(tx, err);
+	if (!ret)
+		ret = add_items(tx, err);
+	if (!ret)
+		ret = lock_items(tx, err);
+	if (!ret)
+		ret = tx->backend->tx_ready(tx, err);
+	return ret;
+}
+
+int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
+{
+	int ret;
+
+	if (tx->phase != REF_PHASE_OPEN)
+		return error_set(err, ERR_INVALID, "transaction is closed");
+	ret = tell(tx, REF_PREPARING, err);
+	if (ret < 0) {
+		tx->phase = REF_PHASE_CLOSED;
+		return ret;
+	}
+	ret = prepare(tx, err);
+	if (ret < 0) {
+		close_transaction(tx);
+		tell(tx, REF_ABORTED, NULL);
+		return ret;
+	}
+	ret = tell(tx, REF_PREPARED, err);
+	if (ret < 0)
+		close_transaction(tx);
+	else
+		tx->phase = REF_PHASE_PREPARED;
+	return ret;
+}
+
+int ref_transaction_commit(struct ref_transaction *tx, struct error *err)
+{
+	int ret = 0;
+
+	if (tx->phase == REF_PHASE_OPEN)
+		ret = ref_transaction_prepare(tx, err);
+	else if (tx->phase == REF_PHASE_CLOSED)
+		ret = error_set(err, ERR_INVALID, "transaction is closed");
+	if (ret < 0)
+		return ret;
+	ret = tx->backend->tx_commit(tx, err);
+	close_transaction(tx);
+	if (!ret)
+		tell(tx, REF_COMMITTED, NULL);
+	return ret;
+}
+
+int ref_transaction_abort(struct ref_transaction *tx, struct error *err)
+{
+	bool was_prepared = tx->phase == REF_PHASE_PREPARED;
+	int ret = 0;
+
+	if (tx->phase == REF_PHASE_CLOSED)
+		return 0;
+	close_transaction(tx);
+	if (was_prepared)
+		ret = tell(tx, REF_ABORTED, err);
+	return ret;
+}
+
+size_t ref_transaction_nr(const struct ref_transaction *tx)
+{
+	return tx->update_nr;
+}
+
+const struct ref_update *ref_transaction_get(const struct ref_transaction *tx,
+					     size_t i)
+{
+	return tx->updates[i];
+}
+
+/* "ref:<target>" or an id; zero when neither is given. */
+static int describe_value(struct buf *out, const char *target, bool has_oid,
+			  const struct oid *oid, enum hash_algo algo)
+{
+	static const struct oid zero = OID_ZERO_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (target)
+		return buf_printf(out, "ref:%s ", target);
+	return buf_printf(out, "%s ",
+			  oid_to_hex(hex, has_oid ? oid : &zero, algo));
+}
+
+static int describe_update(struct buf *out, const struct ref_update *u,
+			   const char *name, enum hash_algo algo)
+{
+	int ret = describe_value(out, u->old_target, u->has_old, &u->old_oid,
+				 algo);
+
+	if (!ret)
+		ret = describe_value(out, u->new_target, u->has_new,
+				     &u->new_oid, algo);
+	return ret ? ret : buf_printf(out, "%s\n", name);
+}
+
+int ref_transaction_describe(struct buf *out, const struct ref_transaction *tx)
+{
+	int ret = 0;
+	size_t i;
+
+	/* Once symbolic refs have been followed, their targets are told. */
+	for (i = 0; !ret && i < tx->item_nr; i++) {
+		const struct ref_item *item = tx->items[i];
+
+		if (!item->log_only && item->update->result == REF_OK)
+			ret = describe_update(out, item->update, item->name,
+					      tx->repo->algo);
+	}
+	for (i = 0; !ret && !tx->item_nr && i < tx->update_nr; i++)
+		ret = describe_update(out, tx->updates[i], tx->updates[i]->name,
+				      tx->repo->algo);
+	return ret;
+}

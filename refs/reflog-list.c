@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The files backend: which refs have a reflog. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/refs-files.h"
+#include "refs/refs-loose.h"
+#include "repo/worktree.h"
+#include "sys/io.h"
+
+/* A walk over the directories below logs/, and what it has found. */
+struct lister {
+	const struct repo *repo;
+	struct buf path;   /* of the directory, then the file, at hand */
+	struct buf name;   /* of the ref */
+	size_t prefix_len; /* of the name: "worktrees/<id>/" */
+	bool private_only; /* names that each work tree has for itself */
+	bool shared_only;  /* the others */
+	struct reflog_names *names; /* borrowed */
+	struct error *err;
+};
+
+static int found(struct lister *l)
+{
+	const char *name = l->name.data + l->prefix_len;
+	bool is_private = refs_loose_is_per_worktree(name);
+	size_t len = l->name.len;
+
+	if ((l->private_only && !is_private) || (l->shared_only && is_private))
+		return 0;
+	/* The lock of one that is written. */
+	if (len > 5 && !strcmp(l->name.data + len - 5, ".lock"))
+		return 0;
+	return reflog_names_add(l->names, l->name.data, l->err);
+}
+
+static int walk(struct lister *l);
+
+static int entry(void *ctx, const char *file)
+{
+	struct lister *l = ctx;
+	size_t path_len = l->path.len, name_len = l->name.len;
+	struct sys_stat st;
+	int ret;
+
+	if (buf_printf(&l->path, "/%s", file) < 0 ||
+	    buf_printf(&l->name, "%s%s", name_len > l->prefix_len ? "/" : "",
+		       file) < 0)
+		return error_nomem(l->err);
+	ret = sys_stat(&st, l->path.data, l->err);
+	if (!ret && st.is_dir)
+		ret = walk(l);
+	else if (!ret && st.is_file)
+		ret = found(l);
+	buf_set_len(&l->path, path_len);
+	buf_set_len(&l->name, name_len);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int walk(struct lister *l)
+{
+	int ret = sys_dir_each(l->path.data, entry, l, l->err);
+
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static int walk_logs(struct lister *l, const char *git_dir, const char *prefix,
+		     bool private_only, bool shared_only)
+{
+	buf_reset(&l->path);
+	buf_reset(&l->name);
+	if (buf_printf(&l->path, "%s/logs", git_dir) < 0 ||
+	    buf_append_str(&l->name, prefix) < 0)
+		return error_nomem(l->err);
+	l->prefix_len = l->name.len;
+	l->private_only = private_only;
+	l->shared_only = shared_only;
+	return walk(l);
+}
+
+/* One of the linked work trees; ours has been looked at. */
+static int worktree(void *ctx, const char *id, const char *git_dir)
+{
+	struct lister *l = ctx;
+	struct buf prefix = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&prefix, "worktrees/%s/", id) < 0)
+		ret = error_nomem(l->err);
+	else if (strcmp(git_dir, l->repo->git_dir) != 0)
+		ret = walk_logs(l, git_dir, prefix.data, true, false);
+	buf_release(&prefix);
+	return ret;
+}
+
+static int list_others(struct lister *l, bool is_linked)
+{
+	int ret = 0;
+
+	if (is_linked)
+		ret = walk_logs(l, l->repo->common_dir, "main-worktree/", true,
+				false);
+	return ret ? ret : worktree_each(l->repo, worktree, l, l->err);
+}
+
+static int list(struct lister *l, bool all_worktrees)
+{
+	const struct repo *repo = l->repo;
+	bool is_linked = strcmp(repo->git_dir, repo->common_dir) != 0;
+	int ret = walk_logs(l, repo->git_dir, "", is_linked, false);
+
+	if (!ret && is_linked)
+		ret = walk_logs(l, repo->common_dir, "", false, true);
+	if (!ret && all_worktrees)
+		ret = list_others(l, is_linked);
+	return ret;
+}
+
+int reflog_files_list(struct reflog_names *names, const struct repo *repo,
+		      bool all_worktrees, struct error *err)
+{
+	struct lister l = {
+		.repo = repo,
+		.path = BUF_INIT,
+		.name = BUF_INIT,
+		.names = names,
+		.err = err,
+	};
+	int ret = list(&l, all_worktrees);
+
+	buf_release(&l.path);
+	buf_release(&l.name);
+	return ret;
+}

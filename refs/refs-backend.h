@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a store of refs can do: below refs.h, which reads, ref-transaction.h,
+ * which changes, ref-pack.h and the reflogs, there is one of these for each
+ * value of extensions.refStorage.
+ *
+ *   refs.c  ref-transaction.c  ref-pack.c  reflog-write.c     what is asked
+ *      |            |              |             |
+ *      +------------+-- refs_backend --------+---+            this table
+ *                   |                        |
+ *            refs-files*.c            refs-reftable*.c        how it is kept
+ *
+ * A backend does not follow symbolic refs, judge changes or tell anyone: it
+ * reads, lists, locks and writes single refs. Symbols are its own; everything
+ * goes through the table.
+ */
+#ifndef REFS_REFS_BACKEND_H
+#define REFS_REFS_BACKEND_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "object/oid.h"
+#include "odb/odb.h"
+#include "refs/ref-pack.h"
+#include "refs/reflog-write.h"
+#include "refs/refs.h"
+#include "repo/repo.h"
+
+struct ref_item;
+struct refs_check;
+struct reflog;
+struct reflog_edit;
+struct reflog_names;
+struct ref_transaction;
+
+enum refs_record_kind {
+	REFS_RECORD_OID,      /* names an object */
+	REFS_RECORD_SYMBOLIC, /* names another ref */
+	REFS_RECORD_BROKEN,   /* neither, or an impossible name */
+};
+
+/* A ref as it is stored. Strings live until the iterator moves. */
+struct refs_record {
+	enum refs_record_kind kind;
+	/*
+	 * REFS_RECORD_OID: what visitors get. Else only its name is set, and
+	 * with REFS_RECORD_SYMBOLIC its target, the ref that it names.
+	 */
+	struct ref ref;
+};
+
+/* Refs in the order of their names; each backend has its own kind. */
+struct refs_iter;
+
+/* What all snapshots begin with; a backend's own follows. */
+struct refs {
+	const struct refs_backend *backend;
+	const struct repo *repo; /* borrowed */
+	struct buf name, target; /* strings of the last lookup */
+};
+
+struct refs_backend {
+	/* A snapshot; its first member is a struct refs, filled in by refs.c.
+	 */
+	int (*open)(struct refs **out, const struct repo *repo,
+		    struct error *err);
+	void (*close)(struct refs *refs);
+	/*
+	 * Read one ref: 1 with ref's values set, or *target, which is empty
+	 * before, when it is symbolic; 0; ERR_CORRUPT for a broken one. A HEAD
+	 * that leads to an impossible name is not there: in a clone that Git
+	 * is making it is "refs/heads/.invalid" until the branch is known.
+	 */
+	int (*read)(struct refs *refs, const char *name, struct ref *ref,
+		    struct buf *target, struct error *err);
+	/* See refs_list_now(). */
+	int (*list_now)(struct refs *refs, struct error *err);
+	/*
+	 * Iterate over the refs whose name starts with `prefix`, which starts
+	 * with "refs/" and is borrowed. `strict`: what is out of order and
+	 * might be missed is ERR_CORRUPT.
+	 */
+	int (*iter_new)(struct refs_iter **out, struct refs *refs,
+			const char *prefix, bool strict, struct error *err);
+	/* 1 with the next one in *record, 0 at the end, or negative. */
+	int (*iter_next)(struct refs_iter *iter, struct refs_record *record,
+			 struct error *err);
+	/* Go on with the first name that is not less, by a search. */
+	int (*iter_seek)(struct refs_iter *iter, const char *name,
+			 struct error *err);
+	void (*iter_free)(struct refs_iter *iter);
+	/* See refs_may_peel(); NULL: always 1. */
+	int (*may_peel)(struct refs *refs, const char *prefix,
+			const struct oidmap *ids, struct error *err);
+
+	/*
+	 * Transactions. begin: read the settings (0 or negative); then, for
+	 * each item, lock it (0, also when it is rejected), look for refs that
+	 * are in its way (1 with one's name in *other), stage its new value;
+	 * at last make everything ready that can be made so out of sight.
+	 */
+	int (*tx_begin)(struct ref_transaction *tx, struct error *err);
+	int (*tx_lock)(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err);
+	int (*tx_conflict)(struct ref_transaction *tx, struct ref_item *item,
+			   struct buf *other, struct error *err);
+	int (*tx_stage)(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err);
+	int (*tx_ready)(struct ref_transaction *tx, struct error *err);
+	/* Put everything in place, deletions last. */
+	int (*tx_commit)(struct ref_transaction *tx, struct error *err);
+	/* Let go of all locks and files that are not in place. */
+	void (*tx_unlock)(struct ref_transaction *tx);
+
+	/* Call `fn` with the names of root refs, in no order. */
+	int (*each_root)(struct refs *refs,
+			 int (*fn)(void *ctx, const char *name), void *ctx,
+			 struct error *err);
+	/* See ref_pack_is_due() and ref_pack(). */
+	int (*pack_is_due)(const struct repo *repo,
+			   const struct ref_pack_options *options,
+			   struct error *err);
+	int (*pack)(const struct repo *repo, struct odb_reader *reader,
+		    const struct ref_pack_options *options, struct error *err);
+	/* Reflogs, see the functions of these names in reflog.h. */
+	bool (*log_exists)(const struct repo *repo, const char *name);
+	int (*log_read)(struct reflog *log, const struct repo *repo,
+			const char *name, struct error *err);
+	int (*log_list)(struct reflog_names *names, const struct repo *repo,
+			bool all_worktrees, struct error *err);
+	int (*log_edit)(const struct repo *repo, const char *name,
+			const struct reflog_edit *how, struct error *err);
+	int (*log_drop)(const struct repo *repo, const char *name,
+			struct error *err);
+	/* See refs_check_run(). */
+	int (*check)(struct refs_check *c, const struct repo *repo,
+		     struct error *err);
+	/* See refs_each_reflog_oid(). */
+	int (*each_kept)(const struct repo *repo,
+			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			 struct error *err);
+};
+
+extern const struct refs_backend refs_files_backend;
+extern const struct refs_backend refs_reftable_backend;
+
+/* The one that keeps a repository's refs. */
+const struct refs_backend *refs_backend_of(const struct repo *repo);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files backend: making a prepared transaction so.
+ *
+ * New values first: the entries of all reflogs, then the renames. Deletions
+ * last, and there packed-refs before the loose file: whoever is interrupted
+ * leaves a ref with its last value, never with an older one that packed-refs
+ * still had. Entries need room and renames do not: on a full disk they are
+ * taken back, and nothing has changed.
+ * Signals wait until all of it is done: what is one transaction should not be
+ * half of one because someone restarted a server.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "refs/ref-transaction-internal.h"
+#include "refs/refs-files.h"
+#include "refs/refs-loose.h"
+#include "sys/cleanup.h"
+#include "sys/io.h"
+
+static int item_path(struct ref_transaction *tx, const struct ref_item *item,
+		     struct error *err)
+{
+	buf_reset(&tx->path);
+	if (refs_loose_path(&tx->path, tx->repo, item->name) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+static int log_item(struct ref_transaction *tx, struct ref_item *item,
+		    struct error *err)
+{
+	struct reflog_entry entry;
+	bool make;
+
+	if (!ref_item_log(tx, item, &entry, &make))
+		return 0;
+	return reflog_append(tx->repo, &entry, make, &item->log_before, err);
+}
+
+/* Rename the lock file over the ref's. */
+static int put_in_place(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err)
+{
+	int ret = item_path(tx, item, err);
+
+	if (!ret && item->is_dir)
+		ret = sys_rmdir_empty(tx->path.data, err);
+	if (ret < 0)
+		return ret;
+	return sys_tempfile_commit(&item->lock, tx->path.data, tx->method, err);
+}
+
+static int fail(struct ref_update *update, int code, struct error *err)
+{
+	update->result = REF_FAILED;
+	return error_set(err, code, "cannot update ref '%s': %s", update->name,
+			 err ? err->msg : "");
+}
+
+static int commit_logs(struct ref_transaction *tx, struct error *err)
+{
+	for (size_t i = 0; i < tx->sorted_nr; i++) {
+		struct ref_item *item = tx->sorted[i];
+		int ret = 0;
+
+		if (item->update->result == REF_OK &&
+		    (item->log_only || item->writes))
+			ret = log_item(tx, item, err);
+		if (ret < 0)
+			return fail(item->update, ret, err);
+	}
+	return 0;
+}
+
+static int commit_values(struct ref_transaction *tx, struct error *err)
+{
+	int ret = commit_logs(tx, err);
+
+	for (size_t i = 0; !ret && i < tx->sorted_nr; i++) {
+		struct ref_item *item = tx->sorted[i];
+
+		if (item->update->result != REF_OK || !item->writes)
+			continue;
+		ret = put_in_place(tx, item, err);
+		if (ret < 0)
+			ret = fail(item->update, ret, err);
+	}
+	return ret;
+}
+
+static int delete_loose(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err)
+{
+	struct error io = ERROR_INIT;
+	int ret = item_path(tx, item, err);
+
+	if (ret < 0)
+		return ret;
+	/* A packed ref can have an empty directory in its place. */
+	ret = item->existed ? sys_unlink(tx->path.data, &io) : 0;
+	if (ret < 0 && io.sys_errno != EISDIR) {
+		if (err)
+			*err = io;
+		return ret;
+	}
+	sys_tempfile_abort(&item->lock);
+	reflog_prune_dirs(tx->path.data, item->name);
+	return reflog_remove(tx->repo, item->name, err);
+}
+
+static int commit_deletions(struct ref_transaction *tx, struct error *err)
+{
+	int ret = tx->rw ? packed_rewrite_commit(tx->rw, err) : 0;
+
+	for (size_t i = 0; !ret && i < tx->sorted_nr; i++) {
+		struct ref_item *item = tx->sorted[i];
+
+		if (item->log_only || item->update->result != REF_OK ||
+		    !ref_update_is_delete(item->update))
+			continue;
+		ret = delete_loose(tx, item, err);
+		if (ret < 0)
+			return fail(item->update, ret, err);
+	}
+	return ret;
+}
+
+/* Of refs that have not changed: their locks are still there. */
+static void take_back_logs(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->sorted_nr; i++) {
+		const struct ref_item *item = tx->sorted[i];
+
+		if (ref_item_final(item)->lock.path)
+			reflog_take_back(tx->repo, item->name,
+					 &item->log_before);
+	}
+}
+
+int refs_files_tx_commit(struct ref_transaction *tx, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct sys_hold hold;
+	int ret;
+
+	sys_hold_signals(&hold);
+	ret = commit_values(tx, &why);
+	if (!ret)
+		ret = commit_deletions(tx, &why);
+	if (ret < 0)
+		take_back_logs(tx);
+	refs_files_tx_unlock(tx);
+	sys_release_signals(&hold);
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ids that are kept alive by other things than refs: reflog entries, and the
+ * HEADs and private refs of work trees.
+ *
+ * A reflog is a file below logs/, one line per change:
+ *
+ *   <old hex> SP <new hex> SP <name> SP <email> SP <seconds> SP <zone> TAB ...
+ *
+ * Lines that do not look like that are passed over.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/refs-files.h"
+#include "refs/refs-loose.h"
+#include "repo/worktree.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+/* A walk over directories: what to do with each file, and for whom. */
+struct keeper {
+	const struct repo *repo;
+	int (*file)(struct keeper *k, const char *path);
+	int (*fn)(void *ctx, const struct oid *oid);
+	void *ctx;
+	const char *dir; /* being listed */
+	struct error *err;
+};
+
+static int report(struct keeper *k, const struct oid *oid)
+{
+	return oid_is_zero(oid) ? 0 : k->fn(k->ctx, oid);
+}
+
+static int reflog_line(struct keeper *k, const char *line, size_t len)
+{
+	size_t hex_len = hash_hex_len(k->repo->algo);
+	struct oid from, to;
+	int ret;
+
+	if (len < 2 * hex_len + 2 || line[hex_len] != ' ' ||
+	    line[2 * hex_len + 1] != ' ')
+		return 0;
+	if (!oid_from_hex(&from, line, len, k->repo->algo) ||
+	    !oid_from_hex(&to, line + hex_len + 1, len - hex_len - 1,
+			  k->repo->algo))
+		return 0;
+	ret = report(k, &from);
+	return ret ? ret : report(k, &to);
+}
+
+static int reflog_file(struct keeper *k, const char *path)
+{
+	struct sys_map map;
+	const char *p, *end;
+	int ret = sys_map_open(&map, path, k->err);
+
+	if (ret < 0)
+		return ret == ERR_MISSING ? 0 : ret;
+	p = (const char *)map.data;
+	end = p + map.len;
+	while (!ret && p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		const char *line_end = nl ? nl : end;
+
+		ret = reflog_line(k, p, (size_t)(line_end - p));
+		p = nl ? nl + 1 : end;
+	}
+	sys_map_close(&map);
+	return ret;
+}
+
+/* A ref's file; symbolic ones name refs that are visited anyway. */
+static int ref_file(struct keeper *k, const char *path)
+{
+	struct refs_loose ref;
+	int ret = refs_loose_read_file(&ref, path, k->repo->algo, k->err);
+
+	if (ret <= 0)
+		return ret;
+	ret = ref.kind == REFS_LOOSE_OID ? report(k, &ref.oid) : 0;
+	refs_loose_release(&ref);
+	return ret;
+}
+
+static int walk(struct keeper *k, const char *dir);
+
+static int walk_entry(void *ctx, const char *name)
+{
+	struct keeper *k = ctx;
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret;
+
+	if (buf_printf(&path, "%s/%s", k->dir, name) < 0) {
+		ret = error_nomem(k->err);
+		goto out;
+	}
+	ret = sys_stat(&st, path.data, k->err);
+	if (ret == ERR_MISSING)
+		ret = 0;
+	else if (!ret && st.is_dir)
+		ret = walk(k, path.data);
+	else if (!ret && st.is_file)
+		ret = k->file(k, path.data);
+out:
+	buf_release(&path);
+	return ret;
+}
+
+/* Hand all files below `dir` to k->file; a missing directory is empty. */
+static int walk(struct keeper *k, const char *dir)
+{
+	const char *outer = k->dir;
+	int ret;
+
+	k->dir = dir;
+	ret = sys_dir_each(dir, walk_entry, k, k->err);
+	k->dir = outer;
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+/* Hand all files below "<git_dir>/<name>" to `file`. */
+static int keep_below(struct keeper *k, const char *git_dir, const char *name,
+		      int (*file)(struct keeper *k, const char *path))
+{
+	struct buf path = BUF_INIT;
+	int ret;
+
+	k->file = file;
+	if (buf_printf(&path, "%s/%s", git_dir, name) < 0)
+		ret = error_nomem(k->err);
+	else
+		ret = walk(k, path.data);
+	buf_release(&path);
+	return ret;
+}
+
+/*
+ * HEAD, private refs and reflogs below one git directory. Private refs of the
+ * main one are visited as refs only when we are called from there.
+ */
+static int walk_git_dir(struct keeper *k, const char *git_dir)
+{
+	static const char *const private_refs[] = {
+		"refs/bisect",
+		"refs/worktree",
+		"refs/rewritten",
+	};
+	struct buf path = BUF_INIT;
+	int ret;
+
+	if (buf_printf(&path, "%s/HEAD", git_dir) < 0)
+		ret = error_nomem(k->err);
+	else
+		ret = ref_file(k, path.data);
+	buf_release(&path);
+	for (size_t i = 0; i < ARRAY_NR(private_refs) && !ret; i++)
+		ret = keep_below(k, git_dir, private_refs[i], ref_file);
+	return ret ? ret : keep_below(k, git_dir, "logs", reflog_file);
+}
+
+static int walk_worktree(void *ctx, const char *name, const char *git_dir)
+{
+	(void)name;
+	return walk_git_dir(ctx, git_dir);
+}
+
+int refs_files_each_kept(const struct repo *repo,
+			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			 struct error *err)
+{
+	struct keeper k = {.repo = repo, .fn = fn, .ctx = ctx, .err = err};
+	int ret = walk_git_dir(&k, repo->common_dir);
+
+	return ret ? ret : worktree_each(repo, walk_worktree, &k, err);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files backend: lock files, "<ref>.lock", and the new values in them.
+ *
+ * Who changes a ref, or removes its loose file after packing it, holds its
+ * lock. What is deleted leaves packed-refs, whose lock comes last.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/packed-rewrite.h"
+#include "refs/ref-transaction-internal.h"
+#include "refs/refs-files.h"
+#include "refs/refs-loose.h"
+#include "sys/io.h"
+#include "sys/lockfile.h"
+
+#define DEFAULT_LOCK_TIMEOUT_MS 100
+#define LOCK_TRIES 3
+
+int refs_files_tx_begin(struct ref_transaction *tx, struct error *err)
+{
+	int ret = repo_fsync_method(tx->repo, REPO_FSYNC_REFERENCE, &tx->method,
+				    err);
+
+	tx->lock_timeout_ms = DEFAULT_LOCK_TIMEOUT_MS;
+	if (!ret)
+		ret = config_i64(&tx->repo->config, "core.filesreflocktimeout",
+				 &tx->lock_timeout_ms, err);
+	return ret < 0 ? ret : 0;
+}
+
+static int reject_lock(struct ref_transaction *tx, struct ref_item *item,
+		       const struct error *why, struct error *err)
+{
+	bool held = why->code == ERR_DENIED;
+
+	return ref_update_reject(
+		tx, item->update, held ? REF_LOCKED : REF_FAILED, err,
+		"cannot lock ref '%s': %s%s", item->update->name, why->msg,
+		held ? PACKED_REWRITE_LOCK_ADVICE : "");
+}
+
+/* Make the directory of tx->path, the path of a lock file. */
+static int make_dirs(struct ref_transaction *tx, struct ref_item *item,
+		     struct error *err)
+{
+	char *slash = strrchr(tx->path.data, '/');
+	int ret;
+
+	*slash = '\0';
+	ret = sys_mkdir_shared(tx->path.data, tx->repo->share, err);
+	*slash = '/';
+	item->made_dirs = true;
+	return ret;
+}
+
+/* Create the lock file at tx->path; directories come and go meanwhile. */
+static int create_lock(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *why)
+{
+	int ret = ERR_IO;
+
+	for (int i = 0; ret && i < LOCK_TRIES; i++) {
+		ret = sys_lockfile_create_mode(&item->lock, tx->path.data,
+					       0666 | tx->repo->share,
+					       tx->lock_timeout_ms, why);
+		if (ret &&
+		    (why->sys_errno != ENOENT || make_dirs(tx, item, why) < 0))
+			break;
+	}
+	return ret;
+}
+
+/*
+ * Take the lock. Afterwards tx->path is the path of the ref's file. 0, also
+ * when the update is rejected, or negative.
+ */
+int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err)
+{
+	struct error why = ERROR_INIT;
+	struct buf other = BUF_INIT;
+	size_t len;
+	int ret = 0;
+
+	buf_reset(&tx->path);
+	if (refs_loose_path(&tx->path, tx->repo, item->name) < 0)
+		return error_nomem(err);
+	len = tx->path.len;
+	if (buf_append_str(&tx->path, ".lock") < 0)
+		return error_nomem(err);
+	if (!create_lock(tx, item, &why)) {
+		buf_set_len(&tx->path, len);
+		tx->path.data[len] = '\0';
+		return 0;
+	}
+	if (why.sys_errno == ENOTDIR || why.sys_errno == EEXIST)
+		ret = refs_files_conflict_above(tx, item->name, &other, err);
+	if (ret > 0)
+		ret = ref_item_reject_conflict(tx, item, other.data, err);
+	else if (!ret)
+		ret = reject_lock(tx, item, &why, err);
+	buf_release(&other);
+	return ret;
+}
+
+int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	const struct ref_update *u = item->update;
+	struct buf text = BUF_INIT;
+	int ret;
+
+	if (u->new_target)
+		ret = buf_printf(&text, "ref: %s\n", u->new_target);
+	else
+		ret = buf_printf(&text, "%s\n",
+				 oid_to_hex(hex, &u->new_oid, tx->repo->algo));
+	if (ret < 0)
+		error_nomem(err);
+	else
+		ret = sys_tempfile_write(&item->lock, text.data, text.len, err);
+	if (!ret)
+		ret = sys_tempfile_finish(&item->lock, tx->method, err);
+	if (ret == ERR_IO)
+		error_set(err, ret, "cannot update ref '%s': %s", item->name,
+			  err ? err->msg : "");
+	buf_release(&text);
+	return ret;
+}
+
+/* Lock packed-refs and write it without what is deleted, out of sight. */
+int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; ret >= 0 && i < tx->sorted_nr; i++) {
+		const struct ref_item *item = tx->sorted[i];
+
+		if (item->log_only || item->update->result != REF_OK ||
+		    !ref_update_is_delete(item->update))
+			continue;
+		if (!tx->rw) {
+			tx->rw = mem_calloc(1, sizeof(*tx->rw));
+			if (!tx->rw)
+				return error_nomem(err);
+			ret = packed_rewrite_begin(tx->rw, tx->repo, err);
+		}
+		if (ret >= 0)
+			ret = packed_rewrite_delete(tx->rw, item->name, err);
+	}
+	if (ret >= 0 && tx->rw)
+		ret = packed_rewrite_finish(tx->rw, err);
+	return ret < 0 ? ret : 0;
+}
+
+/* Remove an item's lock, and directories that were made for nothing. */
+static void unlock(struct ref_transaction *tx, struct ref_item *item)
+{
+	if (!item->lock.path)
+		return;
+	sys_tempfile_abort(&item->lock);
+	if (!item->made_dirs)
+		return;
+	buf_reset(&tx->path);
+	if (!refs_loose_path(&tx->path, tx->repo, item->name))
+		reflog_prune_dirs(tx->path.data, item->name);
+}
+
+void refs_files_tx_unlock(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->item_nr; i++)
+		unlock(tx, tx->items[i]);
+	if (tx->rw)
+		packed_rewrite_release(tx->rw);
+	free(tx->rw);
+	tx->rw = NULL;
+}

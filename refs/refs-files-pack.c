@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* The files backend: moving loose refs into packed-refs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/packed-rewrite.h"
+#include "refs/ref-pack.h"
+#include "refs/reflog-write.h"
+#include "refs/refs-files.h"
+#include "refs/refs-loose.h"
+#include "sys/io.h"
+#include "sys/lockfile.h"
+
+/* A packing under way. */
+struct packer {
+	const struct repo *repo;
+	struct odb_reader *reader;
+	const struct ref_pack_options *options;
+	struct packed_rewrite rw;
+	struct refs_loose_list *list;
+	bool *chosen; /* of list->nr; to be packed */
+	size_t chosen_nr;
+	size_t old_off; /* old records that have been peeled, if they must be */
+	struct buf name;
+};
+
+static int choose(struct packer *p, struct error *err)
+{
+	p->chosen = mem_calloc(p->list->nr, sizeof(*p->chosen));
+	if (!p->chosen)
+		return error_nomem(err);
+	for (size_t i = 0; i < p->list->nr; i++) {
+		const struct refs_loose *ref = &p->list->refs[i];
+
+		if (ref->kind != REFS_LOOSE_OID ||
+		    refs_loose_is_per_worktree(ref->name))
+			continue;
+		p->chosen[i] = p->options->wants(p->options->ctx, ref->name);
+		p->chosen_nr += p->chosen[i];
+	}
+	return 0;
+}
+
+/* 1 with *peeled set for a tag, 0 for another object, or negative. */
+static int peel(struct packer *p, const struct oid *oid, struct oid *peeled,
+		struct error *err)
+{
+	int ret = odb_peel(p->reader, oid, peeled, NULL, err);
+
+	return ret < 0 ? ret : !oid_equal(oid, peeled);
+}
+
+/*
+ * Take over old records before `name` (NULL: all that are left), with what
+ * they peel to: the new header says that this is known of all.
+ */
+static int peel_old_until(struct packer *p, const char *name, struct error *err)
+{
+	const struct packed_refs *old = &p->rw.old;
+	struct packed_ref ref;
+	size_t off = p->old_off;
+	int ret = 0;
+
+	while (!ret && packed_refs_next(old, &off, &ref, err) > 0) {
+		int cmp = name ? packed_refs_name_cmp(ref.name, ref.name_len,
+						      name, strlen(name))
+			       : -1;
+
+		if (cmp > 0)
+			break;
+		p->old_off = off;
+		if (!cmp || ref.has_peeled)
+			continue;
+		buf_reset(&p->name);
+		if (buf_append(&p->name, ref.name, ref.name_len) < 0)
+			return error_nomem(err);
+		ret = peel(p, &ref.oid, &ref.peeled, NULL);
+		/* One that names no object was packed all the same. */
+		ret = packed_rewrite_put(&p->rw, p->name.data, &ref.oid,
+					 ret > 0 ? &ref.peeled : NULL, err);
+	}
+	return ret;
+}
+
+static int put_one(struct packer *p, size_t i, bool peel_old, struct error *err)
+{
+	const struct refs_loose *ref = &p->list->refs[i];
+	struct oid peeled;
+	int is_tag = peel(p, &ref->oid, &peeled, NULL);
+
+	if (is_tag < 0) {
+		p->options->broken(p->options->ctx, ref->name);
+		p->chosen[i] = false;
+		return 0;
+	}
+	if (peel_old) {
+		int ret = peel_old_until(p, ref->name, err);
+
+		if (ret < 0)
+			return ret;
+	}
+	return packed_rewrite_put(&p->rw, ref->name, &ref->oid,
+				  is_tag ? &peeled : NULL, err);
+}
+
+static int write_packed(struct packer *p, struct error *err)
+{
+	bool peel_old = p->rw.old.len && !p->rw.fully_peeled;
+	int ret = 0;
+
+	p->rw.peeled = p->rw.fully_peeled = true;
+	for (size_t i = 0; !ret && i < p->list->nr; i++)
+		if (p->chosen[i])
+			ret = put_one(p, i, peel_old, err);
+	if (!ret && peel_old)
+		ret = peel_old_until(p, NULL, err);
+	if (!ret)
+		ret = packed_rewrite_finish(&p->rw, err);
+	return ret ? ret : packed_rewrite_commit(&p->rw, err);
+}
+
+/* Remove a loose file unless it has changed. Whoever has it locked may keep
+ * it. */
+static int prune_one(struct packer *p, const struct refs_loose *packed,
+		     struct error *err)
+{
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	struct buf path = BUF_INIT;
+	struct refs_loose now = {.name = NULL};
+	size_t len = 0;
+	int ret = refs_loose_path(&path, p->repo, packed->name);
+
+	if (!ret) {
+		len = path.len;
+		ret = buf_append_str(&path, ".lock");
+	}
+	if (ret < 0) {
+		ret = error_nomem(err);
+		goto out;
+	}
+	if (sys_lockfile_create(&lock, path.data, 0, NULL) < 0)
+		goto out;
+	buf_set_len(&path, len);
+	path.data[len] = '\0';
+	ret = refs_loose_read_file(&now, path.data, p->repo->algo, err);
+	if (ret > 0 && now.kind == REFS_LOOSE_OID &&
+	    oid_equal(&now.oid, &packed->oid))
+		ret = sys_unlink(path.data, err);
+	sys_tempfile_abort(&lock);
+	reflog_prune_dirs(path.data, packed->name);
+	refs_loose_release(&now);
+out:
+	buf_release(&path);
+	return ret < 0 ? ret : 0;
+}
+
+static int prune_all(struct packer *p, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < p->list->nr; i++)
+		if (p->chosen[i])
+			ret = prune_one(p, &p->list->refs[i], err);
+	return ret;
+}
+
+static bool is_due(const struct packer *p)
+{
+	return !p->options->if_needed ||
+	       p->chosen_nr >= ref_pack_limit(p->rw.old.map.len);
+}
+
+int refs_files_pack_is_due(const struct repo *repo,
+			   const struct ref_pack_options *options,
+			   struct error *err)
+{
+	struct packer p = {.repo = repo, .options = options};
+	char *path = repo_common_path(repo, "packed-refs");
+	struct sys_stat st;
+	int ret = path ? sys_stat(&st, path, err) : error_nomem(err);
+
+	if (ret == ERR_MISSING) {
+		st.size = 0;
+		ret = 0;
+	}
+	if (!ret)
+		ret = refs_loose_list_read(&p.list, repo, "refs/", err);
+	if (!ret)
+		ret = choose(&p, err);
+	if (!ret)
+		ret = p.chosen_nr >= ref_pack_limit(st.size);
+	refs_loose_list_free(p.list);
+	free(p.chosen);
+	free(path);
+	return ret;
+}
+
+int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
+		    const struct ref_pack_options *options, struct error *err)
+{
+	struct packer p = {
+		.repo = repo,
+		.reader = reader,
+		.options = options,
+		.name = BUF_INIT,
+	};
+	bool due = false;
+	int ret = packed_rewrite_begin(&p.rw, repo, err);
+
+	if (ret < 0)
+		return ret;
+	/* Values are read after the lock is held: nobody packs older ones. */
+	ret = refs_loose_list_read(&p.list, repo, "refs/", err);
+	if (!ret)
+		ret = choose(&p, err);
+	if (!ret)
+		due = is_due(&p);
+	if (due)
+		ret = write_packed(&p, err);
+	packed_rewrite_release(&p.rw);
+	if (!ret && due && options->prune)
+		ret = prune_all(&p, err);
+	refs_loose_list_free(p.list);
+	free(p.chosen);
+	buf_release(&p.name);
+	return ret;
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files backend's reading side: loose references over packed ones.
+ *
+ * Order of reading: loose first, packed-refs after. Packing writes the new
+ * packed-refs before it removes loose files, so that a ref which was not
+ * found loose is in the packed-refs file that is there now; hence the table
+ * is mapped anew when the file has changed. Older mappings stay until the
+ * snapshot is closed: visits under way read on in theirs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/packed-refs.h"
+#include "refs/refs-check.h"
+#include "refs/refs-files.h"
+#include "refs/refs-loose.h"
+#include "sys/io.h"
+
+/* One state of the packed-refs file. */
+struct packed_gen {
+	struct packed_refs table;
+	struct sys_stat st;       /* zeroed when there was no file */
+	struct packed_gen *older; /* owned */
+};
+
+struct refs_files {
+	struct refs refs;
+	char *packed_path;              /* owned */
+	struct packed_gen *packed;      /* owned: newest; NULL before use */
+	struct refs_loose_list **lists; /* owned: listings made so far */
+	size_t list_nr, list_alloc;
+};
+
+/* `refs` is the first member. */
+static struct refs_files *files_of(struct refs *refs)
+{
+	return (struct refs_files *)refs;
+}
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+static void close_files(struct refs *refs)
+{
+	struct refs_files *files = files_of(refs);
+	size_t i;
+
+	while (files->packed) {
+		struct packed_gen *older = files->packed->older;
+
+		packed_refs_release(&files->packed->table);
+		free(files->packed);
+		files->packed = older;
+	}
+	for (i = 0; i < files->list_nr; i++)
+		refs_loose_list_free(files->lists[i]);
+	free(files->lists);
+	free(files->packed_path);
+	free(files);
+}
+
+static int open_files(struct refs **out, const struct repo *repo,
+		      struct error *err)
+{
+	struct refs_files *files = mem_calloc(1, sizeof(*files));
+
+	if (!files)
+		return error_nomem(err);
+	files->packed_path = repo_common_path(repo, "packed-refs");
+	if (!files->packed_path) {
+		free(files);
+		return error_nomem(err);
+	}
+	*out = &files->refs;
+	return 0;
+}
+
+static bool same_file(const struct sys_stat *a, const struct sys_stat *b)
+{
+	return a->size == b->size && a->mtime_ns == b->mtime_ns &&
+	       a->dev == b->dev && a->ino == b->ino;
+}
+
+/* Map packed-refs unless the newest mapping still is the file. */
+static int refresh_packed(struct refs_files *files, struct error *err)
+{
+	struct packed_gen *gen;
+	struct sys_stat st;
+	int ret = sys_stat(&st, files->packed_path, err);
+
+	if (ret < 0 && ret != ERR_MISSING)
+		return ret;
+	if (files->packed && same_file(&files->packed->st, &st))
+		return 0;
+	gen = mem_calloc(1, sizeof(*gen));
+	if (!gen)
+		return error_nomem(err);
+	gen->st = st;
+	ret = packed_refs_open(&gen->table, files->packed_path,
+			       files->refs.repo->algo, err);
+	if (ret < 0) {
+		free(gen);
+		return ret;
+	}
+	gen->older = files->packed;
+	files->packed = gen;
+	return 0;
+}
+
+/* A listing made before that has all names with this prefix, or NULL. */
+static struct refs_loose_list *find_list(const struct refs_files *files,
+					 const char *prefix)
+{
+	size_t i;
+
+	for (i = 0; i < files->list_nr; i++)
+		if (starts_with(prefix, files->lists[i]->prefix))
+			return files->lists[i];
+	return NULL;
+}
+
+static int get_list(struct refs_files *files, const char *prefix,
+		    struct refs_loose_list **out, struct error *err)
+{
+	int ret;
+
+	*out = find_list(files, prefix);
+	if (*out)
+		return 0;
+	if (mem_grow(&files->lists, &files->list_alloc, files->list_nr + 1,
+		     sizeof(*files->lists)) < 0)
+		return error_nomem(err);
+	ret = refs_loose_list_read(out, files->refs.repo, prefix, err);
+	if (ret < 0)
+		return ret;
+	files->lists[files->list_nr++] = *out;
+	return refresh_packed(files, err);
+}
+
+static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
+{
+	memset(out, 0, sizeof(*out));
+	out->kind = in->kind;
+	out->oid = in->oid;
+	if (!in->target)
+		return 0;
+	out->target = mem_strdup(in->target);
+	return out->target ? 0 : ERR_NOMEM;
+}
+
+/*
+ * Read a loose ref, from a listing when one has been made. 1, 0 or negative.
+ */
+static int find_loose(struct refs_files *files, const char *name,
+		      struct refs_loose *ref, struct error *err)
+{
+	const struct refs_loose_list *list = NULL;
+	size_t i;
+	int ret;
+
+	if (starts_with(name, "refs/"))
+		list = find_list(files, name);
+	if (!list) {
+		ret = refs_loose_read(ref, files->refs.repo, name, err);
+		return ret ? ret : refresh_packed(files, err);
+	}
+	memset(ref, 0, sizeof(*ref));
+	i = refs_loose_list_seek(list, name);
+	if (i == list->nr || strcmp(list->refs[i].name, name))
+		return 0;
+	if (copy_loose(ref, &list->refs[i]) < 0)
+		return error_nomem(err);
+	return 1;
+}
+
+static void take_packed(struct ref *ref, const struct packed_ref *packed)
+{
+	ref->oid = packed->oid;
+	ref->has_peeled = packed->has_peeled;
+	ref->is_tag = packed->is_tag;
+	ref->peeled = packed->peeled;
+}
+
+static int read_files(struct refs *refs, const char *name, struct ref *ref,
+		      struct buf *target, struct error *err)
+{
+	struct refs_files *files = files_of(refs);
+	struct packed_ref packed;
+	struct refs_loose loose;
+	int ret = find_loose(files, name, &loose, err);
+
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		ret = packed_refs_find(&files->packed->table, name, &packed,
+				       err);
+		if (ret > 0)
+			take_packed(ref, &packed);
+		return ret;
+	}
+	if (loose.leads_nowhere && !strcmp(name, "HEAD")) {
+		ret = 0;
+	} else if (loose.kind == REFS_LOOSE_BROKEN) {
+		ret = error_set(err, ERR_CORRUPT, "broken ref %s", name);
+	} else if (loose.kind == REFS_LOOSE_OID) {
+		ref->oid = loose.oid;
+	} else {
+		if (buf_append_str(target, loose.target) < 0)
+			ret = error_nomem(err);
+	}
+	refs_loose_release(&loose);
+	return ret;
+}
+
+int refs_files_packed(struct refs *refs, const struct packed_refs **table,
+		      struct error *err)
+{
+	struct refs_files *files = files_of(refs);
+	int ret = refresh_packed(files, err);
+
+	if (!ret)
+		*table = &files->packed->table;
+	return ret;
+}
+
+static int list_files_now(struct refs *refs, struct error *err)
+{
+	struct refs_loose_list *list;
+
+	return get_list(files_of(refs), "refs/", &list, err);
+}
+
+/* Two sorted streams. */
+struct refs_iter {
+	const char *prefix;
+	const struct refs_loose_list *list;
+	size_t next_loose;
+	const struct packed_refs *table;
+	size_t packed_off;        /* after the current packed ref */
+	size_t skipped;           /* by the last search that went on from it */
+	struct packed_ref packed; /* that one */
+	bool has_packed;          /* `packed` is one to visit */
+	bool step_packed;         /* it has been visited */
+	struct packed_ref last;   /* the one before it, in a strict visit */
+	bool is_strict;
+	struct buf name; /* of the ref being visited */
+};
+
+/*
+ * Records out of order are some that a search does not find: a strict visit
+ * does not go on without them. It begins at the first record, so it also sees
+ * a name that was damaged and is not below "refs/".
+ */
+static int check_order(struct refs_iter *it, struct error *err)
+{
+	const struct packed_ref *ref = &it->packed;
+
+	if (ref->name_len < 5 || memcmp(ref->name, "refs/", 5) != 0 ||
+	    (it->last.name &&
+	     packed_refs_name_cmp(it->last.name, it->last.name_len, ref->name,
+				  ref->name_len) > 0))
+		return error_set(err, ERR_CORRUPT,
+				 "%s: '%.*s' is not where it should be",
+				 it->table->name, (int)ref->name_len,
+				 ref->name);
+	it->last = *ref;
+	return 0;
+}
+
+static int next_packed(struct refs_iter *it, struct error *err)
+{
+	size_t len = strlen(it->prefix);
+	int ret = packed_refs_next(it->table, &it->packed_off, &it->packed,
+				   err);
+
+	if (ret > 0 && it->is_strict)
+		ret = check_order(it, err) < 0 ? ERR_CORRUPT : ret;
+	it->step_packed = false;
+	it->has_packed = ret > 0 && it->packed.name_len >= len &&
+			 !memcmp(it->packed.name, it->prefix, len);
+	return ret < 0 ? ret : 0;
+}
+
+static void free_iter(struct refs_iter *it)
+{
+	if (!it)
+		return;
+	buf_release(&it->name);
+	free(it);
+}
+
+static int start_iter(struct refs_iter *it, struct refs_files *files,
+		      struct error *err)
+{
+	struct refs_loose_list *list;
+	int ret = get_list(files, it->prefix, &list, err);
+
+	if (ret < 0)
+		return ret;
+	it->list = list;
+	it->next_loose = refs_loose_list_seek(list, it->prefix);
+	it->table = &files->packed->table;
+	/* No record is expected before those of all refs. */
+	if (strcmp(it->prefix, "refs/"))
+		ret = packed_refs_seek(it->table, it->prefix,
+				       strlen(it->prefix), &it->packed_off,
+				       err);
+	else if (!it->is_strict)
+		ret = packed_refs_seek_on(it->table, it->prefix,
+					  strlen(it->prefix), 0,
+					  &it->packed_off, err);
+	return ret ? ret : next_packed(it, err);
+}
+
+static int may_peel(struct refs *refs, const char *prefix,
+		    const struct oidmap *ids, struct error *err)
+{
+	struct refs_files *files = files_of(refs);
+	struct refs_loose_list *list;
+	int ret = get_list(files, prefix, &list, err);
+	size_t i;
+
+	if (ret < 0)
+		return ret;
+	/* What a loose ref peels to is not known. */
+	i = refs_loose_list_seek(list, prefix);
+	if (i < list->nr &&
+	    !strncmp(list->refs[i].name, prefix, strlen(prefix)))
+		return 1;
+	return packed_refs_may_peel(&files->packed->table, prefix, ids, err);
+}
+
+static int new_iter(struct refs_iter **out, struct refs *refs,
+		    const char *prefix, bool strict, struct error *err)
+{
+	struct refs_iter *it = mem_calloc(1, sizeof(*it));
+	int ret;
+
+	*out = NULL;
+	if (!it)
+		return error_nomem(err);
+	buf_init(&it->name);
+	it->prefix = prefix;
+	it->is_strict = strict;
+	ret = start_iter(it, files_of(refs), err);
+	if (ret < 0) {
+		free_iter(it);
+		return ret;
+	}
+	*out = it;
+	return 0;
+}
+
+/* The next loose ref, or NULL when there are no more with the prefix. */
+static const struct refs_loose *peek_loose(const struct refs_iter *it)
+{
+	const struct refs_loose *ref;
+
+	if (it->next_loose == it->list->nr)
+		return NULL;
+	ref = &it->list->refs[it->next_loose];
+	return starts_with(ref->name, it->prefix) ? ref : NULL;
+}
+
+static void give_loose(struct refs_record *record,
+		       const struct refs_loose *loose)
+{
+	record->ref = (struct ref){
+		.name = loose->name,
+		.oid = loose->oid,
+		.target = loose->target,
+	};
+	record->kind = loose->kind == REFS_LOOSE_OID ? REFS_RECORD_OID
+		       : loose->kind == REFS_LOOSE_SYMBOLIC
+			       ? REFS_RECORD_SYMBOLIC
+			       : REFS_RECORD_BROKEN;
+}
+
+static int give_packed(struct refs_iter *it, struct refs_record *record,
+		       struct error *err)
+{
+	const struct packed_ref *packed = &it->packed;
+
+	buf_reset(&it->name);
+	if (buf_append(&it->name, packed->name, packed->name_len) < 0)
+		return error_nomem(err);
+	record->kind = REFS_RECORD_OID;
+	if (!refs_name_is_valid_len(it->name.data, it->name.len, false) ||
+	    oid_is_zero(&packed->oid))
+		record->kind = REFS_RECORD_BROKEN;
+	record->ref.name = it->name.data;
+	record->ref.target = NULL;
+	take_packed(&record->ref, packed);
+	return 1;
+}
+
+static int next_ref(struct refs_iter *it, struct refs_record *record,
+		    struct error *err)
+{
+	const struct refs_loose *loose;
+	int cmp, ret;
+
+	if (it->step_packed) {
+		ret = next_packed(it, err);
+		if (ret < 0)
+			return ret;
+	}
+	loose = peek_loose(it);
+	if (!loose && !it->has_packed)
+		return 0;
+	cmp = loose ? -1 : 1;
+	if (loose && it->has_packed)
+		cmp = packed_refs_name_cmp(loose->name, strlen(loose->name),
+					   it->packed.name,
+					   it->packed.name_len);
+	/* A loose ref hides the packed one of its name. */
+	it->step_packed = cmp >= 0;
+	if (cmp > 0)
+		return give_packed(it, record, err);
+	it->next_loose++;
+	give_loose(record, loose);
+	return 1;
+}
+
+/*
+ * Go on from the current packed ref. Directories that are stepped over in a row
+ * are often of a size: changes by the last digits of their numbers.
+ */
+static int seek_packed(struct refs_iter *it, const char *name, size_t len,
+		       struct error *err)
+{
+	size_t off = it->packed_off;
+	int ret = packed_refs_seek_on(it->table, name, len, it->skipped, &off,
+				      err);
+
+	if (ret < 0)
+		return ret;
+	it->skipped = off - it->packed_off;
+	it->packed_off = off;
+	return next_packed(it, err);
+}
+
+static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
+{
+	size_t len = strlen(name), i;
+
+	i = refs_loose_list_seek(it->list, name);
+	if (i > it->next_loose)
+		it->next_loose = i;
+	if (!it->step_packed &&
+	    (!it->has_packed ||
+	     packed_refs_name_cmp(it->packed.name, it->packed.name_len, name,
+				  len) >= 0))
+		return 0;
+	return seek_packed(it, name, len, err);
+}
+
+struct root_visit {
+	const struct repo *repo;
+	int (*fn)(void *ctx, const char *name);
+	void *ctx;
+};
+
+/* A directory is no ref, whatever it is called. */
+static int visit_root(void *ctx, const char *name)
+{
+	const struct root_visit *v = ctx;
+	struct buf path = BUF_INIT;
+	struct sys_stat st;
+	int ret = 0;
+
+	if (!refs_name_is_root(name))
+		return 0;
+	if (buf_printf(&path, "%s/%s", v->repo->git_dir, name) < 0)
+		ret = ERR_NOMEM;
+	else if (!sys_lstat(&st, path.data, NULL) && !st.is_dir)
+		ret = v->fn(v->ctx, name);
+	buf_release(&path);
+	return ret;
+}
+
+static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
+		     void *ctx, struct error *err)
+{
+	struct root_visit v = {refs->repo, fn, ctx};
+
+	return sys_dir_each(refs->repo->git_dir, visit_root, &v, err);
+}
+
+const struct refs_backend refs_files_backend = {
+	.open = open_files,
+	.close = close_files,
+	.read = read_files,
+	.list_now = list_files_now,
+	.iter_new = new_iter,
+	.iter_next = next_ref,
+	.iter_seek = seek_iter,
+	.may_peel = may_peel,
+	.iter_free = free_iter,
+	.tx_begin = refs_files_tx_begin,
+	.tx_lock = refs_files_tx_lock,
+	.tx_conflict = refs_files_tx_conflict,
+	.tx_stage = refs_files_tx_stage,
+	.tx_ready = refs_files_tx_ready,
+	.tx_commit = refs_files_tx_commit,
+	.tx_unlock = refs_files_tx_unlock,
+	.each_root = each_root,
+	.pack_is_due = refs_files_pack_is_due,
+	.pack = refs_files_pack,
+	.log_exists = reflog_files_exists,
+	.log_read = reflog_files_read,
+	.log_list = reflog_files_list,
+	.log_edit = reflog_files_edit,
+	.log_drop = reflog_remove,
+	.check = refs_check_files,
+	.each_kept = refs_files_each_kept,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files backend: loose files over packed-refs, reflogs below logs/. What
+ * its parts share: reading (refs-files.c), locking and staging
+ * (refs-files-lock.c), D/F conflicts (refs-files-conflict.c), putting in place
+ * (refs-files-commit.c), packing (refs-files-pack.c), what reflogs keep
+ * (refs-files-kept.c).
+ */
+#ifndef REFS_REFS_FILES_H
+#define REFS_REFS_FILES_H
+
+#include "refs/packed-refs.h"
+#include "refs/reflog.h"
+#include "refs/refs-backend.h"
+
+/*
+ * The packed-refs file as it is now, mapped; the pointer lives until
+ * refs_close(). For those who look for names in it without a visit.
+ */
+int refs_files_packed(struct refs *refs, const struct packed_refs **table,
+		      struct error *err);
+
+/* Members of the table, see refs-backend.h. */
+int refs_files_tx_begin(struct ref_transaction *tx, struct error *err);
+int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
+		       struct error *err);
+int refs_files_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
+			   struct buf *other, struct error *err);
+int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err);
+int refs_files_tx_ready(struct ref_transaction *tx, struct error *err);
+int refs_files_tx_commit(struct ref_transaction *tx, struct error *err);
+void refs_files_tx_unlock(struct ref_transaction *tx);
+int refs_files_pack_is_due(const struct repo *repo,
+			   const struct ref_pack_options *options,
+			   struct error *err);
+int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
+		    const struct ref_pack_options *options, struct error *err);
+int refs_files_each_kept(const struct repo *repo,
+			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			 struct error *err);
+
+bool reflog_files_exists(const struct repo *repo, const char *name);
+int reflog_files_read(struct reflog *log, const struct repo *repo,
+		      const char *name, struct error *err);
+int reflog_files_list(struct reflog_names *names, const struct repo *repo,
+		      bool all_worktrees, struct error *err);
+int reflog_files_edit(const struct repo *repo, const char *name,
+		      const struct reflog_edit *how, struct error *err);
+
+/*
+ * Whether a loose ref is in place of a directory that a new ref needs: 0, or 1
+ * with its name in *other, or negative.
+ */
+int refs_files_conflict_above(struct ref_transaction *tx, const char *name,
+			      struct buf *other, struct error *err);
+
+#endif

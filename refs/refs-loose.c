@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading loose references.
+ *
+ * A value is read together with its directory entry: a ref that vanishes in
+ * between has been packed (or deleted), and whoever looks at packed-refs
+ * afterwards finds it there.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/refs-loose.h"
+#include "refs/refs.h"
+#include "sys/io.h"
+#include "sys/map.h"
+
+static const char *const per_worktree[] = {
+	"refs/bisect/",
+	"refs/worktree/",
+	"refs/rewritten/",
+};
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+void refs_loose_release(struct refs_loose *ref)
+{
+	free(ref->target);
+	free(ref->name);
+	memset(ref, 0, sizeof(*ref));
+}
+
+static int parse_symbolic(struct refs_loose *ref, const char *p,
+			  const char *end)
+{
+	while (p < end && isspace((unsigned char)*p))
+		p++;
+	while (end > p && isspace((unsigned char)end[-1]))
+		end--;
+	ref->leads_nowhere = !refs_name_is_valid_len(p, (size_t)(end - p),
+						     true);
+	if (ref->leads_nowhere)
+		return 0;
+	ref->target = mem_strndup(p, (size_t)(end - p));
+	if (!ref->target)
+		return ERR_NOMEM;
+	ref->kind = REFS_LOOSE_SYMBOLIC;
+	return 0;
+}
+
+int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
+		     enum hash_algo algo)
+{
+	size_t hex_len = hash_hex_len(algo);
+
+	ref->kind = REFS_LOOSE_BROKEN;
+	ref->leads_nowhere = false;
+	if (len >= 4 && !memcmp(bytes, "ref:", 4))
+		return parse_symbolic(ref, bytes + 4, bytes + len);
+	if (len < hex_len || !oid_from_hex(&ref->oid, bytes, len, algo))
+		return 0;
+	if (len > hex_len && !isspace((unsigned char)bytes[hex_len]))
+		return 0;
+	if (!oid_is_zero(&ref->oid))
+		ref->kind = REFS_LOOSE_OID;
+	return 0;
+}
+
+int refs_loose_read_file(struct refs_loose *ref, const char *path,
+			 enum hash_algo algo, struct error *err)
+{
+	struct error io = ERROR_INIT;
+	struct buf bytes = BUF_INIT;
+	int ret = sys_read_file(&bytes, path, &io);
+
+	memset(ref, 0, sizeof(*ref));
+	/* EINVAL: a pipe, a device; no ref either. */
+	if (ret == ERR_MISSING || io.sys_errno == EISDIR ||
+	    io.sys_errno == EINVAL) {
+		ret = 0;
+	} else if (ret < 0) {
+		if (err)
+			*err = io;
+	} else if (refs_loose_parse(ref, bytes.data, bytes.len, algo) < 0) {
+		ret = error_nomem(err);
+	} else {
+		ret = 1;
+	}
+	buf_release(&bytes);
+	return ret;
+}
+
+bool refs_loose_is_per_worktree(const char *name)
+{
+	size_t i;
+
+	if (!starts_with(name, "refs/"))
+		return true;
+	for (i = 0; i < ARRAY_NR(per_worktree); i++)
+		if (starts_with(name, per_worktree[i]))
+			return true;
+	return false;
+}
+
+/* Append the path of what belongs to a ref below `area` ("" or "logs/"). */
+static int ref_path(struct buf *out, const struct repo *repo, const char *area,
+		    const char *name)
+{
+	const char *dir = repo->git_dir;
+	const char *rest;
+
+	if (starts_with(name, "main-worktree/")) {
+		name += strlen("main-worktree/");
+		dir = repo->common_dir;
+	} else if (starts_with(name, "worktrees/")) {
+		rest = strchr(name + strlen("worktrees/"), '/');
+		dir = repo->common_dir;
+		if (rest && refs_loose_is_per_worktree(rest + 1))
+			return buf_printf(out, "%s/%.*s%s%s", dir,
+					  (int)(rest + 1 - name), name, area,
+					  rest + 1);
+		if (rest)
+			name = rest + 1;
+	} else if (!refs_loose_is_per_worktree(name)) {
+		dir = repo->common_dir;
+	}
+	return buf_printf(out, "%s/%s%s", dir, area, name);
+}
+
+int refs_loose_path(struct buf *out, const struct repo *repo, const char *name)
+{
+	return ref_path(out, repo, "", name);
+}
+
+int refs_log_path(struct buf *out, const struct repo *repo, const char *name)
+{
+	return ref_path(out, repo, "logs/", name);
+}
+
+int refs_loose_read(struct refs_loose *ref, const struct repo *repo,
+		    const char *name, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret;
+
+	memset(ref, 0, sizeof(*ref));
+	if (refs_loose_path(&path, repo, name) < 0)
+		ret = error_nomem(err);
+	else
+		ret = refs_loose_read_file(ref, path.data, repo->algo, err);
+	buf_release(&path);
+	return ret;
+}
+
+/* A listing under way. */
+struct lister {
+	struct refs_loose_list *list;
+	const struct repo *repo;
+	struct error *err;
+};
+
+/* The names in one directory, collected before any is opened. */
+struct names {
+	char **names;
+	size_t nr, alloc;
+};
+
+static int collect_name(void *ctx, const char *name)
+{
+	struct names *names = ctx;
+	size_t len = strlen(name);
+
+	if (name[0] == '.' || (len >= 5 && !strcmp(name + len - 5, ".lock")))
+		return 0;
+	if (mem_grow(&names->names, &names->alloc, names->nr + 1,
+		     sizeof(*names->names)) < 0)
+		return ERR_NOMEM;
+	names->names[names->nr] = mem_strdup(name);
+	if (!names->names[names->nr])
+		return ERR_NOMEM;
+	names->nr++;
+	return 0;
+}
+
+static void names_release(struct names *names)
+{
+	while (names->nr)
+		free(names->names[--names->nr]);
+	free(names->names);
+}
+
+/* Whether a directory ("refs/heads/") can contain names with the prefix. */
+static bool dir_matches(const char *dir, const char *prefix)
+{
+	return starts_with(dir, prefix) || starts_with(prefix, dir);
+}
+
+static int add_ref(struct lister *l, const char *name, struct refs_loose *ref)
+{
+	struct refs_loose_list *list = l->list;
+
+	if (!refs_name_is_valid(name))
+		ref->kind = REFS_LOOSE_BROKEN;
+	ref->name = mem_strdup(name);
+	if (!ref->name || mem_grow(&list->refs, &list->alloc, list->nr + 1,
+				   sizeof(*list->refs)) < 0) {
+		refs_loose_release(ref);
+		return error_nomem(l->err);
+	}
+	list->refs[list->nr++] = *ref;
+	return 0;
+}
+
+static int list_dir(struct lister *l, const char *dir);
+
+/* One entry: a ref's file, or a directory, which is listed in turn. */
+static int list_entry(struct lister *l, struct buf *name)
+{
+	const char *prefix = l->list->prefix;
+	struct refs_loose ref;
+	int ret = 0;
+
+	if (starts_with(name->data, prefix)) {
+		ret = refs_loose_read(&ref, l->repo, name->data, l->err);
+		if (ret > 0)
+			return add_ref(l, name->data, &ref);
+	}
+	if (ret < 0)
+		return ret;
+	if (buf_append_char(name, '/') < 0)
+		return error_nomem(l->err);
+	if (!dir_matches(name->data, prefix))
+		return 0;
+	return list_dir(l, name->data);
+}
+
+/* Entries of refs/ that each work tree has of its own. */
+static int list_per_worktree(struct lister *l)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < ARRAY_NR(per_worktree); i++)
+		if (dir_matches(per_worktree[i], l->list->prefix))
+			ret = list_dir(l, per_worktree[i]);
+	return ret;
+}
+
+static int list_names(struct lister *l, const char *dir,
+		      const struct names *names)
+{
+	struct buf name = BUF_INIT;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < names->nr; i++) {
+		buf_reset(&name);
+		if (buf_printf(&name, "%s%s/", dir, names->names[i]) < 0) {
+			ret = error_nomem(l->err);
+			break;
+		}
+		if (!strcmp(dir, "refs/") &&
+		    refs_loose_is_per_worktree(name.data))
+			continue;
+		buf_set_len(&name, name.len - 1);
+		ret = list_entry(l, &name);
+	}
+	buf_release(&name);
+	return ret;
+}
+
+/* List a directory, given with its final slash. */
+static int list_dir(struct lister *l, const char *dir)
+{
+	struct names names = {NULL, 0, 0};
+	struct error io = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	int ret = refs_loose_path(&path, l->repo, dir);
+
+	if (ret < 0) {
+		error_nomem(l->err);
+		goto out;
+	}
+	ret = sys_dir_each(path.data, collect_name, &names, &io);
+	if (ret == ERR_NOMEM)
+		error_nomem(l->err);
+	else if (ret == ERR_MISSING)
+		ret = 0;
+	else if (ret < 0 && l->err)
+		*l->err = io;
+	if (!ret)
+		ret = list_names(l, dir, &names);
+	if (!ret && !strcmp(dir, "refs/"))
+		ret = list_per_worktree(l);
+out:
+	names_release(&names);
+	buf_release(&path);
+	return ret;
+}
+
+/* List from the deepest directory that the prefix names. */
+static int list_prefix(struct lister *l)
+{
+	const char *prefix = l->list->prefix;
+	const char *slash = strrchr(prefix, '/');
+	char *dir;
+	int ret;
+
+	if (!dir_matches("refs/", prefix))
+		return 0;
+	if (!slash)
+		return list_dir(l, "refs/");
+	dir = mem_strndup(prefix, (size_t)(slash - prefix) + 1);
+	if (!dir)
+		return error_nomem(l->err);
+	ret = 0;
+	if (refs_name_is_valid_len(dir, strlen(dir) - 1, true))
+		ret = list_dir(l, dir);
+	free(dir);
+	return ret;
+}
+
+static int cmp_refs(const void *a, const void *b)
+{
+	const struct refs_loose *ra = a;
+	const struct refs_loose *rb = b;
+
+	return strcmp(ra->name, rb->name);
+}
+
+int refs_loose_list_read(struct refs_loose_list **out, const struct repo *repo,
+			 const char *prefix, struct error *err)
+{
+	struct refs_loose_list *list = mem_calloc(1, sizeof(*list));
+	struct lister l = {list, repo, err};
+	int ret;
+
+	*out = NULL;
+	if (!list)
+		return error_nomem(err);
+	list->prefix = mem_strdup(prefix);
+	ret = list->prefix ? list_prefix(&l) : error_nomem(err);
+	if (ret < 0) {
+		refs_loose_list_free(list);
+		return ret;
+	}
+	if (list->nr)
+		qsort(list->refs, list->nr, sizeof(*list->refs), cmp_refs);
+	*out = list;
+	return 0;
+}
+
+void refs_loose_list_free(struct refs_loose_list *list)
+{
+	if (!list)
+		return;
+	while (list->nr)
+		refs_loose_release(&list->refs[--list->nr]);
+	free(list->refs);
+	free(list->prefix);
+	free(list);
+}
+
+size_t refs_loose_list_seek(const struct refs_loose_list *list,
+			    const char *name)
+{
+	size_t low = 0, high = list->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(list->refs[mid].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reftable backend: what HEADs, private refs and reflogs of all work trees
+ * keep alive; packing, which is compacting; new stacks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/refs-loose.h"
+#include "refs/refs-reftable.h"
+#include "repo/worktree.h"
+#include "sys/io.h"
+
+struct keeper {
+	const struct repo *repo;
+	int (*fn)(void *ctx, const struct oid *oid);
+	void *ctx;
+	struct error *err;
+};
+
+static int report(struct keeper *k, const struct oid *oid)
+{
+	return oid_is_zero(oid) ? 0 : k->fn(k->ctx, oid);
+}
+
+static int keep_record(struct keeper *k, const struct reftable_iter *it)
+{
+	int ret;
+
+	if (it->type == REFTABLE_LOGS) {
+		ret = report(k, &it->log.old_oid);
+		return ret ? ret : report(k, &it->log.new_oid);
+	}
+	/* Shared refs are visited as refs. */
+	if (it->ref.value == REFTABLE_SYMBOLIC ||
+	    !refs_loose_is_per_worktree(it->ref.name))
+		return 0;
+	return report(k, &it->ref.oid);
+}
+
+static int keep_section(struct keeper *k, struct reftable_merged *m,
+			enum reftable_block_type type)
+{
+	const struct reftable_iter *it;
+	int ret = reftable_merged_seek(m, type, "", 0, k->err);
+
+	while (!ret) {
+		ret = reftable_merged_next(m, &it, k->err);
+		if (ret <= 0)
+			break;
+		ret = keep_record(k, it);
+	}
+	return ret;
+}
+
+static int keep_stack(struct keeper *k, const char *dir)
+{
+	struct reftable_merged m;
+	struct reftable_stack stack;
+	int ret = reftable_stack_open(&stack, dir, k->repo->algo, k->err);
+
+	if (ret < 0)
+		return ret;
+	ret = reftable_merged_init(&m, stack.tables, stack.nr, false, k->err);
+	if (!ret) {
+		ret = keep_section(k, &m, REFTABLE_REFS);
+		if (!ret)
+			ret = keep_section(k, &m, REFTABLE_LOGS);
+		reftable_merged_release(&m);
+	}
+	reftable_stack_release(&stack);
+	return ret;
+}
+
+static int keep_git_dir(void *ctx, const char *name, const char *git_dir)
+{
+	struct keeper *k = ctx;
+	struct buf dir = BUF_INIT;
+	int ret = buf_printf(&dir, "%s/reftable", git_dir);
+
+	(void)name;
+	ret = ret < 0 ? error_nomem(k->err) : keep_stack(k, dir.data);
+	buf_release(&dir);
+	return ret;
+}
+
+int refs_reftable_each_kept(const struct repo *repo,
+			    int (*fn)(void *ctx, const struct oid *oid),
+			    void *ctx, struct error *err)
+{
+	struct keeper k = {repo, fn, ctx, err};
+	int ret = keep_git_dir(&k, "", repo->common_dir);
+
+	return ret ? ret : worktree_each(repo, keep_git_dir, &k, err);
+}
+
+static int compact(const char *dir,
+		   const struct reftable_append_options *options,
+		   bool if_needed, struct error *err)
+{
+	int ret = if_needed ? reftable_compact_auto(dir, options, err)
+			    : reftable_compact_all(dir, options, err);
+
+	if (ret == ERR_DENIED)
+		error_set(err, ret, "unable to compact stack: data is locked");
+	return ret;
+}
+
+/* Call `fn` for the stacks of this work tree, until it returns nonzero. */
+static int each_own_stack(const struct repo *repo,
+			  int (*fn)(const char *dir,
+				    const struct reftable_append_options *o,
+				    bool if_needed, struct error *err),
+			  bool if_needed, struct error *err)
+{
+	struct reftable_append_options append;
+	struct buf dir = BUF_INIT;
+	int ret = refs_reftable_options(&append, repo, err);
+
+	if (!ret && !refs_reftable_place(&dir, repo, "refs/"))
+		ret = error_nomem(err);
+	if (!ret)
+		ret = fn(dir.data, &append, if_needed, err);
+	if (!ret && strcmp(repo->git_dir, repo->common_dir)) {
+		buf_reset(&dir);
+		ret = refs_reftable_place(&dir, repo, "HEAD")
+			      ? fn(dir.data, &append, if_needed, err)
+			      : error_nomem(err);
+	}
+	buf_release(&dir);
+	return ret;
+}
+
+int refs_reftable_pack(const struct repo *repo, struct odb_reader *reader,
+		       const struct ref_pack_options *options,
+		       struct error *err)
+{
+	(void)reader;
+	return each_own_stack(repo, compact, options->if_needed, err);
+}
+
+static int is_due(const char *dir,
+		  const struct reftable_append_options *options, bool if_needed,
+		  struct error *err)
+{
+	(void)if_needed;
+	return reftable_compact_is_due(dir, options, err);
+}
+
+int refs_reftable_pack_is_due(const struct repo *repo,
+			      const struct ref_pack_options *options,
+			      struct error *err)
+{
+	(void)options;
+	return each_own_stack(repo, is_due, true, err);
+}
+
+int refs_reftable_init(const char *git_dir, enum hash_algo algo,
+		       const char *target, unsigned share, struct error *err)
+{
+	struct reftable_append_options options = {.algo = algo, .share = share};
+	struct reftable_ref head = {
+		.name = "HEAD",
+		.name_len = 4,
+		.value = REFTABLE_SYMBOLIC,
+		.target = target,
+		.target_len = strlen(target),
+	};
+	struct reftable_append append;
+	struct buf dir = BUF_INIT;
+	int ret = buf_printf(&dir, "%s/reftable", git_dir);
+
+	ret = ret < 0 ? error_nomem(err)
+		      : reftable_append_begin(&append, dir.data, &options, err);
+	if (ret < 0)
+		goto out;
+	if (!append.stack.nr) {
+		head.update_index = append.index;
+		ret = reftable_append_start(&append, 1, err);
+		if (!ret)
+			ret = reftable_writer_add_ref(append.writer, &head,
+						      err);
+		if (!ret)
+			ret = reftable_append_finish(&append, err);
+		if (!ret)
+			ret = reftable_append_commit(&append, err);
+	}
+	reftable_append_release(&append);
+out:
+	buf_release(&dir);
+	return ret;
+}

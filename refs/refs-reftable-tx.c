@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reftable backend: locks, and refs in each other's way.
+ *
+ * The lock of a stack is that of all its refs, so it is taken before anything
+ * is read: that of the shared refs, and that of the work tree's own. Refs of
+ * other work trees lock their stack when they come up.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/refs-reftable-tx.h"
+#include "sys/cleanup.h"
+
+#define DEFAULT_LOCK_TIMEOUT_MS 100
+#define FACTOR_MAX 256
+#define RESTART_MAX 0xffff
+
+/* A number of the configuration, 0 where there is none. */
+static int read_limit(const struct repo *repo, const char *key, int64_t max,
+		      int64_t *value, struct error *err)
+{
+	int ret;
+
+	*value = 0;
+	ret = config_i64(&repo->config, key, value, err);
+	if (ret >= 0 && (*value < 0 || *value > max))
+		return error_set(err, ERR_INVALID, "bad value %lld for '%s'",
+				 (long long)*value, key);
+	return ret < 0 ? ret : 0;
+}
+
+int refs_reftable_options(struct reftable_append_options *options,
+			  const struct repo *repo, struct error *err)
+{
+	int64_t block_size, interval, factor;
+	bool objects = true;
+	int ret = repo_fsync_method(repo, REPO_FSYNC_REFERENCE,
+				    &options->method, err);
+
+	options->algo = repo->algo;
+	options->share = repo->share;
+	options->timeout_ms = DEFAULT_LOCK_TIMEOUT_MS;
+	if (ret >= 0)
+		ret = config_i64(&repo->config, "reftable.locktimeout",
+				 &options->timeout_ms, err);
+	if (ret >= 0)
+		ret = config_bool(&repo->config, "reftable.indexobjects",
+				  &objects, err);
+	if (ret >= 0)
+		ret = read_limit(repo, "reftable.blocksize",
+				 REFTABLE_BLOCK_SIZE_MAX, &block_size, err);
+	if (ret >= 0)
+		ret = read_limit(repo, "reftable.restartinterval", RESTART_MAX,
+				 &interval, err);
+	if (ret >= 0)
+		ret = read_limit(repo, "reftable.geometricfactor", FACTOR_MAX,
+				 &factor, err);
+	if (ret < 0)
+		return ret;
+	options->block_size = (uint32_t)block_size;
+	options->restart_interval = (unsigned)interval;
+	options->factor = (unsigned)factor;
+	options->no_objects = !objects;
+	return 0;
+}
+
+static void top_free(struct refs_reftable_top *top)
+{
+	if (top->append.dir)
+		reftable_append_release(&top->append);
+	free(top->changes);
+	free(top->dir);
+	free(top);
+}
+
+/* Lock the stack in tx->tables->dir, and remember it. */
+static int lock_stack(struct ref_transaction *tx,
+		      struct refs_reftable_top **out, struct error *err)
+{
+	struct refs_reftable_tx *t = tx->tables;
+	struct refs_reftable_top *top;
+	int ret;
+
+	if (mem_grow(&t->tops, &t->alloc, t->nr + 1, sizeof(*t->tops)) < 0)
+		return error_nomem(err);
+	top = mem_calloc(1, sizeof(*top));
+	if (!top)
+		return error_nomem(err);
+	top->dir = mem_strdup(t->dir.data);
+	ret = top->dir ? reftable_append_begin(&top->append, top->dir,
+					       &t->options, err)
+		       : error_nomem(err);
+	if (ret < 0) {
+		top->append.dir = NULL;
+		top_free(top);
+		return ret == ERR_DENIED
+			       ? error_set(err, ret, "cannot lock references")
+			       : ret;
+	}
+	*out = t->tops[t->nr++] = top;
+	return 0;
+}
+
+/* The stack of a ref, locked. *inner is the ref's name there. */
+static int find_top(struct ref_transaction *tx, const char *name,
+		    struct refs_reftable_top **top, const char **inner,
+		    struct error *err)
+{
+	struct refs_reftable_tx *t = tx->tables;
+
+	buf_reset(&t->dir);
+	*inner = refs_reftable_place(&t->dir, tx->repo, name);
+	if (!*inner)
+		return error_nomem(err);
+	for (size_t i = 0; i < t->nr; i++)
+		if (!strcmp(t->tops[i]->dir, t->dir.data)) {
+			*top = t->tops[i];
+			return 0;
+		}
+	return lock_stack(tx, top, err);
+}
+
+int refs_reftable_tx_begin(struct ref_transaction *tx, struct error *err)
+{
+	struct refs_reftable_top *top;
+	const char *inner;
+	int ret;
+
+	tx->tables = mem_calloc(1, sizeof(*tx->tables));
+	if (!tx->tables)
+		return error_nomem(err);
+	buf_init(&tx->tables->dir);
+	ret = refs_reftable_options(&tx->tables->options, tx->repo, err);
+	if (!ret && tx->update_nr)
+		ret = find_top(tx, "refs/", &top, &inner, err);
+	if (!ret && tx->update_nr)
+		ret = find_top(tx, "HEAD", &top, &inner, err);
+	return ret;
+}
+
+int refs_reftable_tx_lock(struct ref_transaction *tx, struct ref_item *item,
+			  struct error *err)
+{
+	struct refs_reftable_top *top;
+	struct refs_reftable_change *change;
+	const char *inner;
+	int ret;
+
+	if (!strcmp(item->name, "FETCH_HEAD") ||
+	    !strcmp(item->name, "MERGE_HEAD"))
+		return ref_update_reject(tx, item->update, REF_BAD_VALUE, err,
+					 "refusing to update pseudoref '%s'",
+					 item->name);
+	ret = find_top(tx, item->name, &top, &inner, err);
+	if (ret < 0)
+		return ret;
+	if (mem_grow(&top->changes, &top->alloc, top->nr + 1,
+		     sizeof(*top->changes)) < 0)
+		return error_nomem(err);
+	change = &top->changes[top->nr++];
+	change->item = item;
+	change->name = item->name + (inner - item->name);
+	return 0;
+}
+
+/* A broken one is in the way, too. */
+static int is_taken(struct refs *refs, const char *name, struct error *err)
+{
+	struct ref ref;
+	int ret = refs_read(refs, name, &ref, err);
+
+	return ret == ERR_CORRUPT ? 1 : ret;
+}
+
+int refs_reftable_tx_conflict(struct ref_transaction *tx, struct ref_item *item,
+			      struct buf *other, struct error *err)
+{
+	struct buf dir = BUF_INIT;
+	int ret = ref_items_find_above(tx, item->name, is_taken, other, err);
+
+	if (!ret && buf_printf(&dir, "%s/", item->name) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = refs_reftable_find_below(tx->refs, dir.data, other, err);
+	buf_release(&dir);
+	return ret;
+}
+
+int refs_reftable_tx_stage(struct ref_transaction *tx, struct ref_item *item,
+			   struct error *err)
+{
+	/* Values are written together, in the order of their names. */
+	(void)tx;
+	(void)item;
+	(void)err;
+	return 0;
+}
+
+int refs_reftable_tx_ready(struct ref_transaction *tx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < tx->tables->nr; i++)
+		ret = refs_reftable_stage(tx, tx->tables->tops[i], err);
+	return ret;
+}
+
+/* Put one table in place. */
+static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
+		      struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = reftable_append_commit(&top->append, &why);
+
+	if (ret < 0) {
+		for (size_t i = 0; i < top->nr; i++)
+			if (top->changes[i].item->update->result == REF_OK)
+				top->changes[i].item->update->result =
+					REF_FAILED;
+		return error_set(err, ret, "cannot update references: %s",
+				 why.msg);
+	}
+	return 0;
+}
+
+/* Of all stacks, or of none because a signal came. */
+static int commit_tops(struct ref_transaction *tx, struct error *err)
+{
+	struct sys_hold hold;
+	int ret = 0;
+
+	sys_hold_signals(&hold);
+	for (size_t i = 0; !ret && i < tx->tables->nr; i++)
+		ret = commit_top(tx, tx->tables->tops[i], err);
+	sys_release_signals(&hold);
+	return ret;
+}
+
+/* What is there is good without it, so failing does not matter. */
+static void compact_full(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->tables->nr; i++) {
+		struct refs_reftable_top *top = tx->tables->tops[i];
+
+		if (reftable_append_is_full(&top->append) > 0)
+			reftable_compact_auto(top->dir, &tx->tables->options,
+					      NULL);
+	}
+}
+
+int refs_reftable_tx_commit(struct ref_transaction *tx, struct error *err)
+{
+	int ret = commit_tops(tx, err);
+
+	if (!ret)
+		compact_full(tx);
+	refs_reftable_tx_unlock(tx);
+	return ret;
+}
+
+void refs_reftable_tx_unlock(struct ref_transaction *tx)
+{
+	struct refs_reftable_tx *t = tx->tables;
+
+	if (!t)
+		return;
+	while (t->nr)
+		top_free(t->tops[--t->nr]);
+	free(t->tops);
+	odb_reader_free(t->reader);
+	odb_close(t->odb);
+	buf_release(&t->dir);
+	free(t);
+	tx->tables = NULL;
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reftable backend's reading side.
+ *
+ * A stack is opened when a ref of it is first asked for, and is not looked at
+ * again: what is read in one snapshot was there at one moment.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "refs/refs-check.h"
+#include "refs/refs-loose.h"
+#include "refs/refs-reftable.h"
+
+struct refs_reftable {
+	struct refs refs;
+	struct refs_reftable_store **stores; /* owned, and each */
+	size_t nr, alloc;
+	/* Borrowed from them, once opened: */
+	struct refs_reftable_store *shared, *own;
+	struct buf dir; /* scratch */
+};
+
+/* `refs` is the first member. */
+static struct refs_reftable *tables_of(struct refs *refs)
+{
+	return (struct refs_reftable *)refs;
+}
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Whether the repository is seen from a linked work tree. */
+static bool is_linked(const struct repo *repo)
+{
+	return strcmp(repo->git_dir, repo->common_dir) != 0;
+}
+
+static int close_tables(struct refs_reftable *t)
+{
+	while (t->nr) {
+		struct refs_reftable_store *store = t->stores[--t->nr];
+
+		if (store->has_below)
+			reftable_merged_release(&store->below);
+		reftable_iter_release(&store->it);
+		reftable_stack_release(&store->stack);
+		free(store->dir);
+		free(store);
+	}
+	free(t->stores);
+	buf_release(&t->dir);
+	free(t);
+	return 0;
+}
+
+static void close_refs(struct refs *refs)
+{
+	close_tables(tables_of(refs));
+}
+
+static int open_refs(struct refs **out, const struct repo *repo,
+		     struct error *err)
+{
+	struct refs_reftable *t = mem_calloc(1, sizeof(*t));
+
+	(void)repo;
+	if (!t)
+		return error_nomem(err);
+	buf_init(&t->dir);
+	*out = &t->refs;
+	return 0;
+}
+
+const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
+				const char *name)
+{
+	const char *base = repo->common_dir, *rest;
+	size_t id_len = 0;
+
+	if (starts_with(name, "main-worktree/")) {
+		name += strlen("main-worktree/");
+	} else if (starts_with(name, "worktrees/")) {
+		rest = strchr(name + strlen("worktrees/"), '/');
+		if (rest && refs_loose_is_per_worktree(rest + 1))
+			id_len = (size_t)(rest - name);
+		if (id_len && buf_printf(dir, "%s/%.*s/reftable", base,
+					 (int)id_len, name) < 0)
+			return NULL;
+		name = rest ? rest + 1 : name;
+	} else if (refs_loose_is_per_worktree(name)) {
+		base = repo->git_dir;
+	}
+	if (!id_len && buf_printf(dir, "%s/reftable", base) < 0)
+		return NULL;
+	return name;
+}
+
+static int add_store(struct refs_reftable *t, const char *dir,
+		     struct refs_reftable_store **out, struct error *err)
+{
+	struct refs_reftable_store *store;
+	int ret;
+
+	if (mem_grow(&t->stores, &t->alloc, t->nr + 1, sizeof(*t->stores)) < 0)
+		return error_nomem(err);
+	store = mem_calloc(1, sizeof(*store));
+	if (!store)
+		return error_nomem(err);
+	reftable_iter_init(&store->it);
+	store->dir = mem_strdup(dir);
+	ret = store->dir ? reftable_stack_open(&store->stack, dir,
+					       t->refs.repo->algo, err)
+			 : error_nomem(err);
+	if (ret < 0) {
+		free(store->dir);
+		free(store);
+		return ret;
+	}
+	*out = t->stores[t->nr++] = store;
+	return 0;
+}
+
+int refs_reftable_store(struct refs *refs, const char *name,
+			struct refs_reftable_store **store, const char **inner,
+			struct error *err)
+{
+	struct refs_reftable *t = tables_of(refs);
+	bool is_plain = !starts_with(name, "main-worktree/") &&
+			!starts_with(name, "worktrees/");
+	struct refs_reftable_store **known = !is_plain ? NULL
+					     : refs_loose_is_per_worktree(name)
+						     ? &t->own
+						     : &t->shared;
+	int ret = 0;
+
+	*inner = name;
+	if (known && *known) {
+		*store = *known;
+		return 0;
+	}
+	buf_reset(&t->dir);
+	*inner = refs_reftable_place(&t->dir, refs->repo, name);
+	if (!*inner)
+		return error_nomem(err);
+	*store = NULL;
+	for (size_t i = 0; i < t->nr; i++)
+		if (!strcmp(t->stores[i]->dir, t->dir.data))
+			*store = t->stores[i];
+	if (!*store)
+		ret = add_store(t, t->dir.data, store, err);
+	if (!ret && known)
+		*known = *store;
+	return ret;
+}
+
+static bool is_valid(const struct reftable_ref *ref)
+{
+	if (ref->value == REFTABLE_SYMBOLIC)
+		return refs_name_is_valid_len(ref->target, ref->target_len,
+					      true);
+	return !oid_is_zero(&ref->oid);
+}
+
+/* The two that other programs write as files. */
+static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
+			 struct buf *target, struct error *err)
+{
+	struct refs_loose loose;
+	int ret = refs_loose_read(&loose, refs->repo, name, err);
+
+	if (ret <= 0)
+		return ret;
+	ref->oid = loose.oid;
+	if (loose.kind == REFS_LOOSE_BROKEN)
+		ret = error_set(err, ERR_CORRUPT, "broken ref %s", name);
+	else if (loose.target && buf_append_str(target, loose.target) < 0)
+		ret = error_nomem(err);
+	refs_loose_release(&loose);
+	return ret;
+}
+
+/*
+ * The value of a ref that is not symbolic. What a tag peels to is stored with
+ * it, but not by stock Git's "git refs migrate": but for branches, which are
+ * commits, it has to be looked up.
+ */
+static void take_value(struct ref *ref, const char *name,
+		       const struct reftable_ref *stored)
+{
+	ref->oid = stored->oid;
+	ref->is_tag = stored->value == REFTABLE_TAG;
+	ref->has_peeled = ref->is_tag || starts_with(name, "refs/heads/");
+	if (ref->is_tag)
+		ref->peeled = stored->peeled;
+}
+
+static int read_ref(struct refs *refs, const char *name, struct ref *ref,
+		    struct buf *target, struct error *err)
+{
+	struct refs_reftable_store *store;
+	struct reftable_ref found;
+	const char *inner;
+	int ret;
+
+	if (!strcmp(name, "FETCH_HEAD") || !strcmp(name, "MERGE_HEAD"))
+		return read_file_ref(refs, name, ref, target, err);
+	ret = refs_reftable_store(refs, name, &store, &inner, err);
+	if (!ret)
+		ret = reftable_stack_find(&store->stack, &store->it, inner,
+					  strlen(inner), &found, err);
+	if (ret <= 0)
+		return ret;
+	if (!is_valid(&found))
+		return found.value == REFTABLE_SYMBOLIC && !strcmp(name, "HEAD")
+			       ? 0
+			       : error_set(err, ERR_CORRUPT, "broken ref %s",
+					   name);
+	if (found.value == REFTABLE_SYMBOLIC)
+		return buf_append(target, found.target, found.target_len) < 0
+			       ? error_nomem(err)
+			       : 1;
+	take_value(ref, inner, &found);
+	return 1;
+}
+
+static int list_now(struct refs *refs, struct error *err)
+{
+	struct refs_reftable_store *store;
+	const char *inner;
+	int ret = refs_reftable_store(refs, "refs/", &store, &inner, err);
+
+	return ret ? ret
+		   : refs_reftable_store(refs, "HEAD", &store, &inner, err);
+}
+
+int refs_reftable_find_below(struct refs *refs, const char *dir,
+			     struct buf *other, struct error *err)
+{
+	struct refs_reftable_store *store;
+	const struct reftable_iter *it;
+	const char *inner;
+	size_t len;
+	int ret = refs_reftable_store(refs, dir, &store, &inner, err);
+
+	if (!ret && !store->has_below) {
+		ret = reftable_merged_init(&store->below, store->stack.tables,
+					   store->stack.nr, false, err);
+		store->has_below = !ret;
+	}
+	if (ret < 0)
+		return ret;
+	len = strlen(inner);
+	ret = reftable_merged_seek(&store->below, REFTABLE_REFS, inner, len,
+				   err);
+	if (!ret)
+		ret = reftable_merged_next(&store->below, &it, err);
+	if (ret <= 0 || it->ref.name_len < len ||
+	    memcmp(it->ref.name, inner, len) != 0)
+		return ret < 0 ? ret : 0;
+	buf_reset(other);
+	if (buf_append(other, dir, (size_t)(inner - dir)) < 0 ||
+	    buf_append(other, it->ref.name, it->ref.name_len) < 0)
+		return error_nomem(err);
+	return 1;
+}
+
+/* One stack's part in an iteration. */
+struct stream {
+	struct reftable_merged merged;
+	const struct reftable_iter *head; /* NULL at the end */
+	bool is_open;
+};
+
+/* Shared refs, and those of a linked work tree. */
+struct refs_iter {
+	const char *prefix;
+	size_t prefix_len;
+	struct stream streams[2];
+	struct stream *given; /* has the ref given last */
+	bool is_linked;
+	struct buf target; /* of it */
+};
+
+/* Go to the next ref that is this stream's to give. */
+static int step(struct refs_iter *it, struct stream *s, struct error *err)
+{
+	bool own = s == &it->streams[1];
+	int ret;
+
+	do {
+		ret = reftable_merged_next(&s->merged, &s->head, err);
+		if (ret <= 0 || s->head->ref.name_len < it->prefix_len ||
+		    memcmp(s->head->ref.name, it->prefix, it->prefix_len)) {
+			s->head = NULL;
+			return ret < 0 ? ret : 0;
+		}
+	} while (it->is_linked &&
+		 refs_loose_is_per_worktree(s->head->ref.name) != own);
+	return 0;
+}
+
+static int seek(struct refs_iter *it, struct stream *s, const char *key,
+		size_t len, struct error *err)
+{
+	int ret = reftable_merged_seek(&s->merged, REFTABLE_REFS, key, len,
+				       err);
+
+	return ret ? ret : step(it, s, err);
+}
+
+static int open_stream(struct refs_iter *it, struct stream *s,
+		       struct refs *refs, const char *name, struct error *err)
+{
+	struct refs_reftable_store *store;
+	const char *inner;
+	int ret = refs_reftable_store(refs, name, &store, &inner, err);
+
+	if (!ret)
+		ret = reftable_merged_init(&s->merged, store->stack.tables,
+					   store->stack.nr, false, err);
+	if (ret < 0)
+		return ret;
+	s->is_open = true;
+	return seek(it, s, it->prefix, it->prefix_len, err);
+}
+
+static void free_iter(struct refs_iter *it)
+{
+	if (!it)
+		return;
+	for (int i = 0; i < 2; i++)
+		if (it->streams[i].is_open)
+			reftable_merged_release(&it->streams[i].merged);
+	buf_release(&it->target);
+	free(it);
+}
+
+static int new_iter(struct refs_iter **out, struct refs *refs,
+		    const char *prefix, bool strict, struct error *err)
+{
+	struct refs_iter *it = mem_calloc(1, sizeof(*it));
+	int ret;
+
+	(void)strict;
+	*out = NULL;
+	if (!it)
+		return error_nomem(err);
+	it->prefix = prefix;
+	it->prefix_len = strlen(prefix);
+	it->is_linked = is_linked(refs->repo);
+	buf_init(&it->target);
+	ret = open_stream(it, &it->streams[0], refs, "refs/", err);
+	if (!ret && it->is_linked)
+		ret = open_stream(it, &it->streams[1], refs, "HEAD", err);
+	if (ret < 0) {
+		free_iter(it);
+		return ret;
+	}
+	*out = it;
+	return 0;
+}
+
+static struct stream *first_of(struct refs_iter *it)
+{
+	struct stream *a = &it->streams[0], *b = &it->streams[1];
+
+	if (!a->head || !b->head)
+		return a->head ? a : b->head ? b : NULL;
+	return strcmp(a->head->ref.name, b->head->ref.name) < 0 ? a : b;
+}
+
+static int next_ref(struct refs_iter *it, struct refs_record *record,
+		    struct error *err)
+{
+	const struct reftable_ref *ref;
+	int ret = it->given ? step(it, it->given, err) : 0;
+
+	if (ret < 0)
+		return ret;
+	it->given = first_of(it);
+	if (!it->given)
+		return 0;
+	ref = &it->given->head->ref;
+	record->ref.name = ref->name;
+	record->ref.target = NULL;
+	record->kind = REFS_RECORD_OID;
+	take_value(&record->ref, ref->name, ref);
+	if (!is_valid(ref) ||
+	    !refs_name_is_valid_len(ref->name, ref->name_len, false)) {
+		record->kind = REFS_RECORD_BROKEN;
+	} else if (ref->value == REFTABLE_SYMBOLIC) {
+		buf_reset(&it->target);
+		if (buf_append(&it->target, ref->target, ref->target_len) < 0)
+			return error_nomem(err);
+		record->kind = REFS_RECORD_SYMBOLIC;
+		record->ref.target = it->target.data;
+	}
+	return 1;
+}
+
+static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
+{
+	size_t len = strlen(name);
+	int ret = 0;
+
+	for (int i = 0; !ret && i < 2; i++) {
+		struct stream *s = &it->streams[i];
+
+		if (s->head && strcmp(s->head->ref.name, name) < 0)
+			ret = seek(it, s, name, len, err);
+	}
+	it->given = NULL;
+	return ret;
+}
+
+/* They come before "refs/". */
+static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
+		     void *ctx, struct error *err)
+{
+	struct refs_reftable_store *store;
+	const struct reftable_iter *it;
+	struct reftable_merged merged;
+	const char *inner;
+	int ret = refs_reftable_store(refs, "HEAD", &store, &inner, err);
+
+	if (!ret)
+		ret = reftable_merged_init(&merged, store->stack.tables,
+					   store->stack.nr, false, err);
+	if (ret < 0)
+		return ret;
+	ret = reftable_merged_seek(&merged, REFTABLE_REFS, "", 0, err);
+	while (!ret) {
+		ret = reftable_merged_next(&merged, &it, err);
+		if (ret <= 0 || strcmp(it->ref.name, "refs/") > 0)
+			break;
+		ret = refs_name_is_root(it->ref.name) ? fn(ctx, it->ref.name)
+						      : 0;
+	}
+	reftable_merged_release(&merged);
+	return ret < 0 ? ret : 0;
+}
+
+const struct refs_backend refs_reftable_backend = {
+	.open = open_refs,
+	.close = close_refs,
+	.read = read_ref,
+	.list_now = list_now,
+	.iter_new = new_iter,
+	.iter_next = next_ref,
+	.iter_seek = seek_iter,
+	.iter_free = free_iter,
+	.tx_begin = refs_reftable_tx_begin,
+	.tx_lock = refs_reftable_tx_lock,
+	.tx_conflict = refs_reftable_tx_conflict,
+	.tx_stage = refs_reftable_tx_stage,
+	.tx_ready = refs_reftable_tx_ready,
+	.tx_commit = refs_reftable_tx_commit,
+	.tx_unlock = refs_reftable_tx_unlock,
+	.each_root = each_root,
+	.pack_is_due = refs_reftable_pack_is_due,
+	.pack = refs_reftable_pack,
+	.log_exists = reflog_reftable_exists,
+	.log_read = reflog_reftable_read,
+	.log_list = reflog_reftable_list,
+	.log_edit = reflog_reftable_edit,
+	.log_drop = reflog_reftable_drop,
+	.check = refs_check_reftable,
+	.each_kept = refs_reftable_each_kept,
+};

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* Visits, lookups, symbolic refs: what is the same for every store of refs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "refs/refs-backend.h"
+
+#define SYMREF_MAX_DEPTH 5
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+const struct refs_backend *refs_backend_of(const struct repo *repo)
+{
+	return repo->ref_storage == REPO_REFS_REFTABLE ? &refs_reftable_backend
+						       : &refs_files_backend;
+}
+
+int refs_open(struct refs **out, const struct repo *repo, struct error *err)
+{
+	const struct refs_backend *backend = refs_backend_of(repo);
+	struct refs *refs;
+	int ret = backend->open(&refs, repo, err);
+
+	*out = NULL;
+	if (ret < 0)
+		return ret;
+	refs->backend = backend;
+	refs->repo = repo;
+	buf_init(&refs->name);
+	buf_init(&refs->target);
+	*out = refs;
+	return 0;
+}
+
+void refs_close(struct refs *refs)
+{
+	if (!refs)
+		return;
+	buf_release(&refs->name);
+	buf_release(&refs->target);
+	refs->backend->close(refs);
+}
+
+/*
+ * Resolve `name`; *target is the name it leads to, empty when it is not
+ * symbolic. Returns as refs_lookup(), ref's strings left alone.
+ */
+static int resolve(struct refs *refs, const char *name, struct ref *ref,
+		   struct buf *target, struct error *err)
+{
+	struct buf next = BUF_INIT;
+	unsigned depth;
+	int ret = 0;
+
+	buf_reset(target);
+	for (depth = 0; depth <= SYMREF_MAX_DEPTH; depth++) {
+		const char *at = depth ? target->data : name;
+
+		buf_reset(&next);
+		ret = refs->backend->read(refs, at, ref, &next, err);
+		if (ret <= 0 || !next.len)
+			goto out;
+		buf_reset(target);
+		if (buf_append(target, next.data, next.len) < 0) {
+			ret = error_nomem(err);
+			goto out;
+		}
+	}
+	ret = error_set(err, ERR_CORRUPT,
+			"too many levels of symbolic refs from %s", name);
+out:
+	buf_release(&next);
+	return ret;
+}
+
+int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
+		struct error *err)
+{
+	size_t len = strlen(name);
+	int ret;
+
+	memset(ref, 0, sizeof(*ref));
+	if (!refs_name_is_valid_len(name, len, true))
+		return 0;
+	if (strchr(name, '/') && !starts_with(name, "refs/") &&
+	    !starts_with(name, "main-worktree/") &&
+	    !starts_with(name, "worktrees/"))
+		return 0;
+	buf_reset(&refs->name);
+	if (buf_append(&refs->name, name, len) < 0)
+		return error_nomem(err);
+	ret = resolve(refs, refs->name.data, ref, &refs->target, err);
+	ref->name = refs->name.data;
+	ref->target = refs->target.len ? refs->target.data : NULL;
+	return ret;
+}
+
+int refs_read(struct refs *refs, const char *name, struct ref *ref,
+	      struct error *err)
+{
+	int ret;
+
+	memset(ref, 0, sizeof(*ref));
+	buf_reset(&refs->target);
+	ret = refs->backend->read(refs, name, ref, &refs->target, err);
+	if (ret > 0)
+		ref->target = refs->target.len ? refs->target.data : NULL;
+	ref->name = name;
+	return ret;
+}
+
+int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
+	      struct error *err)
+{
+	static const char *const rules[] = {
+		"%s",
+		"refs/%s",
+		"refs/tags/%s",
+		"refs/heads/%s",
+		"refs/remotes/%s",
+		"refs/remotes/%s/HEAD",
+	};
+	struct error why = ERROR_INIT, broken = ERROR_INIT;
+	struct buf full = BUF_INIT;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < ARRAY_NR(rules); i++) {
+		const char *slot = strchr(rules[i], '%');
+
+		buf_reset(&full);
+		if (buf_append(&full, rules[i], (size_t)(slot - rules[i])) ||
+		    buf_append_str(&full, name) ||
+		    buf_append_str(&full, slot + 2)) {
+			ret = error_nomem(&why);
+			break;
+		}
+		ret = refs_lookup(refs, full.data, ref, &why);
+		if (ret != ERR_CORRUPT)
+			continue;
+		/* Any file of the git directory has a one-level name. */
+		if (i || starts_with(name, "refs/") || !strcmp(name, "HEAD"))
+			broken = broken.code ? broken : why;
+		ret = 0;
+	}
+	buf_release(&full);
+	if (!ret && broken.code) {
+		ret = broken.code;
+		why = broken;
+	}
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
+}
+
+/* Names, collected before they are looked up. */
+struct names {
+	char **items; /* owned, and each */
+	size_t nr, alloc;
+};
+
+/* A visit under way. */
+struct visit {
+	struct refs *refs;
+	const char *prefix;
+	const char *const *except; /* directories to leave out, but for those
+				      that are passed; NULL: none */
+	const char *start; /* names that are less are left out; NULL: none */
+	struct refs_iter *iter;
+	struct buf target; /* of the ref being visited */
+	struct buf behind; /* what follows a directory that is left out */
+	int (*fn)(void *ctx, const struct ref *ref);
+	/* Gets what is broken; NULL: nobody does. */
+	int (*broken)(void *ctx, const char *name);
+	void *ctx;
+	bool is_strict; /* a broken ref ends the visit */
+	struct error *warning;
+};
+
+/*
+ * The directory of `except` that a name is in, or NULL. Both are sorted: what
+ * comes before this name comes before the next one.
+ */
+static const char *find_except(struct visit *v, const char *name)
+{
+	for (; v->except && *v->except; v->except++) {
+		if (starts_with(name, *v->except))
+			return *v->except;
+		if (strcmp(name, *v->except) < 0)
+			break;
+	}
+	return NULL;
+}
+
+/* '0' follows '/'. */
+static int step_over(struct visit *v, const char *dir, struct error *err)
+{
+	buf_reset(&v->behind);
+	if (buf_append_str(&v->behind, dir) < 0)
+		return error_nomem(err);
+	v->behind.data[v->behind.len - 1] = '/' + 1;
+	return v->refs->backend->iter_seek(v->iter, v->behind.data, err);
+}
+
+/* The next record that is not left out: 1, 0 at the end, or negative. */
+static int next_record(struct visit *v, struct refs_record *record,
+		       struct error *err)
+{
+	const struct refs_backend *backend = v->refs->backend;
+	const char *except;
+	int ret;
+
+	for (;;) {
+		ret = backend->iter_next(v->iter, record, err);
+		if (ret <= 0)
+			return ret;
+		except = find_except(v, record->ref.name);
+		if (!except)
+			return 1;
+		ret = step_over(v, except, err);
+		if (ret < 0)
+			return ret;
+	}
+}
+
+/* What a broken ref means to this visit. */
+static int pass_over(const struct visit *v, const char *name, struct error *err)
+{
+	if (v->is_strict)
+		return error_set(err, ERR_CORRUPT, "bad object %s", name);
+	if (v->broken)
+		return v->broken(v->ctx, name);
+	error_set(v->warning, ERR_CORRUPT, "ignoring broken ref %s", name);
+	return 0;
+}
+
+static int visit_symbolic(struct visit *v, const char *name, struct error *err)
+{
+	struct ref ref = {.name = name};
+	int ret = resolve(v->refs, name, &ref, &v->target, err);
+
+	if (!ret)
+		return v->broken ? v->broken(v->ctx, name) : 0;
+	if (ret == ERR_CORRUPT)
+		return pass_over(v, name, err);
+	if (ret < 0)
+		return ret;
+	ref.target = v->target.data;
+	return v->fn(v->ctx, &ref);
+}
+
+static int visit_record(struct visit *v, const struct refs_record *record,
+			struct error *err)
+{
+	if (record->kind == REFS_RECORD_BROKEN)
+		return pass_over(v, record->ref.name, err);
+	if (record->kind == REFS_RECORD_SYMBOLIC)
+		return visit_symbolic(v, record->ref.name, err);
+	return v->fn(v->ctx, &record->ref);
+}
+
+static int visit_all(struct visit *v, struct error *err)
+{
+	const struct refs_backend *backend = v->refs->backend;
+	struct refs_record record;
+	int ret;
+
+	v->target = v->behind = (struct buf)BUF_INIT;
+	if (!v->prefix || starts_with("refs/", v->prefix))
+		v->prefix = "refs/";
+	if (!starts_with(v->prefix, "refs/"))
+		return 0;
+	ret = backend->iter_new(&v->iter, v->refs, v->prefix, v->is_strict,
+				err);
+	if (ret < 0)
+		return ret;
+	if (v->start)
+		ret = backend->iter_seek(v->iter, v->start, err);
+	while (!ret && (ret = next_record(v, &record, err)) > 0)
+		ret = visit_record(v, &record, err);
+	backend->iter_free(v->iter);
+	buf_release(&v->target);
+	buf_release(&v->behind);
+	return ret;
+}
+
+int refs_may_peel(struct refs *refs, const char *prefix,
+		  const struct oidmap *ids, struct error *err)
+{
+	const struct refs_backend *backend = refs->backend;
+
+	return backend->may_peel ? backend->may_peel(refs, prefix, ids, err)
+				 : 1;
+}
+
+int refs_each_except(struct refs *refs, const char *prefix,
+		     const char *const *except,
+		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		     struct error *warning, struct error *err)
+{
+	struct visit v = {
+		.refs = refs,
+		.prefix = prefix,
+		.except = except,
+		.fn = fn,
+		.ctx = ctx,
+		.warning = warning,
+	};
+
+	return visit_all(&v, err);
+}
+
+int refs_each(struct refs *refs, const char *prefix,
+	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+	      struct error *warning, struct error *err)
+{
+	return refs_each_except(refs, prefix, NULL, fn, ctx, warning, err);
+}
+
+int refs_each_from(struct refs *refs, const char *prefix, const char *start,
+		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		   struct error *warning, struct error *err)
+{
+	struct visit v = {
+		.refs = refs,
+		.prefix = prefix,
+		.start = start,
+		.fn = fn,
+		.ctx = ctx,
+		.warning = warning,
+	};
+
+	return visit_all(&v, err);
+}
+
+int refs_each_strict(struct refs *refs, const char *prefix,
+		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		     struct error *err)
+{
+	struct visit v = {
+		.refs = refs,
+		.prefix = prefix,
+		.fn = fn,
+		.ctx = ctx,
+		.is_strict = true,
+	};
+
+	return visit_all(&v, err);
+}
+
+int refs_each_or_broken(struct refs *refs, const char *prefix,
+			int (*fn)(void *ctx, const struct ref *ref),
+			int (*broken)(void *ctx, const char *name), void *ctx,
+			struct error *err)
+{
+	struct visit v = {
+		.refs = refs,
+		.prefix = prefix,
+		.fn = fn,
+		.broken = broken,
+		.ctx = ctx,
+	};
+
+	return visit_all(&v, err);
+}
+
+static int add_root(void *ctx, const char *name)
+{
+	struct names *names = ctx;
+
+	if (mem_grow(&names->items, &names->alloc, names->nr + 1,
+		     sizeof(*names->items)) < 0)
+		return ERR_NOMEM;
+	names->items[names->nr] = mem_strdup(name);
+	return names->items[names->nr++] ? 0 : ERR_NOMEM;
+}
+
+int refs_each_root(struct refs *refs,
+		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		   struct error *warning, struct error *err)
+{
+	struct names names = {NULL, 0, 0};
+	struct ref ref;
+	int ret = refs->backend->each_root(refs, add_root, &names, err);
+
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	if (names.nr)
+		sort_strings(names.items, names.nr);
+	for (size_t i = 0; i < names.nr && !ret; i++) {
+		ret = refs_lookup(refs, names.items[i], &ref, err);
+		if (ret == ERR_CORRUPT) {
+			error_set(warning, ret, "ignoring broken ref %s",
+				  names.items[i]);
+			ret = 0;
+		}
+		if (ret > 0)
+			ret = fn(ctx, &ref);
+	}
+	while (names.nr)
+		free(names.items[--names.nr]);
+	free(names.items);
+	return ret;
+}
+
+int refs_list_now(struct refs *refs, struct error *err)
+{
+	return refs->backend->list_now(refs, err);
+}
+
+int refs_each_reflog_oid(const struct repo *repo,
+			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			 struct error *err)
+{
+	return refs_backend_of(repo)->each_kept(repo, fn, ctx, err);
+}

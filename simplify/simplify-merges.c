@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --simplify-merges: each commit is replaced by its simplification, parents
+ * first. Parents that others reach are dropped, and roots that have nothing of
+ * the paths, but not the last one that the commit is TREESAME to; what then is
+ * TREESAME to its only parent is replaced by that.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "simplify/simplify-parts.h"
+
+struct merging {
+	struct simplify *s;
+	uint32_t *becomes; /* by commit_nr: its simplification; SIMPLIFY_NONE:
+			      not known yet */
+	uint32_t *heights; /* by commit_nr: more than its parents'; 0: behind
+			      haves, or not simplified yet */
+	uint32_t *visits;  /* by commit_nr: number of the last search */
+	size_t becomes_alloc, heights_alloc, visits_alloc;
+	size_t ready_nr; /* commits that these three are ready for */
+	uint32_t search_nr;
+	struct simplify_list stack;
+	struct simplify_list parents; /* of the merge at hand */
+	/* Where a search for these need not go: */
+	uint32_t floor_height;
+	uint32_t floor_level; /* behind haves, of those there */
+	bool has_behind;      /* whether any of them is */
+	struct error *err;
+};
+
+/* Commits may come in when a search goes on behind haves. */
+static int grow(struct merging *m)
+{
+	size_t need = m->s->node_nr;
+
+	if (need <= m->ready_nr)
+		return 0;
+	if (mem_grow(&m->becomes, &m->becomes_alloc, need,
+		     sizeof(*m->becomes)) < 0 ||
+	    mem_grow(&m->heights, &m->heights_alloc, need,
+		     sizeof(*m->heights)) < 0 ||
+	    mem_grow(&m->visits, &m->visits_alloc, need, sizeof(*m->visits)) <
+		    0)
+		return error_nomem(m->err);
+	for (; m->ready_nr < need; m->ready_nr++) {
+		m->becomes[m->ready_nr] = SIMPLIFY_NONE;
+		m->heights[m->ready_nr] = 0;
+		m->visits[m->ready_nr] = 0;
+	}
+	return 0;
+}
+
+/* ---- parents that others reach */
+
+static void find_floor(struct merging *m)
+{
+	m->floor_height = UINT32_MAX;
+	m->floor_level = UINT32_MAX;
+	m->has_behind = false;
+	for (size_t i = 0; i < m->parents.nr; i++) {
+		uint32_t p = m->parents.items[i];
+		uint32_t level = m->s->h->commits[p].level;
+
+		if (m->heights[p]) {
+			if (m->heights[p] < m->floor_height)
+				m->floor_height = m->heights[p];
+			continue;
+		}
+		m->has_behind = true;
+		if (level == HISTORY_LEVEL_UNKNOWN || m->s->h->lacks_levels)
+			m->floor_level = 0;
+		else if (level < m->floor_level)
+			m->floor_level = level;
+	}
+}
+
+/* Whether nothing that is searched for is among a commit's ancestors. */
+static bool is_below_floor(const struct merging *m, uint32_t c)
+{
+	uint32_t level = m->s->h->commits[c].level;
+
+	/* Off the path, commits that haves do not reach have no height. */
+	if (m->s->o.ancestry_path)
+		return false;
+	if (m->heights[c])
+		return !m->has_behind && m->heights[c] <= m->floor_height;
+	return !m->has_behind ||
+	       (level != HISTORY_LEVEL_UNKNOWN && level <= m->floor_level);
+}
+
+/* Mark a commit if it is one of the parents: how many are new. */
+static unsigned mark_if_parent(const struct merging *m, uint32_t c)
+{
+	for (size_t i = 0; i < m->parents.nr; i++) {
+		if (m->parents.items[i] != c ||
+		    simplify_has(m->s, c, SIMPLIFY_MARK))
+			continue;
+		simplify_node(m->s, c)->flags |= SIMPLIFY_MARK;
+		return 1;
+	}
+	return 0;
+}
+
+/* Meet the parents of a commit: how many of those searched for are there. */
+static int search_behind(struct merging *m, uint32_t c)
+{
+	unsigned found = 0;
+	int ret = simplify_load(m->s, c, m->err);
+
+	if (ret == ERR_MISSING && !m->heights[c])
+		return 0;
+	if (ret < 0 || (ret = grow(m)) < 0)
+		return ret;
+	for (uint32_t i = simplify_node(m->s, c)->parent_nr; i-- > 0;) {
+		uint32_t p = simplify_node_parents(m->s, c)[i];
+
+		if (m->visits[p] == m->search_nr)
+			continue;
+		m->visits[p] = m->search_nr;
+		found += mark_if_parent(m, p);
+		if (!is_below_floor(m, p) &&
+		    simplify_list_add(&m->stack, p) < 0)
+			return error_nomem(m->err);
+	}
+	return (int)found;
+}
+
+/* Mark parents that others reach: how many, or negative. */
+static int mark_reached(struct merging *m)
+{
+	size_t left = m->parents.nr - 1; /* one stays in any case */
+	int ret = 0;
+
+	find_floor(m);
+	for (size_t i = 0; i < m->parents.nr && ret >= 0; i++) {
+		m->search_nr++;
+		m->stack.nr = 0;
+		if (simplify_list_add(&m->stack, m->parents.items[i]) < 0)
+			return error_nomem(m->err);
+		while (m->stack.nr && left && ret >= 0) {
+			ret = search_behind(m, m->stack.items[--m->stack.nr]);
+			left -= ret > 0 ? (size_t)ret : 0;
+		}
+	}
+	return ret < 0 ? ret : (int)(m->parents.nr - 1 - left);
+}
+
+/* ---- the parents of one commit */
+
+/* Roots that have nothing of the paths: how many. */
+static int mark_empty_roots(const struct merging *m)
+{
+	int nr = 0;
+
+	for (size_t i = 0; i < m->parents.nr; i++) {
+		struct simplify_node *p = simplify_node(m->s,
+							m->parents.items[i]);
+
+		if (p->parent_nr || !(p->flags & SIMPLIFY_TREESAME) ||
+		    (p->flags & SIMPLIFY_MARK))
+			continue;
+		p->flags |= SIMPLIFY_MARK;
+		nr++;
+	}
+	return nr;
+}
+
+/* Of parents that the commit is TREESAME to, leave one: 1 if it was marked. */
+static int spare_same(const struct merging *m, uint32_t c)
+{
+	const struct simplify_node *node = simplify_node(m->s, c);
+	uint32_t first = SIMPLIFY_NONE;
+
+	for (uint32_t i = 0; i < node->parent_nr; i++) {
+		uint32_t p = m->parents.items[i];
+
+		if (node->same == SIMPLIFY_NONE || !m->s->same[node->same + i])
+			continue;
+		if (!simplify_has(m->s, p, SIMPLIFY_MARK))
+			return 0;
+		if (first == SIMPLIFY_NONE)
+			first = p;
+	}
+	if (first == SIMPLIFY_NONE)
+		return 0;
+	simplify_node(m->s, first)->flags &= ~(uint32_t)SIMPLIFY_MARK;
+	return 1;
+}
+
+static void drop_marked(struct merging *m, uint32_t c)
+{
+	struct simplify_node *node = simplify_node(m->s, c);
+	uint32_t *parents = simplify_node_parents(m->s, c);
+	uint32_t kept = 0;
+
+	for (size_t i = 0; i < m->parents.nr; i++) {
+		uint32_t p = m->parents.items[i];
+
+		if (!simplify_has(m->s, p, SIMPLIFY_MARK)) {
+			parents[kept++] = p;
+			continue;
+		}
+		simplify_node(m->s, p)->flags &= ~(uint32_t)SIMPLIFY_MARK;
+		node->parent_nr--;
+		simplify_drop_same(m->s, c, kept);
+	}
+	if (!(node->flags & SIMPLIFY_TREESAME))
+		simplify_update_same(m->s, c);
+}
+
+/* Drop parents that tell nothing. 0 or negative. */
+static int drop_needless(struct merging *m, uint32_t c)
+{
+	int marked;
+
+	m->parents.nr = 0;
+	for (uint32_t i = 0; i < simplify_node(m->s, c)->parent_nr; i++)
+		if (simplify_list_add(&m->parents,
+				      simplify_node_parents(m->s, c)[i]) < 0)
+			return error_nomem(m->err);
+	marked = mark_reached(m);
+	if (marked < 0)
+		return marked;
+	marked += mark_empty_roots(m);
+	if (marked)
+		marked -= spare_same(m, c);
+	if (marked)
+		drop_marked(m, c);
+	return 0;
+}
+
+/* ---- commit by commit */
+
+/* Whether all parents are done; those that are not are put on top. */
+static int needs_parents(struct merging *m, struct simplify_list *todo,
+			 uint32_t c)
+{
+	const struct simplify_node *node = simplify_node(m->s, c);
+	bool waits = false;
+
+	for (uint32_t i = 0; i < node->parent_nr; i++) {
+		uint32_t p = simplify_node_parents(m->s, c)[i];
+
+		if (m->becomes[p] == SIMPLIFY_NONE) {
+			if (simplify_list_add(todo, p) < 0)
+				return error_nomem(m->err);
+			waits = true;
+		}
+		if (m->s->o.first_parent)
+			break;
+	}
+	return waits;
+}
+
+/* What a commit becomes, its parents being done. */
+static int replace(struct merging *m, uint32_t c)
+{
+	struct simplify *s = m->s;
+	uint32_t nr, sole;
+
+	nr = simplify_node(s, c)->parent_nr;
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t *p = &simplify_node_parents(s, c)[i];
+
+		*p = m->becomes[*p];
+		if (s->o.first_parent)
+			break;
+	}
+	nr = s->o.first_parent ? 1 : (uint32_t)simplify_unite_parents(s, c);
+	if (nr > 1) {
+		int ret = drop_needless(m, c);
+
+		if (ret < 0)
+			return ret;
+	}
+	sole = simplify_sole_parent(s, c);
+	if (!simplify_has(s, c, SIMPLIFY_TREESAME) || sole == SIMPLIFY_NONE ||
+	    (s->o.show_pulls && simplify_has(s, c, SIMPLIFY_PULL)))
+		m->becomes[c] = c;
+	else
+		m->becomes[c] = m->becomes[sole];
+	for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++) {
+		uint32_t p = simplify_node_parents(s, c)[i];
+
+		if (m->heights[p] > m->heights[c])
+			m->heights[c] = m->heights[p];
+	}
+	m->heights[c]++;
+	return 0;
+}
+
+static int replace_with_parents(struct merging *m, struct simplify_list *todo,
+				uint32_t c)
+{
+	int ret = 0;
+
+	todo->nr = 0;
+	if (simplify_list_add(todo, c) < 0)
+		return error_nomem(m->err);
+	while (todo->nr && ret >= 0) {
+		uint32_t at = todo->items[todo->nr - 1];
+
+		if (m->becomes[at] != SIMPLIFY_NONE) {
+			todo->nr--;
+			continue;
+		}
+		if (simplify_has(m->s, at, SIMPLIFY_UNINTERESTING) ||
+		    !simplify_node(m->s, at)->parent_nr) {
+			m->becomes[at] = at;
+			m->heights[at] = !simplify_has(m->s, at,
+						       SIMPLIFY_UNINTERESTING);
+			continue;
+		}
+		ret = needs_parents(m, todo, at);
+		if (!ret)
+			ret = replace(m, at);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int simplify_merges(struct simplify *s, struct error *err)
+{
+	struct merging m = {.s = s, .err = err};
+	struct simplify_list todo = {NULL, 0, 0};
+	size_t kept = 0;
+	int ret = grow(&m);
+
+	for (size_t i = s->list.nr; i-- > 0 && !ret;)
+		ret = replace_with_parents(&m, &todo, s->list.items[i]);
+	for (size_t i = 0; i < s->list.nr && !ret; i++)
+		if (m.becomes[s->list.items[i]] == s->list.items[i])
+			s->list.items[kept++] = s->list.items[i];
+	s->list.nr = kept;
+	free(todo.items);
+	free(m.stack.items);
+	free(m.parents.items);
+	free(m.becomes);
+	free(m.heights);
+	free(m.visits);
+	return ret;
+}

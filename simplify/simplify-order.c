@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Orders that have children before parents, and who is whose child. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "simplify/simplify-parts.h"
+
+int simplify_ready_push(struct simplify_ready *r, const struct simplify *s,
+			uint32_t c)
+{
+	return r->by_date ? heap_push(&r->heap, s->h->commits[c].date, c)
+			  : simplify_list_add(&r->stack, c);
+}
+
+bool simplify_ready_pop(struct simplify_ready *r, uint32_t *c)
+{
+	if (r->by_date)
+		return heap_pop(&r->heap, c);
+	if (!r->stack.nr)
+		return false;
+	*c = r->stack.items[--r->stack.nr];
+	return true;
+}
+
+void simplify_ready_release(struct simplify_ready *r)
+{
+	heap_release(&r->heap);
+	free(r->stack.items);
+}
+
+int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
+			const struct simplify_list *list,
+			const uint32_t *children)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		uint32_t c = list->items[r->by_date ? i : list->nr - 1 - i];
+
+		if (children[c] == 1 && simplify_ready_push(r, s, c) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* By commit_nr: children in the list plus one; 0: not in it. */
+static uint32_t *count_children(const struct simplify *s,
+				const struct simplify_list *list)
+{
+	uint32_t *children = mem_calloc(s->node_nr, sizeof(*children));
+
+	if (!children)
+		return NULL;
+	for (size_t i = 0; i < list->nr; i++)
+		children[list->items[i]] = 1;
+	for (size_t i = 0; i < list->nr; i++) {
+		uint32_t c = list->items[i];
+
+		for (uint32_t k = 0; k < simplify_node(s, c)->parent_nr; k++) {
+			uint32_t p = simplify_node_parents(s, c)[k];
+
+			if (children[p])
+				children[p]++;
+		}
+	}
+	return children;
+}
+
+/* Parents whose children are all out are ready. */
+static int release_parents(struct simplify_ready *r, const struct simplify *s,
+			   uint32_t *children, uint32_t c)
+{
+	for (uint32_t k = 0; k < simplify_node(s, c)->parent_nr; k++) {
+		uint32_t p = simplify_node_parents(s, c)[k];
+
+		if (children[p] && --children[p] == 1 &&
+		    simplify_ready_push(r, s, p) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date)
+{
+	struct simplify_ready ready = {.by_date = by_date, .heap = HEAP_INIT};
+	uint32_t *children = count_children(s, list);
+	size_t nr = 0;
+	uint32_t c;
+	int ret = children ? simplify_ready_tips(&ready, s, list, children)
+			   : ERR_NOMEM;
+
+	/* All of the list has been read. */
+	while (!ret && simplify_ready_pop(&ready, &c)) {
+		ret = release_parents(&ready, s, children, c);
+		list->items[nr++] = c;
+	}
+	simplify_ready_release(&ready);
+	free(children);
+	return ret;
+}
+
+int simplify_note_children(struct simplify *s)
+{
+	uint32_t *ends = mem_calloc(s->node_nr + 1, sizeof(*ends));
+	uint32_t sum = 0;
+
+	if (!ends)
+		return ERR_NOMEM;
+	s->child_ends = ends;
+	for (size_t i = 0; i < s->list.nr; i++) {
+		uint32_t c = s->list.items[i];
+
+		for (uint32_t k = 0; k < simplify_node(s, c)->parent_nr; k++)
+			ends[simplify_node_parents(s, c)[k]]++;
+	}
+	for (size_t i = 0; i <= s->node_nr; i++) {
+		uint32_t nr = ends[i];
+
+		ends[i] = sum;
+		sum += nr;
+	}
+	if (mem_grow(&s->children.items, &s->children.alloc, sum,
+		     sizeof(*s->children.items)) < 0)
+		return ERR_NOMEM;
+	s->children.nr = sum;
+	/* Those that come last in the list are named first. */
+	for (size_t i = s->list.nr; i-- > 0;) {
+		uint32_t c = s->list.items[i];
+
+		for (uint32_t k = simplify_node(s, c)->parent_nr; k-- > 0;) {
+			uint32_t p = simplify_node_parents(s, c)[k];
+
+			s->children.items[ends[p]++] = c;
+		}
+	}
+	return 0;
+}
+
+struct simplify_commits simplify_children(const struct simplify *s,
+					  uint32_t commit_nr)
+{
+	uint32_t start;
+
+	if (!s->child_ends)
+		return (struct simplify_commits){NULL, 0};
+	start = commit_nr ? s->child_ends[commit_nr - 1] : 0;
+	return (struct simplify_commits){
+		s->children.items + start,
+		s->child_ends[commit_nr] - start,
+	};
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of simplify.h:
+ *
+ *   simplify-walk.c    commits by date, what haves reach, the whole list
+ *   simplify-same.c    TREESAME: which parents a commit is followed to
+ *   simplify-order.c   children before parents; children
+ *   simplify-topo.c    the same while the walk goes on
+ *   simplify-merges.c  --simplify-merges
+ *   simplify-show.c    which are shown, rewriting, the boundary
+ *
+ * A commit's parents are kept here, as simplification has left them; the
+ * history's do not change.
+ */
+#ifndef SIMPLIFY_SIMPLIFY_PARTS_H
+#define SIMPLIFY_SIMPLIFY_PARTS_H
+
+#include "base/heap.h"
+#include "graph-write/path-changes.h"
+#include "simplify/path-filters.h"
+#include "simplify/path-look.h"
+#include "simplify/simplify.h"
+
+enum {
+	SIMPLIFY_SEEN = 1 << 0,          /* was queued, once */
+	SIMPLIFY_QUEUED = 1 << 1,        /* and still is */
+	SIMPLIFY_UNINTERESTING = 1 << 2, /* a have reaches it, or it is off the
+					    ancestry path */
+	SIMPLIFY_BOTTOM = 1 << 3,        /* is a have */
+	SIMPLIFY_LOADED = 1 << 4,        /* its parents are known here */
+	SIMPLIFY_ADDED = 1 << 5,         /* its parents were queued */
+	SIMPLIFY_TREESAME = 1 << 6,
+	SIMPLIFY_PULL = 1 << 7,      /* not to its first parent */
+	SIMPLIFY_ON_PATH = 1 << 8,   /* `through` reaches it */
+	SIMPLIFY_SHOWN = 1 << 9,     /* was given out */
+	SIMPLIFY_CHILD = 1 << 10,    /* a child of it was */
+	SIMPLIFY_BOUNDARY = 1 << 11, /* is given out as a boundary */
+	SIMPLIFY_MARK = 1 << 12,     /* scratch, clear between uses */
+	SIMPLIFY_EXPLORED = 1 << 13, /* of simplify-topo.c: was queued to be */
+	SIMPLIFY_COUNTED = 1 << 14,  /* simplified, or to count children */
+};
+
+#define SIMPLIFY_NONE UINT32_MAX
+
+struct simplify_node {
+	uint32_t first_parent; /* index into s->parents */
+	uint32_t parent_nr;
+	uint32_t same; /* of a merge, where its parents' flags begin in
+			  s->same; SIMPLIFY_NONE: not kept */
+	uint32_t flags;
+};
+
+struct simplify_list {
+	uint32_t *items; /* owned: commit_nr */
+	size_t nr, alloc;
+};
+
+struct simplify {
+	struct history *h;            /* borrowed */
+	struct simplify_options o;    /* what it points to: borrowed */
+	bool is_limited;              /* walked whole before anything is said */
+	struct simplify_node *nodes;  /* owned: by commit_nr */
+	size_t node_nr, node_alloc;   /* ready: those below node_nr */
+	struct simplify_list parents; /* pieces of nodes */
+	bool *same; /* owned: by parent of a merge: TREESAME to it */
+	size_t same_nr, same_alloc;
+	struct path_changes *changes; /* owned; NULL without paths */
+	struct path_filters filters;
+	struct path_look *look;     /* owned; NULL: `changes` compares */
+	struct simplify_topo *topo; /* owned; NULL: it does not give out */
+	struct heap queue;
+	size_t interesting_nr; /* of the queue, not uninteresting */
+	struct simplify_list stack;
+	struct simplify_list list; /* limited: what was walked, in order */
+	size_t list_at;            /* the next one to look at */
+	/* The end of the walk: */
+	bool is_ending;    /* all that is queued is uninteresting */
+	bool lacks_levels; /* as the history's, when that was found */
+	uint32_t lowest;   /* level of the lowest one of the list */
+	size_t threat_nr;  /* queued, and may reach the list */
+	/* Children, by commit_nr: */
+	uint32_t *child_ends; /* owned; NULL: none were asked for */
+	struct simplify_list children;
+	/* Giving out: */
+	uint64_t skip_left, max_left;
+	uint32_t last;               /* given out last, or SIMPLIFY_NONE */
+	struct simplify_list behind; /* parents of what was given out */
+	bool has_boundary;           /* the rest is made of these: */
+	struct simplify_list boundary;
+	size_t boundary_at;
+	bool has_all;             /* for --reverse: */
+	struct simplify_list all; /* what is left of all, the next one last */
+};
+
+static inline struct simplify_node *simplify_node(const struct simplify *s,
+						  uint32_t c)
+{
+	return &s->nodes[c];
+}
+
+static inline uint32_t *simplify_node_parents(const struct simplify *s,
+					      uint32_t c)
+{
+	return s->parents.items + s->nodes[c].first_parent;
+}
+
+static inline bool simplify_has(const struct simplify *s, uint32_t c,
+				uint32_t flags)
+{
+	return s->nodes[c].flags & flags;
+}
+
+/* Haves themselves count where history is held together. */
+static inline bool simplify_is_relevant(const struct simplify *s, uint32_t c)
+{
+	return (s->nodes[c].flags &
+		(SIMPLIFY_UNINTERESTING | SIMPLIFY_BOTTOM)) !=
+	       SIMPLIFY_UNINTERESTING;
+}
+
+/* Whether TREESAME has to be known by parent. */
+static inline bool simplify_can_grow_same(const struct simplify *s)
+{
+	return s->o.paths && !s->o.sparse && s->o.full_history &&
+	       !s->o.first_parent;
+}
+
+int simplify_list_add(struct simplify_list *list, uint32_t c);
+
+/* ---- simplify-walk.c */
+
+/* Read a commit and note its parents. 0, or as history_parse(). */
+int simplify_load(struct simplify *s, uint32_t c, struct error *err);
+
+/* Put a commit that is loaded into the queue, unless it ever was. */
+int simplify_enqueue(struct simplify *s, uint32_t c);
+
+/* The newest of the queue; false when it is empty. */
+bool simplify_dequeue(struct simplify *s, uint32_t *c);
+
+/* Simplify a commit and queue its parents, once. */
+int simplify_expand(struct simplify *s, uint32_t c, struct error *err);
+
+/* Queue the tips, then if it has to be, make the list. */
+int simplify_walk(struct simplify *s, const struct revwalk_tips *tips,
+		  struct error *err);
+
+/* ---- simplify-same.c */
+
+/* Compare a commit with its parents: its flags, and whom it is followed to. */
+int simplify_commit(struct simplify *s, uint32_t c, struct error *err);
+
+/* Find out again whether a merge is TREESAME, its parents having changed. */
+void simplify_update_same(struct simplify *s, uint32_t c);
+
+/* A merge has lost its parent `i`; the rest has moved up. */
+void simplify_drop_same(struct simplify *s, uint32_t c, size_t i);
+
+/* The one parent that counts; SIMPLIFY_NONE: there are more, or none. */
+uint32_t simplify_sole_parent(const struct simplify *s, uint32_t c);
+
+/* Let each parent be there once: how many are left. */
+int simplify_unite_parents(struct simplify *s, uint32_t c);
+
+/* ---- simplify-order.c */
+
+/* What can be given out: newest first, or last come first served. */
+struct simplify_ready {
+	bool by_date;
+	struct heap heap;
+	struct simplify_list stack;
+};
+
+int simplify_ready_push(struct simplify_ready *r, const struct simplify *s,
+			uint32_t c);
+bool simplify_ready_pop(struct simplify_ready *r, uint32_t *c);
+void simplify_ready_release(struct simplify_ready *r);
+
+/*
+ * Push the commits of a list that have no children (`children` counts one more,
+ * by commit_nr), the first of them on top.
+ */
+int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
+			const struct simplify_list *list,
+			const uint32_t *children);
+
+/* Children before parents. 0 or ERR_NOMEM. */
+int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date);
+
+/* Who is the child of whom in s->list. 0 or ERR_NOMEM. */
+int simplify_note_children(struct simplify *s);
+
+/* ---- simplify-topo.c */
+
+/* Begin to give out from the queued tips. 0 or negative. */
+int simplify_topo_begin(struct simplify *s, struct error *err);
+
+/* The next commit, shown or not: 1, 0 at the end, or negative. */
+int simplify_topo_next(struct simplify *s, uint32_t *c, struct error *err);
+void simplify_topo_end(struct simplify *s);
+
+/* ---- simplify-merges.c */
+
+int simplify_merges(struct simplify *s, struct error *err);
+
+#endif

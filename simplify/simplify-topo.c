@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Children before parents while the walk goes on, by the levels of a
+ * commit-graph: a commit's children are all on levels above its own, so that
+ * they are counted when all that is known above it has been looked at. First
+ * commits are simplified, down to a level; then their children are counted,
+ * no further than that; then those are ready whose children are all out.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "simplify/simplify-parts.h"
+
+struct simplify_topo {
+	struct heap explore; /* to be simplified, by level */
+	struct heap count;   /* whose parents' children are to be counted */
+	uint32_t *children;  /* owned: by commit_nr, those that are not out
+				yet, plus one; 0: none was met */
+	size_t nr, alloc;
+	uint32_t level; /* children are counted down to here */
+	struct simplify_ready ready;
+};
+
+static uint32_t level_of(const struct simplify *s, uint32_t c)
+{
+	return s->h->commits[c].level;
+}
+
+static int grow(struct simplify *s)
+{
+	struct simplify_topo *t = s->topo;
+
+	if (s->node_nr <= t->nr)
+		return 0;
+	if (mem_grow(&t->children, &t->alloc, s->node_nr,
+		     sizeof(*t->children)) < 0)
+		return ERR_NOMEM;
+	memset(t->children + t->nr, 0,
+	       (s->node_nr - t->nr) * sizeof(*t->children));
+	t->nr = s->node_nr;
+	return 0;
+}
+
+/* Put a commit into a heap, once. */
+static int push_once(struct simplify *s, struct heap *heap, uint32_t flag,
+		     uint32_t c)
+{
+	if (simplify_has(s, c, flag))
+		return 0;
+	simplify_node(s, c)->flags |= flag;
+	return heap_push(heap, level_of(s, c), c);
+}
+
+/* Simplify all that is known on a level and above. */
+static int explore_to(struct simplify *s, uint32_t level, struct error *err)
+{
+	struct heap *heap = &s->topo->explore;
+	uint32_t c;
+
+	while (heap->nr && heap->items[0].key >= level && heap_pop(heap, &c)) {
+		int ret = simplify_expand(s, c, err);
+
+		if (ret < 0)
+			return ret;
+		for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++)
+			if (push_once(s, heap, SIMPLIFY_EXPLORED,
+				      simplify_node_parents(s, c)[i]) < 0)
+				return error_nomem(err);
+	}
+	return grow(s) < 0 ? error_nomem(err) : 0;
+}
+
+/* Count the children of all that is known on a level and above. */
+static int count_to(struct simplify *s, uint32_t level, struct error *err)
+{
+	struct simplify_topo *t = s->topo;
+	uint32_t c;
+
+	while (t->count.nr && t->count.items[0].key >= level &&
+	       heap_pop(&t->count, &c)) {
+		int ret = explore_to(s, level_of(s, c), err);
+
+		if (ret < 0)
+			return ret;
+		for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++) {
+			uint32_t p = simplify_node_parents(s, c)[i];
+
+			t->children[p] += t->children[p] ? 1 : 2;
+			if (push_once(s, &t->count, SIMPLIFY_COUNTED, p) < 0)
+				return error_nomem(err);
+		}
+	}
+	return 0;
+}
+
+static int add_tips(struct simplify *s, const struct simplify_list *tips,
+		    struct error *err)
+{
+	struct simplify_topo *t = s->topo;
+	int ret;
+
+	if (grow(s) < 0)
+		return error_nomem(err);
+	for (size_t i = 0; i < tips->nr; i++) {
+		uint32_t c = tips->items[i];
+
+		t->children[c] = 1;
+		if (push_once(s, &t->explore, SIMPLIFY_EXPLORED, c) < 0 ||
+		    push_once(s, &t->count, SIMPLIFY_COUNTED, c) < 0)
+			return error_nomem(err);
+		if (level_of(s, c) < t->level)
+			t->level = level_of(s, c);
+	}
+	ret = count_to(s, t->level, err);
+	if (!ret && simplify_ready_tips(&t->ready, s, tips, t->children) < 0)
+		ret = error_nomem(err);
+	return ret;
+}
+
+int simplify_topo_begin(struct simplify *s, struct error *err)
+{
+	struct simplify_list tips = {NULL, 0, 0};
+	uint32_t c;
+	int ret = 0;
+
+	s->topo = mem_calloc(1, sizeof(*s->topo));
+	if (!s->topo)
+		return error_nomem(err);
+	s->topo->level = HISTORY_LEVEL_UNKNOWN;
+	s->topo->ready.by_date = s->o.order == SIMPLIFY_ORDER_DATE;
+	while (!ret && simplify_dequeue(s, &c))
+		ret = simplify_list_add(&tips, c);
+	ret = ret < 0 ? error_nomem(err) : add_tips(s, &tips, err);
+	free(tips.items);
+	return ret;
+}
+
+int simplify_topo_next(struct simplify *s, uint32_t *c, struct error *err)
+{
+	struct simplify_topo *t = s->topo;
+
+	if (!simplify_ready_pop(&t->ready, c))
+		return 0;
+	for (uint32_t i = 0; i < simplify_node(s, *c)->parent_nr; i++) {
+		uint32_t p = simplify_node_parents(s, *c)[i];
+		int ret = 0;
+
+		if (level_of(s, p) < t->level) {
+			t->level = level_of(s, p);
+			ret = count_to(s, t->level, err);
+		}
+		if (ret < 0)
+			return ret;
+		if (--t->children[p] == 1 &&
+		    simplify_ready_push(&t->ready, s, p) < 0)
+			return error_nomem(err);
+	}
+	return 1;
+}
+
+void simplify_topo_end(struct simplify *s)
+{
+	if (!s->topo)
+		return;
+	heap_release(&s->topo->explore);
+	heap_release(&s->topo->count);
+	free(s->topo->children);
+	simplify_ready_release(&s->topo->ready);
+	free(s->topo);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk behind simplified history: by date, newest first, what haves reach
+ * painted.
+ *
+ * With haves, or an order that needs it, the walk is made whole. It is done
+ * when all that is queued is painted and cannot reach what was listed: by the
+ * levels of the commit-graph where that is to be had, else when it has gone
+ * some commits past the date of the last one listed.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "simplify/simplify-parts.h"
+
+/* Commits older than all that are listed which are still looked at. */
+#define SLOP 5
+
+int simplify_list_add(struct simplify_list *list, uint32_t c)
+{
+	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
+		     sizeof(*list->items)) < 0)
+		return ERR_NOMEM;
+	list->items[list->nr++] = c;
+	return 0;
+}
+
+/* ---- commits */
+
+static int grow_nodes(struct simplify *s)
+{
+	if (mem_grow(&s->nodes, &s->node_alloc, s->h->nr, sizeof(*s->nodes)) <
+	    0)
+		return ERR_NOMEM;
+	if (s->h->nr > s->node_nr)
+		memset(s->nodes + s->node_nr, 0,
+		       (s->h->nr - s->node_nr) * sizeof(*s->nodes));
+	s->node_nr = s->h->nr;
+	return 0;
+}
+
+int simplify_load(struct simplify *s, uint32_t c, struct error *err)
+{
+	const struct history_commit *commit;
+	struct simplify_node *node;
+	int ret;
+
+	if (c < s->node_nr && simplify_has(s, c, SIMPLIFY_LOADED))
+		return 0;
+	ret = history_parse(s->h, c, err);
+	if (ret < 0)
+		return ret;
+	if (grow_nodes(s) < 0)
+		return error_nomem(err);
+	commit = &s->h->commits[c];
+	node = simplify_node(s, c);
+	node->first_parent = (uint32_t)s->parents.nr;
+	node->parent_nr = commit->parent_nr;
+	node->same = SIMPLIFY_NONE;
+	node->flags |= SIMPLIFY_LOADED;
+	for (uint32_t i = 0; i < node->parent_nr; i++)
+		if (simplify_list_add(&s->parents,
+				      history_parents(s->h, c)[i]) < 0)
+			return error_nomem(err);
+	return 0;
+}
+
+/* ---- the queue */
+
+/*
+ * Whether what was listed may be among the ancestors of a commit: they are on
+ * lower levels, and who has a level has ancestors that all have one.
+ */
+static bool is_threat(const struct simplify *s, uint32_t c)
+{
+	uint32_t level = s->h->commits[c].level;
+
+	return level == HISTORY_LEVEL_UNKNOWN || level > s->lowest ||
+	       s->lacks_levels;
+}
+
+int simplify_enqueue(struct simplify *s, uint32_t c)
+{
+	struct simplify_node *node = simplify_node(s, c);
+
+	if ((node->flags & SIMPLIFY_SEEN) || s->topo)
+		return 0;
+	if (heap_push(&s->queue, s->h->commits[c].date, c) < 0)
+		return ERR_NOMEM;
+	node->flags |= SIMPLIFY_SEEN | SIMPLIFY_QUEUED;
+	if (!(node->flags & SIMPLIFY_UNINTERESTING))
+		s->interesting_nr++;
+	if (s->is_ending && is_threat(s, c))
+		s->threat_nr++;
+	return 0;
+}
+
+bool simplify_dequeue(struct simplify *s, uint32_t *c)
+{
+	struct simplify_node *node;
+
+	if (!heap_pop(&s->queue, c))
+		return false;
+	node = simplify_node(s, *c);
+	node->flags &= ~(uint32_t)SIMPLIFY_QUEUED;
+	if (!(node->flags & SIMPLIFY_UNINTERESTING))
+		s->interesting_nr--;
+	if (s->is_ending && is_threat(s, *c))
+		s->threat_nr--;
+	return true;
+}
+
+/* ---- painting */
+
+static void paint(struct simplify *s, uint32_t c)
+{
+	struct simplify_node *node = simplify_node(s, c);
+
+	if (node->flags & SIMPLIFY_UNINTERESTING)
+		return;
+	if (node->flags & SIMPLIFY_QUEUED)
+		s->interesting_nr--;
+	node->flags |= SIMPLIFY_UNINTERESTING;
+}
+
+/* All parents: --first-parent is not for what haves reach. */
+static int push_parents(struct simplify *s, uint32_t c)
+{
+	const struct simplify_node *node = simplify_node(s, c);
+
+	for (uint32_t i = 0; i < node->parent_nr; i++)
+		if (simplify_list_add(&s->stack,
+				      simplify_node_parents(s, c)[i]) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+/* Paint the parents of a commit, and on as far as there is no paint. */
+static int paint_behind(struct simplify *s, uint32_t c)
+{
+	s->stack.nr = 0;
+	if (push_parents(s, c) < 0)
+		return ERR_NOMEM;
+	while (s->stack.nr) {
+		uint32_t p = s->stack.items[--s->stack.nr];
+
+		if (simplify_has(s, p, SIMPLIFY_UNINTERESTING))
+			continue;
+		paint(s, p);
+		if (simplify_has(s, p, SIMPLIFY_LOADED) &&
+		    push_parents(s, p) < 0)
+			return ERR_NOMEM;
+	}
+	return 0;
+}
+
+/* ---- one commit */
+
+/* All parents of an uninteresting commit are; one may be missing. */
+static int expand_painted(struct simplify *s, uint32_t c, struct error *err)
+{
+	for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++) {
+		uint32_t p = simplify_node_parents(s, c)[i];
+		int ret;
+
+		paint(s, p);
+		ret = simplify_load(s, p, err);
+		if (ret == ERR_NOMEM)
+			return ret;
+		if (!ret &&
+		    (paint_behind(s, p) < 0 || simplify_enqueue(s, p) < 0))
+			return error_nomem(err);
+	}
+	return 0;
+}
+
+static int expand_parents(struct simplify *s, uint32_t c, struct error *err)
+{
+	uint32_t on_path = simplify_node(s, c)->flags & SIMPLIFY_ON_PATH;
+
+	for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++) {
+		uint32_t p = simplify_node_parents(s, c)[i];
+		int ret = simplify_load(s, p, err);
+
+		if (ret < 0)
+			return ret;
+		simplify_node(s, p)->flags |= on_path;
+		if (simplify_enqueue(s, p) < 0)
+			return error_nomem(err);
+		if (s->o.first_parent)
+			break;
+	}
+	return 0;
+}
+
+int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
+{
+	int ret;
+
+	if (simplify_has(s, c, SIMPLIFY_ADDED))
+		return 0;
+	simplify_node(s, c)->flags |= SIMPLIFY_ADDED;
+	/* A parent that --first-parent passed by says nothing. */
+	if (!simplify_has(s, c, SIMPLIFY_LOADED))
+		return 0;
+	if (simplify_has(s, c, SIMPLIFY_UNINTERESTING))
+		return expand_painted(s, c, err);
+	ret = simplify_commit(s, c, err);
+	return ret < 0 ? ret : expand_parents(s, c, err);
+}
+
+/* ---- the list */
+
+/* From here on nothing is listed any more, unless paint turns out wrong. */
+static void begin_end(struct simplify *s)
+{
+	s->is_ending = true;
+	s->lacks_levels = s->h->lacks_levels;
+	s->threat_nr = 0;
+	for (size_t i = 0; i < s->queue.nr; i++)
+		s->threat_nr += is_threat(s, s->queue.items[i].value);
+}
+
+/* Whether what is queued may still change the list. `date`: its last one's. */
+static bool is_settled(struct simplify *s, uint64_t date, int *slop)
+{
+	if (!s->queue.nr)
+		return true;
+	if (s->interesting_nr) {
+		s->is_ending = false;
+		*slop = SLOP;
+		return false;
+	}
+	if (!s->is_ending || s->lacks_levels != s->h->lacks_levels)
+		begin_end(s);
+	if (!s->threat_nr)
+		return true;
+	if (s->h->graph && !s->lacks_levels)
+		return false;
+	if (date <= s->queue.items[0].key) {
+		*slop = SLOP;
+		return false;
+	}
+	return --*slop <= 0;
+}
+
+static int list_one(struct simplify *s, uint32_t c)
+{
+	uint32_t level = s->h->commits[c].level;
+
+	if (level < s->lowest)
+		s->lowest = level;
+	return simplify_list_add(&s->list, c);
+}
+
+/* Walk until no commit can be added to the list, nor painted in it. */
+static int make_list(struct simplify *s, struct error *err)
+{
+	uint64_t date = UINT64_MAX;
+	int slop = SLOP;
+	uint32_t c;
+
+	while (simplify_dequeue(s, &c)) {
+		int ret = simplify_expand(s, c, err);
+
+		if (ret < 0)
+			return ret;
+		if (!simplify_has(s, c, SIMPLIFY_UNINTERESTING)) {
+			date = s->h->commits[c].date;
+			if (list_one(s, c) < 0)
+				return error_nomem(err);
+		} else {
+			if (paint_behind(s, c) < 0)
+				return error_nomem(err);
+			if (is_settled(s, date, &slop))
+				break;
+		}
+	}
+	return 0;
+}
+
+/* ---- the ancestry path */
+
+static void mark_through(struct simplify *s, const struct revwalk_tips *tips)
+{
+	for (size_t i = 0; i < s->o.through_nr; i++)
+		simplify_node(s, s->o.through[i])->flags |= SIMPLIFY_MARK;
+	for (size_t i = 0; s->o.through_haves && i < tips->have_nr; i++)
+		simplify_node(s, tips->haves[i])->flags |= SIMPLIFY_MARK;
+}
+
+static bool has_marked_parent(const struct simplify *s, uint32_t c)
+{
+	for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++)
+		if (simplify_has(s, simplify_node_parents(s, c)[i],
+				 SIMPLIFY_MARK))
+			return true;
+	return false;
+}
+
+/* Paint what is listed and neither below nor above the marked commits. */
+static void keep_path(struct simplify *s)
+{
+	bool is_moving = true;
+
+	/* Last to first, which is mostly parents first. */
+	while (is_moving) {
+		is_moving = false;
+		for (size_t i = s->list.nr; i-- > 0;) {
+			struct simplify_node *node = simplify_node(
+				s, s->list.items[i]);
+
+			if ((node->flags &
+			     (SIMPLIFY_MARK | SIMPLIFY_UNINTERESTING)) ||
+			    !has_marked_parent(s, s->list.items[i]))
+				continue;
+			node->flags |= SIMPLIFY_MARK;
+			is_moving = true;
+		}
+	}
+	for (size_t i = 0; i < s->list.nr; i++)
+		if (!simplify_has(s, s->list.items[i],
+				  SIMPLIFY_MARK | SIMPLIFY_ON_PATH))
+			simplify_node(s, s->list.items[i])->flags |=
+				SIMPLIFY_UNINTERESTING;
+	for (size_t i = 0; i < s->node_nr; i++)
+		s->nodes[i].flags &= ~(uint32_t)SIMPLIFY_MARK;
+}
+
+/* ---- the whole */
+
+static int queue_tips(struct simplify *s, const struct revwalk_tips *tips,
+		      struct error *err)
+{
+	int ret = grow_nodes(s) < 0 ? error_nomem(err) : 0;
+
+	for (size_t i = 0; i < tips->want_nr && !ret; i++)
+		ret = simplify_load(s, tips->wants[i], err);
+	for (size_t i = 0; i < tips->have_nr && !ret; i++)
+		ret = simplify_load(s, tips->haves[i], err);
+	for (size_t i = 0; i < s->o.through_nr && !ret; i++)
+		ret = simplify_load(s, s->o.through[i], err);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < s->o.through_nr; i++)
+		simplify_node(s, s->o.through[i])->flags |= SIMPLIFY_ON_PATH;
+	for (size_t i = 0; i < tips->have_nr; i++)
+		simplify_node(s, tips->haves[i])->flags |=
+			SIMPLIFY_UNINTERESTING | SIMPLIFY_BOTTOM;
+	for (size_t i = 0; i < tips->have_nr && !ret; i++)
+		ret = paint_behind(s, tips->haves[i]);
+	for (size_t i = 0; i < tips->want_nr && !ret; i++)
+		ret = simplify_enqueue(s, tips->wants[i]);
+	for (size_t i = 0; i < tips->have_nr && !ret; i++)
+		ret = simplify_enqueue(s, tips->haves[i]);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+int simplify_walk(struct simplify *s, const struct revwalk_tips *tips,
+		  struct error *err)
+{
+	int ret = queue_tips(s, tips, err);
+
+	if (ret < 0 || !s->is_limited)
+		return ret;
+	if (s->o.ancestry_path && s->o.through_haves && !tips->have_nr)
+		return error_set(err, ERR_INVALID,
+				 "--ancestry-path given but there are no "
+				 "bottom commits");
+	ret = make_list(s, err);
+	if (!ret && s->o.ancestry_path) {
+		mark_through(s, tips);
+		keep_path(s);
+	}
+	for (size_t i = 0; !ret && simplify_can_grow_same(s) && i < s->list.nr;
+	     i++)
+		if (!simplify_has(s, s->list.items[i],
+				  SIMPLIFY_UNINTERESTING | SIMPLIFY_TREESAME))
+			simplify_update_same(s, s->list.items[i]);
+	return ret;
+}

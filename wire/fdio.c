@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading from and writing to descriptors, with a limit on waiting. */
+#include "sys/alarm.h"
+#include "sys/clock.h"
+#include "sys/io.h"
+#include "wire/fdio.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/*
+ * A slow peer is not a silent one: what it has to take or give in time is a
+ * piece, the size of a packet. Without side-band a whole pack may come at once.
+ */
+#define PIECE (1 << 16)
+
+static void start_clock(const struct fdio *f)
+{
+	sys_alarm_set(f->timeout * SECOND_NS);
+}
+
+/* What is heard next is heard anew. */
+static void forget_wait(struct fdio *f)
+{
+	f->heard = f->waited_ns = 0;
+}
+
+/* Time that is ours, between two reads, does not count. */
+static ssize_t read_in_time(struct fdio *f, void *bytes, size_t len,
+			    struct error *err)
+{
+	uint64_t limit = f->timeout * SECOND_NS, start = sys_clock_ns();
+	ssize_t n;
+
+	sys_alarm_set(f->waited_ns < limit ? limit - f->waited_ns : 1);
+	n = sys_read_some(f->in, bytes, len, "the client", err);
+	sys_alarm_set(0);
+	f->waited_ns += sys_clock_ns() - start;
+	f->heard += n > 0 ? (uint64_t)n : 0;
+	if (f->heard >= PIECE)
+		forget_wait(f);
+	return n;
+}
+
+static ssize_t fd_read(void *ctx, void *bytes, size_t len, struct error *err)
+{
+	struct fdio *f = ctx;
+
+	return f->timeout ? read_in_time(f, bytes, len, err)
+			  : sys_read_some(f->in, bytes, len, "the client", err);
+}
+
+static int write_pieces(struct fdio *f, const struct iovec *iov,
+			struct error *err)
+{
+	const uint8_t *bytes = iov->iov_base;
+	size_t left = iov->iov_len;
+	int ret = 0;
+
+	while (!ret && left) {
+		size_t len = left < PIECE ? left : PIECE;
+
+		start_clock(f);
+		ret = sys_write_all(f->out, bytes, len, "the client", err);
+		bytes += len;
+		left -= len;
+	}
+	return ret;
+}
+
+/* A packet is two spans, its head and what is in it. */
+static int write_slowly(struct fdio *f, struct iovec *iov, size_t nr,
+			struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < nr; i += 2) {
+		bool is_pair = i + 1 < nr;
+
+		if (iov[i].iov_len > PIECE ||
+		    (is_pair && iov[i + 1].iov_len > PIECE)) {
+			ret = write_pieces(f, &iov[i], err);
+			if (!ret && is_pair)
+				ret = write_pieces(f, &iov[i + 1], err);
+			continue;
+		}
+		start_clock(f);
+		ret = sys_writev_all(f->out, iov + i, is_pair ? 2 : 1,
+				     "the client", err);
+	}
+	sys_alarm_set(0);
+	return ret;
+}
+
+static int send_slowly(struct fdio *f, const struct sys_file_span *span,
+		       struct error *err)
+{
+	struct sys_file_span piece = *span;
+	size_t left = span->len;
+	int ret = 0;
+
+	while (!ret && left) {
+		piece.len = left < PIECE ? left : PIECE;
+		start_clock(f);
+		ret = sys_send_file(f->out, &piece, "the client", err);
+		piece.bytes += piece.len;
+		piece.off += piece.len;
+		left -= piece.len;
+	}
+	return ret;
+}
+
+static int fd_writev(void *ctx, struct iovec *iov, size_t nr, struct error *err)
+{
+	struct fdio *f = ctx;
+
+	forget_wait(f);
+	if (f->timeout)
+		return write_slowly(f, iov, nr, err);
+	return sys_writev_all(f->out, iov, nr, "the client", err);
+}
+
+/*
+ * With room for a few packets the reader is not woken for every one of them,
+ * and a header does not wait for it.
+ */
+#define WIDE (1 << 20)
+
+static int fd_send_file(void *ctx, const void *head, size_t len,
+			const struct sys_file_span *span, struct error *err)
+{
+	struct fdio *f = ctx;
+	int ret;
+
+	forget_wait(f);
+	if (!f->is_wide)
+		sys_pipe_widen(f->out, WIDE);
+	f->is_wide = true;
+	if (f->timeout)
+		start_clock(f);
+	ret = sys_write_all(f->out, head, len, "the client", err);
+	if (!ret)
+		ret = f->timeout
+			      ? send_slowly(f, span, err)
+			      : sys_send_file(f->out, span, "the client", err);
+	if (f->timeout)
+		sys_alarm_set(0);
+	return ret;
+}
+
+struct serve_io fdio_io(struct fdio *f)
+{
+	return (struct serve_io){fd_read, fd_writev, f, fd_send_file};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The line of a ref, which is the same in all lists that a server writes
+ * (gitprotocol-pack(5), gitprotocol-v2(5)):
+ *
+ *	30 30 33 64  <40 or 64 digits>  20  refs/heads/main  [rest]  0a
+ *
+ * `rest` is what the list adds: "^{}", " peeled:<id>", a NUL and capabilities.
+ */
+#ifndef WIRE_REF_LINE_H
+#define WIRE_REF_LINE_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "object/oid.h"
+#include "wire/pktline.h"
+
+/*
+ * Append the packet of a line, with `rest_len` bytes of rest. Servers do this
+ * more often than anything else: it is put together where it is sent from. As
+ * pktline_write().
+ */
+int ref_line_write(struct pktline_writer *w, enum hash_algo algo,
+		   const struct oid *oid, const char *name, const void *rest,
+		   size_t rest_len, struct error *err);
+
+#endif
