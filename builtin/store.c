@@ -5,7 +5,6 @@
 
 #include "builtin/store.h"
 #include "names/revname.h"
-#include "odb/replaced.h"
 
 #define BASE_CACHE_DEFAULT (UINT64_C(96) << 20) /* core.deltaBaseCacheLimit */
 #define ABBREV_MIN 4
@@ -68,7 +67,7 @@ int store_reopen(struct store *store, struct builtin_env *env)
 int store_load_replaced(struct odb *odb, struct refs *refs, struct error *err)
 {
 	struct error warning = ERROR_INIT;
-	int ret = odb_replaced_load(odb, refs, &warning, err);
+	int ret = refs_load_replaced(refs, odb, &warning, err);
 
 	if (warning.code)
 		builtin_warn("%s", warning.msg);

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading refs/replace/, and following it. */
+/* The table of replaced objects of a snapshot, and following it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "odb/replaced.h"
 
 #define DEPTH_MAX 5
-
-struct loading {
-	struct odb *odb;
-	size_t base_len; /* of the refs' names before the id */
-	struct error *warning, *err;
-};
 
 static struct odb_replaced *make(struct odb *odb)
 {
@@ -21,7 +14,8 @@ static struct odb_replaced *make(struct odb *odb)
 	return odb->replaced;
 }
 
-static int add(struct odb *odb, const struct oid *oid, const struct oid *by)
+int odb_replaced_add(struct odb *odb, const struct oid *oid,
+		     const struct oid *by)
 {
 	struct odb_replaced *r = make(odb);
 
@@ -30,38 +24,6 @@ static int add(struct odb *odb, const struct oid *oid, const struct oid *by)
 		return ERR_NOMEM;
 	r->by[r->nr++] = *by;
 	return 0;
-}
-
-static int take_ref(void *ctx, const struct ref *ref)
-{
-	struct loading *l = ctx;
-	const char *hex = ref->name + l->base_len;
-	struct oid oid;
-
-	if (strlen(hex) != hash_hex_len(l->odb->algo) ||
-	    !oid_from_hex(&oid, hex, strlen(hex), l->odb->algo)) {
-		error_set(l->warning, ERR_INVALID, "bad replace ref name: %s",
-			  ref->name);
-		return 0;
-	}
-	return add(l->odb, &oid, &ref->oid) < 0 ? error_nomem(l->err) : 0;
-}
-
-int odb_replaced_load(struct odb *odb, struct refs *refs, struct error *warning,
-		      struct error *err)
-{
-	const char *base = getenv("GIT_REPLACE_REF_BASE");
-	struct loading l = {.odb = odb, .warning = warning, .err = err};
-	bool use = true;
-	int ret = config_bool(&odb->repo->config, "core.usereplacerefs", &use,
-			      err);
-
-	if (ret < 0 || !use || getenv("GIT_NO_REPLACE_OBJECTS"))
-		return ret < 0 ? ret : 0;
-	if (!base)
-		base = "refs/replace/";
-	l.base_len = strlen(base);
-	return refs_each(refs, base, take_ref, &l, NULL, err);
 }
 
 int odb_replaced_follow(const struct odb_replaced *replaced,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Objects that refs/replace/<id> puts others in the place of (git-replace(1)),
- * for commands that show objects and history. Who packs, checks or removes
- * objects sees them as they are.
+ * Replaced objects (git-replace(1)): where an object is asked for, another is
+ * read in its place. Only commands that show objects and history fill this
+ * table, with refs_load_replaced(). Commands that pack, check or remove objects
+ * leave it empty and see each object as it is stored.
  */
 #ifndef ODB_REPLACED_H
 #define ODB_REPLACED_H
@@ -11,28 +12,24 @@
 #include "object/oid.h"
 #include "object/oidmap.h"
 #include "odb/odb.h"
-#include "refs/refs.h"
 
 struct odb_replaced {
-	struct oidmap by_id; /* replaced ids, with their place in `by` */
-	struct oid *by;      /* owned: what takes their place */
+	struct oidmap by_id; /* replaced id to its index in `by` */
+	struct oid *by;      /* owned: the object read in its place */
 	size_t nr, alloc;
 };
 
 /*
- * From now on odb_read() and odb_info() give what takes an object's place,
- * where there are such refs. To be called before readers and walks are made.
- * Nothing is replaced with core.useReplaceRefs=false or GIT_NO_REPLACE_OBJECTS
- * in the environment; GIT_REPLACE_REF_BASE stands for "refs/replace/". A ref
- * whose name is no id is left out and described in *warning. 0, ERR_INVALID for
- * configuration, or another error of refs.
+ * Let odb_read() and odb_info() give object `by` where `oid` is asked for. To
+ * be called before readers of the snapshot are made. Returns 0 or ERR_NOMEM.
  */
-int odb_replaced_load(struct odb *odb, struct refs *refs, struct error *warning,
-		      struct error *err);
+int odb_replaced_add(struct odb *odb, const struct oid *oid,
+		     const struct oid *by);
 
 /*
- * What is to be read for *oid: it is set to that. 0; or ERR_CORRUPT ("replace
- * depth too high for object <id>"), when that is replaced in turn, too often.
+ * Set *oid to the object to read in its place: the last of a chain of
+ * replacements. Returns 0, or ERR_CORRUPT ("replace depth too high for object
+ * <id>") for a chain of more than five.
  */
 int odb_replaced_follow(const struct odb_replaced *replaced,
 			const struct oid **oid, enum hash_algo algo,

@@ -22,6 +22,7 @@
 #include "object/refs-name.h"
 #include "repo/repo.h"
 
+struct odb;
 struct refs;
 
 struct ref {
@@ -141,5 +142,16 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 int refs_each_reflog_oid(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			 struct error *err);
+
+/*
+ * Fill the table of replaced objects of `odb` (odb/replaced.h) from
+ * refs/replace/, or from the prefix in GIT_REPLACE_REF_BASE. The table stays
+ * empty with core.useReplaceRefs=false or GIT_NO_REPLACE_OBJECTS in the
+ * environment. A ref whose name does not end in an id is left out and described
+ * in *warning. Call this before readers of `odb` are made. Returns 0,
+ * ERR_INVALID for configuration, or another error of refs_each().
+ */
+int refs_load_replaced(struct refs *refs, struct odb *odb,
+		       struct error *warning, struct error *err);
 
 #endif

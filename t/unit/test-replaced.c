@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "odb/replaced.h"
+#include "odb/odb.h"
+#include "refs/refs.h"
 #include "t/unit/randrepo.h"
 
 #define OBJECTS 8
@@ -65,7 +66,7 @@ static struct odb *open_replaced(struct randrepo *r, struct error *warning)
 
 	assert_int_equal(odb_open(&odb, &r->t.repo, NULL, NULL), 0);
 	assert_int_equal(refs_open(&refs, &r->t.repo, NULL), 0);
-	assert_int_equal(odb_replaced_load(odb, refs, warning, NULL), 0);
+	assert_int_equal(refs_load_replaced(refs, odb, warning, NULL), 0);
 	refs_close(refs);
 	return odb;
 }
