@@ -22,6 +22,7 @@
 #include "object/hash.h"
 #include "odb/loose-write.h"
 #include "odb/odb.h"
+#include "repo/freshen.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -153,7 +154,7 @@ static int hash(struct run *r, const void *data, size_t len)
 		return ret;
 	hash_object(&r->hash, &oid, r->type, data, len);
 	ret = hash_refuse_attack(&r->hash, &oid, r->err);
-	if (!ret && r->a.write && !odb_has(r->odb, &oid))
+	if (!ret && r->a.write && !freshen_object(r->odb, &oid))
 		ret = loose_writer_put(&r->writer, &oid, r->type, data, len,
 				       r->err);
 	if (ret < 0)

@@ -204,7 +204,7 @@ static int is_known(void *ctx, const struct oid *oid, struct error *err)
 {
 	const struct run *r = ctx;
 
-	return r->hooks.has(r->hooks.ctx, 0, oid, err);
+	return known_objects_freshen(r->known, oid, err);
 }
 
 static int write_objects(struct run *r)

@@ -8,6 +8,7 @@
 #include "object/oidmap.h"
 #include "odb/known-objects.h"
 #include "odb/odb.h"
+#include "repo/freshen.h"
 
 enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */
 
@@ -103,6 +104,14 @@ static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 	if (!atomic_load_explicit(&f->is_loaded, memory_order_acquire))
 		ret = load_fanout(known, oid->bytes[0], err);
 	return ret < 0 ? ret : oidmap_get(&f->ids, oid, &unused);
+}
+
+int known_objects_freshen(struct known_objects *known, const struct oid *oid,
+			  struct error *err)
+{
+	int ret = has(known, 0, oid, err);
+
+	return ret > 0 ? freshen_object(known->odb, oid) : ret;
 }
 
 static struct odb_reader *reader_of(struct known_objects *known, unsigned nr)

@@ -27,4 +27,12 @@ void known_objects_close(struct known_objects *known);
 /* All three hooks. They borrow `known`. */
 struct pack_indexer_hooks known_objects_hooks(struct known_objects *known);
 
+/*
+ * Whether an object that came with a pack need not be written: as
+ * freshen_object(), for an object that the snapshot has. Returns 1 if the
+ * object is there and new, 0 if it must be written, or a negative error code.
+ */
+int known_objects_freshen(struct known_objects *known, const struct oid *oid,
+			  struct error *err);
+
 #endif

@@ -6,7 +6,6 @@
 
 #include "odb/loose-write.h"
 #include "odb/loose.h"
-#include "sys/clock.h"
 #include "sys/io.h"
 
 enum {
@@ -136,8 +135,7 @@ static int write_file(struct loose_writer *w, const char *dir,
  */
 static bool freshen(const char *path)
 {
-	return sys_exists(path) &&
-	       sys_set_mtime(path, sys_clock_seconds(), NULL) == 0;
+	return sys_touch(path, NULL) == 0;
 }
 
 /*

@@ -15,8 +15,9 @@
 
 struct unpack_options {
 	/*
-	 * Whether an object is somewhere already and need not be written: 1,
-	 * 0 or negative. NULL: none is.
+	 * Whether an object need not be written: 1 if it is somewhere already
+	 * and counts as new (known_objects_freshen()), 0, or negative. NULL:
+	 * all are written.
 	 */
 	int (*has)(void *ctx, const struct oid *oid, struct error *err);
 	void *ctx;

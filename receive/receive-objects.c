@@ -92,13 +92,12 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Objects that exist are not written again. */
+/* Objects that exist are not written again, but count as new. */
 static int is_known(void *ctx, const struct oid *oid, struct error *err)
 {
 	struct receive_objects *o = ctx;
-	struct pack_indexer_hooks hooks = known_objects_hooks(o->known);
 
-	return hooks.has(hooks.ctx, 0, oid, err);
+	return known_objects_freshen(o->known, oid, err);
 }
 
 static int take_apart(struct receive_objects *o, struct receive *r,

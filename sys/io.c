@@ -379,6 +379,14 @@ int sys_set_mtime(const char *path, int64_t seconds, struct error *err)
 	return 0;
 }
 
+int sys_touch(const char *path, struct error *err)
+{
+	if (utimensat(AT_FDCWD, path, NULL, 0) < 0)
+		return error_set_errno(err, "cannot set the time of '%s'",
+				       path);
+	return 0;
+}
+
 int sys_sync_file_system(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

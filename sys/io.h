@@ -122,6 +122,13 @@ int sys_unlink(const char *path, struct error *err);
 int sys_set_mtime(const char *path, int64_t seconds, struct error *err);
 
 /*
+ * Set the times of access and modification to the present, as a write would.
+ * Permission to write to the file is enough. Returns 0, or ERR_IO also if
+ * there is no such file.
+ */
+int sys_touch(const char *path, struct error *err);
+
+/*
  * Make durable all that was written to the file system `path` is on: for many
  * small files cheaper than one by one. 0 or ERR_IO.
  */

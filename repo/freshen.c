@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Renewing the time of an object's copy. */
+#include "base/buf.h"
+#include "repo/freshen.h"
+#include "sys/io.h"
+
+/* The pack may be gone, or belong to another user. */
+static bool freshen_pack(const struct pack *pack)
+{
+	struct buf path = BUF_INIT;
+	bool done = !pack->is_cruft && *pack->name != '.' &&
+		    !buf_printf(&path, "%s.pack", pack->path) &&
+		    sys_touch(path.data, NULL) == 0;
+
+	buf_release(&path);
+	return done;
+}
+
+static bool freshen_packed(const struct odb *odb, const struct oid *oid)
+{
+	uint32_t odb_pos, idx_pos;
+
+	if (!odb_find(odb, oid, &odb_pos))
+		return false;
+	if (freshen_pack(odb_locate(odb, odb_pos, &idx_pos)->pack))
+		return true;
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (!pack->is_cruft &&
+		    pack_idx_find(&pack->idx, oid->bytes, &idx_pos) &&
+		    freshen_pack(pack))
+			return true;
+	}
+	return false;
+}
+
+static bool freshen_loose(const struct odb *odb, const struct oid *oid)
+{
+	struct buf path = BUF_INIT;
+	bool done = false;
+
+	for (size_t i = 0; i < odb->dir_nr && !done; i++) {
+		buf_reset(&path);
+		done = !odb_loose_path(&path, odb, odb->dirs[i], oid) &&
+		       sys_touch(path.data, NULL) == 0;
+	}
+	buf_release(&path);
+	return done;
+}
+
+bool freshen_object(const struct odb *odb, const struct oid *oid)
+{
+	return freshen_packed(odb, oid) || freshen_loose(odb, oid);
+}

@@ -1,0 +1,243 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='an object that is written again is not pruned as old
+
+The table: each writer writes objects that are old and live in one place only.
+Each cleaner then removes what is older than an hour. The objects stay.'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-packs.sh"
+
+# ---- the objects: a commit, its tree and a blob
+
+# write_three <dir>: with stock Git, loose; sets $blob, $tree and $commit.
+write_three () {
+	blob=$(echo old | stock -C "$1" hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tf\n" $blob | stock -C "$1" mktree) &&
+	commit=$(stock -C "$1" commit-tree -m old $tree </dev/null)
+}
+
+# age <dir>: all loose objects and packs get ten days old.
+age () {
+	find "$1"/objects -type f -exec touch -d "10 days ago" {} +
+}
+
+has_three () {
+	for id in $blob $tree $commit
+	do
+		stock -C "$1" cat-file -e $id || {
+			echo "$1 lost $id" >&2
+			return 1
+		}
+	done
+}
+
+has_none () {
+	for id in $blob $tree $commit
+	do
+		! stock -C "$1" cat-file -e $id 2>/dev/null || {
+			echo "$1 still has $id" >&2
+			return 1
+		}
+	done
+}
+
+# pack_three <dir>: into a pack; the loose files go.
+pack_three () {
+	printf "%s\n" $blob $tree $commit |
+	stock -C "$1" pack-objects -q objects/pack/pack >name &&
+	stock -C "$1" prune-packed -q
+}
+
+cruft_three () {
+	age "$1" && stock -C "$1" repack -q --cruft -d &&
+	ls "$1"/objects/pack/*.mtimes >/dev/null
+}
+
+# ---- where they live: home_<name> <dir> for each
+
+home_loose () { age "$1"; }
+home_pack () { pack_three "$1"; }
+home_cruft () { cruft_three "$1"; }
+home_midx () { pack_three "$1" && stock -C "$1" multi-pack-index write; }
+
+# Stock Git up to 2.36 renewed such a file.
+home_touched () {
+	cruft_three "$1" && age "$1" &&
+	touched=$(echo "$1"/objects/pack/*.mtimes) &&
+	touch ${touched%.mtimes}.pack
+}
+
+home_crufts () {
+	for id in $blob $tree $commit
+	do
+		age "$1" && echo $id |
+		stock -C "$1" pack-objects -q objects/pack/pack >name || return
+	done &&
+	for pack in "$1"/objects/pack/*.pack
+	do
+		stock -C "$1" prune-packed -q &&
+		mkdir -p away && mv ${pack%.pack}.* away || return
+	done &&
+	for pack in away/*.pack
+	do
+		mv ${pack%.pack}.* "$1"/objects/pack && age "$1" &&
+		"$GIT" -C "$1" repack -q --cruft -d \
+			--combine-cruft-below-size=1 || return
+	done &&
+	rmdir away && ls "$1"/objects/pack/*.mtimes >crufts &&
+	test_line_count 3 crufts
+}
+
+home_promisor () {
+	pack_three "$1" && >"$1"/objects/pack/pack-$(cat name).promisor &&
+	stock -C "$1" config core.repositoryFormatVersion 1 &&
+	stock -C "$1" config extensions.partialClone origin &&
+	stock -C "$1" config remote.origin.promisor true &&
+	stock -C "$1" config remote.origin.url "$PWD/none"
+}
+
+home_kept () {
+	pack_three "$1" && >"$1"/objects/pack/pack-$(cat name).keep &&
+	mkdir away && mv "$1"/objects/pack/pack-$(cat name).* away &&
+	write_three "$1" && cruft_three "$1" &&
+	mv away/* "$1"/objects/pack && rmdir away
+}
+
+home_both () {
+	pack_three "$1" && mkdir away &&
+	mv "$1"/objects/pack/pack-$(cat name).* away &&
+	write_three "$1" && cruft_three "$1" &&
+	mv away/* "$1"/objects/pack && rmdir away
+}
+
+# ---- who writes them again: writer_<name> <dir>, from client.git
+
+writer_hash_object () {
+	stock -C client.git cat-file blob $blob |
+	"$GIT" -C "$1" hash-object -w --stdin &&
+	stock -C client.git cat-file tree $tree |
+	"$GIT" -C "$1" hash-object -w --stdin -t tree &&
+	stock -C client.git cat-file commit $commit |
+	"$GIT" -C "$1" hash-object -w --stdin -t commit
+}
+
+writer_unpack_objects () {
+	"$GIT" -C "$1" unpack-objects -q <three.pack
+}
+
+# push <dir> <limit>
+push () {
+	stock -C "$1" config receive.unpackLimit $2 &&
+	stock -C client.git push -q --receive-pack="$OURS" "$PWD/$1" \
+		$commit:refs/heads/again &&
+	stock -C "$1" update-ref -d refs/heads/again
+}
+OURS="env -u GIT_EXEC_PATH $(dirname "$GIT")/git-receive-pack"
+
+writer_push_loose () { push "$1" 100; }
+
+# ---- what is done next: cleaner_<name> <dir>
+
+EXPIRY=1.hour.ago
+cleaner_gc () { "$GIT" -C "$1" gc -q --cruft --prune=$EXPIRY; }
+cleaner_gc_loose () { "$GIT" -C "$1" gc -q --no-cruft --prune=$EXPIRY; }
+cleaner_prune () {
+	"$GIT" -C "$1" prune --expire=$EXPIRY &&
+	"$GIT" -C "$1" repack -q -d &&
+	"$GIT" -C "$1" prune-packed -q &&
+	cleaner_gc "$1"
+}
+
+HOMES="loose pack cruft midx touched crufts promisor kept both"
+WRITERS="hash_object unpack_objects push_loose"
+CLEANERS="gc gc_loose prune"
+
+# each_cleaner <check> <dir> [<alternate>]: in a copy for each of them
+each_cleaner () {
+	for cleaner in $CLEANERS
+	do
+		rm -rf clean.git clean-alternate.git &&
+		cp -Rp "$2" clean.git || return
+		if test -n "${3-}"
+		then
+			cp -Rp "$3" clean-alternate.git &&
+			echo "$PWD/clean-alternate.git/objects" \
+				>clean.git/objects/info/alternates &&
+			cleaner_$cleaner clean-alternate.git || return
+		fi
+		cleaner_$cleaner clean.git && $1 clean.git || {
+			echo "after $cleaner" >&2
+			return 1
+		}
+	done
+}
+
+# make_homes: home-<name>.git for each, client.git and what it gives
+make_homes () {
+	rm -rf *.git &&
+	repo_linear client.git 2 && write_three client.git &&
+	printf "%s\n" $blob $tree $commit |
+	stock -C client.git pack-objects -q --stdout >three.pack &&
+	stock -C client.git update-ref refs/heads/again $commit &&
+	for home in $HOMES
+	do
+		repo_linear home-$home.git 2 &&
+		rm -r home-$home.git/hooks &&
+		write_three home-$home.git &&
+		home_$home home-$home.git || return
+		test $home = touched || age home-$home.git
+		has_three home-$home.git || return
+	done
+}
+
+for REPO_FORMAT in sha1 sha256
+do
+	test $REPO_FORMAT = sha1 || HOMES="pack cruft crufts"
+
+	test_expect_success "$REPO_FORMAT: homes" '
+		make_homes
+	'
+
+	for home in $HOMES
+	do
+		case $home in
+		promisor|kept) check=has_three ;;
+		*) check=has_none ;;
+		esac
+
+		test_expect_success "$REPO_FORMAT, $home: old ones go" '
+			each_cleaner $check home-$home.git
+		'
+
+		for writer in $WRITERS
+		do
+			test_expect_success "$REPO_FORMAT, $home: $writer" '
+				rm -rf again.git &&
+				cp -Rp home-$home.git again.git &&
+				writer_$writer again.git >out &&
+				each_cleaner has_three again.git
+			'
+		done
+	done
+
+	# The alternate's packs must stay where they are: nothing else is old.
+	for home in loose pack cruft
+	do
+		test $REPO_FORMAT = sha1 || continue
+		for writer in $WRITERS
+		do
+			test_expect_success "$home in an alternate: $writer" '
+				rm -rf again.git alternate.git &&
+				cp -Rp home-$home.git alternate.git &&
+				repo_linear again.git 1 &&
+				echo "$PWD/alternate.git/objects" \
+					>again.git/objects/info/alternates &&
+				writer_$writer again.git >out &&
+				each_cleaner has_three again.git alternate.git
+			'
+		done
+	done
+done
+REPO_FORMAT=
+
+test_done
