@@ -32,3 +32,29 @@ int pack_mtimes_write(struct buf *out, const uint32_t *mtimes, uint32_t nr,
 	return side_table_write(out, &mtimes_kind, mtimes, nr, pack_checksum,
 				algo, err);
 }
+
+int pack_mtimes_open(struct pack_mtimes_file *f, const struct pack *pack,
+		     struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	*f = (struct pack_mtimes_file){.map = SYS_MAP_INIT};
+	if (buf_printf(&path, "%s.mtimes", pack->path) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_map_open(&f->map, path.data, err);
+	if (!ret)
+		ret = pack_mtimes_parse(&f->times, &pack->idx, f->map.data,
+					f->map.len, path.data, err);
+	if (!ret)
+		ret = pack_mtimes_verify(&f->times, path.data, err);
+	buf_release(&path);
+	return ret;
+}
+
+void pack_mtimes_close(struct pack_mtimes_file *f)
+{
+	sys_map_close(&f->map);
+	f->times = (struct pack_mtimes){0};
+}

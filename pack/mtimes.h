@@ -27,6 +27,8 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "pack/idx.h"
+#include "pack/pack.h"
+#include "sys/map.h"
 
 /* A parsed file. Immutable; borrows the index and the file's bytes. */
 struct pack_mtimes {
@@ -50,6 +52,21 @@ int pack_mtimes_parse(struct pack_mtimes *m, const struct pack_idx *idx,
  */
 int pack_mtimes_verify(const struct pack_mtimes *m, const char *name,
 		       struct error *err);
+
+/* The .mtimes file of a pack, mapped. */
+struct pack_mtimes_file {
+	struct sys_map map;
+	struct pack_mtimes times; /* points into `map` and the pack's index */
+};
+
+/*
+ * Map, parse and verify "<pack->path>.mtimes". `pack` must outlive *f. Returns
+ * 0, ERR_MISSING if there is no such file, ERR_CORRUPT, ERR_IO or ERR_NOMEM.
+ * Close *f in any case.
+ */
+int pack_mtimes_open(struct pack_mtimes_file *f, const struct pack *pack,
+		     struct error *err);
+void pack_mtimes_close(struct pack_mtimes_file *f);
 
 /* Time of the object at idx_pos < idx->nr: seconds since 1970. */
 static inline uint32_t pack_mtimes_get(const struct pack_mtimes *m,

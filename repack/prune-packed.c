@@ -1,33 +1,89 @@
 /* SPDX-License-Identifier: MIT */
 /* Loose objects that packs have. */
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "odb/odb.h"
+#include "pack/mtimes.h"
 #include "repack/prune-packed.h"
 #include "sys/io.h"
 
-enum { FANOUT_NR = 256 };
+enum { FANOUT_NR = 256, NS_PER_S = 1000000000 };
+
+/* What is known of the times of one pack. */
+struct pack_times {
+	struct pack_mtimes_file file; /* of a cruft pack, once `is_open` */
+	bool is_tried, is_open;
+	bool is_fresh; /* the pack has got the present time */
+};
 
 struct prune {
 	const struct odb *odb;
+	struct pack_times *times; /* owned: by pack */
 	const struct prune_packed_options *options;
 	struct progress progress;
 	unsigned first; /* byte of the ids whose directory was visited last */
 	struct error *err;
 };
 
+/*
+ * Whether a cruft pack notes a time that is at least `seconds`. The time of the
+ * pack's file says nothing: the object may have been written again after the
+ * times were collected.
+ */
+static bool is_noted(struct prune *p, uint32_t nr, uint32_t idx_pos,
+		     uint32_t seconds)
+{
+	struct pack_times *t = &p->times[nr];
+
+	if (!t->is_tried) {
+		t->is_tried = true;
+		t->is_open = !pack_mtimes_open(&t->file, p->odb->packs[nr].pack,
+					       NULL);
+		if (!t->is_open)
+			pack_mtimes_close(&t->file);
+	}
+	return t->is_open &&
+	       pack_mtimes_get(&t->file.times, idx_pos) >= seconds;
+}
+
+/*
+ * Whether a pack without .mtimes lasts as long as the file: otherwise it gets
+ * the present time, for the file is the younger copy. It has had it already if
+ * it did so for another object.
+ */
+static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
+{
+	struct pack_times *t = &p->times[nr];
+	const struct pack *pack = p->odb->packs[nr].pack;
+	struct buf path = BUF_INIT;
+
+	if (pack->mtime_ns >= mtime_ns || t->is_fresh || p->options->dry_run)
+		return true;
+	if (!t->is_tried && !buf_printf(&path, "%s.pack", pack->path))
+		t->is_fresh = !sys_touch(path.data, NULL);
+	t->is_tried = true;
+	buf_release(&path);
+	return t->is_fresh;
+}
+
 /* Whether a pack that has the object lasts at least as long as the file. */
-static bool is_redundant(const struct odb *odb, const struct oid *oid,
+static bool is_redundant(struct prune *p, const struct oid *oid,
 			 const char *path)
 {
+	const struct odb *odb = p->odb;
+	uint32_t idx_pos;
 	struct sys_stat st;
-	uint32_t ignored;
 
-	if (!odb_find(odb, oid, &ignored) || sys_stat(&st, path, NULL) < 0)
+	if (!odb_find(odb, oid, &idx_pos) || sys_stat(&st, path, NULL) < 0)
 		return false;
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
+		uint32_t seconds = pack_mtimes_clamp(st.mtime_ns / NS_PER_S);
 
-		if (pack_idx_find(&pack->idx, oid->bytes, &ignored) &&
-		    (!pack->is_cruft || pack->mtime_ns >= st.mtime_ns))
+		if (pack_idx_find(&pack->idx, oid->bytes, &idx_pos) &&
+		    (pack->is_cruft ? is_noted(p, i, idx_pos, seconds)
+				    : takes_time(p, i, st.mtime_ns)))
 			return true;
 	}
 	return false;
@@ -41,7 +97,7 @@ static int prune_one(void *ctx, const struct oid *oid, const char *path)
 		p->first = oid->bytes[0];
 		progress_set(&p->progress, p->first + 1);
 	}
-	if (!is_redundant(p->odb, oid, path))
+	if (!is_redundant(p, oid, path))
 		return 0;
 	if (p->options->removing)
 		p->options->removing(p->options->ctx, path);
@@ -78,6 +134,11 @@ int prune_packed(const struct repo *repo,
 	if (ret < 0)
 		return ret;
 	p.odb = odb;
+	p.times = mem_calloc(odb->pack_nr, sizeof(*p.times));
+	if (!p.times) {
+		odb_close(odb);
+		return error_nomem(err);
+	}
 	progress_start(&p.progress, options->progress,
 		       "Removing duplicate objects", FANOUT_NR);
 	ret = odb_each_loose(odb, true, prune_one, &p, err);
@@ -86,6 +147,10 @@ int prune_packed(const struct repo *repo,
 	if (!ret)
 		progress_set(&p.progress, FANOUT_NR);
 	progress_stop(&p.progress);
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if (p.times[i].is_open)
+			pack_mtimes_close(&p.times[i].file);
+	free(p.times);
 	odb_close(odb);
 	return ret;
 }

@@ -21,9 +21,11 @@ struct prune_packed_options {
 };
 
 /*
- * Packs are those of the disk as it is now, alternates' too. An object that
- * only a cruft pack has stays while its file is newer than that pack: the
- * file's time is what keeps the object. 0 or a negative error.
+ * Packs are those of the disk as it is now, alternates' too. No object gets
+ * older by this. A loose object stays if only cruft packs have it, and all note
+ * an earlier time than the file's. Another pack that is older than the file
+ * gets the present time; if it cannot, the file stays. Returns 0 or a negative
+ * error code.
  */
 int prune_packed(const struct repo *repo,
 		 const struct prune_packed_options *options, struct error *err);

@@ -113,27 +113,15 @@ static bool is_gone(const struct pack *pack)
 
 static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 {
-	struct sys_map map = SYS_MAP_INIT;
-	struct buf path = BUF_INIT;
-	struct pack_mtimes times;
-	int ret = 0;
+	struct pack_mtimes_file f;
+	int ret = pack_mtimes_open(&f, p->pack, c->err);
 
-	if (buf_printf(&path, "%s.mtimes", p->pack->path) < 0)
-		ret = error_nomem(c->err);
 	if (!ret)
-		ret = sys_map_open(&map, path.data, c->err);
-	if (!ret)
-		ret = pack_mtimes_parse(&times, &p->pack->idx, map.data,
-					map.len, path.data, c->err);
-	if (!ret)
-		ret = pack_mtimes_verify(&times, path.data, c->err);
-	if (!ret)
-		ret = collect_objects(c, p, &times);
+		ret = collect_objects(c, p, &f.times);
 	/* None of its objects is younger than itself. */
 	else if (ret == ERR_MISSING && is_gone(p->pack))
 		ret = collect_objects(c, p, NULL);
-	sys_map_close(&map);
-	buf_release(&path);
+	pack_mtimes_close(&f);
 	return ret;
 }
 

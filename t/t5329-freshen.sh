@@ -6,6 +6,7 @@ The table: each writer writes objects that are old and live in one place only.
 Each cleaner then removes what is older than an hour. The objects stay.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-packs.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
 
 # ---- the objects: a commit, its tree and a blob
 
@@ -239,5 +240,50 @@ do
 	done
 done
 REPO_FORMAT=
+
+test_expect_success 'a cruft pack whose file is younger than what was written' '
+	REPO_FORMAT=sha1 HOMES="pack cruft" && make_homes &&
+	rm -rf again.git && cp -Rp home-cruft.git again.git &&
+	writer_hash_object again.git >out &&
+	pack=$(echo again.git/objects/pack/*.mtimes) &&
+	touch ${pack%.mtimes}.pack &&
+	each_cleaner has_three again.git
+'
+
+# ---- what is written again while a repack is at work
+
+# From half an hour ago; $REPACK does not find them old, $LATER does.
+REPACK="repack -q -d --cruft --cruft-expiration=1.hour.ago"
+REPACK_LOOSE="repack -q -d -A --unpack-unreachable=1.hour.ago"
+LATER="gc -q --prune=10.minutes.ago"
+
+# middle_aged <home>: again.git, whose objects are from half an hour ago
+middle_aged () {
+	rm -rf again.git && repo_linear again.git 2 &&
+	write_three again.git && case $1 in
+	loose) ;;
+	*) pack_three again.git ;;
+	esac &&
+	find again.git/objects -type f \
+		-exec touch -d "30 minutes ago" {} + &&
+	test $1 != cruft || stock -C again.git repack -q --cruft -d
+}
+
+while_packing () {
+	meanwhile "*/tmp_pack_*" \
+		"\"$GIT\" unpack-objects -q <\"$PWD/three.pack\"" \
+		git -C again.git "$@"
+}
+
+for home in cruft loose
+do
+	test_expect_success "$home: written again while a repack is at work" '
+		middle_aged $home && git -C again.git $LATER &&
+		has_none again.git &&
+		middle_aged $home && while_packing $REPACK &&
+		has_three again.git &&
+		git -C again.git $LATER && has_three again.git
+	'
+done
 
 test_done

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "odb/odb.h"
+#include "pack/mtimes.h"
 #include "repack/prune-packed.h"
 #include "sys/io.h"
 #include "t/unit/tmppack.h"
@@ -57,10 +58,64 @@ static void loose_objects(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * A cruft pack that notes a time, a pack beside it, and a loose object from
+ * second 1000: the file of the pack says nothing of a cruft pack's objects.
+ */
+static void times(void **state)
+{
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
+
+	for (unsigned k = 0; k < 4; k++) {
+		const struct prune_packed_options options = {.dry_run = false};
+		bool goes = k == 1 || k == 2;
+		uint32_t noted = k ? 1000 : 999;
+		struct buf mtimes = BUF_INIT, path = BUF_INIT;
+		struct sys_stat st;
+		struct tmprepo t;
+		struct odb *odb;
+		struct oid one;
+
+		tmprepo_init(&t, HASH_SHA1);
+		tmppack_write(&t, "objects", "pack-1", packed, 1, false);
+		tmppack_loose(&t, "objects", &one, OBJ_BLOB, "one\n", 4);
+		assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+		assert_int_equal(odb_loose_path(&path, odb, t.objects, &one),
+				 0);
+		assert_int_equal(sys_set_mtime(path.data, 1000, NULL), 0);
+		assert_int_equal(
+			pack_mtimes_write(&mtimes, &noted, 1,
+					  &odb->packs[0].pack->checksum,
+					  HASH_SHA1, NULL),
+			0);
+		if (k == 3)
+			mtimes.data[mtimes.len - 1] ^= 1;
+		if (k != 2)
+			tmprepo_write_len(&t, "objects/pack/pack-1.mtimes",
+					  mtimes.data, mtimes.len);
+		odb_close(odb);
+		buf_reset(&path);
+		buf_printf(&path, "%s/pack/pack-1.pack", t.objects);
+		assert_int_equal(
+			sys_set_mtime(path.data, k == 2 ? 10 : 5000, NULL), 0);
+		assert_int_equal(prune_packed(&t.repo, &options, NULL), 0);
+		assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+		assert_int_equal(odb_has_loose(odb, &one), !goes);
+		assert_int_equal(sys_stat(&st, path.data, NULL), 0);
+		/* Without .mtimes the pack takes over the younger time. */
+		assert_int_equal(st.mtime_ns / 1000000000 > 5000, k == 2);
+		odb_close(odb);
+		buf_release(&path);
+		buf_release(&mtimes);
+		tmprepo_release(&t);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loose_objects),
+		cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
