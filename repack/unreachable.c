@@ -69,16 +69,21 @@ static struct unreachable_item *add(struct unreachable *u, uint32_t obj_pos,
 	return item;
 }
 
-/* The objects of one pack; `times` NULL: all have the pack's. */
+static void note_staying(struct unreachable_item *item, int64_t mtime)
+{
+	if (pack_mtimes_clamp(mtime) > item->staying_mtime)
+		item->staying_mtime = pack_mtimes_clamp(mtime);
+}
+
+/* The objects of one pack; `times` NULL: all are from `seconds`. */
 static int collect_objects(struct collecting *c, const struct odb_pack *p,
-			   const struct pack_mtimes *times)
+			   const struct pack_mtimes *times, int64_t seconds)
 {
 	struct unreachable *u = c->u;
 	bool is_leaving = c->options->is_leaving(c->options->ctx, p->pack);
 
 	for (uint32_t i = 0; i < p->pack->idx.nr; i++) {
-		int64_t mtime = times ? pack_mtimes_get(times, i)
-				      : p->pack->mtime_ns / 1000000000;
+		int64_t mtime = times ? pack_mtimes_get(times, i) : seconds;
 		struct unreachable_item *item;
 		uint32_t obj_pos;
 
@@ -94,6 +99,8 @@ static int collect_objects(struct collecting *c, const struct odb_pack *p,
 			return error_nomem(c->err);
 		if (is_leaving)
 			item->is_packed = true;
+		else if (times)
+			note_staying(item, mtime);
 		else
 			item->is_safe = true;
 	}
@@ -111,16 +118,26 @@ static bool is_gone(const struct pack *pack)
 	return gone;
 }
 
+static int64_t time_of(const struct pack *pack)
+{
+	return pack->mtime_ns / 1000000000;
+}
+
 static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 {
 	struct pack_mtimes_file f;
 	int ret = pack_mtimes_open(&f, p->pack, c->err);
 
 	if (!ret)
-		ret = collect_objects(c, p, &f.times);
-	/* None of its objects is younger than itself. */
-	else if (ret == ERR_MISSING && is_gone(p->pack))
-		ret = collect_objects(c, p, NULL);
+		ret = collect_objects(c, p, &f.times, 0);
+	/*
+	 * None of its objects is younger than the pack. One that is still there
+	 * without times has just been written again.
+	 */
+	else if (ret == ERR_MISSING)
+		ret = collect_objects(c, p, NULL,
+				      is_gone(p->pack) ? time_of(p->pack)
+						       : sys_clock_seconds());
 	pack_mtimes_close(&f);
 	return ret;
 }
@@ -144,19 +161,57 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 	if (!item)
 		return error_nomem(c->err);
 	item->is_loose = true;
+	item->loose_mtime = pack_mtimes_clamp(st.mtime_ns / 1000000000);
 	return 0;
 }
 
-/* What an alternate has is safe there. */
-static void mark_elsewhere(struct unreachable *u, const struct pack *pack)
+/* What an alternate has is safe there; `times` NULL: it is no cruft pack. */
+static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
+			   const struct pack_mtimes *times)
 {
 	for (size_t i = 0; i < u->nr; i++) {
 		uint32_t idx_pos;
 		struct oid oid;
 
 		objspace_oid(&oid, &u->walk->space, u->items[i].obj_pos);
-		if (pack_idx_find(&pack->idx, oid.bytes, &idx_pos))
+		if (!pack_idx_find(&pack->idx, oid.bytes, &idx_pos))
+			continue;
+		if (times)
+			note_staying(&u->items[i],
+				     pack_mtimes_get(times, idx_pos));
+		else
 			u->items[i].is_safe = true;
+	}
+}
+
+/* A cruft pack of an alternate whose times cannot be read makes nothing safe.
+ */
+static void mark_alternates(struct unreachable *u, const struct odb *odb)
+{
+	for (uint32_t i = 0; i < odb->pack_nr && u->nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+		struct pack_mtimes_file f;
+
+		if (pack->is_local)
+			continue;
+		if (!pack->is_cruft) {
+			mark_elsewhere(u, pack, NULL);
+			continue;
+		}
+		if (!pack_mtimes_open(&f, pack, NULL))
+			mark_elsewhere(u, pack, &f.times);
+		pack_mtimes_close(&f);
+	}
+}
+
+/* Those of which a cruft pack notes the latest time, and stays. */
+static void mark_noted(struct unreachable *u)
+{
+	for (size_t i = 0; i < u->nr; i++) {
+		struct unreachable_item *item = &u->items[i];
+
+		if (item->staying_mtime && item->staying_mtime >= item->mtime)
+			item->is_safe = true;
 	}
 }
 
@@ -178,14 +233,16 @@ int unreachable_collect(struct unreachable *u, struct walk *walk,
 
 		if (!p->pack->is_local)
 			continue;
-		ret = p->pack->is_cruft ? collect_cruft(&c, p)
-					: collect_objects(&c, p, NULL);
+		ret = p->pack->is_cruft
+			      ? collect_cruft(&c, p)
+			      : collect_objects(&c, p, NULL, time_of(p->pack));
 	}
 	if (!ret && options->loose)
 		ret = odb_each_loose(odb, true, collect_loose, &c, err);
-	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++)
-		if (!odb->packs[i].pack->is_local)
-			mark_elsewhere(u, odb->packs[i].pack);
+	if (!ret) {
+		mark_alternates(u, odb);
+		mark_noted(u);
+	}
 	return ret;
 }
 

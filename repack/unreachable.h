@@ -24,12 +24,16 @@
 
 struct unreachable_item {
 	uint32_t obj_pos;
-	uint32_t mtime; /* seconds since 1970 */
-	bool is_packed; /* in a pack that is about to go */
-	bool is_loose;  /* in a file of its own */
-	bool is_safe;   /* also where it stays: in a pack that does not go, or
-			   in an alternate */
-	bool is_kept;   /* recent, or reached by what is recent */
+	uint32_t mtime;         /* seconds since 1970 */
+	uint32_t loose_mtime;   /* of its own file; 0: it has none */
+	uint32_t staying_mtime; /* the latest that is noted by a cruft pack of
+				   an alternate, or one that stays; 0: none */
+	bool is_packed;         /* in a pack that is about to go */
+	bool is_loose;          /* in a file of its own */
+	bool is_safe; /* also where it stays: in a pack that does not go, or
+			 in an alternate. A cruft pack counts if it notes
+			 `mtime` or later */
+	bool is_kept; /* recent, or reached by what is recent */
 };
 
 struct unreachable {

@@ -45,8 +45,14 @@ static void check(struct oldrepo *o, int64_t expiry)
 		bool stays = p & (OLD_KEPT | OLD_ALTERNATE);
 		struct sys_stat st;
 
-		if (p & OLD_LOOSE)
+		if (p & OLD_LOOSE) {
+			/* Not older than the packed copy was. */
+			assert_true(stat_loose(o, i, &st));
+			if (!o->reached[i] && !stays && kept[i])
+				assert_true(st.mtime_ns / 1000000000 >=
+					    o->times[i]);
 			continue;
+		}
 		assert_int_equal(stat_loose(o, i, &st),
 				 !o->reached[i] && !stays && kept[i]);
 		if (!o->reached[i] && !stays && kept[i])
