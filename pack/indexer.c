@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "pack/indexer-parts.h"
+#include "pack/mtimes.h"
 #include "pack/rev.h"
 #include "sys/cleanup.h"
 #include "sys/io.h"
@@ -326,6 +327,8 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 		ret = sys_tempfile_commit(&parts->rev, files->rev, method, err);
 	if (ret >= 0 && files->idx)
 		ret = sys_tempfile_commit(&parts->idx, files->idx, method, err);
+	if (ret >= 0 && files->pack)
+		ret = pack_mtimes_drop(files->pack, err);
 	return ret < 0 ? ret : kept;
 }
 

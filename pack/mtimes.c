@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* .mtimes files. */
+#include <string.h>
+
 #include "pack/mtimes.h"
 #include "pack/side-table.h"
+#include "sys/io.h"
 
 static const struct side_table_kind mtimes_kind = {"MTME", "table of times"};
 
@@ -57,4 +60,22 @@ void pack_mtimes_close(struct pack_mtimes_file *f)
 {
 	sys_map_close(&f->map);
 	f->times = (struct pack_mtimes){0};
+}
+
+int pack_mtimes_drop(const char *pack_path, struct error *err)
+{
+	static const char end[] = ".pack";
+	size_t len = strlen(pack_path);
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (len < strlen(end) || strcmp(pack_path + len - strlen(end), end))
+		return 0;
+	if (buf_printf(&path, "%.*s.mtimes", (int)(len - strlen(end)),
+		       pack_path) < 0)
+		ret = error_nomem(err);
+	else if (sys_exists(path.data))
+		ret = sys_unlink(path.data, err);
+	buf_release(&path);
+	return ret;
 }

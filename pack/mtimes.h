@@ -68,6 +68,13 @@ int pack_mtimes_open(struct pack_mtimes_file *f, const struct pack *pack,
 		     struct error *err);
 void pack_mtimes_close(struct pack_mtimes_file *f);
 
+/*
+ * Remove the .mtimes file beside "<base>.pack", if there is one: the pack was
+ * written again, and is no cruft pack any more. The pack must have its new time
+ * already. Returns 0, ERR_IO or ERR_NOMEM.
+ */
+int pack_mtimes_drop(const char *pack_path, struct error *err);
+
 /* Time of the object at idx_pos < idx->nr: seconds since 1970. */
 static inline uint32_t pack_mtimes_get(const struct pack_mtimes *m,
 				       uint32_t idx_pos)

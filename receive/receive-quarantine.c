@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "pack/mtimes.h"
 #include "receive/receive-quarantine.h"
 #include "sys/cleanup.h"
-#include "sys/clock.h"
 #include "sys/io.h"
 
 #define DIR_TRIES 3 /* at renaming into a directory that comes and goes */
@@ -150,11 +150,12 @@ static int move_file(void *ctx, const char *name)
 		 * The same name is the same content. A loose object becomes as
 		 * new as it would be; of a pack what is there stays, and is
 		 * new too, so that nobody prunes what is about to be named.
+		 * As a cruft pack it would not be new.
 		 */
-		if (!was_there || m->rank < 0)
+		if (!was_there || m->rank < 0 || sys_touch(to.data, NULL) < 0)
 			ret = rename_into(m, from.data, to.data);
-		else
-			sys_set_mtime(to.data, sys_clock_seconds(), NULL);
+		if (!ret && m->rank >= 0)
+			ret = pack_mtimes_drop(to.data, m->err);
 		if (!ret && m->rank >= 0)
 			ret = note_keep(m, to.data, was_there);
 	}

@@ -89,6 +89,20 @@ home_crufts () {
 	test_line_count 3 crufts
 }
 
+# The cruft pack is the very pack that some writers will bring.
+home_same () {
+	name=$(stock -C "$1" index-pack --stdin <three.pack | cut -f2) &&
+	perl -MDigest::SHA=sha1,sha256 -e '
+		my ($base, $name) = @ARGV;
+		my $is_sha1 = length $name == 40;
+		my $table = pack "a4NNN3H*", "MTME", 1, $is_sha1 ? 1 : 2,
+			1e9, 1e9, 1e9, $name;
+		open my $f, ">:raw", "$base/pack-$name.mtimes" or die;
+		print $f $table, $is_sha1 ? sha1($table) : sha256($table);
+	' "$1"/objects/pack $name &&
+	stock -C "$1" prune-packed -q
+}
+
 home_promisor () {
 	pack_three "$1" && >"$1"/objects/pack/pack-$(cat name).promisor &&
 	stock -C "$1" config core.repositoryFormatVersion 1 &&
@@ -126,6 +140,14 @@ writer_unpack_objects () {
 	"$GIT" -C "$1" unpack-objects -q <three.pack
 }
 
+writer_index_pack () {
+	"$GIT" -C "$1" index-pack --stdin <three.pack
+}
+
+writer_unbundle () {
+	"$GIT" -C "$1" bundle unbundle "$PWD/three.bundle"
+}
+
 # push <dir> <limit>
 push () {
 	stock -C "$1" config receive.unpackLimit $2 &&
@@ -136,6 +158,7 @@ push () {
 OURS="env -u GIT_EXEC_PATH $(dirname "$GIT")/git-receive-pack"
 
 writer_push_loose () { push "$1" 100; }
+writer_push_pack () { push "$1" 1; }
 
 # ---- what is done next: cleaner_<name> <dir>
 
@@ -149,8 +172,8 @@ cleaner_prune () {
 	cleaner_gc "$1"
 }
 
-HOMES="loose pack cruft midx touched crufts promisor kept both"
-WRITERS="hash_object unpack_objects push_loose"
+HOMES="loose pack cruft midx touched crufts same promisor kept both"
+WRITERS="hash_object unpack_objects push_loose index_pack unbundle push_pack"
 CLEANERS="gc gc_loose prune"
 
 # each_cleaner <check> <dir> [<alternate>]: in a copy for each of them
@@ -180,6 +203,7 @@ make_homes () {
 	printf "%s\n" $blob $tree $commit |
 	stock -C client.git pack-objects -q --stdout >three.pack &&
 	stock -C client.git update-ref refs/heads/again $commit &&
+	stock -C client.git bundle create -q "$PWD/three.bundle" again &&
 	for home in $HOMES
 	do
 		repo_linear home-$home.git 2 &&
@@ -193,7 +217,7 @@ make_homes () {
 
 for REPO_FORMAT in sha1 sha256
 do
-	test $REPO_FORMAT = sha1 || HOMES="pack cruft crufts"
+	test $REPO_FORMAT = sha1 || HOMES="pack cruft crufts same"
 
 	test_expect_success "$REPO_FORMAT: homes" '
 		make_homes
@@ -248,6 +272,31 @@ test_expect_success 'a cruft pack whose file is younger than what was written' '
 	pack=$(echo again.git/objects/pack/*.mtimes) &&
 	touch ${pack%.mtimes}.pack &&
 	each_cleaner has_three again.git
+'
+
+# A cruft pack that stays keeps the time that it notes.
+test_expect_success 'written again, and the cruft pack stays' '
+	for writer in $WRITERS
+	do
+		rm -rf again.git && cp -Rp home-cruft.git again.git &&
+		writer_$writer again.git >out &&
+		git -C again.git repack -q -d --cruft \
+			--combine-cruft-below-size=1 &&
+		each_cleaner has_three again.git || return
+	done
+'
+
+test_expect_success 'written again, and an alternate has them as cruft' '
+	for writer in $WRITERS
+	do
+		rm -rf again.git alternate.git &&
+		cp -Rp home-cruft.git alternate.git &&
+		repo_linear again.git 1 && writer_$writer again.git >out &&
+		echo "$PWD/alternate.git/objects" \
+			>again.git/objects/info/alternates &&
+		cleaner_gc again.git &&
+		each_cleaner has_three again.git alternate.git || return
+	done
 '
 
 # ---- what is written again while a repack is at work
