@@ -19,15 +19,21 @@ struct listing {
 	struct error *err;
 };
 
-static int stat_idx(struct sys_stat *st, const char *base, struct error *err)
+static int stat_file(struct sys_stat *st, const char *base,
+		     const char *extension, struct error *err)
 {
 	struct buf path = BUF_INIT;
-	int ret = buf_printf(&path, "%s.idx", base) < 0
+	int ret = buf_printf(&path, "%s.%s", base, extension) < 0
 			  ? error_nomem(err)
 			  : sys_stat(st, path.data, err);
 
 	buf_release(&path);
 	return ret;
+}
+
+static int stat_idx(struct sys_stat *st, const char *base, struct error *err)
+{
+	return stat_file(st, base, "idx", err);
 }
 
 static bool has_file(const char *base, const char *extension)
@@ -45,7 +51,10 @@ static int add_pack(struct old_packs *old, const char *base, struct error *err)
 {
 	struct old_pack pack = {.base = mem_strdup(base)};
 	int ret = pack.base ? stat_idx(&pack.idx, base, err) : error_nomem(err);
+	struct sys_stat st;
 
+	if (!ret && !stat_file(&st, base, "pack", NULL))
+		pack.mtime_ns = st.mtime_ns;
 	if (!ret && mem_grow(&old->packs, &old->alloc, old->nr + 1,
 			     sizeof(*old->packs)) < 0)
 		ret = error_nomem(err);
@@ -117,6 +126,14 @@ bool old_packs_has(const struct old_packs *old, const struct pack *pack)
 		if (!strcmp(name_of(&old->packs[i]), pack->name))
 			return true;
 	return false;
+}
+
+bool old_pack_is_freshened(const struct old_pack *pack)
+{
+	struct sys_stat now;
+
+	return !stat_file(&now, pack->base, "pack", NULL) &&
+	       now.mtime_ns != pack->mtime_ns;
 }
 
 /* Take off the list those that are named, or those that are not. */

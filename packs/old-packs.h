@@ -18,6 +18,7 @@
 struct old_pack {
 	char *base;          /* owned: "<dir>/pack-<hex>" */
 	struct sys_stat idx; /* of its index when it was listed */
+	int64_t mtime_ns;    /* of the .pack file then; 0: there was none */
 };
 
 struct old_packs {
@@ -37,6 +38,12 @@ bool old_packs_has(const struct old_packs *old, const struct pack *pack);
 
 /* Take a pack ("pack-<hex>") off the list, if it is there. */
 void old_packs_spare(struct old_packs *old, const char *name);
+
+/*
+ * Whether a listed pack was freshened since (repo/freshen.h): its .pack file
+ * has another time.
+ */
+bool old_pack_is_freshened(const struct old_pack *pack);
 
 /* Take off the list what is not named. */
 void old_packs_retain(struct old_packs *old, const struct named_packs *names);

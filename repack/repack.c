@@ -365,13 +365,39 @@ static int write_midx(struct run *r, struct error *err)
 	return repack_midx_write(r->result, &rq, err);
 }
 
+/*
+ * A pack that was freshened after its objects' times were collected: what is
+ * saved elsewhere of those that nothing reaches, if anything is, is too old.
+ * The next repack finds the pack's new time.
+ */
+static int spare_freshened(struct run *r, struct error *err)
+{
+	struct named_packs names = NAMED_PACKS_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; i < r->old.nr && !ret; i++) {
+		const struct old_pack *pack = &r->old.packs[i];
+		const char *name = strrchr(pack->base, '/') + 1;
+
+		if (old_pack_is_freshened(pack) &&
+		    unreachable_in_pack(&r->unreachable, name))
+			ret = named_packs_add(&names, name);
+	}
+	for (size_t i = 0; i < names.nr && !ret; i++)
+		old_packs_spare(&r->old, names.names[i]);
+	named_packs_release(&names);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
 static int remove_redundant(struct run *r, struct error *err)
 {
 	const struct prune_packed_options loose = {.dry_run = false};
 	const struct repack_options *o = r->options;
 	int ret = 0;
 
-	if (o->before_removal)
+	if (wants_unreachable(o))
+		ret = spare_freshened(r, err);
+	if (!ret && o->before_removal)
 		ret = o->before_removal(o->ctx, &r->old, err);
 	if (!ret && (o->all || o->geometric))
 		ret = old_packs_remove(&r->old, err);

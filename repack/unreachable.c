@@ -246,6 +246,29 @@ int unreachable_collect(struct unreachable *u, struct walk *walk,
 	return ret;
 }
 
+bool unreachable_in_pack(const struct unreachable *u, const char *name)
+{
+	const struct odb *odb = u->walk->odb;
+	bool found = false;
+
+	for (uint32_t p = 0; p < odb->pack_nr && !found; p++) {
+		const struct pack *pack = odb->packs[p].pack;
+
+		if (!pack->is_local || pack->is_cruft ||
+		    strcmp(pack->name, name) != 0)
+			continue;
+		for (size_t i = 0; i < u->nr && !found; i++) {
+			uint32_t idx_pos;
+			struct oid oid;
+
+			objspace_oid(&oid, &u->walk->space,
+				     u->items[i].obj_pos);
+			found = pack_idx_find(&pack->idx, oid.bytes, &idx_pos);
+		}
+	}
+	return found;
+}
+
 void unreachable_release(struct unreachable *u)
 {
 	free(u->items);

@@ -74,6 +74,12 @@ void unreachable_release(struct unreachable *u);
  */
 int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err);
 
+/*
+ * Whether an object that is listed is in the pack, "pack-<hex>" of the
+ * repository itself, which was no cruft pack.
+ */
+bool unreachable_in_pack(const struct unreachable *u, const char *name);
+
 /* The item of an object; NULL when it is not listed. */
 struct unreachable_item *unreachable_find(const struct unreachable *u,
 					  uint32_t obj_pos);

@@ -266,7 +266,7 @@ done
 REPO_FORMAT=
 
 test_expect_success 'a cruft pack whose file is younger than what was written' '
-	REPO_FORMAT=sha1 HOMES="pack cruft" && make_homes &&
+	REPO_FORMAT=sha1 HOMES="loose pack cruft" && make_homes &&
 	rm -rf again.git && cp -Rp home-cruft.git again.git &&
 	writer_hash_object again.git >out &&
 	pack=$(echo again.git/objects/pack/*.mtimes) &&
@@ -324,14 +324,24 @@ while_packing () {
 		git -C again.git "$@"
 }
 
-for home in cruft loose
+for home in cruft loose pack
 do
 	test_expect_success "$home: written again while a repack is at work" '
 		middle_aged $home && git -C again.git $LATER &&
 		has_none again.git &&
 		middle_aged $home && while_packing $REPACK &&
 		has_three again.git &&
+		git -C again.git $LATER && has_three again.git &&
+		middle_aged $home && while_packing $REPACK_LOOSE &&
+		has_three again.git &&
 		git -C again.git $LATER && has_three again.git
+	'
+
+	test_expect_success "$home: old, written again meanwhile" '
+		rm -rf again.git && cp -Rp home-$home.git again.git &&
+		while_packing $REPACK && has_three again.git &&
+		git -C again.git $LATER && has_three again.git &&
+		git -C again.git repack -adq && has_none again.git
 	'
 done
 
