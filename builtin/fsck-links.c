@@ -47,10 +47,22 @@ static bool has_come(struct fsck_run *r, const struct oid *oid)
 	return same;
 }
 
-/* Whether it is no fault that an object was not found. */
+/* Whether it is the empty tree, which every command can read. */
+static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
+{
+	return oid_equal(oid, oid_empty_tree(r->s.repo->algo));
+}
+
+/*
+ * Whether it is no fault that an object was not found. An empty tree that is
+ * not stored is one: other implementations may not have it built in.
+ */
 static bool may_lack(struct fsck_run *r, const struct oid *oid)
 {
-	return fsck_is_promised(r, oid) || has_come(r, oid);
+	if (fsck_is_promised(r, oid))
+		return true;
+	return is_built_in(r, oid) ? odb_stores(r->s.odb, oid)
+				   : has_come(r, oid);
 }
 
 /*
@@ -77,7 +89,7 @@ static int on_broken(void *ctx, const struct fsck_links_object *from,
 {
 	struct fsck_run *r = ctx;
 
-	if (may_lack(r, &to->oid))
+	if (is_built_in(r, &to->oid) || may_lack(r, &to->oid))
 		return 0;
 	printf("broken link from %7s %s\n", object_type_name(from->type),
 	       show(r, &from->oid));
@@ -372,8 +384,10 @@ static int add_named(struct roots *roots, const char *name)
 		r->found |= FSCK_FOUND_OBJECT;
 		return 0;
 	}
-	type = fsck_links_root(roots->l, &oid, OBJ_NONE, r->err);
-	if (!type) {
+	type = fsck_links_root(roots->l, &oid,
+			       is_built_in(r, &oid) ? OBJ_TREE : OBJ_NONE,
+			       r->err);
+	if (!type && !is_built_in(r, &oid) && !may_lack(r, &oid)) {
 		builtin_error("%s: object missing",
 			      oid_to_hex(hex, &oid, r->s.repo->algo));
 		r->found |= FSCK_FOUND_OBJECT;

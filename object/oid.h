@@ -62,6 +62,9 @@ static inline bool oid_equal(const struct oid *a, const struct oid *b)
 
 bool oid_is_zero(const struct oid *oid);
 
+/* The id of the tree without entries. */
+const struct oid *oid_empty_tree(enum hash_algo algo);
+
 /* Set from the raw bytes of a file or object. */
 static inline void oid_from_raw(struct oid *oid, const uint8_t *raw,
 				enum hash_algo algo)

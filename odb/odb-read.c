@@ -256,6 +256,22 @@ static int search_loose(const struct wanted *w, int *first, struct error *err)
 	return *first;
 }
 
+/* The empty tree, whether a copy is stored or not. */
+static int take_built_in(const struct wanted *w)
+{
+	if (!oid_equal(w->oid, oid_empty_tree(w->reader->odb->algo)))
+		return ERR_MISSING;
+	if (w->obj) {
+		w->obj->type = OBJ_TREE;
+		w->obj->data = (const uint8_t *)"";
+	}
+	if (w->type)
+		*w->type = OBJ_TREE;
+	if (w->size)
+		*w->size = 0;
+	return 0;
+}
+
 /* Search what came later, as far as it is known and then anew. */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
@@ -275,8 +291,10 @@ static int search_itself(const struct wanted *w, struct error *err)
 	const struct odb *odb = w->reader->odb;
 	char hex[OID_MAX_HEX_LEN + 1];
 	int first = ERR_MISSING;
-	int ret = search_packs(w, odb, &first, err);
+	int ret = take_built_in(w);
 
+	if (ret < 0)
+		ret = search_packs(w, odb, &first, err);
 	if (ret < 0)
 		ret = search_loose(w, &first, err);
 	if (ret < 0)

@@ -65,6 +65,9 @@ static int get_loose(struct odb_stored *stored, const struct odb *odb,
 	}
 	if (!ret)
 		stored->len = st.size;
+	else if (ret == ERR_MISSING &&
+		 oid_equal(oid, oid_empty_tree(odb->algo)))
+		ret = 0; /* built in: no bytes on disk */
 	buf_release(&path);
 	return ret;
 }

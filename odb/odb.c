@@ -426,9 +426,15 @@ void odb_oid(struct oid *out, const struct odb *odb, uint32_t odb_pos)
 	oid_from_raw(out, odb_oid_raw(odb, odb_pos), odb->algo);
 }
 
-bool odb_has(const struct odb *odb, const struct oid *oid)
+bool odb_stores(const struct odb *odb, const struct oid *oid)
 {
 	uint32_t odb_pos;
 
 	return odb_find(odb, oid, &odb_pos) || odb_has_loose(odb, oid);
+}
+
+bool odb_has(const struct odb *odb, const struct oid *oid)
+{
+	return oid_equal(oid, oid_empty_tree(odb->algo)) ||
+	       odb_stores(odb, oid);
 }

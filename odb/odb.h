@@ -20,6 +20,10 @@
  * objects are looked for on disk each time, and what is nowhere to be found in
  * packs that came after the snapshot: loose objects get packed while it is in
  * use. Such an object has no position, as a loose one has none.
+ *
+ * The empty tree is built in: odb_has(), odb_read() and the functions that
+ * build on them find the empty tree, stored or not. Functions that list or
+ * position objects know stored objects only.
  */
 #ifndef ODB_ODB_H
 #define ODB_ODB_H
@@ -170,7 +174,10 @@ uint64_t odb_offset(const struct odb *odb, uint32_t odb_pos,
 const uint8_t *odb_oid_raw(const struct odb *odb, uint32_t odb_pos);
 void odb_oid(struct oid *out, const struct odb *odb, uint32_t odb_pos);
 
-/* Whether the object is there, in the snapshot's packs or loose. */
+/* Whether the object is stored, in the snapshot's packs or loose. */
+bool odb_stores(const struct odb *odb, const struct oid *oid);
+
+/* Whether the object can be read: as odb_stores(), or the empty tree. */
 bool odb_has(const struct odb *odb, const struct oid *oid);
 
 /* Whether it is there as a loose object. */

@@ -11,10 +11,6 @@
 #include "repo/worktree.h"
 #include "sys/io.h"
 
-static const char empty_tree[] = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-static const char empty_tree_sha256[] =
-	"6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
-
 void receive_worktree_release(struct receive_worktree *worktree)
 {
 	free(worktree->git_dir);
@@ -152,9 +148,8 @@ static int refuse(struct update *u, const char *why)
 /* Whether nothing in it would be lost: refuses, if not. 0 or negative. */
 static int check_clean(struct update *u)
 {
-	const char *nothing = u->r->repo->algo == HASH_SHA256
-				      ? empty_tree_sha256
-				      : empty_tree;
+	enum hash_algo algo = u->r->repo->algo;
+	char nothing[OID_MAX_HEX_LEN + 1];
 	const struct {
 		const char *args[7];
 		const char *why;
@@ -168,6 +163,7 @@ static int check_clean(struct update *u)
 		 "Working directory has staged changes"},
 	};
 
+	oid_to_hex(nothing, oid_empty_tree(algo), algo);
 	for (size_t i = 0; i < ARRAY_NR(steps); i++) {
 		int ret = run_git(u, steps[i].args);
 

@@ -180,6 +180,48 @@ static void test_peel(void **state)
 	close_odb(&f);
 }
 
+/* The empty tree can be read where none is stored, and listed nowhere. */
+static void test_empty_tree(void **state)
+{
+	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct oid *oid = oid_empty_tree(algos[i]);
+		struct oid peeled, other = *oid;
+		enum object_type type;
+		struct fixture f;
+
+		tmprepo_init(&f.t, algos[i]);
+		open_odb(&f);
+		assert_object(&f, oid, OBJ_TREE, "");
+		assert_true(odb_has(f.odb, oid));
+		assert_true(odb_reader_has(f.reader, oid));
+		assert_false(odb_stores(f.odb, oid));
+		assert_int_equal(odb_peel(f.reader, oid, &peeled, &type, NULL),
+				 0);
+		assert_int_equal(type, OBJ_TREE);
+		assert_int_equal(odb_find_abbrev(f.odb, oid, 8, &peeled, NULL),
+				 0);
+		other.bytes[hash_len(algos[i]) - 1] ^= 1;
+		assert_false(odb_has(f.odb, &other));
+		close_odb(&f);
+	}
+}
+
+/* A damaged copy of the empty tree does not matter. */
+static void test_empty_tree_corrupt(void **state)
+{
+	struct tmppack_object packed[] = {{OBJ_TREE, "", {{0}}}};
+	struct fixture f;
+
+	tmprepo_init(&f.t, HASH_SHA1);
+	tmppack_write(&f.t, "objects", "pack-a", packed, 1, true);
+	open_odb(&f);
+	assert_true(odb_stores(f.odb, &packed[0].oid));
+	assert_object(&f, &packed[0].oid, OBJ_TREE, "");
+	close_odb(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +229,8 @@ int main(void)
 		cmocka_unit_test(test_other_copy),
 		cmocka_unit_test(test_packed_meanwhile),
 		cmocka_unit_test(test_peel),
+		cmocka_unit_test(test_empty_tree),
+		cmocka_unit_test(test_empty_tree_corrupt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

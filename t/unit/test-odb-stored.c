@@ -70,6 +70,10 @@ static void loose(void **state)
 	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
 	assert_int_equal(odb_each_loose(odb, true, compare_len, odb, NULL), 0);
 	assert_int_equal(odb_stored_len(&len, odb, &gone, NULL), ERR_MISSING);
+	assert_int_equal(
+		odb_stored_len(&len, odb, oid_empty_tree(HASH_SHA256), NULL),
+		0);
+	assert_int_equal(len, 0);
 	odb_close(odb);
 	randrepo_release(&r);
 }

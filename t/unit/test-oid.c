@@ -122,6 +122,20 @@ static void test_compare(void **state)
 	assert_false(oid_equal(&a, &b));
 }
 
+/* As `git hash-object -t tree /dev/null` of stock Git prints them. */
+static void test_empty_tree(void **state)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	assert_string_equal(
+		oid_to_hex(hex, oid_empty_tree(HASH_SHA1), HASH_SHA1),
+		"4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+	assert_string_equal(
+		oid_to_hex(hex, oid_empty_tree(HASH_SHA256), HASH_SHA256),
+		"6ef19b41225c5369f1c104d45d8d85ef"
+		"a9b057b53b14b4b9b939dd74decc5321");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +145,7 @@ int main(void)
 		cmocka_unit_test(test_hex_everywhere),
 		cmocka_unit_test(test_upper_case),
 		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_empty_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
