@@ -334,9 +334,31 @@ static int add_other(void *ctx, const struct oid *oid)
 static int add_indexed(void *ctx, const struct oid *oid)
 {
 	struct roots *roots = ctx;
-	int type = fsck_links_root(roots->l, oid, OBJ_BLOB, roots->r->err);
+	struct fsck_run *r = roots->r;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int type = fsck_links_root(roots->l, oid, OBJ_BLOB, r->err);
 
+	if (type > 0 && type != OBJ_BLOB)
+		builtin_error("object %s is a %s, not a blob",
+			      oid_to_hex(hex, oid, r->s.repo->algo),
+			      object_type_name((enum object_type)type));
 	return type < 0 ? type : 0;
+}
+
+/* Start from all index files. A damaged one ends the check. */
+static int add_indexes(struct roots *roots)
+{
+	struct fsck_run *r = roots->r;
+	struct error why = ERROR_INIT;
+	int ret = index_file_check_each_oid(r->s.repo, add_indexed, roots,
+					    &why);
+
+	if (ret >= 0)
+		return ret;
+	if (ret != ERR_CORRUPT && ret != ERR_UNSUPPORTED)
+		return error_set(r->err, ret, "%s", why.msg);
+	builtin_error("%s", why.msg);
+	return error_set(r->err, ret, "index file corrupt");
 }
 
 static int add_broken(void *ctx, const char *name)
@@ -398,8 +420,12 @@ static int add_named(struct roots *roots, const char *name)
 static int add_roots(struct roots *roots, const char **names, int name_nr)
 {
 	struct fsck_run *r = roots->r;
-	int ret = r->a.name_objects && !name_nr ? name_roots(r) : 0;
+	int ret = 0;
 
+	if (!name_nr || r->a.cache)
+		ret = add_indexes(roots);
+	if (!ret && r->a.name_objects && !name_nr)
+		ret = name_roots(r);
 	for (int i = 0; !ret && i < name_nr; i++)
 		ret = add_named(roots, names[i]);
 	if (!ret && !name_nr)
@@ -408,9 +434,6 @@ static int add_roots(struct roots *roots, const char **names, int name_nr)
 		ret = reflog_each(r->s.repo, true, add_log, roots, r->err);
 	if (!ret && !name_nr && r->a.reflogs)
 		ret = refs_each_reflog_oid(r->s.repo, add_other, roots, r->err);
-	if (!ret && (!name_nr || r->a.cache))
-		ret = index_file_each_oid(r->s.repo, add_indexed, roots,
-					  r->err);
 	return ret;
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/varint.h"
 #include "names/index-file.h"
+#include "object/hash.h"
 #include "object/parse.h"
 #include "repo/worktree.h"
 #include "sys/io.h"
@@ -16,6 +17,7 @@
 enum {
 	INDEX_MODE_OFF = 24, /* after times, device and inode */
 	INDEX_OID_OFF = 40,
+	INDEX_HEADER_LEN = 12,
 	INDEX_FLAG_EXTENDED = 0x4000,
 };
 
@@ -172,8 +174,9 @@ int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
 	int ret;
 
 	*shared = (struct oid)OID_ZERO_INIT;
-	if (len < hash_len(algo))
-		return corrupt(err);
+	if (len < INDEX_HEADER_LEN + hash_len(algo))
+		return error_set(err, ERR_CORRUPT,
+				 "index file smaller than expected");
 	r.c.end -= hash_len(algo);
 	ret = parse_entries(&r, fn, ctx, err);
 	if (!ret)
@@ -187,7 +190,29 @@ struct visit {
 	index_entry_fn *fn;
 	void *ctx;
 	struct error *err;
+	bool checks_sum;
 };
+
+/* The checksum at the end of a file that is long enough to have one. */
+static int check_sum(const struct visit *v, const struct sys_map *map,
+		     const char *path)
+{
+	enum hash_algo algo = v->repo->algo;
+	struct oid sum;
+	int ret;
+
+	if (!v->checks_sum || map->len < hash_len(algo))
+		return 0;
+	oid_from_raw(&sum,
+		     (const uint8_t *)map->data + map->len - hash_len(algo),
+		     algo);
+	if (oid_is_zero(&sum))
+		return 0;
+	ret = hash_check_trailer(map->data, map->len, algo, path, v->err);
+	return ret == ERR_CORRUPT
+		       ? error_set(v->err, ret, "bad index file sha1 signature")
+		       : ret;
+}
 
 /* Visit one file, if it is there. */
 static int visit_one(const struct visit *v, const char *path,
@@ -201,8 +226,10 @@ static int visit_one(const struct visit *v, const char *path,
 		return 0;
 	if (ret < 0)
 		return ret;
-	ret = index_file_parse(map.data, map.len, v->repo->algo, v->fn, v->ctx,
-			       shared, v->err);
+	ret = check_sum(v, &map, path);
+	if (!ret)
+		ret = index_file_parse(map.data, map.len, v->repo->algo, v->fn,
+				       v->ctx, shared, v->err);
 	if ((ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED) && v->err)
 		error_set(v->err, ret, "%s: %s", path, v->err->msg);
 	sys_map_close(&map);
@@ -241,7 +268,7 @@ static int visit_dir(const struct visit *v, const char *dir)
 int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
 		    struct error *err)
 {
-	struct visit v = {repo, fn, ctx, err};
+	struct visit v = {.repo = repo, .fn = fn, .ctx = ctx, .err = err};
 	const char *file = getenv("GIT_INDEX_FILE");
 
 	return file ? visit_file(&v, file, repo->git_dir)
@@ -269,15 +296,29 @@ static int visit_oid(void *ctx, const struct index_entry *entry)
 	return v->fn(v->ctx, &entry->oid);
 }
 
-int index_file_each_oid(const struct repo *repo,
-			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
-			struct error *err)
+static int each_oid(const struct repo *repo, bool checks_sum,
+		    int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+		    struct error *err)
 {
 	struct oid_visit oids = {fn, ctx};
-	struct visit v = {repo, visit_oid, &oids, err};
+	struct visit v = {repo, visit_oid, &oids, err, checks_sum};
 	int ret = visit_dir(&v, repo->common_dir);
 
 	if (!ret)
 		ret = worktree_each(repo, visit_worktree, &v, err);
 	return ret;
+}
+
+int index_file_each_oid(const struct repo *repo,
+			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			struct error *err)
+{
+	return each_oid(repo, false, fn, ctx, err);
+}
+
+int index_file_check_each_oid(const struct repo *repo,
+			      int (*fn)(void *ctx, const struct oid *oid),
+			      void *ctx, struct error *err)
+{
+	return each_oid(repo, true, fn, ctx, err);
 }

@@ -50,4 +50,13 @@ int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			struct error *err);
 
+/*
+ * As index_file_each_oid() for a check of the repository: the checksum at the
+ * end of each file has to be right, or ERR_CORRUPT. A checksum of zeros only
+ * means that the writer left it out (index.skipHash).
+ */
+int index_file_check_each_oid(const struct repo *repo,
+			      int (*fn)(void *ctx, const struct oid *oid),
+			      void *ctx, struct error *err);
+
 #endif

@@ -255,6 +255,41 @@ static void split_index(void **state)
 	tmprepo_release(&t);
 }
 
+/* A check refuses a wrong checksum; others read on. Zeros are none. */
+static void checksum(void **state)
+{
+	struct indexfile_entry e = {"path", 0100644, 0, OID_ZERO_INIT};
+	struct buf file = BUF_INIT;
+	struct visit v = {.nr = 0};
+	struct error err = ERROR_INIT;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	write_index(&t, "index", 1, NULL);
+	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, &v, NULL),
+			 0);
+	indexfile_head(&file, 2, 1);
+	indexfile_put(&file, 2, HASH_SHA1, &e, NULL);
+	indexfile_finish(&file, HASH_SHA1);
+	file.data[20] ^= 1;
+	tmprepo_write_len(&t, "worktrees/a/index", file.data, file.len);
+	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, NULL), 0);
+	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, &v, &err),
+			 ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "bad index file sha1 signature"));
+	assert_non_null(strstr(err.msg, "worktrees/a/index"));
+	memset(file.data + file.len - 20, 0, 20);
+	tmprepo_write_len(&t, "worktrees/a/index", file.data, file.len);
+	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, &v, NULL),
+			 0);
+	tmprepo_write(&t, "index", "");
+	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, &v, &err),
+			 ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "smaller than expected"));
+	buf_release(&file);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -264,6 +299,7 @@ int main(void)
 		cmocka_unit_test(a_visit_may_stop),
 		cmocka_unit_test(of_a_repository),
 		cmocka_unit_test(split_index),
+		cmocka_unit_test(checksum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
