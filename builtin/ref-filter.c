@@ -227,6 +227,7 @@ static int open_contains(struct reach *reach, struct ref_filter *f,
 	struct error err = ERROR_INIT;
 
 	reach->ignores_dates = true;
+	reach->needs_all = true;
 	for (size_t i = 0; i < list->nr; i++) {
 		uint32_t nr;
 		int ret = resolve_commit(&nr, f, list->items[i], NULL);

@@ -326,4 +326,25 @@ test_expect_success 'what we do not have is said' '
 	grep "%(upstream) is not supported" err
 '
 
+test_expect_success 'a missing parent ends what asks for history' '
+	rm -rf "$TRASH/lacks" &&
+	stock init -q --bare "$TRASH/lacks" &&
+	cd "$TRASH/lacks" &&
+	tree=$(stock hash-object -w -t tree --stdin </dev/null) &&
+	one=$(echo 1 | stock commit-tree $tree) &&
+	two=$(echo 2 | stock commit-tree $tree -p $one) &&
+	three=$(echo 3 | stock commit-tree $tree -p $two) &&
+	stock update-ref refs/heads/one $one &&
+	stock update-ref refs/heads/three $three &&
+	rm -f objects/$(echo $two | sed "s|^..|&/|") &&
+	for option in --contains=one --no-contains=one --merged=three \
+		--no-merged=three
+	do
+		test_expect_code 128 git_alone for-each-ref $option 2>err &&
+		grep "$two" err || return 1
+	done &&
+	git_alone for-each-ref --merged=one >actual &&
+	test_line_count 1 actual
+'
+
 test_done

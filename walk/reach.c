@@ -81,7 +81,7 @@ static int enter(struct reach *r, size_t *depth, uint32_t commit_nr,
 {
 	int ret = history_parse(r->h, commit_nr, err);
 
-	if (ret < 0 && ret != ERR_MISSING)
+	if (ret < 0 && (ret != ERR_MISSING || r->needs_all))
 		return ret;
 	if (grow_states(r) < 0)
 		return error_nomem(err);

@@ -35,6 +35,7 @@ struct reach {
 	size_t target_nr;
 	bool ignores_dates; /* may be set: the walk goes on where commits are
 			       older than the targets and levels not known */
+	bool needs_all;     /* may be set: a missing commit is ERR_MISSING */
 };
 
 void reach_init(struct reach *r, struct history *h);
@@ -45,8 +46,8 @@ int reach_add_target(struct reach *r, uint32_t commit_nr, struct error *err);
 
 /*
  * Whether each of `nr` commits is a target or has one among its ancestors. 1,
- * 0, or negative. A missing commit reaches nothing. O(commits newer than the
- * oldest target), less what was found before.
+ * 0, or negative. A missing commit reaches nothing, but see needs_all.
+ * O(commits newer than the oldest target), less what was found before.
  */
 int reach_all(struct reach *r, const uint32_t *commits, size_t nr,
 	      struct error *err);
