@@ -99,14 +99,21 @@ static int on_broken(void *ctx, const struct fsck_links_object *from,
 	return 0;
 }
 
-static int on_mistyped(void *ctx, const struct fsck_links_object *object,
+static int on_mistyped(void *ctx, const struct fsck_links_object *from,
+		       const struct fsck_links_object *to,
 		       enum object_type actual, struct error *err)
 {
 	struct fsck_run *r = ctx;
 
-	builtin_error("object %s is a %s, not a %s", show(r, &object->oid),
-		      object_type_name(actual), object_type_name(object->type));
-	r->found |= FSCK_FOUND_OBJECT;
+	builtin_error("object %s is a %s, not a %s", show(r, &to->oid),
+		      object_type_name(actual), object_type_name(to->type));
+	printf("broken link from %7s %s\n", object_type_name(from->type),
+	       show(r, &from->oid));
+	printf("              to %7s %s\n", object_type_name(to->type),
+	       show(r, &to->oid));
+	r->found |= FSCK_FOUND_REACHABLE;
+	if (!r->a.connectivity_only)
+		r->found |= FSCK_FOUND_OBJECT;
 	return 0;
 }
 

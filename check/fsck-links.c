@@ -227,6 +227,9 @@ static int reach_link(struct fsck_links *l,
 	uint32_t obj_pos;
 	int ret = objspace_add(&l->walk->space, to->bytes, &obj_pos);
 
+	actual = ret ? OBJ_NONE : fsck_scan_type(l->scan, obj_pos);
+	if (actual != OBJ_NONE && actual != type)
+		return e->mistyped(e->ctx, from, &child, actual, err);
 	if (!ret)
 		ret = mark(&l->reached, obj_pos);
 	if (ret > 0 && l->names &&
@@ -235,13 +238,7 @@ static int reach_link(struct fsck_links *l,
 		ret = ERR_NOMEM;
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
-	actual = fsck_scan_type(l->scan, obj_pos);
-	if (actual != OBJ_NONE && actual != type)
-		ret = e->mistyped(e->ctx, &child, actual, err);
-	else
-		ret = 0;
-	if (!ret && actual == OBJ_NONE)
-		ret = e->broken(e->ctx, from, &child, err);
+	ret = actual == OBJ_NONE ? e->broken(e->ctx, from, &child, err) : 0;
 	if (ret)
 		return ret;
 	if (actual == OBJ_NONE)

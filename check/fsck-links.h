@@ -31,8 +31,12 @@ struct fsck_links_events {
 	/* `from` is there and names `to`, which is not. */
 	int (*broken)(void *ctx, const struct fsck_links_object *from,
 		      const struct fsck_links_object *to, struct error *err);
-	/* An object of the type `actual` in the place of another. */
-	int (*mistyped)(void *ctx, const struct fsck_links_object *object,
+	/*
+	 * `from` names `to` as something else than its type `actual`. What the
+	 * link would reach does not count as reached.
+	 */
+	int (*mistyped)(void *ctx, const struct fsck_links_object *from,
+			const struct fsck_links_object *to,
 			enum object_type actual, struct error *err);
 	/* Something reachable is not there. */
 	int (*missing)(void *ctx, const struct fsck_links_object *object,

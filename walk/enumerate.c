@@ -34,12 +34,14 @@ static bool takes_type(const struct enumerate *e, enum object_type type)
 static int emit(struct enumerate *e, const struct walk_item *item,
 		struct error *err)
 {
-	int fresh = treewalk_see(&e->tree, item->obj_pos);
+	int ret = item_kinds_add(&e->tree.kinds, &e->w->space, item->obj_pos,
+				 (enum object_type)item->type, err);
+	int fresh = ret ? 0 : treewalk_see(&e->tree, item->obj_pos);
 
 	if (fresh < 0 ||
 	    (fresh && walk_items_add(&e->result->objects, item) < 0))
 		return error_nomem(err);
-	return 0;
+	return ret;
 }
 
 static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,

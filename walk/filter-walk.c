@@ -215,8 +215,11 @@ static int deliver(const struct visit *v, uint32_t obj_pos,
 		   enum object_type type, struct error *err)
 {
 	struct treewalk *w = v->fw->tree;
-	int ret = treewalk_see(w, obj_pos);
+	int ret = item_kinds_add(&w->kinds, w->space, obj_pos, type, err);
 
+	if (ret < 0)
+		return ret;
+	ret = treewalk_see(w, obj_pos);
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
 	return v->fn(v->ctx, obj_pos, type, w->path.data, w->path.len, err);

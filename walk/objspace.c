@@ -197,6 +197,19 @@ int objspace_read_tree(struct objspace *space, struct odb_reader *reader,
 			      err);
 }
 
+int objspace_mistyped(struct objspace *space, uint32_t obj_pos,
+		      enum object_type actual, enum object_type expected,
+		      struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	objspace_oid(&oid, space, obj_pos);
+	return error_set(err, ERR_CORRUPT, "object %s is a %s, not a %s",
+			 oid_to_hex(hex, &oid, space->odb->algo),
+			 object_type_name(actual), object_type_name(expected));
+}
+
 int objspace_error(struct objspace *space, uint32_t obj_pos,
 		   enum error_code code, const char *what, struct error *err)
 {

@@ -93,6 +93,14 @@ int objspace_read_tree(struct objspace *space, struct odb_reader *reader,
 int objspace_error(struct objspace *space, uint32_t obj_pos,
 		   enum error_code code, const char *what, struct error *err);
 
+/*
+ * Set the error "object <id> is a <actual>, not a <expected>"; returns
+ * ERR_CORRUPT.
+ */
+int objspace_mistyped(struct objspace *space, uint32_t obj_pos,
+		      enum object_type actual, enum object_type expected,
+		      struct error *err);
+
 /* Type and size by number. As odb_info(). */
 int objspace_info(struct objspace *space, struct odb_reader *reader,
 		  uint32_t obj_pos, enum object_type *type, uint64_t *size,

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "sys/thread.h"
+#include "walk/item-kinds.h"
 #include "walk/tree-closure.h"
 #include "walk/tree-family.h"
 #include "walk/treewalk.h"
@@ -49,7 +50,8 @@ struct closure {
 	const struct tree_closure_options *options;
 	uint32_t recent_nr; /* of each lane */
 	size_t shared_bits; /* of `seen`, for threads; it grows later */
-	uint32_t *trees;    /* owned: obj_pos of the trees of this level */
+	struct item_kinds kinds;
+	uint32_t *trees; /* owned: obj_pos of the trees of this level */
 	size_t nr, alloc;
 	struct tree_families families; /* of these */
 	struct lane *lanes;            /* owned: by thread_nr */
@@ -58,9 +60,12 @@ struct closure {
 };
 
 /* Found for the first time. Objects outside packs are sorted out later. */
-static bool is_first(struct closure *c, uint32_t obj_pos)
+static bool is_first(struct closure *c, uint32_t obj_pos, bool is_dir)
 {
-	return obj_pos >= c->shared_bits || bitset_claim(c->seen, obj_pos);
+	if (obj_pos >= c->shared_bits)
+		return true;
+	item_kinds_note(&c->kinds, obj_pos, is_dir ? OBJ_TREE : OBJ_BLOB);
+	return bitset_claim(c->seen, obj_pos);
 }
 
 /* Look up what is waiting. */
@@ -82,7 +87,7 @@ static int take_waiting(struct lane *lane)
 
 		if (objspace_add(c->space, raws[i], &obj_pos) < 0)
 			return ERR_NOMEM;
-		if (is_first(c, obj_pos) &&
+		if (is_first(c, obj_pos, is_dir) &&
 		    walk_items_append(&lane->found, obj_pos,
 				      is_dir ? OBJ_TREE : OBJ_BLOB, 0) < 0)
 			return ERR_NOMEM;
@@ -90,12 +95,16 @@ static int take_waiting(struct lane *lane)
 	return 0;
 }
 
-/* Whether the thread had this id not long ago; from now on it had. */
-static bool is_recent(struct lane *lane, const uint8_t *raw)
+/*
+ * Whether the thread had this id, as a tree or as a blob, not long ago; from
+ * now on it had. Trees and blobs have places of their own.
+ */
+static bool is_recent(struct lane *lane, const struct tree_find *find)
 {
 	size_t id_len = hash_len(lane->closure->space->odb->algo);
-	uint8_t *known =
-		lane->recent[load_be32(raw) % lane->closure->recent_nr].bytes;
+	const uint8_t *raw = find->raw;
+	uint32_t place = (load_be32(raw) & ~UINT32_C(1)) | find->is_dir;
+	uint8_t *known = lane->recent[place % lane->closure->recent_nr].bytes;
 
 	if (!memcmp(known, raw, id_len))
 		return true;
@@ -109,7 +118,7 @@ static int take_finds(void *ctx, const struct tree_find *finds, size_t nr,
 	struct lane *lane = ctx;
 
 	for (size_t i = 0; i < nr; i++) {
-		if (is_recent(lane, finds[i].raw))
+		if (is_recent(lane, &finds[i]))
 			continue;
 		lane->waiting[lane->waiting_nr++] = &finds[i];
 		if (lane->waiting_nr == TOGETHER_NR && take_waiting(lane) < 0)
@@ -132,6 +141,7 @@ static int prepare_lane(struct lane *lane)
 		return ERR_NOMEM;
 	/* The id of zeros would belong there, this one does not. */
 	memset(lane->recent[0].bytes, 0xff, sizeof(lane->recent[0].bytes));
+	memset(lane->recent[1].bytes, 0xff, sizeof(lane->recent[1].bytes));
 	lane->reader = tree_family_reader_new(
 		lane->closure->space, limit ? limit : DEFAULT_CACHE_LIMIT,
 		options->trees_only, take_finds, lane);
@@ -182,6 +192,17 @@ static int see(struct closure *c, uint32_t obj_pos)
 	return bitset_claim(c->seen, obj_pos);
 }
 
+/* As is_first() for an object outside packs; or ERR_NOMEM. */
+static int see_outside(struct closure *c, const struct walk_item *item)
+{
+	int fresh = see(c, item->obj_pos);
+
+	if (fresh < 0 || item_kinds_reserve(&c->kinds, c->seen->bits) < 0)
+		return ERR_NOMEM;
+	item_kinds_note(&c->kinds, item->obj_pos, (enum object_type)item->type);
+	return fresh;
+}
+
 /* Move what a thread has found to the result, and trees to the next level. */
 static int take_found(struct closure *c, struct walk_items *found,
 		      struct walk_items *from)
@@ -191,7 +212,7 @@ static int take_found(struct closure *c, struct walk_items *found,
 		int fresh = 1;
 
 		if (item->obj_pos >= c->shared_bits)
-			fresh = see(c, item->obj_pos);
+			fresh = see_outside(c, item);
 		if (fresh < 0 || (fresh && (walk_items_add(found, item) < 0 ||
 					    (item->type == OBJ_TREE &&
 					     add_tree(c, item->obj_pos) < 0))))
@@ -210,6 +231,8 @@ static int scan_level(struct closure *c, struct walk_items *found,
 	if (c->nr >= c->space->packed_nr / ACCELERATE_SHARE)
 		objspace_accelerate(c->space);
 	c->shared_bits = c->seen->bits;
+	if (item_kinds_reserve(&c->kinds, c->shared_bits) < 0)
+		return error_nomem(err);
 	ret = tree_families_init(f, c->space, c->trees, c->nr, c->lane_nr, err);
 	if (!ret)
 		ret = sys_parallel(c->lane_nr,
@@ -241,7 +264,11 @@ static int add_roots(struct closure *c, struct walk_items *found,
 		     const uint32_t *trees, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		int fresh = see(c, trees[i]);
+		const struct walk_item root = {
+			.obj_pos = trees[i],
+			.type = OBJ_TREE,
+		};
+		int fresh = see_outside(c, &root);
 
 		if (fresh < 0 ||
 		    (fresh &&
@@ -277,10 +304,13 @@ int tree_closure_find(struct walk_items *found, struct bitset *seen,
 		ret = progress_step(&c.progress, c.nr, err);
 	if (!ret)
 		ret = scan_all(&c, found, err);
+	if (!ret)
+		ret = item_kinds_check(&c.kinds, space, err);
 	progress_stop(&c.progress);
 	for (unsigned i = 0; c.lanes && i < c.lane_nr; i++)
 		release_lane(&c.lanes[i]);
 	free(c.lanes);
 	free(c.trees);
+	item_kinds_release(&c.kinds);
 	return ret;
 }

@@ -15,6 +15,7 @@ int treewalk_init(struct treewalk *w, struct objspace *space,
 	*w = (struct treewalk){
 		.space = space,
 		.reader = reader,
+		.kinds = ITEM_KINDS_INIT,
 		.path = BUF_INIT,
 	};
 	return bitset_init(&w->seen, objspace_end(space));
@@ -23,6 +24,7 @@ int treewalk_init(struct treewalk *w, struct objspace *space,
 void treewalk_release(struct treewalk *w)
 {
 	bitset_release(&w->seen);
+	item_kinds_release(&w->kinds);
 	buf_release(&w->path);
 }
 
@@ -72,6 +74,15 @@ static int is_chosen(struct treewalk *w, const struct tree_entry *entry)
 	return chosen;
 }
 
+static int note_kind(const struct visit *v, uint32_t obj_pos,
+		     enum object_type type, struct error *err)
+{
+	struct treewalk *w = v->w;
+
+	return v->fn ? item_kinds_add(&w->kinds, w->space, obj_pos, type, err)
+		     : 0;
+}
+
 static int visit_entry(const struct visit *v, const struct tree_entry *entry,
 		       unsigned depth, struct error *err)
 {
@@ -89,6 +100,10 @@ static int visit_entry(const struct visit *v, const struct tree_entry *entry,
 	}
 	if (objspace_add(w->space, entry->oid, &obj_pos) < 0)
 		return error_nomem(err);
+	ret = note_kind(v, obj_pos,
+			tree_entry_is_dir(entry) ? OBJ_TREE : OBJ_BLOB, err);
+	if (ret < 0)
+		return ret;
 	ret = treewalk_see(w, obj_pos);
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
@@ -162,8 +177,11 @@ int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
 		 treewalk_fn fn, void *ctx, struct error *err)
 {
 	struct visit v = {w, fn, ctx};
-	int ret = treewalk_see(w, tree_pos);
+	int ret = note_kind(&v, tree_pos, OBJ_TREE, err);
 
+	if (ret < 0)
+		return ret;
+	ret = treewalk_see(w, tree_pos);
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
 	buf_reset(&w->path);

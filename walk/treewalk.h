@@ -16,6 +16,7 @@
 #include "names/pathspec.h"
 #include "object/parse.h"
 #include "odb/odb.h"
+#include "walk/item-kinds.h"
 #include "walk/objspace.h"
 
 /* One walk; one thread. */
@@ -26,6 +27,7 @@ struct treewalk {
 	const struct pathspec *paths; /* borrowed, may be set; NULL: all. What
 					 it does not list or take is passed
 					 over, and not seen */
+	struct item_kinds kinds;      /* of what was met, but excluded trees */
 	struct buf path;              /* of the current entry */
 };
 
@@ -50,7 +52,8 @@ void treewalk_release(struct treewalk *w);
 int treewalk_see(struct treewalk *w, uint32_t obj_pos);
 
 /*
- * Walk a tree whose path is `path`, delivering what was not seen yet. `fn`
+ * Walk a tree whose path is `path`, delivering what was not seen yet. An object
+ * that is met both as a tree and as a blob is ERR_CORRUPT. `fn`
  * NULL: only mark (how excluded trees are painted), whatever w->paths; an
  * excluded tree that is missing is passed over then.
  */

@@ -111,9 +111,9 @@ static int add_commit(struct walk *w, struct walk_tips *tips, uint32_t obj_pos,
 	return 0;
 }
 
-/* Replace *oid by what the tag names. */
+/* Replace *oid by what the tag names, an object of type *type. */
 static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
-		      struct error *err)
+		      enum object_type *type, struct error *err)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
 	struct tag_view tag;
@@ -122,8 +122,10 @@ static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
 	if (ret < 0)
 		return ret;
 	ret = tag_parse(&tag, obj.data, obj.len, w->odb->algo, err);
-	if (!ret)
+	if (!ret) {
 		*oid = tag.target;
+		*type = tag.target_type;
+	}
 	odb_object_release(w->reader, &obj);
 	return ret;
 }
@@ -131,6 +133,7 @@ static int follow_tag(struct walk *w, uint32_t obj_pos, struct oid *oid,
 static int add_tip(struct walk *w, struct walk_tips *tips,
 		   const struct oid *oid, enum tip_care care, struct error *err)
 {
+	enum object_type named = OBJ_NONE; /* by a tag */
 	bool lenient = care == TIP_LENIENT;
 	struct oid at = *oid;
 
@@ -144,6 +147,9 @@ static int add_tip(struct walk *w, struct walk_tips *tips,
 		if (history_find(&w->history, obj_pos) == HISTORY_NONE)
 			ret = objspace_info(&w->space, w->reader, obj_pos,
 					    &type, NULL, err);
+		if (!ret && named != OBJ_NONE && named != type)
+			ret = objspace_mistyped(&w->space, obj_pos, type, named,
+						err);
 		if (ret < 0)
 			return lenient && ret != ERR_NOMEM ? 0 : ret;
 		if (type == OBJ_COMMIT)
@@ -152,7 +158,7 @@ static int add_tip(struct walk *w, struct walk_tips *tips,
 			return error_nomem(err);
 		if (type != OBJ_TAG)
 			return 0;
-		ret = follow_tag(w, obj_pos, &at, err);
+		ret = follow_tag(w, obj_pos, &at, &named, err);
 		if (ret < 0)
 			return lenient && ret != ERR_NOMEM ? 0 : ret;
 	}

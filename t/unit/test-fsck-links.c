@@ -44,7 +44,8 @@ static int on_broken(void *ctx, const struct fsck_links_object *from,
 	return 0;
 }
 
-static int on_mistyped(void *ctx, const struct fsck_links_object *object,
+static int on_mistyped(void *ctx, const struct fsck_links_object *from,
+		       const struct fsck_links_object *to,
 		       enum object_type actual, struct error *err)
 {
 	((struct heard *)ctx)->mistyped++;
