@@ -19,6 +19,7 @@ struct tracing;
 struct builtin_env {
 	struct repo *repo; /* owned by main; NULL until builtin_open_repo() */
 	struct tracing *tracing; /* borrowed from main; NULL: none */
+	bool is_bare; /* `git --bare` was given before the command's name */
 };
 
 /* What `git version` says after "git version ". */

@@ -67,13 +67,36 @@ static bool prepares_for_children(const struct command *command)
 }
 
 /*
+ * Become the stock Git. argv[0] is the command's name, argv is terminated by
+ * NULL. The options of *g that no variable holds are put before the name.
+ */
+static int run_stock(const struct global *g, int argc, const char **argv,
+		     struct trace *trace)
+{
+	const char **words = mem_alloc((size_t)argc + 3, sizeof(*words));
+	size_t nr = 0;
+	int code;
+
+	if (!words)
+		return builtin_die("out of memory");
+	if (g->paginate)
+		words[nr++] = "-p";
+	if (g->bare)
+		words[nr++] = "--bare";
+	memcpy(words + nr, argv, ((size_t)argc + 1) * sizeof(*words));
+	code = fallback_git(words, trace);
+	free(words);
+	return code;
+}
+
+/*
  * argv[0] is the command's name. Commands move the words of argv about; those
  * that were given are kept for the stock Git.
  */
-static int run_command(const struct command *command, int argc,
-		       const char **argv, struct tracing *tracing)
+static int run_command(const struct command *command, const struct global *g,
+		       int argc, const char **argv, struct tracing *tracing)
 {
-	struct builtin_env env = {NULL, tracing};
+	struct builtin_env env = {NULL, tracing, g->bare};
 	struct error err = ERROR_INIT;
 	const char **words;
 	int code;
@@ -88,7 +111,7 @@ static int run_command(const struct command *command, int argc,
 	code = command->run(argc, argv, &env);
 	repo_close(env.repo);
 	if (code == BUILTIN_NOT_OURS)
-		code = fallback_git(words, tracing_trace(tracing));
+		code = run_stock(g, argc, words, tracing_trace(tracing));
 	free(words);
 	return builtin_finish(code);
 }
@@ -104,13 +127,14 @@ static bool asks_for_help(int argc, const char **argv)
 static int run_by_name(int argc, const char **argv, const char *name,
 		       struct tracing *tracing)
 {
+	static const struct global no_options = {.next = 0};
 	const struct command *command = find_command(name);
 
 	argv[0] = name;
 	if (command && fallback_is_parent(name))
 		return builtin_die("the stock Git has no '%s'", name);
 	if (command && !asks_for_help(argc, argv))
-		return run_command(command, argc, argv, tracing);
+		return run_command(command, &no_options, argc, argv, tracing);
 	return command ? fallback_git(argv, tracing_trace(tracing))
 		       : fallback_helper(argv, tracing_trace(tracing));
 }
@@ -127,17 +151,6 @@ static int print_exec_path(void)
 	return ret < 0 ? builtin_fail(&err) : builtin_finish(0);
 }
 
-/* The words from argv[next] on, which stands before the end or at it. */
-static int run_stock(const struct global *g, const char **argv,
-		     struct trace *trace)
-{
-	if (!g->paginate)
-		return fallback_git(argv + g->next, trace);
-	/* At least the -p itself was stepped over. */
-	argv[g->next - 1] = "-p";
-	return fallback_git(argv + g->next - 1, trace);
-}
-
 static int run_git_command(const struct global *g, int argc, const char **argv,
 			   struct tracing *tracing)
 {
@@ -145,12 +158,13 @@ static int run_git_command(const struct global *g, int argc, const char **argv,
 
 	argc -= g->next;
 	if (!command || asks_for_help(argc, argv + g->next))
-		return run_stock(g, argv, tracing_trace(tracing));
+		return run_stock(g, argc, argv + g->next,
+				 tracing_trace(tracing));
 	if (g->paginate && isatty(1))
 		return builtin_die("there is no pager for '%s' yet; run it "
 				   "without -p, into one",
 				   argv[g->next]);
-	return run_command(command, argc, argv + g->next, tracing);
+	return run_command(command, g, argc, argv + g->next, tracing);
 }
 
 static int run_git(int argc, const char **argv, struct tracing *tracing)
@@ -163,12 +177,14 @@ static int run_git(int argc, const char **argv, struct tracing *tracing)
 		return run_git_command(&g, argc, argv, tracing);
 	case GLOBAL_VERSION:
 		argv[g.next - 1] = "version";
-		return run_command(find_command("version"), argc - g.next + 1,
-				   argv + g.next - 1, tracing);
+		return run_command(find_command("version"), &g,
+				   argc - g.next + 1, argv + g.next - 1,
+				   tracing);
 	case GLOBAL_EXEC_PATH:
 		return print_exec_path();
 	case GLOBAL_STOCK:
-		return run_stock(&g, argv, tracing_trace(tracing));
+		return run_stock(&g, argc - g.next, argv + g.next,
+				 tracing_trace(tracing));
 	default:
 		return g.code;
 	}

@@ -197,6 +197,7 @@ static int apply_word(struct global *g, const char *const *argv)
 	}
 	if (!strcmp(word, "--bare")) {
 		g->next++;
+		g->bare = true;
 		return be_bare() ? -128 : 1;
 	}
 	if ((arg = take_arg(argv, &g->next, "-C", false)))

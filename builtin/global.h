@@ -25,6 +25,7 @@ struct global {
 	int next; /* in argv */
 	int code;
 	bool paginate; /* -p was given; has no variable */
+	bool bare;     /* --bare was given; its variables do not say so */
 };
 
 /* Apply the options at argv[1..]; argv is NULL-terminated. */

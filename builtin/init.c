@@ -21,6 +21,7 @@ static const char usage[] =
 /* What the command line says, and what follows from it. */
 struct init_args {
 	bool quiet, bare;
+	bool not_bare; /* --no-bare: the git directory's name does not matter */
 	const char *template_dir, *format, *ref_format, *branch, *directory;
 	const char *shared;    /* NULL: not said on the command line */
 	bool asked_for_branch; /* on the command line */
@@ -38,6 +39,15 @@ static int parse_shared(void *value, const char *arg)
 	return 0;
 }
 
+static int parse_bare(void *value, const char *arg)
+{
+	struct init_args *args = value;
+
+	args->not_bare = arg == option_negated;
+	args->bare = !args->not_bare;
+	return 0;
+}
+
 static int parse_args(struct init_args *args, int argc, const char **argv)
 {
 	const struct option options[] = {
@@ -46,9 +56,11 @@ static int parse_args(struct init_args *args, int argc, const char **argv)
 		 .value = &args->template_dir,
 		 .help = "copy the files of this directory into the repository",
 		 .arg_name = "<template-directory>"},
-		{.kind = OPTION_FLAG,
+		{.kind = OPTION_CALLBACK,
 		 .long_name = "bare",
-		 .value = &args->bare,
+		 .flags = OPTION_NO_ARG,
+		 .value = args,
+		 .fn = parse_bare,
 		 .help = "make a repository without a work tree"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "shared",
@@ -145,33 +157,6 @@ static char *parent_of(const char *git_dir)
 			   slash == git_dir ? 1 : (size_t)(slash - git_dir));
 }
 
-/* Where the git directory and the work tree go. */
-static int choose_place(struct init_args *args)
-{
-	const char *dir = args->directory;
-	const char *git_dir = getenv("GIT_DIR");
-	const char *worktree = getenv("GIT_WORK_TREE");
-
-	/* --bare <directory> is a place, whatever GIT_DIR says. */
-	if (args->bare && dir)
-		git_dir = NULL;
-	if (worktree && (!git_dir || args->bare))
-		return builtin_die("GIT_WORK_TREE (or --work-tree=<directory>) "
-				   "not allowed without specifying GIT_DIR "
-				   "(or --git-dir=<directory>)");
-	if (git_dir && !worktree && looks_bare(git_dir))
-		args->bare = true;
-	if (!git_dir)
-		git_dir = args->bare ? "." : ".git";
-	args->git_dir = join(dir, git_dir);
-	if (args->git_dir && !args->bare)
-		args->worktree = worktree ? join(dir, worktree)
-					  : parent_of(args->git_dir);
-	if (!args->git_dir || (!args->bare && !args->worktree))
-		return builtin_die("out of memory");
-	return 0;
-}
-
 static int no_worktree(const char *worktree)
 {
 	char *here = sys_realpath(".", NULL);
@@ -185,19 +170,77 @@ static int no_worktree(const char *worktree)
 	return ret;
 }
 
-/* Make what was named, and look at what is there. */
+/* Refuse a path if a directory before its last component is missing. */
+static int check_parents(const char *path)
+{
+	char *here = sys_realpath(".", NULL);
+	char *full = here ? join(here, path) : NULL;
+	char *slash = full;
+	int ret = full ? 0 : builtin_die("out of memory");
+
+	while (!ret && (slash = strchr(slash + 1, '/'))) {
+		*slash = '\0';
+		if (!sys_exists(full))
+			ret = builtin_die("Invalid path '%s': No such file or "
+					  "directory",
+					  full);
+		*slash = '/';
+	}
+	free(here);
+	free(full);
+	return ret;
+}
+
+/* Refuse places that stock Git refuses, before anything is made there. */
+static int check_place(const struct init_args *args, bool guessed_bare)
+{
+	int ret = 0;
+
+	/* A missing work tree is fine where the name says bare. */
+	if (args->worktree && !guessed_bare && !sys_exists(args->worktree))
+		return no_worktree(args->worktree);
+	if (args->worktree)
+		ret = check_parents(args->worktree);
+	return ret ? ret : check_parents(args->git_dir);
+}
+
+/* Where the git directory and the work tree go. */
+static int choose_place(struct init_args *args)
+{
+	const char *dir = args->directory;
+	const char *git_dir = getenv("GIT_DIR");
+	const char *worktree = getenv("GIT_WORK_TREE");
+	bool guessed_bare = !args->bare && !args->not_bare && git_dir &&
+			    looks_bare(git_dir);
+
+	/* --bare <directory> is a place, whatever GIT_DIR says. */
+	if (args->bare && dir)
+		git_dir = NULL;
+	if (worktree && (!git_dir || args->bare))
+		return builtin_die("GIT_WORK_TREE (or --work-tree=<directory>) "
+				   "not allowed without specifying GIT_DIR "
+				   "(or --git-dir=<directory>)");
+	if (guessed_bare && !worktree)
+		args->bare = true;
+	if (!git_dir)
+		git_dir = args->bare ? "." : ".git";
+	args->git_dir = join(dir, git_dir);
+	if (args->git_dir && !args->bare)
+		args->worktree = worktree ? join(dir, worktree)
+					  : parent_of(args->git_dir);
+	if (!args->git_dir || (!args->bare && !args->worktree))
+		return builtin_die("out of memory");
+	return check_place(args, guessed_bare);
+}
+
+/* Look at what is there. */
 static int prepare_place(struct init_args *args)
 {
 	struct repo_options options = {NULL, args->git_dir, 0};
 	struct error err = ERROR_INIT;
 	struct repo *repo;
 	struct sys_stat st;
-	int ret = args->directory ? make_directory(args->directory) : 0;
 
-	if (ret)
-		return ret;
-	if (args->worktree && !sys_exists(args->worktree))
-		return no_worktree(args->worktree);
 	if (sys_stat(&st, args->git_dir, NULL) < 0 || !st.is_file)
 		return 0;
 	/* A .git file: the repository is elsewhere, and so it stays. */
@@ -361,6 +404,8 @@ static int run(struct init_args *args, const struct config *config)
 	char *owned = NULL;
 	int ret = choose_branch(args, config);
 
+	if (!ret && args->directory)
+		ret = make_directory(args->directory);
 	if (!ret)
 		ret = choose_place(args);
 	if (!ret)
@@ -388,7 +433,7 @@ int cmd_init(int argc, const char **argv, struct builtin_env *env)
 {
 	struct config_sources sources = {NULL, NULL, true};
 	struct config config = CONFIG_INIT;
-	struct init_args args = {0};
+	struct init_args args = {.bare = env->is_bare};
 	struct error err = ERROR_INIT;
 	int ret = parse_args(&args, argc, argv);
 

@@ -222,8 +222,12 @@ static char *odd_worktree(const struct init *init)
 	char *b = sys_realpath(init->git_dir, NULL);
 	char *odd = NULL;
 
-	if (worktree && !(a && b && !strcmp(a, b)))
+	if (worktree && !(a && b && !strcmp(a, b))) {
 		odd = sys_realpath(worktree, NULL);
+		/* The work tree may be made later. */
+		if (!odd)
+			odd = repo_absolute_path(worktree, NULL);
+	}
 	free(usual);
 	free(a);
 	free(b);

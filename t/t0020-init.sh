@@ -78,6 +78,38 @@ do
 	"
 done
 
+# Each way to name the place, with each way to call the repository bare.
+for made in : 'mkdir -p w x/w'
+do
+	prepare=$made
+	for global in "" --bare --git-dir=y "--bare --git-dir=y" \
+		--git-dir=y/.git
+	do
+		for local in "" --bare --no-bare
+		do
+			test_expect_success "$made; git $global init $local" '
+				for tree in "" . w
+				do
+					test -z "$tree" ||
+					export GIT_WORK_TREE=$tree
+					compare $global init $local x &&
+					compare $global init $local ||
+						return 1
+					unset GIT_WORK_TREE
+				done
+			'
+		done
+	done
+done
+
+test_expect_success 'stock Git gets --bare as well' '
+	prepare=: &&
+	GITREACH_FALLBACK=$STOCK_GIT && export GITREACH_FALLBACK &&
+	test_when_finished "unset GITREACH_FALLBACK" &&
+	compare --bare init --separate-git-dir=s x &&
+	compare init --separate-git-dir=s x
+'
+
 test_expect_success 'GIT_DEFAULT_HASH and GIT_OBJECT_DIRECTORY' '
 	GIT_DEFAULT_HASH=sha256 && export GIT_DEFAULT_HASH &&
 	test_when_finished "unset GIT_DEFAULT_HASH GIT_OBJECT_DIRECTORY" &&
