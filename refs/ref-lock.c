@@ -50,18 +50,33 @@ static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
 
 /* item->old_oid is what it has; compare with what it should have. */
 static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
-			 struct error *err)
+			 bool is_symbolic, struct error *err)
 {
 	char is[OID_MAX_HEX_LEN + 1], expected[OID_MAX_HEX_LEN + 1];
 	struct ref_update *u = item->update;
 
+	bool is_zero = oid_is_zero(&u->old_oid);
+
+	/* A symbolic ref without a value is something that would be lost. */
+	if (is_zero && is_symbolic && oid_is_zero(&item->old_oid))
+		return ref_update_reject(tx, u, REF_EXISTS, err,
+					 "cannot lock ref '%s': dangling "
+					 "symref already exists",
+					 u->name);
 	if (oid_equal(&u->old_oid, &item->old_oid))
 		return 0;
-	if (oid_is_zero(&u->old_oid))
+	if (is_zero)
 		return ref_update_reject(tx, u, REF_EXISTS, err,
 					 "cannot lock ref '%s': reference "
 					 "already exists",
 					 u->name);
+	if (oid_is_zero(&item->old_oid) && item->existed)
+		return ref_update_reject(
+			tx, u, REF_ABSENT, err,
+			"cannot lock ref '%s': reference is missing but "
+			"expected %s",
+			u->name,
+			oid_to_hex(expected, &u->old_oid, tx->repo->algo));
 	if (oid_is_zero(&item->old_oid))
 		return ref_update_reject(tx, u, REF_ABSENT, err,
 					 "cannot lock ref '%s': unable to "
@@ -192,16 +207,27 @@ static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 				 item->update->name);
 }
 
-/* The value of a symbolic ref that is changed itself. */
+/*
+ * The value of a symbolic ref that is changed itself. One that cannot be
+ * resolved fails only a change that expects an old value.
+ */
 static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
 {
+	struct ref_update *u = item->update;
 	struct ref ref;
 	int ret = refs_lookup(tx->refs, item->name, &ref, err);
 
 	if (ret > 0)
 		item->old_oid = ref.oid;
-	return ret < 0 && ret != ERR_CORRUPT ? ret : 0;
+	if (ret != ERR_CORRUPT)
+		return ret < 0 ? ret : 0;
+	if (ref.is_zero || (!u->has_old && !u->old_target))
+		return 0;
+	return ref_update_reject(tx, u, REF_FAILED, err,
+				 "cannot lock ref '%s': error reading "
+				 "reference",
+				 u->name);
 }
 
 /* All checks of the ref that changes, and its new value. */
@@ -214,7 +240,7 @@ static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
 	if (!ret && u->old_target)
 		ret = check_old_target(tx, item, target, err);
 	if (!ret && u->has_old)
-		ret = check_old_oid(tx, item, err);
+		ret = check_old_oid(tx, item, target != NULL, err);
 	if (!ret && u->result == REF_OK && !item->existed)
 		ret = check_conflict(tx, item, err);
 	if (ret || u->result != REF_OK || !ref_update_is_write(u))
@@ -234,6 +260,9 @@ static int read_and_stage(struct ref_transaction *tx, struct ref_item *item,
 	struct ref ref;
 	int ret = refs_read(tx->refs, item->name, &ref, err);
 
+	/* A zero id is no value, and may be replaced. */
+	if (ret == ERR_CORRUPT && ref.is_zero)
+		ret = 1;
 	if (ret == ERR_CORRUPT)
 		return ref_update_reject(tx, u, REF_BROKEN, err,
 					 "cannot lock ref '%s': unable to "

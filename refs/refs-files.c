@@ -146,6 +146,7 @@ static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
 	memset(out, 0, sizeof(*out));
 	out->kind = in->kind;
 	out->oid = in->oid;
+	out->is_zero = in->is_zero;
 	if (!in->target)
 		return 0;
 	out->target = mem_strdup(in->target);
@@ -205,6 +206,7 @@ static int read_files(struct refs *refs, const char *name, struct ref *ref,
 	if (loose.leads_nowhere && !strcmp(name, "HEAD")) {
 		ret = 0;
 	} else if (loose.kind == REFS_LOOSE_BROKEN) {
+		ref->is_zero = loose.is_zero;
 		ret = error_set(err, ERR_CORRUPT, "broken ref %s", name);
 	} else if (loose.kind == REFS_LOOSE_OID) {
 		ref->oid = loose.oid;

@@ -58,14 +58,15 @@ int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,
 	size_t hex_len = hash_hex_len(algo);
 
 	ref->kind = REFS_LOOSE_BROKEN;
-	ref->leads_nowhere = false;
+	ref->leads_nowhere = ref->is_zero = false;
 	if (len >= 4 && !memcmp(bytes, "ref:", 4))
 		return parse_symbolic(ref, bytes + 4, bytes + len);
 	if (len < hex_len || !oid_from_hex(&ref->oid, bytes, len, algo))
 		return 0;
 	if (len > hex_len && !isspace((unsigned char)bytes[hex_len]))
 		return 0;
-	if (!oid_is_zero(&ref->oid))
+	ref->is_zero = oid_is_zero(&ref->oid);
+	if (!ref->is_zero)
 		ref->kind = REFS_LOOSE_OID;
 	return 0;
 }

@@ -29,6 +29,7 @@ struct refs_loose {
 	char *target;       /* owned; REFS_LOOSE_SYMBOLIC, well-formed */
 	char *name;         /* owned; full name, set by lists only */
 	bool leads_nowhere; /* BROKEN: symbolic, to an impossible name */
+	bool is_zero;       /* BROKEN: the id is all zeros */
 };
 
 void refs_loose_release(struct refs_loose *ref);

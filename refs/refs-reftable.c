@@ -214,6 +214,8 @@ static int read_ref(struct refs *refs, const char *name, struct ref *ref,
 					  strlen(inner), &found, err);
 	if (ret <= 0)
 		return ret;
+	ref->is_zero = found.value != REFTABLE_SYMBOLIC &&
+		       oid_is_zero(&found.oid);
 	if (!is_valid(&found))
 		return found.value == REFTABLE_SYMBOLIC && !strcmp(name, "HEAD")
 			       ? 0

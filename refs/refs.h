@@ -29,6 +29,7 @@ struct ref {
 	const char *name;   /* valid during the call / until refs_close() */
 	struct oid oid;     /* what it names, symrefs followed */
 	const char *target; /* symbolic: the ref it leads to; else NULL */
+	bool is_zero;       /* with ERR_CORRUPT: the stored id is all zeros */
 	bool has_peeled;    /* the store says what the tag peels to, */
 	bool is_tag;        /*   ... and it is a tag: `peeled` is set */
 	struct oid peeled;

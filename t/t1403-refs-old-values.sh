@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='a ref without a value is not taken for a ref that is missing
+
+A symbolic ref that leads nowhere is not overwritten by a change that expects
+no ref. A ref of zeros can be repaired. The words and exit codes are those of Git 2.55.'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-fault.sh"
+
+ZERO=0000000000000000000000000000000000000000
+
+for format in files reftable
+do
+	test_expect_success "$format: a repository with symbolic refs" '
+		rm -rf base.git &&
+		git init -q --bare --ref-format=$format base.git &&
+		tree=$(git -C base.git hash-object -t tree -w /dev/null) &&
+		printf "%s\n" "tree $tree" "author A <a> 1 +0000" \
+			"committer A <a> 1 +0000" "" one >commit &&
+		ONE=$(git -C base.git hash-object -t commit -w ../commit) &&
+		git -C base.git update-ref refs/heads/main $ONE &&
+		for link in d:none dd:d l:main loop:loop
+		do
+			git -C base.git symbolic-ref refs/heads/${link%:*} \
+				refs/heads/${link#*:} || return 1
+		done
+	'
+
+	# Columns: ref, exit code, command, what the last line of stderr says.
+	while IFS="|" read -r ref code change words
+	do
+		test_expect_success "$format: $change" '
+			rm -rf r.git && cp -R base.git r.git &&
+			eval "echo \"$change\"" >change &&
+			eval "words=\"$words\"" &&
+			old=$(git -C r.git symbolic-ref --no-recurse $ref) &&
+			test_expect_code $code git -C r.git update-ref \
+				--no-deref --stdin <change 2>err &&
+			{
+				test -z "$words" ||
+				grep -F "cannot lock ref '\''$ref'\'': $words" \
+					err
+			} &&
+			new=$(git -C r.git symbolic-ref --no-recurse $ref ||
+				:) &&
+			if test $code = 128
+			then
+				test "$old" = "$new"
+			fi
+		'
+	done <<-\EOT
+	refs/heads/d|128|create refs/heads/d $ONE|dangling symref already exists
+	refs/heads/dd|128|create refs/heads/dd $ONE|dangling symref already exists
+	refs/heads/d|128|update refs/heads/d $ONE $ZERO|dangling symref already exists
+	refs/heads/d|128|verify refs/heads/d|dangling symref already exists
+	refs/heads/d|128|verify refs/heads/d $ZERO|dangling symref already exists
+	refs/heads/d|128|symref-verify refs/heads/d|dangling symref already exists
+	refs/heads/d|128|symref-create refs/heads/d refs/heads/main|dangling symref already exists
+	refs/heads/d|128|symref-update refs/heads/d refs/heads/x oid $ZERO|dangling symref already exists
+	refs/heads/d|128|update refs/heads/d $ONE $ONE|reference is missing but expected $ONE
+	refs/heads/d|128|delete refs/heads/d $ONE|reference is missing but expected $ONE
+	refs/heads/loop|128|create refs/heads/loop $ONE|error reading reference
+	refs/heads/loop|128|verify refs/heads/loop|error reading reference
+	refs/heads/loop|128|symref-create refs/heads/loop refs/heads/x|error reading reference
+	refs/heads/l|128|create refs/heads/l $ONE|reference already exists
+	refs/heads/d|0|update refs/heads/d $ONE|
+	refs/heads/loop|0|update refs/heads/loop $ONE|
+	refs/heads/d|0|symref-update refs/heads/d refs/heads/x|
+	refs/heads/d|0|symref-verify refs/heads/d refs/heads/none|
+	EOT
+
+	test_expect_success "$format: a symbolic ref is followed to create" '
+		rm -rf r.git && cp -R base.git r.git &&
+		echo "create refs/heads/dd $ONE" |
+		git -C r.git update-ref --stdin &&
+		test $(git -C r.git rev-parse refs/heads/none) = $ONE &&
+		test $(git -C r.git symbolic-ref refs/heads/d) = refs/heads/none
+	'
+
+	test_expect_success "$format: a batch goes on" '
+		rm -rf r.git && cp -R base.git r.git &&
+		printf "%s\n" "create refs/heads/d $ONE" \
+			"create refs/heads/new $ONE" |
+		git -C r.git update-ref --no-deref --batch-updates --stdin \
+			>out &&
+		echo "rejected refs/heads/d $ONE $ZERO" \
+			"reference already exists" >expect &&
+		test_cmp expect out &&
+		test $(git -C r.git rev-parse refs/heads/new) = $ONE &&
+		test $(git -C r.git symbolic-ref refs/heads/d) = refs/heads/none
+	'
+done
+
+test_expect_success 'a repository whose refs are files' '
+	rm -rf good.git &&
+	git init -q --bare good.git &&
+	git -C good.git config core.logAllRefUpdates true &&
+	git -C good.git hash-object -t tree -w /dev/null &&
+	git -C good.git hash-object -t commit -w ../commit &&
+	sed "s/one/two/" commit >commit2 &&
+	TWO=$(git -C good.git hash-object -t commit -w ../commit2) &&
+	git -C good.git update-ref refs/heads/main $ONE &&
+	git -C good.git update-ref refs/heads/foo $ONE &&
+	git -C good.git pack-refs --all
+'
+
+fresh () {
+	rm -rf r.git && cp -R good.git r.git
+}
+
+test_expect_success 'a HEAD of zeros is repaired' '
+	fresh &&
+	for new in $ONE "$ONE $ZERO"
+	do
+		echo $ZERO >r.git/HEAD &&
+		git -C r.git update-ref HEAD $new &&
+		echo $ONE >expect &&
+		test_cmp expect r.git/HEAD || return 1
+	done &&
+	echo $ZERO >r.git/HEAD &&
+	test_expect_code 128 git -C r.git update-ref HEAD $ONE $ONE 2>err &&
+	grep "reference is missing but expected $ONE" err
+'
+
+test_expect_success 'a branch of zeros is repaired, verified and deleted' '
+	fresh &&
+	for change in "create refs/heads/z $ONE" "verify refs/heads/z" \
+		"symref-update refs/heads/z refs/heads/main" \
+		"symref-create refs/heads/z refs/heads/main" \
+		"delete refs/heads/z"
+	do
+		echo $ZERO >r.git/refs/heads/z &&
+		echo "$change" | git -C r.git update-ref --stdin || return 1
+	done &&
+	! test -e r.git/refs/heads/z
+'
+
+test_done
