@@ -106,14 +106,29 @@ int refs_files_tx_lock(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
+/* A packed ref can have a directory in the place of its loose file. */
+static int look_for_dir(struct ref_transaction *tx, struct ref_item *item,
+			struct error *err)
+{
+	struct sys_stat st;
+
+	buf_reset(&tx->path);
+	if (refs_loose_path(&tx->path, tx->repo, item->name) < 0)
+		return error_nomem(err);
+	item->is_dir = !sys_lstat(&st, tx->path.data, NULL) && st.is_dir;
+	return 0;
+}
+
 int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	const struct ref_update *u = item->update;
 	struct buf text = BUF_INIT;
-	int ret;
+	int ret = item->existed ? look_for_dir(tx, item, err) : 0;
 
+	if (ret < 0)
+		return ret;
 	if (u->new_target)
 		ret = buf_printf(&text, "ref: %s\n", u->new_target);
 	else

@@ -3,7 +3,8 @@
 test_description='a ref without a value is not taken for a ref that is missing
 
 A symbolic ref that leads nowhere is not overwritten by a change that expects
-no ref. A ref of zeros can be repaired. The words and exit codes are those of Git 2.55.'
+no ref. A ref of zeros can be repaired. Empty directories do not keep a packed
+ref from being updated. The words and exit codes are those of Git 2.55.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
@@ -134,5 +135,57 @@ test_expect_success 'a branch of zeros is repaired, verified and deleted' '
 	done &&
 	! test -e r.git/refs/heads/z
 '
+
+test_expect_success 'empty directories in the place of a packed ref' '
+	fresh && mkdir -p r.git/refs/heads/foo/bar/baz &&
+	git -C r.git update-ref refs/heads/foo $TWO $ONE &&
+	test $(cat r.git/refs/heads/foo) = $TWO &&
+	fresh && mkdir -p r.git/refs/heads/foo/bar/baz &&
+	git -C r.git symbolic-ref refs/heads/foo refs/heads/main &&
+	test "$(cat r.git/refs/heads/foo)" = "ref: refs/heads/main"
+'
+
+test_expect_success 'a directory with a file in it stays' '
+	fresh && mkdir -p r.git/refs/heads/foo/bar &&
+	echo junk >r.git/refs/heads/foo/bar/junk &&
+	test_expect_code 128 git -C r.git update-ref refs/heads/foo $TWO &&
+	test $(git -C r.git rev-parse refs/heads/foo) = $ONE &&
+	echo junk >expect &&
+	test_cmp expect r.git/refs/heads/foo/bar/junk
+'
+
+# Faults: HEAD and foo have the old value or the new one, and a run mends them.
+prepare () {
+	fresh && git -C r.git config core.fsync reference &&
+	echo $ZERO >r.git/HEAD &&
+	mkdir -p r.git/refs/heads/foo/bar
+}
+
+old_or_new () {
+	fault_exited "$1" &&
+	case $(cat r.git/HEAD) in
+	$ZERO|$TWO) ;;
+	*) return 1 ;;
+	esac &&
+	case $(git -C r.git rev-parse refs/heads/foo) in
+	$ONE|$TWO) ;;
+	*) return 1 ;;
+	esac &&
+	find r.git -name "*.lock" -exec rm "{}" + &&
+	git -C r.git update-ref --no-deref --stdin <changes &&
+	test $(cat r.git/HEAD) = $TWO &&
+	test $(cat r.git/refs/heads/foo) = $TWO
+}
+
+for mode in kill lose EIO ENOSPC
+do
+	test_expect_success "$mode at each call that repairs" '
+		printf "update %s $TWO\n" HEAD refs/heads/foo >changes &&
+		fault_in=changes &&
+		fault_each $mode prepare \
+			"$GIT -C r.git update-ref --no-deref --stdin" \
+			"old_or_new $mode"
+	'
+done
 
 test_done
