@@ -15,6 +15,7 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -103,14 +104,17 @@ static int cut_off(const struct session *s, const char *what)
 			   s->verb, s->name.data, what);
 }
 
-/* Of -z: what comes next, up to its zero byte. */
+/*
+ * Of -z: what comes next, up to its zero byte. `what` NULL: the end of input
+ * counts as an empty argument.
+ */
 static int next_argument(struct session *s, const char *what)
 {
 	struct error err = ERROR_INIT;
 	int ret = stdin_lines_next(&s->in, &err);
 
 	if (!ret)
-		return cut_off(s, what);
+		return what ? cut_off(s, what) : 0;
 	if (ret > 0 && buf_append_str(&s->arg, s->in.line) < 0)
 		ret = error_nomem(&err);
 	return ret < 0 ? builtin_fail(&err) : 0;
@@ -118,7 +122,8 @@ static int next_argument(struct session *s, const char *what)
 
 /*
  * The next argument into s->arg. `what` names it in messages; with -z one that
- * is missing is an error, with newlines it is ARG_NONE.
+ * is missing is an error, or ARG_EMPTY if `what` is NULL. With newlines it is
+ * ARG_NONE.
  */
 static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 {
@@ -132,7 +137,7 @@ static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 			return ret;
 	} else {
 		if (!*s->next && !s->in.ended)
-			return cut_off(s, what);
+			return cut_off(s, what ? what : "an argument");
 		if (!*s->next)
 			return 0;
 		if (*s->next != ' ')
@@ -145,11 +150,25 @@ static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 	return ret;
 }
 
+/* s->arg, which `what` names, as a value. */
+static int parse_value(struct session *s, const char *what, struct oid *oid)
+{
+	struct error err = ERROR_INIT;
+	int ret = update_ref_value(oid, s->args->changer.store, s->arg.data,
+				   true, &err);
+
+	if (ret < 0)
+		return builtin_fail(&err);
+	if (!ret)
+		return builtin_die("%s %s: invalid %s: %s", s->verb,
+				   s->name.data, what, s->arg.data);
+	return 0;
+}
+
 /* An argument that is a value. With -z an empty one counts as not given. */
 static int take_value(struct session *s, const char *what, struct oid *oid,
 		      enum arg_kind *kind)
 {
-	struct error err = ERROR_INIT;
 	int ret = take_arg(s, what, kind);
 
 	if (ret)
@@ -157,16 +176,7 @@ static int take_value(struct session *s, const char *what, struct oid *oid,
 	memset(oid, 0, sizeof(*oid));
 	if (*kind == ARG_EMPTY && s->nul)
 		*kind = ARG_NONE;
-	if (*kind != ARG_GIVEN)
-		return 0;
-	ret = update_ref_value(oid, s->args->changer.store, s->arg.data, true,
-			       &err);
-	if (ret < 0)
-		return builtin_fail(&err);
-	if (!ret)
-		return builtin_die("%s %s: invalid %s: %s", s->verb,
-				   s->name.data, what, s->arg.data);
-	return 0;
+	return *kind == ARG_GIVEN ? parse_value(s, what, oid) : 0;
 }
 
 static int missing(const struct session *s, const char *what)
@@ -268,11 +278,14 @@ static int do_verify(struct session *s)
 	return ret ? ret : add(s, &change);
 }
 
-/* The target of a symbolic ref; *out is owned by the caller, or NULL. */
-static int take_target(struct session *s, const char *what, char **out)
+/*
+ * The target of a symbolic ref; *out is owned by the caller, or NULL when the
+ * argument is empty or not given.
+ */
+static int take_target(struct session *s, char **out)
 {
 	enum arg_kind kind;
-	int ret = take_arg(s, what, &kind);
+	int ret = take_arg(s, NULL, &kind);
 
 	*out = NULL;
 	if (ret || kind != ARG_GIVEN)
@@ -288,7 +301,7 @@ static int do_symref_create(struct session *s)
 	static const struct oid zero = OID_ZERO_INIT;
 	struct ref_change change = {.old_oid = &zero};
 	char *target;
-	int ret = take_target(s, "<new-target>", &target);
+	int ret = take_target(s, &target);
 
 	if (!ret && !target)
 		ret = missing(s, "<new-target>");
@@ -301,32 +314,48 @@ static int do_symref_create(struct session *s)
 	return ret;
 }
 
-/* "ref SP <old-target>" or "oid SP <old-oid>", or nothing. */
+/* What s->arg says of the old value. */
+static int parse_old(struct session *s, const char *kind,
+		     struct ref_change *change, char **target, struct oid *oid)
+{
+	if (!strcmp(kind, "oid")) {
+		change->old_oid = oid;
+		return parse_value(s, "oid", oid);
+	}
+	if (strcmp(kind, "ref") != 0)
+		return builtin_die("%s %s: invalid arg '%s' for old value",
+				   s->verb, s->name.data, kind);
+	if (!refs_name_is_valid_len(s->arg.data, s->arg.len, true))
+		return builtin_die("%s %s: invalid ref: %s", s->verb,
+				   s->name.data, s->arg.data);
+	*target = mem_strdup(s->arg.data);
+	change->old_target = *target;
+	return *target ? 0 : builtin_die("out of memory");
+}
+
+/*
+ * "ref SP <old-target>" or "oid SP <old-oid>", or nothing. With -z "nothing"
+ * is two empty arguments, or the end of input before one of them.
+ */
 static int take_old(struct session *s, struct ref_change *change, char **target,
 		    struct oid *oid)
 {
-	enum arg_kind kind;
-	int ret = take_arg(s, "<old-target>", &kind);
-	bool is_ref = !strcmp(s->arg.data, "ref");
+	enum arg_kind kind_given, given;
+	char *kind;
+	int ret = take_arg(s, NULL, &kind_given);
 
-	if (ret || kind != ARG_GIVEN)
+	if (ret || (kind_given != ARG_GIVEN && !s->nul))
 		return ret;
-	if (!is_ref && strcmp(s->arg.data, "oid") != 0)
-		return builtin_die("%s %s: invalid arg '%s' for old value",
-				   s->verb, s->name.data, s->arg.data);
-	if (is_ref) {
-		ret = take_target(s, "<old-target>", target);
-		if (!ret && !*target)
-			ret = builtin_die("%s %s: expected old target", s->verb,
-					  s->name.data);
-		change->old_target = *target;
-		return ret;
-	}
-	ret = take_value(s, "<old-oid>", oid, &kind);
-	if (!ret && kind == ARG_NONE)
+	kind = mem_strdup(s->arg.data ? s->arg.data : "");
+	if (!kind)
+		return builtin_die("out of memory");
+	ret = take_arg(s, NULL, &given);
+	if (!ret && kind_given == ARG_GIVEN && given != ARG_GIVEN)
 		ret = builtin_die("%s %s: expected old value", s->verb,
 				  s->name.data);
-	change->old_oid = oid;
+	if (!ret && given == ARG_GIVEN)
+		ret = parse_old(s, kind, change, target, oid);
+	free(kind);
 	return ret;
 }
 
@@ -335,7 +364,7 @@ static int do_symref_update(struct session *s)
 	struct ref_change change = {.name = NULL};
 	char *target, *old_target = NULL;
 	struct oid old_oid;
-	int ret = take_target(s, "<new-target>", &target);
+	int ret = take_target(s, &target);
 
 	if (!ret && !target)
 		ret = missing(s, "<new-target>");
@@ -362,7 +391,7 @@ static int expect_target(struct session *s, const struct oid *new_oid)
 	if (!(s->flags & REF_NO_DEREF))
 		return builtin_die("%s: cannot operate with deref mode",
 				   s->verb);
-	ret = take_target(s, "<old-target>", &target);
+	ret = take_target(s, &target);
 	if (!ret)
 		ret = take_end(s);
 	change.old_target = target;

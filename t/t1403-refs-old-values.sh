@@ -188,4 +188,40 @@ do
 	'
 done
 
+commands () {
+	printf "%b" "$1" >commands
+}
+
+test_expect_success 'update-ref --stdin -z without the last old value' '
+	for end in "" "\\0000" "\\0000\\0000"
+	do
+		fresh && git -C r.git symbolic-ref refs/heads/l refs/heads/foo &&
+		commands "symref-update refs/heads/l\\0000refs/heads/main$end" &&
+		git -C r.git update-ref --no-deref --stdin -z <commands &&
+		test $(git -C r.git symbolic-ref refs/heads/l) = \
+			refs/heads/main &&
+		commands "symref-verify refs/heads/none$end" &&
+		git -C r.git update-ref --no-deref --stdin -z <commands &&
+		commands "symref-delete refs/heads/l$end" || return 1
+		test "$end" = "\\0000\\0000" && continue
+		git -C r.git update-ref --no-deref --stdin -z <commands &&
+		! test -e r.git/refs/heads/l || return 1
+	done
+'
+
+test_expect_success 'update-ref --stdin -z: no command is taken for a value' '
+	fresh && git -C r.git symbolic-ref refs/heads/l refs/heads/foo &&
+	commands "symref-update refs/heads/l\\0000refs/heads/main\\0000\\0000\
+create refs/heads/q\\0000$ONE\\0000" &&
+	test_must_fail git -C r.git update-ref --no-deref --stdin -z <commands &&
+	test $(git -C r.git symbolic-ref refs/heads/l) = refs/heads/foo &&
+	for kind in ref oid
+	do
+		commands "symref-update refs/heads/l\\0000refs/heads/x\\0000$kind" &&
+		test_expect_code 128 git -C r.git update-ref --no-deref \
+			--stdin -z <commands 2>err &&
+		grep "expected old value" err || return 1
+	done
+'
+
 test_done
