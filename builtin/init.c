@@ -429,6 +429,18 @@ out:
 	return ret;
 }
 
+/* Refs in a directory that GIT_REFERENCE_BACKEND names: 0 if there are none. */
+static int refs_elsewhere(void)
+{
+	struct error why = ERROR_INIT;
+
+	if (!getenv("GIT_REFERENCE_BACKEND"))
+		return 0;
+	error_set(&why, ERR_UNSUPPORTED,
+		  "cannot make a repository with GIT_REFERENCE_BACKEND");
+	return builtin_not_ours(&why);
+}
+
 int cmd_init(int argc, const char **argv, struct builtin_env *env)
 {
 	struct config_sources sources = {NULL, NULL, true};
@@ -437,6 +449,8 @@ int cmd_init(int argc, const char **argv, struct builtin_env *env)
 	struct error err = ERROR_INIT;
 	int ret = parse_args(&args, argc, argv);
 
+	if (!ret)
+		ret = refs_elsewhere();
 	if (ret)
 		return ret;
 	if (config_load(&config, &sources, &err) < 0)

@@ -212,7 +212,7 @@ static int pack_loose(struct writing *w)
 		.broken = ignore_broken,
 		.prune = true,
 	};
-	char *dir = repo_common_path(w->repo, "refs/virtual");
+	char *dir = repo_refs_common_path(w->repo, "refs/virtual");
 	int ret = dir ? 0 : error_nomem(w->err);
 
 	if (!ret && sys_exists(dir)) {
@@ -295,7 +295,7 @@ int network_refs_store(const struct network *network, uint32_t id,
 static int write_symbolic(const struct repo *repo, const char *name,
 			  const char *target, struct error *err)
 {
-	char *path = repo_common_path(repo, name);
+	char *path = repo_refs_common_path(repo, name);
 	char *slash = path ? strrchr(path, '/') : NULL;
 	struct buf text = BUF_INIT;
 	int ret = !slash || buf_printf(&text, "ref: %s\n", target) < 0

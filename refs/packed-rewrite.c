@@ -20,7 +20,7 @@ static int lock_file(struct packed_rewrite *rw, const struct repo *repo,
 		     struct error *err)
 {
 	int64_t timeout_ms = DEFAULT_TIMEOUT_MS;
-	char *path = repo_common_path(repo, "packed-refs.lock");
+	char *path = repo_refs_common_path(repo, "packed-refs.lock");
 	int ret;
 
 	if (!path)
@@ -40,7 +40,7 @@ static int lock_file(struct packed_rewrite *rw, const struct repo *repo,
 int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err)
 {
-	char *path = repo_common_path(repo, "packed-refs");
+	char *path = repo_refs_common_path(repo, "packed-refs");
 	int ret;
 
 	*rw = (struct packed_rewrite){
@@ -85,7 +85,7 @@ static int start(struct packed_rewrite *rw, struct error *err)
 
 	if (packed_rewrite_is_changed(rw))
 		return 0;
-	path = repo_common_path(rw->repo, "packed-refs.new");
+	path = repo_refs_common_path(rw->repo, "packed-refs.new");
 	if (!path)
 		return error_nomem(err);
 	ret = sys_unlink(path, err);
@@ -197,7 +197,7 @@ int packed_rewrite_commit(struct packed_rewrite *rw, struct error *err)
 
 	if (!packed_rewrite_is_changed(rw))
 		return 0;
-	path = repo_common_path(rw->repo, "packed-refs");
+	path = repo_refs_common_path(rw->repo, "packed-refs");
 	if (!path)
 		return error_nomem(err);
 	ret = sys_tempfile_commit(&rw->file, path, rw->method, err);

@@ -88,7 +88,7 @@ static int worktree(void *ctx, const char *id, const char *git_dir)
 
 	if (buf_printf(&prefix, "worktrees/%s/", id) < 0)
 		ret = error_nomem(l->err);
-	else if (strcmp(git_dir, l->repo->git_dir) != 0)
+	else if (strcmp(git_dir, repo_refs_dir(l->repo)) != 0)
 		ret = walk_logs(l, git_dir, prefix.data, true, false);
 	buf_release(&prefix);
 	return ret;
@@ -99,19 +99,20 @@ static int list_others(struct lister *l, bool is_linked)
 	int ret = 0;
 
 	if (is_linked)
-		ret = walk_logs(l, l->repo->common_dir, "main-worktree/", true,
-				false);
-	return ret ? ret : worktree_each(l->repo, worktree, l, l->err);
+		ret = walk_logs(l, repo_refs_common_dir(l->repo),
+				"main-worktree/", true, false);
+	return ret ? ret : worktree_each_refs(l->repo, worktree, l, l->err);
 }
 
 static int list(struct lister *l, bool all_worktrees)
 {
 	const struct repo *repo = l->repo;
-	bool is_linked = strcmp(repo->git_dir, repo->common_dir) != 0;
-	int ret = walk_logs(l, repo->git_dir, "", is_linked, false);
+	bool is_linked = strcmp(repo_refs_dir(repo),
+				repo_refs_common_dir(repo)) != 0;
+	int ret = walk_logs(l, repo_refs_dir(repo), "", is_linked, false);
 
 	if (!ret && is_linked)
-		ret = walk_logs(l, repo->common_dir, "", false, true);
+		ret = walk_logs(l, repo_refs_common_dir(repo), "", false, true);
 	if (!ret && all_worktrees)
 		ret = list_others(l, is_linked);
 	return ret;

@@ -259,7 +259,7 @@ static int list_worktree(void *ctx, const char *id, const char *git_dir)
 		ret = error_nomem(l->err);
 	other.prefix = prefix.data;
 	other.private_only = true;
-	if (!ret && strcmp(git_dir, l->repo->git_dir) != 0)
+	if (!ret && strcmp(git_dir, repo_refs_dir(l->repo)) != 0)
 		ret = list_stack(&other, git_dir);
 	buf_release(&prefix);
 	return ret;
@@ -268,23 +268,24 @@ static int list_worktree(void *ctx, const char *id, const char *git_dir)
 int reflog_reftable_list(struct reflog_names *names, const struct repo *repo,
 			 bool all_worktrees, struct error *err)
 {
-	bool is_linked = strcmp(repo->git_dir, repo->common_dir) != 0;
+	bool is_linked = strcmp(repo_refs_dir(repo),
+				repo_refs_common_dir(repo)) != 0;
 	struct lister l = {
 		.names = names, .repo = repo, .prefix = "", .err = err};
 	int ret;
 
 	l.shared_only = is_linked;
-	ret = list_stack(&l, repo->common_dir);
+	ret = list_stack(&l, repo_refs_common_dir(repo));
 	l.shared_only = false;
 	l.private_only = true;
 	if (!ret && is_linked)
-		ret = list_stack(&l, repo->git_dir);
+		ret = list_stack(&l, repo_refs_dir(repo));
 	if (!ret && is_linked && all_worktrees) {
 		l.prefix = "main-worktree/";
-		ret = list_stack(&l, repo->common_dir);
+		ret = list_stack(&l, repo_refs_common_dir(repo));
 	}
 	if (!ret && all_worktrees)
-		ret = worktree_each(repo, list_worktree, &l, err);
+		ret = worktree_each_refs(repo, list_worktree, &l, err);
 	return ret;
 }
 

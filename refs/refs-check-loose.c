@@ -328,14 +328,15 @@ int refs_check_files(struct refs_check *c, const struct repo *repo,
 		     struct error *err)
 {
 	struct files_check k = {c, repo, err};
-	char *packed = repo_common_path(repo, "packed-refs");
-	int ret = packed ? check_dir(c, repo, repo->common_dir, "", err)
+	char *packed = repo_refs_common_path(repo, "packed-refs");
+	int ret = packed ? check_dir(c, repo, repo_refs_common_dir(repo), "",
+				     err)
 			 : error_nomem(err);
 
 	if (!ret)
 		ret = check_packed(c, repo, packed, err);
 	if (!ret)
-		ret = worktree_each(repo, check_worktree, &k, err);
+		ret = worktree_each_refs(repo, check_worktree, &k, err);
 	free(packed);
 	return ret;
 }

@@ -151,7 +151,7 @@ int refs_check_reftable(struct refs_check *c, const struct repo *repo,
 			struct error *err)
 {
 	struct checker k = {.c = c, .repo = repo, .err = err};
-	int ret = check_stack(&k, repo->common_dir, "");
+	int ret = check_stack(&k, repo_refs_common_dir(repo), "");
 
-	return ret ? ret : worktree_each(repo, check_worktree, &k, err);
+	return ret ? ret : worktree_each_refs(repo, check_worktree, &k, err);
 }

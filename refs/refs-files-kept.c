@@ -173,7 +173,7 @@ int refs_files_each_kept(const struct repo *repo,
 			 struct error *err)
 {
 	struct keeper k = {.repo = repo, .fn = fn, .ctx = ctx, .err = err};
-	int ret = walk_git_dir(&k, repo->common_dir);
+	int ret = walk_git_dir(&k, repo_refs_common_dir(repo));
 
-	return ret ? ret : worktree_each(repo, walk_worktree, &k, err);
+	return ret ? ret : worktree_each_refs(repo, walk_worktree, &k, err);
 }

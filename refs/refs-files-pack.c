@@ -176,7 +176,7 @@ int refs_files_pack_is_due(const struct repo *repo,
 			   struct error *err)
 {
 	struct packer p = {.repo = repo, .options = options};
-	char *path = repo_common_path(repo, "packed-refs");
+	char *path = repo_refs_common_path(repo, "packed-refs");
 	struct sys_stat st;
 	int ret = path ? sys_stat(&st, path, err) : error_nomem(err);
 

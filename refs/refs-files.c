@@ -70,7 +70,7 @@ static int open_files(struct refs **out, const struct repo *repo,
 
 	if (!files)
 		return error_nomem(err);
-	files->packed_path = repo_common_path(repo, "packed-refs");
+	files->packed_path = repo_refs_common_path(repo, "packed-refs");
 	if (!files->packed_path) {
 		free(files);
 		return error_nomem(err);
@@ -477,7 +477,7 @@ static int visit_root(void *ctx, const char *name)
 
 	if (!refs_name_is_root(name))
 		return 0;
-	if (buf_printf(&path, "%s/%s", v->repo->git_dir, name) < 0)
+	if (buf_printf(&path, "%s/%s", repo_refs_dir(v->repo), name) < 0)
 		ret = ERR_NOMEM;
 	else if (!sys_lstat(&st, path.data, NULL) && !st.is_dir)
 		ret = v->fn(v->ctx, name);
@@ -490,7 +490,7 @@ static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
 {
 	struct root_visit v = {refs->repo, fn, ctx};
 
-	return sys_dir_each(refs->repo->git_dir, visit_root, &v, err);
+	return sys_dir_each(repo_refs_dir(refs->repo), visit_root, &v, err);
 }
 
 const struct refs_backend refs_files_backend = {

@@ -111,15 +111,15 @@ bool refs_loose_is_per_worktree(const char *name)
 static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 		    const char *name)
 {
-	const char *dir = repo->git_dir;
+	const char *dir = repo_refs_dir(repo);
 	const char *rest;
 
 	if (starts_with(name, "main-worktree/")) {
 		name += strlen("main-worktree/");
-		dir = repo->common_dir;
+		dir = repo_refs_common_dir(repo);
 	} else if (starts_with(name, "worktrees/")) {
 		rest = strchr(name + strlen("worktrees/"), '/');
-		dir = repo->common_dir;
+		dir = repo_refs_common_dir(repo);
 		if (rest && refs_loose_is_per_worktree(rest + 1))
 			return buf_printf(out, "%s/%.*s%s%s", dir,
 					  (int)(rest + 1 - name), name, area,
@@ -127,7 +127,7 @@ static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 		if (rest)
 			name = rest + 1;
 	} else if (!refs_loose_is_per_worktree(name)) {
-		dir = repo->common_dir;
+		dir = repo_refs_common_dir(repo);
 	}
 	return buf_printf(out, "%s/%s%s", dir, area, name);
 }

@@ -90,9 +90,9 @@ int refs_reftable_each_kept(const struct repo *repo,
 			    void *ctx, struct error *err)
 {
 	struct keeper k = {repo, fn, ctx, err};
-	int ret = keep_git_dir(&k, "", repo->common_dir);
+	int ret = keep_git_dir(&k, "", repo_refs_common_dir(repo));
 
-	return ret ? ret : worktree_each(repo, keep_git_dir, &k, err);
+	return ret ? ret : worktree_each_refs(repo, keep_git_dir, &k, err);
 }
 
 static int compact(const char *dir,
@@ -122,7 +122,7 @@ static int each_own_stack(const struct repo *repo,
 		ret = error_nomem(err);
 	if (!ret)
 		ret = fn(dir.data, &append, if_needed, err);
-	if (!ret && strcmp(repo->git_dir, repo->common_dir)) {
+	if (!ret && strcmp(repo_refs_dir(repo), repo_refs_common_dir(repo))) {
 		buf_reset(&dir);
 		ret = refs_reftable_place(&dir, repo, "HEAD")
 			      ? fn(dir.data, &append, if_needed, err)

@@ -36,7 +36,7 @@ static bool starts_with(const char *s, const char *prefix)
 /* Whether the repository is seen from a linked work tree. */
 static bool is_linked(const struct repo *repo)
 {
-	return strcmp(repo->git_dir, repo->common_dir) != 0;
+	return strcmp(repo_refs_dir(repo), repo_refs_common_dir(repo)) != 0;
 }
 
 static int close_tables(struct refs_reftable *t)
@@ -78,7 +78,7 @@ static int open_refs(struct refs **out, const struct repo *repo,
 const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 				const char *name)
 {
-	const char *base = repo->common_dir, *rest;
+	const char *base = repo_refs_common_dir(repo), *rest;
 	size_t id_len = 0;
 
 	if (starts_with(name, "main-worktree/")) {
@@ -92,7 +92,7 @@ const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 			return NULL;
 		name = rest ? rest + 1 : name;
 	} else if (refs_loose_is_per_worktree(name)) {
-		base = repo->git_dir;
+		base = repo_refs_dir(repo);
 	}
 	if (!id_len && buf_printf(dir, "%s/reftable", base) < 0)
 		return NULL;

@@ -20,8 +20,8 @@
 
 #define VERSION_MAX 1
 
-static const struct repo_format no_format = {-1, HASH_SHA1, REPO_REFS_FILES,
-					     false, false};
+static const struct repo_format no_format = {-1,   HASH_SHA1, REPO_REFS_FILES,
+					     NULL, false,     false};
 
 static const char *const storage_names[] = {
 	[REPO_REFS_FILES] = "files",
@@ -37,6 +37,22 @@ bool repo_ref_storage_by_name(enum repo_ref_storage *storage, const char *name)
 {
 	for (size_t i = 0; i < ARRAY_NR(storage_names); i++)
 		if (!strcmp(storage_names[i], name)) {
+			*storage = (enum repo_ref_storage)i;
+			return true;
+		}
+	return false;
+}
+
+bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
+			    size_t *name_len, const char *text)
+{
+	const char *end = strstr(text, "://");
+
+	*name_len = end ? (size_t)(end - text) : strlen(text);
+	*path = end ? end + strlen("://") : text + *name_len;
+	for (size_t i = 0; i < ARRAY_NR(storage_names); i++)
+		if (strlen(storage_names[i]) == *name_len &&
+		    !strncmp(storage_names[i], text, *name_len)) {
 			*storage = (enum repo_ref_storage)i;
 			return true;
 		}
@@ -106,6 +122,8 @@ static int common_extension(struct scan *s, const char *name,
 static int v1_extension(struct scan *s, const char *name,
 			const struct config_entry *entry)
 {
+	size_t name_len;
+
 	if (!strcmp(name, "noop-v1"))
 		return 1;
 	if (!strcmp(name, "objectformat")) {
@@ -118,8 +136,9 @@ static int v1_extension(struct scan *s, const char *name,
 		return check_bool(entry, s->err) < 0 ? ERR_INVALID : 1;
 	if (!strcmp(name, "refstorage")) {
 		if (!entry->value ||
-		    !repo_ref_storage_by_name(&s->format->ref_storage,
-					      entry->value))
+		    !repo_ref_storage_parse(&s->format->ref_storage,
+					    &s->format->refs_path, &name_len,
+					    entry->value))
 			return bad_value(entry, s->err);
 		return 1;
 	}

@@ -21,7 +21,8 @@ struct init {
 	struct repo_format format; /* of it */
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
-	unsigned share; /* sys/share.h */
+	bool refs_elsewhere; /* they exist in another directory, and stay */
+	unsigned share;      /* sys/share.h */
 	struct error *err;
 };
 
@@ -55,7 +56,8 @@ static int make_dirs(const struct init *init)
 {
 	const char *objects = getenv("GIT_OBJECT_DIRECTORY");
 	const char *git_dir = init->git_dir;
-	bool tables = init->ref_storage == REPO_REFS_REFTABLE;
+	bool tables = init->ref_storage == REPO_REFS_REFTABLE ||
+		      init->refs_elsewhere;
 	int ret = make_outer_dirs(init);
 
 	if (!ret && !tables)
@@ -136,6 +138,10 @@ static int make_head(const struct init *init)
 	int ret = buf_printf(&text, "ref: refs/heads/%s\n",
 			     branch ? branch : "master");
 
+	if (init->refs_elsewhere) {
+		buf_release(&text);
+		return make_file(init, "HEAD", "ref: refs/heads/.invalid\n");
+	}
 	if (ret < 0) {
 		ret = error_nomem(init->err);
 	} else if (init->ref_storage == REPO_REFS_REFTABLE) {
@@ -286,7 +292,8 @@ static int make_config(const struct init *init)
 	if (!ret && init->algo != HASH_SHA1)
 		ret = want(init, &extensions, "extensions.objectformat",
 			   hash_name(init->algo));
-	if (!ret && init->ref_storage != REPO_REFS_FILES)
+	if (!ret && init->ref_storage != REPO_REFS_FILES &&
+	    !init->refs_elsewhere)
 		ret = want(init, &extensions, "extensions.refstorage",
 			   repo_ref_storage_name(init->ref_storage));
 	if (ret || (!core.len && !receive.len && !extensions.len))
@@ -342,6 +349,8 @@ static int settle_format(struct init *init)
 				 "different reference storage format");
 	init->algo = wanted ? wanted : init->format.algo;
 	init->ref_storage = storage ? *storage : init->format.ref_storage;
+	init->refs_elsewhere = init->format.refs_path &&
+			       *init->format.refs_path;
 	if (init->options->share)
 		return 0;
 	return repo_share_load(&init->share, &init->config, init->err);

@@ -80,6 +80,8 @@ struct repo_format {
 	int64_t version; /* -1: not given; then the rest is not heeded */
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
+	/* Where refs are: points into the configuration, or NULL. */
+	const char *refs_path;
 	bool has_promisor;
 	bool worktree_config; /* config.worktree counts too */
 };

@@ -186,6 +186,44 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
 	return 0;
 }
 
+/* The refs are in the directory `path`. */
+static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
+{
+	const char *id = strrchr(repo->git_dir, '/');
+	bool linked = strcmp(repo->git_dir, repo->common_dir) != 0;
+	char *parent;
+
+	repo->refs_common_dir = *path == '/' ? mem_strdup(path)
+					     : repo_common_path(repo, path);
+	if (!repo->refs_common_dir)
+		return error_nomem(err);
+	if (!linked) {
+		repo->refs_dir = mem_strdup(repo->refs_common_dir);
+	} else {
+		parent = repo_refs_common_path(repo, "worktrees");
+		repo->refs_dir = parent ? repo_join(parent, id) : NULL;
+		free(parent);
+	}
+	return repo->refs_dir ? 0 : error_nomem(err);
+}
+
+/* How refs are kept, and where: GIT_REFERENCE_BACKEND overrides `format`. */
+static int set_ref_storage(struct repo *repo, const struct repo_format *format,
+			   struct error *err)
+{
+	const char *env = getenv("GIT_REFERENCE_BACKEND");
+	const char *path = format->refs_path;
+	size_t name_len;
+
+	repo->ref_storage = format->ref_storage;
+	if (env &&
+	    !repo_ref_storage_parse(&repo->ref_storage, &path, &name_len, env))
+		return error_set(err, ERR_INVALID,
+				 "unknown ref storage format: '%.*s'",
+				 (int)name_len, env);
+	return path && *path ? set_refs_dirs(repo, path, err) : 0;
+}
+
 /* Read the repository's own configuration into *own, and what follows. */
 static int read_format(struct repo *repo, struct config *own, struct error *err)
 {
@@ -196,7 +234,9 @@ static int read_format(struct repo *repo, struct config *own, struct error *err)
 	if (ret < 0)
 		return ret;
 	repo->algo = format.algo;
-	repo->ref_storage = format.ref_storage;
+	ret = set_ref_storage(repo, &format, err);
+	if (ret < 0)
+		return ret;
 	repo->format_version = format.version > 0;
 	repo->has_promisor = format.has_promisor;
 	if (format.version < 0)
@@ -266,6 +306,8 @@ void repo_close(struct repo *repo)
 		return;
 	free(repo->git_dir);
 	free(repo->common_dir);
+	free(repo->refs_dir);
+	free(repo->refs_common_dir);
 	free(repo->object_dir);
 	free(repo->alternate_object_dirs);
 	free(repo->worktree);
@@ -276,6 +318,11 @@ void repo_close(struct repo *repo)
 char *repo_common_path(const struct repo *repo, const char *name)
 {
 	return repo_join_path(repo->common_dir, name);
+}
+
+char *repo_refs_common_path(const struct repo *repo, const char *name)
+{
+	return repo_join_path(repo_refs_common_dir(repo), name);
 }
 
 char *repo_object_path(const struct repo *repo, const char *name)

@@ -29,9 +29,22 @@ const char *repo_ref_storage_name(enum repo_ref_storage storage);
 /* The one of that name; false when unknown. */
 bool repo_ref_storage_by_name(enum repo_ref_storage *storage, const char *name);
 
+/*
+ * Parse "<format>" or "<format>://<path>". *path points into `text`; it is ""
+ * when there is none. Returns false when the format is unknown, and then
+ * *name_len is the length of what was looked up.
+ */
+bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
+			    size_t *name_len, const char *text);
+
 struct repo {
 	char *git_dir;    /* owned, absolute: GIT_DIR */
 	char *common_dir; /* owned: git_dir unless "commondir" says otherwise */
+	/*
+	 * Owned: where refs and reflogs are, when they are not in git_dir and
+	 * common_dir; else both NULL. See repo_refs_dir().
+	 */
+	char *refs_dir, *refs_common_dir;
 	char *object_dir; /* owned: GIT_OBJECT_DIRECTORY or <common>/objects */
 	char *alternate_object_dirs; /* owned: the environment's, or NULL */
 	char *worktree; /* owned: work tree found by discovery, or NULL */
@@ -92,6 +105,26 @@ int repo_check_precious(const struct repo *repo, const char *what,
 
 /* "<common_dir>/<name>", malloc()ed; NULL when out of memory. */
 char *repo_common_path(const struct repo *repo, const char *name);
+
+/*
+ * Where refs and reflogs of this work tree are, and those that all work trees
+ * share: git_dir and common_dir, unless GIT_REFERENCE_BACKEND or
+ * extensions.refStorage name another directory ("files://<path>"). A path that
+ * is relative is one from common_dir. A linked work tree has its refs in
+ * worktrees/<id> of that directory.
+ */
+static inline const char *repo_refs_dir(const struct repo *repo)
+{
+	return repo->refs_dir ? repo->refs_dir : repo->git_dir;
+}
+
+static inline const char *repo_refs_common_dir(const struct repo *repo)
+{
+	return repo->refs_common_dir ? repo->refs_common_dir : repo->common_dir;
+}
+
+/* "<repo_refs_common_dir()>/<name>", malloc()ed; NULL when out of memory. */
+char *repo_refs_common_path(const struct repo *repo, const char *name);
 
 /* "<object_dir>/<name>", malloc()ed; NULL when out of memory. */
 char *repo_object_path(const struct repo *repo, const char *name);

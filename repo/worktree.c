@@ -27,16 +27,38 @@ static int visit(void *ctx, const char *name)
 	return ret;
 }
 
+/* Visit the names in `dir`, with their paths below `told`; frees both. */
+static int each(char *dir, char *told, struct visit *v)
+{
+	int ret = dir && told ? 0 : error_nomem(v->err);
+
+	v->dir = told;
+	if (!ret)
+		ret = sys_dir_each(dir, visit, v, v->err);
+	free(dir);
+	free(told);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
 int worktree_each(const struct repo *repo,
 		  int (*fn)(void *ctx, const char *name, const char *git_dir),
 		  void *ctx, struct error *err)
 {
-	char *dir = repo_common_path(repo, "worktrees");
-	struct visit v = {fn, ctx, dir, err};
-	int ret = dir ? sys_dir_each(dir, visit, &v, err) : error_nomem(err);
+	struct visit v = {fn, ctx, NULL, err};
 
-	free(dir);
-	return ret == ERR_MISSING ? 0 : ret;
+	return each(repo_common_path(repo, "worktrees"),
+		    repo_common_path(repo, "worktrees"), &v);
+}
+
+int worktree_each_refs(const struct repo *repo,
+		       int (*fn)(void *ctx, const char *name,
+				 const char *refs_dir),
+		       void *ctx, struct error *err)
+{
+	struct visit v = {fn, ctx, NULL, err};
+
+	return each(repo_common_path(repo, "worktrees"),
+		    repo_refs_common_path(repo, "worktrees"), &v);
 }
 
 int worktree_git_file(struct buf *out, const char *git_dir)

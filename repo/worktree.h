@@ -20,6 +20,15 @@ int worktree_each(const struct repo *repo,
 		  void *ctx, struct error *err);
 
 /*
+ * As worktree_each() with the directory that the work tree's own refs are in,
+ * see repo_refs_dir(). It may be missing.
+ */
+int worktree_each_refs(const struct repo *repo,
+		       int (*fn)(void *ctx, const char *name,
+				 const char *refs_dir),
+		       void *ctx, struct error *err);
+
+/*
  * Append the path of the work tree's .git file, as the file "gitdir" in
  * `git_dir` has it; a relative one starts in `git_dir`. Whether it is there is
  * not looked at. 1; 0 when "gitdir" is not there or cannot be read, or says
