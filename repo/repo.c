@@ -186,6 +186,30 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
 	return 0;
 }
 
+/* Refuse a path whose directory is not there: refs would be seen as absent. */
+static int check_parent(const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	char *parent;
+	int ret = 0;
+
+	while (len && path[len - 1] == '/')
+		len--;
+	while (len && path[len - 1] != '/')
+		len--;
+	parent = mem_strndup(path, len);
+	if (!parent)
+		return error_nomem(err);
+	if (len > 1)
+		parent[len - 1] = '\0';
+	if (len && !sys_exists(parent))
+		ret = error_set(err, ERR_MISSING,
+				"Invalid path '%s': No such file or directory",
+				parent);
+	free(parent);
+	return ret;
+}
+
 /* The refs are in the directory `path`. */
 static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 {
@@ -197,6 +221,8 @@ static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 					     : repo_common_path(repo, path);
 	if (!repo->refs_common_dir)
 		return error_nomem(err);
+	if (check_parent(repo->refs_common_dir, err) < 0)
+		return ERR_MISSING;
 	if (!linked) {
 		repo->refs_dir = mem_strdup(repo->refs_common_dir);
 	} else {
@@ -207,11 +233,16 @@ static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 	return repo->refs_dir ? 0 : error_nomem(err);
 }
 
-/* How refs are kept, and where: GIT_REFERENCE_BACKEND overrides `format`. */
-static int set_ref_storage(struct repo *repo, const struct repo_format *format,
-			   struct error *err)
+/*
+ * How refs are kept, and where: GIT_REFERENCE_BACKEND overrides `format`. As in
+ * stock Git, the variable does not count for a path that was entered.
+ */
+static int set_ref_storage(struct repo *repo, const struct repo_place *place,
+			   const struct repo_format *format, struct error *err)
 {
-	const char *env = getenv("GIT_REFERENCE_BACKEND");
+	const char *env = place->kind == REPO_PLACE_ENTERED
+				  ? NULL
+				  : getenv("GIT_REFERENCE_BACKEND");
 	const char *path = format->refs_path;
 	size_t name_len;
 
@@ -225,7 +256,8 @@ static int set_ref_storage(struct repo *repo, const struct repo_format *format,
 }
 
 /* Read the repository's own configuration into *own, and what follows. */
-static int read_format(struct repo *repo, struct config *own, struct error *err)
+static int read_format(struct repo *repo, const struct repo_place *place,
+		       struct config *own, struct error *err)
 {
 	struct repo_format format;
 	char *path;
@@ -234,7 +266,7 @@ static int read_format(struct repo *repo, struct config *own, struct error *err)
 	if (ret < 0)
 		return ret;
 	repo->algo = format.algo;
-	ret = set_ref_storage(repo, &format, err);
+	ret = set_ref_storage(repo, place, &format, err);
 	if (ret < 0)
 		return ret;
 	repo->format_version = format.version > 0;
@@ -265,7 +297,7 @@ static int fill_repo(struct repo *repo, const struct repo_place *place,
 	int ret = set_dirs(repo, place, err);
 
 	if (!ret)
-		ret = read_format(repo, &own, err);
+		ret = read_format(repo, place, &own, err);
 	if (!ret)
 		ret = load_config(repo, place, err);
 	if (!ret && config_each(&repo->config, "remote.", find_promisor, NULL))

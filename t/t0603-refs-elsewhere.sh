@@ -65,8 +65,7 @@ test_expect_success 'files:// reads from that directory' '
 	test $(via "$ext" -C r rev-parse HEAD) = $ONE &&
 	test $(via "$ext" -C wt rev-parse worktrees/wt/FOO_HEAD) = $ONE &&
 	via "$ext" -C r reflog list >logs && grep refs/heads/new logs &&
-	via "$ext" upload-pack --http-backend-info-refs r >out &&
-	grep -a "$ONE refs/heads/new" out && ! grep -a refs/heads/wt out
+	git -C r for-each-ref >actual && test_cmp refs.before actual
 '
 
 test_expect_success 'files:// packs and deletes there' '
@@ -127,6 +126,23 @@ test_expect_success 'extensions.refStorage names the directory' '
 	refs_files q >after.q && test_cmp before.q after.q &&
 	GIT_REFERENCE_BACKEND=files git -C q for-each-ref >actual &&
 	! grep refs/heads/new actual
+'
+
+test_expect_success 'what is served is what the configuration names' '
+	via "$ext" upload-pack --http-backend-info-refs r >out &&
+	grep -a refs/heads/wt out && ! grep -a refs/heads/new out &&
+	git upload-pack --http-backend-info-refs q >out &&
+	grep -a "$ONE refs/heads/new" out
+'
+
+test_expect_success 'a path whose directory is missing is refused' '
+	for uri in "files://$PWD/no/where" reftable://no/where
+	do
+		test_expect_code 128 env GIT_REFERENCE_BACKEND="$uri" \
+			git -C r update-ref refs/heads/x $ONE 2>err &&
+		grep "^fatal: Invalid path .*/no.: " err || return 1
+	done &&
+	! test -e no && ! test -e r/.git/no && main_is_untouched
 '
 
 test_expect_success 'git init again keeps the directory' '
