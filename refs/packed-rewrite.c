@@ -85,6 +85,9 @@ static int start(struct packed_rewrite *rw, struct error *err)
 
 	if (packed_rewrite_is_changed(rw))
 		return 0;
+	ret = repo_check_quarantine(rw->repo, err);
+	if (ret < 0)
+		return ret;
 	path = repo_refs_common_path(rw->repo, "packed-refs.new");
 	if (!path)
 		return error_nomem(err);

@@ -10,7 +10,8 @@
  *   begin -> { delete | put } in ascending order of names
  *         -> finish -> commit -> release
  *
- * Runs of records between edits are copied as they are. One thread.
+ * Runs of records between edits are copied as they are. The first edit is
+ * ERR_DENIED in a quarantine: see repo_check_quarantine(). One thread.
  */
 #ifndef REFS_PACKED_REWRITE_H
 #define REFS_PACKED_REWRITE_H

@@ -326,7 +326,9 @@ int ref_transaction_prepare(struct ref_transaction *tx, struct error *err)
 
 	if (tx->phase != REF_PHASE_OPEN)
 		return error_set(err, ERR_INVALID, "transaction is closed");
-	ret = tell(tx, REF_PREPARING, err);
+	ret = repo_check_quarantine(tx->repo, err);
+	if (!ret)
+		ret = tell(tx, REF_PREPARING, err);
 	if (ret < 0) {
 		tx->phase = REF_PHASE_CLOSED;
 		return ret;

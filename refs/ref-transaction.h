@@ -159,8 +159,9 @@ int ref_transaction_add(struct ref_transaction *tx,
  * Lock and check everything. 0, or a negative error after which nothing is
  * locked and the transaction is over: ERR_INVALID for a change that cannot be
  * made (its `result` and `error` say why, *err too, with Git's words),
- * ERR_IO, ERR_NOMEM, or what on_state returned. With keep_going the changes
- * that cannot be made are left out, and 0 is returned.
+ * ERR_IO, ERR_NOMEM, what on_state returned, or ERR_DENIED in a quarantine
+ * (repo_check_quarantine()), also with keep_going or no changes. With
+ * keep_going the changes that cannot be made are left out, and 0 is returned.
  * Cost: linear in the changes, some system calls each; no other ref is read
  * but with packed-refs, which is searched.
  */

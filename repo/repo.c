@@ -81,6 +81,7 @@ static int set_dirs(struct repo *repo, const struct repo_place *place,
 		return is_main ? error_nomem(err) : error_recorded(err, ERR_IO);
 	repo->object_dir = objects ? repo_absolute_path(objects, err)
 				   : repo_common_path(repo, "objects");
+	repo->in_quarantine = getenv("GIT_QUARANTINE_PATH") != NULL;
 	if (alternates)
 		repo->alternate_object_dirs = mem_strdup(alternates);
 	if (!repo->object_dir || (alternates && !repo->alternate_object_dirs))
@@ -360,6 +361,15 @@ char *repo_refs_common_path(const struct repo *repo, const char *name)
 char *repo_object_path(const struct repo *repo, const char *name)
 {
 	return repo_join_path(repo->object_dir, name);
+}
+
+int repo_check_quarantine(const struct repo *repo, struct error *err)
+{
+	return repo->in_quarantine
+		       ? error_set(err, ERR_DENIED,
+				   "ref updates forbidden inside quarantine "
+				   "environment")
+		       : 0;
 }
 
 int repo_check_precious(const struct repo *repo, const char *what,

@@ -51,6 +51,8 @@ struct repo {
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	bool is_bare;
+	bool in_quarantine; /* GIT_QUARANTINE_PATH is set: the objects may yet
+			       be discarded; see repo_check_quarantine() */
 	unsigned format_version; /* core.repositoryformatversion */
 	bool has_promisor;       /* a partial clone: extensions.partialClone or
 				    remote.<name>.promisor is set */
@@ -102,6 +104,15 @@ void repo_close(struct repo *repo);
  */
 int repo_check_precious(const struct repo *repo, const char *what,
 			struct error *err);
+
+/*
+ * Refuse to change a ref while GIT_QUARANTINE_PATH is set. A pre-receive hook
+ * runs in such an environment. A ref could name an object that receive-pack
+ * discards when the hook fails. Returns 0 if the variable was not set when the
+ * repository was opened, or ERR_DENIED with Git's words.
+ * Source: git-receive-pack(1), "Quarantine Environment".
+ */
+int repo_check_quarantine(const struct repo *repo, struct error *err);
 
 /* "<common_dir>/<name>", malloc()ed; NULL when out of memory. */
 char *repo_common_path(const struct repo *repo, const char *name);
