@@ -390,6 +390,8 @@ static int index_pack(struct run *r)
 		      : pack_indexer_open(r->ix, r->a.pack_name, r->err);
 	if (!ret)
 		ret = pack_indexer_resolve(r->ix, r->err);
+	if (!ret && (r->a.strict || r->a.check_connected))
+		ret = pack_indexer_check_unique(r->ix, r->err);
 	return ret < 0 ? ret : finish_check(r);
 }
 

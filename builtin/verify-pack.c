@@ -83,6 +83,23 @@ static int print_histogram(const struct pack_chains *c, struct error *err)
 	return 0;
 }
 
+/* Stock Git's `verify-pack` refuses a pack that holds an object twice. */
+static int check_unique(const struct pack *pack, struct error *err)
+{
+	const struct pack_idx *idx = &pack->idx;
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	for (uint32_t i = 1; i < idx->nr; i++)
+		if (!memcmp(pack_idx_oid(idx, i - 1), pack_idx_oid(idx, i),
+			    hash_len(pack->algo)))
+			return error_set(
+				err, ERR_CORRUPT,
+				"The same object %s appears twice in the pack",
+				oid_raw_to_hex(hex, pack_idx_oid(idx, i),
+					       pack->algo));
+	return 0;
+}
+
 /* -s does not check the objects themselves, nor, as stock Git, list them. */
 static int verify_opened(const struct request *rq, const struct pack *pack,
 			 struct error *err)
@@ -98,6 +115,8 @@ static int verify_opened(const struct request *rq, const struct pack *pack,
 		ret = print_objects(&chains, err);
 	if (!ret && (rq->verbose || rq->stat_only))
 		ret = print_histogram(&chains, err);
+	if (!ret)
+		ret = check_unique(pack, err);
 	pack_chains_release(&chains);
 	return ret;
 }

@@ -152,7 +152,7 @@ static int fill_sorted(struct pack_indexer *ix, struct error *err)
 	return 0;
 }
 
-static int refuse_duplicates(const struct pack_indexer *ix, struct error *err)
+int pack_indexer_check_unique(const struct pack_indexer *ix, struct error *err)
 {
 	enum hash_algo algo = ix->config.algo;
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -164,7 +164,7 @@ static int refuse_duplicates(const struct pack_indexer *ix, struct error *err)
 		if (!memcmp(a, b, hash_len(algo)))
 			return error_set(
 				err, ERR_CORRUPT,
-				"the same object %s appears twice in the pack",
+				"The same object %s appears twice in the pack",
 				oid_raw_to_hex(hex, a, algo));
 	}
 	return 0;
@@ -191,8 +191,6 @@ int pack_indexer_resolve(struct pack_indexer *ix, struct error *err)
 		ret = indexer_sort(ix, err);
 	if (!ret)
 		ret = fill_sorted(ix, err);
-	if (!ret && ix->config.refuse_duplicates)
-		ret = refuse_duplicates(ix, err);
 	return ret;
 }
 

@@ -103,7 +103,6 @@ struct pack_indexer_config {
 	uint64_t max_len;        /* bytes of a received pack; 0: any */
 	uint64_t max_object_len; /* bytes that a delta may make; 0: any */
 	size_t cache_limit;      /* bytes of waiting bases, per thread */
-	bool refuse_duplicates;  /* an object twice in the pack */
 	const char *parse_title; /* of the meter, "Receiving objects" */
 	const struct progress_out *parse_progress;   /* borrowed, or NULL */
 	const struct progress_out *resolve_progress; /* borrowed, or NULL */
@@ -136,10 +135,17 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
  * Resolve all deltas. Bases that are missing are asked for (hooks.base) and
  * appended to a received pack, whose header and checksum are then written
  * anew. ERR_CORRUPT for deltas that remain without a base ("pack has 2
- * unresolved deltas", a cycle looks like that too) or do not fit theirs, for
- * a collision, and for duplicates where they are refused.
+ * unresolved deltas", a cycle looks like that too) or do not fit theirs, and
+ * for a collision.
  */
 int pack_indexer_resolve(struct pack_indexer *ix, struct error *err);
+
+/*
+ * Look for an object that is in the pack twice, be it whole or a delta. Call
+ * this after pack_indexer_resolve(). Returns 0 if there is none, or ERR_CORRUPT
+ * with the words of Git 2.55. Cost: one pass over the ids.
+ */
+int pack_indexer_check_unique(const struct pack_indexer *ix, struct error *err);
 
 /* What is known after pack_indexer_resolve(). */
 struct pack_indexer_result {

@@ -62,7 +62,8 @@ static int say_who(struct buf *text, struct error *err)
 
 /*
  * Keep the pack, in its files. A .keep holds off a repack until refs name what
- * is in it.
+ * is in it. Where objects are checked, the pack must not hold one twice. (Loose
+ * objects cannot, so a small push is not refused for it, as by stock Git.)
  */
 static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 {
@@ -75,8 +76,11 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 		.keep = name_file(r, sum, ".keep"),
 		.idx_format.version = 2,
 	};
-	int ret = say_who(&text, err);
+	int ret = r->config.fsck_objects ? pack_indexer_check_unique(o->ix, err)
+					 : 0;
 
+	if (!ret)
+		ret = say_who(&text, err);
 	files.keep_text = text.data;
 	if (!files.pack || !files.idx || !files.rev || !files.keep)
 		ret = error_nomem(err);

@@ -121,4 +121,95 @@ test_expect_success 'a .gitmodules that is a delta is read' '
 	test 5 = $(grep -c "gitmodulesPath: disallowed submodule path: -x" err)
 '
 
+# `pack-objects` never writes such packs: "whole" holds a blob twice, "delta"
+# holds a blob whole and as a delta.
+test_expect_success 'packs that hold an object twice' '
+	cat >twice.py <<-\EOF &&
+	import hashlib, struct, zlib
+	def head(kind, size):
+	    out, byte, size = b"", kind << 4 | size & 15, size >> 4
+	    while size:
+	        out, byte, size = out + bytes([byte | 128]), size & 127, size >> 7
+	    return out + bytes([byte])
+	def entry(kind, data, base=b""):
+	    return head(kind, len(data)) + base + zlib.compress(data)
+	def write(name, *entries):
+	    pack = b"PACK" + struct.pack(">II", 2, len(entries))
+	    pack += b"".join(entries)
+	    with open(name + ".pack", "wb") as out:
+	        out.write(pack + hashlib.sha1(pack).digest())
+	def oid(kind, data):
+	    head = b"%s %d\0" % (kind, len(data))
+	    return hashlib.sha1(head + data).digest()
+	a = b"a line of text\n"
+	tree = b"100644 a\0" + oid(b"blob", a)
+	who = b" A <a@b> 1 +0000\n"
+	commit = b"tree " + oid(b"tree", tree).hex().encode() + b"\nauthor" \
+	    + who + b"committer" + who + b"\nm\n"
+	both = bytes([len(a), len(a) + 1, 0x90, len(a), 1]) + b"+"
+	rest = [entry(1, commit), entry(2, tree), entry(3, a)]
+	write("whole", *rest, entry(3, a))
+	write("delta", *rest, entry(3, a + b"+"),
+	      entry(7, both, oid(b"blob", a)))
+	print(oid(b"commit", commit).hex())
+	EOF
+	python3 twice.py >tip
+'
+
+for pack in whole delta
+do
+	test_expect_success "an object twice in a pack, as stock: $pack" '
+		cp '$pack'.pack x.pack &&
+		for args in "index-pack --strict" \
+			"index-pack --strict=missingEmail=ignore" \
+			"index-pack --check-self-contained-and-connected" \
+			"index-pack --fsck-objects" index-pack \
+			"verify-pack" "verify-pack -s"
+		do
+			for who in stock git
+			do
+				code=0 &&
+				$who $args x.pack >out 2>err || code=$?
+				echo "$code $(grep twice err |
+					sed "s/.*: The/The/")" >said.$who
+			done &&
+			test_cmp said.stock said.git || return 1
+		done
+	'
+
+	# As stock Git, a push that is unpacked may hold an object twice.
+	test_expect_success "a push with an object twice: $pack" '
+		zero=$(tr 0-9a-f 0 <tip) &&
+		line="$zero $(cat tip) refs/heads/x" &&
+		{
+			printf "%04x%s\\0 report-status0000" \
+				$((${#line} + 19)) "$line" &&
+			cat '$pack'.pack
+		} >push &&
+		for settings in "true 1" "true 100" "false 1"
+		do
+			for who in stock git
+			do
+				rm -rf $who.git && stock init -q --bare $who.git &&
+				stock -C $who.git config receive.fsckObjects \
+					${settings% *} &&
+				stock -C $who.git config receive.unpackLimit \
+					${settings#* } &&
+				{ $who receive-pack $who.git <push >out 2>err || :; } &&
+				stock -C $who.git for-each-ref >refs.$who ||
+					return 1
+			done &&
+			test_cmp refs.stock refs.git &&
+			if test "$settings" = "true 1"
+			then
+				test_must_be_empty refs.git &&
+				cat out err >all &&
+				grep -a "appears twice in the pack" all
+			else
+				test -s refs.git
+			fi || return 1
+		done
+	'
+done
+
 test_done

@@ -574,7 +574,10 @@ static void limits(void **state)
 static void duplicates(void **state)
 {
 	struct pack_indexer_config config;
+	struct error err = ERROR_INIT;
+	struct pack_indexer *ix;
 	struct packfile p;
+	struct dealer d;
 
 	packfile_init(&p, HASH_SHA1);
 	packfile_add(&p, OBJ_BLOB, "a", 1);
@@ -583,8 +586,14 @@ static void duplicates(void **state)
 	packfile_finish(&p);
 	check_good(&p, SIZE_MAX);
 	config = config_of(&p);
-	config.refuse_duplicates = true;
-	refused_with(&config, &p, ERR_CORRUPT, "appears twice");
+	d = (struct dealer){.bytes = (uint8_t *)p.bytes.data,
+			    .len = p.bytes.len,
+			    .piece = SIZE_MAX,
+			    .may_end = true};
+	assert_int_equal(try_bytes(&ix, &config, &d, NULL), 0);
+	assert_int_equal(pack_indexer_check_unique(ix, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "appears twice in the pack"));
+	pack_indexer_free(ix);
 	packfile_release(&p);
 }
 
