@@ -9,7 +9,10 @@
 
 void receive_request_init(struct receive_request *req, enum hash_algo algo)
 {
-	*req = (struct receive_request){.algo = algo};
+	*req = (struct receive_request){
+		.algo = algo,
+		.commands_max = RECEIVE_COMMANDS_DEFAULT,
+	};
 	oidset_init(&req->shallow, OIDSET_MAX);
 }
 
@@ -22,13 +25,20 @@ static void release_command(struct receive_command *cmd)
 	free(cmd->error);
 }
 
-void receive_request_release(struct receive_request *req)
+static void free_commands(struct receive_request *req)
 {
 	for (size_t i = 0; i < req->nr; i++)
 		release_command(&req->commands[i]);
+	free(req->commands);
+	req->commands = NULL;
+	req->nr = req->alloc = 0;
+}
+
+void receive_request_release(struct receive_request *req)
+{
+	free_commands(req);
 	for (size_t i = 0; i < req->option_nr; i++)
 		free(req->options[i]);
-	free(req->commands);
 	free(req->options);
 	oidset_release(&req->shallow);
 	buf_release(&req->cert);
@@ -116,11 +126,9 @@ static int take_capabilities(struct receive_request *req, const char *caps,
 }
 
 /* Count text that is about to be kept. */
-static int reserve(struct receive_request *req, size_t items, size_t len,
-		   struct error *err)
+static int reserve(struct receive_request *req, size_t len, struct error *err)
 {
-	if (items >= RECEIVE_COMMANDS_MAX ||
-	    len >= RECEIVE_TEXT_MAX - req->text_len)
+	if (len >= RECEIVE_TEXT_MAX - req->text_len)
 		return error_set(err, ERR_PEER, "the push is too large");
 	req->text_len += len + 1;
 	return 0;
@@ -131,8 +139,16 @@ static int add_command(struct receive_request *req, const struct oid *old_oid,
 		       struct error *err)
 {
 	struct receive_command *cmd;
-	int ret = reserve(req, req->nr, len, err);
+	int ret;
 
+	if (req->nr >= req->commands_max) {
+		req->is_too_long = true;
+		return error_set(err, ERR_PEER,
+				 "a push of more than %zu commands is not "
+				 "accepted here (gitreach.maxPushCommands)",
+				 req->commands_max);
+	}
+	ret = reserve(req, len, err);
 	if (ret < 0)
 		return ret;
 	if (mem_grow(&req->commands, &req->alloc, req->nr + 1, sizeof(*cmd)) <
@@ -230,7 +246,7 @@ static int take_cert_line(struct receive_request *req, const char *line,
 		req->in_cert = false;
 		return take_signed_commands(req, err);
 	}
-	ret = reserve(req, 0, len, err);
+	ret = reserve(req, len, err);
 	if (ret < 0)
 		return ret;
 	if (buf_append(&req->cert, line, len) < 0 ||
@@ -263,8 +279,10 @@ int receive_request_take(struct receive_request *req, const char *line,
 static int take_option(struct receive_request *req, const char *line,
 		       size_t len, struct error *err)
 {
-	int ret = reserve(req, req->option_nr, len, err);
+	int ret = reserve(req, len, err);
 
+	if (!ret && req->option_nr >= RECEIVE_OPTIONS_MAX)
+		ret = error_set(err, ERR_PEER, "the push is too large");
 	if (ret < 0)
 		return ret;
 	if (mem_grow(&req->options, &req->option_alloc, req->option_nr + 1,
@@ -303,6 +321,15 @@ static int read_options(struct receive_request *req, struct pktline_reader *in,
 	return ret < 0 ? ret : list_end(in, &pkt, err);
 }
 
+/* A client hears an answer when it has sent its list. */
+static void skip_list(struct pktline_reader *in)
+{
+	struct pktline pkt;
+
+	while (!pktline_read(in, &pkt, NULL) && pkt.kind == PKTLINE_DATA)
+		;
+}
+
 int receive_request_read(struct receive_request *req, struct pktline_reader *in,
 			 struct error *err)
 {
@@ -312,6 +339,10 @@ int receive_request_read(struct receive_request *req, struct pktline_reader *in,
 	while (!(ret = pktline_read(in, &pkt, err)) &&
 	       pkt.kind == PKTLINE_DATA) {
 		ret = receive_request_take(req, pkt.data, pkt.len, err);
+		if (ret < 0 && req->is_too_long) {
+			free_commands(req);
+			skip_list(in);
+		}
 		if (ret < 0)
 			return ret;
 	}

@@ -20,8 +20,10 @@
  *	 length        old id, space      new id, space     | ref
  *	00 20 72 65 70 6f 72 74 ...  NUL, capabilities, line feed
  *
- * A peer can make us hold RECEIVE_COMMANDS_MAX commands and options, of
- * RECEIVE_TEXT_MAX bytes together, and no more.
+ * A peer can make us hold commands_max commands, RECEIVE_OPTIONS_MAX options,
+ * and RECEIVE_TEXT_MAX bytes of names, options and certificate. A command takes
+ * about 150 bytes. A request with more commands is read to the end of its list,
+ * so that the client can read the answer, and nothing of it is kept.
  */
 #ifndef RECEIVE_RECEIVE_COMMANDS_H
 #define RECEIVE_RECEIVE_COMMANDS_H
@@ -35,7 +37,9 @@
 #include "wire/oidset.h"
 #include "wire/pktline.h"
 
+#define RECEIVE_COMMANDS_DEFAULT 600000 /* gitreach.maxPushCommands */
 #define RECEIVE_COMMANDS_MAX (1u << 22)
+#define RECEIVE_OPTIONS_MAX (1u << 22)
 #define RECEIVE_TEXT_MAX ((size_t)256 << 20)
 
 /* What a proc-receive hook did instead of a command. */
@@ -65,18 +69,21 @@ struct receive_request {
 	enum hash_algo algo;
 	/* What was advertised. */
 	bool accept_atomic, accept_options, accept_cert;
+	size_t commands_max;              /* more of them are refused */
 	struct receive_command *commands; /* owned */
 	size_t nr, alloc;
 	struct oidset shallow;
 	char **options; /* owned: push options */
 	size_t option_nr, option_alloc;
-	struct buf cert; /* of a signed push, as it was signed */
-	bool in_cert;    /* it has not come to its end */
-	size_t text_len; /* bytes of refs, options and the certificate */
+	struct buf cert;  /* of a signed push, as it was signed */
+	bool in_cert;     /* it has not come to its end */
+	bool is_too_long; /* there are more than commands_max commands */
+	size_t text_len;  /* bytes of refs, options and the certificate */
 	/* Capabilities of the peer. */
 	bool report, report_v2, sideband, quiet, atomic, has_options;
 };
 
+/* Set commands_max to RECEIVE_COMMANDS_DEFAULT, all else to nothing. */
 void receive_request_init(struct receive_request *req, enum hash_algo algo);
 void receive_request_release(struct receive_request *req);
 
@@ -89,8 +96,9 @@ int receive_request_take(struct receive_request *req, const char *line,
 			 size_t len, struct error *err);
 
 /*
- * Read the whole request up to the pack. 1; 0 when nothing is asked for (a
- * flush in place of the list); or negative.
+ * Read the whole request up to the pack. Returns 1 if it has commands, 0 if
+ * nothing is asked for (a flush in place of the list), or a negative error:
+ * ERR_PEER if the request is malformed or too large.
  */
 int receive_request_read(struct receive_request *req, struct pktline_reader *in,
 			 struct error *err);

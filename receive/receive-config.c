@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "receive/receive-commands.h"
 #include "receive/receive-config.h"
 #include "wire/sideband.h"
 
@@ -66,6 +67,19 @@ static int load_deny(enum receive_deny *out, const struct config *config,
 		ret = config_bool(config, key, &refuse, err);
 		*out = refuse ? RECEIVE_DENY_REFUSE : RECEIVE_DENY_IGNORE;
 	}
+	return ret < 0 ? ret : 0;
+}
+
+/* 0 and what is beyond the highest limit mean the highest. */
+static int load_commands_max(struct receive_config *c,
+			     const struct config *config, struct error *err)
+{
+	uint64_t max = RECEIVE_COMMANDS_DEFAULT;
+	int ret = config_u64(config, "gitreach.maxpushcommands", &max, err);
+
+	c->commands_max = max && max < RECEIVE_COMMANDS_MAX
+				  ? (size_t)max
+				  : RECEIVE_COMMANDS_MAX;
 	return ret < 0 ? ret : 0;
 }
 
@@ -176,6 +190,8 @@ int receive_config_load(struct receive_config *c, const struct config *config,
 				"receive.denydeletecurrent", err);
 	if (!ret)
 		ret = load_numbers(c, config, err);
+	if (!ret)
+		ret = load_commands_max(c, config, err);
 	if (!ret)
 		ret = load_fsck(c, config, err);
 	if (!ret)

@@ -41,6 +41,7 @@ struct receive_config {
 	uint64_t unpack_limit; /* receive.unpackLimit, transfer.unpackLimit:
 				  packs of fewer objects become loose ones */
 	uint64_t max_len;      /* receive.maxInputSize, bytes; 0: any */
+	size_t commands_max;   /* gitreach.maxPushCommands, at least 1 */
 	uint64_t keep_alive;   /* receive.keepAlive, seconds; 0: never */
 	uint64_t threads;      /* pack.threads; 0: as many as processors */
 	const char *cert_nonce_seed; /* receive.certNonceSeed, borrowed from the

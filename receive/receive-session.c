@@ -107,6 +107,7 @@ int receive_init(struct receive *r, const struct receive_options *options,
 		return ret;
 	r->request.accept_atomic = r->config.advertise_atomic;
 	r->request.accept_options = r->config.push_options;
+	r->request.commands_max = r->config.commands_max;
 	r->request.accept_cert = r->config.cert_nonce_seed != NULL;
 	ret = receive_cert_init(r, err);
 	if (ret < 0)
@@ -277,10 +278,10 @@ static int request(struct push *p)
 	ret = receive_request_read(&r->request, &r->in, p->err);
 	if (!ret)
 		summary_drop(&r->summary);
-	if (ret <= 0)
-		return ret < 0 ? ret : END;
 	if (r->request.sideband)
 		r->band.mode = SIDEBAND_LARGE;
+	if (ret <= 0)
+		return ret < 0 ? ret : END;
 	return receive_request_only_deletes(&r->request) ? JUDGE : OBJECTS;
 }
 
@@ -438,8 +439,10 @@ static void tell_client(struct receive *r, const struct error *err)
 {
 	if (!r->in.bytes || r->in.ended || r->out.failed)
 		return;
-	if (r->band.mode == SIDEBAND_NONE &&
-	    !pktline_printf(&r->out, NULL, "ERR %s", err->msg))
+	if (r->band.mode != SIDEBAND_NONE)
+		sideband_put(&r->band, SIDEBAND_ERROR, err->msg,
+			     strlen(err->msg), NULL);
+	else if (!pktline_printf(&r->out, NULL, "ERR %s", err->msg))
 		pktline_send(&r->out, NULL);
 }
 

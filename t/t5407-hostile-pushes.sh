@@ -50,6 +50,45 @@ test_expect_success 'receive-pack: vast_certificate' '
 	survives receive-pack 128 vast_certificate "the push is too large"
 '
 
+# endless_commands sends 100,000. What the server holds of them is freed before
+# the rest is read, and the client is told.
+test_expect_success 'receive-pack: more commands than the limit' '
+	PEAK=24 &&
+	stock -C server.git config gitreach.maxPushCommands 50000 &&
+	survives receive-pack 128 endless_commands \
+		"a push of more than 50000 commands is not accepted here" &&
+	stock -C server.git config gitreach.maxPushCommands 0 &&
+	PEAK=48 &&
+	survives receive-pack 0 endless_commands &&
+	stock -C server.git config --unset gitreach.maxPushCommands &&
+	stock -C server.git for-each-ref >refs &&
+	test_cmp refs.before refs
+'
+
+test_expect_success 'a client is told that it pushes too many refs' '
+	stock init -q --bare limited.git &&
+	stock -C limited.git config gitreach.maxPushCommands 3 &&
+	tip=$(stock -C server.git rev-parse main) &&
+	OURS=$GITREACH_BUILD/bin/git-receive-pack &&
+	test_must_fail stock -C server.git push --receive-pack="$OURS" \
+		../limited.git $tip:refs/heads/a $tip:refs/heads/b \
+		$tip:refs/heads/c $tip:refs/heads/d 2>err &&
+	grep "^remote: a push of more than 3 commands is not accepted" \
+		err &&
+	stock -C limited.git for-each-ref >refs &&
+	test_must_be_empty refs &&
+	stock -C server.git push -q --receive-pack="$OURS" \
+		../limited.git $tip:refs/heads/a $tip:refs/heads/b \
+		$tip:refs/heads/c
+'
+
+test_expect_success 'a limit that is no number is told' '
+	test_must_fail git -c gitreach.maxPushCommands=many receive-pack \
+		--advertise-refs limited.git 2>err &&
+	grep "bad numeric config value .many. for .gitreach.maxpushcommands." \
+		err
+'
+
 test_expect_success 'the repository is as it was' '
 	stock -C server.git fsck --strict
 '
