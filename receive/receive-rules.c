@@ -118,11 +118,16 @@ static int check_name(struct receive *r, struct receive_command *cmd)
 
 /* ---- checked-out branches */
 
+/*
+ * As in stock Git, a work tree's branch is compared with the name that the
+ * client knows: without the prefix of a namespace.
+ */
 static int check_current(struct receive *r, struct receive_command *cmd,
-			 const char *full, struct error *err)
+			 bool *is_current, struct error *err)
 {
-	int ret = receive_worktree_find(NULL, r, full, err);
+	int ret = receive_worktree_find(NULL, r, cmd->ref, err);
 
+	*is_current = ret > 0;
 	if (ret <= 0)
 		return ret;
 	switch (r->config.deny_current) {
@@ -167,7 +172,8 @@ static int check_delete_current(struct receive *r, struct receive_command *cmd)
 }
 
 static int check_delete(struct receive_rules *rules,
-			struct receive_command *cmd, const char *full)
+			struct receive_command *cmd, const char *full,
+			bool is_current)
 {
 	struct receive *r = rules->r;
 
@@ -176,7 +182,7 @@ static int check_delete(struct receive_rules *rules,
 	if (r->config.deny_deletes && !strncmp(cmd->ref, "refs/heads/", 11))
 		return refuse(r, cmd, "deletion prohibited",
 			      "error: denying ref deletion for %s\n");
-	if (rules->head && !strcmp(rules->head, full))
+	if (is_current || (rules->head && !strcmp(rules->head, full)))
 		return check_delete_current(r, cmd);
 	return 0;
 }
@@ -268,12 +274,13 @@ static int check_fast_forward(struct receive_rules *rules,
 static int check_full(struct receive_rules *rules, struct receive_command *cmd,
 		      const char *full, struct error *err)
 {
-	int ret = check_current(rules->r, cmd, full, err);
+	bool is_current;
+	int ret = check_current(rules->r, cmd, &is_current, err);
 
 	if (ret < 0 || cmd->error)
 		return ret;
 	if (receive_is_delete(cmd))
-		return check_delete(rules, cmd, full);
+		return check_delete(rules, cmd, full, is_current);
 	ret = check_exists(rules, cmd, err);
 	if (!ret && !cmd->error)
 		ret = check_fast_forward(rules, cmd, full, err);

@@ -233,7 +233,7 @@ int receive_worktree_update(struct receive *r, struct receive_command *cmd,
 		return 0;
 	if (receive_is_delete(cmd))
 		return refuse(&u, "Could not update working tree to new HEAD");
-	ret = receive_worktree_find(&worktree, r, full, err);
+	ret = receive_worktree_find(&worktree, r, cmd->ref, err);
 	if (ret <= 0)
 		return ret;
 	if (worktree.dir)

@@ -24,18 +24,19 @@ struct receive_worktree {
 void receive_worktree_release(struct receive_worktree *worktree);
 
 /*
- * Find a work tree that has the branch `full` checked out. 1 with *out, when
+ * Find a work tree that has the branch `name` checked out. 1 with *out, when
  * `out` is not NULL, for the caller to release; 0; or negative.
  */
 int receive_worktree_find(struct receive_worktree *out, struct receive *r,
-			  const char *full, struct error *err);
+			  const char *name, struct error *err);
 
 /*
- * Bring the work tree that has the branch `full` to the new value of a
- * command; the branch is not changed yet. What does not work out refuses the
- * command with Git's reason: a work tree or index that is not that of the
- * current commit, a hook that declines. Nothing is done when the command will
- * be refused anyway, as its ref is not what it says. 0 or negative.
+ * Bring the work tree that has the branch of a command, without the prefix of a
+ * namespace, to the new value; `full` is the ref. The branch is not changed
+ * yet. What does not work out refuses the command with Git's reason: a work
+ * tree or index that is not that of the current commit, a hook that declines.
+ * Nothing is done when the command will be refused anyway, as its ref is not
+ * what it says. 0 or negative.
  */
 int receive_worktree_update(struct receive *r, struct receive_command *cmd,
 			    const char *full, struct error *err);

@@ -43,4 +43,32 @@ test_transport () {
 DAEMON_OPTIONS=--enable=receive-pack
 . "$GITREACH_SRC/t/lib-transports.sh"
 
+# The work tree's branch is known by its name without the namespace.
+for deny in refuse ignore
+do
+	test_expect_success "a namespace, and a branch checked out: $deny" '
+		repo_linear ns-client.git 2 &&
+		for who in ours stock
+		do
+			rm -rf ns-$who && stock init -q ns-$who &&
+			stock -C ns-$who config receive.denyCurrentBranch \
+				'$deny' &&
+			run="$GIT" &&
+			test $who = ours || run="$STOCK_GIT" &&
+			for what in main :main
+			do
+				code=0 &&
+				stock -C ns-client.git \
+					-c protocol.ext.allow=always push \
+					"ext::$run --namespace=ns receive-pack ../ns-$who/.git" \
+					$what 2>err || code=$?
+				echo "exit $code" &&
+				grep rejected err
+				stock -C ns-$who for-each-ref
+			done >ns-$who.out || return 1
+		done &&
+		test_cmp ns-stock.out ns-ours.out
+	'
+done
+
 test_done
