@@ -69,6 +69,11 @@ int quarantine_create(struct quarantine *q, const struct repo *repo,
 	return ret;
 }
 
+int quarantine_remove(struct quarantine *q, struct error *err)
+{
+	return q->dir.path ? sys_tempdir_remove(q->dir.path, err) : 0;
+}
+
 void quarantine_release(struct quarantine *q)
 {
 	sys_tempdir_release(&q->dir);

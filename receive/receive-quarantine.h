@@ -35,6 +35,12 @@ struct quarantine {
 int quarantine_create(struct quarantine *q, const struct repo *repo,
 		      struct error *err);
 
+/*
+ * Remove the directory if there is one. Returns 0 if it is gone, or ERR_IO if
+ * it could not be removed: `git gc` and `git prune` remove it later.
+ */
+int quarantine_remove(struct quarantine *q, struct error *err);
+
 /* Remove what was not migrated, and the .keep of what was. */
 void quarantine_release(struct quarantine *q);
 

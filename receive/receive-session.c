@@ -118,10 +118,24 @@ int receive_init(struct receive *r, const struct receive_options *options,
 	return ret ? ret : visible_is_limit(&r->is_limit, r->repo, err);
 }
 
+/* One line for the owner of the disk, who has it until the next prune. */
+static void discard_quarantine(struct receive *r)
+{
+	struct error err = ERROR_INIT;
+	struct buf text = BUF_INIT;
+
+	if (quarantine_remove(&r->quarantine, &err) < 0 && r->options->tell &&
+	    !buf_printf(&text, "warning: %s; git prune will remove it\n",
+			err.msg))
+		r->options->tell(r->options->tell_ctx, text.data, text.len);
+	buf_release(&text);
+	quarantine_release(&r->quarantine);
+}
+
 void receive_release(struct receive *r)
 {
 	visible_close(r->visible);
-	quarantine_release(&r->quarantine);
+	discard_quarantine(r);
 	receive_cert_release(&r->cert);
 	receive_request_release(&r->request);
 	receive_config_release(&r->config);
@@ -368,7 +382,7 @@ static int report(struct push *p)
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/* Refs hold what is in the pack now, or nobody will. */
-	quarantine_release(&r->quarantine);
+	discard_quarantine(r);
 	receive_hide_paths(told.msg);
 	ret = receive_report(r, p->has_failed ? told.msg : NULL, p->err);
 	summary_phase(&r->summary, SUMMARY_HOOKS);

@@ -196,4 +196,22 @@ test_expect_success 'a deletion has no quarantine, so the hook may write' '
 	"$GIT" -C r.git rev-parse --verify refs/heads/written
 '
 
+test_expect_success PLAIN 'a quarantine that cannot be removed is told of' '
+	fresh files &&
+	echo "exit 1" | hook pre-receive &&
+	cat >full <<-EOF &&
+	LD_PRELOAD=$GITREACH_BUILD/t/helper/preload-no-nftw.so
+	export LD_PRELOAD
+	exec "$OURS" "\$@"
+	EOF
+	test_must_fail stock -C client.git push \
+		--receive-pack="sh \"$PWD/full\"" ../r.git main 2>err &&
+	grep "^warning: cannot remove .*tmp_objdir-incoming-.*Too many open" \
+		err >told &&
+	test_line_count 1 told &&
+	ls r.git/objects | grep tmp_objdir &&
+	"$GIT" -C r.git prune --expire=now &&
+	! ls r.git/objects | grep tmp_objdir
+'
+
 test_done
