@@ -7,24 +7,44 @@
  * One that is nowhere may have been packed since the snapshot was taken. A
  * reader has a later snapshot of its own for these, taken when the first is
  * missed, and again when packs have changed since.
+ *
+ * A delta needs its base, and the base in the same pack may be damaged. Another
+ * copy of the base is then read by another reader, the spare reader: the first
+ * one is in the middle of a chain. The copies that were found bad are noted, so
+ * that copies that need each other make no circle.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "object/hash.h"
 #include "object/parse.h"
 #include "odb/loose.h"
 #include "odb/odb.h"
 #include "odb/replaced.h"
+#include "repo/bad-copies.h"
 #include "sys/map.h"
 
+#define SPARE_DEPTH_MAX 16 /* bases whose other copies have damaged bases */
+#define SPARE_CACHE_LIMIT ((size_t)8 << 20)
 #define PEEL_DEPTH_MAX 4096 /* tags whose ids are not checked could cycle */
 
 struct odb_reader {
 	const struct odb *odb;    /* borrowed */
 	struct pack_reader *pack; /* owned */
 	struct odb *late;         /* owned: NULL before it was needed */
+	struct bad_copies bad;    /* that were met while another copy of a
+				     base was looked for; of the first reader */
+	struct odb_reader *first; /* borrowed: of those made for spares the one
+				     they are for; else itself */
+	struct odb_reader *spare; /* owned: finds other copies of what `pack`
+				     needs; NULL before it was needed */
+	struct odb_reader *sound; /* owned: of odb_read_sound(), likewise */
+	unsigned depth;           /* of spares for spares */
+	bool is_sound;            /* ids and CRCs are checked */
 };
+
+static pack_reader_spare_fn find_spare;
 
 struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit)
 {
@@ -33,18 +53,30 @@ struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit)
 	if (!reader)
 		return NULL;
 	reader->odb = odb;
+	reader->first = reader;
 	reader->pack = pack_reader_new(cache_limit);
 	if (!reader->pack) {
 		free(reader);
 		return NULL;
 	}
+	pack_reader_set_spare(reader->pack, find_spare, reader);
 	return reader;
+}
+
+/* Their packs are about to be closed: neither is cached nor known as bad. */
+static void forget_late(struct odb_reader *reader, const struct odb *late)
+{
+	for (; reader; reader = reader->spare)
+		for (uint32_t i = 0; i < late->pack_nr; i++)
+			pack_reader_forget(reader->pack, late->packs[i].pack);
 }
 
 static void close_late(struct odb_reader *reader)
 {
-	for (uint32_t i = 0; reader->late && i < reader->late->pack_nr; i++)
-		pack_reader_forget(reader->pack, reader->late->packs[i].pack);
+	if (reader->late) {
+		forget_late(reader, reader->late);
+		bad_copies_reset(&reader->bad);
+	}
 	odb_close(reader->late);
 	reader->late = NULL;
 }
@@ -53,7 +85,10 @@ void odb_reader_free(struct odb_reader *reader)
 {
 	if (!reader)
 		return;
+	odb_reader_free(reader->sound);
 	close_late(reader);
+	odb_reader_free(reader->spare);
+	bad_copies_reset(&reader->bad);
 	pack_reader_free(reader->pack);
 	free(reader);
 }
@@ -129,15 +164,57 @@ struct wanted {
 	uint64_t *size;         /* or NULL */
 };
 
+/* In a sound reader: whether what was read has the wanted id. */
+static int check_id(const struct wanted *w, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	enum hash_algo algo = w->reader->odb->algo;
+	struct hash_ctx hash;
+	struct oid oid;
+
+	if (!w->obj || !w->reader->is_sound)
+		return 0;
+	if (hash_init(&hash, algo) < 0) {
+		odb_object_release(w->reader, w->obj);
+		return error_nomem(err);
+	}
+	hash_object(&hash, &oid, w->obj->type, w->obj->data, w->obj->len);
+	hash_release(&hash);
+	if (oid_equal(&oid, w->oid))
+		return 0;
+	odb_object_release(w->reader, w->obj);
+	return error_set(err, ERR_CORRUPT, "object %s is corrupt",
+			 oid_to_hex(hex, w->oid, algo));
+}
+
+static int try_entry(const struct wanted *w, struct pack *pack, uint64_t offset,
+		     struct error *err)
+{
+	int ret;
+
+	if (!w->obj)
+		return pack_reader_info(w->reader->pack, pack, offset, w->type,
+					w->size, err);
+	ret = read_packed(w->reader, pack, offset, w->obj, err);
+	return ret < 0 ? ret : check_id(w, err);
+}
+
+/* A reader that finds spares tries no copy that was found bad before. */
 static int try_packed(const struct wanted *w, struct pack *pack,
 		      uint32_t idx_pos, struct error *err)
 {
 	uint64_t offset = pack_idx_offset(&pack->idx, idx_pos);
+	struct odb_reader *first = w->reader->first;
+	int ret;
 
-	if (w->obj)
-		return read_packed(w->reader, pack, offset, w->obj, err);
-	return pack_reader_info(w->reader->pack, pack, offset, w->type, w->size,
-				err);
+	if (w->reader == first)
+		return try_entry(w, pack, offset, err);
+	if (bad_copies_find(&first->bad, pack, offset))
+		return ERR_MISSING;
+	ret = try_entry(w, pack, offset, err);
+	if (ret == ERR_CORRUPT && !bad_copies_add(&first->bad, pack, offset))
+		ret = error_nomem(err);
+	return ret;
 }
 
 static int take_loose(const struct wanted *w, const struct sys_map *map,
@@ -165,7 +242,7 @@ static int take_loose(const struct wanted *w, const struct sys_map *map,
 	w->obj->data = loose.data;
 	w->obj->len = loose.len;
 	w->obj->loose = loose.memory;
-	return 0;
+	return check_id(w, err);
 }
 
 static int try_loose(const struct wanted *w, const char *dir, struct error *err)
@@ -275,12 +352,13 @@ static int take_built_in(const struct wanted *w)
 /* Search what came later, as far as it is known and then anew. */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
-	struct odb_reader *reader = w->reader;
-	int ret = ERR_MISSING;
+	struct odb_reader *reader = w->reader->first;
+	int ret = *first;
 
 	if (reader->late)
 		ret = search_packs(w, reader->late, first, err);
-	if (ret < 0 && look_again(reader))
+	/* In the middle of a read the packs at hand must stay. */
+	if (ret < 0 && reader == w->reader && look_again(reader))
 		ret = search_packs(w, reader->late, first, err);
 	return ret;
 }
@@ -307,6 +385,74 @@ static int search_itself(const struct wanted *w, struct error *err)
 	return first;
 }
 
+static struct odb_reader *spare_reader(struct odb_reader *reader)
+{
+	struct odb_reader *spare = reader->spare;
+
+	if (spare)
+		return spare;
+	spare = odb_reader_new(reader->odb, SPARE_CACHE_LIMIT);
+	if (!spare)
+		return NULL;
+	spare->first = reader->first;
+	spare->depth = reader->depth + 1;
+	spare->is_sound = reader->is_sound;
+	if (spare->is_sound)
+		pack_reader_check_crcs(spare->pack);
+	reader->spare = spare;
+	return spare;
+}
+
+static int take_spare(struct odb_reader *reader, struct odb_object *obj,
+		      struct pack_spare *spare)
+{
+	spare->type = obj->type;
+	spare->len = obj->len;
+	spare->data = mem_alloc(obj->len + 1, 1);
+	if (spare->data)
+		memcpy(spare->data, obj->data, obj->len + 1);
+	odb_object_release(reader, obj);
+	return spare->data ? 0 : ERR_NOMEM;
+}
+
+static int read_spare(struct odb_reader *reader, const struct oid *oid,
+		      bool with_data, struct pack_spare *spare)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	struct wanted w = {.reader = reader, .oid = oid};
+	int ret;
+
+	if (with_data)
+		w.obj = &obj;
+	else
+		w.type = &spare->type;
+	ret = search_itself(&w, NULL);
+	return ret || !with_data ? ret : take_spare(reader, &obj, spare);
+}
+
+/* Any other copy of a base, for the reader of packs. */
+static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
+		      const struct oid *oid, bool with_data,
+		      struct pack_spare *spare)
+{
+	struct odb_reader *reader = ctx, *first = reader->first;
+	struct bad_copy *bad;
+	int ret;
+
+	if (reader->depth == SPARE_DEPTH_MAX)
+		return ERR_CORRUPT;
+	if (!spare_reader(reader))
+		return ERR_NOMEM;
+	bad = bad_copies_add(&first->bad, pack, offset);
+	if (!bad || bad->is_alone)
+		return bad ? ERR_CORRUPT : ERR_NOMEM;
+	bad->is_alone = true;
+	ret = read_spare(reader->spare, oid, with_data, spare);
+	if (ret != ERR_CORRUPT && ret != ERR_MISSING)
+		bad_copies_find(&first->bad, pack, offset)->is_alone = false;
+	return ret;
+}
+
 static int search(struct wanted *w, struct error *err)
 {
 	const struct odb *odb = w->reader->odb;
@@ -325,6 +471,41 @@ int odb_read(struct odb_reader *reader, const struct oid *oid,
 
 	*obj = (struct odb_object)ODB_OBJECT_INIT;
 	return search(&w, err);
+}
+
+static struct odb_reader *sound_reader(struct odb_reader *reader)
+{
+	if (!reader->sound)
+		reader->sound = odb_reader_new(reader->odb, SPARE_CACHE_LIMIT);
+	if (reader->sound) {
+		reader->sound->is_sound = true;
+		pack_reader_check_crcs(reader->sound->pack);
+	}
+	return reader->sound;
+}
+
+int odb_read_sound(struct odb_reader *reader, const struct oid *oid,
+		   struct odb_object *obj, struct error *err)
+{
+	struct odb_object found = ODB_OBJECT_INIT;
+	struct pack_spare spare;
+	int ret;
+
+	*obj = found;
+	if (!sound_reader(reader))
+		return error_nomem(err);
+	ret = odb_read(reader->sound, oid, &found, err);
+	if (ret < 0)
+		return ret;
+	if (take_spare(reader->sound, &found, &spare) < 0)
+		return error_nomem(err);
+	*obj = (struct odb_object){
+		.type = spare.type,
+		.data = spare.data,
+		.len = spare.len,
+		.loose = spare.data,
+	};
+	return 0;
 }
 
 int odb_info(struct odb_reader *reader, const struct oid *oid,

@@ -228,7 +228,10 @@ struct odb_object {
 		OBJ_NONE, NULL, 0, NULL, NULL                                  \
 	}
 
-/* Read a packed object. 0 or negative with *obj zeroed. */
+/*
+ * Read a packed object: this copy. 0 or negative with *obj zeroed. As in all
+ * reads, another copy of a damaged delta base is used if there is one.
+ */
 int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
 		 struct odb_object *obj, struct error *err);
 
@@ -240,6 +243,14 @@ int odb_read_pos(struct odb_reader *reader, uint32_t odb_pos,
 int odb_read(struct odb_reader *reader, const struct oid *oid,
 	     struct odb_object *obj, struct error *err);
 void odb_object_release(struct odb_reader *reader, struct odb_object *obj);
+
+/*
+ * As odb_read(), and a copy counts as damaged if its content has another id, or
+ * its entry or that of a base another CRC-32 than the index says. Slower: for
+ * an object one of whose copies was found damaged.
+ */
+int odb_read_sound(struct odb_reader *reader, const struct oid *oid,
+		   struct odb_object *obj, struct error *err);
 
 /* Type and size without decoding the object. Outputs may be NULL. */
 int odb_info_pos(struct odb_reader *reader, uint32_t odb_pos,

@@ -10,6 +10,9 @@
  * No size is believed before the bytes that back it were looked at: what a
  * stream or a delta can yield is bounded by its length.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "pack/base-cache.h"
 #include "pack/delta.h"
@@ -37,6 +40,9 @@ struct pack_reader {
 	size_t chain_nr, chain_alloc;
 	uint8_t *scratch; /* owned; an inflated delta */
 	size_t scratch_alloc;
+	pack_reader_spare_fn *spare; /* NULL: a damaged base is an error */
+	void *spare_ctx;
+	bool checks_crcs;
 };
 
 struct pack_reader *pack_reader_new(size_t cache_limit)
@@ -67,6 +73,18 @@ void pack_reader_free(struct pack_reader *reader)
 struct inflater *pack_reader_inflater(struct pack_reader *reader)
 {
 	return reader->inflater;
+}
+
+void pack_reader_set_spare(struct pack_reader *reader, pack_reader_spare_fn *fn,
+			   void *ctx)
+{
+	reader->spare = fn;
+	reader->spare_ctx = ctx;
+}
+
+void pack_reader_check_crcs(struct pack_reader *reader)
+{
+	reader->checks_crcs = true;
 }
 
 void pack_reader_forget(struct pack_reader *reader, const struct pack *pack)
@@ -111,14 +129,40 @@ static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 	return 0;
 }
 
+/* Whether the entry at `offset` is as the index says it was stored. */
+static int check_crc(struct pack *pack, uint64_t offset, struct error *err)
+{
+	const struct pack_rev *rev = pack_get_rev(pack, err);
+	uint32_t pack_pos, idx_pos;
+	uint64_t end;
+
+	if (!rev)
+		return ERR_NOMEM;
+	if (pack->idx.version < 2)
+		return 0;
+	if (pack_rev_find(rev, offset, &pack_pos)) {
+		idx_pos = pack_rev_idx_pos(rev, pack_pos);
+		end = pack_rev_offset(rev, pack_pos + 1);
+		if (end > offset && end <= pack->file.len &&
+		    pack_crc32(0, pack_bytes(pack, NULL) + offset,
+			       (size_t)(end - offset)) ==
+			    pack_idx_crc(&pack->idx, idx_pos))
+			return 0;
+	}
+	return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+			    "bad packed object CRC");
+}
+
 static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      size_t header_len, void *dst, size_t size,
 		      size_t stream_len, struct error *err)
 {
 	const uint8_t *stream = pack_bytes(pack, NULL) + offset + header_len;
-	int ret = inflater_exact(r->inflater, dst, size, stream, stream_len,
-				 NULL);
+	int ret = r->checks_crcs ? check_crc(pack, offset, err) : 0;
 
+	if (ret < 0)
+		return ret;
+	ret = inflater_exact(r->inflater, dst, size, stream, stream_len, NULL);
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	if (ret < 0)
@@ -289,8 +333,11 @@ static int push_link(struct pack_reader *r, uint64_t offset,
 	return 0;
 }
 
-/* Go down from `offset` to a base that can be had; pinned. */
-static int find_base(struct pack_reader *r, struct pack *pack, uint64_t offset,
+/*
+ * Go down from *at to a base that can be had; pinned. *at is where that is, or
+ * on failure the object that is damaged; those made from it are in the chain.
+ */
+static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 		     struct base_cache_node **base, struct error *err)
 {
 	struct loop_check loop = {0};
@@ -299,46 +346,119 @@ static int find_base(struct pack_reader *r, struct pack *pack, uint64_t offset,
 
 	r->chain_nr = 0;
 	for (;;) {
-		*base = base_cache_get(&r->cache, pack, offset);
+		*base = base_cache_get(&r->cache, pack, *at);
 		if (*base)
 			return 0;
-		if (loop_closed(&loop, offset))
-			return error_set_at(err, ERR_CORRUPT, pack->path,
-					    offset, "delta chain is a circle");
-		ret = pack_entry_at(&entry, pack, offset, err);
+		if (loop_closed(&loop, *at))
+			return error_set_at(err, ERR_CORRUPT, pack->path, *at,
+					    "delta chain is a circle");
+		ret = pack_entry_at(&entry, pack, *at, err);
 		if (ret < 0)
 			return ret;
 		if (entry.type < OBJ_OFS_DELTA)
-			return read_whole(r, pack, offset, &entry, base, err);
-		if (push_link(r, offset, &entry) < 0)
+			return read_whole(r, pack, *at, &entry, base, err);
+		if (push_link(r, *at, &entry) < 0)
 			return error_nomem(err);
-		ret = pack_entry_base(&offset, pack, offset, &entry, err);
-		if (ret < 0)
+		ret = pack_entry_base(at, pack, *at, &entry, err);
+		if (ret < 0) {
+			r->chain_nr--;
 			return ret;
+		}
 	}
+}
+
+/* Have the object at `offset`, which is damaged, found somewhere else. */
+static int ask_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
+		     bool with_data, struct pack_spare *spare)
+{
+	const struct pack_rev *rev;
+	uint32_t pack_pos;
+	struct oid oid;
+
+	*spare = (struct pack_spare){.type = OBJ_NONE};
+	if (!r->spare)
+		return ERR_CORRUPT;
+	rev = pack_get_rev(pack, NULL);
+	if (!rev)
+		return ERR_NOMEM;
+	if (!pack_rev_find(rev, offset, &pack_pos))
+		return ERR_CORRUPT;
+	oid_from_raw(&oid,
+		     pack_idx_oid(&pack->idx, pack_rev_idx_pos(rev, pack_pos)),
+		     pack->algo);
+	return r->spare(r->spare_ctx, pack, offset, &oid, with_data, spare);
+}
+
+/* Put a copy from elsewhere where the damaged one would be; pinned. */
+static int read_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
+		      struct base_cache_node **out)
+{
+	struct base_cache_node *node;
+	struct pack_spare spare;
+	int ret = ask_spare(r, pack, offset, true, &spare);
+
+	if (ret < 0)
+		return ret;
+	node = base_cache_alloc(spare.len);
+	if (!node) {
+		free(spare.data);
+		return ERR_NOMEM;
+	}
+	node->type = spare.type;
+	memcpy(node->data, spare.data, spare.len);
+	free(spare.data);
+	base_cache_add(&r->cache, node, pack, offset);
+	*out = node;
+	return 0;
+}
+
+/* What went wrong was made good. */
+static void forget_error(struct error *err)
+{
+	if (err)
+		*err = (struct error)ERROR_INIT;
+}
+
+/*
+ * Make what the chain's links make, one from the other. The first is made from
+ * *node; or, if `ret` is the error of the object at `at`, from another copy of
+ * that. So is each that is made from one that fails on the way. On success
+ * *node is what the last link makes; pinned.
+ */
+static int climb(struct pack_reader *r, struct pack *pack, uint64_t at, int ret,
+		 struct base_cache_node **node, struct error *err)
+{
+	while (r->chain_nr && ret != ERR_NOMEM) {
+		const struct chain_link *link = &r->chain[--r->chain_nr];
+		struct base_cache_node *base = *node;
+
+		if (ret < 0 && !read_spare(r, pack, at, &base)) {
+			forget_error(err);
+			ret = 0;
+		}
+		if (!ret) {
+			ret = apply_link(r, pack, link, base, node, err);
+			base_cache_unpin(&r->cache, base);
+		}
+		at = link->offset;
+	}
+	return ret;
 }
 
 int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, struct pack_object *obj,
 		     struct error *err)
 {
-	struct base_cache_node *node, *made = NULL;
+	struct base_cache_node *node;
+	uint64_t at = offset;
 	int ret;
 
 	*obj = (struct pack_object)PACK_OBJECT_INIT;
-	ret = find_base(reader, pack, offset, &node, err);
-	if (ret < 0)
-		return ret;
-	while (reader->chain_nr) {
-		ret = apply_link(reader, pack,
-				 &reader->chain[--reader->chain_nr], node,
-				 &made, err);
-		base_cache_unpin(&reader->cache, node);
-		if (ret < 0)
-			break;
-		node = made;
+	ret = find_base(reader, pack, &at, &node, err);
+	if (reader->chain_nr) {
+		ret = climb(reader, pack, at, ret, &node, err);
+		trim_scratch(reader);
 	}
-	trim_scratch(reader);
 	if (ret < 0)
 		return ret;
 	*obj = (struct pack_object){node->type, node->data, node->len, node};
@@ -401,6 +521,45 @@ static int base_type(struct pack_reader *r, const struct pack *pack,
 	return ret;
 }
 
+/*
+ * The type of the delta at `offset`, one of whose bases is damaged: that of
+ * another copy of any of them.
+ */
+static int spare_type(struct pack_reader *r, struct pack *pack, uint64_t offset,
+		      enum object_type *type)
+{
+	struct base_cache_node *node = NULL;
+	struct pack_spare spare;
+	int ret = find_base(r, pack, &offset, &node, NULL);
+
+	if (!ret) {
+		*type = node->type;
+		base_cache_unpin(&r->cache, node);
+		return 0;
+	}
+	while (r->chain_nr && ret < 0 && ret != ERR_NOMEM) {
+		ret = ask_spare(r, pack, offset, false, &spare);
+		offset = r->chain[--r->chain_nr].offset;
+	}
+	if (!ret)
+		*type = spare.type;
+	return ret;
+}
+
+/* The type of the entry at `offset`, parsed into *entry, or of its bases. */
+static int type_of_entry(struct pack_reader *r, struct pack *pack,
+			 uint64_t offset, struct pack_entry *entry,
+			 enum object_type *type, struct error *err)
+{
+	int ret = base_type(r, pack, offset, entry, type, err);
+
+	if (ret != ERR_CORRUPT || !r->spare ||
+	    spare_type(r, pack, offset, type))
+		return ret;
+	forget_error(err);
+	return 0;
+}
+
 int pack_reader_info(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, enum object_type *type, uint64_t *size,
 		     struct error *err)
@@ -418,7 +577,7 @@ int pack_reader_info(struct pack_reader *reader, struct pack *pack,
 	if (size && entry.type >= OBJ_OFS_DELTA)
 		ret = peek_result_size(reader, pack, offset, &entry, &s, err);
 	if (!ret && type)
-		ret = base_type(reader, pack, offset, &entry, &t, err);
+		ret = type_of_entry(reader, pack, offset, &entry, &t, err);
 	if (ret < 0)
 		return ret;
 	if (type)

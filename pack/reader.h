@@ -8,10 +8,12 @@
 #ifndef PACK_READER_H
 #define PACK_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "object/oid.h"
 #include "object/type.h"
 #include "pack/inflate.h"
 #include "pack/pack.h"
@@ -33,6 +35,38 @@ void pack_reader_free(struct pack_reader *reader);
  * keep packs open; what it cached must not outlive them.
  */
 void pack_reader_forget(struct pack_reader *reader, const struct pack *pack);
+
+/* Another copy of an object, as a pack_reader_spare found it. */
+struct pack_spare {
+	enum object_type type;
+	uint8_t *data; /* owned by who asked: free(); NULL: only the type */
+	size_t len;
+};
+
+/*
+ * Finds another copy of the object `oid`, whose copy at `offset` of `pack` is
+ * damaged. `with_data`: not only its type is wanted. Returns 0 with *spare set,
+ * or a negative error code. Called while `pack_reader` is in the middle of a
+ * read: must not use that reader.
+ */
+typedef int pack_reader_spare_fn(void *ctx, struct pack *pack, uint64_t offset,
+				 const struct oid *oid, bool with_data,
+				 struct pack_spare *spare);
+
+/*
+ * From now on a delta whose base is damaged is applied to another copy of the
+ * base, which `fn` finds. Nothing is asked as long as nothing is damaged.
+ * Before this call, and with fn == NULL, such a delta is ERR_CORRUPT.
+ */
+void pack_reader_set_spare(struct pack_reader *reader, pack_reader_spare_fn *fn,
+			   void *ctx);
+
+/*
+ * From now on compare the CRC-32 of each entry that is decoded with the one in
+ * the index; a different one is ERR_CORRUPT. An index of version 1 has none.
+ * What is cached already is not compared.
+ */
+void pack_reader_check_crcs(struct pack_reader *reader);
 
 /* The reader's own inflater, for callers that decode other things. */
 struct inflater *pack_reader_inflater(struct pack_reader *reader);
@@ -57,7 +91,8 @@ struct pack_object {
  * Decode the object at `offset`. Chains are followed iteratively, base first;
  * a base outside the pack (REF_DELTA to an id the pack does not have), a
  * cycle, or sizes that disagree are ERR_CORRUPT, with pack and offset in the
- * message. On failure *obj is zeroed.
+ * message. On failure *obj is zeroed. Of a base that is damaged another copy is
+ * used if pack_reader_set_spare() can find one.
  */
 int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, struct pack_object *obj,

@@ -227,8 +227,9 @@ int objspace_info(struct objspace *space, struct odb_reader *reader,
 {
 	struct oid oid;
 
-	if (obj_pos < space->packed_nr)
-		return odb_info_pos(reader, obj_pos, type, size, err);
+	if (obj_pos < space->packed_nr &&
+	    !odb_info_pos(reader, obj_pos, type, size, NULL))
+		return 0;
 	objspace_oid(&oid, space, obj_pos);
 	return odb_info(reader, &oid, type, size, err);
 }
