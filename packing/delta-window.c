@@ -131,6 +131,40 @@ static void make_room(struct delta_window *w, enum islands_layer layer,
 		drop(w, 0);
 }
 
+static int check_member(const struct delta_window *w, const struct member *m,
+			struct error *err)
+{
+	const struct packing_item *item = &w->list->items[m->item];
+
+	if (m->obj.type != item->type || m->obj.len != item->size)
+		return error_set(
+			err, ERR_CORRUPT,
+			"object is a %s of %zu bytes, not a %s of %llu",
+			object_type_name(m->obj.type), m->obj.len,
+			object_type_name(item->type),
+			(unsigned long long)item->size);
+	return w->options->check_ids
+		       ? packing_items_check(w->list, item, &m->obj, err)
+		       : 0;
+}
+
+/* Instead of a damaged copy; *err says how that is damaged. */
+static int read_other_copy(struct delta_window *w, struct member *m,
+			   struct error *err)
+{
+	struct odb_object other;
+	struct oid oid;
+
+	objspace_oid(&oid, w->list->space, w->list->items[m->item].obj_pos);
+	if (odb_read_sound(w->reader, &oid, &other, NULL) < 0)
+		return ERR_CORRUPT;
+	odb_object_release(w->reader, &m->obj);
+	m->obj = other;
+	if (err)
+		*err = (struct error)ERROR_INIT;
+	return check_member(w, m, err);
+}
+
 static int read_member(struct delta_window *w, struct member *m,
 		       struct error *err)
 {
@@ -145,17 +179,11 @@ static int read_member(struct delta_window *w, struct member *m,
 		m->obj = (struct odb_object)ODB_OBJECT_INIT;
 		return ret;
 	}
+	ret = check_member(w, m, err);
+	if (ret == ERR_CORRUPT)
+		ret = read_other_copy(w, m, err);
 	w->bytes += m->obj.len;
-	if (m->obj.type != item->type || m->obj.len != item->size)
-		return error_set(
-			err, ERR_CORRUPT,
-			"object is a %s of %zu bytes, not a %s of %llu",
-			object_type_name(m->obj.type), m->obj.len,
-			object_type_name(item->type),
-			(unsigned long long)item->size);
-	return w->options->check_ids
-		       ? packing_items_check(w->list, item, &m->obj, err)
-		       : 0;
+	return ret;
 }
 
 static int index_member(struct delta_window *w, struct member *m,

@@ -76,7 +76,8 @@ static int plan_stored_delta(struct plan *p, struct packing_item *item,
 	return 0;
 }
 
-static int plan_packed(struct plan *p, struct packing_item *item,
+/* As plan_packed(); ERR_CORRUPT: the copy at hand is damaged. */
+static int plan_stored(struct plan *p, struct packing_item *item,
 		       struct error *err)
 {
 	const struct odb *odb = p->packs->odb;
@@ -104,6 +105,25 @@ static int plan_packed(struct plan *p, struct packing_item *item,
 		item->how = PACKING_COPY;
 	item->settled = item->how == PACKING_COPY && p->options->settled_min &&
 			pack->pack->idx.nr >= p->options->settled_min;
+	return 0;
+}
+
+/*
+ * A damaged copy is not copied: the object is read instead, which finds another
+ * copy.
+ */
+static int plan_packed(struct plan *p, struct packing_item *item,
+		       struct error *err)
+{
+	int ret = plan_stored(p, item, err);
+
+	if (ret != ERR_CORRUPT)
+		return ret;
+	item->how = PACKING_WHOLE;
+	item->base = PACKING_NO_ITEM;
+	item->size = 0;
+	if (err)
+		*err = (struct error)ERROR_INIT;
 	return 0;
 }
 

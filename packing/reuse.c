@@ -238,7 +238,8 @@ static int leave_over(struct reuse *u, uint32_t bit)
 	return 0;
 }
 
-static int take(struct reuse *u, uint32_t bit, struct error *err)
+static int take_entry(struct reuse *u, uint32_t bit, bool *taken,
+		      struct error *err)
 {
 	const struct pack *pack = u->part->pack;
 	uint32_t pack_pos = reuse_part_pack_pos(u->part, bit);
@@ -247,7 +248,6 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 			       : pack_rev_offset(u->part->rev, pack_pos);
 	uint64_t end = pack_rev_offset(u->part->rev, pack_pos + 1);
 	struct pack_entry entry;
-	bool taken = false;
 	int ret = pack_entry_at(&entry, pack, off, err);
 
 	if (ret < 0)
@@ -259,19 +259,36 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 	u->next_off = end;
 	if ((entry.type == OBJ_OFS_DELTA || entry.type == OBJ_REF_DELTA) &&
 	    !is_beside_base(u, off, &entry)) {
-		ret = take_delta(u, pack_pos, off, end, &entry, &taken, err);
+		ret = take_delta(u, pack_pos, off, end, &entry, taken, err);
 	} else {
+		*taken = true;
 		ret = take_as_is(u, off, end, err);
-		taken = true;
+	}
+	if (*taken) {
+		u->objects++;
+		u->bytes += end - off;
+	}
+	return ret;
+}
+
+/*
+ * Copy an object, or leave it over. One whose entry makes no sense is left
+ * over: there may be another copy of it.
+ */
+static int take(struct reuse *u, uint32_t bit, struct error *err)
+{
+	bool taken = false;
+	int ret = take_entry(u, bit, &taken, err);
+
+	if (ret == ERR_CORRUPT && !taken) {
+		if (err)
+			*err = (struct error)ERROR_INIT;
+		ret = 0;
 	}
 	if (ret < 0)
 		return ret;
 	u->done_bit = bit + 1;
-	if (!taken)
-		return leave_over(u, bit) < 0 ? error_nomem(err) : 0;
-	u->objects++;
-	u->bytes += end - off;
-	return 0;
+	return taken || !leave_over(u, bit) ? 0 : error_nomem(err);
 }
 
 /*

@@ -121,26 +121,96 @@ static int stored_base(const struct writing *w, const struct packing_item *item,
 	return ret < 0 ? ret : 0;
 }
 
-static int write_copy(struct writing *w, struct packing_item *item,
-		      struct error *err)
+/* Deflate an object anew; it is released. */
+static int put_whole(struct writing *w, struct packing_item *item,
+		     struct odb_object *obj, struct error *err)
 {
-	struct packs_stored stored;
-	struct pack_entry entry;
-	const uint8_t *base_raw = NULL;
-	int ret = packs_stored(&stored, w->packs, item->pack_nr,
+	struct pack_entry entry = {.type = item->type, .size = obj->len};
+	int ret = 0;
+
+	buf_reset(&w->scratch);
+	if (deflater_append(w->deflater, &w->scratch, obj->data, obj->len) < 0)
+		ret = error_nomem(err);
+	odb_object_release(w->reader, obj);
+	if (ret < 0)
+		return ret;
+	w->report->bytes_recompressed += w->scratch.len;
+	return put_entry(w, item, &entry, w->scratch.data, w->scratch.len, err);
+}
+
+/*
+ * Write an object whose copy at hand is damaged, from another copy. *err says
+ * how the first is damaged, and stays where there is no other.
+ */
+static int write_other_copy(struct writing *w, struct packing_item *item,
+			    struct error *err)
+{
+	struct odb_object obj;
+	struct oid oid;
+	int ret;
+
+	objspace_oid(&oid, w->list->space, item->obj_pos);
+	ret = odb_read_sound(w->reader, &oid, &obj, NULL);
+	if (ret < 0)
+		return ret == ERR_NOMEM ? error_nomem(err)
+					: error_recorded(err, ERR_CORRUPT);
+	item->how = PACKING_WHOLE;
+	item->base = PACKING_NO_ITEM;
+	item->type = (uint8_t)obj.type;
+	if (err)
+		*err = (struct error)ERROR_INIT;
+	return put_whole(w, item, &obj, err);
+}
+
+static int write_whole(struct writing *w, struct packing_item *item,
+		       struct error *err)
+{
+	struct odb_object obj = ODB_OBJECT_INIT;
+	int ret = objspace_read(w->list->space, w->reader, item->obj_pos, &obj,
+				err);
+
+	if (!ret && obj.type != item->type)
+		ret = error_set(err, ERR_CORRUPT, "object is a %s, not a %s",
+				object_type_name(obj.type),
+				object_type_name(item->type));
+	else if (!ret && w->options->check)
+		ret = packing_items_check(w->list, item, &obj, err);
+	if (!ret)
+		return put_whole(w, item, &obj, err);
+	odb_object_release(w->reader, &obj);
+	return ret == ERR_CORRUPT ? write_other_copy(w, item, err) : ret;
+}
+
+/* The stored bytes of an item, and the id of the base if it is a delta. */
+static int find_copy(const struct writing *w, const struct packing_item *item,
+		     struct packs_stored *stored, const uint8_t **base_raw,
+		     struct error *err)
+{
+	int ret = packs_stored(stored, w->packs, item->pack_nr,
 			       idx_pos_of(w, item), err);
 
 	if (!ret)
-		ret = check_copy(w, item, &stored, err);
+		ret = check_copy(w, item, stored, err);
+	if (!ret && item->how == PACKING_COPY_DELTA)
+		ret = stored_base(w, item, stored, base_raw, err);
+	return ret;
+}
+
+static int write_copy(struct writing *w, struct packing_item *item,
+		      struct error *err)
+{
+	const uint8_t *base_raw = NULL;
+	struct packs_stored stored;
+	struct pack_entry entry;
+	int ret = find_copy(w, item, &stored, &base_raw, err);
+
 	if (ret < 0)
-		return ret;
+		return ret == ERR_CORRUPT ? write_other_copy(w, item, err)
+					  : ret;
 	entry = stored.entry;
 	w->report->reused++;
 	w->report->bytes_verbatim += stored.len - entry.header_len;
-	if (item->how == PACKING_COPY_DELTA) {
-		ret = stored_base(w, item, &stored, &base_raw, err);
-		if (ret < 0)
-			return ret;
+	if (base_raw) {
 		name_base(w, item, base_raw, &entry);
 		w->report->deltas++;
 		w->report->reused_deltas++;
@@ -148,34 +218,6 @@ static int write_copy(struct writing *w, struct packing_item *item,
 	return put_entry(w, item, &entry,
 			 stored.bytes + stored.entry.header_len,
 			 stored.len - stored.entry.header_len, err);
-}
-
-static int write_whole(struct writing *w, struct packing_item *item,
-		       struct error *err)
-{
-	struct odb_object obj = ODB_OBJECT_INIT;
-	struct pack_entry entry = {.type = item->type};
-	int ret = objspace_read(w->list->space, w->reader, item->obj_pos, &obj,
-				err);
-
-	if (ret < 0)
-		return ret;
-	entry.size = obj.len;
-	buf_reset(&w->scratch);
-	if (obj.type != item->type)
-		ret = error_set(err, ERR_CORRUPT, "object is a %s, not a %s",
-				object_type_name(obj.type),
-				object_type_name(item->type));
-	else if (w->options->check)
-		ret = packing_items_check(w->list, item, &obj, err);
-	if (!ret &&
-	    deflater_append(w->deflater, &w->scratch, obj.data, obj.len) < 0)
-		ret = error_nomem(err);
-	odb_object_release(w->reader, &obj);
-	if (ret < 0)
-		return ret;
-	w->report->bytes_recompressed += w->scratch.len;
-	return put_entry(w, item, &entry, w->scratch.data, w->scratch.len, err);
 }
 
 static int write_delta(struct writing *w, struct packing_item *item,
