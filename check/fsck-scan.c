@@ -232,37 +232,71 @@ static int check_loose(void *ctx, const struct oid *oid, const char *path)
 
 /* ---- packs */
 
+/* The readers of read_slowly(). */
+struct slow_readers {
+	struct pack_reader *plain;
+	/* Of deltas on damaged bases. It caches nothing: a base would look
+	   whole that was read from another copy. */
+	struct odb_reader *spare;
+};
+
+static int read_one(struct run *r, const struct slow_readers *readers,
+		    uint32_t idx_pos, struct pack_reader **used,
+		    struct pack_object *obj, struct error *why)
+{
+	struct pack *pack = r->pack->pack;
+	uint64_t offset = pack_idx_offset(&pack->idx, idx_pos);
+	int ret = pack_reader_read(readers->plain, pack, offset, obj, why);
+
+	*used = readers->plain;
+	if (ret != ERR_CORRUPT)
+		return ret;
+	*used = odb_reader_pack(readers->spare);
+	ret = pack_reader_read(*used, pack, offset, obj, NULL);
+	if (!ret)
+		*why = (struct error)ERROR_INIT;
+	return ret;
+}
+
+static int check_one(struct run *r, const struct slow_readers *readers,
+		     uint32_t idx_pos, struct error *err)
+{
+	struct pack *pack = r->pack->pack;
+	struct hash_ctx *hash = &r->workers[0].hash;
+	struct error why = ERROR_INIT;
+	struct pack_reader *used;
+	struct pack_object obj;
+	struct oid oid, actual;
+	int ret;
+
+	oid_from_raw(&oid, pack_idx_oid(&pack->idx, idx_pos), pack->algo);
+	if (!read_one(r, readers, idx_pos, &used, &obj, &why)) {
+		hash_object(hash, &actual, obj.type, obj.data, obj.len);
+		if (!oid_equal(&oid, &actual))
+			error_set(&why, ERR_CORRUPT, "object has another id");
+		else
+			hash_refuse_attack(hash, &oid, &why);
+	}
+	ret = why.code ? on_bad(r, 0, idx_pos, &why, err)
+		       : on_packed(r, 0, idx_pos, obj.type, obj.data, obj.len,
+				   err);
+	pack_object_release(used, &obj);
+	return ret;
+}
+
 /* One by one, when the chains of a pack cannot be told. */
 static int read_slowly(struct run *r, struct error *err)
 {
-	struct pack *pack = r->pack->pack;
-	struct pack_reader *reader = pack_reader_new(16 << 20);
-	int ret = reader ? 0 : error_nomem(err);
+	struct slow_readers readers = {
+		.plain = pack_reader_new(16 << 20),
+		.spare = odb_reader_new(r->scan->space->odb, 0),
+	};
+	int ret = readers.plain && readers.spare ? 0 : error_nomem(err);
 
-	for (uint32_t i = 0; !ret && i < pack->idx.nr; i++) {
-		struct error why = ERROR_INIT;
-		struct pack_object obj;
-		struct oid oid, actual;
-
-		oid_from_raw(&oid, pack_idx_oid(&pack->idx, i), pack->algo);
-		if (!pack_reader_read(reader, pack,
-				      pack_idx_offset(&pack->idx, i), &obj,
-				      &why)) {
-			hash_object(&r->workers[0].hash, &actual, obj.type,
-				    obj.data, obj.len);
-			if (!oid_equal(&oid, &actual))
-				error_set(&why, ERR_CORRUPT,
-					  "object has another id");
-			else
-				hash_refuse_attack(&r->workers[0].hash, &oid,
-						   &why);
-		}
-		ret = why.code ? on_bad(r, 0, i, &why, err)
-			       : on_packed(r, 0, i, obj.type, obj.data, obj.len,
-					   err);
-		pack_object_release(reader, &obj);
-	}
-	pack_reader_free(reader);
+	for (uint32_t i = 0; !ret && i < r->pack->pack->idx.nr; i++)
+		ret = check_one(r, &readers, i, err);
+	pack_reader_free(readers.plain);
+	odb_reader_free(readers.spare);
 	return ret;
 }
 
@@ -284,7 +318,10 @@ static int scan_pack(struct run *r, struct error *err)
 static int list_pack(struct run *r, struct error *err)
 {
 	struct pack *pack = r->pack->pack;
-	struct pack_reader *reader = pack_reader_new(1 << 20);
+	struct odb_reader *odb_reader = odb_reader_new(r->scan->space->odb,
+						       (size_t)1 << 20);
+	struct pack_reader *reader = odb_reader ? odb_reader_pack(odb_reader)
+						: NULL;
 	int ret = reader ? 0 : error_nomem(err);
 
 	for (uint32_t i = 0; !ret && i < pack->idx.nr; i++) {
@@ -297,7 +334,7 @@ static int list_pack(struct run *r, struct error *err)
 				      NULL, NULL))
 			ret = note_packed(r, i, &oid, type, err);
 	}
-	pack_reader_free(reader);
+	odb_reader_free(odb_reader);
 	return ret;
 }
 
