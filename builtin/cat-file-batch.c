@@ -210,6 +210,15 @@ static bool is_excluded(const struct batch *b, const struct target *t)
 	       (t->type == OBJ_BLOB && t->size >= filter->blob_limit);
 }
 
+/* An object none of whose copies has a type and a size counts as missing. */
+static int look_up(struct batch *b, struct target *t)
+{
+	int ret = odb_info(b->store->reader, &t->oid, &t->type, &t->size,
+			   &b->err);
+
+	return ret == ERR_CORRUPT ? ERR_MISSING : ret;
+}
+
 /*
  * 0; 1 when the filter leaves it out; ERR_MISSING when there is no such
  * object; or another error.
@@ -219,12 +228,13 @@ static int print_object(struct batch *b, struct target *t)
 	int ret = 0;
 
 	if (!t->contents || !filter_is_empty(b->options->filter))
-		ret = odb_info(b->store->reader, &t->oid, &t->type, &t->size,
-			       &b->err);
+		ret = look_up(b, t);
 	if (!ret && is_excluded(b, t))
 		return 1;
 	if (!ret)
 		ret = t->contents ? print_contents(b, t) : print_line(b, t);
+	if (ret == ERR_CORRUPT && look_up(b, t) == ERR_MISSING)
+		ret = ERR_MISSING;
 	if (!ret)
 		end_object(b);
 	return ret;
@@ -386,10 +396,18 @@ static int print_raw(struct batch *b, const uint8_t *raw)
 		.contents = b->options->mode == CAT_FILE_BATCH_CONTENTS,
 	};
 
+	char hex[OID_MAX_HEX_LEN + 1];
 	int ret;
 
 	oid_from_raw(&t.oid, raw, b->store->odb->algo);
 	ret = print_object(b, &t);
+	if (ret == ERR_MISSING) {
+		printf("%s missing%c",
+		       oid_to_hex(hex, &t.oid, b->store->odb->algo),
+		       line_end(b));
+		end_object(b);
+		ret = 0;
+	}
 	return ret < 0 ? ret : 0;
 }
 
