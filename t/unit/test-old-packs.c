@@ -173,6 +173,25 @@ static void kept_for_a_while(void **state)
 	tmprepo_release(&t);
 }
 
+/* Somebody keeps a pack after it was listed. */
+static void kept_since_the_listing(void **state)
+{
+	struct old_packs old;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	add_pack(&t, hex_a, "pack idx");
+	add_pack(&t, hex_b, "pack idx");
+	list(&old, &t);
+	assert_int_equal(old.nr, 2);
+	add_pack(&t, hex_a, "keep");
+	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	assert_true(has(&t, hex_a, "pack") && has(&t, hex_a, "idx"));
+	assert_false(has(&t, hex_b, "pack") || has(&t, hex_b, "idx"));
+	old_packs_release(&old);
+	tmprepo_release(&t);
+}
+
 /* Another repack has put a pack of the same name there meanwhile. */
 static void made_again(void **state)
 {
@@ -219,6 +238,7 @@ int main(void)
 		cmocka_unit_test(promisor_packs),
 		cmocka_unit_test(removal),
 		cmocka_unit_test(kept_for_a_while),
+		cmocka_unit_test(kept_since_the_listing),
 		cmocka_unit_test(made_again),
 		cmocka_unit_test(nothing_to_remove),
 	};
