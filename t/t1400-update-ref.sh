@@ -4,6 +4,7 @@ test_description='update-ref does and says what stock Git does and says'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-refs.sh"
 . "$GITREACH_SRC/t/lib-strace.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
 
 test_expect_success 'set up' '
 	twins &&
@@ -356,6 +357,24 @@ test_expect_success 'two writers' '
 		grep $id reached || return 1
 	done &&
 	test $(wc -l <reached) -eq $(($(wc -l <made) + 1)) &&
+	! find . -name "*.lock" | grep .
+'
+
+# HEAD is read first and locked later. Its reflog would get the entry of a branch
+# that it does not lead to any more.
+test_expect_success 'HEAD is switched to another branch before it is locked' '
+	cd "$TRASH" && twins && cd ours &&
+	stock update-ref refs/heads/main $A &&
+	stock update-ref refs/heads/side $A &&
+	STOCK=$STOCK_GIT && export STOCK &&
+	test_must_fail meanwhile "*HEAD.lock" \
+		"\$STOCK symbolic-ref HEAD refs/heads/side" \
+		"$GIT" update-ref -m moved refs/heads/main $B 2>err &&
+	grep "cannot lock ref .refs/heads/main.: HEAD has changed" err &&
+	test $(stock rev-parse refs/heads/main) = $A &&
+	git update-ref -m again refs/heads/main $B &&
+	test $(stock rev-parse refs/heads/main) = $B &&
+	! grep "moved\|again" .git/logs/HEAD &&
 	! find . -name "*.lock" | grep .
 '
 
