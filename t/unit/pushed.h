@@ -73,9 +73,9 @@ static inline void pushed_object(struct pushed *p, const char *name,
 	dialog_name(&p->d, name, &p->pack.oids[nr]);
 }
 
-/* A commit of dialog's tree `t`; NULL: no parent. */
-static inline void pushed_commit(struct pushed *p, const char *name,
-				 const char *parent)
+/* A commit of dialog's tree `t` with that date. NULL: no parent. */
+static inline void pushed_commit_at(struct pushed *p, const char *name,
+				    uint64_t date, const char *parent)
 {
 	struct buf text = BUF_INIT;
 
@@ -83,11 +83,18 @@ static inline void pushed_commit(struct pushed *p, const char *name,
 	if (parent)
 		buf_printf(&text, "parent %s\n", dialog_hex(&p->d, parent));
 	buf_printf(&text,
-		   "author A <a@b> 1700000100 +0000\n"
-		   "committer A <a@b> 1700000100 +0000\n\n%s\n",
-		   name);
+		   "author A <a@b> %ju +0000\ncommitter A <a@b> %ju +0000\n\n"
+		   "%s\n",
+		   (uintmax_t)date, (uintmax_t)date, name);
 	pushed_object(p, name, OBJ_COMMIT, text.data, text.len);
 	buf_release(&text);
+}
+
+/* A commit that is newer than all of dialog's. */
+static inline void pushed_commit(struct pushed *p, const char *name,
+				 const char *parent)
+{
+	pushed_commit_at(p, name, 1700000100, parent);
 }
 
 /* A line of the command list; `caps` NULL: not the first. */

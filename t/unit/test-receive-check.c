@@ -59,6 +59,24 @@ static void test_deny(void **state)
 	      "ng refs/heads/side bad ref");
 }
 
+/* Between a fast-forward's two ends all clocks were wrong. */
+static void test_skewed_dates(void **state)
+{
+	static const char *const line[] = {"c4", "n1", "n2", "n3", "n4",
+					   "n5", "n6", "n7", "n8", "n9"};
+	struct pushed p;
+
+	pushed_init(&p);
+	dialog_config(&p.d, CONFIG_LOCAL, "[receive]\ndenyNonFastForwards\n");
+	for (size_t i = 1; i < 10; i++)
+		pushed_commit_at(&p, line[i], 1000, line[i - 1]);
+	pushed_commit(&p, "tip", "n9");
+	pushed_command(&p, "c4 tip refs/heads/main", "report-status");
+	assert_string_equal(pushed_run(&p, true),
+			    "unpack ok|ok refs/heads/main|F");
+	pushed_release(&p);
+}
+
 static void test_worktree(void **state)
 {
 	struct pushed p;
@@ -79,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_deny),
+		cmocka_unit_test(test_skewed_dates),
 		cmocka_unit_test(test_worktree),
 	};
 
