@@ -73,6 +73,53 @@ static void random_queries(void **state)
 	assert_true(pseudo_used > 100);
 }
 
+static bool names_trees(const struct walk_tips *tips)
+{
+	for (size_t i = 0; i < tips->others.nr; i++)
+		if (tips->others.items[i].type != OBJ_TAG)
+			return true;
+	return false;
+}
+
+/*
+ * An inexact answer may name objects that are had. But the objects of a tree
+ * that is itself wanted or had are left out exactly.
+ */
+static void inexact_queries(void **state)
+{
+	static const struct pack_bitmap_query inexact = {.inexact = true};
+	uint64_t seed = random_seed();
+	uint32_t exact_nr = 0;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, 1, &seed);
+	bitmaprepo_open(&b, &r);
+	for (int i = 0; i < 300; i++) {
+		struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+		struct walk_tips wants = WALK_TIPS_INIT;
+		struct walk_tips haves = WALK_TIPS_INIT;
+
+		bitmaprepo_tips(&b, &seed, &wants, b.want, 3);
+		bitmaprepo_tips(&b, &seed, &haves, b.had, 2);
+		assert_int_equal(pack_bitmap_query(&result, b.pb, &b.walk,
+						   &wants, &haves, &inexact,
+						   NULL),
+				 0);
+		if (names_trees(&haves) || names_trees(&wants)) {
+			bitmaprepo_check(&b, &result);
+			exact_nr += !names_trees(&wants);
+		}
+		pack_bitmap_result_release(&result);
+		walk_tips_release(&wants);
+		walk_tips_release(&haves);
+	}
+	/* Trees and blobs among the haves only. */
+	assert_true(exact_nr > 20);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 /* The walk without bitmaps finds the same. */
 static void walks_agree(void **state)
 {
@@ -281,6 +328,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_queries),
+		cmocka_unit_test(inexact_queries),
 		cmocka_unit_test(walks_agree),
 		cmocka_unit_test(types_and_positions),
 		cmocka_unit_test(bitmaps_are_tested),
