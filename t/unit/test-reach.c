@@ -83,6 +83,24 @@ static void test_no_targets(void **state)
 	dag_release(&d);
 }
 
+/* A parent may be of the same second as its child. */
+static void test_equal_dates(void **state)
+{
+	struct dag d;
+	struct reach r;
+	uint32_t a, b, c;
+
+	dag_init(&d);
+	a = dag_add(&d, 1000, false, NULL, 0);
+	b = dag_add(&d, 1000, false, &a, 1);
+	c = dag_add(&d, 1000, false, &b, 1);
+	reach_init(&r, &d.h);
+	assert_int_equal(reach_add_target(&r, a, NULL), 0);
+	assert_int_equal(reach_all(&r, &c, 1, NULL), 1);
+	reach_release(&r);
+	dag_release(&d);
+}
+
 /* Levels are right also where clocks were wrong. */
 static void test_levels_beat_dates(void **state)
 {
@@ -125,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_no_targets),
+		cmocka_unit_test(test_equal_dates),
 		cmocka_unit_test(test_levels_beat_dates),
 		cmocka_unit_test(test_is_bounded),
 	};
