@@ -216,11 +216,12 @@ int sys_sync_dir(const char *path, struct error *err)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int ret = 0;
 
+	if (fd < 0)
+		return error_set_errno(err, "cannot open directory '%s'", path);
 	/* Some file systems refuse to sync a directory; that is no failure. */
-	if (fd >= 0 && fsync(fd) < 0 && errno != EINVAL)
+	if (fsync(fd) < 0 && errno != EINVAL)
 		ret = error_set_errno(err, "cannot sync directory '%s'", path);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return ret;
 }
 

@@ -90,7 +90,10 @@ int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 int sys_tempfile_replace(const char *path, const void *bytes, size_t len,
 			 enum sys_fsync_method method, struct error *err);
 
-/* Make the names in a directory durable, if it can be opened. 0 or ERR_IO. */
+/*
+ * Make the names in a directory durable. Returns 0, also if the file system
+ * cannot sync directories, or ERR_IO, also if the directory cannot be opened.
+ */
 int sys_sync_dir(const char *path, struct error *err);
 
 /* Close and unlink, if active. */

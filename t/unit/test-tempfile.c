@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +18,27 @@
 #include "sys/tempfile.h"
 
 static char dir[] = "/tmp/gitreach-tempfile-XXXXXX";
+
+/* What the code under test calls instead of fsync(2). */
+static struct {
+	unsigned files, dirs; /* how many were synced */
+	int dir_errno;        /* what a directory answers, or 0 */
+} synced;
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISDIR(st.st_mode)) {
+		synced.files++;
+		return 0;
+	}
+	synced.dirs++;
+	errno = synced.dir_errno;
+	return errno ? -1 : 0;
+}
 
 static const char *in_dir(char *out, const char *name)
 {
@@ -149,6 +172,62 @@ static void failed_rename_leaves_nothing(void **state)
 	assert_int_equal(files_nr(), 0);
 }
 
+/* Commit a file; whether it and its directory were synced is in `synced`. */
+static int commit_synced(enum sys_fsync_method method, int dir_errno,
+			 struct error *err)
+{
+	struct sys_tempfile tf;
+	char path[256];
+	int ret;
+
+	memset(&synced, 0, sizeof(synced));
+	synced.dir_errno = dir_errno;
+	assert_int_equal(sys_tempfile_create(&tf, dir, "t", 0666, NULL), 0);
+	ret = sys_tempfile_commit(&tf, in_dir(path, "final"), method, err);
+	synced.dir_errno = 0;
+	assert_null(tf.path);
+	assert_int_equal(files_nr(), 1);
+	unlink(path);
+	return ret;
+}
+
+static void the_name_is_made_durable(void **state)
+{
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, 0, NULL), 0);
+	assert_int_equal(synced.files, 1);
+	assert_int_equal(synced.dirs, 1);
+	assert_int_equal(commit_synced(SYS_FSYNC_WRITEOUT_ONLY, 0, NULL), 0);
+	assert_int_equal(synced.files, 0);
+	assert_int_equal(synced.dirs, 1);
+	assert_int_equal(commit_synced(SYS_FSYNC_NONE, 0, NULL), 0);
+	assert_int_equal(synced.files + synced.dirs, 0);
+	/* The file system cannot do it. */
+	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EINVAL, NULL), 0);
+	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EIO, &err), ERR_IO);
+	assert_non_null(strstr(err.msg, "cannot sync directory"));
+	assert_non_null(strstr(err.msg, dir));
+}
+
+static void a_directory_that_cannot_be_opened(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct rlimit old, none;
+
+	assert_int_equal(sys_sync_dir("/tmp/no/such/dir", &err), ERR_IO);
+	assert_non_null(strstr(err.msg, "/tmp/no/such/dir"));
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	err = (struct error)ERROR_INIT;
+	assert_int_equal(sys_sync_dir(dir, &err), ERR_IO);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	assert_non_null(strstr(err.msg, strerror(EMFILE)));
+	assert_int_equal(sys_sync_dir(dir, NULL), 0);
+}
+
 static void a_lock_is_held_once(void **state)
 {
 	struct sys_tempfile a, b;
@@ -197,6 +276,8 @@ int main(void)
 		cmocka_unit_test(umask_counts),
 		cmocka_unit_test(aborted_leaves_nothing),
 		cmocka_unit_test(failed_rename_leaves_nothing),
+		cmocka_unit_test(the_name_is_made_durable),
+		cmocka_unit_test(a_directory_that_cannot_be_opened),
 		cmocka_unit_test(a_lock_is_held_once),
 		cmocka_unit_test(no_directory),
 	};
