@@ -8,6 +8,7 @@
 #	lib, unit	the static library; the unit tests
 #	test		all tests, through prove (TESTS="..." for some of them)
 #	check		the rules of the tree, see tools/
+#	mutants		whether the tests of ROOM="..." notice small bugs
 #	fuzz		fuzz targets for libFuzzer, with clang
 #	install, uninstall	prefix=, DESTDIR=
 #	demo		the main job on a real or a generated repository
@@ -236,6 +237,13 @@ check: $(lib_obj) $(builtin_obj) $(shared_lib)
 	$VCC='$(CC)' CHECK_CFLAGS="$$(cat $O/flags | sed 's|^$(CC) ||')" \
 		BUILD='$O' tools/check $(CHECKS)
 
+# Small changes of a room's code, tried on its tests: ROOM=, SEED=, MUTANTS=.
+mutants: all $(builtin_lib) $(helper_bin) $O/t/fuzz/replay.o
+	$VCC='$(CC)' CFLAGS='$(all_cflags) $(CPPFLAGS)' BUILD='$O' \
+		LDFLAGS='$(all_ldflags)' LIBS='$(dep_libs)' \
+		PYTHONDONTWRITEBYTECODE=1 tools/mutants --jobs $(JOBS) \
+		$(SEED:%=--seed %) $(MUTANTS:%=--number %) $(ROOM)
+
 format:
 	clang-format -i $(lib_src) $(builtin_src) $(headers) \
 		$(wildcard t/*/*.[ch] Documentation/examples/*.c)
@@ -275,6 +283,6 @@ ifneq ($(building),)
 endif
 FORCE:
 .PHONY: all lib shared unit git test test-unit fuzz fuzz-targets check format
-.PHONY: install uninstall demo print-packages clean distclean FORCE
+.PHONY: mutants install uninstall demo print-packages clean distclean FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
