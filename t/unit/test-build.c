@@ -41,10 +41,19 @@ static void enumerate(struct sample *s)
 	walk_tips_release(&tips);
 }
 
-/* Give each object a bit, in a random order. */
+static void swap_bits(struct sample *s, uint32_t i, uint32_t j)
+{
+	uint32_t t = s->bit_pos[i];
+
+	s->bit_pos[i] = s->bit_pos[j];
+	s->bit_pos[j] = t;
+}
+
+/* Give each object a bit, in a random order; the newest commit has bit 0. */
 static void number(struct sample *s, uint64_t *seed)
 {
 	uint32_t end = objspace_end(&s->walk.space);
+	uint32_t newest = s->found.revs.commits[0];
 
 	s->bit_pos = malloc(end * sizeof(*s->bit_pos));
 	s->object = malloc(end * sizeof(*s->object));
@@ -52,13 +61,14 @@ static void number(struct sample *s, uint64_t *seed)
 	s->bits = end;
 	for (uint32_t i = 0; i < end; i++)
 		s->bit_pos[i] = i;
-	for (uint32_t i = end - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)(random_next(seed) % (i + 1));
-		uint32_t t = s->bit_pos[i];
-
-		s->bit_pos[i] = s->bit_pos[j];
-		s->bit_pos[j] = t;
-	}
+	for (uint32_t i = end - 1; i > 0; i--)
+		swap_bits(s, i, (uint32_t)(random_next(seed) % (i + 1)));
+	for (uint32_t i = 0; i < end; i++)
+		if (!s->bit_pos[i]) {
+			swap_bits(s, i,
+				  s->walk.history.commits[newest].obj_pos);
+			break;
+		}
 	for (uint32_t i = 0; i < end; i++) {
 		struct oid oid;
 
@@ -219,6 +229,7 @@ static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
 				random_next(seed) % (s->found.revs.nr - 9),
 			1 + random_next(seed) % 9,
 		};
+	groups[0].commits = s->found.revs.commits;
 	s->in.groups = groups;
 	s->in.group_nr = ARRAY_NR(groups);
 	assert_int_equal(bitmap_build(&built, &s->in, NULL), 0);

@@ -570,6 +570,8 @@ static void parse_words(int wanted, uint32_t bits, uint32_t last_rlw, size_t nr,
 	assert_int_equal(ewah_view_parse(&v, &c, &err), wanted);
 	assert_int_equal(err.code, wanted);
 	assert_int_equal(!v.words, wanted != 0);
+	if (wanted)
+		assert_int_equal(v.word_nr + v.bits, 0);
 	buf_release(&b);
 }
 

@@ -595,6 +595,47 @@ static void large_sets(void **state)
 	free(bytes);
 }
 
+/* A bitmap has no bits past the last word of the pack's. */
+static void too_many_bits(void **state)
+{
+	for (uint32_t bit = 63; bit <= 64; bit++) {
+		struct ewah types[BITMAP_TYPE_NR], bitmap;
+		struct bitmap_write_entry entry = {.bitmap = &bitmap};
+		struct bitmap_write write = {
+			.algo = HASH_SHA1,
+			.object_nr = 64,
+			.types = types,
+			.entries = &entry,
+			.entry_nr = 1,
+		};
+		struct error err = ERROR_INIT;
+		struct bitset set, scratch = BITSET_INIT;
+		struct buf out = BUF_INIT;
+		struct bitmap_file f;
+		int ret;
+
+		for (int i = 0; i < BITMAP_TYPE_NR; i++)
+			ewah_init(&types[i]);
+		ewah_init(&bitmap);
+		assert_int_equal(ewah_set(&bitmap, bit), 0);
+		assert_int_equal(bitmap_file_write(&out, &write, NULL), 0);
+		assert_int_equal(bitmap_file_parse(
+					 &f, (const uint8_t *)out.data, out.len,
+					 64, HASH_SHA1, "x.bitmap", NULL),
+				 0);
+		assert_int_equal(bitset_init(&set, 128), 0);
+		ret = bitmap_file_or(&set, &f, 0, &scratch, &err);
+		assert_int_equal(ret, bit < 64 ? 0 : ERR_CORRUPT);
+		assert_int_equal(bitset_count(&set), bit < 64);
+		assert_int_equal(!!strstr(err.msg, "larger than"), bit >= 64);
+		bitset_release(&set);
+		bitset_release(&scratch);
+		bitmap_file_release(&f);
+		ewah_release(&bitmap);
+		buf_release(&out);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -610,6 +651,7 @@ int main(void)
 		cmocka_unit_test(prefixes_and_flips),
 		cmocka_unit_test(random_damage),
 		cmocka_unit_test(large_sets),
+		cmocka_unit_test(too_many_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

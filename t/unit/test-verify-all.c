@@ -97,12 +97,37 @@ static void wrong_types(void **state)
 	randrepo_release(&r);
 }
 
+/* A commit has one row: rows are in the order of their commits. */
+static void wrong_order(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	struct bitmap_file *file;
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	make(&r, &seed);
+	/* Without a lookup table rows can be changed here. */
+	bitmaprepo_thin_out(&r, 16, 0, false, false);
+	bitmaprepo_open(&b, &r);
+	file = &b.pb->file;
+	assert_true(file->row_nr > 5);
+	file->rows[5] = file->rows[4];
+	assert_int_equal(
+		bitmap_verify_all(file, b.pb->space, &b.walk, NULL, &err),
+		ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "out of order at row 5"));
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(right_ones),
 		cmocka_unit_test(wrong_ones),
 		cmocka_unit_test(wrong_types),
+		cmocka_unit_test(wrong_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
