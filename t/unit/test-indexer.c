@@ -122,6 +122,21 @@ static void refused_with(const struct pack_indexer_config *config,
 		fail_msg("'%s' instead of '%s'", err.msg, words);
 }
 
+static void accepted_with(const struct pack_indexer_config *config,
+			  const struct packfile *p)
+{
+	struct dealer d = {.bytes = (uint8_t *)p->bytes.data,
+			   .len = p->bytes.len,
+			   .piece = SIZE_MAX,
+			   .may_end = true};
+	struct error err = ERROR_INIT;
+	struct pack_indexer *ix;
+
+	if (try_bytes(&ix, config, &d, &err) < 0)
+		fail_msg("%s", err.msg);
+	pack_indexer_free(ix);
+}
+
 static void refused(const struct packfile *p, const char *words)
 {
 	struct pack_indexer_config config = config_of(p);
@@ -179,6 +194,30 @@ static void check_written(const struct packfile *p)
 	pack_close(pack);
 }
 
+/* Every object can be read by its id, and no other. */
+static void check_reading(struct pack_indexer *ix, const struct packfile *p)
+{
+	struct oid oid, none = OID_ZERO_INIT;
+	struct error err = ERROR_INIT;
+	enum object_type type;
+	struct hash_ctx hash;
+	void *data;
+	size_t len;
+
+	assert_int_equal(hash_init(&hash, p->algo), 0);
+	for (uint32_t i = 0; i < p->nr; i++) {
+		if (pack_indexer_read(ix, &p->oids[i], &type, &data, &len,
+				      &err) != 1)
+			fail_msg("%s", err.msg);
+		hash_object(&hash, &oid, type, data, len);
+		assert_true(oid_equal(&oid, &p->oids[i]));
+		free(data);
+	}
+	assert_int_equal(pack_indexer_read(ix, &none, &type, &data, &len, NULL),
+			 0);
+	hash_release(&hash);
+}
+
 /* Index in all ways; the files are the hand-made ones. */
 static void check_good(const struct packfile *p, size_t piece)
 {
@@ -199,6 +238,8 @@ static void check_good(const struct packfile *p, size_t piece)
 		pack_indexer_result(ix, &result);
 		assert_int_equal(result.nr, p->nr);
 		assert_int_equal(result.pack_len, p->bytes.len);
+		if (!way)
+			check_reading(ix, p);
 		assert_int_equal(write_files(ix, true, false), 0);
 		pack_indexer_free(ix);
 		file_is("p.pack", &p->bytes);
@@ -565,9 +606,13 @@ static void limits(void **state)
 	config = config_of(&m.p);
 	config.max_len = m.p.bytes.len - 1;
 	refused_with(&config, &m.p, ERR_DENIED, "maximum allowed size");
+	config.max_len = m.p.bytes.len;
+	accepted_with(&config, &m.p);
 	config.max_len = 0;
 	config.max_object_len = m.text[1].len - 1;
 	refused_with(&config, &m.p, ERR_DENIED, "object is too large");
+	config.max_object_len = m.text[1].len;
+	accepted_with(&config, &m.p);
 	maker_release(&m);
 }
 

@@ -79,11 +79,14 @@ static void check_unproven(const struct midxfile *f,
 	assert_int_equal(pack_midx_order_prove(&order, NULL), ERR_CORRUPT);
 	order_bytes[0] ^= 0x80;
 	pack_midx_order_release(&order);
-	/* One bit more for the preferred pack. */
-	span_bytes[8 * proven->preferred + 7] ^= 1;
-	assert_int_equal(pack_midx_order_init_unproven(&order, &f->midx, NULL),
-			 ERR_CORRUPT);
-	span_bytes[8 * proven->preferred + 7] ^= 1;
+	/* One bit more or less for a pack. */
+	for (uint32_t i = 0; i < f->midx.pack_nr; i++) {
+		span_bytes[8 * i + 7] ^= 1;
+		assert_int_equal(
+			pack_midx_order_init_unproven(&order, &f->midx, NULL),
+			ERR_CORRUPT);
+		span_bytes[8 * i + 7] ^= 1;
+	}
 	without.spans = NULL;
 	assert_int_equal(pack_midx_order_init_unproven(&order, &without, NULL),
 			 1);

@@ -178,6 +178,27 @@ static void an_object_with_another_id(void **state)
 	packfile_release(&f);
 }
 
+/* One wrong object among many families of objects, wherever it is. */
+static void one_object_of_many(void **state)
+{
+	static const uint32_t wrong[] = {0, 1, 62, 63, 64, 65, 128, 149};
+
+	for (size_t i = 0; i < ARRAY_NR(wrong); i++) {
+		struct packfile f;
+
+		packfile_init(&f, HASH_SHA1);
+		for (unsigned nr = 0; nr < 150; nr++) {
+			char text[16];
+
+			snprintf(text, sizeof(text), "%u\n", nr);
+			packfile_add(&f, OBJ_BLOB, text, strlen(text));
+		}
+		f.oids[wrong[i]].bytes[7] ^= 1;
+		assert_bad(&f, "object is not ");
+		packfile_release(&f);
+	}
+}
+
 static void an_entry_with_another_crc(void **state)
 {
 	struct packfile f;
@@ -275,6 +296,7 @@ int main(void)
 		cmocka_unit_test(random_packs),
 		cmocka_unit_test(every_changed_byte_is_noticed),
 		cmocka_unit_test(an_object_with_another_id),
+		cmocka_unit_test(one_object_of_many),
 		cmocka_unit_test(an_entry_with_another_crc),
 		cmocka_unit_test(bytes_between_objects),
 		cmocka_unit_test(sizes_that_lie),
