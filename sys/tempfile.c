@@ -174,6 +174,16 @@ int sys_tempfile_write_at(struct sys_tempfile *tf, uint64_t off,
 	return 0;
 }
 
+static int fsync_whole(int fd)
+{
+	int ret;
+
+	do
+		ret = fsync(fd);
+	while (ret < 0 && errno == EINTR);
+	return ret;
+}
+
 static int make_durable(int fd, enum sys_fsync_method method)
 {
 	int ret = 0;
@@ -182,9 +192,7 @@ static int make_durable(int fd, enum sys_fsync_method method)
 	case SYS_FSYNC_NONE:
 		break;
 	case SYS_FSYNC_FSYNC:
-		do {
-			ret = fsync(fd);
-		} while (ret < 0 && errno == EINTR);
+		ret = fsync_whole(fd);
 		break;
 	case SYS_FSYNC_WRITEOUT_ONLY:
 		ret = sync_file_range(fd, 0, 0,
@@ -219,7 +227,7 @@ int sys_sync_dir(const char *path, struct error *err)
 	if (fd < 0)
 		return error_set_errno(err, "cannot open directory '%s'", path);
 	/* Some file systems refuse to sync a directory; that is no failure. */
-	if (fsync(fd) < 0 && errno != EINVAL)
+	if (fsync_whole(fd) < 0 && errno != EINVAL)
 		ret = error_set_errno(err, "cannot sync directory '%s'", path);
 	close(fd);
 	return ret;

@@ -22,7 +22,7 @@ static char dir[] = "/tmp/gitreach-tempfile-XXXXXX";
 /* What the code under test calls instead of fsync(2). */
 static struct {
 	unsigned files, dirs; /* how many were synced */
-	int dir_errno;        /* what a directory answers, or 0 */
+	int dir_errno;        /* what a directory answers, or 0; EINTR: once */
 } synced;
 
 int fsync(int fd)
@@ -37,6 +37,8 @@ int fsync(int fd)
 	}
 	synced.dirs++;
 	errno = synced.dir_errno;
+	if (errno == EINTR)
+		synced.dir_errno = 0;
 	return errno ? -1 : 0;
 }
 
@@ -205,6 +207,9 @@ static void the_name_is_made_durable(void **state)
 	assert_int_equal(synced.files + synced.dirs, 0);
 	/* The file system cannot do it. */
 	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EINVAL, NULL), 0);
+	/* A signal came: try again. */
+	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EINTR, NULL), 0);
+	assert_int_equal(synced.dirs, 2);
 	assert_int_equal(commit_synced(SYS_FSYNC_FSYNC, EIO, &err), ERR_IO);
 	assert_non_null(strstr(err.msg, "cannot sync directory"));
 	assert_non_null(strstr(err.msg, dir));
