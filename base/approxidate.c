@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A text is taken apart into words: numbers, names, and the characters between
- * them. It is an instant, a date with perhaps a time, or steps back from now.
+ * The parser splits a text into numbers, names and the characters between them.
+ * A text is one of three things: a number of seconds since 1970, a date with or
+ * without a time, or a list of steps back from the present.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -23,7 +24,7 @@ static const char *const weekdays[] = {
 	"thursday", "friday", "saturday",
 };
 
-/* What is left of the text. */
+/* The unread rest of the text. */
 struct text {
 	const char *p;
 };
@@ -47,7 +48,10 @@ static bool take_char(struct text *t, char c)
 	return true;
 }
 
-/* Between `min` and `max` digits, and no more after them. */
+/*
+ * Takes a number of `min` to `max` digits. Returns false if there are more or
+ * fewer digits.
+ */
 static bool take_number(struct text *t, size_t min, size_t max, int64_t *out)
 {
 	size_t len = strspn(t->p, "0123456789");
@@ -62,7 +66,10 @@ static bool take_number(struct text *t, size_t min, size_t max, int64_t *out)
 	return true;
 }
 
-/* The letters that come next, at most 15 of them, in lower case. */
+/*
+ * Takes the next word of 1 to 15 letters, in lower case. Returns false if there
+ * is none, or if the word is longer or ends in a digit.
+ */
 static bool take_name(struct text *t, char name[16])
 {
 	size_t len = 0;
@@ -78,7 +85,10 @@ static bool take_name(struct text *t, char name[16])
 	return true;
 }
 
-/* Which of `names` starts with `name`, of at least three letters; or -1. */
+/*
+ * Returns the index of the first of `names` that starts with `name`, or -1. A
+ * `name` of fewer than three letters matches nothing.
+ */
 static int find_name(const char *const *names, int nr, const char *name)
 {
 	size_t len = strlen(name);
@@ -99,7 +109,10 @@ static int find_weekday(const char *name)
 	return find_name(weekdays, ARRAY_NR(weekdays), name);
 }
 
-/* Z, GMT, UTC, +hh, +hhmm or +hh:mm, in seconds east of Greenwich. */
+/*
+ * Takes a zone: Z, GMT, UTC, +hh, +hhmm or +hh:mm. *east is in seconds east of
+ * Greenwich.
+ */
 static bool take_zone(struct text *t, int64_t *east)
 {
 	struct text at = *t;
@@ -132,16 +145,19 @@ static bool take_zone(struct text *t, int64_t *east)
 	return true;
 }
 
-/* What a text says of an instant. */
+/* The parts of a parsed date. */
 struct date {
-	int64_t epoch; /* with is_epoch: seconds since 1970; else: */
-	struct tm tm;  /* in its zone */
+	int64_t epoch; /* seconds since 1970, if is_epoch */
+	struct tm tm;  /* if not is_epoch: the time in its zone */
 	bool is_epoch, has_time;
-	bool has_zone; /* else it is the local one */
-	int64_t east;  /* with has_zone: seconds */
+	bool has_zone; /* false: the zone is the local one */
+	int64_t east;  /* seconds, if has_zone */
 };
 
-/* The zone at the end of a text, if there is one; and nothing else. */
+/*
+ * Takes the optional zone at the end of a text. Returns false if other text
+ * remains.
+ */
 static bool end_with_zone(struct text *t, struct date *date)
 {
 	while (take_char(t, ' '))
@@ -180,7 +196,7 @@ static bool set_time(struct tm *tm, int64_t hours, int64_t minutes,
 	return true;
 }
 
-/* "7 Apr 2005", "April 7, 2005". */
+/* Takes a date like "7 Apr 2005" or "April 7, 2005". */
 static bool take_named_date(struct text *t, struct tm *tm)
 {
 	int64_t day, year;
@@ -234,7 +250,7 @@ static bool take_time(struct text *t, struct tm *tm)
 	return set_time(tm, hours, minutes, seconds);
 }
 
-/* "20050407T221313", also without the seconds. */
+/* Takes a date and time like "20050407T221313", with or without the seconds. */
 static bool take_basic_date(struct text *t, struct tm *tm)
 {
 	int64_t date, time;
@@ -249,7 +265,7 @@ static bool take_basic_date(struct text *t, struct tm *tm)
 	       set_time(tm, time / 10000, time / 100 % 100, time % 100);
 }
 
-/* "Apr 7 22:13:13 2005". */
+/* Takes a date and time like "Apr 7 22:13:13 2005". */
 static bool take_asctime(struct text *t, struct tm *tm)
 {
 	int64_t day, year;
@@ -272,7 +288,7 @@ static int64_t not_before_1970(int64_t seconds)
 	return seconds < 0 ? 0 : seconds;
 }
 
-/* A date of one of the forms; with or without a time. */
+/* Takes a date in any of the forms; sets has_time if it included a time. */
 static bool take_date(struct text *t, struct date *date)
 {
 	struct text start = *t;
@@ -291,7 +307,10 @@ static bool take_date(struct text *t, struct date *date)
 	return take_named_date(t, &date->tm);
 }
 
-/* The present time of the day has to be in date->tm. */
+/*
+ * Parses a date and its optional time and zone. The caller has put the present
+ * time of day into date->tm.
+ */
 static bool parse_date(struct text t, struct date *date)
 {
 	struct text start = t;
@@ -312,12 +331,12 @@ static bool parse_date(struct text t, struct date *date)
 			return false;
 		date->has_time = true;
 	}
-	/* A date alone keeps the present's summer time, as in stock Git. */
+	/* A date without a time keeps the present tm_isdst, as in stock Git. */
 	date->tm.tm_isdst = -1;
 	return end_with_zone(&t, date);
 }
 
-/* Seconds since 1970; negative for what was before. */
+/* Returns seconds since 1970; negative if the date is earlier. */
 static int64_t seconds_of(struct date *date)
 {
 	if (date->is_epoch)
@@ -347,7 +366,7 @@ static bool parse_count(const char *name, int64_t *count)
 	return false;
 }
 
-/* The most recent time that the clock stood at `hour` sharp. */
+/* Moves *when back to the latest time at which the clock showed `hour`:00. */
 static void back_to_hour(int64_t *when, int hour)
 {
 	time_t t = (time_t)*when;
@@ -367,7 +386,7 @@ static void back_months(int64_t *when, int64_t count)
 	struct tm tm;
 
 	localtime_r(&t, &tm);
-	/* Whatever is so long ago was before 1970. */
+	/* Any larger count leads to a date before 1970 as well. */
 	tm.tm_mon -= count < 12 * 1000 ? (int)count : 12 * 1000;
 	*when = not_before_1970(mktime(&tm));
 }
@@ -377,7 +396,9 @@ static void back_seconds(int64_t *when, int64_t count, int64_t unit)
 	*when = count > *when / unit ? 0 : *when - count * unit;
 }
 
-/* To the count-th last such day, today not counted. */
+/*
+ * Moves *when back to the count-th previous such weekday. Today does not count.
+ */
 static void back_weekdays(int64_t *when, int64_t count, int weekday)
 {
 	time_t t = (time_t)*when;
@@ -393,7 +414,10 @@ static void back_weekdays(int64_t *when, int64_t count, int weekday)
 	back_seconds(when, 7 * (count - 1) + days, 86400);
 }
 
-/* A unit, singular or plural, `count` of it. */
+/*
+ * Moves *when back by `count` units. The name of the unit may be plural.
+ * Returns false if the unit is unknown.
+ */
 static bool go_back(int64_t *when, int64_t count, char *unit)
 {
 	static const struct {
@@ -423,7 +447,10 @@ static bool go_back(int64_t *when, int64_t count, char *unit)
 	return true;
 }
 
-/* A word that stands for itself; *hour is applied when all is read. */
+/*
+ * Applies a word that is a moment of its own, such as "yesterday". *hour is
+ * applied after all words are read. Returns false if the word is none of these.
+ */
 static bool take_moment(const char *name, int64_t *when, int *hour)
 {
 	if (!strcmp(name, "yesterday"))
@@ -439,7 +466,10 @@ static bool take_moment(const char *name, int64_t *when, int *hour)
 	return true;
 }
 
-/* One step back; "ago" and "at" between steps mean nothing. */
+/*
+ * Takes one step back in time, or one of the words "ago", "at" and "and", which
+ * have no effect.
+ */
 static bool take_step(struct text *t, int64_t *when, int *hour)
 {
 	char name[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growable byte buffer. */
+/* A growable byte buffer. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growable byte buffer, always NUL-terminated past its length so that it
- * can be used as a string. One owner, one thread.
+ * A growable byte buffer. A NUL byte always follows the content, so that the
+ * content can be used as a string. A buffer has one owner and one thread.
  *
- * Functions that grow it return 0 or ERR_NOMEM; the content is then as it
- * was before the call.
+ * A function that grows the buffer returns 0, or ERR_NOMEM with the content
+ * unchanged.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -16,11 +16,13 @@
 struct buf {
 	char *data;   /* owned; never NULL after init */
 	size_t len;   /* bytes in use, without the NUL */
-	size_t alloc; /* bytes allocated; 0: `data` is the shared empty string
-		       */
+	size_t alloc; /* bytes allocated; 0 if `data` is `buf_empty` */
 };
 
-/* The shared empty string that an unallocated buffer points at; read only. */
+/*
+ * The shared empty string to which `data` of an unallocated buffer points. Read
+ * only.
+ */
 extern const char buf_empty[1];
 
 #define BUF_INIT                                                               \
@@ -30,16 +32,18 @@ extern const char buf_empty[1];
 
 void buf_init(struct buf *b);
 
-/* Free the memory and leave a valid empty buffer. */
+/* Frees the memory and leaves a valid empty buffer. */
 void buf_release(struct buf *b);
 
-/* Forget the content, keep the memory. */
+/* Makes the buffer empty and keeps its memory. */
 void buf_reset(struct buf *b);
 
-/* Make room for `extra` more bytes (and the NUL). */
+/* Makes room for `extra` more bytes and the NUL. */
 int buf_reserve(struct buf *b, size_t extra);
 
-/* Shorten (or, within what was reserved, lengthen) to `len` bytes. */
+/*
+ * Sets the length to `len` bytes, at most what buf_reserve() has made room for.
+ */
 void buf_set_len(struct buf *b, size_t len);
 
 int buf_append(struct buf *b, const void *bytes, size_t len);
@@ -53,8 +57,9 @@ int buf_printf(struct buf *b, const char *fmt, ...)
 int buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 
 /*
- * Hand the bytes to the caller, who frees them with free(); NULL when out of
- * memory (only possible for an empty buffer). The buffer is empty afterwards.
+ * Transfers the bytes to the caller, who frees them with free(). The buffer is
+ * empty afterwards. `len` may be NULL. Returns NULL if memory runs out, which
+ * can only happen for an empty buffer.
  */
 char *buf_detach(struct buf *b, size_t *len);
 

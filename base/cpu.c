@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Features of the processor: from glibc 2.33 on, else from the compiler. */
+/*
+ * Features of the processor. They come from glibc 2.33 or later, otherwise from
+ * the compiler.
+ */
 #include "base/cpu.h"
 
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
@@ -11,7 +14,7 @@
 #elif defined(__x86_64__)
 #include <cpuid.h>
 
-/* Not every compiler has a name for it. */
+/* Some compilers do not know "sha" in __builtin_cpu_supports(). */
 static bool asked_for_sha(void)
 {
 	unsigned a, b, c, d;

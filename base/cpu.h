@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions of the processor that the program runs on, which the compiler
- * may not take for granted.
+ * Tells which optional instructions the processor has.
  *
- * The C library has asked the processor when the program was loaded, and is
- * asked for the answer. The compiler's __builtin_cpu_supports() asks again, in
- * a constructor of every program that uses it: in a virtual machine each such
- * question is an exit to the host, and the dozen of them took 60 us of CPU of
- * processes that live for one millisecond.
+ * The answers come from the C library, which asked the processor when the
+ * program was loaded. The compiler's __builtin_cpu_supports() would ask again,
+ * in a constructor of every program that uses it. In a virtual machine each
+ * such question is an exit to the host. The dozen questions took 60 us of CPU,
+ * in processes that live for one millisecond.
  *
- * Threads may ask together; a call costs some nanoseconds.
+ * All threads may call these functions. A call costs some nanoseconds.
  */
 #ifndef BASE_CPU_H
 #define BASE_CPU_H
 
 #include <stdbool.h>
 
-/* Counting the bits of a word. */
+/* Returns whether the processor can count the bits of a word (POPCNT). */
 bool cpu_has_popcnt(void);
 
-/* Integers in registers of 256 bits, which the system saves as well. */
+/*
+ * Returns whether 256-bit integer instructions (AVX2) are usable. The operating
+ * system has to save their registers as well.
+ */
 bool cpu_has_avx2(void);
 
-/* SHA-1 and SHA-256. */
+/* Returns whether the processor has instructions for SHA-1 and SHA-256. */
 bool cpu_has_sha(void);
 
 #endif

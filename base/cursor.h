@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cursor: the rest of a byte string that is being parsed.
+ * A cursor: the unread rest of a byte string that is being parsed.
  *
- * Every take checks that the bytes are there; on `false` the cursor and the
- * output are untouched. A cursor borrows the bytes it walks over.
+ * Each function that takes bytes checks first that the bytes exist. If they do
+ * not, it returns false, and the cursor and the output are untouched. A cursor
+ * borrows its bytes.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -26,13 +27,13 @@ static inline struct cursor cursor_make(const void *bytes, size_t len)
 	return c;
 }
 
-/* Bytes left. */
+/* Returns the number of unread bytes. */
 static inline size_t cursor_left(const struct cursor *c)
 {
 	return (size_t)(c->end - c->p);
 }
 
-/* Take `len` bytes; *out points into the parsed bytes. */
+/* Takes `len` bytes. *out points into the parsed bytes. */
 static inline bool cursor_bytes(struct cursor *c, const uint8_t **out,
 				size_t len)
 {

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Extended regular expressions, rewritten. */
+/* Translation of extended regular expressions to PCRE2's syntax. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/ere.h"
 
-/* Nested parentheses; and the largest count of an interval. */
+/* Limits: nested parentheses, and the count of an interval. */
 #define MAX_DEPTH 250
 #define MAX_REPEAT 32767
 
-/* Rewriting for PCRE2. */
+/* The state of one translation. */
 struct rewrite {
-	const char *p; /* rest of the pattern */
+	const char *p; /* unread rest of the pattern */
 	struct buf *out;
-	size_t opened[MAX_DEPTH]; /* where open parentheses begin in `out` */
+	size_t opened[MAX_DEPTH]; /* offsets in `out` of open parentheses */
 	unsigned depth;
-	bool has_atom;    /* something is there that can be repeated */
-	size_t atom;      /* where it begins in `out` */
-	bool is_repeated; /* ... and it is, already */
+	bool has_atom;    /* an atom precedes, which can be repeated */
+	size_t atom;      /* offset of that atom in `out` */
+	bool is_repeated; /* that atom has a quantifier already */
 };
 
-/* 0, ERR_NOMEM or ERR_INVALID, as in all that follows. */
+/*
+ * Appends an atom. Returns 0, ERR_NOMEM or ERR_INVALID, as do the functions
+ * below.
+ */
 static int put_atom(struct rewrite *r, const char *text)
 {
 	r->atom = r->out->len;
@@ -30,7 +33,10 @@ static int put_atom(struct rewrite *r, const char *text)
 	return buf_append_str(r->out, text);
 }
 
-/* "[" up to and with "]": a backslash stands for itself. */
+/*
+ * Takes a bracket expression, from "[" to "]". In POSIX syntax a backslash in
+ * brackets is an ordinary character.
+ */
 static int take_bracket(struct rewrite *r)
 {
 	const char *start;
@@ -97,7 +103,7 @@ static bool take_number(struct rewrite *r, unsigned *nr)
 	return r->p > start;
 }
 
-/* "{m}", "{m,}", "{,n}" or "{m,n}". */
+/* Takes an interval: "{m}", "{m,}", "{,n}" or "{m,n}". */
 static int take_interval(struct rewrite *r)
 {
 	unsigned from, to;
@@ -121,7 +127,10 @@ static int take_interval(struct rewrite *r)
 	return buf_printf(r->out, "{%u,%u}", from, to);
 }
 
-/* Put "(?:" and ")" around what is repeated already. */
+/*
+ * Puts "(?:" and ")" around an atom that has a quantifier, so that a second
+ * quantifier can follow.
+ */
 static int group_atom(struct rewrite *r)
 {
 	size_t len = r->out->len - r->atom;
@@ -191,7 +200,10 @@ static int take(struct rewrite *r)
 		return buf_append_char(r->out, *r->p++);
 	}
 	r->p++;
-	/* "}" and "]" mean nothing alone; "." and "$" mean the same. */
+	/*
+	 * PCRE2 gets "}", "]" and "#" escaped. "." and "$" have the same
+	 * meaning in both syntaxes.
+	 */
 	return put_atom(r, strchr("}]#", literal[1]) ? literal : literal + 1);
 }
 

@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 
-/* By way of a copy, since the old message may be one of the arguments. */
+/*
+ * Formats into a copy first, since the old message may be one of the arguments.
+ */
 static size_t format_message(struct error *err, const char *fmt, va_list ap)
 {
 	char msg[ERROR_MESSAGE_MAX];

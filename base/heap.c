@@ -13,7 +13,7 @@ static bool before(const struct heap_item *a, const struct heap_item *b)
 {
 	if (a->key != b->key)
 		return a->key > b->key;
-	/* As differences: numbers may wrap around in a long walk. */
+	/* The difference is right even if `seq` wraps around in a long walk. */
 	return (int32_t)(a->seq - b->seq) < 0;
 }
 

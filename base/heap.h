@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A max-heap of (key, value) pairs: the queue of a history walk, newest
- * first. Equal keys leave in the order in which they came, unless 2^31 others
- * came between them.
+ * A max-heap of (key, value) pairs. It is the queue of a history walk, which
+ * takes the newest commit first. Items with equal keys leave in the order in
+ * which they were added, unless 2^31 other items were added between them.
  */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H
@@ -13,7 +13,7 @@
 
 struct heap_item {
 	uint64_t key;
-	uint32_t seq; /* arrival number: breaks ties */
+	uint32_t seq; /* counts the additions; breaks ties */
 	uint32_t value;
 };
 
@@ -30,13 +30,13 @@ struct heap {
 
 void heap_release(struct heap *h);
 
-/* Add an item; 0 or ERR_NOMEM. O(log nr). */
+/* Adds an item in O(log nr). Returns 0 or ERR_NOMEM. */
 int heap_push(struct heap *h, uint64_t key, uint32_t value);
 
-/* Take the value with the largest key; false when the heap is empty. */
+/* Removes the item with the largest key. Returns false if the heap is empty. */
 bool heap_pop(struct heap *h, uint32_t *value);
 
-/* As heap_pop(), and it stays. */
+/* Works like heap_pop(), but the item stays in the heap. */
 static inline bool heap_peek(const struct heap *h, uint32_t *value)
 {
 	if (h->nr)

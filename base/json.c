@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON, as far as it is written. */
+/* JSON writer. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
 
-/* How many bytes at p are one character of UTF-8 past ASCII; 0: none. */
+/*
+ * Returns the length of the valid UTF-8 character of two or more bytes at p, or
+ * 0 if there is none.
+ */
 static size_t utf8_len(const unsigned char *p, const unsigned char *end)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -21,13 +24,16 @@ static size_t utf8_len(const unsigned char *p, const unsigned char *end)
 			return 0;
 		c = c << 6 | (p[i] & 0x3f);
 	}
-	/* No second way to write a character, no surrogates, nothing past. */
+	/*
+	 * Overlong forms, surrogates and code points above U+10FFFF are
+	 * invalid.
+	 */
 	if (c < least[len] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
 		return 0;
 	return len;
 }
 
-/* One character at *p, which is stepped over. */
+/* Appends the character at *p and advances *p past it. */
 static int put_char(struct buf *out, const unsigned char **p,
 		    const unsigned char *end)
 {
@@ -69,7 +75,7 @@ int json_key(struct buf *out, const char *key)
 	return buf_printf(out, "%s\"%s\":", is_first ? "" : ",", key);
 }
 
-/* Undo a member that could not be finished. */
+/* Removes a member that could not be written completely. */
 static int finish(struct buf *out, size_t before, int ret)
 {
 	if (ret < 0 && out->alloc)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing JSON (RFC 8259) into a buffer, one value after the other; the caller
- * keeps to its grammar but for the commas, which the members of an object
- * bring along.
+ * Writes JSON (RFC 8259) into a buffer, one value after the other. The caller
+ * is responsible for the grammar, except that json_key() and json_member()
+ * write the commas between members of an object.
  *
- * All return 0 or ERR_NOMEM, with the buffer as it was.
+ * All functions return 0, or ERR_NOMEM with the buffer unchanged.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -16,20 +16,23 @@
 #include "base/buf.h"
 
 /*
- * A string in quotes. Any bytes give valid JSON: what is not UTF-8 is written
- * as the code points of the same numbers, one for each byte.
+ * Appends a string in quotes. Any bytes give valid JSON: a byte that is not
+ * part of valid UTF-8 is written as the code point of the same number.
  */
 int json_string(struct buf *out, const char *bytes, size_t len);
 
 /*
- * A member of an object: a comma, unless the buffer ends in the '{' that
- * begins one, the key, a colon and the value. `value` NULL: null.
+ * Appends a member of an object: the key, a colon and the value. A comma
+ * precedes them, unless the buffer ends in '{'. A NULL `value` is written as
+ * null.
  */
 int json_member(struct buf *out, const char *key, const char *value);
 int json_member_u64(struct buf *out, const char *key, uint64_t value);
 int json_member_bool(struct buf *out, const char *key, bool value);
 
-/* The same without a value, which the caller then writes. */
+/*
+ * Appends a comma if needed, the key and a colon. The caller appends the value.
+ */
 int json_key(struct buf *out, const char *key);
 
 #endif

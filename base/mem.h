@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes that cannot overflow, and arrays that grow.
+ * Checked arithmetic for sizes, allocation, and arrays that grow.
  *
- * Memory comes from malloc() and goes back with free(); a NULL or negative
- * return is an out-of-memory condition that the caller passes on.
+ * The memory comes from malloc(), and free() releases it. A NULL or negative
+ * result means that memory ran out, and the caller returns an error.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -15,7 +15,9 @@
 
 #define ARRAY_NR(a) (sizeof(a) / sizeof((a)[0]))
 
-/* *out = a + b; false (and *out untouched) when that does not fit. */
+/*
+ * Sets *out = a + b. Returns false, with *out untouched, if the sum overflows.
+ */
 static inline bool mem_add(size_t *out, size_t a, size_t b)
 {
 	size_t sum;
@@ -26,7 +28,10 @@ static inline bool mem_add(size_t *out, size_t a, size_t b)
 	return true;
 }
 
-/* *out = a * b; false (and *out untouched) when that does not fit. */
+/*
+ * Sets *out = a * b. Returns false, with *out untouched, if the product
+ * overflows.
+ */
 static inline bool mem_mul(size_t *out, size_t a, size_t b)
 {
 	size_t product;
@@ -38,27 +43,33 @@ static inline bool mem_mul(size_t *out, size_t a, size_t b)
 }
 
 /*
- * An uninitialised array of `nr` items of `size` bytes, owned by the caller;
- * NULL when out of memory or when the size overflows. nr == 0 gives a valid
- * pointer.
+ * Returns an uninitialised array of `nr` items of `size` bytes, owned by the
+ * caller. Returns NULL if memory runs out or the size overflows. nr == 0 gives
+ * a valid pointer.
  */
 void *mem_alloc(size_t nr, size_t size) __attribute__((warn_unused_result));
 
-/* As mem_alloc(), zeroed; large arrays cost nothing until touched. */
+/*
+ * Works like mem_alloc(), but the array is zeroed. The pages of a large array
+ * cost nothing until they are used.
+ */
 void *mem_calloc(size_t nr, size_t size) __attribute__((warn_unused_result));
 
-/* A copy of `len` bytes with a NUL appended, owned by the caller, or NULL. */
+/*
+ * Returns a copy of `len` bytes with a NUL appended, owned by the caller, or
+ * NULL.
+ */
 char *mem_strndup(const char *s, size_t len)
 	__attribute__((warn_unused_result));
 
-/* A copy of a string, owned by the caller, or NULL. */
+/* Returns a copy of a string, owned by the caller, or NULL. */
 char *mem_strdup(const char *s) __attribute__((warn_unused_result));
 
 /*
- * Make room for `need` items in the array at *items (of type T **, passed as
- * void *), of which *alloc are allocated now. Grows by half at least, so that
- * appending one by one is linear. Returns 0, or ERR_NOMEM with the array
- * untouched.
+ * Makes room for `need` items in the array at *items. `items` has the type T **
+ * and is passed as void *. *alloc is the number of allocated items. The array
+ * grows by at least half, so that appending items one by one takes linear time.
+ * Returns 0, or ERR_NOMEM with the array untouched.
  */
 int mem_grow(void *items, size_t *alloc, size_t need, size_t item_size)
 	__attribute__((warn_unused_result));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regular expressions, by PCRE2. */
+/* Regular expressions, matched by PCRE2. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/pattern.h"
 
-/* Steps that one name may take; names and sane patterns need a few hundred. */
+/* Steps that one match may take. Names and sane patterns need a few hundred. */
 #define MATCH_LIMIT 1000000
 
 struct pattern {
@@ -18,7 +18,9 @@ struct pattern {
 	unsigned group_nr;
 };
 
-/* `text` in PCRE2's own syntax; `given`: for the message. */
+/*
+ * Compiles `text`, which is in PCRE2's syntax. The error message shows `given`.
+ */
 static int compile_code(struct pattern *p, const char *text, const char *given,
 			bool anchored, struct error *err)
 {
@@ -56,7 +58,10 @@ static int compile(struct pattern *p, const char *text, bool anchored,
 	buf_release(&pcre);
 	if (ret < 0)
 		return ret;
-	/* Without it (some processors), matching is only slower. */
+	/*
+	 * Not every processor has the JIT compiler. Without it matching is
+	 * slower.
+	 */
 	pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
 	pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &p->group_nr);
 	p->match = pcre2_match_data_create_from_pattern(p->code, NULL);

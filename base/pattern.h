@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regular expressions over names, compiled once for very many of them.
+ * Regular expressions that are compiled once and matched against many names.
  *
- * They are POSIX extended regular expressions, as Git documents, rewritten for
- * PCRE2 (base/ere.h). Whether a name matches is the same; of alternatives that
- * match, PCRE2 takes the first and POSIX the longest, so that what a group
- * captures can differ.
+ * They are POSIX extended regular expressions, as Git documents, translated for
+ * PCRE2 (base/ere.h). The same names match. Captures can differ: of several
+ * alternatives that match, PCRE2 takes the first and POSIX the longest.
  */
 #ifndef BASE_PATTERN_H
 #define BASE_PATTERN_H
@@ -19,28 +18,29 @@
 struct pattern;
 
 /*
- * Compile. `anchored`: matches only at the start of a name. Returns 0 with
- * *out owned by the caller, ERR_INVALID with a message that names the pattern,
- * or ERR_NOMEM.
+ * Compiles a pattern. If `anchored`, it matches only at the start of a name.
+ * Returns 0 with *out owned by the caller, ERR_INVALID with a message that
+ * contains the pattern, or ERR_NOMEM.
  */
 int pattern_new(struct pattern **out, const char *text, bool anchored,
 		struct error *err);
 void pattern_free(struct pattern *p);
 
-/* Number of capture groups. */
+/* Returns the number of capture groups. */
 unsigned pattern_group_nr(const struct pattern *p);
 
 /*
- * Whether a name matches: 1 or 0, or negative (a pattern that takes too many
- * steps is ERR_INVALID). One thread at a time.
+ * Returns 1 if the name matches, 0 if it does not, or a negative error code.
+ * The code is ERR_INVALID if the match takes too many steps. A pattern may be
+ * used by one thread at a time.
  */
 int pattern_match(struct pattern *p, const char *name, size_t len,
 		  struct error *err);
 
 /*
- * Append what the groups of the last match captured, joined with '-': how Git
- * names islands and groups of pseudo-merges. Groups that took no part are left
- * out. `name` is the name that matched. 0 or ERR_NOMEM.
+ * Appends the captures of the last match, joined with '-'. Git names islands
+ * and groups of pseudo-merges in this way. Groups that did not participate are
+ * left out. `name` is the name that matched. Returns 0 or ERR_NOMEM.
  */
 int pattern_captures(struct buf *out, const struct pattern *p,
 		     const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Percent-encoding (RFC 3986, 2.1): "%3b" for ';'. Not the form of queries:
- * a '+' is a '+'.
+ * Percent-encoding (RFC 3986, 2.1): "%3b" stands for ';'. In contrast to the
+ * encoding of HTML forms, '+' is an ordinary character.
  */
 #ifndef BASE_PERCENT_H
 #define BASE_PERCENT_H
@@ -11,18 +11,21 @@
 #include "base/buf.h"
 
 /*
- * Append text with '%', spaces, what is not printable ASCII, and the characters
- * of `reserved` encoded. 0 or ERR_NOMEM.
+ * Appends `text`. These characters are encoded: '%', spaces, characters of
+ * `reserved`, and all that are not printable ASCII. Returns 0 or ERR_NOMEM.
  */
 int percent_encode(struct buf *out, const char *text, size_t len,
 		   const char *reserved);
 
-/* The byte that "%xx" at `p`, which ends with a NUL, stands for; or -1. */
+/*
+ * Returns the byte that "%xx" at `p` encodes, or -1 if there is no such code. A
+ * NUL ends the text at `p`.
+ */
 int percent_byte(const char *p);
 
 /*
- * Undo it, in place. What is no encoding stays, and so does "%00", which would
- * cut the string.
+ * Decodes `text` in place. Invalid codes stay as they are. "%00" stays too,
+ * because a NUL byte would end the string.
  */
 void percent_decode(char *text);
 

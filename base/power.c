@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Powers by squaring, and by square roots for what is behind the point. */
+/*
+ * Powers by squaring. The fraction of the exponent is handled by repeated
+ * square roots.
+ */
 #include "base/power.h"
 
 enum { FRACTION_BITS = 48 };
 
-/* All but 1 are infinite with this exponent. */
+/* At this exponent every base but 1 gives infinity. */
 #define LARGEST_EXPONENT 1024
 
-/* By Newton's method, of 1 or more. */
+/* Returns the square root of a number of 1 or more, by Newton's method. */
 static double square_root(double x)
 {
 	double root = x, next;
 
-	/* From above the steps fall until they are too small to be seen. */
+	/*
+	 * The steps descend towards the root until a double cannot show the
+	 * change.
+	 */
 	while ((next = (root + x / root) / 2) < root)
 		root = next;
 	return root;

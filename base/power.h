@@ -2,8 +2,9 @@
 /*
  * Powers with real exponents.
  *
- * pow(3) was the one function of libm in the program: loading libm took a
- * twentieth of the CPU of a request for which nothing is new.
+ * This replaces pow(3), which would be the only function of libm that the
+ * program needs. Loading libm took a twentieth of the CPU of a request that
+ * finds nothing new.
  */
 #ifndef BASE_POWER_H
 #define BASE_POWER_H
@@ -11,9 +12,10 @@
 #include <stdint.h>
 
 /*
- * `base` (1 or more) to the power of `exponent` (0 or more), infinite where
- * that is beyond a double. Wrong by one part in 10^11 at most. Some hundreds of
- * divisions, none where the exponent is an integer.
+ * Returns `base` (1 or more) to the power of `exponent` (0 or more). The result
+ * is infinite if a double cannot hold it. The relative error is at most 10^-11.
+ * The cost is some hundreds of divisions, and none if the exponent is an
+ * integer.
  */
 double power(uint32_t base, double exponent);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths component by component. */
+/* Relative paths. */
 #include <stddef.h>
 
 #include "base/relpath.h"
 
-/* Bytes of the components that both begin with. */
+/* Returns the length of the leading components that both paths share. */
 static size_t common_len(const char *a, const char *b)
 {
 	size_t common = 0, i = 0;

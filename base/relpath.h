@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The way from one directory to another. */
+/* Relative paths between directories. */
 #ifndef BASE_RELPATH_H
 #define BASE_RELPATH_H
 
 #include "base/buf.h"
 
 /*
- * Append the way from directory `from` to `to` ("../b/c"), both absolute and
- * without "." and "..", repeated slashes or symlinks. Where they have nothing
- * in common but the root, `to` itself. "." when they are the same. 0 or
- * ERR_NOMEM.
+ * Appends the relative path from directory `from` to `to`, such as "../b/c".
+ * Both are absolute and without ".", "..", repeated slashes or symlinks.
+ * Appends `to` itself if they share only the root, and "." if they are equal.
+ * Returns 0 or ERR_NOMEM.
  */
 int relpath_append(struct buf *out, const char *from, const char *to);
 

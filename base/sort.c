@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Least-significant-digit radix sort. */
+/* Radix sort from the least significant digit. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,10 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-/* Counting costs a pass over all digits: of fewer bits for fewer items. */
+/*
+ * Each pass costs time for every value of a digit. Few items are therefore
+ * sorted by smaller digits.
+ */
 #define DIGIT_BITS 16
 #define DIGIT_BITS_FEW 8
 #define FEW_MAX 16384

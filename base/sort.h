@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting: large arrays of integers, and strings. */
+/* Sorting of large integer arrays and of strings. */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * A key and what it stands for: for instance a pack offset and the position
- * of its object in the index.
+ * A key and a value that belongs to it, for instance a pack offset and the
+ * position of its object in the index.
  */
 struct sort_item {
 	uint64_t key;
@@ -16,20 +16,21 @@ struct sort_item {
 };
 
 /*
- * Sort `nr` items by ascending key, stably, by least-significant-digit radix
- * passes of 16 bits (only those in which keys differ). O(nr) time, nr items
- * of scratch. Returns 0 or ERR_NOMEM with the items untouched.
+ * Sorts `nr` items by ascending key. The sort is stable. It is a radix sort
+ * from the least significant digit, which skips digits in which all keys agree.
+ * Takes O(nr) time and memory for nr more items. Returns 0, or ERR_NOMEM with
+ * the items untouched.
  */
 int sort_items(struct sort_item *items, size_t nr);
 
 /*
- * The first item of a key in an array that is sorted; NULL: there is none.
- * O(log nr).
+ * Returns the first item with the given key in a sorted array, or NULL if there
+ * is none. O(log nr).
  */
 const struct sort_item *sort_find(const struct sort_item *items, size_t nr,
 				  uint64_t key);
 
-/* Sort an array of pointers to strings by strcmp(). */
+/* Sorts an array of pointers to strings in the order of strcmp(). */
 void sort_strings(char **strings, size_t nr);
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers that look random: splitmix64 (G. Steele et al., "Fast Splittable
- * Pseudorandom Number Generators", 2014). Any state will do to begin with, and
- * one state gives one sequence; who knows a number knows all that follow.
+ * Pseudo-random numbers: splitmix64 (G. Steele et al., "Fast Splittable
+ * Pseudorandom Number Generators", 2014). Any initial state is valid, and equal
+ * states give equal sequences. From one number all later numbers can be
+ * computed, so they are no secrets.
  */
 #ifndef BASE_SPLITMIX_H
 #define BASE_SPLITMIX_H
 
 #include <stdint.h>
 
-/* The next number of a sequence. */
+/* Returns the next number of a sequence. */
 static inline uint64_t splitmix_next(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/unquote.h"
 
-/* The byte that an escape after a backslash stands for, or -1. */
+/* Takes an escape after its backslash. Returns its byte, or -1 if invalid. */
 static int unescape(const char **p)
 {
 	static const char from[] = "abfnrtv\\\"", to[] = "\a\b\f\n\r\t\v\\\"";

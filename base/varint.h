@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The varint of offset deltas (gitformat-pack(5)) and reftables: seven bits
- * to a byte, the most significant first, each byte but the last with its high
- * bit set. One is subtracted from what stands before a further byte, so that
- * every number has one encoding:
+ * The variable-length numbers of offset deltas (gitformat-pack(5)) and
+ * reftables. A byte holds seven bits, the most significant byte comes first,
+ * and every byte but the last has its high bit set. The encoder subtracts one
+ * from the value of all bytes before the last one, at each byte. So every
+ * number has exactly one encoding:
  *
- *	00 = 0   7f = 127   80 00 = 128   80 7f = 255   81 00 = 256
+ * 	00 = 0   7f = 127   80 00 = 128   80 7f = 255   81 00 = 256
  */
 #ifndef BASE_VARINT_H
 #define BASE_VARINT_H
 
 #include "base/cursor.h"
 
-#define VARINT_MAX_LEN 10 /* bytes of the longest one */
+#define VARINT_MAX_LEN 10 /* bytes of the longest encoding */
 
-/* Take a number; false, with all untouched, when it is cut off or too large. */
+/*
+ * Takes a number. Returns false, with everything untouched, if the encoding is
+ * cut short or the number is too large.
+ */
 static inline bool varint_take(struct cursor *c, uint64_t *out)
 {
 	struct cursor t = *c;
@@ -25,7 +29,7 @@ static inline bool varint_take(struct cursor *c, uint64_t *out)
 		return false;
 	v = byte & 0x7f;
 	while (byte & 0x80) {
-		/* The sum of v + 1 shifted must fit. */
+		/* The shifted v + 1 must fit into 64 bits. */
 		if (v >= UINT64_MAX >> 7 || !cursor_u8(&t, &byte))
 			return false;
 		v = (v + 1) << 7 | (byte & 0x7f);
@@ -35,7 +39,7 @@ static inline bool varint_take(struct cursor *c, uint64_t *out)
 	return true;
 }
 
-/* How many bytes a number takes. */
+/* Returns the length of the encoding of a number. */
 static inline size_t varint_len(uint64_t v)
 {
 	size_t len = 1;
@@ -47,7 +51,10 @@ static inline size_t varint_len(uint64_t v)
 	return len;
 }
 
-/* Write a number to `out`, which has the room; returns its length. */
+/*
+ * Writes a number to `out`, which has room for it. Returns the length of the
+ * encoding.
+ */
 static inline size_t varint_put(uint8_t *out, uint64_t v)
 {
 	size_t len = varint_len(v);

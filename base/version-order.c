@@ -2,9 +2,9 @@
 /*
  * Version numbers with suffixes.
  *
- * Only a suffix that starts before the first byte in which two names differ,
- * or at it, and that reaches up to there, can tell them apart: of what ends
- * before it both have the same.
+ * Two names are equal before the first byte in which they differ. A suffix that
+ * ends before that byte is in both names. So only a suffix that reaches that
+ * byte, or starts at it, can order the names.
  */
 #include <string.h>
 
@@ -12,7 +12,10 @@
 
 #define NO_SUFFIX ((size_t)-1)
 
-/* The suffix that a name has around its byte `differs`. */
+/*
+ * Returns the suffix of `name` that covers or touches byte `differs`, or
+ * NO_SUFFIX.
+ */
 static size_t find_suffix(const char *name, size_t differs,
 			  const char *const *suffixes, size_t nr)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of names with version numbers in them: "v1.9" before "v1.10", and
- * with suffixes "v1.10-rc1" before "v1.10"; versionsort.suffix in
- * git-config(1).
+ * The order of names that contain version numbers: "v1.9" sorts before "v1.10".
+ * With a configured suffix "-rc", "v1.10-rc1" sorts before "v1.10". See
+ * versionsort.suffix in git-config(1).
  */
 #ifndef BASE_VERSION_ORDER_H
 #define BASE_VERSION_ORDER_H
@@ -10,11 +10,15 @@
 #include <stddef.h>
 
 /*
- * Compare as strverscmp(3), unless the names differ where one of them has a
- * suffix. Of the `nr` suffixes a name has the one that starts first, and of
- * these the longest; a name that has one comes before a name that has none,
- * and others in the order of `suffixes`. "" stands for having no other one.
- * Negative, 0 or positive. O(suffixes times the square of their length).
+ * Compares two names. The order is that of strverscmp(3), unless the names
+ * first differ in or directly after a suffix of one of them. A name with a
+ * suffix then comes before a name without one. Names with different suffixes
+ * come in the order of `suffixes`. If several of the `nr` suffixes fit a name,
+ * the one that starts first counts, and of those the longest. The suffix ""
+ * fits every name that has no other one.
+ *
+ * Returns a negative number, 0 or a positive number. The time is linear in the
+ * number of suffixes and quadratic in their length.
  */
 int version_order(const char *a, const char *b, const char *const *suffixes,
 		  size_t nr);

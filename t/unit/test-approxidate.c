@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/approxidate.c: what stock Git makes of the same words. */
+/* base/approxidate.c: the results equal those of stock Git. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct sample {
 	int64_t now, when;
 };
 
-/* As printed by 'git rev-parse --since=<text>' of Git 2.39.5. */
+/* The results of 'git rev-parse --since=<text>' of Git 2.39.5. */
 static const struct sample samples[] = {
 	{"UTC", "2.weeks.ago", 1700000000, 1698790400},
 	{"UTC", "2.weeks.ago", 1117580405, 1116370805},
@@ -269,7 +269,10 @@ static int64_t parse(const char *text)
 	return when;
 }
 
-/* Stock Git takes what is before 1970 for the present: nothing would last. */
+/*
+ * Dates before 1970. Stock Git takes them for the present, which would expire
+ * everything.
+ */
 static void long_ago(void **state)
 {
 	assert_int_equal(parse("300.years.ago"), 0);
@@ -304,7 +307,7 @@ static void expiry(void **state)
 			 ERR_INVALID);
 }
 
-/* Any text is refused or an instant that is not before 1970. */
+/* Any text is either an error or a time from 1970 on. */
 static void any_text(void **state)
 {
 	static const char *const words[] = {
@@ -329,10 +332,13 @@ static void any_text(void **state)
 
 static void test_exact(void **state)
 {
-	/* As GIT_COMMITTER_DATE in Europe/Berlin, with Git 2.39.5 and 2.55. */
+	/*
+	 * The results of GIT_COMMITTER_DATE in Europe/Berlin with Git 2.39.5
+	 * and 2.55.
+	 */
 	static const struct {
 		const char *text;
-		int64_t when; /* -1: no such date */
+		int64_t when; /* -1: the text is not a date */
 		int zone;
 	} cases[] = {
 		{"1112911993 -0700", 1112911993, -420},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growable buffers: content, termination, and memory that is kept or lost. */
+/* base/buf.c: content, termination, and which calls keep or free memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

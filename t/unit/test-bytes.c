@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Big-endian loads and stores, at odd addresses. */
+/* base/bytes.h: big-endian loads and stores at odd addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

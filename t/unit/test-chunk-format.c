@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/chunk-format.c: the worked example, both ways, and what is refused. */
+/*
+ * base/chunk-format.c: the example of the header is written and read; damaged
+ * tables are refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,18 +62,18 @@ static void test_example(void **state)
 	buf_release(&file);
 }
 
-/* What is put at an offset of the example, and makes it wrong. */
+/* Values that damage the table of the example when stored at `off`. */
 static const struct {
 	size_t off;
 	uint32_t value;
 } wrong[] = {
-	{0x08, 0},          /* ends too early */
-	{0x08, 0x45464748}, /* the same chunk twice */
-	{0x0c, 1},          /* far behind the end */
-	{0x10, 0x2b},       /* begins in the table */
-	{0x1c, 0x2b},       /* ends before it begins */
-	{0x20, 0x41424344}, /* no end */
-	{0x28, 0x31},       /* behind the body */
+	{0x08, 0},          /* the table ends too early */
+	{0x08, 0x45464748}, /* the same chunk occurs twice */
+	{0x0c, 1},          /* a chunk ends far behind the file */
+	{0x10, 0x2b},       /* a chunk begins inside the table */
+	{0x1c, 0x2b},       /* a chunk ends before it begins */
+	{0x20, 0x41424344}, /* the last row has an id */
+	{0x28, 0x31},       /* the last chunk ends behind the body */
 };
 
 static void test_refused(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Features of the processor, against what the system reports. */
+/* base/cpu.c: the answers equal those of /proc/cpuinfo. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "base/cpu.h"
 
-/* Whether the flags of the first processor have a word. */
+/* Returns whether the flags of the first processor include `flag`. */
 static bool is_reported(const char *flag)
 {
 	char line[8192], word[64];

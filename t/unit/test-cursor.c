@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Cursors: every take is checked and leaves things alone when it fails. */
+/*
+ * base/cursor.h: every take checks the length and changes nothing when it
+ * fails.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/ere.c: against the C library's own expressions. */
+/*
+ * base/ere.c: translated expressions match what the C library's regexec()
+ * matches.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,10 @@
 #include "base/pattern.h"
 #include "t/unit/random.h"
 
-/* Whether both take the pattern, and if so, agree about the texts. */
+/*
+ * Asserts that both engines refuse the pattern, or that both accept it and
+ * agree about every text. Returns whether they accept it.
+ */
 static bool agree(const char *pattern, const char *const *texts, size_t nr)
 {
 	struct pattern *ere;
@@ -72,7 +78,7 @@ static void known_patterns(void **state)
 		".",
 		"^^a",
 		"a$b",
-		/* what is none */
+		/* invalid patterns */
 		"(",
 		"[",
 		"[a",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Error records: codes, messages, and text that is too long. */
+/* base/error.c: codes, messages, and messages that are too long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The heap against a linear search, with many equal keys. */
+/* base/heap.c against a linear search, with many equal keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,10 @@ static void equal_keys_leave_as_they_came(void **state)
 
 #define NR 400
 
-/* The value that has to leave next: largest key, then earliest arrival. */
+/*
+ * Returns the value that has to leave next: the largest key, and of equal keys
+ * the earliest addition.
+ */
 static int slow_pop(const uint64_t *keys, const uint8_t *in)
 {
 	int best = -1;

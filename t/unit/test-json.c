@@ -32,7 +32,10 @@ static void test_strings(void **state)
 		{"\001\037\177", "\"\\u0001\\u001f\\u007f\""},
 		{"\303\251 \342\202\254 \360\237\230\200",
 		 "\"\303\251 \342\202\254 \360\237\230\200\""},
-		/* Latin-1; cut short; too long; a surrogate; past the end. */
+		/*
+		 * Invalid UTF-8: Latin-1, cut short, overlong, a surrogate, too
+		 * large.
+		 */
 		{"caf\351", "\"caf\\u00e9\""},
 		{"\342\202", "\"\\u00e2\\u0082\""},
 		{"\300\257", "\"\\u00c0\\u00af\""},
@@ -64,7 +67,10 @@ static void test_members(void **state)
 	buf_release(&out);
 }
 
-/* The bytes that a string was made from; they are not more than its own. */
+/*
+ * Decodes a JSON string into the bytes that it was made from. Returns their
+ * number, which is at most `len`.
+ */
 static size_t undo(unsigned char *bytes, const char *text, size_t len)
 {
 	static const char names[] = "\"\\bfnrt", named[] = "\"\\\b\f\n\r\t";
@@ -103,13 +109,19 @@ static void test_random(void **state)
 		for (size_t j = 0; j < len; j++) {
 			uint64_t r = random_next(&seed);
 
-			/* Lead and following bytes more often than others. */
+			/*
+			 * Lead and continuation bytes are more frequent than
+			 * other bytes.
+			 */
 			bytes[j] = (unsigned char)(r & 256 ? r | 128 : r);
 		}
 		assert_int_equal(json_string(&out, (char *)bytes, len), 0);
 		assert_int_equal(undo(back, out.data, out.len), len);
 		assert_memory_equal(back, bytes, len);
-		/* What is in it past ASCII is UTF-8: it stays as it is. */
+		/*
+		 * All bytes from 0x80 on are valid UTF-8 now, so they stay
+		 * unchanged.
+		 */
 		assert_int_equal(json_string(&again, out.data, out.len), 0);
 		for (char *p = again.data; (p = strstr(p, "\\u00")); p++)
 			assert_true(p > again.data && p[-1] == '\\');

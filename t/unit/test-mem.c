@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes that would overflow, and arrays that grow. */
+/* base/mem.c: sizes that overflow, and arrays that grow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

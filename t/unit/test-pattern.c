@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/pattern.c: which names match, and what is captured. */
+/* base/pattern.c: which names match, and the captures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void anywhere(void **state)
 	pattern_free(p);
 }
 
-/* The C library's extended regular expressions are the twin. */
+/* Random patterns match what the C library's regexec() matches. */
 static void random_patterns(void **state)
 {
 	static const char *const pieces[] = {"a",   "b",    "[ab]", "a*",
@@ -99,7 +99,7 @@ static void bad_patterns(void **state)
 	assert_int_equal(pattern_new(&p, "refs/(", true, &err), ERR_INVALID);
 	assert_null(p);
 	assert_non_null(strstr(err.msg, "refs/("));
-	/* One that would take forever ends. */
+	/* A pattern with exponential cost stops at the limit of steps. */
 	memset(name, 'a', sizeof(name));
 	assert_int_equal(pattern_new(&p, "(a|a|aa)*[bc]", true, NULL), 0);
 	assert_int_equal(pattern_match(p, name, sizeof(name), &err),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/percent.h: known strings, what is no encoding, and every byte. */
+/* base/percent.c: known strings, invalid codes, and every byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/power.h: known powers, and the laws that all of them follow. */
+/* base/power.c: known powers, and laws that hold for all powers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void out_of_range(void **state)
 	assert_true(1 / power(UINT32_MAX, 1e300) == 0);
 }
 
-/* a^x a^y = a^(x+y), a^x b^x = (ab)^x, and more is more. */
+/* a^x a^y = a^(x+y), a^x b^x = (ab)^x, and powers grow with the base. */
 static void laws(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/relpath.h: known ways, and that a way leads there. */
+/* base/relpath.c: known paths, and random paths that lead to their target. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The radix sort against the C library, on keys of every width. */
+/* base/sort.c against the C library's qsort(), with keys of every width. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "base/sort.h"
 #include "t/unit/random.h"
 
-/* By key, then by value: the values ascend in the input. */
+/* Orders by key, then by value. The values ascend in the input. */
 static int slow_compare(const void *va, const void *vb)
 {
 	const struct sort_item *a = va, *b = vb;
@@ -61,7 +61,7 @@ static void agrees_with_qsort(void **state)
 			check(sizes[s], masks[m], &random);
 }
 
-/* Keys in runs, with gaps between them. */
+/* Runs of equal keys, with gaps between the keys. */
 static void finds_the_first(void **state)
 {
 	struct sort_item items[90];

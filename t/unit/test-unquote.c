@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/unquote.h: known strings, what is none, and every byte. */
+/* base/unquote.c: known strings, invalid strings, and every byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

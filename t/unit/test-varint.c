@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* base/varint.h: one encoding for each number, and none for what is too large.
+/*
+ * base/varint.h: each number has one encoding, and too large numbers are
+ * refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +44,7 @@ static void test_round_trip(void **state)
 	assert_round_trip(UINT64_MAX);
 }
 
-/* The numbers of the header's drawing. */
+/* The examples of the header. */
 static void test_examples(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/version-order.h: what versionsort.suffix says, and that it is odd. */
+/* base/version-order.c: the rules of versionsort.suffix. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "base/version-order.h"
 #include "t/unit/random.h"
 
-/* `names` are in ascending order, each before all that follow it. */
+/* Asserts that each name sorts before all names that follow it. */
 static void assert_order(const char *const *names, size_t nr,
 			 const char *const *suffixes, size_t suffix_nr)
 {
@@ -37,7 +37,7 @@ static void numbers(void **state)
 	assert_order(names, ARRAY_NR(names), NULL, 0);
 }
 
-/* The manual's example. */
+/* The example of git-config(1). */
 static void suffixes(void **state)
 {
 	static const char *const list[] = {"-rc", "", "-ck", "-bfs"};
@@ -61,7 +61,7 @@ static void which_suffix(void **state)
 	assert_order(first, ARRAY_NR(first), list, ARRAY_NR(list));
 }
 
-/* Reading no byte past a name is for the sanitizers to see. */
+/* A sanitizer build reports any read past the end of a name. */
 static void any_names(void **state)
 {
 	static const char letters[] = "a1-0.";
