@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the ewah room: appending to a bitmap whose memory is reserved.
- * None of these looks at word_alloc or changes `bits`: both are the caller's
- * duty. One appended run or literal takes at most one word, and starting an
- * empty bitmap takes one.
+ * Internal to the ewah room: appending to a bitmap whose memory is reserved.
+ *
+ * These functions neither check word_alloc nor change `bits`; the caller does.
+ * An appended run or literal takes at most one word. Starting an empty bitmap
+ * takes one word.
  */
 #ifndef EWAH_APPEND_H
 #define EWAH_APPEND_H
@@ -11,7 +12,10 @@
 #include "ewah/ewah.h"
 #include "ewah/rlw.h"
 
-/* Room for `nr` more words. 0 or ERR_NOMEM with *e untouched. */
+/*
+ * Reserves memory for `nr` more words. Returns 0, or ERR_NOMEM with *e
+ * unchanged.
+ */
 int ewah_append_reserve(struct ewah *e, size_t nr);
 
 static inline void ewah_push_rlw(struct ewah *e, uint64_t rlw)
@@ -20,14 +24,17 @@ static inline void ewah_push_rlw(struct ewah *e, uint64_t rlw)
 	e->words[e->word_nr++] = rlw;
 }
 
-/* Make sure that there is an RLW to append to. */
+/* Gives an empty bitmap its first RLW. */
 static inline void ewah_push_start(struct ewah *e)
 {
 	if (!e->word_nr)
 		ewah_push_rlw(e, 0);
 }
 
-/* Append `nr` >= 1 words of equal bits to a started bitmap. */
+/*
+ * Appends `nr` >= 1 words of equal bits. ewah_push_start() must have been
+ * called.
+ */
 static inline void ewah_push_run(struct ewah *e, bool bit, size_t nr)
 {
 	uint64_t rlw = e->words[e->last_rlw];
@@ -40,14 +47,17 @@ static inline void ewah_push_run(struct ewah *e, bool bit, size_t nr)
 		e->words[e->last_rlw] = ((rlw & ~UINT64_C(1)) + run) | bit;
 }
 
-/* Take the `nr` words stored after the last word as literals. */
+/* Turns the `nr` words stored after the last word into literals. */
 static inline void ewah_push_literals(struct ewah *e, size_t nr)
 {
 	e->words[e->last_rlw] += EWAH_RLW_LITERAL_ONE * nr;
 	e->word_nr += nr;
 }
 
-/* Append one word to a started bitmap, as a run if it is one. */
+/*
+ * Appends one word, as a run if all its bits are equal. ewah_push_start() must
+ * have been called.
+ */
 static inline void ewah_push_word(struct ewah *e, uint64_t word)
 {
 	if (ewah_is_run_word(word)) {

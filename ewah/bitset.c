@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plain bit sets: loops over words. Whoever writes a whole word keeps the
- * invariant that the unused bits of the last word are zero.
+ * Plain bit sets: loops over words. A function that writes whole words clears
+ * the unused bits of the last word.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static size_t min_words(const struct bitset *a, const struct bitset *b)
 	return a->word_nr < b->word_nr ? a->word_nr : b->word_nr;
 }
 
-/* Clear what an operation left in the unused bits of the last word. */
+/* Clears the unused bits of the last word after an operation on words. */
 static void mask_last_word(struct bitset *set)
 {
 	if (set->bits % 64)
@@ -45,7 +45,7 @@ void bitset_release(struct bitset *set)
 	*set = empty;
 }
 
-/* Change the number of words; new ones are not initialised. */
+/* Changes the number of words. New words are not initialised. */
 static int resize_words(struct bitset *set, size_t word_nr)
 {
 	uint64_t *words;
@@ -132,8 +132,9 @@ EWAH_INLINE uint64_t apply(enum set_op op, uint64_t a, uint64_t b)
 }
 
 /*
- * to op= from, four words loaded before four are stored: only then can the
- * compiler use vectors at -O2, where it does not test for overlap.
+ * Computes to = to op from, four words at a time. All four are loaded before
+ * the first is stored. Otherwise the compiler uses no vectors at -O2, because
+ * it does not test for overlap there.
  */
 EWAH_INLINE void apply_words(uint64_t *to, const uint64_t *from, size_t nr,
 			     enum set_op op)
@@ -243,8 +244,8 @@ bool bitset_contains(const struct bitset *set, const struct bitset *sub)
 }
 
 /*
- * The first bit at or after `from` that differs from the bits of `flip` (all
- * zeros or all ones), or set->bits.
+ * Returns the first bit at or after `from` that differs from the bits of
+ * `flip`, or set->bits. `flip` is all zeros or all ones.
  */
 static size_t next_unlike(const struct bitset *set, size_t from, uint64_t flip)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plain bit set: an array of 64-bit words, bit i in word i / 64 at
- * position i % 64. Bits at and past `bits` are always zero, and so are the
- * unused bits of the last word.
+ * A plain bit set: an array of 64-bit words. Bit i is in word i / 64, at
+ * position i % 64. The unused bits of the last word are always zero.
  *
- * One owner; several threads may read one that nobody changes, or share one as
- * bitset_claim() says.
+ * A set has one owner. Several threads may read a set that no thread changes.
+ * Threads may also share a set through bitset_test_shared() and bitset_claim().
  */
 #ifndef EWAH_BITSET_H
 #define EWAH_BITSET_H
@@ -25,29 +24,31 @@ struct bitset {
 		NULL, 0, 0                                                     \
 	}
 
-/* An all-zero set of `bits` bits. 0, or ERR_NOMEM with *set zeroed. */
+/* Makes a set of `bits` zero bits. Returns 0, or ERR_NOMEM with *set zeroed. */
 int bitset_init(struct bitset *set, size_t bits);
 void bitset_release(struct bitset *set);
 
 /*
- * Make the capacity `bits` if it is less; new bits are zero. 0, or ERR_NOMEM
- * with the set untouched.
+ * Raises the capacity to `bits` if it is smaller. New bits are zero. Returns 0,
+ * or ERR_NOMEM with the set unchanged.
  */
 int bitset_grow(struct bitset *set, size_t bits);
 
 /*
- * Make *dst (initialised) equal to *src, with src's capacity. 0, or ERR_NOMEM
- * with *dst untouched.
+ * Makes *dst equal to *src, including the capacity. *dst must be initialised.
+ * Returns 0, or ERR_NOMEM with *dst unchanged.
  */
 int bitset_copy(struct bitset *dst, const struct bitset *src);
 
-/* Set all bits to zero, keep the capacity. */
+/* Sets all bits to zero and keeps the capacity. */
 void bitset_clear(struct bitset *set);
 
-/* Set the bits of the half-open range [from, to), to <= set->bits. */
+/*
+ * Sets the bits of the half-open range [from, to). `to` is at most set->bits.
+ */
 void bitset_set_range(struct bitset *set, size_t from, size_t to);
 
-/* i < set->bits is the caller's duty in these three. */
+/* bitset_set(), bitset_unset() and bitset_test() require i < set->bits. */
 static inline void bitset_set(struct bitset *set, size_t i)
 {
 	set->words[i / 64] |= UINT64_C(1) << (i % 64);
@@ -64,8 +65,10 @@ static inline bool bitset_test(const struct bitset *set, size_t i)
 }
 
 /*
- * As bitset_test(), and bitset_set() telling whether the bit was clear, for
- * threads that share a set which they change with these only.
+ * Variants for threads that share a set. They may use no other functions on the
+ * set meanwhile. bitset_test_shared() works like bitset_test(). bitset_claim()
+ * sets a bit and returns whether the bit was clear before; of several threads
+ * only one gets true.
  */
 static inline bool bitset_test_shared(const struct bitset *set, size_t i)
 {
@@ -83,40 +86,46 @@ static inline bool bitset_claim(struct bitset *set, size_t i)
 		 bit);
 }
 
-/* As bitset_test(), false for any i past the end. */
+/* Works like bitset_test(), but returns false for any i past the end. */
 static inline bool bitset_get(const struct bitset *set, size_t i)
 {
 	return i < set->bits && bitset_test(set, i);
 }
 
 /*
- * dst op= src. The two may differ in capacity: bits that a set does not have
- * count as zero, and bits of src past dst->bits are dropped.
+ * Computes dst = dst op src. The capacities may differ: bits that a set lacks
+ * count as zero, and bits of src past dst->bits are ignored.
  */
 void bitset_or(struct bitset *dst, const struct bitset *src);
 void bitset_and(struct bitset *dst, const struct bitset *src);
 void bitset_andnot(struct bitset *dst, const struct bitset *src);
 void bitset_xor(struct bitset *dst, const struct bitset *src);
 
-/* Number of bits set, in all of the set and in [from, to), to <= set->bits. */
+/*
+ * Return the number of set bits in the whole set, or in [from, to) with to <=
+ * set->bits.
+ */
 size_t bitset_count(const struct bitset *set);
 size_t bitset_count_range(const struct bitset *set, size_t from, size_t to);
 
-/* Number of bits set in both. */
+/* Returns the number of bits that are set in both sets. */
 size_t bitset_count_and(const struct bitset *a, const struct bitset *b);
 
 bool bitset_is_empty(const struct bitset *set);
 
-/* Whether both have the same bits set; their capacities may differ. */
+/*
+ * Returns whether both sets have the same bits set. Their capacities may
+ * differ.
+ */
 bool bitset_equal(const struct bitset *a, const struct bitset *b);
 
-/* Whether every bit of `sub` is set in `set`. */
+/* Returns whether every bit of `sub` is set in `set`. */
 bool bitset_contains(const struct bitset *set, const struct bitset *sub);
 
 /*
- * The first bit set at or after `from`; set->bits when there is none. And the
- * first bit that is not set. A walk over all set bits:
- *	for (i = bitset_next(s, 0); i < s->bits; i = bitset_next(s, i + 1))
+ * Return the first bit at or after `from` that is set, or that is not set.
+ * Return set->bits if there is none. A loop over all set bits:
+ *  for (i = bitset_next(s, 0); i < s->bits; i = bitset_next(s, i + 1))
  */
 size_t bitset_next(const struct bitset *set, size_t from);
 size_t bitset_next_unset(const struct bitset *set, size_t from);

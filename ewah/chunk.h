@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the ewah room: reading a view chunk by chunk, where a chunk is
- * a whole run or a whole stretch of literal words. Every reader of the room
- * stands on this one, so this is the one place that knows about bits that a
- * writer left at or past the size: they are masked away here.
+ * Internal to the ewah room: reading a view chunk by chunk. A chunk is a whole
+ * run or a whole sequence of literal words. All readers of the room use these
+ * functions. A writer may have left set bits at or past the size; they are
+ * masked off here and nowhere else.
  *
- * Real bitmaps have many short chunks. So all of this is inlined, and nobody
- * takes the address of an iterator or a chunk: they live in registers.
+ * Real bitmaps have many short chunks. So all functions are inlined, and no
+ * code takes the address of an iterator or a chunk: both live in registers.
  */
 #ifndef EWAH_CHUNK_H
 #define EWAH_CHUNK_H
@@ -15,12 +15,12 @@
 #include "ewah/rlw.h"
 
 struct ewah_chunk {
-	const uint8_t *literals; /* into the view, or *tail; NULL: a run */
+	const uint8_t *literals; /* in the view, or at *tail; NULL for a run */
 	size_t nr;               /* words, never 0 */
 	bool run_bit;            /* value of the run's bits */
 };
 
-/* Start reading a view from its beginning. */
+/* Starts to read a view from its beginning. */
 EWAH_INLINE void ewah_chunk_start(struct ewah_iter *it,
 				  const struct ewah_view *v)
 {
@@ -32,7 +32,7 @@ EWAH_INLINE void ewah_chunk_start(struct ewah_iter *it,
 	it->run_bit = false;
 }
 
-/* Start the next RLW that is not empty; false at the end. */
+/* Advances to the next RLW that is not empty. Returns false at the end. */
 EWAH_INLINE bool ewah_chunk_start_rlw(struct ewah_iter *it)
 {
 	const struct ewah_view *v = it->view;
@@ -50,8 +50,8 @@ EWAH_INLINE bool ewah_chunk_start_rlw(struct ewah_iter *it)
 }
 
 /*
- * The last, partial word of the bitmap as a literal of its own, kept in *tail
- * in the byte order of the view.
+ * Returns the last, partial word of the bitmap as a chunk of one literal. *tail
+ * holds the word, in the byte order of the view.
  */
 EWAH_INLINE void ewah_chunk_tail(struct ewah_iter *it, struct ewah_chunk *chunk,
 				 uint64_t *tail)
@@ -73,9 +73,9 @@ EWAH_INLINE void ewah_chunk_tail(struct ewah_iter *it, struct ewah_chunk *chunk,
 }
 
 /*
- * The next chunk, with at most `max_literals` literals (>= 1); false at the
- * end. Literals are in the view's byte order. *tail may be used to hold one,
- * and must live as long as the chunk is in use.
+ * Returns the next chunk in *chunk, with at most `max_literals` (>= 1)
+ * literals, or false at the end. Literals are in the byte order of the view.
+ * *tail may hold one of them and must live as long as the chunk is in use.
  */
 EWAH_INLINE bool ewah_chunk_next(struct ewah_iter *it, struct ewah_chunk *chunk,
 				 size_t max_literals, uint64_t *tail)

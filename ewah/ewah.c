@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building compressed bitmaps by appending. Every public append reserves the
- * memory for its worst case first, so that nothing is half done when memory
- * runs out.
+ * Builds compressed bitmaps by appending. Every public append first reserves
+ * memory for its worst case, so that a failed allocation changes nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +86,8 @@ int ewah_append_word(struct ewah *e, uint64_t word)
 }
 
 /*
- * Set a bit in the last word, where nothing at or past it is set yet. A word
- * that is full now becomes (part of) a run.
+ * Sets a bit in the last word. No higher bit of that word is set yet. A word
+ * that becomes all ones is moved into a run.
  */
 static void set_in_last_word(struct ewah *e, uint64_t bit)
 {
@@ -128,7 +127,7 @@ int ewah_set(struct ewah *e, size_t i)
 	return 0;
 }
 
-/* Append the run that starts at words[0]; returns its length in words. */
+/* Appends the run that starts at words[0]; *taken is its length in words. */
 static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 			      size_t *taken)
 {
@@ -143,7 +142,10 @@ static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 	return 0;
 }
 
-/* Append the literals that start at words[0], up to the next run. */
+/*
+ * Appends the literals that start at words[0], up to the next run. *taken is
+ * their number.
+ */
 static int append_literals(struct ewah *e, const uint64_t *words, size_t nr,
 			   size_t *taken)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed into plain: set op= view. One loop, made for each operation and
- * byte order by inlining; runs become memset, or nothing.
+ * Applies a view to a plain set: set = set op view. Inlining compiles one loop
+ * for each operation and byte order. A run becomes a memset or nothing.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum into_op { INTO_OR, INTO_AND, INTO_ANDNOT, INTO_XOR };
 
-/* The word that results from plain word a and compressed word b. */
+/* Returns (plain word a) op (compressed word b). */
 EWAH_INLINE uint64_t apply(enum into_op op, uint64_t a, uint64_t b)
 {
 	switch (op) {

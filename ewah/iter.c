@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking into compressed bitmaps: spans, set bits, single bits, counts. */
+/* Reads compressed bitmaps: spans, set bits, single bits, counts. */
 #include "ewah/chunk.h"
 #include "ewah/ewah.h"
 #include "ewah/popcount.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed op compressed: two views are walked side by side, in steps as
- * long as the shorter of their chunks. One loop, made for each operation by
- * inlining.
+ * Combines two compressed bitmaps into a compressed one. Each step consumes as
+ * many words as the shorter of the two current chunks has. Inlining compiles
+ * the loop for each operation.
  *
- * The output's memory is reserved once. A step appends at most one word for
- * each literal word it consumes, or one word where two runs meet, and such a
- * step uses up a run; so the output has no more words than both operands
- * together, nor more than the plain bitmap has, but for a few at the ends.
+ * The memory of the output is reserved once. A step appends at most one word
+ * for each literal word that it consumes. A step on two runs appends at most
+ * one word and uses up one of the runs. So the output has at most the words of
+ * both operands together, plus END_WORDS. It also has at most the words of the
+ * plain bitmap plus END_WORDS.
  */
 #include <string.h>
 
@@ -18,18 +19,21 @@
 
 enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 
-/* First RLW, a tail split off a run on each side, the zeros at the end. */
+/*
+ * Extra words: the first RLW, a tail split off a run on each side, and the
+ * zeros at the end.
+ */
 #define END_WORDS 4
 
-/* With a limit, literals are looked at so many words past it at a time. */
+/* With a limit, a step takes at most this many literals beyond the limit. */
 #define STEP_WORDS 64
 
 struct operand {
 	struct ewah_iter it;
-	struct ewah_chunk chunk; /* what is left of the current chunk */
-	size_t max_literals;     /* of a chunk */
+	struct ewah_chunk chunk; /* the unread rest of the current chunk */
+	size_t max_literals;     /* limit for the literals of a chunk */
 	bool big_endian;
-	bool ended; /* `chunk` is the zeros after the last word */
+	bool ended; /* `chunk` is the endless zeros after the last word */
 };
 
 EWAH_INLINE uint64_t apply(enum merge_op op, uint64_t a, uint64_t b)
@@ -76,12 +80,12 @@ EWAH_INLINE void operand_init(struct operand *o, const struct ewah_view *v,
 	operand_fill(o, tail);
 }
 
-/* A pair of literal stretches, and how to bring them to host order. */
+/* Two sequences of literals, and the byte swaps that they need. */
 struct pair {
 	const uint8_t *a, *b;
 	size_t nr;
 	bool swap_b;   /* b is not in the byte order of a */
-	bool swap_out; /* nor is the host */
+	bool swap_out; /* a is not in the byte order of the host */
 };
 
 EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
@@ -93,7 +97,7 @@ EWAH_INLINE uint64_t pair_word(const struct pair *p, enum merge_op op, size_t i)
 	return p->swap_out ? __builtin_bswap64(word) : word;
 }
 
-/* Store words i to i + 3 at `to`; whether none of them is a run. */
+/* Stores words i to i + 3 at `to`. Returns whether none of them is a run. */
 EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
 			      uint64_t *to)
 {
@@ -107,9 +111,9 @@ EWAH_INLINE bool pair_store_4(const struct pair *p, enum merge_op op, size_t i,
 }
 
 /*
- * Append the literals that come out from word i on; returns the index of the
- * word after them. Four words that are stored in vain lie in the memory that
- * is reserved for what these four words will append.
+ * Appends the literals of the result from word i on. Returns the index of the
+ * word after the last literal. Four words may be stored and then dropped; the
+ * memory reserved for their later append holds them.
  */
 EWAH_INLINE size_t emit_pair_literals(struct ewah *out, const struct pair *p,
 				      enum merge_op op, size_t i)
@@ -131,8 +135,8 @@ EWAH_INLINE size_t emit_pair_literals(struct ewah *out, const struct pair *p,
 }
 
 /*
- * Literals against literals. What comes out may be runs again; the counts in
- * the RLW are updated per stretch, not per word.
+ * Combines literals with literals. The result may contain runs. The counts in
+ * the RLW are updated once per sequence, not per word.
  */
 EWAH_INLINE void emit_pair(struct ewah *out, const struct pair *p,
 			   enum merge_op op)
@@ -167,7 +171,7 @@ EWAH_INLINE void emit_literals(struct ewah *out, const struct operand *a,
 	emit_pair(out, &p, op);
 }
 
-/* Copy literals, all their bits flipped if `flip` is all ones. */
+/* Appends literals, each XORed with `flip`. */
 static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
 		      size_t nr, uint64_t flip)
 {
@@ -184,8 +188,9 @@ static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
 }
 
 /*
- * A run on one side, anything on the other: what the operation makes of a
- * clear and of a set bit of `o` tells whether the result is a run as well.
+ * Combines a run with a chunk of `o`, a run or literals. `if_clear` and
+ * `if_set` are the results for a clear and for a set bit of `o`. If they are
+ * equal, the result is a run.
  */
 EWAH_INLINE void emit_half(struct ewah *out, const struct operand *o, size_t nr,
 			   uint64_t if_clear, uint64_t if_set)
@@ -217,7 +222,10 @@ EWAH_INLINE void emit_step(struct ewah *out, const struct operand *a,
 	}
 }
 
-/* `most`: words after which it is given up, and a step past these. */
+/*
+ * Reserves the memory of the output. `most` bounds the words that the merge can
+ * produce before it stops at its limit.
+ */
 static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 		   const struct ewah_view *b, size_t most)
 {
@@ -230,7 +238,10 @@ static int reserve(struct ewah *out, size_t bits, const struct ewah_view *a,
 	return ewah_append_reserve(out, nr + END_WORDS);
 }
 
-/* Returns 1, with *out empty, when it gets `limit` words. */
+/*
+ * Combines two views. Returns 1, with *out empty, if the result reaches `limit`
+ * words.
+ */
 EWAH_INLINE int merge(struct ewah *out, const struct ewah_view *va,
 		      const struct ewah_view *vb, enum merge_op op,
 		      size_t limit)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the ewah room: the fields of a running-length word, and loads of
- * words from either byte order. The layout is drawn in ewah/ewah.h.
+ * Internal to the ewah room: the fields of a running-length word (RLW), and
+ * loads of words in either byte order. See ewah/ewah.h for the layout.
  */
 #ifndef EWAH_RLW_H
 #define EWAH_RLW_H
@@ -20,8 +20,8 @@
 #define EWAH_RLW_MAX_LITERALS (UINT32_MAX >> 1)
 
 /*
- * The longest bitmap has fewer words than either count of an RLW can hold:
- * who keeps to EWAH_MAX_BITS may add to the counts without looking.
+ * The longest bitmap has fewer words than either count of an RLW can hold. So
+ * code that respects EWAH_MAX_BITS adds to the counts without a check.
  */
 _Static_assert(EWAH_MAX_BITS / 64 + 1 <= EWAH_RLW_MAX_RUN, "run overflows");
 _Static_assert(EWAH_MAX_BITS / 64 + 1 <= EWAH_RLW_MAX_LITERALS,
@@ -32,37 +32,37 @@ static inline bool ewah_rlw_bit(uint64_t rlw)
 	return rlw & 1;
 }
 
-/* Words of the run. */
+/* Returns the number of words of the run. */
 static inline size_t ewah_rlw_run(uint64_t rlw)
 {
 	return rlw >> 1 & EWAH_RLW_MAX_RUN;
 }
 
-/* Literal words that follow. */
+/* Returns the number of literal words that follow. */
 static inline size_t ewah_rlw_literals(uint64_t rlw)
 {
 	return rlw >> 33;
 }
 
-/* Words that `bits` bits take. */
+/* Returns the number of words that `bits` bits take. */
 static inline size_t ewah_words_of(size_t bits)
 {
 	return bits / 64 + (bits % 64 != 0);
 }
 
-/* The bits below `bit` of a word; bit < 64. */
+/* Returns a mask of the bits below `bit` (< 64) of a word. */
 static inline uint64_t ewah_mask_below(size_t bit)
 {
 	return (UINT64_C(1) << bit) - 1;
 }
 
-/* Whether a word is all zeros or all ones. */
+/* Returns whether a word is all zeros or all ones. */
 static inline bool ewah_is_run_word(uint64_t word)
 {
 	return word + 1 <= 1;
 }
 
-/* The word at (unaligned) p in host order. */
+/* Returns the word at (unaligned) p in host byte order. */
 static inline uint64_t ewah_load(const uint8_t *p, bool big_endian)
 {
 	uint64_t word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Views: serialized bitmaps in and out. What a view was made of is checked
- * here once, and then relied upon by all readers.
+ * Views: parsing and writing serialized bitmaps. A view is checked when it is
+ * parsed, and all readers rely on that.
  */
 #include <inttypes.h>
 
@@ -10,12 +10,12 @@
 #include "ewah/ewah.h"
 #include "ewah/rlw.h"
 
-/* Bytes around the words: the size, the number of words, the last RLW. */
+/* Bytes besides the words: the size, the number of words, the last RLW. */
 #define FRAME_LEN 12
 
 /*
- * Check the chain of RLWs. No count can overflow: `covered` stays at most
- * 2^26 between the steps, and one step adds less than 2^33.
+ * Verifies the chain of RLWs. No count can overflow: `covered` is at most 2^26
+ * before each step, and one step adds less than 2^33.
  */
 static int check_words(const struct ewah_view *v, struct error *err)
 {
@@ -47,7 +47,7 @@ static int check_words(const struct ewah_view *v, struct error *err)
 	return 0;
 }
 
-/* Take the fields of a bitmap; only their presence is checked. */
+/* Takes the fields of a bitmap. Checks only that they exist. */
 static bool take_fields(struct ewah_view *v, struct cursor *c)
 {
 	uint32_t bits, word_nr, last_rlw;
@@ -96,7 +96,7 @@ size_t ewah_view_size(const struct ewah_view *v)
 	return FRAME_LEN + 8 * (v->word_nr ? v->word_nr : 1);
 }
 
-/* Store all words big-endian; a bitmap without words gets an empty RLW. */
+/* Stores all words big-endian. A bitmap without words gets an empty RLW. */
 static uint8_t *store_words(uint8_t *p, const struct ewah_view *v)
 {
 	size_t i;

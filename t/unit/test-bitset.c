@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plain bit sets against one byte per bit. */
+/* ewah/bitset.c against an array with one byte per bit. */
 #include "t/unit/twin.h"
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ static void test_edges(void **state)
 	assert_null(set.words);
 }
 
-/* AddressSanitizer: let absurd allocations fail as malloc() does. */
+/* AddressSanitizer: huge allocations return NULL, as malloc() does. */
 const char *__asan_default_options(void) __attribute__((visibility("default")));
 
 const char *__asan_default_options(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressed bitmaps against one byte per bit. */
+/* ewah/ewah.c: compressed bitmaps against one byte per bit. */
 #include "t/unit/twin.h"
 
 #include "base/buf.h"
@@ -21,7 +21,7 @@ static uint64_t rlw_make(bool bit, uint64_t run, uint64_t literals)
 	return literals << 33 | run << 1 | bit;
 }
 
-/* The twin's word i, from the bits that it has. */
+/* Returns word i of the twin, made of the twin's bits. */
 static uint64_t twin_word(const struct twin *t, size_t i)
 {
 	uint64_t word = 0;
@@ -32,7 +32,7 @@ static uint64_t twin_word(const struct twin *t, size_t i)
 	return word;
 }
 
-/* Parse all of some bytes; they and *view must live as long as each other. */
+/* Parses bytes that must be one whole bitmap. The bytes must outlive *view. */
 static int parse(struct ewah_view *view, const void *bytes, size_t len)
 {
 	struct cursor c = cursor_make(bytes, len);
@@ -52,7 +52,7 @@ static void parse_buf(struct ewah_view *view, const struct buf *b)
 	assert_int_equal(parse(view, b->data, b->len), 0);
 }
 
-/* As our own writer does it. */
+/* Encodes a bitmap as our own writer does. */
 static void encode_plainly(struct buf *out, const struct twin *t)
 {
 	struct bitset set;
@@ -71,7 +71,7 @@ static void encode_plainly(struct buf *out, const struct twin *t)
 }
 
 /*
- * As a careless but correct writer does it: RLWs anywhere, empty ones too,
+ * Encodes a bitmap in a valid but unusual way: RLWs anywhere, empty RLWs,
  * literals that could be runs, noise past the size, no zeros at the end.
  */
 static void encode_wildly(struct buf *out, const struct twin *t, struct rng *r)
@@ -163,7 +163,10 @@ static void check_view(const struct twin *t, const struct ewah_view *v)
 	check_bits(t, v);
 }
 
-/* What a builder promises: its words cover exactly its size, parse agrees. */
+/*
+ * Asserts the invariants of a builder: its words cover exactly its size, and
+ * they parse.
+ */
 static void check_owned(const struct twin *t, const struct ewah *e)
 {
 	struct ewah_view v = ewah_view_of(e), again;
@@ -286,7 +289,7 @@ static void test_append(void **state)
 	ewah_release(&e);
 }
 
-/* Setting each bit of a long stretch must end in a run, not in literals. */
+/* Setting each bit of a long range makes a run, not literals. */
 static void test_set_makes_runs(void **state)
 {
 	struct ewah e;
@@ -397,8 +400,8 @@ static void test_into(void **state)
 }
 
 /*
- * Into a fresh bitmap, which (past 16 words) has exactly the memory that the
- * operation reserved, so that ASan sees it pass its estimate.
+ * Merges into a fresh bitmap. Past 16 words its memory is exactly what the
+ * operation reserved, so AddressSanitizer reports a wrong estimate.
  */
 static void check_merge(const struct twin *a, const struct ewah_view *va,
 			const struct twin *b, const struct ewah_view *vb,
@@ -421,7 +424,9 @@ static void check_merge(const struct twin *a, const struct ewah_view *va,
 	ewah_release(&out);
 }
 
-/* Operands of either byte order; `owned` or `bytes` is what the view is of. */
+/*
+ * Makes an operand in either byte order. The view borrows `owned` or `bytes`.
+ */
 static struct ewah_view make_operand(const struct twin *t, struct ewah *owned,
 				     struct buf *bytes, struct rng *r)
 {
@@ -467,7 +472,10 @@ static void test_merge(void **state)
 	}
 }
 
-/* Given up at the limit and not before it, and a copy is the same. */
+/*
+ * ewah_xor_below() stops at the limit and not before it. Below the limit it
+ * returns the same result as ewah_xor().
+ */
 static void check_below(const struct ewah_view *a, const struct ewah_view *b,
 			size_t limit)
 {
@@ -522,7 +530,7 @@ static void test_xor_below(void **state)
 	}
 }
 
-/* The output is reused, and what comes out as a run is stored as one. */
+/* The memory of the output is reused. Runs in the result are stored as runs. */
 static void test_merge_output(void **state)
 {
 	struct rng r = rng_new();
@@ -579,7 +587,10 @@ static void test_rejects(void **state)
 {
 	uint64_t full_run = rlw_make(1, UINT32_MAX, 0);
 
-	/* As many words as the size rounded up, and not one more. */
+	/*
+	 * The words may cover the size rounded up to words, and not one word
+	 * more.
+	 */
 	parse_words(0, 65, 0, 1, rlw_make(1, 2, 0));
 	parse_words(ERR_CORRUPT, 64, 0, 1, rlw_make(1, 2, 0));
 	parse_words(ERR_CORRUPT, 0, 0, 1, rlw_make(0, 1, 0));
@@ -587,15 +598,15 @@ static void test_rejects(void **state)
 	parse_words(ERR_CORRUPT, 64, 0, 2, rlw_make(0, 1, 1), UINT64_C(7));
 	parse_words(0, 6400, 0, 1, rlw_make(0, 0, 0));
 
-	/* Literals past the words. */
+	/* An RLW announces more literals than there are words. */
 	parse_words(ERR_CORRUPT, 640, 0, 2, rlw_make(0, 0, 2), UINT64_C(7));
 	parse_words(ERR_CORRUPT, 640, 0, 1, rlw_make(0, 0, 0x7fffffff));
 
-	/* Counts that would wrap around if added carelessly. */
+	/* Counts that would overflow in unchecked sums. */
 	parse_words(ERR_CORRUPT, UINT32_MAX, 1, 2, full_run, full_run);
 	parse_words(ERR_CORRUPT, UINT32_MAX, 0, 1, full_run);
 
-	/* A last RLW that is not the last one. */
+	/* The stored index of the last RLW is wrong. */
 	parse_words(ERR_CORRUPT, 64, 1, 2, rlw_make(0, 0, 1), UINT64_C(7));
 	parse_words(ERR_CORRUPT, 128, 0, 2, rlw_make(0, 1, 0),
 		    rlw_make(1, 1, 0));
@@ -604,7 +615,7 @@ static void test_rejects(void **state)
 	parse_words(ERR_CORRUPT, 64, 1, 0);
 }
 
-/* All readers over a view of whatever bits; results must agree. */
+/* Runs all readers over a view of any bits. Their results must agree. */
 static void read_all(const struct ewah_view *v)
 {
 	struct bitset set;
@@ -635,7 +646,7 @@ static void read_all(const struct ewah_view *v)
 	ewah_release(&out);
 }
 
-/* In memory of exactly that length, for ASan. */
+/* Parses bytes in memory of exactly that length, for AddressSanitizer. */
 static int parse_exactly(const char *bytes, size_t len)
 {
 	uint8_t *copy = malloc(len ? len : 1);
