@@ -6,7 +6,7 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "graph/commit-graph-parts.h"
-#include "object/oid-lines.h"
+#include "object/oid.h"
 #include "refs/refs.h"
 #include "sys/io.h"
 #include "sys/map.h"

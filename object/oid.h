@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cursor.h"
+#include "base/error.h"
+
 enum hash_algo {
 	HASH_SHA1 = 1, /* the numbers are those of Git's file formats */
 	HASH_SHA256 = 2,
@@ -88,5 +91,14 @@ char *oid_to_hex(char out[OID_MAX_HEX_LEN + 1], const struct oid *oid,
 /* As oid_to_hex() from raw bytes. */
 char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 		     enum hash_algo algo);
+
+/*
+ * Reads the next id of a file that has one id a line, such as the chain of a
+ * commit-graph or of a multi-pack-index. The last line may lack its newline.
+ * Returns 1, 0 at the end of the file, or ERR_CORRUPT with *oid untouched. The
+ * message is "invalid <what>: line '...' not a hash".
+ */
+int oid_lines_next(struct oid *oid, struct cursor *c, enum hash_algo algo,
+		   const char *what, struct error *err);
 
 #endif

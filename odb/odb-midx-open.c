@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/mem.h"
-#include "object/oid-lines.h"
+#include "object/oid.h"
 #include "odb/odb-midx.h"
 #include "sys/io.h"
 

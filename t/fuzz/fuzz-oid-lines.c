@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* object/oid-lines.c: any bytes as a file of ids. */
+/* object/oid.c: any bytes as a file of ids. */
 #include <stddef.h>
 #include <stdint.h>
 
-#include "object/oid-lines.h"
+#include "object/oid.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
