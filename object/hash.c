@@ -204,3 +204,44 @@ int hash_check_two(const void *a, size_t a_len, const void *b, size_t b_len,
 	hash_release(&hb);
 	return ret;
 }
+
+enum {
+	HMAC_BLOCK_LEN = 64, /* of SHA-1 and SHA-256 */
+	INNER_PAD = 0x36,
+	OUTER_PAD = 0x5c,
+};
+
+static void hash_padded(struct hash_ctx *h, struct oid *out,
+			const uint8_t key[HMAC_BLOCK_LEN], uint8_t pad,
+			const void *bytes, size_t len)
+{
+	uint8_t block[HMAC_BLOCK_LEN];
+
+	for (size_t i = 0; i < HMAC_BLOCK_LEN; i++)
+		block[i] = key[i] ^ pad;
+	hash_reset(h);
+	hash_update(h, block, HMAC_BLOCK_LEN);
+	hash_update(h, bytes, len);
+	hash_final(h, out);
+}
+
+int hash_hmac(struct oid *out, enum hash_algo algo, const void *key,
+	      size_t key_len, const void *bytes, size_t len)
+{
+	uint8_t block[HMAC_BLOCK_LEN] = {0};
+	struct hash_ctx h;
+
+	if (hash_init(&h, algo) < 0)
+		return ERR_NOMEM;
+	if (key_len > HMAC_BLOCK_LEN) {
+		hash_update(&h, key, key_len);
+		hash_final(&h, out);
+		key = out->bytes;
+		key_len = hash_len(algo);
+	}
+	memcpy(block, key, key_len);
+	hash_padded(&h, out, block, INNER_PAD, bytes, len);
+	hash_padded(&h, out, block, OUTER_PAD, out->bytes, hash_len(algo));
+	hash_release(&h);
+	return 0;
+}

@@ -80,4 +80,11 @@ int hash_append_trailer(struct buf *out, size_t start, enum hash_algo algo,
 int hash_check_two(const void *a, size_t a_len, const void *b, size_t b_len,
 		   enum hash_algo algo);
 
+/*
+ * Computes the HMAC (RFC 2104) of `len` bytes with a key of any length. *out is
+ * as long as the hash. Returns 0 or ERR_NOMEM.
+ */
+int hash_hmac(struct oid *out, enum hash_algo algo, const void *key,
+	      size_t key_len, const void *bytes, size_t len);
+
 #endif

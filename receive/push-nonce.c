@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "object/hmac.h"
+#include "object/hash.h"
 #include "receive/push-nonce.h"
 
 enum { SECONDS_DIGITS_MAX = 18 }; /* fit into 63 bits */
@@ -17,7 +17,7 @@ int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
 	int ret = buf_printf(&key, "%s:%lld", maker->path, (long long)seconds);
 
 	if (!ret)
-		ret = hmac_make(&code, maker->algo, key.data, key.len,
+		ret = hash_hmac(&code, maker->algo, key.data, key.len,
 				maker->seed, strlen(maker->seed));
 	if (!ret)
 		ret = buf_printf(out, "%lld-%s", (long long)seconds,

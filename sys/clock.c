@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Time. */
+/* Clocks, sleeping and the alarm of the process. */
+#include <stddef.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "sys/clock.h"
@@ -23,4 +25,17 @@ void sys_sleep_ns(uint64_t ns)
 			      (long)(ns % 1000000000)};
 
 	nanosleep(&ts, NULL);
+}
+
+#define SECOND_US 1000000
+
+void sys_alarm_set(uint64_t ns)
+{
+	uint64_t us = ns / 1000 + (ns % 1000 != 0);
+	const struct itimerval once = {
+		.it_value = {(time_t)(us / SECOND_US),
+			     (suseconds_t)(us % SECOND_US)},
+	};
+
+	setitimer(ITIMER_REAL, &once, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time. */
+/* Clocks, sleeping and the alarm of the process. */
 #ifndef SYS_CLOCK_H
 #define SYS_CLOCK_H
 
@@ -13,5 +13,12 @@ int64_t sys_clock_seconds(void);
 
 /* Sleep; a signal may end it early. */
 void sys_sleep_ns(uint64_t ns);
+
+/*
+ * Sets the alarm of the process: SIGALRM ends the process in `ns` nanoseconds,
+ * unless another call changes that before. 0 cancels the alarm. This ends
+ * system calls in which a silent peer would make the process wait for ever.
+ */
+void sys_alarm_set(uint64_t ns);
 
 #endif

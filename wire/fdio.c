@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading from and writing to descriptors, with a limit on waiting. */
-#include "sys/alarm.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "wire/fdio.h"
