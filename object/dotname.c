@@ -7,13 +7,14 @@
 #include "base/mem.h"
 #include "object/dotname.h"
 
-#define NTFS_SHORT_LEN 8 /* of a short name, without extension */
+#define NTFS_SHORT_LEN 8 /* length of a short name, without extension */
 
-/* The files beside .git itself. */
+/* The special files besides .git. */
 static const struct special {
 	unsigned bit;
 	const char *name;       /* without the dot */
-	const char *short_hash; /* how NTFS begins its later short names */
+	const char *short_hash; /* start of short names that NTFS makes of a
+				 * hash */
 } specials[] = {
 	{DOTNAME_GITMODULES, "gitmodules", "gi7eba"},
 	{DOTNAME_GITATTRIBUTES, "gitattributes", "gi7d29"},
@@ -21,12 +22,16 @@ static const struct special {
 	{DOTNAME_MAILMAP, "mailmap", "maba30"},
 };
 
-/* Bytes without which a name of another first byte is nothing special. */
+/*
+ * Returns false if the name cannot be special. Such a name starts with neither
+ * '.', 'g' nor 'm', and has no backslash and no first byte of an ignored
+ * character.
+ */
 static bool is_suspect(const char *name, size_t len)
 {
 	unsigned char first = (unsigned char)(*name | 0x20);
 
-	/* '.' is 0x2e, which the case bit leaves alone. */
+	/* '.' is 0x2e, which already has the case bit. */
 	if (first == '.' || first == 'g' || first == 'm')
 		return true;
 	return memchr(name, '\\', len) || memchr(name, 0xe2, len) ||
@@ -35,7 +40,10 @@ static bool is_suspect(const char *name, size_t len)
 
 /* ---- HFS+ */
 
-/* Length of the ignored character at p, which a NUL ends; 0: another. */
+/*
+ * Returns the length of the character at p if HFS+ ignores it, else 0. A NUL
+ * ends the text at p.
+ */
 static size_t ignored_len(const unsigned char *p)
 {
 	if (p[0] == 0xef)
@@ -80,7 +88,10 @@ static bool hfs_is(const char *name, const char *wanted)
 
 /* ---- NTFS */
 
-/* Nothing but what NTFS drops, up to one of `ends` or the end. */
+/*
+ * Returns whether only characters that NTFS drops remain, up to one of `ends`
+ * or the end.
+ */
 static bool ntfs_ends(const char *p, const char *ends)
 {
 	p += strspn(p, " .");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of tree entries that some file system takes for another one: a tree
+ * Finds names of tree entries that a file system treats as another name. A tree
  * with an entry ".GIT", "git~1" or ".g<U+200C>it" writes into .git when it is
  * checked out on macOS or Windows.
  *
- * - HFS+ folds case and passes over zero-width characters (U+200C..200F,
- *   202A..202E, 206A..206F, FEFF).
- * - NTFS folds case, drops blanks and dots at the end, takes what follows a
- *   colon as the name of a stream, a backslash as a separator, and knows files
- *   by their short names as well: "GITMOD~1", or six characters of which the
- *   last four are a hash, "GI7EBA~1".
+ * - HFS+ ignores case and zero-width characters (U+200C..200F, 202A..202E,
+ *   206A..206F, FEFF).
+ * - NTFS ignores case, and drops blanks and dots at the end of a name. A colon
+ *   starts the name of a stream, and a backslash is a separator. A file also
+ *   has a short name: "GITMOD~1", or "GI7EBA~1", where the last four letters
+ *   are a hash.
  *
- * Which names count was found by asking stock Git about them.
+ * The names that count are those that stock Git refuses.
  */
 #ifndef OBJECT_DOTNAME_H
 #define OBJECT_DOTNAME_H
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a name may stand for, as bits. */
+/* The special names that a name may stand for, as bits. */
 enum dotname {
 	DOTNAME_GIT = 1 << 0,
 	DOTNAME_GITMODULES = 1 << 1,
@@ -29,9 +29,10 @@ enum dotname {
 };
 
 /*
- * The names that the `len` bytes at `name` may stand for: bits of enum
- * dotname. There is a NUL after them and none among them. Most names are told
- * from these by their first byte and the absence of a few others.
+ * Returns the special names that the `len` bytes at `name` may stand for: bits
+ * of enum dotname. A NUL follows the name, and the name contains none. The cost
+ * is low for most names: their first byte and a search for three byte values
+ * rule them out.
  */
 unsigned dotname_find(const char *name, size_t len);
 

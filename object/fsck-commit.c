@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether commits and tags are well-formed.
+ * Checks whether commits and tags are well-formed.
  *
- *	tree <hex>\n                    object <hex>\n
- *	parent <hex>\n ...              type <type>\n
- *	author <ident>\n                tag <name>\n
- *	committer <ident>\n             tagger <ident>\n
- *	further headers\n               gpgsig <line>\n <line>\n ...
- *	\n                              \n
- *	message                         message
+ * 	tree <hex>\n                    object <hex>\n
+ * 	parent <hex>\n ...              type <type>\n
+ * 	author <ident>\n                tag <name>\n
+ * 	committer <ident>\n             tagger <ident>\n
+ * 	further headers\n               gpgsig <line>\n <line>\n ...
+ * 	\n                              \n
+ * 	message                         message
  *
- * Where an error was demoted the check goes on with the next line, as far as
- * it can be told.
+ * After an error that was demoted, the check continues with the next line if
+ * possible.
  */
 #include <string.h>
 
 #include "object/fsck-parts.h"
 #include "object/refs-name.h"
 
-/* What is left of the headers; they end in a newline, fsck_headers() says. */
+/*
+ * The unread rest of the object. check_headers() has verified that each header
+ * line ends in a newline.
+ */
 struct lines {
 	const struct fsck_check *check;
 	const char *p, *end;
 };
 
-/* Step over `word` when it comes next. */
+/* Takes `word` if it is next. */
 static bool take(struct lines *l, const char *word)
 {
 	size_t len = strlen(word);
@@ -35,7 +38,10 @@ static bool take(struct lines *l, const char *word)
 	return true;
 }
 
-/* The rest of the line, without its newline; steps over both. */
+/*
+ * Takes the rest of the line and its newline. Returns the line; *len is without
+ * the newline.
+ */
 static const char *take_line(struct lines *l, size_t *len)
 {
 	const char *start = l->p;
@@ -47,8 +53,9 @@ static const char *take_line(struct lines *l, size_t *len)
 }
 
 /*
- * Headers end at an empty line, or with the object after a whole line, and
- * have no NUL. All else relies on it, so that this cannot be demoted.
+ * Checks that the headers contain no NUL and that each header line ends in a
+ * newline. An empty line ends the headers, or the end of the object. All later
+ * checks rely on this, so the error cannot be demoted.
  */
 static int check_headers(const struct fsck_check *c)
 {
@@ -76,7 +83,10 @@ static int check_headers(const struct fsck_check *c)
 	return fsck_say(c, FSCK_UNTERMINATED_HEADER, "unterminated header");
 }
 
-/* Take "<hex>\n"; false when it is something else, and the line is passed. */
+/*
+ * Takes a line "<hex>\n". Returns false if it is not an id; the line is taken
+ * anyway.
+ */
 static bool take_id(struct lines *l)
 {
 	enum hash_algo algo = l->check->f->rules->algo;
@@ -91,7 +101,10 @@ static bool take_id(struct lines *l)
 
 #define IDENT "invalid author/committer line - "
 
-/* Digits of a date; the count of them, *overflow when they are too many. */
+/*
+ * Returns the number of digits of a date. Sets *overflow if its value is too
+ * large.
+ */
 static size_t date_digits(const char *p, bool *overflow)
 {
 	int64_t value = 0;
@@ -115,7 +128,7 @@ static bool is_zone(const char *p)
 	return p[5] == '\n';
 }
 
-/* What follows "> ". The line ends in a newline. */
+/* Checks the text after "> ". The line ends in a newline. */
 static int check_date(const struct fsck_check *c, const char *p)
 {
 	bool overflow;
@@ -139,7 +152,7 @@ static int check_date(const struct fsck_check *c, const char *p)
 	return 0;
 }
 
-/* The next of "<>\n" from p on. */
+/* Returns the next '<', '>' or newline from p on. */
 static const char *next_mark(const char *p)
 {
 	while (*p != '<' && *p != '>' && *p != '\n')
@@ -147,7 +160,7 @@ static const char *next_mark(const char *p)
 	return p;
 }
 
-/* Take an ident and its newline, which is there. */
+/* Takes and checks an ident and its newline. */
 static int check_ident(struct lines *l)
 {
 	const struct fsck_check *c = l->check;
@@ -272,7 +285,10 @@ static int check_tag_name(struct lines *l)
 		return fsck_say(c, FSCK_MISSING_TAG_ENTRY,
 				"invalid format - expected 'tag' line");
 	name = take_line(l, &len);
-	/* As below refs/tags/: one level will do, and "@" is a name. */
+	/*
+	 * The rules are those for names below refs/tags/: one level is enough,
+	 * and "@" is valid.
+	 */
 	if (refs_name_is_valid_len(name, len, true) ||
 	    (len == 1 && *name == '@'))
 		return 0;
@@ -288,7 +304,7 @@ static int check_tagger(struct lines *l)
 	return check_ident(l);
 }
 
-/* A signature, and what else is there before the empty line. */
+/* Takes a signature and reports further headers before the empty line. */
 static int check_tag_rest(struct lines *l)
 {
 	size_t len;

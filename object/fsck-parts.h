@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of fsck.c share: one check of one object. */
+/* Internal to fsck.c and its parts: the check of one object. */
 #ifndef OBJECT_FSCK_PARTS_H
 #define OBJECT_FSCK_PARTS_H
 
 #include "object/fsck.h"
 
-/* One object under inspection. */
+/* An object that is being checked. */
 struct fsck_check {
 	struct fsck *f;
 	const struct oid *oid;
@@ -16,12 +16,16 @@ struct fsck_check {
 };
 
 /*
- * Report something. Returns 1 for an error, 0 for less, or a negative error.
+ * Reports a message. Returns 1 if the message is an error, 0 if it is less
+ * severe, or a negative error code.
  */
 int fsck_say(const struct fsck_check *c, enum fsck_msg msg, const char *fmt,
 	     ...) __attribute__((format(printf, 3, 4)));
 
-/* Each returns 0, 1 when an error was reported, or a negative error. */
+/*
+ * Check a commit, a tag or a tree. Return 0, 1 if an error was reported, or a
+ * negative error code.
+ */
 int fsck_commit(const struct fsck_check *c);
 int fsck_tag(const struct fsck_check *c);
 int fsck_tree(const struct fsck_check *c);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether trees are well-formed. What is wrong with entries is gathered and
- * said once for the tree, in a fixed order; symbolic links where Git's own
- * files should be are said as they are met.
+ * Checks whether trees are well-formed. Problems with entries are collected and
+ * reported once for the tree, in a fixed order. Symbolic links in place of
+ * Git's own files are reported at once.
  *
- * Entries are sorted as if a directory's name ended in '/', so that a file "a"
- * and a directory "a" may have others in between ("a-b"), all of which begin
- * with "a". The files whose names begin the current one are on a stack: a
- * directory of the same name as one of them is a duplicate.
+ * Entries sort as if the name of a directory ended in '/'. So names like "a-b"
+ * may come between a file "a" and a directory "a". A stack holds the files
+ * whose names are a prefix of the current name. A directory with the name of a
+ * file on the stack is a duplicate.
  */
 #include <string.h>
 
@@ -16,24 +16,27 @@
 #include "object/fsck-parts.h"
 #include "object/parse.h"
 
-/* A name on the stack; points into the tree. */
+/* A name on the stack. Points into the tree. */
 struct fsck_name {
 	const char *name;
 	size_t len;
 };
 
-/* A tree on its way; `seen` has a bit per message. */
+/*
+ * The check of a tree. `seen` has a flag for each message that is to be
+ * reported.
+ */
 struct tree_check {
 	const struct fsck_check *c;
 	struct cursor rest;
-	struct tree_entry entry, before; /* raw is not set */
+	struct tree_entry entry, before; /* `raw` is not set */
 	bool has_before;
 	size_t stack_nr;
 	int ret;
 	bool seen[FSCK_MSG_NR];
 };
 
-/* In which order they are said. */
+/* The messages in the order in which they are reported. */
 static const struct {
 	enum fsck_msg msg;
 	const char *text;
@@ -54,7 +57,10 @@ static const struct {
 
 /* ---- taking entries apart */
 
-/* As tree_next(), but the names may have slashes. 1, 0 or ERR_CORRUPT. */
+/*
+ * Works like tree_next(), but names may contain slashes. Returns 1, 0 at the
+ * end, or ERR_CORRUPT.
+ */
 static int next_entry(struct tree_check *t)
 {
 	size_t id_len = hash_len(t->c->f->rules->algo);
@@ -87,7 +93,9 @@ static int next_entry(struct tree_check *t)
 
 /* ---- order */
 
-/* Push a file's name, whose beginnings alone are on the stack. */
+/*
+ * Pushes the name of a file. All names on the stack are prefixes of this name.
+ */
 static int push(struct tree_check *t)
 {
 	struct fsck *f = t->c->f;
@@ -145,7 +153,7 @@ static bool mode_is_good(const struct tree_check *t, uint32_t mode)
 	case TREE_MODE_DIR:
 	case TREE_MODE_GITLINK:
 		return true;
-	case 0100664: /* written long ago */
+	case 0100664: /* written by very old versions of Git */
 		return !t->c->f->rules->strict;
 	default:
 		return false;
@@ -177,7 +185,7 @@ static void check_name(struct tree_check *t)
 		t->seen[FSCK_HAS_DOTDOT] = true;
 }
 
-/* Gather the outcome of one report; false: stop. */
+/* Remembers the result of a report. Returns false if the check has to stop. */
 static bool note(struct tree_check *t, int ret)
 {
 	if (ret < 0)

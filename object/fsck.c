@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules of fsck, its reports, and the check of .gitattributes. */
+/* The rules of fsck, its reports, and the check of .gitattributes. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -8,8 +8,8 @@
 #include "object/fsck-parts.h"
 
 enum {
-	ATTRIBUTES_LINE_MAX = 2048,         /* bytes, one too many */
-	ATTRIBUTES_MAX = 100 * 1024 * 1024, /* bytes, the most there may be */
+	ATTRIBUTES_LINE_MAX = 2048,         /* bytes; a line must be shorter */
+	ATTRIBUTES_MAX = 100 * 1024 * 1024, /* bytes; the largest valid file */
 	PATH_MAX_DEFAULT = 4096,
 };
 
@@ -90,7 +90,10 @@ static int parse_severity(enum fsck_severity *severity, const char *value,
 	return 0;
 }
 
-/* A number with an optional k, m or g; false when it is none. */
+/*
+ * Parses a number with an optional suffix k, m or g. Returns false if it is
+ * invalid.
+ */
 static bool parse_size(uint64_t *out, const char *s, size_t len)
 {
 	uint64_t value = 0;
@@ -124,7 +127,7 @@ static int set_path_max(struct fsck_rules *rules, const char *value, size_t len,
 	return 0;
 }
 
-/* Stock Git has lowered the name by then. */
+/* Stock Git shows the name in lower case in this message. */
 static int cannot_demote(enum fsck_msg msg, const char *value, size_t len,
 			 struct error *err)
 {
@@ -290,7 +293,7 @@ int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
 	if (!data || len > ATTRIBUTES_MAX)
 		return fsck_say(&c, FSCK_GITATTRIBUTES_LARGE,
 				".gitattributes too large to parse");
-	/* Git reads it as a string. */
+	/* Git reads the file as a string, up to the first NUL. */
 	end = p + strnlen(p, len);
 	while (p < end) {
 		const char *eol = memchr(p, '\n', (size_t)(end - p));

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether an object is well-formed: the checks that git-fsck(1) lists under
- * "Fsck Messages", on the bytes of one object.
+ * Checks whether an object is well-formed. The checks are those that
+ * git-fsck(1) lists under "Fsck Messages", on the bytes of one object.
  *
- * What is wrong has an id, the id a severity that configuration may change,
- * and objects on the skip list are left alone. Rules are made once and then
- * immutable: threads share them, each with a checker of its own.
+ * Each kind of message has an id and a severity, which configuration may
+ * change. Objects on the skip list are not checked. The rules are immutable
+ * once they are made: threads share them, and each thread has its own checker.
  *
- *	fsck_rules_init -> fsck_rules_set ... -> fsck_object, many times
+ * 	fsck_rules_init -> fsck_rules_set ... -> fsck_object, many times
  *
- * One pass over the bytes, nothing but bytes: whether what an object names is
- * there, and of the right type, is for others. Names and texts are stock
- * Git's, to the letter; what is checked was found by asking it. Contents of
- * .gitmodules are a matter of configuration files, see odb/fsck-blob.h;
- * messages about references are known by name, so that they can be configured,
- * and come from elsewhere.
+ * A check is one pass over the bytes. Whether linked objects exist and have the
+ * right type is checked elsewhere. Names and texts of the messages are exactly
+ * those of stock Git, and its behaviour determines what is checked. See
+ * odb/fsck-blob.h for the contents of .gitmodules. Messages about references
+ * are listed here so that they can be configured, but other code reports them.
  */
 #ifndef OBJECT_FSCK_H
 #define OBJECT_FSCK_H
@@ -31,13 +30,14 @@
 
 enum fsck_severity {
 	FSCK_IGNORE,
-	FSCK_INFO, /* printed as a warning; no error in strict mode either */
+	FSCK_INFO, /* printed as a warning; not an error in strict mode
+		    * either */
 	FSCK_WARN, /* an error in strict mode */
 	FSCK_ERROR,
-	FSCK_FATAL, /* an error that cannot be demoted */
+	FSCK_FATAL, /* an error that configuration cannot demote */
 };
 
-/* FSCK_MSG(symbol, name, severity): by severity, then name. */
+/* FSCK_MSG(symbol, name, severity), sorted by severity, then name. */
 #define FSCK_MSGS                                                              \
 	FSCK_MSG(NUL_IN_HEADER, "nulInHeader", FATAL)                          \
 	FSCK_MSG(UNTERMINATED_HEADER, "unterminatedHeader", FATAL)             \
@@ -121,71 +121,78 @@ enum fsck_severity {
 enum fsck_msg { FSCK_MSGS FSCK_MSG_NR };
 #undef FSCK_MSG
 
-/* What counts as wrong, and how much. Immutable once made. */
+/* The checks to make and their severities. Immutable once made. */
 struct fsck_rules {
 	enum hash_algo algo;
-	bool strict;                   /* more modes are bad */
+	bool strict;                   /* fewer file modes are valid */
 	uint8_t severity[FSCK_MSG_NR]; /* enum fsck_severity */
-	uint64_t path_max;  /* bytes of a name above which it is large */
-	struct oidmap skip; /* owned: objects to leave alone */
+	uint64_t path_max;             /* bytes; longer names are "large" */
+	struct oidmap skip;            /* owned: objects not to check */
 };
 
-/* The default severities; `strict`: warnings are errors. */
+/* Sets the default severities. If `strict`, warnings become errors. */
 void fsck_rules_init(struct fsck_rules *rules, enum hash_algo algo,
 		     bool strict);
 void fsck_rules_release(struct fsck_rules *rules);
 
-/* All but what is ignored is an error, as hash-object and mktag want it. */
+/*
+ * Makes errors of all messages that are not ignored, as hash-object and mktag
+ * require.
+ */
 void fsck_rules_all_errors(struct fsck_rules *rules);
 
-/* Its name, as in configuration. */
+/* Returns the name of a message, as used in configuration. */
 const char *fsck_msg_name(enum fsck_msg msg);
 
-/* The message of that name, whatever its case; FSCK_MSG_NR when unknown. */
+/*
+ * Returns the message with the given name in any case, or FSCK_MSG_NR if the
+ * name is unknown.
+ */
 enum fsck_msg fsck_msg_by_name(const char *name, size_t len);
 
 /*
- * Give the message called `name` the severity "error", "warn" or "ignore";
- * largePathname takes "<severity>:<bytes>" too. 0, or ERR_INVALID with stock
- * Git's words.
+ * Sets the severity of the message called `name` to "error", "warn" or
+ * "ignore". largePathname also accepts "<severity>:<bytes>". Returns 0, or
+ * ERR_INVALID with the message of stock Git.
  */
 int fsck_rules_set(struct fsck_rules *rules, const char *name, size_t name_len,
 		   const char *value, size_t value_len, struct error *err);
 
-/* As fsck_rules_set() for a message that is known. */
+/* Works like fsck_rules_set() for a known message. */
 int fsck_rules_set_msg(struct fsck_rules *rules, enum fsck_msg msg,
 		       const char *value, size_t value_len, struct error *err);
 
-/* Leave this object alone. 0 or ERR_NOMEM. */
+/* Puts an object on the skip list. Returns 0 or ERR_NOMEM. */
 int fsck_rules_skip(struct fsck_rules *rules, const struct oid *oid);
 
-/* A file that the tree names and that has to be looked at. */
+/* Special files in a tree whose contents must be checked as well. */
 enum fsck_special {
 	FSCK_GITMODULES = 1 << 0,
 	FSCK_GITATTRIBUTES = 1 << 1,
 };
 
-/* Something wrong with an object. */
+/* A problem with an object. */
 struct fsck_report {
 	enum fsck_msg msg;
-	bool is_error; /* else a warning */
+	bool is_error; /* false: a warning */
 	const struct oid *oid;
 	enum object_type type;
-	const char *text; /* without the message's name; valid for the call */
+	const char *text; /* without the message's name; valid during the
+			   * call */
 };
 
 /*
- * Checks objects for one thread. A callback that returns a negative error
- * ends the check with it.
+ * A checker of objects, for one thread. If a callback returns a negative error
+ * code, the check stops and returns that code.
  */
 struct fsck {
 	const struct fsck_rules *rules; /* borrowed */
-	/* Something is wrong. */
+	/* Called for each problem. */
 	int (*report)(void *ctx, const struct fsck_report *report,
 		      struct error *err);
 	/*
-	 * A tree has this object in a place where it will be read as `special`
-	 * (an enum fsck_special). NULL: not wanted.
+	 * Called when a tree lists `oid` as a special file (an enum
+	 * fsck_special). May be NULL.
 	 */
 	int (*found)(void *ctx, const struct oid *oid,
 		     enum fsck_special special, struct error *err);
@@ -199,29 +206,29 @@ void fsck_init(struct fsck *f, const struct fsck_rules *rules);
 void fsck_release(struct fsck *f);
 
 /*
- * Check one object. `data` need not end in a NUL. Blobs are never wrong here.
- * Returns 0 when there were no errors (though there may have been warnings), 1
- * when an error was reported, or a negative error. O(len).
+ * Checks one object. `data` need not end in a NUL. No check applies to blobs
+ * here. Returns 0 if there were no errors (there may have been warnings), 1 if
+ * an error was reported, or a negative error code. O(len).
  */
 int fsck_object(struct fsck *f, const struct oid *oid, enum object_type type,
 		const void *data, size_t len, struct error *err);
 
 /*
- * Check a blob that is some tree's .gitattributes. `data` NULL: too large to
- * be read. Returns as fsck_object().
+ * Checks a blob that some tree lists as .gitattributes. `data` is NULL if the
+ * blob is too large to read. Returns the same as fsck_object().
  */
 int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
 		       size_t len, struct error *err);
 
 /*
- * Report a message about an object, unless it is ignored: for checks that are
- * made elsewhere. Returns as fsck_object().
+ * Reports a message about an object, unless the message is ignored. This is for
+ * checks that are made elsewhere. Returns the same as fsck_object().
  */
 int fsck_complain(struct fsck *f, const struct oid *oid, enum object_type type,
 		  enum fsck_msg msg, struct error *err, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 
-/* Whether an object is on the skip list. */
+/* Returns whether an object is on the skip list. */
 bool fsck_is_skipped(const struct fsck_rules *rules, const struct oid *oid);
 
 #endif

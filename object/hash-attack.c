@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to say of a collision attack; the words are the stock Git's. In a file
- * of its own, so that a test can put another in its place: nobody knows two
- * objects that collide.
+ * Reports a collision attack, with the message of stock Git. The function is in
+ * its own file so that a test can replace it: no public pair of objects
+ * collides.
  */
 #include "object/hash.h"
 

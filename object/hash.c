@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hashing with OpenSSL, or with sha1-checked.h.
+ * Hashing with OpenSSL or with sha1-checked.h.
  *
- * The hash functions are called by their names, though OpenSSL would rather
- * see its EVP interface used: that looks for providers and reads configuration
- * first, a millisecond of CPU in a process that may answer in three.
+ * OpenSSL's hash functions are called directly, though they are deprecated in
+ * favour of its EVP interface. That interface first loads providers and reads
+ * configuration. This takes a millisecond of CPU, in a process that may finish
+ * in three.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <stdio.h>
@@ -53,7 +54,7 @@ void hash_release(struct hash_ctx *h)
 	h->checked = NULL;
 }
 
-/* OpenSSL's calls below cannot fail: SHA allocates nothing. */
+/* OpenSSL's functions cannot fail here: SHA allocates nothing. */
 void hash_reset(struct hash_ctx *h)
 {
 	if (h->checked)
@@ -88,7 +89,7 @@ void hash_final(struct hash_ctx *h, struct oid *out)
 void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 		 const void *data, size_t len)
 {
-	char header[32]; /* "commit " and 20 digits at most */
+	char header[32]; /* "commit ", at most 20 digits and a NUL */
 	int n = snprintf(header, sizeof(header), "%s %zu",
 			 object_type_name(type), len);
 
@@ -98,7 +99,10 @@ void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 	hash_final(h, out);
 }
 
-/* Whether a file's trailer is right, of which `done` bytes were hashed. */
+/*
+ * Returns whether the trailer of a file is right. The first `done` bytes are
+ * hashed already.
+ */
 static bool trailer_is_right(struct hash_ctx *h, const uint8_t *bytes,
 			     size_t len, size_t done)
 {
@@ -155,7 +159,10 @@ static void get_state(uint32_t *state, const SHA_CTX *sha1)
 	state[4] = sha1->h4;
 }
 
-/* As if `len` bytes, whole blocks, had been hashed first of all. */
+/*
+ * Sets the state of a hash of which the first `len` bytes, whole blocks, are
+ * hashed already.
+ */
 static void set_state(SHA_CTX *sha1, const uint32_t *state, size_t len)
 {
 	sha1->h0 = state[0];
@@ -167,7 +174,10 @@ static void set_state(SHA_CTX *sha1, const uint32_t *state, size_t len)
 	sha1->Nh = (SHA_LONG)((uint64_t)len >> 29);
 }
 
-/* Begin two hashes with the blocks that both have: how many bytes these are. */
+/*
+ * Starts two hashes with whole blocks of both messages. Returns the number of
+ * bytes hashed of each, which may be 0.
+ */
 static size_t begin_two(struct hash_ctx *a, struct hash_ctx *b,
 			const uint8_t *const bytes[2], size_t len)
 {

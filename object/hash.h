@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hashing, in two ways. hash_init() is for trailers and for objects that we
- * have: OpenSSL, with the processor's SHA instructions. hash_init_checked() is
- * for objects that come from elsewhere: the same hash, and with SHA-1 a look at
- * each block for the marks of a collision attack (object/sha1-attack.h), at 70%
- * of the speed. Documentation/design/hashing.md says who uses which.
+ * Hashing with two implementations. hash_init() is for trailers and for objects
+ * of our own: it uses OpenSSL with the processor's SHA instructions.
+ * hash_init_checked() is for objects from elsewhere. It computes the same hash,
+ * and searches SHA-1 blocks for signs of a collision attack
+ * (object/sha1-attack.h), at 70% of the speed. Documentation/design/hashing.md
+ * lists the users of each.
  */
 #ifndef OBJECT_HASH_H
 #define OBJECT_HASH_H
@@ -20,62 +21,70 @@
 
 union hash_state;
 
-/* A running hash; one thread at a time, reusable. */
+/* A running hash. Reusable; one thread at a time. */
 struct hash_ctx {
-	union hash_state *state;      /* owned: of OpenSSL's function */
-	struct sha1_checked *checked; /* owned; in its place, or NULL */
+	union hash_state *state;      /* owned: the state of OpenSSL's
+				       * function */
+	struct sha1_checked *checked; /* owned; used instead of `state`, or
+				       * NULL */
 	enum hash_algo algo;
-	bool is_attack; /* of the last hash_final(), when checked */
+	bool is_attack; /* result of the last hash_final(), if checked */
 };
 
-/* Prepare for hashing (already started). 0 or ERR_NOMEM with *h zeroed. */
+/* Prepares and starts a hash. Returns 0, or ERR_NOMEM with *h zeroed. */
 int hash_init(struct hash_ctx *h, enum hash_algo algo);
 
-/* The same, and have SHA-1 checked; see hash_refuse_attack(). */
+/*
+ * Works like hash_init(), and checks SHA-1 for attacks; see
+ * hash_refuse_attack().
+ */
 int hash_init_checked(struct hash_ctx *h, enum hash_algo algo);
 void hash_release(struct hash_ctx *h);
 
-/* Start over. */
+/* Starts a new hash. */
 void hash_reset(struct hash_ctx *h);
 void hash_update(struct hash_ctx *h, const void *bytes, size_t len);
 
-/* Deliver the hash; call hash_reset() before using the context again. */
+/* Stores the hash in *out. Call hash_reset() before using the context again. */
 void hash_final(struct hash_ctx *h, struct oid *out);
 
 /*
- * The id of an object of `type` with content `data`: the hash of
- * "<type> <len>\0<data>". Resets the context first.
+ * Computes the id of an object of `type` with content `data`. This is the hash
+ * of "<type> <len>\0<data>". Resets the context first.
  */
 void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 		 const void *data, size_t len);
 
 /*
- * After hash_final() or hash_object() gave `oid`: 0, or ERR_CORRUPT when the
- * hash is checked and what it was made of belongs to a collision attack.
+ * Call this after hash_final() or hash_object() returned `oid`. Returns 0, or
+ * ERR_CORRUPT if the hash is checked and the content belongs to a collision
+ * attack.
  */
 int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
 		       struct error *err);
 
 /*
- * Whether the last hash_len() bytes of a file are the hash of those before
- * them: 0, ERR_CORRUPT (also when it is shorter) or ERR_NOMEM. `name` is for
- * the message.
+ * Checks that the last hash_len() bytes of a file are the hash of the preceding
+ * bytes. `name` is for the message. Returns 0, ERR_CORRUPT (also if the file is
+ * too short), or ERR_NOMEM.
  */
 int hash_check_trailer(const void *bytes, size_t len, enum hash_algo algo,
 		       const char *name, struct error *err);
 
 /*
- * Append the hash of what *out has from `start` on: how files end. *checksum
- * (NULL allowed) is that hash. 0 or ERR_NOMEM.
+ * Appends the trailer of a file: the hash of the bytes of *out from `start` on.
+ * The hash is stored in *checksum too; `checksum` may be NULL. Returns 0 or
+ * ERR_NOMEM.
  */
 int hash_append_trailer(struct buf *out, size_t start, enum hash_algo algo,
 			struct oid *checksum);
 
 /*
- * Whether the trailers of two files are right, as hash_check_trailer() checks
- * one: 1, 0 (it is not known of which it is not) or ERR_NOMEM. Where the
- * processor has SHA instructions two files with SHA-1 that are equally long
- * take little more than half as long as one after the other.
+ * Checks the trailers of two files like hash_check_trailer(). Returns 1 if both
+ * are right, 0 if at least one is wrong, or ERR_NOMEM.
+ *
+ * Two SHA-1 files of equal length take little more than half the time of two
+ * separate checks, if the processor has SHA instructions.
  */
 int hash_check_two(const void *a, size_t a_len, const void *b, size_t b_len,
 		   enum hash_algo algo);

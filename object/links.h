@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an object names: a commit its tree and parents, a tree its entries but
- * submodules, a tag its target; a blob nothing.
+ * The links of an object: a commit links to its tree and parents, a tree to its
+ * entries except submodules, and a tag to its target. A blob has no links.
  */
 #ifndef OBJECT_LINKS_H
 #define OBJECT_LINKS_H
@@ -12,14 +12,17 @@
 #include "object/oid.h"
 #include "object/type.h"
 
-/* Gets an id and the type that the object says it has. */
+/*
+ * Called with the id of a linked object and the type that the linking object
+ * claims.
+ */
 typedef int object_link_fn(void *ctx, const struct oid *to,
 			   enum object_type type, struct error *err);
 
 /*
- * Call `fn` for each, in order. A nonzero return stops and is returned. Bytes
- * that are no object of that type are ERR_CORRUPT, for a tree perhaps after
- * some calls.
+ * Calls `fn` for each link, in order. A nonzero result of `fn` stops and is
+ * returned. Otherwise returns 0, or ERR_CORRUPT if the bytes are not an object
+ * of that type. For a corrupt tree some calls may precede the error.
  */
 int object_links_each(enum object_type type, const void *data, size_t len,
 		      enum hash_algo algo, object_link_fn *fn, void *ctx,

@@ -5,10 +5,10 @@
 #include "object/name-group.h"
 #include "object/parse.h"
 
-/* How many bits below those of the name are the directory's. */
+/* Number of bits of the directory, below the bits of the name. */
 #define DIR_BITS 13
 
-/* FNV-1a, begun with the directory's group, and mixed. */
+/* FNV-1a, started with the group of the directory, and mixed. */
 static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325) ^ dir;
@@ -19,7 +19,9 @@ static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 	return (uint32_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 33);
 }
 
-/* The top of a name's hash, and bits that tell directories apart. */
+/*
+ * Returns the top bits of a name's hash, followed by bits of the directory's.
+ */
 static uint32_t overlay(uint32_t dir, uint32_t name_hash)
 {
 	uint32_t salt = dir * UINT32_C(0x9e3779b1) >> (32 - DIR_BITS);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups of objects by their paths, besides the name hash of bitmap indexes
- * (name_hash_add() in parse.h): what a delta search may sort by instead.
+ * Groups of objects by their paths. A delta search may sort by groups instead
+ * of by the path hash of bitmap indexes (name_hash_add() in parse.h).
  *
- * A group is a number of 31 bits. It is made component by component, so that
- * a walk needs no whole paths: that of a directory, or 0 for the root, and a
- * name in it give that of the entry.
+ * A group is a number of 31 bits. The root directory has group 0. The group of
+ * an entry is computed from the group of its directory and its name, so a walk
+ * needs no whole paths.
  */
 #ifndef OBJECT_NAME_GROUP_H
 #define OBJECT_NAME_GROUP_H
@@ -14,26 +14,29 @@
 #include <stdint.h>
 
 enum name_grouping {
-	/* All paths are in group 0: the name hash alone tells. */
+	/* All paths are in group 0: only the path hash is used. */
 	NAME_GROUP_NONE,
 	/*
-	 * --name-hash-version=2: the top bits of the name hash of the last
-	 * component, and below them some that tell directories apart. Entries
-	 * of like names are near each other, those of one directory next to
-	 * each other. git-pack-objects(1) describes no more than that: these
-	 * numbers need not be those of stock Git, and are not stored.
+	 * --name-hash-version=2: the top bits are those of the path hash of the
+	 * last component, and the lower bits are a hash of the directory.
+	 * Entries with similar names are close together, and entries of one
+	 * directory are next to each other. These numbers may differ from those
+	 * of stock Git, since git-pack-objects(1) describes no more than that.
+	 * They are not stored.
 	 */
 	NAME_GROUP_COMPONENTS,
-	/* --path-walk: the whole path. Different paths are in different groups,
-	 * as far as hashing can say. */
+	/*
+	 * --path-walk: a hash of the whole path. Different paths are in
+	 * different groups, except for hash collisions.
+	 */
 	NAME_GROUP_PATH,
 };
 
-/* The group of entry `name` of the directory whose group is `dir`. */
+/* Returns the group of entry `name` in the directory with group `dir`. */
 uint32_t name_group_enter(enum name_grouping grouping, uint32_t dir,
 			  const char *name, size_t len);
 
-/* The group of a path with slashes; "" is the root. */
+/* Returns the group of a path with slashes. The path "" is the root. */
 uint32_t name_group_path(enum name_grouping grouping, const char *path,
 			 size_t len);
 

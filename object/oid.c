@@ -2,14 +2,18 @@
 /*
  * Object ids to and from hexadecimal, and the names of hash functions.
  *
- * A list of refs is mostly ids: every x86-64 can take 16 digits at once.
+ * A list of refs consists mostly of ids. The SSE2 code, for every x86-64,
+ * converts 16 digits at once.
  */
 #include "object/oid.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-/* Values of 16 digits, in pairs; *good loses the bits of what is none. */
+/*
+ * Returns the values of 16 digits. Bytes that are not digits are cleared in
+ * *good.
+ */
 static __m128i values_of(const char *hex, __m128i *good)
 {
 	__m128i text = _mm_loadu_si128((const __m128i *)hex);
@@ -29,7 +33,7 @@ static __m128i values_of(const char *hex, __m128i *good)
 	return value;
 }
 
-/* The bytes of which each pair of values has the halves. */
+/* Joins each pair of 4-bit values into a byte. */
 static __m128i join(__m128i values)
 {
 	__m128i pairs = _mm_or_si128(_mm_slli_epi16(values, 4),
@@ -39,8 +43,8 @@ static __m128i join(__m128i values)
 }
 
 /*
- * Written as two halves, as it is copied: a processor that has to gather a copy
- * from smaller writes waits for all of them.
+ * Stores an id in two halves, since it is copied in two halves. A load that
+ * spans several smaller stores would wait for all of them.
  */
 static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 {
@@ -53,7 +57,7 @@ static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 		c = join(values_of(hex + 32, &good));
 		d = join(values_of(hex + 48, &good));
 	} else {
-		/* The last eight digits, behind eight that were seen. */
+		/* Digits 24 to 39 are loaded; only the last eight are new. */
 		c = _mm_srli_si128(join(values_of(hex + 24, &good)), 8);
 	}
 	if (_mm_movemask_epi8(good) != 0xffff)
@@ -63,7 +67,7 @@ static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 	return true;
 }
 
-/* 16 digits from eight bytes. */
+/* Returns the 16 digits of eight bytes. */
 static __m128i digits_of(__m128i bytes)
 {
 	__m128i low = _mm_set1_epi8(0xf);
@@ -77,7 +81,10 @@ static __m128i digits_of(__m128i bytes)
 		_mm_and_si128(is_letter, _mm_set1_epi8('a' - '0' - 10)));
 }
 
-/* The last eight bytes may overlap those before: an id has 20 or 32. */
+/*
+ * Returns the start of the next eight bytes. The last eight overlap those
+ * before if the id has 20 bytes.
+ */
 static size_t step(size_t i, size_t nr)
 {
 	return i + 8 < nr && nr < i + 16 ? nr - 8 : i + 8;
@@ -91,7 +98,10 @@ static void to_hex(char *out, const uint8_t *bytes, size_t nr)
 					 (const __m128i *)(bytes + i))));
 }
 #else
-/* A flag beside the value of each hexadecimal digit; 0: no digit. */
+/*
+ * The value of each hexadecimal digit with a flag; 0 if the byte is not a
+ * digit.
+ */
 #define DIGIT 0x10
 
 static const uint8_t hex_values[256] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Object ids and the two hash functions they come from.
+ * Object ids and the two hash functions that make them.
  *
- * A `struct oid` has room for the longer hash; the bytes past the hash's
- * length are zero, so that ids of one repository compare as 32 bytes.
+ * A `struct oid` has room for the longer hash. Bytes past the length of the
+ * hash are zero, so ids of one repository can be compared as 32 bytes.
  */
 #ifndef OBJECT_OID_H
 #define OBJECT_OID_H
@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 enum hash_algo {
-	HASH_SHA1 = 1, /* the numbers are those of Git's file formats */
+	HASH_SHA1 = 1, /* these numbers are used in Git's file formats */
 	HASH_SHA256 = 2,
 };
 
@@ -35,22 +35,22 @@ struct oid {
 		}                                                              \
 	}
 
-/* Length of an id in bytes: 20 or 32. */
+/* Returns the length of an id in bytes: 20 or 32. */
 static inline size_t hash_len(enum hash_algo algo)
 {
 	return algo == HASH_SHA256 ? 32 : 20;
 }
 
-/* Length in hexadecimal digits: 40 or 64. */
+/* Returns the length of an id in hexadecimal digits: 40 or 64. */
 static inline size_t hash_hex_len(enum hash_algo algo)
 {
 	return 2 * hash_len(algo);
 }
 
-/* "sha1" or "sha256". */
+/* Returns "sha1" or "sha256". */
 const char *hash_name(enum hash_algo algo);
 
-/* The algorithm of that name; false when unknown. */
+/* Finds an algorithm by its name. Returns false if the name is unknown. */
 bool hash_by_name(enum hash_algo *algo, const char *name);
 
 static inline int oid_cmp(const struct oid *a, const struct oid *b)
@@ -68,7 +68,7 @@ bool oid_is_zero(const struct oid *oid);
 /* The id of the tree without entries. */
 const struct oid *oid_empty_tree(enum hash_algo algo);
 
-/* Set from the raw bytes of a file or object. */
+/* Sets *oid from the raw bytes of a file or object. */
 static inline void oid_from_raw(struct oid *oid, const uint8_t *raw,
 				enum hash_algo algo)
 {
@@ -77,18 +77,18 @@ static inline void oid_from_raw(struct oid *oid, const uint8_t *raw,
 }
 
 /*
- * Parse exactly hash_hex_len() hexadecimal digits (either case) at `hex`, of
- * which `len` bytes exist; what follows is the caller's. False when there are
- * fewer or others, *oid untouched.
+ * Parses exactly hash_hex_len() hexadecimal digits at `hex`, in either case.
+ * `len` bytes exist there; bytes after the digits are ignored. Returns false,
+ * with *oid untouched, if there are fewer digits.
  */
 bool oid_from_hex(struct oid *oid, const char *hex, size_t len,
 		  enum hash_algo algo);
 
-/* Write lower-case digits and a NUL; returns `out`. */
+/* Writes lower-case digits and a NUL. Returns `out`. */
 char *oid_to_hex(char out[OID_MAX_HEX_LEN + 1], const struct oid *oid,
 		 enum hash_algo algo);
 
-/* As oid_to_hex() from raw bytes. */
+/* Works like oid_to_hex() for raw bytes. */
 char *oid_raw_to_hex(char out[OID_MAX_HEX_LEN + 1], const uint8_t *raw,
 		     enum hash_algo algo);
 

@@ -6,8 +6,9 @@
 #include "object/oidhash.h"
 
 /*
- * The kernel gives every process 16 random bytes: they need no system call.
- * Where there are none the stack's place, which it chooses, has to do.
+ * The kernel gives every process 16 random bytes, without a system call. If
+ * they are missing, the address of the stack is used, which the kernel
+ * randomises.
  */
 void oidhash_init(struct oidhash *hash)
 {

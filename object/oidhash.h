@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where an id belongs in a hash table, so that nobody can tell who has not got
- * the table's key.
+ * A keyed hash of object ids, for hash tables. Without the key nobody can
+ * predict the slot of an id.
  *
- * The bytes of an id are as good as random only where nobody chose them: who
- * sends ids of nothing ("shallow", "have") can have thousands that begin alike,
- * and of real objects as many as hashing can find. So all bytes go into the
- * hash, with a key that is a secret of the process:
+ * The bytes of an id are random only if nobody chose them. A peer that sends
+ * ids of missing objects ("shallow", "have") can send thousands of ids with
+ * equal leading bytes. For existing objects a peer can search for such ids. So
+ * all bytes are hashed, with a key that is a secret of the process:
  *
- *	(w0 + k0) * (w1 + k1) + (w2 + k2) * (w3 + k3)   mod 2^128
+ * 	(w0 + k0) * (w1 + k1) + (w2 + k2) * (w3 + k3)   mod 2^128
  *
- * of the 64-bit words of id and key: two ids, however chosen, have the same sum
- * for hardly any key. (NH of J. Black et al., "UMAC: Fast and Secure Message
- * Authentication", 1999.) A further product spreads what the sum has in its
- * upper bits over those that a table uses. It costs a few nanoseconds.
+ * The w are the 64-bit words of the id, and the k those of the key. For any two
+ * ids, hardly any key gives the same sum. (NH of J. Black et al., "UMAC: Fast
+ * and Secure Message Authentication", 1999.) A second multiplication mixes the
+ * upper bits of the sum into the lower bits, which tables use. A hash takes a
+ * few nanoseconds.
  */
 #ifndef OBJECT_OIDHASH_H
 #define OBJECT_OIDHASH_H
@@ -28,16 +29,19 @@ struct oidhash {
 	uint64_t key[4];
 };
 
-/* The key of this process: the same for all tables, another in each run. */
+/*
+ * Sets the key of this process. All tables of a process have the same key, and
+ * every process has a different one.
+ */
 void oidhash_init(struct oidhash *hash);
 
-/* Both halves of a product in one. */
+/* Returns the XOR of both halves of a product. */
 static inline uint64_t oidhash_fold(unsigned __int128 product)
 {
 	return (uint64_t)(product >> 64 ^ product);
 }
 
-/* The place of an id, of which a table uses the low bits. */
+/* Returns the hash of an id. A table uses the low bits. */
 static inline size_t oidhash_of(const struct oidhash *hash,
 				const struct oid *oid)
 {

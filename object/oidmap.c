@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Open addressing with linear probing; at least half of the slots are free,
- * so that every probe ends. Nothing is ever removed.
+ * Open addressing with linear probing. At least half of the slots are free, so
+ * every probe ends. Entries are never removed.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 
 enum { SLOT_NR_MIN = 16 };
 
-/* The slot of `oid`, or the free one where it belongs. */
+/* Returns the slot of `oid`, or the free slot where it would be inserted. */
 static struct oidmap_entry *find_slot(const struct oidmap *map,
 				      const struct oid *oid)
 {
@@ -24,7 +24,7 @@ static struct oidmap_entry *find_slot(const struct oidmap *map,
 	}
 }
 
-/* Make room for one more entry. */
+/* Makes room for one more entry. */
 static int grow(struct oidmap *map)
 {
 	struct oidmap bigger = OIDMAP_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash table from object ids to 32-bit values: open addressing, with a
- * secret key (oidhash.h), so that ids which a hostile peer chose are as far
- * apart as any.
+ * A hash table from object ids to 32-bit values, with open addressing. The hash
+ * has a secret key (oidhash.h), so a hostile peer cannot choose ids that
+ * collide.
  */
 #ifndef OBJECT_OIDMAP_H
 #define OBJECT_OIDMAP_H
@@ -20,10 +20,10 @@ struct oidmap_entry {
 };
 
 struct oidmap {
-	struct oidmap_entry *slots; /* owned; a power of two of them, or NULL */
+	struct oidmap_entry *slots; /* owned; NULL or a power of two slots */
 	size_t slot_nr;
-	size_t nr;           /* entries */
-	struct oidhash hash; /* set when there are slots */
+	size_t nr;           /* number of entries */
+	struct oidhash hash; /* set if there are slots */
 };
 
 #define OIDMAP_INIT                                                            \
@@ -38,18 +38,22 @@ struct oidmap {
 
 void oidmap_release(struct oidmap *map);
 
-/* Look up; false when absent (*value untouched). Readers may share a map. */
+/*
+ * Looks up an id. Returns false, with *value untouched, if the id is absent.
+ * Threads may share a map that no thread changes.
+ */
 bool oidmap_get(const struct oidmap *map, const struct oid *oid,
 		uint32_t *value);
 
 /*
- * Insert `value` unless the id is there. Returns 1 when inserted, 0 when it
- * was there (*existing, if not NULL, is set to its value), or ERR_NOMEM.
+ * Inserts `value` unless the id is present. Returns 1 if the value was
+ * inserted, 0 if the id was present, or ERR_NOMEM. If the id was present,
+ * *existing (NULL allowed) is set to its value.
  */
 int oidmap_add(struct oidmap *map, const struct oid *oid, uint32_t value,
 	       uint32_t *existing);
 
-/* Insert or overwrite. 0 or ERR_NOMEM. */
+/* Inserts or overwrites a value. Returns 0 or ERR_NOMEM. */
 int oidmap_put(struct oidmap *map, const struct oid *oid, uint32_t value);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parsing commits and tags, and the name hash. Trees are parsed inline in
- * the header.
+ * Parses commits and tags, and computes the path hash. Trees are parsed inline
+ * in the header.
  *
- * The parsers check what reachability and serving depend on: the ids and
- * their places. They are no fsck: odd idents and unknown headers pass.
+ * The parsers check only what reachability and serving need: the ids and their
+ * places. They accept malformed idents and unknown headers; fsck.h checks
+ * those.
  */
 #include <string.h>
 
 #include "object/parse.h"
 
-/* Step over `word` when the cursor stands on it. */
+/* Takes `word` if it is next. */
 static bool take_word(struct cursor *c, const char *word)
 {
 	size_t len = strlen(word);
@@ -21,7 +22,7 @@ static bool take_word(struct cursor *c, const char *word)
 	return true;
 }
 
-/* Take "<word><hex>\n". */
+/* Takes a line "<word><hex>\n". */
 static bool take_oid_line(struct cursor *c, const char *word, struct oid *oid,
 			  enum hash_algo algo)
 {
@@ -37,7 +38,7 @@ static bool take_oid_line(struct cursor *c, const char *word, struct oid *oid,
 	return true;
 }
 
-/* Take "<word><text>\n"; the last line may lack its newline. */
+/* Takes a line "<word><text>\n". The last line may lack its newline. */
 static bool take_text_line(struct cursor *c, const char *word,
 			   const char **text, size_t *len)
 {
@@ -53,7 +54,10 @@ static bool take_text_line(struct cursor *c, const char *word,
 	return true;
 }
 
-/* The seconds in "Name <mail> seconds zone"; 0 when they cannot be read. */
+/*
+ * Returns the seconds in "Name <mail> seconds zone", or 0 if they are
+ * unreadable.
+ */
 static uint64_t ident_date(const char *ident, size_t len)
 {
 	const char *end = ident + len;
@@ -75,7 +79,9 @@ static void find_message(struct commit_view *view, const struct cursor *c)
 {
 	const char *blank;
 
-	/* The header's last newline is before the cursor: look at it too. */
+	/*
+	 * The cursor is after the newline of the last header; start before it.
+	 */
 	view->message = "";
 	view->message_len = 0;
 	blank = memmem(c->p - 1, cursor_left(c) + 1, "\n\n", 2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parsing commits, trees and tags from their bytes.
+ * Parses commits, trees and tags from their bytes.
  *
- * Nothing is copied: what is parsed points into the object's bytes and lives
- * as long as they do. Every function accepts arbitrary bytes and reports
- * ERR_CORRUPT for what is not an object.
+ * Nothing is copied: the results point into the object's bytes and live as long
+ * as they do. Every function accepts arbitrary bytes, and returns ERR_CORRUPT
+ * if they are not a valid object.
  */
 #ifndef OBJECT_PARSE_H
 #define OBJECT_PARSE_H
@@ -23,27 +23,32 @@
 #include "object/type.h"
 
 /*
- * The header of a commit, as far as reachability needs it:
+ * The fields of a commit that reachability needs. The header of a commit is:
  *   tree <hex>\n (parent <hex>\n)* author ...\n committer ... <seconds> <tz>\n
  */
 struct commit_view {
 	struct oid tree;
 	const char *parents;     /* first "parent " line, or NULL */
-	size_t parent_nr;        /* lines of equal length follow each other */
-	uint64_t committer_date; /* seconds since 1970; 0 when unreadable */
-	const char *message; /* after the blank line; "" when there is none */
+	size_t parent_nr;        /* number of "parent " lines, all of equal
+				  * length */
+	uint64_t committer_date; /* seconds since 1970; 0 if unreadable */
+	const char *message;     /* after the first blank line; "" if there is
+				  * none */
 	size_t message_len;
 };
 
-/* A missing or odd committer line is not an error: the date is 0 then. */
+/*
+ * Parses a commit. An unreadable committer line is not an error: the date is
+ * then 0. Returns 0 or ERR_CORRUPT.
+ */
 int commit_parse(struct commit_view *view, const void *data, size_t len,
 		 enum hash_algo algo, struct error *err);
 
-/* The i-th parent, i < view->parent_nr. */
+/* Returns the i-th parent in *oid. i must be below view->parent_nr. */
 void commit_parent(struct oid *oid, const struct commit_view *view, size_t i,
 		   enum hash_algo algo);
 
-/* File mode bits of tree entries. */
+/* The modes of tree entries. */
 enum {
 	TREE_MODE_TYPE = 0170000,
 	TREE_MODE_DIR = 0040000,
@@ -71,7 +76,10 @@ static inline bool tree_entry_is_gitlink(const struct tree_entry *e)
 	return (e->mode & TREE_MODE_TYPE) == TREE_MODE_GITLINK;
 }
 
-/* A mode as stock Git sees it: old trees have others, which mean the same. */
+/*
+ * Returns the mode as stock Git interprets it. Very old trees have other modes
+ * with the same meaning.
+ */
 static inline uint32_t tree_mode_plain(uint32_t mode)
 {
 	if ((mode & TREE_MODE_TYPE) == TREE_MODE_FILE)
@@ -80,45 +88,44 @@ static inline uint32_t tree_mode_plain(uint32_t mode)
 }
 
 /*
- * Take the next entry of a tree's bytes. Returns 1, 0 at the end, or
- * ERR_CORRUPT (a mode that is no octal number, an empty name or one with a
- * slash, or an id cut short). Inline: the hot loop of every walk.
+ * Takes the next entry of a tree's bytes. Returns 1, 0 at the end, or
+ * ERR_CORRUPT. An entry is corrupt if its mode is not an octal number, if its
+ * name is empty or has a slash, or if its id is cut short. The function is
+ * inline because it is the innermost loop of every walk.
  */
 static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 			    enum hash_algo algo);
 
 /*
- * Compare names in the order of tree entries, where a directory sorts as if
- * its name ended in '/'. <0, 0, >0. Equal only when both are directories or
- * both are not.
+ * Compares names in the order of tree entries, where a directory sorts as if
+ * its name ended in '/'. Returns a negative number, 0, or a positive number. 0
+ * means that the names are equal and both or neither are directories.
  */
 static inline int tree_name_cmp(const struct tree_entry *a,
 				const struct tree_entry *b);
 
-/* object <hex>\ntype <type>\ntag <name>\n... */
+/* A parsed tag: object <hex>\ntype <type>\ntag <name>\n... */
 struct tag_view {
 	struct oid target;
 	enum object_type target_type;
 	const char *name; /* not NUL-terminated */
 	size_t name_len;
-	uint64_t tagger_date; /* 0 when there is none */
+	uint64_t tagger_date; /* 0 if there is none */
 };
 
 int tag_parse(struct tag_view *view, const void *data, size_t len,
 	      enum hash_algo algo, struct error *err);
 
 /*
- * The name hash, version 1, of gitformat-bitmap(5): groups paths by their
- * last sixteen or so non-space characters for the delta search. For each
- * character c of `path` other than white space: h = (h >> 2) + (c << 24).
- * White space is blank, tab, LF and CR; vertical tab and form feed are not.
- * `h` starts at 0; feeding a path in pieces gives the same result.
+ * Adds `path` to the path hash, version 1, of gitformat-bitmap(5). The hash
+ * groups paths by about their last sixteen non-space characters, for the delta
+ * search. For each character c that is not white space, it computes h = (h >>
+ * 2) + (c << 24). White space is blank, tab, LF and CR; vertical tab and form
+ * feed are not. `h` starts at 0. A path may be added in pieces.
  */
 uint32_t name_hash_add(uint32_t h, const char *path, size_t len);
 
-/*
- * Below: the bodies of the inline functions.
- */
+/* The rest of this file is the bodies of the inline functions. */
 
 #define TREE_BYTES(byte) (UINT64_C(0x0101010101010101) * (byte))
 
@@ -128,14 +135,17 @@ uint32_t name_hash_add(uint32_t h, const char *path, size_t len);
 #define TREE_DIR_TEXT UINT64_C(0x203030303034)
 #define TREE_DIR_MASK UINT64_C(0xffffffffffff)
 
-/* The top bit of each zero byte; bytes above the lowest hit may be wrong. */
+/*
+ * Sets the top bit of each byte that is zero. Bytes above the lowest such byte
+ * may have a wrong result.
+ */
 static inline uint64_t tree_zero_bytes(uint64_t v)
 {
 	return (v - TREE_BYTES(0x01)) & ~v & TREE_BYTES(0x80);
 }
 
 /*
- * The first NUL or slash at or after p; NULL when there is none before
+ * Returns the first NUL or slash at or after p, or NULL if there is none before
  * `last`. Precondition: 16 readable bytes follow any position before `last`.
  */
 static inline const uint8_t *tree_name_end_words(const uint8_t *p,
@@ -156,7 +166,10 @@ static inline const uint8_t *tree_name_end_words(const uint8_t *p,
 }
 
 #ifdef __SSE2__
-/* As above, sixteen bytes at a time: most names end in the first. */
+/*
+ * Works like tree_name_end_words() with sixteen bytes at a time. Most names end
+ * within the first sixteen.
+ */
 static inline const uint8_t *tree_name_end(const uint8_t *p,
 					   const uint8_t *last)
 {
@@ -185,9 +198,9 @@ static inline const uint8_t *tree_name_end(const uint8_t *p,
 #endif
 
 /*
- * The mode and the space behind it: returns where the name begins, NULL when
- * this is no mode. The two modes that most entries have are compared whole.
- * Precondition: 8 readable bytes at p, p < last.
+ * Takes the mode and the space after it. Returns the start of the name, or NULL
+ * if there is no valid mode. The two most frequent modes are compared as a
+ * whole. Precondition: 8 readable bytes at p, p < last.
  */
 static inline const uint8_t *tree_take_mode(const uint8_t *p,
 					    const uint8_t *last, uint32_t *mode)
@@ -228,7 +241,7 @@ static inline int tree_next(struct tree_entry *entry, struct cursor *c,
 	/* The shortest entry: a digit, a space, a letter, a NUL, an id. */
 	if (cursor_left(c) < 4 + id_len)
 		return ERR_CORRUPT;
-	last = c->end - id_len; /* the NUL lies before it */
+	last = c->end - id_len; /* the NUL of the name must lie before `last` */
 	name = tree_take_mode(p, last, &entry->mode);
 	if (!name)
 		return ERR_CORRUPT;
@@ -253,7 +266,7 @@ static inline int tree_name_cmp(const struct tree_entry *a,
 
 	if (cmp)
 		return cmp;
-	/* Both names have a byte at `len`, be it their NUL. */
+	/* Both names have a byte at `len`, which may be their NUL. */
 	ca = (uint8_t)a->name[len];
 	cb = (uint8_t)b->name[len];
 	if (!ca && tree_entry_is_dir(a))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The form of reference names: the rules of git-check-ref-format(1). */
+/* The syntax of reference names: the rules of git-check-ref-format(1). */
 #include <stdint.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-/* What a byte above the blank is in a name. */
+/* The meaning of a byte above the blank in a name. */
 enum byte_kind { PLAIN, FORBIDDEN, DOT, BRACE, SLASH };
 
 static const uint8_t byte_kinds[256] = {
@@ -19,7 +19,7 @@ static const uint8_t byte_kinds[256] = {
 	['{'] = BRACE,      ['/'] = SLASH,
 };
 
-/* A component neither is empty nor looks like a lock. */
+/* Returns whether a component is neither empty nor ends in ".lock". */
 static bool end_is_valid(const char *component, size_t len)
 {
 	static const char lock[] = ".lock";
@@ -30,7 +30,7 @@ static bool end_is_valid(const char *component, size_t len)
 }
 
 #ifdef __SSE2__
-#define CHUNK 16 /* bytes that is_plain() takes at once */
+#define CHUNK 16 /* bytes that is_plain() examines at once */
 
 static __m128i is_between(__m128i bytes, char first, char last)
 {
@@ -40,7 +40,10 @@ static __m128i is_between(__m128i bytes, char first, char last)
 		_mm_min_epu8(at, _mm_set1_epi8((char)(last - first))), at);
 }
 
-/* Bytes that a rule speaks of, and neighbours of theirs; not the slash. */
+/*
+ * Finds the bytes that a rule mentions, except the slash. Some neighbours of
+ * these bytes are found as well.
+ */
 static __m128i is_special(__m128i bytes)
 {
 	__m128i ends = _mm_or_si128(is_between(bytes, '\0', ' '),
@@ -55,9 +58,9 @@ static __m128i is_special(__m128i bytes)
 }
 
 /*
- * Whether a name of at least CHUNK bytes has a slash, no component that is
- * empty, and nothing else to look at: nearly all have. The last chunk may
- * overlap the one before.
+ * Returns whether a name of at least CHUNK bytes is certainly valid: it has a
+ * slash, no empty component, and no other byte that a rule mentions. Nearly all
+ * names are of this kind. The last chunk may overlap the one before.
  */
 static bool is_plain(const char *name, size_t len)
 {
@@ -92,7 +95,7 @@ bool refs_name_is_valid_len(const char *name, size_t len, bool one_level)
 {
 	size_t levels = 1, start = 0;
 
-	/* Every ref that is shown comes through here. */
+	/* A fast check: every advertised ref is validated here. */
 	if (len >= CHUNK && is_plain(name, len))
 		return true;
 	if (!len || name[len - 1] == '.' || (len == 1 && name[0] == '@'))

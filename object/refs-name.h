@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The form of reference names: the rules of git-check-ref-format(1). Here, not
- * with the references, because tags carry names too.
+ * The syntax of reference names: the rules of git-check-ref-format(1). They are
+ * in this room because tags contain such names too.
  */
 #ifndef OBJECT_REFS_NAME_H
 #define OBJECT_REFS_NAME_H
@@ -9,22 +9,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether `name` is well-formed (git-check-ref-format(1), with a slash). */
+/*
+ * Returns whether `name` is well-formed (git-check-ref-format(1)) and has a
+ * slash.
+ */
 bool refs_name_is_valid(const char *name);
 
 /*
- * As above for `len` bytes that need no NUL; `one_level`: names without a
- * slash ("HEAD") are accepted too.
+ * Works like refs_name_is_valid() for `len` bytes, which need not end in a NUL.
+ * If `one_level`, names without a slash ("HEAD") are valid too.
  */
 bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 
 /*
- * Whether `name` is that of a root ref (gitglossary(7)): HEAD, <X>_HEAD but for
- * FETCH_HEAD and MERGE_HEAD, which say more than refs do, and a few others.
+ * Returns whether `name` is that of a root ref (gitglossary(7)). These are
+ * HEAD, names that end in _HEAD, and a few others. FETCH_HEAD and MERGE_HEAD
+ * are not root refs, since these files contain more than a ref.
  */
 bool refs_name_is_root(const char *name);
 
-/* Whether `name` is HEAD, of this or ("worktrees/x/HEAD") another work tree. */
+/*
+ * Returns whether `name` is HEAD of this work tree, or of another one
+ * ("worktrees/x/HEAD").
+ */
 bool refs_name_is_head(const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The comparisons are compiled twice: as they are, and for AVX2, where a
- * lane's word is one of eight in a register.
+ * The comparisons are compiled twice: without AVX2, and with AVX2, where a
+ * register holds one column of all eight lanes.
  */
 #include <string.h>
 
@@ -11,8 +11,9 @@ typedef uint32_t lanes
 	__attribute__((vector_size(4 * SHA1_LANE_NR), aligned(4)));
 
 /*
- * Bit i of byte c from bit c of byte i, for all 64: blocks of one, two and
- * four bits change places (Warren, "Hacker's Delight", section 7-3).
+ * Transposes an 8 x 8 matrix of bits: bit i of byte c comes from bit c of byte
+ * i. Blocks of one, two and four bits are swapped (Warren, "Hacker's Delight",
+ * section 7-3).
  */
 static uint64_t transpose(uint64_t x)
 {
@@ -53,7 +54,10 @@ void sha1_attack_sample(struct sha1_batch *batch, unsigned lane)
 #define COLUMN(bit)                                                            \
 	columns[(bit) < SHA1_LOW_NR ? (bit)                                    \
 				    : (bit)-SHA1_HIGH_FIRST + SHA1_LOW_NR]
-/* What bit 0, that of SHA1_K_FIRST, has to be moved by. */
+/*
+ * The distance by which a column is shifted, so that bit 0 belongs to
+ * SHA1_K_FIRST.
+ */
 #define DISTANCE(at) (SHA1_K_FIRST + (at)-SHA1_COLUMN_FIRST)
 #define MOVED(at, bit)                                                         \
 	(DISTANCE(at) >= 0 ? COLUMN(bit) >> (DISTANCE(at) & 31)                \
@@ -96,7 +100,7 @@ void sha1_attack_suspects(struct sha1_suspects *out,
 		compare(out, batch);
 }
 
-/* The working state before a step. */
+/* Loads the working state before a step. */
 static void start_at(uint32_t *s, const struct sha1_block *block, unsigned step)
 {
 	unsigned nr = (step - SHA1_KEPT_FIRST) / 4;
@@ -105,7 +109,7 @@ static void start_at(uint32_t *s, const struct sha1_block *block, unsigned step)
 	s[4] = sha1_rotate(block->kept[nr - 1][0], 30);
 }
 
-/* Undo steps of one round, from before `from` down to `to`. */
+/* Undoes the steps `from` - 1 down to `to`, all of the same round. */
 static inline __attribute__((always_inline)) void undo(uint32_t *s,
 						       const uint32_t *words,
 						       unsigned round,
@@ -168,8 +172,8 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k)
 {
 	/*
-	 * No word of a vector from K+4 (type I: K) to K+14 is set, and a state
-	 * is five words: it is equal before the steps K+9 to K+15.
+	 * The words K+4 (type I: K) to K+14 of a vector are zero, and a state
+	 * has five words. So the states are equal before the steps K+9 to K+15.
 	 */
 	unsigned step = (k + 12) / 4 * 4;
 	uint32_t difference[SHA1_STEP_NR];

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the object room: finding blocks of SHA-1 that end a collision
- * attack.
+ * Internal to the object room: finds SHA-1 blocks that end a collision attack.
  *
- * After M. Stevens, "Counter-cryptanalysis" (CRYPTO 2013): the two blocks
- * that end a colliding pair have the same hash, and there is a step at which
- * their working states are equal. So the other block's words are this one's
- * changed by the attack's differences, and computing from that state back to
- * the start and forth to the end gives its chaining values; when the hash
- * comes out the same, somebody has made a collision. One of the two messages
- * is enough, and no other block ever passes (chance 2^-90 and less).
+ * The method is that of M. Stevens, "Counter-cryptanalysis" (CRYPTO 2013). The
+ * last blocks of two colliding messages give the same hash, and their working
+ * states are equal before some step. The words of the other block differ from
+ * the words of this block by the differences of the attack. So the other block
+ * can be computed from that step back to the start and forward to the end. If
+ * this gives the same hash, the block was made for a collision. One of the two
+ * messages is enough for the test. Any other block passes with a probability of
+ * 2^-90 or less.
  *
- * That costs as much as compressing the block, for each of 32 vectors. So the
- * conditions of sha1-vectors.h come first. They compare single bits of the
- * words 35 to 64, eleven bits of each, in patterns that move with K:
+ * Each such test costs as much as compressing the block, and there are 32
+ * vectors to test. So the conditions of sha1-vectors.h are checked first. They
+ * compare single bits of the words 35 to 64, eleven bits of each word. For
+ * different K, the compared bits are at different words but in the same
+ * pattern:
  *
- *	columns[4]   bit 4 of the words 35, 36, 37 ...   0 1 1 0 1 0 0 1 ...
- *	columns[29]  bit 29 of the same words            1 0 0 1 1 0 1 0 ...
+ * 	columns[4]   bit 4 of the words 35, 36, 37 ...   0 1 1 0 1 0 0 1 ...
+ * 	columns[29]  bit 29 of the same words            1 0 0 1 1 0 1 0 ...
  *
- *	columns[4] >> i ^ columns[29] >> j:              a condition on
- *W[K+..][4] and W[K+..][29] for all K
+ * 	columns[4] >> i ^ columns[29] >> j:              a condition on
+ * 	W[K+..][4] and W[K+..][29] for all K
  *
- * so that the Ks of a family are bits of one word, and eight blocks are eight
- * lanes. Of random blocks one in twenty meets all conditions of some vector.
+ * So one 32-bit operation checks a condition for all K of a family, and a
+ * vector operation does that for eight blocks. One in twenty random blocks
+ * meets all conditions of some vector.
  */
 #ifndef OBJECT_SHA1_ATTACK_H
 #define OBJECT_SHA1_ATTACK_H
@@ -35,13 +38,13 @@
 
 enum {
 	SHA1_LANE_NR = 8,
-	SHA1_COLUMN_FIRST = 35, /* the word at bit 0 */
-	SHA1_LOW_NR = 8,        /* columns of the bits 0 to 7, and then */
-	SHA1_HIGH_FIRST = 28,   /* those of 28 to 30 */
+	SHA1_COLUMN_FIRST = 35, /* the word in bit 0 of a column */
+	SHA1_LOW_NR = 8,        /* the first columns are bits 0 to 7 */
+	SHA1_HIGH_FIRST = 28,   /* the last columns are bits 28 to 30 */
 	SHA1_COLUMN_NR = 11,
 };
 
-/* Blocks to look at together. Zeroed at first. */
+/* Blocks that are checked together. Must be zeroed at first. */
 struct sha1_batch {
 	struct sha1_block blocks[SHA1_LANE_NR];
 	uint32_t columns[SHA1_COLUMN_NR][SHA1_LANE_NR];
@@ -49,32 +52,42 @@ struct sha1_batch {
 	bool has_sha, has_avx2; /* instructions to use: sha1-x86.h */
 };
 
-/* The Ks of each family whose conditions the block in each lane meets. */
+/*
+ * The K of each family whose conditions the block in each lane meets, as bits.
+ */
 struct sha1_suspects {
 	uint32_t ks[SHA1_FAMILY_NR][SHA1_LANE_NR];
-	uint32_t any[SHA1_LANE_NR]; /* all families: 0 for most lanes */
+	uint32_t any[SHA1_LANE_NR]; /* the union of all families; 0 for most
+				     * lanes */
 };
 
-/* Fill lane `lane` of the columns from its block. */
+/* Fills lane `lane` of the columns from its block. */
 void sha1_attack_sample(struct sha1_batch *batch, unsigned lane);
 
-/* Compare the columns. Lanes that are not in use have some result, too. */
+/*
+ * Compares the columns. The results of lanes that are not in use are undefined.
+ */
 void sha1_attack_suspects(struct sha1_suspects *out,
 			  const struct sha1_batch *batch);
 
 /*
- * Whether the block collides with one whose words differ by `difference` (80)
- * and whose working state before step `step` is the same; `step` is a multiple
- * of 4 from SHA1_KEPT_FIRST + 4 to 68.
+ * Returns whether the block collides with the block whose words differ by
+ * `difference` (80 words) and whose working state before step `step` is the
+ * same. `step` is a multiple of 4 from SHA1_KEPT_FIRST + 4 to 68.
  */
 bool sha1_attack_collides(const struct sha1_block *block,
 			  const uint32_t *difference, unsigned step);
 
-/* The same for a vector, in the middle of its K's quiet steps. */
+/*
+ * Works like sha1_attack_collides() for the vector of `family` at `k`. Chooses
+ * a step at which the working states are equal.
+ */
 bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k);
 
-/* Whether one of the blocks in use ends an attack; empties the batch. */
+/*
+ * Returns whether one of the blocks in use ends an attack. Empties the batch.
+ */
 bool sha1_attack_check(struct sha1_batch *batch);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Compressing a block of SHA-1, for every processor; sha1-x86.c is faster. */
+/* Compresses a block of SHA-1 on any processor; sha1-x86.c is faster. */
 #include <string.h>
 
 #include "base/bytes.h"
 #include "object/sha1-block.h"
 
 /*
- * Four words of the message, and four that stand across two such. From memory
- * these would wait for both stores.
+ * A vector of four message words. ACROSS() combines words of two vectors in
+ * registers; a load from memory would wait for both stores.
  */
 typedef uint32_t quad __attribute__((vector_size(16)));
 
@@ -20,9 +20,10 @@ static inline quad turned(quad q, int left)
 }
 
 /*
- * Word i is that of i-3, i-8, i-14 and i-16, turned by one. Put into itself
- * the rule needs those of i-6, i-16, i-28 and i-32, turned by two; then four
- * words depend on none of each other. Before there are 32, the fourth does.
+ * Expands the message. Word i is the XOR of the words i-3, i-8, i-14 and i-16,
+ * rotated by one. Applied twice, the rule uses the words i-6, i-16, i-28 and
+ * i-32, rotated by two. Then four consecutive words do not depend on each
+ * other. For i < 32 the first rule is used, and the fourth word is corrected.
  */
 static void expand(uint32_t *w, const uint8_t *bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the object room: one block of SHA-1 (FIPS 180-4), with a record
- * of what compressing it computed, for sha1-attack.h to look at.
+ * Internal to the object room: compresses one block of SHA-1 (FIPS 180-4) and
+ * keeps the intermediate values that sha1-attack.h needs.
  */
 #ifndef OBJECT_SHA1_BLOCK_H
 #define OBJECT_SHA1_BLOCK_H
@@ -13,8 +13,9 @@ enum {
 	SHA1_STEP_NR = 80,
 	SHA1_STATE_NR = 5, /* words of a chaining value: a, b, c, d, e */
 	/*
-	 * Of the working state, a to d are kept before the steps 52, 56, 60,
-	 * 64 and 68; e is the a of four steps before, rotated.
+	 * The words a to d of the working state are kept before the steps 52,
+	 * 56, 60, 64 and 68. Word e can be computed: it is the rotated a of
+	 * four steps before.
 	 */
 	SHA1_KEPT_FIRST = 52,
 	SHA1_KEPT_NR = 5,
@@ -31,7 +32,9 @@ static inline uint32_t sha1_rotate(uint32_t word, unsigned left)
 	return word << (left & 31) | word >> (-left & 31);
 }
 
-/* What a step of round 0 to 3 adds to the rest: the constant, f(b, c, d). */
+/*
+ * Returns what a step of round 0 to 3 adds: the round constant plus f(b, c, d).
+ */
 static inline __attribute__((always_inline)) uint32_t sha1_step_term(
 	unsigned round, uint32_t b, uint32_t c, uint32_t d)
 {
@@ -44,7 +47,7 @@ static inline __attribute__((always_inline)) uint32_t sha1_step_term(
 	return 0xca62c1d6 + (b ^ c ^ d);
 }
 
-/* The steps from `from` up to `to`, on a working state; of one round. */
+/* Runs the steps [from, to), all of the same round, on a working state. */
 static inline __attribute__((always_inline)) void sha1_step_run(
 	uint32_t *s, const uint32_t *words, unsigned round, unsigned from,
 	unsigned to)
@@ -69,7 +72,10 @@ static inline __attribute__((always_inline)) void sha1_step_run(
 	s[4] = e;
 }
 
-/* Put `bytes` (SHA1_BLOCK_LEN) into the chaining value; fills *block. */
+/*
+ * Compresses `bytes` (SHA1_BLOCK_LEN of them) into the chaining value and fills
+ * *block.
+ */
 void sha1_block_compress(struct sha1_block *block,
 			 uint32_t state[SHA1_STATE_NR], const uint8_t *bytes);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages into blocks, and blocks into batches. */
+/* Splits messages into blocks and collects blocks in batches. */
 #include <string.h>
 
 #include "base/bytes.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As in sha1-x86.c, four steps at a time, with the first of four words highest
- * in its register. Of the message sixteen words are kept, of the working state
- * a, b, c, d and what e is made of.
+ * As in sha1-x86.c, an instruction makes four steps, and the first of four
+ * words is the highest in its register. Each lane keeps sixteen words of the
+ * message, the words a, b, c and d, and a register from which e is computed.
  */
 #include "object/sha1-pair.h"
 
@@ -49,7 +49,7 @@ SHA INLINE void load_words(struct lane *l, const uint8_t *bytes)
 			reverse);
 }
 
-/* The words 4i to 4i+3, from the sixteen before. */
+/* Computes the words 4i to 4i+3 from the sixteen words before. */
 SHA INLINE void expand(struct lane *l, unsigned i)
 {
 	__m128i *w = l->w;
@@ -60,7 +60,7 @@ SHA INLINE void expand(struct lane *l, unsigned i)
 		w[(i + 3) & 3]);
 }
 
-/* The steps 4i to 4i+3 of one lane, then of the other. */
+/* Runs the steps 4i to 4i+3 of one lane, then of the other. */
 #define LANE_QUAD(l, i, function)                                              \
 	do {                                                                   \
 		__m128i added;                                                 \
@@ -84,7 +84,7 @@ SHA INLINE void expand(struct lane *l, unsigned i)
 		QUAD((i) + 4, function);                                       \
 	} while (0)
 
-/* The working state joins the chaining value that it began with. */
+/* Adds the working state to the chaining value from before the block. */
 SHA INLINE void join(struct lane *l, __m128i abcd, __m128i e)
 {
 	l->abcd = _mm_add_epi32(l->abcd, abcd);
@@ -119,7 +119,7 @@ bool sha1_pair_is_here(void)
 	return false;
 }
 
-/* Nobody calls this. */
+/* Never called. */
 void sha1_pair_compress(uint32_t states[2][SHA1_STATE_NR],
 			const uint8_t *const bytes[2], size_t nr)
 {

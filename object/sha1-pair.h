@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the object room: SHA-1 of two messages at once.
+ * Internal to the object room: SHA-1 of two messages at the same time.
  *
- * A step of SHA-1 waits for the one before, and so do the SHA instructions:
- * most of the time the processor has nothing to do. With two messages that know
- * nothing of each other it does the other's steps meanwhile: 3,340 MB/s for the
- * two together, where one after the other they are hashed at 1,940.
+ * Each step of SHA-1 needs the result of the step before, so the processor
+ * waits most of the time. With two independent messages it computes steps of
+ * one while the other waits. Together they are hashed at 3,340 MB/s; one after
+ * the other at 1,940 MB/s.
  */
 #ifndef OBJECT_SHA1_PAIR_H
 #define OBJECT_SHA1_PAIR_H
@@ -16,10 +16,12 @@
 
 #include "object/sha1-block.h"
 
-/* Whether the processor has the instructions. */
+/* Returns whether the processor has the SHA instructions. */
 bool sha1_pair_is_here(void);
 
-/* Put `nr` blocks at each of `bytes` into its chaining value. Only with them.
+/*
+ * Compresses `nr` blocks at each of `bytes` into its chaining value. Requires
+ * sha1_pair_is_here().
  */
 void sha1_pair_compress(uint32_t states[2][SHA1_STATE_NR],
 			const uint8_t *const bytes[2], size_t nr);

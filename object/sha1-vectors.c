@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The message differences of the disturbance vectors with b = 0, from 56 words
- * before K to 36 after it. With d[] the vector's words, word i is
+ * before K to 36 words after it. If d[] is the vector, word i of the difference
+ * is
  *
- *	d[i] ^ d[i-1] <<< 5 ^ d[i-2] ^ (d[i-3] ^ d[i-4] ^ d[i-5]) <<< 30
+ * 	d[i] ^ d[i-1] <<< 5 ^ d[i-2] ^ (d[i-3] ^ d[i-4] ^ d[i-5]) <<< 30
  *
- * (a disturbance and the corrections of the five before it); the unit test
- * computes them so.
+ * This is a disturbance and the corrections of the five disturbances before it.
+ * The unit test computes the table from the definition.
  */
 #include "object/sha1-block.h"
 #include "object/sha1-vectors.h"

@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the object room: the disturbance vectors that attacks on SHA-1
- * are made from, as data. The 32 that are worth an attacker's while, and the
- * conditions on a block's words that an attack by each cannot avoid, are those
- * of M. Stevens and D. Shumow, "Speeding up detection of SHA-1 collision
- * attacks using unavoidable attack conditions" (USENIX Security 2017), for
- * the words 35 to 64.
+ * Internal to the object room: the disturbance vectors of attacks on SHA-1, as
+ * data. The 32 vectors are those that are useful to an attacker. The conditions
+ * restrict the bits of the words 35 to 64 of a block, and no attack by that
+ * vector can avoid them. Source: M. Stevens and D. Shumow, "Speeding up
+ * detection of SHA-1 collision attacks using unavoidable attack conditions"
+ * (USENIX Security 2017).
  *
- * An attack disturbs the working state by one bit in some steps and corrects
- * it in the five that follow. Which steps, is a disturbance vector: 80 words
- * that obey the message expansion, and so 16 of them name it. Manuel's two
- * types are, with all other words from K to K+14 zero,
+ * An attack changes one bit of the working state in some steps, and corrects
+ * each change in the five steps that follow. A disturbance vector tells in
+ * which steps: it has 80 words that obey the message expansion, so 16 of them
+ * determine the others. There are two types, after Manuel. All words from K to
+ * K+14 are zero, except:
  *
- *	type I(K,b):	word K+15 = 1 << b
- *	type II(K,b):	word K+15 = 1 << b, words K+1 and K+3 = 1 << (b+31)
+ * 	type I(K,b): word K+15 = 1 << b
+ * 	type II(K,b): word K+15 = 1 << b, words K+1 and K+3 = 1 << (b+31)
  *
- * turned in 32 bits. Vectors of one type with another K are the same words
- * at other steps, and another b turns all words; so differences and
- * conditions are tables of four families, by the distance from K:
+ * These are rotations in 32 bits. Vectors of one type that differ in K have the
+ * same words at other steps. Vectors that differ in b have all words rotated.
+ * So differences and conditions are tables of four families, indexed by the
+ * distance from K:
  *
- *	family	type	b	K
- *	0	I	0	43 to 52
- *	1	I	2	46 to 51
- *	2	II	0	45 to 56
- *	3	II	2	46, 49 to 51
+ * 	family	type	b	K
+ * 	0	I	0	43 to 52
+ * 	1	I	2	46 to 51
+ * 	2	II	0	45 to 56
+ * 	3	II	2	46, 49 to 51
  */
 #ifndef OBJECT_SHA1_VECTORS_H
 #define OBJECT_SHA1_VECTORS_H
@@ -36,20 +38,21 @@ enum {
 	SHA1_K_LAST = 56,
 };
 
-/* A set of Ks is a mask: bit 0 stands for SHA1_K_FIRST. */
+/* A set of Ks is a mask. Bit 0 stands for SHA1_K_FIRST. */
 #define SHA1_KS(first, last)                                                   \
 	((UINT32_C(2) << ((last)-SHA1_K_FIRST)) -                              \
 	 (UINT32_C(1) << ((first)-SHA1_K_FIRST)))
 
-/* The Ks of a family. */
+/* The Ks of each family. */
 #define SHA1_FAMILY_KS_0 SHA1_KS(43, 52)
 #define SHA1_FAMILY_KS_1 SHA1_KS(46, 51)
 #define SHA1_FAMILY_KS_2 SHA1_KS(45, 56)
 #define SHA1_FAMILY_KS_3 (SHA1_KS(46, 46) | SHA1_KS(49, 51))
 
 /*
- * X(family, at1, bit1, at2, bit2, differ, ks): for each K of `ks`, the bits
- * `bit1` of word K+at1 and `bit2` of word K+at2 differ (1) or are equal (0).
+ * The table of conditions, as calls of X(family, at1, bit1, at2, bit2, differ,
+ * ks). For each K in `ks`, bit `bit1` of word K+at1 is compared with bit `bit2`
+ * of word K+at2. The bits differ (1) or are equal (0).
  */
 #define SHA1_CONDITIONS(X)                                                     \
 	X(0, -16, 3, -12, 28, 0, SHA1_KS(51, 51))                              \
@@ -127,8 +130,9 @@ enum {
 	X(3, 15, 2, 16, 7, 1, SHA1_KS(46, 46))
 
 /*
- * The difference (exclusive or) of the expanded message words of the two
- * blocks of a pair made with the vector of `family` at `k`: 80 words.
+ * Returns the difference (exclusive or) between the expanded message words of
+ * two colliding blocks. The blocks are made with the vector of `family` at `k`.
+ * *out has 80 words.
  */
 void sha1_vectors_difference(uint32_t *out, unsigned family, unsigned k);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions make four steps at a time. A register holds four words,
- * the first one highest; so does one that holds a, b, c, d. e needs no
- * register: it is the a of four steps before, turned, and sha1nexte takes it
- * from there.
+ * An instruction makes four steps at a time. A register holds four words, the
+ * first one highest; another holds a, b, c and d in the same order. e needs no
+ * register: it is the rotated a of four steps before, and sha1nexte computes
+ * it.
  */
 #include "object/sha1-x86.h"
 
@@ -24,7 +24,7 @@ void sha1_x86_detect(struct sha1_batch *batch)
 	batch->has_sha = batch->has_avx2 && cpu_has_sha();
 }
 
-/* Store four words in their order. */
+/* Stores four words in their order. */
 SHA INLINE void store(uint32_t *out, __m128i words)
 {
 	_mm_storeu_si128((__m128i *)out, _mm_shuffle_epi32(words, 0x1b));
@@ -42,7 +42,7 @@ SHA INLINE void load_words(__m128i *w, const uint8_t *bytes)
 			reverse);
 }
 
-/* s[i + 1] from s[i] and s[i - 1]: the steps 4i to 4i+3. */
+/* Computes s[i + 1] from s[i] and s[i - 1]: the steps 4i to 4i+3. */
 #define QUAD(i, function)                                                      \
 	if ((i) >= 4)                                                          \
 		w[i] = _mm_sha1msg2_epu32(                                     \
@@ -87,7 +87,7 @@ SHA INLINE void compress(struct sha1_block *block, __m128i *abcd, __m128i *e,
 	block->after[4] = (uint32_t)_mm_extract_epi32(*e, 3);
 }
 
-/* The low bytes of four times eight words, in their order. */
+/* Packs the low bytes of 32 words into one vector, in order. */
 AVX2 INLINE void pack_bytes(__m256i *out, const __m256i *words)
 {
 	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
@@ -103,7 +103,7 @@ AVX2 INLINE void pack_bytes(__m256i *out, const __m256i *words)
 					   order);
 }
 
-/* Bit `bit` of each byte. */
+/* Returns bit `bit` of each byte. */
 #define BIT(bytes, bit)                                                        \
 	(uint32_t) _mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7 - (bit)))
 
@@ -156,7 +156,7 @@ void sha1_x86_detect(struct sha1_batch *batch)
 	batch->has_sha = batch->has_avx2 = false;
 }
 
-/* Nobody calls these. */
+/* Never called. */
 void sha1_x86_compress(struct sha1_batch *batch, uint32_t state[SHA1_STATE_NR],
 		       const uint8_t *bytes, size_t nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of objects, numbered as in pack entry headers. */
+/* Types of objects. The numbers are those of pack entry headers. */
 #ifndef OBJECT_TYPE_H
 #define OBJECT_TYPE_H
 
@@ -13,14 +13,19 @@ enum object_type {
 	OBJ_TREE = 2,
 	OBJ_BLOB = 3,
 	OBJ_TAG = 4,
-	OBJ_OFS_DELTA = 6, /* only in packs: delta, base by distance */
-	OBJ_REF_DELTA = 7, /* only in packs: delta, base by id */
+	OBJ_OFS_DELTA = 6, /* only in packs: a delta; its base is given by a
+			    * distance */
+	OBJ_REF_DELTA = 7, /* only in packs: a delta; its base is given by an
+			    * id */
 };
 
-/* "commit", "tree", "blob" or "tag"; NULL for anything else. */
+/* Returns "commit", "tree", "blob" or "tag", or NULL for any other type. */
 const char *object_type_name(enum object_type type);
 
-/* The type of that name (`len` bytes, no NUL needed); OBJ_NONE if unknown. */
+/*
+ * Returns the type with the given name, or OBJ_NONE if the name is unknown.
+ * `name` has `len` bytes and needs no NUL.
+ */
 enum object_type object_type_by_name(const char *name, size_t len);
 
 #endif

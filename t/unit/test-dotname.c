@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/dotname.[ch]: names as HFS+ and NTFS read them. */
+/* object/dotname.c: names as HFS+ and NTFS interpret them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/fsck.[ch]: each message that an object can give, provoked once, with
- * the severity it has; what stock Git 2.55 says about the same bytes was asked
- * once, see t/t1450-fsck.sh for the comparison that is made each time.
+ * object/fsck.c: each message about an object is provoked once and has its
+ * severity. The expected messages are those of stock Git 2.55; t/t1450-fsck.sh
+ * compares with the installed stock Git.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,10 +24,13 @@
 #define ID "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1"
 #define NO_ID "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 
-/* What came: names, an 'E' or 'W' before each, blanks between. */
+/*
+ * The reported messages: names separated by blanks, each preceded by 'E' or
+ * 'W'.
+ */
 struct heard {
 	char text[1024];
-	char last[512]; /* the text of the last */
+	char last[512]; /* text of the last message */
 	unsigned modules, attributes;
 };
 
@@ -66,7 +69,10 @@ static int check_with(const struct fsck_rules *rules, struct heard *h,
 	f.report = hear;
 	f.found = find;
 	f.ctx = h;
-	/* On the heap, without a NUL behind: reading on would be seen. */
+	/*
+	 * A copy on the heap without a final NUL: sanitizers see a read past
+	 * it.
+	 */
 	memcpy(copy, data, len);
 	ret = fsck_object(&f, &oid, type, copy, len, NULL);
 	free(copy);
@@ -401,7 +407,7 @@ static void test_attributes(void **state)
 	assert_string_equal(h.text, "E:gitattributesLarge");
 }
 
-/* A callback's error ends the check. */
+/* A callback that fails: its error ends the check. */
 static int refuse(void *ctx, const struct fsck_report *report,
 		  struct error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What follows when an object is part of a collision attack. Nobody knows two
- * objects that collide, so this file's hash_refuse_attack() takes the place of
- * the library's and refuses an id of the test's choice. What it says of real
- * attacks is in test-hash.c.
+ * Tests what follows when an object is part of a collision attack. No public
+ * pair of objects collides. So this file replaces hash_refuse_attack() of the
+ * library and refuses an id that the test chooses. test-hash.c tests the real
+ * function.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "t/unit/packfile.h"
 
 static struct oid attack;
-static unsigned asked_nr; /* about a hash that is checked */
+static unsigned asked_nr; /* calls about a checked hash */
 
 int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
 		       struct error *err)
@@ -27,10 +27,13 @@ int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
 				       : 0;
 }
 
-/* Above what the indexer inflates as a whole. */
+/* Larger than the indexer inflates in one piece. */
 enum { LARGE = (16 << 20) + 1 };
 
-/* A whole object, two deltas on it, one of them on the other, and a large. */
+/*
+ * Makes a pack of a whole object, a delta on it, a delta on that delta, and a
+ * large object.
+ */
 static void make_pack(struct packfile *p)
 {
 	void *large = mem_calloc(LARGE, 1);
@@ -57,7 +60,7 @@ static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
 	return (ssize_t)n;
 }
 
-/* Receive and resolve, as index-pack and receive-pack do. */
+/* Receives and resolves a pack, as index-pack and receive-pack do. */
 static int receive(const struct packfile *p, struct error *err)
 {
 	const struct pack_indexer_config config = {
@@ -87,7 +90,7 @@ static int verify(const struct pack *pack, struct error *err)
 	return ret;
 }
 
-/* Every object is asked about, and each of them can spoil the pack. */
+/* Every object is checked for attacks, and each one can fail the pack. */
 static void test_packs(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -24,7 +24,7 @@ static void check(struct hash_ctx *h, const char *want)
 			assert_int_equal(oid.bytes[i], 0);
 }
 
-/* The vectors of FIPS 180-2, in pieces, on one context. */
+/* The test vectors of FIPS 180-2, in pieces, with one context. */
 static void test_vectors(void **state)
 {
 	struct hash_ctx h;
@@ -48,7 +48,7 @@ static void test_vectors(void **state)
 	hash_release(&h);
 }
 
-/* The ids of the empty blob and tree are known to every Git. */
+/* The well-known ids of the empty blob and tree. */
 static void test_objects(void **state)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -110,7 +110,7 @@ static void test_trailer(void **state)
 	}
 }
 
-/* A file of `len` bytes with its trailer behind them. */
+/* Makes a file of `len` bytes followed by its trailer. */
 static void make_file(uint8_t *out, size_t len, enum hash_algo algo,
 		      uint64_t *seed)
 {
@@ -126,7 +126,7 @@ static void make_file(uint8_t *out, size_t len, enum hash_algo algo,
 	memcpy(out + len, sum.bytes, hash_len(algo));
 }
 
-/* Two files of any lengths, and one of them with a bit changed. */
+/* Two files of any lengths; then one bit of one of them is changed. */
 static void test_check_two(void **state)
 {
 	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
@@ -156,7 +156,7 @@ static void test_check_two(void **state)
 			 0);
 }
 
-/* Checked: the same ids, and a refusal for the published collision. */
+/* A checked hash gives the same ids, and refuses the published collision. */
 static void test_checked(void **state)
 {
 	struct buf message = BUF_INIT;
@@ -187,7 +187,7 @@ static void test_checked(void **state)
 	assert_int_equal(hash_refuse_attack(&h, &oid, &err), ERR_CORRUPT);
 	assert_string_equal(err.msg, "SHA-1 appears to be part of a "
 				     "collision attack: " SHATTERED_HASH);
-	/* The next message is another matter. */
+	/* The next message is not part of the attack. */
 	hash_object(&h, &oid, OBJ_BLOB, message.data, message.len);
 	assert_int_equal(hash_refuse_attack(&h, &oid, &err), 0);
 	hash_release(&plain);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/links.c: each kind of object, and bytes that are none. */
+/* object/links.c: each type of object, and invalid objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void named(void **state)
 	assert_int_equal(visit(&s, OBJ_TAG, tag, strlen(tag)), 0);
 	assert_int_equal(s.nr, 1);
 	check(&s, 0, 0xbb, OBJ_BLOB);
-	/* A submodule is not named. */
+	/* A submodule is not a link. */
 	assert_int_equal(visit(&s, OBJ_TREE, tree, sizeof(tree) - 1), 0);
 	assert_int_equal(s.nr, 3);
 	check(&s, 0, '0', OBJ_BLOB);

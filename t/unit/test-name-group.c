@@ -16,7 +16,10 @@ static uint32_t group(enum name_grouping grouping, const char *path)
 	return name_group_path(grouping, path, strlen(path));
 }
 
-/* A path is its components, one in the other; groups have 31 bits. */
+/*
+ * name_group_path() equals entering one component after the other. Groups have
+ * 31 bits.
+ */
 static void component_by_component(void **state)
 {
 	for (int g = NAME_GROUP_NONE; g <= NAME_GROUP_PATH; g++) {
@@ -33,7 +36,7 @@ static void component_by_component(void **state)
 	assert_int_equal(group(NAME_GROUP_NONE, "dir/x.c"), 0);
 }
 
-/* Where the name hash sees no difference. */
+/* Different paths with the same path hash are in different groups. */
 static void tells_paths_apart(void **state)
 {
 	static const char tail[] = "/a-name-of-more-than-sixteen.txt";
@@ -52,7 +55,7 @@ static void tells_paths_apart(void **state)
 	}
 }
 
-/* Version 2: names first, then directories. */
+/* Version 2 sorts by name first, then by directory. */
 static void components_overlaid(void **state)
 {
 	uint32_t a = group(NAME_GROUP_COMPONENTS, "src/a/Makefile");

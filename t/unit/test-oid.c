@@ -72,7 +72,7 @@ static void test_hex_rejects(void **state)
 	}
 }
 
-/* Every byte in every place, of ids of both lengths. */
+/* Every byte value at every position, in ids of both lengths. */
 static void test_hex_everywhere(void **state)
 {
 	for (size_t at = 0; at < 64; at++) {
@@ -140,7 +140,7 @@ static void test_empty_tree(void **state)
 #define A "2f4045abf1af51f49ecff8034da3bca195a47c77"
 #define B "6949608296cf6f325502708aa42097b5c5144209"
 
-/* Ids read until the end or an error, whose code is returned. */
+/* Reads ids until the end or an error. Returns the result of the last call. */
 static int read_all(struct oid *oids, size_t *nr, const char *text,
 		    enum hash_algo algo, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/oidhash.c: ids that differ in a few bits only, under many keys. */
+/* object/oidhash.c: ids that differ in only a few bits, under many keys. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,10 @@
 
 enum { NR = 4096, PLACES = 2 * NR };
 
-/* Pairs of these ids that have one place; by chance it were NR / 4. */
+/*
+ * Counts the pairs of ids that share a slot. About NR / 4 pairs are expected by
+ * chance.
+ */
 static size_t count_collisions(const struct oidhash *hash, size_t at)
 {
 	uint32_t *nr = calloc(PLACES, sizeof(*nr));
@@ -29,7 +32,7 @@ static size_t count_collisions(const struct oidhash *hash, size_t at)
 	return pairs;
 }
 
-/* Every place that the differing bytes can have, with random keys. */
+/* The differing bytes are at every position, with random keys. */
 static void test_spread(void **state)
 {
 	uint64_t seed = random_seed();
@@ -49,7 +52,7 @@ static void test_spread(void **state)
 	assert_in_range(total, 0, rounds * NR);
 }
 
-/* All bytes count, and so does the key. */
+/* The hash depends on every byte of the id and on the key. */
 static void test_key(void **state)
 {
 	struct oidhash a, b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/oidmap.c against an array of what was inserted. */
+/* object/oidmap.c against an array of the inserted entries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,9 @@
 
 #include "object/oidmap.h"
 
-/* Distinct ids; every eighth shares its leading eight bytes with others. */
+/*
+ * Makes distinct ids. Every eighth shares its leading eight bytes with others.
+ */
 static struct oid make_oid(uint32_t n)
 {
 	uint64_t lead = n % 8 ? n * UINT64_C(0x9e3779b97f4a7c15) : 42;
@@ -78,7 +80,7 @@ static void test_add_keeps_put_replaces(void **state)
 	oidmap_release(&map);
 }
 
-/* Ids with the same first bytes are as far from where they belong as any. */
+/* Ids with equal leading bytes collide no more often than others. */
 static void test_chosen(void **state)
 {
 	enum { NR = 20000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/parse.[ch]: commits, trees, tags and the name hash. */
+/* object/parse.c: commits, trees, tags and the path hash. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +105,10 @@ static void test_commit_corrupt(void **state)
 		ERR_CORRUPT);
 }
 
-/* Parse a copy of exactly `len` bytes, so that ASan sees a byte too much. */
+/*
+ * Copies exactly `len` bytes to the heap, so that AddressSanitizer detects a
+ * read past the end.
+ */
 static void *exact_copy(const void *bytes, size_t len)
 {
 	void *copy = mem_alloc(len, 1);
@@ -195,7 +198,7 @@ static void check_tree(enum hash_algo algo)
 		tree_entry_is_gitlink(&(struct tree_entry){.mode = 0160000}));
 	assert_int_equal(tree_next(&e, &c, algo), 0);
 
-	/* Any shorter tree ends at a boundary or is corrupt. */
+	/* Any shorter tree ends between two entries or is corrupt. */
 	for (size_t len = 0; len < b.len; len++) {
 		char *cut = exact_copy(b.data, len);
 		size_t taken = 0;
@@ -247,7 +250,7 @@ static void test_tree_corrupt(void **state)
 	}
 }
 
-/* A plain twin of tree_next(), byte by byte. */
+/* A simple twin of tree_next() that works byte by byte. */
 static int slow_tree_next(size_t *name_len, const uint8_t *p, size_t len)
 {
 	size_t i = 0, name;
@@ -309,7 +312,7 @@ static void test_tree_random(void **state)
 	}
 }
 
-/* Eight bytes at a time and sixteen, against one. */
+/* The variants for eight and sixteen bytes against a search byte by byte. */
 static void test_name_end(void **state)
 {
 	enum { LEN = 60, SPARE = 16 };
@@ -398,8 +401,8 @@ static void test_tag_odd(void **state)
 }
 
 /*
- * Values that stock Git 2.39 wrote into the hash cache of a bitmap for files
- * of these names.
+ * The values are those that stock Git 2.39 stored in the hash cache of a bitmap
+ * for files with these names.
  */
 static void test_name_hash(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/refs-name.c: the rules of git-check-ref-format(1), one by one. */
+/* object/refs-name.c: each rule of git-check-ref-format(1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static void test_len(void **state)
 	assert_false(refs_name_is_valid_len("a/b\0c", 5, false));
 }
 
-/* The rules of the manual page, each by itself. */
+/* A simple twin: the rules of the manual page, one after the other. */
 static bool twin_component(const char *s, size_t len)
 {
 	return len && s[0] != '.' &&
@@ -97,7 +97,7 @@ static bool twin(const char *s, size_t len)
 	return true;
 }
 
-/* One that is good but for a byte or two, at any place of a chunk. */
+/* Names that are valid except for one or two bytes, at any place of a chunk. */
 static void test_random(void **state)
 {
 	static const char some[] = "/.@{~^:?*[\\] \x7f}|;<\x1f\xff/a";

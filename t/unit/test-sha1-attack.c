@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/sha1-attack.c: the comparison of columns against one condition after
- * the other, and the recomputation against blocks that it has to bring back.
+ * object/sha1-attack.c: the comparison of columns against checking one
+ * condition after the other, and the recomputation against blocks whose result
+ * is known.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +56,7 @@ static void fill(struct bench *b)
 				&b->seed);
 }
 
-/* Both ways of sampling and comparing, against the slow one. */
+/* Both ways of sampling and comparing give the results of the slow way. */
 static void check_suspects(struct bench *b)
 {
 	for (unsigned fast = 0; fast <= b->has_avx2; fast++) {
@@ -84,8 +85,9 @@ static void check_suspects(struct bench *b)
 }
 
 /*
- * Change words until they meet the conditions of a vector: one end or the
- * other of each that fails, for two may share an end.
+ * Changes words until they meet all conditions of a vector. For each condition
+ * that fails, one of its two bits is flipped at random, since two conditions
+ * may share a bit.
  */
 static void make_suspect(uint32_t *words, unsigned family, unsigned k,
 			 uint64_t *seed)
@@ -108,7 +110,10 @@ static void make_suspect(uint32_t *words, unsigned family, unsigned k,
 	}
 }
 
-/* A block that meets all conditions, and ones that miss one of them each. */
+/*
+ * A block that meets all conditions is found, and blocks that fail one
+ * condition each are not.
+ */
 static void check_vector(unsigned family, unsigned k, void *ctx)
 {
 	struct bench *b = ctx;
@@ -144,8 +149,8 @@ static void test_suspects(void **state)
 /* ---- recomputing */
 
 /*
- * With no difference a block collides with itself, whatever step it is
- * computed from; with any it does not.
+ * With difference 0 a block collides with itself, at any step. With any other
+ * difference it does not collide.
  */
 static void check_block(struct sha1_block *block, uint64_t *seed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/sha1-block.c: FIPS 180's example, and what is kept of each step. */
+/* object/sha1-block.c: the example of FIPS 180, and the kept states. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,10 @@ static void test_example(void **state)
 	assert_int_equal(block.words[15], 0x18);
 }
 
-/* The expansion is the standard's, and steps lead from kept to kept. */
+/*
+ * The expansion follows the standard, and steps from one kept state give the
+ * next.
+ */
 static void test_record(void **state)
 {
 	uint64_t seed = random_seed();

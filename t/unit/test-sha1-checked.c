@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * object/sha1-checked.c: hashes against OpenSSL's, the published collisions,
- * and blocks that are none; with and without the processor's instructions.
+ * object/sha1-checked.c: hashes equal OpenSSL's, the published collisions are
+ * detected, and other blocks are not. All with and without the processor's
+ * instructions.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 
 enum { WAY_NR = 3 };
 
-/* All that the processor has, no SHA, nothing. */
+/* Makes a hash that uses all instructions (way 0), no SHA (1), or none (2). */
 static struct sha1_checked *make_way(unsigned way)
 {
 	struct sha1_checked *h = mem_alloc(1, sizeof(*h));
@@ -31,7 +32,7 @@ static struct sha1_checked *make_way(unsigned way)
 	return h;
 }
 
-/* Hash in pieces of up to `piece` bytes; whether it was an attack. */
+/* Hashes in pieces of up to `piece` bytes. Returns whether it is an attack. */
 static bool digest(struct sha1_checked *h, uint8_t *out, const void *bytes,
 		   size_t len, size_t piece)
 {
@@ -90,7 +91,7 @@ static void test_hashes(void **state)
 
 /* ---- collisions */
 
-/* The message in `parts` is an attack, in whatever pieces it comes. */
+/* A message is an attack, however it is split into pieces. */
 static void check_attack(const char *part1, const char *part2, const char *hash)
 {
 	struct buf message = BUF_INIT, want = BUF_INIT;
@@ -107,7 +108,10 @@ static void check_attack(const char *part1, const char *part2, const char *hash)
 					   piece));
 			assert_memory_equal(got, want.data, 20);
 		}
-		/* Any other bit, and what comes before matters. */
+		/*
+		 * With any bit flipped, or with other bytes before it, it is no
+		 * attack.
+		 */
 		for (size_t bit = 0; bit < 8 * message.len; bit += 7) {
 			message.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			assert_false(digest(h, got, message.data, message.len,
@@ -116,7 +120,7 @@ static void check_attack(const char *part1, const char *part2, const char *hash)
 		}
 		assert_false(digest(h, got, message.data + SHA1_BLOCK_LEN,
 				    message.len - SHA1_BLOCK_LEN, 4096));
-		/* Without its last block it is only an attempt. */
+		/* Without its last block the message is no attack yet. */
 		assert_false(digest(h, got, message.data,
 				    message.len - SHA1_BLOCK_LEN, 4096));
 		free(h);
@@ -137,7 +141,7 @@ static void test_shambles(void **state)
 	check_attack(shambles_2, "", SHAMBLES_HASH);
 }
 
-/* It stays known, for whatever follows. */
+/* The attack is still reported when other bytes follow. */
 static void test_tail(void **state)
 {
 	struct buf message = BUF_INIT;
@@ -160,7 +164,7 @@ static void test_tail(void **state)
 	buf_release(&message);
 }
 
-/* A million blocks that are none, and fewer of them the slow way. */
+/* A million random blocks are no attacks; fewer of them in the slow way. */
 static void test_random(void **state)
 {
 	enum { LEN = 1 << 20 };

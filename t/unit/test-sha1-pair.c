@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* object/sha1-pair.h: two messages at once, against each by itself. */
+/* object/sha1-pair.c: two messages at once against each one alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include "object/sha1-attack.h"
 #include "t/unit/sha1vectors.h"
 
-/* Words -5 to 79 of a disturbance vector, from its definition. */
+/* Makes the words -5 to 79 of a disturbance vector from its definition. */
 static void make_vector(uint32_t *d, unsigned family, int k)
 {
 	unsigned b = family % 2 ? 2 : 0;
@@ -40,7 +40,7 @@ static void check_difference(unsigned family, unsigned k, void *ctx)
 			d[i] ^ sha1_rotate(d[i - 1], 5) ^ d[i - 2] ^
 				sha1_rotate(d[i - 3] ^ d[i - 4] ^ d[i - 5],
 					    30));
-	/* The difference of two messages obeys their expansion. */
+	/* The difference of two messages obeys the message expansion. */
 	for (int i = 16; i < SHA1_STEP_NR; i++)
 		assert_int_equal(got[i],
 				 sha1_rotate(got[i - 3] ^ got[i - 8] ^
@@ -53,7 +53,7 @@ static void test_differences(void **state)
 	each_vector(check_difference, NULL);
 }
 
-/* A condition compares bits that the attack changes. */
+/* Each condition compares bits that the attack changes. */
 static void test_conditions(void **state)
 {
 	uint32_t d[SHA1_STEP_NR];

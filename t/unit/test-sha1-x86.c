@@ -16,7 +16,7 @@ static void fill(uint8_t *bytes, size_t len, uint64_t *seed)
 		bytes[i] = (uint8_t)random_next(seed);
 }
 
-/* Batches of every length, started anywhere. */
+/* Batches of every length, starting at any lane. */
 static void test_compress(void **state)
 {
 	uint64_t seed = random_seed();
