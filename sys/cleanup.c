@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a signal removes. */
+/* The registry of files and directories that a signal removes. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 #include "sys/cleanup.h"
 
 enum {
-	DEPTH_MAX = 24,     /* directories within each other */
-	LIST_BYTES = 2048,  /* of a directory, at a time */
-	PATIENCE_NS = 50000 /* between two looks whether a section has ended */
+	DEPTH_MAX = 24,     /* nested directories */
+	LIST_BYTES = 2048,  /* bytes of a directory listing to read at a time */
+	PATIENCE_NS = 50000 /* interval of polling for the end of a section */
 };
 
 static const int fatal_signals[] = {SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
@@ -25,16 +25,17 @@ static const int fatal_signals[] = {SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
 struct sys_cleanup {
 	struct sys_cleanup *newer, *older;
 	enum sys_cleanup_kind kind;
-	char path[]; /* with its NUL */
+	char path[]; /* NUL-terminated */
 };
 
 static struct {
 	atomic_bool is_armed;
 	atomic_flag is_busy;        /* guards the list */
-	struct sys_cleanup *newest; /* entries belong to who made them */
+	struct sys_cleanup *newest; /* each entry belongs to the code that
+				     * made it */
 } registry = {.is_busy = ATOMIC_FLAG_INIT};
 
-/* No mutex: a handler may not wait for one. */
+/* A spin lock, since a signal handler must not lock a mutex. */
 static void lock_registry(void)
 {
 	const struct timespec moment = {0, PATIENCE_NS};
@@ -52,7 +53,7 @@ void sys_cleanup_signals(sigset_t *set)
 
 static bool remove_dir(int at, const char *path, int depth);
 
-/* One look through a directory. Whether something could be removed. */
+/* Removes the entries of a directory once. Returns whether any was removed. */
 static bool empty_dir(int fd, int depth)
 {
 	alignas(struct dirent64) char list[LIST_BYTES];
@@ -75,7 +76,10 @@ static bool empty_dir(int fd, int depth)
 	return removed;
 }
 
-/* A file system may skip entries while others go, so look again. */
+/*
+ * Lists the directory repeatedly: some file systems skip entries while others
+ * are removed.
+ */
 static bool remove_dir(int at, const char *path, int depth)
 {
 	int fd;
@@ -100,7 +104,7 @@ static void remove_all(void)
 			unlink(e->path);
 }
 
-/* The registry stays locked: nothing new is made meanwhile. */
+/* The registry stays locked, so no new files are made. */
 static void end_process(int signal_nr)
 {
 	struct sigaction by_default = {.sa_handler = SIG_DFL};

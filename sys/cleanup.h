@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a signal removes before it ends the process.
+ * Removes temporary files when a signal ends the process.
  *
- * SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM and, where there are limits,
- * SIGXCPU and SIGXFSZ come at any moment; a lock file that stayed behind would
- * keep everybody else out. Temporary files and
- * directories are registered here while they exist (sys/tempfile.h and
- * sys/tempdir.h see to it). The handler removes what is registered, what came
- * last first, since a lock is older than what is written under it, and then
- * lets the signal end the process as if nothing had been there to catch it.
+ * The signals SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGXCPU and SIGXFSZ
+ * may come at any moment. A lock file that is left behind would block all other
+ * processes. So temporary files and directories are registered here while they
+ * exist (sys/tempfile.h and sys/tempdir.h do that). The handler removes all
+ * registered files and directories, the newest first, since a lock is older
+ * than the files that are written under it. Then the handler lets the signal
+ * end the process with its default action.
  *
- *	sys_cleanup_begin(&section)     no handler begins from here on ...
- *	open(), rename() or unlink()
- *	sys_cleanup_add() or _drop()    ... until the registry says what is
- *	sys_cleanup_end(&section)       there
+ * 	sys_cleanup_begin(&section)     from here on no handler starts ...
+ * 	open(), rename() or unlink()
+ * 	sys_cleanup_add() or _drop()    ... until the registry agrees with
+ * 	sys_cleanup_end(&section)       the disk
  *
- * So no file is removed that was renamed into place, nor one that someone else
- * made under the same name since. Once a handler has begun, no section does:
- * other threads wait in theirs for the end.
+ * So the handler never removes a file that was renamed into place, nor a file
+ * that another process has since made under the same name. Once a handler has
+ * started, no section starts: other threads wait at sys_cleanup_begin() until
+ * the process ends.
  *
- * Nothing of this happens before sys_cleanup_arm(), which only a program
- * calls that owns its process: a library leaves signals to its host, and all
- * functions below do nothing. A signal that is ignored stays ignored.
+ * All functions below do nothing before sys_cleanup_arm(). Only a program that
+ * owns its process calls that; a library leaves signals to its host. A signal
+ * that is ignored stays ignored.
  *
- * A handler is given no argument, so that the registry is the one variable of
- * the project that outlives functions (tools/allow/globals). It does only what
- * signal-safety(7) allows. A child that is forked without exec must not use
- * it; nothing here forks (sys/spawn.h).
+ * A signal handler gets no argument. So the registry is a variable with static
+ * lifetime, the only mutable one of the project (tools/allow/globals). The
+ * handler calls only functions that signal-safety(7) allows. A child that is
+ * forked without exec must not use this file; sys/spawn.h does not fork.
  */
 #ifndef SYS_CLEANUP_H
 #define SYS_CLEANUP_H
@@ -37,56 +38,64 @@
 #include "base/error.h"
 
 enum sys_cleanup_kind {
-	SYS_CLEANUP_FILE, /* is unlinked */
-	SYS_CLEANUP_DIR,  /* is removed with what is in it, to some depth */
+	SYS_CLEANUP_FILE, /* unlinked by the handler */
+	SYS_CLEANUP_DIR,  /* removed by the handler with its content, up to a
+			   * limited depth */
 };
 
-/* Something to be removed. */
+/* An entry of the registry: a file or directory to remove. */
 struct sys_cleanup;
 
-/* Which signals these are. */
+/* Sets *set to the signals that are handled. */
 void sys_cleanup_signals(sigset_t *set);
 
-/* Catch the signals from now on. Before the first thread is started. */
+/*
+ * Starts to catch the signals. Must be called before the first thread starts.
+ */
 void sys_cleanup_arm(void);
 
 /*
- * An entry that is not registered yet. `path` is copied; a relative one is
- * from where the process is when the signal comes. 0 with *out NULL when
- * nothing would be removed, or ERR_NOMEM.
+ * Makes an entry that is not registered yet. `path` is copied. A relative path
+ * is resolved in the working directory at the time of the signal. Returns 0 or
+ * ERR_NOMEM. After 0, *out is NULL if the signals are not caught.
  */
 int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
 		    const char *path, struct error *err);
 
-/* Not of one that is registered. NULL is nothing. */
+/* Frees an entry that is not registered. `entry` may be NULL. */
 void sys_cleanup_free(struct sys_cleanup *entry);
 
-/* Signals that wait; on the stack of who holds them up. */
+/* A period in which signals wait. The caller has it on its stack. */
 struct sys_hold {
 	bool is_held;
-	sigset_t before; /* what this thread did not hear already */
+	sigset_t before; /* the signals that were blocked before */
 };
 
 /*
- * Let the signals wait, for what should be finished once it is begun. Nests.
- * For the main thread, which is the one that hears them (sys/thread.h), and
- * for moments: who wants to end the process waits.
+ * Block the signals until sys_release_signals(), for work that should not be
+ * interrupted. Calls nest. Only the main thread needs this, since only it
+ * receives the signals (sys/thread.h). The period must be short, because a user
+ * who wants to end the process has to wait.
  */
 void sys_hold_signals(struct sys_hold *hold);
 void sys_release_signals(const struct sys_hold *hold);
 
 /*
- * A section, in any thread: signals wait, and so do other sections. Nothing in
- * it may wait for another thread, and nothing may take memory: the handler may
- * have interrupted whoever has the allocator's lock. errno is kept.
+ * Starts or ends a section, in any thread. Signals and other sections wait
+ * until the section ends. In a section a thread must not wait for another
+ * thread. It must not allocate memory either, since the handler may have
+ * interrupted a thread that holds the allocator's lock. errno is preserved.
  */
 void sys_cleanup_begin(struct sys_hold *section);
 void sys_cleanup_end(const struct sys_hold *section);
 
-/* Register, in a section. NULL is nothing. */
+/* Registers an entry. Call it in a section. `entry` may be NULL. */
 void sys_cleanup_add(struct sys_cleanup *entry);
 
-/* Forget one that was added, in a section. NULL is nothing. */
+/*
+ * Removes an entry from the registry. Call it in a section. `entry` may be
+ * NULL.
+ */
 void sys_cleanup_drop(struct sys_cleanup *entry);
 
 #endif

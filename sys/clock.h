@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
-/* Monotonic time in nanoseconds. */
+/* Returns monotonic time in nanoseconds. */
 uint64_t sys_clock_ns(void);
 
-/* Seconds since 1970. */
+/* Returns the time of day in seconds since 1970. */
 int64_t sys_clock_seconds(void);
 
-/* Sleep; a signal may end it early. */
+/* Sleeps for `ns` nanoseconds. A signal may end the sleep early. */
 void sys_sleep_ns(uint64_t ns);
 
 /*

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are held open until they are mapped. */
+/* Files that are opened at once and mapped later. */
 #include <sys/resource.h>
 #include <string.h>
 
 #include "sys/held.h"
 #include "sys/io.h"
 
-/* Descriptors to hold: of many a part, and no more than these. */
+/* A process holds a quarter of its descriptors, and at most HELD_MAX. */
 #define HELD_PART 4
 #define HELD_MAX 256
 
@@ -34,7 +34,7 @@ void sys_held_close(struct sys_held *held)
 	*held = (struct sys_held)SYS_HELD_INIT;
 }
 
-/* Under the lock. */
+/* Call this with the lock held. */
 static const uint8_t *map_it(struct sys_held *held, const char *path,
 			     struct error *err)
 {
@@ -51,7 +51,9 @@ static const uint8_t *map_it(struct sys_held *held, const char *path,
 const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err)
 {
-	/* To whom it is const, what it says of the file does not change. */
+	/*
+	 * The visible content of the file does not change, so `held` is const.
+	 */
 	struct sys_held *h = (struct sys_held *)(uintptr_t)held;
 	const uint8_t *bytes;
 

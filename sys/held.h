@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is held open, and mapped when its bytes are first asked for.
+ * A file that is opened at once, and mapped when its bytes are first needed.
  *
- * Who has a great many files and will look into few of them is spared what
- * mapping costs, which is most of what opening does, and yet has all of them:
- * one that is removed meanwhile, or replaced by another of its name, stays what
- * it was. Small ones are read at once (sys/map.h). A held file takes a
- * descriptor until it is mapped; sys_held_bytes() lets go of it.
+ * Mapping is the main cost of opening a file. A caller with a great many files
+ * that reads only a few of them saves that cost. The content is fixed at the
+ * time of opening: a file that is removed or replaced later can still be read.
+ * Small files are read at once (sys/map.h). A held file occupies a descriptor
+ * until it is mapped; sys_held_bytes() closes the descriptor.
  *
- * Threads may share it.
+ * Threads may share a held file.
  */
 #ifndef SYS_HELD_H
 #define SYS_HELD_H
@@ -23,11 +23,12 @@
 
 struct sys_held {
 	size_t len;       /* bytes */
-	int64_t mtime_ns; /* when it was changed, nanoseconds since 1970 */
-	_Atomic(const uint8_t *) bytes; /* points into `map`; NULL until then */
-	pthread_mutex_t lock;           /* guards mapping: what follows */
+	int64_t mtime_ns; /* modification time, nanoseconds since 1970 */
+	_Atomic(const uint8_t *) bytes; /* points into `map`; NULL until
+					 * mapped */
+	pthread_mutex_t lock;           /* guards mapping: the fields below */
 	struct sys_map map;
-	int fd; /* owned; -1: it is mapped */
+	int fd; /* owned; -1 if mapped */
 };
 
 #define SYS_HELD_INIT                                                          \
@@ -36,20 +37,20 @@ struct sys_held {
 	}
 
 /*
- * Open the regular file `path`. Returns 0, ERR_MISSING when there is no such
- * file, ERR_IO or ERR_NOMEM; *held is to be closed in any case.
+ * Opens the regular file `path`. Returns 0, ERR_MISSING if there is no such
+ * file, ERR_IO or ERR_NOMEM. The caller closes *held in any case.
  */
 int sys_held_open(struct sys_held *held, const char *path, struct error *err);
 void sys_held_close(struct sys_held *held);
 
-/* What sys_held_bytes() does the first time. */
+/* Maps the file; sys_held_bytes() calls this the first time. */
 const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err);
 
 /*
- * Its bytes, `held->len` of them; not NULL even if there are none. NULL and
- * *err when it cannot be mapped, which is not so once it was. `path` is for
- * messages.
+ * Returns the `held->len` bytes of the file, and maps the file if needed. The
+ * result is not NULL for an empty file. Returns NULL and sets *err if mapping
+ * fails; this cannot happen once the file is mapped. `path` is for messages.
  */
 static inline const uint8_t *sys_held_bytes(const struct sys_held *held,
 					    const char *path, struct error *err)
@@ -60,23 +61,27 @@ static inline const uint8_t *sys_held_bytes(const struct sys_held *held,
 	return bytes ? bytes : sys_held_map(held, path, err);
 }
 
-/* The same if it was mapped; else NULL. */
+/* Returns the bytes of the file if it is mapped, else NULL. */
 static inline const uint8_t *sys_held_mapped(const struct sys_held *held)
 {
 	return atomic_load_explicit(&held->bytes, memory_order_acquire);
 }
 
 /*
- * Copy [off, off + len), which lies in it, without mapping it. For who opened
- * it, before other threads have it. 0 or ERR_IO.
+ * Copies the range [off, off + len) without mapping the file. The range must
+ * lie in the file. Only the thread that opened the file may call this, before
+ * other threads get access to it. Returns 0 or ERR_IO.
  */
 int sys_held_read(const struct sys_held *held, void *bytes, size_t len,
 		  size_t off, const char *path, struct error *err);
 
-/* As sys_map_drop(), if it is mapped. */
+/* Works like sys_map_drop() if the file is mapped. */
 void sys_held_drop(const struct sys_held *held, size_t off, size_t len);
 
-/* How many a process should have at a time, by its limit for descriptors. */
+/*
+ * Returns the number of files that a process should hold at a time. It depends
+ * on the process's limit of descriptors.
+ */
 size_t sys_held_max(void);
 
 #endif

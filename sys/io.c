@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptor and directory helpers. */
+/* Helpers for descriptors and directories. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static void wait_ready(int fd, short events)
 	poll(&pfd, 1, -1);
 }
 
-/* Whether the call that just failed should simply be made again. */
+/* Returns whether to repeat the call that failed. Waits if needed. */
 static bool again(int fd, short events)
 {
 	if (errno == EINTR)
@@ -62,7 +62,7 @@ int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
 	return 0;
 }
 
-/* Step over `n` written bytes; returns how many spans are done. */
+/* Skips `n` written bytes. Returns the number of complete spans. */
 static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 {
 	size_t i = 0;
@@ -76,7 +76,7 @@ static size_t iov_advance(struct iovec *iov, size_t nr, size_t n)
 	return i;
 }
 
-/* What cannot be sent is written: it may be the file, or the receiver. */
+/* Falls back to write(): not every file or receiver supports sendfile(). */
 int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
 		  struct error *err)
 {
@@ -319,8 +319,8 @@ static bool make_one(const char *path, unsigned share)
 }
 
 /*
- * Make the directory path[0..len), from the bottom up: mostly only the last
- * one is missing. `path` is cut short for a while.
+ * Makes the directory path[0..len). Tries the last component first, since
+ * usually only that one is missing. `path` is cut short meanwhile.
  */
 static int make_dir(char *path, size_t len, unsigned share, struct error *err)
 {
@@ -414,7 +414,7 @@ int sys_rmdir(const char *path, struct error *err)
 	return error_set_errno(err, "cannot remove directory '%s'", path);
 }
 
-/* What sys_rmdir_empty() does in each directory. */
+/* Context of sys_rmdir_empty() for one directory. */
 struct emptying {
 	const char *dir;
 	struct error *err;
@@ -431,7 +431,7 @@ static int empty_entry(void *ctx, const char *name)
 	else
 		ret = sys_rmdir_empty(path.data, e->err);
 	buf_release(&path);
-	/* A positive return of ours ends the listing: it is not empty. */
+	/* A positive result ends the listing: the directory is not empty. */
 	return ret < 0 ? ret : !ret;
 }
 
@@ -463,7 +463,7 @@ int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 		error_set_errno(err, "cannot open '%s'", path);
 		return error_recode(err, missing ? ERR_MISSING : ERR_IO);
 	}
-	/* What someone else made is as he made it. */
+	/* Failure is ignored: the file may belong to another user. */
 	sys_share_fd(fd, mode, path, NULL);
 	ret = sys_write_all(fd, bytes, len, path, err);
 	if (close(fd) < 0 && !ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole writes and reads on descriptors; directories; file facts. */
+/* Complete writes and reads on descriptors; directories; file attributes. */
 #ifndef SYS_IO_H
 #define SYS_IO_H
 
@@ -14,66 +14,75 @@
 #include "base/error.h"
 
 /*
- * Write all bytes, whatever the number of system calls it takes; waits when a
- * non-blocking descriptor is full. `what` names the target in messages.
- * Returns 0 or ERR_IO (ERR_PEER for EPIPE and ECONNRESET).
+ * Writes all bytes, with as many system calls as needed. Waits while a
+ * non-blocking descriptor is full. `what` names the target in messages. Returns
+ * 0, ERR_PEER for EPIPE and ECONNRESET, or ERR_IO.
  */
 int sys_write_all(int fd, const void *bytes, size_t len, const char *what,
 		  struct error *err);
 
-/* As sys_write_all() for `nr` spans; the array is used up as scratch. */
+/* Works like sys_write_all() for `nr` spans. The array is modified. */
 int sys_writev_all(int fd, struct iovec *iov, size_t nr, const char *what,
 		   struct error *err);
 
 /*
- * Between the two no SIGPIPE comes of what this thread writes to who is gone:
- * the write fails, and that is all. The disposition of the signal, which is the
- * process's, stays. Nests; errno is kept.
+ * sys_sigpipe_block() blocks SIGPIPE in this thread, and sys_sigpipe_restore()
+ * restores the previous state. In between a write to a closed pipe or socket
+ * fails without a signal. The disposition of the signal belongs to the process
+ * and does not change. Calls nest. errno is preserved.
  */
 void sys_sigpipe_block(sigset_t *before);
 void sys_sigpipe_restore(const sigset_t *before);
 
-/* Bytes of a file that does not change, mapped as well as open. */
+/*
+ * A range of bytes in a file that does not change and is both open and mapped.
+ */
 struct sys_file_span {
 	const uint8_t *bytes; /* points into the map */
 	size_t len;
-	int fd;       /* borrowed: of the file, */
-	uint64_t off; /* and where in it they are */
+	int fd;       /* borrowed: descriptor of the file */
+	uint64_t off; /* offset of the bytes in the file */
 };
 
 /*
- * As sys_write_all(), without a copy where the system knows how: pipes and
- * sockets get the pages of the file.
+ * Works like sys_write_all(), but the system copies no bytes if it can avoid
+ * that: pipes and sockets get the pages of the file.
  */
 int sys_send_file(int fd, const struct sys_file_span *span, const char *what,
 		  struct error *err);
 
-/* Let a pipe hold up to `len` bytes, if it is one and that is allowed. */
+/*
+ * Lets a pipe hold up to `len` bytes. Does nothing if `fd` is not a pipe or the
+ * size is not allowed.
+ */
 void sys_pipe_widen(int fd, size_t len);
 
 /*
- * Read up to `len` bytes, once. Returns the number (0 at the end of file) or
- * ERR_IO / ERR_PEER.
+ * Reads up to `len` bytes, once. Returns the number of bytes, 0 at the end of
+ * the file, or ERR_IO or ERR_PEER.
  */
 ssize_t sys_read_some(int fd, void *bytes, size_t len, const char *what,
 		      struct error *err);
 
-/* Open for reading; *len gets the size. The descriptor, ERR_MISSING, ERR_IO. */
+/*
+ * Opens a file for reading. *len is set to its size. Returns the descriptor,
+ * ERR_MISSING or ERR_IO.
+ */
 int sys_open_read(const char *path, uint64_t *len, struct error *err);
 
-/* Close; -1 is accepted. */
+/* Closes a descriptor. -1 is allowed. */
 void sys_close(int fd);
 
 /*
- * Read exactly `len` bytes at an offset, from any thread. 0 or ERR_IO, also
- * when the file is shorter.
+ * Reads exactly `len` bytes at an offset. Any thread may call this. Returns 0,
+ * or ERR_IO, also if the file is too short.
  */
 int sys_read_at(int fd, void *bytes, size_t len, uint64_t off, const char *what,
 		struct error *err);
 
 struct sys_stat {
 	bool is_dir, is_file;
-	bool is_link;     /* only from sys_lstat() */
+	bool is_link;     /* set by sys_lstat() only */
 	unsigned mode;    /* permission bits */
 	uint64_t size;    /* bytes */
 	int64_t mtime_ns; /* modification time, nanoseconds since 1970 */
@@ -81,108 +90,120 @@ struct sys_stat {
 	uint32_t uid;
 };
 
-/* 0, ERR_MISSING when nothing is there, or ERR_IO. Follows symlinks. */
+/*
+ * Fills *st with the attributes of a file; follows symlinks. Returns 0,
+ * ERR_MISSING if nothing exists at `path`, or ERR_IO.
+ */
 int sys_stat(struct sys_stat *st, const char *path, struct error *err);
 
 /*
- * Open a regular file for reading, and look at it. What is none is refused
- * (ERR_IO), and not waited for as a pipe would be. The descriptor, ERR_MISSING
- * or ERR_IO.
+ * Opens a regular file for reading and fills *st. Any other kind of file gives
+ * ERR_IO, without waiting for the writer of a pipe. Returns the descriptor,
+ * ERR_MISSING or ERR_IO.
  */
 int sys_open_file(struct sys_stat *st, const char *path, struct error *err);
 
-/* As sys_stat() for a symlink itself. */
+/* Works like sys_stat(), but does not follow a symlink. */
 int sys_lstat(struct sys_stat *st, const char *path, struct error *err);
 
-/* Whether a file or directory exists. */
+/* Returns whether a file or directory exists. */
 bool sys_exists(const char *path);
 
 /*
- * Call `fn` with the name of each entry of directory `path` but "." and "..",
- * in no order; a nonzero return ends the listing and is returned. Returns 0,
- * ERR_MISSING when there is no such directory, or ERR_IO.
+ * Calls `fn` with the name of each entry of directory `path` except "." and
+ * "..", in no particular order. A nonzero result of `fn` ends the listing and
+ * is returned. Otherwise returns 0, ERR_MISSING if there is no such directory,
+ * or ERR_IO.
  */
 int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
 		 void *ctx, struct error *err);
 
 /*
- * Create `path` and its missing parents, mode 0777 less the umask. ERR_IO
- * when something other than a directory is in the way. An empty path is the
- * working directory, which exists.
+ * Creates `path` and its missing parents, with mode 0777 minus the umask.
+ * Returns 0, also if the directory exists or `path` is empty (the working
+ * directory). Returns ERR_IO otherwise, for instance if a file is in the way.
  */
 int sys_mkdir_p(const char *path, struct error *err);
 
-/* The same, and those that are made get a share (sys/share.h). */
+/*
+ * Works like sys_mkdir_p(), and applies a share (sys/share.h) to each directory
+ * that it creates.
+ */
 int sys_mkdir_shared(const char *path, unsigned share, struct error *err);
 
-/* Unlink; a missing file is no error. */
+/* Unlinks a file. A missing file is not an error. Returns 0 or ERR_IO. */
 int sys_unlink(const char *path, struct error *err);
 
-/* Set the time of modification: seconds since 1970. 0 or ERR_IO. */
+/* Sets the modification time, in seconds since 1970. Returns 0 or ERR_IO. */
 int sys_set_mtime(const char *path, int64_t seconds, struct error *err);
 
 /*
- * Set the times of access and modification to the present, as a write would.
+ * Sets the times of access and modification to the present, as a write would.
  * Permission to write to the file is enough. Returns 0, or ERR_IO also if
  * there is no such file.
  */
 int sys_touch(const char *path, struct error *err);
 
 /*
- * Make durable all that was written to the file system `path` is on: for many
- * small files cheaper than one by one. 0 or ERR_IO.
+ * Makes all data durable that was written to the file system of `path`. For
+ * many small files this is cheaper than syncing each file. Returns 0 or ERR_IO.
  */
 int sys_sync_file_system(const char *path, struct error *err);
 
 /*
- * Remove a directory. 1 when done or nothing is there; 0 when it is not empty
- * or no directory; or ERR_IO.
+ * Removes a directory. Returns 1 if the directory is removed or did not exist,
+ * 0 if it is not empty or not a directory, or ERR_IO.
  */
 int sys_rmdir(const char *path, struct error *err);
 
 /*
- * Remove `path` and the directories in it, all of which have to hold nothing
- * but directories. As sys_rmdir(); some of them may be gone after 0.
+ * Removes `path` and the directories below it, if they contain nothing but
+ * directories. Returns the same as sys_rmdir(). After 0 some directories below
+ * may be removed.
  */
 int sys_rmdir_empty(const char *path, struct error *err);
 
 /*
- * Append bytes to a file with one write, so that lines of several processes
- * do not mix. When it is not there it is made with this mode, less the umask,
- * which may have a share (sys/share.h); mode 0: it is not. 0, ERR_MISSING when
- * it is not there, or ERR_IO.
+ * Appends bytes to a file with one write, so that lines of several processes do
+ * not mix. If `mode` is not 0, a missing file is created with this mode minus
+ * the umask; the mode may contain a share (sys/share.h). Returns 0, ERR_MISSING
+ * if the file is missing and `mode` is 0, or ERR_IO.
  */
 int sys_append(const char *path, const void *bytes, size_t len, unsigned mode,
 	       struct error *err);
 
-/* Cut a file to a length that it has. 0 or ERR_IO. */
+/* Cuts a file to `len`, at most its length. Returns 0 or ERR_IO. */
 int sys_truncate(const char *path, uint64_t len, struct error *err);
 
 /*
- * Append what can be read from `path` to *out: also a device or a pipe, which
- * sys_read_file() refuses (configuration is often "/dev/null"). Returns 0,
- * ERR_MISSING when there is no such file, ERR_IO (a directory: EISDIR) or
+ * Appends the content of `path` to *out. `path` may be a device or a pipe,
+ * which sys_read_file() refuses: configuration is often "/dev/null". Returns 0,
+ * ERR_MISSING if there is no such file, ERR_IO (for a directory EISDIR) or
  * ERR_NOMEM.
  */
 int sys_read_any(struct buf *out, const char *path, struct error *err);
 
-/* Append a symlink's target to *out. 0, ERR_IO or ERR_NOMEM. */
+/* Appends a symlink's target to *out. Returns 0, ERR_IO or ERR_NOMEM. */
 int sys_readlink(struct buf *out, const char *path, struct error *err);
 
 /*
- * Give a file a second name. 0; 1 when that cannot be, for the two are on
- * different file systems, or these have no such thing, or too many already;
- * or ERR_IO. A file of the new name stays: 0.
+ * Gives a file a second name. Returns 0, also if a file named `second` exists;
+ * that file is kept. Returns 1 if the file systems do not allow the link: they
+ * differ, or have no hard links, or the file has too many. Returns ERR_IO
+ * otherwise.
  */
 int sys_link(const char *path, const char *second, struct error *err);
 
-/* Make `path` a symlink to `target`. 0 or ERR_IO. */
+/* Makes `path` a symlink to `target`. Returns 0 or ERR_IO. */
 int sys_symlink(const char *target, const char *path, struct error *err);
 
-/* The effective user id. */
+/* Returns the effective user id. */
 uint32_t sys_euid(void);
 
-/* The absolute path of `path` with symlinks resolved; malloc()ed, or NULL. */
+/*
+ * Returns the absolute path of `path` with symlinks resolved, or NULL. The
+ * caller frees it with free().
+ */
 char *sys_realpath(const char *path, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for lock files. */
+/* Lock files, and waiting for them. */
 #include <errno.h>
 #include <stdbool.h>
 
@@ -11,8 +11,8 @@
 #define LONGEST_WAIT_NS (64 * MS)
 
 /*
- * Half of the interval to one and a half of it: those who wait for the same
- * lock should not come back all at once.
+ * Returns a random time between half of the interval and one and a half. So
+ * processes that wait for the same lock do not try at the same moment.
  */
 static uint64_t spread(uint64_t wait_ns)
 {

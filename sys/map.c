@@ -98,7 +98,10 @@ int sys_read_file(struct buf *out, const char *path, struct error *err)
 
 	if (fd < 0)
 		return fd;
-	/* Its size is a hint only: it may grow, or be 0 for files in /proc. */
+	/*
+	 * The size is only a hint: a file may grow, and files in /proc have
+	 * size 0.
+	 */
 	if (st.size > room)
 		room = (size_t)st.size + 1;
 	for (;;) {

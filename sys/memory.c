@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Large pages, and giving memory back. */
+/* Large pages, and returning memory to the system. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #ifdef __GLIBC__
@@ -8,7 +8,7 @@
 
 #include "sys/memory.h"
 
-/* Of most machines; on others this is only an alignment. */
+/* The size of large pages on most machines; elsewhere only an alignment. */
 #define LARGE_PAGE ((size_t)2 << 20)
 
 void *sys_memory_large(size_t size)
@@ -20,7 +20,9 @@ void *sys_memory_large(size_t size)
 	if (posix_memalign(&memory, LARGE_PAGE, size))
 		return NULL;
 #ifdef MADV_HUGEPAGE
-	/* Only where it is filled: what is left over stays in small pages. */
+	/*
+	 * Only whole large pages; the rest of the memory stays in small pages.
+	 */
 	madvise(memory, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
 #endif
 	return memory;

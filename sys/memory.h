@@ -6,18 +6,18 @@
 #include <stddef.h>
 
 /*
- * `size` bytes for what is read in random places: in large pages where the
- * system has them, of which the processor remembers where all are. Not cleared;
- * goes back with free(). What is less than such a page comes from malloc().
- * NULL when out of memory.
+ * Allocates `size` bytes for random access. They are in large pages if the
+ * system supports that, so that the processor needs fewer address translations.
+ * The memory is not cleared; free() releases it. Smaller sizes come from
+ * malloc(). Returns NULL if memory runs out.
  */
 void *sys_memory_large(size_t size) __attribute__((warn_unused_result));
 
 /*
- * Give back to the system what was freed and is kept for later allocations,
- * where the C library can: worth it between two phases of a long job, when the
- * first one needed much. Some milliseconds, and page faults for what is
- * allocated again. Threads may allocate meanwhile.
+ * Returns freed memory, which the C library keeps for later allocations, to the
+ * system if possible. This is useful between two phases of a long job, if the
+ * first needed much memory. It takes some milliseconds, and later allocations
+ * have page faults. Other threads may allocate meanwhile.
  */
 void sys_memory_trim(void);
 

@@ -16,7 +16,7 @@ long sys_process_id(void)
 	return (long)getpid();
 }
 
-/* Whether `set` has something else to say about a variable. */
+/* Returns whether `set` contains a value for the variable. */
 static bool is_replaced(const char *variable, const char *const *set, size_t nr)
 {
 	size_t len = strcspn(variable, "=");
@@ -50,7 +50,7 @@ static uint64_t us_of(const struct timeval *tv)
 	return (uint64_t)tv->tv_sec * 1000000 + (uint64_t)tv->tv_usec;
 }
 
-/* getrusage() has the peak of what this process was before exec, too. */
+/* Not getrusage(): its peak includes the memory of this process before exec. */
 static uint64_t read_peak(void)
 {
 	static const char key[] = "\nVmHWM:";

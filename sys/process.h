@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Who we are to the operating system, and what children inherit of it. */
+/* Attributes of this process, and the environment of its children. */
 #ifndef SYS_PROCESS_H
 #define SYS_PROCESS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of this process. */
+/* Returns the process id. */
 long sys_process_id(void);
 
 /*
- * The environment with changes, for a child: each of `nr` strings
- * "NAME=value" replaces what is there. The array is malloc()ed and ends with
- * NULL, its strings belong to the environment and to the caller. NULL when out
- * of memory.
+ * Returns a copy of the environment with changes, for a child. Each of `nr`
+ * strings "NAME=value" replaces that variable. The array comes from malloc()
+ * and ends with NULL. Its strings belong to the environment and the caller.
+ * Returns NULL if memory runs out.
  */
 char **sys_environ_with(const char *const *set, size_t nr);
 
 struct sys_usage {
-	uint64_t user_us, system_us; /* of processors, all threads */
-	uint64_t peak_rss_kib;       /* most memory held so far, mapped files
-					included; 0: not known */
+	uint64_t user_us, system_us; /* CPU time of all threads */
+	uint64_t peak_rss_kib;       /* peak of memory in use, including
+				      * mapped files; 0 if unknown */
 };
 
-/* What this process has used so far. Reads a file of /proc. */
+/* Returns the resources that this process has used. Reads a file of /proc. */
 void sys_usage(struct sys_usage *usage);
 
 #endif

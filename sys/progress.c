@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Progress meters: when to draw, and what a line looks like. */
+/* Progress meters: when to draw, and the text of a line. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static int percent_of(const struct progress *p)
 	return (int)((double)p->done * 100.0 / (double)p->total);
 }
 
-/* Blanks cover what a longer line has left on the terminal. */
+/* Blanks cover the rest of a longer previous line. */
 static void draw(struct progress *p, const char *end)
 {
 	char line[LINE_MAX_LEN];
@@ -64,7 +64,7 @@ static void draw(struct progress *p, const char *end)
 	p->drawn_percent = percent;
 }
 
-/* Called with the lock held, after `done` has changed. */
+/* Call this with the lock held, after `done` has changed. */
 static void maybe_draw(struct progress *p)
 {
 	uint64_t now;
@@ -80,7 +80,7 @@ static void maybe_draw(struct progress *p)
 	p->drawn_ns = now;
 }
 
-/* Called with the lock held. */
+/* Call this with the lock held. */
 static void maybe_poll(struct progress *p)
 {
 	uint64_t now;

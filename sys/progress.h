@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Progress meters as Git prints them: "<title>:  42% (42/100)\r", and at the
- * end "<title>: 100% (100/100), done.\n"; without a total "<title>: 42".
+ * Progress meters as Git prints them. A meter shows "<title>:  42% (42/100)\r",
+ * and at the end "<title>: 100% (100/100), done.\n". Without a total it shows
+ * "<title>: 42".
  *
- * The text goes to a callback of the caller's, so that library code can
- * report without knowing where to. A meter shows nothing before its delay has
- * passed, and is redrawn when there is another percent to show or a second has
- * gone by.
+ * The text goes to a callback, so library code can report progress without
+ * knowing the output. A meter shows nothing before its delay has passed. It is
+ * redrawn when the percentage changes or a second has passed.
  *
- * Who listens may also want to end what is going on: a work loop counts with
- * progress_step(), which then is an error like any other.
+ * A callback may also cancel the work. A work loop that counts with
+ * progress_step() then gets an error.
  */
 #ifndef SYS_PROGRESS_H
 #define SYS_PROGRESS_H
@@ -21,59 +21,61 @@
 
 #include "base/error.h"
 
-/* Where the text of all meters of one command goes. Borrowed by meters. */
+/* The output for all meters of a command. Meters borrow it. */
 struct progress_out {
-	/* NULL: no text */
+	/* receives the text; NULL: no text */
 	void (*put)(void *ctx, const char *text, size_t len);
 	void *ctx;
-	uint64_t delay_ns; /* nothing is shown before; 0: show at once */
+	uint64_t delay_ns; /* nothing is shown before this delay; 0: show at
+			    * once */
 	/*
-	 * NULL, or asked first when something was done, and then some times a
-	 * second: a value other than 0 ends it. `total` 0: unknown. From any
-	 * thread, by one meter at a time.
+	 * NULL, or a callback that may cancel the work: a result other than 0
+	 * cancels. It is called on the first progress and then some times a
+	 * second. `total` is 0 if unknown. Any thread may call it, but one
+	 * meter calls it from one thread at a time.
 	 */
 	int (*poll)(void *ctx, const char *title, uint64_t done,
 		    uint64_t total);
 };
 
-/* One meter; updates may come from several threads. */
+/* A meter. Several threads may update it. */
 struct progress {
 	const struct progress_out *out; /* NULL: shows nothing */
 	const char *title;              /* borrowed */
 	uint64_t total;                 /* 0: unknown */
-	pthread_mutex_t lock;           /* guards what follows */
+	pthread_mutex_t lock;           /* guards the fields below */
 	uint64_t done;
 	uint64_t started_ns, drawn_ns;
-	uint64_t polled_ns; /* 0: not yet */
+	uint64_t polled_ns; /* 0: not polled yet */
 	bool is_cancelled;
 	int drawn_percent;
 	size_t drawn_len;
 };
 
-/* Start a meter; `out` NULL makes all calls on it cheap no-ops. */
+/* Starts a meter. If `out` is NULL, all calls on the meter are cheap no-ops. */
 void progress_start(struct progress *p, const struct progress_out *out,
 		    const char *title, uint64_t total);
 
-/* Count `nr` more items. */
+/* Counts `nr` more items. */
 void progress_add(struct progress *p, uint64_t nr);
 
 /*
- * The same for loops that can be ended: 0, or ERR_CANCELLED from when out->poll
- * said so.
+ * Works like progress_add() for loops that can be cancelled. Returns 0, or
+ * ERR_CANCELLED once out->poll has cancelled the work.
  */
 int progress_step(struct progress *p, uint64_t nr, struct error *err);
 
 /*
- * Ask out->poll, if there is one, before something that counts no steps, of
- * which there is `total`: 0 or ERR_CANCELLED.
+ * Calls out->poll, if there is one, before work without steps. `total` is the
+ * size of that work. Returns 0 or ERR_CANCELLED.
  */
 int progress_ask(const struct progress_out *out, const char *title,
 		 uint64_t total, struct error *err);
 
-/* Set the number of items. */
+/* Sets the number of items. */
 void progress_set(struct progress *p, uint64_t done);
 
-/* Draw the final line and release the meter. */
+/* Draws the final line and releases the meter. */
 void progress_stop(struct progress *p);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks on bytes of an open file (fcntl_locking(2), "open file description").
+/*
+ * Locks on bytes of an open file (fcntl_locking(2), "open file description
+ * locks").
  */
 #include <errno.h>
 #include <fcntl.h>

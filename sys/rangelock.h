@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks on single bytes of a file that holds nothing else: as many locks as
- * there are numbers. They belong to the opened file and end with it, so that a
- * process that is killed leaves none behind.
+ * Locks on single bytes of a file that exists only for these locks. The number
+ * of a lock is the offset of its byte. A lock belongs to the open file and ends
+ * with it, so a killed process leaves no lock behind.
  *
- * Only those who ask are kept out. Not for a file that is removed.
+ * The locks are advisory. They must not be used on a file that gets removed.
  */
 #ifndef SYS_RANGELOCK_H
 #define SYS_RANGELOCK_H
@@ -14,18 +14,21 @@
 
 #include "base/error.h"
 
-/* Open `path`, made if need be. The descriptor (sys_close()), or ERR_IO. */
+/*
+ * Opens the file, and creates it if needed. Returns a descriptor (for
+ * sys_close()) or ERR_IO.
+ */
 int sys_rangelock_open(const char *path, struct error *err);
 
 /*
- * Take lock `nr`, for several holders at once or for one; one that the same
- * descriptor has already becomes as asked. `wait`: until it is free. 0,
- * ERR_DENIED when somebody has it and `wait` is false, or ERR_IO.
+ * Takes lock `nr`, shared or exclusive. A lock that the same descriptor already
+ * has is converted. If `wait`, waits until the lock is free. Returns 0,
+ * ERR_DENIED if the lock is taken and `wait` is false, or ERR_IO.
  */
 int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 		       struct error *err);
 
-/* Let go of it; one that is not held is accepted. */
+/* Releases a lock. A lock that is not held is allowed. */
 void sys_rangelock_drop(int fd, uint32_t nr);
 
 #endif

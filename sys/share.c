@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Applying core.sharedRepository to what was made. */
+/* Applies core.sharedRepository to new files and directories. */
 #include <sys/stat.h>
 
 #include "sys/share.h"
 
 #define EXACT (1U << 21)
 
-/* An x for each r. */
+/* Adds an x for each r. */
 static unsigned executable(unsigned bits)
 {
 	return bits | (bits & 0444) >> 2;
@@ -25,11 +25,11 @@ unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir)
 	mode = share & EXACT ? (mode & ~0777U) | bits : mode | bits;
 	if (!is_dir)
 		return mode;
-	/* A group that may not enter needs not be passed on. */
+	/* Directories get g+s only if the group may use them. */
 	return executable(mode) | (bits & 0060 ? S_ISGID : 0);
 }
 
-/* The mode to set in *mode, and whether it has to be. */
+/* Sets *mode to the right mode. Returns whether it differs from the present. */
 static bool wants_change(unsigned *mode, const struct stat *st, unsigned share)
 {
 	unsigned old = st->st_mode & 07777;

@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-enum { LISTEN_MAX = 8192 }; /* bytes heard at a time */
+enum { LISTEN_MAX = 8192 }; /* bytes to read at a time */
 
 int sys_exec(const char *file, char *const argv[], struct error *err)
 {
@@ -31,7 +31,7 @@ static void close_pair(int fds[2])
 			close(fds[i]);
 }
 
-/* Where the child's three streams lead. */
+/* Connects the child's three streams. */
 static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 		    int out, int err)
 {
@@ -67,7 +67,7 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 	return ret;
 }
 
-/* We may ignore SIGPIPE; that is nothing to hand down. */
+/* The child gets the default action for SIGPIPE, which we may ignore. */
 static int default_signals(posix_spawnattr_t *attr)
 {
 	sigset_t set;
@@ -105,7 +105,7 @@ out:
 	return ret;
 }
 
-/* What is no program, nor names one by "#!", is for the shell to read. */
+/* Runs a script without a "#!" line through sh. */
 static int spawn_script(struct sys_child *child, char *const argv[],
 			char *const envp[], unsigned flags, int in, int out,
 			int err)
@@ -165,14 +165,14 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	return 0;
 }
 
-/* Write what the pipe takes now. 0 or ERR_IO. */
+/* Writes as much as the pipe takes now. Returns 0 or ERR_IO. */
 static int feed(struct sys_child *child, const char **p, size_t *left,
 		struct error *err)
 {
 	sigset_t before;
 	ssize_t n;
 
-	/* One that does not read is not to end us. */
+	/* A child that does not read its input must not end this process. */
 	sys_sigpipe_block(&before);
 	n = *left ? write(child->in, *p, *left) : 0;
 	sys_sigpipe_restore(&before);
@@ -189,7 +189,10 @@ static int feed(struct sys_child *child, const char **p, size_t *left,
 	return 0;
 }
 
-/* Read what is there. 0, or negative; the output is closed at its end. */
+/*
+ * Reads available output. Returns 0 or a negative error code. Closes child->out
+ * at the end of the output.
+ */
 static int listen_to(struct sys_child *child, const struct sys_talk *talk,
 		     struct error *err)
 {

@@ -11,9 +11,9 @@
 #include "sys/cleanup.h"
 #include "sys/tempdir.h"
 
-enum { OPEN_DIRS = 16 }; /* descriptors that a removal uses */
+enum { OPEN_DIRS = 16 }; /* limit of descriptors for a removal */
 
-/* Have a signal remove td->path. */
+/* Registers td->path, so that a signal removes it. */
 static int enroll(struct sys_tempdir *td, struct error *err)
 {
 	struct sys_hold section;

@@ -16,9 +16,9 @@
 #include "sys/tempfile.h"
 
 #define NAME_LEN 6      /* characters in place of XXXXXX */
-#define NAME_TRIES 1000 /* names tried before we say that they are taken */
+#define NAME_TRIES 1000 /* names to try before giving up */
 
-/* Replace the last NAME_LEN characters of `path` by random ones. */
+/* Replaces the last NAME_LEN characters of `path` by random ones. */
 static int random_name(char *path, struct error *err)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
@@ -35,7 +35,7 @@ static int random_name(char *path, struct error *err)
 	return 0;
 }
 
-/* Let go of what is not there, or not ours any more. */
+/* Releases a tempfile without touching the file. */
 static void forget(struct sys_tempfile *tf)
 {
 	sys_cleanup_free(tf->cleanup);
@@ -44,8 +44,8 @@ static void forget(struct sys_tempfile *tf)
 }
 
 /*
- * Create tf->path unless there is such a file. The kernel applies the umask:
- * asking for it would mean changing it for all threads.
+ * Creates tf->path unless such a file exists. The kernel applies the umask: a
+ * process can read its umask only by changing it for all threads.
  */
 static int create(struct sys_tempfile *tf, unsigned mode, struct error *err)
 {
@@ -69,7 +69,7 @@ static int create(struct sys_tempfile *tf, unsigned mode, struct error *err)
 	return ret;
 }
 
-/* Create tf->path with another end. */
+/* Creates tf->path with a random suffix that is not in use. */
 static int create_fresh(struct sys_tempfile *tf, unsigned mode,
 			struct error *err)
 {
@@ -89,7 +89,10 @@ static int create_fresh(struct sys_tempfile *tf, unsigned mode,
 	return ret;
 }
 
-/* What was created, open to those whom `mode` shares it with; or nothing. */
+/*
+ * Handles the result of a creation: applies the share in `mode` to the file, or
+ * releases *tf after an error.
+ */
 static int settle(struct sys_tempfile *tf, int ret, unsigned mode,
 		  struct error *err)
 {
@@ -233,7 +236,7 @@ int sys_sync_dir(const char *path, struct error *err)
 	return ret;
 }
 
-/* Make the directory entry of `path` durable. */
+/* Makes the directory entry of `path` durable. */
 static int sync_parent(const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -245,7 +248,7 @@ static int sync_parent(const char *path, struct error *err)
 	return ret;
 }
 
-/* Rename, and nothing will remove it any more. */
+/* Renames the file and removes it from the registry of cleanup.h. */
 static int put_in_place(struct sys_tempfile *tf, const char *path,
 			struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads. A parallel loop: an atomic counter hands out tasks. */
+/* Threads. In a parallel loop an atomic counter hands out the tasks. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 	sigset_t set, before;
 	int ret;
 
-	/* It inherits what is blocked. */
+	/* A new thread inherits the blocked signals. */
 	sys_cleanup_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
 	ret = pthread_create(thread, NULL, fn, arg);
@@ -37,11 +37,11 @@ struct sys_loop {
 	void *ctx;
 	size_t task_nr;
 	atomic_size_t next;
-	pthread_mutex_t lock; /* guards the three below */
+	pthread_mutex_t lock; /* guards the three fields below */
 	size_t failed_task;
 	int ret;
 	struct error err;
-	struct worker *workers; /* owned: besides the calling thread */
+	struct worker *workers; /* owned: all threads except the calling one */
 	unsigned started;
 };
 
@@ -102,7 +102,7 @@ static int loop_start(struct sys_loop *loop, size_t worker_nr)
 	return 0;
 }
 
-/* Run what is left, wait for the others. */
+/* Runs the remaining tasks and waits for the other threads. */
 static int loop_finish(struct sys_loop *loop, struct error *err)
 {
 	struct worker self = {.loop = loop};

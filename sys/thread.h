@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads, and data-parallel loops over them.
+ * Threads, and parallel loops over tasks.
  *
- * What ends a process is for its main thread to hear: the threads made here
- * have those signals blocked (sys/cleanup.h), in a library's host too.
+ * Signals that end the process are handled by its main thread. The threads made
+ * here block these signals (sys/cleanup.h), also inside the host of a library.
  */
 #ifndef SYS_THREAD_H
 #define SYS_THREAD_H
@@ -13,46 +13,49 @@
 
 #include "base/error.h"
 
-/* Processors this process may run on; at least 1. */
+/* Returns the number of processors that this process may use, at least 1. */
 unsigned sys_cpu_nr(void);
 
-/* As pthread_create(). Returns 0 or an error number. */
+/* Works like pthread_create(). Returns 0 or an error number. */
 int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg);
 
 /*
- * One task of a parallel loop. `thread_nr` in [0, threads) is stable for the
- * thread that runs it, so that per-thread state can live in an array. A
- * negative return stops the loop.
+ * One task of a parallel loop. `thread_nr` in [0, threads) identifies the
+ * thread, so that per-thread state can be in an array. A negative result stops
+ * the loop.
  */
 typedef int (*sys_task_fn)(void *ctx, unsigned thread_nr, size_t task_nr,
 			   struct error *err);
 
 /*
- * Run tasks 0..task_nr-1, each once, handed out in ascending order to
- * `threads` threads (the calling one is thread 0; fewer are used when there
- * are fewer tasks, or when threads cannot be started). Returns 0, or the
- * error of the lowest failed task among those that ran.
+ * Runs each of the tasks 0..task_nr-1 once. Tasks start in ascending order, in
+ * `threads` threads; the calling thread is thread 0. Fewer threads are used if
+ * there are fewer tasks, or if threads cannot be started. Returns 0, or the
+ * error of the lowest task that failed.
  */
 int sys_parallel(unsigned threads, size_t task_nr, sys_task_fn fn, void *ctx,
 		 struct error *err);
 
-/* A parallel loop that goes on while the calling thread does something else. */
+/* A parallel loop that runs while the calling thread does other work. */
 struct sys_loop;
 
 /*
- * Begin one as above, in all `threads` but the calling one. *out is for one of
- * the two below. 0 or ERR_NOMEM.
+ * Starts a loop like sys_parallel() in all `threads` except the calling one.
+ * The caller passes *out to sys_loop_finish() or sys_loop_cancel(). Returns 0
+ * or ERR_NOMEM.
  */
 int sys_loop_start(struct sys_loop **out, unsigned threads, size_t task_nr,
 		   sys_task_fn fn, void *ctx, struct error *err);
 
 /*
- * Join in, until all tasks are done; free. Returns as sys_parallel(); 0 for
- * NULL.
+ * Helps to run tasks until all are done, and frees the loop. Returns the same
+ * as sys_parallel(), or 0 if `loop` is NULL.
  */
 int sys_loop_finish(struct sys_loop *loop, struct error *err);
 
-/* Wait for the tasks that were begun, begin no others; free. NULL is nothing.
+/*
+ * Waits for the tasks that have started, starts no more, and frees the loop.
+ * `loop` may be NULL.
  */
 void sys_loop_cancel(struct sys_loop *loop);
 

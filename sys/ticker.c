@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that wakes up now and then. */
+/* A thread that wakes up at intervals. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,12 +18,12 @@ struct sys_ticker {
 	void *ctx;
 	uint64_t seconds;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards what follows but `wake` */
+	pthread_mutex_t lock; /* guards `started` and `stopped` */
 	pthread_cond_t wake;
 	bool started, stopped;
 };
 
-/* `seconds` from now, as pthread_cond_timedwait() counts. */
+/* Returns the time in `seconds` from now, for pthread_cond_timedwait(). */
 static struct timespec later(uint64_t seconds)
 {
 	uint64_t ns = sys_clock_ns() + seconds * SECOND_NS;

@@ -12,7 +12,7 @@
 #include "sys/io.h"
 #include "sys/trace-file.h"
 
-/* Files of one name that are tried, with a number behind. */
+/* Number of suffixes to try for a new file whose name is taken. */
 #define ATTEMPTS_MAX 10
 
 static int take(struct trace_file *f, int fd, bool is_owned)
@@ -40,7 +40,9 @@ static int count(void *ctx, const char *name)
 	return !--*left;
 }
 
-/* The file that says so, when the directory has all the files it may have. */
+/*
+ * Opens the file that marks a directory with too many files, unless it exists.
+ */
 static int open_discard(struct trace_file *f, const char *dir,
 			struct error *err)
 {
@@ -150,7 +152,7 @@ int trace_file_open(struct trace_file *f, const char *value,
 	return error_set(err, ERR_INVALID, "unknown value '%s'", value);
 }
 
-/* Whoever reads may be gone: that is none of our business. */
+/* The reader of a pipe may have exited; that is ignored. */
 void trace_file_append(const struct trace_file *f, const void *bytes,
 		       size_t len)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where lines of a trace go: standard error, a descriptor that was inherited,
- * a file, a file of its own in a directory, or a socket. (The values of
- * GIT_TRACE2 and its like, git(1).)
+ * The target of a trace: standard error, an inherited descriptor, a file, a new
+ * file in a directory, or a socket. These are the values of GIT_TRACE2 and
+ * similar variables (git(1)).
  *
- * Lines are written each with one call, to files in append mode, so that those
- * of several processes and threads do not mix. What cannot be written is lost
- * and disturbs nobody.
+ * Each line is written with one system call, to files in append mode, so that
+ * lines of several processes and threads do not mix. A line that cannot be
+ * written is dropped without an error.
  */
 #ifndef SYS_TRACE_FILE_H
 #define SYS_TRACE_FILE_H
@@ -18,7 +18,7 @@
 #include "base/error.h"
 
 struct trace_file {
-	int fd; /* -1: off */
+	int fd; /* -1 if closed */
 	bool is_owned;
 };
 
@@ -27,28 +27,30 @@ struct trace_file {
 		-1, false                                                      \
 	}
 
-/* How a directory is written to. */
+/* How to write to a directory. */
 struct trace_file_dir {
-	const char *name;   /* of our file in it; NULL: no directory, no socket
-			     */
-	uint64_t files_max; /* 0: no limit */
+	const char *name;   /* name of our file in it; NULL: directories and
+			     * sockets are not allowed */
+	uint64_t files_max; /* limit of files in the directory; 0: none */
 };
 
-/* The file that stands for those that were one too many. */
+/* The name of the file that marks a directory with too many files. */
 #define TRACE_FILE_DISCARD "git-trace2-discard"
 
 /*
- * Open what a value says: NULL, "", "0", "false": off; "1", "true": standard
- * error; "2".."9": that descriptor; "/...": a file, or a new file in a
- * directory that is there; "af_unix:[stream:|dgram:]/...": a socket. Returns
- * 1 when it is open, 0 when it is off; 2 when it is open and is the file that
- * says that a directory has enough files; ERR_INVALID for another value; or
- * ERR_IO.
+ * Opens the target that a value describes. NULL, "", "0" and "false" mean off;
+ * "1" and "true" standard error; "2" to "9" that descriptor. "/..." is a file,
+ * or an existing directory in which a new file is created.
+ * "af_unix:[stream:|dgram:]/..." is a socket.
+ *
+ * Returns 1 if the target is open, and 0 if it is off. Returns 2 if the target
+ * is the open file that marks a directory with too many files. Returns
+ * ERR_INVALID for another value, or ERR_IO.
  */
 int trace_file_open(struct trace_file *f, const char *value,
 		    const struct trace_file_dir *dir, struct error *err);
 
-/* Nothing when off. */
+/* Appends bytes. Does nothing if the trace is off. */
 void trace_file_append(const struct trace_file *f, const void *bytes,
 		       size_t len);
 void trace_file_close(struct trace_file *f);

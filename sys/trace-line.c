@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Forms of lines, as stock Git's are (2.39 and 2.55 asked). */
+/* Formats of lines. They are those of stock Git 2.39 and 2.55. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "sys/trace-line.h"
 
-/* Columns of file and line, in lines that are not GIT_TRACE's. */
+/* Width of file and line in the lines of GIT_TRACE2_PERF. */
 #define PERF_WIDTH 28
 
 static void read_clock(struct tm *tm, long *us, bool as_utc)
@@ -84,7 +84,7 @@ static int put_event_time(struct buf *out)
 			  tm.tm_hour, tm.tm_min, tm.tm_sec, us);
 }
 
-/* Brief events have a time only where a process begins and ends. */
+/* Brief events have a time only at the start and the end of a process. */
 static bool has_time(const char *event)
 {
 	return !strcmp(event, "version") || !strcmp(event, "atexit");

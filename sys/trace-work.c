@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process does: regions, data, children, packets. */
+/* Events about the work of a process: regions, data, children, packets. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "sys/clock.h"
 #include "sys/trace-line.h"
 
-/* Where something is told: in how many regions, and when they began. */
+/* The position of an event: the nesting of regions, and times. */
 struct place {
 	unsigned nesting; /* 1: outside of all regions */
 	uint64_t abs_ns;
-	uint64_t rel_ns; /* since the innermost region began */
+	uint64_t rel_ns; /* since the start of the innermost region */
 };
 
-/* Call with the lock held. */
+/* Call this with the lock held. */
 static struct place here(const struct trace *t)
 {
 	uint64_t now = sys_clock_ns(), since = t->start_ns;
@@ -97,7 +97,7 @@ void trace_region_leave_at(struct trace *t, struct trace_at at,
 
 /* ---- data */
 
-/* The members of a data event up to its value. */
+/* Appends the members of a data event except its value. */
 static int put_data_members(struct buf *json, const struct trace *t,
 			    const struct place *p, const char *category,
 			    const char *key)
@@ -119,7 +119,9 @@ static int put_data_members(struct buf *json, const struct trace *t,
 	return ret ? ret : json_key(json, "value");
 }
 
-/* `value` as GIT_TRACE2_PERF has it, `json_value` as events have it. */
+/*
+ * Writes a data event. GIT_TRACE2_PERF shows `value`, events show `json_value`.
+ */
 static void put_data(struct trace *t, struct trace_at at, const char *event,
 		     const char *category, const char *key, const char *value,
 		     const char *json_value, bool is_request)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events, in the form of each target that is open. A line is put together in
- * a buffer of its own, and dropped when there is no memory for it.
+ * Writes events in the format of each open target. Each line is composed in its
+ * own buffer, and dropped if memory runs out.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #include "sys/clock.h"
 #include "sys/trace-line.h"
 
-/* Columns of file and line: of GIT_TRACE2's lines, and GIT_TRACE's. */
+/* Width of file and line in the lines of GIT_TRACE2 and of GIT_TRACE. */
 #define NORMAL_WIDTH 34
 #define GENERAL_WIDTH 24
 
-/* trace2.eventNesting */
+/* default of trace2.eventNesting */
 #define NESTING_DEFAULT 2
 
 void trace_init(struct trace *t, const char *sid, uint64_t start_ns)
@@ -54,7 +54,7 @@ struct trace_seconds trace_elapsed(const struct trace *t)
 
 /* ---- lines, one for each target that is open */
 
-/* The end of a line that was put together if `ret` is 0. */
+/* Ends and writes a line, or drops it if `ret` is not 0. */
 static void finish(const struct trace *t, enum trace_target target,
 		   struct buf *line, int ret)
 {
@@ -132,8 +132,9 @@ void trace_put_general(struct trace *t, struct trace_at at,
 }
 
 /*
- * An event whose text is the same for GIT_TRACE2 and GIT_TRACE2_PERF, and
- * whose members are `json`; both are released. Nothing when `ret` is not 0.
+ * Writes an event. `text` is for GIT_TRACE2 and GIT_TRACE2_PERF, and `json` has
+ * the members of the event. Both are released. Writes nothing if `ret` is not
+ * 0.
  */
 static void put(struct trace *t, struct trace_at at,
 		const struct trace_columns *columns, struct buf *text,

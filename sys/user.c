@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The password file and the host's name. */
+/* The password file and the name of the host. */
 #include <ctype.h>
 #include <pwd.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who runs this process, and where. */
+/* The user of this process, and the host. */
 #ifndef SYS_USER_H
 #define SYS_USER_H
 
@@ -9,13 +9,14 @@
 #include "base/error.h"
 
 /*
- * Append the login name of the user; with `full`, the full name from the
- * password file (its first field, '&' standing for the capitalised login),
- * which may be empty. 0, ERR_MISSING when the user is not known, or ERR_NOMEM.
+ * Appends the login name of the user. If `full`, appends the full name from the
+ * password file instead, which may be empty: the first part of that field, with
+ * the capitalised login name in place of '&'. Returns 0, ERR_MISSING if the
+ * user is unknown, or ERR_NOMEM.
  */
 int sys_user_name(struct buf *out, bool full, struct error *err);
 
-/* Append the name of this host. 0, ERR_IO or ERR_NOMEM. */
+/* Appends the name of this host. Returns 0, ERR_IO or ERR_NOMEM. */
 int sys_host_name(struct buf *out, struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys/cleanup.c: children that arm themselves, make files and are ended by a
- * signal at a random moment; what they leave.
+ * sys/cleanup.c: children arm the handler, make files, and are ended by a
+ * signal at a random moment. The test examines what they leave behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
-/* What a child does, in the directory; then it waits for its end. */
+/* The work of a child in the directory. Then the child waits for its end. */
 typedef void (*child_fn)(const char *dir);
 
 static void say(const char *word)
@@ -37,8 +37,8 @@ static void say(const char *word)
 }
 
 /*
- * Run it until it has said something, and `delay_ns` longer; then send the
- * signal. Its status, as of waitpid().
+ * Runs a child until it reports, and `delay_ns` longer. Then sends the signal.
+ * Returns the status of waitpid().
  */
 static int end_child(child_fn fn, const char *dir, int signal_nr,
 		     uint64_t delay_ns)
@@ -53,7 +53,7 @@ static int end_child(child_fn fn, const char *dir, int signal_nr,
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
-		/* Under nohup it would be ignored. */
+		/* Under nohup(1) the signal would be ignored. */
 		signal(signal_nr, SIG_DFL);
 		sys_cleanup_arm();
 		fn(dir);
@@ -101,7 +101,7 @@ static void make_all_kinds(const char *dir)
 	sys_tempfile_create_exact(&lock, in(dir, "x.lock"), 0666, NULL);
 	sys_tempfile_create_exact(&done, in(dir, "y.lock"), 0666, NULL);
 	sys_tempfile_commit(&done, in(dir, "y"), SYS_FSYNC_NONE, NULL);
-	/* Someone else's by now. */
+	/* The name belongs to another process now. */
 	if (symlink("z", in(dir, "y.lock")) < 0)
 		_exit(1);
 	sys_tempfile_create(&old, dir, "tmp_", 0444, NULL);
@@ -182,7 +182,7 @@ static void turn_in_threads(const char *dir)
 		sys_parallel(4, 1000, turn_task, (void *)dir, NULL);
 }
 
-/* At whatever moment: the file is whole, and nothing is beside it. */
+/* At any moment of the signal, the file is complete and alone. */
 static void test_any_moment(void **state)
 {
 	uint64_t seed = random_seed();
@@ -241,7 +241,7 @@ static void test_hold(void **state)
 	tmprepo_release(&t);
 }
 
-/* Who does not own the process changes nothing about it. */
+/* Without sys_cleanup_arm() signals are not caught. */
 static void test_unarmed(void **state)
 {
 	struct sigaction act;
@@ -274,7 +274,7 @@ static void ignore_first(const char *dir)
 	say(".");
 }
 
-/* As started by nohup(1). */
+/* A signal that is ignored stays ignored, as under nohup(1). */
 static void test_ignored(void **state)
 {
 	struct tmprepo t;

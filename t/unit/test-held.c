@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/held.c: files that are mapped when they are first asked for. */
+/* sys/held.c: files that are mapped when they are first read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void small_is_read_at_once(void **state)
 	}
 }
 
-/* As if it were the day it was opened. */
+/* A file that is removed or replaced keeps its content from opening. */
 static void stays_when_it_goes(void **state)
 {
 	static const size_t lens[] = {100, LARGE};
@@ -130,7 +130,7 @@ static void missing_and_unsuitable(void **state)
 	sys_held_close(&held);
 }
 
-/* A mapping that fails may succeed later. */
+/* A mapping that failed may succeed later. */
 static void cannot_be_mapped(void **state)
 {
 	struct error err = ERROR_INIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole writes through small pipes, directories, and facts about files. */
+/*
+ * sys/io.c: complete writes through small pipes, directories, and file
+ * attributes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +30,7 @@ static const char *in_dir(char *out, const char *name)
 	return out;
 }
 
-/* Reads everything from a pipe and adds the bytes up. */
+/* Reads everything from a pipe and sums up the bytes. */
 static void *drain(void *arg)
 {
 	int fd = *(int *)arg;
@@ -51,7 +54,7 @@ static uint64_t sum_of(const uint8_t *bytes, size_t len)
 	return sum;
 }
 
-/* Write BIG bytes in `spans` spans to a pipe, non-blocking or not. */
+/* Writes BIG bytes in `spans` spans to a pipe, non-blocking or not. */
 static void write_big(size_t spans, bool nonblocking)
 {
 	uint8_t *bytes = malloc(BIG);
@@ -94,7 +97,9 @@ static void writes_everything(void **state)
 	write_big(4096, true);
 }
 
-/* A part of a file; or of what only was one, which is written then. */
+/*
+ * Sends a part of a file. `fd` may also be a pipe; the bytes are then written.
+ */
 static void send_big(int fd, const uint8_t *bytes, uint64_t off, size_t len,
 		     bool nonblocking)
 {
@@ -274,7 +279,7 @@ static void links(void **state)
 	assert_string_equal(out.data, "nowhere");
 	assert_int_equal(sys_readlink(&out, dir, NULL), ERR_IO);
 
-	/* One that is longer than the first guess. */
+	/* A target that is longer than the first buffer. */
 	memset(target, 'x', sizeof(target));
 	target[sizeof(target) - 1] = '\0';
 	buf_reset(&out);
@@ -324,7 +329,7 @@ static void directories_need_room(void **state)
 	assert_true(sys_exists(in_dir(path, "e/f")));
 }
 
-/* Of a thread that hears the signal, which would end the test. */
+/* SIGPIPE would end the test, since this thread does not block it. */
 static void no_sigpipe_comes(void **state)
 {
 	sigset_t outer, inner, now;

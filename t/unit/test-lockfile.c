@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/lockfile.h: one holder, and how long others wait. */
+/* sys/lockfile.c: there is one holder, and others wait for a limited time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapped and read files; empty, missing and unsuitable ones. */
+/* sys/map.c: mapped and read files; empty, missing and irregular files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void empty_file(void **state)
 	buf_release(&b);
 }
 
-/* Nobody writes into it: that is not waited for. */
+/* A pipe without a writer is refused without waiting. */
 static void check_pipe(struct buf *b)
 {
 	char dir[] = "/tmp/gitreach-map-XXXXXX", name[64];

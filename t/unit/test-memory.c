@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/memory.c: what is in use stays; what was freed goes; large pages. */
+/* sys/memory.c: trimming keeps memory in use, and large pages work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void in_use_stays(void **state)
 	sys_memory_trim();
 }
 
-/* Below a large page, at one, and in between: all of it is there. */
+/* Sizes below, at and above a large page: all bytes are usable. */
 static void large(void **state)
 {
 	static const size_t sizes[] = {

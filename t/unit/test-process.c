@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/process.c: who we are; the environment of children. */
+/* sys/process.c: the process id, and the environment of children. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

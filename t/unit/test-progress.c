@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Progress meters draw what Git draws. */
+/* sys/progress.c: meters draw the same text as Git. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void unknown_total(void **state)
 	buf_release(&text);
 }
 
-/* An hour cannot be waited for: move the times the meter has kept. */
+/* The test cannot wait; it changes the times stored in the meter. */
 static void once_a_second_without_a_total(void **state)
 {
 	struct buf text = BUF_INIT;
@@ -155,7 +155,9 @@ static int poll_it(void *ctx, const char *title, uint64_t done, uint64_t total)
 	return ++p->nr == p->cancel_at;
 }
 
-/* Asked at once, then seldom; what was ended stays so. */
+/*
+ * The callback is polled at once, then rarely. Cancelled work stays cancelled.
+ */
 static void polling(void **state)
 {
 	struct polled polled = {.cancel_at = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/rangelock.h: who keeps out whom, and for how long. */
+/* sys/rangelock.c: which locks exclude each other, and for how long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,14 +27,14 @@ static void test_holders(void **state)
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, &err),
 			 ERR_DENIED);
 	assert_int_equal(err.code, ERR_DENIED);
-	/* Neighbours do not matter. */
+	/* Locks with other numbers do not matter. */
 	assert_int_equal(sys_rangelock_take(b, 6, false, false, NULL), 0);
 	assert_int_equal(sys_rangelock_take(a, 8, false, false, NULL), 0);
 	sys_rangelock_drop(a, 7);
 	assert_int_equal(sys_rangelock_take(b, 7, false, false, NULL), 0);
 	assert_int_equal(sys_rangelock_take(a, 7, true, false, NULL),
 			 ERR_DENIED);
-	/* It ends with the descriptor. */
+	/* The lock ends with the descriptor. */
 	sys_close(b);
 	assert_int_equal(sys_rangelock_take(a, 7, false, true, NULL), 0);
 	sys_rangelock_drop(a, UINT32_MAX);

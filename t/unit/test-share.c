@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/share.h: the modes that stock Git's files have, and nothing for none. */
+/* sys/share.c: the modes equal those of stock Git's files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static unsigned mode_of(const char *path)
 	return st.st_mode & 07777;
 }
 
-/* The directories that were missing, and only those. */
+/* Only the directories that were missing get a share. */
 static void test_made(void **state)
 {
 	struct buf path = BUF_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Child processes: pipes, environment, exit codes. */
+/* sys/spawn.c: pipes, environment and exit codes of children. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,11 +132,11 @@ static void talks_and_listens(void **state)
 		       SYS_SPAWN_ERR_TO_OUT;
 	struct heard h = {.len = 0};
 
-	/* More than pipes hold, both ways at once. */
+	/* More bytes than pipes hold, in both directions at once. */
 	assert_int_equal(talk(&h, "cat | wc -c; echo bad >&2", all, 1 << 20),
 			 0);
 	assert_string_equal(h.text, "1048576\nbad\n");
-	/* Input that nobody reads. */
+	/* Input that the child does not read. */
 	h = (struct heard){.len = 0};
 	assert_int_equal(talk(&h, "echo x", all, 1 << 20), 0);
 	assert_string_equal(h.text, "x\n");
@@ -161,7 +161,7 @@ static void talks_and_listens(void **state)
 	assert_int_equal(talk(&h, "echo x", all, 0), ERR_PEER);
 }
 
-/* As a hook of a long time ago. */
+/* Old hooks may be scripts without a "#!" line. */
 static void shell_reads_what_names_no_program(void **state)
 {
 	char path[] = "/tmp/gitreach-spawn-XXXXXX", arg[] = "7";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/tempdir.c: made, filled, removed; what cannot be. */
+/* sys/tempdir.c: directories are made, filled and removed, and failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void test_life(void **state)
 	assert_true(sys_exists(b.path));
 	outside = repo_common_path(&t.repo, "stays");
 	assert_true(sys_exists(outside));
-	/* Not there any more: nothing to do. */
+	/* The directory does not exist any more: nothing to do. */
 	assert_int_equal(sys_tempdir_remove(a.path, NULL), 0);
 	assert_int_equal(sys_tempdir_create(&none, a.path, "x", NULL), ERR_IO);
 	assert_null(none.path);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Files appear whole or not at all, and failures leave nothing behind. */
+/*
+ * sys/tempfile.c: files appear complete or not at all, and failures leave
+ * nothing behind.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,7 +137,7 @@ static void bytes_at_an_offset(void **state)
 	buf_release(&b);
 }
 
-/* The mode is the kernel's doing, also when other threads make files. */
+/* The kernel applies the umask, also while other threads make files. */
 static void umask_counts(void **state)
 {
 	struct sys_tempfile tf;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Parallel loops: each task once, errors of the lowest failed task. */
+/*
+ * sys/thread.c: each task runs once, and the lowest failed task gives the
+ * error.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,7 @@
 struct record {
 	atomic_uint runs[TASKS];
 	unsigned threads;
-	size_t fail_from; /* tasks at and after this one fail */
+	size_t fail_from; /* this task and all later ones fail */
 };
 
 static int run(void *ctx, unsigned thread_nr, size_t task_nr, struct error *err)
@@ -73,7 +76,7 @@ static void the_lowest_failure_is_reported(void **state)
 		assert_int_equal(sys_parallel(4, TASKS, run, &r, &err),
 				 ERR_CORRUPT);
 		assert_string_equal(err.msg, "task 100");
-		/* Tasks are handed out in order: all before it were run. */
+		/* Tasks start in order: all earlier tasks were run. */
 		for (size_t task = 0; task <= 100; task++)
 			assert_int_equal(r.runs[task], 1);
 		assert_int_equal(r.runs[TASKS - 1], 0);
@@ -85,7 +88,7 @@ static void there_is_a_processor(void **state)
 	assert_true(sys_cpu_nr() >= 1);
 }
 
-/* All tasks run, in the caller too, whoever had time. */
+/* All tasks run once, some of them in the calling thread. */
 static void a_loop_goes_on_meanwhile(void **state)
 {
 	for (unsigned threads = 0; threads < 6; threads++) {
@@ -123,7 +126,7 @@ static void a_loop_is_cancelled(void **state)
 	sys_loop_cancel(loop);
 	for (size_t i = 1; i < TASKS; i++)
 		assert_true(r.runs[i] <= r.runs[i - 1]);
-	/* Without another thread nothing was begun. */
+	/* Without another thread no task has started. */
 	memset(&r, 0, sizeof(r));
 	assert_int_equal(sys_loop_start(&loop, 1, TASKS, run, &r, NULL), 0);
 	sys_loop_cancel(loop);

@@ -35,7 +35,7 @@ static void test_ticks(void **state)
 	sys_ticker_stop(NULL);
 }
 
-/* A call that returns when it is set free, or has waited for ten seconds. */
+/* A call that blocks until it is released, for at most ten seconds. */
 struct stuck {
 	atomic_uint nr, is_free, has_waited;
 };
@@ -51,7 +51,10 @@ static void tick_stuck(void *ctx)
 			atomic_store(&s->has_waited, 1);
 }
 
-/* What is not told to go does not; nobody waits for a call under way. */
+/*
+ * A ticker does not tick before sys_ticker_go(), which does not wait for a
+ * call.
+ */
 static void test_goes_later(void **state)
 {
 	uint64_t start = sys_clock_ns();

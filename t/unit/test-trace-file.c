@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/trace-file.c: what values mean, and that nothing disturbs. */
+/* sys/trace-file.c: the meaning of values; errors of a target are ignored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void test_values(void **state)
 	}
 }
 
-/* Two writers of one file. */
+/* Two writers append to one file. */
 static void test_append(void **state)
 {
 	struct trace_file a, b;
@@ -106,7 +106,7 @@ static void test_directory(void **state)
 	check_content(path, "x");
 	snprintf(path, sizeof(path), "%s/name.2", in);
 	check_content(path, "x");
-	/* One more, then one that says so, then nothing. */
+	/* One more file is allowed, then the marker is made, then nothing. */
 	for (int i = 0; i < 3; i++) {
 		ret = trace_file_open(&f, in, &limited, NULL);
 		assert_int_equal(ret, i == 0 ? 1 : i == 1 ? 2 : 0);
@@ -115,7 +115,7 @@ static void test_directory(void **state)
 	}
 	snprintf(path, sizeof(path), "%s/" TRACE_FILE_DISCARD, in);
 	check_content(path, "y");
-	/* Without a name of ours a directory is no target. */
+	/* Without a file name for us, a directory is not a valid target. */
 	assert_int_equal(trace_file_open(&f, in, &none, NULL), ERR_IO);
 }
 
@@ -166,7 +166,7 @@ static void test_reader_gone(void **state)
 	trace_file_append(&f, "x", 1);
 	trace_file_append(&f, "x", 1);
 	close(fds[1]);
-	/* Nor does a full disk do anything. */
+	/* A full disk is ignored, too. */
 	f.fd = open("/dev/full", O_WRONLY);
 	trace_file_append(&f, "x", 1);
 	close(f.fd);

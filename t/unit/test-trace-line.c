@@ -9,7 +9,7 @@
 
 #include "sys/trace-line.h"
 
-/* As `GIT_TRACE=1 git rev-parse <words>` of Git 2.39.5 prints them. */
+/* The output of `GIT_TRACE=1 git rev-parse <words>` of Git 2.39.5. */
 static void test_words(void **state)
 {
 	static const char *const words[] = {"-c",  "a.b=1", "a@{1}", "~x",
@@ -55,7 +55,7 @@ static void test_escaped(void **state)
 	buf_release(&out);
 }
 
-/* A name that is longer than its column pushes the others. */
+/* A name that is longer than its column moves the next columns. */
 static void test_begin(void **state)
 {
 	static const struct trace_at near = {"a.c", 1}, far = {"abcdefgh.c", 2};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/trace.c and what it is made of: lines as stock Git has them. */
+/* sys/trace.c: the lines equal those of stock Git. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static const struct trace_at at = {"room/file.c", 7};
 struct listener {
 	struct trace t;
 	int fd;
-	char text[70000]; /* what the last call has said */
+	char text[70000]; /* output of the last call */
 };
 
 static void listen_to(struct listener *l, enum trace_target target, bool brief)
@@ -106,7 +106,7 @@ static void test_normal(void **state)
 	trace_exit_at(&l.t, at, 1);
 	check_matches(&l, "^exit elapsed:0\\.[0-9]{6} code:1\n"
 			  "atexit elapsed:0\\.[0-9]{6} code:1\n$");
-	/* Of these it does not speak. */
+	/* This target has no lines for these events. */
 	trace_region_enter_at(&l.t, at, "c", "l");
 	trace_data_at(&l.t, at, "c", "k", "v");
 	trace_region_leave_at(&l.t, at, "c", "l");
@@ -181,7 +181,7 @@ static void test_event(void **state)
 			  "\"value\":\"v\"\\}\n$");
 	trace_region_enter_at(&l.t, at, "cat", "inner");
 	said(&l);
-	/* Too deep, but for what is asked for by name. */
+	/* The regions are nested too deep; only requested data is written. */
 	trace_data_at(&l.t, at, "cat", "key", "v");
 	trace_json_at(&l.t, at, "cat", "key", "[]");
 	check_said(&l, "");
@@ -236,7 +236,7 @@ static void test_packets(void **state)
 	stop(&l);
 }
 
-/* The longest packet is one line, and one write. */
+/* The longest packet is one line and one write. */
 static void test_long_line(void **state)
 {
 	struct listener l;

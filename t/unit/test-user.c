@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sys/user.h: there is a user and a host, whatever they are called. */
+/* sys/user.c: there is a user and a host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
