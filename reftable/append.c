@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table on top of a stack. */
+/* Adding a table on top of a stack. */
 #include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
@@ -55,7 +55,7 @@ int reftable_append_begin(struct reftable_append *a, const char *dir,
 	return ret;
 }
 
-/* 32 bits of what the temporary file's name has of random. */
+/* Returns 32 bits that depend on the random name of the temporary file. */
 static uint32_t random_of(const char *path)
 {
 	size_t len = strlen(path);
@@ -156,7 +156,10 @@ int reftable_append_commit(struct reftable_append *a, struct error *err)
 	struct sys_hold hold;
 	int ret = 0;
 
-	/* No table that is in no list. */
+	/*
+	 * A signal between the two renames would leave a table that is in no
+	 * list.
+	 */
 	sys_hold_signals(&hold);
 	if (a->is_ready) {
 		ret = commit_as(a, &a->file, a->name.data, err);

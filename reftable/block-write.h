@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filling a block with records, see block.h. */
+/* Fills a block with records; see block.h. */
 #ifndef REFTABLE_BLOCK_WRITE_H
 #define REFTABLE_BLOCK_WRITE_H
 
@@ -8,11 +8,11 @@
 struct reftable_block_writer {
 	enum reftable_block_type type;
 	struct buf bytes;    /* from the start of the block, or of the file */
-	struct buf last_key; /* of the record added last */
+	struct buf last_key; /* of the last record */
 	struct buf record;   /* scratch */
-	size_t header;       /* bytes of the file's header in it */
-	size_t limit;        /* bytes that it may have */
-	unsigned interval;   /* a restart every so many records */
+	size_t header;       /* bytes of the file's header in `bytes` */
+	size_t limit;        /* limit of `bytes` */
+	unsigned interval;   /* distance of restarts, in records */
 	unsigned since;      /* records since the last restart */
 	uint32_t *restarts;  /* owned: offsets */
 	size_t restart_nr, restart_alloc;
@@ -22,15 +22,16 @@ void reftable_block_writer_init(struct reftable_block_writer *bw);
 void reftable_block_writer_release(struct reftable_block_writer *bw);
 
 /*
- * Begin a block of at most `limit` bytes (without those of padding) that
- * starts with the `header_len` bytes of the file's header. 0 or ERR_NOMEM.
+ * Begins a block of at most `limit` bytes, not counting padding. The block
+ * starts with the `header_len` bytes of the file's header. Returns 0 or
+ * ERR_NOMEM.
  */
 int reftable_block_writer_start(struct reftable_block_writer *bw,
 				enum reftable_block_type type,
 				const void *header, size_t header_len,
 				size_t limit, unsigned interval);
 
-/* Records so far. */
+/* Returns whether the block has no records yet. */
 static inline bool reftable_block_writer_is_empty(
 	const struct reftable_block_writer *bw)
 {
@@ -38,14 +39,18 @@ static inline bool reftable_block_writer_is_empty(
 }
 
 /*
- * Add a record with the bytes of its value. 1; 0 when the block is full, and
- * nothing was added; or ERR_NOMEM. `must_fit`: the limit is that of the format.
+ * Adds a record with the bytes of its value. Returns 1 if it was added, 0 if
+ * the block is full, or ERR_NOMEM. If `must_fit`, the limit is that of the
+ * format.
  */
 int reftable_block_writer_add(struct reftable_block_writer *bw, const char *key,
 			      size_t key_len, unsigned extra, const void *value,
 			      size_t value_len, bool must_fit);
 
-/* Complete bw->bytes: restarts, length; g-blocks are deflated. */
+/*
+ * Completes bw->bytes: appends the restarts, sets the length, and deflates a
+ * g-block. Returns 0 or ERR_NOMEM.
+ */
 int reftable_block_writer_finish(struct reftable_block_writer *bw);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks: opening, searching and going through them. */
+/* Opening, searching and iterating blocks. */
 #include <string.h>
 #include <zlib.h>
 
@@ -8,7 +8,7 @@
 
 #define BLOCK_HEADER_LEN 4
 #define RESTART_LEN 3
-/* More than this no deflated byte can become. */
+/* The largest possible ratio of inflated to deflated bytes. */
 #define INFLATE_RATIO_MAX 1032
 
 int reftable_block_corrupt(const struct reftable_file *file, uint64_t off,
@@ -30,7 +30,7 @@ void reftable_block_release(struct reftable_block *block)
 	buf_init(&block->inflated);
 }
 
-/* Bytes of the file's header in a block that begins with it. */
+/* Returns the length of the file's header in a block at `off`. */
 static size_t header_in(const struct reftable_file *file, uint64_t off)
 {
 	return off ? 0 : reftable_header_len(file->footer.version);
@@ -48,9 +48,9 @@ static uint32_t load_be24(const uint8_t *p)
 }
 
 /*
- * Inflate what follows the header; the block's bytes get the same offsets as
- * if they were plain. Returns the number of bytes that were deflated, or a
- * negative error.
+ * Inflates the bytes after the block's header. The inflated bytes have the same
+ * offsets as in a plain block. Returns the number of deflated bytes, or a
+ * negative error code.
  */
 static int64_t inflate_block(struct reftable_block *block,
 			     const struct reftable_file *file, size_t len,
@@ -77,7 +77,9 @@ static int64_t inflate_block(struct reftable_block *block,
 	return (int64_t)src_len;
 }
 
-/* Blocks are aligned where zeros follow one; a type is no zero. */
+/*
+ * A zero after a block means that the next block is aligned: no type is zero.
+ */
 static uint64_t skip_padding(const struct reftable_file *file, uint64_t off)
 {
 	uint64_t size = file->footer.block_size;
@@ -181,7 +183,10 @@ int reftable_cursor_next(struct reftable_cursor *cur,
 		return 0;
 	cur->value = cursor_make(block->bytes + cur->off,
 				 block->records_end - cur->off);
-	/* The byte that has to be smaller than the new one in its place. */
+	/*
+	 * The byte of the old key that the new key must exceed at this
+	 * position.
+	 */
 	probe = cur->value;
 	if (!varint_take(&probe, &n) || n > last_len)
 		goto bad;
@@ -227,7 +232,7 @@ int reftable_cursor_seek(struct reftable_cursor *cur,
 	uint32_t low = 0, high = block->restart_nr;
 	int ret;
 
-	/* The last restart that is less than the key. */
+	/* Find the last restart that is less than the key. */
 	while (high - low > 1) {
 		uint32_t mid = low + (high - low) / 2;
 

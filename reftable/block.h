@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A block of a reftable: sorted records, and a table of those that repeat
- * nothing of their predecessor, for binary search.
+ * A block of a reftable: sorted records and a table of restarts. A restart is a
+ * record that shares no bytes with the record before it. Binary search uses the
+ * restarts.
  *
  *   type 1  len 3  record...  restart_offset 3 ...  restart_nr 2  [zeros]
  *
- * Offsets are from the start of the block and include its 4 bytes of header;
- * in the first block of a file they are from the start of the file. `len` is
- * where restart_nr ends, counted in the same way. A g-block is deflated behind
- * its header, and its `len` is that of what was deflated. Zeros follow where
- * the next block is aligned.
+ * Offsets count from the start of the block and include its header of 4 bytes.
+ * In the first block of a file they count from the start of the file. `len` is
+ * the offset of the end of restart_nr. A g-block is deflated after its header,
+ * and its `len` is that of the inflated block. Zeros follow if the next block
+ * is aligned.
  *
- * A block is checked when it is opened, records when they are taken. One
- * iterator is for one thread; opened blocks may be shared.
+ * Opening a block verifies it; taking a record verifies the record. An iterator
+ * belongs to one thread; threads may share opened blocks.
  */
 #ifndef REFTABLE_BLOCK_H
 #define REFTABLE_BLOCK_H
@@ -20,28 +21,30 @@
 #include "reftable/format.h"
 #include "reftable/record.h"
 
-/* The bytes that blocks are in. */
+/* The file that contains the blocks. */
 struct reftable_file {
 	const uint8_t *bytes; /* borrowed */
-	uint64_t end;         /* where the footer begins */
+	uint64_t end;         /* offset of the footer */
 	struct reftable_footer footer;
 	const char *name; /* for messages; borrowed */
 };
 
 struct reftable_block {
-	const uint8_t *bytes; /* points into the file, or at `inflated` */
+	const uint8_t *bytes; /* points into the file, or to `inflated` */
 	size_t first;         /* offset of the first record */
-	size_t records_end;   /* ... of the restart table */
+	size_t records_end;   /* offset of the restart table */
 	uint32_t restart_nr;
 	enum reftable_block_type type;
-	uint64_t off;        /* of the block in the file */
-	uint64_t next_off;   /* where the next one begins, or the file's end */
-	struct buf inflated; /* of a g-block */
+	uint64_t off;        /* offset of the block in the file */
+	uint64_t next_off;   /* offset of the next block, or of the file's
+			      * end */
+	struct buf inflated; /* content of a g-block */
 };
 
 /*
- * Open the block at `off`, into *block, which has to be initialised (its
- * memory is used again). ERR_CORRUPT for bytes that are no block.
+ * Opens the block at `off` into *block, which has to be initialised. The memory
+ * of *block is reused. Returns 0, ERR_CORRUPT for an invalid block, or
+ * ERR_NOMEM.
  */
 int reftable_block_open(struct reftable_block *block,
 			const struct reftable_file *file, uint64_t off,
@@ -50,50 +53,54 @@ void reftable_block_init(struct reftable_block *block);
 void reftable_block_release(struct reftable_block *block);
 
 /*
- * The type of the block at `off`, 0 at the end of the blocks; what is no type
- * is returned, too.
+ * Returns the type byte of the block at `off`, even if it is no valid type, or
+ * 0 at the end of the blocks.
  */
 unsigned reftable_block_peek(const struct reftable_file *file, uint64_t off);
 
-/* Where in a block an iteration is. */
+/* The position of an iteration in a block. */
 struct reftable_cursor {
 	const struct reftable_block *block; /* borrowed */
-	size_t off;                         /* of the next record */
-	struct buf key;                     /* of the current one */
+	size_t off;                         /* offset of the next record */
+	struct buf key;                     /* key of the current record */
 	unsigned extra;
-	struct cursor value; /* of the current one, and what follows */
+	struct cursor value; /* value of the current record, and the bytes
+			      * after it */
 };
 
 void reftable_cursor_init(struct reftable_cursor *cur);
 void reftable_cursor_release(struct reftable_cursor *cur);
 
-/* Go before the first record. */
+/* Moves before the first record. */
 void reftable_cursor_start(struct reftable_cursor *cur,
 			   const struct reftable_block *block);
 
 /*
- * Take the front of the next record; its value is then taken from cur->value,
- * and the cursor is told so with reftable_cursor_done(). 1, 0 at the end, or
- * ERR_CORRUPT, ERR_NOMEM. Keys that do not ascend are ERR_CORRUPT.
+ * Takes the key of the next record. The caller then takes its value from
+ * cur->value and calls reftable_cursor_done(). Returns 1, 0 at the end,
+ * ERR_CORRUPT or ERR_NOMEM. Keys that do not ascend are ERR_CORRUPT.
  */
 int reftable_cursor_next(struct reftable_cursor *cur,
 			 const struct reftable_file *file, struct error *err);
 void reftable_cursor_done(struct reftable_cursor *cur);
 
-/* An index record's value. False for bytes that are none. */
+/*
+ * Takes the value of an index record, and calls reftable_cursor_done(). Returns
+ * false for invalid bytes.
+ */
 bool reftable_cursor_take_off(struct reftable_cursor *cur, uint64_t *off);
 
 /*
- * Go before a record near the first whose key is not less than `key`: none
- * that is not less is left out, and at most as many as lie between two
- * restarts are still to be passed over. O(log restarts).
+ * Moves to a record at or before the first whose key is not less than `key`.
+ * The cursor stands at a restart, so the caller skips at most the records
+ * between two restarts. O(log restarts). Returns 0 or a negative error code.
  */
 int reftable_cursor_seek(struct reftable_cursor *cur,
 			 const struct reftable_file *file,
 			 const struct reftable_block *block, const char *key,
 			 size_t key_len, struct error *err);
 
-/* ERR_CORRUPT, with the place in words. */
+/* Sets a message that contains the file and the offset. Returns ERR_CORRUPT. */
 int reftable_block_corrupt(const struct reftable_file *file, uint64_t off,
 			   const char *why, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One table in place of several. */
+/* Replacing several tables by one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,25 +10,27 @@
 
 #define DEFAULT_FACTOR 2
 
-/* A compaction under way: tables [from, from + nr) of the stack. */
+/* A compaction of the tables [from, from + nr) of the stack. */
 struct compaction {
 	struct reftable_append a;
 	size_t from, nr;
-	struct sys_tempfile *locks; /* owned: of these tables */
-	bool patient;               /* a lock that is held is an error */
+	struct sys_tempfile *locks; /* owned: locks of these tables */
+	bool patient;               /* a lock that another process holds is
+				     * an error */
 };
 
 size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 {
 	size_t from = nr;
-	uint64_t sum = 0; /* of what is merged, or what the next is to exceed */
+	uint64_t sum = 0; /* size of the merge so far, or of the table to
+			   * compare with */
 
 	for (size_t i = nr; i > 1; i--) {
 		if (from == nr)
 			sum = sizes[i - 1];
 		if (sizes[i - 2] / factor >= sum)
 			continue;
-		/* All newer ones go along: they are smaller still. */
+		/* All newer tables are merged too: they are smaller still. */
 		if (from == nr)
 			for (size_t j = i; j < nr; j++)
 				sum += sizes[j];
@@ -38,7 +40,7 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 	return from;
 }
 
-/* Bytes of a table, without those that every table has. */
+/* Returns the bytes of a table without header and footer. */
 static uint64_t net_len(uint64_t len, enum hash_algo algo)
 {
 	unsigned version = algo == HASH_SHA1 ? 1 : 2;
@@ -73,11 +75,14 @@ int reftable_append_is_full(const struct reftable_append *a)
 	size_t from;
 	int ret = reftable_append_choose(a, a->len, &from);
 
-	/* Without a table on top there is nothing new. */
+	/* Without a new table there is nothing to do. */
 	return ret < 0 ? ret : a->len && from < a->stack.nr;
 }
 
-/* 1, 0 when someone else has one of them, or negative. */
+/*
+ * Returns 1 if the tables are locked, 0 if another process has locked one of
+ * them, or a negative error code.
+ */
 static int lock_tables(struct compaction *c, struct error *err)
 {
 	c->locks = mem_calloc(c->nr, sizeof(*c->locks));
@@ -98,7 +103,7 @@ static int lock_tables(struct compaction *c, struct error *err)
 			*err = why;
 		if (ret < 0)
 			return ret;
-		/* Not one open file for each. */
+		/* Do not keep a descriptor open for each table. */
 		sys_close(c->locks[i].fd);
 		c->locks[i].fd = -1;
 	}
@@ -137,7 +142,7 @@ static int merge(struct compaction *c, struct error *err)
 		min = f->min_index < min ? f->min_index : min;
 		max = f->max_index > max ? f->max_index : max;
 	}
-	/* What lies below has to be hidden still. */
+	/* Deletions must be kept if older tables remain. */
 	ret = reftable_merged_init(&m, tables, c->nr, c->from > 0, err);
 	if (ret < 0)
 		return ret;
@@ -153,8 +158,8 @@ static int merge(struct compaction *c, struct error *err)
 }
 
 /*
- * Lock the list again. Others have appended to it, and merged tables before or
- * behind ours, which are locked.
+ * Locks the list again. Meanwhile other processes may have appended tables, and
+ * merged tables before or after ours. Ours were locked.
  */
 static int relock(struct compaction *c, struct reftable_stack *old,
 		  struct error *err)
@@ -194,7 +199,10 @@ static void remove_tables(struct compaction *c)
 		const char *name = c->a.stack.tables[c->from + i]->name;
 
 		buf_reset(&path);
-		/* What stays is garbage, which the next compaction removes. */
+		/*
+		 * A table that cannot be removed is removed by the next
+		 * compaction.
+		 */
 		if (!buf_printf(&path, "%s/%s", c->a.dir, name))
 			sys_unlink(path.data, NULL);
 	}
@@ -242,7 +250,7 @@ static int compact(struct compaction *c, struct error *err)
 	return ret;
 }
 
-/* Lock the list, and choose what is to be merged. */
+/* Locks the list, and chooses the tables to merge. */
 static int begin_auto(struct compaction *c, const char *dir,
 		      const struct reftable_append_options *options,
 		      struct error *err)
@@ -289,7 +297,7 @@ int reftable_compact_auto(const char *dir,
 	return ret;
 }
 
-/* Looking for tables that no list names. */
+/* The search for tables that are in no list. */
 struct garbage {
 	const struct reftable_append *a;
 	struct buf path;
@@ -303,7 +311,7 @@ static bool is_listed(const struct reftable_stack *stack, const char *name)
 	return false;
 }
 
-/* The list is locked: what is to be in it has been put there, or was not. */
+/* The list is locked, so a table outside of the list is garbage. */
 static int remove_garbage(void *ctx, const char *name)
 {
 	struct garbage *g = ctx;
@@ -339,7 +347,7 @@ int reftable_compact_all(const char *dir,
 		return ret;
 	ret = clean(&c.a, err);
 	c.nr = c.a.stack.nr;
-	/* One table alone has no records that it hides. */
+	/* A single table hides no records, so there is nothing to merge. */
 	if (!ret && c.nr > 1)
 		ret = compact(&c, err);
 	release(&c);

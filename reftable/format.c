@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Header and footer of a reftable, to and from bytes. */
+/* Reading and writing the header and footer of a reftable. */
 #include <string.h>
 #include <zlib.h>
 
@@ -44,7 +44,10 @@ static int parse_header(struct reftable_footer *f, const uint8_t *p, size_t len,
 	return 0;
 }
 
-/* A section begins behind what comes before it, or is not there. */
+/*
+ * Verifies the offset of a section: zero, or after the sections before it and
+ * before `end`.
+ */
 static bool take_off(uint64_t off, uint64_t *least, uint64_t end)
 {
 	if (!off)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The frame of a reftable (Git's technical/reftable): a header, sections of
- * blocks, a footer that says where they are. Numbers are big-endian.
+ * blocks, and a footer with the offsets of the sections. Numbers are
+ * big-endian.
  *
  *   header   'REFT'  version 1  block_size 3  min_index 8  max_index 8
  *            [hash 4: "sha1" or "s256"; version 2 only]
@@ -15,18 +16,19 @@
  *            ref_index_off 8  obj_off << 5 | obj_id_len 8  obj_index_off 8
  *            log_off 8  log_index_off 8  CRC-32 of the footer so far 4
  *
- * An offset of a section that is not there is zero. So is that of reflogs that
- * come first: the first block's type says whether they do. A table that Git
- * 2.55 writes for a new repository, HEAD -> refs/heads/master:
+ * The offset of a missing section is zero. The offset of reflogs is also zero
+ * if there are no refs before them: the type of the first block tells whether
+ * it belongs to reflogs. This is the table that Git 2.55 writes for a new
+ * repository with HEAD -> refs/heads/master:
  *
- *	00  52454654 01 001000  0000000000000001 0000000000000001
- *	18  72 00003a                       r-block, to offset 3a
- *	1c  00 23 48454144 00 11            "HEAD", symbolic, index 1 + 0
- *	24    726566732f68656164732f6d6173746572
- *	35  00001c 0001                     one restart, at 1c
- *	3a  52454654 01 001000  0000000000000001 0000000000000001
- *	52  (40 bytes of zero)
- *	7a  b6bff78a
+ * 	00  52454654 01 001000  0000000000000001 0000000000000001
+ * 	18  72 00003a                       r-block, to offset 3a
+ * 	1c  00 23 48454144 00 11            "HEAD", symbolic, index 1 + 0
+ * 	24    726566732f68656164732f6d6173746572
+ * 	35  00001c 0001                     one restart, at 1c
+ * 	3a  52454654 01 001000  0000000000000001 0000000000000001
+ * 	52  (40 bytes of zero)
+ * 	7a  b6bff78a
  */
 #ifndef REFTABLE_FORMAT_H
 #define REFTABLE_FORMAT_H
@@ -49,7 +51,7 @@ enum reftable_block_type {
 	REFTABLE_LOGS = 'g',
 };
 
-/* What header and footer say; offsets are from the start of the file. */
+/* The fields of header and footer. Offsets count from the start of the file. */
 struct reftable_footer {
 	unsigned version;    /* 1 or 2 */
 	uint32_t block_size; /* bytes; 0: blocks are not aligned */
@@ -61,31 +63,31 @@ struct reftable_footer {
 	uint64_t log_off, log_index_off;
 };
 
-/* 24, or 28 in version 2. */
+/* Returns 24, or 28 for version 2. */
 static inline size_t reftable_header_len(unsigned version)
 {
 	return version == 1 ? 24 : 28;
 }
 
-/* 68, or 72 in version 2. */
+/* Returns 68, or 72 for version 2. */
 static inline size_t reftable_footer_len(unsigned version)
 {
 	return reftable_header_len(version) + 44;
 }
 
 /*
- * Take the footer of a table of `len` bytes apart, and check that it agrees
- * with the header and that what it says lies in the file. `name` is for
- * messages. 0, ERR_CORRUPT, or ERR_UNSUPPORTED for an unknown version or hash.
+ * Parses the footer of a table of `len` bytes. Verifies that the footer agrees
+ * with the header and that its offsets lie in the file. `name` is for messages.
+ * Returns 0, ERR_CORRUPT, or ERR_UNSUPPORTED for an unknown version or hash.
  */
 int reftable_footer_parse(struct reftable_footer *footer, const void *bytes,
 			  size_t len, const char *name, struct error *err);
 
-/* Append the header. 0 or ERR_NOMEM. */
+/* Appends the header. Returns 0 or ERR_NOMEM. */
 int reftable_header_append(struct buf *out,
 			   const struct reftable_footer *footer);
 
-/* Append the footer with its checksum. 0 or ERR_NOMEM. */
+/* Appends the footer with its checksum. Returns 0 or ERR_NOMEM. */
 int reftable_footer_append(struct buf *out,
 			   const struct reftable_footer *footer);
 

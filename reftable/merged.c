@@ -44,8 +44,10 @@ static int cmp_keys(const struct reftable_source *a,
 	return reftable_key_cmp(ka->data, ka->len, kb->data, kb->len);
 }
 
-/* Take the source's next record, and put it where it belongs: the next to be
- * given is last. */
+/*
+ * Takes the next record of a source, and inserts the source into `waiting`. The
+ * source with the next record to return is the last one.
+ */
 static int advance(struct reftable_merged *m, struct reftable_source *s,
 		   struct error *err)
 {
@@ -91,7 +93,7 @@ static bool is_deletion(const struct reftable_iter *it)
 					 : it->ref.value == REFTABLE_DELETED;
 }
 
-/* Step over what older tables have of the key. */
+/* Skips records of older tables with the same key. */
 static int drop_hidden(struct reftable_merged *m, struct error *err)
 {
 	int ret = 0;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several tables as one: of records with the same key that of the newest
- * table counts, and a deletion there hides them all.
+ * Iterates over several tables as if they were one. If several tables have a
+ * record with the same key, the record of the newest table counts. A deletion
+ * in the newest table hides the other records.
  *
- * The tables' iterators stand in order of their next keys; one step compares
- * as much as one record moves in that order, which is once where most records
- * are in one table.
+ * The tables' iterators are sorted by their next keys. One step costs the
+ * comparisons that move one iterator to its new place. This is one comparison
+ * if most records are in one table.
  */
 #ifndef REFTABLE_MERGED_H
 #define REFTABLE_MERGED_H
 
 #include "reftable/table.h"
 
-/* A table's part in it. */
+/* A table that takes part in the merge. */
 struct reftable_source {
 	struct reftable_iter it;
 	size_t age; /* 0: the oldest table */
@@ -20,29 +21,33 @@ struct reftable_source {
 
 struct reftable_merged {
 	struct reftable_source *sources;  /* owned */
-	struct reftable_source **waiting; /* owned array, by key then age */
+	struct reftable_source **waiting; /* owned array, sorted by key, then
+					   * age */
 	size_t source_nr, waiting_nr;
-	struct reftable_source *given; /* has the record given last, or NULL */
+	struct reftable_source *given; /* the table of the last record
+					* returned, or NULL */
 	bool keeps_deletions;
 };
 
 /*
- * Take `nr` tables, oldest first; both are borrowed. `keeps_deletions`: they
- * are given as well, for what is older still. 0 or ERR_NOMEM.
+ * Starts a merge of `nr` tables, oldest first. The array and the tables are
+ * borrowed. If `keeps_deletions`, deletions are returned too, since they may
+ * hide records of still older tables. Returns 0 or ERR_NOMEM.
  */
 int reftable_merged_init(struct reftable_merged *m,
 			 struct reftable *const *tables, size_t nr,
 			 bool keeps_deletions, struct error *err);
 void reftable_merged_release(struct reftable_merged *m);
 
-/* As reftable_iter_seek(). */
+/* Works like reftable_iter_seek(). */
 int reftable_merged_seek(struct reftable_merged *m,
 			 enum reftable_block_type type, const char *key,
 			 size_t key_len, struct error *err);
 
 /*
- * The next record: 1 with the iterator that stands on it, 0 at the end, or
- * ERR_CORRUPT, ERR_NOMEM. It lives until the next call.
+ * Takes the next record. Returns 1 with the iterator that stands on the record,
+ * 0 at the end, ERR_CORRUPT or ERR_NOMEM. The record is valid until the next
+ * call.
  */
 int reftable_merged_next(struct reftable_merged *m,
 			 const struct reftable_iter **it, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records, to and from bytes. */
+/* Reading and writing records. */
 #include <string.h>
 
 #include "base/varint.h"
@@ -132,7 +132,7 @@ bool reftable_log_take(struct cursor *c, struct reftable_log *log,
 		return false;
 	log->name = key->data;
 	log->name_len = key->len - REFTABLE_LOG_TAIL_LEN;
-	/* The name is a string. */
+	/* The name must be a string. */
 	if (memchr(log->name, '\0', log->name_len) ||
 	    log->name[log->name_len] != '\0')
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of a reftable. All begin with a key that leaves out what it shares
- * with the one before it:
+ * Records of a reftable. A record begins with its key, without the bytes that
+ * it shares with the key of the record before:
  *
  *   varint(shared)  varint(rest_len << 3 | extra)  rest  value
  *
@@ -19,8 +19,8 @@
  *   i      the last key of a block         0       varint(offset of the block)
  *
  * ~index is the complement of the update index, so that the newest entry comes
- * first. The zone is stored as Git prints it: -730 is -0730. (The format's
- * description says minutes; stock Git and its peers write this.)
+ * first. The zone is stored as Git prints it: -730 is -0730. (The description
+ * of the format says minutes; stock Git and its peers write this.)
  */
 #ifndef REFTABLE_RECORD_H
 #define REFTABLE_RECORD_H
@@ -35,15 +35,16 @@
 #include "object/oid.h"
 
 enum reftable_value {
-	REFTABLE_DELETED = 0,  /* hides what older tables have */
-	REFTABLE_OID = 1,      /* an object */
-	REFTABLE_TAG = 2,      /* a tag, and what it peels to */
-	REFTABLE_SYMBOLIC = 3, /* another ref */
+	REFTABLE_DELETED = 0,  /* hides the ref of older tables */
+	REFTABLE_OID = 1,      /* the ref points to an object */
+	REFTABLE_TAG = 2,      /* the ref points to a tag; also has the
+				* peeled id */
+	REFTABLE_SYMBOLIC = 3, /* the ref points to another ref */
 };
 
-/* A ref, or that there is none. */
+/* A ref, or its deletion. */
 struct reftable_ref {
-	const char *name; /* NUL-terminated when it was read */
+	const char *name; /* NUL-terminated if read from a table */
 	size_t name_len;
 	uint64_t update_index;
 	enum reftable_value value;
@@ -52,39 +53,44 @@ struct reftable_ref {
 	size_t target_len;
 };
 
-/* Bytes in a block, or of the caller; not NUL-terminated. */
+/* Bytes in a block or of the caller; not NUL-terminated. */
 struct reftable_text {
 	const char *p;
 	size_t len;
 };
 
-/* An entry of a reflog, or that there is none. */
+/* An entry of a reflog, or its deletion. */
 struct reftable_log {
-	const char *name; /* of the ref; NUL-terminated when it was read */
+	const char *name; /* of the ref; NUL-terminated if read from a table */
 	size_t name_len;
 	uint64_t update_index;
-	bool is_deleted; /* then the rest is zero */
+	bool is_deleted; /* the fields below are zero then */
 	struct oid old_oid, new_oid;
-	struct reftable_text who, mail, message; /* message ends in a LF */
+	struct reftable_text who, mail, message; /* `message` ends in a line
+						  * feed */
 	uint64_t time;                           /* seconds since 1970 */
 	int16_t zone;                            /* -730: -0730 */
 };
 
-#define REFTABLE_LOG_TAIL_LEN 9 /* of a log's key, behind the name */
+#define REFTABLE_LOG_TAIL_LEN 9 /* bytes of a log's key after the name */
 
 /*
- * Take the front of a record: *key is the one before it (empty at a restart)
- * and becomes this one's. 1; 0 for bytes that are none; ERR_NOMEM.
+ * Takes the key of a record. On entry *key is the key of the record before, or
+ * empty at a restart. Returns 1 with *key set, 0 for invalid bytes, or
+ * ERR_NOMEM.
  */
 int reftable_key_take(struct cursor *c, struct buf *key, unsigned *extra);
 
-/* Append the front of a record with this key, after one with `last`. */
+/*
+ * Appends the beginning of a record with `key`, after a record with the key
+ * `last`. Returns 0 or ERR_NOMEM.
+ */
 int reftable_key_append(struct buf *out, const char *last, size_t last_len,
 			const char *key, size_t key_len, unsigned extra);
 
 /*
- * Take the value of a record whose key is `key`, which ref->name points into
- * then. False for bytes that are none.
+ * Takes the value of a record whose key is `key`. ref->name points into `key`.
+ * Returns false for invalid bytes.
  */
 bool reftable_ref_take(struct cursor *c, struct reftable_ref *ref,
 		       const struct buf *key, unsigned extra,
@@ -92,18 +98,21 @@ bool reftable_ref_take(struct cursor *c, struct reftable_ref *ref,
 int reftable_ref_append(struct buf *out, const struct reftable_ref *ref,
 			uint64_t min_index, enum hash_algo algo);
 
-/* As above for a log; strings point into the record. */
+/*
+ * Takes the value of a reflog record. The strings point into the record.
+ * Returns false for invalid bytes.
+ */
 bool reftable_log_take(struct cursor *c, struct reftable_log *log,
 		       const struct buf *key, unsigned extra,
 		       enum hash_algo algo);
 int reftable_log_append(struct buf *out, const struct reftable_log *log,
 			enum hash_algo algo);
 
-/* Append the key of a log. 0 or ERR_NOMEM. */
+/* Appends the key of a reflog entry. Returns 0 or ERR_NOMEM. */
 int reftable_log_key(struct buf *out, const char *name, size_t name_len,
 		     uint64_t update_index);
 
-/* Order of keys: that of their bytes, a prefix first. */
+/* Compares keys byte by byte. A prefix comes first. */
 int reftable_key_cmp(const char *a, size_t a_len, const char *b, size_t b_len);
 
 #endif

@@ -35,7 +35,7 @@ static int open_one(struct reftable_stack *stack, const char *dir,
 	return ret;
 }
 
-/* Open what a list names; it is cut into lines. */
+/* Opens the tables of a list. The list is cut into lines. */
 static int open_all(struct reftable_stack *stack, const char *dir,
 		    struct buf *list, enum hash_algo algo, struct error *err)
 {

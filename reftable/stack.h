@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A stack of tables: a directory with a file tables.list that names them, one
- * a line, oldest first. Tables do not change; the list is replaced.
+ * A stack of tables: a directory with a file tables.list. The list contains the
+ * names of the tables, one a line, oldest first. Tables never change; the list
+ * is replaced.
  *
- * An opened stack is a snapshot: its tables are mapped, and stay whatever
- * becomes of their files. Immutable; threads may share it.
+ * An opened stack is a snapshot: its tables are mapped, and stay valid if their
+ * files are removed. It is immutable; threads may share it.
  */
 #ifndef REFTABLE_STACK_H
 #define REFTABLE_STACK_H
@@ -12,25 +13,26 @@
 #include "reftable/merged.h"
 
 struct reftable_stack {
-	struct reftable **tables; /* owned, and each; oldest first */
+	struct reftable **tables; /* owned, with the tables; oldest first */
 	size_t nr, alloc;
 };
 
 /*
- * Open the stack in `dir`; without a list it is empty. Where a table of the
- * list is gone the list is read again, as it has been replaced. 0, or with
- * *stack zeroed ERR_CORRUPT, ERR_IO, ERR_NOMEM.
+ * Opens the stack in `dir`. Without a list the stack is empty. If a listed
+ * table is missing, the list has been replaced and is read again. Returns 0, or
+ * ERR_CORRUPT, ERR_IO or ERR_NOMEM with *stack zeroed.
  */
 int reftable_stack_open(struct reftable_stack *stack, const char *dir,
 			enum hash_algo algo, struct error *err);
 void reftable_stack_release(struct reftable_stack *stack);
 
-/* The largest update index of the tables; 0 when there are none. */
+/* Returns the largest update index of the tables, or 0 if there are none. */
 uint64_t reftable_stack_max_index(const struct reftable_stack *stack);
 
 /*
- * Look for a ref, from the newest table on: 1 with *ref set, which lives as
- * long as *it stands there; 0, also when it is deleted; ERR_CORRUPT, ERR_NOMEM.
+ * Finds a ref in the newest table that has it. Returns 1 with *ref set, 0 if
+ * there is no such ref or it is deleted, ERR_CORRUPT or ERR_NOMEM. *ref is
+ * valid until *it moves.
  */
 int reftable_stack_find(const struct reftable_stack *stack,
 			struct reftable_iter *it, const char *name,

@@ -83,7 +83,7 @@ bool reftable_section(const struct reftable *table,
 	*off = type == REFTABLE_LOGS      ? f->log_off
 	       : type == REFTABLE_OBJECTS ? f->obj_off
 					  : 0;
-	/* A section at offset zero is known by the type of its first block. */
+	/* The first block's type tells which section is at offset zero. */
 	return *off || reftable_block_peek(file, 0) == type;
 }
 
@@ -112,7 +112,7 @@ void reftable_iter_release(struct reftable_iter *it)
 	reftable_iter_init(it);
 }
 
-/* The value of the record that the cursor stands on. */
+/* Takes the value of the record on which the cursor stands. */
 static int take_value(struct reftable_iter *it, struct error *err)
 {
 	const struct reftable_file *file = &it->table->file;
@@ -133,7 +133,10 @@ static int take_value(struct reftable_iter *it, struct error *err)
 	return 1;
 }
 
-/* Open the block behind this one, if it is of the same section. */
+/*
+ * Opens the next block. Returns 1, 0 if it belongs to another section, or a
+ * negative error code.
+ */
 static int next_block(struct reftable_iter *it, struct error *err)
 {
 	const struct reftable_file *file = &it->table->file;
@@ -174,7 +177,10 @@ int reftable_iter_next(struct reftable_iter *it, struct error *err)
 	return 0;
 }
 
-/* One step down: the child that may have the key. 1, 0 for none, or less. */
+/*
+ * Finds the child of an index block that may have the key. Returns 1 with its
+ * offset, 0 if there is none, or a negative error code.
+ */
 static int search_index(struct reftable_iter *it, const char *key,
 			size_t key_len, uint64_t *off, struct error *err)
 {
@@ -193,7 +199,10 @@ static int search_index(struct reftable_iter *it, const char *key,
 		ret = reftable_key_cmp(cur->key.data, cur->key.len, key,
 				       key_len) >= 0;
 	}
-	/* Children come first, so that the way down has an end. */
+	/*
+	 * Children precede their index block; otherwise the descent might not
+	 * end.
+	 */
 	if (ret > 0 && *off >= it->block.off)
 		return reftable_block_corrupt(file, it->block.off,
 					      "index leads up", err);
@@ -201,8 +210,9 @@ static int search_index(struct reftable_iter *it, const char *key,
 }
 
 /*
- * The same in the top level of an index, of which `it` has the first block: it
- * may have several, one behind the other. Stock Git stops at 3.
+ * Works like search_index() for the top level of an index, whose first block
+ * `it` has open. The level may have several consecutive blocks. Stock Git makes
+ * no more than 3.
  */
 static int search_top(struct reftable_iter *it, const char *key, size_t key_len,
 		      uint64_t *off, struct error *err)
@@ -220,7 +230,10 @@ static int search_top(struct reftable_iter *it, const char *key, size_t key_len,
 	return ret;
 }
 
-/* Down the index: 1 with the block open, 0 when no key is that large. */
+/*
+ * Descends the index. Returns 1 with the block open, 0 if all keys are smaller,
+ * or a negative error code.
+ */
 static int descend(struct reftable_iter *it, const char *key, size_t key_len,
 		   struct error *err)
 {
@@ -241,7 +254,10 @@ static int descend(struct reftable_iter *it, const char *key, size_t key_len,
 	return ret < 0 ? ret : 1;
 }
 
-/* Whether the first key of the block at `off` is less than this one. */
+/*
+ * Returns 1 if the first key of the block at `off` is less than `key`, 0 if
+ * not, or a negative error code.
+ */
 static int starts_before(struct reftable_iter *it, uint64_t off,
 			 const char *key, size_t key_len, struct error *err)
 {
@@ -258,7 +274,10 @@ static int starts_before(struct reftable_iter *it, uint64_t off,
 				key_len) < 0;
 }
 
-/* Without an index: the last block that starts before the key, or the first. */
+/*
+ * Without an index: opens the last block that starts before the key, or the
+ * first block.
+ */
 static int walk_blocks(struct reftable_iter *it, const char *key,
 		       size_t key_len, struct error *err)
 {
@@ -285,7 +304,7 @@ static int walk_blocks(struct reftable_iter *it, const char *key,
 	return ret < 0 ? ret : 1;
 }
 
-/* Go on to the first record that is not less. */
+/* Skips records whose key is less than `key`. */
 static int scan(struct reftable_iter *it, const char *key, size_t key_len,
 		struct error *err)
 {
@@ -309,7 +328,7 @@ int reftable_iter_seek(struct reftable_iter *it, const struct reftable *table,
 	it->type = type;
 	it->has_next = false;
 	it->at_end = true;
-	/* From the start no index is asked. */
+	/* A seek to the start needs no index. */
 	if (key_len && index_off(table, type))
 		ret = descend(it, key, key_len, err);
 	else

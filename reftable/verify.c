@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Going through all of a table. */
+/* Verifying a whole table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/varint.h"
 #include "reftable/verify.h"
 
-/* A block, and its last key. */
+/* A block and its last key. */
 struct seen {
 	char *key; /* owned */
 	size_t key_len;
@@ -23,15 +23,18 @@ struct verifier {
 	const struct reftable_file *file;
 	struct reftable_block block;
 	struct reftable_cursor cur;
-	enum reftable_block_type section; /* 0 before the first */
-	struct buf last;                  /* key in this section, or level */
-	/* Blocks of the level below, of which `named` are in an index. */
+	enum reftable_block_type section; /* 0 before the first section */
+	struct buf last;                  /* last key in this section or
+					   * level */
+	/*
+	 * Blocks of the level below; the first `named` of them are in an index.
+	 */
 	struct seen_list below, level;
 	size_t named;
 	bool has_index; /* the section has index blocks */
 	uint64_t *ref_blocks;
 	size_t ref_nr, ref_alloc;
-	struct reftable_names *symbolic; /* borrowed; NULL: nobody asks */
+	struct reftable_names *symbolic; /* borrowed; may be NULL */
 	struct error *err;
 };
 
@@ -68,7 +71,7 @@ static bool is_ref_block(const struct verifier *v, uint64_t off)
 	uint32_t size = v->file->footer.block_size;
 	size_t low = 0, high = v->ref_nr;
 
-	/* Where blocks are aligned each has the place of its number. */
+	/* Aligned blocks of refs can be found by their number. */
 	if (size && off / size < high && v->ref_blocks[off / size] == off)
 		return true;
 	while (low < high) {
@@ -101,7 +104,7 @@ static int check_ref_blocks(struct verifier *v)
 	return 0;
 }
 
-/* An index record is about the next block of the level below. */
+/* Each index record must describe the next block of the level below. */
 static int check_named(struct verifier *v)
 {
 	const struct buf *key = &v->cur.key;
@@ -186,7 +189,7 @@ static size_t restart_at(const struct reftable_block *block, uint32_t i)
 	return (size_t)p[0] << 16 | (size_t)p[1] << 8 | p[2];
 }
 
-/* All records of the block, in order and with their restarts. */
+/* Verifies all records of the block, their order, and the restarts. */
 static int check_records(struct verifier *v)
 {
 	struct reftable_cursor *cur = &v->cur;
@@ -233,8 +236,8 @@ static uint64_t index_off(const struct verifier *v)
 }
 
 /*
- * The section's index, if there is one, has to lead to all of it: its last
- * level names all of the one below, and begins where the footer says.
+ * Verifies that the index of a section, if there is one, covers the section.
+ * The last level must list all blocks below, and begin where the footer says.
  */
 static int end_section(struct verifier *v)
 {
@@ -272,7 +275,10 @@ static int start_section(struct verifier *v)
 	return 0;
 }
 
-/* An index block: of the level that is being named, or the next one. */
+/*
+ * Verifies an index block. It belongs to the current level, or begins the next
+ * one.
+ */
 static int check_index(struct verifier *v)
 {
 	int ret;

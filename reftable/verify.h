@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a table is as its format has it, which readers take on trust where
- * it costs them something: all blocks, one behind the other, of sections in
- * their order; keys that ascend; restarts that begin records; indexes that
- * name the last key of each block; blocks of refs that name an object.
+ * Verifies a whole table, including the parts of the format that readers do not
+ * check because of the cost. Verified are: all blocks, without gaps, and the
+ * order of sections; ascending keys; restarts that begin records; indexes with
+ * the last key of each block; the blocks of refs that o-blocks list for an
+ * object.
  */
 #ifndef REFTABLE_VERIFY_H
 #define REFTABLE_VERIFY_H
 
 #include "reftable/table.h"
 
-/* The first and the last name of some refs; both empty: there are none. */
+/*
+ * The first and the last name of a set of refs. Both are empty if there are no
+ * refs.
+ */
 struct reftable_names {
 	struct buf first, last;
 };
@@ -23,9 +27,9 @@ struct reftable_names {
 void reftable_names_release(struct reftable_names *names);
 
 /*
- * Read all of a table: 0; ERR_CORRUPT with what is wrong; ERR_NOMEM. *symbolic,
- * if not NULL, comes to include its symbolic refs. Linear in its size, with
- * memory for the last keys of its blocks.
+ * Reads a whole table. Returns 0, ERR_CORRUPT with a message, or ERR_NOMEM. If
+ * `symbolic` is not NULL, its range is extended to the table's symbolic refs.
+ * Takes linear time, and memory for the last key of each block.
  */
 int reftable_verify(const struct reftable *table,
 		    struct reftable_names *symbolic, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section of objects: for each that a ref names, or that its tag peels to,
- * the blocks of refs that do.
+ * The section of objects: it lists for each object the blocks of refs that
+ * point to it, directly or through a tag.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "reftable/writer-internal.h"
 
 #define LEAST_ID_LEN 2
-#define ID_LEN_MAX 31 /* what the footer has room for */
-#define COUNT_MAX 7   /* that the front of a record has room for */
+#define ID_LEN_MAX 31 /* the largest value in the footer */
+#define COUNT_MAX 7   /* the largest count in the beginning of a record */
 
 static int note_one(struct reftable_writer *w, const struct oid *oid,
 		    struct error *err)
@@ -53,7 +53,7 @@ static int cmp_objects(const void *a, const void *b)
 	       (oa->block_off < ob->block_off);
 }
 
-/* Bytes of an id that tell all of them apart. */
+/* Returns the length of prefix that distinguishes all ids. */
 static size_t choose_id_len(const struct reftable_writer *w)
 {
 	size_t len = LEAST_ID_LEN;
@@ -69,7 +69,10 @@ static size_t choose_id_len(const struct reftable_writer *w)
 	return len;
 }
 
-/* Append where objects [from, to), which are one, are named. */
+/*
+ * Appends the blocks of objects [from, to), which are all the same object. *nr
+ * is the number of blocks.
+ */
 static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 			 size_t *nr)
 {
@@ -91,7 +94,10 @@ static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 	return 0;
 }
 
-/* As above behind their number, unless the front of the record has that. */
+/*
+ * Writes an object's record. The number of blocks precedes the blocks, unless
+ * the beginning of the record has it.
+ */
 static int put_object(struct reftable_writer *w, size_t from, size_t to,
 		      size_t id_len, struct error *err)
 {
@@ -114,7 +120,10 @@ static int put_object(struct reftable_writer *w, size_t from, size_t to,
 	ret = reftable_writer_add(w, REFTABLE_OBJECTS, key, id_len,
 				  nr > COUNT_MAX ? 0 : (unsigned)nr,
 				  w->value.data, w->value.len, err);
-	/* Too many for a block: look into all. */
+	/*
+	 * The list is too long for a block. An empty list makes readers search
+	 * all blocks.
+	 */
 	if (!ret)
 		ret = reftable_writer_add(w, REFTABLE_OBJECTS, key, id_len, 0,
 					  "", 1, err);

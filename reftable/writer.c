@@ -12,7 +12,7 @@
 #define DEFAULT_INTERVAL 16
 #define LEAST_BLOCK_SIZE 64
 #define FLUSH_LEN (64 * 1024)
-/* More blocks than this get an index. */
+/* A section with more blocks gets an index. */
 #define INDEX_THRESHOLD 3
 
 int reftable_writer_new(struct reftable_writer **out, struct sys_tempfile *file,
@@ -90,7 +90,7 @@ static int flush(struct reftable_writer *w, struct error *err)
 	return ret;
 }
 
-/* Fill up the block before an aligned one. */
+/* Pads the file up to the next aligned block. */
 static int pad(struct reftable_writer *w)
 {
 	static const char zeros[64];
@@ -192,7 +192,10 @@ int reftable_writer_add(struct reftable_writer *w,
 	return ret < 0 ? error_nomem(err) : ret;
 }
 
-/* Write i-blocks for what is in w->index, which then has those. */
+/*
+ * Writes i-blocks for the blocks in w->index. Afterwards w->index has the new
+ * i-blocks.
+ */
 static int write_level(struct reftable_writer *w, struct error *err)
 {
 	struct reftable_index_entry *below = w->index;
@@ -217,7 +220,7 @@ static int write_level(struct reftable_writer *w, struct error *err)
 	free(below);
 	if (ret > 0)
 		ret = end_block(w, err);
-	/* Keys may be so long that a level is no smaller than the one below. */
+	/* Long keys may make a level as large as the level below. */
 	if (!ret && w->index_nr > nr / 2)
 		w->index_limit = REFTABLE_BLOCK_SIZE_MAX;
 	return ret;
@@ -240,7 +243,7 @@ int reftable_writer_end_section(struct reftable_writer *w, uint64_t *root_off,
 	return ret;
 }
 
-/* Keys ascend within a section. */
+/* Verifies that keys ascend within a section. */
 static int check_order(struct reftable_writer *w, const char *key,
 		       size_t key_len, struct error *err)
 {
@@ -276,7 +279,7 @@ int reftable_writer_add_ref(struct reftable_writer *w,
 	return ret < 0 ? ret : reftable_writer_note(w, ref, err);
 }
 
-/* Complete refs, their index, objects and their index. */
+/* Completes refs, their index, objects and their index. */
 static int end_refs(struct reftable_writer *w, struct error *err)
 {
 	struct reftable_footer *f = &w->footer;
@@ -295,7 +298,10 @@ static int start_logs(struct reftable_writer *w, struct error *err)
 		ret = end_refs(w, err);
 	w->section = REFTABLE_LOGS;
 	w->is_unaligned = true;
-	/* Of reflogs that come first the block's type says where they are. */
+	/*
+	 * If reflogs come first, the offset is 0 and the block's type
+	 * identifies them.
+	 */
 	if (w->has_blocks)
 		w->footer.log_off = reftable_writer_len(w);
 	return ret;

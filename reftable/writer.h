@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a table: refs in the order of their names, then entries of reflogs
- * in the order of their keys (by name, newest first), then finish.
+ * Writes a table: first refs in the order of their names, then entries of
+ * reflogs in the order of their keys (by name, newest first).
  *
  *   new -> add_ref* -> add_log* -> finish -> free
  *
- * Blocks of refs, objects and their indexes are aligned; where more than
- * three blocks come together they get an index, reflogs with the second block.
- * Objects are mapped to r-blocks where refs have an index. The
- * bytes go to a temporary file as they come up; in memory are one block, the
- * index to be, and 12 to 40 bytes for each ref.
+ * Blocks of refs, objects and their indexes are aligned. A section of more than
+ * three blocks gets an index; reflogs get one from the second block on. If refs
+ * have an index, a section of objects maps objects to r-blocks.
+ *
+ * Bytes go to a temporary file as soon as a block is complete. The writer keeps
+ * one block, the future index, and 12 to 40 bytes for each ref in memory.
  */
 #ifndef REFTABLE_WRITER_H
 #define REFTABLE_WRITER_H
@@ -19,17 +20,19 @@
 
 struct reftable_writer_options {
 	enum hash_algo algo;
-	uint64_t min_index, max_index; /* of refs and new entries */
-	uint32_t block_size;           /* 0: 4096 */
-	unsigned restart_interval;     /* 0: 16 */
-	bool no_objects;               /* no o-blocks */
+	uint64_t min_index, max_index; /* range of update indexes of refs and
+					* new entries */
+	uint32_t block_size;           /* bytes; 0: 4096 */
+	unsigned restart_interval;     /* records; 0: 16 */
+	bool no_objects;               /* write no o-blocks */
 };
 
 struct reftable_writer;
 
 /*
- * Begin a table in `file`, which is borrowed, open and empty. 0 with *out
- * owned by the caller; ERR_INVALID for a block size that cannot be; ERR_NOMEM.
+ * Begins a table in `file`, which is borrowed, open and empty. Returns 0 with
+ * *out owned by the caller, ERR_INVALID for an invalid block size, or
+ * ERR_NOMEM.
  */
 int reftable_writer_new(struct reftable_writer **out, struct sys_tempfile *file,
 			const struct reftable_writer_options *options,
@@ -37,26 +40,33 @@ int reftable_writer_new(struct reftable_writer **out, struct sys_tempfile *file,
 void reftable_writer_free(struct reftable_writer *w);
 
 /*
- * Add a ref. ERR_INVALID for one that is out of order or does not fit a block;
- * ERR_IO, ERR_NOMEM. The writer is of no use after a failure.
+ * Adds a ref. Returns 0, ERR_INVALID if the ref is out of order or too large
+ * for a block, ERR_IO or ERR_NOMEM. After an error the writer can only be
+ * freed.
  */
 int reftable_writer_add_ref(struct reftable_writer *w,
 			    const struct reftable_ref *ref, struct error *err);
 
-/* As above; what does not fit a block gets a larger one, up to 16 MB. */
+/*
+ * Adds an entry of a reflog. An entry that is too large for a block gets a
+ * larger block, of up to 16 MB. Returns the same as reftable_writer_add_ref().
+ */
 int reftable_writer_add_log(struct reftable_writer *w,
 			    const struct reftable_log *log, struct error *err);
 
 /*
- * Write what is left, indexes and the footer. The file stays open, and is not
- * made durable.
+ * Writes the remaining blocks, indexes and the footer. The file stays open and
+ * is not made durable.
  */
 int reftable_writer_finish(struct reftable_writer *w, struct error *err);
 
-/* Bytes of the file; after finish, of all of it. */
+/*
+ * Returns the length of the file in bytes so far; after finish, the whole
+ * length.
+ */
 uint64_t reftable_writer_len(const struct reftable_writer *w);
 
-/* Whether anything was added. */
+/* Returns whether nothing was added. */
 bool reftable_writer_is_empty(const struct reftable_writer *w);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/append.h: random changes against an array, with tables merged in
- * between; locks, garbage. */
+/*
+ * reftable/append.c: random changes against an array, with merges in between;
+ * locks and garbage.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +21,7 @@ static const struct reftable_append_options options = {
 	.block_size = 256,
 };
 
-/* One table that changes some refs of the twin, with an entry for each. */
+/* Adds a table that changes some refs of the twin, with a reflog entry each. */
 static void change(const struct tmprepo *t, struct twin *twin, uint64_t *seed)
 {
 	struct reftable_append a;
@@ -133,7 +135,7 @@ static void test_random(void **state)
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
 	assert_int_equal(reftable_compact_is_due(t.dir, &options, NULL), 0);
 	check(&t, &twin, entries, 1);
-	/* What was open stays. */
+	/* A stack that was opened before is unchanged. */
 	assert_int_equal(old.nr, 1);
 	assert_true(reftable_stack_max_index(&old) == 1);
 	reftable_stack_release(&old);
@@ -176,7 +178,7 @@ static void test_locks(void **state)
 			 ERR_DENIED);
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL),
 			 ERR_DENIED);
-	/* Given up, it leaves nothing. */
+	/* An abandoned table leaves no file. */
 	assert_int_equal(reftable_append_start(&a, 1, NULL), 0);
 	assert_int_equal(reftable_append_finish(&a, NULL), 0);
 	reftable_append_release(&a);
@@ -184,7 +186,7 @@ static void test_locks(void **state)
 	assert_int_equal(count_files(&t, "lock$"), 0);
 	assert_int_equal(count_files(&t, "^tmp"), 0);
 
-	/* Someone else merges the older one. */
+	/* Another process is merging the older table. */
 	assert_int_equal(reftable_stack_open(&stack, t.dir, HASH_SHA1, NULL),
 			 0);
 	buf_printf(&lock, "%s.lock", stack.tables[0]->name);
@@ -195,7 +197,7 @@ static void test_locks(void **state)
 	assert_int_equal(count_files(&t, "ref$"), 2);
 	assert_int_equal(count_files(&t, "lock$"), 1);
 	tmprepo_remove(&t, lock.data);
-	/* What no list names goes, and no temporary file of others. */
+	/* Tables in no list are removed; temporary files of others are kept. */
 	tmprepo_write(&t, "0x01-0x01-00000000.ref", "garbage");
 	tmprepo_write(&t, "tmp_other", "");
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);

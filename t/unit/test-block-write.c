@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/block-write.h: when a block is full; deflated blocks. */
+/* reftable/block-write.c: full blocks, and deflated blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void test_full(void **state)
 	reftable_block_writer_release(&bw);
 }
 
-/* One that has to fit does, and comes back inflated. */
+/* A record that must fit is added, and can be read after inflating. */
 static void test_deflated(void **state)
 {
 	struct reftable_block_writer bw;
@@ -67,7 +67,7 @@ static void test_deflated(void **state)
 	assert_string_equal(cur.key.data, "key");
 	assert_int_equal(cursor_left(&cur.value), sizeof(text));
 	reftable_cursor_release(&cur);
-	/* Cut off, it does not inflate. */
+	/* A block that is cut short does not inflate. */
 	file.end--;
 	assert_int_equal(reftable_block_open(&block, &file, 0, NULL),
 			 ERR_CORRUPT);

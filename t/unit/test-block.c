@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/block.h: searching a block, and blocks that are damaged. */
+/* reftable/block.c: searching a block, and damaged blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define KEY_NR 200
 
-/* A file of one i-block, whose records are "<number>" -> number. */
+/* Makes a file of one i-block with the records "<number>" -> number. */
 static void make_block(struct buf *bytes, unsigned interval)
 {
 	struct reftable_block_writer bw;
@@ -100,7 +100,10 @@ static void test_seek(void **state)
 	}
 }
 
-/* Any damage is an error or other records; never more than there were. */
+/*
+ * A damaged block gives an error or other records, but not more than there
+ * were.
+ */
 static void test_damaged(void **state)
 {
 	uint64_t seed = random_seed();

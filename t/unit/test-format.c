@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/format.h: the header's worked example, and that damage is seen. */
+/* reftable/format.c: the example of the header, and damaged files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "reftable/table.h"
 #include "t/unit/hexdump.h"
 
-/* A table of a new repository, as Git 2.55 writes it. */
+/* The table of a new repository, as Git 2.55 writes it. */
 static const char example[] =
 	"5245465401001000 0000000000000001 0000000000000001 "
 	"7200003a 0023484541440011 726566732f68656164732f6d6173746572 "
@@ -53,7 +53,7 @@ static void test_example(void **state)
 	buf_release(&dump);
 }
 
-/* Header and footer repeat each other, and have a checksum. */
+/* Header and footer repeat each other and have a checksum. */
 static void test_damaged(void **state)
 {
 	struct reftable_footer f;
@@ -117,7 +117,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* Sections that cannot be there: each is one bad value of the good ones. */
+/* Each case has one invalid offset among valid ones. */
 static void test_sections(void **state)
 {
 	static const struct reftable_footer bad[] = {

@@ -98,7 +98,7 @@ static void writes_everything(void **state)
 }
 
 /*
- * Sends a part of a file. `fd` may also be a pipe; the bytes are then written.
+ * Sends a part of a file. If `fd` is not a file, the bytes are written instead.
  */
 static void send_big(int fd, const uint8_t *bytes, uint64_t off, size_t len,
 		     bool nonblocking)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/merged.h: random tables against an array of what is newest. */
+/* reftable/merged.c: random tables against an array of the newest records. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void check(struct reftable *const *tables, size_t nr, bool keeps,
 	for (size_t i = from; i < newest->nr; i++) {
 		const struct reftable_ref *ref = &newest->refs[i].ref;
 
-		/* Index 0: no table has it. */
+		/* Index 0 means that no table has the ref. */
 		if (!ref->update_index ||
 		    (!keeps && ref->value == REFTABLE_DELETED))
 			continue;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/record.h: records come back, and cut ones are none. */
+/*
+ * reftable/record.c: written records are read back, and cut records are
+ * refused.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +96,7 @@ static void test_logs(void **state)
 	check_log(&log, HASH_SHA1);
 }
 
-/* Newer entries come first. */
+/* Newer entries sort first. */
 static void test_log_order(void **state)
 {
 	struct buf old = BUF_INIT, new = BUF_INIT, other = BUF_INIT;
@@ -135,7 +138,7 @@ static void test_keys(void **state)
 	}
 	assert_int_equal(cursor_left(&c), 0);
 	assert_int_equal(reftable_key_take(&c, &key, &extra), 0);
-	/* More of the last key than there is. */
+	/* The record shares more bytes than the last key has. */
 	buf_reset(&key);
 	c = cursor_make("\1\010x", 3);
 	assert_int_equal(reftable_key_take(&c, &key, &extra), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/verify.h: what we write is sound; what one changed bit may do. */
+/*
+ * reftable/verify.c: tables that we write are valid, and the effect of one
+ * changed bit.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,7 @@
 #include "sys/map.h"
 #include "t/unit/reftables.h"
 
-/* The names of the twin's first and last symbolic ref. */
+/* Compares with the names of the twin's first and last symbolic ref. */
 static void check_symbolic(const struct reftable_names *names,
 			   const struct twin *twin)
 {
@@ -82,7 +85,10 @@ static size_t count_refs(const struct reftable *table, const struct twin *twin)
 	return same;
 }
 
-/* What is not seen changes values, or names up to the next restart. */
+/*
+ * Damage that is not detected changes only values, or names up to the next
+ * restart.
+ */
 static void test_damaged(void **state)
 {
 	struct reftable_writer_options options = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/writer.h: what is refused; which sections a table has. What is in
- * them is tested in test-table.c. */
+/*
+ * reftable/writer.c: invalid input, and which sections a table has.
+ * test-table.c tests the contents of the sections.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +113,7 @@ static void test_sections(void **state)
 		assert_int_equal(f->log_index_off != 0, cases[i].log_index);
 		assert_int_equal(reftable_section(table, REFTABLE_REFS, &off),
 				 cases[i].nr != 0);
-		/* Aligned, all but the reflogs. */
+		/* All sections but the reflogs are aligned. */
 		assert_int_equal(f->ref_index_off % 4096, 0);
 		assert_int_equal(f->obj_off % 4096, 0);
 		reftable_close(table);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/stack.h: which table answers, and lists that are wrong. */
+/* reftable/stack.c: which table is used, and invalid lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "reftable/stack.h"
 #include "t/unit/reftables.h"
 
-/* A table of one ref, of this index. */
+/* Makes a table of one ref with this update index. */
 static void make_table(const struct tmprepo *t, const char *file,
 		       const char *name, uint64_t index,
 		       enum reftable_value value)
@@ -27,7 +27,7 @@ static void make_table(const struct tmprepo *t, const char *file,
 	twin_write(&twin, 0, &options, t->dir, file);
 }
 
-/* First byte of what a ref names, 0 for none. */
+/* Returns the first byte of the ref's id, or 0 if there is no ref. */
 static int find(const struct reftable_stack *stack, const char *name)
 {
 	struct reftable_iter it;
@@ -65,7 +65,7 @@ static void test_find(void **state)
 			 0);
 	assert_int_equal(stack.nr, 4);
 	assert_true(reftable_stack_max_index(&stack) == 4);
-	/* The snapshot stays. */
+	/* The snapshot does not change. */
 	tmprepo_remove(&t, "3");
 	assert_int_equal(find(&stack, "refs/a"), 3);
 	assert_int_equal(find(&stack, "refs/b"), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reftable/table.h: what was written is found, whatever the size of blocks. */
+/* reftable/table.c: written records are found, for any block size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static void check_all(const struct reftable *table, const struct twin *twin)
 	reftable_iter_release(&it);
 }
 
-/* Names that are there, that are not, and prefixes of some. */
+/* Seeks names that exist, names that do not, and prefixes of some. */
 static void check_seeks(const struct reftable *table, const struct twin *twin,
 			uint64_t *seed)
 {
