@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cache of decoded objects. Node and bytes are one allocation, so that an
- * object that is read costs one malloc() and nothing is copied.
+ * A cache of decoded objects. Node and bytes are one allocation. So reading an
+ * object costs one malloc(), and no bytes are copied.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -94,7 +94,10 @@ static void table_remove(struct base_cache *cache, struct base_cache_node *node)
 	cache->nr--;
 }
 
-/* Twice the buckets; without memory for them the chains get longer. */
+/*
+ * Doubles the number of buckets. If memory runs out, the bucket lists get
+ * longer.
+ */
 static void table_grow(struct base_cache *cache)
 {
 	struct base_cache bigger = *cache;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoded objects, kept as bases for deltas to come: a hash table by pack and
- * offset, and a list of those not in use, least recently used last.
+ * A cache of decoded objects, which are likely delta bases: a hash table keyed
+ * by pack and offset, and a list of unpinned nodes, most recently used first.
  *
- * A node is pinned while somebody uses its bytes. Pinned nodes neither count
- * against the limit nor leave; the others leave, oldest first, when their
- * bytes pass it. One thread.
+ * A node is pinned while its bytes are in use. Pinned nodes do not count
+ * against the limit and are never evicted. Other nodes are evicted, least
+ * recently used first, when their total size exceeds the limit. For one thread.
  */
 #ifndef PACK_BASE_CACHE_H
 #define PACK_BASE_CACHE_H
@@ -22,13 +22,13 @@ struct pack;
 /* A decoded object. Made by base_cache_alloc(), owned by its cache. */
 struct base_cache_node {
 	struct base_cache_node *next;          /* in the hash bucket */
-	struct base_cache_node *newer, *older; /* while not pinned */
-	const struct pack *pack;               /* borrowed; with offset: key */
+	struct base_cache_node *newer, *older; /* list of unpinned nodes */
+	const struct pack *pack;               /* borrowed; key with `offset` */
 	uint64_t offset;
 	size_t len; /* bytes of data, without the NUL */
 	uint32_t pin_nr;
 	enum object_type type;
-	bool is_cached;                   /* in the hash table */
+	bool is_cached;                   /* the node is in the hash table */
 	alignas(uint64_t) uint8_t data[]; /* len bytes and a NUL */
 };
 
@@ -36,35 +36,40 @@ struct base_cache {
 	struct base_cache_node **buckets; /* owned; a power of two, or NULL */
 	size_t bucket_nr;
 	size_t nr;           /* nodes in the table */
-	size_t limit, bytes; /* of nodes that are not pinned */
+	size_t limit, bytes; /* sizes of unpinned nodes */
 	struct base_cache_node *newest, *oldest;
 };
 
-/* Nothing is allocated yet; 0 or ERR_NOMEM. */
+/* Initialises a cache. Returns 0 or ERR_NOMEM. */
 int base_cache_init(struct base_cache *cache, size_t limit);
 
-/* Free all nodes; none may be pinned any more. */
+/* Frees all nodes. None may be pinned. */
 void base_cache_release(struct base_cache *cache);
 
-/* A new node for `len` bytes, pinned once, not in the table. NULL: no memory */
+/*
+ * Makes a node for `len` bytes. It is pinned once and not in the table. Returns
+ * NULL if memory runs out.
+ */
 struct base_cache_node *base_cache_alloc(size_t len);
 
-/* Find and pin; NULL when absent. */
+/* Finds and pins a node. Returns NULL if it is absent. */
 struct base_cache_node *base_cache_get(struct base_cache *cache,
 				       const struct pack *pack,
 				       uint64_t offset);
 
 /*
- * Put a pinned node, whose bytes are complete, into the table under a key
- * that is not there. A node too large for the cache stays outside.
+ * Inserts a pinned node with complete bytes. The key must not be present. A
+ * node that is larger than the limit is not inserted.
  */
 void base_cache_add(struct base_cache *cache, struct base_cache_node *node,
 		    const struct pack *pack, uint64_t offset);
 
-/* Undo one pin. The last one frees a node that is not in the table. */
+/*
+ * Removes one pin. A node that is not in the table is freed with its last pin.
+ */
 void base_cache_unpin(struct base_cache *cache, struct base_cache_node *node);
 
-/* Forget the nodes of a pack, before it is closed. O(nodes). */
+/* Removes the nodes of a pack, before the pack is closed. O(nodes). */
 void base_cache_forget(struct base_cache *cache, const struct pack *pack);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delta chains: bases from the entry headers, children by counting sort, and
- * an order with bases first by walking down from the whole objects. What that
- * walk does not reach is in a circle.
+ * Delta chains. Bases come from the entry headers, and children from a counting
+ * sort. A breadth-first walk down from the whole objects gives an order with
+ * bases first. Objects that this walk does not reach are in a cycle.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static int find_base(struct pack_chains *c, uint32_t pack_pos, uint64_t offset,
 	return 0;
 }
 
-/* Sets base[], and type[] of the whole objects. */
+/* Sets base[] of all objects, and type[] of the whole objects. */
 static int read_headers(struct pack_chains *c, struct error *err)
 {
 	uint64_t expected = PACK_HEADER_LEN;
@@ -61,7 +61,7 @@ static int read_headers(struct pack_chains *c, struct error *err)
 		struct pack_entry entry;
 		int ret;
 
-		/* The first is known; the others have to ascend. */
+		/* The first offset is known; the others must ascend. */
 		if (p ? offset < expected : offset != expected)
 			return error_set_at(err, ERR_CORRUPT, c->pack->path,
 					    offset,
@@ -91,14 +91,19 @@ static void group_children(struct pack_chains *c)
 		sum += c->child_first[p];
 		c->child_first[p] = sum;
 	}
-	/* Each group was given its end; filling it backwards finds the start.
+	/*
+	 * child_first[] holds the end of each group. Filling the groups
+	 * backwards turns that into the start.
 	 */
 	for (uint32_t p = c->nr; p-- > 0;)
 		if (c->base[p] != PACK_CHAINS_WHOLE)
 			c->children[--c->child_first[c->base[p]]] = p;
 }
 
-/* Put the children of each object that is in order[] behind it. */
+/*
+ * Appends the children of each object in order[]. Returns the number of objects
+ * reached.
+ */
 static uint32_t order_from_bases(struct pack_chains *c)
 {
 	uint32_t nr = 0;

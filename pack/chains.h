@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The delta chains of a pack: which object is made from which, how deep.
+ * The delta chains of a pack: the base and the depth of each object.
  *
- * Read from entry headers only; nothing is inflated. The objects that are
- * made, directly or not, from one whole object are its family; families are
- * independent of each other, so that threads can share them out.
+ * They are read from entry headers only; nothing is inflated. The objects that
+ * are made, directly or indirectly, from one whole object are its family.
+ * Families are independent of each other, so threads can work on them in
+ * parallel.
  *
- * Offsets are sorted anew: a .rev file is not relied on here.
+ * The offsets are sorted here. A .rev file is not used, because it may be
+ * wrong.
  */
 #ifndef PACK_CHAINS_H
 #define PACK_CHAINS_H
@@ -17,31 +19,33 @@
 #include "pack/pack.h"
 #include "pack/rev.h"
 
-#define PACK_CHAINS_WHOLE UINT32_MAX /* stored whole: has no base */
+#define PACK_CHAINS_WHOLE UINT32_MAX /* stored whole: no base */
 
 /* Immutable once made; threads may share it. All arrays are owned. */
 struct pack_chains {
 	const struct pack *pack; /* borrowed */
-	struct pack_rev rev;     /* computed; owned */
-	uint32_t nr;             /* objects */
-	uint32_t *base;          /* by pack_pos: its base's pack_pos, or
-				    PACK_CHAINS_WHOLE */
+	struct pack_rev rev;     /* computed, owned */
+	uint32_t nr;             /* number of objects */
+	uint32_t *base;          /* by pack_pos: pack_pos of the base, or
+				  * PACK_CHAINS_WHOLE */
 	uint32_t *depth;         /* by pack_pos: deltas to apply, 0 if whole */
-	uint8_t *type;           /* by pack_pos: the object's, never a delta */
-	uint32_t *children;      /* pack_pos of deltas, grouped by base ... */
-	uint32_t *child_first;   /* ... of p: [child_first[p],
-				    child_first[p + 1]) in there */
-	uint32_t *order;         /* all pack_pos, bases first; the first
-				    whole_nr are the whole objects */
+	uint8_t *type;           /* by pack_pos: type of the object, never a
+				  * delta type */
+	uint32_t *children;      /* pack_pos of deltas, grouped by base */
+	uint32_t *child_first;   /* the children of p are [child_first[p],
+				  * child_first[p + 1]) of `children` */
+	uint32_t *order;         /* all pack_pos, bases first; whole objects
+				  * are the first whole_nr */
 	uint32_t whole_nr;
 	uint32_t depth_max;
 };
 
 /*
- * Read the headers of all entries. ERR_CORRUPT when one is malformed, when
- * offsets are not those of distinct entries from the first byte after the
- * pack's header on, when a base is not an object of this pack, or when a
- * chain has no end; ERR_NOMEM. On failure *chains is zeroed.
+ * Reads the headers of all entries. Returns 0, ERR_CORRUPT or ERR_NOMEM; after
+ * an error *chains is zeroed. The pack is corrupt if a header is malformed, if
+ * a base is not in the pack, or if a delta chain is a cycle. It is also corrupt
+ * if the offsets are not distinct or do not start directly after the pack's
+ * header.
  */
 int pack_chains_init(struct pack_chains *chains, const struct pack *pack,
 		     struct error *err);

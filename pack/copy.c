@@ -4,15 +4,15 @@
 #include "sys/io.h"
 
 /*
- * Bytes put at a time: they are hashed, then written, and should not have to
- * come from memory twice.
+ * Bytes to copy at a time. They are hashed, then written, and should still be
+ * in the CPU cache then.
  */
 #define PIECE_MAX ((size_t)512 << 10)
 
-/* Bytes for which the file is opened again. */
+/* Bytes from which on the file is opened again. */
 #define FILE_MIN ((size_t)1 << 20)
 
-/* Pages behind are let go, so that a clone does not hold the whole pack. */
+/* Pages to release at a time, so that a clone does not hold the whole pack. */
 #define DROP_MIN ((size_t)8 << 20)
 
 void pack_copy_open(struct pack_copy *copy, const struct pack *pack,

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "pack/deflate-stream.h"
 
-enum { ROOM = 16 << 10 }; /* bytes of output asked for at a time */
+enum { ROOM = 16 << 10 }; /* bytes of output to reserve at a time */
 
 struct deflate_stream {
 	z_stream stream;
@@ -34,7 +34,7 @@ void deflate_stream_free(struct deflate_stream *ds)
 	free(ds);
 }
 
-/* Append what zlib makes of its input; its last status. */
+/* Appends the output for the present input. Returns zlib's last status. */
 static int run(z_stream *z, struct buf *out, int flush)
 {
 	int status;
@@ -47,7 +47,7 @@ static int run(z_stream *z, struct buf *out, int flush)
 		status = deflate(z, flush);
 		buf_set_len(out, out->len + (ROOM - z->avail_out));
 	} while (status == Z_OK && !z->avail_out);
-	/* Nothing to do for want of input is no error. */
+	/* Missing input is not an error. */
 	return status == Z_BUF_ERROR ? Z_OK : status;
 }
 

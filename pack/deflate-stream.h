@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A zlib stream that is made piece by piece; pack/inflate.h makes those of
- * what is in memory, faster.
+ * Makes a zlib stream piece by piece. If all bytes are in memory,
+ * pack/inflate.h is faster.
  */
 #ifndef PACK_DEFLATE_STREAM_H
 #define PACK_DEFLATE_STREAM_H
@@ -13,13 +13,13 @@
 
 struct deflate_stream;
 
-/* `level`: 0..9, or -1 for the default. NULL when out of memory. */
+/* `level` is 0..9, or -1 for the default. Returns NULL if memory runs out. */
 struct deflate_stream *deflate_stream_new(int level);
 void deflate_stream_free(struct deflate_stream *ds);
 
 /*
- * Take `len` bytes, and append what can be said of the stream so far to *out;
- * `end`: these were the last, the stream is then complete. 0 or ERR_NOMEM.
+ * Adds `len` bytes, and appends the available output to *out. `end` means that
+ * these are the last bytes, which completes the stream. Returns 0 or ERR_NOMEM.
  */
 int deflate_stream_feed(struct deflate_stream *ds, struct buf *out,
 			const void *bytes, size_t len, bool end);

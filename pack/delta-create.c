@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making deltas.
+ * Makes deltas.
  *
- * The base is cut into blocks of 16 bytes. A table maps the hash of a block
- * to where such blocks begin; at most CHAIN_MAX of them are looked at, so
- * that a base full of repetitions costs no more than another. The target is
- * read once, front to back. At each byte the block that starts there is
- * looked up, and the base is also compared at the place where the last copy
- * would have gone on (what was replaced is often as long as its replacement:
- * an id in a tree, a digit in a version). Of the candidates the one that
- * covers most of the target, extended both ways, becomes a copy.
+ * The base is cut into blocks of 16 bytes. A table maps the hash of a block to
+ * the places where such blocks begin. At most CHAIN_MAX of them are tried, so
+ * that a repetitive base costs no more than another. The target is read once,
+ * front to back. At each byte there are two kinds of candidates. One is each
+ * block of the base with the same hash. The other is the place in the base
+ * where the last copy would have continued: replaced bytes often have the
+ * length of their replacement, such as an id in a tree. Candidates are extended
+ * in both directions. The one that covers most of the target becomes a copy.
  *
- * Copies wait in a short queue before they are encoded: a later match that,
- * extended backwards, covers a whole earlier copy takes its place (the
- * correcting 1.5-pass idea of Ajtai, Burns, Fagin, Long and Stockmeyer,
- * "Compactly encoding unstructured inputs with differential compression",
- * J. ACM 49(3), 2002).
+ * Copies wait in a short queue before they are encoded. A later match that,
+ * extended backwards, covers a whole earlier copy replaces it. This is the
+ * correcting 1.5-pass algorithm of Ajtai, Burns, Fagin, Long and Stockmeyer,
+ * "Compactly encoding unstructured inputs with differential compression", J.
+ * ACM 49(3), 2002.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -26,16 +26,19 @@
 
 enum {
 	BLOCK = 16,           /* bytes hashed */
-	CHAIN_MAX = 16,       /* blocks of one bucket that are looked at */
-	LONG_ENOUGH = 4096,   /* a match that ends the search */
-	DIAGONAL_MIN = 8,     /* shortest match where the last copy went on */
-	DIAGONAL_REACH = 256, /* bytes after a copy that this is tried for */
+	CHAIN_MAX = 16,       /* blocks of one bucket to try */
+	LONG_ENOUGH = 4096,   /* length of a match that ends the search */
+	DIAGONAL_MIN = 8,     /* shortest match where the last copy would
+			       * continue */
+	DIAGONAL_REACH = 256, /* bytes after a copy for which this is tried */
 	REPLACE_MAX = 512,    /* longest copy that a later one may replace */
 	QUEUE_MAX = 64,       /* copies waiting to be encoded */
-	INSERT_MAX = 0x7f,    /* bytes of one insert instruction */
-	COPY_MAX = 0x10000,   /* bytes of one copy that every reader takes */
-	CHECK_EVERY = 64,     /* bytes without a match before giving up */
-	GIVE_UP_SLACK = 128,  /* bytes that waiting copies may yet save */
+	INSERT_MAX = 0x7f,    /* limit of bytes for one insert instruction */
+	COPY_MAX = 0x10000,   /* limit of bytes for one copy that every
+			       * reader accepts */
+	CHECK_EVERY = 64,     /* bytes without a match between checks for
+			       * giving up */
+	GIVE_UP_SLACK = 128,  /* bytes that waiting copies may still save */
 };
 
 struct delta_index {
@@ -43,7 +46,7 @@ struct delta_index {
 	size_t len;
 	size_t size;      /* bytes of this allocation */
 	size_t step;      /* bytes between the starts of blocks */
-	unsigned shift;   /* of a hash, to get a bucket */
+	unsigned shift;   /* turns a hash into a bucket */
 	uint32_t *next;   /* points behind heads: next block of the chain */
 	uint8_t *tags;    /* points behind next: see tag_of() */
 	uint32_t heads[]; /* by bucket: block number plus one, 0: none */
@@ -65,22 +68,22 @@ static uint64_t block_hash(const uint8_t *p)
 }
 
 /*
- * Three more bits of the hash, as one bit of the bucket's tag byte. Nearly all
- * look-ups find nothing; most of them end here, in a table small enough for
- * the nearest cache, without a chain being touched.
+ * Returns three more bits of the hash as one bit of the bucket's tag byte.
+ * Nearly all lookups find nothing. Most of them end here, in a table that fits
+ * the nearest CPU cache, without reading a chain.
  */
 static uint8_t tag_of(const struct delta_index *index, uint64_t hash)
 {
 	return (uint8_t)(1u << (hash >> (index->shift - 3) & 7));
 }
 
-/* Small bases are cheap to index closely. */
+/* Returns the distance of blocks. Small bases are cheap to index densely. */
 static size_t block_step(size_t len)
 {
 	return len < 16384 ? 4 : len < 131072 ? 8 : BLOCK;
 }
 
-/* Chain the blocks so that each chain begins with the lowest offset. */
+/* Chains the blocks so that each chain begins with the lowest offset. */
 static void chain_blocks(struct delta_index *index, size_t block_nr)
 {
 	uint64_t later = 0;
@@ -89,7 +92,10 @@ static void chain_blocks(struct delta_index *index, size_t block_nr)
 		uint64_t hash = block_hash(index->base + i * index->step);
 		uint32_t *head = &index->heads[hash >> index->shift];
 
-		/* In a run of equal blocks the first reaches furthest. */
+		/*
+		 * In a run of equal blocks the first one can be extended
+		 * furthest.
+		 */
 		if (i + 1 < block_nr && hash == later && *head == i + 2) {
 			index->next[i] = index->next[i + 1];
 		} else {
@@ -142,7 +148,7 @@ size_t delta_index_size(const struct delta_index *index)
 	return index->size;
 }
 
-/* base[off, off + len) makes target[at, at + len). */
+/* base[off, off + len) equals target[at, at + len). */
 struct copy {
 	size_t at, off, len;
 };
@@ -150,15 +156,15 @@ struct copy {
 /* A delta under construction. */
 struct maker {
 	const struct delta_index *index;
-	size_t before; /* bytes of the base before what is indexed */
+	size_t before; /* offset of the indexed bytes in the base */
 	const uint8_t *target;
 	size_t target_len;
-	size_t max_len; /* of the delta; SIZE_MAX: no limit */
+	size_t max_len; /* limit of the delta; SIZE_MAX: none */
 	struct buf out;
-	size_t encoded; /* target bytes that `out` makes */
+	size_t encoded; /* target bytes that `out` produces */
 	struct copy queue[QUEUE_MAX];
 	size_t queue_nr;
-	size_t queued_len; /* target bytes that the queue makes */
+	size_t queued_len; /* target bytes that the queue produces */
 };
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -169,7 +175,7 @@ struct maker {
 #define ZERO_BITS_BACK __builtin_ctzll
 #endif
 
-/* Length of the common prefix of a and b, at most `max`. */
+/* Returns the length of the common prefix of a and b, at most `max`. */
 static size_t common_forward(const uint8_t *a, const uint8_t *b, size_t max)
 {
 	size_t n = 0;
@@ -185,7 +191,10 @@ static size_t common_forward(const uint8_t *a, const uint8_t *b, size_t max)
 	return n;
 }
 
-/* Length of the common suffix of what ends at a and at b, at most `max`. */
+/*
+ * Returns the length of the common suffix of the bytes before a and before b,
+ * at most `max`.
+ */
 static size_t common_backward(const uint8_t *a, const uint8_t *b, size_t max)
 {
 	size_t n = 0;
@@ -206,7 +215,9 @@ static size_t min_size(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* First target byte that no copy and no encoded byte covers yet. */
+/*
+ * Returns the first target byte that is neither encoded nor covered by a copy.
+ */
 static size_t covered_end(const struct maker *m)
 {
 	const struct copy *last = m->queue + m->queue_nr;
@@ -265,7 +276,7 @@ static int put_copies(struct maker *m, size_t off, size_t len)
 	return 0;
 }
 
-/* Encode the first `nr` copies of the queue and the inserts before them. */
+/* Encodes the first `nr` copies of the queue and the inserts before them. */
 static int encode_queue(struct maker *m, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -292,8 +303,8 @@ static void start_earlier(struct copy *c, size_t len)
 }
 
 /*
- * The length of the last copy when `match`, which begins where that one ends,
- * could make its bytes as well; else 0.
+ * Returns the length of the last copy if `match` could cover its bytes too,
+ * else 0. `match` begins where the last copy ends.
  */
 static size_t replaceable(const struct maker *m, const struct copy *match)
 {
@@ -308,8 +319,8 @@ static size_t replaceable(const struct maker *m, const struct copy *match)
 }
 
 /*
- * Let a match take over what lies before it: unmatched bytes, and short
- * copies when it covers them whole.
+ * Extends a match backwards over unmatched bytes, and over short copies that it
+ * covers completely.
  */
 static void extend_backward(struct maker *m, struct copy *match)
 {
@@ -343,7 +354,10 @@ static int add_copy(struct maker *m, struct copy match)
 	return ret;
 }
 
-/* How a candidate is judged: the bytes it covers that nothing else does. */
+/*
+ * Rates a candidate: returns the number of bytes that it covers and no other
+ * copy does.
+ */
 static size_t candidate_len(const struct maker *m, const struct copy *c)
 {
 	size_t gap = min_size(c->at - covered_end(m), c->off);
@@ -353,7 +367,7 @@ static size_t candidate_len(const struct maker *m, const struct copy *c)
 					min_size(gap, LONG_ENOUGH));
 }
 
-/* The best match for the block at `at` by hash; len 0: none. */
+/* Finds the best match for the block at `at` by its hash. len 0 means none. */
 static void find_block(const struct maker *m, size_t at, struct copy *best,
 		       size_t *best_len)
 {
@@ -385,7 +399,7 @@ static void find_block(const struct maker *m, size_t at, struct copy *best,
 	}
 }
 
-/* Where in the base the last copy would have gone on at `at`. */
+/* Returns the place in the base where the last copy would continue at `at`. */
 static size_t diagonal_off(const struct maker *m, size_t at)
 {
 	const struct copy *last;
@@ -396,7 +410,10 @@ static size_t diagonal_off(const struct maker *m, size_t at)
 	return last->off + (at - last->at);
 }
 
-/* From how many places on, from `at`, that is worth trying. */
+/*
+ * Returns the number of places from `at` on for which continuing the last copy
+ * should be tried.
+ */
 static size_t diagonal_len(const struct maker *m, size_t at)
 {
 	size_t off = diagonal_off(m, at);
@@ -408,7 +425,7 @@ static size_t diagonal_len(const struct maker *m, size_t at)
 	return min_size(end - at, m->index->len - DIAGONAL_MIN - off) + 1;
 }
 
-/* Go on where the last copy would have gone on. */
+/* Tries to continue the last copy at `at`. */
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,
 			  size_t *best_len)
 {
@@ -433,8 +450,8 @@ static bool hopeless(const struct maker *m, size_t at)
 }
 
 /*
- * The next place from `at` on, before `end`, where a block may be found by its
- * hash or the last copy may go on; else `end`.
+ * Returns the first place in [at, end) where the block's hash may be in the
+ * index or the last copy may continue. Returns `end` if there is none.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {
@@ -457,7 +474,7 @@ static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 	return at;
 }
 
-/* Find all copies. 0, 1 when hopeless, or ERR_NOMEM. */
+/* Finds all copies. Returns 0, 1 if the delta gets too long, or ERR_NOMEM. */
 static int match_target(struct maker *m)
 {
 	size_t at = 0;
@@ -510,7 +527,10 @@ static int put_sizes(struct buf *out, size_t base_len, size_t target_len)
 	return ret < 0 ? ret : put_size(out, target_len);
 }
 
-/* Encode the whole target. 0, 1 when the delta is too long, or ERR_NOMEM. */
+/*
+ * Encodes the whole target. Returns 0, 1 if the delta is too long, or
+ * ERR_NOMEM.
+ */
 static int make(struct maker *m)
 {
 	int ret = match_target(m);
@@ -522,7 +542,7 @@ static int make(struct maker *m)
 	return ret;
 }
 
-/* Hand the delta out, if it has become one. */
+/* Returns the delta to the caller if it is complete and short enough. */
 static int finish(struct maker *m, int ret, void **out, size_t *out_len)
 {
 	if (!ret && m->out.len > m->max_len)
@@ -550,7 +570,7 @@ int delta_create(const struct delta_index *index, const void *target,
 	return finish(&m, ret, out, out_len);
 }
 
-/* The middle of the target, out of the middle of the base. */
+/* Makes the middle of the target from the middle of the base. */
 static int make_middle(struct maker *m, const uint8_t *base, size_t len)
 {
 	struct delta_index *index;

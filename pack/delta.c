@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading deltas: their sizes, and applying them. Making them is
- * delta-create.c.
+ * Reads and applies deltas. delta-create.c makes them.
  *
- * Every delta is taken as hostile: each instruction is checked against what
- * is left of the delta, of the base and of the result before a byte moves.
+ * Every delta is treated as hostile. Each instruction is checked against the
+ * rest of the delta, the base and the result before bytes are copied.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -12,7 +11,10 @@
 #include "base/cursor.h"
 #include "pack/delta.h"
 
-/* Little-endian base 128; false when cut short or past 64 bits. */
+/*
+ * Takes a little-endian base 128 number. Returns false if it is cut short or
+ * exceeds 64 bits.
+ */
 static bool take_size(struct cursor *c, uint64_t *out)
 {
 	uint64_t size = 0;
@@ -47,7 +49,10 @@ int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 	return 0;
 }
 
-/* The operands of a copy instruction; false when cut short. */
+/*
+ * Takes the operands of a copy instruction. Returns false if they are cut
+ * short.
+ */
 static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
 {
 	uint32_t value[2] = {0, 0};
@@ -65,7 +70,7 @@ static bool take_copy(struct cursor *c, uint8_t op, size_t *off, size_t *len)
 	return true;
 }
 
-/* The next instruction of a delta that is not at its end. */
+/* Takes the next instruction. The delta must not be at its end. */
 static inline bool take_op(struct delta_op *op, struct cursor *c,
 			   size_t base_len)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Headers of pack entries, to and from bytes. Numbers are limited to 64 bits
- * whatever the number of bytes that spell them.
+ * Reads and writes headers of pack entries. Numbers are limited to 64 bits, for
+ * any number of bytes that encode them.
  */
 #include <string.h>
 
 #include "base/varint.h"
 #include "pack/entry.h"
 
-/* Type and size: 4 bits of size in the first byte, then 7 per byte. */
+/* Takes type and size: 4 bits of size in the first byte, then 7 per byte. */
 static bool take_type_size(struct pack_entry *e, struct cursor *c)
 {
 	unsigned shift = 4;

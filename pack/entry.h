@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The header of one entry of a pack (gitformat-pack(5)):
+ * The header of a pack entry (gitformat-pack(5)):
  *
  *   1 ttt ssss | 1 sssssss | ... | 0 sssssss     type and inflated size
- *   OFS_DELTA: distance back to the base, in base 128 plus one per byte
+ *   OFS_DELTA: distance back to the base, a varint (base/varint.h)
  *   REF_DELTA: id of the base
  *   zlib stream
  */
@@ -21,24 +21,26 @@
 #define PACK_ENTRY_HEADER_MAX (10 + 10 + OID_MAX_LEN) /* bytes */
 
 struct pack_entry {
-	enum object_type type;   /* as stored: OBJ_OFS_DELTA, ... possible */
-	uint64_t size;           /* inflated bytes (of the delta, for deltas) */
+	enum object_type type;   /* as stored; may be a delta type */
+	uint64_t size;           /* inflated bytes; of the delta for deltas */
 	size_t header_len;       /* bytes before the zlib stream */
-	uint64_t base_distance;  /* OBJ_OFS_DELTA: this offset - base offset */
-	const uint8_t *base_oid; /* OBJ_REF_DELTA: raw id, points into bytes */
+	uint64_t base_distance;  /* OBJ_OFS_DELTA: offset of the entry minus
+				  * offset of the base */
+	const uint8_t *base_oid; /* OBJ_REF_DELTA: raw id, points into the
+				  * parsed bytes */
 };
 
 /*
- * Parse a header from the front of *c and step over it. Returns 0 or
- * ERR_CORRUPT (type 0 or 5, a size or distance past 64 bits, distance 0, cut
- * short) with *c untouched.
+ * Parses and takes a header. Returns 0, or ERR_CORRUPT with *c untouched. A
+ * header is corrupt if its type is 0 or 5, if its size or distance exceeds 64
+ * bits, if the distance is 0, or if it is cut short.
  */
 int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
 		     enum hash_algo algo);
 
 /*
- * Write a header: `out` has PACK_ENTRY_HEADER_MAX bytes; returns its length.
- * base_distance is used for OBJ_OFS_DELTA, base_oid for OBJ_REF_DELTA.
+ * Writes a header to `out`, which has PACK_ENTRY_HEADER_MAX bytes. Returns its
+ * length. base_distance is used for OBJ_OFS_DELTA, base_oid for OBJ_REF_DELTA.
  */
 size_t pack_entry_write(uint8_t *out, const struct pack_entry *entry,
 			enum hash_algo algo);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathering bytes of a file. */
+/* Collects bytes of a file in blocks. */
 #include <stdlib.h>
 #include <string.h>
 

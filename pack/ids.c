@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Searching a table of ids. */
+/* Searches a table of ids. */
 #include <string.h>
 
 #include "pack/ids.h"
@@ -22,18 +22,21 @@ int pack_fanout_check(uint32_t *nr, const uint8_t *fanout, const char *name,
 }
 
 /*
- * A search for one id, which is at a position in [lo, hi) if anywhere. A
- * probe looks at one position and narrows the range.
+ * A search for one id, which can only be in [lo, hi). A probe compares with one
+ * position and narrows the range.
  */
 struct search {
 	const struct pack_ids *ids;
 	const uint8_t *raw;
 	uint64_t key; /* the first 8 bytes of raw */
 	uint32_t lo, hi;
-	uint32_t probed; /* the last position looked at */
+	uint32_t probed; /* the last position compared */
 };
 
-/* How the id at pos compares with the one that is searched. */
+/*
+ * Compares the id at pos with the wanted id: negative, 0 or positive. Narrows
+ * the range.
+ */
 static inline int probe(struct search *s, uint32_t pos)
 {
 	const uint8_t *id = pack_ids_at(s->ids, pos);
@@ -52,18 +55,18 @@ static inline int probe(struct search *s, uint32_t pos)
 	return cmp;
 }
 
-/* Where the id should be if those in the range are spread evenly. */
+/* Returns the expected position if the ids of the range are evenly spread. */
 static inline uint32_t interpolate(const struct search *s)
 {
 	uint64_t nr = s->hi - s->lo;
 
-	/* 24 bits behind the first byte: the product fits. */
+	/* 24 bits after the first byte, so that the product fits. */
 	return s->lo + (uint32_t)((s->key >> 32 & 0xffffff) * nr >> 24);
 }
 
 /*
- * Probe at growing distances from the last probe, towards the id, until it is
- * passed: it is near, but the range may still be wide on that side.
+ * Probes towards the id, at growing distances from the last probe, until the id
+ * is passed. The id is near, but the range may still be wide on that side.
  */
 static inline int gallop(struct search *s)
 {
@@ -89,8 +92,8 @@ bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 	if (s.lo == s.hi)
 		return false;
 	/*
-	 * A guess over n ids is off by the root of n. Ids chosen to mislead
-	 * us cost twice a binary search.
+	 * For n ids a guess is off by about the root of n. Ids chosen by an
+	 * attacker cost twice a binary search.
 	 */
 	cmp = probe(&s, interpolate(&s));
 	if (cmp)
@@ -103,7 +106,7 @@ bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 	return true;
 }
 
-/* The first position whose id is not less than `raw`. */
+/* Returns the first position whose id is not less than `raw`. */
 static uint32_t lower_bound(const struct pack_ids *ids, const uint8_t *raw)
 {
 	uint32_t lo, hi;
@@ -137,7 +140,7 @@ void pack_ids_find_prefix(const struct pack_ids *ids, const struct oid *prefix,
 	}
 	*first = lower_bound(ids, low);
 	*last = lower_bound(ids, high);
-	/* The highest id with this prefix is within. */
+	/* The highest possible id with this prefix is included. */
 	while (*last < ids->nr && !memcmp(pack_ids_at(ids, *last), high, len))
 		++*last;
 	if (*last < *first)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of ascending ids with its fanout, as pack indexes,
- * multi-pack-indexes and commit-graphs have it:
+ * A table of ascending ids with its fanout. Pack indexes, multi-pack-indexes
+ * and commit-graphs contain such tables:
  *
- *	fanout      256 x be32   number of ids whose first byte is <= i
- *	ids         nr x hash    ascending; `stride` bytes apart
+ * 	fanout      256 x be32   number of ids whose first byte is <= i
+ * 	ids         nr x hash    ascending; `stride` bytes apart
  *
- * Looking up depends on the fanout for memory safety only; ids out of order
- * make it miss.
+ * Lookups are memory-safe if the fanout is valid. If ids are out of order, a
+ * lookup may miss an id.
  */
 #ifndef PACK_IDS_H
 #define PACK_IDS_H
@@ -33,20 +33,24 @@ struct pack_ids {
 };
 
 /*
- * How many ids a fanout counts: 0 and *nr set, or ERR_CORRUPT when it does not
- * ascend. PACK_FANOUT_LEN bytes are there, `off` bytes into the file `name`.
+ * Verifies that a fanout ascends. *nr is set to the number of ids. The fanout
+ * has PACK_FANOUT_LEN bytes and is at offset `off` of the file `name`. Returns
+ * 0 or ERR_CORRUPT.
  */
 int pack_fanout_check(uint32_t *nr, const uint8_t *fanout, const char *name,
 		      uint64_t off, struct error *err);
 
-/* Raw id at a position < nr. */
+/* Returns the raw id at a position < nr. */
 static inline const uint8_t *pack_ids_at(const struct pack_ids *ids,
 					 uint32_t pos)
 {
 	return ids->first + ids->stride * pos;
 }
 
-/* The half-open range of ids whose first byte is `byte`, by the fanout. */
+/*
+ * Returns the half-open range of ids whose first byte is `byte`, according to
+ * the fanout.
+ */
 static inline void pack_ids_range(const struct pack_ids *ids, uint8_t byte,
 				  uint32_t *first, uint32_t *last)
 {
@@ -55,24 +59,24 @@ static inline void pack_ids_range(const struct pack_ids *ids, uint8_t byte,
 }
 
 /*
- * Find an id by its raw bytes. True and *ids_pos when there. One guess inside
- * the fanout bucket, growing steps from there, then binary search; no
- * allocation.
+ * Finds an id by its raw bytes. Returns whether it exists; if so, *ids_pos is
+ * its position. The search interpolates once in the range of the fanout, then
+ * gallops, then does a binary search. It allocates nothing.
  */
 bool pack_ids_find(const struct pack_ids *ids, const uint8_t *raw,
 		   uint32_t *ids_pos);
 
 /*
- * Find all ids that start with the first `hex_len` digits of `prefix`:
- * [*first, *last) is set; empty when none does.
+ * Finds all ids that start with the first `hex_len` digits of `prefix`. They
+ * are in [*first, *last), which may be empty.
  */
 void pack_ids_find_prefix(const struct pack_ids *ids, const struct oid *prefix,
 			  size_t hex_len, uint32_t *first, uint32_t *last);
 
 /*
- * Whether the id at a position lies in its fanout range and not before its
- * predecessor. 0, or ERR_CORRUPT; equal ids are for the caller to judge.
- * `bytes`: where the file `name` begins.
+ * Verifies that the id at a position is in its fanout range and not less than
+ * the id before it. Equal ids are accepted. Returns 0 or ERR_CORRUPT. `bytes`
+ * is the start of the file `name`.
  */
 int pack_ids_check(const struct pack_ids *ids, uint32_t ids_pos,
 		   const uint8_t *bytes, const char *name, struct error *err);

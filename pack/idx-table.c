@@ -12,8 +12,8 @@ enum {
 };
 
 /*
- * False when ids do not ascend. Equal ones are refused too: of an object that
- * is there twice, the plain search may find the other one.
+ * Returns false if the ids do not strictly ascend. Equal ids are refused
+ * because pack_ids_find() might find another of the equal ids.
  */
 static bool fill(struct pack_idx_table *table, size_t range_nr)
 {

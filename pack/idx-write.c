@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing pack indexes, whole, into a buffer. The caller decides where the
- * bytes go and when they become visible.
+ * Writes pack indexes into a buffer. The caller decides where the bytes go and
+ * when they become visible.
  */
 #include <string.h>
 
@@ -12,7 +12,9 @@
 
 #define OFF64_FLAG UINT32_C(0x80000000)
 
-/* Entries in order, and offsets that the version can express. */
+/*
+ * Verifies that entries are sorted and that the version can hold the offsets.
+ */
 static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
 			 unsigned version, enum hash_algo algo,
 			 struct error *err)
@@ -33,7 +35,7 @@ static int check_entries(const struct pack_idx_entry *entries, uint32_t nr,
 	return 0;
 }
 
-/* Bytes that the file needs at most; false when they cannot be counted. */
+/* Computes the maximum length of the file. Returns false if it overflows. */
 static bool file_len_max(size_t *len, const struct pack_idx_entry *entries,
 			 uint32_t nr, uint32_t off64_from, enum hash_algo algo)
 {
@@ -46,7 +48,7 @@ static bool file_len_max(size_t *len, const struct pack_idx_entry *entries,
 	       mem_add(len, *len, 8 + 256 * 4 + 2 * hash_len(algo));
 }
 
-/* The helpers below write into room that was reserved. */
+/* The functions below write into reserved memory. */
 static uint8_t *put_fanout(uint8_t *p, const struct pack_idx_entry *entries,
 			   uint32_t nr)
 {
@@ -100,7 +102,7 @@ static uint8_t *put_v2(uint8_t *p, const struct pack_idx_entry *entries,
 	return p + 8 * (size_t)off64_nr;
 }
 
-/* The version that all offsets can be written in. */
+/* Returns the version that can hold all offsets. */
 static unsigned choose_version(const struct pack_idx_format *format,
 			       const struct pack_idx_entry *entries,
 			       uint32_t nr)

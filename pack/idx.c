@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading pack indexes. Parsing checks all that lookups depend on for memory
- * safety; ids out of order make lookups miss, never stray.
+ * Reads pack indexes. Parsing verifies all that memory safety of lookups
+ * depends on. If ids are out of order, lookups may miss ids.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ enum {
 	IDX_V2_HEADER_LEN = 8,
 };
 
-/* The tables of version 1: offset and id of each object together. */
+/* Sets the tables of version 1: offset and id of each object together. */
 static bool lay_out_v1(struct pack_idx *idx)
 {
 	size_t id_len = hash_len(idx->algo);
@@ -50,7 +50,7 @@ static bool lay_out_v2(struct pack_idx *idx)
 	return true;
 }
 
-/* Find out the version and where the fanout begins. */
+/* Reads the version and sets the start of the fanout. */
 static int read_header(struct pack_idx *idx, struct error *err)
 {
 	size_t header = 0;
@@ -131,7 +131,7 @@ uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos)
 static int verify_object(const struct pack_idx *idx, uint32_t idx_pos,
 			 struct error *err)
 {
-	/* Equal ids: a pack may hold an object twice. */
+	/* Equal ids are valid: a pack may contain an object twice. */
 	int ret = pack_ids_check(&idx->ids, idx_pos, idx->bytes, idx->name,
 				 err);
 

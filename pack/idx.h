@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pack index files (.idx), versions 1 and 2: read, checked, written.
+ * Reads, verifies and writes pack index files (.idx), versions 1 and 2.
  *
- * Version 2, all numbers big-endian (gitformat-pack(5)); version 1 is without
- * the first line and has offset (4) and id of each object together:
+ * Version 2 is as follows, all numbers big-endian (gitformat-pack(5)). Version
+ * 1 has no first line, and stores the offset (4 bytes) and the id of each
+ * object together:
  *
- *	ff 74 4f 63 | 00 00 00 02
- *	fanout      256 x 4      number of ids whose first byte is <= i
- *	ids         nr x hash    ascending
- *	crc32       nr x 4       of the entry's bytes in the pack
- *	offset31    nr x 4       top bit set: the rest is a place in offset64
- *	offset64    k x 8
- *	pack checksum | index checksum
+ * 	ff 74 4f 63 | 00 00 00 02
+ * 	fanout      256 x 4      number of ids whose first byte is <= i
+ * 	ids         nr x hash    ascending
+ * 	crc32       nr x 4       of the entry's bytes in the pack
+ * 	offset31    nr x 4       top bit set: the rest is a place in offset64
+ * 	offset64    k x 8
+ * 	pack checksum | index checksum
  *
- * The index of a pack that holds nothing but the blob "hello\n":
+ * The index of a pack that contains only the blob "hello\n":
  *
- *	000  ff744f63 00000002          magic, version
- *	008  00000000 x 206             first bytes 00 to cd: none
- *	340  00000001 x 50              ce to ff: one
- *	408  ce013625 030ba8db a906f756 967f9e9c a394464a
- *	41c  52941500                   CRC of 15 bytes at offset 12
- *	420  0000000c                   offset
- *	424  de041240 1f4a9e5f 05411f44 eaf9c86d 46096746
- *	438  0b629745 910d3a0b e9ee1015 a3cd11b5 09020143
+ * 	000  ff744f63 00000002          magic, version
+ * 	008  00000000 x 206             first bytes 00 to cd: none
+ * 	340  00000001 x 50              ce to ff: one
+ * 	408  ce013625 030ba8db a906f756 967f9e9c a394464a
+ * 	41c  52941500                   CRC of 15 bytes at offset 12
+ * 	420  0000000c                   offset
+ * 	424  de041240 1f4a9e5f 05411f44 eaf9c86d 46096746
+ * 	438  0b629745 910d3a0b e9ee1015 a3cd11b5 09020143
  *
- * `idx_pos` is an object's position in this file: ids ascend with it.
+ * `idx_pos` is the position of an object in this file, in the order of ids.
  */
 #ifndef PACK_IDX_H
 #define PACK_IDX_H
@@ -55,17 +56,17 @@ struct pack_idx {
 };
 
 /*
- * Check and take apart the `len` bytes of an index file: sizes and an
- * ascending fanout. Not checked here, being O(nr): order of ids, that 64-bit
- * offsets exist, and the checksum (pack_idx_verify). `name` is for messages,
- * copied.
- * Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED or ERR_NOMEM with *idx zeroed.
+ * Parses the `len` bytes of an index file. Verifies the sizes and that the
+ * fanout ascends. pack_idx_verify() verifies what takes O(nr): the order of
+ * ids, the existence of 64-bit offsets, and the checksum. `name` is for
+ * messages and is copied. Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED or
+ * ERR_NOMEM with *idx zeroed.
  */
 int pack_idx_parse(struct pack_idx *idx, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
 void pack_idx_release(struct pack_idx *idx);
 
-/* Raw id of an object; points into the index. idx_pos < nr. */
+/* Returns the raw id of an object, in the index. idx_pos must be < nr. */
 static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
 					  uint32_t idx_pos)
 {
@@ -73,12 +74,12 @@ static inline const uint8_t *pack_idx_oid(const struct pack_idx *idx,
 }
 
 /*
- * Offset in the pack, UINT64_MAX when a 64-bit offset is asked for that the
- * file does not have (a corrupt index).
+ * Returns the offset of an object in the pack. Returns UINT64_MAX if the index
+ * is corrupt and lacks the 64-bit offset.
  */
 uint64_t pack_idx_offset(const struct pack_idx *idx, uint32_t idx_pos);
 
-/* Have the processor fetch what pack_idx_offset() will read. */
+/* Prefetches the memory that pack_idx_offset() will read. */
 static inline void pack_idx_prefetch(const struct pack_idx *idx,
 				     uint32_t idx_pos)
 {
@@ -86,17 +87,17 @@ static inline void pack_idx_prefetch(const struct pack_idx *idx,
 		__builtin_prefetch(idx->off32 + 4 * (size_t)idx_pos);
 }
 
-/* CRC-32 of the entry's bytes in the pack; 0 for version 1. */
+/* Returns the CRC-32 of the entry's bytes in the pack, or 0 for version 1. */
 uint32_t pack_idx_crc(const struct pack_idx *idx, uint32_t idx_pos);
 
-/* As pack_ids_find(). */
+/* Works like pack_ids_find(). */
 static inline bool pack_idx_find(const struct pack_idx *idx, const uint8_t *raw,
 				 uint32_t *idx_pos)
 {
 	return pack_ids_find(&idx->ids, raw, idx_pos);
 }
 
-/* As pack_ids_find_prefix(). */
+/* Works like pack_ids_find_prefix(). */
 static inline void pack_idx_find_prefix(const struct pack_idx *idx,
 					const struct oid *prefix,
 					size_t hex_len, uint32_t *first,
@@ -106,9 +107,9 @@ static inline void pack_idx_find_prefix(const struct pack_idx *idx,
 }
 
 /*
- * Check the order of ids (equal ones may follow each other), that they lie in
- * their fanout range, that 64-bit offsets exist, and the file's own checksum.
- * Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies the order of ids (equal ids are valid), their fanout ranges, the
+ * existence of 64-bit offsets, and the checksum of the file. Returns 0,
+ * ERR_CORRUPT or ERR_NOMEM.
  */
 int pack_idx_verify(const struct pack_idx *idx, struct error *err);
 
@@ -119,27 +120,28 @@ struct pack_idx_entry {
 	uint32_t crc;       /* of the entry's bytes in the pack */
 };
 
-/* How an index is to be written. */
+/* The format of an index to write. */
 struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*
-	 * From this offset on, at most 2^31, offsets get 64 bits as in larger
-	 * packs; version 1 becomes 2 if there are any. 0: 2^31, and that does
-	 * not happen. For tests.
+	 * Offsets from this one on, at most 2^31, are written with 64 bits.
+	 * Version 1 becomes 2 if there are such offsets. 0 means 2^31 without
+	 * that change of version. For tests.
 	 */
 	uint32_t off64_from;
 };
 
 /*
- * Append to *out a whole index file for `entries`, which must be sorted by id.
- * Version 1 with an offset past 4 GiB is ERR_INVALID.
+ * Appends an index file for `entries`, which must be sorted by id. Returns 0,
+ * or a negative error code. Version 1 with an offset beyond 4 GiB is
+ * ERR_INVALID.
  */
 int pack_idx_write_as(struct buf *out, const struct pack_idx_entry *entries,
 		      uint32_t nr, const struct oid *pack_checksum,
 		      const struct pack_idx_format *format, enum hash_algo algo,
 		      struct error *err);
 
-/* The same by the number of the version alone. */
+/* Works like pack_idx_write_as() for a version. */
 static inline int pack_idx_write(struct buf *out,
 				 const struct pack_idx_entry *entries,
 				 uint32_t nr, const struct oid *pack_checksum,

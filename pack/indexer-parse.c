@@ -2,14 +2,13 @@
 /*
  * The first pass of the indexer: from bytes to entries.
  *
- * Nothing in a pack says where an entry ends, so everything is inflated. What
- * lies in the window whole goes through the whole-buffer decoder; an entry
- * that runs out of it, or is large, is inflated in pieces. Bytes that were
- * parsed are "settled" now and then: hashed and, for a pack that is being
- * received, written. So no byte after the trailer gets into the file.
+ * A pack does not tell where an entry ends, so every entry is inflated. An
+ * entry that is completely in the window uses the whole-buffer decoder. Other
+ * entries, and large ones, are inflated in pieces. From time to time the parsed
+ * bytes are "settled": they are hashed and, if the pack is being received,
+ * written. So no byte after the trailer gets into the file.
  *
- * More bytes are asked for only when what is there cannot be understood
- * without them.
+ * The parser reads more bytes only if it cannot continue without them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,9 +20,9 @@
 #include "pack/indexer-parts.h"
 
 enum {
-	WINDOW = 256 << 10,   /* bytes read ahead at most */
-	PIECE = 64 << 10,     /* bytes inflated at a time */
-	WHOLE_MAX = 16 << 20, /* largest object that is inflated whole */
+	WINDOW = 256 << 10,   /* limit of bytes to read ahead */
+	PIECE = 64 << 10,     /* bytes to inflate at a time */
+	WHOLE_MAX = 16 << 20, /* largest object that is inflated as a whole */
 	HEADER_LEN = 12,
 };
 
@@ -32,23 +31,23 @@ struct parser {
 	struct pack_source source;
 	uint8_t *window; /* owned; [at, end) is not parsed yet */
 	size_t at, end;  /* positions in window */
-	size_t settled;  /* position: what lies before is settled */
-	bool at_eof;     /* the source has no more */
+	size_t settled;  /* position: bytes before it are settled */
+	bool at_eof;     /* the source has no more bytes */
 	uint64_t off;    /* offset in the pack of window[at] */
-	uint32_t crc;    /* of the entry's bytes up to `at` */
-	uint32_t nr;     /* entries, by the header */
+	uint32_t crc;    /* CRC of the entry's bytes up to `at` */
+	uint32_t nr;     /* number of entries, from the header */
 	struct hash_ctx pack_hash, object_hash;
 	struct inflater *inflater; /* owned */
 	struct buf out;            /* inflated bytes */
 	struct progress progress;
 };
 
-/* An entry that is being parsed. */
+/* The entry that is being parsed. */
 struct current {
 	struct pack_entry head;
 	uint64_t offset;
 	uint32_t entry_nr;
-	struct oid base; /* REF_DELTA */
+	struct oid base; /* id of the base of a REF_DELTA */
 };
 
 static bool is_whole(const struct current *cur)
@@ -71,7 +70,10 @@ static int settle(struct parser *p, bool hash, struct error *err)
 	return sys_tempfile_write(&p->ix->file, bytes, len, err);
 }
 
-/* Read more into the window. 1, 0 at the end of the source, or an error. */
+/*
+ * Reads more bytes into the window. Returns 1, 0 at the end of the source, or a
+ * negative error code.
+ */
 static int fill(struct parser *p, struct error *err)
 {
 	ssize_t n;
@@ -104,7 +106,7 @@ static int early_eof(const struct parser *p, struct error *err)
 	return indexer_corrupt(p->ix, p->off + left(p), "early EOF", err);
 }
 
-/* Have at least `len` (< WINDOW) bytes in the window. */
+/* Makes sure that the window has at least `len` (< WINDOW) unparsed bytes. */
 static int need(struct parser *p, size_t len, struct error *err)
 {
 	while (left(p) < len) {
@@ -118,7 +120,7 @@ static int need(struct parser *p, size_t len, struct error *err)
 	return 0;
 }
 
-/* Step over bytes of the entry. */
+/* Advances over bytes of the entry. */
 static int consume(struct parser *p, size_t len, struct error *err)
 {
 	uint64_t max = p->ix->config.max_len;
@@ -155,8 +157,8 @@ static int parse_header(struct parser *p, struct error *err)
 }
 
 /*
- * Whether an entry header that cannot be parsed will never be, whatever
- * follows: it is long enough, or of a type that does not exist.
+ * Returns whether an unparsable entry header stays unparsable with more bytes:
+ * it is long enough, or its type is invalid.
  */
 static bool is_bad_head(const struct parser *p)
 {
@@ -165,7 +167,7 @@ static bool is_bad_head(const struct parser *p)
 	return left(p) >= PACK_ENTRY_HEADER_MAX || type == 0 || type == 5;
 }
 
-/* Parse the header of the next entry; the base's id is copied. */
+/* Parses the header of the next entry. The base's id is copied. */
 static int take_head(struct parser *p, struct current *cur, struct error *err)
 {
 	enum hash_algo algo = p->ix->config.algo;
@@ -211,8 +213,9 @@ static int bad_stream(const struct parser *p, const struct current *cur,
 }
 
 /*
- * An object that was not in memory as a whole is compared and shown in the
- * end, but for blobs that need not be compared: they are shown as they are.
+ * Handles an object that was not in memory as a whole. Blobs that need no
+ * comparison go to hooks.object without their content. Other objects are
+ * compared and passed on after parsing.
  */
 static int compare_later(struct pack_indexer *ix, const struct current *cur,
 			 const struct oid *oid, struct error *err)
@@ -235,10 +238,10 @@ static int compare_later(struct pack_indexer *ix, const struct current *cur,
 	return 0;
 }
 
-/* Hash "<type> <len>\0", the front of every object. */
+/* Hashes "<type> <len>\0", which precedes the content of every object. */
 static void start_object_hash(struct parser *p, const struct current *cur)
 {
-	char front[32]; /* "commit " and 20 digits at most */
+	char front[32]; /* "commit ", at most 20 digits and a NUL */
 	int n = snprintf(front, sizeof(front), "%s %" PRIu64,
 			 object_type_name(cur->head.type), cur->head.size);
 
@@ -246,7 +249,7 @@ static void start_object_hash(struct parser *p, const struct current *cur)
 	hash_update(&p->object_hash, front, (size_t)n + 1);
 }
 
-/* Inflate in pieces to the end of the stream, hashing whole objects. */
+/* Inflates in pieces to the end of the stream; hashes whole objects. */
 static int run_pieces(struct parser *p, const struct current *cur,
 		      struct error *err)
 {
@@ -295,8 +298,9 @@ static int take_pieces(struct parser *p, const struct current *cur,
 }
 
 /*
- * Inflate an entry whose stream lies in the window. 1 when it does not (or
- * is damaged: the way in pieces will find out).
+ * Inflates an entry whose stream is completely in the window. Returns 0, 1 if
+ * the stream is not or is damaged (then take_pieces() handles it), or a
+ * negative error code.
  */
 static int take_at_once(struct parser *p, const struct current *cur,
 			struct error *err)
@@ -325,7 +329,7 @@ static int take_at_once(struct parser *p, const struct current *cur,
 				   size, err);
 }
 
-/* The entry that starts exactly at `offset`; NONE when there is none. */
+/* Returns the entry that starts exactly at `offset`, or INDEXER_NONE. */
 static uint32_t find_entry(const struct pack_indexer *ix, uint64_t offset)
 {
 	size_t lo = 0, hi = ix->nr;
@@ -359,7 +363,7 @@ static int link_ofs_delta(struct pack_indexer *ix, const struct current *cur,
 	return 0;
 }
 
-/* Its list is made in the end, when all bases are known: group_refs(). */
+/* group_refs() makes the lists later, when all bases are known. */
 static int note_ref_delta(struct pack_indexer *ix, const struct current *cur,
 			  struct error *err)
 {
@@ -381,7 +385,7 @@ static int ref_cmp(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* From one ref per delta to one per base, with a list of its deltas. */
+/* Turns one ref per delta into one per base, with a list of its deltas. */
 static void group_refs(struct pack_indexer *ix)
 {
 	size_t nr = 0;
@@ -426,7 +430,7 @@ static int take_entry(struct parser *p, struct error *err)
 	return ret;
 }
 
-/* The checksum, and what follows it: nothing. */
+/* Verifies the checksum, and that nothing follows it. */
 static int take_trailer(struct parser *p, struct error *err)
 {
 	struct pack_indexer *ix = p->ix;
@@ -480,7 +484,10 @@ static void parser_release(struct parser *p)
 	buf_release(&p->out);
 }
 
-/* Where the next entry begins is known only behind this one. */
+/*
+ * Only a complete entry tells where the next one begins. So parsing can
+ * continue only after an entry that was taken to its end.
+ */
 static int take_or_skip(struct parser *p, struct error *err)
 {
 	size_t before = p->ix->nr;
@@ -505,7 +512,7 @@ static int take_entries(struct parser *p, struct error *err)
 	return ret;
 }
 
-/* Settle for what could be parsed. */
+/* Keeps the entries that could be parsed. */
 static int end_early(struct parser *p, struct error *err)
 {
 	if (!p->ix->end)

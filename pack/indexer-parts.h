@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the indexer share; for indexer*.c only.
+ * Internal to the indexer: declarations that the indexer*.c files share.
  *
- * `entry_nr` numbers entries in the order of the pack, those appended to a
- * thin pack last. The children of an entry (deltas made against it) are a
- * list linked through `next_sibling`. Children by OFS_DELTA are linked when
- * they are found. Those by REF_DELTA wait in a list per base id, which goes
- * to the first entry that turns out to have this id.
+ * `entry_nr` numbers entries in the order of the pack; bases that are appended
+ * to a thin pack come last. The children of an entry are the deltas against it,
+ * a list linked through `next_sibling`. An OFS_DELTA becomes a child as soon as
+ * it is parsed. REF_DELTAs are in a list for each base id. The first entry that
+ * turns out to have this id takes the whole list.
  */
 #ifndef PACK_INDEXER_PARTS_H
 #define PACK_INDEXER_PARTS_H
@@ -23,16 +23,17 @@ struct indexer_entry {
 	uint32_t crc;
 	uint32_t first_child;  /* entry_nr */
 	uint32_t next_sibling; /* entry_nr */
-	uint8_t stored;        /* enum object_type, as in the entry's header */
-	uint8_t type;          /* what it is; OBJ_NONE: not resolved yet */
+	uint8_t stored;        /* enum object_type of the entry's header */
+	uint8_t type;          /* type of the object; OBJ_NONE: not resolved
+				* yet */
 };
 
-/* The deltas against one id. */
+/* The list of deltas against one id. */
 struct indexer_ref {
 	struct oid base;
 	uint32_t first;  /* entry_nr; NONE once an entry has taken the list.
-			    Exchanged atomically while threads resolve */
-	bool is_outside; /* the base was had from hooks.base */
+			  * Atomic while threads resolve */
+	bool is_outside; /* the base came from hooks.base */
 };
 
 struct pack_indexer {
@@ -51,8 +52,8 @@ struct pack_indexer {
 	uint32_t delta_nr, appended_nr;
 
 	/*
-	 * Sorted by base, for binary search: these ids are whatever the peer
-	 * says, so that a hash table keyed by them could be made slow.
+	 * Sorted by base, for binary search. The peer chooses these ids, so it
+	 * could slow down a hash table keyed by them.
 	 */
 	struct indexer_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
@@ -63,7 +64,7 @@ struct pack_indexer {
 	struct pack_idx_entry *sorted; /* owned: by id */
 	uint32_t *order;               /* owned: entry_nr, by id */
 	struct sort_item *by_offset;   /* owned: offset, index into `sorted`;
-					  for indexer-read.c, NULL before */
+					* used by indexer-read.c, may be NULL */
 };
 
 static inline uint8_t *indexer_id(const struct pack_indexer *ix, size_t nr)
@@ -71,26 +72,26 @@ static inline uint8_t *indexer_id(const struct pack_indexer *ix, size_t nr)
 	return ix->ids + nr * hash_len(ix->config.algo);
 }
 
-/* Offset where the entry's bytes end. */
+/* Returns the end offset of the entry's bytes. */
 static inline uint64_t indexer_entry_end(const struct pack_indexer *ix,
 					 size_t nr)
 {
 	return nr + 1 < ix->nr ? ix->entries[nr + 1].offset : ix->end;
 }
 
-/* Whether missing bases may be asked for and appended. */
+/* Returns whether missing bases may be appended to the pack. */
 static inline bool indexer_may_append(const struct pack_indexer *ix)
 {
 	return ix->config.hooks.base && ix->file.fd >= 0;
 }
 
-/* Append an entry without children. 0 or ERR_NOMEM. */
+/* Adds an entry without children. Returns 0 or ERR_NOMEM. */
 int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
 /*
- * Whether to go on after an error, which whoever takes broken packs is told
- * of.
+ * Returns whether to continue after an error. Only hooks.broken can allow that,
+ * and it is told of the error.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 				    int ret, const struct error *what)
@@ -102,41 +103,43 @@ static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 	return hooks->broken(hooks->broken_ctx, is_end, what) == 0;
 }
 
-/* An error about the pack's bytes at `offset`: ERR_CORRUPT. */
+/* Sets an error about the pack's bytes at `offset`. Returns ERR_CORRUPT. */
 int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
 		    const char *what, struct error *err);
 
-/* Parse all entries from `source`, to the trailer and its end. */
+/* Parses all entries from `source`, the trailer, and the end. */
 int indexer_parse(struct pack_indexer *ix, struct pack_source source,
 		  struct error *err);
 
 /*
- * Compare with an object that may be there already, and show it to who wants to
- * see it. 0 or negative.
+ * Compares an object with an existing one of the same id, if there is one, and
+ * calls hooks.object. Returns 0 or a negative error code.
  */
 int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
 			const struct oid *oid, enum object_type type,
 			const void *data, size_t len, struct error *err);
 
 /*
- * Resolve the deltas whose bases are in the pack and then, if asked for,
- * those whose bases hooks.base knows. *left gets the number of others.
+ * Resolves the deltas whose bases are in the pack. Then resolves those whose
+ * bases come from hooks.base, if allowed. *left is the number of unresolved
+ * deltas.
  */
 int indexer_resolve_deltas(struct pack_indexer *ix, uint32_t *left,
 			   struct error *err);
 
-/* Sort all entries by id into ix->order and ix->sorted. */
+/* Sorts all entries by id into ix->order and ix->sorted. */
 int indexer_sort(struct pack_indexer *ix, struct error *err);
 
 /*
- * Append the bases that were had from outside and are not in the pack, and
- * write header and trailer anew. Needs ix->order; leaves it without them.
+ * Appends the bases that came from outside and are not in the pack, and
+ * rewrites header and trailer. Requires ix->order, which does not include the
+ * new entries afterwards.
  */
 int indexer_append_bases(struct pack_indexer *ix, struct error *err);
 
 /*
- * Make a pack of what was salvaged: entries that could not be made are
- * dropped, header and trailer written anew. Before indexer_sort().
+ * Makes a valid pack of the salvaged entries: drops entries that could not be
+ * resolved, and rewrites header and trailer. Call it before indexer_sort().
  */
 int indexer_drop_broken(struct pack_indexer *ix, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading single objects of a pack that was resolved, before its files are in
- * place: each base of the chain is made again. For a few objects.
+ * Reads single objects of a resolved pack before its files are in place. All
+ * bases of the delta chain are decoded each time, so this is for a few objects.
  *
  * A `place` is an index into ix->by_offset.
  */
@@ -14,7 +14,7 @@
 #include "pack/indexer-parts.h"
 #include "sys/io.h"
 
-/* From an object to the whole one that it is made from. */
+/* The delta chain from an object to its whole base. */
 struct chain {
 	uint32_t *places; /* owned */
 	size_t nr, alloc;
@@ -27,7 +27,7 @@ struct stored {
 	uint8_t *data;   /* owned */
 };
 
-/* Sort by offset, once. */
+/* Makes ix->by_offset on first use. */
 static int index_offsets(struct pack_indexer *ix, struct error *err)
 {
 	if (ix->by_offset)
@@ -41,7 +41,7 @@ static int index_offsets(struct pack_indexer *ix, struct error *err)
 	return sort_items(ix->by_offset, ix->nr) < 0 ? error_nomem(err) : 0;
 }
 
-/* The place of the entry at `offset`; NONE when there is none. */
+/* Returns the place of the entry at `offset`, or INDEXER_NONE. */
 static uint32_t place_at(const struct pack_indexer *ix, uint64_t offset)
 {
 	const struct sort_item *found = sort_find(ix->by_offset, ix->nr,
@@ -69,7 +69,10 @@ static uint32_t place_of(const struct pack_indexer *ix, const struct oid *oid)
 	return INDEXER_NONE;
 }
 
-/* The bytes of an entry, taken apart. st->data is the caller's in any case. */
+/*
+ * Parses and inflates the bytes of an entry. The caller frees st->data in any
+ * case.
+ */
 static int decode(struct pack_indexer *ix, struct inflater *inf,
 		  const uint8_t *raw, size_t len, struct stored *st)
 {
@@ -86,7 +89,7 @@ static int decode(struct pack_indexer *ix, struct inflater *inf,
 			      cursor_left(&c), NULL);
 }
 
-/* Read and inflate an entry. st->data is the caller's in any case. */
+/* Reads and inflates an entry. The caller frees st->data in any case. */
 static int read_stored(struct pack_indexer *ix, struct inflater *inf,
 		       uint32_t place, struct stored *st, struct error *err)
 {
@@ -120,7 +123,7 @@ static uint32_t base_of(const struct pack_indexer *ix, uint32_t place,
 	return place_at(ix, ix->by_offset[place].key - st->head.base_distance);
 }
 
-/* Collect the chain; *st ends as its whole object. */
+/* Collects the delta chain. Afterwards *st is its whole object. */
 static int collect(struct pack_indexer *ix, struct inflater *inf,
 		   struct chain *chain, uint32_t place, struct stored *st,
 		   struct error *err)
@@ -148,8 +151,8 @@ static int collect(struct pack_indexer *ix, struct inflater *inf,
 }
 
 /*
- * Replace *data by what the delta at `place` makes of it. It was applied
- * before: only a file that has changed since can be in the way.
+ * Replaces *data by the result of applying the delta at `place`. The delta has
+ * been applied before, so an error means that the file has changed.
  */
 static int apply(struct pack_indexer *ix, struct inflater *inf, uint32_t place,
 		 uint8_t **data, size_t *len, struct error *err)

@@ -2,13 +2,13 @@
 /*
  * The second pass of the indexer: from deltas to ids.
  *
- * A family is an object that is stored whole (or comes from outside) and all
- * that is made from it. A family is one thread's; those that promise most
- * work are handed out first. It is walked depth first with an explicit stack,
- * so that each base is made once and its deltas are applied to it one after
- * the other. An object that waits on the stack for its next delta keeps its
- * bytes, up to `cache_limit`; when there is more, those nearest to the root
- * are dropped and made again when they are needed.
+ * A family is a whole object, or a base from outside, with all objects that are
+ * made from it. One thread works on a family; the families with most work are
+ * started first. A family is walked depth first with an explicit stack. So each
+ * base is made once, and its deltas are applied to it one after the other.
+ * Objects on the stack that wait for their next delta keep their bytes, up to
+ * `cache_limit`. Beyond that the objects nearest to the root are dropped, and
+ * made again when they are needed.
  */
 #include <string.h>
 
@@ -20,34 +20,36 @@
 #include "sys/io.h"
 #include "sys/thread.h"
 
-/* An object on the way from the root to the one being made. */
+/* An object on the path from the root to the object being made. */
 struct frame {
 	uint32_t entry_nr; /* NONE: from outside the pack */
-	uint32_t next;     /* the child that comes next */
+	uint32_t next;     /* the next child */
 	uint8_t *data;     /* owned; NULL: dropped */
 	size_t len;
 };
 
-/* What one thread needs. */
+/* The state of one thread. */
 struct worker {
 	unsigned nr;
 	struct inflater *inflater; /* owned */
 	struct hash_ctx hash;
 	struct buf raw;       /* an entry's bytes */
-	struct buf delta;     /* inflated */
+	struct buf delta;     /* an inflated delta */
 	struct frame *frames; /* owned; the root first */
 	size_t depth, alloc;
-	size_t held;           /* bytes of all frames' data */
+	size_t held;           /* total size of the data of all frames */
 	size_t dropped;        /* frames below this one hold no data */
 	enum object_type type; /* of the family */
 	uint32_t done;         /* deltas resolved */
-	uint32_t unreported;   /* of these, not yet told to the meter */
+	uint32_t unreported;   /* deltas resolved and not yet reported to the
+				* meter */
 };
 
 struct resolver {
 	struct pack_indexer *ix;
 	struct worker *workers;  /* owned; config.threads of them */
-	struct sort_item *tasks; /* owned; value: entry_nr or ref_nr */
+	struct sort_item *tasks; /* owned; value: entry_nr or an index into
+				  * refs */
 	size_t task_nr;
 	struct progress progress;
 	pthread_mutex_t lock; /* held while hooks.base runs */
@@ -55,7 +57,8 @@ struct resolver {
 
 enum {
 	REPORT_NR = 64,          /* deltas between two updates of the meter */
-	SIZE_SUSPECT = 16 << 20, /* claims from here on are checked first */
+	SIZE_SUSPECT = 16 << 20, /* claimed sizes from here on are verified
+				  * first */
 };
 
 static int worker_init(struct worker *w, unsigned nr, enum hash_algo algo)
@@ -78,7 +81,10 @@ static void worker_release(struct worker *w)
 	buf_release(&w->delta);
 }
 
-/* Read an entry into w->raw and parse its header; *stream is what follows. */
+/*
+ * Reads an entry into w->raw and parses its header. *stream is the rest of the
+ * entry.
+ */
 static int read_entry(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		      struct pack_entry *head, struct cursor *stream,
 		      struct error *err)
@@ -94,7 +100,7 @@ static int read_entry(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 	if (ret < 0)
 		return ret;
 	*stream = cursor_make(w->raw.data, len);
-	/* It was parsed before: the file has changed under us. */
+	/* The header was parsed before, so the file has changed. */
 	if (pack_entry_parse(head, stream, ix->config.algo) < 0)
 		return indexer_corrupt(ix, offset, "bad object header", err);
 	return 0;
@@ -116,7 +122,7 @@ static int inflate_entry(struct worker *w, const struct pack_indexer *ix,
 	return 0;
 }
 
-/* An object that is stored whole; *out is malloc()ed. */
+/* Reads an object that is stored whole. *out is malloc()ed. */
 static int read_whole(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		      uint8_t **out, size_t *len, struct error *err)
 {
@@ -141,8 +147,8 @@ static int read_whole(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 }
 
 /*
- * The length of what a delta makes, and whether to go on: a large claim is
- * checked against the instructions before there is memory for it.
+ * Returns the length of a delta's result in *len. A large length is verified
+ * with the delta's instructions before memory is allocated for it.
  */
 static int check_delta(const struct pack_indexer *ix, uint64_t offset,
 		       const struct cursor *delta, size_t base_len, size_t *len,
@@ -172,7 +178,7 @@ static int check_delta(const struct pack_indexer *ix, uint64_t offset,
 		       : 0;
 }
 
-/* Apply the delta of entry `nr` to its base; *out is malloc()ed. */
+/* Applies the delta of entry `nr` to its base. *out is malloc()ed. */
 static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		       const struct frame *base, uint8_t **out, size_t *len,
 		       struct error *err)
@@ -220,7 +226,10 @@ static void drop(struct worker *w, struct frame *f)
 	w->held -= f->len;
 }
 
-/* Keep to the limit; `top` stays, and what cannot be made again. */
+/*
+ * Drops objects until the limit holds. Keeps `top` and objects that cannot be
+ * made again.
+ */
 static void drop_excess(struct worker *w, size_t top, size_t limit)
 {
 	while (w->held > limit && w->dropped < top) {
@@ -231,7 +240,10 @@ static void drop_excess(struct worker *w, size_t top, size_t limit)
 	}
 }
 
-/* Make the bytes of the top frame again, from the nearest that has some. */
+/*
+ * Makes the bytes of the top frame again, from the nearest frame that has its
+ * bytes.
+ */
 static int make_again(struct worker *w, struct pack_indexer *ix,
 		      struct error *err)
 {
@@ -282,7 +294,7 @@ static void pop(struct worker *w)
 		w->dropped = w->depth;
 }
 
-/* The list of deltas against an id; NULL when there is none. */
+/* Returns the list of deltas against an id, or NULL. */
 static struct indexer_ref *find_ref(const struct pack_indexer *ix,
 				    const uint8_t *id)
 {
@@ -302,13 +314,13 @@ static struct indexer_ref *find_ref(const struct pack_indexer *ix,
 	return NULL;
 }
 
-/* Take a list, once; NONE when it is gone. */
+/* Takes a list, once. Returns INDEXER_NONE if it is taken already. */
 static uint32_t take_list(struct indexer_ref *ref)
 {
 	return __atomic_exchange_n(&ref->first, INDEXER_NONE, __ATOMIC_ACQ_REL);
 }
 
-/* Now that the entry's id is known, adopt the deltas against it. */
+/* Links the deltas against the entry's id, which is known now. */
 static void adopt_children(struct pack_indexer *ix, uint32_t nr)
 {
 	struct indexer_ref *ref = find_ref(ix, indexer_id(ix, nr));
@@ -329,7 +341,7 @@ static void report(struct resolver *r, struct worker *w)
 	w->unreported = 0;
 }
 
-/* Make the next object from the top frame, and push it if it is a base. */
+/* Makes the next object from the top frame, and pushes it if it is a base. */
 static int resolve_child(struct resolver *r, struct worker *w,
 			 struct error *err)
 {
@@ -372,7 +384,7 @@ static int resolve_child(struct resolver *r, struct worker *w,
 	return push(w, nr, ix->entries[nr].first_child, data, len, err);
 }
 
-/* Resolve all that is made from the only frame on the stack. */
+/* Resolves all objects that are made from the only frame on the stack. */
 static int resolve_family(struct resolver *r, struct worker *w,
 			  struct error *err)
 {
@@ -407,7 +419,10 @@ static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
 	return ret < 0 ? ret : resolve_family(r, w, err);
 }
 
-/* Ask for a base; 1 with malloc()ed *data whose id was checked, or 0. */
+/*
+ * Gets a base from hooks.base. Returns 1 with malloc()ed *data whose id is
+ * verified, 0 if there is none, or a negative error code.
+ */
 static int get_base(struct resolver *r, struct worker *w,
 		    const struct oid *base, void **data, size_t *len,
 		    struct error *err)
@@ -443,7 +458,9 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 	if (ret <= 0)
 		return ret;
 	first = take_list(ref);
-	/* Meanwhile an object of this id may have turned up in the pack. */
+	/*
+	 * Meanwhile an object of the pack may have turned out to have this id.
+	 */
 	if (first == INDEXER_NONE) {
 		free(data);
 		return 0;
@@ -453,7 +470,7 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 	return ret < 0 ? ret : resolve_family(r, w, err);
 }
 
-/* How many entries are made from each, by the children known so far. */
+/* Counts how many entries are made from each, by the children known so far. */
 static uint32_t *count_families(const struct pack_indexer *ix)
 {
 	uint32_t *counts = mem_calloc(ix->nr, sizeof(*counts));
@@ -470,7 +487,7 @@ static uint32_t *count_families(const struct pack_indexer *ix)
 	return counts;
 }
 
-/* Families of whole objects, the largest last. */
+/* Lists the families of whole objects, the largest last. */
 static int list_roots(struct resolver *r)
 {
 	struct pack_indexer *ix = r->ix;
@@ -497,7 +514,7 @@ static int list_roots(struct resolver *r)
 	return ret;
 }
 
-/* The lists whose base has not turned up. */
+/* Lists the deltas whose base is not in the pack. */
 static void list_outside(struct resolver *r)
 {
 	struct pack_indexer *ix = r->ix;
@@ -509,7 +526,10 @@ static void list_outside(struct resolver *r)
 				0, (uint32_t)i};
 }
 
-/* Objects that were too large for the first pass and exist already. */
+/*
+ * Compares objects that were too large for the first pass with existing
+ * objects.
+ */
 static int compare_large(struct pack_indexer *ix, struct worker *w,
 			 struct error *err)
 {

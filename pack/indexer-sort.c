@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting entries by id: two radix passes over the first four bytes, through
- * entry numbers, and a few swaps for ids that have these in common. Ids are
- * hashes of objects that we have seen, so nobody can make many of those.
+ * Sorts entries by id: two radix passes over the first four bytes, with entry
+ * numbers, and a few swaps for ids with equal leading bytes. The ids are hashes
+ * of objects that we have seen, so an attacker cannot make many of those.
  *
- * base/sort.h would want 32 bytes of memory per entry; this takes 8.
+ * base/sort.h would need 32 bytes of memory per entry; this needs 8.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 enum { DIGIT_NR = 1 << 16 };
 
-/* Sort `src` into `dst` by the 16 bits at `byte` of the ids; stable. */
+/* Sorts `src` into `dst` by the 16 bits at `byte` of the ids. Stable. */
 static void pass(const struct pack_indexer *ix, uint32_t *dst,
 		 const uint32_t *src, size_t byte, uint32_t *starts)
 {
@@ -34,7 +34,7 @@ static void pass(const struct pack_indexer *ix, uint32_t *dst,
 			src[i];
 }
 
-/* Insertion sort, for what is all but sorted; stable. */
+/* Insertion sort, for nearly sorted entries. Stable. */
 static void finish(const struct pack_indexer *ix, uint32_t *order)
 {
 	size_t len = hash_len(ix->config.algo);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pack that is not stored as it came. A thin one is completed: the bases
- * that it was made against and left out are appended, whole, in the order of
- * their ids. Of a broken one the entries are dropped that could not be made;
- * their bytes stay, as gaps.
+ * Changes a received pack. A thin pack is completed: its missing bases are
+ * appended, as whole objects in the order of their ids. From a broken pack,
+ * entries that could not be resolved are dropped; their bytes stay as gaps.
  *
- * A base may have turned up in the pack after all, as the result of a delta;
- * it is not appended then.
+ * A base may be in the pack after all, as the result of a delta. Then it is not
+ * appended.
  */
 #include <string.h>
 
@@ -16,7 +15,7 @@
 #include "pack/indexer-parts.h"
 #include "sys/io.h"
 
-enum { PIECE = 1 << 20 }; /* bytes read at a time */
+enum { PIECE = 1 << 20 }; /* bytes to read at a time */
 
 static bool is_in_pack(const struct pack_indexer *ix, size_t sorted_nr,
 		       const struct oid *oid)
@@ -38,7 +37,7 @@ static bool is_in_pack(const struct pack_indexer *ix, size_t sorted_nr,
 	return false;
 }
 
-/* Make the entry of an object in *b: header and stream. */
+/* Makes the entry of an object in *b: header and stream. */
 static int make_entry(struct buf *b, struct deflater *def, enum hash_algo algo,
 		      enum object_type type, const void *data, size_t len)
 {
@@ -103,7 +102,7 @@ static int hash_file(struct pack_indexer *ix, struct hash_ctx *h,
 	return 0;
 }
 
-/* Set the number of objects and the checksum that ends the file. */
+/* Rewrites the number of objects and the checksum at the end. */
 static int rewrite_ends(struct pack_indexer *ix, struct error *err)
 {
 	uint8_t *piece = mem_alloc(PIECE, 1);

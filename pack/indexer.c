@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The indexer's outside: life, order of the steps, files. Its parts are
- * indexer-parse.c (bytes to entries), indexer-resolve.c (deltas to objects),
- * indexer-thin.c (missing bases) and indexer-sort.c.
+ * The public functions of the indexer: life cycle, order of the steps, files.
+ * The other parts are indexer-parse.c (bytes to entries), indexer-resolve.c
+ * (deltas to objects), indexer-thin.c (missing bases), indexer-sort.c and
+ * indexer-read.c.
  */
 #include <string.h>
 
@@ -134,7 +135,7 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
 		ix, (struct pack_source){read_file, &reader, true, NULL}, err);
 }
 
-/* Make the entries of an index, which take the place of ours. */
+/* Makes the index's entries, which replace ix->entries. */
 static int fill_sorted(struct pack_indexer *ix, struct error *err)
 {
 	ix->sorted = mem_alloc(ix->nr, sizeof(*ix->sorted));
@@ -207,12 +208,12 @@ void pack_indexer_result(const struct pack_indexer *ix,
 	};
 }
 
-/* What stands beside the pack, written and durable under other names. */
+/* The companion files, written and durable under temporary names. */
 struct parts {
 	struct sys_tempfile rev, idx; /* inactive: not wanted */
 };
 
-/* Write all of a small file, which becomes `path`. */
+/* Writes a whole small file, which will become `path`. */
 static int write_part(struct sys_tempfile *tf, const char *path,
 		      const struct buf *content, const char *prefix,
 		      unsigned share, enum sys_fsync_method method,
@@ -235,7 +236,10 @@ static int write_part(struct sys_tempfile *tf, const char *path,
 	return ret;
 }
 
-/* Create a mark beside the pack; 1 when made, 0 when there was one. */
+/*
+ * Creates an empty or short file like .keep. Returns 1 if it was made, 0 if it
+ * existed or is not wanted, or a negative error code.
+ */
 static int place_mark(const char *path, const char *text,
 		      enum sys_fsync_method method, struct error *err)
 {
@@ -291,7 +295,10 @@ static int write_idx(struct parts *parts, struct pack_indexer *ix,
 	return ret;
 }
 
-/* All that may fail for want of room, before anything has its name. */
+/*
+ * Does all that may fail for lack of space, before any file gets its final
+ * name.
+ */
 static int write_parts(struct parts *parts, struct pack_indexer *ix,
 		       const struct pack_indexer_files *files,
 		       struct error *err)
@@ -338,7 +345,7 @@ int pack_indexer_write(struct pack_indexer *ix,
 	struct sys_hold hold;
 	int ret = write_parts(&parts, ix, files, err);
 
-	/* No mark or pack without the index. */
+	/* A signal must not leave a pack or a .keep without the index. */
 	sys_hold_signals(&hold);
 	if (!ret)
 		ret = place_parts(&parts, ix, files, err);

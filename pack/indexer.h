@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Indexing a pack: from bytes that somebody sent, or a file without an index,
- * to .pack, .rev and .idx that can be trusted.
+ * Indexes a pack: turns bytes from a peer, or a file without an index, into
+ * trustworthy .pack, .rev and .idx files.
  *
- *	bytes -> receive (entries found, whole objects hashed, checksum)
- *	      -> resolve (deltas applied base first, their results hashed;
- *	                  missing bases appended)
- *	      -> write   (.pack, .keep, .rev, and the .idx that makes them
- *	                  visible last)
+ * 	bytes -> receive (entries found, whole objects hashed, checksum)
+ * 	      -> resolve (deltas applied base first, their results hashed;
+ * 	                  missing bases appended)
+ * 	      -> write   (.pack, .keep, .rev, and the .idx that makes them
+ * 	                  visible last)
  *
- * Every entry is inflated to its end, every object hashed, the trailer and
- * the number of objects checked. Memory is bounded by the number of objects
- * (some 64 bytes each), `cache_limit` per thread, and a few objects; blobs
- * above 16 MiB that are stored whole are hashed in pieces.
+ * Every entry is inflated to its end, and every object is hashed. The trailer
+ * and the number of objects are verified. Memory is limited: some 64 bytes per
+ * object, `cache_limit` per thread, and a few objects. Whole blobs above 16 MiB
+ * are hashed in pieces.
  *
  * An object that is part of a SHA-1 collision attack is refused (object/hash.h,
- * ERR_CORRUPT), and one that we have already is compared byte by byte (`has`,
- * `compare`). Whether objects are well-formed is for who gets to see
- * them (`object`).
+ * ERR_CORRUPT). An object that exists already is compared byte by byte (`has`,
+ * `compare`). The hook `object` may check whether objects are well-formed.
  */
 #ifndef PACK_INDEXER_H
 #define PACK_INDEXER_H
@@ -35,141 +34,154 @@
 #include "sys/tempfile.h"
 
 /*
- * Where bytes come from. `read` gives up to `len` bytes and returns their
- * number, 0 at the end, or a negative error. It is called only when more
- * bytes are needed: never past the trailer, so that a peer may wait for an
- * answer with its side still open.
+ * A source of bytes. `read` stores up to `len` bytes and returns their number,
+ * 0 at the end, or a negative error code. It is called only if more bytes are
+ * needed, and never after the trailer: a peer may wait for an answer with its
+ * side still open.
  */
 struct pack_source {
 	ssize_t (*read)(void *ctx, void *bytes, size_t len, struct error *err);
 	void *ctx;
-	bool must_end; /* read on after the trailer: more bytes are an error */
+	bool must_end; /* read on after the trailer; more bytes are an error */
 	/*
-	 * Bytes that came with the last read and are not the pack's. NULL:
-	 * such bytes are an error.
+	 * Receives bytes that came with the last read and are not part of the
+	 * pack. NULL: such bytes are an error.
 	 */
 	int (*rest)(void *ctx, const void *bytes, size_t len,
 		    struct error *err);
 };
 
 /*
- * What the indexer asks about the repository; any may be NULL. Calls may come
- * from any of its threads; `thread_nr` < threads tells which, so that each
- * can have a reader of its own. `base` is called by one thread at a time.
+ * Queries about the repository; each may be NULL. Any thread of the indexer may
+ * call them. `thread_nr` < threads identifies the thread, so that each can have
+ * its own reader. `base` is called by one thread at a time.
  */
 struct pack_indexer_hooks {
 	/*
-	 * The content of an object that a thin pack left out, malloc()ed into
-	 * *data. 1 when found, 0 when there is no such object, or an error.
-	 * NULL: thin packs are not completed.
+	 * Returns the content of an object that a thin pack left out,
+	 * malloc()ed into *data. Returns 1 if found, 0 if there is no such
+	 * object, or a negative error code. NULL: thin packs are not completed.
 	 */
 	int (*base)(void *ctx, const struct oid *oid, enum object_type *type,
 		    void **data, size_t *len, struct error *err);
-	/* Whether an object of this id exists: 1 or 0, or an error. */
+	/*
+	 * Returns 1 if an object with this id exists, 0 if not, or a negative
+	 * error code.
+	 */
 	int (*has)(void *ctx, unsigned thread_nr, const struct oid *oid,
 		   struct error *err);
 	/*
-	 * For an id that `has` knows: 0 when the object that is there has this
-	 * type and content, ERR_CORRUPT for a collision, or another error.
+	 * Compares with an object that `has` reported. Returns 0 if type and
+	 * content are equal, ERR_CORRUPT for a collision, or another error
+	 * code.
 	 */
 	int (*compare)(void *ctx, unsigned thread_nr, const struct oid *oid,
 		       enum object_type type, const void *data, size_t len,
 		       struct error *err);
 	/*
-	 * Each object of the pack, once its id is known and it was compared;
-	 * more than once is possible. `data` is NULL for blobs that are not in
-	 * memory as a whole. A negative return ends the indexing.
+	 * Called for each object of the pack, once its id is known and it is
+	 * compared; perhaps more than once. `data` is NULL for blobs that are
+	 * not in memory as a whole. A negative result ends the indexing.
 	 */
 	int (*object)(void *object_ctx, unsigned thread_nr,
 		      const struct oid *oid, enum object_type type,
 		      const void *data, size_t len, struct error *err);
 	void *object_ctx;
 	/*
-	 * Something of the pack is broken, which *what describes. After 0 what
-	 * can be had of the pack all the same is made one: only this entry is
-	 * lost, or with `is_end` all that follows. A negative return is the
-	 * indexer's. NULL: what is broken is an error. With this, of a
-	 * received pack, and with one thread only.
+	 * Called if a part of the pack is broken, which *what describes. After
+	 * 0 the indexer salvages the rest: only this entry is lost, or with
+	 * `is_end` all that follow. A negative result is returned. NULL: a
+	 * broken pack is an error. Only for received packs, and with one
+	 * thread.
 	 */
 	int (*broken)(void *broken_ctx, bool is_end, const struct error *what);
 	void *broken_ctx;
-	void *ctx; /* of the others */
+	void *ctx; /* context of the other hooks */
 };
 
 struct pack_indexer_config {
 	enum hash_algo algo;
-	unsigned share;          /* of files: sys/share.h */
-	unsigned threads;        /* that resolve deltas; at least 1 */
-	uint64_t max_len;        /* bytes of a received pack; 0: any */
-	uint64_t max_object_len; /* bytes that a delta may make; 0: any */
+	unsigned share;          /* share of new files: sys/share.h */
+	unsigned threads;        /* threads that resolve deltas, at least 1 */
+	uint64_t max_len;        /* limit for the bytes of a received pack;
+				  * 0: none */
+	uint64_t max_object_len; /* limit for the bytes of an object made by
+				  * a delta; 0: none */
 	size_t cache_limit;      /* bytes of waiting bases, per thread */
-	const char *parse_title; /* of the meter, "Receiving objects" */
+	const char *parse_title; /* title of the meter, e.g. "Receiving
+				  * objects" */
 	const struct progress_out *parse_progress;   /* borrowed, or NULL */
 	const struct progress_out *resolve_progress; /* borrowed, or NULL */
 	struct pack_indexer_hooks hooks;
 };
 
-/* One pack on its way; made and used by one thread, which starts others. */
+/* An indexer of one pack. One thread uses it, and it starts other threads. */
 struct pack_indexer;
 
-/* A copy of `config` is kept. NULL when out of memory. */
+/* Keeps a copy of `config`. Returns NULL if memory runs out. */
 struct pack_indexer *pack_indexer_new(const struct pack_indexer_config *config);
 
-/* Removes temporary files that were not committed. NULL is accepted. */
+/* Removes temporary files that were not committed. NULL is allowed. */
 void pack_indexer_free(struct pack_indexer *ix);
 
 /*
- * Take a pack from `source` into a temporary file "<dir>/tmp_pack_XXXXXX".
- * ERR_CORRUPT for bytes that are no pack, a pack whose checksum or number of
- * objects is wrong, or bytes after it; ERR_DENIED past max_len; or what the
- * source said. The indexer can only be freed after an error, here and below.
+ * Receives a pack from `source` into a temporary file "<dir>/tmp_pack_XXXXXX".
+ * Returns 0, ERR_CORRUPT, ERR_DENIED beyond max_len, or an error of the source.
+ * The pack is corrupt if it is malformed, if its checksum or number of objects
+ * is wrong, or if bytes follow it. After an error the indexer can only be
+ * freed; this also holds for the functions below.
  */
 int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
 			 const char *dir, struct error *err);
 
-/* The same for the file `path`, which stays where and as it is. */
+/*
+ * Works like pack_indexer_receive() for the file `path`, which is not changed.
+ */
 int pack_indexer_open(struct pack_indexer *ix, const char *path,
 		      struct error *err);
 
 /*
- * Resolve all deltas. Bases that are missing are asked for (hooks.base) and
- * appended to a received pack, whose header and checksum are then written
- * anew. ERR_CORRUPT for deltas that remain without a base ("pack has 2
- * unresolved deltas", a cycle looks like that too) or do not fit theirs, and
- * for a collision.
+ * Resolves all deltas. Missing bases come from hooks.base and are appended to a
+ * received pack, whose header and checksum are then rewritten.
+ *
+ * Returns 0, ERR_CORRUPT or another error code. The pack is corrupt if a delta
+ * does not fit its base, or if an object collides with an existing one. It is
+ * also corrupt if deltas remain without a base ("pack has 2 unresolved
+ * deltas"); a cycle of deltas has the same effect.
  */
 int pack_indexer_resolve(struct pack_indexer *ix, struct error *err);
 
 /*
- * Look for an object that is in the pack twice, be it whole or a delta. Call
+ * Looks for an object that is in the pack twice, stored whole or as a delta. Call
  * this after pack_indexer_resolve(). Returns 0 if there is none, or ERR_CORRUPT
  * with the words of Git 2.55. Cost: one pass over the ids.
  */
 int pack_indexer_check_unique(const struct pack_indexer *ix, struct error *err);
 
-/* What is known after pack_indexer_resolve(). */
+/* The result of pack_indexer_resolve(). */
 struct pack_indexer_result {
 	struct oid checksum;  /* of the pack */
-	uint32_t nr;          /* objects in it, with those appended */
-	uint32_t delta_nr;    /* of these, stored as deltas */
+	uint32_t nr;          /* objects in the pack, with appended bases */
+	uint32_t delta_nr;    /* objects that are stored as deltas */
 	uint32_t appended_nr; /* bases that a thin pack left out */
 	uint64_t pack_len;    /* bytes */
-	const struct pack_idx_entry *entries; /* nr, by id; the indexer's */
+	const struct pack_idx_entry *entries; /* `nr` entries, by id; owned
+					       * by the indexer */
 };
 
 void pack_indexer_result(const struct pack_indexer *ix,
 			 struct pack_indexer_result *out);
 
 /*
- * Read an object of the pack after pack_indexer_resolve(): 1 with its type and
- * content, malloc()ed into *data; 0 when the pack does not have it; or a
- * negative error. One thread.
+ * Reads an object of the pack after pack_indexer_resolve(). Returns 1 with its
+ * type and content, malloc()ed into *data, 0 if the pack does not contain it,
+ * or a negative error code. For one thread.
  */
 int pack_indexer_read(struct pack_indexer *ix, const struct oid *oid,
 		      enum object_type *type, void **data, size_t *len,
 		      struct error *err);
 
-/* Where the files go. Paths are complete; NULL: do not write this one. */
+/* The complete paths of the files to write. NULL: do not write this file. */
 struct pack_indexer_files {
 	const char *pack; /* for received packs */
 	const char *idx;
@@ -183,10 +195,11 @@ struct pack_indexer_files {
 };
 
 /*
- * Put the files in place: .keep and .promisor, .pack, .rev, and .idx last,
- * each renamed from a temporary file beside it. Returns 1 when a .keep was
- * made, 0 when none was asked for or there was one, or a negative error;
- * files that were placed before it stay, and without the .idx are no pack.
+ * Puts the files in place: .keep and .promisor, then .pack and .rev, then .idx.
+ * Each is renamed from a temporary file in the same directory. Returns 1 if a
+ * .keep was made, 0 if none was wanted or one existed, or a negative error
+ * code. After an error some files may be in place; without the .idx they are
+ * not a pack.
  */
 int pack_indexer_write(struct pack_indexer *ix,
 		       const struct pack_indexer_files *files,

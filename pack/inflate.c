@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deflate streams with libdeflate and zlib.
+ * zlib streams with libdeflate and zlib.
  *
- * Whole buffers go through libdeflate where it was there at build time; the
- * zlib twins below do the same for machines without it. Prefixes are always
- * zlib's, whose state is made on first use: most inflaters never need it.
+ * Whole buffers use libdeflate if it was present at build time; otherwise the
+ * zlib variants below do the same. Prefixes always use zlib, whose state is
+ * made on first use, since most inflaters never need it.
  */
 #include <limits.h>
 #include <stdbool.h>
@@ -54,7 +54,7 @@ void inflater_free(struct inflater *inf)
 	free(inf);
 }
 
-/* Make the zlib stream ready for a new run. */
+/* Prepares the zlib stream for a new run. */
 static int start_stream(struct inflater *inf)
 {
 	if (inf->stream_ready) {
@@ -73,9 +73,9 @@ static uInt chunk_len(size_t len)
 }
 
 /*
- * Run the zlib stream until dst is full or the stream ends; zlib counts in
- * 32 bits, so long buffers are fed in pieces. Returns whether the stream came
- * to its end, or ERR_CORRUPT.
+ * Runs the zlib stream until dst is full or the stream ends. zlib counts in 32
+ * bits, so long buffers are fed in pieces. Returns 1 at the end of the stream,
+ * 0 if dst is full before, or ERR_CORRUPT.
  */
 static int run_stream(struct inflater *inf, uint8_t *dst, size_t dst_len,
 		      const uint8_t *src, size_t src_len, size_t *used,
@@ -101,7 +101,7 @@ static int run_stream(struct inflater *inf, uint8_t *dst, size_t dst_len,
 	*had = out;
 	if (status == Z_STREAM_END)
 		return 1;
-	/* No progress: fine when it is for want of room. */
+	/* A lack of progress is right if dst is full. */
 	return status == Z_BUF_ERROR && out == dst_len ? 0 : ERR_CORRUPT;
 }
 
@@ -114,7 +114,9 @@ int inflater_exact(struct inflater *inf, void *dst, size_t dst_len,
 	size_t in;
 	uint8_t none;
 
-	/* No actual length asked for: a short result is an error then. */
+	/*
+	 * Without a pointer for the actual length a short result is an error.
+	 */
 	result = libdeflate_zlib_decompress_ex(inf->whole, src, src_len,
 					       dst_len ? dst : &none, dst_len,
 					       &in, NULL);
@@ -186,7 +188,7 @@ int inflater_feed(struct inflater *inf, void *dst, size_t *dst_len,
 	return status == Z_OK || status == Z_BUF_ERROR ? 0 : ERR_CORRUPT;
 }
 
-/* Append a stream: *z is initialised, and has perhaps made others. */
+/* Appends a stream. *z is initialised and may have been used before. */
 static int append_stream(z_stream *z, struct buf *out, const void *src,
 			 size_t len)
 {
@@ -221,20 +223,21 @@ nomem:
 #ifdef HAVE_LIBDEFLATE
 
 /*
- * A compressor of libdeflate clears 192 KiB before each stream, which is most
- * of what a small one costs, and touches them first, which is more. So the
- * first small ones, all that there are in an answer to a small fetch, are
- * zlib's, with no larger a window than they need.
+ * A libdeflate compressor touches and clears 192 KiB before each stream. This
+ * is most of the cost of a small stream. So the first small streams use zlib,
+ * with a window of the size that they need. The answer to a small fetch has no
+ * others.
  */
 #define SMALL_LEN 4096
-#define SMALL_WINDOW_BITS 12 /* for as many bytes */
+#define SMALL_WINDOW_BITS 12 /* for SMALL_LEN bytes */
 #define SMALL_MEM_LEVEL 5
 #define SMALL_NR 256
 
 struct deflater {
 	int level;
 	unsigned small_nr;
-	z_stream small;                      /* ready when small_nr is not 0 */
+	z_stream small;                      /* initialised if small_nr is
+					      * not 0 */
 	struct libdeflate_compressor *whole; /* owned; NULL: not used yet */
 };
 

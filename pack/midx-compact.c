@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Putting layers of a chain into one. Layers share no object, so there is
- * nothing to choose: ids are merged, and packs get new numbers.
+ * Combines layers of a chain. The layers have no object in common, so no copies
+ * have to be chosen: ids are merged, and packs get new numbers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ struct compact {
 	size_t nr;
 	const char **names; /* owned array */
 	uint32_t pack_nr;
-	uint32_t *places; /* owned: of the packs of the layer at hand */
+	uint32_t *places; /* owned: new numbers of the packs of the current
+			   * layer */
 	struct error *err;
 };
 
@@ -41,8 +42,8 @@ static int alloc_all(struct compact *c)
 }
 
 /*
- * Give the packs of a layer their places behind those of the layers before: by
- * their first bits, those without any last.
+ * Numbers the packs of a layer, after those of the layers before. The order is
+ * that of their first bits; packs without bits are last.
  */
 static int place_packs(struct compact *c, size_t layer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Laying out a multi-pack-index: the chunks one after the other. */
+/* Writes the chunks of a multi-pack-index, one after the other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "object/hash.h"
 #include "pack/midx-layout.h"
 
-/* What is appended to; the room is reserved beforehand. */
+/* The output. Its memory is reserved beforehand. */
 struct layout {
 	const struct pack_midx_layout *m;
 	struct buf *out;
@@ -92,7 +92,10 @@ static void put_ids(const struct layout *l)
 		buf_append(l->out, l->m->copies[i].id, id_len);
 }
 
-/* The place of a pack in the pseudo-pack: the preferred one first. */
+/*
+ * Returns the position of a pack in the pseudo-pack; the preferred pack is
+ * first.
+ */
 static uint32_t pack_place(const struct pack_midx_layout *m, uint32_t pack)
 {
 	if (pack == m->preferred)
@@ -102,7 +105,7 @@ static uint32_t pack_place(const struct pack_midx_layout *m, uint32_t pack)
 		       : pack + 1;
 }
 
-/* RIDX and BTMP: sorted by offset, then stably by pack. */
+/* Writes RIDX and BTMP: objects sorted by offset, then stably by pack. */
 static int put_order(const struct layout *l)
 {
 	const struct pack_midx_layout *m = l->m;

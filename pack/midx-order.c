@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of the pseudo-pack of a multi-pack-index, read and checked.
+ * Reads and verifies the order of the pseudo-pack of a multi-pack-index.
  *
- * A .rev file of a multi-pack-index is that of a pack (pack/rev.h) with the
- * multi-pack-index's checksum in place of the pack's.
+ * The .rev file of a multi-pack-index has the format of a pack's (pack/rev.h),
+ * with the checksum of the multi-pack-index in place of the pack's.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,10 @@ static int take_rev(const struct pack_midx *midx, const uint8_t **table,
 				midx->name, err);
 }
 
-/* Add one bit behind those that were checked. False when it cannot be. */
+/*
+ * Verifies one bit that follows the verified ones. Returns false if it is
+ * invalid.
+ */
 static bool add_bit(struct pack_midx_order *order, uint32_t bit_pos,
 		    uint32_t *last_pack, uint64_t *last_off)
 {
@@ -102,7 +105,7 @@ static int cmp_spans(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Whether they divide [0, nr) up. */
+/* Verifies that the packs' bits partition [0, nr). */
 static int check_spans(const struct pack_midx_order *order, struct error *err)
 {
 	uint32_t nr = order->midx->pack_nr, used = 0;

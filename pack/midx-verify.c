@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checking a multi-pack-index. What is wrong is reported and checking goes on,
- * so that one run says all there is to say.
+ * Verifies a multi-pack-index. A problem is reported and verification
+ * continues, so that one run reports all problems.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 struct verify {
 	const struct pack_midx *midx;
 	const struct pack_midx_check *check;
-	int bad; /* 1 when something was reported */
+	int bad; /* 1 if something was reported */
 };
 
 __attribute__((format(printf, 2, 3))) static void report(struct verify *v,
@@ -116,7 +116,7 @@ static void verify_object(struct verify *v, uint32_t midx_pos)
 		       midx_pos, hex, want, off);
 }
 
-/* Pack by pack, so that only one index is in use at a time. */
+/* Verifies pack by pack, so that only one index is in use at a time. */
 static int verify_objects(struct verify *v, struct error *err)
 {
 	uint32_t nr = v->midx->nr;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a multi-pack-index: merge the packs' ids and choose one copy of each;
- * midx-layout.c lays out the chunks.
+ * Writes a multi-pack-index: merges the packs' ids and chooses one copy of each
+ * object. midx-layout.c writes the chunks.
  *
- * Ids are merged one first byte after another: the indexes' fanouts say where
- * its ids are in each, so that what has to be sorted at a time is small.
+ * Ids are merged for one first byte at a time. The fanouts of the indexes give
+ * the range of these ids, so each sort is small.
  */
 #include <string.h>
 
@@ -17,8 +17,8 @@ struct merge {
 	const struct pack_midx_request *rq;
 	uint32_t *ranks; /* owned: by pack */
 	uint32_t preferred;
-	struct pack_midx_copy *copies; /* owned: those chosen, and behind them
-				those of the first byte at hand */
+	struct pack_midx_copy *copies; /* owned: the chosen copies, then
+					* those with the current first byte */
 	size_t nr, alloc;
 	struct error *err;
 };
@@ -43,7 +43,9 @@ static int check_packs(const struct pack_midx_request *rq, struct error *err)
 	return 0;
 }
 
-/* The oldest pack with objects; the first by name of equally old ones. */
+/*
+ * Returns the oldest pack with objects; of equally old ones the first by name.
+ */
 static uint32_t oldest_pack(const struct pack_midx_request *rq)
 {
 	uint32_t oldest = PACK_MIDX_NO_PACK;
@@ -56,7 +58,10 @@ static uint32_t oldest_pack(const struct pack_midx_request *rq)
 	return oldest;
 }
 
-/* Rank packs: the preferred one first, then the newest first, then by name. */
+/*
+ * Ranks the packs: the preferred one first, then by age, newest first, then by
+ * name.
+ */
 static int rank_packs(struct merge *m)
 {
 	uint32_t nr = m->rq->pack_nr;
@@ -103,7 +108,10 @@ static int add_copies(struct merge *m, uint32_t pack, uint8_t byte)
 	return 0;
 }
 
-/* By id, best copy first; of a pack that has it twice, the first. */
+/*
+ * Sorts by id, best copy first. If a pack has an object twice, its first copy
+ * is best.
+ */
 static int cmp_copies(const void *va, const void *vb, size_t id_len)
 {
 	const struct pack_midx_copy *a = va, *b = vb;
@@ -126,7 +134,7 @@ static int cmp_copies_sha256(const void *a, const void *b)
 	return cmp_copies(a, b, 32);
 }
 
-/* Whether a layer below has the object. */
+/* Returns whether a layer below contains the object. */
 static bool is_below(const struct merge *m, const uint8_t *id)
 {
 	uint32_t pos;
@@ -138,8 +146,8 @@ static bool is_below(const struct merge *m, const uint8_t *id)
 }
 
 /*
- * Sort the copies from `start` on and keep the best of each object that is not
- * in a layer below.
+ * Sorts the copies from `start` on. Keeps the best copy of each object that is
+ * in no layer below.
  */
 static void choose(struct merge *m, size_t start)
 {
@@ -225,7 +233,7 @@ int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 
 	if (ret < 0)
 		return ret;
-	/* On top of others there is no preferred pack. */
+	/* In a chain only the lowest layer has a preferred pack. */
 	if (request->below_nr)
 		m.preferred = PACK_MIDX_NO_PACK;
 	else if (m.preferred == PACK_MIDX_NO_PACK && request->with_order)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking a multi-pack-index apart. Parsing checks all that look-ups depend on
- * for memory safety; what packs and offsets it names is checked where it is
- * used.
+ * Parses a multi-pack-index. Parsing verifies all that memory safety of lookups
+ * depends on. Pack numbers and offsets are verified where they are used.
  */
 #include <string.h>
 
@@ -12,7 +11,7 @@
 
 enum { MIDX_HEADER_LEN = 12 };
 
-/* The chunks that are read, and where each stands in an array of them. */
+/* The chunks to read: their index in an array of chunks. */
 enum {
 	CHUNK_NAMES,
 	CHUNK_FANOUT,
@@ -72,7 +71,7 @@ static int check_size(const struct pack_midx *m, const struct chunk *chunk,
 	return 0;
 }
 
-/* As check_size() for a chunk that need not be there. */
+/* Works like check_size() for an optional chunk. */
 static int check_optional(const struct pack_midx *m, const struct chunk *chunk,
 			  uint64_t nr, size_t item_len, const char *what,
 			  struct error *err)
@@ -80,7 +79,9 @@ static int check_optional(const struct pack_midx *m, const struct chunk *chunk,
 	return chunk->start ? check_size(m, chunk, nr, item_len, what, err) : 0;
 }
 
-/* One name; *off is where it begins in the chunk, and the next then. */
+/*
+ * Takes one name. *off is its offset in the chunk, and then that of the next.
+ */
 static int take_name(struct pack_midx *m, uint32_t i, const struct chunk *chunk,
 		     uint64_t *off, struct error *err)
 {
@@ -107,7 +108,7 @@ static int take_names(struct pack_midx *m, const struct chunk *chunk,
 	uint64_t off = 0;
 	int ret = 0;
 
-	/* A name has a letter and its NUL at least. */
+	/* A name has at least one letter and its NUL. */
 	if (!chunk->start || chunk->len / 2 < m->pack_nr)
 		return error_set(err, ERR_CORRUPT,
 				 "%s: pack names missing or cut short",

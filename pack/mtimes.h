@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The times of a cruft pack's objects (.mtimes): when each was last known to
- * be in use, as the file's time says of a loose object (gitformat-pack(5)).
- * A pack that has such a file is a cruft pack: nothing reaches its objects.
+ * The times of a cruft pack's objects (.mtimes). Each is the time at which the
+ * object was last known to be in use, like the modification time of a loose
+ * object (gitformat-pack(5)). A pack with such a file is a cruft pack: its
+ * objects are unreachable.
  *
- *	"MTME" | version 1 | hash id: 1 SHA-1, 2 SHA-256
- *	nr x 4      seconds since 1970, in the order of the index
- *	pack checksum | own checksum
+ * 	"MTME" | version 1 | hash id: 1 SHA-1, 2 SHA-256
+ * 	nr x 4      seconds since 1970, in the order of the index
+ * 	pack checksum | own checksum
  *
- * Of a pack with one object, from 2005-04-07 22:14:17 UTC:
+ * The file of a pack with one object, from 2005-04-07 22:14:17 UTC:
  *
- *	00  4d544d45 00000001 00000001
- *	0c  4255b0b9
- *	10  de041240 1f4a9e5f 05411f44 eaf9c86d 46096746
- *	24  7ff05f42 ebee92a9 44a217b9 cb79fcc0 98b0e70b
+ * 	00  4d544d45 00000001 00000001
+ * 	0c  4255b0b9
+ * 	10  de041240 1f4a9e5f 05411f44 eaf9c86d 46096746
+ * 	24  7ff05f42 ebee92a9 44a217b9 cb79fcc0 98b0e70b
  *
- * The numbers are 32 bits and end in 2106. What is earlier than 1970 is
- * written as 0, and what is later as the largest.
+ * The numbers have 32 bits and end in 2106. Earlier times than 1970 are written
+ * as 0, and later times than 2106 as the largest number.
  */
 #ifndef PACK_MTIMES_H
 #define PACK_MTIMES_H
@@ -39,16 +40,16 @@ struct pack_mtimes {
 };
 
 /*
- * Use the bytes of the .mtimes file of idx's pack. Checks size, header and
- * pack checksum. 0, or ERR_CORRUPT with *m zeroed.
+ * Parses the .mtimes file of idx's pack. Verifies size, header and pack
+ * checksum. Returns 0, or ERR_CORRUPT with *m zeroed.
  */
 int pack_mtimes_parse(struct pack_mtimes *m, const struct pack_idx *idx,
 		      const void *bytes, size_t len, const char *name,
 		      struct error *err);
 
 /*
- * Check the file's own checksum: a time that was damaged could let an object
- * go too early. 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies the checksum of the file: a damaged time could make an object expire
+ * too early. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int pack_mtimes_verify(const struct pack_mtimes *m, const char *name,
 		       struct error *err);
@@ -75,14 +76,16 @@ void pack_mtimes_close(struct pack_mtimes_file *f);
  */
 int pack_mtimes_drop(const char *pack_path, struct error *err);
 
-/* Time of the object at idx_pos < idx->nr: seconds since 1970. */
+/*
+ * Returns the time of the object at idx_pos < idx->nr, in seconds since 1970.
+ */
 static inline uint32_t pack_mtimes_get(const struct pack_mtimes *m,
 				       uint32_t idx_pos)
 {
 	return load_be32(m->table + 4 * (size_t)idx_pos);
 }
 
-/* A time as the file can hold it. */
+/* Returns a time limited to the range of the file. */
 static inline uint32_t pack_mtimes_clamp(int64_t seconds)
 {
 	if (seconds < 0)
@@ -90,7 +93,7 @@ static inline uint32_t pack_mtimes_clamp(int64_t seconds)
 	return seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
 }
 
-/* Append a whole file: `mtimes` by idx_pos. 0 or ERR_NOMEM. */
+/* Appends a whole file. `mtimes` is by idx_pos. Returns 0 or ERR_NOMEM. */
 int pack_mtimes_write(struct buf *out, const uint32_t *mtimes, uint32_t nr,
 		      const struct oid *pack_checksum, enum hash_algo algo,
 		      struct error *err);

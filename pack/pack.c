@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening packs. A .pack starts with "PACK", version 2 (or 3, which differs
- * in nothing that is written today), and the number of objects; it ends with
- * the hash of all that.
+ * Opens packs. Version 3 of the format is the same as version 2 for all that is
+ * written today.
  */
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #include "pack/pack.h"
 #include "sys/io.h"
 
-/* Name of the file "<base><ext>" in *path, which is reset first. */
+/* Sets *path to the name of the file "<base><ext>". */
 static int file_path(struct buf *path, const struct pack *pack, const char *ext)
 {
 	buf_reset(path);
@@ -41,7 +40,9 @@ static int look_around(struct pack_beside *beside, struct buf *path,
 	return 0;
 }
 
-/* What the files beside the pack say of it; NULL: that is to be found out. */
+/*
+ * Sets the fields that depend on companion files. `known` NULL: look them up.
+ */
 static int see_around(struct pack *pack, struct buf *path,
 		      const struct pack_beside *known, struct error *err)
 {
@@ -114,7 +115,7 @@ static int hold_pack(struct pack *pack, struct buf *path, struct error *err)
 	return ret;
 }
 
-/* The pack first: an index without one is left over and not looked at. */
+/* Opens the pack first: without it the index is a leftover and ignored. */
 static int open_files(struct pack *pack, struct buf *path,
 		      const struct pack_beside *beside, struct error *err)
 {
@@ -169,7 +170,10 @@ int pack_open(struct pack **out, const char *base, enum hash_algo algo,
 	return pack_open_beside(out, base, algo, NULL, err);
 }
 
-/* A file of the same name may have other bytes; not with this checksum. */
+/*
+ * Another file of the same name may have other bytes. It cannot have the same
+ * checksum.
+ */
 static bool is_same_file(const struct pack *pack, int fd, uint64_t len)
 {
 	uint8_t checksum[OID_MAX_LEN];
@@ -222,7 +226,10 @@ static bool parse_rev_file(struct pack *pack, const char *path)
 	return false;
 }
 
-/* Under the lock, as what follows. What is computed is proven. */
+/*
+ * Computes the reverse index, which is then verified. Call this and the next
+ * two functions with the lock held.
+ */
 static const struct pack_rev *sort_rev(struct pack *pack)
 {
 	if (pack_rev_compute(&pack->rev_sorted, &pack->idx, pack->file.len) < 0)
@@ -232,7 +239,7 @@ static const struct pack_rev *sort_rev(struct pack *pack)
 	return &pack->rev_sorted;
 }
 
-/* A .rev file that cannot be used is as good as none. */
+/* An unusable .rev file is treated as missing. */
 static const struct pack_rev *make_rev(struct pack *pack)
 {
 	const struct pack_rev *rev = atomic_load_explicit(&pack->rev,
@@ -250,7 +257,10 @@ static const struct pack_rev *make_rev(struct pack *pack)
 	return rev;
 }
 
-/* Who has the other one may keep it: it is only not to be relied on. */
+/*
+ * Verifies the .rev file, or replaces it. Callers that use the unverified one
+ * may continue to do so: its results are in range.
+ */
 static const struct pack_rev *prove_rev(struct pack *pack)
 {
 	const struct pack_rev *rev = make_rev(pack);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading what a pack stores whole piece by piece, for blobs that are better
- * not in memory as a whole (core.bigFileThreshold).
+ * Reads a whole object of a pack in pieces, for blobs that should not be in
+ * memory as a whole (core.bigFileThreshold).
  */
 #ifndef PACK_PIECES_H
 #define PACK_PIECES_H
@@ -10,11 +10,11 @@
 #include "pack/pack.h"
 
 /*
- * Hand the bytes of the entry at `offset`, whose header pack_entry_at() parsed
- * into *entry and which is no delta, to `fn` from first to last. A nonzero
- * return of `fn` ends it and is returned. 0; ERR_CORRUPT, with pack and
- * offset in the message, when the entry does not inflate to its size: `fn` may
- * have had all its bytes by then.
+ * Passes the bytes of the entry at `offset` to `fn`, from first to last. *entry
+ * is the header, parsed by pack_entry_at(); it must not be a delta. A nonzero
+ * result of `fn` stops and is returned. Otherwise returns 0, or ERR_CORRUPT,
+ * with pack and offset in the message, if the entry does not inflate to its
+ * size. `fn` may have received all bytes by then.
  */
 int pack_pieces(const struct pack *pack, uint64_t offset,
 		const struct pack_entry *entry, struct inflater *inf,

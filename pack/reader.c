@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoding objects of packs.
+ * Decodes objects of packs.
  *
- * A read goes down the delta chain to the first base that is cached or whole,
- * noting the deltas on the way, and comes back up applying them; every object
- * passed stays in the cache, because its neighbours in the pack are most
- * likely made from it.
+ * A read follows the delta chain down to the first base that is cached or
+ * whole, and notes the deltas. Then it applies them on the way back. Each
+ * object on the way is cached, because neighbours in the pack are probably made
+ * from it.
  *
- * No size is believed before the bytes that back it were looked at: what a
- * stream or a delta can yield is bounded by its length.
+ * No size is trusted before the bytes behind it are examined. The possible
+ * result of a stream or a delta is limited by its length.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +22,11 @@ enum {
 	DEFLATE_RATIO_MAX = 1032,  /* 258 bytes from two bits */
 	DELTA_COPY_MAX = 0xffffff, /* bytes from one instruction */
 	DELTA_HEADER_MAX = 20,     /* two numbers of 64 bits */
-	SIZE_SUSPECT = 16 << 20,   /* look closer from here on */
+	SIZE_SUSPECT = 16 << 20,   /* larger sizes are verified more closely */
 	SCRATCH_KEEP_MAX = 16 << 20,
 };
 
-/* A delta on the way down. */
+/* A delta on the way to the base. */
 struct chain_link {
 	uint64_t offset;
 	uint64_t size; /* inflated */
@@ -93,10 +93,10 @@ void pack_reader_forget(struct pack_reader *reader, const struct pack *pack)
 }
 
 /*
- * Bytes that the stream of the entry at `offset` can have at most. Up to the
- * trailer is good enough for small objects; for large ones the next entry is
- * looked up, so that a header that lies cannot make us allocate what a whole
- * pack would inflate to.
+ * Returns the maximum length of the stream of the entry at `offset`. For small
+ * objects the trailer is the limit. For large ones the next entry is looked up.
+ * Otherwise a wrong header could make us allocate what a whole pack inflates
+ * to.
  */
 static size_t stream_len_max(struct pack *pack, uint64_t offset,
 			     size_t header_len, uint64_t size)
@@ -118,7 +118,7 @@ static size_t stream_len_max(struct pack *pack, uint64_t offset,
 	return (size_t)(end - start);
 }
 
-/* Check that a stream can yield `size` bytes; sets its greatest length. */
+/* Verifies that a stream can yield `size` bytes. Sets its maximum length. */
 static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 		      uint64_t size, size_t *stream_len, struct error *err)
 {
@@ -171,7 +171,7 @@ static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* Decode an object that is stored whole, into the cache; pinned. */
+/* Decodes a whole object into the cache. *out is pinned. */
 static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      const struct pack_entry *entry,
 		      struct base_cache_node **out, struct error *err)
@@ -199,7 +199,7 @@ static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* Inflate a stored entry into the scratch buffer. */
+/* Inflates a stored entry into the scratch buffer. */
 static int read_stored(struct pack_reader *r, struct pack *pack,
 		       const struct chain_link *link, struct error *err)
 {
@@ -211,7 +211,7 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 	if (ret < 0)
 		return ret;
 	if (link->size > r->scratch_alloc) {
-		/* Not realloc(): the old content is of no use. */
+		/* Not realloc(): the old content is not needed. */
 		size_t alloc = link->size < 4096 ? 4096 : link->size;
 
 		free(r->scratch);
@@ -225,8 +225,9 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 }
 
 /*
- * The size of what a delta makes, checked as far as can be before it is
- * applied: each of its bytes inserts one, or copies what the base has.
+ * Returns the size of a delta's result. Verifies it as far as possible without
+ * applying the delta: each byte of a delta yields one byte, or a copy of bytes
+ * that the base has.
  */
 static int result_size(uint64_t *size, const struct pack *pack,
 		       const struct chain_link *link, const uint8_t *delta,
@@ -270,7 +271,7 @@ int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
 	return ret;
 }
 
-/* Make the next object up the chain from its base; pinned. */
+/* Makes the next object of the delta chain from its base. *out is pinned. */
 static int apply_link(struct pack_reader *r, struct pack *pack,
 		      const struct chain_link *link,
 		      const struct base_cache_node *base,
@@ -302,8 +303,8 @@ static int apply_link(struct pack_reader *r, struct pack *pack,
 }
 
 /*
- * Notices when a chain comes back to where it was (Brent: compare with a
- * place remembered at each power of two). Only REF_DELTAs can do that.
+ * Detects cycles in a delta chain, which only REF_DELTAs can form. Uses Brent's
+ * algorithm: compare with an offset remembered at each power of two.
  */
 struct loop_check {
 	uint64_t seen;
@@ -334,8 +335,9 @@ static int push_link(struct pack_reader *r, uint64_t offset,
 }
 
 /*
- * Go down from *at to a base that can be had; pinned. *at is where that is, or
- * on failure the object that is damaged; those made from it are in the chain.
+ * Follows the delta chain from *at to a cached or whole base. *base is pinned,
+ * and *at is set to its offset. On failure *at is the offset of the damaged
+ * object; the deltas made from it are in the chain.
  */
 static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 		     struct base_cache_node **base, struct error *err)
@@ -472,7 +474,10 @@ void pack_object_release(struct pack_reader *reader, struct pack_object *obj)
 	*obj = (struct pack_object)PACK_OBJECT_INIT;
 }
 
-/* The size of what the delta at `offset` makes, from its first bytes. */
+/*
+ * Returns the size of the result of the delta at `offset`, from its first
+ * bytes.
+ */
 static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 			    uint64_t offset, const struct pack_entry *entry,
 			    uint64_t *size, struct error *err)
@@ -494,7 +499,7 @@ static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 	return 0;
 }
 
-/* The type at the end of a chain whose first entry is in *entry. */
+/* Returns the type at the end of a delta chain whose first entry is *entry. */
 static int base_type(struct pack_reader *r, const struct pack *pack,
 		     uint64_t offset, struct pack_entry *entry,
 		     enum object_type *type, struct error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decoding objects of packs: inflate, resolve delta chains, with a cache of
- * decoded bases.
+ * Decodes objects of packs: inflates entries and resolves delta chains, with a
+ * cache of decoded bases.
  *
  * A reader belongs to one thread. Packs are shared.
  */
@@ -21,18 +21,18 @@
 struct pack_reader;
 
 /*
- * `cache_limit`: bytes of decoded objects kept as delta bases (least recently
- * used leave first; objects in use do not count against it being exceeded).
- * NULL when out of memory.
+ * `cache_limit` is the number of bytes of decoded objects to cache as delta
+ * bases, evicted least recently used first. Objects in use do not count.
+ * Returns NULL if memory runs out.
  */
 struct pack_reader *pack_reader_new(size_t cache_limit);
 
-/* Objects that were read must have been released. */
+/* All objects that were read must have been released. */
 void pack_reader_free(struct pack_reader *reader);
 
 /*
- * Drop what is cached of a pack that is about to be closed. A reader does not
- * keep packs open; what it cached must not outlive them.
+ * Drops cached objects of a pack that is about to be closed. A reader does not
+ * keep packs open, so its cached objects must not outlive them.
  */
 void pack_reader_forget(struct pack_reader *reader, const struct pack *pack);
 
@@ -68,18 +68,18 @@ void pack_reader_set_spare(struct pack_reader *reader, pack_reader_spare_fn *fn,
  */
 void pack_reader_check_crcs(struct pack_reader *reader);
 
-/* The reader's own inflater, for callers that decode other things. */
+/* Returns the reader's inflater, for callers that decode other data. */
 struct inflater *pack_reader_inflater(struct pack_reader *reader);
 
 /*
- * A decoded object. `data` is NUL-terminated past its length and stays valid
- * until pack_object_release(), also when further objects are read.
+ * A decoded object. A NUL follows `data`. The object is valid until
+ * pack_object_release(), also while other objects are read.
  */
 struct pack_object {
 	enum object_type type; /* never a delta type */
 	const uint8_t *data;
 	size_t len;
-	void *pin; /* the reader's */
+	void *pin; /* for the reader */
 };
 
 #define PACK_OBJECT_INIT                                                       \
@@ -88,32 +88,33 @@ struct pack_object {
 	}
 
 /*
- * Decode the object at `offset`. Chains are followed iteratively, base first;
- * a base outside the pack (REF_DELTA to an id the pack does not have), a
- * cycle, or sizes that disagree are ERR_CORRUPT, with pack and offset in the
- * message. On failure *obj is zeroed. Of a base that is damaged another copy is
- * used if pack_reader_set_spare() can find one.
+ * Decodes the object at `offset`. Delta chains are resolved iteratively, base
+ * first. Returns 0, or a negative error code with *obj zeroed. A REF_DELTA
+ * whose base is not in the pack, a cycle, or sizes that disagree are
+ * ERR_CORRUPT, with pack and offset in the message.
+ * If pack_reader_set_spare() was called, another copy of a damaged base is used.
  */
 int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, struct pack_object *obj,
 		     struct error *err);
 
-/* Let go of the object's bytes; a zeroed object is accepted. */
+/* Releases the object's bytes. A zeroed object is allowed. */
 void pack_object_release(struct pack_reader *reader, struct pack_object *obj);
 
 /*
- * Inflate what is stored at `offset`, a whole object or a delta, whose header
- * pack_entry_at() parsed into *entry: entry->size bytes. They are the
- * reader's and valid until its next call. 0, ERR_CORRUPT or ERR_NOMEM.
+ * Inflates the stored entry at `offset`, a whole object or a delta, of
+ * entry->size bytes. *entry is the header, parsed by pack_entry_at(). *data
+ * belongs to the reader and is valid until its next call. Returns 0,
+ * ERR_CORRUPT or ERR_NOMEM.
  */
 int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
 		       uint64_t offset, const struct pack_entry *entry,
 		       const uint8_t **data, struct error *err);
 
 /*
- * Type and size of the object at `offset` without decoding it: follows the
- * chain's headers and inflates at most the first bytes of one delta. Either
- * output may be NULL.
+ * Returns type and size of the object at `offset` without decoding it. Reads
+ * the headers of the delta chain, and inflates at most the first bytes of one
+ * delta. Either output may be NULL.
  */
 int pack_reader_info(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, enum object_type *type, uint64_t *size,

@@ -2,10 +2,10 @@
 /*
  * The reverse index, from a .rev file or by sorting.
  *
- * A .rev file's table is proven by the index: as many positions as there are
- * objects, whose offsets ascend, can only be the right ones. That says more
- * than the file's checksum would, in the same time; who asks about a few
- * objects of a large pack does without.
+ * The index proves that a .rev file is right: if the table has one position per
+ * object, and their offsets ascend, then it is the right order. This proves
+ * more than the checksum of the file, in the same time. Callers that look up a
+ * few objects of a large pack skip it.
  */
 #include "base/bytes.h"
 #include "base/mem.h"
@@ -22,7 +22,7 @@ static uint64_t trailer_offset(const struct pack_idx *idx, uint64_t pack_len)
 	return pack_len > id_len ? pack_len - id_len : 0;
 }
 
-/* Whether the offsets of the table's positions ascend. */
+/* Returns whether the offsets of the table's positions ascend. */
 static bool is_ascending(const struct pack_rev *rev)
 {
 	uint64_t last = 0;
@@ -41,7 +41,10 @@ static bool is_ascending(const struct pack_rev *rev)
 	return true;
 }
 
-/* The same for an index with nothing but 31-bit offsets, without branches. */
+/*
+ * Works like is_ascending() for an index without 64-bit offsets. It has no
+ * branches in the loop.
+ */
 static bool is_ascending_off32(const struct pack_rev *rev)
 {
 	uint32_t nr = rev->idx->nr, last = 0, wrong = 0;
@@ -144,7 +147,7 @@ uint64_t pack_rev_offset(const struct pack_rev *rev, uint32_t pack_pos)
 	return pack_idx_offset(rev->idx, pack_rev_idx_pos(rev, pack_pos));
 }
 
-/* Search [lo, hi). */
+/* Searches [lo, hi). */
 static bool find_between(const struct pack_rev *rev, uint32_t lo, uint32_t hi,
 			 uint64_t offset, uint32_t *pack_pos)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The common form of .rev and .mtimes files. */
+/* The common format of .rev and .mtimes files. */
 #include <string.h>
 
 #include "base/bytes.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files beside a pack that say one number of each object: .rev and
- * .mtimes have this form in common, all big-endian (gitformat-pack(5)):
+ * The common format of .rev and .mtimes files, which store one number per
+ * object of a pack. All numbers are big-endian (gitformat-pack(5)):
  *
- *	magic: 4 | version 1: 4 | hash id: 4 (1 SHA-1, 2 SHA-256)
- *	nr x 4          the numbers
- *	pack checksum   of the pack they are about
- *	own checksum    of all of the above
+ * 	magic: 4 | version 1: 4 | hash id: 4 (1 SHA-1, 2 SHA-256)
+ * 	nr x 4          the numbers
+ * 	pack checksum   of the pack
+ * 	own checksum    of all bytes before it
  *
- * What the numbers mean, and examples, are in rev.h and mtimes.h.
+ * rev.h and mtimes.h have the meaning of the numbers, and examples.
  */
 #ifndef PACK_SIDE_TABLE_H
 #define PACK_SIDE_TABLE_H
@@ -26,22 +26,22 @@ struct side_table_kind {
 };
 
 /*
- * Check size, header and pack checksum, not the file's own. 0 with *table
- * pointing at idx->nr be32 inside `bytes`, or ERR_CORRUPT. `name` is for
- * messages.
+ * Verifies size, header and pack checksum, but not the file's own checksum.
+ * Returns 0 with *table pointing to idx->nr be32 in `bytes`, or ERR_CORRUPT.
+ * `name` is for messages.
  */
 int side_table_parse(const uint8_t **table, const struct side_table_kind *kind,
 		     const struct pack_idx *idx, const void *bytes, size_t len,
 		     const char *name, struct error *err);
 
 /*
- * Check the own checksum of a file that was parsed: reads all of it. 0,
- * ERR_CORRUPT or ERR_NOMEM.
+ * Verifies the own checksum of a parsed file, which reads the whole file.
+ * Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int side_table_verify(const struct pack_idx *idx, const void *bytes, size_t len,
 		      const char *name, struct error *err);
 
-/* Append a whole file. 0, or ERR_NOMEM with nothing appended. */
+/* Appends a whole file. Returns 0, or ERR_NOMEM with nothing appended. */
 int side_table_write(struct buf *out, const struct side_table_kind *kind,
 		     const uint32_t *numbers, uint32_t nr,
 		     const struct oid *pack_checksum, enum hash_algo algo,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking a pack: families of deltas are shared out to threads. */
+/* Verifies a pack: threads work on families of deltas. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,22 +16,22 @@ enum {
 	FAMILIES_PER_TASK = 64,
 };
 
-/* The first tasks, before those of families: they are the longest. */
+/* The first tasks, before those of families, because they take longest. */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 
-#define HOOK_FAILED (-1000) /* no enum error_code: *err has that */
+#define HOOK_FAILED (-1000) /* not an enum error_code: the code is in *err */
 
-/* An object on the way down a family, with children still to be made. */
+/* An object on the path down a family that still has children to make. */
 struct level {
 	uint8_t *data; /* owned */
 	size_t len;
-	uint32_t next, end; /* children left, in chains->children */
+	uint32_t next, end; /* remaining children, in chains->children */
 };
 
-/* What one thread needs. */
+/* The state of one thread. */
 struct worker {
 	unsigned nr;
-	const struct pack_verify_hooks *hooks; /* or NULL */
+	const struct pack_verify_hooks *hooks; /* may be NULL */
 	struct inflater *inflater;             /* owned */
 	struct hash_ctx hash;
 	uint8_t *delta; /* owned; an inflated delta */
@@ -42,14 +42,14 @@ struct worker {
 
 struct verify {
 	const struct pack_chains *chains;
-	const struct pack_verify_hooks *hooks; /* or NULL */
-	size_t first_task;      /* tasks before it are left out */
-	struct worker *workers; /* owned; by thread_nr */
+	const struct pack_verify_hooks *hooks; /* may be NULL */
+	size_t first_task;                     /* earlier tasks are skipped */
+	struct worker *workers;                /* owned; by thread_nr */
 };
 
 /* ---- one entry */
 
-/* Where an entry's bytes are. */
+/* The location of an entry's bytes. */
 struct extent {
 	uint64_t offset;
 	const uint8_t *stream;
@@ -64,7 +64,7 @@ static int corrupt(const struct pack_chains *c, uint64_t offset,
 			    what);
 }
 
-/* The bytes from this entry to the next, and their CRC. */
+/* Finds the bytes from this entry to the next, and verifies their CRC. */
 static int find_extent(struct extent *x, const struct pack_chains *c,
 		       uint32_t pack_pos, struct error *err)
 {
@@ -100,7 +100,7 @@ static int find_extent(struct extent *x, const struct pack_chains *c,
 	return 0;
 }
 
-/* The stream has to end where the next entry begins. */
+/* The stream must end where the next entry begins. */
 static int inflate(struct worker *w, const struct pack_chains *c, uint8_t *dst,
 		   const struct extent *x, struct error *err)
 {
@@ -179,7 +179,7 @@ static int check_id(struct worker *w, const struct pack_chains *c,
 			    oid_raw_to_hex(hex, raw, c->pack->algo));
 }
 
-/* Make and check an object. out->data is owned by the caller in any case. */
+/* Makes and verifies an object. The caller frees out->data in any case. */
 static int check_object(struct worker *w, const struct pack_chains *c,
 			struct level *out, uint32_t pack_pos,
 			const struct level *base, struct error *err)
@@ -200,7 +200,7 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 	ret = check_id(w, c, out, pack_pos, x.offset, err);
 	if (ret < 0 || !w->hooks)
 		return ret;
-	/* Not an error of the object's: to be told from those. */
+	/* An error of the hook, in contrast to an error of the object. */
 	ret = w->hooks->object(w->hooks->ctx, w->nr,
 			       pack_rev_idx_pos(&c->rev, pack_pos),
 			       c->type[pack_pos], out->data, out->len, err);
@@ -208,8 +208,8 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 }
 
 /*
- * Deal with what check_object() returned: 0 to go on with the object, 1 to
- * pass over it, or a negative error.
+ * Handles a result of check_object(). Returns 0 to use the object, 1 to skip
+ * it, or a negative error code.
  */
 static int judge(struct worker *w, const struct pack_chains *c,
 		 uint32_t pack_pos, int ret, struct error *err)
@@ -229,7 +229,7 @@ static int judge(struct worker *w, const struct pack_chains *c,
 
 /* ---- one family */
 
-/* Go down into `object` if it has children, else let go of it. */
+/* Pushes `object` if it has children, else frees it. */
 static int enter(struct worker *w, struct level *object, struct error *err)
 {
 	if (object->next == object->end) {
@@ -245,7 +245,7 @@ static int enter(struct worker *w, struct level *object, struct error *err)
 	return 0;
 }
 
-/* A base is let go of before its last child's own children are made. */
+/* A base is freed before the children of its last child are made. */
 static int check_next_child(struct worker *w, const struct pack_chains *c,
 			    struct error *err)
 {

@@ -2,9 +2,9 @@
 /*
  * The writer: a buffer in front of a sink.
  *
- * Bytes are hashed when they leave for the sink, so that small pieces are
- * hashed in batches; the CRC is kept as they come, since an entry may end
- * anywhere in the buffer.
+ * Bytes are hashed when they go to the sink, so that small pieces are hashed in
+ * batches. The CRC is updated for each piece, since an entry may end anywhere
+ * in the buffer.
  */
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #include "pack/writer.h"
 
 enum {
-	BUFFER_LEN = 64 << 10, /* bytes gathered before they go to the sink */
-	SPAN_MIN = 16 << 10,   /* spans that are not worth a copy */
+	BUFFER_LEN = 64 << 10, /* bytes to collect before they go to the sink */
+	SPAN_MIN = 16 << 10,   /* spans from this length on are not copied */
 };
 
 static int hand_over(struct pack_writer *w, const void *bytes, size_t len,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing the bytes of a pack: header, entries, trailer, to any sink.
+ * Writes the bytes of a pack to any sink: header, entries, trailer.
  *
- * The writer buffers small pieces and hands large spans through as they are,
- * keeps the running checksum, and knows the offset of what comes next.
+ * The writer buffers small pieces and passes large spans on unchanged. It
+ * computes the checksum and the offset of the next byte.
  */
 #ifndef PACK_WRITER_H
 #define PACK_WRITER_H
@@ -18,21 +18,21 @@
 #include "sys/io.h"
 
 /*
- * Where bytes go. `put` receives spans in order; they are valid during the
- * call only. Returns 0 or a negative error that ends the pack.
+ * The destination of bytes. `put` receives spans in order; they are valid only
+ * during the call. It returns 0, or a negative error code that ends the pack.
  */
 struct pack_sink {
 	int (*put)(void *ctx, const void *bytes, size_t len, struct error *err);
 	void *ctx;
 	/*
-	 * The same for bytes of a file, which need not pass through memory;
-	 * NULL: put() takes them.
+	 * Receives bytes of a file, which need not pass through memory. NULL:
+	 * put() receives them.
 	 */
 	int (*put_file)(void *ctx, const struct sys_file_span *span,
 			struct error *err);
 };
 
-/* Put bytes of a file into a sink, either way. */
+/* Puts bytes of a file into a sink, by put_file() or put(). */
 int pack_sink_put_file(const struct pack_sink *sink,
 		       const struct sys_file_span *span, struct error *err);
 
@@ -40,43 +40,43 @@ struct pack_writer {
 	struct pack_sink sink;
 	struct hash_ctx hash;
 	enum hash_algo algo;
-	uint64_t off; /* bytes accepted so far: offset of what comes next */
+	uint64_t off; /* bytes accepted so far: offset of the next byte */
 	uint32_t crc; /* of the bytes since pack_writer_begin_entry() */
 	bool want_crc;
-	bool counts_only;  /* may be set after init: bytes are counted, neither
-			      hashed nor handed over, and not looked at where
-			      they are many */
-	bool has_checksum; /* may be set after init, with `checksum`: what the
-			      pack ends with is known, nothing is hashed */
+	bool counts_only;  /* may be set after init: bytes are only counted,
+			    * neither hashed nor passed on, and large spans
+			    * are not even read */
+	bool has_checksum; /* may be set after init, with `checksum`: the
+			    * trailer is known, so nothing is hashed */
 	struct oid checksum;
-	uint8_t *buffer; /* owned; bytes not yet handed to the sink */
+	uint8_t *buffer; /* owned; bytes not yet passed to the sink */
 	size_t buffered;
 };
 
 /*
- * Start a pack of `object_nr` objects: the header is accepted at once.
- * `want_crc`: keep CRCs, for an index. 0, ERR_NOMEM, or the sink's error; the
- * writer must be released in any case.
+ * Starts a pack of `object_nr` objects; its header is the first output.
+ * `want_crc` computes CRCs, for an index. Returns 0, ERR_NOMEM, or the sink's
+ * error. The caller releases the writer in any case.
  */
 int pack_writer_init(struct pack_writer *w, struct pack_sink sink,
 		     uint32_t object_nr, enum hash_algo algo, bool want_crc,
 		     struct error *err);
 void pack_writer_release(struct pack_writer *w);
 
-/* Start an entry: returns its offset and resets the CRC. */
+/* Starts an entry: resets the CRC and returns the offset. */
 uint64_t pack_writer_begin_entry(struct pack_writer *w);
 
-/* Accept bytes as they are: entry headers, zlib streams, whole spans. */
+/* Writes bytes unchanged: entry headers, zlib streams, whole spans. */
 int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 		    struct error *err);
 
-/* The same for bytes of a file, which are handed on as such when many. */
+/* Writes bytes of a file. Large spans are passed on as parts of the file. */
 int pack_writer_put_file(struct pack_writer *w,
 			 const struct sys_file_span *span, struct error *err);
 
 /*
- * Write the trailer, flush, and deliver the checksum. No more bytes after
- * this.
+ * Writes the trailer, flushes, and returns the checksum. Nothing may be written
+ * afterwards.
  */
 int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
 		       struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/base-cache.c: what stays, what leaves, what is freed. */
+/* pack/base-cache.c: which nodes are kept, evicted and freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static size_t node_bytes(void)
 	return sizeof(struct base_cache_node) + NODE_LEN;
 }
 
-/* Add a node that is not in use. */
+/* Adds a node that is not in use. */
 static void add(struct base_cache *c, const struct pack *pack, uint64_t off)
 {
 	struct base_cache_node *node = base_cache_alloc(NODE_LEN);
@@ -54,7 +54,7 @@ static void test_oldest_leaves(void **state)
 	for (uint64_t off = 1; off <= 10; off++)
 		add(&c, PACK_A, off);
 	assert_int_equal(c.nr, 10);
-	assert_true(has(&c, PACK_A, 1)); /* now the newest */
+	assert_true(has(&c, PACK_A, 1)); /* it is now the most recently used */
 	assert_false(has(&c, PACK_B, 1));
 	add(&c, PACK_B, 1);
 	assert_int_equal(c.nr, 10);
@@ -129,7 +129,7 @@ static void test_forget(void **state)
 	base_cache_release(&c);
 }
 
-/* Against a plain array of the last uses. */
+/* Random operations against an array of the last uses. */
 static void test_random(void **state)
 {
 	enum { OFFSETS = 2000, ROOM = 700 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/chains.c: bases, depths, types and an order that has bases first. */
+/* pack/chains.c: bases, depths, types, and an order with bases first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "t/unit/packfile.h"
 #include "t/unit/random.h"
 
-/* Ids that need not be those of the content: only headers are read here. */
+/* Makes an id that is not that of the content: only headers are read here. */
 static struct oid some_oid(uint32_t n)
 {
 	struct oid oid = OID_ZERO_INIT;
@@ -22,7 +22,10 @@ static struct oid some_oid(uint32_t n)
 	return oid;
 }
 
-/* A whole object, or a delta of entry `base` (chains do not look inside). */
+/*
+ * Adds a whole object, or a delta of entry `base`. The content of deltas is not
+ * read here.
+ */
 static uint32_t add(struct packfile *f, enum object_type type, uint32_t base)
 {
 	struct pack_entry e = {.type = type, .size = 1};
@@ -78,7 +81,7 @@ static void both_kinds_of_delta(void **state)
 	add(&f, OBJ_TREE, 0);
 	add(&f, OBJ_OFS_DELTA, 0);
 	add(&f, OBJ_REF_DELTA, 1);
-	/* A base that follows its delta. */
+	/* A base that comes after its delta. */
 	oid = some_oid(f.nr);
 	packfile_add_entry(&f, &forward, "x", 1, &oid);
 	add(&f, OBJ_COMMIT, 0);
@@ -99,7 +102,7 @@ static void both_kinds_of_delta(void **state)
 	packfile_release(&f);
 }
 
-/* What the arrays say of each other. */
+/* Asserts that the arrays agree with each other. */
 static void assert_consistent(const struct pack_chains *c)
 {
 	uint8_t seen[PACKFILE_MAX] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/copy.c: bytes of a pack, by way of its map or of its file. */
+/* pack/copy.c: bytes of a pack, copied from its map or from its file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
 
-/* Enough for the file to be opened, and for pages to be let go. */
+/* Enough bytes that the file is opened and pages are released. */
 #define LEN ((size_t)9 << 20)
 
 struct env {
 	struct tmprepo t;
-	struct pack pack; /* of bytes at random */
+	struct pack pack; /* of random bytes */
 	struct buf got;
-	size_t by_file; /* bytes that came as such */
+	size_t by_file; /* bytes received as parts of a file */
 };
 
 static void env_init(struct env *e, uint64_t *seed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/deflate-stream.c: what is fed in pieces inflates to the whole. */
+/* pack/deflate-stream.c: a stream made in pieces inflates to all bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -121,7 +121,7 @@ static void append_noise(struct buf *b, size_t len, unsigned letters,
 			0);
 }
 
-/* The same without an index of all of the base. */
+/* The same without an index of the whole base. */
 static void check_near(const struct buf *base, const struct buf *target)
 {
 	uint8_t *out = mem_alloc(target->len, 1);
@@ -144,7 +144,7 @@ static void check_near(const struct buf *base, const struct buf *target)
 	free(out);
 }
 
-/* Make a delta, apply it, compare; returns its length. */
+/* Makes a delta, applies it, and compares. Returns its length. */
 static size_t round_trip(const struct buf *base, const struct buf *target)
 {
 	struct delta_index *index = delta_index_new(base->data, base->len);
@@ -166,7 +166,10 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 			 0);
 	assert_memory_equal(out, target->data, target->len);
 
-	/* One that a limit lets pass is the same; one byte less is refused. */
+	/*
+	 * A limit that the delta meets gives the same delta; one byte less
+	 * gives none.
+	 */
 	if (delta_create(index, target->data, target->len, len, &limited,
 			 &limited_len) == 0) {
 		assert_int_equal(limited_len, len);
@@ -183,7 +186,7 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 	return len;
 }
 
-/* What is cut off in front and behind may overlap in the shorter one. */
+/* Common prefix and suffix may overlap in the shorter of the two. */
 static void near_ones_of_any_middle(void **state)
 {
 	static const char *const texts[] = {
@@ -204,7 +207,7 @@ static void near_ones_of_any_middle(void **state)
 		}
 }
 
-/* An id in the middle of a long tree, as it were. */
+/* A changed id in the middle of a long tree. */
 static void near_ones_are_small(void **state)
 {
 	uint64_t seed = random_seed();
@@ -218,14 +221,14 @@ static void near_ones_are_small(void **state)
 	assert_int_equal(delta_create_near(base.data, base.len, target.data,
 					   target.len, 100, &delta, &len),
 			 0);
-	/* 6 of sizes, 21 to insert, 64 KiB at a time to copy. */
+	/* 6 bytes of sizes, 21 to insert, and a copy for each 64 KiB. */
 	assert_true(len <= 6 + 21 + 4 * 7);
 	free(delta);
 	buf_release(&base);
 	buf_release(&target);
 }
 
-/* Bits of the base in another order, with noise between. */
+/* Appends pieces of the base in another order, with random bytes between. */
 static void append_edited(struct buf *out, const struct buf *base,
 			  unsigned letters, uint64_t *seed)
 {
@@ -276,7 +279,7 @@ static void small_changes_make_small_deltas(void **state)
 	buf_release(&target);
 }
 
-/* A later match that covers earlier ones takes their place. */
+/* A later match that covers earlier ones replaces them. */
 static void longer_matches_replace_shorter_ones(void **state)
 {
 	uint64_t seed = random_seed();

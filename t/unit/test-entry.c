@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/entry.c: headers both ways, and what is no header. */
+/* pack/entry.c: headers are read and written, invalid headers are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

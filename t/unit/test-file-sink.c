@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/file-sink.c: all bytes, in order, in whole blocks */
+/* pack/file-sink.c: all bytes arrive in order, in whole blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static size_t file_len(const struct sys_tempfile *tf)
 	return (size_t)lseek(tf->fd, 0, SEEK_END);
 }
 
-/* Small pieces and large ones; the file grows by blocks. */
+/* Small and large pieces; the file grows by blocks. */
 static void pieces(void **state)
 {
 	uint64_t seed = random_seed();

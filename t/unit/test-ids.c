@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/ids.c: searching against a linear search, and checking. More of it,
- * through indexes, is in test-idx.c.
+ * pack/ids.c: searching against a linear search, and verifying. test-idx.c
+ * tests more, through indexes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 enum { NR = 300, STRIDE = 36 };
 
-/* Ids with 4 bytes of something else between, as in an index version 1. */
+/* Ids with 4 other bytes between them, as in an index of version 1. */
 struct sample {
 	uint8_t fanout[256 * 4];
 	uint8_t bytes[NR * STRIDE];
@@ -34,7 +34,7 @@ static void sample_init(struct sample *s, uint64_t *seed)
 
 	for (size_t i = 0; i < sizeof(s->bytes); i++)
 		s->bytes[i] = (uint8_t)(random_next(seed) >> 20);
-	for (size_t i = 0; i < NR; i++) /* crowded in places */
+	for (size_t i = 0; i < NR; i++) /* crowded at some places */
 		s->bytes[i * STRIDE] &= i % 3 ? 0xff : 0x11;
 	qsort(s->bytes, NR, STRIDE, cmp_ids);
 	for (unsigned byte = 0; byte < 256; byte++) {
@@ -46,7 +46,7 @@ static void sample_init(struct sample *s, uint64_t *seed)
 				   HASH_SHA256};
 }
 
-/* Positions whose id shares its first `hex_len` digits with `oid`. */
+/* Counts the ids that share the first `hex_len` digits with `oid`. */
 static uint32_t count_prefix(const struct sample *s, const struct oid *oid,
 			     size_t hex_len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/idx-table.c: the same answers as the index alone. */
+/* pack/idx-table.c: lookups give the same results as without the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,10 @@ static int cmp_oids(const void *a, const void *b)
 	return oid_cmp(a, b);
 }
 
-/* `same` leading bytes are equal in all ids: ranges fill up unevenly. */
+/*
+ * Makes an index whose ids have `same` equal leading bytes, so that ranges have
+ * uneven sizes.
+ */
 static void make(struct sample *s, uint32_t nr, size_t same,
 		 enum hash_algo algo, unsigned version, uint64_t *seed)
 {
@@ -107,7 +110,7 @@ static void random_ids(void **state)
 			}
 }
 
-/* No table for an index whose ids do not ascend, or repeat. */
+/* There is no table if ids do not ascend or are equal. */
 static void odd_indexes(void **state)
 {
 	uint64_t seed = random_seed();

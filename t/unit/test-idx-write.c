@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/idx-write.c: the worked example byte by byte, and what is refused.
- * Round trips are in test-idx.c.
+ * pack/idx-write.c: the example of pack/idx.h byte by byte, and invalid input.
+ * test-idx.c tests round trips.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void test_refused(void **state)
 	buf_release(&out);
 }
 
-/* Offsets at the edges of their 31-bit, 32-bit and 64-bit forms. */
+/* Offsets at the limits of their 31-bit, 32-bit and 64-bit forms. */
 static void test_offsets(void **state)
 {
 	static const uint64_t offsets[] = {12,

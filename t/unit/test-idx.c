@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/idx.c: the worked example, lookups against a linear search, prefixes,
- * cut and changed files.
+ * pack/idx.c: the example of the header, lookups against a linear search,
+ * prefixes, and cut or changed files.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
-/* As in pack/idx.h. */
+/* The example of pack/idx.h. */
 static const char example[] =
 	"ff744f63 00000002 00000000 x 206 00000001 x 50"
 	"ce013625 030ba8db a906f756 967f9e9c a394464a 52941500 0000000c"
@@ -237,7 +237,7 @@ static void test_cut(void **state)
 			copy = mem_calloc(len, 1);
 			memcpy(copy, s.file.data,
 			       len < s.file.len ? len : s.file.len);
-			/* Eight bytes less is one 64-bit offset less. */
+			/* Without eight bytes it has one 64-bit offset less. */
 			if (!pack_idx_parse(&idx, copy, len, HASH_SHA1, "cut",
 					    &err)) {
 				assert_int_equal(version, 2);
@@ -253,7 +253,7 @@ static void test_cut(void **state)
 	}
 }
 
-/* Use everything of an index that may lie. */
+/* Uses everything of an index that may be wrong. */
 static void use_all(const struct pack_idx *idx, const struct sample *s)
 {
 	uint32_t first, last, idx_pos;

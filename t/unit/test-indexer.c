@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/indexer.c and its parts: packs made by hand, right and wrong. */
+/* pack/indexer.c and its parts: valid and invalid packs made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,12 +45,12 @@ static void remove_files(void)
 	assert_int_equal(files_nr(), 0);
 }
 
-/* A source that deals out bytes, and what came back from it. */
+/* A source that returns bytes in pieces, and the bytes returned as rest. */
 struct dealer {
 	const uint8_t *bytes;
 	size_t len, at;
-	size_t piece; /* bytes at most at a time */
-	bool may_end; /* whether to be asked for more at the end is right */
+	size_t piece; /* limit of bytes at a time */
+	bool may_end; /* whether a read at the end is expected */
 	size_t rest;
 };
 
@@ -86,7 +86,10 @@ static struct pack_indexer_config config_of(const struct packfile *p)
 		.algo = p->algo, .threads = 1, .cache_limit = 1 << 20};
 }
 
-/* Receive and resolve; the first error, or 0 with *ix for the caller. */
+/*
+ * Receives and resolves. Returns the first error, or 0 with *ix owned by the
+ * caller.
+ */
 static int try_bytes(struct pack_indexer **ix,
 		     const struct pack_indexer_config *config, struct dealer *d,
 		     struct error *err)
@@ -106,7 +109,7 @@ static int try_bytes(struct pack_indexer **ix,
 	return ret;
 }
 
-/* The pack's bytes are refused with this code and these words. */
+/* Asserts that the pack is refused with this code and message. */
 static void refused_with(const struct pack_indexer_config *config,
 			 const struct packfile *p, int code, const char *words)
 {
@@ -177,7 +180,7 @@ static int write_files(struct pack_indexer *ix, bool pack, bool keep)
 	return ret;
 }
 
-/* What was written has all objects, and a reverse index in order. */
+/* Asserts that the files have all objects, and a sorted reverse index. */
 static void check_written(const struct packfile *p)
 {
 	char base[64];
@@ -218,7 +221,7 @@ static void check_reading(struct pack_indexer *ix, const struct packfile *p)
 	hash_release(&hash);
 }
 
-/* Index in all ways; the files are the hand-made ones. */
+/* Indexes in all ways; the files equal those made by hand. */
 static void check_good(const struct packfile *p, size_t piece)
 {
 	struct pack_indexer_config config = config_of(p);
@@ -249,7 +252,7 @@ static void check_good(const struct packfile *p, size_t piece)
 	}
 }
 
-/* Adds numbered blobs and deltas and knows their contents. */
+/* Adds numbered blobs and deltas, and knows their contents. */
 struct maker {
 	struct packfile p;
 	struct buf text[PACKFILE_MAX];
@@ -302,7 +305,7 @@ static void empty_pack(void **state)
 	packfile_release(&p);
 }
 
-/* Trees of deltas of both kinds, in pieces of all sizes. */
+/* Trees of deltas of both kinds, received in pieces of all sizes. */
 static void random_packs(void **state)
 {
 	static struct maker m;
@@ -332,7 +335,10 @@ static void random_packs(void **state)
 	}
 }
 
-/* A long chain whose every object has another child, on little memory. */
+/*
+ * A long chain in which every object has another child, with little memory for
+ * bases.
+ */
 static void waiting_bases_are_made_again(void **state)
 {
 	static struct maker m;
@@ -349,7 +355,7 @@ static void waiting_bases_are_made_again(void **state)
 	maker_release(&m);
 }
 
-/* A REF_DELTA may stand before its base, which may be a delta too. */
+/* A REF_DELTA may come before its base, which may be a delta too. */
 static void bases_may_come_later(void **state)
 {
 	static struct maker m;
@@ -459,7 +465,7 @@ static void bytes_after_the_pack(void **state)
 	assert_int_equal(d.rest, 3);
 	pack_indexer_free(ix);
 
-	/* Bytes that have not been read yet. */
+	/* The junk is in bytes that have not been read yet. */
 	d.at = 0;
 	d.piece = 1;
 	source.must_end = true;
@@ -470,7 +476,7 @@ static void bytes_after_the_pack(void **state)
 	packfile_release(&p);
 }
 
-/* Make the trailer right again after a change. */
+/* Corrects the trailer after a change. */
 static void reseal(struct packfile *p)
 {
 	size_t len = p->bytes.len - hash_len(p->algo);
@@ -554,7 +560,7 @@ static void wrong_deltas(void **state)
 		{"\5\2\x90\2", "failed to apply delta"},
 		{"\4\2\x90\1", "failed to apply delta"},
 		{"\4\2\x91\3\2", "failed to apply delta"},
-		/* a terabyte of which two bytes are made, or a bad one */
+		/* it claims a terabyte: two bytes are made, or a bad copy */
 		{"\4\x80\x80\x80\x80\x80\x20\x90\2", "failed to apply delta"},
 		{"\4\x80\x80\x80\x80\x80\x20\x91\5\2", "failed to apply delta"},
 	};
@@ -574,7 +580,10 @@ static void wrong_deltas(void **state)
 	}
 }
 
-/* Two deltas against each other: no such hashes exist, only such claims. */
+/*
+ * Two deltas against each other. No such hashes exist, but the ids can be
+ * claimed.
+ */
 static void a_cycle_is_unresolved(void **state)
 {
 	struct pack_entry e = {.type = OBJ_REF_DELTA, .size = 4};
@@ -642,7 +651,7 @@ static void duplicates(void **state)
 	packfile_release(&p);
 }
 
-/* A repository for the hooks: one object. */
+/* A repository with one object, for the hooks. */
 struct known {
 	struct oid oid;
 	const void *data;
@@ -717,7 +726,7 @@ static void known_objects_are_compared(void **state)
 	free(zeros);
 }
 
-/* Add a REF_DELTA against an object that only its maker has. */
+/* Adds a REF_DELTA against an object that is not in the pack. */
 static void add_thin(struct packfile *p, const struct oid *base,
 		     const char *base_text, const char *more)
 {
@@ -735,7 +744,7 @@ static void add_thin(struct packfile *p, const struct oid *base,
 	buf_release(&text);
 }
 
-/* Complete a pack; returns how many bases were appended. */
+/* Completes a pack. Returns the number of appended bases. */
 static uint32_t complete(const struct packfile *p, struct known *k)
 {
 	struct pack_indexer_config config = config_of(p);
@@ -757,7 +766,7 @@ static uint32_t complete(const struct packfile *p, struct known *k)
 	assert_int_equal(result.nr, p->nr + result.appended_nr);
 	write_files(ix, true, false);
 
-	/* The completed pack stands on its own and has the same index. */
+	/* The completed pack is self-contained and gives the same index. */
 	snprintf(path, sizeof(path), "%s/p.idx", dir);
 	assert_int_equal(sys_read_file(&first, path, NULL), 0);
 	config.hooks.base = NULL;
@@ -790,7 +799,7 @@ static void thin_packs(void **state)
 	packfile_release(&p);
 }
 
-/* The base of one is, after all, what another makes. */
+/* The base of one delta is the result of another. */
 static void thin_base_in_the_pack(void **state)
 {
 	struct known k = {.data = "base", .len = 4};
@@ -833,7 +842,7 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-/* What is lost of a broken pack, and how often we were told. */
+/* The losses of a broken pack, as reported to the hook. */
 struct losses {
 	unsigned entries, ends;
 };
@@ -847,7 +856,10 @@ static int count_loss(void *ctx, bool is_end, const struct error *what)
 	return 0;
 }
 
-/* The first `nr` of the pack's bytes; what is salvaged is a pack. */
+/*
+ * Indexes the first `nr` bytes of a pack. The salvaged objects are a valid
+ * pack.
+ */
 static void salvage(const struct packfile *p, size_t nr, uint32_t want_nr,
 		    unsigned want_entries, unsigned want_ends)
 {
@@ -892,11 +904,14 @@ static void test_salvage(void **state)
 	memset(&oid, 7, sizeof(oid));
 	liar_nr = packfile_add_entry(&p, &liar, "four", 4, &oid);
 	packfile_add(&p, OBJ_BLOB, "two", 3);
-	/* Of a delta against it nothing can be had either. */
+	/* A delta against it is lost too. */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, liar_nr, 9, "x", &oid);
 	packfile_finish(&p);
 	salvage(&p, p.bytes.len, 2, 1, 1);
-	/* Without the trailer, and from the middle of the second whole one. */
+	/*
+	 * Without the trailer, and cut in the middle of the second whole
+	 * object.
+	 */
 	salvage(&p, p.bytes.len - 1, 2, 1, 2);
 	salvage(&p, p.offsets[2] + 2, 1, 1, 1);
 	salvage(&p, 12, 0, 0, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/inflate.c: round trips, exact sizes, prefixes, cut and changed streams;
+ * pack/inflate.c: round trips, exact sizes, prefixes, cut and changed streams.
  * zlib itself is the twin.
  */
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include "pack/inflate.h"
 #include "t/unit/random.h"
 
-/* Bytes that compress somewhat. */
+/* Makes bytes that compress somewhat. */
 static uint8_t *make_text(uint64_t *seed, size_t len)
 {
 	uint8_t *text = mem_alloc(len, 1);
@@ -70,7 +70,7 @@ static void check_round_trip(struct inflater *inf, int level, size_t len,
 	assert_int_equal(zlib_len, len);
 	assert_memory_equal(back, text, len);
 
-	/* One byte more or less than there is. */
+	/* Expect one byte more or less than there is. */
 	assert_int_equal(inflater_exact(inf, back, len + 1, b.data + 2,
 					stream_len, NULL),
 			 ERR_CORRUPT);
@@ -100,7 +100,7 @@ static void test_round_trip(void **state)
 	deflater_free(NULL);
 }
 
-/* Small and large ones by turns, more than the first few. */
+/* Small and large streams by turns, more than SMALL_NR of them. */
 static void test_many(void **state)
 {
 	static const size_t lens[] = {0, 40, 600, 4096, 4097, 9000};
@@ -160,7 +160,7 @@ static void test_prefix(void **state)
 	inflater_free(inf);
 }
 
-/* Neither cut nor changed streams pass for whole ones. */
+/* Cut and changed streams are not accepted as whole streams. */
 static void test_corrupt(void **state)
 {
 	enum { LEN = 600 };
@@ -201,7 +201,7 @@ static void test_corrupt(void **state)
 	inflater_free(inf);
 }
 
-/* Pieces of all sizes, with bytes of something else behind the stream. */
+/* Pieces of all sizes, with other bytes after the stream. */
 static void test_pieces(void **state)
 {
 	enum { LEN = 5000 };

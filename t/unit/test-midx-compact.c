@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/midx-compact.c, and layers as pack/midx-write.c makes them: each object
- * once in a chain, and each bit where it was when layers have become one.
+ * pack/midx-compact.c, and layers made by pack/midx-write.c: a chain contains
+ * each object once, and combining layers keeps the place of each bit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ struct chain {
 	struct buf files[LAYERS];
 	struct pack_midx layers[LAYERS];
 	struct pack_midx_order orders[LAYERS];
-	/* What is passed to the functions. */
+	/* The arguments of the functions. */
 	const struct pack_midx *midx[LAYERS];
 	const struct pack_midx_order *order[LAYERS];
 };
@@ -77,7 +77,7 @@ static void chain_release(struct chain *c)
 	midxfile_release(&c->f);
 }
 
-/* Layers that have an id. */
+/* Counts the layers that contain an id. */
 static unsigned layers_with(const struct chain *c, const uint8_t *id)
 {
 	unsigned nr = 0;
@@ -113,7 +113,7 @@ static void test_once(void **state)
 	}
 }
 
-/* The raw id of a bit, which is counted through `nr` layers. */
+/* Returns the raw id of a bit, counted through `nr` layers. */
 static const uint8_t *id_of_bit(const struct pack_midx_order *const *orders,
 				size_t nr, uint32_t bit)
 {
@@ -124,7 +124,7 @@ static const uint8_t *id_of_bit(const struct pack_midx_order *const *orders,
 			     pack_midx_order_pos(orders[nr], bit));
 }
 
-/* Layers [from, to) as one. */
+/* Combines the layers [from, to). */
 static void check_compaction(struct chain *c, size_t from, size_t to,
 			     bool with_order)
 {
@@ -186,7 +186,7 @@ static void test_compact(void **state)
 	}
 }
 
-/* A pack that is not there. */
+/* An object in a pack that does not exist. */
 static void test_corrupt(void **state)
 {
 	uint64_t seed = random_seed();

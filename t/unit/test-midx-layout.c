@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/midx-layout.c: what goes in comes out, in a layer too. */
+/* pack/midx-layout.c: the written values are read back, also in a layer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@ enum { NR = 4, BASE_NR = 100 };
 
 static void test_layer(void **state)
 {
-	/* Of pack 1 two, then of pack 0 two; not sorted by name. */
+	/* Two objects of pack 1, then two of pack 0; names are not sorted. */
 	static const char *const names[] = {"pack-z.idx", "pack-y.idx"};
 	static const uint32_t bits[NR] = {3, 1, 2, 0}; /* midx_pos by bit */
 	uint8_t ids[NR][20] = {{1}, {1, 2}, {9}, {255}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/midx-verify.c: a good file passes; each kind of damage is reported. */
+/* pack/midx-verify.c: a valid file passes; each kind of damage is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 struct bed {
 	struct midxfile f;
 	const struct pack_idx *packs[MIDXFILE_PACKS];
-	struct buf lines; /* reported */
+	struct buf lines; /* reported lines */
 };
 
 static void take_line(void *ctx, const char *line)
@@ -42,7 +42,10 @@ static void bed_release(struct bed *b)
 	buf_release(&b->lines);
 }
 
-/* Verify and look for a line that begins like that; NULL: all is well. */
+/*
+ * Verifies, and expects a line that begins with `begins`. NULL: expects
+ * success.
+ */
 static void check(struct bed *b, const char *begins)
 {
 	const struct pack_midx_check c = {
@@ -60,7 +63,9 @@ static void check(struct bed *b, const char *begins)
 		assert_non_null(strstr(b->lines.data, begins));
 }
 
-/* Change the bytes at `at`, which points into the file, for one check. */
+/*
+ * Changes the bytes at `at`, which points into the file, for one verification.
+ */
 static void check_damaged(struct bed *b, const uint8_t *at, uint32_t value,
 			  const char *begins)
 {
@@ -114,7 +119,7 @@ static void test_empty(void **state)
 
 	bed_init(&b);
 	midxfile_reset(&b.f);
-	b.f.request.pack_nr = 1; /* which has no objects */
+	b.f.request.pack_nr = 1; /* pack 1 has no objects */
 	midxfile_write(&b.f);
 	check(&b, "the midx contains no oid\n");
 	bed_release(&b);

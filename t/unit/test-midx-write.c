@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/midx-write.c: every object once, from the pack that has to win, and the
- * order of the pseudo-pack; against a search of all packs.
+ * pack/midx-write.c: each object once, from the pack whose copy must win, and
+ * the bit order; against a search of all packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,10 @@
 #include "object/hash.h"
 #include "t/unit/midxfile.h"
 
-/* The pack whose copy of an id wins: MIDXFILE_PACKS when none has it. */
+/*
+ * Returns the pack whose copy of an id wins, or MIDXFILE_PACKS if no pack has
+ * it.
+ */
 static uint32_t best_pack(const struct midxfile *f, uint32_t preferred,
 			  const uint8_t *id)
 {
@@ -54,7 +57,7 @@ static void check_objects(const struct midxfile *f, uint32_t preferred)
 	assert_int_equal(f->written.nr, nr);
 }
 
-/* In constant time, and what damage to the chunks makes of it. */
+/* Reads the order in constant time, also with damaged chunks. */
 static void check_unproven(const struct midxfile *f,
 			   const struct pack_midx_order *proven)
 {
@@ -73,7 +76,7 @@ static void check_unproven(const struct midxfile *f,
 					 proven->spans[i].first);
 	}
 	assert_int_equal(pack_midx_order_prove(&order, NULL), 0);
-	/* Out of range: read as 0, and not proven. */
+	/* Out of range: it is read as 0, and verification fails. */
 	order_bytes[0] ^= 0x80;
 	assert_int_equal(pack_midx_order_pos(&order, 0), 0);
 	assert_int_equal(pack_midx_order_prove(&order, NULL), ERR_CORRUPT);
@@ -113,7 +116,7 @@ static void check_order(const struct midxfile *f, uint32_t preferred)
 		assert_int_equal(load_be32(f->midx.spans + (size_t)8 * p + 4),
 				 order.spans[p].nr);
 	}
-	/* All of a preferred pack is taken. */
+	/* All objects of a preferred pack are used. */
 	assert_int_equal(order.spans[preferred].nr, f->idx[preferred].nr);
 	check_unproven(f, &order);
 	pack_midx_order_release(&order);
@@ -158,7 +161,7 @@ static void test_written(void **state)
 	check(HASH_SHA1, true, PACK_MIDX_NO_PACK, true, &seed);
 }
 
-/* The one of pack/midx.h: what is read from it, written again. */
+/* The example of pack/midx.h is read and written again. */
 static void test_appends(void **state)
 {
 	uint64_t seed = random_seed();

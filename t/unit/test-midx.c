@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/midx.c and its order: the worked example, what is refused, and that
- * damaged files are never read out of bounds.
+ * pack/midx.c and midx-order.c: the example of the header, invalid files, and
+ * that damaged files are never read out of bounds.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "t/unit/hexdump.h"
 #include "t/unit/midxfile.h"
 
-/* The one of pack/midx.h. */
+/* The example of pack/midx.h. */
 #define EXAMPLE                                                                \
 	"4d494458 01 01 06 00 00000001"                                        \
 	" 504e414d 00000000 00000060"                                          \
@@ -73,7 +73,7 @@ static int parse(const struct buf *file, size_t len)
 	return ret;
 }
 
-/* Bytes of the example that cannot have this value. */
+/* Bytes of the example and values that are invalid there. */
 static const struct {
 	size_t off;
 	uint8_t value;
@@ -107,7 +107,7 @@ static void test_refused(void **state)
 	buf_release(&file);
 }
 
-/* Version 1 sorts its packs, version 2 need not. */
+/* Version 1 requires sorted packs, version 2 does not. */
 static void test_names_out_of_order(void **state)
 {
 	uint64_t seed = random_seed();
@@ -124,7 +124,7 @@ static void test_names_out_of_order(void **state)
 	midxfile_release(&f);
 }
 
-/* An order from a .rev file, where the file has none of its own. */
+/* An order from a .rev file, if the file has none of its own. */
 static void test_rev_file(void **state)
 {
 	uint64_t seed = random_seed();
@@ -156,7 +156,8 @@ static void test_rev_file(void **state)
 	assert_memory_equal(from_rev.spans, order.spans,
 			    MIDXFILE_PACKS * sizeof(*order.spans));
 	pack_midx_order_release(&from_rev);
-	rev.data[rev.len - 40] ^= 1; /* another multi-pack-index */
+	rev.data[rev.len - 40] ^= 1; /* the checksum of another
+				      * multi-pack-index */
 	assert_int_equal(pack_midx_order_init(&from_rev, &f.midx, rev.data,
 					      rev.len, NULL),
 			 ERR_CORRUPT);
@@ -166,7 +167,7 @@ static void test_rev_file(void **state)
 	midxfile_release(&f);
 }
 
-/* Orders that leave one out, or have two in the wrong order. */
+/* Orders that omit an object, or have two in the wrong order. */
 static void test_order_lies(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/mtimes.c: what was written is read, and nothing else is. */
+/* pack/mtimes.c: written files are read back, and damage is detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void written_and_read(void **state)
 	check_algo(HASH_SHA256, &seed);
 }
 
-/* The file of pack/mtimes.h. */
+/* The example of pack/mtimes.h. */
 static void example(void **state)
 {
 	static const uint32_t mtimes[1] = {1112912057};
@@ -130,7 +130,7 @@ static void example(void **state)
 	buf_release(&out);
 }
 
-/* Whatever is shortened or changed is found out. */
+/* Any shortened or changed file is detected. */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();

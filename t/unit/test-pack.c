@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/pack.c: opening, what is refused, entries, the reverse index. */
+/* pack/pack.c: opening, invalid packs, entries, the reverse index. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static int try_open(const struct packfile *p, struct error *err)
 	return ret;
 }
 
-/* Pack and index of pack/pack.h and pack/idx.h. */
+/* The examples of pack/pack.h and pack/idx.h. */
 static void test_example(void **state)
 {
 	struct pack_entry e;
@@ -65,7 +65,7 @@ static void test_example(void **state)
 	packfile_release(&p);
 }
 
-/* Three entries: a blob, an OFS_DELTA and a REF_DELTA of it. */
+/* Makes a pack of a blob, an OFS_DELTA and a REF_DELTA of it. */
 static void make_small(struct packfile *p, enum hash_algo algo)
 {
 	struct oid second = {{2}}, third = {{3}};
@@ -126,7 +126,7 @@ static void test_open(void **state)
 	}
 }
 
-/* Only the file that was opened will do. */
+/* Only the file that was opened is accepted. */
 static void test_open_file(void **state)
 {
 	struct packfile p;
@@ -181,7 +181,7 @@ static void test_rev_file(void **state)
 	assert_null(pack->rev_map.data);
 	pack_close(pack);
 
-	/* One that cannot be used is computed again. */
+	/* An unusable .rev file is replaced by a computed order. */
 	packfile_save_file(&p, ".rev", file.data, file.len - 1);
 	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
 	check_small(&p, pack);
@@ -242,7 +242,7 @@ static void test_missing(void **state)
 	packfile_release(&p);
 }
 
-/* Save with the byte at `at` changed, try, change back. */
+/* Saves the pack with the byte at `at` changed, opens it, and restores it. */
 static int try_changed(struct packfile *p, size_t at, struct error *err)
 {
 	int ret;
@@ -272,7 +272,7 @@ static void test_refused(void **state)
 		packfile_save_file(&p, ".pack", p.bytes.data, len);
 		assert_int_equal(try_open(&p, &err), ERR_CORRUPT);
 	}
-	/* Inside, only the checksum tells. */
+	/* Inside an entry only the checksum detects the change. */
 	p.bytes.data[14] ^= 1;
 	packfile_save(&p);
 	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, &err), 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/pieces.c: blobs of all sizes; who says stop; a damaged stream. */
+/*
+ * pack/pieces.c: blobs of all sizes, a callback that stops, a damaged stream.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack/reader.c: whole objects, both kinds of delta, long chains, circles,
- * and packs that lie: an error or the right bytes, never anything else.
+ * pack/reader.c: whole objects, both kinds of delta, long delta chains, cycles,
+ * and invalid packs. The result is always an error or the right bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static uint32_t sample_add(struct sample *s, enum object_type type,
 	return n;
 }
 
-/* The object `base` with `more` behind it, as a delta. */
+/* Adds a delta: the object `base` followed by `more`. */
 static uint32_t sample_add_delta(struct sample *s, enum object_type type,
 				 uint32_t base, const char *more)
 {
@@ -64,7 +64,10 @@ static void sample_release(struct sample *s)
 	packfile_release(&s->file);
 }
 
-/* One object of each type, an empty one, deltas of deltas of both kinds. */
+/*
+ * Adds one object of each type, an empty one, and deltas of deltas of both
+ * kinds.
+ */
 static void sample_init_mixed(struct sample *s, enum hash_algo algo)
 {
 	uint32_t blob, delta;
@@ -186,7 +189,7 @@ static void test_chain(void **state)
 	}
 }
 
-/* What was handed out stays, whatever is read meanwhile. */
+/* An object stays valid while others are read. */
 static void test_pins(void **state)
 {
 	struct pack_object objs[60];
@@ -211,7 +214,7 @@ static void test_pins(void **state)
 		check_object(&s, i, &objs[i]);
 		pack_object_release(r, &objs[i]);
 	}
-	pack_object_release(r, &objs[0]); /* zeroed: accepted */
+	pack_object_release(r, &objs[0]); /* zeroed: allowed */
 	pack_reader_free(r);
 	pack_close(pack);
 	sample_release(&s);
@@ -272,7 +275,7 @@ static void test_circles(void **state)
 	packfile_init(&p, HASH_SHA1);
 	e.base_oid = b.bytes;
 	packfile_add_entry(&p, &e, "\1\1x", 3, &a);
-	/* Back by distance, and a delta of itself. */
+	/* An OFS_DELTA, and a delta whose base is itself. */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, 0, 1, "y", &b);
 	e.base_oid = self.bytes;
 	packfile_add_entry(&p, &e, "\1\1x", 3, &self);
@@ -300,7 +303,10 @@ static void add_claim(struct packfile *p, enum object_type type, uint64_t size,
 
 static void test_lies(void **state)
 {
-	/* Of a base of 4 bytes: 2^40 by one copy; a base of 5; cut short. */
+	/*
+	 * For a base of 4 bytes: a copy with a result of 2^40, a delta for a
+	 * base of 5 bytes, and a delta that is cut short.
+	 */
 	static const char huge[] = "\x04\x80\x80\x80\x80\x80\x20\x90\x04";
 	static const char other_base[] = "\x05\x01\x01z";
 	static const char cut[] = "\x04\x08\x90\x04\x04zz";
@@ -332,8 +338,8 @@ static void test_lies(void **state)
 }
 
 /*
- * An entry that claims what the rest of the pack, but not its own bytes,
- * could inflate to.
+ * The entry claims a size that the rest of the pack could inflate to, but its
+ * own bytes could not.
  */
 static void test_large_claim(void **state)
 {
@@ -358,7 +364,7 @@ static void test_large_claim(void **state)
 	free(noise);
 }
 
-/* Read all of a pack that may be wrong: an error, or what was put in. */
+/* Reads all of a pack that may be wrong: gives an error or the right object. */
 static void read_changed(struct sample *s)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
@@ -381,7 +387,7 @@ static void read_changed(struct sample *s)
 			assert_null(obj.data);
 			continue;
 		}
-		/* A base that was taken for another gives another object. */
+		/* A delta with the wrong base gives another object. */
 		hash_object(&s->file.hash, &oid, obj.type, obj.data, obj.len);
 		if (oid_equal(&oid, &s->file.oids[i]))
 			check_object(s, i, &obj);
@@ -411,7 +417,7 @@ static void test_changed_bytes(void **state)
 	sample_release(&s);
 }
 
-/* Prefixes, with a trailer that the index agrees with. */
+/* Prefixes of the pack, with a trailer that the index agrees with. */
 static void test_cut_short(void **state)
 {
 	struct sample s;

@@ -25,7 +25,7 @@ struct sample {
 	struct pack_idx idx;
 };
 
-/* Offsets ascend by irregular steps, given to ids in a random order. */
+/* Offsets ascend by irregular steps; ids get them in random order. */
 static void sample_init(struct sample *s, enum hash_algo algo, uint64_t *seed)
 {
 	struct pack_idx_entry entries[NR];
@@ -168,7 +168,7 @@ static int parse(const struct sample *s, const void *bytes, size_t len)
 
 	if (ret < 0)
 		return ret;
-	/* Whatever is in the table: an answer that is no object is worse. */
+	/* For any table content, results are valid objects. */
 	for (uint32_t i = 0; i < s->idx.nr; i++)
 		assert_true(pack_rev_idx_pos(&rev, i) < s->idx.nr);
 	ret = pack_rev_verify(&rev, "rev", NULL);
@@ -203,7 +203,7 @@ static void test_refused(void **state)
 	sample_release(&s);
 }
 
-/* A table that does not put the offsets in order, or leaves out an object. */
+/* A table that does not sort the offsets, or omits an object. */
 static void test_lies(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack/verify.c: a good pack is good, and no damage goes unnoticed. */
+/* pack/verify.c: a valid pack passes, and all damage is detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void sample_add_delta(struct sample *s, enum object_type type,
 	packfile_add_delta(&s->file, type, base, s->text[base].len, more, &oid);
 }
 
-/* Open the files as they are and check them, as `git verify-pack` does. */
+/* Opens and verifies the files as they are, like `git verify-pack`. */
 static int verify_saved(const struct packfile *f, unsigned threads,
 			struct error *err)
 {
@@ -99,7 +99,7 @@ static void assert_bad(struct packfile *f, const char *message)
 		fail_msg("%s", err.msg);
 }
 
-/* Families of all shapes: long chains, wide ones, and between. */
+/* Families of all shapes: long chains, wide ones, and mixtures. */
 static void make_random(struct sample *s, uint64_t *seed, uint32_t nr)
 {
 	uint32_t reach = 1 + random_next(seed) % 20;
@@ -138,7 +138,7 @@ static void random_packs(void **state)
 	free(s);
 }
 
-/* Whatever byte of either file is changed, it does not pass. */
+/* Any changed byte of either file is detected. */
 static void every_changed_byte_is_noticed(void **state)
 {
 	struct sample *s = malloc(sizeof(*s));
@@ -165,7 +165,7 @@ static void every_changed_byte_is_noticed(void **state)
 	free(s);
 }
 
-/* Damage under checksums that are right: each check by itself. */
+/* Damage with right checksums: each check alone. */
 
 static void an_object_with_another_id(void **state)
 {
@@ -241,7 +241,7 @@ static void sizes_that_lie(void **state)
 	}
 }
 
-/* A delta of bytes as they are on a base of six. */
+/* Asserts the message for an unchecked delta on a base of six bytes. */
 static void bad_delta(const char *bytes, size_t len, const char *message)
 {
 	struct pack_entry e = {.type = OBJ_OFS_DELTA, .size = len};
@@ -261,7 +261,7 @@ static void deltas_that_lie(void **state)
 	bad_delta("", 0, "delta does not fit its base");
 	bad_delta("\x06", 1, "delta does not fit its base");
 	bad_delta("\x05\x01\x01x", 4, "delta does not fit its base");
-	/* A result of 2^41 bytes from two instructions at most. */
+	/* A result of 2^41 bytes from at most two instructions. */
 	bad_delta("\x06\x80\x80\x80\x80\x80\x40\x01x", 9,
 		  "delta does not fit its base");
 	bad_delta("\x06\x02\x01x", 4, "malformed delta");
@@ -277,7 +277,7 @@ static void files_only(void **state)
 
 	packfile_init(&f, HASH_SHA1);
 	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
-	f.oids[0].bytes[7] ^= 1; /* not noticed: objects are not looked at */
+	f.oids[0].bytes[7] ^= 1; /* not detected: objects are not read */
 	pack = packfile_open(&f);
 	assert_int_equal(pack_verify_files(pack, NULL), 0);
 	pack_close(pack);

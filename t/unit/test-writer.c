@@ -16,7 +16,7 @@
 
 struct collector {
 	struct buf got;
-	const void *last;  /* the span last seen */
+	const void *last;  /* the last span received */
 	size_t fail_after; /* puts that succeed */
 };
 
@@ -126,7 +126,9 @@ static int collect_file(void *ctx, const struct sys_file_span *span,
 	return collect(ctx, span->bytes, span->len, err);
 }
 
-/* Large spans of a file come as such, if the sink takes them, small ones not.
+/*
+ * Large spans of a file are passed on as such if the sink takes them; small
+ * ones are not.
  */
 static void spans_of_a_file(void **state)
 {
@@ -158,7 +160,7 @@ static void spans_of_a_file(void **state)
 	}
 }
 
-/* A checksum that is known is what the pack ends with, whatever is put. */
+/* A known checksum becomes the trailer, whatever bytes are written. */
 static void a_known_checksum(void **state)
 {
 	struct collector c = {BUF_INIT, NULL, SIZE_MAX};
@@ -200,11 +202,11 @@ static void large_spans_are_not_copied(void **state)
 	buf_release(&c.got);
 }
 
-/* What is buffered and the trailer are one piece, if there is room. */
+/* The buffered bytes and the trailer are one span if there is room. */
 static void trailer_comes_along(void **state)
 {
 	static const uint8_t span[16000];
-	/* Of 64 KiB with a header of 12 bytes and a trailer of 20. */
+	/* The buffer has 64 KiB, the header 12 bytes and the trailer 20. */
 	static const size_t last_lens[] = {0, 1504, 1505};
 
 	for (size_t k = 0; k < ARRAY_NR(last_lens); k++) {
