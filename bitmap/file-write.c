@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "bitmap/file-write.h"
-#include "bitmap/pseudo-write.h"
 #include "object/hash.h"
 
 static int write_header(struct buf *out, const struct bitmap_write *w)

@@ -45,4 +45,11 @@ struct bitmap_write {
 int bitmap_file_write(struct buf *out, const struct bitmap_write *w,
 		      struct error *err);
 
+/*
+ * Appends the section of `nr` > 0 pseudo-merges to a file that begins at offset
+ * `base` of *out. Returns 0 or ERR_NOMEM.
+ */
+int pseudo_merges_write(struct buf *out, size_t base,
+			const struct bitmap_write_pseudo *pseudo, uint32_t nr);
+
 #endif

@@ -2,7 +2,7 @@
 /* Writing the pseudo-merge section. */
 #include "base/mem.h"
 #include "base/sort.h"
-#include "bitmap/pseudo-write.h"
+#include "bitmap/file-write.h"
 
 struct writing {
 	struct buf *out;

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "bitmap/pseudo-fill.h"
-#include "bitmap/pseudo-write.h"
+#include "bitmap/file-write.h"
 #include "t/unit/random.h"
 
 #define BITS 300

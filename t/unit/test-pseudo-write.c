@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bitmap/pseudo-write.h"
+#include "bitmap/file-write.h"
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
