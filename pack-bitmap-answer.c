@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing between the bitmap index and a walk. */
+/* Answers a request by the bitmap index or by a walk. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 const char *pack_bitmap_answer_unfit(const struct walk *w,
 				     const struct filter *filter)
 {
-	/* Bitmaps do not know the cut. */
+	/* Bitmaps ignore the shallow boundary. */
 	if (w->shallow.nr)
 		return "the repository is shallow";
-	/* Nor what history was made to look like. */
+	/* Bitmaps ignore replacement objects. */
 	if (w->odb->replaced)
 		return "objects are replaced";
 	if (!bitmap_filter_can(filter))
@@ -20,7 +20,10 @@ const char *pack_bitmap_answer_unfit(const struct walk *w,
 	return NULL;
 }
 
-/* 1 when answered, 0 when walking has to do it. */
+/*
+ * Tries the index. Returns 1 if it answered, 0 if a walk must, or a negative
+ * error code.
+ */
 static int by_bitmap(struct pack_bitmap_answer *answer, struct walk *w,
 		     const struct pack_bitmap_ask *ask, struct error *err)
 {
@@ -52,7 +55,10 @@ static int by_bitmap(struct pack_bitmap_answer *answer, struct walk *w,
 		return 1;
 	if (ret > 0)
 		error_set(&answer->reason, ERR_UNSUPPORTED, "%s", plan.reason);
-	/* What is missing may only be so behind a have: the walk will tell. */
+	/*
+	 * An object may be missing only behind a have; the walk finds out
+	 * whether that matters.
+	 */
 	pack_bitmap_result_release(&answer->result);
 	if (ret > 0 || ret == ERR_CORRUPT || ret == ERR_MISSING)
 		return 0;
@@ -73,7 +79,7 @@ static int add_commits(struct pack_bitmap_answer *answer, const struct walk *w,
 	return 0;
 }
 
-/* Move what was found into the answer. */
+/* Moves the result of a walk into the answer. */
 static int take(struct pack_bitmap_answer *answer, const struct walk *w,
 		struct walk_result *found)
 {
@@ -90,7 +96,7 @@ static int mark(struct bitset *set, uint32_t obj_pos)
 	return 0;
 }
 
-/* Everything that the haves reach, by obj_pos. */
+/* Marks everything that the haves reach, by obj_pos. */
 static int mark_had(struct bitset *had, struct walk *w,
 		    const struct pack_bitmap_ask *ask, struct error *err)
 {
@@ -126,8 +132,8 @@ static void drop(struct walk_items *items, const struct bitset *had)
 }
 
 /*
- * Objects of the haves' history can come back in the wants': the only way to
- * know is to go through both to the end.
+ * Objects of the haves' history may occur again in the wants' history. Only two
+ * full walks find them all.
  */
 static int by_exact_walk(struct pack_bitmap_answer *answer, struct walk *w,
 			 const struct pack_bitmap_ask *ask, struct error *err)

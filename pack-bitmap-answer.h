@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request answered by the bitmap index where that can, by walking where not,
- * and why.
+ * Answers a request by the bitmap index if possible, otherwise by walking, and
+ * tells why.
  *
- * Both ways find the same objects: those that wants reach and haves do not.
- * Walking pays for that with a walk over all that is behind the haves, unless
- * the caller takes some objects too many; who does also gets the way that is
- * estimated to cost less.
+ * Both ways find the same objects: those that the wants reach and the haves do
+ * not. For an exact result a walk must visit all objects behind the haves. If
+ * the caller accepts some objects too many, the way with the lower estimated
+ * cost is used.
  */
 #ifndef PACK_BITMAP_ANSWER_H
 #define PACK_BITMAP_ANSWER_H
@@ -20,44 +20,49 @@
 #include "walk/walk.h"
 
 /*
- * Why bitmaps do not answer a request in this walk, with this filter: a
- * constant string; NULL when they do.
+ * Returns why bitmaps cannot answer a request in this walk with this filter, as
+ * a constant string. Returns NULL if they can.
  */
 const char *pack_bitmap_answer_unfit(const struct walk *w,
 				     const struct filter *filter);
 
-/* A request. All borrowed. */
+/* A request. All pointers are borrowed. */
 struct pack_bitmap_ask {
 	const struct pack_bitmap *pb; /* NULL: walk, */
-	const char *no_bitmap;        /*   for this reason */
+	const char *no_bitmap;        /* and this is the reason */
 	const struct walk_tips *wants, *haves;
-	const struct filter *filter; /* NULL: none */
-	bool filter_wants;           /* or else the wants themselves pass */
-	bool commits_only;           /* then no filter */
-	bool must_use_bitmap;        /* do not walk: fail */
-	bool inexact; /* leave out of what haves reach what is easily found; by
-			 an index as pack_bitmap_query() says, walking the
-			 commits and what the boundary's trees have */
-	unsigned threads;                    /* 0: as many as processors */
-	const struct progress_out *progress; /* NULL: none */
+	const struct filter *filter; /* may be NULL */
+	bool filter_wants;           /* the filter applies to the wants
+				      * themselves, too */
+	bool commits_only;           /* requires that there is no filter */
+	bool must_use_bitmap;        /* fail instead of walking */
+	bool inexact;     /* exclude only objects of the haves that are easily
+			   * found: for an index see pack_bitmap_query(); a walk
+			   * excludes commits and the boundary's trees */
+	unsigned threads; /* 0: one per processor */
+	const struct progress_out *progress; /* may be NULL */
 };
 
-/* One of these holds the objects. */
+/* Either `result` or `walked` contains the objects. */
 struct pack_bitmap_answer {
 	bool by_bitmap;
-	struct pack_bitmap_result result; /* by bitmap; with commits_only the
-					     other types are in it too */
-	struct pack_bitmap_trace trace;   /* all zero by walking */
+	struct pack_bitmap_result result; /* by bitmap; with commits_only it
+					   * contains other types too, which
+					   * are meaningless */
+	struct pack_bitmap_trace trace;   /* all zero if found by walking */
 	struct walk_items walked;         /* owned: by walking */
-	uint32_t commits_walked;          /* by either, outside bitmaps */
-	struct error reason; /* why not by bitmap; code 0: it was */
+	uint32_t commits_walked;          /* by either way, outside of
+					   * bitmaps */
+	struct error reason; /* why the index was not used; code 0: it was
+			      * used */
 };
 
 /*
- * Answer. An index that turns out to be broken, or does not know what it would
- * need, is set aside. 0, ERR_MISSING for an object that cannot be found,
- * ERR_UNSUPPORTED with the reason when must_use_bitmap cannot be done, or
- * another error. *answer need not be initialised; release it in any case.
+ * Answers a request. An index that turns out to be broken, or would need a
+ * missing object, is ignored. Returns 0, ERR_MISSING if an object is missing,
+ * ERR_UNSUPPORTED with the reason if must_use_bitmap is impossible, or another
+ * error code. *answer need not be initialised; the caller releases it in any
+ * case.
  */
 int pack_bitmap_answer(struct pack_bitmap_answer *answer, struct walk *w,
 		       const struct pack_bitmap_ask *ask, struct error *err);

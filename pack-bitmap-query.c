@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asking a bitmap index. Finding what is not in bitmaps: bitmap/fill.c; whether
- * it is asked at all: bitmap/strategy.c.
+ * Queries a bitmap index. bitmap/fill.c finds objects that are not in bitmaps,
+ * and bitmap/strategy.c decides whether to use the index.
  */
 #include <stdlib.h>
 
@@ -18,17 +18,18 @@ void pack_bitmap_result_release(struct pack_bitmap_result *result)
 	*result = (struct pack_bitmap_result)PACK_BITMAP_RESULT_INIT;
 }
 
-/* One question. */
+/* The state of a query. */
 struct asking {
 	struct pack_bitmap_result *result;
 	const struct pack_bitmap_query *query;
 	const struct walk_tips *wants, *haves;
 	struct bitmap_fill fill;
-	struct bitmap_side *had; /* the haves' side, if it was left open */
+	struct bitmap_side *had; /* the haves' side, until the end of the
+				  * query */
 	struct error *err;
 };
 
-/* ---- measuring, where somebody wants to know */
+/* ---- statistics, if the caller wants them */
 
 static void phase_begin(struct pack_bitmap_phase *phase,
 			const struct bitmap_fill *fill)
@@ -68,7 +69,10 @@ static bool has_tips(const struct walk_tips *tips)
 	return tips->commit_nr || tips->others.nr;
 }
 
-/* Tags say nothing of trees; what else was named by itself is done exactly. */
+/*
+ * Returns whether tips include trees or blobs, whose objects are found exactly.
+ * Tags do not matter.
+ */
 static bool has_trees(const struct walk_tips *tips)
 {
 	for (size_t i = 0; i < tips->others.nr; i++)
@@ -92,7 +96,10 @@ static bool asks_for_trees(const struct asking *a)
 		filter_takes_type(filter, OBJ_BLOB));
 }
 
-/* The haves' commits, as far as the plan lets them; 1: walk instead. */
+/*
+ * Walks the haves' commits as far as the plan allows. Returns 0, 1 if the index
+ * should not be used (walk instead), or a negative error code.
+ */
 static int walk_haves(struct asking *a, struct walk *w)
 {
 	struct bitmap_plan *plan = a->query->plan;
@@ -132,7 +139,9 @@ static int add_wants(struct asking *a)
 	return ret;
 }
 
-/* What the haves' commits without bitmap have of what was found. */
+/*
+ * Finds objects of the result that are in trees of the haves' walked commits.
+ */
 static int settle(struct asking *a)
 {
 	const uint32_t *walked;
@@ -153,8 +162,10 @@ static int ask(struct asking *a, struct walk *w)
 	int ret = 0;
 
 	/*
-	 * What haves reach is done with when the wants are filled in. A tree or
-	 * blob that is itself wanted passes the filter, and may be had.
+	 * When the wants are added, nothing more is added for the haves.
+	 * Without tips that are trees or blobs, the filter can apply to the
+	 * haves as well. Such a tip passes the filter, and the haves may have
+	 * it.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing a bitmap index for a pack: choose commits and pseudo-merges and build
- * their bitmaps (bitmap/choose.c), or what is added to an older index
- * (bitmap/build.c), and put the file together (bitmap/file-write.c).
+ * Writes a bitmap index for a pack. Either chooses commits and pseudo-merges
+ * and builds their bitmaps (bitmap/choose.c), or builds additions to an older
+ * index (bitmap/build.c). bitmap/file-write.c then writes the file.
  */
 #include "base/mem.h"
 #include "bitmap/build.h"
@@ -20,7 +20,7 @@ static void types_release(struct types *types)
 		ewah_release(&types->sets[i]);
 }
 
-/* The first bit of a layer's own; 0 when it is none. */
+/* Returns the first bit of a layer's own objects; 0 if there is no layer. */
 static uint32_t base_nr(const struct pack_bitmap_write *request)
 {
 	return request->space ? bitmap_space_base_nr(request->space) : 0;
@@ -69,7 +69,7 @@ static void set_update(struct bitmap_build_input *input,
 	input->group_nr = update->groups.nr;
 }
 
-/* What a limit leaves beside the lists; 0: there is none. */
+/* Returns the part of a limit that the lists leave; 0: no limit. */
 static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 {
 	uint64_t used = newobj_size(lists);

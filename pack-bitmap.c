@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening a bitmap index, and what its bits are. Asking it:
- * pack-bitmap-query.c; the bytes of the file: bitmap/file.c.
+ * Opens a bitmap index and maps its bits to objects. pack-bitmap-query.c
+ * queries it, and bitmap/file.c parses the file.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ char *pack_bitmap_path(const char *pack_base)
 	return buf_detach(&path, NULL);
 }
 
-/* The index file says what it was made for. */
+/* The index file contains the checksum of its pack. */
 static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
 		       const char *what, struct error *err)
 {
@@ -30,7 +30,7 @@ static int check_owner(const struct pack_bitmap *pb, const uint8_t *checksum,
 	return 0;
 }
 
-/* Map, parse, check the bytes of `nr` objects' bitmaps. */
+/* Maps and parses the file, which has bitmaps of `nr` objects. */
 static int load_file(struct pack_bitmap *pb, uint32_t nr,
 		     const uint8_t *checksum, const char *what,
 		     struct error *err)
@@ -48,8 +48,8 @@ static int load_file(struct pack_bitmap *pb, uint32_t nr,
 }
 
 /*
- * The order of the pack, or of the packs, decides which object a bit is; that
- * of a small multi-pack-index was checked when it was opened.
+ * Verifies the order of the pack, or of the packs, which maps bits to objects.
+ * The order of a small multi-pack-index was verified when it was opened.
  */
 static int prove_order(const struct pack_bitmap *pb, struct error *err)
 {
@@ -64,7 +64,10 @@ static int prove_order(const struct pack_bitmap *pb, struct error *err)
 	return ret;
 }
 
-/* Whether both are right, at once if they are two files. */
+/*
+ * Returns whether the file and the .rev file are right; both are hashed at
+ * once.
+ */
 static bool prove_together(const struct pack_bitmap *pb)
 {
 	const struct bitmap_space *space = &pb->space;
@@ -104,7 +107,10 @@ static int open_for_pack(struct pack_bitmap *pb, const struct odb_pack *pack,
 	return 0;
 }
 
-/* The order of a multi-pack-index, which old versions of Git kept apart. */
+/*
+ * Reads the order of a multi-pack-index. Old versions of Git stored it in a
+ * file.
+ */
 static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 			   struct error *err)
 {
@@ -117,7 +123,7 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 	if (om->midx.nr > PACK_REV_SMALL_NR)
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
-	/* BTMP is damaged: RIDX alone will do, if it can be proven. */
+	/* If BTMP is damaged, RIDX alone is enough, if it can be verified. */
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	if (!ret)
@@ -136,7 +142,7 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 	}
 	ret = pack_midx_order_init(&pb->order, &om->midx, pb->rev_map.data,
 				   pb->rev_map.len, err);
-	/* Not that of the bitmap index, which is there. */
+	/* The bitmap index exists, so this must not be ERR_MISSING. */
 	if (ret == ERR_MISSING)
 		ret = error_set(err, ERR_CORRUPT,
 				"%s: multi-pack-index has no reverse index",
@@ -158,8 +164,8 @@ static int open_for_midx(struct pack_bitmap *pb, struct odb_midx *om,
 }
 
 /*
- * For a pack, or else a multi-pack-index, on top of `base`, which is the
- * caller's unless 1 is returned.
+ * Opens the index of a pack, or else of a multi-pack-index, on top of `base`.
+ * Takes over `base` only if it returns 1.
  */
 static int open_index(struct pack_bitmap **out, const struct odb *odb,
 		      const struct odb_pack *pack, struct odb_midx *om,
@@ -183,7 +189,7 @@ static int open_index(struct pack_bitmap **out, const struct odb *odb,
 	if (ret != ERR_MISSING)
 		return ret;
 	if (err)
-		err->code = 0; /* most packs have none */
+		err->code = 0; /* most packs have no index */
 	return 0;
 }
 
@@ -255,7 +261,7 @@ int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		if (err && !passed_over.code)
 			passed_over = *err;
 	}
-	/* One without commits is better than none. */
+	/* An index without bitmaps is better than none. */
 	if (!ret && empty) {
 		*out = empty;
 		empty = NULL;
@@ -363,7 +369,9 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 			       enum object_type type),
 		     void *ctx, struct error *err)
 {
-	/* A search for each, or one pass for all. */
+	/*
+	 * Prepare for many objects with one pass, instead of a search for each.
+	 */
 	if (bitset_count(&result->packed) > pb->file.object_nr / 16)
 		bitmap_space_prepare(&pb->space);
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {

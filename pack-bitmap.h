@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reachability bitmaps: open a repository's bitmap index, ask it which
- * objects are reachable, write a new one.
+ * Reachability bitmaps: opens a repository's bitmap index, queries it for
+ * reachable objects, and writes a new one.
  *
- * The index belongs to one pack, or to a multi-pack-index. Its bits
- * (`bit_pos`) are the objects of that in the order of the pack, or pseudo-pack
- * (bitmap/space.h); a query also finds what is not indexed: newer commits,
- * loose objects, other packs. Those are found by walking from the tips back to
- * the nearest bitmaps.
+ * The index belongs to one pack, or to a multi-pack-index. Its bits (`bit_pos`)
+ * are the objects in the order of the pack or pseudo-pack (bitmap/space.h). A
+ * query also finds objects that are not indexed: newer commits, loose objects,
+ * other packs. It finds them by walking from the tips back to the nearest
+ * bitmaps.
  */
 #ifndef PACK_BITMAP_H
 #define PACK_BITMAP_H
@@ -31,115 +31,122 @@
 /* An open index. Immutable; threads may share it. */
 struct pack_bitmap {
 	const struct odb *odb;        /* borrowed */
-	struct bitmap_space space;    /* what is indexed; borrows from odb */
+	struct bitmap_space space;    /* the indexed objects; borrows from
+				       * odb */
 	struct pack_midx_order order; /* owned: of a multi-pack-index */
 	bool order_is_proven;
 	char *path; /* owned */
 	struct sys_map map;
-	struct sys_map rev_map;   /* a multi-pack-index's .rev file, if it has
-				     one */
+	struct sys_map rev_map;   /* .rev file of a multi-pack-index, if any */
 	struct pack_bitmap *base; /* owned: of the layer below; NULL: none */
-	struct bitmap_file file;  /* with those of the layers below */
+	struct bitmap_file file;  /* includes those of the layers below */
 };
 
 /*
- * Open the bitmap index of the snapshot: that of the first multi-pack-index
- * that has one, or else of the first pack; of one that has bitmaps, before one
- * that has none. Returns 1, 0 when there is none, or a negative error when it
- * cannot be used (it is malformed, or belongs to another pack): the caller
- * warns and walks instead. With 1, err->code is not 0 when the index of a
- * multi-pack-index was passed over, and why, which the caller warns of. *out is
- * owned by the caller, NULL unless 1 was returned. Maps and parses: the cost
- * does not grow with a pack. What a damaged disk has changed is found where it
- * matters most, see pack_bitmap_prove().
+ * Opens the bitmap index of the snapshot. This is that of the first
+ * multi-pack-index that has one, or else of the first pack. An index with
+ * bitmaps is preferred to one without.
+ *
+ * Returns 1 with *out owned by the caller. Returns 0 with *out NULL if there is
+ * none. Returns a negative error code with *out NULL if it is unusable
+ * (malformed, or of another pack): the caller warns and walks instead. If the
+ * index of a multi-pack-index was unusable and another index was opened, the
+ * result is 1 and *err describes the problem, of which the caller warns.
+ *
+ * The cost does not depend on the size of the pack. Damage on disk is not
+ * detected here; see pack_bitmap_prove().
  */
 int pack_bitmap_open(struct pack_bitmap **out, const struct odb *odb,
 		     struct error *err);
 void pack_bitmap_close(struct pack_bitmap *pb);
 
-/* The same for one pack: 0 when it has none. */
+/* Works like pack_bitmap_open() for one pack. Returns 0 if it has no index. */
 int pack_bitmap_open_pack(struct pack_bitmap **out, const struct odb *odb,
 			  const struct odb_pack *pack, struct error *err);
 
 /*
- * The same for the multi-pack-index of a directory, if there is one; of a
- * chain, for the layers up to the first without bitmap index: what is above is
- * not indexed then.
+ * Works like pack_bitmap_open() for the multi-pack-index of a directory, if
+ * there is one. In a chain it opens the layers up to the first without bitmap
+ * index; objects of the layers above are then not indexed.
  */
 int pack_bitmap_open_midx(struct pack_bitmap **out, const struct odb *odb,
 			  size_t dir_nr, struct error *err);
 
 /*
- * All indexes of a snapshot, one after the other: *next is 0 at first. As
- * pack_bitmap_open_pack(); ends with 0 when there are no more.
+ * Opens all indexes of a snapshot, one per call. *next is 0 at first. Returns
+ * the same as pack_bitmap_open_pack(), and 0 if there are no more.
  */
 int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
 			  size_t *next, struct error *err);
 
 /*
- * Check the file and what gives the order of the pack against their checksums:
- * a bit that has changed would be an object too many or too few, and nobody
- * would notice. Reads both once, some milliseconds for a million objects. A
- * query does it before it answers when the pack has no more than
- * PACK_REV_SMALL_NR objects; for larger ones that is up to who asks: many an
- * answer costs less than the proof, and other implementations never ask for
- * it. 0 or ERR_CORRUPT.
+ * Verifies the checksums of the index file and of the file with the order of
+ * the pack. A flipped bit would silently add or omit an object. This reads both
+ * files, which takes some milliseconds for a million objects. Returns 0 or
+ * ERR_CORRUPT.
+ *
+ * A query does this before it returns if there are at most PACK_REV_SMALL_NR
+ * objects. For a larger index the caller decides: many queries cost less than
+ * this, and other implementations never verify.
  */
 int pack_bitmap_prove(const struct pack_bitmap *pb, struct error *err);
 
-/* Indexed objects: bit positions are [0, nr). */
+/* Returns the number of indexed objects. Bits are [0, nr). */
 static inline uint32_t pack_bitmap_object_nr(const struct pack_bitmap *pb)
 {
 	return pb->file.object_nr;
 }
 
-/* The bit of an object; false when it is not indexed. */
+/* Finds the bit of an object. Returns false if it is not indexed. */
 bool pack_bitmap_bit(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t obj_pos, uint32_t *bit_pos);
 
-/* Place among the ids of a bit's object. */
+/* Returns the idx_pos of a bit's object. */
 uint32_t pack_bitmap_idx_pos(const struct pack_bitmap *pb, uint32_t bit_pos);
 
 /*
- * The odb_pos of a bit's object; ERR_CORRUPT when a multi-pack-index is wrong
- * about it.
+ * Returns the odb_pos of a bit's object. Returns 0, or ERR_CORRUPT if a
+ * multi-pack-index is wrong about the object.
  */
 int pack_bitmap_odb_pos(uint32_t *odb_pos, const struct pack_bitmap *pb,
 			uint32_t bit_pos, struct error *err);
 
-/* Type of the object of a bit, from the type bitmaps. O(compressed size). */
+/*
+ * Returns the type of a bit's object, from the type bitmaps. O(compressed
+ * size).
+ */
 enum object_type pack_bitmap_type(const struct pack_bitmap *pb,
 				  uint32_t bit_pos);
 
-/* A plain set of the bits of one type. 0 or ERR_NOMEM. */
+/* Makes a plain set of the bits of one type. Returns 0 or ERR_NOMEM. */
 int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 			 enum bitmap_type type);
 
-/* What one side of a query, haves or wants, took. */
+/* Statistics of one side of a query, haves or wants. */
 struct pack_bitmap_phase {
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	uint64_t objects;        /* that this side added, before any filter */
+	uint64_t objects;        /* added by this side, before any filter */
 	uint64_t objects_walked; /* of these: found without a bitmap */
 	uint64_t ns;
 };
 
-/* How an answer came about; all zero before. */
+/* How an answer was found; all zero at first. */
 struct pack_bitmap_trace {
 	struct bitmap_trace used; /* of both sides, haves first */
 	struct pack_bitmap_phase haves, wants;
 };
 
-/* What a query found. */
+/* The result of a query. */
 struct pack_bitmap_result {
 	struct bitset packed;     /* wanted and not had, by bit_pos */
-	struct walk_items others; /* the same of what is not indexed */
-	struct bitset had;        /* reached from haves, by bit_pos; empty (no
-				     words) without haves */
-	uint32_t bitmaps_used;    /* bitmaps of commits ORed in */
+	struct walk_items others; /* wanted and not had, not indexed */
+	struct bitset had;        /* reached from haves, by bit_pos; empty
+				   * (no words) without haves */
+	uint32_t bitmaps_used;    /* bitmaps of commits ORed */
 	uint32_t pseudo_merges_used;
-	uint32_t commits_walked; /* commits without bitmap that were walked */
-	struct pack_bitmap_trace *trace; /* borrowed; may be set before, to be
-					    filled in. NULL: not wanted */
+	uint32_t commits_walked;         /* walked commits without bitmap */
+	struct pack_bitmap_trace *trace; /* borrowed; set before the query to
+					  * get statistics; may be NULL */
 };
 
 #define PACK_BITMAP_RESULT_INIT                                                \
@@ -149,37 +156,41 @@ struct pack_bitmap_result {
 
 void pack_bitmap_result_release(struct pack_bitmap_result *result);
 
-/* How to ask; all zero: exactly, and by the index. */
+/* Options of a query. All zero: exact, and by the index. */
 struct pack_bitmap_query {
 	/*
-	 * Borrowed; bitmap_filter_can(). What it does not let through is not
-	 * looked for, but the wants themselves are found, unless
-	 * `filter_wants`. NULL: none.
+	 * Borrowed; must satisfy bitmap_filter_can(). Objects that do not pass
+	 * are not looked for. The wants themselves are found unless
+	 * `filter_wants`. NULL: no filter.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
 	/*
-	 * Boundary traversal (bitmap/boundary.h): an object that haves reach
-	 * only by commits that wants do not reach may be found, and `had` may
-	 * lack what only such commits have. What is not had is always found.
+	 * Boundary traversal (bitmap/boundary.h). An object that haves reach
+	 * only through commits that wants do not reach may be found although it
+	 * is had. `had` may lack objects of such commits. All objects that are
+	 * not had are found.
 	 */
 	bool inexact;
-	bool commits_only; /* then other types are of no meaning */
+	bool commits_only; /* other types in the result are then meaningless */
 	/*
-	 * Borrowed; filled in, and with BITMAP_STRATEGY_AUTO and `inexact` it
-	 * may be found that walking costs less. NULL: this is not considered.
+	 * Borrowed; filled in. With BITMAP_STRATEGY_AUTO and `inexact` the
+	 * query may decide that a walk costs less. NULL: the index is always
+	 * used.
 	 */
 	struct bitmap_plan *plan;
 };
 
 /*
- * The objects that `wants` reach and `haves` do not. *w must not have shallow
- * commits: bitmaps do not know the cut. 0; 1 when it is better found by walking
- * (see query->plan); ERR_MISSING for a commit or tree that had to be read and
- * is not there (nobody looks whether a blob is); ERR_CORRUPT for a broken
- * bitmap (the caller walks instead). *result must be initialised; release it in
- * any case. `query` NULL: all zero. Of `had`, what a receiver with this filter
- * may lack is left out.
+ * Finds the objects that `wants` reach and `haves` do not. *w must not have
+ * shallow commits, since bitmaps ignore the shallow boundary. `query` NULL
+ * means all zero. Objects that a receiver with this filter may lack are not in
+ * `had`. *result must be initialised; the caller releases it in any case.
+ *
+ * Returns 0, or 1 if the index should not be used (walk instead; see
+ * query->plan). Returns ERR_MISSING if a commit or tree that had to be read is
+ * missing; blobs are not checked. Returns ERR_CORRUPT for a broken bitmap (walk
+ * instead).
  */
 int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct pack_bitmap *pb, struct walk *w,
@@ -187,16 +198,16 @@ int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct walk_tips *haves,
 		      const struct pack_bitmap_query *query, struct error *err);
 
-/* Number of objects found, by type (indexed by enum bitmap_type). */
+/* Counts the objects of a result by type (enum bitmap_type). Returns 0. */
 int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 		      const struct pack_bitmap *pb,
 		      const struct pack_bitmap_result *result,
 		      struct error *err);
 
 /*
- * Visit what was found, by type: commits, trees, blobs, tags; of each type
- * packed objects in pack order, then others. A nonzero return stops and is
- * returned.
+ * Calls `fn` for each object of a result, by type: commits, trees, blobs, tags.
+ * Within a type, packed objects come first, in pack order. A nonzero result of
+ * `fn` stops and is returned.
  */
 int pack_bitmap_each(const struct pack_bitmap *pb,
 		     const struct pack_bitmap_result *result,
@@ -205,71 +216,76 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 		     void *ctx, struct error *err);
 
 /*
- * Compare the bitmap of a commit, and of pseudo-merges that it is in, with
- * plain walks. Returns 1 when they are equal, 0 when the commit has no bitmap
- * of its own, or ERR_CORRUPT with a message that names the first object on
- * which they differ.
+ * Compares the bitmap of a commit, and of the pseudo-merges that contain it,
+ * with plain walks. Returns 1 if they are equal, 0 if the commit has no bitmap
+ * of its own, or ERR_CORRUPT with a message that names the first object that
+ * differs.
  */
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 		     uint32_t commit_nr, struct error *err);
 
-/* How to verify an index. */
+/* Options of a verification. */
 struct pack_bitmap_verify {
-	uint64_t sample; /* bitmaps to walk, one by one; 0: all, at once */
-	uint64_t seed;   /* which ones */
-	const struct progress_out *progress; /* NULL: none */
+	uint64_t sample; /* number of bitmaps to verify by walking; 0: all,
+			  * in one enumeration */
+	uint64_t seed;   /* chooses the sample */
+	const struct progress_out *progress; /* may be NULL */
 };
 
 /*
- * Prove the index, check the type bitmaps, then every bitmap of a commit or
- * pseudo-merge (bitmap/verify-all.h), or with a sample some (bitmap/verify.h).
- * 0, or ERR_CORRUPT with a message that says what is wrong first.
+ * Verifies the checksums, the type bitmaps, and then every bitmap of a commit
+ * or pseudo-merge (bitmap/verify-all.h), or a sample of them (bitmap/verify.h).
+ * Returns 0, or ERR_CORRUPT with a message about the first error.
  */
 int pack_bitmap_verify(const struct pack_bitmap *pb, struct walk *w,
 		       const struct pack_bitmap_verify *how, struct error *err);
 
-/* "<pack_base>.bitmap", malloc()ed for the caller; NULL: out of memory. */
+/*
+ * Returns "<pack_base>.bitmap", malloc()ed for the caller, or NULL if memory
+ * runs out.
+ */
 char *pack_bitmap_path(const char *pack_base);
 
 /*
- * Writing. The pack is described in its own terms, so that a pack that was
- * just written needs not be opened again. All borrowed for the call.
+ * The input for writing an index. It describes the pack itself, so that a pack
+ * that was just written need not be opened again. All pointers are borrowed for
+ * the call.
  */
 struct pack_bitmap_write {
-	struct walk *walk; /* commits are loaded in its history */
-	const struct walk_result *enumerated; /* with lists: all commits */
+	struct walk *walk; /* its history contains the commits */
+	const struct walk_result *enumerated; /* all commits, with lists */
 	/*
-	 * In a chain: the bits of the layer and of those below; `idx_pos` is
-	 * not looked at then, and `hash_cache` and `types` are of the layer's
-	 * own. NULL: no layer.
+	 * In a chain: the bits of the layer and of those below. Then `idx_pos`
+	 * is ignored, and `hash_cache` and `types` contain the layer's own
+	 * objects. NULL: no layer.
 	 */
 	const struct bitmap_space *space;
-	const struct pack_bitmap *below; /* of a layer: bitmaps to build from,
-					    whose bits are the same */
+	const struct pack_bitmap *below; /* for a layer: bitmaps with the
+					  * same bits, to build from */
 	const uint32_t *idx_pos;         /* by bit_pos: position in the .idx */
 	const uint32_t *bit_pos;    /* by obj_pos; UINT32_MAX: not packed */
 	const uint32_t *hash_cache; /* by idx_pos; NULL: no cache */
 	const uint8_t *types;       /* by bit_pos: enum object_type */
-	uint32_t object_nr;         /* of a layer: its own */
+	uint32_t object_nr;         /* in a layer: its own objects */
 	struct oid checksum;        /* of the pack */
 	const uint8_t *is_tip;      /* by commit_nr: enum select_tip */
 	const struct pseudo_tips *pseudo; /* tips for pseudo-merges; NULL:
-					     none are made */
+					   * make none */
 	/*
-	 * Bitmaps of an older index, which stay, and what is added to them;
-	 * `enumerated`, `is_tip` and `pseudo` are not looked at then. The
-	 * former are used up; of a layer there are none. Both NULL: all is
-	 * chosen and built anew.
+	 * Bitmaps of an older index, which stay, and additions to them.
+	 * `enumerated`, `is_tip` and `pseudo` are then ignored. The bitmaps are
+	 * used up. A layer has no `previous`. Both NULL: all is chosen and
+	 * built from scratch.
 	 */
 	struct bitmap_previous *previous;
 	const struct bitmap_update *update;
 	bool lookup_table;
-	uint64_t memory_limit; /* bytes of lists and complete bitmaps, as far as
-				  they can be done without; 0: none */
+	uint64_t memory_limit; /* limit of bytes for lists and whole bitmaps,
+				* as far as they can be made again; 0: none */
 	const struct progress_out *progress;
 };
 
-/* What was written. */
+/* Facts about the written file. */
 struct pack_bitmap_written {
 	uint32_t bitmap_nr;
 	uint32_t pseudo_merge_nr;
@@ -277,8 +293,8 @@ struct pack_bitmap_written {
 };
 
 /*
- * Append a whole bitmap index file to *out. `written` may be NULL. Nothing is
- * appended on failure.
+ * Appends a whole bitmap index file to *out. `written` may be NULL. Returns 0,
+ * or a negative error code with nothing appended.
  */
 int pack_bitmap_write(struct buf *out, const struct pack_bitmap_write *request,
 		      struct pack_bitmap_written *written, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Filters on sets of bits. */
+/* Object filters on sets of bits. */
 #include "bitmap/bit-filter.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
@@ -16,7 +16,7 @@ bool bitmap_filter_can(const struct filter *filter)
 	return filter_is_empty(filter) || !filter_needs_paths(filter);
 }
 
-/* Take out the blobs that are too large. */
+/* Removes blobs that exceed the filter's size limit. */
 static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 		      struct error *err)
 {
@@ -45,7 +45,7 @@ static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 	return ret < 0 ? ret : 0;
 }
 
-/* The wants that were in a set and are to stay there. */
+/* Finds the wants in `packed` that must not be filtered out. */
 static int find_spared(const struct bitmap_filter *bf, struct bitset *spared,
 		       const struct bitset *by_obj, const struct bitset *packed,
 		       struct error *err)

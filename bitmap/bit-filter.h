@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Object filters on sets of bits: whole types by the type bitmaps, blobs by
- * the sizes in their pack entries' headers. Nothing is inflated but the first
- * bytes of deltas.
+ * Applies object filters to sets of bits: whole types by the type bitmaps, and
+ * blobs by the sizes in their pack entries' headers. Nothing is inflated but
+ * the first bytes of deltas.
  */
 #ifndef BITMAP_BIT_FILTER_H
 #define BITMAP_BIT_FILTER_H
@@ -17,31 +17,32 @@
 #include "walk/walk.h"
 
 /*
- * Whether a filter can be applied to a set; otherwise the objects have to be
- * found by walking.
+ * Returns whether a filter can be applied to a set. Otherwise a walk has to
+ * find the objects.
  */
 bool bitmap_filter_can(const struct filter *filter);
 
-/* What a filter is applied to. All borrowed. */
+/* The context of a filter. All pointers are borrowed. */
 struct bitmap_filter {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	const struct filter *filter;   /* bitmap_filter_can() */
-	const struct walk_tips *wants; /* pass in any case, */
-	bool filter_wants;             /*   but with this */
+	const struct filter *filter;   /* must satisfy bitmap_filter_can() */
+	const struct walk_tips *wants; /* pass the filter, */
+	bool filter_wants;             /* unless this is set */
 };
 
 /*
- * Drop from `packed` (by bit_pos) and *others what does not pass. 0 or
- * negative, with the sets in between.
+ * Removes the objects that do not pass from `packed` (by bit_pos) and *others.
+ * Returns 0, or a negative error code with the sets partly filtered.
  */
 int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * Drop from `packed` what a receiver that asks with this filter may not have
- * even where it has what refers to it.
+ * Removes the objects that a receiver with this filter may lack, even if it has
+ * objects that refer to them. `packed` is a set of objects the receiver is
+ * assumed to have.
  */
 void bitmap_filter_doubt(const struct bitmap_file *file,
 			 const struct filter *filter, struct bitset *packed);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking into trees as far as there is doubt. */
+/*
+ * Reads trees of the haves as far as they may contain objects that are in
+ * question: those that the wants reach and that are not known to be had.
+ */
 #include <stdbool.h>
 
 #include "bitmap/boundary.h"
@@ -8,20 +11,21 @@
 #include "walk/treewalk.h"
 
 /*
- * Objects in doubt are listed, for look-ups that cost a tenth, once so many
- * were made that listing costs about as much; but not so many objects that the
- * list would be large.
+ * Lookups are ten times cheaper in a list of the objects in question. The list
+ * is made once enough lookups were made to justify its cost, unless it would be
+ * large.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
 
 struct settling {
 	struct bitset *had;
-	struct bitset doubt; /* by bit_pos */
+	struct bitset doubt; /* by bit_pos: the objects in question */
 	struct bitmap_fill *fill;
-	struct oidmap list;  /* ids in doubt, with their bits */
-	bool is_listed;      /* `list` has all of them */
-	size_t lookups_left; /* until they are to be listed */
+	struct oidmap list;  /* ids of the objects in question, with their
+			      * bits */
+	bool is_listed;      /* `list` is complete */
+	size_t lookups_left; /* lookups until the list is made */
 	struct error *err;
 };
 
@@ -56,14 +60,14 @@ static int note_doubt(struct settling *s)
 	return 0;
 }
 
-/* An object that may be in doubt, by its id. */
+/* Finds the bit of an object by its id. The object may be in question. */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {
 	const struct bitmap_space *space = &s->fill->space;
 	uint32_t idx_pos;
 	struct oid oid;
 
-	/* Out of memory, all are searched for. */
+	/* If memory runs out, lookups continue to search the index. */
 	if (!s->is_listed && !s->lookups_left-- && list_doubt(s) < 0)
 		oidmap_release(&s->list);
 	if (!s->is_listed)
@@ -73,7 +77,7 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 	return oidmap_get(&s->list, &oid, bit);
 }
 
-/* Whether an object was in doubt: it is had. */
+/* Marks an object as had. Returns whether it was in question. */
 static bool settle(struct settling *s, const uint8_t *raw)
 {
 	uint32_t bit;
@@ -110,7 +114,7 @@ static int settle_entries(struct settling *s, const struct odb_object *tree,
 	return ret < 0 ? error_set(s->err, ret, "malformed tree object") : 0;
 }
 
-/* A tree that was in doubt: so may be what is in it. */
+/* Reads a tree that was in question: so may be the objects in it. */
 static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth)
 {
 	struct walk *w = s->fill->w;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Boundary traversal: of what the haves reach without a bitmap, only that is
- * found which the wants reach by theirs.
+ * Boundary traversal. Objects of the haves without a bitmap are found only if
+ * the bitmaps of the wants contain them.
  *
- *	wants      o---o---B          B: a commit with a bitmap
- *	          /
- *	   ------o---b---h            b, h: haves' commits without one
+ * 	wants      o---o---B          B: a commit with a bitmap
+ * 	          /
+ * 	   ------o---b---h            b, h: haves' commits without one
  *
- * Commits of both sides are known then, and what the wants' bitmaps hold. Of b,
- * which they hold too, its tree is in doubt: it is looked into as far as there
- * is doubt. That of h, which only the haves reach, is not.
+ * At this point the commits of both sides are known, and the objects in the
+ * wants' bitmaps. The bitmaps contain b and its tree, so it must be found out
+ * which objects of that tree the haves have. That tree is read as far as it
+ * contains such objects. The tree of h is not read, since only the haves reach
+ * h.
  */
 #ifndef BITMAP_BOUNDARY_H
 #define BITMAP_BOUNDARY_H
@@ -22,11 +24,11 @@
 #include "ewah/bitset.h"
 
 /*
- * Add to `had` (by bit_pos; no smaller than fill->packed) what trees of commits
- * without bitmap have of the objects in fill->packed that are not in `had`. A
- * tree in which there is no doubt is not entered: what it has may be left in
- * doubt when it is somewhere else, too. 0, ERR_MISSING or ERR_CORRUPT for a
- * tree that cannot be read, or ERR_NOMEM.
+ * Adds objects to `had`: those of fill->packed that are in trees of `commits`,
+ * commits without a bitmap. `had` is by bit_pos and no smaller than
+ * fill->packed. A tree that is already in `had` or not in fill->packed is not
+ * read; objects below it may be missing in `had` if they also occur elsewhere.
+ * Returns 0, ERR_MISSING or ERR_CORRUPT for an unreadable tree, or ERR_NOMEM.
  */
 int bitmap_boundary_settle(struct bitset *had, struct bitmap_fill *fill,
 			   const uint32_t *commits, size_t nr,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Building bitmaps of selected commits. */
+/* Builds bitmaps of selected commits. */
 #include <string.h>
 
 #include "base/heap.h"
@@ -11,34 +11,35 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * A word that is stored costs as much as so many that a query has to decode
- * before it comes to the bitmap.
+ * Each stored word costs as much as this many words that a query has to decode
+ * before it reaches the bitmap.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
-/* What has to be decoded for an entry. */
+/* The size of an entry's XOR chain. */
 struct build_chain {
-	uint32_t links; /* before it */
-	uint32_t words; /* with its own */
+	uint32_t links; /* links before the entry */
+	uint32_t words; /* words, including the entry's own */
 };
 
 struct build {
 	const struct bitmap_build_input *in;
 	uint32_t *order;    /* by commit_nr: index into in->commits */
 	uint32_t *entry_of; /* by commit_nr: index into out, or NO_BITMAP */
-	struct bitmap_complete complete; /* bitmaps of `out` */
+	struct bitmap_complete complete; /* whole bitmaps of `out` */
 	struct bitset scratch;
 	struct bitmap_built *out;          /* borrowed from the result */
 	struct bitmap_built_group *groups; /* borrowed from the result */
 	struct build_chain *chains;        /* by entry */
-	size_t done;                       /* entries built */
-	struct bitset bits;                /* of the commit at hand */
+	size_t done;                       /* number of entries built */
+	struct bitset bits;                /* of the current commit */
 	struct ewah full;                  /* the same, compressed */
-	struct ewah best, diff; /* the best difference so far, and the one
-				   that is tried */
-	size_t best_cost;       /* of the best: words */
-	struct heap queue;      /* its ancestors, by order */
-	uint32_t nearest;       /* first built ancestor met, or NO_BITMAP */
+	struct ewah best, diff; /* the best XOR so far, and the one being
+				 * tried */
+	size_t best_cost;       /* cost of the best, in words */
+	struct heap queue;      /* ancestors of the commit, by order */
+	uint32_t nearest;       /* first ancestor with a bitmap that was
+				 * found, or NO_BITMAP */
 };
 
 void bitmap_build_result_release(struct bitmap_build_result *result)
@@ -84,7 +85,10 @@ static void note_chain(struct build *b, size_t entry)
 		chain->words += (uint32_t)built->bitmap.word_nr;
 }
 
-/* How many words a difference to an entry must not have; 0: there is none. */
+/*
+ * Returns the number of words that an XOR with an entry must not reach. 0 means
+ * that the chain must not get longer.
+ */
 static size_t chain_room(const struct build *b, size_t entry)
 {
 	const struct build_chain *chain = &b->chains[entry];
@@ -97,8 +101,8 @@ static size_t chain_room(const struct build *b, size_t entry)
 }
 
 /*
- * Bitmaps that are there already. They end a line of history, so the later
- * they leave the queue the longer it gets: they come first.
+ * Takes over the existing bitmaps. They come first in the file: a commit with a
+ * bitmap ends the walk, so it should leave the queue early.
  */
 static void take_old(struct build *b)
 {
@@ -170,7 +174,7 @@ static int set_bit(struct build *b, uint32_t obj_pos, struct error *err)
 	return 0;
 }
 
-/* The commit itself and what it adds. */
+/* Sets the bits of a commit and of the objects that it adds. */
 static int set_commit(struct build *b, uint32_t c, struct error *err)
 {
 	const struct newobj_list *list;
@@ -206,7 +210,10 @@ static int queue_parents(struct build *b, uint32_t c)
 	return 0;
 }
 
-/* Whether there is a bitmap of a commit below, and which. */
+/*
+ * Finds the row of a commit's bitmap in `below`. Returns false if there is
+ * none.
+ */
 static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
 {
 	const struct bitmap_file *below = b->in->below;
@@ -217,7 +224,10 @@ static bool find_below(const struct build *b, uint32_t c, uint32_t *row)
 				row);
 }
 
-/* OR a bitmap in, if there is one: 1, 0 or negative. */
+/*
+ * ORs the existing bitmap of a commit. Returns 1, 0 if there is none, or a
+ * negative error code.
+ */
 static int or_known(struct build *b, uint32_t c, struct error *err)
 {
 	uint32_t entry = b->entry_of[c], row;
@@ -240,8 +250,8 @@ static int or_known(struct build *b, uint32_t c, struct error *err)
 }
 
 /*
- * Fill b->bits for `nr` commits. Ancestors leave the queue newest first, so
- * that a bitmap that covers others is ORed in before them.
+ * Fills b->bits with the closure of `nr` commits. Ancestors leave the queue
+ * newest first, so that a bitmap is ORed before the bitmaps of its ancestors.
  */
 static int fill(struct build *b, const uint32_t *commits, size_t nr,
 		struct error *err)
@@ -271,7 +281,9 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 	return 0;
 }
 
-/* Keep the difference to entry `other` if it is the best so far. */
+/*
+ * Computes the XOR with entry `other`, and keeps it if it is the best so far.
+ */
 static int try_xor(struct build *b, size_t entry, size_t other)
 {
 	struct ewah_view full = ewah_view_of(&b->full);
@@ -299,8 +311,8 @@ static int try_xor(struct build *b, size_t entry, size_t other)
 }
 
 /*
- * Find the best difference, and have it in b->best. The ancestor first: it is a
- * good one, and others are given up when they get larger.
+ * Finds the best XOR and stores it in b->best. The ancestor is tried first: its
+ * XOR is small, and others are abandoned as soon as they exceed it.
  */
 static int choose_base(struct build *b, size_t entry)
 {
@@ -320,7 +332,7 @@ static int choose_base(struct build *b, size_t entry)
 	return 0;
 }
 
-/* Store an entry, of which b->full is the complete bitmap. */
+/* Stores an entry whose whole bitmap is b->full. */
 static int store(struct build *b, size_t entry)
 {
 	struct bitmap_built *built = &b->out[entry];
@@ -381,7 +393,9 @@ static int build_all(struct build *b, struct error *err)
 	return ret;
 }
 
-/* The commits of a pseudo-merge: bits have to come in ascending order. */
+/*
+ * Makes the set of a pseudo-merge's commits; ewah_set() needs ascending bits.
+ */
 static int set_members(struct build *b, const struct bitmap_group *group,
 		       struct ewah *members)
 {

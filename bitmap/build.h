@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bitmaps of selected commits, from what each commit adds.
+ * Builds the bitmaps of selected commits from the objects that each commit
+ * adds.
  *
- * No tree is walked here: the bitmap of a commit is the union of new(a) over
- * its ancestors a (walk/newobj.h), so it is built by walking back to the
- * nearest commits whose bitmaps exist already, ORing those in and setting the
- * bits of the lists in between.
+ * No tree is read here. The bitmap of a commit is the union of new(a) over its
+ * ancestors a (walk/newobj.h). It is built by walking back to the nearest
+ * commits that have a bitmap, ORing their bitmaps, and setting the bits of the
+ * lists in between.
  *
  * Pseudo-merges are built in the same way, from all their commits at once.
  *
- * Each bitmap of a commit is then stored as its difference (XOR) to an earlier
- * one, when that is smaller.
+ * Each bitmap of a commit is stored as its XOR with an earlier one if that is
+ * smaller.
  */
 #ifndef BITMAP_BUILD_H
 #define BITMAP_BUILD_H
@@ -28,10 +29,10 @@
 #include "walk/newobj.h"
 
 /*
- * The longest chain of differences, all of which a query decodes: so many
- * links, and no more words than BITMAP_CHAIN_WORDS and BITMAP_CHAIN_FACTOR
- * times those of a plain set of all objects. About 0.2 ms for a million
- * objects.
+ * Limits of an XOR chain, which a query decodes as a whole: the number of
+ * links, and the number of words. The words are at most BITMAP_CHAIN_WORDS plus
+ * BITMAP_CHAIN_FACTOR times those of a plain set of all objects. Decoding such
+ * a chain takes about 0.2 ms for a million objects.
  */
 #define BITMAP_CHAIN_LINKS 1000
 #define BITMAP_CHAIN_WORDS 16384
@@ -39,61 +40,62 @@
 
 /* A pseudo-merge to build: its commits. */
 struct bitmap_group {
-	uint32_t *commits; /* commit_nr, any order */
+	uint32_t *commits; /* commit_nr, in any order */
 	size_t nr;
 };
 
 struct bitmap_built;
 
-/* What to build from; all borrowed for the call. */
+/* The input of a build. All pointers are borrowed for the call. */
 struct bitmap_build_input {
 	const struct history *history;
-	const uint32_t *commits; /* commit_nr, parents first: all commits
-				    that the selected ones reach, but for
-				    those that `old` ones or those with a
-				    bitmap in `below` reach */
+	const uint32_t *commits; /* commit_nr, parents first: all ancestors
+				  * of the selected commits, except ancestors
+				  * of commits in `old` or with a bitmap in
+				  * `below` */
 	size_t commit_nr;
 	const struct newobj_set *lists; /* new(c), in the order of `commits` */
 	const uint32_t *bit_pos;        /* by obj_pos; UINT32_MAX: not packed */
-	size_t bits;                    /* objects in the pack */
-	const uint32_t *selected;       /* commit_nr, any order */
+	size_t bits;                    /* number of objects in the pack */
+	const uint32_t *selected;       /* commit_nr, in any order */
 	size_t selected_nr;
 	/*
-	 * Bitmaps that are there already and stay as they are, before those
-	 * that are built. Taken over: the caller's are left empty.
+	 * Existing bitmaps, which stay as they are and precede the new ones.
+	 * Their memory is taken over; the caller's entries become empty.
 	 */
 	struct bitmap_built *old;
 	size_t old_nr;
 	/*
-	 * Bitmaps in files over the same bits, of layers below or of those that
-	 * become one: they are ORed in, and stay where they are. NULL: none.
+	 * Bitmaps in files with the same bits, of layers below or of layers to
+	 * combine. They are ORed in and not written. NULL: none.
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* of `below` */
-	bool whole;          /* no differences: each is stored as it is */
-	size_t memory_limit; /* bytes of complete bitmaps of what is stored as
-				differences, but for the newest; 0: none */
-	const struct bitmap_group *groups; /* pseudo-merges */
+	bool whole;          /* store no XORs: each bitmap is stored whole */
+	size_t memory_limit; /* limit of bytes for whole bitmaps of entries
+			      * that are stored as XORs, besides the newest
+			      * ones; 0: none */
+	const struct bitmap_group *groups; /* pseudo-merges to build */
 	size_t group_nr;
-	const struct progress_out *progress; /* NULL: none */
+	const struct progress_out *progress; /* may be NULL */
 };
 
-/* One bitmap as it will be stored. */
+/* A bitmap as it will be stored. */
 struct bitmap_built {
 	uint32_t commit_nr;
-	uint8_t xor_offset; /* entries back, 0: stored as it is */
+	uint8_t xor_offset; /* XORed with the entry this far before; 0: whole */
 	struct ewah bitmap;
 };
 
-/* A pseudo-merge: its commits and what they reach, by bit_pos. */
+/* A pseudo-merge: its commits and their closure, by bit_pos. */
 struct bitmap_built_group {
 	struct ewah commits, objects;
 };
 
-/* What was built. */
+/* The result of a build. */
 struct bitmap_build_result {
-	struct bitmap_built *entries; /* owned: old ones, then ancestors
-					 before descendants */
+	struct bitmap_built *entries; /* owned: old entries, then ancestors
+				       * before descendants */
 	size_t entry_nr;
 	struct bitmap_built_group
 		*groups; /* owned: in the order of the input */
@@ -101,9 +103,9 @@ struct bitmap_build_result {
 };
 
 /*
- * Build. An object of the closure that has no bit is ERR_MISSING: the pack is
- * not closed. *out is released with bitmap_build_result_release(), also after
- * failure.
+ * Builds the bitmaps. Returns 0, or a negative error code. ERR_MISSING means
+ * that a reachable object has no bit: the pack is not closed under
+ * reachability. The caller releases *out in any case.
  */
 int bitmap_build(struct bitmap_build_result *out,
 		 const struct bitmap_build_input *input, struct error *err);

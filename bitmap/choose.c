@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing what an index has, within a budget of words. */
+/* Chooses the content of an index, within a budget of words. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -7,31 +7,32 @@
 #include "bitmap/choose.h"
 #include "bitmap/select.h"
 
-/* Words of an entry and its row in the lookup table, beside its bitmap. */
+/* Words of an entry and its row in the lookup table, besides its bitmap. */
 #define ENTRY_WORDS 4
 
 struct choosing {
 	const struct bitmap_choose_input *in;
 	size_t budget;         /* words */
-	size_t default_tip_nr; /* tips that nobody named, at most */
-	size_t merge_nr; /* pseudo-merges of a class by default; 0: none */
+	size_t default_tip_nr; /* limit of tips that are not configured */
+	size_t merge_nr;       /* limit of pseudo-merges of a default class; 0:
+				* none */
 	const struct progress_out *progress;
 	struct error *err;
 };
 
-/* What a selection takes. */
+/* The size of a selection. */
 struct cost {
-	size_t words;        /* of all that counts */
-	size_t pseudo_words; /* of these: of default pseudo-merges */
+	size_t words;        /* total */
+	size_t pseudo_words; /* the part of default pseudo-merges */
 };
 
-/* Pseudo-merges that were configured are asked for, whatever they take. */
+/* Configured pseudo-merges are wanted at any size, so they do not count. */
 static bool has_default_groups(const struct choosing *s)
 {
 	return s->in->pseudo && !s->in->pseudo->rules;
 }
 
-/* With 12 bytes of lookup for each commit. */
+/* Includes 12 bytes of lookup for each commit. */
 static size_t group_words(const struct bitmap_built_group *group)
 {
 	struct ewah_view commits = ewah_view_of(&group->commits);
@@ -78,7 +79,10 @@ static int choose_groups(const struct choosing *s, struct pseudo_groups *groups,
 	return ret;
 }
 
-/* Build a selection of some density. Release *out in any case. */
+/*
+ * Builds a selection with the given density. The caller releases *out in any
+ * case.
+ */
 static int build(const struct choosing *s, struct bitmap_build_result *out,
 		 size_t dense_nr)
 {
@@ -109,14 +113,16 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 	return ret;
 }
 
-/* The budget, and what it says about tips. */
+/* Builds a plain selection. Sets the budget and the limit of tips. */
 static int build_plain(struct choosing *s)
 {
 	struct bitmap_build_result plain = {0};
 	int ret = build(s, &plain, SELECT_PLAIN);
 
 	if (!ret && plain.entry_nr == s->in->build.commit_nr) {
-		/* It has all commits: others only make it smaller. */
+		/*
+		 * It contains all commits: other selections are only smaller.
+		 */
 		s->budget = cost_of(s, &plain).words;
 		s->default_tip_nr = plain.entry_nr;
 	} else if (!ret) {
@@ -128,7 +134,9 @@ static int build_plain(struct choosing *s)
 	return ret;
 }
 
-/* The first density to try: as many bitmaps as the plain selection has. */
+/*
+ * Returns the first density to try: as many bitmaps as the plain selection has.
+ */
 static size_t first_guess(const struct choosing *s, size_t most)
 {
 	size_t nr = s->in->build.commit_nr, dense_nr = most;
@@ -140,8 +148,8 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * The next one, after a density that took so much: words grow with the number
- * of bitmaps, by a power below 1.
+ * Returns the next density to try. The number of words grows with the number of
+ * bitmaps, by a power below 1.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 const struct cost *cost)
@@ -156,7 +164,9 @@ static size_t next_guess(const struct choosing *s, size_t dense_nr,
 	return guess;
 }
 
-/* Fewer pseudo-merges if they take more than their part. */
+/*
+ * Reduces the limit of pseudo-merges if they exceed their part of the budget.
+ */
 static bool limit_groups(struct choosing *s, const struct cost *cost,
 			 size_t group_nr)
 {
@@ -170,13 +180,13 @@ static bool limit_groups(struct choosing *s, const struct cost *cost,
 	return true;
 }
 
-/* Densities that may still be tried. */
+/* The densities that may still be tried. */
 struct range {
-	size_t fits; /* the densest that does; 0: none so far */
-	size_t most; /* none above does, or is wanted */
+	size_t fits; /* the densest that fits the budget; 0: none so far */
+	size_t most; /* no density above this one fits or is wanted */
 };
 
-/* Keep the densest that fits, and say which density comes next. */
+/* Keeps the densest selection that fits. Returns the density to try next. */
 static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		    struct bitmap_build_result *best,
 		    struct bitmap_build_result *built)
@@ -196,7 +206,7 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		*best = *built;
 		*built = (struct bitmap_build_result){0};
 	}
-	/* Also where there is nothing to build, and no ratio. */
+	/* This also holds if nothing was built, so that there is no ratio. */
 	if (range->fits == range->most)
 		return dense_nr;
 	next = next_guess(s, dense_nr, &cost);
@@ -205,7 +215,7 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 	return next > range->fits ? next : range->fits + 1;
 }
 
-/* Try densities. 1 if none fits. */
+/* Tries densities. Returns 0, 1 if none fits, or a negative error code. */
 static int try_densities(struct choosing *s, struct bitmap_build_result *best)
 {
 	struct range range = {
@@ -240,7 +250,7 @@ int bitmap_choose(struct bitmap_build_result *out,
 		ret = try_densities(&s, out);
 	if (ret <= 0)
 		return ret;
-	/* Nothing fits that thins out: as plain as the budget is. */
+	/* No selection that thins out fits: use the plain one. */
 	s.default_tip_nr = 0;
 	s.merge_nr = has_default_groups(&s) ? 0 : s.merge_nr;
 	return build(&s, out, SELECT_PLAIN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Complete bitmaps, kept or made again. */
+/* Whole bitmaps, kept or made again. */
 #include <string.h>
 
 #include "base/error.h"
@@ -44,7 +44,7 @@ static void drop(struct bitmap_complete *c, size_t entry)
 	c->state[entry] = GONE;
 }
 
-/* In two rounds each has had its turn and is gone, but for `but`. */
+/* Drops bitmaps until the limit holds. Two rounds drop all but entry `but`. */
 static void make_room(struct bitmap_complete *c, size_t but)
 {
 	size_t end = c->end > BITMAP_COMPLETE_NEWEST

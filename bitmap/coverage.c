@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for tips, counted. */
+/* Counts the commits that requests for tips walk. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/sort.h"
 #include "bitmap/coverage.h"
 
-/* Commits that a request for these tips walks. */
+/* Sets *nr to the number of commits that a request for these tips walks. */
 static int walked(uint32_t *nr, struct bitmap_fill *fill, uint32_t *commits,
 		  size_t commit_nr, struct error *err)
 {
@@ -22,7 +22,7 @@ static int walked(uint32_t *nr, struct bitmap_fill *fill, uint32_t *commits,
 	return ret;
 }
 
-/* `commits` are made different ones; returns how many are left. */
+/* Removes duplicates from `commits`. Returns the number that remain. */
 static size_t unique(uint32_t *commits, struct sort_item *items, size_t nr)
 {
 	size_t left = 0;
@@ -33,7 +33,7 @@ static size_t unique(uint32_t *commits, struct sort_item *items, size_t nr)
 	return left;
 }
 
-/* The tips one by one; items[] gets what each walks. */
+/* Measures each tip alone. items[] is overwritten with the counts. */
 static int measure_each(struct bitmap_coverage *coverage,
 			struct bitmap_fill *fill, uint32_t *commits,
 			struct sort_item *items, struct error *err)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How well bitmaps serve some tips: how many commits a request for each of
- * them has to walk, and one for all of them.
+ * Measures how well bitmaps serve some tips: how many commits a request for
+ * each tip walks, and a request for all of them.
  *
- * Found by doing what a query does (bitmap/fill.h), up to where it would look
- * at trees.
+ * It does what a query does (bitmap/fill.h), but reads no trees.
  */
 #ifndef BITMAP_COVERAGE_H
 #define BITMAP_COVERAGE_H
@@ -16,18 +15,22 @@
 #include "walk/walk.h"
 
 struct bitmap_coverage {
-	uint32_t tip_nr;      /* different commits */
-	uint32_t with_bitmap; /* of these: what a request for it walks is 0 */
-	uint64_t walked_sum;  /* commits walked by requests for one tip each, */
-	uint32_t walked_median; /* the lower one of two, */
+	uint32_t tip_nr;        /* number of different commits */
+	uint32_t with_bitmap;   /* commits with a bitmap: requests for them
+				 * walk 0 commits */
+	uint64_t walked_sum;    /* commits walked by requests for one tip each:
+				 * sum, */
+	uint32_t walked_median; /* median, the lower one of two, */
 	uint32_t walked_max;
-	uint32_t walked_together; /* and by one request for all tips */
+	uint32_t walked_together; /* commits walked by one request for all
+				   * tips */
 };
 
 /*
- * Measure the commits among `tips`. `fill` is initialised, and is left with
- * some content. Without tips all is 0. 0 or negative, with *coverage zeroed.
- * Cost: each bitmap that a request would use is decoded once per tip.
+ * Measures the commits in `tips`. `fill` is initialised; its content afterwards
+ * is undefined. Without tips all numbers are 0. Returns 0, or a negative error
+ * code with *coverage zeroed. Each bitmap that a request uses is decoded once
+ * per tip.
  */
 int bitmap_coverage_measure(struct bitmap_coverage *coverage,
 			    struct bitmap_fill *fill,

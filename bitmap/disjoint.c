@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commits whose bitmaps have nothing of a set. */
+/* Finds commits whose bitmaps have no object of a set. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ struct disjoint {
 	struct walk *w;
 	const struct bitset *set;
 	uint32_t *commits;     /* owned: commit_nr by row */
-	struct bitset reached; /* by bit_pos: from commits that were added */
+	struct bitset reached; /* by bit_pos: reached from the added commits */
 	struct bitset bits;    /* of one row */
 	struct bitset scratch;
 	struct error *err;
@@ -35,7 +35,7 @@ static int load_commit(struct disjoint *d, uint32_t row)
 		       : history_parse(&d->w->history, d->commits[row], d->err);
 }
 
-/* Rows from the newest commit to the oldest. */
+/* Sorts the rows from the newest commit to the oldest. */
 static int sort_rows(struct disjoint *d, struct sort_item *rows)
 {
 	for (uint32_t row = 0; row < d->file->row_nr; row++) {
@@ -108,7 +108,7 @@ static int find_by_row(struct disjoint *d)
 	return ret;
 }
 
-/* Commits that are not indexed, to be looked behind. */
+/* Commits that are not indexed, whose parents are to be visited. */
 struct pending {
 	struct bitset seen; /* by commit_nr */
 	uint32_t *commits;  /* owned */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Old history that has nothing to do with some objects: commits that have a
- * bitmap and reach none of them. Whoever looks for what reaches these objects
- * need not walk past such a commit.
+ * Finds commits that do not reach any object of a set, by their bitmaps. A
+ * search for the commits that reach these objects need not walk past such a
+ * commit.
  */
 #ifndef BITMAP_DISJOINT_H
 #define BITMAP_DISJOINT_H
@@ -14,15 +14,17 @@
 #include "walk/walk.h"
 
 /*
- * Add to *bounds indexed commits that reach nothing in `set` (by bit_pos).
- * With an empty set any does, because what is indexed is closed: those are
- * added that are met first on the ways from `wants`. Otherwise these are
- * commits with bitmaps, but for those that another of them reaches; commits
- * between the bitmaps are not looked at. All are parsed. 0, or negative
- * (ERR_CORRUPT for a broken bitmap) with some of them added.
+ * Adds indexed commits that reach no object of `set` (by bit_pos) to *bounds.
+ * All added commits are parsed. Returns 0, or a negative error code with some
+ * commits added. ERR_CORRUPT means a broken bitmap.
  *
- * Cost: the commits on these ways; or each bitmap is decoded that none of the
- * result reaches.
+ * With an empty set the first indexed commits on all paths from `wants` are
+ * added, since the index is closed under reachability. Otherwise commits with
+ * bitmaps are added, except those that another added commit reaches. Commits
+ * between bitmaps are not considered.
+ *
+ * The cost is that of walking these paths, or of decoding each bitmap that no
+ * added commit covers.
  */
 int bitmap_disjoint_commits(struct walk_tips *bounds,
 			    const struct bitmap_file *file,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing bitmap index files. */
+/* Writes bitmap index files. */
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -28,7 +28,7 @@ static int write_ewah(struct buf *out, const struct ewah *bitmap)
 	return ewah_view_write(out, &view);
 }
 
-/* offs[i]: where entry i begins, from `base`. */
+/* offs[i] is set to the offset of entry i, relative to `base`. */
 static int write_entries(struct buf *out, const struct bitmap_write *w,
 			 size_t base, uint64_t *offs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a bitmap index file, written. Layout: bitmap/file.h. */
+/* Writes the bytes of a bitmap index file. See bitmap/file.h for the layout. */
 #ifndef BITMAP_FILE_WRITE_H
 #define BITMAP_FILE_WRITE_H
 
@@ -15,12 +15,12 @@
 
 struct bitmap_write_entry {
 	uint32_t idx_pos;          /* of the commit */
-	uint8_t xor_offset;        /* 0, or how many entries before this one the
-				      bitmap is stored against */
+	uint8_t xor_offset;        /* 0, or XORed with the entry this far
+				    * before */
 	const struct ewah *bitmap; /* borrowed: as stored */
 };
 
-/* Sets by bit_pos, borrowed. */
+/* Sets by bit_pos. Borrowed. */
 struct bitmap_write_pseudo {
 	const struct ewah *commits;
 	const struct ewah *objects;
@@ -29,19 +29,20 @@ struct bitmap_write_pseudo {
 /* All pointers are borrowed for the call. */
 struct bitmap_write {
 	enum hash_algo algo;
-	uint32_t object_nr;  /* of the file's own: in a layer, without those
-				of the layers below */
+	uint32_t object_nr;  /* in a layer: without the objects of the layers
+			      * below */
 	struct oid checksum; /* of the pack */
-	const struct ewah *types; /* BITMAP_TYPE_NR */
+	const struct ewah *types; /* BITMAP_TYPE_NR of them */
 	const struct bitmap_write_entry *entries;
 	uint32_t entry_nr;
 	const struct bitmap_write_pseudo *pseudo;
 	uint32_t pseudo_nr;         /* 0: no section of pseudo-merges */
-	const uint32_t *hash_cache; /* object_nr, idx order; NULL: none */
+	const uint32_t *hash_cache; /* object_nr, in idx order; NULL: no
+				     * cache */
 	bool lookup_table;
 };
 
-/* Append the whole file to *out. 0 or ERR_NOMEM. */
+/* Appends the whole file to *out. Returns 0 or ERR_NOMEM. */
 int bitmap_file_write(struct buf *out, const struct bitmap_write *w,
 		      struct error *err);
 

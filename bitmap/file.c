@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading bitmap index files. */
+/* Reads bitmap index files. */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -21,7 +21,10 @@ static int corrupt(const struct bitmap_file *f, size_t off, const char *what,
 	return error_set_at(err, ERR_CORRUPT, f->name, off, "%s", what);
 }
 
-/* Objects and rows of the layers below, and of the file itself. */
+/*
+ * base_nr() returns the number of objects in the layers below, own_row_nr() the
+ * number of the file's own rows.
+ */
 
 static uint32_t base_nr(const struct bitmap_file *f)
 {
@@ -80,7 +83,7 @@ static int parse_pseudo(struct bitmap_file *f, struct cursor *c,
 	return 0;
 }
 
-/* Cut the sections at the end of the file off, last first. */
+/* Takes the sections at the end of the file, last first. */
 static int parse_tail(struct bitmap_file *f, struct cursor *c,
 		      struct error *err)
 {
@@ -127,7 +130,7 @@ static int parse_types(struct bitmap_file *f, struct cursor *c,
 	return 0;
 }
 
-/* Step over an entry without looking into its bitmap. */
+/* Skips an entry without parsing its bitmap. */
 static bool skip_entry(struct cursor *c, uint32_t *idx_pos, uint8_t *xor_offset)
 {
 	uint32_t bits, word_nr;
@@ -139,7 +142,7 @@ static bool skip_entry(struct cursor *c, uint32_t *idx_pos, uint8_t *xor_offset)
 	       cursor_skip(c, (size_t)word_nr * 8 + 4);
 }
 
-/* Sort rows (in file order, xor_row too) by idx_pos. */
+/* Sorts rows by idx_pos. They, and their xor_row, are in file order before. */
 static int sort_rows(struct bitmap_file *f, struct bitmap_row *rows)
 {
 	struct sort_item *order = mem_alloc(f->row_nr, sizeof(*order));
@@ -171,7 +174,7 @@ out:
 	return ret;
 }
 
-/* Without a lookup table: find the entries by stepping over them. */
+/* Finds the entries of a file without lookup table, by skipping over them. */
 static int scan_entries(struct bitmap_file *f, struct cursor *c,
 			struct error *err)
 {
@@ -202,7 +205,10 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 	return ret;
 }
 
-/* Until here all was of the file itself. */
+/*
+ * Adds the rows of the layers below. Before this, all fields are the file's
+ * own.
+ */
 static int stack(struct bitmap_file *f, struct error *err)
 {
 	const struct bitmap_file *base = f->base;
@@ -340,7 +346,10 @@ bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
 
 /* ---- rows */
 
-/* The file that a row is in; *row becomes the place among its own. */
+/*
+ * Returns the file that contains a row. *row becomes its position among the
+ * file's own rows.
+ */
 static const struct bitmap_file *layer_of(const struct bitmap_file *f,
 					  uint32_t *row)
 {
@@ -371,7 +380,7 @@ struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row)
 
 	if (at.xor_row == BITMAP_NO_XOR)
 		return at;
-	/* There is no last row of all: see stack(). */
+	/* stack() limits the number of rows, so this row never exists. */
 	at.xor_row = at.xor_row < own_row_nr(layer)
 			     ? at.xor_row + layer->base_row_nr
 			     : UINT32_MAX - 1;
@@ -433,7 +442,7 @@ bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 	return false;
 }
 
-/* Check and view the bitmap stored for a row. */
+/* Verifies the bitmap stored for a row and returns a view of it. */
 static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 		      const struct bitmap_row *row, struct error *err)
 {
@@ -461,7 +470,10 @@ static int view_entry(struct ewah_view *view, const struct bitmap_file *f,
 	return 0;
 }
 
-/* From a row to what it is XORed with: 1, 0 at the end, or ERR_CORRUPT. */
+/*
+ * Replaces a row by the row that it is XORed with. Returns 1, 0 at the end of
+ * the chain, or ERR_CORRUPT.
+ */
 static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 		     struct error *err)
 {
@@ -475,15 +487,17 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 	if (row->idx_pos >= f->object_nr)
 		return corrupt(f, row->off, "bitmap of an object out of range",
 			       err);
-	/* Entries are stored against earlier ones only: no cycles. */
+	/*
+	 * Entries are XORed with earlier entries only, so there are no cycles.
+	 */
 	if (row->off >= off)
 		return corrupt(f, off, "XOR chain does not go back", err);
 	return 1;
 }
 
 /*
- * Go on to the bitmap that `row` is stored against. 0: there is none, or it is
- * in the set already.
+ * Works like next_link(), but also returns 0 if the set already contains the
+ * bitmap of the next row.
  */
 static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 		       const struct bitmap_held *held, struct error *err)
@@ -493,7 +507,7 @@ static int next_unheld(struct bitmap_row *row, const struct bitmap_file *f,
 	return ret > 0 && held && held->has(held->ctx, row->idx_pos) ? 0 : ret;
 }
 
-/* set ^= every bitmap of the chain that starts at `row`. */
+/* Computes set ^= every bitmap of the XOR chain that starts at `row`. */
 static int xor_chain(struct bitset *set, const struct bitmap_file *f,
 		     struct bitmap_row row, const struct bitmap_held *held,
 		     struct error *err)
@@ -546,7 +560,7 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 	return bitmap_file_or_rest(set, f, row, NULL, scratch, err);
 }
 
-/* Bytes that a bitmap was read from. */
+/* ---- how bitmaps are stored */
 int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 		     uint32_t row, struct error *err)
 {
@@ -584,7 +598,7 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 	return ret;
 }
 
-/* Of a row; known of those whose entries come before it. */
+/* Sets stored[] of a row. Rows with earlier entries must be set already. */
 static int stored_next(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row_nr,
 		       struct error *err)
@@ -622,7 +636,7 @@ int bitmap_file_stored_all(struct bitmap_stored *stored,
 	return ret;
 }
 
-/* From the header on, and from the end back. */
+/* Adds the sections of one file, from its header and its end. */
 static void add_sections(struct bitmap_sections *s, const struct bitmap_file *f)
 {
 	uint64_t header = HEADER_LEN + hash_len(f->algo), types = 0, lookup = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a bitmap index file (gitformat-bitmap(5)), read.
+ * Reads the bytes of a bitmap index file (gitformat-bitmap(5)).
  *
  *   "BITM" | version 1: 2 | flags: 2 | entry count: 4 | pack checksum: hash
  *   | 4 type bitmaps (commits, trees, blobs, tags), EWAH
@@ -9,40 +9,41 @@
  *   | lookup table, if flag 0x10: rows of
  *       { idx_pos: 4, file offset of entry: 8, xor row: 4 }, by idx_pos
  *   | name-hash cache, if flag 0x4: object count x 4, in idx order
- *   | checksum of all that: hash
+ *   | checksum of all bytes before it: hash
  *
  * Bit i of every bitmap stands for the object at position i of the pack:
- * `bit_pos` is pack_pos. A commit's `row` is its place in the table sorted
- * by idx_pos; a file without lookup table gets one in memory.
+ * `bit_pos` is pack_pos. The `row` of a commit is its position in the lookup
+ * table, which is sorted by idx_pos. For a file without lookup table one is
+ * made in memory.
  *
- * For instance the index of a pack that holds a commit (bit 0, idx_pos 0), its
- * parent (bit 1, idx_pos 2), their tree (bit 2, idx_pos 1) and the tree's file
- * "b" (bit 3, idx_pos 3):
+ * An example: the index of a pack with four objects. They are a commit (bit 0,
+ * idx_pos 0), its parent (bit 1, idx_pos 2), their tree (bit 2, idx_pos 1) and
+ * the tree's file "b" (bit 3, idx_pos 3):
  *
- *	000  4249544d 0001 0015 00000002    version, flags 0x1 | 0x4 | 0x10,
- *	                                    two entries
- *	00c  77777777 x 5                   checksum of the pack
- *	020  00000004 00000002              commits: 4 bits in 2 words:
- *	028  00000002 00000000              one literal follows,
- *	030  00000000 00000003              bits 0 and 1;
- *	038  00000000                       word 0 is the last RLW
- *	03c  00000004 00000002 00000002 00000000 00000000 00000004 00000000
- *	058  00000004 00000002 00000002 00000000 00000000 00000008 00000000
- *	074  00000004 00000001 00000000 00000002 00000000    no tags
- *	088  00000002 00 00                 the parent, not XORed:
- *	08e  00000004 00000002 00000002 00000000 00000000 0000000e 00000000
- *	0aa  00000000 01 00                 the commit, XORed with one before:
- *	0b0  00000004 00000002 00000002 00000000 00000000 00000001 00000000
- *	0cc  00000000 00000000 000000aa 00000001    row 0: XORed with row 1
- *	0dc  00000002 00000000 00000088 ffffffff    row 1
- *	0ec  00000000 00000000 00000000 62000000    name hash of "b"
- *	0fc  c8650ca8 3545e467 0ee04113 99f0a289 2a807c24
+ * 	000  4249544d 0001 0015 00000002    version, flags 0x1 | 0x4 | 0x10,
+ * 	                                    two entries
+ * 	00c  77777777 x 5                   checksum of the pack
+ * 	020  00000004 00000002              commits: 4 bits in 2 words:
+ * 	028  00000002 00000000              one literal follows,
+ * 	030  00000000 00000003              bits 0 and 1;
+ * 	038  00000000                       word 0 is the last RLW
+ * 	03c  00000004 00000002 00000002 00000000 00000000 00000004 00000000
+ * 	058  00000004 00000002 00000002 00000000 00000000 00000008 00000000
+ * 	074  00000004 00000001 00000000 00000002 00000000    no tags
+ * 	088  00000002 00 00                 the parent, not XORed:
+ * 	08e  00000004 00000002 00000002 00000000 00000000 0000000e 00000000
+ * 	0aa  00000000 01 00                 the commit, XORed with one before:
+ * 	0b0  00000004 00000002 00000002 00000000 00000000 00000001 00000000
+ * 	0cc  00000000 00000000 000000aa 00000001    row 0: XORed with row 1
+ * 	0dc  00000002 00000000 00000088 ffffffff    row 1
+ * 	0ec  00000000 00000000 00000000 62000000    name hash of "b"
+ * 	0fc  c8650ca8 3545e467 0ee04113 99f0a289 2a807c24
  *
  * In a chain of multi-pack-indexes each layer may have a file. Its bits and
- * idx_pos run through the chain, those of the lowest layer first; it has types
- * and name hashes of the layer's own objects, and bitmaps of any commits. Here
- * such a file stands for all down to the lowest: rows run through the files as
- * well, while XOR and lookup tables stay within one.
+ * idx_pos count from the lowest layer on. It has types and name hashes of the
+ * layer's own objects, and bitmaps of any commits. In this interface such a
+ * file represents all layers down to the lowest. Rows count from the lowest
+ * layer too, but XORs and lookup tables stay within one file.
  */
 #ifndef BITMAP_FILE_H
 #define BITMAP_FILE_H
@@ -68,7 +69,7 @@ enum {
 #define BITMAP_VERSION 1
 #define BITMAP_NO_XOR UINT32_MAX
 #define BITMAP_MAX_XOR_OFFSET 160
-/* The largest we write: JGit refuses a file with a larger one. */
+/* The largest offset that we write: JGit refuses a file with a larger one. */
 #define BITMAP_WRITE_XOR_OFFSET 126
 #define BITMAP_LOOKUP_ROW_LEN 16 /* bytes */
 
@@ -81,7 +82,7 @@ enum bitmap_type {
 	BITMAP_TYPE_NR,
 };
 
-/* The objects that a type bitmap marks. */
+/* Returns the type of the objects in a type bitmap. */
 static inline enum object_type bitmap_object_type(enum bitmap_type type)
 {
 	static const enum object_type types[BITMAP_TYPE_NR] = {
@@ -96,8 +97,8 @@ static inline enum object_type bitmap_object_type(enum bitmap_type type)
 
 struct bitmap_row {
 	uint32_t idx_pos; /* of the commit */
-	uint32_t xor_row; /* row of the bitmap it is stored against, or
-			     BITMAP_NO_XOR */
+	uint32_t xor_row; /* row of the bitmap it is XORed with, or
+			   * BITMAP_NO_XOR */
 	uint64_t off;     /* of its entry in the file */
 };
 
@@ -108,29 +109,32 @@ struct bitmap_file {
 	const char *name; /* borrowed, for messages */
 	enum hash_algo algo;
 	unsigned flags;
-	const struct bitmap_file *base; /* borrowed: of the layer below; NULL:
-					   none */
-	uint32_t object_nr; /* with those of the layers below, as row_nr is */
+	const struct bitmap_file *base; /* borrowed: file of the layer below;
+					 * NULL: none */
+	uint32_t object_nr; /* with objects of the layers below; so is row_nr */
 	uint32_t row_nr;
 	uint32_t base_row_nr;    /* rows of the layers below */
 	const uint8_t *checksum; /* of the pack; points into bytes */
-	struct ewah_view types[BITMAP_TYPE_NR]; /* of the file itself */
-	/* The file's own, from base_row_nr on; points into bytes, or NULL. */
+	struct ewah_view types[BITMAP_TYPE_NR]; /* of this file's own objects */
+	/*
+	 * The file's own rows, from base_row_nr on; points into bytes, or NULL.
+	 */
 	const uint8_t *lookup;
-	struct bitmap_row *rows;   /* owned, without lookup table; or NULL */
-	const uint8_t *hash_cache; /* a be32 for each object of its own; points
-				      into bytes, or NULL */
-	struct pseudo_merges pseudo; /* without any: those of `base`; all zero:
-					none */
-	size_t entries_end;          /* offset past the last entry */
+	struct bitmap_row *rows;     /* owned, if there is no lookup table; or
+				      * NULL */
+	const uint8_t *hash_cache;   /* a be32 for each of its own objects;
+				      * points into bytes, or NULL */
+	struct pseudo_merges pseudo; /* if the file has none: those of
+				      * `base`; all zero: none */
+	size_t entries_end;          /* offset of the end of the last entry */
 };
 
 /*
- * Take a file apart: `object_nr` objects are in its pack. Checks all sizes,
- * flags and the type bitmaps; entries are checked when they are loaded, the
- * file's own checksum by bitmap_file_verify(). O(1) in the number of entries
- * with a lookup table. Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED (a version or
- * flag we do not know) or ERR_NOMEM with *f zeroed.
+ * Parses a file whose pack has `object_nr` objects. Verifies all sizes, flags
+ * and the type bitmaps. Entries are verified when they are loaded, and the
+ * checksum by bitmap_file_verify(). With a lookup table it takes O(1) in the
+ * number of entries. Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED (unknown
+ * version or flag) or ERR_NOMEM with *f zeroed.
  */
 int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 		      uint32_t object_nr, enum hash_algo algo, const char *name,
@@ -138,89 +142,97 @@ int bitmap_file_parse(struct bitmap_file *f, const void *bytes, size_t len,
 void bitmap_file_release(struct bitmap_file *f);
 
 /*
- * The same for a layer on top of `base`, which is borrowed until release (NULL:
- * the lowest): `object_nr` are that layer's objects and those of all below.
+ * Works like bitmap_file_parse() for a layer on top of `base`, which is
+ * borrowed until release (NULL: this is the lowest layer). `object_nr` includes
+ * the objects of all layers below.
  */
 int bitmap_file_parse_layer(struct bitmap_file *f, const void *bytes,
 			    size_t len, uint32_t object_nr,
 			    const struct bitmap_file *base, enum hash_algo algo,
 			    const char *name, struct error *err);
 
-/* Check the trailing checksums: reads the whole file, and those below. */
+/*
+ * Verifies the checksums of the file and of those below, which reads them all.
+ */
 int bitmap_file_verify(const struct bitmap_file *f, struct error *err);
 
-/* Bytes of the file and those below. */
+/* Returns the bytes of the file and of those below. */
 uint64_t bitmap_file_len(const struct bitmap_file *f);
 
-/* set |= the objects of a type; `set` has at least object_nr bits. */
+/* Adds all objects of a type to `set`, which has at least object_nr bits. */
 void bitmap_file_or_type(struct bitset *set, const struct bitmap_file *f,
 			 enum bitmap_type type);
 
-/* set &= ~ those. */
+/* Removes all objects of a type from `set`. */
 void bitmap_file_andnot_type(struct bitset *set, const struct bitmap_file *f,
 			     enum bitmap_type type);
 
-/* How many they are in all, and how many are in `set`. */
+/* Return the number of objects of a type, in all and in `set`. */
 size_t bitmap_file_count_type(const struct bitmap_file *f,
 			      enum bitmap_type type);
 size_t bitmap_file_count_type_in(const struct bitmap_file *f,
 				 enum bitmap_type type,
 				 const struct bitset *set);
 
-/* Whether an object is of a type. O(compressed size). */
+/* Returns whether an object is of a type. O(compressed size). */
 bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
 			 uint32_t bit_pos);
 
 /*
- * A row; row < row_nr. Its xor_row is a row of the same file, or of none in a
- * corrupt one; its offset is in that file.
+ * Returns a row; `row` must be < row_nr. Its xor_row is a row of the same file,
+ * or an invalid row if the file is corrupt. Its offset is that in its file.
  */
 struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
 
 /*
- * All rows in the order of their entries, those of lower layers first: `rows`
- * has room for row_nr. 0 or ERR_NOMEM.
+ * Lists all rows in the order of their entries, those of lower layers first.
+ * `rows` has room for row_nr. Returns 0 or ERR_NOMEM.
  */
 int bitmap_file_order(uint32_t *rows, const struct bitmap_file *f);
 
 /*
- * The row of a commit, of several the highest layer's; false when it has no
- * bitmap. O(log row_nr) for each layer.
+ * Finds the row of a commit; if several layers have one, that of the highest.
+ * Returns false if the commit has no bitmap. O(log row_nr) for each layer.
  */
 bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 		      uint32_t *row);
 
 /*
- * set |= the bitmap of a row. `set` has at least object_nr bits. `scratch` is
- * an initialised set of the caller's that may be grown and overwritten. Only
- * the row's XOR chain is decoded. 0, ERR_CORRUPT (set may hold some of the
- * bits) or ERR_NOMEM.
+ * Adds the bitmap of a row to `set`, which has at least object_nr bits.
+ * `scratch` is an initialised set that may be grown and overwritten. Only the
+ * row's XOR chain is decoded. Returns 0, ERR_CORRUPT (`set` may contain some of
+ * the bits) or ERR_NOMEM.
  */
 int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
 
-/* What a set holds, of which each commit's bitmap is there wholly if at all. */
+/*
+ * Facts about a set. For each commit it contains either the whole bitmap or not
+ * the commit.
+ */
 struct bitmap_held {
-	bool is_empty; /* nothing */
-	/* Whether the bitmap of the commit at idx_pos < object_nr is in the
-	   set. */
+	bool is_empty; /* the set is empty */
+	/*
+	 * Returns whether the set contains the bitmap of the commit at idx_pos
+	 * < object_nr.
+	 */
 	bool (*has)(void *ctx, uint32_t idx_pos);
 	void *ctx;
 };
 
 /*
- * The same for such a set (held NULL: nothing is known about it). A bitmap adds
- * to it no more than the difference to one that it holds, so that a chain is
- * decoded down to there. An empty set is decoded into, and after ERR_CORRUPT
- * has any bits.
+ * Works like bitmap_file_or() for a set about which `held` is known (NULL:
+ * nothing). If the set contains a bitmap of the XOR chain, only the part before
+ * it is decoded, since the rest adds nothing. An empty set is decoded into
+ * directly; after ERR_CORRUPT it may contain any bits.
  */
 int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
 			uint32_t row, const struct bitmap_held *held,
 			struct bitset *scratch, struct error *err);
 
 /*
- * The words of a row as they are stored: the bitmap, or its difference to that
- * of the row's xor_row. 0 or ERR_CORRUPT.
+ * Returns the stored words of a row: the bitmap, or its XOR with that of the
+ * row's xor_row. Returns 0 or ERR_CORRUPT.
  */
 int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 		     uint32_t row, struct error *err);
@@ -228,12 +240,12 @@ int bitmap_file_view(struct ewah_view *view, const struct bitmap_file *f,
 /* How the bitmap of a row is stored. */
 struct bitmap_stored {
 	uint64_t len;   /* bytes of its entry */
-	uint32_t depth; /* links of its XOR chain: bitmaps that are decoded
-			   besides its own */
+	uint32_t depth; /* links of its XOR chain: bitmaps to decode besides
+			 * its own */
 };
 
 /*
- * Look at an entry and at those it is XORed with, without decoding them. 0 or
+ * Examines an entry and its XOR chain without decoding them. Returns 0 or
  * ERR_CORRUPT. O(words of the chain).
  */
 int bitmap_file_stored(struct bitmap_stored *stored,
@@ -241,13 +253,14 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 		       struct error *err);
 
 /*
- * The same of all rows: `stored` has room for row_nr. O(words of the file),
- * however long chains are. 0, ERR_CORRUPT or ERR_NOMEM.
+ * Works like bitmap_file_stored() for all rows. `stored` has room for row_nr.
+ * Returns 0, ERR_CORRUPT or ERR_NOMEM. O(words of the file), for any length of
+ * chains.
  */
 int bitmap_file_stored_all(struct bitmap_stored *stored,
 			   const struct bitmap_file *f, struct error *err);
 
-/* Bytes of each part of the files; together they are bitmap_file_len(). */
+/* Bytes of each part of the files. Their sum is bitmap_file_len(). */
 struct bitmap_sections {
 	uint64_t header, types, entries, pseudo_merges, lookup_table,
 		hash_cache, checksum;
@@ -256,7 +269,7 @@ struct bitmap_sections {
 void bitmap_file_sections(struct bitmap_sections *s,
 			  const struct bitmap_file *f);
 
-/* Name-hash of an object; 0 without a cache. */
+/* Returns the path hash of an object, or 0 if there is no cache. */
 uint32_t bitmap_file_name_hash(const struct bitmap_file *f, uint32_t idx_pos);
 
 #endif

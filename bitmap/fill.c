@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking from tips to the nearest bitmaps. */
+/* Walks from tips to the nearest bitmaps. */
 #include <string.h>
 
 #include "base/heap.h"
@@ -46,8 +46,9 @@ void bitmap_trace_release(struct bitmap_trace *trace)
 }
 
 /*
- * Searches by offset after which a table is cheaper, which costs as much as one
- * for every 64 objects; never before so many.
+ * Number of searches by offset after which a table is made. A table costs as
+ * much as one search for every 64 objects. It is never made before LOOKUPS_MIN
+ * searches.
  */
 #define LOOKUPS_MIN 4096
 #define LOOKUPS_RATIO 64
@@ -59,7 +60,7 @@ static uint32_t lookups_max(const struct bitmap_fill *fill)
 	return nr > LOOKUPS_MIN ? nr : LOOKUPS_MIN;
 }
 
-/* As bitmap_space_bit(), with a table once many bits were asked for. */
+/* Works like bitmap_space_bit(), with a table once many bits were looked up. */
 static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 {
 	struct objspace *objects = &fill->w->space;
@@ -70,18 +71,18 @@ static bool find_bit(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t *bit)
 				      obj_pos, bit);
 }
 
-/* What one side adds. */
+/* One side of a query, haves or wants. */
 struct bitmap_side {
 	struct bitmap_fill *fill;
 	const struct walk_tips *tips;
 	struct walk_items *others; /* NULL: not wanted */
-	struct heap queue;         /* commits to look at, newest first */
+	struct heap queue;         /* commits to visit, newest first */
 	uint32_t *walked;          /* owned: commits without bitmap */
 	size_t walked_nr, walked_alloc;
 	struct pseudo_fill pseudo;
 };
 
-/* Whether the object is in the set. */
+/* Returns whether the object is in the set. */
 static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 {
 	uint32_t bit;
@@ -91,7 +92,9 @@ static bool has(struct bitmap_fill *fill, uint32_t obj_pos)
 	return find_bit(fill, obj_pos, &bit) && bitset_test(&fill->packed, bit);
 }
 
-/* The set of what is not indexed is made when there is something in it. */
+/*
+ * Makes the set of objects that are not indexed when it gets its first object.
+ */
 static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 {
 	size_t end = objspace_end(&fill->w->space);
@@ -102,7 +105,7 @@ static int grow_outside(struct bitmap_fill *fill, uint32_t obj_pos)
 		       : bitset_grow(&fill->outside, end > least ? end : least);
 }
 
-/* Add an object: 1 when it is new to the set, 0 when not, or ERR_NOMEM. */
+/* Adds an object. Returns 1 if it is new to the set, 0 if not, or ERR_NOMEM. */
 static int add(struct bitmap_side *f, uint32_t obj_pos, enum object_type type,
 	       uint32_t name_hash)
 {
@@ -180,7 +183,10 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr)
 			&row);
 }
 
-/* Commits of the index in the order of the pack, older ones later. */
+/*
+ * Counts indexed commits in the order of the pack, in which older ones come
+ * later.
+ */
 static size_t indexed_distance(struct bitmap_fill *fill, uint32_t bit,
 			       size_t most)
 {
@@ -223,8 +229,8 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 }
 
 /*
- * Whether the set has a commit that has a bitmap. Then it came with one, and
- * with all it reaches: what is walked has none.
+ * Returns whether the set contains a commit with a bitmap. Walked commits have
+ * none. So the commit came from a bitmap, and the set contains its closure.
  */
 static bool holds(void *ctx, uint32_t idx_pos)
 {
@@ -255,7 +261,10 @@ static int or_row(struct bitmap_side *f, uint32_t row, struct error *err)
 	return 0;
 }
 
-/* Returns 1 when the commit has a bitmap, which is in the set then. */
+/*
+ * ORs the bitmap of a commit. Returns 1, 0 if it has none, or a negative error
+ * code.
+ */
 static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 {
 	uint32_t row;
@@ -267,7 +276,7 @@ static int or_bitmap(struct bitmap_side *f, uint32_t obj_pos, struct error *err)
 	return ret < 0 ? ret : 1;
 }
 
-/* Note a commit that will be in the set for pseudo-merges that hold it. */
+/* Notes a commit of the set, for pseudo-merges that contain it. */
 static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 {
 	struct bitmap_fill *fill = f->fill;
@@ -279,10 +288,10 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 	return pseudo_fill_note(&f->pseudo, bit, err);
 }
 
-/* Walked commits after which pseudo-merges are looked at again. */
+/* Number of walked commits after which pseudo-merges are tried again. */
 #define PSEUDO_FIRST 16
 
-/* At each doubling, so that looking stays cheap next to walking. */
+/* Tries at each doubling, so that trying stays cheap compared to walking. */
 static int retry_pseudo_merges(struct bitmap_side *f, struct error *err)
 {
 	size_t nr = f->walked_nr;
@@ -318,7 +327,7 @@ static int walk_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 	return 0;
 }
 
-/* What was used and walked goes into the books. */
+/* Adds to the counters of the fill, and to its trace. */
 static int account(struct bitmap_side *side)
 {
 	struct bitmap_fill *fill = side->fill;
@@ -328,7 +337,7 @@ static int account(struct bitmap_side *side)
 	return fill->trace ? trace_pseudo(fill->trace, &side->pseudo) : 0;
 }
 
-/* Newest first: a bitmap covers what comes later from the queue. */
+/* Newest first: a bitmap covers commits that leave the queue later. */
 int bitmap_side_walk(struct bitmap_side *f, size_t limit, struct error *err)
 {
 	uint32_t c;
@@ -391,7 +400,7 @@ static int fill_entries(struct bitmap_side *f, const struct odb_object *tree,
 	return ret < 0 ? error_set(err, ret, "malformed tree object") : 0;
 }
 
-/* A tree that is in the set already is there with all it reaches. */
+/* If a tree is in the set, its closure is, too. */
 static int fill_tree(struct bitmap_side *f, uint32_t tree_pos,
 		     uint32_t name_hash, unsigned depth, struct error *err)
 {
@@ -434,7 +443,10 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 	return 0;
 }
 
-/* Objects of the set by obj_pos: all of them are there with their closure. */
+/*
+ * Makes a set, by obj_pos, of the packed objects of the set. Their closures are
+ * in the set, too.
+ */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
 	const struct bitmap_space *space = &fill->space;
@@ -467,12 +479,13 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 	return 0;
 }
 
-/* Walked commits from which a set of known objects is worth making. */
+/* Number of walked commits from which on a set of known objects pays off. */
 #define KNOWN_MIN 64
 
 /*
- * What the walked commits add. Their other objects are in trees of parents,
- * which were walked as well or are in the set with all they reach.
+ * Adds the objects that the walked commits add. Their other objects are in
+ * trees of parents, which were walked as well or are in the set with their
+ * closure.
  */
 static int fill_walked(struct bitmap_side *f, struct error *err)
 {
@@ -506,10 +519,10 @@ static int fill_walked(struct bitmap_side *f, struct error *err)
 	return ret;
 }
 
-/* A tip's bit when the indexed objects do not have it. */
+/* The bit of a tip that is not indexed. */
 #define NO_BIT UINT32_MAX
 
-/* The bits of tips, looked up once; pseudo-merges are told of them. */
+/* Looks up the bits of the tips, and notes them for pseudo-merges. */
 static int note_tips(struct bitmap_side *f, uint32_t *bits,
 		     const struct walk_tips *tips, struct error *err)
 {
@@ -533,7 +546,10 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
 			     : bitset_test(&fill->packed, bit);
 }
 
-/* Those tips that were not read and are not in the set: obj_pos by bit. */
+/*
+ * Lists the tips that are not parsed and not in the set, as (bit, obj_pos), by
+ * bit.
+ */
 static int list_unread(struct sort_item *list, size_t *nr,
 		       const struct bitmap_side *f, const uint32_t *bits,
 		       const struct walk_tips *tips)
@@ -552,8 +568,9 @@ static int list_unread(struct sort_item *list, size_t *nr,
 }
 
 /*
- * Of such a list, what has a bitmap and is not in the set: rows by their place
- * in the file. What a bitmap is stored against comes before it then.
+ * Turns such a list into rows in the order of the file, without commits that
+ * have no bitmap or are in the set. A bitmap then follows the bitmap it is
+ * XORed with.
  */
 static int list_rows(struct sort_item *list, size_t *nr,
 		     const struct bitmap_side *f)
@@ -574,7 +591,7 @@ static int list_rows(struct sort_item *list, size_t *nr,
 	return sort_items(list, kept);
 }
 
-/* The set may have it by now, of another tip or of the same one. */
+/* ORs a bitmap, unless the set contains it by now. */
 static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 {
 	uint32_t idx_pos = bitmap_file_row(f->fill->file, row).idx_pos;
@@ -583,10 +600,9 @@ static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
 }
 
 /*
- * Bitmaps of the tips that were not read. Their dates are not known; in a pack
- * newer commits stand before older ones, as a rule, and the bitmap of the
- * newest has many others in it. After that there is little to add to the set
- * for each.
+ * ORs the bitmaps of the tips that are not parsed, so that their dates are
+ * unknown. In a pack newer commits usually precede older ones, and the bitmap
+ * of the newest contains most others. After it each bitmap has little to add.
  */
 static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 		     const struct walk_tips *tips, struct error *err)
@@ -607,7 +623,7 @@ static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 	return ret;
 }
 
-/* Pseudo-merges that the tips fulfil, then a queue of the other tips. */
+/* Uses the pseudo-merges of the tips, then queues the other tips. */
 static int queue_tips(struct bitmap_side *f, const struct walk_tips *tips,
 		      struct error *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filling in what no bitmap says: from a set of tips back to the nearest
- * commits with bitmaps.
+ * Adds the closure of tips to a set: walks back to the nearest commits with
+ * bitmaps, and ORs these bitmaps.
  *
- * Sets of objects have two parts: `packed`, by bit_pos, and `outside`, by
- * obj_pos, for everything that is not indexed.
+ * A set of objects has two parts: `packed`, by bit_pos, and `outside`, by
+ * obj_pos, for objects that are not indexed.
  */
 #ifndef BITMAP_FILL_H
 #define BITMAP_FILL_H
@@ -19,9 +19,9 @@
 #include "odb/odb.h"
 #include "walk/walk.h"
 
-/* Which bitmaps served, in the order in which they were used. */
+/* The bitmaps that were used, in the order of their use. */
 struct bitmap_trace {
-	uint32_t *rows; /* owned: of commits */
+	uint32_t *rows; /* owned: rows of commits */
 	size_t row_nr, row_alloc;
 	uint32_t *pseudo; /* owned: numbers of pseudo-merges */
 	size_t pseudo_nr, pseudo_alloc;
@@ -35,84 +35,88 @@ struct bitmap_fill {
 	struct walk *w; /* borrowed */
 	/*
 	 * Borrowed; may be set before anything is added. Trees and blobs of
-	 * walked commits that it does not let through need not be found. NULL:
-	 * everything is.
+	 * walked commits that do not pass need not be found. NULL: all are
+	 * found.
 	 */
 	const struct filter *filter;
 	struct bitset packed;  /* by bit_pos: reached so far */
 	struct bitset outside; /* by obj_pos: reached so far */
 	struct bitset scratch;
-	struct bitmap_space_table table; /* owned: made when many bits are
-					    asked for */
-	uint32_t lookups;                /* made without that table */
+	struct bitmap_space_table table; /* owned: made once many bits were
+					  * looked up */
+	uint32_t lookups;                /* lookups made without `table` */
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
-	uint64_t objects_walked;    /* added without a bitmap */
-	struct bitmap_trace *trace; /* borrowed, appended to; NULL: none */
+	uint64_t objects_walked;    /* objects added without a bitmap */
+	struct bitmap_trace *trace; /* borrowed, appended to; may be NULL */
 };
 
-/* An empty set. 0 or ERR_NOMEM; release in any case. */
+/*
+ * Makes an empty set. Returns 0 or ERR_NOMEM. The caller releases it in any
+ * case.
+ */
 int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
 		     struct bitmap_space space, struct walk *w,
 		     struct error *err);
 void bitmap_fill_release(struct bitmap_fill *fill);
 
-/* Make it empty again; numbers of what was used as well. */
+/* Makes the set empty, and zeroes the counters. */
 void bitmap_fill_clear(struct bitmap_fill *fill);
 
 /*
- * Only find the commits that the tips reach: with some of what they reach, and
- * not all. For counting what has to be walked.
+ * Adds only the commits that the tips reach. Other reachable objects are added
+ * incompletely. This is for counting the commits to walk.
  */
 int bitmap_fill_commits(struct bitmap_fill *fill, const struct walk_tips *tips,
 			struct error *err);
 
 /*
- * Add everything that the tips reach and that is not in the set yet. Objects
- * that are not indexed are also appended to *others (NULL: not wanted).
+ * Adds the closure of the tips to the set. Objects that are not indexed are
+ * appended to *others too (NULL: not wanted).
  */
 int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 		     struct walk_items *others, struct error *err);
 
-/* The same in steps, for who wants to know in between what it will cost. */
+/* The same in steps, for callers that want to estimate the cost in between. */
 struct bitmap_side;
 
-/* Begin with tips, which are borrowed until the end. *out is the caller's. */
+/* Begins with tips, which are borrowed until the end. The caller frees *out. */
 int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
 		      const struct walk_tips *tips, struct walk_items *others,
 		      struct error *err);
 void bitmap_side_free(struct bitmap_side *side);
 
 /*
- * Add commits, newest first, and what bitmaps know of them, until `limit`
- * commits without bitmap were walked. 0: all are added; 1: there are more, and
- * it can go on with another limit.
+ * Adds commits, newest first, and the bitmaps of those that have one, until
+ * `limit` commits without bitmap were walked. Returns 0 if all are added, 1 if
+ * there are more (call it again with a higher limit), or a negative error code.
  */
 int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 
-/* Whether a commit, which was added to the history, has a bitmap. */
+/* Returns whether a commit of the history has a bitmap. */
 bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
- * About how many commits lie behind one up to those that have bitmaps: by the
- * order of the pack, which has newer commits first, as far as `most`; for one
- * that the index does not have, by the number of packed objects that it does
- * not have, and `most` if it has none at all. O(most + words of a type bitmap).
+ * Estimates the number of commits to walk from one commit to those with
+ * bitmaps. For an indexed commit it counts, up to `most`, in the order of the
+ * pack, which has newer commits first. For another commit it uses the number of
+ * packed objects that are not indexed, or returns `most` if the index is empty.
+ * O(most + words of a type bitmap).
  */
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);
 
 /*
- * The commit at which bitmap_side_walk() would go on, the newest that waits;
- * false: there is none.
+ * Returns the commit at which bitmap_side_walk() would continue, the newest in
+ * the queue. Returns false if there is none.
  */
 bool bitmap_side_next(struct bitmap_side *side, uint32_t *commit_nr);
 
-/* The commits that were walked (commit_nr), until the next call. */
+/* Returns the walked commits (commit_nr), valid until the next call. */
 const uint32_t *bitmap_side_walked(const struct bitmap_side *side, size_t *nr);
 
 /*
- * Add, once the walk has ended, what these commits' trees have, unless that is
- * not wanted, and what the tips name by themselves.
+ * Call this after the walk has ended. Adds the trees and blobs of the walked
+ * commits if `trees`, and the tips that are not commits.
  */
 int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
 

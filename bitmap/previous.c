@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking over what an older index has stored. */
+/* Converts the content of an older index. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -9,10 +9,13 @@ struct loading {
 	struct bitmap_previous *p;
 	struct walk *w;
 	struct bitset from, to; /* scratch, in old and new bits */
-	uint32_t *place;        /* owned: of the entry, by row */
+	uint32_t *place;        /* owned: by row, number of the entry */
 };
 
-/* A stored set in new bits: 0, 1 when that cannot be, or ERR_NOMEM. */
+/*
+ * Maps a stored set to new bits. Returns 0, 1 if that is impossible, or
+ * ERR_NOMEM.
+ */
 static int map_set(struct loading *l, struct ewah *out,
 		   const struct ewah_view *stored)
 {
@@ -23,7 +26,7 @@ static int map_set(struct loading *l, struct ewah *out,
 	return ewah_from_bitset(out, &l->to);
 }
 
-/* The rows in the order of their entries. */
+/* Sorts the rows by the order of their entries. */
 static int sort_rows(struct loading *l, uint32_t *order)
 {
 	const struct bitmap_file *f = l->p->file;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bitmaps of an older index, in the bits of a new one.
+ * Converts the bitmaps of an older index to the bits of a new index.
  *
- * What a commit reaches never changes, so what is stored stays right; only its
- * bits have moved (bitmap/remap.h). Entries stay in their order with the same
- * XOR offsets, and none is decoded to the end: the cost is that of reading the
- * file, however many bits a bitmap has.
+ * The closure of a commit never changes, so stored bitmaps stay right. Only the
+ * positions of the bits change (bitmap/remap.h). Entries keep their order and
+ * their XOR offsets, and no XOR chain is decoded. So the cost is that of
+ * reading the file, for any number of bits.
  */
 #ifndef BITMAP_PREVIOUS_H
 #define BITMAP_PREVIOUS_H
@@ -26,18 +26,18 @@ struct bitmap_previous {
 	const struct bitmap_space *from; /* borrowed: of the file */
 	const struct bitmap_space *to;   /* borrowed: of the new index */
 	struct bitmap_remap map;
-	struct bitmap_built *entries; /* owned: in the order of the file, new
-					 bits */
+	struct bitmap_built *entries; /* owned: in the order of the file,
+				       * with new bits */
 	size_t nr;
 	struct bitmap_built_group *groups; /* owned: pseudo-merges */
 	size_t group_nr;
 };
 
 /*
- * Read and map everything. Returns 0; 1 when it cannot serve: the new index
- * lacks an object that a bitmap has, or the old one is malformed; or
- * ERR_NOMEM. Commits are added to the walk's history, not parsed. Release in
- * any case.
+ * Reads and converts all bitmaps. Returns 0, 1 if the old index is unusable, or
+ * ERR_NOMEM. The index is unusable if it is malformed, or if the new index
+ * lacks an object of a bitmap. Commits are added to the walk's history but not
+ * parsed. The caller releases *previous in any case.
  */
 int bitmap_previous_load(struct bitmap_previous *previous,
 			 const struct bitmap_file *file,
@@ -47,8 +47,8 @@ int bitmap_previous_load(struct bitmap_previous *previous,
 void bitmap_previous_release(struct bitmap_previous *previous);
 
 /*
- * Note what the old index knows of objects: types by new bit_pos, hashes by new
- * idx_pos (NULL: not wanted). 0 or ERR_NOMEM.
+ * Copies facts about objects from the old index: types by new bit_pos, and path
+ * hashes by new idx_pos (NULL: not wanted). Returns 0 or ERR_NOMEM.
  */
 int bitmap_previous_note(const struct bitmap_previous *previous, uint8_t *types,
 			 uint32_t *hash_cache);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading bitmapPseudoMerge.*. */
+/* Loads bitmapPseudoMerge.*. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct loading {
 	struct pseudo_config *out;
 	const struct config *config;
 	int64_t now;
-	struct buf key; /* of the variable at hand */
+	struct buf key; /* of the current variable */
 	struct error *warning, *err;
 };
 
@@ -33,7 +33,7 @@ void pseudo_config_release(struct pseudo_config *config)
 	*config = (struct pseudo_config)PSEUDO_CONFIG_INIT;
 }
 
-/* Add a section for the <name> of a key, unless it is there. */
+/* Adds a section for the <name> of a key, unless it exists. */
 static int add_name(void *ctx, const struct config_entry *entry)
 {
 	struct loading *l = ctx;
@@ -42,7 +42,7 @@ static int add_name(void *ctx, const struct config_entry *entry)
 	struct pseudo_section section = {0};
 
 	if (!end)
-		return 0; /* no <name>: not a key of Git's */
+		return 0; /* no <name>: not a key of Git */
 	for (size_t i = 0; i < l->out->nr; i++)
 		if (strlen(l->out->sections[i].name) == (size_t)(end - name) &&
 		    !memcmp(l->out->sections[i].name, name,
@@ -58,7 +58,9 @@ static int add_name(void *ctx, const struct config_entry *entry)
 	return 0;
 }
 
-/* The value of a variable of a section, or NULL; l->key is its key then. */
+/*
+ * Finds the value of a section's variable, or NULL. l->key is set to its key.
+ */
 static int find(struct loading *l, const struct pseudo_section *section,
 		const char *variable, const char **value)
 {

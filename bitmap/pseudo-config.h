@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bitmapPseudoMerge.<name>.*: which references make pseudo-merges together
- * (gitpacking(7)).
+ * The configuration bitmapPseudoMerge.<name>.*: which references form
+ * pseudo-merges (gitpacking(7)).
  */
 #ifndef BITMAP_PSEUDO_CONFIG_H
 #define BITMAP_PSEUDO_CONFIG_H
@@ -17,7 +17,7 @@
 /* The keys of one <name>. */
 struct pseudo_section {
 	char *name;              /* owned */
-	struct pattern *pattern; /* owned; matches from the start of a name */
+	struct pattern *pattern; /* owned; matches at the start of a name */
 	struct pseudo_rules rules;
 };
 
@@ -32,12 +32,14 @@ struct pseudo_config {
 	}
 
 /*
- * Load what is configured, which may be nothing; thresholds count from `now`.
- * A number out of its range is the default instead, as in stock Git, and
- * *warning (NULL allowed) describes the last such one. ERR_INVALID with stock
- * Git's words for what is no number, date or expression, for a name without
- * pattern, and for an unstable threshold before the stable one. *out must be
- * initialised; release it in any case.
+ * Loads the configuration, which may be empty. Thresholds are relative to
+ * `now`. A number out of range is replaced by the default, as in stock Git, and
+ * *warning (NULL allowed) describes the last one. *out must be initialised; the
+ * caller releases it in any case.
+ *
+ * Returns 0, or a negative error code. ERR_INVALID comes with stock Git's
+ * message: for an invalid number, date or expression, for a name without
+ * pattern, and for an unstable threshold before the stable one.
  */
 int pseudo_config_load(struct pseudo_config *out, const struct config *config,
 		       int64_t now, struct error *warning, struct error *err);

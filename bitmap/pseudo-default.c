@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Pseudo-merges where nothing is configured. */
+/* Pseudo-merges without configuration. */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "bitmap/pseudo-select.h"
 
-/* What is known of a commit while the history is passed, children first. */
+/*
+ * Facts about a commit, collected while visiting the history, children first.
+ */
 enum {
 	IS_NAMED = 0x1, /* a tip of that class */
 	IS_OTHER = 0x2,
-	/* A request for its class reaches it without walking ... */
+	/* A request for the class reaches the commit without walking it. */
 	NAMED_COVERED = 0x4,
 	OTHERS_COVERED = 0x8,
-	/* ... or from a tip of the class that has no bitmap. */
+	/* A tip of the class without a bitmap reaches the commit. */
 	BELOW_NAMED = 0x10,
 	BELOW_OTHER = 0x20,
 };
@@ -19,14 +21,15 @@ enum {
 struct class_tips {
 	struct sort_item *by_date; /* owned: commit_nr */
 	size_t nr, alloc;
-	size_t saved; /* commits that are walked without a pseudo-merge */
+	size_t saved; /* commits that a request walks without a pseudo-merge */
 };
 
 struct selecting {
 	const struct pseudo_select_input *in;
 	uint8_t *flags; /* by commit_nr */
 	struct class_tips named, others;
-	size_t room; /* tips that may still be put into pseudo-merges */
+	size_t room; /* number of tips that may still be added to
+		      * pseudo-merges */
 };
 
 static int mark_tips(struct selecting *s)
@@ -44,8 +47,8 @@ static int mark_tips(struct selecting *s)
 }
 
 /*
- * What a tip says about itself and all it reaches. A request for all others
- * asks for the named ones as well.
+ * Returns the flags that a tip gives to itself and its ancestors. A request for
+ * all other refs asks for branches and tags as well.
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {
@@ -68,7 +71,7 @@ static int add(struct class_tips *class, const struct history *h, uint32_t c)
 	return 0;
 }
 
-/* `above`: what children said. */
+/* `above` are the flags from children. */
 static int take_commit(struct selecting *s, uint32_t c, uint8_t above,
 		       uint8_t own)
 {
@@ -107,7 +110,7 @@ static int pass_history(struct selecting *s)
 	return 0;
 }
 
-/* The oldest half first, then half of the rest, and so on. */
+/* Splits a class: the oldest half first, then half of the rest, and so on. */
 static int split(struct pseudo_groups *out, struct class_tips *class,
 		 size_t *room, size_t most)
 {

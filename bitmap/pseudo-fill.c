@@ -19,13 +19,13 @@ void pseudo_fill_release(struct pseudo_fill *pf)
 	memset(pf, 0, sizeof(*pf));
 }
 
-/* A commit, and what holds it. */
+/* A commit, and the object that notes it. */
 struct noting {
 	struct pseudo_fill *pf;
 	uint32_t bit_pos;
 };
 
-/* Sets are made when there is something for them: most tips are in none. */
+/* The sets are made when they are needed: most tips are in no pseudo-merge. */
 static int note_in(struct noting *n)
 {
 	struct pseudo_fill *pf = n->pf;
@@ -72,7 +72,9 @@ static bool is_reached(const struct pseudo_fill *pf,
 	return bitset_get(&pf->noted, bit) || bitset_get(reached, bit);
 }
 
-/* Whether a candidate serves now; else *lacking says which commit is missing.
+/*
+ * Returns whether a candidate is usable now. If not, *lacking is a commit that
+ * is not reached.
  */
 static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 		   const struct ewah_view *commits, uint32_t *lacking)
@@ -89,7 +91,7 @@ static bool serves(const struct pseudo_fill *pf, const struct bitset *reached,
 	return true;
 }
 
-/* 1 when the candidate has served, 0 when it does not yet. */
+/* Returns 1 if the candidate was used, 0 if not, or a negative error code. */
 static int try_candidate(struct pseudo_fill *pf, struct bitset *reached,
 			 struct pseudo_candidate *candidate, struct error *err)
 {
@@ -117,7 +119,7 @@ int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
 {
 	size_t before;
 
-	/* One that serves may reach what others lack. */
+	/* A pseudo-merge may reach the commits that others lack. */
 	do {
 		size_t left = 0;
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which pseudo-merges serve a query: those whose commits it reaches all.
+ * Finds the pseudo-merges that a query can use: those whose commits are all
+ * reached.
  *
- * Looked at are only those that hold a commit that was noted: a tip, or one
- * that the walk has come to. For a request of few tips that is a few binary
- * searches, however many pseudo-merges there are.
+ * Only pseudo-merges are considered that contain a noted commit: a tip, or a
+ * commit that the walk has reached. For a request with few tips this costs a
+ * few binary searches, for any number of pseudo-merges.
  */
 #ifndef BITMAP_PSEUDO_FILL_H
 #define BITMAP_PSEUDO_FILL_H
@@ -16,11 +17,11 @@
 #include "bitmap/pseudo-merge.h"
 #include "ewah/bitset.h"
 
-/* A pseudo-merge that may serve. */
+/* A pseudo-merge that may become usable. */
 struct pseudo_candidate {
 	uint32_t nr;
-	uint32_t lacking; /* bit_pos of a commit that was not reached when last
-			     looked, or UINT32_MAX */
+	uint32_t lacking; /* bit_pos of a commit that was not reached at the
+			   * last try, or UINT32_MAX */
 };
 
 struct pseudo_fill {
@@ -29,22 +30,28 @@ struct pseudo_fill {
 	struct bitset known;            /* by number: is or was a candidate */
 	struct pseudo_candidate *candidates; /* owned */
 	size_t nr, alloc;
-	uint32_t *served; /* owned: numbers of those that served */
+	uint32_t *served; /* owned: numbers of the used pseudo-merges */
 	size_t served_alloc;
-	uint32_t used; /* how many these are */
+	uint32_t used; /* number of used pseudo-merges */
 };
 
-/* Holds no memory until a commit is noted. Release in any case. */
+/*
+ * Holds no memory until a commit is noted. The caller releases it in any case.
+ */
 void pseudo_fill_init(struct pseudo_fill *pf, const struct pseudo_merges *pm);
 void pseudo_fill_release(struct pseudo_fill *pf);
 
-/* A commit that is wanted: it counts as reached from now on. */
+/*
+ * Notes a commit that is wanted. It counts as reached from now on. Returns 0 or
+ * a negative error code.
+ */
 int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,
 		     struct error *err);
 
 /*
- * OR into `reached` the objects of every candidate whose commits are all
- * noted or in `reached`. Each serves once. 0, ERR_CORRUPT or ERR_NOMEM.
+ * ORs into `reached` the objects of every candidate whose commits are all noted
+ * or in `reached`. Each pseudo-merge is used once. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM.
  */
 int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
 		    struct error *err);

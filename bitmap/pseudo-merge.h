@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pseudo-merge section of a bitmap index file (gitformat-bitmap(5), flag
- * 0x20), read.
+ * Reads the pseudo-merge section of a bitmap index file (gitformat-bitmap(5),
+ * flag 0x20).
  *
- * A pseudo-merge is a set of commits and what they reach together, as a merge
- * of all of them would. Who reaches all of its commits reaches its objects.
- * Unlike in the rest of the file, commits are named by bit_pos here.
+ * A pseudo-merge is a set of commits and their common closure, like that of a
+ * merge of all of them. If a query reaches all of its commits, it reaches its
+ * objects. In contrast to the rest of the file, commits are identified by
+ * bit_pos here.
  *
  *   pseudo-merges: { commits: EWAH, objects: EWAH } ...
  *   lookup: rows of { bit_pos: 4, offset: 8 }, by bit_pos
@@ -14,24 +15,25 @@
  *   pseudo-merges: 4 | rows: 4 | section length up to lookup: 8
  *   | length of the section: 8
  *
- * Offsets count from the beginning of the file. That of a row is a
- * pseudo-merge's, or with its highest bit set that of an extended entry: the
- * commit is in more than one.
+ * Offsets count from the start of the file. The offset of a row is that of a
+ * pseudo-merge. If its highest bit is set, it is that of an extended entry: the
+ * commit is in several pseudo-merges.
  *
- * For instance a section that begins at 1000 hexadecimal, of two pseudo-merges:
- * of commits 0 and 1, which reach 0 to 3, and of 1 and 4, which reach 1 to 5:
+ * An example: a section that begins at 1000 hexadecimal, with two
+ * pseudo-merges. The first has commits 0 and 1, which reach 0 to 3. The second
+ * has commits 1 and 4, which reach 1 to 5:
  *
- *	00  00000002 00000002 00000002 00000000 00000000 00000003 00000000
- *	1c  00000004 00000002 00000002 00000000 00000000 0000000f 00000000
- *	38  00000005 00000002 00000002 00000000 00000000 00000012 00000000
- *	54  00000006 00000002 00000002 00000000 00000000 0000003e 00000000
- *	70  00000000 00000000 00001000      commit 0 is in the first,
- *	7c  00000001 80000000 00001094      1 in several: see 94,
- *	88  00000004 00000000 00001038      4 in the second
- *	94  00000002 00000000 00001000 00000000 00001038
- *	a8  00000000 00001000 00000000 00001038     where they all are
- *	b8  00000002 00000003               two, of three commits
- *	c0  00000000 00000070 00000000 000000d0
+ * 	00  00000002 00000002 00000002 00000000 00000000 00000003 00000000
+ * 	1c  00000004 00000002 00000002 00000000 00000000 0000000f 00000000
+ * 	38  00000005 00000002 00000002 00000000 00000000 00000012 00000000
+ * 	54  00000006 00000002 00000002 00000000 00000000 0000003e 00000000
+ * 	70  00000000 00000000 00001000      commit 0 is in the first,
+ * 	7c  00000001 80000000 00001094      1 in several: see 94,
+ * 	88  00000004 00000000 00001038      4 in the second
+ * 	94  00000002 00000000 00001000 00000000 00001038
+ * 	a8  00000000 00001000 00000000 00001038     positions of both
+ * 	b8  00000002 00000003               two, of three commits
+ * 	c0  00000000 00000070 00000000 000000d0
  */
 #ifndef BITMAP_PSEUDO_MERGE_H
 #define BITMAP_PSEUDO_MERGE_H
@@ -51,12 +53,12 @@ struct pseudo_merges {
 	const uint8_t *bytes; /* of the file */
 	const char *name;     /* borrowed, for messages */
 	uint64_t start;       /* offsets in the file: of the section, */
-	uint64_t lookup;      /*   its lookup rows, */
-	uint64_t extended;    /*   its extended entries */
-	uint64_t positions;   /*   and its positions */
-	uint32_t nr;          /* pseudo-merges */
-	uint32_t row_nr;      /* commits that are in any */
-	uint32_t object_nr;   /* in the pack */
+	uint64_t lookup;      /* of its lookup rows, */
+	uint64_t extended;    /* of its extended entries, */
+	uint64_t positions;   /* and of its positions */
+	uint32_t nr;          /* number of pseudo-merges */
+	uint32_t row_nr;      /* number of commits in any of them */
+	uint32_t object_nr;   /* number of objects in the pack */
 };
 
 /* One pseudo-merge: two sets by bit_pos. Views of the file's bytes. */
@@ -65,33 +67,36 @@ struct pseudo_merge {
 };
 
 /*
- * Take the section apart that ends at offset `end` of the file and begins no
- * earlier than `from`. Checks all sizes; what offsets lead to is checked when
- * it is asked for. O(1). 0, or ERR_CORRUPT with *pm zeroed.
+ * Parses the section that ends at offset `end` of the file and begins at `from`
+ * at the earliest. Verifies all sizes; the targets of offsets are verified when
+ * they are used. O(1). Returns 0, or ERR_CORRUPT with *pm zeroed.
  */
 int pseudo_merges_parse(struct pseudo_merges *pm, const void *bytes,
 			uint64_t from, uint64_t end, uint32_t object_nr,
 			const char *name, struct error *err);
 
-/* View pseudo-merge `nr` < pm->nr. 0 or ERR_CORRUPT. */
+/* Returns a view of pseudo-merge `nr` < pm->nr. Returns 0 or ERR_CORRUPT. */
 int pseudo_merges_view(struct pseudo_merge *merge,
 		       const struct pseudo_merges *pm, uint32_t nr,
 		       struct error *err);
 
 /*
- * Visit the numbers of the pseudo-merges that a commit is in. A nonzero return
- * stops and is returned; ERR_CORRUPT for offsets that lead nowhere. A number
- * may come again: stock Git names a pseudo-merge once for each reference to the
- * commit, though only neighbours were ever seen alike, and those are skipped.
- * O(log rows) for the row and O(log pseudo-merges) for each.
+ * Calls `fn` with the number of each pseudo-merge that contains a commit. A
+ * nonzero result of `fn` stops and is returned. Otherwise returns 0, or
+ * ERR_CORRUPT for an invalid offset. O(log rows) for the row and O(log
+ * pseudo-merges) for each call.
+ *
+ * A number may be passed more than once: stock Git lists a pseudo-merge once
+ * for each reference to the commit. Equal neighbours are skipped, and no others
+ * were seen.
  */
 int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
 			  int (*fn)(void *ctx, uint32_t nr), void *ctx,
 			  struct error *err);
 
 /*
- * Check that lookup rows, extended entries and the pseudo-merges' own commits
- * say the same. 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies that lookup rows, extended entries and the pseudo-merges' commits
+ * agree. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pseudo-merges as configured. */
+/* Configured pseudo-merges. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -48,7 +48,7 @@ int pseudo_groups_add(struct pseudo_groups *groups,
 	return 0;
 }
 
-/* The packed tips of a group by age, each once. */
+/* The packed tips of a group by age, without duplicates. */
 struct members {
 	struct sort_item *items; /* owned: commit_nr by date */
 	size_t nr;
@@ -80,7 +80,7 @@ static int members_load(struct members *m, const struct pseudo_select_input *in,
 	m->nr = 0;
 	for (size_t i = 0; i < nr; i++)
 		m->items[i] = (struct sort_item){tips[i].value, tips[i].value};
-	/* By commit first, so that equal ones become neighbours. */
+	/* Sorting by commit first makes duplicates adjacent. */
 	if (sort_items(m->items, nr) < 0)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < nr; i++) {
@@ -94,13 +94,13 @@ static int members_load(struct members *m, const struct pseudo_select_input *in,
 	return sort_items(m->items, m->nr);
 }
 
-/* Whether a commit is from `when` or before. */
+/* Returns whether a commit is from `when` or before. */
 static bool is_until(uint64_t date, int64_t when)
 {
 	return when > 0 && date <= (uint64_t)when;
 }
 
-/* Keep an even share of the items. */
+/* Keeps an evenly spread part of the items. */
 static size_t sample(struct sort_item *items, size_t nr, double rate)
 {
 	size_t kept = 0;
@@ -113,8 +113,8 @@ static size_t sample(struct sort_item *items, size_t nr, double rate)
 }
 
 /*
- * Sizes of the n-th pseudo-merges go with n^-decay; the oldest commits are in
- * the largest.
+ * The size of the n-th pseudo-merge is proportional to n^-decay. The oldest
+ * commits are in the largest.
  */
 static int add_unstable(struct pseudo_groups *out, const struct members *m,
 			const struct pseudo_rules *rules)
@@ -158,7 +158,7 @@ static int add_stable(struct pseudo_groups *out, const struct sort_item *items,
 	return 0;
 }
 
-/* Stable ones may have a bitmap of their own, the others not. */
+/* Stable tips may have a bitmap of their own; unstable ones must not. */
 static int select_group(struct pseudo_groups *out, struct members *m,
 			const struct pseudo_select_input *in,
 			const struct pseudo_rules *rules)

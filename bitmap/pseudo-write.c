@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing the pseudo-merge section. */
+/* Writes the pseudo-merge section. */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "bitmap/file-write.h"
 
 struct writing {
 	struct buf *out;
-	size_t base;               /* where the file begins in *out */
-	uint64_t *offs;            /* owned: where each pseudo-merge begins */
+	size_t base;               /* start of the file in *out */
+	uint64_t *offs;            /* owned: offset of each pseudo-merge */
 	struct sort_item *members; /* owned: bit_pos and number of the
-				      pseudo-merge, by bit_pos */
+				    * pseudo-merge, by bit_pos */
 	size_t member_nr, member_alloc;
-	uint32_t row_nr; /* different commits among them */
+	uint32_t row_nr; /* number of different commits */
 };
 
 static int add_members(struct writing *w, const struct ewah_view *commits,
@@ -46,7 +46,7 @@ static int write_sets(struct writing *w,
 	return sort_items(w->members, w->member_nr);
 }
 
-/* One past the last of the pairs that have the commit of pair `from`. */
+/* Returns the end of the pairs with the same commit as pair `from`. */
 static size_t end_of_commit(const struct writing *w, size_t from)
 {
 	size_t to = from + 1;

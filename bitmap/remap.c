@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapping sets of bits by runs. */
+/* Maps sets of bits by runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,10 @@
 #include "bitmap/remap.h"
 #include "ewah/popcount.h"
 
-/* Where each old id is among the new ones; UINT32_MAX: nowhere. */
+/*
+ * Returns the position of each old id among the new ids; UINT32_MAX if there is
+ * none.
+ */
 static uint32_t *match_ids(const struct bitmap_space *from,
 			   const struct bitmap_space *to)
 {
@@ -16,7 +19,7 @@ static uint32_t *match_ids(const struct bitmap_space *from,
 	uint32_t *match = mem_alloc(from_nr, sizeof(*match));
 	uint32_t k = 0;
 
-	/* Ids ascend within a layer only. */
+	/* In a chain ids ascend only within a layer. */
 	if (match && (from->base || to->base)) {
 		for (uint32_t i = 0; i < from_nr; i++)
 			if (!bitmap_space_find(to, bitmap_space_id(from, i),
@@ -36,7 +39,7 @@ static uint32_t *match_ids(const struct bitmap_space *from,
 	return match;
 }
 
-/* Bits by place among the ids. */
+/* Returns a table of bits by idx_pos. */
 static uint32_t *invert(const struct bitmap_space *space)
 {
 	uint32_t nr = bitmap_space_nr(space);
@@ -70,7 +73,7 @@ static int add_bits(struct bitmap_remap *map, const struct bitmap_space *from,
 	for (uint32_t bit = 0; bit < map->from_nr; bit++) {
 		uint32_t at = match[bitmap_space_idx_pos(from, bit)];
 
-		/* Nowhere; or, of an object that is there twice, both. */
+		/* The object is missing, or the old index has it twice. */
 		if (at == UINT32_MAX ||
 		    bitset_test(&map->is_old, new_bits[at])) {
 			map->lost++;
@@ -130,7 +133,7 @@ bool bitmap_remap_bit(const struct bitmap_remap *map, uint32_t from,
 	return false;
 }
 
-/* Up to 64 bits from `at` on; those past the end are zero. */
+/* Returns 64 bits from `at` on. Bits past the end are zero. */
 static uint64_t load_bits(const struct bitset *set, size_t at)
 {
 	size_t word = at / 64, shift = at % 64;
@@ -150,7 +153,7 @@ static void store_bits(struct bitset *set, size_t at, uint64_t bits)
 		set->words[word + 1] |= bits >> (64 - shift);
 }
 
-/* Returns how many bits were set. */
+/* Returns the number of bits that were set. */
 static size_t copy_run(struct bitset *to, const struct bitset *from,
 		       const struct bitmap_run *run)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the bits of one index to those of another over the same objects, in
- * another order: what makes bitmaps of an old index serve a new one.
+ * Maps the bits of one index to those of another index, which has the objects
+ * in another order. So bitmaps of an old index can be used in a new one.
  *
  * Neighbours mostly stay neighbours, so the mapping is a list of runs:
  *
- *	old bits   0 .... 99 | 100 ... 149 | 150 ... 159 |
- *	new bits   0 .... 99 | 120 ... 169 | none        |
+ * 	old bits   0 .... 99 | 100 ... 149 | 150 ... 159 |
+ * 	new bits   0 .... 99 | 120 ... 169 | none        |
  *
- * It does not mind XOR: the difference of two old bitmaps, mapped, is the
- * difference of the mapped ones.
+ * The mapping works with XORs too: the mapped XOR of two bitmaps is the XOR of
+ * the two mapped bitmaps.
  */
 #ifndef BITMAP_REMAP_H
 #define BITMAP_REMAP_H
@@ -28,28 +28,32 @@ struct bitmap_run {
 };
 
 struct bitmap_remap {
-	struct bitmap_run *runs; /* owned; ascending `from`; gaps: objects that
-				    the new index does not have */
+	struct bitmap_run *runs; /* owned; ascending `from`; objects in gaps
+				  * are not in the new index */
 	size_t run_nr, run_alloc;
-	struct bitset is_old;    /* by new bit_pos: the old index has it */
-	uint32_t from_nr, to_nr; /* objects of each */
-	uint32_t lost;           /* old objects that the new one lacks */
+	struct bitset is_old;    /* by new bit_pos: the old index has the
+				  * object */
+	uint32_t from_nr, to_nr; /* number of objects of each index */
+	uint32_t lost;           /* number of old objects that the new index
+				  * lacks */
 };
 
 /*
- * Compare the ids of both: O(objects). 0 or ERR_NOMEM; release in any case.
+ * Compares the ids of both indexes. Returns 0 or ERR_NOMEM. The caller releases
+ * *map in any case. O(objects).
  */
 int bitmap_remap_init(struct bitmap_remap *map, const struct bitmap_space *from,
 		      const struct bitmap_space *to);
 void bitmap_remap_release(struct bitmap_remap *map);
 
-/* The new bit of an old one; false: there is none. O(log runs). */
+/* Maps an old bit. Returns false if it has no new bit. O(log runs). */
 bool bitmap_remap_bit(const struct bitmap_remap *map, uint32_t from,
 		      uint32_t *to);
 
 /*
- * Make *to (to_nr bits, is cleared) the old set `from` (from_nr bits). False
- * when that has a bit that is lost. O(words and runs).
+ * Maps the old set `from` (from_nr bits) to *to (to_nr bits, cleared first).
+ * Returns false if `from` contains an object that the new index lacks. O(words
+ * and runs).
  */
 bool bitmap_remap_set(const struct bitmap_remap *map, struct bitset *to,
 		      const struct bitset *from);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commit selection. */
+/* Selection of commits. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static size_t plain_gap_at(size_t i)
 	return i < SELECT_PLAIN_FAR ? SELECT_PLAIN_GAP : SELECT_PLAIN_FAR_GAP;
 }
 
-/* Commits in the gap that begins at distance `i` from the newest. */
+/* Returns the size of the gap at distance `i` from the newest commit. */
 static size_t gap_at(size_t i, size_t dense_nr)
 {
 	size_t gap;
@@ -35,8 +35,8 @@ static size_t gap_at(size_t i, size_t dense_nr)
 }
 
 /*
- * By commit_nr, how many wanted tips have a commit on their line of first
- * parents; NULL: out of memory.
+ * Returns, by commit_nr, the number of wanted tips whose first-parent line
+ * contains the commit. Returns NULL if memory runs out.
  */
 static uint32_t *count_lines(const struct bitmap_select_input *in)
 {
@@ -53,7 +53,7 @@ static uint32_t *count_lines(const struct bitmap_select_input *in)
 	return lines;
 }
 
-/* The commit of [from, to) that serves best. */
+/* Returns the best commit of [from, to). */
 static size_t best_of(const struct bitmap_select_input *in,
 		      const uint32_t *lines, size_t from, size_t to)
 {
@@ -71,7 +71,10 @@ static size_t best_of(const struct bitmap_select_input *in,
 	return best;
 }
 
-/* Whether a commit is taken as a tip; *left: default tips that may be. */
+/*
+ * Returns whether a commit is selected as a tip. *left is the remaining number
+ * of default tips.
+ */
 static bool take_tip(uint8_t tip, size_t *left)
 {
 	if (tip != SELECT_DEFAULT_TIP)

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which commits get a bitmap.
+ * Selects the commits that get a bitmap.
  *
- * A query walks from each tip to the nearest bitmaps, so what counts is how
- * far that is for the tips people ask for, at what price in bitmaps. From
- * newest to oldest, one commit is taken of each gap, and gaps grow with the
- * distance from the newest: 1/dense_nr of it, at least one commit (so that the
- * newest 2 * dense_nr are all taken), at most SELECT_MAX_GAP. Up to there the
- * number of bitmaps grows with the logarithm of the history. Inside a gap that
- * commit is preferred which is on most wanted tips' lines of first parents:
- * what walks back from anywhere comes to such a line, and bitmaps along one
- * hold each other, so that their differences are small. Then a merge, because
- * later branches start from merges, and of these the newest. Wanted tips are
- * always taken.
+ * A query walks from each tip to the nearest bitmaps. So the distance from
+ * likely tips to bitmaps matters, and the number of bitmaps. The history, from
+ * newest to oldest, is divided into gaps, and one commit of each gap is
+ * selected. A gap is 1/dense_nr of its distance from the newest commit, but at
+ * least one commit and at most SELECT_MAX_GAP. So the newest 2 * dense_nr
+ * commits are all selected, and the number of bitmaps grows with the logarithm
+ * of the history, up to that maximum.
  *
- * A plain selection is what an index costs that is made without regard to how
- * far a query walks: all of the newest SELECT_PLAIN_NEWEST commits, then one of
- * SELECT_PLAIN_GAP, and behind the newest SELECT_PLAIN_FAR one of
+ * Within a gap the commit is preferred that is on the first-parent lines of
+ * most wanted tips. A walk from any commit soon reaches such a line. Also, each
+ * bitmap on a line contains the older ones, so their XORs are small. The next
+ * preference is a merge, because later branches start from merges, and then the
+ * newest commit. Wanted tips are always selected.
+ *
+ * A plain selection is a selection without regard to the distance of a walk. It
+ * contains all of the newest SELECT_PLAIN_NEWEST commits, then one of
+ * SELECT_PLAIN_GAP, and after the newest SELECT_PLAIN_FAR one of
  * SELECT_PLAIN_FAR_GAP. Indexes of stock Git are as dense.
  */
 #ifndef BITMAP_SELECT_H
@@ -43,38 +45,40 @@
 #define SELECT_PLAIN_FAR_GAP 5000
 
 /*
- * The dense_nr that an index of so many objects has at most. Of few objects,
- * what commits add lies all over a bitmap, so that one more bitmap takes nearly
- * as much as the one beside it; and walks are short.
+ * Returns the largest dense_nr for an index with this many objects. For few
+ * objects the objects of a commit are scattered over the bitmap. So each
+ * additional bitmap is nearly as large as its neighbour, while walks are short
+ * anyway.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 
-/* What a tip is wanted for. */
+/* Why a commit is a wanted tip. */
 enum select_tip {
 	SELECT_NO_TIP,
-	SELECT_TIP,         /* named by configuration, or HEAD: always taken */
-	SELECT_DEFAULT_TIP, /* nobody named it: the newest of these are taken */
+	SELECT_TIP,         /* configured, or HEAD: always selected */
+	SELECT_DEFAULT_TIP, /* not configured: the newest of these are
+			     * selected */
 };
 
-/* What to select from; all borrowed for the call. */
+/* The input of a selection. All pointers are borrowed for the call. */
 struct bitmap_select_input {
 	const struct history *history;
 	const uint32_t *commits;       /* commit_nr, newest first */
-	const uint32_t *parents_first; /* the same */
+	const uint32_t *parents_first; /* the same commits, parents first */
 	size_t nr;
-	size_t dense_nr;       /* SELECT_PLAIN: a plain selection */
+	size_t dense_nr;       /* or SELECT_PLAIN */
 	const uint8_t *is_tip; /* enum select_tip, by commit_nr */
-	size_t default_tip_nr; /* so many default tips at most */
+	size_t default_tip_nr; /* limit of SELECT_DEFAULT_TIP commits */
 };
 
 /*
- * *selected is set to a malloc()ed array of *selected_nr commit_nr, newest
- * first.
+ * Selects commits. *selected is set to a malloc()ed array of *selected_nr
+ * commit_nr, newest first. Returns 0 or ERR_NOMEM.
  */
 int bitmap_select(uint32_t **selected, size_t *selected_nr,
 		  const struct bitmap_select_input *in, struct error *err);
 
-/* How many that would be without tips. O(of these). */
+/* Returns the number of selected commits if there are no tips. O(result). */
 size_t bitmap_select_nr(size_t nr, size_t dense_nr);
 
 #endif

@@ -17,7 +17,10 @@ uint32_t bitmap_space_base_nr(const struct bitmap_space *space)
 	return space->midx ? space->midx->midx.base_nr : 0;
 }
 
-/* The layer that has a bit or idx_pos; *pos becomes the layer's own. */
+/*
+ * Returns the layer that contains a bit or idx_pos. *pos becomes relative to
+ * the layer.
+ */
 static const struct bitmap_space *layer_of(const struct bitmap_space *space,
 					   uint32_t *pos)
 {
@@ -147,7 +150,7 @@ const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 	idx_pos = pack_midx_order_pos(space->order, bit_pos);
 	*offset = pack_midx_offset(midx, idx_pos);
 	pack = pack_midx_pack(midx, idx_pos);
-	if (pack >= midx->pack_nr) /* damaged: there is nothing at */
+	if (pack >= midx->pack_nr) /* damaged: no entry is at this offset */
 		*offset = UINT64_MAX, pack = 0;
 	return &space->odb->packs[space->midx->pack_nrs[pack]];
 }
@@ -159,7 +162,7 @@ static int cmp_parts(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Append those of one layer. */
+/* Appends the parts of one layer. */
 static void add_parts(struct bitmap_space_part *parts, size_t *nr,
 		      const struct bitmap_space *space)
 {
@@ -197,7 +200,7 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 	return 0;
 }
 
-/* Enter one layer. */
+/* Fills the table with one layer. */
 static int fill_layer(struct bitmap_space_table *table,
 		      const struct bitmap_space *space)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the bits of an index stand for: the objects of one pack in their order
- * there, or those of a multi-pack-index in the order of its pseudo-pack
- * (pack/midx.h), or those of a chain of them, one layer behind the other from
- * the lowest on.
+ * The meaning of the bits of an index. A bit is an object of one pack, in the
+ * order of the pack. Or it is an object of a multi-pack-index, in the order of
+ * its pseudo-pack (pack/midx.h). Or it is an object of a chain of these, with
+ * the layers one after the other from the lowest on.
  *
- *	bit_pos   place of an object's bit
- *	idx_pos   place of its id among the sorted ids: of the pack's index, or
- *	          of the multi-pack-index; in a chain, behind those of the
- *	          layers below
- *	obj_pos   number in a walk (walk/objspace.h)
+ * 	bit_pos   position of an object's bit
+ * 	idx_pos   position of its id among the sorted ids: of the pack's
+ * 	          index, or of the multi-pack-index; in a chain, after those
+ * 	          of the layers below
+ * 	obj_pos   number in a walk (walk/objspace.h)
  *
- * Nothing above this file needs to know which of these it is, except to find
- * the bytes of an object.
+ * Other code need not distinguish these cases, except to find the bytes of an
+ * object.
  */
 #ifndef BITMAP_SPACE_H
 #define BITMAP_SPACE_H
@@ -25,15 +25,17 @@
 #include "pack/midx.h"
 #include "walk/objspace.h"
 
-/* A small value; borrows all of it. */
+/* A small value. All pointers are borrowed. */
 struct bitmap_space {
 	const struct odb *odb;
-	const struct odb_pack *pack; /* the indexed pack; NULL: a midx is */
+	const struct odb_pack *pack; /* the indexed pack; NULL: there is a
+				      * midx */
 	const struct pack_rev *rev;  /* of the pack */
-	struct odb_midx *midx;       /* of the snapshot; NULL: a pack is */
+	struct odb_midx *midx;       /* of the snapshot; NULL: there is a
+				      * pack */
 	const struct pack_midx_order *order; /* of the midx */
-	const struct bitmap_space *base;     /* of the layers below; NULL: none
-					      */
+	const struct bitmap_space *base;     /* of the layers below; NULL:
+					      * none */
 };
 
 static inline struct bitmap_space bitmap_space_of_pack(
@@ -50,56 +52,59 @@ static inline struct bitmap_space bitmap_space_of_midx(
 	return (struct bitmap_space){.odb = odb, .midx = midx, .order = order};
 }
 
-/* Number of objects: bits and idx_pos are [0, nr). */
+/* Returns the number of objects: bits and idx_pos are [0, nr). */
 uint32_t bitmap_space_nr(const struct bitmap_space *space);
 
 /*
- * Objects of the layers below: the first bit and idx_pos of the topmost
- * layer's own.
+ * Returns the number of objects in the layers below. This is the first bit and
+ * idx_pos of the topmost layer's own objects.
  */
 uint32_t bitmap_space_base_nr(const struct bitmap_space *space);
 
-/* Raw id of an object; points into the index. */
+/* Returns the raw id of an object, in the index. */
 const uint8_t *bitmap_space_id(const struct bitmap_space *space,
 			       uint32_t idx_pos);
 
-/* Find an id; false when the index does not have it. */
+/* Finds an id. Returns false if it is not in the index. */
 bool bitmap_space_find(const struct bitmap_space *space, const uint8_t *raw,
 		       uint32_t *idx_pos);
 
-/* The object of a bit. O(1). */
+/* Returns the idx_pos of the object of a bit. O(1). */
 uint32_t bitmap_space_idx_pos(const struct bitmap_space *space,
 			      uint32_t bit_pos);
 
 /*
- * The bit of an object; false in an index that contradicts itself. A search by
- * offset.
+ * Finds the bit of an object, by a search for its offset. Returns false if the
+ * index contradicts itself.
  */
 bool bitmap_space_bit_of(const struct bitmap_space *space, uint32_t idx_pos,
 			 uint32_t *bit_pos);
 
 /*
- * The number of an object: of the copy that is indexed, which need not be the
- * canonical one when packs outside the index have it too. False when the index
- * is wrong about it: a multi-pack-index that names a pack that does not have
+ * Sets *obj_pos to the number of the indexed copy of an object. It may differ
+ * from the canonical number if packs outside the index have the object too.
+ * Returns false if the index is wrong: a multi-pack-index names a pack without
  * the object.
  */
 bool bitmap_space_obj(const struct bitmap_space *space, uint32_t idx_pos,
 		      uint32_t *obj_pos);
 
-/* As bitmap_space_obj(); false is ERR_CORRUPT, with a message. */
+/*
+ * Works like bitmap_space_obj() for a bit. Returns 0, or ERR_CORRUPT with a
+ * message.
+ */
 int bitmap_space_obj_of_bit(uint32_t *obj_pos, const struct bitmap_space *space,
 			    uint32_t bit_pos, struct error *err);
 
 /*
- * Make bitmap_space_obj() fast, at the cost of a pass over all objects: worth
- * it for many. Out of memory, it stays slow.
+ * Makes bitmap_space_obj() fast, at the cost of a pass over all objects. This
+ * is useful for many lookups. If memory runs out, lookups stay slow.
  */
 void bitmap_space_prepare(const struct bitmap_space *space);
 
 /*
- * The idx_pos, or the bit, of an object of a walk; false when it is not
- * indexed.
+ * Find the idx_pos, or the bit, of an object of a walk. Return false if it is
+ * not indexed.
  */
 bool bitmap_space_idx(const struct bitmap_space *space,
 		      struct objspace *objects, uint32_t obj_pos,
@@ -109,8 +114,8 @@ bool bitmap_space_bit(const struct bitmap_space *space,
 		      uint32_t *bit_pos);
 
 /*
- * Where the indexed copy of an object lies: an offset of no entry when the
- * index is damaged there.
+ * Returns the pack and the offset of the indexed copy of an object. If the
+ * index is damaged, no entry is at that offset.
  */
 const struct odb_pack *bitmap_space_locate(const struct bitmap_space *space,
 					   uint32_t bit_pos, uint64_t *offset);
@@ -122,25 +127,29 @@ struct bitmap_space_part {
 };
 
 /*
- * The parts that have bits, in the order of bits: *parts is malloc()ed for the
- * caller, *nr of them. In one of a pack a bit is first + pack_pos; in one of a
- * multi-pack-index the pack may have more objects than bits. 0 or ERR_NOMEM.
+ * Lists the parts in the order of their bits. *parts is malloc()ed and has *nr
+ * elements; parts without bits are omitted. In the part of a pack a bit is
+ * first + pack_pos. In a multi-pack-index a pack may have more objects than
+ * bits. Returns 0 or ERR_NOMEM.
  */
 int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 		       const struct bitmap_space *space);
 
-/* Bits by number, for who asks for many. */
+/* A table of bits by obj_pos, for many lookups. */
 struct bitmap_space_table {
 	uint32_t *bits; /* owned: by obj_pos - first; UINT32_MAX: look it up */
 	uint32_t first, nr;
 };
 
-/* Make it, in one pass over all objects: 0 or ERR_NOMEM with *table zeroed. */
+/*
+ * Makes the table, in one pass over all objects. Returns 0, or ERR_NOMEM with
+ * *table zeroed.
+ */
 int bitmap_space_table_init(struct bitmap_space_table *table,
 			    const struct bitmap_space *space);
 void bitmap_space_table_release(struct bitmap_space_table *table);
 
-/* As bitmap_space_bit(). */
+/* Works like bitmap_space_bit(). */
 static inline bool bitmap_space_table_bit(
 	const struct bitmap_space_table *table,
 	const struct bitmap_space *space, struct objspace *objects,

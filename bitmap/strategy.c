@@ -1,54 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* Index or walk. */
+/* Chooses index or walk. */
 #include <string.h>
 
 #include "bitmap/strategy.h"
 #include "walk/revwalk.h"
 
 /*
- * Commits of both sides that are walked before anything is known: what walking
- * would cost is often known then.
+ * Number of commits that are walked on both sides at first. Often this already
+ * gives the cost of a walk.
  */
 #define COMMITS_FIRST 64
 
 /*
- * Where no trees are asked for, a walk of few commits is the answer, and of
- * more it would cost as much as what the index spares.
+ * The same if no trees are wanted. Then a walk of few commits is the answer,
+ * and a walk of more would cost as much as the index saves.
  */
 #define COMMITS_FIRST_NO_TREES 8
 
-/* By so much more is tried at a time, of both sides. */
+/* Growth of both limits for the next try. */
 #define COMMITS_GROWTH 2
 
-/* Of commits to be walked for knowing more: in any case, and if it promises. */
+/*
+ * Parts of the commits needed for a better estimate that may be spent on
+ * looking for bitmaps: in any case, and if bitmaps are likely to be near.
+ */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2
 
 /*
- * Commits on the way to a bitmap that cost a tree difference. Where the wants'
- * side comes to a bitmap of what is wanted, their trees are read, as far as
- * there is doubt. Else a commit costs no more than its decoding; half of what
- * that allows, as less is known then of what stored deltas may stand on.
+ * Commits on the way to a bitmap that cost as much as a tree difference. If a
+ * bitmap of a wanted commit is used, their trees are read as far as needed.
+ * Otherwise a commit costs only its decoding. The second number is half of what
+ * that would allow, since less is then known about usable delta bases.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_UNDOUBTED 32
 
 /*
- * A walk knows less of what is had, and finds deltas anew that could be copied:
- * something for every so many wanted commits.
+ * One more cost unit of a walk for this many wanted commits: a walk knows less
+ * about the haves, and computes deltas that could be copied.
  */
 #define COMMITS_PER_DELTA_COST 4
 
 /*
- * Reading the trees of the boundary's commits where they matter: so much, and
- * so much for each of them.
+ * Cost of reading the trees of the boundary's commits as far as they matter: a
+ * fixed part, and a part for each commit.
  */
 #define BOUNDARY_COST 1
 #define BOUNDARY_COST_EACH 1
 
 /*
- * What any request costs, in tree differences; and of all that a walk would
- * cost about a fifteenth, in commits. So many may be walked in vain.
+ * Number of commits that may be walked in vain per cost unit. It is about a
+ * fifteenth of the total cost, where REQUEST_COST is the cost of any request in
+ * tree differences.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3
@@ -87,22 +91,22 @@ bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves)
 	return plan->strategy == BITMAP_STRATEGY_WALK;
 }
 
-/* One choice. */
+/* The state of a choice. */
 struct planning {
 	struct bitmap_plan *plan;
 	struct bitmap_side *side;
 	struct walk *w;
 	const struct revwalk_tips *tips;
-	size_t seen;     /* commits that seem wanted, where not all are known */
-	size_t per_cost; /* commits of the haves' side for a cost of one */
-	size_t distance; /* of the haves' side to the index, if it was
-			    estimated */
+	size_t seen;     /* wanted commits seen, if not all are known */
+	size_t per_cost; /* commits of the haves' side per cost unit */
+	size_t distance; /* estimated distance from the haves' side to the
+			  * index */
 	struct error *err;
 };
 
 /*
- * Of commits, newest first, those that no bitmap of another one has: their
- * trees are compared whichever way is taken. ERR_NOMEM is negative.
+ * Counts the commits that are in no bitmap of another one; `wanted` is newest
+ * first. Both ways compare the trees of these commits. Returns 0 or ERR_NOMEM.
  */
 static int count_beyond(uint32_t *nr, const struct planning *p,
 			const struct revwalk_result *wanted)
@@ -128,7 +132,7 @@ static int count_beyond(uint32_t *nr, const struct planning *p,
 	return 0;
 }
 
-/* The walk's cost, of commits that are known. */
+/* Estimates the cost of a walk whose commits are known. */
 static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
 {
 	struct bitmap_plan *plan = p->plan;
@@ -143,7 +147,10 @@ static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
 	return 0;
 }
 
-/* What walking would cost, if that can be told from `limit` commits: else 1. */
+/*
+ * Estimates the cost of a walk. Returns 0, 1 if it takes more than `limit`
+ * commits to know, or a negative error code.
+ */
 static int estimate_walk(struct planning *p, size_t limit)
 {
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
@@ -171,7 +178,10 @@ static size_t walked_nr(const struct planning *p)
 	return nr;
 }
 
-/* Whether bitmaps are likely to be met before so many commits are walked. */
+/*
+ * Returns whether bitmaps are likely to be reached before `limit` commits are
+ * walked.
+ */
 static bool is_near(struct planning *p, size_t limit)
 {
 	uint32_t next;
@@ -183,9 +193,10 @@ static bool is_near(struct planning *p, size_t limit)
 }
 
 /*
- * The walk's cost is known, and what of it the index saves: go on to where
- * looking for bitmaps would cost more. A part of it, little beside the walk, is
- * done in any case; more as long as it is likely not to be in vain.
+ * The cost of a walk is known, and the part that the index saves. Looks for
+ * bitmaps until that would cost more than it saves. A part of that, little
+ * compared to the walk, is spent in any case; more only while it is likely to
+ * succeed.
  */
 static int go_on(struct planning *p)
 {
@@ -206,7 +217,7 @@ static int go_on(struct planning *p)
 	return ret;
 }
 
-/* The walk's cost is known, and was all that there is to it. */
+/* The walk that measured the cost was the whole walk. */
 static int walk_is_done(struct planning *p)
 {
 	p->plan->reason = "few commits are wanted, and no trees";
@@ -214,10 +225,10 @@ static int walk_is_done(struct planning *p)
 }
 
 /*
- * It is not known what walking costs, and `limit` commits have to be walked to
- * know more. A part of these is spent on looking for bitmaps; a larger one, and
- * something for each commit that seems to be wanted up to here, if bitmaps are
- * likely to be within that.
+ * The cost of a walk is unknown, and `limit` commits must be walked to know
+ * more. A part of that is spent on looking for bitmaps. If bitmaps are likely
+ * to be near, a larger part is spent, plus a part for each wanted commit seen
+ * so far.
  */
 static int look(struct planning *p, size_t limit)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Choosing between the bitmap index and a walk, for requests that may be
+ * Chooses between the bitmap index and a walk, for requests that may be
  * answered with some objects too many.
  *
- * Both ways have to look at trees, and that is what they cost: a walk at those
- * of all commits that are wanted and not had, and at those of the boundary; an
- * index at those of wanted commits that no bitmap has, and of haves' commits on
- * the way to bitmaps. How many these are is known when commits were walked,
- * which costs little: so both sides are walked by turns, as far as it takes to
- * know which is less. What was done in vain is little beside what is done then.
+ * The cost of both ways is mainly that of comparing trees. A walk compares the
+ * trees of all commits that are wanted and not had, and reads those of the
+ * boundary. An index compares the trees of wanted commits without a bitmap, and
+ * of the haves' commits on the way to bitmaps. Walking commits tells how many
+ * these are, and costs little. So both sides are walked by turns until the
+ * cheaper way is known. The wasted work is little compared to the work that
+ * follows.
  *
- * Where a filter leaves out trees and blobs, commits are all that a walk looks
- * at: who knows what walking costs has done it.
+ * If a filter omits trees and blobs, a walk reads only commits. Then measuring
+ * the cost of the walk is the walk itself.
  */
 #ifndef BITMAP_STRATEGY_H
 #define BITMAP_STRATEGY_H
@@ -25,44 +26,49 @@
 
 /* How to find the objects of a request: gitreach.bitmapStrategy. */
 enum bitmap_strategy {
-	BITMAP_STRATEGY_AUTO,  /* as is estimated to cost less */
-	BITMAP_STRATEGY_INDEX, /* by the index */
-	BITMAP_STRATEGY_WALK,  /* by walking */
+	BITMAP_STRATEGY_AUTO,  /* the way with the lower estimated cost */
+	BITMAP_STRATEGY_INDEX, /* the index */
+	BITMAP_STRATEGY_WALK,  /* a walk */
 };
 
 /*
- * The choice, and what it came from. Costs are in tree differences: what it
- * takes to compare the trees of one commit with those of its parents.
+ * The choice and its reasons. Costs are in tree differences: comparing the
+ * trees of one commit with those of its parents costs 1.
  */
 struct bitmap_plan {
-	enum bitmap_strategy strategy; /* given: before */
-	bool no_trees;      /* given: neither trees nor blobs are asked for */
-	const char *reason; /* constant; NULL: nothing was planned */
-	uint32_t have_commits; /* from the haves back to bitmaps, at least */
-	uint32_t want_commits; /* wanted and not had; UINT32_MAX: not known */
-	uint32_t want_beyond;  /* of these, in no bitmap of a wanted one; 0 if
-				  they are not known */
-	uint32_t boundary;     /* had, with a child that is wanted; likewise */
-	uint64_t bitmap_cost;  /* at least */
-	uint64_t walk_cost;    /* UINT64_MAX: not known */
+	enum bitmap_strategy strategy; /* input, set before */
+	bool no_trees;         /* input: neither trees nor blobs are wanted */
+	const char *reason;    /* constant string; NULL: nothing was planned */
+	uint32_t have_commits; /* commits walked from the haves towards
+				* bitmaps */
+	uint32_t want_commits; /* wanted and not had; UINT32_MAX: unknown */
+	uint32_t want_beyond;  /* of these, in no bitmap of a wanted commit;
+				* 0 if unknown */
+	uint32_t boundary;     /* had, with a child that is wanted;
+				* UINT32_MAX: unknown */
+	uint64_t bitmap_cost;  /* lower limit */
+	uint64_t walk_cost;    /* UINT64_MAX: unknown */
 };
 
 /*
- * Walk the commits of the haves' side back to bitmaps, unless that turns out to
- * be the worse way: 1 then, with the reason in *plan. 0 or negative as
- * bitmap_side_walk().
+ * Walks the commits of the haves' side back to bitmaps, unless walking turns
+ * out to be cheaper. Returns 0 if the index should be used, 1 if it should not
+ * be used (walk instead) with the reason in *plan, or a negative error code.
  */
 int bitmap_plan_haves(struct bitmap_plan *plan, struct bitmap_side *side,
 		      struct walk *w, const struct walk_tips *wants,
 		      const struct walk_tips *haves, struct error *err);
 
 /*
- * Begin: what is known before anything was walked. Whether it is settled that
- * the answer comes from a walk.
+ * Initialises a plan from what is known before any walking. Returns whether a
+ * walk must answer the request.
  */
 bool bitmap_plan_start(struct bitmap_plan *plan, bool has_haves);
 
-/* "auto", "bitmap" or "walk": 0, or ERR_INVALID for anything else. */
+/*
+ * Parses "auto", "bitmap" or "walk". Returns 0, or ERR_INVALID for anything
+ * else.
+ */
 int bitmap_strategy_parse(enum bitmap_strategy *out, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing what is added to an older index. */
+/* Chooses additions to an older index. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "bitmap/update.h"
 
 enum {
-	SEEN_NEW = 1,    /* the walk for new commits has been here */
-	SEEN_BUILD = 2,  /* it is among those that are built from */
-	HAS_BITMAP = 4,  /* in the older index */
-	IS_SELECTED = 8, /* gets one */
+	SEEN_NEW = 1,    /* visited by the walk for new commits */
+	SEEN_BUILD = 2,  /* one of the commits to build from */
+	HAS_BITMAP = 4,  /* the older index has its bitmap */
+	IS_SELECTED = 8, /* gets a bitmap */
 	IS_GROUPED = 16, /* in a pseudo-merge */
 };
 
@@ -21,12 +21,12 @@ struct updating {
 	const struct bitmap_update_input *in;
 	uint8_t *flags; /* owned: by commit_nr */
 	size_t flag_nr;
-	uint32_t *stack; /* owned: commits to look at */
+	uint32_t *stack; /* owned: commits to visit */
 	size_t stack_nr, stack_alloc;
 	struct error *err;
 };
 
-/* The flags of a commit; NULL when out of memory. */
+/* Returns the flags of a commit, or NULL if memory runs out. */
 static uint8_t *flags_of(struct updating *s, uint32_t c)
 {
 	size_t alloc = s->flag_nr;
@@ -64,7 +64,7 @@ static int push_parents(struct updating *s, uint32_t c)
 	return ret;
 }
 
-/* Whether the older index has a bit for a commit. */
+/* Returns whether the older index has a bit for a commit. */
 static bool is_old(const struct updating *s, uint32_t c)
 {
 	const struct bitmap_space *space = s->in->space;
@@ -78,7 +78,7 @@ static bool is_old(const struct updating *s, uint32_t c)
 			       : bit < bitmap_space_base_nr(space);
 }
 
-/* Whether it has a bitmap of a commit. */
+/* Returns whether the older index has a bitmap of a commit. */
 static bool has_bitmap(const struct updating *s, uint32_t c)
 {
 	struct walk *w = s->in->walk;
@@ -104,8 +104,8 @@ static int add_commit(struct updating *s, uint32_t c, uint8_t flag)
 }
 
 /*
- * Walk from what is on the stack, and add what is met: new commits, or with
- * SEEN_BUILD all as far as the nearest bitmaps.
+ * Walks from the commits on the stack and adds the commits that it visits: new
+ * commits, or with SEEN_BUILD all up to the nearest bitmaps.
  */
 static int walk(struct updating *s, uint8_t flag)
 {
@@ -125,7 +125,7 @@ static int walk(struct updating *s, uint8_t flag)
 			continue;
 		ret = history_parse(&s->in->walk->history, c, s->err);
 		if (!ret && *flags_of(s, c) & SEEN_NEW)
-			*flags_of(s, c) |= flag; /* is in the list */
+			*flags_of(s, c) |= flag; /* already in the list */
 		else if (!ret)
 			ret = add_commit(s, c, flag);
 		if (!ret)
@@ -181,8 +181,8 @@ static size_t dense_nr(const struct updating *s)
 }
 
 /*
- * Whether a commit gets a bitmap as a tip. Older ones that nobody named were
- * passed over when the index was made.
+ * Returns whether a commit gets a bitmap as a tip. Older tips that are not
+ * configured were considered when the index was made.
  */
 static bool is_wanted_tip(const struct updating *s, uint32_t c)
 {
@@ -192,7 +192,7 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 	       (tip == SELECT_DEFAULT_TIP && has_flag(s, c, SEEN_NEW));
 }
 
-/* How many new commits there are for each bitmap, if all goes well. */
+/* Returns the number of new commits per bitmap. */
 static size_t choose_gap(const struct updating *s)
 {
 	size_t nr = s->u->new_nr, most;
@@ -203,7 +203,7 @@ static size_t choose_gap(const struct updating *s)
 	return nr / UPDATE_GAP <= most ? UPDATE_GAP : nr / most;
 }
 
-/* One of every few new commits, and wanted tips. */
+/* Selects one of every few new commits, and wanted tips. */
 static int choose_commits(struct updating *s)
 {
 	const struct history *h = &s->in->walk->history;
@@ -229,9 +229,9 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Whether there would be twice the bitmaps of a plain selection, which is what
- * a choice among all commits has words for, or the new commits are a good part
- * of all.
+ * Returns whether the index should be made from scratch: new commits are a
+ * large part of all, or the bitmaps would be twice those of a plain selection.
+ * A selection from scratch has the budget of a plain one.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {
@@ -248,7 +248,7 @@ static bool is_time_to_choose_anew(const struct updating *s)
 
 /* ---- pseudo-merges */
 
-/* The tips by bit. */
+/* Makes the set of the tips' bits. */
 static int tip_set(struct updating *s, struct bitset *set)
 {
 	struct walk *w = s->in->walk;
@@ -280,7 +280,7 @@ static int group_add(struct updating *s, struct sort_item **items, size_t *nr,
 	return 0;
 }
 
-/* The commits of a pseudo-merge that does not stay, as far as they are tips. */
+/* Makes a new pseudo-merge of the remaining tips of one that does not stay. */
 static int regroup(struct updating *s, const struct ewah_view *commits,
 		   const struct bitset *tips)
 {
@@ -339,7 +339,7 @@ static int check_groups(struct updating *s, const struct bitset *tips)
 	return ret;
 }
 
-/* Commits that may still be put into pseudo-merges. */
+/* Returns the number of commits that may still be added to pseudo-merges. */
 static size_t group_room(const struct updating *s)
 {
 	const struct bitmap_previous *p = s->in->previous;
@@ -355,7 +355,7 @@ static size_t group_room(const struct updating *s)
 	return nr < most ? most - nr : 0;
 }
 
-/* Tips that came since and have no bitmap. */
+/* Makes a pseudo-merge of new tips without a bitmap. */
 static int group_new_tips(struct updating *s)
 {
 	size_t room = group_room(s);
@@ -393,7 +393,7 @@ static int choose_groups(struct updating *s)
 	return ret;
 }
 
-/* ---- what they are built from */
+/* ---- the commits to build from */
 
 static int find_built(struct updating *s)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bringing an index up to date: which commits get bitmaps besides those that an
- * older index has, and what they are built from.
+ * Updates an index: chooses the commits that get bitmaps in addition to those
+ * of an older index, and the input for building them.
  *
- * New commits are those that the older index has no bit for. Of these one of
- * every UPDATE_GAP gets a bitmap, counted from the newest, and every wanted tip
- * that has none. What is built from are the commits on the way back from these
- * to the nearest bitmaps, so that the cost follows what is new.
+ * New commits are those for which the older index has no bit. One of every
+ * UPDATE_GAP new commits gets a bitmap, counted from the newest, and every
+ * wanted tip without one. The bitmaps are built from the commits between these
+ * and the nearest existing bitmaps. So the cost depends on the number of new
+ * objects.
  *
- * For a layer of a chain the older index is that of the layers below, whose
- * bitmaps are used where they are, and new commits are the layer's own; it gets
- * no more bitmaps than the densest choice among them.
+ * For a layer of a chain the older index is that of the layers below. Their
+ * bitmaps are used in place, and new commits are the layer's own. The layer
+ * gets at most as many bitmaps as the densest selection of its commits has.
  *
- * Pseudo-merges stay while all their commits are tips. What is left of another
- * one becomes one again.
+ * A pseudo-merge stays as long as all its commits are tips. Otherwise its
+ * remaining tips form a new one.
  */
 #ifndef BITMAP_UPDATE_H
 #define BITMAP_UPDATE_H
@@ -31,18 +32,21 @@
 #define UPDATE_GAP 4
 
 struct bitmap_update_input {
-	struct bitmap_previous *previous; /* borrowed; pseudo-merges that do not
-					     stay are removed; NULL: a layer */
-	const struct bitmap_file *below;  /* of a layer: of those below */
+	struct bitmap_previous *previous; /* borrowed; pseudo-merges that do
+					   * not stay are removed; NULL for a
+					   * layer */
+	const struct bitmap_file *below;  /* for a layer: file of the layers
+					   * below */
 	const struct bitmap_space *space; /* of the new index */
 	struct walk *walk;
 	const uint32_t *tips; /* commit_nr; all have bits */
 	size_t tip_nr;
 	const uint8_t *is_tip; /* by commit_nr: enum select_tip */
-	size_t is_tip_nr;      /* entries of is_tip */
+	size_t is_tip_nr;      /* number of entries of is_tip */
 	bool pseudo_merges;
-	size_t grouped_max; /* commits in pseudo-merges beyond which no more
-			       come; the oldest first */
+	size_t grouped_max; /* limit of commits in pseudo-merges, beyond
+			     * which none are added; the oldest are added
+			     * first */
 	unsigned threads;
 	uint64_t memory_limit; /* as in walk/newobj.h */
 	const struct progress_out *progress;
@@ -51,17 +55,18 @@ struct bitmap_update_input {
 struct bitmap_update {
 	uint32_t *commits; /* owned: parents first, with lists */
 	size_t commit_nr, commit_alloc;
-	size_t new_nr; /* of them: that the older index has no bit for */
+	size_t new_nr; /* number of commits without a bit in the older index */
 	struct newobj_set lists;
 	uint32_t *selected; /* owned: commits that get bitmaps */
 	size_t selected_nr, selected_alloc;
-	struct pseudo_groups groups; /* pseudo-merges to be built */
+	struct pseudo_groups groups; /* pseudo-merges to build */
 };
 
 /*
- * Returns 0; unless it is a layer, 1 when so much would be new, or so many
- * bitmaps would be there, that it is time to choose them anew; or a negative
- * error. Release in any case.
+ * Chooses commits and lists their objects. Returns 0, 1 if the index should be
+ * made from scratch, or a negative error code. 1 means that too much is new, or
+ * that there would be too many bitmaps; it is not returned for a layer. The
+ * caller releases *update in any case.
  */
 int bitmap_update_choose(struct bitmap_update *update,
 			 const struct bitmap_update_input *in,

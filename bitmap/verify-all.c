@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Building all bitmaps of an index anew, and comparing. */
+/* Builds all bitmaps of an index again and compares. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +14,10 @@ struct verify {
 	const struct bitmap_file *file;
 	struct bitmap_space space;
 	struct walk *w;
-	uint32_t *commits; /* owned: that have bitmaps */
+	uint32_t *commits; /* owned: commits with bitmaps */
 	size_t commit_nr;
 	struct bitmap_group *groups; /* owned: by number of pseudo-merge */
-	struct walk_tips tips;       /* all of them */
+	struct walk_tips tips;       /* all these commits */
 	struct walk_result found;
 	uint32_t *bit_pos; /* owned: by obj_pos */
 	struct bitmap_build_result built;
@@ -39,7 +39,7 @@ static void verify_release(struct verify *v)
 	bitset_release(&v->scratch);
 }
 
-/* The commit_nr of an indexed commit, which is a tip from now on. */
+/* Finds the commit_nr of an indexed commit, and makes it a tip. */
 static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 		      struct error *err)
 {
@@ -56,9 +56,9 @@ static int add_commit(struct verify *v, uint32_t idx_pos, uint32_t *commit_nr,
 	return 0;
 }
 
-/* ---- what is in the index */
+/* ---- the content of the index */
 
-/* The first row of each layer follows no other. */
+/* The first row of each layer has no predecessor. */
 static bool is_first(const struct bitmap_file *f, uint32_t row)
 {
 	while (row < f->base_row_nr)
@@ -94,7 +94,10 @@ static int take_rows(struct verify *v, struct error *err)
 		uint32_t idx_pos = bitmap_file_row(v->file, row).idx_pos, used;
 
 		ret = check_order(v, row, err);
-		/* Of a commit with several, one is ever used. */
+		/*
+		 * If several layers have a bitmap of a commit, only one is
+		 * used.
+		 */
 		if (!ret && bitmap_file_find(v->file, idx_pos, &used) &&
 		    used == row)
 			ret = add_commit(v, idx_pos,
@@ -150,9 +153,9 @@ static int take_groups(struct verify *v, struct error *err)
 	return ret;
 }
 
-/* ---- what ought to be */
+/* ---- the right content */
 
-/* The bits of all numbers that the enumeration gave out. */
+/* Maps all object numbers of the enumeration to bits. */
 static int map_bits(struct verify *v)
 {
 	uint32_t end = objspace_end(&v->w->space);
@@ -207,9 +210,9 @@ static int enumerate(struct verify *v, const struct progress_out *progress,
 	return walk_enumerate(&v->found, v->w, &v->tips, &none, &options, err);
 }
 
-/* ---- both */
+/* ---- comparison */
 
-/* Compare v->stored with what was built. */
+/* Compares v->stored with a bitmap that was built. */
 static int compare(struct verify *v, const struct ewah *built,
 		   const char *whose, struct error *err)
 {
@@ -316,7 +319,7 @@ static int wrong_type(const struct bitmap_file *file, struct bitmap_space space,
 			 object_type_name(type));
 }
 
-/* The objects that one pack has bits for. */
+/* Verifies the objects of one pack. */
 static int verify_part_types(const struct bitmap_file *file,
 			     struct bitmap_space space,
 			     const struct bitmap_space_part *part,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All bitmaps of an index against what they ought to hold, at the price of one
- * enumeration: they are built anew from what each commit adds (bitmap/build.h)
- * and compared bit by bit.
+ * Verifies all bitmaps of an index with a single enumeration of objects. They
+ * are built again from the objects that each commit adds (bitmap/build.h), and
+ * compared bit by bit.
  *
- * The index may have been written in the same way, with the same mistakes.
+ * The index may have been written by the same code, with the same errors.
  * bitmap_verify_row() walks every tree instead, for one bitmap at a time.
  */
 #ifndef BITMAP_VERIFY_ALL_H
@@ -17,18 +17,18 @@
 #include "walk/walk.h"
 
 /*
- * Check that rows are in order and name different commits, that pseudo-merges
- * agree with their lookup, and every bitmap of either. 0; ERR_CORRUPT with a
- * message that names the first object on which a bitmap is wrong, and whose
- * bitmap that is; or another error.
+ * Verifies that rows are in order and belong to different commits, that
+ * pseudo-merges agree with their lookup, and every bitmap of both. Returns 0,
+ * ERR_CORRUPT, or another error code. The message of ERR_CORRUPT names the
+ * first object for which a bitmap is wrong, and the owner of the bitmap.
  */
 int bitmap_verify_all(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, const struct progress_out *progress,
 		      struct error *err);
 
 /*
- * Check the type bitmaps against the types that entries of the pack have: each
- * object is in exactly one. O(objects); nothing is inflated.
+ * Verifies the type bitmaps against the types of the pack entries. Each object
+ * must be in exactly one. O(objects); nothing is inflated.
  */
 int bitmap_verify_types(const struct bitmap_file *file,
 			struct bitmap_space space, struct error *err);

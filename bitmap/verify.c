@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bitmaps against plain walks. */
+/* Verifies bitmaps by plain walks. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ struct verify {
 	struct bitmap_space space;
 	struct walk *w;
 	struct bitset reached;            /* by bit_pos, by walking */
-	char whose[OID_MAX_HEX_LEN + 16]; /* bitmap it is */
+	char whose[OID_MAX_HEX_LEN + 16]; /* the owner of the bitmap */
 };
 
 static int reach(struct verify *v, uint32_t obj_pos, struct error *err)
@@ -173,7 +173,7 @@ static int verify_pseudo(struct verify *v, uint32_t nr, struct bitset *stored,
 	return ret;
 }
 
-/* `load` fills in what is stored and what a walk reaches. */
+/* `load` sets the stored bitmap and the objects that a walk reaches. */
 static int verify(const struct bitmap_file *file, struct bitmap_space space,
 		  struct walk *w, uint32_t nr,
 		  int (*load)(struct verify *v, uint32_t nr,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Proving bitmaps right by walking. */
+/* Verifies bitmaps by walking. */
 #ifndef BITMAP_VERIFY_H
 #define BITMAP_VERIFY_H
 
@@ -11,30 +11,33 @@
 #include "walk/walk.h"
 
 /*
- * Walk everything that a commit reaches, tree by tree without any bitmap, and
- * compare with the bitmap of `row`. Returns 0 when they are equal, or
- * ERR_CORRUPT with a message that names the first object on which they
- * differ.
+ * Walks the closure of a commit, tree by tree without any bitmap, and compares
+ * it with the bitmap of `row`. Returns 0 if they are equal, or ERR_CORRUPT with
+ * a message that names the first object that differs.
  */
 int bitmap_verify_row(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t row, struct error *err);
 
-/* The same for a pseudo-merge, which has to reach what all its commits do. */
+/*
+ * Works like bitmap_verify_row() for a pseudo-merge, whose objects must be the
+ * closure of all its commits.
+ */
 int bitmap_verify_pseudo(const struct bitmap_file *file,
 			 struct bitmap_space space, struct walk *w, uint32_t nr,
 			 struct error *err);
 
 /*
- * The commit whose bitmap is that of an indexed object, parsed. ERR_CORRUPT,
- * naming the index and the object, when it is no commit.
+ * Returns the commit of an indexed object, parsed. Returns 0, or ERR_CORRUPT
+ * with a message that names the index and the object if it is not a commit.
  */
 int bitmap_verify_commit(uint32_t *commit_nr, const struct bitmap_file *file,
 			 const struct bitmap_space *space, struct walk *w,
 			 uint32_t idx_pos, struct error *err);
 
 /*
- * Compare what is stored with what is right. ERR_CORRUPT names the first object
- * on which they differ, and `whose` bitmap that is ("commit <id>").
+ * Compares a stored bitmap with the right one. Returns 0 or ERR_CORRUPT; the
+ * message names the first object that differs, and `whose` bitmap it is
+ * ("commit <id>").
  */
 int bitmap_verify_same(const struct bitmap_file *file,
 		       struct bitmap_space space, const struct bitset *stored,
@@ -42,8 +45,9 @@ int bitmap_verify_same(const struct bitmap_file *file,
 		       struct error *err);
 
 /*
- * bitmap_verify_row() and bitmap_verify_pseudo() for `nr` of the bitmaps and
- * pseudo-merges, chosen by `seed`; for all when there are no more.
+ * Verifies `nr` bitmaps and pseudo-merges, chosen by `seed`, like
+ * bitmap_verify_row() and bitmap_verify_pseudo(). Verifies all if there are no
+ * more than `nr`.
  */
 int bitmap_verify_sample(const struct bitmap_file *file,
 			 struct bitmap_space space, struct walk *w, uint64_t nr,

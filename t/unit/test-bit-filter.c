@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/bit-filter.c: queries through filters against what is known. */
+/* bitmap/bit-filter.c: filtered queries against known results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void queries(void **state)
 	randrepo_release(&r);
 }
 
-/* Of what is had, only types that all pass can be relied on. */
+/* Only had objects of types that pass completely can be relied on. */
 static void doubt(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/verify.c: right bitmaps pass, wrong ones are named. */
+/* bitmap/verify.c: right bitmaps pass, and wrong ones are named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void wrong_ones(void **state)
 	}
 }
 
-/* A sample that is large enough is all of them; a wrong one is found. */
+/* A large sample contains all bitmaps, so a wrong one is found. */
 static void samples(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/boundary.c: what is not had is found, and little else. */
+/* bitmap/boundary.c: all objects that are not had are found, and few others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +11,16 @@
 #include "bitmap/boundary.h"
 #include "t/unit/bitmaprepo.h"
 
-/* What random requests came to. */
+/* Sums over random requests. */
 struct sums {
 	uint64_t found, extra; /* objects; had already */
 	uint32_t walked, planned;
 };
 
-/* All that is not had, only what is wanted; commits and tags are exact. */
+/*
+ * All objects that are not had are found, and only wanted ones. Commits and
+ * tags are exact.
+ */
 static void check(struct bitmaprepo *b, const struct pack_bitmap_result *result,
 		  struct sums *sums)
 {
@@ -58,7 +61,7 @@ static void one_query(struct bitmaprepo *b, uint64_t *seed, struct sums *sums)
 				&query, &err);
 	if (ret < 0)
 		fail_msg("%s", err.msg);
-	/* Not when walking is better. */
+	/* Not if the plan prefers a walk. */
 	if (!ret)
 		check(b, &result, sums);
 	sums->walked += result.commits_walked;
@@ -95,7 +98,7 @@ static void random_requests(void **state)
 	assert_true(sums.extra * 10 < sums.found);
 }
 
-/* Commits alone: others are of no meaning, and commits are exact. */
+/* With commits only, other types are meaningless and commits are exact. */
 static void commits_only(void **state)
 {
 	const struct pack_bitmap_query query = {.commits_only = true};

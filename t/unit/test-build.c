@@ -12,7 +12,7 @@
 #include "t/unit/randrepo.h"
 #include "walk/walk.h"
 
-/* A history that was enumerated, with made-up bits for its objects. */
+/* An enumerated history, with made-up bits for its objects. */
 struct sample {
 	struct randrepo r;
 	struct odb *odb;
@@ -49,7 +49,7 @@ static void swap_bits(struct sample *s, uint32_t i, uint32_t j)
 	s->bit_pos[j] = t;
 }
 
-/* Give each object a bit, in a random order; the newest commit has bit 0. */
+/* Gives each object a bit, in random order. The newest commit has bit 0. */
 static void number(struct sample *s, uint64_t *seed)
 {
 	uint32_t end = objspace_end(&s->walk.space);
@@ -114,7 +114,7 @@ static uint32_t object_of(struct sample *s, uint32_t commit_nr)
 	return s->object[s->bit_pos[obj]];
 }
 
-/* The complete bitmap of entry i; its chain is no longer than it may be. */
+/* Decodes the whole bitmap of entry i. Asserts the limit of its XOR chain. */
 static void unpack(struct bitset *set, const struct bitmap_built *built,
 		   size_t i)
 {
@@ -160,7 +160,7 @@ static void check(struct sample *s, const struct bitmap_built *built, size_t nr)
 	free(reached);
 }
 
-/* A pseudo-merge reaches what any of its commits does. */
+/* A pseudo-merge reaches what any of its commits reaches. */
 static void check_group(struct sample *s, const struct bitmap_group *group,
 			const struct bitmap_built_group *built)
 {
@@ -184,7 +184,7 @@ static void check_group(struct sample *s, const struct bitmap_group *group,
 	free(reached);
 }
 
-/* A limit to memory costs time, and changes nothing else. */
+/* A memory limit costs time and changes nothing else. */
 static void same_with_less_memory(struct sample *s)
 {
 	static const size_t limits[] = {0, 1, 2000};
@@ -209,7 +209,7 @@ static void same_with_less_memory(struct sample *s)
 	s->in.memory_limit = 0;
 }
 
-/* Each commit with a chance of `keep` in 16. */
+/* Selects each commit with a probability of `keep` / 16. */
 static void build_some(struct sample *s, unsigned keep, uint64_t *seed)
 {
 	uint32_t *selected = calloc(s->found.revs.nr, sizeof(*selected));
@@ -254,7 +254,7 @@ static void any_selection(void **state)
 	sample_release(&s);
 }
 
-/* An object of the closure that the pack lacks. */
+/* A reachable object is not in the pack. */
 static void not_closed(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/choose.c: no more words than a plain selection takes, none wasted. */
+/*
+ * bitmap/choose.c: at most the words of a plain selection are used, and nearly
+ * all.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,12 +14,12 @@
 #include "t/unit/dag.h"
 
 #define COMMITS 4000
-#define TOPICS 1500 /* one commit each, upon an old one */
-#define ADDED 4     /* objects of each commit, beside itself */
+#define TOPICS 1500 /* one commit each, based on an old one */
+#define ADDED 4     /* objects that each commit adds, besides itself */
 #define ALL (COMMITS + TOPICS)
 #define OBJECTS (ALL * (1 + ADDED))
 
-/* A line of commits with topics; obj_pos are those of commits, then others. */
+/* A line of commits with topics. obj_pos are those of commits, then others. */
 struct sample {
 	struct dag d;
 	struct newobj_list lists[ALL];
@@ -42,7 +45,7 @@ static void sample_add(struct sample *s, uint32_t date, uint32_t parent)
 	s->newest_first[ALL - 1 - c] = c;
 }
 
-/* What a commit adds lies together, or anywhere. */
+/* The objects that a commit adds are adjacent, or scattered. */
 static void number(struct sample *s, bool scattered, uint64_t *seed)
 {
 	for (uint32_t i = 0; i < OBJECTS; i++)
@@ -111,7 +114,7 @@ static size_t pseudo_words(const struct bitmap_build_result *built)
 	return words;
 }
 
-/* The words of a plain selection without tips of topics. */
+/* Returns the words of a plain selection without tips of topics. */
 static size_t plain_words(const struct sample *s, size_t *nr)
 {
 	const struct bitmap_select_input select = {
@@ -172,7 +175,10 @@ static void within_the_budget(void **state)
 	sample_free(s);
 }
 
-/* Tips that nobody named get a part of the bitmaps; named ones all. */
+/*
+ * Tips that are not configured get a part of the bitmaps; configured ones get
+ * all.
+ */
 static void tips(void **state)
 {
 	struct sample *s = sample_new();

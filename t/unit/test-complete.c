@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/complete.c: what is kept and what is made again are the same. */
+/* bitmap/complete.c: kept bitmaps equal those that are made again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define BITS 3000
 
 struct sample {
-	struct bitset sets[ENTRIES]; /* what the bitmaps are */
+	struct bitset sets[ENTRIES]; /* the right bitmaps */
 	struct bitmap_built entries[ENTRIES];
 	struct bitset scratch;
 	struct bitmap_complete complete;
@@ -41,7 +41,9 @@ static void sample_release(struct sample *s)
 	bitmap_complete_release(&s->complete);
 }
 
-/* Add entry `i`: some bits, and a difference to one before it, or none. */
+/*
+ * Adds entry `i`: some bits, stored whole or as an XOR with an earlier entry.
+ */
 static void add(struct sample *s, size_t i, uint64_t *seed)
 {
 	size_t back = random_next(seed) % 4 && i
@@ -67,7 +69,7 @@ static void add(struct sample *s, size_t i, uint64_t *seed)
 	bitset_release(&stored);
 }
 
-/* Of all bitmaps but the newest, and one. */
+/* Returns the bytes of all kept bitmaps except the newest ones and `but`. */
 static size_t bytes_of_old(const struct sample *s, size_t but)
 {
 	size_t bytes = 0;
@@ -79,7 +81,7 @@ static size_t bytes_of_old(const struct sample *s, size_t but)
 	return bytes;
 }
 
-/* Entry `i` was kept just now. */
+/* Call this after entry `i` was kept. */
 static void check_limit(const struct sample *s, size_t i)
 {
 	assert_true(!s->complete.limit ||
@@ -122,7 +124,7 @@ static void kept_or_made_again(void **state)
 	}
 }
 
-/* Bitmaps that were there before, and are asked for only. */
+/* Bitmaps of entries that were there before and are only read. */
 static void never_put(void **state)
 {
 	uint64_t seed = random_seed();

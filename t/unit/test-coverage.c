@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/coverage.c: the numbers are those of whole queries. */
+/* bitmap/coverage.c: the numbers equal those of whole queries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "bitmap/coverage.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Commits that a whole query for these tips walks. */
+/* Returns the number of commits that a whole query for these tips walks. */
 static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 {
 	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
@@ -25,7 +25,7 @@ static uint32_t walked(struct bitmaprepo *b, uint32_t *commits, size_t nr)
 	return found;
 }
 
-/* Against queries for each different tip. */
+/* Compares with queries for each different tip. */
 static void check(struct bitmaprepo *b, const struct bitmap_coverage *c,
 		  struct walk_tips *tips)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/disjoint.c: what is found reaches nothing of the set, and is enough.
+/*
+ * bitmap/disjoint.c: the commits found reach no object of the set, and no more
+ * are needed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +12,7 @@
 #include "bitmap/disjoint.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Whether an object reaches something of a set of bits. */
+/* Returns whether an object reaches an object of a set of bits. */
 static bool touches(struct bitmaprepo *b, const struct bitset *set,
 		    uint32_t from)
 {
@@ -35,7 +37,7 @@ static uint32_t bound_at(struct bitmaprepo *b, const struct walk_tips *bounds,
 	return randrepo_find(b->r, &oid);
 }
 
-/* Mark what the bounds reach. */
+/* Marks the objects that the bounds reach. */
 static void mark_behind(struct bitmaprepo *b, const struct walk_tips *bounds)
 {
 	memset(b->had, 0, RANDREPO_MAX);
@@ -54,7 +56,7 @@ static void find(struct bitmaprepo *b, struct walk_tips *bounds,
 		assert_false(touches(b, set, bound_at(b, bounds, i)));
 }
 
-/* Each row that reaches nothing of it is behind a bound. */
+/* Each row that reaches no object of the set is reached from a bound. */
 static void check_rows(struct bitmaprepo *b, const struct walk_tips *bounds,
 		       const struct bitset *set, uint32_t *clear_nr)
 {
@@ -100,7 +102,7 @@ static void random_sets(void **state)
 	randrepo_release(&r);
 }
 
-/* With nothing to avoid, the first indexed commits on all ways are found. */
+/* With an empty set the first indexed commits on all paths are found. */
 static void empty_set(void **state)
 {
 	uint64_t seed = random_seed();

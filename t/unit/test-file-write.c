@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/file-write.c: what is written is read again. */
+/* bitmap/file-write.c: written files are read back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define BITS 300
 #define ENTRIES 60
 
-/* A random file: complete bitmaps, and how they are stored. */
+/* A random file: whole bitmaps, and how they are stored. */
 struct sample {
 	struct bitset sets[ENTRIES];
 	struct ewah types[BITMAP_TYPE_NR];
@@ -127,7 +127,9 @@ static bool holds(void *ctx, uint32_t idx_pos)
 	return false;
 }
 
-/* Joined in any order, from any beginning, they are what they are. */
+/*
+ * ORing the bitmaps in any order, starting anywhere, gives the right bitmaps.
+ */
 static void check_rest(const struct sample *s, const struct bitmap_file *f)
 {
 	struct bitset expected, scratch = BITSET_INIT;

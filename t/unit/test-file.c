@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/file.c: what the format says, and what it does not. */
+/* bitmap/file.c: valid files, and files that violate the format. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "t/unit/hexdump.h"
 #include "t/unit/random.h"
 
-/* The file of bitmap/file.h. */
+/* The example of bitmap/file.h. */
 static const char example[] =
 	"4249544d 0001 0015 00000002 77777777 x 5\n"
 	"00000004 00000002 00000002 00000000 00000000 00000003 00000000\n"
@@ -30,7 +30,7 @@ static const char example[] =
 	"00000000 00000000 00000000 62000000\n"
 	"c8650ca8 3545e467 0ee04113 99f0a289 2a807c24";
 
-/* Offsets in it. */
+/* Offsets in the example. */
 enum {
 	VERSION = 4,
 	FLAGS = 6,
@@ -45,7 +45,7 @@ enum {
 	OBJECT_NR = 4,
 };
 
-/* The example, and a copy of exactly its size that a test may change. */
+/* Returns the example, in a copy of exactly its size that a test may change. */
 static uint8_t *example_bytes(void)
 {
 	struct buf file = BUF_INIT;
@@ -66,7 +66,7 @@ static int parse(struct bitmap_file *f, const uint8_t *bytes, size_t len,
 				 "x.bitmap", err);
 }
 
-/* The bits of a row, lowest first, as a number. */
+/* Returns the bits of a row, lowest first, as a number. */
 static int load(const struct bitmap_file *f, uint32_t row, unsigned *bits)
 {
 	struct bitset set, scratch = BITSET_INIT;
@@ -135,7 +135,7 @@ static void the_example(void **state)
 
 enum { UPPER_NR = 3, COMMIT_BIT = OBJECT_NR, COMMIT_IDX = OBJECT_NR + 1 };
 
-/* Of a commit, its tree and the tree's file, on top of the example. */
+/* Writes the file of a layer with a commit, its tree and the tree's file. */
 static void write_upper(struct buf *out, bool lookup_table)
 {
 	static const uint32_t hashes[UPPER_NR] = {7, 8, 9};
@@ -261,7 +261,10 @@ static void layers(void **state)
 						HASH_SHA1, "y.bitmap", NULL),
 			0);
 		check_layers(&f);
-		/* Those of the layer below, which are asked about all bits. */
+		/*
+		 * The pseudo-merges of the layer below, which are used for all
+		 * bits.
+		 */
 		assert_int_equal(f.pseudo.nr, 1);
 		assert_int_equal(f.pseudo.object_nr, f.object_nr);
 		assert_int_equal(bitmap_file_verify(&f, NULL), 0);
@@ -269,7 +272,7 @@ static void layers(void **state)
 		assert_int_equal(bitmap_file_verify(&f, NULL), ERR_CORRUPT);
 		bytes[EXAMPLE_LEN - 1] ^= 1;
 		bitmap_file_release(&f);
-		/* Not without its hashes, which are of its own objects. */
+		/* It needs the path hashes of its own objects. */
 		assert_int_equal(bitmap_file_parse_layer(
 					 &f, upper.data, upper.len, 1 << 20,
 					 &base, HASH_SHA1, "y.bitmap", NULL),
@@ -280,7 +283,7 @@ static void layers(void **state)
 	free(bytes);
 }
 
-/* Cut [from, to) out of the example. */
+/* Removes [from, to) from the example. */
 static size_t cut(uint8_t *bytes, size_t len, size_t from, size_t to)
 {
 	memmove(bytes + from, bytes + to, len - to);
@@ -311,7 +314,7 @@ static void without_extensions(void **state)
 	}
 }
 
-/* Rows are stored as drawn in bitmap/file.h; sections add up. */
+/* Rows are stored as in the example of bitmap/file.h; sections add up. */
 static void what_is_stored(void **state)
 {
 	for (unsigned left_out = 0; left_out < 2; left_out++) {
@@ -345,7 +348,7 @@ static void what_is_stored(void **state)
 	}
 }
 
-/* A section between entries and tail, here with no pseudo-merges in it. */
+/* A section between entries and tail, here without pseudo-merges. */
 static void pseudo_merges_are_found(void **state)
 {
 	uint8_t *bytes = example_bytes(), *more = calloc(1, EXAMPLE_LEN + 50);
@@ -353,7 +356,8 @@ static void pseudo_merges_are_found(void **state)
 
 	assert_non_null(more);
 	memcpy(more, bytes, ROW_0);
-	store_be64(more + ROW_0 + 50 - 16, 50 - 24); /* all before the lookup */
+	/* all is before the lookup */
+	store_be64(more + ROW_0 + 50 - 16, 50 - 24);
 	store_be64(more + ROW_0 + 50 - 8, 50);
 	memcpy(more + ROW_0 + 50, bytes + ROW_0, EXAMPLE_LEN - ROW_0);
 	more[FLAGS + 1] |= BITMAP_PSEUDO_MERGES;
@@ -362,7 +366,7 @@ static void pseudo_merges_are_found(void **state)
 	assert_int_equal(f.entries_end, ROW_0);
 	check_example(&f);
 	bitmap_file_release(&f);
-	more[ROW_0 + 50 - 1] = 23; /* less than its last fields */
+	more[ROW_0 + 50 - 1] = 23; /* shorter than its footer */
 	assert_int_equal(parse(&f, more, EXAMPLE_LEN + 50, NULL), ERR_CORRUPT);
 	assert_null(f.bytes);
 	free(more);
@@ -382,7 +386,7 @@ static void headers(void **state)
 		{FLAGS + 1, 0x55, ERR_UNSUPPORTED},
 		{FLAGS, 0x80, ERR_UNSUPPORTED},
 		{ENTRY_NR, 1, ERR_CORRUPT},
-		{ENTRY_NR + 3, 3, ERR_CORRUPT}, /* rows reach into entries */
+		{ENTRY_NR + 3, 3, ERR_CORRUPT}, /* rows extend into entries */
 	};
 
 	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
@@ -406,14 +410,14 @@ static void headers(void **state)
 	}
 }
 
-/* Looks at bits that a bitmap may be of only. */
+/* Asserts that only valid bits are asked for. */
 static bool has_none(void *ctx, uint32_t idx_pos)
 {
 	assert_true(idx_pos < OBJECT_NR);
 	return false;
 }
 
-/* The other side of a difference, in row and entry alike. */
+/* The other side of an XOR is changed, in row and entry alike. */
 static void difference_to_no_object(void **state)
 {
 	static const uint32_t wrong[] = {OBJECT_NR, 1 << 23, UINT32_MAX};
@@ -445,8 +449,8 @@ static void wrong_rows(void **state)
 		size_t off;
 		uint32_t value;
 	} cases[] = {
-		{ROW_0, 1},             /* another commit than the entry */
-		{ROW_0 + 4, 1},         /* offset past 4 GiB */
+		{ROW_0, 1},             /* another commit than the entry's */
+		{ROW_0 + 4, 1},         /* offset beyond 4 GiB */
 		{ROW_0 + 8, ROW_0 - 5}, /* no room for an entry */
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
@@ -454,13 +458,14 @@ static void wrong_rows(void **state)
 		{ROW_0 + 8, COMMIT + 1},
 		{ROW_0 + 12, 0},          /* XORed with itself */
 		{ROW_0 + 12, 2},          /* there is no such row */
-		{ROW_0 + 12, UINT32_MAX}, /* the entry says otherwise */
-		{ROW_1 + 8, COMMIT},      /* the base is what it should be */
+		{ROW_0 + 12, UINT32_MAX}, /* the entry has an XOR */
+		{ROW_1 + 8, COMMIT},      /* the entry of the commit, not of
+					   * its base */
 		{ROW_1 + 12, 0},          /* a cycle */
 		{COMMIT, 2},
 		{COMMIT + 6, 100}, /* more bits than objects */
-		{COMMIT + 10, 3},  /* words that are not there */
-		{COMMIT + 30, 1},  /* the last RLW is none */
+		{COMMIT + 10, 3},  /* missing words */
+		{COMMIT + 30, 1},  /* not an RLW */
 		{PARENT + 14, 7},  /* more literals than words */
 		{PARENT + 6, 1 << 30},
 	};
@@ -479,17 +484,17 @@ static void wrong_rows(void **state)
 	}
 }
 
-/* The same for files without lookup table, at once. */
+/* The same for files without lookup table, detected when parsing. */
 static void wrong_entries(void **state)
 {
 	static const struct {
 		size_t off;
 		uint8_t byte;
 	} cases[] = {
-		{ENTRY_NR + 3, 3}, /* an entry more than there is */
-		{PARENT + 4, 1},   /* XORed with one before the first */
+		{ENTRY_NR + 3, 3}, /* one entry too many */
+		{PARENT + 4, 1},   /* XORed with an entry before the first */
 		{COMMIT + 4, 2},
-		{COMMIT + 4, 161}, /* farther than the format allows */
+		{COMMIT + 4, 161}, /* beyond the limit of the format */
 		{COMMIT + 10, 1},
 	};
 
@@ -507,7 +512,7 @@ static void wrong_entries(void **state)
 	}
 }
 
-/* Whatever comes of it: an error, or bits within range. */
+/* Reads everything: the result is an error, or bits within range. */
 static bool read_all(const uint8_t *bytes, size_t len)
 {
 	uint8_t *exact = malloc(len + 1);
@@ -574,7 +579,7 @@ static void random_damage(void **state)
 	}
 }
 
-/* A set that holds more than the pack: what is past it stays untouched. */
+/* A set that is larger than the pack: its upper part is not changed. */
 static void large_sets(void **state)
 {
 	uint8_t *bytes = example_bytes();

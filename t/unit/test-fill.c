@@ -11,7 +11,7 @@
 #include "object/parse.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Four of five commits are in the indexed pack, few have bitmaps. */
+/* Four of five commits are in the indexed pack; few have bitmaps. */
 static void make(struct randrepo *r, struct bitmaprepo *b, uint64_t *seed)
 {
 	randrepo_init(r, HASH_SHA1, seed);
@@ -34,7 +34,7 @@ static void start(struct bitmap_fill *fill, struct bitmaprepo *b)
 			 0);
 }
 
-/* Positions of both orders, for objects of the pack and others. */
+/* Positions of both kinds, for objects of the pack and others. */
 static void positions(void **state)
 {
 	uint64_t seed = random_seed();
@@ -73,7 +73,7 @@ static void positions(void **state)
 	randrepo_release(&r);
 }
 
-/* The set is what all tips so far reach. */
+/* The set is the closure of all tips so far. */
 static void check_set(struct bitmaprepo *b, const struct bitmap_fill *fill)
 {
 	for (uint32_t i = 0; i < b->r->nr; i++) {
@@ -91,7 +91,7 @@ static void check_set(struct bitmaprepo *b, const struct bitmap_fill *fill)
 	}
 }
 
-/* Objects outside the pack are delivered once, when they are met first. */
+/* Objects outside the pack are returned once, when they are first reached. */
 static void check_others(struct bitmaprepo *b, const struct walk_items *others)
 {
 	for (size_t i = 0; i < others->nr; i++) {
@@ -107,7 +107,7 @@ static void check_others(struct bitmaprepo *b, const struct walk_items *others)
 	}
 }
 
-/* Tips in one set after the other. */
+/* Adds tips to a set in several steps. */
 static void steps(void **state)
 {
 	uint64_t seed = random_seed();
@@ -149,7 +149,7 @@ static void steps(void **state)
 	randrepo_release(&r);
 }
 
-/* No bitmap was used that the set had already. */
+/* No bitmap was used that the set already contained. */
 static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 {
 	memset(b->found, 0, RANDREPO_MAX);
@@ -162,7 +162,7 @@ static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 }
 
 /*
- * Tips that nobody has read yet, each named twice: of some sets none has a
+ * Tips that are not parsed yet, each listed twice. In some sets none has a
  * bitmap.
  */
 static void tips_that_were_not_read(void **state)
@@ -205,7 +205,7 @@ static void tips_that_were_not_read(void **state)
 	randrepo_release(&r);
 }
 
-/* What is filled in gets the hash of its path, as the walk has it. */
+/* Added objects have the same path hash as in a walk. */
 static void name_hashes(void **state)
 {
 	uint64_t seed = random_seed();
@@ -223,7 +223,7 @@ static void name_hashes(void **state)
 	randrepo_store_pack(&r);
 	randrepo_all_refs(&r);
 	bitmaprepo_repack(&r, true, true);
-	files[1] = RANDREPO_CONTENTS + 1; /* a/z/f01, a content of its own */
+	files[1] = RANDREPO_CONTENTS + 1; /* a/z/f01, with unique content */
 	commit = randrepo_commit(&r, files, NULL, 0, 1);
 	blob = randrepo_blob(&r, files[1]);
 	randrepo_store(&r);
@@ -251,7 +251,7 @@ static void name_hashes(void **state)
 	randrepo_release(&r);
 }
 
-/* The commits of the index in pack order up to a bitmap, one by one. */
+/* Counts the index's commits in pack order up to a bitmap, one by one. */
 static size_t slow_distance(const struct bitmaprepo *b, uint32_t bit)
 {
 	size_t nr = 0;
@@ -276,7 +276,7 @@ static bool has_bitmap(struct bitmaprepo *b, const struct oid *oid)
 	       !slow_distance(b, bit);
 }
 
-/* Nothing that a bitmap has is walked. */
+/* No object of a bitmap is walked. */
 static void stops_at_bitmaps(void **state)
 {
 	uint64_t seed = random_seed();
@@ -352,7 +352,7 @@ static void distances(void **state)
 	randrepo_release(&r);
 }
 
-/* An empty index is far from everything. */
+/* An empty index is far from every commit. */
 static void distance_to_nothing(void **state)
 {
 	const struct walk_tips none = WALK_TIPS_INIT;

@@ -29,7 +29,7 @@ static void note_walked(struct bitmaprepo *b, const struct walk_items *walked)
 				walked->items[i].type);
 }
 
-/* Walking has to find exactly these as well. */
+/* A walk must find exactly these objects as well. */
 static void both_ways(void **state)
 {
 	uint64_t seed = random_seed();
@@ -70,7 +70,7 @@ static void both_ways(void **state)
 	randrepo_release(&r);
 }
 
-/* Commits only: no others, and exactly these. */
+/* With commits_only exactly the commits are found. */
 static void commits_only(void **state)
 {
 	uint64_t seed = random_seed();
@@ -106,7 +106,7 @@ static void commits_only(void **state)
 	randrepo_release(&r);
 }
 
-/* What bitmaps cannot do, and a broken index. */
+/* Requests that bitmaps cannot answer, and a broken index. */
 static void reasons(void **state)
 {
 	uint64_t seed = random_seed();
@@ -141,7 +141,7 @@ static void reasons(void **state)
 	randrepo_release(&r);
 }
 
-/* A tree that is wanted by itself passes the filter, unless it is had. */
+/* A wanted tree passes the filter, unless it is had. */
 static void wanted_and_had(void **state)
 {
 	uint64_t seed = random_seed();

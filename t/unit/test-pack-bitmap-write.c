@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack-bitmap-write.c: from an enumeration to a file that is right. */
+/* pack-bitmap-write.c: from an enumeration to a file with right bitmaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void check_repository(struct randrepo *r)
 	bitmaprepo_close(&b);
 }
 
-/* Each with what the last one wrote underneath. */
+/* Each index is written on top of the last one. */
 static void every_bitmap(void **state)
 {
 	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};

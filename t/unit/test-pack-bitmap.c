@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pack-bitmap.c: queries against histories that are known. */
+/* pack-bitmap.c: queries on known histories. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +25,8 @@ static const struct {
 };
 
 /*
- * An index over most of the history; what is newer is loose, or in a second
- * pack, or both, and some of what is packed is loose as well.
+ * Makes an index over most of the history. Newer objects are loose, in a second
+ * pack, or both. Some packed objects are loose as well.
  */
 static void make(struct randrepo *r, size_t layout, uint64_t *seed)
 {
@@ -57,7 +57,10 @@ static void random_queries(void **state)
 
 		make(&r, i, &seed);
 		for (int k = 0; k < 400; k++) {
-			/* What a walk has loaded must not matter. */
+			/*
+			 * Objects that a walk has loaded must not change the
+			 * result.
+			 */
 			if (k % 40 == 0) {
 				if (k)
 					bitmaprepo_close(&b);
@@ -120,7 +123,7 @@ static void inexact_queries(void **state)
 	randrepo_release(&r);
 }
 
-/* The walk without bitmaps finds the same. */
+/* A walk without bitmaps finds the same objects. */
 static void walks_agree(void **state)
 {
 	uint64_t seed = random_seed();
@@ -154,7 +157,7 @@ static void walks_agree(void **state)
 	randrepo_release(&r);
 }
 
-/* Name hashes of what is outside the pack are those of the walk. */
+/* Path hashes of objects outside the pack equal those of a walk. */
 static void types_and_positions(void **state)
 {
 	uint64_t seed = random_seed();
@@ -211,7 +214,7 @@ static void bitmaps_are_tested(void **state)
 	randrepo_release(&r);
 }
 
-/* Open the index after a byte of its file was changed; -1 changes none. */
+/* Opens the index with a changed byte; -1 changes none. */
 static int open_damaged(const struct randrepo *r, const struct odb *odb,
 			const char *name, struct buf *file, ssize_t at,
 			struct error *err)
@@ -226,7 +229,7 @@ static int open_damaged(const struct randrepo *r, const struct odb *odb,
 	if (at >= 0)
 		file->data[at] ^= 0x10;
 	assert_int_equal(pb != NULL, ret == 1);
-	/* What opening does not read is proven before it is believed. */
+	/* Data that opening does not read is verified before it is used. */
 	if (pb && pack_bitmap_prove(pb, err) < 0)
 		ret = ERR_CORRUPT;
 	if (pb && pack_bitmap_prove(pb, err) < 0)
@@ -281,7 +284,7 @@ static void no_index(void **state)
 	randrepo_release(&r);
 }
 
-/* A have whose history is not there, and a want like that. */
+/* A have whose history is missing, and such a want. */
 static void missing_objects(void **state)
 {
 	uint64_t seed = random_seed();

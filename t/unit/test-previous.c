@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/previous.c: what an older index has stored, in other bits. */
+/* bitmap/previous.c: the bitmaps of an older index in other bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "bitmap/previous.h"
 #include "t/unit/midxbitmap.h"
 
-/* The bits of an entry, its XOR chain followed. */
+/* Decodes the XOR chain of an entry. */
 static void complete(const struct bitmap_previous *p, size_t entry,
 		     struct bitset *set)
 {
@@ -23,7 +23,7 @@ static void complete(const struct bitmap_previous *p, size_t entry,
 	}
 }
 
-/* Every entry marks the same objects in both. */
+/* Every entry marks the same objects in both indexes. */
 static void check_entries(struct bitmaprepo *b, const struct bitmap_space *to,
 			  const struct bitmap_previous *p)
 {
@@ -77,7 +77,7 @@ static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
 	free(hashes);
 }
 
-/* The same order, and that of one pack with all objects. */
+/* The same order, and the order of a pack with all objects. */
 static void other_orders(void **state)
 {
 	uint64_t seed = random_seed();
@@ -95,7 +95,7 @@ static void other_orders(void **state)
 		bitmaprepo_open(&b, &r);
 		to = b.pb->space;
 		if (whole) {
-			/* Its objects in no other pack's order. */
+			/* A pack that lacks some objects. */
 			const struct odb_pack *one = &b.odb->packs[0];
 
 			for (uint32_t i = 1; i < b.odb->pack_nr; i++)
@@ -104,7 +104,10 @@ static void other_orders(void **state)
 					one = &b.odb->packs[i];
 			to = bitmap_space_of_pack(
 				b.odb, one, pack_get_rev(one->pack, NULL));
-			/* It lacks what others have: of no use. */
+			/*
+			 * It lacks objects of bitmaps, so the old index is
+			 * unusable.
+			 */
 			assert_int_equal(bitmap_previous_load(&p, &b.pb->file,
 							      &b.pb->space, &to,
 							      &b.walk, NULL),
@@ -124,7 +127,7 @@ static void other_orders(void **state)
 	randrepo_release(&r);
 }
 
-/* From a pack's index to a multi-pack-index that has more packs. */
+/* From a pack's index to a multi-pack-index with more packs. */
 static void from_a_pack(void **state)
 {
 	uint64_t seed = random_seed();
@@ -159,7 +162,9 @@ static void from_a_pack(void **state)
 	randrepo_release(&r);
 }
 
-/* An index of `nr` commits, of which the last is stored against the first. */
+/*
+ * Writes an index of `nr` commits, of which the last is XORed with the first.
+ */
 static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
 {
 	struct bitmap_write_entry *entries = calloc(nr, sizeof(*entries));
@@ -192,7 +197,7 @@ static void write_far(struct buf *out, struct bitmaprepo *b, uint32_t nr)
 	free(entries);
 }
 
-/* What others may store, but not all can read, is not taken over. */
+/* XOR offsets that not all implementations can read are not taken over. */
 static void far_differences(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-config.c: values, defaults, and what is refused. */
+/* bitmap/pseudo-config.c: values, defaults, and invalid values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define NOW INT64_C(1700000000)
 #define DAY (24 * 3600)
 
-/* Load `text`; `warning` may be NULL. */
+/* Loads `text` as configuration. `warning` may be NULL. */
 static int load(struct pseudo_config *out, const char *text,
 		struct error *warning, struct error *err)
 {

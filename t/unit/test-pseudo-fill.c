@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-fill.c: which pseudo-merges serve, against looking at all. */
+/*
+ * bitmap/pseudo-fill.c: which pseudo-merges are used, against trying all of
+ * them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +23,7 @@ struct sample {
 	struct pseudo_merges pm;
 };
 
-/* A few commits each, and what they reach: at least themselves. */
+/* Makes a pseudo-merge of a few commits and objects, at least the commits. */
 static void random_merge(struct sample *s, int i, uint64_t *seed)
 {
 	uint64_t reach = random_next(seed) % 8;
@@ -60,7 +63,10 @@ static void sample_release(struct sample *s)
 	buf_release(&s->bytes);
 }
 
-/* The slow way: all of those with a noted commit, until nothing changes. */
+/*
+ * The slow way: tries all pseudo-merges with a noted commit until nothing
+ * changes.
+ */
 static uint32_t all_that_serve(const struct sample *s, struct bitset *reached,
 			       const struct bitset *noted)
 {
@@ -110,7 +116,7 @@ static void random_requests(void **state)
 		assert_int_equal(bitset_init(&reached, BITS), 0);
 		assert_int_equal(bitset_init(&noted, BITS), 0);
 		pseudo_fill_init(&pf, &s.pm);
-		/* Twice: what is reached on the way counts later. */
+		/* Two rounds, since objects reached in between count later. */
 		for (int round = 0; round < 2; round++) {
 			for (uint32_t bit = 0; bit < 40; bit++) {
 				uint64_t luck = random_next(&seed) % 8;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-merge.c: what the format says, and what it does not. */
+/*
+ * bitmap/pseudo-merge.c: valid sections, and sections that violate the format.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,7 @@
 #include "bitmap/pseudo-merge.h"
 #include "t/unit/hexdump.h"
 
-/* The section of bitmap/pseudo-merge.h. */
+/* The example of bitmap/pseudo-merge.h. */
 static const char example[] =
 	"00000002 00000002 00000002 00000000 00000000 00000003 00000000\n"
 	"00000004 00000002 00000002 00000000 00000000 0000000f 00000000\n"
@@ -40,7 +42,7 @@ enum {
 	OBJECT_NR = 6,
 };
 
-/* A file of exactly that size, malloc()ed, which a test may change. */
+/* Returns a malloc()ed file of exactly that size, which a test may change. */
 static uint8_t *example_file(void)
 {
 	uint8_t *file = calloc(1, START + EXAMPLE_LEN);
@@ -114,11 +116,13 @@ static int count(void *ctx, uint32_t nr)
 	return 0;
 }
 
-/* Stock Git writes one for each reference to a commit. */
+/* Stock Git writes a pseudo-merge once for each reference to a commit. */
 static void names_a_pseudo_merge_twice(void **state)
 {
-	/* The extended entry of commit 1; where it leads; the section, from
-	   there on, is 8 bytes longer. */
+	/*
+	 * The extended entry of commit 1 and the expected pseudo-merges. From
+	 * there on the section is 8 bytes longer.
+	 */
 	static const uint64_t offsets[][3] = {
 		{0x1000, 0x1000, 0x1038},
 		{0x1000, 0x1038, 0x1038},
@@ -199,7 +203,7 @@ static void wrong_sizes(void **state)
 	}
 }
 
-/* The section has to lie past what was read before it. */
+/* The section must lie after the parts that were read before it. */
 static void cut_short(void **state)
 {
 	uint8_t *file = example_file();
@@ -275,7 +279,7 @@ static void positions_out_of_range(void **state)
 	}
 }
 
-/* Any single changed byte: an error or an answer, no more. */
+/* Any single changed byte gives an error or a result within range. */
 static void changed_bytes(void **state)
 {
 	for (size_t at = 0; at < EXAMPLE_LEN; at++)

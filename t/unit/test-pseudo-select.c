@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/pseudo-select.c: tips distributed, on random histories. */
+/* bitmap/pseudo-select.c: the distribution of tips, on random histories. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct sample {
 	size_t object_nr;
 };
 
-/* Commits of date 1000 and up, each with up to two parents near it. */
+/* Makes commits of date 1000 and up, each with up to two parents near it. */
 static void sample_init(struct sample *s, uint64_t *seed)
 {
 	memset(s, 0, sizeof(*s));
@@ -79,7 +79,10 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 		reach(s, set, history_parents(h, c)[i]);
 }
 
-/* What a request for a class and those before it reaches without walking. */
+/*
+ * Marks the commits that a request for a class and those before it reaches
+ * without walking.
+ */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
 {
@@ -91,7 +94,10 @@ static void reach_covered(const struct sample *s, bool *covered,
 			reach(s, covered, s->tips.tips[i].commit_nr);
 }
 
-/* The groups of a class: those whose first commit is a tip of it. */
+/*
+ * Returns whether a group belongs to a class: its first commit is a tip of the
+ * class.
+ */
 static bool is_of(const struct sample *s, const struct bitmap_group *group,
 		  enum pseudo_class class)
 {
@@ -110,7 +116,10 @@ static bool is_tip(const struct sample *s, uint32_t c, enum pseudo_class class)
 	return false;
 }
 
-/* Its groups and what is covered reach all that its tips do. */
+/*
+ * The groups and the covered commits reach all that the tips of the class
+ * reach.
+ */
 static void check_class(const struct sample *s, enum pseudo_class class)
 {
 	bool covered[COMMITS], reached[COMMITS] = {false};
@@ -132,7 +141,7 @@ static void check_class(const struct sample *s, enum pseudo_class class)
 		for (size_t i = 0; i < group->nr; i++) {
 			assert_true(is_tip(s, group->commits[i], class));
 			assert_false(covered[group->commits[i]]);
-			/* Nor reached by another one. */
+			/* No tip of a group is reached by another one. */
 			assert_false(reached[group->commits[i]]);
 			assert_true(!i ||
 				    group->commits[i - 1] < group->commits[i]);
@@ -175,7 +184,7 @@ static void by_default(void **state)
 	assert_true(groups > 10);
 }
 
-/* Old ones are many together, new ones few. */
+/* Old tips are in large groups, new ones in small groups. */
 static void halves(void **state)
 {
 	static const size_t expect[] = {500, 250, 125, 125};
@@ -194,7 +203,7 @@ static void halves(void **state)
 		assert_int_equal(s.groups.groups[i].nr, expect[i]);
 		assert_int_equal(s.groups.groups[i].commits[0], c);
 	}
-	/* What is not in the pack is not in a pseudo-merge. */
+	/* Commits that are not in the pack are in no pseudo-merge. */
 	choose(&s, 600);
 	for (size_t i = 0; i < s.groups.nr; i++)
 		for (size_t k = 0; k < s.groups.groups[i].nr; k++)
@@ -202,7 +211,7 @@ static void halves(void **state)
 	sample_release(&s);
 }
 
-/* No more tips than a share of the objects, the oldest ones. */
+/* The number of tips is limited by that of objects; the oldest are used. */
 static void limited(void **state)
 {
 	uint64_t seed = random_seed();
@@ -240,7 +249,7 @@ static void set_rules(struct sample *s, const struct pseudo_rules *rules,
 	s->tips.group_nr = nr;
 }
 
-/* Every commit but those from 900 on is a tip; dates are 1000 and up. */
+/* Every commit except those from 900 on is a tip; dates are 1000 and up. */
 static void make_tips(struct sample *s, uint64_t *seed)
 {
 	sample_init(s, seed);
@@ -282,7 +291,7 @@ static void stable_and_unstable(void **state)
 	set_rules(&s, &rules, 1);
 	choose(&s, COMMITS);
 	check_sizes(&s, sizes, ARRAY_NR(sizes), 0);
-	/* Stable ones may have bitmaps, and are sampled all. */
+	/* Stable tips may have bitmaps, and are not sampled. */
 	memset(s.has_bitmap, 1, sizeof(s.has_bitmap));
 	s.tips.rules[0].sample_rate = .1;
 	choose(&s, COMMITS);
@@ -311,13 +320,16 @@ static void decay(void **state)
 	s.tips.rules[0].max_merges = 0;
 	choose(&s, COMMITS);
 	assert_int_equal(s.groups.nr, 0);
-	/* Steep: later ones are empty, and all commits are in some. */
+	/*
+	 * A steep decay: later groups are empty, and all commits are in some
+	 * group.
+	 */
 	s.tips.rules[0].max_merges = 64;
 	s.tips.rules[0].decay = 9;
 	choose(&s, COMMITS);
 	assert_true(s.groups.nr > 1 && s.groups.nr < 10);
 	assert_true(s.groups.groups[0].nr > 890);
-	/* More than there are commits. */
+	/* More groups than commits. */
 	s.tips.rules[0].decay = 0;
 	s.tips.rules[0].max_merges = UINT32_MAX;
 	choose(&s, COMMITS);
@@ -348,7 +360,9 @@ static void sampling(void **state)
 	sample_release(&s);
 }
 
-/* A commit may be in several groups; what is not packed is in none. */
+/*
+ * A commit may be in several groups; commits that are not packed are in none.
+ */
 static void groups_overlap(void **state)
 {
 	static const struct pseudo_rules rules[2] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/remap.c: bits of one index in those of another. */
+/* bitmap/remap.c: bits of one index mapped to those of another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static void packs_and_midx(void **state)
 	midxrepo_release(&m);
 }
 
-/* A mapping of runs, made up. */
+/* Makes a random mapping of runs. */
 static void make_up(struct bitmap_remap *map, uint32_t nr, uint64_t *seed)
 {
 	uint32_t at = 0, to = nr;
@@ -87,7 +87,7 @@ static void make_up(struct bitmap_remap *map, uint32_t nr, uint64_t *seed)
 	}
 }
 
-/* Words at a time, against bit by bit. */
+/* Mapping word by word, against mapping bit by bit. */
 static void random_sets(void **state)
 {
 	uint64_t seed = random_seed();

@@ -65,7 +65,7 @@ static void sample_release(struct sample *s)
 	dag_release(&s->d);
 }
 
-/* One commit upon the other; every `merge`th is a merge (0: none). */
+/* Makes a linear history. Every `merge`th commit is a merge (0: none). */
 static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 {
 	sample_init(s, nr);
@@ -77,7 +77,10 @@ static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 	}
 }
 
-/* How many commits a query walks from `at` to the next bitmap, at most. */
+/*
+ * Returns the maximum number of commits that a query walks from [from, to) to
+ * the next bitmap.
+ */
 static uint32_t longest_gap(const struct sample *s, uint32_t from, uint32_t to)
 {
 	uint32_t gap = 0, longest = 0;
@@ -115,7 +118,9 @@ static void dense_near_the_newest(void **state)
 		assert_int_equal(s.selected[i], s.commits[i]);
 	for (size_t i = 1; i < s.selected_nr; i++)
 		assert_true(s.selected[i] < s.selected[i - 1]);
-	/* Gaps grow with the distance; so the number with its logarithm. */
+	/*
+	 * Gaps grow with the distance, so the number grows with its logarithm.
+	 */
 	for (uint32_t i = 100; i < s.nr; i *= 2)
 		assert_true(longest_gap(&s, 0, i) <= 2 * (i / DENSE_NR + 1));
 	assert_true(s.selected_nr < 8 * DENSE_NR);
@@ -157,7 +162,7 @@ static void tips_are_always_taken(void **state)
 		else
 			assert_false(s.is_tip[c]);
 	}
-	/* Tips come on top; they replace nothing. */
+	/* Tips are selected additionally. */
 	for (uint32_t i = 0; i < s.nr; i++)
 		s.is_tip[i] = SELECT_TIP;
 	sample_select(&s);
@@ -186,7 +191,7 @@ static void merges_are_preferred(void **state)
 	sample_release(&s);
 }
 
-/* Of tips that nobody named, the newest, and no more than so many. */
+/* Of tips that are not configured a limited number is selected, the newest. */
 static void default_tips_are_limited(void **state)
 {
 	struct sample s;
@@ -202,7 +207,9 @@ static void default_tips_are_limited(void **state)
 	assert_int_equal(s.selected_nr, without);
 	s.default_tip_nr = 7;
 	sample_select(&s);
-	/* One of the seven is among the newest, which are all taken. */
+	/*
+	 * One of the seven is among the newest commits, which are all selected.
+	 */
 	assert_int_equal(s.selected_nr, without + 6);
 	s.default_tip_nr = s.nr;
 	sample_select(&s);
@@ -211,8 +218,8 @@ static void default_tips_are_limited(void **state)
 }
 
 /*
- * Pairs of commits, one upon the other's parent: the even ones are the line of
- * first parents.
+ * Pairs of commits, each pair based on the parent of the last one. The even
+ * commits are the first-parent line.
  */
 static void lines_are_preferred(void **state)
 {
@@ -238,7 +245,7 @@ static void lines_are_preferred(void **state)
 	sample_release(&s);
 }
 
-/* How many there are is known beforehand. */
+/* bitmap_select_nr() predicts the number of selected commits. */
 static void counted(void **state)
 {
 	for (size_t nr = 0; nr < 20000; nr = 3 * nr + 1) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/space.c: bits, ids and numbers of a pack and of a midx. */
+/* bitmap/space.c: bits, ids and numbers of a pack and of a multi-pack-index. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "t/unit/midxrepo.h"
 
-/* What holds of every space. */
+/* Asserts the properties of every space. */
 static void check_space(const struct midxrepo *m,
 			const struct bitmap_space *space)
 {
@@ -73,7 +73,7 @@ static void of_midx(void **state)
 	midxrepo_init(&m);
 	assert_int_equal(bitmap_space_nr(&m.space), 8);
 	check_space(&m, &m.space);
-	/* And once the snapshot has a table. */
+	/* Again with the table of the snapshot. */
 	bitmap_space_prepare(&m.space);
 	check_space(&m, &m.space);
 	midxrepo_release(&m);
@@ -94,7 +94,7 @@ static void of_packs(void **state)
 	midxrepo_release(&m);
 }
 
-/* By any copy, also one that was not chosen. */
+/* An object is found through any copy, also one that is not indexed. */
 static void other_copies(void **state)
 {
 	struct objspace objects;
@@ -130,7 +130,7 @@ static void wrong_pack(void **state)
 	bytes = malloc(midx->len);
 	assert_non_null(bytes);
 	memcpy(bytes, midx->bytes, midx->len);
-	/* Another id at the place of the first. */
+	/* Another id in place of the first one. */
 	bytes[midx->ids.first - midx->bytes + 19] ^= 1;
 	tmprepo_write_len(&m.t, path, bytes, midx->len);
 	pack_midx_order_release(&m.order);

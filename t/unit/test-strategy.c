@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/strategy.c: what is chosen, for known distances. */
+/* bitmap/strategy.c: the choice, for known distances. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,11 +12,11 @@
 #include "t/unit/bitmaprepo.h"
 
 enum {
-	INDEXED = 60,   /* commits, the oldest of a line, */
-	COMMITS = 1200, /* of so many */
+	INDEXED = 60,   /* number of indexed commits, the oldest of a line, */
+	COMMITS = 1200, /* of this many commits */
 };
 
-/* A line of commits that change one file each, the oldest `indexed`. */
+/* Makes a line of commits that change one file each; the oldest are indexed. */
 static void make_line(struct randrepo *r, uint32_t indexed)
 {
 	uint8_t files[RANDREPO_FILES] = {0};
@@ -54,13 +54,13 @@ static int open_line(void **state, uint32_t indexed)
 	return 0;
 }
 
-/* The index has a small part of it. */
+/* The index contains a small part of the line. */
 static int setup(void **state)
 {
 	return open_line(state, INDEXED);
 }
 
-/* Or all, with few bitmaps. */
+/* The index contains the whole line, with few bitmaps. */
 static int setup_sparse(void **state)
 {
 	return open_line(state, COMMITS);
@@ -78,7 +78,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Ask for what is between two commits of the line: 0 by index, 1 by walk. */
+/*
+ * Queries the objects between two commits of the line. Returns 0 if the index
+ * answered, 1 for a walk.
+ */
 static int ask_filtered(struct bitmaprepo *b, struct bitmap_plan *plan,
 			uint32_t want, uint32_t have,
 			const struct filter *filter)
@@ -137,7 +140,7 @@ static void few_commits_far_away_are_walked(void **state)
 	assert_int_equal(plan.want_beyond, 1);
 	assert_int_equal(plan.boundary, 1);
 	assert_int_equal(plan.walk_cost, 3);
-	/* A little was tried, and no more: too much is not indexed. */
+	/* Only a few commits were tried: too many are not indexed. */
 	assert_true(plan.bitmap_cost > plan.walk_cost);
 	assert_int_equal(plan.have_commits, 21);
 	assert_string_equal(plan.reason,
@@ -148,14 +151,17 @@ static void many_commits_far_away_are_not(void **state)
 {
 	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
 
-	/* 100 to bitmaps, more wanted than is worth counting. */
+	/* 100 commits to bitmaps, and more wanted commits than are counted. */
 	assert_int_equal(ask(*state, &plan, COMMITS - 1, INDEXED + 99), 0);
 	assert_int_equal(plan.have_commits, 100);
 	assert_true(plan.walk_cost == UINT64_MAX);
 	assert_string_equal(plan.reason, "many commits are wanted");
 }
 
-/* Without trees few commits are walked, and of more bitmaps are looked for. */
+/*
+ * Without trees a walk of few commits is the answer. For more commits bitmaps
+ * are looked for.
+ */
 static void commits_alone(void **state)
 {
 	struct bitmap_plan plan = {.strategy = BITMAP_STRATEGY_AUTO};
@@ -182,7 +188,7 @@ static void commits_alone(void **state)
 	filter_release(&filter);
 }
 
-/* The newest commit with a bitmap that is no newer; UINT32_MAX: none. */
+/* Returns the newest commit with a bitmap up to `at`; UINT32_MAX if none. */
 static uint32_t newest_row(const bool *has_row, uint32_t at)
 {
 	while (at != UINT32_MAX && !has_row[at])
@@ -190,7 +196,7 @@ static uint32_t newest_row(const bool *has_row, uint32_t at)
 	return at;
 }
 
-/* Which commits of the line have bitmaps. */
+/* Lists which commits of the line have bitmaps. */
 static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 {
 	memset(has_row, 0, COMMITS);
@@ -200,7 +206,7 @@ static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 				has_row[i] = true;
 }
 
-/* What a plan says, against what is known of the line. */
+/* Compares a plan with what is known about the line. */
 static void check_plan(const struct bitmap_plan *plan, bool walks,
 		       const bool *has_row, uint32_t want, uint32_t have)
 {
@@ -222,10 +228,10 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 			 plan->want_commits + plan->want_commits / 4 + 2);
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
-	/* Some are walked before it is known what that saves. */
+	/* Some commits are walked before it is known what that saves. */
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);
-	/* What is near is found whatever was estimated. */
+	/* Near bitmaps are found for any estimate. */
 	if (walks)
 		assert_true(back > most || back > 3 * (4 + plan->walk_cost));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/update.c: an index that is brought up to date, again and again. */
+/* bitmap/update.c: an index that is updated again and again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void rounds(void **state)
 		midxbitmap_check_rows(&b);
 		for (int k = 0; k < 10; k++)
 			bitmaprepo_query(&b, &seed, &used, &pseudo);
-		/* What was there stays. */
+		/* Existing bitmaps stay. */
 		assert_true(b.pb->file.row_nr >= rows);
 		rows = b.pb->file.row_nr;
 		bitmaprepo_close(&b);
@@ -37,7 +37,7 @@ static void rounds(void **state)
 	randrepo_release(&r);
 }
 
-/* Few new commits get a bitmap each, but tips. */
+/* Only some new commits get a bitmap, besides tips. */
 static void few_are_added(void **state)
 {
 	uint64_t seed = random_seed();

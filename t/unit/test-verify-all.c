@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitmap/verify-all.c: right indexes pass, wrong ones are named. */
+/* bitmap/verify-all.c: right indexes pass, and wrong bitmaps are named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static int verify(const struct randrepo *r, struct error *err)
 	return ret;
 }
 
-/* As written, and with some rows, other XORs, pseudo-merges. */
+/* Indexes as written, and with some rows, other XORs, or pseudo-merges. */
 static void right_ones(void **state)
 {
 	uint64_t seed = random_seed();
@@ -75,7 +75,7 @@ static void wrong_ones(void **state)
 	}
 }
 
-/* Type bitmaps that have changed places. */
+/* Type bitmaps that are swapped. */
 static void wrong_types(void **state)
 {
 	uint64_t seed = random_seed();
