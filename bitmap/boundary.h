@@ -8,10 +8,9 @@
  * 	   ------o---b---h            b, h: haves' commits without one
  *
  * At this point the commits of both sides are known, and the objects in the
- * wants' bitmaps. The bitmaps contain b and its tree, so it must be found out
- * which objects of that tree the haves have. That tree is read as far as it
- * contains such objects. The tree of h is not read, since only the haves reach
- * h.
+ * wants' bitmaps. These bitmaps contain b and its tree. So the tree of b is
+ * read, to find the objects that the haves have; trees that the bitmaps do not
+ * contain are skipped. The tree of h is not read, since only the haves reach h.
  */
 #ifndef BITMAP_BOUNDARY_H
 #define BITMAP_BOUNDARY_H

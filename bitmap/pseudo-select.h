@@ -8,11 +8,11 @@
  * clone), and all other refs (a mirror asks for both).
  *
  * The default uses only tips that make a query walk: tips without a bitmap that
- * no tip with a bitmap, of such a request, reaches. Of these, tips that another
- * one reaches are omitted, since the union is the same. The rest is split by
- * age, in halves, because a ref that moves or is deleted makes its whole
- * pseudo-merge unusable, and refs with old tips move least. A tip takes some 20
- * bytes, so their number is limited, and the newest are omitted.
+ * no tip with a bitmap, of such a request, reaches. Tips that another such tip
+ * reaches are omitted, since the union is the same. The rest is split by age,
+ * in halves. The reason is that a ref that moves or is deleted makes its whole
+ * pseudo-merge unusable, and that refs with old tips move least. A tip takes
+ * some 20 bytes, so their number is limited, and the newest are omitted.
  */
 #ifndef BITMAP_PSEUDO_SELECT_H
 #define BITMAP_PSEUDO_SELECT_H

@@ -50,9 +50,9 @@
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Number of commits that may be walked in vain per cost unit. It is about a
- * fifteenth of the total cost, where REQUEST_COST is the cost of any request in
- * tree differences.
+ * Number of commits that may be walked in vain per cost unit: about a fifteenth
+ * of the total cost. REQUEST_COST is the cost of any request in tree
+ * differences.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3

@@ -65,9 +65,9 @@ struct ewah_view {
 
 /*
  * Takes one serialized bitmap from the front of *c. Verifies that all words
- * exist, that the RLWs form a chain from the first word to the last, and that
- * the runs and literals cover at most `bits` rounded up to words. A bitmap
- * without words is valid and all zero.
+ * exist, and that the RLWs form a chain from the first word to the last.
+ * Verifies that the runs and literals cover at most `bits` rounded up to words.
+ * A bitmap without words is valid and all zero.
  *
  * Returns 0, or ERR_CORRUPT with *view zeroed and *c unchanged. The view
  * borrows the cursor's bytes. O(number of RLWs).

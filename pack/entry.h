@@ -33,7 +33,7 @@ struct pack_entry {
 /*
  * Parses and takes a header. Returns 0, or ERR_CORRUPT with *c untouched. A
  * header is corrupt if its type is 0 or 5, if its size or distance exceeds 64
- * bits, if the distance is 0, or if it is cut short.
+ * bits, or if the distance is 0. A header that is cut short is corrupt, too.
  */
 int pack_entry_parse(struct pack_entry *entry, struct cursor *c,
 		     enum hash_algo algo);

@@ -19,9 +19,9 @@ struct pack_midx_check {
 
 /*
  * Verifies everything that pack_midx_parse() does not: the checksum, the
- * existence of all packs, the order of ids and their fanout ranges, the pack
- * and offset of each object, and RIDX and BTMP if they exist. Returns 0, 1 if a
- * problem was reported, or ERR_NOMEM. O(nr log nr).
+ * existence of all packs, the order of ids and their fanout ranges, and the
+ * pack and offset of each object. Also verifies RIDX and BTMP if they exist.
+ * Returns 0, 1 if a problem was reported, or ERR_NOMEM. O(nr log nr).
  */
 int pack_midx_verify(const struct pack_midx *midx,
 		     const struct pack_midx_check *check, struct error *err);

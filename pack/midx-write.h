@@ -49,9 +49,9 @@ struct pack_midx_written {
 
 /*
  * Appends a whole file to *out. If several packs contain an object, the copy in
- * the preferred pack is used, otherwise the copy in the newest pack, or for
- * equal times in the first by name. If an order is wanted and no pack is
- * preferred, the oldest pack with objects becomes the preferred one.
+ * the preferred pack is used. Otherwise the copy in the newest pack is used, or
+ * for equal times the copy in the first pack by name. If an order is wanted and
+ * no pack is preferred, the oldest pack with objects becomes the preferred one.
  *
  * Returns 0, or an error with *out unchanged. ERR_INVALID: names are out of
  * order, or the preferred pack is empty ("cannot select preferred pack <name>
