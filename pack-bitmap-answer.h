@@ -5,8 +5,8 @@
  *
  * Both ways find the same objects: those that the wants reach and the haves do
  * not. For an exact result a walk must visit all objects behind the haves. If
- * the caller accepts some objects too many, the way with the lower estimated
- * cost is used.
+ * the caller accepts extra objects in the result, the way with the lower
+ * estimated cost is used.
  */
 #ifndef PACK_BITMAP_ANSWER_H
 #define PACK_BITMAP_ANSWER_H

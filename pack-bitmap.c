@@ -369,9 +369,7 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 			       enum object_type type),
 		     void *ctx, struct error *err)
 {
-	/*
-	 * Prepare for many objects with one pass, instead of a search for each.
-	 */
+	/* For many objects, one pass is cheaper than a search for each. */
 	if (bitset_count(&result->packed) > pb->file.object_nr / 16)
 		bitmap_space_prepare(&pb->space);
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads trees of the haves as far as they may contain objects that are in
- * question: those that the wants reach and that are not known to be had.
+ * Boundary traversal: reads the trees of the haves. A tree is read only if it
+ * may contain objects that the wants reach and that are not known to be had.
  */
 #include <stdbool.h>
 
@@ -11,19 +11,18 @@
 #include "walk/treewalk.h"
 
 /*
- * Lookups are ten times cheaper in a list of the objects in question. The list
- * is made once enough lookups were made to justify its cost, unless it would be
- * large.
+ * A lookup in a list of the objects not known to be had is ten times cheaper.
+ * The list is made once enough lookups were made to justify its cost, unless it
+ * would be large.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
 
 struct settling {
 	struct bitset *had;
-	struct bitset doubt; /* by bit_pos: the objects in question */
+	struct bitset doubt; /* by bit_pos: in the wants, not yet in `had` */
 	struct bitmap_fill *fill;
-	struct oidmap list;  /* ids of the objects in question, with their
-			      * bits */
+	struct oidmap list;  /* ids of these objects, with their bits */
 	bool is_listed;      /* `list` is complete */
 	size_t lookups_left; /* lookups until the list is made */
 	struct error *err;

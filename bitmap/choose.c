@@ -206,7 +206,10 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		*best = *built;
 		*built = (struct bitmap_build_result){0};
 	}
-	/* This also holds if nothing was built, so that there is no ratio. */
+	/*
+	 * If nothing was built, the range is used up too. So next_guess() never
+	 * divides by a cost of 0.
+	 */
 	if (range->fits == range->most)
 		return dense_nr;
 	next = next_guess(s, dense_nr, &cost);

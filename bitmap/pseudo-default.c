@@ -13,7 +13,7 @@ enum {
 	/* A request for the class reaches the commit without walking it. */
 	NAMED_COVERED = 0x4,
 	OTHERS_COVERED = 0x8,
-	/* A tip of the class without a bitmap reaches the commit. */
+	/* A tip of the class reaches the commit, and the tip has no bitmap. */
 	BELOW_NAMED = 0x10,
 	BELOW_OTHER = 0x20,
 };

@@ -4,9 +4,9 @@
  * flag 0x20).
  *
  * A pseudo-merge is a set of commits and their common closure, like that of a
- * merge of all of them. If a query reaches all of its commits, it reaches its
- * objects. In contrast to the rest of the file, commits are identified by
- * bit_pos here.
+ * merge of all of them. A query that reaches all commits of a pseudo-merge
+ * reaches all its objects. In contrast to the rest of the file, commits are
+ * identified by bit_pos here.
  *
  *   pseudo-merges: { commits: EWAH, objects: EWAH } ...
  *   lookup: rows of { bit_pos: 4, offset: 8 }, by bit_pos

@@ -42,7 +42,7 @@ int trace_line_array(struct buf *out, const char *key,
 /* Appends bytes. Those that are not printable become "\" and octal digits. */
 int trace_line_escaped(struct buf *out, const char *bytes, size_t len);
 
-/* ---- lines; nothing is written to a target that is not open */
+/* ---- whole lines; a line for a target that is not open is dropped */
 
 struct trace_seconds trace_elapsed(const struct trace *t);
 
