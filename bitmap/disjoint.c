@@ -28,8 +28,8 @@ static int load_commit(struct disjoint *d, uint32_t row)
 	if (at.idx_pos >= bitmap_space_nr(d->space) ||
 	    !bitmap_space_obj(d->space, at.idx_pos, &obj_pos))
 		return error_set(d->err, ERR_CORRUPT,
-				 "%s: bitmap %u is of no object", d->file->name,
-				 row);
+				 "%s: no object found for bitmap %u",
+				 d->file->name, row);
 	ret = history_add(&d->w->history, obj_pos, &d->commits[row]);
 	return ret < 0 ? error_nomem(d->err)
 		       : history_parse(&d->w->history, d->commits[row], d->err);

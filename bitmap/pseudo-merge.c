@@ -203,8 +203,7 @@ static int verify_member(void *ctx, uint32_t nr)
 		return ret;
 	if (!ewah_test(&merge.commits, v->bit_pos))
 		return corrupt(v->pm, offset_of(v->pm, nr),
-			       "pseudo-merge lacks a commit that is looked up "
-			       "to be in it",
+			       "pseudo-merge lacks a commit of the lookup",
 			       v->err);
 	v->member_nr += v->seen_for[nr] != v->bit_pos;
 	v->seen_for[nr] = v->bit_pos;
@@ -260,8 +259,7 @@ int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err)
 	}
 	if (!ret && member_nr != v.member_nr)
 		ret = corrupt(pm, pm->lookup,
-			      "pseudo-merges have commits that are not looked "
-			      "up to be in them",
+			      "pseudo-merges have commits without a lookup row",
 			      err);
 	return ret;
 }

@@ -76,7 +76,8 @@ static int read_headers(struct pack_chains *c, struct error *err)
 	}
 	if (!c->nr && c->rev.end != PACK_HEADER_LEN)
 		return error_set_at(err, ERR_CORRUPT, c->pack->path,
-				    PACK_HEADER_LEN, "bytes after no objects");
+				    PACK_HEADER_LEN,
+				    "pack without objects has trailing data");
 	return 0;
 }
 
@@ -147,8 +148,7 @@ int pack_chains_init(struct pack_chains *chains, const struct pack *pack,
 		goto out;
 	group_children(chains);
 	if (order_from_bases(chains) != chains->nr)
-		ret = error_set(err, ERR_CORRUPT,
-				"%s: a delta is its own base in the end",
+		ret = error_set(err, ERR_CORRUPT, "%s: delta chain is a cycle",
 				pack->path);
 out:
 	if (ret < 0)

@@ -125,8 +125,7 @@ static int check_spans(const struct pack_midx_order *order, struct error *err)
 	return end == order->midx->nr
 		       ? 0
 		       : error_set(err, ERR_CORRUPT,
-				   "%s: bitmapped packs do not divide the bits "
-				   "up",
+				   "%s: bitmapped packs overlap or leave gaps",
 				   order->midx->name);
 }
 

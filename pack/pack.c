@@ -353,7 +353,7 @@ int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 		return error_recorded(err, ERR_IO);
 	if (offset < PACK_HEADER_LEN || offset >= end)
 		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
-				    "no object can be in the pack");
+				    "offset is outside the objects");
 	c = cursor_make(bytes + offset, (size_t)(end - offset));
 	if (pack_entry_parse(entry, &c, pack->algo) < 0)
 		return error_set_at(err, ERR_CORRUPT, pack->path, offset,

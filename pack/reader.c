@@ -353,7 +353,7 @@ static int find_base(struct pack_reader *r, struct pack *pack, uint64_t *at,
 			return 0;
 		if (loop_closed(&loop, *at))
 			return error_set_at(err, ERR_CORRUPT, pack->path, *at,
-					    "delta chain is a circle");
+					    "delta chain is a cycle");
 		ret = pack_entry_at(&entry, pack, *at, err);
 		if (ret < 0)
 			return ret;
@@ -517,7 +517,7 @@ static int base_type(struct pack_reader *r, const struct pack *pack,
 		}
 		if (loop_closed(&loop, offset))
 			return error_set_at(err, ERR_CORRUPT, pack->path,
-					    offset, "delta chain is a circle");
+					    offset, "delta chain is a cycle");
 		ret = pack_entry_at(entry, pack, offset, err);
 		if (ret < 0)
 			return ret;

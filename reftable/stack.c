@@ -24,7 +24,7 @@ static int open_one(struct reftable_stack *stack, const char *dir,
 
 	if (strchr(name, '/') || name[0] == '.')
 		return error_set(err, ERR_CORRUPT,
-				 "%s/tables.list: '%s' is no name of a table",
+				 "%s/tables.list: '%s' is not a table name",
 				 dir, name);
 	if (mem_grow(&stack->tables, &stack->alloc, stack->nr + 1,
 		     sizeof(*stack->tables)) < 0)

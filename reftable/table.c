@@ -205,7 +205,7 @@ static int search_index(struct reftable_iter *it, const char *key,
 	 */
 	if (ret > 0 && *off >= it->block.off)
 		return reftable_block_corrupt(file, it->block.off,
-					      "index leads up", err);
+					      "index leads forward", err);
 	return ret;
 }
 
@@ -299,8 +299,8 @@ static int walk_blocks(struct reftable_iter *it, const char *key,
 	}
 	ret = reftable_block_open(&it->block, file, best, err);
 	if (!ret && it->block.type != it->type)
-		ret = reftable_block_corrupt(file, best, "not such a block",
-					     err);
+		ret = reftable_block_corrupt(file, best,
+					     "block has the wrong type", err);
 	return ret < 0 ? ret : 1;
 }
 

@@ -99,7 +99,7 @@ static int check_ref_blocks(struct verifier *v)
 		    __builtin_add_overflow(off, delta, &off))
 			return bad(v, "bad object");
 		if (!is_ref_block(v, off))
-			return bad(v, "object leads to no block of refs");
+			return bad(v, "object does not lead to a ref block");
 	}
 	return 0;
 }
@@ -114,7 +114,7 @@ static int check_named(struct verifier *v)
 	if (!varint_take(&v->cur.value, &off))
 		return bad(v, "bad index");
 	if (v->named == v->below.nr)
-		return bad(v, "index names a block too many");
+		return bad(v, "index has too many records");
 	s = &v->below.items[v->named];
 	if (off != s->off ||
 	    reftable_key_cmp(key->data, key->len, s->key, s->key_len) != 0)
@@ -221,7 +221,7 @@ static int check_records(struct verifier *v)
 			return error_nomem(v->err);
 	}
 	if (!ret && restart != v->block.restart_nr)
-		return bad(v, "restart is no record");
+		return bad(v, "restart offset is not at a record");
 	return ret;
 }
 
@@ -305,7 +305,8 @@ static int check_block(struct verifier *v)
 	int ret = 0;
 
 	if (v->block.type == REFTABLE_INDEX)
-		return v->section ? check_index(v) : bad(v, "index of nothing");
+		return v->section ? check_index(v)
+				  : bad(v, "index without a section");
 	if (v->block.type != v->section || v->has_index)
 		ret = start_section(v);
 	if (!ret)
@@ -335,7 +336,7 @@ static int check_blocks(struct verifier *v)
 	if (!ret)
 		ret = end_section(v);
 	if (!ret && off && off != v->file->end)
-		ret = bad(v, "no block is behind this one");
+		ret = bad(v, "no valid block follows this one");
 	return ret;
 }
 

@@ -38,7 +38,8 @@ int sys_rangelock_take(int fd, uint32_t nr, bool shared, bool wait,
 	if (!set(fd, nr, shared ? F_RDLCK : F_WRLCK, wait))
 		return 0;
 	if (errno == EAGAIN || errno == EACCES)
-		return error_set(err, ERR_DENIED, "somebody has lock %u", nr);
+		return error_set(err, ERR_DENIED, "lock %u is already held",
+				 nr);
 	return error_set_errno(err, "cannot lock");
 }
 

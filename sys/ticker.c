@@ -79,7 +79,7 @@ int sys_ticker_new(struct sys_ticker **out, uint64_t seconds,
 	t->seconds = seconds;
 	if (init_wake(&t->wake)) {
 		free(t);
-		return error_set(err, ERR_IO, "cannot wait for time to pass");
+		return error_set(err, ERR_IO, "cannot set up a timer");
 	}
 	pthread_mutex_init(&t->lock, NULL);
 	*out = t;

@@ -176,7 +176,7 @@ static void circles(void **state)
 	packfile_add_entry(&f, &e, "x", 1, &first);
 	e.base_oid = first.bytes;
 	packfile_add_entry(&f, &e, "x", 1, &second);
-	assert_corrupt(&f, "its own base");
+	assert_corrupt(&f, "delta chain is a cycle");
 	packfile_release(&f);
 }
 
@@ -220,7 +220,7 @@ static void offsets_that_lie(void **state)
 
 	packfile_init(&f, HASH_SHA1);
 	buf_append(&f.bytes, "rest", 4);
-	assert_corrupt(&f, "bytes after no objects");
+	assert_corrupt(&f, "pack without objects has trailing data");
 	packfile_release(&f);
 }
 

@@ -231,7 +231,7 @@ static void wrong_contents(void **state)
 		{0, 65, "larger than its pack"},
 		{4, 3, "malformed"},
 		{0x1c + 4, UINT32_MAX, "malformed"},
-		{0x4c, 0x1a, "not looked up"},
+		{0x4c, 0x1a, "without a lookup row"},
 		{0x14, 1, "lacks a commit"},
 		{ROW_1, 0, "lacks a commit"},
 		{ROW_4, 6, "out of order"},
@@ -240,7 +240,7 @@ static void wrong_contents(void **state)
 		{ROW_1 + 8, START + 0xa9, "no extended"},
 		{ROW_1 + 8, START + 0xa6, "cut short"},
 		{EXTENDED, 3, "cut short"},
-		{EXTENDED, 1, "not looked up"},
+		{EXTENDED, 1, "without a lookup row"},
 		{EXTENDED + 8, START + 4, "no pseudo-merge begins here"},
 	};
 
