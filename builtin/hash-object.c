@@ -20,9 +20,9 @@
 #include "builtin/stdin-lines.h"
 #include "object/fsck.h"
 #include "object/hash.h"
+#include "odb/freshen.h"
 #include "odb/loose-write.h"
 #include "odb/odb.h"
-#include "repo/freshen.h"
 #include "sys/io.h"
 #include "sys/map.h"
 

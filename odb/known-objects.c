@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "object/oidmap.h"
+#include "odb/freshen.h"
 #include "odb/known-objects.h"
 #include "odb/odb.h"
-#include "repo/freshen.h"
 
 enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */
 

@@ -19,10 +19,10 @@
 #include "base/mem.h"
 #include "object/hash.h"
 #include "object/parse.h"
+#include "odb/bad-copies.h"
 #include "odb/loose.h"
 #include "odb/odb.h"
 #include "odb/replaced.h"
-#include "repo/bad-copies.h"
 #include "sys/map.h"
 
 #define SPARE_DEPTH_MAX 16 /* bases whose other copies have damaged bases */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/bad-copies.c: what is added is found, and nothing else. */
+/* odb/bad-copies.c: what is added is found, and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "repo/bad-copies.h"
+#include "odb/bad-copies.h"
 
 /* The set compares packs by address only. */
 static const char pack_a, pack_b;

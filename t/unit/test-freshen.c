@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/freshen.c: which copy gets the present time, and when there is none. */
+/* odb/freshen.c: which copy gets the present time, and when there is none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "repo/freshen.h"
+#include "odb/freshen.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "t/unit/tmppack.h"

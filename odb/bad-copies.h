@@ -6,8 +6,8 @@
  * that it does not try the same damaged copy twice, and so that the search
  * ends. The set is empty as long as nothing is damaged. One thread.
  */
-#ifndef REPO_BAD_COPIES_H
-#define REPO_BAD_COPIES_H
+#ifndef ODB_BAD_COPIES_H
+#define ODB_BAD_COPIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,8 +12,8 @@
  *	| loose | the time of the file |
  *	| in a cruft pack | nothing: the .mtimes file holds the time |
  */
-#ifndef REPO_FRESHEN_H
-#define REPO_FRESHEN_H
+#ifndef ODB_FRESHEN_H
+#define ODB_FRESHEN_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Renewing the time of an object's copy. */
 #include "base/buf.h"
-#include "repo/freshen.h"
+#include "odb/freshen.h"
 #include "sys/io.h"
 
 /* The pack may be gone, or belong to another user. */

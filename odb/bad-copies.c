@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "repo/bad-copies.h"
+#include "odb/bad-copies.h"
 
 #define SLOT_NR_MIN 16
 
