@@ -97,19 +97,18 @@ struct pseudo_groups {
 	}
 
 /*
- * *out must be initialised, and the caller releases it in any case. Returns 0
- * or ERR_NOMEM.
+ * Appends the pseudo-merges that `in` asks for. *out must be initialised, and
+ * the caller releases it in any case. Returns 0 or ERR_NOMEM.
  */
 int pseudo_select(struct pseudo_groups *out,
 		  const struct pseudo_select_input *in, struct error *err);
 void pseudo_groups_release(struct pseudo_groups *groups);
 
-/* Internal: appends a pseudo-merge of the values of sorted items. */
+/*
+ * Appends a pseudo-merge of the commits that `nr` sorted items have as values.
+ * Returns 0 or ERR_NOMEM.
+ */
 int pseudo_groups_add(struct pseudo_groups *groups,
 		      const struct sort_item *items, size_t nr);
-
-/* Internal: the default selection. */
-int pseudo_select_default(struct pseudo_groups *out,
-			  const struct pseudo_select_input *in);
 
 #endif
