@@ -158,36 +158,7 @@ void rev_list_history_release(struct rev_list_history *history)
 	walk_tips_release(&history->through_tips);
 }
 
-/* ---- printing */
-
-static void print_ids(const struct rev_list_run *r,
-		      const struct simplify_commits *list)
-{
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid oid;
-
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct history_commit *c =
-			&r->walk.history.commits[list->items[i]];
-
-		objspace_oid(&oid, r->walk.history.space, c->obj_pos);
-		printf(" %s", oid_to_hex(hex, &oid, r->odb->algo));
-	}
-}
-
-void rev_list_print_relatives(const struct rev_list_run *r, uint32_t commit_nr)
-{
-	const struct simplify *s = r->history.simplify;
-	struct simplify_commits list;
-
-	if (r->history.print_parents) {
-		list = simplify_parents(s, commit_nr);
-		print_ids(r, &list);
-	} else if (r->history.o.children) {
-		list = simplify_children(s, commit_nr);
-		print_ids(r, &list);
-	}
-}
+/* ---- listing */
 
 /* As stock Git tells it. */
 static void trace_filters(const struct rev_list_run *r)
@@ -205,8 +176,6 @@ static void trace_filters(const struct rev_list_run *r)
 			   json.data);
 	buf_release(&json);
 }
-
-/* ---- listing */
 
 static int open_through(struct rev_list_run *r)
 {

@@ -325,6 +325,31 @@ static int count_commit(struct rev_list_run *r, uint32_t commit_nr)
 	return ret;
 }
 
+/* " <id>" of each commit of a list. */
+static void print_ids(struct rev_list_run *r,
+		      const struct simplify_commits *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		putchar(' ');
+		print_id(r, r->walk.history.commits[list->items[i]].obj_pos);
+	}
+}
+
+/* What --parents or --children put behind a commit's id. */
+static void print_relatives(struct rev_list_run *r, uint32_t commit_nr)
+{
+	const struct simplify *s = r->history.simplify;
+	struct simplify_commits list;
+
+	if (r->history.print_parents) {
+		list = simplify_parents(s, commit_nr);
+		print_ids(r, &list);
+	} else if (r->history.o.children) {
+		list = simplify_children(s, commit_nr);
+		print_ids(r, &list);
+	}
+}
+
 int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr)
 {
 	const struct history_commit *c = &r->walk.history.commits[commit_nr];
@@ -344,7 +369,7 @@ int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr)
 		rev_list_print_side(r, commit_nr);
 	print_id(r, c->obj_pos);
 	if (r->history.simplify)
-		rev_list_print_relatives(r, commit_nr);
+		print_relatives(r, commit_nr);
 	putchar('\n');
 	return 0;
 }

@@ -148,9 +148,6 @@ int rev_list_check_history(struct rev_list_run *r);
 /* List what history.o asks for. 0 or negative. */
 int rev_list_history(struct rev_list_run *r);
 
-/* Print the ids that --parents or --children put behind a commit's. */
-void rev_list_print_relatives(const struct rev_list_run *r, uint32_t commit_nr);
-
 void rev_list_history_release(struct rev_list_history *history);
 
 /* ---- rev-list-objects.c */
@@ -173,7 +170,10 @@ int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 /* Note that a tip is not there. 0 or negative. */
 int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid);
 
-/* Show a commit, if the filter lets it through. */
+/*
+ * Show a commit, if the filter lets it through: its mark, its id, and behind it
+ * what --parents or --children ask for. Returns 0 or negative.
+ */
 int rev_list_show_commit(struct rev_list_run *r, uint32_t commit_nr);
 
 #endif
