@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What multi-pack-bitmap.c and multi-pack-layer.c share: a bitmap index on its
- * way from tips to bytes.
+ * A bitmap index on its way from tips to bytes:
+ *
+ *   multi-pack-bitmap.c  from an older index, or from all objects; writing it
+ *   multi-pack-layer.c   a layer of a chain: a new one, or several in one
+ *   multi-pack-tables.c  the tables that all of these fill in
  */
 #ifndef MIDX_MULTI_PACK_MAKING_H
 #define MIDX_MULTI_PACK_MAKING_H
@@ -39,6 +42,8 @@ struct making {
 	struct bitmap_update update;
 };
 
+/* ---- multi-pack-tables.c */
+
 /* Objects that the index is of; of a layer, its own. */
 uint32_t making_nr(const struct making *m);
 
@@ -57,6 +62,8 @@ void making_number_update(struct making *m);
 
 /* Look the type of an object up. 0 or a negative error. */
 int making_look_up_type(struct making *m, uint32_t own_bit, struct error *err);
+
+/* ---- multi-pack-layer.c */
 
 /*
  * In place of m->rq->below's layers one, or a layer on top of them: everything
