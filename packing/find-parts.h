@@ -44,7 +44,10 @@ int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
  */
 int find_prepared(struct found *f, struct error *err);
 
-/* Whether an object is sent as part of found->content. */
+/*
+ * Whether an object is sent as part of found->content; false where there is
+ * none. In find-tags.c.
+ */
 bool find_is_prepared(const struct found *f, const struct oid *oid);
 
 /*

@@ -33,18 +33,6 @@ static bool is_clone(const struct found *f)
 	return true;
 }
 
-bool find_is_prepared(const struct found *f, const struct oid *oid)
-{
-	const struct pack_idx *idx;
-	uint32_t idx_pos;
-
-	if (!f->content)
-		return false;
-	idx = &f->content_pack->pack->idx;
-	return pack_idx_find(idx, oid->bytes, &idx_pos) &&
-	       prepared_has(f->content, pack_idx_offset(idx, idx_pos));
-}
-
 /* 1: this tag was not there, and comes along now. */
 static int check_tag(void *ctx, const struct packing_tag *tag)
 {

@@ -92,6 +92,18 @@ static bool find_bit(const struct found *f, const struct oid *oid,
 	       bitmap_space_bit_of(&f->space, idx_pos, bit);
 }
 
+bool find_is_prepared(const struct found *f, const struct oid *oid)
+{
+	const struct pack_idx *idx;
+	uint32_t idx_pos;
+
+	if (!f->content)
+		return false;
+	idx = &f->content_pack->pack->idx;
+	return pack_idx_find(idx, oid->bytes, &idx_pos) &&
+	       prepared_has(f->content, pack_idx_offset(idx, idx_pos));
+}
+
 static bool is_sent(const struct tagging *t, const struct oid *oid)
 {
 	struct found *f = t->f;
