@@ -174,6 +174,14 @@ static int check_sum(struct parsing *g, const void *bytes, size_t len,
 	return error_set(g->err, ret, "%s", sum.msg);
 }
 
+void prepared_close(struct prepared *p)
+{
+	free(p->answers);
+	free(p->runs);
+	sys_map_close(&p->map);
+	*p = (struct prepared)PREPARED_INIT;
+}
+
 int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err)
 {

@@ -70,14 +70,6 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 	return ret;
 }
 
-void prepared_close(struct prepared *p)
-{
-	free(p->answers);
-	free(p->runs);
-	sys_map_close(&p->map);
-	*p = (struct prepared)PREPARED_INIT;
-}
-
 /* By the first bytes; ids that have these in common come in any order. */
 static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 {
