@@ -2,6 +2,7 @@
 /*
  * The inside of simplify.h:
  *
+ *   simplify-nodes.c   commits and their parents; lists of commits
  *   simplify-walk.c    commits by date, what haves reach, the whole list
  *   simplify-same.c    TREESAME: which parents a commit is followed to
  *   simplify-order.c   children before parents; children
@@ -125,12 +126,21 @@ static inline bool simplify_can_grow_same(const struct simplify *s)
 	       !s->o.first_parent;
 }
 
+/* ---- simplify-nodes.c */
+
+/* Append a commit. Returns 0 or ERR_NOMEM. */
 int simplify_list_add(struct simplify_list *list, uint32_t c);
 
-/* ---- simplify-walk.c */
+/* Make nodes for all commits that the history has. Returns 0 or ERR_NOMEM. */
+int simplify_grow_nodes(struct simplify *s);
 
 /* Read a commit and note its parents. 0, or as history_parse(). */
 int simplify_load(struct simplify *s, uint32_t c, struct error *err);
+
+/* The one parent that counts; SIMPLIFY_NONE: there are more, or none. */
+uint32_t simplify_sole_parent(const struct simplify *s, uint32_t c);
+
+/* ---- simplify-walk.c */
 
 /* Put a commit that is loaded into the queue, unless it ever was. */
 int simplify_enqueue(struct simplify *s, uint32_t c);
@@ -155,9 +165,6 @@ void simplify_update_same(struct simplify *s, uint32_t c);
 
 /* A merge has lost its parent `i`; the rest has moved up. */
 void simplify_drop_same(struct simplify *s, uint32_t c, size_t i);
-
-/* The one parent that counts; SIMPLIFY_NONE: there are more, or none. */
-uint32_t simplify_sole_parent(const struct simplify *s, uint32_t c);
 
 /* Let each parent be there once: how many are left. */
 int simplify_unite_parents(struct simplify *s, uint32_t c);

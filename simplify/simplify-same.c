@@ -158,24 +158,6 @@ void simplify_drop_same(struct simplify *s, uint32_t c, size_t i)
 	node->same = SIMPLIFY_NONE;
 }
 
-uint32_t simplify_sole_parent(const struct simplify *s, uint32_t c)
-{
-	const struct simplify_node *node = simplify_node(s, c);
-	const uint32_t *parents = simplify_node_parents(s, c);
-	uint32_t sole = SIMPLIFY_NONE;
-
-	if (node->parent_nr == 1 || (node->parent_nr && s->o.first_parent))
-		return parents[0];
-	for (uint32_t i = 0; i < node->parent_nr; i++) {
-		if (!simplify_is_relevant(s, parents[i]))
-			continue;
-		if (sole != SIMPLIFY_NONE)
-			return SIMPLIFY_NONE;
-		sole = parents[i];
-	}
-	return sole;
-}
-
 int simplify_unite_parents(struct simplify *s, uint32_t c)
 {
 	struct simplify_node *node = simplify_node(s, c);

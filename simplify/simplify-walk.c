@@ -8,62 +8,10 @@
  * levels of the commit-graph where that is to be had, else when it has gone
  * some commits past the date of the last one listed.
  */
-#include <string.h>
-
-#include "base/mem.h"
 #include "simplify/simplify-parts.h"
 
 /* Commits older than all that are listed which are still looked at. */
 #define SLOP 5
-
-int simplify_list_add(struct simplify_list *list, uint32_t c)
-{
-	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
-		     sizeof(*list->items)) < 0)
-		return ERR_NOMEM;
-	list->items[list->nr++] = c;
-	return 0;
-}
-
-/* ---- commits */
-
-static int grow_nodes(struct simplify *s)
-{
-	if (mem_grow(&s->nodes, &s->node_alloc, s->h->nr, sizeof(*s->nodes)) <
-	    0)
-		return ERR_NOMEM;
-	if (s->h->nr > s->node_nr)
-		memset(s->nodes + s->node_nr, 0,
-		       (s->h->nr - s->node_nr) * sizeof(*s->nodes));
-	s->node_nr = s->h->nr;
-	return 0;
-}
-
-int simplify_load(struct simplify *s, uint32_t c, struct error *err)
-{
-	const struct history_commit *commit;
-	struct simplify_node *node;
-	int ret;
-
-	if (c < s->node_nr && simplify_has(s, c, SIMPLIFY_LOADED))
-		return 0;
-	ret = history_parse(s->h, c, err);
-	if (ret < 0)
-		return ret;
-	if (grow_nodes(s) < 0)
-		return error_nomem(err);
-	commit = &s->h->commits[c];
-	node = simplify_node(s, c);
-	node->first_parent = (uint32_t)s->parents.nr;
-	node->parent_nr = commit->parent_nr;
-	node->same = SIMPLIFY_NONE;
-	node->flags |= SIMPLIFY_LOADED;
-	for (uint32_t i = 0; i < node->parent_nr; i++)
-		if (simplify_list_add(&s->parents,
-				      history_parents(s->h, c)[i]) < 0)
-			return error_nomem(err);
-	return 0;
-}
 
 /* ---- the queue */
 
@@ -332,7 +280,7 @@ static void keep_path(struct simplify *s)
 static int queue_tips(struct simplify *s, const struct revwalk_tips *tips,
 		      struct error *err)
 {
-	int ret = grow_nodes(s) < 0 ? error_nomem(err) : 0;
+	int ret = simplify_grow_nodes(s) < 0 ? error_nomem(err) : 0;
 
 	for (size_t i = 0; i < tips->want_nr && !ret; i++)
 		ret = simplify_load(s, tips->wants[i], err);
