@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of git rev-parse: revisions, refs, and paths of the repository. */
+/*
+ * The parts of git rev-parse:
+ *
+ *   rev-parse.c        the arguments, one by one
+ *   rev-parse-rev.c    ranges, and suffixes that stand for several revisions
+ *   rev-parse-refs.c   options that stand for many refs or objects
+ *   rev-parse-place.c  options about the repository's places
+ *   rev-parse-show.c   printing
+ */
 #ifndef BUILTIN_REV_PARSE_H
 #define BUILTIN_REV_PARSE_H
 
@@ -36,6 +44,11 @@ struct rev_parse {
 	const char *path_format; /* --path-format, or NULL */
 };
 
+/* ---- rev-parse-show.c */
+
+/* Print one word in quotes for the shell. */
+void rev_parse_show_quoted(const char *text);
+
 /* Print one word on a line of its own, or quoted for the shell. */
 void rev_parse_show(const struct rev_parse *rp, const char *text);
 
@@ -45,6 +58,8 @@ void rev_parse_show(const struct rev_parse *rp, const char *text);
  */
 void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);
+
+/* ---- rev-parse-rev.c */
 
 /*
  * "<from>..<to>", "<from>...<to>"; a side that is left out is HEAD. Returns 1,
@@ -56,12 +71,16 @@ int rev_parse_range(struct rev_parse *rp, const char *arg);
 /* "<rev>^@", "<rev>^!", "<rev>^-<n>". As above. */
 int rev_parse_shorthand(struct rev_parse *rp, const char *arg);
 
+/* ---- rev-parse-refs.c */
+
 /*
  * Options that print many refs: --all, --branches, --tags, --remotes, --glob,
  * --exclude, --disambiguate. Returns 1 when `arg` was one, 0 when not, or
  * after printing a message its exit code negated.
  */
 int rev_parse_refs(struct rev_parse *rp, const char *arg);
+
+/* ---- rev-parse-place.c */
 
 /*
  * Options about the repository's places and properties. `next` is the
