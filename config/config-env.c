@@ -15,19 +15,25 @@
 
 #include "config/config-internal.h"
 
-static int add_var(struct config_loader *loader, const char *key, size_t len,
+/* Who gets the variables. */
+struct taker {
+	config_var_fn *fn;
+	void *ctx;
+};
+
+static int add_var(const struct taker *taker, const char *key, size_t len,
 		   const char *value, struct error *err)
 {
 	struct buf name = BUF_INIT;
 	int ret = config_normalise_key(&name, key, len, err);
 
 	if (!ret)
-		ret = config_load_var(loader, name.data, value, err);
+		ret = taker->fn(taker->ctx, name.data, value, err);
 	buf_release(&name);
 	return ret;
 }
 
-static int load_pair(struct config_loader *loader, unsigned long i,
+static int load_pair(const struct taker *taker, unsigned long i,
 		     struct error *err)
 {
 	char name[64];
@@ -43,10 +49,10 @@ static int load_pair(struct config_loader *loader, unsigned long i,
 	if (!value)
 		return error_set(err, ERR_INVALID, "missing config value %s",
 				 name);
-	return add_var(loader, key, strlen(key), value, err);
+	return add_var(taker, key, strlen(key), value, err);
 }
 
-static int load_count(struct config_loader *loader, struct error *err)
+static int load_count(const struct taker *taker, struct error *err)
 {
 	const char *text = getenv("GIT_CONFIG_COUNT");
 	unsigned long count;
@@ -64,7 +70,7 @@ static int load_count(struct config_loader *loader, struct error *err)
 		return error_set(err, ERR_INVALID,
 				 "too many entries in GIT_CONFIG_COUNT");
 	for (unsigned long i = 0; i < count && !ret; i++)
-		ret = load_pair(loader, i, err);
+		ret = load_pair(taker, i, err);
 	return ret;
 }
 
@@ -104,7 +110,7 @@ static bool is_space(char c)
 }
 
 /* An item of the older form, all in one word. */
-static int add_word(struct config_loader *loader, const struct buf *word,
+static int add_word(const struct taker *taker, const struct buf *word,
 		    struct error *err)
 {
 	const char *equals = strchr(word->data, '=');
@@ -118,13 +124,13 @@ static int add_word(struct config_loader *loader, const struct buf *word,
 	if (key == end)
 		return error_set(err, ERR_INVALID, "bogus config parameter: %s",
 				 word->data);
-	return add_var(loader, key, (size_t)(end - key),
+	return add_var(taker, key, (size_t)(end - key),
 		       equals ? equals + 1 : NULL, err);
 }
 
 /* One item at *p, which is moved behind it. */
-static int load_item(struct config_loader *loader, const char **p,
-		     struct buf *key, struct buf *value, struct error *err)
+static int load_item(const struct taker *taker, const char **p, struct buf *key,
+		     struct buf *value, struct error *err)
 {
 	bool nomem = false, has_value = false, one_word = true;
 
@@ -143,19 +149,19 @@ static int load_item(struct config_loader *loader, const char **p,
 		return error_set(err, ERR_INVALID,
 				 "bogus format in GIT_CONFIG_PARAMETERS");
 	if (one_word)
-		return add_word(loader, key, err);
-	return add_var(loader, key->data, key->len,
+		return add_word(taker, key, err);
+	return add_var(taker, key->data, key->len,
 		       has_value ? value->data : NULL, err);
 }
 
-static int load_parameters(struct config_loader *loader, struct error *err)
+static int load_parameters(const struct taker *taker, struct error *err)
 {
 	const char *p = getenv("GIT_CONFIG_PARAMETERS");
 	struct buf key = BUF_INIT, value = BUF_INIT;
 	int ret = 0;
 
 	while (p && *p && !ret) {
-		ret = load_item(loader, &p, &key, &value, err);
+		ret = load_item(taker, &p, &key, &value, err);
 		while (!ret && is_space(*p))
 			p++;
 	}
@@ -164,13 +170,14 @@ static int load_parameters(struct config_loader *loader, struct error *err)
 	return ret;
 }
 
-int config_load_env(struct config_loader *loader, struct error *err)
+int config_parse_env(config_var_fn *fn, void *ctx, struct error *err)
 {
+	const struct taker taker = {fn, ctx};
 	struct error why = ERROR_INIT;
-	int ret = load_count(loader, &why);
+	int ret = load_count(&taker, &why);
 
 	if (!ret)
-		ret = load_parameters(loader, &why);
+		ret = load_parameters(&taker, &why);
 	if (ret == ERR_INVALID)
 		return error_set(err, ret,
 				 "unable to parse command-line config: %s",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The conditions of includeIf, git-config(1), "Conditional includes". */
+/*
+ * The conditions of includeIf that ask about the repository, git-config(1),
+ * "Conditional includes": where it is, and which branch it is on.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -213,77 +216,18 @@ out:
 	return ret;
 }
 
-bool config_is_remote_url(const char *key)
-{
-	size_t len = strlen(key);
-
-	return starts_with(key, "remote.") && len >= strlen("remote..url") &&
-	       !strcmp(key + len - strlen(".url"), ".url");
-}
-
-/* Read all sources once without the includes that depend on the outcome. */
-static int scan_urls(struct config_loader *loader, struct error *err)
-{
-	struct config_loader scan = {.config = &loader->urls,
-				     .sources = loader->sources,
-				     .scanning = true};
-
-	if (loader->scanned)
-		return 0;
-	loader->scanned = true;
-	return config_load_all(&scan, err);
-}
-
-static int hasconfig_holds(struct config_loader *loader, const char *p,
-			   struct error *err)
-{
-	int ret;
-
-	if (loader->scanning || !loader->sources)
-		return 0;
-	ret = scan_urls(loader, err);
-	if (ret < 0)
-		return ret;
-	for (size_t i = 0; i < loader->urls.nr; i++) {
-		const struct config_entry *entry = &loader->urls.entries[i];
-
-		if (config_is_remote_url(entry->key) && entry->value &&
-		    wildmatch(p, entry->value, WILDMATCH_PATHNAME))
-			return 2;
-	}
-	return 0;
-}
-
-static int condition_holds(struct config_loader *loader, const char *condition,
-			   struct error *err)
+int config_include_holds(const struct config_loader *loader,
+			 const char *condition)
 {
 	static const char gitdir[] = "gitdir:", gitdir_i[] = "gitdir/i:",
-			  onbranch[] = "onbranch:",
-			  hasconfig[] = "hasconfig:remote.*.url:";
-	int ret = 0;
+			  onbranch[] = "onbranch:";
 
 	if (starts_with(condition, gitdir))
-		ret = gitdir_holds(loader, condition + strlen(gitdir), 0);
-	else if (starts_with(condition, gitdir_i))
-		ret = gitdir_holds(loader, condition + strlen(gitdir_i),
-				   WILDMATCH_ICASE);
-	else if (starts_with(condition, onbranch))
-		ret = onbranch_holds(loader, condition + strlen(onbranch));
-	else if (starts_with(condition, hasconfig))
-		return hasconfig_holds(loader, condition + strlen(hasconfig),
-				       err);
-	return ret == ERR_NOMEM ? error_nomem(err) : ret;
-}
-
-int config_include_holds(struct config_loader *loader, const char *condition,
-			 size_t len, struct error *err)
-{
-	char *copy = mem_strndup(condition, len);
-	int ret;
-
-	if (!copy)
-		return error_nomem(err);
-	ret = condition_holds(loader, copy, err);
-	free(copy);
-	return ret;
+		return gitdir_holds(loader, condition + strlen(gitdir), 0);
+	if (starts_with(condition, gitdir_i))
+		return gitdir_holds(loader, condition + strlen(gitdir_i),
+				    WILDMATCH_ICASE);
+	if (starts_with(condition, onbranch))
+		return onbranch_holds(loader, condition + strlen(onbranch));
+	return 0;
 }

@@ -54,39 +54,27 @@ int config_normalise_key(struct buf *out, const char *key, size_t len,
 int config_add(struct config *config, const char *key, const char *value,
 	       enum config_scope scope);
 
-/* Add a variable and follow it if it is an include. `ctx`: the loader. */
-int config_load_var(void *ctx, const char *key, const char *value,
-		    struct error *err);
-
-/*
- * Parse the file `path` into the loader. ERR_MISSING when it does not exist,
- * ERR_IO, or as config_parse_text().
- */
-int config_load_file(struct config_loader *loader, const char *path,
-		     struct error *err);
-
-/* Load all sources. */
-int config_load_all(struct config_loader *loader, struct error *err);
-
 /*
  * Add the file `path` and nothing else: no includes. Entries have the local
- * scope. As config_load_file().
+ * scope. ERR_MISSING when it does not exist, ERR_IO, or as config_parse_text().
  */
 int config_load_plain(struct config *config, const char *path,
 		      struct error *err);
 
-/* GIT_CONFIG_COUNT and what belongs to it, then GIT_CONFIG_PARAMETERS. */
-int config_load_env(struct config_loader *loader, struct error *err);
+/*
+ * Hand over the variables of GIT_CONFIG_COUNT and what belongs to it, then
+ * those of GIT_CONFIG_PARAMETERS. 0, ERR_INVALID, ERR_NOMEM, or what `fn`
+ * returned.
+ */
+int config_parse_env(config_var_fn *fn, void *ctx, struct error *err);
 
 /*
- * Whether `condition`, the subsection of an includeIf, holds: 1 or 0, 2 for
- * one that holds and forbids remote URLs, or a negative error.
+ * Whether the `condition` of an includeIf holds, one that asks about the
+ * repository (gitdir:, gitdir/i:, onbranch:). Returns 1 if it holds, 0 if it
+ * does not or is unknown, or ERR_NOMEM.
  */
-int config_include_holds(struct config_loader *loader, const char *condition,
-			 size_t len, struct error *err);
-
-/* Whether `key` is remote.<name>.url. */
-bool config_is_remote_url(const char *key);
+int config_include_holds(const struct config_loader *loader,
+			 const char *condition);
 
 /*
  * A boolean environment variable, `dflt` when it is not set: 1, 0, or

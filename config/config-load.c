@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/wildmatch.h"
 #include "config/config-internal.h"
 #include "sys/io.h"
 
@@ -28,6 +29,9 @@ static int read_source(struct buf *text, const char *path, struct error *err)
 	return ret;
 }
 
+/* Gets each variable; a file may include others. */
+static config_var_fn load_var;
+
 static int parse_source(struct config_loader *loader, const struct buf *text,
 			const char *path, struct error *err)
 {
@@ -35,13 +39,14 @@ static int parse_source(struct config_loader *loader, const struct buf *text,
 	int ret;
 
 	loader->path = path;
-	ret = config_parse_text(text->data, text->len, path, config_load_var,
-				loader, err);
+	ret = config_parse_text(text->data, text->len, path, load_var, loader,
+				err);
 	loader->path = outer;
 	return ret;
 }
 
-int config_load_file(struct config_loader *loader, const char *path,
+/* ERR_MISSING when there is no such file. */
+static int load_file(struct config_loader *loader, const char *path,
 		     struct error *err)
 {
 	struct buf text = BUF_INIT;
@@ -52,6 +57,76 @@ int config_load_file(struct config_loader *loader, const char *path,
 	buf_release(&text);
 	return ret;
 }
+
+/* ---- includeIf.hasconfig: */
+
+/* Whether `key` is remote.<name>.url. */
+static bool is_remote_url(const char *key)
+{
+	size_t len = strlen(key);
+
+	return !strncmp(key, "remote.", 7) && len >= strlen("remote..url") &&
+	       !strcmp(key + len - strlen(".url"), ".url");
+}
+
+static int load_all(struct config_loader *loader, struct error *err);
+
+/* Read all sources once without the includes that depend on the outcome. */
+static int scan_urls(struct config_loader *loader, struct error *err)
+{
+	struct config_loader scan = {.config = &loader->urls,
+				     .sources = loader->sources,
+				     .scanning = true};
+
+	if (loader->scanned)
+		return 0;
+	loader->scanned = true;
+	return load_all(&scan, err);
+}
+
+/* Whether a remote has a URL that matches: 2, 0 or a negative error. */
+static int hasconfig_holds(struct config_loader *loader, const char *p,
+			   struct error *err)
+{
+	int ret;
+
+	if (loader->scanning || !loader->sources)
+		return 0;
+	ret = scan_urls(loader, err);
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < loader->urls.nr; i++) {
+		const struct config_entry *entry = &loader->urls.entries[i];
+
+		if (is_remote_url(entry->key) && entry->value &&
+		    wildmatch(p, entry->value, WILDMATCH_PATHNAME))
+			return 2;
+	}
+	return 0;
+}
+
+/*
+ * Whether `condition`, the subsection of an includeIf, holds: 1 or 0, 2 for
+ * one that holds and forbids remote URLs, or a negative error.
+ */
+static int condition_holds(struct config_loader *loader, const char *condition,
+			   size_t len, struct error *err)
+{
+	static const char hasconfig[] = "hasconfig:remote.*.url:";
+	char *copy = mem_strndup(condition, len);
+	int ret;
+
+	if (!copy)
+		return error_nomem(err);
+	if (!strncmp(copy, hasconfig, strlen(hasconfig)))
+		ret = hasconfig_holds(loader, copy + strlen(hasconfig), err);
+	else
+		ret = config_include_holds(loader, copy);
+	free(copy);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
+
+/* ---- includes */
 
 /* The path of an include, complete; malloc()ed, or NULL with *err set. */
 static char *include_path(const struct config_loader *loader, const char *value,
@@ -118,7 +193,7 @@ static int follow_include(struct config_loader *loader, const char *value,
 		ret = too_deep(loader, path, err);
 	} else {
 		loader->depth++;
-		ret = config_load_file(loader, path, err);
+		ret = load_file(loader, path, err);
 		loader->depth--;
 	}
 	free(path);
@@ -138,8 +213,7 @@ static int follow_conditional(struct config_loader *loader, const char *key,
 	if (rest < strlen(".path") ||
 	    strcmp(key + key_len - strlen(".path"), ".path"))
 		return 0;
-	ret = config_include_holds(loader, condition, rest - strlen(".path"),
-				   err);
+	ret = condition_holds(loader, condition, rest - strlen(".path"), err);
 	if (ret <= 0)
 		return ret;
 	if (ret == 2)
@@ -149,7 +223,7 @@ static int follow_conditional(struct config_loader *loader, const char *key,
 	return ret;
 }
 
-/* What config_load_all() has to know of the repository's own file. */
+/* What load_all() has to know of the repository's own file. */
 static int note_extensions(struct config_loader *loader, const char *key,
 			   const char *value, struct error *err)
 {
@@ -168,13 +242,14 @@ static int note_extensions(struct config_loader *loader, const char *key,
 	return 0;
 }
 
-int config_load_var(void *ctx, const char *key, const char *value,
+/* Add a variable and follow it if it is an include. `ctx`: the loader. */
+static int load_var(void *ctx, const char *key, const char *value,
 		    struct error *err)
 {
 	struct config_loader *loader = ctx;
 	int ret;
 
-	if (loader->forbid_urls && config_is_remote_url(key))
+	if (loader->forbid_urls && is_remote_url(key))
 		return error_set(
 			err, ERR_CORRUPT,
 			"remote URLs cannot be configured in file directly or "
@@ -195,6 +270,8 @@ int config_load_var(void *ctx, const char *key, const char *value,
 		return follow_conditional(loader, key, value, err);
 	return 0;
 }
+
+/* ---- sources */
 
 /*
  * Load "<dir><name>". A missing file is none, and so is one that we may not
@@ -274,7 +351,7 @@ static int load_local(struct config_loader *loader, struct error *err)
 	return ret;
 }
 
-int config_load_all(struct config_loader *loader, struct error *err)
+static int load_all(struct config_loader *loader, struct error *err)
 {
 	int ret = load_system(loader, err);
 
@@ -284,7 +361,7 @@ int config_load_all(struct config_loader *loader, struct error *err)
 		ret = load_local(loader, err);
 	if (!ret) {
 		loader->scope = CONFIG_COMMAND;
-		ret = config_load_env(loader, err);
+		ret = config_parse_env(load_var, loader, err);
 	}
 	return ret;
 }
@@ -293,7 +370,7 @@ int config_load(struct config *config, const struct config_sources *sources,
 		struct error *err)
 {
 	struct config_loader loader = {.config = config, .sources = sources};
-	int ret = config_load_all(&loader, err);
+	int ret = load_all(&loader, err);
 
 	config_release(&loader.urls);
 	if (ret < 0)
@@ -307,7 +384,7 @@ int config_load_plain(struct config *config, const char *path,
 	struct config_loader loader = {
 		.config = config, .scope = CONFIG_LOCAL, .no_includes = true};
 
-	return config_load_file(&loader, path, err);
+	return load_file(&loader, path, err);
 }
 
 int config_parse(struct config *config, const char *text, size_t len,
@@ -319,8 +396,7 @@ int config_parse(struct config *config, const char *text, size_t len,
 				       .scope = scope,
 				       .path = path,
 				       .no_includes = !path};
-	int ret = config_parse_text(text, len, path, config_load_var, &loader,
-				    err);
+	int ret = config_parse_text(text, len, path, load_var, &loader, err);
 
 	config_release(&loader.urls);
 	return ret;
