@@ -1,29 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What all commands share: messages, exit codes, the repository. */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
+/* What all commands share: the repository, and the stock Git. */
 #include "builtin/builtin.h"
 #include "builtin/fallback.h"
 #include "builtin/tracing.h"
-
-#define EXIT_FATAL 128
-#define EXIT_SIGPIPE 141 /* what a shell reports for death by SIGPIPE */
-
-static void say(const char *kind, const char *fmt, va_list ap)
-{
-	fflush(stdout);
-	fprintf(stderr, "%s: ", kind);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-}
-
-int builtin_fail(const struct error *err)
-{
-	return builtin_die("%s", err->msg);
-}
 
 bool builtin_has_stock(void)
 {
@@ -33,48 +12,6 @@ bool builtin_has_stock(void)
 int builtin_not_ours(const struct error *why)
 {
 	return builtin_has_stock() ? BUILTIN_NOT_OURS : builtin_fail(why);
-}
-
-int builtin_die(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("fatal", fmt, ap);
-	va_end(ap);
-	return EXIT_FATAL;
-}
-
-int builtin_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("error", fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
-void builtin_warn(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say("warning", fmt, ap);
-	va_end(ap);
-}
-
-int builtin_finish(int code)
-{
-	errno = 0;
-	if (!ferror(stdout) && !fflush(stdout))
-		return code;
-	if (errno == EPIPE)
-		return EXIT_SIGPIPE;
-	if (!errno)
-		return builtin_die("unknown write failure on standard output");
-	return builtin_die("write failure on standard output: %s",
-			   strerror(errno));
 }
 
 /* Returns what repo_open() does. */

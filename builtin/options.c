@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builtin/fallback.h"
 #include "builtin/options.h"
 
 #define HELP_COLUMN 26
@@ -212,7 +213,7 @@ static int set_negated(const struct option *o)
 
 static int not_ours(const struct named *n)
 {
-	if (builtin_has_stock())
+	if (fallback_exists())
 		return BUILTIN_NOT_OURS;
 	return complain(n, "is not supported yet");
 }
