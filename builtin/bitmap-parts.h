@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The subcommands of git bitmap. */
+/* The parts of git bitmap: its subcommands, and what they share. */
 #ifndef BUILTIN_BITMAP_PARTS_H
 #define BUILTIN_BITMAP_PARTS_H
 
@@ -12,11 +12,12 @@
  * Subcommands: argv[0] is the subcommand's name. They return the exit code,
  * after printing what went wrong.
  */
-int bitmap_list(int argc, const char **argv, struct builtin_env *env);
 int bitmap_show(int argc, const char **argv, struct builtin_env *env);
 int bitmap_stats(int argc, const char **argv, struct builtin_env *env);
 int bitmap_verify(int argc, const char **argv, struct builtin_env *env);
 int bitmap_explain(int argc, const char **argv, struct builtin_env *env);
+
+/* ---- bitmap-place.c */
 
 /* What most of them work on. */
 struct bitmap_place {

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* git bitmap: what is in bitmap indexes, and what it is good for. */
+/*
+ * git bitmap: what is in bitmap indexes, and what it is good for. Its
+ * subcommands but the shortest have files of their own.
+ */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "builtin/bitmap-parts.h"
+#include "builtin/date-format.h"
+#include "builtin/options.h"
 #include "builtin/subcommand.h"
 
 static const char usage_text[] =
@@ -15,77 +20,123 @@ static const char usage_text[] =
 	"git bitmap verify [--sample=<n> [--seed=<n>]]\n"
 	"git bitmap explain [--filter=<filter-spec>] [--stdin] <rev>...";
 
-int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
-		      bool without_index)
-{
-	struct error err = ERROR_INIT;
-	int ret, code;
+/* ---- git bitmap list: the indexes there are, and their commits */
 
-	*place = (struct bitmap_place){.has_walk = false};
-	code = store_open(&place->store, env);
-	if (code)
-		return code;
-	if (walk_open(&place->walk, place->store.odb, NULL, 0, &err) < 0)
-		return builtin_fail(&err);
-	place->has_walk = true;
-	if (without_index)
-		return 0;
-	ret = pack_bitmap_open(&place->pb, place->store.odb, &err);
-	if (ret > 0) {
-		if (err.code)
-			builtin_warn("%s", err.msg);
-		if (!pack_bitmap_prove(place->pb, &err))
-			return 0;
-	}
-	builtin_error("%s", ret ? err.msg : "there is no bitmap index");
-	return 1;
+static const char list_usage[] = "git bitmap list [--commits]";
+
+/* "<id> <date> <depth> <bytes>" */
+static int print_commit(struct bitmap_place *place,
+			const struct pack_bitmap *pb, uint32_t row,
+			const struct bitmap_stored *stored, struct error *err)
+{
+	uint32_t idx_pos = bitmap_file_row(&pb->file, row).idx_pos;
+	uint32_t obj_pos, commit;
+	struct history *h = &place->walk.history;
+	struct buf date = BUF_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = 0;
+
+	if (idx_pos >= pb->file.object_nr)
+		ret = error_set(err, ERR_CORRUPT,
+				"%s: bitmap of an object out of range",
+				pb->path);
+	if (!ret &&
+	    (objspace_add(h->space, bitmap_space_id(&pb->space, idx_pos),
+			  &obj_pos) < 0 ||
+	     history_add(h, obj_pos, &commit) < 0))
+		ret = error_nomem(err);
+	if (!ret)
+		ret = history_parse(h, commit, err);
+	if (ret < 0)
+		return ret;
+	if (date_format_append(&date, h->commits[commit].date, 0,
+			       DATE_FORMAT_ISO_STRICT) < 0)
+		return error_nomem(err);
+	oid_raw_to_hex(hex, bitmap_space_id(&pb->space, idx_pos),
+		       pb->odb->algo);
+	printf("%s %s %" PRIu32 " %" PRIu64 "\n", hex, date.data, stored->depth,
+	       stored->len);
+	buf_release(&date);
+	return 0;
 }
 
-void bitmap_place_close(struct bitmap_place *place)
+/* In the order of the file: ancestors before descendants. */
+static int print_commits(struct bitmap_place *place,
+			 const struct pack_bitmap *pb, struct error *err)
 {
-	pack_bitmap_close(place->pb);
-	if (place->has_walk)
-		walk_close(&place->walk);
-	store_close(&place->store);
+	uint32_t nr = pb->file.row_nr;
+	uint32_t *order = mem_alloc(nr, sizeof(*order));
+	struct bitmap_stored *stored = mem_alloc(nr, sizeof(*stored));
+	int ret = 0;
+
+	if (!order || !stored || bitmap_file_order(order, &pb->file) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = bitmap_file_stored_all(stored, &pb->file, err);
+	for (uint32_t i = 0; i < nr && !ret; i++)
+		ret = print_commit(place, pb, order[i], &stored[order[i]], err);
+	free(order);
+	free(stored);
+	return ret;
 }
 
-static void print_extensions(const struct bitmap_file *f)
+/* Returns what pack_bitmap_open_next() does. */
+static int list_next(struct bitmap_place *place, size_t *next, bool commits,
+		     struct error *err)
 {
-	static const struct {
-		unsigned flag;
-		const char *name;
-	} extensions[] = {
-		{BITMAP_HASH_CACHE, "hash-cache"},
-		{BITMAP_LOOKUP_TABLE, "lookup-table"},
-		{BITMAP_PSEUDO_MERGES, "pseudo-merges"},
+	struct pack_bitmap *pb;
+	int ret = pack_bitmap_open_next(&pb, place->store.odb, next, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = pack_bitmap_prove(pb, err);
+	if (!ret)
+		bitmap_print_index(pb, ' ');
+	if (!ret && commits)
+		ret = print_commits(place, pb, err);
+	pack_bitmap_close(pb);
+	return ret < 0 ? ret : 1;
+}
+
+static int list(int argc, const char **argv, struct builtin_env *env)
+{
+	bool commits = false;
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "commits",
+		 .value = &commits,
+		 .help = "the commits that have a bitmap, too"},
+		{.kind = OPTION_END},
 	};
-	const char *comma = "";
+	int operands = options_parse(argc, argv, options, list_usage);
+	struct bitmap_place place;
+	size_t next = 0;
+	int code, ret = 1;
 
-	printf("extensions=");
-	for (size_t i = 0; i < ARRAY_NR(extensions); i++) {
-		if (!(f->flags & extensions[i].flag))
+	if (operands < 0)
+		return 129;
+	if (operands)
+		return options_usage(options, list_usage);
+	code = bitmap_place_open(&place, env, true);
+	while (code <= 1 && ret) {
+		struct error err = ERROR_INIT;
+
+		ret = list_next(&place, &next, commits, &err);
+		if (ret >= 0)
 			continue;
-		printf("%s%s", comma, extensions[i].name);
-		comma = ",";
+		builtin_error("%s", err.msg);
+		code = 1;
 	}
+	bitmap_place_close(&place);
+	return code;
 }
 
-void bitmap_print_index(const struct pack_bitmap *pb, char separator)
-{
-	const struct bitmap_file *f = &pb->file;
-
-	printf("objects=%" PRIu32 "%c", f->object_nr, separator);
-	printf("bitmaps=%" PRIu32 "%c", f->row_nr, separator);
-	printf("pseudo-merges=%" PRIu32 "%c", f->pseudo.nr, separator);
-	print_extensions(f);
-	printf("%cbytes=%" PRIu64 "%cpath=%s\n", separator, bitmap_file_len(f),
-	       separator, pb->path);
-}
+/* ---- the command */
 
 int cmd_bitmap(int argc, const char **argv, struct builtin_env *env)
 {
 	static const struct subcommand subcommands[] = {
-		{"explain", bitmap_explain}, {"list", bitmap_list},
+		{"explain", bitmap_explain}, {"list", list},
 		{"show", bitmap_show},       {"stats", bitmap_stats},
 		{"verify", bitmap_verify},   {NULL, NULL},
 	};
