@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The subcommands of git network. */
+/* The parts of git network: its subcommands, and what they share. */
 #ifndef BUILTIN_NETWORK_PARTS_H
 #define BUILTIN_NETWORK_PARTS_H
 
@@ -12,7 +12,6 @@
  * Subcommands: argv[0] is the subcommand's name. They return the exit code,
  * after printing what went wrong.
  */
-int network_cmd_init(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_add(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_fork(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_sync(int argc, const char **argv, struct builtin_env *env);
@@ -22,6 +21,8 @@ int network_cmd_delete(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_verify(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_stats(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_list(int argc, const char **argv, struct builtin_env *env);
+
+/* ---- network-place.c */
 
 /*
  * Open the network of the working directory's repository, a store or a member.

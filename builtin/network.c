@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* git network: repositories that share a store. */
+/*
+ * git network: repositories that share a store. Its subcommands but the
+ * shortest have files of their own.
+ */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "builtin/network-parts.h"
-#include "builtin/pack-args.h"
+#include "builtin/options.h"
 #include "builtin/subcommand.h"
-#include "network/network-sync.h"
+#include "sys/io.h"
+#include "sys/map.h"
 
 static const char usage_text[] =
 	"git network init [--object-format=<format>] <store>\n"
@@ -22,39 +25,51 @@ static const char usage_text[] =
 	"git network verify\n"
 	"git network stats [<member>...]";
 
-int network_place_open(struct network **out, struct builtin_env *env)
+/* ---- git network init: a store */
+
+static const char init_usage[] =
+	"git network init [--object-format=<format>] <store>";
+
+static int init(int argc, const char **argv, struct builtin_env *env)
 {
+	const char *format = NULL;
+	bool quiet = false;
+	const struct option options[] = {
+		{.kind = OPTION_STRING,
+		 .long_name = "object-format",
+		 .value = &format,
+		 .arg_name = "<format>",
+		 .help = "the hash function of the network, sha1 or sha256"},
+		{.kind = OPTION_FLAG,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &quiet,
+		 .help = "say nothing"},
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, init_usage);
+	enum hash_algo algo = HASH_SHA1;
 	struct error err = ERROR_INIT;
-	char *store;
-	int ret, code = builtin_open_repo(env);
+	char *real;
 
-	*out = NULL;
-	if (code)
-		return code;
-	ret = network_find(&store, env->repo, &err);
-	if (!ret)
-		return builtin_die("'%s' is in no network; see 'git network "
-				   "init'",
-				   env->repo->git_dir);
-	if (ret > 0)
-		ret = network_open(out, store, &err);
-	free(store);
-	return ret < 0 ? builtin_fail(&err) : 0;
+	(void)env;
+	if (operands < 0)
+		return 129;
+	if (operands != 1)
+		return options_usage(options, init_usage);
+	if (format && !hash_by_name(&algo, format))
+		return builtin_die("unknown hash algorithm '%s'", format);
+	if (network_init(argv[1], algo, &err) < 0)
+		return builtin_fail(&err);
+	real = sys_realpath(argv[1], NULL);
+	if (!quiet)
+		printf("Initialized empty network in %s/\n",
+		       real ? real : argv[1]);
+	free(real);
+	return 0;
 }
 
-int network_place_options(struct newpack_options *options,
-			  struct progress_out *out,
-			  const struct network *network, bool quiet,
-			  struct error *err)
-{
-	struct pack_args args = PACK_ARGS_INIT;
-	int ret = network_pack_options(options, network, err);
-
-	args.quiet = quiet;
-	options->make.progress = pack_args_progress(out, &args);
-	options->make.write_progress = options->make.progress;
-	return ret;
-}
+/* ---- the command */
 
 /* They would be about all repositories at once. */
 static const char *hostile_variable(void)
@@ -77,7 +92,7 @@ int cmd_network(int argc, const char **argv, struct builtin_env *env)
 		{"add", network_cmd_add},
 		{"delete", network_cmd_delete},
 		{"fork", network_cmd_fork},
-		{"init", network_cmd_init},
+		{"init", init},
 		{"leave", network_cmd_leave},
 		{"list", network_cmd_list},
 		{"repack", network_cmd_repack},

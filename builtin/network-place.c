@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* git network: the network that a subcommand works on. */
+#include <stdlib.h>
+
+#include "builtin/network-parts.h"
+#include "builtin/pack-args.h"
+#include "network/network-sync.h"
+
+int network_place_open(struct network **out, struct builtin_env *env)
+{
+	struct error err = ERROR_INIT;
+	char *store;
+	int ret, code = builtin_open_repo(env);
+
+	*out = NULL;
+	if (code)
+		return code;
+	ret = network_find(&store, env->repo, &err);
+	if (!ret)
+		return builtin_die("'%s' is in no network; see 'git network "
+				   "init'",
+				   env->repo->git_dir);
+	if (ret > 0)
+		ret = network_open(out, store, &err);
+	free(store);
+	return ret < 0 ? builtin_fail(&err) : 0;
+}
+
+int network_place_options(struct newpack_options *options,
+			  struct progress_out *out,
+			  const struct network *network, bool quiet,
+			  struct error *err)
+{
+	struct pack_args args = PACK_ARGS_INIT;
+	int ret = network_pack_options(options, network, err);
+
+	args.quiet = quiet;
+	options->make.progress = pack_args_progress(out, &args);
+	options->make.write_progress = options->make.progress;
+	return ret;
+}
