@@ -17,30 +17,12 @@
  * Whatever goes wrong for another reason is 500, or the end of an answer that
  * has begun.
  */
-#include <stdarg.h>
 #include <string.h>
 
 #include "http/http-exchange.h"
 #include "sys/io.h"
 #include "wire/pktline.h"
 #include "wire/summary.h"
-#include "wire/visible.h"
-
-#define DEFAULT_REQUEST_BUFFER (UINT64_C(10) << 20)
-
-int http_refuse(struct http_exchange *x, const char *status, struct error *err,
-		const char *fmt, ...)
-{
-	struct buf line = BUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (!buf_vprintf(&line, fmt, ap))
-		x->options->log(x->options->ctx, line.data);
-	va_end(ap);
-	buf_release(&line);
-	return http_reply_refuse(&x->reply, status, NULL, NULL, err);
-}
 
 static int refuse_alias(const char *path, struct error *err)
 {
@@ -123,46 +105,6 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 	return 1;
 }
 
-/* Who may read files of objects may read all of them. */
-static int forbid_files(struct http_exchange *x, struct error *err)
-{
-	bool is_limit = false;
-	int ret = visible_is_limit(&is_limit, x->repo, err);
-
-	if (is_limit)
-		x->get_any_file = false;
-	/* What cannot be read to learn from whom it borrows borrows nothing. */
-	return ret == ERR_NOMEM ? ret : 0;
-}
-
-static int configure(struct http_exchange *x, struct error *err)
-{
-	const struct http_options *o = x->options;
-	const struct config *config = &x->repo->config;
-	const char *max = o->max_request_buffer;
-	int ret;
-
-	x->get_any_file = x->upload_pack = true;
-	x->receive_pack = o->remote_user && *o->remote_user;
-	x->request_buffer = DEFAULT_REQUEST_BUFFER;
-	ret = config_bool(config, "http.getanyfile", &x->get_any_file, err);
-	if (ret >= 0)
-		ret = forbid_files(x, err);
-	if (ret >= 0)
-		ret = config_bool(config, "http.uploadpack", &x->upload_pack,
-				  err);
-	if (ret >= 0)
-		ret = config_bool(config, "http.receivepack", &x->receive_pack,
-				  err);
-	if (ret >= 0)
-		ret = config_u64(config, "http.maxrequestbuffer",
-				 &x->request_buffer, err);
-	if (ret >= 0 && max && config_parse_u64(&x->request_buffer, max) < 0)
-		return error_set(err, ERR_INVALID,
-				 "failed to parse GIT_HTTP_MAX_REQUEST_BUFFER");
-	return ret < 0 ? ret : 0;
-}
-
 /* A file or a listing; told of as upload-pack and receive-pack do. */
 static int dumb(struct http_exchange *x, struct error *err)
 {
@@ -221,7 +163,7 @@ static int answer(struct http_exchange *x, struct buf *path, struct error *err)
 		ret = enter(x, path, err);
 	if (ret <= 0)
 		return ret;
-	ret = configure(x, err);
+	ret = http_configure(x, err);
 	return ret < 0 ? ret : dispatch(x, err);
 }
 
