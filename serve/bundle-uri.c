@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of bundles, as the configuration has it. */
-#include "serve/bundle-uri.h"
+#include "serve/v2-command.h"
 
 struct telling {
 	struct session *s;

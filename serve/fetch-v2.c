@@ -17,11 +17,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "object/hash.h"
-#include "serve/fetch-v2.h"
 #include "serve/negotiate.h"
 #include "serve/request.h"
 #include "serve/send.h"
 #include "serve/shallow.h"
+#include "serve/v2-command.h"
 
 /* Refs one request may want by name. */
 #define WANT_REFS_MAX (1 << 20)

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "serve/ls-refs.h"
+#include "serve/v2-command.h"
 #include "wire/ref-line.h"
 
 /*

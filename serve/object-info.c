@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "serve/object-info.h"
+#include "serve/v2-command.h"
 
 /* Ids that the client sends, whether we have them or not. */
 #define OIDS_MAX 1000000

@@ -19,10 +19,10 @@
 #include <string.h>
 
 #include "serve/negotiate.h"
+#include "serve/protocol.h"
 #include "serve/request.h"
 #include "serve/send.h"
 #include "serve/shallow.h"
-#include "serve/upload-pack-v0.h"
 #include "serve/wants.h"
 
 enum state {

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "serve/advertise.h"
+#include "serve/protocol.h"
 #include "serve/session.h"
-#include "serve/upload-pack-v0.h"
 #include "serve/upload-pack.h"
-#include "serve/v2.h"
 #include "wire/sideband.h"
 
 int serve_protocol_version(const char *git_protocol)

@@ -16,22 +16,32 @@
  */
 #include <string.h>
 
-#include "serve/bundle-uri.h"
-#include "serve/fetch-v2.h"
-#include "serve/ls-refs.h"
-#include "serve/object-info.h"
-#include "serve/v2.h"
+#include "base/mem.h"
+#include "serve/protocol.h"
+#include "serve/v2-command.h"
 
 struct command {
 	const char *name;
 	int (*run)(struct session *s, struct v2_args *args, struct error *err);
+	/* NULL: always. */
+	bool (*is_enabled)(const struct session_config *config);
 };
 
+static bool has_object_info(const struct session_config *config)
+{
+	return config->advertise_object_info;
+}
+
+static bool has_bundle_uri(const struct session_config *config)
+{
+	return config->advertise_bundle_uris;
+}
+
 static const struct command commands[] = {
-	{"ls-refs", ls_refs_run},
-	{"fetch", fetch_v2_run},
-	{"object-info", object_info_run},
-	{"bundle-uri", bundle_uri_run},
+	{"ls-refs", ls_refs_run, NULL},
+	{"fetch", fetch_v2_run, NULL},
+	{"object-info", object_info_run, has_object_info},
+	{"bundle-uri", bundle_uri_run, has_bundle_uri},
 };
 
 struct keys {
@@ -40,62 +50,17 @@ struct keys {
 	bool has_promisor;   /* it accepted a promisor remote of ours */
 };
 
-int v2_args_next(struct v2_args *args, const char **line, struct error *err)
-{
-	struct pktline pkt;
-	int ret;
-
-	if (args->at_end)
-		return 0;
-	ret = pktline_read(&args->s->in, &pkt, err);
-	if (ret < 0)
-		return ret;
-	switch (pkt.kind) {
-	case PKTLINE_DATA:
-		*line = pkt.data;
-		return 1;
-	case PKTLINE_FLUSH:
-		args->at_end = true;
-		return 0;
-	case PKTLINE_EOF:
-		return pktline_hung_up(&args->s->in, err);
-	default:
-		return error_set(err, ERR_PEER,
-				 "expected flush after %s arguments",
-				 args->command);
-	}
-}
-
-int v2_args_unexpected(const char *line, struct error *err)
-{
-	char quoted[PKTLINE_QUOTE_MAX];
-
-	return error_set(err, ERR_PEER, "unexpected line: '%s'",
-			 pktline_quote(quoted, line));
-}
-
-const char *v2_args_value(const char *line, const char *word)
-{
-	size_t len = strlen(word);
-
-	if (strncmp(line, word, len) || line[len] != ' ')
-		return NULL;
-	return line + len + 1;
-}
-
+/* NULL: there is no such command, or it is not enabled. */
 static const struct command *find_command(const struct session *s,
 					  const char *name)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(commands[i].name, name))
-			continue;
-		if (commands[i].run == object_info_run &&
-		    !s->config.advertise_object_info)
-			return NULL;
-		if (commands[i].run == bundle_uri_run &&
-		    !s->config.advertise_bundle_uris)
-			return NULL;
-		return &commands[i];
+	for (size_t i = 0; i < ARRAY_NR(commands); i++) {
+		const struct command *c = &commands[i];
+
+		if (!strcmp(c->name, name))
+			return !c->is_enabled || c->is_enabled(&s->config)
+				       ? c
+				       : NULL;
 	}
 	return NULL;
 }

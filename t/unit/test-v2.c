@@ -9,7 +9,7 @@
 
 #include "t/unit/dialog.h"
 
-#include "serve/v2.h"
+#include "serve/v2-command.h"
 
 static void check(struct dialog *d, const char *script, const char *want,
 		  int ret)
