@@ -152,9 +152,9 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
 int pack_indexer_resolve(struct pack_indexer *ix, struct error *err);
 
 /*
- * Looks for an object that is in the pack twice, stored whole or as a delta. Call
- * this after pack_indexer_resolve(). Returns 0 if there is none, or ERR_CORRUPT
- * with the words of Git 2.55. Cost: one pass over the ids.
+ * Looks for an object that is in the pack twice, stored whole or as a delta.
+ * Call this after pack_indexer_resolve(). Returns 0 if there is none, or
+ * ERR_CORRUPT with the words of Git 2.55. Cost: one pass over the ids.
  */
 int pack_indexer_check_unique(const struct pack_indexer *ix, struct error *err);
 

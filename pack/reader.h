@@ -92,7 +92,8 @@ struct pack_object {
  * first. Returns 0, or a negative error code with *obj zeroed. A REF_DELTA
  * whose base is not in the pack, a cycle, or sizes that disagree are
  * ERR_CORRUPT, with pack and offset in the message.
- * If pack_reader_set_spare() was called, another copy of a damaged base is used.
+ * If pack_reader_set_spare() was called, another copy of a damaged base is
+ * used.
  */
 int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, struct pack_object *obj,
