@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "odb/odb.h"
+#include "odb/replaced.h"
 #include "refs/refs.h"
 #include "t/unit/randrepo.h"
 
