@@ -264,9 +264,10 @@ static void wrong_type(void **state)
 				 0);
 	}
 	assert_int_equal(
-		plan_items(&l.list, &l.packs, &itemlist_plan_options, &err),
-		ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "pack-"));
+		plan_items(&l.list, &l.packs, &itemlist_plan_options, &err), 0);
+	/* No entry that is stored whole is copied: the object is read again. */
+	for (size_t i = 0; i < l.list.nr; i++)
+		assert_int_not_equal(l.list.items[i].how, PACKING_COPY);
 	itemlist_release(&l);
 }
 

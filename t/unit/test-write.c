@@ -100,29 +100,42 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
-/* Write; expect an error that names a pack. */
-static void expect_failure(struct itemlist *l,
-			   const struct write_options *options)
+/*
+ * Writes all items, of which one stored copy is damaged. Another copy is
+ * written if there is one. Otherwise the error names a pack. Returns whether
+ * there was another copy.
+ */
+static bool write_damaged(struct itemlist *l,
+			  const struct write_options *options)
 {
 	struct buf pack = BUF_INIT;
 	struct pack_sink sink = {.put = packread_put, .ctx = &pack};
 	struct error err = ERROR_INIT;
 	struct write_report report = {0};
 	struct pack_writer writer;
+	struct oid checksum;
 	size_t nr;
 	uint32_t *order = write_order(&l->list, &nr);
+	int ret;
 
 	assert_non_null(order);
 	assert_int_equal(pack_writer_init(&writer, sink, (uint32_t)nr,
 					  HASH_SHA1, true, NULL),
 			 0);
-	assert_int_equal(write_items(&l->list, order, &nr, &l->packs, &writer,
-				     options, &report, &err),
-			 ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "pack-"));
+	ret = write_items(&l->list, order, &nr, &l->packs, &writer, options,
+			  &report, &err);
+	if (ret < 0) {
+		assert_int_equal(ret, ERR_CORRUPT);
+		assert_non_null(strstr(err.msg, "pack-"));
+	} else {
+		assert_int_equal(pack_writer_finish(&writer, &checksum, NULL),
+				 0);
+		check(l, &pack, options, &report);
+	}
 	pack_writer_release(&writer);
 	buf_release(&pack);
 	free(order);
+	return !ret;
 }
 
 /* A byte of a stored entry has changed: it does not get into a new pack. */
@@ -130,12 +143,10 @@ static void corruption_does_not_spread(void **state)
 {
 	uint64_t seed = random_seed();
 	struct write_options options = {.check = true, .compression = -1};
+	int other_nr = 0;
 	struct itemlist l;
 
 	itemlist_init(&l, &seed);
-	itemlist_fill(&l, 16, false);
-	assert_int_equal(
-		plan_items(&l.list, &l.packs, &itemlist_plan_options, NULL), 0);
 	for (int i = 0; i < 8; i++) {
 		const struct packing_item *item;
 		struct packs_stored stored;
@@ -143,6 +154,10 @@ static void corruption_does_not_spread(void **state)
 		uint8_t *byte;
 		size_t page;
 
+		itemlist_fill(&l, 16, false);
+		assert_int_equal(plan_items(&l.list, &l.packs,
+					    &itemlist_plan_options, NULL),
+				 0);
 		do
 			item = &l.list.items[random_next(&seed) % l.list.nr];
 		while (item->pack_nr == PACKING_NO_ITEM ||
@@ -161,9 +176,10 @@ static void corruption_does_not_spread(void **state)
 				 PROT_READ | PROT_WRITE),
 			0);
 		*byte ^= 1;
-		expect_failure(&l, &options);
+		other_nr += write_damaged(&l, &options);
 		*byte ^= 1;
 	}
+	assert_true(other_nr > 0);
 	itemlist_release(&l);
 }
 
