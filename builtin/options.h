@@ -68,6 +68,13 @@ struct option {
 		.long_name = name, .value = ctx, .fn = call, .arg_name = arg,  \
 		.help = text                                                   \
 	}
+/* `how`: flags beside OPTION_OPTIONAL_ARG, or 0. */
+#define OPTION_ROW_OPTIONAL(letter, name, call, ctx, how, arg, text)           \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .short_name = letter,                 \
+		.long_name = name, .value = ctx, .fn = call, .arg_name = arg,  \
+		.flags = OPTION_OPTIONAL_ARG | (how), .help = text             \
+	}
 
 /* What a callback gets as `arg` for --no-<name>. */
 extern const char option_negated[];

@@ -15,11 +15,7 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 				 "git pack-objects [<options>] <base-name> [< "
 				 "<ref-list> | < <object-list>]";
 
-#define FLAG(name, field, text)                                                \
-	{                                                                      \
-		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
-		.help = text                                                   \
-	}
+#define FLAG(name, field, text) OPTION_ROW_FLAG(0, name, &a->field, text)
 #define FLAG_ONLY(name, field, text)                                           \
 	{                                                                      \
 		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
@@ -52,11 +48,7 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 			    const char **argv)
 {
 	const struct option options[] = {
-		{.kind = OPTION_FLAG,
-		 .short_name = 'q',
-		 .long_name = "quiet",
-		 .value = &a->packing.quiet,
-		 .help = "no progress"},
+		OPTION_ROW_FLAG('q', "quiet", &a->packing.quiet, "no progress"),
 		FLAG("all-progress", all_progress,
 		     "show progress of writing to files too"),
 		FLAG("all-progress-implied", all_progress_implied,
@@ -71,19 +63,11 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		     "tags whose target is in the pack"),
 		FLAG("honor-pack-keep", honor_keep,
 		     "leave out objects of packs with .keep"),
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "keep-pack",
-		 .value = &a->keep_packs,
-		 .help = "leave out objects of this pack",
-		 .fn = pack_args_take_pack,
-		 .arg_name = "<name>"},
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "stdin-packs",
-		 .value = a,
-		 .flags = OPTION_OPTIONAL_ARG,
-		 .help = "read names of packs from stdin",
-		 .fn = take_stdin_packs,
-		 .arg_name = "<mode>"},
+		OPTION_ROW_CALLBACK(0, "keep-pack", pack_args_take_pack,
+				    &a->keep_packs, "<name>",
+				    "leave out objects of this pack"),
+		OPTION_ROW_OPTIONAL(0, "stdin-packs", take_stdin_packs, a, 0,
+				    "<mode>", "read names of packs from stdin"),
 		FLAG("cruft", cruft,
 		     "what goes with packs named by stdin, in a cruft pack"),
 		TEXT("cruft-expiration", cruft_expiration, OPTION_OPTIONAL_ARG,
@@ -115,12 +99,9 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 			  "find objects by bitmap"),
 		FLAG_ONLY("no-use-bitmap-index", no_use_bitmap,
 			  "find objects by walking"),
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "filter",
-		 .value = &a->filter,
-		 .fn = filter_args_option,
-		 .arg_name = "<filter-spec>",
-		 .help = "leave out objects, for a partial clone"},
+		OPTION_ROW_CALLBACK(0, "filter", filter_args_option, &a->filter,
+				    "<filter-spec>",
+				    "leave out objects, for a partial clone"),
 		FLAG("keep-true-parents", keep_true_parents, NULL),
 		FLAG("sparse", sparse, NULL),
 		FLAG("shallow", shallow, "the receiver is shallow"),
