@@ -16,7 +16,7 @@ struct advertisement {
 static int add_capabilities(struct buf *out, const struct session *s,
 			    const char *head_target)
 {
-	const struct session_config *c = &s->config;
+	const struct serve_config *c = &s->config;
 	const struct serve_options *o = s->options;
 	int ret = buf_append_char(out, '\0');
 
@@ -26,9 +26,9 @@ static int add_capabilities(struct buf *out, const struct session *s,
 			"multi_ack thin-pack side-band side-band-64k ofs-delta "
 			"shallow deepen-since deepen-not deepen-relative "
 			"no-progress include-tag multi_ack_detailed");
-	if (!ret && c->allow_tip)
+	if (!ret && c->allow.tip)
 		ret = buf_append_str(out, " allow-tip-sha1-in-want");
-	if (!ret && c->allow_reachable)
+	if (!ret && c->allow.reachable)
 		ret = buf_append_str(out, " allow-reachable-sha1-in-want");
 	if (!ret && (o->stateless_rpc || o->advertise_only))
 		ret = buf_append_str(out, " no-done");
@@ -144,7 +144,7 @@ static int advertise_promisors(struct session *s, struct error *err)
 
 int advertise_v2(struct session *s, struct error *err)
 {
-	const struct session_config *c = &s->config;
+	const struct serve_config *c = &s->config;
 	struct pktline_writer *out = &s->out;
 	int ret = pktline_printf(out, err, "version 2\n");
 
@@ -153,7 +153,7 @@ int advertise_v2(struct session *s, struct error *err)
 	if (!ret)
 		ret = pktline_printf(
 			out, err, "ls-refs%s\n",
-			c->unborn == SESSION_UNBORN_ADVERTISE ? "=unborn" : "");
+			c->unborn == SERVE_UNBORN_ADVERTISE ? "=unborn" : "");
 	if (!ret)
 		ret = pktline_printf(
 			out, err, "fetch=shallow wait-for-done%s%s%s%s\n",

@@ -56,8 +56,7 @@ static int parse(struct listing *l, struct v2_args *args)
 		else if (!strcmp(line, "peel"))
 			l->peel = true;
 		else if (!strcmp(line, "unborn"))
-			l->unborn = l->s->config.unborn !=
-				    SESSION_UNBORN_IGNORE;
+			l->unborn = l->s->config.unborn != SERVE_UNBORN_IGNORE;
 		else if ((prefix = v2_args_value(line, "ref-prefix")))
 			ret = add_prefix(l, prefix);
 		else

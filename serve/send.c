@@ -285,7 +285,7 @@ int send_pack(struct request *req, struct error *err)
 
 int send_pack_section(struct request *req, struct error *err)
 {
-	const struct session_config *config = &req->s->config;
+	const struct serve_config *config = &req->s->config;
 	struct pack_offer offer = {0};
 	int ret = 0;
 

@@ -2,105 +2,7 @@
 /* State of a connection. */
 #include <string.h>
 
-#include "base/mem.h"
 #include "serve/session.h"
-#include "wire/sideband.h"
-
-struct flag {
-	const char *key;
-	bool *value;
-};
-
-static int load_flags(struct session_config *c, const struct config *config,
-		      struct error *err)
-{
-	const struct flag flags[] = {
-		{"uploadpack.allowrefinwant", &c->allow_ref_in_want},
-		{"uploadpack.allowfilter", &c->allow_filter},
-		{"uploadpack.allowsidebandall", &c->allow_sideband_all},
-		{"uploadpack.advertisebundleuris", &c->advertise_bundle_uris},
-		{"transfer.advertisesid", &c->advertise_sid},
-		{"transfer.advertiseobjectinfo", &c->advertise_object_info},
-		{"pack.usebitmaps", &c->use_bitmaps},
-	};
-
-	c->use_bitmaps = true;
-	for (size_t i = 0; i < ARRAY_NR(flags); i++) {
-		int ret = config_bool(config, flags[i].key, flags[i].value,
-				      err);
-
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
-}
-
-struct allowing {
-	struct session_config *c;
-	struct error *err;
-};
-
-/* allowAnySHA1InWant is about the other two as well, and the later one wins. */
-static int take_allow(void *ctx, const struct config_entry *entry)
-{
-	struct allowing *a = ctx;
-	const char *name = strchr(entry->key, '.') + 1;
-	bool is_any = !strcmp(name, "allowanysha1inwant");
-	bool is_tip = is_any || !strcmp(name, "allowtipsha1inwant");
-	bool is_behind = is_any || !strcmp(name, "allowreachablesha1inwant");
-	int value;
-
-	if (!is_tip && !is_behind)
-		return 0;
-	value = config_entry_bool(entry, a->err);
-	if (value < 0)
-		return value;
-	if (is_tip)
-		a->c->allow_tip = value;
-	if (is_behind)
-		a->c->allow_reachable = value;
-	if (is_any)
-		a->c->allow_any = value;
-	return 0;
-}
-
-static int load_allow(struct session_config *c, const struct config *config,
-		      struct error *err)
-{
-	struct allowing a = {c, err};
-	int ret = config_each(config, "uploadpack.", take_allow, &a);
-
-	c->allow_any = c->allow_any && c->allow_tip && c->allow_reachable;
-	return ret;
-}
-
-static int load_unborn(struct session_config *c, const struct config *config,
-		       struct error *err)
-{
-	const char *value = config_string(config, "lsrefs.unborn");
-
-	if (!value || !strcmp(value, "advertise"))
-		c->unborn = SESSION_UNBORN_ADVERTISE;
-	else if (!strcmp(value, "allow"))
-		c->unborn = SESSION_UNBORN_ALLOW;
-	else if (!strcmp(value, "ignore"))
-		c->unborn = SESSION_UNBORN_IGNORE;
-	else
-		return error_set(err, ERR_INVALID,
-				 "invalid value for 'lsrefs.unborn': '%s'",
-				 value);
-	return 0;
-}
-
-/* A served repository is not trusted to name programs that we run. */
-static int take_hook(void *ctx, const struct config_entry *entry)
-{
-	struct session_config *c = ctx;
-
-	if (entry->scope != CONFIG_LOCAL)
-		c->pack_objects_hook = entry->value;
-	return 0;
-}
 
 void session_release(struct session *s)
 {
@@ -110,8 +12,7 @@ void session_release(struct session *s)
 	odb_close(s->odb);
 	if (s->refs_are_open)
 		refview_release(&s->refs);
-	pack_uris_release(&s->config.pack_uris);
-	promisor_remotes_release(&s->config.promisor_remotes);
+	serve_config_release(&s->config);
 	summary_release(&s->summary);
 	pktline_reader_release(&s->in);
 	pktline_writer_release(&s->out);
@@ -185,7 +86,6 @@ int session_open_refs(struct session *s, struct error *err)
 int session_init(struct session *s, const struct serve_options *options,
 		 const struct serve_io *io, struct error *err)
 {
-	const struct config *config = &options->repo->config;
 	struct error warning = ERROR_INIT;
 	int ret;
 
@@ -197,26 +97,8 @@ int session_init(struct session *s, const struct serve_options *options,
 	if (pktline_reader_init(&s->in, io) < 0)
 		return error_nomem(err);
 	s->in.tap = s->out.tap = summary_tap(&s->summary);
-	ret = load_flags(&s->config, config, err);
-	if (!ret)
-		ret = load_allow(&s->config, config, err);
-	if (!ret)
-		ret = load_unborn(&s->config, config, err);
-	if (!ret)
-		ret = sideband_load_keep_alive(&s->config.keep_alive, config,
-					       "uploadpack.keepalive", err);
-	if (!ret)
-		ret = visible_is_limit(&s->config.is_limit, options->repo, err);
-	if (!ret)
-		ret = pack_uris_load(&s->config.pack_uris, config, s->algo,
-				     err);
-	if (!ret)
-		ret = promisor_remotes_load(&s->config.promisor_remotes, config,
-					    &warning, err);
+	ret = serve_config_load(&s->config, options->repo, &warning, err);
 	session_warn(s, &warning);
-	if (!ret)
-		config_each(config, "uploadpack.packobjectshook", take_hook,
-			    &s->config);
 	/* A bad namespace ends the session before anything is said. */
 	if (!ret && options->namespace)
 		ret = session_open_refs(s, err);

@@ -13,8 +13,7 @@
 
 #include "base/error.h"
 #include "odb/odb.h"
-#include "serve/pack-uris.h"
-#include "serve/promisor-remotes.h"
+#include "serve/serve-config.h"
 #include "serve/upload-pack.h"
 #include "walk/walk.h"
 #include "wire/pktline.h"
@@ -22,39 +21,10 @@
 #include "wire/summary.h"
 #include "wire/visible.h"
 
-/* lsrefs.unborn */
-enum session_unborn {
-	SESSION_UNBORN_ADVERTISE,
-	SESSION_UNBORN_ALLOW,
-	SESSION_UNBORN_IGNORE,
-};
-
-/* What the configuration says about serving. */
-struct session_config {
-	bool allow_tip;             /* uploadpack.allowTipSHA1InWant */
-	bool allow_reachable;       /* uploadpack.allowReachableSHA1InWant */
-	bool allow_any;             /* uploadpack.allowAnySHA1InWant, and none
-				       of the two was forbidden after it */
-	bool allow_ref_in_want;     /* uploadpack.allowRefInWant */
-	bool allow_filter;          /* uploadpack.allowFilter */
-	bool allow_sideband_all;    /* uploadpack.allowSidebandAll */
-	bool advertise_bundle_uris; /* uploadpack.advertiseBundleURIs */
-	bool advertise_sid;         /* transfer.advertiseSID */
-	bool advertise_object_info; /* transfer.advertiseObjectInfo */
-	bool use_bitmaps;           /* pack.useBitmaps */
-	bool is_limit;              /* see visible_is_limit() */
-	enum session_unborn unborn;
-	uint64_t keep_alive; /* uploadpack.keepAlive, seconds; 0: never */
-	struct pack_uris pack_uris; /* uploadpack.blobPackfileUri */
-	struct promisor_remotes promisor_remotes; /* promisor.advertise */
-	const char *pack_objects_hook; /* uploadpack.packObjectsHook of a
-					  protected file; NULL: none */
-};
-
 struct session {
 	const struct serve_options *options; /* borrowed */
 	enum hash_algo algo;
-	struct session_config config;
+	struct serve_config config;
 	struct pktline_reader in;
 	struct pktline_writer out;
 	struct summary summary; /* of each request */

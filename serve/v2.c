@@ -24,15 +24,15 @@ struct command {
 	const char *name;
 	int (*run)(struct session *s, struct v2_args *args, struct error *err);
 	/* NULL: always. */
-	bool (*is_enabled)(const struct session_config *config);
+	bool (*is_enabled)(const struct serve_config *config);
 };
 
-static bool has_object_info(const struct session_config *config)
+static bool has_object_info(const struct serve_config *config)
 {
 	return config->advertise_object_info;
 }
 
-static bool has_bundle_uri(const struct session_config *config)
+static bool has_bundle_uri(const struct serve_config *config)
 {
 	return config->advertise_bundle_uris;
 }

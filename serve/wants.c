@@ -20,7 +20,7 @@ static int add_tip(void *ctx, const struct ref *ref)
 static int collect_tips(struct tips *tips, struct request *req)
 {
 	struct session *s = req->s;
-	bool hidden_too = s->config.allow_tip || s->config.allow_reachable;
+	bool hidden_too = s->config.allow.tip || s->config.allow.reachable;
 	struct ref head;
 	int ret = session_open_refs(s, tips->err);
 
@@ -137,18 +137,18 @@ static const struct oid *find_other(const struct request *req,
 
 int wants_check(struct request *req, struct error *err)
 {
-	const struct session_config *config = &req->s->config;
+	const struct serve_config *config = &req->s->config;
 	struct tips tips = {.err = err};
 	const struct oid *other;
 	int ret;
 
-	if (config->allow_any)
+	if (config->allow.any)
 		return 0;
 	oidset_init(&tips.oids, OIDSET_MAX);
 	ret = collect_tips(&tips, req);
 	other = ret ? NULL : find_other(req, &tips);
 	if (other) {
-		bool behind = config->allow_reachable ||
+		bool behind = config->allow.reachable ||
 			      req->s->options->stateless_rpc;
 
 		/* Limited, only what is reachable became a want. */
