@@ -2,7 +2,7 @@
 /* Advertisements. */
 #include <string.h>
 
-#include "serve/advertise.h"
+#include "serve/protocol.h"
 #include "serve/shallow.h"
 #include "wire/ref-line.h"
 

@@ -2,7 +2,6 @@
 /* One connection from its advertisement to its end. */
 #include <string.h>
 
-#include "serve/advertise.h"
 #include "serve/protocol.h"
 #include "serve/session.h"
 #include "serve/upload-pack.h"
