@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "builtin/builtin.h"
 #include "builtin/options.h"
-#include "builtin/pack-objects-args.h"
+#include "builtin/pack-objects.h"
 #include "sys/clock.h"
 
 static const char usage_text[] = "git pack-objects --stdout [<options>] [< "

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "builtin/pack-objects-packs.h"
+#include "builtin/pack-objects.h"
 #include "builtin/stdin-lines.h"
 #include "repack/cruft.h"
 #include "repack/leftovers.h"

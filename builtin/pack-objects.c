@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "builtin/builtin.h"
-#include "builtin/pack-objects-args.h"
-#include "builtin/pack-objects-packs.h"
+#include "builtin/pack-objects.h"
 #include "builtin/revargs.h"
 #include "builtin/stdin-lines.h"
 #include "odb/odb.h"

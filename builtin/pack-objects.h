@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of git pack-objects. */
-#ifndef BUILTIN_PACK_OBJECTS_ARGS_H
-#define BUILTIN_PACK_OBJECTS_ARGS_H
+/*
+ * The parts of git pack-objects:
+ *
+ *   pack-objects.c        one run of the command
+ *   pack-objects-args.c   arguments
+ *   pack-objects-packs.c  packs that standard input names, and what revisions
+ *                         do not reach
+ */
+#ifndef BUILTIN_PACK_OBJECTS_H
+#define BUILTIN_PACK_OBJECTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,6 +18,8 @@
 #include "builtin/pack-args.h"
 #include "packs/named-packs.h"
 #include "packs/pack-job.h"
+
+/* ---- pack-objects-args.c */
 
 struct pack_objects_args {
 	struct pack_args packing;
@@ -52,5 +61,27 @@ bool pack_objects_is_for_receiver(const struct pack_objects_args *a);
 
 /* Whether something is to be done with what revisions do not reach. */
 bool pack_objects_wants_rest(const struct pack_objects_args *a);
+
+/* ---- pack-objects-packs.c */
+
+/* --stdin-packs: add the objects of the packs that stdin names to the job. */
+int pack_objects_add_packs(struct pack_job *job,
+			   const struct pack_objects_args *a,
+			   struct error *err);
+
+/*
+ * --keep-unreachable and so on, after the enumeration: add objects to the job,
+ * or make them loose.
+ */
+int pack_objects_add_rest(struct pack_job *job,
+			  const struct pack_objects_args *a, struct error *err);
+
+/*
+ * --cruft: write and install the cruft packs that the packs named by stdin
+ * call for, as job->newpacks; or one of them to `sink`, if that is not NULL.
+ */
+int pack_objects_write_cruft(struct pack_job *job,
+			     const struct pack_objects_args *a,
+			     const struct pack_sink *sink, struct error *err);
 
 #endif
