@@ -32,7 +32,7 @@ same () {
 	fi
 	test_cmp "$TRASH/expect" "$TRASH/actual" || return 1
 	test -z "$same_err" ||
-	test_cmp "$TRASH/expect.err" "$TRASH/actual.err"
+	test_cmp_error "$TRASH/expect.err" "$TRASH/actual.err"
 }
 
 TRASH=$PWD

@@ -303,3 +303,16 @@ repo_objects () {
 	stock -C "$dir" rev-list --objects --no-object-names "$@" |
 	LC_ALL=C sort
 }
+
+# test_cmp_error <expected> <actual>: as test_cmp, for files of standard error.
+# Advice behind an error line is each program's own prose and is not compared.
+test_cmp_error () {
+	for errors
+	do
+		sed -e "/^Use '/d" -e "/^'git <command>/d" -e "/^Write '--'/d" \
+			-e "/^A path that does not exist/d" \
+			-e "s/^\(fatal: empty string is not a valid pathspec\).*/\1/" \
+			"$errors" >"$errors.facts" || return 1
+	done &&
+	test_cmp "$1.facts" "$2.facts"
+}

@@ -35,7 +35,7 @@ deltas () {
 	read one one_blob <"$repo/one" &&
 	read two two_blob <"$repo/two" &&
 	printf "%s %s\n%s %s\n" $one "$2" $two "$3" | LC_ALL=C sort -k2 \
-		>"$refs/packed-refs" &&
+		>"$repo/packed-refs" &&
 	shift 3 &&
 	rm -f made-* &&
 	$git -C "$repo" "$@" pack-objects --all --delta-islands -q \

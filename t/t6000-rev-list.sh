@@ -228,7 +228,7 @@ test_expect_success 'dots that belong to names' '
 		code=$? &&
 		test_expect_code $code git -C dots/dir rev-list --objects \
 			$name >actual 2>actual.err &&
-		test_cmp expect actual && test_cmp expect.err actual.err ||
+		test_cmp expect actual && test_cmp_error expect.err actual.err ||
 		return 1
 	done
 '
@@ -270,7 +270,7 @@ as_stock () {
 	git "$@" <in >actual 2>actual.err || actual_code=$?
 	test $expect_code -eq $actual_code &&
 	test_cmp expect actual &&
-	test_cmp expect.err actual.err
+	test_cmp_error expect.err actual.err
 }
 
 test_expect_success 'ids of objects that do not exist' '
