@@ -50,7 +50,7 @@ static int write_line(struct advertisement *a, const struct oid *oid,
 	size_t len = a->is_empty ? a->capabilities.len : 0;
 
 	a->is_empty = false;
-	return ref_line_write(&a->r->out, a->r->repo->algo, oid, name,
+	return ref_line_write(&a->r->peer.out, a->r->repo->algo, oid, name,
 			      a->capabilities.data, len, a->err);
 }
 
@@ -102,7 +102,7 @@ static int write_shallow(void *ctx, const struct oid *oid)
 	struct advertisement *a = ctx;
 	char hex[OID_MAX_HEX_LEN + 1];
 
-	return pktline_printf(&a->r->out, a->err, "shallow %s\n",
+	return pktline_printf(&a->r->peer.out, a->err, "shallow %s\n",
 			      oid_to_hex(hex, oid, a->r->repo->algo));
 }
 
@@ -118,12 +118,12 @@ static int write_all(struct advertisement *a)
 		ret = receive_haves_each(r->repo, write_have, a, &warning,
 					 a->err);
 	if (!ret && warning.code)
-		receive_tell(r, "warning: %s\n", warning.msg);
+		receive_peer_tell(&r->peer, "warning: %s\n", warning.msg);
 	if (!ret && a->is_empty)
 		ret = write_line(a, &zero, "capabilities^{}");
 	if (!ret)
 		ret = repo_shallow_each(r->repo, write_shallow, a, a->err);
-	return ret ? ret : pktline_write_flush(&r->out, a->err);
+	return ret ? ret : pktline_write_flush(&r->peer.out, a->err);
 }
 
 int receive_advertise(struct receive *r, struct error *err)
@@ -134,7 +134,7 @@ int receive_advertise(struct receive *r, struct error *err)
 
 	oidset_init(&a.seen, OIDSET_MAX);
 	if (r->options->version == 1)
-		ret = pktline_printf(&r->out, err, "version 1\n");
+		ret = pktline_printf(&r->peer.out, err, "version 1\n");
 	if (!ret && add_capabilities(&a.capabilities, r) < 0)
 		ret = error_nomem(err);
 	if (!ret)

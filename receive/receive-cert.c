@@ -65,7 +65,8 @@ static int judge_signature(struct receive *r, const struct push_cert *cert,
 		cert->len - cert->signed_len, err);
 
 	if (!ret && r->cert.signature.problem)
-		receive_tell(r, "error: %s\n", r->cert.signature.problem);
+		receive_peer_tell(&r->peer, "error: %s\n",
+				  r->cert.signature.problem);
 	return ret;
 }
 

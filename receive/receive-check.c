@@ -24,7 +24,7 @@ static int check_one(struct receive *r, struct receive_connect *c,
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		receive_tell_failure(r, why.code, why.msg);
+		receive_peer_tell_failure(&r->peer, why.code, why.msg);
 		ret = receive_refuse(cmd, "missing necessary objects");
 	} else if (cmd->needs_cut && !r->config.shallow_update) {
 		ret = receive_refuse(cmd, "shallow update not allowed");
@@ -128,11 +128,11 @@ static int refuse_pair(struct receive *r, struct receive_command *symbolic,
 	oid_to_hex(hex[1], &symbolic->new_oid, algo)[SHORT] = '\0';
 	oid_to_hex(hex[2], &target->old_oid, algo)[SHORT] = '\0';
 	oid_to_hex(hex[3], &target->new_oid, algo)[SHORT] = '\0';
-	receive_tell(r,
-		     "error: refusing inconsistent update between symref '%s' "
-		     "(%s..%s) and its target '%s' (%s..%s)\n",
-		     symbolic->ref, hex[0], hex[1], target->ref, hex[2],
-		     hex[3]);
+	receive_peer_tell(
+		&r->peer,
+		"error: refusing inconsistent update between symref '%s' "
+		"(%s..%s) and its target '%s' (%s..%s)\n",
+		symbolic->ref, hex[0], hex[1], target->ref, hex[2], hex[3]);
 	if (receive_refuse(symbolic, "inconsistent aliased update") < 0 ||
 	    receive_refuse(target, "inconsistent aliased update") < 0)
 		return error_nomem(err);

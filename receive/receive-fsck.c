@@ -27,10 +27,10 @@ static int report(void *ctx, const struct fsck_report *report,
 	struct check *k = ctx;
 	char hex[OID_MAX_HEX_LEN + 1];
 
-	receive_tell(k->r, "%s: object %s: %s: %s\n",
-		     report->is_error ? "error" : "warning",
-		     oid_to_hex(hex, report->oid, k->r->repo->algo),
-		     fsck_msg_name(report->msg), report->text);
+	receive_peer_tell(&k->r->peer, "%s: object %s: %s: %s\n",
+			  report->is_error ? "error" : "warning",
+			  oid_to_hex(hex, report->oid, k->r->repo->algo),
+			  fsck_msg_name(report->msg), report->text);
 	k->has_errors |= report->is_error;
 	return 0;
 }
@@ -47,7 +47,8 @@ static void unknown(void *ctx, const char *name)
 {
 	struct check *k = ctx;
 
-	receive_tell(k->r, "warning: skipping unknown msg id '%s'\n", name);
+	receive_peer_tell(&k->r->peer,
+			  "warning: skipping unknown msg id '%s'\n", name);
 }
 
 static int open_all(struct check *k, struct error *err)

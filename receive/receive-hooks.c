@@ -24,15 +24,15 @@ static int pass_on(void *ctx, const char *bytes, size_t len, struct error *err)
 	struct receive *r = ctx;
 
 	if (!len)
-		return sideband_keep_alive(&r->band, err);
-	return receive_tell_text(r, bytes, len, err);
+		return sideband_keep_alive(&r->peer.band, err);
+	return receive_peer_tell_text(&r->peer, bytes, len, err);
 }
 
 /* Exit code, or negative. */
 static int run(const struct run *h, struct error *err)
 {
 	struct receive *r = h->r;
-	bool has_band = r->band.mode != SIDEBAND_NONE;
+	bool has_band = receive_peer_has_band(&r->peer);
 	struct receive_environment env;
 	struct sys_talk talk = {
 		.input = h->input ? h->input->data : NULL,

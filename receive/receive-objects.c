@@ -22,7 +22,7 @@ static ssize_t read_pack(void *ctx, void *bytes, size_t len, struct error *err)
 {
 	struct receive *r = ctx;
 
-	return pktline_read_raw(&r->in, bytes, len, err);
+	return pktline_read_raw(&r->peer.in, bytes, len, err);
 }
 
 /* "<quarantine>/pack/pack-<hex><ext>", malloc()ed, or NULL. */
@@ -181,8 +181,8 @@ static int index_pack(struct receive_objects *o, struct receive *r,
 		      struct error *err)
 {
 	uint64_t threads = r->config.threads ? r->config.threads : sys_cpu_nr();
-	struct progress_out out = sideband_progress(&r->band);
-	bool shows = r->band.mode != SIDEBAND_NONE && !r->request.quiet &&
+	struct progress_out out = sideband_progress(&r->peer.band);
+	bool shows = receive_peer_has_band(&r->peer) && !r->request.quiet &&
 		     !r->options->quiet;
 	struct pack_indexer_config config = {
 		.algo = r->repo->algo,
@@ -213,7 +213,7 @@ static int index_pack(struct receive_objects *o, struct receive *r,
 		ret = pack_indexer_receive(o->ix, source, dir.data, err);
 	if (!ret && r->config.keep_alive)
 		ret = sys_ticker_start(&ticker, r->config.keep_alive,
-				       keep_alive, &r->band, err);
+				       keep_alive, &r->peer.band, err);
 	if (!ret)
 		ret = pack_indexer_resolve(o->ix, err);
 	sys_ticker_stop(ticker);

@@ -127,10 +127,11 @@ static int take_status(struct receive *r, struct receive_command **at,
 	*at = NULL;
 	pktline_quote(quoted, ref);
 	if (strcmp(status, "ok") != 0 && strcmp(status, "ng") != 0) {
-		receive_tell(r,
-			     "error: proc-receive reported bad status '%s' on "
-			     "ref '%s'\n",
-			     pktline_quote(other, status), quoted);
+		receive_peer_tell(
+			&r->peer,
+			"error: proc-receive reported bad status '%s' on "
+			"ref '%s'\n",
+			pktline_quote(other, status), quoted);
 		return 1;
 	}
 	cmd = find(&r->request, ref);
@@ -139,10 +140,11 @@ static int take_status(struct receive *r, struct receive_command **at,
 	else if (!is_for_hook(cmd))
 		wrong = "unexpected";
 	if (wrong) {
-		receive_tell(r,
-			     "error: proc-receive reported status on %s ref: "
-			     "%s\n",
-			     wrong, quoted);
+		receive_peer_tell(
+			&r->peer,
+			"error: proc-receive reported status on %s ref: "
+			"%s\n",
+			wrong, quoted);
 		return 1;
 	}
 	cmd->is_told = true;
@@ -170,10 +172,11 @@ int receive_proc_take(struct receive *r, struct receive_command **at,
 	char *name = cut(line), *value;
 
 	if (!name) {
-		receive_tell(r,
-			     "error: proc-receive reported incomplete status "
-			     "line: '%s'\n",
-			     pktline_quote(quoted, line));
+		receive_peer_tell(
+			&r->peer,
+			"error: proc-receive reported incomplete status "
+			"line: '%s'\n",
+			pktline_quote(quoted, line));
 		return 1;
 	}
 	value = cut(name);
@@ -181,8 +184,9 @@ int receive_proc_take(struct receive *r, struct receive_command **at,
 		return take_status(r, at, line, name, value);
 	if (*at)
 		return take_option(*at, r->repo->algo, name, value);
-	receive_tell(r, "error: proc-receive reported 'option' without a "
-			"matching 'ok/ng' directive\n");
+	receive_peer_tell(&r->peer,
+			  "error: proc-receive reported 'option' without a "
+			  "matching 'ok/ng' directive\n");
 	return 1;
 }
 
@@ -311,7 +315,7 @@ static void hear(struct proc *p)
 
 	while ((n = sys_read_some(p->child.err, bytes, sizeof(bytes),
 				  "proc-receive", NULL)) > 0)
-		receive_tell_text(p->r, bytes, (size_t)n, NULL);
+		receive_peer_tell_text(&p->r->peer, bytes, (size_t)n, NULL);
 }
 
 /* Once we are done talking the hook sees the end of its input. */
@@ -349,9 +353,9 @@ static int converse(struct proc *p, struct error *err)
 	pktline_writer_init(&p->out, &io);
 	if (ret < 0)
 		error_nomem(err);
-	else if (r->config.keep_alive && r->band.mode != SIDEBAND_NONE)
+	else if (r->config.keep_alive && receive_peer_has_band(&r->peer))
 		ret = sys_ticker_start(&ticker, r->config.keep_alive,
-				       keep_alive, &r->band, err);
+				       keep_alive, &r->peer.band, err);
 	if (!ret)
 		ret = sys_parallel(PROC_TASKS, PROC_TASKS, do_task, p, err);
 	sys_ticker_stop(ticker);
@@ -369,7 +373,7 @@ static int run(struct proc *p, char *path, struct error *err)
 	unsigned flags = SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT;
 	int ret = receive_environment_init(&env, r, 0, NULL, err), status;
 
-	if (r->band.mode != SIDEBAND_NONE)
+	if (receive_peer_has_band(&r->peer))
 		flags |= SYS_SPAWN_PIPE_ERR;
 	if (!ret)
 		ret = sys_spawn(&p->child, argv, env.strings, flags, err);
@@ -391,7 +395,8 @@ static int run_hook(struct proc *p, struct error *err)
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		receive_tell(p->r, "error: cannot find hook 'proc-receive'\n");
+		receive_peer_tell(&p->r->peer,
+				  "error: cannot find hook 'proc-receive'\n");
 		return 1;
 	}
 	ret = run(p, path, &why);
@@ -399,7 +404,7 @@ static int run_hook(struct proc *p, struct error *err)
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	if (ret < 0)
-		receive_tell_failure(p->r, why.code, why.msg);
+		receive_peer_tell_failure(&p->r->peer, why.code, why.msg);
 	return ret || p->is_wrong;
 }
 

@@ -71,21 +71,22 @@ static int put_on_band(void *ctx, struct iovec *iov, size_t nr,
 
 int receive_report(struct receive *r, const char *failure, struct error *err)
 {
-	const struct serve_io io = {.writev = put_on_band, .ctx = &r->band};
+	const struct serve_io io = {.writev = put_on_band,
+				    .ctx = &r->peer.band};
 	struct pktline_writer w;
 	struct pktline_tap tap;
 	int ret;
 
 	if (!r->request.report && !r->request.report_v2)
 		return 0;
-	if (r->band.mode == SIDEBAND_NONE) {
-		ret = write_all(&r->out, &r->request, failure, err);
-		return ret ? ret : pktline_send(&r->out, err);
+	if (!receive_peer_has_band(&r->peer)) {
+		ret = write_all(&r->peer.out, &r->request, failure, err);
+		return ret ? ret : pktline_send(&r->peer.out, err);
 	}
 	pktline_writer_init(&w, &io);
 	/* What is counted is counted below the band. */
-	if (r->out.tap) {
-		tap = *r->out.tap;
+	if (r->peer.out.tap) {
+		tap = *r->peer.out.tap;
 		w.tap = &tap;
 	}
 	ret = write_all(&w, &r->request, failure, err);

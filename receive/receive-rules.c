@@ -100,7 +100,7 @@ int receive_rules_old(struct receive_rules *rules,
 static int refuse(struct receive *r, struct receive_command *cmd,
 		  const char *why, const char *fmt)
 {
-	receive_tell(r, fmt, cmd->ref);
+	receive_peer_tell(&r->peer, fmt, cmd->ref);
 	return receive_refuse(cmd, why);
 }
 
@@ -134,7 +134,8 @@ static int check_current(struct receive *r, struct receive_command *cmd,
 	case RECEIVE_DENY_IGNORE:
 		return 0;
 	case RECEIVE_DENY_WARN:
-		receive_tell(r, "warning: updating the current branch\n");
+		receive_peer_tell(&r->peer,
+				  "warning: updating the current branch\n");
 		return 0;
 	case RECEIVE_DENY_UPDATE_INSTEAD:
 		cmd->updates_worktree = true;
@@ -146,7 +147,7 @@ static int check_current(struct receive *r, struct receive_command *cmd,
 	ret = refuse(r, cmd, "branch is currently checked out",
 		     "error: refusing to update checked out branch: %s\n");
 	if (r->config.deny_current == RECEIVE_DENY_DEFAULT)
-		receive_tell(r, "%s", advice_current);
+		receive_peer_tell(&r->peer, "%s", advice_current);
 	return ret;
 }
 
@@ -158,10 +159,11 @@ static int check_delete_current(struct receive *r, struct receive_command *cmd)
 	case RECEIVE_DENY_IGNORE:
 		return 0;
 	case RECEIVE_DENY_WARN:
-		receive_tell(r, "warning: deleting the current branch\n");
+		receive_peer_tell(&r->peer,
+				  "warning: deleting the current branch\n");
 		return 0;
 	case RECEIVE_DENY_DEFAULT:
-		receive_tell(r, "%s", advice_delete);
+		receive_peer_tell(&r->peer, "%s", advice_delete);
 		break;
 	case RECEIVE_DENY_REFUSE:
 	case RECEIVE_DENY_UPDATE_INSTEAD:
@@ -198,10 +200,10 @@ static int check_exists(struct receive_rules *rules,
 
 	if (ret)
 		return ret < 0 ? ret : 0;
-	receive_tell(rules->r,
-		     "error: unpack should have generated %s, but I can't "
-		     "find it!\n",
-		     oid_to_hex(hex, &cmd->new_oid, rules->r->repo->algo));
+	receive_peer_tell(&rules->r->peer,
+			  "error: unpack should have generated %s, but I can't "
+			  "find it!\n",
+			  oid_to_hex(hex, &cmd->new_oid, rules->r->repo->algo));
 	return receive_refuse(cmd, "bad pack");
 }
 

@@ -29,7 +29,6 @@
  * client that goes away from UPDATE on misses what it would have been told, and
  * nothing else is different: who has a hook for what was pushed hears of it.
  */
-#include <stdarg.h>
 #include <string.h>
 
 #include "receive/receive-advertise.h"
@@ -68,23 +67,6 @@ struct push {
 	struct error *err;
 };
 
-/* Whoever leaves while refs change misses the rest; the hooks do not. */
-static int write_client(void *ctx, struct iovec *iov, size_t nr,
-			struct error *err)
-{
-	struct receive *r = ctx;
-	int ret;
-
-	if (r->gone.code)
-		return 0;
-	if (!r->is_settling)
-		return r->client->writev(r->client->ctx, iov, nr, err);
-	ret = r->client->writev(r->client->ctx, iov, nr, &r->gone);
-	if (!ret)
-		r->gone = (struct error)ERROR_INIT;
-	return 0;
-}
-
 int receive_init(struct receive *r, const struct receive_options *options,
 		 const struct serve_io *io, struct error *err)
 {
@@ -95,13 +77,10 @@ int receive_init(struct receive *r, const struct receive_options *options,
 	r->repo = options->repo;
 	receive_request_init(&r->request, r->repo->algo);
 	summary_init(&r->summary, r->repo->trace, "receive-pack");
-	r->client = io;
-	r->io = (struct serve_io){.writev = write_client, .ctx = r};
-	pktline_writer_init(&r->out, &r->io);
-	sideband_init(&r->band, &r->out, SIDEBAND_NONE);
-	if (pktline_reader_init(&r->in, io) < 0)
-		return error_nomem(err);
-	r->in.tap = r->out.tap = summary_tap(&r->summary);
+	ret = receive_peer_init(&r->peer, options, io, err);
+	if (ret < 0)
+		return ret;
+	r->peer.in.tap = r->peer.out.tap = summary_tap(&r->summary);
 	ret = receive_config_load(&r->config, &r->repo->config, err);
 	if (ret < 0)
 		return ret;
@@ -141,10 +120,8 @@ void receive_release(struct receive *r)
 	receive_config_release(&r->config);
 	if (r->refs_are_open)
 		refview_release(&r->refs);
-	sideband_release(&r->band);
 	summary_release(&r->summary);
-	pktline_reader_release(&r->in);
-	pktline_writer_release(&r->out);
+	receive_peer_release(&r->peer);
 }
 
 /* Trees of the old values are where a push finds its delta bases. */
@@ -166,74 +143,6 @@ int receive_sees(struct receive *r, const struct oid *oid, struct error *err)
 	int ret = r->visible ? 0 : open_visible(r, err);
 
 	return ret < 0 ? ret : visible_has(r->visible, oid, err);
-}
-
-int receive_tell_text(struct receive *r, const char *text, size_t len,
-		      struct error *err)
-{
-	if (r->band.mode != SIDEBAND_NONE)
-		return sideband_put(&r->band, SIDEBAND_PROGRESS, text, len,
-				    err);
-	if (r->options->tell)
-		r->options->tell(r->options->tell_ctx, text, len);
-	return 0;
-}
-
-void receive_tell(struct receive *r, const char *fmt, ...)
-{
-	struct buf text = BUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (!buf_vprintf(&text, fmt, ap))
-		receive_tell_text(r, text.data, text.len, NULL);
-	va_end(ap);
-	buf_release(&text);
-}
-
-/* Where a path ends that begins at `p`, behind `before`; or later. */
-static const char *path_end(const char *p, char before)
-{
-	const char *end = NULL;
-
-	if (before == '\'' || before == '"')
-		end = strchr(p, before);
-	return end ? end : p + strcspn(p, ":\n");
-}
-
-void receive_hide_paths(char *msg)
-{
-	const char *p = msg;
-	char *out = msg, before = ' ';
-
-	while (*p) {
-		if (*p == '/' && strchr(" '\"(", before)) {
-			const char *end = path_end(p, before);
-
-			while (end[-1] != '/')
-				end--;
-			p = end;
-		}
-		if (*p)
-			before = *out++ = *p++;
-	}
-	*out = '\0';
-}
-
-void receive_tell_failure(struct receive *r, int code, const char *msg)
-{
-	const struct receive_options *o = r->options;
-	struct buf text = BUF_INIT;
-
-	if (buf_printf(&text, "error: %s\n", msg) < 0)
-		goto out;
-	if (code == ERR_IO && r->band.mode != SIDEBAND_NONE && o->tell)
-		o->tell(o->tell_ctx, text.data, text.len);
-	if (r->band.mode != SIDEBAND_NONE)
-		receive_hide_paths(text.data);
-	receive_tell_text(r, text.data, strlen(text.data), NULL);
-out:
-	buf_release(&text);
 }
 
 /* ---- the states: each returns the next one, or a negative error */
@@ -276,7 +185,7 @@ static int hello(struct push *p)
 	begin(p, "advertise", SUMMARY_ANSWER);
 	ret = receive_advertise(r, p->err);
 	if (!ret)
-		ret = pktline_send(&r->out, p->err);
+		ret = pktline_send(&r->peer.out, p->err);
 	if (ret < 0)
 		return ret;
 	finish(p, NULL);
@@ -289,11 +198,11 @@ static int request(struct push *p)
 	int ret;
 
 	begin(p, "push", SUMMARY_NEGOTIATE);
-	ret = receive_request_read(&r->request, &r->in, p->err);
+	ret = receive_request_read(&r->request, &r->peer.in, p->err);
 	if (!ret)
 		summary_drop(&r->summary);
 	if (r->request.sideband)
-		r->band.mode = SIDEBAND_LARGE;
+		r->peer.band.mode = SIDEBAND_LARGE;
 	if (ret <= 0)
 		return ret < 0 ? ret : END;
 	return receive_request_only_deletes(&r->request) ? JUDGE : OBJECTS;
@@ -308,7 +217,7 @@ static int objects(struct push *p)
 	    !receive_fsck(r, &p->objects, &p->failure))
 		return JUDGE;
 	p->has_failed = true;
-	receive_tell_failure(r, p->failure.code, p->failure.msg);
+	receive_peer_tell_failure(&r->peer, p->failure.code, p->failure.msg);
 	if (receive_refuse_all(&r->request, "unpacker error") < 0)
 		return error_nomem(p->err);
 	return REPORT;
@@ -352,7 +261,7 @@ static int accept(struct push *p)
 	summary_phase(&r->summary, SUMMARY_MIGRATE);
 	if (!quarantine_migrate(&r->quarantine, p->err))
 		return UPDATE;
-	receive_tell_failure(r, p->err->code, p->err->msg);
+	receive_peer_tell_failure(&r->peer, p->err->code, p->err->msg);
 	if (receive_refuse_all(&r->request,
 			       "unable to migrate objects to permanent "
 			       "storage") < 0)
@@ -365,7 +274,7 @@ static int update(struct push *p)
 	int ret;
 
 	summary_phase(&p->r.summary, SUMMARY_UPDATE);
-	p->r.is_settling = true;
+	p->r.peer.is_settling = true;
 	ret = receive_check_aliases(&p->r, p->err);
 	if (!ret)
 		ret = receive_proc_run(&p->r, p->err);
@@ -388,12 +297,12 @@ static int report(struct push *p)
 	summary_phase(&r->summary, SUMMARY_HOOKS);
 	if (!ret)
 		ret = receive_hook_post(r, p->err);
-	if (!ret && r->band.mode != SIDEBAND_NONE)
-		ret = pktline_write_flush(&r->out, p->err);
+	if (!ret && receive_peer_has_band(&r->peer))
+		ret = pktline_write_flush(&r->peer.out, p->err);
 	if (!ret)
-		ret = pktline_send(&r->out, p->err);
+		ret = pktline_send(&r->peer.out, p->err);
 	if (!ret)
-		finish(p, r->gone.code ? &r->gone : NULL);
+		finish(p, r->peer.gone.code ? &r->peer.gone : NULL);
 	return ret < 0 ? ret : TIDY;
 }
 
@@ -448,23 +357,11 @@ static int run(struct push *p)
 	return state < 0 ? state : 0;
 }
 
-/* Tell a client that is still there, and listens to packets, what is wrong. */
-static void tell_client(struct receive *r, const struct error *err)
-{
-	if (!r->in.bytes || r->in.ended || r->out.failed)
-		return;
-	if (r->band.mode != SIDEBAND_NONE)
-		sideband_put(&r->band, SIDEBAND_ERROR, err->msg,
-			     strlen(err->msg), NULL);
-	else if (!pktline_printf(&r->out, NULL, "ERR %s", err->msg))
-		pktline_send(&r->out, NULL);
-}
-
 /* The caller has all of it. */
 static void tell_end(struct receive *r, struct error err)
 {
 	receive_hide_paths(err.msg);
-	receive_tell(r, "fatal: %s\n", err.msg);
+	receive_peer_tell(&r->peer, "fatal: %s\n", err.msg);
 }
 
 int receive_pack_serve(const struct receive_options *options,
@@ -480,13 +377,13 @@ int receive_pack_serve(const struct receive_options *options,
 	if (!ret)
 		ret = run(&p);
 	if (ret == ERR_PEER)
-		tell_client(&p.r, &own);
+		receive_peer_tell_end(&p.r.peer, own.msg);
 	else if (ret < 0)
 		tell_end(&p.r, own);
 	if (ret < 0)
 		finish(&p, &own);
-	if (!ret && p.r.gone.code) {
-		own = p.r.gone;
+	if (!ret && p.r.peer.gone.code) {
+		own = p.r.peer.gone;
 		ret = own.code;
 	}
 	if (ret < 0)

@@ -75,10 +75,12 @@ static int prepare_delete(struct batch *b, struct receive_command *cmd,
 		return ret < 0 ? ret : 0;
 	change->old_oid = NULL;
 	if (refs_lookup(b->r->refs.refs, full, &ref, NULL)) {
-		receive_tell(b->r,
-			     "warning: allowing deletion of corrupt ref\n");
+		receive_peer_tell(
+			&b->r->peer,
+			"warning: allowing deletion of corrupt ref\n");
 	} else {
-		receive_tell(b->r, "warning: deleting a non-existent ref\n");
+		receive_peer_tell(&b->r->peer,
+				  "warning: deleting a non-existent ref\n");
 		cmd->is_void = true;
 	}
 	return 0;
@@ -99,7 +101,8 @@ static int queue(struct batch *b, struct receive_command *cmd, const char *full)
 	if (!ret)
 		ret = ref_transaction_add(b->tx, &change, b->err);
 	if (ret == ERR_INVALID) {
-		receive_tell_failure(b->r, b->err->code, b->err->msg);
+		receive_peer_tell_failure(&b->r->peer, b->err->code,
+					  b->err->msg);
 		ret = receive_refuse(cmd, "failed to update ref");
 	} else if (!ret) {
 		b->commands[b->nr++] = cmd;
@@ -133,8 +136,9 @@ static int take(struct batch *b, struct receive_command *cmd)
 	if (ret < 0)
 		return ret;
 	if (ret) {
-		receive_tell(b->r, "error: hook declined to update %s\n",
-			     cmd->ref);
+		receive_peer_tell(&b->r->peer,
+				  "error: hook declined to update %s\n",
+				  cmd->ref);
 		return receive_refuse(cmd, "hook declined");
 	}
 	return execute(b, cmd);
@@ -175,7 +179,7 @@ static int take_results(struct batch *b)
 
 		if (u->result == REF_OK)
 			continue;
-		receive_tell_failure(b->r, 0, u->error);
+		receive_peer_tell_failure(&b->r->peer, 0, u->error);
 		ret = receive_refuse(b->commands[i],
 				     ref_result_reason(u->result));
 	}
@@ -187,7 +191,7 @@ static int refuse_batch(struct batch *b, const char *why)
 {
 	int ret = 0;
 
-	receive_tell_failure(b->r, b->err->code, b->err->msg);
+	receive_peer_tell_failure(&b->r->peer, b->err->code, b->err->msg);
 	for (size_t i = 0; !ret && i < b->nr; i++)
 		ret = receive_refuse(b->commands[i], why);
 	return ret;
@@ -237,7 +241,8 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 	if (!ret && !failure) {
 		ret = b.nr ? ref_transaction_commit(b.tx, err) : 0;
 		if (ret < 0 && ret != ERR_NOMEM) {
-			receive_tell_failure(r, err->code, err->msg);
+			receive_peer_tell_failure(&r->peer, err->code,
+						  err->msg);
 			failure = "atomic transaction failed";
 			ret = 0;
 		}

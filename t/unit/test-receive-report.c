@@ -24,7 +24,7 @@ static const char *report(struct pushed *p, bool v2, bool band,
 	pushed_take(p, &r, "zero c1 refs/heads/x");
 	r.request.report = !v2;
 	r.request.report_v2 = v2;
-	r.band.mode = band ? SIDEBAND_LARGE : SIDEBAND_NONE;
+	r.peer.band.mode = band ? SIDEBAND_LARGE : SIDEBAND_NONE;
 	w->ref = mem_strdup("refs/changes/1");
 	w->has_new = w->is_forced = true;
 	w->new_oid = *dialog_oid(&p->d, "c2");

@@ -120,33 +120,6 @@ static void test_tell(void **state)
 	pushed_release(&p);
 }
 
-static void test_hidden_paths(void **state)
-{
-	static const char *const messages[][2] = {
-		{"cannot create '/srv/a b/x.lock': No space left on device",
-		 "cannot create 'x.lock': No space left on device"},
-		{"/srv/objects/pack-1.idx: bad header at offset 8",
-		 "pack-1.idx: bad header at offset 8"},
-		{"cannot write to /srv/a b/x: File too large",
-		 "cannot write to x: File too large"},
-		{"cannot rename '/a/b' to '/c/'", "cannot rename 'b' to ''"},
-		{"'/srv/cut", "'cut"},
-		{"ref 'refs/heads/a' and/or b", NULL},
-		{"/", ""},
-		{"", NULL},
-	};
-
-	for (size_t i = 0; i < ARRAY_NR(messages); i++) {
-		const char *left = messages[i][1];
-		char *msg = mem_strdup(messages[i][0]);
-
-		assert_non_null(msg);
-		receive_hide_paths(msg);
-		assert_string_equal(msg, left ? left : messages[i][0]);
-		free(msg);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,7 +130,6 @@ int main(void)
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_tell),
-		cmocka_unit_test(test_hidden_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
