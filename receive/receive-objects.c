@@ -10,7 +10,6 @@
 #include "sys/io.h"
 #include "sys/process.h"
 #include "sys/thread.h"
-#include "sys/ticker.h"
 #include "sys/user.h"
 
 enum {
@@ -125,12 +124,6 @@ static int take_apart(struct receive_objects *o, struct receive *r,
 	return ret;
 }
 
-/* A write that fails is left for the report to meet. */
-static void keep_alive(void *ctx)
-{
-	sideband_keep_alive(ctx, NULL);
-}
-
 /* Hooks of the indexer for a repository in which pushers see not all. */
 struct seen_only {
 	struct pack_indexer_hooks all; /* without limits */
@@ -211,9 +204,9 @@ static int index_pack(struct receive_objects *o, struct receive *r,
 		ret = sys_mkdir_shared(dir.data, r->repo->share, err);
 	if (!ret)
 		ret = pack_indexer_receive(o->ix, source, dir.data, err);
-	if (!ret && r->config.keep_alive)
-		ret = sys_ticker_start(&ticker, r->config.keep_alive,
-				       keep_alive, &r->peer.band, err);
+	if (!ret)
+		ret = receive_peer_start_ticker(&ticker, &r->peer,
+						r->config.keep_alive, err);
 	if (!ret)
 		ret = pack_indexer_resolve(o->ix, err);
 	sys_ticker_stop(ticker);

@@ -78,6 +78,23 @@ void receive_peer_tell(struct receive_peer *peer, const char *fmt, ...)
 	buf_release(&text);
 }
 
+/* A failed keep-alive is no error here: the next message fails as well. */
+static void keep_alive(void *ctx)
+{
+	struct receive_peer *peer = ctx;
+
+	sideband_keep_alive(&peer->band, NULL);
+}
+
+int receive_peer_start_ticker(struct sys_ticker **ticker,
+			      struct receive_peer *peer, uint64_t seconds,
+			      struct error *err)
+{
+	if (!seconds || !receive_peer_has_band(peer))
+		return 0;
+	return sys_ticker_start(ticker, seconds, keep_alive, peer, err);
+}
+
 /*
  * Returns the end of a path that starts at `p` and follows the character
  * `before`. The end may be too far if the path holds no quote or colon.

@@ -16,9 +16,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "receive/receive-pack.h"
+#include "sys/ticker.h"
 #include "wire/io.h"
 #include "wire/pktline.h"
 #include "wire/sideband.h"
@@ -73,6 +75,16 @@ void receive_peer_tell(struct receive_peer *peer, const char *fmt, ...)
  */
 void receive_peer_tell_failure(struct receive_peer *peer, int code,
 			       const char *msg);
+
+/*
+ * Start a thread that sends a keep-alive every `seconds` seconds. Nothing is
+ * started, and *ticker is not changed, without side bands or if `seconds` is 0.
+ * The caller stops *ticker with sys_ticker_stop() before the peer is released.
+ * Returns 0 or a negative error code.
+ */
+int receive_peer_start_ticker(struct sys_ticker **ticker,
+			      struct receive_peer *peer, uint64_t seconds,
+			      struct error *err);
 
 /*
  * Tell the client that the conversation ends with an error: on band 3, or in

@@ -10,7 +10,6 @@
 #include "sys/io.h"
 #include "sys/spawn.h"
 #include "sys/thread.h"
-#include "sys/ticker.h"
 #include "wire/fdio.h"
 
 #define HEARD_MAX 4096 /* bytes of its standard error at a time */
@@ -336,11 +335,6 @@ static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 	return ret;
 }
 
-static void keep_alive(void *ctx)
-{
-	sideband_keep_alive(ctx, NULL);
-}
-
 /* Both ways at once, with a sign of life on the band. 0 or negative. */
 static int converse(struct proc *p, struct error *err)
 {
@@ -353,9 +347,9 @@ static int converse(struct proc *p, struct error *err)
 	pktline_writer_init(&p->out, &io);
 	if (ret < 0)
 		error_nomem(err);
-	else if (r->config.keep_alive && receive_peer_has_band(&r->peer))
-		ret = sys_ticker_start(&ticker, r->config.keep_alive,
-				       keep_alive, &r->peer.band, err);
+	else
+		ret = receive_peer_start_ticker(&ticker, &r->peer,
+						r->config.keep_alive, err);
 	if (!ret)
 		ret = sys_parallel(PROC_TASKS, PROC_TASKS, do_task, p, err);
 	sys_ticker_stop(ticker);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "receive/receive-peer.h"
+#include "sys/clock.h"
 #include "t/unit/pushed.h"
 
 struct fixture {
@@ -101,6 +102,28 @@ static void test_settling(void **state)
 	release(&f);
 }
 
+static void test_ticker(void **state)
+{
+	struct sys_ticker *ticker = NULL;
+	struct fixture f;
+
+	init(&f, false);
+	assert_int_equal(receive_peer_start_ticker(&ticker, &f.peer, 1, NULL),
+			 0);
+	assert_null(ticker);
+	f.peer.band.mode = SIDEBAND_LARGE;
+	assert_int_equal(receive_peer_start_ticker(&ticker, &f.peer, 0, NULL),
+			 0);
+	assert_null(ticker);
+	assert_int_equal(receive_peer_start_ticker(&ticker, &f.peer, 1, NULL),
+			 0);
+	assert_non_null(ticker);
+	sys_sleep_ns(1500000000);
+	sys_ticker_stop(ticker);
+	assert_memory_equal(f.p.d.out.data, "0005\2", 5);
+	release(&f);
+}
+
 static void test_end(void **state)
 {
 	struct fixture f;
@@ -152,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_no_band),
 		cmocka_unit_test(test_failure),
 		cmocka_unit_test(test_settling),
+		cmocka_unit_test(test_ticker),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_hidden_paths),
 	};
