@@ -4,7 +4,7 @@
 #define RECEIVE_RECEIVE_ADVERTISE_H
 
 #include "base/error.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 
 /*
  * Write the visible refs, the capabilities behind the first, ids of refs

@@ -8,7 +8,7 @@
 #include "odb/loose-write.h"
 #include "receive/push-cert.h"
 #include "receive/receive-cert.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 #include "repo/hook.h"
 #include "sys/clock.h"
 
@@ -28,13 +28,6 @@ int receive_cert_init(struct receive *r, struct error *err)
 	if (push_nonce_make(&r->cert.issued, &maker, r->cert.seconds) < 0)
 		return error_nomem(err);
 	return 0;
-}
-
-void receive_cert_release(struct receive_cert *cert)
-{
-	buf_release(&cert->issued);
-	signature_check_release(&cert->signature);
-	free(cert->nonce_text);
 }
 
 static int judge_nonce(struct receive *r, const struct push_cert *cert,

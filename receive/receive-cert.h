@@ -10,26 +10,10 @@
 #define RECEIVE_RECEIVE_CERT_H
 
 #include "base/error.h"
-#include "object/oid.h"
-#include "receive/push-nonce.h"
-#include "repo/signature.h"
-
-struct receive;
-
-struct receive_cert {
-	struct buf issued; /* the nonce of this process; empty: not asked for */
-	int64_t seconds;   /* when it was issued */
-	/* Found out by receive_cert_judge(). */
-	bool is_judged;
-	struct oid oid; /* of the blob */
-	struct signature_check signature;
-	struct push_nonce_check nonce;
-	char *nonce_text; /* owned: that of the certificate, or NULL */
-};
+#include "receive/receive.h"
 
 /* Issue a nonce when receive.certNonceSeed is set. 0 or ERR_NOMEM. */
 int receive_cert_init(struct receive *r, struct error *err);
-void receive_cert_release(struct receive_cert *cert);
 
 /*
  * Judge and store the certificate, if the push has one and there is a hook

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "receive/receive-connect.h"
 #include "receive/receive-objects.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 #include "walk/walk.h"
 
 /*

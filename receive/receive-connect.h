@@ -31,7 +31,7 @@
 
 #include "base/error.h"
 #include "receive/receive-objects.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 #include "wire/oidset.h"
 
 struct receive_connect {

@@ -4,7 +4,7 @@
 #define RECEIVE_RECEIVE_ENV_H
 
 #include "base/error.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 #include "receive/receive-worktree.h"
 
 enum receive_env {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "receive/receive-objects.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 
 /*
  * Check every object that came, and the .gitmodules and .gitattributes among

@@ -18,7 +18,7 @@
 #define RECEIVE_RECEIVE_HOOKS_H
 
 #include "base/error.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 #include "receive/receive-worktree.h"
 #include "refs/ref-transaction.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "object/oid.h"
 #include "pack/indexer.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 
 /* What came. */
 struct receive_objects {

@@ -19,7 +19,7 @@
 #define RECEIVE_RECEIVE_PROC_H
 
 #include "base/error.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 
 /* Set cmd->by_hook of the commands that are the hook's. */
 void receive_proc_choose(struct receive *r);

@@ -13,7 +13,7 @@
 #define RECEIVE_RECEIVE_REPORT_H
 
 #include "base/error.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 
 /* `failure`: why there are no objects; NULL: they are there. 0 or negative. */
 int receive_report(struct receive *r, const char *failure, struct error *err);

@@ -9,7 +9,7 @@
 #define RECEIVE_RECEIVE_UPDATE_H
 
 #include "base/error.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 
 /*
  * Execute all commands that are not refused, but those of the proc-receive

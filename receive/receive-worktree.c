@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "receive/receive-hooks.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 #include "receive/receive-worktree.h"
 #include "repo/hook.h"
 #include "repo/worktree.h"

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 #include "receive/receive-pack.h"
-#include "receive/receive-session.h"
+#include "receive/receive.h"
 #include "t/unit/dialog.h"
 #include "t/unit/packfile.h"
 

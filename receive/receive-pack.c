@@ -29,16 +29,15 @@
  * client that goes away from UPDATE on misses what it would have been told, and
  * nothing else is different: who has a hook for what was pushed hears of it.
  */
-#include <string.h>
-
+#include "receive/receive.h"
 #include "receive/receive-advertise.h"
+#include "receive/receive-cert.h"
 #include "receive/receive-check.h"
 #include "receive/receive-fsck.h"
 #include "receive/receive-hooks.h"
 #include "receive/receive-objects.h"
 #include "receive/receive-proc.h"
 #include "receive/receive-report.h"
-#include "receive/receive-session.h"
 #include "receive/receive-update.h"
 #include "repack/server-info.h"
 #include "serve/upload-pack.h"
@@ -66,84 +65,6 @@ struct push {
 	struct error failure; /*   ... why */
 	struct error *err;
 };
-
-int receive_init(struct receive *r, const struct receive_options *options,
-		 const struct serve_io *io, struct error *err)
-{
-	int ret;
-
-	memset(r, 0, sizeof(*r));
-	r->options = options;
-	r->repo = options->repo;
-	receive_request_init(&r->request, r->repo->algo);
-	summary_init(&r->summary, r->repo->trace, "receive-pack");
-	ret = receive_peer_init(&r->peer, options, io, err);
-	if (ret < 0)
-		return ret;
-	r->peer.in.tap = r->peer.out.tap = summary_tap(&r->summary);
-	ret = receive_config_load(&r->config, &r->repo->config, err);
-	if (ret < 0)
-		return ret;
-	r->request.accept_atomic = r->config.advertise_atomic;
-	r->request.accept_options = r->config.push_options;
-	r->request.commands_max = r->config.commands_max;
-	r->request.accept_cert = r->config.cert_nonce_seed != NULL;
-	ret = receive_cert_init(r, err);
-	if (ret < 0)
-		return ret;
-	ret = refview_open(&r->refs, r->repo, "receive.hiderefs",
-			   options->namespace, err);
-	r->refs_are_open = true;
-	return ret ? ret : visible_is_limit(&r->is_limit, r->repo, err);
-}
-
-/* One line for the owner of the disk, who has it until the next prune. */
-static void discard_quarantine(struct receive *r)
-{
-	struct error err = ERROR_INIT;
-	struct buf text = BUF_INIT;
-
-	if (quarantine_remove(&r->quarantine, &err) < 0 && r->options->tell &&
-	    !buf_printf(&text, "warning: %s; git prune will remove it\n",
-			err.msg))
-		r->options->tell(r->options->tell_ctx, text.data, text.len);
-	buf_release(&text);
-	quarantine_release(&r->quarantine);
-}
-
-void receive_release(struct receive *r)
-{
-	visible_close(r->visible);
-	discard_quarantine(r);
-	receive_cert_release(&r->cert);
-	receive_request_release(&r->request);
-	receive_config_release(&r->config);
-	if (r->refs_are_open)
-		refview_release(&r->refs);
-	summary_release(&r->summary);
-	receive_peer_release(&r->peer);
-}
-
-/* Trees of the old values are where a push finds its delta bases. */
-static int open_visible(struct receive *r, struct error *err)
-{
-	int ret = visible_open(&r->visible, r->repo, r->options->namespace,
-			       NULL, NULL, err);
-
-	for (size_t i = 0; !ret && i < r->request.nr; i++)
-		if (!oid_is_zero(&r->request.commands[i].old_oid))
-			ret = visible_hint(r->visible,
-					   &r->request.commands[i].old_oid,
-					   err);
-	return ret;
-}
-
-int receive_sees(struct receive *r, const struct oid *oid, struct error *err)
-{
-	int ret = r->visible ? 0 : open_visible(r, err);
-
-	return ret < 0 ? ret : visible_has(r->visible, oid, err);
-}
 
 /* ---- the states: each returns the next one, or a negative error */
 
@@ -291,7 +212,7 @@ static int report(struct push *p)
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/* Refs hold what is in the pack now, or nobody will. */
-	discard_quarantine(r);
+	receive_discard(r);
 	receive_hide_paths(told.msg);
 	ret = receive_report(r, p->has_failed ? told.msg : NULL, p->err);
 	summary_phase(&r->summary, SUMMARY_HOOKS);
@@ -374,6 +295,8 @@ int receive_pack_serve(const struct receive_options *options,
 	oidset_init(&p.cut, OIDSET_MAX);
 	serve_trace_version(options->repo->trace, options->version);
 	ret = receive_init(&p.r, options, io, &own);
+	if (!ret)
+		ret = receive_cert_init(&p.r, &own);
 	if (!ret)
 		ret = run(&p);
 	if (ret == ERR_PEER)

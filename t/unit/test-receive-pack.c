@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-session.c: whole pushes, and where they can end. */
+/* receive/receive-pack.c: whole pushes, and where they can end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
