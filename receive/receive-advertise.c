@@ -5,7 +5,6 @@
 
 #include "odb/odb-alternates.h"
 #include "receive/receive-advertise.h"
-#include "receive/receive-haves.h"
 #include "repo/shallow.h"
 #include "wire/ref-line.h"
 

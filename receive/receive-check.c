@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "receive/receive-check.h"
+#include "receive/receive-connect.h"
 
 /* ---- connectivity */
 

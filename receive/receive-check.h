@@ -11,7 +11,6 @@
 #define RECEIVE_RECEIVE_CHECK_H
 
 #include "base/error.h"
-#include "receive/receive-connect.h"
 #include "receive/receive-objects.h"
 #include "receive/receive.h"
 #include "walk/walk.h"

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "receive/receive-env.h"
+#include "receive/receive-hooks.h"
 #include "sys/process.h"
 
 static int set(struct receive_environment *env, const char *name,

@@ -4,7 +4,7 @@
 #include "odb/fsck-blob.h"
 #include "odb/fsck-config.h"
 #include "odb/odb.h"
-#include "receive/receive-fsck.h"
+#include "receive/receive-objects.h"
 
 enum { CACHE_LIMIT = 32 << 20 }; /* bytes of decoded bases */
 

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "odb/odb-alternates.h"
-#include "receive/receive-haves.h"
+#include "receive/receive-advertise.h"
 #include "refs/refs.h"
 #include "sys/io.h"
 #include "sys/spawn.h"

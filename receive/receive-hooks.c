@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "receive/receive-env.h"
 #include "receive/receive-hooks.h"
 #include "repo/hook.h"
 #include "sys/spawn.h"

@@ -45,4 +45,31 @@ int receive_run_in(struct receive *r, const char *const *argv, const char *name,
 /* post-receive and post-update, when something was done. 0 or negative. */
 int receive_hook_post(struct receive *r, struct error *err);
 
+/* ---- the environment of hooks */
+
+enum receive_env {
+	/* GIT_QUARANTINE_PATH, and the object directories that go with it. */
+	RECEIVE_ENV_QUARANTINE = 1 << 0,
+	/* GIT_PUSH_OPTION_COUNT and so on, where options may be given. */
+	RECEIVE_ENV_OPTIONS = 1 << 1,
+	/* GIT_PUSH_CERT and so on, of a signed push. */
+	RECEIVE_ENV_CERT = 1 << 2,
+};
+
+struct receive_environment {
+	char **strings; /* owned array; strings of environ and `own` */
+	char **own;     /* owned, with its strings */
+	size_t own_nr, own_alloc;
+};
+
+/*
+ * GIT_DIR is ".": hooks run in the git directory. Those that are about a work
+ * tree get its places. 0 or ERR_NOMEM; release in any case.
+ */
+int receive_environment_init(struct receive_environment *env,
+			     const struct receive *r, unsigned flags,
+			     const struct receive_worktree *worktree,
+			     struct error *err);
+void receive_environment_release(struct receive_environment *env);
+
 #endif

@@ -34,4 +34,13 @@ void receive_objects_release(struct receive_objects *o);
 bool receive_objects_has(const struct receive_objects *o, enum hash_algo algo,
 			 const struct oid *oid);
 
+/*
+ * Check every object that came, and the .gitmodules and .gitattributes among
+ * them or that their trees name, in the quarantine. What is wrong is told to
+ * the pusher, a line for each message. 0; ERR_CORRUPT when there were errors;
+ * or another error. Does nothing unless the configuration asks for it.
+ */
+int receive_fsck(struct receive *r, const struct receive_objects *objects,
+		 struct error *err);
+
 #endif

@@ -33,7 +33,6 @@
 #include "receive/receive-advertise.h"
 #include "receive/receive-cert.h"
 #include "receive/receive-check.h"
-#include "receive/receive-fsck.h"
 #include "receive/receive-hooks.h"
 #include "receive/receive-objects.h"
 #include "receive/receive-proc.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "receive/receive-env.h"
+#include "receive/receive-hooks.h"
 #include "receive/receive-proc.h"
 #include "repo/hook.h"
 #include "sys/io.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "receive/receive-env.h"
+#include "receive/receive-hooks.h"
 #include "t/unit/pushed.h"
 
 static const char *find(const struct receive_environment *env, const char *name)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "receive/receive-haves.h"
+#include "receive/receive-advertise.h"
 #include "t/unit/pushed.h"
 
 struct list {
