@@ -7,7 +7,10 @@
 
 static const char version[] = "certificate version 0.1\n";
 
-/* The line at an offset, which moves behind it. False at `end`. */
+/*
+ * Get the line at offset *at, and move *at to the next line. Returns false if
+ * *at is `end`.
+ */
 static bool next_line(struct push_cert_line *line, const char *text, size_t end,
 		      size_t *at)
 {
@@ -22,7 +25,7 @@ static bool next_line(struct push_cert_line *line, const char *text, size_t end,
 	return true;
 }
 
-/* Bytes up to and with the empty line; 0 when there is none. */
+/* Returns the bytes up to and with the empty line, or 0 without such a line. */
 static size_t find_headers(const char *text, size_t len)
 {
 	struct push_cert_line line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A push certificate: the commands of a push, as they were signed
- * (gitprotocol-pack(5), "Push Certificate").
+ * Push certificates: the signed commands of a push (gitprotocol-pack(5), "Push
+ * Certificate").
  *
  *	certificate version 0.1\n     \
  *	pusher <ident>\n               |  headers
@@ -10,13 +10,13 @@
  *	push-option <option>\n        /   any number
  *	\n
  *	<old> <new> <ref>\n           commands
- *	-----BEGIN SSH SIGNATURE-----\n   signature, of all that is above it
+ *	-----BEGIN SSH SIGNATURE-----\n   signature of all lines above
  *	...
  *
  *	63 65 72 74 69 66 69 63 61 74 65 20 76 65 72 73 69 6f 6e 20 30 2e 31 0a
  *	"certificate version 0.1"
  *	70 75 73 68 65 72 20 78 20 31 20 2b 30 30 30 30 0a 0a
- *	"pusher x 1 +0000", the end of the headers
+ *	"pusher x 1 +0000", and the empty line that ends the headers
  */
 #ifndef RECEIVE_PUSH_CERT_H
 #define RECEIVE_PUSH_CERT_H
@@ -26,37 +26,41 @@
 
 #include "base/error.h"
 
-/* Views of the text that was parsed. */
+/* A parsed certificate. `text` is borrowed from the caller. */
 struct push_cert {
 	const char *text;
 	size_t len;
-	size_t headers_len; /* the first line, and the empty one, included */
-	size_t signed_len;  /* where the signature begins, or the end */
+	size_t headers_len; /* from the first line to the empty line */
+	size_t signed_len;  /* bytes before the signature */
 };
 
 /*
- * Take a certificate apart. 0, or ERR_PEER when it is none: another version,
- * no end of the headers, a line without its line feed, or a NUL above the
- * signature. Commands are not looked at.
+ * Parse a certificate. `text` must outlive *cert. Commands are not parsed.
+ * Returns 0, or ERR_PEER if the text is malformed: another version, no empty
+ * line after the headers, a missing line feed before the signature, or a NUL in
+ * the signed part.
  */
 int push_cert_parse(struct push_cert *cert, const char *text, size_t len,
 		    struct error *err);
 
-/* A line, or the part of it that is asked for, without its line feed. */
+/* A line of a certificate, or the end of a line, without the line feed. */
 struct push_cert_line {
-	const char *p; /* borrowed from the text; no NUL follows */
+	const char *p; /* borrowed from the certificate; no NUL at the end */
 	size_t len;
 };
 
 /*
- * The next header of that name, in *value. *at: where to go on, 0 at first.
- * False when there is none.
+ * Find the next header `name` and set *value. *at is the offset of the search:
+ * start with 0 and keep *at between calls. Returns false if no header is left.
  */
 bool push_cert_header(struct push_cert_line *value,
 		      const struct push_cert *cert, const char *name,
 		      size_t *at);
 
-/* The next command; likewise. */
+/*
+ * Find the next command and set *command. *at is the offset of the search:
+ * start with 0 and keep *at between calls. Returns false if no command is left.
+ */
 bool push_cert_command(struct push_cert_line *command,
 		       const struct push_cert *cert, size_t *at);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Making and judging nonces. */
+/* Making and checking nonces. */
 #include <string.h>
 
 #include "base/error.h"
 #include "object/hash.h"
 #include "receive/push-nonce.h"
 
-enum { SECONDS_DIGITS_MAX = 18 }; /* fit into 63 bits */
+enum { SECONDS_DIGITS_MAX = 18 }; /* 18 digits fit into 63 bits */
 
 int push_nonce_make(struct buf *out, const struct push_nonce_maker *maker,
 		    int64_t seconds)
@@ -38,7 +38,7 @@ const char *push_nonce_status_name(enum push_nonce_status status)
 	return names[status];
 }
 
-/* The seconds of "<seconds>-..."; negative for what is no nonce. */
+/* Returns the seconds of "<seconds>-...", or -1 if `nonce` is malformed. */
 static int64_t parse_seconds(const char *nonce)
 {
 	size_t digits = strspn(nonce, "0123456789");
@@ -51,7 +51,7 @@ static int64_t parse_seconds(const char *nonce)
 	return seconds;
 }
 
-/* How long it takes says nothing about where they differ. */
+/* Takes constant time, so that the time does not leak the nonce. */
 static bool is_same(const struct buf *ours, const char *theirs)
 {
 	size_t len = strlen(theirs);

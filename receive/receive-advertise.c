@@ -10,10 +10,10 @@
 
 struct advertisement {
 	struct receive *r;
-	struct buf capabilities; /* of the first line, and a NUL before */
+	struct buf capabilities; /* a NUL, then the capabilities */
 	bool is_empty;           /* no line was written yet */
 	bool has_others;         /* there may be ".have" lines */
-	struct oidset seen;      /* ids that were shown, when there may be */
+	struct oidset seen;      /* with has_others: ids in written lines */
 	struct error *err;
 };
 
@@ -42,7 +42,7 @@ static int add_capabilities(struct buf *out, const struct receive *r)
 	return ret;
 }
 
-/* One line, the first one with the capabilities behind its NUL. */
+/* The first line also gets the capabilities. */
 static int write_line(struct advertisement *a, const struct oid *oid,
 		      const char *name)
 {
@@ -53,7 +53,7 @@ static int write_line(struct advertisement *a, const struct oid *oid,
 			      a->capabilities.data, len, a->err);
 }
 
-/* Remember an id: 1 when it is new, or nobody will ask. */
+/* Returns 1 if an id is new, 0 if it was seen before, or negative. */
 static int see(struct advertisement *a, const struct oid *oid)
 {
 	return a->has_others ? oidset_add(&a->seen, oid, a->err) : 1;
@@ -64,7 +64,7 @@ static int write_have(void *ctx, const struct oid *oid)
 	struct advertisement *a = ctx;
 	int ret = see(a, oid);
 
-	/* To be told of an object is to know of it. */
+	/* A ".have" line tells the client that the object exists. */
 	if (ret > 0 && a->r->is_limit)
 		ret = receive_sees(a->r, oid, a->err);
 	return ret > 0 ? write_line(a, oid, ".have") : ret;
@@ -75,14 +75,14 @@ static int write_ref(void *ctx, const struct ref *ref)
 	struct advertisement *a = ctx;
 	int ret;
 
-	/* Outside the namespace: refview gives it without a name. */
+	/* A ref outside the namespace has no name here. */
 	if (!ref->name)
 		return write_have(a, &ref->oid);
 	ret = see(a, &ref->oid);
 	return ret < 0 ? ret : write_line(a, &ref->oid, ref->name);
 }
 
-/* Whether ids may be told that belong to no ref of ours. */
+/* Set has_others: there is a namespace or an alternate. */
 static int look_for_others(struct advertisement *a)
 {
 	char **dirs = NULL;

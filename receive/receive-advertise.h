@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a server says before a push: refs and capabilities, in v0 and v1. */
+/* The advertisement before a push: refs and capabilities (protocol v0, v1). */
 #ifndef RECEIVE_RECEIVE_ADVERTISE_H
 #define RECEIVE_RECEIVE_ADVERTISE_H
 
@@ -8,20 +8,28 @@
 #include "receive/receive.h"
 
 /*
- * Write the visible refs, the capabilities behind the first, ids of refs
- * outside the namespace and of alternates as ".have" (each once, unless
- * something that was shown has it), the shallow boundary, and a flush. No
- * object is read. Cost: what is printed, and a search for each range of
- * hidden refs.
+ * Write the advertisement to r->peer.out, in this order:
+ *
+ *	visible refs               the first line also has the capabilities
+ *	".have" lines              ids of refs outside the namespace, and of
+ *	                           refs of alternates
+ *	shallow boundary, flush
+ *
+ * An id that was written already gets no ".have" line. No object
+ * is read. Costs: the lines that are written, and one search for each range of
+ * hidden refs. Returns 0 or a negative error code.
  */
 int receive_advertise(struct receive *r, struct error *err);
 
 /*
- * Call `fn` with the id of each ref of each alternate repository, or with
- * what core.alternateRefsCommand prints for it; core.alternateRefsPrefixes
- * limits the refs. Ids may come more than once. An alternate that is no
- * repository, or whose refs or command fail, has none, and is described in
- * *warning. A nonzero return of `fn` stops and is returned.
+ * Call `fn` with the id of each ref of each alternate repository.
+ * core.alternateRefsPrefixes limits the refs. If core.alternateRefsCommand is
+ * set, the command prints the ids instead. `fn` may get an id more than once.
+ *
+ * An alternate is skipped, and described in *warning, if the alternate cannot
+ * be opened as a repository or if the command fails.
+ *
+ * Returns 0, the first value of `fn` that is not 0, or a negative error code.
  */
 int receive_haves_each(const struct repo *repo,
 		       int (*fn)(void *ctx, const struct oid *oid), void *ctx,

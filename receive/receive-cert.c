@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judging push certificates. */
+/* Verifying and storing push certificates. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ static int store(struct receive *r, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether there is a hook that is told of certificates: 1, 0 or negative. */
+/* Returns 1 if a hook that gets GIT_PUSH_CERT exists, 0 or negative. */
 static int has_listener(struct receive *r, struct error *err)
 {
 	static const char *const hooks[] = {"pre-receive", "post-receive"};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signed pushes: what hooks are told about the certificate of a push
- * (git-receive-pack(1), GIT_PUSH_CERT).
+ * Signed pushes: verify the certificate of a push, and store the certificate
+ * for hooks (git-receive-pack(1), GIT_PUSH_CERT).
  *
- * The certificate becomes a blob in the quarantine: a push that is refused
- * leaves nothing of it. Whether it is good enough is for the hooks to say.
+ * The certificate becomes a blob in the quarantine, so a refused push leaves no
+ * blob behind. A bad signature or nonce refuses nothing: hooks decide.
  */
 #ifndef RECEIVE_RECEIVE_CERT_H
 #define RECEIVE_RECEIVE_CERT_H
@@ -12,18 +12,21 @@
 #include "base/error.h"
 #include "receive/receive.h"
 
-/* Issue a nonce when receive.certNonceSeed is set. 0 or ERR_NOMEM. */
+/* Issue a nonce if receive.certNonceSeed is set. Returns 0 or ERR_NOMEM. */
 int receive_cert_init(struct receive *r, struct error *err);
 
 /*
- * Judge and store the certificate, if the push has one and there is a hook
- * that may ask. Makes the quarantine of a push without objects. 0 or negative.
+ * Verify the certificate, store the blob, and set r->cert.is_judged. Does
+ * nothing if the push is not signed, or if the repository has neither a
+ * pre-receive nor a post-receive hook. Creates the quarantine if the push has
+ * no objects. Returns 0 or a negative error code; a bad signature is no error.
  */
 int receive_cert_judge(struct receive *r, struct error *err);
 
 /*
- * Refuse all commands when the push options are not those of the certificate.
- * 0, 1 when that was done, or ERR_NOMEM.
+ * Compare the push options with the options in the certificate. Returns 0 if
+ * they are equal or the push is not signed, 1 if they differ and all commands
+ * were refused, or ERR_NOMEM.
  */
 int receive_cert_check_options(struct receive *r, struct error *err);
 

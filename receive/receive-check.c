@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules for all commands of a push: connectivity, hidden refs, aliases. */
+/* Rules for all commands of a push: connectivity, hidden and symbolic refs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,25 +9,25 @@
 
 /* ---- connectivity */
 
-/* Check one command by itself; a shallow pusher's history may be cut. */
+/* Check one command, without and with the shallow boundary of the client. */
 static int check_one(struct receive *r, struct receive_connect *c,
-		     struct receive_command *cmd, struct oidset *cut,
+		     struct receive_command *cmd, struct oidset *new_shallow,
 		     struct error *err)
 {
 	struct error why = ERROR_INIT;
 	int ret = receive_connect_check(c, &cmd->new_oid, 1, NULL, &why, err);
 
 	if (!ret && r->request.shallow.nr) {
-		ret = receive_connect_check(c, &cmd->new_oid, 1, cut, &why,
-					    err);
-		cmd->needs_cut = ret > 0;
+		ret = receive_connect_check(c, &cmd->new_oid, 1, new_shallow,
+					    &why, err);
+		cmd->needs_shallow = ret > 0;
 	}
 	if (ret < 0)
 		return ret;
 	if (!ret) {
 		receive_peer_tell_failure(&r->peer, why.code, why.msg);
 		ret = receive_refuse(cmd, "missing necessary objects");
-	} else if (cmd->needs_cut && !r->config.shallow_update) {
+	} else if (cmd->needs_shallow && !r->config.shallow_update) {
 		ret = receive_refuse(cmd, "shallow update not allowed");
 	} else {
 		ret = 0;
@@ -35,7 +35,7 @@ static int check_one(struct receive *r, struct receive_connect *c,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Check all commands that are left at once. 1, 0 or negative. */
+/* Check all live commands together. Returns 1, 0 or negative. */
 static int check_all(struct receive *r, struct receive_connect *c,
 		     struct error *err)
 {
@@ -59,7 +59,7 @@ static int check_all(struct receive *r, struct receive_connect *c,
 
 int receive_check_connected(struct receive *r,
 			    const struct receive_objects *objects,
-			    struct oidset *cut, struct error *err)
+			    struct oidset *new_shallow, struct error *err)
 {
 	struct receive_request *req = &r->request;
 	struct receive_connect c;
@@ -74,8 +74,8 @@ int receive_check_connected(struct receive *r,
 		for (size_t i = 0; !ret && i < req->nr; i++)
 			if (receive_is_live(&req->commands[i]) &&
 			    !receive_is_delete(&req->commands[i]))
-				ret = check_one(r, &c, &req->commands[i], cut,
-						err);
+				ret = check_one(r, &c, &req->commands[i],
+						new_shallow, err);
 	receive_connect_release(&c);
 	return ret < 0 ? ret : 0;
 }
@@ -172,7 +172,6 @@ int receive_check_aliases(struct receive *r, struct error *err)
 	struct receive_command **sorted;
 	int ret = 0;
 
-	/* An alias needs company. */
 	if (req->nr < 2)
 		return 0;
 	sorted = mem_alloc(req->nr, sizeof(*sorted));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the repository's rules say about a command: names, hidden refs,
- * symbolic ones, branches that are checked out, receive.deny*.
+ * The rules that refuse commands: missing objects, bad names, hidden and
+ * symbolic refs, branches that are checked out, receive.deny*.
  *
- * Refused commands get Git's reason in cmd->error, and the pusher a line on
- * the terminal where Git prints one. All functions return 0 or a negative
- * error; whether a command is refused is in cmd->error.
+ * A function that refuses a command sets cmd->error to the reason that stock
+ * Git gives, and returns 0. The client's terminal gets a message where stock
+ * Git prints one.
  */
 #ifndef RECEIVE_RECEIVE_CHECK_H
 #define RECEIVE_RECEIVE_CHECK_H
@@ -16,50 +16,65 @@
 #include "walk/walk.h"
 
 /*
- * Refuse what leans on objects that are not there: all commands together, and
- * one by one only when that fails. Sets cmd->needs_cut and fills in *cut where
- * the history of a shallow pusher is all there is, if
- * receive.shallowUpdate allows it.
+ * Refuse commands whose new values need missing objects. All commands are
+ * checked together first, and one by one only if that check fails.
+ *
+ * If a command is complete only with the shallow boundary of the client,
+ * cmd->needs_shallow is set and the shallow commits are added to *new_shallow.
+ * Such a command is refused unless receive.shallowUpdate is true.
+ *
+ * Returns 0 or a negative error code. Costs: see receive-connect.h.
  */
 int receive_check_connected(struct receive *r,
 			    const struct receive_objects *objects,
-			    struct oidset *cut, struct error *err);
+			    struct oidset *new_shallow, struct error *err);
 
-/* Refuse commands on hidden refs. */
+/* Refuse commands on hidden refs. Returns 0 or a negative error code. */
 int receive_check_hidden(struct receive *r, struct error *err);
 
 /*
- * Refuse commands on a symbolic ref and its target that do not agree; one
- * that does is left to the target's command (cmd->is_alias).
+ * Find commands on symbolic refs whose target another command changes. If both
+ * commands have the same old and new values, the command on the symbolic ref
+ * gets is_alias and is not executed. Otherwise both commands are refused.
+ * Returns 0 or a negative error code.
  */
 int receive_check_aliases(struct receive *r, struct error *err);
 
-/* What checking single commands has to know; lives while they are checked. */
+/* State of the checks of single commands. */
 struct receive_rules {
 	struct receive *r; /* borrowed */
-	struct odb *odb;   /* owned, when first needed */
-	struct walk walk;  /* of `odb` */
+	struct odb *odb;   /* owned: opened at the first use, or NULL */
+	struct walk walk;  /* on `odb` */
 	bool walk_is_open;
-	char *head; /* owned: the current branch, or NULL */
+	char *head; /* owned: full name of HEAD's branch, or NULL */
 };
 
+/*
+ * Prepare to check commands. Nothing but HEAD is read. Returns 0 or ERR_NOMEM.
+ * Release *rules in both cases.
+ */
 int receive_rules_init(struct receive_rules *rules, struct receive *r,
 		       struct error *err);
 void receive_rules_release(struct receive_rules *rules);
 
-/* Apply the rules for single commands to one. */
+/*
+ * Check one command: its name, checked-out branches, receive.deny*, and whether
+ * the new object exists. Returns 0 or a negative error code.
+ */
 int receive_rules_check(struct receive_rules *rules,
 			struct receive_command *cmd, struct error *err);
 
 /*
- * Whether an object is there, and what it is: 1 with *type, 0, or negative.
+ * Find the type of an object. Returns 1 with *type set, 0 if the object is
+ * missing or corrupt, or a negative error code.
  */
 int receive_rules_type(struct receive_rules *rules, const struct oid *oid,
 		       enum object_type *type, struct error *err);
 
 /*
- * Whether the object is there that a command says its ref `full` had, and the
- * pusher may know so: 1, 0 or negative.
+ * Check whether the old object of a command exists. `full` is the full name of
+ * the ref. Returns 1 if the object exists and the client may know that, 0 if
+ * not, or a negative error code.
  */
 int receive_rules_old(struct receive_rules *rules,
 		      const struct receive_command *cmd, const char *full,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing what a push asks for. */
+/* Parsing the request of a push. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +69,10 @@ bool receive_request_only_deletes(const struct receive_request *req)
 	return true;
 }
 
-/* The value of a word of the list, its length in *len; NULL: not in it. */
+/*
+ * Find a capability in a list. Returns its value with the length in *len, or
+ * NULL if the list does not have the capability.
+ */
 static const char *find_word(const char *list, const char *word, size_t *len)
 {
 	size_t word_len = strlen(word);
@@ -95,7 +98,7 @@ static bool has_word(const char *list, const char *word)
 	return find_word(list, word, &unused);
 }
 
-/* A second list adds to the first, as in stock Git. */
+/* As in stock Git, capabilities of a second list are added to the first. */
 static int take_capabilities(struct receive_request *req, const char *caps,
 			     struct error *err)
 {
@@ -125,7 +128,7 @@ static int take_capabilities(struct receive_request *req, const char *caps,
 			 quoted);
 }
 
-/* Count text that is about to be kept. */
+/* Count text against RECEIVE_TEXT_MAX before it is stored. */
 static int reserve(struct receive_request *req, size_t len, struct error *err)
 {
 	if (len >= RECEIVE_TEXT_MAX - req->text_len)
@@ -166,7 +169,7 @@ static int add_command(struct receive_request *req, const struct oid *old_oid,
 	return 0;
 }
 
-/* "<old> <new> <ref>", a NUL or a line feed behind it */
+/* `line` is "<old> <new> <ref>" and one more character. */
 static int take_command(struct receive_request *req, const char *line,
 			size_t len, struct error *err)
 {
@@ -202,10 +205,7 @@ static int take_shallow(struct receive_request *req, const char *hex,
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * What is not in the certificate is not signed, and hooks could not tell it
- * from what is.
- */
+/* Hooks cannot tell unsigned commands from signed ones. */
 static int refuse_both(struct error *err)
 {
 	return error_set(err, ERR_PEER,
@@ -236,7 +236,7 @@ static int take_signed_commands(struct receive_request *req, struct error *err)
 	return ret;
 }
 
-/* Line feeds are not optional in it: pktline_read() has taken one away. */
+/* The signature covers the line feed, which pktline_read() removed. */
 static int take_cert_line(struct receive_request *req, const char *line,
 			  size_t len, struct error *err)
 {
@@ -295,7 +295,7 @@ static int take_option(struct receive_request *req, const char *line,
 	return 0;
 }
 
-/* A list is over when it is said to be. */
+/* Only a flush ends a list. */
 static int list_end(struct pktline_reader *in, const struct pktline *pkt,
 		    struct error *err)
 {
@@ -321,7 +321,7 @@ static int read_options(struct receive_request *req, struct pktline_reader *in,
 	return ret < 0 ? ret : list_end(in, &pkt, err);
 }
 
-/* A client hears an answer when it has sent its list. */
+/* A client reads no answer before it has sent its whole list. */
 static void skip_list(struct pktline_reader *in)
 {
 	struct pktline pkt;

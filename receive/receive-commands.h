@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a push asks for: the request of gitprotocol-pack(5), "Reference Update
+ * The request of a push (gitprotocol-pack(5), "Reference Update
  * Request and Packfile Transfer".
  *
- *	shallow <id>                       where the pusher's history ends
+ *	shallow <id>                       shallow boundary of the client
  *	<old> <new> <ref> NUL <caps>       the first command
  *	<old> <new> <ref>                  others; zero ids create and delete
  *	flush
- *	<option>, flush                    when "push-options" was asked for
+ *	<option>, flush                    with the capability push-options
  *
- * A signed push has its commands in a certificate, and none elsewhere:
+ * A signed push has all its commands in a certificate:
  *
  *	push-cert NUL <caps>
- *	<line> ...                         the certificate: push-cert.h
+ *	<line> ...                         see push-cert.h
  *	push-cert-end
  *	flush
  *
@@ -20,10 +20,11 @@
  *	 length        old id, space      new id, space     | ref
  *	00 20 72 65 70 6f 72 74 ...  NUL, capabilities, line feed
  *
- * A peer can make us hold commands_max commands, RECEIVE_OPTIONS_MAX options,
- * and RECEIVE_TEXT_MAX bytes of names, options and certificate. A command takes
- * about 150 bytes. A request with more commands is read to the end of its list,
- * so that the client can read the answer, and nothing of it is kept.
+ * Limits: commands_max commands, RECEIVE_OPTIONS_MAX options, and
+ * RECEIVE_TEXT_MAX bytes of ref names, options and certificate together. A
+ * command takes about 150 bytes of memory. If there are too many commands, the
+ * list is read to its end without being stored: the client sends the whole list
+ * before it reads an answer.
  */
 #ifndef RECEIVE_RECEIVE_COMMANDS_H
 #define RECEIVE_RECEIVE_COMMANDS_H
@@ -37,91 +38,97 @@
 #include "wire/oidset.h"
 #include "wire/pktline.h"
 
-#define RECEIVE_COMMANDS_DEFAULT 600000 /* gitreach.maxPushCommands */
+#define RECEIVE_COMMANDS_DEFAULT 600000 /* of gitreach.maxPushCommands */
 #define RECEIVE_COMMANDS_MAX (1u << 22)
 #define RECEIVE_OPTIONS_MAX (1u << 22)
 #define RECEIVE_TEXT_MAX ((size_t)256 << 20)
 
-/* What a proc-receive hook did instead of a command. */
+/*
+ * What a proc-receive hook did in place of a command. A member that is not set
+ * has the value of the command.
+ */
 struct receive_rewrite {
-	char *ref; /* owned; NULL: that of the command */
+	char *ref; /* owned; NULL: not set */
 	bool has_old, has_new, is_forced;
 	struct oid old_oid, new_oid;
 };
 
 struct receive_command {
 	struct oid old_oid, new_oid;
-	char *ref;       /* owned; unchecked, as the peer sent it */
-	char *error;     /* owned: why it is refused; NULL: it is not */
-	bool by_hook;    /* the proc-receive hook executes it */
-	bool is_told;    /* ... and said what became of it */
-	bool in_rewrite; /* its last rewrite may get more */
-	bool is_alias;   /* of a ref that another command changes as well */
-	bool is_void;    /* deletes what is not there */
-	/* A work tree has its branch, and comes along. */
-	bool updates_worktree;
-	bool needs_cut; /* needs commits of `shallow` to stay without parents */
+	char *ref;       /* owned: as the client sent it, not checked */
+	char *error;     /* owned: reason of the refusal; NULL: not refused */
+	bool by_hook;    /* the proc-receive hook executes the command */
+	bool is_told;    /* the proc-receive hook reported a result */
+	bool in_rewrite; /* further option lines belong to the last rewrite */
+	bool is_alias;   /* a command on the ref's target does the same */
+	bool is_void;    /* deletes a ref that does not exist */
+	bool updates_worktree; /* also updates the work tree of the branch */
+	bool needs_shallow;    /* needs the shallow boundary of the client */
 	struct receive_rewrite *rewrites; /* owned */
 	size_t rewrite_nr, rewrite_alloc;
 };
 
 struct receive_request {
 	enum hash_algo algo;
-	/* What was advertised. */
+	/* Capabilities that were advertised. */
 	bool accept_atomic, accept_options, accept_cert;
-	size_t commands_max;              /* more of them are refused */
+	size_t commands_max;              /* limit of `nr` */
 	struct receive_command *commands; /* owned */
 	size_t nr, alloc;
-	struct oidset shallow;
-	char **options; /* owned: push options */
+	struct oidset shallow; /* shallow boundary of the client */
+	char **options;        /* owned: push options */
 	size_t option_nr, option_alloc;
-	struct buf cert;  /* of a signed push, as it was signed */
-	bool in_cert;     /* it has not come to its end */
-	bool is_too_long; /* there are more than commands_max commands */
-	size_t text_len;  /* bytes of refs, options and the certificate */
-	/* Capabilities of the peer. */
+	struct buf cert;  /* certificate of a signed push, else empty */
+	bool in_cert;     /* the end of the certificate was not read yet */
+	bool is_too_long; /* the client sent more than commands_max commands */
+	size_t text_len;  /* bytes of ref names, options and certificate */
+	/* Capabilities that the client uses. */
 	bool report, report_v2, sideband, quiet, atomic, has_options;
 };
 
-/* Set commands_max to RECEIVE_COMMANDS_DEFAULT, all else to nothing. */
+/* An empty request with commands_max RECEIVE_COMMANDS_DEFAULT. */
 void receive_request_init(struct receive_request *req, enum hash_algo algo);
 void receive_request_release(struct receive_request *req);
 
 /*
- * Take one line of the command list, of `len` bytes and a NUL, or of the
- * certificate; its end gives the commands in it. 0, ERR_PEER or ERR_NOMEM. What
- * Git's clients would never send is refused with Git's words.
+ * Add one line of the command list or of the certificate. `line` has `len`
+ * bytes and a NUL after them. The last line of a certificate adds the commands
+ * of the certificate. Returns 0, ERR_PEER if the line is malformed or a limit
+ * is passed, or ERR_NOMEM. Messages are those of stock Git.
  */
 int receive_request_take(struct receive_request *req, const char *line,
 			 size_t len, struct error *err);
 
 /*
- * Read the whole request up to the pack. Returns 1 if it has commands, 0 if
- * nothing is asked for (a flush in place of the list), or a negative error:
- * ERR_PEER if the request is malformed or too large.
+ * Read the whole request, up to the pack. Returns 1 if the request has
+ * commands, 0 if the client sent a flush in place of the list, or a negative
+ * error code: ERR_PEER if the request is malformed or too large.
  */
 int receive_request_read(struct receive_request *req, struct pktline_reader *in,
 			 struct error *err);
 
-/* Whether a command deletes its ref. */
+/* Returns true if a command deletes its ref. */
 static inline bool receive_is_delete(const struct receive_command *cmd)
 {
 	return oid_is_zero(&cmd->new_oid);
 }
 
-/* Whether a command is still to be executed. */
+/* Returns true if a command is not refused. */
 static inline bool receive_is_live(const struct receive_command *cmd)
 {
 	return !cmd->error;
 }
 
-/* Refuse a command, unless it is refused already. 0 or ERR_NOMEM. */
+/*
+ * Refuse a command. A command that is refused already keeps the first reason.
+ * Returns 0 or ERR_NOMEM.
+ */
 int receive_refuse(struct receive_command *cmd, const char *why);
 
-/* Refuse all commands that are not refused yet. 0 or ERR_NOMEM. */
+/* Refuse all commands, as receive_refuse() does. Returns 0 or ERR_NOMEM. */
 int receive_refuse_all(struct receive_request *req, const char *why);
 
-/* Whether all commands delete: then there is no pack. */
+/* Returns true if all commands delete refs. The client sends no pack then. */
 bool receive_request_only_deletes(const struct receive_request *req);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration of receive-pack. */
+/* Loading the configuration of pushes. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -16,7 +16,7 @@ enum {
 struct flag {
 	const char *key;
 	bool *value;
-	bool otherwise; /* when the key is not there */
+	bool otherwise; /* default */
 };
 
 static int load_flags(struct receive_config *c, const struct config *config,
@@ -70,7 +70,7 @@ static int load_deny(enum receive_deny *out, const struct config *config,
 	return ret < 0 ? ret : 0;
 }
 
-/* 0 and what is beyond the highest limit mean the highest. */
+/* 0 and values above the maximum mean the maximum. */
 static int load_commands_max(struct receive_config *c,
 			     const struct config *config, struct error *err)
 {
@@ -106,7 +106,7 @@ static int load_numbers(struct receive_config *c, const struct config *config,
 	return ret < 0 ? ret : 0;
 }
 
-/* receive.fsckObjects, else transfer.fsckObjects. */
+/* receive.fsckObjects wins over transfer.fsckObjects. */
 static int load_fsck(struct receive_config *c, const struct config *config,
 		     struct error *err)
 {
@@ -119,7 +119,7 @@ static int load_fsck(struct receive_config *c, const struct config *config,
 	return ret < 0 ? ret : 0;
 }
 
-/* As measured of stock Git: "!:refs/heads" names no commands, so none match. */
+/* As in stock Git, "!:refs/heads" selects no kind of command: none match. */
 static int add_proc_ref(struct receive_config *c, const char *value)
 {
 	const char *colon = strchr(value, ':');

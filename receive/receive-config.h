@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the configuration says about receiving: receive.*, transfer.*. */
+/* The configuration of pushes: receive.*, transfer.* and a few others. */
 #ifndef RECEIVE_RECEIVE_CONFIG_H
 #define RECEIVE_RECEIVE_CONFIG_H
 
@@ -11,18 +11,18 @@
 
 /* One receive.procReceiveRefs: "[<modifiers>:]<prefix>". */
 struct receive_proc_ref {
-	char *prefix;                   /* owned; without slashes at its end */
-	bool creates, changes, deletes; /* the commands it is about */
-	bool is_negated;                /* those that do not match */
+	char *prefix;                   /* owned; no slash at the end */
+	bool creates, changes, deletes; /* kinds of commands that match */
+	bool is_negated;                /* refs without the prefix match */
 };
 
-/* receive.denyCurrentBranch, receive.denyDeleteCurrent */
+/* Values of receive.denyCurrentBranch and receive.denyDeleteCurrent. */
 enum receive_deny {
-	RECEIVE_DENY_DEFAULT, /* not configured: refuse, and say how to allow */
+	RECEIVE_DENY_DEFAULT, /* not set: refuse, and explain the setting */
 	RECEIVE_DENY_IGNORE,
 	RECEIVE_DENY_WARN,
 	RECEIVE_DENY_REFUSE,
-	RECEIVE_DENY_UPDATE_INSTEAD, /* the current branch only */
+	RECEIVE_DENY_UPDATE_INSTEAD, /* only in receive.denyCurrentBranch */
 };
 
 struct receive_config {
@@ -39,11 +39,11 @@ struct receive_config {
 	enum receive_deny deny_current;        /* receive.denyCurrentBranch */
 	enum receive_deny deny_delete_current; /* receive.denyDeleteCurrent */
 	uint64_t unpack_limit; /* receive.unpackLimit, transfer.unpackLimit:
-				  packs of fewer objects become loose ones */
-	uint64_t max_len;      /* receive.maxInputSize, bytes; 0: any */
+				  a pack with fewer objects is unpacked */
+	uint64_t max_len;      /* receive.maxInputSize, bytes; 0: no limit */
 	size_t commands_max;   /* gitreach.maxPushCommands, at least 1 */
 	uint64_t keep_alive;   /* receive.keepAlive, seconds; 0: never */
-	uint64_t threads;      /* pack.threads; 0: as many as processors */
+	uint64_t threads;      /* pack.threads; 0: one per processor */
 	const char *cert_nonce_seed; /* receive.certNonceSeed, borrowed from the
 					configuration; NULL: not set */
 	uint64_t cert_nonce_slop;    /* receive.certNonceSlop, seconds */
@@ -52,8 +52,8 @@ struct receive_config {
 };
 
 /*
- * Load. ERR_INVALID for values that cannot be. The configuration outlives *c.
- * Release in any case.
+ * Load the configuration of pushes. `config` must outlive *c. Returns 0,
+ * ERR_INVALID if a value is malformed, or ERR_NOMEM. Release *c in all cases.
  */
 int receive_config_load(struct receive_config *c, const struct config *config,
 			struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connectivity of what is pushed. */
+/* Connectivity of the objects of a push. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,24 +7,29 @@
 #include "receive/receive-connect.h"
 #include "walk/walk.h"
 
-/* One check. Failures to find something go to `why`, others to `err`. */
+/*
+ * One check. All errors go to `why`; classify() copies the errors that are not
+ * about missing or corrupt objects to `err`.
+ */
 struct check {
 	struct receive_connect *c;
 	struct walk w;
 	bool walk_is_open;
 	struct walk_tips wants, haves;
-	struct revwalk_result push; /* its commits; what they lean on */
-	struct oidset frontier;     /* existing commits that new ones lean on */
-	struct oidset doubts; /* those of them not known to be reachable */
-	struct oidset ends;   /* commits of the push where its history is cut */
+	struct revwalk_result push; /* commits of the push; their parents that
+				       existed before as its boundary */
+	struct oidset frontier;     /* commits that existed before the push */
+	struct oidset undecided;    /* frontier not known to be reachable */
+	struct oidset ends; /* commits of the push at the shallow boundary */
 	struct error *why, *err;
 };
 
 /*
- * What a failed look at an object means. The bytes of the push are the
- * pusher's: broken ones are its fault too.
+ * Returns 0 if an error is about a missing or corrupt object: then the push is
+ * refused. Returns other errors unchanged. A corrupt object may be the
+ * client's.
  */
-static int judge(struct check *k, int ret)
+static int classify(struct check *k, int ret)
 {
 	if (ret == ERR_MISSING || ret == ERR_CORRUPT)
 		return 0;
@@ -69,7 +74,7 @@ static int append(uint32_t **commits, size_t *nr, size_t *alloc,
 	return 0;
 }
 
-/* `seen`: commits that are in `push`. */
+/* Add a commit to the push or to the frontier. `seen`: commits in `push`. */
 static int visit(struct check *k, struct oidset *seen, uint32_t commit_nr)
 {
 	struct revwalk_result *push = &k->push;
@@ -101,10 +106,10 @@ static int visit_parents(struct check *k, struct oidset *seen,
 }
 
 /*
- * Tips that came are where to begin. Those that did not are of the frontier,
- * but of the boundary only where something that came leans on them.
+ * Visit the tips that came with the push, or add the others to the frontier. A
+ * tip that existed before joins push.boundary only as a parent of a new commit.
  */
-static int visit_tips(struct check *k, struct oidset *seen, bool that_came)
+static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
 	int ret = 0;
 
@@ -112,15 +117,15 @@ static int visit_tips(struct check *k, struct oidset *seen, bool that_came)
 		struct oid oid;
 
 		commit_oid(&oid, k, k->wants.commits[i]);
-		if (came(k, &oid) != that_came)
+		if (came(k, &oid) != is_new)
 			continue;
-		ret = that_came ? visit(k, seen, k->wants.commits[i])
-				: oidset_add(&k->frontier, &oid, k->why);
+		ret = is_new ? visit(k, seen, k->wants.commits[i])
+			     : oidset_add(&k->frontier, &oid, k->why);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-/* Find the commits that were there before. O(commits of the push). */
+/* Find the frontier. Costs: O(commits of the push). */
 static int find_frontier(struct check *k)
 {
 	struct oidset seen;
@@ -136,14 +141,14 @@ static int find_frontier(struct check *k)
 	return ret;
 }
 
-/* ---- is it reachable? */
+/* ---- tests whether refs reach the frontier */
 
 static int add_have(struct check *k, const struct oid *oid)
 {
 	return walk_add_tip(&k->w, &k->haves, oid, true, k->why);
 }
 
-/* The value of a ref, by its full name; false when it has none. */
+/* Get the value of a ref by its full name. Returns false if it has none. */
 static bool ref_value(struct oid *oid, struct check *k, const char *name)
 {
 	struct ref ref;
@@ -154,7 +159,10 @@ static bool ref_value(struct oid *oid, struct check *k, const char *name)
 	return true;
 }
 
-/* Old values that refs really have, and HEAD, are haves. */
+/*
+ * Make HEAD and the old values of commands haves. An old value counts only if
+ * the ref has that value: the client may send any id.
+ */
 static int add_near_haves(struct check *k)
 {
 	struct receive *r = k->c->r;
@@ -176,39 +184,39 @@ static int add_near_haves(struct check *k)
 	return ret;
 }
 
-/* A doubt is a commit of the frontier; note what is not one any more. */
-struct sieve {
+/* A search for undecided commits that are values of refs. */
+struct tip_search {
 	struct check *k;
-	struct oidset known;
+	struct oidset known; /* undecided commits that were found */
 };
 
 static int note_tip(void *ctx, const struct ref *ref)
 {
-	struct sieve *s = ctx;
+	struct tip_search *s = ctx;
 	const struct oid *oid = ref->has_peeled && ref->is_tag ? &ref->peeled
 							       : &ref->oid;
 
-	if (!oidset_has(&s->k->doubts, oid))
+	if (!oidset_has(&s->k->undecided, oid))
 		return 0;
 	return oidset_add(&s->known, oid, s->k->why) < 0 ? ERR_NOMEM : 0;
 }
 
-/* Leave those doubts that are not in `known`. */
-static int keep_doubts(struct check *k, const struct oidset *known)
+/* Remove the commits in `known` from `undecided`. */
+static int keep_undecided(struct check *k, const struct oidset *known)
 {
 	struct oidset left;
 	int ret = 0;
 
 	oidset_init(&left, OIDSET_MAX);
-	for (size_t i = 0; ret >= 0 && i < k->doubts.nr; i++)
-		if (!oidset_has(known, &k->doubts.oids[i]))
-			ret = oidset_add(&left, &k->doubts.oids[i], k->why);
-	oidset_release(&k->doubts);
-	k->doubts = left;
+	for (size_t i = 0; ret >= 0 && i < k->undecided.nr; i++)
+		if (!oidset_has(known, &k->undecided.oids[i]))
+			ret = oidset_add(&left, &k->undecided.oids[i], k->why);
+	oidset_release(&k->undecided);
+	k->undecided = left;
 	return ret < 0 ? ret : 0;
 }
 
-/* Clear doubts about commits that haves name. */
+/* Decide the commits that are haves themselves. */
 static int clear_by_haves(struct check *k)
 {
 	struct oidset known;
@@ -222,15 +230,15 @@ static int clear_by_haves(struct check *k)
 		ret = oidset_add(&known, &oid, k->why);
 	}
 	if (ret >= 0)
-		ret = keep_doubts(k, &known);
+		ret = keep_undecided(k, &known);
 	oidset_release(&known);
 	return ret;
 }
 
-/* Clear doubts about commits that some ref names; they become haves. */
+/* Decide the commits that are values of refs, and make them haves. */
 static int clear_by_names(struct check *k)
 {
-	struct sieve s = {.k = k};
+	struct tip_search s = {.k = k};
 	int ret;
 
 	oidset_init(&s.known, OIDSET_MAX);
@@ -238,16 +246,16 @@ static int clear_by_names(struct check *k)
 	for (size_t i = 0; !ret && i < s.known.nr; i++)
 		ret = add_have(k, &s.known.oids[i]);
 	if (!ret)
-		ret = keep_doubts(k, &s.known);
+		ret = keep_undecided(k, &s.known);
 	oidset_release(&s.known);
 	return ret;
 }
 
-/* Clear doubts about commits that haves reach. */
+/* Decide the commits that haves reach. */
 static int clear_by_walk(struct check *k)
 {
 	struct revwalk_result outside = REVWALK_RESULT_INIT;
-	struct walk_tips doubted = WALK_TIPS_INIT;
+	struct walk_tips undecided_tips = WALK_TIPS_INIT;
 	struct revwalk_tips tips = {
 		.haves = k->haves.commits,
 		.have_nr = k->haves.commit_nr,
@@ -256,11 +264,11 @@ static int clear_by_walk(struct check *k)
 	int ret = 0;
 
 	oidset_init(&left, OIDSET_MAX);
-	for (size_t i = 0; !ret && i < k->doubts.nr; i++)
-		ret = walk_add_tip(&k->w, &doubted, &k->doubts.oids[i], false,
-				   k->why);
-	tips.wants = doubted.commits;
-	tips.want_nr = doubted.commit_nr;
+	for (size_t i = 0; !ret && i < k->undecided.nr; i++)
+		ret = walk_add_tip(&k->w, &undecided_tips,
+				   &k->undecided.oids[i], false, k->why);
+	tips.wants = undecided_tips.commits;
+	tips.want_nr = undecided_tips.commit_nr;
 	if (!ret)
 		ret = revwalk_run(&outside, &k->w.history, &tips, false,
 				  k->why);
@@ -268,16 +276,16 @@ static int clear_by_walk(struct check *k)
 		struct oid oid;
 
 		commit_oid(&oid, k, outside.commits[i]);
-		if (oidset_has(&k->doubts, &oid))
+		if (oidset_has(&k->undecided, &oid))
 			ret = oidset_add(&left, &oid, k->why);
 	}
 	if (ret >= 0) {
-		oidset_release(&k->doubts);
-		k->doubts = left;
+		oidset_release(&k->undecided);
+		k->undecided = left;
 	} else {
 		oidset_release(&left);
 	}
-	walk_tips_release(&doubted);
+	walk_tips_release(&undecided_tips);
 	revwalk_result_release(&outside);
 	return ret < 0 ? ret : 0;
 }
@@ -295,31 +303,34 @@ static int add_all_haves(struct check *k)
 	return refs_each(k->c->r->refs.refs, "", add_ref_have, k, NULL, k->why);
 }
 
-/* What is no doubt any more is a have. */
-static int trust_the_rest(struct check *k)
+/* Make all decided commits of the frontier haves. */
+static int add_decided_haves(struct check *k)
 {
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < k->frontier.nr; i++)
-		if (!oidset_has(&k->doubts, &k->frontier.oids[i]))
+		if (!oidset_has(&k->undecided, &k->frontier.oids[i]))
 			ret = add_have(k, &k->frontier.oids[i]);
 	return ret;
 }
 
-/* Whether an object came, or the pusher could have fetched it. */
+/* Returns 1 if an object is new or visible to the client, 0 or negative. */
 static int is_there(struct check *k, const struct oid *oid)
 {
 	return came(k, oid) ? 1 : receive_sees(k->c->r, oid, k->why);
 }
 
-/* One word for all that the pusher may not know of, there or not. */
+/*
+ * The message must not tell an object that does not exist from an object that
+ * the client may not know of.
+ */
 static int refuse(struct check *k)
 {
 	return error_set(k->why, ERR_MISSING, "objects are missing");
 }
 
-/* Where pushers see not all, nothing else will do. */
-static int judge_by_sight(struct check *k)
+/* Refuse if a commit of the frontier is not visible; make all haves. */
+static int test_visible(struct check *k)
 {
 	int ret = 1;
 
@@ -331,34 +342,34 @@ static int judge_by_sight(struct check *k)
 	return ret > 0 ? 0 : ret ? ret : refuse(k);
 }
 
-static int judge_frontier(struct check *k)
+static int test_frontier(struct check *k)
 {
 	int ret = 0;
 
 	if (k->c->r->is_limit)
-		return judge_by_sight(k);
+		return test_visible(k);
 	for (size_t i = 0; ret >= 0 && i < k->frontier.nr; i++)
-		ret = oidset_add(&k->doubts, &k->frontier.oids[i], k->why);
+		ret = oidset_add(&k->undecided, &k->frontier.oids[i], k->why);
 	if (ret >= 0)
 		ret = add_near_haves(k);
 	if (!ret)
 		ret = clear_by_haves(k);
-	if (!ret && k->doubts.nr)
+	if (!ret && k->undecided.nr)
 		ret = clear_by_names(k);
-	if (!ret && k->doubts.nr)
+	if (!ret && k->undecided.nr)
 		ret = clear_by_walk(k);
-	if (!ret && k->doubts.nr)
+	if (!ret && k->undecided.nr)
 		ret = add_all_haves(k);
-	if (!ret && k->doubts.nr)
+	if (!ret && k->undecided.nr)
 		ret = clear_by_walk(k);
-	return ret < 0 ? ret : trust_the_rest(k);
+	return ret < 0 ? ret : add_decided_haves(k);
 }
 
-/* ---- what is new has to be complete */
+/* ---- objects that refs do not reach must be complete */
 
 /*
- * Commits may have been taken from the commit-graph, which does not know
- * whether they still exist.
+ * The walk may take commits from the commit-graph, which also has commits that
+ * were pruned. So each commit is looked up.
  */
 static int check_commits(struct check *k, const struct revwalk_result *revs)
 {
@@ -377,8 +388,8 @@ static int check_commits(struct check *k, const struct revwalk_result *revs)
 	return 0;
 }
 
-/* All that was found, tags and trees and blobs, has to be in sight. */
-static int check_sight(struct check *k, const struct walk_items *objects)
+/* Refuse if a tag, tree or blob of the walk is neither new nor visible. */
+static int check_visible(struct check *k, const struct walk_items *objects)
 {
 	int ret = 1;
 
@@ -392,20 +403,20 @@ static int check_sight(struct check *k, const struct walk_items *objects)
 }
 
 /*
- * What the new tips need that refs do not reach. If these reach the whole
- * frontier it is what came: a walk by date could go through all of history, for
- * a push whose dates are old.
+ * Find the objects that the new tips reach and refs do not. If refs reach the
+ * whole frontier, the commits are those of the push. No walk by date is made
+ * then: if the push has old dates, such a walk may visit all of history.
  */
 static int find_new(struct walk_result *result, struct check *k)
 {
 	struct walk_options options = {
 		.objects = true,
-		/* What came from elsewhere in the tree need not be asked for */
+		/* Objects in trees of the boundary are visible. */
 		.exclude_boundary = k->c->r->is_limit,
 		.threads = 1,
 	};
 
-	if (k->doubts.nr)
+	if (k->undecided.nr)
 		return walk_enumerate(result, &k->w, &k->wants, &k->haves,
 				      &options, k->why);
 	result->revs = k->push;
@@ -414,7 +425,7 @@ static int find_new(struct walk_result *result, struct check *k)
 				      &options, k->why);
 }
 
-static int check_objects(struct check *k, struct oidset *cut)
+static int check_objects(struct check *k, struct oidset *new_shallow)
 {
 	struct walk_result result = WALK_RESULT_INIT;
 	int ret = find_new(&result, k);
@@ -422,19 +433,19 @@ static int check_objects(struct check *k, struct oidset *cut)
 	if (!ret)
 		ret = check_commits(k, &result.revs);
 	if (!ret && k->c->r->is_limit)
-		ret = check_sight(k, &result.objects);
-	for (size_t i = 0; cut && ret >= 0 && i < result.revs.nr; i++) {
+		ret = check_visible(k, &result.objects);
+	for (size_t i = 0; new_shallow && ret >= 0 && i < result.revs.nr; i++) {
 		struct oid oid;
 
 		commit_oid(&oid, k, result.revs.commits[i]);
 		if (oidset_has(&k->ends, &oid))
-			ret = oidset_add(cut, &oid, k->why);
+			ret = oidset_add(new_shallow, &oid, k->why);
 	}
 	walk_result_release(&result);
 	return ret < 0 ? ret : 0;
 }
 
-/* Whether all parents of a commit are there. */
+/* Returns 1 if all parents of a commit exist, 0 if not, or negative. */
 static int has_parents(struct check *k, const struct oid *oid)
 {
 	const struct history *h = &k->w.history;
@@ -455,10 +466,10 @@ static int has_parents(struct check *k, const struct oid *oid)
 }
 
 /*
- * Whether a commit that came was there before, with a history that refs may
- * need, and that would be lost to them.
+ * Returns 1 if a commit of the push existed before with its parents, 0 or
+ * negative. A shallow boundary at such a commit would hide history of refs.
  */
-static int had_history(struct check *k, const struct oid *oid)
+static int was_complete(struct check *k, const struct oid *oid)
 {
 	struct pack_indexer_hooks before;
 	int ret;
@@ -470,7 +481,7 @@ static int had_history(struct check *k, const struct oid *oid)
 	return ret <= 0 ? ret : has_parents(k, oid);
 }
 
-/* Which of the commits that the pusher says are shallow end its history. */
+/* Fill in `ends` from the shallow boundary of the client. */
 static int find_ends(struct check *k)
 {
 	const struct oidset *shallow = &k->c->r->request.shallow;
@@ -481,7 +492,7 @@ static int find_ends(struct check *k)
 
 		if (!came(k, oid))
 			continue;
-		ret = had_history(k, oid);
+		ret = was_complete(k, oid);
 		if (!ret)
 			ret = oidset_add(&k->ends, oid, k->why);
 	}
@@ -503,8 +514,8 @@ static void close_walk(struct check *k)
 	k->walk_is_open = false;
 }
 
-/* With a cut: commits where it is have no parents. */
-static int open_cut_walk(struct check *k)
+/* Open a walk in which commits of `ends` have no parents. */
+static int open_shallow_walk(struct check *k)
 {
 	int ret = open_walk(k);
 
@@ -526,8 +537,8 @@ static int check_tips(struct check *k, const struct oid *tips, size_t nr)
 }
 
 int receive_connect_check(struct receive_connect *c, const struct oid *tips,
-			  size_t nr, struct oidset *cut, struct error *why,
-			  struct error *err)
+			  size_t nr, struct oidset *new_shallow,
+			  struct error *why, struct error *err)
 {
 	struct check k = {
 		.c = c,
@@ -540,9 +551,9 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 	int ret;
 
 	oidset_init(&k.frontier, OIDSET_MAX);
-	oidset_init(&k.doubts, OIDSET_MAX);
+	oidset_init(&k.undecided, OIDSET_MAX);
 	oidset_init(&k.ends, OIDSET_MAX);
-	ret = cut ? open_cut_walk(&k) : open_walk(&k);
+	ret = new_shallow ? open_shallow_walk(&k) : open_walk(&k);
 	if (!ret && c->r->is_limit)
 		ret = check_tips(&k, tips, nr);
 	for (size_t i = 0; !ret && i < nr; i++)
@@ -550,17 +561,17 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 	if (!ret)
 		ret = find_frontier(&k);
 	if (!ret)
-		ret = judge_frontier(&k);
+		ret = test_frontier(&k);
 	if (!ret)
-		ret = check_objects(&k, cut);
+		ret = check_objects(&k, new_shallow);
 	walk_tips_release(&k.wants);
 	walk_tips_release(&k.haves);
 	revwalk_result_release(&k.push);
 	oidset_release(&k.frontier);
-	oidset_release(&k.doubts);
+	oidset_release(&k.undecided);
 	oidset_release(&k.ends);
 	close_walk(&k);
-	ret = ret ? judge(&k, ret) : 1;
+	ret = ret ? classify(&k, ret) : 1;
 	if (!ret && c->r->is_limit)
 		refuse(&k);
 	return ret;

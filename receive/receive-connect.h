@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether everything is there that new refs would need.
+ * Connectivity: check that the repository has all objects that the new values
+ * of refs reach.
  *
- * A push has to leave a repository in which every ref's objects are complete.
- * What refs reach already is; an object that merely exists may be a leftover
- * whose parents are long gone. So new tips are walked through the objects of
- * the push, down to commits that were there before:
+ * The closure of every ref must be complete before and after a push. So an
+ * object is known to be complete if some ref reaches the object. An object that
+ * only exists proves nothing: its parents may have been pruned. The check walks
+ * from the new tips through the objects of the push. The walk stops at commits
+ * that existed before the push, the frontier:
  *
  *	o--o--o--o             refs
  *	       \
- *	        f--N--N--N     pushed: N came with the push, f is the frontier
+ *	        f--N--N--N     N came with the push, f is the frontier
  *
- * and each commit of the frontier is judged, the cheapest way first:
+ * Each commit of the frontier is then tested, the cheapest test first:
  *
- *	1. it is the old value of a command, or HEAD       a few look-ups
- *	2. some ref names it                               one pass over refs,
- *	                                                   no object is read
- *	3. HEAD and the old values reach it                a walk by date
- *	4. some ref reaches it                             the same, all refs
- *	5. nothing reaches it                              it is walked itself
+ *	1. HEAD or the old value of a command is the commit   a few look-ups
+ *	2. some ref has the commit as its value   one pass over the refs,
+ *	                                          no object is read
+ *	3. HEAD or an old value reaches it        a walk by date
+ *	4. some ref reaches it                    a walk by date from all refs
+ *	5. no ref reaches it                      walk its history and trees
  *
- * The first that says yes ends the question, so that a push onto a branch
- * costs what it brings, in a repository of any size. Ignorance is never taken
- * for a yes.
+ * A commit that passes one test needs no further test. So a push onto a branch
+ * costs as much as the push brings, whatever the size of the repository. A test
+ * that cannot decide counts as not passed.
  */
 #ifndef RECEIVE_RECEIVE_CONNECT_H
 #define RECEIVE_RECEIVE_CONNECT_H
@@ -37,24 +39,31 @@
 struct receive_connect {
 	struct receive *r;                     /* borrowed */
 	const struct receive_objects *objects; /* borrowed */
-	struct odb *odb;                       /* owned: with the quarantine */
+	struct odb *odb; /* owned: repository and quarantine */
 };
 
-/* 0 or negative; release in any case. */
+/*
+ * Open the objects. `r` and `objects` must outlive *c. Returns 0 or a negative
+ * error code. Release *c in both cases.
+ */
 int receive_connect_init(struct receive_connect *c, struct receive *r,
 			 const struct receive_objects *objects,
 			 struct error *err);
 void receive_connect_release(struct receive_connect *c);
 
 /*
- * Check the new values of `nr` refs together. 1 when nothing is missing; 0
- * when something is, and *why says what; or negative. With `cut` the history
- * of the push may also end at commits of it that the pusher named as shallow,
- * but for those that came again to where they were, with their parents; those
- * where it does are added to *cut.
+ * Check the new values of `nr` refs together. Returns 1 if all objects exist, 0
+ * if an object is missing or corrupt, with the reason in *why, or a negative
+ * error code.
+ *
+ * If `new_shallow` is not NULL, the history of the push may end at the shallow
+ * boundary of the client. Only commits of the push count as boundary. A commit
+ * that the repository had before the push, with its parents, does not count:
+ * refs may need its history. The boundary commits that the walk met are added
+ * to *new_shallow.
  */
 int receive_connect_check(struct receive_connect *c, const struct oid *tips,
-			  size_t nr, struct oidset *cut, struct error *why,
-			  struct error *err);
+			  size_t nr, struct oidset *new_shallow,
+			  struct error *why, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Environment of hooks. */
+/* The environment of hooks. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of received objects. */
+/* Checks of the format of received objects. */
 #include "object/fsck.h"
 #include "odb/fsck-blob.h"
 #include "odb/fsck-config.h"
@@ -16,11 +16,11 @@ struct check {
 	struct fsck_blobs blobs;
 	struct odb *odb;           /* owned */
 	struct odb_reader *reader; /* owned */
-	struct odb_object obj;     /* the one read last */
+	struct odb_object obj;     /* owned: result of the last read_blob() */
 	bool has_errors;
 };
 
-/* "error: object <id>: <message>: <text>", or a warning. */
+/* Send "error: object <id>: <message>: <text>" or "warning: ...". */
 static int report(void *ctx, const struct fsck_report *report,
 		  struct error *err)
 {
@@ -82,7 +82,7 @@ static int check_one(struct check *k, const uint8_t *raw, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* For fsck_blobs_check(): the bytes live until the next call. */
+/* For fsck_blobs_check(). *data is valid until the next call. */
 static int read_blob(void *ctx, const struct oid *oid, enum object_type *type,
 		     const void **data, size_t *len, struct error *err)
 {

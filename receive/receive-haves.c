@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Refs of alternates. */
+/* The ids that alternate repositories have. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,13 +16,14 @@ struct haves {
 	const struct repo *repo;
 	int (*fn)(void *ctx, const struct oid *oid);
 	void *ctx;
-	const char *command, *prefixes; /* of the configuration, or NULL */
+	const char *command, *prefixes; /* borrowed from the configuration;
+					   NULL: not set */
 	struct error *warning, *err;
-	struct buf line; /* of a command's output, as far as it has come */
-	bool is_bad;     /* it was no id */
+	struct buf line; /* incomplete last line of the command's output */
+	bool is_bad;     /* the command printed a line that is no id */
 };
 
-/* A line that is no id ends what the command has to say. */
+/* After a line that is no id, the rest of the output is ignored. */
 static int take_line(struct haves *h)
 {
 	enum hash_algo algo = h->repo->algo;
@@ -47,7 +48,7 @@ static int take_output(void *ctx, const char *bytes, size_t len,
 	int ret = 0;
 
 	for (size_t i = 0; !ret && !h->is_bad && i < len; i++) {
-		/* No id is that long. */
+		/* The length limit bounds memory: no id is longer. */
 		if (bytes[i] == '\n' || h->line.len > OID_MAX_HEX_LEN)
 			ret = take_line(h);
 		else if (buf_append_char(&h->line, bytes[i]) < 0)
@@ -56,7 +57,7 @@ static int take_output(void *ctx, const char *bytes, size_t len,
 	return ret;
 }
 
-/* core.alternateRefsCommand <git dir>: a line of an id for each tip. */
+/* The command gets the git directory, and prints one id a line. */
 static int run_command(struct haves *h, const char *git_dir)
 {
 	struct sys_talk talk = {.output = take_output, .ctx = h};
@@ -95,7 +96,7 @@ static int visit(void *ctx, const struct ref *ref)
 	return h->fn(h->ctx, &ref->oid);
 }
 
-/* The prefixes are separated by spaces; none: all refs. */
+/* Prefixes are separated by spaces. Without prefixes, all refs are visited. */
 static int each_prefix(struct haves *h, struct refs *refs)
 {
 	const char *p = h->prefixes ? h->prefixes : "";
@@ -128,7 +129,7 @@ static int list_refs(struct haves *h, const char *git_dir)
 	struct refs *refs = NULL;
 	int ret = repo_open(&repo, &options, h->warning);
 
-	/* A bare object directory is no repository, and no error. */
+	/* An alternate may be an object directory without a repository. */
 	if (ret < 0)
 		return ret == ERR_NOMEM ? error_nomem(h->err) : 0;
 	ret = refs_open(&refs, repo, h->err);
@@ -139,7 +140,7 @@ static int list_refs(struct haves *h, const char *git_dir)
 	return ret;
 }
 
-/* The repository of an object directory: what it lies in. */
+/* The git directory is the parent of the object directory. */
 static int visit_dir(struct haves *h, const char *object_dir)
 {
 	struct buf path = BUF_INIT;

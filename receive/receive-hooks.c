@@ -8,13 +8,13 @@
 #include "repo/hook.h"
 #include "sys/spawn.h"
 
-/* One run of a program. */
+/* One run of a hook or another program. */
 struct run {
 	struct receive *r;
 	const char *const *argv;
-	const struct buf *input; /* NULL: none */
-	unsigned env;            /* of enum receive_env */
-	const char *name;        /* of a hook; NULL: another program */
+	const struct buf *input; /* standard input; NULL: empty */
+	unsigned env;            /* flags of enum receive_env */
+	const char *name;        /* name of the hook; NULL: no hook */
 	const struct receive_worktree *worktree; /* NULL: none */
 };
 
@@ -27,7 +27,7 @@ static int pass_on(void *ctx, const char *bytes, size_t len, struct error *err)
 	return receive_peer_tell_text(&r->peer, bytes, len, err);
 }
 
-/* Exit code, or negative. */
+/* Returns the exit code or a negative error code. */
 static int run(const struct run *h, struct error *err)
 {
 	struct receive *r = h->r;
@@ -74,7 +74,10 @@ static int run_one(void *ctx, const char *const *argv, struct error *err)
 	return run(h, err);
 }
 
-/* Exit code of the hooks of an event, 0 when there is none, or negative. */
+/*
+ * Run all hooks of an event. Returns an exit code, 0 if there is no hook, or a
+ * negative error code.
+ */
 static int run_hooks(struct receive *r, const char *name,
 		     const char *const *args, size_t arg_nr,
 		     const struct buf *input, unsigned env, struct error *err)
@@ -159,7 +162,7 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 	return ret < 0 ? ret : 0;
 }
 
-/* What came of a command, as the post hooks are told. */
+/* Returns true if the post hooks get a command. */
 static bool was_done(const struct receive_command *cmd)
 {
 	return !cmd->error && !cmd->is_void;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hooks of a push (githooks(5)). They run in the git directory with
- * GIT_DIR set to it; what they print goes to the pusher while they run, and
- * while they are silent a keep-alive goes now and then.
+ * The hooks of a push (githooks(5)). Hooks run in the git directory with
+ * GIT_DIR=".". The output of a hook goes to the client while the hook runs. The
+ * client gets keep-alives while a hook prints nothing.
  *
- *	pre-receive            all commands on its input; sees the quarantine
- *	update <ref> <old> <new>   before each
- *	reference-transaction <state>   the changes of refs on its input
- *	post-receive           what was done on its input
- *	post-update <ref>...   the refs that were changed
+ *	hook                            standard input
+ *	------------------------------  --------------------------------------
+ *	pre-receive                     all commands; the hook can read the
+ *	                                objects in the quarantine
+ *	update <ref> <old> <new>        nothing; runs before each command
+ *	reference-transaction <state>   changes of refs
+ *	post-receive                    commands that were executed
+ *	post-update <ref>...            nothing
  *
- * push-to-checkout is started by receive-worktree.h.
- *
- * A hook that is not there agrees.
+ * receive-worktree.h starts push-to-checkout, and receive-proc.h starts
+ * proc-receive. A hook that does not exist agrees.
  */
 #ifndef RECEIVE_RECEIVE_HOOKS_H
 #define RECEIVE_RECEIVE_HOOKS_H
@@ -22,49 +24,65 @@
 #include "receive/receive-worktree.h"
 #include "refs/ref-transaction.h"
 
-/* 0, 1 when the hook is against all of it, or negative. */
+/*
+ * Run pre-receive. Returns 0 if the hook agrees, 1 if the hook declines the
+ * push, or a negative error code.
+ */
 int receive_hook_pre(struct receive *r, struct error *err);
 
-/* 0, 1 when the hook is against this command, or negative. */
+/*
+ * Run update. Returns 0 if the hook agrees, 1 if the hook declines the command,
+ * or a negative error code.
+ */
 int receive_hook_update(struct receive *r, const struct receive_command *cmd,
 			struct error *err);
 
-/* As on_state of a transaction; ctx is the struct receive. */
+/*
+ * Run reference-transaction. For use as on_state of a transaction; `ctx` is the
+ * struct receive. Returns 0, ERR_DENIED if the hook aborts a transaction that
+ * can still be aborted, or another negative error code.
+ */
 int receive_hook_transaction(void *ctx, enum ref_state state,
 			     const struct ref_transaction *tx,
 			     struct error *err);
 
 /*
- * Run a program like a hook, for a work tree: GIT_DIR and GIT_WORK_TREE are
- * those of `worktree`. `name`: of the hook that it is, or NULL. Its exit code,
- * or negative.
+ * Run a program for a work tree, with the output and the keep-alives of a hook.
+ * GIT_DIR and GIT_WORK_TREE are set from `worktree`. `name` is the name of the
+ * hook, for traces, or NULL if the program is no hook. Returns the exit code of
+ * the program or a negative error code.
  */
 int receive_run_in(struct receive *r, const char *const *argv, const char *name,
 		   const struct receive_worktree *worktree, struct error *err);
 
-/* post-receive and post-update, when something was done. 0 or negative. */
+/*
+ * Run post-receive and post-update if at least one command was executed. The
+ * exit codes of the hooks are ignored. Returns 0 or a negative error code.
+ */
 int receive_hook_post(struct receive *r, struct error *err);
 
 /* ---- the environment of hooks */
 
 enum receive_env {
-	/* GIT_QUARANTINE_PATH, and the object directories that go with it. */
+	/* GIT_QUARANTINE_PATH and the object directories of the quarantine. */
 	RECEIVE_ENV_QUARANTINE = 1 << 0,
-	/* GIT_PUSH_OPTION_COUNT and so on, where options may be given. */
+	/* GIT_PUSH_OPTION_*, if receive.advertisePushOptions is true. */
 	RECEIVE_ENV_OPTIONS = 1 << 1,
-	/* GIT_PUSH_CERT and so on, of a signed push. */
+	/* GIT_PUSH_CERT*, if the push is signed. */
 	RECEIVE_ENV_CERT = 1 << 2,
 };
 
 struct receive_environment {
-	char **strings; /* owned array; strings of environ and `own` */
-	char **own;     /* owned, with its strings */
+	char **strings; /* owned array; strings are of environ and `own` */
+	char **own;     /* owned array and strings */
 	size_t own_nr, own_alloc;
 };
 
 /*
- * GIT_DIR is ".": hooks run in the git directory. Those that are about a work
- * tree get its places. 0 or ERR_NOMEM; release in any case.
+ * Make the environment of a hook: the environment of this process, GIT_DIR, and
+ * the variables of `flags` (enum receive_env). GIT_DIR is ".". If `worktree` is
+ * not NULL, GIT_DIR and GIT_WORK_TREE are the directories of `worktree`.
+ * Returns 0 or ERR_NOMEM. Release *env in both cases.
  */
 int receive_environment_init(struct receive_environment *env,
 			     const struct receive *r, unsigned flags,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Storing what is pushed. */
+/* Storing the objects of a push. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 enum {
 	THREADS_MAX = 20,
-	CACHE_LIMIT = 96 << 20, /* bytes of waiting delta bases, per thread */
+	CACHE_LIMIT = 96 << 20, /* bytes of cached delta bases, per thread */
 };
 
 static ssize_t read_pack(void *ctx, void *bytes, size_t len, struct error *err)
@@ -24,7 +24,8 @@ static ssize_t read_pack(void *ctx, void *bytes, size_t len, struct error *err)
 	return pktline_read_raw(&r->peer.in, bytes, len, err);
 }
 
-/* "<quarantine>/pack/pack-<hex><ext>", malloc()ed, or NULL. */
+/* Returns "<quarantine>/pack/pack-<hex><ext>" for the caller to free, or NULL.
+ */
 static char *name_file(const struct receive *r, const struct oid *checksum,
 		       const char *ext)
 {
@@ -51,7 +52,7 @@ static int choose_fsync(struct pack_indexer_files *files,
 				       &files->fsync_metadata, err);
 }
 
-/* What a .keep says about why it is there. */
+/* The text of a .keep file: the process that made the file. */
 static int say_who(struct buf *text, struct error *err)
 {
 	if (buf_printf(text, "receive-pack %ld on ", sys_process_id()) < 0)
@@ -60,9 +61,11 @@ static int say_who(struct buf *text, struct error *err)
 }
 
 /*
- * Keep the pack, in its files. A .keep holds off a repack until refs name what
- * is in it. Where objects are checked, the pack must not hold one twice. (Loose
- * objects cannot, so a small push is not refused for it, as by stock Git.)
+ * Store the pack as a pack. The .keep file stops a repack from removing the
+ * pack before refs reach its objects.
+ *
+ * If objects are checked, a pack with a duplicate object is refused. Stock Git
+ * also accepts duplicates in a pack that it unpacks.
  */
 static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 {
@@ -95,7 +98,10 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Objects that exist are not written again, but count as new. */
+/*
+ * An object that exists is not written again. Its modification time is set, so
+ * that prune keeps the object until refs reach it.
+ */
 static int is_known(void *ctx, const struct oid *oid, struct error *err)
 {
 	struct receive_objects *o = ctx;
@@ -124,9 +130,9 @@ static int take_apart(struct receive_objects *o, struct receive *r,
 	return ret;
 }
 
-/* Hooks of the indexer for a repository in which pushers see not all. */
+/* Hooks of the indexer for a repository with is_limit. */
 struct seen_only {
-	struct pack_indexer_hooks all; /* without limits */
+	struct pack_indexer_hooks all; /* see all objects */
 	struct receive *r;             /* borrowed */
 };
 
@@ -147,7 +153,7 @@ static int seen_compare(void *ctx, unsigned thread_nr, const struct oid *oid,
 	return s->all.compare(s->all.ctx, thread_nr, oid, type, data, len, err);
 }
 
-/* A base that the pusher cannot have is as good as missing. */
+/* A delta base that the client may not know of counts as missing. */
 static int seen_base(void *ctx, const struct oid *oid, enum object_type *type,
 		     void **data, size_t *len, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pack of a push: taken from the connection into the quarantine, indexed
- * and checked, kept or taken apart into loose objects.
+ * The pack of a push: read the pack from the connection, index and check it,
+ * and store it in the quarantine, as a pack or as loose objects.
  */
 #ifndef RECEIVE_RECEIVE_OBJECTS_H
 #define RECEIVE_RECEIVE_OBJECTS_H
@@ -13,32 +13,39 @@
 #include "pack/indexer.h"
 #include "receive/receive.h"
 
-/* What came. */
+/* The objects of a push. */
 struct receive_objects {
-	struct known_objects *known; /* owned: what was there before */
+	struct known_objects *known; /* owned: objects before the push */
 	struct pack_indexer *ix;     /* owned */
 	struct pack_indexer_result result;
 };
 
 /*
- * Create the quarantine and fill it from the connection. Release in any case.
- * 0, or negative with the reason in words for the pusher: objects that are
- * broken, incomplete or collide with others, a pack longer than
- * receive.maxInputSize, a peer that went away. An empty pack is none.
+ * Create the quarantine and store the objects that the client sends. A pack
+ * with fewer objects than r->config.unpack_limit becomes loose objects. An
+ * empty pack is not stored.
+ *
+ * Returns 0 or a negative error code, with a message for the client: objects
+ * are corrupt, delta bases are missing, an object collides with another one,
+ * the pack is longer than receive.maxInputSize, the client went away. Release
+ * *o in all cases.
  */
 int receive_objects_take(struct receive_objects *o, struct receive *r,
 			 struct error *err);
 void receive_objects_release(struct receive_objects *o);
 
-/* Whether an object came with this push. O(log n). */
+/* Returns true if an object came with this push. Costs: O(log n). */
 bool receive_objects_has(const struct receive_objects *o, enum hash_algo algo,
 			 const struct oid *oid);
 
 /*
- * Check every object that came, and the .gitmodules and .gitattributes among
- * them or that their trees name, in the quarantine. What is wrong is told to
- * the pusher, a line for each message. 0; ERR_CORRUPT when there were errors;
- * or another error. Does nothing unless the configuration asks for it.
+ * Check the format of all objects of the push, and the content of the
+ * .gitmodules and .gitattributes files in their trees (receive.fsckObjects,
+ * transfer.fsckObjects, receive.fsck.*). Each finding is sent to the client.
+ * Does nothing unless the configuration asks for checks.
+ *
+ * Returns 0 if no finding is an error, ERR_CORRUPT if a finding is an error, or
+ * another negative error code.
  */
 int receive_fsck(struct receive *r, const struct receive_objects *objects,
 		 struct error *err);

@@ -23,11 +23,11 @@
  *	REPORT      --                      report, post hooks, flush  TIDY
  *	TIDY        --                      server info, maintenance   END
  *
- * A peer that breaks the rules in REQUEST is told so by "ERR"; from OBJECTS on
- * everything that goes wrong is told in the report. Until ACCEPT nothing can
- * be seen of the push, and leaving at any point removes the quarantine. A
- * client that goes away from UPDATE on misses what it would have been told, and
- * nothing else is different: who has a hook for what was pushed hears of it.
+ * A client that breaks the protocol in REQUEST gets an "ERR" packet. From
+ * OBJECTS on, errors are in the report. Nobody sees objects of the push before
+ * ACCEPT. A push that ends early, in any state, removes the quarantine. If the
+ * client goes away in UPDATE or later, the push goes on, so that hooks run for
+ * all refs that changed.
  */
 #include "receive/receive.h"
 #include "receive/receive-advertise.h"
@@ -54,18 +54,18 @@ enum state {
 	END,
 };
 
-/* What one push leaves for its later states. */
+/* The state of one push. */
 struct push {
 	struct receive r;
 	struct receive_objects objects;
-	struct oidset cut;    /* commits that become shallow */
-	uint64_t refs_before; /* looked at by earlier requests */
-	bool has_failed;      /* there are no objects: */
-	struct error failure; /*   ... why */
+	struct oidset new_shallow; /* commits that become shallow */
+	uint64_t refs_before;      /* refs.looked_at when the request began */
+	bool has_failed;           /* the objects were not stored */
+	struct error failure;      /* reason, with has_failed */
 	struct error *err;
 };
 
-/* ---- the states: each returns the next one, or a negative error */
+/* ---- the states: each returns the next state or a negative error code */
 
 static void begin(struct push *p, const char *command, enum summary_phase phase)
 {
@@ -152,7 +152,7 @@ static int judge(struct push *p)
 	if (ret)
 		return ret < 0 ? ret : REPORT;
 	summary_phase(&r->summary, SUMMARY_CONNECTIVITY);
-	ret = receive_check_connected(r, &p->objects, &p->cut, p->err);
+	ret = receive_check_connected(r, &p->objects, &p->new_shallow, p->err);
 	if (!ret)
 		ret = receive_check_hidden(r, p->err);
 	summary_phase(&r->summary, SUMMARY_HOOKS);
@@ -199,7 +199,7 @@ static int update(struct push *p)
 	if (!ret)
 		ret = receive_proc_run(&p->r, p->err);
 	if (!ret)
-		ret = receive_update_refs(&p->r, &p->cut, p->err);
+		ret = receive_update_refs(&p->r, &p->new_shallow, p->err);
 	return ret < 0 ? ret : REPORT;
 }
 
@@ -210,7 +210,7 @@ static int report(struct push *p)
 	int ret;
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
-	/* Refs hold what is in the pack now, or nobody will. */
+	/* The .keep is no longer needed: refs have changed or never will. */
 	receive_discard(r);
 	receive_hide_paths(told.msg);
 	ret = receive_report(r, p->has_failed ? told.msg : NULL, p->err);
@@ -226,7 +226,7 @@ static int report(struct push *p)
 	return ret < 0 ? ret : TIDY;
 }
 
-/* Whether `git maintenance run --auto` has a chance to do something. */
+/* Returns true if receive.autogc and maintenance.auto allow maintenance. */
 static bool wants_maintenance(const struct receive *r)
 {
 	bool wanted = true;
@@ -238,8 +238,8 @@ static bool wants_maintenance(const struct receive *r)
 }
 
 /*
- * Nobody waits for this: what goes wrong is for the repository's next
- * maintenance, and nothing of it belongs on the connection.
+ * Maintenance runs in the background and in silence: the client has its report.
+ * Errors of maintenance do not concern the client.
  */
 static int tidy(struct push *p)
 {
@@ -277,7 +277,7 @@ static int run(struct push *p)
 	return state < 0 ? state : 0;
 }
 
-/* The caller has all of it. */
+/* The caller gets the message with its paths. */
 static void tell_end(struct receive *r, struct error err)
 {
 	receive_hide_paths(err.msg);
@@ -291,7 +291,7 @@ int receive_pack_serve(const struct receive_options *options,
 	struct push p = {.err = &own};
 	int ret;
 
-	oidset_init(&p.cut, OIDSET_MAX);
+	oidset_init(&p.new_shallow, OIDSET_MAX);
 	serve_trace_version(options->repo->trace, options->version);
 	ret = receive_init(&p.r, options, io, &own);
 	if (!ret)
@@ -314,6 +314,6 @@ int receive_pack_serve(const struct receive_options *options,
 		*err = own;
 	receive_objects_release(&p.objects);
 	receive_release(&p.r);
-	oidset_release(&p.cut);
+	oidset_release(&p.new_shallow);
 	return ret;
 }

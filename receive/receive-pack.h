@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive-pack: taking pushes, bytes in, bytes out.
+ * receive-pack: serve a push on any connection that can read and write bytes.
  */
 #ifndef RECEIVE_RECEIVE_PACK_H
 #define RECEIVE_RECEIVE_PACK_H
@@ -11,38 +11,44 @@
 #include "repo/repo.h"
 #include "wire/io.h"
 
-/* All pointers are borrowed for the call. */
+/* All pointers are borrowed during the call. */
 struct receive_options {
-	const struct repo *repo; /* the working directory is its git_dir */
-	const char *path;        /* the repository as it was asked for */
-	int version;             /* protocol; 1 announces itself, others not */
-	bool stateless_rpc;      /* one request, without advertisement */
-	bool advertise_only;     /* the advertisement, and nothing else */
-	bool quiet;              /* no progress, whatever the client says */
-	bool skip_connectivity;  /* trust the pusher to have sent everything */
+	const struct repo *repo; /* the process must be in its git_dir */
+	const char *path;        /* path of the repository as given to the
+				    program: part of nonces */
+	int version;             /* protocol version; 1 is announced */
+	bool stateless_rpc;      /* serve one request, no advertisement */
+	bool advertise_only;     /* write the advertisement and return */
+	bool quiet;              /* no progress, even if the client asks */
+	bool skip_connectivity;  /* do not check for missing objects */
 	const char *agent;       /* "<name>/<version>", printable, no spaces */
 	const char *session_id;  /* for transfer.advertiseSID; NULL: none */
 	const char *namespace;   /* GIT_NAMESPACE; NULL: none */
 	/*
-	 * Who pushes, as reflogs have it: "Name <mail> <seconds> <zone>".
-	 * NULL: not known, and no ref that has a reflog can be changed.
+	 * The client's identity for reflogs: "Name <mail> <seconds> <zone>".
+	 * NULL: not known; commands on refs with a reflog fail.
 	 */
 	const char *committer;
 	/*
-	 * What is meant for the pusher and has no side band to go by: lines
-	 * with their prefix ("error: ..."). NULL: not wanted.
+	 * Called with messages for the client if there is no side band, and
+	 * with messages for the owner of the disk. A message is a line with a
+	 * prefix ("error: ..."). NULL: drop these messages.
 	 */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *tell_ctx;
 };
 
 /*
- * Serve one connection, or one request with stateless_rpc. 0 when the client
- * has got its report, whatever that says; negative when the conversation
- * could not be held: ERR_PEER for a client that breaks the rules (it is told
- * in an "ERR" packet) or goes away. In all cases refs are as the report says
- * or as they were, and nothing is left of what was not accepted. Refs that have
- * changed have had their hooks run, whether the client was still there or not.
+ * Serve one connection, or one request if stateless_rpc is set.
+ *
+ * Returns 0 if the client got the report, even if the report refuses all
+ * commands. Returns ERR_PEER if the client breaks the protocol or goes away, or
+ * another negative error code. A client that breaks the protocol gets an "ERR"
+ * packet or a message on band 3.
+ *
+ * After an error, each ref has its old value or the value in the report, and
+ * objects that were not accepted are removed. The hooks post-receive and
+ * post-update run for all refs that changed, even if the client went away.
  */
 int receive_pack_serve(const struct receive_options *options,
 		       const struct serve_io *io, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Talking to the proc-receive hook. */
+/* The conversation with the proc-receive hook. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,22 +12,25 @@
 #include "sys/thread.h"
 #include "wire/fdio.h"
 
-#define HEARD_MAX 4096 /* bytes of its standard error at a time */
+#define ERRORS_MAX 4096 /* bytes of standard error in one read */
 
-/* One run: two tasks, which share the side band only. */
+/*
+ * One run of the hook, by two threads. One thread exchanges pkt-lines with the
+ * hook, the other one reads its standard error. They share the side band only.
+ */
 struct proc {
 	struct receive *r;
 	struct sys_child child;
 	struct pktline_reader in;
 	struct pktline_writer out;
 	bool options;    /* the hook takes push options */
-	bool has_report; /* it came to its report */
-	bool is_wrong;   /* its report has lines that are none, or refuses */
+	bool has_report; /* reading the report began */
+	bool is_wrong;   /* a line of the report is malformed or refuses */
 };
 
-enum { PROC_TALK, PROC_HEAR, PROC_TASKS };
+enum { PROC_TALK, PROC_ERRORS, PROC_TASKS };
 
-/* ---- which commands */
+/* ---- choosing commands */
 
 static bool has_prefix(const char *ref, const char *prefix)
 {
@@ -64,7 +67,7 @@ static bool is_for_hook(const struct receive_command *cmd)
 	return cmd->by_hook && !cmd->error && !cmd->is_alias;
 }
 
-/* ---- what it reports */
+/* ---- reading the report */
 
 static struct receive_command *find(struct receive_request *req,
 				    const char *ref)
@@ -75,7 +78,7 @@ static struct receive_command *find(struct receive_request *req,
 	return NULL;
 }
 
-/* The rewrite that options are put into: the first one after "ok" makes it. */
+/* The first option after a status line makes a new rewrite. */
 static struct receive_rewrite *rewrite_of(struct receive_command *cmd)
 {
 	if (cmd->in_rewrite)
@@ -115,7 +118,7 @@ static int take_option(struct receive_command *cmd, enum hash_algo algo,
 	return rewrite->ref ? 0 : ERR_NOMEM;
 }
 
-/* "ok <ref>", "ng <ref> <why>". */
+/* Take "ok <ref>" or "ng <ref> <why>". */
 static int take_status(struct receive *r, struct receive_command **at,
 		       const char *status, const char *ref, const char *why)
 {
@@ -154,8 +157,8 @@ static int take_status(struct receive *r, struct receive_command **at,
 	return receive_refuse(cmd, why ? why : "failed") < 0 ? ERR_NOMEM : 1;
 }
 
-/* Cut at the first space: what follows it, or NULL. */
-static char *cut(char *text)
+/* End `text` at its first space. Returns the text after the space, or NULL. */
+static char *split_space(char *text)
 {
 	char *space = text ? strchr(text, ' ') : NULL;
 
@@ -168,7 +171,7 @@ int receive_proc_take(struct receive *r, struct receive_command **at,
 		      char *line)
 {
 	char quoted[PKTLINE_QUOTE_MAX];
-	char *name = cut(line), *value;
+	char *name = split_space(line), *value;
 
 	if (!name) {
 		receive_peer_tell(
@@ -178,7 +181,7 @@ int receive_proc_take(struct receive *r, struct receive_command **at,
 			pktline_quote(quoted, line));
 		return 1;
 	}
-	value = cut(name);
+	value = split_space(name);
 	if (strcmp(line, "option") != 0)
 		return take_status(r, at, line, name, value);
 	if (*at)
@@ -212,7 +215,7 @@ static int read_report(struct proc *p, struct error *err)
 	}
 }
 
-/* ---- what it is told */
+/* ---- sending commands */
 
 static int send_version(struct proc *p, struct error *err)
 {
@@ -237,7 +240,7 @@ static int send_version(struct proc *p, struct error *err)
 	return ret ? ret : pktline_send(&p->out, err);
 }
 
-/* "version=1", with features behind a NUL; none is version 1 too. */
+/* A hook that sends no version speaks version 1. */
 static int read_version(struct proc *p, struct error *err)
 {
 	struct pktline pkt;
@@ -304,12 +307,12 @@ static int talk(struct proc *p, struct error *err)
 	return read_report(p, err);
 }
 
-/* ---- running it */
+/* ---- running the hook */
 
-/* All of it is read, also when nobody listens any more: it must not wait. */
-static void hear(struct proc *p)
+/* Read to the end even if the client is gone: a full pipe blocks the hook. */
+static void forward_errors(struct proc *p)
 {
-	char bytes[HEARD_MAX];
+	char bytes[ERRORS_MAX];
 	ssize_t n;
 
 	while ((n = sys_read_some(p->child.err, bytes, sizeof(bytes),
@@ -317,7 +320,7 @@ static void hear(struct proc *p)
 		receive_peer_tell_text(&p->r->peer, bytes, (size_t)n, NULL);
 }
 
-/* Once we are done talking the hook sees the end of its input. */
+/* Closing its input tells the hook that the conversation is over. */
 static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		   struct error *err)
 {
@@ -330,12 +333,12 @@ static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		sys_close(p->child.out);
 		p->child.out = -1;
 	} else if (p->child.err >= 0) {
-		hear(p);
+		forward_errors(p);
 	}
 	return ret;
 }
 
-/* Both ways at once, with a sign of life on the band. 0 or negative. */
+/* Run both threads, with keep-alives. Returns 0 or negative. */
 static int converse(struct proc *p, struct error *err)
 {
 	struct receive *r = p->r;
@@ -358,7 +361,7 @@ static int converse(struct proc *p, struct error *err)
 	return ret;
 }
 
-/* Exit code, or negative. */
+/* Returns the exit code of the hook or a negative error code. */
 static int run(struct proc *p, char *path, struct error *err)
 {
 	struct receive *r = p->r;
@@ -379,7 +382,7 @@ static int run(struct proc *p, char *path, struct error *err)
 	return ret < 0 ? ret : status;
 }
 
-/* 0, 1 when something went wrong (which the pusher was told), or ERR_NOMEM. */
+/* Returns 0, 1 if the hook failed (the client was told), or ERR_NOMEM. */
 static int run_hook(struct proc *p, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -402,7 +405,10 @@ static int run_hook(struct proc *p, struct error *err)
 	return ret || p->is_wrong;
 }
 
-/* What nothing was said about; after a failure also what was not the hook's. */
+/*
+ * Refuse commands of the hook that have no result. After a failure in an atomic
+ * push, also refuse the commands that are not for the hook.
+ */
 static int settle(struct receive_request *req, bool failed, bool had_report)
 {
 	int ret = 0;

@@ -12,9 +12,9 @@
 #include "sys/cleanup.h"
 #include "sys/io.h"
 
-#define DIR_TRIES 3 /* at renaming into a directory that comes and goes */
+#define DIR_TRIES 3 /* renames into a directory that others may remove */
 
-/* Paths that hold what would end or quote them are quoted as C strings. */
+/* Quote a path as a C string if it holds a separator or a quote. */
 static int add_quoted(struct buf *out, const char *path)
 {
 	int ret;
@@ -88,7 +88,7 @@ const struct repo *quarantine_repo(const struct quarantine *q,
 	return q->dir.path ? &q->view : repo;
 }
 
-/* Files of a pack in the order in which they may appear. */
+/* The order in which files of a pack move: a reader needs the .idx last. */
 static int pack_file_rank(const char *name)
 {
 	static const char *const order[] = {".keep", ".promisor", ".pack",
@@ -101,16 +101,16 @@ static int pack_file_rank(const char *name)
 	return -1;
 }
 
-/* One directory on its way. */
+/* The move of one directory. */
 struct move {
 	struct quarantine *q;
-	const char *sub; /* "pack" or two digits */
+	const char *sub; /* "pack" or two hexadecimal digits */
 	char *from, *to; /* owned: the directories */
-	int rank;        /* of pack files; -1: any file */
+	int rank;        /* of the pack files to move; -1: all files */
 	struct error *err;
 };
 
-/* Let the caller of a .keep know it, when it is new. */
+/* Note a new .keep in the quarantine, which removes the file later. */
 static int note_keep(struct move *m, const char *to, bool was_there)
 {
 	const char *dot = strrchr(to, '.');
@@ -120,7 +120,7 @@ static int note_keep(struct move *m, const char *to, bool was_there)
 	return sys_tempfile_adopt(&m->q->keep, to, m->err);
 }
 
-/* Who prunes removes empty directories; one with a file in it stays. */
+/* A prune may remove the directory while it is empty. Then make it again. */
 static int rename_into(const struct move *m, const char *from, const char *to)
 {
 	struct error own = ERROR_INIT;
@@ -152,10 +152,10 @@ static int move_file(void *ctx, const char *name)
 		bool was_there = sys_exists(to.data);
 
 		/*
-		 * The same name is the same content. A loose object becomes as
-		 * new as it would be; of a pack what is there stays, and is
-		 * new too, so that nobody prunes what is about to be named.
-		 * As a cruft pack it would not be new.
+		 * Files of the same name have the same content. A loose
+		 * object is replaced. A pack that exists stays, with a new
+		 * modification time, and .mtimes is removed: a prune must
+		 * keep the objects until refs reach them.
 		 */
 		if (!was_there || m->rank < 0 || sys_touch(to.data, NULL) < 0)
 			ret = rename_into(m, from.data, to.data);
@@ -209,7 +209,7 @@ int quarantine_migrate(struct quarantine *q, struct error *err)
 
 	if (!q->dir.path)
 		return 0;
-	/* A pack should not come without its index, nor its .keep stay. */
+	/* A signal must not leave a pack without .idx, or a .keep. */
 	sys_hold_signals(&hold);
 	ret = sys_dir_each(q->dir.path, move_fanout, &m, err);
 	m.sub = "pack";

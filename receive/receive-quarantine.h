@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A place for objects that are not accepted yet: a directory of its own,
- * "tmp_objdir-incoming-XXXXXX" below the object directory, with the object
- * directory as its alternate (git-receive-pack(1), "Quarantine Environment").
- * What is in it becomes part of the repository by renaming, or is removed.
+ * The quarantine: a directory for the objects of a push that is not accepted
+ * yet (git-receive-pack(1), "Quarantine Environment"). The directory is below
+ * the object directory and has the object directory as its alternate. Renaming
+ * the files makes the objects part of the repository.
  *
  *	<objects>/tmp_objdir-incoming-Ab3dE6/
  *		pack/pack-<hex>.keep .pack .rev .idx     kept as a pack
- *		5f/<hex>                                 or loose
+ *		5f/<hex>                                 kept as a loose object
  *
- * A signal that ends the process removes both (sys/cleanup.h). What SIGKILL
- * leaves, `git gc` removes.
+ * A signal that ends the process removes the directory and the .keep of a
+ * migrated pack (sys/cleanup.h). After SIGKILL, `git gc` removes the directory.
  */
 #ifndef RECEIVE_RECEIVE_QUARANTINE_H
 #define RECEIVE_RECEIVE_QUARANTINE_H
@@ -23,35 +23,43 @@
 
 struct quarantine {
 	const struct repo *repo;  /* borrowed */
-	struct sys_tempdir dir;   /* inactive: none */
-	char *alternates;         /* owned: the object directories behind it,
-				     for the environment */
+	struct sys_tempdir dir;   /* inactive: no directory */
+	char *alternates;         /* owned: its alternates, as the value of
+				     GIT_ALTERNATE_OBJECT_DIRECTORIES */
 	struct repo view;         /* repo with `dir` as its object directory */
-	struct sys_tempfile keep; /* the .keep of a migrated pack, to be
-				     removed when refs name what is in it */
+	struct sys_tempfile keep; /* .keep of a migrated pack: protects the pack
+				     until refs reach its objects */
 };
 
-/* Make the directory. 0 or negative; release in any case. */
+/*
+ * Create the directory. `repo` must outlive *q. Returns 0 or a negative error
+ * code. Release *q in both cases.
+ */
 int quarantine_create(struct quarantine *q, const struct repo *repo,
 		      struct error *err);
 
 /*
- * Remove the directory if there is one. Returns 0 if it is gone, or ERR_IO if
- * it could not be removed: `git gc` and `git prune` remove it later.
+ * Remove the directory and the objects in it. Returns 0 if no directory is
+ * left, or ERR_IO if the directory cannot be removed; `git gc` and `git prune`
+ * remove the directory later.
  */
 int quarantine_remove(struct quarantine *q, struct error *err);
 
-/* Remove what was not migrated, and the .keep of what was. */
+/* Remove objects that were not migrated, and the .keep of a migrated pack. */
 void quarantine_release(struct quarantine *q);
 
-/* The repository as those see it who may look: view, or the plain one. */
+/*
+ * Returns the repository to read the objects of the push from: q->view, or
+ * `repo` if there is no directory.
+ */
 const struct repo *quarantine_repo(const struct quarantine *q,
 				   const struct repo *repo);
 
 /*
- * Make its objects the repository's: loose objects, then packs, of each the
- * .idx last. The directory is removed. 0 or negative; what was moved before
- * an error stays, as objects that nothing names.
+ * Move the objects into the repository and remove the directory: loose objects
+ * first, then the pack, with its .idx last. Signals wait until this is done.
+ * Returns 0 or a negative error code. Objects that were moved before an error
+ * stay in the repository, unreachable.
  */
 int quarantine_migrate(struct quarantine *q, struct error *err);
 

@@ -57,7 +57,7 @@ static int write_all(struct pktline_writer *w,
 	return ret ? ret : pktline_write_flush(w, err);
 }
 
-/* The writer below the side band. */
+/* Writes packets of the report as data of band 1. */
 static int put_on_band(void *ctx, struct iovec *iov, size_t nr,
 		       struct error *err)
 {
@@ -84,7 +84,7 @@ int receive_report(struct receive *r, const char *failure, struct error *err)
 		return ret ? ret : pktline_send(&r->peer.out, err);
 	}
 	pktline_writer_init(&w, &io);
-	/* What is counted is counted below the band. */
+	/* Use a copy: the packets are counted when the band sends them. */
 	if (r->peer.out.tap) {
 		tap = *r->peer.out.tap;
 		w.tap = &tap;

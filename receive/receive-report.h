@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pusher is told at the end (gitprotocol-pack(5), "Report Status"):
+ * The report at the end of a push (gitprotocol-pack(5), "Report Status"):
  *
- *	unpack ok                 or "unpack <what went wrong>"
- *	ok <ref>                  with report-status-v2 and rewrites, "option"
- *	ng <ref> <reason>         lines after it
+ *	unpack ok                 or "unpack <reason>"
+ *	ok <ref>                  "option" lines follow, if the client has
+ *	                          report-status-v2 and there are rewrites
+ *	ng <ref> <reason>
  *	flush
  *
- * On a side band all of this is data of band 1.
+ * With side bands, these packets are the data of band 1.
  */
 #ifndef RECEIVE_RECEIVE_REPORT_H
 #define RECEIVE_RECEIVE_REPORT_H
@@ -15,7 +16,11 @@
 #include "base/error.h"
 #include "receive/receive.h"
 
-/* `failure`: why there are no objects; NULL: they are there. 0 or negative. */
+/*
+ * Send the report if the client asked for one. `failure` is the reason why the
+ * objects of the push were not stored, or NULL. Returns 0 or a negative error
+ * code.
+ */
 int receive_report(struct receive *r, const char *failure, struct error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "receive/receive-check.h"
 #include "receive/receive-worktree.h"
 
-/* Advice that follows a refusal if the key that allows it was never set. */
+/* Advice after a refusal, if the configuration key was never set. */
 static const char advice_current[] =
 	"error: The branch is checked out in this repository. A push would "
 	"move it,\n"
@@ -96,7 +96,7 @@ int receive_rules_old(struct receive_rules *rules,
 	return receive_sees(r, &cmd->old_oid, err);
 }
 
-/* Refuse with a line for the terminal. */
+/* Refuse a command and send a message to the client's terminal. */
 static int refuse(struct receive *r, struct receive_command *cmd,
 		  const char *why, const char *fmt)
 {
@@ -207,7 +207,7 @@ static int check_exists(struct receive_rules *rules,
 	return receive_refuse(cmd, "bad pack");
 }
 
-/* Whether commit `new_nr` has `old_nr` behind it: 1, 0 or negative. */
+/* Returns 1 if commit `new_nr` reaches `old_nr`, 0 if not, or negative. */
 static int is_ahead(struct receive_rules *rules, uint32_t old_nr,
 		    uint32_t new_nr, bool exact, struct error *err)
 {
@@ -220,7 +220,10 @@ static int is_ahead(struct receive_rules *rules, uint32_t old_nr,
 	return ret;
 }
 
-/* 1 for a fast-forward, 0 for another update (*bad: none at all), or < 0. */
+/*
+ * Returns 1 for a fast-forward, 0 for another update, or a negative error code.
+ * *bad is set if one of the values is no commit.
+ */
 static int is_fast_forward(struct receive_rules *rules,
 			   const struct receive_command *cmd, bool *bad,
 			   struct error *err)
@@ -236,12 +239,12 @@ static int is_fast_forward(struct receive_rules *rules,
 	if (!ret)
 		ret = walk_add_tip(&rules->walk, &tips, &cmd->new_oid, true,
 				   &why);
-	/* Both, and no tags. */
+	/* An annotated tag is in `others`. */
 	*bad = !ret && (tips.commit_nr != 2 || tips.others.nr);
 	if (!ret && !*bad)
 		ret = is_ahead(rules, tips.commits[0], tips.commits[1], false,
 			       err);
-	/* Only the exact walk is sure of a "no". */
+	/* Wrong dates can make the inexact walk miss the old commit. */
 	if (!ret && !*bad)
 		ret = is_ahead(rules, tips.commits[0], tips.commits[1], true,
 			       err);
@@ -272,7 +275,7 @@ static int check_fast_forward(struct receive_rules *rules,
 		      "first)\n");
 }
 
-/* The full name outlives lookups, which use refview's buffer. */
+/* `full` is a copy: look-ups overwrite the buffer of refview. */
 static int check_full(struct receive_rules *rules, struct receive_command *cmd,
 		      const char *full, struct error *err)
 {

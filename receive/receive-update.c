@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Executing commands. */
+/* Executing commands in reference transactions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct batch {
 	struct receive *r;
 	struct receive_rules *rules;
 	struct ref_transaction *tx;
-	struct receive_command **commands; /* owned: in the order of tx */
+	struct receive_command **commands; /* owned array; order as in tx */
 	size_t nr;
 	struct error *err;
 };
@@ -26,7 +26,7 @@ static bool is_for_us(const struct receive_command *cmd)
 	return !cmd->error && !cmd->by_hook && !cmd->is_alias;
 }
 
-/* ERR_INVALID for what a ref must not name. */
+/* Returns 0, ERR_INVALID if a ref must not have the value, or negative. */
 static int check_value(void *ctx, const char *name, const struct oid *oid,
 		       struct error *err)
 {
@@ -60,8 +60,8 @@ static int on_state(void *ctx, enum ref_state state,
 }
 
 /*
- * What a deletion expects: what is not there, or whose object is not, is
- * deleted whatever it was said to be.
+ * If the old object of a command does not exist, the ref is deleted whatever
+ * value it has.
  */
 static int prepare_delete(struct batch *b, struct receive_command *cmd,
 			  const char *full, struct ref_change *change)
@@ -110,7 +110,7 @@ static int queue(struct batch *b, struct receive_command *cmd, const char *full)
 	return ret;
 }
 
-/* What was agreed to. The full name outlives lookups, as it is a copy. */
+/* `full` is a copy: look-ups overwrite the buffer of refview. */
 static int execute(struct batch *b, struct receive_command *cmd)
 {
 	const char *name = refview_full_name(&b->r->refs, cmd->ref);
@@ -125,7 +125,7 @@ static int execute(struct batch *b, struct receive_command *cmd)
 	return ret;
 }
 
-/* Ask rules and hook about a command, and execute it. */
+/* Check a command with the rules and the update hook, and execute it. */
 static int take(struct batch *b, struct receive_command *cmd)
 {
 	int ret = receive_rules_check(b->rules, cmd, b->err);
@@ -169,7 +169,7 @@ static void batch_close(struct batch *b)
 	free(b->commands);
 }
 
-/* What the transaction says about each of its changes. */
+/* Refuse the commands whose changes failed. */
 static int take_results(struct batch *b)
 {
 	int ret = 0;
@@ -186,7 +186,7 @@ static int take_results(struct batch *b)
 	return ret;
 }
 
-/* All commands of a transaction that failed. */
+/* Refuse all commands of a transaction that failed. */
 static int refuse_batch(struct batch *b, const char *why)
 {
 	int ret = 0;
@@ -223,7 +223,7 @@ static int run_separately(struct receive *r, struct receive_rules *rules,
 	return ret;
 }
 
-/* The first refusal is the end of it. */
+/* A refused command stops the loop: all commands are refused then. */
 static int run_atomic(struct receive *r, struct receive_rules *rules,
 		      struct error *err)
 {
@@ -247,7 +247,7 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 			ret = 0;
 		}
 	}
-	/* What the proc-receive hook did is done. */
+	/* The proc-receive hook has executed its commands already. */
 	for (size_t i = 0; !ret && failure && i < req->nr; i++)
 		if (!req->commands[i].by_hook)
 			ret = receive_refuse(&req->commands[i], failure);
@@ -255,24 +255,25 @@ static int run_atomic(struct receive *r, struct receive_rules *rules,
 	return ret;
 }
 
-/* Cut the history before refs name it: the other way round it is broken. */
-static int add_cut(struct receive *r, const struct oidset *cut,
-		   struct error *err)
+/* The boundary must be stored first: without it, history looks broken. */
+static int add_shallow(struct receive *r, const struct oidset *new_shallow,
+		       struct error *err)
 {
 	bool is_needed = false;
 
 	for (size_t i = 0; i < r->request.nr; i++)
 		is_needed |= !r->request.commands[i].error &&
-			     r->request.commands[i].needs_cut;
-	return is_needed ? repo_shallow_add(r->repo, cut->oids, cut->nr, err)
+			     r->request.commands[i].needs_shallow;
+	return is_needed ? repo_shallow_add(r->repo, new_shallow->oids,
+					    new_shallow->nr, err)
 			 : 0;
 }
 
-int receive_update_refs(struct receive *r, const struct oidset *cut,
+int receive_update_refs(struct receive *r, const struct oidset *new_shallow,
 			struct error *err)
 {
 	struct receive_rules rules;
-	int ret = add_cut(r, cut, err);
+	int ret = add_shallow(r, new_shallow, err);
 
 	if (ret < 0)
 		return ret;

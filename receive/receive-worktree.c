@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work trees of the branches that a push changes. */
+/* Finding and updating work trees. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ void receive_worktree_release(struct receive_worktree *worktree)
 
 /* ---- finding */
 
-/* A path whose last component is `name`: the path without it, else NULL. */
+/* Returns `path` without its last component `name`, or NULL if it has another.
+ */
 static char *strip_name(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
@@ -31,8 +32,8 @@ static char *strip_name(const char *path, const char *name)
 }
 
 /*
- * core.worktree, or where the git directory is called ".git". A git directory
- * of another name does not say.
+ * The main work tree is core.worktree, or the parent of a git directory with
+ * the name ".git". Otherwise the directory of the files is not known.
  */
 static int place_main(struct receive_worktree *out, const struct repo *repo)
 {
@@ -66,8 +67,8 @@ static int place_linked(struct receive_worktree *out, const char *git_dir)
 
 struct search {
 	struct receive *r;
-	struct receive_worktree *out; /* NULL: only whether there is one */
-	const char *full;             /* the branch that is asked for */
+	struct receive_worktree *out; /* NULL: not wanted */
+	const char *full;             /* full name of the branch */
 };
 
 static bool has_head(const struct search *s, const char *head)
@@ -78,7 +79,7 @@ static bool has_head(const struct search *s, const char *head)
 	       ref.target && !strcmp(ref.target, s->full);
 }
 
-/* 1 when the work tree of that name has the branch. */
+/* Returns 1 if the work tree `name` has the branch, 0 or negative. */
 static int visit(void *ctx, const char *name, const char *git_dir)
 {
 	struct search *s = ctx;
@@ -128,7 +129,7 @@ struct update {
 	struct error *err;
 };
 
-/* `git <args>` in the work tree: its exit code, or negative. */
+/* Run `git <args>`. Returns its exit code or a negative error code. */
 static int run_git(struct update *u, const char *const *args)
 {
 	enum { ARGS_MAX = 6, HEAD_NR = 3 };
@@ -145,7 +146,7 @@ static int refuse(struct update *u, const char *why)
 	return receive_refuse(u->cmd, why) < 0 ? error_nomem(u->err) : 0;
 }
 
-/* Whether nothing in it would be lost: refuses, if not. 0 or negative. */
+/* Refuse the command if files or index have changes. Returns 0 or negative. */
 static int check_clean(struct update *u)
 {
 	enum hash_algo algo = u->r->repo->algo;
@@ -190,7 +191,7 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	return receive_run_in(u->r, argv, hook_name, u->worktree, err);
 }
 
-/* The hook instead, when there is one: 1 when it has spoken, 0 or negative. */
+/* Returns 1 if the hook ran, 0 if there is no hook, or negative. */
 static int ask_hook(struct update *u, const char *hex)
 {
 	int ret = repo_hooks_has(u->r->repo, hook_name, u->err);

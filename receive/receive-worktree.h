@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work trees that have a branch checked out which a push changes, and
- * receive.denyCurrentBranch=updateInstead, which takes them along.
+ * Find the work tree that has a branch checked out, and update the files of the
+ * work tree for receive.denyCurrentBranch=updateInstead.
  *
- * What is in a work tree is not what this program is about: the index is
- * looked at and files are written by children, `git update-index`,
- * `diff-files`, `diff-index` and `read-tree -u -m`, or by the push-to-checkout
- * hook.
+ * Child processes read the index and write the files: `git update-index`, `git
+ * diff-files`, `git diff-index` and `git read-tree -u -m` of stock Git, or the
+ * push-to-checkout hook.
  */
 #ifndef RECEIVE_RECEIVE_WORKTREE_H
 #define RECEIVE_RECEIVE_WORKTREE_H
@@ -17,26 +16,30 @@ struct receive;
 struct receive_command;
 
 struct receive_worktree {
-	char *git_dir; /* owned: its own: <common_dir>[/worktrees/<name>] */
-	char *dir;     /* owned; NULL: where it is cannot be told */
+	char *git_dir; /* owned: <common_dir>[/worktrees/<name>] */
+	char *dir;     /* owned: directory of the files; NULL: not known */
 };
 
 void receive_worktree_release(struct receive_worktree *worktree);
 
 /*
- * Find a work tree that has the branch `name` checked out. 1 with *out, when
- * `out` is not NULL, for the caller to release; 0; or negative.
+ * Find a work tree that has the branch with the full name `name` checked out.
+ * Returns 1 if there is one, 0 if not, or a negative error code. If `out` is
+ * not NULL and the value is 1, the caller releases *out.
  */
 int receive_worktree_find(struct receive_worktree *out, struct receive *r,
 			  const char *name, struct error *err);
 
 /*
- * Bring the work tree that has the branch of a command, without the prefix of a
- * namespace, to the new value; `full` is the ref. The branch is not changed
- * yet. What does not work out refuses the command with Git's reason: a work
- * tree or index that is not that of the current commit, a hook that declines.
- * Nothing is done when the command will be refused anyway, as its ref is not
- * what it says. 0 or negative.
+ * Update the files of the work tree that has cmd->ref checked out to the new
+ * value of a command. The ref `full`, the name with the prefix of the
+ * namespace, is not changed.
+ *
+ * The command is refused with stock Git's reason if files or index differ from
+ * the current commit, if the hook declines, or if the directory of the files is
+ * not known. Nothing is done if the ref does not have the old value of the
+ * command: the transaction refuses such a command later. Returns 0 or a
+ * negative error code.
  */
 int receive_worktree_update(struct receive *r, struct receive_command *cmd,
 			    const char *full, struct error *err);

@@ -66,7 +66,7 @@ void receive_release(struct receive *r)
 	receive_peer_release(&r->peer);
 }
 
-/* Trees of the old values are where a push finds its delta bases. */
+/* A push takes most delta bases from the trees of the old values. */
 static int open_visible(struct receive *r, struct error *err)
 {
 	int ret = visible_open(&r->visible, r->repo, r->options->namespace,

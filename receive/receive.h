@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One push: its connection, what it asks for, and what has been found out.
+ * The state of one push, which all parts of receive/ share: the client, the
+ * request, the configuration, the refs and the quarantine.
  *
- * One thread, but for the side band, which may be written to by others.
+ * receive-pack.c calls the parts. A part calls this file and receive-peer.h,
+ * and never receive-pack.c.
+ *
+ * Threads: one thread uses a struct receive. Only messages to the client may
+ * come from other threads, see receive-peer.h.
  */
 #ifndef RECEIVE_RECEIVE_H
 #define RECEIVE_RECEIVE_H
@@ -23,16 +28,18 @@
 #include "wire/summary.h"
 #include "wire/visible.h"
 
-/* The certificate of a signed push. */
+/*
+ * The certificate of a signed push. receive_cert_init() sets the first two
+ * members, and receive_cert_judge() sets the others.
+ */
 struct receive_cert {
-	struct buf issued; /* the nonce of this process; empty: not asked for */
-	int64_t seconds;   /* when it was issued */
-	/* Found out by receive_cert_judge(). */
-	bool is_judged;
-	struct oid oid; /* of the blob */
+	struct buf issued; /* nonce of this process; empty: no signed pushes */
+	int64_t seconds;   /* seconds since 1970 at which `issued` was made */
+	bool is_judged;    /* the members below are set */
+	struct oid oid;    /* the blob that holds the certificate */
 	struct signature_check signature;
 	struct push_nonce_check nonce;
-	char *nonce_text; /* owned: that of the certificate, or NULL */
+	char *nonce_text; /* owned: nonce in the certificate, or NULL */
 };
 
 struct receive {
@@ -40,17 +47,22 @@ struct receive {
 	const struct repo *repo;               /* borrowed from options */
 	struct receive_config config;
 	struct receive_peer peer;
-	struct refview refs;
-	bool refs_are_open;
+	struct refview refs; /* without the refs of receive.hideRefs */
+	bool refs_are_open;  /* `refs` has to be released */
 	struct receive_request request;
 	struct receive_cert cert;
-	struct summary summary;       /* of the push */
-	struct quarantine quarantine; /* of objects; gone when migrated */
-	bool is_limit;                /* see visible_is_limit() */
-	struct visible *visible;      /* owned: with is_limit, when needed */
+	struct summary summary; /* for traces */
+	struct quarantine
+		quarantine;      /* holds objects until they are accepted */
+	bool is_limit;           /* see visible_is_limit() */
+	struct visible *visible; /* owned: opened by receive_sees() */
 };
 
-/* 0 or negative; release in any case. */
+/*
+ * Load the configuration and open the refs. `options` and `io` must outlive *r,
+ * and *r must not be moved in memory. Returns 0 or a negative error code.
+ * Release *r in both cases.
+ */
 int receive_init(struct receive *r, const struct receive_options *options,
 		 const struct serve_io *io, struct error *err);
 void receive_release(struct receive *r);
@@ -63,8 +75,10 @@ void receive_release(struct receive *r);
 void receive_discard(struct receive *r);
 
 /*
- * With is_limit: whether the pusher may know of an object that was there
- * before, because it could have fetched it. 1, 0 or negative.
+ * If r->is_limit: check whether the client may know that an object exists in
+ * the repository. Returns 1 if the client could have fetched the object, 0 if
+ * not, or a negative error code. The first call opens r->visible. Costs: see
+ * wire/visible.h.
  */
 int receive_sees(struct receive *r, const struct oid *oid, struct error *err);
 
