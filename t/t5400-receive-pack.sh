@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='receive-pack: pushes of all kinds, against the stock one'
+test_description='receive-pack: pushes of all kinds, compared with stock Git'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
@@ -8,15 +8,15 @@ OURS=$GITREACH_BUILD/bin/git-receive-pack
 ZERO=0000000000000000000000000000000000000000
 export OURS
 
-# push_ours [<option>...] <server> <ref>...: stock's push from client.git to
-# our receive-pack, traced.
+# push_ours [<option>...] <server> <ref>...: stock Git pushes from client.git
+# to our receive-pack, with traces.
 push_ours () {
 	rm -f "$TRACE_DIR/packets"
 	GIT_TRACE_PACKET=$TRACE_DIR/packets stock -C "${CLIENT-client.git}" \
 		push --receive-pack="$OURS" "$@"
 }
 
-# No half-received objects, and nothing locked.
+# There is no quarantine directory and no lock file.
 test_clean () {
 	find "$1" -name "tmp_*" -o -name "*.lock" -o -name "*.keep" >left &&
 	test_cmp /dev/null left
@@ -50,7 +50,7 @@ do
 		test_line_count 1 revs
 	'
 
-	test_expect_success "$format: few objects become loose ones" '
+	test_expect_success "$format: a push of few objects is unpacked" '
 		push_ours -q ../server.git main &&
 		test_pushed server.git client.git main main &&
 		stock -C server.git count-objects >count &&
@@ -76,7 +76,7 @@ test_expect_success 'setup' '
 	repo_tags client.git
 '
 
-test_expect_success 'receive.unpackLimit decides' '
+test_expect_success 'receive.unpackLimit wins over transfer.unpackLimit' '
 	for limit in 1 5 1000
 	do
 		rm -rf server.git &&
@@ -93,7 +93,7 @@ test_expect_success 'receive.unpackLimit decides' '
 	test_line_count 0 packs.1000
 '
 
-test_expect_success 'a pack that is too large, broken, or cut off' '
+test_expect_success 'a pack that is too large, corrupt or truncated' '
 	rm -rf server.git &&
 	repo_init server.git &&
 	stock -C server.git config receive.maxInputSize 500 &&
@@ -138,7 +138,7 @@ test_expect_success 'a pack that is too large, broken, or cut off' '
 	test_pushed server.git client.git main main
 '
 
-test_expect_success 'requests that break the rules' '
+test_expect_success 'requests that break the protocol' '
 	for lines in "hello" "$ZERO $ZERO" "shallow x" \
 		"$ZERO x refs/heads/main" "0000 $ZERO refs/heads/x" \
 		"$ZERO $ZERO "
@@ -156,8 +156,8 @@ test_expect_success 'requests that break the rules' '
 
 # ---- side by side with stock
 
-# pairs: for each case both servers start from the same repository; what the
-# pusher is told, the exit code and the refs afterwards have to be the same.
+# For each case both servers start from the same repository. The messages to the
+# client, the exit code and the refs afterwards must be equal.
 raw_push () {
 	caps="report-status side-band-64k object-format=sha1 $CAPS"
 	first=$1
@@ -183,12 +183,12 @@ while at < len(data):
     elif flushes and data[at + 4] in text:
         text[data[at + 4]] += data[at + 5:at + n]
     at += n
-# The advice of each program is its own prose. What has to match: that it is given.
+# The advice differs in words. Both programs must print it in the same cases.
 text[2] = re.sub(rb"error: (By default, .*?.refuse.\.|(HEAD of|The branch is) "
                  rb".*?without this advice\.)\n", b"<advice>\n", text[2],
                  flags=re.S)
 report = re.sub(rb"(\A|\n)[0-9a-f]{4}", rb"\n", text[1])
-# Objects that are missing are described in words of ones own.
+# Messages about missing objects differ.
 told = re.sub(rb"(?m)^(fatal: bad object|error: (missing|object)).*\n", b"",
               text[2])
 # 2.39 and later versions put the reason in different words.
@@ -319,9 +319,9 @@ test_pair 'a symbolic ref and its target' "$B $A refs/heads/main" \
 test_pair 'a symbolic ref and its target, at odds' "$B $A refs/heads/main" \
 	"$B $B refs/heads/sym"
 
-# ---- what is pushed has to be whole
+# ---- connectivity
 
-test_expect_success 'objects that lean on what is not there' '
+test_expect_success 'a commit whose parent is missing is refused' '
 	rm -rf server.git thin.git &&
 	repo_init server.git &&
 	stock -C client.git push -q ../server.git main~20:refs/heads/main &&
@@ -341,14 +341,14 @@ test_expect_success 'objects that lean on what is not there' '
 	test_must_fail stock -C server.git cat-file -e $new 2>/dev/null
 '
 
-test_expect_success 'objects that lean on leftovers' '
-	# The commit before is there, its parents and tree are not.
+test_expect_success 'a commit whose parent exists but is incomplete is refused' '
+	# The parent exists, but its own parents and tree do not.
 	parent=$(stock -C client.git rev-parse main) &&
 	stock -C client.git cat-file commit $parent >body &&
 	stock -C server.git hash-object -w -t commit --literally ../body &&
 	"$OURS" server.git <in >out 2>err &&
 	grep -a "ng refs/heads/new missing necessary objects" out &&
-	# A commit-graph that still knows a commit which is gone.
+	# The commit-graph has a commit that was pruned.
 	rm -rf graph.git &&
 	stock clone -q --bare client.git graph.git &&
 	stock -C graph.git commit-graph write --reachable &&
@@ -367,7 +367,7 @@ test_expect_success 'objects that lean on leftovers' '
 	test_clean graph.git
 '
 
-test_expect_success 'leftovers that are complete may be used' '
+test_expect_success 'an unreachable but complete parent is accepted' '
 	stock -C client.git push -q ../server.git main:refs/heads/x &&
 	stock -C server.git update-ref -d refs/heads/x &&
 	"$OURS" server.git <in >out 2>err &&
@@ -375,14 +375,14 @@ test_expect_success 'leftovers that are complete may be used' '
 	stock -C server.git fsck --full --strict
 '
 
-test_expect_success '--skip-connectivity-check believes everything' '
+test_expect_success '--skip-connectivity-check accepts a missing parent' '
 	rm -rf server.git &&
 	repo_init server.git &&
 	"$OURS" --skip-connectivity-check server.git <in >out 2>err &&
 	grep -a "ok refs/heads/new" out
 '
 
-# ---- shallow pushers
+# ---- shallow clients
 
 test_expect_success 'a push out of a shallow repository' '
 	rm -rf server.git shallow &&
@@ -411,9 +411,9 @@ test_expect_success 'receive.shallowUpdate' '
 	test_cmp expect actual
 '
 
-# What the pusher has of it begins with a commit that comes again, since the
-# server only tells of a later one. What ends at the other is new.
-test_expect_success 'a shallow push cuts no history that was there' '
+# The shallow clone sends the tip of `main` again, because the server advertises
+# a later commit only. The other boundary commit, $end, is new to the server.
+test_expect_success 'a shallow push does not hide history of the server' '
 	rm -rf two other server.git &&
 	stock clone -q --depth=1 "file://$PWD/client.git" two &&
 	stock init -q other &&

@@ -37,8 +37,8 @@ test_expect_success 'setup' '
 	done
 '
 
-# test_as_stock <name> <argument of push>...: what hooks print, and the
-# outcome, are those of the stock server.
+# test_as_stock <name> <argument of push>...: the output of hooks and the result
+# are those of stock Git's server.
 test_as_stock () {
 	name=$1
 	shift
@@ -70,7 +70,7 @@ test_as_stock 'with push options' -o one=1 -o two main
 test_as_stock 'deletion' :old
 test_as_stock 'nothing to do' main~2:main
 
-test_expect_success 'an update hook that objects' '
+test_expect_success 'an update hook that declines' '
 	hook plain.git update <<-\EOH
 	test "$1" != refs/heads/no
 	EOH
@@ -78,7 +78,7 @@ test_expect_success 'an update hook that objects' '
 test_as_stock 'one is declined' main:no main
 test_as_stock 'one is declined, atomically' --atomic main:no main
 
-test_expect_success 'a pre-receive hook that objects' '
+test_expect_success 'a pre-receive hook that declines' '
 	hook plain.git pre-receive <<-\EOH
 	echo >&2 "not today"
 	git cat-file -e $(cut -d" " -f2) && echo seen
@@ -86,12 +86,12 @@ test_expect_success 'a pre-receive hook that objects' '
 	EOH
 '
 test_as_stock 'all is declined' main main:new
-test_expect_success 'nothing stays of what was declined' '
+test_expect_success 'a declined push leaves no objects' '
 	test_must_fail stock -C ours.git cat-file -e \
 		$(stock -C client.git rev-parse main) 2>/dev/null
 '
 
-test_expect_success 'hooks that print much, read nothing, or end early' '
+test_expect_success 'hooks that print much, read no input, or exit early' '
 	hook plain.git pre-receive <<-\EOH &&
 	exec 0<&-
 	i=0
@@ -110,7 +110,7 @@ test_expect_success 'hooks that print much, read nothing, or end early' '
 	test_cmp expect count
 '
 
-test_expect_success 'the shell reads a hook that names no program' '
+test_expect_success 'a hook without #! is run by the shell' '
 	rm -rf ours.git &&
 	repo_init ours.git &&
 	mkdir -p ours.git/hooks &&
@@ -160,7 +160,7 @@ test_expect_success 'a reference-transaction hook' '
 	test_cmp /dev/null left
 '
 
-test_expect_success 'a silent hook does not let the line go dead' '
+test_expect_success 'a client gets keep-alives while a hook is silent' '
 	rm -rf ours.git &&
 	repo_init ours.git &&
 	stock -C ours.git config receive.keepAlive 1 &&
@@ -173,7 +173,7 @@ test_expect_success 'a silent hook does not let the line go dead' '
 
 # ---- alternates
 
-test_expect_success 'what others have is told, once, as stock tells it' '
+test_expect_success 'refs of alternates are advertised once, as by stock Git' '
 	rm -rf other.git borrower.git &&
 	stock clone -q --bare client.git other.git &&
 	stock -C other.git branch twin main &&
@@ -203,7 +203,7 @@ test_expect_success 'what others have is told, once, as stock tells it' '
 	done
 '
 
-test_expect_success 'a push into a repository that borrows' '
+test_expect_success 'a push into a repository with an alternate' '
 	test_tick &&
 	new=$(stock -C client.git commit-tree -p main -m new "main^{tree}") &&
 	stock -C client.git push -q --receive-pack="$OURS" ../borrower.git \
@@ -213,9 +213,9 @@ test_expect_success 'a push into a repository that borrows' '
 	grep "^1 " count
 '
 
-# ---- hooks of the configuration, which Git has since 2.54
+# ---- configured hooks, new in Git 2.54
 
-test_expect_success 'hooks of the configuration run before the program' '
+test_expect_success 'configured hooks run before the hook in hooks/' '
 	rm -rf ours.git && repo_init ours.git &&
 	hook ours.git pre-receive <<-\EOH &&
 	echo "program $(cat)"
@@ -240,7 +240,7 @@ test_expect_success 'hooks of the configuration run before the program' '
 	test_cmp expect actual
 '
 
-test_expect_success 'each of them may decline, and all are asked' '
+test_expect_success 'each configured hook may decline, and all are run' '
 	stock -C ours.git config hook.two.command "echo no; exit 1" &&
 	test_must_fail stock -C client.git push --receive-pack="$OURS" \
 		../ours.git main:refs/heads/other 2>err &&
@@ -253,7 +253,7 @@ test_expect_success 'each of them may decline, and all are asked' '
 	test_must_fail grep "remote: no" err
 '
 
-test_expect_success 'one that cannot be run refuses all' '
+test_expect_success 'a configured hook that cannot be run refuses the push' '
 	stock -C ours.git config hook.three.event post-receive &&
 	test_must_fail stock -C client.git push --receive-pack="$OURS" \
 		../ours.git main:refs/heads/third 2>err &&
@@ -261,7 +261,7 @@ test_expect_success 'one that cannot be run refuses all' '
 	test_must_fail stock -C ours.git rev-parse -q --verify third
 '
 
-test_expect_success 'reference-transaction of update-ref is asked too' '
+test_expect_success 'update-ref runs configured reference-transaction hooks' '
 	stock -C ours.git config --unset hook.three.event &&
 	stock -C ours.git config hook.four.event reference-transaction &&
 	stock -C ours.git config hook.four.command "cat; echo" &&
@@ -273,7 +273,7 @@ test_expect_success 'reference-transaction of update-ref is asked too' '
 
 # ---- without a client
 
-# gone <capabilities>: a push whose client is away when pre-receive has ended.
+# gone <capabilities>: a push whose client exits before pre-receive ends.
 gone () {
 	rm -rf ours.git && repo_init ours.git &&
 	mkdir -p ours.git/hooks && echo "sleep 1" | hook ours.git pre-receive &&
@@ -305,7 +305,7 @@ gone () {
 
 for caps in report-status "report-status side-band-64k"
 do
-	test_expect_success "who is away misses the rest, hooks do not: $caps" '
+	test_expect_success "hooks run for a client that went away: $caps" '
 		rm -f code && gone "$caps" &&
 		echo 128 >expect && test_cmp expect code &&
 		grep "^fatal: cannot write to the client: Broken pipe" err &&

@@ -43,7 +43,7 @@ test_transport () {
 DAEMON_OPTIONS=--enable=receive-pack
 . "$GITREACH_SRC/t/lib-transports.sh"
 
-# The work tree's branch is known by its name without the namespace.
+# The branch of a work tree is compared without the prefix of the namespace.
 for deny in refuse ignore
 do
 	test_expect_success "a namespace, and a branch checked out: $deny" '

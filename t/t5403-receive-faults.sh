@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='receive-pack when it ends in the midst of a push
+test_description='receive-pack that is interrupted during a push
 
-Killed and without power, with a disk that fails or is full, at each call that
-changes the disk: refs have their old value or their new one, what they reach is
-there without the quarantine directory, what was reported as done is done, and
-the next push succeeds.'
+The process is killed, the power fails, or the disk fails or is full, at each
+call that changes the disk. Afterwards each ref has its old or its new value, and
+the closure of each ref is complete without the quarantine directory. Refs agree
+with the report, and the next push succeeds.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 
 OURS=$GITREACH_BUILD/bin/git-receive-pack
 ZERO=0000000000000000000000000000000000000000
 
-# push_stream: what a client sends to change refs, and a pack.
+# push_stream: print the request of a client, with a pack.
 push_stream () {
 	first="$old_main $new_main refs/heads/main"
 	caps="report-status delete-refs"
@@ -27,7 +27,7 @@ push_stream () {
 		stock -C client.git pack-objects -q --revs --thin --stdout
 }
 
-test_expect_success 'a server, and a push of two commits and a tag' '
+test_expect_success 'setup: a server, and a push of two commits and a tag' '
 	repo_linear client.git 4 &&
 	stock -C client.git tag -m "a tag" v1 main &&
 	old_main=$(stock -C client.git rev-parse main~2) &&
@@ -64,12 +64,12 @@ is_sound () {
 	}
 }
 
-# told <status> <ref>: what the client was told about a ref.
+# told <status> <ref>: succeeds if the report has the status for the ref.
 told () {
 	grep -a "^0*[0-9a-f]*$1 $2" fault.out >"/dev/null"
 }
 
-# What was reported as done is done, and what was refused is not.
+# Each ref agrees with the report.
 report_is_true () {
 	for ref in refs/heads/main refs/heads/dir/new refs/tags/v1
 	do
@@ -85,7 +85,7 @@ report_is_true () {
 	fi
 }
 
-# An error is reported to the client, and nothing is left in the way.
+# The client gets an error, and no lock file is left.
 has_ended () {
 	find r.git -name "tmp_*" -o -name "*.lock" -o -name "*.keep" >left &&
 	if test -n "$fault_over"
@@ -95,7 +95,7 @@ has_ended () {
 	else
 		case $1 in
 		kill|lose) test $fault_code -eq 137 ;;
-		# When removing fails, what should be removed is left.
+		# If unlink fails, the file is left.
 		EIO) test $fault_code -ne 137 &&
 			test $(grep -c "[.]lock$" left) -le 1 ;;
 		*) test $fault_code -ne 137 && ! grep "[.]lock$" left ;;
@@ -103,8 +103,7 @@ has_ended () {
 	fi
 }
 
-# Whatever happened. What is left over is believed by nobody: without it all is
-# as it was.
+# After any fault: without the leftover files, the repository is unchanged.
 is_whole () {
 	has_ended "$1" &&
 	stock -C r.git for-each-ref --format="%(refname) %(objectname)" \
@@ -151,8 +150,8 @@ indexed 1 lose
 indexed 1 ENOSPC
 EOF
 
-# Standard error is the log of a daemon, and a terminal over ssh.
-test_expect_success 'why a disk refuses, without where' '
+# Standard error is a log of the server, or the client's terminal over ssh.
+test_expect_success 'the client gets the reason of a disk error without paths' '
 	limit=1 && fresh &&
 	cat >full <<-EOC &&
 	trap "" XFSZ

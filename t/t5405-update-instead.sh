@@ -5,13 +5,13 @@ push-to-checkout hook, as with stock Git'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
-# both <command>...: run it in the repositories of either server.
+# both <command>...: run a command in the repositories of both servers.
 both () {
 	(cd ours && "$@") && (cd stock && "$@")
 }
 
-# push <side> <repository> <argument>...: with stock Git's client; what became
-# of each ref is in <side>.out.
+# push <side> <repository> <argument>...: with stock Git's client. The result of
+# each ref is in <side>.out.
 push () {
 	side=$1 repository=$2
 	shift 2
@@ -24,8 +24,8 @@ push () {
 	grep "^[^TD]" raw >$side.out
 }
 
-# test_as_stock <repository> <argument of push>...: the same comes of the push,
-# and the work tree, its index and its refs are the same after it.
+# test_as_stock <repository> <argument of push>...: both pushes have the same
+# result, and leave the same work tree, index and refs.
 test_as_stock () {
 	repository=$1
 	for side in ours stock
@@ -71,19 +71,19 @@ test_expect_success 'a branch without commits' '
 	test -e ours/tree/file1 && ! test -e ours/tree/file2
 '
 
-test_expect_success 'a clean work tree comes along' '
+test_expect_success 'a clean work tree is updated' '
 	both touch -d "2001-01-01 00:00" tree/file &&
 	test_as_stock tree main~1:main &&
 	test -e ours/tree/file2 &&
 	stock -C ours/tree fsck --strict
 '
 
-test_expect_success 'other branches are none of its business' '
+test_expect_success 'a push to another branch leaves the work tree alone' '
 	test_as_stock tree main:refs/heads/other &&
 	! test -e ours/tree/file3
 '
 
-test_expect_success 'what is changed is not lost' '
+test_expect_success 'a changed file or index refuses the push' '
 	both sh -c "echo mine >tree/file" &&
 	test_as_stock tree main &&
 	grep "Working directory has unstaged changes" ours.out &&
@@ -94,7 +94,7 @@ test_expect_success 'what is changed is not lost' '
 	both stock -C tree reset -q --hard
 '
 
-test_expect_success 'nor what is in the way' '
+test_expect_success 'an untracked file in the way refuses the push' '
 	both sh -c "echo mine >tree/file3" &&
 	test_as_stock tree main &&
 	grep "Could not update working tree to new HEAD" ours.out &&
@@ -102,25 +102,25 @@ test_expect_success 'nor what is in the way' '
 	both rm tree/file3
 '
 
-test_expect_success 'others of the push are not held up' '
+test_expect_success 'other commands are executed, unless the push is atomic' '
 	both sh -c "echo mine >tree/file" &&
 	test_as_stock tree main main:refs/heads/third &&
 	test_as_stock tree --atomic main main:refs/heads/fourth &&
 	both stock -C tree reset -q --hard
 '
 
-test_expect_success 'back to an older commit' '
+test_expect_success 'a push of an older commit updates the work tree' '
 	test_as_stock tree main &&
 	test_as_stock tree +main~2:main &&
 	! test -e ours/tree/file3
 '
 
-test_expect_success 'it is not deleted' '
+test_expect_success 'a deletion of the branch is refused' '
 	test_as_stock tree :main &&
 	grep "Could not update working tree to new HEAD" ours.out
 '
 
-test_expect_success 'a push that is refused leaves it as it was' '
+test_expect_success 'a refused push leaves the work tree unchanged' '
 	both sh -c "printf \"#!/bin/sh\nexit 1\n\" >tree/.git/hooks/update" &&
 	both chmod +x tree/.git/hooks/update &&
 	test_as_stock tree main &&
@@ -129,7 +129,7 @@ test_expect_success 'a push that is refused leaves it as it was' '
 	both rm tree/.git/hooks/update
 '
 
-test_expect_success 'nor does one that comes too late' '
+test_expect_success 'a push with a stale old value leaves the work tree unchanged' '
 	stock -C ours/tree rev-parse main >before &&
 	GIT_PUSH=$(stock -C client rev-parse main~1) &&
 	new=$(stock -C client rev-parse main) &&
@@ -197,7 +197,7 @@ test_expect_success 'a linked work tree of a bare repository' '
 '
 
 # Stock Git writes the files into the git directory.
-test_expect_success 'a git directory that does not say where the files are' '
+test_expect_success 'a git directory whose work tree is not known' '
 	stock init -q --separate-git-dir=elsewhere.git elsewhere &&
 	stock -C elsewhere config receive.denyCurrentBranch updateInstead &&
 	mv elsewhere.git ours/ &&
@@ -206,7 +206,7 @@ test_expect_success 'a git directory that does not say where the files are' '
 	! test -e ours/elsewhere.git/file
 '
 
-test_expect_success 'core.worktree says' '
+test_expect_success 'core.worktree names the work tree' '
 	mkdir ours/files &&
 	stock --git-dir=ours/elsewhere.git config core.worktree ../files &&
 	push ours elsewhere.git main &&

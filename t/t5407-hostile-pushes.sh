@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='receive-pack: peers that say too much, lie, or are gone, cost
-little memory and leave nothing'
+test_description='receive-pack: hostile clients cost little memory and leave no files'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-hostile.sh"
 
@@ -44,14 +43,14 @@ done <<\EOF
 128 half_command
 EOF
 
-# What there is of commands and certificates is kept, up to a limit.
+# Commands and certificates are stored up to a limit.
 test_expect_success 'receive-pack: vast_certificate' '
 	PEAK=300 &&
 	survives receive-pack 128 vast_certificate "the push is too large"
 '
 
-# endless_commands sends 100,000. What the server holds of them is freed before
-# the rest is read, and the client is told.
+# endless_commands sends 100,000 commands. The server frees its commands before
+# it reads the rest, and the client gets an error.
 test_expect_success 'receive-pack: more commands than the limit' '
 	PEAK=24 &&
 	stock -C server.git config gitreach.maxPushCommands 50000 &&
@@ -65,7 +64,7 @@ test_expect_success 'receive-pack: more commands than the limit' '
 	test_cmp refs.before refs
 '
 
-test_expect_success 'a client is told that it pushes too many refs' '
+test_expect_success 'a client that pushes too many refs gets an error' '
 	stock init -q --bare limited.git &&
 	stock -C limited.git config gitreach.maxPushCommands 3 &&
 	tip=$(stock -C server.git rev-parse main) &&
@@ -82,14 +81,14 @@ test_expect_success 'a client is told that it pushes too many refs' '
 		$tip:refs/heads/c
 '
 
-test_expect_success 'a limit that is no number is told' '
+test_expect_success 'a limit that is no number is an error' '
 	test_must_fail git -c gitreach.maxPushCommands=many receive-pack \
 		--advertise-refs limited.git 2>err &&
 	grep "bad numeric config value .many. for .gitreach.maxpushcommands." \
 		err
 '
 
-test_expect_success 'the repository is as it was' '
+test_expect_success 'the repository is unchanged' '
 	stock -C server.git fsck --strict
 '
 

@@ -85,8 +85,8 @@ do
 		"$GIT" -C r.git fsck
 	'
 
-	# `verify` and nothing at all are refused as well, as by stock Git.
-	test_expect_success "pre-receive: nor does update-ref --stdin: $format" '
+	# As in stock Git, `verify` and an empty transaction are refused too.
+	test_expect_success "pre-receive: update-ref --stdin changes no ref: $format" '
 		fresh '$format' && refs >before &&
 		printf "%s\n" "create refs/heads/x $new" >r.git/in.1 &&
 		printf "%s\n" "verify refs/heads/main $old" >r.git/in.2 &&
@@ -141,7 +141,7 @@ test_expect_success 'pre-receive: commands of stock Git are refused' '
 	! grep "^remote: code 0" err
 '
 
-# GIT_QUARANTINE_PATH crosses into another repository, as with stock Git.
+# As in stock Git, GIT_QUARANTINE_PATH is inherited by other repositories.
 test_expect_success 'pre-receive: a push to another repository is refused' '
 	fresh files && rm -rf twin.git && cp -R r.git twin.git &&
 	hook pre-receive <<-EOH &&
@@ -154,13 +154,14 @@ test_expect_success 'pre-receive: a push to another repository is refused' '
 	"$GIT" -C twin.git fsck --no-dangling
 '
 
-test_expect_success 'a variable that is empty counts, too' '
+test_expect_success 'an empty GIT_QUARANTINE_PATH refuses too' '
 	test_must_fail env GIT_QUARANTINE_PATH= "$GIT" -C r.git \
 		update-ref refs/heads/empty $old 2>err &&
 	grep "$WHY" err
 '
 
-# Objects are in the main store when these run. As with stock Git the ref stays.
+# These hooks run after migration. As with stock Git, a ref that a hook writes
+# stays.
 for name in update reference-transaction proc-receive
 do
 	test_expect_success "$name: a ref that it writes is sound" '
@@ -187,7 +188,7 @@ do
 	'
 done
 
-test_expect_success 'a deletion has no quarantine, so the hook may write' '
+test_expect_success 'a deletion has no quarantine, so the hook may change refs' '
 	fresh files &&
 	hook pre-receive <<-EOH &&
 	"$GIT" update-ref refs/heads/written $old
@@ -196,7 +197,7 @@ test_expect_success 'a deletion has no quarantine, so the hook may write' '
 	"$GIT" -C r.git rev-parse --verify refs/heads/written
 '
 
-test_expect_success PLAIN 'a quarantine that cannot be removed is told of' '
+test_expect_success PLAIN 'a quarantine that cannot be removed gives a warning' '
 	fresh files &&
 	echo "exit 1" | hook pre-receive &&
 	cat >full <<-EOF &&

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scripted pushes into the repository of dialog.h, for unit tests and fuzzing.
+ * Scripted pushes into the repository of dialog.h, for unit tests.
  * Include after cmocka.h.
  *
  *	pushed_init(&p);
  *	pushed_commit(&p, "n1", "c4");          an object of the push
  *	pushed_command(&p, "c4 n1 refs/heads/main", "report-status");
- *	text = pushed_run(&p, true);            flush, pack, and the answer
+ *	text = pushed_run(&p, true);            add flush and pack, serve
  *
- * Names stand for ids in both directions; "zero" is the zero id.
+ * Requests and transcripts have names in place of ids; "zero" is the zero id.
  */
 #ifndef T_UNIT_PUSHED_H
 #define T_UNIT_PUSHED_H
@@ -25,7 +25,7 @@ struct pushed {
 	struct dialog d;
 	struct packfile pack;
 	struct receive_options options;
-	struct buf told; /* what went to options.tell */
+	struct buf told; /* text that options.tell got */
 };
 
 static inline void pushed_tell(void *ctx, const char *text, size_t len)
@@ -37,7 +37,7 @@ static inline void pushed_init(struct pushed *p)
 {
 	struct oid zero = OID_ZERO_INIT;
 
-	/* Hooks need not read what they are told. */
+	/* A hook may exit without reading its input. */
 	signal(SIGPIPE, SIG_IGN);
 	memset(p, 0, sizeof(*p));
 	dialog_init(&p->d, HASH_SHA1);
@@ -63,7 +63,7 @@ static inline void pushed_release(struct pushed *p)
 	buf_release(&p->told);
 }
 
-/* Put an object into the pack and give it a name. */
+/* Add an object to the pack, and name it. */
 static inline void pushed_object(struct pushed *p, const char *name,
 				 enum object_type type, const char *data,
 				 size_t len)
@@ -73,7 +73,7 @@ static inline void pushed_object(struct pushed *p, const char *name,
 	dialog_name(&p->d, name, &p->pack.oids[nr]);
 }
 
-/* A commit of dialog's tree `t` with that date. NULL: no parent. */
+/* Add a commit of dialog's tree `t`. `parent` NULL: no parent. */
 static inline void pushed_commit_at(struct pushed *p, const char *name,
 				    uint64_t date, const char *parent)
 {
@@ -90,14 +90,14 @@ static inline void pushed_commit_at(struct pushed *p, const char *name,
 	buf_release(&text);
 }
 
-/* A commit that is newer than all of dialog's. */
+/* Add a commit that is newer than all commits of dialog.h. */
 static inline void pushed_commit(struct pushed *p, const char *name,
 				 const char *parent)
 {
 	pushed_commit_at(p, name, 1700000100, parent);
 }
 
-/* A line of the command list; `caps` NULL: not the first. */
+/* Add a line to the command list. `caps` NULL: not the first line. */
 static inline void pushed_command(struct pushed *p, const char *line,
 				  const char *caps)
 {
@@ -113,7 +113,7 @@ static inline void pushed_command(struct pushed *p, const char *line,
 	buf_release(&data);
 }
 
-/* End the list, append the pack if there is one, serve; the transcript. */
+/* End the list, append the pack, and serve. Returns the transcript. */
 static inline const char *pushed_run(struct pushed *p, bool with_pack)
 {
 	struct serve_io io = dialog_io(&p->d);
@@ -131,7 +131,7 @@ static inline const char *pushed_run(struct pushed *p, bool with_pack)
 	return p->d.text.data;
 }
 
-/* Whether a ref has the value of that name; "zero": is not there. */
+/* Returns true if `ref` has the value `name`; "zero": does not exist. */
 static inline bool pushed_ref_is(struct pushed *p, const char *ref,
 				 const char *name)
 {
@@ -157,7 +157,7 @@ static inline int pushed_count_tmp(void *ctx, const char *name)
 	return 0;
 }
 
-/* Quarantines that were left behind. */
+/* Returns the number of quarantine directories that exist. */
 static inline unsigned pushed_leftovers(const struct pushed *p)
 {
 	unsigned nr = 0;
@@ -166,7 +166,7 @@ static inline unsigned pushed_leftovers(const struct pushed *p)
 	return nr;
 }
 
-/* Install a hook: a shell script. */
+/* Install a shell script as a hook. */
 static inline void pushed_hook(struct pushed *p, const char *name,
 			       const char *script)
 {
@@ -182,7 +182,7 @@ static inline void pushed_hook(struct pushed *p, const char *name,
 	buf_release(&path);
 }
 
-/* A session as the states after the request find it. */
+/* Prepare *r as it is when the request has been read. */
 static inline void pushed_session(struct pushed *p, struct receive *r,
 				  const struct serve_io *io)
 {
@@ -192,7 +192,7 @@ static inline void pushed_session(struct pushed *p, struct receive *r,
 		fail_msg("%s", err.msg);
 }
 
-/* Take a command into a session's request. */
+/* Add a command to r->request. */
 static inline void pushed_take(struct pushed *p, struct receive *r,
 			       const char *line)
 {

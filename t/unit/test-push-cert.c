@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/push-cert.c: the worked example, and what is none. */
+/* receive/push-cert.c: the worked example, malformed texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static int parse(struct push_cert *cert, const char *text)
 	return push_cert_parse(cert, text, strlen(text), NULL);
 }
 
-/* The lines that `next` gives, separated by "|". */
+/* Join all headers `header`, or all commands if `header` is NULL, with "|". */
 static const char *join(char out[64], const struct push_cert *cert,
 			const char *header)
 {

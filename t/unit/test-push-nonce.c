@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/push-nonce.c: which nonces are ours, and of when. */
+/* receive/push-nonce.c: making and checking nonces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static struct push_nonce_check check(const char *nonce, bool stateless,
 	return out;
 }
 
-/* What stock Git 2.39 and 2.55 sent. */
+/* Nonces that stock Git 2.39 and 2.55 sent. */
 static void test_make(void **state)
 {
 	static const struct push_nonce_maker sha1 = {HASH_SHA1, "sekret",
@@ -70,7 +70,7 @@ static void test_others(void **state)
 	buf_release(&nonce);
 }
 
-/* One that talks to its pusher knows what it has issued. */
+/* Without `stateless`, only the process's own nonce is OK. */
 static void test_session(void **state)
 {
 	struct buf nonce = BUF_INIT;
@@ -96,7 +96,7 @@ static void test_stateless(void **state)
 	assert_true(got.status == PUSH_NONCE_SLOP && got.slop == 7);
 	got = check(nonce.data, true, 7);
 	assert_true(got.status == PUSH_NONCE_OK && got.was_slop);
-	/* Issued where the clock is ahead. */
+	/* Issued by a server whose clock is ahead. */
 	make(&nonce, &maker, NOW + 3);
 	got = check(nonce.data, true, 0);
 	assert_true(got.status == PUSH_NONCE_SLOP && got.slop == -3);
@@ -121,7 +121,7 @@ static void test_bogus(void **state)
 	for (size_t i = 0; i < sizeof(bogus) / sizeof(bogus[0]); i++)
 		assert_int_equal(check(bogus[i], true, 600).status,
 				 PUSH_NONCE_BAD);
-	/* Another spelling of the time, and each character changed. */
+	/* A leading zero in the time; then each character changed. */
 	buf_append_char(&nonce, '0');
 	assert_int_equal(push_nonce_make(&nonce, &maker, NOW), 0);
 	assert_int_equal(check(nonce.data, true, 600).status, PUSH_NONCE_BAD);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-advertise.c: refs, capabilities, what is not ours. */
+/* receive/receive-advertise.c: refs, capabilities, .have lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void test_hidden(void **state)
 	pushed_release(&p);
 }
 
-/* Others' ids are told once, and not when a ref of ours has them. */
+/* Refs outside the namespace give one ".have" line for each new id. */
 static void test_namespace(void **state)
 {
 	struct pushed p;

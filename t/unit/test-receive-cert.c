@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-cert.c: what hooks are told of signed pushes. */
+/* receive/receive-cert.c: what hooks learn about signed pushes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 	"[receive]\ncertNonceSeed = seed\ncertNonceSlop = 60\n"                \
 	"advertisePushOptions\n"
 
-/* Into a file, without the lines of the push on the hook's input. */
+/* Print GIT_PUSH_CERT* without this prefix, sorted. */
 #define TELL "env | sed -n 's/^GIT_PUSH_CERT//p' | sort"
 
 struct signed_push {
@@ -32,7 +32,7 @@ static void init(struct signed_push *s)
 					     s->p.options.path};
 }
 
-/* A push that deletes a ref, with a certificate that has those headers. */
+/* Push a deletion with a certificate that has `headers` (ends with NULL). */
 static const char *run(struct signed_push *s, const char *const *headers,
 		       const char *caps)
 {
@@ -59,7 +59,10 @@ static void read_told(struct buf *out, struct signed_push *s, const char *name)
 	buf_release(&path);
 }
 
-/* Hooks run in our directory: that of the repository, as builtin/ has it. */
+/*
+ * Install a hook that writes its variables to told.<name>, then runs `after`.
+ * The test does not run in the git directory, so the hook changes to it.
+ */
 static void hook(struct signed_push *s, const char *name, const char *after)
 {
 	struct buf script = BUF_INIT;
@@ -89,7 +92,7 @@ static void test_told(void **state)
 	assert_int_equal(pushed_leftovers(&s.p), 0);
 	read_told(&told, &s, "told.pre-receive");
 	assert_int_equal(strspn(told.data + 1, "0123456789abcdef"), 40);
-	/* In time, so that it is as good as our own; not to be verified. */
+	/* The nonce is 5 seconds old: within the slop. The key is unknown. */
 	assert_non_null(strstr(told.data, "_NONCE_STATUS=OK\n"));
 	nonce.data[5] = '=';
 	assert_non_null(strstr(told.data, nonce.data + 5));
@@ -142,7 +145,7 @@ static void test_nonces(void **state)
 	pushed_release(&s.p);
 }
 
-/* What was signed is what is told to hooks, or nothing is done. */
+/* Push options that differ from the signed ones refuse the push. */
 static void test_options(void **state)
 {
 	static const char *const headers[] = {"push-option a", "pushee x",
@@ -169,7 +172,7 @@ static void test_options(void **state)
 	pushed_release(&s.p);
 }
 
-/* Nobody asks: no blob, no child process. */
+/* Without hooks the signature is not verified. */
 static void test_no_hook(void **state)
 {
 	struct signed_push s;

@@ -42,7 +42,7 @@ static void test_take(void **state)
 	assert_true(oid_is_zero(&req.commands[1].old_oid));
 	assert_int_equal(req.shallow.nr, 1);
 	assert_true(req.report_v2 && req.quiet && req.sideband);
-	/* Not offered, or not said. */
+	/* Capabilities that were not advertised or not sent. */
 	assert_false(req.report || req.atomic || req.has_options);
 	assert_false(receive_request_only_deletes(&req));
 	assert_int_equal(receive_refuse(&req.commands[0], "one"), 0);
@@ -136,7 +136,7 @@ static void test_read(void **state)
 	assert_int_equal(read_all(&req, ""), ERR_PEER);
 	assert_int_equal(read_all(&req, "0001"), ERR_PEER);
 	buf_printf(&text, "005c%s refs/x%s", line + 4, "\n");
-	/* The flush is missing. */
+	/* The list has no flush. */
 	assert_int_equal(read_all(&req, text.data), ERR_PEER);
 	receive_request_release(&req);
 	receive_request_init(&req, HASH_SHA1);
@@ -156,7 +156,7 @@ static void test_read(void **state)
 	buf_release(&text);
 }
 
-/* Lines of a push, each taken; the first one that is refused ends it. */
+/* Take lines until one is refused. Returns the last value. */
 static int take_lines(struct receive_request *req, const char *const *lines)
 {
 	struct error err;
@@ -195,7 +195,7 @@ static void test_certificate(void **state)
 	receive_request_release(&req);
 }
 
-/* Nothing that is not signed slips in beside what is. */
+/* Unsigned commands beside a certificate are refused. */
 static void test_bad_certificates(void **state)
 {
 	static const char *const bad[][9] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-connect.c: random pushes against what is known. */
+/* receive/receive-connect.c: complete and incomplete pushes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "receive/receive-connect.h"
 #include "t/unit/pushed.h"
 
-/* Push commit n1 on `parent`; whether it is accepted. */
+/* Push commit n1 with the parent `parent`. Returns true if it is accepted. */
 static bool accepts(struct pushed *p, const char *parent, const char *command)
 {
 	bool is;
@@ -33,28 +33,28 @@ static void check(const char *parent, const char *command, bool expected)
 	pushed_release(&p);
 }
 
-/* Each way in which a commit that was there is found to be whole. */
+/* Each test that a commit of the frontier can pass. */
 static void test_ways(void **state)
 {
-	/* The old value. */
+	/* The parent is the old value. */
 	check("c4", "c4 n1 refs/heads/main", true);
-	/* HEAD. */
+	/* The parent is HEAD. */
 	check("c4", "zero n1 refs/heads/new", true);
-	/* Some ref's value, also behind a tag; a hidden one's. */
+	/* The parent is the value of a ref, of a tag, of a hidden ref. */
 	check("s0", "zero n1 refs/heads/new", true);
 	check("c3", "zero n1 refs/heads/new", true);
 	check("h0", "zero n1 refs/heads/new", true);
-	/* Behind HEAD. */
+	/* HEAD reaches the parent. */
 	check("c1", "zero n1 refs/heads/new", true);
-	/* Nothing names it, but it is whole. */
+	/* No ref reaches `lost`, but its closure exists. */
 	check("lost", "zero n1 refs/heads/new", true);
 	check("none", "zero n1 refs/heads/new", false);
 	check(NULL, "zero n1 refs/heads/new", true);
-	/* An old value that is a lie. */
+	/* The old value is not the ref's, and does not exist. */
 	check("none", "none n1 refs/heads/main", false);
 }
 
-/* The same where pushers see only what visible refs reach. */
+/* Clients may only use objects that visible refs reach. */
 static void test_limit(void **state)
 {
 	static const struct {
@@ -71,7 +71,7 @@ static void test_limit(void **state)
 		{"lost", "lost n1 refs/heads/new", false},
 		{"none", "zero n1 refs/heads/new", false},
 		{"t", "zero n1 refs/heads/new", false},
-		/* Without sending anything new. */
+		/* A push without objects. */
 		{"c4", "zero c2 refs/heads/new", true},
 		{"c4", "zero v1 refs/tags/new", true},
 		{"c4", "zero lost refs/heads/new", false},
@@ -95,7 +95,7 @@ static void test_limit(void **state)
 	}
 }
 
-/* A commit that is there, without ref, and whose parent or tree is not. */
+/* A parent that exists, but whose own parent is missing. */
 static void test_leftovers(void **state)
 {
 	struct pushed p;
@@ -104,7 +104,7 @@ static void test_leftovers(void **state)
 	dialog_commit(&p.d, "broken", 1700000050, "none", NULL);
 	assert_false(accepts(&p, "broken", "zero n1 refs/heads/new"));
 	pushed_release(&p);
-	/* A ref that is broken vouches for nothing. */
+	/* A ref whose object is missing proves nothing. */
 	pushed_init(&p);
 	dialog_ref(&p.d, "refs/heads/ghost", "none");
 	assert_false(accepts(&p, "none", "zero n1 refs/heads/new"));
@@ -126,8 +126,8 @@ static void push_dated(struct pushed *p, const char *name, const char *parent,
 }
 
 /*
- * Of history no more is read than what was pushed leans on, be its dates far
- * in the past: what is broken further back is not met.
+ * New commits with old dates do not make the walk read all of history: the
+ * corrupt commit behind c5 is not read.
  */
 static void test_old_dates(void **state)
 {
@@ -145,7 +145,7 @@ static void test_old_dates(void **state)
 	pushed_release(&p);
 }
 
-/* A tip that was there is not looked into; here its tree is none. */
+/* A tip that existed before is not checked; its tree is no tree here. */
 static void test_tip_that_was_there(void **state)
 {
 	struct buf text = BUF_INIT;
@@ -197,7 +197,7 @@ static void test_trees(void **state)
 	pushed_init(&p);
 	push_tree(&p, "40000", "t", true);
 	pushed_release(&p);
-	/* A submodule's commit is nobody's business here. */
+	/* The commit of a submodule may be missing. */
 	pushed_init(&p);
 	push_tree(&p, "160000", "none", true);
 	pushed_release(&p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-env.c: what hooks are told. */
+/* receive/receive-env.c: variables of hooks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

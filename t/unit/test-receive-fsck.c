@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-fsck.c: on, off, and told to look away. */
+/* receive/receive-fsck.c: checks on, off, and with ignored messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "t/unit/pushed.h"
 
-/* Push a commit whose author has no date; what is answered. */
+/* Push a commit whose author has no date. Returns the answer. */
 static void check(const char *config, const char *answer, const char *told)
 {
 	struct buf text = BUF_INIT;

@@ -26,7 +26,7 @@ static int append(void *ctx, const struct oid *oid)
 				      OID_MAX_HEX_LEN));
 }
 
-/* What a repository that borrows from dialog's is told. */
+/* List the ids for a repository whose alternate is dialog's repository. */
 static int haves(struct pushed *p, struct list *l, const char *config,
 		 struct error *err)
 {
@@ -89,7 +89,7 @@ static void test_command(void **state)
 	assert_int_equal(haves(&p, &l, config.data, &err), 0);
 	assert_string_equal(l.text.data, "c2 ");
 	buf_release(&l.text);
-	/* What is no id is told, and no more. */
+	/* A line that is no id becomes a warning and ends the list. */
 	assert_int_equal(haves(&p, &l,
 			       "[core]\nalternateRefsCommand = echo oops\n",
 			       &err),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-hooks.c: what hooks get, and what they decide. */
+/* receive/receive-hooks.c: input and exit codes of hooks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void test_decline(void **state)
 	decline("reference-transaction", "failed to update refs");
 }
 
-/* Post hooks change nothing, and run only when something was done. */
+/* Post hooks cannot refuse, and run only if a command was executed. */
 static void test_post(void **state)
 {
 	struct pushed p;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-objects.c: packs kept, taken apart, refused. */
+/* receive/receive-objects.c: packs kept, unpacked, refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,8 @@
 #include "receive/receive-objects.h"
 #include "t/unit/pushed.h"
 
-/* Take the pack with some configuration; `len`: how much of it comes. */
+/* Take a pack whose last `cut` bytes are missing. Sets *kept: stored as pack.
+ */
 static int take(const char *config, size_t cut, bool *kept)
 {
 	struct receive_objects o;

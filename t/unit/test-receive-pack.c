@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-pack.c: whole pushes, and where they can end. */
+/* receive/receive-pack.c: whole pushes, also interrupted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ static void test_bad_request(void **state)
 	pushed_release(&p);
 }
 
-/* Cut off anywhere, byte by byte: nothing is changed, nothing stays. */
+/* A request of any shorter length changes no ref and leaves no file. */
 static void test_cut_off(void **state)
 {
 	struct pushed p;
@@ -92,7 +92,7 @@ static void test_cut_off(void **state)
 	pushed_release(&p);
 }
 
-/* A pusher who goes away while it is answered. */
+/* The client goes away before the answer. */
 static void test_no_answer(void **state)
 {
 	struct pushed p;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-peer.c: messages with and without side bands, lost clients.
- */
+/* receive/receive-peer.c: messages with and without side bands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +68,7 @@ static void test_no_band(void **state)
 	release(&f);
 }
 
-/* Only the owner of the disk sees paths, and only of failures of the disk. */
+/* Only `tell` gets paths, and only of ERR_IO. */
 static void test_failure(void **state)
 {
 	struct fixture f;
@@ -83,7 +82,7 @@ static void test_failure(void **state)
 	release(&f);
 }
 
-/* A lost client is an error before refs change, and only noted afterwards. */
+/* A failed write is an error before refs change, and only noted later. */
 static void test_settling(void **state)
 {
 	struct fixture f;

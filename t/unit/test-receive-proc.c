@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-proc.h: which commands are the hook's, and its report. */
+/* receive/receive-proc.h: selecting commands, and reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-quarantine.c: what is seen from where, and when. */
+/* receive/receive-quarantine.c: visible objects before and after migration. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +100,7 @@ static void test_release(void **state)
 	pushed_release(&p);
 }
 
-/* A directory whose name would end a list. */
+/* The name of the object directory holds a colon, which is quoted. */
 static void test_quoting(void **state)
 {
 	struct pushed p;

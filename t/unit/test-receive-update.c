@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive-update.c: one by one, and all or nothing. */
+/* receive/receive-update.c: single and atomic transactions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void test_atomic(void **state)
 	    "ng refs/heads/new atomic transaction failed");
 }
 
-/* A deletion makes room for what stands in its way. */
+/* Deletions come first: deleting `side` makes room for `side/x`. */
 static void test_makes_room(void **state)
 {
 	struct pushed p;
@@ -68,7 +68,7 @@ static void test_namespace(void **state)
 	pushed_release(&p);
 }
 
-/* A branch names commits, a tag anything that is there. */
+/* A branch must be a commit; a tag may be any object that exists. */
 static void test_values(void **state)
 {
 	struct pushed p;

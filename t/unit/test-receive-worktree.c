@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * receive/receive-worktree.c: which work tree has a branch, and where it is.
- * Bringing one up to date takes stock Git: t5405-update-instead.sh.
+ * receive/receive-worktree.c: finding the work tree of a branch. Updates of
+ * work trees need stock Git, see t5405-update-instead.sh.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static void release(struct fixture *f)
 	pushed_release(&f->p);
 }
 
-/* A path below the git directory, or the git directory. */
+/* Compare `path` with a path below the git directory; "": itself. */
 static void assert_below(const struct fixture *f, const char *path,
 			 const char *name)
 {
@@ -67,7 +67,7 @@ static void test_bare(void **state)
 	release(&f);
 }
 
-/* The git directory is not called ".git": only core.worktree can say. */
+/* The git directory is not named ".git": only core.worktree can help. */
 static void test_main(void **state)
 {
 	struct fixture f = {0};
@@ -118,7 +118,7 @@ static const char *push_side(struct fixture *f, const char *command)
 	return pushed_run(&f->p, true);
 }
 
-/* The hook decides, and is told where; the old value has to be right first. */
+/* The hook gets GIT_WORK_TREE; with a wrong old value it does not run. */
 static void test_hook(void **state)
 {
 	struct fixture f = {0};

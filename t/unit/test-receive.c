@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* receive/receive.c: what a push starts with, what a pusher may know of. */
+/* receive/receive.c: start and end of a push, visible objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
