@@ -20,7 +20,7 @@
  * what is more in a name hash is its last three characters or so. */
 #define ENDING_SHIFT 22
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
-#define CUT_OBJECTS_MIN 8192
+#define SPLIT_OBJECTS_MIN 8192
 /* Deltas that a later pass tries to improve: of so many bytes, and of more
  * than this part of the object. */
 #define POOR_SIZE_MIN 256
@@ -156,7 +156,7 @@ static uint64_t weight_of(const struct packing_item *item)
 }
 
 /* What is cut: the state of one pass. */
-struct cutting {
+struct splitting {
 	struct delta_order *order;
 	const struct packing_items *list;
 	const struct delta_search_options *options;
@@ -166,7 +166,7 @@ struct cutting {
 				 one; only with deltas among them */
 };
 
-static void set_goal(struct cutting *c)
+static void set_goal(struct splitting *c)
 {
 	const struct delta_order *order = c->order;
 
@@ -188,8 +188,8 @@ static bool has_same_path(const struct packing_item *a,
 }
 
 /* Whether a segment ends before the candidate at `at`. */
-static bool is_cut(const struct cutting *c, const struct delta_segment *seg,
-		   size_t at)
+static bool is_segment_end(const struct splitting *c,
+			   const struct delta_segment *seg, size_t at)
 {
 	const struct packing_item *item, *last;
 	unsigned shift = seg->weight / 2 < c->goal ? ENDING_SHIFT : 0;
@@ -209,11 +209,11 @@ static bool is_cut(const struct cutting *c, const struct delta_segment *seg,
 		is_other = name_of(item, c->options) >> shift !=
 			   name_of(last, c->options) >> shift;
 	return is_other || (seg->weight / 2 >= c->goal &&
-			    at - seg->first >= CUT_OBJECTS_MIN);
+			    at - seg->first >= SPLIT_OBJECTS_MIN);
 }
 
 /* Mark a candidate that is a delta, as far as this segment knows its base. */
-static void note_segment(struct cutting *c, struct delta_candidate *candidate,
+static void note_segment(struct splitting *c, struct delta_candidate *candidate,
 			 size_t first)
 {
 	const struct packing_item *item = &c->list->items[candidate->item];
@@ -225,7 +225,7 @@ static void note_segment(struct cutting *c, struct delta_candidate *candidate,
 			     c->segment_of[item->base] == first + 1;
 }
 
-static struct delta_segment take_segment(struct cutting *c, size_t first)
+static struct delta_segment take_segment(struct splitting *c, size_t first)
 {
 	struct delta_segment seg = {.first = first, .end = first};
 	struct seen seen = {false, false, PACKING_NO_ITEM};
@@ -253,11 +253,11 @@ static struct delta_segment take_segment(struct cutting *c, size_t first)
 		if (!candidate->is_skipped)
 			seen_add(&seen, item);
 		last = item;
-	} while (!is_cut(c, &seg, seg.end));
+	} while (!is_segment_end(c, &seg, seg.end));
 	return seg;
 }
 
-static int cut_segments(struct cutting *c)
+static int split_segments(struct splitting *c)
 {
 	struct delta_order *order = c->order;
 	struct delta_segment seg;
@@ -360,7 +360,7 @@ int delta_order_pass(struct delta_order *order,
 		     const struct delta_search_options *options,
 		     enum delta_pass pass)
 {
-	struct cutting c = {
+	struct splitting c = {
 		.order = order,
 		.list = list,
 		.options = options,
@@ -378,7 +378,7 @@ int delta_order_pass(struct delta_order *order,
 		ret = c.segment_of ? 0 : ERR_NOMEM;
 	}
 	if (!ret)
-		ret = cut_segments(&c);
+		ret = split_segments(&c);
 	free(c.segment_of);
 	if (!ret && pass == DELTA_PASS_ALL)
 		ret = settle_far(order, list);

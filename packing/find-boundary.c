@@ -199,8 +199,8 @@ static int collect(struct collecting *c, const uint32_t *commits, size_t nr,
 			     err);
 
 	f->has_boundary = true;
-	if (!f->had_all) {
-		f->had = seen;
+	if (!f->knows_all_uninteresting) {
+		f->uninteresting = seen;
 		seen = (struct bitset)BITSET_INIT;
 	}
 	bitset_release(&seen);
@@ -217,7 +217,7 @@ int find_boundary_collect(struct found *f, struct error *err)
 
 	if (f->has_boundary || !f->boundary_nr)
 		return 0;
-	if (!f->pb && !f->had_all)
+	if (!f->pb && !f->knows_all_uninteresting)
 		return collect(&c, f->boundary, f->boundary_nr, err);
 	ret = found_newest(few, &nr, max, &f->walk.history, f->boundary,
 			   f->boundary_nr, err);

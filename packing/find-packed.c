@@ -114,7 +114,7 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 	return 0;
 }
 
-bool found_had(const struct found *found, uint32_t odb_pos)
+bool found_is_uninteresting(const struct found *found, uint32_t odb_pos)
 {
 	const struct odb *odb = found->walk.odb;
 	uint32_t bit;
@@ -122,8 +122,8 @@ bool found_had(const struct found *found, uint32_t odb_pos)
 	if (!found->pb) {
 		if (odb->pack_nr > 1)
 			odb_find_raw(odb, odb_oid_raw(odb, odb_pos), &odb_pos);
-		return bitset_get(&found->had, odb_pos);
+		return bitset_get(&found->uninteresting, odb_pos);
 	}
 	return found_bit(found, odb_pos, &bit) &&
-	       bitset_get(&found->packed_had, bit);
+	       bitset_get(&found->packed_uninteresting, bit);
 }

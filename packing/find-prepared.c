@@ -21,13 +21,13 @@ struct tag_check {
 static bool is_clone(const struct found *f)
 {
 	const struct packing_request *r = f->request;
-	bool is_cut = f->walk.shallow.nr;
+	bool is_shallow = f->walk.shallow.nr;
 	uint32_t ignored;
 
 	if (!r->want_nr || r->have_nr || !filter_is_empty(r->filter) ||
 	    f->walk.odb->replaced)
 		return false;
-	for (size_t i = 0; is_cut && i < r->want_nr; i++)
+	for (size_t i = 0; is_shallow && i < r->want_nr; i++)
 		if (!oidmap_get(&f->walk.shallow, &r->wants[i], &ignored))
 			return false;
 	return true;

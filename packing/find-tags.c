@@ -119,7 +119,7 @@ static bool is_sent(const struct tagging *t, const struct oid *oid)
 
 static void send_bit(struct found *f, uint32_t bit)
 {
-	if (!bitset_get(&f->packed_had, bit))
+	if (!bitset_get(&f->packed_uninteresting, bit))
 		bitset_set(&f->packed, bit);
 }
 

@@ -98,13 +98,15 @@ static bool is_with_receiver(const struct versions *v,
 		return false;
 	obj_pos = pack->first_pos + pack_rev_idx_pos(rev, pack_pos);
 	if (found_bit(f, obj_pos, &bit) &&
-	    (bitset_get(&f->packed, bit) || bitset_get(&f->packed_had, bit)))
+	    (bitset_get(&f->packed, bit) ||
+	     bitset_get(&f->packed_uninteresting, bit)))
 		return true;
 	if (!v->listed_nr)
 		return false;
 	if (odb->pack_nr > 1)
 		odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &obj_pos);
-	return find_listed(v, obj_pos, &ignored) || found_had(f, obj_pos);
+	return find_listed(v, obj_pos, &ignored) ||
+	       found_is_uninteresting(f, obj_pos);
 }
 
 /* Bytes of an entry as it is stored; 0 when its place is not known. */
@@ -179,16 +181,17 @@ static bool needs_base(struct candidate *c, const struct versions *v)
  * Whether an object in a tree of the receiver is surely had. An index that was
  * asked for no more than the request needed may not have said so.
  */
-static bool learn_had(struct found *f, uint32_t old_pos, enum object_type type)
+static bool learn_uninteresting(struct found *f, uint32_t old_pos,
+				enum object_type type)
 {
 	uint32_t bit;
 
 	if (old_pos >= f->walk.space.packed_nr)
 		return false;
 	if (!f->pb || !find_has_entries(f, type))
-		return found_had(f, old_pos);
+		return found_is_uninteresting(f, old_pos);
 	if (found_bit(f, old_pos, &bit))
-		bitset_set(&f->packed_had, bit);
+		bitset_set(&f->packed_uninteresting, bit);
 	return true;
 }
 
@@ -205,7 +208,7 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 
 	if (v->nr >= VERSIONS_MAX)
 		return 1;
-	if (!is_sent(&c, v) || !learn_had(f, old_pos, type) ||
+	if (!is_sent(&c, v) || !learn_uninteresting(f, old_pos, type) ||
 	    !needs_base(&c, v))
 		return 0;
 	c.item.name_hash = name_hash_add(0, path, path_len);
@@ -272,14 +275,14 @@ static void set_limits(struct versions *v)
 {
 	const struct found *f = v->f;
 
-	bool is_cut = f->request->shallow_nr > 0;
-	bool is_more = is_cut || f->grouping != NAME_GROUP_NONE;
+	bool is_shallow = f->request->shallow_nr > 0;
+	bool is_more = is_shallow || f->grouping != NAME_GROUP_NONE;
 
 	v->bytes_max = is_more ? BYTES_MAX_OF_MORE : BYTES_MAX;
 	v->orphan_bytes_max = v->bytes_max;
-	if (is_cut && f->walked_few_nr)
+	if (is_shallow && f->walked_few_nr)
 		v->bytes_max = BYTES_MAX_OF_FEW;
-	if (is_cut && f->walked_few_nr == 1)
+	if (is_shallow && f->walked_few_nr == 1)
 		v->orphan_bytes_max = BYTES_MAX_OF_FEW;
 }
 

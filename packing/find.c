@@ -15,7 +15,7 @@
 #define LARGE_RATIO 16
 
 /* So many commits of a cut history are all looked into for versions. */
-#define CUT_FEW_MAX 64
+#define SHALLOW_FEW_MAX 64
 
 /* So many wants are worth to ask an index what they are. */
 #define MANY_WANTS 64
@@ -62,8 +62,7 @@ static int load_tips(struct finding *g, struct error *err)
  * Where a walk stopped. The boundary of one that was cut may be nowhere near
  * what the receiver has, which is then what it has said that it has.
  */
-static int keep_walked_boundary(struct finding *g,
-				const struct revwalk_result *revs)
+static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 {
 	struct found *f = g->f;
 
@@ -74,30 +73,31 @@ static int keep_walked_boundary(struct finding *g,
 }
 
 /* Drop what the receiver has in its boundary trees, perhaps elsewhere. */
-static void drop_had(struct found *f)
+static void drop_uninteresting(struct found *f)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < f->objects.nr; i++)
-		if (!bitset_get(&f->had, f->objects.items[i].obj_pos))
+		if (!bitset_get(&f->uninteresting, f->objects.items[i].obj_pos))
 			f->objects.items[kept++] = f->objects.items[i];
 	f->objects.nr = kept;
 }
 
 /* The objects of the boundary's trees that are surely had, and no others. */
-static void forget_doubtful(struct found *f)
+static void forget_undecided(struct found *f)
 {
 	if (filter_is_empty(f->request->filter))
 		return;
-	bitset_clear(&f->had);
+	bitset_clear(&f->uninteresting);
 	for (size_t i = 0; i < f->boundary_objects.nr; i++)
-		bitset_set(&f->had, f->boundary_objects.items[i].obj_pos);
+		bitset_set(&f->uninteresting,
+			   f->boundary_objects.items[i].obj_pos);
 }
 
 /* Any commit of a cut history may have versions of what the receiver has. */
 static void keep_few(struct found *f, struct revwalk_result *revs)
 {
-	if (revs->nr > CUT_FEW_MAX)
+	if (revs->nr > SHALLOW_FEW_MAX)
 		return;
 	f->walked_few = revs->commits;
 	f->walked_few_nr = revs->nr;
@@ -136,25 +136,25 @@ static int take_walked(struct finding *g, struct walk_result *result,
  * What the receiver has: all, if the walk has found that out, or what is in
  * the trees where it stopped.
  */
-static int take_had(struct finding *g, struct walk_result *result,
-		    struct error *err)
+static int take_uninteresting(struct finding *g, struct walk_result *result,
+			      struct error *err)
 {
 	struct found *f = g->f;
 	int ret;
 
-	if (keep_walked_boundary(g, &result->revs) < 0)
+	if (keep_frontier(g, &result->revs) < 0)
 		return error_nomem(err);
 	if (result->had.bits) {
-		f->had = result->had;
-		f->had_all = true;
+		f->uninteresting = result->had;
+		f->knows_all_uninteresting = true;
 		result->had = (struct bitset)BITSET_INIT;
 		return 0;
 	}
 	ret = find_boundary_collect_near(f, &g->wants, err);
 	if (ret < 0)
 		return ret;
-	drop_had(f);
-	forget_doubtful(f);
+	drop_uninteresting(f);
+	forget_undecided(f);
 	return 0;
 }
 
@@ -165,13 +165,14 @@ static int take_had(struct finding *g, struct walk_result *result,
 static int find_by_walk(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
-	bool is_cut = f->walk.shallow.nr;
+	bool is_shallow = f->walk.shallow.nr;
 	struct walk_result result = WALK_RESULT_INIT;
 	struct walk_options options = {
 		.objects = true,
-		.set_only = is_cut,
-		.exclude_boundary = is_cut,
-		.exclude_had = is_cut && filter_is_empty(f->request->filter),
+		.set_only = is_shallow,
+		.exclude_boundary = is_shallow,
+		.exclude_had = is_shallow &&
+			       filter_is_empty(f->request->filter),
 		.had_beside = true,
 		.threads = g->options->threads,
 		.progress = g->options->progress,
@@ -185,12 +186,12 @@ static int find_by_walk(struct finding *g, struct error *err)
 	if (!ret && f->request->promised_missing)
 		ret = found_drop_promised(&result.objects, &f->walk, err);
 	f->commits_walked = (uint32_t)result.revs.nr;
-	f->unnamed = is_cut && !result.parents_first;
+	f->unnamed = is_shallow && !result.parents_first;
 	if (!ret)
 		ret = take_walked(g, &result, err);
 	if (!ret && f->request->thin)
-		ret = take_had(g, &result, err);
-	if (!ret && is_cut)
+		ret = take_uninteresting(g, &result, err);
+	if (!ret && is_shallow)
 		keep_few(f, &result.revs);
 	walk_result_release(&result);
 	return ret ? ret : found_include_tags(f, err);
@@ -203,7 +204,7 @@ static int take_result(struct finding *g)
 
 	f->space = f->pb->space;
 	f->packed = g->result.packed;
-	f->packed_had = g->result.had;
+	f->packed_uninteresting = g->result.had;
 	f->objects = g->result.others;
 	f->bitmaps_used = g->result.bitmaps_used;
 	f->pseudo_merges_used = g->result.pseudo_merges_used;
@@ -216,7 +217,7 @@ static int take_result(struct finding *g)
 static void forget_result(struct found *f)
 {
 	bitset_release(&f->packed);
-	bitset_release(&f->packed_had);
+	bitset_release(&f->packed_uninteresting);
 	free(f->objects.items);
 	f->objects = (struct walk_items){0};
 	f->space = (struct bitmap_space){0};
@@ -463,14 +464,16 @@ static int split_packed(struct found *f, struct error *err)
 	    bitmap_space_table_init(&f->bits, &f->space) < 0)
 		return error_nomem(err);
 	if (bitset_init(&f->packed, nr) < 0 ||
-	    bitset_init(&f->packed_had, nr) < 0 || split_objects(f) < 0)
+	    bitset_init(&f->packed_uninteresting, nr) < 0 ||
+	    split_objects(f) < 0)
 		return error_nomem(err);
-	for (size_t at = bitset_next(&f->had, 0); at < f->had.bits;
-	     at = bitset_next(&f->had, at + 1)) {
+	for (size_t at = bitset_next(&f->uninteresting, 0);
+	     at < f->uninteresting.bits;
+	     at = bitset_next(&f->uninteresting, at + 1)) {
 		uint32_t bit;
 
 		if (found_bit(f, (uint32_t)at, &bit))
-			bitset_set(&f->packed_had, bit);
+			bitset_set(&f->packed_uninteresting, bit);
 	}
 	return 0;
 }
@@ -536,7 +539,7 @@ void found_close(struct found *found)
 	prepared_close(&found->prepared);
 	bitmap_space_table_release(&found->bits);
 	bitset_release(&found->packed);
-	bitset_release(&found->packed_had);
+	bitset_release(&found->packed_uninteresting);
 	free(found->objects.items);
 	free(found->walked.items);
 	free(found->boundary_objects.items);
@@ -544,6 +547,6 @@ void found_close(struct found *found)
 	free(found->wants);
 	free(found->walked_few);
 	free(found->boundary);
-	bitset_release(&found->had);
+	bitset_release(&found->uninteresting);
 	walk_close(&found->walk);
 }

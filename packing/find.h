@@ -35,9 +35,9 @@ struct found {
 					   there is no pack */
 	struct bitmap_space_table bits; /* owned: of `space`; empty: few are
 					   asked for */
-	struct bitset packed;      /* by bit_pos: to send; no words: none */
-	struct bitset packed_had;  /* by bit_pos: the receiver has these; no
-				      words: none */
+	struct bitset packed; /* by bit_pos: to send; no words: none */
+	struct bitset packed_uninteresting; /* by bit_pos: the receiver has
+				     these; no words: none */
 	bool unnamed;              /* found by walking, but name hashes and
 				      groups are not known */
 	struct walk_items objects; /* owned: all others to send */
@@ -53,12 +53,12 @@ struct found {
 	uint32_t *walked_few; /* owned: commits to send of a history that is
 				 cut, if they are few (commit_nr) */
 	size_t walked_few_nr;
-	struct bitset had;  /* by obj_pos: trees and blobs that the receiver
-			       has, without pb */
-	bool had_all;       /* these are all of them */
-	bool has_boundary;  /* boundary_objects are there */
-	uint32_t *boundary; /* owned: commit_nr whose trees the
-			       receiver has */
+	struct bitset uninteresting;  /* by obj_pos: trees and blobs that the
+			       receiver  has, without pb */
+	bool knows_all_uninteresting; /* these are all of them */
+	bool has_boundary;            /* boundary_objects are there */
+	uint32_t *boundary;           /* owned: commit_nr whose trees the
+					 receiver has */
 	size_t boundary_nr;
 	/* Sent as it is stored, besides what else was found; NULL: nothing: */
 	const struct prepared_content *content;
@@ -165,7 +165,7 @@ int found_name_items(const struct found *found, struct packing_items *items,
 		     struct error *err);
 
 /* Whether the receiver is known to have an object (by odb_pos). */
-bool found_had(const struct found *found, uint32_t odb_pos);
+bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
  * Append what the receiver has to the items as external delta bases, with

@@ -101,7 +101,7 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 
 /* What is known of a delta's base. */
 struct base {
-	enum { BASE_ABSENT, BASE_HAD, BASE_COPIED } state;
+	enum { BASE_ABSENT, BASE_UNINTERESTING, BASE_COPIED } state;
 	const uint8_t *raw; /* its id; points into the pack's index */
 	uint64_t out_off;   /* BASE_COPIED: where it is in the new pack */
 };
@@ -155,8 +155,9 @@ static void look_up_base(const struct reuse *u, uint32_t pack_pos,
 		base->state = BASE_COPIED;
 		base->out_off = reuse_part_mapped(
 			part, pack_rev_offset(part->rev, at));
-	} else if (u->r->had && bitset_get(u->r->had, bit)) {
-		base->state = BASE_HAD;
+	} else if (u->r->uninteresting &&
+		   bitset_get(u->r->uninteresting, bit)) {
+		base->state = BASE_UNINTERESTING;
 	}
 }
 
@@ -202,7 +203,7 @@ static int take_delta(struct reuse *u, uint32_t pack_pos, uint64_t off,
 	*taken = true;
 	if (!was_ofs)
 		return take_as_is(u, off, end, err);
-	if (base.state == BASE_HAD || !u->r->ofs_delta) {
+	if (base.state == BASE_UNINTERESTING || !u->r->ofs_delta) {
 		entry->type = OBJ_REF_DELTA;
 		entry->base_oid = base.raw;
 	} else {

@@ -32,10 +32,10 @@
 #include "sys/progress.h"
 
 struct reuse_request {
-	const struct bitmap_space *space; /* borrowed: whose bits these are */
-	const struct bitset *want;        /* bit_pos to send */
-	const struct bitset *had;         /* bit_pos that the receiver has, for
-					     thin bases; NULL: none */
+	const struct bitmap_space *space;   /* borrowed: whose bits these are */
+	const struct bitset *want;          /* bit_pos to send */
+	const struct bitset *uninteresting; /* bit_pos that the receiver has,
+				     for thin bases; NULL: none */
 	bool all_packs;            /* copy from all packs, not only from the
 				      first (preferred) one */
 	bool ofs_delta;            /* else bases are named by id */

@@ -11,8 +11,8 @@
 #include "packing/delta-search.h"
 #include "packing/find.h"
 #include "packing/plan.h"
-#include "packing/relate-chains.h"
-#include "packing/relate.h"
+#include "packing/fallback-chains.h"
+#include "packing/fallback-delta.h"
 #include "packing/reuse.h"
 #include "packing/send.h"
 #include "packing/write.h"
@@ -42,7 +42,7 @@ static bool is_base(void *ctx, uint32_t odb_pos)
 	if (s->sent.bits && found_bit(&s->found, odb_pos, &bit) &&
 	    bitset_get(&s->sent, bit))
 		return true;
-	return s->request->thin && found_had(&s->found, odb_pos);
+	return s->request->thin && found_is_uninteresting(&s->found, odb_pos);
 }
 
 static int add_item(void *ctx, const struct walk_item *object)
@@ -163,9 +163,9 @@ static uint64_t end(const struct send *s, const char *label, uint64_t start)
 }
 
 /* Stored deltas that lost their base get another from along their chain. */
-static int relate_orphans(struct send *s, struct error *err)
+static int make_chain_deltas(struct send *s, struct error *err)
 {
-	struct relate_chains_options options = {
+	struct fallback_chains_options options = {
 		.packs = &s->packs,
 		.reader = s->found.walk.reader,
 		.is_base = is_base,
@@ -174,7 +174,7 @@ static int relate_orphans(struct send *s, struct error *err)
 		.cache_size = s->options->delta_cache_size,
 	};
 
-	return relate_chains(&s->items, &options, err);
+	return fallback_chains_make(&s->items, &options, err);
 }
 
 /*
@@ -183,25 +183,25 @@ static int relate_orphans(struct send *s, struct error *err)
  * searched; but where history is cut that is much, and what there is to be
  * found decides which ones are searched at all.
  */
-static int relate(struct send *s, struct error *err)
+static int make_fallback_deltas(struct send *s, struct error *err)
 {
 	bool keeps_deltas = s->options->reuse_delta;
-	bool thin = s->request->thin, is_cut = s->request->shallow_nr;
-	int ret = relate_versions(&s->items, &s->found, s->options->compression,
-				  err);
+	bool thin = s->request->thin, is_shallow = s->request->shallow_nr;
+	int ret = fallback_delta_versions(&s->items, &s->found,
+					  s->options->compression, err);
 
 	if (ret < 0 || !s->window)
 		return ret;
 	ret = found_name_items(&s->found, &s->items, err);
-	if (!ret && thin && is_cut)
+	if (!ret && thin && is_shallow)
 		ret = found_add_bases(&s->found, &s->items, err);
-	if (!ret && is_cut && !s->request->have_nr && s->sent.bits)
+	if (!ret && is_shallow && !s->request->have_nr && s->sent.bits)
 		ret = found_add_sent(&s->found, &s->items, is_base, s, err);
 	if (!ret && keeps_deltas)
-		ret = relate_retry(&s->items, &s->packs, err);
+		ret = fallback_chains_retry(&s->items, &s->packs, err);
 	if (!ret && keeps_deltas)
-		ret = relate_orphans(s, err);
-	if (!ret && thin && !is_cut)
+		ret = make_chain_deltas(s, err);
+	if (!ret && thin && !is_shallow)
 		ret = found_add_bases(&s->found, &s->items, err);
 	return ret;
 }
@@ -227,7 +227,7 @@ static int prepare(struct send *s, struct error *err)
 		ret = progress_ask(s->options->progress, "Reading objects",
 				   bytes_to_read(s), err);
 	if (!ret)
-		ret = relate(s, err);
+		ret = make_fallback_deltas(s, err);
 	if (!ret)
 		ret = search(s, err);
 	s->report->search_ns += end(s, "prepare-pack", start);
@@ -274,8 +274,10 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 	struct reuse_request request = {
 		.space = &f->space,
 		.want = &f->packed,
-		.had = s->request->thin && f->packed_had.bits ? &f->packed_had
-							      : NULL,
+		.uninteresting = s->request->thin &&
+						 f->packed_uninteresting.bits
+					 ? &f->packed_uninteresting
+					 : NULL,
 		.all_packs = s->options->reuse_all_packs,
 		.ofs_delta = s->request->ofs_delta,
 		.progress = progress,

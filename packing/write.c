@@ -298,8 +298,8 @@ static int write_item(struct writing *w, struct packing_item *item,
 	return ret;
 }
 
-void write_cut_bases(struct packing_items *list, const uint32_t *order,
-		     size_t nr)
+void write_drop_bases(struct packing_items *list, const uint32_t *order,
+		      size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		struct packing_item *item = &list->items[order[i]];

@@ -56,7 +56,7 @@ int write_items(struct packing_items *list, const uint32_t *order, size_t *nr,
  * For items that go into another pack than those written so far: what would
  * be a delta against one of these is stored whole.
  */
-void write_cut_bases(struct packing_items *list, const uint32_t *order,
-		     size_t nr);
+void write_drop_bases(struct packing_items *list, const uint32_t *order,
+		      size_t nr);
 
 #endif

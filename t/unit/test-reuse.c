@@ -85,10 +85,13 @@ static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 	size_t nr = 0;
 
 	assert_non_null(thin);
-	for (uint32_t bit = 0; request->had && bit < request->had->bits; bit++)
-		thin[bitmaprepo_at(b, bit)] = bitset_test(request->had, bit);
+	for (uint32_t bit = 0;
+	     request->uninteresting && bit < request->uninteresting->bits;
+	     bit++)
+		thin[bitmaprepo_at(b, bit)] = bitset_test(
+			request->uninteresting, bit);
 	packread_open(read, b->r, c->pack.data, c->pack.len,
-		      request->had ? thin : NULL);
+		      request->uninteresting ? thin : NULL);
 	assert_int_equal(read->nr, c->report.objects);
 	for (uint32_t bit = 0; bit < request->want->bits; bit++) {
 		bool wanted = bitset_test(request->want, bit);
@@ -119,7 +122,7 @@ static void random_subsets(bool stored_ofs)
 		struct reuse_request request = {
 			.space = &b.pb->space,
 			.want = &want,
-			.had = random_next(&seed) % 2 ? &had : NULL,
+			.uninteresting = random_next(&seed) % 2 ? &had : NULL,
 			.ofs_delta = random_next(&seed) % 2,
 		};
 		struct packread read;

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "packing/item-index.h"
-#include "packing/relate-chains.h"
-#include "packing/relate.h"
+#include "packing/fallback-chains.h"
+#include "packing/fallback-delta.h"
 
 /* A delta saves at least so much of the object, as one that is searched for. */
 #define POOR_RATIO 2
@@ -19,8 +19,8 @@
 #define CHAIN_MAX 4096
 
 struct chains {
-	struct relating r;
-	const struct relate_chains_options *options;
+	struct fallback_deltas r;
+	const struct fallback_chains_options *options;
 	const struct odb *odb;
 	struct item_index item_of;
 	struct sort_item *orphans; /* owned: items, in the order of their
@@ -107,10 +107,10 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /* Whether an object on the chain, or an heir of it, is a base. */
-static bool find_base(const struct chains *c, struct relate_pair *pair,
+static bool find_base(const struct chains *c, struct fallback_pair *pair,
 		      uint32_t obj_pos)
 {
-	const struct relate_chains_options *o = c->options;
+	const struct fallback_chains_options *o = c->options;
 
 	pair->old.obj_pos = obj_pos;
 	pair->base = item_index_get(&c->item_of, obj_pos);
@@ -139,7 +139,7 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
  * Go up to the first base. Every object on the way has this item for its heir
  * then, so that a chain which comes back to itself ends too.
  */
-static int climb(struct chains *c, struct relate_pair *pair, uint32_t *top)
+static int climb(struct chains *c, struct fallback_pair *pair, uint32_t *top)
 {
 	const struct packing_item *item = &c->r.items->items[pair->item];
 	uint32_t pack_nr = item->pack_nr;
@@ -165,10 +165,10 @@ static uint64_t max_delta_len(const struct packing_item *item)
 	return good < LITTLE ? LITTLE : good;
 }
 
-static int relate_orphan(struct chains *c, uint32_t item_nr)
+static int make_for_orphan(struct chains *c, uint32_t item_nr)
 {
 	const struct packing_item *item = &c->r.items->items[item_nr];
-	struct relate_pair pair = {
+	struct fallback_pair pair = {
 		.item = item_nr,
 		.base = PACKING_NO_ITEM,
 		.old = {.type = item->type, .name_hash = item->name_hash},
@@ -178,13 +178,13 @@ static int relate_orphan(struct chains *c, uint32_t item_nr)
 
 	if (ret <= 0 || is_made_from(c->r.items, pair.base, item_nr))
 		return ret == ERR_NOMEM ? ret : 0;
-	ret = relate_pair(&c->r, &pair, max_delta_len(item));
+	ret = fallback_delta_make(&c->r, &pair, max_delta_len(item));
 	if (!ret && pair.base != PACKING_NO_ITEM && !c->heirs[top])
 		c->heirs[top] = pair.base + 1;
 	return ret;
 }
 
-static int relate_orphans(struct chains *c)
+static int make_for_orphans(struct chains *c)
 {
 	uint64_t limit = c->options->cache_size;
 	int ret = item_index_init(&c->item_of, c->r.items);
@@ -196,25 +196,25 @@ static int relate_orphans(struct chains *c)
 		ret = ERR_NOMEM;
 	for (size_t i = 0; i < c->nr && !ret && (!limit || c->r.kept < limit);
 	     i++)
-		ret = relate_orphan(c, c->orphans[i].value);
+		ret = make_for_orphan(c, c->orphans[i].value);
 	free(c->heirs);
 	item_index_release(&c->item_of);
 	return ret;
 }
 
-int relate_chains(struct packing_items *items,
-		  const struct relate_chains_options *options,
-		  struct error *err)
+int fallback_chains_make(struct packing_items *items,
+			 const struct fallback_chains_options *options,
+			 struct error *err)
 {
 	struct chains c = {.options = options, .odb = items->space->odb};
 	int ret = list_orphans(&c, items);
 
 	if (!ret && c.nr) {
-		ret = relating_init(&c.r, items, options->reader,
-				    options->compression);
+		ret = fallback_deltas_init(&c.r, items, options->reader,
+					   options->compression);
 		if (!ret)
-			ret = relate_orphans(&c);
-		relating_release(&c.r);
+			ret = make_for_orphans(&c);
+		fallback_deltas_release(&c.r);
 	}
 	free(c.orphans);
 	return ret < 0 ? error_nomem(err) : 0;
@@ -252,8 +252,8 @@ static size_t list_kinds(struct sort_item *kinds,
 	return nr;
 }
 
-int relate_retry(struct packing_items *items, const struct packs *packs,
-		 struct error *err)
+int fallback_chains_retry(struct packing_items *items,
+			  const struct packs *packs, struct error *err)
 {
 	struct sort_item *kinds = mem_alloc(items->nr, sizeof(*kinds));
 	size_t nr = kinds ? list_kinds(kinds, items) : 0;

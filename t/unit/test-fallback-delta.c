@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/relate.c: deltas against the versions that were named. */
+/* packing/fallback-delta.c: deltas against the versions that were named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "packing/relate.h"
+#include "packing/fallback-delta.h"
 #include "t/unit/deltalist.h"
 
 #define PAIRS 40
@@ -52,7 +52,8 @@ static void run(struct pairs *p)
 
 	p->found.walk.reader = odb_reader_new(d->odb, 1 << 20);
 	assert_non_null(p->found.walk.reader);
-	assert_int_equal(relate_versions(&d->list, &p->found, -1, NULL), 0);
+	assert_int_equal(fallback_delta_versions(&d->list, &p->found, -1, NULL),
+			 0);
 	odb_reader_free(p->found.walk.reader);
 	/* What was appended are the old ones again, of those that were used. */
 	for (size_t i = 0; i < nr; i++) {

@@ -3,8 +3,8 @@
  * Deltas against objects that the receiver is known to have or to get: each
  * against one base, without a search for the best of many.
  */
-#ifndef PACKING_RELATE_H
-#define PACKING_RELATE_H
+#ifndef PACKING_FALLBACK_DELTA_H
+#define PACKING_FALLBACK_DELTA_H
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@
 #include "packing/items.h"
 
 /* What makes such deltas. */
-struct relating {
+struct fallback_deltas {
 	struct packing_items *items; /* borrowed */
 	struct odb_reader *reader;   /* borrowed */
 	struct deflater *deflater;   /* owned */
@@ -24,16 +24,16 @@ struct relating {
 };
 
 /* An item, and the object that it is like. */
-struct relate_pair {
+struct fallback_pair {
 	uint32_t item;
 	uint32_t base;        /* item; PACKING_NO_ITEM: none yet for `old` */
 	struct walk_item old; /* the base's object */
 };
 
 /* 0 or ERR_NOMEM; release in any case. */
-int relating_init(struct relating *r, struct packing_items *items,
-		  struct odb_reader *reader, int compression);
-void relating_release(struct relating *r);
+int fallback_deltas_init(struct fallback_deltas *r, struct packing_items *items,
+			 struct odb_reader *reader, int compression);
+void fallback_deltas_release(struct fallback_deltas *r);
 
 /*
  * Make a planned item a delta against the other of its pair, where that is at
@@ -41,14 +41,15 @@ void relating_release(struct relating *r);
  * one, an external one is appended and noted in the pair. An item for which
  * this will not do, or that cannot be read, stays as it is. 0 or ERR_NOMEM.
  */
-int relate_pair(struct relating *r, struct relate_pair *pair, uint64_t max_len);
+int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
+			uint64_t max_len);
 
 /*
  * Make planned items that would be sent whole deltas against the versions that
  * `found` knows for them, where that is at most half their size. 0 or
  * ERR_NOMEM.
  */
-int relate_versions(struct packing_items *items, struct found *found,
-		    int compression, struct error *err);
+int fallback_delta_versions(struct packing_items *items, struct found *found,
+			    int compression, struct error *err);
 
 #endif

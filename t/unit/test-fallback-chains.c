@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* packing/relate-chains.c: other bases for deltas that have lost theirs. */
+/* packing/fallback-chains.c: other bases for deltas that have lost theirs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,19 +7,19 @@
 #include <cmocka.h>
 
 #include "pack/delta.h"
-#include "packing/relate-chains.h"
+#include "packing/fallback-chains.h"
 #include "t/unit/itemlist.h"
 
-static void relate_with(struct itemlist *l,
-			const struct relate_chains_options *options)
+static void fallback_with(struct itemlist *l,
+			  const struct fallback_chains_options *options)
 {
-	struct relate_chains_options o = *options;
+	struct fallback_chains_options o = *options;
 
 	o.packs = &l->packs;
 	o.reader = odb_reader_new(l->odb, 1 << 20);
 	o.compression = -1;
 	assert_non_null(o.reader);
-	assert_int_equal(relate_chains(&l->list, &o, NULL), 0);
+	assert_int_equal(fallback_chains_make(&l->list, &o, NULL), 0);
 	odb_reader_free(o.reader);
 }
 
@@ -98,7 +98,7 @@ static size_t orphans(const struct itemlist *l)
 static void random_lists(void **state)
 {
 	static const unsigned keep[] = {14, 8, 4, 2};
-	struct relate_chains_options options = {0};
+	struct fallback_chains_options options = {0};
 	uint64_t seed = random_seed();
 	size_t lost = 0, made = 0;
 	struct itemlist l;
@@ -108,7 +108,7 @@ static void random_lists(void **state)
 		itemlist_fill(&l, keep[i % ARRAY_NR(keep)], i % 3 == 2);
 		plan(&l, &itemlist_plan_options);
 		lost += orphans(&l);
-		relate_with(&l, &options);
+		fallback_with(&l, &options);
 		made += check(&l);
 	}
 	assert_true(lost > 200);
@@ -254,14 +254,14 @@ static uint32_t base_of(const struct versions *v, uint32_t item)
 /* What is not sent is stepped over. */
 static void next_on_the_chain(void **state)
 {
-	struct relate_chains_options options = {0};
+	struct fallback_chains_options options = {0};
 	uint64_t seed = random_seed();
 	struct versions v;
 
 	versions_chain(&v, &seed, 12);
 	versions_send(&v, (const int[]){10, 0, 3, 7, 8, -1});
 	plan(&v.l, &itemlist_plan_options);
-	relate_with(&v.l, &options);
+	fallback_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 3);
 	assert_int_equal(base_of(&v, 0), 4);
 	assert_int_equal(base_of(&v, 2), 1);
@@ -274,7 +274,7 @@ static void next_on_the_chain(void **state)
 /* A tree of deltas whose trunk is not sent: one leaf stands in for it. */
 static void heirs(void **state)
 {
-	struct relate_chains_options options = {0};
+	struct fallback_chains_options options = {0};
 	uint64_t seed = random_seed();
 	struct versions v;
 
@@ -291,7 +291,7 @@ static void heirs(void **state)
 	versions_send(&v, (const int[]){10, 11, 12, 13, 20, -1});
 	plan(&v.l, &itemlist_plan_options);
 	assert_int_equal(orphans(&v.l), 5);
-	relate_with(&v.l, &options);
+	fallback_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 4);
 	assert_int_equal(v.l.list.items[0].how, PACKING_WHOLE);
 	for (uint32_t i = 1; i < 5; i++)
@@ -313,7 +313,7 @@ static void receiver_has(void **state)
 {
 	uint64_t seed = random_seed();
 	struct versions v;
-	struct relate_chains_options options = {
+	struct fallback_chains_options options = {
 		.is_base = is_third,
 		.base_ctx = &v,
 	};
@@ -330,7 +330,7 @@ static void receiver_has(void **state)
 	versions_open(&v);
 	versions_send(&v, (const int[]){5, 12, -1});
 	plan(&v.l, &itemlist_plan_options);
-	relate_with(&v.l, &options);
+	fallback_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 2);
 	assert_int_equal(v.l.list.nr, 3);
 	assert_int_equal(base_of(&v, 0), 2);
@@ -352,7 +352,7 @@ static void plan_by_hand(struct versions *v)
 /* Nothing of a ring can be read; that is for who has to read it. */
 static void ring(void **state)
 {
-	struct relate_chains_options options = {0};
+	struct fallback_chains_options options = {0};
 	uint64_t seed = random_seed();
 	struct versions v;
 
@@ -364,7 +364,7 @@ static void ring(void **state)
 	versions_open(&v);
 	versions_send(&v, (const int[]){1, 4, -1});
 	plan_by_hand(&v);
-	relate_with(&v.l, &options);
+	fallback_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 0);
 	assert_int_equal(v.l.list.nr, 2);
 	itemlist_release(&v.l);
@@ -373,7 +373,7 @@ static void ring(void **state)
 /* The base of a chain's first delta is in no pack. */
 static void broken(void **state)
 {
-	struct relate_chains_options options = {0};
+	struct fallback_chains_options options = {0};
 	uint64_t seed = random_seed();
 	struct versions v;
 
@@ -385,7 +385,7 @@ static void broken(void **state)
 	versions_open(&v);
 	versions_send(&v, (const int[]){2, 5, -1});
 	plan_by_hand(&v);
-	relate_with(&v.l, &options);
+	fallback_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 0);
 	itemlist_release(&v.l);
 }
@@ -393,7 +393,7 @@ static void broken(void **state)
 /* It ends with the delta that uses the budget up. */
 static void budget(void **state)
 {
-	struct relate_chains_options options = {0};
+	struct fallback_chains_options options = {0};
 	uint64_t seed = random_seed();
 	struct versions v;
 	uint64_t first_len;
@@ -402,7 +402,7 @@ static void budget(void **state)
 		versions_chain(&v, &seed, 12);
 		versions_send(&v, (const int[]){0, 2, 4, 6, 8, 10, -1});
 		plan(&v.l, &itemlist_plan_options);
-		relate_with(&v.l, &options);
+		fallback_with(&v.l, &options);
 		assert_int_equal(check(&v.l), i ? i : 5);
 		first_len = v.l.list.items[1].delta_len;
 		options.cache_size = i ? first_len + 1 : 1;
@@ -413,7 +413,7 @@ static void budget(void **state)
 /* Attributes, big files, and what is copied. */
 static void others_stay(void **state)
 {
-	struct relate_chains_options options = {0};
+	struct fallback_chains_options options = {0};
 	uint64_t seed = random_seed();
 	struct versions v;
 
@@ -422,7 +422,7 @@ static void others_stay(void **state)
 	plan(&v.l, &itemlist_plan_options);
 	v.l.list.items[2].no_delta = true;
 	v.l.list.items[3].is_external = true;
-	relate_with(&v.l, &options);
+	fallback_with(&v.l, &options);
 	assert_int_equal(check(&v.l), 0);
 	assert_int_equal(v.l.list.items[0].how, PACKING_COPY);
 	assert_int_equal(v.l.list.items[1].how, PACKING_COPY_DELTA);
@@ -432,7 +432,7 @@ static void others_stay(void **state)
 /* What stays whole is searched again where it has company. */
 static void retried(void **state)
 {
-	struct relate_chains_options options = {0};
+	struct fallback_chains_options options = {0};
 	uint64_t seed = random_seed();
 	struct versions v;
 
@@ -450,7 +450,8 @@ static void retried(void **state)
 	v.l.list.items[2].name_hash = 8;
 	plan(&v.l, &itemlist_plan_options);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(relate_retry(&v.l.list, &v.l.packs, NULL), 0);
+		assert_int_equal(
+			fallback_chains_retry(&v.l.list, &v.l.packs, NULL), 0);
 		/* Alone of its name, or whole in its pack. */
 		assert_false(v.l.list.items[2].retry);
 		assert_false(v.l.list.items[3].retry);
@@ -458,13 +459,13 @@ static void retried(void **state)
 		assert_int_equal(v.l.list.items[1].retry, !i);
 		for (uint32_t k = 0; k < 4; k++)
 			v.l.list.items[k].retry = false;
-		relate_with(&v.l, &options);
+		fallback_with(&v.l, &options);
 	}
 	/* Nobody knows what has no name. */
 	v.l.list.items[1].how = PACKING_COPY;
 	for (uint32_t k = 0; k < 4; k++)
 		v.l.list.items[k].name_hash = 0;
-	assert_int_equal(relate_retry(&v.l.list, &v.l.packs, NULL), 0);
+	assert_int_equal(fallback_chains_retry(&v.l.list, &v.l.packs, NULL), 0);
 	assert_false(v.l.list.items[0].retry);
 	itemlist_release(&v.l);
 }
@@ -473,7 +474,7 @@ static void retried(void **state)
 static void mediocre(void **state)
 {
 	for (int i = 0; i < 2; i++) {
-		struct relate_chains_options options = {0};
+		struct fallback_chains_options options = {0};
 		uint64_t seed = random_seed();
 		struct versions v;
 
@@ -487,7 +488,7 @@ static void mediocre(void **state)
 		versions_send(&v, (const int[]){0, LONG_VERSION, -1});
 		plan(&v.l, &itemlist_plan_options);
 		v.l.list.items[1].retry = i;
-		relate_with(&v.l, &options);
+		fallback_with(&v.l, &options);
 		assert_int_equal(v.l.list.items[1].how,
 				 i ? PACKING_WHOLE : PACKING_DELTA);
 		itemlist_release(&v.l);

@@ -11,8 +11,8 @@
  * neighbours of what is left there are few changes, which is why they are on
  * one chain, so that no search is needed to know what is like what.
  */
-#ifndef PACKING_RELATE_CHAINS_H
-#define PACKING_RELATE_CHAINS_H
+#ifndef PACKING_FALLBACK_CHAINS_H
+#define PACKING_FALLBACK_CHAINS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 #include "packing/packs.h"
 
 /* All borrowed. */
-struct relate_chains_options {
+struct fallback_chains_options {
 	const struct packs *packs; /* with tables of all packs of items */
 	struct odb_reader *reader;
 	/* As in plan.h. */
@@ -37,10 +37,10 @@ struct relate_chains_options {
  * since their base is not sent, as such that the search may try against others
  * of their pack (`retry`), but only where there is another item of their type
  * and name hash: for others it would be in vain as a rule. Before
- * relate_chains(), if at all. 0 or ERR_NOMEM.
+ * fallback_chains_make(), if at all. 0 or ERR_NOMEM.
  */
-int relate_retry(struct packing_items *items, const struct packs *packs,
-		 struct error *err);
+int fallback_chains_retry(struct packing_items *items,
+			  const struct packs *packs, struct error *err);
 
 /*
  * Make such items deltas against the next object up their chain that is an item
@@ -57,8 +57,8 @@ int relate_retry(struct packing_items *items, const struct packs *packs,
  * Cost: each of these items and its base are read, once; to deflate it whole
  * would cost more.
  */
-int relate_chains(struct packing_items *items,
-		  const struct relate_chains_options *options,
-		  struct error *err);
+int fallback_chains_make(struct packing_items *items,
+			 const struct fallback_chains_options *options,
+			 struct error *err);
 
 #endif

@@ -5,15 +5,15 @@
 
 #include "base/mem.h"
 #include "pack/delta.h"
-#include "packing/relate.h"
+#include "packing/fallback-delta.h"
 
 /* What a delta takes besides: the id of a base. */
 #define OVERHEAD 20
 
-int relating_init(struct relating *r, struct packing_items *items,
-		  struct odb_reader *reader, int compression)
+int fallback_deltas_init(struct fallback_deltas *r, struct packing_items *items,
+			 struct odb_reader *reader, int compression)
 {
-	*r = (struct relating){
+	*r = (struct fallback_deltas){
 		.items = items,
 		.reader = reader,
 		.deflater = deflater_new(compression),
@@ -22,14 +22,14 @@ int relating_init(struct relating *r, struct packing_items *items,
 	return r->deflater ? 0 : ERR_NOMEM;
 }
 
-void relating_release(struct relating *r)
+void fallback_deltas_release(struct fallback_deltas *r)
 {
 	deflater_free(r->deflater);
 	buf_release(&r->stream);
 }
 
 /* Append the item of a base that has none. */
-static int add_base(struct relating *r, struct relate_pair *pair)
+static int add_base(struct fallback_deltas *r, struct fallback_pair *pair)
 {
 	const struct walk_item *old = &pair->old;
 
@@ -40,8 +40,8 @@ static int add_base(struct relating *r, struct relate_pair *pair)
 	return 0;
 }
 
-static int keep(struct relating *r, struct relate_pair *pair, const void *delta,
-		size_t len)
+static int keep(struct fallback_deltas *r, struct fallback_pair *pair,
+		const void *delta, size_t len)
 {
 	struct packing_item *item;
 
@@ -62,8 +62,9 @@ static int keep(struct relating *r, struct relate_pair *pair, const void *delta,
 	return 0;
 }
 
-static int make(struct relating *r, struct relate_pair *pair, uint64_t max_len,
-		const struct odb_object *obj, const struct odb_object *old)
+static int make(struct fallback_deltas *r, struct fallback_pair *pair,
+		uint64_t max_len, const struct odb_object *obj,
+		const struct odb_object *old)
 {
 	void *delta = NULL;
 	size_t len;
@@ -81,7 +82,8 @@ static int make(struct relating *r, struct relate_pair *pair, uint64_t max_len,
 	return ret < 0 ? ret : 0;
 }
 
-int relate_pair(struct relating *r, struct relate_pair *pair, uint64_t max_len)
+int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
+			uint64_t max_len)
 {
 	uint32_t obj_pos = r->items->items[pair->item].obj_pos;
 	struct objspace *space = r->items->space;
@@ -99,10 +101,10 @@ int relate_pair(struct relating *r, struct relate_pair *pair, uint64_t max_len)
 	return ret == ERR_NOMEM ? ret : 0;
 }
 
-static int relate_version(struct relating *r,
-			  const struct found_version *version)
+static int make_for_version(struct fallback_deltas *r,
+			    const struct found_version *version)
 {
-	struct relate_pair pair = {
+	struct fallback_pair pair = {
 		.item = (uint32_t)version->object,
 		.base = PACKING_NO_ITEM,
 		.old = version->old,
@@ -111,20 +113,20 @@ static int relate_version(struct relating *r,
 
 	if (item->how != PACKING_COPY && item->how != PACKING_WHOLE)
 		return 0;
-	return relate_pair(r, &pair, item->size / 2);
+	return fallback_delta_make(r, &pair, item->size / 2);
 }
 
-int relate_versions(struct packing_items *items, struct found *found,
-		    int compression, struct error *err)
+int fallback_delta_versions(struct packing_items *items, struct found *found,
+			    int compression, struct error *err)
 {
-	struct relating r;
+	struct fallback_deltas r;
 	int ret;
 
 	if (!found->version_nr)
 		return 0;
-	ret = relating_init(&r, items, found->walk.reader, compression);
+	ret = fallback_deltas_init(&r, items, found->walk.reader, compression);
 	for (size_t i = 0; i < found->version_nr && !ret; i++)
-		ret = relate_version(&r, &found->versions[i]);
-	relating_release(&r);
+		ret = make_for_version(&r, &found->versions[i]);
+	fallback_deltas_release(&r);
 	return ret < 0 ? error_nomem(err) : 0;
 }
