@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Painting the tip. Islands of references: paint-refs.c */
+/* Painting the tip. Islands of references: mark-refs.c */
 #include <stdlib.h>
 
 #include "islands/islands.h"
@@ -14,8 +14,8 @@ void islands_release(struct islands *islands)
 	*islands = (struct islands)ISLANDS_INIT;
 }
 
-static int paint_others(struct treewalk *tree, const struct walk_items *others,
-			struct error *err)
+static int mark_others(struct treewalk *tree, const struct walk_items *others,
+		       struct error *err)
 {
 	for (size_t i = 0; i < others->nr; i++) {
 		const struct walk_item *item = &others->items[i];
@@ -33,8 +33,8 @@ static int paint_others(struct treewalk *tree, const struct walk_items *others,
 	return 0;
 }
 
-int islands_paint_tip(struct islands *islands, struct walk *w,
-		      const struct walk_tips *tips, struct error *err)
+int islands_mark_tip(struct islands *islands, struct walk *w,
+		     const struct walk_tips *tips, struct error *err)
 {
 	struct treewalk tree;
 	int ret = 0;
@@ -46,7 +46,7 @@ int islands_paint_tip(struct islands *islands, struct walk *w,
 			&tree, w->history.commits[tips->commits[i]].tree_pos,
 			"", NULL, NULL, err);
 	if (!ret)
-		ret = paint_others(&tree, &tips->others, err);
+		ret = mark_others(&tree, &tips->others, err);
 	bitset_release(&islands->tip);
 	islands->tip = tree.seen;
 	tree.seen = (struct bitset)BITSET_INIT;

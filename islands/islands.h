@@ -65,8 +65,8 @@ void islands_release(struct islands *islands);
  * themselves. Reads each of these trees once. 0, or negative with *islands
  * partly painted.
  */
-int islands_paint_tip(struct islands *islands, struct walk *w,
-		      const struct walk_tips *tips, struct error *err);
+int islands_mark_tip(struct islands *islands, struct walk *w,
+		     const struct walk_tips *tips, struct error *err);
 
 /*
  * Paint what the references reach that pack.island puts into islands, over
@@ -81,18 +81,18 @@ int islands_paint_tip(struct islands *islands, struct walk *w,
  * Without the key and without heads nothing is painted. 0, or negative with
  * *islands partly painted.
  */
-int islands_paint_refs(struct islands *islands, struct walk *w,
-		       const struct walk_result *found, struct refs *refs,
-		       const struct walk_tips *heads, struct error *err);
+int islands_mark_refs(struct islands *islands, struct walk *w,
+		      const struct walk_result *found, struct refs *refs,
+		      const struct walk_tips *heads, struct error *err);
 
 /*
  * Paint the layers over the lists of an enumeration (keep_lists) of all
  * references. Reads tags, no trees. Without HEAD nothing is painted. 0, or
  * negative with *islands partly painted.
  */
-int islands_paint_layers(struct islands *islands, struct walk *w,
-			 const struct walk_result *found, struct refs *refs,
-			 struct error *err);
+int islands_mark_layers(struct islands *islands, struct walk *w,
+			const struct walk_result *found, struct refs *refs,
+			struct error *err);
 
 /* The layer of an object. NULL: there are no islands. */
 static inline enum islands_layer islands_layer(const struct islands *islands,

@@ -86,7 +86,7 @@ static int add_refs(struct layering *l, struct refs *refs,
 }
 
 /* Whatever reaches a commit reaches its parents. */
-static void paint_parents(struct layering *l)
+static void mark_parents(struct layering *l)
 {
 	const struct history *h = &l->w->history;
 
@@ -99,13 +99,13 @@ static void paint_parents(struct layering *l)
 	}
 }
 
-static void paint_object(struct layering *l, uint32_t obj_pos, uint8_t layer)
+static void mark_object(struct layering *l, uint32_t obj_pos, uint8_t layer)
 {
 	if (obj_pos < l->islands->layer_end)
 		lower(&l->islands->layers[obj_pos], layer);
 }
 
-static void paint_objects(struct layering *l)
+static void mark_objects(struct layering *l)
 {
 	const struct walk_result *found = l->found;
 
@@ -113,17 +113,17 @@ static void paint_objects(struct layering *l)
 		uint32_t c = found->parents_first[i];
 		const struct newobj_list *list = &found->lists.lists[i];
 
-		paint_object(l, l->w->history.commits[c].obj_pos,
-			     l->commits[c]);
+		mark_object(l, l->w->history.commits[c].obj_pos, l->commits[c]);
 		for (uint32_t k = 0; k < list->nr; k++)
-			paint_object(l, list->items[k].obj_pos, l->commits[c]);
+			mark_object(l, list->items[k].obj_pos, l->commits[c]);
 	}
 	for (size_t i = 0; i < l->tag_nr; i++)
-		paint_object(l, l->tags[i].obj_pos,
-			     l->commits[l->tags[i].commit]);
+		mark_object(l, l->tags[i].obj_pos,
+			    l->commits[l->tags[i].commit]);
 }
 
-static int paint(struct layering *l, struct refs *refs, const struct oid *head)
+static int mark_all(struct layering *l, struct refs *refs,
+		    const struct oid *head)
 {
 	struct islands *islands = l->islands;
 	int ret;
@@ -139,14 +139,14 @@ static int paint(struct layering *l, struct refs *refs, const struct oid *head)
 	ret = add_refs(l, refs, head);
 	if (ret < 0)
 		return ret;
-	paint_parents(l);
-	paint_objects(l);
+	mark_parents(l);
+	mark_objects(l);
 	return 0;
 }
 
-int islands_paint_layers(struct islands *islands, struct walk *w,
-			 const struct walk_result *found, struct refs *refs,
-			 struct error *err)
+int islands_mark_layers(struct islands *islands, struct walk *w,
+			const struct walk_result *found, struct refs *refs,
+			struct error *err)
 {
 	struct layering l = {
 		.islands = islands,
@@ -158,7 +158,7 @@ int islands_paint_layers(struct islands *islands, struct walk *w,
 	int ret = refs_lookup(refs, "HEAD", &head, err);
 
 	if (ret > 0)
-		ret = paint(&l, refs, &head.oid);
+		ret = mark_all(&l, refs, &head.oid);
 	free(l.commits);
 	free(l.tags);
 	oidmap_release(&l.seen);

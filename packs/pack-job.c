@@ -6,7 +6,7 @@
 #include "object/parse.h"
 #include "packs/filter-split.h"
 #include "packs/pack-job.h"
-#include "packs/paint.h"
+#include "packs/island-marks.h"
 #include "packs/pseudo-tips.h"
 #include "packs/roots.h"
 #include "sys/clock.h"
@@ -376,10 +376,10 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	return ret;
 }
 
-static int paint_islands(struct pack_job *job, struct error *err)
+static int mark_islands(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
-	const struct paint paint = {
+	const struct island_marks marks = {
 		.walk = &job->walk,
 		.refs = job->refs,
 		.items = &job->items,
@@ -394,9 +394,9 @@ static int paint_islands(struct pack_job *job, struct error *err)
 
 	/* The tip of a partial clone is not here to be packed. */
 	if (o->tip_island && !job->promisor.has_packs)
-		ret = paint_tip(&job->islands, &any, &paint, err);
+		ret = island_marks_add_tip(&job->islands, &any, &marks, err);
 	if (!ret && o->delta_islands)
-		ret = paint_references(&job->islands, &paint, err);
+		ret = island_marks_add_references(&job->islands, &marks, err);
 	if (any || o->delta_islands)
 		job->items.islands = &job->islands;
 	return ret;
@@ -406,7 +406,7 @@ int pack_job_run(struct pack_job *job, struct error *err)
 {
 	const struct pack_job_options *o = job->options;
 	struct trace *trace = job->walk.odb->repo->trace;
-	int ret = paint_islands(job, err);
+	int ret = mark_islands(job, err);
 
 	if (!ret)
 		ret = newpacks_make(&job->newpacks, &job->items, NULL, o->dir,
@@ -438,7 +438,7 @@ int pack_job_run_rest(struct pack_job *job, const char *dir, const char *base,
 int pack_job_send(struct pack_job *job, struct pack_sink sink,
 		  struct error *err)
 {
-	int ret = paint_islands(job, err);
+	int ret = mark_islands(job, err);
 
 	return ret < 0 ? ret
 		       : newpacks_send(&job->newpacks, &job->items, sink,

@@ -42,11 +42,12 @@ struct pack_job_options {
 	bool unpacked;     /* of what tips reach, leave out what any pack has */
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
-	bool bitmap_is_default;  /* nobody asked: be silent when it cannot be */
-	bool tip_island;         /* keep the tip's deltas within the tip */
-	bool delta_islands;      /* keep deltas within islands of references */
-	const struct oid *heads; /* borrowed: with delta_islands, what else is
-				    asked for by itself (packs/paint.h) */
+	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
+	bool tip_island;        /* keep the tip's deltas within the tip */
+	bool delta_islands;     /* keep deltas within islands of references */
+	const struct oid
+		*heads; /* borrowed: with delta_islands, what else is
+			   asked for by itself (packs/island-marks.h) */
 	size_t head_nr;
 	bool all_refs; /* the tips that are enumerated are all references, and
 			  perhaps more */

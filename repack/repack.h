@@ -71,7 +71,7 @@ struct repack_options {
 	const struct oid *roots;
 	size_t root_nr;
 	/* With delta_islands: commits that are asked for by themselves, see
-	   packs/paint.h. Borrowed. */
+	   packs/island-marks.h. Borrowed. */
 	const struct oid *heads;
 	size_t head_nr;
 	/*

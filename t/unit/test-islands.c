@@ -58,7 +58,7 @@ static void the_trees_of_tips(void **state)
 					 0);
 			mark_tree(&w.h.r, tree_of(&w.h.r, c), marks);
 		}
-		assert_int_equal(islands_paint_tip(&islands, &w.w, &tips, NULL),
+		assert_int_equal(islands_mark_tip(&islands, &w.w, &tips, NULL),
 				 0);
 		for (uint32_t i = 0; i < w.h.r.nr; i++) {
 			assert_int_equal(
@@ -90,7 +90,7 @@ static void others_among_tips(void **state)
 	assert_int_equal(walk_add_tip(&w.w, &tips, &w.h.r.objects[blob].oid,
 				      false, NULL),
 			 0);
-	assert_int_equal(islands_paint_tip(&islands, &w.w, &tips, NULL), 0);
+	assert_int_equal(islands_mark_tip(&islands, &w.w, &tips, NULL), 0);
 	for (uint32_t i = 0; i < w.h.r.nr; i++)
 		assert_int_equal(islands_in_tip(&islands, walkrepo_pos(&w, i)),
 				 i == blob);
@@ -154,8 +154,8 @@ static void enumerate(struct walk_result *found, struct walkrepo *w,
 }
 
 /* `heads`: numbers of commits. */
-static void paint(struct islands *islands, struct walkrepo *w,
-		  const uint32_t *heads, size_t head_nr)
+static void mark_all(struct islands *islands, struct walkrepo *w,
+		     const uint32_t *heads, size_t head_nr)
 {
 	static const char config[] = "[pack]\n"
 				     "island = refs/forks/([0-9]+)/\n"
@@ -176,7 +176,7 @@ static void paint(struct islands *islands, struct walkrepo *w,
 					      &w->h.r.objects[heads[i]].oid,
 					      false, NULL),
 				 0);
-	if (islands_paint_refs(islands, &w->w, &found, refs, &head_tips, &err) <
+	if (islands_mark_refs(islands, &w->w, &found, refs, &head_tips, &err) <
 	    0)
 		fail_msg("%s", err.msg);
 	walk_tips_release(&head_tips);
@@ -208,7 +208,7 @@ static void what_references_reach(void **state)
 		for (uint32_t fork = 0; fork < FORKS; fork++)
 			reached[fork] = walkrepo_set();
 		write_fork_refs(&w, reached);
-		paint(&islands, &w, NULL, 0);
+		mark_all(&islands, &w, NULL, 0);
 		assert_int_equal(islands.sets.island_nr, FORKS);
 		for (uint32_t i = 0; i < w.h.r.nr; i++) {
 			uint32_t pos = walkrepo_pos(&w, i);
@@ -260,7 +260,7 @@ static void heads_and_their_trees(void **state)
 		randrepo_reach(&w.h.r, history[k], heads[k]);
 		mark_tree(&w.h.r, tree_of(&w.h.r, heads[k]), trees[k]);
 	}
-	paint(&islands, &w, heads, 2);
+	mark_all(&islands, &w, heads, 2);
 	assert_int_equal(islands.sets.island_nr, FORKS + 4);
 	for (uint32_t i = 0; i < w.h.r.nr; i++) {
 		uint32_t pos = walkrepo_pos(&w, i);
@@ -304,7 +304,7 @@ static void expect_layers(const struct randrepo *r, enum islands_layer *layers,
 	free(reached);
 }
 
-static void paint_layers(struct islands *islands, struct walkrepo *w)
+static void mark_layers(struct islands *islands, struct walkrepo *w)
 {
 	struct walk_result found = WALK_RESULT_INIT;
 	struct error err = ERROR_INIT;
@@ -312,7 +312,7 @@ static void paint_layers(struct islands *islands, struct walkrepo *w)
 
 	assert_int_equal(refs_open(&refs, &w->h.r.t.repo, NULL), 0);
 	enumerate(&found, w, refs);
-	if (islands_paint_layers(islands, &w->w, &found, refs, &err) < 0)
+	if (islands_mark_layers(islands, &w->w, &found, refs, &err) < 0)
 		fail_msg("%s", err.msg);
 	walk_result_release(&found);
 	refs_close(refs);
@@ -364,12 +364,12 @@ static void the_layers_of_clones(void **state)
 		randrepo_ref(&w.h.r, "refs/tags/main", in_main);
 		randrepo_ref(&w.h.r, "refs/tags/side", in_side);
 		randrepo_ref(&w.h.r, "refs/tags/tree", tree_of(&w.h.r, pull));
-		paint_layers(&islands, &w);
+		mark_layers(&islands, &w);
 		assert_null(islands.layers);
 		assert_int_equal(islands_layer(&islands, 0),
 				 ISLANDS_LAYER_HEAD);
 		randrepo_ref(&w.h.r, "refs/heads/main", main_nr);
-		paint_layers(&islands, &w);
+		mark_layers(&islands, &w);
 		expect_layers(&w.h.r, layers, side, ISLANDS_LAYER_BRANCHES);
 		expect_layers(&w.h.r, layers, in_side, ISLANDS_LAYER_BRANCHES);
 		expect_layers(&w.h.r, layers, in_main, ISLANDS_LAYER_HEAD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packs/paint.c: the islands of listed objects are the same whether somebody
- * has enumerated everything or not, with a bitmap index and without.
+ * packs/island-marks.c: the islands of listed objects are the same whether
+ * somebody has enumerated everything or not, with a bitmap index and without.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packs/paint.h"
+#include "packs/island-marks.h"
 #include "t/unit/bitmaprepo.h"
 
 #define FORKS 4
@@ -129,16 +129,16 @@ static void lists(void **state)
 		struct islands islands = ISLANDS_INIT;
 		struct error err = ERROR_INIT;
 		struct fixture f;
-		struct paint paint;
+		struct island_marks marks;
 
 		setup(&f, &seed, round & 1, round & 2);
-		paint = (struct paint){
+		marks = (struct island_marks){
 			.walk = &f.walk,
 			.refs = f.refs,
 			.items = &f.items,
 			.threads = 1,
 		};
-		if (paint_references(&islands, &paint, &err) < 0)
+		if (island_marks_add_references(&islands, &marks, &err) < 0)
 			fail_msg("%s", err.msg);
 		check(&f, &islands);
 		islands_release(&islands);
@@ -153,7 +153,7 @@ static void damaged(void **state)
 	struct islands islands = ISLANDS_INIT;
 	struct pack_bitmap *pb;
 	struct fixture f;
-	struct paint paint;
+	struct island_marks marks;
 	uint8_t *bytes;
 	size_t len;
 
@@ -167,13 +167,14 @@ static void damaged(void **state)
 	tmprepo_write_len(&f.r.t, strstr(pb->path, "objects/"), bytes, len);
 	free(bytes);
 	pack_bitmap_close(pb);
-	paint = (struct paint){
+	marks = (struct island_marks){
 		.walk = &f.walk,
 		.refs = f.refs,
 		.items = &f.items,
 		.threads = 1,
 	};
-	assert_int_equal(paint_references(&islands, &paint, NULL), 0);
+	assert_int_equal(island_marks_add_references(&islands, &marks, NULL),
+			 0);
 	check(&f, &islands);
 	islands_release(&islands);
 	teardown(&f);

@@ -14,7 +14,7 @@ struct island_ref {
 	uint32_t island;
 };
 
-struct painting {
+struct marking {
 	struct islands *islands;
 	struct walk *w;
 	const struct walk_result *found;
@@ -31,7 +31,7 @@ struct painting {
 
 static int add_ref(void *ctx, const struct ref *ref)
 {
-	struct painting *p = ctx;
+	struct marking *p = ctx;
 	uint32_t island;
 	int ret = island_patterns_match(&island, &p->patterns, ref->name,
 					p->err);
@@ -46,7 +46,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 /* Which references are in which islands. */
-static int match_refs(struct painting *p, struct refs *refs)
+static int match_refs(struct marking *p, struct refs *refs)
 {
 	const struct config *config = &p->w->odb->repo->config;
 	const struct config_entry *core = config_find(config,
@@ -65,7 +65,7 @@ static int match_refs(struct painting *p, struct refs *refs)
 	return ret;
 }
 
-static int paint_object(struct painting *p, uint32_t obj_pos, uint32_t set)
+static int mark_object(struct marking *p, uint32_t obj_pos, uint32_t set)
 {
 	struct islands *islands = p->islands;
 
@@ -74,17 +74,17 @@ static int paint_object(struct painting *p, uint32_t obj_pos, uint32_t set)
 	return island_sets_add(&islands->set_of[obj_pos], &islands->sets, set);
 }
 
-static int paint_below(void *ctx, uint32_t obj_pos, enum object_type type,
-		       const char *path, size_t path_len, struct error *err)
+static int mark_below(void *ctx, uint32_t obj_pos, enum object_type type,
+		      const char *path, size_t path_len, struct error *err)
 {
-	struct painting *p = ctx;
+	struct marking *p = ctx;
 
 	if (p->is_a_tip && obj_pos < p->islands->end)
 		bitset_set(&p->islands->tip, obj_pos);
-	return paint_object(p, obj_pos, p->set) < 0 ? error_nomem(err) : 0;
+	return mark_object(p, obj_pos, p->set) < 0 ? error_nomem(err) : 0;
 }
 
-static int paint_tree(struct painting *p, uint32_t tree_pos, uint32_t set)
+static int mark_tree(struct marking *p, uint32_t tree_pos, uint32_t set)
 {
 	struct treewalk tree;
 	int ret;
@@ -93,14 +93,14 @@ static int paint_tree(struct painting *p, uint32_t tree_pos, uint32_t set)
 	if (treewalk_init(&tree, &p->w->space, p->w->reader) < 0)
 		ret = error_nomem(p->err);
 	else
-		ret = treewalk_run(&tree, tree_pos, "", paint_below, p, p->err);
+		ret = treewalk_run(&tree, tree_pos, "", mark_below, p, p->err);
 	treewalk_release(&tree);
 	return ret;
 }
 
 /* A tip's commit, and the tags on the way to it; or what else it names. */
-static int paint_tips(struct painting *p, const struct walk_tips *tips,
-		      uint32_t set)
+static int mark_tips(struct marking *p, const struct walk_tips *tips,
+		     uint32_t set)
 {
 	int ret = 0;
 
@@ -113,8 +113,8 @@ static int paint_tips(struct painting *p, const struct walk_tips *tips,
 		const struct walk_item *item = &tips->others.items[i];
 
 		if (item->type == OBJ_TREE)
-			ret = paint_tree(p, item->obj_pos, set);
-		else if (paint_object(p, item->obj_pos, set) < 0)
+			ret = mark_tree(p, item->obj_pos, set);
+		else if (mark_object(p, item->obj_pos, set) < 0)
 			ret = error_nomem(p->err);
 	}
 	return ret;
@@ -129,7 +129,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The islands of references that name the same. */
-static int collect_set(uint32_t *set, struct painting *p,
+static int collect_set(uint32_t *set, struct marking *p,
 		       const struct island_ref *refs, size_t nr)
 {
 	int ret = 0;
@@ -148,8 +148,8 @@ static int collect_set(uint32_t *set, struct painting *p,
 	return ret;
 }
 
-static int paint_value(struct painting *p, const struct island_ref *refs,
-		       size_t nr)
+static int mark_value(struct marking *p, const struct island_ref *refs,
+		      size_t nr)
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
 	uint32_t set;
@@ -158,13 +158,13 @@ static int paint_value(struct painting *p, const struct island_ref *refs,
 	if (!ret && collect_set(&set, p, refs, nr) < 0)
 		ret = error_nomem(p->err);
 	if (!ret)
-		ret = paint_tips(p, &tips, set);
+		ret = mark_tips(p, &tips, set);
 	walk_tips_release(&tips);
 	return ret;
 }
 
 /* Forks name the same things: each is looked up once. */
-static int paint_values(struct painting *p)
+static int mark_values(struct marking *p)
 {
 	size_t end;
 	int ret = 0;
@@ -175,13 +175,13 @@ static int paint_values(struct painting *p)
 		while (end < p->ref_nr &&
 		       oid_equal(&p->refs[end].oid, &p->refs[i].oid))
 			end++;
-		ret = paint_value(p, p->refs + i, end - i);
+		ret = mark_value(p, p->refs + i, end - i);
 	}
 	return ret;
 }
 
 /* Whatever reaches a commit reaches its parents. */
-static int paint_parents(struct painting *p, uint32_t commit)
+static int mark_parents(struct marking *p, uint32_t commit)
 {
 	const struct history *h = &p->w->history;
 	const uint32_t *parents = history_parents(h, commit);
@@ -194,38 +194,38 @@ static int paint_parents(struct painting *p, uint32_t commit)
 	return 0;
 }
 
-static int paint_list(struct painting *p, uint32_t commit,
-		      const struct newobj_list *list)
+static int mark_list(struct marking *p, uint32_t commit,
+		     const struct newobj_list *list)
 {
 	uint32_t set = p->commit_sets[commit];
-	int ret = paint_object(p, p->w->history.commits[commit].obj_pos, set);
+	int ret = mark_object(p, p->w->history.commits[commit].obj_pos, set);
 
 	for (uint32_t i = 0; i < list->nr && !ret; i++)
-		ret = paint_object(p, list->items[i].obj_pos, set);
+		ret = mark_object(p, list->items[i].obj_pos, set);
 	return ret < 0 ? error_nomem(p->err) : 0;
 }
 
-static int paint_commits(struct painting *p)
+static int mark_commits(struct marking *p)
 {
 	const struct walk_result *found = p->found;
 	int ret = 0;
 
 	for (size_t i = found->revs.nr; i-- > 0 && !ret;)
-		ret = paint_parents(p, found->parents_first[i]);
+		ret = mark_parents(p, found->parents_first[i]);
 	for (size_t i = 0; i < found->revs.nr && !ret; i++)
-		ret = paint_list(p, found->parents_first[i],
-				 &found->lists.lists[i]);
+		ret = mark_list(p, found->parents_first[i],
+				&found->lists.lists[i]);
 	return ret;
 }
 
 /* The islands of heads come after those that have names. */
-static uint32_t head_island(const struct painting *p, size_t head, bool is_tip)
+static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {
 	return (uint32_t)(p->patterns.name_nr + 2 * head + is_tip);
 }
 
 /* Before commits are painted: what heads reach. */
-static int paint_heads(struct painting *p)
+static int mark_heads(struct marking *p)
 {
 	const struct walk_tips *heads = p->heads;
 	uint32_t set;
@@ -239,7 +239,7 @@ static int paint_heads(struct painting *p)
 	return 0;
 }
 
-static int paint_head_trees(struct painting *p)
+static int mark_head_trees(struct marking *p)
 {
 	const struct walk_tips *heads = p->heads;
 	const struct history *h = &p->w->history;
@@ -256,7 +256,7 @@ static int paint_head_trees(struct painting *p)
 		ret = island_sets_single(&set, &p->islands->sets,
 					 head_island(p, i, true));
 		ret = ret < 0 ? error_nomem(p->err)
-			      : paint_tree(
+			      : mark_tree(
 					p,
 					h->commits[heads->commits[i]].tree_pos,
 					set);
@@ -264,7 +264,7 @@ static int paint_head_trees(struct painting *p)
 	return ret;
 }
 
-static int paint_all(struct painting *p)
+static int mark_all(struct marking *p)
 {
 	struct islands *islands = p->islands;
 	size_t island_nr = p->patterns.name_nr + 2 * p->heads->commit_nr;
@@ -277,19 +277,19 @@ static int paint_all(struct painting *p)
 	if (!islands->set_of || !p->commit_sets ||
 	    island_sets_init(&islands->sets, (uint32_t)island_nr) < 0)
 		return error_nomem(p->err);
-	ret = paint_values(p);
+	ret = mark_values(p);
 	if (!ret)
-		ret = paint_heads(p);
+		ret = mark_heads(p);
 	if (!ret)
-		ret = paint_commits(p);
-	return ret < 0 ? ret : paint_head_trees(p);
+		ret = mark_commits(p);
+	return ret < 0 ? ret : mark_head_trees(p);
 }
 
-int islands_paint_refs(struct islands *islands, struct walk *w,
-		       const struct walk_result *found, struct refs *refs,
-		       const struct walk_tips *heads, struct error *err)
+int islands_mark_refs(struct islands *islands, struct walk *w,
+		      const struct walk_result *found, struct refs *refs,
+		      const struct walk_tips *heads, struct error *err)
 {
-	struct painting p = {
+	struct marking p = {
 		.islands = islands,
 		.w = w,
 		.found = found,
@@ -300,7 +300,7 @@ int islands_paint_refs(struct islands *islands, struct walk *w,
 	int ret = match_refs(&p, refs);
 
 	if (!ret && (p.ref_nr || heads->commit_nr))
-		ret = paint_all(&p);
+		ret = mark_all(&p);
 	island_patterns_release(&p.patterns);
 	free(p.refs);
 	free(p.commit_sets);

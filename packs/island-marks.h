@@ -9,8 +9,8 @@
  * listed is reached any more. What is listed and new is close to the tips, as
  * a rule, and so the walk is short.
  */
-#ifndef PACKS_PAINT_H
-#define PACKS_PAINT_H
+#ifndef PACKS_ISLAND_MARKS_H
+#define PACKS_ISLAND_MARKS_H
 
 #include <stdbool.h>
 
@@ -21,7 +21,7 @@
 #include "sys/progress.h"
 #include "walk/walk.h"
 
-struct paint {
+struct island_marks {
 	struct walk *walk;
 	struct refs *refs;
 	const struct packing_items *items;
@@ -31,7 +31,7 @@ struct paint {
 	 */
 	const struct walk_result *found;
 	/*
-	 * Commits that are asked for by themselves, see islands_paint_refs();
+	 * Commits that are asked for by themselves, see islands_mark_refs();
 	 * those that are not there are left out.
 	 */
 	const struct oid *heads;
@@ -44,8 +44,8 @@ struct paint {
  * Paint what is at the tips that repack.tipIsland names. 0 or negative; *any
  * is set to false when there are none.
  */
-int paint_tip(struct islands *islands, bool *any, const struct paint *paint,
-	      struct error *err);
+int island_marks_add_tip(struct islands *islands, bool *any,
+			 const struct island_marks *marks, struct error *err);
 
 /*
  * Paint by pack.island, and heads; with neither nothing is done. Right for the
@@ -53,7 +53,8 @@ int paint_tip(struct islands *islands, bool *any, const struct paint *paint,
  * and perhaps not for other objects. 0 or negative; ERR_MISSING when something
  * that references reach is not there.
  */
-int paint_references(struct islands *islands, const struct paint *paint,
-		     struct error *err);
+int island_marks_add_references(struct islands *islands,
+				const struct island_marks *marks,
+				struct error *err);
 
 #endif
