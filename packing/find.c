@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "check/promisor.h"
 #include "pack-bitmap-answer.h"
 #include "packing/find-parts.h"
 #include "sys/thread.h"
@@ -159,6 +160,35 @@ static int take_uninteresting(struct finding *g, struct walk_result *result,
 }
 
 /*
+ * Drop the blobs that are missing and were promised by a remote
+ * (check/promisor.h). Returns 0 or a negative error code: ERR_MISSING if a
+ * missing blob was not promised.
+ */
+static int drop_promised(struct walk_items *objects, struct walk *walk,
+			 struct error *err)
+{
+	struct promisor promisor;
+	size_t kept = 0;
+	int ret = promisor_init(&promisor, walk, err);
+
+	for (size_t i = 0; ret >= 0 && i < objects->nr; i++) {
+		const struct walk_item *item = &objects->items[i];
+
+		ret = 1;
+		if (item->obj_pos >= walk->space.packed_nr &&
+		    item->type == OBJ_BLOB)
+			ret = promisor_check(&promisor, item->obj_pos, OBJ_BLOB,
+					     err);
+		if (ret > 0)
+			objects->items[kept++] = *item;
+	}
+	if (ret >= 0)
+		objects->nr = kept;
+	promisor_release(&promisor);
+	return ret < 0 ? ret : 0;
+}
+
+/*
  * Of a history that is cut, trees are wanted of commits whose parents are not:
  * to compare each with its parents would mean to go through all of those.
  */
@@ -184,7 +214,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 				 &options, err);
 
 	if (!ret && f->request->promised_missing)
-		ret = found_drop_promised(&result.objects, &f->walk, err);
+		ret = drop_promised(&result.objects, &f->walk, err);
 	f->commits_walked = (uint32_t)result.revs.nr;
 	f->unnamed = is_shallow && !result.parents_first;
 	if (!ret)

@@ -126,13 +126,6 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    bool *left_out, struct error *err);
 
 /*
- * Drop the blobs of a list that are missing and were promised by a remote
- * (check/promisor.h). 0, or negative: ERR_MISSING when one should be there.
- */
-int found_drop_promised(struct walk_items *objects, struct walk *walk,
-			struct error *err);
-
-/*
  * For a thin pack: note the versions that the receiver has, at the same path,
  * of objects that would be sent whole, so that they become deltas against
  * these; some at most. What is in `packed` moves to `objects`.
