@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing, sorting and cutting the candidates of a delta search. */
+/* Choosing, sorting and splitting the candidates of a delta search. */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "packing/delta-order.h"
 
 /* Smaller objects are not worth a delta's header. */
 #define SIZE_MIN 50
-/* What an object costs besides its bytes, when segments are weighed. */
+/* Fixed cost of an object, added to its bytes when segments are weighed. */
 #define WEIGHT_OF_OBJECT 1024
 /*
- * Segments are an even share of the whole, where names change. Objects of one
- * name stay together unless they are many: each cut among them costs about
- * one object stored whole.
+ * The number of segments. Each has about the same weight and ends where the
+ * name changes. Objects of one name stay together unless they are many:
+ * splitting them costs about one more object that is stored whole.
  */
 #define SEGMENTS 64
-/* Of passes that look for few objects' bases, far and wide. */
+/*
+ * The number of segments in passes that compare few objects over a long range.
+ */
 #define SEGMENTS_FEW 16
-/* Where a cut is due, names that end alike are kept together a while longer:
- * what is more in a name hash is its last three characters or so. */
+/*
+ * A segment that is heavy enough still keeps names together that end alike. The
+ * high bits of a name hash are its last three characters or so.
+ */
 #define ENDING_SHIFT 22
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 #define SPLIT_OBJECTS_MIN 8192
-/* Deltas that a later pass tries to improve: of so many bytes, and of more
- * than this part of the object. */
+/*
+ * A delta is poor, and tried again in a later pass, if it has at least so many
+ * bytes and more than this part of the object.
+ */
 #define POOR_SIZE_MIN 256
 #define POOR_RATIO 8
 
@@ -50,7 +56,7 @@ static size_t choose(struct sort_item *keys, const struct packing_items *list,
 	return nr;
 }
 
-/* Among objects of one name, those come first that may be bases of others. */
+/* Among objects of one name, possible bases of the others come first. */
 static unsigned rank_of(const struct packing_item *item,
 			const struct islands *islands)
 {
@@ -60,9 +66,10 @@ static unsigned rank_of(const struct packing_item *item,
 }
 
 /*
- * Objects of the same islands stand together, those of more islands before
- * those of fewer; and first in each, whole ones that islands ask to become
- * deltas against what is right before.
+ * Objects of the same islands stand together. Objects of more islands come
+ * first, because a base must be in all islands of its delta. In each group,
+ * whole objects marked `retry` come first. Each can then become a delta of the
+ * objects just before it.
  */
 static uint64_t island_key(const struct packing_item *item,
 			   const struct islands *islands)
@@ -92,7 +99,7 @@ static uint64_t name_key(const struct packing_item *item,
 	       (uint64_t)name_of(item, options) << 2 | rank_of(item, islands);
 }
 
-/* By type, name, rank, islands, and size; the sort is stable. */
+/* Sort by type, name, rank, islands and size. The sort is stable. */
 static int sort_candidates(struct sort_item *keys, size_t nr,
 			   const struct packing_items *list,
 			   const struct delta_search_options *options)
@@ -115,10 +122,13 @@ static int sort_candidates(struct sort_item *keys, size_t nr,
 	return sort_items(keys, nr);
 }
 
-/* The packs that the candidates of a segment so far come from. */
+/* The packs of the candidates of a segment so far. */
 struct seen {
 	bool any;
-	bool several; /* packs, or an object from none */
+	/*
+	 * The candidates come from several packs, or one of them from no pack.
+	 */
+	bool several;
 	uint32_t pack_nr;
 };
 
@@ -131,7 +141,7 @@ static void seen_add(struct seen *seen, const struct packing_item *item)
 	seen->pack_nr = item->pack_nr;
 }
 
-/* A delta that another pass can hope to make much smaller. */
+/* Whether another pass is likely to find a much smaller delta. */
 static bool is_poor_delta(const struct packing_item *item)
 {
 	return item->how == PACKING_DELTA &&
@@ -155,15 +165,18 @@ static uint64_t weight_of(const struct packing_item *item)
 	return item->size + WEIGHT_OF_OBJECT;
 }
 
-/* What is cut: the state of one pass. */
+/* The state of one pass that splits the candidates. */
 struct splitting {
 	struct delta_order *order;
 	const struct packing_items *list;
 	const struct delta_search_options *options;
 	enum delta_pass pass;
-	uint64_t goal;        /* weight of a segment */
-	uint32_t *segment_of; /* by item, its segment's first candidate plus
-				 one; only with deltas among them */
+	uint64_t goal; /* weight of a segment */
+	/*
+	 * By item: the first candidate of its segment plus one. NULL unless
+	 * some candidates are deltas.
+	 */
+	uint32_t *segment_of;
 };
 
 static void set_goal(struct splitting *c)
@@ -212,7 +225,10 @@ static bool is_segment_end(const struct splitting *c,
 			    at - seg->first >= SPLIT_OBJECTS_MIN);
 }
 
-/* Mark a candidate that is a delta, as far as this segment knows its base. */
+/*
+ * Note the segment of a candidate. Set is_near if its base is in the same
+ * segment.
+ */
 static void note_segment(struct splitting *c, struct delta_candidate *candidate,
 			 size_t first)
 {
@@ -285,7 +301,7 @@ static int by_weight(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* The candidates in the order of names. */
+/* Reset the candidates to the order of names. */
 static void restore(struct delta_order *order)
 {
 	for (size_t i = 0; i < order->nr; i++)
@@ -294,7 +310,7 @@ static void restore(struct delta_order *order)
 		};
 }
 
-/* By type, group and name hash; what is equal keeps its order. */
+/* Sort by type, path hash and name hash. The sort is stable. */
 static int sort_by_path(struct delta_order *order,
 			const struct packing_items *list)
 {
@@ -310,7 +326,7 @@ static int sort_by_path(struct delta_order *order,
 			item,
 		};
 	}
-	/* The order of names has equal name hashes together already. */
+	/* In the order of names, equal name hashes are neighbours already. */
 	if (!ret)
 		ret = sort_items(keys, order->nr);
 	for (size_t i = 0; i < order->nr && !ret; i++)
@@ -320,9 +336,9 @@ static int sort_by_path(struct delta_order *order,
 }
 
 /*
- * A delta whose base is in another segment must not get deeper while its own
- * segment is searched: what is between it and the whole object that its chain
- * ends at stays as it is. There are few of these.
+ * A delta with a base in another segment must not get deeper while its own
+ * segment is searched. So all objects on the chain from such a delta to its
+ * whole root stay as they are. There are few of these.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

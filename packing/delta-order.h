@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The candidates of a delta search in the order in which the window slides
- * over them, cut into segments that are searched independently.
+ * The candidates of a delta search, in the order in which the window slides
+ * over them. They are split into segments that are searched independently.
  *
- * Segments depend on the candidates alone, not on the number of threads, so
- * that neither does what is found.
+ * Segments depend on the candidates only, not on the number of threads. So the
+ * result of the search does not depend on the number of threads.
  */
 #ifndef PACKING_DELTA_ORDER_H
 #define PACKING_DELTA_ORDER_H
@@ -17,60 +17,70 @@
 #include "packing/items.h"
 
 /*
- * One way over the candidates. All have the same order at heart, that of
- * names, in which a base always comes before its deltas: no two passes together
- * can make a circle. Those but the second have the same segments.
+ * One pass over the candidates. All passes keep the order by name at heart: a
+ * base always comes before its deltas. So several passes together cannot make a
+ * cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have the same segments.
  */
 enum delta_pass {
-	DELTA_PASS_NAMES, /* all that are stored whole */
-	/* By path, in the order of names within each: versions of one file. */
+	DELTA_PASS_NAMES, /* all objects that are stored whole */
+	/* Sorted by path, within each path by name: versions of one file. */
 	DELTA_PASS_PATHS,
-	/* What is stored whole after that: the first of each path, far apart
-	 * in the order of all. */
+	/*
+	 * Objects that are still whole after that: the first of each path.
+	 * These are far apart in the order of all candidates.
+	 */
 	DELTA_PASS_ROOTS,
-	/* All, and what is whole or no good delta yet is tried once more: the
-	 * files of another path that one came from. */
+	/*
+	 * All candidates. Whole objects and poor deltas are tried again: their
+	 * base may be a file of another path.
+	 */
 	DELTA_PASS_ALL,
 };
 
 struct delta_candidate {
 	uint32_t item;
-	bool is_target;  /* may become a delta: there is an earlier candidate in
-			    its segment that it may be paired with */
+	/*
+	 * May become a delta: an earlier candidate of its segment may be its
+	 * base.
+	 */
+	bool is_target;
 	bool is_skipped; /* no part of this pass */
-	bool starts;     /* it is not to be paired with any before it */
-	bool is_near;    /* it is a delta already, against a candidate of its
-			    segment */
+	bool starts;     /* not tried against any earlier candidate */
+	/* Already a delta of a candidate in the same segment. */
+	bool is_near;
 };
 
 /* Candidates [first, end), all of one type. */
 struct delta_segment {
 	size_t first, end;
-	uint64_t weight;    /* what searching it costs, in no unit */
+	uint64_t weight;    /* estimated cost of the search, without unit */
 	uint64_t target_nr; /* at least 1 */
 };
 
 struct delta_order {
 	uint32_t *sorted; /* owned: items, in the order of names */
-	struct delta_candidate *candidates; /* owned: of one pass */
+	struct delta_candidate *candidates; /* owned: for the current pass */
 	size_t nr;
-	struct delta_segment *segments; /* owned; heaviest first, so that
-					   threads end together; those without
-					   targets are left out */
+	/*
+	 * Owned; heaviest first, so that threads finish at about the same time.
+	 * Segments without targets are left out.
+	 */
+	struct delta_segment *segments;
 	size_t segment_nr, segment_alloc;
 	uint64_t target_nr;
 };
 
 /*
- * Choose, sort and cut, for the first pass: DELTA_PASS_PATHS if the items'
- * groups are paths, else DELTA_PASS_NAMES. Returns 0 with *order owned by the
- * caller, or ERR_NOMEM with *order released.
+ * Choose the candidates, sort them and split them for the first pass. That is
+ * DELTA_PASS_PATHS if the items' path hashes stand for whole paths, else
+ * DELTA_PASS_NAMES. Returns 0 with *order owned by the caller, or ERR_NOMEM
+ * with *order released.
  */
 int delta_order_init(struct delta_order *order,
 		     const struct packing_items *list,
 		     const struct delta_search_options *options);
 
-/* The same candidates cut anew for another pass. 0 or ERR_NOMEM. */
+/* Split the same candidates for another pass. Returns 0 or ERR_NOMEM. */
 int delta_order_pass(struct delta_order *order,
 		     const struct packing_items *list,
 		     const struct delta_search_options *options,
@@ -78,9 +88,10 @@ int delta_order_pass(struct delta_order *order,
 void delta_order_release(struct delta_order *order);
 
 /*
- * Whether `target` may be tried against `base`: not when both come from one
- * pack, whose maker did that already, unless islands have taken its result
- * away. External items come from no pack.
+ * Whether `target` may be tried against `base`. False if both come from one
+ * pack: the search that made the pack has tried them. True in any case with
+ * retry_same_pack, or if the target is marked `retry`. External items come from
+ * no pack.
  */
 static inline bool delta_order_may_pair(const struct packing_item *base,
 					const struct packing_item *target,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The delta search: segments of candidates are handed out to threads, and
- * what their windows find is kept in the items.
+ * The delta search: threads take segments of candidates, and the deltas that
+ * their windows find are kept in the items.
  *
- * A thread writes only to items of the segment it works on, so that items
- * need no lock.
+ * A thread writes only to items of its own segment. So items need no lock.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -17,13 +16,14 @@
 #include "packing/names.h"
 #include "sys/thread.h"
 
-/* Chains are never longer, as in Git. */
+/* Longest chain, as in stock Git. */
 #define DEPTH_MAX 4095
 /* Bytes of delta bases that each thread's reader keeps. */
 #define READER_CACHE ((size_t)8 << 20)
 
 struct worker {
-	struct odb_reader *reader; /* owned, as the others; NULL until used */
+	/* Owned, like the other fields; NULL until used. */
+	struct odb_reader *reader;
 	struct delta_window *window;
 	struct deflater *deflater;
 	struct buf scratch;
@@ -33,7 +33,8 @@ struct search {
 	struct packing_items *list;
 	struct delta_search_options options;
 	uint16_t *heights; /* owned: see delta_window_new() */
-	uint16_t *depths;  /* likewise; NULL in the first pass */
+	/* Owned: see delta_window_new(); NULL in the first pass. */
+	uint16_t *depths;
 	struct delta_order order;
 	struct worker *workers;    /* owned: one per thread */
 	atomic_uint_fast64_t kept; /* bytes of deltas kept */
@@ -48,9 +49,9 @@ static bool has_base(const struct packing_item *item)
 }
 
 /*
- * How long the chains of deltas are that hang on each item. Counting
- * stops one past the greatest depth, where an item can be no delta anyway;
- * this also bounds the cost.
+ * For each item, the length of the longest chain of deltas on top of it.
+ * Counting stops at one more than the greatest depth, because such an item
+ * cannot become a delta anyway. That limits the cost as well.
  */
 static uint16_t *measure_heights(const struct packing_items *list,
 				 uint32_t depth)
@@ -83,8 +84,8 @@ static uint16_t depth_now(const struct packing_items *list, uint32_t at)
 }
 
 /*
- * How deep deltas of earlier passes are. Those with a base in another segment
- * stay so: see delta_order_pass().
+ * The depths of deltas from earlier passes. A delta whose base is in another
+ * segment keeps its depth: see delta_order_pass().
  */
 static uint16_t *measure_depths(const struct search *s)
 {
@@ -125,8 +126,8 @@ static void worker_release(struct worker *w)
 }
 
 /*
- * Deflate a delta and keep it within the budget. Once that is used up it
- * stays so, and later deltas are not even deflated.
+ * Deflate a delta and keep the bytes if the cache has room. Once the cache is
+ * full, later deltas are not even deflated.
  */
 static int keep_bytes(struct search *s, struct worker *w,
 		      struct packing_item *item, const void *delta)
@@ -202,7 +203,7 @@ static int search_segment(void *ctx, unsigned thread_nr, size_t task_nr,
 	return 0;
 }
 
-/* One pass over the candidates as they are ordered. */
+/* One pass over the candidates in their current order. */
 static int search_pass(struct search *s, unsigned threads, bool is_first,
 		       struct error *err)
 {
@@ -224,7 +225,7 @@ static int search_pass(struct search *s, unsigned threads, bool is_first,
 		ret = sys_parallel(threads, s->order.segment_nr, search_segment,
 				   s, err);
 	progress_stop(&s->progress);
-	/* It knows the tables. */
+	/* The windows borrow the tables. */
 	for (unsigned i = 0; i < threads; i++) {
 		delta_window_free(s->workers[i].window);
 		s->workers[i].window = NULL;
@@ -266,7 +267,9 @@ static int search_all(struct search *s, struct error *err)
 	return ret;
 }
 
-/* Leave out what attributes say, where there is anything to be searched. */
+/*
+ * Leave out blobs by their attributes. Nothing is read if there are no targets.
+ */
 static int apply_attrs(struct search *s, struct error *err)
 {
 	int ret = s->order.target_nr ? names_apply_attrs(s->list, err) : 0;
@@ -300,7 +303,7 @@ int delta_search_run(struct packing_items *list,
 	return ret;
 }
 
-/* The delta from one object to another again, as the search made it. */
+/* Make the delta of two objects again, exactly as the search has made it. */
 static int make_again(const struct packing_item *item,
 		      const struct odb_object *base,
 		      const struct odb_object *target, void **delta,

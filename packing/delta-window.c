@@ -7,16 +7,17 @@
 #include "packing/delta-order.h"
 #include "packing/delta-window.h"
 
-/* What a delta must save at least: about the size of a base's id. */
+/* Bytes that a delta must save at least: about the size of a base's id. */
 #define OVERHEAD 20
-/* A base so many times larger than the target is not worth its reading. */
+/* A base so many times larger than the target is not worth reading. */
 #define BASE_RATIO_MAX 32
 
 struct member {
 	uint32_t item;
 	enum islands_layer layer;
-	uint32_t depth;            /* deltas from its whole root to here */
-	struct odb_object obj;     /* data NULL until read */
+	/* Number of deltas from the whole object to this one. */
+	uint32_t depth;
+	struct odb_object obj;     /* data is NULL until read */
 	struct delta_index *index; /* NULL until made */
 };
 
@@ -26,11 +27,14 @@ struct delta_window {
 	const uint16_t *heights;
 	uint16_t *depths;
 	struct odb_reader *reader;
-	struct member **members; /* owned: the first `nr` in the window, oldest
-				    first; then spare ones */
-	struct member *storage;  /* owned: what `members` points to */
+	/*
+	 * Owned: the first `nr` are in the window, oldest first; the rest are
+	 * free.
+	 */
+	struct member **members;
+	struct member *storage; /* owned: `members` point into it */
 	size_t nr, size;
-	size_t nr_of[ISLANDS_LAYER_NR]; /* of them, by layer */
+	size_t nr_of[ISLANDS_LAYER_NR]; /* the same number, by layer */
 	uint64_t bytes;                 /* of objects read and of indexes */
 };
 
@@ -94,7 +98,9 @@ void delta_window_free(struct delta_window *w)
 	free(w);
 }
 
-/* Move the member at `from` to `to`, those between one place down. */
+/*
+ * Move the member at `from` to `to`. The members between move one place down.
+ */
 static void move_up(struct delta_window *w, size_t from, size_t to)
 {
 	struct member *m = w->members[from];
@@ -113,8 +119,8 @@ static void drop(struct delta_window *w, size_t place)
 }
 
 /*
- * Make room for a candidate. Layers do not push each other out, since only
- * some of the members may be its base.
+ * Make room for a candidate. Layers do not push each other out, because a base
+ * must be in the same or an earlier layer.
  */
 static void make_room(struct delta_window *w, enum islands_layer layer,
 		      uint64_t size)
@@ -148,7 +154,10 @@ static int check_member(const struct delta_window *w, const struct member *m,
 		       : 0;
 }
 
-/* Instead of a damaged copy; *err says how that is damaged. */
+/*
+ * Read another copy of an object whose copy is damaged; *err describes the
+ * damage. Returns 0 with *err cleared, or a negative error code.
+ */
 static int read_other_copy(struct delta_window *w, struct member *m,
 			   struct error *err)
 {
@@ -203,21 +212,21 @@ static int index_member(struct delta_window *w, struct member *m,
 	return 0;
 }
 
-/* A search for the best base of one target. */
+/* The search for the best base of one target. */
 struct trial {
 	struct member *target;
-	uint32_t depth_max;  /* of a delta made of the target */
+	uint32_t depth_max;  /* greatest depth of a delta of the target */
 	size_t best_len;     /* bytes of the best delta so far; 0: none */
-	uint32_t best_depth; /* and of its base */
-	size_t best;         /* place of that in the window, once found */
+	uint32_t best_depth; /* depth of the best base */
+	/* Its place in the window if found in this search. */
+	size_t best;
 	struct delta_found *found;
 };
 
 /*
- * The most bytes that a delta against a base of that depth may have. Half the
- * object for a whole base, less for deeper ones; and among deltas, bytes
- * count more the deeper the base is, so that chains stay short where that
- * costs little.
+ * The largest size of a delta against a base. For a whole base, half the
+ * object; less for deeper bases. To replace a delta, the new one must be
+ * smaller the deeper its base is. So chains stay short if that costs little.
  */
 static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 			   const struct member *base)
@@ -235,7 +244,7 @@ static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 	return base->depth == t->best_depth ? limit - 1 : limit;
 }
 
-/* Whether sizes alone leave no hope of a delta within the limit. */
+/* Whether the sizes alone rule out a delta within the limit. */
 static bool is_hopeless(uint64_t base_size, uint64_t target_size,
 			uint64_t limit)
 {
@@ -314,7 +323,7 @@ static int find_base(struct delta_window *w, struct member *target,
 	return 0;
 }
 
-/* How deep a candidate is that an earlier pass has made a delta. */
+/* The depth of a candidate that an earlier pass has made a delta; else 0. */
 static uint32_t depth_of(const struct delta_window *w, uint32_t item)
 {
 	const struct packing_item *it = &w->list->items[item];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The window of a delta search: the last candidates passed, against which the
- * next one is tried.
+ * The window of a delta search: the last candidates passed. The next candidate
+ * is tried against them.
  *
- *	oldest                               newest
- *	[ member | member |  ...  | member | member ]  <- candidate
+ *  oldest                               newest
+ *  [ member | member |  ...  | member | member ]  <- candidate
  *
- * A member's bytes are read, and its index is made, when it is first used. A
- * member that served as a base moves to the newest place, for it is likely to
- * serve again. A candidate that became a delta of the greatest depth is no
+ * A member's bytes are read, and its index is made, on first use. A member that
+ * became a base moves to the newest place, because it is likely to become a
+ * base again. A candidate that became a delta of the greatest depth cannot be a
  * base and does not enter.
  *
- * Of objects in layers (islands/islands.h) there are as many members from each
- * as the window is long, so that a candidate meets as many that may be its
- * base as it would without those that may not.
+ * If objects have layers (islands/islands.h), the window has as many members of
+ * each layer as it is long. A candidate then meets as many possible bases as
+ * without layers.
  *
  * One window per thread.
  */
@@ -29,16 +29,17 @@
 
 struct delta_window;
 
-/* In `depths`: one more than that of the item's base. */
+/* A value of `depths`: one more than the depth of the item's base. */
 #define DELTA_WINDOW_BASE_DEPTH UINT16_MAX
 
 /*
- * `heights`: for each item, how many deltas that are there already hang on it,
- * the longest chain counted. `depths`: for items that an earlier pass has made
- * deltas how deep they are at most, or DELTA_WINDOW_BASE_DEPTH where the base
- * comes before them in the same segment; each is brought up to date as the
- * window passes. NULL without earlier passes. All is borrowed; NULL when out of
- * memory.
+ * Make a window. Returns NULL if memory is exhausted. All arguments are
+ * borrowed.
+ * - heights: for each item, the number of deltas in the longest chain on top of
+ *   it.
+ * - depths: for items that an earlier pass has made deltas, their depth or a
+ *   higher number. DELTA_WINDOW_BASE_DEPTH if the base is an earlier candidate
+ *   of the same segment. Updated as the window moves. NULL in the first pass.
  */
 struct delta_window *delta_window_new(
 	const struct packing_items *list,
@@ -46,20 +47,21 @@ struct delta_window *delta_window_new(
 	uint16_t *depths, struct odb_reader *reader);
 void delta_window_free(struct delta_window *w);
 
-/* Empty the window, for another segment. */
+/* Empty the window before another segment. */
 void delta_window_reset(struct delta_window *w);
 
 /* The best delta of a candidate. */
 struct delta_found {
-	uint32_t base; /* item; PACKING_NO_ITEM when there is none */
-	void *delta;   /* malloc()ed, the caller's; NULL when there is none */
+	uint32_t base; /* item; PACKING_NO_ITEM if there is none */
+	/* malloc()ed, owned by the caller; NULL if there is none */
+	void *delta;
 	size_t len;
 };
 
 /*
- * Slide on by one candidate, and look for its best base first if it is a
- * target; of one that is a delta already, for a better one. 0, or a negative
- * error with nothing in *found.
+ * Move the window by one candidate. If the candidate is a target, first search
+ * its best base. If the candidate is a delta already, only a better one is
+ * taken. Returns 0, or a negative error code with *found empty.
  */
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		       struct delta_found *found, struct error *err);

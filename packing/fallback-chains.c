@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Going up stored chains of deltas, past what is not sent. */
+/* Fallback deltas along stored delta chains, past objects that are not sent. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,14 +8,17 @@
 #include "packing/fallback-chains.h"
 #include "packing/fallback-delta.h"
 
-/* A delta saves at least so much of the object, as one that is searched for. */
+/* A delta has at most half of the object's size, as in the delta search. */
 #define POOR_RATIO 2
 
-/* One that may be searched for has to save more, unless there is little. */
+/*
+ * If the delta search may find a better delta, the limit is a sixteenth, but at
+ * least LITTLE bytes.
+ */
 #define GOOD_RATIO 16
 #define LITTLE 1024
 
-/* Of deltas; packs have none that are longer. */
+/* Longest chain that is followed. Packs have no longer ones. */
 #define CHAIN_MAX 4096
 
 struct chains {
@@ -23,15 +26,18 @@ struct chains {
 	const struct fallback_chains_options *options;
 	const struct odb *odb;
 	struct item_index item_of;
-	struct sort_item *orphans; /* owned: items, in the order of their
-				      packs */
+	/* Owned: items, in the order of their packs. */
+	struct sort_item *orphans;
 	size_t nr;
-	uint32_t *heirs; /* owned: by obj_pos of what is not to be written, an
-			    item plus 1: its external one, or the first that
-			    came past it; 0: none */
+	/*
+	 * Owned: by obj_pos of an object that is no item: an item plus 1. That
+	 * item is the object's external item, or the first orphan whose chain
+	 * passes the object. 0: none.
+	 */
+	uint32_t *heirs;
 };
 
-/* Whether an item would be inflated though it is in a pack. */
+/* Whether an item is in a pack but would be inflated and deflated anew. */
 static bool is_candidate(const struct packing_item *item)
 {
 	return item->how == PACKING_WHOLE && !item->is_external &&
@@ -39,7 +45,8 @@ static bool is_candidate(const struct packing_item *item)
 }
 
 /*
- * From an object of a pack to its stored base: 1; 0: it has none; or negative.
+ * Set *idx_pos to the stored base of an object of a pack. Returns 1, 0 if the
+ * object is not a delta, or a negative error code.
  */
 static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 {
@@ -53,7 +60,10 @@ static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 	return packs_base(idx_pos, packs, pack_nr, *idx_pos, &stored, NULL);
 }
 
-/* What an item's chain begins with; in one without end, anything. */
+/*
+ * The object at the end of an item's chain. If the chain is a cycle, any object
+ * of the chain.
+ */
 static uint32_t root_of(const struct chains *c, const struct packing_item *item)
 {
 	const struct odb_pack *pack = &c->odb->packs[item->pack_nr];
@@ -66,8 +76,8 @@ static uint32_t root_of(const struct chains *c, const struct packing_item *item)
 }
 
 /*
- * Those that are made from one object stand together, and a base before what is
- * made from it, so that what they have in common is inflated once.
+ * Sort the orphans so that those of one chain are neighbours, and a base is
+ * before its deltas. Bytes that they share are then inflated once.
  */
 static int list_orphans(struct chains *c, const struct packing_items *items)
 {
@@ -95,7 +105,7 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 	return sort_items(c->orphans, c->nr);
 }
 
-/* The number of an object of a pack, by which items know it. */
+/* The obj_pos by which items know an object of a pack. */
 static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 			   uint32_t idx_pos)
 {
@@ -106,7 +116,10 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 	return obj_pos;
 }
 
-/* Whether an object on the chain, or an heir of it, is a base. */
+/*
+ * Find a base: the object on the chain, or its heir. Returns false if there is
+ * none.
+ */
 static bool find_base(const struct chains *c, struct fallback_pair *pair,
 		      uint32_t obj_pos)
 {
@@ -123,9 +136,9 @@ static bool find_base(const struct chains *c, struct fallback_pair *pair,
 }
 
 /*
- * Whether a base is, by way of others, a delta against the item: chains that
- * are broken come back to where they began, and packs that have the same
- * objects may store them as deltas of each other.
+ * Whether a base is a delta of the item, directly or through other deltas. That
+ * happens if a stored chain is a cycle, or if two packs store the same objects
+ * as deltas of each other.
  */
 static bool is_made_from(const struct packing_items *items, uint32_t base,
 			 uint32_t item)
@@ -136,8 +149,8 @@ static bool is_made_from(const struct packing_items *items, uint32_t base,
 }
 
 /*
- * Go up to the first base. Every object on the way has this item for its heir
- * then, so that a chain which comes back to itself ends too.
+ * Go up the chain to the first base. Each object on the way gets this item as
+ * its heir, so that a cycle ends too.
  */
 static int climb(struct chains *c, struct fallback_pair *pair, uint32_t *top)
 {
@@ -220,7 +233,7 @@ int fallback_chains_make(struct packing_items *items,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Whether the pack that an item is in stores it as a delta. */
+/* Whether the item's pack stores it as a delta. */
 static bool is_stored_delta(const struct packing_item *item,
 			    const struct packs *packs)
 {
@@ -233,7 +246,10 @@ static bool is_stored_delta(const struct packing_item *item,
 		stored.entry.type == OBJ_REF_DELTA);
 }
 
-/* What the search will have in its windows, by type and name hash. */
+/*
+ * List the objects that the delta search will have in its windows, by type and
+ * name hash.
+ */
 static size_t list_kinds(struct sort_item *kinds,
 			 const struct packing_items *items)
 {
@@ -262,7 +278,10 @@ int fallback_chains_retry(struct packing_items *items,
 	for (size_t i = 0; i < nr && !ret; i++) {
 		struct packing_item *item = &items->items[kinds[i].value];
 
-		/* Without a name hash, a tree is a root and a blob unknown. */
+		/*
+		 * A tree with name hash 0 is a root tree; the path of other
+		 * objects with name hash 0 is unknown.
+		 */
 		if (is_candidate(item) &&
 		    (item->name_hash || item->type == OBJ_TREE) &&
 		    ((i && kinds[i - 1].key == kinds[i].key) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deltas between pairs of objects that are known to be alike. */
+/* Deltas between pairs of objects that are known to resemble each other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "pack/delta.h"
 #include "packing/fallback-delta.h"
 
-/* What a delta takes besides: the id of a base. */
+/* Bytes that a delta costs besides its own: the id of the base. */
 #define OVERHEAD 20
 
 int fallback_deltas_init(struct fallback_deltas *r, struct packing_items *items,
@@ -28,7 +28,7 @@ void fallback_deltas_release(struct fallback_deltas *r)
 	buf_release(&r->stream);
 }
 
-/* Append the item of a base that has none. */
+/* Append an external item for a base that is no item. */
 static int add_base(struct fallback_deltas *r, struct fallback_pair *pair)
 {
 	const struct walk_item *old = &pair->old;
@@ -97,7 +97,7 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 		ret = make(r, pair, max_len, &obj, &old);
 	odb_object_release(r->reader, &old);
 	odb_object_release(r->reader, &obj);
-	/* What cannot be read is left to who has to read it. */
+	/* Other errors of reading are reported when the object is written. */
 	return ret == ERR_NOMEM ? ret : 0;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Delta bases: what the receiver has, or gets, that is like what is sent. */
+/*
+ * Delta bases: objects that the receiver has, or gets, and that resemble sent
+ * objects.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -7,19 +10,19 @@
 #include "packing/find-parts.h"
 #include "walk/treewalk.h"
 
-/* Objects of one type and name: what deltas are likely between. */
+/* Type and name hash. Deltas are likely between objects of one kind. */
 static uint64_t kind_of(uint8_t type, uint32_t name_hash)
 {
 	return (uint64_t)type << 32 | name_hash;
 }
 
 /*
- * Bytes of what wants bases from which it is worth to read the boundary's trees
- * for bases: less costs less than they do.
+ * If the items that need bases have fewer bytes than this, reading the
+ * boundary's trees costs more than it saves.
  */
 #define KINDS_MIN_BYTES 65536
 
-/* Whether a base is looked for: it has no version yet, from which one comes. */
+/* Whether a base is searched for this item. */
 static bool wants_base(const struct packing_item *item, bool stored_too)
 {
 	return !item->is_external && !item->settled &&
@@ -27,7 +30,7 @@ static bool wants_base(const struct packing_item *item, bool stored_too)
 		(stored_too && item->how == PACKING_COPY));
 }
 
-/* The items that have versions. */
+/* Mark the items that have versions: their bases are known. */
 static int mark_versions(struct bitset *marked, const struct found *f,
 			 size_t item_nr)
 {
@@ -39,8 +42,9 @@ static int mark_versions(struct bitset *marked, const struct found *f,
 }
 
 /*
- * The kinds of items that will be deflated anew, or that are stored whole too:
- * value is unused. None, when finding bases would cost more than that.
+ * List the kinds of items that will be deflated anew and, with `stored_too`, of
+ * items stored whole. The value of each entry is unused. The list is empty if
+ * finding bases would cost more than it saves.
  */
 static int list_kinds(struct sort_item **kinds, size_t *nr,
 		      const struct found *f, const struct packing_items *items,
@@ -70,7 +74,7 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 	return ret;
 }
 
-/* The search wants the size of a base; one that is missing is none. */
+/* The search needs the size of a base. A missing object is skipped. */
 static int add_base(struct found *f, struct packing_items *items,
 		    const struct walk_item *object, struct error *err)
 {

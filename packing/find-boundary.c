@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the receiver has in trees of commits that it has. */
+/* Objects in the trees of commits that the receiver has. */
 #include "base/mem.h"
 #include "packing/find-parts.h"
 #include "walk/treewalk.h"
 
-/* Boundary commits whose trees are looked into for thin bases. */
+/* The largest number of boundary commits whose trees are read. */
 #define MAX_BOUNDARY 256
 
 int find_boundary_add(struct found *f, const uint32_t *commits, size_t nr)
@@ -25,21 +25,27 @@ bool find_has_entries(const struct found *f, enum object_type type)
 }
 
 /*
- * Which trees of the boundary are entered. Nearly all of them are in the wanted
- * commits as well, and say nothing of what is sent: so only those at a path at
- * which a tree is sent; those that are sent themselves, from another place; and
- * directories that are no more, for what was moved out of them.
+ * Which boundary trees are read. Most boundary trees are also in the wanted
+ * commits, and help nothing that is sent. So a boundary tree is read only if
+ * one of these holds:
+ * - a tree is sent at its path;
+ * - the tree itself is sent, from another path;
+ * - the newest wanted commits have no directory at its path: files may have
+ *   moved out of it.
  */
 struct collecting {
 	struct found *f;
-	bool all;            /* enter all of them */
-	struct bitset paths; /* by path_bit(): where trees are sent */
-	struct bitset kept;  /* likewise: directories of the newest wanted trees
-				at these paths */
-	struct bitset sent;  /* by obj_pos */
+	bool all;            /* read all boundary trees */
+	struct bitset paths; /* by path_bit(): paths at which trees are sent */
+	/*
+	 * By path_bit(): directories of the newest wanted trees that are at
+	 * these paths.
+	 */
+	struct bitset kept;
+	struct bitset sent; /* by obj_pos */
 };
 
-/* Paths that share a bit are entered together. */
+/* Paths that share a bit are treated alike. */
 #define PATH_BITS 18
 
 static uint32_t path_bit(uint32_t name_hash)
@@ -82,7 +88,7 @@ static bool is_entered(const struct collecting *c, uint32_t obj_pos,
 	       !bitset_test(&c->kept, bit) || bitset_get(&c->sent, obj_pos);
 }
 
-/* Of a wanted tree only what is at paths where trees are sent. */
+/* Descend only to paths at which trees are sent. */
 static int note_kept(void *ctx, uint32_t obj_pos, enum object_type type,
 		     const char *path, size_t path_len, struct error *err)
 {
@@ -114,7 +120,7 @@ static int collect_boundary_object(void *ctx, uint32_t obj_pos,
 	return type == OBJ_TREE && !is_entered(c, obj_pos, item.name_hash);
 }
 
-/* Walk the trees of commits; *seen is what was met. */
+/* Walk the trees of commits. *seen receives the objects that were visited. */
 static int walk_trees(struct bitset *seen, struct collecting *c, treewalk_fn fn,
 		      const uint32_t *commits, size_t nr, struct error *err)
 {
@@ -153,7 +159,10 @@ static int mark_parents(struct bitset *set, const struct history *h,
 	return 0;
 }
 
-/* Put a commit in its place by date, the oldest falls out. */
+/*
+ * Insert a commit in order of date, newest first. The oldest is dropped if the
+ * array is full.
+ */
 static void insert_newest(uint32_t *out, size_t *nr, size_t max,
 			  const struct history *h, uint32_t c)
 {
@@ -189,7 +198,7 @@ int found_newest(uint32_t *out, size_t *out_nr, size_t max,
 	return 0;
 }
 
-/* Collect from the trees of boundary commits. */
+/* Collect objects from the trees of boundary commits. */
 static int collect(struct collecting *c, const uint32_t *commits, size_t nr,
 		   struct error *err)
 {
@@ -224,7 +233,7 @@ int find_boundary_collect(struct found *f, struct error *err)
 	return ret < 0 ? ret : collect(&c, few, nr, err);
 }
 
-/* Whether anything is listed that a tree of the boundary may have. */
+/* Whether any tree or blob is listed: only these can be in a boundary tree. */
 static bool lists_entries(const struct found *f)
 {
 	for (size_t i = 0; i < f->objects.nr; i++)

@@ -9,7 +9,9 @@
 #include "check/promisor.h"
 #include "packing/find.h"
 
-/* Take an object out of `packed`, or note it for `objects`. */
+/*
+ * Remove an object from `packed` and return true, or mark it for drop_listed().
+ */
 static bool leave_out(struct found *f, struct bitset *listed, uint32_t obj_pos)
 {
 	uint32_t bit;
@@ -23,7 +25,9 @@ static bool leave_out(struct found *f, struct bitset *listed, uint32_t obj_pos)
 	return false;
 }
 
-/* Those of `objects` that are noted go; the set says then which were there. */
+/*
+ * Drop the marked objects from `objects`, and set the bits of the dropped ones.
+ */
 static void drop_listed(struct found *f, struct bitset *listed,
 			struct bitset *dropped)
 {
@@ -62,7 +66,7 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    !objspace_find(space, oids[i].bytes, &obj_pos) ||
 		    !bitset_get(&dropped, obj_pos))
 			continue;
-		/* Named twice, it is told once. */
+		/* An id that is listed twice is marked once. */
 		bitset_unset(&dropped, obj_pos);
 		left_out[i] = true;
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for objects that were found without them. Few are asked for: of most
- * that is sent nobody wants to know what it is like.
+ * Name hashes for objects that were found without them. They are computed only
+ * if the delta search needs them, which is seldom.
  */
 #include "packing/find.h"
 #include "packing/names.h"
 
-/* Whether the search has anything to try. */
+/* Whether the delta search has any pair to try. */
 static bool wants_names(const struct packing_items *items)
 {
 	for (size_t i = 0; i < items->nr; i++) {
@@ -20,7 +20,10 @@ static bool wants_names(const struct packing_items *items)
 	return false;
 }
 
-/* Take those that an index knows. Whether there are others. */
+/*
+ * Take name hashes from the index. Returns whether some items are not in the
+ * index.
+ */
 static bool take_names(const struct pack_bitmap *pb,
 		       struct packing_items *items)
 {
@@ -40,7 +43,10 @@ static bool take_names(const struct pack_bitmap *pb,
 	return others;
 }
 
-/* The same for any index there is. */
+/*
+ * Take name hashes from the index, if there is one. Returns 1 if some items
+ * still lack them, 0 if none does, or a negative error code.
+ */
 static int ask_index(const struct found *found, struct packing_items *items,
 		     struct error *err)
 {
@@ -48,7 +54,7 @@ static int ask_index(const struct found *found, struct packing_items *items,
 	bool others = true;
 	int ret;
 
-	/* It has no groups. */
+	/* A bitmap index stores no path hashes. */
 	if (found->grouping != NAME_GROUP_NONE || !found->request->use_bitmap)
 		return true;
 	ret = pack_bitmap_open(&pb, found->walk.odb, NULL);

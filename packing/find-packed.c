@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found, object by object: bits, and what is known of them. */
+/* The found objects one by one: their bits, types and name hashes. */
 #include "packing/find.h"
 
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
@@ -23,13 +23,19 @@ bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos)
 	return bitmap_space_bit_of(space, idx_pos, bit_pos);
 }
 
-/* Fewer of an index's objects are asked for their types one by one. */
+/*
+ * If fewer than one object in 1024 is visited, types are looked up one by one.
+ */
 #define FEW_RATIO 1024
 
-/* Types by bit: plain sets where many are asked for. */
+/*
+ * Object types by bit. If many objects are visited, the type bitmaps are
+ * expanded.
+ */
 struct types {
 	const struct pack_bitmap *pb;
-	struct bitset of[BITMAP_TYPE_NR]; /* owned; no words: few are */
+	/* Owned; no words: few objects are visited. */
+	struct bitset of[BITMAP_TYPE_NR];
 };
 
 static int types_init(struct types *types, const struct pack_bitmap *pb,
@@ -77,7 +83,7 @@ static int visit_indexed(const struct types *types, uint32_t bit,
 	return fn(ctx, &object) < 0 ? error_nomem(err) : 0;
 }
 
-/* What the bitmap index knows about the objects of `subset`. */
+/* Visit the objects of `subset` with types and name hashes from the index. */
 static int each_indexed(const struct found *f, const struct bitset *subset,
 			int (*fn)(void *ctx, const struct walk_item *object),
 			void *ctx, struct error *err)

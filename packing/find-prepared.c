@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers that were prepared (packing/prepared.h). */
+/* Using prepared answers (packing/prepared.h). */
 #include <stdlib.h>
 
 #include "packing/find-parts.h"
 
-/* Fewer objects are hashed sooner than a file is opened. */
+/* For fewer objects, hashing is cheaper than opening a file. */
 #define PREPARED_MIN 512
 
-/* The tags there are, held against those that were when it was prepared. */
+/* Compares the tags of today with those at the time of preparation. */
 struct tag_check {
 	const struct found *f;
-	struct bitset missing; /* by place in the file: come along, and have not
-				  been seen yet */
+	/* By index in the file: tags of the answer that no ref has named yet */
+	struct bitset missing;
 };
 
 /*
- * Whether a clone is asked for, of which all or nothing is cut: no history, or
- * the parents of each want.
+ * Whether the request is a clone with full history, or one of depth 1: each
+ * want is on the shallow boundary.
  */
 static bool is_clone(const struct found *f)
 {
@@ -33,7 +33,10 @@ static bool is_clone(const struct found *f)
 	return true;
 }
 
-/* 1: this tag was not there, and comes along now. */
+/*
+ * Returns 1 if this tag is sent now but is not part of the prepared answer,
+ * else 0.
+ */
 static int check_tag(void *ctx, const struct packing_tag *tag)
 {
 	struct tag_check *check = ctx;
@@ -50,7 +53,10 @@ static int check_tag(void *ctx, const struct packing_tag *tag)
 	       find_is_prepared(f, &tag->target);
 }
 
-/* Whether just those tags come along that were prepared; or negative. */
+/*
+ * Whether exactly the prepared tags are sent. Returns 1, 0 or a negative error
+ * code.
+ */
 static int has_same_tags(const struct found *f, struct error *err)
 {
 	struct tag_check check = {.f = f, .missing = BITSET_INIT};
@@ -67,7 +73,7 @@ static int has_same_tags(const struct found *f, struct error *err)
 	return ret;
 }
 
-/* Other tags than those that were prepared are sent one by one. */
+/* If the tags have changed, they are sent one by one. */
 static int add_tags(struct found *f, struct error *err)
 {
 	int ret;
@@ -97,7 +103,7 @@ int find_prepared(struct found *f, struct error *err)
 	return ret < 0 ? ret : 1;
 }
 
-/* All that is wanted is all of a pack. */
+/* Send all of a pack. */
 static void take_whole_pack(struct found *f)
 {
 	const struct pack *pack = f->space.pack->pack;
@@ -122,7 +128,10 @@ static bool is_whole_pack(const struct found *f, size_t nr)
 	return nr == pack->idx.nr && pack->version == 2;
 }
 
-/* As found_look_for_stored(), in the file of one directory. */
+/*
+ * Do the work of found_look_for_stored() with the file of one object directory.
+ * Returns 0 or ERR_NOMEM.
+ */
 static int look_in(struct found *f, size_t dir_nr,
 		   const struct prepared_run *runs, size_t nr)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tags that come along: those whose target is sent, and the tags between.
+ * The tags that a request includes: each tag whose target is sent, and the tags
+ * between.
  *
- * A ref says what its tag names at last, not whether another tag stands
- * between; that the tag itself says. Thousands of tags are not read for that:
- * those of an index name tags of the index only, and when a ref names each of
- * these, with the same target, then each comes along by itself.
+ * A ref gives the final target of its tag. Only the tag object itself says
+ * whether there is another tag in between. Thousands of tags should not be read
+ * for that. All tags that an indexed tag names are in the index too. So if refs
+ * name all tags of the index, each tag is included because of its own ref, and
+ * no tag has to be read.
  */
 #include <stdlib.h>
 
@@ -14,23 +16,28 @@
 #include "object/parse.h"
 #include "packing/find-parts.h"
 
-/* So few objects to send are listed rather than all tags looked up. */
+/*
+ * With at most so many objects to send, their ids are listed instead of looking
+ * up all tags.
+ */
 #define FEW_MAX 1024
 
 struct tagging {
 	struct found *f;
 	struct error *err;
 	struct bitset others; /* by obj_pos: of found->objects */
-	struct oidmap few;    /* the ids of all that is sent when that is
-				 little, else empty: looking there first costs
-				 less than looking the id up */
 	/*
-	 * By bit_pos: tags that no ref has named yet, of all that the index
-	 * has. These are read at the end if at all. No words: others are read
-	 * as they come.
+	 * The ids of all sent objects if these are few, else empty. Searching
+	 * here costs less than looking an id up.
+	 */
+	struct oidmap few;
+	/*
+	 * By bit_pos: tags of the index that no ref has named yet. If any
+	 * remains, the tags in `unread` are read at the end. No words: each tag
+	 * is read at once.
 	 */
 	struct bitset unnamed;
-	struct oid *unread; /* owned: tags that are sent, not looked into */
+	struct oid *unread; /* owned: tags that are sent but were not read */
 	size_t unread_nr, unread_alloc;
 };
 
@@ -81,7 +88,7 @@ static void tagging_release(struct tagging *t)
 	free(t->unread);
 }
 
-/* The bit of an object; false: it has none. */
+/* Find the bit of an object. Returns false if the object has none. */
 static bool find_bit(const struct found *f, const struct oid *oid,
 		     uint32_t *bit)
 {
@@ -123,7 +130,7 @@ static void send_bit(struct found *f, uint32_t bit)
 		bitset_set(&f->packed, bit);
 }
 
-/* Send one tag more: by its bit if it has one. */
+/* Send one more tag: set its bit, or append it to the list. */
 static int send_tag(struct tagging *t, const struct oid *oid, uint32_t obj_pos)
 {
 	struct found *f = t->f;
@@ -142,7 +149,10 @@ static int send_tag(struct tagging *t, const struct oid *oid, uint32_t obj_pos)
 	return 0;
 }
 
-/* Send what is a tag, and go to what it names. 0: that is no tag. */
+/*
+ * If *at is a tag, send it and set *at to its target. Returns 1 if the target
+ * is a tag, 0 if the chain ends, or a negative error code.
+ */
 static int send_link(struct tagging *t, struct oid *at)
 {
 	struct walk *w = &t->f->walk;
@@ -180,8 +190,8 @@ static int send_chain(struct tagging *t, const struct oid *tag)
 }
 
 /*
- * As take_tag() where tags of the index are many. Of one that is sent already
- * all is known: it is wanted, or was named before.
+ * Do the work of take_tag() for a tag of the index without reading the tag. A
+ * tag that is sent already is either wanted or was named before.
  */
 static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 {
@@ -200,7 +210,7 @@ static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 	return 0;
 }
 
-/* The tag and the tags it names, if its target is sent. */
+/* Send a tag and the tags between it and its target, if the target is sent. */
 static int take_tag(void *ctx, const struct packing_tag *tag)
 {
 	struct tagging *t = ctx;
@@ -215,7 +225,10 @@ static int take_tag(void *ctx, const struct packing_tag *tag)
 	return send_chain(t, &tag->tag);
 }
 
-/* Look at all tags, unless it is known that no target is among the few. */
+/*
+ * Visit all tags, unless none of them can have one of the few sent objects as
+ * target.
+ */
 static int visit(struct tagging *t)
 {
 	const struct packing_tags *tags = &t->f->request->tags;
@@ -226,7 +239,10 @@ static int visit(struct tagging *t)
 	return ret > 0 ? tags->each(tags->ctx, take_tag, t, t->err) : ret;
 }
 
-/* Read those that were put off, unless all tags have come by. */
+/*
+ * Read the tags that were not read, unless refs have named all tags of the
+ * index.
+ */
 static int read_unread(struct tagging *t)
 {
 	int ret = 0;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Newer versions of what the receiver has. Packs store the newest version of
- * a file whole, and older ones as deltas against it: copied as it is stored, a
- * fetch of one commit would get its files whole. So these are taken out of what
- * is copied, with the older version beside them; and so are those whose stored
- * base is not sent. Those that are not copied in any case, of other packs, only
- * get the older version beside them.
+ * Newer versions of objects that the receiver has. A pack stores the newest
+ * version of a file whole, and older versions as deltas of it. A fetch of one
+ * commit would therefore get whole files if stored bytes were copied.
  *
- * A delta for one costs the inflating of both versions, many times what copying
- * costs. So there is a limit, and those come first that save most: trees, which
- * deflate badly, before files.
+ * So these objects are not copied. Each gets the receiver's version as base of
+ * a fallback delta. The same holds for stored deltas whose base is not sent.
+ * Objects of other packs, which are never copied in runs, get a base too.
+ *
+ * To make such a delta, both versions are inflated, at many times the cost of
+ * copying. So their number is limited. The objects that save most are taken
+ * first: trees before files, because trees deflate badly.
  */
 #include <stdlib.h>
 
@@ -21,43 +22,48 @@
 #include "walk/treepair.h"
 
 /*
- * Objects that are looked at, and bytes of those that are taken: more where
- * history is cut, for of that there is little to send but newest versions, each
- * of which would be whole; and where a search by path is asked for, for that is
- * to spend time on a small pack. Most where what is cut is few commits, but for
- * versions whose stored base is not sent: of several, one has better bases in
- * the others.
+ * Limits of the objects examined, and of the inflated bytes of the objects
+ * taken:
+ * - more bytes with a shallow boundary: the receiver then gets mostly newest
+ *   versions, which are all stored whole;
+ * - more bytes if the delta search groups objects by path: the caller then
+ *   accepts time for a smaller pack;
+ * - most bytes if few commits of a shallow history are sent. With several such
+ *   commits, this limit does not apply to deltas whose base is not sent,
+ *   because the other commits have better bases.
  */
 #define VERSIONS_MAX 4096
 #define BYTES_MAX (UINT64_C(1) << 17)
 #define BYTES_MAX_OF_MORE (UINT64_C(1) << 22)
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
-/* No bit: the object is listed. */
+/* In candidate.bit: the object is in found->objects. */
 #define LISTED UINT32_MAX
 
-/* An object that might be taken out, or is listed. */
+/* An object that may get a fallback delta. */
 struct candidate {
 	struct walk_item item;
 	uint32_t old_pos;
-	uint32_t bit;   /* of `packed`, or LISTED */
-	uint32_t place; /* index into found->objects, if so */
+	uint32_t bit;   /* in `packed`, or LISTED */
+	uint32_t place; /* index into found->objects if `bit` is LISTED */
 	uint64_t size;  /* inflated bytes */
-	uint64_t cost;  /* these for each byte that is saved, times 256; 0: an
-			   orphan, a delta without its base, is inflated in any
-			   case */
+	/*
+	 * Inflated bytes for each byte saved, times 256. 0: an orphan, that is,
+	 * a delta whose base is not sent. An orphan is inflated in any case.
+	 */
+	uint64_t cost;
 };
 
 struct versions {
 	struct found *f;
 	struct candidate *candidates; /* owned */
 	size_t nr, alloc;
-	uint64_t bytes_max, orphan_bytes_max; /* of all; of orphans, which come
-						 first */
-	struct sort_item *listed; /* owned: places in found->objects, by
-				     obj_pos */
+	/* Limits for all; for orphans, which are taken first. */
+	uint64_t bytes_max, orphan_bytes_max;
+	/* Owned: indexes into found->objects, sorted by obj_pos. */
+	struct sort_item *listed;
 	size_t listed_nr;
-	struct bitset noted; /* places of those that are candidates */
+	struct bitset noted; /* by index into found->objects: candidates */
 };
 
 static int list_objects(struct versions *v)
@@ -85,7 +91,10 @@ static bool find_listed(const struct versions *v, uint32_t obj_pos,
 	return found != NULL;
 }
 
-/* Whether an object is sent, or had: what is stored against it can go along. */
+/*
+ * Whether the object at an offset is sent or the receiver has it. A delta of
+ * this object can be copied.
+ */
 static bool is_with_receiver(const struct versions *v,
 			     const struct odb_pack *pack, uint64_t off)
 {
@@ -109,7 +118,7 @@ static bool is_with_receiver(const struct versions *v,
 	       found_is_uninteresting(f, obj_pos);
 }
 
-/* Bytes of an entry as it is stored; 0 when its place is not known. */
+/* Stored bytes of an entry; 0 if its offset is not in the order of the pack. */
 static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
 {
 	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
@@ -120,7 +129,7 @@ static uint64_t stored_len(const struct odb_pack *pack, uint64_t off)
 		       : 0;
 }
 
-/* Where a candidate is stored; NULL: in no pack. */
+/* The pack and offset of a candidate; NULL if no pack has the object. */
 static const struct odb_pack *locate(const struct candidate *c,
 				     const struct found *f, uint64_t *off)
 {
@@ -137,8 +146,8 @@ static const struct odb_pack *locate(const struct candidate *c,
 }
 
 /*
- * Whether an object is to be sent, and no candidate yet: its bit, or its place
- * in the list.
+ * Whether an object is to be sent and is no candidate yet. Sets its bit, or its
+ * index in the list.
  */
 static bool is_sent(struct candidate *c, const struct versions *v)
 {
@@ -153,8 +162,8 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Whether it cannot be sent as a stored delta. If it is stored whole that saves
- * having it inflated; else that will be done in any case.
+ * Whether an object cannot be sent as a stored delta. Sets c->size and, if the
+ * object is stored whole, c->cost.
  */
 static bool needs_base(struct candidate *c, const struct versions *v)
 {
@@ -178,8 +187,8 @@ static bool needs_base(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Whether an object in a tree of the receiver is surely had. An index that was
- * asked for no more than the request needed may not have said so.
+ * Whether the receiver certainly has an object of one of its trees. An inexact
+ * bitmap query may not have marked the object. It is then marked here.
  */
 static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 				enum object_type type)
@@ -224,7 +233,7 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	return 0;
 }
 
-/* Take an object out of what is copied, if it is, and note its version. */
+/* Move an object from `packed` to `objects` if needed, and note its version. */
 static int withhold(struct found *f, const struct candidate *c)
 {
 	struct found_version *version = &f->versions[f->version_nr];
@@ -241,7 +250,9 @@ static int withhold(struct found *f, const struct candidate *c)
 	return 0;
 }
 
-/* Take those that cost least for what they save; the others are copied. */
+/*
+ * Take the candidates of least cost for what they save. The others are copied.
+ */
 static int choose(struct versions *v)
 {
 	struct found *f = v->f;
@@ -286,7 +297,7 @@ static void set_limits(struct versions *v)
 		v->orphan_bytes_max = BYTES_MAX_OF_FEW;
 }
 
-/* Compare the trees of commits with those that the receiver has. */
+/* Compare the trees of wanted commits with trees that the receiver has. */
 static int compare_trees(struct versions *v, const uint32_t *wants,
 			 size_t want_nr, const uint32_t *haves, size_t have_nr,
 			 struct error *err)
@@ -328,7 +339,10 @@ int found_withhold_versions(struct found *found, struct error *err)
 				   found->boundary, found->boundary_nr, err);
 	if (ret < 0)
 		goto out;
-	/* A client that deepens gets older ones, of all commits on the way. */
+	/*
+	 * A client that deepens its history gets older versions, from all
+	 * commits on the way.
+	 */
 	if (found->walked_few_nr) {
 		wants = found->walked_few;
 		want_nr = found->walked_few_nr;

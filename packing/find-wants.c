@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The wants of a client that has nothing, where they are many: an index knows
- * which are commits and which are tags, so that none is looked at in the pack.
+ * The wants of a client without haves, if they are many. The index knows which
+ * are commits and which are tags, so no want is read from the pack.
  *
- * Tags are not read either where the wants name all tags of the index, as all
- * refs do: what stands between a tag and its target is wanted by itself then,
- * and the target is told by the ref, as it is for who asks what tags peel to.
+ * Tags are not read either if the wants include all tags of the index, as they
+ * do when all refs are wanted. The tags between a tag and its target are then
+ * wanted themselves. The final target comes from the ref.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 struct wanted_tag {
 	struct oid tag, target;
 	uint32_t obj_pos;
-	bool has_target; /* known */
+	bool has_target; /* `target` is known */
 };
 
 struct wanting {
@@ -28,10 +28,13 @@ struct wanting {
 	struct bitset unwanted;  /* by bit_pos: tags that are not wanted */
 	struct wanted_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
-	struct oidmap by_id; /* of tags */
+	struct oidmap by_id; /* index into `tags` */
 };
 
-/* The bit of an object, and its number; false: the index has it not. */
+/*
+ * Find the bit and the obj_pos of an object. Returns false if the index does
+ * not have the object.
+ */
 static bool find_indexed(const struct wanting *w, const struct oid *oid,
 			 uint32_t *bit, uint32_t *obj_pos)
 {
@@ -41,7 +44,10 @@ static bool find_indexed(const struct wanting *w, const struct oid *oid,
 	if (!bitmap_space_find(space, oid->bytes, &idx_pos) ||
 	    !bitmap_space_bit_of(space, idx_pos, bit))
 		return false;
-	/* Of several copies the index may have another than all others ask. */
+	/*
+	 * If an object is in several packs, the index may refer to a different
+	 * copy than normal look-up.
+	 */
 	if (w->f->walk.odb->pack_nr == 1)
 		return bitmap_space_obj(space, idx_pos, obj_pos);
 	return objspace_find(&w->f->walk.space, oid->bytes, obj_pos);
@@ -90,7 +96,10 @@ static int take_target(void *ctx, const struct packing_tag *tag)
 	return 0;
 }
 
-/* A tag, and what it names if that is a commit of the index. */
+/*
+ * Add a tag, and its target if the target is a commit of the index. Other tags
+ * are read.
+ */
 static int add_tag(struct wanting *w, const struct wanted_tag *t)
 {
 	uint32_t bit, obj_pos;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finding the objects of a request. What the receiver has at its boundary:
- * find-boundary.c; bases of deltas: find-bases.c; what is known of each object:
- * find-packed.c.
+ * Finding the objects of a request. find-boundary.c finds the objects that the
+ * receiver has at the boundary. find-bases.c finds delta bases. find-packed.c
+ * reads what is known of each object.
  */
 #include <stdlib.h>
 
@@ -12,26 +12,33 @@
 #include "packing/find-parts.h"
 #include "sys/thread.h"
 
-/* One object in as many makes a proof of the index little beside sending. */
+/*
+ * If at least one object in 16 is sent, proving the index costs little compared
+ * with sending.
+ */
 #define LARGE_RATIO 16
 
-/* So many commits of a cut history are all looked into for versions. */
+/*
+ * If a history with a shallow boundary has at most so many commits, all their
+ * trees are searched for versions.
+ */
 #define SHALLOW_FEW_MAX 64
 
-/* So many wants are worth to ask an index what they are. */
+/* With at least so many wants, the index is asked for their types. */
 #define MANY_WANTS 64
 
 struct finding {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct walk_tips wants, haves;
-	bool wants_by_index; /* what they are, was asked there */
+	bool wants_by_index; /* the types of the wants came from the index */
 	struct pack_bitmap_result result;
-	struct sys_loop *proof; /* of the index, going on; or NULL */
+	/* Of the index, running in the background; or NULL. */
+	struct sys_loop *proof;
 	struct error *warning;
 };
 
-/* Of who has nothing, only what bitmaps do not know is read. */
+/* For a client without haves, only wants unknown to the bitmaps are read. */
 static int read_wants(struct finding *g, struct error *err)
 {
 	const struct packing_request *r = g->f->request;
@@ -60,8 +67,8 @@ static int load_tips(struct finding *g, struct error *err)
 }
 
 /*
- * Where a walk stopped. The boundary of one that was cut may be nowhere near
- * what the receiver has, which is then what it has said that it has.
+ * Keep the frontier of the walk. With a shallow boundary, the frontier may be
+ * far from the receiver's objects. The haves are then added too.
  */
 static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 {
@@ -73,7 +80,10 @@ static int keep_frontier(struct finding *g, const struct revwalk_result *revs)
 	return find_boundary_add(f, revs->boundary, revs->boundary_nr);
 }
 
-/* Drop what the receiver has in its boundary trees, perhaps elsewhere. */
+/*
+ * Drop objects that the receiver has in its boundary trees, perhaps at another
+ * path.
+ */
 static void drop_uninteresting(struct found *f)
 {
 	size_t kept = 0;
@@ -84,7 +94,10 @@ static void drop_uninteresting(struct found *f)
 	f->objects.nr = kept;
 }
 
-/* The objects of the boundary's trees that are surely had, and no others. */
+/*
+ * With a filter, keep only the boundary objects that the receiver certainly
+ * has.
+ */
 static void forget_undecided(struct found *f)
 {
 	if (filter_is_empty(f->request->filter))
@@ -95,7 +108,9 @@ static void forget_undecided(struct found *f)
 			   f->boundary_objects.items[i].obj_pos);
 }
 
-/* Any commit of a cut history may have versions of what the receiver has. */
+/*
+ * Any commit of a shallow history may have versions of the receiver's objects.
+ */
 static void keep_few(struct found *f, struct revwalk_result *revs)
 {
 	if (revs->nr > SHALLOW_FEW_MAX)
@@ -106,7 +121,7 @@ static void keep_few(struct found *f, struct revwalk_result *revs)
 	revs->nr = revs->alloc = 0;
 }
 
-/* The i-th commit; in the order of a pack, where the walk has made one. */
+/* The i-th commit, in pack order if the walk has made one. */
 static uint32_t commit_at(const struct walk_result *result, size_t i)
 {
 	return result->parents_first ? walk_result_commit(result, i)
@@ -134,8 +149,8 @@ static int take_walked(struct finding *g, struct walk_result *result,
 }
 
 /*
- * What the receiver has: all, if the walk has found that out, or what is in
- * the trees where it stopped.
+ * Store the objects that the receiver has. The walk has either found all of
+ * them, or the trees at its frontier are read.
  */
 static int take_uninteresting(struct finding *g, struct walk_result *result,
 			      struct error *err)
@@ -189,8 +204,9 @@ static int drop_promised(struct walk_items *objects, struct walk *walk,
 }
 
 /*
- * Of a history that is cut, trees are wanted of commits whose parents are not:
- * to compare each with its parents would mean to go through all of those.
+ * With a shallow boundary, trees are sent of commits whose parents are not
+ * sent. Comparing each tree with the parents' trees would mean reading all
+ * those parents.
  */
 static int find_by_walk(struct finding *g, struct error *err)
 {
@@ -227,7 +243,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 	return ret ? ret : found_include_tags(f, err);
 }
 
-/* Make the answer of a query that of the request. */
+/* Move the result of the bitmap query into *f. */
 static int take_result(struct finding *g)
 {
 	struct found *f = g->f;
@@ -243,7 +259,7 @@ static int take_result(struct finding *g)
 	return find_boundary_add(f, g->haves.commits, g->haves.commit_nr);
 }
 
-/* As before take_result(). */
+/* Undo take_result(). */
 static void forget_result(struct found *f)
 {
 	bitset_release(&f->packed);
@@ -270,8 +286,9 @@ static int start_proof(struct finding *g, struct error *err)
 }
 
 /*
- * Whether the answer is likely to be large: who has nothing asks for a history.
- * (Trees and blobs by themselves are asked for by who left them out.)
+ * Whether the answer is likely to be large: a client without haves asks for
+ * commits. (A client that asks only for trees and blobs has filtered them out
+ * before.)
  */
 static bool is_clone(const struct finding *g)
 {
@@ -279,9 +296,10 @@ static bool is_clone(const struct finding *g)
 }
 
 /*
- * Add tags to a large answer while the index is proven: what either takes
- * grows with the repository, and a client waits for both. ERR_CORRUPT in *why
- * is the index, which is not to be believed then.
+ * Add tags to a large answer while another thread proves the index. Both take
+ * time that grows with the repository, and the client waits for both.
+ * ERR_CORRUPT in *why means that the index is wrong and the answer must not be
+ * used.
  */
 static int complete_proven(struct finding *g, struct error *why,
 			   struct error *err)
@@ -302,8 +320,9 @@ static int complete_proven(struct finding *g, struct error *why,
 }
 
 /*
- * Ask the index; where much will be sent, see whether it is right. 1: it is
- * better not asked. An error in *why is of the index.
+ * Query the index. If much will be sent, also prove the index. Returns 0 if
+ * answered, 1 if the index should not be used (walk instead), or a negative
+ * error code. An error of the index is in *why, all others are in *err.
  */
 static int query(struct finding *g, struct error *why, struct error *err)
 {
@@ -325,7 +344,7 @@ static int query(struct finding *g, struct error *why, struct error *err)
 	return complete_proven(g, why, err);
 }
 
-/* What an index said is forgotten, and the index too. 0 or negative. */
+/* Close the index and drop its answer. Returns 0 or a negative error code. */
 static int set_aside(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
@@ -341,7 +360,7 @@ static int set_aside(struct finding *g, struct error *err)
 	return read_wants(g, err);
 }
 
-/* Why the index is not asked; NULL: it is. */
+/* Why the index is not used; NULL: it is used. */
 static const char *why_no_bitmap(const struct found *f)
 {
 	if (!f->request->use_bitmap)
@@ -351,7 +370,7 @@ static const char *why_no_bitmap(const struct found *f)
 	return pack_bitmap_answer_unfit(&f->walk, f->request->filter);
 }
 
-/* Open the index if there is one that fits. 0 or ERR_NOMEM. */
+/* Open the index if one fits. Returns 0 or ERR_NOMEM. */
 static int open_index(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
@@ -366,7 +385,7 @@ static int open_index(struct finding *g, struct error *err)
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
-/* 1 when answered, 0 when walking has to do it. */
+/* Returns 1 if answered, 0 if a walk is needed, or a negative error code. */
 static int find_by_bitmap(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
@@ -384,8 +403,8 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	if (ret < 0 && !why.code)
 		return ret;
 	/*
-	 * A broken index is the caller's to warn about; the answer is not. What
-	 * is missing may only be missing behind a have: the walk will tell.
+	 * A broken index is a warning for the caller; the walk still answers. A
+	 * missing object may be reachable only from a have; the walk decides.
 	 */
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
@@ -396,7 +415,10 @@ static int find_by_bitmap(struct finding *g, struct error *err)
 	return set_aside(g, err);
 }
 
-/* 1 when answered, 0 when walking has to do it. */
+/*
+ * Returns 1 if answered from a prepared answer, 0 if not, or a negative error
+ * code.
+ */
 static int find_by_preparation(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
@@ -433,7 +455,7 @@ static const struct odb_pack *largest_pack(const struct odb *odb)
 	return largest;
 }
 
-/* Move the pack's objects out of the list, into the set. */
+/* Move the objects of the pack from the list into the set. */
 static int split_objects(struct found *f)
 {
 	size_t kept = 0;
@@ -454,7 +476,10 @@ static int split_objects(struct found *f)
 	return 0;
 }
 
-/* Whether some of what was found is in a pack. Of much, it is not asked. */
+/*
+ * Whether some of the found objects are in a pack. True without a check if many
+ * objects were found.
+ */
 static bool has_some(const struct found *f, const struct odb_pack *pack)
 {
 	const struct odb *odb = f->walk.odb;
@@ -475,7 +500,10 @@ static bool has_some(const struct found *f, const struct odb_pack *pack)
 	return false;
 }
 
-/* Divide what a walk has found as a bitmap query does. */
+/*
+ * Divide the objects found by a walk into a set and a list, as a bitmap query
+ * does.
+ */
 static int split_packed(struct found *f, struct error *err)
 {
 	const struct odb *odb = f->walk.odb;
@@ -508,7 +536,7 @@ static int split_packed(struct found *f, struct error *err)
 	return 0;
 }
 
-/* 1, or negative. */
+/* Returns 1 or a negative error code. */
 static int find_by_search(struct finding *g, struct error *err)
 {
 	int ret = open_index(g, err);

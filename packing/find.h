@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which objects a request asks for: by bitmap where there is one that can be
- * used, by walking otherwise.
+ * Which objects a request asks for: found by a bitmap index if one can be used,
+ * otherwise by a walk.
  *
- * Either way those that are indexed, or else those of the largest pack, are a
- * set in that order, from which runs can be copied; all others are a list.
+ * The indexed objects, or those of the largest pack if there is no index, are a
+ * set in the order of the pack. Runs of that pack can be copied. All other
+ * objects are a list.
  */
 #ifndef PACKING_FIND_H
 #define PACKING_FIND_H
@@ -19,7 +20,7 @@
 #include "packing/send.h"
 #include "walk/walk.h"
 
-/* An object to send, and one at the same path that the receiver has. */
+/* An object to send, and an object at the same path that the receiver has. */
 struct found_version {
 	size_t object; /* index into found->objects */
 	struct walk_item old;
@@ -28,56 +29,72 @@ struct found_version {
 struct found {
 	const struct packing_request *request; /* borrowed */
 	struct walk walk;
-	struct pack_bitmap *pb;         /* owned; NULL: found by walking */
-	enum name_grouping grouping;    /* of all objects; none with pb, which
-					   stores name hashes only */
-	struct bitmap_space space;      /* in whose order `packed` is; odb NULL:
-					   there is no pack */
-	struct bitmap_space_table bits; /* owned: of `space`; empty: few are
-					   asked for */
+	struct pack_bitmap *pb; /* owned; NULL: found by a walk */
+	/*
+	 * Of all objects; NAME_GROUP_NONE with pb, which stores name hashes
+	 * only.
+	 */
+	enum name_grouping grouping;
+	/* The order of the bits of `packed`; odb NULL: there is no pack. */
+	struct bitmap_space space;
+	/* Owned: of `space`; empty if few objects are requested. */
+	struct bitmap_space_table bits;
 	struct bitset packed; /* by bit_pos: to send; no words: none */
-	struct bitset packed_uninteresting; /* by bit_pos: the receiver has
-				     these; no words: none */
-	bool unnamed;              /* found by walking, but name hashes and
-				      groups are not known */
-	struct walk_items objects; /* owned: all others to send */
-	struct walk_items walked;  /* owned: without pb, what `packed` stands
-				      for */
-	struct walk_items boundary_objects; /* owned: of the boundary's trees */
-	struct found_version *versions;     /* owned: of some of `objects`,
-					       those at its end were withheld
-					       from `packed` */
+	/* By bit_pos: the receiver has these objects; no words: none. */
+	struct bitset packed_uninteresting;
+	/* Found by a walk that did not compute name hashes and path hashes. */
+	bool unnamed;
+	struct walk_items objects; /* owned: all other objects to send */
+	/* Owned: without pb, the objects of `packed`. */
+	struct walk_items walked;
+	/* Owned: the objects in the trees of `boundary`. */
+	struct walk_items boundary_objects;
+	/*
+	 * Owned: for some of `objects`. Objects withheld from `packed` are at
+	 * the end of `objects`.
+	 */
+	struct found_version *versions;
 	size_t version_nr;
 	uint32_t *wants; /* owned: wanted commits (commit_nr) */
 	size_t want_nr;
-	uint32_t *walked_few; /* owned: commits to send of a history that is
-				 cut, if they are few (commit_nr) */
+	/*
+	 * Owned: the commits to send (commit_nr), if the history has a shallow
+	 * boundary and they are few.
+	 */
+	uint32_t *walked_few;
 	size_t walked_few_nr;
-	struct bitset uninteresting;  /* by obj_pos: trees and blobs that the
-			       receiver  has, without pb */
-	bool knows_all_uninteresting; /* these are all of them */
-	bool has_boundary;            /* boundary_objects are there */
-	uint32_t *boundary;           /* owned: commit_nr whose trees the
-					 receiver has */
+	/* By obj_pos: trees and blobs that the receiver has; without pb only */
+	struct bitset uninteresting;
+	/* `uninteresting` holds all objects that the receiver has */
+	bool knows_all_uninteresting;
+	bool has_boundary; /* boundary_objects is filled in */
+	/* Owned: commits (commit_nr) whose trees the receiver has. */
+	uint32_t *boundary;
 	size_t boundary_nr;
-	/* Sent as it is stored, besides what else was found; NULL: nothing: */
+	/*
+	 * Objects sent as they are stored, besides all other fields. NULL:
+	 * none.
+	 */
 	const struct prepared_content *content;
-	const struct odb_pack *content_pack;  /* where that is */
-	struct prepared prepared;             /* where it is prepared, */
-	const struct prepared_answer *answer; /* in answer to just this request;
-						 NULL: it is not */
-	struct prepared_content whole;        /* where it is a whole pack */
+	const struct odb_pack *content_pack; /* the pack of `content` */
+	/* The file, if `content` is prepared. */
+	struct prepared prepared;
+	/* The prepared answer to exactly this request; NULL: none. */
+	const struct prepared_answer *answer;
+	/* `content`, if `content` is a whole pack */
+	struct prepared_content whole;
 	struct prepared_run whole_run;
 	/* For the report: */
-	const char *no_bitmap; /* why none was asked; constant; NULL: one was */
+	/* Why no index was used; a constant; NULL: an index was used. */
+	const char *no_bitmap;
 	struct bitmap_plan plan;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 };
 
 /*
- * Find everything. A bitmap index that cannot be used is described in
- * *warning, and the answer found by walking. 0 or negative with *found
- * released.
+ * Find all objects of a request. If a bitmap index cannot be used, *warning
+ * says why and the objects are found by a walk. Returns 0, or a negative error
+ * code with *found released.
  */
 int found_open(struct found *found, const struct odb *odb,
 	       const struct packing_request *request,
@@ -86,73 +103,83 @@ int found_open(struct found *found, const struct odb *odb,
 void found_close(struct found *found);
 
 /*
- * Visit the objects of a subset of `packed`, in no promised order. ERR_NOMEM
- * from fn stops and is returned, with a message; ERR_CORRUPT is a
- * multi-pack-index that contradicts its packs.
+ * Call fn for each object of a subset of `packed`, in no particular order. fn
+ * returns 0 or ERR_NOMEM, which stops the visit. Returns 0, ERR_NOMEM, or
+ * ERR_CORRUPT if a multi-pack-index contradicts its packs.
  */
 int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),
 		      void *ctx, struct error *err);
 
 /*
- * The bit of an object, by any of its copies; false: it has none. Threads may
- * ask together.
+ * Find the bit of an object by any of its copies. Returns false if the object
+ * has no bit. Threads may call this function at the same time.
  */
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
- * Add the tags whose target is sent, and those between the two, as the request
- * asks for it. 0 or negative; ERR_MISSING when one is not there. Cost: a look
- * at each tag; where much is sent, some look-ups.
+ * Add the tags whose target is sent, as the request asks, and the tags between
+ * each tag and its target. Returns 0 or a negative error code: ERR_MISSING if a
+ * tag is missing. Cost: each tag is visited; if many objects are sent, each
+ * visit is a few look-ups.
  */
 int found_include_tags(struct found *found, struct error *err);
 
 /*
- * Whether what was found is a whole pack, or something that is prepared: then
- * that becomes its content, and `packed` is empty. Only for who copies what is
- * stored, and understands distances. Not asked about little. A file that is
- * broken has no answers. 0 or negative.
+ * If the objects to send are a whole pack, or are prepared, make them
+ * found->content and empty `packed`. Few objects are not compared with prepared
+ * answers.
+ * Call this function only if stored bytes may be copied and the receiver reads
+ * OFS_DELTA. A file of prepared answers that is corrupt is ignored. Returns 0
+ * or a negative error code.
  */
 int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
 
 /*
- * Leave objects out that would be sent, as the receiver gets them in another
- * way: left_out[i] says whether oids[i] was one. An id that is there twice is
- * left out once. Before versions are withheld. 0 or ERR_NOMEM. Cost: a look at
- * each object that is listed.
+ * Leave out objects that the receiver gets in another way. left_out[i] is set
+ * to whether oids[i] was to be sent. An id that is listed twice is marked once.
+ * Call this function before found_withhold_versions(). Returns 0 or ERR_NOMEM.
+ * Cost: each listed object is visited.
  */
 int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    bool *left_out, struct error *err);
 
 /*
- * For a thin pack: note the versions that the receiver has, at the same path,
- * of objects that would be sent whole, so that they become deltas against
- * these; some at most. What is in `packed` moves to `objects`.
+ * For a thin pack: choose objects that would be sent whole, and note the
+ * versions at the same paths that the receiver has. Fallback deltas are made
+ * against these versions. The number of objects is limited. Chosen objects move
+ * from `packed` to `objects`. Returns 0 or a negative error code.
  */
 int found_withhold_versions(struct found *found, struct error *err);
 
-/* Commits of a side that are looked into for bases and versions. */
+/*
+ * The largest number of commits of each side whose trees are read for bases and
+ * versions.
+ */
 #define FOUND_NEWEST_MAX 4
 
 /*
- * The same for bases where history is cut: what is next to what is sent are
- * then the edges of what the receiver has, one for each of its branches.
+ * The same limit for bases if the history has a shallow boundary. The commits
+ * next to the sent ones are then the edges: one for each branch of the
+ * receiver.
  */
 #define FOUND_EDGES_MAX 16
 
 /*
- * The newest parsed commits of a list, newest first, at most `max`, without
- * those that are parents of others, unless history ends or is cut there;
- * *out_nr: how many. 0 or ERR_NOMEM.
+ * Choose the newest parsed commits of a list, newest first, at most `max`. A
+ * commit that is a parent of another listed commit is left out, unless it has
+ * no parents of its own (a root or a shallow boundary). *out_nr is set to the
+ * number of commits. Returns 0 or ERR_NOMEM.
  */
 int found_newest(uint32_t *out, size_t *out_nr, size_t max,
 		 const struct history *h, const uint32_t *commits, size_t nr,
 		 struct error *err);
 
 /*
- * Find out the names of planned items that were found without, if any of them
- * could become a delta: from a bitmap index, else from the trees among them.
+ * Find name hashes for planned items that were found without them, if any of
+ * the items could become a delta. Name hashes come from a bitmap index, or else
+ * from the trees among the items. Returns 0 or a negative error code.
  */
 int found_name_items(const struct found *found, struct packing_items *items,
 		     struct error *err);
@@ -161,18 +188,20 @@ int found_name_items(const struct found *found, struct packing_items *items,
 bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
- * Append what the receiver has to the items as external delta bases, with
- * sizes: versions of what was withheld and is no delta yet; and trees and blobs
- * at the boundary that share type and name with a planned item that will be
- * deflated anew, or is stored whole and may not stay so. Others would cost
- * their look-up and seldom be chosen.
+ * Append objects that the receiver has to the items, as external delta bases,
+ * with sizes. There are two kinds:
+ * - the old versions of withheld objects that are not deltas yet;
+ * - boundary trees and blobs that share type and name with a planned item that
+ *   is stored whole or will be deflated anew. Other boundary objects would cost
+ *   a look-up each and seldom be chosen. Returns 0 or a negative error code.
  */
 int found_add_bases(struct found *found, struct packing_items *items,
 		    struct error *err);
 
 /*
- * The same of what is in the newest wanted trees and is sent already, as
- * is_sent() says, where more than one commit is sent.
+ * Append objects of the newest wanted trees that are already sent, as is_sent()
+ * says, as external delta bases. Nothing is done if fewer than two commits are
+ * sent. Returns 0 or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

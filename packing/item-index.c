@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers to items. */
+/* From obj_pos to items. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "packing/item-index.h"
 
-/* One item in as many numbers makes a table worth its memory. */
+/* If at least one object in 64 is an item, a table is worth its memory. */
 #define DENSE_RATIO 64
 
 static int init_dense(struct item_index *index,

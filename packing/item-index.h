@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From objects to the items of a list. */
+/* Finding the item of an object. */
 #ifndef PACKING_ITEM_INDEX_H
 #define PACKING_ITEM_INDEX_H
 
@@ -10,9 +10,9 @@
 #include "packing/items.h"
 
 /*
- * A table over all numbers where the list has a good part of them, a sorted
- * array where it has few: a small pack from a large repository costs what is
- * in it. Threads may share it.
+ * A table over all obj_pos if the list has at least one object in 64, else a
+ * sorted array. A small pack from a large repository then costs what the pack
+ * holds. Threads may share it.
  */
 struct item_index {
 	uint32_t *dense;          /* owned: by obj_pos < end; or NULL */
@@ -21,11 +21,14 @@ struct item_index {
 	uint32_t end;
 };
 
-/* 0, or ERR_NOMEM with nothing to release. Does not borrow the list. */
+/*
+ * Index a list of items. The list is not borrowed. Returns 0, or ERR_NOMEM with
+ * nothing to release.
+ */
 int item_index_init(struct item_index *index, const struct packing_items *list);
 void item_index_release(struct item_index *index);
 
-/* The item of an object; PACKING_NO_ITEM when there is none. */
+/* The item of an object; PACKING_NO_ITEM if there is none. */
 uint32_t item_index_get(const struct item_index *index, uint32_t obj_pos);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of a pack that is being made, and how each will be stored.
+ * The objects of a new pack, and how each will be stored.
  *
- * `item` is an index into the list. The list is filled by the enumeration,
- * then planned (plan.h: what can be copied from existing packs), searched
- * (delta-search.h: deltas for what cannot), ordered and written (write.h).
+ * `item` is an index into the list. The list passes these steps: enumeration
+ * fills it; planning finds stored bytes to copy (plan.h); the delta search
+ * finds deltas for the rest (delta-search.h); the items are ordered and written
+ * (write.h).
  */
 #ifndef PACKING_ITEMS_H
 #define PACKING_ITEMS_H
@@ -23,46 +24,59 @@
 
 /* How an object gets into the pack. */
 enum packing_how {
-	PACKING_WHOLE,      /* inflated from where it is and deflated anew */
-	PACKING_COPY,       /* not a delta: copied as stored */
-	PACKING_COPY_DELTA, /* a delta against item `base`, copied as stored;
-			      or, without base item, against an object that is
-			      no item, named by its id */
-	PACKING_DELTA,      /* a delta against item `base`, found by search */
+	/* Inflated from its stored form and deflated anew. */
+	PACKING_WHOLE,
+	PACKING_COPY, /* stored whole; copied as stored */
+	/*
+	 * A delta of item `base`, copied as stored. Without base item: a delta
+	 * of an object that is no item, named by its id.
+	 */
+	PACKING_COPY_DELTA,
+	PACKING_DELTA, /* a new delta of item `base` */
 };
 
 /*
- * An object. Items with `is_external` are not written: the receiver has them
- * already and a thin pack may use them as delta bases (by id).
+ * An object. An item with `is_external` is not written: the receiver has the
+ * object, and a thin pack may use it as delta base (by id).
  */
 struct packing_item {
 	uint64_t size;    /* inflated bytes; 0 until planned */
 	uint64_t out_off; /* offset in the new pack, once written */
-	uint8_t *delta;   /* PACKING_DELTA: owned deflated delta; NULL when
-			     it is to be made again on writing */
+	/*
+	 * Owned, for PACKING_DELTA: the deflated delta. NULL: the delta is made
+	 * again when it is written.
+	 */
+	uint8_t *delta;
 	uint32_t obj_pos;
 	uint32_t name_hash;
-	uint32_t group;      /* of its path, as the search's options say */
+	uint32_t group;      /* path hash, as the search's options say */
 	uint32_t base;       /* item, or PACKING_NO_ITEM */
 	uint32_t crc;        /* of the entry in the new pack, once written */
 	uint32_t delta_len;  /* bytes at `delta` */
 	uint32_t delta_size; /* inflated bytes of the delta */
-	uint32_t pack_nr;    /* index into odb->packs of the copy to read;
-				PACKING_NO_ITEM for loose objects */
-	uint8_t type;        /* enum object_type of the object itself */
-	uint8_t how;         /* enum packing_how */
+	/*
+	 * Index into odb->packs of the copy to read; PACKING_NO_ITEM for loose
+	 * objects.
+	 */
+	uint32_t pack_nr;
+	uint8_t type; /* enum object_type of the object itself */
+	uint8_t how;  /* enum packing_how */
 	bool is_external : 1;
-	bool no_delta : 1; /* no part of the search for deltas */
-	bool settled : 1;  /* stays as it is stored, whole: a base at most */
-	bool retry : 1;    /* may get a base from its own pack: what that has
-			      as base is not allowed or not sent, or it is such
-			      a base */
+	bool no_delta : 1; /* not a candidate of the delta search */
+	bool settled : 1;  /* stays whole as it is stored; may be a base */
+	/*
+	 * May become a delta of an object in its own pack: its stored base is
+	 * not allowed or not sent, or the item is at the end of such a base's
+	 * chain.
+	 */
+	bool retry : 1;
 };
 
 struct packing_items {
-	struct objspace *space;        /* borrowed */
-	const struct islands *islands; /* borrowed; NULL: any base will do */
-	struct packing_item *items;    /* owned */
+	struct objspace *space; /* borrowed */
+	/* Borrowed; NULL: islands forbid no base. */
+	const struct islands *islands;
+	struct packing_item *items; /* owned */
 	size_t nr, alloc;
 };
 
@@ -70,29 +84,32 @@ void packing_items_init(struct packing_items *list, struct objspace *space);
 void packing_items_release(struct packing_items *list);
 
 /*
- * Whether what was read is the object of this item: 0, or ERR_CORRUPT when its
- * type or id is another. Costs a hash of its bytes.
+ * Check that the bytes read are the object of this item. Returns 0, or
+ * ERR_CORRUPT if type or id differs. Cost: a hash of the bytes.
  */
 int packing_items_check(const struct packing_items *list,
 			const struct packing_item *item,
 			const struct odb_object *obj, struct error *err);
 
 /*
- * Whether the bytes that were read have that id: 0 or ERR_CORRUPT. Costs a
- * hash of them.
+ * Check that the bytes read have this id. Returns 0 or ERR_CORRUPT. Cost: a
+ * hash of the bytes.
  */
 int packing_check_id(enum hash_algo algo, const struct oid *oid,
 		     const struct odb_object *obj, struct error *err);
 
-/* Make room for `nr` more, and no more than that: 0 or ERR_NOMEM. */
+/* Allocate room for exactly `nr` more items. Returns 0 or ERR_NOMEM. */
 int packing_items_reserve(struct packing_items *list, size_t nr);
 
-/* Append an object; 0 or ERR_NOMEM. Its size and storage are planned later. */
+/*
+ * Append an object. Returns 0 or ERR_NOMEM. Its size and storage are planned
+ * later.
+ */
 int packing_items_append(struct packing_items *list, uint32_t obj_pos,
 			 enum object_type type, uint32_t name_hash,
 			 bool is_external);
 
-/* The same for what a walk has found, to be written. */
+/* Append an object found by a walk, to be written. Returns 0 or ERR_NOMEM. */
 int packing_items_add(struct packing_items *list,
 		      const struct walk_item *found);
 

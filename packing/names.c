@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths, as far as a list of objects tells them. */
+/* Paths of objects, found through the commits and trees of a list. */
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -9,22 +9,23 @@
 #include "object/parse.h"
 #include "packing/names.h"
 
-/* Trees nested deeper than this are not looked into. */
+/* Deeper trees are not read. */
 #define MAX_DEPTH 2048
 
 struct naming {
 	struct packing_items *list;
 	enum name_grouping grouping;
-	const struct attrs *attrs; /* of "delta"; NULL: names are wanted */
+	const struct attrs *attrs; /* of "delta"; NULL: names are computed */
 	struct odb_reader *reader;
 	/*
-	 * The items by id. Most of what a tree names is not in the list: not to
-	 * be there is one probe here, and one for each pack in the snapshot.
+	 * The items by id. Most entries of a tree are not in the list. One
+	 * probe here finds that out; otherwise each pack of the snapshot would
+	 * be searched.
 	 */
 	struct oidmap item_of;
 	uint8_t *seen; /* by item */
 	struct buf path;
-	bool any_unset; /* some blob is not to be a delta */
+	bool any_unset; /* some blob got `no_delta` */
 };
 
 static uint32_t find(const struct naming *n, const uint8_t *raw)
@@ -55,7 +56,7 @@ static int read_item(struct naming *n, uint32_t item, enum object_type type,
 	int ret = objspace_read(n->list->space, n->reader,
 				n->list->items[item].obj_pos, obj, NULL);
 
-	/* Who writes the pack will say what is wrong with it. */
+	/* The error is reported when the object is written. */
 	if (!ret && obj->type == type)
 		return 1;
 	if (!ret)
@@ -63,7 +64,7 @@ static int read_item(struct naming *n, uint32_t item, enum object_type type,
 	return ret == ERR_NOMEM ? ret : 0;
 }
 
-/* The path at hand is that of the item. */
+/* n->path is the path of the item. */
 static void apply_path(struct naming *n, struct packing_item *item)
 {
 	const struct buf *path = &n->path;
@@ -157,7 +158,10 @@ static int name_all(struct naming *n)
 	return ret;
 }
 
-/* Go over the list. *n says what is done with the paths. */
+/*
+ * Visit all paths of the list and name the items, or apply attributes if
+ * n->attrs is set.
+ */
 static int go_over(struct naming *n, struct packing_items *list,
 		   struct error *err)
 {

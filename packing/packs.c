@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "packing/packs.h"
 
-/* One look-up in as many objects makes a table of them worth its while. */
+/* From one look-up in 64 objects on, a table is worth its cost. */
 #define MANY_RATIO 64
 
 int packs_init(struct packs *p, const struct odb *odb, struct error *err)
@@ -41,8 +41,8 @@ int packs_prepare(struct packs *p, uint32_t pack_nr, size_t look_ups,
 }
 
 /*
- * The order of the pack and the object's place in it. Where the order does not
- * have the object it is wrong: another is made.
+ * Find the order of the pack and the object's position in it. If the order does
+ * not have the object, the order is wrong and another one is made.
  */
 static int place_of(const struct pack_rev **rev, uint32_t *pack_pos,
 		    const struct packs *p, uint32_t pack_nr, uint32_t idx_pos,

@@ -3,8 +3,8 @@
  * Positions in the packs of a snapshot: where the stored bytes of an object
  * begin and end, and which object is the base of a stored delta.
  *
- * Tables are made for the packs that are asked about. One thread makes them
- * (packs_prepare()); then threads may share them.
+ * Tables are made per pack, on request, by one thread (packs_prepare()).
+ * Afterwards threads may share them.
  */
 #ifndef PACKING_PACKS_H
 #define PACKING_PACKS_H
@@ -17,8 +17,11 @@
 
 struct packs_table {
 	const struct pack_rev *rev; /* borrowed; NULL: not prepared */
-	uint32_t *pack_pos;         /* owned: by idx_pos; NULL: looked up in
-				       `rev`, which is not proven then */
+	/*
+	 * Owned: by idx_pos. NULL: positions are looked up in `rev`, which is
+	 * not proven.
+	 */
+	uint32_t *pack_pos;
 };
 
 struct packs {
@@ -28,9 +31,10 @@ struct packs {
 
 /* The stored bytes of an object. */
 struct packs_stored {
-	const uint8_t *bytes; /* the entry, header first; points into the map */
-	size_t len;           /* whole entry */
-	uint64_t off;         /* of the entry in its pack */
+	/* The entry, starting at its header; points into the map. */
+	const uint8_t *bytes;
+	size_t len;              /* bytes of the whole entry */
+	uint64_t off;            /* of the entry in its pack */
 	struct pack_entry entry; /* the parsed header */
 };
 
@@ -38,22 +42,23 @@ int packs_init(struct packs *p, const struct odb *odb, struct error *err);
 void packs_release(struct packs *p);
 
 /*
- * Make ready one pack, if that was not done, for about so many look-ups: O(its
- * objects) if they are many, O(1) if they are few.
+ * Prepare one pack for about so many look-ups, unless that was done before.
+ * Returns 0 or ERR_NOMEM. Cost: O(objects of the pack) if the look-ups are
+ * many, else O(1).
  */
 int packs_prepare(struct packs *p, uint32_t pack_nr, size_t look_ups,
 		  struct error *err);
 
 /*
- * Find the stored bytes of the object at idx_pos of a prepared pack. 0 or
- * ERR_CORRUPT.
+ * Find the stored bytes of the object at idx_pos of a prepared pack. Returns 0
+ * or a negative error code: ERR_CORRUPT if the entry is damaged.
  */
 int packs_stored(struct packs_stored *stored, const struct packs *p,
 		 uint32_t pack_nr, uint32_t idx_pos, struct error *err);
 
 /*
- * idx_pos, in the same pack, of the base of a stored delta. Returns 1, 0 when
- * the pack does not have it, or ERR_CORRUPT.
+ * Find the base of a stored delta, as idx_pos in the same pack. Returns 1 if
+ * found, 0 if the pack does not have the base, or a negative error code.
  */
 int packs_base(uint32_t *base_idx_pos, const struct packs *p, uint32_t pack_nr,
 	       uint32_t idx_pos, const struct packs_stored *stored,

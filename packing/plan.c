@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deciding what can be copied. */
+/* Deciding which stored bytes can be copied. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,8 +15,11 @@ struct plan {
 	struct packs *packs;
 	const struct plan_options *options;
 	struct item_index item_of;
-	uint32_t *refused; /* by item: the base that islands do not allow, or
-			      PACKING_NO_ITEM; NULL without islands */
+	/*
+	 * By item: the base that islands forbid, or PACKING_NO_ITEM; NULL
+	 * without islands.
+	 */
+	uint32_t *refused;
 };
 
 /* The item of an object of a pack, by any of its copies. */
@@ -76,7 +79,10 @@ static int plan_stored_delta(struct plan *p, struct packing_item *item,
 	return 0;
 }
 
-/* As plan_packed(); ERR_CORRUPT: the copy at hand is damaged. */
+/*
+ * Do the work of plan_packed(). Returns ERR_CORRUPT if the chosen copy is
+ * damaged.
+ */
 static int plan_stored(struct plan *p, struct packing_item *item,
 		       struct error *err)
 {
@@ -109,7 +115,7 @@ static int plan_stored(struct plan *p, struct packing_item *item,
 }
 
 /*
- * A damaged copy is not copied: the object is read instead, which finds another
+ * A damaged copy is not copied. Its object will be read, which finds another
  * copy.
  */
 static int plan_packed(struct plan *p, struct packing_item *item,
@@ -171,8 +177,8 @@ static int prepare_packs(struct plan *p, struct error *err)
 }
 
 /*
- * Sizes of objects that are to be deflated anew: the search wants them, and
- * the headers. Those stored as deltas know them only inside the delta.
+ * Find the sizes of objects that will be deflated anew, for the search and the
+ * headers. The size of an object stored as delta is inside the delta.
  */
 static int plan_sizes(struct plan *p, struct error *err)
 {
@@ -199,9 +205,9 @@ static int plan_sizes(struct plan *p, struct error *err)
 }
 
 /*
- * Copied deltas must not form a cycle: packs that hold the same objects as
- * deltas in opposite directions could. Colour the chains; where a walk comes
- * back to itself, that object is stored whole.
+ * Copied deltas could form a cycle, if two packs store the same objects as
+ * deltas of each other. Mark the chains as they are walked. An object that
+ * would close a cycle is stored whole.
  */
 static void break_cycles(struct packing_items *list, uint8_t *state)
 {
@@ -240,8 +246,8 @@ static int plan_chains(struct plan *p, struct error *err)
 }
 
 /*
- * An object that lost its base is a new version of what is at the end of the
- * base's chain, as a rule: let either become a delta against the other.
+ * An object without its base is usually a newer version of the object at the
+ * end of the base's chain. Let each become a delta of the other.
  */
 static void retry_refused(const struct plan *p)
 {

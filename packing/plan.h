@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How each object of a new pack is stored: what existing packs have is copied
- * as it is, and deltas are kept whenever their base is in the new pack too
- * (or, for a thin pack, with the receiver) and islands allow it.
+ * Planning how each object of a new pack is stored. Stored bytes are copied as
+ * they are. A stored delta is kept if its base is in the new pack (or, for a
+ * thin pack, the receiver has the base) and islands allow the base.
  *
- * Where they do not, that base's chain is turned round if the search can do
- * it: the object and the whole one at the end of the chain are marked `retry`.
+ * If islands forbid a base, the object and the whole object at the end of the
+ * base's chain are marked `retry`. The delta search can then make one a delta
+ * of the other.
  */
 #ifndef PACKING_PLAN_H
 #define PACKING_PLAN_H
@@ -17,29 +18,30 @@
 #include "packing/packs.h"
 
 struct plan_options {
-	bool reuse_delta;            /* else deltas are made anew (repack -f) */
-	bool reuse_object;           /* else nothing is copied (repack -F) */
-	unsigned threads;            /* 0: as many as processors */
-	uint64_t big_file_threshold; /* larger objects are never deltas */
+	bool reuse_delta;  /* else deltas are made anew (repack -f) */
+	bool reuse_object; /* else nothing is copied (repack -F) */
+	unsigned threads;  /* 0: as many as processors */
+	/* Bytes; larger objects never become deltas. */
+	uint64_t big_file_threshold;
 	/*
-	 * What a pack of so many objects or more stores whole is settled: its
-	 * maker had enough to compare with. 0: nothing is.
+	 * Whole objects in a pack of at least so many objects become `settled`:
+	 * the search that made the pack had enough candidates. 0: none.
 	 */
 	uint32_t settled_min;
 	/*
 	 * Whether an object (by odb_pos, any copy) that is no item may be a
-	 * base: the receiver of a thin pack has it, or it is in the pack
-	 * already. NULL: none may. Called by several threads.
+	 * base. Either the receiver of a thin pack has the object, or it is in
+	 * the new pack already. NULL: none may. Called by several threads.
 	 */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;
 };
 
 /*
- * Fill in size, pack_nr, how and base of all items. A PACKING_COPY_DELTA
- * without base item is one whose stored base is_base() allows. *packs has
- * tables of all packs of items afterwards. An object that cannot be found is
- * ERR_MISSING.
+ * Fill in size, pack_nr, how and base of all items. A PACKING_COPY_DELTA item
+ * without base item has a stored base that is_base() allows. Afterwards *packs
+ * has tables of all packs of items. Returns 0 or a negative error code:
+ * ERR_MISSING if an object cannot be found.
  */
 int plan_items(struct packing_items *list, struct packs *packs,
 	       const struct plan_options *options, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of prepared answers, there and back. */
+/* Reading and writing a file of prepared answers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +12,12 @@ static const char magic[] = "PREP";
 
 enum { VERSION = 2, RUN_LEN = 16 };
 
-/* A file that is being taken apart. */
+/* The state of parsing a file. */
 struct parsing {
 	struct prepared *p;
 	struct cursor c;
-	size_t run_nr; /* taken */
-	bool is_short; /* more bytes were expected than there are */
+	size_t run_nr; /* runs parsed so far */
+	bool is_short; /* the file ends too early */
 	const char *name;
 	struct error *err;
 };
@@ -44,7 +44,7 @@ static bool take_oid(struct parsing *g, struct oid *oid)
 	return true;
 }
 
-/* A run that begins behind the one before it. */
+/* Parse a run, which has to start after the end of the run before. */
 static int parse_run(struct parsing *g, uint64_t *end)
 {
 	struct prepared_run *run = &g->p->runs[g->run_nr];
@@ -129,7 +129,7 @@ static int parse_header(struct parsing *g, uint16_t *nr)
 	return 0;
 }
 
-/* The lengths of what is there bound what is allocated. */
+/* The file's length limits how much is allocated. */
 static int parse_answers(struct parsing *g, uint16_t nr)
 {
 	struct prepared *p = g->p;
@@ -158,8 +158,8 @@ static int parse_all(struct parsing *g)
 }
 
 /*
- * The checksum says more than what is the first thing to be wrong, except of
- * what is not all there: that was not changed, but never written.
+ * A wrong checksum is reported instead of the first error of the contents. A
+ * truncated file is ERR_MISSING: it was never written to its end.
  */
 static int check_sum(struct parsing *g, const void *bytes, size_t len,
 		     int parsed)

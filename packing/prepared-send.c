@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Sending what is prepared. */
+/* Sending prepared content. */
 #include "pack/copy.h"
 #include "packing/prepared.h"
 
-/* Bytes that are sent before a meter is told. */
+/* Bytes sent between two updates of the progress meter. */
 #define METER_BYTES ((uint64_t)8 << 20)
 
 struct sending {
 	struct pack_copy copy;
 	struct pack_writer *writer;
-	double objects_per_byte; /* entries are taken to be of one length */
-	uint64_t done;           /* bytes */
-	uint64_t told;           /* objects that the meter has counted */
+	/* All entries are assumed to have the same length. */
+	double objects_per_byte;
+	uint64_t done; /* bytes */
+	uint64_t told; /* objects that the meter has counted */
 	struct progress *progress;
 };
 

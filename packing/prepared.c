@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prepared answers: which file has one, and what is in it. */
+/* Prepared answers: finding and reading them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 	return NULL;
 }
 
-/* Whether runs end before the pack does. */
+/* Whether all runs end before the trailer of the pack. */
 static bool is_within(const struct prepared_content *content, uint64_t end)
 {
 	const struct prepared_run *last = &content->runs[content->run_nr - 1];
@@ -26,7 +26,7 @@ static bool is_within(const struct prepared_content *content, uint64_t end)
 	return last->off + last->len <= end;
 }
 
-/* Whether all answers are of bytes that the pack has. */
+/* Whether all runs of all answers are inside the pack. */
 static bool fits_pack(const struct prepared *p)
 {
 	uint64_t end = p->pack->pack->file.len - hash_len(p->algo);
@@ -70,7 +70,10 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 	return ret;
 }
 
-/* By the first bytes; ids that have these in common come in any order. */
+/*
+ * Sort ids by their first 8 bytes. The order of ids with equal first bytes is
+ * not defined.
+ */
 static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 {
 	struct sort_item *order = mem_alloc(nr, sizeof(*order));
@@ -86,7 +89,10 @@ static struct sort_item *sort_ids(const struct oid *ids, size_t nr)
 	return NULL;
 }
 
-/* Ids that are sorted, each once; *several: there is more than one. */
+/*
+ * Hash sorted ids, each once. *several is set to whether there is more than
+ * one.
+ */
 static int hash_ids(struct oid *out, enum hash_algo algo, const struct oid *ids,
 		    const struct sort_item *order, size_t nr, bool *several)
 {
@@ -259,7 +265,10 @@ int prepared_runs(struct prepared_run **runs, size_t *nr,
 	return 0;
 }
 
-/* The pack_pos of what begins at an offset, or of the end. */
+/*
+ * Find the pack_pos of the entry at an offset, or the number of objects for the
+ * end of the entries.
+ */
 static bool find_pos(const struct pack_rev *rev, uint64_t off, uint32_t *pos)
 {
 	*pos = rev->idx->nr;

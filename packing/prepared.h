@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers that were prepared when a pack was made: of a few requests that many
- * clients make, clones, which bytes of the pack they get, and the checksum of
- * the pack that they are sent. Nothing has to be looked for or hashed, and
- * nothing of the pack is looked at, its order included.
+ * Prepared answers: when a pack is made, the responses to a few frequent
+ * requests are worked out. These requests are clones. A prepared answer stores
+ * which bytes of the pack are sent, and the checksum of the sent pack. Sending
+ * it needs no enumeration and no hashing, and does not read the order of the
+ * pack.
  *
- * objects/info/prepared, all big-endian, with an example byte by byte in
- * Documentation/format/prepared.md:
+ * objects/info/prepared, all numbers big-endian.
+ * Documentation/format/prepared.md has an example byte by byte:
  *
- *	"PREP" | version 2: 1 | hash id: 1 | number of answers: 2
- *	number of tags: 4
- *	checksum of the pack they are about
- *	ids of tags, ascending
- *	of each answer:
- *		the request: 1, and an id
- *		what is sent
- *		what is sent with tags, where they are asked for
- *		which of the tags come along then: a bitmap
- *	checksum of all of the above
+ *  "PREP" | version 2: 1 | hash id: 1 | number of answers: 2
+ *  number of tags: 4
+ *  checksum of the pack they are about
+ *  ids of tags, ascending
+ *  of each answer:
+ *    the request: 1, and an id
+ *    content without tags
+ *    content with tags
+ *    which of the listed tags the content with tags adds: a bitmap
+ *  checksum of all of the above
  *
- *	what is sent:
- *		checksum of that pack
- *		number of objects: 4 | number of runs: 4
- *		of each run, ascending: offset in the pack: 8 | length: 8
+ *  content:
+ *    checksum of the pack that is sent
+ *    number of objects: 4 | number of runs: 4
+ *    of each run, ascending: offset in the pack: 8 | length: 8
  *
- * What an answer promises: the pack of version 2 that consists of these bytes
- * is made of so many entries, has every base at the distance that its delta
- * says, and ends with that checksum. Its objects are all that the request asks
- * for, and with tags all that refs/tags/ adds, as long as each of those that
- * come along has a reference, and no tag that is not among the listed ones
- * names an object of it.
+ * What an answer promises: a pack of version 2 with these bytes has that many
+ * entries and that checksum. The base of each delta is at the distance that the
+ * delta says. The objects are all that the request asks for. The content with
+ * tags also has all tags that refs/tags/ adds. That holds as long as each added
+ * tag has a ref, and no unlisted tag names an object of the content.
  *
- * A request is a clone of what one id reaches (1), or with depth 1 (2); or the
- * same of several (3, 4): then what stands for them is the hash of these ids,
- * ascending, each once.
+ * A request is one of these, with the number of its kind: a clone of what one
+ * id reaches (1), the same with depth 1 (2), and both for several ids (3, 4).
+ * Several ids are stored as the hash of these ids, ascending, each once.
  *
- * The file is ours; other implementations pass over it. Nothing is lost with
- * it, and when its pack is gone it means nothing.
+ * The file is an extension of ours; other implementations ignore it. It can be
+ * deleted at any time. It is ignored once its pack is gone.
  */
 #ifndef PACKING_PREPARED_H
 #define PACKING_PREPARED_H
@@ -55,18 +55,18 @@
 #include "sys/map.h"
 #include "sys/progress.h"
 
-/* How many answers a file can have. */
+/* The largest number of answers in a file. */
 #define PREPARED_MAX UINT16_MAX
 
 enum prepared_kind {
 	PREPARED_CLONE = 1,
 	PREPARED_DEPTH_1 = 2,
-	PREPARED_SEVERAL = 2, /* to be added for several wants */
+	PREPARED_SEVERAL = 2, /* added to the kind for several wants */
 };
 
 struct prepared_request {
 	uint8_t kind;  /* enum prepared_kind, see above */
-	struct oid id; /* what is wanted, or a hash of it */
+	struct oid id; /* the wanted id, or the hash of several */
 };
 
 /* Bytes of a pack: whole entries. */
@@ -74,32 +74,34 @@ struct prepared_run {
 	uint64_t off, len;
 };
 
-/* What is sent: entries of a pack as they are. */
+/* The entries of a pack that are sent as they are stored. */
 struct prepared_content {
-	struct oid checksum; /* that the pack of them ends with */
+	struct oid checksum; /* trailer of the pack that is sent */
 	uint32_t object_nr;
-	const struct prepared_run *runs; /* borrowed; ascending, none of them
-					    empty or touching the next */
+	/* Borrowed; ascending, not empty, and no run touches the next. */
+	const struct prepared_run *runs;
 	size_t run_nr;
 };
 
 struct prepared_answer {
 	struct prepared_request request;
 	struct prepared_content plain, tagged;
-	struct ewah_view along; /* borrowed: bit i: the file's i-th tag comes
-				   along */
+	/* Borrowed; bit i: the file's i-th tag is added by `tagged`. */
+	struct ewah_view along;
 };
 
 /* A file. Immutable; threads may share it. */
 struct prepared {
 	struct sys_map map;
-	const struct odb_pack *pack; /* borrowed from the snapshot: which one */
+	/* Borrowed from the snapshot: the pack of the file. */
+	const struct odb_pack *pack;
 	enum hash_algo algo;
 	struct oid pack_checksum;
 	const uint8_t *tags; /* borrowed: raw ids, ascending */
 	uint32_t tag_nr;
-	struct prepared_answer *answers; /* owned; borrow from the map, and */
-	struct prepared_run *runs;       /* owned: of all answers */
+	/* Owned; they borrow from the map and from `runs`. */
+	struct prepared_answer *answers;
+	struct prepared_run *runs; /* owned: the runs of all answers */
 	size_t nr;
 };
 
@@ -109,35 +111,37 @@ struct prepared {
 	}
 
 /*
- * Take a file's bytes, which *p borrows, but for `map` and `pack`. The checksum
- * is looked at, and that runs ascend. 0, or with *p empty ERR_UNSUPPORTED for
- * another version, ERR_MISSING when there are but the first bytes of a file, or
- * none, ERR_CORRUPT or ERR_NOMEM. `name` is for messages.
+ * Parse a file. *p borrows the bytes; `map` and `pack` are not set. The
+ * checksum and the order of runs are checked. `name` is for messages. Returns
+ * 0, or a negative error code with *p empty: ERR_UNSUPPORTED for another
+ * version, ERR_MISSING if the file is empty or truncated, ERR_CORRUPT or
+ * ERR_NOMEM.
  */
 int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
 
 /*
- * Append a whole file: of p, what it says about its pack, its tags and its
- * answers, at most PREPARED_MAX. 0 or ERR_NOMEM.
+ * Append a whole file: the checksum of p's pack, its tags and its answers, at
+ * most PREPARED_MAX. Returns 0 or ERR_NOMEM.
  */
 int prepared_write(struct buf *out, const struct prepared *p);
 
-/* The pack of a snapshot that ends with this checksum; NULL: there is none. */
+/* The pack of a snapshot with this checksum; NULL if there is none. */
 const struct odb_pack *prepared_pack(const struct odb *odb,
 				     const struct oid *checksum);
 
 /*
- * Open the file of the `dir_nr`-th object directory. 1; 0 when there is none
- * or its pack is not in the snapshot; or negative as above, or ERR_IO.
+ * Open the file of the `dir_nr`-th object directory. Returns 1 if opened, 0 if
+ * there is no file or its pack is not in the snapshot, or a negative error
+ * code: ERR_IO or those of prepared_parse().
  */
 int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		  struct error *err);
 void prepared_close(struct prepared *p);
 
 /*
- * The request for `nr` ids, 1 or more: a clone of depth 1, or of all that they
- * reach. 0 or ERR_NOMEM.
+ * Make the request for `nr` ids, at least 1: a clone of all that they reach, or
+ * one of depth 1. Returns 0 or ERR_NOMEM.
  */
 int prepared_request(struct prepared_request *request, enum hash_algo algo,
 		     bool depth_1, const struct oid *wants, size_t nr);
@@ -148,61 +152,64 @@ static inline bool prepared_same_request(const struct prepared_request *a,
 	return a->kind == b->kind && oid_equal(&a->id, &b->id);
 }
 
-/* Whether a request is of one want, which its id is. */
+/* Whether a request has one want, whose id is stored. */
 static inline bool prepared_is_of_one(const struct prepared_request *request)
 {
 	return request->kind <= PREPARED_DEPTH_1;
 }
 
-/* The answer to a request; NULL: it is not prepared. */
+/* The answer to a request; NULL if none is prepared. */
 const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Open the file of a snapshot that has the answer to a clone of what these ids
- * reach, `nr` of them, 1 or more, or with depth 1. Then there are objects of
- * these ids. 1; or 0 or ERR_NOMEM with *p empty and *answer NULL. A file that
- * cannot be used is passed over.
+ * Open the file of a snapshot that has the answer to a clone of these ids, at
+ * least 1, with full history or with depth 1. If found, the snapshot has these
+ * ids. Files that cannot be used are ignored. Returns 1 if found, or 0 or
+ * ERR_NOMEM with *p empty and *answer NULL.
  */
 int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
 		      const struct odb *odb, bool depth_1,
 		      const struct oid *wants, size_t nr);
 
-/* What consists of just these runs, with tags or without; or NULL. */
+/*
+ * The content with exactly these runs, with or without tags; NULL if there is
+ * none.
+ */
 const struct prepared_content *prepared_find_content(
 	const struct prepared *p, const struct prepared_run *runs, size_t nr);
 
-/* The place of a tag in the file's list; false: it is not there. */
+/* Find a tag in the file's list. Returns false if the tag is not listed. */
 bool prepared_find_tag(const struct prepared *p, const struct oid *tag,
 		       uint32_t *at);
 
-/* Whether the entry at an offset of the pack is sent. */
+/* Whether the entry at an offset of the pack is part of the content. */
 bool prepared_has(const struct prepared_content *content, uint64_t off);
 
 /* Bytes of all runs. */
 uint64_t prepared_bytes(const struct prepared_content *content);
 
 /*
- * Put all of it into a pack of so many objects, or more. `progress` counts
- * objects. 0 or negative.
+ * Write all of the content into a pack of at least object_nr objects.
+ * `progress` counts objects. Returns 0 or a negative error code.
  */
 int prepared_send(const struct prepared_content *content,
 		  const struct pack *pack, struct pack_writer *writer,
 		  struct progress *progress, struct error *err);
 
 /*
- * The runs that some objects of a pack are, by pack_pos: an array that the
- * caller frees, also on failure, `nr` of them. 0 or ERR_NOMEM; ERR_CORRUPT in
- * an order that is none.
+ * Find the runs of the objects (pack_pos) of a pack. *runs is an array of *nr
+ * that the caller frees, also on failure. Returns 0, ERR_NOMEM, or ERR_CORRUPT
+ * if the order of the pack is wrong.
  */
 int prepared_runs(struct prepared_run **runs, size_t *nr,
 		  const struct pack_rev *rev, const struct bitset *objects,
 		  struct error *err);
 
 /*
- * The other way: set the bits (pack_pos) of the objects that these runs are.
- * `objects` has room for all of the pack. False: they are not whole entries, or
- * not as many as there should be.
+ * Set the bits (pack_pos) of the objects in the content's runs. `objects` has
+ * room for all objects of the pack. Returns false if the runs are not whole
+ * entries or the number of objects is wrong.
  */
 bool prepared_objects(struct bitset *objects, const struct pack_rev *rev,
 		      const struct prepared_content *content);

@@ -5,10 +5,13 @@
 #include "base/mem.h"
 #include "packing/reuse-part.h"
 
-/* Look-ups per object from which on a proven order is worth its cost. */
+/* From one look-up in 64 objects on, checking the order is worth its cost. */
 #define MANY_RATIO 64
 
-/* Both go by offset: step through them together. */
+/*
+ * Bits and pack entries are both in order of offset. Step through both
+ * together.
+ */
 static int match_bits(struct reuse_part *part, const struct bitmap_space *space,
 		      struct error *err)
 {

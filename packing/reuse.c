@@ -10,27 +10,29 @@
 
 struct reuse {
 	const struct reuse_request *r;
-	struct reuse_part *parts; /* owned: those begun, in the order of bits */
+	/* Owned: parts started so far, in the order of bits. */
+	struct reuse_part *parts;
 	size_t part_nr;
-	struct reuse_part *part; /* the last of them, that is being copied */
+	struct reuse_part *part; /* the last part, which is being copied */
 	struct pack_writer *writer;
 	struct pack_copy copy; /* of the part's pack */
-	uint32_t done_bit; /* what is wanted before it was copied, but for */
-	struct bitset *left_over; /* these; no words: none yet */
-	uint64_t span_start;      /* of bytes not yet put */
-	uint64_t span_end;        /* == span_start: none */
-	uint32_t next_pos;        /* pack_pos after the entry that was looked at
-				     last, */
-	uint64_t next_off;        /* and where it is */
+	/* All wanted bits before this one were copied, except `left_over`. */
+	uint32_t done_bit;
+	/* Bits that were not copied; no words: none yet. */
+	struct bitset *left_over;
+	uint64_t span_start; /* of bytes not written yet */
+	uint64_t span_end;   /* equal to span_start: no bytes */
+	uint32_t next_pos;   /* pack_pos after the last entry examined */
+	uint64_t next_off;   /* the offset of next_pos */
 	uint32_t objects;
 	uint64_t bytes;
 	bool changed_headers;
 };
 
-/* Bytes that are collected before they are put. */
+/* Bytes collected before they are written. */
 #define SPAN_MAX ((size_t)512 << 10)
 
-/* How far ahead offsets are announced, and then entries. */
+/* How many entries ahead offsets are prefetched, and then entries. */
 #define PREFETCH_NR 16
 #define PREFETCH_ENTRY_NR 8
 
@@ -42,7 +44,7 @@ static int flush_span(struct reuse *u, struct error *err)
 	return pack_copy_put(&u->copy, u->writer, start, u->span_end, err);
 }
 
-/* Offset in the new pack of what comes next. */
+/* Offset in the new pack of the next byte. */
 static uint64_t out_off(const struct reuse *u)
 {
 	return u->writer->off + (u->span_end - u->span_start);
@@ -54,7 +56,7 @@ static int begin_segment(struct reuse *u, uint64_t in_off)
 	return reuse_part_map(u->part, in_off, out_off(u));
 }
 
-/* Extend the span by an entry that stays as it is. */
+/* Extend the span by an entry that does not change. */
 static int take_as_is(struct reuse *u, uint64_t off, uint64_t end,
 		      struct error *err)
 {
@@ -73,8 +75,8 @@ static int take_as_is(struct reuse *u, uint64_t off, uint64_t end,
 }
 
 /*
- * Put an entry with another header. A segment of its own maps the entry's
- * first byte; what follows it gets one when it is taken.
+ * Write an entry with a new header. The entry's first byte gets a segment of
+ * its own; the next entry starts another one.
  */
 static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 			    size_t old_header_len,
@@ -93,20 +95,20 @@ static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 	u->span_end = end;
 	if (!ret && len != old_header_len) {
 		ret = flush_span(u, err);
-		/* No entry begins here: the next one opens a segment. */
+		/* No entry starts here: the next one opens a segment. */
 		u->span_start = u->span_end = UINT64_MAX;
 	}
 	return ret;
 }
 
-/* What is known of a delta's base. */
+/* The state of a delta's base. */
 struct base {
 	enum { BASE_ABSENT, BASE_UNINTERESTING, BASE_COPIED } state;
 	const uint8_t *raw; /* its id; points into the pack's index */
-	uint64_t out_off;   /* BASE_COPIED: where it is in the new pack */
+	uint64_t out_off;   /* BASE_COPIED: offset in the new pack */
 };
 
-/* The part that a bit lies in. */
+/* The part of a bit. */
 static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
 {
 	size_t low = 0, high = u->part_nr;
@@ -122,7 +124,7 @@ static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
 	return &u->parts[low];
 }
 
-/* The bit of a base: of the copy in the same pack, or of another one. */
+/* The bit of a base: of the copy in the same pack, or of another copy. */
 static bool find_bit(const struct reuse *u, uint32_t pack_pos,
 		     const uint8_t *raw, uint32_t *bit)
 {
@@ -161,7 +163,10 @@ static void look_up_base(const struct reuse *u, uint32_t pack_pos,
 	}
 }
 
-/* Find the base of a delta in its own pack, and then what became of it. */
+/*
+ * Find the base of a delta in its own pack, then whether it was copied or the
+ * receiver has it.
+ */
 static int find_base(const struct reuse *u, uint32_t pack_pos, uint64_t off,
 		     const struct pack_entry *entry, struct base *base,
 		     struct error *err)
@@ -217,8 +222,8 @@ static int take_delta(struct reuse *u, uint32_t pack_pos, uint64_t off,
 }
 
 /*
- * Whether a delta's base is in the last segment, and so is the delta: what is
- * there was copied without a gap, so the distance is what it was.
+ * Whether a delta and its base are both in the last segment. The segment was
+ * copied without a gap, so the distance is unchanged.
  */
 static bool is_beside_base(const struct reuse *u, uint64_t off,
 			   const struct pack_entry *entry)
@@ -273,8 +278,8 @@ static int take_entry(struct reuse *u, uint32_t bit, bool *taken,
 }
 
 /*
- * Copy an object, or leave it over. One whose entry makes no sense is left
- * over: there may be another copy of it.
+ * Copy an object, or leave it over. An object with a damaged entry is left
+ * over, because there may be another copy.
  */
 static int take(struct reuse *u, uint32_t bit, struct error *err)
 {
@@ -293,8 +298,8 @@ static int take(struct reuse *u, uint32_t bit, struct error *err)
 }
 
 /*
- * All objects of the pack are wanted and the receiver reads every kind of
- * entry: no header needs to be looked at.
+ * Copy a whole pack without reading headers: all its objects are wanted, and
+ * the receiver reads OFS_DELTA.
  */
 static int take_all(struct reuse *u, struct error *err)
 {
@@ -323,8 +328,9 @@ static bool wants_all(const struct reuse *u)
 }
 
 /*
- * Announce what will be looked at after `bit`, if that is wanted: one after the
- * other offsets are all over the index, and headers hundreds of bytes apart.
+ * Prefetch the memory for the entries after `bit`, if they are wanted. Their
+ * offsets are scattered over the index, and their headers are hundreds of bytes
+ * apart.
  */
 static void prefetch_after(const struct reuse *u, size_t bit, size_t end)
 {
@@ -362,7 +368,7 @@ static int take_each(struct reuse *u, struct error *err)
 	return flush_span(u, err);
 }
 
-/* Nothing of a part is copied. */
+/* Copy nothing of a part. */
 static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 		 struct error *err)
 {
@@ -377,7 +383,7 @@ static int leave(struct reuse *u, const struct bitmap_space_part *bits,
 	return 0;
 }
 
-/* Bytes of a part, if objects are as large as others in the pack. */
+/* Estimate the bytes of the wanted objects, from the average of the pack. */
 static uint64_t estimate(const struct pack *pack, size_t wanted)
 {
 	return (uint64_t)((double)wanted / pack->idx.nr *

@@ -2,22 +2,23 @@
 /*
  * Copying runs of stored packs.
  *
- * The wanted objects, as a bit set in the order of one pack or of the
- * pseudo-pack of a multi-pack-index, are copied in that order straight from
- * the maps. What lies between two changes is one span: bytes are touched only
- * where the distance of a delta to its base has changed because something
- * between them was left out, and there only the entry's header.
+ * The wanted objects are a bitmap in the order of one pack, or of the
+ * pseudo-pack of a multi-pack-index. They are copied in that order from the
+ * mapped files. Consecutive entries that do not change are one span. If an
+ * object between a delta and its base was left out, only the distance in the
+ * delta's header is changed.
  *
- * An object can be copied when it is no delta, when its base was copied before
- * it (in its own pack a base lies before its deltas), or when a thin pack is
- * asked for and the receiver has the base. All others are left over, to be
- * sent some other way.
+ * An object can be copied if one of these holds; all others are left over, to
+ * be sent another way:
+ * - it is stored whole;
+ * - its base was copied before (in its own pack, a base is before its deltas);
+ * - the pack is thin and the receiver has the base.
  *
- * A delta and its base may be in different packs: each pack has both, but of
- * the base a multi-pack-index has chosen another copy. If that comes first,
- * the delta is copied with a header that names it. What comes later is never
- * named, so that packs with the same objects as deltas of each other make no
- * circle.
+ * A delta and its base may be in different packs. Each pack has both objects,
+ * but the multi-pack-index has chosen another copy of the base. If that copy
+ * comes first, the delta is copied with a new header that names the base. A
+ * base that comes later is never named. So packs that store the same objects as
+ * deltas of each other make no cycle.
  */
 #ifndef PACKING_REUSE_H
 #define PACKING_REUSE_H
@@ -32,28 +33,31 @@
 #include "sys/progress.h"
 
 struct reuse_request {
-	const struct bitmap_space *space;   /* borrowed: whose bits these are */
-	const struct bitset *want;          /* bit_pos to send */
-	const struct bitset *uninteresting; /* bit_pos that the receiver has,
-				     for thin bases; NULL: none */
-	bool all_packs;            /* copy from all packs, not only from the
-				      first (preferred) one */
+	/* Borrowed: the bit space of `want`. */
+	const struct bitmap_space *space;
+	const struct bitset *want; /* bit_pos to send */
+	/*
+	 * bit_pos that the receiver has, for bases of a thin pack; NULL: none.
+	 */
+	const struct bitset *uninteresting;
+	/* Copy from all packs, not only from the first (preferred) one. */
+	bool all_packs;
 	bool ofs_delta;            /* else bases are named by id */
 	struct progress *progress; /* counts objects; NULL: none */
 };
 
 struct reuse_report {
-	uint32_t objects;        /* copied */
-	uint32_t packs;          /* that some were copied from */
-	uint64_t bytes_verbatim; /* of entries copied */
-	bool changed_headers;    /* distances to bases were not what they
-				    are in the pack */
+	uint32_t objects;        /* objects copied */
+	uint32_t packs;          /* packs from which objects were copied */
+	uint64_t bytes_verbatim; /* bytes of the copied entries */
+	/* Some distances to bases differ from those in the pack. */
+	bool changed_headers;
 };
 
 /*
- * Copy into *writer. Bits of `want` that could not be copied are set in
- * *left_over, which is initialised here and the caller's to release, also on
- * failure.
+ * Copy objects into *writer. *left_over is initialised and receives the bits of
+ * `want` that could not be copied. The caller releases it, also on failure.
+ * Returns 0 or a negative error code.
  */
 int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		struct pack_writer *writer, struct reuse_report *report,

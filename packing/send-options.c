@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of making packs, from configuration. */
+/* Options for making packs, from the configuration. */
 #include <string.h>
 #include <strings.h>
 
@@ -47,7 +47,7 @@ static unsigned at_most(uint64_t value, unsigned max)
 	return value < max ? (unsigned)value : max;
 }
 
-/* A boolean, "single", which is true, or "multi". */
+/* A boolean, "single" (true), or "multi". */
 static int load_span_reuse(struct packing_send_options *options,
 			   const struct config *config, struct error *err)
 {
@@ -65,7 +65,7 @@ static int load_span_reuse(struct packing_send_options *options,
 	return 0;
 }
 
-/* pack.usePathWalk, which feature.experimental turns on. */
+/* pack.usePathWalk; the default is feature.experimental. */
 static int load_grouping(enum name_grouping *grouping,
 			 const struct config *config, struct error *err)
 {
@@ -78,7 +78,7 @@ static int load_grouping(enum name_grouping *grouping,
 	return ret < 0 ? ret : 0;
 }
 
-/* How objects are found where there is a bitmap index. */
+/* How a bitmap index is used. */
 static int load_strategy(struct packing_send_options *options,
 			 const struct config *config, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making a pack for a receiver: find the objects (find.c), copy spans of
- * stored packs (reuse.c), then write what is left item by item.
+ * Making a pack for a receiver: find the objects (find.c), copy spans of stored
+ * packs (reuse.c), then write the rest item by item.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,11 +29,14 @@ struct send {
 	struct packing_items items;
 	struct packs packs;
 	struct bitset sent; /* by bit_pos: copied in spans; no words: none */
-	unsigned window;    /* candidates that the search compares with; 0:
-			       there is none. Known when items are planned */
+	/*
+	 * Candidates that each object is compared with in the search; 0: no
+	 * search. Set when items are planned.
+	 */
+	unsigned window;
 };
 
-/* What items may be deltas against, besides each other. */
+/* Whether an object that is no item may be a delta base. */
 static bool is_base(void *ctx, uint32_t odb_pos)
 {
 	const struct send *s = ctx;
@@ -62,25 +65,25 @@ static int load_items(struct send *s, struct error *err)
 	return 0;
 }
 
-/* What the pack could not send as stored joins the items. */
+/* Objects that could not be copied in spans become items. */
 static int load_left_over(struct send *s, const struct bitset *left_over,
 			  struct error *err)
 {
 	return found_each_packed(&s->found, left_over, add_item, s, err);
 }
 
-/* Objects of a pack that had enough to choose bases from. */
+/* Objects of a pack whose search had enough candidates for bases. */
 #define SETTLED_MIN 1000
 
-/* Whether search is spared, and the receiver has nothing. */
+/* Whether the search is to be spared for a receiver without haves. */
 static bool spares(const struct send *s)
 {
 	return s->options->spare_search && !s->request->have_nr;
 }
 
 /*
- * Whether a tip is sent to such a one without its history: of each file one
- * version, so that there is little to be found.
+ * Whether such a receiver gets a tip without history. Only one version of each
+ * file is sent, so a search would find little.
  */
 static bool is_without_history(const struct send *s)
 {
@@ -89,8 +92,8 @@ static bool is_without_history(const struct send *s)
 }
 
 /*
- * Whether more than half of what is sent has to be made anew, or is stored
- * whole where nobody has looked for a base: files may be alike there.
+ * Whether more than half of the objects are deflated anew, or are stored whole
+ * in a pack too small for a good search. A search may then find similar files.
  */
 static bool is_mostly_unsettled(const struct send *s)
 {
@@ -148,21 +151,23 @@ static int search(struct send *s, struct error *err)
 	return delta_search_run(&s->items, &options, err);
 }
 
-/* A phase begins; the time. */
+/* Start a phase. Returns the time. */
 static uint64_t begin(const struct send *s, const char *label)
 {
 	trace_region_enter(s->odb->repo->trace, "pack-objects", label);
 	return sys_clock_ns();
 }
 
-/* It has ended; how long it took. */
+/* End a phase. Returns how long it took, in nanoseconds. */
 static uint64_t end(const struct send *s, const char *label, uint64_t start)
 {
 	trace_region_leave(s->odb->repo->trace, "pack-objects", label);
 	return sys_clock_ns() - start;
 }
 
-/* Stored deltas that lost their base get another from along their chain. */
+/*
+ * Stored deltas whose base is not sent get another base from their delta chain.
+ */
 static int make_chain_deltas(struct send *s, struct error *err)
 {
 	struct fallback_chains_options options = {
@@ -178,10 +183,10 @@ static int make_chain_deltas(struct send *s, struct error *err)
 }
 
 /*
- * What is likely to be a good base, for each of those that need one. What the
- * receiver has at the boundary is looked for last, as chains leave little to be
- * searched; but where history is cut that is much, and what there is to be
- * found decides which ones are searched at all.
+ * Give each object that needs a base a likely one. Usually the boundary's
+ * objects come last, because delta chains leave little to search. With a
+ * shallow boundary they come first: there are many, and they decide which items
+ * are searched.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {
@@ -206,7 +211,7 @@ static int make_fallback_deltas(struct send *s, struct error *err)
 	return ret;
 }
 
-/* Bytes of what is read to be stored anew. */
+/* Bytes of the objects that are deflated anew. */
 static uint64_t bytes_to_read(const struct send *s)
 {
 	uint64_t bytes = 0;
@@ -234,7 +239,7 @@ static int prepare(struct send *s, struct error *err)
 	return ret;
 }
 
-/* Plan, search and write everything that was not copied in spans. */
+/* Plan, search and write all objects that were not copied in spans. */
 static int send_items(struct send *s, struct pack_writer *writer,
 		      struct progress *progress, struct error *err)
 {
@@ -302,7 +307,7 @@ static int send_spans(struct send *s, struct pack_writer *writer,
 	return ret;
 }
 
-/* Without wants: a header and a checksum. */
+/* Without wants: an empty pack, that is, a header and a checksum. */
 static int send_nothing(struct send *s, struct pack_sink sink,
 			struct error *err)
 {
@@ -335,9 +340,8 @@ static int send_content(struct send *s, struct pack_writer *writer,
 }
 
 /*
- * What is sent as it is stored, and nothing else, ends as it is known: nothing
- * is hashed, and what a disk has damaged does not get a checksum that says it
- * is right.
+ * If only stored content is sent, its checksum is known. Nothing is hashed. And
+ * bytes that a disk has damaged do not get a matching checksum.
  */
 static void expect_checksum(const struct send *s, struct pack_writer *writer)
 {
@@ -404,7 +408,7 @@ static int find(struct send *s, struct error *err)
 	return 0;
 }
 
-/* `s` has found something, or nothing was asked for. */
+/* Leave out objects. `s` has found its objects, unless there are no wants. */
 static int leave_out(struct send *s, struct error *err)
 {
 	const struct packing_elsewhere *elsewhere = s->request->elsewhere;

@@ -10,7 +10,7 @@ struct ordering {
 	size_t nr;
 };
 
-/* Place an item, its chain of unplaced bases first. */
+/* Place an item after its chain of unplaced bases. */
 static void place(struct ordering *o, uint32_t item)
 {
 	const struct packing_item *items = o->list->items;
@@ -22,7 +22,9 @@ static void place(struct ordering *o, uint32_t item)
 		o->placed[at] = 1;
 		o->out[o->nr++] = at;
 	}
-	/* Collected from the delta down to its base: turn round. */
+	/*
+	 * The chain was collected from the delta down to its base: reverse it.
+	 */
 	for (last = o->nr; last > first + 1; first++) {
 		uint32_t swap = o->out[first];
 
@@ -31,13 +33,14 @@ static void place(struct ordering *o, uint32_t item)
 	}
 }
 
-/* Places in the order, by what an item is: core or not, type, rank. */
+/* Bits of a class, by weight: outside the core, type, rank. */
 #define RANK_BITS 3
 #define CLASS_NR (2 << (2 + RANK_BITS))
 
 /*
- * The tip, then layer by layer. What other tips than HEAD's have besides comes
- * first, so that HEAD's part of the tip stands beside what else HEAD reaches.
+ * The tip comes first, then layer by layer. Within the tip, the objects that
+ * HEAD does not reach come first. So HEAD's part of the tip is next to the
+ * other objects of HEAD.
  */
 static unsigned rank_of(const struct islands *islands, uint32_t obj_pos)
 {
@@ -66,7 +69,10 @@ static unsigned class_of(const struct packing_items *list,
 	       rank_of(list->islands, item->obj_pos);
 }
 
-/* The items by class, in each as in the list: NULL when out of memory. */
+/*
+ * Sort the items by class; the sort is stable. Returns NULL if memory is
+ * exhausted.
+ */
 static uint32_t *sort_by_class(const struct packing_items *list)
 {
 	uint32_t *sorted = mem_alloc(list->nr, sizeof(*sorted));

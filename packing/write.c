@@ -12,14 +12,15 @@ struct writing {
 	struct pack_writer *writer;
 	const struct write_options *options;
 	struct write_report *report;
-	struct odb_reader *reader; /* for what is not copied */
+	struct odb_reader *reader; /* for objects that are not copied */
 	struct deflater *deflater;
 	struct buf scratch;
-	uint64_t dropped_at; /* offset written when pages were last let go */
-	uint64_t first_off;  /* of the first entry */
+	/* Offset in the new pack when mapped pages were last dropped. */
+	uint64_t dropped_at;
+	uint64_t first_off; /* of the first entry */
 };
 
-/* Not an error: the entry does not fit any more. */
+/* No error: the entry does not fit into the pack. */
 enum { WRITE_FULL = 1 };
 
 static uint32_t idx_pos_of(const struct writing *w,
@@ -57,7 +58,7 @@ static int check_copy(const struct writing *w, const struct packing_item *item,
 			    "bad packed object CRC");
 }
 
-/* The base of a delta, as the entry's header names it. */
+/* Name the base of a delta in the entry's header. */
 static void name_base(const struct writing *w, const struct packing_item *item,
 		      const uint8_t *base_raw, struct pack_entry *entry)
 {
@@ -101,7 +102,7 @@ static int put_entry(struct writing *w, struct packing_item *item,
 	return ret;
 }
 
-/* Raw id of the base of a copied delta. */
+/* The raw id of the base of a copied delta. */
 static int stored_base(const struct writing *w, const struct packing_item *item,
 		       const struct packs_stored *stored, const uint8_t **raw,
 		       struct error *err)
@@ -121,7 +122,7 @@ static int stored_base(const struct writing *w, const struct packing_item *item,
 	return ret < 0 ? ret : 0;
 }
 
-/* Deflate an object anew; it is released. */
+/* Deflate an object anew, and release it. */
 static int put_whole(struct writing *w, struct packing_item *item,
 		     struct odb_object *obj, struct error *err)
 {
@@ -139,8 +140,8 @@ static int put_whole(struct writing *w, struct packing_item *item,
 }
 
 /*
- * Write an object whose copy at hand is damaged, from another copy. *err says
- * how the first is damaged, and stays where there is no other.
+ * Write an object from another copy, because the chosen copy is damaged. *err
+ * describes the damage; it stays if there is no other copy.
  */
 static int write_other_copy(struct writing *w, struct packing_item *item,
 			    struct error *err)
@@ -181,7 +182,7 @@ static int write_whole(struct writing *w, struct packing_item *item,
 	return ret == ERR_CORRUPT ? write_other_copy(w, item, err) : ret;
 }
 
-/* The stored bytes of an item, and the id of the base if it is a delta. */
+/* Find the stored bytes of an item, and the id of the base if it is a delta. */
 static int find_copy(const struct writing *w, const struct packing_item *item,
 		     struct packs_stored *stored, const uint8_t **base_raw,
 		     struct error *err)
@@ -248,12 +249,12 @@ static int write_delta(struct writing *w, struct packing_item *item,
 	return ret;
 }
 
-/* Bytes written between two times that mapped pages are let go. */
+/* Bytes written between two times that mapped pages are dropped. */
 #define DROP_INTERVAL ((uint64_t)64 << 20)
 
 /*
- * Copying touches all pages of the old packs, once; held on to, they
- * would count as memory of this process.
+ * Copying touches all pages of the old packs once. Without dropping, they would
+ * count as memory of this process.
  */
 static void drop_pages(struct writing *w)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Writing the entries of a pack from a planned list of items.
- */
+/* Writing the entries of a pack from a planned list of items. */
 #ifndef PACKING_WRITE_H
 #define PACKING_WRITE_H
 
@@ -15,7 +13,7 @@
 #include "packing/packs.h"
 #include "sys/progress.h"
 
-/* What was written, by how it came about. */
+/* Counts of the objects written. */
 struct write_report {
 	uint32_t objects, deltas;
 	uint32_t reused, reused_deltas; /* copied as stored */
@@ -24,28 +22,31 @@ struct write_report {
 };
 
 struct write_options {
-	bool ofs_delta;   /* bases by distance; else by id */
-	bool check;       /* corruption must not spread into the new pack:
-			     compare copied entries with their index's CRC, all
-			     other objects with their ids */
+	bool ofs_delta; /* name bases by distance; else by id */
+	/*
+	 * Keep corruption out of the new pack: compare copied entries with the
+	 * CRC in their index, all other objects with their ids.
+	 */
+	bool check;
 	int compression;  /* zlib level, -1: default */
-	uint64_t max_len; /* bytes of the pack with its trailer; 0: any */
+	uint64_t max_len; /* bytes of the pack with its trailer; 0: no limit */
 	struct progress *progress; /* counts objects; NULL: none */
 };
 
 /*
- * The order of writing: malloc()ed array of the items that are not external,
- * *nr of them; NULL when out of memory. The core island first, then the others;
- * of each commits, tags, trees, blobs; within a type the tip first; and so far
- * in the order of the list. A base always comes before its deltas, so that
- * distances are positive.
+ * The order of writing: a malloc()ed array of the items that are not external,
+ * *nr of them. The core island comes first, then the other objects. Within
+ * each: commits, tags, trees, blobs; of each type the tip first; then the order
+ * of the list. A base always comes before its deltas, so that distances are
+ * positive. Returns NULL if memory is exhausted.
  */
 uint32_t *write_order(const struct packing_items *list, size_t *nr);
 
 /*
- * Write the items of `order`, *nr of them. Sets out_off and crc of each. Adds
- * to *report. Ends early, with *nr less, before an item that would make the
- * pack longer than max_len; but one is always written.
+ * Write the items of `order`, *nr of them. Sets out_off and crc of each and
+ * adds to *report. Stops before an item that would make the pack longer than
+ * max_len; *nr is then less. At least one item is written. Returns 0 or a
+ * negative error code.
  */
 int write_items(struct packing_items *list, const uint32_t *order, size_t *nr,
 		const struct packs *packs, struct pack_writer *writer,
@@ -53,8 +54,8 @@ int write_items(struct packing_items *list, const uint32_t *order, size_t *nr,
 		struct write_report *report, struct error *err);
 
 /*
- * For items that go into another pack than those written so far: what would
- * be a delta against one of these is stored whole.
+ * Prepare items for another pack than the items written so far. A delta whose
+ * base was written becomes a whole object.
  */
 void write_drop_bases(struct packing_items *list, const uint32_t *order,
 		      size_t nr);
