@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Painting the tip. Islands of references: mark-refs.c */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "islands/islands.h"
+#include "object/oidmap.h"
 #include "walk/treewalk.h"
 
 void islands_release(struct islands *islands)
@@ -51,5 +54,160 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
 	islands->tip = tree.seen;
 	tree.seen = (struct bitset)BITSET_INIT;
 	treewalk_release(&tree);
+	return ret;
+}
+
+/* A tag object, and what it leads to. */
+struct layered_tag {
+	uint32_t obj_pos;
+	uint32_t commit;
+};
+
+struct layering {
+	struct islands *islands;
+	struct walk *w;
+	const struct walk_result *found;
+	uint8_t *commits; /* owned: by commit_nr < commit_end: its layer */
+	uint32_t commit_end;
+	struct layered_tag *tags; /* owned */
+	size_t tag_nr, tag_alloc;
+	struct oidmap seen; /* values of references */
+	struct error *err;
+};
+
+static void lower(uint8_t *layer, uint8_t to)
+{
+	if (to < *layer)
+		*layer = to;
+}
+
+static int add_tags(struct layering *l, const struct walk_items *others,
+		    uint32_t commit)
+{
+	if (mem_grow(&l->tags, &l->tag_alloc, l->tag_nr + others->nr,
+		     sizeof(*l->tags)) < 0)
+		return error_nomem(l->err);
+	for (size_t i = 0; i < others->nr; i++)
+		l->tags[l->tag_nr++] = (struct layered_tag){
+			others->items[i].obj_pos,
+			commit,
+		};
+	return 0;
+}
+
+/* What names a tree or a blob is in no layer but the last. */
+static int add_value(struct layering *l, const struct oid *oid,
+		     enum islands_layer layer)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	int ret = walk_add_tip(l->w, &tips, oid, false, l->err);
+
+	if (!ret && tips.commit_nr && tips.commits[0] < l->commit_end) {
+		lower(&l->commits[tips.commits[0]], layer);
+		ret = add_tags(l, &tips.others, tips.commits[0]);
+	}
+	walk_tips_release(&tips);
+	return ret;
+}
+
+static int add_ref(void *ctx, const struct ref *ref)
+{
+	struct layering *l = ctx;
+	int ret = oidmap_add(&l->seen, &ref->oid, 0, NULL);
+
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(l->err) : 0;
+	return add_value(l, &ref->oid, ISLANDS_LAYER_BRANCHES);
+}
+
+static int add_refs(struct layering *l, struct refs *refs,
+		    const struct oid *head)
+{
+	int ret = add_value(l, head, ISLANDS_LAYER_HEAD);
+
+	if (!ret)
+		ret = refs_each_strict(refs, "refs/heads/", add_ref, l, l->err);
+	if (!ret)
+		ret = refs_each_strict(refs, "refs/tags/", add_ref, l, l->err);
+	return ret;
+}
+
+/* Whatever reaches a commit reaches its parents. */
+static void mark_parents(struct layering *l)
+{
+	const struct history *h = &l->w->history;
+
+	for (size_t i = l->found->revs.nr; i-- > 0;) {
+		uint32_t c = l->found->parents_first[i];
+		const uint32_t *parents = history_parents(h, c);
+
+		for (uint32_t k = 0; k < h->commits[c].parent_nr; k++)
+			lower(&l->commits[parents[k]], l->commits[c]);
+	}
+}
+
+static void mark_object(struct layering *l, uint32_t obj_pos, uint8_t layer)
+{
+	if (obj_pos < l->islands->layer_end)
+		lower(&l->islands->layers[obj_pos], layer);
+}
+
+static void mark_objects(struct layering *l)
+{
+	const struct walk_result *found = l->found;
+
+	for (size_t i = 0; i < found->revs.nr; i++) {
+		uint32_t c = found->parents_first[i];
+		const struct newobj_list *list = &found->lists.lists[i];
+
+		mark_object(l, l->w->history.commits[c].obj_pos, l->commits[c]);
+		for (uint32_t k = 0; k < list->nr; k++)
+			mark_object(l, list->items[k].obj_pos, l->commits[c]);
+	}
+	for (size_t i = 0; i < l->tag_nr; i++)
+		mark_object(l, l->tags[i].obj_pos,
+			    l->commits[l->tags[i].commit]);
+}
+
+static int mark_all(struct layering *l, struct refs *refs,
+		    const struct oid *head)
+{
+	struct islands *islands = l->islands;
+	int ret;
+
+	l->commit_end = (uint32_t)l->w->history.nr;
+	l->commits = mem_alloc(l->commit_end, 1);
+	islands->layer_end = objspace_end(&l->w->space);
+	islands->layers = mem_alloc(islands->layer_end, 1);
+	if (!l->commits || !islands->layers)
+		return error_nomem(l->err);
+	memset(l->commits, ISLANDS_LAYER_REST, l->commit_end);
+	memset(islands->layers, ISLANDS_LAYER_REST, islands->layer_end);
+	ret = add_refs(l, refs, head);
+	if (ret < 0)
+		return ret;
+	mark_parents(l);
+	mark_objects(l);
+	return 0;
+}
+
+int islands_mark_layers(struct islands *islands, struct walk *w,
+			const struct walk_result *found, struct refs *refs,
+			struct error *err)
+{
+	struct layering l = {
+		.islands = islands,
+		.w = w,
+		.found = found,
+		.err = err,
+	};
+	struct ref head;
+	int ret = refs_lookup(refs, "HEAD", &head, err);
+
+	if (ret > 0)
+		ret = mark_all(&l, refs, &head.oid);
+	free(l.commits);
+	free(l.tags);
+	oidmap_release(&l.seen);
 	return ret;
 }
