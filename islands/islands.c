@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Painting the tip. Islands of references: mark-refs.c */
+/* Marking the tip and the layers. Islands of references: mark-refs.c */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
 	return ret;
 }
 
-/* A tag object, and what it leads to. */
+/* A tag object, and the commit that it peels to. */
 struct layered_tag {
 	uint32_t obj_pos;
 	uint32_t commit;
@@ -67,7 +67,8 @@ struct layering {
 	struct islands *islands;
 	struct walk *w;
 	const struct walk_result *found;
-	uint8_t *commits; /* owned: by commit_nr < commit_end: its layer */
+	/* Owned: by commit_nr < commit_end: the layer of the commit. */
+	uint8_t *commits;
 	uint32_t commit_end;
 	struct layered_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
@@ -95,7 +96,7 @@ static int add_tags(struct layering *l, const struct walk_items *others,
 	return 0;
 }
 
-/* What names a tree or a blob is in no layer but the last. */
+/* A tag of a tree or blob, and its target, stay in the last layer. */
 static int add_value(struct layering *l, const struct oid *oid,
 		     enum islands_layer layer)
 {
@@ -132,7 +133,7 @@ static int add_refs(struct layering *l, struct refs *refs,
 	return ret;
 }
 
-/* Whatever reaches a commit reaches its parents. */
+/* A commit that is in a layer brings its parents into that layer. */
 static void mark_parents(struct layering *l)
 {
 	const struct history *h = &l->w->history;

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delta islands: sets of objects that are asked for together. Who gets all of
- * an island and nothing else can be sent every stored delta as it is, because
- * no object of an island is stored as a delta against one outside:
+ * Delta islands: sets of objects that are asked for together. A client that
+ * gets one whole island and nothing else can be sent every stored delta as it
+ * is. That holds because no object of an island is a delta of an object
+ * outside:
  *
- *	an object's base has to be in every island that the object is in
+ *  the base of an object is in every island that the object is in
  *
- * There are islands of references, as pack.island configures them: what the
- * references of a fork reach, for instance. And there is the tip: what the
- * trees of chosen commits hold, and so what a clone of depth 1 is made of.
- * Packs without it store files of the newest commit as deltas against older
- * and larger versions of them, which such a clone does not get.
+ * Islands of references are configured by pack.island. One island is, for
+ * instance, all objects that the references of a fork reach.
  *
- * And there are layers, for clones with history: of one branch, as a rule
- * HEAD's, or of all branches and tags. References of other kinds, pull requests
- * for instance, are seldom cloned and often many. Each layer is an island
- * together with those below it.
+ * The tip is the closure of the trees of chosen commits: the objects of a clone
+ * of depth 1. Without it, packs store files of the newest commit as deltas of
+ * older versions, which such a clone does not get.
+ *
+ * Layers are for clones with history: of HEAD's branch, or of all branches and
+ * tags. References of other kinds, for instance pull requests, are seldom
+ * cloned and often many. Each layer together with the layers before it is an
+ * island.
  */
 #ifndef ISLANDS_ISLANDS_H
 #define ISLANDS_ISLANDS_H
@@ -32,25 +34,33 @@
 
 #define ISLANDS_NO_CORE UINT32_MAX
 
-/* What a clone of which kind gets first, see above. */
+/* The layers: objects that each kind of clone adds, see above. */
 enum islands_layer {
-	ISLANDS_LAYER_HEAD,     /* what HEAD reaches, and tags of that */
-	ISLANDS_LAYER_BRANCHES, /* what refs/heads/ and refs/tags/ add */
+	/* Objects that HEAD reaches, and tags of these. */
+	ISLANDS_LAYER_HEAD,
+	/* Objects that refs/heads/ and refs/tags/ add. */
+	ISLANDS_LAYER_BRANCHES,
 	ISLANDS_LAYER_REST,
 	ISLANDS_LAYER_NR,
 };
 
-/* Immutable once painted; threads may share it. obj_pos are a walk's. */
+/* Immutable once marked; threads may share it. obj_pos are those of a walk. */
 struct islands {
-	struct bitset tip; /* by obj_pos: trees and blobs of tips, heads */
+	struct bitset tip; /* by obj_pos: trees and blobs of tips and heads */
 	struct island_sets sets; /* of islands of references */
-	uint32_t *set_of;        /* owned: by obj_pos, < end: number of a set;
-				    NULL without such islands */
+	/*
+	 * Owned: by obj_pos < end: number of a set; NULL without islands of
+	 * references.
+	 */
+	uint32_t *set_of;
 	uint32_t end;
-	uint8_t *layers; /* owned: by obj_pos, < layer_end: enum
-			    islands_layer; NULL: all in the first */
+	/*
+	 * Owned: by obj_pos < layer_end: enum islands_layer; NULL: all objects
+	 * are in the first layer.
+	 */
+	uint8_t *layers;
 	uint32_t layer_end;
-	uint32_t core; /* island of pack.islandCore, or ISLANDS_NO_CORE */
+	uint32_t core; /* the island of pack.islandCore, or ISLANDS_NO_CORE */
 };
 
 #define ISLANDS_INIT                                                           \
@@ -61,40 +71,42 @@ struct islands {
 void islands_release(struct islands *islands);
 
 /*
- * Paint the trees of the tips' commits, and trees and blobs among the tips
- * themselves. Reads each of these trees once. 0, or negative with *islands
- * partly painted.
+ * Mark the closure of the tips' trees, and the trees and blobs among the tips
+ * themselves. Each of these trees is read once. Returns 0, or a negative error
+ * code with *islands partly marked.
  */
 int islands_mark_tip(struct islands *islands, struct walk *w,
 		     const struct walk_tips *tips, struct error *err);
 
 /*
- * Paint what the references reach that pack.island puts into islands, over
- * the lists of an enumeration (keep_lists) of all references: a set for each
- * commit, from children to parents, then for each object of its list. Reads no
- * trees but those that references name, and those of heads.
+ * Mark the islands of references (pack.island). `found` is an enumeration of
+ * all references with lists (keep_lists). A set of islands is computed for each
+ * commit, from children to parents, and given to the objects of the commit's
+ * list. The only trees read are those that references name directly and those
+ * of `heads`.
  *
- * Each commit of `heads`, which references reach, is asked for by itself as
- * well, with its history and without: it gets two islands, what it reaches and
- * what its tree holds. The latter objects are also in the tip.
+ * Each commit of `heads`, which references must reach, is also asked for by
+ * itself, with history and without. So it adds two islands: all that the commit
+ * reaches, and all that its tree reaches. The latter objects are also in the
+ * tip.
  *
- * Without the key and without heads nothing is painted. 0, or negative with
- * *islands partly painted.
+ * Without the key and without heads nothing is marked. Returns 0, or a negative
+ * error code with *islands partly marked.
  */
 int islands_mark_refs(struct islands *islands, struct walk *w,
 		      const struct walk_result *found, struct refs *refs,
 		      const struct walk_tips *heads, struct error *err);
 
 /*
- * Paint the layers over the lists of an enumeration (keep_lists) of all
- * references. Reads tags, no trees. Without HEAD nothing is painted. 0, or
- * negative with *islands partly painted.
+ * Mark the layers. `found` is an enumeration of all references with lists
+ * (keep_lists). Tags are read, trees are not. Without HEAD nothing is marked.
+ * Returns 0, or a negative error code with *islands partly marked.
  */
 int islands_mark_layers(struct islands *islands, struct walk *w,
 			const struct walk_result *found, struct refs *refs,
 			struct error *err);
 
-/* The layer of an object. NULL: there are no islands. */
+/* The layer of an object; the first if islands is NULL. */
 static inline enum islands_layer islands_layer(const struct islands *islands,
 					       uint32_t obj_pos)
 {
@@ -105,7 +117,7 @@ static inline enum islands_layer islands_layer(const struct islands *islands,
 		       : ISLANDS_LAYER_REST;
 }
 
-/* The set of islands that an object is in. NULL: there are no islands. */
+/* The set of islands of an object; the empty set if islands is NULL. */
 static inline uint32_t islands_set(const struct islands *islands,
 				   uint32_t obj_pos)
 {
@@ -113,7 +125,7 @@ static inline uint32_t islands_set(const struct islands *islands,
 						 : ISLAND_SET_EMPTY;
 }
 
-/* Whether an object is in the island that is packed first. */
+/* Whether an object is in the core island, which is packed first. */
 static inline bool islands_in_core(const struct islands *islands,
 				   uint32_t obj_pos)
 {
@@ -122,14 +134,14 @@ static inline bool islands_in_core(const struct islands *islands,
 			       islands->core);
 }
 
-/* Whether an object is in the tip. NULL: there are no islands. */
+/* Whether an object is in the tip; false if islands is NULL. */
 static inline bool islands_in_tip(const struct islands *islands,
 				  uint32_t obj_pos)
 {
 	return islands && bitset_get(&islands->tip, obj_pos);
 }
 
-/* Whether an object may be stored as a delta against this base. */
+/* Whether an object may be stored as a delta of this base. */
 static inline bool islands_may_delta(const struct islands *islands,
 				     uint32_t obj_pos, uint32_t base_obj_pos)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Painting what references reach. */
+/* Marking islands of references. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +24,8 @@ struct marking {
 	size_t ref_nr, ref_alloc;
 	uint32_t *commit_sets; /* owned: by commit_nr */
 	uint32_t commit_end;
-	uint32_t set;  /* being painted below a tree */
-	bool is_a_tip; /* which is a head's */
+	uint32_t set;  /* given to all objects below a tree */
+	bool is_a_tip; /* that tree belongs to a head */
 	struct error *err;
 };
 
@@ -45,7 +45,7 @@ static int add_ref(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-/* Which references are in which islands. */
+/* Find the island of each reference. */
 static int match_refs(struct marking *p, struct refs *refs)
 {
 	const struct config *config = &p->w->odb->repo->config;
@@ -98,7 +98,10 @@ static int mark_tree(struct marking *p, uint32_t tree_pos, uint32_t set)
 	return ret;
 }
 
-/* A tip's commit, and the tags on the way to it; or what else it names. */
+/*
+ * Mark the tips' commits, and the tags on the way to them. A tip that is
+ * another object is marked itself; a tree with its closure.
+ */
 static int mark_tips(struct marking *p, const struct walk_tips *tips,
 		     uint32_t set)
 {
@@ -128,7 +131,7 @@ static int by_value(const void *a, const void *b)
 	return ret ? ret : x->island < y->island ? -1 : x->island > y->island;
 }
 
-/* The islands of references that name the same. */
+/* The set of the islands of references with the same value. */
 static int collect_set(uint32_t *set, struct marking *p,
 		       const struct island_ref *refs, size_t nr)
 {
@@ -163,7 +166,9 @@ static int mark_value(struct marking *p, const struct island_ref *refs,
 	return ret;
 }
 
-/* Forks name the same things: each is looked up once. */
+/*
+ * References of forks often have the same value. Each value is looked up once.
+ */
 static int mark_values(struct marking *p)
 {
 	size_t end;
@@ -180,7 +185,7 @@ static int mark_values(struct marking *p)
 	return ret;
 }
 
-/* Whatever reaches a commit reaches its parents. */
+/* The islands of a commit also hold its parents. */
 static int mark_parents(struct marking *p, uint32_t commit)
 {
 	const struct history *h = &p->w->history;
@@ -218,13 +223,13 @@ static int mark_commits(struct marking *p)
 	return ret;
 }
 
-/* The islands of heads come after those that have names. */
+/* The islands of heads come after those of pack.island. */
 static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {
 	return (uint32_t)(p->patterns.name_nr + 2 * head + is_tip);
 }
 
-/* Before commits are painted: what heads reach. */
+/* Mark the head commits, before mark_commits() hands the sets to parents. */
 static int mark_heads(struct marking *p)
 {
 	const struct walk_tips *heads = p->heads;

@@ -16,7 +16,11 @@ struct deleting {
 	uint32_t id;
 	enum network_state state;
 	struct buf path;
-	char *doomed; /* owned: where it is removed, in the same directory */
+	/*
+	 * Owned: the name under which the repository is removed, in the same
+	 * directory.
+	 */
+	char *doomed;
 	struct error *err;
 };
 
@@ -52,7 +56,10 @@ static int find(struct deleting *d)
 	return ret;
 }
 
-/* Whether what is there is what was registered: 1, or an error. */
+/*
+ * Whether the repository is the one that was registered. Returns 1 or a
+ * negative error code.
+ */
 static int check(const struct deleting *d, const struct repo *repo)
 {
 	enum network_link link;
@@ -73,7 +80,10 @@ static int check(const struct deleting *d, const struct repo *repo)
 	return 1;
 }
 
-/* 1 when there is a repository to be removed. */
+/*
+ * Returns 1 if there is a repository to remove, 0 if there is none, or a
+ * negative error code.
+ */
 static int find_repo(const struct deleting *d)
 {
 	struct repo_options options = {
@@ -92,7 +102,7 @@ static int find_repo(const struct deleting *d)
 	return ret;
 }
 
-/* Out of sight at once, then gone. */
+/* Rename the repository away at once, then remove it. */
 static int remove_repo(const struct deleting *d, bool is_there)
 {
 	int ret = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Members that go. */
+/* Deleting members of a network. */
 #ifndef ISLANDS_NETWORK_DELETE_H
 #define ISLANDS_NETWORK_DELETE_H
 
@@ -9,22 +9,25 @@
 #include "islands/network.h"
 
 /*
- * Delete a member and its repository, in whatever state it is:
+ * Delete a member and its repository, in any state of the member:
  *
- *	registry: "deleting"  ->  the repository out of sight, then gone
- *	  ->  its references leave the store  ->  it leaves the registry
+ *  registry: "deleting"  ->  the repository is renamed away, then removed
+ *    ->  its references leave the store  ->  it leaves the registry
  *
- * What it shares with others stays in the store; what it had alone goes when
- * that is pruned. Takes the member's lock. 0; ERR_MISSING when there is no such
- * member; ERR_INVALID, with nothing changed, for a repository with a work tree
- * and for one that does not borrow from the store: it may be another by now.
- * One that is gone already is only forgotten.
+ * Shared objects stay in the store. Objects that only this member had go when
+ * the store is pruned. Takes the member's lock. If the repository is gone
+ * already, the member is only removed from the network.
+ *
+ * Returns 0 or a negative error code. ERR_MISSING: there is no such member.
+ * ERR_INVALID, with nothing changed: the repository has a work tree, or does
+ * not borrow from the store (it may be another repository by now).
  */
 int network_delete(struct network *network, uint32_t id, struct error *err);
 
 /*
- * The last two steps, for a member whose lock is held and whose repository
- * needs the store no longer.
+ * Do the last two steps: the references leave the store, and the member leaves
+ * the registry. The member's lock is held, and its repository does not need the
+ * store any more. Returns 0 or a negative error code.
  */
 int network_part(struct network *network, uint32_t id, struct error *err);
 

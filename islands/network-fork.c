@@ -16,10 +16,13 @@ struct forking {
 	struct network *network;
 	const struct network_fork *fork;
 	uint32_t id;
-	/* Of small files, and of the news that all are there. */
+	/* For small files, and for the rename into place. */
 	enum sys_fsync_method fsync;
-	char *path;  /* owned: absolute */
-	char *build; /* owned: where it is made, in the same directory */
+	char *path; /* owned: absolute */
+	/*
+	 * Owned: the directory where the repository is built, next to `path`.
+	 */
+	char *build;
 	struct error *err;
 };
 
@@ -29,7 +32,7 @@ static void forking_release(struct forking *f)
 	free(f->build);
 }
 
-/* "<dir>/.<name>.network-<id>": nobody else's name. */
+/* "<dir>/.<name>.network-<id>": a name that nobody else uses. */
 static char *build_path(const char *path, uint32_t id)
 {
 	const char *slash = strrchr(path, '/');
@@ -41,7 +44,10 @@ static char *build_path(const char *path, uint32_t id)
 	return out.len ? buf_detach(&out, NULL) : NULL;
 }
 
-/* The absolute path of what is not there yet; its parents are made. */
+/*
+ * Set f->path to the absolute path of the destination, which need not exist.
+ * Its parent directories are made.
+ */
 static int settle_path(struct forking *f)
 {
 	struct buf parent = BUF_INIT, path = BUF_INIT;
@@ -78,7 +84,7 @@ static int settle_path(struct forking *f)
 	return ret < 0 || f->path ? ret : error_nomem(f->err);
 }
 
-/* Nothing may be there but an empty directory. */
+/* Only an empty directory may be at the destination. */
 static int check_free(const struct forking *f)
 {
 	int ret;
@@ -94,7 +100,7 @@ static int check_free(const struct forking *f)
 			     f->path);
 }
 
-/* The id of an attempt that was killed, or a new one; its lock is taken. */
+/* Use the id of a fork that was killed, or a new one, and take its lock. */
 static int choose_id(struct forking *f, const char *path)
 {
 	struct network_registry *registry = &f->network->registry;
@@ -205,7 +211,10 @@ static int write_head(const struct forking *f)
 	return ret;
 }
 
-/* The destination is in the same directory: the way to the store is too. */
+/*
+ * The destination is in the same directory, so the relative path to the store
+ * is the same.
+ */
 static int write_alternates(const struct forking *f)
 {
 	struct buf dir = BUF_INIT, line = BUF_INIT;
@@ -236,7 +245,7 @@ static int write_refs(const struct forking *f)
 	return ret;
 }
 
-/* All of it, in a directory that nobody looks at. */
+/* Build the whole repository in a directory that nobody looks at. */
 static int build(const struct forking *f)
 {
 	int ret = sys_tempdir_remove(f->build, f->err);
@@ -267,7 +276,10 @@ static int sync_parent(const char *path, struct error *err)
 	return ret;
 }
 
-/* Whether the repository is in place: it came there as a whole. */
+/*
+ * Whether the repository is in place. It was renamed there as a whole. Returns
+ * 1, 0 or a negative error code.
+ */
 static int is_complete(struct network *network, const char *path,
 		       struct error *err)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new member with the references of another and no objects of its own.
+ * Forking: a new member with the references of another member and no objects of
+ * its own.
  *
- *	registry: "forking"  ->  a directory beside the destination, complete
- *	  ->  renamed into place  ->  registry: "member"
+ *  registry: "forking"  ->  a complete repository next to the destination
+ *    ->  renamed into place  ->  registry: "member"
  *
- * so that the destination is a whole repository or not there at all.
+ * At the destination is a whole repository or nothing.
  */
 #ifndef ISLANDS_NETWORK_FORK_H
 #define ISLANDS_NETWORK_FORK_H
@@ -16,26 +17,30 @@
 
 struct network_fork {
 	const struct repo *source;
-	const struct network_refs *refs; /* to copy; the store has all that
-					    they reach */
-	const char *path;                /* of the new repository */
+	/* To copy; the store has all that these reach. */
+	const struct network_refs *refs;
+	const char *path; /* of the new repository */
 };
 
 /*
- * Make the fork and set *id. The caller has NETWORK_LOCK_OBJECTS. One that was
- * begun at that path and killed is completed. 0; ERR_INVALID when something is
- * there; or another error, after which "forking" may stay in the registry, and
- * nothing is at the path.
- * Cost: what the references are, in one file; a few small files that are
- * synced where core.fsync of the source has "reference".
+ * Make the fork and set *id. The caller holds NETWORK_LOCK_OBJECTS. A fork to
+ * the same path that was killed is completed.
+ *
+ * Returns 0 or a negative error code. ERR_INVALID: something else is at the
+ * path. After an error the registry may still say "forking", and nothing is at
+ * the path.
+ *
+ * Cost: the references are written into one file. A few small files are synced
+ * if core.fsync of the source has "reference".
  */
 int network_fork(uint32_t *id, struct network *network,
 		 const struct network_fork *fork, struct error *err);
 
 /*
- * Settle a member that is "forking" and that nobody works on: it becomes a
- * member where the repository is in place, else it is forgotten, with what was
- * made of it. Its lock is held. 1: a member; 0: forgotten; or negative.
+ * Settle a member that is "forking" and that nobody works on. It becomes a
+ * member if its repository is in place. Otherwise it leaves the registry and
+ * its unfinished files are removed. The caller holds the member's lock. Returns
+ * 1 if it is a member, 0 if it was removed, or a negative error code.
  */
 int network_fork_settle(struct network *network, uint32_t id,
 			struct error *err);

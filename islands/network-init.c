@@ -6,9 +6,9 @@
 #include "sys/tempfile.h"
 
 /*
- * References of the store are what members rely on: they are synced. Nothing
- * but `git network repack --prune` removes objects; nobody is served
- * from here, and no reference of a member is shown.
+ * Members rely on the references of the store, so these are synced. Only `git
+ * network repack --prune` removes objects. Fetches are not served from the
+ * store, and the references of members are hidden.
  */
 static const char config_text[] = "[core]\n"
 				  "\trepositoryformatversion = 1\n"
@@ -56,7 +56,7 @@ static int exists(const char *dir, const char *name)
 	return ret;
 }
 
-/* What is at `path` must be nothing, or left of an attempt that was killed. */
+/* At `path` may be nothing, or the remains of an attempt that was killed. */
 static int check_place(const char *path, struct error *err)
 {
 	int is_store = exists(path, "network/members");
@@ -75,7 +75,7 @@ static int check_place(const char *path, struct error *err)
 	return 0;
 }
 
-/* The registry comes last: without it there is no store. */
+/* The registry is written last: without a registry there is no store. */
 int network_init(const char *path, enum hash_algo algo, struct error *err)
 {
 	struct network_registry empty = NETWORK_REGISTRY_INIT;

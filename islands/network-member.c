@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tying repositories to a store. */
+/* Linking repositories to a store. */
 #include <stdlib.h>
 #include <string.h>
 

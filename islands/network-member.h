@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A member's repository: opening it, and the two things that make it a member
- * for those who know nothing of networks: the line in its
- * objects/info/alternates, and core.alternateRefsPrefixes, without which a
- * push would be told of the tips of all other members.
+ * A member's repository: opening it, and linking it to the store. Two things
+ * make it a member for programs that do not know networks:
+ * - the line in its objects/info/alternates;
+ * - core.alternateRefsPrefixes. Without that key, a push would be offered the
+ *   tips of all other members as .have lines.
  */
 #ifndef ISLANDS_NETWORK_MEMBER_H
 #define ISLANDS_NETWORK_MEMBER_H
@@ -12,46 +13,50 @@
 #include "base/error.h"
 #include "islands/network.h"
 
-/* "refs/virtual/<id>/"; 0 or ERR_NOMEM. */
+/* Append "refs/virtual/<id>/". Returns 0 or ERR_NOMEM. */
 int network_prefix(struct buf *out, uint32_t id);
 
 /*
- * Open a member's repository. 0 with *out owned by the caller; ERR_MISSING
- * when there is no repository; or another error.
+ * Open a member's repository. *out is owned by the caller. Returns 0 or a
+ * negative error code: ERR_MISSING if there is no repository.
  */
 int network_member_open(struct repo **out, const struct network *network,
 			const struct network_entry *entry, struct error *err);
 
-/* Where a repository's alternates lead. */
+/* What the alternates of a repository are. */
 enum network_link {
 	NETWORK_LINK_NONE,  /* there are none */
-	NETWORK_LINK_STORE, /* to the store, and nowhere else */
-	NETWORK_LINK_OTHER, /* elsewhere, or nowhere */
+	NETWORK_LINK_STORE, /* the store, and nothing else */
+	/* Anything else, or a directory that does not exist. */
+	NETWORK_LINK_OTHER,
 };
 
-/* Find out; negative when that fails. */
+/* Find out what the alternates are. Returns 0 or a negative error code. */
 int network_link_check(enum network_link *link, const struct network *network,
 		       const struct repo *repo, struct error *err);
 
 /*
- * Append the line that leads from an object directory (absolute, without
- * symlinks) to the store's objects, relative where they share a directory
- * other than the root. 0 or ERR_NOMEM.
+ * Append the line that names the store's objects in info/alternates of an
+ * object directory (absolute, without symlinks). The line is a relative path if
+ * both share a directory other than the root. Returns 0 or ERR_NOMEM.
  */
 int network_link_line(struct buf *out, const struct network *network,
 		      const char *object_dir);
 
 /*
- * Make a repository borrow from the store: first the prefixes into its
- * configuration, then the alternate. 0 or negative.
+ * Make a repository borrow from the store. core.alternateRefsPrefixes is
+ * written first, then the alternates. Returns 0 or a negative error code.
  */
 int network_link(const struct network *network, const struct repo *repo,
 		 uint32_t id, struct error *err);
 
-/* Make it borrow no longer: remove its alternates. 0 or negative. */
+/* Remove the alternates of a repository. Returns 0 or a negative error code. */
 int network_unlink(const struct repo *repo, struct error *err);
 
-/* Append the section that says which refs of the store are .have lines. */
+/*
+ * Append the section with core.alternateRefsPrefixes, which selects the .have
+ * lines. Returns 0 or ERR_NOMEM.
+ */
 int network_config_section(struct buf *out, uint32_t id);
 
 #endif

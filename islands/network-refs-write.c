@@ -13,11 +13,11 @@
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
-/* More changes than these are written into packed-refs at once. */
+/* More changes than these are written as a new packed-refs. */
 #define TRANSACTION_MAX 8
 #define CACHE_BYTES ((size_t)4 << 20)
 
-/* One to be set, or to go. */
+/* A reference to set or to delete. */
 struct network_batch_item {
 	size_t name_off; /* full name, into names.data */
 	struct network_ref to;
@@ -25,10 +25,11 @@ struct network_batch_item {
 };
 
 struct writing {
-	const struct repo *repo;    /* whose references are written */
-	const struct repo *objects; /* who has what tags name */
+	const struct repo *repo; /* whose references are written */
+	/* The repository that has the tags' objects. */
+	const struct repo *objects;
 	struct network_batch *batch;
-	struct odb *odb; /* owned, or NULL: not needed so far */
+	struct odb *odb; /* owned; NULL until needed */
 	struct odb_reader *reader;
 	struct error *err;
 };
@@ -55,7 +56,7 @@ static int open_objects(struct writing *w)
 	return w->reader ? 0 : error_nomem(w->err);
 }
 
-/* NULL: it goes. */
+/* Add a change; `to` NULL: a deletion. */
 static int add_change(struct network_batch *b, const char *prefix,
 		      const char *name, const struct network_ref *to)
 {
@@ -77,7 +78,7 @@ static int add_change(struct network_batch *b, const char *prefix,
 	return 0;
 }
 
-/* What differs between two sorted lists. */
+/* Add the changes between two sorted lists. */
 static int compare(struct network_batch *b, const char *prefix,
 		   const struct network_refs *now,
 		   const struct network_refs *wanted)
@@ -106,7 +107,7 @@ static int compare(struct network_batch *b, const char *prefix,
 	return ret;
 }
 
-/* Deletions first: refs/a may go for refs/a/b to come. */
+/* Deletions come first: refs/a may be deleted to make room for refs/a/b. */
 static int transact(struct writing *w, bool deletions)
 {
 	static const struct oid zero = OID_ZERO_INIT;
@@ -133,7 +134,10 @@ static int transact(struct writing *w, bool deletions)
 	return ret;
 }
 
-/* What a reference peels to, if it is a tag; found out if need be. */
+/*
+ * The peeled value of a reference that is a tag. The tag is read if the value
+ * is not known.
+ */
 static int peel(struct writing *w, const struct network_ref *ref,
 		struct oid *peeled, bool *is_tag)
 {
@@ -204,7 +208,7 @@ static void ignore_broken(void *ctx, const char *name)
 {
 }
 
-/* Loose ones would hide what packed-refs is about to say. */
+/* Loose references would hide the new values in packed-refs. */
 static int pack_loose(struct writing *w)
 {
 	struct ref_pack_options options = {
@@ -230,7 +234,7 @@ int network_batch_add(struct network_batch *batch, uint32_t id,
 {
 	struct network_refs now = NETWORK_REFS_INIT, none = NETWORK_REFS_INIT;
 	struct buf prefix = BUF_INIT;
-	size_t had = batch->nr;
+	size_t before = batch->nr;
 	int ret = network_prefix(&prefix, id) < 0 ? error_nomem(err) : 0;
 
 	if (!ret)
@@ -239,9 +243,9 @@ int network_batch_add(struct network_batch *batch, uint32_t id,
 	if (!ret && compare(batch, prefix.data, &now, refs ? refs : &none) < 0)
 		ret = error_nomem(err);
 	if (ret < 0)
-		batch->nr = had;
+		batch->nr = before;
 	if (changed)
-		*changed = batch->nr - had;
+		*changed = batch->nr - before;
 	network_refs_release(&now);
 	buf_release(&prefix);
 	return ret;
@@ -291,7 +295,7 @@ int network_refs_store(const struct network *network, uint32_t id,
 	return ret;
 }
 
-/* "ref: <target>", as a file. */
+/* Write the file "ref: <target>". */
 static int write_symbolic(const struct repo *repo, const char *name,
 			  const char *target, struct error *err)
 {
@@ -315,7 +319,7 @@ static int write_symbolic(const struct repo *repo, const char *name,
 	return ret;
 }
 
-/* Into files, and the others into the batch. */
+/* Write symbolic references as files, and add the others to the batch. */
 static int sort_out(struct network_batch *batch, const struct repo *repo,
 		    const struct network_refs *refs, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading references of a member. Writing them: network-refs-write.c */
+/* Reading the references of a member. Writing them: network-refs-write.c */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static int visit(void *ctx, const struct ref *ref)
 		       : 0;
 }
 
-/* To where "HEAD" belongs; the others are in order. */
+/* Move the last reference ("HEAD") to its sorted place. */
 static void place_last(struct network_refs *refs)
 {
 	struct network_ref last = refs->refs[refs->nr - 1];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * References of a member, and what the store has of them.
+ * The references of a member, and their copies in the store.
  *
- * refs/<x> of member <id> is refs/virtual/<id>/<x> in the store, a HEAD that
- * is detached refs/virtual/<id>/HEAD. Symbolic references are there by their
- * values. They keep what members borrow in the store, and say which island it
- * is in.
+ * refs/<x> of member <id> is refs/virtual/<id>/<x> in the store. A detached
+ * HEAD is refs/virtual/<id>/HEAD. Symbolic references are stored with their
+ * values. The copies keep borrowed objects in the store, and assign objects to
+ * islands.
  */
 #ifndef ISLANDS_NETWORK_REFS_H
 #define ISLANDS_NETWORK_REFS_H
@@ -19,12 +19,16 @@
 #include "object/oid.h"
 #include "repo/repo.h"
 
-/* A reference without the prefix that all of a list have. */
+/* A reference, without the prefix that all references of a list have. */
 struct network_ref {
-	size_t name_off;         /* into names.data, NUL-terminated */
-	size_t target_off;       /* what it is symbolic for; SIZE_MAX: is not */
+	size_t name_off; /* into names.data, NUL-terminated */
+	/*
+	 * Into names.data: the target of a symbolic reference; SIZE_MAX: not
+	 * symbolic.
+	 */
+	size_t target_off;
 	struct oid oid;          /* its value */
-	struct oid peeled;       /* with is_tag */
+	struct oid peeled;       /* valid with is_tag */
 	bool has_peeled, is_tag; /* as in struct ref */
 };
 
@@ -48,17 +52,18 @@ static inline const char *network_ref_name(const struct network_refs *refs,
 
 /*
  * Read the references of a repository that start with `prefix` ("refs/",
- * "refs/virtual/3/"); with `head`, a detached HEAD as "HEAD". A broken one is
- * an error: what it names might be lost. Release in any case.
+ * "refs/virtual/3/"). With `head`, a detached HEAD is added as "HEAD". A broken
+ * reference is an error, because objects that it names might be lost. Release
+ * in any case. Returns 0 or a negative error code.
  */
 int network_refs_read(struct network_refs *refs, const struct repo *repo,
 		      const char *prefix, bool head, struct error *err);
 void network_refs_release(struct network_refs *refs);
 
 /*
- * Changes of what the store has under refs/virtual/, of several members, to be
- * written together: packed-refs has the references of all members, and to write
- * it anew for each would cost the square of their number. One thread.
+ * Changes of refs/virtual/ in the store, for several members, to be written
+ * together. packed-refs holds the references of all members. Writing it once
+ * per member would cost the square of their number. One thread.
  */
 struct network_batch {
 	const struct network *network;    /* borrowed */
@@ -68,30 +73,33 @@ struct network_batch {
 };
 
 /*
- * Add what it takes to make refs/virtual/<id>/ these references (NULL: none).
- * Their objects are in the store already; the member stays locked until the
- * batch is written. *changed (NULL allowed): how many differ. 0 or negative.
+ * Add the changes that make refs/virtual/<id>/ equal to `refs` (NULL: none).
+ * The store has their objects already. The member stays locked until the batch
+ * is written. *changed (NULL allowed) is set to the number of changes. Returns
+ * 0 or a negative error code.
  */
 int network_batch_add(struct network_batch *batch, uint32_t id,
 		      const struct network_refs *refs, size_t *changed,
 		      struct error *err);
 
 /*
- * Write what was added and empty the batch: few changes by a transaction (two,
- * deletions first), many as one new packed-refs. Killed, some may have changed.
+ * Write the changes and empty the batch. Few changes are two transactions,
+ * deletions first; many are one new packed-refs. If the process is killed, only
+ * some references may have changed. Returns 0 or a negative error code.
  */
 int network_batch_write(struct network_batch *batch, struct error *err);
 void network_batch_release(struct network_batch *batch);
 
-/* A batch of one member. */
+/* Write a batch of one member. Returns 0 or a negative error code. */
 int network_refs_store(const struct network *network, uint32_t id,
 		       const struct network_refs *refs, size_t *changed,
 		       struct error *err);
 
 /*
- * Write all of them into an empty repository, under "refs/": packed-refs in
- * one go, symbolic ones as files. `objects`: the repository whose tags are
- * looked into where it is not known what they peel to.
+ * Write all references into an empty repository, under "refs/". They become one
+ * packed-refs; symbolic references become files. `objects` is the repository
+ * whose tags are read if a peeled value is not known. Returns 0 or a negative
+ * error code.
  */
 int network_refs_write(const struct repo *repo, const struct network_refs *refs,
 		       const struct repo *objects, struct error *err);

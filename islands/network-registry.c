@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of the registry. */
+/* Reading and writing the lines of the registry. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,9 @@ struct line {
 	const char *p, *end;
 };
 
-/* Take the next line; false at the end, or when it has no newline. */
+/*
+ * Take the next line. Returns false at the end, or if the line has no newline.
+ */
 static bool next_line(struct line *line, const char **p, const char *end)
 {
 	const char *newline = memchr(*p, '\n', (size_t)(end - *p));
@@ -98,7 +100,7 @@ static int append(struct network_registry *r, uint32_t id,
 	return 0;
 }
 
-/* 0, ERR_CORRUPT or ERR_NOMEM. */
+/* Returns 0, ERR_CORRUPT or ERR_NOMEM. */
 static int parse_entry(struct network_registry *r, struct line line)
 {
 	uint32_t last = r->nr ? r->entries[r->nr - 1].id : 0;

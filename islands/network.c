@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a store, its locks, changing its registry. Making one: network-init.c
+/*
+ * Opening a store, its locks, and changing its registry. Making a store:
+ * network-init.c
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@
 #define REGISTRY "network/members"
 #define LOCK "network/lock"
 
-/* Whether a git directory is a store's. */
+/* Whether a git directory belongs to a store. Returns 1, 0 or ERR_NOMEM. */
 static int is_store(const char *git_dir)
 {
 	struct buf path = BUF_INIT;
@@ -27,7 +29,10 @@ static int is_store(const char *git_dir)
 	return ret;
 }
 
-/* The directory above one of objects, if that is a store. */
+/*
+ * Set *git_dir to the parent of an object directory, if the parent is a store.
+ * Returns 1 if so, 0 if not, or ERR_NOMEM.
+ */
 static int try_alternate(char **git_dir, const char *object_dir,
 			 struct error *err)
 {
@@ -223,7 +228,10 @@ int network_path(struct buf *out, const struct network *network,
 		return buf_append_str(out, entry->path);
 	ret = buf_printf(&path, "%s/%s", network->store->common_dir,
 			 entry->path);
-	/* Without ".." it reads better; gone, it has none. */
+	/*
+	 * A path without ".." reads better. A directory that is gone has no
+	 * such path.
+	 */
 	real = ret < 0 ? NULL : sys_realpath(path.data, NULL);
 	if (!ret)
 		ret = buf_append_str(out, real ? real : path.data);
@@ -238,7 +246,7 @@ int network_registry_path(struct buf *out, const struct network *network,
 	return relpath_append(out, network->store->common_dir, path);
 }
 
-/* The id that `name` is, or 0. */
+/* The id that `name` stands for, or 0. */
 static uint32_t parse_id(const char *name)
 {
 	char *end;
@@ -250,7 +258,7 @@ static uint32_t parse_id(const char *name)
 	return *end || id > UINT32_MAX ? 0 : (uint32_t)id;
 }
 
-/* By where a path leads, or would if it were there. */
+/* Find an entry by path. If the path does not exist, its text is compared. */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)
 {

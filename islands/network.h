@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fork network: a bare repository, the store, that has what its members
- * share, and members that borrow from it through objects/info/alternates.
- * What a member's references name, the store has under refs/virtual/<id>/ as
- * of the last time that the member was brought up to date.
+ * A fork network: a bare repository, the store, with the objects that its
+ * members share, and members that borrow from it through
+ * objects/info/alternates. Under refs/virtual/<id>/ the store has copies of a
+ * member's references, from the last time that the member was brought up to
+ * date.
  *
- *	<store>/network/members   the registry (network-registry.h)
- *	<store>/network/lock      locks, see enum network_lock
- *	<store>/refs/virtual/<id>/<x>   what refs/<x> of the member is
+ *  <store>/network/members         the registry (network-registry.h)
+ *  <store>/network/lock            locks, see enum network_lock
+ *  <store>/refs/virtual/<id>/<x>   copy of refs/<x> of the member
  *
- * The store is closed: of each object in it, it has all that this reaches.
- * Whatever puts objects into it or takes some away keeps it so at every moment
- * (Documentation/design/networks.md).
+ * The store is closed: with each object, the store has all that the object
+ * reaches. Every operation that adds or removes objects keeps the store closed
+ * at every moment (Documentation/design/networks.md).
  *
  * One thread.
  */
@@ -26,39 +27,50 @@
 #include "repo/repo.h"
 
 /*
- * Locks, in the order in which they are taken. They end with the process. A
- * member's is NETWORK_LOCK_MEMBERS + its id; who takes several takes them by
- * ascending ids, but for that of a member that nobody knows yet.
+ * Locks, in the order in which they are taken. They end with the process. The
+ * lock of a member is NETWORK_LOCK_MEMBERS + its id. Several of these are taken
+ * by ascending id. The lock of a new member that nobody else knows yet may be
+ * taken at any time.
  */
 enum network_lock {
-	/* Shared by who relies on objects of the store before a member's
-	   reference or the registry says so; alone: who removes some. */
+	/*
+	 * Shared: for an operation that relies on objects of the store before a
+	 * member's reference or the registry names them. Exclusive: for an
+	 * operation that removes objects.
+	 */
 	NETWORK_LOCK_OBJECTS,
-	NETWORK_LOCK_REGISTRY, /* alone: who writes it. Taken last */
-	NETWORK_LOCK_MEMBERS,  /* alone: who changes a member */
+	/* Exclusive, to write the registry. Taken last. */
+	NETWORK_LOCK_REGISTRY,
+	NETWORK_LOCK_MEMBERS, /* exclusive, to change a member */
 };
 
 struct network {
 	struct repo *store; /* owned */
-	char *object_dir;   /* owned: its objects, without symlinks */
+	char *object_dir;   /* owned: its object directory, without symlinks */
 	int lock_fd;
 	struct network_registry registry; /* as last read */
-	enum sys_fsync_method fsync;      /* of the registry: as packed-refs */
+	/* For the registry: the same as for packed-refs. */
+	enum sys_fsync_method fsync;
 };
 
 /*
- * Make a store, a bare repository, at `path`: 0, or ERR_INVALID when there is
- * a repository. What is left of an attempt that was killed is completed.
+ * Make a store, a bare repository, at `path`. An attempt that was killed is
+ * completed. Returns 0 or a negative error code: ERR_INVALID if there is a
+ * repository.
  */
 int network_init(const char *path, enum hash_algo algo, struct error *err);
 
 /*
- * The store of a repository: itself, or what it borrows from. 1 with *git_dir
- * owned by the caller, 0 when it has none, or negative.
+ * Find the store of a repository: itself, or the store that it borrows from.
+ * Returns 1 with *git_dir owned by the caller, 0 if there is no store, or a
+ * negative error code.
  */
 int network_find(char **git_dir, const struct repo *repo, struct error *err);
 
-/* Open a store and read the registry. 0 with *out owned, or negative. */
+/*
+ * Open a store and read the registry. *out is owned by the caller. Returns 0 or
+ * a negative error code.
+ */
 int network_open(struct network **out, const char *git_dir, struct error *err);
 void network_close(struct network *network);
 
@@ -68,20 +80,22 @@ int network_lock(struct network *network, uint32_t lock, bool shared, bool wait,
 void network_unlock(struct network *network, uint32_t lock);
 
 /*
- * Change the registry: begin locks and reads it anew, save writes what is in
- * memory. End in any case. 0 or negative.
+ * Change the registry. begin takes the lock and reads the registry; save writes
+ * the registry in memory to the file; end releases the lock and is called in
+ * any case. Return 0 or a negative error code.
  */
 int network_edit_begin(struct network *network, struct error *err);
 int network_edit_save(struct network *network, enum sys_fsync_method method,
 		      struct error *err);
 void network_edit_end(struct network *network);
 
-/* Read the registry anew. */
+/* Read the registry again. Returns 0 or a negative error code. */
 int network_reload(struct network *network, struct error *err);
 
 /*
- * Set the state of an entry, or remove it, as an edit of its own. An entry
- * that is gone is ERR_MISSING when it should be set.
+ * Set the state of an entry, or remove the entry, in an edit of its own. Return
+ * 0 or a negative error code. network_set_state() returns ERR_MISSING if there
+ * is no such entry.
  */
 int network_set_state(struct network *network, uint32_t id,
 		      enum network_state state, enum sys_fsync_method method,
@@ -89,18 +103,21 @@ int network_set_state(struct network *network, uint32_t id,
 int network_forget(struct network *network, uint32_t id, struct error *err);
 
 /*
- * The entry that is meant: by its id, or by a path to its repository or to
- * where that was. NULL with *err set when there is none. Valid until the
- * registry is read or changed.
+ * Find an entry by id, or by a path to its repository, which may be gone.
+ * Returns NULL with *err set if there is none. Valid until the registry is read
+ * or changed.
  */
 struct network_entry *network_lookup(struct network *network, const char *name,
 				     struct error *err);
 
-/* Append the absolute path of a member's repository. 0 or ERR_NOMEM. */
+/* Append the absolute path of a member's repository. Returns 0 or ERR_NOMEM. */
 int network_path(struct buf *out, const struct network *network,
 		 const struct network_entry *entry);
 
-/* Append the path that the registry has for an absolute one. 0 or ERR_NOMEM. */
+/*
+ * Append the path as the registry stores it, made from an absolute one. Returns
+ * 0 or ERR_NOMEM.
+ */
 int network_registry_path(struct buf *out, const struct network *network,
 			  const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The islands of references. */
+/* The islands of references, by the patterns of pack.island. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,9 @@ struct loading {
 };
 
 /*
- * Git puts a caret before the text, as it is: of several alternatives it ties
- * the first alone to the start of the name.
+ * Put a caret before the text and compile it, as stock Git does. If the text
+ * has several alternatives, only the first is anchored to the start of the
+ * name.
  */
 static int compile(struct pattern **out, const char *text, struct error *err)
 {
@@ -70,7 +71,10 @@ void island_patterns_release(struct island_patterns *patterns)
 	*patterns = (struct island_patterns)ISLAND_PATTERNS_INIT;
 }
 
-/* Place of a name in the sorted list, or where it would be. */
+/*
+ * The index of a name in the sorted list, or the index at which to insert the
+ * name.
+ */
 static size_t find_name(const struct island_patterns *p, const char *name,
 			bool *found)
 {
@@ -109,7 +113,7 @@ static int add_name(struct island_patterns *p, size_t at, const char *name)
 	return 0;
 }
 
-/* The last pattern that matches; NULL: none. */
+/* Find the last pattern that matches; NULL: none. */
 static int find_pattern(struct pattern **matched, struct island_patterns *p,
 			const char *ref, struct error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which island a reference puts its objects into (git-pack-objects(1), "DELTA
- * ISLANDS"): the patterns of pack.island, the last that matches wins, and what
- * it captured is the island's name.
+ * Which island a reference belongs to (git-pack-objects(1), "DELTA ISLANDS").
+ * The last pattern of pack.island that matches decides. The text that the
+ * pattern captures is the island's name.
  */
 #ifndef ISLANDS_PATTERNS_H
 #define ISLANDS_PATTERNS_H
@@ -21,7 +21,7 @@ struct island_name {
 };
 
 struct island_patterns {
-	struct pattern **patterns; /* owned, as what they point to */
+	struct pattern **patterns; /* owned, as well as the patterns */
 	size_t nr, alloc;
 	struct island_name *names; /* owned: sorted by name */
 	size_t name_nr, name_alloc;
@@ -33,19 +33,26 @@ struct island_patterns {
 		NULL, 0, 0, NULL, 0, 0, BUF_INIT                               \
 	}
 
-/* Compile what is configured, perhaps nothing. Release in any case. */
+/*
+ * Compile the configured patterns, which may be none. Release in any case.
+ * Returns 0 or a negative error code.
+ */
 int island_patterns_load(struct island_patterns *patterns,
 			 const struct config *config, struct error *err);
 void island_patterns_release(struct island_patterns *patterns);
 
 /*
- * Number of the island of a reference. Islands are numbered from 0 in the
- * order in which they are met. 1, 0 when it is in none, or negative.
+ * Find the number of the island of a reference. New islands are numbered from
+ * 0. Returns 1 if the reference is in an island, 0 if it is in none, or a
+ * negative error code.
  */
 int island_patterns_match(uint32_t *island, struct island_patterns *patterns,
 			  const char *ref, struct error *err);
 
-/* Number of the island of that name; UINT32_MAX when none was met. */
+/*
+ * The number of the island of that name; UINT32_MAX if no reference was in that
+ * island.
+ */
 uint32_t island_patterns_find(const struct island_patterns *patterns,
 			      const char *name);
 

@@ -15,7 +15,9 @@ static uint64_t *words_of(const struct island_sets *sets, uint32_t set)
 	return sets->words + set * sets->word_nr;
 }
 
-/* Multiply and shift; what is hashed are our own bits. */
+/*
+ * Multiply and shift. The hashed bits are our own, so no attacker chooses them.
+ */
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
@@ -54,7 +56,7 @@ void island_sets_release(struct island_sets *sets)
 	*sets = (struct island_sets){0};
 }
 
-/* Where in the table a set is, or would be. */
+/* The slot of a set in the table, or the free slot for it. */
 static size_t find_slot(const struct island_sets *sets, const uint64_t *words)
 {
 	size_t mask = sets->table_nr - 1;
@@ -82,7 +84,7 @@ static int grow_table(struct island_sets *sets)
 	return 0;
 }
 
-/* Room for one set more, right behind the others. */
+/* Make room for one more set after the others. */
 static int reserve(struct island_sets *sets)
 {
 	if ((size_t)sets->nr * 2 >= sets->table_nr && grow_table(sets) < 0)

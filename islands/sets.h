@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of islands, each stored once and named by a number: very many objects
- * share few sets, because everything up to the point where two forks part is
- * in the same islands.
+ * Sets of islands. Each set is stored once and has a number. Very many objects
+ * share few sets, because the common history of two forks is in the same
+ * islands.
  *
- * Set 0 is empty. A set takes an eighth of a byte for each island; unions that
- * come again (as nearly all do) are remembered. One writer; once nobody adds
- * to it, threads may ask together.
+ * Set 0 is empty. A set takes an eighth of a byte for each island. Unions of
+ * two sets are cached, as nearly all come again. One thread may add sets. When
+ * none are added any more, threads may read them at the same time.
  */
 #ifndef ISLANDS_SETS_H
 #define ISLANDS_SETS_H
@@ -25,23 +25,26 @@ struct island_union {
 struct island_sets {
 	uint32_t island_nr;
 	size_t word_nr;  /* words of each set */
-	uint64_t *words; /* owned: set s has [s * word_nr, (s + 1) * word_nr) */
-	uint32_t nr;     /* sets */
+	uint64_t *words; /* owned: set s is [s * word_nr, (s + 1) * word_nr) */
+	uint32_t nr;     /* number of sets */
 	size_t alloc;    /* words allocated */
-	uint32_t *table; /* owned: by hash, number of a set, 0: free */
+	uint32_t *table; /* owned: by hash: number of a set; 0: free */
 	size_t table_nr; /* a power of two */
-	struct island_union *unions; /* owned: the last of each hash */
+	struct island_union *unions; /* owned: the last union of each hash */
 };
 
-/* Only the empty set of `island_nr` islands. 0 or ERR_NOMEM; release always. */
+/*
+ * Start with the empty set of `island_nr` islands. Release in any case. Returns
+ * 0 or ERR_NOMEM.
+ */
 int island_sets_init(struct island_sets *sets, uint32_t island_nr);
 void island_sets_release(struct island_sets *sets);
 
-/* *set becomes the set of one island, < island_nr. 0 or ERR_NOMEM. */
+/* Set *set to the set of one island, < island_nr. Returns 0 or ERR_NOMEM. */
 int island_sets_single(uint32_t *set, struct island_sets *sets,
 		       uint32_t island);
 
-/* *set becomes the union of itself and `other`. 0 or ERR_NOMEM. */
+/* Set *set to the union of itself and `other`. Returns 0 or ERR_NOMEM. */
 int island_sets_add(uint32_t *set, struct island_sets *sets, uint32_t other);
 
 bool island_sets_has(const struct island_sets *sets, uint32_t set,
@@ -51,7 +54,7 @@ bool island_sets_has(const struct island_sets *sets, uint32_t set,
 bool island_sets_contains(const struct island_sets *sets, uint32_t set,
 			  uint32_t sub);
 
-/* Number of islands in a set. */
+/* The number of islands in a set. */
 uint32_t island_sets_count(const struct island_sets *sets, uint32_t set);
 
 #endif
