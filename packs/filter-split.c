@@ -19,7 +19,7 @@ static int ask(struct bitset *passed, const struct filter_split *split,
 	return ret < 0 ? ret : 0;
 }
 
-/* Object by object: the wants are in the set already. */
+/* Check each object. The wants are in the set already. */
 static int ask_all(struct bitset *passed, const struct filter_split *split,
 		   const struct filter *filter, struct error *err)
 {
@@ -38,7 +38,7 @@ static int ask_all(struct bitset *passed, const struct filter_split *split,
 	return ret;
 }
 
-/* The same walk once more, with the filter. */
+/* Repeat the walk with the filter. */
 static int walk_again(struct bitset *passed, const struct filter_split *split,
 		      const struct filter *filter, struct error *err)
 {

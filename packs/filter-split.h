@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of an enumeration a filter lets through, so that the rest can be told
- * from it: `git repack --filter` puts either into packs of its own.
+ * Dividing an enumeration by a filter: which objects pass. `git repack
+ * --filter` puts the objects that pass and all others into separate packs.
  */
 #ifndef PACKS_FILTER_SPLIT_H
 #define PACKS_FILTER_SPLIT_H
@@ -10,7 +10,7 @@
 #include "ewah/bitset.h"
 #include "walk/walk.h"
 
-/* What was enumerated, and from where. All borrowed. */
+/* An enumeration and its tips. All borrowed. */
 struct filter_split {
 	struct walk *walk;
 	const struct walk_tips *wants, *haves;
@@ -18,10 +18,10 @@ struct filter_split {
 };
 
 /*
- * The objects that pass, by obj_pos; the wants themselves are among them.
- * A filter that asks for types and sizes costs a question for each object, one
- * that needs paths a second walk. *passed must be initialised; release it in
- * any case. 0 or negative.
+ * Set the bits (obj_pos) of the objects that pass. The wants themselves always
+ * pass. *passed must be initialised; release it in any case. Returns 0 or a
+ * negative error code. Cost: one look-up per object if the filter needs types
+ * and sizes; a second walk if the filter needs paths.
  */
 int filter_split_passed(struct bitset *passed, const struct filter_split *split,
 			const struct filter *filter, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Painting what is to be packed. */
+/* Marking the islands of objects to be packed. */
 #include "bitmap/disjoint.h"
 #include "pack-bitmap.h"
 #include "packs/island-marks.h"
@@ -21,7 +21,7 @@ int island_marks_add_tip(struct islands *islands, bool *any,
 	return ret;
 }
 
-/* The items that an index has, by its bits. */
+/* Set the bits of the items that an index has. */
 static int list_bits(struct bitset *bits, const struct island_marks *marks,
 		     const struct pack_bitmap *pb)
 {
@@ -38,8 +38,8 @@ static int list_bits(struct bitset *bits, const struct island_marks *marks,
 }
 
 /*
- * Commits behind which no item is. An index that is broken is no help, and
- * none is needed.
+ * Find commits that reach no item. A broken index is ignored: the walk is only
+ * longer without it.
  */
 static int find_bounds(struct walk_tips *bounds,
 		       const struct island_marks *marks,
@@ -49,7 +49,7 @@ static int find_bounds(struct walk_tips *bounds,
 	struct pack_bitmap *pb = NULL;
 	int ret = 0;
 
-	/* What is behind the edge of a shallow history, bitmaps do not know. */
+	/* Bitmaps may lack objects behind a shallow boundary. */
 	if (!marks->walk->shallow.nr)
 		ret = pack_bitmap_open(&pb, marks->walk->odb, err);
 	if (ret > 0)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The islands of the objects of a new pack (islands/islands.h), whatever they
- * were listed by.
+ * Marking the islands of the objects of a new pack (islands/islands.h).
  *
- * Who has enumerated what all references reach paints from that. A list of
- * objects, or of packs, says nothing about what reaches them: then references
- * are walked from for it, as far as the bitmap index cannot tell that nothing
- * listed is reached any more. What is listed and new is close to the tips, as
- * a rule, and so the walk is short.
+ * If the closure of all references was enumerated, islands are marked from that
+ * enumeration. A list of objects or packs does not say what reaches them. Then
+ * a walk from the references is made. The walk stops where the bitmap index
+ * shows that no listed object is reached any more. Listed objects are mostly
+ * new and close to the tips, so that the walk is short.
  */
 #ifndef PACKS_ISLAND_MARKS_H
 #define PACKS_ISLAND_MARKS_H
@@ -26,13 +25,13 @@ struct island_marks {
 	struct refs *refs;
 	const struct packing_items *items;
 	/*
-	 * What all references reach, with lists (walk/walk.h); NULL: that is
-	 * not known.
+	 * The closure of all references, with lists (walk/walk.h). NULL: not
+	 * enumerated.
 	 */
 	const struct walk_result *found;
 	/*
-	 * Commits that are asked for by themselves, see islands_mark_refs();
-	 * those that are not there are left out.
+	 * Commits that are asked for by themselves, see islands_mark_refs().
+	 * Commits that do not exist are ignored.
 	 */
 	const struct oid *heads;
 	size_t head_nr;
@@ -41,17 +40,18 @@ struct island_marks {
 };
 
 /*
- * Paint what is at the tips that repack.tipIsland names. 0 or negative; *any
- * is set to false when there are none.
+ * Mark the tip: the closure of the trees of the commits that repack.tipIsland
+ * names. *any is set to false if there are none. Returns 0 or a negative error
+ * code.
  */
 int island_marks_add_tip(struct islands *islands, bool *any,
 			 const struct island_marks *marks, struct error *err);
 
 /*
- * Paint by pack.island, and heads; with neither nothing is done. Right for the
- * items,
- * and perhaps not for other objects. 0 or negative; ERR_MISSING when something
- * that references reach is not there.
+ * Mark the islands of pack.island and of the heads. Nothing is done without
+ * both. The marks are right for the items; other objects may lack some. Returns
+ * 0 or a negative error code: ERR_MISSING if an object that references reach is
+ * missing.
  */
 int island_marks_add_references(struct islands *islands,
 				const struct island_marks *marks,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `git repack --write-midx=incremental`: which packs and layers of a chain of
- * multi-pack-indexes a repack leaves alone, so that its cost follows what is
- * new (git-repack(1)).
+ * multi-pack-indexes a repack leaves alone. The cost of a repack then follows
+ * the number of new objects (git-repack(1)).
  *
- *	layers by objects       5000   900 | 260   40   new
- *	                        stay         become one: 40 > 260 / 2 does not
- *	                                     hold, but new + 40 > 260 / 2
+ *  layers by objects       5000   900 | 260   40   new
+ *                          stay         are merged: 40 > 260 / 2 does not
+ *                                       hold, but new + 40 > 260 / 2
  *
- * A file that is no layer yet counts as the only one.
+ * A multi-pack-index that is a single file counts as the only layer.
  */
 #ifndef PACKS_LAYERED_H
 #define PACKS_LAYERED_H
@@ -24,23 +24,25 @@
 #define LAYERED_NEW_LAYER_THRESHOLD 8
 
 /*
- * Take off the list of packs that a geometric repack may put into one those
- * that layers cover, but for the top layer's when it has `threshold` or more.
+ * A geometric repack may merge the listed packs. Take the packs that layers
+ * cover off that list. The packs of the top layer stay listed if it has fewer
+ * than `threshold`.
  */
 void layered_spare(struct old_packs *old, const struct odb *odb,
 		   uint64_t threshold);
 
 /*
- * The highest layer of the snapshot's chain such that neither it nor one below
- * names a pack that is leaving: what a new layer goes on top of. NULL: none.
+ * The layer on which a new layer is based: the highest layer of the snapshot's
+ * chain such that this layer and all layers below name no leaving pack. NULL:
+ * none.
  */
 struct odb_midx *layered_base(const struct odb *odb,
 			      const struct named_packs *leaving);
 
 /*
- * The lowest of the layers that `top` is merged with, which is `top` itself
- * when there is none: each that has less than `factor` times the objects of
- * what is above it, together.
+ * The lowest of the layers that `top` is merged with; `top` itself if there is
+ * none. A layer is merged if it has less than `factor` times the objects of all
+ * layers above it together.
  */
 struct odb_midx *layered_lowest(struct odb_midx *top, uint64_t factor);
 

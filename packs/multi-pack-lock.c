@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locking what a pack directory has for a multi-pack-index. */
+/* Locking the multi-pack-index of a pack directory. */
 #include <string.h>
 
 #include "base/buf.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who may change which multi-pack-index a pack directory has, the one file or
- * a chain: whoever has "multi-pack-index.lock". Putting one of the two into
- * place removes the other, and repacks remove both, so one lock is for all, and
- * is held until what is replaced is gone.
+ * The lock of a pack directory's multi-pack-index, "multi-pack-index.lock".
+ * Only its holder may change the single file or the chain. Installing one of
+ * the two removes the other, and repacks remove both. So there is one lock for
+ * all, and it is held until replaced files are gone.
  *
- * Who has it looks whether the snapshot that the change was made of still
- * holds. Where it does not, that is an error with *outdated set (else it is
- * left alone): a newer snapshot may do.
+ * The holder checks whether its snapshot is still current. If not, the checks
+ * below return an error and set *outdated; a newer snapshot may succeed.
+ * *outdated is not changed otherwise.
  */
 #ifndef PACKS_MULTI_PACK_LOCK_H
 #define PACKS_MULTI_PACK_LOCK_H
@@ -21,27 +21,29 @@
 #include "sys/tempfile.h"
 
 /*
- * Take the lock of a pack directory, waiting up to a second for others: as for
- * packed-refs, whose timeout has a key, which stock Git does not have here, as
- * it does not wait. Most have it for milliseconds; who adds to a chain has it
- * while its bitmap index is made, and is not waited for. 0,
- * ERR_DENIED ("Unable to create '<lock>': File exists."), ERR_IO or ERR_NOMEM.
- * sys_tempfile_abort() gives it back.
+ * Take the lock of a pack directory. Waits up to a second for other processes,
+ * as for packed-refs. Stock Git does not wait and has no key for the timeout.
+ * Most operations hold the lock for milliseconds. Adding to a chain holds it
+ * while a bitmap index is made, and is not waited for. Release the lock with
+ * sys_tempfile_abort(). Returns 0, ERR_DENIED ("Unable to create '<lock>': File
+ * exists."), ERR_IO or ERR_NOMEM.
  */
 int multi_pack_lock(struct sys_tempfile *lock, const char *dir,
 		    struct error *err);
 
 /*
- * The packs of one that is about to be put into pack directory `dir` have to be
- * there. 0, ERR_MISSING (outdated), or ERR_NOMEM.
+ * Check that the packs of a multi-pack-index exist in pack directory `dir`.
+ * Call this function before installing the multi-pack-index. Returns 0,
+ * ERR_MISSING (outdated) or ERR_NOMEM.
  */
 int multi_pack_check_packs(bool *outdated, const struct pack_midx *midx,
 			   const char *dir, struct error *err);
 
 /*
- * The multi-pack-index or chain of object directory `dir_nr` has to be the
- * snapshot's, of a chain from the lowest layer on: what is on top of it was
- * added since, or cannot be used. 0, ERR_IO (outdated), or ERR_NOMEM.
+ * Check that object directory `dir_nr` still has the multi-pack-index or chain
+ * of the snapshot. Further layers on top of the snapshot's chain are allowed:
+ * they are newer, or the snapshot could not use them. Returns 0, ERR_IO
+ * (outdated) or ERR_NOMEM.
  */
 int multi_pack_check_current(bool *outdated, const struct odb *odb,
 			     size_t dir_nr, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking multi-pack-indexes out of the way. */
+/* Removing multi-pack-indexes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +11,14 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-#define MIDX_HASH_AT 5 /* offset of the byte that says which hash it has */
+#define MIDX_HASH_AT 5 /* offset of the byte with the hash id */
 #define CHAIN_FILE "multi-pack-index-chain"
 
 struct removal {
 	const char *dir;
-	const char *keep; /* hex of the checksum whose files stay; or "" */
-	bool keep_bitmap; /* of these the bitmap index too */
+	/* Hex digits of the checksum whose files are kept; or "". */
+	const char *keep;
+	bool keep_bitmap; /* also keep the bitmap index of that checksum */
 	struct error *err;
 };
 
@@ -85,7 +86,7 @@ static bool names_any(const struct pack_midx *midx,
 	return false;
 }
 
-/* Whether one of its packs has no index in `dir`. */
+/* Whether one of the packs has no index in `dir`. */
 static bool names_missing(const struct pack_midx *midx, const char *dir)
 {
 	struct buf path = BUF_INIT;
@@ -101,8 +102,8 @@ static bool names_missing(const struct pack_midx *midx, const char *dir)
 }
 
 /*
- * Whether a file names one of the packs, or one that is not there, or cannot be
- * read: then, who knows.
+ * Whether a file names one of the packs, names a pack that does not exist, or
+ * cannot be read.
  */
 static bool file_names_any(const char *path, const char *dir,
 			   const struct named_packs *names)
@@ -128,13 +129,18 @@ static bool file_names_any(const char *path, const char *dir,
 /* ---- chains */
 
 struct chain_removal {
-	const char *pack_dir, *dir;    /* `dir`: of the chain's files */
-	const struct odb_midx *top;    /* whose layers' files stay; or NULL */
+	/* `dir`: the directory of the chain's files. */
+	const char *pack_dir, *dir;
+	/* The files of its layers are kept; or NULL. */
+	const struct odb_midx *top;
 	const struct named_packs *any; /* packs to look for */
 	struct error *err;
 };
 
-/* The checksum in the name of a layer's file; false: it is none. */
+/*
+ * Parse the checksum in the name of a layer's file. Returns false if the name
+ * is not of that form.
+ */
 static bool layer_checksum(struct oid *checksum, const char *name,
 			   enum hash_algo algo)
 {
@@ -192,7 +198,7 @@ int multi_pack_remove_chain(const char *dir, struct error *err)
 	return ret < 0 ? ret : multi_pack_remove_layers(dir, NULL, err);
 }
 
-/* 1: this layer names one, look no further. */
+/* Returns 1 to stop the search: this layer names one of the packs. */
 static int check_layer(void *ctx, const char *name)
 {
 	const struct chain_removal *c = ctx;
@@ -247,7 +253,7 @@ static int remove_naming(const char *dir, const struct named_packs *names,
 	return remove_chain_naming(dir, names, err);
 }
 
-/* Whether there is anything: 1, 0, ERR_NOMEM. */
+/* Whether there is a multi-pack-index or a chain. Returns 1, 0 or ERR_NOMEM. */
 static int has_any(const char *dir)
 {
 	char *path = odb_midx_path(dir);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking multi-pack-indexes out of the way: those that name packs that will be
- * removed, those that others have replaced, and what belongs to them.
+ * Removing multi-pack-indexes: those that name packs about to be removed, those
+ * that were replaced, and their side files.
  *
- * `dir` is a pack directory. Of a chain the file that names the layers goes
- * first: a reader finds a chain or none. All return 0, ERR_IO or ERR_NOMEM.
+ * `dir` is a pack directory. Of a chain, the file that lists the layers is
+ * removed first, so that a reader finds a whole chain or none. All functions
+ * return 0, ERR_IO or ERR_NOMEM.
  */
 #ifndef PACKS_MULTI_PACK_REMOVE_H
 #define PACKS_MULTI_PACK_REMOVE_H
@@ -16,29 +17,37 @@
 
 struct odb_midx; /* odb/odb-midx.h */
 
-/* The multi-pack-index, with its bitmap index and order; no chain. */
+/*
+ * Remove the single-file multi-pack-index with its bitmap index and order; not
+ * a chain.
+ */
 int multi_pack_remove(const char *dir, struct error *err);
 
 /*
- * The bitmap indexes and orders of all multi-pack-indexes but the one with
- * checksum `keep` (digits; "": all), and its bitmap index unless `keep_bitmap`.
+ * Remove the bitmap indexes and orders of all multi-pack-indexes except the one
+ * with checksum `keep` (hex digits; "": none is kept). Its bitmap index is kept
+ * if `keep_bitmap` is true.
  */
 int multi_pack_remove_parts(const char *dir, const char *keep, bool keep_bitmap,
 			    struct error *err);
 
-/* The chain, with all that belongs to it. */
+/* Remove the chain and all its files. */
 int multi_pack_remove_chain(const char *dir, struct error *err);
 
-/* The files of layers that are not in the chain of `top` (NULL: of all). */
+/*
+ * Remove the files of layers that are not in the chain of `top` (NULL: of all
+ * layers).
+ */
 int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 			     struct error *err);
 
 /*
- * The multi-pack-index if it names one of these packs, or cannot be read, and
- * the chain if one of its layers does. A chain also goes when it names a pack
- * that is not there: Git before 2.47 removes packs and does not know of it.
- * Takes the lock (multi-pack-lock.h) and gives it back; callers of the others
- * have it. ERR_DENIED: somebody else has it.
+ * Remove the multi-pack-index if it names one of these packs or cannot be read.
+ * Remove the chain if one of its layers names one of them, names a pack that
+ * does not exist, or cannot be read. (Git before 2.47 removes packs without
+ * looking at chains.) Takes and releases the lock (multi-pack-lock.h); callers
+ * of the other functions hold it. Also returns ERR_DENIED if another process
+ * holds the lock.
  */
 int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 			     struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of packs. */
+/* A list of pack names. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packs by name, as --keep-pack and standard input give them:
+ * A list of pack names, as --keep-pack and standard input give them:
  * "pack-<hex>.pack", without directory.
  */
 #ifndef PACKS_NAMED_PACKS_H
@@ -21,11 +21,13 @@ struct named_packs {
 		NULL, 0, 0                                                     \
 	}
 
-/* Add a name; ".pack" (or ".idx") at its end is cut. 0 or ERR_NOMEM. */
+/*
+ * Add a name; ".pack" or ".idx" at its end is removed. Returns 0 or ERR_NOMEM.
+ */
 int named_packs_add(struct named_packs *names, const char *name);
 void named_packs_release(struct named_packs *names);
 
-/* Whether a name, or a pack's, is among them. `names` NULL: no. */
+/* Whether a name, or the name of a pack, is listed. `names` NULL: false. */
 bool named_packs_has_name(const struct named_packs *names, const char *name);
 
 static inline bool named_packs_has(const struct named_packs *names,

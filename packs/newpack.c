@@ -16,17 +16,20 @@
 #include "sys/memory.h"
 #include "sys/trace.h"
 
-/* With less for building a bitmap index every tree would be read anew. */
+/*
+ * With less memory for building a bitmap index, every tree would be read again
+ * and again.
+ */
 #define MIN_BITMAP_MEMORY ((uint64_t)8 << 20)
 
 /*
- * By default so much for each packed object, and no less than that: git/git is
- * not faster with more.
+ * The default is 64 bytes per packed object, but at least 64 MiB: more does not
+ * make git/git faster.
  */
 #define BITMAP_MEMORY_PER_OBJECT 64
 #define DEFAULT_BITMAP_MEMORY ((uint64_t)64 << 20)
 
-/* Files of a repository's packs are never written again. */
+/* Files of packs are never changed. */
 #define FILE_MODE 0444
 
 static int load_bool(const struct config *config, const char *key, bool *out,
@@ -168,8 +171,8 @@ static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
 }
 
 /*
- * The header of a pack that was cut short promises more objects than there
- * are: correct it, and the checksum, which is that of the file.
+ * The header of a pack that reached its size limit has too large an object
+ * count. Correct the count, and then the checksum.
  */
 static int correct_count(struct newpack *np, struct error *err)
 {
@@ -199,7 +202,7 @@ static int correct_count(struct newpack *np, struct error *err)
 	return ret;
 }
 
-/* Write what is in order[0 .. nr), as far as it fits, to a temporary file. */
+/* Write order[0 .. nr), as far as they fit, to a temporary file. */
 static int write_file(struct newpack *np, const char *dir, struct error *err)
 {
 	struct sys_tempfile *file = &np->files[NEWPACK_PACK];
@@ -295,7 +298,7 @@ static const uint8_t *id_of(const struct newpack *np, uint32_t bit)
 			    np->items->items[np->order[bit]].obj_pos);
 }
 
-/* Items of equal leading 64 bits, by their whole ids. */
+/* Sort items with equal first 8 bytes by their whole ids. */
 static void sort_ties(const struct newpack *np, struct sort_item *sorted)
 {
 	size_t id_len = hash_len(np->packs.odb->algo);
@@ -313,7 +316,10 @@ static void sort_ties(const struct newpack *np, struct sort_item *sorted)
 	}
 }
 
-/* The objects in the order of their ids: value is bit_pos. */
+/*
+ * The objects in the order of their ids; value is bit_pos. NULL if memory is
+ * exhausted.
+ */
 static struct sort_item *sort_by_oid(const struct newpack *np)
 {
 	struct sort_item *sorted = mem_alloc(np->nr, sizeof(*sorted));
@@ -344,7 +350,10 @@ static int write_part(struct newpack *np, enum newpack_part part,
 	return ret;
 }
 
-/* The index's entries, sorted; notes where each object is among them. */
+/*
+ * The sorted entries of the index. Also fills in np->idx_pos. NULL if memory is
+ * exhausted.
+ */
 static struct pack_idx_entry *list_entries(struct newpack *np)
 {
 	struct pack_idx_entry *entries = mem_alloc(np->nr, sizeof(*entries));
@@ -443,7 +452,7 @@ int newpack_promisor(struct newpack *np, const char *dir, struct error *err)
 			  err);
 }
 
-/* What the bitmap writer wants to know about each object. */
+/* Tables for the bitmap writer. */
 struct tables {
 	uint32_t *bit_pos;    /* by obj_pos */
 	uint32_t *hash_cache; /* by idx_pos; NULL: not wanted */
@@ -540,7 +549,7 @@ static int install_part(struct newpack *np, enum newpack_part part,
 				   err);
 }
 
-/* All that takes long: what remains is to rename. */
+/* Do everything that takes long, so that only renames remain. */
 static int finish_parts(struct newpack *np, struct error *err)
 {
 	int ret = 0;

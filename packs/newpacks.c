@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Several packs of one list. */
+/* Several packs from one list of items. */
 #include "base/mem.h"
 #include "packs/newpacks.h"
 
-/* A further place, zeroed; NULL: out of memory. */
+/* Append a zeroed pack. Returns NULL if memory is exhausted. */
 static struct newpack *add_pack(struct newpacks *np)
 {
 	struct newpack *pack;

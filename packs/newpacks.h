@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packs that a list of items becomes: one, or with a limit to their size
- * as many as it takes.
+ * The packs made from a list of items: one, or several if their size is
+ * limited.
  *
  * All are complete under temporary names before the first is installed.
  */
@@ -15,29 +15,30 @@
 #include "packs/newpack.h"
 
 struct newpacks {
-	struct newpack **packs; /* owned, and what they point to */
+	struct newpack **packs; /* owned, and the packs as well */
 	size_t nr, alloc;
-	struct write_report report; /* of all */
+	struct write_report report; /* sum of all packs */
 };
 
 /*
- * Make and index the packs in directory `dir`. `mtimes`, by item, makes them
- * cruft packs; NULL: they are none. Release in any case.
+ * Make and index the packs in directory `dir`. With `mtimes`, by item, they
+ * become cruft packs; NULL: ordinary packs. Release in any case. Returns 0 or a
+ * negative error code.
  */
 int newpacks_make(struct newpacks *np, struct packing_items *items,
 		  const uint32_t *mtimes, const char *dir,
 		  const struct newpack_options *options, struct error *err);
 
-/* newpack_promisor() for all. */
+/* Call newpack_promisor() for all packs. Returns 0 or a negative error code. */
 int newpacks_promisor(struct newpacks *np, const char *dir, struct error *err);
 
-/* newpack_send(): a single pack into a sink. */
+/* Call newpack_send() for a single pack. Returns 0 or a negative error code. */
 int newpacks_send(struct newpacks *np, struct packing_items *items,
 		  struct pack_sink sink, const struct newpack_options *options,
 		  struct error *err);
 void newpacks_release(struct newpacks *np);
 
-/* newpack_install() all. */
+/* Call newpack_install() for all packs. Returns 0 or a negative error code. */
 int newpacks_install(struct newpacks *np, const char *base, struct error *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "sys/cleanup.h"
 #include "sys/io.h"
 
-/* All files a pack can have beside its index, which goes first. */
+/* The files of a pack. The index is removed first. */
 static const char *const extensions[] = {
 	"idx", "rev", "bitmap", "mtimes", "promisor", "pack",
 };
@@ -46,7 +46,7 @@ static bool has_file(const char *base, const char *extension)
 	return exists;
 }
 
-/* Add a pack that is still there. */
+/* Add a pack, unless its index is gone. */
 static int add_pack(struct old_packs *old, const char *base, struct error *err)
 {
 	struct old_pack pack = {.base = mem_strdup(base)};
@@ -136,7 +136,7 @@ bool old_pack_is_freshened(const struct old_pack *pack)
 	       now.mtime_ns != pack->mtime_ns;
 }
 
-/* Take off the list those that are named, or those that are not. */
+/* Take the named packs (or, with `named` false, all others) off the list. */
 static void filter(struct old_packs *old, const struct named_packs *names,
 		   bool named)
 {
@@ -189,10 +189,13 @@ static bool is_redundant(const struct old_pack *pack)
 {
 	struct sys_stat now;
 
-	return /* It came after the listing: its objects may not be in ours. */
-		!has_file(pack->base, "keep") &&
-		!stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&
-		now.ino == pack->idx.ino && now.mtime_ns == pack->idx.mtime_ns;
+	/*
+	 * A .keep file that came after the listing: the new pack may lack the
+	 * objects.
+	 */
+	return !has_file(pack->base, "keep") &&
+	       !stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&
+	       now.ino == pack->idx.ino && now.mtime_ns == pack->idx.mtime_ns;
 }
 
 int old_pack_remove(const char *base, struct error *err)
@@ -200,7 +203,7 @@ int old_pack_remove(const char *base, struct error *err)
 	struct sys_hold hold;
 	int ret = 0;
 
-	/* A pack without its index would be nobody's. */
+	/* A pack without .idx would never be cleaned up. */
 	sys_hold_signals(&hold);
 	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)
 		ret = remove_file(base, extensions[i], err);

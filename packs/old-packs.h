@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packs that were there before a repack, and removing those that it has
- * made redundant.
+ * The packs that existed before a repack, and removing those that became
+ * redundant.
  */
 #ifndef PACKS_OLD_PACKS_H
 #define PACKS_OLD_PACKS_H
@@ -18,7 +18,8 @@
 struct old_pack {
 	char *base;          /* owned: "<dir>/pack-<hex>" */
 	struct sys_stat idx; /* of its index when it was listed */
-	int64_t mtime_ns;    /* of the .pack file then; 0: there was none */
+	/* Of the .pack file when it was listed; 0: there was none. */
+	int64_t mtime_ns;
 };
 
 struct old_packs {
@@ -29,47 +30,57 @@ struct old_packs {
 
 /*
  * List the packs of directory `dir` that have an index and no .keep file.
+ * Release in any case. Returns 0 or a negative error code.
  */
 int old_packs_list(struct old_packs *old, const char *dir, struct error *err);
 void old_packs_release(struct old_packs *old);
 
-/* Whether a pack of the snapshot, one of the repository's own, is listed. */
+/*
+ * Whether a pack of the snapshot, in the repository's own directory, is listed.
+ */
 bool old_packs_has(const struct old_packs *old, const struct pack *pack);
 
-/* Take a pack ("pack-<hex>") off the list, if it is there. */
+/* Take a pack ("pack-<hex>") off the list, if it is listed. */
 void old_packs_spare(struct old_packs *old, const char *name);
 
 /*
- * Whether a listed pack was freshened since (repo/freshen.h): its .pack file
- * has another time.
+ * Whether a listed pack was freshened since it was listed (repo/freshen.h): the
+ * time of its .pack file has changed.
  */
 bool old_pack_is_freshened(const struct old_pack *pack);
 
-/* Take off the list what is not named. */
+/* Take all packs off the list that are not named. */
 void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 
 /*
- * Take off the list what a snapshot that was opened later regards as kept: a
- * .keep that came in between has left its pack's objects out of the new pack,
- * and may be gone again when packs are removed.
+ * Take the packs off the list that a later snapshot regards as kept. If a .keep
+ * file came after the listing, the new pack lacks the kept pack's objects. The
+ * .keep file may be gone again when packs are removed.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the listed packs, the newest first, so that what remains of them when
- * that is interrupted is what there was at some time; of each its index first,
- * so that no reader opens a pack that is half gone. A multi-pack-index that
- * names one of them, or cannot be read, goes before them. What stays: those
- * that have a .keep file by now, and those whose index has been replaced: we,
- * or another repack, have made the same pack, and that other may remove ours
- * for it.
+ * Remove the listed packs, the newest first. If that is interrupted, the
+ * remaining packs are those of an earlier time. The index of each pack is
+ * removed first, so that no reader opens an incomplete pack. A multi-pack-index
+ * that names one of the packs, or cannot be read, is removed before them.
+ *
+ * Two kinds of packs are not removed: packs that have a .keep file by now, and
+ * packs whose index was replaced. In the latter case we, or another repack,
+ * have made the same pack again. Returns 0 or a negative error code.
  */
 int old_packs_remove(struct old_packs *old, struct error *err);
 
-/* Add the names of those that old_packs_remove() would remove. */
+/*
+ * Add the names of the packs that old_packs_remove() would remove. Returns 0 or
+ * ERR_NOMEM.
+ */
 int old_packs_names(struct named_packs *names, const struct old_packs *old);
 
-/* Remove the files of the pack "<base>.pack", its index first. 0 or ERR_IO. */
+/*
+ * Remove the files of the pack "<base>.pack", its index first. Returns 0,
+ * ERR_IO or ERR_NOMEM.
+ */
 int old_pack_remove(const char *base, struct error *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "sys/memory.h"
 #include "sys/trace.h"
 
-/* Which packs' objects the options leave out. */
+/* Choose the packs whose objects the options leave out. */
 static int choose_packs(struct pack_job *job, const struct odb *odb,
 			const struct pack_job_options *o)
 {
@@ -45,7 +45,7 @@ static int add_loose_elsewhere(void *ctx, const struct oid *oid,
 	return oidmap_put(&job->loose_elsewhere, oid, 0);
 }
 
-/* Find out where copies are that leave an object out. */
+/* List the packs and loose objects that the options leave out. */
 static int choose_excluded(struct pack_job *job, struct error *err)
 {
 	const struct odb *odb = job->walk.odb;
@@ -72,7 +72,7 @@ int pack_job_open(struct pack_job *job, const struct odb *odb,
 	job->refs = refs;
 	packing_items_init(&job->items, &job->walk.space);
 	packing_items_init(&job->rest, &job->walk.space);
-	/* What is configured wrongly is an error before anything is done. */
+	/* A wrong configuration is an error before anything is done. */
 	if (options->exclude_promisor ||
 	    options->missing == PACK_MISSING_PROMISED)
 		ret = promisor_init(&job->promisor, &job->walk, err);
@@ -128,8 +128,9 @@ bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos)
 }
 
 /*
- * Whether an object that was reached is one to go on with: 1, or 0 for one that
- * may be missing. Only blobs: without the others there is no enumeration.
+ * Returns 1 if a reached object exists, 0 if it may be left out, or a negative
+ * error code. Only blobs may be missing, because an enumeration reads all other
+ * objects.
  */
 static int check_there(struct pack_job *job, const struct walk_item *item,
 		       struct error *err)
@@ -188,7 +189,10 @@ static int load_items(struct pack_job *job, struct error *err)
 	if (job->options->note_reached &&
 	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
 		return error_nomem(err);
-	/* For all: room for what is left out is never touched. */
+	/*
+	 * Reserve room for all. Memory for items that are left out is never
+	 * touched.
+	 */
 	if (packing_items_reserve(&job->items,
 				  job->found.revs.nr + job->found.objects.nr) <
 	    0)
@@ -227,8 +231,8 @@ static int apply_filter(struct pack_job *job, struct error *err)
 }
 
 /*
- * Of a partial clone. What asks for all that is reachable, and not only for
- * what is here besides, cannot be answered.
+ * Enumerate in a partial clone. A filter by path needs a walk over all
+ * reachable objects, and some of them are missing.
  */
 static int enumerate_local(struct pack_job *job, struct error *err)
 {
@@ -283,7 +287,9 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 	return ret;
 }
 
-/* Add an object of which all but its number and type is known. */
+/*
+ * Add an object. The caller has set all fields of `item` but obj_pos and type.
+ */
 static int add_listed(struct pack_job *job, const struct oid *oid,
 		      struct walk_item item, struct error *err)
 {
@@ -295,7 +301,7 @@ static int add_listed(struct pack_job *job, const struct oid *oid,
 		return error_nomem(err);
 	ret = objspace_info(&w->space, w->reader, item.obj_pos, &type, NULL,
 			    err);
-	/* A list of objects says nothing about what they reach. */
+	/* A list of objects need not be closed. */
 	job->left_out = true;
 	item.type = (uint8_t)type;
 	if (!ret && pack_job_wants(job, item.obj_pos) &&
@@ -339,15 +345,15 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 	uint8_t *is_tip = NULL;
 	int ret;
 	/*
-	 * What a commit reaches never changes, but for commits at the edge of a
-	 * shallow history: these get their parents when it is deepened.
+	 * The closure of a commit never changes, except for commits of a
+	 * shallow boundary. These get parents when the history is deepened.
 	 */
 	const char *why = job->left_out          ? "some objects are not being "
 						   "packed"
 			  : job->walk.shallow.nr ? "the repository is shallow"
 						 : NULL;
 
-	/* Bitmaps are of one pack; the limit was asked for. */
+	/* A bitmap index covers one pack, and the size limit was asked for. */
 	if (job->newpacks.nr > 1)
 		why = "packs are split due to pack.packSizeLimit";
 	if (why) {
@@ -392,7 +398,7 @@ static int mark_islands(struct pack_job *job, struct error *err)
 	bool any = false;
 	int ret = 0;
 
-	/* The tip of a partial clone is not here to be packed. */
+	/* In a partial clone, objects of the tip may be missing. */
 	if (o->tip_island && !job->promisor.has_packs)
 		ret = island_marks_add_tip(&job->islands, &any, &marks, err);
 	if (!ret && o->delta_islands)

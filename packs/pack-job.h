@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pack from tips or from a list of objects: enumerate, select, make,
- * index, write the bitmap, install. What `git repack` and `git pack-objects
- * <base>` have in common.
+ * One pack from tips or from a list of objects: enumerate, choose, make, index,
+ * write the bitmap index, install. Used by `git repack` and `git pack-objects
+ * <base>`.
  */
 #ifndef PACKS_PACK_JOB_H
 #define PACKS_PACK_JOB_H
@@ -20,126 +20,151 @@
 #include "refs/refs.h"
 #include "walk/walk.h"
 
-/* What becomes of an object that is reached and not there. */
+/* How to handle an object that is reached and missing. */
 enum pack_job_missing {
-	PACK_MISSING_ERROR,    /* nothing is written */
-	PACK_MISSING_ANY,      /* a blob is left out, */
-	PACK_MISSING_PROMISED, /* or only one that a remote has promised */
+	PACK_MISSING_ERROR, /* an error; nothing is written */
+	PACK_MISSING_ANY,   /* leave out a missing blob */
+	/* Leave out a missing blob only if a remote has promised it. */
+	PACK_MISSING_PROMISED,
 };
 
 struct pack_job_options {
 	const struct newpack_options *newpack; /* borrowed */
-	const char *dir;  /* for temporary files, on the file system of: */
+	/* For temporary files, on the file system of `base`. */
+	const char *dir;
 	const char *base; /* "<base>-<checksum>.pack" is written */
-	bool loose_only;  /* leave out what any pack has */
-	bool local;       /* leave out what is in alternates, */
-	const struct old_packs *leaving; /* borrowed: but not for these packs
-					    of theirs, which are about to go;
-					    NULL: none */
-	bool honor_keep; /* leave out what own packs with .keep have */
-	const struct named_packs *keep_packs; /* borrowed: and what these have;
-						NULL: none */
-	bool unpacked;     /* of what tips reach, leave out what any pack has */
+	bool loose_only;  /* leave out objects that are in any pack */
+	bool local;       /* leave out objects that are in alternates */
+	/*
+	 * Borrowed: packs of alternates that are about to be removed, so that
+	 * `local` ignores them; NULL: none.
+	 */
+	const struct old_packs *leaving;
+	bool honor_keep; /* leave out objects of own packs with .keep */
+	/* Borrowed: also leave out objects of these packs; NULL: none. */
+	const struct named_packs *keep_packs;
+	/* Of the objects that tips reach, leave out those in any pack. */
+	bool unpacked;
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
-	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
-	bool tip_island;        /* keep the tip's deltas within the tip */
-	bool delta_islands;     /* keep deltas within islands of references */
-	const struct oid
-		*heads; /* borrowed: with delta_islands, what else is
-			   asked for by itself (packs/island-marks.h) */
-	size_t head_nr;
-	bool all_refs; /* the tips that are enumerated are all references, and
-			  perhaps more */
+	/* Nobody asked for it: no warning if it cannot be written. */
+	bool bitmap_is_default;
+	bool tip_island;    /* keep deltas of the tip within the tip */
+	bool delta_islands; /* keep deltas within islands of references */
 	/*
-	 * Of what tips reach, leave out what it does not let through, or with
-	 * keep_rest put that into job->rest. Borrowed; NULL: none.
+	 * Borrowed: with delta_islands, commits that are also asked for
+	 * by themselves (packs/island-marks.h).
+	 */
+	const struct oid *heads;
+	size_t head_nr;
+	bool all_refs; /* the enumerated tips include all references */
+	/*
+	 * Of the objects that tips reach, leave out those that do not pass this
+	 * filter, or with keep_rest put them into job->rest. Borrowed; NULL: no
+	 * filter.
 	 */
 	const struct filter *filter;
 	bool keep_rest;
 	/*
-	 * Leave out what promisor packs have, and end the enumeration there;
-	 * with keep_promised see promisor_enumerate(). In a repository without
-	 * such packs this means nothing.
+	 * exclude_promisor: leave out objects of promisor packs, and end the
+	 * enumeration there. keep_promised: see promisor_enumerate(). Both have
+	 * no effect in a repository without promisor packs.
 	 */
 	bool exclude_promisor, keep_promised;
-	enum pack_job_missing missing; /* of blobs that tips reach */
+	/* Blobs that tips reach and that are missing. */
+	enum pack_job_missing missing;
 };
 
 struct pack_job {
 	const struct pack_job_options *options; /* borrowed */
-	struct refs *refs; /* borrowed: for tips of bitmaps */
+	struct refs *refs; /* borrowed: for the tips of bitmaps */
 	struct walk walk;
 	struct walk_tips wants, haves;
 	struct walk_result found;
 	struct packing_items items;
 	struct packing_items rest; /* with keep_rest */
 	struct islands islands;
-	struct bitset reached; /* by obj_pos, with note_reached: enumerated,
-				  also what options leave out, but for
-				  `unpacked` */
+	/*
+	 * By obj_pos, with note_reached: all enumerated objects, including
+	 * those that other options than `unpacked` leave out.
+	 */
+	struct bitset reached;
 	struct newpacks newpacks;
-	struct promisor promisor;      /* with exclude_promisor, or missing
-					  promised */
-	struct newpacks rest_packs;    /* by pack_job_run_rest() */
-	struct bitset passed;          /* by obj_pos, with a filter */
-	struct pseudo_config pseudo;   /* with write_bitmap */
-	const struct pack **excluding; /* owned: packs (borrowed) whose objects
-					  the options leave out */
+	/* With exclude_promisor or PACK_MISSING_PROMISED. */
+	struct promisor promisor;
+	struct newpacks rest_packs;  /* made by pack_job_run_rest() */
+	struct bitset passed;        /* by obj_pos, with a filter */
+	struct pseudo_config pseudo; /* with write_bitmap */
+	/* Owned: packs (borrowed) whose objects the options leave out. */
+	const struct pack **excluding;
 	size_t excluding_nr;
-	struct oidmap loose_elsewhere; /* with `local`: in alternates */
-	bool left_out;                 /* reachable objects are not packed */
+	/* With `local`: loose objects of alternates. */
+	struct oidmap loose_elsewhere;
+	/* Some reachable objects are not packed. */
+	bool left_out;
 	bool found_all;       /* `found` is all that references reach */
 	struct error warning; /* code 0: none */
 };
 
-/* Prepare; the caller adds tips to job->wants and job->haves then. */
+/*
+ * Prepare a job. Afterwards the caller adds tips to job->wants and job->haves.
+ * Close in any case. Returns 0 or a negative error code.
+ */
 int pack_job_open(struct pack_job *job, const struct odb *odb,
 		  struct refs *refs, const struct pack_job_options *options,
 		  struct error *err);
 void pack_job_close(struct pack_job *job);
 
-/* Find what the tips reach and make the list of items from it. */
+/*
+ * Find the closure of the tips and make the list of items from it. Returns 0 or
+ * a negative error code.
+ */
 int pack_job_enumerate(struct pack_job *job, struct error *err);
 
 /*
- * Whether the options let an object into the pack. Any copy in a place that is
- * to be left out leaves the object out, also when there are other copies.
+ * Whether the options allow an object in the pack. If any copy of an object is
+ * in a place to leave out, the object is left out.
  */
 bool pack_job_wants(const struct pack_job *job, uint32_t obj_pos);
 
 /*
- * Add one object to the items by itself, unless the options leave it out. An
- * object that is not there is ERR_MISSING.
+ * Add one object to the items, unless the options leave it out. Returns 0 or a
+ * negative error code: ERR_MISSING if the object does not exist.
  */
 int pack_job_add(struct pack_job *job, const struct oid *oid,
 		 uint32_t name_hash, struct error *err);
 
-/* The same for an object of which a path is known, or "". */
+/*
+ * Add one object of which a path is known; "": no path. Otherwise like
+ * pack_job_add().
+ */
 int pack_job_add_named(struct pack_job *job, const struct oid *oid,
 		       const char *path, struct error *err);
 
 /*
  * Make the packs (one, unless their size is limited) and install them. A pack
- * may have no objects.
+ * may be empty. Returns 0 or a negative error code.
  */
 int pack_job_run(struct pack_job *job, struct error *err);
 
 /*
- * After pack_job_run(), do the same for the rest: "<base>-<checksum>.pack",
- * with temporary files in `dir`. Nothing is written when there is none.
+ * After pack_job_run(), make and install "<base>-<checksum>.pack" of job->rest,
+ * with temporary files in `dir`. Nothing is written if job->rest is empty.
+ * Returns 0 or a negative error code.
  */
 int pack_job_run_rest(struct pack_job *job, const char *dir, const char *base,
 		      struct error *err);
 
 /*
- * The same for an object that has a number and is known to be there. 0 or
- * ERR_NOMEM.
+ * Add an object by its obj_pos. The object must exist. Returns 0 or ERR_NOMEM.
  */
 int pack_job_add_pos(struct pack_job *job, uint32_t obj_pos,
 		     enum object_type type, uint32_t name_hash);
 
-/* Make the pack for a receiver: bytes into `sink`, no files. */
+/*
+ * Make the pack for a receiver: bytes into `sink`, no files. Returns 0 or a
+ * negative error code.
+ */
 int pack_job_send(struct pack_job *job, struct pack_sink sink,
 		  struct error *err);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What many ask for. */
+/* The frequent requests. */
 #include "base/mem.h"
 #include "packs/prepare-parts.h"
 #include "packs/roots.h"
 
-/* Clones of depth 1 that are prepared: of more tips, the first ones. */
+/*
+ * The largest number of clones of depth 1 that are prepared. Only the first
+ * tips are used.
+ */
 #define TIPS_MAX 256
 
 static struct preparation *add(struct preparing *p)
@@ -28,7 +31,7 @@ static int add_want(struct preparation *item, const struct oid *oid)
 	return 0;
 }
 
-/* Whether an earlier one asks for the same as the last. */
+/* Whether an earlier request equals the last one. */
 static bool is_asked_twice(const struct preparing *p)
 {
 	const struct preparation *last = &p->list[p->nr - 1];
@@ -40,7 +43,10 @@ static bool is_asked_twice(const struct preparing *p)
 	return false;
 }
 
-/* The last one has its wants. It goes if it has none, or another has these. */
+/*
+ * Finish the last request after its wants were added. It is dropped if it has
+ * no wants or equals an earlier one.
+ */
 static int settle(struct preparing *p)
 {
 	struct preparation *last = &p->list[p->nr - 1];
@@ -76,7 +82,7 @@ static int add_heads(struct walk *w, struct walk_tips *tips,
 	return ret;
 }
 
-/* Clones of depth 1 of what the pack was laid out for. */
+/* Add clones of depth 1 of the tips in the tip island. */
 static int add_tips(struct preparing *p, const struct prepare_options *options)
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
@@ -109,7 +115,10 @@ static int add_branch(void *ctx, const struct ref *ref)
 		       : 0;
 }
 
-/* A tag is wanted where all are, and comes along where it fits. */
+/*
+ * A tag is wanted in clones of all references, and is listed for the other
+ * clones.
+ */
 static int add_tag(void *ctx, const struct ref *ref)
 {
 	struct preparing *p = ctx;
@@ -132,7 +141,7 @@ static int add_tag(void *ctx, const struct ref *ref)
 	return add_branch(ctx, ref);
 }
 
-/* Of all branches and tags, then of everything. */
+/* Add clones of all branches and tags, then of all references. */
 static int add_mirrors(struct preparing *p)
 {
 	int ret = add(p) ? 0 : error_nomem(p->err);
@@ -152,7 +161,7 @@ static int add_mirrors(struct preparing *p)
 	return ret ? ret : settle(p);
 }
 
-/* HEAD's branch, and those. */
+/* Add a clone of HEAD's branch, and those of add_mirrors(). */
 static int add_clones(struct preparing *p)
 {
 	struct ref head;
@@ -171,7 +180,7 @@ static int cmp_tags(const void *a, const void *b)
 	return oid_cmp(&tag_a->tag, &tag_b->tag);
 }
 
-/* A tag may have several references. */
+/* Several references may name one tag. */
 static void sort_tags(struct preparing *p)
 {
 	size_t kept = 0;

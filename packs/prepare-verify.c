@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prepared answers, worked out again. */
+/* Checking prepared answers by working them out again. */
 #include "packs/prepare-parts.h"
 
 static int open_space(struct bitmap_space *space, const struct preparing *p,
@@ -14,8 +14,9 @@ static int open_space(struct bitmap_space *space, const struct preparing *p,
 }
 
 /*
- * Whether what is sent are whole entries that can be copied as they are, and it
- * ends with the checksum. They are set in *objects, which is empty.
+ * Whether the content is whole entries that can be copied as stored, and has
+ * the right checksum. Its objects are set in *objects, which is empty at first.
+ * Returns 1, 0 or a negative error code.
  */
 static int verify_content(const struct preparing *p,
 			  const struct prepared_content *content,
@@ -36,8 +37,8 @@ static int verify_content(const struct preparing *p,
 }
 
 /*
- * Whether what comes with tags has all that comes without, and of the listed
- * tags those besides that are said to come along.
+ * Whether the content with tags is the content without tags plus exactly the
+ * listed tags in answer->along. Returns 1, 0 or a negative error code.
  */
 static int verify_tags(const struct preparing *p, const struct prepared *file,
 		       const struct prepared_answer *answer,
@@ -75,8 +76,9 @@ static bool has(const struct bitset *objects, const struct bitmap_space *space,
 }
 
 /*
- * Whether these objects of the pack are those that were found: it may have been
- * another pack where they were, or a multi-pack-index.
+ * Whether these objects of the pack are the found ones. They may have been
+ * found in another pack or a multi-pack-index. Returns 1, 0 or a negative error
+ * code.
  */
 static int is_found(const struct preparing *p, struct found *found,
 		    const struct bitset *objects, struct error *err)
@@ -108,8 +110,8 @@ static int is_found(const struct preparing *p, struct found *found,
 }
 
 /*
- * Whether what is wanted is answered with these objects; a history that is not
- * here any more cannot be compared.
+ * Whether the item is answered with these objects. True if the history is not
+ * here any more and cannot be compared. Returns 1, 0 or a negative error code.
  */
 static int verify_found(const struct preparing *p,
 			const struct preparation *item,
@@ -129,8 +131,8 @@ static int verify_found(const struct preparing *p,
 }
 
 /*
- * What is asked for by several wants can only be compared while references
- * name them still.
+ * A request of several wants can only be checked while references still name
+ * them.
  */
 static int verify_request(const struct preparing *p,
 			  const struct prepared_request *request,
@@ -178,7 +180,7 @@ static int verify_answer(const struct preparing *p, const struct prepared *file,
 			       p->pack->pack->name, hex);
 }
 
-/* Every answer of a file. */
+/* Check every answer of a file. */
 static int verify_all(struct preparing *p, const struct prepared *file)
 {
 	const struct prepare_options nothing = {.checksum = NULL};

@@ -60,13 +60,13 @@ int prepare_hash(struct oid *checksum, const struct bitmap_space *space,
 	return ret;
 }
 
-/* Whether what was found is in the pack. */
+/* Whether all found objects are in the pack. */
 static bool is_of_pack(const struct preparing *p, const struct found *found)
 {
 	return found->space.pack == p->pack && !found->objects.nr;
 }
 
-/* What a set is in the pack; `runs` is the caller's. */
+/* Fill in the content for a set of objects. The caller frees *runs. */
 static int keep_runs(struct prepared_content *content,
 		     struct prepared_run **runs, const struct found *found,
 		     const struct bitset *set, struct error *err)
@@ -79,7 +79,7 @@ static int keep_runs(struct prepared_content *content,
 	return ret;
 }
 
-/* Which of the tags that have a reference are in `set`. */
+/* Note which of the listed tags are in `set`. */
 static int keep_tags(struct ewah *along, const struct preparing *p,
 		     const struct found *found, const struct bitset *set,
 		     struct error *err)
@@ -115,7 +115,7 @@ static int keep(const struct preparing *p, struct preparation *item,
 	return ret;
 }
 
-/* The answer without tags, of `objects`, and with those that are found. */
+/* Work out the answer without tags, of `objects`, and the answer with tags. */
 static int answer_with_tags(const struct preparing *p, struct preparation *item,
 			    struct found *found, const struct bitset *objects,
 			    struct error *err)
@@ -184,8 +184,8 @@ static int prepare_item(struct preparing *p, struct preparation *item,
 }
 
 /*
- * What is asked for may not be there: it was promised, or has come after the
- * snapshot. Then it is not prepared.
+ * A wanted object may be missing: promised, or newer than the snapshot. Then
+ * this answer is not prepared.
  */
 static int prepare(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {
@@ -205,7 +205,7 @@ static int put_tags(struct buf *out, const struct preparing *p)
 	return ret;
 }
 
-/* The file's bytes; none when nothing could be prepared. */
+/* Append the file's bytes; none if no answer could be prepared. */
 static int put_answers(struct buf *out, const struct preparing *p)
 {
 	struct prepared_answer *answers = mem_alloc(p->nr, sizeof(*answers));
@@ -229,7 +229,7 @@ static int put_answers(struct buf *out, const struct preparing *p)
 	return ret < 0 ? error_nomem(p->err) : 0;
 }
 
-/* Made durable as the pack's other files that can be made anew. */
+/* The file is synced like other files that can be made again. */
 static int store(const struct repo *repo, const struct buf *bytes,
 		 struct error *err)
 {
@@ -288,7 +288,7 @@ static int work_out(struct preparing *p, const struct prepare_options *options,
 				   prepare, p, p->err);
 	if (!ret)
 		ret = put_answers(bytes, p);
-	/* References that are newer than the snapshot: nothing is prepared. */
+	/* References are newer than the snapshot: nothing is prepared. */
 	return ret == ERR_MISSING ? 0 : ret;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* References as tips for pseudo-merges. */
+/* Tips of references for pseudo-merges. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +8,17 @@
 #include "object/oidmap.h"
 #include "packs/pseudo-tips.h"
 
-/* A tip with the name of its group: what the pattern captured. */
+/* A tip, with the name of its group: the captured text. */
 struct named_tip {
 	uint32_t section;
 	uint32_t commit_nr;
 	size_t name_off; /* in loading.names, NUL-terminated */
 };
 
-/* What references name: forks name the same things over and over. */
+/* A value of references. References of forks often have the same value. */
 struct named_value {
-	uint32_t commit_nr; /* NO_COMMIT: something else */
-	/* Was added to that class, where there are no sections. */
+	uint32_t commit_nr; /* NO_COMMIT: another object */
+	/* Already added to that class, if there are no sections. */
 	bool in_class[PSEUDO_OTHERS + 1];
 };
 
@@ -91,7 +91,7 @@ static int add_commit(struct loading *l, const char *name,
 	return ret;
 }
 
-/* Look up what is new; what was met before is not looked up again. */
+/* Find the record of a value. Each value is looked up once. */
 static int find_value(struct named_value **value, struct loading *l,
 		      const struct oid *oid)
 {
@@ -136,7 +136,7 @@ static int compare(const void *a, const void *b, void *ctx)
 	return strcmp(names + x->name_off, names + y->name_off);
 }
 
-/* Number the names of groups. */
+/* Number the groups by name. */
 static int number_groups(struct loading *l)
 {
 	struct pseudo_tips *out = l->out;

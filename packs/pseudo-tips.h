@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which references' tips pseudo-merges are made of. */
+/* Choosing the references whose tips go into pseudo-merges. */
 #ifndef PACKS_PSEUDO_TIPS_H
 #define PACKS_PSEUDO_TIPS_H
 
@@ -10,10 +10,11 @@
 #include "walk/walk.h"
 
 /*
- * Add the tips of refs to *tips, tags followed. With a configuration: of refs
- * that match, one group for each <name> and what its pattern captured, joined
- * with '-', with the rules of <name>; a tip may be in several. Without
- * (config->nr is 0): of all refs, by enum pseudo_class.
+ * Add the tips of references to *tips; tags are peeled. With a configuration:
+ * tips of references that match. There is one group for each <name> and
+ * captured text (joined with '-'), with the rules of <name>. A tip may be in
+ * several groups. Without a configuration (config->nr is 0): tips of all
+ * references, grouped by enum pseudo_class. Returns 0 or a negative error code.
  */
 int pseudo_tips_load(struct pseudo_tips *tips, struct walk *w,
 		     struct refs *refs, const struct pseudo_config *config,

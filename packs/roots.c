@@ -25,7 +25,8 @@ struct marking {
 	struct refs *refs;
 	struct walk_tips tips;
 	size_t prefix_nr;
-	size_t default_nr; /* of the first tips: nobody named them */
+	/* The first so many tips are defaults, not configured. */
+	size_t default_nr;
 	struct error *err;
 };
 
@@ -49,7 +50,7 @@ static int add_head(struct marking *m)
 		       : ret;
 }
 
-/* HEAD and the newest branches. */
+/* Add HEAD and the newest branches. */
 static int add_default(struct marking *m)
 {
 	const struct history *h = &m->w->history;

@@ -8,7 +8,7 @@
 #include "packs/snapshot.h"
 #include "sys/io.h"
 
-/* One line without its newline. */
+/* Parse one line, without its newline. */
 static int take_line(struct snapshot *s, const char *line, size_t len,
 		     enum hash_algo algo)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A snapshot of references' tips in a file, a line each:
+ * A file with a snapshot of the tips of references, one per line:
  *
- *	<id>     a tip
- *	+<id>    one that is to have a bitmap (pack.preferBitmapTips)
+ *  <id>     a tip
+ *  +<id>    a tip that should get a bitmap (pack.preferBitmapTips)
  *
- * Taken before packs are made, so that nothing counts that came meanwhile
- * (git-multi-pack-index(1), --refs-snapshot). Lines that are no ids are passed
- * over, as in stock Git.
+ * The file is written before packs are made. References that change later are
+ * not used (git-multi-pack-index(1), --refs-snapshot). Lines that are no ids
+ * are ignored, as in stock Git.
  */
 #ifndef PACKS_SNAPSHOT_H
 #define PACKS_SNAPSHOT_H
@@ -25,20 +25,26 @@ struct snapshot_tip {
 };
 
 struct snapshot {
-	struct snapshot_tip *tips; /* owned; one may be there twice */
+	struct snapshot_tip *tips; /* owned; a tip may be listed twice */
 	size_t nr, alloc;
 };
 
-/* Take lines apart. 0 or ERR_NOMEM; release in any case. */
+/* Parse the lines of a file. Release in any case. Returns 0 or ERR_NOMEM. */
 int snapshot_parse(struct snapshot *snapshot, const void *bytes, size_t len,
 		   enum hash_algo algo);
 
-/* The same for a file: "could not open '<path>' for reading: <why>". */
+/*
+ * Read and parse a file. Release in any case. Returns 0, ERR_NOMEM or ERR_IO
+ * ("could not open '<path>' for reading: <why>").
+ */
 int snapshot_load(struct snapshot *snapshot, const char *path,
 		  enum hash_algo algo, struct error *err);
 void snapshot_release(struct snapshot *snapshot);
 
-/* Add them, or the preferred ones, to the tips; what is gone is left out. */
+/*
+ * Add all tips, or only the preferred ones, to `tips`. Tips that do not exist
+ * any more are ignored. Returns 0 or a negative error code.
+ */
 int snapshot_add_tips(const struct snapshot *snapshot, struct walk *w,
 		      struct walk_tips *tips, bool only_preferred,
 		      struct error *err);
