@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of fsck, its reports, and the check of .gitattributes. */
+/*
+ * The rules of fsck and its reports. fsck-object.c has the checks of an object;
+ * these call the functions here.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -8,9 +11,7 @@
 #include "object/fsck-parts.h"
 
 enum {
-	ATTRIBUTES_LINE_MAX = 2048,         /* bytes; a line must be shorter */
-	ATTRIBUTES_MAX = 100 * 1024 * 1024, /* bytes; the largest valid file */
-	PATH_MAX_DEFAULT = 4096,
+	PATH_MAX_DEFAULT = 4096, /* bytes */
 };
 
 #define FSCK_MSG(symbol, name, severity)                                       \
@@ -254,57 +255,4 @@ int fsck_complain(struct fsck *f, const struct oid *oid, enum object_type type,
 	ret = say(f, oid, type, msg, err, fmt, ap);
 	va_end(ap);
 	return ret;
-}
-
-/* ---- objects */
-
-int fsck_object(struct fsck *f, const struct oid *oid, enum object_type type,
-		const void *data, size_t len, struct error *err)
-{
-	struct fsck_check c = {f, oid, type, data, len, err};
-
-	if (fsck_is_skipped(f->rules, oid))
-		return 0;
-	switch (type) {
-	case OBJ_COMMIT:
-		return fsck_commit(&c);
-	case OBJ_TREE:
-		return fsck_tree(&c);
-	case OBJ_TAG:
-		return fsck_tag(&c);
-	case OBJ_BLOB:
-		return 0;
-	default:
-		return fsck_say(&c, FSCK_UNKNOWN_TYPE,
-				"unknown type '%d' (internal fsck error)",
-				(int)type);
-	}
-}
-
-int fsck_gitattributes(struct fsck *f, const struct oid *oid, const void *data,
-		       size_t len, struct error *err)
-{
-	struct fsck_check c = {f, oid, OBJ_BLOB, data, len, err};
-	const char *p = data;
-	const char *end;
-
-	if (fsck_is_skipped(f->rules, oid))
-		return 0;
-	if (!data || len > ATTRIBUTES_MAX)
-		return fsck_say(&c, FSCK_GITATTRIBUTES_LARGE,
-				".gitattributes too large to parse");
-	/* Git reads the file as a string, up to the first NUL. */
-	end = p + strnlen(p, len);
-	while (p < end) {
-		const char *eol = memchr(p, '\n', (size_t)(end - p));
-
-		if (!eol)
-			eol = end;
-		if (eol - p >= ATTRIBUTES_LINE_MAX)
-			return fsck_say(&c, FSCK_GITATTRIBUTES_LINE_LENGTH,
-					".gitattributes has too long lines to "
-					"parse");
-		p = eol + (eol < end);
-	}
-	return 0;
 }
