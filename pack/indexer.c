@@ -3,7 +3,7 @@
  * The public functions of the indexer: life cycle, order of the steps, files.
  * The other parts are indexer-parse.c (bytes to entries), indexer-resolve.c
  * (deltas to objects), indexer-thin.c (missing bases), indexer-sort.c and
- * indexer-read.c.
+ * indexer-read.c. indexer-entry.c has the functions that these parts share.
  */
 #include <string.h>
 
@@ -44,49 +44,6 @@ void pack_indexer_free(struct pack_indexer *ix)
 	free(ix->by_offset);
 	free(ix->order);
 	free(ix);
-}
-
-int indexer_corrupt(const struct pack_indexer *ix, uint64_t offset,
-		    const char *what, struct error *err)
-{
-	return error_set_at(err, ERR_CORRUPT, ix->name, offset, "%s", what);
-}
-
-int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
-		      enum object_type stored)
-{
-	size_t len = hash_len(ix->config.algo);
-
-	if (mem_grow(&ix->entries, &ix->alloc, ix->nr + 1,
-		     sizeof(*ix->entries)) < 0 ||
-	    mem_grow(&ix->ids, &ix->ids_alloc, ix->nr + 1, len) < 0)
-		return ERR_NOMEM;
-	memset(indexer_id(ix, ix->nr), 0, len);
-	ix->entries[ix->nr++] = (struct indexer_entry){
-		.offset = offset,
-		.first_child = INDEXER_NONE,
-		.next_sibling = INDEXER_NONE,
-		.stored = (uint8_t)stored,
-	};
-	return 0;
-}
-
-int indexer_check_known(struct pack_indexer *ix, unsigned thread_nr,
-			const struct oid *oid, enum object_type type,
-			const void *data, size_t len, struct error *err)
-{
-	const struct pack_indexer_hooks *hooks = &ix->config.hooks;
-	int ret = 0;
-
-	if (hooks->has && hooks->compare)
-		ret = hooks->has(hooks->ctx, thread_nr, oid, err);
-	if (ret > 0)
-		ret = hooks->compare(hooks->ctx, thread_nr, oid, type, data,
-				     len, err);
-	if (!ret && hooks->object)
-		ret = hooks->object(hooks->object_ctx, thread_nr, oid, type,
-				    data, len, err);
-	return ret;
 }
 
 int pack_indexer_receive(struct pack_indexer *ix, struct pack_source source,
