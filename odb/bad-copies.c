@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of (pack, offset): open addressing, at most half full. */
+/*
+ * A set of (pack, offset) pairs: a hash table with open addressing, at most
+ * half full.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -13,7 +16,7 @@ void bad_copies_reset(struct bad_copies *set)
 	*set = (struct bad_copies){0};
 }
 
-/* The slot that has the copy, or the free one where the search ends. */
+/* Returns the slot of the copy, or the free slot where the search ends. */
 static struct bad_copy *slot_of(const struct bad_copies *set,
 				const struct pack *pack, uint64_t offset)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies of objects that a reader found damaged: a set of (pack, offset).
+ * The set of object copies that a reader found damaged. A copy is identified by
+ * its pack and offset.
  *
- * A reader fills the set while it looks for another copy of a delta base, so
- * that it does not try the same damaged copy twice, and so that the search
- * ends. The set is empty as long as nothing is damaged. One thread.
+ * A reader fills the set while it looks for another copy of a delta base. So
+ * the reader never tries the same damaged copy twice, and the search ends. The
+ * set is empty as long as no copy is damaged. For one thread.
  */
 #ifndef ODB_BAD_COPIES_H
 #define ODB_BAD_COPIES_H
@@ -18,25 +19,29 @@ struct pack;
 struct bad_copy {
 	const struct pack *pack; /* borrowed, only compared; NULL: free slot */
 	uint64_t offset;
-	bool is_alone; /* no other copy of the object can be read, or the
-			  search for one is under way */
+	bool is_alone; /* no other copy of the object can be read, or a search
+			  for one is running */
 };
 
 struct bad_copies {
-	struct bad_copy *slots; /* owned; slot_nr of them, a power of two */
+	struct bad_copy *slots; /* owned; `slot_nr` slots, a power of two */
 	size_t slot_nr, nr;
 };
 
-/* Free the table and leave an empty set. */
+/* Frees the table and leaves an empty set. */
 void bad_copies_reset(struct bad_copies *set);
 
-/* The entry of a copy, valid until one is added; NULL: not in the set. */
+/*
+ * Returns the entry of a copy, or NULL if the copy is not in the set. The entry
+ * is valid until a copy is added.
+ */
 struct bad_copy *bad_copies_find(const struct bad_copies *set,
 				 const struct pack *pack, uint64_t offset);
 
 /*
- * The entry of a copy, added if needed with is_alone false; valid until the
- * next is added. NULL: out of memory.
+ * Returns the entry of a copy. A new entry is added if needed, with `is_alone`
+ * false. Returns NULL if memory runs out. The entry is valid until another copy
+ * is added.
  */
 struct bad_copy *bad_copies_add(struct bad_copies *set, const struct pack *pack,
 				uint64_t offset);

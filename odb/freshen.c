@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Renewing the time of an object's copy. */
+/* Renews the time of one copy of an object. */
 #include "base/buf.h"
 #include "odb/freshen.h"
 #include "sys/io.h"
 
-/* The pack may be gone, or belong to another user. */
+/* The pack may be gone, or may belong to another user. */
 static bool freshen_pack(const struct pack *pack)
 {
 	struct buf path = BUF_INIT;

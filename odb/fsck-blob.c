@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking .gitmodules, and the list of blobs that are one. */
+/* Checks .gitmodules files, and collects the blobs to check. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 struct modules {
 	struct fsck *f;
 	const struct oid *oid;
-	int wrong; /* 1 when an error was reported */
+	int wrong; /* 1 if an error was reported */
 };
 
 static int complain(struct modules *m, enum fsck_msg msg, const char *what,
@@ -44,7 +44,9 @@ static int check_value(struct modules *m, const char *key, const char *value,
 	return 0;
 }
 
-/* A variable "submodule.<name>.<key>"; others are of no interest. */
+/*
+ * Checks a variable "submodule.<name>.<key>". Other variables are not checked.
+ */
 static int check_variable(void *ctx, const char *var, const char *value,
 			  struct error *err)
 {
@@ -80,7 +82,7 @@ int fsck_blob_gitmodules(struct fsck *f, const struct oid *oid,
 	return ret < 0 ? ret : ret | m.wrong;
 }
 
-/* ---- all of them */
+/* ---- collected blobs */
 
 void fsck_blobs_init(struct fsck_blobs *blobs)
 {
@@ -108,7 +110,7 @@ int fsck_blobs_add(struct fsck_blobs *blobs, const struct oid *oid,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* What is said of a blob in each of its places. */
+/* The messages about each kind of special file. */
 static const struct place {
 	enum fsck_special special;
 	enum fsck_msg missing, no_blob;
@@ -153,7 +155,7 @@ static int cmp_entry(const void *a, const void *b)
 	return oid_cmp(&(*ea)->oid, &(*eb)->oid);
 }
 
-/* The entries in the order of their ids; malloc()ed. */
+/* Returns the entries sorted by id, malloc()ed. */
 static const struct oidmap_entry **sorted(const struct oidmap *map)
 {
 	const struct oidmap_entry **list;

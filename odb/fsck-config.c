@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fsck.* in configuration and on command lines. */
+/* Reads fsck.* variables and lists of fsck messages on command lines. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -97,7 +97,7 @@ static int load_entry(void *ctx, const struct config_entry *entry)
 	const char *name = entry->key + l->prefix_len;
 	enum fsck_msg msg;
 
-	/* A subsection: not one of these. */
+	/* A name with a subsection is not a variable of fsck. */
 	if (strchr(name, '.'))
 		return 0;
 	if (!entry->value)
@@ -126,7 +126,7 @@ int fsck_config_load(struct fsck_rules *rules, const struct repo *repo,
 
 /* ---- lists */
 
-/* Stock Git has lowered it by then. */
+/* Stock Git shows the item in lower case in this message. */
 static int missing_sign(const char *item, size_t len, struct error *err)
 {
 	char *lower = mem_strndup(item, len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a repository wants fsck's rules: fsck.<msg-id> and fsck.skipList,
- * receive.fsck.* and fetch.fsck.* likewise, and the lists of the form
- * "<msg-id>=<severity>,..." in which commands pass them on.
+ * The configuration of fsck's rules: fsck.<msg-id> and fsck.skipList, and the
+ * same names below receive.fsck. and fetch.fsck. Commands pass these rules on
+ * as lists "<msg-id>=<severity>,...".
  */
 #ifndef ODB_FSCK_CONFIG_H
 #define ODB_FSCK_CONFIG_H
@@ -11,11 +11,13 @@
 #include "repo/repo.h"
 
 /*
- * Apply the variables below `prefix` ("fsck." or, for git-receive-pack(1),
- * "receive.fsck."). An unknown message is ERR_INVALID when `warn` is NULL,
- * else warn() gets its name as it is in the configuration, in lower case
- * ("skipping unknown msg id '<name>'" is the caller's to say). ERR_INVALID for
- * other values that are wrong, ERR_IO for a skip list that cannot be read.
+ * Applies the variables below `prefix`, e.g. "fsck." or "receive.fsck."
+ * (git-receive-pack(1)). `warn` receives the name of each unknown message in
+ * lower case; the caller prints "skipping unknown msg id '<name>'". If `warn`
+ * is NULL, an unknown message is ERR_INVALID.
+ *
+ * Returns 0, ERR_INVALID if a value is invalid, ERR_IO if a skip list cannot be
+ * read, or ERR_NOMEM.
  */
 int fsck_config_load(struct fsck_rules *rules, const struct repo *repo,
 		     const char *prefix,
@@ -23,16 +25,18 @@ int fsck_config_load(struct fsck_rules *rules, const struct repo *repo,
 		     struct error *err);
 
 /*
- * Apply "<msg-id>=<severity>" items that blanks, commas or bars separate;
- * "skiplist=<path>" is one too. As fsck_config_load().
+ * Applies items "<msg-id>=<severity>", separated by blanks, commas or bars. An
+ * item may also be "skiplist=<path>". Returns the same as fsck_config_load();
+ * an unknown message is ERR_INVALID.
  */
 int fsck_config_list(struct fsck_rules *rules, const char *list,
 		     struct error *err);
 
 /*
- * Skip the objects that a file lists: an id in hexadecimal digits a line, "#"
- * starts a comment. 0, ERR_IO ("could not open object name list: <path>"), or
- * ERR_INVALID ("invalid object name: <line>").
+ * Puts the objects that a file lists on the skip list. A line has one id in
+ * hexadecimal digits, and "#" starts a comment. Returns 0, ERR_IO ("could not
+ * open object name list: <path>"), ERR_INVALID ("invalid object name: <line>"),
+ * or ERR_NOMEM.
  */
 int fsck_config_skip_list(struct fsck_rules *rules, const char *path,
 			  struct error *err);

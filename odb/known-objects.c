@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hooks of the indexer on an object database. */
+/* The indexer's hooks for an object database. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,21 +12,21 @@
 
 enum { CACHE_LIMIT = 16 << 20 }; /* bytes, per reader */
 
-/* The loose objects whose ids start with one byte. */
+/* The loose objects whose ids start with the same byte. */
 struct fanout {
 	atomic_bool is_loaded;
-	struct oidmap ids; /* complete and immutable once loaded */
+	struct oidmap ids; /* complete and immutable after loading */
 };
 
 struct known_objects {
 	struct odb *odb; /* owned */
 	unsigned threads;
 	/*
-	 * Owned: one for each thread, made by it at first use, and one more
-	 * for bases.
+	 * Owned: one reader for each thread, and one more for delta bases. A
+	 * thread makes its reader at first use.
 	 */
 	struct odb_reader **readers;
-	pthread_mutex_t lock; /* held while a fanout is loaded */
+	pthread_mutex_t lock; /* held while a fanout is being loaded */
 	struct fanout loose[256];
 };
 
@@ -74,7 +74,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 	return ret < 0 ? ret : 0;
 }
 
-/* List a directory of loose objects, once. */
+/* Lists a directory of loose objects, once. */
 static int load_fanout(struct known_objects *known, uint8_t first,
 		       struct error *err)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The repository's objects as an indexer of packs wants to know them: which
- * ids exist, whether two objects are the same, what a thin pack left out.
+ * Answers the indexer's questions about the repository's objects: which ids
+ * exist, whether two objects are equal, and the delta bases that a thin pack
+ * left out.
  *
- * A snapshot, as of opening. Loose objects are listed directory by directory
- * when the first id that would lie there is asked for: asking the file system
- * about each object of a clone would take longer than indexing it.
+ * The answers come from a snapshot, made when it was opened. Loose objects of
+ * one directory are listed when the first id of this directory is looked up. A
+ * query to the file system for each object of a clone would take longer than
+ * indexing the pack.
  */
 #ifndef ODB_KNOWN_OBJECTS_H
 #define ODB_KNOWN_OBJECTS_H
@@ -16,21 +18,21 @@
 struct known_objects;
 
 /*
- * Open the repository's objects for hooks that are called by `threads`
- * threads. 0 with *out owned by the caller, or a negative error; a broken
- * pack is left out.
+ * Opens the repository's objects for hooks that `threads` threads call. A
+ * broken pack is left out. Returns 0 with *out owned by the caller, or a
+ * negative error code.
  */
 int known_objects_open(struct known_objects **out, const struct repo *repo,
 		       unsigned threads, struct error *err);
 void known_objects_close(struct known_objects *known);
 
-/* All three hooks. They borrow `known`. */
+/* Returns the hooks `base`, `has` and `compare`. They borrow `known`. */
 struct pack_indexer_hooks known_objects_hooks(struct known_objects *known);
 
 /*
- * Whether an object that came with a pack need not be written: as
- * freshen_object(), for an object that the snapshot has. Returns 1 if the
- * object is there and new, 0 if it must be written, or a negative error code.
+ * Freshens an object that came with a pack (freshen_object()), if the snapshot
+ * has this object. Returns 1 if the object exists and counts as new, 0 if the
+ * object must be written, or a negative error code.
  */
 int known_objects_freshen(struct known_objects *known, const struct oid *oid,
 			  struct error *err);

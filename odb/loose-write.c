@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loose objects, written. */
+/* Writes loose objects. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,10 +10,11 @@
 
 enum {
 	LEVEL_MIN = -1,
-	LEVEL_FASTEST = 1, /* what Git uses for loose objects */
+	LEVEL_FASTEST = 1, /* Git's default for loose objects */
 	LEVEL_MAX = 9,
-	DIR_TRIES = 3, /* at making a file in a directory that comes and goes */
-	LARGE = 8 << 20, /* bytes: larger objects are deflated piece by piece */
+	DIR_TRIES = 3,   /* attempts to create a file while a prune removes
+			    directories */
+	LARGE = 8 << 20, /* bytes: larger objects are compressed in pieces */
 	PIECE = 1 << 20,
 };
 
@@ -74,7 +75,7 @@ void loose_writer_release(struct loose_writer *w)
 	buf_release(&w->bytes);
 }
 
-/* The file's bytes: header and content in one stream. */
+/* Makes the bytes of the file: header and content in one stream. */
 static int encode(struct loose_writer *w, enum object_type type,
 		  const void *data, size_t len)
 {
@@ -93,7 +94,8 @@ static int encode(struct loose_writer *w, enum object_type type,
 }
 
 /*
- * Who prunes removes directories that are empty; one with a file in it stays.
+ * A prune removes an empty directory, perhaps before the file is created in it.
+ * A directory that contains a file stays.
  */
 static int create_file(struct sys_tempfile *tf, const char *dir, unsigned share,
 		       struct error *err)
@@ -129,9 +131,8 @@ static int write_file(struct loose_writer *w, const char *dir,
 }
 
 /*
- * Whether the object is there. It is as new as if it had been written now:
- * whoever prunes what is old and unreachable must not take it away before a
- * reference names it.
+ * Returns whether the object exists, and renews its time. So a prune does not
+ * remove the object before a reference names it.
  */
 static bool freshen(const char *path)
 {
@@ -139,8 +140,9 @@ static bool freshen(const char *path)
 }
 
 /*
- * Set w->path, and *dir to where that is (the caller's in any case). 1 when
- * the object is there, 0 when it is to be written, or a negative error.
+ * Sets w->path and its directory *dir, which the caller releases in any case.
+ * Returns 1 if the object exists, 0 if the object must be written, or a
+ * negative error code.
  */
 static int find_place(struct loose_writer *w, const struct oid *oid,
 		      struct buf *dir, struct error *err)
@@ -233,7 +235,9 @@ int loose_writer_end(struct loose_writer *w, struct error *err)
 	return ret;
 }
 
-/* A second time in memory, and a third one deflated, would be too much. */
+/*
+ * Compressing in pieces avoids two further copies of a large object in memory.
+ */
 static int put_in_pieces(struct loose_writer *w, const struct oid *oid,
 			 enum object_type type, const char *data, size_t len,
 			 struct error *err)

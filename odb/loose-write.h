@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing loose objects; loose.h says what their files look like.
+ * Writes loose objects; loose.h describes their files.
  *
- * A file is written beside its place ("tmp_obj_XXXXXX"), made durable as
- * core.fsync says for loose-object, and renamed. One thread per writer.
+ * A file is first written as "tmp_obj_XXXXXX" in the directory of the object.
+ * Then the file is made durable (core.fsync, loose-object) and renamed. One
+ * thread per writer.
  */
 #ifndef ODB_LOOSE_WRITE_H
 #define ODB_LOOSE_WRITE_H
@@ -25,36 +26,42 @@ struct loose_writer {
 	enum hash_algo algo;
 	enum sys_fsync_method fsync;
 	unsigned share;            /* core.sharedRepository */
-	int level;                 /* of compression */
+	int level;                 /* of compression, -1 to 9 */
 	struct deflater *deflater; /* owned */
-	struct buf path, bytes;    /* of the object at hand */
-	/* An object that comes in pieces; else NULL, inactive. */
+	struct buf path, bytes;    /* of the current object */
+	/*
+	 * An object that is written in pieces. Otherwise `stream` is NULL and
+	 * `file` is inactive.
+	 */
 	struct deflate_stream *stream; /* owned */
 	struct sys_tempfile file;
 };
 
 /*
- * Write below the object directory `dir` (borrowed) with the repository's
- * core.looseCompression (or core.compression; by default the fastest level).
- * 0 or a negative error; release in any case.
+ * Prepares to write below the object directory `dir` (borrowed). The level of
+ * compression is core.looseCompression, or core.compression, or by default the
+ * fastest level. Returns 0 or a negative error code. Release the writer in any
+ * case.
  */
 int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		      const char *dir, struct error *err);
 void loose_writer_release(struct loose_writer *w);
 
 /*
- * Write one object, whose id the caller knows to be `oid`. Returns 1 when it
- * was written, 0 when its file was there (and is new now), or a negative error.
+ * Writes one object. The caller guarantees that `oid` is its id. Returns 1 if
+ * the object was written, 0 if its file existed, or a negative error code. The
+ * time of an existing file is renewed.
  */
 int loose_writer_put(struct loose_writer *w, const struct oid *oid,
 		     enum object_type type, const void *data, size_t len,
 		     struct error *err);
 
 /*
- * The same for an object of `len` bytes that comes in pieces. 1: begun, feed
- * all of them and end it; 0: it is there; or a negative error. Whether they
- * are the bytes of that id is for the caller to know. An object that is not
- * ended leaves nothing behind once the writer is released.
+ * Write an object of `len` bytes in pieces. loose_writer_begin() returns 1 if
+ * the object must be written, 0 if its file existed, or a negative error code.
+ * After 1, feed all pieces and call loose_writer_end(). The caller guarantees
+ * that the pieces are the object `oid`. If the object is not ended, releasing
+ * the writer removes the temporary file.
  */
 int loose_writer_begin(struct loose_writer *w, const struct oid *oid,
 		       enum object_type type, uint64_t len, struct error *err);

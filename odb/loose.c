@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding loose objects from the bytes of their files. */
+/* Decodes loose objects from the bytes of their files. */
 #include <string.h>
 
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "odb/loose.h"
 
-/* Deflate makes at best 258 bytes of two bits: less than 1032 to 1. */
+/* Two bits of a deflate stream make at most 258 bytes: less than 1032 to 1. */
 #define INFLATE_RATIO_MAX 1032
 
 static bool parse_size(struct cursor *c, uint64_t *size)

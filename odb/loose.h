@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a loose object's file: one zlib stream and nothing after it,
- * of
+ * The format of a loose object's file. The file is one zlib stream, and no
+ * bytes follow the stream. The inflated bytes are
  *
- *   <type> SP <size in decimal> NUL <content>
+ * 	<type> SP <size in decimal> NUL <content>
  *
- * For instance "blob 6\0hello\n" (gitrepository-layout(5)).
+ * For example "blob 6\0hello\n" (gitrepository-layout(5)).
  */
 #ifndef ODB_LOOSE_H
 #define ODB_LOOSE_H
@@ -22,19 +22,20 @@
 struct loose_header {
 	enum object_type type;
 	uint64_t size;     /* bytes of content */
-	size_t header_len; /* bytes before it */
+	size_t header_len; /* bytes before the content */
 };
 
 /*
- * Parse the header from the front of inflated bytes. ERR_CORRUPT for unknown
- * types, sizes with leading zeros or past 64 bits, and missing parts.
+ * Parses the header at the start of inflated bytes. Returns 0 or ERR_CORRUPT.
+ * The header is corrupt if the type is unknown, if the size has leading zeros
+ * or exceeds 64 bits, or if a part is missing.
  */
 int loose_header_parse(struct loose_header *header, const void *bytes,
 		       size_t len, struct error *err);
 
 /*
- * Inflate and parse only the header of a file. `name` is for messages. 0 or
- * ERR_CORRUPT.
+ * Inflates and parses only the header of a file. `name` is for messages.
+ * Returns 0 or ERR_CORRUPT.
  */
 int loose_info(struct loose_header *header, struct inflater *inf,
 	       const void *file, size_t file_len, const char *name,
@@ -45,12 +46,13 @@ struct loose_object {
 	enum object_type type;
 	const uint8_t *data; /* points into `memory`; NUL-terminated past len */
 	size_t len;
-	void *memory; /* malloc()ed; the caller's */
+	void *memory; /* malloc()ed; owned by the caller */
 };
 
 /*
- * Decode a file. 0, or ERR_CORRUPT, ERR_NOMEM with *obj zeroed. No memory is
- * taken for sizes that the file's length rules out.
+ * Decodes a file. Returns 0, ERR_CORRUPT or ERR_NOMEM; after an error *obj is
+ * zeroed. A size that is impossible for the file's length is an error before
+ * any memory is allocated.
  */
 int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
 	       size_t file_len, const char *name, struct error *err);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Abbreviated ids: what a prefix can mean, and how short one can be. */
+/*
+ * Abbreviated ids: the objects with a given prefix, and the shortest unique
+ * prefix of an id.
+ */
 #include <string.h>
 
 #include "odb/odb.h"
 
-/* Digits that two ids share from the front. */
+/* Returns the number of leading hexadecimal digits that two ids share. */
 static size_t common_digits(const uint8_t *a, const uint8_t *b, size_t len)
 {
 	size_t i = 0;
@@ -16,7 +19,7 @@ static size_t common_digits(const uint8_t *a, const uint8_t *b, size_t len)
 	return 2 * i + (a[i] >> 4 == b[i] >> 4);
 }
 
-/* Passing the loose ids with a prefix on. */
+/* A visit of the loose objects whose ids have a given prefix. */
 struct abbrev_visit {
 	const struct odb *odb;
 	const struct oid *prefix;
@@ -59,7 +62,7 @@ int odb_each_abbrev(const struct odb *odb, const struct oid *prefix,
 	return odb_each_loose_with(odb, prefix->bytes[0], visit_loose, &v, err);
 }
 
-/* Distinct ids seen so far: none, one, or that there are more. */
+/* The number of distinct ids found: 0, 1, or 2 for more than one. */
 struct abbrev_count {
 	struct oid *found;
 	int nr;
@@ -84,7 +87,7 @@ int odb_find_abbrev(const struct odb *odb, const struct oid *prefix,
 	return ret < 0 ? ret : count.nr;
 }
 
-/* The longest prefix that an id shares with another one. */
+/* The search for the longest prefix that an id shares with another id. */
 struct unique_search {
 	const struct odb *odb;
 	const struct oid *oid;
@@ -114,7 +117,10 @@ int odb_unique_len(const struct odb *odb, const struct oid *oid, size_t min_len,
 	uint32_t i, first, last;
 	int ret;
 
-	/* In a table, those who share most with it are its neighbours. */
+	/*
+	 * In a sorted table, the neighbours of an id share the longest prefixes
+	 * with the id.
+	 */
 	for (i = 0; i < odb->source_nr; i++) {
 		const struct pack_ids *ids = odb->sources[i].ids;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding all object directories of a repository. */
+/* Finds all object directories of a repository. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,10 @@
 #define DEPTH_MAX 5
 
 struct finder {
-	char **dirs;  /* owned: to be returned */
-	char **reals; /* owned: their real paths; the first may be NULL as yet:
-			 most repositories have no other to compare it with */
+	char **dirs;  /* owned: the result */
+	char **reals; /* owned: real paths of `dirs`. The first may still be
+			 NULL: most repositories have no other directory to
+			 compare with */
 	size_t nr, dirs_alloc, reals_alloc;
 	struct error *warning, *err;
 };
@@ -34,7 +35,7 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 		*ret = quoted;
 		return false;
 	}
-	/* What is not quoted as it should be is taken as it stands. */
+	/* A path that is not correctly quoted is taken literally. */
 	if (quoted < 0) {
 		buf_reset(path);
 		end = strchrnul(start, sep);
@@ -48,7 +49,7 @@ bool odb_alternates_next(struct buf *path, const char **list, char sep,
 	return true;
 }
 
-/* The repository's own directory, which may be still to be made. */
+/* Resolves the repository's own directory, which may not exist yet. */
 static int resolve_own(struct finder *f)
 {
 	if (!f->reals[0])
@@ -58,7 +59,7 @@ static int resolve_own(struct finder *f)
 	return f->reals[0] ? 0 : error_nomem(f->err);
 }
 
-/* Whether it is there already: 1, 0 or ERR_NOMEM. */
+/* Returns 1 if `real` is already in the list, 0 if not, or ERR_NOMEM. */
 static int has_dir(struct finder *f, const char *real)
 {
 	if (resolve_own(f) < 0)
@@ -69,7 +70,7 @@ static int has_dir(struct finder *f, const char *real)
 	return 0;
 }
 
-/* Keep a directory. Takes `real`. */
+/* Adds a directory to the list. Takes ownership of `real`. */
 static int add_dir(struct finder *f, const char *dir, char *real)
 {
 	if (mem_grow(&f->dirs, &f->dirs_alloc, f->nr + 1, sizeof(*f->dirs)) <
@@ -90,7 +91,7 @@ nomem:
 static int add_list(struct finder *f, const char *list, char sep,
 		    const char *base, unsigned depth);
 
-/* Add the alternates of a directory. */
+/* Adds the alternates of a directory. */
 static int add_alternates_of(struct finder *f, const char *dir, unsigned depth)
 {
 	struct buf name = BUF_INIT, text = BUF_INIT;

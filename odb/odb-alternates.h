@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Alternate object directories: objects/info/alternates, one path a line,
- * "#" comments, paths in double quotes as C strings, relative ones relative
- * to the object directory (gitrepository-layout(5)); and
- * GIT_ALTERNATE_OBJECT_DIRECTORIES, the same separated by ':'.
+ * Alternate object directories come from two places. The file
+ * objects/info/alternates (gitrepository-layout(5)) has one path per line. A
+ * "#" starts a comment, a path in double quotes is a C string, and a relative
+ * path is relative to the object directory. The environment variable
+ * GIT_ALTERNATE_OBJECT_DIRECTORIES has paths separated by ':'.
  */
 #ifndef ODB_ODB_ALTERNATES_H
 #define ODB_ODB_ALTERNATES_H
@@ -15,19 +16,21 @@
 #include "repo/repo.h"
 
 /*
- * All object directories of a repository: its own as it is named, then the
- * alternates by their real paths, each followed by its own alternates, each
- * directory once. Missing ones and those nested more than 5 deep are left
- * out and described in *warning. The array and its strings are malloc()ed
- * for the caller. 0 or a negative error.
+ * Lists all object directories of a repository: its own as it is named, then
+ * the alternates by their real paths. Each alternate is followed by its own
+ * alternates, and no directory is listed twice. A directory that is missing, or
+ * nested more than 5 levels deep, is left out and described in *warning. The
+ * array and its strings are malloc()ed for the caller. Returns 0 or a negative
+ * error code.
  */
 int odb_alternates_list(char ***dirs, size_t *dir_nr, const struct repo *repo,
 			struct error *warning, struct error *err);
 
 /*
- * Take the next path from *list, which is separated by `sep`, into *path
- * (reset first), quotes undone. False at the end; *path may be empty.
- * ERR_NOMEM is reported in *ret.
+ * Takes the next path from *list, whose paths are separated by `sep`, into
+ * *path. *path is reset first and has the quotes removed; *path may be empty.
+ * Returns false at the end. If memory runs out, returns false and sets *ret to
+ * ERR_NOMEM.
  */
 bool odb_alternates_next(struct buf *path, const char **list, char sep,
 			 int *ret);

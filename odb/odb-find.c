@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searching the packs of a snapshot for an id: multi-pack-indexes and what
- * they do not cover, in the order that makes positions canonical.
+ * Searches the packs of a snapshot for an id: first multi-pack-indexes, and
+ * packs that these do not cover. The order of the search determines which
+ * position of an object is canonical.
  */
 #include <stdlib.h>
 
@@ -18,8 +19,8 @@ void odb_warn_of_midx(struct odb *odb, const struct error *why,
 }
 
 /*
- * Use the multi-pack-index of directory `i`, or give it up; of a chain, a layer
- * and what is on top of it.
+ * Uses the multi-pack-index of directory `i`, or gives it up. Of a chain, an
+ * unusable layer and all layers above it are given up.
  */
 static int link_midx(struct odb *odb, size_t i, bool *covered,
 		     struct error *warning, struct error *err)
@@ -45,7 +46,7 @@ static int link_midx(struct odb *odb, size_t i, bool *covered,
 	return 0;
 }
 
-/* The lowest layer first: most objects are there. */
+/* The lowest layer comes first, because most objects are in it. */
 static void add_midx(struct odb *odb, size_t i)
 {
 	struct odb_midx *om = odb->midxes[i];
@@ -56,7 +57,7 @@ static void add_midx(struct odb *odb, size_t i)
 	odb->source_nr += (uint32_t)nr;
 }
 
-/* Local ones, or the others. */
+/* Adds either local packs or packs of alternates. */
 static void add_packs(struct odb *odb, bool is_local, const bool *covered)
 {
 	for (uint32_t p = 0; p < odb->pack_nr; p++) {
@@ -102,7 +103,9 @@ bool odb_source_pos(const struct odb *odb, const struct odb_source *source,
 	return true;
 }
 
-/* Pack by pack, for an object that a multi-pack-index is wrong about. */
+/*
+ * Searches all packs for an object whose entry in a multi-pack-index is wrong.
+ */
 static bool search_packs(const struct odb *odb, const uint8_t *raw,
 			 uint32_t *odb_pos)
 {

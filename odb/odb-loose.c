@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where loose objects are: <object dir>/xx/yyyy..., the first two and the
- * other digits of the id.
+ * Finds and lists loose objects. The path of a loose object is <object
+ * dir>/xx/yyyy..., where xx are the first two hexadecimal digits of its id.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ bool odb_has_loose(const struct odb *odb, const struct oid *oid)
 	return found;
 }
 
-/* A visit of the files of one directory of 256. */
+/* A visit of the files in one of the 256 directories. */
 struct loose_visit {
 	const struct odb *odb;
 	struct buf path; /* the directory, then a file in it */
@@ -52,7 +52,7 @@ static int visit_file(void *ctx, const char *name)
 	size_t hex_len = hash_hex_len(v->odb->algo);
 	struct oid oid;
 
-	/* Other files: temporary ones, or none of Git's. */
+	/* Temporary files and files that do not belong to Git are skipped. */
 	if (strlen(name) != hex_len - 2)
 		return 0;
 	memcpy(v->hex + 2, name, hex_len - 2);
@@ -86,7 +86,10 @@ out:
 	return ret;
 }
 
-/* Visit the directories [first, end) of 256 below each object directory. */
+/*
+ * Visits the directories [first, end) of the 256 directories in each object
+ * directory.
+ */
 static int visit_dirs(struct loose_visit *v, size_t dir_nr, unsigned first,
 		      unsigned end)
 {

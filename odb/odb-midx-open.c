@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening multi-pack-indexes, and chains of them. */
+/* Opens multi-pack-indexes and chains of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ void odb_midx_close(struct odb_midx *om)
 		om = odb_midx_pop(om);
 }
 
-/* `path` becomes the file's. */
+/* Takes ownership of `path`. */
 static int open_file(struct odb_midx **out, char *path, enum hash_algo algo,
 		     struct error *err)
 {
@@ -154,7 +154,7 @@ size_t odb_midx_layer_nr(const struct odb_midx *om)
 	return nr;
 }
 
-/* The file of a layer, which has to be what its name says. */
+/* Opens the file of a layer. Its checksum must be the one in its name. */
 static int open_layer(struct odb_midx **out, const char *pack_dir,
 		      const struct oid *checksum, enum hash_algo algo,
 		      struct error *err)
@@ -175,7 +175,7 @@ static int open_layer(struct odb_midx **out, const char *pack_dir,
 	return ret;
 }
 
-/* Put a layer on top of *top. */
+/* Puts a layer on top of the chain *top. */
 static int push_layer(struct odb_midx **top, const char *pack_dir,
 		      const struct oid *checksum, enum hash_algo algo,
 		      struct error *err)
@@ -193,7 +193,7 @@ static int push_layer(struct odb_midx **top, const char *pack_dir,
 	return ret;
 }
 
-/* `text` is the content of a chain file. */
+/* Opens the layers that `text`, the content of a chain file, lists. */
 static int open_layers(struct odb_midx **top, const char *pack_dir,
 		       const struct buf *text, enum hash_algo algo,
 		       struct error *err)
@@ -224,9 +224,9 @@ static bool is_equal(const struct buf *a, const struct buf *b)
 }
 
 /*
- * A layer is removed once no chain names it: when one is not there, the chain
- * was replaced after it was read, and is read again. ERR_MISSING, with nothing
- * in *top: there is none.
+ * A layer is removed after a chain without it was written. So if a layer is
+ * missing, the chain was replaced after it was read, and is read again. Returns
+ * 0, ERR_MISSING with *top NULL if there is no chain, or another error code.
  */
 static int open_current(struct odb_midx **top, const char *path,
 			const char *pack_dir, enum hash_algo algo,
@@ -267,7 +267,7 @@ static int open_chain(struct odb_midx **out, const char *pack_dir,
 		       : error_nomem(err);
 
 	free(path);
-	/* What is below a layer that is missing or wrong is good. */
+	/* The layers below an unusable layer are good. */
 	if (ret < 0 && ret != ERR_NOMEM && *out)
 		return 0;
 	if (ret < 0) {
@@ -299,7 +299,10 @@ int odb_midx_open(struct odb_midx **out, const char *object_dir,
 	*out = NULL;
 	if (!buf_printf(&dir, "%s/pack", object_dir))
 		path = odb_midx_path(dir.data);
-	/* The file may have come, and the chain gone, after we looked. */
+	/*
+	 * Another process may have replaced the chain by a file between the two
+	 * looks.
+	 */
 	do
 		ret = path ? open_any(out, dir.data, algo, err)
 			   : error_nomem(err);

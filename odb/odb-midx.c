@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Multi-pack-indexes and the packs of a snapshot; odb-midx-open.c opens them.
+/*
+ * Maps positions of a multi-pack-index to positions of a snapshot.
+ * odb-midx-open.c opens multi-pack-indexes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 #include "base/mem.h"
 #include "odb/odb-midx.h"
 
-/* The packs of a snapshot by path, to be searched. */
+/* A pack of the snapshot and its path, for binary search. */
 struct pack_path {
 	const char *path;
 	uint32_t nr;
@@ -32,7 +34,10 @@ static struct pack_path *sort_paths(const struct odb *odb)
 	return paths;
 }
 
-/* One pack: "<name>.idx" in the file is the pack "<object_dir>/pack/<name>". */
+/*
+ * Finds one pack: "<name>.idx" in the file means the pack
+ * "<object_dir>/pack/<name>".
+ */
 static int link_pack(struct odb_midx *om, uint32_t midx_pack,
 		     const struct pack_path *paths, uint32_t pack_nr,
 		     const char *object_dir, struct error *err)
@@ -76,7 +81,10 @@ int odb_midx_link(struct odb_midx *om, const struct odb *odb,
 	return ret;
 }
 
-/* The pack that an object is taken from; NULL in a corrupt file. */
+/*
+ * Returns the pack that the multi-pack-index chose for an object, or NULL if
+ * the file is corrupt.
+ */
 static const struct odb_pack *pack_of(const struct odb *odb,
 				      const struct odb_midx *om,
 				      uint32_t midx_pos)
@@ -88,7 +96,7 @@ static const struct odb_pack *pack_of(const struct odb *odb,
 	return &odb->packs[om->pack_nrs[midx_pack]];
 }
 
-/* Without the table. */
+/* Finds a position by a search in the index of the pack, without the table. */
 static bool search_pack(const struct odb *odb, const struct odb_midx *om,
 			uint32_t midx_pos, uint32_t *odb_pos)
 {
@@ -117,8 +125,9 @@ bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
 }
 
 /*
- * Where an object is in its pack's index, which is read front to back: both
- * ascend. `next` is how far the index was read.
+ * Looks for an object in its pack's index. Both are sorted by id, so the index
+ * is read front to back; *next is the number of entries already read. Returns
+ * whether the object was found and is in the index only once.
  */
 static bool step_to(const struct pack_idx *idx, const uint8_t *raw,
 		    uint32_t *next)
@@ -132,7 +141,10 @@ static bool step_to(const struct pack_idx *idx, const uint8_t *raw,
 			break;
 		++*next;
 	}
-	/* Of an object that is there twice, a search may find the other one. */
+	/*
+	 * If the index has an id twice, a binary search may find the other
+	 * entry.
+	 */
 	return !cmp && (*next + 1 == idx->nr ||
 			memcmp(pack_idx_oid(idx, *next + 1), raw, id_len) != 0);
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The multi-pack-indexes of a snapshot of objects, and how their positions
- * and the snapshot's go together.
+ * The multi-pack-indexes of a snapshot, and how their positions correspond to
+ * positions of the snapshot.
  *
- * A pack directory has one file, or a chain of them (technical/
- * multi-pack-index), of which each covers packs and objects that those below do
- * not:
+ * A pack directory has either one file or a chain of files, called layers
+ * (technical/multi-pack-index). No layer repeats packs or objects of the layers
+ * below it:
  *
  *   multi-pack-index                             the one file, or
  *   multi-pack-index.d/multi-pack-index-chain    checksums, lowest layer first
  *   multi-pack-index.d/multi-pack-index-<checksum>.midx     the layers
  *
- * A chain is known by its top layer. A `midx_pos` is one of a layer; where
- * positions run through the chain, midx.base_nr is where those of a layer
- * begin.
+ * A chain is represented by its top layer. A `midx_pos` is a position in one
+ * layer. For positions in the whole chain, midx.base_nr is the first position
+ * of a layer.
  *
- * Only one that names nothing but packs of the snapshot is used, and of a chain
- * what is below one that does not. Immutable but for a table that is made on
- * first use, under a lock; threads may share it.
+ * A multi-pack-index is used only if the snapshot has all the packs that it
+ * names. If the snapshot lacks a pack of a layer, only the layers below are
+ * used. A multi-pack-index is immutable, except for a table that is made under
+ * a lock on first use. Threads may share it.
  */
 #ifndef ODB_ODB_MIDX_H
 #define ODB_ODB_MIDX_H
@@ -32,10 +33,12 @@
 #include "pack/midx.h"
 #include "sys/map.h"
 
-/* Stock Git has no limit; a chain is merged long before. */
+/*
+ * Stock Git has no limit, but merges a chain long before it has so many layers.
+ */
 #define ODB_MIDX_LAYERS_MAX 4096
 
-/* A file. */
+/* One multi-pack-index file. */
 struct odb_midx {
 	char *path; /* owned: of the file */
 	bool in_chain;
@@ -47,90 +50,107 @@ struct odb_midx {
 	_Atomic(uint32_t *) odb_pos; /* owned: by midx_pos; NULL until made */
 };
 
-/* "<pack_dir>/multi-pack-index", malloc()ed; NULL when out of memory. */
+/*
+ * Returns the path "<pack_dir>/multi-pack-index", malloc()ed, or NULL if memory
+ * runs out.
+ */
 char *odb_midx_path(const char *pack_dir);
 
-/* "<pack_dir>/multi-pack-index.d/<name>", the same. */
+/*
+ * Returns the path "<pack_dir>/multi-pack-index.d/<name>", malloc()ed, or NULL
+ * if memory runs out.
+ */
 char *odb_midx_chain_path(const char *pack_dir, const char *name);
 
-/* The same for a layer or a file of it: "multi-pack-index-<checksum>.<ext>". */
+/*
+ * Returns the path of a layer or of a side file of a layer:
+ * "<pack_dir>/multi-pack-index.d/multi-pack-index-<checksum>.<ext>". The path
+ * is malloc()ed; NULL if memory runs out.
+ */
 char *odb_midx_layer_path(const char *pack_dir, const uint8_t *checksum,
 			  enum hash_algo algo, const char *ext);
 
 /*
- * Of a file that belongs to it, "multi-pack-index-<checksum>.<ext>" beside it;
- * the same.
+ * Returns the path of a side file of `om`: "multi-pack-index-<checksum>.<ext>"
+ * in the same directory. The path is malloc()ed; NULL if memory runs out.
  */
 char *odb_midx_part_path(const struct odb_midx *om, const char *ext);
 
 /*
- * Map and parse the file of an object directory, or where there is none its
- * chain. Returns 0 with *out owned by the caller, ERR_MISSING when there is
- * neither, or another error with *out NULL. With 0, err->code is not 0 when
- * *out is what is below a layer that cannot be used, and why.
+ * Maps and parses the multi-pack-index of an object directory, or its chain if
+ * there is no single file. Returns 0 with *out owned by the caller, ERR_MISSING
+ * if there is neither, or another error code with *out NULL. If a layer is
+ * unusable, returns 0 with the layers below it in *out, and *err describes the
+ * unusable layer (err->code is not 0).
  */
 int odb_midx_open(struct odb_midx **out, const char *object_dir,
 		  enum hash_algo algo, struct error *err);
 
-/* With all layers. */
+/* Closes all layers. */
 void odb_midx_close(struct odb_midx *om);
 
-/* The top layer alone; returns what was below it. */
+/* Closes only the top layer. Returns the layer below it, or NULL. */
 struct odb_midx *odb_midx_pop(struct odb_midx *om);
 
 /*
- * One that is not on disk yet: `bytes` are borrowed, `path` is where it will
- * be. As odb_midx_open().
+ * Parses a multi-pack-index that is not on disk yet. `bytes` are borrowed;
+ * `path` is its future path. Returns the same as odb_midx_open().
  */
 int odb_midx_parse(struct odb_midx **out, const void *bytes, size_t len,
 		   const char *path, enum hash_algo algo, struct error *err);
 
 /*
- * Put a file on top of a chain, which it owns from then on. ERR_UNSUPPORTED,
- * and nothing is done, when that would be too many objects.
+ * Puts a file on top of a chain, and takes ownership of the chain. Returns 0,
+ * or ERR_UNSUPPORTED if the chain would have too many objects; then nothing
+ * changes.
  */
 int odb_midx_stack(struct odb_midx *om, struct odb_midx *base,
 		   struct error *err);
 
-/* Objects in all layers. */
+/* Returns the number of objects in all layers. */
 static inline uint32_t odb_midx_nr(const struct odb_midx *om)
 {
 	return om->midx.base_nr + om->midx.nr;
 }
 
-/* Number of layers; of NULL 0. */
+/* Returns the number of layers; 0 for NULL. */
 size_t odb_midx_layer_nr(const struct odb_midx *om);
 
 /*
- * Find the packs of a file in the snapshot, whose packs have their numbers.
- * ERR_MISSING when one is not there.
+ * Finds the packs of a file in the snapshot, whose packs are already numbered.
+ * Returns 0, ERR_MISSING if the snapshot lacks a pack, or ERR_NOMEM.
  */
 int odb_midx_link(struct odb_midx *om, const struct odb *odb,
 		  const char *object_dir, struct error *err);
 
 /*
- * The canonical odb_pos of an object; false when its pack does not have it (a
- * corrupt file). A search in the pack's index, or a load from the table.
+ * Finds the canonical odb_pos of an object. Returns false if the file is
+ * corrupt, so that its pack lacks the object. Cost: a binary search in the
+ * pack's index, or a load from the table if there is one.
  */
 bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
 		  uint32_t midx_pos, uint32_t *odb_pos);
 
 /*
- * What odb_open() does last: give up the multi-pack-indexes that name missing
- * packs, and list what is to be searched. 0, or ERR_NOMEM.
+ * The last step of odb_open(): gives up multi-pack-indexes that name missing
+ * packs, and lists the sources to search. Returns 0 or ERR_NOMEM.
  */
 int odb_sources_init(struct odb *odb, struct error *warning, struct error *err);
 
-/* Describe one that is left out; a warning of what is worse stays. */
+/*
+ * Describes an unusable multi-pack-index in *warning. An existing warning about
+ * a pack is more important, and is kept.
+ */
 void odb_warn_of_midx(struct odb *odb, const struct error *why,
 		      struct error *warning);
 
 #define ODB_MIDX_WRONG UINT32_MAX
 
 /*
- * All of a file by midx_pos, ODB_MIDX_WRONG where odb_midx_pos() says false.
- * Made on first use in one pass over the indexes of its packs; thread-safe;
- * owned by *om. NULL when out of memory.
+ * Returns the table of all positions by midx_pos. The entry is ODB_MIDX_WRONG
+ * if odb_midx_pos() returns false. The table is made on first use, by one pass
+ * over the indexes of the packs. *om owns the table. Returns NULL if memory
+ * runs out. Thread-safe.
  */
 const uint32_t *odb_midx_table(const struct odb *odb, struct odb_midx *om);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading objects, wherever they are. An object that cannot be read in one
- * place is looked for in the others; the first failure is what is reported
- * when none of them will do.
+ * Reads objects from packs and loose files. If one copy of an object cannot be
+ * read, the other copies are tried. If all fail, the first failure is reported.
  *
- * One that is nowhere may have been packed since the snapshot was taken. A
- * reader has a later snapshot of its own for these, taken when the first is
- * missed, and again when packs have changed since.
+ * An object that is not found may have been packed after the snapshot was
+ * opened. So a reader has a later snapshot of its own. The later snapshot is
+ * opened when an object is missing, and again if packs have changed since.
  *
- * A delta needs its base, and the base in the same pack may be damaged. Another
- * copy of the base is then read by another reader, the spare reader: the first
- * one is in the middle of a chain. The copies that were found bad are noted, so
- * that copies that need each other make no circle.
+ * A delta needs its base, and the copy of the base in the same pack may be
+ * damaged. Then another reader, the spare reader, reads another copy of the
+ * base: the first reader is in the middle of a delta chain. The damaged copies
+ * are remembered, so that copies that depend on each other do not cause an
+ * endless loop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,23 +25,26 @@
 #include "odb/replaced.h"
 #include "sys/map.h"
 
-#define SPARE_DEPTH_MAX 16 /* bases whose other copies have damaged bases */
+#define SPARE_DEPTH_MAX 16 /* nested searches for copies of bases */
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)
-#define PEEL_DEPTH_MAX 4096 /* tags whose ids are not checked could cycle */
+#define PEEL_DEPTH_MAX                                                         \
+	4096 /* ids of tags are not verified, so tags could form a cycle */
 
 struct odb_reader {
 	const struct odb *odb;    /* borrowed */
 	struct pack_reader *pack; /* owned */
-	struct odb *late;         /* owned: NULL before it was needed */
-	struct bad_copies bad;    /* that were met while another copy of a
-				     base was looked for; of the first reader */
-	struct odb_reader *first; /* borrowed: of those made for spares the one
-				     they are for; else itself */
-	struct odb_reader *spare; /* owned: finds other copies of what `pack`
-				     needs; NULL before it was needed */
-	struct odb_reader *sound; /* owned: of odb_read_sound(), likewise */
-	unsigned depth;           /* of spares for spares */
-	bool is_sound;            /* ids and CRCs are checked */
+	struct odb *late; /* owned: the later snapshot; NULL until needed */
+	struct bad_copies bad; /* found while another copy of a base was looked
+				  for; only in the first reader */
+	struct odb_reader
+		*first; /* borrowed: in a spare reader, the reader it was made
+			   for; otherwise the reader itself */
+	struct odb_reader *spare; /* owned: reads other copies of delta bases;
+				     NULL until needed */
+	struct odb_reader
+		*sound; /* owned: used by odb_read_sound(); NULL until needed */
+	unsigned depth; /* number of spare readers above this one */
+	bool is_sound;  /* verify ids and CRCs */
 };
 
 static pack_reader_spare_fn find_spare;
@@ -63,7 +66,7 @@ struct odb_reader *odb_reader_new(const struct odb *odb, size_t cache_limit)
 	return reader;
 }
 
-/* Their packs are about to be closed: neither is cached nor known as bad. */
+/* Removes all references to packs of `late`, which are about to be closed. */
 static void forget_late(struct odb_reader *reader, const struct odb *late)
 {
 	for (; reader; reader = reader->spare)
@@ -93,7 +96,10 @@ void odb_reader_free(struct odb_reader *reader)
 	free(reader);
 }
 
-/* Have a snapshot of what is there now. False when there is nothing new. */
+/*
+ * Opens a new later snapshot. Returns false if packs have not changed, or after
+ * an error.
+ */
 static bool look_again(struct odb_reader *reader)
 {
 	if (reader->late && !odb_has_changed(reader->late))
@@ -152,10 +158,7 @@ int odb_info_pos(struct odb_reader *reader, uint32_t odb_pos,
 	return pack_reader_info(reader->pack, pack, offset, type, size, err);
 }
 
-/*
- * What is wanted of an object: its content (`obj`), or its type and size. One
- * search serves both.
- */
+/* A search for an object: for its content (`obj`), or for its type and size. */
 struct wanted {
 	struct odb_reader *reader;
 	const struct oid *oid;
@@ -164,7 +167,7 @@ struct wanted {
 	uint64_t *size;         /* or NULL */
 };
 
-/* In a sound reader: whether what was read has the wanted id. */
+/* In a sound reader: verifies that the content has the wanted id. */
 static int check_id(const struct wanted *w, struct error *err)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -199,7 +202,7 @@ static int try_entry(const struct wanted *w, struct pack *pack, uint64_t offset,
 	return ret < 0 ? ret : check_id(w, err);
 }
 
-/* A reader that finds spares tries no copy that was found bad before. */
+/* A spare reader does not try a copy that was found damaged before. */
 static int try_packed(const struct wanted *w, struct pack *pack,
 		      uint32_t idx_pos, struct error *err)
 {
@@ -265,7 +268,7 @@ out:
 	return ret;
 }
 
-/* Remember the first failure of a search: *err belongs to it. */
+/* Remembers the first failure of a search, and its description in *err. */
 static void note_failure(int *first, int ret, const struct error *why,
 			 struct error *err)
 {
@@ -276,7 +279,7 @@ static void note_failure(int *first, int ret, const struct error *why,
 		*err = *why;
 }
 
-/* Any copy but the canonical one, which could not be read. */
+/* Tries all copies except the canonical copy, which could not be read. */
 static int search_copies(const struct wanted *w, const struct odb *odb,
 			 uint32_t canonical, int *first, struct error *err)
 {
@@ -299,7 +302,7 @@ static int search_copies(const struct wanted *w, const struct odb *odb,
 	return *first;
 }
 
-/* Search the packs of a snapshot; *first is kept for note_failure(). */
+/* Searches the packs of a snapshot. *first is the state of note_failure(). */
 static int search_packs(const struct wanted *w, const struct odb *odb,
 			int *first, struct error *err)
 {
@@ -333,7 +336,7 @@ static int search_loose(const struct wanted *w, int *first, struct error *err)
 	return *first;
 }
 
-/* The empty tree, whether a copy is stored or not. */
+/* Answers for the empty tree, stored or not. */
 static int take_built_in(const struct wanted *w)
 {
 	if (!oid_equal(w->oid, oid_empty_tree(w->reader->odb->algo)))
@@ -349,7 +352,7 @@ static int take_built_in(const struct wanted *w)
 	return 0;
 }
 
-/* Search what came later, as far as it is known and then anew. */
+/* Searches the later snapshot, first as it is, then renewed. */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
 	struct odb_reader *reader = w->reader->first;
@@ -357,13 +360,13 @@ static int search_late(const struct wanted *w, int *first, struct error *err)
 
 	if (reader->late)
 		ret = search_packs(w, reader->late, first, err);
-	/* In the middle of a read the packs at hand must stay. */
+	/* During a read, packs in use must stay open. */
 	if (ret < 0 && reader == w->reader && look_again(reader))
 		ret = search_packs(w, reader->late, first, err);
 	return ret;
 }
 
-/* Any copy of the object itself. */
+/* Tries all copies of the object, without looking at replacements. */
 static int search_itself(const struct wanted *w, struct error *err)
 {
 	const struct odb *odb = w->reader->odb;
@@ -430,7 +433,7 @@ static int read_spare(struct odb_reader *reader, const struct oid *oid,
 	return ret || !with_data ? ret : take_spare(reader, &obj, spare);
 }
 
-/* Any other copy of a base, for the reader of packs. */
+/* Reads another copy of a delta base for the reader of packs. */
 static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 		      const struct oid *oid, bool with_data,
 		      struct pack_spare *spare)
@@ -527,7 +530,7 @@ bool odb_reader_has(struct odb_reader *reader, const struct oid *oid)
 	return look_again(reader) && odb_find(reader->late, oid, &odb_pos);
 }
 
-/* What a tag points at. */
+/* Finds the target of a tag. */
 static int read_tag(struct odb_reader *reader, const struct oid *tag,
 		    struct oid *target, struct error *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking a pack's reverse index how long its entries are. */
+/*
+ * Finds how objects are stored: lengths from a pack's reverse index, and delta
+ * bases.
+ */
 #include <string.h>
 
 #include "odb/odb-stored.h"
@@ -67,7 +70,7 @@ static int get_loose(struct odb_stored *stored, const struct odb *odb,
 		stored->len = st.size;
 	else if (ret == ERR_MISSING &&
 		 oid_equal(oid, oid_empty_tree(odb->algo)))
-		ret = 0; /* built in: no bytes on disk */
+		ret = 0; /* built in, without bytes on disk */
 	buf_release(&path);
 	return ret;
 }

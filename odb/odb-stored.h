@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How an object is stored: for %(objectsize:disk), %(deltabase), and the space
- * that sets of objects take. Threads may ask together.
+ * How an object is stored. This serves %(objectsize:disk), %(deltabase), and
+ * the disk usage of sets of objects. Thread-safe.
  */
 #ifndef ODB_ODB_STORED_H
 #define ODB_ODB_STORED_H
@@ -10,14 +10,17 @@
 
 struct odb_stored {
 	uint64_t len;    /* bytes in the pack, or of the loose file */
-	struct oid base; /* what it is a delta against; zero: nothing */
+	struct oid base; /* the delta base; zero: not a delta */
 };
 
-/* Look the canonical copy up. 0, ERR_MISSING or another error. */
+/* Looks up the canonical copy. Returns 0, ERR_MISSING or another error code. */
 int odb_stored_get(struct odb_stored *stored, const struct odb *odb,
 		   const struct oid *oid, struct error *err);
 
-/* Only its length. */
+/*
+ * Returns the same as odb_stored_get(), but finds only the length of the stored
+ * bytes.
+ */
 int odb_stored_len(uint64_t *len, const struct odb *odb, const struct oid *oid,
 		   struct error *err);
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "odb/odb-table.h"
 
-/* The slot of an id, or the free one where it belongs. */
+/* Returns the slot of an id, or the free slot where the id belongs. */
 static struct odb_table_slot *find_slot(const struct odb_table *t,
 					const uint8_t *raw)
 {
@@ -27,7 +27,10 @@ static struct odb_table_slot *find_slot(const struct odb_table *t,
 	}
 }
 
-/* Sources are added in the order of search: the first to have an id wins. */
+/*
+ * Sources are added in the order of search: the first source that has an id
+ * wins.
+ */
 static void add_source(struct odb_table *t, const struct odb_source *source)
 {
 	for (uint32_t i = 0; i < source->ids->nr; i++) {

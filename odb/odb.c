@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The snapshot of all packs, and positions in it; odb-find.c searches it.
+ * Opens the snapshot of all packs, and converts its positions. odb-find.c
+ * searches the snapshot.
  *
- * Invariants: packs are ordered local first, then by age, newest first, then
- * by name; packs[i + 1].first_pos == packs[i].first_pos + packs[i].nr;
- * packed_nr fits 32 bits.
+ * Invariants: local packs come first, then newer packs come before older ones,
+ * then packs are ordered by name. packs[i + 1].first_pos == packs[i].first_pos
+ * + packs[i].nr. packed_nr fits in 32 bits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,12 @@
 #include "odb/replaced.h"
 #include "sys/io.h"
 
-/* Listing again when packs come and go under us: a repack is going on. */
+/* Attempts to list packs while a repack adds and removes packs. */
 #define LIST_ATTEMPTS 4
 
-/* When a directory was last changed; 0: there is none. */
+/*
+ * Returns the time of a directory's last change, or 0 if there is no directory.
+ */
 static int64_t dir_mtime(const char *dir)
 {
 	struct sys_stat st;
@@ -28,7 +31,10 @@ static int64_t dir_mtime(const char *dir)
 	return sys_stat(&st, dir, NULL) < 0 ? 0 : st.mtime_ns;
 }
 
-/* When a pack directory was, or the chain of multi-pack-indexes in it. */
+/*
+ * Returns the time of the last change of a pack directory, or of the chain of
+ * multi-pack-indexes in it.
+ */
 static int64_t packs_mtime(const char *dir)
 {
 	char *chain = odb_midx_chain_path(dir, "");
@@ -38,7 +44,7 @@ static int64_t packs_mtime(const char *dir)
 	return packs > layers ? packs : layers;
 }
 
-/* Whether directory `i` has other packs than when it was listed. */
+/* Returns whether the packs of directory `i` changed since they were listed. */
 static bool dir_has_changed(const struct odb *odb, size_t i)
 {
 	struct buf dir = BUF_INIT;
@@ -70,7 +76,10 @@ static int push_pack(struct odb *odb, size_t *alloc, struct pack *pack,
 	return 0;
 }
 
-/* Whether an index that was listed is not there any more: 1, 0, ERR_NOMEM. */
+/*
+ * Returns 1 if an index that was listed no longer exists, 0 if it exists, or
+ * ERR_NOMEM.
+ */
 static int is_gone(const char *base)
 {
 	struct buf path = BUF_INIT;
@@ -82,7 +91,7 @@ static int is_gone(const char *base)
 	return ret;
 }
 
-/* Packs that are past what may be held are mapped now. */
+/* Packs beyond the limit odb->held_max are mapped at once. */
 static int hold_pack(struct pack **pack, const struct odb *odb,
 		     const char *base, const struct pack_beside *beside,
 		     struct error *err)
@@ -96,7 +105,10 @@ static int hold_pack(struct pack **pack, const struct odb *odb,
 	return error_recorded(err, ERR_IO);
 }
 
-/* Open one pack. Returns 1 when it has vanished. */
+/*
+ * Opens one pack. Returns 0, 1 if the pack has vanished, or a negative error
+ * code.
+ */
 static int open_pack(struct odb *odb, size_t *alloc, const char *base,
 		     const struct pack_beside *beside, bool is_local,
 		     struct error *warning, struct error *err)
@@ -122,7 +134,7 @@ static int open_pack(struct odb *odb, size_t *alloc, const char *base,
 	return ret < 0 ? error_nomem(err) : ret;
 }
 
-/* Map the multi-pack-index of directory `i`, if it has a usable one. */
+/* Maps the multi-pack-index of directory `i`, if there is a usable one. */
 static int open_midx(struct odb *odb, size_t i, struct error *warning,
 		     struct error *err)
 {
@@ -148,7 +160,7 @@ static int open_listed(struct odb *odb, size_t *alloc,
 
 		if (!odb->named_only || strrchr(base, '/')[1] != '.')
 			ret = open_pack(odb, alloc, base,
-					pack_list_beside(list, p), is_local,
+					pack_list_side_files(list, p), is_local,
 					warning, err);
 		if (ret < 0)
 			return ret;
@@ -158,8 +170,9 @@ static int open_listed(struct odb *odb, size_t *alloc,
 }
 
 /*
- * Open the packs of directory `i`. Returns 1 when it has changed meanwhile:
- * the listing may have missed what came, and what went may be in it.
+ * Opens the packs of directory `i`. Returns 1 if the directory has changed
+ * meanwhile: packs may be missing from the listing or gone. Otherwise returns 0
+ * or a negative error code.
  */
 static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		      struct error *warning, struct error *err)
@@ -272,7 +285,10 @@ static int load_config(struct odb *odb, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Everything that is on disk; odb->use_midx: as configured, or not at all. */
+/*
+ * Opens everything on disk. If odb->use_midx is false, configuration does not
+ * matter; otherwise core.multiPackIndex decides.
+ */
 static int open_contents(struct odb *odb, struct error *warning,
 			 struct error *err)
 {
@@ -291,7 +307,7 @@ static int open_contents(struct odb *odb, struct error *warning,
 	return ret < 0 ? ret : odb_sources_init(odb, warning, err);
 }
 
-/* What odb_open() and its kin differ in. */
+/* The differences between odb_open() and its variants. */
 struct how {
 	bool use_midx;
 	bool named_only;
@@ -390,7 +406,7 @@ const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,
 {
 	uint32_t low = 0, high = odb->pack_nr;
 
-	/* The last pack that starts at or before odb_pos. */
+	/* Finds the last pack that starts at or before odb_pos. */
 	while (high - low > 1) {
 		uint32_t mid = low + (high - low) / 2;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of a pack that is coming in: their form, and what they name. */
+/*
+ * Checks the objects of a received pack: are they well-formed, and do the
+ * linked objects exist?
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +11,14 @@
 #include "object/links.h"
 #include "odb/pack-check.h"
 
-#define SHARD_NR 64 /* locks: threads seldom want the same one */
+#define SHARD_NR 64 /* number of locks; threads seldom need the same one */
 
-/* A part of the ids: by their first bits. */
+/* A part of the ids, chosen by their first byte. */
 struct shard {
 	pthread_mutex_t lock; /* guards the map */
 	/*
-	 * Values: the type of an object that came (enum object_type), and
-	 * NAMED_AS(type) for each type that it was named as.
+	 * Values: the type of a received object (enum object_type), and
+	 * NAMED_AS(type) for each type that a link to the object has.
 	 */
 	struct oidmap ids;
 };
@@ -27,12 +30,12 @@ struct shard {
 struct pack_check {
 	struct pack_check_options o;
 	struct fsck *fscks;          /* owned: by thread_nr */
-	struct fsck_blobs blobs;     /* .gitmodules and the like */
-	pthread_mutex_t report_lock; /* one report at a time */
+	struct fsck_blobs blobs;     /* .gitmodules and .gitattributes files */
+	pthread_mutex_t report_lock; /* held during a report */
 	struct shard shards[SHARD_NR];
 };
 
-/* ---- what fsck says */
+/* ---- reports of fsck */
 
 static int on_report(void *ctx, const struct fsck_report *report,
 		     struct error *err)
@@ -59,7 +62,7 @@ static int malformed(struct error *err)
 	return error_set(err, ERR_CORRUPT, "fsck error in packed object");
 }
 
-/* ---- what objects name */
+/* ---- links of objects */
 
 static int note(struct pack_check *check, const struct oid *oid, uint32_t bits,
 		struct error *err)
@@ -102,9 +105,9 @@ int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 	return ret;
 }
 
-/* ---- in the end */
+/* ---- after the last object */
 
-/* Blobs out of the pack, or else out of the repository. */
+/* Reads blobs from the pack, or else from the repository. */
 struct reader {
 	struct pack_indexer *ix;
 	const struct pack_indexer_hooks *known;
@@ -154,7 +157,7 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 	return ret > 0 ? malformed(err) : ret;
 }
 
-/* One that was named, and did it come? */
+/* Checks whether an object that was linked to is there. */
 static int check_named(const struct pack_check *check,
 		       const struct oidmap_entry *named,
 		       const struct pack_indexer_hooks *known,
@@ -173,7 +176,7 @@ static int check_named(const struct pack_check *check,
 				 hex, object_type_name(type));
 	}
 	*is_self_contained = false;
-	/* The object database has the empty tree built in. */
+	/* The empty tree is built into the object database. */
 	if (oid_equal(&named->oid, oid_empty_tree(check->o.algo)))
 		return 0;
 	ret = known->has ? known->has(known->ctx, 0, &named->oid, err) : 0;
@@ -191,7 +194,10 @@ int pack_check_links(struct pack_check *check,
 	int ret = 0;
 
 	*is_self_contained = true;
-	/* In no order: of several that are wrong, the least one is named. */
+	/*
+	 * The map has no order. So of several wrong objects the one with the
+	 * least id is reported.
+	 */
 	for (size_t s = 0; s < SHARD_NR; s++) {
 		const struct oidmap *ids = &check->shards[s].ids;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is wrong with the objects of a pack that is coming in: are they
- * well-formed, and is what they name there, in the pack or in the repository.
+ * Checks the objects of a received pack: are they well-formed, and do all
+ * linked objects exist, in the pack or in the repository?
  *
- * Objects come from all threads of an indexer, in any order. What they name is
- * gathered in a set of ids (a quarter of a hundred bytes for each distinct
- * one), and looked for in the end.
+ * All threads of an indexer call the checker, in any order of objects. Ids of
+ * linked objects are collected in a set (about 25 bytes for each distinct id)
+ * and looked up at the end.
  */
 #ifndef ODB_PACK_CHECK_H
 #define ODB_PACK_CHECK_H
@@ -19,33 +19,36 @@
 struct pack_check;
 
 struct pack_check_options {
-	const struct fsck_rules *rules; /* borrowed; NULL: form is no matter */
-	bool links;                     /* gather what objects name */
+	const struct fsck_rules *rules; /* borrowed; NULL: do not check whether
+					   objects are well-formed */
+	bool links;                     /* collect links of objects */
 	unsigned threads;
 	enum hash_algo algo;
-	/* Something is wrong with an object; calls do not overlap. */
+	/* Called for each problem with an object. Calls do not overlap. */
 	int (*report)(void *ctx, const struct fsck_report *report,
 		      struct error *err);
 	void *ctx;
 };
 
-/* The options are copied. NULL when out of memory. */
+/* Copies the options. Returns NULL if memory runs out. */
 struct pack_check *pack_check_new(const struct pack_check_options *options);
 void pack_check_free(struct pack_check *check);
 
 /*
- * Look at an object: struct pack_indexer_hooks' `object`, of which `ctx` is
- * the check. ERR_CORRUPT ("fsck error in packed object") for one that is
- * malformed, or does not parse when links are gathered.
+ * Checks one object. This is the hook `object` of struct pack_indexer_hooks,
+ * and `ctx` is the checker. Returns 0, ERR_CORRUPT, or another error code. An
+ * object is corrupt if it is malformed ("fsck error in packed object"), or if
+ * links are collected and it cannot be parsed.
  */
 int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 		      enum object_type type, const void *data, size_t len,
 		      struct error *err);
 
 /*
- * Check the blobs that trees have as .gitmodules and the like, read from `ix`
- * or by hooks.base. One that neither has is left for who gets the rest:
- * `missing` gets its id (NULL: an error). 0, ERR_CORRUPT, or another error.
+ * Checks the blobs that trees list as .gitmodules or .gitattributes. They are
+ * read from `ix` or with the hook `base`. `missing` receives the ids of blobs
+ * that cannot be read, so that the caller can check them later. If `missing` is
+ * NULL, such a blob is an error. Returns 0, ERR_CORRUPT, or another error code.
  */
 int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 		     const struct pack_indexer_hooks *known,
@@ -53,10 +56,10 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 		     void *ctx, struct error *err);
 
 /*
- * Check that all that was named is there, by `has`. *is_self_contained tells
- * whether the pack had all of it. 0, ERR_MISSING ("did not receive expected
- * object <id>"), ERR_CORRUPT for one of another type than its place says, or
- * another error.
+ * Checks that all linked objects exist, with the hook `has`. *is_self_contained
+ * is whether the pack has all of them. Returns 0, ERR_MISSING ("did not receive
+ * expected object <id>"), ERR_CORRUPT if an object has another type than a link
+ * to it says, or another error code.
  */
 int pack_check_links(struct pack_check *check,
 		     const struct pack_indexer_hooks *known,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing a pack directory. */
+/* Lists the packs and side files in a directory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +10,16 @@
 
 struct listing {
 	struct pack_list *list;
-	struct buf path; /* "<dir>/", and what is looked for */
+	struct buf path; /* "<dir>/", followed by a name */
 	size_t dir_len;
-	bool is_sorted; /* the list, by base */
+	bool is_sorted; /* the list is sorted by base */
 	struct error *err;
 };
 
-/* Whether a name ends so, with something before it: then without it in path. */
+/*
+ * If `name` ends in `ext`, and is longer, sets l->path to the path without
+ * `ext` and returns 1. Otherwise returns 0 or ERR_NOMEM.
+ */
 static int take_base(struct listing *l, const char *name, const char *ext)
 {
 	size_t len = strlen(name), ext_len = strlen(ext);
@@ -55,7 +58,10 @@ static int cmp_entries(const void *va, const void *vb)
 	return strcmp(a->base, b->base);
 }
 
-/* The listed pack whose name is in path; few directories have such files. */
+/*
+ * Returns the listed pack whose base is in l->path, or NULL. The list is sorted
+ * on the first call, because few directories have side files.
+ */
 static struct pack_list_entry *find_entry(struct listing *l)
 {
 	const struct pack_list_entry wanted = {.base = l->path.data};
@@ -69,11 +75,11 @@ static struct pack_list_entry *find_entry(struct listing *l)
 		       cmp_entries);
 }
 
-static int see_beside(void *ctx, const char *name)
+static int note_side_file(void *ctx, const char *name)
 {
 	static const struct {
 		const char *ext;
-		size_t at; /* of the bool */
+		size_t at; /* offset of the bool */
 	} files[] = {
 		{".keep", offsetof(struct pack_beside, has_keep)},
 		{".promisor", offsetof(struct pack_beside, has_promisor)},
@@ -105,8 +111,8 @@ int pack_list_read(struct pack_list *list, const char *dir, struct error *err)
 	else
 		ret = sys_dir_each(dir, add_pack, &l, err);
 	if (!ret && list->nr > PACK_LIST_FEW) {
-		ret = sys_dir_each(dir, see_beside, &l, err);
-		list->knows_beside = !ret;
+		ret = sys_dir_each(dir, note_side_file, &l, err);
+		list->knows_side_files = !ret;
 	}
 	buf_release(&l.path);
 	return ret == ERR_MISSING ? 0 : ret;

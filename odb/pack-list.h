@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packs in a directory, by name: those that have an index, which comes last
- * and goes first of a pack's files. Nothing is opened.
+ * Lists the packs in a directory by name, without opening them. A pack is
+ * listed if it has an index: the index is written last and removed first.
  *
- * What else there is of a pack (.keep, .promisor, .mtimes) comes before its
- * index does, so it is seen by who looks after that. With more than a few packs
- * the directory is listed a second time for it; to ask for three files of each
- * would be more than to open them.
+ * Side files of a pack (.keep, .promisor, .mtimes) are written before the
+ * index. So a second listing of the directory sees the side files of all listed
+ * packs. If there are more than a few packs, this second listing is cheaper
+ * than looking for three files per pack.
  */
 #ifndef ODB_PACK_LIST_H
 #define ODB_PACK_LIST_H
@@ -23,26 +23,32 @@ struct pack_list_entry {
 };
 
 struct pack_list {
-	struct pack_list_entry *entries; /* owned, in no order */
+	struct pack_list_entry *entries; /* owned, not sorted */
 	size_t nr, alloc;
-	bool knows_beside; /* else it has to be looked for */
+	bool knows_side_files; /* `beside` is set in all entries */
 };
 
-/* Up to so many packs are left to be looked around by who opens them. */
+/*
+ * For so few packs the directory is not listed twice: whoever opens a pack
+ * looks for its side files.
+ */
 #define PACK_LIST_FEW 3
 
 /*
- * List directory `dir`; one that is not there has no packs. 0, ERR_IO or
- * ERR_NOMEM; *list is to be released in any case.
+ * Lists the directory `dir`. A missing directory has no packs. Returns 0,
+ * ERR_IO or ERR_NOMEM. Release *list in any case.
  */
 int pack_list_read(struct pack_list *list, const char *dir, struct error *err);
 void pack_list_release(struct pack_list *list);
 
-/* For pack_open_beside(); NULL: not known. */
-static inline const struct pack_beside *pack_list_beside(
+/*
+ * Returns the side files of pack `i` for pack_open_beside(), or NULL if they
+ * are not known.
+ */
+static inline const struct pack_beside *pack_list_side_files(
 	const struct pack_list *list, size_t i)
 {
-	return list->knows_beside ? &list->entries[i].beside : NULL;
+	return list->knows_side_files ? &list->entries[i].beside : NULL;
 }
 
 #endif

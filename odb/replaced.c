@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of replaced objects of a snapshot, and following it. */
+/* The table of replaced objects of a snapshot. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replaced objects (git-replace(1)): where an object is asked for, another is
- * read in its place. Only commands that show objects and history fill this
- * table, with refs_load_replaced(). Commands that pack, check or remove objects
- * leave it empty and see each object as it is stored.
+ * Replaced objects (git-replace(1)): a read of one object returns another
+ * object instead. Only commands that show objects and history fill this table,
+ * with refs_load_replaced(). Commands that pack, check or remove objects leave
+ * it empty and see each object as it is stored.
  */
 #ifndef ODB_REPLACED_H
 #define ODB_REPLACED_H
@@ -14,28 +14,28 @@
 #include "odb/odb.h"
 
 struct odb_replaced {
-	struct oidmap by_id; /* replaced id to its index in `by` */
-	struct oid *by;      /* owned: the object read in its place */
+	struct oidmap by_id; /* maps a replaced id to its index in `by` */
+	struct oid *by;      /* owned: ids of the replacements */
 	size_t nr, alloc;
 };
 
 /*
- * Let odb_read() and odb_info() give object `by` where `oid` is asked for. To
- * be called before readers of the snapshot are made. Returns 0 or ERR_NOMEM.
+ * Makes odb_read() and odb_info() return the object `by` for `oid`. Call this
+ * before any reader of the snapshot is made. Returns 0 or ERR_NOMEM.
  */
 int odb_replaced_add(struct odb *odb, const struct oid *oid,
 		     const struct oid *by);
 
 /*
- * Set *oid to the object to read in its place: the last of a chain of
+ * Replaces *oid by the id of the object to read: the end of a chain of
  * replacements. Returns 0, or ERR_CORRUPT ("replace depth too high for object
- * <id>") for a chain of more than five.
+ * <id>") if the chain has more than five replacements.
  */
 int odb_replaced_follow(const struct odb_replaced *replaced,
 			const struct oid **oid, enum hash_algo algo,
 			struct error *err);
 
-/* NULL is accepted. */
+/* Frees the table. NULL is allowed. */
 void odb_replaced_free(struct odb_replaced *replaced);
 
 #endif

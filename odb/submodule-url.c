@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What .gitmodules may say. */
+/* Checks names, paths and URLs in .gitmodules. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -53,7 +53,7 @@ static bool is_relative(const char *url)
 	return is_separator(url[1]) || (url[1] == '.' && is_separator(url[2]));
 }
 
-/* Step over "./" and "../"; *up tells whether there was one of the latter. */
+/* Skips "./" and "../". *up is whether there was a "../". */
 static const char *skip_dots(const char *url, bool *up)
 {
 	*up = false;
@@ -112,7 +112,7 @@ static bool port_is_good(const char *p, const char *end)
 	return port > 0;
 }
 
-/* "[user[:password]@]host[:port]"; no host will do for a file. */
+/* "[user[:password]@]host[:port]". A file URL needs no host. */
 static bool authority_is_good(const char *p, const char *end, bool is_file)
 {
 	const char *at = memchr(p, '@', (size_t)(end - p));
@@ -122,7 +122,7 @@ static bool authority_is_good(const char *p, const char *end, bool is_file)
 	if (at && !escapes_are_good(p, at))
 		return false;
 	colon = memrchr(host, ':', (size_t)(end - host));
-	/* The colons of an address in brackets are no port's. */
+	/* Colons inside an address in brackets do not start a port. */
 	if (colon && memchr(colon, ']', (size_t)(end - colon)))
 		colon = NULL;
 	if (colon && !port_is_good(colon + 1, end))
@@ -137,7 +137,7 @@ static bool authority_is_good(const char *p, const char *end, bool is_file)
 	return true;
 }
 
-/* Length of a segment's beginning "." or "%2e", or 0. */
+/* Returns the length of a leading "." or "%2e", or 0. */
 static size_t dot_len(const char *p, const char *end)
 {
 	if (p < end && *p == '.')
@@ -145,7 +145,10 @@ static size_t dot_len(const char *p, const char *end)
 	return end - p >= 3 && percent_byte(p) == '.' ? 3 : 0;
 }
 
-/* How many dots a segment consists of; 0: of other things. */
+/*
+ * Returns the number of dots (1 or 2) if the segment consists of dots only,
+ * otherwise 0.
+ */
 static unsigned dots(const char *p, const char *end)
 {
 	unsigned nr = 0;
@@ -158,7 +161,7 @@ static unsigned dots(const char *p, const char *end)
 	return p == end && nr <= 2 ? nr : 0;
 }
 
-/* No way leads above the root. */
+/* Checks that the path never goes above the root. */
 static bool path_is_good(const char *p, const char *end)
 {
 	size_t depth = 0;
@@ -185,7 +188,10 @@ static bool path_is_good(const char *p, const char *end)
 	return true;
 }
 
-/* Whether it is a URL: "<scheme>://<authority><path>[?query][#fragment]". */
+/*
+ * Returns whether the string is a URL
+ * "<scheme>://<authority><path>[?query][#fragment]".
+ */
 static bool is_well_formed(const char *url)
 {
 	const char *scheme_end = strstr(url, "://");
@@ -206,7 +212,10 @@ static bool is_well_formed(const char *url)
 	       escapes_are_good(path, end) && path_is_good(path, path_end);
 }
 
-/* What libcurl would be given: the URL, or what follows "https::"; or NULL. */
+/*
+ * Returns the URL that libcurl would receive: the URL itself, or the part after
+ * "https::". Returns NULL for other schemes.
+ */
 static const char *curl_url(const char *url)
 {
 	static const char *const schemes[] = {"http", "https", "ftp", "ftps"};

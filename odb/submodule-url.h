@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Values of .gitmodules that could do harm in a client that believes them: a
- * name that leaves .git/modules, a URL that is an option, or that smuggles a
- * newline into what a credential helper is asked.
+ * Finds values in .gitmodules that could harm a client: a name that leads out
+ * of .git/modules, a URL that looks like an option, or a URL that smuggles a
+ * newline into the request to a credential helper.
  *
- * The rules of stock Git, which were found by asking it.
+ * The rules are those of stock Git, found by experiments.
  */
 #ifndef ODB_SUBMODULE_URL_H
 #define ODB_SUBMODULE_URL_H
@@ -12,22 +12,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Not empty, and no component of it is ".."; a backslash separates too. */
+/*
+ * Returns whether a name is valid: not empty, and without a component "..". A
+ * backslash separates components too.
+ */
 bool submodule_url_name_is_good(const char *name, size_t len);
 
-/* Whether a URL or a path looks like an option. */
+/* Returns whether a URL or a path looks like an option. */
 bool submodule_url_is_option(const char *value);
 
 /*
- * Whether a URL may be used:
+ * Returns whether a URL is allowed:
  *
- * - relative ones ("./", "../"): no newline, also not as "%0a"; and none that
- *   goes up and then continues with a colon or another separator, as what it
- *   is appended to could make a protocol or a host of that
- * - git://: no newline
- * - http, https, ftp and ftps, also as a transport ("https::<url>"): well
- *   formed (RFC 3986) with a host, and no newline
- * - nothing that looks like an option
+ * - A relative URL ("./", "../") has no newline, not even as "%0a". If it goes
+ *   up, no colon or separator follows the last "../". Otherwise the URL that it
+ *   is appended to could get another protocol or host.
+ * - A git:// URL has no newline.
+ * - A URL of http, https, ftp or ftps is well-formed (RFC 3986), has a host and
+ *   no newline. This also holds for "https::<url>".
+ * - No URL looks like an option.
  */
 bool submodule_url_is_good(const char *url);
 

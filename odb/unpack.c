@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a pack to loose objects. */
+/* Writes the objects of a pack as loose objects. */
 #include "base/buf.h"
 #include "odb/unpack.h"
 #include "pack/pieces.h"
@@ -102,7 +102,7 @@ int unpack_pack(struct pack *pack, struct loose_writer *w,
 	return ret;
 }
 
-/* From the files that have just been written to loose objects. */
+/* Writes loose objects from the files that have just been written. */
 static int open_and_unpack(const char *base, struct loose_writer *w,
 			   const struct unpack_options *options,
 			   struct error *err)
@@ -129,7 +129,7 @@ int unpack_received(struct pack_indexer *ix, const char *dir,
 	    buf_printf(&pack, "%s.pack", base.data) < 0 ||
 	    buf_printf(&idx, "%s.idx", base.data) < 0)
 		ret = error_nomem(err);
-	/* They live for a moment only: no need to make them durable. */
+	/* These files are removed soon, so they need not be durable. */
 	files.pack = pack.data;
 	files.idx = idx.data;
 	if (!ret)

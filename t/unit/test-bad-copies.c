@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/bad-copies.c: what is added is found, and nothing else. */
+/* odb/bad-copies.c: all added copies are found, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/freshen.c: which copy gets the present time, and when there is none. */
+/*
+ * odb/freshen.c: which copy gets the present time, and cases where no copy
+ * does.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +77,7 @@ static void test_one_copy(void **state)
 	tmprepo_release(&f.t);
 }
 
-/* The time of a cruft pack's file says nothing about its objects. */
+/* The time of a cruft pack's file does not apply to its objects. */
 static void test_cruft(void **state)
 {
 	struct fixture f;
@@ -83,14 +86,16 @@ static void test_cruft(void **state)
 	tmprepo_write(&f.t, "objects/pack/pack-1.mtimes", "");
 	assert_false(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));
-	/* Another pack has it too. */
+	/* Another pack has the object too. */
 	tmppack_write(&f.t, "objects", "pack-2", f.packed, 1, false);
 	assert_true(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));
 	tmprepo_release(&f.t);
 }
 
-/* A pack that goes after it was opened, or has yet to get its name. */
+/*
+ * A pack that is removed after it was opened, or whose name starts with a dot.
+ */
 static void test_no_pack(void **state)
 {
 	struct fixture f;

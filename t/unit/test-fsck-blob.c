@@ -10,7 +10,7 @@
 
 #include "odb/fsck-blob.h"
 
-/* All that was said, a line each. */
+/* All reports, one per line. */
 static int hear(void *ctx, const struct fsck_report *report, struct error *err)
 {
 	char *text = ctx;
@@ -75,7 +75,7 @@ static void test_modules(void **state)
 				  "too large to parse\n");
 }
 
-/* Objects: 1 a good blob, 2 a bad one, 3 a tree, others missing. */
+/* Objects: 1 is a good blob, 2 a bad one, 3 a tree; others are missing. */
 static int read_object(void *ctx, const struct oid *oid, enum object_type *type,
 		       const void **data, size_t *len, struct error *err)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/loose-write.c: what is written is read back; levels; what is there. */
+/*
+ * odb/loose-write.c: written objects are read back; levels; objects that exist.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,13 +70,13 @@ static void test_round_trip(void **state)
 		write_object(&t, &b, "", 1);
 		check_object(&t, &a, "hello\n");
 		check_object(&t, &b, "");
-		/* It stays as it is. */
+		/* The file does not change. */
 		write_object(&t, &a, "hello\n", 0);
 		tmprepo_release(&t);
 	}
 }
 
-/* Larger than what is deflated as a whole. */
+/* An object too large to be compressed as a whole. */
 static void test_large(void **state)
 {
 	size_t len = (9 << 20) + 17;
@@ -94,7 +96,7 @@ static void test_large(void **state)
 	free(text);
 }
 
-/* The same bytes, a few at a time; a writer that gives up leaves nothing. */
+/* The same bytes in small pieces. A writer that gives up leaves no file. */
 static void test_pieces(void **state)
 {
 	static const char text[] = "one and the other, and so on and so forth";
@@ -183,7 +185,7 @@ static void test_unwritable(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	/* A file where the directory has to be. */
+	/* A file in the place of the directory. */
 	tmprepo_write(&t, "objects/00", "");
 	assert_int_equal(loose_writer_init(&w, &t.repo, t.objects, &err), 0);
 	assert_int_equal(loose_writer_put(&w, &oid, OBJ_BLOB, "x", 1, &err),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/loose.c: headers, whole objects, and what is wrong with others. */
+/* odb/loose.c: headers, whole objects, and malformed ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void test_bad_header(void **state)
 		struct loose_header h;
 		size_t len = strlen(bad[i]);
 
-		/* The NUL belongs to those with a good size only. */
+		/* Only headers with a good size get a NUL. */
 		assert_int_equal(
 			loose_header_parse(&h, bad[i], len + (i != 3), NULL),
 			ERR_CORRUPT);

@@ -21,7 +21,7 @@ struct fixture {
 	struct oid oids[ALL];
 };
 
-/* Half of the packed objects are in a second pack as well. */
+/* Half of the packed objects are in a second pack too. */
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -65,7 +65,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The slow twin: how many objects start with the digits. */
+/* The slow twin: counts the objects that start with the digits. */
 static int count(const struct fixture *f, const char *hex, size_t len)
 {
 	int nr = 0;

@@ -35,7 +35,9 @@ static void test_next(void **state)
 	assert_paths("\"\\9\":c", ':', PATHS("\"\\9\"", "c"));
 }
 
-/* List the directories; those that exist are named by their last parts. */
+/*
+ * Lists the directories. Those that exist are named by their last components.
+ */
 static void assert_dirs(const struct tmprepo *t, const char *const *expected,
 			struct error *warning)
 {

@@ -9,7 +9,7 @@
 #include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
-/* What a visit saw. */
+/* The objects that a visit found. */
 struct seen {
 	struct oid oids[8];
 	int nr;

@@ -62,7 +62,7 @@ static void test_layers(void **state)
 	}
 }
 
-/* A chain is not looked at when there is a file. */
+/* A chain is not used if there is a single file. */
 static void test_file_first(void **state)
 {
 	struct buf file = BUF_INIT;
@@ -81,7 +81,7 @@ static void test_file_first(void **state)
 	midxchain_release(&b);
 }
 
-/* What is below a bad layer is used. */
+/* The layers below a bad layer are used. */
 static void test_bad_layers(void **state)
 {
 	struct buf path = BUF_INIT, file = BUF_INIT;
@@ -127,7 +127,7 @@ static void test_bad_chain(void **state)
 	midxchain_release(&b);
 }
 
-/* A layer goes that names what is not there, with those on top of it. */
+/* A layer that names a missing pack is given up, with the layers above it. */
 static void test_missing_pack(void **state)
 {
 	struct midxchain b;
@@ -151,7 +151,7 @@ static void test_missing_pack(void **state)
 	midxchain_release(&b);
 }
 
-/* A new chain over packs that stay is a change too. */
+/* A new chain for the same packs is a change too. */
 static void test_has_changed(void **state)
 {
 	struct timeval long_ago[2] = {{1000, 0}, {1000, 0}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odb/odb-midx.c and odb-find.c: positions through a multi-pack-index, and
- * what happens to one that cannot be used.
+ * odb/odb-midx.c and odb-find.c: positions from a multi-pack-index, and
+ * multi-pack-indexes that cannot be used.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ struct bed {
 
 static const char *const names[PACKS] = {"pack-a", "pack-b", "pack-c"};
 
-/* Write a multi-pack-index of the first `nr` packs by name. */
+/* Writes a multi-pack-index of the first `nr` packs by name. */
 static void write_midx(const struct bed *b, uint32_t nr, uint32_t preferred)
 {
 	struct pack_midx_source sources[PACKS];
@@ -107,7 +107,7 @@ static void test_canonical(void **state)
 		assert_string_equal(pack_name(odb, &b.objects[1][i].oid),
 				    "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[0][1].oid), "pack-a");
-	/* Covered packs come before those that are not. */
+	/* Covered packs come before packs that are not covered. */
 	assert_string_equal(pack_name(odb, &b.objects[2][1].oid), "pack-b");
 	assert_string_equal(pack_name(odb, &b.objects[2][0].oid), "pack-c");
 	none = b.objects[2][0].oid;
@@ -117,7 +117,7 @@ static void test_canonical(void **state)
 	bed_release(&b);
 }
 
-/* The table says what searching says. */
+/* The table has the positions that a search finds. */
 static void test_table(void **state)
 {
 	struct odb_midx *om;
@@ -141,7 +141,7 @@ static void test_table(void **state)
 	bed_release(&b);
 }
 
-/* Open with a multi-pack-index that is not used: every object is found. */
+/* Opens a snapshot with an unusable multi-pack-index: every object is found. */
 static void check_unused(const struct bed *b, const char *why)
 {
 	struct error warning = ERROR_INIT;
@@ -180,7 +180,7 @@ static void test_unused(void **state)
 	bed_release(&b);
 }
 
-/* A multi-pack-index that takes objects from packs that do not have them. */
+/* A multi-pack-index that assigns objects to packs that lack them. */
 static void test_wrong(void **state)
 {
 	struct odb_midx *om;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-read.c: packed, loose, and what is left when one is broken. */
+/*
+ * odb/odb-read.c: packed and loose objects, and other copies of damaged ones.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +107,7 @@ static void test_other_copy(void **state)
 	close_odb(&f);
 }
 
-/* What was loose when the snapshot was taken gets packed, and again. */
+/* Objects that were loose when the snapshot was opened are packed, twice. */
 static void test_packed_meanwhile(void **state)
 {
 	struct tmppack_object late[] = {{OBJ_BLOB, "one", {{0}}},
@@ -180,7 +182,7 @@ static void test_peel(void **state)
 	close_odb(&f);
 }
 
-/* The empty tree can be read where none is stored, and listed nowhere. */
+/* The empty tree can be read even if it is not stored, and is not listed. */
 static void test_empty_tree(void **state)
 {
 	const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};

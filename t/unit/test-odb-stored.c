@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-stored.c: how objects are stored, against what files hold. */
+/* odb/odb-stored.c: how objects are stored, compared with the files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,10 @@
 #include "odb/odb-stored.h"
 #include "t/unit/bitmaprepo.h"
 
-/* Entries of a pack fill it, and the base of a delta is in it. */
+/*
+ * The lengths of a pack's entries sum up to the pack, and a delta's base is in
+ * it.
+ */
 static void packed(void **state)
 {
 	uint64_t seed = random_seed(), sum = 0, len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/odb-table.c: the answers of odb_find_raw(). */
+/* odb/odb-table.c: the same results as odb_find_raw(). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void check(const struct odb *odb, const struct odb_table *table,
 	assert_int_equal(actual, expected);
 }
 
-/* Ids that are there, in one pack or several, and others like them. */
+/* Ids that exist, in one pack or several, and similar ids that do not. */
 static void same_answers(void **state)
 {
 	uint64_t seed = random_seed();
@@ -44,7 +44,7 @@ static void same_answers(void **state)
 	}
 }
 
-/* Without packs it is empty. */
+/* Without packs the table is empty. */
 static void nothing_packed(void **state)
 {
 	uint64_t seed = random_seed();

@@ -15,7 +15,7 @@
 #include "odb/odb.h"
 #include "t/unit/tmppack.h"
 
-/* Give <dir>/<name> a modification time. */
+/* Gives <dir>/<name> a modification time. */
 static void set_mtime(const struct tmprepo *t, const char *name, long seconds)
 {
 	struct timeval times[2] = {{seconds, 0}, {seconds, 0}};
@@ -144,7 +144,10 @@ static void test_left_out(void **state)
 	tmprepo_release(&t);
 }
 
-/* An object that packs to more than is read when a pack is opened. */
+/*
+ * An object whose packed form is longer than the part that is read when a pack
+ * is opened.
+ */
 static char *make_noise(size_t len, unsigned seed)
 {
 	char *text = mem_alloc(len + 1, 1);
@@ -170,7 +173,7 @@ static void assert_reads(struct odb_reader *reader, const struct oid *oid,
 
 #define HELD_PACKS 6
 
-/* Packs that go are there to the end, in whatever way they were opened. */
+/* Packs that are removed stay readable, however they were opened. */
 static void check_gone(const struct tmprepo *t, struct odb *odb,
 		       const struct tmppack_object *objects, size_t held_nr)
 {

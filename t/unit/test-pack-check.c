@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/pack-check.[ch]: form and links of objects that come in any order. */
+/* odb/pack-check.[ch]: form and links of objects that arrive in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static int count(void *ctx, const struct fsck_report *report, struct error *err)
 	return 0;
 }
 
-/* The repository has what starts with a 2. */
+/* The repository has the objects whose ids start with a 2. */
 static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 	       struct error *err)
 {
@@ -30,7 +30,7 @@ static int has(void *ctx, unsigned thread_nr, const struct oid *oid,
 
 static const struct pack_indexer_hooks known = {.has = has};
 
-/* Cannot tell at first, and has it then. */
+/* The first query fails; later ones find the object. */
 static int has_later(void *ctx, unsigned thread_nr, const struct oid *oid,
 		     struct error *err)
 {
@@ -138,21 +138,21 @@ static void test_links(void **state)
 	assert_false(contained);
 	end(&f);
 
-	/* The empty tree need not be there; it is not in the pack, though. */
+	/* The empty tree need not be stored. But it is not in the pack. */
 	begin(&f, false, true);
 	put(&f, 3, OBJ_COMMIT, "tree " EMPTY_TREE "\n" WHO);
 	assert_int_equal(links(&f, &contained, message), 0);
 	assert_false(contained);
 	end(&f);
 
-	/* A blob where a tree should be. */
+	/* A blob in the place of a tree. */
 	begin(&f, false, true);
 	put(&f, 0x11, OBJ_BLOB, "x");
 	put(&f, 3, OBJ_COMMIT, "tree " ONES "\n" WHO);
 	assert_int_equal(links(&f, &contained, message), ERR_CORRUPT);
 	end(&f);
 
-	/* What cannot be told is not taken for good. */
+	/* A failed query does not count as a good object. */
 	begin(&f, false, true);
 	put(&f, 3, OBJ_COMMIT, "tree " TWOS "\n" WHO);
 	assert_int_equal(pack_check_links(f.check, &hooks, &contained, NULL),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/pack-list.c: the packs in a directory, and what is beside them. */
+/* odb/pack-list.c: the packs in a directory, and their side files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static char *pack_dir(const struct tmprepo *t)
 	return buf_detach(&dir, NULL);
 }
 
-/* The entry of "pack-<name>"; NULL: it is not listed. */
+/* Returns the entry of "pack-<name>", or NULL if it is not listed. */
 static const struct pack_list_entry *entry_of(const struct pack_list *list,
 					      const char *dir, const char *name)
 {
@@ -72,7 +72,8 @@ static void many(void **state)
 	for (size_t i = 0; i < list.nr; i++) {
 		const struct pack_list_entry *entry = &list.entries[i];
 		char letter = entry->base[strlen(entry->base) - 1];
-		const struct pack_beside *beside = pack_list_beside(&list, i);
+		const struct pack_beside *beside = pack_list_side_files(&list,
+									i);
 
 		assert_ptr_equal(beside, &entry->beside);
 		assert_int_equal(beside->has_keep,
@@ -90,7 +91,7 @@ static void many(void **state)
 	tmprepo_release(&t);
 }
 
-/* What is beside them is left to be looked for. */
+/* The side files are not listed. */
 static void few(void **state)
 {
 	static const char *const names[] = {"pack-a.idx", "pack-b.idx",
@@ -104,8 +105,8 @@ static void few(void **state)
 	dir = pack_dir(&t);
 	assert_int_equal(pack_list_read(&list, dir, NULL), 0);
 	assert_int_equal(list.nr, 2);
-	assert_null(pack_list_beside(&list, 0));
-	assert_null(pack_list_beside(&list, 1));
+	assert_null(pack_list_side_files(&list, 0));
+	assert_null(pack_list_side_files(&list, 1));
 	pack_list_release(&list);
 	free(dir);
 	tmprepo_release(&t);

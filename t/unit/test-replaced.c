@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/replaced.c: what is read in the place of what. */
+/* odb/replaced.c: which object is read instead of another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define OBJECTS 8
 
-/* Objects of one content each, in one pack, some loose. */
+/* Objects of one content each, in one pack; some are loose too. */
 static void make(struct randrepo *r, uint64_t *seed)
 {
 	randrepo_init(r, HASH_SHA1, seed);
@@ -28,7 +28,7 @@ static const struct oid *oid_of(const struct randrepo *r, uint32_t nr)
 	return &r->objects[nr].oid;
 }
 
-/* Let `nr` be replaced by `by`. */
+/* Replaces `nr` by `by`. */
 static void replace(struct randrepo *r, uint32_t nr, uint32_t by)
 {
 	char name[sizeof("refs/replace/") + OID_MAX_HEX_LEN] = "refs/replace/";
@@ -37,7 +37,7 @@ static void replace(struct randrepo *r, uint32_t nr, uint32_t by)
 	randrepo_ref(r, name, by);
 }
 
-/* Read `nr`: it is what `by` holds. */
+/* Reads `nr` and expects the content of `by`. */
 static void check(struct randrepo *r, const struct odb *odb, uint32_t nr,
 		  uint32_t by)
 {
@@ -84,7 +84,10 @@ static void test_reading(void **state)
 	odb = open_replaced(&r, NULL);
 	assert_null(odb->replaced);
 	odb_close(odb);
-	/* Of any type, packed or not, and what is replaced in turn. */
+	/*
+	 * Objects of any type, packed or not, and replacements that are
+	 * replaced.
+	 */
 	replace(&r, 0, last);
 	replace(&r, last, 1);
 	replace(&r, 2, 3);

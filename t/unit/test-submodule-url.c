@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/submodule-url.[ch]: what .gitmodules may say, as stock Git has it. */
+/*
+ * odb/submodule-url.[ch]: values of .gitmodules that stock Git accepts or
+ * refuses.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* odb/unpack.c: whole objects and deltas, in pieces, what is known. */
+/* odb/unpack.c: whole objects, deltas, objects in pieces, known objects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static int run(struct fixture *f, uint64_t piecewise_above)
 	return ret;
 }
 
-/* Which of the three are loose now, as bits. */
+/* Which of the three objects are loose now, as bits. */
 static unsigned loose(struct fixture *f)
 {
 	struct odb *odb;
@@ -107,7 +107,7 @@ static void test_all(void **state)
 	check_all(0);
 }
 
-/* The whole ones in pieces, the delta as ever. */
+/* Whole objects are written in pieces, the delta is not. */
 static void test_pieces(void **state)
 {
 	check_all(2);
@@ -124,7 +124,7 @@ static void test_known(void **state)
 	teardown(&f);
 }
 
-/* What an indexer has received goes by way of files, which go away. */
+/* A received pack is unpacked by way of temporary files, which are removed. */
 static ssize_t deal(void *ctx, void *bytes, size_t len, struct error *err)
 {
 	struct buf *left = ctx;
