@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding a repository: from below, or at a path that a client names. */
+/* Finds a repository: by a search upwards, or at a path that a client names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ void repo_place_release(struct repo_place *place)
 	memset(place, 0, sizeof(*place));
 }
 
-/* Whether `dir` lies below `ceiling`. */
+/* Returns whether `dir` is below `ceiling`. */
 static bool is_below(const char *dir, const char *ceiling)
 {
 	size_t len = strlen(ceiling);
@@ -28,8 +28,9 @@ static bool is_below(const char *dir, const char *ceiling)
 }
 
 /*
- * Length of the longest of GIT_CEILING_DIRECTORIES above `dir`; 0: none. Those
- * after an empty one are taken as they are, with their symlinks.
+ * Sets *out to the length of the longest directory in GIT_CEILING_DIRECTORIES
+ * above `dir`, or to 0 if there is none. Symlinks are not resolved in entries
+ * after an empty entry. Returns 0 or ERR_NOMEM.
  */
 static int ceiling_len(size_t *out, const char *dir)
 {
@@ -64,7 +65,10 @@ static int ceiling_len(size_t *out, const char *dir)
 	return 0;
 }
 
-/* Is there one at `dir`? 1 with *place filled, 0, or a negative error. */
+/*
+ * Looks for a repository at `dir`. Returns 1 with *place filled, 0 if there is
+ * none, or a negative error code.
+ */
 static int try_dir(struct repo_place *place, const char *dir, struct error *err)
 {
 	char *dot_git = repo_join_path(dir, ".git");
@@ -108,7 +112,7 @@ out:
 	return ret;
 }
 
-/* Cut `dir` to its parent; false at the root. */
+/* Shortens `dir` to its parent. Returns false at the root. */
 static bool go_up(char *dir)
 {
 	char *slash = strrchr(dir, '/');
@@ -136,7 +140,10 @@ static int at_border(const char *dir, struct error *err)
 			 dir);
 }
 
-/* Whether going on to `dir` leaves the file system `dev`. */
+/*
+ * Returns 1 if `dir` is in another file system than `dev` and the search must
+ * stop, 0 if not, or a negative error code.
+ */
 static int crosses(const char *dir, uint64_t dev, struct error *err)
 {
 	struct sys_stat st;
@@ -177,7 +184,10 @@ int repo_discover(struct repo_place *place, const char *start,
 	return ret < 0 ? ret : 0;
 }
 
-/* Is `path` a git directory, or a file that names one? As try_dir(). */
+/*
+ * Looks whether `path` is a git directory, or a file that names one. Takes
+ * ownership of `path`. Returns the same as try_dir().
+ */
 static int try_path(struct repo_place *place, char *path, struct error *err)
 {
 	struct sys_stat st;
@@ -202,7 +212,7 @@ out:
 	return ret;
 }
 
-/* `path` without slashes at its end, and with its "~" expanded. */
+/* Returns `path` without trailing slashes and with "~" expanded, malloc()ed. */
 static char *clean_path(const char *path)
 {
 	char *copy = *path == '~' ? config_expand_path(path) : mem_strdup(path);

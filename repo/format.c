@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.repositoryFormatVersion and the extensions, see Git's
+ * core.repositoryFormatVersion and extensions, see Git's
  * technical/repository-version.
  *
- * An extension that is not known forbids touching a repository of version 1.
- * In version 0 those that older Git programs did not know either mean
- * nothing, but a few are honoured for the sake of repositories that have had
- * them since before there was a version 1, and those that came with version 1
- * show that something is wrong.
+ * A repository of version 1 with an unknown extension cannot be used. In
+ * version 0 unknown extensions have no meaning. A few extensions are older than
+ * version 1, and are respected in version 0 too. Extensions that came with
+ * version 1 are an error in version 0.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,10 +58,10 @@ bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 	return false;
 }
 
-/* Extensions being gone through. */
+/* The state of reading all extensions. */
 struct scan {
 	struct repo_format *format;
-	struct buf unknown, v1_only; /* "\n\t<name>" for each */
+	struct buf unknown, v1_only; /* "\n\t<name>" for each extension */
 	unsigned unknown_nr, v1_only_nr;
 	struct error *err;
 };
@@ -76,7 +75,7 @@ static int bad_value(const struct config_entry *entry, struct error *err)
 			 entry->key, entry->value);
 }
 
-/* 1, 0, or ERR_INVALID. */
+/* Returns 1 for true, 0 for false, or ERR_INVALID. */
 static int check_bool(const struct config_entry *entry, struct error *err)
 {
 	int ret = config_parse_bool(entry->value);
@@ -95,7 +94,10 @@ static int add_name(struct buf *list, unsigned *nr, const char *name,
 	return buf_printf(list, "\n\t%s", name) < 0 ? error_nomem(err) : 0;
 }
 
-/* Extensions of every version: 1 if `name` is one, 0, or a negative error. */
+/*
+ * Reads an extension that is valid in every version. Returns 1 if `name` is
+ * one, 0 if not, or a negative error code.
+ */
 static int common_extension(struct scan *s, const char *name,
 			    const struct config_entry *entry)
 {
@@ -118,7 +120,10 @@ static int common_extension(struct scan *s, const char *name,
 	return ret < 0 ? ret : 1;
 }
 
-/* Extensions of version 1; as common_extension(). */
+/*
+ * Reads an extension that requires version 1. Returns the same as
+ * common_extension().
+ */
 static int v1_extension(struct scan *s, const char *name,
 			const struct config_entry *entry)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What has to be on disk before we say that it is done: core.fsync. */
+/* core.fsync: which files must be durable before a command reports success. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -40,7 +40,7 @@ static unsigned component_bits(const char *name, size_t len)
 	return 0;
 }
 
-/* Apply one item of the list; false when it is unknown. */
+/* Applies one item of the list. Returns false if the item is unknown. */
 static bool apply_item(unsigned *set, const char *item, size_t len)
 {
 	bool remove = len && *item == '-';
@@ -90,7 +90,7 @@ static int configured_set(unsigned *set, const struct config *config,
 				 "missing value for 'core.fsync'");
 	if (list)
 		return parse_components(set, list->value, err);
-	/* The older setting counts only where the newer is not given. */
+	/* The older setting has an effect only if the newer one is absent. */
 	ret = config_bool(config, "core.fsyncobjectfiles", &loose, err);
 	if (ret < 0)
 		return ret;

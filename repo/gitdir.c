@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What makes a directory a git directory, and the files that point to one. */
+/* Recognizes git directories, and reads the files that point to them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ char *repo_absolute_path(const char *path, struct error *err)
 	return full;
 }
 
-/* Cut off the line ends that a file of one line has. */
+/* Removes line ends at the end of the text. */
 static void trim_line(struct buf *text)
 {
 	size_t len = text->len;
@@ -64,7 +64,10 @@ static void trim_line(struct buf *text)
 	buf_set_len(text, len);
 }
 
-/* The path that a file in directory `dir` gives; relative ones are to dir. */
+/*
+ * Returns the path that a file in directory `dir` contains. A relative path is
+ * relative to `dir`.
+ */
 static char *path_from(const char *dir, size_t dir_len, const char *path)
 {
 	struct buf out = BUF_INIT;
@@ -117,7 +120,7 @@ static bool is_dir(const char *path)
 	return !sys_stat(&st, path, NULL) && st.is_dir;
 }
 
-/* Whether <dir>/<name> is a directory: 1, 0, or ERR_NOMEM. */
+/* Returns 1 if <dir>/<name> is a directory, 0 if not, or ERR_NOMEM. */
 static int has_dir(const char *dir, const char *name)
 {
 	char *path = repo_join_path(dir, name);
@@ -132,7 +135,7 @@ static bool is_hex(const char *s, size_t len)
 	return strspn(s, "0123456789abcdefABCDEF") >= len;
 }
 
-/* "ref: refs/...", or an object id and whatever follows it. */
+/* Returns whether the text is "ref: refs/...", or starts with an object id. */
 static bool head_text_is_valid(const char *text)
 {
 	if (strncmp(text, "ref:", 4))
@@ -142,7 +145,7 @@ static bool head_text_is_valid(const char *text)
 	return !strncmp(text, "refs/", 5);
 }
 
-/* A HEAD that is a symlink has to lead into refs/; it may dangle. */
+/* A HEAD that is a symlink must point into refs/. The target need not exist. */
 static int read_head(struct buf *text, const char *path)
 {
 	struct sys_stat st;
@@ -155,7 +158,7 @@ static int read_head(struct buf *text, const char *path)
 	return sys_read_file(text, path, NULL);
 }
 
-/* 1, 0, or ERR_NOMEM. */
+/* Returns 1 if HEAD is valid, 0 if not, or ERR_NOMEM. */
 static int head_is_valid(const char *git_dir)
 {
 	char *path = repo_join_path(git_dir, "HEAD");
@@ -188,7 +191,7 @@ int repo_is_git_dir(const char *path, struct error *err)
 	return ret < 0 ? error_nomem(err) : ret;
 }
 
-/* The text of a gitfile after "gitdir: ", checked. */
+/* Reads the path in a .git file, the text after "gitdir: ". */
 static int read_pointer(struct buf *text, const char *path, struct error *err)
 {
 	static const char tag[] = "gitdir: ";

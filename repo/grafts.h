@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What info/grafts names (gitrepository-layout(5)): commits, each with the
- * parents that it shall have, in place of replace refs in old repositories.
+ * The file info/grafts (gitrepository-layout(5)) replaces the parents of
+ * commits in old repositories, which have no replace refs:
  *
- *	# a comment
- *	<commit> <parent> <parent>
+ * 	# a comment
+ * 	<commit> <parent> <parent>
  *
- * No walk goes by it. Those of stock Git do: so what it names is kept, as it
- * may be all that leads to a part of the history.
+ * Our walks ignore this file, but those of stock Git follow it. So the objects
+ * that it names are kept: they may be the only way to a part of the history.
  */
 #ifndef REPO_GRAFTS_H
 #define REPO_GRAFTS_H
@@ -19,16 +19,17 @@
 #include "repo/repo.h"
 
 /*
- * Visit every id in the bytes of such a file, more than once if it is there so.
- * Anything else is passed over: whatever a line was to mean, an id in it is
- * better kept. A return that is not 0 stops and is returned.
+ * Visits every id in the bytes of such a file, as often as it occurs. All other
+ * words are skipped: an id in a malformed line is kept as well. If fn() returns
+ * a nonzero value, the visit stops and returns that value.
  */
 int grafts_each(const char *bytes, size_t len, enum hash_algo algo,
 		int (*fn)(void *ctx, const struct oid *oid), void *ctx);
 
 /*
- * Likewise, of a repository, or of the file that GIT_GRAFT_FILE names. 0 when
- * there is none; ERR_IO or ERR_NOMEM when it cannot be read.
+ * Works like grafts_each() for a repository's file, or the file that
+ * GIT_GRAFT_FILE names. Returns 0 if there is no file, and ERR_IO or ERR_NOMEM
+ * if the file cannot be read.
  */
 int grafts_each_oid(const struct repo *repo,
 		    int (*fn)(void *ctx, const struct oid *oid), void *ctx,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding hooks. */
+/* Finds hooks and runs them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "repo/hook.h"
 #include "sys/io.h"
 
-/* ---- in the directory */
+/* ---- programs in the directory */
 
 static int name_dir(struct buf *out, const struct repo *repo)
 {
@@ -43,7 +43,7 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 
 /* ---- in the configuration */
 
-/* What githooks(5) has: no hook may be called so. */
+/* The events of githooks(5). No hook may have the name of an event. */
 static const char *const events[] = {
 	"applypatch-msg",
 	"commit-msg",
@@ -75,14 +75,14 @@ static const char *const events[] = {
 	"update",
 };
 
-/* A hook's name: part of a key, which lives as long as the configuration. */
+/* The name of a hook. It points into a key of the configuration. */
 struct hook_name {
 	const char *p;
 	size_t len;
-	bool is_listed; /* the event in question is one of its own */
+	bool is_listed; /* the hook lists the event that is looked for */
 };
 
-/* All hooks that have an event, for one event. */
+/* All configured hooks, with those of one event marked. */
 struct listing {
 	const char *event;
 	struct hook_name *names; /* owned */
@@ -107,7 +107,10 @@ static int refuse_event(const struct hook_name *name, struct error *err)
 	return 0;
 }
 
-/* The hook of a key "hook.<name>.event"; false for another key. */
+/*
+ * Sets *name to the hook of a key "hook.<name>.event". Returns false for
+ * another key.
+ */
 static bool is_event_key(struct hook_name *name, const char *key)
 {
 	static const char first[] = "hook.", last[] = ".event";
@@ -157,7 +160,10 @@ static int take_event(void *ctx, const struct config_entry *entry)
 	return 0;
 }
 
-/* Of hook.<name>.<variable>, the last: *value, or NULL. 0 or ERR_NOMEM. */
+/*
+ * Sets *value to the last value of hook.<name>.<variable>, or NULL. Returns 0
+ * or ERR_NOMEM.
+ */
 static int look_up(const char **value, const struct repo *repo,
 		   const struct hook_name *name, const char *variable)
 {
@@ -170,7 +176,10 @@ static int look_up(const char **value, const struct repo *repo,
 	return ret;
 }
 
-/* Anything but a clear no is yes, as for Git. 1, 0 or ERR_NOMEM. */
+/*
+ * As in Git, every value except a clear "no" enables a hook. Returns 1, 0 or
+ * ERR_NOMEM.
+ */
 static int is_enabled(const struct repo *repo, const struct hook_name *name)
 {
 	const char *value;
@@ -181,7 +190,10 @@ static int is_enabled(const struct repo *repo, const struct hook_name *name)
 	return !value || config_parse_bool(value) != 0;
 }
 
-/* 1 with the hook's command, 0 when it is not enabled, or negative. */
+/*
+ * Returns 1 with the command of a hook, 0 if the hook is disabled, or a
+ * negative error code.
+ */
 static int find_command(const char **command, const struct repo *repo,
 			const struct hook_name *name, struct error *err)
 {
@@ -204,13 +216,14 @@ static int find_command(const char **command, const struct repo *repo,
 	return ret;
 }
 
-/* ---- both */
+/* ---- both kinds */
 
 /* The hooks of an event. */
 struct hooks {
-	const char **commands; /* owned; they are the configuration's */
+	const char **commands; /* array owned; strings borrowed from the
+				  configuration */
 	size_t nr, alloc;
-	char *path; /* owned; the program in the directory, or NULL */
+	char *path; /* owned: the program in the directory, or NULL */
 };
 
 static void hooks_release(struct hooks *hooks)
@@ -228,7 +241,10 @@ static int add_command(struct hooks *hooks, const char *command)
 	return 0;
 }
 
-/* All are looked at: one that makes no sense fails the first event already. */
+/*
+ * All configured hooks are checked, so that an invalid hook is an error for
+ * every event.
+ */
 static int list_configured(struct hooks *hooks, const struct repo *repo,
 			   const char *event, struct error *err)
 {
@@ -251,7 +267,9 @@ static int list_configured(struct hooks *hooks, const struct repo *repo,
 	return ret < 0 ? ret : 0;
 }
 
-/* Released by the caller, also on failure. */
+/*
+ * Lists the hooks of an event. The caller releases them, also after an error.
+ */
 static int hooks_list(struct hooks *hooks, const struct repo *repo,
 		      const char *event, struct error *err)
 {
@@ -269,10 +287,12 @@ struct starter {
 	size_t arg_nr;
 	int (*run)(void *ctx, const char *const *argv, struct error *err);
 	void *ctx;
-	const char **argv; /* room for the shell's and `args` */
+	const char **argv; /* has room for the shell's arguments and `args` */
 };
 
-/* The first `nr` of argv are set. */
+/*
+ * Appends the arguments to the first `nr` elements of argv, and runs the hook.
+ */
 static int start(const struct starter *s, size_t nr, struct error *err)
 {
 	for (size_t i = 0; i < s->arg_nr; i++)
@@ -281,7 +301,7 @@ static int start(const struct starter *s, size_t nr, struct error *err)
 	return s->run(s->ctx, s->argv, err);
 }
 
-/* sh -c '<command> "$@"' <command> <args> */
+/* Runs: sh -c '<command> "$@"' <command> <args> */
 static int start_command(const struct starter *s, const char *command,
 			 struct error *err)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks (githooks(5)): a program in a directory, and before it the commands
- * that the configuration has for an event (git-hook(1)):
+ * Hooks (githooks(5)). An event runs the commands that are configured for it
+ * (git-hook(1)), and then the program of that name in the hooks directory:
  *
- *	[hook "<name>"]
- *		event = pre-receive         any number; "" forgets those above
- *		command = <shell command>   the last one counts
- *		enabled = false             not this one
- *	[hook "<event>"]
- *		enabled = false             none of the configuration's
+ * 	[hook "<name>"]
+ * 		event = pre-receive         several; "" resets the list
+ * 		command = <shell command>   the last value counts
+ * 		enabled = false             disables this hook
+ * 	[hook "<event>"]
+ * 		enabled = false             disables all configured hooks
  *
- * proc-receive, which is talked with, is a program only. They run one after
- * the other: hook.jobs, hook.<event>.jobs and hook.<name>.parallel would allow
- * more, and ask for nothing.
+ * The hook proc-receive, which exchanges messages, can only be a program. All
+ * hooks run one after the other. hook.jobs, hook.<event>.jobs and
+ * hook.<name>.parallel permit more processes but do not require them.
  */
 #ifndef REPO_HOOK_H
 #define REPO_HOOK_H
@@ -21,23 +21,24 @@
 #include "repo/repo.h"
 
 /*
- * The path of a hook: an executable file <name> in core.hooksPath (from the
- * working directory on, if it is relative), else in <common_dir>/hooks. 1 with
- * *path malloc()ed for the caller, 0 when there is none, or ERR_NOMEM.
+ * Finds the program of a hook: an executable file <name> in core.hooksPath, or
+ * by default in <common_dir>/hooks. A relative core.hooksPath starts in the
+ * working directory. Returns 1 with *path malloc()ed for the caller, 0 if there
+ * is no program, or ERR_NOMEM.
  */
 int repo_hook_find(char **path, const struct repo *repo, const char *name,
 		   struct error *err);
 
 /*
- * Call `run` for each hook of an event, in order, with what to start: a program
- * that is searched in PATH, its arguments with `args` at their end, and NULL,
- * all borrowed for the call. It returns an exit code, or a negative error,
- * which ends it.
+ * Calls `run` for each hook of an event, in order. `argv` is a program, which
+ * is searched in PATH, its arguments with `args` at the end, and NULL; all are
+ * borrowed for the call. `run` returns an exit code, or a negative error code,
+ * which stops the loop.
  *
- * Returns the last exit code that is not 0, 0 when there is none (or no hook),
- * ERR_NOMEM, what `run` returned, or ERR_INVALID with Git's words for a
- * configuration that makes no sense: a hook without a command, or one that is
- * called like an event. Then none was run.
+ * Returns the last nonzero exit code, 0 if all were 0 or there is no hook, a
+ * negative error code of `run`, ERR_NOMEM, or ERR_INVALID with Git's message.
+ * The configuration is invalid if a hook has no command or has the name of an
+ * event. In this case no hook was run.
  */
 int repo_hooks_run(const struct repo *repo, const char *event,
 		   const char *const *args, size_t arg_nr,
@@ -45,7 +46,10 @@ int repo_hooks_run(const struct repo *repo, const char *event,
 			      struct error *err),
 		   void *ctx, struct error *err);
 
-/* Whether an event has a hook: 1, 0, or an error as above. */
+/*
+ * Returns 1 if an event has a hook, 0 if not, or an error code as
+ * repo_hooks_run().
+ */
 int repo_hooks_has(const struct repo *repo, const char *event,
 		   struct error *err);
 

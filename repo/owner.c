@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose repository is it? One that another user owns can make us run what
- * that user likes, by its configuration and hooks; so nothing is read from it
- * before safe.directory, of a configuration that the other cannot write,
- * allows it.
+ * Checks who owns a repository. The configuration and hooks of another user's
+ * repository could make us run that user's programs. So nothing is read from
+ * such a repository unless safe.directory allows it. safe.directory is read
+ * only from configuration that the other user cannot write.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "repo/repo-internal.h"
 #include "sys/io.h"
 
-/* Whom root works for under sudo; false when that cannot be told. */
+/* Finds the user who started sudo. Returns false if this is unknown. */
 static bool sudo_uid(uint32_t *out)
 {
 	const char *text = getenv("SUDO_UID");
@@ -32,7 +32,7 @@ static bool sudo_uid(uint32_t *out)
 	return true;
 }
 
-/* A symlink's owner counts, not that of what it leads to. */
+/* The owner of a symlink counts, not the owner of its target. */
 static bool is_ours(const char *path)
 {
 	struct sys_stat st;
@@ -45,14 +45,16 @@ static bool is_ours(const char *path)
 	return st.uid == euid || (!euid && sudo_uid(&sudo) && st.uid == sudo);
 }
 
-/* The state of going through safe.directory. */
+/* The state while safe.directory is read. */
 struct safe {
-	const char *path; /* borrowed: as the user is told */
-	char *real;       /* owned: with symlinks resolved; or NULL */
+	const char *path; /* borrowed: as shown in messages */
+	char *real;       /* owned: with symlinks resolved, or NULL */
 	bool allowed;
 };
 
-/* Whether the real path of the place lies below the directory `dir`. */
+/*
+ * Returns whether the real path of the repository is below the directory `dir`.
+ */
 static bool lies_below(const struct safe *safe, const char *dir)
 {
 	char *real = sys_realpath(dir, NULL);
@@ -64,7 +66,10 @@ static bool lies_below(const struct safe *safe, const char *dir)
 	return below;
 }
 
-/* Whether `dir` is the place or, with a slash and an asterisk, above it. */
+/*
+ * Returns whether `dir` is the repository. A `dir` that ends in a slash and an
+ * asterisk matches all repositories below it.
+ */
 static bool names_place(const struct safe *safe, char *dir)
 {
 	size_t len = strlen(dir);
@@ -125,7 +130,7 @@ static int is_allowed(const char *path, struct error *err)
 	return ret;
 }
 
-/* Append `path` as a shell takes it, in quotes if it has to be. */
+/* Appends `path` for a shell, in quotes if necessary. */
 static int append_quoted(struct buf *out, const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"

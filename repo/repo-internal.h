@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of repo.c share: git directories (gitdir.c), finding one
- * (discover.c), whose it is (owner.c), its format (format.c), templates
+ * Internal declarations of repo.c and its parts: git directories (gitdir.c),
+ * discovery (discover.c), owners (owner.c), formats (format.c), templates
  * (template.c).
  */
 #ifndef REPO_REPO_INTERNAL_H
@@ -10,94 +10,109 @@
 #include "repo/repo.h"
 
 enum repo_place_kind {
-	REPO_PLACE_EXPLICIT, /* --git-dir, GIT_DIR: the user said so */
-	REPO_PLACE_ENTERED,  /* a path that upload-pack was given */
+	REPO_PLACE_EXPLICIT, /* --git-dir or GIT_DIR */
+	REPO_PLACE_ENTERED,  /* the path given to upload-pack */
 	REPO_PLACE_WORKTREE, /* discovered: a directory with a .git */
-	REPO_PLACE_BARE,     /* discovered: a directory that is one */
+	REPO_PLACE_BARE,     /* discovered: a git directory itself */
 };
 
-/* Where a repository was found. All paths are owned, and as found. */
+/* Where a repository was found. All paths are owned, and not resolved. */
 struct repo_place {
 	enum repo_place_kind kind;
 	char *git_dir;
 	char *worktree; /* or NULL */
-	char *gitfile;  /* the .git file that led to git_dir, or NULL */
+	char *gitfile;  /* the .git file that points to git_dir, or NULL */
 };
 
 void repo_place_release(struct repo_place *place);
 
-/* "<a><b>", malloc()ed; NULL when out of memory. */
+/* Returns "<a><b>", malloc()ed, or NULL if memory runs out. */
 char *repo_join(const char *a, const char *b);
 
-/* As repo_join() with a slash between, unless `a` ends in one. */
+/* Works like repo_join() with a slash between, unless `a` ends in a slash. */
 char *repo_join_path(const char *a, const char *b);
 
-/* `path` from the root; symlinks stay. malloc()ed, or NULL with *err set. */
+/*
+ * Returns `path` as an absolute path, malloc()ed, or NULL with *err set.
+ * Symlinks are not resolved.
+ */
 char *repo_absolute_path(const char *path, struct error *err);
 
 /*
- * Whether `path` is a git directory: HEAD, objects/ and refs/ are there. 1, 0,
- * or a negative error for a broken "commondir" or no memory.
+ * Looks for HEAD, objects/ and refs/. Returns 1 if `path` is a git directory, 0
+ * if not, or a negative error code. A broken file "commondir" is an error.
  */
 int repo_is_git_dir(const char *path, struct error *err);
 
 /*
- * The git directory that a ".git" file names, if it is one: 0 and *out owned
- * by the caller, or an error with Git's words.
+ * Reads a .git file. Returns 0 with *out, the git directory that the file
+ * names, owned by the caller, or an error code with Git's message.
  */
 int repo_read_gitfile(char **out, const char *path, struct error *err);
 
 /*
- * The common directory of `git_dir`: GIT_COMMON_DIR, what its file "commondir"
- * says, or itself. 0 and *out owned by the caller, or a negative error.
+ * Finds the common directory of `git_dir`: GIT_COMMON_DIR, or the path in the
+ * file "commondir", or `git_dir` itself. Returns 0 with *out owned by the
+ * caller, or a negative error code.
  */
 int repo_read_common_dir(char **out, const char *git_dir, struct error *err);
 
-/* Go up from `start` to a repository. See repo_open(). */
+/* Searches upwards from `start` for a repository. See repo_open(). */
 int repo_discover(struct repo_place *place, const char *start,
 		  struct error *err);
 
-/* Enter a path, trying suffixes unless `exact`. See REPO_OPEN_ENTER. */
+/* Enters a path, and tries suffixes unless `exact`. See REPO_OPEN_ENTER. */
 int repo_enter(struct repo_place *place, const char *path, bool exact,
 	       struct error *err);
 
-/* ERR_DENIED unless safe.directory or the owner of the place allow it. */
+/*
+ * Returns 0 if the owner of the place or safe.directory allows its use,
+ * ERR_DENIED if not, or another error code.
+ */
 int repo_check_owner(const struct repo_place *place, struct error *err);
 
-/* ERR_DENIED for a bare place that safe.bareRepository forbids. */
+/*
+ * Returns 0, ERR_DENIED for a bare repository that safe.bareRepository forbids,
+ * or another error code.
+ */
 int repo_check_bare(const struct repo_place *place, struct error *err);
 
-/* core.sharedRepository of this configuration. 0 or an error. */
+/*
+ * Reads core.sharedRepository from this configuration. Returns 0 or a negative
+ * error code.
+ */
 int repo_share_load(unsigned *share, const struct config *config,
 		    struct error *err);
 
-/* How Git notes a share in a config file: "1", "2" or "0640". */
+/* Formats a share for a configuration file, as Git does: "1", "2" or "0640". */
 #define REPO_SHARE_TEXT_LEN 8
 void repo_share_text(char text[REPO_SHARE_TEXT_LEN], unsigned share);
 
-/* What a repository's own configuration says about it. */
+/* The format in a repository's own configuration. */
 struct repo_format {
-	int64_t version; /* -1: not given; then the rest is not heeded */
+	int64_t version; /* -1: not set; then the other fields are ignored */
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
-	/* Where refs are: points into the configuration, or NULL. */
+	/* Directory of the refs: points into the configuration, or NULL. */
 	const char *refs_path;
 	bool has_promisor;
-	bool worktree_config; /* config.worktree counts too */
+	bool worktree_config; /* config.worktree is read too */
 };
 
 /*
- * Read and check <common_dir>/config, without includes, as Git does: its
- * variables are added to *config. A missing file is version -1.
- * ERR_UNSUPPORTED for versions and extensions that we do not know.
+ * Reads and checks <common_dir>/config, without includes, as Git does. Adds its
+ * variables to *config. Without the file, the version is -1. Returns 0,
+ * ERR_UNSUPPORTED if the version or an extension is unknown, or another error
+ * code.
  */
 int repo_read_format(struct repo_format *format, struct config *config,
 		     const char *common_dir, struct error *err);
 
 /*
- * Copy what a template directory holds into the git directory: no names that
- * start with a dot, nothing that exists. A missing template is no error.
- * template_dir NULL: what is built in. share: sys/share.h.
+ * Copies the files of a template directory into the git directory. Names that
+ * start with a dot are skipped, and existing files are kept. A missing template
+ * directory is not an error. template_dir NULL means the built-in template. For
+ * `share` see sys/share.h.
  */
 int repo_copy_template(const char *git_dir, const char *template_dir,
 		       unsigned share, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a repository: find it, check it, read its configuration. */
+/* Opens a repository: finds it, checks it, and reads its configuration. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,9 @@
 #include "repo/repo-internal.h"
 #include "sys/io.h"
 
-/* The repository at `path`, which the user named: 0 or a negative error. */
+/*
+ * Takes the repository that the user named. Returns 0 or a negative error code.
+ */
 static int take_explicit(struct repo_place *place, const char *path,
 			 struct error *err)
 {
@@ -96,7 +98,7 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 	char *git_dir = repo_absolute_path(place->git_dir, err);
 	int ret;
 
-	/* Conditions may be about the path as the user sees it. */
+	/* Conditions of includes may match the path as the user typed it. */
 	if (!git_dir)
 		return error_recorded(err, ERR_IO);
 	sources.git_dir = git_dir;
@@ -105,7 +107,7 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 	return ret;
 }
 
-/* core.worktree, which is relative to the git directory. */
+/* Uses core.worktree, which is relative to the git directory. */
 static int set_configured(struct repo *repo, const struct config *own,
 			  struct error *err)
 {
@@ -127,7 +129,7 @@ static int set_configured(struct repo *repo, const struct config *own,
 			 strerror(ENOENT));
 }
 
-/* GIT_WORK_TREE, or what discovery found. It may not be there. */
+/* Uses GIT_WORK_TREE or the discovered work tree, which may not exist. */
 static int set_worktree(struct repo *repo, const char *path, struct error *err)
 {
 	repo->worktree = sys_realpath(path, NULL);
@@ -137,9 +139,10 @@ static int set_worktree(struct repo *repo, const char *path, struct error *err)
 }
 
 /*
- * Whether the configuration calls it bare: 1, 0, -1 when it does not say, or
- * ERR_INVALID. A linked work tree shares the configuration of the main one,
- * whose core.bare says nothing about it.
+ * Sets *out to 1 if the configuration says that the repository is bare, 0 if it
+ * says the opposite, or -1 if it says nothing. Returns 0 or ERR_INVALID. A
+ * linked work tree shares the configuration of the main work tree, so core.bare
+ * does not apply to a linked one.
  */
 static int is_bare(int *out, const struct repo *repo,
 		   const struct repo_place *place, const struct config *own,
@@ -158,7 +161,7 @@ static int is_bare(int *out, const struct repo *repo,
 	return 0;
 }
 
-/* The work tree, and whether there is none. */
+/* Finds the work tree, or that there is none. */
 static int choose_worktree(struct repo *repo, const struct repo_place *place,
 			   const struct config *own, struct error *err)
 {
@@ -187,7 +190,10 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
 	return 0;
 }
 
-/* Refuse a path whose directory is not there: refs would be seen as absent. */
+/*
+ * Refuses a path whose parent directory does not exist: otherwise all refs
+ * would seem to be absent.
+ */
 static int check_parent(const char *path, struct error *err)
 {
 	size_t len = strlen(path);
@@ -211,7 +217,7 @@ static int check_parent(const char *path, struct error *err)
 	return ret;
 }
 
-/* The refs are in the directory `path`. */
+/* Stores the directory of the refs. */
 static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 {
 	const char *id = strrchr(repo->git_dir, '/');
@@ -235,8 +241,9 @@ static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 }
 
 /*
- * How refs are kept, and where: GIT_REFERENCE_BACKEND overrides `format`. As in
- * stock Git, the variable does not count for a path that was entered.
+ * Sets format and directory of the refs. GIT_REFERENCE_BACKEND overrides
+ * `format`. As in stock Git, the variable has no effect on a path that was
+ * entered.
  */
 static int set_ref_storage(struct repo *repo, const struct repo_place *place,
 			   const struct repo_format *format, struct error *err)
@@ -256,7 +263,9 @@ static int set_ref_storage(struct repo *repo, const struct repo_place *place,
 	return path && *path ? set_refs_dirs(repo, path, err) : 0;
 }
 
-/* Read the repository's own configuration into *own, and what follows. */
+/*
+ * Reads the repository's own configuration into *own, and the format from it.
+ */
 static int read_format(struct repo *repo, const struct repo_place *place,
 		       struct config *own, struct error *err)
 {
@@ -290,7 +299,7 @@ static int find_promisor(void *ctx, const struct config_entry *entry)
 	       config_parse_bool(entry->value) > 0;
 }
 
-/* All there is to say about the place. */
+/* Fills in all fields of the repository. */
 static int fill_repo(struct repo *repo, const struct repo_place *place,
 		     struct error *err)
 {

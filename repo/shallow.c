@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The shallow file. */
+/* Reads and changes the file "shallow". */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -78,7 +78,7 @@ static int replace(const struct repo *repo, struct sys_tempfile *lock,
 		   : sys_tempfile_commit(lock, path, SYS_FSYNC_FSYNC, err);
 }
 
-/* What the file has, and these. */
+/* Lists the ids in the file, and the given ones. */
 static int list_with(struct listing *l, const struct repo *repo,
 		     const struct oid *oids, size_t nr, struct error *err)
 {

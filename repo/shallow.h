@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The boundary of a shallow repository: the file "shallow" of the common
- * directory names commits whose parents are not there, an id a line
+ * The boundary of a shallow repository. The file "shallow" in the common
+ * directory names commits whose parents are absent, one id per line
  * (gitrepository-layout(5)).
  */
 #ifndef REPO_SHALLOW_H
@@ -15,25 +15,26 @@
 #include "repo/repo.h"
 
 /*
- * Call `fn` with each id of the file, in its order; none when there is no
- * file. A nonzero return stops and is returned. ERR_CORRUPT for lines that
- * are no ids.
+ * Calls `fn` for each id in the file, in order; never if there is no file. If
+ * `fn` returns a nonzero value, the visit stops and returns that value. Returns
+ * ERR_CORRUPT if a line is not an id.
  */
 int repo_shallow_each(const struct repo *repo,
 		      int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 		      struct error *err);
 
 /*
- * Add ids to the file, which is replaced under its lock ("shallow.lock");
- * those that are there already are not repeated. 0, ERR_DENIED when somebody
- * else holds the lock, or another negative error.
+ * Adds ids to the file, and rewrites it under its lock ("shallow.lock"). Ids
+ * that are already in the file are not repeated. Returns 0, ERR_DENIED if
+ * another process holds the lock, or another negative error code.
  */
 int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 		     struct error *err);
 
 /*
- * Leave those ids in the file for which `keeps` is true; without any the file
- * goes. Nothing is locked or written when all stay. As repo_shallow_add().
+ * Keeps only the ids for which `keeps` returns true. If no id is left, the file
+ * is removed. If all ids stay, nothing is locked or written. Returns the same
+ * as repo_shallow_add().
  */
 int repo_shallow_retain(const struct repo *repo,
 			bool (*keeps)(void *ctx, const struct oid *oid),

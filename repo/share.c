@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core.sharedRepository: who may use what we make. */
+/* core.sharedRepository: the permissions of files that we create. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define GROUP 0660U
 #define EVERYBODY 0664U
-#define OWNER 0600U /* has to keep these */
+#define OWNER 0600U /* the owner must keep these */
 #define READ_WRITE 0666U
 
 static int parse_word(unsigned *share, const char *name, const char *value,
@@ -31,7 +31,7 @@ static int parse_bits(unsigned *share, unsigned long bits, struct error *err)
 	case 0:
 		*share = 0;
 		return 0;
-	case 1: /* as config files say it */
+	case 1: /* as in configuration files */
 		*share = SYS_SHARE(GROUP);
 		return 0;
 	case 2:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where signatures are, and what programs say about them. */
+/* Finds signatures, and parses the output of programs that verify them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool begins_with(const char *text, size_t len, const char *prefix)
 	return len >= prefix_len && !memcmp(text, prefix, prefix_len);
 }
 
-/* Bytes of the first line, its line feed included. */
+/* Returns the bytes of the first line, with its line feed. */
 static size_t line_len(const char *text, size_t len)
 {
 	const char *end = memchr(text, '\n', len);
@@ -81,7 +81,7 @@ static char verdict_of(const char *word, size_t len)
 	return '\0';
 }
 
-/* Bytes up to a space or the end of the line. */
+/* Returns the bytes up to a space or the end of the line. */
 static size_t word_len(const char *p, const char *end)
 {
 	const char *q = p;
@@ -91,7 +91,9 @@ static size_t word_len(const char *p, const char *end)
 	return (size_t)(q - p);
 }
 
-/* "<key> <signer>"; ERRSIG has numbers in the signer's place. */
+/*
+ * Parses "<key> <signer>". After ERRSIG, numbers follow instead of the signer.
+ */
 static int take_verdict(struct signature_check *check, char status,
 			const char *p, const char *end)
 {
@@ -145,7 +147,7 @@ int signature_parse_gpg(struct signature_check *check, const char *text,
 
 /* ---- ssh-keygen */
 
-/* The last place of a word in a line, or NULL. */
+/* Returns the last occurrence of a word in a line, or NULL. */
 static char *find_last(char *line, const char *word)
 {
 	char *found = NULL;
@@ -169,7 +171,9 @@ int signature_parse_ssh(struct signature_check *check, const char *text,
 	line = mem_strndup(text, n && text[n - 1] == '\n' ? n - 1 : n);
 	if (!line)
 		return ERR_NOMEM;
-	/* Signers may have anything in their names; what follows has not. */
+	/*
+	 * The name of a signer may contain any text; the words after it do not.
+	 */
 	at_key = find_last(line, key);
 	if (at_key)
 		*at_key = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Having signatures verified. */
+/* Verifies signatures with other programs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,16 +10,16 @@
 #include "sys/spawn.h"
 #include "sys/tempfile.h"
 
-enum { OUTPUT_MAX = 1 << 16 }; /* bytes of a program's that are looked at */
+enum { OUTPUT_MAX = 1 << 16 }; /* limit of the output that is read, in bytes */
 
-/* A verification under way; all borrowed but for `out`. */
+/* A running verification. All fields except `out` are borrowed. */
 struct job {
 	struct signature_check *check;
 	const struct config *config;
 	const char *payload;
 	size_t payload_len;
 	const char *sig_path;
-	struct buf out; /* what the last program printed */
+	struct buf out; /* output of the last program */
 };
 
 static int set_problem(struct signature_check *check, char status,
@@ -41,8 +41,9 @@ static int hear(void *ctx, const char *bytes, size_t len, struct error *err)
 }
 
 /*
- * Run a program with the payload, or nothing, on its input. Its exit status;
- * negative when it cannot be run, which is no error of ours but for ERR_NOMEM.
+ * Runs a program with the payload, or nothing, on its standard input. Returns
+ * its exit status, or a negative value if it could not be run. Of the negative
+ * values only ERR_NOMEM is an error for our caller.
  */
 static int run(struct job *job, const char *const *argv, bool has_payload,
 	       struct error *why)
@@ -68,7 +69,10 @@ static int run(struct job *job, const char *const *argv, bool has_payload,
 	return ret < 0 ? ret : status;
 }
 
-/* A path of the configuration: 1 with *path malloc()ed, 0, or ERR_NOMEM. */
+/*
+ * Finds a path in the configuration. Returns 1 with *path malloc()ed, 0 if the
+ * key is not set, or ERR_NOMEM.
+ */
 static int find_path(char **path, const struct config *config, const char *key)
 {
 	const char *value = config_string(config, key);
@@ -80,7 +84,7 @@ static int find_path(char **path, const struct config *config, const char *key)
 	return *path ? 1 : ERR_NOMEM;
 }
 
-/* The program of a format, malloc()ed, or NULL. */
+/* Returns the program of a format, malloc()ed, or NULL if memory runs out. */
 static char *find_program(const struct config *config, const char *key,
 			  const char *otherwise)
 {
@@ -115,7 +119,10 @@ static int verify_gpg(struct job *job, const char *program, bool is_openpgp)
 	job->check->status = 'E';
 	if (signature_parse_gpg(job->check, job->out.data, job->out.len) < 0)
 		return ERR_NOMEM;
-	/* Good is what both ways of saying it call good. */
+	/*
+	 * A signature is good only if both the status line and the exit status
+	 * say so.
+	 */
 	if (status && job->check->status == 'G')
 		job->check->status = 'E';
 	return 0;
@@ -123,7 +130,10 @@ static int verify_gpg(struct job *job, const char *program, bool is_openpgp)
 
 /* ---- SSH */
 
-/* Ask about one signer: 1 when it is good, 0 when not, or ERR_NOMEM. */
+/*
+ * Checks the signature against one signer. Returns 1 if good, 0 if not, or
+ * ERR_NOMEM.
+ */
 static int verify_principal(struct job *job, const char *program,
 			    const char *allowed, const char *revoked,
 			    const char *principal)
@@ -143,7 +153,7 @@ static int verify_principal(struct job *job, const char *program,
 	return signature_parse_ssh(job->check, job->out.data, job->out.len);
 }
 
-/* The key is nobody's that is known: is the signature any good? */
+/* Checks the signature of a key that has no known owner. */
 static int verify_unknown(struct job *job, const char *program)
 {
 	const char *argv[] = {program, "-Y", "check-novalidate", "-n",
@@ -155,13 +165,13 @@ static int verify_unknown(struct job *job, const char *program)
 					  job->out.len);
 	else if (ret != ERR_NOMEM)
 		ret = 0;
-	/* One without a signer cannot come of a file of signers. */
+	/* No signer was looked up, so the signature cannot be fully good. */
 	if (ret > 0 && job->check->status == 'G')
 		job->check->status = 'U';
 	return ret;
 }
 
-/* Those that the key is of, one a line, are tried in turn. */
+/* Tries the owners of the key, one per line of the program's output. */
 static int verify_ssh_with(struct job *job, const char *program,
 			   const char *allowed, const char *revoked)
 {
@@ -212,7 +222,7 @@ out:
 	return ret;
 }
 
-/* ---- all */
+/* ---- all formats */
 
 static int verify(struct job *job, enum signature_format format)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signatures of texts (gitformat-signature(5)): finding one behind its text,
- * and having it verified by the program of its kind.
+ * Signatures of texts (gitformat-signature(5)): finds a signature at the end of
+ * a text, and lets the right program verify it.
  *
- *	text ...
- *	-----BEGIN SSH SIGNATURE-----      the first line says which kind
- *	U1NIU0lHAAAAAQAAADMAAAAL...
- *	-----END SSH SIGNATURE-----
+ * 	text ...
+ * 	-----BEGIN SSH SIGNATURE-----      the first line tells the format
+ * 	U1NIU0lHAAAAAQAAADMAAAAL...
+ * 	-----END SSH SIGNATURE-----
  *
  * No cryptography is done here: gpg, gpgsm and ssh-keygen know the keys, and
- * whom their owners trust. What they print is parsed; it may quote the signer,
- * who is not to be believed.
+ * which keys are trusted. Their output is parsed with care: it may contain text
+ * chosen by an untrusted signer.
  */
 #ifndef REPO_SIGNATURE_H
 #define REPO_SIGNATURE_H
@@ -28,38 +28,46 @@ enum signature_format {
 };
 
 /*
- * Where the first line lies that begins a signature, and of which kind; `len`
- * and SIGNATURE_NONE when there is none.
+ * Returns the offset of the first line that begins a signature, and its format.
+ * Without a signature, returns `len` and SIGNATURE_NONE.
  */
 size_t signature_find(enum signature_format *format, const char *text,
 		      size_t len);
 
-/* What is known about a signature. */
+/* The result of a verification. */
 struct signature_check {
 	/*
-	 * As %G? of git-log(1) has it: (G)ood; (B)ad; good but (U)nknown who
-	 * made it, or e(X)pired, or made by an expired (Y) or (R)evoked key;
-	 * (E): cannot be checked; (N)one, or nobody there to check it.
+	 * As %G? of git-log(1):
+	 *
+	 * - G: good, and the key is trusted.
+	 * - U: good, but the validity of the key is unknown.
+	 * - X: good, but the signature has expired.
+	 * - Y, R: good, but the key has expired, or was revoked.
+	 * - B: bad.
+	 * - E: cannot be checked.
+	 * - N: no signature, or no way to check it.
 	 */
 	char status;
-	char *signer;  /* owned: who made it; NULL: not known */
-	char *key;     /* owned: with which key; NULL: not known */
-	char *problem; /* owned: a message about E and N; NULL: none */
+	char *signer;  /* owned: the signer; NULL: unknown */
+	char *key;     /* owned: the key; NULL: unknown */
+	char *problem; /* owned: a message for E and N; NULL: none */
 };
 
 void signature_check_release(struct signature_check *check);
 
 /*
- * Verify the signature `sig` of a payload. The kind comes from its first line,
- * programs and keys from gpg.program, gpg.<format>.program,
- * gpg.ssh.allowedSignersFile and gpg.ssh.revocationFile. A file is made in the
- * directory `tmp_dir` while that goes on. 0 with *check filled in, whatever it
- * says; or negative when memory or that file is not to be had, with *check
- * zeroed. Cost: one to three child processes.
+ * Verifies the signature `sig` of a payload. The format comes from its first
+ * line. Programs and keys come from gpg.program, gpg.<format>.program,
+ * gpg.ssh.allowedSignersFile and gpg.ssh.revocationFile. A temporary file is
+ * made in the directory `tmp_dir`.
  *
- * A good signature of an OpenPGP or X.509 key is G when the key ring has the
- * key; of an SSH key when the file of allowed signers names it, else U: anyone
- * can make such a key.
+ * Returns 0 with *check set, whatever the result is. Returns a negative error
+ * code with *check zeroed if memory runs out or the file cannot be made. Cost:
+ * one to three child processes.
+ *
+ * A good signature with an OpenPGP or X.509 key is G if the key ring has the
+ * key. A good signature with an SSH key is G if the file of allowed signers
+ * names the key, otherwise U: anyone can make an SSH key.
  */
 int signature_verify(struct signature_check *check, const struct config *config,
 		     const char *tmp_dir, const char *payload,
@@ -67,26 +75,26 @@ int signature_verify(struct signature_check *check, const struct config *config,
 		     struct error *err);
 
 /*
- * Parse what `gpg --status-fd` prints:
+ * Parses the output of `gpg --status-fd`,
  *
- *	[GNUPG:] GOODSIG 2DA24CB17C2F1E95 A U Thor <author@example.com>
- *	         status  key              signer
+ * 	[GNUPG:] GOODSIG 2DA24CB17C2F1E95 A U Thor <author@example.com>
+ * 	         status  key              signer
  *
- * into *check, which holds N or E and no strings. More than one verdict is
- * none: E. 0 or ERR_NOMEM.
+ * into *check, which must be N or E without strings. If there is more than one
+ * verdict, the result is E. Returns 0 or ERR_NOMEM.
  */
 int signature_parse_gpg(struct signature_check *check, const char *text,
 			size_t len);
 
 /*
- * Parse what `ssh-keygen -Y verify` and `-Y check-novalidate` print about good
- * signatures:
+ * Parses the output of `ssh-keygen -Y verify` and `-Y check-novalidate` about
+ * good signatures:
  *
- *	Good "git" signature for a@example.com with ED25519 key SHA256:4F0I...
- *	Good "git" signature with ED25519 key SHA256:4F0I...
+ * 	Good "git" signature for a@example.com with ED25519 key SHA256:4F0I...
+ * 	Good "git" signature with ED25519 key SHA256:4F0I...
  *
- * 1 with G or, without a signer, U; 0 with *check untouched when it is no such
- * line; or ERR_NOMEM.
+ * Returns 1 with G, or with U if there is no signer. Returns 0 with *check
+ * unchanged if there is no such line, or ERR_NOMEM.
  */
 int signature_parse_ssh(struct signature_check *check, const char *text,
 			size_t len);

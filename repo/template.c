@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a new repository starts with besides what Git needs. */
+/* Copies the template into a new repository. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 #define DEPTH_MAX 64
 
-/* One directory being copied. */
+/* The state of copying one directory. */
 struct copy {
 	const char *from, *to; /* borrowed */
 	unsigned depth;

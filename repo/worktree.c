@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which linked work trees there are, and where. */
+/* Lists linked work trees. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 struct visit {
 	int (*fn)(void *ctx, const char *name, const char *git_dir);
 	void *ctx;
-	const char *dir; /* they are in */
+	const char *dir; /* directory of the entries */
 	struct error *err;
 };
 
@@ -27,7 +27,7 @@ static int visit(void *ctx, const char *name)
 	return ret;
 }
 
-/* Visit the names in `dir`, with their paths below `told`; frees both. */
+/* Visits the names in `dir`, with their paths below `told`. Frees both. */
 static int each(char *dir, char *told, struct visit *v)
 {
 	int ret = dir && told ? 0 : error_nomem(v->err);

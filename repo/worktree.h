@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked work trees, as their git directories tell of them: <common
+ * Linked work trees, found by their git directories <common
  * dir>/worktrees/<name>/ (gitrepository-layout(5)).
  */
 #ifndef REPO_WORKTREE_H
@@ -11,17 +11,18 @@
 #include "repo/repo.h"
 
 /*
- * Call `fn` with the name and the git directory of each linked work tree, of
- * which some may be gone, in no order. A nonzero return ends it and is
- * returned. 0, ERR_IO or ERR_NOMEM.
+ * Calls `fn` with the name and the git directory of each linked work tree, in
+ * no particular order. Some of the work trees may be gone. If `fn` returns a
+ * nonzero value, the visit stops and returns that value. Otherwise returns 0,
+ * ERR_IO or ERR_NOMEM.
  */
 int worktree_each(const struct repo *repo,
 		  int (*fn)(void *ctx, const char *name, const char *git_dir),
 		  void *ctx, struct error *err);
 
 /*
- * As worktree_each() with the directory that the work tree's own refs are in,
- * see repo_refs_dir(). It may be missing.
+ * Works like worktree_each(), but with the directory of the work tree's own
+ * refs, see repo_refs_dir(). The directory may be missing.
  */
 int worktree_each_refs(const struct repo *repo,
 		       int (*fn)(void *ctx, const char *name,
@@ -29,10 +30,10 @@ int worktree_each_refs(const struct repo *repo,
 		       void *ctx, struct error *err);
 
 /*
- * Append the path of the work tree's .git file, as the file "gitdir" in
- * `git_dir` has it; a relative one starts in `git_dir`. Whether it is there is
- * not looked at. 1; 0 when "gitdir" is not there or cannot be read, or says
- * nothing; or ERR_NOMEM.
+ * Appends the path of the work tree's .git file. The file "gitdir" in `git_dir`
+ * contains this path; a relative path starts in `git_dir`. The .git file itself
+ * is not looked at. Returns 1, 0 if "gitdir" is missing, unreadable or empty,
+ * or ERR_NOMEM.
  */
 int worktree_git_file(struct buf *out, const char *git_dir);
 

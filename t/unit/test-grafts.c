@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/grafts.c: which ids a file has. */
+/* repo/grafts.c: the ids in a file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-/* Notes the first digit; stops at a 5, with it. */
+/* Records the first digit. Stops after a 5. */
 static int note(void *ctx, const struct oid *oid)
 {
 	struct buf *seen = ctx;
@@ -43,7 +43,9 @@ static void test_lines(void **state)
 	check(A " " B, "ab", 0);
 	check("#" A "\n# " A "\n" B "\n", "b", 0);
 	check("\n \n" A "\t" B "  " A "\r\n" B " \n", "abab", 0);
-	/* Too short, too long, and no id at all. */
+	/*
+	 * Words that are too short or too long, and a word that is not an id.
+	 */
 	check("aaaa " B "b " A "\nx " B "\n", "ab", 0);
 	check(A " 5555555555555555555555555555555555555555 " B, "a5", 5);
 }

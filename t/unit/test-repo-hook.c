@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/hook.c: where hooks are looked for, which an event has. */
+/* repo/hook.c: where hooks are looked for, and which hooks an event has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,11 +63,14 @@ static int note(void *ctx, const char *const *argv, struct error *err)
 
 	for (; *argv; argv++)
 		buf_printf(told, "%s%s", *argv, argv[1] ? "," : "|");
-	/* Each has an exit code of its own: how much was told. */
+	/* Each hook returns another exit code: the number of its arguments. */
 	return (int)told->len;
 }
 
-/* The hooks of pre-receive with a configuration: "!<message>", or what ran. */
+/*
+ * Runs the hooks of pre-receive with a configuration. Returns "!<message>", or
+ * the hooks that ran.
+ */
 static const char *run_with(struct buf *told, const char *text)
 {
 	static const char *const args[] = {"x", "y"};
@@ -92,7 +95,7 @@ static const char *run_with(struct buf *told, const char *text)
 		assert_int_equal(repo_hooks_has(&t.repo, "pre-receive", NULL),
 				 1);
 	}
-	/* The program is last; where it lies differs from run to run. */
+	/* The program is last; its path differs from run to run. */
 	if (ret > 0) {
 		char *path = strstr(told->data, t.dir);
 
@@ -116,7 +119,10 @@ static void test_configured(void **state)
 		{"", ""},
 		{"[hook \"a\"]\nevent = pre-receive\ncommand = one\n",
 		 RUN("one")},
-		/* In the order of their first events; the last command. */
+		/*
+		 * Hooks run in the order of their first events, with the last
+		 * command.
+		 */
 		{"[hook \"a.b\"]\nevent = update\nevent = pre-receive\n"
 		 "command = one\n"
 		 "[hook \"c\"]\nevent = pre-receive\ncommand = two\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/shallow.c: reading, adding, what is in the way. */
+/* repo/shallow.c: reading and adding ids, and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void test_each(void **state)
 	expect(&t, "");
 	tmprepo_write(&t, "shallow", HEX_B "\n" HEX_A "\n");
 	expect(&t, "bb aa ");
-	/* No line feed at the end. */
+	/* A file without a line feed at the end. */
 	tmprepo_write(&t, "shallow", HEX_B);
 	expect(&t, "bb ");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/repo.c and its parts: finding, judging, making repositories. */
+/* repo/repo.c and its parts: discovery, checks, creation of repositories. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 static struct tmprepo top;
 static char path_bytes[2][4096];
 
-/* "<top>/<name>"; good until the next but one call. */
+/* Returns "<top>/<name>"; valid until the second call after this one. */
 static const char *in_top(const char *name)
 {
 	static unsigned turn;
@@ -57,7 +57,10 @@ static int open_at(struct repo **repo, const char *name, unsigned flags,
 	return repo_open(repo, &options, err);
 }
 
-/* Opens, with these directories below the top ("-": no work tree). */
+/*
+ * Opens a repository and checks its directories below the top ("-": no work
+ * tree).
+ */
 static void opens(const char *name, unsigned flags, const char *git_dir,
 		  const char *worktree)
 {
@@ -95,7 +98,7 @@ static void holds_text(const char *name, const char *expected)
 	buf_release(&text);
 }
 
-/* ---- making */
+/* ---- creation */
 
 static void makes_what_git_makes(void **state)
 {
@@ -203,7 +206,7 @@ static void copies_templates(void **state)
 	buf_release(&link);
 }
 
-/* ---- finding */
+/* ---- discovery */
 
 static void discovers(void **state)
 {
@@ -366,13 +369,13 @@ static void object_directories(void **state)
 	unsetenv("GIT_ALTERNATE_OBJECT_DIRECTORIES");
 }
 
-/* ---- judging */
+/* ---- checks */
 
 static void formats(void **state)
 {
 	static const struct {
 		int version;
-		const char *extensions, *message; /* NULL: is fine */
+		const char *extensions, *message; /* NULL: no error */
 	} cases[] = {
 		{0, "", NULL},
 		{0, "foo=1", NULL},
@@ -427,7 +430,7 @@ static void a_format_is_its_own(void **state)
 {
 	struct repo *repo;
 
-	/* Neither includes nor other files have a say. */
+	/* Neither includes nor other files have an effect. */
 	tmprepo_write(&top, "f.git/inc", "[core]\nrepositoryformatversion=9\n");
 	tmprepo_write(&top, ".gitconfig",
 		      "[core]\nrepositoryformatversion=9\nbare=false\n");
@@ -440,7 +443,7 @@ static void a_format_is_its_own(void **state)
 	assert_true(repo->has_promisor);
 	assert_true(repo->is_bare);
 	repo_close(repo);
-	/* Without a version the rest means nothing. */
+	/* Without a version the other settings have no effect. */
 	tmprepo_write(&top, "f.git/config",
 		      "[extensions]\nobjectFormat=sha256\nfoo=1\n");
 	assert_int_equal(open_at(&repo, "f.git", 0, NULL), 0);
@@ -511,7 +514,7 @@ static void owners(void **state)
 	opens("w", 0, "b.git", "-");
 	unsetenv("GIT_DIR");
 
-	/* What the repository says of itself does not count. */
+	/* The repository's own configuration has no effect. */
 	tmprepo_write(&top, "b.git/config",
 		      "[core]\nrepositoryformatversion=0\nbare=true\n"
 		      "[safe]\ndirectory=*\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/signature.c: with programs that say what a test wants. */
+/* repo/signature.c: verification by test programs with a fixed output. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #define PGP_SIG "-----BEGIN PGP SIGNATURE-----\nabc\n"
 #define X509_SIG "-----BEGIN SIGNED MESSAGE-----\nabc\n"
 
-/* Programs and files are in a repository's directory. */
+/* Programs and files are in the directory of a repository. */
 static void script(struct tmprepo *t, const char *name, const char *text)
 {
 	struct buf b = BUF_INIT;
@@ -80,7 +80,7 @@ static void test_find(void **state)
 	assert_int_equal(format, SIGNATURE_OPENPGP);
 	assert_int_equal(find("x\n\n" X509_SIG, &format), 3);
 	assert_int_equal(format, SIGNATURE_X509);
-	/* Not at the begin of a line, or not all of it. */
+	/* Not at the beginning of a line, or incomplete. */
 	assert_int_equal(find("a" SSH_SIG, &format), strlen("a" SSH_SIG));
 	assert_int_equal(find("-----BEGIN SSH", &format), 14);
 	assert_int_equal(format, SIGNATURE_NONE);
@@ -109,10 +109,10 @@ static void test_gpg(void **state)
 	parse_gpg("[GNUPG:] REVKEYSIG 1 a\n", 'R', "a", "1");
 	parse_gpg("[GNUPG:] ERRSIG 1 22 8 00 17952 9\n", 'E', "-", "1");
 	parse_gpg("[GNUPG:] GOODSIG\n", 'G', "", "");
-	/* Whose it is has to be clear. */
+	/* The signer must be unambiguous. */
 	parse_gpg("[GNUPG:] GOODSIG 1 a\n[GNUPG:] GOODSIG 2 b\n", 'E', "-",
 		  "-");
-	/* Not a status line, though it ends like one. */
+	/* A line that is no status line, but ends like one. */
 	parse_gpg("x [GNUPG:] GOODSIG 1 a\n[GNUPG:] GOODSIGH 1 a\n", 'N', "-",
 		  "-");
 }
@@ -164,7 +164,9 @@ static void test_verify_gpg(void **state)
 	expect(verify(&config, &t, PGP_SIG), 'G',
 	       "-----BEGIN PGP SIGNATURE-----", "12");
 	expect(verify(&config, &t, X509_SIG), 'B', "you", "34");
-	/* The newer name counts; good is what the exit code calls good. */
+	/*
+	 * The newer name of the variable counts. Good requires exit status 0.
+	 */
 	configure(&config, &t, "[gpg \"openpgp\"]\nprogram = %s/mixed\n");
 	expect(verify(&config, &t, PGP_SIG), 'E', "me", "12");
 	configure(&config, &t, "[gpg \"openpgp\"]\nprogram = %s/not there\n");
@@ -174,7 +176,7 @@ static void test_verify_gpg(void **state)
 	tmprepo_release(&t);
 }
 
-/* An ssh-keygen that knows of two signers and believes the second. */
+/* An ssh-keygen that knows two signers and accepts the second. */
 static const char keygen[] =
 	"case \"$2\" in\n"
 	"find-principals)\n"
@@ -199,18 +201,18 @@ static void test_verify_ssh(void **state)
 	tmprepo_write(&t, "signers", "first,second key\n");
 	tmprepo_write(&t, "nobody", "");
 	configure(&config, &t, "[gpg \"ssh\"]\nprogram = %s/keygen\n");
-	/* Without a file of signers nobody can say anything. */
+	/* Without a file of signers no signature can be checked. */
 	check = verify(&config, &t, SSH_SIG);
 	assert_non_null(strstr(check.problem, "allowedSignersFile"));
 	expect(check, 'N', "-", "-");
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n");
 	expect(verify(&config, &t, SSH_SIG), 'G', "second", "K");
-	/* A good one, of a key that belongs to nobody. */
+	/* A good signature of a key without a known owner. */
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/nobody\n");
 	expect(verify(&config, &t, SSH_SIG), 'U', "-", "K");
-	/* The file of revoked keys is handed on. */
+	/* The file of revoked keys is passed to the program. */
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n"
 		  "revocationFile = %s/nobody\n");
@@ -233,7 +235,7 @@ int main(void)
 		cmocka_unit_test(test_verify_ssh),
 	};
 
-	/* Programs need not read what they are told. */
+	/* A program need not read its input. */
 	signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

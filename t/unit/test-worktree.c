@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repo/worktree.c: which work trees there are, and where. */
+/* repo/worktree.c: the linked work trees and their paths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,10 @@
 #include "repo/worktree.h"
 #include "t/unit/tmprepo.h"
 
-/* With this content of "gitdir" (NULL: none), what is found; NULL: nothing. */
+/*
+ * Checks the result for a content of "gitdir" (NULL: no file). `wanted` NULL:
+ * nothing is found.
+ */
 static void check(const struct tmprepo *t, const char *text,
 		  const char *expected)
 {
@@ -39,7 +42,7 @@ static void test_git_file(void **state)
 	tmprepo_release(&t);
 }
 
-/* One that ends the visit after some. */
+/* A callback that ends the visit early. */
 struct visit {
 	struct buf seen; /* names */
 	int left;
