@@ -2,10 +2,10 @@
 /*
  * Configuration from the environment.
  *
- * GIT_CONFIG_PARAMETERS is what -c leaves for child processes: items between
- * white space, each quoted for the shell. An item is either 'key=value' (or
- * 'key', true) or, so that a key may contain "=", 'key'='value' (or 'key'=,
- * true).
+ * -c passes its variables to child processes in GIT_CONFIG_PARAMETERS. The
+ * value is a list of items separated by white space, with shell quoting. An
+ * item of the older form is 'key=value', or 'key' for true. An item of the
+ * newer form is 'key'='value', or 'key'= for true; so its key may contain "=".
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 
 #include "config/config-internal.h"
 
-/* Who gets the variables. */
+/* The receiver of the variables. */
 struct taker {
 	config_var_fn *fn;
 	void *ctx;
@@ -75,9 +75,9 @@ static int load_count(const struct taker *taker, struct error *err)
 }
 
 /*
- * Undo the shell quoting of the word at `p`: '...' with '\'' and '\!' for
- * those two characters. Returns what follows; NULL when it is malformed (or
- * memory is out, *nomem).
+ * Removes the shell quoting of the word at `p`: '...' with '\'' and '\!' for
+ * these two characters. Returns the end of the word, or NULL if the word is
+ * malformed. If memory runs out, returns NULL and sets *nomem.
  */
 static const char *unquote(struct buf *out, const char *p, bool *nomem)
 {
@@ -109,7 +109,7 @@ static bool is_space(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* An item of the older form, all in one word. */
+/* Adds an item of the older form, which is one word. */
 static int add_word(const struct taker *taker, const struct buf *word,
 		    struct error *err)
 {
@@ -128,7 +128,7 @@ static int add_word(const struct taker *taker, const struct buf *word,
 		       equals ? equals + 1 : NULL, err);
 }
 
-/* One item at *p, which is moved behind it. */
+/* Adds the item at *p, and moves *p behind it. */
 static int load_item(const struct taker *taker, const char **p, struct buf *key,
 		     struct buf *value, struct error *err)
 {

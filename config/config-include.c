@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The conditions of includeIf that ask about the repository, git-config(1),
- * "Conditional includes": where it is, and which branch it is on.
+ * Evaluates the conditions of includeIf about the repository (git-config(1),
+ * "Conditional includes"): its path, and its current branch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define SYMREF_DEPTH 5
 
-/* A pattern whose first bytes stand for themselves. */
+/* A pattern whose first bytes have no special meaning. */
 struct pattern {
 	struct buf text;
 	size_t literal_len;
@@ -26,7 +26,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* The real directory of the file at hand, with a slash at its end. */
+/* Appends the real directory of the current file, with a slash at the end. */
 static int append_file_dir(struct buf *out, const char *path)
 {
 	char *real = sys_realpath(path, NULL);
@@ -53,8 +53,9 @@ static int append_home_dir(struct buf *out)
 }
 
 /*
- * The pattern of gitdir: with its abbreviations spelled out. ERR_MISSING when
- * one of them has no meaning here: nothing matches then.
+ * Makes the pattern of "gitdir:", with its abbreviations expanded. Returns 0,
+ * ERR_NOMEM, or ERR_MISSING if an abbreviation has no meaning here, so that
+ * nothing matches.
  */
 static int expand_gitdir(struct pattern *pattern, const char *p,
 			 const char *path)
@@ -94,7 +95,10 @@ static bool matches(const struct pattern *pattern, const char *dir,
 	       wildmatch(p + len, dir + len, flags | WILDMATCH_PATHNAME);
 }
 
-/* The part of `path` below directory `dir`; NULL when it is elsewhere. */
+/*
+ * Returns the part of `path` below directory `dir`, or NULL if `path` is not
+ * below it.
+ */
 static const char *below(const char *path, const char *dir)
 {
 	size_t len = strlen(dir);
@@ -105,8 +109,9 @@ static const char *below(const char *path, const char *dir)
 }
 
 /*
- * The git directory as the user may see it who came here through a symlink:
- * by $PWD, when that is where we are. malloc()ed, or NULL.
+ * Returns the git directory as $PWD shows it to a user who came through a
+ * symlink. Requires that $PWD is the working directory. Returns a malloc()ed
+ * path, or NULL.
  */
 static char *path_by_pwd(const char *git_dir)
 {
@@ -150,7 +155,7 @@ static int gitdir_holds(const struct config_loader *loader, const char *p,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* The target of the symbolic ref in a file; NULL when it is none. */
+/* Returns the target of the symbolic ref in a file, or NULL if it is none. */
 static char *read_symref(const char *dir, const char *name)
 {
 	struct buf path = BUF_INIT, text = BUF_INIT;
@@ -171,7 +176,7 @@ out:
 	return target;
 }
 
-/* The branch that HEAD leads to, in full; NULL: none. */
+/* Returns the full name of the branch that HEAD points to, or NULL. */
 static char *current_branch(const struct config_sources *sources)
 {
 	const char *common = sources->common_dir;

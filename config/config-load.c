@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where configuration comes from: files in order, and their includes. */
+/* Loads configuration from all sources, with their includes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int unreadable(const char *path, const struct error *why,
 	return error_set_errno(err, "unable to access '%s'", path);
 }
 
-/* Read a file whole; ERR_IO has Git's words for it. */
+/* Reads a whole file. ERR_IO comes with Git's message. */
 static int read_source(struct buf *text, const char *path, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -29,7 +29,7 @@ static int read_source(struct buf *text, const char *path, struct error *err)
 	return ret;
 }
 
-/* Gets each variable; a file may include others. */
+/* Receives each variable. A file may include other files. */
 static config_var_fn load_var;
 
 static int parse_source(struct config_loader *loader, const struct buf *text,
@@ -45,7 +45,7 @@ static int parse_source(struct config_loader *loader, const struct buf *text,
 	return ret;
 }
 
-/* ERR_MISSING when there is no such file. */
+/* Returns ERR_MISSING if there is no such file. */
 static int load_file(struct config_loader *loader, const char *path,
 		     struct error *err)
 {
@@ -60,7 +60,7 @@ static int load_file(struct config_loader *loader, const char *path,
 
 /* ---- includeIf.hasconfig: */
 
-/* Whether `key` is remote.<name>.url. */
+/* Returns whether `key` is remote.<name>.url. */
 static bool is_remote_url(const char *key)
 {
 	size_t len = strlen(key);
@@ -71,7 +71,7 @@ static bool is_remote_url(const char *key)
 
 static int load_all(struct config_loader *loader, struct error *err);
 
-/* Read all sources once without the includes that depend on the outcome. */
+/* Reads all sources once, without the includes that depend on the result. */
 static int scan_urls(struct config_loader *loader, struct error *err)
 {
 	struct config_loader scan = {.config = &loader->urls,
@@ -84,7 +84,10 @@ static int scan_urls(struct config_loader *loader, struct error *err)
 	return load_all(&scan, err);
 }
 
-/* Whether a remote has a URL that matches: 2, 0 or a negative error. */
+/*
+ * Returns 2 if a remote has a URL that matches, 0 if not, or a negative error
+ * code.
+ */
 static int hasconfig_holds(struct config_loader *loader, const char *p,
 			   struct error *err)
 {
@@ -106,8 +109,9 @@ static int hasconfig_holds(struct config_loader *loader, const char *p,
 }
 
 /*
- * Whether `condition`, the subsection of an includeIf, holds: 1 or 0, 2 for
- * one that holds and forbids remote URLs, or a negative error.
+ * Evaluates `condition`, the subsection of an includeIf. Returns 0 if it does
+ * not hold, 1 if it holds, 2 if it holds and the included file must not have
+ * URLs of remotes, or a negative error code.
  */
 static int condition_holds(struct config_loader *loader, const char *condition,
 			   size_t len, struct error *err)
@@ -128,7 +132,9 @@ static int condition_holds(struct config_loader *loader, const char *condition,
 
 /* ---- includes */
 
-/* The path of an include, complete; malloc()ed, or NULL with *err set. */
+/*
+ * Returns the complete path of an include, malloc()ed, or NULL with *err set.
+ */
 static char *include_path(const struct config_loader *loader, const char *value,
 			  struct error *err)
 {
@@ -200,7 +206,7 @@ static int follow_include(struct config_loader *loader, const char *value,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/* An includeIf.<condition>.path. */
+/* Follows an includeIf.<condition>.path if its condition holds. */
 static int follow_conditional(struct config_loader *loader, const char *key,
 			      const char *value, struct error *err)
 {
@@ -223,7 +229,9 @@ static int follow_conditional(struct config_loader *loader, const char *key,
 	return ret;
 }
 
-/* What load_all() has to know of the repository's own file. */
+/*
+ * Remembers the variables of the repository's own file that load_all() needs.
+ */
 static int note_extensions(struct config_loader *loader, const char *key,
 			   const char *value, struct error *err)
 {
@@ -242,7 +250,7 @@ static int note_extensions(struct config_loader *loader, const char *key,
 	return 0;
 }
 
-/* Add a variable and follow it if it is an include. `ctx`: the loader. */
+/* Adds a variable, and follows it if it is an include. `ctx` is the loader. */
 static int load_var(void *ctx, const char *key, const char *value,
 		    struct error *err)
 {
@@ -274,8 +282,8 @@ static int load_var(void *ctx, const char *key, const char *value,
 /* ---- sources */
 
 /*
- * Load "<dir><name>". A missing file is none, and so is one that we may not
- * read, if it is not the repository's.
+ * Loads "<dir><name>". A missing file is skipped. A file without read
+ * permission is skipped too, unless it belongs to the repository.
  */
 static int load_source(struct config_loader *loader, enum config_scope scope,
 		       const char *dir, const char *name, struct error *err)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The syntax of a configuration file, git-config(1), "Syntax".
+ * The syntax of a configuration file (git-config(1), "Syntax"):
  *
- *	file     = [BOM] { blank | comment | section | variable }
- *	section  = "[" name [ blanks '"' subsection '"' ] "]"
- *	variable = name blanks ( end-of-line | "=" value end-of-line )
- *	value    = { character | escape | quoted | "\" end-of-line } [ comment ]
+ * 	file     = [BOM] { blank | comment | section | variable }
+ * 	section  = "[" name [ blanks '"' subsection '"' ] "]"
+ * 	variable = name blanks ( end-of-line | "=" value end-of-line )
+ * 	value    = { character | escape | quoted | "\" end-of-line } [ comment ]
  *
- * A carriage return before a newline is no character. Where the manual and
- * Git 2.39 differ, on whitespace inside a value, the manual (and Git since
- * 2.45) is followed: it stays as it is.
+ * A carriage return before a newline is ignored. Whitespace inside a value is
+ * kept, as the manual says and Git does since 2.45. Git 2.39 differs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +21,10 @@
 struct parser {
 	const char *p, *end;
 	const char *name;  /* of the file, or NULL */
-	unsigned line;     /* of the last character taken */
-	bool line_ended;   /* that was a newline */
-	struct buf key;    /* "section.subsection." and then a variable */
-	size_t prefix_len; /* what of it belongs to the section */
+	unsigned line;     /* line of the last character taken */
+	bool line_ended;   /* the last character was a newline */
+	struct buf key;    /* "section.subsection." and a variable */
+	size_t prefix_len; /* length of the section's part of `key` */
 	struct buf value;
 };
 
@@ -63,7 +62,7 @@ static int bad_line(const struct parser *ps, struct error *err)
 			 ps->line, ps->name);
 }
 
-/* Give the report of a variable's consumer its place. */
+/* Adds line and file to the message about a variable. */
 static int bad_variable(const struct parser *ps, const struct error *reason,
 			struct error *err)
 {
@@ -91,7 +90,9 @@ static int next_char(struct parser *ps)
 	return c;
 }
 
-/* After the blanks that follow a section's name: its subsection and "]". */
+/*
+ * Parses a subsection and "]", after the blanks that follow the section's name.
+ */
 static int parse_subsection(struct parser *ps, int c, struct error *err)
 {
 	while (is_space(c) && c != '\n')
@@ -114,7 +115,7 @@ static int parse_subsection(struct parser *ps, int c, struct error *err)
 	return 0;
 }
 
-/* After "[". */
+/* Parses a section after "[". */
 static int parse_section(struct parser *ps, struct error *err)
 {
 	int c;
@@ -143,7 +144,10 @@ static int parse_section(struct parser *ps, struct error *err)
 	return 0;
 }
 
-/* What follows a backslash in a value; END_OF_TEXT: nothing to add. */
+/*
+ * Parses the character after a backslash in a value. *out is END_OF_TEXT if
+ * there is nothing to add.
+ */
 static int parse_escape(struct parser *ps, int *out, struct error *err)
 {
 	int c = next_char(ps);
@@ -180,7 +184,10 @@ static void skip_comment(struct parser *ps)
 	} while (c != '\n' && c != END_OF_TEXT);
 }
 
-/* After "=": up to and with the end of the line, into ps->value. */
+/*
+ * Parses a value after "=", up to and including the end of the line, into
+ * ps->value.
+ */
 static int parse_value(struct parser *ps, struct error *err)
 {
 	bool quoted = false;
@@ -226,7 +233,7 @@ static int parse_value(struct parser *ps, struct error *err)
 	return 0;
 }
 
-/* A variable that starts with the letter `c`. */
+/* Parses a variable that starts with the letter `c`. */
 static int parse_variable(struct parser *ps, int c, config_var_fn *fn,
 			  void *ctx, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries on a loaded configuration, and the types of values. */
+/* Queries on a loaded configuration, and types of values. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -80,7 +80,9 @@ int config_each(const struct config *config, const char *key,
 	return 0;
 }
 
-/* The factor of a k, m or g that is all of `unit`; 0 for anything else. */
+/*
+ * Returns the factor of the unit k, m or g, 1 for "", or 0 for any other text.
+ */
 static uint64_t unit_factor(const char *unit)
 {
 	if (!*unit)
@@ -102,7 +104,7 @@ static uint64_t unit_factor(const char *unit)
 	}
 }
 
-/* NULL, or what is wrong with the number. */
+/* Returns NULL, or a description of the error. */
 static const char *parse_i64(int64_t *out, const char *value, int64_t max)
 {
 	char *end;
@@ -252,7 +254,10 @@ int config_env_bool(const char *name, bool dflt, struct error *err)
 	return ret;
 }
 
-/* Append the home directory of the user named by `len` bytes; "" is ours. */
+/*
+ * Appends the home directory of the user named by `len` bytes; "" is the
+ * current user.
+ */
 static int append_home(struct buf *out, const char *user, size_t len)
 {
 	struct passwd pw, *found = NULL;
@@ -275,7 +280,10 @@ char *config_expand_path(const char *value)
 	struct buf out = BUF_INIT;
 	int ret = 0;
 
-	/* Relative to an installation of stock Git, which we do not know. */
+	/*
+	 * The path is relative to an installation of stock Git, whose place we
+	 * do not know.
+	 */
 	if (!strncmp(value, "%(prefix)/", 10))
 		return NULL;
 	if (*value == '~') {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The committer, from the environment, the configuration or the system. */
+/* Finds the committer in the environment, the configuration or the system. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #include "sys/clock.h"
 #include "sys/user.h"
 
-/* Punctuation that is no part of a name at either end of it. */
+/* Returns whether a character is removed at either end of a name. */
 static bool is_crud(char c)
 {
 	return (unsigned char)c <= ' ' || strchr(".,:;<>\"\\'", c);
@@ -60,7 +60,10 @@ static int append_date(struct buf *out, struct error *err)
 	return 0;
 }
 
-/* The first that is there of the environment's and the configuration's. */
+/*
+ * Returns the first value that is set: in the environment, then in the
+ * configuration.
+ */
 static const char *setting(const struct config *config, const char *variable,
 			   const char *own_key, const char *user_key)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who changes something, as commits and reflogs have it:
+ * The identity of a committer, as commits and reflogs have it:
  *
- *   <name> SP "<" <mail> ">" SP <seconds since 1970> SP <zone>
+ * 	<name> SP "<" <mail> ">" SP <seconds since 1970> SP <zone>
  */
 #ifndef CONFIG_IDENT_H
 #define CONFIG_IDENT_H
@@ -12,13 +12,15 @@
 #include "config/config.h"
 
 /*
- * Append the committer: GIT_COMMITTER_NAME, _EMAIL and _DATE, else
- * committer.name and .email, user.name and .email, EMAIL, else the login and
- * host names; the time now in the local zone. Characters that would end a
- * field are left out, as is punctuation at the ends. 0; ERR_INVALID for a date
- * that approxidate_parse_exact() does not take ("invalid date format: .."), for
- * an empty name that was given ("empty ident name (for <..>) not allowed") or
- * when user.useConfigOnly forbids to guess; ERR_NOMEM.
+ * Appends the committer and the time. Name and mail come from
+ * GIT_COMMITTER_NAME and _EMAIL, or committer.name and .email, or user.name and
+ * .email, or EMAIL, or the login and host names. The time is
+ * GIT_COMMITTER_DATE, or now in the local zone. Characters that would end a
+ * field are removed, and punctuation at both ends.
+ *
+ * Returns 0, ERR_NOMEM, or ERR_INVALID: if approxidate_parse_exact() rejects
+ * the date ("invalid date format: .."), if a given name is empty ("empty ident
+ * name (for <..>) not allowed"), or if user.useConfigOnly forbids guessing.
  */
 int ident_committer(struct buf *out, const struct config *config,
 		    struct error *err);

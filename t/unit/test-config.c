@@ -344,7 +344,7 @@ static void order_of_sources(void **state)
 static void parameters(void **state)
 {
 	static const struct {
-		const char *text, *expected; /* NULL: is refused */
+		const char *text, *expected; /* NULL: an error */
 	} cases[] = {
 		{"", ""},
 		{"'a.b=c' 'd.E.F=g h'\t'x.y' ", "a.b=c;d.E.f=g h;x.y;"},
@@ -447,7 +447,9 @@ static void includes(void **state)
 	buf_release(&text);
 }
 
-/* Whether includeIf."<condition>" includes, for a repository at home/r. */
+/*
+ * Returns whether includeIf."<condition>" includes, for a repository at home/r.
+ */
 static bool holds(const char *condition)
 {
 	struct config config = CONFIG_INIT;

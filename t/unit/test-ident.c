@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* config/ident.h: whose name is taken, and how dates are read. */
+/* config/ident.h: the sources of the name, and the forms of dates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
