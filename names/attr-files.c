@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting rules of attributes. */
+/* Loads rules of attributes from all files that may have them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +14,9 @@
 #include "sys/map.h"
 
 #define ATTR_FILE ".gitattributes"
-/* Larger files are passed over, as stock Git does. */
+/* Larger files are skipped, as stock Git does. */
 #define FILE_MAX_LEN ((uint64_t)100 << 20)
-/* Trees nested deeper than this are not looked into. */
+/* Deeper trees are skipped. */
 #define MAX_DEPTH 2048
 
 struct loader {
@@ -25,7 +25,7 @@ struct loader {
 	const struct repo *repo;
 	struct odb_reader *reader; /* owned */
 	unsigned icase;            /* ATTRS_ICASE or 0 */
-	struct buf dir;            /* at hand: "" or with a slash at its end */
+	struct buf dir; /* current directory: "" or with a slash at the end */
 	struct error *err;
 };
 
@@ -41,7 +41,10 @@ static int add_text(struct loader *l, const char *text, size_t len,
 		       : 0;
 }
 
-/* The rules of a file, if it is there: 1, or 0. */
+/*
+ * Adds the rules of a file. Returns 1 if the file exists, 0 if not, or
+ * ERR_NOMEM.
+ */
 static int add_file(struct loader *l, const char *path, const char *dir)
 {
 	struct buf text = BUF_INIT;
@@ -60,7 +63,7 @@ static int add_blob(struct loader *l, const struct oid *oid)
 	struct odb_object obj = ODB_OBJECT_INIT;
 	int ret = odb_read(l->reader, oid, &obj, l->err);
 
-	/* One that is not there, as in a partial clone, has no rules. */
+	/* A missing blob, as in a partial clone, has no rules. */
 	if (ret < 0)
 		return ret == ERR_NOMEM ? ret : 0;
 	if (obj.type == OBJ_BLOB)
@@ -73,7 +76,10 @@ static int add_blob(struct loader *l, const struct oid *oid)
 
 static int add_tree(struct loader *l, const struct oid *oid, unsigned depth);
 
-/* First its own rules: those of subdirectories override them. */
+/*
+ * The own rules of a directory come first: those of subdirectories override
+ * them.
+ */
 static int add_entries(struct loader *l, struct cursor c, bool dirs,
 		       unsigned depth)
 {
@@ -116,7 +122,10 @@ static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
 	return ret;
 }
 
-/* The tree that a name leads to: 1, 0 when it leads to none. */
+/*
+ * Finds the tree that a name refers to. Returns 1, 0 if there is none, or a
+ * negative error code.
+ */
 static int find_tree(struct loader *l, struct oid *tree, const char *name)
 {
 	struct buf spec = BUF_INIT;
@@ -133,7 +142,10 @@ static int find_tree(struct loader *l, struct oid *tree, const char *name)
 	return ret;
 }
 
-/* The tree that was named, if one was: 1, or 0 for none. */
+/*
+ * Adds the rules of the named tree. Returns 1, 0 if no tree was named, or a
+ * negative error code.
+ */
 static int add_named_tree(struct loader *l)
 {
 	const char *env = getenv("GIT_ATTR_SOURCE");
@@ -156,9 +168,9 @@ static int add_named_tree(struct loader *l)
 
 /* ---- a work tree */
 
-/* A directory, and the file that its index has there. */
+/* A directory, and its .gitattributes in the index. */
 struct work_dir {
-	char *path; /* owned: "" or with a slash at its end */
+	char *path; /* owned: "" or with a slash at the end */
 	struct oid oid;
 	bool is_indexed; /* `oid` is set */
 };
@@ -169,7 +181,7 @@ struct work_tree {
 	size_t nr, alloc;
 };
 
-/* Note a directory: the one at hand. */
+/* Adds the current directory to the list. */
 static int note_dir(struct work_tree *w)
 {
 	struct work_dir dir = {.path = mem_strdup(w->l->dir.data)};
@@ -183,7 +195,10 @@ static int note_dir(struct work_tree *w)
 	return 0;
 }
 
-/* How much of the directory at hand is above a path as well. */
+/*
+ * Returns the length of the longest part of the current directory that is above
+ * `path`.
+ */
 static size_t same_dirs(const struct buf *dir, const char *path)
 {
 	size_t same = 0;
@@ -194,7 +209,7 @@ static size_t same_dirs(const struct buf *dir, const char *path)
 	return same;
 }
 
-/* Go to the directory of a path; note those that were not come by. */
+/* Changes to the directory of a path. Lists new directories on the way. */
 static int enter_dirs(struct work_tree *w, const char *path)
 {
 	struct buf *dir = &w->l->dir;
@@ -220,7 +235,7 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 	if (ret < 0 || strcmp(entry->path + w->l->dir.len, ATTR_FILE) != 0 ||
 	    (entry->mode & TREE_MODE_TYPE) != TREE_MODE_FILE)
 		return ret;
-	/* Its directory may have been noted long before. */
+	/* The directory itself may have been listed long before. */
 	ret = note_dir(w);
 	if (ret < 0)
 		return ret;
@@ -229,7 +244,7 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 	return 0;
 }
 
-/* Directories come before what is in them; what the index has comes last. */
+/* Directories come before their contents. Entries of the index come last. */
 static int by_path(const void *a, const void *b)
 {
 	const struct work_dir *x = a, *y = b;
@@ -238,7 +253,10 @@ static int by_path(const void *a, const void *b)
 	return order ? order : (int)x->is_indexed - (int)y->is_indexed;
 }
 
-/* Whether the work tree has the file of the directory at hand: 1 or 0. */
+/*
+ * Adds the file of the current directory in the work tree. Returns 1 if the
+ * file exists, 0 if not, or ERR_NOMEM.
+ */
 static int add_work_file(struct loader *l)
 {
 	struct buf path = BUF_INIT;
@@ -249,7 +267,9 @@ static int add_work_file(struct loader *l)
 		       ATTR_FILE) < 0)
 		ret = error_nomem(l->err);
 	else if (!sys_lstat(&st, path.data, NULL))
-		/* Symlinks are not followed, nor does the index help then. */
+		/*
+		 * A symlink is not followed, and hides the file in the index.
+		 */
 		ret = st.is_file ? add_file(l, path.data, l->dir.data) : 1;
 	buf_release(&path);
 	return ret;
@@ -293,7 +313,7 @@ static int add_work_tree(struct loader *l)
 	return ret;
 }
 
-/* ---- all of them */
+/* ---- all sources */
 
 int attr_files_user_path(char **out, const struct config *config,
 			 struct error *err)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of attributes: parsing, dropping what does not matter, matching.
+ * Parses rules of attributes, drops irrelevant ones, and matches paths.
  *
- * Names that matter have numbers: the attribute itself has 0, macros that
- * lead to it the following ones.
+ * Relevant names have numbers: the attribute itself has 0, macros that set it
+ * have the following numbers.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,20 +22,20 @@
 static const char blanks[] = " \t\r\n";
 static const char macro_mark[] = "[attr]";
 
-/* One attribute of a line. */
+/* One attribute in a line. */
 struct setting {
 	char *name;       /* owned */
-	uint16_t name_nr; /* once settled; NO_NAME: does not matter */
+	uint16_t name_nr; /* after settling; NO_NAME: irrelevant */
 	uint8_t state;    /* enum attr_state */
 };
 
 struct rule {
-	char *pattern; /* owned; of a macro its name */
-	char *dir;     /* owned: "" or with a slash at its end */
+	char *pattern; /* owned; for a macro, its name */
+	char *dir;     /* owned: "" or with a slash at the end */
 	size_t dir_len;
 	size_t first, nr; /* settings */
 	bool is_macro;
-	bool is_path;   /* the pattern is for paths, not for last components */
+	bool is_path; /* the pattern matches whole paths, not last components */
 	unsigned flags; /* for wildmatch() */
 };
 
@@ -47,8 +47,8 @@ struct attrs {
 	const char *names[NAMES_MAX]; /* by number: [0] owned, others borrowed
 					 from rules */
 	size_t name_nr;
-	const struct rule *macros[NAMES_MAX]; /* by number, once settled; NULL:
-						 none */
+	const struct rule
+		*macros[NAMES_MAX]; /* by number, after settling; NULL: none */
 };
 
 struct attrs *attrs_new(const char *name)
@@ -96,7 +96,10 @@ static bool name_is_good(const char *name, size_t len)
 	return len && *name != '-' && strspn(name, good) >= len;
 }
 
-/* Add a word "name", "-name", "!name" or "name=value": 1, or 0 if bad. */
+/*
+ * Adds a word "name", "-name", "!name" or "name=value". Returns 1, 0 if the
+ * word is invalid, or ERR_NOMEM.
+ */
 static int add_setting(struct attrs *a, const char *word, size_t len)
 {
 	struct setting set = {.state = ATTR_SET};
@@ -125,7 +128,10 @@ static int add_setting(struct attrs *a, const char *word, size_t len)
 	return 1;
 }
 
-/* The words that are left of a line: 1, 0 when one is bad, or ERR_NOMEM. */
+/*
+ * Adds the remaining words of a line. Returns 1, 0 if a word is invalid, or
+ * ERR_NOMEM.
+ */
 static int add_settings(struct attrs *a, const char *p)
 {
 	int ret = 1;
@@ -145,7 +151,10 @@ static void drop_settings(struct attrs *a, size_t nr)
 		free(a->settings[--a->setting_nr].name);
 }
 
-/* The first word of a line into *word: 1, 0 when there is none, ERR_NOMEM. */
+/*
+ * Takes the first word of a line into *word. Returns 1, 0 if there is none, or
+ * ERR_NOMEM.
+ */
 static int take_pattern(struct buf *word, const char **p)
 {
 	size_t len;
@@ -158,7 +167,7 @@ static int take_pattern(struct buf *word, const char **p)
 
 		if (ret != ERR_INVALID)
 			return ret < 0 ? ret : 1;
-		/* Not quoted as it should be: it stands for itself. */
+		/* A word that is not correctly quoted is taken literally. */
 		buf_reset(word);
 	}
 	len = strcspn(*p, blanks);
@@ -168,7 +177,10 @@ static int take_pattern(struct buf *word, const char **p)
 	return 1;
 }
 
-/* Make a rule of the first word: 1, 0 for one that can never match. */
+/*
+ * Makes a rule of the first word. Returns 1, 0 if the rule could never match,
+ * or ERR_NOMEM.
+ */
 static int make_rule(struct rule *rule, const char **p, const char *word,
 		     const char *dir, unsigned flags)
 {
@@ -179,7 +191,7 @@ static int make_rule(struct rule *rule, const char **p, const char *word,
 	if (!strncmp(word, macro_mark, mark_len)) {
 		rule->is_macro = true;
 		word += mark_len;
-		/* "[attr] name" will do as well. */
+		/* "[attr] name" is valid too. */
 		if (!*word) {
 			*p += strspn(*p, blanks);
 			word = *p;
@@ -189,7 +201,7 @@ static int make_rule(struct rule *rule, const char **p, const char *word,
 		if (!(flags & ATTRS_MACROS) || !name_is_good(word, len))
 			return 0;
 	} else {
-		/* A directory has no attributes that we ask for. */
+		/* Directories have no relevant attributes. */
 		if (*word == '!' || !len || word[len - 1] == '/')
 			return 0;
 		rule->is_path = strchr(word, '/') != NULL;
@@ -235,7 +247,7 @@ static int add_line(struct attrs *a, const char *p, const char *dir,
 int attrs_add(struct attrs *a, const char *text, size_t len, const char *dir,
 	      unsigned flags)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* of byte order */
+	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
 	const char *end = text + len;
 	struct buf line = BUF_INIT;
 	int ret = 0;
@@ -282,7 +294,10 @@ static void number_settings(struct attrs *a)
 		a->settings[i].name_nr = find_name(a, a->settings[i].name);
 }
 
-/* Number the macros that lead to a name with a number: 1 if there are new. */
+/*
+ * Numbers the macros that set a name with a number. Returns 1 if there are new
+ * numbers, 0 if not, or ERR_UNSUPPORTED.
+ */
 static int number_macros(struct attrs *a, struct error *err)
 {
 	size_t before = a->name_nr;
@@ -303,7 +318,7 @@ static int number_macros(struct attrs *a, struct error *err)
 	return a->name_nr > before;
 }
 
-/* Of definitions of one macro the last holds. */
+/* The last definition of a macro counts. */
 static void find_definitions(struct attrs *a)
 {
 	for (size_t i = 0; i < a->nr; i++) {
@@ -318,7 +333,7 @@ static void find_definitions(struct attrs *a)
 	}
 }
 
-/* Keep definitions, whose names are borrowed, and rules that matter. */
+/* Keeps relevant rules, and definitions of macros, whose names are borrowed. */
 static void drop_rules(struct attrs *a)
 {
 	size_t kept = 0;
@@ -348,7 +363,7 @@ int attrs_settle(struct attrs *a, struct error *err)
 	return 0;
 }
 
-/* ---- asking */
+/* ---- queries */
 
 bool attrs_any(const struct attrs *a)
 {
@@ -358,13 +373,13 @@ bool attrs_any(const struct attrs *a)
 	return false;
 }
 
-/* What is decided about a path so far, by number of the name. */
+/* The attributes of a path that are decided so far, by number of the name. */
 struct decision {
 	bool is_decided[NAMES_MAX];
-	uint8_t state; /* of the attribute itself */
+	uint8_t state; /* state of the attribute itself */
 };
 
-/* What is set last counts, but for what is decided already. */
+/* The last setting in a line counts, unless the name is already decided. */
 static void apply(struct decision *d, const struct attrs *a,
 		  const struct rule *rule)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One attribute of paths, by the rules of gitattributes(5).
+ * Finds one attribute of paths, by the rules of gitattributes(5).
  *
- * Rules are added file by file, those that others override first, and settled;
- * what says nothing about the attribute, by itself or through macros, is
- * dropped then. After that it is immutable, and threads may share it. Where
- * the files are: attr-files.h.
+ * Rules are added file by file, lowest precedence first, and then settled.
+ * Settling drops all rules that do not set the attribute, directly or through
+ * macros. After settling the rules are immutable, and threads may share them.
+ * attr-files.h finds the files.
  *
- * A line is a pattern and attributes, or the definition of a macro:
+ * A line is a pattern with attributes, or the definition of a macro:
  *
- *	*.bin  -delta diff=hex        # unset, set to a value
- *	"a b"  !delta                 # quoted as in C; unspecified
- *	[attr]packed  -delta -diff    # *.zip packed
+ * 	*.bin  -delta diff=hex        # unset, set to a value
+ * 	"a b"  !delta                 # quoted as in C; unspecified
+ * 	[attr]packed  -delta -diff    # *.zip packed
  */
 #ifndef NAMES_ATTRS_H
 #define NAMES_ATTRS_H
@@ -25,42 +25,48 @@ enum attr_state {
 	ATTR_UNSPECIFIED,
 	ATTR_SET,
 	ATTR_UNSET,
-	ATTR_VALUE, /* some string */
+	ATTR_VALUE, /* set to a string */
 };
 
 struct attrs;
 
-/* Rules for the attribute `name`: none yet. NULL when out of memory. */
+/*
+ * Makes an empty set of rules for the attribute `name`. Returns NULL if memory
+ * runs out.
+ */
 struct attrs *attrs_new(const char *name);
 void attrs_free(struct attrs *attrs);
 
 enum {
-	ATTRS_MACROS = 1 << 0, /* macros may be defined here: not in files of
+	ATTRS_MACROS = 1 << 0, /* macros may be defined here; not in files of
 				  subdirectories */
 	ATTRS_ICASE = 1 << 1,  /* core.ignoreCase */
 };
 
 /*
- * Add the lines of a file, which hold for paths below `dir`: "" or one that
- * ends in a slash. What Git does not take (negative patterns, names that are
- * none, lines of 2,048 bytes or more, macros where there may be none) is passed
- * over. The text is NUL-terminated past `len`. 0 or ERR_NOMEM.
+ * Adds the lines of a file, which apply to paths below `dir`. `dir` is "" or
+ * ends in a slash. The text must have a NUL after `len` bytes. Lines that Git
+ * rejects are skipped: negative patterns, invalid names, lines of 2,048 bytes
+ * or more, macros where they are not allowed. Returns 0 or ERR_NOMEM.
  */
 int attrs_add(struct attrs *attrs, const char *text, size_t len,
 	      const char *dir, unsigned flags);
 
 /*
- * All rules are there. 0, ERR_NOMEM, or ERR_UNSUPPORTED for more than 255
- * macros that lead to the attribute.
+ * Settles the rules after all were added. Returns 0, ERR_NOMEM, or
+ * ERR_UNSUPPORTED if more than 255 macros set the attribute.
  */
 int attrs_settle(struct attrs *attrs, struct error *err);
 
-/* Whether there is any rule: if not, the attribute is unspecified anywhere. */
+/*
+ * Returns whether there is any rule. If not, the attribute is unspecified for
+ * all paths.
+ */
 bool attrs_any(const struct attrs *attrs);
 
 /*
- * The attribute of a file (not a directory), by its path from the top. Costs a
- * match for each rule until one decides.
+ * Returns the attribute of a file, not of a directory, by its path from the
+ * top. Cost: one match per rule until a rule decides.
  */
 enum attr_state attrs_of(const struct attrs *attrs, const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Entries of index files. */
+/* Parses entries of index files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "sys/map.h"
 
 enum {
-	INDEX_MODE_OFF = 24, /* after times, device and inode */
+	INDEX_MODE_OFF = 24, /* follows times, device and inode */
 	INDEX_OID_OFF = 40,
 	INDEX_HEADER_LEN = 12,
 	INDEX_FLAG_EXTENDED = 0x4000,
@@ -26,18 +26,18 @@ static int corrupt(struct error *err)
 	return error_set(err, ERR_CORRUPT, "malformed index file");
 }
 
-/* An index file that is being read. */
+/* The state of parsing an index file. */
 struct reading {
 	struct cursor c;
 	uint32_t version;
 	enum hash_algo algo;
-	struct buf path; /* of the last entry: those of version 4 go on from
-			    there */
+	struct buf path; /* path of the last entry: those of version 4 are
+			    relative to it */
 };
 
 /*
- * The path of a version 4 entry: how many bytes of the last one to drop, a
- * number as in base/varint.h, and the suffix that comes in their place.
+ * Takes the path of a version 4 entry: a number of bytes to remove from the
+ * last path (base/varint.h), and the suffix that replaces them.
  */
 static int take_compressed_path(struct reading *r)
 {
@@ -56,7 +56,9 @@ static int take_compressed_path(struct reading *r)
 	return 0;
 }
 
-/* Path and padding of an older entry that began at `start`. */
+/*
+ * Takes path and padding of an entry of version 2 or 3 that began at `start`.
+ */
 static int take_padded_path(struct reading *r, const uint8_t *start)
 {
 	const uint8_t *nul = memchr(r->c.p, 0, cursor_left(&r->c));
@@ -97,7 +99,9 @@ static int parse_entry(struct reading *r, struct index_entry *entry)
 	return ret;
 }
 
-/* Extensions in lower case change the meaning of the entries. */
+/*
+ * An extension whose name starts with a lower-case letter must be understood.
+ */
 static int parse_extension(const uint8_t *name, struct cursor *data,
 			   enum hash_algo algo, struct oid *shared,
 			   struct error *err)
@@ -110,7 +114,7 @@ static int parse_extension(const uint8_t *name, struct cursor *data,
 		oid_from_raw(shared, raw, algo);
 		return 0;
 	}
-	/* "sdir" only says that entries may be trees. */
+	/* "sdir" only means that entries may be trees. */
 	if ((name[0] >= 'A' && name[0] <= 'Z') || !memcmp(name, "sdir", 4))
 		return 0;
 	return error_set(err, ERR_UNSUPPORTED,
@@ -193,7 +197,9 @@ struct visit {
 	bool checks_sum;
 };
 
-/* The checksum at the end of a file that is long enough to have one. */
+/*
+ * Verifies the checksum at the end of a file that is long enough to have one.
+ */
 static int check_sum(const struct visit *v, const struct sys_map *map,
 		     const char *path)
 {
@@ -214,7 +220,7 @@ static int check_sum(const struct visit *v, const struct sys_map *map,
 		       : ret;
 }
 
-/* Visit one file, if it is there. */
+/* Visits the entries of one file, if it exists. */
 static int visit_one(const struct visit *v, const char *path,
 		     struct oid *shared)
 {
@@ -236,7 +242,9 @@ static int visit_one(const struct visit *v, const char *path,
 	return ret;
 }
 
-/* Visit the index `path` of `dir` and what it shares there. */
+/*
+ * Visits the index `path` of `dir`, and its shared index in the same directory.
+ */
 static int visit_file(const struct visit *v, const char *path, const char *dir)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -281,7 +289,7 @@ static int visit_worktree(void *ctx, const char *name, const char *git_dir)
 	return visit_dir(ctx, git_dir);
 }
 
-/* Who wants ids alone. */
+/* A visit that needs only the ids. */
 struct oid_visit {
 	int (*fn)(void *ctx, const struct oid *oid);
 	void *ctx;

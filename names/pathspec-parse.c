@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing pathspecs: magic, and paths as they are from the top. */
+/* Parses pathspecs: their magic, and their paths from the top. */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "config/config-internal.h"
 #include "names/pathspec.h"
 
-/* What the magic of a pattern says. */
+/* The magic of a pattern. */
 struct magic {
 	bool top, literal, glob, icase, exclude;
 };
@@ -79,7 +79,7 @@ static int take_word(struct magic *m, const char *word, size_t len,
 			 word, pattern);
 }
 
-/* ":(word,word)"; *rest is set to what follows. */
+/* Parses ":(word,word)". *rest is the text after it. */
 static int parse_words(struct magic *m, const char *pattern, const char **rest,
 		       struct error *err)
 {
@@ -103,13 +103,16 @@ static int parse_words(struct magic *m, const char *pattern, const char **rest,
 	return 0;
 }
 
-/* No letter or digit, and nothing that globs and regular expressions use. */
+/*
+ * Returns whether a character may be short magic: not a letter or digit, nor a
+ * character that globs and regular expressions use.
+ */
 static bool is_signature(char c)
 {
 	return c && strchr("!\"#%&',-/;<=>@_`~", c);
 }
 
-/* ":/!path", ":/!:path" */
+/* Parses short magic: ":/!path", ":/!:path". */
 static int parse_signature(struct magic *m, const char *pattern,
 			   const char **rest, struct error *err)
 {
@@ -166,7 +169,7 @@ static int is_outside(const char *pattern, const char *path,
 			 path, place->name);
 }
 
-/* Take the last component off; false when there is none. */
+/* Removes the last component. Returns false if there is none. */
 static bool go_up(struct buf *path)
 {
 	size_t len = path->len;
@@ -180,9 +183,9 @@ static bool go_up(struct buf *path)
 }
 
 /*
- * Append the components of `more` to a path that is empty or ends in a slash.
- * *kept goes down to the length that "..", if any, left of what was there.
- * 1, 0 when it leads out of the top, or negative.
+ * Appends the components of `more` to a path that is empty or ends in a slash.
+ * *kept is lowered to the length of the old path that remains after "..".
+ * Returns 1, 0 if the path leads out of the top, or ERR_NOMEM.
  */
 static int walk_path(struct buf *path, const char *more, size_t *kept)
 {
@@ -207,7 +210,10 @@ static int walk_path(struct buf *path, const char *more, size_t *kept)
 	return 1;
 }
 
-/* What of an absolute path is below the work tree; NULL: it is not. */
+/*
+ * Returns the part of an absolute path below the work tree, or NULL if the path
+ * is outside.
+ */
 static const char *below_worktree(const char *path,
 				  const struct pathspec_place *place)
 {
@@ -220,7 +226,7 @@ static const char *below_worktree(const char *path,
 	return !path[len] || path[len] == '/' ? path + len : NULL;
 }
 
-/* The path of a pattern from the top into `out`. */
+/* Makes the path of a pattern, from the top, in `out`. */
 static int resolve(struct buf *out, size_t *prefix_len, const char *pattern,
 		   const char *path, bool top,
 		   const struct pathspec_place *place, struct error *err)
@@ -247,7 +253,7 @@ static int resolve(struct buf *out, size_t *prefix_len, const char *pattern,
 	return ret ? 0 : is_outside(pattern, path, place, err);
 }
 
-/* ---- the whole */
+/* ---- whole patterns */
 
 static int add_item(struct pathspec *ps, struct buf *match,
 		    const struct magic *m, size_t prefix_len)
@@ -300,7 +306,7 @@ static int parse_one(struct pathspec *ps, const char *pattern,
 	return ret;
 }
 
-/* With excluding patterns alone: everything else. */
+/* If all patterns exclude paths, adds one that matches everything. */
 static int add_everything(struct pathspec *ps)
 {
 	struct buf match = BUF_INIT;

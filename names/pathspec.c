@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matching paths. A pattern is compared to the letter first and, where it has
- * wildcards, as a pattern then; what comes before the first wildcard has to be
- * equal either way.
+ * Matches paths. A pattern is first compared literally, and then, if it has
+ * wildcards, as a pattern. In both cases the part before the first wildcard
+ * must be equal.
  */
 #include <string.h>
 #include <strings.h>
@@ -11,7 +11,7 @@
 #include "base/wildmatch.h"
 #include "names/pathspec.h"
 
-/* Whether the first `len` bytes of the pattern are those of `path`. */
+/* Returns whether `path` starts with the first `len` bytes of the pattern. */
 static bool begins(const struct pathspec_item *item, const char *path,
 		   size_t len)
 {
@@ -23,7 +23,7 @@ static bool begins(const struct pathspec_item *item, const char *path,
 	       !strncasecmp(item->match + exact, path + exact, len - exact);
 }
 
-/* Whether a path is what the pattern names, or below it. */
+/* Returns whether a path equals the literal pattern, or is below it. */
 static bool is_within(const struct pathspec_item *item, const char *path,
 		      size_t len)
 {
@@ -35,7 +35,7 @@ static bool is_within(const struct pathspec_item *item, const char *path,
 	       begins(item, path, name_len);
 }
 
-/* Whether what the pattern names is below a directory. */
+/* Returns whether the literal pattern is below a directory. */
 static bool is_above(const struct pathspec_item *item, const char *dir,
 		     size_t len)
 {
@@ -61,7 +61,7 @@ static bool matches_wild(const struct pathspec_item *item, const char *path,
 static bool item_takes(const struct pathspec_item *item, const char *path,
 		       size_t len, bool is_gitlink)
 {
-	/* "a/" is a directory, and no file of that name. */
+	/* "a/" matches a directory, but not a file of this name. */
 	bool is_it = len == item->name_len && item->len > item->name_len &&
 		     !is_gitlink;
 
@@ -88,7 +88,10 @@ bool pathspec_takes(const struct pathspec *ps, const char *path, size_t len,
 	return takes;
 }
 
-/* "abc*" that takes a directory takes all in it, as "*" matches slashes. */
+/*
+ * If "abc*" matches a directory, it matches all its contents, as "*" matches
+ * slashes.
+ */
 static bool takes_wild_tail(const struct pathspec_item *item, const char *dir,
 			    size_t len)
 {
@@ -106,7 +109,7 @@ static enum pathspec_below item_below(const struct pathspec_item *item,
 		return PATHSPEC_ALL;
 	if (is_above(item, dir, len))
 		return PATHSPEC_PART;
-	/* Wildcards come to bear in directories that begin as the pattern. */
+	/* Wildcards can match in directories that start like the pattern. */
 	if (literal_len < item->len && literal_len <= len &&
 	    begins(item, dir, literal_len))
 		return PATHSPEC_PART;
@@ -136,7 +139,7 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 		       : taken;
 }
 
-/* Length of the directory that a path is in. */
+/* Returns the length of the path's directory. */
 static size_t parent_len(const char *path, size_t len)
 {
 	while (len && path[len - 1] != '/')

@@ -2,21 +2,21 @@
 /*
  * Pathspecs: patterns that choose paths (gitglossary(7), "pathspec").
  *
- *	Makefile  t/         the file, all in the directory
- *	*.c  Doc?/x.txt      "*" and "?" match slashes too
- *	:(glob)t/t?.sh       here they do not, and "**" does
- *	:(icase)readme       letters of either case
- *	:(literal)a*b        no wildcards
- *	:/t  :(top)t         from the top, wherever we are
- *	:!t  :^t  :(exclude)t    but not these
+ * 	Makefile  t/         a file, all in a directory
+ * 	*.c  Doc?/x.txt      "*" and "?" match slashes too
+ * 	:(glob)t/t?.sh       "*" and "?" match no slashes, "**" does
+ * 	:(icase)readme       letters of either case
+ * 	:(literal)a*b        no wildcards
+ * 	:/t  :(top)t         from the top, not from the current directory
+ * 	:!t  :^t  :(exclude)t    exclude these
  *
- * A path is taken when some pattern that does not exclude matches it, and none
- * that does. A pattern also matches what it is to the letter, wildcards
- * included, and then, as a directory, all that is in it.
+ * A path is chosen if a pattern matches it and no excluding pattern matches it.
+ * A pattern with wildcards also matches literally. If a pattern equals a
+ * directory, it matches all its contents.
  *
  * Paths are from the top of the tree, without a slash at either end; "" is the
- * top. Immutable once parsed; threads may share one. Of magic, attr is not
- * known.
+ * top. A pathspec is immutable after parsing, and threads may share it. The
+ * magic "attr" is not supported.
  */
 #ifndef NAMES_PATHSPEC_H
 #define NAMES_PATHSPEC_H
@@ -28,13 +28,14 @@
 #include "base/error.h"
 
 struct pathspec_item {
-	char *match;        /* owned: from the top, with the slash that it may
-			       end in */
-	size_t len;         /* of match */
-	size_t name_len;    /* without that slash */
-	size_t literal_len; /* bytes before the first wildcard; len: none */
-	size_t prefix_len;  /* of them, the directory we are in, which icase
-			       does not apply to */
+	char *match; /* owned: path from the top, perhaps with a slash at the
+			end */
+	size_t len;  /* of match */
+	size_t name_len;    /* length without that slash */
+	size_t literal_len; /* bytes before the first wildcard; len: no wildcard
+			     */
+	size_t prefix_len;  /* bytes of the current directory; icase does not
+			       apply to them */
 	bool is_glob;       /* "*" stops at slashes */
 	bool is_icase;
 	bool is_exclude;
@@ -51,51 +52,59 @@ struct pathspec {
 		NULL, 0, false, false, false                                   \
 	}
 
-/* What paths are seen from, and the environment's opinion. Borrowed. */
+/* The point of view of a user, and the environment's settings. Borrowed. */
 struct pathspec_place {
-	const char *prefix; /* where we are below the top; NULL or "": there */
-	const char *worktree; /* absolute, of absolute paths; NULL: none */
-	const char *name;     /* of the repository, for messages */
-	bool literal, glob, noglob, icase; /* for all patterns */
+	const char *prefix; /* current directory below the top; NULL or "": the
+			       top */
+	const char *worktree; /* absolute path, to resolve absolute patterns;
+				 NULL: none */
+	const char *name;     /* name of the repository, for messages */
+	bool literal, glob, noglob, icase; /* apply to all patterns */
 };
 
 /*
- * Set the last four from GIT_LITERAL_PATHSPECS, GIT_GLOB_PATHSPECS,
- * GIT_NOGLOB_PATHSPECS and GIT_ICASE_PATHSPECS. 0, or ERR_INVALID where they
- * contradict each other.
+ * Sets the last four fields from GIT_LITERAL_PATHSPECS, GIT_GLOB_PATHSPECS,
+ * GIT_NOGLOB_PATHSPECS and GIT_ICASE_PATHSPECS. Returns 0, or ERR_INVALID if
+ * they contradict each other.
  */
 int pathspec_place_env(struct pathspec_place *place, struct error *err);
 
 /*
- * Parse patterns. None at all take nothing; excluding ones alone take the rest.
- * 0; ERR_INVALID in Git's words, ERR_UNSUPPORTED for magic that is not known
- * here, ERR_NOMEM, with *ps empty.
+ * Parses patterns. An empty list chooses no path; a list of excluding patterns
+ * chooses all other paths. Returns 0, or an error code with *ps empty:
+ * ERR_INVALID with Git's message, ERR_UNSUPPORTED for magic that is not
+ * supported here, or ERR_NOMEM.
  */
 int pathspec_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		   const struct pathspec_place *place, struct error *err);
 void pathspec_release(struct pathspec *ps);
 
 /*
- * Whether a path is taken that is no directory: NUL-terminated, `len` > 0.
- * `is_gitlink`: a submodule, which a pattern with a slash at its end matches.
+ * Returns whether a path is chosen. The path must not be a directory; it is
+ * NUL-terminated, and `len` > 0. `is_gitlink`: the path is a submodule, which a
+ * pattern with a slash at the end matches.
  */
 bool pathspec_takes(const struct pathspec *ps, const char *path, size_t len,
 		    bool is_gitlink);
 
 enum pathspec_below {
-	PATHSPEC_NOTHING, /* nothing in the directory is taken */
-	PATHSPEC_PART,    /* something may be: look */
-	PATHSPEC_ALL,     /* everything is */
+	PATHSPEC_NOTHING, /* nothing in the directory is chosen */
+	PATHSPEC_PART,    /* some paths may be: look into it */
+	PATHSPEC_ALL,     /* everything is chosen */
 };
 
-/* What is taken of a directory; NUL-terminated. "" is the top. */
+/*
+ * Returns how much of a directory is chosen. `dir` is NUL-terminated; "" is the
+ * top.
+ */
 enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 				   size_t len);
 
 /*
- * Whether `git rev-list --objects` lists a directory and looks into it. It does
- * so for fewer than pathspec_below() says, since wildcards have to match a
- * directory themselves, and for those that are excluded whole.
+ * Returns whether `git rev-list --objects` lists a directory and looks into it.
+ * These are fewer directories than those of pathspec_below(): wildcards must
+ * match the directory itself. Directories that are excluded as a whole are
+ * listed.
  */
 bool pathspec_lists(const struct pathspec *ps, const char *dir, size_t len);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Abbreviated object ids: what they name, how long they are made. */
+/* Resolves abbreviated object ids, and chooses their length. */
 #include <string.h>
 #include <strings.h>
 
@@ -7,10 +7,10 @@
 #include "names/revname.h"
 #include "object/parse.h"
 
-#define SHORT_MIN 4     /* fewer digits are never an abbreviation */
-#define SHORT_DEFAULT 7 /* digits of a small repository's abbreviations */
+#define SHORT_MIN 4     /* fewer digits are not an abbreviation */
+#define SHORT_DEFAULT 7 /* digits in a small repository */
 
-/* The distinct objects that fit. */
+/* The distinct matching objects. */
 struct candidates {
 	struct oid *oids; /* owned */
 	size_t nr, alloc;
@@ -42,7 +42,7 @@ static bool fits_hint(const struct oid *oid, enum revname_hint hint,
 	       (type == OBJ_TREE && hint == REVNAME_TREEISH);
 }
 
-/* Drop what the hint rules out, unless that would leave nothing. */
+/* Drops objects that do not fit the hint, unless no object would remain. */
 static void apply_hint(struct candidates *c, enum revname_hint hint,
 		       struct odb_reader *reader)
 {
@@ -62,7 +62,7 @@ static void apply_hint(struct candidates *c, enum revname_hint hint,
 		c->nr = kept;
 }
 
-/* The digits as the front of an id, the rest zero. */
+/* Makes an id of the digits, with zeros for the rest. */
 static bool parse_prefix(struct oid *prefix, const char *hex, size_t len,
 			 enum hash_algo algo)
 {
@@ -106,8 +106,9 @@ out:
 }
 
 /*
- * Half as many digits as the number of objects has bits: then two ids share
- * that many digits in about one repository of two.
+ * The number of digits is half the number of bits of the object count. So on
+ * average, about half of all such repositories have two ids that share so many
+ * digits.
  */
 static int auto_len(const struct odb *odb)
 {

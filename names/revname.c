@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The grammar of names, taken apart from the right:
+ * Resolves names of objects. A name is parsed from its end:
  *
- *   <name> ::= <rev> ":" <path> | <rev>
- *   <rev>  ::= <rev> "~" <n>? | <rev> "^" <n>? | <rev> "^{" <type> "}"
- *            | "@" | <hex> | <ref> | <anything> "-g" <hex>
+ * 	<name> ::= <rev> ":" <path> | <rev>
+ * 	<rev>  ::= <rev> "~" <n>? | <rev> "^" <n>? | <rev> "^{" <type> "}"
+ * 	         | "@" | <hex> | <ref> | <anything> "-g" <hex>
  */
 #include <ctype.h>
 #include <limits.h>
@@ -14,15 +14,15 @@
 #include "names/revname.h"
 #include "object/parse.h"
 
-#define SUFFIX_MAX 10000 /* suffixes in one name; each is a level of calls */
+#define SUFFIX_MAX 10000 /* suffixes in one name; each is a nested call */
 
-/* What resolving one name needs. */
+/* The state of resolving one name. */
 struct resolver {
-	const char *name; /* whole, for messages */
+	const char *name; /* whole name, for messages */
 	struct refs *refs;
 	struct odb_reader *reader;
 	const struct odb *odb;
-	unsigned depth; /* suffixes taken off so far */
+	unsigned depth; /* suffixes removed so far */
 	struct error *err;
 };
 
@@ -40,13 +40,16 @@ static int unsupported(const struct resolver *r, const char *what)
 			 r->name, what);
 }
 
-/* An object that is not there makes the name an unknown one. */
+/* If an object is missing, the name is unknown. */
 static int missing_is_unknown(const struct resolver *r, int ret)
 {
 	return ret == ERR_MISSING ? unknown(r) : ret;
 }
 
-/* Something-g<hex>, as git-describe(1) prints it. 1, 0 or negative. */
+/*
+ * Resolves <anything>-g<hex>, the output of git-describe(1). Returns 1, 0 if it
+ * is no such name, or a negative error code.
+ */
 static int resolve_described(const struct resolver *r, struct oid *out,
 			     const char *name, size_t len)
 {
@@ -122,7 +125,10 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 	return ret;
 }
 
-/* Follow tags, and a commit to its tree, until there is a `wanted`. */
+/*
+ * Follows tags, and a commit to its tree, until an object has the type
+ * `wanted`.
+ */
 static int peel_to(const struct resolver *r, struct oid *oid,
 		   enum object_type wanted)
 {
@@ -152,7 +158,9 @@ static int peel_to(const struct resolver *r, struct oid *oid,
 	return 0;
 }
 
-/* Replace a commit-ish by its n-th parent; n == 0: by the commit. */
+/*
+ * Replaces a commit-ish by its n-th parent, or by the commit itself if n == 0.
+ */
 static int nth_parent(const struct resolver *r, struct oid *oid, size_t n)
 {
 	struct odb_object obj;
@@ -189,7 +197,7 @@ static bool is_word(const char *s, size_t len, const char *word)
 	return len == strlen(word) && !memcmp(s, word, len);
 }
 
-/* <rev>^{<what>}; `open` is the offset of the brace. */
+/* Resolves <rev>^{<what>}. `open` is the offset of the brace. */
 static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 			  size_t len, size_t open)
 {
@@ -217,7 +225,10 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 				  odb_info(r->reader, out, NULL, NULL, r->err));
 }
 
-/* The number in [p, p + len), 1 when there is none; false when too large. */
+/*
+ * Parses the number in [p, p + len); an empty text is 1. Returns false if it is
+ * too large.
+ */
 static bool parse_number(const char *p, size_t len, size_t *n)
 {
 	size_t i;
@@ -263,7 +274,10 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 				   : nth_ancestor(r, out, n);
 }
 
-/* The entry `name` of a tree. 1, 0 or negative. */
+/*
+ * Replaces a tree by its entry `name`. Returns 1, 0 if there is none, or a
+ * negative error code.
+ */
 static int find_entry(const struct resolver *r, struct oid *oid,
 		      const char *name, size_t len, bool *is_dir)
 {
@@ -288,7 +302,7 @@ static int find_entry(const struct resolver *r, struct oid *oid,
 	return ret;
 }
 
-/* Replace a tree by what `path` names in it. */
+/* Replaces a tree by the object at `path` in it. */
 static int resolve_path(const struct resolver *r, struct oid *oid,
 			const char *path, size_t rev_len)
 {
@@ -313,7 +327,7 @@ static int resolve_path(const struct resolver *r, struct oid *oid,
 	return 0;
 }
 
-/* The colon that ends a revision: not one inside braces. */
+/* Returns the colon that ends a revision, not one inside braces, or NULL. */
 static const char *find_colon(const char *name)
 {
 	unsigned braces = 0;

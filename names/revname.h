@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of objects as gitrevisions(7) spells them. */
+/* Resolves names of objects as in gitrevisions(7). */
 #ifndef NAMES_REVNAME_H
 #define NAMES_REVNAME_H
 
@@ -11,45 +11,49 @@
 #include "refs/refs.h"
 
 /*
- * Resolve one name to an object id: full or abbreviated hex, ref names
- * (refs_dwim), "@", what git-describe(1) prints, and the suffixes ~<n>, ^<n>,
- * ^{<type>}, ^{}, ^{object}, ^0 and :<path>. Reflog (@{...}), index (:<path>),
- * ^{/regex} and :/text forms are ERR_UNSUPPORTED, named in the message. An
- * unknown name is ERR_MISSING ("ambiguous argument '<name>': unknown revision
- * ..."); an ambiguous prefix ("short object ID <hex> is ambiguous"), an object
- * of another type than asked for and a path that is not there are
- * ERR_INVALID. A full-length hex id is returned without checking that the
- * object exists.
+ * Resolves one name to an object id. Supported are full and abbreviated ids,
+ * names of refs (refs_dwim()), "@", the output of git-describe(1), and the
+ * suffixes ~<n>, ^<n>, ^{<type>}, ^{}, ^{object}, ^0 and :<path>. A full id is
+ * returned without checking that the object exists.
+ *
+ * Returns 0 or an error code. ERR_UNSUPPORTED: a reflog (@{...}), the index
+ * (:<path>), ^{/regex} or :/text; the message says which. ERR_MISSING: an
+ * unknown name ("ambiguous argument '<name>': unknown revision ...").
+ * ERR_INVALID: an ambiguous prefix ("short object ID <hex> is ambiguous"), an
+ * object of another type than required, or a missing path.
  */
 int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,
 		    struct error *err);
 
 /*
- * Whether an argument (a name, "^<name>", a range) may hold one that is
- * ERR_UNSUPPORTED: a look at its letters, which also finds some that are not.
+ * Returns whether an argument (a name, "^<name>", a range) may contain a name
+ * that is ERR_UNSUPPORTED. Only its characters are looked at, so the result is
+ * also true for some supported names.
  */
 bool revname_may_be_unsupported(const char *arg);
 
-/* What an abbreviated id is meant to name, when several objects fit. */
+/* The kind of object that an abbreviated id means if several objects match. */
 enum revname_hint {
 	REVNAME_ANY,
 	REVNAME_COMMITTISH, /* a commit, or a tag of one */
-	REVNAME_TREEISH,    /* a tree, or what leads to one */
+	REVNAME_TREEISH, /* a tree, or a commit or tag that leads to a tree */
 };
 
 /*
- * The object whose id starts with the `len` digits at `hex`, at least 4. With
- * a hint, objects of other kinds are left out when more than one fits.
- * 1, 0 when there is none (or these are no digits), or ERR_INVALID as above.
+ * Finds the object whose id starts with the `len` digits at `hex`, at least 4.
+ * If several objects match, those that do not fit the hint are ignored. Returns
+ * 1, 0 if there is none or the text is not hexadecimal, ERR_INVALID if the id
+ * is ambiguous, or another error code.
  */
 int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 			  enum revname_hint hint, struct odb_reader *reader,
 			  const struct odb *odb, struct error *err);
 
 /*
- * Digits of abbreviated ids: core.abbrev, or by the number of objects as
- * stock Git does. Returns it, or ERR_INVALID.
+ * Returns the number of digits of abbreviated ids: core.abbrev, or a number
+ * that depends on the number of objects, as in stock Git. Returns ERR_INVALID
+ * if core.abbrev is invalid.
  */
 int revname_default_len(const struct odb *odb, struct error *err);
 

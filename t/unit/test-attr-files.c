@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/attr-files.c: which file wins, in a work tree and without one. */
+/* names/attr-files.c: precedence of files, in a work tree and without one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static enum attr_state ask(const struct fixture *f, const char *path)
 	return state;
 }
 
-/* Each that is added overrides the ones before. */
+/* Each added file overrides the ones before. */
 static void precedence(void **state)
 {
 	struct fixture f;
@@ -90,7 +90,7 @@ static void write_index(struct fixture *f, const char *const (*files)[2],
 	buf_release(&index);
 }
 
-/* "d/-x/" sorts before "d/.gitattributes", whose rules come first. */
+/* "d/-x/" sorts before "d/.gitattributes". But the rules of "d" come first. */
 static void of_an_index(void **state)
 {
 	static const char *const files[][2] = {
@@ -107,10 +107,10 @@ static void of_an_index(void **state)
 	assert_int_equal(ask(&f, "d/a"), ATTR_UNSET);
 	assert_int_equal(ask(&f, "d/-x/a"), ATTR_SET);
 	assert_int_equal(ask(&f, "a"), ATTR_UNSPECIFIED);
-	/* Nobody added this one; its directory is in the index. */
+	/* This file is not in the index, but its directory is. */
 	tmprepo_write(&f.t, "work/d/e/.gitattributes", "a delta=1");
 	assert_int_equal(ask(&f, "d/e/f/a"), ATTR_VALUE);
-	/* The work tree's file takes the place of the index's. */
+	/* The file in the work tree replaces the one in the index. */
 	tmprepo_write(&f.t, "work/d/.gitattributes", "b -delta");
 	assert_int_equal(ask(&f, "d/a"), ATTR_UNSPECIFIED);
 	teardown(&f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/attrs.c: patterns, macros, and which line counts. */
+/* names/attrs.c: patterns, macros, and precedence of lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +100,10 @@ static void which_counts(void **state)
 	CHECK(cases);
 }
 
-/* Files below others; macros not in these; letters of either case. */
+/*
+ * Files in subdirectories, where macros are not allowed; letters of either
+ * case.
+ */
 static void several_files(void **state)
 {
 	static const char top[] = "*.a -delta\n[attr]m -delta\n",
@@ -152,7 +155,7 @@ static void limits(void **state)
 	assert_int_equal(attrs_of(a, "a"), ATTR_UNSPECIFIED);
 	assert_int_equal(attrs_of(a, "b"), ATTR_UNSET);
 	attrs_free(a);
-	/* A chain of macros, as long as may be, and longer. */
+	/* The longest valid chain of macros, and a longer one. */
 	for (int last = 255; last <= 256; last++) {
 		a = attrs_new("delta");
 		buf_reset(&text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/index-file.c: ids of all versions of index files. */
+/* names/index-file.c: ids in index files of all versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,7 +107,7 @@ static void all_versions(void **state)
 	}
 }
 
-/* Cut short anywhere: an error, or the ids before it. */
+/* A truncated file gives an error, or the ids before it. */
 static void prefixes(void **state)
 {
 	uint64_t seed = random_seed();
@@ -130,7 +130,9 @@ static void prefixes(void **state)
 			exact = realloc(exact, len ? len : 1);
 			ret = index_file_parse(exact, len, HASH_SHA1, note, &v,
 					       &v.shared, NULL);
-			/* The tail of the extension cannot be told. */
+			/*
+			 * A truncated tail of the extension cannot be noticed.
+			 */
 			assert_true(ret == ERR_CORRUPT || len + 13 >= file.len);
 			free(exact);
 		}
@@ -194,7 +196,7 @@ static void a_visit_may_stop(void **state)
 	buf_release(&file);
 }
 
-/* An index of one entry whose id begins with `byte`. */
+/* Makes an index of one entry whose id begins with `byte`. */
 static void write_index(const struct tmprepo *t, const char *name, uint8_t byte,
 			const char *shared)
 {
@@ -211,7 +213,7 @@ static void write_index(const struct tmprepo *t, const char *name, uint8_t byte,
 	buf_release(&file);
 }
 
-/* The repository's own and those of its worktrees. */
+/* The repository's own index and those of its work trees. */
 static void of_a_repository(void **state)
 {
 	static const char *const names[] = {"index", "worktrees/a/index",
@@ -236,7 +238,7 @@ static void of_a_repository(void **state)
 	tmprepo_release(&t);
 }
 
-/* Entries of a shared index are as alive as others. */
+/* Entries of a shared index keep objects alive like others. */
 static void split_index(void **state)
 {
 	struct visit v = {.nr = 0};
@@ -255,7 +257,9 @@ static void split_index(void **state)
 	tmprepo_release(&t);
 }
 
-/* A check refuses a wrong checksum; others read on. Zeros are none. */
+/*
+ * A check refuses a wrong checksum; other readers accept it. Zeros mean none.
+ */
 static void checksum(void **state)
 {
 	struct indexfile_entry e = {"path", 0100644, 0, OID_ZERO_INIT};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* names/pathspec.c: what stock Git takes, and directories against paths. */
+/*
+ * names/pathspec.c: the choices of stock Git; directories compared with paths.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -289,7 +291,7 @@ static void random_path(uint64_t *seed, char *out)
 	}
 }
 
-/* What is said of each directory on the way has to hold for the path. */
+/* The result for each directory on the way must hold for the path. */
 static void directories_agree(void **state)
 {
 	const struct pathspec_place top = {.name = "/w"};

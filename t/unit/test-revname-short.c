@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/revname-short.c: ambiguity, hints, and how long ids are made. */
+/* names/revname-short.c: ambiguity, hints, and lengths of ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static int resolve(struct fixture *f, struct oid *oid, const char *hex,
 				     NULL);
 }
 
-/* Blobs with numbers until one shares four digits with `oid`. */
+/* Writes numbered blobs until one shares four digits with `oid`. */
 static void make_twin(struct fixture *f, const struct oid *oid)
 {
 	struct oid twin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* names/revname.c: every form of a name, on a small history by hand. */
+/* names/revname.c: every form of a name, in a small history. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -251,7 +251,7 @@ static void check_may_be_unsupported(bool expected, const char *format,
 	buf_release(&arg);
 }
 
-/* However it stands in an argument. */
+/* At any place in an argument. */
 static void test_may_be_unsupported(void **state)
 {
 	static const char *const unsupported[] = {
@@ -274,7 +274,7 @@ static void test_may_be_unsupported(void **state)
 	}
 }
 
-/* A name of nothing but suffixes ends without exhausting the stack. */
+/* A name that consists of suffixes only does not exhaust the stack. */
 static void test_many_suffixes(void **state)
 {
 	struct fixture *f = *state;
