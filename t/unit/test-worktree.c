@@ -10,7 +10,7 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * Checks the result for a content of "gitdir" (NULL: no file). `wanted` NULL:
+ * Checks the result for a content of "gitdir" (NULL: no file). `expected` NULL:
  * nothing is found.
  */
 static void check(const struct tmprepo *t, const char *text,
