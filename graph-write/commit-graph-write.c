@@ -6,7 +6,7 @@
 #include "graph-write/changed-paths.h"
 #include "graph-write/commit-graph-write.h"
 #include "graph-write/graph-commits.h"
-#include "graph/commit-graph-levels.h"
+#include "graph/commit-graph-generations.h"
 #include "graph/commit-graph-parts.h"
 #include "graph/commit-graph-store.h"
 #include "refs/refs.h"
@@ -209,7 +209,7 @@ static int get_below(void *ctx, uint32_t graph_pos,
 
 	if (ret < 0)
 		return ret;
-	generation->level = entry.level;
+	generation->number = entry.level;
 	return commit_graph_layer_corrected(layer, graph_pos - layer->below_nr,
 					    entry.date, &generation->corrected,
 					    err);
@@ -239,7 +239,7 @@ static int put_bases(struct buf *out, const struct writing *w)
 
 static int number_commits(struct writing *w)
 {
-	const struct commit_graph_levels levels = {
+	const struct commit_graph_generations generations = {
 		.records = w->records.records,
 		.nr = w->records.nr,
 		.parents = w->records.parents,
@@ -249,7 +249,7 @@ static int number_commits(struct writing *w)
 		.progress = w->o->progress,
 	};
 
-	return commit_graph_levels_compute(&levels, w->err);
+	return commit_graph_generations_compute(&generations, w->err);
 }
 
 /* Where it belongs; a single file takes the place of a chain. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing commit-graphs: which commits (graph-commits.h), their generations
- * (graph/commit-graph-levels.h), the file (graph/commit-graph-file.h) and its
- * place (graph/commit-graph-store.h, graph/commit-graph-chain.h). What `git
+ * (graph/commit-graph-generations.h), the file (graph/commit-graph-file.h) and
+ * its place (graph/commit-graph-store.h, graph/commit-graph-chain.h). What `git
  * commit-graph write` does, for this and for others that leave a repository
  * with a graph (gc).
  */

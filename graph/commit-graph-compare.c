@@ -78,7 +78,7 @@ static void compare_parents(struct comparing *c, const struct commit_view *view)
 static void compare_generations(struct comparing *c)
 {
 	uint64_t corrected = 0;
-	uint32_t level = 0;
+	uint32_t generation = 0;
 
 	for (uint32_t i = 0; i < c->parent_nr; i++) {
 		struct commit_graph_entry parent;
@@ -86,22 +86,22 @@ static void compare_generations(struct comparing *c)
 		if (commit_graph_entry(&parent, c->graph, c->parents[i], NULL) <
 		    0)
 			return;
-		if (parent.level >= level)
-			level = parent.level + 1;
+		if (parent.level >= generation)
+			generation = parent.level + 1;
 		if (parent.corrected >= corrected)
 			corrected = parent.corrected + 1;
 	}
-	if (level > COMMIT_GRAPH_LEVEL_MAX)
-		level = COMMIT_GRAPH_LEVEL_MAX;
+	if (generation > COMMIT_GRAPH_GENERATION_MAX)
+		generation = COMMIT_GRAPH_GENERATION_MAX;
 	if (c->graph->has_dates && c->entry.corrected < corrected)
 		say(c,
 		    "commit-graph generation for commit %s is %" PRIu64
 		    " < %" PRIu64,
 		    c->hex, c->entry.corrected, corrected);
-	/* A level of 0 is one that was not computed. */
-	if (c->entry.level && c->entry.level < level)
+	/* A generation of 0 is one that was not computed. */
+	if (c->entry.level && c->entry.level < generation)
 		say(c, "commit-graph generation for commit %s is %u < %u",
-		    c->hex, (unsigned)c->entry.level, (unsigned)level);
+		    c->hex, (unsigned)c->entry.level, (unsigned)generation);
 }
 
 static void compare_date(struct comparing *c, const struct commit_view *view)

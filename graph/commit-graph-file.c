@@ -92,7 +92,7 @@ static void put_data(struct layout *l)
 		buf_append_be32(l->out, r->parent_nr ? parents[0]
 						     : COMMIT_GRAPH_NO_PARENT);
 		buf_append_be32(l->out, second);
-		buf_append_be64(l->out, (uint64_t)r->level << DATE_BITS |
+		buf_append_be64(l->out, (uint64_t)r->generation << DATE_BITS |
 						(r->date & mask));
 	}
 }

@@ -26,7 +26,7 @@ struct commit_graph_record {
 	struct oid tree;
 	uint64_t date;         /* committer date, seconds since 1970 */
 	uint64_t corrected;    /* generation number v2; 0: not known yet */
-	uint32_t level;        /* generation number v1; 0: not known yet */
+	uint32_t generation;   /* generation number v1; 0: not known yet */
 	uint32_t first_parent; /* index into the file's `parents` */
 	uint32_t parent_nr;
 };

@@ -47,7 +47,7 @@
 #define COMMIT_GRAPH_EDGE UINT32_C(0x80000000)
 
 /* The highest level: commits above those that have it have it too. */
-#define COMMIT_GRAPH_LEVEL_MAX UINT32_C(0x3fffffff)
+#define COMMIT_GRAPH_GENERATION_MAX UINT32_C(0x3fffffff)
 
 /* In GDA2: what is left is an index into GDO2. */
 #define COMMIT_GRAPH_OVERFLOW UINT32_C(0x80000000)

@@ -31,7 +31,7 @@ uint32_t commit_graph_nr(const struct commit_graph *graph)
 	return graph->nr;
 }
 
-bool commit_graph_has_levels(const struct commit_graph *graph)
+bool commit_graph_has_generations(const struct commit_graph *graph)
 {
 	struct commit_graph_entry entry;
 

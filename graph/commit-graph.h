@@ -58,7 +58,7 @@ int commit_graph_verify(const struct commit_graph *graph, struct error *err);
 uint32_t commit_graph_nr(const struct commit_graph *graph);
 
 /* Whether its commits have levels: old files have none. */
-bool commit_graph_has_levels(const struct commit_graph *graph);
+bool commit_graph_has_generations(const struct commit_graph *graph);
 
 bool commit_graph_find(const struct commit_graph *graph, const uint8_t *raw,
 		       uint32_t *graph_pos);

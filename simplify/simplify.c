@@ -44,7 +44,7 @@ static bool can_stream(const struct simplify *s,
 	if (s->o.order == SIMPLIFY_ORDER_WALK)
 		return true;
 	return s->h->graph && !s->o.first_parent &&
-	       commit_graph_has_levels(s->h->graph);
+	       commit_graph_has_generations(s->h->graph);
 }
 
 static int prepare(struct simplify *s, const struct revwalk_tips *tips,

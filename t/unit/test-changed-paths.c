@@ -9,7 +9,7 @@
 
 #include "graph-write/changed-paths.h"
 #include "graph-write/path-changes.h"
-#include "graph/commit-graph-levels.h"
+#include "graph/commit-graph-generations.h"
 #include "t/unit/walkrepo.h"
 #include "t/unit/writtengraph.h"
 
@@ -22,7 +22,7 @@ struct fixture {
 
 static void setup(struct fixture *x, uint64_t *seed)
 {
-	struct commit_graph_levels levels = {0};
+	struct commit_graph_generations generations = {0};
 
 	memset(x, 0, sizeof(*x));
 	walkrepo_init(&x->f, HASH_SHA1, seed, 40, 10);
@@ -33,10 +33,11 @@ static void setup(struct fixture *x, uint64_t *seed)
 			NULL);
 	assert_int_equal(graph_commits_reach(&x->c, NULL), 0);
 	assert_int_equal(graph_commits_records(&x->r, &x->c, NULL), 0);
-	levels.records = x->r.records;
-	levels.nr = x->r.nr;
-	levels.parents = x->r.parents;
-	assert_int_equal(commit_graph_levels_compute(&levels, NULL), 0);
+	generations.records = x->r.records;
+	generations.nr = x->r.nr;
+	generations.parents = x->r.parents;
+	assert_int_equal(commit_graph_generations_compute(&generations, NULL),
+			 0);
 }
 
 static void release(struct fixture *x)

@@ -16,14 +16,15 @@
 static const uint32_t parents[] = {0, 0, 3, 4, 0, 3, 9};
 
 static struct commit_graph_record record(uint8_t id, uint64_t date,
-					 uint64_t corrected, uint32_t level,
+					 uint64_t corrected,
+					 uint32_t generation,
 					 uint32_t first_parent,
 					 uint32_t parent_nr)
 {
 	struct commit_graph_record r = {
 		.date = date,
 		.corrected = corrected,
-		.level = level,
+		.generation = generation,
 		.first_parent = first_parent,
 		.parent_nr = parent_nr,
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Generation numbers, by a depth-first walk with a stack of its own. */
 #include "base/mem.h"
-#include "graph/commit-graph-levels.h"
+#include "graph/commit-graph-generations.h"
 
 /* A commit whose parents are being looked at. */
 struct frame {
@@ -10,7 +10,7 @@ struct frame {
 };
 
 struct walker {
-	const struct commit_graph_levels *l;
+	const struct commit_graph_generations *l;
 	struct frame *stack;
 	size_t nr, alloc;
 	struct progress meter;
@@ -33,10 +33,10 @@ static int push(struct walker *w, uint32_t record)
 static void raise(struct commit_graph_record *r,
 		  const struct commit_graph_generation *parent)
 {
-	if (r->level <= parent->level)
-		r->level = parent->level < COMMIT_GRAPH_LEVEL_MAX
-				   ? parent->level + 1
-				   : COMMIT_GRAPH_LEVEL_MAX;
+	if (r->generation <= parent->number)
+		r->generation = parent->number < COMMIT_GRAPH_GENERATION_MAX
+					? parent->number + 1
+					: COMMIT_GRAPH_GENERATION_MAX;
 	if (r->corrected <= parent->corrected)
 		r->corrected = parent->corrected + 1;
 }
@@ -48,7 +48,7 @@ static void raise(struct commit_graph_record *r,
 static int get_parent(struct walker *w, uint32_t graph_pos,
 		      struct commit_graph_generation *generation)
 {
-	const struct commit_graph_levels *l = w->l;
+	const struct commit_graph_generations *l = w->l;
 	const struct commit_graph_record *r;
 
 	if (graph_pos < l->below_nr) {
@@ -60,9 +60,10 @@ static int get_parent(struct walker *w, uint32_t graph_pos,
 		return error_set(w->err, ERR_CORRUPT,
 				 "a parent outside of the commit-graph");
 	r = &l->records[graph_pos - l->below_nr];
-	if (!r->level)
+	if (!r->generation)
 		return push(w, graph_pos - l->below_nr);
-	*generation = (struct commit_graph_generation){r->corrected, r->level};
+	*generation = (struct commit_graph_generation){r->corrected,
+						       r->generation};
 	return 1;
 }
 
@@ -71,7 +72,7 @@ static int number(struct walker *w, struct commit_graph_record *r)
 {
 	const uint32_t *parents = w->l->parents + r->first_parent;
 
-	r->level = 1;
+	r->generation = 1;
 	r->corrected = r->date ? r->date : 1;
 	for (uint32_t i = 0; i < r->parent_nr; i++) {
 		struct commit_graph_generation parent;
@@ -92,7 +93,7 @@ static int step(struct walker *w)
 	struct commit_graph_record *r = &w->l->records[f->record];
 	struct commit_graph_generation ignored;
 
-	while (!r->level && f->next < r->parent_nr) {
+	while (!r->generation && f->next < r->parent_nr) {
 		int ret = get_parent(
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
@@ -102,11 +103,11 @@ static int step(struct walker *w)
 		f->next++;
 	}
 	w->nr--;
-	return r->level ? 0 : number(w, r);
+	return r->generation ? 0 : number(w, r);
 }
 
-int commit_graph_levels_compute(const struct commit_graph_levels *l,
-				struct error *err)
+int commit_graph_generations_compute(const struct commit_graph_generations *l,
+				     struct error *err)
 {
 	struct walker w = {.l = l, .err = err};
 	int ret = 0;
@@ -114,7 +115,7 @@ int commit_graph_levels_compute(const struct commit_graph_levels *l,
 	progress_start(&w.meter, l->progress,
 		       "Computing commit graph generation numbers", l->nr);
 	for (uint32_t i = 0; !ret && i < l->nr; i++) {
-		if (l->records[i].level)
+		if (l->records[i].generation)
 			continue;
 		ret = push(&w, i);
 		while (!ret && w.nr)

@@ -3,12 +3,12 @@
  * Generation numbers of the commits of a graph that is being written
  * (technical/commit-graph):
  *
- *   level      one more than the highest level of the parents; 1 without any;
- *              at most COMMIT_GRAPH_LEVEL_MAX
+ *   generation one more than the highest of the parents; 1 without any;
+ *              at most COMMIT_GRAPH_GENERATION_MAX
  *   corrected  the committer date, but more than that of each parent; never 0
  */
-#ifndef GRAPH_COMMIT_GRAPH_LEVELS_H
-#define GRAPH_COMMIT_GRAPH_LEVELS_H
+#ifndef GRAPH_COMMIT_GRAPH_GENERATIONS_H
+#define GRAPH_COMMIT_GRAPH_GENERATIONS_H
 
 #include <stdint.h>
 
@@ -19,11 +19,11 @@
 /* The generations of a commit in a layer below. */
 struct commit_graph_generation {
 	uint64_t corrected;
-	uint32_t level;
+	uint32_t number;
 };
 
-struct commit_graph_levels {
-	struct commit_graph_record *records; /* `level` and `corrected` are
+struct commit_graph_generations {
+	struct commit_graph_record *records; /* `generation` and `corrected` are
 						filled in */
 	uint32_t nr;
 	const uint32_t *parents; /* graph_pos */
@@ -41,7 +41,7 @@ struct commit_graph_levels {
  * commits are their own ancestors or parents are out of range; ERR_NOMEM;
  * what `below` returned. O(commits and parents).
  */
-int commit_graph_levels_compute(const struct commit_graph_levels *l,
-				struct error *err);
+int commit_graph_generations_compute(const struct commit_graph_generations *l,
+				     struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph/commit-graph-levels.c: random graphs against the definition. */
+/* graph/commit-graph-generations.c: random graphs against the definition. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "graph/commit-graph-levels.h"
+#include "graph/commit-graph-generations.h"
 #include "t/unit/random.h"
 
 #define NR 80
@@ -74,22 +74,22 @@ static void slow(const struct graph *g, uint32_t graph_pos,
 		return;
 	}
 	r = &g->records[graph_pos - BELOW];
-	out->level = 1;
+	out->number = 1;
 	out->corrected = r->date ? r->date : 1;
 	for (uint32_t i = 0; i < r->parent_nr; i++) {
 		struct commit_graph_generation p;
 
 		slow(g, g->parents[r->first_parent + i], &p);
-		if (p.level >= out->level)
-			out->level = p.level + 1;
+		if (p.number >= out->number)
+			out->number = p.number + 1;
 		if (p.corrected >= out->corrected)
 			out->corrected = p.corrected + 1;
 	}
 }
 
-static struct commit_graph_levels levels_of(struct graph *g)
+static struct commit_graph_generations generations_of(struct graph *g)
 {
-	return (struct commit_graph_levels){
+	return (struct commit_graph_generations){
 		.records = g->records,
 		.nr = NR,
 		.parents = g->parents,
@@ -103,17 +103,17 @@ static void test_random(void **state)
 	uint64_t seed = random_seed();
 
 	for (int round = 0; round < 40; round++) {
-		struct commit_graph_levels l;
+		struct commit_graph_generations l;
 		struct graph g;
 
 		make(&g, &seed);
-		l = levels_of(&g);
-		assert_int_equal(commit_graph_levels_compute(&l, NULL), 0);
+		l = generations_of(&g);
+		assert_int_equal(commit_graph_generations_compute(&l, NULL), 0);
 		for (uint32_t i = 0; i < NR; i += 3) {
 			struct commit_graph_generation want;
 
 			slow(&g, BELOW + i, &want);
-			assert_int_equal(g.records[i].level, want.level);
+			assert_int_equal(g.records[i].generation, want.number);
 			assert_true(g.records[i].corrected == want.corrected);
 		}
 	}
@@ -122,15 +122,17 @@ static void test_random(void **state)
 static void test_cap(void **state)
 {
 	struct commit_graph_record records[2] = {
-		{.level = COMMIT_GRAPH_LEVEL_MAX, .corrected = 10, .date = 10},
+		{.generation = COMMIT_GRAPH_GENERATION_MAX,
+		 .corrected = 10,
+		 .date = 10},
 		{.date = 3, .first_parent = 0, .parent_nr = 1},
 	};
 	const uint32_t parents[] = {0};
-	const struct commit_graph_levels l = {
+	const struct commit_graph_generations l = {
 		.records = records, .nr = 2, .parents = parents};
 
-	assert_int_equal(commit_graph_levels_compute(&l, NULL), 0);
-	assert_int_equal(records[1].level, COMMIT_GRAPH_LEVEL_MAX);
+	assert_int_equal(commit_graph_generations_compute(&l, NULL), 0);
+	assert_int_equal(records[1].generation, COMMIT_GRAPH_GENERATION_MAX);
 	assert_true(records[1].corrected == 11);
 }
 
@@ -142,19 +144,22 @@ static void test_bad(void **state)
 		{.first_parent = 2, .parent_nr = 1},
 	};
 	uint32_t cycle[] = {1, 2, 0}, outside[] = {1, 3, 0}, low[] = {2, 3, 0};
-	struct commit_graph_levels l = {
+	struct commit_graph_generations l = {
 		.records = records, .nr = 3, .parents = cycle};
 	struct error err = ERROR_INIT;
 
-	assert_int_equal(commit_graph_levels_compute(&l, &err), ERR_CORRUPT);
+	assert_int_equal(commit_graph_generations_compute(&l, &err),
+			 ERR_CORRUPT);
 	l.parents = outside;
-	assert_int_equal(commit_graph_levels_compute(&l, &err), ERR_CORRUPT);
+	assert_int_equal(commit_graph_generations_compute(&l, &err),
+			 ERR_CORRUPT);
 	records[2].parent_nr = 1;
 	l.parents = low;
 	l.below_nr = 1;
 	l.below = below;
 	l.ctx = &l;
-	assert_int_equal(commit_graph_levels_compute(&l, &err), ERR_CORRUPT);
+	assert_int_equal(commit_graph_generations_compute(&l, &err),
+			 ERR_CORRUPT);
 	assert_string_equal(err.msg, "a bad layer");
 }
 
