@@ -14,7 +14,7 @@
 #include "odb/odb-midx.h"
 #include "refs/ref-pack.h"
 #include "refs/reflog.h"
-#include "repack/geometry.h"
+#include "repack/geometric.h"
 #include "repo/worktree.h"
 #include "sys/clock.h"
 #include "sys/io.h"
@@ -144,7 +144,7 @@ int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 	for (size_t i = 0; i < *nr && !ret; i++)
 		counts[i] = (uint32_t)items[i].key;
 	if (!ret)
-		*first = geometry_split(counts, *nr, factor);
+		*first = geometric_split(counts, *nr, factor);
 	free(items);
 	free(counts);
 	return ret < 0 ? error_nomem(m->err) : 0;

@@ -1,12 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /* Packs of a geometric repack. */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/sort.h"
 #include "repack/geometric.h"
-#include "repack/geometry.h"
 #include "repack/rollup.h"
+
+/* Whether `large` is at least `factor` times `small`. */
+static bool is_step(uint64_t large, uint64_t small, uint64_t factor)
+{
+	return !small || factor <= large / small;
+}
+
+size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
+{
+	size_t split = nr ? nr - 1 : 0;
+	uint64_t sum = 0;
+
+	/* The longest progression at the end of the list. */
+	while (split && is_step(counts[split], counts[split - 1], factor))
+		split--;
+	if (!split)
+		return 0;
+	/* Its first pack has one before it that is too large: both go in. */
+	split++;
+	for (size_t i = 0; i < split; i++)
+		sum += counts[i];
+	/* What they become must be a step below the next pack. */
+	while (split < nr && !is_step(counts[split], sum, factor))
+		sum += counts[split++];
+	return split;
+}
 
 /* Candidates by number of objects: value is the pack's number. */
 static size_t list_candidates(struct sort_item *candidates,
@@ -35,7 +61,7 @@ static int choose(struct named_packs *chosen, const struct odb *odb,
 
 	for (size_t i = 0; i < nr; i++)
 		counts[i] = (uint32_t)candidates[i].key;
-	split = geometry_split(counts, nr, factor);
+	split = geometric_split(counts, nr, factor);
 	for (size_t i = 0; i < split && !ret; i++)
 		ret = named_packs_add(
 			chosen, odb->packs[candidates[i].value].pack->name);

@@ -6,11 +6,26 @@
 #ifndef REPACK_GEOMETRIC_H
 #define REPACK_GEOMETRIC_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "packs/old-packs.h"
 #include "packs/pack-job.h"
+
+/*
+ * Decide how many of the smallest packs to put into one, so that the numbers of
+ * objects of all packs form a geometric progression.
+ *
+ *	objects     3   5   8  40 100 260        factor 2
+ *	           '---------'  |               3+5+8 = 16 <= 40 / 2
+ *	            into one   stay
+ *
+ * `counts`: the number of objects of each pack, ascending. Returns how many
+ * packs, from the first on, become one; 0 if the counts already form a
+ * progression.
+ */
+size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
 
 /*
  * Leave on the list those packs that have to be put into one for the numbers of
