@@ -10,7 +10,7 @@ struct cruft {
 	struct unreachable *u;
 	const struct cruft_options *options;
 	struct packing_items items;
-	uint32_t *mtimes; /* owned: by item */
+	uint32_t *mtimes; /* owned: one per item */
 };
 
 static uint32_t time_of(const struct cruft *c,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cruft packs: what nothing reaches, with the time when each object was last
- * known to be in use (gitformat-pack(5), "cruft packs").
+ * Writes cruft packs: packs of unreachable objects. Each object has the time
+ * when it was last known to be in use (gitformat-pack(5), "cruft packs").
  */
 #ifndef REPACK_CRUFT_H
 #define REPACK_CRUFT_H
@@ -15,25 +15,31 @@
 
 struct cruft_options {
 	const struct newpack_options *newpack; /* borrowed */
-	const char *dir;  /* for temporary files, on the file system of: */
-	const char *base; /* "<base>-<checksum>.pack" is written */
+	/* Directory for temporary files, on the file system of `base`. */
+	const char *dir;
+	const char *base; /* the pack is "<base>-<checksum>.pack" */
 	/*
-	 * What is older than this and kept for the sake of another object is
-	 * noted to be from then, as stock Git does.
+	 * Seconds since 1970. An object that is older than `expiry`, but is
+	 * kept because a recent object reaches it, gets the time `expiry`, as
+	 * in stock Git.
 	 */
 	int64_t expiry;
-	bool expired; /* those that are not kept; else those that are */
-	bool empty;   /* write a pack without objects too */
 	/*
-	 * Not NULL: one pack goes there and nothing is installed; the times
-	 * are lost. Borrowed.
+	 * true: write the objects that are not kept. false: write those that
+	 * are kept.
+	 */
+	bool expired;
+	bool empty; /* write a pack even without objects */
+	/*
+	 * Borrowed. If not NULL, one pack is sent to the sink. No file is
+	 * installed, and no times are written.
 	 */
 	const struct pack_sink *sink;
 };
 
 /*
- * Whether an object goes into the cruft pack of those that are kept: nothing
- * else that stays has it.
+ * Returns whether a cruft pack of kept objects should have this object: the
+ * object is kept, and no copy stays elsewhere.
  */
 static inline bool cruft_wants(const struct unreachable_item *item)
 {
@@ -41,15 +47,17 @@ static inline bool cruft_wants(const struct unreachable_item *item)
 }
 
 /*
- * Put objects of *u into packs and install them. Without objects *np is empty.
- * Release *np in any case.
+ * Put objects of *u into packs and install the packs. Which objects:
+ * `options->expired`. *np is empty if there are no such objects. Returns 0 or a
+ * negative error code. The caller releases *np in any case.
  */
 int cruft_write(struct newpacks *np, struct unreachable *u,
 		const struct cruft_options *options, struct error *err);
 
 /*
- * newpack options with repack.cruftWindow, cruftWindowMemory, cruftDepth and
- * cruftThreads of the configuration applied.
+ * Apply repack.cruftWindow, repack.cruftWindowMemory, repack.cruftDepth and
+ * repack.cruftThreads to *options. Keys that are not set change nothing.
+ * Returns 0 or a negative error code.
  */
 int cruft_options_load(struct newpack_options *options, const struct repo *repo,
 		       struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs of a geometric repack. */
+/* Choosing the packs of a geometric repack. */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -19,22 +19,28 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 	size_t split = nr ? nr - 1 : 0;
 	uint64_t sum = 0;
 
-	/* The longest progression at the end of the list. */
+	/* Find the longest progression at the end of the list. */
 	while (split && is_step(counts[split], counts[split - 1], factor))
 		split--;
 	if (!split)
 		return 0;
-	/* Its first pack has one before it that is too large: both go in. */
+	/*
+	 * The pack before that progression is too large for it, so both become
+	 * one.
+	 */
 	split++;
 	for (size_t i = 0; i < split; i++)
 		sum += counts[i];
-	/* What they become must be a step below the next pack. */
+	/* The new pack must also be a step below the next pack. */
 	while (split < nr && !is_step(counts[split], sum, factor))
 		sum += counts[split++];
 	return split;
 }
 
-/* Candidates by number of objects: value is the pack's number. */
+/*
+ * Lists candidates with the number of objects as key and the pack's number as
+ * value. Returns how many there are.
+ */
 static size_t list_candidates(struct sort_item *candidates,
 			      const struct old_packs *old,
 			      const struct odb *odb)
@@ -51,7 +57,7 @@ static size_t list_candidates(struct sort_item *candidates,
 	return nr;
 }
 
-/* The names of those that become one. */
+/* Adds the names of the packs that become one to *chosen. */
 static int choose(struct named_packs *chosen, const struct odb *odb,
 		  const struct sort_item *candidates, size_t nr,
 		  uint32_t *counts, uint64_t factor)

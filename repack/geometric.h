@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `git repack --geometric`: choosing the packs that are put into one, and their
- * objects. geometry.h has the arithmetic, rollup.h the objects.
+ * Chooses the packs that `git repack --geometric` puts into one pack, and lists
+ * their objects.
  */
 #ifndef REPACK_GEOMETRIC_H
 #define REPACK_GEOMETRIC_H
@@ -28,16 +28,18 @@
 size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
 
 /*
- * Leave on the list those packs that have to be put into one for the numbers of
- * objects of all packs on it to be a progression by `factor`. Cruft packs, and
- * packs that are not in the snapshot, are taken off first.
+ * Keep on the list only the packs that have to become one, so that the numbers
+ * of objects of all packs form a progression by `factor`. Cruft packs, promisor
+ * packs and packs that are not in the snapshot are removed from the list too.
+ * Returns 0 or ERR_NOMEM.
  */
 int geometric_choose(struct old_packs *old, const struct odb *odb,
 		     uint64_t factor, struct error *err);
 
 /*
- * Add the objects of the listed packs, and all loose ones, to the job, but for
- * what other packs of the repository have.
+ * Add to the job the objects of the listed packs and all loose objects. Objects
+ * that other packs of the repository have are left out. A loose object that an
+ * alternate's pack has is left out as well. Returns 0 or a negative error code.
  */
 int geometric_collect(struct pack_job *job, const struct old_packs *old,
 		      struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects besides those that revisions reach. */
+/* Listing unreachable objects for `git pack-objects`. */
 #include "repack/leftovers.h"
 
 static bool is_leaving(void *ctx, const struct pack *pack)
@@ -46,7 +46,10 @@ int leftovers_add(struct pack_job *job, const struct unreachable *u,
 	return 0;
 }
 
-/* Collecting asks by pack, not by number. */
+/*
+ * unreachable_collect() passes a pack, but `parts` is indexed by the pack's
+ * number.
+ */
 struct going {
 	const struct odb *odb;
 	const enum rollup_part *parts;
@@ -62,7 +65,7 @@ static bool is_going(void *ctx, const struct pack *pack)
 	return false;
 }
 
-/* What packs have that stay counts as reached. */
+/* Marks the objects of packs that stay as reached. */
 static int mark_staying(struct pack_job *job, const enum rollup_part *parts,
 			struct error *err)
 {

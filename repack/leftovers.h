@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `git pack-objects` is told to do with objects besides those that
- * revisions reach: pack them too, make them loose, or, told which packs go,
- * put into a cruft pack what goes with them.
+ * The options of `git pack-objects` for unreachable objects: add them to the
+ * pack, make them loose, or write a cruft pack.
  *
- * `git repack` does the same by steps of its own (repack/repack.h): it knows
- * more about the packs that go.
+ * `git repack` has its own steps for this (repack/repack.h), because it knows
+ * more about the packs that it removes.
  */
 #ifndef REPACK_LEFTOVERS_H
 #define REPACK_LEFTOVERS_H
@@ -19,29 +18,33 @@
 #include "repack/unreachable.h"
 
 /*
- * List in *u the local objects that the enumeration of `job` (with
- * `note_reached`) did not meet, and mark those that `expiry` keeps (see
- * unreachable_keep()). All packs are about to go but those with .keep and
- * those of the job's keep_packs. Release *u in any case.
+ * List in *u the local objects that the enumeration of `job` did not reach. The
+ * job must have been run with `note_reached`. Objects that `expiry` keeps are
+ * marked; see unreachable_keep(). All packs count as leaving, except packs with
+ * .keep and packs in the job's keep_packs. Returns 0 or a negative error code.
+ * The caller releases *u in any case.
  */
 int leftovers_list(struct unreachable *u, struct pack_job *job, int64_t expiry,
 		   struct error *err);
 
 /*
- * Add objects of such a list to the job, last, unless its options leave them
- * out: with `packed` those of packs that go, with `loose` those that are
- * loose.
+ * Add objects of *u at the end of the job's list, unless the job's options
+ * leave them out. `packed`: add objects of packs that leave. `loose`: add loose
+ * objects. Returns 0 or a negative error code.
  */
 int leftovers_add(struct pack_job *job, const struct unreachable *u,
 		  bool packed, bool loose, struct error *err);
 
 /*
- * The list for a cruft pack: objects of packs that `parts` (by number of the
- * snapshot's packs) includes, and loose ones, that no other pack has. Others
- * are presumed to stay, listed or not, and what they have ends the search for
- * what recent objects reach. Items that the job's options leave out are
- * marked safe. Nothing else may have been enumerated by the job. Release *u
- * in any case.
+ * List the objects for a cruft pack: objects that are loose, or in a pack that
+ * `parts` includes, and in no other pack. `parts` has one entry per pack of the
+ * snapshot.
+ *
+ * Packs that are not included are assumed to stay, whether they are listed or
+ * not. Their objects count as reached: the search from recent objects stops
+ * there. Items that the job's options leave out are marked safe. The job must
+ * not have enumerated anything else. Returns 0 or a negative error code. The
+ * caller releases *u in any case.
  */
 int leftovers_list_cruft(struct unreachable *u, struct pack_job *job,
 			 const enum rollup_part *parts, int64_t expiry,

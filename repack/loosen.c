@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loosening objects. */
+/* Making unreachable objects loose. */
 #include "odb/loose-write.h"
 #include "packing/items.h"
 #include "repack/loosen.h"
@@ -21,7 +21,10 @@ static int write_one(struct loose_writer *writer, struct walk *w,
 		ret = loose_writer_put(writer, &oid, obj.type, obj.data,
 				       obj.len, err);
 	odb_object_release(w->reader, &obj);
-	/* One that is there by now is somebody else's, and newer. */
+	/*
+	 * Another process wrote the file meanwhile. Its time is newer and
+	 * stays.
+	 */
 	if (ret <= 0)
 		return ret;
 	ret = 0;
@@ -44,7 +47,7 @@ int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err)
 	*nr = 0;
 	if (ret < 0)
 		return ret;
-	/* On failure too it may be released. */
+	/* The writer may be released even if this fails. */
 	ret = loose_writer_init(&writer, repo, w->odb->dirs[0], err);
 	for (size_t i = 0; i < u->nr && !ret; i++) {
 		if (!loosen_wants(&u->items[i]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What nothing reaches, out of packs that are about to go into loose objects
+ * Writes loose copies of unreachable objects before their packs are removed
  * (`git repack -A -d`).
  */
 #ifndef REPACK_LOOSEN_H
@@ -12,8 +12,8 @@
 #include "repack/unreachable.h"
 
 /*
- * Whether the object, or the time of its latest copy, is lost with its pack
- * otherwise, and is to be kept.
+ * Returns whether the object is kept and needs a loose copy: otherwise the
+ * object, or the time of its latest copy, would be lost with its pack.
  */
 static inline bool loosen_wants(const struct unreachable_item *item)
 {
@@ -22,11 +22,14 @@ static inline bool loosen_wants(const struct unreachable_item *item)
 }
 
 /*
- * Write loose objects for those of *u that are kept and have no other copy
- * that stays, each with the time that *u says. A loose object that is
- * older than its packed copy gets the present time. All are durable on return,
- * also where core.fsync does not list loose objects, for their packs are
- * removed next (not where it does not list packs either). *nr: how many.
+ * Write a loose object for each object of *u that is kept and has no other copy
+ * that stays. The file gets the item's `mtime`. A loose object that is older
+ * than its packed copy gets the present time instead.
+ *
+ * On return all files are durable, even if core.fsync does not list loose
+ * objects, because their packs are removed next. They are not synced if
+ * core.fsync does not list packs either. *nr: how many objects were written.
+ * Returns 0 or a negative error code.
  */
 int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err);
 

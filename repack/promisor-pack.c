@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Promisor packs become one. */
+/* Writing the objects of promisor packs into one pack. */
 #include "repack/promisor-pack.h"
 
-/* What a pack has and the list has not. */
+/* Adds the objects of a pack that are not in `listed` yet. */
 static int add_pack(struct packing_items *items, struct bitset *listed,
 		    struct pack_job *job, const struct odb_pack *pack,
 		    struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loose and temporary files. */
+/* Listing and removing loose and temporary files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ struct listing {
 	struct prune_files *files;
 	enum hash_algo algo;
 	const char *dir;
-	char hex[OID_MAX_HEX_LEN + 1]; /* begins with the directory's digits */
+	char hex[OID_MAX_HEX_LEN +
+		 1]; /* begins with the two hex digits of `dir` */
 	struct error *err;
 };
 
@@ -25,7 +26,7 @@ static bool starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* malloc()ed "<dir>/<name>", or NULL. */
+/* Returns "<dir>/<name>", owned by the caller, or NULL if out of memory. */
 static char *join(const char *dir, const char *name)
 {
 	struct buf path = BUF_INIT;
@@ -134,7 +135,7 @@ int prune_file_other(const struct prune_file *file,
 
 struct stale {
 	const char *dir;
-	const char *const *prefixes; /* of names; NULL after the last */
+	const char *const *prefixes; /* of file names; NULL ends the list */
 	const struct prune_options *options;
 	struct error *err;
 };
@@ -157,7 +158,9 @@ static int visit(void *ctx, const char *name)
 	return ret;
 }
 
-/* In a directory of the objects' that may be missing, or with NULL in theirs.
+/*
+ * Removes files from `dir`, a path below the object directory. `dir` NULL: the
+ * object directory itself. A missing directory is no error.
  */
 static int remove_from(const struct repo *repo, const char *dir,
 		       const char *const *prefixes,
@@ -177,7 +180,10 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 		struct error *err)
 {
 	static const char *const all[] = {TEMP_PREFIX, NULL};
-	/* Stock Git leaves all that is there: only what is ours. */
+	/*
+	 * Stock Git removes nothing in these directories, so only our own files
+	 * go.
+	 */
 	static const char *const ours[] = {"tmp_prepared_", "tmp_info_", NULL};
 	static const char *const graphs[] = {"tmp_graph_", NULL};
 	int ret = remove_from(repo, NULL, all, options, err);

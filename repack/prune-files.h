@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files among which `git prune` finds what to remove: those of the 256
- * directories of loose objects, and temporary ones ("tmp_*") beside them.
+ * Lists and removes the files that `git prune` looks at: files in the 256
+ * directories of loose objects, and temporary files ("tmp_*") in the object
+ * directory and below it.
  */
 #ifndef REPACK_PRUNE_FILES_H
 #define REPACK_PRUNE_FILES_H
@@ -9,35 +10,49 @@
 #include "repack/prune.h"
 
 struct prune_file {
-	struct oid oid;   /* of a loose object */
-	char *path;       /* owned: of another file; NULL: an object's */
-	int64_t mtime_ns; /* since 1970 */
+	struct oid oid; /* of a loose object, if `path` is NULL */
+	/*
+	 * Owned: the path of a file that is no loose object. NULL: a loose
+	 * object.
+	 */
+	char *path;
+	int64_t mtime_ns; /* nanoseconds since 1970 */
 };
 
 struct prune_files {
 	struct prune_file *files; /* owned */
 	size_t nr, alloc;
-	size_t object_nr; /* those that are loose objects */
+	size_t object_nr; /* how many of them are loose objects */
 };
 
 /*
- * List the 256 directories. 0 or a negative error; release in any case.
+ * List the files in the 256 directories. Returns 0 or a negative error code.
+ * The caller releases *files in any case.
  */
 int prune_files_list(struct prune_files *files, const struct repo *repo,
 		     struct error *err);
 void prune_files_release(struct prune_files *files);
 
-/* Remove a temporary file or directory that is old enough, and still there. */
+/*
+ * Remove a temporary file or directory that is not younger than
+ * `options->expiry`. A file that is already gone is no error. Returns 0 or a
+ * negative error code.
+ */
 int prune_file_stale(const char *path, const struct prune_options *options,
 		     struct error *err);
 
-/* Deal with one that is no object: a temporary file, or a strange one. */
+/*
+ * Handle a file that is no loose object. A temporary file is removed if it is
+ * old enough. Any other file is reported to `hooks.strange` and stays. Returns
+ * 0 or a negative error code.
+ */
 int prune_file_other(const struct prune_file *file,
 		     const struct prune_options *options, struct error *err);
 
 /*
- * The temporary files and directories of the object and the pack directory, and
- * in the directory for what is known of objects those that only we make.
+ * Remove old temporary files and directories: all in the object directory and
+ * in objects/pack, and in objects/info only those that this project writes.
+ * Returns 0 or a negative error code.
  */
 int prune_stale(const struct repo *repo, const struct prune_options *options,
 		struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loose objects that packs have. */
+/* Removing loose objects that are also in packs. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,26 +10,29 @@
 
 enum { FANOUT_NR = 256, NS_PER_S = 1000000000 };
 
-/* What is known of the times of one pack. */
+/* What is known about the times of one pack. */
 struct pack_times {
-	struct pack_mtimes_file file; /* of a cruft pack, once `is_open` */
+	struct pack_mtimes_file file; /* of a cruft pack; open if `is_open` */
 	bool is_tried, is_open;
-	bool is_fresh; /* the pack has got the present time */
+	bool is_fresh; /* the pack's time was set to now */
 };
 
 struct prune {
 	const struct odb *odb;
-	struct pack_times *times; /* owned: by pack */
+	struct pack_times *times; /* owned: one per pack */
 	const struct prune_packed_options *options;
 	struct progress progress;
-	unsigned first; /* byte of the ids whose directory was visited last */
+	/*
+	 * First byte of the object ids in the directory that was visited last.
+	 */
+	unsigned first;
 	struct error *err;
 };
 
 /*
- * Whether a cruft pack notes a time that is at least `seconds`. The time of the
- * pack's file says nothing: the object may have been written again after the
- * times were collected.
+ * Returns whether the cruft pack `nr` notes a time of `seconds` or later for
+ * the object. The time of the pack's file is not used: the object may have been
+ * written again after the times were collected.
  */
 static bool is_noted(struct prune *p, uint32_t nr, uint32_t idx_pos,
 		     uint32_t seconds)
@@ -48,9 +51,9 @@ static bool is_noted(struct prune *p, uint32_t nr, uint32_t idx_pos,
 }
 
 /*
- * Whether a pack without .mtimes lasts as long as the file: otherwise it gets
- * the present time, for the file is the younger copy. It has had it already if
- * it did so for another object.
+ * Returns whether a pack without .mtimes is at least as young as the file. If
+ * the pack is older, its time is set to now first, because the file is the
+ * younger copy. The time of each pack is set at most once.
  */
 static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 {
@@ -67,7 +70,10 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 	return t->is_fresh;
 }
 
-/* Whether a pack that has the object lasts at least as long as the file. */
+/*
+ * Returns whether a pack has the object with a time at least as late as the
+ * file's.
+ */
 static bool is_redundant(struct prune *p, const struct oid *oid,
 			 const char *path)
 {
@@ -105,8 +111,8 @@ static int prune_one(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Those that are not empty stay, and so do those that cannot be removed: a
- * read-only file system says that of all, and an empty one does no harm.
+ * Directories that are not empty stay. Other failures are ignored too: an empty
+ * directory does no harm, and on a read-only file system every removal fails.
  */
 static int remove_empty(const struct odb *odb, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removing the loose objects of a repository that a pack has
- * (git-prune-packed(1)), and the directories that they leave empty.
+ * Removes loose objects that are also in a pack (git-prune-packed(1)), and the
+ * directories that become empty.
  */
 #ifndef REPACK_PRUNE_PACKED_H
 #define REPACK_PRUNE_PACKED_H
@@ -13,19 +13,26 @@
 #include "sys/progress.h"
 
 struct prune_packed_options {
-	/* Called with the path of each file that goes; NULL: not wanted. */
+	/*
+	 * Called with the path of each file before it is removed. NULL: no
+	 * calls.
+	 */
 	void (*removing)(void *ctx, const char *path);
 	void *ctx;
-	bool dry_run;                        /* that is all that is done */
-	const struct progress_out *progress; /* counts directories, or NULL */
+	bool dry_run; /* call `removing`, but remove nothing */
+	const struct progress_out
+		*progress; /* counts directories; NULL: no progress */
 };
 
 /*
- * Packs are those of the disk as it is now, alternates' too. No object gets
- * older by this. A loose object stays if only cruft packs have it, and all note
- * an earlier time than the file's. Another pack that is older than the file
- * gets the present time; if it cannot, the file stays. Returns 0 or a negative
- * error code.
+ * Remove the loose objects of `repo` that are in a pack. The packs are read
+ * from disk now, those of alternates included.
+ *
+ * No object appears older afterwards. A loose object stays if only cruft packs
+ * have it, and all of them note an earlier time than the file's. If another
+ * pack is older than the loose file, the pack gets the present time. If the
+ * pack's time cannot be changed, the loose object stays. Returns 0 or a
+ * negative error code.
  */
 int prune_packed(const struct repo *repo,
 		 const struct prune_packed_options *options, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs that never got a name. */
+/* Removing packs that never got a final name. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define UNNAMED_PREFIX ".tmp-"
 
-/* ---- what there is */
+/* ---- listing */
 
 struct listing {
 	struct prune_unnamed *list;
@@ -24,7 +24,10 @@ struct listing {
 	struct error *err;
 };
 
-/* The length of ".tmp-<pid>-pack-<hash>", which an extension follows; or 0. */
+/*
+ * Returns the length of ".tmp-<pid>-pack-<hash>" at the start of a name if an
+ * extension follows it, else 0.
+ */
 static size_t base_len(const char *name, size_t hex_len)
 {
 	static const char middle[] = "-pack-";
@@ -46,7 +49,10 @@ static size_t base_len(const char *name, size_t hex_len)
 							  : 0;
 }
 
-/* malloc()ed "<dir>/<name>", of `len` bytes of the name, and `ext`. */
+/*
+ * Returns "<dir>/<name><ext>", owned by the caller, with the first `len` bytes
+ * of the name. Returns NULL if out of memory.
+ */
 static char *join(const char *dir, const char *name, size_t len,
 		  const char *ext)
 {
@@ -69,7 +75,10 @@ static int add(char ***items, size_t *nr, size_t *alloc, char *item,
 	return 0;
 }
 
-/* The time of "<dir>/<base><ext>": 1, 0 when it is not there, or negative. */
+/*
+ * Gets the time of "<dir>/<base><ext>". Returns 1, 0 if the file does not
+ * exist, or a negative error code.
+ */
 static int look(int64_t *seconds, const struct listing *l, const char *name,
 		size_t len, const char *ext)
 {
@@ -143,7 +152,7 @@ void prune_unnamed_release(struct prune_unnamed *list)
 	*list = (struct prune_unnamed){0};
 }
 
-/* ---- whether the packs go */
+/* ---- deciding whether the packs go */
 
 struct question {
 	const struct odb *odb;
@@ -152,7 +161,7 @@ struct question {
 	struct error *err;
 };
 
-/* 1, 0, or negative. */
+/* Returns 1 if a wanted object is only in this pack, 0 if not. */
 static int has_needed(const struct question *q, const struct pack_idx *idx)
 {
 	for (uint32_t i = 0; i < idx->nr; i++) {
@@ -166,7 +175,10 @@ static int has_needed(const struct question *q, const struct pack_idx *idx)
 	return 0;
 }
 
-/* An index that is damaged, or gone meanwhile, says nothing: 1. */
+/*
+ * Returns 1 if the pack must stay, 0 if it may go, or a negative error code. A
+ * damaged or missing index proves nothing, so the pack stays.
+ */
 static int is_needed(const struct question *q, const char *base)
 {
 	struct sys_map map = SYS_MAP_INIT;
@@ -187,17 +199,21 @@ static int is_needed(const struct question *q, const char *base)
 	return ret;
 }
 
-/* Whether a multi-pack-index, used or not, names a pack without a name. */
+/*
+ * Returns whether a multi-pack-index names an unnamed pack. Files that readers
+ * reject count as well.
+ */
 static bool is_in_midx(const struct odb *odb)
 {
-	struct error cut = ERROR_INIT; /* layers that cannot be read */
+	struct error skipped =
+		ERROR_INIT; /* set if some layers cannot be read */
 	struct odb_midx *top;
 	bool found;
-	int ret = odb_midx_open(&top, odb->dirs[0], odb->algo, &cut);
+	int ret = odb_midx_open(&top, odb->dirs[0], odb->algo, &skipped);
 
 	if (ret < 0)
 		return ret != ERR_MISSING;
-	found = cut.code != 0;
+	found = skipped.code != 0;
 	for (const struct odb_midx *om = top; om; om = om->base)
 		for (uint32_t i = 0; i < om->midx.pack_nr; i++)
 			found |= om->midx.names[i][0] == '.';
@@ -207,7 +223,10 @@ static bool is_in_midx(const struct odb *odb)
 
 /* ---- removing */
 
-/* Unless someone has written an object that it has: that makes it younger. */
+/*
+ * The time is checked again: a process that writes an object which the pack has
+ * sets the pack's time to now.
+ */
 static int remove_pack(const char *base, const struct prune_options *o,
 		       struct error *err)
 {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a repack of stock Git leaves behind when it is killed before its packs
- * have their names: ".tmp-<pid>-pack-<hash>.pack" and what belongs to it.
+ * Removes what a repack of stock Git leaves behind when it is killed before its
+ * packs get their final names: ".tmp-<pid>-pack-<hash>.pack" and its side
+ * files.
  *
- * A file without its .idx or its .pack is read by nobody, and goes when it is
- * old enough. The two together are a pack for every reader, and others may have
- * relied on it: stock Git removes loose objects that it has, and packs nothing
- * again that is in it. So it goes when
+ * No reader uses a .pack without .idx, or an .idx without .pack. Such a file is
+ * removed when it is old enough. A .pack with its .idx is a pack for every
+ * reader, and other processes may rely on it. For example, stock Git removes
+ * loose objects that are in such a pack, and does not pack these objects again.
+ * So unnamed packs are removed only if all of this is true:
  *
- *  - no such pack, here, is younger than the time of expiry,
- *  - none has a .keep, and no multi-pack-index names one,
- *  - and of the objects in all of them each is in a pack that has a name, here
- *    or in an alternate, or nobody will ask for it.
+ *  - No unnamed pack of this repository is younger than the time of expiry.
+ *  - None has a .keep file, and no multi-pack-index names one.
+ *  - Each object of these packs is also in a pack with a final name, here or
+ *    in an alternate, or nobody may ask for the object.
  *
- * All go, or none. Being loose as well is not enough: stock Git's prune-packed
- * may be about to remove that. `gc` packs before it prunes, so that what is
- * asked for is in a pack with a name then.
+ * Either all are removed or none. A loose copy of an object is not enough,
+ * because stock Git's prune-packed may be about to remove that copy. `git gc`
+ * packs before it prunes, so that wanted objects are in a named pack by then.
  */
 #ifndef REPACK_PRUNE_UNNAMED_H
 #define REPACK_PRUNE_UNNAMED_H
@@ -24,27 +26,37 @@
 #include "repack/prune.h"
 
 struct prune_unnamed {
-	char **packs; /* owned: "<dir>/.tmp-...", no extension, of the pairs */
+	/*
+	 * Owned: "<dir>/.tmp-...", without extension, of .pack files with .idx.
+	 */
+	char **packs;
 	size_t pack_nr, pack_alloc;
-	char **files; /* owned: paths of single files */
+	char **files; /* owned: paths of files without their other half */
 	size_t file_nr, file_alloc;
-	bool stays; /* the packs: one of them is young, or kept */
+	bool stays; /* the packs stay: one of them is young, or has a .keep */
 };
 
-/* List them. 0 or a negative error; release in any case. */
+/*
+ * List unnamed packs and files. Returns 0 or a negative error code. The caller
+ * releases *list in any case.
+ */
 int prune_unnamed_list(struct prune_unnamed *list, const struct repo *repo,
 		       const struct prune_options *options, struct error *err);
 void prune_unnamed_release(struct prune_unnamed *list);
 
-/* Whether it has to be known what somebody may ask for. */
+/*
+ * Returns whether prune_unnamed_remove() will need `is_wanted`, that is,
+ * whether there are packs that may be removed.
+ */
 static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
 {
 	return list->pack_nr && !list->stays;
 }
 
 /*
- * Remove what goes. `odb` has the packs with names; NULL: nothing is known, and
- * packs stay. `is_wanted`: whether somebody may ask for an object.
+ * Remove the listed files and packs that may go. `odb`: the packs with final
+ * names; if NULL, packs stay. `is_wanted`: returns whether somebody may ask for
+ * the object. Returns 0 or a negative error code.
  */
 int prune_unnamed_remove(const struct prune_unnamed *list,
 			 const struct odb *odb,

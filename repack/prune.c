@@ -26,7 +26,8 @@ struct run {
 	struct bitset reached; /* by obj_pos */
 	struct unreachable unreachable;
 	bool is_walking;
-	bool has_promised; /* what promisor packs reach is not enumerated */
+	bool has_promised; /* objects that promisor packs reach were not
+			      enumerated */
 };
 
 static void release_walk(struct run *r)
@@ -43,7 +44,10 @@ static void release_walk(struct run *r)
 	r->refs = NULL;
 }
 
-/* References first, packs after them: what they name is there. */
+/*
+ * References are read before packs are opened, so that the packs have all that
+ * the references name.
+ */
 static int open_all(struct run *r, struct error *err)
 {
 	int ret = refs_open(&r->refs, r->repo, err);
@@ -74,8 +78,8 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 }
 
 /*
- * Of a partial clone only what is here besides what was promised: nothing else
- * is loose.
+ * In a partial clone only local objects that are not promised are enumerated:
+ * no others are loose.
  */
 static int enumerate(struct run *r, struct walk_result *found,
 		     struct error *err)
@@ -132,7 +136,9 @@ static int find_kept(struct run *r, struct error *err)
 	};
 	int ret = find_reached(r, err);
 
-	/* A reference may name by now what only a newer pack has. */
+	/*
+	 * A reference may have moved to an object that only a newer pack has.
+	 */
 	if (ret == ERR_MISSING) {
 		release_walk(r);
 		ret = find_reached(r, err);
@@ -145,7 +151,7 @@ static int find_kept(struct run *r, struct error *err)
 					  err);
 }
 
-/* Whether an object is reached, or by what is recent. */
+/* Returns whether a root or a recent object reaches the object. */
 static bool is_wanted(struct run *r, uint32_t obj_pos)
 {
 	const struct unreachable_item *item;
@@ -156,7 +162,10 @@ static bool is_wanted(struct run *r, uint32_t obj_pos)
 	return item && item->is_kept;
 }
 
-/* What has not been looked at, for whatever reason, stays. */
+/*
+ * Returns whether an object may be removed. Objects that were not examined
+ * stay.
+ */
 static bool may_go(struct run *r, const struct oid *oid)
 {
 	uint32_t obj_pos;
@@ -168,9 +177,10 @@ static bool may_go(struct run *r, const struct oid *oid)
 }
 
 /*
- * What is reached, or recent, or met on the way there. Objects without a pack
- * that has a name are read from where they are (odb/odb.h), so that nobody
- * asks for what has not been met.
+ * Returns true for objects that are reached or recent, and for objects that the
+ * walk has met but that are not listed as unreachable. The walk also reads
+ * objects that are only in unnamed packs (odb/odb.h). So nobody asks for an
+ * object that the walk has not met.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {
@@ -264,9 +274,9 @@ static int prune_shallow(struct run *r, struct error *err)
 }
 
 /*
- * Nothing is enumerated where the answer would change nothing: without loose
- * objects, a shallow boundary and packs that never got a name, or when
- * everything stays.
+ * Enumerating is slow. It is skipped if it cannot change the result: if
+ * everything stays, or if there are no loose objects, no shallow boundary and
+ * no unnamed packs.
  */
 static int prune(struct run *r, struct error *err)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removing what is loose and nothing reaches (git-prune(1)), files that were
- * left behind half written, and what is superfluous beside packs.
+ * Removes unreachable loose objects (git-prune(1)), files that were left half
+ * written, and loose objects that are also in packs.
  *
  *	list loose files -> read references -> open packs -> enumerate
- *	  -> what is recent, and what that reaches -> remove
+ *	  -> find recent objects and what they reach -> remove
  *
- * In that order: what is to go was there before the references were read that
- * might name it, and an object whose file has changed its time since, because
- * somebody has written it again, stays. Reached are objects from references,
- * reflogs, HEADs and indexes of all worktrees, and the heads that are given.
+ * Files are listed before references are read. An object that another process
+ * writes later, together with a reference to it, is not on the list and stays.
+ * A listed file whose time changes, because a process writes the object again,
+ * stays too. Roots are references, reflogs, HEAD and index of every worktree,
+ * and the given heads.
  */
 #ifndef REPACK_PRUNE_H
 #define REPACK_PRUNE_H
@@ -24,26 +25,33 @@
 #include "repo/repo.h"
 #include "sys/progress.h"
 
-/* What is told about, before it is done; any may be NULL. */
+/* Callbacks, each called before the removal it reports. Each may be NULL. */
 struct prune_hooks {
-	/* An object goes. OBJ_NONE: its type cannot be found out. */
+	/*
+	 * An object is removed. `type` is OBJ_NONE if the type cannot be read.
+	 */
 	void (*object)(void *ctx, const struct oid *oid, enum object_type type);
-	/* A temporary file or directory goes. */
+	/* A temporary file or directory is removed. */
 	void (*stale)(void *ctx, const char *path, bool is_dir);
-	/* Among the loose objects there is a file that is none, and stays. */
+	/* A file among the loose objects is no object. It stays. */
 	void (*strange)(void *ctx, const char *path);
-	/* A loose object goes that a pack has. */
+	/* A loose object is removed because a pack has it. */
 	void (*packed)(void *ctx, const char *path);
-	/* With dry_run: a commit that goes from the shallow file. */
+	/*
+	 * With dry_run only: a commit would be removed from the shallow file.
+	 */
 	void (*shallow)(void *ctx, const struct oid *oid);
 	void *ctx;
 };
 
 struct prune_options {
-	int64_t expiry; /* seconds since 1970 (approxidate_parse_expiry()): what
-			   is later stays; 0: everything stays */
+	/*
+	 * Seconds since 1970 (approxidate_parse_expiry()). Objects and files
+	 * with a later time stay. 0: everything stays.
+	 */
+	int64_t expiry;
 	bool dry_run;
-	const struct oid *heads; /* borrowed: other roots */
+	const struct oid *heads; /* borrowed: additional roots */
 	size_t head_nr;
 	const struct progress_out *progress; /* borrowed; NULL: none */
 	const struct progress_out *packed_progress;
@@ -51,9 +59,9 @@ struct prune_options {
 };
 
 /*
- * Prune. ERR_DENIED in a repository with extensions.preciousObjects. A root
- * that is missing or broken, or a pack that cannot be read, is an error, and
- * then no object is removed.
+ * Prune. Returns 0 or a negative error code; ERR_DENIED if the repository has
+ * extensions.preciousObjects. A missing or broken root or an unreadable pack is
+ * an error, and then no object is removed.
  */
 int prune_run(const struct repo *repo, const struct prune_options *options,
 	      struct error *err);

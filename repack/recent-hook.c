@@ -7,7 +7,7 @@
 #include "sys/io.h"
 #include "sys/spawn.h"
 
-/* What one command may print: some sixteen million ids. */
+/* Most bytes that one command may print: about sixteen million ids. */
 #define OUTPUT_MAX ((size_t)1 << 30)
 
 struct hooks {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gc.recentObjectsHook: commands that name objects which are to be regarded as
- * in use now (git-config(1)).
+ * Runs gc.recentObjectsHook: commands that print ids of objects to treat as
+ * recent (git-config(1)).
  */
 #ifndef REPACK_RECENT_HOOK_H
 #define REPACK_RECENT_HOOK_H
@@ -11,9 +11,10 @@
 #include "repo/repo.h"
 
 /*
- * Run each command with the shell, and call `fn` for each id that it prints,
- * one a line. 0; ERR_INVALID when a command fails or prints anything else, or
- * the first nonzero return of `fn`.
+ * Run each command with the shell. Call `fn` for each id that a command prints,
+ * one id per line. Returns 0, ERR_INVALID if a command fails or prints anything
+ * else, another negative error code, or the first nonzero value that `fn`
+ * returns.
  */
 int recent_hook_each(const struct repo *repo,
 		     int (*fn)(void *ctx, const struct oid *oid), void *ctx,

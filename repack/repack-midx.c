@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The multi-pack-index that a repack ends with. */
+/* Writing the multi-pack-index at the end of a repack. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,9 @@ static bool has_packs(const struct midx_run *m)
 	return false;
 }
 
-/* Bitmap indexes of packs that are covered. */
+/*
+ * Removes the bitmap indexes of single packs that the multi-pack-index covers.
+ */
 static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 {
 	int ret = 0;
@@ -87,7 +89,7 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 	return ret;
 }
 
-/* With none to merge *written is left alone. */
+/* Leaves *written alone if there is nothing to merge. */
 static int merge_now(struct midx_run *m, struct multi_pack_result *written,
 		     const struct multi_pack_options *o, struct error *err)
 {
@@ -114,9 +116,9 @@ static int merge_now(struct midx_run *m, struct multi_pack_result *written,
 }
 
 /*
- * Merge the layer that was written with those below, as a step of its own:
- * where others come in between it is this that is done again. With a new layer
- * there would be nothing new, and nothing to tell of.
+ * Merging is a step after the layer is written. If another process changes the
+ * chain meanwhile, only the merge is repeated. Appending again would find no
+ * new packs and report nothing.
  */
 static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 			const struct multi_pack_options *o, struct error *err)
@@ -133,7 +135,7 @@ static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 	return ret;
 }
 
-/* A layer, and what becomes of those below. */
+/* Appends a layer, then merges layers if that is asked for. */
 static int append(struct midx_run *m, struct multi_pack_result *written,
 		  const struct multi_pack_options *o, struct error *err)
 {
@@ -170,7 +172,7 @@ static int add_leaving(struct midx_run *m)
 	return m->rq->leaving ? old_packs_names(&m->but, m->rq->leaving) : 0;
 }
 
-/* Without cruft packs first, where they are not wanted. */
+/* Tries without cruft packs first, unless they must be covered. */
 static int write_with_bitmap(struct midx_run *m,
 			     struct multi_pack_result *written,
 			     struct error *err)
@@ -190,7 +192,7 @@ static int write_with_bitmap(struct midx_run *m,
 	return ret;
 }
 
-/* Of the packs that there are now. */
+/* Writes the multi-pack-index of the packs that exist now. */
 static int write_now(struct midx_run *m, struct multi_pack_result *written,
 		     struct error *err)
 {

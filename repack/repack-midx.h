@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `git repack --write-midx`: a multi-pack-index of the packs that stay, or a
- * layer of those that are new (layered.h), once all that is new is in place and
- * before anything is removed.
+ * Writes the multi-pack-index of `git repack --write-midx`: one of all packs
+ * that stay, or a layer of the new packs (packs/layered.h). This happens after
+ * all new packs are installed and before anything is removed.
  */
 #ifndef REPACK_REPACK_MIDX_H
 #define REPACK_REPACK_MIDX_H
@@ -15,31 +15,44 @@
 #include "refs/refs.h"
 #include "repack/repack.h"
 
-/* All borrowed. */
+/* All pointers are borrowed. */
 struct repack_midx_request {
 	const struct repo *repo;
 	struct refs *refs;
 	const struct newpack_options *newpack;
-	const struct old_packs *leaving; /* left out; NULL: none */
+	const struct old_packs *leaving; /* packs to leave out; NULL: none */
 	/*
-	 * The pack that is preferred. NULL: the one with most objects, so that
-	 * a geometric progression keeps its first bits from one repack to the
-	 * next.
+	 * The preferred pack. NULL: the pack with most objects, so that the
+	 * first bits of a geometric progression stay the same from one repack
+	 * to the next.
 	 */
 	const struct oid *preferred;
 	bool bitmap;
-	bool bitmap_is_default;  /* nobody asked: do without if it cannot be */
-	bool must_contain_cruft; /* else cruft packs are in it only when the
-				    bitmap index needs them */
-	bool layers;             /* write a layer of what no other covers, */
-	uint64_t split_factor;   /* then merge layers by it; 0: do not */
+	/*
+	 * The bitmap was not asked for explicitly: if it cannot be written,
+	 * write the multi-pack-index without it.
+	 */
+	bool bitmap_is_default;
+	/*
+	 * Always cover cruft packs. Otherwise cruft packs are covered only if
+	 * the bitmap index needs them.
+	 */
+	bool must_contain_cruft;
+	bool layers; /* write a layer of packs that no layer covers */
+	/*
+	 * With `layers`: merge layers afterwards by this factor. 0: do not
+	 * merge.
+	 */
+	uint64_t split_factor;
 };
 
 /*
- * Write it over a new snapshot of the repository, and a newer one when packs of
- * that are removed before it is written; fill in what *result says of it. With
- * a bitmap index those of single packs are removed, as by stock Git: nobody
- * would use them. Without packs nothing is written.
+ * Write the multi-pack-index of a new snapshot of the repository. If packs of
+ * the snapshot are removed meanwhile, start again with a newer snapshot. Store
+ * pack and bitmap counts and a warning in *result. With a bitmap index, the
+ * bitmap indexes of single packs are removed, as stock Git does, because no
+ * reader would use them. Without packs nothing is written. Returns 0 or a
+ * negative error code.
  */
 int repack_midx_write(struct repack_result *result,
 		      const struct repack_midx_request *request,

@@ -30,8 +30,8 @@ struct run {
 	struct pack_job_options job_options;
 	struct pack_job job;
 	struct unreachable unreachable;
-	struct old_packs old; /* what will be removed, as soon as that is known:
-				 what may be before */
+	/* The packs to remove. Before spare_packs(): all packs. */
+	struct old_packs old;
 	struct refs *refs;
 	struct odb *odb;
 	char *dir;  /* owned: "<objects>/pack" */
@@ -49,7 +49,7 @@ static void run_release(struct run *r)
 	free(r->base);
 }
 
-/* Whether anything is to be known of what nothing reaches. */
+/* Returns whether unreachable objects have to be listed. */
 static bool wants_unreachable(const struct repack_options *o)
 {
 	if (!o->all || o->unreachable == REPACK_DROP)
@@ -84,7 +84,7 @@ static void set_job_options(struct run *r)
 	};
 }
 
-/* Take off the list what the options keep. */
+/* Removes from the list the packs that the options keep. */
 static int spare_packs(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;
@@ -108,8 +108,8 @@ static int spare_packs(struct run *r, struct error *err)
 }
 
 /*
- * The order matters: what will be removed is listed before references are
- * read, so that nothing is removed that they did not name yet.
+ * Packs are listed before references are read. So a pack is never removed whose
+ * objects only a later reference names.
  */
 static int open_all(struct run *r, struct error *err)
 {
@@ -152,15 +152,18 @@ static void take_result(struct run *r)
 	r->result->bitmap_len = np->packs[0]->bitmap_len;
 }
 
-/* Promisor packs leave nothing behind: all they have is in one of their own. */
+/*
+ * Promisor packs leave no unreachable objects: promisor_pack_write() packs all
+ * their objects again.
+ */
 static bool is_leaving(void *ctx, const struct pack *pack)
 {
 	return !pack->is_promisor && old_packs_has(ctx, pack);
 }
 
 /*
- * Loose objects count as well: they may be newer than a packed copy, and what
- * they reach is kept.
+ * Loose objects are listed too: a loose copy may be newer than the packed copy,
+ * and the objects that it reaches are kept.
  */
 static int find_unreachable(struct run *r, struct error *err)
 {
@@ -178,7 +181,7 @@ static int find_unreachable(struct run *r, struct error *err)
 	return ret < 0 ? ret : unreachable_keep(&r->unreachable, expiry, err);
 }
 
-/* With -k: they come after all others. */
+/* With -k. Unreachable objects are packed after all others. */
 static int add_unreachable(struct run *r, struct error *err)
 {
 	struct walk *w = &r->job.walk;
@@ -231,7 +234,7 @@ static int load_filter(struct run *r, struct error *err)
 	return filter_load_sparse(filter, r->job.walk.reader, resolve, r, err);
 }
 
-/* Everything up to the list of objects to pack. */
+/* All steps up to the list of objects to pack. */
 static int find_objects(struct run *r, struct error *err)
 {
 	int ret = open_all(r, err);
@@ -256,8 +259,8 @@ static int find_objects(struct run *r, struct error *err)
 }
 
 /*
- * A reference that moved after the packs were opened may name what only a
- * newer pack has: look again, once.
+ * A reference that moved after the packs were opened may name an object that
+ * only a newer pack has. So look once more.
  */
 static int find_objects_again(struct run *r, struct error *err)
 {
@@ -290,7 +293,10 @@ static int write_cruft(struct run *r, const char *dir, const char *base,
 	return ret;
 }
 
-/* The directory of a base name, for temporary files; owned by the caller. */
+/*
+ * Returns the directory of a base name, for temporary files; owned by the
+ * caller.
+ */
 static char *dir_of(const char *base)
 {
 	const char *slash = strrchr(base, '/');
@@ -299,7 +305,7 @@ static char *dir_of(const char *base)
 		     : mem_strdup(".");
 }
 
-/* A copy of what is let go, elsewhere. */
+/* Writes a cruft pack of the objects that are dropped to `expire_to`. */
 static int write_expired(struct run *r, struct error *err)
 {
 	const char *base = r->options->expire_to;
@@ -327,7 +333,10 @@ static int write_filtered(struct run *r, struct error *err)
 	return ret;
 }
 
-/* Put what nothing reaches where it will be found. */
+/*
+ * Writes loose objects or cruft packs for the unreachable objects that are
+ * kept.
+ */
 static int save_unreachable(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;
@@ -342,7 +351,7 @@ static int save_unreachable(struct run *r, struct error *err)
 	return ret || !o->expire_to ? ret : write_expired(r, err);
 }
 
-/* Over what is there now, and stays. */
+/* Covers the packs that exist now and stay. */
 static int write_midx(struct run *r, struct error *err)
 {
 	const struct repack_options *o = r->options;
@@ -366,8 +375,8 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * A pack that was freshened after its objects' times were collected: what is
- * saved elsewhere of those that nothing reaches, if anything is, is too old.
+ * A pack may be freshened after the times of its objects were collected. Then
+ * the copies that were saved have times that are too old, so the pack stays.
  * The next repack finds the pack's new time.
  */
 static int spare_freshened(struct run *r, struct error *err)
@@ -405,8 +414,9 @@ static int remove_redundant(struct run *r, struct error *err)
 }
 
 /*
- * What the packs that were there had prepared goes with them. Where nothing can
- * be written, clones take longer: no reason to fail when all else is done.
+ * The prepared answers of the removed packs are gone, so new ones are written.
+ * If the directory cannot be written, clones only take longer. That is a
+ * warning, because everything else is done.
  */
 static int prepare(struct run *r, struct error *err)
 {
@@ -431,7 +441,7 @@ static int prepare(struct run *r, struct error *err)
 	return ret;
 }
 
-/* A step, as a region. */
+/* Runs one step as a trace region. */
 static int step(struct run *r, const char *label,
 		int (*run)(struct run *r, struct error *err), struct error *err)
 {

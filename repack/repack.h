@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `git repack`: put what is reachable into one pack, or what is loose into a
- * further one, or small packs into a larger one, and remove what that
- * replaces.
+ * `git repack`: put all reachable objects into one pack, or loose objects into
+ * an additional pack, or small packs into a larger one, and remove what the new
+ * pack replaces.
  *
- * Nothing is removed before what replaces it is on disk and visible, and only
- * packs are removed that were there before the references were read, so that
- * a push that arrives meanwhile loses nothing.
+ * Nothing is removed before its replacement is on disk and visible. Only packs
+ * that existed before the references were read are removed, so a concurrent
+ * push loses nothing.
  */
 #ifndef REPACK_REPACK_H
 #define REPACK_REPACK_H
@@ -20,93 +20,120 @@
 #include "repo/repo.h"
 #include "walk/filter.h"
 
-/* What becomes of objects that nothing reaches; without -d only the last. */
+/*
+ * What happens to unreachable objects. Without -d, only REPACK_CRUFT has an
+ * effect.
+ */
 enum repack_unreachable {
-	REPACK_DROP,   /* -a: they go with their packs */
-	REPACK_LOOSEN, /* -A: they become loose objects */
-	REPACK_KEEP,   /* -k: they go into the new pack, loose ones too */
-	REPACK_CRUFT,  /* --cruft: they go into a pack of their own */
+	REPACK_DROP,   /* -a: removed with their packs */
+	REPACK_LOOSEN, /* -A: made loose */
+	REPACK_KEEP,   /* -k: put into the new pack, loose ones too */
+	REPACK_CRUFT,  /* --cruft: put into a cruft pack */
 };
 
 struct repack_options {
 	struct newpack_options newpack;
 	struct newpack_options cruft;        /* with REPACK_CRUFT */
-	enum repack_unreachable unreachable; /* with all */
+	enum repack_unreachable unreachable; /* with `all` */
 	/*
-	 * From what age on REPACK_LOOSEN and REPACK_CRUFT let them go after
-	 * all (approxidate_parse_expiry()); 0: never.
+	 * Seconds since 1970 (approxidate_parse_expiry()). REPACK_LOOSEN and
+	 * REPACK_CRUFT drop unreachable objects that are not younger. 0: never.
 	 */
 	int64_t expiry;
-	uint64_t combine_cruft_below; /* bytes: larger cruft packs stay; 0: none
-					 does */
-	const char *expire_to;        /* where a cruft pack of what is let go is
-					 written: "<base>", as pack-objects has
-					 it; NULL: nowhere */
 	/*
-	 * What tips reach and this does not let through goes into a pack of its
-	 * own: "<filter_to>-<checksum>.pack", NULL: among the others. Patterns
-	 * that it names are loaded on the way. Borrowed; NULL: none.
+	 * Bytes. Cruft packs of this size or larger are left alone. 0: all
+	 * cruft packs are rewritten.
+	 */
+	uint64_t combine_cruft_below;
+	/*
+	 * A cruft pack of the objects that are dropped is written here:
+	 * "<expire_to>-<checksum>.pack". NULL: no such pack.
+	 */
+	const char *expire_to;
+	/*
+	 * Objects that the filter leaves out go into packs of their own:
+	 * "<filter_to>-<checksum>.pack", or in the object directory if
+	 * `filter_to` is NULL. Sparse patterns that the filter names are loaded
+	 * by repack_run(). Borrowed; NULL: no filter.
 	 */
 	struct filter *filter;
 	const char *filter_to;
-	uint64_t geometric; /* --geometric: the factor; 0: not */
+	uint64_t geometric; /* factor of --geometric; 0: not geometric */
 	const struct named_packs *keep_packs; /* --keep-pack; NULL: none */
-	bool all;              /* -a: everything reachable, in one pack */
+	bool all;              /* -a: all reachable objects in one pack */
 	bool remove_redundant; /* -d */
-	bool local;            /* -l: leave out what alternates have */
-	bool write_bitmap;     /* -b: of the pack, or */
-	bool write_midx;       /* -m: of this */
-	bool midx_layers;      /* --write-midx=incremental: of a layer on top of
-				  those that are there */
-	uint64_t midx_split_factor, midx_new_layer_threshold; /* of these */
+	bool local;            /* -l: leave out objects of alternates */
+	/*
+	 * -b: write a bitmap index: of the multi-pack-index with `write_midx`,
+	 * else of the pack.
+	 */
+	bool write_bitmap;
+	bool write_midx; /* -m: write a multi-pack-index */
+	/*
+	 * --write-midx=incremental: write a layer on top of the existing chain.
+	 */
+	bool midx_layers;
+	/* With `midx_layers`: see packs/layered.h for the meaning of both. */
+	uint64_t midx_split_factor, midx_new_layer_threshold;
 	bool midx_must_contain_cruft;
-	bool bitmap_is_default; /* nobody asked: be silent when it cannot be */
+	/*
+	 * The bitmap was not asked for explicitly: do not report if it cannot
+	 * be written.
+	 */
+	bool bitmap_is_default;
 	bool pack_kept_objects; /* include objects of packs with .keep */
 	bool update_server_info;
-	bool delta_islands; /* -i */
+	bool delta_islands; /* -i: respect delta islands */
 	/*
-	 * Objects that somebody else needs, to be kept with all they reach;
-	 * those that are not there are left out. Borrowed.
+	 * Additional roots: these objects and all that they reach are kept.
+	 * Missing ones are ignored. Borrowed.
 	 */
 	const struct oid *roots;
 	size_t root_nr;
-	/* With delta_islands: commits that are asked for by themselves, see
-	   packs/island-marks.h. Borrowed. */
+	/*
+	 * With delta_islands: commits that clients ask for by themselves; see
+	 * packs/island-marks.h. Borrowed.
+	 */
 	const struct oid *heads;
 	size_t head_nr;
 	/*
-	 * Called when all is written, before the listed packs go: the last
-	 * chance to see who needs something of theirs. A negative return is the
-	 * repack's, and they stay. NULL: nobody is asked.
+	 * Called when everything is written, before the packs in `leaving` are
+	 * removed. A negative return value stops the repack; the packs stay.
+	 * NULL: no call.
 	 */
 	int (*before_removal)(void *ctx, const struct old_packs *leaving,
 			      struct error *err);
 	void *ctx;
-	/* Packs go in spite of extensions.preciousObjects: the caller knows
-	   who needs what. */
+	/*
+	 * Remove packs even with extensions.preciousObjects: the caller knows
+	 * which objects other repositories need.
+	 */
 	bool precious_too;
 };
 
 struct repack_result {
 	bool is_new;         /* a pack was written */
-	struct oid checksum; /* its name; of several, the first's */
+	struct oid checksum; /* name of the first pack */
 	uint32_t object_nr;
 	struct write_report report;
 	uint32_t bitmap_nr;
-	uint64_t bitmap_len;   /* bytes */
-	uint32_t midx_pack_nr; /* packs in the multi-pack-index, or the layer;
-				  0: none was written */
-	uint32_t cruft_nr;     /* objects in cruft packs */
-	uint32_t promisor_nr;  /* objects in promisor packs, with all */
-	uint32_t filtered_nr;  /* objects in packs of what was filtered */
-	uint32_t loosened_nr;  /* objects that became loose */
-	struct error warning;  /* code 0: none */
+	uint64_t bitmap_len; /* bytes */
+	/*
+	 * Packs in the multi-pack-index or in the new layer. 0: none was
+	 * written.
+	 */
+	uint32_t midx_pack_nr;
+	uint32_t cruft_nr;    /* objects in cruft packs */
+	uint32_t promisor_nr; /* objects in promisor packs; with `all` */
+	uint32_t filtered_nr; /* objects in packs of filtered-out objects */
+	uint32_t loosened_nr; /* objects that were made loose */
+	struct error warning; /* code 0: none */
 };
 
 /*
- * 0 or negative. On failure nothing is lost: until the new pack is installed
- * the repository is as it was, but for temporary files; after that some of what
- * the pack replaces may be there still.
+ * Repack. Returns 0 or a negative error code. No failure loses objects. Before
+ * the new pack is installed, a failure leaves only temporary files behind.
+ * After that, some of the replaced packs may still be there.
  */
 int repack_run(struct repack_result *result, const struct repo *repo,
 	       const struct repack_options *options, struct error *err);

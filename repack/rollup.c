@@ -8,7 +8,7 @@
 #include "packing/names.h"
 #include "repack/rollup.h"
 
-/* Whether a name is that of a pack's file. */
+/* Returns whether `name` is the name of the pack's .pack file. */
 static bool is_named(const struct pack *pack, const char *name)
 {
 	size_t len = strlen(pack->name);
@@ -37,14 +37,15 @@ struct rollup {
 	struct pack_job *job;
 	const struct rollup_options *options;
 	struct bitset seen; /* by obj_pos: among the items, or left out */
-	struct bitset met;  /* by obj_pos: looked behind, or is to be */
-	uint32_t *stack;    /* owned: obj_pos of objects to look behind */
+	struct bitset met;  /* by obj_pos: links were followed, or obj_pos is on
+			       the stack */
+	uint32_t *stack; /* owned: obj_pos of objects whose links to follow */
 	size_t stack_nr, stack_alloc;
-	bool stops; /* following ends at what ROLLUP_EXCLUDE packs have */
+	bool stops; /* do not follow objects of ROLLUP_EXCLUDE packs */
 	struct error *err;
 };
 
-/* Whether a pack of that part has the object. */
+/* Returns whether a pack with this part has the object. */
 static bool has(const struct rollup *r, const uint8_t *raw,
 		enum rollup_part part)
 {
@@ -106,7 +107,10 @@ static bool has_part(const struct rollup *r, enum rollup_part part)
 	return false;
 }
 
-/* Look behind an object later: 1, 0 when that was said before, or negative. */
+/*
+ * Schedules an object for following. Returns 1 if the object is new, 0 if it
+ * was scheduled before, or a negative error code. A leaf is only noted.
+ */
 static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
 {
 	if (obj_pos >= r->met.bits &&
@@ -124,7 +128,7 @@ static int meet(struct rollup *r, uint32_t obj_pos, bool is_leaf)
 	return 1;
 }
 
-/* Followed like the objects of packs. */
+/* Loose objects are followed like objects of packs. */
 static int add_loose(void *ctx, const struct oid *oid, const char *path)
 {
 	struct rollup *r = ctx;
@@ -135,7 +139,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 		return 0;
 	if (objspace_add(&r->job->walk.space, oid->bytes, &obj_pos) < 0)
 		return error_nomem(r->err);
-	/* Of an included pack. */
+	/* An included pack has the object. */
 	if (bitset_get(&r->seen, obj_pos))
 		return 0;
 	if (obj_pos >= r->seen.bits &&
@@ -148,7 +152,7 @@ static int add_loose(void *ctx, const struct oid *oid, const char *path)
 	return ret < 0 ? ret : 0;
 }
 
-/* All that a pack has is where following begins. */
+/* Following begins at all objects of the pack. */
 static int meet_pack(struct rollup *r, const struct odb_pack *p)
 {
 	int ret = 0;
@@ -165,7 +169,7 @@ static int meet_pack(struct rollup *r, const struct odb_pack *p)
 	return ret < 0 ? ret : 0;
 }
 
-/* What included packs had is among the items already. */
+/* Objects of included packs are among the items already. */
 static int add_link(void *ctx, const struct oid *to, enum object_type type,
 		    struct error *err)
 {
@@ -181,7 +185,7 @@ static int add_link(void *ctx, const struct oid *to, enum object_type type,
 	ret = meet(r, obj_pos, type == OBJ_BLOB);
 	if (ret <= 0)
 		return ret;
-	/* Nobody promised that all is there. */
+	/* Missing objects are no error: packs need not be closed. */
 	if (bitset_get(&r->seen, obj_pos) || is_excluded(r, to->bytes) ||
 	    !odb_reader_has(w->reader, to))
 		return 0;
@@ -236,7 +240,7 @@ int rollup_add(struct pack_job *job, const struct rollup_options *options,
 		ret = error_nomem(err);
 		goto out;
 	}
-	/* Nobody said that this is all that something reaches. */
+	/* The list need not be closed under reachability. */
 	job->left_out = true;
 	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++)
 		if (options->parts[i] == ROLLUP_INCLUDE)

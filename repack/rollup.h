@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of some packs, and loose ones, without regard to what reaches
- * them, and on demand what they reach: what `pack-objects --stdin-packs` and
- * `repack --geometric` pack.
+ * Lists the objects of given packs and loose objects, whether reachable or not,
+ * and optionally the objects that these reach. `pack-objects --stdin-packs` and
+ * `repack --geometric` pack this list.
  */
 #ifndef REPACK_ROLLUP_H
 #define REPACK_ROLLUP_H
@@ -12,45 +12,51 @@
 #include "base/error.h"
 #include "packs/pack-job.h"
 
-/* What becomes of a pack. */
+/* The part of a pack in the rollup. */
 enum rollup_part {
-	ROLLUP_UNLISTED, /* says nothing */
+	ROLLUP_UNLISTED, /* ignored */
 	ROLLUP_INCLUDE,  /* its objects are packed, */
-	ROLLUP_EXCLUDE,  /* but for those that such a pack has, */
-	ROLLUP_OPEN,     /* or such a one, which may reach more; see `follow` */
-	ROLLUP_SUFFICE,  /* loose ones that it has are not packed */
+	ROLLUP_EXCLUDE,  /* unless such a pack has them, */
+	/*
+	 * or unless such a pack has them. Such a pack need not be closed: with
+	 * `follow`, objects that it reaches are packed as well.
+	 */
+	ROLLUP_OPEN,
+	ROLLUP_SUFFICE, /* its loose copies are not packed */
 };
 
 struct rollup_options {
-	/* By number of the snapshot's packs. */
+	/* one per pack of the snapshot; borrowed */
 	const enum rollup_part *parts;
 	/*
-	 * Loose objects of the repository too, also where a pack has them of
-	 * which nothing was said: one that becomes reachable again must not be
-	 * left to a cruft pack's times.
+	 * Pack loose objects of the repository too, even if a ROLLUP_UNLISTED
+	 * pack has them. Such a pack may be a cruft pack. An object there that
+	 * becomes reachable again must not depend on the cruft pack's times.
 	 */
 	bool loose;
 	/*
-	 * What these packs reach as well, unless an excluded one has it, as far
-	 * as it is there: the pack is then closed up to the excluded ones. Of
-	 * ROLLUP_OPEN packs what they reach is asked for too; if there are any,
-	 * then nothing is looked for behind objects of ROLLUP_EXCLUDE ones.
+	 * Also pack the objects that ROLLUP_INCLUDE and ROLLUP_OPEN packs
+	 * reach, unless an excluded pack has them. Missing objects are ignored.
+	 * The new pack and the excluded packs are then closed together. If
+	 * there are ROLLUP_OPEN packs, the walk stops at objects of
+	 * ROLLUP_EXCLUDE packs.
 	 */
 	bool follow;
 };
 
 /*
- * Note what becomes of a pack, "pack-<hex>.pack": ERR_MISSING when there is
- * none of that name, ERR_INVALID when it was said to become something else.
+ * Set the part of the pack `name` ("pack-<hex>.pack"). Returns 0, ERR_MISSING
+ * if there is no pack of this name, or ERR_INVALID if the pack has another part
+ * already.
  */
 int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 		const char *name, enum rollup_part part, struct error *err);
 
 /*
- * Add them to the job's items unless its options leave them out, packs newest
- * first, in the order of each pack;
- * an object that is in several once. Their names are found among them. No
- * history is walked, unless `follow` says so.
+ * Add the objects to the job's items, each object once, unless the job's
+ * options leave them out. Packs are read newest first, each in its own order.
+ * Path hashes are computed from the trees among the objects. No history is
+ * walked without `follow`. Returns 0 or a negative error code.
  */
 int rollup_add(struct pack_job *job, const struct rollup_options *options,
 	       struct error *err);

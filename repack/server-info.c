@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info/refs and objects/info/packs. */
+/* Writing info/refs and objects/info/packs. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -61,7 +61,7 @@ static int list_ref(void *ctx, const struct ref *ref)
 	return server_info_put_ref(&l->text, l->reader, l->algo, ref, l->err);
 }
 
-/* Replace "<dir>/<name>" if it does not say that already. */
+/* Replaces "<dir>/<name>" unless it has this content already. */
 static int write_if_changed(const char *dir, const char *name, unsigned share,
 			    const struct buf *text, struct error *err)
 {

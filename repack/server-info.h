@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that dumb HTTP clients read (git-update-server-info(1)):
+ * Writes the files that dumb HTTP clients read (git-update-server-info(1)):
  * info/refs and objects/info/packs.
  */
 #ifndef REPACK_SERVER_INFO_H
@@ -13,19 +13,26 @@
 #include "repo/repo.h"
 
 /*
- * Append the line of info/refs for a ref, and for a tag the one with what it
- * peels to. The reader is asked unless packed-refs knows that. 0; negative,
- * with nothing appended, when the object cannot be read; or ERR_NOMEM.
+ * Append the line of info/refs for a ref. For a tag, append the line of the
+ * peeled object too. The reader is used only if packed-refs has no peeled
+ * value. Returns 0 or a negative error code. Nothing is appended if the object
+ * cannot be read.
  */
 int server_info_put_ref(struct buf *out, struct odb_reader *reader,
 			enum hash_algo algo, const struct ref *ref,
 			struct error *err);
 
-/* Append objects/info/packs: the packs that are not of alternates. */
+/*
+ * Append the content of objects/info/packs: the names of the local packs.
+ * Returns 0 or ERR_NOMEM.
+ */
 int server_info_put_packs(struct buf *out, const struct odb *odb,
 			  struct error *err);
 
-/* Write both files anew where their content changes. */
+/*
+ * Write both files if their content changes. Returns 0 or a negative error
+ * code.
+ */
 int server_info_update(const struct repo *repo, struct refs *refs,
 		       struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing what nothing reaches, and following what is recent. */
+/* Listing unreachable objects, and following recent ones. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -16,7 +16,10 @@ struct collecting {
 	struct error *err;
 };
 
-/* Where an object's item number + 1 is noted. */
+/*
+ * Returns where the object's item number + 1 is stored, or NULL if out of
+ * memory.
+ */
 static uint32_t *slot_of(struct unreachable *u, uint32_t obj_pos)
 {
 	uint32_t packed_nr = u->walk->space.packed_nr;
@@ -45,7 +48,10 @@ struct unreachable_item *unreachable_find(const struct unreachable *u,
 	return item ? &u->items[item - 1] : NULL;
 }
 
-/* The item of a copy, a new one if needed; NULL: out of memory. */
+/*
+ * Updates the item of an object by one copy, or adds an item. Returns NULL if
+ * out of memory.
+ */
 static struct unreachable_item *add(struct unreachable *u, uint32_t obj_pos,
 				    int64_t mtime)
 {
@@ -75,7 +81,10 @@ static void note_staying(struct unreachable_item *item, int64_t mtime)
 		item->staying_mtime = pack_mtimes_clamp(mtime);
 }
 
-/* The objects of one pack; `times` NULL: all are from `seconds`. */
+/*
+ * Lists the unreachable objects of one pack. `times` NULL: all have the time
+ * `seconds`.
+ */
 static int collect_objects(struct collecting *c, const struct odb_pack *p,
 			   const struct pack_mtimes *times, int64_t seconds)
 {
@@ -107,7 +116,7 @@ static int collect_objects(struct collecting *c, const struct odb_pack *p,
 	return 0;
 }
 
-/* Whether somebody has removed the pack since it was opened. */
+/* Returns whether the pack was removed after it was opened. */
 static bool is_gone(const struct pack *pack)
 {
 	struct buf path = BUF_INIT;
@@ -131,8 +140,9 @@ static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 	if (!ret)
 		ret = collect_objects(c, p, &f.times, 0);
 	/*
-	 * None of its objects is younger than the pack. One that is still there
-	 * without times has just been written again.
+	 * No object of a removed pack is younger than the pack. If the pack is
+	 * still there but has no .mtimes, a process has just written it again
+	 * as an ordinary pack. Then its objects are in use now.
 	 */
 	else if (ret == ERR_MISSING)
 		ret = collect_objects(c, p, NULL,
@@ -165,7 +175,10 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 	return 0;
 }
 
-/* What an alternate has is safe there; `times` NULL: it is no cruft pack. */
+/*
+ * Marks items that an alternate's pack has. `times` NULL: the pack is no cruft
+ * pack.
+ */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)
 {
@@ -184,7 +197,9 @@ static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 	}
 }
 
-/* A cruft pack of an alternate whose times cannot be read makes nothing safe.
+/*
+ * If the times of an alternate's cruft pack cannot be read, its copies do not
+ * count.
  */
 static void mark_alternates(struct unreachable *u, const struct odb *odb)
 {
@@ -204,7 +219,7 @@ static void mark_alternates(struct unreachable *u, const struct odb *odb)
 	}
 }
 
-/* Those of which a cruft pack notes the latest time, and stays. */
+/* An object is safe if a cruft pack that stays notes its latest time. */
 static void mark_noted(struct unreachable *u)
 {
 	for (size_t i = 0; i < u->nr; i++) {
@@ -277,7 +292,7 @@ void unreachable_release(struct unreachable *u)
 	*u = (struct unreachable){0};
 }
 
-/* ---- following what is recent */
+/* ---- following recent objects */
 
 struct following {
 	struct unreachable *u;
@@ -288,8 +303,8 @@ struct following {
 };
 
 /*
- * An object that is kept. Nothing more is to be known of what the references
- * reach, nor, with `is_leaf`, of a blob.
+ * Keeps an object. Its links are followed later, unless the object is reached
+ * or is a leaf (a blob).
  */
 static int keep(struct following *f, uint32_t obj_pos, bool is_leaf)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The objects of a repository that nothing reaches, each with the time when it
- * was last known to be in use, and which of them are to be kept for a while.
+ * Lists the unreachable objects of a repository. Each has the time when it was
+ * last known to be in use, and a mark whether it is kept for a while.
  *
- * An object's time is the latest of its copies: of a loose one the file's, in
- * a cruft pack the one that is noted there, in another pack the pack's. It is
- * recent when that is later than the time of expiry. What a recent object
- * reaches is kept as well, however old: somebody may be about to make it
- * reachable, and would count on that.
+ * An object's time is the latest of its copies. A loose copy has the time of
+ * its file, a copy in a cruft pack the time noted there, a copy in another pack
+ * the time of the pack. An object is recent if its time is later than the time
+ * of expiry. Objects that a recent object reaches are kept too, whatever their
+ * age: a client may be about to make the recent object reachable.
  *
  * One thread.
  */
@@ -24,40 +24,51 @@
 
 struct unreachable_item {
 	uint32_t obj_pos;
-	uint32_t mtime;         /* seconds since 1970 */
-	uint32_t loose_mtime;   /* of its own file; 0: it has none */
-	uint32_t staying_mtime; /* the latest that is noted by a cruft pack of
-				   an alternate, or one that stays; 0: none */
-	bool is_packed;         /* in a pack that is about to go */
-	bool is_loose;          /* in a file of its own */
-	bool is_safe; /* also where it stays: in a pack that does not go, or
-			 in an alternate. A cruft pack counts if it notes
-			 `mtime` or later */
-	bool is_kept; /* recent, or reached by what is recent */
+	uint32_t mtime;       /* seconds since 1970 */
+	uint32_t loose_mtime; /* of its loose file; 0: not loose */
+	/*
+	 * Latest time that a cruft pack notes which stays or belongs to an
+	 * alternate. 0: none.
+	 */
+	uint32_t staying_mtime;
+	bool is_packed; /* in a pack that leaves */
+	bool is_loose;  /* has a loose file */
+	/*
+	 * Has a copy that stays: in a pack that stays, or in an alternate. A
+	 * copy in a cruft pack counts if the noted time is `mtime` or later.
+	 */
+	bool is_safe;
+	bool is_kept; /* recent, or reached by a recent object */
 };
 
 struct unreachable {
 	struct unreachable_item *items; /* owned: each object once */
 	size_t nr, alloc;
-	uint32_t *by_packed; /* owned: item + 1 by obj_pos; 0: none */
-	uint32_t *by_extra;  /* owned: the same past packed_nr */
+	/*
+	 * Owned: item number + 1 by obj_pos, 0 if not listed. For positions
+	 * below packed_nr.
+	 */
+	uint32_t *by_packed;
+	uint32_t
+		*by_extra; /* owned: the same for positions from packed_nr on */
 	size_t extra_alloc;
 	const struct bitset *reached; /* borrowed */
 	struct walk *walk;            /* borrowed */
 };
 
 struct unreachable_options {
-	/* Whether a pack of the repository itself is about to go. */
+	/* Returns whether a local pack is about to be removed. */
 	bool (*is_leaving)(void *ctx, const struct pack *pack);
 	void *ctx;
-	bool loose; /* loose objects too; else only what packs have */
+	bool loose; /* list loose objects too */
 };
 
 /*
- * List the local objects of which `reached` (by obj_pos) has no bit. Reads all
- * indexes, the times of cruft packs, and the times of loose objects; no
- * objects. A damaged .mtimes file is ERR_CORRUPT. *u may hold a part on
- * failure; release it in any case.
+ * List the local objects that have no bit in `reached` (by obj_pos). This reads
+ * all pack indexes, the times of cruft packs and the times of loose files, but
+ * no objects. Returns 0, ERR_CORRUPT if a .mtimes file is damaged, or another
+ * negative error code. On failure *u may be partly filled. The caller releases
+ * *u in any case.
  */
 int unreachable_collect(struct unreachable *u, struct walk *walk,
 			const struct bitset *reached,
@@ -66,21 +77,23 @@ int unreachable_collect(struct unreachable *u, struct walk *walk,
 void unreachable_release(struct unreachable *u);
 
 /*
- * Mark what is kept. `expiry`: seconds since 1970 (approxidate_parse_expiry());
- * with 0 that is everything, with INT64_MAX what gc.recentObjectsHook names
- * and what that reaches. Reads what recent objects reach, as far as it is
- * listed or lies on the way there. Objects that are missing are passed over;
- * broken ones are errors, for nobody knows what they would keep.
+ * Mark the objects that are kept. `expiry`: seconds since 1970
+ * (approxidate_parse_expiry()). 0 keeps everything. INT64_MAX keeps only
+ * objects that gc.recentObjectsHook names and what these reach.
+ *
+ * This reads the listed objects that are recent, what they reach, and unlisted
+ * objects on the way. Missing objects are skipped. A broken object is an error,
+ * because nobody knows what it would keep. Returns 0 or a negative error code.
  */
 int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err);
 
 /*
- * Whether an object that is listed is in the pack, "pack-<hex>" of the
- * repository itself, which was no cruft pack.
+ * Returns whether a listed object is in the local pack `name` ("pack-<hex>").
+ * Returns false for cruft packs.
  */
 bool unreachable_in_pack(const struct unreachable *u, const char *name);
 
-/* The item of an object; NULL when it is not listed. */
+/* Returns the item of an object, or NULL if the object is not listed. */
 struct unreachable_item *unreachable_find(const struct unreachable *u,
 					  uint32_t obj_pos);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/cruft.c: the right objects, with the right times. */
+/* repack/cruft.c: cruft packs have the right objects and times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "repack/cruft.h"
 #include "t/unit/oldrepo.h"
 
-/* Compare the pack and its times with what *u says. */
+/* Compare the pack and its times with *u. */
 static void check_pack(struct oldrepo *o, const struct unreachable *u,
 		       const struct cruft_options *options,
 		       const struct newpack *np)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/geometric.c: which packs are chosen, and what of them is packed. */
+/* repack/geometric.c: which packs are chosen, and which objects are packed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,7 +11,10 @@
 #include "repack/geometric.h"
 #include "t/unit/oldrepo.h"
 
-/* Whether it is a progression once the first `split` have become one. */
+/*
+ * Whether the counts are a progression after the first `split` packs become
+ * one.
+ */
 static bool will_do(const uint32_t *counts, size_t nr, uint64_t factor,
 		    size_t split)
 {
@@ -61,7 +64,7 @@ static void fewest(void **state)
 	}
 }
 
-/* The drawing of geometric.h; and nothing overflows. */
+/* The drawing of geometric.h, and huge numbers that must not overflow. */
 static void examples(void **state)
 {
 	static const uint32_t drawn[] = {3, 5, 8, 40, 100, 260};
@@ -87,8 +90,8 @@ static bool is_listed(const struct old_packs *old, const struct odb *odb,
 }
 
 /*
- * Two packs of about one size become one, or stay; kept and cruft packs, and
- * those that came later, are never chosen.
+ * Two packs of about the same size become one, others stay. Kept packs, cruft
+ * packs and packs that arrived later are never chosen.
  */
 static void chosen(void **state)
 {
@@ -122,7 +125,10 @@ static void chosen(void **state)
 	oldrepo_release(&o);
 }
 
-/* Listed packs and loose objects, without what the others have. */
+/*
+ * Objects of listed packs and loose objects are packed, unless another pack has
+ * them.
+ */
 static void collected(void **state)
 {
 	struct newpack_options newpack = {.make = {.threads = 1}};

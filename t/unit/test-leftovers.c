@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/leftovers.c: what is listed and added, for all kinds of options. */
+/* repack/leftovers.c: which objects are listed and added, for all options. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define LOCAL_PACKS (OLD_PACK | OLD_PACK_2 | OLD_KEPT | OLD_CRUFT)
 #define PACKS (LOCAL_PACKS | OLD_ALTERNATE)
 
-/* A job with random options; pack 2 is the one that --keep-pack names. */
+/* A job with random options. --keep-pack names pack 2. */
 struct trial {
 	struct oldrepo *o;
 	struct newpack_options newpack;
@@ -59,7 +59,7 @@ static uint32_t pos_of(struct trial *t, uint32_t nr)
 	return obj_pos;
 }
 
-/* Whether the options let an object in, by the places where it is. */
+/* Whether the options accept an object, given the places where it is stored. */
 static bool is_let_in(const struct trial *t, unsigned places)
 {
 	unsigned out = (t->keep.nr ? OLD_PACK_2 : 0) |
@@ -124,7 +124,7 @@ static void added(void **state)
 	oldrepo_release(&o);
 }
 
-/* Whether the pack, or loose file, of a place goes. */
+/* Give each pack a random part. Returns the places of packs that leave. */
 static unsigned random_parts(struct trial *t, enum rollup_part *parts)
 {
 	unsigned going = 0;
@@ -160,7 +160,10 @@ static void check_cruft(struct trial *t, unsigned going, int64_t expiry)
 		if (item->mtime > expiry)
 			randrepo_reach(&t->o->r, kept, i);
 	}
-	/* What stays may end the search: then less is kept, never more. */
+	/*
+	 * Objects that stay may end the search. Then fewer objects are kept,
+	 * never more.
+	 */
 	for (uint32_t i = 0; expiry && i < t->o->r.nr; i++) {
 		const struct unreachable_item *item = unreachable_find(
 			&t->u, pos_of(t, i));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/loosen.c: what would go with its pack is a file, as old as it was. */
+/*
+ * repack/loosen.c: an object that would go with its pack is written as a loose
+ * file with the same time.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +49,7 @@ static void check(struct oldrepo *o, int64_t expiry)
 		struct sys_stat st;
 
 		if (p & OLD_LOOSE) {
-			/* Not older than the packed copy was. */
+			/* Not older than the packed copy. */
 			assert_true(stat_loose(o, i, &st));
 			if (!o->reached[i] && !stays && kept[i])
 				assert_true(st.mtime_ns / 1000000000 >=

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/promisor-pack.c: promisor packs become one, others do not take part.
+/*
+ * repack/promisor-pack.c: promisor packs become one, other packs are not
+ * touched.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +13,7 @@
 #include "t/unit/packfile.h"
 #include "t/unit/randrepo.h"
 
-/* A pack of every `step`-th object. Returns how many these are. */
+/* Write a pack of every `step`-th object. Returns the number of objects. */
 static uint32_t write_pack(struct randrepo *r, int nr, uint32_t step,
 			   const char *mark)
 {
@@ -74,7 +76,7 @@ static void close_job(struct bed *b)
 	free(b->base);
 }
 
-/* The objects of the packs with a .promisor file and another name. */
+/* Count the objects in new packs that have a .promisor file. */
 static uint32_t count_new(struct bed *b)
 {
 	struct odb *odb;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prune-files.c: what is listed, and what is temporary. */
+/* repack/prune-files.c: which files are listed, and which are temporary. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

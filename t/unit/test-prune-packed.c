@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prune-packed.c: which loose objects go. */
+/* repack/prune-packed.c: which loose objects are removed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void count(void *ctx, const char *path)
 	++*(unsigned *)ctx;
 }
 
-/* Loose objects that a pack has go; others stay. */
+/* Loose objects that a pack has are removed; others stay. */
 static void loose_objects(void **state)
 {
 	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"},
@@ -59,8 +59,8 @@ static void loose_objects(void **state)
 }
 
 /*
- * A cruft pack that notes a time, a pack beside it, and a loose object from
- * second 1000: the file of the pack says nothing of a cruft pack's objects.
+ * A cruft pack that notes a time, an ordinary pack, and a loose object from
+ * second 1000. The time of the cruft pack's file must not matter.
  */
 static void times(void **state)
 {
@@ -102,7 +102,7 @@ static void times(void **state)
 		assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
 		assert_int_equal(odb_has_loose(odb, &one), !goes);
 		assert_int_equal(sys_stat(&st, path.data, NULL), 0);
-		/* Without .mtimes the pack takes over the younger time. */
+		/* A pack without .mtimes gets the younger time. */
 		assert_int_equal(st.mtime_ns / 1000000000 > 5000, k == 2);
 		odb_close(odb);
 		buf_release(&path);

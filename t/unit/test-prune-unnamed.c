@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prune-unnamed.c: which packs without a name go, and when. */
+/* repack/prune-unnamed.c: which unnamed packs are removed, and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,10 @@ static bool is_there(const struct tmprepo *t, const char *name)
 	return sys_exists(path);
 }
 
-/* How many were told of, with objects that are wanted or not. */
+/*
+ * Prune, with objects that are wanted or not. Returns the number of reported
+ * removals.
+ */
 static unsigned prune(const struct tmprepo *t, bool wanted, bool asks,
 		      int64_t expiry)
 {
@@ -86,7 +89,7 @@ static void whole_packs(void **state)
 	tmprepo_release(&t);
 }
 
-/* What has one of the two files is no pack; what is named otherwise stays. */
+/* A file without its other half is removed; files with other names stay. */
 static void single_files(void **state)
 {
 	static const char *const others[] = {

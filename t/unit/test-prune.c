@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/prune.c: which loose objects go. */
+/* repack/prune.c: which loose objects are removed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void what_goes(void **state)
 	struct told told;
 
 	fixture_init(&f);
-	/* Everything stays: never, and with files that are younger. */
+	/* Everything stays with expiry 0, and if all files are younger. */
 	for (int64_t expiry = 0; expiry < 2000000; expiry += 1000000) {
 		told = prune(&f, expiry, false, 0);
 		assert_int_equal(told.objects + told.stale, 0);

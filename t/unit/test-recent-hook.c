@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/recent-hook.c: what commands print, or that they fail. */
+/* repack/recent-hook.c: output and failures of the commands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,12 +54,12 @@ static void hooks(void **state)
 	assert_int_equal(sum, 0);
 	assert_int_equal(run(two_hooks, &sum), 0);
 	assert_int_equal(sum, 12);
-	/* Without a newline at the end. */
+	/* The last line has no newline. */
 	assert_int_equal(
 		run("[gc]\nrecentObjectsHook = printf " ID("06") "\n", &sum),
 		0);
 	assert_int_equal(sum, 6);
-	/* What the caller returns ends it. */
+	/* A nonzero return of the callback stops the calls. */
 	assert_int_equal(run("[gc]\nrecentObjectsHook = echo "
 			     "07000000000000000000000000000000000000ff\n"
 			     "recentObjectsHook = echo " ID("01") "\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/repack-midx.c: what the multi-pack-index of a repack covers. */
+/* repack/repack-midx.c: which packs the multi-pack-index of a repack covers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void run(struct randrepo *r, bool all, uint64_t geometric, bool bitmap,
 	assert_int_equal(result->warning.code, 0);
 }
 
-/* All packs that are there are covered, and nothing else is named. */
+/* All existing packs are covered, and no others are named. */
 static void check_covers(const struct randrepo *r, uint32_t packs)
 {
 	struct error warning;
@@ -54,7 +54,7 @@ static void all_into_one(void **state)
 	bitmaprepo_open(&b, &r);
 	midxbitmap_check_rows(&b);
 	bitmaprepo_close(&b);
-	/* Again: the same pack, which is not among those that go. */
+	/* The second run writes the same pack, which must not be removed. */
 	run(&r, true, 0, true, &result);
 	check_covers(&r, 1);
 	randrepo_release(&r);
@@ -79,7 +79,9 @@ static void geometric(void **state)
 			if (b.odb->packs[k].pack->idx.nr >
 			    b.odb->packs[largest].pack->idx.nr)
 				largest = k;
-		/* It is preferred: all of it has the first bits. */
+		/*
+		 * The new pack is preferred: its objects have the first bits.
+		 */
 		assert_int_equal(b.pb->order.spans[b.pb->order.preferred].nr,
 				 b.odb->packs[largest].pack->idx.nr);
 		bitmaprepo_close(&b);
@@ -90,7 +92,7 @@ static void geometric(void **state)
 	randrepo_release(&r);
 }
 
-/* The index of a pack is of no use beside it. */
+/* The bitmap index of a single pack is removed: no reader would use it. */
 static void pack_bitmaps_go(void **state)
 {
 	uint64_t seed = random_seed();

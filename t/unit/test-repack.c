@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/repack.c: nothing that matters is lost, nothing else stays. */
+/* repack/repack.c: no wanted object is lost, and nothing else stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static struct repack_result repack(const struct randrepo *r,
 	return result;
 }
 
-/* Check which objects are there, packed and loose, by number. */
+/* Which objects are packed and which are loose, by number. */
 struct there {
 	const struct randrepo *r;
 	bool *packed, *loose;
@@ -72,7 +72,7 @@ static void there_release(struct there *t)
 	free(t->loose);
 }
 
-/* What is there can be read, and is what it was. */
+/* Every object that is there can be read and is unchanged. */
 static void check_readable(const struct randrepo *r, const bool *set)
 {
 	struct error err = ERROR_INIT;
@@ -98,7 +98,10 @@ static void check_readable(const struct randrepo *r, const bool *set)
 	odb_close(odb);
 }
 
-/* Half packed (some in two packs), half loose, some both. */
+/*
+ * Half of the objects are packed (some in two packs), half are loose, some
+ * both.
+ */
 static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 {
 	randrepo_init(r, algo, seed);
@@ -114,7 +117,7 @@ static void make(struct randrepo *r, enum hash_algo algo, uint64_t *seed)
 		randrepo_store_one(r, "objects", i);
 }
 
-/* Whether every bitmap is what a walk from its commit finds. */
+/* Every bitmap is equal to what a walk from its commit finds. */
 static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 {
 	struct bitmaprepo b;
@@ -142,7 +145,7 @@ static void check_bitmaps(const struct randrepo *r, uint32_t expected)
 	bitmaprepo_close(&b);
 }
 
-/* -a -d -b with everything reached: one pack, no loose object. */
+/* -a -d -b with everything reachable: one pack, no loose object. */
 static void everything(enum hash_algo algo)
 {
 	uint64_t seed = random_seed();
@@ -201,7 +204,7 @@ static void write_reflog(struct randrepo *r, uint32_t nr)
 	buf_release(&text);
 }
 
-/* An index of one file. */
+/* Write an index with one file. */
 static void write_index(struct randrepo *r, uint32_t nr)
 {
 	uint8_t file[12 + 64 + 20] = "DIRC";
@@ -215,7 +218,10 @@ static void write_index(struct randrepo *r, uint32_t nr)
 	tmprepo_write_len(&r->t, "index", file, sizeof(file));
 }
 
-/* What only a reflog or an index names stays; what nothing names goes. */
+/*
+ * Objects that only a reflog or an index names stay; unreachable ones are
+ * removed.
+ */
 static void roots_and_garbage(void **state)
 {
 	uint64_t seed = random_seed();
@@ -258,7 +264,7 @@ static void roots_and_garbage(void **state)
 	randrepo_release(&r);
 }
 
-/* Without -d everything that was there is there still. */
+/* Without -d nothing is removed. */
 static void nothing_is_removed_unasked(void **state)
 {
 	uint64_t seed = random_seed();
@@ -280,7 +286,7 @@ static void nothing_is_removed_unasked(void **state)
 	randrepo_release(&r);
 }
 
-/* Without -a a further pack of what was loose and reached. */
+/* Without -a only loose reachable objects go into an additional pack. */
 static void loose_objects_only(void **state)
 {
 	uint64_t seed = random_seed();
@@ -319,7 +325,7 @@ static void loose_objects_only(void **state)
 	randrepo_release(&r);
 }
 
-/* The pack of the oldest objects is kept, with what nothing reaches in it. */
+/* The pack of the oldest objects is kept, with its unreachable objects. */
 static void kept_packs(void **state)
 {
 	uint64_t seed = random_seed();
@@ -362,7 +368,7 @@ static void kept_packs(void **state)
 	randrepo_release(&r);
 }
 
-/* When something is amiss nothing is removed. */
+/* After an error nothing is removed. */
 static void check_refused(struct randrepo *r, int expected)
 {
 	struct error err = ERROR_INIT;
@@ -432,7 +438,7 @@ static void server_info(void **state)
 	randrepo_release(&r);
 }
 
-/* Nothing is reached: no pack. */
+/* Without reachable objects no pack is written. */
 static void nothing(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/rollup.c: what some packs have and others have not. */
+/*
+ * repack/rollup.c: objects that included packs have and excluded packs do not.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +11,7 @@
 #include "repack/rollup.h"
 #include "t/unit/oldrepo.h"
 
-/* The place whose pack it is. */
+/* Returns the place that the pack stands for. */
 static unsigned place_of(const struct pack *pack)
 {
 	return (unsigned)atoi(pack->name + 5);

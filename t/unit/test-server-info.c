@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/server-info.c: the two files, and when they are written. */
+/* repack/server-info.c: both files, and when they are written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void contents(void **state)
 	randrepo_release(&r);
 }
 
-/* A file that says what it should is left alone. */
+/* A file that already has the right content is not written again. */
 static void rewritten_when_changed(void **state)
 {
 	uint64_t seed = random_seed();

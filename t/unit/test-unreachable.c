@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* repack/unreachable.c: what is listed, how old it is, what it keeps. */
+/*
+ * repack/unreachable.c: which objects are listed, their times, and which are
+ * kept.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +60,10 @@ static void listed(void **state)
 	}
 }
 
-/* What recent objects reach, by the twin of all walks. */
+/*
+ * Compare the kept objects with those that the reference walk reaches from
+ * recent objects.
+ */
 static void check_kept(struct oldrepo *o, struct unreachable *u, int64_t expiry)
 {
 	bool *kept = calloc(RANDREPO_MAX, sizeof(*kept));
@@ -97,7 +103,7 @@ static void kept(void **state)
 	}
 }
 
-/* What is missing behind a recent object is passed over. */
+/* Missing objects that a recent object links to are skipped. */
 static void torn(void **state)
 {
 	uint64_t seed = random_seed();
