@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a bitmap index over several packs is made from. */
+/* Making a bitmap index over several packs. */
 #include <stdlib.h>
 
 #include "midx/multi-pack-making.h"
@@ -8,7 +8,10 @@
 
 #define FILE_MODE 0444
 
-/* Old commits that a request walks for which pseudo-merges are missing. */
+/*
+ * If a request for all tips would walk more commits than this, besides new
+ * ones, pseudo-merges are worth making.
+ */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 
 static void making_release(struct making *m)
@@ -37,7 +40,7 @@ static bool is_covered(struct making *m, uint32_t commit_nr)
 	return bitmap_space_bit(m->space, &m->walk.space, obj_pos, &bit);
 }
 
-/* Only commits have bitmaps; nothing else is looked for. */
+/* Only commits have bitmaps, so other tips are dropped. */
 static void keep_covered(struct making *m)
 {
 	size_t kept = 0;
@@ -116,7 +119,7 @@ static int number_objects(struct making *m, struct error *err)
 	return 0;
 }
 
-/* What was enumerated; the types of all others are looked up. */
+/* Notes enumerated objects. The types of all others are looked up. */
 static int note_objects(struct making *m, struct error *err)
 {
 	const struct history *h = &m->walk.history;
@@ -144,9 +147,12 @@ static int note_objects(struct making *m, struct error *err)
 	return ret;
 }
 
-/* ---- with an older index */
+/* ---- from an older index */
 
-/* 0 when there is one to be brought up to date, else 1. */
+/*
+ * Loads the older index. Returns 0 if it can be updated, 1 if there is none
+ * that can be used, or a negative error code.
+ */
 static int load_previous(struct making *m, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -163,7 +169,10 @@ static int load_previous(struct making *m, struct error *err)
 				    m->space, &m->walk, err);
 }
 
-/* Commits that a request for all tips walks with the older index. */
+/*
+ * Counts the commits that a request for all tips would walk with the older
+ * index.
+ */
 static int count_walked(struct making *m, uint32_t *walked, struct error *err)
 {
 	struct bitmap_fill fill;
@@ -178,8 +187,8 @@ static int count_walked(struct making *m, uint32_t *walked, struct error *err)
 }
 
 /*
- * Whether there are no pseudo-merges where a choice among all tips would make
- * some: 1 or 0.
+ * Returns 1 if there are no pseudo-merges, but a new selection among all tips
+ * would make some. Otherwise returns 0 or a negative error code.
  */
 static int lacks_pseudo_merges(struct making *m, struct error *err)
 {
@@ -217,7 +226,7 @@ static int choose_update(struct making *m, struct error *err)
 	return bitmap_update_choose(&m->update, &input, err);
 }
 
-/* Objects that are new and were not met: their types are looked up. */
+/* Looks up the types of new objects that the update did not meet. */
 static int note_rest(struct making *m, struct error *err)
 {
 	const struct bitset *is_old = &m->previous.map.is_old;
@@ -231,7 +240,10 @@ static int note_rest(struct making *m, struct error *err)
 	return ret;
 }
 
-/* Bring the older index up to date. Returns 1 when that is not worth it. */
+/*
+ * Updates the older index. Returns 0, 1 if the index should be made from all
+ * objects, or a negative error code.
+ */
 static int prepare_update(struct making *m, struct error *err)
 {
 	int ret = load_previous(m, err);
@@ -252,7 +264,7 @@ static int prepare_update(struct making *m, struct error *err)
 	return note_rest(m, err);
 }
 
-/* ---- without */
+/* ---- from all objects */
 
 static int prepare_all(struct making *m, struct error *err)
 {
@@ -308,7 +320,10 @@ static int write_index(struct making *m, struct buf *out, bool is_update,
 	return ret;
 }
 
-/* 0: to be built as m->update says; 1: from all; or negative. */
+/*
+ * Returns 0 if the index is built from m->update, 1 if it is built from all
+ * objects, or a negative error code.
+ */
 static int prepare(struct making *m, struct error *err)
 {
 	int ret;
@@ -332,7 +347,10 @@ static int make(struct making *m, struct buf *out, struct error *err)
 	int ret;
 
 	history_check_graph(&m->walk.history);
-	/* What a commit reaches is for ever; the edge of a history is not. */
+	/*
+	 * A bitmap must hold all that a commit reaches, forever. With a shallow
+	 * boundary, the rest of the history may arrive later.
+	 */
 	if (m->walk.shallow.nr)
 		return error_set(err, ERR_INVALID, "the repository is shallow");
 	ret = pseudo_config_load(&m->config, &m->walk.odb->repo->config,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bitmap index of a multi-pack-index that is being written, or of a pack
- * that is there.
+ * Makes the bitmap index of a multi-pack-index that is being written, or of an
+ * existing pack.
  *
- * Its commits are what references reach, as far as they are covered: a tip that
- * came later, or is loose, has no bit and is left out. What the others reach
- * has to be covered.
+ * The index has the commits that references reach and that the packs cover. A
+ * tip that is loose, or arrived later, has no bit and is left out. All objects
+ * that the other tips reach must be covered.
  */
 #ifndef MIDX_MULTI_PACK_BITMAP_H
 #define MIDX_MULTI_PACK_BITMAP_H
@@ -19,43 +19,48 @@
 #include "packs/newpack.h"
 #include "refs/refs.h"
 
-/* All borrowed for the call. */
+/* All pointers are borrowed for the call. */
 struct multi_pack_bitmap_request {
-	const struct bitmap_space *space; /* of the new multi-pack-index, or
-					     of a pack */
+	const struct bitmap_space
+		*space; /* of the new multi-pack-index, or of a pack */
 	struct refs *refs;
 	/*
-	 * A file of tips to use instead of references'
-	 * (git-multi-pack-index(1),
-	 * --refs-snapshot), read when it is needed; or NULL.
+	 * Path of a file of tips that replaces the references' tips
+	 * (git-multi-pack-index(1), --refs-snapshot). The file is read only if
+	 * needed. NULL: use references.
 	 */
 	const char *refs_snapshot;
 	const struct newpack_options *options;
 	/*
-	 * Of a layer of a chain: the index of the layers below. Only commits
-	 * that are new are walked, and the bitmaps below are used where they
-	 * are. NULL: none, or `space` has no layers below.
+	 * For a layer of a chain: the bitmap index of the layers below. Only
+	 * new commits are walked, and the bitmaps of `below` are used. NULL:
+	 * not a layer, or the lowest layer.
 	 *
-	 * With `compacts` that of the layers which become one and of those
-	 * below: their bitmaps are taken over, and no references are looked at.
+	 * With `compacts`, `below` is the index of the layers that become one
+	 * and of the layers below these. Their bitmaps are copied, and
+	 * references are not read.
 	 */
 	const struct pack_bitmap *below;
 	bool compacts;
-	bool afresh; /* from objects alone: what an older index says may be
-			what is to be put right */
+	/*
+	 * Make all bitmaps from objects. An older index is not read, because it
+	 * may be wrong.
+	 */
+	bool afresh;
 };
 
 /* What was made. */
 struct multi_pack_bitmap_report {
 	uint32_t bitmap_nr;
 	uint32_t pseudo_merge_nr;
-	struct error warning; /* of the configuration; code 0: none */
+	/* About the configuration. Code 0: no warning. */
+	struct error warning;
 };
 
 /*
- * Append the bytes of the bitmap index to *out. ERR_MISSING, with a message
- * that names it, when an object that is needed is not covered; ERR_INVALID in a
- * shallow repository, or for configuration; or another error.
+ * Append the bytes of the bitmap index to *out. Returns 0, or a negative error
+ * code: ERR_MISSING if a needed object is not covered (the message names the
+ * object), ERR_INVALID in a shallow repository or for bad configuration.
  */
 int multi_pack_bitmap_make(struct buf *out,
 			   struct multi_pack_bitmap_report *report,
@@ -63,9 +68,9 @@ int multi_pack_bitmap_make(struct buf *out,
 			   struct error *err);
 
 /*
- * Write the bitmap index of a local pack that is there, in place of one that it
- * may have, afresh. As multi_pack_bitmap_make(); nothing was written on
- * failure.
+ * Write the bitmap index of an existing local pack from objects, and replace
+ * the old one if there is one. Returns what multi_pack_bitmap_make() returns.
+ * On failure nothing is written.
  */
 int multi_pack_bitmap_write_pack(struct multi_pack_bitmap_report *report,
 				 const struct odb *odb,

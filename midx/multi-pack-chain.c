@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making layers, and putting them and the chain into place. */
+/* Making layers, and installing them and the chain file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,16 +25,21 @@ struct writing {
 	const struct multi_pack_options *o;
 	struct multi_pack_result *result;
 	bool no_chain_file;
-	struct odb_midx *base;             /* of the new layer; borrowed */
-	const struct odb_midx *above;      /* borrowed: top of what stays on it;
-					      NULL: nothing */
-	size_t above_nr;                   /* layers of it */
-	struct multi_pack_sources sources; /* without compaction */
-	struct pack_bitmap *pb;            /* owned: of the snapshot's layers */
+	struct odb_midx *base; /* of the new layer; borrowed */
+	/*
+	 * Borrowed: the top of the layers that stay above the new one. NULL:
+	 * none.
+	 */
+	const struct odb_midx *above;
+	size_t above_nr;                   /* number of layers above */
+	struct multi_pack_sources sources; /* not used by compaction */
+	struct pack_bitmap *pb;            /* owned: of the snapshot's chain */
 	struct buf bytes, bitmap;          /* of the layer's files */
-	struct odb_midx *om; /* owned, not what is below: what is in `bytes` */
-	struct buf dir;      /* "<objects>/pack" */
-	struct sys_tempfile lock;       /* of all multi-pack-indexes here */
+	/* Owned, without the layers below: the parsed content of `bytes`. */
+	struct odb_midx *om;
+	struct buf dir; /* "<objects>/pack" */
+	struct sys_tempfile
+		lock; /* of the multi-pack-indexes of this directory */
 	struct sys_tempfile chain_lock; /* becomes the chain file */
 	enum sys_fsync_method method;
 	struct error *err;
@@ -53,7 +58,7 @@ static void writing_release(struct writing *w)
 	buf_release(&w->dir);
 }
 
-/* ---- before anything is made */
+/* ---- locks and checks */
 
 static int take_locks(struct writing *w)
 {
@@ -74,7 +79,7 @@ static int take_locks(struct writing *w)
 	return ret;
 }
 
-/* The bitmap index of a layer and all below it; NULL: there is none. */
+/* Returns the bitmap index of a layer and all layers below it, or NULL. */
 static struct pack_bitmap *bitmap_of(const struct writing *w,
 				     const struct odb_midx *om)
 {
@@ -107,7 +112,7 @@ static int begin(struct writing *w)
 
 /* ---- the files of the layer */
 
-/* Take what was made for one of the chain, to be asked. */
+/* Parses the new layer and links it to the layers below. */
 static int stack_layer(struct writing *w,
 		       const struct pack_midx_written *written)
 {
@@ -131,7 +136,10 @@ static int stack_layer(struct writing *w,
 	return ret;
 }
 
-/* From `old` (NULL: from objects), see multi-pack-bitmap.h. */
+/*
+ * Makes the bitmap index from `old`, see multi-pack-bitmap.h. NULL: from
+ * objects.
+ */
 static int make_bitmap(struct writing *w, const struct pack_bitmap *old,
 		       bool compacts)
 {
@@ -184,7 +192,7 @@ static int make_layer(struct writing *w)
 	return written.nr ? stack_layer(w, &written) : 1;
 }
 
-/* ---- into place */
+/* ---- installing */
 
 static int put_file(struct writing *w, const char *path, const void *bytes,
 		    size_t len)
@@ -194,7 +202,7 @@ static int put_file(struct writing *w, const char *path, const void *bytes,
 				   w->err);
 }
 
-/* Give a file the name of a layer's; one that is not there is none. */
+/* Gives a file the name of a layer's file. A missing file is no error. */
 static int migrate_file(struct writing *w, const char *from, const char *to)
 {
 	struct sys_map map;
@@ -215,7 +223,7 @@ static int migrate_file(struct writing *w, const char *from, const char *to)
 	return ret;
 }
 
-/* A multi-pack-index that was none becomes a layer. */
+/* Makes a single multi-pack-index a layer. */
 static int migrate(struct writing *w, const struct odb_midx *om)
 {
 	const uint8_t *checksum = om->midx.checksum;
@@ -260,7 +268,7 @@ static int put_layer(struct writing *w)
 	return ret;
 }
 
-/* Lines for `nr` layers from the top one down, the lowest first. */
+/* Appends lines for `nr` layers, from the lowest to `top`. */
 static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 {
 	const struct pack_midx **layers = list_layers(top, nr);
@@ -275,7 +283,10 @@ static int put_lines(struct buf *text, const struct odb_midx *top, size_t nr)
 	return ret;
 }
 
-/* Into its lock: what needs room comes before anything gets a name. */
+/*
+ * The chain is written into its lock file before any file is renamed, so that a
+ * full disk changes nothing.
+ */
 static int stage_chain(struct writing *w)
 {
 	struct buf text = BUF_INIT;
@@ -304,7 +315,7 @@ static int put_chain(struct writing *w)
 	return ret;
 }
 
-/* What nobody will look at any more. */
+/* Removes files that no reader uses any more. */
 static int tidy_up(struct writing *w)
 {
 	struct odb_midx *top;
@@ -335,7 +346,7 @@ static int install(struct writing *w)
 	return ret < 0 ? ret : tidy_up(w);
 }
 
-/* ---- what is called */
+/* ---- appending */
 
 static int append(struct writing *w)
 {
@@ -393,7 +404,9 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 
 /* ---- compaction */
 
-/* The orders of the layers that become one; NULL out of memory. */
+/*
+ * Returns the orders of the layers that become one, or NULL if out of memory.
+ */
 static const struct pack_midx_order **list_orders(const struct writing *w,
 						  const struct odb_midx *to,
 						  size_t nr)
@@ -405,7 +418,7 @@ static const struct pack_midx_order **list_orders(const struct writing *w,
 	return orders;
 }
 
-/* Layers that have bitmaps keep their bits; others get any. */
+/* If the layers have bitmaps, objects keep their bits. */
 static int make_compaction(struct writing *w, const struct odb_midx *to,
 			   size_t nr)
 {
@@ -470,7 +483,7 @@ static int compact(struct writing *w, const struct odb_midx *from,
 		w->above = top;
 		w->above_nr = odb_midx_layer_nr(top) - odb_midx_layer_nr(to);
 	}
-	/* A bit needs its type, those of layers below too. */
+	/* The types of the bits of lower layers have to be known. */
 	if (w->o->bitmap && w->base && !bitmap_of(w, w->base))
 		return error_set(w->err, ERR_INVALID,
 				 "the layers below have no bitmap index");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing chains of multi-pack-indexes (odb/odb-midx.h): a layer for packs
- * that are new, in time that follows these and not what is there; and one
- * layer for several.
+ * Writes chains of multi-pack-indexes (odb/odb-midx.h). One function appends a
+ * layer of new packs; its cost depends on these packs, not on the repository.
+ * The other merges several layers into one.
  *
- * Files of a layer are in place and durable before the chain names it; the
- * chain is replaced at once; only then goes what it does not name any more.
- * Writers exclude each other, and stock Git's, by the lock file
- * "multi-pack-index-chain.lock". A multi-pack-index that is no layer yet
- * becomes the lowest one.
+ * The files of a layer are installed and durable before the chain file names
+ * them. The chain file is replaced atomically. Only then are files removed that
+ * the chain no longer names. Writers hold the lock of multi-pack-lock.h, and
+ * the lock file "multi-pack-index-chain.lock" as stock Git does. A single
+ * multi-pack-index that is not a layer yet becomes the lowest layer.
  */
 #ifndef MIDX_MULTI_PACK_CHAIN_H
 #define MIDX_MULTI_PACK_CHAIN_H
@@ -22,20 +22,23 @@
 
 struct multi_pack_layer_options {
 	/*
-	 * The layer of the snapshot that it goes on top of; those above that
-	 * are no more in the chain. NULL: none. With a bitmap index, append
-	 * takes the highest from there down of which all that is below has one,
-	 * too: a bit needs its type.
+	 * The layer of the snapshot below the new layer. Layers above `base`
+	 * leave the chain. NULL: the new layer is the lowest.
+	 *
+	 * With a bitmap index, multi_pack_append() goes down from `base` to the
+	 * highest layer that has a bitmap index and whose lower layers all have
+	 * one. The types of all lower bits have to be known.
 	 */
 	struct odb_midx *base;
-	bool no_chain_file; /* only put the layer's files into place */
+	bool no_chain_file; /* install only the files of the layer */
 };
 
 /*
- * Write a layer of the packs that the options want and that no layer below
- * covers. Returns 0; 1 when there is no such pack, or all that it has is
- * below: nothing was written. Errors are those of multi_pack_write(), and
- * ERR_IO when the chain has been replaced since the snapshot.
+ * Write a layer of the packs that the options want and that no lower layer
+ * covers. Returns 0, 1 if there are no such packs or all their objects are in
+ * lower layers (nothing was written), or a negative error code. The errors are
+ * those of multi_pack_write(), and ERR_IO if the chain was replaced after the
+ * snapshot was taken.
  */
 int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 		      const struct multi_pack_options *options,
@@ -43,16 +46,22 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
 		      struct error *err);
 
 /*
- * Write one layer in place of those from `from` up to `to` of the snapshot's
- * chain, on top of layer->base: from->base as a rule, or one below. What is
- * above `to` stays as it is; on top of another base it leaves the chain with
- * what is between, because its bits would be those of other objects. The new
- * layer's bitmap index takes theirs over, or where they have none, or stood
- * elsewhere, is made of its own; without options->bitmap it gets none. Of the
- * options packs and their preference are not looked at. As
- * multi_pack_append(), but for 1; ERR_UNSUPPORTED for midx.version 1 ("cannot
- * perform MIDX compaction with v1 format"), and ERR_INVALID for a bitmap index
- * where the layers below have none.
+ * Write one layer that replaces the layers from `from` up to `to` of the
+ * snapshot's chain. The layer goes on top of layer->base, usually from->base,
+ * or a lower layer.
+ *
+ * If layer->base is from->base, the layers above `to` stay. With a lower base,
+ * they leave the chain, and so do the layers between, because their bits would
+ * stand for other objects.
+ *
+ * The new bitmap index copies the bitmaps of the layers. If these have none, or
+ * the base differs, the bitmaps are made from objects. With options->bitmap
+ * NULL, no bitmap index is written. The options' packs and preferred pack are
+ * ignored.
+ *
+ * Returns 0 or a negative error code as multi_pack_append(), or ERR_UNSUPPORTED
+ * if midx.version is 1 ("cannot perform MIDX compaction with v1 format"), or
+ * ERR_INVALID if a bitmap index is asked for but the layers below have none.
  */
 int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
 		       const struct multi_pack_options *options,
@@ -60,7 +69,9 @@ int multi_pack_compact(struct multi_pack_result *result, const struct odb *odb,
 		       const struct multi_pack_layer_options *layer,
 		       struct error *err);
 
-/* The layer of the chain with a checksum; NULL: there is none. */
+/*
+ * Returns the layer of the chain with this checksum, or NULL if there is none.
+ */
 struct odb_midx *multi_pack_find_layer(const struct odb *odb, size_t dir_nr,
 				       const struct oid *checksum);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bitmap index of a layer of a chain: of a new one, from what is new and
- * the bitmaps below; of layers that become one, from theirs.
+ * Makes the bitmap index of a layer of a chain. A new layer's bitmaps are made
+ * from new commits and the bitmaps below. If layers become one, their bitmaps
+ * are copied.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ int making_prepare_layer(struct making *m, struct error *err)
 	if (ret < 0)
 		return ret;
 	making_number_update(m);
-	/* Tags, and what no reference reaches. */
+	/* Tags and unreachable objects were not met. */
 	for (uint32_t bit = 0; bit < making_nr(m) && !ret; bit++)
 		if (!m->types[bit])
 			ret = making_look_up_type(m, bit, err);
@@ -46,20 +47,26 @@ int making_prepare_layer(struct making *m, struct error *err)
 
 /* ---- layers that become one */
 
-/* How many of `nr` bitmaps stay, of commits that have been written so. */
+/*
+ * Returns how many of `nr` bitmaps are kept. `commit_nr` is the number of
+ * commits that the layers cover.
+ */
 static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 {
 	uint32_t object_nr = bitmap_space_nr(m->space);
 	size_t most = bitmap_select_nr(commit_nr,
 				       bitmap_select_dense_nr(object_nr));
 
-	/* Seldom, so that merging again and again does not thin them out. */
+	/*
+	 * Bitmaps are dropped seldom, so that repeated merges do not thin them
+	 * out.
+	 */
 	return nr > 2 * most ? most : nr;
 }
 
 /*
- * The commits of bitmaps that stay, in the order of the files: ancestors come
- * before descendants.
+ * Chooses commits whose bitmaps are kept. They keep the order of the files:
+ * ancestors before descendants.
  */
 static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 		       size_t most, struct error *err)
@@ -71,7 +78,7 @@ static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 	u->selected = mem_alloc(most, sizeof(*u->selected));
 	if (!u->commits || !u->selected)
 		return error_nomem(err);
-	/* Evenly, and the last. */
+	/* Choose at even distances, and always the last one. */
 	for (size_t i = 0; i < most; i++) {
 		uint32_t row = rows[(i + 1) * nr / most - 1], obj_pos, used, c;
 		uint32_t idx_pos = bitmap_file_row(&below->file, row).idx_pos;
@@ -94,7 +101,7 @@ static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 	return 0;
 }
 
-/* Types and name hashes, which the older files have. */
+/* Copies types and path hashes from the older files. */
 static int note_known(struct making *m, struct error *err)
 {
 	const struct pack_bitmap *below = m->rq->below;
@@ -117,7 +124,7 @@ static int note_known(struct making *m, struct error *err)
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Every object has a type, or the older files do not say what they should. */
+/* Returns ERR_CORRUPT if the older files give no type for an object. */
 static int check_types(const struct making *m, struct error *err)
 {
 	if (memchr(m->types, 0, making_nr(m)))
@@ -127,7 +134,10 @@ static int check_types(const struct making *m, struct error *err)
 	return 0;
 }
 
-/* Rows of the layers below those that become one come first. */
+/*
+ * Returns the number of rows of the layers that stay below. These rows come
+ * first.
+ */
 static uint32_t base_row_nr(const struct making *m)
 {
 	const struct bitmap_file *f = &m->rq->below->file;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bitmap index on its way from tips to bytes:
+ * The steps that make a bitmap index from tips, shared by three files:
  *
  *   multi-pack-bitmap.c  from an older index, or from all objects; writing it
- *   multi-pack-layer.c   a layer of a chain: a new one, or several in one
- *   multi-pack-tables.c  the tables that all of these fill in
+ *   multi-pack-layer.c   the index of a layer: a new one, or several merged
+ *   multi-pack-tables.c  the tables that both fill in
  */
 #ifndef MIDX_MULTI_PACK_MAKING_H
 #define MIDX_MULTI_PACK_MAKING_H
@@ -14,7 +14,7 @@
 #include "packs/pseudo-tips.h"
 #include "packs/snapshot.h"
 
-/* An index in the making. */
+/* A bitmap index that is being made. One thread. */
 struct making {
 	const struct multi_pack_bitmap_request *rq;
 	const struct bitmap_space *space; /* borrowed: rq->space */
@@ -25,18 +25,20 @@ struct making {
 	struct snapshot snapshot;
 	struct pseudo_config config;
 	struct pseudo_tips pseudo;
-	uint8_t *is_tip; /* owned: by commit_nr, of the first is_tip_nr */
+	/* Owned: by commit number, for the first `is_tip_nr` commits. */
+	uint8_t *is_tip;
 	size_t is_tip_nr;
-	uint32_t base_nr; /* in a chain, objects of the layers below */
+	uint32_t base_nr; /* in a chain: the number of objects in the layers
+			     below */
 	/*
-	 * What the writer wants to know, see pack-bitmap.h. All owned. Of a
-	 * layer of a chain, by bits and ids of its own, but for what bit_pos
-	 * says.
+	 * Input of the writer (pack-bitmap.h). All owned. For a layer of a
+	 * chain, the tables cover the layer's own objects only. The values of
+	 * `bit_pos` count from the lowest layer.
 	 */
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
 	uint32_t *obj_pos; /* owned: by bit_pos */
-	/* What an older index contributes, if it is of use. */
+	/* Bitmaps of an older index, if one can be used. */
 	struct pack_bitmap *old; /* owned */
 	struct bitmap_previous previous;
 	struct bitmap_update update;
@@ -44,30 +46,40 @@ struct making {
 
 /* ---- multi-pack-tables.c */
 
-/* Objects that the index is of; of a layer, its own. */
+/* Returns the number of objects that the index covers; for a layer, its own. */
 uint32_t making_nr(const struct making *m);
 
-/* Which tips get bitmaps of their own. 0 or a negative error. */
+/* Find out which tips prefer a bitmap. Returns 0 or a negative error code. */
 int making_mark_tips(struct making *m, struct error *err);
 
-/* The tables, with nothing in them but idx_pos. 0 or ERR_NOMEM. */
+/*
+ * Allocate the tables and fill `idx_pos`; the others are empty. Returns 0 or
+ * ERR_NOMEM.
+ */
 int making_alloc_tables(struct making *m, struct error *err);
 
-/* Take down what an object is, if it is one of these. */
+/* Note type and path hash of an object, if the index covers the object. */
 void making_note_object(struct making *m, uint32_t obj_pos,
 			enum object_type type, uint32_t name_hash);
 
-/* Bits of what the builder looks at, and what m->update.lists know. */
+/*
+ * Set the bits of all commits of the walk and of the objects in
+ * m->update.lists, and note the types and path hashes of these objects.
+ */
 void making_number_update(struct making *m);
 
-/* Look the type of an object up. 0 or a negative error. */
+/*
+ * Look up and note the type of one object. `own_bit` counts from the first
+ * object of the layer. Returns 0 or a negative error code.
+ */
 int making_look_up_type(struct making *m, uint32_t own_bit, struct error *err);
 
 /* ---- multi-pack-layer.c */
 
 /*
- * In place of m->rq->below's layers one, or a layer on top of them: everything
- * up to m->update. 0 or a negative error.
+ * Do all steps up to m->update: for a new layer on top of m->rq->below, or for
+ * one layer that replaces layers of m->rq->below. Return 0 or a negative error
+ * code.
  */
 int making_prepare_layer(struct making *m, struct error *err);
 int making_prepare_compaction(struct making *m, struct error *err);

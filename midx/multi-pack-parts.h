@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What writers of the one multi-pack-index and of chains share; in
- * multi-pack.c.
+ * Functions that the writers of a single multi-pack-index and of chains share.
+ * They are in multi-pack.c.
  */
 #ifndef MIDX_MULTI_PACK_PARTS_H
 #define MIDX_MULTI_PACK_PARTS_H
@@ -18,8 +18,9 @@ struct odb_midx;    /* odb/odb-midx.h */
 struct pack_bitmap; /* pack-bitmap.h */
 
 /*
- * Put bytes into a file of a pack directory, by way of a temporary one there;
- * `path` may be NULL, when there was no memory for it. 0 or negative.
+ * Write bytes to a file of a pack directory. A temporary file in that directory
+ * is renamed to `path`. `path` NULL is ERR_NOMEM: the caller could not allocate
+ * it. Returns 0 or a negative error code.
  */
 int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
 			size_t len, unsigned mode, enum sys_fsync_method method,
@@ -29,31 +30,35 @@ int multi_pack_put_file(const char *dir, const char *path, const void *bytes,
 struct multi_pack_files {
 	const char *dir;         /* a pack directory; borrowed */
 	const char *path;        /* of the multi-pack-index; borrowed */
-	const char *bitmap_path; /* borrowed; NULL: no memory for it */
-	const struct buf *bytes, *bitmap; /* borrowed; no bitmap: empty */
+	const char *bitmap_path; /* borrowed; NULL: out of memory */
+	const struct buf *bytes, *bitmap; /* borrowed; empty: no bitmap */
 	unsigned mode, bitmap_mode;
 };
 
 /*
- * Put both into place, the bitmap index first: nobody looks at it before there
- * is a multi-pack-index of that checksum. Both are written before the first
- * gets its name, so that a full disk leaves nothing. A multi-pack-index that
- * holds these bytes already is left as it is. 0 or negative.
+ * Install both files, the bitmap index first. Readers ignore the bitmap index
+ * until there is a multi-pack-index with its checksum. Both files are written
+ * before the first is renamed, so that a full disk changes nothing. A
+ * multi-pack-index that already has these bytes is not written again. Returns 0
+ * or a negative error code.
  */
 int multi_pack_put_files(const struct multi_pack_files *files,
 			 enum sys_fsync_method method, struct error *err);
 
-/* What a layer has to do with others; all borrowed, or NULL. */
+/*
+ * The indexes that a layer's bitmap index needs. All are borrowed and may be
+ * NULL.
+ */
 struct multi_pack_below {
 	const struct pack_bitmap *base; /* of the layers below it */
-	const struct pack_bitmap *old;  /* see multi-pack-bitmap.h: `below` */
+	const struct pack_bitmap *old;  /* `below` of multi-pack-bitmap.h */
 	bool compacts;
 };
 
 /*
- * Append the bytes of the bitmap index of `om`, which is linked to its packs,
- * to *out, and say in *result what was made. `below` is NULL for the one file.
- * As multi_pack_bitmap_make().
+ * Append the bytes of the bitmap index of `om` to *out, and store the counts in
+ * *result. `om` must be linked to its packs. `below` is NULL for a single
+ * multi-pack-index. Returns what multi_pack_bitmap_make() returns.
  */
 int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
 			   const struct odb *odb, struct odb_midx *om,

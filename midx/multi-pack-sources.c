@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the packs that a multi-pack-index will cover. */
+/* Choosing the packs of a multi-pack-index. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,6 @@
 #include "midx/multi-pack-sources.h"
 #include "odb/odb-midx.h"
 
-/* Whether a pack lies in object directory `dir_nr` of the snapshot. */
 bool multi_pack_is_in(const struct odb *odb, size_t dir_nr,
 		      const struct pack *pack)
 {
@@ -33,7 +32,7 @@ static int cmp_sources(const void *a, const void *b)
 	return strcmp(pa->name, pb->name);
 }
 
-/* Whether one of the layers of a chain covers the pack. */
+/* Returns whether a layer of the chain covers the pack. */
 static bool is_below(const struct odb_midx *below, const struct odb *odb,
 		     const struct pack *pack)
 {
@@ -51,7 +50,10 @@ static int add_source(struct multi_pack_sources *s, const struct odb *odb,
 {
 	struct buf name = BUF_INIT;
 
-	/* A repack has yet to name it: another name it will have then. */
+	/*
+	 * A repack of stock Git has not renamed this pack yet. Its name will
+	 * change.
+	 */
 	if (*pack->name == '.' ||
 	    (o->only && !named_packs_has(o->only, pack)) ||
 	    named_packs_has(o->but, pack) || is_below(below, odb, pack))
@@ -80,7 +82,10 @@ int multi_pack_sources_init(struct multi_pack_sources *s, const struct odb *odb,
 	return 0;
 }
 
-/* Whether "pack-<hex>.idx" is what was meant: ".pack", ".idx" or no end. */
+/*
+ * Returns whether `given` names the pack of "pack-<hex>.idx", ending in
+ * ".pack", in ".idx" or without extension.
+ */
 static bool is_same_pack(const char *idx_name, const char *given)
 {
 	size_t base_len = strlen(idx_name) - 4;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The packs that a multi-pack-index, or a layer of a chain, will cover. */
+/*
+ * Chooses the packs that a multi-pack-index, or a layer of a chain, will cover.
+ */
 #ifndef MIDX_MULTI_PACK_SOURCES_H
 #define MIDX_MULTI_PACK_SOURCES_H
 
@@ -12,14 +14,15 @@
 #include "pack/midx-write.h"
 
 struct multi_pack_sources {
-	struct pack_midx_source *packs; /* owned array, names too */
+	struct pack_midx_source *packs; /* owned, and so are the names */
 	uint32_t nr;
 };
 
 /*
- * Those of the options' directory that the options want, but for what the
- * layers of `below` cover (NULL: none). ERR_MISSING when that is none ("no pack
- * files to index."), or ERR_NOMEM; release in any case.
+ * List the packs of the options' directory that the options want. Packs that
+ * the layers of `below` cover are left out; NULL: no layers. Returns 0,
+ * ERR_MISSING if no pack is left ("no pack files to index."), or ERR_NOMEM. The
+ * caller releases *sources in any case.
  */
 int multi_pack_sources_init(struct multi_pack_sources *sources,
 			    const struct odb *odb,
@@ -28,17 +31,20 @@ int multi_pack_sources_init(struct multi_pack_sources *sources,
 void multi_pack_sources_release(struct multi_pack_sources *sources);
 
 /*
- * The one whose name was given, with or without extension; or
- * PACK_MIDX_NO_PACK, also for NULL.
+ * Returns the number of the pack with a given name, with or without extension.
+ * Returns PACK_MIDX_NO_PACK if there is no such pack or `given` is NULL.
  */
 uint32_t multi_pack_sources_find(const struct multi_pack_sources *sources,
 				 const char *given);
 
-/* Whether a pack lies in object directory `dir_nr` of the snapshot. */
+/* Returns whether the pack is in object directory `dir_nr` of the snapshot. */
 bool multi_pack_is_in(const struct odb *odb, size_t dir_nr,
 		      const struct pack *pack);
 
-/* midx.version: 1 or 2. 0 or ERR_INVALID. */
+/*
+ * Read midx.version: 1 or 2, default 1. Returns 0, or ERR_INVALID for other
+ * values.
+ */
 int multi_pack_version(unsigned *version, const struct repo *repo,
 		       struct error *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables of a bitmap index in the making: of its objects, where each is and
- * what it is; of its commits, which are tips.
+ * The tables of a bitmap index that is being made. For each object they say
+ * where it is stored and its type. For each commit they say whether the commit
+ * is a tip.
  */
 #include <stdlib.h>
 #include <string.h>

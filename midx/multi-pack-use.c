@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a multi-pack-index makes redundant, and packing small packs. */
+/* Expiring redundant packs, and repacking small packs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "packs/pack-job.h"
 
 /*
- * How many objects the multi-pack-index takes from each pack of the snapshot,
- * by its number; NULL when out of memory.
+ * Returns how many objects the multi-pack-index takes from each pack, by the
+ * pack's number in the snapshot. Returns NULL if out of memory.
  */
 static uint32_t *count_taken(const struct odb *odb, const struct odb_midx *om)
 {
@@ -27,18 +27,17 @@ static uint32_t *count_taken(const struct odb *odb, const struct odb_midx *om)
 	return taken;
 }
 
-/* What is being expired. */
 struct expiry {
 	const struct odb *odb;
 	const struct odb_midx *om;
-	uint32_t *taken;          /* owned: by pack of the snapshot */
-	struct named_packs names; /* of those that go */
+	uint32_t *taken;          /* owned: by pack number of the snapshot */
+	struct named_packs names; /* of the packs to remove */
 	struct error *err;
 };
 
 /*
- * Whether a pack that the multi-pack-index names, and that stays, has it; one
- * that a repack of stock Git has yet to name may go.
+ * Returns whether a covered pack that stays has the object. An unnamed pack of
+ * stock Git does not count: it may be renamed or removed.
  */
 static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 {
@@ -55,7 +54,7 @@ static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 	return false;
 }
 
-/* Do not take the multi-pack-index's word for it. */
+/* The .idx files are read, because the multi-pack-index may be wrong. */
 static bool is_redundant(const struct expiry *e, const struct pack *pack)
 {
 	for (uint32_t i = 0; i < pack->idx.nr; i++)
@@ -94,7 +93,7 @@ static int choose(struct expiry *e, const struct progress_out *progress)
 	return ret;
 }
 
-/* Packs that the old multi-pack-index does not name stay out of the new. */
+/* The new multi-pack-index covers no packs that the old one does not. */
 static int names_of(struct named_packs *names, const struct odb_midx *om)
 {
 	int ret = 0;
@@ -147,18 +146,17 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 	return ret;
 }
 
-/* What is being packed together. */
 struct batch {
 	const struct odb *odb;
 	const struct odb_midx *om;
 	uint64_t size; /* in bytes; 0: all */
 	bool pack_kept_objects;
-	uint32_t *taken; /* owned: by pack of the snapshot */
-	bool *chosen;    /* owned: likewise */
+	uint32_t *taken; /* owned: by pack number of the snapshot */
+	bool *chosen;    /* owned: by pack number of the snapshot */
 	unsigned chosen_nr;
 };
 
-/* Bytes that the objects taken from a pack make up of it, about. */
+/* Estimates the bytes of the objects that are taken from a pack. */
 static uint64_t expected_size(const struct batch *b, uint32_t pack_nr)
 {
 	const struct pack *pack = b->odb->packs[pack_nr].pack;
@@ -169,7 +167,6 @@ static uint64_t expected_size(const struct batch *b, uint32_t pack_nr)
 			  pack->idx.nr);
 }
 
-/* Choose from the oldest pack on. */
 static int choose_batch(struct batch *b)
 {
 	uint32_t nr = b->om->midx.pack_nr;

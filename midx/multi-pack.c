@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a multi-pack-index, and its bitmap index, into a repository. */
+/* Writing a single multi-pack-index and its bitmap index. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define FILE_MODE 0666
 #define BITMAP_MODE 0444
 
-/* Whether the file holds these bytes already. */
+/* Returns whether the file already has these bytes. */
 static bool is_same(const char *path, const struct buf *bytes)
 {
 	struct sys_map map;
@@ -36,7 +36,6 @@ static bool is_same(const char *path, const struct buf *bytes)
 	return same;
 }
 
-/* What is being written. */
 struct writing {
 	const struct odb *odb;
 	const struct multi_pack_options *o;
@@ -46,7 +45,7 @@ struct writing {
 	struct buf bitmap;   /* of its bitmap index; empty: none */
 	struct buf dir;      /* "<objects>/pack" */
 	char *path;          /* owned: of the multi-pack-index */
-	struct odb_midx *om; /* owned: what is in `bytes` */
+	struct odb_midx *om; /* owned: the parsed content of `bytes` */
 	struct error *err;
 };
 
@@ -60,7 +59,7 @@ static void writing_release(struct writing *w)
 	free(w->path);
 }
 
-/* Write it under a temporary name. */
+/* Writes the file under a temporary name. */
 static int stage(struct sys_tempfile *file, const char *dir, const void *bytes,
 		 size_t len, unsigned mode, enum sys_fsync_method method,
 		 struct error *err)
@@ -133,7 +132,7 @@ static int put_files(struct writing *w, enum sys_fsync_method method)
 	return ret;
 }
 
-/* What is replaced; nobody looks at a chain when there is the one file. */
+/* Readers ignore a chain if there is a single multi-pack-index. */
 static int remove_replaced(struct writing *w)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -145,7 +144,7 @@ static int remove_replaced(struct writing *w)
 	return ret < 0 ? ret : multi_pack_remove_chain(w->dir.data, w->err);
 }
 
-/* Nothing is found in them any more. */
+/* No reader finds objects in these packs any more. */
 static int remove_left_out(struct writing *w)
 {
 	struct buf base = BUF_INIT;
@@ -162,7 +161,7 @@ static int remove_left_out(struct writing *w)
 	return ret;
 }
 
-/* Whether the snapshot still holds. */
+/* Checks that the snapshot is still true. */
 static int check(struct writing *w)
 {
 	bool *outdated = &w->result->outdated;
@@ -299,7 +298,10 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 	return ret;
 }
 
-/* The index of each pack that a multi-pack-index names; NULL: not there. */
+/*
+ * Returns the index of each pack that the multi-pack-index names; NULL entries
+ * for missing packs. Returns NULL if out of memory.
+ */
 static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 					  const struct pack_midx *midx)
 {
@@ -319,7 +321,7 @@ static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 	return packs;
 }
 
-/* Each object of a layer has to be in no other: it has one bit. */
+/* Each object must be in one layer only, because it has one bit. */
 static void check_once(const struct odb_midx *om,
 		       const struct pack_midx_check *check, int *bad)
 {
@@ -361,12 +363,15 @@ static int verify_layer(const struct odb *odb, size_t dir_nr,
 	return ret < 0 ? ret : 0;
 }
 
-/* Lines that wait to be told. */
+/* Collects lines until the check is final. */
 static void keep_line(void *ctx, const char *line)
 {
 	struct buf *lines = ctx;
 
-	/* Of lines that do not fit the result is left. */
+	/*
+	 * If memory runs out, the line is lost; the return value still says
+	 * that something is wrong.
+	 */
 	buf_append(lines, line, strlen(line) + 1);
 }
 
@@ -380,7 +385,7 @@ static int verify_layers(const struct odb *odb, size_t dir_nr,
 	ret = odb_midx_open(&top, odb->dirs[dir_nr], odb->algo, &why);
 	if (ret == ERR_MISSING)
 		return 0;
-	/* Also when only some of a chain's layers could be opened. */
+	/* Set even if some layers of a chain could be opened. */
 	if (why.code)
 		ret = error_set(err, why.code, "%s", why.msg);
 	for (const struct odb_midx *om = top; om && !ret; om = om->base)
@@ -389,7 +394,7 @@ static int verify_layers(const struct odb *odb, size_t dir_nr,
 	return ret < 0 ? ret : bad;
 }
 
-/* Whether a newer snapshot has the directory under the same number. */
+/* Returns whether the newer snapshot has the directory at the same number. */
 static bool has_dir(const struct odb *newer, const struct odb *odb,
 		    size_t dir_nr)
 {

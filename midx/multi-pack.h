@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing, checking and using up multi-pack-indexes: what `git
- * multi-pack-index` does.
+ * Writes, checks, expires and repacks multi-pack-indexes: the work of `git
+ * multi-pack-index`.
  *
- * A new file is written beside the old one, made durable and renamed over it;
- * only then anything that it makes redundant is removed: packs, and the
- * bitmap index and order of the old one. Writers exclude each other, and stock
- * Git's, see multi-pack-lock.h.
+ * A new file is written under a temporary name, made durable and renamed over
+ * the old one. Only then are files removed that it makes redundant: packs, the
+ * old bitmap index and the old order. Writers of this project and of stock Git
+ * exclude each other; see multi-pack-lock.h.
  */
 #ifndef MIDX_MULTI_PACK_H
 #define MIDX_MULTI_PACK_H
@@ -22,84 +22,102 @@
 #include "refs/refs.h"
 #include "sys/progress.h"
 
-/* How often others may come in between before that is an error. */
+/* Most attempts if other processes change the packs meanwhile. */
 #define MULTI_PACK_MAX_TRIES 10
 
-/* All borrowed. */
+/* All pointers are borrowed. */
 struct multi_pack_options {
-	size_t dir_nr;                  /* of odb->dirs */
-	const struct named_packs *only; /* cover these; NULL: all */
-	const struct named_packs *but;  /* leave these out; or NULL */
-	bool removes_but;               /* and remove them in the end */
-	const char *preferred;          /* with or without extension; or NULL */
-	const struct progress_out *progress; /* or NULL */
-	/* With a bitmap index; see multi-pack-bitmap.h. NULL: without. */
+	size_t dir_nr; /* index into odb->dirs */
+	/* Cover only these packs. NULL: all packs. */
+	const struct named_packs *only;
+	/* Leave out these packs. NULL: none. */
+	const struct named_packs *but;
+	bool removes_but; /* remove the packs of `but` afterwards */
+	/* Preferred pack, with or without extension. NULL: none. */
+	const char *preferred;
+	/* NULL: no progress. */
+	const struct progress_out *progress;
+	/* Write a bitmap index too; see multi-pack-bitmap.h. NULL: none. */
 	const struct newpack_options *bitmap;
 	struct refs *refs;         /* with `bitmap` */
-	const char *refs_snapshot; /* path of a file; NULL: the refs' tips */
+	const char *refs_snapshot; /* path of a file; NULL: the tips of refs */
 };
 
 struct multi_pack_result {
 	uint32_t object_nr, pack_nr;
 	struct oid checksum;
-	bool no_such_preferred; /* the preferred pack is none of those */
-	bool not_closed;        /* an error: the bitmap index needs an object
-				   that is not covered */
-	bool outdated;          /* an error: others have removed packs, or
-				   replaced the chain: a newer snapshot may do */
-	uint32_t bitmap_nr;     /* commits with bitmaps */
-	uint64_t bitmap_len;    /* bytes of the bitmap index */
-	struct error warning;   /* code 0: none */
+	bool no_such_preferred; /* the preferred pack is not covered */
+	/*
+	 * Set on an error: the bitmap index needs an object that is not
+	 * covered.
+	 */
+	bool not_closed;
+	/*
+	 * Set on an error: other processes removed packs or replaced the chain.
+	 * Try again with a newer snapshot.
+	 */
+	bool outdated;
+	uint32_t bitmap_nr;   /* number of commits with bitmaps */
+	uint64_t bitmap_len;  /* bytes */
+	struct error warning; /* code 0: none */
 };
 
 /*
  * Write the multi-pack-index of an object directory over its packs in the
- * snapshot, in place of a chain too. midx.version is honoured (1 or 2; another
- * is ERR_INVALID). A file that would be the same is left as it is. A bitmap
- * index is in place before the multi-pack-index that it is named after, and
- * those of others are removed when that is. ERR_MISSING when there are no packs
- * ("no pack files to index."), ERR_DENIED (multi-pack-lock.h), or what
- * pack_midx_write() says, or multi_pack_bitmap_make(): nothing was written
- * then.
+ * snapshot. It replaces an older file or a chain. A file that would not change
+ * is not written. midx.version chooses the format (1 or 2). A bitmap index is
+ * installed before the multi-pack-index it belongs to. Old bitmap indexes are
+ * removed afterwards.
  *
- * With options->removes_but it has to be the snapshot's that is replaced, else
- * ERR_IO, and packs are removed under the same lock: of two who do that with
- * different multi-pack-indexes each would rely on what the other removes.
+ * With options->removes_but, the packs of `but` are removed under the same
+ * lock, and the multi-pack-index on disk must be the snapshot's. Otherwise two
+ * processes could each rely on the packs that the other removes.
+ *
+ * Returns 0 or a negative error code: ERR_MISSING if there are no packs ("no
+ * pack files to index."), ERR_DENIED if locked (multi-pack-lock.h), ERR_INVALID
+ * for another midx.version, ERR_IO if the multi-pack-index on disk is not the
+ * snapshot's, or an error of pack_midx_write() or multi_pack_bitmap_make(). On
+ * failure before the rename nothing was written.
  */
 int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,
 		     struct error *err);
 
 /*
- * Check the multi-pack-index of a directory against the packs, see
- * pack_midx_verify(), which calls `report`; of a chain, all layers. Where
- * something is wrong and packs came or went since the snapshot was taken, all
- * is looked at again as it is then. Returns 0 (also when there is none), 1 when
- * something was reported, ERR_CORRUPT or ERR_UNSUPPORTED when it cannot be
- * parsed, or another error.
+ * Check the multi-pack-index of a directory, or all layers of a chain, against
+ * the packs; see pack_midx_verify(). `report` is called for each problem. If
+ * packs came or went after the snapshot was taken, a check that failed is
+ * repeated with a newer snapshot. Returns 0 if all is right or there is no
+ * multi-pack-index, 1 if a problem was reported, or a negative error code:
+ * ERR_CORRUPT or ERR_UNSUPPORTED if the file cannot be parsed.
  */
 int multi_pack_verify(const struct odb *odb, size_t dir_nr,
 		      void (*report)(void *ctx, const char *line), void *ctx,
 		      const struct progress_out *progress, struct error *err);
 
 /*
- * Remove the packs from which the multi-pack-index takes no object, but for
- * kept and cruft ones, and rewrite it without them first. A pack goes only if
- * each of its objects is found in the index of a pack that stays. Returns the
- * number of packs removed, or a negative error; nothing to do is 0; a chain is
- * ERR_UNSUPPORTED. *outdated is that of the result of multi_pack_write().
+ * Remove packs from which the multi-pack-index takes no object, and rewrite the
+ * multi-pack-index without them first. Kept packs and cruft packs stay. A pack
+ * is removed only if each of its objects is in the .idx of a pack that stays.
+ * *outdated: see struct multi_pack_result. Returns the number of removed packs,
+ * or a negative error code: ERR_UNSUPPORTED for a chain.
  */
 int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 		      const struct progress_out *progress, struct error *err);
 
 /*
- * Put what the multi-pack-index takes from small packs into one new pack. With
- * a `batch_size` of bytes: packs from the oldest on whose share of taken
- * objects makes them smaller than that, until they add up to it. 0: all. Kept
- * packs are left out unless `pack_kept_objects`, cruft packs always. Fewer than
- * two packs: nothing is done. Returns 1 when a pack was written: the caller
- * takes a new snapshot and writes a multi-pack-index of it. Local directory
- * only. A chain is ERR_UNSUPPORTED.
+ * Put the objects that the multi-pack-index takes from small packs into one new
+ * pack, in the local object directory only.
+ *
+ * `batch_size`: bytes; 0 means all packs. Packs are chosen from the oldest on
+ * until their expected sizes add up to `batch_size`. The expected size of a
+ * pack is its size times the share of its objects that are taken. Packs with an
+ * expected size of `batch_size` or more are skipped. Cruft packs are never
+ * chosen, kept packs only with `pack_kept_objects`.
+ *
+ * Returns 1 if a pack was written, 0 if fewer than two packs were chosen, or a
+ * negative error code: ERR_UNSUPPORTED for a chain. After 1 the caller opens a
+ * new snapshot and writes a multi-pack-index of it.
  */
 int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
 		      bool pack_kept_objects,

@@ -9,7 +9,7 @@
 #include "midx/multi-pack.h"
 #include "t/unit/bitmaprepo.h"
 
-/* A history, and the last commits of it again in `packs` - 1 more packs. */
+/* Write a history, and its last commits again in `packs` - 1 more packs. */
 static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 				      enum hash_algo algo, unsigned packs)
 {
@@ -17,7 +17,7 @@ static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 	randrepo_history(r, 60);
 	for (unsigned i = 0; i < packs; i++) {
 		randrepo_store_pack(r);
-		/* Some objects are in the next one too. */
+		/* Some objects are also in the next pack. */
 		for (uint32_t k = 0; k < 20; k++)
 			r->objects[randrepo_below(r, r->nr)].is_stored = false;
 		randrepo_history(r, 8);
@@ -57,7 +57,7 @@ static inline void midxbitmap_write(const struct randrepo *r)
 	assert_true(result.bitmap_nr > 0);
 }
 
-/* Every bitmap against what its commit reaches. */
+/* Compare every bitmap with what its commit reaches. */
 static inline void midxbitmap_check_rows(struct bitmaprepo *b)
 {
 	struct bitset set = BITSET_INIT, scratch = BITSET_INIT;

@@ -9,7 +9,7 @@
 #include "midx/multi-pack-chain.h"
 #include "t/unit/midxbitmap.h"
 
-/* What the functions of multi-pack-chain.h are called with. */
+/* The arguments of the functions of multi-pack-chain.h. */
 struct midxlayers {
 	struct refs *refs;
 	struct odb *odb;
@@ -37,7 +37,7 @@ static inline void midxlayers_close(struct midxlayers *m)
 	refs_close(m->refs);
 }
 
-/* A layer on top of all others. */
+/* Append a layer on top of all others. */
 static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 {
 	struct multi_pack_layer_options layer = {NULL, false};
@@ -53,7 +53,7 @@ static inline int midxlayers_append(const struct randrepo *r, bool bitmap)
 	return ret;
 }
 
-/* The `n`th layer from below. */
+/* Returns the `n`th layer from below. */
 static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 {
 	struct odb_midx *om = odb->midxes[0];
@@ -63,7 +63,10 @@ static inline struct odb_midx *midxlayers_nth(const struct odb *odb, size_t n)
 	return om;
 }
 
-/* Layers [from, to], counted from below, become one on top of `base_nr`. */
+/*
+ * Merge layers [from, to], counted from below, on top of the lowest `base_nr`
+ * layers.
+ */
 static inline void midxlayers_compact_onto(const struct randrepo *r,
 					   size_t from, size_t to,
 					   size_t base_nr, bool bitmap)
@@ -81,7 +84,7 @@ static inline void midxlayers_compact_onto(const struct randrepo *r,
 	midxlayers_close(&m);
 }
 
-/* The same on top of those below them. */
+/* Merge layers [from, to] on top of the layers below them. */
 static inline void midxlayers_compact(const struct randrepo *r, size_t from,
 				      size_t to, bool bitmap)
 {
@@ -99,7 +102,7 @@ static inline size_t midxlayers_nr(const struct randrepo *r)
 	return nr;
 }
 
-/* A history in `nr` packs, each with a layer of its own. */
+/* Write a history in `nr` packs, each with a layer of its own. */
 static inline void midxlayers_history(struct randrepo *r, uint64_t *seed,
 				      enum hash_algo algo, unsigned nr,
 				      bool bitmap)
@@ -110,7 +113,7 @@ static inline void midxlayers_history(struct randrepo *r, uint64_t *seed,
 		randrepo_store_pack(r);
 		randrepo_all_refs(r);
 		assert_int_equal(midxlayers_append(r, bitmap), 0);
-		/* Some objects are in the next one too. */
+		/* Some objects are also in the next pack. */
 		for (uint32_t k = 0; k < 20; k++)
 			r->objects[randrepo_below(r, r->nr)].is_stored = false;
 	}

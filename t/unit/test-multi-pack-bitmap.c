@@ -37,7 +37,7 @@ static void right_with_sha256(void **state)
 	bitmaps_are_right(HASH_SHA256);
 }
 
-/* What came later, loose or in another pack, is found too. */
+/* Objects that came later, loose or in another pack, are found too. */
 static void later_objects(void **state)
 {
 	uint64_t seed = random_seed();
@@ -59,7 +59,7 @@ static void later_objects(void **state)
 	randrepo_release(&r);
 }
 
-/* Tips that are loose are left out; then so is all that only they reach. */
+/* Loose tips are left out, and with them all that only they reach. */
 static void loose_tips(void **state)
 {
 	uint64_t seed = random_seed();
@@ -80,7 +80,7 @@ static void loose_tips(void **state)
 	randrepo_release(&r);
 }
 
-/* A pack is left out that others need: an error, and nothing is written. */
+/* A needed pack is left out: an error, and nothing is written. */
 static void not_closed(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* midx/multi-pack-chain.c: files of a chain, and who may replace it. */
+/*
+ * midx/multi-pack-chain.c: the files of a chain, and who may replace the chain.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +18,7 @@ static int count_file(void *ctx, const char *name)
 	return 0;
 }
 
-/* Files of the chain, the chain file among them. */
+/* Count the files of the chain, including the chain file. */
 static unsigned file_nr(const struct randrepo *r)
 {
 	struct buf path = BUF_INIT;
@@ -37,7 +39,9 @@ static void nothing_new(void **state)
 	assert_int_equal(midxlayers_append(&r, false), 1);
 	assert_int_equal(midxlayers_nr(&r), 2);
 	assert_int_equal(file_nr(&r), 3);
-	/* A pack of which all is below is covered by no layer. */
+	/*
+	 * A pack whose objects are all in lower layers is covered by no layer.
+	 */
 	for (uint32_t k = 0; k < 5; k++)
 		r.objects[k].is_stored = false;
 	randrepo_store_pack(&r);
@@ -46,7 +50,9 @@ static void nothing_new(void **state)
 	randrepo_release(&r);
 }
 
-/* The one file becomes the lowest layer, its bitmap index too. */
+/*
+ * The single multi-pack-index becomes the lowest layer, with its bitmap index.
+ */
 static void migration(void **state)
 {
 	uint64_t seed = random_seed();
@@ -69,7 +75,7 @@ static void migration(void **state)
 	randrepo_release(&r);
 }
 
-/* Only files; the chain does not name them. */
+/* Only files are written; the chain does not name them. */
 static void no_chain_file(void **state)
 {
 	struct multi_pack_layer_options layer = {NULL, true};
@@ -88,14 +94,14 @@ static void no_chain_file(void **state)
 	midxlayers_close(&m);
 	assert_int_equal(file_nr(&r), 5);
 	assert_int_equal(midxlayers_nr(&r), 1);
-	/* Once there is another chain, they go. */
+	/* When another chain is written, the files are removed. */
 	assert_int_equal(midxlayers_append(&r, false), 0);
 	assert_int_equal(midxlayers_nr(&r), 2);
 	assert_int_equal(file_nr(&r), 4);
 	randrepo_release(&r);
 }
 
-/* Layers above the one that is the base are no more in the chain. */
+/* Layers above the new layer's base leave the chain. */
 static void lower_base(void **state)
 {
 	struct multi_pack_layer_options layer = {NULL, false};
@@ -115,7 +121,10 @@ static void lower_base(void **state)
 	randrepo_release(&r);
 }
 
-/* What is between leaves the chain, and what is above. */
+/*
+ * Layers between the base and the merged ones, and layers above, leave the
+ * chain.
+ */
 static void compacted_onto_a_lower_base(void **state)
 {
 	uint64_t seed = random_seed();
@@ -131,14 +140,17 @@ static void compacted_onto_a_lower_base(void **state)
 	assert_int_equal(multi_pack_verify(m.odb, 0, NULL, NULL, NULL, NULL),
 			 0);
 	midxlayers_close(&m);
-	/* All that is left out is new again, and bitmaps have it all. */
+	/*
+	 * All packs that were left out are new again, and the bitmaps cover
+	 * them.
+	 */
 	assert_int_equal(midxlayers_append(&r, true), 0);
 	midxlayers_compact_onto(&r, 0, 0, 0, true);
 	assert_int_equal(midxlayers_nr(&r), 1);
 	randrepo_release(&r);
 }
 
-/* By a writer of a chain, or of the one file. */
+/* The lock is held by a writer of a chain, or of a single multi-pack-index. */
 static void locked(void **state)
 {
 	static const char *const locks[] = {
@@ -165,7 +177,7 @@ static void locked(void **state)
 	randrepo_release(&r);
 }
 
-/* Others have replaced what the snapshot saw. */
+/* Another process replaced the chain after the snapshot was taken. */
 static void replaced(void **state)
 {
 	struct multi_pack_layer_options layer = {NULL, false};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * midx/multi-pack.c: what is covered, what is removed, and that a wrong
- * multi-pack-index makes nothing go away.
+ * midx/multi-pack.c and multi-pack-use.c: what is covered and removed. A wrong
+ * multi-pack-index must not cause objects to be lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 enum { PACKS = 3, PER_PACK = 2 };
 
-/* "pack-a" is the oldest; "pack-c" has what the others have. */
+/* "pack-a" is the oldest; "pack-c" has all objects of the others. */
 struct bed {
 	struct tmprepo t;
 	struct tmppack_object objects[PACKS][PER_PACK];
@@ -201,7 +201,9 @@ static void test_expire(void **state)
 	bed_release(&b);
 }
 
-/* Another multi-pack-index, or none, is there meanwhile: nothing goes. */
+/*
+ * Another process replaced or removed the multi-pack-index: nothing is removed.
+ */
 static void test_expire_outdated(void **state)
 {
 	const struct multi_pack_options o = {.dir_nr = 0};
@@ -229,7 +231,10 @@ static void test_expire_outdated(void **state)
 	bed_release(&b);
 }
 
-/* It says that nothing is taken from a pack that alone has an object. */
+/*
+ * The multi-pack-index takes nothing from a pack that has the only copy of an
+ * object.
+ */
 static void test_expire_distrusts(void **state)
 {
 	const struct multi_pack_options o = {.dir_nr = 0};
@@ -265,7 +270,7 @@ static void test_repack(void **state)
 	assert_int_equal(newpack_options_load(&newpack, &b.t.repo, NULL), 0);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 0);
 	write_midx(&b, &o, 3, 4);
-	/* No pack is smaller than a byte. */
+	/* No pack is smaller than one byte. */
 	assert_int_equal(multi_pack_repack(b.odb, 1, false, &newpack, NULL), 0);
 	assert_int_equal(multi_pack_repack(b.odb, 0, false, &newpack, NULL), 1);
 	reopen(&b);
