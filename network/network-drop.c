@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The member's packs are listed first, then all packs are opened, then it is
- * decided what goes: what comes after the listing is not touched.
+ * Order: list the member's packs, open all packs, decide which packs go. Packs
+ * that arrive after the listing are not touched.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,11 @@ struct drop {
 	struct network_drop_report *report;
 	struct old_packs old;
 	struct odb *odb;
-	enum rollup_part *parts; /* owned: by number of pack */
+	enum rollup_part *parts; /* owned: by pack number */
 	struct pack_job_options options;
 	struct pack_job job;
-	char *dir, *base; /* owned: "<objects>/pack", and "/pack" more */
+	char *dir,
+		*base; /* owned: "<objects>/pack" and "<objects>/pack/pack" */
 	struct error *err;
 };
 
@@ -100,7 +101,7 @@ static int open_all(struct drop *d, const struct newpack_options *options)
 			: error_nomem(d->err);
 }
 
-/* What the store lacks, into one pack of the member. */
+/* Packs the objects that the store lacks into one pack of the member. */
 static int pack_rest(struct drop *d)
 {
 	struct rollup_options options = {.parts = d->parts, .loose = false};
@@ -134,7 +135,9 @@ int network_drop(struct network *network, uint32_t id,
 		ret = network_member_open(&d.repo, network, entry, err);
 	if (d.repo)
 		ret = network_link_check(&link, network, d.repo, err);
-	/* One that does not borrow needs what it has. */
+	/*
+	 * A member that does not borrow from the store needs its own objects.
+	 */
 	if (!ret && link == NETWORK_LINK_STORE) {
 		ret = repo_check_precious(d.repo, "delete packs", err);
 		if (!ret)

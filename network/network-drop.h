@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removing from a member what the store has: its packs, but for what the store
- * lacks, which becomes one pack; and its loose objects.
+ * Removes objects from a member that the store has. The member's packs are
+ * removed. Their objects that the store lacks are packed into one new pack.
+ * Loose objects that the store has are removed too.
  */
 #ifndef NETWORK_NETWORK_DROP_H
 #define NETWORK_NETWORK_DROP_H
@@ -13,16 +14,17 @@
 #include "packs/newpack.h"
 
 struct network_drop_report {
-	uint32_t pack_nr; /* packs that went */
-	uint32_t kept_nr; /* objects of them that were packed anew */
+	uint32_t pack_nr; /* packs that were removed */
+	uint32_t kept_nr; /* objects that were packed again */
 };
 
 /*
- * For a member that borrows from the store. The caller has
- * NETWORK_LOCK_OBJECTS, so that what the store has now stays there; the member
- * is locked here. Packs with .keep stay, and cruft packs unless the store has
- * all of them. 0 or negative; what was removed until then the store has.
- * Cost: that of the objects of the member's own.
+ * Drop what the store has from a member that borrows from the store; other
+ * members are not touched. The caller holds NETWORK_LOCK_OBJECTS, so that no
+ * object leaves the store meanwhile. The member's lock is taken here. Packs
+ * with .keep stay. A cruft pack stays unless the store has all its objects.
+ * Returns 0 or a negative error code; on failure, the store has everything that
+ * was removed. Cost: proportional to the member's own objects.
  */
 int network_drop(struct network *network, uint32_t id,
 		 const struct newpack_options *options,

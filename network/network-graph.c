@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing the store's commit-graph, and removing those that are stale. */
+/* Writing the store's commit-graph, and removing stale ones. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,7 +10,10 @@
 #include "sys/io.h"
 #include "sys/tempdir.h"
 
-/* 1, 0 or negative. */
+/*
+ * Returns 1 if the configuration wants a commit-graph, 0 if not, or a negative
+ * error code.
+ */
 static int is_wanted(const struct repo *store, struct error *err)
 {
 	static const char *const keys[] = {
@@ -46,9 +49,10 @@ int network_graph_write(const struct repo *store, struct error *err)
 }
 
 /*
- * 1 when a commit is missing, 0, or negative. One that nobody reads now, for
- * there are replace refs, will be read when they are gone. It may be younger
- * than the snapshot, and name what came in packs since.
+ * Returns 1 if a commit is missing, 0 if not, or a negative error code. A
+ * commit-graph that is ignored now because of replace refs is checked too: it
+ * is read when these are gone. The commit-graph may be younger than the
+ * snapshot, so new packs are searched as well.
  */
 static int is_stale(const struct odb *odb, struct error *err)
 {
@@ -59,7 +63,7 @@ static int is_stale(const struct odb *odb, struct error *err)
 			 : error_nomem(err);
 	uint32_t nr = ret > 0 ? commit_graph_nr(graph) : 0;
 
-	/* One that cannot be read is not ours to judge. */
+	/* Do not remove a commit-graph that cannot be read. */
 	ret = ret == ERR_NOMEM ? ret : 0;
 	for (uint32_t i = 0; i < nr && !ret; i++) {
 		struct oid oid;

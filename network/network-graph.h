@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commit-graphs of a network. Members read the store's, by way of their
- * alternates. One that has commits which are gone is worse than none, and an
- * error for `git fsck`.
+ * Keeps the commit-graphs of a network. Members read the store's commit-graph
+ * through their alternates. A commit-graph with commits that no longer exist is
+ * worse than none, and `git fsck` reports it.
  */
 #ifndef NETWORK_NETWORK_GRAPH_H
 #define NETWORK_NETWORK_GRAPH_H
@@ -11,16 +11,18 @@
 #include "repo/repo.h"
 
 /*
- * Write the store's, of what its references reach, unless core.commitGraph or
- * gc.writeCommitGraph say no. Before anything is pruned: what references reach
- * stays. 0 or negative.
+ * Write the store's commit-graph of all commits that the store's references
+ * reach. Does nothing if core.commitGraph or gc.writeCommitGraph is false. Call
+ * this before anything is pruned: reachable commits stay. Returns 0 or a
+ * negative error code.
  */
 int network_graph_write(const struct repo *store, struct error *err);
 
 /*
- * Remove the commit-graph of a repository if a commit of it is nowhere to be
- * found, in alternates neither. 1 when it was removed, 0, or negative.
- * O(commits in it) look-ups; nothing without a commit-graph.
+ * Remove the commit-graph of a repository if one of its commits exists neither
+ * in the repository nor in its alternates. Returns 1 if the commit-graph was
+ * removed, 0 if not, or a negative error code. Cost: one look-up per commit of
+ * the commit-graph.
  */
 int network_graph_clean(const struct repo *repo, struct error *err);
 

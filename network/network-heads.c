@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* HEADs of members, and which of them matter most. */
+/* Choosing the HEADs of members that matter most. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -34,11 +34,11 @@ int network_heads_add(struct network_heads *heads, const struct repo *member,
 	return ret;
 }
 
-/* A commit, and who has it as HEAD. */
+/* A commit and the members that have it as HEAD. */
 struct candidate {
 	struct oid oid;
-	size_t first; /* of the members, by their order */
-	size_t nr;    /* of members */
+	size_t first; /* position of the first such member */
+	size_t nr;    /* number of members */
 };
 
 static int by_oid(const void *a, const void *b)
@@ -60,7 +60,7 @@ static int by_use(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Those of one commit become one; returns how many are left. */
+/* Merges candidates with the same commit. Returns how many are left. */
 static size_t merge(struct candidate *candidates, size_t nr)
 {
 	size_t left = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Members that come, and members that are brought up to date. */
+/* Adding, forking and syncing members. */
 #include <stdlib.h>
 
 #include "islands/network-fork.h"
@@ -9,10 +9,13 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-/* Write a batch before it has more changes than these. */
+/* References per batch before the batch is written. */
 #define BATCH_MAX 200000
 
-/* Objects of a member whose lock is held; its references into the batch. */
+/*
+ * Syncs the objects of a member whose lock is held, and adds its references to
+ * the batch.
+ */
 static int sync_locked(struct network_batch *batch, struct network *network,
 		       const struct network_entry *entry,
 		       const struct newpack_options *options,
@@ -31,7 +34,9 @@ static int sync_locked(struct network_batch *batch, struct network *network,
 				"member %u, '%s', does not borrow from the "
 				"store alone",
 				id, repo->git_dir);
-	/* What is pushed from now on waits for the next time. */
+	/*
+	 * References that are pushed after this are handled by the next sync.
+	 */
 	if (!ret)
 		ret = network_refs_read(&refs, repo, "refs/", true, err);
 	if (!ret)
@@ -44,13 +49,13 @@ static int sync_locked(struct network_batch *batch, struct network *network,
 	return ret;
 }
 
-/* Members whose references wait in the batch, and whose locks are held. */
+/* State of a sync of many members. */
 struct syncing {
 	struct network *network;
 	const struct network_sync *sync;
 	struct network_batch batch;
-	const uint32_t *ids; /* members from here on are locked, */
-	size_t locked_nr;    /* so many */
+	const uint32_t *ids; /* members from here on are locked */
+	size_t locked_nr;    /* number of locked members */
 	struct error *err;
 };
 
@@ -86,7 +91,7 @@ static int sync_one(struct syncing *s, uint32_t id,
 				 report, err);
 }
 
-/* Those that fail are told of, and others gone on with. */
+/* A member that fails is reported, and the others are still synced. */
 static int sync_each(struct syncing *s, const uint32_t *ids, size_t nr)
 {
 	int ret = 0;
@@ -142,7 +147,7 @@ static int stop_at(void *ctx, const struct oid *oid)
 	return 1;
 }
 
-/* Whether a repository can be a member at all. */
+/* Returns 0 if the repository can be a member, or a negative error code. */
 static int check_candidate(const struct network *network,
 			   const struct repo *repo, struct error *err)
 {
@@ -186,7 +191,10 @@ static int check_candidate(const struct network *network,
 			 : 0;
 }
 
-/* The entry of the repository, "adding", and its lock. */
+/*
+ * Finds or adds the entry of the repository in state "adding", and takes its
+ * lock.
+ */
 static int register_repo(uint32_t *id, struct network *network,
 			 const struct repo *repo, struct error *err)
 {

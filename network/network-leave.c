@@ -12,7 +12,7 @@
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
-/* All of it in one pack, as `git repack -a -d -k` makes it. */
+/* Packs all objects into one pack, as `git repack -a -d -k` does. */
 static int pack_all(const struct repo *repo, struct error *err)
 {
 	struct repack_options options = {
@@ -27,7 +27,7 @@ static int pack_all(const struct repo *repo, struct error *err)
 	struct repack_result result;
 	int ret = repo_check_precious(repo, "delete packs", err);
 
-	/* Then nothing goes but what is there twice. */
+	/* With extensions.preciousObjects no pack is removed. */
 	if (ret == ERR_DENIED) {
 		options.remove_redundant = false;
 		ret = 0;
@@ -42,11 +42,15 @@ static int pack_all(const struct repo *repo, struct error *err)
 struct checking {
 	struct walk walk;
 	const struct odb *odb;
-	char *dir; /* owned: its own object directory, as the snapshot has it */
+	char *dir; /* owned: the member's object directory, as the snapshot
+		      names it */
 	struct error *err;
 };
 
-/* 0 when the object is the repository's own. */
+/*
+ * Returns 0 if the member itself has the object, ERR_MISSING if not, or
+ * ERR_NOMEM.
+ */
 static int check_object(struct checking *c, uint32_t obj_pos)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -86,7 +90,10 @@ static int check_result(struct checking *c, const struct walk_result *found)
 	return ret;
 }
 
-/* Enumerate all that it needs, and see that each object is its own. */
+/*
+ * Enumerates all objects that the member needs, and checks that it has each
+ * itself.
+ */
 static int check_all(const struct repo *repo, struct error *err)
 {
 	struct checking c = {.err = err};
@@ -134,8 +141,11 @@ static int unlink_member(struct network *network, const struct repo *repo,
 		ret = network_unlink(repo, err);
 	if (ret < 0)
 		return ret;
-	/* Were the alternate back after the store has forgotten it, pruning
-	   there would be no harm, but would look like one. */
+	/*
+	 * Make the removal durable. If the alternate came back after a power
+	 * failure, the repository would look like a member that the store does
+	 * not know.
+	 */
 	info = repo_object_path(repo, "info");
 	ret = info ? sys_sync_dir(info, err) : error_nomem(err);
 	free(info);

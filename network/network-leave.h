@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Members that go on by themselves. */
+/* Lets members leave a network. */
 #ifndef NETWORK_NETWORK_LEAVE_H
 #define NETWORK_NETWORK_LEAVE_H
 
@@ -10,15 +10,16 @@
 #include "packs/newpack.h"
 
 /*
- * Make a member a repository of its own:
+ * Make a member an independent repository:
  *
- *	all that it needs into one pack of its own  ->  see that all is there
- *	  ->  registry: "leaving"  ->  its alternate goes
- *	  ->  its references leave the store  ->  it leaves the registry
+ *	pack all objects that it needs into its own pack  ->  check the pack
+ *	  ->  registry: "leaving"  ->  remove its alternate
+ *	  ->  delete its references in the store  ->  remove its entry
  *
- * Takes the locks it needs. 0; ERR_MISSING when there is no such member, or
- * something it needs is missing; or another error. Until its alternate goes it
- * is a member, and after that it is whole.
+ * Takes the locks it needs. Returns 0 or a negative error code: ERR_MISSING if
+ * there is no such member or an object that it needs is missing. If this fails
+ * before the alternate is removed, the repository is still a member. After that
+ * it is complete by itself.
  */
 int network_leave(struct network *network, uint32_t id, struct error *err);
 

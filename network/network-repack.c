@@ -23,11 +23,12 @@ struct run {
 	struct network *network;
 	const struct network_repack *options;
 	struct network_repack_report *report;
-	uint32_t *ids; /* owned: members */
+	uint32_t *ids; /* owned: ids of the members */
 	size_t nr;
-	uint32_t *good; /* owned: of these, those that are up to date */
+	uint32_t *good; /* owned: ids of the members that were synced */
 	size_t good_nr;
-	struct oid *roots; /* owned: what members need besides references */
+	struct oid *
+		roots; /* owned: objects that members need besides references */
 	size_t root_nr, root_alloc;
 	struct network_heads heads;
 	struct error *err;
@@ -44,7 +45,10 @@ static int add_root(void *ctx, const struct oid *oid)
 	return 0;
 }
 
-/* 0, with *out NULL when there is no such member any more; or negative. */
+/*
+ * Opens a member. *out is NULL if there is no such member any more. Returns 0
+ * or a negative error code.
+ */
 static int open_member(struct repo **out, const struct run *r, uint32_t id,
 		       struct error *err)
 {
@@ -55,7 +59,10 @@ static int open_member(struct repo **out, const struct run *r, uint32_t id,
 	return entry ? network_member_open(out, r->network, entry, err) : 0;
 }
 
-/* Reflogs, HEADs and indexes of a member; and HEAD as a head. */
+/*
+ * Adds the reflogs, HEADs and indexes of a member as roots, and its HEAD as a
+ * head.
+ */
 static int add_roots(struct run *r, uint32_t id, struct error *err)
 {
 	struct repo *repo;
@@ -91,7 +98,9 @@ static int list_members(struct run *r)
 	return 0;
 }
 
-/* Those that fail come off the list, which is gone through in its order. */
+/*
+ * Called in the order of the ids. A member that failed is not added to `good`.
+ */
 static int synced(void *ctx, uint32_t id,
 		  const struct network_sync_report *report,
 		  const struct error *failed)
@@ -156,7 +165,7 @@ static int pack_refs(struct run *r)
 	return ret;
 }
 
-/* What is configured as the tip takes the place of HEADs. */
+/* repack.tipIsland replaces the HEADs of the members. */
 static int choose_heads(struct run *r)
 {
 	if (config_find(&r->network->store->config, "repack.tipisland"))
@@ -182,8 +191,8 @@ static int rescue_member(struct run *r, uint32_t id,
 }
 
 /*
- * Pushes do not wait for us. What a reference has come to name since members
- * were synced may be in nothing but what is about to be pruned.
+ * Pushes do not wait for the repack. A reference that changed after its member
+ * was synced may name an object that only a pack in `leaving` has.
  */
 static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 {
@@ -221,7 +230,7 @@ static int repack_store(struct run *r)
 			  r->err);
 }
 
-/* Everything for which objects have to stay in the store. */
+/* The steps during which no object may leave the store. */
 static int run_locked(struct run *r)
 {
 	int ret = network_reload(r->network, r->err);
@@ -250,7 +259,7 @@ static int clean_member(struct run *r, uint32_t id)
 	return ret < 0 ? ret : 0;
 }
 
-/* What was pruned is in no commit-graph any more. */
+/* Pruned commits may be in a commit-graph. */
 static int clean_graphs(struct run *r)
 {
 	int ret = network_graph_clean(r->network->store, r->err);

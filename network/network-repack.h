@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Repacking the store of a network: one pack in which no delta leaves an island
- * of a member, with bitmaps; and removing from members what the store has.
+ * Repacks the store of a network into one pack with bitmaps, in which no delta
+ * leaves an island of a member. Objects that the store has are then removed
+ * from the members.
  *
- * What was begun and killed is settled first, then all members are brought up
- * to date. What no member reaches any more is kept in a cruft pack; it goes
- * only where that is asked for, and while it does, forks and syncs wait.
+ * Interrupted operations are settled first, then all members are synced.
+ * Objects that no member reaches are kept in a cruft pack. With `prune` old
+ * ones are removed, and forks and syncs wait during that time.
  */
 #ifndef NETWORK_NETWORK_REPACK_H
 #define NETWORK_NETWORK_REPACK_H
@@ -20,12 +21,14 @@
 
 struct network_repack {
 	struct newpack_options newpack;
-	bool prune;     /* remove what nothing reaches */
-	int64_t expiry; /* and has not been in use since (seconds since 1970) */
-	bool keep;      /* members keep what they have */
+	bool prune; /* remove unreachable objects that are older than `expiry`
+		     */
+	int64_t expiry; /* seconds since 1970 */
+	bool keep;      /* do not remove objects from members */
 	/*
-	 * Told of a member that is not as it should be, and is left alone; with
-	 * `prune` that is an error instead.
+	 * Called for each member that cannot be handled. The member is skipped.
+	 * With `prune` such a member is an error instead, and `warn` is not
+	 * called while syncing.
 	 */
 	void (*warn)(void *ctx, const struct error *what);
 	void *ctx;
@@ -33,18 +36,22 @@ struct network_repack {
 
 struct network_repack_report {
 	struct repack_result store;
-	uint32_t member_nr; /* brought up to date */
-	uint32_t pack_nr;   /* packs that members dropped */
+	uint32_t member_nr; /* members that were synced */
+	uint32_t pack_nr;   /* packs that were removed from members */
 };
 
-/* 0 or negative. Each step leaves all members whole. */
+/*
+ * Repack the network. Returns 0 or a negative error code. No step leaves a
+ * member without an object that it needs.
+ */
 int network_repack(struct network_repack_report *report,
 		   struct network *network,
 		   const struct network_repack *options, struct error *err);
 
 /*
- * Settle what was begun and nobody works on any more: forks and adds are
- * completed or forgotten, leaves and deletes completed. 0 or negative.
+ * Settle operations that were interrupted and that no process works on now.
+ * Forks and adds are completed or undone; leaves and deletes are completed.
+ * Returns 0 or a negative error code.
  */
 int network_settle(struct network *network,
 		   const struct newpack_options *options, struct error *err);

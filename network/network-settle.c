@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was begun and killed. */
+/* Settling operations that were interrupted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,10 @@
 #include "network/network-repack.h"
 #include "network/network-sync.h"
 
-/* An add goes on where the repository borrows already; else it never began. */
+/*
+ * Completes an add if the repository already borrows from the store, else
+ * forgets it.
+ */
 static int settle_add(struct network *network, uint32_t id,
 		      const struct newpack_options *options, struct error *err)
 {
@@ -57,7 +60,9 @@ static int settle(struct network *network, const struct network_entry *entry,
 	return 0;
 }
 
-/* The ids that something is to be done for. */
+/*
+ * Returns the ids of entries that are not plain members; owned by the caller.
+ */
 static uint32_t *list_ids(const struct network *network, size_t *nr)
 {
 	const struct network_registry *registry = &network->registry;
@@ -84,7 +89,7 @@ int network_settle(struct network *network,
 
 		ret = network_lock(network, NETWORK_LOCK_MEMBERS + ids[i],
 				   false, false, err);
-		/* Somebody works on it. */
+		/* Another process works on this member. */
 		if (ret == ERR_DENIED) {
 			ret = 0;
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What clones of members cost. */
+/* Estimates what a clone of a member costs. */
 #ifndef NETWORK_NETWORK_STATS_H
 #define NETWORK_NETWORK_STATS_H
 
@@ -9,16 +9,16 @@
 #include "islands/network.h"
 
 struct network_stats {
-	uint32_t object_nr;       /* of a clone of all references */
-	uint64_t verbatim_bytes;  /* of these, copied as stored */
-	uint32_t recompressed_nr; /* objects that are made anew */
+	uint32_t object_nr;       /* objects of a clone of all references */
+	uint64_t verbatim_bytes;  /* bytes that are copied as stored */
+	uint32_t recompressed_nr; /* objects that are compressed again */
 	bool used_bitmap;
 };
 
 /*
- * Plan a clone of a member as it would be sent, without sending it, and
- * without a search for deltas: what is to be recompressed is counted as if it
- * were sent whole. 0 or negative.
+ * Plan a clone of a member without sending it and without a delta search.
+ * Objects that would be compressed again are counted as if they were sent
+ * whole. Returns 0 or a negative error code.
  */
 int network_stats(struct network_stats *stats, const struct network *network,
 		  const struct network_entry *entry, struct error *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of a member that the store lacks. Members as such: network-join.c */
+/*
+ * Copying objects of a member that the store lacks. network-join.c syncs
+ * members.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +22,7 @@ struct sync {
 	struct network_sync_report *report;
 	struct pack_job_options options;
 	struct pack_job job;
-	bool lenient; /* about what is not there */
+	bool lenient; /* missing tips are no error */
 	char *dir;    /* owned: "<store>/objects/pack" */
 	char *base;   /* owned: "<store>/objects/pack/pack" */
 	struct odb *odb;
@@ -31,7 +34,7 @@ int network_pack_options(struct newpack_options *options,
 {
 	int ret = newpack_options_load(options, network->store, err);
 
-	/* Half of it would have objects that need the other half. */
+	/* Half of a split pack would need objects of the other half. */
 	options->max_pack_size = 0;
 	options->replace = true;
 	return ret;
@@ -53,7 +56,7 @@ static bool has_name(const struct odb *odb, const char *name)
 	return false;
 }
 
-/* Whether a pack is one of the store's, and stays. */
+/* Returns whether the pack is in the store and stays there. */
 static bool is_lasting(const struct sync *s, const struct pack *pack)
 {
 	const struct old_packs *leaving = s->options.leaving;
@@ -73,7 +76,7 @@ static bool store_has(const struct sync *s, const uint8_t *raw)
 	return false;
 }
 
-/* Objects of a pack that the store lacks. */
+/* Counts the objects of a pack that the store lacks. */
 static uint32_t count_new(const struct sync *s, const struct pack *pack)
 {
 	uint32_t nr = 0;
@@ -83,7 +86,10 @@ static uint32_t count_new(const struct sync *s, const struct pack *pack)
 	return nr;
 }
 
-/* 0; 1 when the two cannot be linked; or negative. */
+/*
+ * Returns 0 if the file was linked, 1 if the two directories cannot be linked,
+ * or a negative error code.
+ */
 static int link_part(const struct sync *s, const struct pack *pack,
 		     const char *ext, bool required)
 {
@@ -100,7 +106,10 @@ static int link_part(const struct sync *s, const struct pack *pack,
 	return ret;
 }
 
-/* Its index comes last. As link_part(). */
+/*
+ * The index is linked last, because it makes the pack visible. Returns as
+ * link_part().
+ */
 static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 {
 	int ret = link_part(s, pack, "pack", true);
@@ -118,7 +127,7 @@ static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 	return ret;
 }
 
-/* Whether a pack could be the store's as it is. */
+/* Returns whether a pack can be linked into the store unchanged. */
 static bool is_linkable(const struct sync *s, const struct pack *pack)
 {
 	return pack->is_local && !pack->is_kept && !pack->is_cruft &&
@@ -141,8 +150,9 @@ static bool store_has_bitmap(const struct odb *odb)
 }
 
 /*
- * A pack with a bitmap index has all that its objects reach. Where most of it
- * is new, it is linked without looking at an object. 1 when it was.
+ * A pack with a bitmap index has all that its objects reach. If most of its
+ * objects are new, it is linked without reading any object. Returns 1 if the
+ * pack was linked, 0 if not, or a negative error code.
  */
 static int link_bitmapped(struct sync *s, const struct odb_pack *pack)
 {
@@ -190,7 +200,9 @@ static int add_tip(void *ctx, const struct oid *oid)
 	return walk_add_tip(w, &s->job.wants, oid, s->lenient, s->err);
 }
 
-/* What the references name and the store lacks. */
+/*
+ * Adds references, reflogs and indexes as tips if the store lacks the object.
+ */
 static int add_tips(struct sync *s)
 {
 	int ret = 0;
@@ -198,7 +210,7 @@ static int add_tips(struct sync *s)
 	s->lenient = false;
 	for (size_t i = 0; i < s->refs->nr && !ret; i++)
 		ret = add_tip(s, &s->refs->refs[i].oid);
-	/* Entries of reflogs may be about what is gone. */
+	/* A reflog may name objects that no longer exist. */
 	s->lenient = true;
 	if (!ret)
 		ret = refs_each_reflog_oid(s->repo, add_tip, s, s->err);
@@ -207,24 +219,24 @@ static int add_tips(struct sync *s)
 	return ret;
 }
 
-/* Commits that are still to be looked at. */
+/* Commits that are still to be visited. */
 struct stack {
-	uint32_t *commits; /* owned: commit_nr */
+	uint32_t *commits; /* owned: commit numbers */
 	size_t nr, alloc;
-	uint8_t *seen; /* owned: by commit_nr */
+	uint8_t *seen; /* owned: by commit number */
 	size_t seen_alloc;
 };
 
 static int push(struct stack *stack, uint32_t commit)
 {
-	size_t had = stack->seen_alloc;
+	size_t old = stack->seen_alloc;
 
 	if (mem_grow(&stack->seen, &stack->seen_alloc, (size_t)commit + 1, 1) <
 		    0 ||
 	    mem_grow(&stack->commits, &stack->alloc, stack->nr + 1,
 		     sizeof(*stack->commits)) < 0)
 		return ERR_NOMEM;
-	memset(stack->seen + had, 0, stack->seen_alloc - had);
+	memset(stack->seen + old, 0, stack->seen_alloc - old);
 	if (stack->seen[commit])
 		return 0;
 	stack->seen[commit] = 1;
@@ -232,7 +244,10 @@ static int push(struct stack *stack, uint32_t commit)
 	return 0;
 }
 
-/* A commit of the store is a boundary; of another the parents follow. */
+/*
+ * A commit that the store has is a boundary. For other commits the parents are
+ * pushed.
+ */
 static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 {
 	struct history *h = &s->job.walk.history;
@@ -253,8 +268,8 @@ static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 }
 
 /*
- * From the tips to what the store has: being closed, it has all that is behind
- * such a commit.
+ * Finds the boundary between new commits and those of the store. The store is
+ * closed, so it has all that a boundary commit reaches.
  */
 static int add_boundary(struct sync *s)
 {
@@ -271,7 +286,7 @@ static int add_boundary(struct sync *s)
 	return ret;
 }
 
-/* How many of the items a pack has; 0 where it has other new objects too. */
+/* Returns whether the new objects of a pack are exactly the items. */
 static bool is_same(const struct sync *s, const struct pack *pack)
 {
 	const struct packing_items *items = &s->job.items;
@@ -290,8 +305,9 @@ static bool is_same(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Link the pack that has just what is new (and a few of the store's objects
- * besides, such as the bases that a thin one got). 1 when there is one.
+ * Links a pack whose new objects are exactly the items. The pack may also have
+ * a few objects of the store, such as delta bases that were added to a thin
+ * pack. Returns 1 if a pack was linked, 0 if not, or a negative error code.
  */
 static int link_same(struct sync *s)
 {
@@ -312,7 +328,7 @@ static int link_same(struct sync *s)
 	return 0;
 }
 
-/* The items of the job become what the store lacks. */
+/* Lists the objects that the store lacks as items of the job. */
 static int find_new(struct sync *s)
 {
 	int ret = add_tips(s);
@@ -343,7 +359,10 @@ static int stop(void *ctx, const struct oid *oid, const char *path)
 	return 1;
 }
 
-/* 1 when the repository has objects of its own; 0 or negative. */
+/*
+ * Returns 1 if the repository has objects of its own, 0 if not, or a negative
+ * error code.
+ */
 static int has_objects(struct sync *s)
 {
 	for (uint32_t i = 0; i < s->odb->pack_nr; i++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bringing what members have of their own into the store of their network.
+ * Copies the objects of members into the store of their network ("sync").
  *
- * What a member's references reach and the store lacks becomes one pack of the
- * store, which keeps the store closed (islands/network.h): the pack is there
- * with its index, all at once. Where that is just what a pack of the member
- * has, the pack gets a second name instead of being copied.
+ * Objects that a member's references reach and the store lacks become one pack
+ * of the store. The pack and its index appear at once, so that the store stays
+ * closed (islands/network.h). If a pack of the member has just these objects,
+ * the pack is hard-linked into the store instead of being copied.
  */
 #ifndef NETWORK_NETWORK_SYNC_H
 #define NETWORK_NETWORK_SYNC_H
@@ -20,21 +20,25 @@
 #include "packs/old-packs.h"
 
 struct network_sync_report {
-	uint32_t copied_nr; /* objects written into a new pack */
+	uint32_t copied_nr; /* objects that were written into a new pack */
 	uint32_t linked_nr; /* objects of packs that were linked */
 	size_t ref_nr;      /* references that changed */
 };
 
-/* Options for packs of the store; as configured there, never split. */
+/*
+ * Load the options for packs of the store from the store's configuration. Packs
+ * of the store are never split. Returns 0 or a negative error code.
+ */
 int network_pack_options(struct newpack_options *options,
 			 const struct network *network, struct error *err);
 
 /*
- * Bring what `refs`, reflogs, HEADs and indexes of a repository that borrows
- * from the store reach. The caller has NETWORK_LOCK_OBJECTS. 0 or negative;
- * what came into the store until then is no harm.
- * Cost: a look-up in the store for each reference, unless the repository has
- * no objects of its own; what is new, and the trees that name it.
+ * Copy to the store what a repository reaches from `refs`, reflogs, HEADs and
+ * indexes. The repository must borrow from the store, and the caller must hold
+ * NETWORK_LOCK_OBJECTS. Returns 0 or a negative error code; objects that were
+ * copied before a failure do no harm. Cost: a look-up in the store per
+ * reference, and reading the new objects and the trees that name them. A
+ * repository without own objects costs nothing.
  */
 int network_sync_objects(const struct network *network, const struct repo *repo,
 			 const struct network_refs *refs,
@@ -42,9 +46,10 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 struct network_sync_report *report, struct error *err);
 
 /*
- * As network_sync_objects(), of what the store lacks without the packs that are
- * about to go: what has come to be needed since it was found that nothing needs
- * it. Looks at each reference, whether the repository has objects or not.
+ * Like network_sync_objects(), but objects that only the `leaving` packs of the
+ * store have count as missing there. It rescues objects that became reachable
+ * after they were found unreachable. All references are looked at, even if the
+ * repository has no objects.
  */
 int network_sync_rescue(const struct network *network, const struct repo *repo,
 			const struct network_refs *refs,
@@ -53,9 +58,9 @@ int network_sync_rescue(const struct network *network, const struct repo *repo,
 			struct error *err);
 
 /*
- * How many objects network_sync_objects() would bring; each of them is found to
- * be there. The references are those of a member. ERR_MISSING when something
- * they reach is in neither place.
+ * Count the objects that network_sync_objects() would copy, and check that each
+ * exists. `refs` are those of a member. Returns 0, ERR_MISSING if an object is
+ * in neither place, or another negative error code.
  */
 int network_sync_count(uint32_t *nr, const struct network *network,
 		       const struct repo *repo, const struct network_refs *refs,
@@ -65,9 +70,9 @@ int network_sync_count(uint32_t *nr, const struct network *network,
 struct network_sync {
 	const struct newpack_options *options; /* borrowed */
 	/*
-	 * Told of each member when its objects are in the store, or, with
-	 * `report` NULL, why it could not be brought up to date; a nonzero
-	 * return ends it all and is returned.
+	 * Called for each member when its objects are in the store. `report` is
+	 * NULL if the member could not be synced; then `failed` says why. A
+	 * nonzero return value stops network_sync() and is returned.
 	 */
 	int (*done)(void *ctx, uint32_t id,
 		    const struct network_sync_report *report,
@@ -76,32 +81,32 @@ struct network_sync {
 };
 
 /*
- * Bring members up to date: their objects, then their references, of many
- * members together. `ids` ascend. Takes the locks it needs. 0; what `done`
- * returned; or negative when references could not be written. A member that is
- * gone fails with ERR_MISSING, one that does not borrow from the store, or not
- * only, with ERR_INVALID.
+ * Sync members: copy their objects, then write their references, many members
+ * at a time. `ids` must ascend. Takes the locks it needs. Returns 0, the value
+ * that `done` returned, or a negative error code if references could not be
+ * written. For a member that is gone, `failed` is ERR_MISSING. For one that
+ * does not borrow from the store alone, `failed` is ERR_INVALID.
  */
 int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 		 const struct network_sync *sync, struct error *err);
 
-/* The same for who has NETWORK_LOCK_OBJECTS. */
+/* The same for callers that hold NETWORK_LOCK_OBJECTS. */
 int network_sync_held(struct network *network, const uint32_t *ids, size_t nr,
 		      const struct network_sync *sync, struct error *err);
 
 /*
- * Make the repository at `path` a member, *id: it borrows from the store, and
- * the store gets what it has. One that was begun and killed is completed. 0;
- * ERR_INVALID for one that cannot be a member: it borrows from elsewhere, is
- * shallow or partial, or has another hash function; or another error.
+ * Make the repository at `path` a member with the id *id: copy its objects to
+ * the store and let it borrow from the store. An add that was interrupted is
+ * completed. Returns 0 or a negative error code: ERR_INVALID if the repository
+ * borrows from elsewhere, is shallow or partial, or has another hash function.
  */
 int network_add(uint32_t *id, struct network *network, const char *path,
 		const struct newpack_options *options,
 		struct network_sync_report *report, struct error *err);
 
 /*
- * Fork a repository that borrows from the store, after bringing its objects
- * there. See network_fork().
+ * Sync the objects of a repository that borrows from the store, then fork it.
+ * See network_fork().
  */
 int network_fork_synced(uint32_t *id, struct network *network,
 			const struct repo *source, const char *path,

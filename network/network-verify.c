@@ -63,7 +63,7 @@ static int store_open(struct store *s, const struct network *network,
 	return ret;
 }
 
-/* Enumerating reads commits and trees; blobs are looked for. */
+/* Enumerating reads commits and trees, so only blobs need a look-up. */
 static int check_there(const struct verify *v, struct store *s)
 {
 	const struct walk_items *objects = &s->found.objects;
@@ -95,7 +95,7 @@ static int enumerate(const struct verify *v, struct store *s)
 	return ret < 0 ? ret : check_there(v, s);
 }
 
-/* The number of an object by its place in a pack. */
+/* Returns the number of the object at a place in a pack. */
 static uint32_t obj_pos_of(struct store *s, const struct odb_pack *pack,
 			   uint32_t idx_pos)
 {
@@ -105,7 +105,10 @@ static uint32_t obj_pos_of(struct store *s, const struct odb_pack *pack,
 	return obj_pos;
 }
 
-/* Where in the pack the base of an object is: 1, 0 without one, or negative. */
+/*
+ * Finds the base of an object in its pack. Returns 1, 0 if the object has no
+ * base, or a negative error code.
+ */
 static int find_base(const struct verify *v, const struct store *s, uint32_t nr,
 		     uint32_t idx_pos, uint32_t *base_idx_pos)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A network with members that are brought up to date, for unit tests. Include
- * after cmocka.h.
+ * A network whose members can be synced, for unit tests. Include after
+ * cmocka.h.
  */
 #ifndef T_UNIT_NETSYNC_H
 #define T_UNIT_NETSYNC_H
@@ -41,7 +41,7 @@ static inline int netsync_done(void *ctx, uint32_t id,
 	return report ? 0 : failed->code;
 }
 
-/* Bring one member up to date. */
+/* Sync one member. */
 static inline int netsync_sync(struct netsync *f, uint32_t id)
 {
 	const struct network_sync sync = {&f->options, netsync_done, f};
@@ -49,7 +49,7 @@ static inline int netsync_sync(struct netsync *f, uint32_t id)
 	return network_sync(f->n.network, &id, 1, &sync, NULL);
 }
 
-/* A repository with one commit, as a member. */
+/* Make a repository with one commit and add it as a member. */
 static inline uint32_t netsync_member(struct netsync *f, const char *name,
 				      const char *text, struct oid *oid)
 {
@@ -62,7 +62,7 @@ static inline uint32_t netsync_member(struct netsync *f, const char *name,
 	return id;
 }
 
-/* Whether a repository has an object itself. */
+/* Returns whether the repository itself has an object. */
 static inline bool netsync_owns(struct netsync *f, const char *name,
 				const struct oid *oid)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-drop.h: a member has what the store lacks. */
+/* network/network-drop.c: a member keeps only objects that the store lacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,14 +25,14 @@ static void test_drop(void **state)
 	assert_false(netsync_owns(&f, "a", &one));
 	assert_true(netsync_owns(&f, "a", &two));
 	assert_true(netrepo_stored(&f.n, &one));
-	/* A second time there is nothing to do. */
+	/* A second drop has nothing to do. */
 	assert_int_equal(
 		network_drop(f.n.network, id, &f.options, &report, NULL), 0);
 	assert_int_equal(report.pack_nr, 0);
 	netrepo_release(&f.n);
 }
 
-/* One that does not borrow keeps all it has. */
+/* A repository that does not borrow keeps all its objects. */
 static void test_alone(void **state)
 {
 	struct network_drop_report report;

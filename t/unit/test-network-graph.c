@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * network/network-graph.h: without a commit-graph nothing happens, and one that
- * is no commit-graph stays. What a stale one does is in
- * t/t5602-network-repack.sh.
+ * network/network-graph.c: without a commit-graph nothing happens, and an
+ * unreadable one stays. t/t5602-network-repack.sh tests stale commit-graphs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

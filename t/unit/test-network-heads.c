@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-heads.c: whose HEADs the store is laid out for. */
+/* network/network-heads.c: which HEADs the store is laid out for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,10 +33,10 @@ static void unborn(void **state)
 	netrepo_release(&n);
 }
 
-/* The first comes first, then what most have. */
+/* The first member's HEAD is first, then the HEADs that most members have. */
 static void chosen(void **state)
 {
-	/* Member i has the commit that is named so. */
+	/* Letter i names the HEAD commit of member i. */
 	static const char commits[] = "accbbbdefghijk";
 	static const char expect[] = "abcdefgh";
 	struct network_heads heads = {.nr = 0};

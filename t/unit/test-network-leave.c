@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-leave.h: who leaves has all it needs. */
+/* network/network-leave.c: a repository that leaves has all that it needs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void test_leave(void **state)
 	netrepo_release(&f.n);
 }
 
-/* What the store has lost is found out before anything changes. */
+/* An object that the store has lost is noticed before anything changes. */
 static void test_broken(void **state)
 {
 	struct network_drop_report report;

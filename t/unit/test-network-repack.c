@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-repack.h: one pack, and what goes and stays. */
+/* network/network-repack.c: one pack, and which objects are removed or stay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void test_repack(void **state)
 	assert_int_equal(report.store.cruft_nr, 0);
 	assert_false(netsync_owns(&f, "a", &one));
 	assert_false(netsync_owns(&f, "b", &two));
-	/* What nobody reaches stays until it is pruned. */
+	/* Unreachable objects stay until they are pruned. */
 	assert_int_equal(network_delete(f.n.network, a, NULL), 0);
 	assert_int_equal(repack(&f, false, &report), 0);
 	assert_int_equal(report.store.cruft_nr, 3);
@@ -49,7 +49,7 @@ static void test_repack(void **state)
 	netrepo_release(&f.n);
 }
 
-/* What a reflog names is needed as well. */
+/* Objects that a reflog names stay. */
 static void test_reflog(void **state)
 {
 	struct network_repack_report report;
@@ -73,7 +73,7 @@ static void test_reflog(void **state)
 	netrepo_release(&f.n);
 }
 
-/* A member that is not there may need anything. */
+/* A missing member may need any object. */
 static void test_lost(void **state)
 {
 	struct network_repack_report report;
@@ -122,7 +122,7 @@ static void test_settle(void **state)
 	assert_false(
 		sys_exists(netrepo_path(&f.n, "b/objects/info/alternates")));
 	assert_false(sys_exists(netrepo_path(&f.n, "c")));
-	/* An add that had not come to borrow. */
+	/* An add that was interrupted before the repository borrowed. */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),
 			 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-stats.h: what is copied, and what is not. */
+/* network/network-stats.c: which objects are copied as stored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,9 @@ static void test_stats(void **state)
 	assert_int_equal(stats.recompressed_nr, 0);
 	assert_true(stats.used_bitmap);
 	assert_true(stats.verbatim_bytes > 0);
-	/* Loose objects are deflated with a header before them. */
+	/*
+	 * Loose objects cannot be copied: their header is compressed with them.
+	 */
 	netrepo_commit(&f.n, "a", "two", &two);
 	netrepo_ref(&f.n, "a", "refs/heads/old", &one);
 	assert_int_equal(network_stats(&stats, network,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* network/network-verify.h: each thing that can be wrong is told. */
+/* network/network-verify.c: each kind of problem is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
