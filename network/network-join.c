@@ -217,8 +217,7 @@ static int register_repo(uint32_t *id, struct network *network,
 		ret = network_lock(network, NETWORK_LOCK_MEMBERS + entry->id,
 				   false, false, err);
 	if (ret == ERR_DENIED)
-		error_set(err, ERR_DENIED,
-			  "'%s' is being added by somebody else",
+		error_set(err, ERR_DENIED, "another process is adding '%s'",
 			  repo->common_dir);
 	if (!ret)
 		*id = entry->id;

@@ -72,7 +72,7 @@ static int check_object(struct checking *c, uint32_t obj_pos)
 	buf_release(&path);
 	return found ? 0
 		     : error_set(c->err, ERR_MISSING,
-				 "%s is not in '%s' by itself",
+				 "object %s is missing in '%s' itself",
 				 oid_to_hex(hex, &oid, c->odb->algo),
 				 c->odb->dirs[0]);
 }

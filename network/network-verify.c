@@ -165,7 +165,7 @@ static int check_store(struct verify *v)
 	    !precious)
 		wrong(v, 0,
 		      "extensions.preciousObjects is not set: stock Git may "
-		      "remove what members need");
+		      "remove objects that members need");
 	if (!ret)
 		ret = enumerate(v, &s);
 	if (!ret) {
@@ -196,8 +196,9 @@ static void check_prefixes(struct verify *v, const struct repo *repo,
 		return;
 	if (!command && !(value && !strcmp(value, wanted.data)))
 		wrong(v, id,
-		      "core.alternateRefsPrefixes is not its own part of the "
-		      "store: a push is told of other members");
+		      "core.alternateRefsPrefixes is not the member's own "
+		      "part of the store: a push is told about other "
+		      "members");
 	buf_release(&wanted);
 }
 
@@ -209,7 +210,7 @@ static int check_repo(struct verify *v, const struct repo *repo, uint32_t id)
 	int ret = network_link_check(&link, v->network, repo, v->err);
 
 	if (!ret && link != NETWORK_LINK_STORE) {
-		wrong(v, id, "it does not borrow from the store alone");
+		wrong(v, id, "does not borrow from the store alone");
 		return 0;
 	}
 	check_prefixes(v, repo, id);

@@ -24,8 +24,8 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 			continue;
 		if (parts[i] != ROLLUP_UNLISTED && parts[i] != part)
 			return error_set(err, ERR_INVALID,
-					 "pack '%s' is named twice, with and "
-					 "without a mark",
+					 "pack '%s' is named twice, with "
+					 "different marks",
 					 name);
 		parts[i] = part;
 		return 0;
