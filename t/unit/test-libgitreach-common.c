@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libgitreach/error.c: versions, errors; and memory that runs out. */
+/* libgitreach/common.c: versions, errors; and memory that runs out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -287,6 +287,6 @@ int main(void)
 #endif
 	};
 
-	return cmocka_run_group_tests_name("libgitreach-error", tests, NULL,
+	return cmocka_run_group_tests_name("libgitreach-common", tests, NULL,
 					   NULL);
 }
