@@ -11,7 +11,6 @@
 #include "builtin/bitmap-parts.h"
 #include "builtin/date-format.h"
 #include "builtin/options.h"
-#include "builtin/subcommand.h"
 
 static const char usage_text[] =
 	"git bitmap list [--commits]\n"

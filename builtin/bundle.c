@@ -12,7 +12,6 @@
 #include "builtin/child.h"
 #include "builtin/options.h"
 #include "builtin/store.h"
-#include "builtin/subcommand.h"
 #include "pack/bundle.h"
 #include "sys/io.h"
 #include "sys/spawn.h"

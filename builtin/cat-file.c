@@ -7,7 +7,7 @@
 #include "builtin/cat-file-batch.h"
 #include "builtin/filterargs.h"
 #include "builtin/options.h"
-#include "builtin/quote.h"
+#include "builtin/output.h"
 #include "object/parse.h"
 
 static const char usage[] =
@@ -48,7 +48,8 @@ static int print_entry(struct cat_file *c, const struct tree_entry *entry,
 	buf_reset(line);
 	if (buf_printf(line, "%06o %s %s\t", (unsigned)entry->mode, type,
 		       oid_raw_to_hex(hex, entry->oid, c->store.odb->algo)) ||
-	    quote_path_append(line, entry->name, entry->name_len, quote_high) ||
+	    output_append_path(line, entry->name, entry->name_len,
+			       quote_high) ||
 	    buf_append_char(line, '\n'))
 		return ERR_NOMEM;
 	fwrite(line->data, 1, line->len, stdout);

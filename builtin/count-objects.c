@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
-#include "builtin/human.h"
+#include "builtin/output.h"
 #include "builtin/options.h"
 #include "builtin/store.h"
 #include "sys/io.h"
@@ -242,7 +242,7 @@ static void print_size(const struct count *c, const char *name, uint64_t bytes)
 {
 	printf("%s: ", name);
 	if (c->human)
-		human_print(bytes);
+		output_size(bytes);
 	else
 		printf("%" PRIu64, bytes / 1024);
 	putchar('\n');
@@ -268,7 +268,7 @@ static void print_short(const struct count *c)
 {
 	printf("%" PRIu64 " objects, ", c->loose_nr);
 	if (c->human)
-		human_print(c->loose_bytes);
+		output_size(c->loose_bytes);
 	else
 		printf("%" PRIu64 " kilobytes", c->loose_bytes / 1024);
 	putchar('\n');

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "builtin/fsck-parts.h"
-#include "builtin/refs-report.h"
+#include "builtin/refs-parts.h"
 #include "graph/commit-graph-verify.h"
 #include "midx/multi-pack.h"
 #include "object/hash.h"

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
-#include "builtin/subcommand.h"
 #include "sys/io.h"
 #include "sys/map.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "builtin/object-dir.h"
-#include "builtin/subcommand.h"
+#include "builtin/options.h"
 #include "sys/io.h"
 
 int object_dir_take_choice(void *value, const char *arg)

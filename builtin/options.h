@@ -101,4 +101,20 @@ static inline int options_failed(int ret)
 /* Print "usage: <usage>" and the options on stderr; returns 129. */
 int options_usage(const struct option *options, const char *usage);
 
+struct subcommand {
+	const char *name; /* NULL ends a table */
+	int (*run)(int argc, const char **argv, struct builtin_env *env);
+};
+
+/*
+ * Run the one that argv[1] names, with argv[1] as its argv[0]; returns its
+ * exit code, after builtin_finish(). Where there is none of that name, say so
+ * and print `usage` (see options.h); returns 129.
+ */
+int subcommand_run(const struct subcommand *table, const char *usage, int argc,
+		   const char **argv, struct builtin_env *env);
+
+/* "error: need a subcommand", or that there is none called `name`. */
+void subcommand_complain(const char *name);
+
 #endif

@@ -31,4 +31,18 @@ int path_args_check_rev(const char *arg, const struct repo *repo,
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err);
 
+struct place {
+	char *cwd;          /* owned, absolute */
+	const char *prefix; /* cwd below the work tree; "" at its top; NULL when
+			       we are not in it */
+	bool in_git_dir;
+};
+
+/* 0, or a negative error with *place empty. */
+int place_find(struct place *place, const struct repo *repo, struct error *err);
+void place_release(struct place *place);
+
+/* What follows `dir` in `path` when that is `dir` or below; else NULL. */
+const char *place_below(const char *path, const char *dir);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
-#include "builtin/shown-path.h"
+#include "builtin/output.h"
 #include "builtin/stderr-progress.h"
 #include "repack/prune-packed.h"
 

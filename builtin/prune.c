@@ -7,7 +7,7 @@
 #include "base/approxidate.h"
 #include "base/mem.h"
 #include "builtin/options.h"
-#include "builtin/shown-path.h"
+#include "builtin/output.h"
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
 #include "repack/prune.h"

@@ -8,9 +8,7 @@
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
-#include "builtin/ref-exists.h"
-#include "builtin/refs-report.h"
-#include "builtin/subcommand.h"
+#include "builtin/refs-parts.h"
 #include "odb/fsck-config.h"
 
 static const char verify_usage[] = "git refs verify [--strict] [--verbose]";
@@ -26,6 +24,37 @@ static const char usage[] =
 enum {
 	FAILED = 255, /* exit code: an error was found */
 };
+
+void refs_report_print(void *ctx, const struct refs_report *report)
+{
+	(void)ctx;
+	fprintf(stderr, "%s: %s: %s: %s\n",
+		report->is_error ? "error" : "warning", report->where,
+		fsck_msg_name(report->msg), report->text);
+}
+
+void refs_report_looking(void *ctx, const char *at)
+{
+	(void)ctx;
+	fprintf(stderr, "Checking %s\n", at);
+}
+
+int refs_exists(struct refs *refs, const char *name)
+{
+	struct ref ref;
+	int ret = 0;
+
+	if (refs_name_is_valid_len(name, strlen(name), true))
+		ret = refs_read(refs, name, &ref, NULL);
+	if (ret > 0)
+		return 0;
+	if (!ret) {
+		builtin_error("reference does not exist");
+		return 2;
+	}
+	builtin_error("failed to look up reference: Invalid argument");
+	return 1;
+}
 
 static int verify(const struct repo *repo, bool is_strict, bool is_verbose,
 		  struct error *err)
@@ -98,7 +127,7 @@ static int run_exists(int argc, const char **argv, struct builtin_env *env)
 		return ret;
 	if (refs_open(&refs, env->repo, &err) < 0)
 		return builtin_fail(&err);
-	ret = ref_exists(refs, argv[1]);
+	ret = refs_exists(refs, argv[1]);
 	refs_close(refs);
 	return ret;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "builtin/quote.h"
+#include "builtin/output.h"
 #include "builtin/rev-list.h"
 #include "object/parse.h"
 #include "odb/odb-stored.h"
@@ -86,7 +86,7 @@ static int append_path(struct buf *out, const char *path, size_t len)
 	if (buf_append_str(out, " path=") < 0)
 		return ERR_NOMEM;
 	start = out->len;
-	if (quote_path_append(out, path, len, true) < 0)
+	if (output_append_path(out, path, len, true) < 0)
 		return ERR_NOMEM;
 	if (!has_space || out->data[start] == '"')
 		return 0;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "builtin/builtin.h"
-#include "builtin/human.h"
+#include "builtin/output.h"
 #include "builtin/rev-list.h"
 #include "builtin/revargs.h"
 #include "builtin/store.h"
@@ -104,7 +104,7 @@ static void finish(struct rev_list_run *r)
 	fwrite(r->omitted.data, 1, r->omitted.len, stdout);
 	fwrite(r->missing.data, 1, r->missing.len, stdout);
 	if (r->o.disk_usage && r->o.disk_usage_human) {
-		human_print(r->disk_bytes);
+		output_size(r->disk_bytes);
 		putchar('\n');
 	} else if (r->o.disk_usage)
 		printf("%" PRIu64 "\n", r->disk_bytes);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "builtin/place.h"
+#include "builtin/path-args.h"
 #include "builtin/rev-parse.h"
 #include "sys/io.h"
 #include "sys/map.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "builtin/options.h"
-#include "builtin/ref-exists.h"
+#include "builtin/refs-parts.h"
 #include "builtin/stdin-lines.h"
 #include "builtin/store.h"
 
@@ -182,7 +182,7 @@ static void check_exists(struct show_ref *s)
 					   : "--exists requires a reference");
 		return;
 	}
-	s->code = ref_exists(s->store.refs, name);
+	s->code = refs_exists(s->store.refs, name);
 	s->found = !s->code;
 }
 

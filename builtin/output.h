@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths of a repository's files as messages have them. */
-#ifndef BUILTIN_SHOWN_PATH_H
-#define BUILTIN_SHOWN_PATH_H
+/* How commands print sizes and paths. */
+#ifndef BUILTIN_OUTPUT_H
+#define BUILTIN_OUTPUT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 #include "repo/repo.h"
+
+/*
+ * Print a size in its largest unit ("12 bytes", "3.50 MiB"), with two
+ * decimals; gibibytes are not rounded.
+ */
+void output_size(uint64_t bytes);
+
+/*
+ * Append a path as it is, or in double quotes with C escapes when it has
+ * control characters, quotes or backslashes, or (`high`: core.quotePath) bytes
+ * past ASCII. 0 or ERR_NOMEM.
+ */
+int output_append_path(struct buf *out, const char *path, size_t len,
+		       bool high);
 
 struct shown_path {
 	char *base;         /* owned: paths below it are shown without it */
