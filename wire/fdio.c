@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading from and writing to descriptors, with a limit on waiting. */
+/*
+ * Reading from and writing to file descriptors, with a time limit for each
+ * wait.
+ */
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "wire/fdio.h"
@@ -7,8 +10,10 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 /*
- * A slow peer is not a silent one: what it has to take or give in time is a
- * piece, the size of a packet. Without side-band a whole pack may come at once.
+ * The timeout applies to each piece of this many bytes, about one packet. A
+ * slow peer that keeps reading or writing is therefore not cut off. Without
+ * side-band, one write may hold a whole pack, so large writes are split into
+ * pieces.
  */
 #define PIECE (1 << 16)
 
@@ -17,13 +22,16 @@ static void start_clock(const struct fdio *f)
 	sys_alarm_set(f->timeout * SECOND_NS);
 }
 
-/* What is heard next is heard anew. */
+/* Start to count bytes and waiting time from zero. */
 static void forget_wait(struct fdio *f)
 {
 	f->heard = f->waited_ns = 0;
 }
 
-/* Time that is ours, between two reads, does not count. */
+/*
+ * Only the time inside read() counts; the server's own work between two reads
+ * does not.
+ */
 static ssize_t read_in_time(struct fdio *f, void *bytes, size_t len,
 			    struct error *err)
 {
@@ -66,7 +74,7 @@ static int write_pieces(struct fdio *f, const struct iovec *iov,
 	return ret;
 }
 
-/* A packet is two spans, its head and what is in it. */
+/* Write spans in pairs: a packet is two spans, its header and its data. */
 static int write_slowly(struct fdio *f, struct iovec *iov, size_t nr,
 			struct error *err)
 {
@@ -119,8 +127,9 @@ static int fd_writev(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 }
 
 /*
- * With room for a few packets the reader is not woken for every one of them,
- * and a header does not wait for it.
+ * Capacity asked for the output pipe, in bytes. With room for many packets, the
+ * peer need not wake up for each packet, and writing a header does not have to
+ * wait for the peer.
  */
 #define WIDE (1 << 20)
 

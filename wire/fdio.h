@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection over two descriptors: standard input and output of a command. */
+/*
+ * A connection over two file descriptors: the standard input and output of a
+ * command.
+ */
 #ifndef WIRE_FDIO_H
 #define WIRE_FDIO_H
 
@@ -10,15 +13,16 @@
 struct fdio {
 	int in, out; /* borrowed */
 	/*
-	 * Seconds that the peer may let us wait before the process is ended
-	 * (git upload-pack --timeout); 0: for ever. In that time it takes
-	 * 64 KiB, or gives as many or all that it has to say before the next
-	 * answer: a few bytes now and then do not do.
+	 * Seconds that the server waits for the peer before the process is
+	 * ended (git upload-pack --timeout); 0: no limit. Within this time the
+	 * peer must accept 64 KiB, or send 64 KiB, or send the rest of what it
+	 * has to say before the server's next output. A peer that sends a few
+	 * bytes now and then is cut off, too.
 	 */
 	unsigned timeout;
-	bool is_wide;       /* `out` was given room for much data */
-	uint64_t heard;     /* bytes of these 64 KiB, */
-	uint64_t waited_ns; /*   and what we have waited for them */
+	bool is_wide;       /* the pipe of `out` was enlarged */
+	uint64_t heard;     /* bytes of the current 64 KiB that were read */
+	uint64_t waited_ns; /* time spent waiting for these bytes */
 };
 
 /* The input and output interface; borrows f. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a protocol's bytes come from and go to: descriptors in a command,
- * memory in a test. The state machines of this room know nothing else of the
- * outside.
+ * Input and output of a protocol: file descriptors in a command, memory in a
+ * test. The protocol state machines use no other input or output for their
+ * bytes.
  */
 #ifndef WIRE_IO_H
 #define WIRE_IO_H
@@ -16,20 +16,22 @@
 
 struct serve_io {
 	/*
-	 * Read up to `len` (> 0) bytes, waiting for the first. Returns how
-	 * many, 0 at the end of the input, or a negative error.
+	 * Read up to `len` (> 0) bytes; waits for the first byte. Returns the
+	 * number of bytes read, 0 at the end of the input, or a negative error
+	 * code.
 	 */
 	ssize_t (*read)(void *ctx, void *bytes, size_t len, struct error *err);
 	/*
-	 * Write all bytes of `nr` spans, in order; the array is used up as
-	 * scratch, the spans are valid during the call. 0 or negative.
+	 * Write all bytes of `nr` spans, in order. The function may change the
+	 * array. The bytes are borrowed for the call. Returns 0 or a negative
+	 * error code.
 	 */
 	int (*writev)(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
 	void *ctx;
 	/*
-	 * Write `len` bytes at `head`, then those of a file. 0 or negative.
-	 * NULL: writev() does it as well.
+	 * Write `len` bytes at `head`, then the span of a file. NULL: callers
+	 * use writev() instead. Returns 0 or a negative error code.
 	 */
 	int (*send_file)(void *ctx, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);

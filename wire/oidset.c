@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ordered sets of ids: the ids in their order, and a hash table of where they
- * stand, with open addressing and linear probing. At least half of its slots
- * are free. The ids themselves are not in it: a request for all refs would
- * touch several hundred pages of it.
+ * Ordered sets of object ids: an array of ids in order of arrival, and a hash
+ * table of indexes into this array. The table uses open addressing and linear
+ * probing, and at least half of its slots are free. Slots hold indexes and not
+ * ids, so that a request for all refs touches several hundred pages less.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ void oidset_release(struct oidset *set)
 	oidset_init(set, set->max);
 }
 
-/* The slot of an id, or the free one where it belongs. */
+/* Returns the slot of an id, or the free slot where the id belongs. */
 static uint32_t *find_slot(const struct oidset *set, const struct oid *oid)
 {
 	size_t mask = set->slot_nr - 1;
@@ -38,7 +38,7 @@ static uint32_t *find_slot(const struct oidset *set, const struct oid *oid)
 	}
 }
 
-/* Make room for one more id. */
+/* Make room for one more id. Returns 0 or ERR_NOMEM. */
 static int grow_slots(struct oidset *set)
 {
 	size_t nr = set->slot_nr ? set->slot_nr * 2 : SLOT_NR_MIN;

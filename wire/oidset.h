@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of object ids that remembers the order in which they came: the wants
- * and haves of a request. It has a maximum, because a peer fills it; ids that
- * were chosen to begin alike cost no more than others (oidhash.h).
+ * A set of object ids that keeps their order of arrival: the wants or haves of
+ * a request. A set has a maximum size, because a peer fills it. A peer cannot
+ * slow the set down by choosing ids with equal prefixes (object/oidhash.h).
  */
 #ifndef WIRE_OIDSET_H
 #define WIRE_OIDSET_H
@@ -14,24 +14,26 @@
 #include "base/error.h"
 #include "object/oidhash.h"
 
-/* Ids a request may name; only those of existing objects are ever kept. */
+/*
+ * Maximum number of ids in a request; only ids of existing objects are stored.
+ */
 #define OIDSET_MAX (UINT32_C(1) << 24)
 
 struct oidset {
 	struct oid *oids; /* owned, in order of arrival */
 	size_t nr, alloc;
-	uint32_t *slots;     /* owned: places in oids, from 1; 0: free */
+	uint32_t *slots;     /* owned: index into oids plus 1; 0: free */
 	size_t slot_nr;      /* a power of two, or 0 */
-	size_t max;          /* most ids it takes; below 2^32 */
-	struct oidhash hash; /* set when there are slots */
+	size_t max;          /* maximum number of ids; below 2^32 */
+	struct oidhash hash; /* valid if slot_nr > 0 */
 };
 
 void oidset_init(struct oidset *set, size_t max);
 void oidset_release(struct oidset *set);
 
 /*
- * Add an id. Returns 1 when it is new, 0 when it was there, ERR_NOMEM, or
- * ERR_PEER when the set is full.
+ * Add an id. Returns 1 if the id is new, 0 if the set already has it,
+ * ERR_NOMEM, or ERR_PEER if the set is full.
  */
 int oidset_add(struct oidset *set, const struct oid *oid, struct error *err);
 

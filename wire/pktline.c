@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets of the Git protocol. */
+/* Reading and writing pkt-lines. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,13 @@
 #include "sys/clock.h"
 #include "wire/pktline.h"
 
-/* Collected output is sent when it has grown to this many bytes. */
+/* Pending output is sent when it has reached this many bytes. */
 #define SEND_AT 65536
 
-/* Of spans behind it, so many bytes are copied rather than written apart. */
+/*
+ * Spans of at most this many bytes in total are copied behind pending output,
+ * and one write sends both.
+ */
 #define JOINED_MAX 4096
 
 static int hex_value(uint8_t c)
@@ -36,7 +39,10 @@ static int bad_header(const uint8_t *header, struct error *err)
 			 pktline_quote(quoted, text));
 }
 
-/* The length field: 0..2, or 4..PKTLINE_MAX, or ERR_PEER. */
+/*
+ * Returns the value of the length field, 0 to 2 or 4 to PKTLINE_MAX, or
+ * ERR_PEER.
+ */
 static int parse_header(const uint8_t *header, struct error *err)
 {
 	int len = 0;
@@ -109,7 +115,7 @@ int pktline_hung_up(struct pktline_reader *r, struct error *err)
 	return error_set(err, ERR_PEER, "the remote end hung up unexpectedly");
 }
 
-/* Read what there is, and count it. */
+/* Read available bytes and add their number to the tap. */
 static ssize_t read_some(struct pktline_reader *r, void *bytes, size_t len,
 			 struct error *err)
 {
@@ -124,7 +130,10 @@ static ssize_t read_some(struct pktline_reader *r, void *bytes, size_t len,
 	return n;
 }
 
-/* Read more; 1, 0 at the end of the input, or negative. */
+/*
+ * Read more bytes into the buffer. Returns 1, 0 at the end of the input, or a
+ * negative error code.
+ */
 static int fill(struct pktline_reader *r, struct error *err)
 {
 	ssize_t n;
@@ -158,7 +167,10 @@ static void tell_packet(const struct pktline_tap *tap, bool is_sent,
 			     PKTLINE_HEADER);
 }
 
-/* Keep a text packet past the life of the bytes it came from. */
+/*
+ * Copy the data to r->line: later reads overwrite the bytes that pkt->data
+ * points to.
+ */
 static void take_line(struct pktline_reader *r, struct pktline *pkt)
 {
 	if (pkt->len && pkt->data[pkt->len - 1] == '\n')
@@ -243,7 +255,7 @@ void pktline_header(char out[PKTLINE_HEADER], size_t len)
 		out[i] = digits[len >> (12 - 4 * i) & 15];
 }
 
-/* Who listens counts what is written; the time, for end_write(). */
+/* Count `len` bytes in the tap. Returns the start time for end_write(). */
 static uint64_t begin_write(struct pktline_writer *w, size_t len)
 {
 	if (!w->tap)
@@ -281,7 +293,7 @@ static int append(struct pktline_writer *w, const void *bytes, size_t len,
 	return 0;
 }
 
-/* Whether spans are so few bytes that a copy costs less than a write. */
+/* Whether a copy of the spans costs less than a write of their own. */
 static bool are_small(const struct iovec *iov, size_t nr)
 {
 	size_t len = 0;

@@ -32,7 +32,8 @@
 #define PKTLINE_DATA_MAX (PKTLINE_MAX - PKTLINE_HEADER)
 
 enum pktline_kind {
-	PKTLINE_EOF, /* only from a reader: the input ended between packets */
+	/* only from a reader: the input ended between two packets */
+	PKTLINE_EOF,
 	PKTLINE_FLUSH,
 	PKTLINE_DELIM,
 	PKTLINE_RESPONSE_END,
@@ -46,73 +47,79 @@ struct pktline {
 };
 
 /*
- * Take one packet. Returns 1; 0 when the bytes end before the packet does
- * (cursor untouched); or ERR_PEER for a length that is no hexadecimal number
- * or not allowed.
+ * Parse one packet at the cursor. Returns 1; 0 if the packet is not complete
+ * (the cursor does not move); or ERR_PEER if the length field is not
+ * hexadecimal or not allowed.
  */
 int pktline_parse(struct pktline *pkt, struct cursor *c, struct error *err);
 
 /*
- * Who listens to a connection: every packet is told to the trace, and what
- * passes is counted. Borrowed by readers and writers; NULL: nobody.
+ * A listener of a connection: it sends every packet to the trace and counts
+ * bytes and waiting time. Readers and writers borrow it; NULL: no listener.
  */
 struct pktline_tap {
-	struct trace *trace;             /* borrowed; not NULL */
-	const char *who;                 /* the service, static */
-	uint64_t bytes_read, bytes_sent; /* from and to the peer */
-	uint64_t read_ns, send_ns;       /* waited for it */
+	struct trace *trace; /* borrowed; not NULL */
+	const char *who;     /* the service, static */
+	/* received from and sent to the peer */
+	uint64_t bytes_read, bytes_sent;
+	uint64_t read_ns, send_ns; /* time spent waiting for the peer */
 };
 
-/* An input with at most one packet's worth of bytes read ahead. */
+/* A reader of packets. It reads ahead at most PKTLINE_MAX bytes. */
 struct pktline_reader {
 	const struct serve_io *io; /* borrowed */
 	uint8_t *bytes;            /* owned: PKTLINE_MAX bytes */
 	size_t from, to;           /* unread bytes: [from, to) of `bytes` */
 	char *line;                /* owned: data of the last packet */
-	bool ended;                /* the peer went away */
+	bool ended;                /* the input ended or failed */
 	struct pktline_tap *tap;   /* borrowed; NULL after init */
 };
 
-/* 0 or ERR_NOMEM; release in any case. */
+/* Returns 0 or ERR_NOMEM. The caller must release the reader in both cases. */
 int pktline_reader_init(struct pktline_reader *r, const struct serve_io *io);
 void pktline_reader_release(struct pktline_reader *r);
 
 /*
- * Read a packet of text: one line feed at the end of the data is dropped, and
- * a NUL follows it. Valid until the next call. The input's end is PKTLINE_EOF
- * between packets and ERR_PEER ("the remote end hung up unexpectedly") within
- * one; r->ended is set for both.
+ * Read one packet of text. One line feed at the end of the data is dropped, and
+ * a NUL follows the data. The data is valid until the next call. Returns 0 or a
+ * negative error code. If the input ends between two packets, pkt->kind is
+ * PKTLINE_EOF. If the input ends inside a packet, returns ERR_PEER ("the remote
+ * end hung up unexpectedly"). r->ended is set in both cases.
  */
 int pktline_read(struct pktline_reader *r, struct pktline *pkt,
 		 struct error *err);
 
 /*
- * Read what follows the packets (a pack): up to `len` bytes as they are.
- * Returns their number, 0 at the end of the input, or negative.
+ * Read raw bytes that follow the packets (a pack): up to `len` bytes. Returns
+ * their number, 0 at the end of the input, or a negative error code.
  */
 ssize_t pktline_read_raw(struct pktline_reader *r, void *bytes, size_t len,
 			 struct error *err);
 
-/* The error of a peer that went away: ERR_PEER. */
+/*
+ * Report that the peer closed the connection: sets r->ended and returns
+ * ERR_PEER.
+ */
 int pktline_hung_up(struct pktline_reader *r, struct error *err);
 
-/* Longest quotation of a peer's line in a message, NUL included. */
+/* Size of a buffer for pktline_quote(), NUL included. */
 #define PKTLINE_QUOTE_MAX 256
 
 /*
- * A peer's text for use in messages: cut to PKTLINE_QUOTE_MAX, with '?' for
- * what is not printable. Returns `out`.
+ * Copy a peer's text for use in a message. The copy is truncated to
+ * PKTLINE_QUOTE_MAX bytes, and each byte that is not printable ASCII becomes
+ * '?'. Returns `out`.
  */
 const char *pktline_quote(char out[PKTLINE_QUOTE_MAX], const char *text);
 
-/* An output that collects packets and sends them in large pieces. */
+/* A writer of packets. It collects packets and sends them in large writes. */
 struct pktline_writer {
 	const struct serve_io *io; /* borrowed */
 	struct buf pending;        /* packets not sent yet */
-	bool failed;               /* the output refused bytes */
+	bool failed;               /* a write has failed */
 	/*
-	 * With sideband-all, the band that pktline_write() puts in front of a
-	 * packet's data; 0: none.
+	 * With sideband-all: the band number that is written before a packet's
+	 * data. 0: no band number.
 	 */
 	uint8_t band;
 	struct pktline_tap *tap; /* borrowed; NULL after init */
@@ -122,47 +129,52 @@ void pktline_writer_init(struct pktline_writer *w, const struct serve_io *io);
 void pktline_writer_release(struct pktline_writer *w);
 
 /*
- * Append one packet. Returns 0, ERR_NOMEM, ERR_INVALID for more than
- * PKTLINE_DATA_MAX bytes, or the output's error.
+ * Append one packet. Returns 0, ERR_NOMEM, ERR_INVALID if `len` is more than
+ * PKTLINE_DATA_MAX, or the output's error.
  */
 int pktline_write(struct pktline_writer *w, const void *data, size_t len,
 		  struct error *err);
 
 /*
- * The same in two steps, for who writes `len` bytes of data in their place, at
- * *data. What is not ended was not begun.
+ * pktline_write() in two steps, for a caller that writes its `len` bytes of
+ * data directly to *data. A packet without pktline_end() is not sent. Returns
+ * and errors are those of pktline_write().
  */
 int pktline_begin(char **data, struct pktline_writer *w, size_t len,
 		  struct error *err);
 int pktline_end(struct pktline_writer *w, size_t len, struct error *err);
 
-/* As pktline_write() for formatted text; no line feed is added. */
+/* As pktline_write(), for formatted text. No line feed is added. */
 int pktline_printf(struct pktline_writer *w, struct error *err, const char *fmt,
 		   ...) __attribute__((format(printf, 3, 4)));
 
-/* Append a flush or delim packet. */
+/* Append a flush or delim packet. Returns 0 or ERR_NOMEM. */
 int pktline_write_flush(struct pktline_writer *w, struct error *err);
 int pktline_write_delim(struct pktline_writer *w, struct error *err);
 
-/* Send what was appended. */
+/* Send all pending packets. Returns 0 or the output's error. */
 int pktline_send(struct pktline_writer *w, struct error *err);
 
 /*
- * Send what was appended, then `nr` spans as they are: for callers that frame
- * large data themselves. The array is used up as scratch. What is small and
- * follows something is copied behind it, and both are one write.
+ * Send all pending packets, then `nr` spans unchanged, for callers that frame
+ * large data themselves. The function may change the array. Small spans behind
+ * pending packets are copied, and one write sends both. Returns 0, ERR_NOMEM or
+ * the output's error.
  */
 int pktline_send_spans(struct pktline_writer *w, struct iovec *iov, size_t nr,
 		       struct error *err);
 
 /*
- * The same for `len` bytes at `head` and then bytes of a file. Only where
- * w->io->send_file is not NULL.
+ * As pktline_send_spans(), for `len` bytes at `head` and then a span of a file.
+ * w->io->send_file must not be NULL.
  */
 int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
 		      const struct sys_file_span *span, struct error *err);
 
-/* Write the four digits of a packet of `len` bytes, header included. */
+/*
+ * Write the length field of a packet of `len` bytes, which include the length
+ * field.
+ */
 void pktline_header(char out[PKTLINE_HEADER], size_t len);
 
 #endif

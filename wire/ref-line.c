@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of refs. */
+/* Writing the line of a ref. */
 #include <string.h>
 
 #include "wire/ref-line.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Visible refs. */
+/* The view of refs: hide rules, namespaces, iteration and look-up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +50,8 @@ static bool is_under(const char *name, const char *pattern)
 }
 
 /*
- * As is_under(); there may be a hundred rules, so that nearly always one byte
- * has to decide.
+ * As is_under(), for a rule. There may be a hundred rules; comparing one byte
+ * first rejects nearly all of them.
  */
 static bool rule_matches(const struct refview_rule *rule, const char *name,
 			 size_t len)
@@ -103,7 +103,7 @@ static int add_rule(struct refview_rules *rules,
 {
 	if (strcmp(entry->key, "transfer.hiderefs") && strcmp(entry->key, key))
 		return 0;
-	/* Whatever it was to hide must not be shown. */
+	/* Ignoring the entry could show refs that it was meant to hide. */
 	if (!entry->value)
 		return error_set(err, ERR_INVALID, "missing value for '%s'",
 				 entry->key);
@@ -112,7 +112,10 @@ static int add_rule(struct refview_rules *rules,
 	return 0;
 }
 
-/* Both keys in one sequence: a later entry overrides whichever key it has. */
+/*
+ * Load the rules of both keys in the order of their entries: a later entry
+ * overrides an earlier one of either key.
+ */
 static int load_rules(struct refview_rules *rules, const struct config *config,
 		      const char *key, struct error *err)
 {
@@ -124,9 +127,9 @@ static int load_rules(struct refview_rules *rules, const struct config *config,
 }
 
 /*
- * Set the prefix. A name that ends in a slash has lost its last component:
- * taken for the namespace above it, or for none, it would show what lies
- * outside.
+ * Set the prefix of namespace `name`. A name that ends in a slash is an error:
+ * its last component is missing. Using the namespace above it, or none, would
+ * show refs outside of the intended namespace.
  */
 static int set_namespace(struct refview *view, const char *name,
 			 struct error *err)
@@ -145,7 +148,10 @@ static int set_namespace(struct refview *view, const char *name,
 			 name);
 }
 
-/* A rule's pattern as it stands before full names. */
+/*
+ * Set *out to the pattern that full ref names are compared with: the rule's
+ * pattern, with the namespace prefix prepended unless the rule is_full.
+ */
 static int full_pattern(struct buf *out, const struct refview *view,
 			const struct refview_rule *rule)
 {
@@ -157,8 +163,8 @@ static int full_pattern(struct buf *out, const struct refview *view,
 }
 
 /*
- * Whether all below rule `nr`'s pattern, `dir`, is hidden: no later rule
- * exposes something there. 1, 0 or ERR_NOMEM.
+ * Whether every ref below `dir`, the full pattern of rule `nr`, is hidden: no
+ * later rule may expose a ref there. Returns 1, 0 or ERR_NOMEM.
  */
 static int hides_all(const struct refview *view, size_t nr, const char *dir,
 		     struct buf *scratch)
@@ -206,8 +212,9 @@ static int find_skips(struct refview *view)
 }
 
 /*
- * Add the full names at which what a rule says may change: it matches the
- * pattern itself, not what else starts with it, but all below "<pattern>/".
+ * Add the full names where a rule's decision may change. A rule matches the
+ * name <pattern> and all names below "<pattern>/", but no other names that
+ * start with <pattern>.
  */
 static int add_bounds(struct refview *view, size_t *nr,
 		      const struct buf *pattern)
@@ -227,7 +234,10 @@ static int add_bounds(struct refview *view, size_t *nr,
 	return 0;
 }
 
-/* Of all rules, and of the namespace, outside of which names are others. */
+/*
+ * Find the bounds of all rules and of the namespace. The namespace has bounds,
+ * because names outside of it are not stripped.
+ */
 static int find_bounds(struct refview *view)
 {
 	struct buf pattern = BUF_INIT;
@@ -303,15 +313,18 @@ struct each {
 	bool hidden_too;
 	int (*fn)(void *ctx, const struct ref *ref);
 	void *ctx;
-	/* What the rules say of all names before bounds[bound]. */
+	/*
+	 * The decision for all names between bounds[bound - 1] and
+	 * bounds[bound]; valid if is_judged.
+	 */
 	size_t bound;
 	bool is_judged, is_hidden;
 };
 
 /*
- * As refview_rules_hide(), with one look at the rules for all names between two
- * bounds. Names come in order; one that does not, from a file that is damaged,
- * is judged by itself.
+ * As refview_rules_hide(), but checks the rules only once for all names between
+ * two bounds. Names arrive in order. A name out of order, from a damaged file,
+ * is checked by itself.
  */
 static bool hides(struct each *each, const char *name, const char *full)
 {
@@ -347,7 +360,7 @@ static int visit(void *ctx, const struct ref *full)
 	return each->fn(each->ctx, &ref);
 }
 
-/* Prefix `name` into the scratch buffer. */
+/* Set view->full to `name` with the namespace prefix. */
 static int qualify(struct refview *view, const char *name)
 {
 	buf_reset(&view->full);
@@ -364,7 +377,10 @@ int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 	struct each each = {
 		.view = view, .hidden_too = hidden_too, .fn = fn, .ctx = ctx};
 
-	/* A namespace's HEAD lies below refs/, but is none of its refs. */
+	/*
+	 * A namespace's HEAD lies below refs/, but is not one of the
+	 * namespace's refs.
+	 */
 	if (!strncmp("refs/", prefix, strlen(prefix)))
 		prefix = "refs/";
 	if (strncmp(prefix, "refs/", 5))
@@ -426,15 +442,15 @@ int refview_hides(struct refview *view, const char *name)
 }
 
 /*
- * Whether clients may ask for a name. Other names of the git directory, such
- * as "main-worktree/refs/...", would lead around the rules.
+ * Whether clients may look up a name. Other names in the git directory, such as
+ * "main-worktree/refs/...", would bypass the hide rules.
  */
 static bool is_for_clients(const char *name)
 {
 	return !strcmp(name, "HEAD") || !strncmp(name, "refs/", 5);
 }
 
-/* Look up what is in view->full; names in *ref keep their prefix. */
+/* Look up the ref view->full. Names in *ref keep the namespace prefix. */
 static int lookup_full(struct refview *view, struct ref *ref, struct error *err)
 {
 	view->looked_at++;
@@ -464,7 +480,7 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 	return ret;
 }
 
-/* Whether clients see a ref that exists. */
+/* Whether a ref that exists is visible to clients. */
 static bool shows(const struct refview *view, const char *full)
 {
 	const char *name = strip(view, full);
@@ -500,7 +516,10 @@ int refview_expand(struct refview *view, const char *name, struct ref *ref,
 	struct buf full = BUF_INIT;
 	int found = 0, ret = 0;
 
-	/* Backwards, so that *ref is left with the strongest. */
+	/*
+	 * From the last prefix to the first, so that *ref ends up with the
+	 * prefix of the highest priority.
+	 */
 	for (size_t i = ARRAY_NR(prefixes); i-- > 0 && ret >= 0;) {
 		struct ref one;
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The refs a client may see: those of its namespace (gitnamespaces(7)), with
- * the namespace's prefix taken off, without those that transfer.hideRefs and
- * the service's own uploadpack.hideRefs or receive.hideRefs hide.
+ * The view of refs: the refs that a client may see. These are the refs of the
+ * client's namespace (gitnamespaces(7)), with the namespace prefix removed,
+ * except the hidden ones. transfer.hideRefs hides refs, and so does the
+ * service's own key: uploadpack.hideRefs or receive.hideRefs.
  *
- * One view per thread, as the refs snapshot below it.
+ * A view is used by one thread, as the refs snapshot in it is.
  */
 #ifndef WIRE_REFVIEW_H
 #define WIRE_REFVIEW_H
@@ -20,23 +21,25 @@
 /* One hideRefs value. */
 struct refview_rule {
 	char *pattern;   /* owned, without trailing slashes */
-	size_t len;      /* of the pattern */
-	bool is_exposed; /* "!": what it matches is shown */
-	bool is_full;    /* "^": matched with the namespace's prefix on */
+	size_t len;      /* bytes of the pattern */
+	bool is_exposed; /* "!": matching refs are shown */
+	/* "^": matched against full names, with the namespace prefix */
+	bool is_full;
 };
 
 struct refview_rules {
-	struct refview_rule *rules; /* owned; the last that matches decides */
+	struct refview_rule *rules; /* owned; the last matching rule decides */
 	size_t nr, alloc;
 };
 
-/* Add the rule that a configuration value stands for. 0 or ERR_NOMEM. */
+/* Add the rule of a configuration value. Returns 0 or ERR_NOMEM. */
 int refview_rules_add(struct refview_rules *rules, const char *value);
 void refview_rules_release(struct refview_rules *rules);
 
 /*
- * Whether a ref is hidden. A pattern matches the ref of that name and all
- * below it. `name` is as clients see it, `full` with the namespace's prefix.
+ * Whether the rules hide a ref. A pattern matches the ref of that name and all
+ * refs below it. `name` is the name that clients see; `full` has the namespace
+ * prefix.
  */
 bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 			const char *full);
@@ -44,43 +47,53 @@ bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 struct refview {
 	struct refs *refs; /* owned */
 	struct buf prefix; /* "refs/namespaces/<name>/", or empty */
-	struct buf full;   /* scratch: a name with its prefix */
+	struct buf full;   /* scratch: a name with the namespace prefix */
 	struct refview_rules rules;
-	uint64_t looked_at; /* refs, by all functions below */
-	char **skips;       /* owned: directories of which all is hidden, with
-			       prefix and slash; NULL after the last */
-	char **bounds; /* owned, in order: between two of them the rules say
-			  the same of all full names; NULL after the last */
+	/* number of refs that were read through this view */
+	uint64_t looked_at;
+	/*
+	 * owned: full names of directories whose refs are all hidden, each with
+	 * a final slash; sorted; NULL after the last
+	 */
+	char **skips;
+	/*
+	 * owned: full names, sorted. The rules decide the same for all full
+	 * names between two neighbours. NULL after the last
+	 */
+	char **bounds;
 };
 
 /*
- * Open the view of namespace `name` (NULL or "": none; "a/b" is the
- * namespace b within a). `hide_key` is the service's own key in lower case,
- * "uploadpack.hiderefs". 0, or a negative error (ERR_INVALID for a name that
- * is none: "a/", ".."); release in any case.
+ * Open the view of namespace `name`. NULL or "": no namespace; "a/b": the
+ * namespace b within a. `hide_key` is the service's own key in lower case, for
+ * example "uploadpack.hiderefs". Returns 0 or a negative error code:
+ * ERR_INVALID if `name` is not valid ("a/", ".."). The caller must release the
+ * view in all cases.
  */
 int refview_open(struct refview *view, const struct repo *repo,
 		 const char *hide_key, const char *name, struct error *err);
 void refview_release(struct refview *view);
 
 /*
- * As refs_each() for what is visible: names and targets have no prefix. With
- * `hidden_too` the hide rules are not asked. Directories that are hidden as a
- * whole cost a search each, whatever they hold.
+ * As refs_each(), for visible refs. Names and targets have no namespace prefix.
+ * With `hidden_too`, hidden refs are visited, too. A directory whose refs are
+ * all hidden costs one search, whatever its size.
  */
 int refview_each(struct refview *view, const char *prefix, bool hidden_too,
 		 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		 struct error *warning, struct error *err);
 
 /*
- * As refs_may_peel() for what a client calls `prefix`, hidden or not.
+ * Whether a ref that clients see below `prefix`, or a hidden ref there, may be
+ * a tag that peels to one of `ids`. Returns as refs_may_peel().
  */
 int refview_may_peel(struct refview *view, const char *prefix,
 		     const struct oidmap *ids, struct error *err);
 
 /*
- * As refview_each() for all visible refs and those outside the namespace,
- * which have no name (NULL) for clients.
+ * As refview_each() for all visible refs, and for the refs outside the
+ * namespace, except those that the rules hide. ref->name is NULL for refs
+ * outside the namespace.
  */
 int refview_each_with_others(struct refview *view,
 			     int (*fn)(void *ctx, const struct ref *ref),
@@ -88,33 +101,37 @@ int refview_each_with_others(struct refview *view,
 			     struct error *err);
 
 /*
- * Whether a ref is hidden from clients, who call it `name`. 1, 0 or
+ * Whether the ref that clients call `name` is hidden. Returns 1, 0 or
  * ERR_NOMEM.
  */
 int refview_hides(struct refview *view, const char *name);
 
-/* The ref's name in the repository; valid until the next call, or NULL. */
+/*
+ * Returns the ref's full name, with the namespace prefix, or NULL if there is
+ * no memory. The name is valid until the next call on this view.
+ */
 const char *refview_full_name(struct refview *view, const char *name);
 
 /*
- * As refs_lookup() for "HEAD" and names below "refs/"; a hidden ref, or any
- * other name, is as good as absent.
+ * As refs_lookup(), for "HEAD" and names below "refs/". Returns 0 for hidden
+ * refs and for all other names, as if the ref did not exist.
  */
 int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);
 
 /*
- * As refview_lookup() for HEAD. *branch: what it is a symbolic ref to, if it
- * has a value; of a HEAD that is hidden (0), only what clients see. It lives as
- * long as head->target; NULL: nothing.
+ * As refview_lookup() for HEAD. *branch: the ref that HEAD is a symbolic ref
+ * to, if HEAD has a value. If HEAD itself is hidden, the function returns 0,
+ * and *branch is set only if clients see that ref. *branch lives as long as
+ * head->target. NULL: no such ref.
  */
 int refview_head(struct refview *view, struct ref *head, const char **branch,
 		 struct error *err);
 
 /*
- * What a short name means to a client:
- * <name>, refs/<name>, refs/tags/<name>, refs/heads/<name>. Returns how many
- * of them exist; of *ref, the first, only the id is valid.
+ * Look up a short name as clients write it: <name>, refs/<name>,
+ * refs/tags/<name>, refs/heads/<name>. Returns how many of them exist, or a
+ * negative error code. *ref is the first that exists; only its id is valid.
  */
 int refview_expand(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Framing of pack data. */
+/* Framing of data into side-band packets. */
 #include <limits.h>
 #include <string.h>
 
 #include "wire/sideband.h"
 
-#define SMALL_MAX 1000 /* longest packet of side-band */
+#define SMALL_MAX 1000 /* maximum bytes of a packet in SIDEBAND_SMALL */
 #define HEADER (PKTLINE_HEADER + 1)
 
 #define KEEP_ALIVE_DEFAULT 5 /* seconds */
 #define KEEP_ALIVE_MAX (int)(UINT_MAX / 1000)
 
-/* Packets of one gathered write: 4 MB of them, two spans each. */
+/* Maximum number of packets in one gathered write: 4 MB, two spans each. */
 #define BATCH 64
 
 void sideband_init(struct sideband *sb, struct pktline_writer *out,
@@ -36,7 +36,7 @@ static int put_bare(struct sideband *sb, enum sideband_band band,
 	return pktline_send_spans(sb->out, &iov, 1, err);
 }
 
-/* Send up to BATCH packets; *len and *p move past what was sent. */
+/* Send up to BATCH packets. Moves *p and *len past the bytes that were sent. */
 static int put_batch(struct sideband *sb, enum sideband_band band,
 		     const char **p, size_t *len, struct error *err)
 {
@@ -152,7 +152,10 @@ static int put_data(void *ctx, const void *bytes, size_t len, struct error *err)
 	return sideband_put(sb, SIDEBAND_DATA, bytes, len, err);
 }
 
-/* One packet, or without side bands all; *span moves past it. */
+/*
+ * Send one packet; without side-band, send the whole span. Moves *span past the
+ * bytes that were sent.
+ */
 static int send_packet(struct sideband *sb, struct sys_file_span *span,
 		       struct error *err)
 {

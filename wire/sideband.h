@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Multiplexing a pack with progress and errors (side-band, side-band-64k of
- * gitprotocol-capabilities(5)).
+ * Multiplexing of pack data, progress and errors (side-band and side-band-64k
+ * of gitprotocol-capabilities(5)).
  *
  *	+-------+------+----------------+   band 1: pack data
  *	|  len  | band |  data          |   band 2: progress, for the terminal
  *	+-------+------+----------------+   band 3: error, ends the stream
  *
- * Pack data is framed without being copied: headers and spans of the caller
- * go out together in one gathered write; of what lies in a file, each header
- * before a part of the file.
+ * Pack data is not copied for framing. One gathered write sends the headers and
+ * the caller's spans. For data in a file, each header is written before its
+ * part of the file.
  *
- * Several threads may put progress while one puts data; packets never
+ * Several threads may send progress while one thread sends data. Packets never
  * interleave.
  */
 #ifndef WIRE_SIDEBAND_H
@@ -28,7 +28,7 @@
 #include "wire/pktline.h"
 
 enum sideband_mode {
-	SIDEBAND_NONE,  /* bare pack bytes; progress and errors are dropped */
+	SIDEBAND_NONE,  /* raw pack bytes; progress and errors are dropped */
 	SIDEBAND_SMALL, /* side-band: packets of at most 1000 bytes */
 	SIDEBAND_LARGE, /* side-band-64k: at most 65520 bytes */
 };
@@ -43,57 +43,65 @@ struct sideband {
 	pthread_mutex_t lock;       /* guards `out`, is_said and is_held */
 	struct pktline_writer *out; /* borrowed */
 	enum sideband_mode mode;
-	bool is_said; /* a packet since the last quiet look */
+	/* a packet was sent since the last sideband_keep_alive_if_quiet() */
+	bool is_said;
 	/*
-	 * Nothing but pack data goes out yet: progress and keep-alives are
-	 * dropped, as packets of another kind come first.
+	 * Progress and keep-alive packets are dropped, because packets of
+	 * another kind must come first.
 	 */
 	bool is_held;
-	bool has_data; /* some pack data was accepted; only the
-			  thread that puts data uses it */
+	/* pack data was put; only the thread that puts data uses this field */
+	bool has_data;
 };
 
 void sideband_init(struct sideband *sb, struct pktline_writer *out,
 		   enum sideband_mode mode);
 void sideband_release(struct sideband *sb);
 
-/* From now on, or no longer: is_held. */
+/* Set is_held: start or stop dropping progress and keep-alive packets. */
 void sideband_hold(struct sideband *sb, bool is_held);
 
-/* Send bytes on a band, in as many packets as it takes. 0 or the error. */
+/*
+ * Send bytes on a band, in as many packets as necessary. Returns 0 or a
+ * negative error code.
+ */
 int sideband_put(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
 
 /*
- * The same for what fits into one packet, and need not go out before what comes
- * next.
+ * As sideband_put(), for data that fits into one packet and may wait until the
+ * next packet is sent.
  */
 int sideband_add(struct sideband *sb, enum sideband_band band,
 		 const void *bytes, size_t len, struct error *err);
 
 /*
- * Send an empty packet of progress, so that a line on which nothing is said is
- * not taken for dead. Nothing without side bands. 0 or the error.
+ * Send an empty progress packet, so that nobody takes a silent connection for
+ * dead. Does nothing without side-band. Returns 0 or a negative error code.
  */
 int sideband_keep_alive(struct sideband *sb, struct error *err);
 
 /*
- * The seconds of silence after which to do so, the value of `key`: 5 by
- * default; 0, and so a negative value: never. At most what fits into an
- * unsigned int as milliseconds. 0, or ERR_INVALID for what is no number.
+ * Read `key`: the seconds of silence before a keep-alive packet. The default is
+ * 5. 0 means never, and negative values count as 0. The maximum is the number
+ * of seconds whose milliseconds fit into an unsigned int. Returns 0, or
+ * ERR_INVALID if the value is not a number.
  */
 int sideband_load_keep_alive(uint64_t *seconds, const struct config *config,
 			     const char *key, struct error *err);
 
-/* As sideband_keep_alive(), if nothing was said since the last call. */
+/*
+ * As sideband_keep_alive(), but only if no packet was sent since the last call.
+ */
 int sideband_keep_alive_if_quiet(struct sideband *sb, struct error *err);
 
-/* The sink that carries a pack on band 1; borrows sb. */
+/* Returns the sink that sends a pack on band 1. The sink borrows sb. */
 struct pack_sink sideband_sink(struct sideband *sb);
 
 /*
- * Progress to band 2, shown from the first moment; borrows sb. A failed write
- * is left for the pack data to meet.
+ * Returns an output that sends progress on band 2, without a delay before the
+ * first meter. The output borrows sb. A failed write is ignored here; the next
+ * write of pack data reports the failure.
  */
 struct progress_out sideband_progress(struct sideband *sb);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of a request. */
+/* Measuring a request and reporting it as one event. */
 #include <string.h>
 
 #include "base/json.h"
@@ -89,7 +89,7 @@ void summary_string(struct summary *s, const char *key, const char *value)
 		json_member(&s->members, key, value);
 }
 
-/* Times and amounts, which all requests have. */
+/* Add the times and byte counts that all requests have. */
 static void put_costs(struct summary *s)
 {
 	struct sys_usage usage;

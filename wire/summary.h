@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one request was and took: measured on the way, and told at its end as
- * one event (Documentation/format/trace.md lists the members). When nobody
- * listens, nothing is measured: every call is one comparison.
+ * The summary of one request: what it asked for and what it cost. At the end of
+ * the request, the summary is one trace event (Documentation/format/trace.md
+ * lists the members). Without a trace nothing is measured: every call is one
+ * comparison.
  *
- * One thread.
+ * A summary is used by one thread.
  */
 #ifndef WIRE_SUMMARY_H
 #define WIRE_SUMMARY_H
@@ -18,62 +19,74 @@
 #include "sys/trace.h"
 #include "wire/pktline.h"
 
-/* Parts of the time, told as regions, too. */
+/* Phases of a request. Each phase is also a region in the trace. */
 enum summary_phase {
-	SUMMARY_ANSWER,       /* the whole of what is no fetch and no push */
-	SUMMARY_NEGOTIATE,    /* what is wanted and had */
+	SUMMARY_ANSWER, /* a whole request that is neither a fetch nor a push */
+	SUMMARY_NEGOTIATE,    /* reading wants and haves */
 	SUMMARY_PACK,         /* making and sending a pack */
-	SUMMARY_RECEIVE,      /* taking a pack, into the quarantine */
-	SUMMARY_CONNECTIVITY, /* whether it is complete */
+	SUMMARY_RECEIVE,      /* receiving a pack into the quarantine */
+	SUMMARY_CONNECTIVITY, /* checking that the pack is complete */
 	SUMMARY_HOOKS,        /* pre-receive, post-receive, post-update */
-	SUMMARY_MIGRATE,      /* out of the quarantine */
-	SUMMARY_UPDATE,       /* of refs, update hooks included */
+	SUMMARY_MIGRATE,      /* moving objects out of the quarantine */
+	SUMMARY_UPDATE,       /* updating refs, including update hooks */
 	SUMMARY_REPORT,
 	SUMMARY_PHASE_NR,
 	SUMMARY_NO_PHASE = SUMMARY_PHASE_NR,
 };
 
 struct summary {
-	struct trace *trace;    /* borrowed; NULL: nobody listens */
+	struct trace *trace;    /* borrowed; NULL: nothing is measured */
 	const char *service;    /* "upload-pack", "receive-pack"; static */
-	struct pktline_tap tap; /* of both directions of the connection */
-	/* Of the request that has begun: */
-	const char *command; /* static; NULL: none has */
+	struct pktline_tap tap; /* counts both directions of the connection */
+	/* About the current request: */
+	const char *command; /* static; NULL: no request has begun */
 	uint64_t start_ns, phase_start_ns;
-	struct sys_usage usage;  /* when it began */
-	struct pktline_tap base; /* what `tap` was: times then, bytes when the
-				    request before had ended */
+	struct sys_usage usage; /* usage when the request began */
+	/*
+	 * copy of `tap`: times from the begin of this request, byte counts from
+	 * the end of the previous request
+	 */
+	struct pktline_tap base;
 	enum summary_phase phase;
 	uint64_t phases_ns[SUMMARY_PHASE_NR];
 	bool entered[SUMMARY_PHASE_NR];
-	struct buf members; /* of the event, put so far */
+	struct buf members; /* members of the event, so far */
 };
 
-/* `trace` NULL: all calls do nothing. Release in any case. */
+/*
+ * Initialise. If `trace` is NULL, all other calls do nothing. The caller must
+ * release the summary.
+ */
 void summary_init(struct summary *s, struct trace *trace, const char *service);
 void summary_release(struct summary *s);
 
-/* What a reader and a writer of packets borrow; NULL when nobody listens. */
+/*
+ * Returns the tap for the readers and writers of packets, which borrow it, or
+ * NULL without a trace.
+ */
 static inline struct pktline_tap *summary_tap(struct summary *s)
 {
 	return s->trace ? &s->tap : NULL;
 }
 
-/* A request begins. */
+/* Begin a request. `command` is static. */
 void summary_begin(struct summary *s, const char *command);
 
-/* Its next phase begins, and the one before ends. */
+/* End the current phase and begin the next one. */
 void summary_phase(struct summary *s, enum summary_phase phase);
 
-/* Facts of the request; NULL is told as null. */
+/* Add a member to the event. A NULL string is written as null. */
 void summary_u64(struct summary *s, const char *key, uint64_t value);
 void summary_bool(struct summary *s, const char *key, bool value);
 void summary_string(struct summary *s, const char *key, const char *value);
 
-/* It has ended: tell. `error` NULL: well. Nothing when none has begun. */
+/*
+ * End the request and write its event. `error` is NULL if the request
+ * succeeded. Does nothing if no request has begun.
+ */
 void summary_end(struct summary *s, const struct error *error);
 
-/* It was none, after all. */
+/* Forget the current request without writing an event. */
 void summary_drop(struct summary *s);
 
 #endif

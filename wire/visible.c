@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What visible refs reach. */
+/* Deciding whether visible refs reach an object. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -9,39 +9,41 @@
 #include "wire/visible.h"
 
 enum {
-	WALKS_MAX = 4,  /* walks for single commits before one for all */
-	HINTS_MAX = 16, /* commits whose trees are gone through first */
+	/* maximum walks for single commits before one for all commits */
+	WALKS_MAX = 4,
+	HINTS_MAX = 16, /* maximum number of hints */
 };
 
-/* How much has been gone through. */
+/* Which objects have been marked as visible so far. */
 enum extent {
 	EXTENT_NONE,
-	EXTENT_TIPS,    /* what refs name */
-	EXTENT_HEAD,    /* all that HEAD reaches, if bitmaps know that */
-	EXTENT_COMMITS, /* all commits */
+	EXTENT_TIPS,    /* objects that refs point to */
+	EXTENT_HEAD,    /* the closure of HEAD, if there is a bitmap index */
+	EXTENT_COMMITS, /* all commits that refs reach */
 	EXTENT_ALL,
 };
 
 struct visible {
 	const struct repo *repo; /* borrowed */
 	const char *namespace;   /* borrowed, or NULL */
-	const struct odb *odb;   /* borrowed, maybe from own_odb */
+	const struct odb *odb;   /* borrowed; may be own_odb */
 	struct odb *own_odb;     /* owned, or NULL */
-	struct refview *refs;    /* borrowed, maybe own_refs */
+	struct refview *refs;    /* borrowed; may be &own_refs */
 	struct refview own_refs;
 	bool own_refs_are_open;
 	bool hidden_too, use_bitmaps;
 	enum extent extent;
-	struct oidset tips; /* what refs name */
+	struct oidset tips; /* objects that refs point to */
 	struct walk walk;
 	bool walk_is_open;
-	struct walk_tips head; /* HEAD, sorted by kind */
-	struct walk_tips from; /* the tips */
+	struct walk_tips head; /* the tips of HEAD, by type */
+	struct walk_tips from; /* `tips`, by type */
 	struct oidset hints;
-	bool has_head; /* the first hint is HEAD */
+	bool has_head; /* hints.oids[0] is HEAD */
 	bool hints_are_done;
-	unsigned walk_nr;       /* for single commits, so far */
-	struct bitset found;    /* by obj_pos: visible, outside `answer` */
+	unsigned walk_nr; /* number of walks for single commits so far */
+	/* by obj_pos: visible objects that are not in `answer` */
+	struct bitset found;
 	struct pack_bitmap *pb; /* owned, or NULL */
 	struct pack_bitmap_answer answer;
 	bool has_answer;
@@ -63,7 +65,9 @@ int visible_is_limit(bool *is_limit, const struct repo *repo, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* All keys that let fetches have what hidden refs have. */
+/*
+ * Load the keys that let a fetch ask for objects that only hidden refs reach.
+ */
 static int load_config(struct visible *v, struct error *err)
 {
 	static const char *const keys[] = {
@@ -132,7 +136,7 @@ void visible_close(struct visible *v)
 	free(v);
 }
 
-/* ---- what is opened when it is needed */
+/* ---- opened on first use */
 
 static int open_walk(struct visible *v, struct error *err)
 {
@@ -164,7 +168,7 @@ static int open_refs(struct visible *v, struct error *err)
 	return ret;
 }
 
-/* ---- what refs name */
+/* ---- objects that refs point to */
 
 /* Context of a pass over refs. */
 struct pass {
@@ -189,7 +193,7 @@ static int load_tips(struct visible *v, struct error *err)
 	if (v->extent >= EXTENT_TIPS)
 		return 0;
 	ret = open_refs(v, err);
-	/* A broken HEAD hides nothing but itself. */
+	/* If HEAD is broken, the other refs are still visible. */
 	if (!ret && refview_lookup(v->refs, "HEAD", &head, NULL) > 0) {
 		ret = add_tip(&pass, &head);
 		v->has_head = !v->hints.nr;
@@ -206,7 +210,7 @@ static int load_tips(struct visible *v, struct error *err)
 
 static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 {
-	/* Room for all that has a number, so that it is made seldom. */
+	/* Grow for all numbered objects at once, so that growing is rare. */
 	if (obj_pos >= v->found.bits &&
 	    bitset_grow(&v->found, objspace_end(&v->walk.space)) < 0)
 		return error_nomem(err);
@@ -214,7 +218,7 @@ static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 	return 0;
 }
 
-/* Sort the tips by kind, once; what tags lead to is visible as well. */
+/* Sort the tips by type, once. Objects that tags lead to are visible, too. */
 static int sort_tips(struct visible *v, struct error *err)
 {
 	int ret = 0;
@@ -233,7 +237,7 @@ static int sort_tips(struct visible *v, struct error *err)
 	return ret;
 }
 
-/* HEAD by itself: its hint is the first one. */
+/* Sort HEAD alone. HEAD is the first hint if has_head. */
 static int sort_head(struct visible *v, struct error *err)
 {
 	if (v->head.commit_nr || !v->has_head)
@@ -241,7 +245,7 @@ static int sort_head(struct visible *v, struct error *err)
 	return walk_add_tip(&v->walk, &v->head, &v->hints.oids[0], true, err);
 }
 
-/* ---- all that they reach */
+/* ---- the closure of the refs */
 
 static bool is_found(struct visible *v, const struct oid *oid)
 {
@@ -291,8 +295,8 @@ static int ask(struct visible *v, const struct walk_tips *tips,
 }
 
 /*
- * The next step towards an extent. HEAD reaches most of what is asked for, and
- * there may be many other tips.
+ * Take the next step towards `extent`. The first step is HEAD alone: most
+ * requests are for objects that HEAD reaches, and there may be many other tips.
  */
 static int explore(struct visible *v, enum extent extent, struct error *err)
 {
@@ -313,7 +317,7 @@ static int explore(struct visible *v, enum extent extent, struct error *err)
 		ret = ask(v, &v->from, extent == EXTENT_COMMITS && !v->pb);
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
-	/* Where history is broken nothing more is to be seen. */
+	/* If the history is broken, nothing more can become visible. */
 	v->extent = ret || v->pb ? EXTENT_ALL : extent;
 	return 0;
 }
@@ -335,7 +339,10 @@ static int find_by_exploring(struct visible *v, const struct oid *oid,
 
 /* ---- commits */
 
-/* Whether some ref is ahead of a commit, as far as dates can be trusted. */
+/*
+ * Whether a ref in `ahead` reaches a commit, by a walk in date order. Wrong
+ * commit dates may hide a commit from this walk.
+ */
 static int is_behind(struct visible *v, const struct walk_tips *ahead,
 		     const struct oid *oid, struct error *err)
 {
@@ -395,7 +402,10 @@ int visible_hint(struct visible *v, const struct oid *oid, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* The numbers of another walk mean the same for packed objects only. */
+/*
+ * Mark objects that another walk found. Only for packed objects do both walks
+ * use the same numbers.
+ */
 static int mark_from(struct visible *v, struct walk *w,
 		     const struct walk_items *items, struct error *err)
 {
@@ -415,7 +425,10 @@ static int mark_from(struct visible *v, struct walk *w,
 	return ret;
 }
 
-/* All in the trees of some commits: a walk in which these have no parents. */
+/*
+ * Mark all objects in the trees of some commits, by a walk in which these
+ * commits have no parents.
+ */
 static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 		      struct error *err)
 {
@@ -444,7 +457,7 @@ static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
-/* A hint has to be a commit that a ref names. */
+/* Whether a hint is usable: it must be a commit that a ref points to. */
 static bool is_good(struct visible *v, const struct oid *hint)
 {
 	enum object_type type;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the clients of a repository may know of, where that is less than what
- * there is: the objects that its visible refs reach.
+ * Which objects clients may know of: the objects that visible refs reach. Only
+ * some repositories are limited in this way.
  *
  * A repository that borrows from the store of a fork network
- * (islands/network.h) finds there what all other members have. That an object
- * exists says nothing about whose it is, so for such a repository each id that
- * a client names is looked for among what the visible refs reach: one that is
- * not there is as good as missing, in the same words.
+ * (islands/network.h) also finds there the objects of all other members. An
+ * object that exists may therefore belong to another member. For such a
+ * repository, the server checks each id that a client names. If no visible ref
+ * reaches the object, the server answers as if the object was missing, with the
+ * same messages.
  *
- * Answers are found the cheapest way that knows:
+ * The cheapest check comes first:
  *
- *	1. refs or tags behind them name it         one pass over the refs
- *	2. a commit: HEAD is ahead of it, or        a walk by date, a few times
- *	   some ref is
- *	3. it is in the trees of HEAD, or a hint    a walk over these trees
- *	4. all that HEAD reaches, if the bitmap     once
- *	   index knows
- *	5. all that refs reach: by the bitmap       once
- *	   index, or else by walking (for commits
+ *	1. a ref or a tag points to the object      one pass over the refs
+ *	2. a commit: HEAD reaches it, or some       a walk by date, a few times
+ *	   other ref does
+ *	3. it is in the trees of HEAD or a hint     a walk over these trees
+ *	4. HEAD reaches it, if there is a bitmap    once
+ *	   index
+ *	5. any ref reaches it: by the bitmap        once
+ *	   index, or else by walking (for commits,
  *	   over commits only)
  *
- * One thread.
+ * A struct visible is used by one thread.
  */
 #ifndef WIRE_VISIBLE_H
 #define WIRE_VISIBLE_H
@@ -37,19 +38,20 @@
 struct visible;
 
 /*
- * Whether clients of a repository are limited to what refs reach:
- * gitreach.reachableOnly, by default when it borrows from the store of a
- * network, or is one. 0 or negative. Reads objects/info/alternates.
+ * Whether clients of a repository are limited to objects that refs reach.
+ * gitreach.reachableOnly decides; by default, members and stores of a network
+ * are limited. Reads objects/info/alternates. Returns 0 or a negative error
+ * code.
  */
 int visible_is_limit(bool *is_limit, const struct repo *repo,
 		     struct error *err);
 
 /*
- * Prepare to answer for a repository: the refs are those that a fetch in this
- * namespace (NULL: none) sees, and hidden ones where uploadpack.allow*InWant
- * give what hidden refs have. `odb` and `refs` (of uploadpack.hideRefs) are
- * borrowed; NULL: an own one is opened, when needed. 0 with *out owned by the
- * caller, or negative.
+ * Prepare for queries about a repository. The refs are those that a fetch in
+ * this namespace sees; a NULL namespace means none. If an
+ * uploadpack.allow*InWant key is true, hidden refs count, too. `odb` and `refs`
+ * (opened with uploadpack.hideRefs) are borrowed; NULL: own ones are opened on
+ * first use. Returns 0 with *out owned by the caller, or a negative error code.
  */
 int visible_open(struct visible **out, const struct repo *repo,
 		 const char *namespace, const struct odb *odb,
@@ -57,14 +59,15 @@ int visible_open(struct visible **out, const struct repo *repo,
 void visible_close(struct visible *v);
 
 /*
- * A commit in whose trees objects are likely to be asked for, such as what a
- * push builds on; of no effect unless it is visible. 0 or negative.
+ * Add a hint: a commit whose trees are likely to contain the queried objects,
+ * such as a parent of pushed commits. A hint that no ref points to is ignored.
+ * Returns 0 or a negative error code.
  */
 int visible_hint(struct visible *v, const struct oid *oid, struct error *err);
 
 /*
- * Whether clients may know of an object: 1, 0 or negative. What is behind
- * broken history is not visible.
+ * Whether clients may know of an object. Returns 1, 0 or a negative error code.
+ * An object that is reachable only through broken history is not visible.
  */
 int visible_has(struct visible *v, const struct oid *oid, struct error *err);
 
