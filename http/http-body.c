@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bodies of requests. */
+/* Reading the body of a request. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 
 struct http_body {
 	const struct serve_io *io; /* borrowed */
-	uint64_t left;             /* bytes to come, UINT64_MAX: not known */
+	uint64_t left; /* bytes not read yet; UINT64_MAX: not known */
 	bool is_packed;
-	bool is_between; /* a member of the gzip stream has ended, */
-	bool has_ended;  /*   ... and was the last */
+	bool is_between; /* a member of the gzip stream has ended */
+	bool has_ended;  /* the last member has ended */
 	z_stream stream; /* initialised if is_packed */
 	uint8_t piece[HTTP_BODY_PIECE];
 };
@@ -60,7 +60,7 @@ int http_body_open(struct http_body **out, const struct serve_io *io,
 	ret = parse_length(&body->left, length, err);
 	if (!ret)
 		ret = parse_encoding(&is_packed, encoding, err);
-	/* 16: a gzip header, not zlib's. */
+	/* Adding 16 selects a gzip header instead of a zlib header. */
 	if (!ret && is_packed &&
 	    inflateInit2(&body->stream, MAX_WBITS + 16) != Z_OK)
 		ret = error_nomem(err);
@@ -80,7 +80,7 @@ void http_body_close(struct http_body *body)
 	free(body);
 }
 
-/* Bytes as they come. */
+/* Read bytes without decompression. */
 static ssize_t read_raw(struct http_body *body, void *bytes, size_t len,
 			struct error *err)
 {
@@ -96,7 +96,10 @@ static ssize_t read_raw(struct http_body *body, void *bytes, size_t len,
 	return n;
 }
 
-/* Have packed bytes at hand: 1, 0 at the end of the body, or negative. */
+/*
+ * Make sure that the stream has compressed input. Returns 1, 0 at the end of
+ * the body, or a negative error code.
+ */
 static int refill(struct http_body *body, struct error *err)
 {
 	ssize_t n;
@@ -112,8 +115,8 @@ static int refill(struct http_body *body, struct error *err)
 }
 
 /*
- * Behind a member (RFC 1952, 2.2) another may follow. What does not begin as
- * one is not looked at.
+ * Another member may follow a member (RFC 1952, 2.2). Bytes that do not begin
+ * as a member are ignored.
  */
 static int next_member(struct http_body *body, struct error *err)
 {

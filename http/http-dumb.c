@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dumb clients: they read files of the repository, and put the rest together
- * themselves. Lists are made on the spot, so that they are never out of date.
- * Objects and packs never change under their names and may be kept; all else
- * may not.
+ * Answers to dumb clients, which read files of the repository and do everything
+ * else themselves. Lists of refs and packs are made for each request, so they
+ * are never out of date. Clients may cache objects and packs, which never
+ * change under their names, and nothing else.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #include "sys/io.h"
 #include "wire/refview.h"
 
-#define PIECE 65536 /* bytes of a file held at once */
+#define PIECE 65536 /* bytes of a file in memory at once */
 
 static int put_text(struct http_exchange *x, const char *type,
 		    const struct buf *text, struct error *err)
@@ -43,7 +43,7 @@ static int describe_head(struct buf *text, struct refview *view,
 	struct ref head;
 	int ret = refview_lookup(view, "HEAD", &head, err);
 
-	/* An unborn branch is not told. */
+	/* A HEAD on an unborn branch is an empty file. */
 	if (ret <= 0)
 		return ret;
 	if (head.target)
@@ -82,7 +82,7 @@ static int list_ref(void *ctx, const struct ref *ref)
 	int ret = server_info_put_ref(&l->text, l->reader, l->algo, ref,
 				      l->err);
 
-	/* One ref that is broken does not take the others away. */
+	/* A broken ref does not prevent the listing of the other refs. */
 	return ret == ERR_NOMEM ? ret : 0;
 }
 
@@ -92,7 +92,10 @@ static int list_refs(struct listing *l, struct http_exchange *x,
 	struct refview view;
 	int ret = open_view(&view, x, err);
 
-	/* Who may read any file can read these. */
+	/*
+	 * Hidden refs are listed: a client that may read any file can read
+	 * these refs, too.
+	 */
 	if (!ret)
 		ret = refview_each(&view, "", true, list_ref, l, NULL, err);
 	refview_release(&view);
@@ -142,7 +145,9 @@ static int copy_file(struct http_exchange *x, int fd, uint64_t size,
 	char *piece = mem_alloc(PIECE, 1);
 	int ret = piece ? http_reply_begin(&x->reply, err) : error_nomem(err);
 
-	/* As much as was announced, also of a file that grows. */
+	/*
+	 * Send exactly the announced number of bytes, even if the file grows.
+	 */
 	for (uint64_t off = 0; !ret && off < size && !x->reply.no_body;) {
 		uint64_t left = size - off;
 		size_t len = left < PIECE ? (size_t)left : PIECE;
@@ -178,7 +183,7 @@ static int describe_file(struct http_exchange *x, const char *type,
 static int put_file(struct http_exchange *x, const char *type, bool is_fixed,
 		    struct error *err)
 {
-	/* The name begins with "objects/". */
+	/* Skip "objects/", with which the name begins. */
 	char *path = repo_object_path(x->repo, x->url.name + 8);
 	struct sys_stat st;
 	uint64_t size = 0;
@@ -186,7 +191,10 @@ static int put_file(struct http_exchange *x, const char *type, bool is_fixed,
 
 	if (!path)
 		return error_nomem(err);
-	/* Nothing else is opened: a pipe would wait for a writer. */
+	/*
+	 * Only regular files are opened: opening a pipe would wait for a
+	 * writer.
+	 */
 	ret = sys_stat(&st, path, err);
 	if (!ret && !st.is_file)
 		ret = error_set(err, ERR_MISSING, "not a file: '%s'", path);

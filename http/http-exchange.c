@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ways to answer share: refusing, and the configuration. */
+/*
+ * Functions that smart and dumb answers share: refusing, and loading the
+ * configuration.
+ */
 #include <stdarg.h>
 
 #include "http/http-exchange.h"
@@ -21,7 +24,10 @@ int http_refuse(struct http_exchange *x, const char *status, struct error *err,
 	return http_reply_refuse(&x->reply, status, NULL, NULL, err);
 }
 
-/* Who may read files of objects may read all of them. */
+/*
+ * Do not serve files of objects if clients are limited to reachable objects: a
+ * client that can read these files can read all objects.
+ */
 static int forbid_files(struct http_exchange *x, struct error *err)
 {
 	bool is_limit = false;
@@ -29,7 +35,10 @@ static int forbid_files(struct http_exchange *x, struct error *err)
 
 	if (is_limit)
 		x->get_any_file = false;
-	/* What cannot be read to learn from whom it borrows borrows nothing. */
+	/*
+	 * If objects/info/alternates cannot be read, the repository borrows no
+	 * objects.
+	 */
 	return ret == ERR_NOMEM ? ret : 0;
 }
 

@@ -44,7 +44,10 @@ int http_reply_date(struct http_reply *r, const char *name, int64_t seconds,
 	time_t t = (time_t)seconds;
 	struct tm tm;
 
-	/* A file's time may be past what a calendar holds. */
+	/*
+	 * A file's time may be out of a calendar's range; then the header is
+	 * left out.
+	 */
 	if (!gmtime_r(&t, &tm))
 		return 0;
 	return buf_printf(&r->head,

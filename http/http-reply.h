@@ -6,10 +6,10 @@
  *	CR LF
  *	...
  *
- * Headers are collected and go out with the first byte of the body, so that
- * what goes wrong before that can still become a status.
+ * Headers are collected and sent with the first byte of the body. An error
+ * before that moment can still become an error status.
  *
- * One thread at a time.
+ * A reply is used by one thread at a time.
  */
 #ifndef HTTP_HTTP_REPLY_H
 #define HTTP_HTTP_REPLY_H
@@ -26,10 +26,10 @@
 struct http_reply {
 	const struct serve_io *io; /* borrowed */
 	struct buf head;           /* header lines not sent yet */
-	bool has_begun;            /* headers are out */
-	bool no_body;              /* HEAD: only headers are wanted */
-	struct pktline_tap *tap;   /* borrowed: counts the body; NULL after init
-				    */
+	bool has_begun;            /* the headers were sent */
+	bool no_body; /* the method is HEAD: the body is not sent */
+	/* borrowed: counts bytes of the body; NULL after init */
+	struct pktline_tap *tap;
 };
 
 void http_reply_init(struct http_reply *r, const struct serve_io *io,
@@ -37,45 +37,56 @@ void http_reply_init(struct http_reply *r, const struct serve_io *io,
 void http_reply_release(struct http_reply *r);
 
 /*
- * Add a header line. `value` is written as it is: it has to be without line
- * ends. 0 or ERR_NOMEM.
+ * Add a header line. `value` is not escaped and must not contain line ends.
+ * Returns 0 or ERR_NOMEM.
  */
 int http_reply_header(struct http_reply *r, const char *name, const char *value,
 		      struct error *err);
 int http_reply_number(struct http_reply *r, const char *name, uint64_t value,
 		      struct error *err);
 
-/* As http_reply_header() for a time, in seconds since 1970. */
+/* As http_reply_header(), for a time in seconds since 1970. */
 int http_reply_date(struct http_reply *r, const char *name, int64_t seconds,
 		    struct error *err);
 
-/* Add the headers that forbid to keep the answer, or allow it for a year. */
+/*
+ * Add the headers that forbid caching, or that allow it for one year. `now` is
+ * in seconds since 1970. Both return 0 or ERR_NOMEM.
+ */
 int http_reply_never_cache(struct http_reply *r, struct error *err);
 int http_reply_cache_for_ever(struct http_reply *r, int64_t now,
 			      struct error *err);
 
-/* Send the headers; once, later calls do nothing. 0 or negative. */
+/*
+ * Send the headers. Later calls do nothing. Returns 0 or a negative error code.
+ */
 int http_reply_begin(struct http_reply *r, struct error *err);
 
-/* Send bytes of the body, after the headers. */
+/*
+ * Send bytes of the body; sends the headers first if necessary. Returns 0 or a
+ * negative error code.
+ */
 int http_reply_put(struct http_reply *r, const void *bytes, size_t len,
 		   struct error *err);
 
-/* As http_reply_put() for spans; a writev of a serve_io with ctx == r. */
+/*
+ * As http_reply_put(), for spans. The function fits struct serve_io, with ctx
+ * == r.
+ */
 int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
 
 /*
- * The same for some bytes and then those of a file. Only where the output has
- * such a function.
+ * As http_reply_put(), for `len` bytes at `head` and then a span of a file. The
+ * output must have send_file().
  */
 int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);
 
 /*
- * Answer with a status instead ("404 Not Found"): what was collected is
- * forgotten. `allow`: the methods that the status 405 has to name; `text`: a
- * body. Either may be NULL. Not after the answer has begun.
+ * Answer with an error status ("404 Not Found") and drop the collected headers.
+ * `allow`: the methods that a status 405 must name; `text`: a body. Both may be
+ * NULL. The answer must not have begun. Returns 0 or a negative error code.
  */
 int http_reply_refuse(struct http_reply *r, const char *status,
 		      const char *allow, const char *text, struct error *err);

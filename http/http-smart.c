@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Smart clients: upload-pack and receive-pack, one request each.
+ * Answers to smart clients: upload-pack and receive-pack, one request each.
  *
- * A web server may hand over the whole request before it takes any of the
- * answer. What a fetch asks for is therefore read to its end first, up to
- * http.maxRequestBuffer; a push is read to its end by receive-pack itself
- * before it answers, and may be of any size.
+ * A web server may pass on the whole request before it reads any of the answer.
+ * Therefore a fetch request is read completely first, up to
+ * http.maxRequestBuffer. receive-pack reads a push completely before it
+ * answers, so a push may have any size.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,12 +17,12 @@
 #include "serve/upload-pack.h"
 #include "wire/pktline.h"
 
-/* A request that was read, or is being read; and the way of the answer. */
+/* The body of a request and the reply to it. */
 struct stream {
 	struct http_reply *reply; /* borrowed */
-	struct http_body *body;   /* owned; NULL: there is none */
-	struct buf held;          /* the body, if it was read to its end */
-	size_t at;                /* in `held` */
+	struct http_body *body;   /* owned; NULL: the request has no body */
+	struct buf held;          /* the whole body, if is_held */
+	size_t at;                /* read position in `held` */
 	bool is_held;
 };
 
@@ -102,7 +102,10 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	struct buf committer = BUF_INIT;
 	struct receive_options options = {
 		.repo = x->repo,
-		/* As of stock Git's program, which enters it first. */
+		/*
+		 * The path that stock Git's program uses: it enters the
+		 * directory first.
+		 */
 		.path = ".",
 		.version = serve_protocol_version(o->git_protocol),
 		.stateless_rpc = true,
@@ -115,7 +118,9 @@ static int receive(const struct http_exchange *x, struct stream *s,
 	};
 	int ret;
 
-	/* Without one, refs that have no reflog can still be changed. */
+	/*
+	 * Without an identity, refs that have no reflog can still be updated.
+	 */
 	if (!ident_committer(&committer, &x->repo->config, NULL))
 		options.committer = committer.data;
 	ret = receive_pack_serve(&options, &io, err);
@@ -135,7 +140,10 @@ static const struct service services[] = {
 	{"receive-pack", HTTP_RECEIVE_PACK, receive},
 };
 
-/* 1 when the service may be used; else refuses, and 0 or negative. */
+/*
+ * Returns 1 if the service is enabled. Otherwise refuses the request and
+ * returns 0 or a negative error code.
+ */
 static int check_enabled(struct http_exchange *x, const struct service *service,
 			 struct error *err)
 {
@@ -156,7 +164,10 @@ static const struct service *find_service(const char *name)
 	return NULL;
 }
 
-/* "# service=git-<name>" and a flush; version 2 goes without. */
+/*
+ * Send "# service=git-<name>" and a flush packet; protocol version 2 has
+ * neither.
+ */
 static int announce(struct http_exchange *x, const struct service *service,
 		    struct stream *s, struct error *err)
 {
@@ -204,7 +215,10 @@ int http_smart_advertise(struct http_exchange *x, const char *name,
 	return ret;
 }
 
-/* 1 when the body is of the type it has to be; else refuses. */
+/*
+ * Returns 1 if the Content-Type is the expected one. Otherwise refuses the
+ * request and returns 0 or a negative error code.
+ */
 static int check_type(struct http_exchange *x, const char *expected,
 		      struct error *err)
 {
@@ -227,7 +241,10 @@ static int check_type(struct http_exchange *x, const char *expected,
 	return ret;
 }
 
-/* Open the body, and for a fetch read it. 1; or refuses. */
+/*
+ * Open the body; for a fetch, read it completely. Returns 1, or refuses the
+ * request and returns 0 or a negative error code.
+ */
 static int take_body(struct http_exchange *x, struct stream *s,
 		     struct error *err)
 {
@@ -261,7 +278,7 @@ static int answer(struct http_exchange *x, const struct service *service,
 		ret = http_reply_header(&x->reply, "Content-Type", type, err);
 	if (!ret)
 		ret = service->run(x, s, false, err);
-	/* Nothing to say is an answer, too. */
+	/* An empty answer still needs its headers. */
 	return ret < 0 ? ret : http_reply_begin(&x->reply, err);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths and query strings. */
+/* Parsing paths and query strings. */
 #include <string.h>
 
 #include "base/error.h"
@@ -7,7 +7,10 @@
 #include "base/percent.h"
 #include "http/http-url.h"
 
-/* The end of a path: `a`, `x` hexadecimal digits, `b`, `y` digits, `c`. */
+/*
+ * The shape of a path's end: text `a`, `x` hexadecimal digits, text `b`, `y`
+ * hexadecimal digits, text `c`.
+ */
 struct shape {
 	enum http_route route;
 	const char *a;
@@ -104,7 +107,10 @@ bool http_url_parse(struct http_url *url, const char *path)
 	return false;
 }
 
-/* Append one character, which may be written as several; returns their end. */
+/*
+ * Decode one character at `p` and append it. Returns the end of the encoded
+ * character, or NULL if there is no memory.
+ */
 static const char *decode_one(struct buf *out, const char *p)
 {
 	int byte = percent_byte(p);
@@ -117,7 +123,10 @@ static const char *decode_one(struct buf *out, const char *p)
 	return buf_append_char(out, c) < 0 ? NULL : p + 1;
 }
 
-/* Replace *out by what stands before one of `ends`; returns where that is. */
+/*
+ * Decode the text before the first of `ends` into *out. Returns the end of the
+ * text, or NULL if there is no memory.
+ */
 static const char *decode(struct buf *out, const char *p, const char *ends)
 {
 	buf_reset(out);
@@ -162,7 +171,7 @@ bool http_url_verify(const struct http_url *url, const char *path)
 	if (url->repo_len >= len || path[url->repo_len] != '/' ||
 	    url->name != name || !*name)
 		return false;
-	/* A name cannot lead out of the repository by itself. */
+	/* A name must not lead out of the repository. */
 	if (strstr(name, "..") || strstr(name, "//") || *name == '/')
 		return false;
 	switch (url->route) {

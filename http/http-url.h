@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an HTTP client asks for: the repository and the thing in it that a path
- * names, and the parameters behind the question mark (gitprotocol-http(5)).
- * Nothing here touches a file.
+ * The URL of a request (gitprotocol-http(5)): the repository and the file or
+ * service that its path names, and the query parameters. These functions do not
+ * open files.
  *
  *	/srv/git/foo.git/objects/pack/pack-<40 or 64 digits>.idx
  *	|<- repository ->|<- name ------------------------------>|
@@ -20,7 +20,7 @@
  *	git-upload-pack                             HTTP_UPLOAD_PACK
  *	git-receive-pack                            HTTP_RECEIVE_PACK
  *
- * Digits are hexadecimal, in lower case. No other file can be named.
+ * Digits are hexadecimal, in lower case. A request cannot name any other file.
  */
 #ifndef HTTP_HTTP_URL_H
 #define HTTP_HTTP_URL_H
@@ -44,32 +44,33 @@ enum http_route {
 
 struct http_url {
 	enum http_route route;
-	size_t repo_len;  /* bytes of the path that name the repository */
-	const char *name; /* the rest, points into the path */
+	size_t repo_len;  /* length of the repository's path */
+	const char *name; /* the rest; points into the path */
 };
 
 /*
- * Whether a path begins with a slash and names nothing in a roundabout way:
- * it has no component that is empty, "." or "..". It may end with a slash.
+ * Whether a path begins with a slash and has no component that is empty, "." or
+ * "..". A final slash is allowed.
  */
 bool http_path_is_plain(const char *path);
 
 /* Whether a path has a component "..". */
 bool http_path_climbs(const char *path);
 
-/* Take a path apart; false when it names nothing that is served. */
+/* Parse a path. Returns false if no route matches. */
 bool http_url_parse(struct http_url *url, const char *path);
 
 /*
- * The value of a parameter, appended to *out with "%41" and "+" decoded ("%00"
- * is left as it is); of several the last. As for stock Git, a parameter
- * without a name ends them. 1, 0 when there is none, or ERR_NOMEM.
+ * Append the value of a query parameter to *out. "%41" and "+" are decoded;
+ * "%00" is not. If there are several, the last one counts. As in stock Git, a
+ * parameter without a name ends the list. Returns 1, 0 if there is no such
+ * parameter, or ERR_NOMEM.
  */
 int http_query_get(struct buf *out, const char *query, const char *name);
 
 /*
- * Check what http_url_parse() says about a path, the slow way: for tests and
- * fuzzing.
+ * Check a result of http_url_parse() by another algorithm, for tests and
+ * fuzzing. Returns whether the result is correct.
  */
 bool http_url_verify(const struct http_url *url, const char *path);
 

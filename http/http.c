@@ -2,20 +2,20 @@
 /*
  * One request, from its variables to its answer:
  *
- *	step         else
+ *	step         status on failure
  *	-----------  --------------------------------------------------
- *	path         500: the web server is not set up, or an alias
+ *	path         500: bad web server setup, or a path with aliases
  *	route        404
- *	method       405, 400 for a client that does not know that
- *	repository   404; 500 when it is another user's or broken
+ *	method       405, or 400 for a client without HTTP/1.1
+ *	repository   404; 500 if it has another owner or is broken
  *	exported     404
  *	configured   500
  *	enabled      403
  *	body         415, 413, 400
  *	answer
  *
- * Whatever goes wrong for another reason is 500, or the end of an answer that
- * has begun.
+ * Any other error is a 500. If the answer has begun already, the answer just
+ * ends.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static int refuse_alias(const char *path, struct error *err)
 			 pktline_quote(quoted, path));
 }
 
-/* The web server made a path of it. */
+/* Use the path that the web server has translated. */
 static int locate_translated(struct buf *path, const char *translated,
 			     struct error *err)
 {
@@ -45,7 +45,7 @@ static int locate_translated(struct buf *path, const char *translated,
 	return buf_append_str(path, translated) < 0 ? error_nomem(err) : 0;
 }
 
-/* The path of what is asked for, on disk. */
+/* Set *path to the requested path on disk. */
 static int locate(struct buf *path, const struct http_options *o,
 		  struct error *err)
 {
@@ -67,7 +67,10 @@ static int locate(struct buf *path, const struct http_options *o,
 	return 0;
 }
 
-/* 1 when the method is one that the route has; else refuses. */
+/*
+ * Returns 1 if the route allows the method. Otherwise refuses the request and
+ * returns 0 or a negative error code.
+ */
 static int check_method(struct http_exchange *x, struct error *err)
 {
 	const char *method = x->options->request_method;
@@ -85,13 +88,16 @@ static int check_method(struct http_exchange *x, struct error *err)
 				 is_post ? "POST" : "GET, HEAD", NULL, err);
 }
 
-/* 1 when there is a repository that may be shown; else refuses, or fails. */
+/*
+ * Open the repository. Returns 1 if it exists and is exported. Otherwise
+ * refuses the request and returns 0, or returns a negative error code.
+ */
 static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 {
 	const struct http_options *o = x->options;
 	int ret;
 
-	/* What comes after it stays: url.name points there. */
+	/* The bytes after the NUL stay, because url.name points to them. */
 	path->data[x->url.repo_len] = '\0';
 	ret = o->enter(o->ctx, path->data, &x->repo, err);
 	if (ret == ERR_MISSING)
@@ -105,7 +111,10 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 	return 1;
 }
 
-/* A file or a listing; told of as upload-pack and receive-pack do. */
+/*
+ * Answer a dumb client, with a request summary in the trace as upload-pack and
+ * receive-pack have one.
+ */
 static int dumb(struct http_exchange *x, struct error *err)
 {
 	struct summary summary;

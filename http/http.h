@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Git over HTTP, behind a web server that speaks CGI (RFC 3875): one request
- * in, one answer out. Smart clients are served by upload-pack and receive-pack
- * in this process, dumb ones get files.
+ * Git over HTTP, behind a web server that speaks CGI (RFC 3875): one request,
+ * one answer. upload-pack and receive-pack answer smart clients in this
+ * process; dumb clients get files.
  */
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
@@ -14,20 +14,21 @@
 #include "wire/io.h"
 
 /*
- * The request: variables of the environment, by the names of which the fields
- * are called. NULL: unset. All pointers are borrowed for the call.
+ * The request: environment variables, which most fields are named after. NULL:
+ * unset. All pointers are borrowed for the call.
  */
 struct http_options {
 	const char *request_method;
-	const char *server_protocol; /* "HTTP/1.1": its statuses are known */
-	const char *project_root;    /* GIT_PROJECT_ROOT; "" is unset */
+	/* "HTTP/1.1": the client knows status 405 */
+	const char *server_protocol;
+	const char *project_root; /* GIT_PROJECT_ROOT; "": unset */
 	const char *path_info;
 	const char *path_translated;
 	const char *query_string;
 	const char *content_type;
 	const char *content_length;
 	const char *content_encoding;   /* HTTP_CONTENT_ENCODING */
-	const char *remote_user;        /* "": nobody */
+	const char *remote_user;        /* "": no user */
 	const char *max_request_buffer; /* GIT_HTTP_MAX_REQUEST_BUFFER */
 	bool export_all;                /* GIT_HTTP_EXPORT_ALL */
 	const char *git_protocol;       /* GIT_PROTOCOL */
@@ -37,22 +38,22 @@ struct http_options {
 	/*
 	 * Open the repository at `path` as `git upload-pack` does without
 	 * --strict, and make its git directory the working directory. *repo is
-	 * borrowed, and lives until http_serve() returns. ERR_MISSING when
-	 * there is none.
+	 * borrowed and lives until http_serve() returns. Returns 0, ERR_MISSING
+	 * if there is no repository, or another negative error code.
 	 */
 	int (*enter)(void *ctx, const char *path, const struct repo **repo,
 		     struct error *err);
-	/* A line for the web server's log, without line feed. */
+	/* Write a line to the web server's log; `line` has no line feed. */
 	void (*log)(void *ctx, const char *line);
-	/* Text that a pusher cannot be shown. */
+	/* Write text that cannot be shown to the pusher. */
 	void (*tell)(void *ctx, const char *text, size_t len);
 	void *ctx;
 };
 
 /*
- * Answer one request. 0 when there is an answer, whatever it says: what went
- * wrong before its first byte has become a status and a line of the log.
- * Negative when it went wrong after that.
+ * Answer one request. Returns 0 if an answer was sent, even an error status: an
+ * error before the first byte of the answer becomes a status and a log line.
+ * Returns a negative error code if an error occurred later.
  */
 int http_serve(const struct http_options *options, const struct serve_io *io,
 	       struct error *err);
