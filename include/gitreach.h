@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libgitreach: which objects of a Git repository are reachable, by bitmaps
- * where there are any; packs of them; bitmap indexes themselves.
+ * libgitreach: finds which objects of a Git repository are reachable, makes
+ * packs of them, and writes and checks bitmap indexes. Queries use the
+ * repository's bitmap index if there is one.
  *
  *	gitreach_repo *repo;
  *	gitreach_query *query;
@@ -17,39 +18,42 @@
  *		printf("%" PRIu64 " objects\n",
  *		       gitreach_set_count(set, GITREACH_ANY_TYPE));
  *
- * Only what is declared here is exported by the shared library. Link with
- * `pkg-config --cflags --libs gitreach`. Whole programs:
- * Documentation/examples/.
+ * The shared library exports only the functions that this header declares. Link
+ * with `pkg-config --cflags --libs gitreach`. Documentation/examples/ has whole
+ * programs.
  *
- * What holds everywhere:
+ * Rules for all functions:
  *
  * - Return values. Functions that can fail return 0, or a negative number of
- *   enum gitreach_code and the reason in words in `err`; a positive value is
- *   explained where one is returned. Out parameters come first and are set to
- *   NULL, or left alone if they are no handles, on failure.
- * - Handles belong to the caller, who gives each back to its own function.
- *   Those take NULL. Queries and sets keep their repository alive: handles may
- *   be given back in any order.
- * - Pointers into a handle's memory are valid as long as the handle; what is
- *   passed to a callback, until that returns. Strings end with a NUL byte.
- * - An object id is its raw bytes, never hexadecimal, with their number: 20 in
- *   SHA-1 repositories, 32 in SHA-256 ones (gitreach_repo_id_len()). Another
- *   number is GITREACH_INVALID. Sizes are in bytes, times in nanoseconds.
- * - Structs start with `size`, which the caller sets to sizeof(the struct):
- *   later versions add members at the end. A library that does not know
- *   members that a program was compiled with ignores them if they are 0, and
- *   says GITREACH_UNSUPPORTED if not. Those it returns are filled in as far as
- *   the caller's size goes.
- * - Threads. There is no global state. A repository and a set never change:
- *   any number of threads may use one. A query, and an error, is for one thread
- *   at a time. Functions that compute much start threads of their own.
- * - Objects are what they are: references under refs/replace/ put none in the
- *   place of another, as in what `git upload-pack` serves.
- * - Nothing is printed and the process is never ended. No signal handlers are
- *   set; SIGPIPE does not arise, as bytes go to callbacks.
- * - The environment variables of Git that say where objects lie
- *   (GIT_OBJECT_DIRECTORY, GIT_ALTERNATE_OBJECT_DIRECTORIES) and what is
- *   configured (GIT_CONFIG_*) count; GIT_DIR does not.
+ *   enum gitreach_code with a message in `err`. Functions that can return a
+ *   positive value document it. Out parameters come first. On failure,
+ *   handles are set to NULL, and other out parameters are not changed.
+ * - Handles. The caller owns each handle and frees it with the function for
+ *   its type, which accepts NULL. Queries and sets keep their repository
+ *   alive, so handles may be freed in any order.
+ * - Pointers. Pointers into a handle's memory are valid as long as the
+ *   handle. Pointers that a callback receives are valid until it returns.
+ *   Strings end with a NUL byte.
+ * - Object ids. An id is raw bytes, never hexadecimal, with their number: 20
+ *   in SHA-1 repositories, 32 in SHA-256 repositories
+ *   (gitreach_repo_id_len()). Any other number is GITREACH_INVALID.
+ * - Units. Sizes are in bytes, times in nanoseconds.
+ * - Structs. A struct starts with `size`, which the caller sets to sizeof(the
+ *   struct). Later versions add members at the end. If a program sets a
+ *   member that the library does not know, the function returns
+ *   GITREACH_UNSUPPORTED; a value of 0 is ignored. The library fills in the
+ *   members of a result that fit into the caller's size.
+ * - Threads. There is no global state. Repositories and sets never change, so
+ *   any number of threads may use one. A query or an error is used by one
+ *   thread at a time. Functions with much work start threads of their own.
+ * - Replace refs. References under refs/replace/ are not followed, as in `git
+ *   upload-pack`.
+ * - Process. The library prints nothing, never ends the process and sets no
+ *   signal handlers. It does not cause SIGPIPE, because bytes go to
+ *   callbacks.
+ * - Environment. The library uses GIT_OBJECT_DIRECTORY,
+ *   GIT_ALTERNATE_OBJECT_DIRECTORIES and GIT_CONFIG_*. It does not use
+ *   GIT_DIR.
  */
 #ifndef GITREACH_H
 #define GITREACH_H
@@ -64,17 +68,18 @@ extern "C" {
 #define GITREACH_VERSION "0.1.0"
 
 /*
- * Changes whenever a program that was compiled against one header could fail
- * with a library of another. The number in the shared library's soname.
+ * The ABI version. It changes if a program that was compiled with an older
+ * header could fail with a newer library. It is the number in the shared
+ * library's soname.
  */
 #define GITREACH_ABI_VERSION 0
 
-/* Marks what the shared library exports. */
+/* Marks functions that the shared library exports. */
 #define GITREACH_API __attribute__((visibility("default")))
 
 /*
- * The versions of the library that is linked, which may differ from those that
- * were compiled against. A constant string.
+ * The version and ABI version of the linked library, which may differ from
+ * those that the program was compiled with. The string is constant.
  */
 GITREACH_API const char *gitreach_version(void);
 GITREACH_API int gitreach_abi_version(void);
@@ -83,31 +88,34 @@ GITREACH_API int gitreach_abi_version(void);
 
 enum gitreach_code {
 	GITREACH_OK = 0,
-	GITREACH_NOMEM = -1,       /* an allocation failed */
-	GITREACH_IO = -2,          /* the operating system said no; see
-				      gitreach_error_errno() */
-	GITREACH_CORRUPT = -3,     /* bytes that do not follow their format */
-	GITREACH_MISSING = -4,     /* a thing that has to exist does not */
-	GITREACH_UNSUPPORTED = -5, /* valid, but not known to this version */
-	GITREACH_INVALID = -6,     /* an argument is wrong */
-	GITREACH_PEER = -7,        /* whoever reads what is written went away */
-	GITREACH_DENIED = -8,      /* refused by configuration or ownership */
-	GITREACH_CANCELLED = -9    /* a callback of the caller's said so */
+	GITREACH_NOMEM = -1, /* an allocation failed */
+	GITREACH_IO = -2, /* a system call failed; see gitreach_error_errno() */
+	GITREACH_CORRUPT = -3, /* data does not follow its format */
+	/* a required object, ref or file does not exist */
+	GITREACH_MISSING = -4,
+	/* valid, but not supported by this version */
+	GITREACH_UNSUPPORTED = -5,
+	GITREACH_INVALID = -6, /* an argument is not valid */
+	GITREACH_PEER = -7,    /* the reader of the output went away */
+	GITREACH_DENIED = -8,  /* refused by configuration or ownership */
+	/* a callback of the caller ended the function */
+	GITREACH_CANCELLED = -9
 };
 
 typedef struct gitreach_error gitreach_error;
 
 /*
- * Room for the reason of one failure at a time; NULL when out of memory, which
- * all functions take to mean that nobody wants to know.
+ * Create an error, which holds the message of one failure at a time. Returns
+ * NULL if there is no memory. All functions accept a NULL error; then no
+ * message is kept.
  */
 GITREACH_API gitreach_error *gitreach_error_new(void);
 GITREACH_API void gitreach_error_free(gitreach_error *err);
 
 /*
- * Of the last call with this `err`, if it failed: what it returned, one line in
- * words without a newline, and errno for GITREACH_IO (else 0). 0 and "" when it
- * succeeded, and for NULL.
+ * Details of the last call that got this `err`: its return value, a message of
+ * one line without a newline, and errno for GITREACH_IO (otherwise 0). If the
+ * call succeeded or `err` is NULL, they return 0, "" and 0.
  */
 GITREACH_API int gitreach_error_code(const gitreach_error *err);
 GITREACH_API const char *gitreach_error_message(const gitreach_error *err);
@@ -118,115 +126,137 @@ GITREACH_API int gitreach_error_errno(const gitreach_error *err);
 typedef struct gitreach_repo gitreach_repo;
 
 enum gitreach_open_flag {
-	/* `path` is the repository itself; otherwise "<path>/.git",
-	   "<path>.git" and "<path>.git/.git" are tried as well */
+	/*
+	 * `path` is the repository itself. Without this flag, "<path>/.git",
+	 * "<path>.git" and "<path>.git/.git" are tried, too.
+	 */
 	GITREACH_OPEN_EXACT = 1,
-	/* also when it belongs to another user and safe.directory does not
-	   name it */
+	/*
+	 * open the repository even if another user owns it and safe.directory
+	 * does not name it
+	 */
 	GITREACH_OPEN_ANY_OWNER = 2,
-	/* as if there were no bitmap index */
+	/* do not use a bitmap index */
 	GITREACH_OPEN_NO_BITMAP = 4
 };
 
 enum gitreach_hash { GITREACH_SHA1 = 1, GITREACH_SHA256 = 2 };
 
 /*
- * Open a repository: a snapshot of its packs, bitmap index, configuration and
- * references as they are now. What other processes add later is not seen, and
- * what they delete stays usable, but for loose objects. `flags`: of enum
- * gitreach_open_flag. GITREACH_MISSING when there is no repository. Files are
- * mapped, loose references listed; the bitmap index is read once for its
- * checksum.
+ * Open a repository. The handle is a snapshot of its packs, bitmap index,
+ * configuration and references. Later changes by other processes are not
+ * visible. What other processes delete remains usable, except loose objects.
+ * `flags`: a sum of enum gitreach_open_flag. Returns GITREACH_MISSING if there
+ * is no repository. Cost: maps files, lists loose references, and reads the
+ * bitmap index once to check its checksum.
  */
 GITREACH_API int gitreach_repo_open(gitreach_repo **out, const char *path,
 				    uint32_t flags, gitreach_error *err);
 GITREACH_API void gitreach_repo_close(gitreach_repo *repo);
 
 /*
- * Open the same repository again, with the same flags: a new snapshot. The old
- * one stays as it is, for who uses it still.
+ * Open the same repository again with the same flags, as a new snapshot. The
+ * old snapshot does not change and remains valid.
  */
 GITREACH_API int gitreach_repo_refresh(gitreach_repo **out,
 				       const gitreach_repo *repo,
 				       gitreach_error *err);
 
 /*
- * Whether packs came or went since the snapshot was taken: 1 or 0. References
- * are not looked at. One system call for each directory of objects.
+ * Returns 1 if packs were added or removed since the snapshot was taken,
+ * otherwise 0. References are not checked. Cost: one system call for each
+ * object directory.
  */
 GITREACH_API int gitreach_repo_has_changed(const gitreach_repo *repo);
 
-/* An enum gitreach_hash, and the bytes of an id: 20 or 32. */
+/*
+ * The hash function, an enum gitreach_hash, and the number of bytes of an id,
+ * 20 or 32.
+ */
 GITREACH_API int gitreach_repo_hash(const gitreach_repo *repo);
 GITREACH_API size_t gitreach_repo_id_len(const gitreach_repo *repo);
 
 /* ---- progress */
 
-/* How far a function has got. Made by the library only. */
+/* The progress of a function. Only the library creates this struct. */
 struct gitreach_progress {
 	uint64_t size;
-	const char *phase; /* what is being done: "Enumerating objects" */
+	const char *phase; /* the current work: "Enumerating objects" */
 	uint64_t done;
-	uint64_t total; /* of `done` at the end; 0: not known */
+	uint64_t total; /* the final value of `done`; 0: not known */
 };
 
 /*
- * Called first when something was done and then some times a second, as long as
- * a function works in steps; a value other than 0 ends the function, which
- * returns GITREACH_CANCELLED. Calls may come from any thread, one at a time. It
- * must not call functions on the handles that are in use.
+ * Progress callback. While a function works in steps, it calls this after the
+ * first step and then a few times a second. If the callback returns another
+ * value than 0, the function ends and returns GITREACH_CANCELLED. Calls may
+ * come from any thread, but only one at a time. The callback must not use
+ * handles that are in use.
  */
 typedef int (*gitreach_progress_fn)(void *ctx,
 				    const struct gitreach_progress *progress);
 
-/* ---- queries: what can be reached */
+/* ---- queries: which objects are reachable */
 
 typedef struct gitreach_query gitreach_query;
 typedef struct gitreach_set gitreach_set;
 
 enum gitreach_strategy {
-	/* by the bitmap index where there is one that can answer, else by
-	   walking history and trees */
+	/*
+	 * use the bitmap index if it can answer the query, otherwise walk
+	 * history and trees
+	 */
 	GITREACH_AUTO = 0,
 	GITREACH_WALK = 1,
-	/* GITREACH_UNSUPPORTED, and why, when it cannot */
+	/*
+	 * use only the bitmap index; GITREACH_UNSUPPORTED and the reason if it
+	 * cannot answer
+	 */
 	GITREACH_BITMAP = 2,
-	/* both; GITREACH_CORRUPT when they find different objects, with the id
-	   of one of them in the message */
+	/*
+	 * run both and compare; GITREACH_CORRUPT if they find different
+	 * objects, with the id of one of these in the message
+	 */
 	GITREACH_CHECK = 3
 };
 
 enum gitreach_query_option {
-	GITREACH_STRATEGY = 1, /* an enum gitreach_strategy; AUTO */
-	GITREACH_OBJECTS = 2,  /* 0: commits only; 1, the default: trees, blobs
-				  and tags too */
-	/* 1: the filter is for wants as well; 0, the default: an object that is
-	   itself wanted passes */
+	/* an enum gitreach_strategy; default: GITREACH_AUTO */
+	GITREACH_STRATEGY = 1,
+	/* 0: commits only; 1, the default: also trees, blobs and tags */
+	GITREACH_OBJECTS = 2,
+	/*
+	 * 1: the filter also applies to the wants themselves; 0, the default:
+	 * wanted objects always pass
+	 */
 	GITREACH_FILTER_WANTS = 3,
 	/*
-	 * 1: objects that haves reach may be found still, where it would cost
-	 * to tell: those that they have only by commits that wants do not
-	 * reach, and where walking answers those that are not in the trees it
-	 * stops at, as `git rev-list --objects` does. 0, the default: exact.
+	 * 1: the result may contain some objects that the haves reach, if
+	 * excluding them would be expensive. With bitmaps, these are objects
+	 * that the haves reach only by commits that the wants do not reach.
+	 * With walking, these are objects outside the trees at which the walk
+	 * stops, as in `git rev-list --objects`. 0, the default: exact.
 	 */
 	GITREACH_INEXACT = 4,
-	GITREACH_THREADS = 5 /* most to use; 0, the default: as many as there
-				are processors */
+	/*
+	 * maximum number of threads; 0, the default: the number of processors
+	 */
+	GITREACH_THREADS = 5
 };
 
 /*
- * An empty request: nothing wanted, nothing had. It may be run more than once,
- * and added to between runs.
+ * Create an empty query, without wants and haves. A query may be run several
+ * times, and changed between runs.
  */
 GITREACH_API int gitreach_query_new(gitreach_query **out, gitreach_repo *repo,
 				    gitreach_error *err);
 GITREACH_API void gitreach_query_free(gitreach_query *query);
 
 /*
- * Add an object of any type to the wants: it and all it reaches are asked for.
- * Or to the haves: they are left out. One that does not exist is
- * GITREACH_MISSING when the query runs if it is wanted, and means nothing if it
- * is had.
+ * Add an object of any type to the wants or to the haves. The result is the
+ * closure of the wants without the closure of the haves. If a want does not
+ * exist, gitreach_query_run() returns GITREACH_MISSING. If a have does not
+ * exist, it is ignored.
  */
 GITREACH_API int gitreach_query_want(gitreach_query *query, const uint8_t *id,
 				     size_t id_len, gitreach_error *err);
@@ -234,10 +264,10 @@ GITREACH_API int gitreach_query_have(gitreach_query *query, const uint8_t *id,
 				     size_t id_len, gitreach_error *err);
 
 /*
- * The same by name: what a reference names ("HEAD", "refs/heads/main", or
- * short, "main"), or anything else that gitrevisions(7) lets name an object
- * ("v1.0^{tree}", "main~3"), but for reflogs and searches. GITREACH_MISSING
- * when there is no such thing.
+ * Add an object by name to the wants or to the haves. The name is a reference
+ * ("HEAD", "refs/heads/main", or short, "main") or another expression of
+ * gitrevisions(7) ("v1.0^{tree}", "main~3"), except reflogs and searches.
+ * Returns GITREACH_MISSING if there is no such object.
  */
 GITREACH_API int gitreach_query_want_name(gitreach_query *query,
 					  const char *name,
@@ -247,9 +277,9 @@ GITREACH_API int gitreach_query_have_name(gitreach_query *query,
 					  gitreach_error *err);
 
 /*
- * The same for all references whose full names start with `prefix`
- * ("refs/tags/"); "" means all of them and HEAD. None is no error; a broken one
- * is GITREACH_CORRUPT.
+ * Add all references whose full names start with `prefix` ("refs/tags/") to the
+ * wants or to the haves. "" means all references and HEAD. If no reference
+ * matches, nothing is added. Returns GITREACH_CORRUPT if a reference is broken.
  */
 GITREACH_API int gitreach_query_want_refs(gitreach_query *query,
 					  const char *prefix,
@@ -259,34 +289,38 @@ GITREACH_API int gitreach_query_have_refs(gitreach_query *query,
 					  gitreach_error *err);
 
 /*
- * Treat a commit as having no parents: the edge of a shallow clone. Walking
- * answers then.
+ * Treat a commit as having no parents: a shallow boundary. The query is then
+ * answered by walking.
  */
 GITREACH_API int gitreach_query_shallow(gitreach_query *query,
 					const uint8_t *id, size_t id_len,
 					gitreach_error *err);
 
 /*
- * Leave out what does not pass a filter, written as for `git rev-list
- * --filter`: "blob:none", "blob:limit=1m", "tree:0", "object:type=tag",
- * "sparse:oid=<name>", "combine:<spec>+<spec>". Of several an object has to
- * pass all. GITREACH_INVALID for one that cannot be parsed.
+ * Exclude objects that do not pass a filter. Filters are written as for `git
+ * rev-list --filter`: "blob:none", "blob:limit=1m", "tree:0",
+ * "object:type=tag", "sparse:oid=<name>", "combine:<spec>+<spec>". If there are
+ * several filters, an object must pass all of them. Returns GITREACH_INVALID if
+ * the filter cannot be parsed.
  */
 GITREACH_API int gitreach_query_filter(gitreach_query *query, const char *spec,
 				       gitreach_error *err);
 
-/* `option`: an enum gitreach_query_option. */
+/*
+ * Set an option; `option` is an enum gitreach_query_option. Returns 0, or a
+ * negative code if the option or its value is not valid.
+ */
 GITREACH_API int gitreach_query_set(gitreach_query *query, int option,
 				    uint64_t value, gitreach_error *err);
 
-/* Report while it runs; NULL, the default: do not. */
+/* Set the progress callback for runs of this query. NULL, the default: none. */
 GITREACH_API void gitreach_query_progress(gitreach_query *query,
 					  gitreach_progress_fn fn, void *ctx);
 
 /*
- * Find the objects that the wants reach and the haves do not. By bitmap
- * nothing is read but what came after the index was made; by walking, all
- * trees of the history.
+ * Find the objects that the wants reach and the haves do not reach. With
+ * bitmaps, only objects that are newer than the index are read. With walking,
+ * all trees of the history are read.
  */
 GITREACH_API int gitreach_query_run(gitreach_set **out,
 				    const gitreach_query *query,
@@ -301,34 +335,38 @@ enum gitreach_type {
 	GITREACH_TAG = 4
 };
 
-/* Several types, for `types` parameters: the sum of their GITREACH_TYPE(). */
+/* The bit of a type. `types` parameters are sums of these bits. */
 #define GITREACH_TYPE(type) (UINT32_C(1) << (type))
 #define GITREACH_ANY_TYPE UINT32_C(30)
 
 GITREACH_API void gitreach_set_free(gitreach_set *set);
 
-/* Number of objects of these types. A count of bits. */
+/* Returns the number of objects of these types, by counting bits. */
 GITREACH_API uint64_t gitreach_set_count(const gitreach_set *set,
 					 uint32_t types);
 
 /*
- * Bytes that the objects of these types take where they are stored, as `git
- * rev-list --disk-usage` has it: of deltas, the delta's.
+ * Set *bytes to the stored size of the objects of these types, as `git rev-list
+ * --disk-usage` counts it. For a delta, this is the size of the delta.
  */
 GITREACH_API int gitreach_set_disk_size(uint64_t *bytes,
 					const gitreach_set *set, uint32_t types,
 					gitreach_error *err);
 
-/* Whether an object is in it: 1 or 0; 0 for an id of another length. */
+/*
+ * Returns 1 if the set contains the object, otherwise 0. Returns 0 for an id of
+ * a wrong length.
+ */
 GITREACH_API int gitreach_set_contains(const gitreach_set *set,
 				       const uint8_t *id, size_t id_len);
 
 /*
- * Visit the objects of these types, each once: commits, trees, blobs, tags; of
- * each type those of the bitmap index first, in the order of the pack, newest
- * commits first as a rule. `type`: an enum gitreach_type. A return of `fn`
- * other than 0 stops; it is returned if it is positive, and
- * GITREACH_CANCELLED if not.
+ * Visit each object of these types once. The order of types is commits, trees,
+ * blobs, tags. Within a type, objects of the bitmap index come first, in pack
+ * order, which usually starts with the newest commits. `type`: an enum
+ * gitreach_type. If `fn` returns another value than 0, the function stops. It
+ * returns a positive value unchanged, and GITREACH_CANCELLED for a negative
+ * one.
  */
 typedef int (*gitreach_object_fn)(void *ctx, const uint8_t *id, size_t id_len,
 				  int type);
@@ -337,8 +375,9 @@ GITREACH_API int gitreach_set_each(const gitreach_set *set, uint32_t types,
 				   gitreach_error *err);
 
 /*
- * A new set: objects of both, of either, of `a` and not of `b`.
- * GITREACH_INVALID for sets of different snapshots.
+ * Create a new set: the objects of both sets, of either set, or of `a` without
+ * those of `b`. Returns GITREACH_INVALID if the sets belong to different
+ * snapshots.
  */
 GITREACH_API int gitreach_set_and(gitreach_set **out, const gitreach_set *a,
 				  const gitreach_set *b, gitreach_error *err);
@@ -351,18 +390,25 @@ GITREACH_API int gitreach_set_andnot(gitreach_set **out, const gitreach_set *a,
 /* How a set was found. */
 struct gitreach_explanation {
 	uint64_t size;
-	/* GITREACH_WALK, GITREACH_BITMAP, or GITREACH_CHECK for both; 0: made
-	   from other sets */
+	/*
+	 * GITREACH_WALK, GITREACH_BITMAP, or GITREACH_CHECK for both; 0: the
+	 * set was combined from other sets
+	 */
 	int32_t strategy;
 	uint32_t bitmaps_used, pseudo_merges_used;
-	uint32_t commits_walked; /* beside these, before the next bitmap */
-	uint64_t objects_walked; /* found without a bitmap, before filters */
-	uint64_t nanoseconds;    /* that it took */
-	const char *reason;      /* why not by bitmap; "" if it was. The
-				    set's */
+	/* commits without a bitmap that were visited */
+	uint32_t commits_walked;
+	/* objects found without a bitmap, before filters */
+	uint64_t objects_walked;
+	uint64_t nanoseconds; /* duration of the query */
+	/* why bitmaps were not used; "" if they were. Borrowed from the set */
+	const char *reason;
 };
 
-/* `out->size` is the caller's; the rest is filled in. */
+/*
+ * Explain how a set was found. The caller sets out->size; the function fills in
+ * the rest.
+ */
 GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
 				      const gitreach_set *set,
 				      gitreach_error *err);
@@ -370,42 +416,43 @@ GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
 /* ---- the bitmap index */
 
 enum gitreach_bitmap_flag {
-	GITREACH_BITMAP_HASH_CACHE = 4, /* hashes of paths, for deltas */
+	GITREACH_BITMAP_HASH_CACHE = 4, /* path hashes, for delta compression */
 	GITREACH_BITMAP_LOOKUP_TABLE = 16,
 	GITREACH_BITMAP_PSEUDO_MERGES = 32
 };
 
-/* What the index of a repository has. */
+/* Facts about the bitmap index of a repository. */
 struct gitreach_bitmap_info {
 	uint64_t size;
-	uint64_t bytes;         /* of the file */
-	uint32_t objects;       /* that are indexed */
-	uint32_t bitmaps;       /* of commits */
+	uint64_t bytes;         /* file size */
+	uint32_t objects;       /* number of indexed objects */
+	uint32_t bitmaps;       /* number of bitmaps of single commits */
 	uint32_t pseudo_merges; /* bitmaps of several commits together */
-	uint32_t flags;         /* of enum gitreach_bitmap_flag */
-	const char *path;       /* the repository's */
+	uint32_t flags;         /* a sum of enum gitreach_bitmap_flag */
+	const char *path;       /* borrowed from the repository */
 };
 
 /*
- * Describe the index that queries use. GITREACH_MISSING, and why, when there is
- * none that can be used.
+ * Describe the bitmap index that queries use. Returns GITREACH_MISSING and the
+ * reason if there is no usable index.
  */
 GITREACH_API int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
 				      const gitreach_repo *repo,
 				      gitreach_error *err);
 
-/* The bitmap of a commit. Made by the library only. */
+/* The bitmap of one commit. Only the library creates this struct. */
 struct gitreach_bitmap_entry {
 	uint64_t size;
-	const uint8_t *id; /* of the commit */
+	const uint8_t *id; /* id of the commit */
 	uint64_t id_len;
-	uint64_t bytes;     /* of its entry in the file */
-	uint64_t xor_depth; /* bitmaps that have to be decoded before it */
+	uint64_t bytes;     /* size of the bitmap's entry in the file */
+	uint64_t xor_depth; /* number of bitmaps that must be decoded first */
 };
 
 /*
- * Visit the commits that have a bitmap of their own, in the order of their ids;
- * `fn` as for gitreach_set_each(). Without an index there are none.
+ * Visit the commits that have a bitmap of their own, in the order of their ids.
+ * The return value of `fn` means the same as in gitreach_set_each(). Without a
+ * bitmap index, no commit is visited.
  */
 typedef int (*gitreach_bitmap_fn)(void *ctx,
 				  const struct gitreach_bitmap_entry *entry);
@@ -413,42 +460,47 @@ GITREACH_API int gitreach_bitmap_each(const gitreach_repo *repo,
 				      gitreach_bitmap_fn fn, void *ctx,
 				      gitreach_error *err);
 
-/* How to verify. All 0 but for `size` is a choice. */
+/* Options for verifying. All members except `size` may be 0. */
 struct gitreach_verify_options {
 	uint64_t size;
-	uint64_t sample; /* so many bitmaps, each against a walk over all its
-			    trees; 0: all of them, by one enumeration of the
-			    history */
-	uint64_t seed;   /* which ones */
-	gitreach_progress_fn progress; /* NULL: none */
+	/*
+	 * number of bitmaps to compare, each with a walk over all its trees; 0:
+	 * compare all bitmaps, by one enumeration of the history
+	 */
+	uint64_t sample;
+	uint64_t seed; /* seed of the random choice of these bitmaps */
+	gitreach_progress_fn progress; /* NULL: no progress is reported */
 	void *progress_ctx;
 };
 
 /*
- * Compare what the index says with what objects say. 0 when it is right;
- * GITREACH_CORRUPT when it is not, and then the message names the first object
- * about which it is wrong, and the commit whose bitmap that is;
- * GITREACH_MISSING without an index. `options` may be NULL.
+ * Compare the bitmap index with the objects. Returns 0 if the index is correct,
+ * GITREACH_CORRUPT if it is not, or GITREACH_MISSING without an index. For
+ * GITREACH_CORRUPT, the message names the first wrong object and the commit
+ * whose bitmap is wrong. `options` may be NULL.
  */
 GITREACH_API int gitreach_bitmap_verify(
 	const gitreach_repo *repo,
 	const struct gitreach_verify_options *options, gitreach_error *err);
 
-/* How to write an index; what is not here is configured. */
+/*
+ * Options for writing a bitmap index. Everything else comes from the
+ * configuration.
+ */
 struct gitreach_bitmap_options {
 	uint64_t size;
-	uint64_t threads;              /* 0: as many as are configured */
-	gitreach_progress_fn progress; /* NULL: none */
+	uint64_t threads;              /* 0: the configured number */
+	gitreach_progress_fn progress; /* NULL: no progress is reported */
 	void *progress_ctx;
 };
 
 /*
- * Write the bitmap index of the repository's one pack, in place of one that it
- * may have; with a multi-pack-index, that one and its bitmap index. A new
- * snapshot (gitreach_repo_refresh()) uses it. GITREACH_MISSING when an object
- * that is reached is not in the pack, or there is none; GITREACH_UNSUPPORTED
- * for several packs without a multi-pack-index. Nothing was changed then.
- * `options` may be NULL.
+ * Write the bitmap index of the repository's only pack, and replace an existing
+ * one. If the repository has a multi-pack-index, write a new one and its bitmap
+ * index instead. A new snapshot (gitreach_repo_refresh()) uses the new index.
+ * Returns GITREACH_MISSING if there is no pack, or if a reachable object is not
+ * in the pack. Returns GITREACH_UNSUPPORTED if there are several packs and no
+ * multi-pack-index. In these cases nothing is changed. `options` may be NULL.
  */
 GITREACH_API int gitreach_bitmap_write(
 	const gitreach_repo *repo,
@@ -457,47 +509,54 @@ GITREACH_API int gitreach_bitmap_write(
 /* ---- packs */
 
 enum gitreach_pack_flag {
-	/* deltas against objects that the receiver, who has the haves, has: a
-	   query only */
+	/*
+	 * allow deltas against objects that the receiver has because it has the
+	 * haves; only for queries
+	 */
 	GITREACH_PACK_THIN = 1,
-	/* bases by distance, which the receiver has to know: smaller */
+	/*
+	 * refer to delta bases by distance, which the receiver must understand;
+	 * smaller
+	 */
 	GITREACH_PACK_OFS_DELTA = 2,
-	/* what is stored is not copied: new deltas, new compression */
+	/* do not copy stored data: make new deltas and compress again */
 	GITREACH_PACK_ANEW = 4
 };
 
-/* How to make a pack. All 0 but for `size` is a choice. */
+/* Options for making a pack. All members except `size` may be 0. */
 struct gitreach_pack_options {
 	uint64_t size;
-	uint32_t flags;   /* of enum gitreach_pack_flag */
-	uint32_t threads; /* 0: pack.threads, else as many as there are
-			     processors */
-	gitreach_progress_fn progress; /* NULL: none */
+	uint32_t flags; /* a sum of enum gitreach_pack_flag */
+	/* 0: pack.threads if configured, otherwise the number of processors */
+	uint32_t threads;
+	gitreach_progress_fn progress; /* NULL: no progress is reported */
 	void *progress_ctx;
 };
 
-/* What is in a pack that was made. */
+/* Facts about a pack that was made. */
 struct gitreach_pack_report {
 	uint64_t size;
-	uint64_t bytes;        /* of the whole pack */
-	uint64_t bytes_copied; /* of them as they were stored */
+	uint64_t bytes;        /* size of the pack */
+	uint64_t bytes_copied; /* bytes that were copied as stored */
 	uint32_t objects;
-	uint32_t used_bitmap; /* 1: objects were found by bitmaps */
+	uint32_t used_bitmap; /* 1: bitmaps found the objects */
 };
 
 /*
- * Takes the next bytes of a pack; they are valid during the call. A value
- * other than 0 ends the pack: GITREACH_CANCELLED.
+ * Write callback: receives the next bytes of a pack, which are valid during the
+ * call. If it returns another value than 0, the function ends and returns
+ * GITREACH_CANCELLED.
  */
 typedef int (*gitreach_write_fn)(void *ctx, const void *bytes, size_t len);
 
 /*
- * Make the pack that answers a query, as `git upload-pack` sends it: all that
- * the wants reach and the haves do not, by copying what is stored wherever the
- * receiver can use it. There may be objects in it that haves reach.
- * GITREACH_OBJECTS has to be 1, GITREACH_FILTER_WANTS 0, the strategy
- * GITREACH_AUTO or GITREACH_WALK; else GITREACH_UNSUPPORTED. `options` and
- * `report` may be NULL. What went to `write` before a failure is no pack.
+ * Make the pack that answers a query, as `git upload-pack` sends it: the
+ * objects that the wants reach and the haves do not reach. Stored data is
+ * copied wherever the receiver can use it. The pack may contain some objects
+ * that the haves reach. GITREACH_OBJECTS must be 1, GITREACH_FILTER_WANTS must
+ * be 0, and the strategy must be GITREACH_AUTO or GITREACH_WALK; otherwise the
+ * function returns GITREACH_UNSUPPORTED. `options` and `report` may be NULL. On
+ * failure, the bytes that `write` has received are not a valid pack.
  */
 GITREACH_API int gitreach_query_write_pack(
 	const gitreach_query *query,
@@ -505,9 +564,10 @@ GITREACH_API int gitreach_query_write_pack(
 	void *ctx, struct gitreach_pack_report *report, gitreach_error *err);
 
 /*
- * Make a pack of exactly the objects of a set, each of them whole or a delta
- * against another of them. Sets know no haves: GITREACH_PACK_THIN is
- * GITREACH_INVALID.
+ * Make a pack of exactly the objects of a set. Each object is stored whole or
+ * as a delta against another object of the set. GITREACH_PACK_THIN is
+ * GITREACH_INVALID, because a set has no haves. `options` and `report` may be
+ * NULL.
  */
 GITREACH_API int gitreach_set_write_pack(
 	const gitreach_set *set, const struct gitreach_pack_options *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bitmap index of a repository, looked at by the public interface. */
+/* The public functions about the bitmap index of a repository. */
 #include "libgitreach/internal.h"
 #include "midx/multi-pack-bitmap.h"
 #include "midx/multi-pack.h"
@@ -102,7 +102,10 @@ int gitreach_bitmap_verify(const gitreach_repo *repo,
 	return libgitreach_done(ret, err);
 }
 
-/* The repository's one pack; cruft is no part of what is reached. */
+/*
+ * Find the repository's only pack, not counting cruft packs, whose objects are
+ * unreachable.
+ */
 static int find_pack(const struct odb_pack **pack, const struct odb *odb,
 		     struct error *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Versions, errors, versioned structs and progress of the public interface. */
+/*
+ * The parts of the public interface that all its functions need: versions,
+ * errors, structs that may grow, and progress.
+ */
 #include <string.h>
 
 #include "base/mem.h"

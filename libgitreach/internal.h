@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the public interface share. */
+/* Declarations that the files of the public interface share. */
 #ifndef LIBGITREACH_INTERNAL_H
 #define LIBGITREACH_INTERNAL_H
 
@@ -24,15 +24,15 @@ struct gitreach_error {
 	struct error error;
 };
 
-/* The inside of the caller's error; NULL for NULL. */
+/* Returns the struct error of the caller's error, or NULL for NULL. */
 static inline struct error *libgitreach_error(gitreach_error *err)
 {
 	return err ? &err->error : NULL;
 }
 
 /*
- * The end of a function: what went wrong on the way is forgotten if it has
- * succeeded. Returns `ret`.
+ * Call at the end of a public function: if it succeeded, clears errors that
+ * were noted on the way. Returns `ret`.
  */
 static inline int libgitreach_done(int ret, gitreach_error *err)
 {
@@ -41,7 +41,10 @@ static inline int libgitreach_done(int ret, gitreach_error *err)
 	return ret;
 }
 
-/* What to return when a callback of the caller's returned `ret`, not 0. */
+/*
+ * Returns the return value of a public function whose callback returned `ret`,
+ * which is not 0: `ret` if positive, or else GITREACH_CANCELLED.
+ */
 static inline int libgitreach_stopped(int ret, struct error *err)
 {
 	return ret > 0 ? ret
@@ -52,30 +55,35 @@ static inline int libgitreach_stopped(int ret, struct error *err)
 /* ---- structs that may grow, which begin with a uint64_t size */
 
 /*
- * Copy `in`, of `len` bytes, to the caller's as far as it goes; out->size
- * stays. ERR_INVALID when it has no room for a size.
+ * Copy `in`, of `len` bytes, to the caller's struct, up to the size of that
+ * struct. out->size is not changed. Returns 0, or ERR_INVALID if out->size is
+ * too small to be a size.
  */
 int libgitreach_struct_out(void *out, const void *in, size_t len,
 			   struct error *err);
 
 /*
- * Copy the caller's `in` (NULL: nothing set) to `out`, of `len` bytes, the rest
- * zeroed. ERR_UNSUPPORTED when it sets more than we know.
+ * Copy the caller's struct `in` (NULL: all members 0) to `out`, of `len` bytes.
+ * Missing members are 0. Returns 0, or ERR_UNSUPPORTED if the caller sets
+ * members that this version does not know.
  */
 int libgitreach_struct_in(void *out, const void *in, size_t len,
 			  struct error *err);
 
 /* ---- progress */
 
-/* The caller's function, as the rooms below ask it. */
+/* The caller's progress function as a struct progress_out. */
 struct libgitreach_progress {
 	struct progress_out out;
 	gitreach_progress_fn fn;
 	void *ctx;
-	atomic_bool is_cancelled; /* once, and for all meters */
+	atomic_bool is_cancelled; /* cancelled for all meters, for good */
 };
 
-/* What to hand down; NULL for no function. Borrows *p. */
+/*
+ * Initialise *p for `fn`. Returns the progress_out for internal functions,
+ * which borrows *p, or NULL if `fn` is NULL.
+ */
 const struct progress_out *libgitreach_progress(struct libgitreach_progress *p,
 						gitreach_progress_fn fn,
 						void *ctx);
@@ -83,36 +91,45 @@ const struct progress_out *libgitreach_progress(struct libgitreach_progress *p,
 /* ---- repositories */
 
 struct gitreach_repo {
-	atomic_uint users; /* the caller's handle, queries, sets */
-	uint32_t flags;    /* it was opened with */
-	struct repo *repo; /* owned, and so are: */
+	/* reference count: the caller's handle, queries, sets */
+	atomic_uint users;
+	uint32_t flags;    /* flags of gitreach_repo_open() */
+	struct repo *repo; /* owned */
 	struct odb *odb;
-	struct pack_bitmap *pb; /* NULL: none that can be used, and: */
-	struct error no_bitmap; /* why not */
-	pthread_mutex_t lock;   /* guards what follows */
+	struct pack_bitmap *pb; /* owned; NULL: no usable index */
+	struct error no_bitmap; /* why pb is NULL */
+	pthread_mutex_t lock;   /* guards `refs` */
 	struct refs *refs;      /* owned */
 	/*
-	 * Numbers of objects that sets have in common; a walk's own agree with
-	 * them where objects are packed. It has a lock of its own.
+	 * Numbers of objects, shared by all sets of this repository. A walk has
+	 * its own numbers, which are the same for packed objects. The space has
+	 * its own lock.
 	 */
 	struct objspace space;
 };
 
-/* One user more; gitreach_repo_close() takes it back. */
+/*
+ * Increment the reference count and return `repo`. gitreach_repo_close()
+ * decrements the count.
+ */
 gitreach_repo *libgitreach_repo_use(gitreach_repo *repo);
 
 /*
- * The id of an object by name; with `lock` held by nobody. 0, ERR_MISSING,
- * ...
+ * Set *oid to the object that `name` means. The caller must not hold `lock`.
+ * Returns 0, ERR_MISSING if there is no such object, or another negative error
+ * code.
  */
 int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
 			     const char *name, struct error *err);
 
-/* A raw id of repo->pb, by its place among the ids; points into the index. */
+/* Returns the raw id at position idx_pos of repo->pb; points into the index. */
 const uint8_t *libgitreach_repo_index_id(const gitreach_repo *repo,
 					 uint32_t idx_pos);
 
-/* The bit of an id; false when the bitmap index, if any, does not have it. */
+/*
+ * Set *bit_pos to the bit of an id. Returns false if there is no bitmap index
+ * or if the index does not have the id.
+ */
 bool libgitreach_repo_bit(const gitreach_repo *repo, const uint8_t *raw,
 			  uint32_t *bit_pos);
 
@@ -124,55 +141,72 @@ struct oid_list {
 };
 
 struct gitreach_query {
-	gitreach_repo *repo; /* used */
+	gitreach_repo *repo; /* a counted reference */
 	struct oid_list wants, haves, shallow;
-	struct filter filter; /* parsed; sparse patterns not read */
-	char **specs;         /* owned: what it was parsed from */
+	/* parsed; patterns of sparse filters are not read yet */
+	struct filter filter;
+	char **specs; /* owned: the strings that the filter was parsed from */
 	size_t spec_nr, spec_alloc;
 	enum gitreach_strategy strategy;
 	bool commits_only, filter_wants, inexact;
 	unsigned threads;
-	gitreach_progress_fn progress; /* NULL: none */
+	gitreach_progress_fn progress; /* NULL: no progress is reported */
 	void *progress_ctx;
 };
 
-/* Make the filter with all that it needs; release it in any case. */
+/*
+ * Initialise *filter from the query, with the patterns of sparse filters.
+ * Returns 0 or a negative error code. The caller must release the filter in
+ * both cases.
+ */
 int libgitreach_query_load_filter(struct filter *filter,
 				  const gitreach_query *query,
 				  struct error *err);
 
 /* ---- sets */
 
-/* Types are numbered from 0 as type bitmaps are (enum bitmap_type). */
+/*
+ * A set of objects. Types are array indexes in the order of enum bitmap_type.
+ */
 struct gitreach_set {
-	gitreach_repo *repo;  /* used */
-	struct bitset packed; /* by bit_pos; no words without repo->pb */
-	/* By type, and number in repo->space: what has no bit; no words for
-	   none. */
+	gitreach_repo *repo;  /* a counted reference */
+	struct bitset packed; /* by bit_pos; empty without repo->pb */
+	/*
+	 * Objects without a bit: by type, then by number in repo->space. Types
+	 * without such objects have no words.
+	 */
 	struct bitset others[BITMAP_TYPE_NR];
 	struct gitreach_explanation how;
-	struct error reason; /* how->reason is its message */
+	struct error reason; /* the message is how.reason */
 };
 
-/* An empty set. */
+/* Create an empty set. Returns 0 or ERR_NOMEM. */
 int libgitreach_set_new(gitreach_set **out, gitreach_repo *repo,
 			struct error *err);
 
-/* Put an answer's objects into a set that is empty; `answer` is used up. */
+/*
+ * Move the objects of an answer into an empty set. The function takes the bits
+ * out of `answer`, so the answer must not be used again. Returns 0 or a
+ * negative error code.
+ */
 int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
 			 struct walk *w, bool commits_only, struct error *err);
 
 /*
- * Visit the objects of these types as gitreach_set_each() does, with the hash
- * of one of their paths, 0 where that is not known. A return other than 0 stops
- * and is returned.
+ * Visit the objects of these types in the order of gitreach_set_each().
+ * `name_hash` is the path hash of one of the object's paths, or 0 if it is not
+ * known. Stops if `fn` returns another value than 0, and returns that value.
  */
 int libgitreach_set_visit(const gitreach_set *set, uint32_t types,
 			  int (*fn)(void *ctx, const struct oid *oid,
 				    enum object_type type, uint32_t name_hash),
 			  void *ctx, struct error *err);
 
-/* ERR_CORRUPT names an object that only one of the two has. */
+/*
+ * Compare two sets. Returns 0 if they are equal. Returns ERR_CORRUPT with a
+ * message that names an object that only one of them has, or another negative
+ * error code.
+ */
 int libgitreach_set_same(const gitreach_set *by_bitmap,
 			 const gitreach_set *by_walk, struct error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs of the public interface: bytes for a callback of the caller's. */
+/* The public functions that make packs and pass the bytes to a callback. */
 #include "libgitreach/internal.h"
 #include "packing/send.h"
 #include "packs/pack-job.h"
@@ -7,7 +7,7 @@
 #define ALL_FLAGS                                                              \
 	(GITREACH_PACK_THIN | GITREACH_PACK_OFS_DELTA | GITREACH_PACK_ANEW)
 
-/* One pack in the making. */
+/* State while one pack is made. */
 struct packing {
 	struct gitreach_pack_options options;
 	struct libgitreach_progress progress;
@@ -42,7 +42,7 @@ static int start(struct packing *p, const struct gitreach_pack_options *given,
 	return ret;
 }
 
-/* What the caller says, over what is configured. */
+/* Apply the caller's options over the configured ones. */
 static void apply(struct packing *p, struct packing_send_options *make)
 {
 	const struct progress_out *progress = libgitreach_progress(
@@ -66,7 +66,7 @@ static int finish(const struct packing *p, struct gitreach_pack_report *report,
 		      : 0;
 }
 
-/* ---- of a query */
+/* ---- packs of a query */
 
 static int check_query(const gitreach_query *q, struct error *err)
 {
@@ -134,7 +134,7 @@ int gitreach_query_write_pack(const gitreach_query *q,
 	return libgitreach_done(ret < 0 ? ret : finish(&p, report, inner), err);
 }
 
-/* ---- of a set */
+/* ---- packs of a set */
 
 struct loading {
 	struct pack_job *job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries of the public interface: a request, run as often as one likes. */
+/* The public functions about queries. A query may be run several times. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -117,7 +117,7 @@ static int append_ref(void *ctx, const struct ref *ref)
 	return append(a->list, &ref->oid, a->err);
 }
 
-/* With the repository's lock. */
+/* The caller must hold the repository's lock. */
 static int append_refs_locked(struct refs *refs, const char *prefix,
 			      struct appending *a)
 {
@@ -182,7 +182,10 @@ static bool is_flag(uint64_t value)
 	return value <= 1;
 }
 
-/* Whether the option exists and has such a value. */
+/*
+ * Set an option. Returns false if the option does not exist or does not allow
+ * this value.
+ */
 static bool set_option(gitreach_query *q, int option, uint64_t value)
 {
 	switch (option) {
@@ -272,7 +275,7 @@ static int add_tips(struct walk *w, struct walk_tips *tips,
 	return ret;
 }
 
-/* One way of answering, in a walk of its own. */
+/* One run of a query by one strategy, with a walk of its own. */
 struct run {
 	const gitreach_query *q;
 	struct libgitreach_progress progress;
@@ -300,7 +303,10 @@ static int run_in(struct run *r, const struct filter *filter,
 		.progress = libgitreach_progress(&r->progress, q->progress,
 						 q->progress_ctx),
 	};
-	/* Without haves only what bitmaps do not know has to be read. */
+	/*
+	 * Without haves, only objects that the bitmap index does not have need
+	 * to be read.
+	 */
 	int ret = add_tips(&r->walk, &r->wants, &q->wants, false,
 			   ask.pb && !q->haves.nr, err);
 
@@ -360,7 +366,10 @@ static int run_one(gitreach_set *set, const gitreach_query *q,
 	return ret;
 }
 
-/* Do again by walking what bitmaps have answered, and compare. */
+/*
+ * Run the query again by walking, and compare the result with that of the
+ * bitmaps.
+ */
 static int check(gitreach_set *set, const gitreach_query *q,
 		 const struct filter *filter, struct error *err)
 {

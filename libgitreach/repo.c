@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Repositories of the public interface: one snapshot, shared. */
+/*
+ * The public functions about repositories. A repository is one snapshot, which
+ * threads may share.
+ */
 #include "base/mem.h"
 #include "libgitreach/internal.h"
 #include "names/revname.h"
@@ -7,7 +10,10 @@
 #define ALL_FLAGS                                                              \
 	(GITREACH_OPEN_EXACT | GITREACH_OPEN_ANY_OWNER |                       \
 	 GITREACH_OPEN_NO_BITMAP)
-/* A name is resolved by reading a tag or a few commits. */
+/*
+ * Cache limit in bytes, small because resolving a name reads only a tag or a
+ * few commits.
+ */
 #define READER_CACHE_LIMIT ((size_t)1 << 20)
 
 gitreach_repo *libgitreach_repo_use(gitreach_repo *repo)
@@ -31,7 +37,7 @@ void gitreach_repo_close(gitreach_repo *repo)
 	free(repo);
 }
 
-/* An index that cannot be used is no failure: what it says can be walked. */
+/* An unusable index is not an error: walking finds the same objects. */
 static int open_bitmap(gitreach_repo *repo, struct error *err)
 {
 	bool use = !(repo->flags & GITREACH_OPEN_NO_BITMAP);
@@ -52,7 +58,7 @@ static int open_bitmap(gitreach_repo *repo, struct error *err)
 	if (!ret)
 		error_set(&repo->no_bitmap, ERR_MISSING,
 			  "there is no bitmap index");
-	/* Once, for all queries to come. */
+	/* Check the index once, for all later queries. */
 	if (ret > 0)
 		ret = pack_bitmap_prove(repo->pb, &repo->no_bitmap);
 	if (ret < 0) {
@@ -62,7 +68,10 @@ static int open_bitmap(gitreach_repo *repo, struct error *err)
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
-/* References first: what they name is in packs that are found after that. */
+/*
+ * Open refs before packs: then the packs contain all objects that the refs
+ * point to.
+ */
 static int open_snapshot(gitreach_repo *repo, const struct repo_options *o,
 			 struct error *err)
 {
@@ -124,7 +133,7 @@ int gitreach_repo_open(gitreach_repo **out, const char *path, uint32_t flags,
 int gitreach_repo_refresh(gitreach_repo **out, const gitreach_repo *repo,
 			  gitreach_error *err)
 {
-	/* Whose it is was asked when it was opened first. */
+	/* The owner was checked when the repository was opened first. */
 	struct repo_options options = {
 		.path = repo->repo->git_dir,
 		.flags = REPO_OPEN_EXACT | REPO_OPEN_NO_OWNER,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of the public interface. An object that has a bit in the repository's
- * bitmap index is there by its bit and nowhere else, so that sets of one
- * repository can be compared word by word however they were found.
+ * The public functions about sets. An object that has a bit in the repository's
+ * bitmap index is stored in a set only by this bit. Therefore all sets of one
+ * repository can be compared word by word, whether bitmaps or walking found
+ * them.
  */
 #include <string.h>
 
@@ -45,7 +46,7 @@ void gitreach_set_free(gitreach_set *set)
 	free(set);
 }
 
-/* ---- from an answer */
+/* ---- making a set from an answer */
 
 static int type_index(enum object_type type)
 {
@@ -69,7 +70,9 @@ static int add_other(gitreach_set *set, int type, uint32_t obj_pos)
 	return 0;
 }
 
-/* By its bit if it has one, else by the repository's number. */
+/*
+ * Add an object by its bit if it has one, or else by its number in repo->space.
+ */
 static int add_item(gitreach_set *set, const struct walk_item *item,
 		    struct walk *w)
 {
@@ -118,7 +121,7 @@ int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
 	return 0;
 }
 
-/* ---- asking */
+/* ---- queries about a set */
 
 uint64_t gitreach_set_count(const gitreach_set *set, uint32_t types)
 {
@@ -154,7 +157,7 @@ int gitreach_set_contains(const gitreach_set *set, const uint8_t *id,
 	return 0;
 }
 
-/* What is done with each object of a set. */
+/* State while a set is visited. */
 struct visit {
 	const gitreach_set *set;
 	int (*fn)(void *ctx, const struct oid *oid, enum object_type type,
@@ -220,7 +223,7 @@ int libgitreach_set_visit(const gitreach_set *set, uint32_t types,
 	return ret;
 }
 
-/* A callback of the caller's. */
+/* The caller's callback. */
 struct each {
 	gitreach_object_fn fn;
 	void *ctx;
@@ -288,7 +291,7 @@ int gitreach_set_explain(struct gitreach_explanation *out,
 				err);
 }
 
-/* ---- of two sets */
+/* ---- combining two sets */
 
 typedef void (*bitset_op)(struct bitset *dst, const struct bitset *src);
 
@@ -371,7 +374,10 @@ static int take_first(void *ctx, const struct oid *oid, enum object_type type,
 	return 1;
 }
 
-/* ERR_CORRUPT, with the first object of `more` that `fewer` does not have. */
+/*
+ * Returns 0 if `fewer` has all objects of `more`, or ERR_CORRUPT with a message
+ * that names the first object that it lacks. `who` found the objects of `more`.
+ */
 static int has_no_more(const gitreach_set *more, const gitreach_set *fewer,
 		       const char *who, struct error *err)
 {
