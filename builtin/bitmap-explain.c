@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git bitmap explain: how a request is answered, and why so. */
+/* git bitmap explain: how a request is answered, and why. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,13 +22,17 @@ struct explain {
 	struct filter_args filter;
 	struct walk_tips wants, haves;
 	bool read_stdin, exact;
-	uint64_t tips_ns, open_ns; /* what reading tips, the index took */
+	/* time to read the tips; time to open the index */
+	uint64_t tips_ns, open_ns;
 	struct error *err;
 };
 
 /* ---- the request */
 
-/* 0, 129 after printing, or negative. */
+/*
+ * Parse one argument. Returns 0, 129 after printing an error, or a negative
+ * error code.
+ */
 static int parse_arg(struct explain *e, const char *arg)
 {
 	int ret = 1;
@@ -59,7 +63,10 @@ static int add_tips(struct explain *e, struct walk_tips *tips,
 	return ret;
 }
 
-/* rev-list heeds refs/replace/, and names may lead through what is replaced. */
+/*
+ * Load replacements if --exact is given: rev-list obeys refs/replace/, and the
+ * names in arguments may lead through replaced objects.
+ */
 static int load_replaced(struct explain *e, const char **args)
 {
 	const struct store *store = &e->place.store;
@@ -151,7 +158,7 @@ static void print_unused(const char *reason)
 	printf("answered-by=walk\nreason=%s\n", reason);
 }
 
-/* What the choice came from; what is not known is left out. */
+/* Print the cost estimates of the plan; unknown ones are left out. */
 static void print_plan(const struct bitmap_plan *plan)
 {
 	printf("estimate.bitmap=%" PRIu64 "\n", plan->bitmap_cost);
@@ -188,7 +195,7 @@ static int print_answer(struct explain *e,
 	return 0;
 }
 
-/* As git upload-pack and git pack-objects ask. */
+/* Ask as git upload-pack and git pack-objects do. */
 static int query(struct explain *e)
 {
 	struct packing_send_options options;
@@ -224,7 +231,10 @@ static int query(struct explain *e)
 	return ret;
 }
 
-/* Why no index is used: 1 with *reason set, 0 when one is, which is opened. */
+/*
+ * Choose whether to use the bitmap index. Returns 0 if the index is used and
+ * open, 1 with *reason set if not, or a negative error code.
+ */
 static int choose(struct explain *e, const char **reason)
 {
 	struct bitmap_place *place = &e->place;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of git bitmap: its subcommands, and what they share. */
+/* The parts of git bitmap: its subcommands, and code that they share. */
 #ifndef BUILTIN_BITMAP_PARTS_H
 #define BUILTIN_BITMAP_PARTS_H
 
@@ -9,8 +9,8 @@
 #include "walk/walk.h"
 
 /*
- * Subcommands: argv[0] is the subcommand's name. They return the exit code,
- * after printing what went wrong.
+ * Subcommands. argv[0] is the subcommand's name. Each prints its errors and
+ * returns the exit code.
  */
 int bitmap_show(int argc, const char **argv, struct builtin_env *env);
 int bitmap_stats(int argc, const char **argv, struct builtin_env *env);
@@ -19,24 +19,25 @@ int bitmap_explain(int argc, const char **argv, struct builtin_env *env);
 
 /* ---- bitmap-place.c */
 
-/* What most of them work on. */
+/* The repository and index that most subcommands work on. */
 struct bitmap_place {
 	struct store store;
 	struct walk walk;
 	bool has_walk;
-	struct pack_bitmap *pb; /* owned: the index that queries use, or NULL */
+	/* owned: the index that queries use; NULL: none */
+	struct pack_bitmap *pb;
 };
 
 /*
- * Open the repository, and the index that queries use unless `without_index`.
- * 0; or prints and returns the exit code: 1 when there is no index, or none
- * that can be used. Close in any case.
+ * Open the repository and, unless `without_index`, the index that queries use.
+ * Returns 0. On failure, prints an error and returns the exit code: 1 if there
+ * is no usable index. The caller must close *place in all cases.
  */
 int bitmap_place_open(struct bitmap_place *place, struct builtin_env *env,
 		      bool without_index);
 void bitmap_place_close(struct bitmap_place *place);
 
-/* Print what an index is, without a newline. */
+/* Print facts about an index, without a final newline. */
 void bitmap_print_index(const struct pack_bitmap *pb, char separator);
 
 #endif

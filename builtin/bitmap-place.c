@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git bitmap: the repository and the index that a subcommand works on. */
+/* git bitmap: opens the repository and the index for a subcommand. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -10,9 +10,9 @@ static const char usage[] = "git bitmap show [--count | --objects] <commit>";
 
 struct show {
 	struct bitmap_place place;
-	struct oid oid; /* of the commit */
+	struct oid oid; /* the commit */
 	bool count, objects;
-	const char *comma; /* between the numbers of pseudo-merges */
+	const char *comma; /* separator before the next pseudo-merge number */
 	struct error *err;
 };
 
@@ -40,7 +40,7 @@ static int print_pseudo(void *ctx, uint32_t nr)
 	return 0;
 }
 
-/* The numbers of the pseudo-merges that the commit is in. */
+/* Print the numbers of the pseudo-merges that the commit belongs to. */
 static int print_pseudos(struct show *s, uint32_t idx_pos)
 {
 	const struct pack_bitmap *pb = s->place.pb;
@@ -110,7 +110,7 @@ static int print_counts(struct show *s, const struct pack_bitmap_result *marks)
 	return ret;
 }
 
-/* What the bitmap marks, as the answer to a query. */
+/* Print the objects in the bitmap, as the answer to a query. */
 static int print_marks(struct show *s, uint32_t row)
 {
 	struct pack_bitmap_result marks = PACK_BITMAP_RESULT_INIT;
@@ -134,7 +134,7 @@ static int print_marks(struct show *s, uint32_t row)
 	return ret;
 }
 
-/* Returns 1 when the commit has no bitmap. */
+/* Returns 0, 1 if the commit has no bitmap, or a negative error code. */
 static int show(struct show *s)
 {
 	const struct pack_bitmap *pb = s->place.pb;

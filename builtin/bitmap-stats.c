@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git bitmap stats: what the index in use costs, and how well it serves. */
+/* git bitmap stats: the cost and the coverage of the bitmap index in use. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,14 +70,14 @@ static int add_tips(struct stats *s)
 	return ret;
 }
 
-/* ---- what is printed */
+/* ---- printing */
 
 static void print_number(const char *group, const char *key, uint64_t value)
 {
 	printf("%s.%s=%" PRIu64 "\n", group, key, value);
 }
 
-/* As a percentage of two decimals. */
+/* Print part/whole as a percentage with two decimals. */
 static void print_share(const char *group, const char *key, uint64_t part,
 			uint64_t whole)
 {
@@ -99,7 +99,10 @@ static void print_sections(const struct pack_bitmap *pb)
 	print_number("section", "checksum", s.checksum);
 }
 
-/* The pack, or all that a multi-pack-index takes objects from. */
+/*
+ * Print facts about the index's pack, or about all packs of the
+ * multi-pack-index.
+ */
 static int print_packs(const struct pack_bitmap *pb, struct error *err)
 {
 	struct bitmap_space_part *parts;
@@ -119,7 +122,7 @@ static int print_packs(const struct pack_bitmap *pb, struct error *err)
 	return 0;
 }
 
-/* Lengths of the XOR chains. */
+/* Print the lengths of the XOR chains. */
 static int print_chains(const struct pack_bitmap *pb, struct error *err)
 {
 	uint32_t nr = pb->file.row_nr, depth_max = 0;

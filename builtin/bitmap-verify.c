@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git bitmap verify: whether indexes say the truth. */
+/* git bitmap verify: compares bitmap indexes with the objects. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 
 static const char usage[] = "git bitmap verify [--sample=<n> [--seed=<n>]]";
 
-/* Returns 0 when there are no more. */
+/* Verify the next index. Returns 0 if there are no more indexes. */
 static int verify_next(struct bitmap_place *place, size_t *next,
 		       const struct pack_bitmap_verify *how, struct error *err)
 {
@@ -34,7 +34,7 @@ static int verify_next(struct bitmap_place *place, size_t *next,
 	return ret < 0 ? ret : 1;
 }
 
-/* Of a file that is not used there is nothing to be said against. */
+/* A bitmap index that is not used is reported, but is no error. */
 static void tell_unused(const struct error *why)
 {
 	if (why->code == ERR_UNSUPPORTED)
@@ -46,7 +46,7 @@ static void tell_unused(const struct error *why)
 			     why->msg);
 }
 
-/* What is worked out beforehand is believed as a bitmap is. */
+/* Verify prepared answers, too: clients rely on them as on bitmaps. */
 static int verify_prepared(const struct store *store)
 {
 	const struct odb *odb = store->odb;
@@ -70,7 +70,7 @@ static int verify_prepared(const struct store *store)
 	return code;
 }
 
-/* All indexes, also after one that is wrong. */
+/* Verify all indexes, even if one of them is wrong. */
 static int verify(struct bitmap_place *place,
 		  const struct pack_bitmap_verify *how)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bitmap: what is in bitmap indexes, and what it is good for. Its
- * subcommands but the shortest have files of their own.
+ * git bitmap: shows what bitmap indexes contain and how useful they are. All
+ * subcommands except list have files of their own.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,11 +19,11 @@ static const char usage_text[] =
 	"git bitmap verify [--sample=<n> [--seed=<n>]]\n"
 	"git bitmap explain [--filter=<filter-spec>] [--stdin] <rev>...";
 
-/* ---- git bitmap list: the indexes there are, and their commits */
+/* ---- git bitmap list: prints all indexes and their commits */
 
 static const char list_usage[] = "git bitmap list [--commits]";
 
-/* "<id> <date> <depth> <bytes>" */
+/* Print "<id> <date> <depth> <bytes>". */
 static int print_commit(struct bitmap_place *place,
 			const struct pack_bitmap *pb, uint32_t row,
 			const struct bitmap_stored *stored, struct error *err)
@@ -59,7 +59,7 @@ static int print_commit(struct bitmap_place *place,
 	return 0;
 }
 
-/* In the order of the file: ancestors before descendants. */
+/* Print commits in the order of the file: ancestors before descendants. */
 static int print_commits(struct bitmap_place *place,
 			 const struct pack_bitmap *pb, struct error *err)
 {
@@ -79,7 +79,7 @@ static int print_commits(struct bitmap_place *place,
 	return ret;
 }
 
-/* Returns what pack_bitmap_open_next() does. */
+/* Print the next index. Returns as pack_bitmap_open_next(). */
 static int list_next(struct bitmap_place *place, size_t *next, bool commits,
 		     struct error *err)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands: one file each, arguments and printing only.
+ * The commands. Each command has one file, which only parses arguments and
+ * prints.
  *
- * The main program has already applied the options before the command's name
- * (-C, -c, --git-dir, ...) by changing directory and environment, so that a
- * command only opens the repository. A command returns its exit code.
+ * The main program applies the options before the command's name (-C, -c,
+ * --git-dir, ...) by changing the directory and the environment. A command only
+ * opens the repository. A command returns its exit code.
  */
 #ifndef BUILTIN_BUILTIN_H
 #define BUILTIN_BUILTIN_H
@@ -22,60 +23,66 @@ struct builtin_env {
 	bool is_bare; /* `git --bare` was given before the command's name */
 };
 
-/* What `git version` says after "git version ". */
+/* The text that `git version` prints after "git version ". */
 extern const char builtin_version[];
 
 /*
- * What a command returns when it is asked for what it does not have, before it
- * has read standard input, printed or changed anything: main closes the
- * repository and becomes the stock Git, with the words that were given. It is
- * no exit code and no enum error_code.
+ * A command returns this value if it does not implement what the user asks for.
+ * It must not have read standard input, printed or changed anything. The main
+ * program then closes the repository and executes stock Git with the original
+ * arguments. The value is neither an exit code nor an enum error_code.
  *
- * Commands that serve strangers never return it.
+ * Commands that serve remote clients never return it.
  */
 #define BUILTIN_NOT_OURS (-256)
 
-/* Whether there is a stock Git to become. */
+/* Whether stock Git is installed. */
 bool builtin_has_stock(void);
 
 /*
- * BUILTIN_NOT_OURS, if there is a stock Git; else says what is lacking, as
- * builtin_fail() does, and returns 128.
+ * Returns BUILTIN_NOT_OURS if stock Git is installed. Otherwise prints `why`,
+ * as builtin_fail() does, and returns 128.
  */
 int builtin_not_ours(const struct error *why);
 
 /*
- * Open the repository of the working directory and environment into
- * env->repo, once. 0; or prints "fatal: ..." and returns 128.
+ * Open the repository of the working directory and environment into env->repo.
+ * Does nothing if it is open. Returns 0, or prints "fatal: ..." and returns
+ * 128.
  */
 int builtin_open_repo(struct builtin_env *env);
 
 /*
- * As builtin_open_repo() for commands that need no repository: when there is
- * none that may be used, env->repo stays NULL and 0 is returned.
+ * As builtin_open_repo(), for commands that need no repository. If there is no
+ * repository, or it may not be used, env->repo stays NULL and the function
+ * returns 0.
  */
 int builtin_open_repo_gently(struct builtin_env *env);
 
 /*
- * The hash function of files that are not in a repository: the one of that
- * name (--object-format), or NULL: the repository's if there is one, else
- * SHA-1. Opens the repository gently. 0, or prints and returns 128.
+ * Choose the hash function for files outside a repository. `name` is the value
+ * of --object-format. If `name` is NULL, it is the repository's hash function,
+ * or SHA-1 without a repository. Opens the repository as
+ * builtin_open_repo_gently(). Returns 0, or prints an error and returns 128.
  */
 int builtin_choose_algo(struct builtin_env *env, enum hash_algo *algo,
 			const char *name);
 
-/* Print "fatal: <message>" on stderr; returns 128. */
+/* Print "fatal: <message>" on stderr. Return 128. */
 int builtin_fail(const struct error *err);
 int builtin_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print "error: ..." / "warning: ..." on stderr; error returns -1. */
+/*
+ * Print "error: ..." or "warning: ..." on stderr. builtin_error() returns -1.
+ */
 int builtin_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void builtin_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Flush stdout at the end of a command; a failed write (a full disk) is
- * "fatal: ..." and 128, else `code` is returned. A closed pipe is silent, as
- * SIGPIPE has its default effect for commands but upload-pack.
+ * Flush stdout at the end of a command. If a write has failed (a full disk),
+ * prints "fatal: ..." and returns 128; otherwise returns `code`. A closed pipe
+ * prints nothing: SIGPIPE has its default effect for all commands except
+ * upload-pack.
  */
 int builtin_finish(int code);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What goes into a bundle: refs by the names in arguments, and the commits
- * behind them that the receiver must have.
+ * Choosing the contents of a bundle: the refs that arguments name, and the
+ * prerequisites, which are commits that the receiver must have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "ewah/bitset.h"
 #include "walk/walk.h"
 
-/* Wants, and which of them are excluded. */
+/* The wants, and which of them are excluded. */
 struct choice {
 	const struct store *store;
 	const struct rev_args *revs;
@@ -21,8 +21,10 @@ struct choice {
 	struct bundle_wants *chosen;
 	struct walk walk;
 	struct walk_tips wants, haves;
-	uint32_t *commits;    /* owned: by want, what it leads to: commit_nr */
-	struct bitset shown;  /* by commit_nr; no bits: all are */
+	/* owned: for each want, the commit_nr that it leads to */
+	uint32_t *commits;
+	/* by commit_nr: commits in the bundle; no bits: all */
+	struct bitset shown;
 	struct bitset needed; /* by commit_nr: prerequisites */
 	struct error *err;
 };
@@ -62,7 +64,7 @@ static int add_tips(struct choice *c)
 	return ret < 0 ? ret : 0;
 }
 
-/* "-<id> <subject>", once. */
+/* Add the line "-<id> <subject>", once for each commit. */
 static int add_prerequisite(struct choice *c, uint32_t commit)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
@@ -90,7 +92,7 @@ static int add_prerequisite(struct choice *c, uint32_t commit)
 	return ret < 0 ? error_nomem(c->err) : 0;
 }
 
-/* The newest first. */
+/* Add the boundary commits as prerequisites, newest first. */
 static int add_boundary(struct choice *c, const struct revwalk_result *revs)
 {
 	size_t nr = revs->boundary_nr;
@@ -111,7 +113,10 @@ static int add_boundary(struct choice *c, const struct revwalk_result *revs)
 	return ret;
 }
 
-/* Commits that are wanted and not excluded, and those behind them. */
+/*
+ * Find the commits that are wanted and not excluded, and the boundary behind
+ * them.
+ */
 static int walk_commits(struct choice *c)
 {
 	struct revwalk_result revs = REVWALK_RESULT_INIT;
@@ -142,7 +147,7 @@ static bool is_excluded(const struct choice *c, size_t want)
 
 /* ---- refs */
 
-/* The ref that an argument names, by its full name. */
+/* Add the ref that an argument names, by its full name. */
 static int add_ref(struct choice *c, const char *arg)
 {
 	bool is_head = !strcmp(arg, "HEAD");
@@ -168,7 +173,7 @@ static int by_name_and_place(const void *va, const void *vb)
 	return cmp ? cmp : *a < *b ? -1 : 1;
 }
 
-/* Each ref once, where it comes first. */
+/* Keep only the first entry of each ref. */
 static int drop_repeated(struct choice *c)
 {
 	struct bundle_items *refs = &c->header->refs;
@@ -203,8 +208,9 @@ static bool is_have(const struct choice *c, const struct oid *oid)
 }
 
 /*
- * A tag that is not excluded itself goes in, and needs the commit that it leads
- * to; an excluded commit does not.
+ * Decide about a want whose commit is excluded. A tag that is not excluded
+ * itself goes into the bundle, and its commit becomes a prerequisite. An
+ * excluded commit does not go in.
  */
 static int take_excluded(struct choice *c, size_t want, bool *takes)
 {

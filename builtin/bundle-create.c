@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bundle create: refs and what they reach, in a file.
+ * git bundle create: writes refs and the objects that they reach into a file.
  *
- * Prerequisites are the commits behind those that are in the bundle, and
- * nothing else is taken to be at the receiver's: what only an excluded commit
- * reaches that is none of them is in the bundle.
+ * Prerequisites are the boundary commits of the bundle. The bundle assumes that
+ * the receiver has their closure and nothing else. It therefore contains an
+ * object that only other excluded commits reach.
  *
- * Limits of other kinds (--since, -<n>, paths) are left to the stock Git.
+ * Limits of other kinds (--since, -<n>, paths) are left to stock Git.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const char usage_text[] =
 
 struct args {
 	bool quiet, progress, no_progress;
-	int64_t version; /* -1: as it takes */
+	int64_t version; /* -1: the lowest that works */
 	const char *file;
 	const char **revs;
 };
@@ -52,7 +52,10 @@ struct run {
 
 /* ---- arguments */
 
-/* Options stand before the file, and revisions after it look like them. */
+/*
+ * Count the options before the file; revisions after the file look like
+ * options.
+ */
 static int option_nr(const char **argv)
 {
 	int nr = 1;
@@ -124,7 +127,10 @@ static int take_rev(struct run *r, const char *arg)
 	return ret < 0 ? ret : 0;
 }
 
-/* 0 or negative; ERR_UNSUPPORTED is for the stock Git. */
+/*
+ * Returns 0 or a negative error code. ERR_UNSUPPORTED means that stock Git must
+ * run.
+ */
 static int take_revs(struct run *r)
 {
 	int ret = 0;
@@ -253,7 +259,7 @@ static int write_bundle(struct run *r)
 	return strcmp(r->a.file, "-") != 0 ? write_file(r) : write_to(r, &file);
 }
 
-/* What standard input adds, and the bundle. */
+/* Read standard input, then write the bundle. */
 static int make_bundle(struct run *r)
 {
 	int ret = 0;
@@ -267,7 +273,7 @@ static int make_bundle(struct run *r)
 	return ret < 0 ? ret : write_bundle(r);
 }
 
-/* As take_revs(). */
+/* Returns as take_revs(). */
 static int run(struct run *r)
 {
 	int ret = 0;
@@ -278,7 +284,8 @@ static int run(struct run *r)
 	if (!ret)
 		ret = take_revs(r);
 	if (!ret && make_bundle(r) < 0)
-		ret = ERR_INVALID; /* whatever it was, it is ours */
+		/* not ERR_UNSUPPORTED: stock Git must not run now */
+		ret = ERR_INVALID;
 	return ret;
 }
 

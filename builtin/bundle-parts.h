@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of git bundle share. */
+/* Declarations that the parts of git bundle share. */
 #ifndef BUILTIN_BUNDLE_PARTS_H
 #define BUILTIN_BUNDLE_PARTS_H
 
@@ -8,21 +8,22 @@
 #include "builtin/store.h"
 #include "pack/bundle.h"
 
-/* Subcommands in files of their own; see subcommand.h. */
+/* Subcommands in files of their own; see struct subcommand in options.h. */
 int bundle_create(int argc, const char **argv, struct builtin_env *env);
 
-/* Objects that go in, with all they reach. */
+/* Objects that go into the bundle with their closures. */
 struct bundle_wants {
 	struct oid *oids; /* owned */
 	size_t nr;
 };
 
 /*
- * Choose what goes in: of the arguments, which keep their names, those that are
- * not excluded; in the header, the refs they name, each once, and as
- * prerequisites the commits behind those that go in, and those that tags lead
- * to which go in without them. 0, ERR_INVALID ("Refusing to create empty
- * bundle."), or another error; free `chosen->oids` in any case.
+ * Choose the contents of a bundle. `chosen` gets the arguments that are not
+ * excluded. The header gets the refs that these arguments name, each once, and
+ * the prerequisites. Prerequisites are the boundary commits, and excluded
+ * commits that tags in the bundle lead to. Returns 0, ERR_INVALID ("Refusing to
+ * create empty bundle."), or another negative error code. The caller must free
+ * `chosen->oids` in all cases.
  */
 int bundle_choose(struct bundle_header *header, struct bundle_wants *chosen,
 		  const struct store *store, const struct rev_args *revs,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bundle: a pack with refs in one file, to be carried elsewhere. Making one
- * is in bundle-create.c.
+ * git bundle: a pack with refs in one file, for transport without a connection.
+ * bundle-create.c creates bundles; this file reads them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ static const char unbundle_usage[] =
 struct bundle {
 	const char *name; /* borrowed */
 	int fd;
-	struct buf ahead; /* what was read: the header, and some of the pack */
+	/* bytes read so far: the header and the start of the pack */
+	struct buf ahead;
 	size_t header_len;
 	struct bundle_header header;
 };
@@ -55,7 +56,7 @@ static int read_more(struct bundle *b, bool *is_all, struct error *err)
 	return 0;
 }
 
-/* Read as much as has the header, twice as much each time. */
+/* Read the header, doubling the number of bytes until it is complete. */
 static int read_header(struct bundle *b, struct error *err)
 {
 	bool is_all = false;
@@ -73,7 +74,10 @@ static int read_header(struct bundle *b, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* 0, or 1, the exit code, after printing. Close in any case. */
+/*
+ * Returns 0, or prints an error and returns the exit code 1. The caller must
+ * close *b in both cases.
+ */
 static int bundle_open(struct bundle *b, const char *file)
 {
 	struct error err = ERROR_INIT;
@@ -105,7 +109,10 @@ static void bundle_close(struct bundle *b)
 	bundle_header_release(&b->header);
 }
 
-/* `names`: those to print, up to a NULL; none: all. */
+/*
+ * Print the refs in `names`, which ends with NULL. An empty list means all
+ * refs.
+ */
 static void print_refs(const struct bundle *b, const char *const *names)
 {
 	const struct bundle_items *refs = &b->header.refs;
@@ -147,9 +154,12 @@ static int list_heads(int argc, const char **argv, struct builtin_env *env)
 	return ret;
 }
 
-/* ---- what the receiver must have */
+/* ---- prerequisites */
 
-/* Whether an object is a commit that is here: 1, 0, or negative. */
+/*
+ * Whether an object exists and is a commit. Returns 1, 0, or a negative error
+ * code.
+ */
 static int is_here(const struct store *store, const struct oid *oid,
 		   struct error *err)
 {
@@ -161,7 +171,10 @@ static int is_here(const struct store *store, const struct oid *oid,
 	return ret == ERR_MISSING ? 0 : ret < 0 ? ret : is_commit;
 }
 
-/* 0, or 1 after printing which are not there. */
+/*
+ * Returns 0 if all prerequisites exist, 1 after printing the missing ones, or a
+ * negative error code.
+ */
 static int find_missing(const struct bundle *b, const struct store *store,
 			struct error *err)
 {
@@ -185,7 +198,10 @@ static int find_missing(const struct bundle *b, const struct store *store,
 	return missing != 0;
 }
 
-/* Whether all is there that these commits need: 0, or 1 after printing. */
+/*
+ * Whether all objects that the prerequisites reach exist. Returns 0 if they do,
+ * 1 after printing an error, or a negative error code.
+ */
 static int check_history(const struct bundle *b, const struct store *store,
 			 struct error *err)
 {
@@ -244,7 +260,10 @@ static void describe(const struct bundle *b)
 		printf("The bundle uses this filter: %s\n", h->filter);
 }
 
-/* Whether it fits onto this repository: 0, 1 after printing, or negative. */
+/*
+ * Whether the bundle can be applied to this repository. Returns 0 if it can, 1
+ * after printing an error, or a negative error code.
+ */
 static int check(const struct bundle *b, const struct store *store,
 		 bool describes, struct error *err)
 {
@@ -307,7 +326,7 @@ static int verify(int argc, const char **argv, struct builtin_env *env)
 
 /* ---- unbundle */
 
-/* All that is behind the header. */
+/* Write the pack, which follows the header, to `fd`. */
 static int feed(struct bundle *b, int fd, struct error *err)
 {
 	const char *from = b->ahead.data + b->header_len;
@@ -325,7 +344,7 @@ static int feed(struct bundle *b, int fd, struct error *err)
 	return ret;
 }
 
-/* The child's name for the pack is of no use; its messages are. */
+/* The child prints the pack's name, which is ignored, and error messages. */
 static int run_index_pack(struct bundle *b, struct child_words *w,
 			  struct error *err)
 {

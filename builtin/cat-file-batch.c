@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Batches: a line of format for each object, and its content if wanted.
+ * Batch mode: prints a formatted line for each object, and its content if
+ * requested.
  *
- * An object is looked up only for what the format asks; all objects in order
- * are those of the one pack's index as they stand, where there is one.
+ * An object is read only as far as the format requires. With
+ * --batch-all-objects, if there is one pack only, its sorted index gives the
+ * order.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -62,7 +64,7 @@ struct target {
 	struct oid oid;
 	enum object_type type;
 	uint64_t size;
-	const char *rest; /* of the input line */
+	const char *rest; /* rest of the input line */
 	bool contents;
 };
 
@@ -80,7 +82,7 @@ static int add_piece(struct batch *b, enum field field, const char *text,
 	return 0;
 }
 
-/* A field "%(...)" at *p; steps over it. */
+/* Parse the field "%(...)" at *p and move *p past it. */
 static int parse_field(struct batch *b, const char **p)
 {
 	const char *name = *p + 2;
@@ -152,7 +154,7 @@ static int append_field(struct batch *b, const struct piece *piece,
 
 /* ---- printing */
 
-/* What ends each line, and each content. */
+/* The byte that ends each line and each content. */
 static char line_end(const struct batch *b)
 {
 	return b->options->nul_out ? '\0' : '\n';
@@ -210,7 +212,7 @@ static bool is_excluded(const struct batch *b, const struct target *t)
 	       (t->type == OBJ_BLOB && t->size >= filter->blob_limit);
 }
 
-/* An object none of whose copies has a type and a size counts as missing. */
+/* An object is missing if none of its copies has a readable type and size. */
 static int look_up(struct batch *b, struct target *t)
 {
 	int ret = odb_info(b->store->reader, &t->oid, &t->type, &t->size,
@@ -220,8 +222,8 @@ static int look_up(struct batch *b, struct target *t)
 }
 
 /*
- * 0; 1 when the filter leaves it out; ERR_MISSING when there is no such
- * object; or another error.
+ * Returns 0, 1 if the filter excludes the object, ERR_MISSING if the object
+ * does not exist, or another negative error code.
  */
 static int print_object(struct batch *b, struct target *t)
 {
@@ -252,10 +254,10 @@ static bool is_ambiguous(const struct batch *b, const char *name)
 }
 
 /*
- * It is too late to become stock Git in the midst of a batch, but what only
- * stock Git resolves is resolved by it: a process for each such name. 0,
- * ERR_MISSING, ERR_NOMEM, or ERR_UNSUPPORTED where there is nobody to ask, or
- * no answer.
+ * Let stock Git resolve a name that only stock Git can resolve. The batch has
+ * begun, so this process cannot be replaced by stock Git. A child process runs
+ * for each such name. Returns 0, ERR_MISSING, ERR_NOMEM, or ERR_UNSUPPORTED if
+ * stock Git is not installed or gives no answer.
  */
 static int ask_stock(struct batch *b, struct oid *oid, const char *name)
 {
@@ -271,7 +273,7 @@ static int ask_stock(struct batch *b, struct oid *oid, const char *name)
 	ret = child_ask(&answer, &w, b->store->repo, &b->err);
 	if (!ret &&
 	    !oid_from_hex(oid, answer.data, answer.len, b->store->odb->algo))
-		ret = 1; /* "^<id>", for one */
+		ret = 1; /* for example "^<id>" */
 	if (ret == 1)
 		ret = ERR_MISSING;
 	else if (ret > 1)
@@ -411,7 +413,7 @@ static int print_raw(struct batch *b, const uint8_t *raw)
 	return ret < 0 ? ret : 0;
 }
 
-/* Raw ids; those of loose objects are kept apart. */
+/* Raw ids. Ids of loose objects have an array of their own. */
 struct ids {
 	const uint8_t **raw; /* owned array */
 	size_t nr, alloc;
@@ -462,7 +464,7 @@ static int print_sorted(struct batch *b, struct ids *ids)
 	size_t i;
 	int ret = add_packed(b, ids);
 
-	/* The ids of one index are sorted already. */
+	/* The ids of a single index are sorted already. */
 	if (!ret && (ids->odb->pack_nr > 1 || ids->loose_nr))
 		qsort_r(ids->raw, ids->nr, sizeof(*ids->raw), compare_ids,
 			&id_len);
@@ -472,7 +474,7 @@ static int print_sorted(struct batch *b, struct ids *ids)
 	return ret;
 }
 
-/* The objects of one pack that no pack before it has, by offset. */
+/* Print the objects of one pack that no earlier pack has, by offset. */
 static int print_pack(struct batch *b, const struct odb_pack *op)
 {
 	const struct odb *odb = b->store->odb;

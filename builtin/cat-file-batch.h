@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git cat-file in batch mode: many objects, named on standard input. */
+/*
+ * git cat-file in batch mode: information on many objects, whose names come
+ * from standard input.
+ */
 #ifndef BUILTIN_CAT_FILE_BATCH_H
 #define BUILTIN_CAT_FILE_BATCH_H
 
@@ -15,15 +18,18 @@ enum cat_file_batch_mode {
 
 struct cat_file_batch {
 	enum cat_file_batch_mode mode;
-	const char *format; /* NULL: the default */
+	const char *format; /* NULL: the default format */
 	bool all_objects, unordered;
 	bool buffered; /* do not flush after each object */
-	bool nul;      /* input ends in NULs instead of newlines */
-	bool nul_out;  /* ... and so does what is printed */
-	const struct filter *filter; /* borrowed: of types and sizes */
+	bool nul;      /* input lines end with NUL instead of newline */
+	bool nul_out;  /* output lines end with NUL, too */
+	const struct filter *filter; /* borrowed: by type and size only */
 };
 
-/* Returns the exit code, or BUILTIN_NOT_OURS for a format of stock Git's. */
+/*
+ * Run a batch. Returns the exit code, or BUILTIN_NOT_OURS if only stock Git
+ * knows the format.
+ */
 int cat_file_batch_run(const struct store *store,
 		       const struct cat_file_batch *options);
 

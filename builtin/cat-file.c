@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git cat-file: the content, type or size of objects. */
+/* git cat-file: prints the content, type or size of objects. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const char usage[] =
 
 struct cat_file {
 	struct store store;
-	char mode; /* 't', 's', 'e', 'p', or 0: by type */
+	char mode; /* 't', 's', 'e', 'p'; 0: a type is given */
 	struct cat_file_batch batch;
 	struct filter_args filter;
 };
@@ -56,7 +56,7 @@ static int print_entry(struct cat_file *c, const struct tree_entry *entry,
 	return 0;
 }
 
-/* As git-ls-tree prints it. */
+/* Print a tree as git-ls-tree does. */
 static int print_tree(struct cat_file *c, const struct odb_object *obj)
 {
 	struct cursor cur = cursor_make(obj->data, obj->len);
@@ -154,7 +154,7 @@ static int print_typed(struct cat_file *c, struct oid *oid,
 	return ret;
 }
 
-/* What was said of a name that does not resolve. */
+/* Report a name that does not resolve. Returns the exit code. */
 static int unresolved(const char *name, const struct error *err)
 {
 	if (err->code == ERR_UNSUPPORTED)
@@ -254,7 +254,7 @@ static int set_nul(void *value, const char *arg)
 	return 0;
 }
 
-/* Options that only mean something in a batch; NULL when none was given. */
+/* Returns an option that is given but needs a batch mode, or NULL. */
 static const char *batch_only(const struct cat_file_batch *b)
 {
 	if (b->all_objects)
@@ -266,7 +266,10 @@ static const char *batch_only(const struct cat_file_batch *b)
 	return b->unordered ? "--unordered" : NULL;
 }
 
-/* What is wrong with the combination of arguments, printed; or 0. */
+/*
+ * Check the combination of arguments. Returns 0, or prints an error and returns
+ * the exit code.
+ */
 static int check(const struct cat_file *c, int operand_nr)
 {
 	const char *only = batch_only(&c->batch);
@@ -293,7 +296,10 @@ static int check(const struct cat_file *c, int operand_nr)
 	return !c->mode && !operand_nr;
 }
 
-/* What objects are filtered by has to be about each by itself. 0 or a code. */
+/*
+ * Allow only filters that judge each object by itself. Returns 0 or the exit
+ * code.
+ */
 static int check_filter(const struct cat_file *c)
 {
 	const struct filter *filter = &c->filter.filter;
@@ -393,7 +399,7 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 	ret = nr < 0 ? options_failed(nr) : check_filter(&c);
 	if (!ret && check(&c, nr))
 		ret = options_usage(options, usage);
-	/* --batch-all-objects shows them as they are. */
+	/* --batch-all-objects prints objects without replacements. */
 	if (!ret)
 		ret = c.batch.all_objects ? store_open(&c.store, env)
 					  : store_open_replaced(&c.store, env);

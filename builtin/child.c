@@ -58,7 +58,10 @@ static int take_answer(void *ctx, const char *bytes, size_t len,
 	return buf_append(ctx, bytes, len) < 0 ? error_nomem(err) : 0;
 }
 
-/* Its exit code, or negative. `answer` NULL: what it prints is ours. */
+/*
+ * Run a command to its end. If `answer` is NULL, the command prints to our
+ * standard output. Returns the exit code or a negative error code.
+ */
 static int run_to_end(const struct child_words *w, const struct repo *repo,
 		      struct buf *answer, struct error *err)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands that are steps of another, gc or maintenance: a process each, which
- * takes a snapshot of its own after the step before and gives its memory back.
- * And questions that one command has for another.
+ * Running other commands as child processes. gc and maintenance run each step
+ * as a process. Such a process takes a new snapshot of the repository and gives
+ * its memory back at its end. A command can also ask another command a
+ * question.
  */
 #ifndef BUILTIN_CHILD_H
 #define BUILTIN_CHILD_H
@@ -14,44 +15,48 @@
 #include "base/error.h"
 #include "repo/repo.h"
 
-/* The words of a command. */
+/* The arguments of a command. */
 struct child_words {
 	char **items; /* owned, and each; NULL after the last */
 	size_t nr, alloc;
-	bool failed; /* there was no memory; said when it is to be run */
+	bool failed; /* out of memory; reported when the command is run */
 };
 
-/* "git" and these words, up to a NULL. Release, or run it. */
+/*
+ * Create the words "git" and `words`, which end with NULL. The caller must
+ * release or run them.
+ */
 struct child_words child_git(const char *const *words);
 void child_add(struct child_words *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void child_words_release(struct child_words *w);
 
 /*
- * Run it to its end, without input, and release the words. 0; ERR_PEER
- * ("failed to run <command>") when it says that it failed, or another error.
+ * Run a command to its end, without input, and release the words. Returns 0,
+ * ERR_PEER ("failed to run <command>") if the exit code is not 0, or another
+ * negative error code.
  */
 int child_run(struct child_words *w, const struct repo *repo,
 	      struct error *err);
 
 /*
- * The same, and what it prints is appended to `answer`. Its exit code, or
- * negative.
+ * As child_run(), but append the command's output to `answer`. Returns the exit
+ * code or a negative error code.
  */
 int child_ask(struct buf *answer, struct child_words *w,
 	      const struct repo *repo, struct error *err);
 
 /*
- * The same for what only stock Git can do, about a directory of the repository
- * that those on a server do not have: nothing without it, nor without a stock
- * Git.
+ * As child_run(), for work that only stock Git can do on the directory `dir` of
+ * the repository. Repositories on servers usually do not have it. Does nothing
+ * if `dir` does not exist or stock Git is not installed.
  */
 int child_run_stock(struct child_words *w, const struct repo *repo,
 		    const char *dir, struct error *err);
 
 /*
- * Start it for whom nobody waits, without any streams, and release the words.
- * 0 or negative.
+ * Start a command in the background, without standard streams, and release the
+ * words. Nobody waits for its end. Returns 0 or a negative error code.
  */
 int child_start(struct child_words *w, struct error *err);
 

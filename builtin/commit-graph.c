@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* git commit-graph: arguments of graph-write/commit-graph-write.h. */
+/*
+ * git commit-graph: parses the arguments for graph-write/commit-graph-write.h.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,18 +26,19 @@ static const char usage_text[] =
 
 struct call {
 	struct object_dir_call common;
-	bool reachable, stdin_packs, stdin_commits, append; /* of write */
-	int changed_paths;                                  /* -1: not given */
+	/* options of write */
+	bool reachable, stdin_packs, stdin_commits, append;
+	int changed_paths;       /* -1: not given */
 	int64_t max_new_filters; /* INT64_MIN: not given */
 	const char *split;       /* NULL: not given; "": no strategy */
 	uint64_t size_multiple, max_commits;
 	const char *expire_time;
-	bool shallow; /* of verify */
+	bool shallow; /* option of verify */
 };
 
 /* ---- standard input */
 
-/* What its lines say. */
+/* The lines of standard input. */
 struct input {
 	struct oid *ids; /* owned */
 	size_t id_nr, id_alloc;
@@ -79,7 +82,7 @@ static int add_pack(struct input *in, const char *line)
 	return 0;
 }
 
-/* 0, or the exit code. */
+/* Returns 0 or the exit code. */
 static int read_input(struct input *in, bool packs, enum hash_algo algo)
 {
 	struct stdin_lines lines = STDIN_LINES_INIT;
@@ -120,7 +123,10 @@ static int take_split(struct commit_graph_options *o, const struct call *c)
 	return 0;
 }
 
-/* Where the commits come from, read from standard input if need be. */
+/*
+ * Choose the source of the commits, and read standard input if it is the
+ * source.
+ */
 static int take_source(struct commit_graph_options *o, struct input *in,
 		       const struct call *c)
 {

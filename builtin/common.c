@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What all commands share: the repository, and the stock Git. */
+/*
+ * Functions of all commands: opening the repository, and asking for stock Git.
+ */
 #include "builtin/builtin.h"
 #include "builtin/fallback.h"
 #include "builtin/tracing.h"
@@ -14,7 +16,7 @@ int builtin_not_ours(const struct error *why)
 	return builtin_has_stock() ? BUILTIN_NOT_OURS : builtin_fail(why);
 }
 
-/* Returns what repo_open() does. */
+/* Returns as repo_open(). */
 static int open_repo(struct builtin_env *env, struct error *err)
 {
 	const struct repo_options options = {NULL, NULL, 0};

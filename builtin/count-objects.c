@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git count-objects: how many objects there are, and the room they take. */
+/* git count-objects: prints the number of objects and their size on disk. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,12 @@ static const char usage[] = "git count-objects [-v] [-H | --human-readable]";
 struct count {
 	struct store store;
 	bool verbose, human;
-	uint64_t loose_nr, loose_bytes; /* on disk */
-	uint64_t packable_nr;           /* loose, but in a pack too */
+	/* loose objects: number and size on disk */
+	uint64_t loose_nr, loose_bytes;
+	uint64_t packable_nr; /* loose objects that are also in a pack */
 	uint64_t garbage_nr, garbage_bytes;
 	uint64_t packed_nr, pack_nr, pack_bytes;
-	char *cwd; /* owned: paths below it are printed without it */
+	char *cwd; /* owned: stripped from printed paths */
 };
 
 /* ---- garbage */
@@ -93,7 +94,10 @@ static bool has(const struct names *names, const char *base, size_t base_len,
 	return false;
 }
 
-/* The multi-pack-index, a chain of them, and what stands beside them. */
+/*
+ * Whether a file is a multi-pack-index, a chain of these, or one of their side
+ * files.
+ */
 static bool is_midx_file(const char *name)
 {
 	static const char midx[] = "multi-pack-index";
@@ -106,7 +110,7 @@ static bool is_midx_file(const char *name)
 	       (dot && (!strcmp(dot, ".bitmap") || !strcmp(dot, ".rev")));
 }
 
-/* What is wrong with a file of the pack directory; NULL: nothing. */
+/* Returns the problem with a file of the pack directory, or NULL. */
 static const char *judge(const struct names *names, const char *name)
 {
 	static const char *const known[] = {
@@ -177,7 +181,7 @@ static void count_loose(struct count *c, const struct oid *oid,
 		c->packable_nr++;
 }
 
-/* One file of a directory of loose objects. */
+/* Count or report one file of a directory of loose objects. */
 static void judge_loose(struct count *c, const char *first, const char *name,
 			const char *path)
 {

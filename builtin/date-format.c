@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Printing dates; the calendar is the proleptic Gregorian one, as in C. */
+/* Printing dates. The calendar is the proleptic Gregorian one, as in C. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "builtin/date-format.h"
 
-/* What can be shown; anything later is a damaged date. */
+/* The largest time that can be printed; a later date is damaged. */
 #define SECONDS_MAX (UINT64_C(1) << 55)
 
 static const char days[7][4] = {"Sun", "Mon", "Tue", "Wed",
@@ -19,7 +19,7 @@ static const char months[12][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
 
 static const struct {
 	const char *name;
-	int format; /* -1: known to Git only */
+	int format; /* -1: only stock Git has this format */
 } names[] = {
 	{"default", DATE_FORMAT_DEFAULT},
 	{"iso", DATE_FORMAT_ISO},
@@ -119,7 +119,10 @@ int date_format_append(struct buf *out, uint64_t seconds, int zone,
 	return append_parts(out, &tm, zone, format);
 }
 
-/* Digits before `*end`, and *end moved before them. False when none. */
+/*
+ * Parse the number that ends at `*end` and move *end to its begin. Returns
+ * false if there is no number.
+ */
 static bool number_before(uint64_t *value, const char *line, size_t *end)
 {
 	size_t at = *end;

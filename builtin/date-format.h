@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dates as git-log(1) prints them for --date=<format>. */
+/* Printing dates in the formats of git-log(1) --date=<format>. */
 #ifndef BUILTIN_DATE_FORMAT_H
 #define BUILTIN_DATE_FORMAT_H
 
@@ -20,21 +20,22 @@ enum date_format {
 };
 
 /*
- * The format of that name; 1. 0 when there is none, or -1 when Git has it but
- * we do not (relative, human, local ones, format:<strftime>).
+ * Find a format by name. Returns 1; 0 if there is no such format; or -1 if only
+ * stock Git has the format (relative, human, local formats, format:<strftime>).
  */
 int date_format_by_name(enum date_format *format, const char *name, size_t len);
 
 /*
- * Append `seconds` since 1970 in the zone `zone`, an offset written as hours
- * times 100 plus minutes (-0130 is -130). 0 or ERR_NOMEM.
+ * Append the date of `seconds` since 1970. `zone` is the offset of the time
+ * zone, written as hours times 100 plus minutes (-0130 is -130). Returns 0 or
+ * ERR_NOMEM.
  */
 int date_format_append(struct buf *out, uint64_t seconds, int zone,
 		       enum date_format format);
 
 /*
- * Find "<seconds> <zone>" at the end of a "Name <email> <seconds> <zone>"
- * line of `len` bytes. False when there is none.
+ * Parse "<seconds> <zone>" at the end of a line "Name <email> <seconds> <zone>"
+ * of `len` bytes. Returns false if the line does not end so.
  */
 bool date_format_parse_line(uint64_t *seconds, int *zone, const char *line,
 			    size_t len);

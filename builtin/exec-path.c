@@ -8,21 +8,27 @@
 #include "builtin/paths.h"
 #include "sys/io.h"
 
-/* The file by which tools/exec-dir marks a directory as its own. */
+/* The file in an exec-path directory that shows that tools/exec-dir made it. */
 #define MARKER "/gitreach"
 
-/* Where the directory may lie, from the one that holds the program. */
+/*
+ * Possible places of the exec-path directory, relative to the directory of the
+ * program.
+ */
 static const struct {
-	bool is_beside; /* else below */
+	bool from_parent; /* relative to its parent directory */
 	const char *rest;
 } places[] = {
-	{true, "/exec"},                  /* of bin/ of a build directory */
-	{false, "/build/exec"},           /* of the top of the tree */
-	{true, "/libexec/gitreach-core"}, /* of bin/ of an installation */
-	{false, ""},                      /* a copy in the directory itself */
+	{true, "/exec"},                  /* for bin/ of a build directory */
+	{false, "/build/exec"},           /* for the top of the source tree */
+	{true, "/libexec/gitreach-core"}, /* for bin/ of an installation */
+	{false, ""}, /* for a copy in the directory itself */
 };
 
-/* Append the directory "<dir><rest>" if it is an exec path of ours. */
+/*
+ * Append the directory "<dir><rest>" if it is our exec path. Returns 0,
+ * ERR_MISSING or ERR_NOMEM.
+ */
 static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
 		       const char *rest, struct error *err)
 {
@@ -39,7 +45,7 @@ static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
 	return ret;
 }
 
-/* Up to the slash before the last name. */
+/* Length of the path up to the slash before the last name. */
 static size_t parent_len(const char *path, size_t len)
 {
 	while (len && path[--len] != '/')
@@ -52,7 +58,7 @@ int exec_path_ours(struct buf *out, struct error *err)
 	struct buf self = BUF_INIT;
 	int ret = ERR_MISSING;
 
-	/* The system names the file itself: no link is left to be resolved. */
+	/* /proc/self/exe is the file itself, with symbolic links resolved. */
 	if (!sys_readlink(&self, "/proc/self/exe", NULL)) {
 		size_t here = parent_len(self.data, self.len);
 		size_t above = parent_len(self.data, here);
@@ -60,7 +66,7 @@ int exec_path_ours(struct buf *out, struct error *err)
 		for (size_t i = 0; i < ARRAY_NR(places) && ret == ERR_MISSING;
 		     i++)
 			ret = add_if_ours(out, self.data,
-					  places[i].is_beside ? above : here,
+					  places[i].from_parent ? above : here,
 					  places[i].rest, err);
 	}
 	buf_release(&self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the stock Git and becoming it. */
+/* Finding stock Git and executing it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,16 +16,19 @@
 #include "sys/spawn.h"
 
 #define TRAIL "GITREACH_TRAIL"
-/* Deeper than hooks, aliases and submodules nest, quickly reached by a loop. */
+/*
+ * Maximum nesting: more than hooks, aliases and submodules need, but a loop
+ * reaches it quickly.
+ */
 #define DEPTH_MAX 100
 #define STOCK_PATH_MAX 4096
 
 struct search {
 	const char *command; /* for messages */
-	struct buf trail;    /* what GITREACH_TRAIL will be */
+	struct buf trail;    /* the new value of GITREACH_TRAIL */
 	struct buf ours;     /* our exec path, or empty */
 	struct sys_stat ours_st;
-	struct buf stock; /* the answer */
+	struct buf stock; /* result: the path of stock Git */
 };
 
 static void search_release(struct search *s)
@@ -42,7 +45,7 @@ static int format_file(char out[64], const struct sys_stat *st)
 	return snprintf(out, 64, " %" PRIx64 ":%" PRIx64, st->dev, st->ino);
 }
 
-/* `word` begins with a blank. */
+/* Whether the trail contains `word`, which begins with a blank. */
 static bool has_word(const char *trail, const char *word)
 {
 	size_t len = strlen(word);
@@ -63,7 +66,7 @@ static bool on_trail(const struct search *s, const struct sys_stat *st)
 	return has_word(s->trail.data, file);
 }
 
-/* A process that becomes stock Git, and for which command. */
+/* Append the word for a process that becomes stock Git, and its command. */
 static int format_process(struct buf *out, pid_t pid, const char *command)
 {
 	return buf_printf(out, " =%ld:%s", (long)pid, command);
@@ -81,7 +84,7 @@ bool fallback_is_parent(const char *command)
 	return found;
 }
 
-/* Take over our caller's trail, if it looks like one, and step onto it. */
+/* Copy the caller's trail if it is well-formed, and add this process. */
 static int extend_trail(struct search *s, struct error *err)
 {
 	const char *before = getenv(TRAIL);
@@ -111,7 +114,7 @@ static int extend_trail(struct search *s, struct error *err)
 	return 0;
 }
 
-/* ---- where stock Git is */
+/* ---- searching stock Git */
 
 static bool is_program(struct sys_stat *st, const char *path)
 {
@@ -144,8 +147,8 @@ static bool same_dir(const struct sys_stat *a, const char *dir)
 }
 
 /*
- * Look into one directory of PATH. Relative ones are passed over: they would
- * run what lies in a repository. Returns 1 when found, 0, or ERR_NOMEM.
+ * Search one directory of PATH. Relative directories are skipped, because they
+ * could run a program from a repository. Returns 1 if found, 0, or ERR_NOMEM.
  */
 static int look_into(struct search *s, const char *dir, size_t len)
 {
@@ -186,7 +189,7 @@ static int search_path(struct search *s, struct error *err)
 			 s->command);
 }
 
-/* Fill in *s, to be released in any case. */
+/* Search stock Git and fill in *s. The caller must release *s in all cases. */
 static int search_stock(struct search *s, const char *command,
 			struct error *err)
 {
@@ -207,7 +210,7 @@ static int search_stock(struct search *s, const char *command,
 	return search_path(s, err);
 }
 
-/* ---- becoming it */
+/* ---- executing stock Git */
 
 static int set_environment(const struct search *s, struct error *err)
 {
@@ -221,7 +224,7 @@ static int set_environment(const struct search *s, struct error *err)
 	return 0;
 }
 
-/* argv[0], then the words of `args`. */
+/* Execute `program` with `name` as argv[0], followed by `args`. */
 static int become(const char *program, const char *name,
 		  const char *const *args, struct trace *trace,
 		  struct error *err)
@@ -244,7 +247,7 @@ static int become(const char *program, const char *name,
 	return ret;
 }
 
-/* Append the first line that a child prints. */
+/* Append the first line of a child's output. */
 static int read_line(struct buf *out, struct sys_child *child,
 		     struct error *err)
 {
@@ -323,8 +326,9 @@ int fallback_git(const char *const *args, struct trace *trace)
 }
 
 /*
- * Append the path of stock Git's git-<command>; *name_off is where the name
- * begins in it. A helper expects `git` to have put the exec path into PATH.
+ * Append the path of stock Git's program git-<command>; the name begins at
+ * *name_off. The program expects that `git` has prepended the exec path to
+ * PATH.
  */
 static int find_helper(struct buf *out, size_t *name_off,
 		       const struct search *s, struct trace *trace,

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Becoming the stock Git, for whatever is not ours.
+ * Executing stock Git for everything that gitreach does not implement.
  *
- * Stock Git is GITREACH_FALLBACK (an absolute path), or the first `git` on
- * PATH that is not ours. It is given our exec path in GIT_EXEC_PATH (unless the
- * user has set that), from which it takes the `git` and `git-<command>` that
- * it starts: `git gc` runs our `git repack`.
+ * Stock Git is GITREACH_FALLBACK (an absolute path), or else the first `git` on
+ * PATH that is not ours. Unless the user has set GIT_EXEC_PATH, we set it to
+ * our exec path for stock Git. Stock Git then starts `git` and `git-<command>`
+ * from there: `git gc` runs our `git repack`.
  *
- * GITREACH_TRAIL keeps us from going round in circles, which another copy of
- * gitreach on PATH, a wrapper script, or a stock Git that does not have the
- * command and starts the one in our exec path would lead us into. It holds how
- * many times a process or its ancestors have come this way, which process for
- * which command, and the files (device and inode) that are known to be ours:
+ * GITREACH_TRAIL prevents endless loops. Another copy of gitreach on PATH could
+ * cause a loop, and so could a wrapper script, or a stock Git that lacks the
+ * command and starts the one in our exec path. The variable holds three kinds
+ * of words: how often this process and its ancestors executed stock Git, which
+ * process did so for which command, and the files (device and inode) that are
+ * known to be ours:
  *
  *	"2 =1234:gc fe01:1a2b =1240:refs fe01:3c4d"
  */
@@ -22,26 +23,27 @@
 
 #include "sys/trace.h"
 
-/* Whether there is a stock Git. */
+/* Whether stock Git is installed. */
 bool fallback_exists(void);
 
 /*
- * Whether the process that started us has become stock Git for this command.
- * Called as git-<command>, we are then what it found for want of its own.
+ * Whether our parent process has become stock Git for this command. If we were
+ * called as git-<command>, this stock Git does not have the command.
  */
 bool fallback_is_parent(const char *command);
 
 /*
- * Run stock Git with the words `args` (NULL-terminated, without the leading
- * "git"), and tell `trace` (NULL: nobody). Returns only when that is not
- * possible: 128, after printing why.
+ * Execute stock Git with the words `args` (NULL-terminated, without "git"), and
+ * report that to `trace` (NULL: no trace). Returns only on failure: 128, after
+ * printing the reason.
  */
 int fallback_git(const char *const *args, struct trace *trace);
 
 /*
- * Run stock Git's program git-<args[0]>, with the words after it, for when we
- * were called by that name: from its own exec path, as our exec path's one
- * may be ourselves. Returns as fallback_git().
+ * Execute stock Git's program git-<args[0]> with the words after it, if we were
+ * called by that name. The program is taken from stock Git's own exec path,
+ * because the one in our exec path may be this program. Returns as
+ * fallback_git().
  */
 int fallback_helper(const char *const *args, struct trace *trace);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* --filter=<filter-spec> and --no-filter, for commands that list objects. */
+/*
+ * The options --filter=<filter-spec> and --no-filter, for commands that list
+ * objects.
+ */
 #ifndef BUILTIN_FILTERARGS_H
 #define BUILTIN_FILTERARGS_H
 
@@ -9,19 +12,22 @@
 
 struct filter_args {
 	struct filter filter;
-	struct error err; /* of the first value that is no filter */
+	struct error err; /* the error of the first invalid value */
 };
 
 void filter_args_init(struct filter_args *args);
 void filter_args_release(struct filter_args *args);
 
-/* Take a value; filter_args_load() reports what is wrong with it. */
+/* Add a filter. filter_args_load() reports an invalid one. */
 void filter_args_add(struct filter_args *args, const char *spec);
 
-/* The callback of the option; `value` is a struct filter_args. */
+/* Callback for the option; `value` is a struct filter_args. */
 int filter_args_option(void *value, const char *arg);
 
-/* Read the blobs that sparse:oid parts name. 0 or negative. */
+/*
+ * Read the blobs that sparse:oid filters name. Returns 0, or a negative error
+ * code, also for an invalid filter.
+ */
 int filter_args_load(struct filter_args *args, struct rev_args *revs,
 		     struct error *err);
 

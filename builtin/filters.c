@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for content filters that we would have to apply. */
+/* Searching content filters that would apply to a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static const char blanks[] = " \t\r";
 
-/* Whether an attribute of a line changes content; "-text" does not. */
+/* Whether an attribute changes content; "-text" does not. */
 static bool is_filter(const char *word, size_t len)
 {
 	static const char *const names[] = {"text",  "crlf",
@@ -30,7 +30,10 @@ static bool is_filter(const char *word, size_t len)
 	return false;
 }
 
-/* A line: a pattern (maybe in quotes) or "[attr]<name>", then attributes. */
+/*
+ * Whether a line of an attributes file sets such an attribute. A line is a
+ * pattern (perhaps in quotes) or "[attr]<name>", then attributes.
+ */
 static bool line_has_filter(const char *p, const char *end)
 {
 	bool first = true;
@@ -42,7 +45,10 @@ static bool line_has_filter(const char *p, const char *end)
 		len = strcspn(p, " \t\r\n");
 		if (p >= end || !len || (first && *p == '#'))
 			return false;
-		/* A word of a quoted pattern may look like one: refused. */
+		/*
+		 * A word inside a quoted pattern may match; then the file is
+		 * refused, too.
+		 */
 		if (!first && is_filter(p, len))
 			return true;
 		first = false;
@@ -78,8 +84,8 @@ static int check_file(const char *file, struct error *err)
 }
 
 /*
- * Make `path` absolute. The work tree's name has no symlinks: a path that leads
- * into it through some is had without them.
+ * Make `path` absolute. The name of the work tree has no symbolic links, so a
+ * path that leads into the work tree through a link is resolved.
  */
 static int make_absolute(struct buf *out, const char *path, const char *top,
 			 const char *here)
@@ -106,7 +112,7 @@ static int make_absolute(struct buf *out, const char *path, const char *top,
 	return ret;
 }
 
-/* .gitattributes of the directories above a path, up to the work tree. */
+/* Check .gitattributes in the directories above a path, up to the work tree. */
 static int check_above(const struct repo *repo, const char *path,
 		       struct error *err)
 {
@@ -145,7 +151,7 @@ out:
 	return ret;
 }
 
-/* The system's file, the user's, and the repository's own. */
+/* Check the attributes files of the system, the user and the repository. */
 static int check_central(const struct repo *repo, const struct config *config,
 			 struct error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether Git would change a file's content on its way into the repository:
- * line endings, $Id$, encodings, filter drivers (gitattributes(5)). We do not
- * have these; what can be told is that none could apply.
+ * Checks whether stock Git would change a file's content when it stores the
+ * file: line endings, $Id$, encodings, filter drivers (gitattributes(5)). We do
+ * not implement these filters; we only check that none can apply.
  */
 #ifndef BUILTIN_FILTERS_H
 #define BUILTIN_FILTERS_H
@@ -10,11 +10,11 @@
 #include "repo/repo.h"
 
 /*
- * 0 when no filter can apply to the file `path` (relative to the working
- * directory, or absolute; `repo` NULL: outside of repositories), another error,
- * or ERR_UNSUPPORTED naming what asks for one:
- * core.autocrlf, or an attributes file that is read for this path and sets
- * one of the attributes in question for any path.
+ * Check the file `path`, absolute or relative to the working directory. `repo`
+ * is NULL outside of repositories. Returns 0 if no filter can apply,
+ * ERR_UNSUPPORTED if one could, or another negative error code. The message of
+ * ERR_UNSUPPORTED names the cause: core.autocrlf, or an attributes file for
+ * this path that sets such an attribute for any path.
  */
 int filters_check(const struct repo *repo, const char *path, struct error *err);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git for-each-ref: refs that match patterns, sorted, formatted.
+ * git for-each-ref: prints refs that match patterns, sorted and formatted.
  *
- * In the default order refs are printed as they are visited; other orders
- * collect them first. Only refs below the patterns' fixed parts are visited.
+ * In the default order, refs are printed as they are visited. For other orders,
+ * refs are collected and sorted first. Only refs below the fixed prefixes of
+ * the patterns are visited.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,23 +33,26 @@ struct for_each_ref {
 	struct ref_sort sort;
 	enum ref_format_quote quote;
 	const char *format_text;
-	int64_t count;           /* 0: all */
-	const char *start_after; /* show what follows this name; NULL: all */
-	bool omit_empty;         /* no line for what expands to nothing */
-	bool include_roots;      /* HEAD and its like as well */
+	int64_t count;           /* maximum number of refs; 0: no limit */
+	const char *start_after; /* show refs after this name; NULL: all */
+	bool omit_empty;         /* print no line for an empty expansion */
+	bool include_roots;      /* show root refs such as HEAD, too */
 	struct ref_filter filter;
 	bool from_stdin;
-	struct ref_filter_list lines; /* of it, NULL-terminated; owned, and
-					 so are the strings */
-	char *head;                   /* owned: what HEAD leads to, or NULL */
+	/*
+	 * lines of standard input, NULL-terminated; the array and the strings
+	 * are owned
+	 */
+	struct ref_filter_list lines;
+	char *head; /* owned: the ref that HEAD points to, or NULL */
 	int64_t printed;
 	struct buf line;
-	struct ref_sort_item *items; /* owned: when sorting */
+	struct ref_sort_item *items; /* owned: the refs to be sorted */
 	size_t item_nr, item_alloc;
 	struct error err;
 };
 
-/* ---- visits */
+/* ---- visiting refs */
 
 static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
 {
@@ -124,8 +128,8 @@ static int print_sorted(struct for_each_ref *f)
 }
 
 /*
- * Visit the ranges of names that patterns can match, in order: the fixed
- * starts of the patterns, but for those that start with another one.
+ * Visit the refs that patterns can match, in order: those below the patterns'
+ * fixed prefixes. A prefix that starts with another prefix is skipped.
  */
 static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
 {
@@ -221,7 +225,10 @@ static int add_line(struct ref_filter_list *lines, const char *line)
 	return 0;
 }
 
-/* Patterns from standard input, one on each line. 0, or 128 after printing. */
+/*
+ * Read patterns from standard input, one on each line. Returns 0, or prints an
+ * error and returns 128.
+ */
 static int read_patterns(struct for_each_ref *f)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
@@ -239,7 +246,10 @@ static int read_patterns(struct for_each_ref *f)
 	return code;
 }
 
-/* Pages are of all refs, in the order of their names. 0, or 128. */
+/*
+ * Check --start-after, which works only for all refs in the order of their
+ * names. Returns 0, or prints an error and returns 128.
+ */
 static int check_start(const struct for_each_ref *f)
 {
 	if (!f->start_after)
@@ -252,7 +262,10 @@ static int check_start(const struct for_each_ref *f)
 	return 0;
 }
 
-/* A field that there is not, or that only stock Git has: f->err. */
+/*
+ * Report a field that does not exist or that only stock Git has; f->err
+ * describes it.
+ */
 static int bad_field(const struct for_each_ref *f)
 {
 	return f->err.code == ERR_UNSUPPORTED ? builtin_not_ours(&f->err)
@@ -299,7 +312,10 @@ static int run(struct for_each_ref *f, const char **patterns,
 	return ret < 0 ? builtin_fail(&f->err) : 0;
 }
 
-/* What has the usage printed. 0, or -1 after printing why. Sets the quoting. */
+/*
+ * Check arguments whose errors print the usage, and set the quoting. Returns 0,
+ * or prints an error and returns -1.
+ */
 static int check_arguments(struct for_each_ref *f, const bool quotes[4])
 {
 	const char *p = f->format_text ? f->format_text : "";

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fsck: how refs are kept, and files that are derived from others. */
+/*
+ * fsck: checks the files of refs, and files that are derived from other files.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +41,14 @@ void fsck_check_refs(struct fsck_run *r)
 		r->found |= FSCK_FOUND_REFS;
 }
 
-/* ---- what is no object */
+/* ---- files that are no objects */
 
 struct loose_dir {
 	const char *path; /* "<objects>/ab" */
 	enum hash_algo algo;
 };
 
-/* Temporary files are prune's. */
+/* Report a name that is not an object's. Temporary files are left to prune. */
 static int judge_name(void *ctx, const char *name)
 {
 	const struct loose_dir *dir = ctx;
@@ -84,9 +86,11 @@ void fsck_name_strangers(struct fsck_run *r)
 		name_strangers(r, odb->dirs[i]);
 }
 
-/* ---- packs and what stands beside them */
+/* ---- packs and their side files */
 
-/* "<pack>.rev": order and checksum. One that is not there is no error. */
+/*
+ * Check the order and the checksum of "<pack>.rev". A missing file is no error.
+ */
 static void check_rev(struct fsck_run *r, const struct pack *pack)
 {
 	struct error why = ERROR_INIT;
@@ -134,7 +138,10 @@ static void print_line(void *ctx, const char *line)
 	fprintf(stderr, "%s\n", line);
 }
 
-/* Those of all directories, if they are used, with all layers of chains. */
+/*
+ * Check the multi-pack-indexes of all object directories, with all layers of
+ * chains, if they are used.
+ */
 static void check_midxes(struct fsck_run *r)
 {
 	const struct odb *odb = r->s.odb;
@@ -181,7 +188,7 @@ static void check_bitmaps(struct fsck_run *r)
 {
 	struct pack_bitmap *bitmap;
 	struct error why = ERROR_INIT;
-	struct odb *odb; /* with multi-pack-indexes */
+	struct odb *odb; /* an odb that uses multi-pack-indexes */
 	size_t next = 0;
 	int ret = odb_open(&odb, r->s.repo, NULL, &why);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fsck: the roots, and what is said of links. */
+/* fsck: collects the roots, and prints what the check of links finds. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
-/* ---- what is said */
+/* ---- printing */
 
 bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 {
@@ -24,8 +24,8 @@ bool fsck_is_promised(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Whether an object is there by now, sound: it was pushed, or packed, after the
- * packs were opened.
+ * Whether an object exists now and is sound. Another process may have pushed or
+ * packed it after our packs were opened.
  */
 static bool has_come(struct fsck_run *r, const struct oid *oid)
 {
@@ -47,15 +47,18 @@ static bool has_come(struct fsck_run *r, const struct oid *oid)
 	return same;
 }
 
-/* Whether it is the empty tree, which every command can read. */
+/*
+ * Whether an object is the empty tree, which every command can read without a
+ * file.
+ */
 static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
 {
 	return oid_equal(oid, oid_empty_tree(r->s.repo->algo));
 }
 
 /*
- * Whether it is no fault that an object was not found. An empty tree that is
- * not stored is one: other implementations may not have it built in.
+ * Whether a missing object is no error. A missing empty tree is an error,
+ * because other implementations may not have it built in.
  */
 static bool may_lack(struct fsck_run *r, const struct oid *oid)
 {
@@ -66,8 +69,8 @@ static bool may_lack(struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * The id, and where that is wanted and known how it is reached; valid until the
- * next call.
+ * Returns the object's id, followed by its name if names are wanted and known.
+ * Valid until the next call.
  */
 static const char *show(struct fsck_run *r, const struct oid *oid)
 {
@@ -130,7 +133,10 @@ static int on_missing(void *ctx, const struct fsck_links_object *object,
 	return 0;
 }
 
-/* The content of a blob, or an id and a newline, into lost-found. */
+/*
+ * Save an object in lost-found: a blob's content, or another object's id and a
+ * newline.
+ */
 static int save(struct fsck_run *r, const struct fsck_links_object *object,
 		const char *hex)
 {
@@ -193,7 +199,7 @@ struct roots {
 	struct fsck_run *r;
 	struct fsck_links *l;
 	size_t ref_nr;
-	struct oidmap told; /* owned: ids of HEAD and reflogs, by their names */
+	struct oidmap told; /* owned: ids of HEAD and reflogs that were added */
 };
 
 static int name_root(struct fsck_run *r, const struct oid *oid,
@@ -215,7 +221,10 @@ static int name_indexed(void *ctx, const struct index_entry *entry)
 		       : 0;
 }
 
-/* What is not there is named by what needs it. */
+/*
+ * Name an id of a reflog. A missing object gets no name here; the objects that
+ * refer to it name it.
+ */
 static int name_logged_id(struct fsck_run *r, const struct oid *oid,
 			  const char *name, int64_t time)
 {
@@ -230,7 +239,7 @@ static int name_logged_id(struct fsck_run *r, const struct oid *oid,
 		       : 0;
 }
 
-/* Both ids of each line, by the time of the line. */
+/* Name both ids of each reflog line by the time of the line. */
 static int name_logged(void *ctx, const char *name)
 {
 	struct reflog log = REFLOG_INIT;
@@ -249,7 +258,10 @@ static int name_logged(void *ctx, const char *name)
 	return ret < 0 ? ret : 0;
 }
 
-/* What stock Git prefers to the names of refs. */
+/*
+ * Name objects by index entries and reflogs, which stock Git prefers to names
+ * of refs.
+ */
 static int name_roots(struct fsck_run *r)
 {
 	int ret = index_file_each(r->s.repo, name_indexed, r, r->err);
@@ -285,7 +297,10 @@ static int add_ref(void *ctx, const struct ref *ref)
 	return 0;
 }
 
-/* One id of a reflog, or (NULL) of a HEAD or private ref of a work tree. */
+/*
+ * Add a root: an id of a reflog, or of a HEAD or private ref of a work tree
+ * (`name` NULL).
+ */
 static int add_kept(struct roots *roots, const struct oid *oid,
 		    const char *name)
 {
@@ -327,7 +342,7 @@ static int add_log(void *ctx, const char *name)
 	return ret < 0 ? ret : 0;
 }
 
-/* What else is kept alive, but by an entry that has been added. */
+/* Add another root, unless it was added before. */
 static int add_other(void *ctx, const struct oid *oid)
 {
 	struct roots *roots = ctx;
@@ -352,7 +367,7 @@ static int add_indexed(void *ctx, const struct oid *oid)
 	return type < 0 ? type : 0;
 }
 
-/* Start from all index files. A damaged one ends the check. */
+/* Add the roots of all index files. A damaged index file ends the check. */
 static int add_indexes(struct roots *roots)
 {
 	struct fsck_run *r = roots->r;

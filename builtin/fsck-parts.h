@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of fsck.c share: one run of the command. */
+/* Declarations that the parts of git fsck share: one run of the command. */
 #ifndef BUILTIN_FSCK_PARTS_H
 #define BUILTIN_FSCK_PARTS_H
 
@@ -8,16 +8,16 @@
 #include "check/fsck-links.h"
 #include "check/promisor.h"
 
-/* The exit code, bit by bit; stock Git's. */
+/* The bits of the exit code, as in stock Git. */
 enum {
-	FSCK_FOUND_OBJECT = 1 << 0,       /* an object is wrong */
-	FSCK_FOUND_REACHABLE = 1 << 1,    /* something is missing */
-	FSCK_FOUND_PACK = 1 << 2,         /* a pack or its index */
-	FSCK_FOUND_REFS = 1 << 3,         /* a reference */
-	FSCK_FOUND_COMMIT_GRAPH = 1 << 4, /* a commit-graph */
-	FSCK_FOUND_MIDX = 1 << 5,         /* a multi-pack-index */
-	FSCK_FOUND_REV = 1 << 6,          /* a reverse index */
-	FSCK_FOUND_BITMAP = 1 << 7,       /* a bitmap index */
+	FSCK_FOUND_OBJECT = 1 << 0,       /* an object is damaged */
+	FSCK_FOUND_REACHABLE = 1 << 1,    /* a reachable object is missing */
+	FSCK_FOUND_PACK = 1 << 2,         /* a pack or its index is damaged */
+	FSCK_FOUND_REFS = 1 << 3,         /* a reference is damaged */
+	FSCK_FOUND_COMMIT_GRAPH = 1 << 4, /* a commit-graph is damaged */
+	FSCK_FOUND_MIDX = 1 << 5,         /* a multi-pack-index is damaged */
+	FSCK_FOUND_REV = 1 << 6,          /* a reverse index is damaged */
+	FSCK_FOUND_BITMAP = 1 << 7,       /* a bitmap index is damaged */
 };
 
 struct fsck_args {
@@ -33,34 +33,37 @@ struct fsck_run {
 	struct walk walk;
 	struct fsck_scan scan;
 	struct promisor promisor;
-	struct fsck_names names; /* with a.name_objects */
-	struct buf shown;        /* an object, as it is spoken of */
-	unsigned found;          /* FSCK_FOUND_*: the exit code */
+	struct fsck_names names; /* used if a.name_objects */
+	struct buf shown;        /* scratch: an object's id and name */
+	unsigned found;          /* bits FSCK_FOUND_*: the exit code */
 	struct error *err;
 };
 
-/* Check what refs are kept in, as `git refs verify` does; prints. */
+/* Check the files of refs as `git refs verify` does, and print the problems. */
 void fsck_check_refs(struct fsck_run *r);
 
-/* Name what is among loose objects and is none; prints, and is no error. */
+/*
+ * Print the names of files among loose objects that are not objects. They do
+ * not change the exit code.
+ */
 void fsck_name_strangers(struct fsck_run *r);
 
 /*
- * Whether a remote has promised an object, so that it may be missing. What
- * cannot be found out was not promised.
+ * Whether a promisor remote has an object, so that the object may be missing.
+ * Returns false if that cannot be determined.
  */
 bool fsck_is_promised(struct fsck_run *r, const struct oid *oid);
 
 /*
- * Collect the roots (those of `names`, or if there are none references,
- * reflogs and indexes), find what they reach, print what is missing and what is
- * left over. 0 or a negative error.
+ * Collect the roots, find the objects that they reach, and print missing and
+ * unreachable objects. The roots are `names`, or else refs, reflogs and index
+ * files. Returns 0 or a negative error code.
  */
 int fsck_check_links(struct fsck_run *r, const char **names, int name_nr);
 
 /*
- * Check packs, indexes, reverse indexes, bitmaps, the multi-pack-index and the
- * commit-graph as files; prints.
+ * Check packs, pack indexes, reverse indexes, bitmap indexes,
+ * multi-pack-indexes and commit-graphs as files, and print the problems.
  */
 void fsck_check_files(struct fsck_run *r);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git fsck: is every object what its id says, well-formed, and is all there
- * that is needed.
+ * git fsck: checks that each object has the content of its id and is
+ * well-formed, and that all reachable objects exist.
  *
  *	scan (check/fsck-scan.h) -> blobs that trees name (odb/fsck-blob.h)
- *	     -> roots -> links (check/fsck-links.h) -> files that are derived
+ *	     -> roots -> links (check/fsck-links.h) -> derived files
  *
- * Here is what is printed, and where the roots come from.
+ * This file prints the findings of the scan; fsck-links.c collects the roots.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char usage_text[] =
 	"[--[no-]dangling] [--[no-]progress] [--connectivity-only] "
 	"[--[no-]name-objects] [--[no-]references] [<object>...]";
 
-enum { READER_CACHE = 96 << 20 }; /* bytes of delta bases */
+enum { READER_CACHE = 96 << 20 }; /* bytes of cached delta bases */
 
 #define FLAG(name, field, text)                                                \
 	{                                                                      \
@@ -77,7 +77,7 @@ static int parse(struct fsck_args *a, int argc, const char **argv)
 	return options_parse(argc, argv, options, usage_text);
 }
 
-/* ---- what the scan has to say */
+/* ---- reports of the scan */
 
 static int on_report(void *ctx, const struct fsck_report *report,
 		     struct error *err)
@@ -203,7 +203,7 @@ static int check_blobs(struct fsck_run *r)
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- the way through */
+/* ---- the steps */
 
 static int scan(struct fsck_run *r, const struct progress_out *progress)
 {
@@ -269,8 +269,8 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 }
 
 /*
- * A multi-pack-index is something to check, not to look things up in. A pack
- * whose index cannot be opened is done without, and is an error.
+ * Open the odb without multi-pack-indexes: fsck checks them and must not rely
+ * on them. A pack whose index cannot be opened is skipped and is an error.
  */
 static int do_without_midx(struct fsck_run *r)
 {

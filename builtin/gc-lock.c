@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gc.pid and gc.log. */
+/* The files gc.pid and gc.log. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -40,7 +40,10 @@ static bool is_running(const char *text, long *pid, char host[256])
 	return !is_here || kill((pid_t)*pid, 0) == 0 || errno == EPERM;
 }
 
-/* 1 with who runs in *other, 0, or negative. */
+/*
+ * Returns 1 with the running process in *other, 0 if none runs, or a negative
+ * error code.
+ */
 static int look_for_other(const char *path, struct buf *other,
 			  struct error *err)
 {
@@ -84,8 +87,8 @@ static int write_pid(struct sys_tempfile *pid, struct sys_tempfile *lock,
 }
 
 /*
- * Such a lock is held for a moment. One that is old is of a process that was
- * killed.
+ * Take a lock that is held only for a moment. An old lock file belongs to a
+ * process that was killed, and is removed.
  */
 static int lock_briefly(struct sys_tempfile *lock, const char *path,
 			unsigned mode, struct error *err)
@@ -112,7 +115,10 @@ int gc_lock_take(struct sys_tempfile *pid, const struct repo *repo, bool force,
 	if (path_of(&path, repo, "gc.pid") < 0 ||
 	    path_of(&lock_path, repo, "gc.pid.lock") < 0)
 		ret = error_nomem(err);
-	/* Held while we look, so that of two only one finds nobody. */
+	/*
+	 * The lock is held during the check, so that only one of two processes
+	 * finds gc.pid free.
+	 */
 	if (!ret)
 		ret = lock_briefly(&lock, lock_path.data, 0666 | repo->share,
 				   err);
@@ -150,7 +156,10 @@ int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
 			  : sys_lockfile_create_mode(
 				    log, path.data, 0666 | repo->share, 0, err);
 
-	/* Whoever had it does not run any more: gc.pid is ours. */
+	/*
+	 * The process that had gc.log.lock does not run any more, because we
+	 * hold gc.pid.
+	 */
 	if (ret == ERR_DENIED) {
 		sys_unlink(path.data, NULL);
 		ret = sys_lockfile_create_mode(log, path.data,

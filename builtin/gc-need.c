@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is to be cleaned up. */
+/* Deciding whether `git gc --auto` has something to do. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct lister {
 	struct error *err;
 };
 
-/* Whether "<dir>/<base><ext>" is there; `len` of the base. */
+/* Whether "<dir>/<base><ext>" exists; `len` is the length of `base`. */
 static int has_sibling(struct lister *l, const char *base, size_t len,
 		       const char *ext)
 {
@@ -131,7 +131,7 @@ size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold)
 /* ---- loose objects */
 
 struct counter {
-	size_t hex_len; /* of a file's name */
+	size_t hex_len; /* length of a loose object's file name */
 	uint64_t nr;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What there is to be cleaned up: is it time for `git gc --auto`, and which
- * packs are too large to be made anew (git-gc(1), gc.auto and others).
+ * Decides whether `git gc --auto` has something to do, and which packs are too
+ * large to be rewritten (git-gc(1), gc.auto and other keys).
  */
 #ifndef BUILTIN_GC_NEED_H
 #define BUILTIN_GC_NEED_H
@@ -13,45 +13,50 @@
 #include "base/error.h"
 #include "repo/repo.h"
 
-/* A pack of the repository's own. */
+/* A pack of the repository itself, not of an alternate. */
 struct gc_pack {
 	char *name;    /* owned: "pack-<hex>.pack" */
 	uint64_t size; /* bytes */
 	bool is_kept;  /* has a .keep */
 	bool is_cruft; /* has a .mtimes */
-	bool stays;    /* gc_packs_keep() says so */
+	bool stays;    /* chosen by gc_packs_keep() */
 };
 
 struct gc_packs {
-	struct gc_pack *packs; /* owned; in no order */
+	struct gc_pack *packs; /* owned; unordered */
 	size_t nr, alloc;
 };
 
-/* List the packs. 0 or negative; release in any case. */
+/*
+ * List the packs. Returns 0 or a negative error code. The caller must release
+ * *list in both cases.
+ */
 int gc_packs_list(struct gc_packs *list, const struct repo *repo,
 		  struct error *err);
 void gc_packs_release(struct gc_packs *list);
 
-/* How many have no .keep. */
+/* Returns the number of packs without .keep. */
 size_t gc_packs_count(const struct gc_packs *list);
 
 /*
- * Choose those that stay: of at least `threshold` bytes and no cruft packs; 0:
- * the largest one only. How many.
+ * Choose the packs to keep: all packs of at least `threshold` bytes that are
+ * not cruft packs. A threshold of 0 means only the largest pack. Returns their
+ * number.
  */
 size_t gc_packs_keep(struct gc_packs *list, uint64_t threshold);
 
 /*
- * Whether there are more than about `limit` loose objects: one of their 256
- * directories stands for all. 1, 0 or negative.
+ * Whether there are more than about `limit` loose objects, estimated from one
+ * of their 256 directories. Returns 1, 0 or a negative error code.
  */
 int gc_has_many_loose(const struct repo *repo, uint64_t limit,
 		      struct error *err);
 
 /*
- * Whether `git gc --auto` has something to do: more than gc.auto loose objects
- * (0: never), or, with *all set, more than gc.autoPackLimit packs (0: any
- * number). 1, 0 or negative.
+ * Whether `git gc --auto` has something to do. It has if there are more than
+ * `auto_limit` loose objects (gc.auto; 0: never). It also has if there are more
+ * than `pack_limit` packs (gc.autoPackLimit; 0: no limit); then *all is set.
+ * Returns 1, 0 or a negative error code.
  */
 int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 		 uint64_t pack_limit, struct error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options and keys of git gc. */
+/* Options and configuration keys of git gc. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -112,7 +112,7 @@ static int load_dates(struct gc_settings *s, const struct gc_args *a,
 	return 0;
 }
 
-/* A boolean, or "notbare". */
+/* Load gc.packRefs, a boolean or "notbare". */
 static int load_pack_refs(struct gc_settings *s, const struct repo *repo,
 			  struct error *err)
 {

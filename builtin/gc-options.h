@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of git gc, and what is configured about it. */
+/* The arguments and the configuration of git gc. */
 #ifndef BUILTIN_GC_OPTIONS_H
 #define BUILTIN_GC_OPTIONS_H
 
@@ -10,12 +10,13 @@
 #include "builtin/child.h"
 #include "repo/repo.h"
 
-/* What was given; 1, 0, or -1 where it was not. */
+/* The arguments. An int is 1, 0, or -1 if the option is not given. */
 struct gc_args {
 	bool quiet, aggressive, automatic, force, background;
-	bool skip_foreground; /* refs and reflogs have been seen to */
+	/* the foreground steps on refs and reflogs are done */
+	bool skip_foreground;
 	int cruft, detach, keep_largest;
-	const char *prune; /* a date, NULL: as configured, option_negated */
+	const char *prune; /* a date; NULL: as configured; or option_negated */
 	const char *expire_to;
 	uint64_t max_cruft_size; /* UINT64_MAX: not given */
 };
@@ -26,26 +27,35 @@ struct gc_args {
 		.max_cruft_size = UINT64_MAX                                   \
 	}
 
-/* What was given or is configured. Strings are the arguments' or config's. */
+/*
+ * The settings: arguments override the configuration. Strings are borrowed from
+ * either.
+ */
 struct gc_settings {
 	uint64_t auto_limit, pack_limit, big_pack, max_cruft_size;
 	uint64_t depth, window;
 	bool cruft, detach, pack_refs, commit_graph;
-	const char *prune, *worktree_prune; /* dates; prune NULL: not */
-	const char *filter, *filter_to;     /* or NULL */
+	/* dates; prune NULL: do not prune */
+	const char *prune, *worktree_prune;
+	const char *filter, *filter_to; /* NULL: not set */
 	int64_t log_expiry;
 };
 
-/* 0; or prints and returns the exit code 129. */
+/*
+ * Parse the arguments. Returns 0, or prints an error and returns the exit code
+ * 129.
+ */
 int gc_args_parse(struct gc_args *a, int argc, const char **argv);
 
-/* 0 or ERR_INVALID in Git's words. */
+/*
+ * Load the settings. Returns 0, or ERR_INVALID with the message of stock Git.
+ */
 int gc_settings_load(struct gc_settings *s, const struct gc_args *a,
 		     const struct repo *repo, struct error *err);
 
 /*
- * The options of repack that say what becomes of objects that nothing reaches.
- * expire_to NULL: not given.
+ * Add the options of repack for unreachable objects. `expire_to` is NULL if it
+ * is not given.
  */
 void gc_add_unreachable(struct child_words *w, const struct gc_settings *s,
 			const char *expire_to);

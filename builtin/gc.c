@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git gc: pack refs, expire reflogs, repack, prune, write a commit-graph.
+ * git gc: packs refs, expires reflogs, repacks, prunes, and writes a
+ * commit-graph.
  *
- * Each step is a command of its own, started as stock Git starts it: it takes
- * a snapshot of the repository of its own after the step before, gives its
- * memory back, and may be stock Git's where we do not have it (worktree prune,
- * rerere gc). That order is what keeps objects: logs are expired before what
- * is reachable is looked at, and what repack leaves loose is pruned after.
+ * Each step is a command that runs as a child process, as in stock Git. Each
+ * step takes a new snapshot of the repository after the previous step, and
+ * gives its memory back. Steps that we do not implement run stock Git (worktree
+ * prune, rerere gc). The order is important: reflogs are expired before
+ * reachable objects are determined, and repack runs before prune, because
+ * repack may leave objects loose.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,10 +30,10 @@
 struct run {
 	struct gc_args a;
 	struct gc_settings s;
-	struct repo *repo; /* borrowed */
-	bool is_precious;  /* nothing may be deleted */
-	bool all;          /* all packs are repacked, not only what is loose */
-	struct sys_tempfile log; /* gc.log, in the background */
+	struct repo *repo;       /* borrowed */
+	bool is_precious;        /* no object may be deleted */
+	bool all;                /* repack all packs, not only loose objects */
+	struct sys_tempfile log; /* gc.log, if in the background */
 	struct error *err;
 };
 
@@ -62,7 +64,9 @@ static int expire_reflogs(struct run *r)
 	return child_run(&w, r->repo, r->err);
 }
 
-/* The packs that stay: --keep-largest-pack, gc.bigPackThreshold. */
+/*
+ * Add options for the packs to keep: --keep-largest-pack, gc.bigPackThreshold.
+ */
 static int add_kept(struct run *r, struct child_words *w)
 {
 	uint64_t threshold = r->a.keep_largest > 0 ? 0 : r->s.big_pack;
@@ -74,7 +78,7 @@ static int add_kept(struct run *r, struct child_words *w)
 		return 0;
 	ret = gc_packs_list(&list, r->repo, r->err);
 	nr = gc_packs_keep(&list, threshold);
-	/* Too many would make --auto come again and again. */
+	/* If too many packs were kept, --auto would repack again and again. */
 	if (r->a.automatic && r->s.pack_limit && nr >= r->s.pack_limit)
 		gc_packs_keep(&list, 0);
 	for (size_t i = 0; i < list.nr && !ret; i++)
@@ -208,7 +212,7 @@ static int run_hook(void *ctx, const char *const *argv, struct error *err)
 	return ret;
 }
 
-/* 1 when the hooks are for it, 0, or negative. */
+/* Returns 1 if the hooks allow gc, 0 if not, or a negative error code. */
 static int ask_hooks(struct run *r)
 {
 	int ret = repo_hooks_run(r->repo, "pre-auto-gc", NULL, 0, run_hook, r,
@@ -227,7 +231,10 @@ static void announce(const struct run *r)
 		r->s.detach ? "in background " : "");
 }
 
-/* 1 when the last one in the background has left a complaint; or negative. */
+/*
+ * Returns 1 after printing the log of the last gc in the background, 0 if there
+ * is none, or a negative error code.
+ */
 static int show_last_log(struct run *r)
 {
 	struct buf text = BUF_INIT;
@@ -242,7 +249,7 @@ static int show_last_log(struct run *r)
 	return ret;
 }
 
-/* The same command again, for whom nobody waits. */
+/* Run the same command in the background. */
 static int start_in_background(struct run *r, const char *const *argv)
 {
 	struct child_words w = child_git(argv);
@@ -273,7 +280,7 @@ static int run_locked(struct run *r)
 	return ret < 0 ? 128 : 0;
 }
 
-/* Exit code. */
+/* Returns the exit code. */
 static int collect(struct run *r)
 {
 	struct buf other = BUF_INIT;
@@ -296,7 +303,10 @@ static int collect(struct run *r)
 	return ret;
 }
 
-/* 1: go on, here; 0: done; or negative. */
+/*
+ * Returns 1 to continue in this process, 0 if nothing is left to do, or a
+ * negative error code.
+ */
 static int begin_auto(struct run *r, const char *const *argv)
 {
 	int ret = gc_is_needed(&r->all, r->repo, r->s.auto_limit,
@@ -342,7 +352,7 @@ int cmd_gc(int argc, const char **argv, struct builtin_env *env)
 
 	if (!words)
 		return builtin_die("out of memory");
-	/* Parsing moves them about. */
+	/* Keep a copy, because parsing reorders argv. */
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	ret = gc_args_parse(&r.a, argc, argv);
 	if (!ret)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git: apply the options before the command's name, then run a command of
- * ours, or become the stock Git for every other.
+ * git: applies the options before the command's name, then runs one of our
+ * commands, or executes stock Git for any other.
  *
- * Called as git-<command> (a link), that is the command.
+ * If the program is called as git-<command> (a link), it runs that command.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -21,11 +21,11 @@
 #include "sys/cleanup.h"
 
 struct command {
-	const char *name; /* with '_' for '-' */
+	const char *name; /* the command's name, with '_' instead of '-' */
 	int (*run)(int argc, const char **argv, struct builtin_env *env);
 };
 
-/* One COMMAND(x) for each cmd_x() of the directory, from the Makefile. */
+/* The Makefile defines one COMMAND(x) for each cmd_x() of this directory. */
 #define COMMAND(x) {#x, cmd_##x},
 static const struct command commands[] = {GITREACH_COMMANDS};
 #undef COMMAND
@@ -47,9 +47,9 @@ static const struct command *find_command(const char *name)
 }
 
 /*
- * What a daemon may have left us with: closed standard streams, which the
- * next file opened would become, and an ignored SIGPIPE. And whoever ends us
- * finds no lock files afterwards.
+ * Repair what a daemon may have set up. Closed standard streams are opened,
+ * because the next opened file would take their descriptors. SIGPIPE is no
+ * longer ignored. Signal handlers are installed that remove lock files.
  */
 static void prepare_process(void)
 {
@@ -60,15 +60,18 @@ static void prepare_process(void)
 	sys_cleanup_arm();
 }
 
-/* Whether a command prepares for children itself, when it starts one. */
+/*
+ * Whether a command prepends the exec path to PATH itself when it starts a
+ * child.
+ */
 static bool prepares_for_children(const struct command *command)
 {
 	return command->run == cmd_upload_pack;
 }
 
 /*
- * Become the stock Git. argv[0] is the command's name, argv is terminated by
- * NULL. The options of *g that no variable holds are put before the name.
+ * Execute stock Git. argv[0] is the command's name; argv ends with NULL. The
+ * options in *g that no environment variable holds are put before the name.
  */
 static int run_stock(const struct global *g, int argc, const char **argv,
 		     struct trace *trace)
@@ -90,8 +93,8 @@ static int run_stock(const struct global *g, int argc, const char **argv,
 }
 
 /*
- * argv[0] is the command's name. Commands move the words of argv about; those
- * that were given are kept for the stock Git.
+ * Run one of our commands; argv[0] is its name. Commands reorder argv, so the
+ * original words are kept for stock Git.
  */
 static int run_command(const struct command *command, const struct global *g,
 		       int argc, const char **argv, struct tracing *tracing)
@@ -116,14 +119,17 @@ static int run_command(const struct command *command, const struct global *g,
 	return builtin_finish(code);
 }
 
-/* The arguments of a CGI program may be a stranger's. */
+/*
+ * Whether the user asks for help. The arguments of a CGI program may come from
+ * a remote client and are ignored.
+ */
 static bool asks_for_help(int argc, const char **argv)
 {
 	return argc > 1 && !strcmp(argv[1], "--help") &&
 	       !getenv("GATEWAY_INTERFACE");
 }
 
-/* Called as git-<name>. */
+/* Run the command if the program was called as git-<name>. */
 static int run_by_name(int argc, const char **argv, const char *name,
 		       struct tracing *tracing)
 {
@@ -195,7 +201,7 @@ static int run(int argc, const char **argv, struct tracing *tracing)
 	const char *slash = strrchr(argv[0], '/');
 	const char *name = slash ? slash + 1 : argv[0];
 
-	/* A login shell's name (git-shell) has a dash in front. */
+	/* As a login shell, git-shell's name starts with a dash. */
 	name += *name == '-';
 	if (!strncmp(name, "git-", 4) && name[4])
 		return run_by_name(argc, argv, name + 4, tracing);

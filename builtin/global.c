@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Options before the command's name, turned into directory and environment. */
+/*
+ * The options before the command's name, applied to the directory and the
+ * environment.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +30,10 @@ static const struct {
 	{"--icase-pathspecs", "GIT_ICASE_PATHSPECS", "1"},
 };
 
-/* Options whose argument is a variable's value. */
+/* Options whose argument becomes a variable's value. */
 static const struct {
 	const char *option, *variable;
-	bool attached_only; /* --x=<value>, not --x <value> */
+	bool attached_only; /* only --x=<value>, not --x <value> */
 } settings[] = {
 	{"--git-dir", "GIT_DIR", false},
 	{"--work-tree", "GIT_WORK_TREE", false},
@@ -49,7 +52,7 @@ static int set(const char *variable, const char *value)
 
 /* ---- -c and --config-env */
 
-/* Append a word in quotes, as GIT_CONFIG_PARAMETERS has them. */
+/* Append a word in quotes, as in GIT_CONFIG_PARAMETERS. */
 static int quote(struct buf *out, const char *s, size_t len)
 {
 	int ret = buf_append_char(out, '\'');
@@ -63,7 +66,10 @@ static int quote(struct buf *out, const char *s, size_t len)
 	return ret ? ret : buf_append_char(out, '\'');
 }
 
-/* 'key'='value', or 'key'= for a key without one. */
+/*
+ * Append 'key'='value', or 'key'= for a key without value, to
+ * GIT_CONFIG_PARAMETERS.
+ */
 static int add_config(const char *key, size_t key_len, const char *value)
 {
 	const char *before = getenv("GIT_CONFIG_PARAMETERS");
@@ -92,7 +98,7 @@ static int add_config_text(const char *text)
 			  text[key_len] ? text + key_len + 1 : NULL);
 }
 
-/* <key>=<variable>; a key may hold '=' itself. */
+/* Apply <key>=<variable>. The key may contain '='. */
 static int add_config_env(const char *text)
 {
 	const char *equals = strrchr(text, '='), *value;
@@ -113,7 +119,7 @@ static int add_config_env(const char *text)
 	return add_config(text, (size_t)key_len, value);
 }
 
-/* ---- the others that are not just a variable */
+/* ---- options that are more than a variable */
 
 static int change_dir(const char *dir)
 {
@@ -123,7 +129,10 @@ static int change_dir(const char *dir)
 	return 0;
 }
 
-/* The repository is here, unless GIT_DIR says otherwise, and has no files. */
+/*
+ * Apply --bare: the git directory is the current one unless GIT_DIR is set, and
+ * there is no work tree.
+ */
 static int be_bare(void)
 {
 	int ret = 0;
@@ -141,12 +150,12 @@ static int be_bare(void)
 	return ret ? ret : set("GIT_IMPLICIT_WORK_TREE", "0");
 }
 
-/* ---- one word after the other */
+/* ---- the words of argv */
 
 /*
- * The argument of `option` when the word at *next is that option: after '=',
- * or (unless attached_only) the next word. NULL when it is another word, or
- * when the argument is missing. Steps over what was used.
+ * If the word at *next is `option`, returns its argument and moves *next past
+ * it. The argument follows '=', or is the next word unless attached_only.
+ * Returns NULL if the word is another one, or if the argument is missing.
  */
 static const char *take_arg(const char *const *argv, int *next,
 			    const char *option, bool attached_only)
@@ -166,7 +175,10 @@ static const char *take_arg(const char *const *argv, int *next,
 	return argv[*next - 1];
 }
 
-/* 1 when the word was known and applied, 0, or an exit code below zero. */
+/*
+ * Returns 1 if the word was applied, 0 if it is another option, or a negative
+ * exit code.
+ */
 static int apply_variable(const char *const *argv, int *next)
 {
 	for (size_t i = 0; i < ARRAY_NR(switches); i++) {
@@ -185,7 +197,7 @@ static int apply_variable(const char *const *argv, int *next)
 	return 0;
 }
 
-/* As apply_variable(). */
+/* Returns as apply_variable(). */
 static int apply_word(struct global *g, const char *const *argv)
 {
 	const char *word = argv[g->next], *arg;
@@ -211,7 +223,7 @@ static int apply_word(struct global *g, const char *const *argv)
 	return apply_variable(argv, &g->next);
 }
 
-/* Where the words end that can be applied: argv[next] is another one. */
+/* Returns why the loop ends at `word`, which is argv[next]. */
 static enum global_end end_at(struct global *g, const char *word)
 {
 	if (word && *word != '-')

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git hash-object: the id of what would be an object, and the object.
+ * git hash-object: prints the id that content has as an object, and stores the
+ * object if requested.
  *
- * Content filters are the stock Git's: where one could apply to a file that is
- * named on the command line, it does all of the command. Only standard input
- * knows of others; of these, one to which a filter could apply is refused.
+ * Content filters are left to stock Git. If a filter could apply to a file on
+ * the command line, stock Git runs the whole command. Files that standard input
+ * names are known too late for that; if a filter could apply to one of these,
+ * the command refuses it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,12 +41,12 @@ struct args {
 /* One run of the command. */
 struct run {
 	struct args a;
-	struct repo *repo; /* borrowed; NULL: none is needed */
+	struct repo *repo; /* borrowed; NULL: not needed */
 	enum hash_algo algo;
 	enum object_type type;
 	struct hash_ctx hash;
-	struct odb *odb;            /* owned; only to write */
-	struct loose_writer writer; /* likewise */
+	struct odb *odb;            /* owned; only for writing */
+	struct loose_writer writer; /* only for writing */
 	struct error *err;
 };
 
@@ -116,7 +118,7 @@ static int parse(struct args *a, int argc, const char **argv, int *file_nr)
 
 /* ---- one object */
 
-/* Print what is wrong; anything is too much to make an object of it. */
+/* Print a problem. Any problem is fatal. */
 static int complain(void *ctx, const struct fsck_report *report,
 		    struct error *err)
 {
@@ -188,7 +190,7 @@ static int hash_stdin(struct run *r)
 	return ret;
 }
 
-/* A device or a pipe: "/dev/null" is the empty tree's way of being named. */
+/* Hash a device or a pipe; "/dev/null" often stands for an empty object. */
 static int hash_stream(struct run *r, const char *name)
 {
 	struct buf content = BUF_INIT;
@@ -224,7 +226,9 @@ static int hash_file(struct run *r, const char *name)
 
 /* ---- filters */
 
-/* 0, or ERR_UNSUPPORTED where a filter could apply to a file of that name. */
+/*
+ * Returns 0, or ERR_UNSUPPORTED if a filter could apply to a file of this name.
+ */
 static int check_path(struct run *r, const char *path)
 {
 	if (r->a.no_filters || r->type != OBJ_BLOB)
@@ -233,8 +237,9 @@ static int check_path(struct run *r, const char *path)
 }
 
 /*
- * What the arguments say of it. Files named by standard input are taken to be
- * around here, so that most of them are found before it is read.
+ * Check whether filters could apply, as far as the arguments tell. Files that
+ * standard input names are assumed to be near the current directory, so most
+ * filters are found before standard input is read.
  */
 static int check_arguments(struct run *r, const char **files, int file_nr)
 {
@@ -249,7 +254,7 @@ static int check_arguments(struct run *r, const char **files, int file_nr)
 	return ret;
 }
 
-/* ---- all of them */
+/* ---- all objects */
 
 static int hash_named_by_stdin(struct run *r, const char *name)
 {
@@ -258,7 +263,10 @@ static int hash_named_by_stdin(struct run *r, const char *name)
 	return ret < 0 ? ret : hash_file(r, name);
 }
 
-/* A name is a line; one that starts with a quote is a C string. */
+/*
+ * Hash the files that standard input names, one on each line. A name that
+ * starts with a quote is a C string.
+ */
 static int hash_stdin_paths(struct run *r)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
@@ -315,7 +323,7 @@ static int hash_all(struct run *r, const char **files, int file_nr)
 	return ret;
 }
 
-/* The command's exit code. */
+/* Returns the exit code. */
 static int run_all(struct run *r, const char **files, int file_nr)
 {
 	int ret = prepare(r);

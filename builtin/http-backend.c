@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git http-backend: serve repositories over HTTP, as a CGI program. */
+/* git http-backend: serves repositories over HTTP, as a CGI program. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 static const char usage[] = "git http-backend";
 
 /*
- * A web server gives us words of the query string as arguments when it has no
- * "=" (RFC 3875, 4.4): they are a client's, and not looked at.
+ * Parse the arguments. A web server passes a query string without "=" as
+ * arguments (RFC 3875, 4.4). Such arguments come from a client and are ignored.
  */
 static int parse(int argc, const char **argv)
 {
@@ -31,7 +31,10 @@ static int parse(int argc, const char **argv)
 	return nr ? options_usage(options, usage) : 0;
 }
 
-/* Who pushes, for reflogs and hooks. 0, or prints and returns 128. */
+/*
+ * Set the committer for reflogs and hooks from the pushing user. Returns 0, or
+ * prints an error and returns 128.
+ */
 static int set_committer(void)
 {
 	const char *user = getenv("REMOTE_USER"), *host = getenv("REMOTE_ADDR");
@@ -50,7 +53,9 @@ static int set_committer(void)
 	return ret;
 }
 
-/* What web servers pass on without being told to. */
+/*
+ * Set GIT_PROTOCOL from the header variable that web servers pass by default.
+ */
 static int set_protocol(void)
 {
 	const char *header = getenv("HTTP_GIT_PROTOCOL");
@@ -116,7 +121,7 @@ int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)
 	struct serving_names names = SERVING_NAMES_INIT;
 	int ret = parse(argc, argv);
 
-	/* A client that goes away is an error like any other. */
+	/* A client that closes the connection is then a normal write error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = set_committer();

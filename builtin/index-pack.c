@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git index-pack: an index for a pack, or a pack from standard input with its
- * index into the repository.
+ * git index-pack: writes the index of a pack, or stores a pack from standard
+ * input with its index in the repository.
  *
- * Not done here: --verify.
+ * --verify is not implemented here.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,21 +45,22 @@ struct args {
 	uint64_t threads, max_input;
 	const char *index_name, *pack_name, *keep, *promisor, *format;
 	const char *index_version, *header, *title;
-	const char *strict, *fsck_objects; /* lists, or NULL: not given */
+	const char *strict, *fsck_objects; /* message lists; NULL: not given */
 };
 
 /* One run of the command. */
 struct run {
 	struct args a;
-	struct repo *repo; /* borrowed; NULL: there is none */
+	struct repo *repo; /* borrowed; NULL: no repository */
 	enum hash_algo algo;
 	struct known_objects *known; /* owned; NULL without a repository */
-	struct pack_indexer_hooks known_hooks; /* its */
+	struct pack_indexer_hooks known_hooks; /* hooks of `known` */
 	struct pack_indexer_config config;
 	struct fsck_rules rules;
-	struct pack_check *check; /* owned; NULL: nothing is checked */
+	struct pack_check *check; /* owned; NULL: no checks */
 	bool is_self_contained;
-	struct buf missing; /* ids of blobs that were not there, a line each */
+	/* ids of blobs that were missing, one on each line */
+	struct buf missing;
 	struct pack_indexer_files files;
 	struct pack_indexer *ix; /* owned */
 	struct progress_out out;
@@ -169,7 +170,7 @@ static int check_args(struct run *r)
 	return 0;
 }
 
-/* --index-version, or the configuration's. */
+/* Choose the index version from --index-version or the configuration. */
 static int choose_version(struct run *r)
 {
 	const char *text = r->a.index_version;
@@ -255,7 +256,10 @@ static int load_options(struct run *r)
 	return 0;
 }
 
-/* Objects that the repository has: to compare with, and as bases. */
+/*
+ * Use the repository's objects, as delta bases and for comparison with equal
+ * ids.
+ */
 static int use_known_objects(struct run *r)
 {
 	int ret;
@@ -349,7 +353,7 @@ static bool is_regular(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Directory of a path, malloc()ed. */
+/* Returns the directory of a path, malloc()ed. */
 static char *dir_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -370,7 +374,7 @@ static int receive(struct run *r)
 		ret = sys_mkdir_shared(dir, r->repo->share, r->err);
 	if (!ret)
 		ret = pack_indexer_receive(r->ix, source, dir, r->err);
-	/* One byte: the parent may start to keep the line alive. */
+	/* Write one byte: it tells the parent to start keep-alive packets. */
 	if (!ret && r->a.report_end)
 		ret = sys_write_all(STDERR_FILENO, "", 1, "standard error",
 				    r->err);
@@ -395,7 +399,7 @@ static int index_pack(struct run *r)
 	return ret < 0 ? ret : finish_check(r);
 }
 
-/* `path` with its extension `from` replaced; *out is malloc()ed. */
+/* Set *out to `path` with the extension `from` replaced by `to`, malloc()ed. */
 static int derive(struct run *r, const char **out, const char *path,
 		  const char *from, const char *to)
 {
@@ -415,7 +419,7 @@ static int derive(struct run *r, const char **out, const char *path,
 	return 0;
 }
 
-/* Where the pack is or will be; *out is malloc()ed. */
+/* Set *out to the present or future path of the pack, malloc()ed. */
 static int name_pack(struct run *r, const char **out)
 {
 	char hex[OID_MAX_HEX_LEN + 1], name[sizeof(hex) + 16];
@@ -432,7 +436,7 @@ static int name_pack(struct run *r, const char **out)
 	return *out ? 0 : error_nomem(r->err);
 }
 
-/* The files' paths that can be told from names; idx and rev. */
+/* Set the paths of the idx and rev files that can be derived from names. */
 static int name_indexes(struct run *r, const char *pack)
 {
 	struct pack_indexer_files *f = &r->files;
@@ -504,7 +508,7 @@ static int run_all(struct run *r)
 
 	if (!ret)
 		ret = load_options(r);
-	/* Names that cannot be are refused before the work. */
+	/* Invalid names are refused before the pack is read. */
 	if (!ret && r->a.pack_name) {
 		ret = name_pack(r, &name);
 		if (!ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git init: make an empty repository, or complete an existing one. */
+/* git init: creates an empty repository, or completes an existing one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +18,20 @@ static const char usage[] =
 	"[--shared[=<permissions>]] "
 	"[-b <branch-name> | --initial-branch=<branch-name>] [<directory>]";
 
-/* What the command line says, and what follows from it. */
+/* The arguments, and the paths derived from them. */
 struct init_args {
 	bool quiet, bare;
-	bool not_bare; /* --no-bare: the git directory's name does not matter */
+	/* --no-bare: do not guess from the git directory's name */
+	bool not_bare;
 	const char *template_dir, *format, *ref_format, *branch, *directory;
-	const char *shared;    /* NULL: not said on the command line */
-	bool asked_for_branch; /* on the command line */
+	const char *shared;    /* NULL: not given */
+	bool asked_for_branch; /* the branch is on the command line */
 	char *git_dir;         /* owned */
-	char *shown_dir;       /* owned: what to report instead, or NULL */
+	char *shown_dir;       /* owned: the path to print instead, or NULL */
 	char *worktree;        /* owned; NULL: bare */
 };
 
-/* --shared: settled when the configuration is there. */
+/* Keep the value of --shared until the configuration is loaded. */
 static int parse_shared(void *value, const char *arg)
 {
 	struct init_args *args = value;
@@ -104,7 +105,7 @@ static int parse_args(struct init_args *args, int argc, const char **argv)
 	return 0;
 }
 
-/* Make the directory that was named, unless it is there. */
+/* Create the named directory if it does not exist. */
 static int make_directory(const char *path)
 {
 	struct error err = ERROR_INIT;
@@ -136,7 +137,7 @@ static char *join(const char *dir, const char *name)
 	return buf_detach(&path, NULL);
 }
 
-/* Whether a repository at GIT_DIR has no work tree, going by its name. */
+/* Whether the name of a GIT_DIR suggests a bare repository. */
 static bool looks_bare(const char *git_dir)
 {
 	size_t len = strlen(git_dir);
@@ -146,7 +147,7 @@ static bool looks_bare(const char *git_dir)
 	return len < 5 || strcmp(git_dir + len - 5, "/.git");
 }
 
-/* The directory that a git directory called .git is in. */
+/* Returns the directory that contains a git directory named .git. */
 static char *parent_of(const char *git_dir)
 {
 	const char *slash = strrchr(git_dir, '/');
@@ -191,12 +192,15 @@ static int check_parents(const char *path)
 	return ret;
 }
 
-/* Refuse places that stock Git refuses, before anything is made there. */
+/* Refuse places that stock Git refuses, before anything is created. */
 static int check_place(const struct init_args *args, bool guessed_bare)
 {
 	int ret = 0;
 
-	/* A missing work tree is fine where the name says bare. */
+	/*
+	 * A missing work tree is no error if the name suggests a bare
+	 * repository.
+	 */
 	if (args->worktree && !guessed_bare && !sys_exists(args->worktree))
 		return no_worktree(args->worktree);
 	if (args->worktree)
@@ -204,7 +208,7 @@ static int check_place(const struct init_args *args, bool guessed_bare)
 	return ret ? ret : check_parents(args->git_dir);
 }
 
-/* Where the git directory and the work tree go. */
+/* Choose the paths of the git directory and the work tree. */
 static int choose_place(struct init_args *args)
 {
 	const char *dir = args->directory;
@@ -213,7 +217,7 @@ static int choose_place(struct init_args *args)
 	bool guessed_bare = !args->bare && !args->not_bare && git_dir &&
 			    looks_bare(git_dir);
 
-	/* --bare <directory> is a place, whatever GIT_DIR says. */
+	/* --bare <directory> overrides GIT_DIR. */
 	if (args->bare && dir)
 		git_dir = NULL;
 	if (worktree && (!git_dir || args->bare))
@@ -233,7 +237,7 @@ static int choose_place(struct init_args *args)
 	return check_place(args, guessed_bare);
 }
 
-/* Look at what is there. */
+/* Prepare the path of the git directory, which may exist. */
 static int prepare_place(struct init_args *args)
 {
 	struct repo_options options = {NULL, args->git_dir, 0};
@@ -243,7 +247,7 @@ static int prepare_place(struct init_args *args)
 
 	if (sys_stat(&st, args->git_dir, NULL) < 0 || !st.is_file)
 		return 0;
-	/* A .git file: the repository is elsewhere, and so it stays. */
+	/* The path is a .git file: use the repository that it points to. */
 	if (repo_open(&repo, &options, &err) < 0)
 		return builtin_fail(&err);
 	free(args->git_dir);
@@ -291,7 +295,10 @@ static bool has_head(const char *git_dir)
 	return there;
 }
 
-/* What is not on the command line is about new repositories only. */
+/*
+ * Choose the hash function. The environment and the configuration apply only to
+ * new repositories.
+ */
 static int choose_format(enum hash_algo *algo, const struct init_args *args,
 			 const struct config *config)
 {
@@ -311,8 +318,8 @@ static int choose_format(enum hash_algo *algo, const struct init_args *args,
 }
 
 /*
- * How refs are kept; *chosen is what options->ref_storage points at when
- * something says so. What is configured is about new repositories only.
+ * Choose the ref storage. If one is chosen, options->ref_storage points to
+ * *chosen. The configuration applies only to new repositories.
  */
 static int choose_ref_format(struct repo_init_options *options,
 			     enum repo_ref_storage *chosen,
@@ -338,7 +345,7 @@ static int choose_ref_format(struct repo_init_options *options,
 	return 0;
 }
 
-/* The template directory; *owned has to be freed. */
+/* Choose the template directory; the caller must free *owned. */
 static int choose_template(struct repo_init_options *options, char **owned,
 			   const struct init_args *args,
 			   const struct config *config)
@@ -362,7 +369,10 @@ static int choose_template(struct repo_init_options *options, char **owned,
 	return 0;
 }
 
-/* Who shares it: the command line, or what is configured for all. */
+/*
+ * Choose the sharing mode: the command line, or the configuration of the user
+ * or system.
+ */
 static int choose_share(unsigned *share, const struct init_args *args,
 			const struct config *config, struct error *err)
 {
@@ -429,7 +439,10 @@ out:
 	return ret;
 }
 
-/* Refs in a directory that GIT_REFERENCE_BACKEND names: 0 if there are none. */
+/*
+ * Handle refs in a directory that GIT_REFERENCE_BACKEND names. Returns 0 if the
+ * variable names none.
+ */
 static int refs_elsewhere(void)
 {
 	struct error why = ERROR_INIT;
