@@ -42,8 +42,8 @@ int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
 		struct error *err);
 
 /*
- * Rename gc.log.lock to gc.log if it is not empty, otherwise remove both.
- * Returns 0 or a negative error code.
+ * Rename gc.log.lock to gc.log if it is not empty, otherwise remove
+ * gc.log.lock. Returns 0 or a negative error code.
  */
 int gc_log_close(struct sys_tempfile *log, const struct repo *repo,
 		 struct error *err);

@@ -440,8 +440,8 @@ out:
 }
 
 /*
- * Handle refs in a directory that GIT_REFERENCE_BACKEND names. Returns 0 if the
- * variable names none.
+ * Leave GIT_REFERENCE_BACKEND to stock Git. Returns 0 if the variable is not
+ * set, otherwise the value for the command to return.
  */
 static int refs_elsewhere(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* maintenance --auto: whether it is time for a task. */
+/* git maintenance run --auto: decides whether a task is needed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@
 #include "sys/io.h"
 
 /*
- * maintenance.<task>.auto: 1 with *limit set, else what is to be returned:
- * always (1, *limit 0), never (0), or negative.
+ * Load maintenance.<task>.auto. Returns 1 with *limit set, 1 with *limit 0 if
+ * the task is always needed, 0 if never, or a negative error code.
  */
 static int load_limit(const struct maintenance *m, const char *key,
 		      int64_t dflt, uint64_t *limit)
@@ -35,7 +35,7 @@ static int load_limit(const struct maintenance *m, const char *key,
 	return value != 0;
 }
 
-/* Counts up to a limit: what is reached ends a visit. */
+/* A count that ends a visit when it reaches its limit. */
 struct counting {
 	uint64_t nr, limit;
 };
@@ -225,13 +225,18 @@ int maintenance_needs_reflog_expire(const struct maintenance *m)
 
 /* ---- other directories */
 
-/* The work trees that are gone, and have been for long enough. */
+/*
+ * Counts work trees that no longer exist, and have not existed for long enough.
+ */
 struct prunable {
 	struct counting count;
 	int64_t expiry;
 };
 
-/* Whether a work tree's .git file is gone, and has been for long enough. */
+/*
+ * Whether a work tree's .git file no longer exists, and has not existed for
+ * long enough.
+ */
 static int is_prunable(const struct prunable *p, const char *git_dir)
 {
 	struct buf path = BUF_INIT;
@@ -274,7 +279,7 @@ int maintenance_needs_worktree_prune(const struct maintenance *m)
 		return ret;
 	if (approxidate_parse_expiry(&p.expiry, m->gc.worktree_prune,
 				     sys_clock_seconds()) < 0)
-		return 1; /* who prunes says what is wrong */
+		return 1; /* `worktree prune` will report the error */
 	return worktree_each(m->repo, check_worktree, &p, m->err);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git maintenance in parts: what its tasks do (maintenance-tasks.c), when it is
- * time for them (maintenance-need.c), and which are run (maintenance.c).
+ * The parts of git maintenance: the work of its tasks (maintenance-tasks.c),
+ * whether a task is needed (maintenance-need.c), and which tasks run
+ * (maintenance.c).
  */
 #ifndef BUILTIN_MAINTENANCE_PARTS_H
 #define BUILTIN_MAINTENANCE_PARTS_H
@@ -22,7 +23,7 @@ struct maintenance {
 	struct error *err;
 };
 
-/* In the order in which they are run. */
+/* Tasks, in the order in which they run. */
 enum maintenance_id {
 	MAINTENANCE_PREFETCH,
 	MAINTENANCE_LOOSE_OBJECTS,
@@ -40,30 +41,36 @@ enum maintenance_id {
 struct maintenance_task {
 	const char *name;
 	/*
-	 * What is done at once, before any other task's `background`, and what
-	 * nobody has to wait for; NULL: nothing. 0 or negative.
+	 * The task's two parts; NULL: no such part. The foreground parts of all
+	 * tasks run before any background part. The background parts may run in
+	 * another process. Both return 0 or a negative error code.
 	 */
 	int (*foreground)(const struct maintenance *m);
 	int (*background)(const struct maintenance *m);
-	/* For --auto: 1, 0 or negative. */
+	/*
+	 * For --auto: returns 1 if the task is needed, 0 if not, or a negative
+	 * error code.
+	 */
 	int (*needed)(const struct maintenance *m);
 };
 
 extern const struct maintenance_task maintenance_tasks[MAINTENANCE_TASK_NR];
 
 /*
- * maintenance.geometric-repack.splitFactor; 2 by default. 0 or ERR_INVALID.
+ * Load maintenance.geometric-repack.splitFactor; the default is 2. Returns 0 or
+ * ERR_INVALID.
  */
 int maintenance_split_factor(const struct maintenance *m, uint64_t *factor);
 
 /*
- * How a geometric repack by `factor` would end: *nr packs of its own are there
- * that it may touch, and the *first smallest of them would become one.
+ * Plan a geometric repack by `factor`: *nr is the number of the repository's
+ * own packs that may be repacked, and the *first smallest of these would be
+ * joined.
  */
 int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);
 
-/* Conditions, see struct maintenance_task. */
+/* Conditions; see struct maintenance_task. */
 int maintenance_needs_gc(const struct maintenance *m);
 int maintenance_needs_commit_graph(const struct maintenance *m);
 int maintenance_needs_loose_objects(const struct maintenance *m);

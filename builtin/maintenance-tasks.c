@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tasks of git maintenance do: commands, as stock Git starts them.
+ * The work of the tasks of git maintenance: each runs commands, as in stock
+ * Git.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,10 +16,10 @@
 #include "graph/commit-graph.h"
 #include "sys/spawn.h"
 
-/* A batch of loose objects for one pack, where nothing else is configured. */
+/* Default number of loose objects in one batch. */
 #define BATCH_DEFAULT 50000
 
-/* "git" and these words, until a NULL. */
+/* The words "git" and the arguments. */
 #define COMMAND(...) child_git((const char *const[]){__VA_ARGS__, NULL})
 
 static int run(const struct maintenance *m, struct child_words *w)
@@ -86,7 +87,10 @@ static bool uses_midx(const struct maintenance *m)
 	return use;
 }
 
-/* All that there is into one pack, or as much as keeps a progression. */
+/*
+ * Repack all objects into one pack, or only the packs that break the geometric
+ * progression.
+ */
 static int geometric_repack(const struct maintenance *m)
 {
 	struct child_words w;
@@ -114,7 +118,7 @@ static int geometric_repack(const struct maintenance *m)
 	return run(m, &w);
 }
 
-/* One more than the second largest pack has bytes. */
+/* Choose the batch size: one byte more than the second largest pack. */
 static int choose_batch_size(const struct maintenance *m, uint64_t *size)
 {
 	struct gc_packs packs = {NULL, 0, 0};
@@ -173,7 +177,7 @@ struct batch {
 	enum hash_algo algo;
 };
 
-/* 1 when there is no more room. */
+/* Returns 1 if the batch is full, 0, or ERR_NOMEM. */
 static int add_loose(void *ctx, const struct oid *oid, const char *path)
 {
 	struct batch *b = ctx;
@@ -197,7 +201,7 @@ static int list_loose(const struct maintenance *m, struct batch *b)
 	return ret == ERR_NOMEM ? error_nomem(m->err) : ret < 0 ? ret : 0;
 }
 
-/* The checksum is of no use to anyone. */
+/* Ignore the output, a checksum. */
 static int pass_over(void *ctx, const char *bytes, size_t len,
 		     struct error *err)
 {
@@ -205,7 +209,7 @@ static int pass_over(void *ctx, const char *bytes, size_t len,
 	return 0;
 }
 
-/* "loose-<checksum>.pack" of the batch. */
+/* Write the pack "loose-<checksum>.pack" of the batch. */
 static int pack_batch(const struct maintenance *m, const struct batch *b)
 {
 	struct child_words w = COMMAND("pack-objects");
@@ -237,8 +241,9 @@ static int pack_batch(const struct maintenance *m, const struct batch *b)
 }
 
 /*
- * What packs have first, then the rest into a pack: what it has goes with the
- * next run, so that who has found a loose object now finds it.
+ * Remove loose objects that packs have, then pack the others. The packed ones
+ * are removed in the next run only, so that a process which has found a loose
+ * object can still read it.
  */
 static int loose_objects(const struct maintenance *m)
 {
@@ -291,10 +296,13 @@ static int clean_rerere(const struct maintenance *m)
 
 struct fetching {
 	const struct maintenance *m;
-	int ret; /* of those so far */
+	int ret; /* first error of the remotes so far */
 };
 
-/* "remote.<name>.url", its last: the remote, unless it is to be left out. */
+/*
+ * Fetch a remote, unless it is excluded. `entry` is the last value of
+ * "remote.<name>.url".
+ */
 static int fetch_remote(void *ctx, const struct config_entry *entry)
 {
 	struct fetching *f = ctx;
@@ -330,7 +338,7 @@ static int fetch_remote(void *ctx, const struct config_entry *entry)
 	return ret == ERR_NOMEM ? ret : 0;
 }
 
-/* Each remote, also when one before it has failed. */
+/* Fetch every remote, even if an earlier one has failed. */
 static int prefetch(const struct maintenance *m)
 {
 	struct fetching f = {m, 0};

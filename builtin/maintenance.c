@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git maintenance run and is-needed: which tasks, in which order, one run at a
- * time.
+ * git maintenance run and is-needed: chooses the tasks and runs them in order.
  *
- * <object dir>/maintenance.lock is there while one runs. What is done at once
- * comes first, of all tasks; the rest may go on in the background, as a process
- * of its own that takes the lock again. The other subcommands are stock Git's.
+ * A run holds <object dir>/maintenance.lock, so that only one runs at a time.
+ * The foreground parts of all tasks come first. The background parts may run in
+ * another process, which takes the lock again. Stock Git runs the other
+ * subcommands.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +27,13 @@ static const char usage_text[] =
 static const char needed_usage[] =
 	"git maintenance is-needed [--auto] [--task=<task>]";
 
-/* How often; a run is for tasks of its own frequency and of shorter ones. */
+/*
+ * Frequencies. A run with --schedule does the tasks of its own frequency and of
+ * higher ones.
+ */
 enum frequency { NEVER, WEEKLY, DAILY, HOURLY };
 
-/* maintenance.strategy: which tasks a run is for, and how often. */
+/* A value of maintenance.strategy: which tasks run, and how often. */
 struct strategy {
 	const char *name;
 	bool enabled[MAINTENANCE_TASK_NR];
@@ -40,19 +43,19 @@ struct strategy {
 /* One run of the command. */
 struct run {
 	struct maintenance m;
-	bool background;   /* what is done at once has been done */
+	bool background;   /* the foreground parts were run */
 	int quiet, detach; /* -1: not given */
 	const char *schedule_text;
 	enum frequency schedule; /* NEVER: not given */
 	bool is_given[MAINTENANCE_TASK_NR];
-	enum maintenance_id tasks[MAINTENANCE_TASK_NR]; /* to be run */
+	enum maintenance_id tasks[MAINTENANCE_TASK_NR]; /* the tasks to run */
 	size_t nr;
 	bool failed;
 };
 
 static const struct strategy strategies[] = {
 	{
-		/* Of a run without --schedule and without configuration. */
+		/* The default of a run without --schedule. */
 		.name = "geometric",
 		.enabled = {[MAINTENANCE_GEOMETRIC_REPACK] = true,
 			    [MAINTENANCE_COMMIT_GRAPH] = true,
@@ -110,7 +113,7 @@ static int take_task(void *value, const char *arg)
 	return 0;
 }
 
-/* NEVER for what is no frequency. */
+/* Returns NEVER if `name` is not a frequency. */
 static enum frequency frequency_by_name(const char *name)
 {
 	return !strcmp(name, "hourly")   ? HOURLY
@@ -173,7 +176,10 @@ static int parse(struct run *r, int argc, const char **argv)
 
 /* ---- which tasks */
 
-/* As configured; NULL with --schedule where nothing is: nothing is run. */
+/*
+ * Choose the configured strategy. With --schedule and no configuration, *out is
+ * NULL and no task runs.
+ */
 static int choose_strategy(const struct run *r, const struct strategy **out)
 {
 	const char *name = config_string(&r->m.repo->config,
@@ -190,7 +196,7 @@ static int choose_strategy(const struct run *r, const struct strategy **out)
 		    : 0;
 }
 
-/* "maintenance.<task>.<what>" */
+/* Set *key to "maintenance.<task>.<what>". */
 static int task_key(struct buf *key, const struct run *r,
 		    enum maintenance_id id, const char *what)
 {
@@ -201,7 +207,7 @@ static int task_key(struct buf *key, const struct run *r,
 		       : 0;
 }
 
-/* Whether a task is to be run: 1, 0 or negative. */
+/* Whether a task should run. Returns 1, 0 or a negative error code. */
 static int is_wanted(const struct run *r, const struct strategy *s,
 		     enum maintenance_id id, bool is_named, struct buf *key)
 {
@@ -213,7 +219,7 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 
 	if (!ret)
 		ret = config_bool(config, key->data, &enabled, r->m.err);
-	/* What is named is run whatever is configured about it. */
+	/* Tasks named on the command line ignore the configuration. */
 	if (ret < 0 || !r->schedule)
 		return ret < 0 ? ret : enabled || is_named;
 	ret = task_key(key, r, id, "schedule");
@@ -223,7 +229,7 @@ static int is_wanted(const struct run *r, const struct strategy *s,
 	return ret < 0 ? ret : (enabled || is_named) && schedule >= r->schedule;
 }
 
-/* Of the named ones, or of all in their order. */
+/* Choose tasks, from those named or from all, in their order. */
 static int choose_tasks(struct run *r)
 {
 	const struct strategy *strategy;
@@ -244,7 +250,7 @@ static int choose_tasks(struct run *r)
 	return ret < 0 ? ret : 0;
 }
 
-/* ---- running them */
+/* ---- running tasks */
 
 static void run_part(struct run *r, const struct maintenance_task *task,
 		     int (*part)(const struct maintenance *m))
@@ -260,7 +266,7 @@ static void run_part(struct run *r, const struct maintenance_task *task,
 	builtin_error("task '%s' failed", task->name);
 }
 
-/* With --auto, leave out those that there is no need for. */
+/* With --auto, drop the tasks that are not needed. */
 static int keep_needed(struct run *r)
 {
 	size_t kept = 0;
@@ -305,7 +311,7 @@ static void run_background(struct run *r)
 	}
 }
 
-/* The same tasks by another process, for whom nobody waits. */
+/* Start another process for the background parts of the same tasks. */
 static int start_background(const struct run *r)
 {
 	struct child_words w = child_git((const char *const[]){
@@ -320,7 +326,10 @@ static int start_background(const struct run *r)
 	return child_start(&w, r->m.err);
 }
 
-/* With the lock, which is let go of before another process is to have it. */
+/*
+ * Run the tasks with the lock. The lock is released before another process
+ * needs it.
+ */
 static int run_locked(struct run *r, struct sys_tempfile *lock)
 {
 	int ret = keep_needed(r);
@@ -337,7 +346,7 @@ static int run_locked(struct run *r, struct sys_tempfile *lock)
 	return start_background(r);
 }
 
-/* Exit code. */
+/* Returns the exit code. */
 static int run_once(struct run *r)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
@@ -381,7 +390,10 @@ static int run(struct run *r, int argc, const char **argv,
 
 /* ---- is-needed */
 
-/* Whether there is a task to be run: 0, 1 when there is none, or a code. */
+/*
+ * Whether any task would run. Returns 0 if one would, 1 if none would, or
+ * another exit code.
+ */
 static int is_needed(struct run *r)
 {
 	int ret = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking commits and tags apart for printing. */
+/* Splitting commits and tags into the parts that formats print. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ static struct message_span span(const char *start, const char *end)
 	return s;
 }
 
-/* The end of the line at p: its newline, or `end`. */
+/* Returns the end of the line at p: its newline, or `end`. */
 static const char *line_end(const char *p, const char *end)
 {
 	const char *nl = memchr(p, '\n', (size_t)(end - p));
@@ -46,7 +46,7 @@ static bool starts_signature(const char *p, const char *end)
 	return false;
 }
 
-/* Where the last signature starts; `end` when there is none. */
+/* Returns the start of the last signature, or `end`. */
 static const char *find_signature(const char *p, const char *end)
 {
 	const char *found = end;
@@ -61,7 +61,7 @@ static const char *find_signature(const char *p, const char *end)
 	return found;
 }
 
-/* Past the header: the byte after the first blank line. */
+/* Returns the first byte after the header and its blank line. */
 static const char *find_message(const char *p, const char *end)
 {
 	while (p < end && *p != '\n') {
@@ -72,8 +72,8 @@ static const char *find_message(const char *p, const char *end)
 }
 
 /*
- * Where the subject ends: at the first blank line. Lines that end in CR LF
- * count only where there is no blank line without.
+ * Returns the end of the subject, which is the first blank line. A blank line
+ * that ends in CR LF counts only if there is no other blank line.
  */
 static const char *find_subject_end(const char *p, const char *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git multi-pack-index: arguments of midx/multi-pack.h. */
+/* git multi-pack-index: parses the arguments for midx/multi-pack.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,26 +27,26 @@ static const char usage_text[] =
 
 struct call {
 	struct object_dir_call common;
-	const char *preferred, *refs_snapshot; /* of write */
+	const char *preferred, *refs_snapshot; /* options of write */
 	bool stdin_packs, bitmap;
-	struct named_packs only; /* of write: those on standard input */
-	unsigned tries_left;     /* with newer stores */
-	bool outdated;           /* one is to be made, nothing was changed */
+	struct named_packs only; /* of write: the packs on standard input */
+	unsigned tries_left;     /* number of retries left */
+	bool outdated; /* the packs have changed: retry; nothing was written */
 	bool incremental;
-	int chain_file;        /* 1, or 0: --no-write-chain-file */
-	const char *base;      /* checksum of a layer, "none"; or NULL */
+	int chain_file;        /* 1; or 0: --no-write-chain-file */
+	const char *base;      /* checksum of a layer; "none"; or NULL */
 	const char *from, *to; /* of compact: checksums of layers */
 	uint64_t batch_size;   /* of repack */
 };
 
-/* Lines of standard input. */
+/* Read pack names from standard input. */
 static int read_names(struct named_packs *names, struct error *err)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
 	int ret;
 
 	while ((ret = stdin_lines_next(&in, err)) > 0) {
-		/* Names of indexes; stock Git finds no others either. */
+		/* Only names of .idx files count, as in stock Git. */
 		if (in.len > 4 && !strcmp(in.line + in.len - 4, ".idx") &&
 		    named_packs_add(names, in.line) < 0) {
 			ret = error_nomem(err);
@@ -57,7 +57,7 @@ static int read_names(struct named_packs *names, struct error *err)
 	return ret;
 }
 
-/* Nothing was written: the bitmap index would be wrong. */
+/* Report that the bitmap index could not be written. No file was changed. */
 static int fail_bitmap(const struct error *err)
 {
 	builtin_warn("Failed to write bitmap index. Packfile doesn't have full "
@@ -67,14 +67,16 @@ static int fail_bitmap(const struct error *err)
 	return 255;
 }
 
-/* An error that is not the end of the world, as stock Git has it. */
+/* Report an error with exit code 1, as stock Git does. */
 static int fail_softly(const struct error *err)
 {
 	builtin_error("%s", err->msg);
 	return 1;
 }
 
-/* What became of writing either file. */
+/*
+ * Report the result of writing the index and its bitmap. Returns the exit code.
+ */
 static int finish_write(int ret, const struct multi_pack_options *o,
 			const struct multi_pack_result *result,
 			const struct error *err)
@@ -103,7 +105,10 @@ static int load_bitmap(const struct call *c, struct newpack_options *newpack,
 	return ret;
 }
 
-/* Do it with newer stores until others have not changed what was there. */
+/*
+ * Run a subcommand; while other processes change its packs, reopen the store
+ * and retry.
+ */
 static int try_anew(struct object_dir_call *call, object_dir_fn *run)
 {
 	struct call *c = (struct call *)call;
@@ -120,7 +125,7 @@ static int try_anew(struct object_dir_call *call, object_dir_fn *run)
 	return code;
 }
 
-/* Whether to say nothing: it will be tried again. */
+/* Whether the subcommand will be retried, so that it prints nothing now. */
 static bool is_tried_again(struct call *c, bool outdated)
 {
 	c->outdated = outdated && c->tries_left;
@@ -129,7 +134,7 @@ static bool is_tried_again(struct call *c, bool outdated)
 
 /* ---- layers of chains */
 
-/* That of a checksum in digits; NULL: there is none. */
+/* Returns the layer with the checksum `hex`, or NULL. */
 static struct odb_midx *find_layer(const struct call *c, const char *hex)
 {
 	const struct odb *odb = c->common.store.odb;
@@ -146,7 +151,10 @@ static int no_such_layer(const char *hex)
 	return builtin_die("could not find MIDX: %s", hex);
 }
 
-/* For who will write the chain file. */
+/*
+ * Print the checksum of the new layer for the caller who will write the chain
+ * file.
+ */
 static void print_checksum(const struct call *c, const uint8_t *checksum)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -156,7 +164,7 @@ static void print_checksum(const struct call *c, const uint8_t *checksum)
 					      c->common.store.odb->algo));
 }
 
-/* A layer on top of all others, or of `base`. */
+/* Append a layer on top of all others, or on top of `base`. */
 static int append(const struct call *c, struct multi_pack_result *result,
 		  const struct multi_pack_options *o, struct odb_midx *base,
 		  struct error *err)
@@ -170,14 +178,17 @@ static int append(const struct call *c, struct multi_pack_result *result,
 
 	if (ret > 0 && !base)
 		return error_set(err, ERR_MISSING, "no pack files to index.");
-	/* With nothing new, the layer that is there says it all. */
+	/* If no pack is new, the checksum is that of the top layer. */
 	if (ret >= 0)
 		print_checksum(c, ret ? base->midx.checksum
 				      : result->checksum.bytes);
 	return ret < 0 ? ret : 0;
 }
 
-/* Instead of one layer a file of its own: for the packs of these layers. */
+/*
+ * Write a file outside the chain for the packs of these layers, instead of one
+ * layer.
+ */
 static int write_packs_of(const struct call *c,
 			  struct multi_pack_result *result,
 			  struct multi_pack_options *o,
@@ -234,7 +245,7 @@ static bool is_at_or_above(const struct odb_midx *om,
 	return om != NULL;
 }
 
-/* What the new layer goes on top of: a layer below `from`, or none. */
+/* Find the base of the new layer: a layer below `from`, or none. */
 static int find_base(struct odb_midx **base, const struct call *c,
 		     const struct odb_midx *from)
 {
@@ -273,7 +284,7 @@ static int compact(struct object_dir_call *call)
 
 /* ---- the other subcommands */
 
-/* Of the packs of the store, or those of them that are wanted. */
+/* Write the index of all packs, or of the packs that are named. */
 static int write_now(struct object_dir_call *call)
 {
 	struct call *c = (struct call *)call;
@@ -351,7 +362,7 @@ static int expire(struct object_dir_call *call)
 	return try_anew(call, expire_now);
 }
 
-/* Cover the new pack too. */
+/* Write the index again to cover the new pack. */
 static int write_again(struct object_dir_call *call)
 {
 	return object_dir_reopen(call) ? 128 : write_midx(call);
@@ -410,7 +421,7 @@ static int repack(struct object_dir_call *call)
 		.help = "layer that the new one goes on top of, or none"       \
 	}
 
-/* Options that do not go together: true after printing. */
+/* Whether options contradict each other; prints an error if they do. */
 static bool is_contradiction(const struct call *c, bool compacts)
 {
 	if (c->chain_file && c->base && !compacts)
@@ -424,7 +435,7 @@ static bool is_contradiction(const struct call *c, bool compacts)
 	return true;
 }
 
-/* Options of all subcommands, and of this one. */
+/* Parse the options of all subcommands and of this one. */
 static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 {
 	const struct option write_options[] = {

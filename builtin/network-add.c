@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* git network add, sync: members come, and are brought up to date. */
+/*
+ * git network add and sync: adds members and synchronizes them with the store.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +88,9 @@ struct syncing {
 	int code;
 };
 
-/* One that fails does not keep the others from being brought up to date. */
+/*
+ * Report one member. A failure does not end the synchronization of the others.
+ */
 static int synced(void *ctx, uint32_t id,
 		  const struct network_sync_report *done,
 		  const struct error *failed)
@@ -120,7 +124,10 @@ static int compare_ids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Ascending, each once. */
+/*
+ * Sort ids in ascending order and remove duplicates. Returns the number that is
+ * left.
+ */
 static size_t sort_ids(uint32_t *ids, size_t nr)
 {
 	size_t kept = 0;

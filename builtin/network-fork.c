@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git network fork: a new member from another. */
+/* git network fork: creates a new member from an existing one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,10 @@ struct forking {
 	bool quiet;
 };
 
-/* A path needs no network around it: what it borrows from is the network. */
+/*
+ * Open the source by its path. The network is then the one that the source
+ * borrows from.
+ */
 static int open_by_path(struct forking *f, const char *name, struct error *err)
 {
 	struct repo_options options = {.path = name, .flags = REPO_OPEN_ENTER};
@@ -49,7 +52,10 @@ static int open_by_id(struct forking *f, const char *name, struct error *err)
 		     : ERR_MISSING;
 }
 
-/* Half a member may not have what its references need. */
+/*
+ * Check that the source is a complete member. Another one may lack objects that
+ * its refs need.
+ */
 static int check_source(const struct forking *f, struct error *err)
 {
 	const struct network_entry *entry = network_lookup(

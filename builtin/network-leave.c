@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git network leave, delete: members that go. */
+/* git network leave and delete: removes members from the network. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const char delete_usage[] = "git network delete [-q] <member>...";
 
 struct going {
 	int (*fn)(struct network *network, uint32_t id, struct error *err);
-	const char *done; /* what has become of one */
+	const char *done; /* message for each member */
 	const char *usage;
 };
 

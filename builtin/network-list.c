@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git network list: who is a member, and where. */
+/* git network list: prints the members and their paths. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static const char usage[] = "git network list [--json]";
 
-/* 0 or ERR_NOMEM. */
+/* Returns 0 or ERR_NOMEM. */
 static int print_entry(const struct network_entry *entry, const char *path,
 		       bool json, bool first)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of git network: its subcommands, and what they share. */
+/* The parts of git network: its subcommands, and code that they share. */
 #ifndef BUILTIN_NETWORK_PARTS_H
 #define BUILTIN_NETWORK_PARTS_H
 
@@ -9,8 +9,8 @@
 #include "sys/progress.h"
 
 /*
- * Subcommands: argv[0] is the subcommand's name. They return the exit code,
- * after printing what went wrong.
+ * Subcommands. argv[0] is the subcommand's name. Each prints its errors and
+ * returns the exit code.
  */
 int network_cmd_add(int argc, const char **argv, struct builtin_env *env);
 int network_cmd_fork(int argc, const char **argv, struct builtin_env *env);
@@ -25,12 +25,15 @@ int network_cmd_list(int argc, const char **argv, struct builtin_env *env);
 /* ---- network-place.c */
 
 /*
- * Open the network of the working directory's repository, a store or a member.
- * 0; or prints and returns 128.
+ * Open the network of the current repository, which is a store or a member.
+ * Returns 0, or prints an error and returns 128.
  */
 int network_place_open(struct network **out, struct builtin_env *env);
 
-/* Options for packs of the store; meters unless `quiet`. 0 or negative. */
+/*
+ * Load the options for packs of the store. Progress is shown unless `quiet`.
+ * Returns 0 or a negative error code.
+ */
 int network_place_options(struct newpack_options *options,
 			  struct progress_out *out,
 			  const struct network *network, bool quiet,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git network: the network that a subcommand works on. */
+/* git network: opens the network for a subcommand. */
 #include <stdlib.h>
 
 #include "builtin/network-parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git network repack: the store, by islands. */
+/* git network repack: repacks the store with delta islands. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ static int run(struct network *network, struct network_repack *options,
 				     sys_clock_seconds()) < 0)
 		ret = error_set(err, ERR_INVALID,
 				"malformed expiration date '%s'", date);
-	/* "never" has nobody wait. */
+	/* With "never" no unreachable object is kept for a time. */
 	if (!options->expiry)
 		options->prune = false;
 	if (!ret)

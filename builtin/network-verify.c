@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* git network verify, stats: what is wrong, and what clones cost. */
+/*
+ * git network verify and stats: checks members, and prints the cost of clones.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -80,7 +82,7 @@ static int print_stats(const struct network *network,
 	return 0;
 }
 
-/* Of the members that are named, or of all. */
+/* Print the members that are named, or all members. */
 static int print_all(struct network *network, const char **names, int nr)
 {
 	const struct network_registry *registry = &network->registry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git network: repositories that share a store. Its subcommands but the
- * shortest have files of their own.
+ * git network: manages repositories that share a store. All subcommands except
+ * init have files of their own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char usage_text[] =
 	"git network verify\n"
 	"git network stats [<member>...]";
 
-/* ---- git network init: a store */
+/* ---- git network init: creates a store */
 
 static const char init_usage[] =
 	"git network init [--object-format=<format>] <store>";
@@ -70,7 +70,10 @@ static int init(int argc, const char **argv, struct builtin_env *env)
 
 /* ---- the command */
 
-/* They would be about all repositories at once. */
+/*
+ * Returns a variable that is set and would apply to all repositories of the
+ * network, or NULL.
+ */
 static const char *hostile_variable(void)
 {
 	static const char *const names[] = {

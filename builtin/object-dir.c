@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Subcommands, their common options, and the directory they work on. */
+/*
+ * Subcommands that work on an object directory: common options, and opening the
+ * directory.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +17,7 @@ int object_dir_take_choice(void *value, const char *arg)
 	return 0;
 }
 
-/* The first word that is no option, or NULL. */
+/* Returns the first word that is not an option, or NULL. */
 static const char *find_name(int argc, const char **argv)
 {
 	for (int i = 1; i < argc; i++) {
@@ -45,7 +48,7 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 	return NULL;
 }
 
-/* Meters as the options want them. */
+/* Set up progress meters as the options say. */
 static void choose_progress(struct object_dir_call *call)
 {
 	enum show_progress show = call->want_progress < 0 ? PROGRESS_IF_TERMINAL
@@ -55,7 +58,10 @@ static void choose_progress(struct object_dir_call *call)
 	call->progress = stderr_progress(&call->out, show);
 }
 
-/* Which of the odb's directories is meant: 0, or 128 after printing. */
+/*
+ * Find the requested directory among those of the odb. Returns 0, or prints an
+ * error and returns 128.
+ */
 static int choose_dir(struct object_dir_call *call)
 {
 	const struct odb *odb = call->store.odb;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands with subcommands that work on one object directory: multi-pack-index
- * and commit-graph. What all their subcommands have in common.
+ * Common code of multi-pack-index and commit-graph, whose subcommands work on
+ * one object directory.
  */
 #ifndef BUILTIN_OBJECT_DIR_H
 #define BUILTIN_OBJECT_DIR_H
@@ -12,15 +12,19 @@
 #include "builtin/stderr-progress.h"
 #include "builtin/store.h"
 
-/* One run of such a command. The commands embed it as their first member. */
+/*
+ * One run of such a command. The command's own struct has this one as its first
+ * member.
+ */
 struct object_dir_call {
 	struct builtin_env *env; /* borrowed */
-	const char *object_dir;  /* option; NULL: the repository's own */
-	int want_progress;       /* option: 1, 0, or -1: not given */
+	/* option; NULL: the repository's own directory */
+	const char *object_dir;
+	int want_progress; /* option: 1, 0, or -1: not given */
 	struct store store;
-	size_t dir_nr; /* of object_dir among the odb's directories */
+	size_t dir_nr; /* index of object_dir among the odb's directories */
 	struct progress_out out;
-	const struct progress_out *progress; /* NULL: none */
+	const struct progress_out *progress; /* NULL: no progress is shown */
 };
 
 #define OBJECT_DIR_CALL_INIT(environment)                                      \
@@ -32,16 +36,22 @@ typedef int object_dir_fn(struct object_dir_call *call);
 
 struct object_dir_command {
 	const char *name; /* NULL ends a table */
-	/* Of this command; at the end of the table: what all of them have. */
+	/*
+	 * Options of this subcommand. In the last entry: options of all
+	 * subcommands.
+	 */
 	const struct option *options;
-	object_dir_fn *run; /* returns an exit code */
-	int operand_nr;     /* after the name: from argv[2] on */
+	object_dir_fn *run; /* returns the exit code */
+	int operand_nr;     /* number of operands, from argv[2] on */
 };
 
-/* A callback of options without argument: 1, or 0 when negated. */
+/*
+ * Callback for options without an argument: sets 1, or 0 for the negated
+ * option.
+ */
 int object_dir_take_choice(void *value, const char *arg);
 
-/* Entries of an option table. */
+/* Common entries for a table of options. */
 #define OBJECT_DIR_OPTIONS(call)                                               \
 	{.kind = OPTION_STRING,                                                \
 	 .long_name = "object-dir",                                            \
@@ -57,21 +67,26 @@ int object_dir_take_choice(void *value, const char *arg);
 
 /*
  * Find the subcommand and parse its options, which may stand before its name.
- * NULL after printing what is wrong and how it is used: the exit code is 129.
+ * Returns NULL after printing an error and the usage; the exit code is then
+ * 129.
  */
 object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 				const char *usage, int argc, const char **argv);
 
-/* Open the repository and the directory, run, close. The exit code. */
+/*
+ * Open the repository and the directory, call `run`, and close them. Returns
+ * the exit code.
+ */
 int object_dir_run(struct object_dir_call *call, object_dir_fn *run);
 
 /*
- * Open the repository anew, with what is there now; a directory that has ceased
- * to be one of its own is none. 0, or an exit code after printing.
+ * Open the repository again, with its present packs. If the directory no longer
+ * belongs to the repository, this is an error. Returns 0, or prints an error
+ * and returns the exit code.
  */
 int object_dir_reopen(struct object_dir_call *call);
 
-/* A line for people; `ctx` is not used. */
+/* Print a line on standard error; `ctx` is not used. */
 void object_dir_print_line(void *ctx, const char *line);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The option parser: words of argv against a table. */
+/* The option parser: compares the words of argv with a table. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -20,11 +20,11 @@ struct parse {
 	const char *usage;
 	const char **argv;
 	int argc;
-	int next;       /* in argv: word to look at */
-	int operand_nr; /* moved to the front so far */
+	int next;       /* index into argv of the next word */
+	int operand_nr; /* operands moved to the front so far */
 };
 
-/* How the user named an option; for messages. */
+/* An option as the user wrote it, for messages. */
 struct named {
 	const struct option *option;
 	bool is_long;
@@ -122,7 +122,7 @@ static int complain(const struct named *n, const char *what)
 	return FAILED;
 }
 
-/* 1024-based k, m and g; the shift, or -1. */
+/* Returns the shift of a unit k, m or g (powers of 1024), or -1. */
 static int unit_shift(const char *suffix)
 {
 	if (!*suffix)
@@ -218,7 +218,10 @@ static int not_ours(const struct named *n)
 	return complain(n, "is not supported yet");
 }
 
-/* `arg` NULL: none was attached; the next word is taken if one is needed. */
+/*
+ * Set an option's value. `arg` is the attached argument. If `arg` is NULL and
+ * the option needs an argument, the next word is used.
+ */
 static int set_value(struct parse *p, const struct named *n, const char *arg)
 {
 	const struct option *o = n->option;
@@ -266,8 +269,8 @@ static enum match match_name(const char *name, const char *word, size_t len)
 }
 
 /*
- * Whether the word names `o`, as it is or negated. An option that is called
- * no-x is undone by --x.
+ * Compare a word with the name of `o`, also negated. The negation of an option
+ * called no-x is --x.
  */
 static enum match match_option(bool *negated, const struct option *o,
 			       const char *word, size_t len)
@@ -296,7 +299,10 @@ static int report_ambiguous(const char *word, size_t len, const struct named *a,
 	return FAILED;
 }
 
-/* 0 and *found (->option NULL when there is none), or FAILED. */
+/*
+ * Find a long option. Returns 0 with *found (->option is NULL if there is
+ * none), or FAILED.
+ */
 static int find_long(struct named *found, const struct parse *p,
 		     const char *word, size_t len)
 {
@@ -359,7 +365,10 @@ static int unknown_switch(const struct parse *p, char c)
 	return FAILED;
 }
 
-/* A bundle: each letter a switch, until one takes the rest as its argument. */
+/*
+ * Parse bundled short options: each letter is an option, until one takes the
+ * rest as its argument.
+ */
 static int parse_short(struct parse *p, const char *word)
 {
 	while (*word) {

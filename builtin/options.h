@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command-line options, table-driven, with Git's conventions: bundled short
- * options, --name=value and --name value, --no-<flag>, unambiguous
- * abbreviations of long names, "--" (or --end-of-options) ends options,
- * operands may stand between options. --no-<name> sets strings to NULL and
- * numbers to 0; an option that is called no-<x> is negated by --<x>.
+ * Parsing of command-line options by a table, with Git's conventions. Short
+ * options may be bundled. Long options are --name=value or --name value, may be
+ * abbreviated if the abbreviation is unique, and may be negated. --no-<name>
+ * clears a flag, sets a string to NULL and a number to 0. The negation of an
+ * option called no-<x> is --<x>. "--" or --end-of-options ends the options.
+ * Operands may stand between options.
  */
 #ifndef BUILTIN_OPTIONS_H
 #define BUILTIN_OPTIONS_H
@@ -16,37 +17,48 @@
 
 enum option_kind {
 	OPTION_END = 0,
-	OPTION_FLAG,     /* bool: set, or cleared by --no-<name> */
-	OPTION_COUNT,    /* int: incremented, zeroed by --no-<name> */
+	OPTION_FLAG,     /* bool: set to true, or to false by --no-<name> */
+	OPTION_COUNT,    /* int: incremented, or set to 0 by --no-<name> */
 	OPTION_STRING,   /* const char *: the argument, borrowed from argv */
 	OPTION_U64,      /* uint64_t: number with an optional k, m or g */
-	OPTION_I64,      /* int64_t, likewise; may be negative */
-	OPTION_CALLBACK, /* fn(value, arg): arg NULL when none was given */
-	OPTION_NOT_OURS, /* Git has it, we do not: negated or not, with an
-			    argument or without */
+	OPTION_I64,      /* int64_t: the same, may be negative */
+	OPTION_CALLBACK, /* fn(value, arg): arg is NULL if none is given */
+	/* only stock Git has it: negated or not, with an argument or without */
+	OPTION_NOT_OURS,
 };
 
 enum {
-	OPTION_OPTIONAL_ARG = 1 << 0, /* argument only as --name=value / -nV;
-					 absent gives `dflt` (numbers: or,
-					 without one, changes nothing) */
-	OPTION_NO_ARG = 1 << 1,       /* CALLBACK that takes none */
-	OPTION_NO_NEGATE = 1 << 2,    /* --no-<name> is unknown */
-	OPTION_LAST_ARG = 1 << 3,     /* CALLBACK: the argument may be lacking
-					 where nothing follows; then NULL */
+	/*
+	 * argument only as --name=value or -nV; without one, the value is
+	 * `dflt` (a number without `dflt` does not change)
+	 */
+	OPTION_OPTIONAL_ARG = 1 << 0,
+	OPTION_NO_ARG = 1 << 1,    /* CALLBACK without an argument */
+	OPTION_NO_NEGATE = 1 << 2, /* --no-<name> is not allowed */
+	/*
+	 * CALLBACK: the argument may be missing at the end of argv; then it is
+	 * NULL
+	 */
+	OPTION_LAST_ARG = 1 << 3,
 };
 
 struct option {
 	enum option_kind kind;
-	char short_name;       /* or 0 */
-	const char *long_name; /* or NULL */
-	void *value;           /* of the kind's type */
-	const char *help;      /* one line; NULL: hidden */
+	char short_name;       /* 0: none */
+	const char *long_name; /* NULL: none */
+	void *value;           /* points to the type of `kind` */
+	const char *help;      /* one line; NULL: not in the usage */
 	unsigned flags;
 	const char *dflt;
-	/* negated: arg == option_negated. Returns 0, or -1 after printing. */
+	/*
+	 * For a negated option, arg == option_negated. Returns 0, or prints an
+	 * error and returns -1.
+	 */
 	int (*fn)(void *value, const char *arg);
-	/* In the usage: "<dir>"; NULL: <n> for numbers, else <value>. */
+	/*
+	 * Name of the argument in the usage, such as "<dir>". NULL: <n> for
+	 * numbers, otherwise <value>.
+	 */
 	const char *arg_name;
 };
 
@@ -76,29 +88,37 @@ struct option {
 		.flags = OPTION_OPTIONAL_ARG | (how), .help = text             \
 	}
 
-/* What a callback gets as `arg` for --no-<name>. */
+/* The `arg` of a callback for --no-<name>. */
 extern const char option_negated[];
 
 /*
- * Parse argv[1..argc), move the operands to the front of argv[1..] and return
- * how many there are, with a NULL after them; "--" is not among them.
- * argv[argc] must be there, for that NULL. An unknown option prints
- * "error: unknown option `x'" and the usage and returns -129; -h prints the
- * usage to stdout and returns -129 as well: the caller returns 129. At the
- * first OPTION_NOT_OURS it stops and returns BUILTIN_NOT_OURS, if there is a
- * stock Git; else "error: option `x' is not supported yet" is printed and it
- * returns -129. `usage`: the text after "usage: ", lines separated by newlines.
+ * Parse argv[1..argc). Moves the operands to the front of argv[1..], followed
+ * by NULL, and returns their number. "--" is not an operand. argv[argc] must
+ * exist for the NULL.
+ *
+ * If an option is unknown, prints "error: unknown option `x'" and the usage,
+ * and returns -129. For -h, prints the usage on stdout and returns -129. In
+ * both cases the caller returns 129.
+ *
+ * Parsing stops at the first OPTION_NOT_OURS. If stock Git is installed,
+ * returns BUILTIN_NOT_OURS. Otherwise prints "error: option `x' is not
+ * supported yet" and returns -129.
+ *
+ * `usage`: the text after "usage: "; newlines separate its lines.
  */
 int options_parse(int argc, const char **argv, const struct option *options,
 		  const char *usage);
 
-/* What the command returns when options_parse() returned `ret`, below 0. */
+/*
+ * The value for the command to return if options_parse() returned the negative
+ * value `ret`.
+ */
 static inline int options_failed(int ret)
 {
 	return ret == BUILTIN_NOT_OURS ? ret : 129;
 }
 
-/* Print "usage: <usage>" and the options on stderr; returns 129. */
+/* Print "usage: <usage>" and the options on stderr. Returns 129. */
 int options_usage(const struct option *options, const char *usage);
 
 struct subcommand {
@@ -107,14 +127,17 @@ struct subcommand {
 };
 
 /*
- * Run the one that argv[1] names, with argv[1] as its argv[0]; returns its
- * exit code, after builtin_finish(). Where there is none of that name, say so
- * and print `usage` (see options.h); returns 129.
+ * Run the subcommand that argv[1] names, with argv[1] as its argv[0]. Returns
+ * its exit code, after builtin_finish(). If there is no such subcommand, prints
+ * an error and `usage`, and returns 129.
  */
 int subcommand_run(const struct subcommand *table, const char *usage, int argc,
 		   const char **argv, struct builtin_env *env);
 
-/* "error: need a subcommand", or that there is none called `name`. */
+/*
+ * Print "error: need a subcommand", or an error that the subcommand `name` is
+ * unknown.
+ */
 void subcommand_complain(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How commands print sizes and paths. */
+/* Printing of sizes and paths. */
 #ifndef BUILTIN_OUTPUT_H
 #define BUILTIN_OUTPUT_H
 
@@ -11,34 +11,39 @@
 #include "repo/repo.h"
 
 /*
- * Print a size in its largest unit ("12 bytes", "3.50 MiB"), with two
- * decimals; gibibytes are not rounded.
+ * Print a size in its largest unit ("12 bytes", "3.50 MiB"), with two decimals.
+ * Kibibytes and mebibytes are rounded, gibibytes are truncated.
  */
 void output_size(uint64_t bytes);
 
 /*
- * Append a path as it is, or in double quotes with C escapes when it has
- * control characters, quotes or backslashes, or (`high`: core.quotePath) bytes
- * past ASCII. 0 or ERR_NOMEM.
+ * Append a path. It is put in double quotes with C escapes if it contains
+ * control characters, quotes or backslashes. With `high` (core.quotePath),
+ * bytes above ASCII are quoted, too. Returns 0 or ERR_NOMEM.
  */
 int output_append_path(struct buf *out, const char *path, size_t len,
 		       bool high);
 
 struct shown_path {
-	char *base;         /* owned: paths below it are shown without it */
-	const char *prefix; /* before those: "./" in a bare repository */
+	char *base; /* owned: removed from the start of paths */
+	/* put before such paths: "./" in a bare repository */
+	const char *prefix;
 	enum hash_algo algo;
 };
 
 /*
- * Where the stock Git is when it prints a path: at the top of the work tree,
- * in a bare repository, else in the working directory. 0 or a negative error.
+ * Find the directory that stock Git prints paths relative to: the top of the
+ * work tree, a bare repository, or else the working directory. Returns 0 or a
+ * negative error code.
  */
 int shown_path_init(struct shown_path *shown, const struct repo *repo,
 		    struct error *err);
 void shown_path_release(struct shown_path *shown);
 
-/* What is left of the path; points into it. `prefix` gets what goes before. */
+/*
+ * Returns the part of `path` to print, which points into `path`. *prefix gets
+ * the text to print before it.
+ */
 const char *shown_path_get(const struct shown_path *shown, const char *path,
 			   const char **prefix);
 

@@ -34,7 +34,7 @@ int pack_args_check(const struct pack_args *args, struct error *err)
 	return 0;
 }
 
-/* Versions under 0 are the default, as in stock Git. */
+/* Negative versions mean the default, as in stock Git. */
 static void apply_grouping(enum name_grouping *grouping,
 			   const struct pack_args *args)
 {
@@ -118,7 +118,7 @@ const struct progress_out *pack_args_progress(struct progress_out *out,
 						   : PROGRESS_IF_TERMINAL);
 }
 
-/* ---- where packs go */
+/* ---- output of packs */
 
 static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 {

@@ -14,7 +14,7 @@
 
 #define PACK_ARGS_UNSET UINT64_MAX
 
-/* As given on the command line; PACK_ARGS_UNSET: not given. */
+/* The values on the command line; PACK_ARGS_UNSET: not given. */
 struct pack_args {
 	uint64_t window, depth, threads, window_memory, max_pack_size;
 	int64_t name_hash_version; /* -1: not given */
@@ -31,7 +31,7 @@ struct pack_args {
 		.path_walk = -1                                                \
 	}
 
-/* Entries of an option table for them; `a` is a struct pack_args *. */
+/* Entries for a table of these options; `a` is a struct pack_args *. */
 #define PACK_ARGS_NUMBER(a, name, field, text)                                 \
 	{                                                                      \
 		.kind = OPTION_U64, .long_name = name, .value = &(a)->field,   \
@@ -69,47 +69,52 @@ struct pack_args {
 		.help = "show none"                                            \
 	}
 
-/* Callback of an option that has a default of its own: an int, 1 or 0. */
+/*
+ * Callback for an option whose default depends on something else: sets an int
+ * to 1 or 0.
+ */
 int pack_args_take_choice(void *value, const char *arg);
 
-/* Whether the values can be had: 0 or ERR_INVALID. */
+/* Check the values. Returns 0 or ERR_INVALID. */
 int pack_args_check(const struct pack_args *args, struct error *err);
 
-/* Let what was given override what configuration says. */
+/* Override the configuration by the options that were given. */
 void pack_args_apply(struct newpack_options *options,
 		     const struct pack_args *args);
 
 /*
- * Limit the size of packs, unless that was not given; warns where less than a
- * mebibyte is taken for one.
+ * Limit the size of packs, unless an option does. A limit below one mebibyte is
+ * raised to one, with a warning.
  */
 void pack_args_limit(struct newpack_options *options, uint64_t max_size);
 
 /*
- * "<version>[,<offset>]", as --index-version has it: offsets past that one get
- * 64 bits. 0 or ERR_INVALID.
+ * Parse "<version>[,<offset>]", the value of --index-version. Offsets above
+ * <offset> get 64 bits. Returns 0 or ERR_INVALID.
  */
 int pack_args_index_version(struct pack_idx_format *format, const char *text,
 			    struct error *err);
 
-/* Callback of an option: a name for a struct named_packs. */
+/* Callback for an option: adds a name to a struct named_packs. */
 int pack_args_take_pack(void *value, const char *arg);
 
-/* A file that a pack goes to, here and there. */
+/* A file descriptor that a pack is written to. */
 struct pack_args_file {
 	int fd;
-	const char *name; /* borrowed: for messages */
+	const char *name; /* borrowed; for messages */
 };
 
-/* Borrows `file`. */
+/* Returns a sink that writes to *file, which it borrows. */
 struct pack_sink pack_args_sink(struct pack_args_file *file);
 
-/* Say on stderr what was done to make a pack. */
+/* Print statistics of a new pack on stderr. */
 void pack_args_print_total(const struct write_report *report,
 			   uint32_t pack_reused, uint32_t packs_reused);
 void pack_args_print_sent(const struct packing_report *report);
 
-/* Meters for what the options say; see stderr_progress(). */
+/*
+ * Returns the progress output that the options ask for; see stderr_progress().
+ */
 const struct progress_out *pack_args_progress(struct progress_out *out,
 					      const struct pack_args *args);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packs on standard input. */
+/* Reading a pack from standard input. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git pack-refs: move loose refs into packed-refs. */
+/* git pack-refs: moves loose refs into packed-refs. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ static const char usage[] =
 	"git pack-refs [--all] [--no-prune] [--auto] [--include <pattern>] "
 	"[--exclude <pattern>]";
 
-/* Patterns of one option; strings are borrowed from argv. */
+/* The patterns of one option; strings are borrowed from argv. */
 struct patterns {
 	const char **items; /* owned */
 	size_t nr, alloc;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What pathspecs are relative to, and which arguments are some. */
+/*
+ * Pathspecs among arguments, and the working directory that they are relative
+ * to.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +42,7 @@ void place_release(struct place *place)
 	free(place->cwd);
 }
 
-/* Whether it has wildcards, or magic in words. */
+/* Whether an argument has wildcards, or magic in words. */
 static bool is_pattern(const char *arg)
 {
 	if (!strncmp(arg, ":(", 2))
@@ -53,7 +56,10 @@ static bool is_pattern(const char *arg)
 	return false;
 }
 
-/* Whether something is there, short magic seen through. */
+/*
+ * Whether a file exists; short magic at the start is skipped. Returns 1, 0 or a
+ * negative error code.
+ */
 static int is_there(const char *arg, const struct repo *repo, struct error *err)
 {
 	struct buf path = BUF_INIT;

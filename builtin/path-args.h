@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pathspecs of a command line: as they are from where we are. */
+/* Pathspecs of a command line, relative to the working directory. */
 #ifndef BUILTIN_PATH_ARGS_H
 #define BUILTIN_PATH_ARGS_H
 
@@ -11,11 +11,12 @@
 #include "repo/repo.h"
 
 /*
- * Without "--" revisions come first, then paths, and nothing may be both: an
- * argument that is no revision has to be a pattern or a path that is there,
- * and one that is must not be (in a work tree). 0, or ERR_INVALID or
- * ERR_MISSING in Git's words; `is_first`: it might have been meant as a
- * revision.
+ * Check an argument of a command line without "--". Revisions come first, then
+ * paths, and no argument may be both. path_args_check_path() requires a pattern
+ * or a path that exists; `is_first`: the argument may be meant as a revision.
+ * path_args_check_rev() requires, in a work tree, that no such path exists.
+ * Both return 0, or ERR_INVALID or ERR_MISSING with the message of stock Git,
+ * or another negative error code.
  */
 int path_args_check_path(const char *arg, bool is_first,
 			 const struct repo *repo, struct error *err);
@@ -27,22 +28,28 @@ int path_args_check_rev(const char *arg, const struct repo *repo,
 	"Write '--' between the revisions and the paths: "                     \
 	"git <command> [<revision>...] -- [<path>...]"
 
-/* As pathspec_parse(), with the environment's settings. */
+/* As pathspec_parse(), with the settings of the environment. */
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err);
 
 struct place {
-	char *cwd;          /* owned, absolute */
-	const char *prefix; /* cwd below the work tree; "" at its top; NULL when
-			       we are not in it */
+	char *cwd; /* owned; absolute */
+	/* cwd relative to the work tree; "" at its top; NULL outside of it */
+	const char *prefix;
 	bool in_git_dir;
 };
 
-/* 0, or a negative error with *place empty. */
+/*
+ * Find the working directory, relative to a repository. Returns 0, or a
+ * negative error code with *place empty.
+ */
 int place_find(struct place *place, const struct repo *repo, struct error *err);
 void place_release(struct place *place);
 
-/* What follows `dir` in `path` when that is `dir` or below; else NULL. */
+/*
+ * Returns the part of `path` after `dir`, or NULL if `path` is not `dir` or
+ * below it.
+ */
 const char *place_below(const char *path, const char *dir);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Installation paths, given by the Makefile to this file only. */
+/* The installation paths, which the Makefile defines for this file only. */
 #include "builtin/paths.h"
 
 const char paths_exec_dir[] = GITREACH_EXEC_DIR;

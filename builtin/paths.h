@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where this program was told at build time that it would be installed. The
- * only object that is compiled with these paths, so that another prefix
- * recompiles one file. Absolute paths without a trailing slash.
+ * The installation paths of the build, absolute and without a trailing slash.
+ * Only paths.c is compiled with them, so that another prefix recompiles one
+ * file.
  */
 #ifndef BUILTIN_PATHS_H
 #define BUILTIN_PATHS_H
 
-/* The installed exec-path directory: ours, and links to stock Git's helpers. */
+/* The installed exec-path directory: our programs, and links to stock Git's. */
 extern const char paths_exec_dir[];
 
 /* The installation prefix. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git prune-packed: remove loose objects that a pack has. */
+/* git prune-packed: removes loose objects that packs have, too. */
 #include <stdio.h>
 
 #include "builtin/builtin.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git prune: remove loose objects that nothing reaches. */
+/* git prune: removes loose objects that are unreachable. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char usage_text[] =
 
 struct args {
 	bool dry_run, verbose;
-	int progress; /* -1: as it suits */
+	int progress; /* -1: not given */
 	const char *expire;
 };
 
@@ -58,7 +58,7 @@ static int parse(struct args *a, int argc, const char **argv)
 	return options_parse(argc, argv, options, usage_text);
 }
 
-/* ---- what goes */
+/* ---- objects to remove */
 
 static void show_object(void *ctx, const struct oid *oid, enum object_type type)
 {
@@ -114,7 +114,7 @@ static void show_shallow(void *ctx, const struct oid *oid)
 
 /* ---- the command */
 
-/* The ids of the operands; *heads is malloc()ed. */
+/* Resolve the operands; *heads is malloc()ed. */
 static int resolve_heads(struct oid **heads, struct builtin_env *env,
 			 const char **names, size_t nr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git receive-pack: take pushes over standard input and output. */
+/* git receive-pack: accepts pushes over standard input and output. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,13 +91,15 @@ int cmd_receive_pack(int argc, const char **argv, struct builtin_env *env)
 	struct buf committer = BUF_INIT;
 	int ret = parse(&arguments, argc, argv);
 
-	/* A client that goes away is an error like any other. */
+	/* A client that closes the connection is then a normal write error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
 		ret = serving_enter(env, argv[1], false);
 	if (!ret)
 		ret = serving_names_load(&names, env);
-	/* Without one, refs that have no reflog can still be changed. */
+	/*
+	 * Without an identity, refs that have no reflog can still be updated.
+	 */
 	if (!ret && ident_committer(&committer, &env->repo->config, NULL) < 0)
 		buf_reset(&committer);
 	if (!ret)
